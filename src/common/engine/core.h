@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The core as the plugins see it: configuration in, questions answered from
+ * memory, wishes put into a mailbox. Nothing here waits for vCenter: every
+ * function takes one mutex that the engine holds only for memory work.
+ *
+ * One core per process; both plugins share it (vs_core_get). The plugins reach
+ * these functions through struct vs_core_api (vs_core_api_get is the only
+ * symbol they look up with dlsym), so that client commands never load it.
+ */
+#ifndef VS_ENGINE_CORE_H
+#define VS_ENGINE_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "engine/port.h"
+#include "util/err.h"
+#include "util/log.h"
+
+/* ---- configuration, as plain data (src/plugins/vs_conf.c makes it) -------- */
+struct vs_conf_adapter {
+	char *name, *type, *network, *pf, *link_layer;
+	int mtu;
+};
+struct vs_conf_partition {	/* settings for the nodes of a partition */
+	char *name, *adapter, *template_name, *retention, *latency;
+	int vcpus;		/* 0: the node's CPUs */
+	int64_t memory_mb;	/* 0: the node's RealMemory plus overhead */
+	int64_t memory_overhead_mb;
+};
+struct vs_conf_cluster { char *name, *pool; };
+struct vs_conf_host { char *name, *leaf; };	/* expanded, one per host */
+struct vs_conf_node {		/* one per Slurm node of ours */
+	char *name;
+	char *partition;	/* the vsphere.conf line that speaks for it */
+	char *adapter;
+	int vcpus;
+	int64_t memory_mb;
+	bool exclusive;		/* all its partitions are OverSubscribe=EXCLUSIVE */
+};
+struct vs_conf {
+	char *vcenter, *username, *password_file, *ca_file;
+	unsigned int password_uid;	/* SlurmUser */
+	bool insecure;
+	char *datacenter, *folder, *datastore;
+	char *placement, *mode;		/* "manage" or "observe" */
+	bool oversubscribe_names;	/* rule B */
+	char *control_addr;		/* listen here, "127.0.0.1" */
+	int control_port;
+	char *munge_socket;		/* NULL: libmunge's default */
+	char *state_dir;		/* StateSaveLocation */
+	char *slurm_cluster;
+	int provision_max, power_max, host_max;	/* operations in flight */
+	int boot_timeout_s;		/* power-on to registered */
+	int prolog_timeout_s;
+	int shutdown_grace_s;
+	int suspend_time_s;
+	struct vs_conf_adapter *adapters; size_t nadapters;
+	struct vs_conf_partition *partitions; size_t npartitions;
+	struct vs_conf_cluster *clusters; size_t nclusters;
+	struct vs_conf_host *hosts; size_t nhosts;
+	struct vs_conf_node *nodes; size_t nnodes;
+};
+struct vs_conf *vs_conf_new(void);	/* with the defaults */
+void vs_conf_free(struct vs_conf *conf);
+
+/* ---- answers for the select plugin ---------------------------------------- */
+enum vs_avail {
+	VS_AVAIL_NONE,		/* cannot be served now */
+	VS_AVAIL_NEW,		/* a VM must be built */
+	VS_AVAIL_OFF,		/* its VM exists, powered off */
+	VS_AVAIL_WARM,		/* powered on and right */
+	VS_AVAIL_ALIEN,		/* no node of ours: not our business */
+};
+
+struct vs_core_api {
+	unsigned int version;		/* VS_CORE_API_VERSION */
+
+	void (*log_to)(vs_log_sink *sink);
+	/* Take over conf and start (or go on with the new conf: the old one
+	 * stays in force and -1 is returned if the new one can't be used).
+	 * port must live for ever. */
+	int (*start)(struct vs_conf *conf_take, const struct vs_port *port,
+		     struct vs_err *err);
+	void (*stop)(void);		/* join the threads; for fini */
+	bool (*running)(void);
+
+	/* Node ids are dense indexes into conf->nodes of the conf in force;
+	 * epoch changes with every start(), and asks for new ids. */
+	uint64_t (*epoch)(void);
+	int (*node_id)(const char *name);	/* -1: not ours */
+
+	/* Each node alone, could it be served now? out[i] for ids[i]. */
+	void (*avail)(const int *ids, size_t n, enum vs_avail *out);
+	/* How many of these could be served together, at most n; need not be
+	 * a prefix. The refusal's text into why (may be NULL). */
+	size_t (*room)(const int *ids, size_t n, char *why, size_t why_size);
+	/* All of them together? If not: surplus[k] = indexes into ids that
+	 * must go, count in *nsurplus (surplus has room for n). */
+	int (*check)(const int *ids, size_t n, size_t *surplus,
+		     size_t *nsurplus, struct vs_err *err);
+	/* Static capacity: could these n ever be on together? Unknown: yes. */
+	bool (*ever)(const int *ids, size_t n, struct vs_err *err);
+	/* A job was refused for want of VFs: it needs `need` nodes out of ids;
+	 * idle warm VMs that it can't use may be reclaimed for it. */
+	void (*refused)(uint32_t job, const int *ids, size_t n, size_t need,
+			const char *why);
+
+	/* Place and hold the job's final nodes. -1: the job must stay pending. */
+	int (*job_begin)(uint32_t job, uint32_t restart, const int *ids,
+			 size_t n, struct vs_err *err);
+	/* The job's nodes must be up; answer by port->prolog_done. Comes again
+	 * after a restart, without a job_begin before it: idempotent. */
+	void (*job_wait)(uint32_t job, uint32_t restart, const int *ids,
+			 size_t n);
+	/* The job has left these nodes (end, requeue, shrink); idempotent.
+	 * notify: port->epilog_done is expected. */
+	void (*job_end)(uint32_t job, const int *ids, size_t n, bool notify);
+	/* A running job after a restart: its nodes are claimed. */
+	void (*job_claim)(uint32_t job, uint32_t restart, const int *ids,
+			  size_t n);
+	/* Why a pending job waits, or "" */
+	void (*why)(uint32_t job, char *out, size_t size);
+};
+#define VS_CORE_API_VERSION 1
+const struct vs_core_api *vs_core_api_get(void);
+
+/* ---- reports, for the control channel ------------------------------------- */
+struct json_object;
+/* "hosts", "nodes", "why" (job), "status". Caller owns the result; NULL with
+ * err. uid decides what may be seen. */
+struct json_object *vs_core_report(const char *what, uint32_t job, uint32_t uid,
+				   struct vs_err *err);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the core asks of Slurm: a table of functions that the plugins fill
+ * (src/plugins/slurm_port.c) and the tests fake. All of them are called from
+ * the engine's thread with no lock of ours held; they take slurmctld's locks
+ * themselves and may wait for them, never for anything else.
+ */
+#ifndef VS_ENGINE_PORT_H
+#define VS_ENGINE_PORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	VS_NODE_POWERED_DOWN = 1,
+	VS_NODE_POWERING_UP = 2,
+	VS_NODE_POWERING_DOWN = 4,
+	VS_NODE_POWER_DOWN_ASKED = 8,	/* request flag, not acted on yet */
+	VS_NODE_POWER_UP_ASKED = 16,
+	VS_NODE_UP = 32,	/* registered: no power flag, responding,
+				 * base state IDLE, ALLOCATED or MIXED */
+	VS_NODE_ALLOCATED = 64,	/* a job holds it (run_job_cnt or bitmap) */
+	VS_NODE_COMPLETING = 128,
+	VS_NODE_DOWN = 256,
+	VS_NODE_DRAIN = 512,
+	VS_NODE_NO_RESPOND = 1024,
+};
+
+struct vs_port_node {
+	const char *name;		/* the core's own string, from nodes_set */
+	uint32_t flags;
+	int64_t boot_req_time;		/* epoch seconds, 0 none */
+};
+
+struct vs_port {
+	void *ctx;
+	/* False: slurmctld shuts down or this is no active controller: the
+	 * engine starts nothing new until it is true again. */
+	bool (*active)(void *ctx);
+	/* Refresh rows[i].flags for all n rows (flags 0: no such node). One
+	 * short NODE read lock. */
+	void (*nodes_read)(void *ctx, struct vs_port_node *rows, size_t n);
+	/* Node is up for Slurm, its VM is about to be powered off for a
+	 * rebuild: make it POWERING_UP so that its return is no unexpected
+	 * reboot. 0, or -1 if the node's state doesn't allow it now. */
+	int (*node_rebuild)(void *ctx, const char *node);
+	/* boot_req_time = now for those that are POWERING_UP. */
+	void (*nodes_boot_push)(void *ctx, const char *const *nodes, size_t n);
+	/* A VM that runs under a POWERED_DOWN node is kept: take the node over
+	 * as POWERING_UP with boot_req_time = boot_time. */
+	int (*node_adopt)(void *ctx, const char *node, int64_t boot_time);
+	/* Ask for power-down of an idle node (0), or -1 if it isn't idle. */
+	int (*node_power_down)(void *ctx, const char *node, const char *why);
+	/* The node can't be had: down with this reason, its jobs requeued now
+	 * and eligible at once where no slurmd ran them. */
+	void (*node_fail)(void *ctx, const char *node, const char *reason);
+	void (*node_drain)(void *ctx, const char *node, const char *reason);
+	/* Clear a drain that carries our tag. */
+	void (*node_undrain)(void *ctx, const char *node);
+	/* Make power_save's thread look again (last_node_update). */
+	void (*power_scan)(void *ctx);
+	/* Is this job (still) running and configuring? restart < 0: any run. */
+	bool (*job_configuring)(void *ctx, uint32_t job, int restart);
+	/* The prolog's end: ok, or the job can't be served (requeue). Exactly
+	 * once per prolog; the port reports success for a job that is not
+	 * configuring any more. */
+	void (*prolog_done)(void *ctx, uint32_t job, bool ok);
+	void (*epilog_done)(void *ctx, uint32_t job);
+	/* Text for a pending job's reason and its system comment. */
+	void (*job_reason)(void *ctx, uint32_t job, const char *text);
+	/* Nudge the scheduler: capacity has changed. */
+	void (*schedule)(void *ctx);
+	/* Which job runs on the node: its id or 0, user id into *uid. */
+	uint32_t (*node_job)(void *ctx, const char *node, uint32_t *uid);
+	/* PrivateData and operator rights, for the control channel. */
+	bool (*is_operator)(void *ctx, uint32_t uid);
+	bool (*sees_jobs)(void *ctx, uint32_t uid);	/* of other users */
+	bool (*sees_nodes)(void *ctx, uint32_t uid);
+	/* State, owner and reason of a job: 0, or -1 if there is none. */
+	int (*job_info)(void *ctx, uint32_t job, uint32_t *uid, char *state,
+			size_t state_size, char *reason, size_t reason_size);
+};
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The inventory: what vCenter has told us, as plain data. Objects are keyed by
+ * moId. The engine writes it from vCenter's updates; everything else reads.
+ * Indexes are kept inside: hosts and VMs by moId, VMs by (folder, name), VMs
+ * of a host. Pointers stay valid until the object is removed.
+ */
+#ifndef VS_PLAN_INVENTORY_H
+#define VS_PLAN_INVENTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <uthash.h>
+#include "plan/adapter.h"
+
+#define VS_HOST_PFS 16
+#define VS_HOST_NETS 64
+#define VS_HOST_STORES 32
+#define VS_VM_CARDS 16
+
+struct vs_pf {
+	char pci[VS_PCI_LEN];
+	char pnic[32];			/* "vmnic4" */
+	char switch_uuid[VS_LABEL_LEN];	/* "" if it is no uplink */
+	int vfs;			/* numVirtualFunction while sriovActive, else 0 */
+	int numa;			/* -1 unknown */
+	bool link_up;
+};
+
+struct vs_host {
+	char moid[VS_MOID_LEN];
+	char name[VS_LABEL_LEN];
+	char cluster[VS_MOID_LEN];
+	bool connected;			/* runtime.connectionState */
+	bool powered_on;
+	bool maintenance;
+	bool entering_maintenance;	/* seen as a running task */
+	bool quarantine, standby;
+	bool pfs_known;			/* pciPassthruInfo has been delivered */
+	int cores, core_mhz;
+	int64_t memory_mb;		/* usable, ESXi's own part taken off */
+	int numa_nodes;
+	int max_hw;			/* highest VM hardware version */
+	struct vs_pf pfs[VS_HOST_PFS];
+	int npfs;
+	char nets[VS_HOST_NETS][VS_MOID_LEN];
+	int nnets;
+	char stores[VS_HOST_STORES][VS_MOID_LEN];
+	int nstores;
+	char leaf[VS_NAME_LEN];		/* HostName= Switch= of vsphere.conf */
+
+	/* kept by the inventory */
+	LIST_HEAD(, vs_vm) vms;		/* registered here, on or off */
+	UT_hash_handle hh;
+	int index;			/* dense, for placement's arrays */
+};
+
+enum vs_power { VS_POWER_UNKNOWN, VS_POWER_OFF, VS_POWER_ON, VS_POWER_SUSPENDED };
+
+enum vs_card_kind { VS_CARD_OTHER, VS_CARD_ETHERNET, VS_CARD_VMXNET3,
+		    VS_CARD_PVRDMA, VS_CARD_SRIOV, VS_CARD_PCI_FIXED,
+		    VS_CARD_PCI_DYNAMIC };
+
+struct vs_card {
+	enum vs_card_kind kind;
+	int key;
+	char mac[VS_MAC_LEN];
+	char network[VS_MOID_LEN];	/* moId of the network or port group */
+	char switch_uuid[VS_LABEL_LEN];
+	/* sriov: the PF, "" while an automatic one is not resolved;
+	 * fixed passthrough: the device's own address (may be a VF's). */
+	char pci[VS_PCI_LEN];
+	bool automatic;
+	bool mtu_change_allowed;
+};
+
+struct vs_vm {
+	char moid[VS_MOID_LEN];
+	char name[VS_LABEL_LEN];
+	char folder[VS_MOID_LEN];	/* parent */
+	char host[VS_MOID_LEN];
+	enum vs_power power;
+	bool connected;			/* runtime.connectionState */
+	bool readable;			/* devices and power were delivered */
+	bool is_template;
+	bool tools_running;
+	char uuid[VS_UUID_LEN];		/* config.instanceUuid */
+	char *owner_mark;		/* extraConfig slurm.vsphere.owner, or NULL */
+	char profile[24];
+	char change_version[64];
+	int vcpus;
+	int64_t memory_mb;
+	int64_t cpu_reserved_mhz, mem_reserved_mb;
+	bool mem_locked;		/* memoryReservationLockedToMax */
+	bool latency_high;
+	struct vs_card cards[VS_VM_CARDS];
+	int ncards;
+	char job_tag[48];		/* slurm.vsphere.job: "JOBID.RESTARTS", Retention=destroy */
+	char disk_dir[VS_LABEL_LEN];	/* "[store] dir/" of its vmx */
+	bool disks_own;			/* every disk lies in disk_dir */
+
+	LIST_ENTRY(vs_vm) on_host;
+	struct vs_host *host_ptr;	/* NULL while the host is not known */
+	UT_hash_handle hh;
+};
+
+struct vs_inventory {
+	struct vs_host *hosts;		/* uthash by moid */
+	struct vs_vm *vms;		/* uthash by moid */
+	int nhosts;
+	uint64_t generation;		/* moves with every change */
+};
+
+void vs_inventory_init(struct vs_inventory *inv);
+void vs_inventory_clear(struct vs_inventory *inv);
+
+/* Find or create. */
+struct vs_host *vs_inventory_host(struct vs_inventory *inv, const char *moid);
+struct vs_vm *vs_inventory_vm(struct vs_inventory *inv, const char *moid);
+/* Find only; NULL if unknown. */
+struct vs_host *vs_host_get(const struct vs_inventory *inv, const char *moid);
+struct vs_host *vs_host_get_named(const struct vs_inventory *inv, const char *name);
+struct vs_vm *vs_vm_get(const struct vs_inventory *inv, const char *moid);
+/* The VM of that name in that folder (the first one, templates left out). */
+struct vs_vm *vs_vm_get_named(const struct vs_inventory *inv,
+			      const char *folder, const char *name);
+/* Set the VM's host (keeps lists right; "" = none) and note a change. */
+void vs_vm_set_host(struct vs_inventory *inv, struct vs_vm *vm, const char *host);
+void vs_inventory_remove_host(struct vs_inventory *inv, const char *moid);
+void vs_inventory_remove_vm(struct vs_inventory *inv, const char *moid);
+
+struct vs_pf *vs_host_pf(struct vs_host *h, const char *pci);
+bool vs_host_usable(const struct vs_host *h);	/* connected, on, not leaving */
+bool vs_host_has_net(const struct vs_host *h, const char *net_moid);
+bool vs_host_has_store(const struct vs_host *h, const char *store_moid);
+
+/* Whose VM it is: the four tests of ownership. */
+enum vs_owner {
+	VS_OWNER_OURS,
+	VS_OWNER_FOREIGN,	/* no mark of any slurm-vsphere */
+	VS_OWNER_SUSPECT,	/* our mark, but a test fails */
+	VS_OWNER_OTHER_CLUSTER,	/* a sound mark of another cluster's id */
+};
+enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,
+			  const char *cluster_id);
+
+#endif

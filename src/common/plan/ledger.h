@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The ledger: who holds a VF (and CPU, memory). The sum of design rule 3 is
+ * done here and nowhere else: per (host, PF), shared by all adapters on it,
+ *
+ *   free = vfs - cards of powered-on VMs - holds (promised or requested)
+ *
+ * A hold belongs to a node (by name). promised: our decision, no call in
+ * flight. requested: power-on sent. seen: vCenter shows the card in use; then
+ * the card counts and the hold no more. promised ends by our decision;
+ * requested and seen end when vCenter shows the VM off or gone *and* no
+ * power-on task of it is queued or running (the engine's word).
+ */
+#ifndef VS_PLAN_LEDGER_H
+#define VS_PLAN_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "plan/inventory.h"
+#include "plan/profile.h"
+
+enum vs_hold_state { VS_HOLD_PROMISED, VS_HOLD_REQUESTED, VS_HOLD_SEEN };
+
+struct vs_hold {
+	char node[VS_NAME_LEN];
+	char host[VS_MOID_LEN];
+	char pf[VS_PCI_LEN];		/* "": takes no VF */
+	bool pf_automatic;		/* PF is ESXi's choice; pf is our guess */
+	enum vs_hold_state state;
+	char vm[VS_MOID_LEN];		/* "" until the VM exists */
+	int64_t cpu_mhz, mem_mb;	/* reserved, overhead included */
+	uint32_t job;			/* 0: no job (administrator, prefetch) */
+	UT_hash_handle hh;
+};
+
+struct vs_ledger {
+	struct vs_hold *holds;		/* uthash by node */
+	uint64_t generation;
+};
+
+void vs_ledger_init(struct vs_ledger *l);
+void vs_ledger_clear(struct vs_ledger *l);
+
+/* A promised hold for hold->node. -1 VS_E_EXISTS if the node has one. */
+int vs_ledger_take(struct vs_ledger *l, const struct vs_hold *hold,
+		   struct vs_err *err);
+struct vs_hold *vs_ledger_get(const struct vs_ledger *l, const char *node);
+/* The one door for a hold's state; logs nothing, returns -1 on a transition
+ * that is not promised->requested->seen or requested->promised. */
+int vs_ledger_set_state(struct vs_ledger *l, struct vs_hold *h,
+			enum vs_hold_state state);
+/* Move a hold to where vCenter shows the card in use. */
+void vs_ledger_move(struct vs_ledger *l, struct vs_hold *h, const char *host,
+		    const char *pf);
+/* 0; -1 if the node has no hold (a double release: the caller's bug). */
+int vs_ledger_release(struct vs_ledger *l, const char *node);
+
+struct vs_pf_use {
+	int total;		/* vfs */
+	int ours, foreign, suspect;	/* cards of powered-on VMs */
+	int held;		/* holds not (yet) visible as cards */
+	int free;		/* may be negative: over-committed */
+	bool unknown;		/* a VM on that host cannot be read */
+};
+/* The sum for one PF. folder and cluster_id decide whose cards they are. */
+void vs_ledger_pf_use(const struct vs_ledger *l, const struct vs_inventory *inv,
+		      const struct vs_host *h, const struct vs_pf *pf,
+		      const char *folder, const char *cluster_id,
+		      struct vs_pf_use *out);
+/* CPU (MHz) and memory (MB) of a host not reserved by VMs nor holds. */
+void vs_ledger_host_room(const struct vs_ledger *l,
+			 const struct vs_inventory *inv,
+			 const struct vs_host *h, int64_t *cpu_mhz,
+			 int64_t *mem_mb);
+
+#endif

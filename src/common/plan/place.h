@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Placement: a host and a PF for each VM of a gang, or the reasons why not.
+ * Deterministic: the same input gives the same answer. A gang whole or not
+ * at all. Never touches the ledger: the caller takes the holds.
+ */
+#ifndef VS_PLAN_PLACE_H
+#define VS_PLAN_PLACE_H
+
+#include "plan/ledger.h"
+
+enum vs_policy { VS_PLACE_BALANCE, VS_PLACE_PACK, VS_PLACE_SPREAD };
+
+struct vs_network {		/* where an adapter's cards connect */
+	char moid[VS_MOID_LEN];
+	char switch_uuid[VS_LABEL_LEN];	/* "" for a standard switch */
+	char portgroup_key[VS_MOID_LEN];
+};
+
+struct vs_place_node {		/* one VM to place */
+	const char *node;
+	const struct vs_profile *profile;
+	const struct vs_network *net;
+	const char *prefer_host;	/* moId where its VM lies; NULL: none */
+	/* out, valid on success */
+	const struct vs_host *host;
+	const struct vs_pf *pf;		/* NULL: takes none */
+	bool pf_automatic;		/* one PF of that switch on the host */
+};
+
+struct vs_place_env {
+	const struct vs_inventory *inv;
+	const struct vs_ledger *ledger;
+	const char *folder, *cluster_id;
+	enum vs_policy policy;
+	const char *store;		/* datastore's moId, NULL: don't care */
+	const char **clusters;		/* moIds allowed, NULL-terminated */
+	/* hosts and PFs to leave out (failed lately, drained by an operator);
+	 * NULL: none. why is for the refusal's text. */
+	bool (*avoid)(void *arg, const struct vs_host *h, const struct vs_pf *pf,
+		      char *why, size_t size);
+	void *arg;
+	/* count a VM that stands powered on under this node's name as gone:
+	 * used when a warm VM is about to be rebuilt */
+};
+
+enum vs_refusal { VS_REFUSE_NONE, VS_REFUSE_HOST_STATE, VS_REFUSE_CLUSTER,
+		  VS_REFUSE_NETWORK, VS_REFUSE_STORE, VS_REFUSE_NO_PF,
+		  VS_REFUSE_VF, VS_REFUSE_UNKNOWN, VS_REFUSE_CPU,
+		  VS_REFUSE_MEMORY, VS_REFUSE_HW, VS_REFUSE_AVOID,
+		  VS_REFUSALS };
+const char *vs_refusal_text(enum vs_refusal r);	/* "no free VF", ... */
+
+struct vs_place_report {	/* one reason per host that was refused */
+	const struct vs_host **hosts;
+	enum vs_refusal *why;
+	size_t n;
+};
+
+/*
+ * Place all n nodes. 0, or -1 with err VS_E_SHORTAGE and a text such as
+ * "needs 4 sriov-roce VFs, 3 free (esx01: no free VF; ...)"; report (may be
+ * NULL) is filled on failure, vs_place_report_free() it.
+ */
+int vs_place(const struct vs_place_env *env, struct vs_place_node *nodes,
+	     size_t n, struct vs_place_report *report, struct vs_err *err);
+void vs_place_report_free(struct vs_place_report *r);
+
+/* How many more VMs like `like` could be powered on now, at most `limit`. */
+size_t vs_place_room(const struct vs_place_env *env,
+		     const struct vs_place_node *like, size_t limit);
+/* The same if every host were up and empty of everything but foreign VMs'
+ * absence too: static capacity, for "could this ever run". */
+size_t vs_place_capacity(const struct vs_place_env *env,
+			 const struct vs_place_node *like, size_t limit);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A profile: all that makes a VM what it is, but nothing that depends on the
+ * host. A VM carries the hash of the profile it was built with in
+ * slurm.vsphere.profile. The hash has two halves, so that a VM that needs a
+ * reconfiguration is told from one that must be built anew:
+ *   "TTTTTTTT-HHHHHHHH"   T: template (moId and changeVersion), H: the rest.
+ */
+#ifndef VS_PLAN_PROFILE_H
+#define VS_PLAN_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "plan/adapter.h"
+
+#define VS_PROFILE_HASH_LEN 18
+
+enum vs_retention { VS_RETAIN_WARM, VS_RETAIN_OFF, VS_RETAIN_DESTROY };
+
+struct vs_profile {
+	const struct vs_adapter *adapter;
+	char template_name[VS_LABEL_LEN];
+	char template_moid[VS_MOID_LEN];	/* "" until resolved */
+	char template_version[64];		/* its changeVersion */
+	int vcpus;
+	int64_t memory_mb;
+	bool latency_high;
+	enum vs_retention retention;		/* not hashed */
+};
+
+/* Needs template_moid; -1 if it is not resolved yet. */
+int vs_profile_hash(const struct vs_profile *p, char out[VS_PROFILE_HASH_LEN]);
+
+enum vs_profile_fit {
+	VS_FIT_RIGHT,		/* same hash */
+	VS_FIT_RECONFIGURE,	/* same template, other settings */
+	VS_FIT_REBUILD,		/* other template, or no readable hash */
+};
+enum vs_profile_fit vs_profile_fit(const char *have, const char *want);
+
+/* What admission has to reserve for one VM of this profile on a host. */
+int64_t vs_profile_cpu_mhz(const struct vs_profile *p, int host_core_mhz);
+int64_t vs_profile_reserved_mb(const struct vs_profile *p);
+/* VM overhead, MB, on top of the reservation (an upper estimate). */
+int64_t vs_profile_overhead_mb(const struct vs_profile *p);
+
+#endif

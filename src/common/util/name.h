@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names: PCI addresses, MAC addresses, uuids, the owner mark. */
+#ifndef VS_UTIL_NAME_H
+#define VS_UTIL_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "util/err.h"
+
+#define VS_MAC_LEN 18		/* "00:50:56:3a:bc:de" and its NUL */
+#define VS_UUID_LEN 37
+#define VS_PCI_LEN 13		/* "0000:3b:00.0" and its NUL */
+#define VS_HASH_LEN 17		/* 64 bits in hex and its NUL */
+
+/*
+ * A PCI address dddd:bb:ss.f in lower case into out. The error names the form
+ * expected (the field's name is the caller's to prefix).
+ */
+int vs_pci_parse(const char *s, char out[VS_PCI_LEN], struct vs_err *err);
+
+/*
+ * The MAC of card `index` of a node: stable over every rebuild, in VMware's
+ * range for manual addresses (00:50:56:00:00:00-00:50:56:3f:ff:ff). Two
+ * names may collide in these 22 bits; the caller checks its set of nodes and
+ * raises salt for the later name (in sorted order) until it is free.
+ */
+void vs_mac_of(const char *cluster_id, const char *node, unsigned int index,
+	       unsigned int salt, char out[VS_MAC_LEN]);
+
+/* A random uuid (version 4), lower case. */
+void vs_uuid_random(char out[VS_UUID_LEN]);
+bool vs_uuid_valid(const char *s);
+
+/* 64-bit FNV-1a, chained: start with VS_HASH_START. */
+#define VS_HASH_START 0xcbf29ce484222325ULL
+uint64_t vs_hash(uint64_t h, const void *data, size_t len);
+uint64_t vs_hash_str(uint64_t h, const char *s);	/* NUL included */
+
+/* The owner mark "CLUSTERID/NODE/INSTANCEUUID". */
+#define VS_KEY_OWNER "slurm.vsphere.owner"
+#define VS_KEY_PROFILE "slurm.vsphere.profile"
+struct vs_mark {
+	char cluster[VS_UUID_LEN];
+	char node[64];
+	char uuid[VS_UUID_LEN];
+};
+int vs_mark_parse(const char *s, struct vs_mark *out);	/* 0 or -1 */
+char *vs_mark_format(const struct vs_mark *m);		/* free() it */
+
+/* A node or object name we are willing to put into requests and paths:
+ * 1-63 of [A-Za-z0-9._-], not starting with '-' or '.'. */
+bool vs_node_name_valid(const char *s);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A small client of vCenter's VI JSON API (8.0U1 and later): libcurl multi,
+ * one thread (the caller's), callbacks, no waiting. It knows nothing of Slurm,
+ * jobs, profiles or plans: typed requests go in, typed updates come out.
+ *
+ * Life: new -> (turn ...)* -> free. The client logs in, negotiates the
+ * release, resolves the configured names, builds its views and filters, loads
+ * the inventory page by page and then keeps one WaitForUpdatesEx open. When the
+ * session or the connection is lost it says so (down), backs off, comes back
+ * and delivers everything again, between load_begin and load_end. It never
+ * resends a mutating call.
+ *
+ * All strings in callbacks live until the callback returns. Callbacks may
+ * issue new calls, but must not free the client.
+ */
+#ifndef VS_VCENTER_VC_H
+#define VS_VCENTER_VC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "util/err.h"
+
+struct vs_vc;
+
+/* What must be found in vCenter, by the names an administrator gave. */
+struct vs_vc_names {
+	const char *datacenter, *folder, *datastore;
+	const char *const *clusters;	/* NULL-terminated, with pools beside */
+	const char *const *pools;	/* "" or NULL: the cluster's root pool */
+	const char *const *networks;	/* NULL-terminated */
+	const char *const *templates;	/* NULL-terminated */
+};
+
+struct vs_vc_conf {
+	const char *url;		/* https://vc.example.org[:port] */
+	const char *username;
+	const char *password_file;	/* read anew at each login; owner and mode
+					 * are checked each time (uid below) */
+	unsigned int password_uid;	/* who must own it, mode 0600 or 0400 */
+	const char *ca_file;		/* NULL: the system's store */
+	bool insecure;			/* TLS not verified: warns at each login */
+	int call_timeout_ms;		/* 60000 */
+	int wait_seconds;		/* long poll: 20 */
+	size_t max_body;		/* bytes of one reply: 64 MiB */
+	struct vs_vc_names names;
+};
+
+/* ---- what was resolved -------------------------------------------------- */
+struct vs_vc_cluster { const char *name, *moid, *pool_moid;
+	bool drs_enabled; const char *drs_behavior;	/* "manual", ... */
+	bool drs_overrides; bool ha_enabled; const char *ha_restart; };
+struct vs_vc_network { const char *name, *moid, *switch_uuid, *portgroup_key; };
+struct vs_vc_template { const char *name, *moid, *change_version, *host;
+	bool is_template; int hw; };
+struct vs_vc_found {
+	const char *about;		/* "VMware vCenter Server 8.0.3 build-..." */
+	const char *instance_uuid;
+	const char *release;		/* negotiated, "8.0.3.0" */
+	const char *user;		/* UserSession.userName, for tasks */
+	const char *datacenter, *folder, *datastore;	/* moIds */
+	const struct vs_vc_cluster *clusters; size_t nclusters;
+	const struct vs_vc_network *networks; size_t nnetworks;
+	const struct vs_vc_template *templates; size_t ntemplates;
+};
+
+/* ---- updates: only fields whose bit is in `has` are valid ---------------- */
+struct vs_vc_pf { const char *pci, *pnic, *switch_uuid; int vfs; int numa;
+	bool link_up; };
+enum { VS_VC_HOST_NAME = 1, VS_VC_HOST_STATE = 2, VS_VC_HOST_HW = 4,
+       VS_VC_HOST_PFS = 8, VS_VC_HOST_NETS = 16, VS_VC_HOST_STORES = 32,
+       VS_VC_HOST_PARENT = 64 };
+struct vs_vc_host {
+	const char *moid;
+	unsigned int has;
+	const char *name, *cluster;
+	bool connected, powered_on, maintenance, quarantine, standby;
+	int cores, core_mhz, numa_nodes, max_hw;
+	int64_t memory_mb;
+	const struct vs_vc_pf *pfs; size_t npfs;
+	const char *const *nets; size_t nnets;		/* moIds */
+	const char *const *stores; size_t nstores;
+};
+
+enum vs_vc_card_kind { VS_VC_CARD_OTHER, VS_VC_CARD_ETHERNET,
+	VS_VC_CARD_VMXNET3, VS_VC_CARD_PVRDMA, VS_VC_CARD_SRIOV,
+	VS_VC_CARD_PCI_FIXED, VS_VC_CARD_PCI_DYNAMIC };
+struct vs_vc_card { enum vs_vc_card_kind kind; int key; const char *mac;
+	const char *network;		/* moId of a standard network, or "" */
+	const char *portgroup_key, *switch_uuid;	/* or "" */
+	const char *pci; bool automatic, mtu_change_allowed; };
+enum { VS_VC_VM_NAME = 1, VS_VC_VM_POWER = 2, VS_VC_VM_HOST = 4,
+       VS_VC_VM_CONN = 8, VS_VC_VM_CARDS = 16, VS_VC_VM_CONFIG = 32,
+       VS_VC_VM_MARK = 64, VS_VC_VM_PARENT = 128, VS_VC_VM_TOOLS = 256,
+       VS_VC_VM_DISKS = 512 };
+struct vs_vc_vm {
+	const char *moid;
+	unsigned int has;
+	const char *name, *folder, *host, *uuid, *change_version;
+	const char *power;		/* poweredOn, poweredOff, suspended */
+	bool connected, is_template, tools_running;
+	const char *owner_mark, *profile, *job_tag;	/* NULL: key not set */
+	int vcpus; int64_t memory_mb, cpu_reserved_mhz, mem_reserved_mb;
+	bool mem_locked, latency_high;
+	const struct vs_vc_card *cards; size_t ncards;
+	const char *disk_dir;		/* "[store] dir/" of its vmx */
+	bool disks_own;			/* all disks lie there */
+	bool unreadable;		/* missingSet: NoPermission, ... */
+};
+
+/* A task that somebody else may have started (recentTask on the slow beat,
+ * and those found at start): enough to adopt it. */
+struct vs_vc_task {
+	const char *moid, *name;	/* descriptionId: "VirtualMachine.clone" */
+	const char *entity, *entity_name; /* a clone's entity is its source */
+	const char *state;		/* queued, running, success, error */
+	const char *user;		/* reason.userName, or "" */
+	bool cancelable;
+};
+
+struct vs_vc_slow {			/* what vCenter doesn't stream */
+	const struct vs_vc_task *tasks; size_t ntasks;	/* unfinished only */
+	int64_t store_free_mb;		/* -1 unknown */
+	struct { const char *cluster; int64_t cpu_mhz, mem_mb; } *pools;
+	size_t npools;			/* unreservedForVm of our pools */
+};
+
+struct vs_vc_events {
+	void (*up)(void *arg, const struct vs_vc_found *found);
+	/* The connection or the session is lost, or start-up failed. The code
+	 * says whether it is retried (VS_E_RETRY), waits for a new password
+	 * (VS_E_LOGIN) or for an administrator (VS_E_CONFIG). */
+	void (*down)(void *arg, const struct vs_err *err);
+	void (*load_begin)(void *arg);	/* all that is not delivered until
+					 * load_end has gone */
+	void (*load_end)(void *arg);
+	void (*host)(void *arg, const struct vs_vc_host *h);
+	void (*vm)(void *arg, const struct vs_vc_vm *v);
+	void (*host_gone)(void *arg, const char *moid);
+	void (*vm_gone)(void *arg, const char *moid);
+	void (*template_changed)(void *arg, const struct vs_vc_template *t);
+	void (*slow)(void *arg, const struct vs_vc_slow *s);
+};
+
+struct vs_vc *vs_vc_new(const struct vs_vc_conf *conf,
+			const struct vs_vc_events *events, void *arg,
+			struct vs_err *err);
+/* Logs out (bounded by ms), cancels nothing in vCenter. */
+void vs_vc_free(struct vs_vc *vc, int logout_ms);
+
+/*
+ * One turn: wait at most wait_ms for I/O or for wake_fd to become readable
+ * (-1: none; it is not read), then do all that is ready and call back.
+ */
+void vs_vc_turn(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd);
+bool vs_vc_is_up(const struct vs_vc *vc);	/* loaded and listening */
+/* Try now, whatever the backoff or a refused password said. */
+void vs_vc_retry_now(struct vs_vc *vc);
+/* Read the slow values on the next turn instead of on the beat (15 s). */
+void vs_vc_slow_now(struct vs_vc *vc);
+
+/* ---- mutating calls ------------------------------------------------------
+ * Each gives an id (never 0); the callback comes at most twice: `started` when
+ * vCenter has accepted it (task's moId; not for calls without a task), then
+ * `done`, exactly once. err NULL: success; result is the new VM's moId after a
+ * clone, else "". VS_E_UNKNOWN: the reply was lost, look before acting again.
+ * -1 with err if the client is not up (nothing was sent).
+ */
+struct vs_vc_op {
+	void (*started)(void *arg, uint64_t id, const char *task);
+	void (*done)(void *arg, uint64_t id, const char *result,
+		     const struct vs_err *err);
+	void *arg;
+};
+
+enum vs_vc_net_kind { VS_VC_NET_SRIOV, VS_VC_NET_PVRDMA, VS_VC_NET_VMXNET3 };
+struct vs_vc_card_spec {
+	enum vs_vc_net_kind kind;
+	const char *mac;			/* manual address */
+	const char *network, *switch_uuid, *portgroup_key;
+	const char *pci;		/* explicit PF, NULL: automatic */
+	bool mtu_change_allowed;
+};
+struct vs_vc_kv { const char *key, *value; };	/* extraConfig; "" deletes */
+struct vs_vc_hw {				/* NULL or 0: not said */
+	int vcpus, cores_per_socket;
+	int64_t memory_mb;
+	bool memory_locked;			/* full reservation */
+	int64_t cpu_reserved_mhz;
+	bool latency_high, latency_normal;
+	const struct vs_vc_card_spec *card;
+	int card_remove_key;			/* 0: none */
+	const char *mgmt_mac; int mgmt_key;	/* give the template's first NIC
+						 * this MAC; key in a reconfigure,
+						 * 0 in a clone: found by us */
+	const struct vs_vc_kv *extra; size_t nextra;
+};
+struct vs_vc_clone {
+	const char *source, *folder, *name, *uuid;
+	const char *pool, *host, *datastore;
+	const char *snapshot;		/* linked clone of it, NULL: full */
+	struct vs_vc_hw hw;
+};
+int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *c,
+		       const struct vs_vc_op *op, struct vs_err *err);
+int64_t vs_vc_vm_reconfigure(struct vs_vc *vc, const char *vm,
+			     const char *change_version,
+			     const struct vs_vc_hw *hw,
+			     const struct vs_vc_op *op, struct vs_err *err);
+int64_t vs_vc_vm_relocate(struct vs_vc *vc, const char *vm, const char *host,
+			  const char *pool, const struct vs_vc_op *op,
+			  struct vs_err *err);
+int64_t vs_vc_vm_power_on(struct vs_vc *vc, const char *vm, const char *host,
+			  const struct vs_vc_op *op, struct vs_err *err);
+int64_t vs_vc_vm_power_off(struct vs_vc *vc, const char *vm,
+			   const struct vs_vc_op *op, struct vs_err *err);
+int64_t vs_vc_vm_shutdown_guest(struct vs_vc *vc, const char *vm,
+				const struct vs_vc_op *op, struct vs_err *err);
+int64_t vs_vc_vm_destroy(struct vs_vc *vc, const char *vm,
+			 const struct vs_vc_op *op, struct vs_err *err);
+/* Follow a task that was there before us: `done` only. */
+int64_t vs_vc_task_adopt(struct vs_vc *vc, const char *task,
+			 const struct vs_vc_op *op, struct vs_err *err);
+int vs_vc_task_cancel(struct vs_vc *vc, const char *task, struct vs_err *err);
+
+struct vs_vc_stats { uint64_t calls, mutating, logins, errors, updates;
+	int64_t last_reply_ms; };
+void vs_vc_stats_get(const struct vs_vc *vc, struct vs_vc_stats *out);
+
+#endif
