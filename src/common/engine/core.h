@@ -122,6 +122,14 @@ struct vs_core_api {
 			  size_t n);
 	/* Why a pending job waits, or "" */
 	void (*why)(uint32_t job, char *out, size_t size);
+
+	/* Who answers slurmctld's prolog and epilog calls: the prep plugin
+	 * gives its two functions here, and the engine calls them instead of
+	 * port->prolog_done and port->epilog_done. From the engine's thread,
+	 * exactly once for each job_wait and each job_end with notify; no lock
+	 * of ours held. May be set before start(), and again. */
+	void (*prep_hooks)(void (*prolog_done)(uint32_t job, bool ok),
+			   void (*epilog_done)(uint32_t job));
 };
 #define VS_CORE_API_VERSION 1
 const struct vs_core_api *vs_core_api_get(void);
