@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+core_sources += \
+	src/common/plan/adapter.c src/common/plan/adapter.h \
+	src/common/plan/inventory.c src/common/plan/inventory.h \
+	src/common/plan/ledger.c src/common/plan/ledger.h \
+	src/common/plan/place.c src/common/plan/place.h \
+	src/common/plan/profile.c src/common/plan/profile.h \
+	src/common/plan/step.c src/common/plan/step.h

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+core_sources += \
+	src/common/util/buf.c src/common/util/buf.h \
+	src/common/util/err.c src/common/util/err.h \
+	src/common/util/json.c src/common/util/json.h \
+	src/common/util/log.c src/common/util/log.h \
+	src/common/util/mem.c src/common/util/mem.h \
+	src/common/util/name.c src/common/util/name.h \
+	src/common/util/time.c src/common/util/time.h

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# One program per subject: check_PROGRAMS += testsuite/unit/test_SUBJECT, with
+# _SOURCES, _CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS), _LDADD = $(unit_ldadd).
+unit_ldadd = src/common/libvs_core.la $(CMOCKA_LIBS) -lpthread
