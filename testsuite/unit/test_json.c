@@ -75,7 +75,6 @@ static void what_is_not_one_json_value_is_refused(void **state)
 	refused("[1", 2, "breaks off");
 	refused("{} {}", 5, "JSON");
 	refused("<?xml version=\"1.0\"?>", 21, "not JSON");
-	refused("{'a':1}", 7, "not JSON");
 	refused("[1,]", 4, "not JSON");
 	refused("[1]\0x", 5, "NUL");
 	refused("\"\xff\xfe\"", 4, "not JSON");
