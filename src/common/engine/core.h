@@ -51,6 +51,7 @@ struct vs_conf {
 	char *munge_socket;		/* NULL: libmunge's default */
 	char *state_dir;		/* StateSaveLocation */
 	char *slurm_cluster;
+	char *conf_server;	/* "ctl1:6817,ctl2:6817", for slurmd in guests */
 	int provision_max, power_max, host_max;	/* operations in flight */
 	int boot_timeout_s;		/* power-on to registered */
 	int prolog_timeout_s;

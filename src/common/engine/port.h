@@ -58,6 +58,10 @@ struct vs_port {
 	void (*node_drain)(void *ctx, const char *node, const char *reason);
 	/* Clear a drain that carries our tag. */
 	void (*node_undrain)(void *ctx, const char *node);
+	/* The node is sound but its VM can't be had now, or nobody waits for
+	 * it any more: power it down by force (jobs on it are requeued now,
+	 * eligible at once where no slurmd ran them); never DOWN. */
+	void (*node_giveup)(void *ctx, const char *node, const char *reason);
 	/* Make power_save's thread look again (last_node_update). */
 	void (*power_scan)(void *ctx);
 	/* Is this job (still) running and configuring? restart < 0: any run. */
