@@ -128,6 +128,10 @@ struct vs_vm *vs_vm_get_named(const struct vs_inventory *inv,
 			      const char *folder, const char *name);
 /* Set the VM's host (keeps lists right; "" = none) and note a change. */
 void vs_vm_set_host(struct vs_inventory *inv, struct vs_vm *vm, const char *host);
+/* The same for what the (folder, name) index is made of. */
+void vs_vm_set_name(struct vs_inventory *inv, struct vs_vm *vm, const char *name);
+void vs_vm_set_folder(struct vs_inventory *inv, struct vs_vm *vm,
+		      const char *folder);
 void vs_inventory_remove_host(struct vs_inventory *inv, const char *moid);
 void vs_inventory_remove_vm(struct vs_inventory *inv, const char *moid);
 
