@@ -1,4 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 core_sources += \
-	src/common/engine/core.h \
-	src/common/engine/port.h
+	src/common/engine/ask.c \
+	src/common/engine/conf.c \
+	src/common/engine/control.c src/common/engine/control.h \
+	src/common/engine/core.c src/common/engine/core.h \
+	src/common/engine/core_i.h \
+	src/common/engine/hold.c \
+	src/common/engine/job.c \
+	src/common/engine/loop.c \
+	src/common/engine/node.c \
+	src/common/engine/ops.c \
+	src/common/engine/port.h \
+	src/common/engine/reclaim.c \
+	src/common/engine/report.c src/common/engine/report.h \
+	src/common/engine/send.c \
+	src/common/engine/setup.c \
+	src/common/engine/watch.c

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Answers for the select plugin, from memory: how many of these nodes could
+ * be served together now, all of them, ever. The lock is held.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/mem.h"
+
+const char *vs_ask_blocked(const struct vs_core *c)
+{
+	if (c->observe)
+		return "Mode=observe: nothing is changed in vCenter";
+	if (c->blocked[0])
+		return c->blocked;
+	if (c->vc_state[0])
+		return c->vc_state;
+	if (!c->ready)
+		return "the inventory of vCenter is being read";
+	return NULL;
+}
+
+static bool needs_new_place(struct vs_core *c, const struct vs_node *n)
+{
+	return !vs_ledger_get(&c->ledger, n->name);
+}
+
+static void place_of(struct vs_core *c, const struct vs_node *n,
+		     struct vs_place_node *to)
+{
+	struct vs_vm *vm = vs_node_vm(c, n);
+
+	*to = (struct vs_place_node) {
+		.node = n->name, .profile = n->profile, .net = n->net,
+		.prefer_host = vm ? vm->host : NULL,
+	};
+}
+
+size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n, char *why,
+		   size_t why_size)
+{
+	VS_FREE size_t *used = vs_calloc(c->nprofiles + 1, sizeof(*used));
+	const char *blocked = vs_ask_blocked(c);
+	const struct vs_profile *want = NULL;
+	size_t room = 0;
+
+	if (blocked) {
+		if (why)
+			vs_strlcpy(why, blocked, why_size);
+		return 0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct vs_node *node;
+		size_t p;
+
+		if (ids[i] < 0 || (size_t)ids[i] >= c->nnodes) {
+			room++;
+			continue;
+		}
+		node = &c->nodes[ids[i]];
+		want = node->profile;
+		p = (size_t)(node->profile - c->profiles);
+		if (vs_node_avail(c, node) == VS_AVAIL_NONE)
+			continue;
+		if (needs_new_place(c, node) &&
+		    used[p]++ >= vs_room_for(c, node))
+			continue;
+		room++;
+	}
+	if (why && want)
+		snprintf(why, why_size, "%zu %s%s free", room,
+			 want->adapter->name,
+			 vs_adapter_kinds[want->adapter->type].takes_vf ?
+			 " VFs" : " VMs");
+	return room;
+}
+
+/* The longest prefix of `list` that can be placed together. */
+static size_t prefix_that_fits(const struct vs_place_env *env,
+			       struct vs_place_node *list, size_t n,
+			       struct vs_err *err)
+{
+	size_t lo = 0, hi = n;
+
+	if (!n || !vs_place(env, list, n, NULL, err))
+		return n;
+	while (lo + 1 < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (vs_place(env, list, mid, NULL, NULL))
+			hi = mid;
+		else
+			lo = mid;
+	}
+	return lo;
+}
+
+int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
+		 size_t *nsurplus, struct vs_err *err)
+{
+	VS_FREE struct vs_place_node *list = vs_calloc(n + 1, sizeof(*list));
+	VS_FREE size_t *at = vs_calloc(n + 1, sizeof(*at));
+	const char *blocked = vs_ask_blocked(c);
+	struct vs_place_env env;
+	size_t count = 0, fits;
+
+	*nsurplus = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct vs_node *node;
+
+		if (ids[i] < 0 || (size_t)ids[i] >= c->nnodes)
+			continue;
+		node = &c->nodes[ids[i]];
+		if (blocked || vs_node_avail(c, node) == VS_AVAIL_NONE) {
+			surplus[(*nsurplus)++] = i;
+		} else if (needs_new_place(c, node)) {
+			at[count] = i;
+			place_of(c, node, &list[count++]);
+		}
+	}
+	if (blocked)
+		return vs_err_set(err, VS_E_SHORTAGE, "%s", blocked);
+	vs_env_fill(c, &env);
+	fits = prefix_that_fits(&env, list, count, err);
+	for (size_t i = fits; i < count; i++)
+		surplus[(*nsurplus)++] = at[i];
+	if (!*nsurplus)
+		return 0;
+	if (fits == count)
+		vs_err_set(err, VS_E_SHORTAGE,
+			   "%zu of the nodes cannot be served now", *nsurplus);
+	return -1;
+}
+
+/*
+ * Static capacity per profile, each by itself: a "no" must be certain. What is
+ * not known yet is no reason to say never.
+ */
+bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
+		 struct vs_err *err)
+{
+	VS_FREE size_t *need = vs_calloc(c->nprofiles + 1, sizeof(*need));
+	struct vs_place_env env;
+
+	if (!c->ready)
+		return true;
+	for (size_t i = 0; i < n; i++)
+		if (ids[i] >= 0 && (size_t)ids[i] < c->nnodes)
+			need[c->nodes[ids[i]].profile - c->profiles]++;
+	vs_env_fill(c, &env);
+	for (size_t p = 0; p < c->nprofiles; p++) {
+		const struct vs_profile *prof = &c->profiles[p];
+		struct vs_place_node like = {
+			.node = "", .profile = prof,
+			.net = &c->nets[prof->adapter - c->adapters],
+		};
+		size_t have;
+
+		if (!need[p])
+			continue;
+		have = vs_place_capacity(&env, &like, need[p]);
+		if (have < need[p]) {
+			vs_err_set(err, VS_E_REQUEST,
+				"%zu nodes of %s are asked for, the hosts can hold %zu",
+				need[p], prof->adapter->name, have);
+			return false;
+		}
+	}
+	return true;
+}

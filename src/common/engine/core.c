@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The core's face: the table of functions that the plugins call from
+ * slurmctld's threads, inside slurmctld's locks. Every one of them is memory
+ * work under one mutex; none waits for the network, the disk or Slurm.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "engine/control.h"
+#include "engine/core_i.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+struct vs_core vs_core = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.wake_fd = -1,
+};
+
+void vs_wake(void)
+{
+	uint64_t one = 1;
+
+	/* A full counter wakes as well; nothing is lost with it. */
+	if (vs_core.wake_fd >= 0 &&
+	    write(vs_core.wake_fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
+		vs_debug("engine: wake failed: %s", strerror(errno));
+}
+
+static int thread_start(struct vs_core *c, struct vs_err *err)
+{
+	sigset_t all, old;
+	int rc;
+
+	if (c->wake_fd < 0)
+		c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (c->wake_fd < 0)
+		return vs_err_set(err, VS_E_BUG, "eventfd: %s",
+				  strerror(errno));
+	/* Signals are slurmctld's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	c->stop = false;
+	rc = pthread_create(&c->thread, NULL, vs_loop_main, c);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc)
+		return vs_err_set(err, VS_E_BUG, "pthread_create: %s",
+				  strerror(rc));
+	c->thread_runs = true;
+	return 0;
+}
+
+static int core_start(struct vs_conf *conf, const struct vs_port *port,
+		      struct vs_err *err)
+{
+	struct vs_core *c = &vs_core;
+	bool first;
+	int rc = 0;
+
+	if (vs_setup_check(conf, err)) {
+		vs_conf_free(conf);
+		return -1;
+	}
+	vs_lock();
+	first = !c->thread_runs;
+	c->port = port;
+	vs_setup_apply(c, conf);
+	c->vc_renew = true;
+	c->ready = false;
+	if (first)
+		rc = thread_start(c, err);
+	vs_unlock();
+	if (!rc && first)
+		rc = vs_control_start(c->conf, err);
+	vs_wake();
+	return rc;
+}
+
+static void core_stop(void)
+{
+	struct vs_core *c = &vs_core;
+
+	vs_control_stop();
+	vs_lock();
+	c->stop = true;
+	vs_unlock();
+	vs_wake();
+	if (c->thread_runs)
+		pthread_join(c->thread, NULL);
+	c->thread_runs = false;
+}
+
+static bool core_running(void)
+{
+	return vs_core.thread_runs;
+}
+
+static uint64_t core_epoch(void)
+{
+	uint64_t epoch;
+
+	vs_lock();
+	epoch = vs_core.epoch;
+	vs_unlock();
+	return epoch;
+}
+
+static int core_node_id(const char *name)
+{
+	struct vs_node *n;
+	int id;
+
+	vs_lock();
+	n = vs_node_named(&vs_core, name);
+	id = n ? n->id : -1;
+	vs_unlock();
+	return id;
+}
+
+static void core_avail(const int *ids, size_t n, enum vs_avail *out)
+{
+	struct vs_core *c = &vs_core;
+	bool blocked;
+
+	vs_lock();
+	blocked = vs_ask_blocked(c) != NULL;
+	for (size_t i = 0; i < n; i++) {
+		if (ids[i] < 0 || (size_t)ids[i] >= c->nnodes)
+			out[i] = VS_AVAIL_ALIEN;
+		else if (blocked)
+			out[i] = VS_AVAIL_NONE;
+		else
+			out[i] = vs_node_avail(c, &c->nodes[ids[i]]);
+	}
+	vs_unlock();
+}
+
+static size_t core_room(const int *ids, size_t n, char *why, size_t size)
+{
+	size_t room;
+
+	vs_lock();
+	room = vs_ask_room(&vs_core, ids, n, why, size);
+	vs_unlock();
+	return room;
+}
+
+static int core_check(const int *ids, size_t n, size_t *surplus,
+		      size_t *nsurplus, struct vs_err *err)
+{
+	int rc;
+
+	vs_lock();
+	rc = vs_ask_check(&vs_core, ids, n, surplus, nsurplus, err);
+	vs_unlock();
+	return rc;
+}
+
+static bool core_ever(const int *ids, size_t n, struct vs_err *err)
+{
+	bool ever;
+
+	vs_lock();
+	ever = vs_ask_ever(&vs_core, ids, n, err);
+	vs_unlock();
+	return ever;
+}
+
+static void core_refused(uint32_t job, const int *ids, size_t n, size_t need,
+			 const char *why)
+{
+	vs_lock();
+	vs_job_refused(&vs_core, job, ids, n, need, why);
+	vs_unlock();
+	vs_wake();
+}
+
+static int core_job_begin(uint32_t job, uint32_t restart, const int *ids,
+			  size_t n, struct vs_err *err)
+{
+	int rc;
+
+	vs_lock();
+	rc = vs_job_begin(&vs_core, job, restart, ids, n, err);
+	vs_unlock();
+	if (!rc)
+		vs_wake();
+	return rc;
+}
+
+static void core_job_wait(uint32_t job, uint32_t restart, const int *ids,
+			  size_t n)
+{
+	vs_lock();
+	vs_job_wait(&vs_core, job, restart, ids, n);
+	vs_unlock();
+	vs_wake();
+}
+
+static void core_job_end(uint32_t job, const int *ids, size_t n, bool notify)
+{
+	vs_lock();
+	vs_job_end(&vs_core, job, ids, n, notify);
+	vs_unlock();
+	vs_wake();
+}
+
+static void core_job_claim(uint32_t job, uint32_t restart, const int *ids,
+			   size_t n)
+{
+	vs_lock();
+	vs_job_claim(&vs_core, job, restart, ids, n);
+	vs_unlock();
+}
+
+static void core_why(uint32_t job, char *out, size_t size)
+{
+	struct vs_refused *r;
+
+	vs_lock();
+	HASH_FIND(hh, vs_core.refused, &job, sizeof(job), r);
+	vs_strlcpy(out, r ? r->why : "", size);
+	vs_unlock();
+}
+
+static void core_prep_hooks(void (*prolog_done)(uint32_t job, bool ok),
+			    void (*epilog_done)(uint32_t job))
+{
+	vs_lock();
+	vs_core.prolog_done = prolog_done;
+	vs_core.epilog_done = epilog_done;
+	vs_unlock();
+}
+
+static const struct vs_core_api api = {
+	.version = VS_CORE_API_VERSION,
+	.log_to = vs_log_to,
+	.start = core_start,
+	.stop = core_stop,
+	.running = core_running,
+	.epoch = core_epoch,
+	.node_id = core_node_id,
+	.avail = core_avail,
+	.room = core_room,
+	.check = core_check,
+	.ever = core_ever,
+	.refused = core_refused,
+	.job_begin = core_job_begin,
+	.job_wait = core_job_wait,
+	.job_end = core_job_end,
+	.job_claim = core_job_claim,
+	.why = core_why,
+	.prep_hooks = core_prep_hooks,
+};
+
+__attribute__((visibility("default")))
+const struct vs_core_api *vs_core_api_get(void)
+{
+	return &api;
+}

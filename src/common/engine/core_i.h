@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The engine's inside: one struct with everything the core knows, and what
+ * its files ask of each other. Not for anybody outside this room.
+ *
+ * One mutex (core.lock) guards all of it. The engine's thread takes it for
+ * memory work only; it never calls the port with the lock held. Threads of
+ * slurmctld take it inside their own locks.
+ */
+#ifndef VS_ENGINE_CORE_I_H
+#define VS_ENGINE_CORE_I_H
+
+#include <pthread.h>
+#include "engine/core.h"
+#include "plan/ledger.h"
+#include "plan/place.h"
+#include "plan/step.h"
+#include "vcenter/vc.h"
+
+#define VS_AVOID_HOST_MS (5 * 60 * 1000)
+#define VS_AVOID_PF_MS (60 * 1000)
+#define VS_TRIES_MAX 6
+#define VS_SETTLE_MS 15000
+
+enum vs_op_kind { VS_OP_NONE, VS_OP_CLONE, VS_OP_RECONFIGURE, VS_OP_RELOCATE,
+		  VS_OP_POWER_ON, VS_OP_SHUTDOWN, VS_OP_POWER_OFF,
+		  VS_OP_DESTROY, VS_OP_ADOPTED, VS_OPS };
+const char *vs_op_name(enum vs_op_kind k);
+
+/* One call under way for a node, or just done and not yet shown by vCenter. */
+struct vs_node_op {
+	enum vs_op_kind kind;
+	uint64_t id;			/* the client's; 0: done, settling */
+	char task[VS_MOID_LEN];
+	char vm[VS_MOID_LEN];
+	char host[VS_MOID_LEN];
+	int64_t since_ms;		/* sent, or done while settling */
+	bool cancel_asked;
+};
+
+struct vs_node {
+	const char *name;		/* conf's */
+	int id;
+	const struct vs_profile *profile;
+	const struct vs_network *net;
+	const struct vs_conf_node *conf;
+	char mac[VS_MAC_LEN], mgmt_mac[VS_MAC_LEN];
+
+	/* Slurm's word */
+	uint32_t flags;
+	uint32_t job, restart;		/* the claim, job 0: none */
+	int64_t claimed_ms;
+
+	/* the comparison of the two truths, and what is done about it */
+	enum vs_wanted wanted;
+	enum vs_seen seen;
+	enum vs_action action;
+	struct vs_node_op op;
+	uint64_t look_after;		/* wait for this slow beat's number */
+	bool renew;			/* up for Slurm, VM not right for claim */
+	bool leave;			/* to be powered down when idle */
+	bool giveup;			/* powering up for nobody any more */
+	int tries;
+	int64_t not_before_ms;
+	int64_t powered_on_ms;		/* our power-on was seen; 0: not by us */
+	int64_t shutdown_ms;		/* guest asked to shut down */
+	int64_t ready_since_ms;		/* wanted READY for how long */
+	int64_t reported_ms;
+	int64_t action_since_ms;
+	struct vs_err last_err;
+};
+
+struct vs_wait {			/* a prolog that waits for its nodes */
+	uint32_t job, restart;
+	int *ids;
+	size_t n;
+	int64_t since_ms;
+	struct vs_wait *next;
+};
+
+struct vs_refused {			/* a job's last refusal */
+	uint32_t job;
+	int *ids;
+	size_t n, need;
+	char why[256], told[256];
+	int64_t at_ms, told_ms;
+	UT_hash_handle hh;
+};
+
+struct vs_avoid {
+	char host[VS_MOID_LEN], pf[VS_PCI_LEN];	/* pf "": the whole host */
+	int64_t until_ms;
+	char why[160];
+	struct vs_avoid *next;
+};
+
+/* What the thread has to tell Slurm once the lock is dropped. */
+enum vs_tell_kind { VS_TELL_REBUILD, VS_TELL_POWER_DOWN, VS_TELL_FAIL,
+		    VS_TELL_GIVEUP, VS_TELL_SCAN, VS_TELL_PROLOG,
+		    VS_TELL_EPILOG, VS_TELL_REASON, VS_TELL_SCHEDULE,
+		    VS_TELL_BOOT_PUSH };
+struct vs_tell {
+	enum vs_tell_kind kind;
+	char node[VS_NAME_LEN];
+	uint32_t job;
+	bool ok;
+	char text[256];
+};
+
+struct vs_room_cache { uint64_t inv, ledger, avoid; size_t room; };
+
+struct vs_core {
+	pthread_mutex_t lock;
+	pthread_t thread;
+	bool thread_runs, stop;
+	int wake_fd;
+
+	struct vs_conf *conf;
+	const struct vs_port *port;
+	uint64_t epoch;
+	void (*prolog_done)(uint32_t job, bool ok);
+	void (*epilog_done)(uint32_t job);
+
+	/* made from conf (setup.c) */
+	struct vs_adapter *adapters;	/* conf->nadapters */
+	struct vs_network *nets;	/* one per adapter; moid "" unresolved */
+	struct vs_profile *profiles;	/* one per distinct setting */
+	struct vs_room_cache *rooms;	/* one per profile */
+	size_t nprofiles;
+	struct vs_node *nodes;
+	size_t nnodes;
+	enum vs_policy policy;
+	bool observe;
+	char cluster_id[VS_UUID_LEN];
+
+	/* vCenter's word */
+	struct vs_vc *vc;
+	bool vc_renew;			/* conf changed: make a new client */
+	bool found;			/* names are resolved */
+	char folder[VS_MOID_LEN], store[VS_MOID_LEN], vc_user[VS_LABEL_LEN];
+	char **cluster_moids;		/* NULL-terminated */
+	char **pool_moids;		/* beside cluster_moids */
+	struct vs_inventory inv;
+	bool loaded;			/* between load_end and down */
+	uint64_t load_seq;		/* for the sweep after a reload */
+	uint64_t slow_seq;		/* slow beats delivered */
+	uint64_t slow_want;		/* not ready before this one */
+	int stray_clones;		/* clones of ours, node unknown */
+	bool ready;			/* first pass after load is done */
+	char blocked[320];		/* why nothing may be done, or "" */
+	char vc_state[320];		/* why vCenter is not there, or "" */
+	int64_t vc_since_ms;
+
+	struct vs_ledger ledger;
+	struct vs_avoid *avoids;
+	uint64_t avoid_gen;
+	struct vs_wait *waits;
+	struct vs_refused *refused;
+	struct vs_tell *tells;
+	size_t ntells, cap_tells;
+	int provisioning, power_ops;	/* in flight */
+	bool vf_freed;			/* capacity grew: tell the scheduler */
+};
+
+extern struct vs_core vs_core;
+
+static inline void vs_lock(void) { pthread_mutex_lock(&vs_core.lock); }
+static inline void vs_unlock(void) { pthread_mutex_unlock(&vs_core.lock); }
+void vs_wake(void);
+
+/* setup.c: all with the lock held */
+int vs_setup_check(const struct vs_conf *conf, struct vs_err *err);
+void vs_setup_apply(struct vs_core *c, struct vs_conf *conf_take);
+void vs_setup_macs(struct vs_core *c);
+int vs_cluster_id_load(const char *state_dir, char out[VS_UUID_LEN],
+		       struct vs_err *err);
+struct vs_node *vs_node_named(struct vs_core *c, const char *name);
+
+/* watch.c: vCenter's events into the inventory */
+extern const struct vs_vc_events vs_watch_events;
+struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err);
+
+/* node.c: one node's comparison; lock held */
+struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n);
+bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
+		      const struct vs_vm *vm, uint32_t job, uint32_t restart);
+enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n);
+void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
+		    const char *host, const struct vs_err *err, int64_t now_ms);
+void vs_node_give_up(struct vs_core *c, struct vs_node *n, const char *why);
+
+/* hold.c: holds, placement and avoidance; lock held */
+void vs_env_fill(struct vs_core *c, struct vs_place_env *env);
+void vs_hold_sync(struct vs_core *c, struct vs_node *n);
+int vs_hold_for(struct vs_core *c, struct vs_node *n, struct vs_err *err);
+int vs_hold_gang(struct vs_core *c, struct vs_node **nodes, size_t n,
+		 uint32_t job, struct vs_err *err);
+void vs_hold_drop(struct vs_core *c, struct vs_node *n);
+bool vs_hold_may_power_on(struct vs_core *c, struct vs_node *n);
+size_t vs_room_for(struct vs_core *c, const struct vs_node *like);
+void vs_avoid_add(struct vs_core *c, const char *host, const char *pf,
+		  int64_t until_ms, const char *why);
+const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,
+				    const char *pf);
+void vs_avoid_expire(struct vs_core *c, int64_t now_ms);
+int vs_rule_a(struct vs_core *c, char *why, size_t size);
+
+/* ops.c: calls to vCenter for a node; lock held */
+int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
+		int64_t now_ms);
+void vs_op_cancel(struct vs_core *c, struct vs_node *n);
+void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+void vs_op_forget_all(struct vs_core *c);	/* the client is gone */
+void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
+		       size_t n);
+
+/* send.c: the requests themselves; lock held */
+int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
+		struct vs_vm *vm, enum vs_action action, int64_t now_ms,
+		const struct vs_vc_op *op, enum vs_op_kind *kind,
+		struct vs_err *err);
+
+/* job.c: claims, waits, refusals; lock held */
+int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
+		 const int *ids, size_t n, struct vs_err *err);
+void vs_job_claim(struct vs_core *c, uint32_t job, uint32_t restart,
+		  const int *ids, size_t n);
+void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
+		bool notify);
+void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
+		 const int *ids, size_t n);
+void vs_job_refused(struct vs_core *c, uint32_t job, const int *ids, size_t n,
+		    size_t need, const char *why);
+void vs_jobs_clear(struct vs_core *c);
+void vs_job_reasons(struct vs_core *c, int64_t now_ms);
+
+/* ask.c: answers for the select plugin; lock held */
+size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n, char *why,
+		   size_t why_size);
+int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
+		 size_t *nsurplus, struct vs_err *err);
+bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
+		 struct vs_err *err);
+const char *vs_ask_blocked(const struct vs_core *c);	/* NULL: may serve */
+
+/* reclaim.c: idle warm VMs that stand in a waiting job's way; lock held */
+void vs_reclaim(struct vs_core *c, int64_t now_ms);
+
+/* loop.c */
+void *vs_loop_main(void *arg);
+void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
+	     uint32_t job, bool ok, const char *text);
+
+#endif

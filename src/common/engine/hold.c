@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Holds and where they lie: taking them for a gang or for one node, moving
+ * them to where vCenter shows the card, letting them go; and the hosts and
+ * PFs that failed lately. The sums are plan/ledger's. The lock is held
+ * throughout.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+/* ---- avoidance ------------------------------------------------------------ */
+
+void vs_avoid_add(struct vs_core *c, const char *host, const char *pf,
+		  int64_t until_ms, const char *why)
+{
+	struct vs_avoid *a;
+
+	for (a = c->avoids; a; a = a->next)
+		if (!strcmp(a->host, host) && !strcmp(a->pf, pf ? pf : ""))
+			break;
+	if (!a) {
+		a = vs_calloc(1, sizeof(*a));
+		vs_strlcpy(a->host, host, sizeof(a->host));
+		vs_strlcpy(a->pf, pf ? pf : "", sizeof(a->pf));
+		a->next = c->avoids;
+		c->avoids = a;
+	}
+	a->until_ms = until_ms;
+	vs_strlcpy(a->why, why, sizeof(a->why));
+	c->avoid_gen++;
+}
+
+const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,
+				    const char *pf)
+{
+	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
+		if (!strcmp(a->host, host) &&
+		    (!a->pf[0] || (pf && !strcmp(a->pf, pf))))
+			return a;
+	return NULL;
+}
+
+void vs_avoid_expire(struct vs_core *c, int64_t now_ms)
+{
+	struct vs_avoid **link = &c->avoids;
+
+	while (*link) {
+		struct vs_avoid *a = *link;
+
+		if (now_ms < a->until_ms) {
+			link = &a->next;
+			continue;
+		}
+		*link = a->next;
+		free(a);
+		c->avoid_gen++;
+		c->vf_freed = true;
+	}
+}
+
+static bool avoid_asked(void *arg, const struct vs_host *h,
+			const struct vs_pf *pf, char *why, size_t size)
+{
+	const struct vs_avoid *a =
+		vs_avoid_get(arg, h->moid, pf ? pf->pci : NULL);
+
+	if (a && why)
+		vs_strlcpy(why, a->why, size);
+	return a != NULL;
+}
+
+/* ---- placement ------------------------------------------------------------ */
+
+void vs_env_fill(struct vs_core *c, struct vs_place_env *env)
+{
+	*env = (struct vs_place_env) {
+		.inv = &c->inv,
+		.ledger = &c->ledger,
+		.folder = c->folder,
+		.cluster_id = c->cluster_id,
+		.policy = c->policy,
+		.store = c->store[0] ? c->store : NULL,
+		.clusters = (const char **)c->cluster_moids,
+		.avoid = avoid_asked,
+		.arg = c,
+	};
+}
+
+static void place_node_fill(struct vs_core *c, const struct vs_node *n,
+			    struct vs_place_node *to)
+{
+	struct vs_vm *vm = vs_node_vm(c, n);
+
+	*to = (struct vs_place_node) {
+		.node = n->name,
+		.profile = n->profile,
+		.net = n->net,
+		.prefer_host = vm ? vm->host : NULL,
+	};
+}
+
+static void hold_take(struct vs_core *c, struct vs_node *n,
+		      const struct vs_place_node *at, uint32_t job)
+{
+	struct vs_vm *vm = vs_node_vm(c, n);
+	struct vs_hold hold = {
+		.pf_automatic = at->pf_automatic,
+		.state = VS_HOLD_PROMISED,
+		.cpu_mhz = vs_profile_cpu_mhz(n->profile,
+					      at->host->core_mhz),
+		.mem_mb = vs_profile_reserved_mb(n->profile) +
+			vs_profile_overhead_mb(n->profile),
+		.job = job,
+	};
+	struct vs_err err;
+
+	vs_strlcpy(hold.node, n->name, sizeof(hold.node));
+	vs_strlcpy(hold.host, at->host->moid, sizeof(hold.host));
+	vs_strlcpy(hold.pf, at->pf ? at->pf->pci : "", sizeof(hold.pf));
+	vs_strlcpy(hold.vm, vm ? vm->moid : "", sizeof(hold.vm));
+	if (vs_ledger_take(&c->ledger, &hold, &err)) {
+		vs_error("bug: %s node=%s", err.text, n->name);
+		return;
+	}
+	vs_debug("hold promised JobId=%u node=%s host=%s pf=%s", job, n->name,
+		 at->host->name, hold.pf[0] ? hold.pf : "-");
+}
+
+/* Place and hold all of these, which have no hold yet; all or none. */
+int vs_hold_gang(struct vs_core *c, struct vs_node **nodes, size_t n,
+		 uint32_t job, struct vs_err *err)
+{
+	VS_FREE struct vs_place_node *place = vs_calloc(n + 1, sizeof(*place));
+	struct vs_place_env env;
+
+	if (!n)
+		return 0;
+	vs_env_fill(c, &env);
+	for (size_t i = 0; i < n; i++)
+		place_node_fill(c, nodes[i], &place[i]);
+	if (vs_place(&env, place, n, NULL, err))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		hold_take(c, nodes[i], &place[i], job);
+	return 0;
+}
+
+int vs_hold_for(struct vs_core *c, struct vs_node *n, struct vs_err *err)
+{
+	return vs_hold_gang(c, &n, 1, n->job, err);
+}
+
+void vs_hold_drop(struct vs_core *c, struct vs_node *n)
+{
+	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+
+	if (!h)
+		return;
+	vs_debug("hold released node=%s host=%s pf=%s", n->name, h->host,
+		 h->pf[0] ? h->pf : "-");
+	vs_ledger_release(&c->ledger, n->name);
+	c->vf_freed = true;
+}
+
+/* ---- keeping holds true to what vCenter shows ------------------------------ */
+
+static const char *vm_pf(const struct vs_node *n, const struct vs_vm *vm)
+{
+	for (int i = 0; i < vm->ncards; i++)
+		if (vm->cards[i].kind == VS_CARD_SRIOV &&
+		    !strcasecmp(vm->cards[i].mac, n->mac))
+			return vm->cards[i].pci;
+	return "";
+}
+
+static bool power_on_unfinished(const struct vs_node *n)
+{
+	return n->op.kind == VS_OP_POWER_ON ||
+	       (n->op.kind == VS_OP_ADOPTED && n->op.id);
+}
+
+/* The VM is on: its hold is where it runs, whoever put it there. */
+static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
+{
+	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	const char *pf = vm_pf(n, vm);
+	struct vs_place_node at = { .host = vm->host_ptr };
+	struct vs_pf guess;
+
+	if (!vm->host_ptr)
+		return;
+	if (!h) {
+		memset(&guess, 0, sizeof(guess));
+		vs_strlcpy(guess.pci, pf, sizeof(guess.pci));
+		at.pf = pf[0] ? &guess : NULL;
+		hold_take(c, n, &at, n->job);
+		h = vs_ledger_get(&c->ledger, n->name);
+		if (!h)
+			return;
+	}
+	if (strcmp(h->host, vm->host) || (pf[0] && strcmp(h->pf, pf))) {
+		if (strcmp(h->host, vm->host))
+			vs_info("node=%s runs on another host than was chosen: host=%s",
+				n->name, vm->host_ptr->name);
+		vs_ledger_move(&c->ledger, h, vm->host, pf);
+	}
+	vs_strlcpy(h->vm, vm->moid, sizeof(h->vm));
+	if (h->state == VS_HOLD_PROMISED)
+		vs_ledger_set_state(&c->ledger, h, VS_HOLD_REQUESTED);
+	if (h->state == VS_HOLD_REQUESTED)
+		vs_ledger_set_state(&c->ledger, h, VS_HOLD_SEEN);
+}
+
+/* Does anybody still want a VM for this node? */
+static bool hold_needed(const struct vs_node *n)
+{
+	return n->wanted == VS_WANT_READY || n->wanted == VS_WANT_ON ||
+	       n->wanted == VS_WANT_RENEW;
+}
+
+void vs_hold_sync(struct vs_core *c, struct vs_node *n)
+{
+	struct vs_vm *vm = vs_node_vm(c, n);
+	struct vs_hold *h;
+	struct vs_hold again;
+	struct vs_err err;
+
+	if (vm && (!vm->readable || vm->power == VS_POWER_UNKNOWN))
+		return;		/* unknown is never gone */
+	if (vm && vm->power == VS_POWER_ON &&
+	    vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_OURS) {
+		hold_seen(c, n, vm);
+		return;
+	}
+	h = vs_ledger_get(&c->ledger, n->name);
+	if (!h || power_on_unfinished(n))
+		return;
+	if (!hold_needed(n)) {
+		/* A clone or reconfigure of ours may still need the place. */
+		if (!n->op.id)
+			vs_hold_drop(c, n);
+		return;
+	}
+	if (h->state == VS_HOLD_SEEN) {
+		/* Off for a rebuild: what it had is promised to it again. */
+		again = *h;
+		again.state = VS_HOLD_PROMISED;
+		vs_ledger_release(&c->ledger, n->name);
+		if (vs_ledger_take(&c->ledger, &again, &err))
+			vs_error("bug: %s", err.text);
+	} else if (h->state == VS_HOLD_REQUESTED) {
+		vs_ledger_set_state(&c->ledger, h, VS_HOLD_PROMISED);
+	}
+}
+
+/*
+ * I1: a power-on is sent only to a PF that has room for it by what vCenter
+ * has delivered and our own unfinished power-ons. Our own hold is in the sum
+ * already, so that the sum may be 0.
+ */
+bool vs_hold_may_power_on(struct vs_core *c, struct vs_node *n)
+{
+	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	struct vs_host *host = h ? vs_host_get(&c->inv, h->host) : NULL;
+	struct vs_pf *pf;
+	struct vs_pf_use use;
+
+	if (!host || !vs_host_usable(host))
+		return false;
+	if (!h->pf[0])
+		return true;
+	pf = vs_host_pf(host, h->pf);
+	if (!pf)
+		return false;
+	vs_ledger_pf_use(&c->ledger, &c->inv, host, pf, c->folder,
+			 c->cluster_id, &use);
+	return !use.unknown && use.free >= 0;
+}
+
+/* ---- room, cached per profile ---------------------------------------------- */
+
+size_t vs_room_for(struct vs_core *c, const struct vs_node *like)
+{
+	struct vs_room_cache *r = &c->rooms[like->profile - c->profiles];
+	struct vs_place_env env;
+	struct vs_place_node node;
+
+	if (r->inv == c->inv.generation && r->ledger == c->ledger.generation &&
+	    r->avoid == c->avoid_gen)
+		return r->room;
+	vs_env_fill(c, &env);
+	node = (struct vs_place_node) {
+		.node = like->name, .profile = like->profile, .net = like->net,
+	};
+	r->room = vs_place_room(&env, &node, c->nnodes);
+	r->inv = c->inv.generation;
+	r->ledger = c->ledger.generation;
+	r->avoid = c->avoid_gen;
+	return r->room;
+}
+
+/* ---- rule A ---------------------------------------------------------------- */
+
+/* Do two adapters draw on a common PF of this host? */
+static bool draws_on(const struct vs_core *c, size_t a, const struct vs_pf *pf)
+{
+	const struct vs_adapter *ad = &c->adapters[a];
+
+	return vs_adapter_kinds[ad->type].takes_vf && pf->switch_uuid[0] &&
+	       !strcmp(pf->switch_uuid, c->nets[a].switch_uuid) &&
+	       (!ad->pf[0] || !strcmp(ad->pf, pf->pci));
+}
+
+static bool allowed_cluster(const struct vs_core *c, const struct vs_host *h)
+{
+	for (char **m = c->cluster_moids; m && *m; m++)
+		if (!strcmp(*m, h->cluster))
+			return true;
+	return false;
+}
+
+/* Number the adapters by pool: those that share a PF share a number. */
+static void pools_number(const struct vs_core *c, size_t *pool)
+{
+	for (size_t i = 0; i < c->conf->nadapters; i++)
+		pool[i] = i;
+	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
+		for (int p = 0; p < h->npfs; p++)
+			for (size_t a = 0; a < c->conf->nadapters; a++)
+				for (size_t b = 0; b < a; b++) {
+					size_t from = pool[a], to = pool[b];
+
+					if (from == to ||
+					    !draws_on(c, a, &h->pfs[p]) ||
+					    !draws_on(c, b, &h->pfs[p]))
+						continue;
+					for (size_t k = 0;
+					     k < c->conf->nadapters; k++)
+						if (pool[k] == from)
+							pool[k] = to;
+				}
+}
+
+static int pool_vfs(const struct vs_core *c, const size_t *pool, size_t which)
+{
+	int vfs = 0;
+
+	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
+		if (!allowed_cluster(c, h))
+			continue;
+		for (int p = 0; p < h->npfs; p++)
+			for (size_t a = 0; a < c->conf->nadapters; a++)
+				if (pool[a] == which &&
+				    draws_on(c, a, &h->pfs[p])) {
+					vfs += h->pfs[p].vfs;
+					break;
+				}
+	}
+	return vfs;
+}
+
+/* Nodes of all adapters that draw on a pool of PFs are no more than its VFs. */
+int vs_rule_a(struct vs_core *c, char *why, size_t size)
+{
+	VS_FREE size_t *pool = vs_calloc(c->conf->nadapters + 1, sizeof(*pool));
+
+	pools_number(c, pool);
+	for (size_t a = 0; a < c->conf->nadapters; a++) {
+		size_t nodes = 0;
+		int vfs;
+
+		if (pool[a] != a ||
+		    !vs_adapter_kinds[c->adapters[a].type].takes_vf)
+			continue;
+		for (size_t i = 0; i < c->nnodes; i++)
+			if (pool[c->nodes[i].profile->adapter - c->adapters] ==
+			    a)
+				nodes++;
+		vfs = pool_vfs(c, pool, a);
+		if ((int)nodes > vfs) {
+			snprintf(why, size, "%zu nodes of adapter %s%s for %d VFs: define at most as many nodes as there are VFs, or set OversubscribeNames=yes",
+				 nodes, c->adapters[a].name,
+				 c->conf->nadapters > 1 ?
+				 " (and those that share its PFs)" : "", vfs);
+			return -1;
+		}
+	}
+	return 0;
+}

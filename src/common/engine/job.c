@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Jobs: a claim on each of its nodes from job_begin to its end, a wait while
+ * its prolog runs, and the last refusal of one that pends. All of it may come
+ * again after a restart, in any order, or for jobs that are gone already;
+ * nothing here counts on having seen what came before. The lock is held.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+static struct vs_node *node_at(struct vs_core *c, int id)
+{
+	return id >= 0 && (size_t)id < c->nnodes ? &c->nodes[id] : NULL;
+}
+
+static void claim(struct vs_node *n, uint32_t job, uint32_t restart)
+{
+	n->job = job;
+	n->restart = restart;
+	n->claimed_ms = vs_now_ms();
+	n->leave = n->giveup = n->renew = false;
+	n->tries = 0;
+	n->not_before_ms = 0;
+}
+
+/* Its VM stands powered on: what it holds already is enough for a rebuild in
+ * place, if that host and PF still serve what is wanted. */
+static bool stands(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
+{
+	return vm && vm->power == VS_POWER_ON && vm->readable &&
+	       vs_ledger_get(&c->ledger, n->name);
+}
+
+/*
+ * Every node of the job gets a place, or the job doesn't begin. Nodes whose VM
+ * is on keep what they hold; those whose VM is wrong for this job are rebuilt
+ * safely by the engine.
+ */
+int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
+		 const int *ids, size_t n, struct vs_err *err)
+{
+	VS_FREE struct vs_node **place = vs_calloc(n + 1, sizeof(*place));
+	const char *blocked = vs_ask_blocked(c);
+	size_t nplace = 0;
+	struct vs_refused *r;
+
+	if (blocked)
+		return vs_err_set(err, VS_E_SHORTAGE, "%s", blocked);
+	for (size_t i = 0; i < n; i++) {
+		struct vs_node *node = node_at(c, ids[i]);
+
+		if (!node)
+			continue;
+		vs_hold_sync(c, node);
+		if (vs_node_avail(c, node) == VS_AVAIL_NONE)
+			return vs_err_set(err, VS_E_SHORTAGE,
+				"node %s cannot be served now", node->name);
+		if (!vs_ledger_get(&c->ledger, node->name))
+			place[nplace++] = node;
+	}
+	if (vs_hold_gang(c, place, nplace, job, err))
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		struct vs_node *node = node_at(c, ids[i]);
+		struct vs_vm *vm = node ? vs_node_vm(c, node) : NULL;
+		struct vs_hold *h;
+
+		if (!node)
+			continue;
+		claim(node, job, restart);
+		h = vs_ledger_get(&c->ledger, node->name);
+		if (h)
+			h->job = job;
+		node->renew = stands(c, node, vm) &&
+			(node->flags & VS_NODE_UP) &&
+			!vs_node_vm_right(c, node, vm, job, restart);
+	}
+	HASH_FIND(hh, c->refused, &job, sizeof(job), r);
+	if (r) {
+		HASH_DEL(c->refused, r);
+		free(r->ids);
+		free(r);
+	}
+	return 0;
+}
+
+void vs_job_claim(struct vs_core *c, uint32_t job, uint32_t restart,
+		  const int *ids, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct vs_node *node = node_at(c, ids[i]);
+
+		if (node && node->job != job)
+			claim(node, job, restart);
+	}
+}
+
+static struct vs_wait **wait_find(struct vs_core *c, uint32_t job)
+{
+	struct vs_wait **link = &c->waits;
+
+	while (*link && (*link)->job != job)
+		link = &(*link)->next;
+	return link;
+}
+
+void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
+		 const int *ids, size_t n)
+{
+	struct vs_wait **link = wait_find(c, job);
+	struct vs_wait *w = *link;
+
+	vs_job_claim(c, job, restart, ids, n);
+	if (!w) {
+		w = *link = vs_calloc(1, sizeof(*w));
+		w->job = job;
+		w->since_ms = vs_now_ms();
+	}
+	w->restart = restart;
+	free(w->ids);
+	w->ids = vs_calloc(n + 1, sizeof(*w->ids));
+	memcpy(w->ids, ids, n * sizeof(*ids));
+	w->n = n;
+}
+
+static void node_leaves(struct vs_core *c, struct vs_node *n)
+{
+	n->job = n->restart = 0;
+	n->renew = false;
+	if (n->profile->retention != VS_RETAIN_WARM)
+		n->leave = true;
+	/* Powering up for nobody: don't boot a VM that nobody waits for. */
+	if ((n->flags & VS_NODE_POWERING_UP) && !n->giveup) {
+		n->giveup = true;
+		vs_tell(c, VS_TELL_GIVEUP, n->name, 0, false,
+			"the job it was powered up for is gone");
+	}
+}
+
+void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
+		bool notify)
+{
+	struct vs_wait **link = wait_find(c, job);
+	struct vs_wait *w = *link;
+	bool whole = true;
+
+	for (size_t i = 0; i < n; i++) {
+		struct vs_node *node = node_at(c, ids[i]);
+
+		if (node && node->job == job)
+			node_leaves(c, node);
+	}
+	for (size_t i = 0; i < c->nnodes && whole; i++)
+		whole = c->nodes[i].job != job;
+	/* A prolog that still waits is answered: the job is gone from here. */
+	if (w && whole) {
+		vs_tell(c, VS_TELL_PROLOG, NULL, job, true, NULL);
+		*link = w->next;
+		free(w->ids);
+		free(w);
+	}
+	if (notify)
+		vs_tell(c, VS_TELL_EPILOG, NULL, job, true, NULL);
+	c->vf_freed = true;
+}
+
+/* ---- refusals and their words ------------------------------------------------ */
+
+void vs_job_refused(struct vs_core *c, uint32_t job, const int *ids, size_t n,
+		    size_t need, const char *why)
+{
+	struct vs_refused *r;
+
+	HASH_FIND(hh, c->refused, &job, sizeof(job), r);
+	if (!r) {
+		r = vs_calloc(1, sizeof(*r));
+		r->job = job;
+		HASH_ADD(hh, c->refused, job, sizeof(r->job), r);
+	}
+	r->ids = vs_realloc(r->ids, n + 1, sizeof(*r->ids));
+	memcpy(r->ids, ids, n * sizeof(*ids));
+	r->n = n;
+	r->need = need;
+	r->at_ms = vs_now_ms();
+	vs_strlcpy(r->why, why, sizeof(r->why));
+}
+
+/* Slurm rewrites a pending job's reason in every cycle: say it again, but not
+ * more often than people read. */
+void vs_job_reasons(struct vs_core *c, int64_t now_ms)
+{
+	struct vs_refused *r, *tmp;
+
+	HASH_ITER(hh, c->refused, r, tmp) {
+		bool news = strcmp(r->why, r->told) != 0;
+
+		if (now_ms - r->at_ms > 10 * 60 * 1000) {
+			HASH_DEL(c->refused, r);
+			free(r->ids);
+			free(r);
+			continue;
+		}
+		if (r->at_ms <= r->told_ms ||
+		    now_ms - r->told_ms < (news ? 1000 : 3000))
+			continue;
+		vs_strlcpy(r->told, r->why, sizeof(r->told));
+		r->told_ms = now_ms;
+		vs_tell(c, VS_TELL_REASON, NULL, r->job, false, r->why);
+	}
+}

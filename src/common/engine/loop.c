@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The engine's thread: vCenter's events in, Slurm's node flags read on a beat,
+ * each node compared and moved one step, words to Slurm sent at the end of the
+ * turn with no lock held. It waits for I/O and for slurmctld's locks, and
+ * nobody waits for it.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "engine/core_i.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define BEAT_BUSY_MS 100	/* somebody waits for a node */
+#define BEAT_IDLE_MS 1000
+#define PUSH_MS 1000
+
+struct loop {
+	struct vs_core *c;
+	struct vs_port_node *rows;
+	size_t nrows;
+	uint64_t epoch;
+	int64_t read_ms, push_ms, schedule_ms;
+};
+
+void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
+	     uint32_t job, bool ok, const char *text)
+{
+	struct vs_tell *t;
+
+	VS_GROW(c->tells, c->cap_tells, c->ntells + 1);
+	t = &c->tells[c->ntells++];
+	t->kind = kind;
+	vs_strlcpy(t->node, node ? node : "", sizeof(t->node));
+	t->job = job;
+	t->ok = ok;
+	vs_strlcpy(t->text, text ? text : "", sizeof(t->text));
+}
+
+/* ---- words to Slurm ---------------------------------------------------------- */
+
+static void rebuilt(struct vs_core *c, const char *node, bool ok)
+{
+	struct vs_node *n;
+
+	vs_lock();
+	n = vs_node_named(c, node);
+	if (n && ok) {
+		n->renew = false;
+		n->flags = (n->flags & ~VS_NODE_UP) | VS_NODE_POWERING_UP;
+	} else if (n) {
+		n->not_before_ms = vs_now_ms() + 500;
+	}
+	vs_unlock();
+}
+
+static void say(struct vs_core *c, const struct vs_tell *t)
+{
+	const struct vs_port *p = c->port;
+
+	switch (t->kind) {
+	case VS_TELL_REBUILD:
+		rebuilt(c, t->node, !p->node_rebuild(p->ctx, t->node));
+		break;
+	case VS_TELL_POWER_DOWN:
+		if (!p->node_power_down(p->ctx, t->node, t->text))
+			vs_info("node=%s is powered down: %s", t->node,
+				t->text);
+		break;
+	case VS_TELL_FAIL:
+		p->node_fail(p->ctx, t->node, t->text);
+		break;
+	case VS_TELL_GIVEUP:
+		p->node_giveup(p->ctx, t->node, t->text);
+		break;
+	case VS_TELL_PROLOG:
+		if (c->prolog_done)
+			c->prolog_done(t->job, t->ok);
+		else
+			p->prolog_done(p->ctx, t->job, t->ok);
+		break;
+	case VS_TELL_EPILOG:
+		if (c->epilog_done)
+			c->epilog_done(t->job);
+		else
+			p->epilog_done(p->ctx, t->job);
+		break;
+	case VS_TELL_REASON:
+		p->job_reason(p->ctx, t->job, t->text);
+		break;
+	case VS_TELL_SCAN:
+	case VS_TELL_BOOT_PUSH:
+	case VS_TELL_SCHEDULE:
+		break;		/* together, below */
+	}
+}
+
+static void say_all(struct loop *l, struct vs_tell *tells, size_t n,
+		    int64_t now_ms)
+{
+	const struct vs_port *p = l->c->port;
+	VS_FREE const char **push = vs_calloc(n + 1, sizeof(*push));
+	bool scan = false, schedule = false;
+	size_t npush = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		scan |= tells[i].kind == VS_TELL_SCAN;
+		schedule |= tells[i].kind == VS_TELL_SCHEDULE;
+		if (tells[i].kind == VS_TELL_BOOT_PUSH)
+			push[npush++] = tells[i].node;
+		say(l->c, &tells[i]);
+	}
+	if (now_ms - l->push_ms >= PUSH_MS && (npush || scan)) {
+		l->push_ms = now_ms;
+		if (npush)
+			p->nodes_boot_push(p->ctx, push, npush);
+		if (scan)
+			p->power_scan(p->ctx);
+	}
+	if (schedule)
+		p->schedule(p->ctx);
+}
+
+/* ---- Slurm's word -------------------------------------------------------------- */
+
+static void rows_renew(struct loop *l)
+{
+	struct vs_core *c = l->c;
+
+	vs_lock();
+	if (l->epoch != c->epoch || !l->rows) {
+		for (size_t i = 0; i < l->nrows; i++)
+			free((char *)l->rows[i].name);
+		free(l->rows);
+		l->nrows = c->nnodes;
+		l->rows = vs_calloc(l->nrows + 1, sizeof(*l->rows));
+		for (size_t i = 0; i < l->nrows; i++)
+			l->rows[i].name = vs_strdup(c->nodes[i].name);
+		l->epoch = c->epoch;
+	}
+	vs_unlock();
+}
+
+static void nodes_read(struct loop *l, int64_t now_ms)
+{
+	struct vs_core *c = l->c;
+
+	rows_renew(l);
+	c->port->nodes_read(c->port->ctx, l->rows, l->nrows);
+	l->read_ms = now_ms;
+	vs_lock();
+	if (l->epoch == c->epoch)
+		for (size_t i = 0; i < l->nrows; i++)
+			c->nodes[i].flags = l->rows[i].flags;
+	vs_unlock();
+}
+
+/* ---- waits ----------------------------------------------------------------------- */
+
+static bool node_up(const struct vs_node *n)
+{
+	return (n->flags & VS_NODE_UP) && !n->renew && n->seen == VS_SEEN_ON;
+}
+
+/* True: the wait is over, the prolog is to be answered. */
+static bool wait_over(struct vs_core *c, struct vs_wait *w, int64_t now_ms,
+		      bool *ok)
+{
+	size_t up = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		up += node_up(&c->nodes[w->ids[i]]);
+	*ok = true;
+	if (up == w->n) {
+		vs_info("JobId=%u all nodes are up nodes=%zu ms=%lld", w->job,
+			w->n, (long long)(now_ms - w->since_ms));
+		return true;
+	}
+	if (now_ms - w->since_ms <
+	    (int64_t)c->conf->prolog_timeout_s * 1000)
+		return false;
+	vs_error("JobId=%u gave up waiting for its nodes after PrologTimeout=%d s: %zu of %zu are up",
+		 w->job, c->conf->prolog_timeout_s, up, w->n);
+	*ok = false;
+	return true;
+}
+
+static void waits_pass(struct vs_core *c, int64_t now_ms)
+{
+	struct vs_wait **link = &c->waits;
+
+	while (*link) {
+		struct vs_wait *w = *link;
+		bool ok;
+
+		if (!wait_over(c, w, now_ms, &ok)) {
+			link = &w->next;
+			continue;
+		}
+		vs_tell(c, VS_TELL_PROLOG, NULL, w->job, ok, NULL);
+		*link = w->next;
+		free(w->ids);
+		free(w);
+	}
+}
+
+/* Jobs that were requeued or cancelled while they waited. */
+static void waits_gone(struct loop *l)
+{
+	struct vs_core *c = l->c;
+	uint32_t jobs[64];
+	uint32_t runs[64];
+	size_t n = 0;
+
+	vs_lock();
+	for (struct vs_wait *w = c->waits; w && n < 64; w = w->next) {
+		jobs[n] = w->job;
+		runs[n++] = w->restart;
+	}
+	vs_unlock();
+	for (size_t i = 0; i < n; i++) {
+		if (c->port->job_configuring(c->port->ctx, jobs[i],
+					     (int)runs[i]))
+			continue;
+		vs_lock();
+		for (struct vs_wait **link = &c->waits; *link;
+		     link = &(*link)->next) {
+			struct vs_wait *w = *link;
+
+			if (w->job != jobs[i] || w->restart != runs[i])
+				continue;
+			vs_tell(c, VS_TELL_PROLOG, NULL, w->job, true, NULL);
+			*link = w->next;
+			free(w->ids);
+			free(w);
+			break;
+		}
+		vs_unlock();
+	}
+}
+
+/* ---- the pass ---------------------------------------------------------------------- */
+
+static void blocked_check(struct vs_core *c)
+{
+	char was[sizeof(c->blocked)];
+
+	memcpy(was, c->blocked, sizeof(was));
+	c->blocked[0] = '\0';
+	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next)
+		if (!strcmp(vm->folder, c->folder) &&
+		    vs_vm_owner(vm, c->folder, c->cluster_id) ==
+		    VS_OWNER_OTHER_CLUSTER)
+			snprintf(c->blocked, sizeof(c->blocked),
+				 "the folder holds VM %s of another cluster (%.60s): give each cluster a folder of its own",
+				 vm->name, vm->owner_mark);
+	if (!c->blocked[0] && !c->conf->oversubscribe_names)
+		vs_rule_a(c, c->blocked, sizeof(c->blocked));
+	if (c->blocked[0] && strcmp(was, c->blocked))
+		vs_error("nothing is served: %s", c->blocked);
+}
+
+/* One comparison of the two truths for every node. */
+static void pass(struct vs_core *c, int64_t now_ms)
+{
+	static uint64_t checked;
+
+	vs_avoid_expire(c, now_ms);
+	if (!c->loaded || !c->found || c->slow_seq < c->slow_want)
+		return;
+	if (!c->ready || checked != c->inv.generation) {
+		blocked_check(c);
+		checked = c->inv.generation;
+	}
+	/* All holds first: what is wanted already goes before new wishes. */
+	for (size_t i = 0; i < c->nnodes; i++)
+		vs_node_look(c, &c->nodes[i], now_ms);
+	if (!c->blocked[0])
+		for (size_t i = 0; i < c->nnodes; i++)
+			vs_node_act(c, &c->nodes[i], now_ms);
+	if (!c->ready) {
+		c->ready = true;
+		c->vf_freed = true;
+		vs_info("ready: nodes=%zu hosts=%d", c->nnodes, c->inv.nhosts);
+	}
+	waits_pass(c, now_ms);
+	vs_reclaim(c, now_ms);
+}
+
+static bool busy(const struct vs_core *c)
+{
+	if (c->waits || c->provisioning || c->power_ops)
+		return true;
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].wanted != VS_WANT_KEEP &&
+		    c->nodes[i].action != VS_DO_NOTHING)
+			return true;
+	return false;
+}
+
+/* ---- the client's life ---------------------------------------------------------------- */
+
+static void client_renew(struct vs_core *c)
+{
+	struct vs_err err = { 0 };
+	struct vs_vc *old, *vc = NULL;
+
+	vs_lock();
+	c->vc_renew = false;
+	c->found = c->loaded = c->ready = false;
+	vs_op_forget_all(c);
+	old = c->vc;
+	c->vc = NULL;
+	if (!vs_cluster_id_load(c->conf->state_dir, c->cluster_id, &err)) {
+		vs_setup_macs(c);
+		vc = vs_watch_connect(c, &err);
+	}
+	c->vc = vc;
+	vs_strlcpy(c->vc_state, vc ? "connecting to vCenter" : err.text,
+		   sizeof(c->vc_state));
+	c->vc_since_ms = vs_wall_ms();
+	vs_unlock();
+	if (old)
+		vs_vc_free(old, 2000);
+	if (!vc)
+		vs_error("vCenter: %s", err.text);
+}
+
+static void drain(int fd)
+{
+	uint64_t count;
+
+	while (read(fd, &count, sizeof(count)) > 0)
+		;
+}
+
+static void turn(struct loop *l)
+{
+	struct vs_core *c = l->c;
+	struct pollfd wake = { .fd = c->wake_fd, .events = POLLIN };
+	struct vs_tell *tells;
+	size_t ntells;
+	int64_t now_ms = vs_now_ms();
+	bool is_busy;
+
+	vs_lock();
+	is_busy = busy(c);
+	vs_unlock();
+	if (c->vc)
+		vs_vc_turn(c->vc, now_ms, is_busy ? BEAT_BUSY_MS / 2 : 500,
+			   c->wake_fd);
+	else
+		poll(&wake, 1, BEAT_IDLE_MS);
+	drain(c->wake_fd);
+	now_ms = vs_now_ms();
+	if (!c->port->active(c->port->ctx))
+		return;
+	if (now_ms - l->read_ms >= (is_busy ? BEAT_BUSY_MS : BEAT_IDLE_MS)) {
+		nodes_read(l, now_ms);
+		waits_gone(l);
+	}
+	vs_lock();
+	if (c->vc)
+		pass(c, now_ms);
+	vs_job_reasons(c, now_ms);
+	if (c->vf_freed && now_ms - l->schedule_ms >= PUSH_MS) {
+		c->vf_freed = false;
+		l->schedule_ms = now_ms;
+		if (c->refused)
+			vs_tell(c, VS_TELL_SCHEDULE, NULL, 0, true, NULL);
+	}
+	tells = c->tells;
+	ntells = c->ntells;
+	c->tells = NULL;
+	c->ntells = c->cap_tells = 0;
+	vs_unlock();
+	say_all(l, tells, ntells, now_ms);
+	free(tells);
+}
+
+static bool goes_on(struct vs_core *c, bool *renew)
+{
+	bool on;
+
+	vs_lock();
+	on = !c->stop;
+	*renew = c->vc_renew;
+	vs_unlock();
+	return on;
+}
+
+void *vs_loop_main(void *arg)
+{
+	struct loop l = { .c = arg };
+	struct vs_core *c = arg;
+	bool renew;
+
+	while (goes_on(c, &renew)) {
+		if (renew)
+			client_renew(c);
+		turn(&l);
+	}
+	if (c->vc)
+		vs_vc_free(c->vc, 2000);
+	c->vc = NULL;
+	for (size_t i = 0; i < l.nrows; i++)
+		free((char *)l.rows[i].name);
+	free(l.rows);
+	return NULL;
+}

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One node: what Slurm wants of its VM, what vCenter shows of it, and what
+ * the step table makes of the two. The lock is held throughout; calls to
+ * vCenter are only queued here (ops.c), words to Slurm only noted (vs_tell).
+ */
+#include <stdio.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n)
+{
+	if (!c->folder[0])
+		return NULL;
+	return vs_vm_get_named(&c->inv, c->folder, n->name);
+}
+
+/* ---- is this VM what the node (and this job) needs? ------------------------ */
+
+static enum vs_card_kind card_kind(enum vs_adapter_type type)
+{
+	switch (type) {
+	case VS_ADAPTER_SRIOV:
+		return VS_CARD_SRIOV;
+	case VS_ADAPTER_PVRDMA:
+		return VS_CARD_PVRDMA;
+	default:
+		return VS_CARD_VMXNET3;
+	}
+}
+
+static bool network_is(const struct vs_network *net, const struct vs_card *card)
+{
+	return !strcmp(card->network, net->moid) ||
+	       (net->portgroup_key[0] &&
+		!strcmp(card->network, net->portgroup_key));
+}
+
+/* Exactly one card with our MAC, of the right kind, on the right network, and
+ * on the PF the hold speaks of if that was an explicit choice. */
+static bool card_right(struct vs_core *c, const struct vs_node *n,
+		       const struct vs_vm *vm)
+{
+	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	const struct vs_card *ours = NULL;
+	int count = 0;
+
+	for (int i = 0; i < vm->ncards; i++)
+		if (!strcasecmp(vm->cards[i].mac, n->mac)) {
+			ours = &vm->cards[i];
+			count++;
+		}
+	if (count != 1 ||
+	    ours->kind != card_kind(n->profile->adapter->type) ||
+	    !network_is(n->net, ours))
+		return false;
+	if (ours->kind != VS_CARD_SRIOV || vm->power == VS_POWER_ON || !h)
+		return true;
+	/* Off: the card must be able to land on the PF that is held. */
+	return ours->automatic ? h->pf_automatic :
+		!h->pf_automatic && !strcmp(ours->pci, h->pf);
+}
+
+static bool tag_right(const struct vs_node *n, const struct vs_vm *vm,
+		      uint32_t job, uint32_t restart)
+{
+	char want[48];
+
+	if (n->profile->retention != VS_RETAIN_DESTROY)
+		return true;
+	/* A VM that nobody has used yet may serve anybody. */
+	if (!vm->job_tag[0] || !job)
+		return !job || vm->job_tag[0] == '\0';
+	snprintf(want, sizeof(want), "%u.%u", job, restart);
+	return !strcmp(want, vm->job_tag);
+}
+
+static enum vs_profile_fit fit_of(const struct vs_node *n,
+				  const struct vs_vm *vm)
+{
+	char want[VS_PROFILE_HASH_LEN];
+
+	if (vs_profile_hash(n->profile, want))
+		return VS_FIT_RIGHT;	/* template unknown: judge nothing */
+	return vs_profile_fit(vm->profile, want);
+}
+
+static bool reservation_right(const struct vs_node *n, const struct vs_vm *vm)
+{
+	if (!n->profile->latency_high || !vm->host_ptr)
+		return true;
+	return vm->cpu_reserved_mhz >=
+		vs_profile_cpu_mhz(n->profile, vm->host_ptr->core_mhz);
+}
+
+bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
+		      const struct vs_vm *vm, uint32_t job, uint32_t restart)
+{
+	return fit_of(n, vm) == VS_FIT_RIGHT && card_right(c, n, vm) &&
+	       tag_right(n, vm, job, restart);
+}
+
+/* ---- what the select plugin asks ------------------------------------------- */
+
+enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
+{
+	struct vs_vm *vm = vs_node_vm(c, n);
+	struct vs_host *host;
+
+	if (vm && vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
+		return VS_AVAIL_NONE;
+	if (vm && (!vm->readable || !vm->connected))
+		return VS_AVAIL_NONE;
+	if (vm && vm->power == VS_POWER_ON) {
+		/* It holds its VF already; whether it must be rebuilt first
+		 * only decides how warm it is. */
+		host = vm->host_ptr;
+		if (host && (host->maintenance || host->entering_maintenance))
+			return VS_AVAIL_NONE;
+		if (!(n->flags & VS_NODE_UP))
+			return vs_ledger_get(&c->ledger, n->name) ?
+				VS_AVAIL_OFF : VS_AVAIL_NONE;
+		if (n->profile->retention == VS_RETAIN_DESTROY &&
+		    vm->job_tag[0])
+			return VS_AVAIL_NEW;
+		return vs_node_vm_right(c, n, vm, n->job, n->restart) ?
+			VS_AVAIL_WARM : VS_AVAIL_NEW;
+	}
+	if (vs_ledger_get(&c->ledger, n->name))
+		return VS_AVAIL_OFF;
+	if (!vs_room_for(c, n))
+		return VS_AVAIL_NONE;
+	return vm && fit_of(n, vm) == VS_FIT_RIGHT ? VS_AVAIL_OFF :
+		VS_AVAIL_NEW;
+}
+
+/* ---- wanted ---------------------------------------------------------------- */
+
+static enum vs_wanted want_off(const struct vs_node *n)
+{
+	return n->profile->retention == VS_RETAIN_DESTROY ? VS_WANT_GONE :
+		VS_WANT_OFF;
+}
+
+static enum vs_wanted wanted_of(const struct vs_node *n, int64_t now_ms)
+{
+	uint32_t f = n->flags;
+
+	if (f & VS_NODE_POWERING_DOWN)
+		return want_off(n);
+	if (f & VS_NODE_POWERED_DOWN)
+		return n->job && (f & VS_NODE_ALLOCATED) ? VS_WANT_READY :
+			n->job && !(f & VS_NODE_DOWN) &&
+			now_ms - n->claimed_ms < 3000 ? VS_WANT_READY :
+			want_off(n);
+	if (f & VS_NODE_POWERING_UP)
+		return n->giveup ? want_off(n) : VS_WANT_ON;
+	if (n->renew && (f & VS_NODE_UP))
+		return VS_WANT_RENEW;
+	return VS_WANT_KEEP;
+}
+
+/* ---- seen ------------------------------------------------------------------ */
+
+static enum vs_seen seen_on(struct vs_core *c, const struct vs_node *n,
+			    struct vs_vm *vm)
+{
+	return vs_node_vm_right(c, n, vm, n->job, n->restart) ? VS_SEEN_ON :
+		VS_SEEN_ON_WRONG;
+}
+
+static enum vs_seen seen_off(struct vs_core *c, const struct vs_node *n,
+			     struct vs_vm *vm)
+{
+	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	enum vs_profile_fit fit = fit_of(n, vm);
+
+	if (fit == VS_FIT_REBUILD || !tag_right(n, vm, n->job, n->restart))
+		return VS_SEEN_OFF_STALE;
+	if (h && strcmp(h->host, vm->host))
+		return VS_SEEN_OFF_ELSEWHERE;
+	if (fit == VS_FIT_RECONFIGURE || !card_right(c, n, vm) ||
+	    !reservation_right(n, vm))
+		return VS_SEEN_OFF_OTHER;
+	return VS_SEEN_OFF;
+}
+
+static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
+{
+	struct vs_vm *vm;
+
+	if (!c->loaded || !c->found)
+		return VS_SEEN_UNKNOWN;
+	if (n->op.kind != VS_OP_NONE)
+		return VS_SEEN_BUSY;
+	if (n->look_after > c->slow_seq)
+		return VS_SEEN_BUSY;
+	vm = vs_node_vm(c, n);
+	if (!vm)
+		return c->stray_clones ? VS_SEEN_BUSY : VS_SEEN_NONE;
+	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
+		return VS_SEEN_ALIEN;
+	if (!vm->readable || !vm->connected || !vm->host_ptr)
+		return VS_SEEN_UNKNOWN;
+	switch (vm->power) {
+	case VS_POWER_ON:
+		return seen_on(c, n, vm);
+	case VS_POWER_OFF:
+		return seen_off(c, n, vm);
+	default:
+		return VS_SEEN_UNKNOWN;
+	}
+}
+
+void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	enum vs_wanted wanted = wanted_of(n, now_ms);
+
+	if (n->giveup && !(n->flags & VS_NODE_POWERING_UP))
+		n->giveup = false;
+	if (wanted != n->wanted) {
+		vs_debug("node=%s wanted=%s", n->name, vs_wanted_name(wanted));
+		n->wanted = wanted;
+		n->tries = 0;
+		n->not_before_ms = 0;
+		n->ready_since_ms = now_ms;
+		n->shutdown_ms = 0;
+	}
+	vs_op_settle(c, n, now_ms);
+	vs_hold_sync(c, n);
+	n->seen = seen_of(c, n);
+	if (n->seen == VS_SEEN_ON && !n->powered_on_ms)
+		n->powered_on_ms = now_ms;
+	else if (n->seen != VS_SEEN_ON && n->seen != VS_SEEN_BUSY)
+		n->powered_on_ms = 0;
+}
+
+/* ---- act ------------------------------------------------------------------- */
+
+/* A job's node that can't be had: Slurm gets it back, with the cause. */
+void vs_node_give_up(struct vs_core *c, struct vs_node *n, const char *why)
+{
+	if (n->giveup)
+		return;
+	vs_error("node=%s cannot be had: %s", n->name, why);
+	if (n->last_err.code == VS_E_SHORTAGE)
+		vs_tell(c, VS_TELL_GIVEUP, n->name, n->job, false, why);
+	else
+		vs_tell(c, VS_TELL_FAIL, n->name, n->job, false, why);
+	n->giveup = true;
+	n->tries = 0;
+}
+
+/*
+ * A call failed. What next is the code's matter: the same again, another
+ * place, or the end. Whatever comes is decided anew from the two truths.
+ */
+void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
+		    const char *host, const struct vs_err *err, int64_t now_ms)
+{
+	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	int64_t pause = (int64_t)500 << (n->tries < 6 ? n->tries : 6);
+
+	n->last_err = *err;
+	n->not_before_ms = now_ms + pause;
+	switch (err->code) {
+	case VS_E_STATE:
+	case VS_E_GONE:
+	case VS_E_BUSY:
+	case VS_E_UNKNOWN:
+	case VS_E_RELOGIN:
+		/* Look before anything else is done. */
+		n->look_after = c->slow_seq + 1;
+		vs_vc_slow_now(c->vc);
+		break;
+	case VS_E_OTHER_HOST:
+	case VS_E_SHORTAGE:
+		if (!host[0])
+			break;
+		if (err->code == VS_E_SHORTAGE && h && h->pf[0])
+			vs_avoid_add(c, host, h->pf, now_ms + VS_AVOID_PF_MS,
+				     err->text);
+		else
+			vs_avoid_add(c, host, NULL, now_ms + VS_AVOID_HOST_MS,
+				     err->text);
+		if (h && h->state == VS_HOLD_PROMISED)
+			vs_hold_drop(c, n);
+		break;
+	case VS_E_CANCELED:
+		return;
+	case VS_E_REQUEST:
+	case VS_E_CONFIG:
+	case VS_E_BUG:
+		n->tries = VS_TRIES_MAX;
+		break;
+	default:
+		break;
+	}
+	vs_info("node=%s op=%s failed code=%s fault=%s: %s", n->name,
+		vs_op_name(kind), vs_code_name(err->code),
+		err->fault[0] ? err->fault : "-", err->text);
+	if (++n->tries > VS_TRIES_MAX &&
+	    (n->wanted == VS_WANT_READY || n->wanted == VS_WANT_ON))
+		vs_node_give_up(c, n, err->text);
+}
+
+/* A place is needed before a VM is built, moved, changed or started. */
+static bool place_ready(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	struct vs_host *host = h ? vs_host_get(&c->inv, h->host) : NULL;
+	struct vs_err err = { 0 };
+
+	if (h && h->state == VS_HOLD_PROMISED &&
+	    (!host || !vs_host_usable(host) ||
+	     vs_avoid_get(c, h->host, h->pf))) {
+		vs_hold_drop(c, n);
+		h = NULL;
+	}
+	if (h)
+		return true;
+	if (!vs_hold_for(c, n, &err))
+		return true;
+	if (n->last_err.code != VS_E_SHORTAGE ||
+	    strcmp(n->last_err.text, err.text))
+		vs_info("node=%s waits for a place: %s", n->name, err.text);
+	n->last_err = err;
+	n->not_before_ms = now_ms + 1000;
+	/* A job can wait in the queue better than here. */
+	if (n->job && ++n->tries > VS_TRIES_MAX)
+		vs_node_give_up(c, n, err.text);
+	return false;
+}
+
+static bool needs_place(enum vs_action a)
+{
+	return a == VS_DO_CLONE || a == VS_DO_RELOCATE ||
+	       a == VS_DO_RECONFIGURE || a == VS_DO_POWER_ON;
+}
+
+/* The VM has vanished or was switched off under a node Slurm believes up. */
+static void report(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	char why[200];
+
+	if (n->reported_ms && now_ms - n->reported_ms < 60000)
+		return;
+	n->reported_ms = now_ms;
+	if (n->seen == VS_SEEN_ALIEN) {
+		snprintf(why, sizeof(why),
+			 "the name %s is taken in the folder by a VM that is not ours",
+			 n->name);
+		vs_err_set(&n->last_err, VS_E_EXISTS, "%s", why);
+		if (n->wanted != VS_WANT_KEEP)
+			vs_node_give_up(c, n, why);
+		return;
+	}
+	vs_error("node=%s is up for Slurm but its VM is %s", n->name,
+		 vs_seen_name(n->seen));
+	if (!(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING)))
+		vs_tell(c, VS_TELL_POWER_DOWN, n->name, 0, false,
+			"its VM was off");
+}
+
+/* Waiting costs the node nothing: keep ResumeTimeout and power_save awake. */
+static void keep_alive(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	if (n->wanted == VS_WANT_ON && n->seen != VS_SEEN_ON)
+		vs_tell(c, VS_TELL_BOOT_PUSH, n->name, 0, false, NULL);
+	if (n->wanted == VS_WANT_READY && now_ms - n->ready_since_ms > 1000)
+		vs_tell(c, VS_TELL_SCAN, n->name, 0, false, NULL);
+	if (n->wanted == VS_WANT_ON && n->seen == VS_SEEN_ON &&
+	    n->powered_on_ms && now_ms - n->powered_on_ms >
+	    (int64_t)c->conf->boot_timeout_s * 1000) {
+		char why[200];
+
+		snprintf(why, sizeof(why),
+			 "VM is on but slurmd didn't register within BootTimeout=%d s",
+			 c->conf->boot_timeout_s);
+		vs_err_set(&n->last_err, VS_E_OTHER_HOST, "%s", why);
+		vs_node_give_up(c, n, why);
+	}
+	/* Retention=off|destroy: as soon as Slurm has no use for it. */
+	if (n->leave && !n->job && (n->flags & VS_NODE_UP) &&
+	    !(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING |
+			  VS_NODE_POWER_DOWN_ASKED)))
+		vs_tell(c, VS_TELL_POWER_DOWN, n->name, 0, false,
+			"Retention of its partition");
+	if (n->leave && !(n->flags & VS_NODE_UP))
+		n->leave = false;
+}
+
+void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	enum vs_action action = vs_step(n->wanted, n->seen);
+
+	if (action != n->action) {
+		n->action = action;
+		n->action_since_ms = now_ms;
+	}
+	if (!n->flags)
+		return;		/* not in Slurm's node table (yet) */
+	keep_alive(c, n, now_ms);
+	/* An op for a node that nobody wants any more is called off. */
+	if (n->op.id && !n->op.cancel_asked &&
+	    (n->op.kind == VS_OP_CLONE || n->op.kind == VS_OP_POWER_ON ||
+	     n->op.kind == VS_OP_RELOCATE || n->op.kind == VS_OP_RECONFIGURE) &&
+	    (n->wanted == VS_WANT_OFF || n->wanted == VS_WANT_GONE))
+		vs_op_cancel(c, n);
+	if (action == VS_DO_NOTHING || action == VS_DO_WAIT ||
+	    now_ms < n->not_before_ms || c->observe)
+		return;
+	if (action == VS_DO_REPORT) {
+		report(c, n, now_ms);
+		return;
+	}
+	if (n->giveup && needs_place(action))
+		return;
+	if (n->wanted == VS_WANT_RENEW) {
+		/* Slurm must know before its node's VM goes off. */
+		vs_tell(c, VS_TELL_REBUILD, n->name, n->job, false, NULL);
+		return;
+	}
+	if (needs_place(action) && !place_ready(c, n, now_ms))
+		return;
+	/* A new place may make another step due. */
+	if (needs_place(action)) {
+		n->seen = seen_of(c, n);
+		action = n->action = vs_step(n->wanted, n->seen);
+		if (action == VS_DO_NOTHING)
+			return;
+	}
+	if (action == VS_DO_POWER_ON && !vs_hold_may_power_on(c, n)) {
+		vs_hold_drop(c, n);
+		n->not_before_ms = now_ms + 500;
+		return;
+	}
+	vs_op_start(c, n, action, now_ms);
+}

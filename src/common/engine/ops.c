@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Calls to vCenter for a node. One at a time per node; after a success the
+ * node counts as busy until vCenter has shown the effect, so that nothing is
+ * decided on what is known to be old. A call's end is found by its id: nodes
+ * may have been renumbered by a new configuration meanwhile. Nothing is ever
+ * sent twice: what went wrong is looked at again, from the two truths.
+ */
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+static const char *const op_names[VS_OPS] = {
+	"none", "clone", "reconfigure", "relocate", "power-on", "shutdown",
+	"power-off", "destroy", "adopted",
+};
+
+const char *vs_op_name(enum vs_op_kind k)
+{
+	return k < VS_OPS ? op_names[k] : "?";
+}
+
+static bool is_power(enum vs_op_kind k)
+{
+	return k == VS_OP_POWER_ON || k == VS_OP_POWER_OFF ||
+	       k == VS_OP_SHUTDOWN;
+}
+
+static const char *host_name(const struct vs_core *c, const char *moid)
+{
+	const struct vs_host *h = vs_host_get(&c->inv, moid);
+
+	return h ? h->name : "-";
+}
+
+/* The one door for a node's op. */
+static void op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
+		   uint64_t id, const char *vm, const char *host,
+		   int64_t now_ms)
+{
+	struct vs_node_op *op = &n->op;
+
+	if (op->id && op->kind != VS_OP_ADOPTED)
+		(*(is_power(op->kind) ? &c->power_ops : &c->provisioning))--;
+	memset(op, 0, sizeof(*op));
+	op->kind = kind;
+	op->id = id;
+	op->since_ms = now_ms;
+	vs_strlcpy(op->vm, vm ? vm : "", sizeof(op->vm));
+	vs_strlcpy(op->host, host ? host : "", sizeof(op->host));
+	if (id && kind != VS_OP_ADOPTED)
+		(*(is_power(kind) ? &c->power_ops : &c->provisioning))++;
+}
+
+static struct vs_node *node_of_op(struct vs_core *c, uint64_t id)
+{
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].op.id == id)
+			return &c->nodes[i];
+	return NULL;
+}
+
+/* ---- the end of a call ------------------------------------------------------ */
+
+static void hold_back_to_promised(struct vs_core *c, struct vs_node *n)
+{
+	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+
+	if (h && h->state == VS_HOLD_REQUESTED)
+		vs_ledger_set_state(&c->ledger, h, VS_HOLD_PROMISED);
+}
+
+static void op_started(void *arg, uint64_t id, const char *task)
+{
+	struct vs_core *c = arg;
+	struct vs_node *n;
+
+	vs_lock();
+	n = node_of_op(c, id);
+	if (n)
+		vs_strlcpy(n->op.task, task, sizeof(n->op.task));
+	if (n && n->op.cancel_asked)
+		vs_vc_task_cancel(c->vc, task, NULL);
+	vs_unlock();
+}
+
+static void op_done(void *arg, uint64_t id, const char *result,
+		    const struct vs_err *err)
+{
+	struct vs_core *c = arg;
+	struct vs_node_op was;
+	struct vs_node *n;
+	int64_t now_ms = vs_now_ms();
+
+	vs_lock();
+	n = node_of_op(c, id);
+	if (!n) {
+		vs_unlock();
+		return;
+	}
+	was = n->op;
+	if (err) {
+		op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
+		if (was.kind == VS_OP_POWER_ON &&
+		    err->code != VS_E_UNKNOWN && err->code != VS_E_STATE)
+			hold_back_to_promised(c, n);
+		vs_node_failed(c, n, was.kind, was.host, err, now_ms);
+	} else {
+		vs_info("node=%s %s done host=%s task=%s ms=%lld", n->name,
+			vs_op_name(was.kind), host_name(c, was.host),
+			was.task[0] ? was.task : "-",
+			(long long)(now_ms - was.since_ms));
+		/* Now it settles: id 0, until vCenter shows it. */
+		op_set(c, n, was.kind, 0,
+		       result && result[0] ? result : was.vm, was.host,
+		       now_ms);
+		n->tries = 0;
+		n->not_before_ms = 0;
+		n->last_err.code = VS_OK;
+		if (was.kind == VS_OP_SHUTDOWN)
+			n->shutdown_ms = now_ms;
+	}
+	vs_unlock();
+}
+
+/* Has vCenter shown what the finished call did? */
+static bool settled(struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_vm *vm = vs_vm_get(&c->inv, n->op.vm);
+
+	switch (n->op.kind) {
+	case VS_OP_CLONE:
+		return vm && vm->readable && vm->owner_mark &&
+		       vs_node_vm(c, n) == vm;
+	case VS_OP_POWER_ON:
+		return vm && vm->power == VS_POWER_ON;
+	case VS_OP_POWER_OFF:
+		return !vm || vm->power != VS_POWER_ON;
+	case VS_OP_DESTROY:
+		return !vm;
+	case VS_OP_RELOCATE:
+		return !vm || !strcmp(vm->host, n->op.host);
+	case VS_OP_RECONFIGURE:
+		return !vm || vs_node_vm_right(c, n, vm, n->job, n->restart);
+	default:
+		return true;
+	}
+}
+
+void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	if (n->op.kind == VS_OP_NONE || n->op.id)
+		return;
+	if (settled(c, n)) {
+		op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
+		return;
+	}
+	if (now_ms - n->op.since_ms < VS_SETTLE_MS)
+		return;
+	vs_info("node=%s %s was reported done but is not to be seen: looking again",
+		n->name, vs_op_name(n->op.kind));
+	op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
+	n->look_after = c->slow_seq + 1;
+	vs_vc_slow_now(c->vc);
+}
+
+static const struct vs_vc_op op_calls = {
+	.started = op_started, .done = op_done, .arg = &vs_core,
+};
+
+/* ---- budgets ---------------------------------------------------------------- */
+
+static bool budget_left(const struct vs_core *c, enum vs_action a,
+			const char *host)
+{
+	int on_host = 0;
+
+	if (a == VS_DO_POWER_ON || a == VS_DO_SHUTDOWN) {
+		if (c->power_ops >= c->conf->power_max)
+			return false;
+	} else if (c->provisioning >= c->conf->provision_max) {
+		return false;
+	}
+	if (a == VS_DO_SHUTDOWN)
+		return true;
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].op.id && !strcmp(c->nodes[i].op.host, host))
+			on_host++;
+	return on_host < c->conf->host_max;
+}
+
+/*
+ * Start what the step table says. 0 if it is under way (or must wait for a
+ * budget), -1 if it could not even be asked.
+ */
+int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
+		int64_t now_ms)
+{
+	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	struct vs_vm *vm = vs_node_vm(c, n);
+	const char *host = action == VS_DO_SHUTDOWN || action == VS_DO_DESTROY ?
+		vm ? vm->host : "" : h ? h->host : "";
+	enum vs_op_kind kind = VS_OP_NONE;
+	struct vs_err err = { 0 };
+	int64_t id = 0;
+
+	if (!budget_left(c, action, host))
+		return 0;
+	id = vs_send(c, n, h, vm, action, now_ms, &op_calls, &kind, &err);
+	if (id < 0) {
+		vs_node_failed(c, n, kind, host, &err, now_ms);
+		return -1;
+	}
+	if (id > 0) {
+		op_set(c, n, kind, (uint64_t)id, vm ? vm->moid : "", host,
+		       now_ms);
+		vs_debug("node=%s %s begins JobId=%u host=%s", n->name,
+			 vs_op_name(kind), n->job, host_name(c, host));
+	}
+	return 0;
+}
+
+void vs_op_cancel(struct vs_core *c, struct vs_node *n)
+{
+	n->op.cancel_asked = true;
+	vs_info("node=%s %s is called off", n->name, vs_op_name(n->op.kind));
+	if (n->op.task[0])
+		vs_vc_task_cancel(c->vc, n->op.task, NULL);
+}
+
+/* The client is down: what was under way is looked for after the reload. */
+void vs_op_forget_all(struct vs_core *c)
+{
+	for (size_t i = 0; i < c->nnodes; i++) {
+		struct vs_node *n = &c->nodes[i];
+
+		/* A power-on may still happen: its hold stays requested. */
+		op_set(c, n, VS_OP_NONE, 0, NULL, NULL, 0);
+		n->look_after = 0;
+	}
+	c->stray_clones = 0;
+}
+
+/* ---- tasks that were there before us ---------------------------------------- */
+
+static void stray_done(void *arg, uint64_t id, const char *result,
+		       const struct vs_err *err)
+{
+	struct vs_core *c = arg;
+
+	(void)id;
+	(void)result;
+	(void)err;
+	vs_lock();
+	if (c->stray_clones > 0)
+		c->stray_clones--;
+	vs_unlock();
+}
+
+static bool task_known(const struct vs_core *c, const char *task)
+{
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].op.id && !strcmp(c->nodes[i].op.task, task))
+			return true;
+	return false;
+}
+
+static bool call_without_task(const struct vs_core *c)
+{
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].op.kind == VS_OP_CLONE &&
+		    c->nodes[i].op.id && !c->nodes[i].op.task[0])
+			return true;
+	return false;
+}
+
+static bool from_our_template(const struct vs_core *c, const char *entity)
+{
+	for (size_t i = 0; i < c->nprofiles; i++)
+		if (!strcmp(c->profiles[i].template_moid, entity))
+			return true;
+	return false;
+}
+
+/*
+ * Unfinished tasks: one on a VM of ours keeps its node busy until it ends. A
+ * clone names only its source, so while one of ours is under way and we don't
+ * know whose it is, no node without a VM is begun.
+ */
+void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
+		       size_t ntasks)
+{
+	static const struct vs_vc_op stray = {
+		.done = stray_done, .arg = &vs_core,
+	};
+	int64_t now_ms = vs_now_ms();
+
+	for (size_t t = 0; t < ntasks; t++) {
+		const struct vs_vc_task *task = &tasks[t];
+		const struct vs_vm *vm = vs_vm_get(&c->inv, task->entity);
+		struct vs_node *n = vm && !strcmp(vm->folder, c->folder) ?
+			vs_node_named(c, vm->name) : NULL;
+		int64_t id;
+
+		if (task_known(c, task->moid))
+			continue;
+		if (n && !n->op.id && vm == vs_node_vm(c, n)) {
+			id = vs_vc_task_adopt(c->vc, task->moid, &op_calls,
+					      NULL);
+			if (id > 0) {
+				op_set(c, n, VS_OP_ADOPTED, (uint64_t)id,
+				       vm->moid, vm->host, now_ms);
+				vs_strlcpy(n->op.task, task->moid,
+					   sizeof(n->op.task));
+				vs_info("node=%s task=%s (%s) is under way: adopted",
+					n->name, task->moid, task->name);
+			}
+		} else if (!c->ready && !call_without_task(c) &&
+			   strstr(task->name, "clone") &&
+			   from_our_template(c, task->entity)) {
+			id = vs_vc_task_adopt(c->vc, task->moid, &stray, NULL);
+			if (id > 0)
+				c->stray_clones++;
+		}
+	}
+}

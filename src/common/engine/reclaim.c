@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Idle warm VMs that stand in a waiting job's way. A job was refused for want
+ * of VFs; those that sit on VMs which it cannot use are asked back by powering
+ * their nodes down the way Slurm does, oldest idle first, no more than the job
+ * is short of. Never touches a node with a job, never an unknown.
+ */
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define REFUSAL_FRESH_MS 15000
+
+static bool in_set(const struct vs_refused *r, int id)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->ids[i] == id)
+			return true;
+	return false;
+}
+
+static bool going(const struct vs_node *n)
+{
+	return (n->flags & (VS_NODE_POWERING_DOWN | VS_NODE_POWER_DOWN_ASKED)) ||
+	       n->leave;
+}
+
+/* Would this node's end give the wanted adapter something on its host? */
+static bool helps(struct vs_core *c, const struct vs_node *victim,
+		  const struct vs_node *want)
+{
+	const struct vs_hold *h = vs_ledger_get(&c->ledger, victim->name);
+	struct vs_host *host = h ? vs_host_get(&c->inv, h->host) : NULL;
+	const struct vs_adapter *a = want->profile->adapter;
+	struct vs_pf *pf;
+
+	if (!host || !vs_host_usable(host) ||
+	    !vs_host_has_net(host, want->net->moid))
+		return false;
+	if (!vs_adapter_kinds[a->type].takes_vf)
+		return true;	/* short of CPU or memory */
+	pf = h->pf[0] ? vs_host_pf(host, h->pf) : NULL;
+	return pf && !strcmp(pf->switch_uuid, want->net->switch_uuid) &&
+	       (!a->pf[0] || !strcmp(a->pf, pf->pci));
+}
+
+static const struct vs_node *wanted_like(struct vs_core *c,
+					 const struct vs_refused *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->ids[i] >= 0 && (size_t)r->ids[i] < c->nnodes)
+			return &c->nodes[r->ids[i]];
+	return NULL;
+}
+
+static void reclaim_for(struct vs_core *c, const struct vs_refused *r,
+			int64_t now_ms)
+{
+	const struct vs_node *want = wanted_like(c, r);
+	size_t room = vs_ask_room(c, r->ids, r->n, NULL, 0);
+	size_t missing = room < r->need ? r->need - room : 0;
+
+	/* What is on its way out already counts. */
+	for (size_t i = 0; want && i < c->nnodes && missing; i++)
+		if (going(&c->nodes[i]) && !in_set(r, (int)i) &&
+		    helps(c, &c->nodes[i], want))
+			missing--;
+	while (want && missing) {
+		struct vs_node *oldest = NULL;
+
+		for (size_t i = 0; i < c->nnodes; i++) {
+			struct vs_node *n = &c->nodes[i];
+
+			if (n->wanted != VS_WANT_KEEP || n->job || going(n) ||
+			    !(n->flags & VS_NODE_UP) ||
+			    (n->flags & (VS_NODE_ALLOCATED |
+					 VS_NODE_COMPLETING)) ||
+			    n->seen == VS_SEEN_UNKNOWN || in_set(r, (int)i) ||
+			    !helps(c, n, want))
+				continue;
+			if (!oldest ||
+			    n->action_since_ms < oldest->action_since_ms)
+				oldest = n;
+		}
+		if (!oldest)
+			return;
+		vs_info("node=%s idle VM is reclaimed for JobId=%u",
+			oldest->name, r->job);
+		oldest->leave = true;
+		oldest->action_since_ms = now_ms;
+		missing--;
+	}
+}
+
+void vs_reclaim(struct vs_core *c, int64_t now_ms)
+{
+	struct vs_refused *r, *tmp;
+
+	HASH_ITER(hh, c->refused, r, tmp)
+		if (now_ms - r->at_ms < REFUSAL_FRESH_MS)
+			reclaim_for(c, r, now_ms);
+}

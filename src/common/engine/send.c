@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is sent to vCenter for a node: the specs of a clone or a
+ * reconfiguration, made from profile and hold, and the choice between asking
+ * a guest and switching it off. The mark and the profile's hash are in the
+ * spec itself, so that no VM of ours ever exists without them. The lock is
+ * held; the client only queues here.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/mem.h"
+
+#define KV_MAX 16
+struct spec {			/* memory behind a vs_vc_hw */
+	struct vs_vc_card_spec card;
+	struct vs_vc_kv kv[KV_MAX];
+	size_t nkv;
+	char *owned[KV_MAX];
+	size_t nowned;
+	char hash[VS_PROFILE_HASH_LEN];
+};
+
+static void spec_free(struct spec *s)
+{
+	for (size_t i = 0; i < s->nowned; i++)
+		free(s->owned[i]);
+}
+#define SPEC_FREE __attribute__((cleanup(spec_free)))
+
+static void kv(struct spec *s, const char *key, const char *value)
+{
+	s->kv[s->nkv++] = (struct vs_vc_kv) { key, value };
+}
+
+static void kv_take(struct spec *s, const char *key, char *value)
+{
+	s->owned[s->nowned++] = value;
+	kv(s, key, value);
+}
+
+/* A node keeps its machine-id over every rebuild, as it keeps its MACs. */
+static char *machine_id(const struct vs_core *c, const struct vs_node *n)
+{
+	uint64_t a = vs_hash_str(VS_HASH_START, c->cluster_id);
+	uint64_t b;
+
+	a = vs_hash_str(a, n->name);
+	b = vs_hash_str(a, "machine-id");
+	return vs_asprintf("%016llx%016llx", (unsigned long long)a,
+			   (unsigned long long)b);
+}
+
+/* What the guest and later ourselves find in extraConfig. */
+static void spec_extra(struct vs_core *c, const struct vs_node *n,
+		       const char *uuid, struct spec *s)
+{
+	const struct vs_adapter *a = n->profile->adapter;
+	struct vs_mark mark;
+
+	vs_strlcpy(mark.cluster, c->cluster_id, sizeof(mark.cluster));
+	vs_strlcpy(mark.node, n->name, sizeof(mark.node));
+	vs_strlcpy(mark.uuid, uuid, sizeof(mark.uuid));
+	kv_take(s, VS_KEY_OWNER, vs_mark_format(&mark));
+	if (!vs_profile_hash(n->profile, s->hash))
+		kv(s, VS_KEY_PROFILE, s->hash);
+	if (n->profile->retention == VS_RETAIN_DESTROY && n->job)
+		kv_take(s, "slurm.vsphere.job",
+			vs_asprintf("%u.%u", n->job, n->restart));
+	kv(s, "guestinfo.slurm.node", n->name);
+	kv(s, "guestinfo.slurm.adapter", a->name);
+	kv(s, "guestinfo.slurm.mac", n->mac);
+	kv(s, "guestinfo.slurm.link-layer",
+	   vs_adapter_kinds[a->type].rdma ?
+	   a->link == VS_LINK_INFINIBAND ? "InfiniBand" : "Ethernet" : "none");
+	if (a->mtu)
+		kv_take(s, "guestinfo.slurm.mtu", vs_asprintf("%d", a->mtu));
+	kv_take(s, "guestinfo.slurm.machine-id", machine_id(c, n));
+	if (c->conf->slurm_cluster)
+		kv(s, "guestinfo.slurm.cluster", c->conf->slurm_cluster);
+	if (c->conf->conf_server)
+		kv(s, "guestinfo.slurm.conf-server", c->conf->conf_server);
+}
+
+static void spec_card(const struct vs_node *n, const struct vs_hold *h,
+		      struct spec *s)
+{
+	const struct vs_adapter *a = n->profile->adapter;
+
+	s->card = (struct vs_vc_card_spec) {
+		.kind = a->type == VS_ADAPTER_SRIOV ? VS_VC_NET_SRIOV :
+			a->type == VS_ADAPTER_PVRDMA ? VS_VC_NET_PVRDMA :
+			VS_VC_NET_VMXNET3,
+		.mac = n->mac,
+		.network = n->net->moid,
+		.switch_uuid = n->net->switch_uuid,
+		.portgroup_key = n->net->portgroup_key,
+		.pci = a->type == VS_ADAPTER_SRIOV && !h->pf_automatic &&
+			h->pf[0] ? h->pf : NULL,
+		.mtu_change_allowed = a->mtu != 0,
+	};
+}
+
+static void hw_fill(const struct vs_core *c, const struct vs_node *n,
+		    const struct vs_hold *h, struct spec *s,
+		    struct vs_vc_hw *hw)
+{
+	const struct vs_profile *p = n->profile;
+	const struct vs_host *host = vs_host_get(&c->inv, h->host);
+
+	*hw = (struct vs_vc_hw) {
+		.vcpus = p->vcpus,
+		.memory_mb = p->memory_mb,
+		.memory_locked = p->latency_high ||
+			vs_adapter_kinds[p->adapter->type].full_memory,
+		.latency_high = p->latency_high,
+		.extra = s->kv,
+		.nextra = s->nkv,
+	};
+	if (p->latency_high && host)
+		hw->cpu_reserved_mhz = vs_profile_cpu_mhz(p, host->core_mhz);
+}
+
+static const char *pool_of(const struct vs_core *c, const struct vs_host *host)
+{
+	for (size_t i = 0; host && c->cluster_moids[i]; i++)
+		if (!strcmp(c->cluster_moids[i], host->cluster))
+			return c->pool_moids[i];
+	return NULL;
+}
+
+static int64_t send_clone(struct vs_core *c, struct vs_node *n,
+			  const struct vs_hold *h, const struct vs_vc_op *op, struct vs_err *err)
+{
+	SPEC_FREE struct spec s = { .nkv = 0 };
+	char uuid[VS_UUID_LEN];
+	struct vs_vc_clone cl = {
+		.source = n->profile->template_moid,
+		.folder = c->folder,
+		.name = n->name,
+		.uuid = uuid,
+		.pool = pool_of(c, vs_host_get(&c->inv, h->host)),
+		.host = h->host,
+		.datastore = c->store[0] ? c->store : NULL,
+	};
+
+	vs_uuid_random(uuid);
+	spec_extra(c, n, uuid, &s);
+	spec_card(n, h, &s);
+	hw_fill(c, n, h, &s, &cl.hw);
+	cl.hw.card = &s.card;
+	cl.hw.mgmt_mac = n->mgmt_mac;
+	return vs_vc_vm_clone(c->vc, &cl, op, err);
+}
+
+/* Our card, or one of its kind that must go for ours. */
+static const struct vs_card *card_now(const struct vs_node *n,
+				      const struct vs_vm *vm)
+{
+	for (int i = 0; i < vm->ncards; i++)
+		if (!strcasecmp(vm->cards[i].mac, n->mac))
+			return &vm->cards[i];
+	for (int i = 0; i < vm->ncards; i++)
+		if (vm->cards[i].kind == VS_CARD_SRIOV)
+			return &vm->cards[i];
+	return NULL;
+}
+
+static int64_t send_reconfigure(struct vs_core *c, struct vs_node *n,
+				const struct vs_hold *h, struct vs_vm *vm,
+				const struct vs_vc_op *op, struct vs_err *err)
+{
+	SPEC_FREE struct spec s = { .nkv = 0 };
+	const struct vs_card *card = card_now(n, vm);
+	struct vs_vc_hw hw;
+
+	spec_extra(c, n, vm->uuid, &s);
+	spec_card(n, h, &s);
+	hw_fill(c, n, h, &s, &hw);
+	if (!n->profile->latency_high && vm->latency_high)
+		hw.latency_normal = true;
+	hw.card = &s.card;
+	hw.card_remove_key = card ? card->key : 0;
+	return vs_vc_vm_reconfigure(c->vc, vm->moid, vm->change_version, &hw,
+				    op, err);
+}
+
+static int64_t send_power_on(struct vs_core *c, struct vs_node *n,
+			     struct vs_hold *h, struct vs_vm *vm,
+			     const struct vs_vc_op *op, struct vs_err *err)
+{
+	int64_t id = vs_vc_vm_power_on(c->vc, vm->moid, h->host, op,
+				       err);
+
+	if (id > 0) {
+		vs_strlcpy(h->vm, vm->moid, sizeof(h->vm));
+		vs_ledger_set_state(&c->ledger, h, VS_HOLD_REQUESTED);
+		n->powered_on_ms = 0;
+	}
+	return id;
+}
+
+/*
+ * The guest is asked first where somebody is in it and there is time; a VM
+ * whose node Slurm has already powered down is switched off at once, before
+ * it can register.
+ */
+static int64_t send_shutdown(struct vs_core *c, struct vs_node *n,
+			     struct vs_vm *vm, int64_t now_ms,
+			     enum vs_op_kind *kind, const struct vs_vc_op *op, struct vs_err *err)
+{
+	int64_t grace = (int64_t)c->conf->shutdown_grace_s * 1000;
+
+	if (vm->tools_running && (n->flags & VS_NODE_POWERING_DOWN)) {
+		if (!n->shutdown_ms) {
+			*kind = VS_OP_SHUTDOWN;
+			return vs_vc_vm_shutdown_guest(c->vc, vm->moid,
+						       op, err);
+		}
+		if (now_ms - n->shutdown_ms < grace)
+			return 0;
+	}
+	*kind = VS_OP_POWER_OFF;
+	return vs_vc_vm_power_off(c->vc, vm->moid, op, err);
+}
+
+static int64_t send_destroy(struct vs_core *c, struct vs_vm *vm,
+			    const struct vs_vc_op *op, struct vs_err *err)
+{
+	if (!vm->disks_own)
+		return vs_err_set(err, VS_E_CONFIG,
+			"VM %s has a disk outside of its own directory: it is not destroyed (Destroy_Task would delete that disk); detach it",
+			vm->name);
+	return vs_vc_vm_destroy(c->vc, vm->moid, op, err);
+}
+
+/*
+ * Queue the call of an action. Its id; 0 if nothing is to be sent yet; -1 with
+ * err. The kind says which call it became.
+ */
+int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
+		struct vs_vm *vm, enum vs_action action, int64_t now_ms,
+		const struct vs_vc_op *op, enum vs_op_kind *kind,
+		struct vs_err *err)
+{
+	switch (action) {
+	case VS_DO_CLONE:
+		*kind = VS_OP_CLONE;
+		return send_clone(c, n, h, op, err);
+	case VS_DO_RELOCATE:
+		*kind = VS_OP_RELOCATE;
+		return vs_vc_vm_relocate(c->vc, vm->moid, h->host,
+			pool_of(c, vs_host_get(&c->inv, h->host)), op, err);
+	case VS_DO_RECONFIGURE:
+		*kind = VS_OP_RECONFIGURE;
+		return send_reconfigure(c, n, h, vm, op, err);
+	case VS_DO_POWER_ON:
+		*kind = VS_OP_POWER_ON;
+		return send_power_on(c, n, h, vm, op, err);
+	case VS_DO_SHUTDOWN:
+		return send_shutdown(c, n, vm, now_ms, kind, op, err);
+	case VS_DO_DESTROY:
+		*kind = VS_OP_DESTROY;
+		return send_destroy(c, vm, op, err);
+	default:
+		*kind = VS_OP_NONE;
+		return 0;
+	}
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From the configuration to the tables the engine works on: adapters,
+ * profiles (one per distinct setting) and nodes. A new configuration takes
+ * over what is under way for nodes that it still has, by name.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "engine/core_i.h"
+#include "util/mem.h"
+
+static const struct vs_conf_partition *part_of(const struct vs_conf *conf,
+					       const char *name)
+{
+	for (size_t i = 0; i < conf->npartitions; i++)
+		if (!strcmp(conf->partitions[i].name, name))
+			return &conf->partitions[i];
+	return NULL;
+}
+
+static int adapter_index(const struct vs_conf *conf, const char *name)
+{
+	for (size_t i = 0; i < conf->nadapters; i++)
+		if (!strcmp(conf->adapters[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+int vs_setup_check(const struct vs_conf *conf, struct vs_err *err)
+{
+	enum vs_adapter_type type;
+
+	for (size_t i = 0; i < conf->nadapters; i++)
+		if (vs_adapter_type_parse(conf->adapters[i].type, &type, err))
+			return vs_err_prefix(err, "AdapterName=%s",
+					     conf->adapters[i].name);
+	for (size_t i = 0; i < conf->nnodes; i++) {
+		const struct vs_conf_node *n = &conf->nodes[i];
+
+		if (!part_of(conf, n->partition) ||
+		    adapter_index(conf, n->adapter) < 0)
+			return vs_err_set(err, VS_E_CONFIG,
+				"node %s: its partition or adapter is not in vsphere.conf",
+				n->name);
+	}
+	return 0;
+}
+
+static void adapters_make(struct vs_core *c)
+{
+	const struct vs_conf *conf = c->conf;
+
+	c->adapters = vs_calloc(conf->nadapters + 1, sizeof(*c->adapters));
+	c->nets = vs_calloc(conf->nadapters + 1, sizeof(*c->nets));
+	for (size_t i = 0; i < conf->nadapters; i++) {
+		const struct vs_conf_adapter *from = &conf->adapters[i];
+		struct vs_adapter *a = &c->adapters[i];
+
+		vs_strlcpy(a->name, from->name, sizeof(a->name));
+		vs_adapter_type_parse(from->type, &a->type, NULL);
+		vs_strlcpy(a->network, from->network, sizeof(a->network));
+		vs_strlcpy(a->pf, from->pf ? from->pf : "", sizeof(a->pf));
+		a->mtu = from->mtu;
+		a->link = from->link_layer &&
+			!strcasecmp(from->link_layer, "InfiniBand") ?
+			VS_LINK_INFINIBAND : VS_LINK_ETHERNET;
+	}
+}
+
+static enum vs_retention retention_of(const struct vs_conf_partition *part)
+{
+	if (part->retention && !strcasecmp(part->retention, "off"))
+		return VS_RETAIN_OFF;
+	if (part->retention && !strcasecmp(part->retention, "destroy"))
+		return VS_RETAIN_DESTROY;
+	return VS_RETAIN_WARM;
+}
+
+/* Profiles are few, nodes are many: one profile per distinct setting. */
+static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
+			    const struct vs_conf_partition *part)
+{
+	struct vs_profile want = {
+		.adapter = &c->adapters[adapter_index(c->conf, n->adapter)],
+		.vcpus = n->vcpus,
+		.memory_mb = n->memory_mb,
+		.latency_high = part->latency &&
+			!strcasecmp(part->latency, "high"),
+		.retention = retention_of(part),
+	};
+
+	vs_strlcpy(want.template_name, part->template_name,
+		   sizeof(want.template_name));
+	for (size_t i = 0; i < c->nprofiles; i++) {
+		const struct vs_profile *p = &c->profiles[i];
+
+		if (p->adapter == want.adapter && p->vcpus == want.vcpus &&
+		    p->memory_mb == want.memory_mb &&
+		    p->latency_high == want.latency_high &&
+		    p->retention == want.retention &&
+		    !strcmp(p->template_name, want.template_name))
+			return i;
+	}
+	c->profiles[c->nprofiles] = want;
+	return c->nprofiles++;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct vs_conf_node *)a)->name,
+		      ((const struct vs_conf_node *)b)->name);
+}
+
+static void nodes_make(struct vs_core *c)
+{
+	struct vs_conf *conf = c->conf;
+
+	qsort(conf->nodes, conf->nnodes, sizeof(*conf->nodes), by_name);
+	c->profiles = vs_calloc(conf->nnodes + 1, sizeof(*c->profiles));
+	c->nodes = vs_calloc(conf->nnodes + 1, sizeof(*c->nodes));
+	c->nnodes = conf->nnodes;
+	for (size_t i = 0; i < conf->nnodes; i++) {
+		const struct vs_conf_node *from = &conf->nodes[i];
+		struct vs_node *n = &c->nodes[i];
+		size_t p = profile_index(c, from,
+					 part_of(conf, from->partition));
+
+		n->name = from->name;
+		n->id = (int)i;
+		n->conf = from;
+		n->profile = &c->profiles[p];
+		n->net = &c->nets[n->profile->adapter - c->adapters];
+	}
+	c->rooms = vs_calloc(c->nprofiles + 1, sizeof(*c->rooms));
+}
+
+/* What is under way survives a new configuration. */
+static void nodes_carry(struct vs_core *c, const struct vs_node *old,
+			size_t nold)
+{
+	for (size_t i = 0; i < nold; i++) {
+		struct vs_node *n = vs_node_named(c, old[i].name);
+		struct vs_node fresh;
+
+		if (!n) {
+			vs_hold_drop(c, (struct vs_node *)&old[i]);
+			continue;
+		}
+		fresh = *n;
+		*n = old[i];
+		n->name = fresh.name;
+		n->id = fresh.id;
+		n->conf = fresh.conf;
+		n->profile = fresh.profile;
+		n->net = fresh.net;
+	}
+}
+
+/* Waits and refusals speak in ids: translate, or drop what has gone. */
+static void ids_carry(struct vs_core *c, const struct vs_node *old, size_t nold,
+		      int *ids, size_t *n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < *n; i++) {
+		struct vs_node *now = ids[i] >= 0 && (size_t)ids[i] < nold ?
+			vs_node_named(c, old[ids[i]].name) : NULL;
+
+		if (now)
+			ids[kept++] = now->id;
+	}
+	*n = kept;
+}
+
+void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
+{
+	struct vs_conf *old_conf = c->conf;
+	struct vs_node *old = c->nodes;
+	size_t nold = c->nnodes;
+	struct vs_refused *r, *tmp;
+
+	free(c->adapters);
+	free(c->nets);
+	free(c->profiles);
+	free(c->rooms);
+	c->nprofiles = 0;
+	c->conf = conf;
+	c->policy = conf->placement && !strcasecmp(conf->placement, "pack") ?
+		VS_PLACE_PACK :
+		conf->placement && !strcasecmp(conf->placement, "spread") ?
+		VS_PLACE_SPREAD : VS_PLACE_BALANCE;
+	c->observe = conf->mode && !strcasecmp(conf->mode, "observe");
+	adapters_make(c);
+	nodes_make(c);
+	nodes_carry(c, old, nold);
+	for (struct vs_wait *w = c->waits; w; w = w->next)
+		ids_carry(c, old, nold, w->ids, &w->n);
+	HASH_ITER(hh, c->refused, r, tmp)
+		ids_carry(c, old, nold, r->ids, &r->n);
+	c->epoch++;
+	free(old);
+	vs_conf_free(old_conf);
+}
+
+struct vs_node *vs_node_named(struct vs_core *c, const char *name)
+{
+	size_t lo = 0, hi = c->nnodes;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		int cmp = strcmp(c->nodes[mid].name, name);
+
+		if (!cmp)
+			return &c->nodes[mid];
+		if (cmp < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+struct mac_taken {
+	char mac[VS_MAC_LEN];
+	UT_hash_handle hh;
+};
+
+/* A node keeps its MACs over every rebuild; the rare collision of two names
+ * is settled in the order of names. */
+static void mac_choose(const struct vs_core *c, const char *node,
+		       unsigned int card, struct mac_taken **taken,
+		       char out[VS_MAC_LEN])
+{
+	struct mac_taken *m;
+	unsigned int salt = 0;
+
+	do {
+		vs_mac_of(c->cluster_id, node, card, salt++, out);
+		HASH_FIND_STR(*taken, out, m);
+	} while (m);
+	m = vs_calloc(1, sizeof(*m));
+	vs_strlcpy(m->mac, out, sizeof(m->mac));
+	HASH_ADD_STR(*taken, mac, m);
+}
+
+void vs_setup_macs(struct vs_core *c)
+{
+	struct mac_taken *taken = NULL, *m, *tmp;
+
+	for (size_t i = 0; i < c->nnodes; i++) {
+		struct vs_node *n = &c->nodes[i];
+
+		mac_choose(c, n->name, 0, &taken, n->mgmt_mac);
+		mac_choose(c, n->name, 1, &taken, n->mac);
+	}
+	HASH_ITER(hh, taken, m, tmp) {
+		HASH_DEL(taken, m);
+		free(m);
+	}
+}
+
+/* Random, written once: a test cluster with a copied slurm.conf owns
+ * nothing. Written beside and linked, so that half an id is never read. */
+int vs_cluster_id_load(const char *state_dir, char out[VS_UUID_LEN],
+		       struct vs_err *err)
+{
+	VS_FREE char *path = vs_asprintf("%s/slurm_vsphere.id", state_dir);
+	VS_FREE char *tmp = vs_asprintf("%s.%d", path, (int)getpid());
+	VS_CLOSE int fd = -1;
+	char id[VS_UUID_LEN + 1] = "";
+	ssize_t len;
+
+	for (int tries = 0; tries < 2; tries++) {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd >= 0) {
+			len = read(fd, id, VS_UUID_LEN - 1);
+			if (len != VS_UUID_LEN - 1 || !vs_uuid_valid(id))
+				return vs_err_set(err, VS_E_CONFIG,
+					"%s holds no cluster id: restore it, or remove it and run svf adopt",
+					path);
+			vs_strlcpy(out, id, VS_UUID_LEN);
+			return 0;
+		}
+		if (errno != ENOENT)
+			break;
+		vs_uuid_random(id);
+		fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		if (fd < 0 || write(fd, id, VS_UUID_LEN - 1) < 0 || fsync(fd))
+			break;
+		close(fd);
+		fd = -1;
+		if (link(tmp, path) && errno != EEXIST)
+			break;
+		unlink(tmp);
+	}
+	return vs_err_set(err, VS_E_CONFIG, "%s: %s", path, strerror(errno));
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vCenter's events into the inventory: the one file that knows both the
+ * client's types and the plan's. Callbacks run in the engine's thread without
+ * the lock, take it, and change memory only.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+static void strings_free(char ***list)
+{
+	for (char **s = *list; s && *s; s++)
+		free(*s);
+	free(*list);
+	*list = NULL;
+}
+
+/* ---- names ---------------------------------------------------------------- */
+
+static void found_clusters(struct vs_core *c, const struct vs_vc_found *f)
+{
+	strings_free(&c->cluster_moids);
+	strings_free(&c->pool_moids);
+	c->cluster_moids = vs_calloc(f->nclusters + 1, sizeof(char *));
+	c->pool_moids = vs_calloc(f->nclusters + 1, sizeof(char *));
+	for (size_t i = 0; i < f->nclusters; i++) {
+		const struct vs_vc_cluster *cl = &f->clusters[i];
+
+		c->cluster_moids[i] = vs_strdup(cl->moid);
+		c->pool_moids[i] = vs_strdup(cl->pool_moid);
+		if (cl->drs_enabled &&
+		    !strcmp(cl->drs_behavior, "fullyAutomated"))
+			vs_error("cluster %s: DRS is fully automated and may start passthrough VMs on another host than chosen: set it to manual for the VMs of this folder",
+				 cl->name);
+		if (cl->ha_enabled && strcmp(cl->ha_restart, "disabled"))
+			vs_error("cluster %s: HA may restart VMs behind Slurm's back: set the restart priority of this folder's VMs to disabled",
+				 cl->name);
+	}
+}
+
+static void template_apply(struct vs_core *c, const struct vs_vc_template *t)
+{
+	for (size_t i = 0; i < c->nprofiles; i++) {
+		struct vs_profile *p = &c->profiles[i];
+
+		if (strcmp(p->template_name, t->name))
+			continue;
+		vs_strlcpy(p->template_moid, t->moid,
+			   sizeof(p->template_moid));
+		vs_strlcpy(p->template_version, t->change_version,
+			   sizeof(p->template_version));
+	}
+}
+
+static void ev_up(void *arg, const struct vs_vc_found *f)
+{
+	struct vs_core *c = arg;
+
+	vs_lock();
+	found_clusters(c, f);
+	vs_strlcpy(c->folder, f->folder, sizeof(c->folder));
+	vs_strlcpy(c->store, f->datastore ? f->datastore : "",
+		   sizeof(c->store));
+	vs_strlcpy(c->vc_user, f->user, sizeof(c->vc_user));
+	for (size_t i = 0; i < c->conf->nadapters; i++)
+		for (size_t k = 0; k < f->nnetworks; k++) {
+			const struct vs_vc_network *net = &f->networks[k];
+			struct vs_network *to = &c->nets[i];
+
+			if (strcmp(net->name, c->adapters[i].network))
+				continue;
+			vs_strlcpy(to->moid, net->moid, sizeof(to->moid));
+			vs_strlcpy(to->switch_uuid, net->switch_uuid,
+				   sizeof(to->switch_uuid));
+			vs_strlcpy(to->portgroup_key, net->portgroup_key,
+				   sizeof(to->portgroup_key));
+		}
+	for (size_t k = 0; k < f->ntemplates; k++)
+		template_apply(c, &f->templates[k]);
+	c->found = true;
+	vs_unlock();
+	vs_info("vCenter is there: %s release=%s", f->about, f->release);
+}
+
+static void ev_template(void *arg, const struct vs_vc_template *t)
+{
+	vs_lock();
+	template_apply(arg, t);
+	vs_unlock();
+	vs_info("template %s has changed: warm VMs are rebuilt when next used",
+		t->name);
+}
+
+static void ev_down(void *arg, const struct vs_err *err)
+{
+	struct vs_core *c = arg;
+
+	vs_lock();
+	c->loaded = c->ready = false;
+	if (!c->vc_state[0])
+		c->vc_since_ms = vs_wall_ms();
+	vs_strlcpy(c->vc_state, err->text, sizeof(c->vc_state));
+	vs_op_forget_all(c);
+	vs_unlock();
+	if (err->code == VS_E_RETRY || err->code == VS_E_RELOGIN)
+		vs_info("vCenter is away: %s", err->text);
+	else
+		vs_error("vCenter: %s", err->text);
+}
+
+/* ---- the load: what is not delivered until its end has gone --------------- */
+
+static void ev_load_begin(void *arg)
+{
+	struct vs_core *c = arg;
+	struct vs_host *h, *ht;
+	struct vs_vm *vm, *vt;
+
+	vs_lock();
+	c->loaded = c->ready = false;
+	c->load_seq++;
+	for (h = c->inv.hosts; h; h = ht) {
+		ht = h->hh.next;
+		vs_inventory_remove_host(&c->inv, h->moid);
+	}
+	for (vm = c->inv.vms; vm; vm = vt) {
+		vt = vm->hh.next;
+		vs_inventory_remove_vm(&c->inv, vm->moid);
+	}
+	vs_unlock();
+}
+
+static void ev_load_end(void *arg)
+{
+	struct vs_core *c = arg;
+
+	vs_lock();
+	c->loaded = true;
+	c->vc_state[0] = '\0';
+	c->vc_since_ms = vs_wall_ms();
+	/* Tasks under way are adopted before anything is begun. */
+	c->slow_want = c->slow_seq + 1;
+	vs_unlock();
+	vs_vc_slow_now(c->vc);
+	vs_info("inventory loaded: hosts=%d vms=%u", c->inv.nhosts,
+		HASH_COUNT(c->inv.vms));
+}
+
+/* ---- hosts ---------------------------------------------------------------- */
+
+static void host_lists(struct vs_host *to, const struct vs_vc_host *h)
+{
+	if (h->has & VS_VC_HOST_NETS) {
+		to->nnets = 0;
+		for (size_t i = 0; i < h->nnets && to->nnets < VS_HOST_NETS;
+		     i++)
+			vs_strlcpy(to->nets[to->nnets++], h->nets[i],
+				   VS_MOID_LEN);
+	}
+	if (h->has & VS_VC_HOST_STORES) {
+		to->nstores = 0;
+		for (size_t i = 0; i < h->nstores &&
+		     to->nstores < VS_HOST_STORES; i++)
+			vs_strlcpy(to->stores[to->nstores++], h->stores[i],
+				   VS_MOID_LEN);
+	}
+}
+
+static void host_pfs(struct vs_host *to, const struct vs_vc_host *h)
+{
+	to->npfs = 0;
+	to->pfs_known = true;
+	for (size_t i = 0; i < h->npfs && to->npfs < VS_HOST_PFS; i++) {
+		struct vs_pf *pf = &to->pfs[to->npfs++];
+
+		memset(pf, 0, sizeof(*pf));
+		vs_strlcpy(pf->pci, h->pfs[i].pci, sizeof(pf->pci));
+		vs_strlcpy(pf->pnic, h->pfs[i].pnic, sizeof(pf->pnic));
+		vs_strlcpy(pf->switch_uuid, h->pfs[i].switch_uuid,
+			   sizeof(pf->switch_uuid));
+		pf->vfs = h->pfs[i].vfs;
+		pf->numa = h->pfs[i].numa;
+		pf->link_up = h->pfs[i].link_up;
+	}
+}
+
+static const char *leaf_of(const struct vs_core *c, const char *host)
+{
+	for (size_t i = 0; i < c->conf->nhosts; i++)
+		if (!strcmp(c->conf->hosts[i].name, host))
+			return c->conf->hosts[i].leaf;
+	return NULL;
+}
+
+static void ev_host(void *arg, const struct vs_vc_host *h)
+{
+	struct vs_core *c = arg;
+	struct vs_host *to;
+	const char *leaf;
+
+	vs_lock();
+	to = vs_inventory_host(&c->inv, h->moid);
+	if (h->has & VS_VC_HOST_NAME) {
+		vs_strlcpy(to->name, h->name, sizeof(to->name));
+		leaf = leaf_of(c, h->name);
+		vs_strlcpy(to->leaf, leaf ? leaf : "", sizeof(to->leaf));
+	}
+	if (h->has & VS_VC_HOST_PARENT)
+		vs_strlcpy(to->cluster, h->cluster, sizeof(to->cluster));
+	if (h->has & VS_VC_HOST_STATE) {
+		to->connected = h->connected;
+		to->powered_on = h->powered_on;
+		to->maintenance = h->maintenance;
+		to->quarantine = h->quarantine;
+		to->standby = h->standby;
+	}
+	if (h->has & VS_VC_HOST_HW) {
+		to->cores = h->cores;
+		to->core_mhz = h->core_mhz;
+		to->memory_mb = h->memory_mb;
+		to->numa_nodes = h->numa_nodes;
+		to->max_hw = h->max_hw;
+	}
+	if (h->has & VS_VC_HOST_PFS)
+		host_pfs(to, h);
+	host_lists(to, h);
+	c->inv.generation++;
+	c->vf_freed = true;
+	vs_unlock();
+}
+
+static void ev_host_gone(void *arg, const char *moid)
+{
+	struct vs_core *c = arg;
+
+	vs_lock();
+	vs_inventory_remove_host(&c->inv, moid);
+	vs_unlock();
+}
+
+/* ---- VMs ------------------------------------------------------------------ */
+
+static void vm_cards(struct vs_vm *to, const struct vs_vc_vm *v)
+{
+	to->ncards = 0;
+	for (size_t i = 0; i < v->ncards && to->ncards < VS_VM_CARDS; i++) {
+		const struct vs_vc_card *from = &v->cards[i];
+		struct vs_card *card = &to->cards[to->ncards++];
+
+		memset(card, 0, sizeof(*card));
+		/* Both enums are written in the same order. */
+		card->kind = (enum vs_card_kind)from->kind;
+		card->key = from->key;
+		vs_strlcpy(card->mac, from->mac ? from->mac : "",
+			   sizeof(card->mac));
+		vs_strlcpy(card->network, from->portgroup_key &&
+			   from->portgroup_key[0] ? from->portgroup_key :
+			   from->network ? from->network : "",
+			   sizeof(card->network));
+		vs_strlcpy(card->switch_uuid,
+			   from->switch_uuid ? from->switch_uuid : "",
+			   sizeof(card->switch_uuid));
+		vs_strlcpy(card->pci, from->pci ? from->pci : "",
+			   sizeof(card->pci));
+		card->automatic = from->automatic;
+		card->mtu_change_allowed = from->mtu_change_allowed;
+	}
+}
+_Static_assert((int)VS_CARD_PCI_DYNAMIC == (int)VS_VC_CARD_PCI_DYNAMIC &&
+	       (int)VS_CARD_SRIOV == (int)VS_VC_CARD_SRIOV &&
+	       (int)VS_CARD_VMXNET3 == (int)VS_VC_CARD_VMXNET3,
+	       "the client's and the plan's card kinds go together");
+
+static void vm_config(struct vs_vm *to, const struct vs_vc_vm *v)
+{
+	if (v->has & VS_VC_VM_CONFIG) {
+		to->is_template = v->is_template;
+		to->vcpus = v->vcpus;
+		to->memory_mb = v->memory_mb;
+		to->cpu_reserved_mhz = v->cpu_reserved_mhz;
+		to->mem_reserved_mb = v->mem_reserved_mb;
+		to->mem_locked = v->mem_locked;
+		to->latency_high = v->latency_high;
+	}
+	if (v->has & VS_VC_VM_MARK) {
+		vs_strlcpy(to->uuid, v->uuid ? v->uuid : "", sizeof(to->uuid));
+		vs_strlcpy(to->change_version,
+			   v->change_version ? v->change_version : "",
+			   sizeof(to->change_version));
+		vs_str_replace(&to->owner_mark, v->owner_mark);
+		vs_strlcpy(to->profile, v->profile ? v->profile : "",
+			   sizeof(to->profile));
+		vs_strlcpy(to->job_tag, v->job_tag ? v->job_tag : "",
+			   sizeof(to->job_tag));
+	}
+	if (v->has & VS_VC_VM_DISKS) {
+		vs_strlcpy(to->disk_dir, v->disk_dir ? v->disk_dir : "",
+			   sizeof(to->disk_dir));
+		to->disks_own = v->disks_own;
+	}
+}
+
+static enum vs_power power_of(const char *s)
+{
+	return !strcmp(s, "poweredOn") ? VS_POWER_ON :
+	       !strcmp(s, "poweredOff") ? VS_POWER_OFF :
+	       !strcmp(s, "suspended") ? VS_POWER_SUSPENDED : VS_POWER_UNKNOWN;
+}
+
+static void ev_vm(void *arg, const struct vs_vc_vm *v)
+{
+	struct vs_core *c = arg;
+	struct vs_vm *to;
+
+	vs_lock();
+	to = vs_inventory_vm(&c->inv, v->moid);
+	if (v->has & VS_VC_VM_NAME)
+		vs_vm_set_name(&c->inv, to, v->name);
+	if (v->has & VS_VC_VM_PARENT)
+		vs_vm_set_folder(&c->inv, to, v->folder ? v->folder : "");
+	if (v->has & VS_VC_VM_HOST)
+		vs_vm_set_host(&c->inv, to, v->host ? v->host : "");
+	if (v->has & VS_VC_VM_CONN)
+		to->connected = v->connected;
+	if (v->has & VS_VC_VM_POWER) {
+		enum vs_power power = power_of(v->power);
+
+		if (to->power == VS_POWER_ON && power != VS_POWER_ON)
+			c->vf_freed = true;
+		to->power = power;
+	}
+	if (v->has & VS_VC_VM_CARDS)
+		vm_cards(to, v);
+	if (v->has & VS_VC_VM_TOOLS)
+		to->tools_running = v->tools_running;
+	vm_config(to, v);
+	if (v->unreadable)
+		to->readable = false;
+	else if ((v->has & VS_VC_VM_CARDS) && (v->has & VS_VC_VM_POWER))
+		to->readable = true;
+	c->inv.generation++;
+	vs_unlock();
+}
+
+static void ev_vm_gone(void *arg, const char *moid)
+{
+	struct vs_core *c = arg;
+
+	vs_lock();
+	vs_inventory_remove_vm(&c->inv, moid);
+	c->vf_freed = true;
+	vs_unlock();
+}
+
+static void ev_slow(void *arg, const struct vs_vc_slow *s)
+{
+	struct vs_core *c = arg;
+	struct vs_host *h, *tmp;
+
+	vs_lock();
+	c->slow_seq++;
+	HASH_ITER(hh, c->inv.hosts, h, tmp) {
+		bool entering = false;
+
+		for (size_t i = 0; i < s->ntasks; i++)
+			if (!strcmp(s->tasks[i].entity, h->moid) &&
+			    strstr(s->tasks[i].name, "nterMaintenanceMode"))
+				entering = true;
+		if (entering != h->entering_maintenance)
+			vs_info("host=%s %s maintenance", h->name,
+				entering ? "is entering" :
+				"is no longer entering");
+		h->entering_maintenance = entering;
+	}
+	vs_op_adopt_tasks(c, s->tasks, s->ntasks);
+	vs_unlock();
+}
+
+const struct vs_vc_events vs_watch_events = {
+	.up = ev_up,
+	.down = ev_down,
+	.load_begin = ev_load_begin,
+	.load_end = ev_load_end,
+	.host = ev_host,
+	.vm = ev_vm,
+	.host_gone = ev_host_gone,
+	.vm_gone = ev_vm_gone,
+	.template_changed = ev_template,
+	.slow = ev_slow,
+};
+
+/* ---- a client for the configuration in force ------------------------------ */
+
+static const char **distinct(size_t n, const char *(*name)(const struct vs_core *,
+							    size_t),
+			     const struct vs_core *c)
+{
+	const char **list = vs_calloc(n + 1, sizeof(*list));
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t k = 0;
+
+		while (k < used && strcmp(list[k], name(c, i)))
+			k++;
+		if (k == used)
+			list[used++] = name(c, i);
+	}
+	return list;
+}
+
+static const char *network_name(const struct vs_core *c, size_t i)
+{
+	return c->conf->adapters[i].network;
+}
+
+static const char *template_name(const struct vs_core *c, size_t i)
+{
+	return c->conf->partitions[i].template_name;
+}
+
+struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
+{
+	const struct vs_conf *conf = c->conf;
+	VS_FREE const char **nets = distinct(conf->nadapters, network_name, c);
+	VS_FREE const char **templates =
+		distinct(conf->npartitions, template_name, c);
+	VS_FREE const char **clusters =
+		vs_calloc(conf->nclusters + 1, sizeof(*clusters));
+	VS_FREE const char **pools =
+		vs_calloc(conf->nclusters + 1, sizeof(*pools));
+	struct vs_vc_conf vc = {
+		.url = conf->vcenter,
+		.username = conf->username,
+		.password_file = conf->password_file,
+		.password_uid = conf->password_uid,
+		.ca_file = conf->ca_file,
+		.insecure = conf->insecure,
+		.call_timeout_ms = 60000,
+		.wait_seconds = 20,
+		.max_body = 64 << 20,
+		.names = {
+			.datacenter = conf->datacenter,
+			.folder = conf->folder,
+			.datastore = conf->datastore,
+			.clusters = clusters,
+			.pools = pools,
+			.networks = nets,
+			.templates = templates,
+		},
+	};
+
+	for (size_t i = 0; i < conf->nclusters; i++) {
+		clusters[i] = conf->clusters[i].name;
+		pools[i] = conf->clusters[i].pool ? conf->clusters[i].pool : "";
+	}
+	return vs_vc_new(&vc, &vs_watch_events, c, err);
+}
