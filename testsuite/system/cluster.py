@@ -1,0 +1,625 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A whole private cluster in one directory: munged, the vCenter simulator,
+slurmctld, and a slurmd in every VM that the simulator powers on.
+
+Used by the system tests, by contribs/demo.py and by contribs/bench.py.
+
+Rules: everything lies below one directory and listens on loopback ports that
+were free; nothing of the system's own Slurm or munge is read or changed; what
+was started is ended, by pid, also after a failure. Nothing here sleeps and
+hopes: waits poll a condition and have a bound.
+
+Environment: VS_ROOT (where `make install DESTDIR=` put the plugins and svf),
+VS_SIM (the simulator's binary), VS_TOP (the checkout).
+"""
+
+import contextlib
+import getpass
+import glob
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+TOP = pathlib.Path(os.environ.get("VS_TOP", pathlib.Path(__file__).parents[2]))
+PASSWORD = "simulated-secret"
+USERNAME = "slurm@vsphere.local"
+
+
+class Timeout(AssertionError):
+    pass
+
+
+class ClusterError(Exception):
+    """What was to be started didn't start; the text is one clear line."""
+
+
+def wait_for(what, timeout, fn, every=0.05):
+    """Poll fn until it gives something true, and return that. An AssertionError
+    or CommandFailed inside fn counts as "not yet"."""
+    end = time.monotonic() + timeout
+    last = None
+    while True:
+        try:
+            got = fn()
+            if got:
+                return got
+            last = got
+        except (AssertionError, subprocess.SubprocessError, OSError) as e:
+            last = e
+        if time.monotonic() > end:
+            raise Timeout(f"not within {timeout} s: {what} (last: {last!r})")
+        time.sleep(every)
+
+
+def free_ports(n):
+    """The first of n consecutive ports that are free, below the range from
+    which the kernel takes client ports."""
+    for _ in range(200):
+        base = random.randrange(16000, 32000 - n)
+        with contextlib.ExitStack() as st:
+            try:
+                for p in range(base, base + n):
+                    s = st.enter_context(socket.socket())
+                    s.bind(("127.0.0.1", p))
+                return base
+            except OSError:
+                continue
+    raise ClusterError(f"no {n} free ports in a row between 16000 and 32000")
+
+
+def plugin_dirs(root):
+    dirs = [str(p.parent) for p in pathlib.Path(root).glob(
+        "usr/lib*/**/select_cons_tres_vsphere.so")] if root else []
+    for d in ("/usr/lib/x86_64-linux-gnu/slurm-wlm",
+              "/usr/lib/aarch64-linux-gnu/slurm-wlm",
+              "/usr/lib64/slurm", "/usr/lib/slurm"):
+        if os.path.isdir(d):
+            dirs.append(d)
+    if not dirs:
+        raise ClusterError("Slurm's plugin directory was not found")
+    return dirs
+
+
+def slurm_binary(name):
+    path = shutil.which(name, path=os.environ.get("PATH", "") +
+                        ":/usr/local/sbin:/usr/sbin:/sbin")
+    if not path:
+        raise ClusterError(f"{name} is not installed")
+    return path
+
+
+def can_unshare():
+    """May we give a guest its own host name, processes and mounts?"""
+    return subprocess.run(
+        ["unshare", "--uts", "--mount", "--pid", "--fork", "--mount-proc",
+         "hostname", "probe"], stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL).returncode == 0
+
+
+def kill_marked(mark, sig=signal.SIGKILL):
+    """End every process that carries our mark in its environment: what a
+    guest left behind (a slurmstepd is in no process group of ours)."""
+    n = 0
+    for env in glob.glob("/proc/[0-9]*/environ"):
+        pid = int(env.split("/")[2])
+        if pid == os.getpid():
+            continue
+        try:
+            with open(env, "rb") as f:
+                if mark.encode() in f.read().split(b"\0"):
+                    os.kill(pid, sig)
+                    n += 1
+        except (OSError, ProcessLookupError):
+            pass
+    return n
+
+
+class Daemon:
+    """A child in a session of its own, with a log."""
+
+    def __init__(self, argv, log, env):
+        self.argv, self.log = argv, log
+        with open(log, "ab") as out:
+            self.p = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=out,
+                stderr=subprocess.STDOUT, env=env, start_new_session=True,
+                cwd=os.path.dirname(log))
+
+    @property
+    def pid(self):
+        return self.p.pid
+
+    def alive(self):
+        return self.p.poll() is None
+
+    def tail(self, n=12):
+        try:
+            return "\n".join(pathlib.Path(self.log).read_text(
+                errors="replace").splitlines()[-n:])
+        except OSError:
+            return ""
+
+    def end(self, sig=signal.SIGTERM, grace=10):
+        if self.alive():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, sig)
+            try:
+                self.p.wait(grace)
+            except subprocess.TimeoutExpired:
+                pass
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self.p.wait(5)
+
+
+class Cluster:
+    """See the module's text. Attributes that callers set before start():
+    nodes, slurm (dict of slurm.conf lines), vsphere (text of vsphere.conf
+    or None for stock cons_tres), inventory, faults, partitions."""
+
+    def __init__(self, directory=None, inventory=None, faults=None, nodes=16,
+                 plain=False, root=None):
+        self.own_dir = directory is None
+        self.dir = pathlib.Path(directory or tempfile.mkdtemp(prefix="vs-"))
+        self.root = root or os.environ.get("VS_ROOT")
+        self.sim_binary = os.environ.get("VS_SIM")
+        self.plain = plain
+        self.inventory = inventory
+        self.faults = faults
+        self.nodes = nodes
+        self.node_lines = None      # list of slurm.conf lines, or the default
+        self.partition_lines = None
+        self.vsphere = None         # dict of vsphere.conf overrides
+        self.vsphere_text = None    # the whole text instead
+        self.slurm = {}             # slurm.conf overrides; None drops a key
+        self.daemons = {}
+        self.user = getpass.getuser()
+        self.mark = f"VS_CLUSTER_DIR={self.dir}"
+        self.isolated = can_unshare()
+        self._ctx = None
+
+    # ---- set-up ----------------------------------------------------------
+    def path(self, *parts):
+        return self.dir.joinpath(*parts)
+
+    @property
+    def env(self):
+        e = {k: v for k, v in os.environ.items()
+             if not k.startswith(("SLURM_", "SBATCH_", "SQUEUE_", "VS_VM"))}
+        e["SLURM_CONF"] = str(self.path("etc", "slurm.conf"))
+        e["VS_CLUSTER_DIR"] = str(self.dir)
+        e["MUNGE_SOCKET"] = str(self.path("run", "munge.socket"))
+        path = [str(p) for p in (pathlib.Path(self.root) / "usr/bin",
+                                 pathlib.Path(self.root) / "usr/local/bin")
+                if p.is_dir()] if self.root else []
+        e["PATH"] = ":".join(path + [e.get("PATH", ""), "/usr/sbin", "/sbin"])
+        e.pop("LD_PRELOAD", None)
+        return e
+
+    def make_dirs(self):
+        self.dir.mkdir(parents=True, exist_ok=True)
+        self.dir.chmod(0o755)
+        for d in ("etc", "run", "log", "state", "spool", "out", "bin",
+                  "guests", "vcsim"):
+            self.path(d).mkdir(exist_ok=True)
+        self.path("out").chmod(0o1777)
+        self.path("etc").chmod(0o755)
+
+    def choose_ports(self):
+        saved = self.path("run", "ports.json")
+        if saved.exists():
+            p = json.loads(saved.read_text())
+        else:
+            base = free_ports(self.nodes + 4)
+            p = {"ctld": base, "control": base + 1, "node": base + 4}
+            saved.write_text(json.dumps(p))
+        self.ctld_port, self.control_port = p["ctld"], p["control"]
+        self.node_port = p["node"]
+
+    def slurm_conf(self):
+        p = self.path
+        conf = {
+            "ClusterName": "vstest",
+            "SlurmctldHost": f"{socket.gethostname()}(127.0.0.1)",
+            "SlurmUser": self.user, "SlurmdUser": self.user,
+            "AuthType": "auth/munge",
+            "AuthInfo": f"socket={p('run', 'munge.socket')}",
+            "SlurmctldPort": self.ctld_port,
+            "SlurmctldPidFile": p("run", "slurmctld.pid"),
+            "SlurmctldLogFile": p("log", "slurmctld.log"),
+            "SlurmctldDebug": "debug",
+            "SlurmdPidFile": p("run", "%n.pid"),
+            "SlurmdSpoolDir": p("spool", "%n"),
+            "SlurmdLogFile": p("log", "%n.log"),
+            "SlurmdDebug": "verbose",
+            "StateSaveLocation": p("state"),
+            "PluginDir": ":".join(plugin_dirs(
+                None if self.plain else self.root)),
+            "SlurmdParameters": "config_overrides",
+            "ProctrackType": "proctrack/linuxproc",
+            "TaskPlugin": "task/none",
+            "JobAcctGatherType": "jobacct_gather/none",
+            "AccountingStorageType": "accounting_storage/none",
+            "MpiDefault": "none",
+            "SwitchType": "switch/none",
+            "LaunchParameters": "",
+            "SelectType": "select/cons_tres" if self.plain
+            else "select/cons_tres_vsphere",
+            "SelectTypeParameters": "CR_Core_Memory",
+            "SchedulerType": "sched/backfill",
+            "SchedulerParameters": "bf_interval=2,nohold_on_prolog_fail",
+            "SlurmctldParameters": "idle_on_node_suspend",
+            "ReturnToService": 2,
+            "MessageTimeout": 10,
+            "KillWait": 2,
+            "TCPTimeout": 2,
+            "JobRequeue": 1,
+            "UnkillableStepTimeout": 30,
+        }
+        if not self.plain:
+            conf.update({
+                "PrEpPlugins": "prep/script,prep/vsphere",
+                "PrologFlags": "Alloc",
+                "PrivateData": "cloud",
+                "SuspendProgram": "/bin/true", "ResumeProgram": "/bin/true",
+                "SuspendTime": 600, "SuspendTimeout": 5,
+                "ResumeTimeout": 60, "ResumeRate": 0, "SuspendRate": 0,
+            })
+        conf.update({k: v for k, v in self.slurm.items()})
+        lines = [f"{k}={v}" for k, v in conf.items()
+                 if v is not None and v != ""]
+        lines += self.node_lines or self.default_nodes()
+        lines += self.partition_lines or self.default_partitions()
+        return "\n".join(lines) + "\n"
+
+    def node_names(self):
+        return [f"vm{i:03d}" for i in range(1, self.nodes + 1)]
+
+    def node_line(self, first, last, features, cpus=2, memory=1024, extra=""):
+        """A NodeName line for vm{first}..vm{last}."""
+        ports = (f"{self.node_port + first - 1}"
+                 if first == last else
+                 f"[{self.node_port + first - 1}-{self.node_port + last - 1}]")
+        names = (f"vm{first:03d}" if first == last
+                 else f"vm[{first:03d}-{last:03d}]")
+        state = "UNKNOWN" if self.plain else "CLOUD"
+        feat = f" Features={features}" if features else ""
+        return (f"NodeName={names} NodeHostname={socket.gethostname()} "
+                f"NodeAddr=127.0.0.1 Port={ports} CPUs={cpus} "
+                f"RealMemory={memory}{feat} State={state} {extra}")
+
+    def default_nodes(self):
+        return [self.node_line(1, self.nodes, "sriov-roce")]
+
+    def default_partitions(self):
+        return ["PartitionName=roce Nodes=ALL Default=YES MaxTime=INFINITE"]
+
+    def vsphere_conf(self):
+        if self.vsphere_text is not None:
+            return self.vsphere_text
+        top = {
+            "VCenter": self.sim_url, "Username": USERNAME,
+            "PasswordFile": self.path("etc", "vcenter.password"),
+            "CAFile": self.sim_ca, "Datacenter": "DC0", "Folder": "slurm",
+            "Datastore": "vsan", "Placement": "balance",
+        }
+        over = dict(self.vsphere or {})
+        lines = over.pop("lines", None)
+        top.update(over)
+        text = [f"{k}={v}" for k, v in top.items() if v is not None]
+        return "\n".join(text + (lines or [
+            "ClusterName=HPC1 ResourcePool=slurm",
+            "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
+            "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
+        ])) + "\n"
+
+    def write_configuration(self):
+        self.path("etc", "slurm.conf").write_text(self.slurm_conf())
+        if not self.plain:
+            pw = self.path("etc", "vcenter.password")
+            pw.write_text(PASSWORD + "\n")
+            pw.chmod(0o600)
+            self.path("etc", "vsphere.conf").write_text(self.vsphere_conf())
+        self.path("etc", "plugstack.conf").write_text("")
+
+    # ---- daemons ---------------------------------------------------------
+    def _start(self, name, argv, **env):
+        d = Daemon([str(a) for a in argv], str(self.path("log", name + ".out")),
+                   {**self.env, **env})
+        self.daemons[name] = d
+        self.path("run", name + ".harness-pid").write_text(str(d.pid))
+        return d
+
+    def start_munged(self):
+        key = self.path("etc", "munge.key")
+        if not key.exists():
+            key.touch(mode=0o600)
+            key.write_bytes(os.urandom(128))
+        sock = self.path("run", "munge.socket")
+        if len(str(sock)) > 100:
+            raise ClusterError(f"{self.dir}: too long a path for a socket")
+        d = self._start("munged", [
+            slurm_binary("munged"), "--foreground", "--force",
+            f"--key-file={key}", f"--socket={sock}",
+            f"--pid-file={self.path('run', 'munged.pid')}",
+            f"--log-file={self.path('log', 'munged.log')}",
+            f"--seed-file={self.path('run', 'munged.seed')}"])
+
+        def up():
+            if not d.alive():
+                raise ClusterError("munged did not start: " + d.tail())
+            with socket.socket(socket.AF_UNIX) as s:
+                s.connect(str(sock))
+            return True
+        wait_for("munged answers", 10, up)
+
+    def start_vcsim(self):
+        if not self.sim_binary:
+            raise ClusterError("VS_SIM (the simulator's binary) is not set")
+        inv = dict(self.inventory)
+        inv.setdefault("guest", {"command": [str(self.path("bin", "guest"))]})
+        self.path("vcsim", "inventory.json").write_text(json.dumps(inv, indent=1))
+        argv = [self.sim_binary, "-inventory", self.path("vcsim", "inventory.json"),
+                "-listen", "127.0.0.1:0", "-dir", self.path("vcsim")]
+        if self.faults is not None:
+            self.path("vcsim", "faults.json").write_text(json.dumps(self.faults))
+            argv += ["-faults", self.path("vcsim", "faults.json")]
+        ready = self.path("vcsim", "ready.json")
+        ready.unlink(missing_ok=True)
+        d = self._start("vcsim", argv)
+
+        def up():
+            if not d.alive():
+                raise ClusterError("the simulator did not start: " + d.tail())
+            return json.loads(ready.read_text()) if ready.exists() else None
+        try:
+            r = wait_for("the simulator is ready", 30, up)
+        except ValueError:
+            r = wait_for("the simulator is ready", 5, up)
+        self.sim_url, self.sim_ca = r["url"], r["ca"]
+        if not os.path.exists(str(self.sim_ca)):    # the text itself
+            self.path("vcsim", "ca.pem").write_text(self.sim_ca)
+            self.sim_ca = str(self.path("vcsim", "ca.pem"))
+
+    def start_slurmctld(self, wait=True):
+        d = self._start("slurmctld", [slurm_binary("slurmctld"), "-D", "-f",
+                                      self.path("etc", "slurm.conf")])
+        if wait:
+            def up():
+                if not d.alive():
+                    raise ClusterError("slurmctld did not start: " +
+                                       (self.ctld_errors() or d.tail()))
+                return self.run("scontrol", "ping").stdout.count(" UP")
+            wait_for("slurmctld answers", 20, up)
+        return d
+
+    def ctld_errors(self):
+        log = self.ctld_log()
+        lines = [ln for ln in log.splitlines()
+                 if " error: " in ln or " fatal: " in ln]
+        return "\n".join(lines[-8:])
+
+    def ctld_log(self):
+        f = self.path("log", "slurmctld.log")
+        return f.read_text(errors="replace") if f.exists() else ""
+
+    def start_static_slurmd(self, name):
+        """A slurmd of a plain cluster (no vCenter decides over it)."""
+        return self._start("slurmd-" + name, self.guest_argv(name))
+
+    def guest_argv(self, name):
+        argv = [slurm_binary("slurmd"), "-D", "-b", "-N", name, "-f",
+                str(self.path("etc", "slurm.conf"))]
+        if self.isolated:
+            argv = ["unshare", "--uts", "--mount", "--pid", "--fork",
+                    "--kill-child=KILL", "--mount-proc", "sh", "-c",
+                    'hostname "$1" && shift && exec "$@"', "guest", name] + argv
+        return argv
+
+    def write_guest(self):
+        """What the simulator runs when it powers a VM on."""
+        hook = self.path("bin", "guest")
+        hook.write_text(GUEST_HOOK)
+        hook.chmod(0o755)
+        self.path("bin", "guest.env").write_text(
+            f"dir='{self.dir}'\nisolated={int(self.isolated)}\n"
+            f"top='{TOP}'\nslurmd='{slurm_binary('slurmd')}'\n")
+
+    def start(self):
+        try:
+            self.make_dirs()
+            self.choose_ports()
+            self.write_guest()
+            self.start_munged()
+            if not self.plain:
+                self.start_vcsim()
+            self.write_configuration()
+            self.start_slurmctld()
+            if self.plain:
+                for n in self.node_names():
+                    self.start_static_slurmd(n)
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def end_slurmctld(self, sig=signal.SIGTERM, grace=15):
+        self.daemons.pop("slurmctld").end(sig, grace)
+
+    def restart_slurmctld(self, sig=signal.SIGTERM):
+        self.end_slurmctld(sig)
+        self.start_slurmctld()
+
+    def kill_slurmctld(self):
+        self.end_slurmctld(signal.SIGKILL)
+
+    def stop(self):
+        """End everything; safe to call again and from any state."""
+        ctld = self.daemons.pop("slurmctld", None)
+        if ctld:
+            ctld.end()
+        for name in [n for n in self.daemons if n.startswith("slurmd-")]:
+            self.daemons.pop(name).end(grace=2)
+        for name in ("vcsim", "munged"):
+            d = self.daemons.pop(name, None)
+            if d:
+                d.end(grace=5)
+        kill_marked(self.mark)
+
+    def remove(self):
+        self.stop()
+        if self.own_dir:
+            shutil.rmtree(self.dir, ignore_errors=True)
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *exc):
+        self.stop()
+
+    # ---- Slurm's commands ------------------------------------------------
+    def run(self, *argv, check=False, timeout=30, **kw):
+        return subprocess.run([str(a) for a in argv], env=self.env, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=timeout, check=check, **kw)
+
+    def must(self, *argv, **kw):
+        r = self.run(*argv, **kw)
+        assert r.returncode == 0, f"{' '.join(map(str, argv))}: " \
+            f"{r.stdout}{r.stderr}"
+        return r.stdout
+
+    def sbatch(self, *options, script="srun -l hostname", expect=True):
+        """Submit; the job's id, or the CompletedProcess if expect is False."""
+        f = self.path("out", f"job-{random.randrange(1 << 48):x}.sh")
+        f.write_text("#!/bin/bash\n" + script + "\n")
+        r = self.run("sbatch", "--parsable", "-o", self.path("out", "%A.out"),
+                     *options, f, cwd=self.path("out"))
+        if not expect:
+            return r
+        assert r.returncode == 0, r.stderr
+        return int(r.stdout.strip().split(";")[0])
+
+    def output(self, job):
+        f = self.path("out", f"{job}.out")
+        return f.read_text(errors="replace") if f.exists() else ""
+
+    def job(self, job):
+        """`scontrol show job` as a dict, {} if it is gone."""
+        r = self.run("scontrol", "-o", "show", "job", str(job))
+        if r.returncode:
+            return {}
+        return parse_fields(r.stdout.splitlines()[0])
+
+    def job_state(self, job):
+        return self.job(job).get("JobState", "GONE")
+
+    def wait_state(self, job, states, timeout=30):
+        if isinstance(states, str):
+            states = [states]
+
+        def look():
+            s = self.job_state(job)
+            if s in DONE and s not in states:
+                raise RuntimeError(
+                    f"JobId={job} ended {s}: {self.job(job)}\n"
+                    f"output: {self.output(job)}")
+            return s if s in states else None
+        return wait_for(f"JobId={job} is {'/'.join(states)}", timeout, look)
+
+    def wait_job(self, job, timeout=40):
+        """Until the job has completed well; returns its output."""
+        self.wait_state(job, "COMPLETED", timeout)
+        return self.output(job)
+
+    def squeue(self, job, fmt="%r"):
+        return self.must("squeue", "-h", "-j", str(job), "-o", fmt).strip()
+
+    def node(self, name):
+        return parse_fields(self.must("scontrol", "-o", "show", "node", name))
+
+    def node_states(self):
+        out = self.must("scontrol", "-o", "show", "nodes", "-a")
+        res = {}
+        for line in out.splitlines():
+            f = parse_fields(line)
+            if "NodeName" in f:
+                res[f["NodeName"]] = f["State"]
+        return res
+
+    def wait_node(self, name, predicate, timeout=30, what="a state"):
+        return wait_for(f"{name} has {what}", timeout,
+                        lambda: predicate(self.node(name)["State"]))
+
+    def svf(self, *argv, json_out=True):
+        if json_out:
+            return json.loads(self.must("svf", "--json", *argv))
+        return self.must("svf", *argv)
+
+    # ---- the simulator ---------------------------------------------------
+    def sim(self, what, body=None, timeout=10):
+        if self._ctx is None:
+            self._ctx = ssl.create_default_context(cafile=str(self.sim_ca))
+        req = urllib.request.Request(
+            f"{self.sim_url}/-/{what}",
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Content-Type": "application/json"},
+            method="GET" if body is None else "POST")
+        try:
+            with urllib.request.urlopen(req, context=self._ctx,
+                                        timeout=timeout) as r:
+                text = r.read()
+        except urllib.error.HTTPError as e:
+            raise ClusterError(f"simulator: {what}: {e.code} "
+                               f"{e.read().decode(errors='replace')}") from e
+        return json.loads(text) if text.strip() else None
+
+    def counters(self):
+        return self.sim("counters")
+
+    def state(self):
+        return self.sim("state")
+
+
+DONE = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL",
+        "BOOT_FAIL", "OUT_OF_MEMORY", "DEADLINE", "PREEMPTED", "GONE"}
+
+
+def parse_fields(line):
+    """Key=Value Key=Value ... of scontrol -o; a value may hold spaces."""
+    out = {}
+    for m in re.finditer(r"(?:^| )([A-Za-z][A-Za-z0-9_/:]*)=(.*?)"
+                         r"(?= [A-Z][A-Za-z0-9_/:]*=|$)", line.strip()):
+        out.setdefault(m.group(1), m.group(2))
+    return out
+
+
+GUEST_HOOK = r"""#!/bin/sh
+# Run by the simulator when a VM powers on, ended by it at power-off.
+here=$(dirname "$0")
+. "$here/guest.env"
+export SLURM_CONF="$dir/etc/slurm.conf" VS_CLUSTER_DIR="$dir"
+export MUNGE_SOCKET="$dir/run/munge.socket"
+set -- "$slurmd" -D -b -N "$VM_NAME" -f "$SLURM_CONF"
+if [ "$isolated" = 1 ]; then
+	exec unshare --uts --mount --pid --fork --kill-child=KILL --mount-proc \
+		sh -c 'hostname "$1" && shift && exec "$@"' guest "$VM_NAME" "$@"
+fi
+exec "$@"
+"""
+
+
+if __name__ == "__main__":
+    sys.exit("this is a module: see the system tests and contribs/demo.sh")
