@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The configuration as plain data: made with the defaults, freed whole. Every
+ * string and array belongs to the struct. Nothing here reads files, checks
+ * values or knows Slurm: the plugins and the unit tests link it alike.
+ */
+#include <stdlib.h>
+#include "engine/core.h"
+#include "util/mem.h"
+
+struct vs_conf *vs_conf_new(void)
+{
+	struct vs_conf *conf = vs_calloc(1, sizeof(*conf));
+
+	conf->placement = vs_strdup("balance");
+	conf->mode = vs_strdup("manage");
+	conf->control_addr = vs_strdup("127.0.0.1");
+	conf->control_port = 6828;
+	conf->provision_max = 20;
+	conf->power_max = 50;
+	conf->host_max = 8;
+	conf->boot_timeout_s = 300;
+	conf->prolog_timeout_s = 1800;
+	conf->shutdown_grace_s = 30;
+	return conf;
+}
+
+static void free_adapters(struct vs_conf *conf)
+{
+	for (size_t i = 0; i < conf->nadapters; i++) {
+		struct vs_conf_adapter *a = &conf->adapters[i];
+
+		free(a->name);
+		free(a->type);
+		free(a->network);
+		free(a->pf);
+		free(a->link_layer);
+	}
+	free(conf->adapters);
+}
+
+static void free_partitions(struct vs_conf *conf)
+{
+	for (size_t i = 0; i < conf->npartitions; i++) {
+		struct vs_conf_partition *p = &conf->partitions[i];
+
+		free(p->name);
+		free(p->adapter);
+		free(p->template_name);
+		free(p->retention);
+		free(p->latency);
+	}
+	free(conf->partitions);
+}
+
+static void free_places(struct vs_conf *conf)
+{
+	for (size_t i = 0; i < conf->nclusters; i++) {
+		free(conf->clusters[i].name);
+		free(conf->clusters[i].pool);
+	}
+	free(conf->clusters);
+	for (size_t i = 0; i < conf->nhosts; i++) {
+		free(conf->hosts[i].name);
+		free(conf->hosts[i].leaf);
+	}
+	free(conf->hosts);
+	for (size_t i = 0; i < conf->nnodes; i++) {
+		free(conf->nodes[i].name);
+		free(conf->nodes[i].partition);
+		free(conf->nodes[i].adapter);
+	}
+	free(conf->nodes);
+}
+
+void vs_conf_free(struct vs_conf *conf)
+{
+	if (!conf)
+		return;
+	free(conf->vcenter);
+	free(conf->username);
+	free(conf->password_file);
+	free(conf->ca_file);
+	free(conf->datacenter);
+	free(conf->folder);
+	free(conf->datastore);
+	free(conf->placement);
+	free(conf->mode);
+	free(conf->control_addr);
+	free(conf->munge_socket);
+	free(conf->state_dir);
+	free(conf->slurm_cluster);
+	free(conf->conf_server);
+	free_adapters(conf);
+	free_partitions(conf);
+	free_places(conf);
+	free(conf);
+}
