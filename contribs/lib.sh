@@ -64,9 +64,50 @@ unlock_cache() { exec 9>&-; }
 
 # ---- apt ---------------------------------------------------------------------
 
-# The system's own apt entries of this release, with other types or suites,
-# into a private directory; keyrings and options of the entries stay.
-# private_apt DIR deb-src|deb [EXTRA_SUITE_SUFFIX]
+# Entries of one-line and of deb822 sources for this release, with another
+# type and perhaps one more suite; keyrings and options of the entries stay.
+apt_oneline() {		# FILE TYPE CODENAME EXTRA
+	awk -v t="$2" -v c="$3" -v x="$4" '
+	$1 == "deb" {
+		s = 3
+		if ($2 ~ /^\[/) { for (s = 2; $s !~ /\]$/; s++); s += 2 }
+		if (index($s, c) != 1) next
+		$1 = t
+		print
+		if (x != "" && $s == c) { $s = c x; print }
+	}' "$1"
+}
+
+apt_deb822() {		# FILE TYPE CODENAME EXTRA
+	grep -v '^#' "$1" | awk -v t="$2" -v c="$3" -v x="$4" '
+	BEGIN { RS = ""; FS = "\n"; ORS = "\n\n" }
+	/(^|\n)Enabled:[ \t]*no/ { next }
+	{
+		hit = 0
+		for (i = 1; i <= NF; i++) {
+			if ($i ~ /^Types:/) {
+				if ($i !~ /deb([ \t]|$)/) next
+				$i = "Types: " t
+			}
+			if ($i !~ /^Suites:/) continue
+			m = split($i, s, /[ \t]+/)
+			$i = "Suites:"
+			for (j = 2; j <= m; j++) {
+				if (index(s[j], c) != 1) continue
+				hit = 1
+				$i = $i " " s[j]
+				if (x != "" && s[j] == c) $i = $i " " c x
+			}
+		}
+		if (!hit) next
+		out = $1
+		for (i = 2; i <= NF; i++) out = out "\n" $i
+		print out
+	}'
+}
+
+# private_apt DIR deb-src|deb [EXTRA_SUITE_SUFFIX]: a configuration of apt's
+# that knows the system's own archives and writes below DIR alone.
 private_apt() {
 	local dir=$1 type=$2 extra=${3:-} codename f n=0
 	# shellcheck disable=SC1091
@@ -75,51 +116,16 @@ private_apt() {
 	mkdir -p "$dir/parts" "$dir/lists/partial"
 	rm -f "$dir"/parts/*
 	for f in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-		[ -f "$f" ] || continue
 		n=$((n + 1))
-		awk -v t="$type" -v c="$codename" -v x="$extra" '
-		$1 == "deb" {
-			s = 3
-			if ($2 ~ /^\[/) { for (s = 2; $s !~ /\]$/; s++); s += 2 }
-			if (index($s, c) != 1) next
-			$1 = t
-			print
-			if (x != "" && $s == c) { $s = c x; print }
-		}' "$f" >"$dir/parts/one$n.list"
+		[ ! -f "$f" ] || apt_oneline "$f" "$type" "$codename" "$extra" \
+			>"$dir/parts/$n.list"
 	done
 	for f in /etc/apt/sources.list.d/*.sources; do
-		[ -f "$f" ] || continue
 		n=$((n + 1))
-		grep -v '^#' "$f" | awk -v t="$type" -v c="$codename" -v x="$extra" '
-		BEGIN { RS = ""; FS = "\n"; ORS = "\n\n" }
-		/(^|\n)Enabled:[ \t]*no/ { next }
-		{
-			hit = 0
-			for (i = 1; i <= NF; i++) {
-				if ($i ~ /^Types:/) {
-					if ($i !~ /deb([ \t]|$)/) next
-					$i = "Types: " t
-				}
-				if ($i ~ /^Suites:/) {
-					m = split($i, s, /[ \t]+/)
-					$i = "Suites:"
-					for (j = 2; j <= m; j++) {
-						if (index(s[j], c) != 1)
-							continue
-						hit = 1
-						$i = $i " " s[j]
-						if (x != "" && s[j] == c)
-							$i = $i " " c x
-					}
-				}
-			}
-			if (!hit) next
-			out = $1
-			for (i = 2; i <= NF; i++) out = out "\n" $i
-			print out
-		}' >"$dir/parts/one$n.sources"
+		[ ! -f "$f" ] || apt_deb822 "$f" "$type" "$codename" "$extra" \
+			>"$dir/parts/$n.sources"
 	done
-	find "$dir/parts" -empty -delete
+	find "$dir/parts" -type f -empty -delete
 	ls "$dir"/parts/* >/dev/null 2>&1 ||
 		die "apt's sources name no $codename archive: can't tell where packages come from"
 	cat >"$dir/apt.conf" <<-EOT

@@ -1,0 +1,252 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# check.sh [unit|system|lint|sanitize|all]...   (default: all)
+#
+# The tests. Does its own set-up: packages, the source of the installed Slurm,
+# Go, the build (out of tree, in $VS_CACHE). `all` is unit, system and lint;
+# `sanitize` runs the unit tests built with ASan and UBSan. The last line is
+# always `N passed, N failed`.
+# shellcheck source=contribs/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+passed=0
+failed=0
+results=$VS_CACHE/results
+
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); say "FAILED: $*"; }
+
+# tally LOG PREFIX: count a TAP log, name what failed.
+tally() {
+	local line n=0
+	while IFS= read -r line; do
+		case $line in
+		"ok "*"# SKIP"*) n=$((n + 1)); say "skipped: $2: ${line#ok * - }" ;;
+		"ok "*) n=$((n + 1)); ok ;;
+		"not ok "*) n=$((n + 1)); bad "$2: ${line#not ok * - }" ;;
+		"# "*) [ $n = 0 ] || [ "${show_diag:-}" != 1 ] || say "    $line" ;;
+		esac
+	done <"$1"
+	[ $n -gt 0 ] || bad "$2: it gave no result"
+}
+
+# one NAME COMMAND...: a check that is one pass or fail.
+one() {
+	local name=$1 log
+	log=$results/$(printf '%s' "$1" | tr -c 'a-zA-Z0-9\n' _).log
+	shift
+	if "$@" >"$log" 2>&1 </dev/null; then
+		ok
+	else
+		bad "$name"
+		tail -n "${show_lines:-25}" "$log" | sed 's/^/    /'
+	fi
+}
+
+# ---- unit --------------------------------------------------------------------
+
+# Each program by itself: its TAP lines are the tests' names; one that crashes
+# or hangs is a failure of its own.
+run_unit_programs() {
+	local dir=$1 label=$2 t name log
+	run_logged "$VS_CACHE/log/make-tests.log" "building the unit tests" \
+		make -C "$dir" -j "$(vs_jobs)" check TESTS=
+	for t in "$dir"/testsuite/unit/test_* "$dir"/testsuite/fuzz/test_*; do
+		case $t in *.[a-z]* | *'*') continue ;; esac
+		if [ ! -f "$t" ] || [ ! -x "$t" ]; then continue; fi
+		name=$label${t##*/}
+		log=$results/$name.tap
+		if (cd "$dir" && srcdir=$VS_TOP top_srcdir=$VS_TOP timeout 300 "$t") \
+			>"$log" 2>"$log.err" </dev/null; then
+			tally "$log" "$name"
+		else
+			local rc=$?
+			tally "$log" "$name"
+			if ! grep -q '^not ok' "$log"; then
+				bad "$name ended with $rc"
+				tail -n 20 "$log.err" | sed 's/^/    /'
+			fi
+		fi
+	done
+}
+
+part_unit() {
+	say "== unit"
+	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}"
+	need_slurm_source
+	build main
+	run_unit_programs "$VS_BUILD" ""
+	need_go
+	build_vcsim
+	say "== the simulator's own tests"
+	go_test
+}
+
+go_test() {
+	local log=$results/vcsim.txt line
+	(cd "$VS_TOP/testsuite/vcsim" && GOTOOLCHAIN=auto GOFLAGS=-mod=readonly \
+		"$VS_GO" test -v -timeout 300s ./...) >"$log" 2>&1 </dev/null || true
+	while IFS= read -r line; do
+		case $line in
+		"--- PASS: "*) ok ;;
+		"--- FAIL: "*) line=${line#--- FAIL: }; bad "vcsim: ${line%% *}" ;;
+		"--- SKIP: "*) line=${line#--- SKIP: }; say "skipped: vcsim: ${line%% *}" ;;
+		"panic: "* | "FAIL"*"[build failed]" | "FAIL"*"[setup failed]")
+			bad "vcsim: $line (see $log)" ;;
+		esac
+	done <"$log"
+	grep -q '^ok\|^FAIL\|no test files' "$log" || bad "vcsim: its tests did not run, see $log"
+}
+
+part_sanitize() {
+	say "== unit tests with ASan and UBSan"
+	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}"
+	need_slurm_source
+	build sanitize --enable-sanitizers
+	ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1 \
+		run_unit_programs "$VS_BUILD" "sanitize: "
+}
+
+# ---- system ------------------------------------------------------------------
+
+part_system() {
+	say "== system"
+	need_cluster
+	local xml=$results/system.xml log=$results/system.txt rc=0
+	rm -f "$xml"
+	# The descriptor of the lock must not live on in daemons.
+	(cd "$VS_TOP/testsuite/system" && exec 9>&- &&
+		"$VS_PYTHON" -m pytest -p no:cacheprovider -q \
+			--junitxml="$xml" .) 2>&1 | tee "$log" || rc=$?
+	if [ ! -f "$xml" ]; then
+		bad "system: pytest gave no result, see $log"
+		return
+	fi
+	local counts
+	counts=$("$VS_PYTHON" - "$xml" <<-'EOT'
+	import sys, xml.etree.ElementTree as E
+	good = bad = 0
+	for c in E.parse(sys.argv[1]).iter("testcase"):
+	    kinds = {e.tag for e in c}
+	    if kinds & {"failure", "error"}:
+	        bad += 1
+	        print("FAILED: system:", c.get("name"), file=sys.stderr)
+	    elif "skipped" not in kinds:
+	        good += 1
+	print(good, bad)
+	EOT
+	)
+	passed=$((passed + ${counts% *}))
+	failed=$((failed + ${counts#* }))
+	if [ "$rc" != 0 ] && [ "${counts#* }" = 0 ]; then
+		bad "system: pytest ended with $rc"
+	fi
+}
+
+# ---- lint --------------------------------------------------------------------
+
+tracked() { # GLOB...
+	git -C "$VS_TOP" ls-files --cached --others --exclude-standard -- "$@" |
+		while IFS= read -r f; do
+			if [ -f "$VS_TOP/$f" ]; then printf '%s\n' "$f"; fi
+		done
+}
+
+lint_shell() {
+	local files
+	mapfile -t files < <(cd "$VS_TOP" &&
+		{ tracked '*.sh' .ci/run; tracked contribs | xargs -r grep -lE '^#!/bin/(ba)?sh' ; } | sort -u)
+	(cd "$VS_TOP" && shellcheck -x "${files[@]}")
+}
+
+lint_spelling() {
+	(cd "$VS_TOP" && tracked | grep -vE 'go\.sum$|\.golden$|/corpus/' |
+		xargs -r codespell -L 'mor,ro,nd,te,ans,fo,inout,clos,crate,hda')
+}
+
+lint_cppcheck() {
+	(cd "$VS_TOP" && cppcheck --quiet --error-exitcode=1 --std=c11 \
+		--enable=warning,portability --inline-suppr \
+		--suppress=missingInclude --suppress=unknownMacro \
+		--suppress=normalCheckLevelMaxBranches \
+		-I src/common src)
+}
+
+# The plugins' sources against the headers of a release that isn't installed:
+# what differs must stay behind slurm_compat.
+lint_compile() {
+	local src=$1 f rc=0
+	while IFS= read -r f; do
+		gcc -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers \
+			-Wno-sign-compare -Werror -fsyntax-only -DHAVE_CONFIG_H \
+			-I "$VS_TOP/src/common" -I "$VS_TOP/src/plugins" \
+			-isystem "$src" -I "$VS_BUILD" "$VS_TOP/$f" || rc=1
+	done < <(tracked 'src/plugins/*.c')
+	return $rc
+}
+
+lint_gofmt() {
+	local out
+	out=$(cd "$VS_TOP/testsuite/vcsim" && "${VS_GO%/*}/gofmt" -l .)
+	[ -z "$out" ] || { echo "gofmt differs: $out"; return 1; }
+}
+
+lint_govet() {
+	(cd "$VS_TOP/testsuite/vcsim" && GOTOOLCHAIN=auto GOFLAGS=-mod=readonly "$VS_GO" vet ./...)
+}
+
+part_lint() {
+	local src
+	say "== lint"
+	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}" "${VS_PACKAGES_LINT[@]}"
+	need_go
+	need_slurm_source
+	build main
+	python3 "$VS_TOP/testsuite/lint/tree.py" >"$results/tree.tap" 2>&1 || true
+	show_diag=1 tally "$results/tree.tap" "house rules"
+	if [ -f "$VS_TOP/testsuite/lint/plan_symbols.sh" ]; then
+		one "plan's objects import nothing impure" \
+			bash "$VS_TOP/testsuite/lint/plan_symbols.sh" "$VS_BUILD"
+	fi
+	one "shellcheck" lint_shell
+	one "codespell" lint_spelling
+	one "cppcheck" lint_cppcheck
+	one "gofmt" lint_gofmt
+	one "go vet" lint_govet
+	src=$("$VS_TOP/contribs/slurm-source.sh" 24.11.5) || exit 1
+	one "the plugins compile against Slurm 24.11.5" lint_compile "$src"
+}
+
+# ---- main --------------------------------------------------------------------
+
+finish() {
+	local rc=$?
+	trap - EXIT
+	if [ $rc != 0 ]; then
+		failed=$((failed + 1))
+	elif [ $failed -gt 0 ]; then
+		rc=1
+	fi
+	say "$passed passed, $failed failed"
+	exit $rc
+}
+
+parts=()
+for a in "${@:-all}"; do
+	case $a in
+	all) parts+=(unit system lint) ;;
+	unit | system | lint | sanitize) parts+=("$a") ;;
+	-h | --help) sed -n '4,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	*) die "unknown part '$a': unit, system, lint, sanitize or all is expected" ;;
+	esac
+done
+lock_cache
+rm -rf "$results"
+mkdir -p "$results" "$VS_CACHE/log"
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+for p in "${parts[@]}"; do
+	"part_$p"
+done

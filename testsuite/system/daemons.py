@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What cluster.py stands on: processes that are ended by pid, ports, waits
+with a bound, and the reading of Slurm's output."""
+
+import contextlib
+import glob
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+TOP = pathlib.Path(os.environ.get("VS_TOP", pathlib.Path(__file__).parents[2]))
+PASSWORD = "simulated-secret"
+USERNAME = "slurm@vsphere.local"
+
+
+class Timeout(AssertionError):
+    pass
+
+
+class ClusterError(Exception):
+    """What was to be started didn't start; the text is one clear line."""
+
+
+def wait_for(what, timeout, fn, every=0.05):
+    """Poll fn until it gives something true, and return that. An AssertionError
+    or CommandFailed inside fn counts as "not yet"."""
+    end = time.monotonic() + timeout
+    last = None
+    while True:
+        try:
+            got = fn()
+            if got:
+                return got
+            last = got
+        except (AssertionError, subprocess.SubprocessError, OSError) as e:
+            last = e
+        if time.monotonic() > end:
+            raise Timeout(f"not within {timeout} s: {what} (last: {last!r})")
+        time.sleep(every)
+
+
+def free_ports(n):
+    """The first of n consecutive ports that are free, below the range from
+    which the kernel takes client ports."""
+    for _ in range(200):
+        base = random.randrange(16000, 32000 - n)
+        with contextlib.ExitStack() as st:
+            try:
+                for p in range(base, base + n):
+                    s = st.enter_context(socket.socket())
+                    s.bind(("127.0.0.1", p))
+                return base
+            except OSError:
+                continue
+    raise ClusterError(f"no {n} free ports in a row between 16000 and 32000")
+
+
+def plugin_dirs(root):
+    dirs = [str(p.parent) for p in pathlib.Path(root).glob(
+        "usr/lib*/**/select_cons_tres_vsphere.so")] if root else []
+    for d in ("/usr/lib/x86_64-linux-gnu/slurm-wlm",
+              "/usr/lib/aarch64-linux-gnu/slurm-wlm",
+              "/usr/lib64/slurm", "/usr/lib/slurm"):
+        if os.path.isdir(d):
+            dirs.append(d)
+    if not dirs:
+        raise ClusterError("Slurm's plugin directory was not found")
+    return dirs
+
+
+def slurm_binary(name):
+    path = shutil.which(name, path=os.environ.get("PATH", "") +
+                        ":/usr/local/sbin:/usr/sbin:/sbin")
+    if not path:
+        raise ClusterError(f"{name} is not installed")
+    return path
+
+
+def can_unshare():
+    """May we give a guest its own host name, processes and mounts?"""
+    return subprocess.run(
+        ["unshare", "--uts", "--mount", "--pid", "--fork", "--mount-proc",
+         "hostname", "probe"], stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL).returncode == 0
+
+
+def kill_marked(mark, sig=signal.SIGKILL):
+    """End every process that carries our mark in its environment: what a
+    guest left behind (a slurmstepd is in no process group of ours)."""
+    n = 0
+    for env in glob.glob("/proc/[0-9]*/environ"):
+        pid = int(env.split("/")[2])
+        if pid == os.getpid():
+            continue
+        try:
+            with open(env, "rb") as f:
+                if mark.encode() in f.read().split(b"\0"):
+                    os.kill(pid, sig)
+                    n += 1
+        except (OSError, ProcessLookupError):
+            pass
+    return n
+
+
+class Daemon:
+    """A child in a session of its own, with a log."""
+
+    def __init__(self, argv, log, env):
+        self.argv, self.log = argv, log
+        with open(log, "ab") as out:
+            self.p = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=out,
+                stderr=subprocess.STDOUT, env=env, start_new_session=True,
+                cwd=os.path.dirname(log))
+
+    @property
+    def pid(self):
+        return self.p.pid
+
+    def alive(self):
+        return self.p.poll() is None
+
+    def tail(self, n=12):
+        try:
+            return "\n".join(pathlib.Path(self.log).read_text(
+                errors="replace").splitlines()[-n:])
+        except OSError:
+            return ""
+
+    def end(self, sig=signal.SIGTERM, grace=10):
+        if self.alive():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, sig)
+            try:
+                self.p.wait(grace)
+            except subprocess.TimeoutExpired:
+                pass
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self.p.wait(5)
+
+
+DONE = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL",
+        "BOOT_FAIL", "OUT_OF_MEMORY", "DEADLINE", "PREEMPTED", "GONE"}
+
+
+def parse_fields(line):
+    """Key=Value Key=Value ... of scontrol -o; a value may hold spaces."""
+    out = {}
+    for m in re.finditer(r"(?:^| )([A-Za-z][A-Za-z0-9_/:]*)=(.*?)"
+                         r"(?= [A-Z][A-Za-z0-9_/:]*=|$)", line.strip()):
+        out.setdefault(m.group(1), m.group(2))
+    return out
+
+
+GUEST_HOOK = r"""#!/bin/sh
+# Run by the simulator when a VM powers on, ended by it at power-off.
+here=$(dirname "$0")
+. "$here/guest.env"
+export SLURM_CONF="$dir/etc/slurm.conf" VS_CLUSTER_DIR="$dir"
+export MUNGE_SOCKET="$dir/run/munge.socket"
+set -- "$slurmd" -D -b -N "$VM_NAME" -f "$SLURM_CONF"
+if [ "$isolated" = 1 ]; then
+	exec unshare --uts --mount --pid --fork --kill-child=KILL --mount-proc \
+		sh -c 'hostname "$1" && shift && exec "$@"' guest "$VM_NAME" "$@"
+fi
+exec "$@"
+"""
