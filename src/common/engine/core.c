@@ -19,6 +19,11 @@ struct vs_core vs_core = {
 	.wake_fd = -1,
 };
 
+int64_t vs_clock(void)
+{
+	return vs_core.clock ? vs_core.clock() : vs_now_ms();
+}
+
 void vs_wake(void)
 {
 	uint64_t one = 1;

@@ -114,6 +114,7 @@ struct vs_core {
 	pthread_t thread;
 	bool thread_runs, stop;
 	int wake_fd;
+	int64_t (*clock)(void);		/* NULL: vs_now_ms */
 
 	struct vs_conf *conf;
 	const struct vs_port *port;
@@ -147,6 +148,7 @@ struct vs_core {
 	uint64_t slow_want;		/* not ready before this one */
 	int stray_clones;		/* clones of ours, node unknown */
 	bool ready;			/* first pass after load is done */
+	uint64_t checked;		/* inventory generation `blocked` is of */
 	char blocked[320];		/* why nothing may be done, or "" */
 	char vc_state[320];		/* why vCenter is not there, or "" */
 	int64_t vc_since_ms;
@@ -167,6 +169,7 @@ extern struct vs_core vs_core;
 static inline void vs_lock(void) { pthread_mutex_lock(&vs_core.lock); }
 static inline void vs_unlock(void) { pthread_mutex_unlock(&vs_core.lock); }
 void vs_wake(void);
+int64_t vs_clock(void);		/* monotonic; tests bring their own */
 
 /* setup.c: all with the lock held */
 int vs_setup_check(const struct vs_conf *conf, struct vs_err *err);
@@ -249,6 +252,7 @@ const char *vs_ask_blocked(const struct vs_core *c);	/* NULL: may serve */
 void vs_reclaim(struct vs_core *c, int64_t now_ms);
 
 /* loop.c */
+void vs_pass(struct vs_core *c, int64_t now_ms);	/* lock held */
 void *vs_loop_main(void *arg);
 void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
 	     uint32_t job, bool ok, const char *text);

@@ -16,11 +16,18 @@ static struct vs_node *node_at(struct vs_core *c, int id)
 	return id >= 0 && (size_t)id < c->nnodes ? &c->nodes[id] : NULL;
 }
 
+static void refused_free(struct vs_core *c, struct vs_refused *r)
+{
+	HASH_DEL(c->refused, r);
+	free(r->ids);
+	free(r);
+}
+
 static void claim(struct vs_node *n, uint32_t job, uint32_t restart)
 {
 	n->job = job;
 	n->restart = restart;
-	n->claimed_ms = vs_now_ms();
+	n->claimed_ms = vs_clock();
 	n->leave = n->giveup = n->renew = false;
 	n->tries = 0;
 	n->not_before_ms = 0;
@@ -79,11 +86,8 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 			!vs_node_vm_right(c, node, vm, job, restart);
 	}
 	HASH_FIND(hh, c->refused, &job, sizeof(job), r);
-	if (r) {
-		HASH_DEL(c->refused, r);
-		free(r->ids);
-		free(r);
-	}
+	if (r)
+		refused_free(c, r);
 	return 0;
 }
 
@@ -117,7 +121,7 @@ void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
 	if (!w) {
 		w = *link = vs_calloc(1, sizeof(*w));
 		w->job = job;
-		w->since_ms = vs_now_ms();
+		w->since_ms = vs_clock();
 	}
 	w->restart = restart;
 	free(w->ids);
@@ -167,6 +171,22 @@ void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 	c->vf_freed = true;
 }
 
+/* Everything about jobs is forgotten: this is no active controller. */
+void vs_jobs_clear(struct vs_core *c)
+{
+	struct vs_refused *r, *tmp;
+
+	while (c->waits) {
+		struct vs_wait *w = c->waits;
+
+		c->waits = w->next;
+		free(w->ids);
+		free(w);
+	}
+	HASH_ITER(hh, c->refused, r, tmp)
+		refused_free(c, r);
+}
+
 /* ---- refusals and their words ------------------------------------------------ */
 
 void vs_job_refused(struct vs_core *c, uint32_t job, const int *ids, size_t n,
@@ -184,7 +204,7 @@ void vs_job_refused(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 	memcpy(r->ids, ids, n * sizeof(*ids));
 	r->n = n;
 	r->need = need;
-	r->at_ms = vs_now_ms();
+	r->at_ms = vs_clock();
 	vs_strlcpy(r->why, why, sizeof(r->why));
 }
 
@@ -198,9 +218,7 @@ void vs_job_reasons(struct vs_core *c, int64_t now_ms)
 		bool news = strcmp(r->why, r->told) != 0;
 
 		if (now_ms - r->at_ms > 10 * 60 * 1000) {
-			HASH_DEL(c->refused, r);
-			free(r->ids);
-			free(r);
+			refused_free(c, r);
 			continue;
 		}
 		if (r->at_ms <= r->told_ms ||

@@ -52,7 +52,7 @@ static void rebuilt(struct vs_core *c, const char *node, bool ok)
 		n->renew = false;
 		n->flags = (n->flags & ~VS_NODE_UP) | VS_NODE_POWERING_UP;
 	} else if (n) {
-		n->not_before_ms = vs_now_ms() + 500;
+		n->not_before_ms = vs_clock() + 500;
 	}
 	vs_unlock();
 }
@@ -264,16 +264,15 @@ static void blocked_check(struct vs_core *c)
 }
 
 /* One comparison of the two truths for every node. */
-static void pass(struct vs_core *c, int64_t now_ms)
+void vs_pass(struct vs_core *c, int64_t now_ms)
 {
-	static uint64_t checked;
 
 	vs_avoid_expire(c, now_ms);
 	if (!c->loaded || !c->found || c->slow_seq < c->slow_want)
 		return;
-	if (!c->ready || checked != c->inv.generation) {
+	if (!c->ready || c->checked != c->inv.generation) {
 		blocked_check(c);
-		checked = c->inv.generation;
+		c->checked = c->inv.generation;
 	}
 	/* All holds first: what is wanted already goes before new wishes. */
 	for (size_t i = 0; i < c->nnodes; i++)
@@ -343,7 +342,7 @@ static void turn(struct loop *l)
 	struct pollfd wake = { .fd = c->wake_fd, .events = POLLIN };
 	struct vs_tell *tells;
 	size_t ntells;
-	int64_t now_ms = vs_now_ms();
+	int64_t now_ms = vs_clock();
 	bool is_busy;
 
 	vs_lock();
@@ -355,7 +354,7 @@ static void turn(struct loop *l)
 	else
 		poll(&wake, 1, BEAT_IDLE_MS);
 	drain(c->wake_fd);
-	now_ms = vs_now_ms();
+	now_ms = vs_clock();
 	if (!c->port->active(c->port->ctx))
 		return;
 	if (now_ms - l->read_ms >= (is_busy ? BEAT_BUSY_MS : BEAT_IDLE_MS)) {
@@ -364,7 +363,7 @@ static void turn(struct loop *l)
 	}
 	vs_lock();
 	if (c->vc)
-		pass(c, now_ms);
+		vs_pass(c, now_ms);
 	vs_job_reasons(c, now_ms);
 	if (c->vf_freed && now_ms - l->schedule_ms >= PUSH_MS) {
 		c->vf_freed = false;

@@ -91,7 +91,7 @@ static void op_done(void *arg, uint64_t id, const char *result,
 	struct vs_core *c = arg;
 	struct vs_node_op was;
 	struct vs_node *n;
-	int64_t now_ms = vs_now_ms();
+	int64_t now_ms = vs_clock();
 
 	vs_lock();
 	n = node_of_op(c, id);
@@ -294,7 +294,7 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 	static const struct vs_vc_op stray = {
 		.done = stray_done, .arg = &vs_core,
 	};
-	int64_t now_ms = vs_now_ms();
+	int64_t now_ms = vs_clock();
 
 	for (size_t t = 0; t < ntasks; t++) {
 		const struct vs_vc_task *task = &tasks[t];

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the core knows, as JSON for the control channel (shapes: report.h).
+ * Memory work under the lock; what only Slurm can say (who may see what, whose
+ * job it is) is asked of the port before or after, never with the lock held.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "engine/report.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+/* ---- hosts ------------------------------------------------------------------ */
+
+static const char *host_state(const struct vs_host *h)
+{
+	return !h->connected ? "not-connected" :
+	       !h->powered_on || h->standby ? "standby" :
+	       h->maintenance ? "maintenance" :
+	       h->entering_maintenance ? "entering-maintenance" :
+	       h->quarantine ? "quarantine" : "up";
+}
+
+static const char *switch_name(const struct vs_core *c, const char *uuid)
+{
+	for (size_t i = 0; i < c->conf->nadapters; i++)
+		if (uuid[0] && !strcmp(c->nets[i].switch_uuid, uuid))
+			return c->adapters[i].network;
+	return uuid;
+}
+
+static struct json_object *pf_json(const struct vs_core *c,
+				   const struct vs_host *h,
+				   const struct vs_pf *pf)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+	struct vs_pf_use use;
+
+	vs_ledger_pf_use(&c->ledger, &c->inv, h, pf, c->folder, c->cluster_id,
+			 &use);
+	vs_jb_str(o, "pci", pf->pci);
+	vs_jb_str(o, "pnic", pf->pnic);
+	vs_jb_str(o, "network", switch_name(c, pf->switch_uuid));
+	vs_jb_int(o, "total", use.total);
+	vs_jb_int(o, "ours", use.ours);
+	vs_jb_int(o, "foreign", use.foreign);
+	vs_jb_int(o, "suspect", use.suspect);
+	vs_jb_int(o, "held", use.held);
+	vs_jb_int(o, "free", use.free);
+	vs_jb_bool(o, "unknown", use.unknown);
+	return o;
+}
+
+static void host_reasons(const struct vs_core *c, const struct vs_host *h,
+			 struct json_object *o)
+{
+	struct json_object *why = vs_jb_arr();
+
+	for (const struct vs_avoid *a = c->avoids; a; a = a->next) {
+		VS_FREE char *text = NULL;
+
+		if (strcmp(a->host, h->moid))
+			continue;
+		text = vs_asprintf("avoided for %lld s%s%s: %s",
+				   (long long)(a->until_ms - vs_clock()) /
+				   1000, a->pf[0] ? ", PF " : "", a->pf,
+				   a->why);
+		vs_jb_add_str(why, text);
+	}
+	vs_jb_put(o, "reasons", why);
+}
+
+static struct json_object *host_json(struct vs_core *c, struct vs_host *h)
+{
+	struct json_object *o = vs_jb_obj(NULL), *pfs = vs_jb_arr();
+	int64_t cpu = 0, mem = 0;
+	int ours = 0, foreign = 0;
+	struct vs_vm *vm;
+
+	LIST_FOREACH(vm, &h->vms, on_host) {
+		if (vm->is_template)
+			continue;
+		if (vs_vm_owner(vm, c->folder, c->cluster_id) ==
+		    VS_OWNER_OURS)
+			ours++;
+		else
+			foreign++;
+	}
+	vs_ledger_host_room(&c->ledger, &c->inv, h, &cpu, &mem);
+	vs_jb_str(o, "host", h->name);
+	vs_jb_str(o, "state", host_state(h));
+	host_reasons(c, h, o);
+	for (int i = 0; i < h->npfs; i++)
+		vs_jb_add(pfs, pf_json(c, h, &h->pfs[i]));
+	vs_jb_put(o, "pfs", pfs);
+	vs_jb_int(o, "cpu_mhz_total", (int64_t)h->cores * h->core_mhz);
+	vs_jb_int(o, "cpu_mhz_free", cpu);
+	vs_jb_int(o, "memory_mb_total", h->memory_mb);
+	vs_jb_int(o, "memory_mb_free", mem);
+	vs_jb_int(o, "vms_ours", ours);
+	vs_jb_int(o, "vms_foreign", foreign);
+	return o;
+}
+
+static int by_host_name(const void *a, const void *b)
+{
+	return strcmp((*(struct vs_host *const *)a)->name,
+		      (*(struct vs_host *const *)b)->name);
+}
+
+static void report_hosts(struct vs_core *c, struct json_object *top)
+{
+	struct json_object *arr = vs_jb_arr();
+	unsigned int n = HASH_COUNT(c->inv.hosts), i = 0;
+	VS_FREE struct vs_host **list = vs_calloc(n + 1, sizeof(*list));
+
+	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
+		list[i++] = h;
+	qsort(list, n, sizeof(*list), by_host_name);
+	for (i = 0; i < n; i++)
+		vs_jb_add(arr, host_json(c, list[i]));
+	vs_jb_put(top, "hosts", arr);
+}
+
+/* ---- nodes ------------------------------------------------------------------- */
+
+static const char *slurm_state(uint32_t f)
+{
+	return !f ? "unknown" :
+	       f & VS_NODE_POWERING_DOWN ? "powering-down" :
+	       f & VS_NODE_POWERING_UP ? "powering-up" :
+	       f & VS_NODE_POWERED_DOWN ? "powered-down" :
+	       f & VS_NODE_DOWN ? "down" :
+	       f & VS_NODE_ALLOCATED ? "allocated" :
+	       f & VS_NODE_COMPLETING ? "completing" : "idle";
+}
+
+static const char *vm_state(struct vs_core *c, const struct vs_node *n,
+			    const struct vs_vm *vm)
+{
+	if (n->op.kind != VS_OP_NONE)
+		return vs_op_name(n->op.kind);
+	if (!c->loaded)
+		return "unknown";
+	if (!vm)
+		return "none";
+	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
+		return "not-ours";
+	return vm->power == VS_POWER_ON ?
+		n->flags & VS_NODE_UP ? "on" : "booting" :
+	       vm->power == VS_POWER_OFF ? "off" : "unknown";
+}
+
+static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
+				     uint32_t job)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+	struct vs_vm *vm = vs_node_vm(c, n);
+	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	const struct vs_host *host =
+		vm && vm->power == VS_POWER_ON ? vm->host_ptr :
+		h ? vs_host_get(&c->inv, h->host) : vm ? vm->host_ptr : NULL;
+
+	vs_jb_str(o, "node", n->name);
+	vs_jb_str(o, "vm_state", vm_state(c, n, vm));
+	vs_jb_str(o, "slurm_state", slurm_state(n->flags));
+	vs_jb_str(o, "host", host ? host->name : "");
+	vs_jb_str(o, "pf", h ? h->pf : "");
+	vs_jb_str(o, "mac", n->mac);
+	vs_jb_str(o, "adapter", n->profile->adapter->name);
+	vs_jb_str(o, "partition", n->conf->partition);
+	if (job)
+		vs_jb_int(o, "job", job);
+	vs_jb_str(o, "action", vs_action_name(n->action));
+	vs_jb_int(o, "since", (vs_clock() - n->action_since_ms) / 1000);
+	if (n->last_err.code != VS_OK)
+		vs_jb_str(o, "last_error", n->last_err.text);
+	return o;
+}
+
+/* Whose job is on each node, by Slurm's word, for those who may see it. */
+static uint32_t *jobs_read(const struct vs_port *p, char **names, size_t n,
+			   uint32_t uid)
+{
+	uint32_t *jobs = vs_calloc(n + 1, sizeof(*jobs));
+	bool all = p->sees_jobs(p->ctx, uid);
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t owner = 0;
+
+		jobs[i] = p->node_job(p->ctx, names[i], &owner);
+		if (!all && owner != uid)
+			jobs[i] = 0;
+	}
+	return jobs;
+}
+
+static void report_nodes(struct vs_core *c, struct json_object *top,
+			 uint32_t uid)
+{
+	struct json_object *arr = vs_jb_arr();
+	VS_FREE uint32_t *jobs = NULL;
+	char **names;
+	size_t n;
+
+	vs_lock();
+	n = c->nnodes;
+	names = vs_calloc(n + 1, sizeof(*names));
+	for (size_t i = 0; i < n; i++)
+		names[i] = vs_strdup(c->nodes[i].name);
+	vs_unlock();
+	if (c->port->sees_nodes(c->port->ctx, uid)) {
+		jobs = jobs_read(c->port, names, n, uid);
+		vs_lock();
+		for (size_t i = 0; i < n; i++) {
+			struct vs_node *node = vs_node_named(c, names[i]);
+
+			if (node)
+				vs_jb_add(arr, node_json(c, node, jobs[i]));
+		}
+		vs_unlock();
+	}
+	for (size_t i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+	vs_jb_put(top, "nodes", arr);
+}
+
+/* ---- why --------------------------------------------------------------------- */
+
+static void why_nodes(struct vs_core *c, uint32_t job, char *text, size_t size)
+{
+	size_t up = 0, all = 0;
+	const struct vs_node *slow = NULL;
+
+	for (size_t i = 0; i < c->nnodes; i++) {
+		const struct vs_node *n = &c->nodes[i];
+
+		if (n->job != job)
+			continue;
+		all++;
+		if (n->flags & VS_NODE_UP)
+			up++;
+		else
+			slow = n;
+	}
+	if (slow)
+		snprintf(text, size, "%zu of %zu nodes are up; %s: %s%s%s", up,
+			 all, slow->name, slow->op.kind != VS_OP_NONE ?
+			 vs_op_name(slow->op.kind) :
+			 slow->seen == VS_SEEN_ON ? "booting" :
+			 vs_action_name(slow->action),
+			 slow->last_err.code != VS_OK ? "; last error: " : "",
+			 slow->last_err.code != VS_OK ?
+			 slow->last_err.text : "");
+	else if (all)
+		snprintf(text, size, "all %zu nodes are up", all);
+}
+
+static int report_why(struct vs_core *c, struct json_object *top, uint32_t job,
+		      uint32_t uid, struct vs_err *err)
+{
+	const struct vs_port *p = c->port;
+	char state[64] = "", reason[256] = "", text[512] = "";
+	struct vs_refused *r;
+	const char *blocked;
+	uint32_t owner = 0;
+
+	/* One answer for a job that isn't there and one that isn't yours. */
+	if (p->job_info(p->ctx, job, &owner, state, sizeof(state), reason,
+			sizeof(reason)) ||
+	    (owner != uid && !p->sees_jobs(p->ctx, uid)))
+		return vs_err_set(err, VS_E_GONE, "no such job: %u", job);
+	vs_lock();
+	if (!strcmp(state, "PENDING")) {
+		HASH_FIND(hh, c->refused, &job, sizeof(job), r);
+		blocked = vs_ask_blocked(c);
+		snprintf(text, sizeof(text), "%s", blocked && r ? blocked :
+			 r ? r->why :
+			 "it waits for nothing of vSphere's; Slurm's own reason stands");
+	} else {
+		why_nodes(c, job, text, sizeof(text));
+	}
+	vs_unlock();
+	if (!text[0])
+		snprintf(text, sizeof(text), "it has no node of vSphere's");
+	vs_jb_int(top, "job", job);
+	vs_jb_str(top, "state", state);
+	vs_jb_str(top, "reason", reason);
+	vs_jb_str(top, "text", text);
+	return 0;
+}
+
+/* ---- status -------------------------------------------------------------------- */
+
+static void report_status(struct vs_core *c, struct json_object *top)
+{
+	struct vs_vc_stats st = { 0 };
+	const char *blocked = vs_ask_blocked(c);
+
+	if (c->vc)
+		vs_vc_stats_get(c->vc, &st);
+	vs_jb_str(top, "vcenter", c->conf->vcenter);
+	vs_jb_bool(top, "up", c->ready);
+	vs_jb_str(top, "text", blocked ? blocked : "serving");
+	vs_jb_int(top, "since", c->vc_since_ms / 1000);
+	vs_jb_int(top, "calls", (int64_t)st.calls);
+	vs_jb_int(top, "mutating", (int64_t)st.mutating);
+	vs_jb_int(top, "logins", (int64_t)st.logins);
+	vs_jb_int(top, "updates", (int64_t)st.updates);
+	vs_jb_int(top, "in_flight", c->provisioning + c->power_ops);
+}
+
+struct json_object *vs_core_report(const char *what, uint32_t job,
+				   uint32_t uid, struct vs_err *err)
+{
+	struct vs_core *c = &vs_core;
+	struct json_object *top = vs_jb_obj(NULL);
+	int rc = 0;
+
+	if (!strcmp(what, "nodes")) {
+		report_nodes(c, top, uid);
+	} else if (!strcmp(what, "why")) {
+		rc = report_why(c, top, job, uid, err);
+	} else if (!strcmp(what, "hosts") || !strcmp(what, "status")) {
+		vs_lock();
+		if (what[0] == 'h')
+			report_hosts(c, top);
+		else
+			report_status(c, top);
+		vs_unlock();
+	} else {
+		rc = vs_err_set(err, VS_E_REQUEST, "unknown verb: %s", what);
+	}
+	if (!rc)
+		return top;
+	vs_jb_free(top);
+	return NULL;
+}

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See fake_vc.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "fake_vc.h"
+#include "util/mem.h"
+
+#define MAX_VMS 64
+#define MAX_CALLS 256
+#define PF "0000:3b:00.0"
+
+struct call {
+	bool waiting;
+	enum fake_kind kind;
+	uint64_t id;
+	char task[32], vm[32], host[32];
+	struct fake_vm clone;
+	const struct vs_vc_op *op;
+};
+
+static struct fake_vm vms[MAX_VMS];
+static struct call calls[MAX_CALLS];
+static int ncalls, nhosts, nvfs, serial;
+static struct vs_vc *const client = (struct vs_vc *)&serial;
+
+int fake_sent[FAKE_KINDS], fake_cancels, fake_overfull;
+bool fake_slow_asked;
+
+/* ---- the world ------------------------------------------------------------- */
+
+void fake_reset(int hosts, int vfs)
+{
+	memset(vms, 0, sizeof(vms));
+	memset(calls, 0, sizeof(calls));
+	memset(fake_sent, 0, sizeof(fake_sent));
+	fake_cancels = fake_overfull = ncalls = 0;
+	fake_slow_asked = false;
+	nhosts = hosts;
+	nvfs = vfs;
+	vs_core.vc = client;
+}
+
+static struct fake_vm *by_moid(const char *moid)
+{
+	for (int i = 0; i < MAX_VMS; i++)
+		if (vms[i].used && !strcmp(vms[i].moid, moid))
+			return &vms[i];
+	return NULL;
+}
+
+struct fake_vm *fake_get(const char *name)
+{
+	for (int i = 0; i < MAX_VMS; i++)
+		if (vms[i].used && !strcmp(vms[i].name, name))
+			return &vms[i];
+	return NULL;
+}
+
+static struct fake_vm *room(void)
+{
+	for (int i = 0; i < MAX_VMS; i++)
+		if (!vms[i].used)
+			return &vms[i];
+	abort();
+}
+
+struct fake_vm *fake_add_vm(const char *name, const char *folder,
+			    const char *host, bool on)
+{
+	struct fake_vm *vm = room();
+
+	*vm = (struct fake_vm) { .used = true, .on = on, .disks_own = true,
+				 .memory_mb = 1024 };
+	snprintf(vm->moid, sizeof(vm->moid), "vm-%d", ++serial);
+	vs_strlcpy(vm->name, name, sizeof(vm->name));
+	vs_strlcpy(vm->folder, folder, sizeof(vm->folder));
+	vs_strlcpy(vm->host, host, sizeof(vm->host));
+	snprintf(vm->uuid, sizeof(vm->uuid),
+		 "00000000-0000-4000-8000-%012d", serial);
+	return vm;
+}
+
+int fake_count(void)
+{
+	int n = 0;
+
+	for (int i = 0; i < MAX_VMS; i++)
+		n += vms[i].used && !strcmp(vms[i].folder, "group-v1");
+	return n;
+}
+
+static int used_on(const char *host)
+{
+	int n = 0;
+
+	for (int i = 0; i < MAX_VMS; i++)
+		n += vms[i].used && vms[i].on && vms[i].has_card &&
+		     !strcmp(vms[i].host, host);
+	return n;
+}
+
+/* ---- what is delivered ------------------------------------------------------ */
+
+void fake_show(struct fake_vm *vm)
+{
+	struct vs_vc_card card = {
+		.kind = VS_VC_CARD_SRIOV, .key = 13031, .mac = vm->mac,
+		.network = "", .portgroup_key = "dvportgroup-1",
+		.switch_uuid = "sw", .pci = vm->pci,
+		.automatic = vm->automatic, .mtu_change_allowed = true,
+	};
+	struct vs_vc_vm v = {
+		.moid = vm->moid, .has = ~0u, .name = vm->name,
+		.folder = vm->folder, .host = vm->host, .uuid = vm->uuid,
+		.change_version = "1",
+		.power = vm->on ? "poweredOn" : "poweredOff",
+		.connected = true, .is_template = vm->is_template,
+		.tools_running = vm->tools,
+		.owner_mark = vm->mark[0] ? vm->mark : NULL,
+		.profile = vm->profile[0] ? vm->profile : NULL,
+		.job_tag = vm->tag[0] ? vm->tag : NULL,
+		.vcpus = 4, .memory_mb = vm->memory_mb,
+		.mem_reserved_mb = vm->memory_mb, .mem_locked = true,
+		.cards = &card, .ncards = vm->has_card ? 1 : 0,
+		.disk_dir = "[s] d/", .disks_own = vm->disks_own,
+		.unreadable = vm->unreadable,
+	};
+
+	vs_watch_events.vm(&vs_core, &v);
+}
+
+void fake_remove(struct fake_vm *vm)
+{
+	char moid[32];
+
+	memcpy(moid, vm->moid, sizeof(moid));
+	vm->used = false;
+	vs_watch_events.vm_gone(&vs_core, moid);
+}
+
+static void show_host(int i)
+{
+	static const char *const nets[] = { "dvportgroup-1" };
+	static const char *const stores[] = { "datastore-1" };
+	char moid[32], name[32];
+	struct vs_vc_pf pf = { PF, "vmnic4", "sw", nvfs, 0, true };
+	struct vs_vc_host h = {
+		.moid = moid, .has = ~0u, .name = name, .cluster = "domain-c1",
+		.connected = true, .powered_on = true, .cores = 64,
+		.core_mhz = 2000, .numa_nodes = 2, .max_hw = 21,
+		.memory_mb = 512 * 1024, .pfs = &pf, .npfs = 1,
+		.nets = nets, .nnets = 1, .stores = stores, .nstores = 1,
+	};
+
+	snprintf(moid, sizeof(moid), "host-%d", i);
+	snprintf(name, sizeof(name), "esx%d", i);
+	vs_watch_events.host(&vs_core, &h);
+}
+
+void fake_slow(const struct vs_vc_task *tasks, size_t n)
+{
+	struct vs_vc_slow s = { .tasks = tasks, .ntasks = n,
+				.store_free_mb = 1 << 20 };
+
+	fake_slow_asked = false;
+	vs_watch_events.slow(&vs_core, &s);
+}
+
+void fake_load(void)
+{
+	struct vs_vc_cluster cl = {
+		.name = "C1", .moid = "domain-c1", .pool_moid = "resgroup-1",
+		.drs_behavior = "manual", .ha_restart = "disabled",
+	};
+	struct vs_vc_network net = { "NET", "dvportgroup-1", "sw",
+				     "dvportgroup-1" };
+	struct vs_vc_template tpl = { "tpl", "vm-tpl", "1", "host-1", true,
+				      20 };
+	struct vs_vc_found f = {
+		.about = "fake", .instance_uuid = "u", .release = "8.0.3.0",
+		.user = "slurm", .datacenter = "datacenter-1",
+		.folder = "group-v1", .datastore = "datastore-1",
+		.clusters = &cl, .nclusters = 1, .networks = &net,
+		.nnetworks = 1, .templates = &tpl, .ntemplates = 1,
+	};
+
+	vs_watch_events.up(&vs_core, &f);
+	vs_watch_events.load_begin(&vs_core);
+	for (int i = 1; i <= nhosts; i++)
+		show_host(i);
+	for (int i = 0; i < MAX_VMS; i++)
+		if (vms[i].used)
+			fake_show(&vms[i]);
+	vs_watch_events.load_end(&vs_core);
+}
+
+void fake_down(enum vs_code code)
+{
+	struct vs_err err = { .code = code, .text = "connection lost" };
+
+	/* The client ends what is under way as unknown; the engine forgets. */
+	for (int i = 0; i < ncalls; i++)
+		calls[i].waiting = false;
+	vs_watch_events.down(&vs_core, &err);
+}
+
+/* ---- calls ------------------------------------------------------------------- */
+
+static struct call *call_new(enum fake_kind kind, const char *vm,
+			     const char *host, const struct vs_vc_op *op)
+{
+	struct call *c = &calls[ncalls++];
+
+	if (ncalls > MAX_CALLS)
+		abort();
+	memset(c, 0, sizeof(*c));
+	c->waiting = true;
+	c->kind = kind;
+	c->id = (uint64_t)ncalls;
+	snprintf(c->task, sizeof(c->task), "task-%d", ncalls);
+	vs_strlcpy(c->vm, vm ? vm : "", sizeof(c->vm));
+	vs_strlcpy(c->host, host ? host : "", sizeof(c->host));
+	c->op = op;
+	fake_sent[kind]++;
+	return c;
+}
+
+static void card_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
+{
+	if (!hw->card)
+		return;
+	vm->has_card = true;
+	vs_strlcpy(vm->mac, hw->card->mac, sizeof(vm->mac));
+	vm->automatic = !hw->card->pci;
+	vs_strlcpy(vm->pci, hw->card->pci ? hw->card->pci : "",
+		   sizeof(vm->pci));
+}
+
+static void extra_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
+{
+	vm->memory_mb = hw->memory_mb;
+	for (size_t i = 0; i < hw->nextra; i++) {
+		const struct vs_vc_kv *kv = &hw->extra[i];
+
+		if (!strcmp(kv->key, VS_KEY_OWNER))
+			vs_strlcpy(vm->mark, kv->value, sizeof(vm->mark));
+		else if (!strcmp(kv->key, VS_KEY_PROFILE))
+			vs_strlcpy(vm->profile, kv->value,
+				   sizeof(vm->profile));
+		else if (!strcmp(kv->key, "slurm.vsphere.job"))
+			vs_strlcpy(vm->tag, kv->value, sizeof(vm->tag));
+	}
+}
+
+int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *cl,
+		       const struct vs_vc_op *op, struct vs_err *err)
+{
+	struct call *c = call_new(FAKE_CLONE, NULL, cl->host, op);
+
+	(void)vc;
+	(void)err;
+	c->clone = (struct fake_vm) { .used = true, .disks_own = true };
+	snprintf(c->clone.moid, sizeof(c->clone.moid), "vm-%d", ++serial);
+	vs_strlcpy(c->clone.name, cl->name, sizeof(c->clone.name));
+	vs_strlcpy(c->clone.folder, cl->folder, sizeof(c->clone.folder));
+	vs_strlcpy(c->clone.host, cl->host, sizeof(c->clone.host));
+	vs_strlcpy(c->clone.uuid, cl->uuid, sizeof(c->clone.uuid));
+	card_apply(&c->clone, &cl->hw);
+	extra_apply(&c->clone, &cl->hw);
+	return (int64_t)c->id;
+}
+
+int64_t vs_vc_vm_reconfigure(struct vs_vc *vc, const char *vm,
+			     const char *version, const struct vs_vc_hw *hw,
+			     const struct vs_vc_op *op, struct vs_err *err)
+{
+	struct call *c = call_new(FAKE_RECONFIGURE, vm, NULL, op);
+
+	(void)vc;
+	(void)version;
+	(void)err;
+	c->clone = *by_moid(vm);
+	card_apply(&c->clone, hw);
+	extra_apply(&c->clone, hw);
+	return (int64_t)c->id;
+}
+
+int64_t vs_vc_vm_relocate(struct vs_vc *vc, const char *vm, const char *host,
+			  const char *pool, const struct vs_vc_op *op,
+			  struct vs_err *err)
+{
+	(void)vc;
+	(void)pool;
+	(void)err;
+	return (int64_t)call_new(FAKE_RELOCATE, vm, host, op)->id;
+}
+
+int64_t vs_vc_vm_power_on(struct vs_vc *vc, const char *vm, const char *host,
+			  const struct vs_vc_op *op, struct vs_err *err)
+{
+	int busy = used_on(host);
+
+	(void)vc;
+	(void)err;
+	for (int i = 0; i < ncalls; i++)
+		busy += calls[i].waiting && calls[i].kind == FAKE_POWER_ON &&
+			!strcmp(calls[i].host, host);
+	if (busy >= nvfs)
+		fake_overfull++;
+	return (int64_t)call_new(FAKE_POWER_ON, vm, host, op)->id;
+}
+
+#define SIMPLE(name, kind)						\
+int64_t name(struct vs_vc *vc, const char *vm, const struct vs_vc_op *op, \
+	     struct vs_err *err)					\
+{									\
+	(void)vc;							\
+	(void)err;							\
+	return (int64_t)call_new(kind, vm, NULL, op)->id;		\
+}
+SIMPLE(vs_vc_vm_power_off, FAKE_POWER_OFF)
+SIMPLE(vs_vc_vm_shutdown_guest, FAKE_SHUTDOWN)
+SIMPLE(vs_vc_vm_destroy, FAKE_DESTROY)
+
+int64_t vs_vc_task_adopt(struct vs_vc *vc, const char *task,
+			 const struct vs_vc_op *op, struct vs_err *err)
+{
+	(void)vc;
+	(void)err;
+	return (int64_t)call_new(FAKE_ADOPT, task, NULL, op)->id;
+}
+
+int vs_vc_task_cancel(struct vs_vc *vc, const char *task, struct vs_err *err)
+{
+	(void)vc;
+	(void)task;
+	(void)err;
+	fake_cancels++;
+	return 0;
+}
+
+static struct call *oldest(enum fake_kind kind)
+{
+	for (int i = 0; i < ncalls; i++)
+		if (calls[i].waiting && calls[i].kind == kind)
+			return &calls[i];
+	return NULL;
+}
+
+int fake_waiting(enum fake_kind kind)
+{
+	int n = 0;
+
+	for (int i = 0; i < ncalls; i++)
+		n += calls[i].waiting && calls[i].kind == kind;
+	return n;
+}
+
+static void effect(struct call *c)
+{
+	struct fake_vm *vm = c->kind == FAKE_CLONE ? room() : by_moid(c->vm);
+
+	if (!vm)
+		return;
+	switch (c->kind) {
+	case FAKE_CLONE:
+	case FAKE_RECONFIGURE:
+		*vm = c->clone;
+		break;
+	case FAKE_RELOCATE:
+		vs_strlcpy(vm->host, c->host, sizeof(vm->host));
+		break;
+	case FAKE_POWER_ON:
+		vm->on = true;
+		if (vm->has_card && vm->automatic)
+			vs_strlcpy(vm->pci, PF, sizeof(vm->pci));
+		break;
+	case FAKE_POWER_OFF:
+	case FAKE_SHUTDOWN:
+		vm->on = false;
+		break;
+	case FAKE_DESTROY:
+		fake_remove(vm);
+		return;
+	default:
+		return;
+	}
+	fake_show(vm);
+}
+
+bool fake_finish(enum fake_kind kind)
+{
+	struct call *c = oldest(kind);
+
+	if (!c)
+		return false;
+	c->waiting = false;
+	if (c->op->started && kind != FAKE_ADOPT)
+		c->op->started(c->op->arg, c->id, c->task);
+	effect(c);
+	c->op->done(c->op->arg, c->id,
+		    kind == FAKE_CLONE ? c->clone.moid : "", NULL);
+	return true;
+}
+
+bool fake_fail(enum fake_kind kind, enum vs_code code, const char *text)
+{
+	struct call *c = oldest(kind);
+	struct vs_err err = { .code = code };
+
+	if (!c)
+		return false;
+	c->waiting = false;
+	vs_strlcpy(err.text, text, sizeof(err.text));
+	c->op->done(c->op->arg, c->id, "", &err);
+	return true;
+}
+
+bool fake_lose(enum fake_kind kind, bool happens)
+{
+	struct call *c = oldest(kind);
+
+	if (!c)
+		return false;
+	if (happens)
+		effect(c);
+	return fake_fail(kind, VS_E_UNKNOWN, "the reply was lost");
+}
+
+/* ---- the rest of the client --------------------------------------------------- */
+
+struct vs_vc *vs_vc_new(const struct vs_vc_conf *conf,
+			const struct vs_vc_events *events, void *arg,
+			struct vs_err *err)
+{
+	(void)conf;
+	(void)events;
+	(void)arg;
+	(void)err;
+	return client;
+}
+
+void vs_vc_free(struct vs_vc *vc, int logout_ms)
+{
+	(void)vc;
+	(void)logout_ms;
+}
+
+void vs_vc_turn(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd)
+{
+	(void)vc;
+	(void)now_ms;
+	(void)wait_ms;
+	(void)wake_fd;
+}
+
+bool vs_vc_is_up(const struct vs_vc *vc)
+{
+	(void)vc;
+	return true;
+}
+
+void vs_vc_retry_now(struct vs_vc *vc)
+{
+	(void)vc;
+}
+
+void vs_vc_slow_now(struct vs_vc *vc)
+{
+	(void)vc;
+	fake_slow_asked = true;
+}
+
+void vs_vc_stats_get(const struct vs_vc *vc, struct vs_vc_stats *out)
+{
+	(void)vc;
+	memset(out, 0, sizeof(*out));
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A vCenter in memory behind the client's own prototypes (vcenter/vc.h), for
+ * the engine's tests: calls queue up until the test finishes or fails them,
+ * so that every instant can be looked at. It counts and never helps: what a
+ * power-on needs is checked here by its own sums.
+ */
+#ifndef FAKE_VC_H
+#define FAKE_VC_H
+
+#include "engine/core_i.h"
+
+enum fake_kind { FAKE_CLONE, FAKE_RECONFIGURE, FAKE_RELOCATE, FAKE_POWER_ON,
+		 FAKE_POWER_OFF, FAKE_SHUTDOWN, FAKE_DESTROY, FAKE_ADOPT,
+		 FAKE_KINDS };
+
+struct fake_vm {
+	bool used, on, tools, disks_own, is_template, unreadable;
+	char moid[32], name[64], folder[32], host[32], uuid[40];
+	char mark[160], profile[32], tag[48];
+	bool has_card;
+	char mac[20], pci[16];
+	bool automatic;
+	int64_t memory_mb;
+};
+
+extern int fake_sent[FAKE_KINDS];	/* calls by kind, since reset */
+extern int fake_cancels;
+extern int fake_overfull;		/* power-ons sent to a full PF */
+extern bool fake_slow_asked;
+
+/* hosts esx1..N in cluster domain-c1, each with one PF 0000:3b:00.0 */
+void fake_reset(int hosts, int vfs);
+struct fake_vm *fake_add_vm(const char *name, const char *folder,
+			    const char *host, bool on);
+struct fake_vm *fake_get(const char *name);
+int fake_count(void);			/* VMs in the slurm folder */
+void fake_load(void);			/* up, everything, load_end, slow */
+void fake_down(enum vs_code code);
+void fake_slow(const struct vs_vc_task *tasks, size_t n);
+void fake_show(struct fake_vm *vm);	/* deliver its present state */
+void fake_remove(struct fake_vm *vm);	/* gone, delivered */
+int fake_waiting(enum fake_kind kind);
+/* Finish the oldest of a kind: effect shown first, then done (as vCenter may);
+ * false: there is none. */
+bool fake_finish(enum fake_kind kind);
+bool fake_fail(enum fake_kind kind, enum vs_code code, const char *text);
+/* The reply is lost: the effect happens if `happens`, done says unknown. */
+bool fake_lose(enum fake_kind kind, bool happens);
+
+#endif

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The engine without its thread: a fake vCenter (fake_vc.h) on one side, the
+ * node flags that Slurm would show on the other, a clock of our own. Each test
+ * plays one sentence of a job's life.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "fake_vc.h"
+#include "util/mem.h"
+
+#define UP VS_NODE_UP
+#define BUSY (VS_NODE_UP | VS_NODE_ALLOCATED)
+#define DOWN VS_NODE_POWERED_DOWN
+#define WANTED (VS_NODE_POWERED_DOWN | VS_NODE_ALLOCATED)
+#define BOOT (VS_NODE_POWERING_UP | VS_NODE_ALLOCATED)
+#define GOING VS_NODE_POWERING_DOWN
+
+static int64_t now = 1000000;
+static struct vs_tell told[256];
+static size_t ntold;
+
+static int64_t test_clock(void)
+{
+	return now;
+}
+
+/* One turn of the engine; what it would tell Slurm is kept. */
+static void turn(void)
+{
+	struct vs_core *c = &vs_core;
+
+	now += 100;
+	vs_lock();
+	vs_pass(c, now);
+	for (size_t i = 0; i < c->ntells && ntold < VS_COUNT(told); i++)
+		told[ntold++] = c->tells[i];
+	c->ntells = 0;
+	vs_unlock();
+}
+
+static void turns(int n)
+{
+	while (n--)
+		turn();
+}
+
+static const struct vs_tell *heard(enum vs_tell_kind kind, const char *node)
+{
+	for (size_t i = 0; i < ntold; i++)
+		if (told[i].kind == kind &&
+		    (!node || !strcmp(told[i].node, node)))
+			return &told[i];
+	return NULL;
+}
+
+static void flags(const char *node, uint32_t f)
+{
+	vs_node_named(&vs_core, node)->flags = f;
+}
+
+static int id(const char *node)
+{
+	return vs_node_named(&vs_core, node)->id;
+}
+
+static struct vs_conf *conf_make(int nodes, const char *retention,
+				 int64_t memory_mb)
+{
+	struct vs_conf *conf = vs_conf_new();
+
+	conf->vcenter = vs_strdup("https://vc");
+	conf->oversubscribe_names = true;
+	conf->nadapters = conf->npartitions = conf->nclusters = 1;
+	conf->adapters = vs_calloc(1, sizeof(*conf->adapters));
+	conf->adapters[0].name = vs_strdup("sriov-roce");
+	conf->adapters[0].type = vs_strdup("sriov");
+	conf->adapters[0].network = vs_strdup("NET");
+	conf->adapters[0].mtu = 9000;
+	conf->partitions = vs_calloc(1, sizeof(*conf->partitions));
+	conf->partitions[0].name = vs_strdup("roce");
+	conf->partitions[0].adapter = vs_strdup("sriov-roce");
+	conf->partitions[0].template_name = vs_strdup("tpl");
+	conf->partitions[0].retention = vs_strdup(retention);
+	conf->clusters = vs_calloc(1, sizeof(*conf->clusters));
+	conf->clusters[0].name = vs_strdup("C1");
+	conf->nnodes = (size_t)nodes;
+	conf->nodes = vs_calloc(conf->nnodes, sizeof(*conf->nodes));
+	for (int i = 0; i < nodes; i++) {
+		conf->nodes[i].name = vs_asprintf("vm%d", i + 1);
+		conf->nodes[i].partition = vs_strdup("roce");
+		conf->nodes[i].adapter = vs_strdup("sriov-roce");
+		conf->nodes[i].vcpus = 4;
+		conf->nodes[i].memory_mb = memory_mb;
+	}
+	return conf;
+}
+
+/* A cluster of `nodes` powered-down nodes on hosts with one PF each. */
+static void begin(int nodes, int hosts, int vfs, const char *retention)
+{
+	struct vs_core *c = &vs_core;
+
+	c->clock = test_clock;
+	ntold = 0;
+	vs_jobs_clear(c);
+	vs_ledger_clear(&c->ledger);
+	while (c->avoids)
+		vs_avoid_expire(c, INT64_MAX);
+	fake_reset(hosts, vfs);
+	c->nnodes = 0;
+	free(c->nodes);
+	c->nodes = NULL;
+	c->provisioning = c->power_ops = 0;
+	c->blocked[0] = c->vc_state[0] = '\0';
+	vs_setup_apply(c, conf_make(nodes, retention, 1024));
+	strcpy(c->cluster_id, "11111111-2222-4333-8444-555555555555");
+	vs_setup_macs(c);
+	for (int i = 0; i < nodes; i++)
+		c->nodes[i].flags = DOWN;
+}
+
+static void ready(void)
+{
+	fake_load();
+	fake_slow(NULL, 0);
+	turn();
+	assert_true(vs_core.ready);
+}
+
+static int job_begin(uint32_t job, const char *a, const char *b)
+{
+	int ids[2] = { id(a), b ? id(b) : 0 };
+	struct vs_err err;
+
+	return vs_job_begin(&vs_core, job, 0, ids, b ? 2 : 1, &err);
+}
+
+/* Take node through clone and power-on to up, for a job. */
+static void bring_up(uint32_t job, const char *node)
+{
+	assert_int_equal(job_begin(job, node, NULL), 0);
+	flags(node, WANTED);
+	turn();
+	assert_true(fake_finish(FAKE_CLONE));
+	flags(node, BOOT);
+	turn();
+	turn();
+	assert_true(fake_finish(FAKE_POWER_ON));
+	flags(node, BUSY);
+	turn();
+}
+
+static void end_job(uint32_t job, const char *node)
+{
+	int one = id(node);
+
+	vs_job_end(&vs_core, job, &one, 1, false);
+	flags(node, UP);
+	turn();
+}
+
+static int free_on(const char *host)
+{
+	struct vs_host *h = vs_host_get(&vs_core.inv, host);
+	struct vs_pf_use use;
+
+	vs_ledger_pf_use(&vs_core.ledger, &vs_core.inv, h, &h->pfs[0],
+			 vs_core.folder, vs_core.cluster_id, &use);
+	return use.free;
+}
+
+/* ---- the plain life ---------------------------------------------------------- */
+
+static void a_new_vm_costs_a_clone_and_a_power_on(void **state)
+{
+	(void)state;
+	begin(1, 1, 2, "warm");
+	ready();
+	bring_up(7, "vm1");
+	assert_int_equal(fake_sent[FAKE_CLONE], 1);
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
+	turns(20);
+	for (int k = 0; k < FAKE_KINDS; k++)
+		assert_int_equal(fake_sent[k],
+				 k == FAKE_CLONE || k == FAKE_POWER_ON);
+	assert_int_equal(free_on("host-1"), 1);
+}
+
+static void nothing_is_powered_on_before_slurm_asks_for_power(void **state)
+{
+	(void)state;
+	begin(1, 1, 2, "warm");
+	ready();
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", WANTED);
+	turn();
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(30);
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 0);
+	/* and power_save is made to look again meanwhile */
+	assert_non_null(heard(VS_TELL_SCAN, NULL));
+	flags("vm1", BOOT);
+	turn();
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
+}
+
+static void resume_timeout_is_pushed_while_the_vm_is_not_on(void **state)
+{
+	(void)state;
+	begin(1, 1, 2, "warm");
+	ready();
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", BOOT);
+	turns(3);
+	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	turn();
+	ntold = 0;
+	turns(5);
+	assert_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+}
+
+static void a_prolog_ends_when_the_last_node_is_up(void **state)
+{
+	int ids[2];
+
+	(void)state;
+	begin(2, 1, 2, "warm");
+	ready();
+	ids[0] = id("vm1");
+	ids[1] = id("vm2");
+	assert_int_equal(job_begin(7, "vm1", "vm2"), 0);
+	vs_job_wait(&vs_core, 7, 0, ids, 2);
+	flags("vm1", BOOT);
+	flags("vm2", BOOT);
+	turn();
+	assert_true(fake_finish(FAKE_CLONE) && fake_finish(FAKE_CLONE));
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_ON) && fake_finish(FAKE_POWER_ON));
+	flags("vm1", BUSY);
+	turns(5);
+	assert_null(heard(VS_TELL_PROLOG, NULL));
+	flags("vm2", BUSY);
+	turn();
+	assert_non_null(heard(VS_TELL_PROLOG, NULL));
+	assert_true(heard(VS_TELL_PROLOG, NULL)->ok);
+	turns(5);
+	assert_null(vs_core.waits);
+}
+
+static void a_warm_vm_costs_nothing(void **state)
+{
+	int one;
+
+	(void)state;
+	begin(1, 1, 2, "warm");
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	memset(fake_sent, 0, sizeof(fake_sent));
+	one = id("vm1");
+	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[one]),
+			 VS_AVAIL_WARM);
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+	vs_job_wait(&vs_core, 8, 0, &one, 1);
+	flags("vm1", BUSY);
+	turn();
+	assert_non_null(heard(VS_TELL_PROLOG, NULL));
+	for (int k = 0; k < FAKE_KINDS; k++)
+		assert_int_equal(fake_sent[k], 0);
+}
+
+static void a_vm_that_is_off_and_right_costs_one_call(void **state)
+{
+	(void)state;
+	begin(1, 1, 2, "warm");
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	flags("vm1", GOING);
+	turn();
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	flags("vm1", DOWN);
+	turns(2);
+	assert_int_equal(free_on("host-1"), 2);
+	memset(fake_sent, 0, sizeof(fake_sent));
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+	flags("vm1", BOOT);
+	turns(5);
+	for (int k = 0; k < FAKE_KINDS; k++)
+		assert_int_equal(fake_sent[k], k == FAKE_POWER_ON);
+}
+
+static void a_guest_with_tools_is_asked_before_it_is_switched_off(void **state)
+{
+	(void)state;
+	begin(1, 1, 2, "warm");
+	ready();
+	bring_up(7, "vm1");
+	fake_get("vm1")->tools = true;
+	fake_show(fake_get("vm1"));
+	end_job(7, "vm1");
+	flags("vm1", GOING);
+	turn();
+	assert_int_equal(fake_sent[FAKE_SHUTDOWN], 1);
+	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
+	assert_true(fake_finish(FAKE_SHUTDOWN));
+	turns(3);
+	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
+	assert_int_equal(free_on("host-1"), 2);
+}
+
+/* ---- shortage ------------------------------------------------------------------ */
+
+static void two_jobs_at_once_never_overfill_a_pf(void **state)
+{
+	(void)state;
+	begin(3, 1, 2, "warm");
+	ready();
+	assert_int_equal(job_begin(1, "vm1", NULL), 0);
+	assert_int_equal(job_begin(2, "vm2", NULL), 0);
+	assert_int_equal(job_begin(3, "vm3", NULL), -1);
+	assert_int_equal(free_on("host-1"), 0);
+	assert_int_equal(vs_node_avail(&vs_core,
+				       &vs_core.nodes[id("vm3")]),
+			 VS_AVAIL_NONE);
+}
+
+static void a_gang_is_held_whole_or_not_at_all(void **state)
+{
+	(void)state;
+	begin(2, 1, 1, "warm");
+	ready();
+	assert_int_equal(job_begin(1, "vm1", "vm2"), -1);
+	assert_int_equal(free_on("host-1"), 1);
+	assert_int_equal(vs_core.nodes[0].job, 0);
+}
+
+static void a_stolen_vf_sends_the_vm_to_another_host(void **state)
+{
+	struct vs_hold *h;
+	char first[VS_MOID_LEN];
+
+	(void)state;
+	begin(1, 2, 1, "warm");
+	ready();
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", BOOT);
+	turn();
+	strcpy(first, vs_ledger_get(&vs_core.ledger, "vm1")->host);
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	assert_true(fake_fail(FAKE_POWER_ON, VS_E_SHORTAGE, "no VF"));
+	turns(20);
+	h = vs_ledger_get(&vs_core.ledger, "vm1");
+	assert_non_null(h);
+	assert_string_not_equal(h->host, first);
+	assert_true(fake_finish(FAKE_RELOCATE));
+	turns(20);
+	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
+	assert_int_equal(fake_overfull, 0);
+}
+
+static void a_full_pf_gets_no_power_on(void **state)
+{
+	struct fake_vm *thief;
+
+	(void)state;
+	begin(1, 1, 1, "warm");
+	ready();
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", BOOT);
+	turn();
+	thief = fake_add_vm("thief", "group-other", "host-1", true);
+	thief->has_card = true;
+	strcpy(thief->pci, "0000:3b:00.0");
+	fake_show(thief);
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(100);
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 0);
+	assert_int_equal(fake_overfull, 0);
+	/* shortage is no node fault */
+	assert_null(heard(VS_TELL_FAIL, NULL));
+	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+}
+
+/* ---- going away ------------------------------------------------------------------ */
+
+static void a_cancel_during_the_clone_leaves_nothing(void **state)
+{
+	int one;
+
+	(void)state;
+	begin(1, 1, 1, "destroy");
+	ready();
+	one = id("vm1");
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	vs_job_wait(&vs_core, 7, 0, &one, 1);
+	flags("vm1", BOOT);
+	turn();
+	vs_job_end(&vs_core, 7, &one, 1, true);
+	turn();
+	assert_non_null(heard(VS_TELL_PROLOG, NULL));
+	assert_non_null(heard(VS_TELL_EPILOG, NULL));
+	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	flags("vm1", GOING);
+	/* the cancel came too late: the clone succeeds all the same */
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(3);
+	assert_true(fake_finish(FAKE_DESTROY));
+	turns(3);
+	assert_int_equal(fake_count(), 0);
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 0);
+	assert_int_equal(free_on("host-1"), 1);
+}
+
+static void a_hold_stays_while_a_power_on_is_under_way(void **state)
+{
+	int one;
+
+	(void)state;
+	begin(1, 1, 1, "warm");
+	ready();
+	one = id("vm1");
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", BOOT);
+	turn();
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	vs_job_end(&vs_core, 7, &one, 1, false);
+	flags("vm1", GOING);
+	turns(5);
+	assert_int_equal(free_on("host-1"), 0);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	turns(2);
+	assert_int_equal(free_on("host-1"), 1);
+}
+
+static void retention_destroy_never_reuses_a_vm(void **state)
+{
+	char uuid[40];
+
+	(void)state;
+	begin(1, 1, 1, "destroy");
+	ready();
+	bring_up(7, "vm1");
+	strcpy(uuid, fake_get("vm1")->uuid);
+	end_job(7, "vm1");
+	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	/* the next job was quicker than the power-down */
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+	flags("vm1", BUSY);
+	turn();
+	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
+	vs_node_named(&vs_core, "vm1")->renew = false;
+	flags("vm1", BOOT);
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	turns(2);
+	assert_true(fake_finish(FAKE_DESTROY));
+	turns(2);
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	assert_string_not_equal(fake_get("vm1")->uuid, uuid);
+	assert_int_equal(fake_overfull, 0);
+}
+
+static void a_vm_on_under_a_powered_down_node_is_switched_off(void **state)
+{
+	(void)state;
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	fake_get("vm1")->tools = true;
+	fake_show(fake_get("vm1"));
+	flags("vm1", DOWN);
+	turn();
+	assert_int_equal(fake_sent[FAKE_POWER_OFF], 1);
+	assert_int_equal(fake_sent[FAKE_SHUTDOWN], 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_new_vm_costs_a_clone_and_a_power_on),
+		cmocka_unit_test(nothing_is_powered_on_before_slurm_asks_for_power),
+		cmocka_unit_test(resume_timeout_is_pushed_while_the_vm_is_not_on),
+		cmocka_unit_test(a_prolog_ends_when_the_last_node_is_up),
+		cmocka_unit_test(a_warm_vm_costs_nothing),
+		cmocka_unit_test(a_vm_that_is_off_and_right_costs_one_call),
+		cmocka_unit_test(a_guest_with_tools_is_asked_before_it_is_switched_off),
+		cmocka_unit_test(two_jobs_at_once_never_overfill_a_pf),
+		cmocka_unit_test(a_gang_is_held_whole_or_not_at_all),
+		cmocka_unit_test(a_stolen_vf_sends_the_vm_to_another_host),
+		cmocka_unit_test(a_full_pf_gets_no_power_on),
+		cmocka_unit_test(a_cancel_during_the_clone_leaves_nothing),
+		cmocka_unit_test(a_hold_stays_while_a_power_on_is_under_way),
+		cmocka_unit_test(retention_destroy_never_reuses_a_vm),
+		cmocka_unit_test(a_vm_on_under_a_powered_down_node_is_switched_off),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
