@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The shape of vs_core_report()'s answers: the contract between the engine,
+ * which fills them, and whoever reads them (svf, the tests).
+ *
+ * What a user may not see (PrivateData) or what is not known is absent, never
+ * null, "" or 0; a reader takes every field as optional except those marked
+ * (*). Unknown fields are passed over, so that fields can be added. Instants
+ * are seconds since the epoch, amounts are integers, names of states are lower
+ * case words. Arrays are sorted: hosts and nodes by name, PFs by address.
+ *
+ * "hosts": {
+ *   "hosts": [ {
+ *     "host": "esx01", (*)
+ *     "cluster": "HPC1",		of vCenter
+ *     "leaf": "leaf1",			Switch= of vsphere.conf
+ *     "state": "up", (*)		up, avoided (by us, after a failure),
+ *					drained (by an operator), maintenance,
+ *					entering-maintenance, standby,
+ *					disconnected, notresponding, unknown
+ *     "reasons": [ "text", ... ],	why not plainly up
+ *     "avoided_until": 1789000000,
+ *     "pfs": [ {
+ *       "pci": "0000:3b:00.0", (*)
+ *       "pnic": "vmnic4",
+ *       "switch": "dvs-roce",		what its uplink belongs to
+ *       "total": 8, "ours": 2, "foreign": 1, "suspect": 0,
+ *       "held": 1,			promised or requested, not seen in use
+ *       "free": 4,
+ *       "unknown": true		the counts can't be relied on; no
+ *					"free" then
+ *     } ],
+ *     "cpu_mhz_total": 96000, "cpu_mhz_free": 48000,
+ *     "memory_mb_total": 524288, "memory_mb_free": 262144,
+ *     "vms_ours": 2, "vms_foreign": 5
+ *   } ],
+ *   "notes": [ "text", ... ]		what holds for all: "vCenter is not
+ *					reachable since ...", "observe mode"
+ * }
+ *
+ * "nodes": {
+ *   "nodes": [ {
+ *     "node": "vm003", (*)
+ *     "vm_state": "on", (*)		none, cloning, off, starting, on,
+ *					stopping, suspended, unknown
+ *     "slurm_state": "idle",		powered_down, powering_up, idle,
+ *					allocated, completing, down, drain, ...
+ *     "host": "esx01", "pf": "0000:3b:00.0",
+ *     "mac": "00:50:56:01:02:03",
+ *     "adapter": "sriov-roce", "partition": "roce",
+ *     "job": 4711,			absent also where it is another's
+ *     "action": "power-on",		what the engine does or waits for
+ *     "since": 1789000000,		of action
+ *     "last_error": "text"
+ *   } ],
+ *   "suspect": [ { "vm": "vm009", "why": "text" } ],
+ *   "notes": [ ... ]
+ * }
+ *
+ * "why" (a job; one that does not exist or may not be seen is VS_E_GONE): {
+ *   "job": 4711, (*)
+ *   "state": "PENDING", "reason": "Resources",	as Slurm says them
+ *   "text": "waits for 2 VFs of sriov-roce: 6 of 8 in use, ...", (*)
+ *   "nodes": [ as in "nodes", those of this job ]
+ * }
+ *
+ * "status": {
+ *   "vcenter": "https://vc.example.org", "release": "8.0.3.0",
+ *   "up": true, (*) "since": 1789000000,	of up
+ *   "error": "text",				while up is false
+ *   "mode": "manage", (*)
+ *   "cluster_id": "uuid",
+ *   "calls": 1234,				to vCenter since start
+ *   "in_flight": 3, "queued": 0,		operations
+ *   "nodes": 64, "vms_on": 12, "vms_off": 3, "suspect": 0,
+ *   "brake": true,				stopped, waits for an operator
+ *   "notes": [ ... ]
+ * }
+ */
+#ifndef VS_ENGINE_REPORT_H
+#define VS_ENGINE_REPORT_H
+
+#include <stdint.h>
+#include "engine/core.h"
+
+#endif
