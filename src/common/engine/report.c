@@ -13,15 +13,49 @@
 #include "util/mem.h"
 #include "util/time.h"
 
+/* A monotonic instant as seconds since the epoch. */
+static int64_t epoch_of(int64_t mono_ms)
+{
+	return (vs_wall_ms() - vs_clock() + mono_ms) / 1000;
+}
+
+static void put_str(struct json_object *o, const char *key, const char *s)
+{
+	if (s && s[0])
+		vs_jb_str(o, key, s);
+}
+
+static void notes(struct vs_core *c, struct json_object *top)
+{
+	const char *blocked = vs_ask_blocked(c);
+	struct json_object *arr;
+
+	if (!blocked)
+		return;
+	arr = vs_jb_arr();
+	vs_jb_add_str(arr, blocked);
+	vs_jb_put(top, "notes", arr);
+}
+
 /* ---- hosts ------------------------------------------------------------------ */
 
-static const char *host_state(const struct vs_host *h)
+static const struct vs_avoid *avoided(const struct vs_core *c,
+				      const struct vs_host *h)
 {
-	return !h->connected ? "not-connected" :
+	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
+		if (!strcmp(a->host, h->moid))
+			return a;
+	return NULL;
+}
+
+static const char *host_state(const struct vs_core *c, const struct vs_host *h)
+{
+	return !h->connected ? "disconnected" :
 	       !h->powered_on || h->standby ? "standby" :
 	       h->maintenance ? "maintenance" :
 	       h->entering_maintenance ? "entering-maintenance" :
-	       h->quarantine ? "quarantine" : "up";
+	       h->quarantine || !h->pfs_known ? "unknown" :
+	       avoided(c, h) ? "avoided" : "up";
 }
 
 static const char *switch_name(const struct vs_core *c, const char *uuid)
@@ -42,40 +76,74 @@ static struct json_object *pf_json(const struct vs_core *c,
 	vs_ledger_pf_use(&c->ledger, &c->inv, h, pf, c->folder, c->cluster_id,
 			 &use);
 	vs_jb_str(o, "pci", pf->pci);
-	vs_jb_str(o, "pnic", pf->pnic);
-	vs_jb_str(o, "network", switch_name(c, pf->switch_uuid));
+	put_str(o, "pnic", pf->pnic);
+	put_str(o, "switch", switch_name(c, pf->switch_uuid));
 	vs_jb_int(o, "total", use.total);
 	vs_jb_int(o, "ours", use.ours);
 	vs_jb_int(o, "foreign", use.foreign);
 	vs_jb_int(o, "suspect", use.suspect);
 	vs_jb_int(o, "held", use.held);
-	vs_jb_int(o, "free", use.free);
-	vs_jb_bool(o, "unknown", use.unknown);
+	if (use.unknown)
+		vs_jb_bool(o, "unknown", true);
+	else
+		vs_jb_int(o, "free", use.free);
 	return o;
 }
 
 static void host_reasons(const struct vs_core *c, const struct vs_host *h,
 			 struct json_object *o)
 {
-	struct json_object *why = vs_jb_arr();
+	struct json_object *why = NULL;
 
 	for (const struct vs_avoid *a = c->avoids; a; a = a->next) {
 		VS_FREE char *text = NULL;
 
 		if (strcmp(a->host, h->moid))
 			continue;
-		text = vs_asprintf("avoided for %lld s%s%s: %s",
-				   (long long)(a->until_ms - vs_clock()) /
-				   1000, a->pf[0] ? ", PF " : "", a->pf,
-				   a->why);
+		text = vs_asprintf("%s%s%s", a->pf,
+				   a->pf[0] ? ": " : "", a->why);
+		if (!why)
+			why = vs_jb_arr();
 		vs_jb_add_str(why, text);
+		vs_jb_int(o, "avoided_until", epoch_of(a->until_ms));
 	}
-	vs_jb_put(o, "reasons", why);
+	if (why)
+		vs_jb_put(o, "reasons", why);
+}
+
+static int pf_order(const void *a, const void *b)
+{
+	return strcmp((*(const struct vs_pf *const *)a)->pci,
+		      (*(const struct vs_pf *const *)b)->pci);
+}
+
+static struct json_object *pfs_json(const struct vs_core *c,
+				    const struct vs_host *h)
+{
+	struct json_object *arr = vs_jb_arr();
+	const struct vs_pf *list[VS_HOST_PFS];
+
+	for (int i = 0; i < h->npfs; i++)
+		list[i] = &h->pfs[i];
+	qsort(list, (size_t)h->npfs, sizeof(*list), pf_order);
+	for (int i = 0; i < h->npfs; i++)
+		vs_jb_add(arr, pf_json(c, h, list[i]));
+	return arr;
+}
+
+static const char *cluster_name(const struct vs_core *c,
+				const struct vs_host *h)
+{
+	for (size_t i = 0; c->cluster_moids && c->cluster_moids[i]; i++)
+		if (i < c->conf->nclusters &&
+		    !strcmp(c->cluster_moids[i], h->cluster))
+			return c->conf->clusters[i].name;
+	return NULL;
 }
 
 static struct json_object *host_json(struct vs_core *c, struct vs_host *h)
 {
-	struct json_object *o = vs_jb_obj(NULL), *pfs = vs_jb_arr();
+	struct json_object *o = vs_jb_obj(NULL);
 	int64_t cpu = 0, mem = 0;
 	int ours = 0, foreign = 0;
 	struct vs_vm *vm;
@@ -91,11 +159,11 @@ static struct json_object *host_json(struct vs_core *c, struct vs_host *h)
 	}
 	vs_ledger_host_room(&c->ledger, &c->inv, h, &cpu, &mem);
 	vs_jb_str(o, "host", h->name);
-	vs_jb_str(o, "state", host_state(h));
+	put_str(o, "cluster", cluster_name(c, h));
+	put_str(o, "leaf", h->leaf);
+	vs_jb_str(o, "state", host_state(c, h));
 	host_reasons(c, h, o);
-	for (int i = 0; i < h->npfs; i++)
-		vs_jb_add(pfs, pf_json(c, h, &h->pfs[i]));
-	vs_jb_put(o, "pfs", pfs);
+	vs_jb_put(o, "pfs", pfs_json(c, h));
 	vs_jb_int(o, "cpu_mhz_total", (int64_t)h->cores * h->core_mhz);
 	vs_jb_int(o, "cpu_mhz_free", cpu);
 	vs_jb_int(o, "memory_mb_total", h->memory_mb);
@@ -123,6 +191,7 @@ static void report_hosts(struct vs_core *c, struct json_object *top)
 	for (i = 0; i < n; i++)
 		vs_jb_add(arr, host_json(c, list[i]));
 	vs_jb_put(top, "hosts", arr);
+	notes(c, top);
 }
 
 /* ---- nodes ------------------------------------------------------------------- */
@@ -130,10 +199,11 @@ static void report_hosts(struct vs_core *c, struct json_object *top)
 static const char *slurm_state(uint32_t f)
 {
 	return !f ? "unknown" :
-	       f & VS_NODE_POWERING_DOWN ? "powering-down" :
-	       f & VS_NODE_POWERING_UP ? "powering-up" :
-	       f & VS_NODE_POWERED_DOWN ? "powered-down" :
+	       f & VS_NODE_POWERING_DOWN ? "powering_down" :
+	       f & VS_NODE_POWERING_UP ? "powering_up" :
 	       f & VS_NODE_DOWN ? "down" :
+	       f & VS_NODE_POWERED_DOWN ? "powered_down" :
+	       f & VS_NODE_DRAIN ? "drain" :
 	       f & VS_NODE_ALLOCATED ? "allocated" :
 	       f & VS_NODE_COMPLETING ? "completing" : "idle";
 }
@@ -141,17 +211,24 @@ static const char *slurm_state(uint32_t f)
 static const char *vm_state(struct vs_core *c, const struct vs_node *n,
 			    const struct vs_vm *vm)
 {
-	if (n->op.kind != VS_OP_NONE)
-		return vs_op_name(n->op.kind);
 	if (!c->loaded)
 		return "unknown";
+	switch (n->op.kind) {
+	case VS_OP_CLONE:
+		return "cloning";
+	case VS_OP_POWER_ON:
+		return "starting";
+	case VS_OP_POWER_OFF:
+	case VS_OP_SHUTDOWN:
+		return "stopping";
+	default:
+		break;
+	}
 	if (!vm)
 		return "none";
-	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
-		return "not-ours";
-	return vm->power == VS_POWER_ON ?
-		n->flags & VS_NODE_UP ? "on" : "booting" :
-	       vm->power == VS_POWER_OFF ? "off" : "unknown";
+	return vm->power == VS_POWER_ON ? "on" :
+	       vm->power == VS_POWER_OFF ? "off" :
+	       vm->power == VS_POWER_SUSPENDED ? "suspended" : "unknown";
 }
 
 static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
@@ -167,18 +244,44 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 	vs_jb_str(o, "node", n->name);
 	vs_jb_str(o, "vm_state", vm_state(c, n, vm));
 	vs_jb_str(o, "slurm_state", slurm_state(n->flags));
-	vs_jb_str(o, "host", host ? host->name : "");
-	vs_jb_str(o, "pf", h ? h->pf : "");
-	vs_jb_str(o, "mac", n->mac);
+	put_str(o, "host", host ? host->name : NULL);
+	put_str(o, "pf", h ? h->pf : NULL);
+	put_str(o, "mac", n->mac);
 	vs_jb_str(o, "adapter", n->profile->adapter->name);
 	vs_jb_str(o, "partition", n->conf->partition);
 	if (job)
 		vs_jb_int(o, "job", job);
-	vs_jb_str(o, "action", vs_action_name(n->action));
-	vs_jb_int(o, "since", (vs_clock() - n->action_since_ms) / 1000);
+	vs_jb_str(o, "action", n->op.kind != VS_OP_NONE ?
+		  vs_op_name(n->op.kind) : vs_action_name(n->action));
+	if (n->action_since_ms)
+		vs_jb_int(o, "since", epoch_of(n->action_since_ms));
 	if (n->last_err.code != VS_OK)
-		vs_jb_str(o, "last_error", n->last_err.text);
+		put_str(o, "last_error", n->last_err.text);
 	return o;
+}
+
+/* VMs in our folder that carry a mark and fail a test: listed, never touched. */
+static void suspects(struct vs_core *c, struct json_object *top)
+{
+	struct json_object *arr = NULL;
+
+	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
+		struct json_object *o;
+
+		if (strcmp(vm->folder, c->folder) || vm->is_template ||
+		    vs_vm_owner(vm, c->folder, c->cluster_id) !=
+		    VS_OWNER_SUSPECT)
+			continue;
+		o = vs_jb_obj(NULL);
+		vs_jb_str(o, "vm", vm->name);
+		vs_jb_str(o, "why",
+			  "its mark was copied from another VM (a copy, a restore or a template's child)");
+		if (!arr)
+			arr = vs_jb_arr();
+		vs_jb_add(arr, o);
+	}
+	if (arr)
+		vs_jb_put(top, "suspect", arr);
 }
 
 /* Whose job is on each node, by Slurm's word, for those who may see it. */
@@ -221,6 +324,8 @@ static void report_nodes(struct vs_core *c, struct json_object *top,
 			if (node)
 				vs_jb_add(arr, node_json(c, node, jobs[i]));
 		}
+		suspects(c, top);
+		notes(c, top);
 		vs_unlock();
 	}
 	for (size_t i = 0; i < n; i++)
@@ -260,6 +365,16 @@ static void why_nodes(struct vs_core *c, uint32_t job, char *text, size_t size)
 		snprintf(text, size, "all %zu nodes are up", all);
 }
 
+static void why_rows(struct vs_core *c, struct json_object *top, uint32_t job)
+{
+	struct json_object *arr = vs_jb_arr();
+
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].job == job)
+			vs_jb_add(arr, node_json(c, &c->nodes[i], job));
+	vs_jb_put(top, "nodes", arr);
+}
+
 static int report_why(struct vs_core *c, struct json_object *top, uint32_t job,
 		      uint32_t uid, struct vs_err *err)
 {
@@ -284,6 +399,7 @@ static int report_why(struct vs_core *c, struct json_object *top, uint32_t job,
 	} else {
 		why_nodes(c, job, text, sizeof(text));
 	}
+	why_rows(c, top, job);
 	vs_unlock();
 	if (!text[0])
 		snprintf(text, sizeof(text), "it has no node of vSphere's");
@@ -299,19 +415,31 @@ static int report_why(struct vs_core *c, struct json_object *top, uint32_t job,
 static void report_status(struct vs_core *c, struct json_object *top)
 {
 	struct vs_vc_stats st = { 0 };
-	const char *blocked = vs_ask_blocked(c);
+	int on = 0, off = 0, suspect = 0;
 
 	if (c->vc)
 		vs_vc_stats_get(c->vc, &st);
-	vs_jb_str(top, "vcenter", c->conf->vcenter);
+	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
+		enum vs_owner owner = vs_vm_owner(vm, c->folder,
+						  c->cluster_id);
+
+		suspect += owner == VS_OWNER_SUSPECT;
+		if (owner == VS_OWNER_OURS)
+			(*(vm->power == VS_POWER_ON ? &on : &off))++;
+	}
+	put_str(top, "vcenter", c->conf->vcenter);
 	vs_jb_bool(top, "up", c->ready);
-	vs_jb_str(top, "text", blocked ? blocked : "serving");
 	vs_jb_int(top, "since", c->vc_since_ms / 1000);
+	put_str(top, "error", c->vc_state);
+	vs_jb_str(top, "mode", c->observe ? "observe" : "manage");
+	put_str(top, "cluster_id", c->cluster_id);
 	vs_jb_int(top, "calls", (int64_t)st.calls);
-	vs_jb_int(top, "mutating", (int64_t)st.mutating);
-	vs_jb_int(top, "logins", (int64_t)st.logins);
-	vs_jb_int(top, "updates", (int64_t)st.updates);
 	vs_jb_int(top, "in_flight", c->provisioning + c->power_ops);
+	vs_jb_int(top, "nodes", (int64_t)c->nnodes);
+	vs_jb_int(top, "vms_on", on);
+	vs_jb_int(top, "vms_off", off);
+	vs_jb_int(top, "suspect", suspect);
+	notes(c, top);
 }
 
 struct json_object *vs_core_report(const char *what, uint32_t job,
