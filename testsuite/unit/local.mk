@@ -12,3 +12,18 @@ check_PROGRAMS += testsuite/unit/test_util
 testsuite_unit_test_util_SOURCES = testsuite/unit/test_util.c
 testsuite_unit_test_util_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_util_LDADD = $(unit_ldadd)
+
+# The engine on a fake vCenter, which stands in for the client at link time.
+engine_stage = testsuite/unit/engine_stage.h testsuite/unit/fake_vc.c \
+	testsuite/unit/fake_vc.h
+
+check_PROGRAMS += testsuite/unit/test_engine
+testsuite_unit_test_engine_SOURCES = testsuite/unit/test_engine.c $(engine_stage)
+testsuite_unit_test_engine_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_LDADD = $(unit_ldadd)
+
+check_PROGRAMS += testsuite/unit/test_engine_faults
+testsuite_unit_test_engine_faults_SOURCES = testsuite/unit/test_engine_faults.c \
+	$(engine_stage)
+testsuite_unit_test_engine_faults_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_faults_LDADD = $(unit_ldadd)

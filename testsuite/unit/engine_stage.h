@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The stage of the engine's tests: a fake vCenter (fake_vc.h) on one side, the
+ * node flags that Slurm would show on the other, a clock of our own. Included
+ * by each test program; what one of them doesn't use costs nothing.
+ */
+#ifndef ENGINE_STAGE_H
+#define ENGINE_STAGE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "fake_vc.h"
+#include "util/mem.h"
+
+#define STAGE static __attribute__((unused))
+
+#define UP VS_NODE_UP
+#define BUSY (VS_NODE_UP | VS_NODE_ALLOCATED)
+#define DOWN VS_NODE_POWERED_DOWN
+#define WANTED (VS_NODE_POWERED_DOWN | VS_NODE_ALLOCATED)
+#define BOOT (VS_NODE_POWERING_UP | VS_NODE_ALLOCATED)
+#define GOING VS_NODE_POWERING_DOWN
+
+static int64_t now = 1000000;
+static struct vs_tell told[256];
+static size_t ntold;
+
+STAGE int64_t test_clock(void)
+{
+	return now;
+}
+
+/* One turn of the engine; what it would tell Slurm is kept. */
+STAGE void turn(void)
+{
+	struct vs_core *c = &vs_core;
+
+	now += 100;
+	vs_lock();
+	vs_pass(c, now);
+	for (size_t i = 0; i < c->ntells && ntold < VS_COUNT(told); i++)
+		told[ntold++] = c->tells[i];
+	c->ntells = 0;
+	vs_unlock();
+}
+
+STAGE void turns(int n)
+{
+	while (n--)
+		turn();
+}
+
+STAGE const struct vs_tell *heard(enum vs_tell_kind kind, const char *node)
+{
+	for (size_t i = 0; i < ntold; i++)
+		if (told[i].kind == kind &&
+		    (!node || !strcmp(told[i].node, node)))
+			return &told[i];
+	return NULL;
+}
+
+STAGE void flags(const char *node, uint32_t f)
+{
+	vs_node_named(&vs_core, node)->flags = f;
+}
+
+STAGE int id(const char *node)
+{
+	return vs_node_named(&vs_core, node)->id;
+}
+
+STAGE struct vs_conf *conf_make(int nodes, const char *retention,
+				 int64_t memory_mb)
+{
+	struct vs_conf *conf = vs_conf_new();
+
+	conf->vcenter = vs_strdup("https://vc");
+	conf->oversubscribe_names = true;
+	conf->nadapters = conf->npartitions = conf->nclusters = 1;
+	conf->adapters = vs_calloc(1, sizeof(*conf->adapters));
+	conf->adapters[0].name = vs_strdup("sriov-roce");
+	conf->adapters[0].type = vs_strdup("sriov");
+	conf->adapters[0].network = vs_strdup("NET");
+	conf->adapters[0].mtu = 9000;
+	conf->partitions = vs_calloc(1, sizeof(*conf->partitions));
+	conf->partitions[0].name = vs_strdup("roce");
+	conf->partitions[0].adapter = vs_strdup("sriov-roce");
+	conf->partitions[0].template_name = vs_strdup("tpl");
+	conf->partitions[0].retention = vs_strdup(retention);
+	conf->clusters = vs_calloc(1, sizeof(*conf->clusters));
+	conf->clusters[0].name = vs_strdup("C1");
+	conf->nnodes = (size_t)nodes;
+	conf->nodes = vs_calloc(conf->nnodes, sizeof(*conf->nodes));
+	for (int i = 0; i < nodes; i++) {
+		conf->nodes[i].name = vs_asprintf("vm%d", i + 1);
+		conf->nodes[i].partition = vs_strdup("roce");
+		conf->nodes[i].adapter = vs_strdup("sriov-roce");
+		conf->nodes[i].vcpus = 4;
+		conf->nodes[i].memory_mb = memory_mb;
+	}
+	return conf;
+}
+
+/* A cluster of `nodes` powered-down nodes on hosts with one PF each. */
+STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
+{
+	struct vs_core *c = &vs_core;
+
+	c->clock = test_clock;
+	ntold = 0;
+	vs_jobs_clear(c);
+	vs_ledger_clear(&c->ledger);
+	while (c->avoids)
+		vs_avoid_expire(c, INT64_MAX);
+	fake_reset(hosts, vfs);
+	c->nnodes = 0;
+	free(c->nodes);
+	c->nodes = NULL;
+	c->provisioning = c->power_ops = 0;
+	c->blocked[0] = c->vc_state[0] = '\0';
+	vs_setup_apply(c, conf_make(nodes, retention, 1024));
+	strcpy(c->cluster_id, "11111111-2222-4333-8444-555555555555");
+	vs_setup_macs(c);
+	for (int i = 0; i < nodes; i++)
+		c->nodes[i].flags = DOWN;
+}
+
+STAGE void ready(void)
+{
+	fake_load();
+	fake_slow(NULL, 0);
+	turn();
+	assert_true(vs_core.ready);
+}
+
+STAGE int job_begin(uint32_t job, const char *a, const char *b)
+{
+	int ids[2] = { id(a), b ? id(b) : 0 };
+	struct vs_err err;
+
+	return vs_job_begin(&vs_core, job, 0, ids, b ? 2 : 1, &err);
+}
+
+/* Take node through clone and power-on to up, for a job. */
+STAGE void bring_up(uint32_t job, const char *node)
+{
+	assert_int_equal(job_begin(job, node, NULL), 0);
+	flags(node, WANTED);
+	turn();
+	assert_true(fake_finish(FAKE_CLONE));
+	flags(node, BOOT);
+	turn();
+	turn();
+	assert_true(fake_finish(FAKE_POWER_ON));
+	flags(node, BUSY);
+	turn();
+}
+
+STAGE void end_job(uint32_t job, const char *node)
+{
+	int one = id(node);
+
+	vs_job_end(&vs_core, job, &one, 1, false);
+	flags(node, UP);
+	turn();
+}
+
+STAGE int free_on(const char *host)
+{
+	struct vs_host *h = vs_host_get(&vs_core.inv, host);
+	struct vs_pf_use use;
+
+	vs_ledger_pf_use(&vs_core.ledger, &vs_core.inv, h, &h->pfs[0],
+			 vs_core.folder, vs_core.cluster_id, &use);
+	return use.free;
+}
+
+#endif
