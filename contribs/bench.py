@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How fast jobs start: lines `name value unit bar pass|fail`, on daemons that
+are otherwise idle."""
+
+import pathlib
+import statistics
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "testsuite/system"))
+
+from cluster import Cluster, ClusterError, Timeout, wait_for    # noqa: E402
+from worlds import world                                        # noqa: E402
+
+REGISTER_BAR_S = 1.0
+WARM_BAR_S = 0.2
+ROUNDS = 12
+failed = []
+
+
+def line(name, value, unit, bar, ok):
+    print(f"{name} {value:.3f} {unit} {bar} {'pass' if ok else 'fail'}"
+          if isinstance(value, float) else
+          f"{name} {value} {unit} {bar} {'pass' if ok else 'fail'}", flush=True)
+    if not ok:
+        failed.append(name)
+
+
+def first_line(cluster, *options):
+    """(seconds from submit to the script's first line, that instant)."""
+    began = time.time()
+    job = cluster.sbatch(*options, script="date +%s.%N")
+    at = float(cluster.wait_job(job, 60).split()[0])
+    return at - began, at
+
+
+def new_vms(cluster):
+    """From the last registration to the first line: the worst of four gangs."""
+    worst = 0.0
+    before = cluster.mutating()
+    for lo in (1, 3, 5, 7):
+        names = [f"vm{i:03d}" for i in (lo, lo + 1)]
+        _, at = first_line(cluster, "-N2", "-w", ",".join(names))
+        worst = max(worst, at - cluster.last_registration(names))
+    line("registration_to_first_line_max", worst, "s", REGISTER_BAR_S,
+         worst <= REGISTER_BAR_S)
+    calls = (cluster.mutating() - before) / 8
+    line("mutating_calls_per_new_vm", calls, "calls", 2, calls <= 2)
+
+
+def warm_reuse(cluster, plain):
+    """The same jobs, turn by turn, on warm VMs and on plain cons_tres."""
+    ours, stock = [], []
+    calls = cluster.mutating()
+    for _ in range(ROUNDS):
+        ours.append(first_line(cluster, "-N4", "-w", "vm[001-004]")[0])
+        stock.append(first_line(plain, "-N4", "-w", "vm[001-004]")[0])
+    per_vm = (cluster.mutating() - calls) / (4 * ROUNDS)
+    a, b = statistics.median(ours), statistics.median(stock)
+    print(f"# warm median {a:.3f} s, plain cons_tres median {b:.3f} s, "
+          f"{ROUNDS} jobs each", flush=True)
+    line("warm_reuse_over_plain", a - b, "s", WARM_BAR_S, a - b <= WARM_BAR_S)
+    line("mutating_calls_per_warm_vm", per_vm, "calls", 0, per_vm == 0)
+
+
+def off_and_changed(cluster):
+    names = ["vm001", "vm002"]
+    for n in names:
+        cluster.must("scontrol", "update", f"nodename={n}", "state=power_down")
+    wait_for("both are off", 40, lambda: all(
+        cluster.is_powered_down(n) for n in names) and not [
+        v for v in cluster.our_vms() if v["name"] in names and v["on"]])
+    calls = cluster.mutating()
+    first_line(cluster, "-N2", "-w", "vm[001-002]")
+    per = (cluster.mutating() - calls) / 2
+    line("mutating_calls_per_right_vm_off", per, "calls", 1, per <= 1)
+    cluster.change_vsphere("Template=rhel9-ofed",
+                           "Template=rhel9-ofed MemoryOverhead=512")
+    calls = cluster.mutating()
+    first_line(cluster, "-N2", "-w", "vm[001-002]")
+    per = (cluster.mutating() - calls) / 2
+    line("mutating_calls_per_changed_vm", per, "calls", 4, per <= 4)
+
+
+def main():
+    cluster = Cluster(inventory=world(hosts=4, vfs=4))
+    cluster.vsphere = {"ShutdownGrace": 2}
+    plain = Cluster(plain=True, nodes=4)
+    try:
+        cluster.start()
+        plain.start()
+        wait_for("the plain nodes are up", 30, lambda: all(
+            s == "IDLE" for s in plain.node_states().values()))
+        wait_for("the plugin has read vCenter", 20,
+                 lambda: cluster.svf("hosts")["hosts"])
+        new_vms(cluster)
+        warm_reuse(cluster, plain)
+        off_and_changed(cluster)
+    except (ClusterError, Timeout, AssertionError) as e:
+        print(f"bench.sh: {e}\n{cluster.ctld_errors()}", file=sys.stderr)
+        return 1
+    finally:
+        plain.remove()
+        cluster.remove()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

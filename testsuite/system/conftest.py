@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Fixtures of the system tests.
+
+A module may define make_cluster() -> Cluster (not started); all tests of the
+module share it. After every test its jobs are ended and the invariants are
+checked: no power-on was sent to a full PF, nothing foreign was touched, no PF
+holds more than it has.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+
+from cluster import Cluster, wait_for   # noqa: E402
+from worlds import world                # noqa: E402
+
+ended = []
+
+
+def pytest_configure(config):
+    # An ended terminal must end the daemons too: exceptions unwind fixtures.
+    def stop(signum, frame):
+        raise KeyboardInterrupt
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGHUP, stop)
+
+
+def default_cluster():
+    return Cluster(inventory=world())
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    report = outcome.get_result()
+    setattr(item, "report_" + report.when, report)
+    cluster = item.funcargs.get("cluster") if hasattr(item, "funcargs") else None
+    if report.failed and isinstance(cluster, Cluster):
+        for name, log in (("slurmctld", cluster.ctld_log()[-6000:]),
+                          ("vcsim", sim_log(cluster))):
+            report.sections.append((f"the end of {name}'s log", log))
+
+
+def sim_log(cluster):
+    f = cluster.path("log", "vcsim.out")
+    return f.read_text(errors="replace")[-2000:] if f.exists() else ""
+
+
+@pytest.fixture(scope="module")
+def cluster(request):
+    make = getattr(request.module, "make_cluster", default_cluster)
+    c = make()
+    try:
+        c.start()
+        yield c
+    finally:
+        c.remove()
+
+
+def vf_overfull(cluster):
+    """PFs that hold more VFs than they have, by the simulator's own word."""
+    return [f"{h['name']} {pf['pci']}: {pf['used']} of {pf['vfs']}"
+            for h in cluster.state()["hosts"] for pf in h["pfs"]
+            if pf["used"] > pf["vfs"]]
+
+
+def check_invariants(cluster):
+    n = cluster.counters()
+    assert n["powerOnFullPF"] == 0, "I1: a power-on was sent to a full PF"
+    assert n["foreignTouches"] == 0, "I4: something foreign was touched"
+    assert vf_overfull(cluster) == []
+
+
+def end_jobs(cluster):
+    if "slurmctld" not in cluster.daemons:
+        return
+    cluster.run("scancel", "--user", cluster.user)
+
+    def empty():
+        r = cluster.run("squeue", "-h", "-o", "%i %t")
+        return r.returncode == 0 and not r.stdout.strip()
+    wait_for("the queue is empty after scancel", 40, empty)
+
+
+@pytest.fixture(autouse=True)
+def invariants(request):
+    yield
+    if "cluster" not in request.fixturenames:
+        return
+    c = request.getfixturevalue("cluster")
+    if c.plain or "vcsim" not in c.daemons:
+        return
+    end_jobs(c)
+    check_invariants(c)
+
+
+@pytest.fixture
+def fresh(request):
+    """A cluster of one test's own: fresh(inventory=..., ...) starts it."""
+    made = []
+
+    def make(start=True, **kw):
+        kw.setdefault("inventory", world())
+        attrs = {k: kw.pop(k) for k in ("slurm", "vsphere", "vsphere_text",
+                                        "node_lines", "partition_lines")
+                 if k in kw}
+        c = Cluster(**kw)
+        for k, v in attrs.items():
+            setattr(c, k, v)
+        made.append(c)
+        if start:
+            c.start()
+        return c
+    yield make
+    failed = getattr(request.node, "report_call", None)
+    try:
+        for c in made:
+            if failed is not None and failed.failed:
+                print(f"--- slurmctld of {c.dir}:\n{c.ctld_log()[-6000:]}")
+            elif "vcsim" in c.daemons and not c.plain:
+                end_jobs(c)
+                check_invariants(c)
+    finally:
+        for c in made:
+            c.remove()

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One job, end to end: new VMs, warm VMs, the nodes a user names or excludes."""
+
+import re
+import time
+
+from cluster import Cluster, wait_for
+from worlds import world
+
+# What a user would look at: who am I, which adapter, which card.
+REPORT = 'srun -l "$VS_CLUSTER_DIR"/bin/report'
+
+
+def make_cluster():
+    return Cluster(inventory=world(hosts=4, vfs=4))
+
+
+def rows(text):
+    """{node: (adapter, mac)} of REPORT's lines."""
+    res = {}
+    for line in text.splitlines():
+        m = re.match(r"\d+: (\S+) adapter=(\S+) mac=(\S+)", line)
+        if m:
+            res[m.group(1)] = (m.group(2), m.group(3))
+    return res
+
+
+def on_nodes(cluster):
+    return {vm["name"] for vm in cluster.our_vms() if vm["on"]}
+
+
+def test_sbatch_by_constraint_runs_on_four_new_vms_with_a_vf_each(cluster):
+    before = cluster.mutating()
+    job = cluster.sbatch("--constraint=sriov-roce", "-N4", script=REPORT)
+    seen = rows(cluster.wait_job(job))
+    assert len(seen) == 4
+    assert {a for a, _ in seen.values()} == {"sriov-roce"}
+    assert len({mac for _, mac in seen.values()}) == 4
+    # The simulator agrees: these VMs are on, with these cards.
+    vms = {vm["name"]: vm for vm in cluster.our_vms() if vm["on"]}
+    assert set(vms) == set(seen)
+    for name, (_, mac) in seen.items():
+        assert mac in vms[name]["vf_macs"]
+    # I7: a clone and a power-on for each, and nothing else.
+    assert cluster.mutating() - before == 2 * 4
+
+
+def test_the_batch_output_names_host_adapter_and_mac_as_svf_does(cluster):
+    job = cluster.sbatch("-C", "sriov-roce", "-N2", script=REPORT)
+    seen = rows(cluster.wait_job(job))
+    nodes = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}
+    for name, (adapter, mac) in seen.items():
+        assert nodes[name]["adapter"] == adapter
+        assert nodes[name]["mac"] == mac
+        assert nodes[name]["host"].startswith("esx")
+        assert nodes[name]["pf"] == "0000:3b:00.0"
+
+
+def test_the_same_vms_serve_the_next_job_within_two_seconds(cluster):
+    first = rows(cluster.wait_job(cluster.sbatch("-C", "sriov-roce", "-N4",
+                                                 script=REPORT)))
+    calls = cluster.mutating()
+    began = time.time()
+    job = cluster.sbatch("-C", "sriov-roce", "-N4",
+                         script="date +%s.%N; " + REPORT)
+    out = cluster.wait_job(job)
+    assert float(out.splitlines()[0]) - began < 2.0
+    assert rows(out) == first
+    assert cluster.mutating() == calls, "a warm VM needs no call"
+
+
+def test_warm_vms_are_preferred_over_new_ones(cluster):
+    out = cluster.wait_job(cluster.sbatch("-N2", "-w", "vm[011-012]",
+                                          script=REPORT))
+    assert set(rows(out)) == {"vm011", "vm012"}
+    warm = on_nodes(cluster)
+    out = cluster.wait_job(cluster.sbatch("-N4", "-x", "vm[001-003]",
+                                          script=REPORT))
+    assert set(rows(out)) <= warm
+    assert {"vm011", "vm012"} <= set(rows(out))
+
+
+def test_w_gives_the_named_node_though_others_are_warm(cluster):
+    out = cluster.wait_job(cluster.sbatch("-N1", "-w", "vm009", script=REPORT))
+    assert set(rows(out)) == {"vm009"}
+
+
+def test_w_is_honoured_beside_free_choices(cluster):
+    out = cluster.wait_job(cluster.sbatch("-N3", "-w", "vm016", script=REPORT))
+    assert "vm016" in rows(out) and len(rows(out)) == 3
+
+
+def test_x_keeps_a_warm_node_out(cluster):
+    warm = sorted(on_nodes(cluster))
+    out = cluster.wait_job(cluster.sbatch("-N2", "-x", warm[0], script=REPORT))
+    assert warm[0] not in rows(out)
+
+
+def test_a_requeued_job_runs_again(cluster):
+    job = cluster.sbatch("-N1", "--requeue", script="sleep 60")
+    cluster.wait_state(job, "RUNNING")
+    cluster.must("scontrol", "requeue", str(job))
+    wait_for("the job was requeued", 20,
+             lambda: cluster.job(job).get("Restarts") == "1")
+
+
+def test_an_array_gets_a_vm_per_task(cluster):
+    job = cluster.sbatch("-N1", "--array=1-3", "-C", "sriov-roce",
+                         script="hostname")
+
+    def done():
+        r = cluster.run("squeue", "-h", "-j", str(job))
+        return r.returncode or not r.stdout.strip()
+    wait_for("the array is done", 40, done)
+
+
+def test_the_first_line_comes_within_a_second_of_the_last_registration(fresh):
+    c = fresh(nodes=4, inventory=world(hosts=2, vfs=2))
+    job = c.sbatch("-N4", "-C", "sriov-roce", script="date +%s.%N; sleep 1")
+    out = c.wait_job(job)
+    assert float(out.split()[0]) - c.last_registration(c.node_names()) < 1.0
+
+
+def test_the_batch_script_waits_for_the_slowest_node(fresh):
+    c = fresh(nodes=4, inventory=world(hosts=2, vfs=2), start=False)
+    c.delay_boot("vm004", 4)
+    c.start()
+    job = c.sbatch("-N4", "-C", "sriov-roce",
+                   script="date +%s.%N; srun -l hostname")
+    out = c.wait_job(job)
+    assert float(out.split()[0]) >= c.last_registration(["vm004"])
+    assert "vm004" in out

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Too few VFs: a scheduling answer, never a node fault."""
+
+import datetime
+import re
+
+from cluster import Cluster, wait_for
+from worlds import foreign, world
+
+E1, E2 = "esx01.example.org", "esx02.example.org"
+
+
+def make_cluster():
+    """Four nodes, four VFs, two of them taken by somebody else's VMs."""
+    return Cluster(inventory=world(hosts=2, vfs=2, vms=[
+        foreign("theirs-1", E1), foreign("theirs-2", E2)]), nodes=4)
+
+
+def reason_of(cluster, job):
+    j = cluster.job(job)
+    return " ".join([cluster.squeue(job, "%r"), j.get("Reason", ""),
+                     j.get("SystemComment", "")])
+
+
+def test_two_jobs_submitted_at_once_never_overfill(cluster):
+    a = cluster.sbatch("-N1", script="sleep 4")
+    b = cluster.sbatch("-N1", script="sleep 4")
+    c = cluster.sbatch("-N1", script="sleep 1")
+    cluster.wait_job(a)
+    cluster.wait_job(b)
+    cluster.wait_job(c)
+    assert cluster.counters()["powerOnFullPF"] == 0
+    used = sum(pf["used"] for h in cluster.state()["hosts"] for pf in h["pfs"])
+    assert used <= 4
+
+
+def test_a_shortage_pends_with_a_reason_that_users_can_read(cluster):
+    job = cluster.sbatch("-N3", "-C", "sriov-roce")
+    text = wait_for("the reason speaks of VFs", 15, lambda: re.search(
+        r"VF", reason_of(cluster, job)) and reason_of(cluster, job))
+    assert "sriov-roce" in text
+    assert cluster.job_state(job) == "PENDING"
+    why = cluster.svf("why", str(job))
+    assert "VF" in why["text"]
+
+
+def test_a_shortage_takes_no_node_down_and_requeues_nothing(cluster):
+    job = cluster.sbatch("-N3", "-C", "sriov-roce")
+    wait_for("the reason speaks of VFs", 15,
+             lambda: "VF" in reason_of(cluster, job))
+    assert not [s for s in cluster.node_states().values()
+                if "DOWN" in s.replace("POWERED_DOWN", "")
+                .replace("POWERING_DOWN", "") or "DRAIN" in s]
+    j = cluster.job(job)
+    assert j["Restarts"] == "0" and j["JobState"] == "PENDING"
+
+
+def test_a_short_job_is_not_said_to_start_now(cluster):
+    r = cluster.run("sbatch", "--test-only", "-N3", "-C", "sriov-roce",
+                    "--wrap=true")
+    m = re.search(r"to start at (\S+)", r.stderr)
+    if m:
+        start = datetime.datetime.fromisoformat(m.group(1))
+        assert (start - datetime.datetime.now()).total_seconds() > 1
+    else:
+        assert r.returncode != 0
+    job = cluster.sbatch("-N3", "-C", "sriov-roce")
+    wait_for("it has been looked at", 15, lambda: "VF" in reason_of(cluster, job))
+    start = cluster.squeue(job, "%S")
+    if start != "N/A":
+        assert datetime.datetime.fromisoformat(start) > datetime.datetime.now()
+
+
+def test_a_job_that_fits_passes_one_that_waits(cluster):
+    big = cluster.sbatch("-N3", "-t", "5")
+    wait_for("the reason speaks of VFs", 15, lambda: "VF" in reason_of(cluster, big))
+    small = cluster.sbatch("-N1", "-t", "1")
+    cluster.wait_job(small)
+    assert cluster.job_state(big) == "PENDING"
+
+
+def test_the_waiting_job_runs_when_the_vfs_come_back(cluster):
+    job = cluster.sbatch("-N3", "-C", "sriov-roce")
+    wait_for("the reason speaks of VFs", 15, lambda: "VF" in reason_of(cluster, job))
+    cluster.sim("do", {"op": "powerOff", "vm": "theirs-1"})
+    cluster.wait_job(job)
+    cluster.sim("do", {"op": "powerOn", "vm": "theirs-1"}) \
+        if False else None
+
+
+def test_more_nodes_than_there_are_is_refused_at_submit(cluster):
+    r = cluster.sbatch("-N5", "-C", "sriov-roce", expect=False)
+    assert r.returncode != 0
+
+
+def test_a_warm_vm_is_reclaimed_for_another_partitions_job(fresh):
+    c = fresh(start=False, nodes=4, inventory=world(hosts=1, vfs=4, vms=[
+        foreign("theirs-1", E1), foreign("theirs-2", E1)]))
+    c.vsphere = {"ShutdownGrace": 2, "lines": [
+        "ClusterName=HPC1 ResourcePool=slurm",
+        "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
+        "PartitionName=a Adapter=sriov-roce Template=rhel9-ofed",
+        "PartitionName=b Adapter=sriov-roce Template=rhel9-ofed"]}
+    c.partition_lines = ["PartitionName=a Nodes=vm[001-002] Default=YES",
+                         "PartitionName=b Nodes=vm[003-004]"]
+    c.start()
+    c.wait_job(c.sbatch("-p", "a", "-N2"))
+    job = c.sbatch("-p", "b", "-N2", script="hostname")
+    c.wait_job(job, 60)
+    assert not [v for v in c.our_vms() if v["on"] and v["name"] in
+                ("vm001", "vm002")]
+    # The first partition still works: its nodes come back the same way.
+    c.wait_job(c.sbatch("-p", "a", "-N2"), 60)
