@@ -3,6 +3,8 @@ core_sources += \
 	src/common/engine/ask.c \
 	src/common/engine/conf.c \
 	src/common/engine/control.c src/common/engine/control.h \
+	src/common/engine/control_i.h src/common/engine/control_listen.c \
+	src/common/engine/control_msg.c src/common/engine/control_msg.h \
 	src/common/engine/core.c src/common/engine/core.h \
 	src/common/engine/core_i.h \
 	src/common/engine/hold.c \

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The control channel's server: svf's questions, answered from memory.
+ */
+#ifndef VS_ENGINE_CONTROL_H
+#define VS_ENGINE_CONTROL_H
+
+#include <stdint.h>
+#include "engine/core.h"
+
+/*
+ * Listen on conf->control_addr:control_port (port 0: a free one) and serve in
+ * a thread of its own; the port's number is in STATE_DIR/vsphere_control.port
+ * then. What is needed of conf is copied. -1 VS_E_CONFIG if that can't be.
+ */
+int vs_control_start(const struct vs_conf *conf, struct vs_err *err);
+/* End the thread and all connections. Harmless if nothing was started. */
+void vs_control_stop(void);
+
+struct vs_control_counts {
+	uint64_t served;	/* answered, errors of the verb included */
+	uint64_t refused;	/* frames or credentials that were no good */
+	uint64_t expired;	/* too slow */
+};
+void vs_control_counts_get(struct vs_control_counts *out);
+
+#endif

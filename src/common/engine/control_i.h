@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inside the control channel's server. */
+#ifndef VS_ENGINE_CONTROL_I_H
+#define VS_ENGINE_CONTROL_I_H
+
+#include "engine/core.h"
+
+/* A listening, non-blocking socket at ControlAddr:ControlPort, its port written
+ * to STATE_DIR/vsphere_control.port; -1 VS_E_CONFIG. */
+int vs_control_listen(const struct vs_conf *conf, struct vs_err *err);
+
+#endif

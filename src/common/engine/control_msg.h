@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is inside the sealed frames of the control channel.
+ *
+ * Request, one per connection:  {"verb":"why","job":4711,"id":"..."}
+ * Reply, one or more frames:    {"id":"...","part":0,"of":3}\n BYTES
+ *   the bytes of all parts together are the report (engine/report.h), or
+ * Refusal, one frame:           {"id":"...","error":"text","code":"gone"}\n
+ */
+#ifndef VS_ENGINE_CONTROL_MSG_H
+#define VS_ENGINE_CONTROL_MSG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "util/err.h"
+
+#define VS_CTL_ID_MAX 64
+#define VS_CTL_REQUEST_MAX 4096		/* a request's credential */
+#define VS_CTL_PART_MAX (256 * 1024)	/* a report's bytes in one frame */
+/* A part's credential: base64, header and munge's own. */
+#define VS_CTL_REPLY_MAX (VS_CTL_PART_MAX * 2)
+#define VS_CTL_REPORT_MAX (16 * 1024 * 1024)
+
+struct vs_ctl_request {
+	char verb[16];
+	uint32_t job;
+	char id[VS_CTL_ID_MAX];		/* the client's, echoed */
+};
+char *vs_ctl_request_format(const struct vs_ctl_request *r);	/* free() it */
+int vs_ctl_request_parse(const char *text, size_t len,
+			 struct vs_ctl_request *out, struct vs_err *err);
+
+struct vs_ctl_part {
+	char id[VS_CTL_ID_MAX];
+	uint32_t part, of;
+	bool refused;
+	struct vs_err err;		/* of a refusal */
+	const char *bytes;		/* inside the text that was parsed */
+	size_t len;
+};
+/* The header and the bytes p->bytes as one text of *len bytes; free() it. */
+char *vs_ctl_part_format(const struct vs_ctl_part *p, size_t *len);
+int vs_ctl_part_parse(const char *text, size_t len, struct vs_ctl_part *out,
+		      struct vs_err *err);
+
+#endif
