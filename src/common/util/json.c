@@ -368,6 +368,20 @@ struct json_object *vs_jb_boxed_str(const char *s)
 	return o;
 }
 
+struct json_object *vs_jb_clone(struct json_object *o)
+{
+	struct json_object *copy = NULL;
+
+	if (o && json_object_deep_copy(o, &copy, NULL) < 0)
+		abort();
+	return copy;
+}
+
+struct json_object *vs_jb_copy(struct vs_j j)
+{
+	return vs_jb_clone(j.obj);
+}
+
 static char *text_of(struct json_object *o, int flags)
 {
 	const char *s = json_object_to_json_string_ext(o, flags);

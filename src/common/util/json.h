@@ -56,7 +56,8 @@ bool vs_j_bool_or(struct vs_j j, bool dflt);
 /* vCenter's reference: its value ("vm-42") or ""; type into *type if asked. */
 const char *vs_j_ref(struct vs_j j, const char **type);
 
-/* Builders. All take ownership of what is put in (as json-c does). */
+/* Builders. All take ownership of what is put in (as json-c does). A NULL
+ * string or value is left out; a key that is there gets the new value. */
 struct json_object *vs_jb_obj(const char *type_name);	/* NULL: no _typeName */
 struct json_object *vs_jb_arr(void);
 void vs_jb_str(struct json_object *o, const char *key, const char *s);
@@ -69,7 +70,9 @@ void vs_jb_add(struct json_object *arr, struct json_object *v);
 void vs_jb_add_str(struct json_object *arr, const char *s);
 struct json_object *vs_jb_new_ref(const char *type, const char *value);
 struct json_object *vs_jb_boxed_str(const char *s);	/* an Any slot */
-/* An iteration over an object's members, for reports: fn per member. */
+/* Deep copies: of what a cursor stands on (NULL for null), of what was built. */
+struct json_object *vs_jb_copy(struct vs_j j);
+struct json_object *vs_jb_clone(struct json_object *o);
 char *vs_jb_text_free(struct json_object *o);	/* serialise, drop o; free() */
 char *vs_jb_pretty_free(struct json_object *o);
 void vs_jb_free(struct json_object *o);

@@ -1,3 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 core_sources += \
-	src/common/vcenter/vc.h
+	src/common/vcenter/call.c \
+	src/common/vcenter/decode_host.c \
+	src/common/vcenter/decode_vm.c \
+	src/common/vcenter/fault.c \
+	src/common/vcenter/http.c \
+	src/common/vcenter/inv.c src/common/vcenter/inv.h \
+	src/common/vcenter/resolve.c \
+	src/common/vcenter/retrieve.c \
+	src/common/vcenter/session.c \
+	src/common/vcenter/slow.c \
+	src/common/vcenter/spec.c src/common/vcenter/spec.h \
+	src/common/vcenter/spec_vm.c \
+	src/common/vcenter/task.c \
+	src/common/vcenter/vc.c src/common/vcenter/vc.h \
+	src/common/vcenter/vc_i.h \
+	src/common/vcenter/watch.c

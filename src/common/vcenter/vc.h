@@ -167,6 +167,8 @@ void vs_vc_slow_now(struct vs_vc *vc);
  * clone, else "". VS_E_UNKNOWN: the reply was lost, look before acting again.
  * -1 with err if the client is not up (nothing was sent).
  */
+#define VS_VC_FAULT_NO_VF "NoVirtualFunction"	/* err.fault when a power-on
+	* found no free VF, whatever type vCenter gave it; VS_E_OTHER_HOST */
 struct vs_vc_op {
 	void (*started)(void *arg, uint64_t id, const char *task);
 	void (*done)(void *arg, uint64_t id, const char *result,

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A host's properties into our record of it, and the record into the typed
+ * event. A PF is joined from four places: pciPassthruInfo (VFs), pnic (device
+ * name, link), proxySwitch (which distributed switch it is an uplink of) and
+ * numaInfo (its node).
+ *
+ * Rules: VFs count only while SR-IOV is active on the PF. A PF without a
+ * physical NIC is no network device and is left out. Link is told, not judged:
+ * an InfiniBand port shows none.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+#include "vcenter/inv.h"
+
+const char *const vs_inv_host_paths[] = {
+	"name", "parent", "runtime.connectionState", "runtime.powerState",
+	"runtime.inMaintenanceMode", "runtime.inQuarantineMode",
+	"hardware.cpuInfo", "hardware.memorySize", "hardware.numaInfo",
+	"config.product", "config.pciPassthruInfo", "config.network.pnic",
+	"config.network.proxySwitch", "network", "datastore", NULL
+};
+
+static char *lower(const char *s)
+{
+	char *out = vs_strdup(s);
+
+	for (char *p = out; *p; p++)
+		*p = tolower((unsigned char)*p);
+	return out;
+}
+
+static char *opt_str(struct vs_j j, const char *key)
+{
+	return vs_strdup(vs_j_str_or(vs_j_opt(j, key), ""));
+}
+
+static void clear_pts(struct vcx_host *h)
+{
+	for (size_t i = 0; i < h->npts; i++)
+		free(h->pts[i].pci);
+	free(h->pts);
+	h->pts = NULL;
+	h->npts = 0;
+}
+
+static void set_pts(struct vcx_host *h, struct vs_j list)
+{
+	size_t n = vs_j_len(list);
+
+	clear_pts(h);
+	h->pts = n ? vs_calloc(n, sizeof(*h->pts)) : NULL;
+	for (size_t i = 0; i < n; i++) {
+		struct vs_j p = vs_j_at(list, i);
+		struct vcx_pt *pt = &h->pts[h->npts];
+
+		if (strcmp(vs_j_type(p), "HostSriovInfo") ||
+		    !vs_j_bool_or(vs_j_opt(p, "sriovCapable"), false))
+			continue;
+		pt->pci = lower(vs_j_str(vs_j_get(p, "id")));
+		if (vs_j_bool_or(vs_j_opt(p, "sriovActive"), false))
+			pt->vfs = (int)vs_j_int_or(vs_j_opt(p,
+						"numVirtualFunction"), 0);
+		h->npts++;
+	}
+}
+
+static void clear_pnics(struct vcx_host *h)
+{
+	for (size_t i = 0; i < h->npnics; i++) {
+		free(h->pnics[i].key);
+		free(h->pnics[i].device);
+		free(h->pnics[i].pci);
+	}
+	free(h->pnics);
+	h->pnics = NULL;
+	h->npnics = 0;
+}
+
+static void set_pnics(struct vcx_host *h, struct vs_j list)
+{
+	size_t n = vs_j_len(list);
+
+	clear_pnics(h);
+	h->pnics = n ? vs_calloc(n, sizeof(*h->pnics)) : NULL;
+	for (size_t i = 0; i < n; i++) {
+		struct vs_j p = vs_j_at(list, i);
+		struct vcx_pnic *nic = &h->pnics[h->npnics++];
+
+		nic->key = opt_str(p, "key");
+		nic->device = opt_str(p, "device");
+		nic->pci = lower(vs_j_str_or(vs_j_opt(p, "pci"), ""));
+		nic->link = !vs_j_null(vs_j_opt(p, "linkSpeed"));
+	}
+}
+
+static void clear_proxies(struct vcx_host *h)
+{
+	for (size_t i = 0; i < h->nproxies; i++) {
+		free(h->proxies[i].uuid);
+		vs_strs_free(h->proxies[i].pnics, h->proxies[i].npnics);
+	}
+	free(h->proxies);
+	h->proxies = NULL;
+	h->nproxies = 0;
+}
+
+static void set_proxies(struct vcx_host *h, struct vs_j list)
+{
+	size_t n = vs_j_len(list);
+
+	clear_proxies(h);
+	h->proxies = n ? vs_calloc(n, sizeof(*h->proxies)) : NULL;
+	for (size_t i = 0; i < n; i++) {
+		struct vs_j p = vs_j_at(list, i);
+		struct vcx_proxy *proxy = &h->proxies[h->nproxies++];
+
+		proxy->uuid = opt_str(p, "dvsUuid");
+		proxy->pnics = vs_strs_read(vs_j_opt(p, "pnic"), false,
+					    &proxy->npnics);
+	}
+}
+
+static void clear_numas(struct vcx_host *h)
+{
+	for (size_t i = 0; i < h->nnumas; i++)
+		free(h->numas[i].pci);
+	free(h->numas);
+	h->numas = NULL;
+	h->nnumas = 0;
+	h->numa_nodes = 0;
+}
+
+static void set_numas(struct vcx_host *h, struct vs_j info)
+{
+	struct vs_j nodes = vs_j_opt(info, "numaNode");
+	size_t n = vs_j_len(nodes), cap = 0;
+
+	clear_numas(h);
+	h->numa_nodes = (int)vs_j_int_or(vs_j_opt(info, "numNodes"),
+					 (int64_t)n);
+	for (size_t i = 0; i < n; i++) {
+		struct vs_j node = vs_j_at(nodes, i);
+		struct vs_j pci = vs_j_opt(node, "pciId");
+		size_t m = vs_j_len(pci);
+
+		for (size_t k = 0; k < m; k++) {
+			struct vcx_numa *u;
+
+			VS_GROW(h->numas, cap, h->nnumas + 1);
+			u = &h->numas[h->nnumas++];
+			u->pci = lower(vs_j_str(vs_j_at(pci, k)));
+			u->node = (int)vs_j_int_or(vs_j_opt(node, "typeId"),
+						   (int64_t)i);
+		}
+	}
+}
+
+/* The newest virtual hardware of an ESXi release (Broadcom KB 315655). */
+static int max_hw(const char *version)
+{
+	static const struct { int major, minor, patch, hw; } t[] = {
+		{ 9, 0, 0, 22 }, { 8, 0, 2, 21 }, { 8, 0, 0, 20 },
+		{ 7, 0, 2, 19 }, { 7, 0, 1, 18 }, { 7, 0, 0, 17 },
+		{ 6, 7, 2, 15 }, { 6, 7, 0, 14 }, { 6, 5, 0, 13 },
+	};
+	int v[3] = { 0 };
+
+	if (sscanf(version, "%d.%d.%d", &v[0], &v[1], &v[2]) < 2)
+		return 0;
+	for (size_t i = 0; i < VS_COUNT(t); i++) {
+		if (v[0] != t[i].major ? v[0] > t[i].major :
+		    v[1] != t[i].minor ? v[1] > t[i].minor :
+		    v[2] >= t[i].patch)
+			return t[i].hw;
+	}
+	return 0;
+}
+
+/*
+ * What VMs can have. ESXi's own part is not in the API before a host is full;
+ * 8 % and 1 GiB is an estimate on the safe side for hosts of 64 GiB and more.
+ */
+static int64_t usable_mb(int64_t bytes)
+{
+	int64_t mb = bytes / (1024 * 1024);
+
+	mb -= mb * 8 / 100 + 1024;
+	return mb > 0 ? mb : 0;
+}
+
+static void set_cpu(struct vcx_host *h, struct vs_j info)
+{
+	h->cores = (int)vs_j_int_or(vs_j_opt(info, "numCpuCores"), 0);
+	h->core_mhz = (int)(vs_j_int_or(vs_j_opt(info, "hz"), 0) / 1000000);
+}
+
+static void set_refs(char ***slot, size_t *n, struct vs_j list)
+{
+	vs_strs_free(*slot, *n);
+	*slot = vs_strs_read(list, true, n);
+}
+
+static unsigned int set_state(struct vcx_host *h, const char *path,
+			      struct vs_j val)
+{
+	if (!strcmp(path, "runtime.connectionState"))
+		vs_str_replace(&h->connection, vs_j_str_or(val, NULL));
+	else if (!strcmp(path, "runtime.powerState"))
+		vs_str_replace(&h->power, vs_j_str_or(val, NULL));
+	else if (!strcmp(path, "runtime.inMaintenanceMode"))
+		h->maintenance = vs_j_bool_or(val, false);
+	else if (!strcmp(path, "runtime.inQuarantineMode"))
+		h->quarantine = vs_j_bool_or(val, false);
+	else
+		return 0;
+	return VS_VC_HOST_STATE;
+}
+
+static unsigned int set_hardware(struct vcx_host *h, const char *path,
+				 struct vs_j val)
+{
+	if (!strcmp(path, "hardware.cpuInfo"))
+		set_cpu(h, val);
+	else if (!strcmp(path, "hardware.memorySize"))
+		h->memory_mb = usable_mb(vs_j_int_or(val, 0));
+	else if (!strcmp(path, "config.product"))
+		h->max_hw = max_hw(vs_j_str_or(vs_j_opt(val, "version"), ""));
+	else
+		return 0;
+	return VS_VC_HOST_HW;
+}
+
+static unsigned int set_devices(struct vcx_host *h, const char *path,
+				struct vs_j val)
+{
+	if (!strcmp(path, "config.pciPassthruInfo")) {
+		set_pts(h, val);
+	} else if (!strcmp(path, "config.network.pnic")) {
+		set_pnics(h, val);
+	} else if (!strcmp(path, "config.network.proxySwitch")) {
+		set_proxies(h, val);
+	} else if (!strcmp(path, "hardware.numaInfo")) {
+		set_numas(h, val);
+		return VS_VC_HOST_PFS | VS_VC_HOST_HW;
+	} else {
+		return 0;
+	}
+	return VS_VC_HOST_PFS;
+}
+
+static unsigned int set_place(struct vcx_host *h, const char *path,
+			      struct vs_j val)
+{
+	const char *ref;
+
+	if (!strcmp(path, "name")) {
+		vs_str_replace(&h->name, vs_j_str_or(val, NULL));
+		return VS_VC_HOST_NAME;
+	}
+	if (!strcmp(path, "parent")) {
+		ref = vs_j_ref(val, NULL);
+		vs_str_replace(&h->cluster, *ref ? ref : NULL);
+		return VS_VC_HOST_PARENT;
+	}
+	if (!strcmp(path, "network")) {
+		set_refs(&h->nets, &h->nnets, val);
+		return VS_VC_HOST_NETS;
+	}
+	if (!strcmp(path, "datastore")) {
+		set_refs(&h->stores, &h->nstores, val);
+		return VS_VC_HOST_STORES;
+	}
+	return 0;
+}
+
+bool vs_inv_host_prop(struct vcx_host *h, const char *path, struct vs_j val)
+{
+	unsigned int bit = set_state(h, path, val);
+
+	if (!bit)
+		bit = set_hardware(h, path, val);
+	if (!bit)
+		bit = set_devices(h, path, val);
+	if (!bit)
+		bit = set_place(h, path, val);
+	h->has |= bit;
+	return bit != 0;
+}
+
+void vs_inv_host_reset(struct vcx_host *h)
+{
+	struct vs_j unset = { 0 };
+
+	for (size_t i = 0; vs_inv_host_paths[i]; i++)
+		vs_inv_host_prop(h, vs_inv_host_paths[i], unset);
+}
+
+static const struct vcx_pnic *pnic_of(const struct vcx_host *h,
+				      const char *pci)
+{
+	for (size_t i = 0; i < h->npnics; i++)
+		if (!strcmp(h->pnics[i].pci, pci))
+			return &h->pnics[i];
+	return NULL;
+}
+
+static const char *switch_of(const struct vcx_host *h, const char *key)
+{
+	for (size_t i = 0; i < h->nproxies; i++)
+		for (size_t k = 0; k < h->proxies[i].npnics; k++)
+			if (!strcmp(h->proxies[i].pnics[k], key))
+				return h->proxies[i].uuid;
+	return "";
+}
+
+static int numa_of(const struct vcx_host *h, const char *pci)
+{
+	for (size_t i = 0; i < h->nnumas; i++)
+		if (!strcmp(h->numas[i].pci, pci))
+			return h->numas[i].node;
+	return -1;
+}
+
+static size_t join_pfs(const struct vcx_host *h, struct vs_vc_pf *pfs)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->npts; i++) {
+		const struct vcx_pnic *nic = pnic_of(h, h->pts[i].pci);
+
+		if (!nic)
+			continue;
+		pfs[n++] = (struct vs_vc_pf){
+			.pci = h->pts[i].pci, .pnic = nic->device,
+			.switch_uuid = switch_of(h, nic->key),
+			.vfs = h->pts[i].vfs,
+			.numa = numa_of(h, h->pts[i].pci),
+			.link_up = nic->link,
+		};
+	}
+	return n;
+}
+
+static bool says(const char *s, const char *what)
+{
+	return s && !strcmp(s, what);
+}
+
+void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
+			 void *arg)
+{
+	VS_FREE struct vs_vc_pf *pfs = vs_calloc(h->npts + 1, sizeof(*pfs));
+	struct vs_vc_host out = {
+		.moid = h->moid, .has = h->has, .name = h->name,
+		.cluster = h->cluster ? h->cluster : "",
+		.connected = says(h->connection, "connected"),
+		.powered_on = says(h->power, "poweredOn"),
+		.standby = says(h->power, "standBy"),
+		.maintenance = h->maintenance, .quarantine = h->quarantine,
+		.cores = h->cores, .core_mhz = h->core_mhz,
+		.numa_nodes = h->numa_nodes, .max_hw = h->max_hw,
+		.memory_mb = h->memory_mb, .pfs = pfs,
+		.nets = (const char *const *)h->nets, .nnets = h->nnets,
+		.stores = (const char *const *)h->stores,
+		.nstores = h->nstores,
+	};
+
+	out.npfs = join_pfs(h, pfs);
+	h->has = 0;
+	if (!h->name)
+		out.has &= ~VS_VC_HOST_NAME;
+	if (ev->host)
+		ev->host(arg, &out);
+}
+
+void vs_inv_host_free(struct vcx_host *h)
+{
+	clear_pts(h);
+	clear_pnics(h);
+	clear_proxies(h);
+	clear_numas(h);
+	vs_strs_free(h->nets, h->nnets);
+	vs_strs_free(h->stores, h->nstores);
+	free(h->moid);
+	free(h->name);
+	free(h->cluster);
+	free(h->connection);
+	free(h->power);
+	free(h);
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A VM's properties, as vCenter streams them, into our record of it, and the
+ * record into the typed event.
+ *
+ * Rules: a property that is unset clears what it filled; a path that is not in
+ * the table is not ours to guess (the caller reads the object anew). An
+ * automatic PF that is not resolved yet reads "Automatic-0000:00:00.0" and
+ * gives no PF; "Automatic-<pf>" gives that PF.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+#include "util/name.h"
+#include "vcenter/inv.h"
+
+#define KEYED(key) "config.extraConfig[\"" key "\"]"
+
+const char *const vs_inv_vm_paths[] = {
+	"runtime.powerState", "runtime.host", "runtime.connectionState",
+	"config.template", "config.hardware.device", "config.hardware.numCPU",
+	"config.hardware.memoryMB", "config.memoryAllocation",
+	"config.cpuAllocation", "config.memoryReservationLockedToMax",
+	"config.latencySensitivity", NULL
+};
+
+const char *const vs_inv_ours_paths[] = {
+	"name", "parent", "config.instanceUuid", "config.changeVersion",
+	"config.files.vmPathName", "guest.toolsRunningStatus",
+	KEYED(VS_KEY_OWNER), KEYED(VS_KEY_PROFILE), KEYED(VCX_KEY_JOB), NULL
+};
+
+void vs_strs_free(char **strs, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(strs[i]);
+	free(strs);
+}
+
+char **vs_strs_read(struct vs_j arr, bool refs, size_t *n)
+{
+	char **out = NULL;
+
+	*n = vs_j_len(arr);
+	if (*n)
+		out = vs_calloc(*n, sizeof(*out));
+	for (size_t i = 0; i < *n; i++) {
+		struct vs_j j = vs_j_at(arr, i);
+
+		out[i] = vs_strdup(refs ? vs_j_ref(j, NULL) : vs_j_str(j));
+	}
+	return out;
+}
+
+static void set_str(char **slot, struct vs_j val)
+{
+	vs_str_replace(slot, vs_j_str_or(val, NULL));
+}
+
+static void set_ref(char **slot, struct vs_j val)
+{
+	const char *s = vs_j_ref(val, NULL);
+
+	vs_str_replace(slot, *s ? s : NULL);
+}
+
+/* An OptionValue, or its value; the empty string is how a key is deleted. */
+static void set_option(char **slot, struct vs_j val)
+{
+	const char *s;
+
+	if (!strcmp(vs_j_type(val), "OptionValue"))
+		val = vs_j_opt(val, "value");
+	s = vs_j_str_or(val, "");
+	vs_str_replace(slot, *s ? s : NULL);
+}
+
+/* ---- devices -------------------------------------------------------------- */
+
+static void clear_devices(struct vcx_vm *vm)
+{
+	for (size_t i = 0; i < vm->ncards; i++) {
+		struct vs_vc_card *c = &vm->cards[i];
+
+		free((char *)c->mac);
+		free((char *)c->network);
+		free((char *)c->portgroup_key);
+		free((char *)c->switch_uuid);
+		free((char *)c->pci);
+	}
+	free(vm->cards);
+	vs_strs_free(vm->card_types, vm->ncards);
+	vs_strs_free(vm->disks, vm->ndisks);
+	vm->cards = NULL;
+	vm->card_types = NULL;
+	vm->ncards = 0;
+	vm->disks = NULL;
+	vm->ndisks = 0;
+}
+
+static char *lower(const char *s)
+{
+	char *out = vs_strdup(s);
+
+	for (char *p = out; *p; p++)
+		*p = tolower((unsigned char)*p);
+	return out;
+}
+
+static enum vs_vc_card_kind kind_of(struct vs_j dev, const char *type)
+{
+	const char *backing = vs_j_type(vs_j_opt(dev, "backing"));
+
+	if (!strcmp(type, "VirtualSriovEthernetCard"))
+		return VS_VC_CARD_SRIOV;
+	if (!strcmp(type, "VirtualVmxnet3Vrdma"))
+		return VS_VC_CARD_PVRDMA;
+	if (!strcmp(type, "VirtualVmxnet3"))
+		return VS_VC_CARD_VMXNET3;
+	if (!strcmp(type, "VirtualPCIPassthrough")) {
+		if (!strcmp(backing, "VirtualPCIPassthroughDeviceBackingInfo"))
+			return VS_VC_CARD_PCI_FIXED;
+		if (!strcmp(backing, "VirtualPCIPassthroughDynamicBackingInfo"))
+			return VS_VC_CARD_PCI_DYNAMIC;
+		return VS_VC_CARD_OTHER;
+	}
+	/* E1000, E1000e, PCNet32, Vmxnet2, ...: all have an address. */
+	return vs_j_null(vs_j_opt(dev, "addressType")) ? VS_VC_CARD_OTHER :
+		VS_VC_CARD_ETHERNET;
+}
+
+static void read_network(struct vs_vc_card *c, struct vs_j backing)
+{
+	struct vs_j port = vs_j_opt(backing, "port");
+
+	c->switch_uuid = vs_strdup(vs_j_str_or(vs_j_opt(port, "switchUuid"),
+					       ""));
+	c->portgroup_key = vs_strdup(vs_j_str_or(vs_j_opt(port,
+							  "portgroupKey"), ""));
+	c->network = vs_strdup(vs_j_ref(vs_j_opt(backing, "network"), NULL));
+}
+
+static void read_pf(struct vs_vc_card *c, struct vs_j dev)
+{
+	static const char automatic[] = "automatic-";
+	struct vs_j pf = vs_j_opt(vs_j_opt(dev, "sriovBacking"),
+				  "physicalFunctionBacking");
+	VS_FREE char *id = lower(vs_j_str_or(vs_j_opt(pf, "id"), ""));
+	const char *pci = id;
+
+	c->automatic = !*id || !strncmp(id, automatic, strlen(automatic));
+	if (*id && c->automatic)
+		pci = id + strlen(automatic);
+	if (c->automatic && !strcmp(pci, "0000:00:00.0"))
+		pci = "";
+	c->pci = vs_strdup(pci);
+	c->mtu_change_allowed =
+		vs_j_bool_or(vs_j_opt(dev, "allowGuestOSMtuChange"), false);
+}
+
+static void read_card(struct vcx_vm *vm, struct vs_j dev, const char *type,
+		      enum vs_vc_card_kind kind)
+{
+	struct vs_vc_card *c = &vm->cards[vm->ncards];
+	struct vs_j backing = vs_j_opt(dev, "backing");
+
+	c->kind = kind;
+	c->key = (int)vs_j_int_or(vs_j_opt(dev, "key"), 0);
+	c->mac = lower(vs_j_str_or(vs_j_opt(dev, "macAddress"), ""));
+	vm->card_types[vm->ncards++] = vs_strdup(type);
+	if (kind == VS_VC_CARD_PCI_FIXED || kind == VS_VC_CARD_PCI_DYNAMIC) {
+		c->network = vs_strdup("");
+		c->switch_uuid = vs_strdup("");
+		c->portgroup_key = vs_strdup("");
+		c->pci = kind == VS_VC_CARD_PCI_FIXED ?
+			lower(vs_j_str_or(vs_j_opt(backing, "id"), "")) :
+			vs_strdup("");
+		return;
+	}
+	read_network(c, backing);
+	if (kind == VS_VC_CARD_SRIOV)
+		read_pf(c, dev);
+	else
+		c->pci = vs_strdup("");
+}
+
+static void set_devices(struct vcx_vm *vm, struct vs_j list)
+{
+	size_t n = vs_j_len(list);
+
+	clear_devices(vm);
+	if (!n)
+		return;
+	vm->cards = vs_calloc(n, sizeof(*vm->cards));
+	vm->card_types = vs_calloc(n, sizeof(*vm->card_types));
+	vm->disks = vs_calloc(n, sizeof(*vm->disks));
+	for (size_t i = 0; i < n; i++) {
+		struct vs_j dev = vs_j_at(list, i);
+		const char *type = vs_j_type(dev);
+		enum vs_vc_card_kind kind = kind_of(dev, type);
+		struct vs_j file = vs_j_opt(vs_j_opt(dev, "backing"),
+					    "fileName");
+
+		if (kind != VS_VC_CARD_OTHER)
+			read_card(vm, dev, type, kind);
+		else if (!strcmp(type, "VirtualDisk"))
+			vm->disks[vm->ndisks++] =
+				vs_strdup(vs_j_str_or(file, ""));
+	}
+}
+
+/* ---- one property --------------------------------------------------------- */
+
+enum how { STR, REF, OPTION, IS, BOOL, INT, LONG, RESERVED, LEVEL, DEVICES };
+
+struct row {
+	const char *path;
+	enum how how;
+	size_t slot;
+	const char *is;
+	unsigned int bit;
+};
+
+#define AT(member) offsetof(struct vcx_vm, member)
+static const struct row rows[] = {
+	{ "runtime.powerState", STR, AT(power), NULL, VS_VC_VM_POWER },
+	{ "runtime.host", REF, AT(host), NULL, VS_VC_VM_HOST },
+	{ "runtime.connectionState", IS, AT(connected), "connected",
+	  VS_VC_VM_CONN },
+	{ "config.hardware.device", DEVICES, 0, NULL,
+	  VS_VC_VM_CARDS | VS_VC_VM_DISKS },
+	{ "config.template", BOOL, AT(is_template), NULL, VS_VC_VM_CONFIG },
+	{ "config.hardware.numCPU", INT, AT(vcpus), NULL, VS_VC_VM_CONFIG },
+	{ "config.hardware.memoryMB", LONG, AT(memory_mb), NULL,
+	  VS_VC_VM_CONFIG },
+	{ "config.memoryAllocation", RESERVED, AT(mem_reserved), NULL,
+	  VS_VC_VM_CONFIG },
+	{ "config.cpuAllocation", RESERVED, AT(cpu_reserved), NULL,
+	  VS_VC_VM_CONFIG },
+	{ "config.memoryReservationLockedToMax", BOOL, AT(mem_locked), NULL,
+	  VS_VC_VM_CONFIG },
+	{ "config.latencySensitivity", LEVEL, AT(latency_high), NULL,
+	  VS_VC_VM_CONFIG },
+	{ "name", STR, AT(name), NULL, VS_VC_VM_NAME },
+	{ "parent", REF, AT(folder), NULL, VS_VC_VM_PARENT },
+	{ "config.instanceUuid", STR, AT(uuid), NULL, VS_VC_VM_CONFIG },
+	{ "config.changeVersion", STR, AT(change_version), NULL,
+	  VS_VC_VM_CONFIG },
+	{ "config.files.vmPathName", STR, AT(vmx), NULL, VS_VC_VM_DISKS },
+	{ "guest.toolsRunningStatus", IS, AT(tools), "guestToolsRunning",
+	  VS_VC_VM_TOOLS },
+	{ KEYED(VS_KEY_OWNER), OPTION, AT(owner), NULL, VS_VC_VM_MARK },
+	{ KEYED(VS_KEY_PROFILE), OPTION, AT(profile), NULL, VS_VC_VM_MARK },
+	{ KEYED(VCX_KEY_JOB), OPTION, AT(job), NULL, VS_VC_VM_MARK },
+};
+
+static void set(struct vcx_vm *vm, const struct row *r, struct vs_j val)
+{
+	void *slot = (char *)vm + r->slot;
+
+	switch (r->how) {
+	case STR:
+		set_str(slot, val);
+		break;
+	case REF:
+		set_ref(slot, val);
+		break;
+	case OPTION:
+		set_option(slot, val);
+		break;
+	case IS:
+		*(bool *)slot = !strcmp(vs_j_str_or(val, ""), r->is);
+		break;
+	case BOOL:
+		*(bool *)slot = vs_j_bool_or(val, false);
+		break;
+	case INT:
+		*(int *)slot = (int)vs_j_int_or(val, 0);
+		break;
+	case LONG:
+		*(int64_t *)slot = vs_j_int_or(val, 0);
+		break;
+	case RESERVED:
+		*(int64_t *)slot =
+			vs_j_int_or(vs_j_opt(val, "reservation"), 0);
+		break;
+	case LEVEL:
+		*(bool *)slot = !strcmp(vs_j_str_or(vs_j_opt(val, "level"),
+						    ""), "high");
+		break;
+	case DEVICES:
+		set_devices(vm, val);
+		break;
+	}
+}
+
+bool vs_inv_vm_prop(struct vcx_vm *vm, const char *path, struct vs_j val)
+{
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		if (strcmp(rows[i].path, path))
+			continue;
+		set(vm, &rows[i], val);
+		vm->has |= rows[i].bit;
+		return true;
+	}
+	return false;
+}
+
+void vs_inv_vm_reset(struct vcx_vm *vm, enum vcx_filter f)
+{
+	const char *const *paths = f == VCX_F_OURS ? vs_inv_ours_paths :
+		vs_inv_vm_paths;
+	struct vs_j unset = { 0 };
+
+	for (size_t i = 0; paths[i]; i++)
+		vs_inv_vm_prop(vm, paths[i], unset);
+	vm->unreadable = false;
+}
+
+/* "[store] dir/" of "[store] dir/vm.vmx"; a bare "[store] vm.vmx" has none. */
+static char *dir_of(const char *file)
+{
+	const char *end = strrchr(file, '/');
+	char *out;
+
+	if (!end)
+		return vs_strdup("");
+	out = vs_strdup(file);
+	out[end - file + 1] = '\0';
+	return out;
+}
+
+static bool disks_own(const struct vcx_vm *vm)
+{
+	if (!*vm->disk_dir)
+		return false;
+	for (size_t i = 0; i < vm->ndisks; i++) {
+		VS_FREE char *dir = dir_of(vm->disks[i]);
+
+		if (strcmp(dir, vm->disk_dir))
+			return false;
+	}
+	return true;
+}
+
+void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
+		       void *arg)
+{
+	struct vs_vc_vm out = {
+		.moid = vm->moid, .has = vm->has, .name = vm->name,
+		.folder = vm->folder ? vm->folder : "",
+		.host = vm->host ? vm->host : "",
+		.uuid = vm->uuid ? vm->uuid : "",
+		.change_version = vm->change_version ? vm->change_version : "",
+		.power = vm->power, .connected = vm->connected,
+		.is_template = vm->is_template, .tools_running = vm->tools,
+		.owner_mark = vm->owner, .profile = vm->profile,
+		.job_tag = vm->job, .vcpus = vm->vcpus,
+		.memory_mb = vm->memory_mb,
+		.cpu_reserved_mhz = vm->cpu_reserved,
+		.mem_reserved_mb = vm->mem_reserved,
+		.mem_locked = vm->mem_locked,
+		.latency_high = vm->latency_high,
+		.cards = vm->cards, .ncards = vm->ncards,
+		.unreadable = vm->unreadable,
+	};
+
+	vm->has = 0;
+	/* What is not known is not said, rather than said to be empty. */
+	if (!vm->power)
+		out.has &= ~VS_VC_VM_POWER;
+	if (!vm->name)
+		out.has &= ~VS_VC_VM_NAME;
+	if (!vm->vmx)
+		out.has &= ~VS_VC_VM_DISKS;
+	if (out.has & VS_VC_VM_DISKS) {
+		free(vm->disk_dir);
+		vm->disk_dir = dir_of(vm->vmx);
+		out.disk_dir = vm->disk_dir;
+		out.disks_own = disks_own(vm);
+	}
+	if (ev->vm)
+		ev->vm(arg, &out);
+}
+
+void vs_inv_vm_free(struct vcx_vm *vm)
+{
+	clear_devices(vm);
+	free(vm->moid);
+	free(vm->name);
+	free(vm->folder);
+	free(vm->host);
+	free(vm->uuid);
+	free(vm->change_version);
+	free(vm->power);
+	free(vm->vmx);
+	free(vm->owner);
+	free(vm->profile);
+	free(vm->job);
+	free(vm->disk_dir);
+	free(vm);
+}

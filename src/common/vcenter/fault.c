@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vCenter's faults as codes that say what to do next. The wire carries no type
+ * hierarchy, so the families we care about are a table.
+ *
+ * Rules: a missing VF is recognised by its text, whatever type wraps it (ESXi's
+ * message reaches us inside several). A type that is not in the table is judged
+ * by where it appeared: a task may succeed on another host, a call won't by
+ * itself. The text is vCenter's own, in one line.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/mem.h"
+#include "vcenter/vc_i.h"
+
+struct row {
+	const char *type;
+	enum vs_code code;
+};
+
+static const struct row table[] = {
+	/* the session and its rights */
+	{ "NotAuthenticated", VS_E_RELOGIN },
+	{ "InvalidLogin", VS_E_LOGIN },
+	{ "PasswordExpired", VS_E_LOGIN },
+	{ "NoPermission", VS_E_CONFIG },
+	{ "RestrictedVersion", VS_E_CONFIG },
+	/* no room on this host */
+	{ "InsufficientResourcesFault", VS_E_OTHER_HOST },
+	{ "InsufficientMemoryResourcesFault", VS_E_OTHER_HOST },
+	{ "InsufficientCpuResourcesFault", VS_E_OTHER_HOST },
+	{ "InsufficientHostCapacityFault", VS_E_OTHER_HOST },
+	{ "InsufficientHostMemoryCapacityFault", VS_E_OTHER_HOST },
+	{ "InsufficientHostCpuCapacityFault", VS_E_OTHER_HOST },
+	{ "InsufficientPerCpuCapacity", VS_E_OTHER_HOST },
+	{ "InsufficientNetworkCapacity", VS_E_OTHER_HOST },
+	{ "InsufficientNetworkResourcePoolCapacity", VS_E_OTHER_HOST },
+	{ "InsufficientStandbyResource", VS_E_OTHER_HOST },
+	{ "NumVirtualCpusExceedsLimit", VS_E_OTHER_HOST },
+	{ "NotEnoughCpus", VS_E_OTHER_HOST },
+	{ "MemorySizeNotSupported", VS_E_OTHER_HOST },
+	{ "NoCompatibleHost", VS_E_OTHER_HOST },
+	{ "VirtualHardwareVersionNotSupported", VS_E_OTHER_HOST },
+	{ "DeviceNotSupported", VS_E_OTHER_HOST },
+	{ "DeviceBackingNotSupported", VS_E_OTHER_HOST },
+	{ "InvalidDeviceBacking", VS_E_OTHER_HOST },
+	{ "InvalidState", VS_E_OTHER_HOST },
+	{ "InvalidHostState", VS_E_OTHER_HOST },
+	{ "InvalidHostConnectionState", VS_E_OTHER_HOST },
+	{ "GenericVmConfigFault", VS_E_OTHER_HOST },
+	/* nowhere now */
+	{ "InsufficientFailoverResourcesFault", VS_E_SHORTAGE },
+	/* the link to the host broke in the middle */
+	{ "HostCommunication", VS_E_UNKNOWN },
+	{ "HostNotConnected", VS_E_UNKNOWN },
+	{ "HostNotReachable", VS_E_UNKNOWN },
+	/* somebody must mend something */
+	{ "NoDiskSpace", VS_E_CONFIG },
+	{ "InsufficientStorageSpace", VS_E_CONFIG },
+	{ "QuestionPending", VS_E_CONFIG },
+	{ "LicenseExpired", VS_E_CONFIG },
+	/* as it is, never */
+	{ "InvalidVmConfig", VS_E_REQUEST },
+	{ "InvalidDeviceSpec", VS_E_REQUEST },
+	{ "VmConfigFault", VS_E_REQUEST },
+	{ "InvalidArgument", VS_E_REQUEST },
+	{ "InvalidName", VS_E_REQUEST },
+	{ "NotSupported", VS_E_REQUEST },
+	{ "InvalidFolder", VS_E_REQUEST },
+	{ "InvalidDatastore", VS_E_REQUEST },
+	{ "DisallowedMigrationDeviceAttached", VS_E_REQUEST },
+	{ "CannotAccessVmDevice", VS_E_REQUEST },
+	{ "InvalidProperty", VS_E_BUG },
+	{ "InvalidType", VS_E_BUG },
+	{ "InvalidRequest", VS_E_BUG },
+	{ "MethodNotFound", VS_E_BUG },
+	/* the object */
+	{ "ManagedObjectNotFound", VS_E_GONE },
+	{ "DuplicateName", VS_E_EXISTS },
+	{ "AlreadyExists", VS_E_EXISTS },
+	{ "FileAlreadyExists", VS_E_EXISTS },
+	{ "TaskInProgress", VS_E_BUSY },
+	{ "InvalidPowerState", VS_E_STATE },
+	{ "ToolsUnavailable", VS_E_STATE },
+	{ "RequestCanceled", VS_E_CANCELED },
+	/* after a while */
+	{ "ConcurrentAccess", VS_E_RETRY },
+	{ "ResourceInUse", VS_E_RETRY },
+	{ "FileLocked", VS_E_RETRY },
+	{ "CannotAccessFile", VS_E_RETRY },
+	{ "FileFault", VS_E_RETRY },
+	{ "TooManyConcurrentNativeClones", VS_E_RETRY },
+	{ "Timedout", VS_E_RETRY },
+	{ "SystemError", VS_E_RETRY },
+	{ "MigrationFault", VS_E_RETRY },
+	{ "CustomizationFault", VS_E_RETRY },
+	{ "InvalidCollectorVersion", VS_E_RETRY },
+};
+
+static enum vs_code code_of(const char *type, enum vcx_where where)
+{
+	for (size_t i = 0; i < VS_COUNT(table); i++)
+		if (!strcmp(table[i].type, type))
+			return table[i].code;
+	return where == VCX_IN_TASK ? VS_E_OTHER_HOST : VS_E_REQUEST;
+}
+
+static bool says_no_vf(const char *s)
+{
+	return strcasestr(s, "SR-IOV virtual function") ||
+		strcasestr(s, "No virtual function");
+}
+
+static bool says_memory_lock(const char *s)
+{
+	return strcasestr(s, "sched.mem.min") ||
+		strcasestr(s, "Invalid memory setting");
+}
+
+/* What a fault says in words, in the order in which it is worth reading. */
+struct words {
+	const char *best;
+	bool no_vf, memory_lock;
+};
+
+static void hear(struct words *w, const char *s)
+{
+	bool telling = says_no_vf(s) || says_memory_lock(s);
+
+	if (!*s)
+		return;
+	if (!w->best || (telling && !w->no_vf && !w->memory_lock))
+		w->best = s;
+	w->no_vf |= says_no_vf(s);
+	w->memory_lock |= says_memory_lock(s);
+}
+
+static struct vs_j inner_of(struct vs_j f)
+{
+	struct vs_j in = vs_j_opt(f, "fault");
+
+	return vs_j_null(in) ? f : in;
+}
+
+/* Depth: a cause may hold a cause; NoCompatibleHost one error per host. */
+static void gather(struct words *w, struct vs_j f, int depth)
+{
+	struct vs_j in = inner_of(f), list;
+	size_t n;
+
+	if (vs_j_null(f) || depth > 4)
+		return;
+	hear(w, vs_j_str_or(vs_j_opt(f, "localizedMessage"), ""));
+	hear(w, vs_j_str_or(vs_j_opt(in, "faultstring"), ""));
+	hear(w, vs_j_str_or(vs_j_opt(in, "reason"), ""));
+	list = vs_j_opt(in, "faultMessage");
+	n = vs_j_len(list);
+	for (size_t i = 0; i < n; i++)
+		hear(w, vs_j_str_or(vs_j_opt(vs_j_at(list, i), "message"),
+				    ""));
+	gather(w, vs_j_opt(in, "faultCause"), depth + 1);
+	list = vs_j_opt(in, "error");
+	n = vs_j_len(list);
+	for (size_t i = 0; i < n && i < 8; i++)
+		gather(w, vs_j_at(list, i), depth + 1);
+}
+
+static void one_line(char *s)
+{
+	for (; *s; s++)
+		if (iscntrl((unsigned char)*s))
+			*s = ' ';
+}
+
+/* The words with which a reader who sees only the type would be lost. */
+static void add_details(struct vs_j in, char *text, size_t size)
+{
+	static const char *const keys[] = { "privilegeId", "invalidProperty",
+		"name", "existingState" };
+	size_t n = strlen(text);
+
+	for (size_t i = 0; i < VS_COUNT(keys) && n < size; i++) {
+		struct vs_j v = vs_j_opt(in, keys[i]);
+		const char *s = vs_j_str_or(v, "");
+
+		if (*s && !strstr(text, s))
+			n += snprintf(text + n, size - n, " (%s %s)", keys[i],
+				      s);
+	}
+}
+
+void vs_vcx_fault(struct vs_j fault, enum vcx_where where, struct vs_err *err)
+{
+	struct vs_j in = inner_of(fault);
+	const char *type = vs_j_type(in);
+	struct words w = { 0 };
+
+	if (!*type)
+		type = "UnknownFault";
+	gather(&w, fault, 0);
+	vs_err_set(err, code_of(type, where), "%s", w.best ? w.best : type);
+	vs_strlcpy(err->fault, type, sizeof(err->fault));
+	if (w.no_vf) {
+		err->code = VS_E_OTHER_HOST;
+		vs_strlcpy(err->fault, VS_VC_FAULT_NO_VF, sizeof(err->fault));
+	} else if (w.memory_lock) {
+		err->code = VS_E_REQUEST;
+	}
+	add_details(in, err->text, sizeof(err->text));
+	one_line(err->text);
+	one_line(err->fault);
+}
+
+bool vs_vcx_missing_session(struct vs_j missing_set, struct vs_err *err)
+{
+	size_t n = vs_j_len(missing_set);
+
+	for (size_t i = 0; i < n; i++) {
+		struct vs_j f = vs_j_opt(vs_j_at(missing_set, i), "fault");
+
+		if (!strcmp(vs_j_type(inner_of(f)), "NotAuthenticated")) {
+			vs_vcx_fault(f, VCX_IN_CALL, err);
+			return true;
+		}
+	}
+	return false;
+}

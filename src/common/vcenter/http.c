@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * HTTP for the client: one curl multi handle, HTTP/1.1 keep-alive, bounded
+ * bodies, a deadline for every call, the session's header.
+ *
+ * Rules: a mutating call is handed to the network once. libcurl itself would
+ * send a POST again when a kept connection turns out to be dead, so the second
+ * attempt is refused (PREREQFUNCTION), or the connection is never a kept one
+ * where libcurl is too old for that. What was sent and not answered is
+ * VS_E_UNKNOWN, what was never sent is VS_E_RETRY. Redirects are not followed,
+ * proxies of the environment not used.
+ *
+ * It never logs a body or a header.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "util/log.h"
+#include "util/mem.h"
+#include "util/time.h"
+#include "vcenter/vc_i.h"
+
+#define MAX_CONNECTIONS 10L
+#define CONNECT_TIMEOUT_MS 15000L
+
+int vs_vcx_http_init(struct vs_vc *vc, struct vs_err *err)
+{
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK ||
+	    !(vc->multi = curl_multi_init()))
+		return vs_err_set(err, VS_E_BUG, "libcurl can't be set up");
+	curl_multi_setopt(vc->multi, CURLMOPT_MAX_HOST_CONNECTIONS,
+			  MAX_CONNECTIONS);
+	curl_multi_setopt(vc->multi, CURLMOPT_MAXCONNECTS, MAX_CONNECTIONS);
+	return 0;
+}
+
+void vs_vcx_http_fini(struct vs_vc *vc)
+{
+	vs_vcx_drop_all(vc);
+	if (vc->multi)
+		curl_multi_cleanup(vc->multi);
+}
+
+static size_t on_body(char *p, size_t size, size_t n, void *arg)
+{
+	struct vcx_call *call = arg;
+
+	if (vs_buf_add(&call->reply, p, size * n)) {
+		call->too_big = true;
+		return 0;
+	}
+	return size * n;
+}
+
+static size_t on_header(char *p, size_t size, size_t n, void *arg)
+{
+	static const char name[] = "vmware-api-session-id:";
+	const size_t skip = sizeof(name) - 1;
+	struct vcx_call *call = arg;
+	size_t len = size * n, from = skip;
+
+	if (len <= skip || strncasecmp(p, name, skip))
+		return size * n;
+	while (from < len && isspace((unsigned char)p[from]))
+		from++;
+	while (len > from && isspace((unsigned char)p[len - 1]))
+		len--;
+	if (len == from || len - from >= sizeof(call->vc->token))
+		return size * n;
+	for (size_t i = from; i < len; i++)
+		if (!isgraph((unsigned char)p[i]))
+			return size * n;
+	memcpy(call->vc->token, p + from, len - from);
+	call->vc->token[len - from] = '\0';
+	return size * n;
+}
+
+#if LIBCURL_VERSION_NUM >= 0x075000
+static int on_prereq(void *arg, char *ip, char *local_ip, int port,
+		     int local_port)
+{
+	struct vcx_call *call = arg;
+
+	(void)ip;
+	(void)local_ip;
+	(void)port;
+	(void)local_port;
+	return call->tries++ && (call->flags & VCX_MUTATING) ?
+		CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+#endif
+
+static void set_transport(struct vcx_call *call)
+{
+	struct vs_vc *vc = call->vc;
+	CURL *e = call->easy;
+	long ms = call->flags & VCX_POLL ? (vc->wait_seconds + 30) * 1000L :
+		vc->call_timeout_ms;
+
+#if LIBCURL_VERSION_NUM >= 0x075500
+	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "https");
+#else
+	curl_easy_setopt(e, CURLOPT_PROTOCOLS, (long)CURLPROTO_HTTPS);
+#endif
+#if LIBCURL_VERSION_NUM >= 0x075700
+	/* A CAFile that was replaced counts from the next connection on. */
+	curl_easy_setopt(e, CURLOPT_CA_CACHE_TIMEOUT, 0L);
+#endif
+#if LIBCURL_VERSION_NUM >= 0x075000
+	curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, on_prereq);
+	curl_easy_setopt(e, CURLOPT_PREREQDATA, call);
+#else
+	if (call->flags & VCX_MUTATING)
+		curl_easy_setopt(e, CURLOPT_FRESH_CONNECT, 1L);
+#endif
+	curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(e, CURLOPT_NOPROXY, "*");
+	curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, ms);
+	curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS,
+			 ms < CONNECT_TIMEOUT_MS ? ms : CONNECT_TIMEOUT_MS);
+	curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, vc->insecure ? 0L : 1L);
+	curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, vc->insecure ? 0L : 2L);
+	if (vc->ca_file) {
+		curl_easy_setopt(e, CURLOPT_CAINFO, vc->ca_file);
+		curl_easy_setopt(e, CURLOPT_CAPATH, NULL);
+	}
+	curl_easy_setopt(e, CURLOPT_USERAGENT, "slurm-vsphere");
+	curl_easy_setopt(e, CURLOPT_ERRORBUFFER, call->why);
+	curl_easy_setopt(e, CURLOPT_PRIVATE, call);
+	curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
+	curl_easy_setopt(e, CURLOPT_WRITEDATA, call);
+	curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header);
+	curl_easy_setopt(e, CURLOPT_HEADERDATA, call);
+}
+
+static void add_header(struct vcx_call *call, const char *line)
+{
+	struct curl_slist *l = curl_slist_append(call->headers, line);
+
+	if (!l)
+		abort();
+	call->headers = l;
+}
+
+static void wipe(char *s)
+{
+	if (s)
+		explicit_bzero(s, strlen(s));
+}
+
+static void call_free(struct vcx_call *call)
+{
+	TAILQ_REMOVE(&call->vc->calls, call, link);
+	if (call->easy) {
+		curl_multi_remove_handle(call->vc->multi, call->easy);
+		curl_easy_cleanup(call->easy);
+	}
+	curl_slist_free_all(call->headers);
+	if (call->flags & VCX_SECRET)
+		wipe(call->body);
+	free(call->body);
+	free(call->what);
+	vs_buf_free(&call->reply);
+	free(call);
+}
+
+struct vcx_call *vs_vcx_raw(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
+			    const char *verb, const char *path,
+			    struct json_object *body_take)
+{
+	struct vcx_call *call = vs_calloc(1, sizeof(*call));
+	VS_FREE char *url = vs_asprintf("%s%s", vc->url, path);
+	char header[sizeof(vc->token) + 32];
+
+	call->vc = vc;
+	call->flags = flags;
+	call->fn = fn;
+	call->what = vs_asprintf("%s %s", verb, path);
+	call->reply.max = vc->max_body;
+	TAILQ_INSERT_TAIL(&vc->calls, call, link);
+	if (!(call->easy = curl_easy_init()))
+		abort();
+	set_transport(call);
+	curl_easy_setopt(call->easy, CURLOPT_URL, url);
+	if (!strcmp(verb, "POST")) {
+		call->body = body_take ? vs_jb_text_free(body_take) :
+			vs_strdup("");
+		curl_easy_setopt(call->easy, CURLOPT_POST, 1L);
+		curl_easy_setopt(call->easy, CURLOPT_POSTFIELDSIZE_LARGE,
+				 (curl_off_t)strlen(call->body));
+		curl_easy_setopt(call->easy, CURLOPT_POSTFIELDS, call->body);
+		add_header(call, "Content-Type: application/json");
+		add_header(call, "Expect:");
+	}
+	add_header(call, flags & VCX_TEXT ? "Accept: */*" :
+		   "Accept: application/json");
+	if (vc->token[0]) {
+		snprintf(header, sizeof(header), "vmware-api-session-id: %s",
+			 vc->token);
+		add_header(call, header);
+		explicit_bzero(header, sizeof(header));
+	}
+	curl_easy_setopt(call->easy, CURLOPT_HTTPHEADER, call->headers);
+	if (curl_multi_add_handle(vc->multi, call->easy) != CURLM_OK)
+		abort();
+	vc->stats.calls++;
+	if (flags & VCX_MUTATING)
+		vc->stats.mutating++;
+	return call;
+}
+
+/* Ids come from vCenter, yet nothing in them may change the path's meaning.
+ * Brackets (session[52..]52..) go as they are: the proven form. */
+static char *escape_id(const char *s)
+{
+	VS_FREE char *out = vs_calloc(1, strlen(s) * 3 + 1);
+	char *p = out;
+
+	for (; *s; s++) {
+		if (isalnum((unsigned char)*s) || strchr("-_.~[]:", *s))
+			*p++ = *s;
+		else
+			p += sprintf(p, "%%%02X", (unsigned char)*s);
+	}
+	return vs_strdup(out);
+}
+
+static char *path_of(struct vs_vc *vc, const char *type, const char *moid,
+		     const char *last)
+{
+	VS_FREE char *id = escape_id(moid);
+
+	return vs_asprintf("/sdk/vim25/%s/%s/%s/%s", vc->release, type, id,
+			   last);
+}
+
+struct vcx_call *vs_vcx_post(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
+			     const char *type, const char *moid,
+			     const char *method, struct json_object *body_take)
+{
+	VS_FREE char *path = path_of(vc, type, moid, method);
+
+	return vs_vcx_raw(vc, flags, fn, "POST", path, body_take);
+}
+
+struct vcx_call *vs_vcx_get(struct vs_vc *vc, vcx_fn *fn, const char *type,
+			    const char *moid, const char *property)
+{
+	VS_FREE char *path = path_of(vc, type, moid, property);
+
+	return vs_vcx_raw(vc, 0, fn, "GET", path, NULL);
+}
+
+/* What a lost or never sent call means. */
+static enum vs_code lost_code(const struct vcx_call *call)
+{
+	long sent = 0;
+
+	curl_easy_getinfo(call->easy, CURLINFO_REQUEST_SIZE, &sent);
+	return sent > 0 && (call->flags & VCX_MUTATING) ? VS_E_UNKNOWN :
+		VS_E_RETRY;
+}
+
+static int transport_error(struct vcx_call *call, CURLcode rc,
+			   struct vs_err *err)
+{
+	const char *url = call->vc->url;
+	const char *why = call->why[0] ? call->why : curl_easy_strerror(rc);
+
+	switch (rc) {
+	case CURLE_PEER_FAILED_VERIFICATION:
+		return vs_err_set(err, VS_E_CONFIG,
+			"the certificate of %s can't be verified (%s): put the CA that signed it into CAFile (vCenter offers it under %s/certs/download.zip)",
+			url, why, url);
+	case CURLE_SSL_CACERT_BADFILE:
+		return vs_err_set(err, VS_E_CONFIG,
+			"CAFile %s can't be used to verify %s: %s",
+			call->vc->ca_file ? call->vc->ca_file : "(system)",
+			url, why);
+	case CURLE_COULDNT_RESOLVE_HOST:
+	case CURLE_COULDNT_CONNECT:
+	case CURLE_SSL_CONNECT_ERROR:
+		return vs_err_set(err, VS_E_RETRY, "no connection to %s: %s",
+				  url, why);
+	default:
+		break;
+	}
+	if (call->too_big)
+		why = "the reply is larger than allowed";
+	else if (call->tries > 1)
+		why = "the connection was lost";
+	return vs_err_set(err, lost_code(call), "%s: %s", call->what, why);
+}
+
+/* The call's fate when the answer is no JSON value of vCenter's. */
+static enum vs_code odd_code(const struct vcx_call *call)
+{
+	if (!(call->flags & VCX_MUTATING))
+		return VS_E_RETRY;
+	return call->status >= 400 && call->status < 500 ? VS_E_REQUEST :
+		VS_E_UNKNOWN;
+}
+
+static int status_error(struct vcx_call *call, struct vs_jdoc *doc,
+			struct vs_err *err)
+{
+	const char *text = call->reply.data ? call->reply.data : "";
+	struct vs_err ignored;
+
+	while (isspace((unsigned char)*text))
+		text++;
+	call->refused_xml = call->status == 500 && *text == '<';
+	if (call->status == 500 && *text == '{' &&
+	    !vs_jdoc_parse(doc, call->reply.data, call->reply.len, &ignored) &&
+	    *vs_j_type(vs_j_root(doc))) {
+		vs_vcx_fault(vs_j_root(doc), VCX_IN_CALL, err);
+		return -1;
+	}
+	return vs_err_set(err, odd_code(call), "%s: HTTP %ld%s", call->what,
+			  call->status,
+			  call->refused_xml ? " with XML, not JSON" : "");
+}
+
+static int judge(struct vcx_call *call, CURLcode rc, struct vs_jdoc *doc,
+		 struct vs_err *err)
+{
+	struct vs_err why;
+
+	if (rc != CURLE_OK)
+		return transport_error(call, rc, err);
+	curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &call->status);
+	call->vc->stats.last_reply_ms = call->vc->now;
+	if (call->status / 100 != 2)
+		return status_error(call, doc, err);
+	if ((call->flags & VCX_TEXT) || !call->reply.len)
+		return 0;
+	if (vs_jdoc_parse(doc, call->reply.data, call->reply.len, &why))
+		return vs_err_set(err, odd_code(call), "%s: %s", call->what,
+				  why.text);
+	return 0;
+}
+
+static void finish(struct vcx_call *call, CURLcode rc)
+{
+	struct vs_vc *vc = call->vc;
+	struct vs_jdoc doc = { 0 };
+	struct vs_err err = { 0 };
+	bool failed = judge(call, rc, &doc, &err) < 0;
+
+	/* Whoever cleans up in fn must not meet this call again, and fn may
+	 * still look at its reply and status. */
+	TAILQ_REMOVE(&vc->calls, call, link);
+	if (failed) {
+		vc->stats.errors++;
+		vs_debug("vCenter's answer is an error call=\"%s\" code=%s fault=%s",
+			 call->what, vs_code_name(err.code),
+			 err.fault[0] ? err.fault : "none");
+	}
+	call->fn(call, vs_j_root(&doc), failed ? &err : NULL);
+	vs_jdoc_free(&doc);
+	TAILQ_INSERT_TAIL(&vc->calls, call, link);
+	call_free(call);
+}
+
+void vs_vcx_pump(struct vs_vc *vc)
+{
+	int running, left;
+	CURLMsg *m;
+
+	curl_multi_perform(vc->multi, &running);
+	while ((m = curl_multi_info_read(vc->multi, &left))) {
+		struct vcx_call *call = NULL;
+
+		if (m->msg != CURLMSG_DONE)
+			continue;
+		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &call);
+		finish(call, m->data.result);
+	}
+}
+
+void vs_vcx_drop_reads(struct vs_vc *vc)
+{
+	struct vcx_call *call = TAILQ_FIRST(&vc->calls), *next;
+
+	for (; call; call = next) {
+		next = TAILQ_NEXT(call, link);
+		if (!(call->flags & (VCX_MUTATING | VCX_QUIT)))
+			call_free(call);
+	}
+}
+
+void vs_vcx_drop_all(struct vs_vc *vc)
+{
+	while (!TAILQ_EMPTY(&vc->calls))
+		call_free(TAILQ_FIRST(&vc->calls));
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What vCenter has shown us so far: hosts and VMs, merged from the updates of
+ * several filters, delivered as typed events. No network in here: update sets
+ * go in as JSON, events come out.
+ */
+#ifndef VS_VCENTER_INV_H
+#define VS_VCENTER_INV_H
+
+#include <sys/queue.h>
+#include <uthash.h>
+
+#include "util/json.h"
+#include "vcenter/vc.h"
+
+enum vcx_filter { VCX_F_VMS, VCX_F_OURS, VCX_F_HOSTS, VCX_F_TASKS,
+		  VCX_NFILTERS };
+
+#define VCX_KEY_JOB "slurm.vsphere.job"
+
+
+struct vcx_vm {
+	char *moid;
+	bool in[VCX_NFILTERS];
+	unsigned int has;		/* to be delivered */
+	bool dirty, unreadable, connected, is_template, tools, mem_locked,
+	     latency_high;
+	char *name, *folder, *host, *uuid, *change_version, *power, *vmx;
+	char *owner, *profile, *job;
+	int vcpus;
+	int64_t memory_mb, cpu_reserved, mem_reserved;
+	struct vs_vc_card *cards;
+	char **card_types;		/* beside cards */
+	size_t ncards;
+	char **disks;
+	size_t ndisks;
+	char *disk_dir;
+	TAILQ_ENTRY(vcx_vm) link;	/* dirty ones */
+	UT_hash_handle hh;
+};
+
+struct vcx_pnic { char *key, *device, *pci; bool link; };
+struct vcx_proxy { char *uuid; char **pnics; size_t npnics; };
+struct vcx_pt { char *pci; int vfs; };
+struct vcx_numa { char *pci; int node; };
+
+struct vcx_host {
+	char *moid;
+	bool in, dirty;
+	unsigned int has;
+	char *name, *cluster, *connection, *power;
+	bool maintenance, quarantine;
+	int cores, core_mhz, numa_nodes, max_hw;
+	int64_t memory_mb;
+	struct vcx_pt *pts; size_t npts;
+	struct vcx_pnic *pnics; size_t npnics;
+	struct vcx_proxy *proxies; size_t nproxies;
+	struct vcx_numa *numas; size_t nnumas;
+	char **nets; size_t nnets;
+	char **stores; size_t nstores;
+	TAILQ_ENTRY(vcx_host) link;
+	UT_hash_handle hh;
+};
+
+struct vcx_refetch {
+	enum vcx_filter filter;
+	char *type, *moid;
+	TAILQ_ENTRY(vcx_refetch) link;
+};
+TAILQ_HEAD(vcx_refetches, vcx_refetch);
+
+struct vs_inv {
+	const struct vs_vc_events *ev;
+	void *ev_arg;
+	void (*task)(void *ctx, const char *task, struct vs_j state,
+		     struct vs_j error, struct vs_j result);
+	void (*task_lost)(void *ctx, const char *task);
+	void *ctx;
+	char *filter[VCX_NFILTERS];	/* moIds */
+	struct vcx_vm *vms;
+	struct vcx_host *hosts;
+	TAILQ_HEAD(, vcx_vm) dirty_vms;
+	TAILQ_HEAD(, vcx_host) dirty_hosts;
+	/* Objects of which a change came that can only be read anew. */
+	struct vcx_refetches refetch;
+	uint64_t updates;
+};
+
+struct vs_inv *vs_inv_new(const struct vs_vc_events *ev, void *ev_arg);
+void vs_inv_free(struct vs_inv *inv);
+void vs_inv_clear(struct vs_inv *inv);	/* forget all, deliver nothing */
+/* The properties a filter asks for, NULL-terminated. */
+const char *const *vs_inv_paths(enum vcx_filter f);
+/* Apply one UpdateSet, tasks left out. -1 with err if it is not one, or if the
+ * session is gone (VS_E_RELOGIN in a missingSet). Then deliver with flush. */
+int vs_inv_update(struct vs_inv *inv, struct vs_j set, struct vs_err *err);
+/* Its tasks, after the flush: who hears that a clone has ended knows its VM. */
+int vs_inv_tasks(struct vs_inv *inv, struct vs_j set, struct vs_err *err);
+/* An object read anew: as if it had just entered. */
+void vs_inv_reread(struct vs_inv *inv, enum vcx_filter f, const char *moid,
+		   struct vs_j prop_set);
+void vs_inv_flush(struct vs_inv *inv);
+struct vcx_vm *vs_inv_vm(struct vs_inv *inv, const char *moid);
+/* decode_vm.c, decode_host.c: one property; false: unknown path. */
+bool vs_inv_vm_prop(struct vcx_vm *vm, const char *path, struct vs_j val);
+bool vs_inv_host_prop(struct vcx_host *h, const char *path, struct vs_j val);
+/* Before `enter`: what is not said is not set. */
+void vs_inv_vm_reset(struct vcx_vm *vm, enum vcx_filter f);
+void vs_inv_host_reset(struct vcx_host *h);
+void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
+		       void *arg);
+void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
+			 void *arg);
+void vs_inv_vm_free(struct vcx_vm *vm);
+void vs_inv_host_free(struct vcx_host *h);
+extern const char *const vs_inv_vm_paths[], *const vs_inv_ours_paths[],
+	*const vs_inv_host_paths[], *const vs_inv_task_paths[];
+void vs_strs_free(char **strs, size_t n);
+/* Strings of an array of strings or references. */
+char **vs_strs_read(struct vs_j arr, bool refs, size_t *n);
+
+#endif

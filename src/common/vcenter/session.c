@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From an address to a session: which release both sides speak, is it a
+ * vCenter at all, log in.
+ *
+ * Rules: the releases we know are asked for, newest first, never a newer one.
+ * The password is read from its file at each login, which must belong to the
+ * configured user and be readable by nobody else; it is wiped after use. A
+ * refused password is tried again only after the file has changed, or when
+ * somebody asks for it: a few failures lock the account.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/log.h"
+#include "util/mem.h"
+#include "vcenter/spec.h"
+#include "vcenter/vc_i.h"
+
+#define MAX_PASSWORD 1024
+
+static const char *const releases[] = { "8.0.3.0", "8.0.2.0", "8.0.1.0" };
+
+/* ---- which release -------------------------------------------------------- */
+
+static void too_old(struct vs_vc *vc, const char *offers)
+{
+	struct vs_err err;
+
+	vs_err_set(&err, VS_E_CONFIG,
+		   "%s is older than vCenter 8.0 Update 1 (%s): the VI JSON API this needs begins there",
+		   vc->url, offers);
+	vs_vcx_fail(vc, &err);
+}
+
+/* The first version listed is the newest one, "8.0.3.0" or "7.0.3.2". */
+static char *newest_in(const char *xml)
+{
+	const char *p = strstr(xml, "urn:vim25<");
+	size_t len;
+	char *out;
+
+	p = strstr(p ? p : xml, "<version>");
+	if (!p)
+		return vs_strdup("no release said");
+	p += strlen("<version>");
+	len = strcspn(p, "< \r\n");
+	out = vs_asprintf("%.*s", (int)(len < 24 ? len : 24), p);
+	return out;
+}
+
+static void on_versions(struct vcx_call *call, struct vs_j reply,
+			const struct vs_err *err)
+{
+	struct vs_vc *vc = call->vc;
+	const char *xml = call->reply.data ? call->reply.data : "";
+	VS_FREE char *newest = NULL;
+	struct vs_err bad;
+
+	(void)reply;
+	if (err && (call->status == 404 || call->status == 400)) {
+		vs_err_set(&bad, VS_E_CONFIG,
+			   "%s does not answer like a vCenter (HTTP %ld for /sdk/vimServiceVersions.xml): check VCenter=",
+			   vc->url, call->status);
+		err = &bad;
+	}
+	if (err) {
+		vs_vcx_fail(vc, err);
+		return;
+	}
+	for (size_t i = 0; i < VS_COUNT(releases); i++) {
+		VS_FREE char *tag = vs_asprintf("<version>%s</version>",
+						releases[i]);
+
+		if (strstr(xml, tag)) {
+			vc->release = releases[i];
+			vs_vcx_goto(vc, VCX_CONTENT);
+			return;
+		}
+	}
+	newest = newest_in(xml);
+	too_old(vc, newest);
+}
+
+static void on_hello(struct vcx_call *call, struct vs_j reply,
+		     const struct vs_err *err)
+{
+	struct vs_vc *vc = call->vc;
+	const char *chosen = err ? "" :
+		vs_j_str_or(vs_j_opt(reply, "api_release"), "");
+
+	if (err && (!call->status || call->status == 502 ||
+		    call->status == 503)) {
+		vs_vcx_fail(vc, err);
+		return;
+	}
+	for (size_t i = 0; !err && i < VS_COUNT(releases); i++) {
+		if (!strcmp(chosen, releases[i])) {
+			vc->release = releases[i];
+			vs_vcx_goto(vc, VCX_CONTENT);
+			return;
+		}
+	}
+	/* 8.0U1 has no hello; the list of versions is as old as vSphere. */
+	vs_vcx_raw(vc, VCX_TEXT, on_versions, "GET",
+		   "/sdk/vimServiceVersions.xml", NULL);
+}
+
+void vs_vcx_hello(struct vs_vc *vc)
+{
+	vs_vcx_raw(vc, 0, on_hello, "POST",
+		   "/api/vcenter/system?action=hello",
+		   vs_spec_hello(releases, VS_COUNT(releases)));
+}
+
+/* ---- what is it ----------------------------------------------------------- */
+
+static void take_ref(char **slot, struct vs_j content, const char *key)
+{
+	vs_str_replace(slot, vs_j_ref(vs_j_get(content, key), NULL));
+}
+
+static void same_vcenter(struct vs_vc *vc, const char *uuid)
+{
+	/* Task ids of another vCenter would mean something else here. */
+	if (vc->instance_uuid && strcmp(vc->instance_uuid, uuid))
+		vs_vcx_ops_lose(vc, "another vCenter answers at this address");
+	vs_str_replace(&vc->instance_uuid, uuid);
+}
+
+static void not_vcenter(struct vs_vc *vc, const char *what)
+{
+	struct vs_err err;
+
+	vs_err_set(&err, VS_E_CONFIG,
+		   "%s is %s, not a vCenter: VCenter= must name the vCenter that manages the hosts",
+		   vc->url, what);
+	vs_vcx_fail(vc, &err);
+}
+
+static void on_content(struct vcx_call *call, struct vs_j reply,
+		       const struct vs_err *err)
+{
+	struct vs_vc *vc = call->vc;
+	struct vs_j about = vs_j_get(reply, "about");
+	const char *api = vs_j_str_or(vs_j_opt(about, "apiType"), "");
+
+	if (call->refused_xml) {
+		not_vcenter(vc, "an ESXi host");
+		return;
+	}
+	if (err) {
+		vs_vcx_fail(vc, err);
+		return;
+	}
+	take_ref(&vc->ids.root, reply, "rootFolder");
+	take_ref(&vc->ids.collector, reply, "propertyCollector");
+	take_ref(&vc->ids.views, reply, "viewManager");
+	take_ref(&vc->ids.sessions, reply, "sessionManager");
+	take_ref(&vc->ids.search, reply, "searchIndex");
+	take_ref(&vc->ids.tasks, reply, "taskManager");
+	vs_str_replace(&vc->version, vs_j_str(vs_j_get(about, "version")));
+	vs_str_replace(&vc->about, vs_j_str(vs_j_get(about, "fullName")));
+	if (vs_vcx_bad(vc, reply))
+		return;
+	if (!vs_j_null(reply) && strcmp(api, "VirtualCenter")) {
+		not_vcenter(vc, !strcmp(api, "HostAgent") ? "an ESXi host" :
+			    "something else");
+		return;
+	}
+	same_vcenter(vc, vs_j_str_or(vs_j_opt(about, "instanceUuid"), ""));
+	vs_vcx_goto(vc, VCX_LOGIN);
+}
+
+void vs_vcx_content(struct vs_vc *vc)
+{
+	vs_vcx_get(vc, on_content, "ServiceInstance", "ServiceInstance",
+		   "content");
+}
+
+/* ---- password ------------------------------------------------------------- */
+
+static void remember_file(struct vs_vc *vc, const struct stat *st)
+{
+	vc->password_mtime = st->st_mtim;
+	vc->password_ino = st->st_ino;
+	vc->password_size = st->st_size;
+}
+
+bool vs_vcx_password_changed(struct vs_vc *vc)
+{
+	struct stat st;
+
+	if (stat(vc->password_file, &st) < 0)
+		return false;
+	return st.st_mtim.tv_sec != vc->password_mtime.tv_sec ||
+		st.st_mtim.tv_nsec != vc->password_mtime.tv_nsec ||
+		st.st_ino != vc->password_ino ||
+		st.st_size != vc->password_size;
+}
+
+static int check_file(struct vs_vc *vc, int fd, struct vs_err *err)
+{
+	const char *path = vc->password_file;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return vs_err_set(err, VS_E_CONFIG, "PasswordFile %s: %s",
+				  path, strerror(errno));
+	remember_file(vc, &st);
+	if (!S_ISREG(st.st_mode))
+		return vs_err_set(err, VS_E_CONFIG,
+				  "PasswordFile %s is not a regular file",
+				  path);
+	if (st.st_uid != vc->password_uid)
+		return vs_err_set(err, VS_E_CONFIG,
+			"PasswordFile %s belongs to uid %u: it must belong to uid %u",
+			path, st.st_uid, vc->password_uid);
+	if (st.st_mode & 077)
+		return vs_err_set(err, VS_E_CONFIG,
+			"PasswordFile %s has mode %04o: others can read it, make it 0600 or 0400",
+			path, st.st_mode & 07777);
+	return 0;
+}
+
+/* One line, its end left out, into buf. */
+static int read_password(struct vs_vc *vc, char buf[MAX_PASSWORD],
+			 struct vs_err *err)
+{
+	VS_CLOSE int fd = open(vc->password_file,
+			       O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ssize_t n;
+
+	memset(&vc->password_mtime, 0, sizeof(vc->password_mtime));
+	vc->password_ino = 0;
+	if (fd < 0)
+		return vs_err_set(err, VS_E_CONFIG, "PasswordFile %s: %s",
+				  vc->password_file, strerror(errno));
+	if (check_file(vc, fd, err))
+		return -1;
+	n = read(fd, buf, MAX_PASSWORD - 1);
+	if (n < 0)
+		return vs_err_set(err, VS_E_CONFIG, "PasswordFile %s: %s",
+				  vc->password_file, strerror(errno));
+	buf[n] = '\0';
+	buf[strcspn(buf, "\r\n")] = '\0';
+	if (!*buf)
+		return vs_err_set(err, VS_E_CONFIG,
+				  "PasswordFile %s holds no password",
+				  vc->password_file);
+	return 0;
+}
+
+/* ---- log in --------------------------------------------------------------- */
+
+static void on_login(struct vcx_call *call, struct vs_j reply,
+		     const struct vs_err *err)
+{
+	struct vs_vc *vc = call->vc;
+	struct vs_err bad;
+
+	if (err) {
+		bad = *err;
+		/* Whatever a login is refused for, trying it again as it is
+		 * would bring the account closer to being locked. */
+		if (bad.fault[0] && bad.code != VS_E_RETRY &&
+		    bad.code != VS_E_UNKNOWN)
+			bad.code = VS_E_LOGIN;
+		if (bad.code == VS_E_LOGIN)
+			vs_err_prefix(&bad, "%s refuses the login of %s",
+				      vc->url, vc->username);
+		vs_vcx_fail(vc, &bad);
+		return;
+	}
+	vs_str_replace(&vc->user, vs_j_str(vs_j_get(reply, "userName")));
+	if (vs_vcx_bad(vc, reply))
+		return;
+	if (!vc->token[0]) {
+		vs_err_set(&bad, VS_E_RETRY,
+			   "%s gave no session id with its answer to the login",
+			   vc->url);
+		vs_vcx_fail(vc, &bad);
+		return;
+	}
+	vc->stats.logins++;
+	vs_info("Logged in to vCenter url=%s user=%s release=%s version=%s",
+		vc->url, vc->user, vc->release, vc->version);
+	vs_vcx_goto(vc, VCX_RESOLVE);
+}
+
+static void on_old_logout(struct vcx_call *call, struct vs_j reply,
+			  const struct vs_err *err)
+{
+	(void)call;
+	(void)reply;
+	(void)err;
+}
+
+void vs_vcx_login(struct vs_vc *vc)
+{
+	char password[MAX_PASSWORD];
+	struct vs_err err = { 0 };
+
+	/* Sessions count against a limit: don't leave the old one behind. */
+	if (vc->token[0])
+		vs_vcx_post(vc, VCX_QUIT, on_old_logout, "SessionManager",
+			    vc->ids.sessions, "Logout", NULL);
+	explicit_bzero(vc->token, sizeof(vc->token));
+	if (vc->insecure)
+		vs_error("TLS of %s is not verified: anybody between may read the password; set CAFile",
+			 vc->url);
+	if (read_password(vc, password, &err)) {
+		explicit_bzero(password, sizeof(password));
+		vs_vcx_fail(vc, &err);
+		return;
+	}
+	vs_vcx_post(vc, VCX_SECRET, on_login, "SessionManager",
+		    vc->ids.sessions, "Login",
+		    vs_spec_login(vc->username, password));
+	explicit_bzero(password, sizeof(password));
+}

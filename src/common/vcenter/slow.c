@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The slow beat: what vCenter doesn't stream. Recent tasks (by anybody), room
+ * in the pools and on the datastore, the templates' versions.
+ *
+ * Rules: two requests a beat; a task once seen finished is not read again. A
+ * beat that fails is left out; only the first one, before the inventory is
+ * loaded, must succeed.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "util/log.h"
+#include "util/mem.h"
+#include "vcenter/spec.h"
+#include "vcenter/vc_i.h"
+
+struct ended { char *moid; bool recent; UT_hash_handle hh; };
+struct pool_row { const char *cluster; int64_t cpu_mhz, mem_mb; };
+
+struct vcx_slow {
+	struct vs_vc_task *tasks;
+	size_t ntasks, captasks;
+	struct pool_row *pools;
+	int64_t store_free_mb;
+	size_t stale;			/* template whose devices to read */
+	struct ended *ended;
+};
+
+_Static_assert(sizeof(struct pool_row) ==
+	       sizeof(*((struct vs_vc_slow *)0)->pools),
+	       "pool_row is vs_vc_slow's");
+
+static void clear_tasks(struct vcx_slow *s)
+{
+	for (size_t i = 0; i < s->ntasks; i++) {
+		struct vs_vc_task *t = &s->tasks[i];
+
+		free((char *)t->moid);
+		free((char *)t->name);
+		free((char *)t->entity);
+		free((char *)t->entity_name);
+		free((char *)t->state);
+		free((char *)t->user);
+	}
+	s->ntasks = 0;
+}
+
+void vs_vcx_slow_free(struct vs_vc *vc)
+{
+	struct vcx_slow *s = vc->slow;
+	struct ended *e, *next;
+
+	vc->slow_busy = false;
+	if (!s)
+		return;
+	HASH_ITER(hh, s->ended, e, next) {
+		HASH_DEL(s->ended, e);
+		free(e->moid);
+		free(e);
+	}
+	clear_tasks(s);
+	free(s->tasks);
+	free(s->pools);
+	free(s);
+	vc->slow = NULL;
+}
+
+static struct ended *ended_find(struct vcx_slow *s, const char *moid)
+{
+	struct ended *e;
+
+	HASH_FIND_STR(s->ended, moid, e);
+	return e;
+}
+
+static void ended_add(struct vcx_slow *s, const char *moid)
+{
+	struct ended *e;
+
+	if (ended_find(s, moid))
+		return;
+	e = vs_calloc(1, sizeof(*e));
+	e->moid = vs_strdup(moid);
+	e->recent = true;
+	HASH_ADD_KEYPTR(hh, s->ended, e->moid, strlen(e->moid), e);
+}
+
+/* What vCenter itself has forgotten, we may too. */
+static void ended_sweep(struct vcx_slow *s)
+{
+	struct ended *e, *next;
+
+	HASH_ITER(hh, s->ended, e, next) {
+		if (e->recent)
+			continue;
+		HASH_DEL(s->ended, e);
+		free(e->moid);
+		free(e);
+	}
+}
+
+/* ---- the end of a beat ---------------------------------------------------- */
+
+static void beat_failed(struct vcx_read *r, const struct vs_err *err)
+{
+	r->vc->slow_busy = false;
+	if (r->vc->state == VCX_WATCH)
+		vs_vcx_fail(r->vc, err);
+	else
+		vs_debug("the slow values were not read code=%s",
+			 vs_code_name(err->code));
+}
+
+static void deliver(struct vs_vc *vc)
+{
+	struct vcx_slow *s = vc->slow;
+	struct vs_vc_slow out = {
+		.tasks = s->tasks, .ntasks = s->ntasks,
+		.store_free_mb = s->store_free_mb,
+		.pools = (void *)s->pools, .npools = vc->nclusters,
+	};
+
+	vc->slow_busy = false;
+	if (vc->state == VCX_WATCH)
+		vs_vcx_goto(vc, VCX_LOAD);
+	if (vc->ev.slow)
+		vc->ev.slow(vc->ev_arg, &out);
+}
+
+static void on_devices(struct vcx_read *r, const char *type, const char *moid,
+		       struct vs_j props, struct vs_j missing)
+{
+	struct vs_vc *vc = r->vc;
+	struct vcx_template *t = &vc->templates[vc->slow->stale];
+	struct vs_vc_template out;
+
+	(void)type;
+	(void)missing;
+	if (strcmp(moid, t->moid) || !vs_vcx_template_set(t, props))
+		return;
+	out = vs_vcx_template_view(t);
+	if (vc->ev.template_changed)
+		vc->ev.template_changed(vc->ev_arg, &out);
+}
+
+static void on_devices_end(struct vcx_read *r)
+{
+	deliver(r->vc);
+}
+
+static void on_values_end(struct vcx_read *r)
+{
+	struct vs_vc *vc = r->vc;
+	struct vcx_read next = { .vc = vc, .object = on_devices,
+		.end = on_devices_end, .failed = beat_failed };
+	struct json_object *props, *objects;
+
+	if (vc->slow->stale >= vc->ntemplates) {
+		deliver(vc);
+		return;
+	}
+	props = vs_jb_arr();
+	objects = vs_jb_arr();
+	vs_jb_add(props, vs_spec_props("VirtualMachine",
+				       vs_vcx_template_paths));
+	vs_jb_add(objects, vs_spec_object("VirtualMachine",
+			vc->templates[vc->slow->stale].moid));
+	vs_vcx_read(&next, vs_spec_filter_of(props, objects));
+}
+
+/* ---- values --------------------------------------------------------------- */
+
+static void one_task(struct vcx_slow *s, const char *moid, struct vs_j p)
+{
+	const char *state = vs_j_str_or(vs_vcx_prop(p, "info.state"), "");
+	struct vs_vc_task *t;
+
+	if (!strcmp(state, "success") || !strcmp(state, "error")) {
+		ended_add(s, moid);
+		return;
+	}
+	if (!*state)
+		return;
+	VS_GROW(s->tasks, s->captasks, s->ntasks + 1);
+	t = &s->tasks[s->ntasks++];
+	*t = (struct vs_vc_task){
+		.moid = vs_strdup(moid), .state = vs_strdup(state),
+		.name = vs_strdup(vs_j_str_or(
+			vs_vcx_prop(p, "info.descriptionId"), "")),
+		.entity = vs_strdup(vs_j_ref(
+			vs_vcx_prop(p, "info.entity"), NULL)),
+		.entity_name = vs_strdup(vs_j_str_or(
+			vs_vcx_prop(p, "info.entityName"), "")),
+		.user = vs_strdup(vs_j_str_or(vs_j_opt(
+			vs_vcx_prop(p, "info.reason"), "userName"), "")),
+		.cancelable = vs_j_bool_or(
+			vs_vcx_prop(p, "info.cancelable"), false),
+	};
+}
+
+static void one_pool(struct vs_vc *vc, const char *moid, struct vs_j p)
+{
+	struct vs_j rt = vs_vcx_prop(p, "runtime");
+	struct vs_j cpu = vs_j_opt(rt, "cpu"), mem = vs_j_opt(rt, "memory");
+
+	for (size_t i = 0; i < vc->nclusters; i++) {
+		struct pool_row *row = &vc->slow->pools[i];
+		int64_t bytes;
+
+		if (strcmp(vc->clusters[i].pool_moid, moid))
+			continue;
+		row->cpu_mhz = vs_j_int_or(vs_j_opt(cpu, "unreservedForVm"),
+					   -1);
+		bytes = vs_j_int_or(vs_j_opt(mem, "unreservedForVm"), -1);
+		row->mem_mb = bytes < 0 ? -1 : bytes / (1024 * 1024);
+	}
+}
+
+static void one_template(struct vs_vc *vc, const char *moid, struct vs_j p)
+{
+	const char *version = vs_j_str_or(
+		vs_vcx_prop(p, "config.changeVersion"), "");
+
+	for (size_t i = 0; i < vc->ntemplates; i++) {
+		struct vcx_template *t = &vc->templates[i];
+
+		if (!strcmp(t->moid, moid) && t->change_version &&
+		    *version && strcmp(t->change_version, version))
+			vc->slow->stale = i;
+	}
+}
+
+static void on_value(struct vcx_read *r, const char *type, const char *moid,
+		     struct vs_j props, struct vs_j missing)
+{
+	struct vs_vc *vc = r->vc;
+	int64_t bytes;
+
+	(void)missing;
+	if (!strcmp(type, "Task")) {
+		one_task(vc->slow, moid, props);
+	} else if (!strcmp(type, "VirtualMachine")) {
+		one_template(vc, moid, props);
+	} else if (!strcmp(type, "Datastore")) {
+		bytes = vs_j_int_or(vs_vcx_prop(props, "summary.freeSpace"),
+				    -1);
+		vc->slow->store_free_mb = bytes < 0 ? -1 : bytes >> 20;
+	} else {
+		one_pool(vc, moid, props);
+	}
+}
+
+static void start_values(struct vs_vc *vc)
+{
+	struct vcx_slow *s = vc->slow;
+
+	clear_tasks(s);
+	s->store_free_mb = -1;
+	s->stale = vc->ntemplates;
+	free(s->pools);
+	s->pools = vs_calloc(vc->nclusters, sizeof(*s->pools));
+	for (size_t i = 0; i < vc->nclusters; i++)
+		s->pools[i] = (struct pool_row){ vc->clusters[i].name, -1, -1 };
+}
+
+static void add_things(struct vs_vc *vc, struct json_object *props,
+		       struct json_object *objects)
+{
+	static const char *const pool[] = { "runtime", NULL };
+	static const char *const store[] = { "summary.freeSpace", NULL };
+	static const char *const vm[] = { "config.changeVersion", NULL };
+
+	vs_jb_add(props, vs_spec_props("ResourcePool", pool));
+	for (size_t i = 0; i < vc->nclusters; i++)
+		vs_jb_add(objects, vs_spec_object("ResourcePool",
+						  vc->clusters[i].pool_moid));
+	vs_jb_add(props, vs_spec_props("Datastore", store));
+	vs_jb_add(objects, vs_spec_object("Datastore", vc->store));
+	if (vc->ntemplates)
+		vs_jb_add(props, vs_spec_props("VirtualMachine", vm));
+	for (size_t i = 0; i < vc->ntemplates; i++)
+		vs_jb_add(objects, vs_spec_object("VirtualMachine",
+						  vc->templates[i].moid));
+}
+
+static void read_values(struct vs_vc *vc, struct vs_j recent)
+{
+	static const char *const task[] = { "info.state", "info.descriptionId",
+		"info.entity", "info.entityName", "info.reason",
+		"info.cancelable", NULL };
+	struct vcx_read r = { .vc = vc, .object = on_value,
+		.end = on_values_end, .failed = beat_failed };
+	struct json_object *props = vs_jb_arr(), *objects = vs_jb_arr();
+	size_t n = vs_j_len(recent), asked = 0;
+	struct ended *e;
+
+	for (e = vc->slow->ended; e; e = e->hh.next)
+		e->recent = false;
+	for (size_t i = 0; i < n; i++) {
+		const char *moid = vs_j_ref(vs_j_at(recent, i), NULL);
+
+		if ((e = ended_find(vc->slow, moid))) {
+			e->recent = true;
+		} else if (*moid) {
+			vs_jb_add(objects, vs_spec_object("Task", moid));
+			asked++;
+		}
+	}
+	ended_sweep(vc->slow);
+	if (asked)
+		vs_jb_add(props, vs_spec_props("Task", task));
+	add_things(vc, props, objects);
+	start_values(vc);
+	vs_vcx_read(&r, vs_spec_filter_of(props, objects));
+}
+
+static void on_recent(struct vcx_call *call, struct vs_j reply,
+		      const struct vs_err *err)
+{
+	struct vcx_read r = { .vc = call->vc };
+	struct vs_err bad;
+
+	if (err && err->code == VS_E_RELOGIN)
+		vs_vcx_fail(call->vc, err);
+	else if (err)
+		beat_failed(&r, err);
+	else if (vs_j_len(reply), vs_json_failed(reply.doc, &bad))
+		beat_failed(&r, &bad);
+	else
+		read_values(call->vc, reply);
+}
+
+void vs_vcx_slow(struct vs_vc *vc)
+{
+	if (vc->slow_busy)
+		return;
+	if (!vc->slow)
+		vc->slow = vs_calloc(1, sizeof(*vc->slow));
+	vc->slow_busy = true;
+	vs_vcx_get(vc, on_recent, "TaskManager", vc->ids.tasks, "recentTask");
+}

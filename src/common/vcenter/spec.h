@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Request bodies, as JSON. Pure: what goes in is all that comes out. Where a
+ * parameter may be NULL, the member is left out.
+ */
+#ifndef VS_VCENTER_SPEC_H
+#define VS_VCENTER_SPEC_H
+
+#include "util/json.h"
+#include "vcenter/vc.h"
+
+struct json_object *vs_spec_hello(const char *const *releases, size_t n);
+struct json_object *vs_spec_login(const char *user, const char *password);
+struct json_object *vs_spec_path(const char *const *names);	/* escaped */
+struct json_object *vs_spec_container_view(const char *type, const char *moid,
+					   const char *const *types);
+struct json_object *vs_spec_list_view(struct json_object *refs_take);
+struct json_object *vs_spec_modify_list(struct json_object *add_take,
+					struct json_object *remove_take);
+/* Pieces of a PropertyFilterSpec. */
+struct json_object *vs_spec_props(const char *type, const char *const *paths);
+struct json_object *vs_spec_view_members(const char *view_type,
+					 const char *view);
+struct json_object *vs_spec_object(const char *type, const char *moid);
+struct json_object *vs_spec_filter_of(struct json_object *props_take,
+				      struct json_object *objects_take);
+struct json_object *vs_spec_create_filter(struct json_object *filter_take);
+struct json_object *vs_spec_retrieve(struct json_object *filter_take);
+struct json_object *vs_spec_continue(const char *token);
+struct json_object *vs_spec_wait(const char *version, int wait_seconds);
+/* nic: the template's first card as vCenter shows it (not taken), or NULL. */
+struct json_object *vs_spec_clone(const struct vs_vc_clone *c,
+				  struct json_object *nic);
+/* mgmt_type: the wire's type of the card hw->mgmt_key. */
+struct json_object *vs_spec_reconfigure(const char *change_version,
+					const struct vs_vc_hw *hw,
+					const char *mgmt_type);
+struct json_object *vs_spec_relocate(const char *host, const char *pool);
+struct json_object *vs_spec_power_on(const char *host);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Request bodies that change VMs: clone, reconfigure, relocate, power on, and
+ * the cards in them (vSphere's VirtualDevice types).
+ *
+ * Rules: a clone is never powered on by its own task (VF exhaustion must be a
+ * power-on's fault of a VM we know). The existing card comes first in a
+ * change, SR-IOV cards last. New devices have negative keys, distinct in one
+ * spec.
+ */
+#include <string.h>
+
+#include "util/mem.h"
+#include "vcenter/spec.h"
+
+#define KEY_NEW_CARD (-101)
+
+static struct json_object *reservation(int64_t amount)
+{
+	struct json_object *o = vs_jb_obj("ResourceAllocationInfo");
+
+	vs_jb_int(o, "reservation", amount);
+	return o;
+}
+
+static struct json_object *change(const char *operation,
+				  struct json_object *device_take)
+{
+	struct json_object *o = vs_jb_obj("VirtualDeviceConfigSpec");
+
+	vs_jb_str(o, "operation", operation);
+	vs_jb_put(o, "device", device_take);
+	return o;
+}
+
+static struct json_object *network_backing(const struct vs_vc_card_spec *c)
+{
+	struct json_object *o, *port;
+
+	if (!c->portgroup_key || !*c->portgroup_key) {
+		o = vs_jb_obj("VirtualEthernetCardNetworkBackingInfo");
+		/* vCenter goes by the reference; the name is required. */
+		vs_jb_str(o, "deviceName", "");
+		vs_jb_ref(o, "network", "Network", c->network);
+		return o;
+	}
+	o = vs_jb_obj("VirtualEthernetCardDistributedVirtualPortBackingInfo");
+	port = vs_jb_obj("DistributedVirtualSwitchPortConnection");
+	vs_jb_str(port, "switchUuid", c->switch_uuid);
+	vs_jb_str(port, "portgroupKey", c->portgroup_key);
+	vs_jb_put(o, "port", port);
+	return o;
+}
+
+/* The VF is ESXi's choice alone, so only the PF is ever named. */
+static struct json_object *pf_backing(const char *pci)
+{
+	struct json_object *o =
+		vs_jb_obj("VirtualSriovEthernetCardSriovBackingInfo");
+	struct json_object *pf =
+		vs_jb_obj("VirtualPCIPassthroughDeviceBackingInfo");
+
+	vs_jb_str(pf, "deviceName", "");
+	vs_jb_str(pf, "id", pci);
+	vs_jb_str(pf, "deviceId", "0");
+	vs_jb_str(pf, "systemId", "BYPASS");
+	vs_jb_int(pf, "vendorId", 0);
+	vs_jb_put(o, "physicalFunctionBacking", pf);
+	return o;
+}
+
+static void address(struct json_object *card, const char *mac)
+{
+	vs_jb_str(card, "addressType", mac && *mac ? "manual" : "assigned");
+	if (mac && *mac)
+		vs_jb_str(card, "macAddress", mac);
+}
+
+static struct json_object *new_card(const struct vs_vc_card_spec *c)
+{
+	static const char *const types[] = {
+		[VS_VC_NET_SRIOV] = "VirtualSriovEthernetCard",
+		[VS_VC_NET_PVRDMA] = "VirtualVmxnet3Vrdma",
+		[VS_VC_NET_VMXNET3] = "VirtualVmxnet3",
+	};
+	struct json_object *o = vs_jb_obj(types[c->kind]), *conn;
+
+	vs_jb_int(o, "key", KEY_NEW_CARD);
+	vs_jb_put(o, "backing", network_backing(c));
+	conn = vs_jb_obj("VirtualDeviceConnectInfo");
+	vs_jb_bool(conn, "startConnected", true);
+	vs_jb_bool(conn, "allowGuestControl", true);
+	vs_jb_bool(conn, "connected", false);
+	vs_jb_put(o, "connectable", conn);
+	address(o, c->mac);
+	if (c->kind == VS_VC_NET_PVRDMA)
+		vs_jb_str(o, "deviceProtocol", "rocev2");
+	if (c->kind == VS_VC_NET_SRIOV) {
+		vs_jb_bool(o, "allowGuestOSMtuChange", c->mtu_change_allowed);
+		if (c->pci && *c->pci)
+			vs_jb_put(o, "sriovBacking", pf_backing(c->pci));
+	}
+	return o;
+}
+
+static struct json_object *extra(const struct vs_vc_kv *kv, size_t n)
+{
+	struct json_object *a = vs_jb_arr();
+
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *o = vs_jb_obj("OptionValue");
+
+		vs_jb_str(o, "key", kv[i].key);
+		vs_jb_put(o, "value", vs_jb_boxed_str(kv[i].value));
+		vs_jb_add(a, o);
+	}
+	return a;
+}
+
+/* The card that is there gets a new address; the rest of it stays as read. */
+static struct json_object *mgmt_card(const struct vs_vc_hw *hw,
+				     struct json_object *nic,
+				     const char *mgmt_type)
+{
+	struct json_object *o = vs_jb_clone(nic);
+
+	if (!o) {
+		if (!hw->mgmt_key || !mgmt_type)
+			return NULL;
+		o = vs_jb_obj(mgmt_type);
+		vs_jb_int(o, "key", hw->mgmt_key);
+	}
+	address(o, hw->mgmt_mac);
+	return o;
+}
+
+static struct json_object *device_changes(const struct vs_vc_hw *hw,
+					  struct json_object *nic,
+					  const char *mgmt_type)
+{
+	struct json_object *a = vs_jb_arr(), *o;
+	bool any = false;
+
+	if (hw->mgmt_mac && (o = mgmt_card(hw, nic, mgmt_type))) {
+		vs_jb_add(a, change("edit", o));
+		any = true;
+	}
+	if (hw->card_remove_key) {
+		o = vs_jb_obj("VirtualDevice");
+		vs_jb_int(o, "key", hw->card_remove_key);
+		vs_jb_add(a, change("remove", o));
+		any = true;
+	}
+	if (hw->card) {
+		vs_jb_add(a, change("add", new_card(hw->card)));
+		any = true;
+	}
+	if (any)
+		return a;
+	vs_jb_free(a);
+	return NULL;
+}
+
+static void put_hw(struct json_object *o, const struct vs_vc_hw *hw,
+		   struct json_object *nic, const char *mgmt_type)
+{
+	struct json_object *latency;
+
+	if (hw->vcpus)
+		vs_jb_int(o, "numCPUs", hw->vcpus);
+	if (hw->cores_per_socket)
+		vs_jb_int(o, "numCoresPerSocket", hw->cores_per_socket);
+	if (hw->memory_mb)
+		vs_jb_int(o, "memoryMB", hw->memory_mb);
+	if (hw->memory_locked) {
+		vs_jb_bool(o, "memoryReservationLockedToMax", true);
+		if (hw->memory_mb)
+			vs_jb_put(o, "memoryAllocation",
+				  reservation(hw->memory_mb));
+	}
+	if (hw->cpu_reserved_mhz)
+		vs_jb_put(o, "cpuAllocation",
+			  reservation(hw->cpu_reserved_mhz));
+	if (hw->latency_high || hw->latency_normal) {
+		latency = vs_jb_obj("LatencySensitivity");
+		vs_jb_str(latency, "level",
+			  hw->latency_high ? "high" : "normal");
+		vs_jb_put(o, "latencySensitivity", latency);
+	}
+	vs_jb_put(o, "deviceChange", device_changes(hw, nic, mgmt_type));
+	if (hw->nextra)
+		vs_jb_put(o, "extraConfig", extra(hw->extra, hw->nextra));
+}
+
+struct json_object *vs_spec_clone(const struct vs_vc_clone *c,
+				  struct json_object *nic)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+	struct json_object *spec = vs_jb_obj("VirtualMachineCloneSpec");
+	struct json_object *to = vs_jb_obj("VirtualMachineRelocateSpec");
+	struct json_object *config = vs_jb_obj("VirtualMachineConfigSpec");
+
+	vs_jb_ref(o, "folder", "Folder", c->folder);
+	vs_jb_str(o, "name", c->name);
+	vs_jb_ref(to, "datastore", "Datastore", c->datastore);
+	if (c->snapshot)
+		vs_jb_str(to, "diskMoveType", "createNewChildDiskBacking");
+	vs_jb_ref(to, "pool", "ResourcePool", c->pool);
+	vs_jb_ref(to, "host", "HostSystem", c->host);
+	vs_jb_put(spec, "location", to);
+	vs_jb_bool(spec, "template", false);
+	vs_jb_str(config, "instanceUuid", c->uuid);
+	put_hw(config, &c->hw, nic, NULL);
+	vs_jb_put(spec, "config", config);
+	vs_jb_bool(spec, "powerOn", false);
+	vs_jb_ref(spec, "snapshot", "VirtualMachineSnapshot", c->snapshot);
+	vs_jb_put(o, "spec", spec);
+	return o;
+}
+
+struct json_object *vs_spec_reconfigure(const char *change_version,
+					const struct vs_vc_hw *hw,
+					const char *mgmt_type)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+	struct json_object *spec = vs_jb_obj("VirtualMachineConfigSpec");
+
+	if (change_version && *change_version)
+		vs_jb_str(spec, "changeVersion", change_version);
+	put_hw(spec, hw, NULL, mgmt_type);
+	vs_jb_put(o, "spec", spec);
+	return o;
+}
+
+struct json_object *vs_spec_relocate(const char *host, const char *pool)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+	struct json_object *spec = vs_jb_obj("VirtualMachineRelocateSpec");
+
+	vs_jb_ref(spec, "pool", "ResourcePool", pool);
+	vs_jb_ref(spec, "host", "HostSystem", host);
+	vs_jb_put(o, "spec", spec);
+	return o;
+}
+
+struct json_object *vs_spec_power_on(const char *host)
+{
+	struct json_object *o;
+
+	if (!host || !*host)
+		return NULL;
+	o = vs_jb_obj(NULL);
+	vs_jb_ref(o, "host", "HostSystem", host);
+	return o;
+}

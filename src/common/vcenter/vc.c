@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The client's life: new, turn after turn, free; its states and what leads
+ * from one to the other.
+ *
+ * Rules: one setter for the state, which knows the allowed ways and logs them.
+ * Nothing blocks but curl_multi_poll in vs_vc_turn. Whatever fails while there
+ * is no session, or loses it, goes through vs_vcx_fail: it tells, cleans up,
+ * and decides when to come back. Backoff doubles from 1 s to 60 s with jitter;
+ * a refused password waits for its file to change; what an administrator must
+ * mend is looked at again once a minute, and told once.
+ *
+ * It never resends a mutating call.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "util/log.h"
+#include "util/mem.h"
+#include "util/time.h"
+#include "vcenter/vc_i.h"
+
+#define BACKOFF_MIN_MS 1000
+#define BACKOFF_MAX_MS 60000
+#define MEND_MS 60000
+#define PASSWORD_CHECK_MS 2000
+#define SLOW_MS 15000
+#define SETTLED_MS 5000
+
+static const char *const state_names[VCX_NSTATES] = {
+	"waiting", "hello", "content", "login", "resolve", "watch", "load",
+	"up",
+};
+
+static const unsigned int ways[VCX_NSTATES] = {
+	[VCX_WAITING] = 1u << VCX_HELLO | 1u << VCX_LOGIN,
+	[VCX_HELLO] = 1u << VCX_CONTENT,
+	[VCX_CONTENT] = 1u << VCX_LOGIN,
+	[VCX_LOGIN] = 1u << VCX_RESOLVE,
+	[VCX_RESOLVE] = 1u << VCX_WATCH,
+	[VCX_WATCH] = 1u << VCX_LOAD,
+	/* From up or load to load: the version was lost, not the session. */
+	[VCX_LOAD] = 1u << VCX_UP | 1u << VCX_LOAD,
+	[VCX_UP] = 1u << VCX_LOAD,
+};
+
+static void (*const begin[VCX_NSTATES])(struct vs_vc *vc) = {
+	[VCX_HELLO] = vs_vcx_hello,
+	[VCX_CONTENT] = vs_vcx_content,
+	[VCX_LOGIN] = vs_vcx_login,
+	[VCX_RESOLVE] = vs_vcx_resolve,
+	[VCX_WATCH] = vs_vcx_watch,
+	[VCX_LOAD] = vs_vcx_load,
+};
+
+void vs_vcx_goto(struct vs_vc *vc, enum vcx_state state)
+{
+	if (state != VCX_WAITING && !(ways[vc->state] & 1u << state)) {
+		vs_error("vCenter client: no way leads from state %s to %s",
+			 state_names[vc->state], state_names[state]);
+		return;
+	}
+	vs_debug("vCenter client changes state from=%s to=%s",
+		 state_names[vc->state], state_names[state]);
+	vc->state = state;
+	if (state == VCX_UP) {
+		vc->fails = 0;
+		vc->up_at = vc->now;
+		vc->last_down[0] = '\0';
+		vc->slow_at = vc->now + SLOW_MS;
+	}
+	if (begin[state])
+		begin[state](vc);
+}
+
+/* ---- failing and coming back ---------------------------------------------- */
+
+static int64_t backoff(int fails)
+{
+	int64_t ms = BACKOFF_MIN_MS;
+	uint32_t random = 0;
+
+	for (int i = 1; i < fails && ms < BACKOFF_MAX_MS; i++)
+		ms *= 2;
+	if (ms > BACKOFF_MAX_MS)
+		ms = BACKOFF_MAX_MS;
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
+		random = 0;
+	return ms * 3 / 4 + random % (ms / 2);
+}
+
+static void forget_session(struct vs_vc *vc)
+{
+	vs_vcx_drop_reads(vc);
+	vs_vcx_reads_drop(vc);
+	vs_vcx_resolve_free(vc);
+	vs_vcx_watch_forget(vc);
+	vs_vcx_list_forget(vc);
+	vs_vcx_slow_free(vc);
+}
+
+static void plan_return(struct vs_vc *vc, const struct vs_err *err)
+{
+	bool was_up = vc->state == VCX_UP;
+
+	vc->watch_password = false;
+	vc->relogin = false;
+	vc->fails++;
+	switch (err->code) {
+	case VS_E_LOGIN:
+		vc->watch_password = true;
+		vc->password_check_at = vc->now + PASSWORD_CHECK_MS;
+		vc->retry_at = -1;
+		break;
+	case VS_E_CONFIG:
+	case VS_E_BUG:
+	case VS_E_REQUEST:
+		/* A corrected password file counts at once. */
+		vc->watch_password = true;
+		vc->password_check_at = vc->now + PASSWORD_CHECK_MS;
+		vc->retry_at = vc->now + MEND_MS;
+		break;
+	case VS_E_RELOGIN:
+		vc->relogin = true;
+		explicit_bzero(vc->token, sizeof(vc->token));
+		/* At once, unless sessions die as soon as they are made. */
+		vc->retry_at = was_up && vc->now - vc->up_at > SETTLED_MS ?
+			vc->now : vc->now + backoff(vc->fails);
+		break;
+	default:
+		vc->retry_at = vc->now + backoff(vc->fails);
+		break;
+	}
+}
+
+void vs_vcx_fail(struct vs_vc *vc, const struct vs_err *err)
+{
+	struct vs_err told = *err;
+
+	plan_return(vc, &told);
+	forget_session(vc);
+	vs_vcx_goto(vc, VCX_WAITING);
+	vs_debug("vCenter client is down code=%s retry_ms=%lld",
+		 vs_code_name(told.code),
+		 vc->retry_at < 0 ? -1LL : (long long)(vc->retry_at - vc->now));
+	/* The same trouble is told once, not at every try. */
+	if (!strcmp(vc->last_down, told.text))
+		return;
+	vs_strlcpy(vc->last_down, told.text, sizeof(vc->last_down));
+	if (told.code == VS_E_BUG || told.code == VS_E_REQUEST)
+		told.code = VS_E_CONFIG;
+	else if (told.code != VS_E_LOGIN && told.code != VS_E_CONFIG)
+		told.code = VS_E_RETRY;
+	if (vc->ev.down)
+		vc->ev.down(vc->ev_arg, &told);
+}
+
+bool vs_vcx_bad(struct vs_vc *vc, struct vs_j reply)
+{
+	struct vs_err err;
+
+	if (!vs_json_failed(reply.doc, &err))
+		return false;
+	vs_err_prefix(&err, "an answer of %s is not understood", vc->url);
+	vs_vcx_fail(vc, &err);
+	return true;
+}
+
+void vs_vc_retry_now(struct vs_vc *vc)
+{
+	if (vc->state != VCX_WAITING)
+		return;
+	vc->retry_at = vc->now;
+	vc->last_down[0] = '\0';
+}
+
+static void timers(struct vs_vc *vc)
+{
+	if (vc->state == VCX_WAITING) {
+		if (vc->watch_password && vc->now >= vc->password_check_at) {
+			vc->password_check_at = vc->now + PASSWORD_CHECK_MS;
+			if (vs_vcx_password_changed(vc))
+				vc->retry_at = vc->now;
+		}
+		if (vc->retry_at >= 0 && vc->now >= vc->retry_at)
+			vs_vcx_goto(vc, vc->relogin ? VCX_LOGIN : VCX_HELLO);
+		return;
+	}
+	vs_vcx_poll_timer(vc);
+	if (vc->list_at && vc->now >= vc->list_at) {
+		vc->list_at = 0;
+		vs_vcx_list_sync(vc, false);
+	}
+	if (vc->state == VCX_UP && !vc->slow_busy && vc->now >= vc->slow_at) {
+		vc->slow_at = vc->now + SLOW_MS;
+		vs_vcx_slow(vc);
+		vs_vcx_list_sync(vc, true);
+	}
+}
+
+static void sooner(int64_t *at, int64_t when)
+{
+	if (when < *at)
+		*at = when;
+}
+
+static int time_to_next(const struct vs_vc *vc, int wait_ms)
+{
+	int64_t at = vc->now + wait_ms;
+
+	if (vc->state == VCX_WAITING) {
+		if (vc->retry_at >= 0)
+			sooner(&at, vc->retry_at);
+		if (vc->watch_password)
+			sooner(&at, vc->password_check_at);
+	}
+	if (vc->poll_at)
+		sooner(&at, vc->poll_at);
+	if (vc->list_at)
+		sooner(&at, vc->list_at);
+	if (vc->state == VCX_UP && !vc->slow_busy)
+		sooner(&at, vc->slow_at);
+	return at > vc->now ? (int)(at - vc->now) : 0;
+}
+
+void vs_vc_turn(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd)
+{
+	struct curl_waitfd extra = { .fd = wake_fd,
+				     .events = CURL_WAIT_POLLIN };
+	int64_t before = vs_now_ms();
+
+	vc->now = now_ms;
+	timers(vc);
+	vs_vcx_pump(vc);
+	curl_multi_poll(vc->multi, wake_fd >= 0 ? &extra : NULL, wake_fd >= 0,
+			time_to_next(vc, wait_ms), NULL);
+	vc->now = now_ms + (vs_now_ms() - before);
+	vs_vcx_pump(vc);
+	timers(vc);
+}
+
+bool vs_vc_is_up(const struct vs_vc *vc)
+{
+	return vc->state == VCX_UP;
+}
+
+void vs_vc_slow_now(struct vs_vc *vc)
+{
+	vc->slow_at = vc->now;
+}
+
+void vs_vc_stats_get(const struct vs_vc *vc, struct vs_vc_stats *out)
+{
+	*out = vc->stats;
+	out->updates = vc->inv->updates;
+}
+
+/* ---- new and free --------------------------------------------------------- */
+
+static size_t count(const char *const *list)
+{
+	size_t n = 0;
+
+	while (list && list[n])
+		n++;
+	return n;
+}
+
+static void take_names(struct vs_vc *vc, const struct vs_vc_names *n)
+{
+	vc->dc_name = vs_strdup(n->datacenter);
+	vc->folder_name = vs_strdup(n->folder);
+	vc->store_name = vs_strdup(n->datastore);
+	vc->nclusters = count(n->clusters);
+	vc->clusters = vs_calloc(vc->nclusters + 1, sizeof(*vc->clusters));
+	for (size_t i = 0; i < vc->nclusters; i++) {
+		vc->clusters[i].name = vs_strdup(n->clusters[i]);
+		if (n->pools && n->pools[i] && *n->pools[i])
+			vc->clusters[i].pool = vs_strdup(n->pools[i]);
+	}
+	vc->nnetworks = count(n->networks);
+	vc->networks = vs_calloc(vc->nnetworks + 1, sizeof(*vc->networks));
+	for (size_t i = 0; i < vc->nnetworks; i++)
+		vc->networks[i].name = vs_strdup(n->networks[i]);
+	vc->ntemplates = count(n->templates);
+	vc->templates = vs_calloc(vc->ntemplates + 1, sizeof(*vc->templates));
+	for (size_t i = 0; i < vc->ntemplates; i++)
+		vc->templates[i].name = vs_strdup(n->templates[i]);
+}
+
+static int check_conf(const struct vs_vc_conf *c, struct vs_err *err)
+{
+	if (!c->url || strncmp(c->url, "https://", 8) || !c->url[8])
+		return vs_err_set(err, VS_E_CONFIG,
+			"VCenter=%s: expected https://HOST or https://HOST:PORT",
+			c->url ? c->url : "");
+	if (strpbrk(c->url + 8, "/?#@ "))
+		return vs_err_set(err, VS_E_CONFIG,
+			"VCenter=%s: nothing may stand around HOST[:PORT]",
+			c->url);
+	if (!c->username || !*c->username || !c->password_file)
+		return vs_err_set(err, VS_E_CONFIG,
+				  "Username and PasswordFile are needed");
+	if (!c->names.datacenter || !c->names.folder || !c->names.datastore ||
+	    !count(c->names.clusters))
+		return vs_err_set(err, VS_E_CONFIG,
+			"Datacenter, Folder, Datastore and a ClusterName are needed");
+	return 0;
+}
+
+static char *url_of(const char *s)
+{
+	size_t n = strlen(s);
+	char *url = vs_strdup(s);
+
+	while (n && url[n - 1] == '/')
+		url[--n] = '\0';
+	return url;
+}
+
+struct vs_vc *vs_vc_new(const struct vs_vc_conf *conf,
+			const struct vs_vc_events *events, void *arg,
+			struct vs_err *err)
+{
+	VS_FREE char *url = url_of(conf->url ? conf->url : "");
+	struct vs_vc_conf c = *conf;
+	struct vs_vc *vc;
+
+	c.url = url;
+	if (check_conf(&c, err))
+		return NULL;
+	vc = vs_calloc(1, sizeof(*vc));
+	TAILQ_INIT(&vc->calls);
+	vc->ev = *events;
+	vc->ev_arg = arg;
+	vc->url = vs_strdup(url);
+	vc->username = vs_strdup(c.username);
+	vc->password_file = vs_strdup(c.password_file);
+	vc->ca_file = vs_strdup(c.ca_file);
+	vc->password_uid = c.password_uid;
+	vc->insecure = c.insecure;
+	vc->call_timeout_ms = c.call_timeout_ms ? c.call_timeout_ms : 60000;
+	vc->wait_seconds = c.wait_seconds ? c.wait_seconds : 20;
+	vc->max_body = c.max_body ? c.max_body : 64u << 20;
+	take_names(vc, &c.names);
+	vc->inv = vs_inv_new(&vc->ev, arg);
+	vc->inv->ctx = vc;
+	vc->inv->task = vs_vcx_task_seen;
+	vc->inv->task_lost = vs_vcx_task_lost;
+	if (vs_vcx_http_init(vc, err)) {
+		vs_vc_free(vc, 0);
+		return NULL;
+	}
+	return vc;
+}
+
+static void on_logout(struct vcx_call *call, struct vs_j reply,
+		      const struct vs_err *err)
+{
+	(void)reply;
+	(void)err;
+	call->vc->token[0] = '\0';
+}
+
+static void logout(struct vs_vc *vc, int ms)
+{
+	int64_t until = vs_now_ms() + ms, left;
+
+	vs_vcx_drop_all(vc);
+	if (!vc->token[0] || !vc->ids.sessions || ms <= 0)
+		return;
+	vs_vcx_post(vc, VCX_QUIT, on_logout, "SessionManager",
+		    vc->ids.sessions, "Logout", NULL);
+	while (!TAILQ_EMPTY(&vc->calls) && (left = until - vs_now_ms()) > 0) {
+		curl_multi_poll(vc->multi, NULL, 0, (int)left, NULL);
+		vs_vcx_pump(vc);
+	}
+}
+
+static void free_names(struct vs_vc *vc)
+{
+	for (size_t i = 0; i < vc->nclusters; i++) {
+		struct vcx_cluster *c = &vc->clusters[i];
+
+		free(c->name);
+		free(c->pool);
+		free(c->moid);
+		free(c->pool_moid);
+		free(c->drs_behavior);
+		free(c->ha_restart);
+	}
+	for (size_t i = 0; i < vc->nnetworks; i++) {
+		struct vcx_network *n = &vc->networks[i];
+
+		free(n->name);
+		free(n->moid);
+		free(n->switch_moid);
+		free(n->switch_uuid);
+		free(n->portgroup_key);
+	}
+	for (size_t i = 0; i < vc->ntemplates; i++) {
+		struct vcx_template *t = &vc->templates[i];
+
+		free(t->name);
+		free(t->moid);
+		free(t->change_version);
+		free(t->host);
+		vs_jb_free(t->nic);
+	}
+	free(vc->clusters);
+	free(vc->networks);
+	free(vc->templates);
+	free(vc->dc_name);
+	free(vc->folder_name);
+	free(vc->store_name);
+}
+
+void vs_vc_free(struct vs_vc *vc, int logout_ms)
+{
+	if (!vc)
+		return;
+	if (vc->multi)
+		logout(vc, logout_ms);
+	forget_session(vc);
+	vs_vcx_http_fini(vc);
+	vs_vcx_ops_free(vc);
+	vs_inv_free(vc->inv);
+	free_names(vc);
+	free(vc->url);
+	free(vc->username);
+	free(vc->password_file);
+	free(vc->ca_file);
+	free(vc->about);
+	free(vc->version);
+	free(vc->instance_uuid);
+	free(vc->user);
+	free(vc->ids.root);
+	free(vc->ids.collector);
+	free(vc->ids.views);
+	free(vc->ids.sessions);
+	free(vc->ids.search);
+	free(vc->ids.tasks);
+	free(vc->dc);
+	free(vc->vm_folder);
+	free(vc->folder);
+	free(vc->store);
+	explicit_bzero(vc->token, sizeof(vc->token));
+	free(vc);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files of the vCenter client share. Inner functions start with
+ * vs_vcx_; nobody outside of src/common/vcenter and its tests includes this.
+ */
+#ifndef VS_VCENTER_VC_I_H
+#define VS_VCENTER_VC_I_H
+
+#include <curl/curl.h>
+#include <sys/queue.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "util/buf.h"
+#include "util/json.h"
+#include "vcenter/inv.h"
+#include "vcenter/vc.h"
+
+/* ---- calls (http.c) ------------------------------------------------------ */
+enum {
+	VCX_MUTATING = 1,	/* never sent twice; a lost reply is UNKNOWN */
+	VCX_SECRET = 2,		/* the body is wiped after use */
+	VCX_TEXT = 4,		/* the reply is no JSON */
+	VCX_POLL = 8,		/* its own timeout: wait_seconds + 30 */
+	VCX_QUIT = 16,		/* outlives a lost session: logout, cancel */
+};
+
+struct vcx_call {
+	TAILQ_ENTRY(vcx_call) link;
+	struct vs_vc *vc;
+	CURL *easy;
+	struct curl_slist *headers;
+	char *what;		/* method and path, for people */
+	char *body;
+	unsigned int flags;
+	unsigned int tries;	/* times libcurl was about to send it */
+	struct vs_buf reply;
+	long status;
+	bool too_big, refused_xml;
+	char why[CURL_ERROR_SIZE];
+	/* err NULL: success. The reply lives until the return. */
+	void (*fn)(struct vcx_call *call, struct vs_j reply,
+		   const struct vs_err *err);
+	void *arg;
+	uint64_t id;		/* of a mutating call's operation */
+};
+TAILQ_HEAD(vcx_calls, vcx_call);
+typedef void vcx_fn(struct vcx_call *call, struct vs_j reply,
+		    const struct vs_err *err);
+
+struct vcx_call *vs_vcx_raw(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
+			    const char *verb, const char *path,
+			    struct json_object *body_take);
+struct vcx_call *vs_vcx_post(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
+			     const char *type, const char *moid,
+			     const char *method, struct json_object *body_take);
+struct vcx_call *vs_vcx_get(struct vs_vc *vc, vcx_fn *fn, const char *type,
+			    const char *moid, const char *property);
+/* All that is ready; calls back. */
+void vs_vcx_pump(struct vs_vc *vc);
+/* Drop the machine's calls without calling back (mutating ones stay). */
+void vs_vcx_drop_reads(struct vs_vc *vc);
+void vs_vcx_drop_all(struct vs_vc *vc);
+int vs_vcx_http_init(struct vs_vc *vc, struct vs_err *err);
+void vs_vcx_http_fini(struct vs_vc *vc);
+
+/* ---- faults (fault.c) ---------------------------------------------------- */
+enum vcx_where { VCX_IN_CALL, VCX_IN_TASK };
+/* Fill err from a MethodFault, or from {"fault":...,"localizedMessage":...}. */
+void vs_vcx_fault(struct vs_j fault, enum vcx_where where, struct vs_err *err);
+/* The first fault in a missingSet that makes the whole read worthless. */
+bool vs_vcx_missing_session(struct vs_j missing_set, struct vs_err *err);
+
+/* ---- reading in pages (retrieve.c) --------------------------------------- */
+struct vcx_read {
+	struct vs_vc *vc;
+	void (*object)(struct vcx_read *r, const char *type, const char *moid,
+		       struct vs_j prop_set, struct vs_j missing_set);
+	void (*end)(struct vcx_read *r);
+	/* NULL: an error goes to vs_vcx_fail. */
+	void (*failed)(struct vcx_read *r, const struct vs_err *err);
+	void *arg;
+};
+/* Read specs: object per object, then end or failed, then r is freed. The loss
+ * of the session drops it without a call. object() must not fail the client. */
+void vs_vcx_read(const struct vcx_read *proto, struct json_object *spec_take);
+void vs_vcx_reads_drop(struct vs_vc *vc);
+/* The value of path among DynamicProperty's, or a null cursor. */
+struct vs_j vs_vcx_prop(struct vs_j prop_set, const char *path);
+
+/* ---- operations (task.c) ------------------------------------------------- */
+struct vcx_op {
+	uint64_t id;
+	char *what;
+	char *task;		/* NULL: no answer yet */
+	char *result;		/* may come before the end does */
+	bool listed;		/* the ListView has it or is being told */
+	struct vs_vc_op cb;
+	UT_hash_handle hh;	/* by id */
+	UT_hash_handle ht;	/* by task */
+};
+
+uint64_t vs_vcx_op_new(struct vs_vc *vc, const char *what,
+		       const struct vs_vc_op *cb);
+struct vcx_op *vs_vcx_op_find(struct vs_vc *vc, uint64_t id);
+/* The call was accepted as this task. */
+void vs_vcx_op_task(struct vs_vc *vc, struct vcx_op *op, const char *task);
+void vs_vcx_op_done(struct vs_vc *vc, struct vcx_op *op, const char *result,
+		    const struct vs_err *err);
+void vs_vcx_ops_lose(struct vs_vc *vc, const char *why);
+void vs_vcx_ops_free(struct vs_vc *vc);
+/* All open tasks as references, for a new ListView. */
+struct json_object *vs_vcx_ops_refs(struct vs_vc *vc);
+/* Tell the ListView what came and went, if it must know. */
+void vs_vcx_list_sync(struct vs_vc *vc, bool also_removals);
+void vs_vcx_list_forget(struct vs_vc *vc);
+/* From the inventory: a task's state as delivered. */
+void vs_vcx_task_seen(void *vc, const char *task, struct vs_j state,
+		      struct vs_j error, struct vs_j result);
+void vs_vcx_task_lost(void *vc, const char *task);
+
+/* ---- the client ---------------------------------------------------------- */
+enum vcx_state {
+	VCX_WAITING,		/* backoff, or for somebody to mend something */
+	VCX_HELLO,
+	VCX_CONTENT,
+	VCX_LOGIN,
+	VCX_RESOLVE,
+	VCX_WATCH,		/* views, collector, filters, first slow read */
+	VCX_LOAD,
+	VCX_UP,
+	VCX_NSTATES,
+};
+
+struct vcx_template {
+	char *name, *moid, *change_version, *host;
+	bool is_template;
+	int hw;
+	struct json_object *nic;	/* its first network card, whole */
+};
+
+struct vcx_cluster {
+	char *name, *pool, *moid, *pool_moid, *drs_behavior, *ha_restart;
+	bool drs, drs_overrides, ha;
+};
+
+struct vcx_network {
+	char *name, *moid, *switch_moid, *switch_uuid, *portgroup_key;
+};
+
+struct vcx_ids {		/* from ServiceContent */
+	char *root, *collector, *views, *sessions, *search, *tasks;
+};
+
+struct vs_vc {
+	struct vs_vc_events ev;
+	void *ev_arg;
+	/* configuration, all our own copies */
+	char *url, *username, *password_file, *ca_file;
+	unsigned int password_uid;
+	bool insecure;
+	int call_timeout_ms, wait_seconds;
+	size_t max_body;
+	char *dc_name, *folder_name, *store_name;
+	struct vcx_cluster *clusters;
+	struct vcx_network *networks;
+	struct vcx_template *templates;
+	size_t nclusters, nnetworks, ntemplates;
+	/* transport */
+	CURLM *multi;
+	struct vcx_calls calls;
+	char token[512];
+	/* life */
+	enum vcx_state state;
+	int64_t now, up_at, retry_at;		/* retry_at -1: only when mended */
+	int fails;
+	bool relogin;			/* the session died while all was well */
+	bool watch_password;
+	struct timespec password_mtime;
+	ino_t password_ino;
+	off_t password_size;
+	int64_t password_check_at;
+	char last_down[640];
+	/* session */
+	const char *release;
+	char *about, *version, *instance_uuid, *user;
+	struct vcx_ids ids;
+	/* resolved */
+	char *dc, *vm_folder, *folder, *store;
+	struct vcx_resolve *resolve;
+	/* watch */
+	struct vs_inv *inv;
+	char *pc, *list_view;
+	char **views;			/* one per cluster, then the folder's */
+	size_t nviews, step;
+	char *poll_version;
+	bool poll_truncated, poll_open;
+	int poll_fails;
+	int64_t poll_at;		/* retry after a lost reply; 0: none */
+	/* slow beat */
+	struct vcx_slow *slow;
+	bool slow_busy;
+	int64_t slow_at;
+	/* operations */
+	struct vcx_op *ops, *ops_by_task;
+	uint64_t next_id;
+	char **gone_tasks;		/* to take out of the ListView */
+	size_t ngone, capgone;
+	bool list_busy;
+	int list_fails;
+	int64_t list_at;
+	struct vs_vc_stats stats;
+	struct vcx_read_list *reads;
+};
+
+/* The only door to another state; logs it. */
+void vs_vcx_goto(struct vs_vc *vc, enum vcx_state state);
+/* The session, the connection or the start has failed: say so, clean up, come
+ * back later. */
+void vs_vcx_fail(struct vs_vc *vc, const struct vs_err *err);
+/* fail() if the document read so far is not what it must be. */
+bool vs_vcx_bad(struct vs_vc *vc, struct vs_j reply);
+
+void vs_vcx_hello(struct vs_vc *vc);
+void vs_vcx_content(struct vs_vc *vc);
+void vs_vcx_login(struct vs_vc *vc);
+bool vs_vcx_password_changed(struct vs_vc *vc);
+void vs_vcx_resolve(struct vs_vc *vc);
+void vs_vcx_resolve_free(struct vs_vc *vc);
+void vs_vcx_watch(struct vs_vc *vc);
+void vs_vcx_watch_forget(struct vs_vc *vc);
+void vs_vcx_load(struct vs_vc *vc);
+void vs_vcx_poll(struct vs_vc *vc);
+void vs_vcx_poll_timer(struct vs_vc *vc);
+void vs_vcx_slow(struct vs_vc *vc);
+void vs_vcx_slow_free(struct vs_vc *vc);
+/* Take over what was read of template i; true if anything changed. */
+bool vs_vcx_template_set(struct vcx_template *t, struct vs_j props);
+struct vs_vc_template vs_vcx_template_view(const struct vcx_template *t);
+extern const char *const vs_vcx_template_paths[];
+
+#endif
