@@ -379,7 +379,7 @@ static int report_why(struct vs_core *c, struct json_object *top, uint32_t job,
 		      uint32_t uid, struct vs_err *err)
 {
 	const struct vs_port *p = c->port;
-	char state[64] = "", reason[256] = "", text[512] = "";
+	char state[64] = "", reason[256] = "", text[1024] = "";
 	struct vs_refused *r;
 	const char *blocked;
 	uint32_t owner = 0;
