@@ -27,3 +27,18 @@ testsuite_unit_test_engine_faults_SOURCES = testsuite/unit/test_engine_faults.c 
 	$(engine_stage)
 testsuite_unit_test_engine_faults_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_faults_LDADD = $(unit_ldadd)
+
+check_PROGRAMS += testsuite/unit/test_vc_spec
+testsuite_unit_test_vc_spec_SOURCES = testsuite/unit/test_vc_spec.c
+testsuite_unit_test_vc_spec_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_vc_spec_LDADD = $(unit_ldadd)
+
+# Not tests themselves: a driver for system/test_vcenter.py, and the request
+# bodies for golden/run.sh.
+noinst_PROGRAMS += testsuite/unit/vc_live testsuite/unit/vc_bodies
+testsuite_unit_vc_live_SOURCES = testsuite/unit/vc_live.c
+testsuite_unit_vc_live_LDADD = src/common/libvs_core.la -lpthread
+testsuite_unit_vc_bodies_SOURCES = testsuite/unit/vc_bodies.c
+testsuite_unit_vc_bodies_LDADD = src/common/libvs_core.la -lpthread
+EXTRA_DIST += testsuite/golden/go.mod testsuite/golden/go.sum \
+	testsuite/golden/main.go testsuite/golden/run.sh

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Every body the vCenter client sends, against bodies written by hand from
+ * vSphere's API (VI JSON 8.0.1.0). ' stands for " in the expected texts.
+ * testsuite/golden has govmomi's own types decode the same bodies.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "util/json.h"
+#include "util/mem.h"
+#include "vcenter/spec.h"
+
+#define REF(type, value) "{'_typeName':'ManagedObjectReference'," \
+	"'type':'" type "','value':'" value "'}"
+#define DVS "'backing':{'_typeName':" \
+	"'VirtualEthernetCardDistributedVirtualPortBackingInfo'," \
+	"'port':{'_typeName':'DistributedVirtualSwitchPortConnection'," \
+	"'switchUuid':'50 2a','portgroupKey':'dvportgroup-30'}}"
+#define CONNECT "'connectable':{'_typeName':'VirtualDeviceConnectInfo'," \
+	"'startConnected':true,'allowGuestControl':true,'connected':false}"
+#define MAC "'addressType':'manual','macAddress':'00:50:56:01:02:03'"
+
+static void is(struct json_object *body, const char *expected)
+{
+	VS_FREE char *text = vs_jb_text_free(body);
+	VS_FREE char *want = vs_strdup(expected);
+
+	for (char *p = want; *p; p++)
+		if (*p == '\'')
+			*p = '"';
+	assert_string_equal(text, want);
+}
+
+static struct json_object *parsed(const char *text)
+{
+	VS_FREE char *json = vs_strdup(text);
+	struct json_object *copy;
+	struct vs_err err = { 0 };
+	struct vs_jdoc doc;
+
+	for (char *p = json; *p; p++)
+		if (*p == '\'')
+			*p = '"';
+	if (vs_jdoc_parse(&doc, json, strlen(json), &err))
+		fail_msg("%s", err.text);
+	copy = vs_jb_copy(vs_j_root(&doc));
+	vs_jdoc_free(&doc);
+	return copy;
+}
+
+static const struct vs_vc_card_spec sriov = {
+	.kind = VS_VC_NET_SRIOV, .mac = "00:50:56:01:02:03",
+	.network = "dvportgroup-30", .switch_uuid = "50 2a",
+	.portgroup_key = "dvportgroup-30", .mtu_change_allowed = true,
+};
+
+static const struct vs_vc_kv marks[] = {
+	{ "slurm.vsphere.owner", "a/vm001/b" },
+	{ "slurm.vsphere.profile", "00ff" },
+};
+
+static void a_session_is_asked_for_in_english(void **state)
+{
+	(void)state;
+	is(vs_spec_login("slurm@vsphere.local", "p\"w"),
+	   "{'userName':'slurm@vsphere.local','password':'p\\'w',"
+	   "'locale':'en'}");
+	is(vs_spec_hello((const char *const[]){ "8.0.3.0", "8.0.1.0" }, 2),
+	   "{'api_releases':['8.0.3.0','8.0.1.0']}");
+}
+
+static void names_in_paths_are_escaped_as_vcenter_keeps_them(void **state)
+{
+	(void)state;
+	is(vs_spec_path((const char *const[]){ "DC 1", "vm", "a%b\\c/rhel9",
+					       NULL }),
+	   "{'inventoryPath':'DC 1/vm/a%25b%5cc/rhel9'}");
+}
+
+static void views_say_what_they_hold(void **state)
+{
+	struct json_object *a = vs_jb_arr(), *b = vs_jb_arr();
+
+	(void)state;
+	is(vs_spec_container_view("Folder", "group-d1",
+		(const char *const[]){ "VirtualMachine", "HostSystem", NULL }),
+	   "{'container':" REF("Folder", "group-d1") ","
+	   "'type':['VirtualMachine','HostSystem'],'recursive':true}");
+	vs_jb_add(a, vs_jb_new_ref("Task", "task-901"));
+	is(vs_spec_list_view(a), "{'obj':[" REF("Task", "task-901") "]}");
+	a = vs_jb_arr();
+	vs_jb_add(a, vs_jb_new_ref("Task", "task-901"));
+	vs_jb_add(b, vs_jb_new_ref("Task", "task-850"));
+	is(vs_spec_modify_list(a, b),
+	   "{'add':[" REF("Task", "task-901") "],"
+	   "'remove':[" REF("Task", "task-850") "]}");
+	is(vs_spec_modify_list(NULL, vs_jb_arr()), "{'remove':[]}");
+}
+
+static struct json_object *a_filter(void)
+{
+	struct json_object *p = vs_jb_arr(), *o = vs_jb_arr();
+
+	vs_jb_add(p, vs_spec_props("Task", (const char *const[]){
+		"info.state", "info.error", NULL }));
+	vs_jb_add(o, vs_spec_view_members("ListView", "session[52a]52c"));
+	return vs_spec_filter_of(p, o);
+}
+
+#define FILTER "{'_typeName':'PropertyFilterSpec'," \
+	"'propSet':[{'_typeName':'PropertySpec','type':'Task'," \
+	"'all':false,'pathSet':['info.state','info.error']}]," \
+	"'objectSet':[{'_typeName':'ObjectSpec','obj':" \
+	REF("ListView", "session[52a]52c") ",'skip':true," \
+	"'selectSet':[{'_typeName':'TraversalSpec','name':'members'," \
+	"'type':'ListView','path':'view','skip':false}]}]," \
+	"'reportMissingObjectsInResults':true}"
+
+static void reading_and_waiting(void **state)
+{
+	(void)state;
+	is(vs_spec_create_filter(a_filter()),
+	   "{'spec':" FILTER ",'partialUpdates':false}");
+	is(vs_spec_retrieve(a_filter()),
+	   "{'specSet':[" FILTER "],"
+	   "'options':{'_typeName':'RetrieveOptions'}}");
+	is(vs_spec_continue("0"), "{'token':'0'}");
+	is(vs_spec_object("Task", "task-1"),
+	   "{'_typeName':'ObjectSpec','obj':" REF("Task", "task-1") ","
+	   "'skip':false}");
+	is(vs_spec_wait("", 20),
+	   "{'version':'','options':{'_typeName':'WaitOptions',"
+	   "'maxWaitSeconds':20,'maxObjectUpdates':500}}");
+}
+
+static void a_clone_is_off_marked_and_has_its_card(void **state)
+{
+	struct json_object *nic = parsed(
+		"{'_typeName':'VirtualVmxnet3','key':4000,'backing':"
+		"{'_typeName':'VirtualEthernetCardNetworkBackingInfo',"
+		"'deviceName':'VM Network'},'addressType':'assigned',"
+		"'macAddress':'00:50:56:aa:aa:aa','wakeOnLanEnabled':true}");
+	const struct vs_vc_clone c = {
+		.source = "vm-100", .folder = "group-v20", .name = "vm001",
+		.uuid = "50211e0a-0000-4000-8000-000000000001",
+		.pool = "resgroup-9", .host = "host-10",
+		.datastore = "datastore-5",
+		.hw = { .vcpus = 32, .cores_per_socket = 16,
+			.memory_mb = 131072, .memory_locked = true,
+			.cpu_reserved_mhz = 83200, .latency_high = true,
+			.card = &sriov, .mgmt_mac = "00:50:56:00:00:09",
+			.extra = marks, .nextra = 2 },
+	};
+
+	(void)state;
+	is(vs_spec_clone(&c, nic),
+	   "{'folder':" REF("Folder", "group-v20") ",'name':'vm001',"
+	   "'spec':{'_typeName':'VirtualMachineCloneSpec',"
+	   "'location':{'_typeName':'VirtualMachineRelocateSpec',"
+	   "'datastore':" REF("Datastore", "datastore-5") ","
+	   "'pool':" REF("ResourcePool", "resgroup-9") ","
+	   "'host':" REF("HostSystem", "host-10") "},"
+	   "'template':false,"
+	   "'config':{'_typeName':'VirtualMachineConfigSpec',"
+	   "'instanceUuid':'50211e0a-0000-4000-8000-000000000001',"
+	   "'numCPUs':32,'numCoresPerSocket':16,'memoryMB':131072,"
+	   "'memoryReservationLockedToMax':true,"
+	   "'memoryAllocation':{'_typeName':'ResourceAllocationInfo',"
+	   "'reservation':131072},"
+	   "'cpuAllocation':{'_typeName':'ResourceAllocationInfo',"
+	   "'reservation':83200},"
+	   "'latencySensitivity':{'_typeName':'LatencySensitivity',"
+	   "'level':'high'},"
+	   "'deviceChange':["
+	   "{'_typeName':'VirtualDeviceConfigSpec','operation':'edit',"
+	   "'device':{'_typeName':'VirtualVmxnet3','key':4000,'backing':"
+	   "{'_typeName':'VirtualEthernetCardNetworkBackingInfo',"
+	   "'deviceName':'VM Network'},'addressType':'manual',"
+	   "'macAddress':'00:50:56:00:00:09','wakeOnLanEnabled':true}},"
+	   "{'_typeName':'VirtualDeviceConfigSpec','operation':'add',"
+	   "'device':{'_typeName':'VirtualSriovEthernetCard','key':-101,"
+	   DVS "," CONNECT "," MAC ",'allowGuestOSMtuChange':true}}],"
+	   "'extraConfig':[{'_typeName':'OptionValue',"
+	   "'key':'slurm.vsphere.owner','value':{'_typeName':'string',"
+	   "'_value':'a/vm001/b'}},{'_typeName':'OptionValue',"
+	   "'key':'slurm.vsphere.profile','value':{'_typeName':'string',"
+	   "'_value':'00ff'}}]},"
+	   "'powerOn':false}}");
+	vs_jb_free(nic);
+}
+
+static void a_linked_clone_names_its_snapshot(void **state)
+{
+	const struct vs_vc_clone c = {
+		.source = "vm-100", .folder = "group-v20", .name = "vm001",
+		.uuid = "u", .pool = "resgroup-9", .host = "host-10",
+		.datastore = "datastore-5", .snapshot = "snapshot-101",
+	};
+
+	(void)state;
+	is(vs_spec_clone(&c, NULL),
+	   "{'folder':" REF("Folder", "group-v20") ",'name':'vm001',"
+	   "'spec':{'_typeName':'VirtualMachineCloneSpec',"
+	   "'location':{'_typeName':'VirtualMachineRelocateSpec',"
+	   "'datastore':" REF("Datastore", "datastore-5") ","
+	   "'diskMoveType':'createNewChildDiskBacking',"
+	   "'pool':" REF("ResourcePool", "resgroup-9") ","
+	   "'host':" REF("HostSystem", "host-10") "},"
+	   "'template':false,"
+	   "'config':{'_typeName':'VirtualMachineConfigSpec',"
+	   "'instanceUuid':'u'},"
+	   "'powerOn':false,"
+	   "'snapshot':" REF("VirtualMachineSnapshot", "snapshot-101") "}}");
+}
+
+static void card_is(const struct vs_vc_card_spec *card, const char *device)
+{
+	struct vs_vc_hw hw = { .card = card };
+	VS_FREE char *want = vs_asprintf(
+		"{'spec':{'_typeName':'VirtualMachineConfigSpec',"
+		"'deviceChange':[{'_typeName':'VirtualDeviceConfigSpec',"
+		"'operation':'add','device':%s}]}}", device);
+
+	is(vs_spec_reconfigure(NULL, &hw, NULL), want);
+}
+
+static void each_kind_of_card_has_its_own_body(void **state)
+{
+	struct vs_vc_card_spec c = sriov;
+
+	(void)state;
+	c.pci = "0000:af:00.0";
+	c.mtu_change_allowed = false;
+	card_is(&c, "{'_typeName':'VirtualSriovEthernetCard','key':-101," DVS
+		"," CONNECT "," MAC ",'allowGuestOSMtuChange':false,"
+		"'sriovBacking':{'_typeName':"
+		"'VirtualSriovEthernetCardSriovBackingInfo',"
+		"'physicalFunctionBacking':{'_typeName':"
+		"'VirtualPCIPassthroughDeviceBackingInfo','deviceName':'',"
+		"'id':'0000:af:00.0','deviceId':'0','systemId':'BYPASS',"
+		"'vendorId':0}}}");
+	c.kind = VS_VC_NET_PVRDMA;
+	card_is(&c, "{'_typeName':'VirtualVmxnet3Vrdma','key':-101," DVS ","
+		CONNECT "," MAC ",'deviceProtocol':'rocev2'}");
+	c.kind = VS_VC_NET_VMXNET3;
+	card_is(&c, "{'_typeName':'VirtualVmxnet3','key':-101," DVS "," CONNECT
+		"," MAC "}");
+	c.mac = NULL;
+	c.portgroup_key = c.switch_uuid = "";
+	c.network = "network-7";
+	card_is(&c, "{'_typeName':'VirtualVmxnet3','key':-101,'backing':"
+		"{'_typeName':'VirtualEthernetCardNetworkBackingInfo',"
+		"'deviceName':'','network':" REF("Network", "network-7") "},"
+		CONNECT ",'addressType':'assigned'}");
+}
+
+static void a_reconfigure_swaps_cards_in_a_safe_order(void **state)
+{
+	struct vs_vc_kv job = { "slurm.vsphere.job", "" };
+	struct vs_vc_hw hw = { .vcpus = 4, .latency_normal = true,
+		.card = &sriov, .card_remove_key = 13031,
+		.mgmt_mac = "00:50:56:00:00:09", .mgmt_key = 4000,
+		.extra = &job, .nextra = 1 };
+
+	(void)state;
+	is(vs_spec_reconfigure("2026-01-01T10:00:00.000000Z", &hw,
+			       "VirtualE1000e"),
+	   "{'spec':{'_typeName':'VirtualMachineConfigSpec',"
+	   "'changeVersion':'2026-01-01T10:00:00.000000Z','numCPUs':4,"
+	   "'latencySensitivity':{'_typeName':'LatencySensitivity',"
+	   "'level':'normal'},"
+	   "'deviceChange':[{'_typeName':'VirtualDeviceConfigSpec',"
+	   "'operation':'edit','device':{'_typeName':'VirtualE1000e',"
+	   "'key':4000,'addressType':'manual',"
+	   "'macAddress':'00:50:56:00:00:09'}},"
+	   "{'_typeName':'VirtualDeviceConfigSpec','operation':'remove',"
+	   "'device':{'_typeName':'VirtualDevice','key':13031}},"
+	   "{'_typeName':'VirtualDeviceConfigSpec','operation':'add',"
+	   "'device':{'_typeName':'VirtualSriovEthernetCard','key':-101,"
+	   DVS "," CONNECT "," MAC ",'allowGuestOSMtuChange':true}}],"
+	   "'extraConfig':[{'_typeName':'OptionValue',"
+	   "'key':'slurm.vsphere.job','value':{'_typeName':'string',"
+	   "'_value':''}}]}}");
+}
+
+static void moving_and_powering_name_host_and_pool(void **state)
+{
+	(void)state;
+	is(vs_spec_relocate("host-11", "resgroup-9"),
+	   "{'spec':{'_typeName':'VirtualMachineRelocateSpec',"
+	   "'pool':" REF("ResourcePool", "resgroup-9") ","
+	   "'host':" REF("HostSystem", "host-11") "}}");
+	is(vs_spec_relocate("host-11", NULL),
+	   "{'spec':{'_typeName':'VirtualMachineRelocateSpec',"
+	   "'host':" REF("HostSystem", "host-11") "}}");
+	is(vs_spec_power_on("host-11"),
+	   "{'host':" REF("HostSystem", "host-11") "}");
+	assert_null(vs_spec_power_on(NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_session_is_asked_for_in_english),
+		cmocka_unit_test(
+			names_in_paths_are_escaped_as_vcenter_keeps_them),
+		cmocka_unit_test(views_say_what_they_hold),
+		cmocka_unit_test(reading_and_waiting),
+		cmocka_unit_test(a_clone_is_off_marked_and_has_its_card),
+		cmocka_unit_test(a_linked_clone_names_its_snapshot),
+		cmocka_unit_test(each_kind_of_card_has_its_own_body),
+		cmocka_unit_test(a_reconfigure_swaps_cards_in_a_safe_order),
+		cmocka_unit_test(moving_and_powering_name_host_and_pool),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Every kind of body the vCenter client sends, one "TYPE<TAB>JSON" a line, for
+ * testsuite/golden, where govmomi's types decode them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "util/json.h"
+#include "util/mem.h"
+#include "vcenter/inv.h"
+#include "vcenter/spec.h"
+
+static void line(const char *type, struct json_object *body)
+{
+	char *text = vs_jb_text_free(body);
+
+	printf("%s\t%s\n", type, text);
+	free(text);
+}
+
+static struct vs_vc_card_spec card(enum vs_vc_net_kind kind, const char *pci,
+				   bool distributed)
+{
+	return (struct vs_vc_card_spec){
+		.kind = kind, .mac = "00:50:56:01:02:03", .pci = pci,
+		.network = distributed ? "dvportgroup-30" : "network-7",
+		.switch_uuid = distributed ? "50 2a" : "",
+		.portgroup_key = distributed ? "dvportgroup-30" : "",
+		.mtu_change_allowed = true,
+	};
+}
+
+static struct json_object *one(struct json_object *item)
+{
+	struct json_object *a = vs_jb_arr();
+
+	vs_jb_add(a, item);
+	return a;
+}
+
+static struct json_object *filter(const char *type, enum vcx_filter f,
+				  const char *view_type)
+{
+	return vs_spec_filter_of(
+		one(vs_spec_props(type, vs_inv_paths(f))),
+		one(vs_spec_view_members(view_type, "session[52a]52c")));
+}
+
+static void session_bodies(void)
+{
+	const char *const types[] = { "VirtualMachine", "HostSystem", NULL };
+	const char *const path[] = { "DC0", "vm", "rhel9", NULL };
+
+	line("LoginRequestType", vs_spec_login("slurm@vsphere.local", "x"));
+	line("FindByInventoryPathRequestType", vs_spec_path(path));
+	line("CreateContainerViewRequestType",
+	     vs_spec_container_view("Folder", "group-v3", types));
+	line("CreateListViewRequestType",
+	     vs_spec_list_view(one(vs_jb_new_ref("Task", "task-1"))));
+	line("ModifyListViewRequestType",
+	     vs_spec_modify_list(one(vs_jb_new_ref("Task", "task-1")),
+				 one(vs_jb_new_ref("Task", "task-2"))));
+	line("CreateFilterRequestType", vs_spec_create_filter(
+		filter("VirtualMachine", VCX_F_VMS, "ContainerView")));
+	line("CreateFilterRequestType", vs_spec_create_filter(
+		filter("VirtualMachine", VCX_F_OURS, "ContainerView")));
+	line("CreateFilterRequestType", vs_spec_create_filter(
+		filter("HostSystem", VCX_F_HOSTS, "ContainerView")));
+	line("CreateFilterRequestType", vs_spec_create_filter(
+		filter("Task", VCX_F_TASKS, "ListView")));
+	line("RetrievePropertiesExRequestType", vs_spec_retrieve(
+		vs_spec_filter_of(one(vs_spec_props("Task",
+				vs_inv_paths(VCX_F_TASKS))),
+			one(vs_spec_object("Task", "task-1")))));
+	line("ContinueRetrievePropertiesExRequestType",
+	     vs_spec_continue("0"));
+	line("WaitForUpdatesExRequestType", vs_spec_wait("", 20));
+	line("WaitForUpdatesExRequestType", vs_spec_wait("7", 20));
+}
+
+static void clone_body(const struct vs_vc_card_spec *c, bool latency,
+		       const char *snapshot, struct json_object *nic)
+{
+	const struct vs_vc_kv marks[] = {
+		{ "slurm.vsphere.owner", "a/vm001/b" },
+		{ "slurm.vsphere.profile", "00ff" },
+	};
+	const struct vs_vc_clone clone = {
+		.source = "vm-100", .folder = "group-v20", .name = "vm001",
+		.uuid = "50211e0a-0000-4000-8000-000000000001",
+		.pool = "resgroup-9", .host = "host-10",
+		.datastore = "datastore-5", .snapshot = snapshot,
+		.hw = { .vcpus = 32, .cores_per_socket = 16,
+			.memory_mb = 131072, .memory_locked = latency,
+			.cpu_reserved_mhz = latency ? 83200 : 0,
+			.latency_high = latency, .latency_normal = !latency,
+			.card = c, .extra = marks, .nextra = 2,
+			.mgmt_mac = nic ? "00:50:56:00:00:09" : NULL },
+	};
+
+	line("CloneVMRequestType", vs_spec_clone(&clone, nic));
+}
+
+static struct json_object *template_nic(void)
+{
+	struct json_object *nic = vs_jb_obj("VirtualVmxnet3");
+	struct json_object *backing =
+		vs_jb_obj("VirtualEthernetCardNetworkBackingInfo");
+
+	vs_jb_int(nic, "key", 4000);
+	vs_jb_str(backing, "deviceName", "VM Network");
+	vs_jb_ref(backing, "network", "Network", "network-7");
+	vs_jb_put(nic, "backing", backing);
+	vs_jb_int(nic, "controllerKey", 100);
+	vs_jb_int(nic, "unitNumber", 7);
+	vs_jb_str(nic, "addressType", "assigned");
+	vs_jb_str(nic, "macAddress", "00:50:56:aa:aa:aa");
+	vs_jb_bool(nic, "wakeOnLanEnabled", true);
+	return nic;
+}
+
+static void vm_bodies(void)
+{
+	struct json_object *nic = template_nic();
+	struct vs_vc_kv job = { "slurm.vsphere.job", "" };
+	struct vs_vc_card_spec c;
+
+	for (int kind = VS_VC_NET_SRIOV; kind <= VS_VC_NET_VMXNET3; kind++) {
+		for (int dvs = 0; dvs < 2; dvs++) {
+			c = card(kind, NULL, dvs);
+			clone_body(&c, false, NULL, NULL);
+			clone_body(&c, true, "snapshot-1", nic);
+		}
+	}
+	c = card(VS_VC_NET_SRIOV, "0000:af:00.0", true);
+	clone_body(&c, true, NULL, nic);
+	clone_body(NULL, false, NULL, NULL);
+	line("ReconfigVMRequestType", vs_spec_reconfigure(
+		"2026-01-01T10:00:00.000000Z", &(struct vs_vc_hw){
+			.vcpus = 4, .memory_mb = 4096, .memory_locked = true,
+			.latency_normal = true, .card = &c,
+			.card_remove_key = 13031, .mgmt_key = 4000,
+			.mgmt_mac = "00:50:56:00:00:09",
+			.extra = &job, .nextra = 1 }, "VirtualE1000e"));
+	line("RelocateVMRequestType", vs_spec_relocate("host-1", "resgroup-1"));
+	line("PowerOnVMRequestType", vs_spec_power_on("host-1"));
+	vs_jb_free(nic);
+}
+
+int main(void)
+{
+	session_bodies();
+	vm_bodies();
+	return 0;
+}
