@@ -69,8 +69,7 @@ def off_and_changed(cluster):
     for n in names:
         cluster.must("scontrol", "update", f"nodename={n}", "state=power_down")
     wait_for("both are off", 40, lambda: all(
-        cluster.is_powered_down(n) for n in names) and not [
-        v for v in cluster.our_vms() if v["name"] in names and v["on"]])
+        cluster.is_powered_down(n) and not cluster.is_on(n) for n in names))
     calls = cluster.mutating()
     first_line(cluster, "-N2", "-w", "vm[001-002]")
     per = (cluster.mutating() - calls) / 2

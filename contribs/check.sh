@@ -147,7 +147,7 @@ part_system() {
 # ---- lint --------------------------------------------------------------------
 
 tracked() { # GLOB...
-	git -C "$VS_TOP" ls-files --cached --others --exclude-standard -- "$@" |
+	git -c safe.directory='*' -C "$VS_TOP" ls-files --cached --others --exclude-standard -- "$@" |
 		while IFS= read -r f; do
 			if [ -f "$VS_TOP/$f" ]; then printf '%s\n' "$f"; fi
 		done

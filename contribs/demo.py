@@ -97,8 +97,7 @@ def follow(cluster, job, began, timeout=90):
 def vf_counts(cluster):
     """(ours, total) of all VFs by the simulator's own books."""
     pfs = [pf for h in cluster.state()["hosts"] for pf in h["pfs"]]
-    ours = sum(1 for v in cluster.our_vms() if v["on"] for _ in v["vf_macs"])
-    return ours, sum(pf["vfs"] for pf in pfs)
+    return cluster.vfs_of(cluster.node_names()), sum(pf["vfs"] for pf in pfs)
 
 
 def first_job(cluster):

@@ -21,7 +21,7 @@ VS_PACKAGES_BUILD=(gcc make autoconf automake libtool pkg-config dpkg-dev
 VS_PACKAGES_RUN=(slurmctld slurmd slurm-client munge python3 python3-pytest
 	util-linux)
 # shellcheck disable=SC2034 # check.sh's
-VS_PACKAGES_LINT=(shellcheck codespell cppcheck binutils)
+VS_PACKAGES_LINT=(git shellcheck codespell cppcheck binutils)
 
 say() { printf '%s\n' "$*"; }
 note() { printf '%s\n' "$*" >&2; }

@@ -40,8 +40,9 @@ FUNCTION_LINES = 60
 
 
 def tracked():
-    out = subprocess.run(["git", "-C", str(TOP), "ls-files", "-z", "--cached",
-                          "--others", "--exclude-standard"],
+    out = subprocess.run(["git", "-c", "safe.directory=*", "-C", str(TOP),
+                          "ls-files", "-z", "--cached", "--others",
+                          "--exclude-standard"],
                          capture_output=True, check=False)
     if out.returncode == 0:
         names = out.stdout.decode().split("\0")

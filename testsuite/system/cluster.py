@@ -13,29 +13,29 @@ Environment: VS_ROOT (where `make install DESTDIR=` put the plugins and svf),
 VS_SIM (the simulator's binary), VS_TOP (the checkout).
 """
 
+import datetime
 import getpass
 import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import socket
-import ssl
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 
 from daemons import (   # noqa: F401 (the tests take them from here)
-    DONE, GUEST_HOOK, PASSWORD, TOP, USERNAME, ClusterError, Daemon, Timeout,
+    DONE, GUEST_HOOK, PASSWORD, REPORT, TOP, USERNAME, ClusterError, Daemon, Timeout,
     can_unshare, free_ports, kill_marked, parse_fields, plugin_dirs,
     slurm_binary, wait_for)
+from simulator import Simulator
 
 
-class Cluster:
+class Cluster(Simulator):
     """See the module's text. Attributes that callers set before start():
     nodes, slurm (dict of slurm.conf lines), vsphere (text of vsphere.conf
     or None for stock cons_tres), inventory, faults, partitions."""
@@ -55,11 +55,11 @@ class Cluster:
         self.vsphere = None         # dict of vsphere.conf overrides
         self.vsphere_text = None    # the whole text instead
         self.slurm = {}             # slurm.conf overrides; None drops a key
+        self.password, self.password_mode = PASSWORD, 0o600
         self.daemons = {}
         self.user = getpass.getuser()
         self.mark = f"VS_CLUSTER_DIR={self.dir}"
         self.isolated = can_unshare()
-        self._ctx = None
 
     # ---- set-up ----------------------------------------------------------
     def path(self, *parts):
@@ -200,8 +200,8 @@ class Cluster:
         self.path("etc", "slurm.conf").write_text(self.slurm_conf())
         if not self.plain:
             pw = self.path("etc", "vcenter.password")
-            pw.write_text(PASSWORD + "\n")
-            pw.chmod(0o600)
+            pw.write_text(self.password + "\n")
+            pw.chmod(self.password_mode)
             self.path("etc", "vsphere.conf").write_text(self.vsphere_conf())
         self.path("etc", "plugstack.conf").write_text("")
 
@@ -301,9 +301,10 @@ class Cluster:
 
     def write_guest(self):
         """What the simulator runs when it powers a VM on."""
-        hook = self.path("bin", "guest")
-        hook.write_text(GUEST_HOOK)
-        hook.chmod(0o755)
+        for name, text in (("guest", GUEST_HOOK), ("report", REPORT)):
+            f = self.path("bin", name)
+            f.write_text(text)
+            f.chmod(0o755)
         self.path("bin", "guest.env").write_text(
             f"dir='{self.dir}'\nisolated={int(self.isolated)}\n"
             f"top='{TOP}'\nslurmd='{slurm_binary('slurmd')}'\n")
@@ -359,6 +360,60 @@ class Cluster:
 
     def __exit__(self, *exc):
         self.stop()
+
+    # ---- changes under way ------------------------------------------------
+    def change_vsphere(self, old, new):
+        """Edit vsphere.conf and let slurmctld read it."""
+        f = self.path("etc", "vsphere.conf")
+        text = f.read_text()
+        assert old in text, f"vsphere.conf has no {old!r}"
+        f.write_text(text.replace(old, new))
+        self.must("scontrol", "reconfigure")
+
+    def delay_boot(self, node, seconds):
+        """The node's guest takes that much longer to start slurmd."""
+        self.path("guests").mkdir(parents=True, exist_ok=True)
+        self.path("guests", node + ".delay").write_text(f"{seconds}\n")
+
+    def last_registration(self, names):
+        """When slurmctld took the last of these nodes' registrations (epoch
+        seconds), by its log."""
+        at = {}
+        for m in re.finditer(r"^\[(\S+)\] .*[Nn]ode (\S+) (?:now responding|"
+                             r"returned to service)", self.ctld_log(), re.M):
+            at[m.group(2)] = datetime.datetime.fromisoformat(
+                m.group(1)).timestamp()
+        assert set(names) <= set(at), f"no registration of {names} in the log"
+        return max(at[n] for n in names)
+
+    def is_powered_down(self, name):
+        return "POWERED_DOWN" in self.node(name)["State"]
+
+    # ---- after a keeper has gone --------------------------------------------
+    def pids(self):
+        """{daemon: pid} of what an earlier process left running here: its pid
+        is on record and the process carries our mark."""
+        res = {}
+        for f in self.path("run").glob("*.harness-pid"):
+            pid = int(f.read_text())
+            try:
+                env = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
+            except OSError:
+                continue
+            if self.mark.encode() in env.split(b"\0"):
+                res[f.name.removesuffix(".harness-pid")] = pid
+        return res
+
+    def left_running(self):
+        return bool(self.pids())
+
+    def end_by_pids(self):
+        for name in ("slurmctld", "vcsim", "munged"):
+            pid = self.pids().get(name)
+            if pid:
+                os.kill(pid, signal.SIGTERM)
+                wait_for(f"{name} ends", 15, lambda: name not in self.pids())
+        kill_marked(self.mark)
 
     # ---- Slurm's commands ------------------------------------------------
     def run(self, *argv, check=False, timeout=30, **kw):
@@ -438,30 +493,6 @@ class Cluster:
         if json_out:
             return json.loads(self.must("svf", "--json", *argv))
         return self.must("svf", *argv)
-
-    # ---- the simulator ---------------------------------------------------
-    def sim(self, what, body=None, timeout=10):
-        if self._ctx is None:
-            self._ctx = ssl.create_default_context(cafile=str(self.sim_ca))
-        req = urllib.request.Request(
-            f"{self.sim_url}/-/{what}",
-            data=None if body is None else json.dumps(body).encode(),
-            headers={"Content-Type": "application/json"},
-            method="GET" if body is None else "POST")
-        try:
-            with urllib.request.urlopen(req, context=self._ctx,
-                                        timeout=timeout) as r:
-                text = r.read()
-        except urllib.error.HTTPError as e:
-            raise ClusterError(f"simulator: {what}: {e.code} "
-                               f"{e.read().decode(errors='replace')}") from e
-        return json.loads(text) if text.strip() else None
-
-    def counters(self):
-        return self.sim("counters")
-
-    def state(self):
-        return self.sim("state")
 
 
 if __name__ == "__main__":

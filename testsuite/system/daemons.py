@@ -165,10 +165,22 @@ here=$(dirname "$0")
 . "$here/guest.env"
 export SLURM_CONF="$dir/etc/slurm.conf" VS_CLUSTER_DIR="$dir"
 export MUNGE_SOCKET="$dir/run/munge.socket"
+ln -sfn "$VM_DIR" "$dir/guests/$VM_NAME"
+[ ! -f "$dir/guests/$VM_NAME.delay" ] || read -r delay <"$dir/guests/$VM_NAME.delay"
+[ "${delay:-0}" = 0 ] || sleep "$delay"
 set -- "$slurmd" -D -b -N "$VM_NAME" -f "$SLURM_CONF"
 if [ "$isolated" = 1 ]; then
 	exec unshare --uts --mount --pid --fork --kill-child=KILL --mount-proc \
 		sh -c 'hostname "$1" && shift && exec "$@"' guest "$VM_NAME" "$@"
 fi
 exec "$@"
+"""
+
+
+REPORT = r"""#!/bin/sh
+# What a job sees of its node: host name, adapter, the card's MAC.
+vm="$VS_CLUSTER_DIR/guests/$SLURMD_NODENAME"
+adapter=$(sed -n 's/.*"guestinfo.slurm.adapter": *"\([^"]*\)".*/\1/p' "$vm/guestinfo.json")
+mac=$(awk -F'"' '$2 == "type" { t = $4 } $2 == "mac" && t != "vmxnet3" { print $4 }' "$vm/cards.json")
+echo "$(hostname) adapter=$adapter mac=$mac"
 """

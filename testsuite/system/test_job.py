@@ -25,10 +25,6 @@ def rows(text):
     return res
 
 
-def on_nodes(cluster):
-    return {vm["name"] for vm in cluster.our_vms() if vm["on"]}
-
-
 def test_sbatch_by_constraint_runs_on_four_new_vms_with_a_vf_each(cluster):
     before = cluster.mutating()
     job = cluster.sbatch("--constraint=sriov-roce", "-N4", script=REPORT)
@@ -73,7 +69,7 @@ def test_warm_vms_are_preferred_over_new_ones(cluster):
     out = cluster.wait_job(cluster.sbatch("-N2", "-w", "vm[011-012]",
                                           script=REPORT))
     assert set(rows(out)) == {"vm011", "vm012"}
-    warm = on_nodes(cluster)
+    warm = cluster.names_on()
     out = cluster.wait_job(cluster.sbatch("-N4", "-x", "vm[001-003]",
                                           script=REPORT))
     assert set(rows(out)) <= warm
@@ -91,7 +87,7 @@ def test_w_is_honoured_beside_free_choices(cluster):
 
 
 def test_x_keeps_a_warm_node_out(cluster):
-    warm = sorted(on_nodes(cluster))
+    warm = sorted(cluster.names_on())
     out = cluster.wait_job(cluster.sbatch("-N2", "-x", warm[0], script=REPORT))
     assert warm[0] not in rows(out)
 

@@ -17,14 +17,13 @@ def uuids(cluster):
 
 def test_a_changed_profile_rebuilds_an_idle_node_that_slurm_believes_up(cluster):
     cluster.wait_job(cluster.sbatch("-N2", "-w", "vm[001-002]"))
-    before, warm = cluster.counters_of(("ReconfigVM_Task",)), uuids(cluster)
+    before, warm = cluster.calls("ReconfigVM_Task"), uuids(cluster)
     cluster.change_vsphere("Template=rhel9-ofed",
                            "Template=rhel9-ofed MemoryOverhead=512")
     job = cluster.sbatch("-N2", "-w", "vm[001-002]", script="srun hostname")
     out = cluster.wait_job(job, 60)
     assert "vm001" in out and "vm002" in out
-    after = cluster.counters_of(("ReconfigVM_Task",))
-    assert after["ReconfigVM_Task"] == before["ReconfigVM_Task"] + 2
+    assert cluster.calls("ReconfigVM_Task") == before + 2
     assert uuids(cluster) == warm, "the same VMs, reconfigured"
     assert cluster.job(job)["Restarts"] == "0"
     assert "unexpectedly rebooted" not in cluster.ctld_log()
@@ -45,15 +44,14 @@ def test_a_changed_template_is_cloned_anew(cluster):
 def test_power_up_by_the_administrator_brings_the_node_up(cluster):
     cluster.must("scontrol", "update", "nodename=vm003", "state=power_up")
     cluster.wait_node("vm003", lambda s: s == "IDLE", 40, "IDLE")
-    assert [v for v in cluster.our_vms() if v["name"] == "vm003" and v["on"]]
+    assert cluster.is_on("vm003")
     nodes = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}
     assert nodes["vm003"]["vm_state"] == "on"
 
 
 def test_power_down_by_the_administrator_gives_the_vf_back(cluster):
     cluster.must("scontrol", "update", "nodename=vm003", "state=power_down")
-    wait_for("the VM is off", 40, lambda: not [
-        v for v in cluster.our_vms() if v["name"] == "vm003" and v["on"]])
+    wait_for("the VM is off", 40, lambda: not cluster.is_on("vm003"))
     wait_for("the node is powered down", 40,
              lambda: cluster.is_powered_down("vm003"))
     assert cluster.vfs_of(["vm003"]) == 0

@@ -25,48 +25,44 @@ def make_cluster():
     return c
 
 
-def vm(cluster, name):
-    return {v["name"]: v for v in cluster.our_vms()}.get(name)
-
-
 def test_off_powers_the_vm_off_and_keeps_it(cluster):
     cluster.wait_job(cluster.sbatch("-p", "off", "-N2"))
     wait_for("both VMs are off", 30, lambda: all(
-        vm(cluster, n) and not vm(cluster, n)["on"] for n in ("vm003", "vm004")))
+        cluster.our_vm(n) and not cluster.is_on(n) for n in ("vm003", "vm004")))
     assert cluster.vfs_of(["vm003", "vm004"]) == 0
 
 
 def test_a_vm_that_is_off_and_right_needs_one_call(cluster):
     wait_for("the nodes are powered down", 30, lambda: all(
         cluster.is_powered_down(n) for n in ("vm003", "vm004")))
-    uuids = {n: vm(cluster, n)["uuid"] for n in ("vm003", "vm004")}
-    before = cluster.mutating(("PowerOnVM_Task",)), cluster.mutating()
+    uuids = {n: cluster.our_vm(n)["uuid"] for n in ("vm003", "vm004")}
+    ons, built = (cluster.calls("PowerOnVM_Task"),
+                  cluster.calls("CloneVM_Task", "ReconfigVM_Task"))
     cluster.wait_job(cluster.sbatch("-p", "off", "-N2"))
-    assert cluster.mutating(("PowerOnVM_Task",)) - before[0] == 2
-    assert cluster.counters_of(("CloneVM_Task", "ReconfigVM_Task")) == {
-        "CloneVM_Task": 2, "ReconfigVM_Task": 0}
-    assert {n: vm(cluster, n)["uuid"] for n in uuids} == uuids
+    assert cluster.calls("PowerOnVM_Task") - ons == 2
+    assert cluster.calls("CloneVM_Task", "ReconfigVM_Task") == built
+    assert {n: cluster.our_vm(n)["uuid"] for n in uuids} == uuids
 
 
 def test_destroy_leaves_no_vm_and_the_next_job_gets_a_fresh_one(cluster):
     job = cluster.sbatch("-p", "destroy", "-N1", "-w", "vm005",
                          script="hostname; sleep 1")
     cluster.wait_state(job, "RUNNING")
-    first = wait_for("its VM is there", 20, lambda: vm(cluster, "vm005"))["uuid"]
+    first = wait_for("its VM is there", 20, lambda: cluster.our_vm("vm005"))["uuid"]
     cluster.wait_job(job)
-    wait_for("the VM is gone", 30, lambda: vm(cluster, "vm005") is None)
+    wait_for("the VM is gone", 30, lambda: cluster.our_vm("vm005") is None)
     job = cluster.sbatch("-p", "destroy", "-N1", "-w", "vm005",
                          script="hostname; sleep 1")
     cluster.wait_state(job, "RUNNING", 60)
-    assert vm(cluster, "vm005")["uuid"] != first
+    assert cluster.our_vm("vm005")["uuid"] != first
     cluster.wait_job(job)
 
 
 def test_warm_stays_on_until_suspendtime_then_gives_its_vf_back(cluster):
     cluster.wait_job(cluster.sbatch("-p", "warm", "-N2"))
-    assert vm(cluster, "vm001")["on"] and vm(cluster, "vm002")["on"]
+    assert cluster.our_vm("vm001")["on"] and cluster.our_vm("vm002")["on"]
     wait_for("SuspendTime has powered them off", 40, lambda: all(
-        not vm(cluster, n)["on"] for n in ("vm001", "vm002")))
+        not cluster.our_vm(n)["on"] for n in ("vm001", "vm002")))
     assert cluster.vfs_of(["vm001", "vm002"]) == 0
 
 

@@ -24,8 +24,8 @@ def make_cluster():
 def clean(cluster, names=None, timeout=40):
     """No VM of these is on, no VF is used or held for them."""
     names = names or cluster.node_names()
-    wait_for("no VM of ours is on", timeout, lambda: not [
-        v for v in cluster.our_vms() if v["name"] in names and v["on"]])
+    wait_for("no VM of ours is on", timeout,
+             lambda: not cluster.names_on() & set(names))
     wait_for("no VF is held", timeout, lambda: all(
         pf["ours"] == 0 and pf["held"] == 0
         for h in cluster.svf("hosts")["hosts"] for pf in h["pfs"]))
@@ -58,11 +58,9 @@ def test_after_the_cancel_the_same_nodes_serve_the_next_job(cluster):
 def test_scancel_during_the_boot_leaves_no_vf(cluster):
     cluster.delay_boot("vm003", 30)
     job = cluster.sbatch("-N1", "-w", "vm003")
-    wait_for("vm003 is powered on", 30, lambda: [
-        v for v in cluster.our_vms() if v["name"] == "vm003" and v["on"]])
+    wait_for("vm003 is powered on", 30, lambda: cluster.is_on("vm003"))
     cluster.must("scancel", str(job))
-    wait_for("vm003 is off or gone", 40, lambda: not [
-        v for v in cluster.our_vms() if v["name"] == "vm003" and v["on"]])
+    wait_for("vm003 is off or gone", 40, lambda: not cluster.is_on("vm003"))
     cluster.delay_boot("vm003", 0)
     out = cluster.wait_job(cluster.sbatch("-N1", "-w", "vm003",
                                           script="hostname"), 60)
@@ -95,8 +93,7 @@ def test_kill_9_of_slurmctld_at_any_phase_leaks_nothing(fresh, phase):
     c.start()
     job = c.sbatch("-N2", script="srun -l hostname; sleep 3")
     if phase == "boot":
-        wait_for("both are on", 30, lambda: len(
-            [v for v in c.our_vms() if v["on"]]) == 2)
+        wait_for("both are on", 30, lambda: len(c.names_on()) == 2)
     elif phase == "run":
         wait_for("it runs", 40, lambda: c.output(job))
     else:
@@ -122,8 +119,9 @@ def test_a_plain_restart_loses_neither_a_running_job_nor_its_vfs(fresh):
 
 
 def test_a_failing_clone_is_tried_again(fresh):
-    c = fresh(nodes=2, inventory=world(hosts=2, vfs=1), faults={"tasks": [
-        {"kind": "CloneVM_Task", "count": 1, "fault": "SystemError"}]})
+    c = fresh(nodes=2, inventory=world(hosts=2, vfs=1), faults={"rules": [
+        {"on": "task", "method": "CloneVM_Task", "count": 1,
+         "fault": {"_typeName": "SystemError", "reason": "declared"}}]})
     out = c.wait_job(c.sbatch("-N2", script="srun hostname"), 60)
     assert "vm001" in out and "vm002" in out
 
@@ -138,7 +136,7 @@ def test_a_vcenter_that_stalls_does_not_slow_squeue(cluster):
             res.append(time.monotonic() - t)
         return res
     base = times(20)
-    cluster.sim("do", {"op": "stall", "for": "10s"})
+    cluster.do("stall", duration="10s")
     end = time.monotonic() + 9
     job = cluster.sbatch("-N1", "-w", "vm004")
     stalled = []

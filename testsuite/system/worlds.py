@@ -37,7 +37,7 @@ def template(name="rhel9-ofed", **over):
 
 def foreign(name, where, pf=PF0, network=ROCE, on=True):
     """Somebody else's VM that holds a VF of a host."""
-    return {"name": name, "folder": "others", "host": where, "powerOn": on,
+    return {"name": name, "folder": "", "host": where, "powerOn": on,
             "numCPUs": 2, "memoryMB": 2048, "lockMemory": True,
             "nics": ["VM-PG"],
             "cards": [{"type": "sriov", "network": network, "pf": pf}]}
@@ -54,7 +54,7 @@ def world(hosts=4, vfs=4, ib_vfs=0, vms=(), templates=None, durations=None,
         "durations": {**FAST, **(durations or {})},
         "datacenters": [{
             "name": "DC0",
-            "folders": ["slurm", "others"],
+            "folders": ["slurm"],
             "datastores": [{"name": "vsan", "capacityGB": 20000,
                             "freeGB": 15000}],
             "switches": [{"name": "dvs-mgmt", "maxMtu": 1500},

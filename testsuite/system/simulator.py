@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the tests ask of the simulator, and what they let it do."""
+
+import json
+import ssl
+import urllib.error
+import urllib.request
+
+from daemons import ClusterError, wait_for
+
+MUTATING = ("CloneVM_Task", "ReconfigVM_Task", "PowerOnVM_Task",
+            "PowerOffVM_Task", "Destroy_Task", "RelocateVM_Task",
+            "ShutdownGuest", "UnregisterVM")
+
+
+class Simulator:
+    """Part of Cluster: uses its sim_url, sim_ca and path()."""
+
+    _ctx = None
+
+    def sim(self, what, body=None, timeout=10, method=None):
+        if self._ctx is None:
+            self._ctx = ssl.create_default_context(cafile=str(self.sim_ca))
+        req = urllib.request.Request(
+            f"{self.sim_url}/-/{what}",
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Content-Type": "application/json"},
+            method=method or ("GET" if body is None else "POST"))
+        try:
+            with urllib.request.urlopen(req, context=self._ctx,
+                                        timeout=timeout) as r:
+                text = r.read()
+        except urllib.error.HTTPError as e:
+            raise ClusterError(f"simulator: {what}: {e.code} "
+                               f"{e.read().decode(errors='replace')}") from e
+        return json.loads(text) if text.strip() else None
+
+    def counters(self):
+        return self.sim("counters")
+
+    def calls(self, *names):
+        """How often these methods were called, summed."""
+        c = self.counters()["calls"]
+        return sum(c.get(n, 0) for n in names)
+
+    def mutating(self):
+        return self.calls(*MUTATING)
+
+    def do(self, op, **fields):
+        return self.sim("do", {"op": op, **fields})
+
+    def fault(self, **rule):
+        """Declare a fault; see the simulator's README."""
+        self.sim("faults", {"rules": [rule]})
+
+    def clear_faults(self):
+        self.sim("faults", method="DELETE")
+
+    def state(self):
+        return self.sim("state")
+
+    def our_vms(self):
+        """The VMs of the folder `slurm`: name, on, host, uuid, vf_macs."""
+        return [{"name": v["name"], "on": v["power"] == "poweredOn",
+                 "host": v["host"], "uuid": v["instanceUuid"],
+                 "owner": v["owner"], "boots": v["boots"],
+                 "vf_macs": [c["mac"] for c in v["cards"]
+                             if c["type"] == "sriov"]}
+                for v in self.state()["vms"]
+                if v["folder"].endswith("/slurm") and not v["template"]]
+
+    def our_vm(self, name):
+        return {v["name"]: v for v in self.our_vms()}.get(name)
+
+    def is_on(self, name):
+        vm = self.our_vm(name)
+        return bool(vm and vm["on"])
+
+    def names_on(self):
+        return {v["name"] for v in self.our_vms() if v["on"]}
+
+    def vfs_of(self, names):
+        """How many VFs these VMs hold by the simulator's books."""
+        return sum(1 for h in self.state()["hosts"] for pf in h["pfs"]
+                   for vm in pf["by"].values() if vm in names)
+
+    def vfs_used(self):
+        return sum(pf["used"] for h in self.state()["hosts"]
+                   for pf in h["pfs"])
+
+    def overfull(self):
+        return [f"{h['name']} {pf['id']}: {pf['used']} of {pf['vfs']}"
+                for h in self.state()["hosts"] for pf in h["pfs"]
+                if pf["used"] > pf["vfs"]]
+
+    def running_tasks(self, kind):
+        return [t for t in self.state()["tasks"]
+                if t["method"] == kind and t["state"] == "running"]
+
+    def touch_template(self, name):
+        """Somebody edits the template: its changeVersion is another one."""
+        for old, new in ((name, name + "-edited"), (name + "-edited", name)):
+            self.do("rename", vm=old, name=new)
+            wait_for("the template is renamed", 10, lambda n=new: [
+                v for v in self.state()["vms"] if v["name"] == n])
