@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// admission.go: what a power-on needs and whether a host has it: state, VFs,
+// memory, CPU. A VF belongs to one VM from power-on to power-off.
+
+package main
+
+import (
+	"strings"
+
+	"github.com/vmware/govmomi/vim25/mo"
+	"github.com/vmware/govmomi/vim25/types"
+)
+
+// demand is what one card wants: a PF by id, or any of a switch, or one VF.
+type demand struct {
+	card  int32
+	index int
+	pf    string
+	sw    string
+	vf    string
+}
+
+// demands lists the VFs that a VM's cards need.
+func (v *vmachine) demands() []demand {
+	var res []demand
+	n := 0
+	for _, d := range v.m.Config.Hardware.Device {
+		switch c := d.(type) {
+		case *types.VirtualSriovEthernetCard:
+			dm := demand{card: c.Key, index: n}
+			if net := v.dc.byBacking(c.Backing); net != nil && net.sw != nil {
+				dm.sw = net.sw.spec.Name
+			}
+			if id := c.SriovBacking.PhysicalFunctionBacking.Id; !strings.HasPrefix(id, "Automatic-") {
+				dm.pf = id
+			}
+			res = append(res, dm)
+			n++
+		case *types.VirtualPCIPassthrough:
+			if b, ok := c.Backing.(*types.VirtualPCIPassthroughDeviceBackingInfo); ok {
+				res = append(res, demand{card: c.Key, index: n, vf: b.Id})
+			}
+			n++
+		}
+	}
+	return res
+}
+
+// candidates are the PFs that a demand may be served from.
+func (h *host) candidates(d demand) []*pf {
+	var res []*pf
+	for _, p := range h.pfs {
+		switch {
+		case d.vf != "":
+			if p.indexOf(d.vf) >= 0 {
+				res = append(res, p)
+			}
+		case d.pf != "":
+			if p.id == d.pf {
+				res = append(res, p)
+			}
+		case d.sw != "" && p.sw == d.sw:
+			res = append(res, p)
+		}
+	}
+	return res
+}
+
+func (p *pf) indexOf(vf string) int {
+	for i := 0; i < p.max; i++ {
+		if p.vfID(i) == vf {
+			return i
+		}
+	}
+	return -1
+}
+
+// assign picks a VF for each demand against a copy of what is used; the
+// second result is the first demand that got none.
+func (h *host) assign(ds []demand, extra map[*pf]int) ([]heldVF, *demand) {
+	var res []heldVF
+	taken := map[*pf]map[int]bool{}
+	load := func(p *pf) int { return len(p.used) + len(taken[p]) + extra[p] }
+	for k := range ds {
+		d := &ds[k]
+		var best *pf
+		for _, p := range h.candidates(*d) {
+			if load(p) < p.usable() && (best == nil || load(p) < load(best)) {
+				best = p
+			}
+		}
+		if best == nil {
+			return res, d
+		}
+		vf := -1
+		if d.vf != "" {
+			if vf = best.indexOf(d.vf); best.used[vf] != nil || taken[best][vf] {
+				return res, d
+			}
+		} else {
+			for i := 0; i < best.usable(); i++ {
+				if best.used[i] == nil && !taken[best][i] {
+					vf = i
+					break
+				}
+			}
+			if vf < 0 { // extra demands only count, they have no index
+				vf = best.usable() + len(taken[best])
+			}
+		}
+		if taken[best] == nil {
+			taken[best] = map[int]bool{}
+		}
+		taken[best][vf] = true
+		res = append(res, heldVF{p: best, vf: vf, card: d.card})
+	}
+	return res, nil
+}
+
+// crowded tells whether power-ons that are queued or running, plus VMs that
+// are on, leave no VF for these demands (invariant I1).
+func (h *host) crowded(ds []demand) bool {
+	if len(ds) == 0 {
+		return false
+	}
+	var all []demand
+	for _, v := range h.c.dc.pendingOn(h) {
+		all = append(all, v.pending...)
+	}
+	held, short := h.assign(all, nil)
+	if short != nil {
+		return true
+	}
+	extra := map[*pf]int{}
+	for _, x := range held {
+		extra[x.p]++
+	}
+	_, short = h.assign(ds, extra)
+	return short != nil
+}
+
+func (d *datacenter) pendingOn(h *host) []*vmachine {
+	var res []*vmachine
+	for _, t := range h.o.w().tasks.byRef {
+		if v := t.powering; v != nil && !t.finished && v.pendOn == h {
+			res = append(res, v)
+		}
+	}
+	return res
+}
+
+// overheadMB is what the hypervisor needs beside a VM's memory.
+func (v *vmachine) overheadMB() int64 {
+	return 80 + int64(v.m.Config.Hardware.MemoryMB)/100
+}
+
+func (v *vmachine) reserved() (memMB, cpuMhz int64) {
+	c := v.m.Config
+	if a := c.MemoryAllocation; a != nil && a.Reservation != nil {
+		memMB = *a.Reservation
+	}
+	if isTrue(c.MemoryReservationLockedToMax) {
+		memMB = int64(c.Hardware.MemoryMB)
+	}
+	if a := c.CpuAllocation; a != nil && a.Reservation != nil {
+		cpuMhz = *a.Reservation
+	}
+	return memMB, cpuMhz
+}
+
+// checkReservations: passthrough demands all memory, latency high all CPU too.
+func (v *vmachine) checkReservations(h *host) error {
+	mem, cpu := v.reserved()
+	c := v.m.Config
+	high := c.LatencySensitivity != nil && c.LatencySensitivity.Level == "high"
+	full := int64(c.Hardware.MemoryMB)
+	if (len(v.demands()) > 0 || high) && mem < full {
+		return genericFault([2]string{"msg.memSched.invalidMin", "Invalid memory setting: memory reservation (sched.mem.min) should be equal to memsize(" + itoa(full) + ")."},
+			[2]string{"msg.moduletable.powerOnFailed", "Module 'MemSched' power on failed."})
+	}
+	if need := int64(c.Hardware.NumCPU) * int64(h.spec.Mhz); high && cpu < need {
+		return genericFault([2]string{"msg.cpuSched.invalidMin", "Invalid CPU reservation for the latency-sensitive VM, (sched.cpu.min) should be at least " + itoa(need) + " MHz."})
+	}
+	return nil
+}
+
+// fits tells why a VM can't be powered on on a host; nil and its VFs if it can.
+func (v *vmachine) fits(h *host) ([]heldVF, error) {
+	if err := h.accepts(); err != nil {
+		return nil, err
+	}
+	if err := v.checkReservations(h); err != nil {
+		return nil, err
+	}
+	c := v.m.Config
+	if int(c.Hardware.NumCPU) > h.spec.Cores*2 {
+		return nil, fault(&types.NotEnoughCpus{NumCpuDest: int32(h.spec.Cores * 2), NumCpuVm: c.Hardware.NumCPU}, "The host does not have enough CPUs.")
+	}
+	for i, card := range v.cards() {
+		if n := v.dc.byBacking(card.GetVirtualDevice().Backing); n == nil || n.sw != nil && !h.reaches(n.sw.spec.Name) {
+			return nil, deviceBacking(i, "The network is not accessible on host "+h.spec.Name)
+		}
+	}
+	memFree, cpuFree := h.unreserved()
+	mem, cpu := v.reserved()
+	mem += v.overheadMB()
+	if mem > memFree {
+		f := &types.InsufficientMemoryResourcesFault{Unreserved: memFree << 20, Requested: mem << 20}
+		return nil, fault(f, "The host does not have sufficient memory resources to satisfy the reservation.")
+	}
+	if cpu > cpuFree {
+		return nil, fault(&types.InsufficientCpuResourcesFault{Unreserved: cpuFree, Requested: cpu}, "The host does not have sufficient CPU resources to satisfy the reservation.")
+	}
+	ds := v.demands()
+	for i, d := range ds {
+		if d.pf != "" && h.pfBy(d.pf) == nil {
+			return nil, deviceBacking(i, "The physical function "+d.pf+" does not exist on host "+h.spec.Name)
+		}
+	}
+	held, short := h.assign(ds, nil)
+	if short != nil {
+		id := short.pf
+		if cs := h.candidates(*short); id == "" && len(cs) > 0 {
+			id = cs[0].id
+		} else if id == "" {
+			id = "0000:00:00.0"
+		}
+		return nil, noVF(short.index, id)
+	}
+	return held, nil
+}
+
+func deviceBacking(i int, text string) error {
+	f := &types.InvalidDeviceBacking{}
+	f.DeviceIndex = int32(i)
+	return fault(f, "%s", text)
+}
+
+// unreserved memory (MB) and CPU (MHz) of a host.
+func (h *host) unreserved() (int64, int64) {
+	mem, cpu := h.spec.MemoryMB, int64(h.spec.Cores*h.spec.Mhz)
+	for v := range h.vms {
+		if v.on() {
+			m, c := v.reserved()
+			mem -= m + v.overheadMB()
+			cpu -= c
+		}
+	}
+	return mem, cpu
+}
+
+// accepts tells whether a host is in a state for operations and power-ons.
+func (h *host) accepts() error {
+	if err := h.connected(); err != nil {
+		return err
+	}
+	if h.m.Runtime.InMaintenanceMode || h.entering != nil {
+		return fault(&types.InvalidHostState{InvalidState: types.InvalidState{}, Host: &h.o.ref}, "The operation is not allowed in the current state of the host.")
+	}
+	return nil
+}
+
+func (h *host) connected() error {
+	if h != nil && h.m.Runtime.ConnectionState != "connected" {
+		return fault(&types.HostNotConnected{}, "Unable to communicate with the remote host, since it is disconnected.")
+	}
+	return nil
+}
+
+// quick refreshes a host's and its pools' usage numbers.
+func (h *host) quick() {
+	memFree, cpuFree := h.unreserved()
+	h.m.Summary.QuickStats = types.HostListSummaryQuickStats{OverallMemoryUsage: int32(h.spec.MemoryMB - memFree),
+		OverallCpuUsage: int32(int64(h.spec.Cores*h.spec.Mhz) - cpuFree), Uptime: 86400}
+	h.o.w().touch(h.o, "summary")
+	var mem, cpu, memMax, cpuMax int64
+	for _, x := range h.c.hosts {
+		m, c := x.unreserved()
+		memMax, cpuMax = memMax+x.spec.MemoryMB, cpuMax+int64(x.spec.Cores*x.spec.Mhz)
+		mem, cpu = mem+m, cpu+c
+	}
+	for r, c := range h.o.w().pools {
+		if c != h.c {
+			continue
+		}
+		o := h.o.w().get(r)
+		p := o.ptr.(*mo.ResourcePool)
+		p.Runtime.OverallStatus = "green"
+		p.Runtime.Memory = types.ResourcePoolResourceUsage{ReservationUsed: (memMax - mem) << 20, ReservationUsedForVm: (memMax - mem) << 20,
+			UnreservedForPool: mem << 20, UnreservedForVm: mem << 20, MaxUsage: memMax << 20}
+		p.Runtime.Cpu = types.ResourcePoolResourceUsage{ReservationUsed: cpuMax - cpu, ReservationUsedForVm: cpuMax - cpu,
+			UnreservedForPool: cpu, UnreservedForVm: cpu, MaxUsage: cpuMax}
+		h.o.w().touch(o, "runtime")
+	}
+}

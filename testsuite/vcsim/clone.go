@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// clone.go: CloneVM_Task. The clone is invisible until the task is done; a
+// failed or cancelled one leaves nothing. The source's extraConfig is copied
+// and then changed by the spec.
+
+package main
+
+import (
+	"strings"
+
+	"github.com/vmware/govmomi/vim25/mo"
+	"github.com/vmware/govmomi/vim25/types"
+)
+
+// cloneWhere is where a clone goes.
+type cloneWhere struct {
+	host  *host
+	pool  ref
+	store *object
+}
+
+func cloneVM(c *call) (any, error) {
+	req := c.req.(*types.CloneVM_Task)
+	src := c.o.vm
+	if err := src.h.connected(); err != nil {
+		return nil, err
+	}
+	if err := src.claim(); err != nil {
+		return nil, err
+	}
+	fo := c.w.get(req.Folder)
+	if fo == nil || req.Folder.Type != "Folder" {
+		return nil, notFound(req.Folder)
+	}
+	if len(c.w.inv.Restrict) > 0 && !c.foreign && !c.w.folderOurs(req.Folder) {
+		c.w.count.foreignTouches++
+		return nil, c.noPermission()
+	}
+	where, err := c.cloneTarget(src, &req.Spec)
+	if err != nil {
+		return nil, err
+	}
+	name := unescapeName(req.Name)
+	slot := req.Folder.Value + "/" + name
+	reserved := false
+	t := &task{cancelable: true, hosts: []*host{src.h}}
+	if where.host != src.h {
+		t.hosts = append(t.hosts, where.host)
+	}
+	src.sources++
+	if dup := c.w.nameTaken(req.Folder, name); dup == nil {
+		c.w.names[slot], reserved = ref{Type: "VirtualMachine", Value: c.w.newID("vm-")}, true
+	}
+	var made *vmachine
+	t.run = func() (any, error) {
+		if !reserved {
+			dup := c.w.nameTaken(req.Folder, name)
+			if dup == nil {
+				dup = &ref{Type: "VirtualMachine", Value: "vm-0"}
+			}
+			return nil, fault(&types.DuplicateName{Name: name, Object: *dup}, "The name '%s' already exists.", name)
+		}
+		v, err := src.cloneTo(req, name, where)
+		if err != nil {
+			return nil, err
+		}
+		made = v
+		if req.Spec.PowerOn {
+			if held, err := v.fits(v.h); err != nil {
+				return nil, err
+			} else if err := v.takeSwap(); err != nil {
+				return nil, err
+			} else {
+				v.turnOn(held)
+			}
+		}
+		return made.o.ref, nil
+	}
+	t.after = func() {
+		src.sources--
+		if reserved {
+			delete(c.w.names, slot)
+		}
+	}
+	return c.w.tasks.start(c, "CloneVM_Task", "VirtualMachine.clone", src.o, t), nil
+}
+
+func unescapeName(n string) string {
+	return strings.NewReplacer("%2f", "/", "%2F", "/", "%5c", "\\", "%5C", "\\", "%25", "%").Replace(n)
+}
+
+// nameTaken gives who has a name in a folder, clones under way included.
+func (w *world) nameTaken(folder ref, name string) *ref {
+	if r, ok := w.byPath[folder.Value][name]; ok {
+		return &r
+	}
+	if r, ok := w.names[folder.Value+"/"+name]; ok {
+		return &r
+	}
+	return nil
+}
+
+func (w *world) folderOurs(r ref) bool {
+	for _, dc := range w.dcs {
+		for _, n := range w.inv.Restrict {
+			if dc.folders[n] == r {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// cloneTarget works out host, pool and datastore of a clone.
+func (c *call) cloneTarget(src *vmachine, spec *types.VirtualMachineCloneSpec) (*cloneWhere, error) {
+	loc := &spec.Location
+	res := &cloneWhere{host: src.h}
+	switch {
+	case loc.Pool != nil:
+		if c.w.pools[*loc.Pool] == nil {
+			return nil, notFound(*loc.Pool)
+		}
+		res.pool = *loc.Pool
+	case src.m.Config.Template || src.m.ResourcePool == nil:
+		return nil, invalidArgument("spec.location.pool")
+	default:
+		res.pool = *src.m.ResourcePool
+	}
+	cl := c.w.pools[res.pool]
+	if loc.Host != nil {
+		o := c.w.get(*loc.Host)
+		if o == nil || o.host == nil {
+			return nil, notFound(*loc.Host)
+		}
+		if o.host.c != cl {
+			return nil, invalidArgument("spec.location.host")
+		}
+		res.host = o.host
+	} else if res.host == nil || res.host.c != cl {
+		res.host = cl.hosts[c.w.ids%len(cl.hosts)]
+	}
+	if err := res.host.connected(); err != nil {
+		return nil, err
+	}
+	if loc.Datastore != nil {
+		o := c.w.get(*loc.Datastore)
+		if o == nil {
+			return nil, notFound(*loc.Datastore)
+		}
+		if _, ok := o.ptr.(*mo.Datastore); !ok {
+			return nil, invalidArgument("spec.location.datastore")
+		}
+		res.store = o
+	} else {
+		res.store = c.w.get(src.m.Datastore[0])
+	}
+	return res, nil
+}
+
+// cloneTo makes the clone, or nothing.
+func (src *vmachine) cloneTo(req *types.CloneVM_Task, name string, where *cloneWhere) (*vmachine, error) {
+	w := src.w
+	if err := where.host.connected(); err != nil {
+		return nil, err
+	}
+	v := w.newVM(src.dc, name, req.Folder)
+	v.diskGB = src.diskGB
+	keep := *v.m.Config
+	*v.m.Config = *src.m.Config
+	c := v.m.Config
+	c.Name, c.Uuid, c.InstanceUuid = name, keep.Uuid, keep.InstanceUuid
+	c.Template, c.Annotation = req.Spec.Template, ""
+	c.Hardware.Device = copyDevices(src.m.Config.Hardware.Device)
+	v.h = where.host // for checks against the host's PFs
+	if req.Spec.Config != nil {
+		if err := v.configure(req.Spec.Config); err != nil {
+			return nil, err
+		}
+	}
+	c.Name = name
+	v.h = nil
+	if c.InstanceUuid != keep.InstanceUuid && w.byInstance(c.InstanceUuid) != nil {
+		c.InstanceUuid = keep.InstanceUuid // vCenter changes it on conflict
+	}
+	if req.Spec.Location.DiskMoveType != "createNewChildDiskBacking" {
+		v.m.Datastore = []ref{where.store.ref}
+		if err := v.storeRoom(v.diskGB << 30); err != nil {
+			return nil, err
+		}
+	}
+	v.bump()
+	w.install(v, where.host, where.pool, where.store)
+	return v, nil
+}
+
+func (w *world) byInstance(uuid string) *vmachine {
+	for _, v := range w.vms {
+		if strings.EqualFold(v.m.Config.InstanceUuid, uuid) {
+			return v
+		}
+	}
+	return nil
+}
+
+// copyDevices copies devices so that a clone can change its own: the cards get
+// new addresses, the disks new files.
+func copyDevices(list []types.BaseVirtualDevice) []types.BaseVirtualDevice {
+	var res []types.BaseVirtualDevice
+	for _, d := range list {
+		cp := deepCopy(d).(types.BaseVirtualDevice)
+		if e, ok := cp.(types.BaseVirtualEthernetCard); ok {
+			card := e.GetVirtualEthernetCard()
+			card.MacAddress, card.AddressType = newMAC(), "assigned"
+		}
+		if disk, ok := cp.(*types.VirtualDisk); ok {
+			if b, ok := disk.Backing.(*types.VirtualDiskFlatVer2BackingInfo); ok {
+				b.FileName, b.Datastore = "", nil
+			}
+		}
+		res = append(res, cp)
+	}
+	return res
+}
+
+// storeRoom takes room on the VM's datastore, or gives it back.
+func (v *vmachine) storeRoom(bytes int64) error {
+	if len(v.m.Datastore) == 0 {
+		return nil
+	}
+	o := v.w.get(v.m.Datastore[0])
+	if o == nil {
+		return nil
+	}
+	ds := o.ptr.(*mo.Datastore)
+	if bytes > ds.Summary.FreeSpace {
+		f := &types.NoDiskSpace{Datastore: ds.Name}
+		f.File = "[" + ds.Name + "] " + v.m.Name
+		return fault(f, "Insufficient disk space on datastore '%s'.", ds.Name)
+	}
+	ds.Summary.FreeSpace = min(ds.Summary.Capacity, ds.Summary.FreeSpace-bytes)
+	v.w.touch(o, "summary")
+	return nil
+}

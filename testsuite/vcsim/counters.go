@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// counters.go: what the tests ask about: calls, touches, invariants.
+
+package main
+
+type counters struct {
+	calls          map[string]int
+	mutating       int
+	powerOnFullPF  int
+	foreignTouches int
+	maxInFlight    int
+	logins         int
+	failedLogins   int
+	lockedLogins   int
+	waits          int
+	faults         int
+}
+
+func newCounters() *counters { return &counters{calls: map[string]int{}} }
+
+func (w *world) counters() map[string]any {
+	c := w.count
+	return map[string]any{"calls": c.calls, "mutating": c.mutating, "powerOnFullPF": c.powerOnFullPF,
+		"foreignTouches": c.foreignTouches, "maxInFlight": c.maxInFlight, "logins": c.logins,
+		"failedLogins": c.failedLogins, "lockedLogins": c.lockedLogins, "sessions": len(w.sessions),
+		"waits": c.waits, "faults": c.faults}
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// faults.go: declared faults: on a request (answered instead of executed), on
+// a reply (executed, then spoilt), on a task (it runs and ends in the fault,
+// without effect).
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand"
+	"net/http"
+	"os"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vmware/govmomi/vim25/types"
+)
+
+type faultRule struct {
+	On          string         `json:"on"`
+	Method      string         `json:"method"`
+	Object      string         `json:"object"`
+	Skip        int            `json:"skip"`
+	Count       *int           `json:"count"`
+	Probability *float64       `json:"probability"`
+	Fault       map[string]any `json:"fault"`
+	Message     string         `json:"message"`
+	Http        int            `json:"http"`
+	Body        *string        `json:"body"`
+	Drop        string         `json:"drop"`
+	Truncate    *int           `json:"truncate"`
+	Delay       Dur            `json:"delay"`
+	Hang        bool           `json:"hang"`
+
+	decoded types.BaseMethodFault
+	seen    int
+	hits    int
+}
+
+type faultFile struct {
+	Rules []*faultRule `json:"rules"`
+}
+
+type faultEngine struct {
+	mu    sync.Mutex
+	rules []*faultRule
+}
+
+func (e *faultEngine) load(file string) error {
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = e.addAll(data)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
+// addAll takes {"rules":[...]} and adds what it declares, all or nothing.
+func (e *faultEngine) addAll(data []byte) error {
+	f := faultFile{}
+	if err := readStrict(data, &f); err != nil {
+		return err
+	}
+	for i, r := range f.Rules {
+		if err := r.check(); err != nil {
+			return fmt.Errorf("rules[%d].%w", i, err)
+		}
+	}
+	e.mu.Lock()
+	e.rules = append(e.rules, f.Rules...)
+	e.mu.Unlock()
+	return nil
+}
+
+func (e *faultEngine) clear() {
+	e.mu.Lock()
+	e.rules = nil
+	e.mu.Unlock()
+}
+
+func (r *faultRule) check() error {
+	switch r.On {
+	case "request", "reply", "task":
+	default:
+		return fmt.Errorf("on: %q is not one of request, reply, task", r.On)
+	}
+	if r.Drop != "" && r.Drop != "before" && r.Drop != "after" {
+		return fmt.Errorf("drop: %q is not before or after", r.Drop)
+	}
+	if r.Fault == nil {
+		return nil
+	}
+	b, _ := json.Marshal(map[string]any{"_typeName": "LocalizedMethodFault", "fault": r.Fault, "localizedMessage": r.Message})
+	l := types.LocalizedMethodFault{}
+	if err := types.NewJSONDecoder(bytes.NewReader(b)).Decode(&l); err != nil {
+		return fmt.Errorf("fault: %v", err)
+	}
+	if l.Fault == nil {
+		return fmt.Errorf("fault: no method fault")
+	}
+	r.decoded = l.Fault
+	return nil
+}
+
+// match finds the first rule for an event and counts it.
+func (e *faultEngine) match(on, method, object string) *faultRule {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, r := range e.rules {
+		if r.On != on || !globbed(r.Method, method) || !globbed(r.Object, object) {
+			continue
+		}
+		if r.seen++; r.seen <= r.Skip || r.Count != nil && r.hits >= *r.Count {
+			continue
+		}
+		if r.Probability != nil && rand.Float64() >= *r.Probability {
+			continue
+		}
+		r.hits++
+		return r
+	}
+	return nil
+}
+
+func globbed(glob, s string) bool {
+	if glob == "" || glob == "*" || glob == s {
+		return true
+	}
+	ok, err := path.Match(glob, s)
+	return err == nil && ok
+}
+
+// ruleFor matches a request; the object's name, or its id when it has none.
+func (w *world) ruleFor(on string, c *call) *faultRule {
+	w.faults.mu.Lock()
+	none := len(w.faults.rules) == 0
+	w.faults.mu.Unlock()
+	if none {
+		return nil
+	}
+	w.mu.Lock()
+	name := c.this.Value
+	if o := w.objs[c.this]; o != nil && o.name() != "" {
+		name = o.name()
+	}
+	w.mu.Unlock()
+	r := w.faults.match(on, c.method, name)
+	if r != nil {
+		w.mu.Lock()
+		w.count.faults++
+		w.mu.Unlock()
+	}
+	return r
+}
+
+func (r *faultRule) err() error {
+	text := r.Message
+	if text == "" {
+		text = "A fault that was declared for the test."
+	}
+	return &wireFault{fault: r.decoded, text: text}
+}
+
+func (r *faultRule) pause(req *http.Request) {
+	if r.Hang {
+		<-req.Context().Done()
+		panic(http.ErrAbortHandler)
+	}
+	if r.Delay > 0 {
+		select {
+		case <-time.After(time.Duration(r.Delay)):
+		case <-req.Context().Done():
+		}
+	}
+}
+
+// answer replies instead of the server; false when the rule only delays.
+func (r *faultRule) answer(rw http.ResponseWriter, req *http.Request) bool {
+	r.pause(req)
+	switch {
+	case r.Drop != "":
+		panic(http.ErrAbortHandler)
+	case r.decoded != nil:
+		writeReply(rw, encodeFault(r.err()), http.StatusInternalServerError)
+	case r.Http != 0 || r.Body != nil:
+		r.plain(rw, nil, 0)
+	default:
+		return false
+	}
+	return true
+}
+
+// plain writes what the rule says, with the real reply as the default.
+func (r *faultRule) plain(rw http.ResponseWriter, out []byte, status int) {
+	if r.Http != 0 {
+		status = r.Http
+	}
+	if status == 0 {
+		status = http.StatusOK
+	}
+	if r.Body != nil {
+		out = []byte(*r.Body)
+	}
+	kind := "application/json"
+	if strings.HasPrefix(string(out), "<") {
+		kind = "text/xml"
+	} else if r.Body != nil && !json.Valid(out) {
+		kind = "text/plain"
+	}
+	rw.Header().Set("Content-Type", kind)
+	rw.WriteHeader(status)
+	_, _ = rw.Write(out)
+}
+
+// spoil changes or drops the reply of an executed request.
+func (r *faultRule) spoil(rw http.ResponseWriter, req *http.Request, out []byte, status int) {
+	r.pause(req)
+	if r.Drop != "" {
+		panic(http.ErrAbortHandler)
+	}
+	if r.decoded != nil {
+		writeReply(rw, encodeFault(r.err()), http.StatusInternalServerError)
+		return
+	}
+	if r.Truncate != nil && *r.Truncate < len(out) {
+		// The length is announced in full: the connection breaks in the middle.
+		rw.Header().Set("Content-Type", "application/json")
+		rw.Header().Set("Content-Length", itoa(int64(len(out))))
+		rw.WriteHeader(status)
+		_, _ = rw.Write(out[:*r.Truncate])
+		if f, ok := rw.(http.Flusher); ok {
+			f.Flush()
+		}
+		panic(http.ErrAbortHandler)
+	}
+	r.plain(rw, out, status)
+}
+
+// forTask gives a task the fault that is declared for it.
+func (e *faultEngine) forTask(t *task, kind, object string) {
+	r := e.match("task", kind, object)
+	if r == nil {
+		return
+	}
+	t.o.w().count.faults++
+	t.extra, t.hang = time.Duration(r.Delay), r.Hang
+	if r.decoded != nil {
+		t.over = func(*task) error { return r.err() }
+	}
+}

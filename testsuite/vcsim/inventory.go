@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// inventory.go: what the simulated vCenter holds at start, as declared in a
+// JSON file. An unknown key or a wrong type is an error that says its path.
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// Dur is a duration written as Go writes them ("200ms").
+type Dur time.Duration
+
+// UnmarshalJSON reads "200ms".
+func (d *Dur) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return fmt.Errorf("a duration is a string such as \"200ms\"")
+	}
+	v, err := time.ParseDuration(s)
+	*d = Dur(v)
+	return err
+}
+
+type aboutSpec struct {
+	ApiVersion string `json:"apiVersion"`
+	ApiType    string `json:"apiType"`
+	Hello      *bool  `json:"hello"`
+}
+
+type userSpec struct {
+	Name     string `json:"name"`
+	Password string `json:"password"`
+}
+
+type slotSpec struct {
+	VCenter int `json:"vcenter"`
+	Host    int `json:"host"`
+}
+
+type guestSpec struct {
+	Command []string `json:"command"`
+}
+
+type inventory struct {
+	About       aboutSpec      `json:"about"`
+	Users       []userSpec     `json:"users"`
+	SessionIdle Dur            `json:"sessionIdle"`
+	EmptyReply  string         `json:"emptyReply"`
+	Restrict    []string       `json:"restrict"`
+	Durations   map[string]Dur `json:"durations"`
+	TaskSlots   slotSpec       `json:"taskSlots"`
+	Guest       guestSpec      `json:"guest"`
+	Datacenters []dcSpec       `json:"datacenters"`
+}
+
+type dcSpec struct {
+	Name       string        `json:"name"`
+	Folders    []string      `json:"folders"`
+	Datastores []dsSpec      `json:"datastores"`
+	Switches   []switchSpec  `json:"switches"`
+	Networks   []netSpec     `json:"networks"`
+	Clusters   []clusterSpec `json:"clusters"`
+	Templates  []vmSpec      `json:"templates"`
+	VMs        []vmSpec      `json:"vms"`
+}
+
+type dsSpec struct {
+	Name       string `json:"name"`
+	CapacityGB int64  `json:"capacityGB"`
+	FreeGB     int64  `json:"freeGB"`
+}
+
+type switchSpec struct {
+	Name   string `json:"name"`
+	MaxMtu int32  `json:"maxMtu"`
+}
+
+type netSpec struct {
+	Name   string `json:"name"`
+	Switch string `json:"switch"`
+	Vlan   int32  `json:"vlan"`
+}
+
+type clusterSpec struct {
+	Name        string     `json:"name"`
+	Drs         string     `json:"drs"`
+	DrsPerverse bool       `json:"drsPerverse"`
+	Ha          bool       `json:"ha"`
+	Pools       []string   `json:"pools"`
+	Hosts       []hostSpec `json:"hosts"`
+}
+
+type hostSpec struct {
+	Name       string     `json:"name"`
+	Count      int        `json:"count"`
+	Cores      int        `json:"cores"`
+	Mhz        int        `json:"mhz"`
+	MemoryMB   int64      `json:"memoryMB"`
+	Numa       int        `json:"numa"`
+	ApiVersion string     `json:"apiVersion"`
+	Pnics      []pnicSpec `json:"pnics"`
+}
+
+type pnicSpec struct {
+	Device  string     `json:"device"`
+	Pci     string     `json:"pci"`
+	Numa    int        `json:"numa"`
+	SpeedMb int32      `json:"speedMb"`
+	Switch  string     `json:"switch"`
+	Rdma    bool       `json:"rdma"`
+	Sriov   *sriovSpec `json:"sriov"`
+}
+
+type sriovSpec struct {
+	Vfs    int   `json:"vfs"`
+	Max    int   `json:"max"`
+	Active *bool `json:"active"`
+}
+
+type vmSpec struct {
+	Name            string            `json:"name"`
+	Count           int               `json:"count"`
+	Folder          string            `json:"folder"`
+	Host            string            `json:"host"`
+	Pool            string            `json:"pool"`
+	Datastore       string            `json:"datastore"`
+	PowerOn         bool              `json:"powerOn"`
+	Template        *bool             `json:"template"`
+	HardwareVersion string            `json:"hardwareVersion"`
+	GuestId         string            `json:"guestId"`
+	NumCPUs         int32             `json:"numCPUs"`
+	MemoryMB        int32             `json:"memoryMB"`
+	LockMemory      *bool             `json:"lockMemory"`
+	DiskGB          int64             `json:"diskGB"`
+	Nics            []string          `json:"nics"`
+	Cards           []cardSpec        `json:"cards"`
+	ExtraConfig     map[string]string `json:"extraConfig"`
+	InstanceUuid    string            `json:"instanceUuid"`
+}
+
+type cardSpec struct {
+	Type    string `json:"type"`
+	Network string `json:"network"`
+	Pf      string `json:"pf"`
+	Vf      string `json:"vf"`
+	Mac     string `json:"mac"`
+}
+
+var defaultDurations = map[string]time.Duration{
+	"CloneVM_Task": 200 * time.Millisecond, "ReconfigVM_Task": 50 * time.Millisecond,
+	"PowerOnVM_Task": 100 * time.Millisecond, "PowerOffVM_Task": 50 * time.Millisecond,
+	"Destroy_Task": 50 * time.Millisecond, "RelocateVM_Task": 100 * time.Millisecond,
+	"ShutdownGuest": 200 * time.Millisecond, "call": 0,
+}
+
+// readStrict decodes a JSON document into out; what out's type doesn't
+// declare is an error with its path.
+func readStrict(data []byte, out any) error {
+	doc, err := parseJSON(data)
+	if err != nil {
+		return err
+	}
+	if err := checkShape(doc, reflect.TypeOf(out).Elem(), "", plainRules); err != nil {
+		return err
+	}
+	return json.Unmarshal(data, out)
+}
+
+func loadInventory(file string) (*inventory, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	inv, err := parseInventory(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return inv, nil
+}
+
+func parseInventory(data []byte) (*inventory, error) {
+	inv := &inventory{}
+	if err := readStrict(data, inv); err != nil {
+		return nil, err
+	}
+	inv.setDefaults()
+	for i := range inv.Datacenters {
+		if err := inv.Datacenters[i].check(fmt.Sprintf("datacenters[%d]", i)); err != nil {
+			return nil, err
+		}
+	}
+	switch inv.EmptyReply {
+	case "empty", "null", "204":
+	default:
+		return nil, fmt.Errorf("emptyReply: %q is not one of empty, null, 204", inv.EmptyReply)
+	}
+	return inv, nil
+}
+
+func (inv *inventory) setDefaults() {
+	if inv.About.ApiVersion == "" {
+		inv.About.ApiVersion = "8.0.3.0"
+	}
+	if inv.About.ApiType == "" {
+		inv.About.ApiType = "VirtualCenter"
+	}
+	if inv.SessionIdle == 0 {
+		inv.SessionIdle = Dur(30 * time.Minute)
+	}
+	if inv.EmptyReply == "" {
+		inv.EmptyReply = "empty"
+	}
+	if inv.TaskSlots.VCenter == 0 {
+		inv.TaskSlots.VCenter = 640
+	}
+	if inv.TaskSlots.Host == 0 {
+		inv.TaskSlots.Host = 8
+	}
+	if inv.Durations == nil {
+		inv.Durations = map[string]Dur{}
+	}
+	for k, v := range defaultDurations {
+		if _, ok := inv.Durations[k]; !ok {
+			inv.Durations[k] = Dur(v)
+		}
+	}
+}
+
+func (dc *dcSpec) check(path string) error {
+	sw := map[string]bool{"": true}
+	for _, s := range dc.Switches {
+		sw[s.Name] = true
+	}
+	for i, n := range dc.Networks {
+		if !sw[n.Switch] {
+			return fmt.Errorf("%s.networks[%d].switch: %q is not declared", path, i, n.Switch)
+		}
+	}
+	for ci := range dc.Clusters {
+		c := &dc.Clusters[ci]
+		p := fmt.Sprintf("%s.clusters[%d]", path, ci)
+		switch c.Drs {
+		case "", "disabled", "manual", "partiallyAutomated", "fullyAutomated":
+		default:
+			return fmt.Errorf("%s.drs: unknown %q", p, c.Drs)
+		}
+		for hi := range c.Hosts {
+			for ni, n := range c.Hosts[hi].Pnics {
+				if !sw[n.Switch] {
+					return fmt.Errorf("%s.hosts[%d].pnics[%d].switch: %q is not declared", p, hi, ni, n.Switch)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// expandName puts i into a name that has a verb such as %02d.
+func expandName(name string, i int) string {
+	if strings.Contains(name, "%") {
+		return fmt.Sprintf(name, i)
+	}
+	return name
+}

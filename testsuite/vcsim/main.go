@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// vcsim: a simulated vCenter for slurm-vsphere's tests. VI JSON from a store
+// of its own, SOAP from govmomi's simulator over copies of the same objects.
+// See README.md.
+
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"flag"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+type server struct {
+	w   *world
+	ca  *authority
+	ln  net.Listener
+	srv *http.Server
+}
+
+// newServer builds the world and its listener; serve() runs it.
+func newServer(inv *inventory, listen, dir string) (*server, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	w := newWorld(inv, dir)
+	w.mirror = newMirror()
+	if err := w.build(); err != nil {
+		return nil, err
+	}
+	w.mirror.start(w)
+	s := &server{w: w, ca: &authority{dir: dir}}
+	if err := s.ca.renew(); err != nil {
+		return nil, err
+	}
+	s.ln, err = net.Listen("tcp", listen)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/sdk/vim25/", w.serveVI)
+	mux.HandleFunc("/api/vcenter/system", w.serveHello)
+	mux.HandleFunc("/sdk/vimServiceVersions.xml", w.mirror.svc.ServiceVersions)
+	mux.Handle("/sdk", w.mirror)
+	s.admin(mux)
+	s.srv = &http.Server{Handler: mux, ErrorLog: log.New(io.Discard, "", 0),
+		TLSConfig: &tls.Config{GetCertificate: s.ca.get, NextProtos: []string{"http/1.1"}}}
+	return s, nil
+}
+
+func (s *server) url() string { return "https://" + s.ln.Addr().String() }
+
+// serveHello negotiates the release: first match in the client's order.
+func (w *world) serveHello(rw http.ResponseWriter, r *http.Request) {
+	if w.inv.About.Hello != nil && !*w.inv.About.Hello || r.URL.Query().Get("action") != "hello" || r.Method != http.MethodPost {
+		http.NotFound(rw, r)
+		return
+	}
+	w.delayCall(r.Context())
+	var req struct {
+		Releases []string `json:"api_releases"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil || len(req.Releases) > 128 || len(req.Releases) == 0 {
+		http.Error(rw, `{"error_type":"INVALID_ARGUMENT","messages":[]}`, http.StatusBadRequest)
+		return
+	}
+	w.mu.Lock()
+	w.count.calls["hello"]++
+	w.mu.Unlock()
+	found := ""
+	for _, rel := range req.Releases {
+		if w.supported(rel) && !versionLess(rel, "8.0.1.0") {
+			found = rel
+			break
+		}
+	}
+	answerJSON(rw, map[string]any{"api_release": found})
+}
+
+// ready tells where the server is.
+func (s *server) ready() error {
+	return writeJSONFile(filepath.Join(s.w.dir, "ready.json"), map[string]any{"url": s.url(), "pid": os.Getpid(),
+		"ca": filepath.Join(s.w.dir, "ca.pem")})
+}
+
+// serve runs until the listener is closed.
+func (s *server) serve() {
+	go func() {
+		for range time.Tick(time.Second) {
+			s.w.mu.Lock()
+			s.w.expire()
+			s.w.tasks.forget()
+			s.w.mu.Unlock()
+		}
+	}()
+	_ = s.srv.ServeTLS(s.ln, "", "")
+}
+
+// stop ends the server and all guests within two seconds.
+func (s *server) stop() {
+	_ = s.srv.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 1500*time.Millisecond)
+	defer cancel()
+	s.w.endAll(ctx)
+}
+
+func main() {
+	invFile := flag.String("inventory", "", "inventory `file`")
+	faults := flag.String("faults", "", "faults `file`")
+	listen := flag.String("listen", "127.0.0.1:0", "address to listen on")
+	dir := flag.String("dir", ".", "directory for ready.json, ca.pem and the guests")
+	flag.Parse()
+	log.SetFlags(log.LstdFlags | log.Lmicroseconds)
+	inv, err := loadInventory(*invFile)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if !strings.HasPrefix(*listen, "127.") && !strings.HasPrefix(*listen, "localhost:") && !strings.HasPrefix(*listen, "[::1]") {
+		log.Fatalf("listen: %s is no loopback address", *listen)
+	}
+	s, err := newServer(inv, *listen, *dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if *faults != "" {
+		if err := s.w.faults.load(*faults); err != nil {
+			log.Fatal(err)
+		}
+	}
+	sig := make(chan os.Signal, 1)
+	signal.Notify(sig, syscall.SIGTERM, syscall.SIGINT)
+	go s.serve()
+	if err := s.ready(); err != nil {
+		log.Fatal(err)
+	}
+	log.Printf("ready at %s, hosts=%d vms=%d", s.url(), len(s.w.hosts), len(s.w.vms))
+	<-sig
+	s.stop()
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// power.go: power on and off, shutdown, and what DRS does to the host asked.
+
+package main
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/vmware/govmomi/vim25/types"
+)
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// vmTask starts a task that holds its VM's lock.
+func (c *call) vmTask(v *vmachine, kind, desc string, t *task) (any, error) {
+	if err := v.claim(); err != nil {
+		return nil, err
+	}
+	if v.h != nil && len(t.hosts) == 0 {
+		t.hosts = []*host{v.h}
+	}
+	after := t.after
+	t.after = func() {
+		if v.busy == t {
+			v.busy = nil
+		}
+		if after != nil {
+			after()
+		}
+	}
+	v.busy = t
+	return c.w.tasks.start(c, kind, desc, v.o, t), nil
+}
+
+func powerOnVM(c *call) (any, error) {
+	req := c.req.(*types.PowerOnVM_Task)
+	v := c.o.vm
+	if err := v.h.connected(); err != nil {
+		return nil, err
+	}
+	if v.m.Config.Template {
+		return nil, fault(&types.NotSupported{}, "The operation is not supported on a template.")
+	}
+	want := v.h
+	if req.Host != nil {
+		o := c.w.get(*req.Host)
+		if o == nil || o.host == nil {
+			return nil, notFound(*req.Host)
+		}
+		if o.host.c == v.h.c {
+			if _, err := v.fits(o.host); err == nil {
+				want = o.host
+			}
+		}
+	}
+	return c.powerOnAt(v, want)
+}
+
+func (c *call) powerOnAt(v *vmachine, want *host) (any, error) {
+	ds := v.demands()
+	if !c.foreign && !v.on() && v.busy == nil && want.crowded(ds) {
+		c.w.count.powerOnFullPF++
+	}
+	t := &task{powering: v}
+	t.run = func() (any, error) {
+		if v.on() {
+			return nil, powerState(types.VirtualMachinePowerStatePoweredOn, types.VirtualMachinePowerStatePoweredOn)
+		}
+		h := v.chooseHost(want)
+		held, err := v.fits(h)
+		if err != nil {
+			return nil, err
+		}
+		if err := v.takeSwap(); err != nil {
+			return nil, err
+		}
+		v.place(h)
+		v.turnOn(held)
+		return nil, nil
+	}
+	t.after = func() { v.pending, v.pendOn = nil, nil }
+	r, err := c.vmTask(v, "PowerOnVM_Task", "VirtualMachine.powerOn", t)
+	if err == nil && !t.finished {
+		v.pending, v.pendOn = ds, want
+	}
+	return r, err
+}
+
+// chooseHost is DRS: fully automated, it may place a VM as it likes. Perverse,
+// it prefers another host to the one asked for.
+func (v *vmachine) chooseHost(want *host) *host {
+	spec := want.c.spec
+	if spec.Drs != "fullyAutomated" {
+		return want
+	}
+	_, err := v.fits(want)
+	if err == nil && !spec.DrsPerverse {
+		return want
+	}
+	for _, h := range want.c.hosts {
+		if h != want {
+			if _, e := v.fits(h); e == nil {
+				return h
+			}
+		}
+	}
+	return want
+}
+
+// takeSwap takes the swap file's room: memory that isn't reserved.
+func (v *vmachine) takeSwap() error {
+	mem, _ := v.reserved()
+	return v.storeRoom((int64(v.m.Config.Hardware.MemoryMB) - mem) << 20)
+}
+
+func (v *vmachine) turnOn(held []heldVF) {
+	w := v.w
+	v.held = held
+	devs := append([]types.BaseVirtualDevice(nil), v.m.Config.Hardware.Device...)
+	for _, x := range held {
+		x.p.used[x.vf] = v
+		for i, d := range devs {
+			if s, ok := d.(*types.VirtualSriovEthernetCard); ok && s.Key == x.card && isAuto(s) {
+				cp := *s
+				cp.SriovBacking = pfBacking("Automatic-" + x.p.id)
+				devs[i] = &cp
+			}
+		}
+	}
+	v.m.Config.Hardware.Device = devs
+	now := time.Now().UTC()
+	v.m.Runtime.PowerState, v.m.Runtime.BootTime = types.VirtualMachinePowerStatePoweredOn, &now
+	v.boots++
+	v.summarise()
+	w.touch(v.o, "runtime", "config")
+	v.h.quick()
+	v.boot()
+}
+
+func isAuto(s *types.VirtualSriovEthernetCard) bool {
+	id := s.SriovBacking.PhysicalFunctionBacking.Id
+	return len(id) > 10 && id[:10] == "Automatic-"
+}
+
+// turnOff frees what a VM held; its guest is ended by the caller or has ended.
+func (v *vmachine) turnOff() {
+	if !v.on() {
+		return
+	}
+	for _, x := range v.held {
+		if x.p.used[x.vf] == v {
+			delete(x.p.used, x.vf)
+		}
+	}
+	v.held = nil
+	v.m.Runtime.PowerState, v.m.Runtime.BootTime = types.VirtualMachinePowerStatePoweredOff, nil
+	mem, _ := v.reserved()
+	_ = v.storeRoom(-((int64(v.m.Config.Hardware.MemoryMB) - mem) << 20))
+	v.endGuest()
+	v.setTools(false)
+	v.summarise()
+	v.w.touch(v.o, "runtime", "summary")
+	v.h.quick()
+	v.h.checkMaintenance()
+}
+
+func (v *vmachine) setTools(running bool) {
+	g := *v.m.Guest
+	g.ToolsRunningStatus, g.GuestState, g.ToolsStatus = "guestToolsNotRunning", "notRunning", "toolsNotRunning"
+	if running {
+		g.ToolsRunningStatus, g.GuestState, g.ToolsStatus = "guestToolsRunning", "running", "toolsOk"
+	}
+	if g.ToolsRunningStatus != v.m.Guest.ToolsRunningStatus {
+		v.m.Guest = &g
+		v.w.touch(v.o, "guest")
+	}
+}
+
+func powerOffVM(c *call) (any, error) {
+	v := c.o.vm
+	if err := v.h.connected(); err != nil {
+		return nil, err
+	}
+	t := &task{run: func() (any, error) {
+		if !v.on() {
+			return nil, powerState(types.VirtualMachinePowerStatePoweredOff, types.VirtualMachinePowerStatePoweredOff)
+		}
+		v.turnOff()
+		return nil, nil
+	}}
+	return c.vmTask(v, "PowerOffVM_Task", "VirtualMachine.powerOff", t)
+}
+
+func shutdownGuest(c *call) (any, error) {
+	v := c.o.vm
+	if err := v.h.connected(); err != nil {
+		return nil, err
+	}
+	if !v.on() {
+		return nil, powerState(types.VirtualMachinePowerStatePoweredOff, types.VirtualMachinePowerStatePoweredOff)
+	}
+	if v.m.Guest.ToolsRunningStatus != "guestToolsRunning" {
+		return nil, fault(&types.ToolsUnavailable{}, "Cannot complete operation because VMware Tools is not running in this virtual machine.")
+	}
+	v.shutdown(c.w.duration("ShutdownGuest"))
+	return nil, nil
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// tasks.go: tasks are queued for slots (vCenter's and per host), run for the
+// duration of their kind, and take effect at their end. A cancelled task takes
+// none. Forgotten ten minutes after they ended, or when more than 200 are done.
+
+package main
+
+import (
+	"time"
+
+	"github.com/vmware/govmomi/vim25/mo"
+	"github.com/vmware/govmomi/vim25/types"
+)
+
+type task struct {
+	o          *object
+	m          *mo.Task
+	kind       string // method, as in durations
+	hosts      []*host
+	cancelable bool
+	run        func() (any, error) // under w.mu, at the end of the duration
+	after      func()              // under w.mu, however it ended
+	until      func() bool         // when set, the task ends when it says so
+	over       func(t *task) error // a declared fault for this task
+	hang       bool
+	extra      time.Duration
+	finished   bool
+	powering   *vmachine
+	timer      *time.Timer
+}
+
+type taskManager struct {
+	w       *world
+	byRef   map[ref]*task
+	queue   []*task
+	running []*task
+	done    []*task
+	recent  []ref
+}
+
+// start makes a task and queues it.
+func (tm *taskManager) start(c *call, kind, desc string, entity *object, t *task) ref {
+	w := tm.w
+	r := ref{Type: "Task", Value: w.newID("task-")}
+	t.kind = kind
+	t.m = &mo.Task{}
+	t.m.Self = r
+	user := "root"
+	if c != nil && c.s != nil {
+		user = c.s.user.UserName
+	}
+	t.m.Info = types.TaskInfo{Key: r.Value, Task: r, Name: kind, DescriptionId: desc, Entity: &entity.ref,
+		EntityName: entity.name(), State: types.TaskInfoStateQueued, Cancelled: false, Cancelable: t.cancelable,
+		Reason: &types.TaskReasonUser{UserName: user}, QueueTime: time.Now().UTC(), EventChainId: int32(w.ids)}
+	t.o = w.add(r, t.m)
+	tm.byRef[r] = t
+	tm.recent = append(tm.recent, r)
+	w.faults.forTask(t, kind, entity.name())
+	tm.queue = append(tm.queue, t)
+	tm.pump()
+	return r
+}
+
+// pump moves queued tasks into free slots, oldest first.
+func (tm *taskManager) pump() {
+	slots := tm.w.inv.TaskSlots
+	use := map[*host]int{}
+	for _, t := range tm.running {
+		for _, h := range t.hosts {
+			use[h]++
+		}
+	}
+	rest := tm.queue[:0:0]
+	for _, t := range tm.queue {
+		ok := len(tm.running) < slots.VCenter
+		for _, h := range t.hosts {
+			ok = ok && use[h] < slots.Host
+		}
+		if !ok {
+			rest = append(rest, t)
+			continue
+		}
+		for _, h := range t.hosts {
+			use[h]++
+		}
+		tm.running = append(tm.running, t)
+		tm.begin(t)
+	}
+	tm.queue = rest
+	if n := len(tm.running); n > tm.w.count.maxInFlight {
+		tm.w.count.maxInFlight = n
+	}
+}
+
+func (tm *taskManager) begin(t *task) {
+	w := tm.w
+	now := time.Now().UTC()
+	t.m.Info.State, t.m.Info.StartTime = types.TaskInfoStateRunning, &now
+	w.touch(t.o, "info")
+	if t.hang || t.until != nil {
+		return
+	}
+	d := w.duration(t.kind) + t.extra
+	t.timer = time.AfterFunc(d, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		tm.complete(t)
+	})
+}
+
+func (w *world) duration(kind string) time.Duration {
+	if d, ok := w.inv.Durations[kind]; ok {
+		return time.Duration(d)
+	}
+	return 50 * time.Millisecond
+}
+
+func (tm *taskManager) complete(t *task) {
+	if t.finished {
+		return
+	}
+	var res any
+	var err error
+	if t.over != nil {
+		err = t.over(t)
+	}
+	if err == nil {
+		res, err = t.run()
+	}
+	tm.finish(t, res, err)
+}
+
+func (tm *taskManager) finish(t *task, res any, err error) {
+	w := tm.w
+	t.finished = true
+	now := time.Now().UTC()
+	i := &t.m.Info
+	i.CompleteTime, i.Cancelable = &now, false
+	if i.StartTime == nil {
+		i.StartTime = &now
+	}
+	if err != nil {
+		f := asFault(err)
+		l := localized(f.fault, f.text)
+		i.State, i.Error = types.TaskInfoStateError, &l
+	} else {
+		i.State, i.Result = types.TaskInfoStateSuccess, res
+	}
+	if t.after != nil {
+		t.after()
+	}
+	w.touch(t.o, "info")
+	tm.running = without(tm.running, t)
+	tm.queue = without(tm.queue, t)
+	tm.done = append(tm.done, t)
+	tm.forget()
+	tm.pump()
+}
+
+func without(list []*task, t *task) []*task {
+	for i, x := range list {
+		if x == t {
+			return append(list[:i:i], list[i+1:]...)
+		}
+	}
+	return list
+}
+
+// forget drops old finished tasks.
+func (tm *taskManager) forget() {
+	for len(tm.done) > 0 && (len(tm.done) > 2000 || time.Since(*tm.done[0].m.Info.CompleteTime) > 10*time.Minute) {
+		t := tm.done[0]
+		tm.done = tm.done[1:]
+		delete(tm.byRef, t.o.ref)
+		tm.w.remove(t.o)
+	}
+	if n := len(tm.recent); n > 1000 {
+		tm.recent = append(tm.recent[:0:0], tm.recent[n-500:]...)
+	}
+}
+
+// recentTasks are the unfinished ones and the last 200 that are done.
+func (tm *taskManager) recentTasks() []ref {
+	res := []ref{}
+	skip := len(tm.done) - 200
+	old := map[ref]bool{}
+	for i := 0; i < skip; i++ {
+		old[tm.done[i].o.ref] = true
+	}
+	for _, r := range tm.recent {
+		if tm.byRef[r] != nil && !old[r] {
+			res = append(res, r)
+		}
+	}
+	return res
+}
+
+// cancel: a queued one ends at once, a running one if it is cancelable; it
+// ends in RequestCanceled, has no effect and doesn't change its mind.
+func (tm *taskManager) cancel(t *task) error {
+	if t.finished {
+		return fault(&types.InvalidState{}, "The operation is not allowed in the current state.")
+	}
+	if !t.cancelable {
+		return fault(&types.NotSupported{}, "The operation is not supported on the object.")
+	}
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+	t.m.Info.Cancelled = true
+	tm.finish(t, nil, canceled())
+	return nil
+}
+
+func cancelTask(c *call) (any, error) {
+	t := c.w.tasks.byRef[c.this]
+	if t == nil {
+		return nil, notFound(c.this)
+	}
+	return nil, c.w.tasks.cancel(t)
+}
+
+// reset forgets all tasks, as a restart does; what was under way is lost.
+func (tm *taskManager) reset() {
+	for _, t := range tm.byRef {
+		if !t.finished {
+			t.finished = true
+			if t.timer != nil {
+				t.timer.Stop()
+			}
+			if t.after != nil {
+				t.after()
+			}
+		}
+		tm.w.remove(t.o)
+	}
+	tm.byRef, tm.queue, tm.running, tm.done, tm.recent = map[ref]*task{}, nil, nil, nil, nil
+}
