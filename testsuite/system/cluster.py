@@ -29,8 +29,8 @@ import tempfile
 import time
 
 from daemons import (   # noqa: F401 (the tests take them from here)
-    DONE, GUEST_HOOK, PASSWORD, REPORT, TOP, USERNAME, ClusterError, Daemon, Timeout,
-    can_unshare, free_ports, kill_marked, parse_fields, plugin_dirs,
+    DONE, GUEST_HOOK, PASSWORD, REPORT, TOP, USERNAME, ClusterError, Daemon,
+    Timeout, free_ports, isolation, kill_marked, parse_fields, plugin_dirs,
     slurm_binary, wait_for)
 from simulator import Simulator
 
@@ -59,7 +59,7 @@ class Cluster(Simulator):
         self.daemons = {}
         self.user = getpass.getuser()
         self.mark = f"VS_CLUSTER_DIR={self.dir}"
-        self.isolated = can_unshare()
+        self.isolation = isolation()
 
     # ---- set-up ----------------------------------------------------------
     def path(self, *parts):
@@ -293,9 +293,8 @@ class Cluster(Simulator):
     def guest_argv(self, name):
         argv = [slurm_binary("slurmd"), "-D", "-b", "-N", name, "-f",
                 str(self.path("etc", "slurm.conf"))]
-        if self.isolated:
-            argv = ["unshare", "--uts", "--mount", "--pid", "--fork",
-                    "--kill-child=KILL", "--mount-proc", "sh", "-c",
+        if self.isolation:
+            argv = [*self.isolation, "sh", "-c",
                     'hostname "$1" && shift && exec "$@"', "guest", name] + argv
         return argv
 
@@ -306,7 +305,7 @@ class Cluster(Simulator):
             f.write_text(text)
             f.chmod(0o755)
         self.path("bin", "guest.env").write_text(
-            f"dir='{self.dir}'\nisolated={int(self.isolated)}\n"
+            f"dir='{self.dir}'\nisolation='{' '.join(self.isolation)}'\n"
             f"top='{TOP}'\nslurmd='{slurm_binary('slurmd')}'\n")
 
     def start(self):

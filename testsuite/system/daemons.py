@@ -82,12 +82,18 @@ def slurm_binary(name):
     return path
 
 
-def can_unshare():
-    """May we give a guest its own host name, processes and mounts?"""
-    return subprocess.run(
-        ["unshare", "--uts", "--mount", "--pid", "--fork", "--mount-proc",
-         "hostname", "probe"], stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL).returncode == 0
+def isolation():
+    """The command that gives a guest its own host name, processes and mounts,
+    or [] where this machine doesn't allow it."""
+    spaces = ["--uts", "--mount", "--pid", "--fork", "--kill-child=KILL",
+              "--mount-proc"]
+    for user in ([], ["--user", "--map-current-user", "--keep-caps"]):
+        argv = ["unshare", *user, *spaces]
+        if subprocess.run(argv + ["hostname", "probe"],
+                          stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL).returncode == 0:
+            return argv
+    return []
 
 
 def kill_marked(mark, sig=signal.SIGKILL):
@@ -169,9 +175,9 @@ ln -sfn "$VM_DIR" "$dir/guests/$VM_NAME"
 [ ! -f "$dir/guests/$VM_NAME.delay" ] || read -r delay <"$dir/guests/$VM_NAME.delay"
 [ "${delay:-0}" = 0 ] || sleep "$delay"
 set -- "$slurmd" -D -b -N "$VM_NAME" -f "$SLURM_CONF"
-if [ "$isolated" = 1 ]; then
-	exec unshare --uts --mount --pid --fork --kill-child=KILL --mount-proc \
-		sh -c 'hostname "$1" && shift && exec "$@"' guest "$VM_NAME" "$@"
+if [ -n "$isolation" ]; then
+	# shellcheck disable=SC2086 # words
+	exec $isolation sh -c 'hostname "$1" && shift && exec "$@"' guest "$VM_NAME" "$@"
 fi
 exec "$@"
 """
