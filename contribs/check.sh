@@ -169,7 +169,10 @@ lint_cppcheck() {
 	(cd "$VS_TOP" && cppcheck --quiet --error-exitcode=1 --std=c11 \
 		--enable=warning,portability --inline-suppr \
 		--suppress=missingInclude --suppress=unknownMacro \
-		--suppress=normalCheckLevelMaxBranches \
+		--suppress=ctunullpointer \
+		-D'LIST_HEAD(n,t)=struct{struct t *lh_first;}' \
+		-D'TAILQ_HEAD(n,t)=struct{struct t *tqh_first;struct t **tqh_last;}' \
+		-D'STAILQ_HEAD(n,t)=struct{struct t *stqh_first;struct t **stqh_last;}' \
 		-I src/common src)
 }
 

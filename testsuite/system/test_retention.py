@@ -36,10 +36,10 @@ def test_a_vm_that_is_off_and_right_needs_one_call(cluster):
     wait_for("the nodes are powered down", 30, lambda: all(
         cluster.is_powered_down(n) for n in ("vm003", "vm004")))
     uuids = {n: cluster.our_vm(n)["uuid"] for n in ("vm003", "vm004")}
-    ons, built = (cluster.calls("PowerOnVM_Task"),
+    powered, built = (cluster.calls("PowerOnVM_Task"),
                   cluster.calls("CloneVM_Task", "ReconfigVM_Task"))
     cluster.wait_job(cluster.sbatch("-p", "off", "-N2"))
-    assert cluster.calls("PowerOnVM_Task") - ons == 2
+    assert cluster.calls("PowerOnVM_Task") - powered == 2
     assert cluster.calls("CloneVM_Task", "ReconfigVM_Task") == built
     assert {n: cluster.our_vm(n)["uuid"] for n in uuids} == uuids
 
