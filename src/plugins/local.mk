@@ -1,1 +1,56 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# The plugins. What both of them link lies in a convenience library; the files
+# of the core's util that they need are compiled in (libc only), so that client
+# commands, which load the select plugin, load neither curl nor json-c.
+# Never -z now: clients lack slurmctld's functions. nodelete: the core's thread
+# calls into the plugins even when slurmctld has closed them.
+noinst_LTLIBRARIES += src/plugins/libvs_conf.la src/plugins/libvs_plugin.la
+
+# vsphere.conf without Slurm: svf links it too.
+src_plugins_libvs_conf_la_SOURCES = \
+	src/plugins/vs_conf_file.h \
+	src/plugins/vs_conf_fill.c \
+	src/plugins/vs_conf_scan.c \
+	src/plugins/vs_conf_table.c src/plugins/vs_conf_table.h
+
+plugin_cppflags = $(AM_CPPFLAGS) -I$(SLURM_SOURCE) \
+	-I$(top_srcdir)/src/plugins
+plugin_ldflags = $(AM_LDFLAGS) -module -avoid-version -shared \
+	-Wl,-z,lazy -Wl,-z,nodelete
+
+src_plugins_libvs_plugin_la_SOURCES = \
+	src/common/engine/conf.c \
+	src/common/util/err.c \
+	src/common/util/mem.c \
+	src/common/util/name.c \
+	src/plugins/core_open.c src/plugins/core_open.h \
+	src/plugins/slurm_compat.c src/plugins/slurm_compat.h
+src_plugins_libvs_plugin_la_CPPFLAGS = $(plugin_cppflags)
+
+slurmplugin_LTLIBRARIES += src/plugins/select_cons_tres_vsphere.la \
+	src/plugins/prep_vsphere.la
+
+src_plugins_select_cons_tres_vsphere_la_SOURCES = \
+	src/plugins/select/cons_tres_vsphere/cluster.c \
+	src/plugins/select/cons_tres_vsphere/cluster.h \
+	src/plugins/select/cons_tres_vsphere/job_test.c \
+	src/plugins/select/cons_tres_vsphere/job_test.h \
+	src/plugins/select/cons_tres_vsphere/select_cons_tres_vsphere.c \
+	src/plugins/slurm_port.c src/plugins/slurm_port.h \
+	src/plugins/slurm_port_i.h \
+	src/plugins/slurm_port_node.c \
+	src/plugins/vs_conf_nodes.c \
+	src/plugins/vs_conf_slurm.c src/plugins/vs_conf_slurm.h
+src_plugins_select_cons_tres_vsphere_la_CPPFLAGS = $(plugin_cppflags)
+src_plugins_select_cons_tres_vsphere_la_LDFLAGS = $(plugin_ldflags)
+src_plugins_select_cons_tres_vsphere_la_LIBADD = \
+	src/plugins/libvs_conf.la src/plugins/libvs_plugin.la
+
+src_plugins_prep_vsphere_la_SOURCES = \
+	src/plugins/prep/vsphere/device.c src/plugins/prep/vsphere/device.h \
+	src/plugins/prep/vsphere/prep_vsphere.c \
+	src/plugins/prep/vsphere/unlaunched.c \
+	src/plugins/prep/vsphere/unlaunched.h
+src_plugins_prep_vsphere_la_CPPFLAGS = $(plugin_cppflags)
+src_plugins_prep_vsphere_la_LDFLAGS = $(plugin_ldflags)
+src_plugins_prep_vsphere_la_LIBADD = src/plugins/libvs_plugin.la

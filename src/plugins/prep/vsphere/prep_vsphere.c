@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * prep/vsphere: in slurmctld a job's prolog waits until its VMs have
+ * registered, and its epilog lets them go; in slurmd the RDMA device is looked
+ * at before the job's first step.
+ *
+ * Rules: a hook returns at once, the core answers later, exactly once; the
+ * callbacks take slurmctld's locks, so they are called with none held; their
+ * code is a wait status. A failed prolog is reported only for a job that still
+ * is configuring: for a finished one it would be a resurrection.
+ */
+#include "../../slurm_compat.h"
+#include "../../core_open.h"
+#include "device.h"
+#include "unlaunched.h"
+#include "util/mem.h"
+
+VS_EXPORT const char plugin_name[] = "vSphere VMs for jobs";
+VS_EXPORT const char plugin_type[] = "prep/vsphere";
+VS_EXPORT const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+
+#define WAIT_STATUS_FAILED (1 << 8)	/* exit code 1 */
+
+/* They outlive a fini: slurmctld up to 23.11 may load PrEpPlugins anew at
+ * reconfigure without telling its callbacks again (hence -z nodelete). */
+static const struct vs_core_api *core;
+static prep_callbacks_t callbacks;
+
+/* ---- the core's answers, in its thread ------------------------------------------ */
+
+static bool configuring(uint32_t job)
+{
+	job_record_t *job_ptr;
+	bool yes;
+
+	vs_lock_jobs_read();
+	job_ptr = find_job_record(job);
+	yes = job_ptr && IS_JOB_RUNNING(job_ptr) && IS_JOB_CONFIGURING(job_ptr);
+	vs_unlock_jobs_read();
+	return yes;
+}
+
+static void prolog_done(uint32_t job, bool ok)
+{
+	int rc = ok || !configuring(job) ? 0 : WAIT_STATUS_FAILED;
+
+	if (callbacks.prolog_slurmctld)
+		callbacks.prolog_slurmctld(rc, job, false);
+	vs_unlaunched_release(job);
+}
+
+static void epilog_done(uint32_t job)
+{
+	if (callbacks.epilog_slurmctld)
+		callbacks.epilog_slurmctld(0, job, false);
+	vs_unlaunched_release(job);
+}
+
+static void hook_up(void)
+{
+	if (core && callbacks.prolog_slurmctld && callbacks.epilog_slurmctld)
+		core->prep_hooks(prolog_done, epilog_done);
+}
+
+/* ---- life ------------------------------------------------------------------------ */
+
+VS_EXPORT int init(void)
+{
+	hook_up();
+	debug("%s loaded", plugin_type);
+	return SLURM_SUCCESS;
+}
+
+VS_EXPORT int fini(void)
+{
+	return SLURM_SUCCESS;
+}
+
+/* Only slurmctld has callbacks to give. */
+VS_EXPORT void prep_p_register_callbacks(prep_callbacks_t *given)
+{
+	struct vs_err err = { 0 };
+
+	if (!given)
+		return;
+	callbacks = *given;
+	if (!core)
+		core = vs_core_open(&err);
+	if (!core)
+		error("%s: %s", plugin_type, err.text);
+	hook_up();
+}
+
+VS_EXPORT void prep_p_required(prep_call_type_t type, bool *required)
+{
+	switch (type) {
+	case PREP_PROLOG_SLURMCTLD:
+	case PREP_EPILOG_SLURMCTLD:
+		*required = core && running_in_slurmctld();
+		break;
+	case PREP_PROLOG:
+		*required = running_in_slurmd();
+		break;
+	default:
+		*required = false;
+		break;
+	}
+}
+
+/* ---- slurmctld --------------------------------------------------------------------- */
+
+/* The core's ids of a job's nodes; free() them. */
+static size_t job_ids(const job_record_t *job_ptr, int **ids)
+{
+	bitstr_t *nodes = job_ptr->node_bitmap;
+	node_record_t *node_ptr;
+	size_t n = 0;
+
+	*ids = NULL;
+	if (!core || !callbacks.prolog_slurmctld || !callbacks.epilog_slurmctld ||
+	    !core->running() || !nodes)
+		return 0;
+	for (int i = 0; (node_ptr = next_node(&i)); i++) {
+		int id;
+
+		if (!bit_test(nodes, node_ptr->index) ||
+		    (id = core->node_id(node_ptr->name)) < 0)
+			continue;
+		if (!n)
+			*ids = vs_calloc((size_t)bit_set_count(nodes),
+					 sizeof(**ids));
+		(*ids)[n++] = id;
+	}
+	return n;
+}
+
+/* Runs late, in its own thread: the job may be gone or back in the queue. */
+VS_EXPORT int prep_p_prolog_slurmctld(job_record_t *job_ptr, bool *async)
+{
+	VS_FREE int *ids = NULL;
+	size_t n = 0;
+
+	*async = false;
+	if (IS_JOB_RUNNING(job_ptr) && IS_JOB_CONFIGURING(job_ptr))
+		n = job_ids(job_ptr, &ids);
+	if (!n)
+		return SLURM_SUCCESS;
+	*async = true;
+	core->job_wait(job_ptr->job_id, job_ptr->restart_cnt, ids, n);
+	return SLURM_SUCCESS;
+}
+
+VS_EXPORT int prep_p_epilog_slurmctld(job_record_t *job_ptr, bool *async)
+{
+	VS_FREE int *ids = NULL;
+	size_t n = job_ids(job_ptr, &ids);
+
+	*async = false;
+	if (!n)
+		return SLURM_SUCCESS;
+	if (job_ptr->details && job_ptr->details->prolog_running)
+		vs_unlaunched_note(job_ptr->job_id);
+	*async = true;
+	core->job_end(job_ptr->job_id, ids, n, true);
+	return SLURM_SUCCESS;
+}
+
+/* ---- slurmd ------------------------------------------------------------------------- */
+
+VS_EXPORT int prep_p_prolog(job_env_t *job_env, slurm_cred_t *cred)
+{
+	char why[640];
+
+	(void)cred;
+	if (!vs_device_check(why, sizeof(why)))
+		return SLURM_SUCCESS;
+	error("%s: JobId=%u: %s", plugin_type, job_env->jobid, why);
+	return WAIT_STATUS_FAILED;
+}
+
+VS_EXPORT int prep_p_epilog(job_env_t *job_env, slurm_cred_t *cred)
+{
+	(void)job_env;
+	(void)cred;
+	return SLURM_SUCCESS;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From standby to control: init does nothing, node_init is the first call that
+ * means "this process controls the cluster", reconfigure always comes last.
+ * A configuration that can't be used stops slurmctld's start, but never a
+ * running one: then the old one stays in force and the log says why.
+ *
+ * All functions run under slurmctld's locks, JOB and NODE for writing, so that
+ * the node map needs no lock of its own. It is an index for the current node
+ * table and the core's current epoch, made anew when either moves.
+ */
+#include "cluster.h"
+#include "../../core_open.h"
+#include "../../slurm_port.h"
+#include "../../vs_conf_slurm.h"
+#include "util/mem.h"
+
+static struct {
+	const struct vs_core_api *api;
+	struct vs_conf_file file;	/* accepted by the last good node_init */
+	bool file_read;
+	bool started;
+	bool claim;		/* the jobs are to be handed over again */
+	uint64_t hash;		/* of the configuration in force */
+
+	int *map;		/* node index -> core's id, -1 */
+	int map_size;
+	uint64_t map_epoch;
+	bool map_stale;
+} cluster;
+
+/* At the first time there is no old configuration to go on with. */
+static void refuse(const struct vs_err *err)
+{
+	if (!cluster.started)
+		fatal("slurm-vsphere: %s", err->text);
+	error("slurm-vsphere: %s; the old configuration stays in force",
+	      err->text);
+}
+
+static int read_file(struct vs_err *err)
+{
+	VS_FREE char *path = vs_conf_path();
+	struct vs_conf_file file;
+	struct vs_conf *conf;
+
+	if (vs_conf_check_slurm(err))
+		return -1;
+	conf = vs_conf_read(path, &file, err);
+	if (!conf) {
+		vs_conf_file_free(&file);
+		return -1;
+	}
+	vs_conf_free(conf);
+	vs_conf_file_free(&cluster.file);
+	cluster.file = file;
+	cluster.file_read = true;
+	return 0;
+}
+
+void vs_cluster_take(void)
+{
+	struct vs_err err = { 0 };
+
+	if (!cluster.api) {
+		cluster.api = vs_core_open(&err);
+		if (!cluster.api)
+			fatal("slurm-vsphere: %s", err.text);
+		cluster.api->log_to(vs_slurm_log);
+	}
+	cluster.claim = true;
+	cluster.map_stale = true;
+	if (read_file(&err))
+		refuse(&err);
+	vs_port_active_set(true);
+}
+
+/* ---- jobs that run already ---------------------------------------------------- */
+
+static int claim_job(void *x, void *arg)
+{
+	job_record_t *job_ptr = x;
+	VS_FREE int *ids = NULL;
+	size_t n;
+
+	(void)arg;
+	if (!(IS_JOB_RUNNING(job_ptr) || IS_JOB_SUSPENDED(job_ptr)) ||
+	    !job_ptr->node_bitmap)
+		return 0;
+	n = vs_cluster_ids(job_ptr->node_bitmap, &ids, NULL);
+	if (n)
+		cluster.api->job_claim(job_ptr->job_id, job_ptr->restart_cnt,
+				       ids, n);
+	return 0;
+}
+
+void vs_cluster_refresh(void)
+{
+	struct vs_err err = { 0 };
+	struct vs_conf *conf;
+	uint64_t hash;
+
+	cluster.map_stale = true;
+	if (!cluster.file_read)
+		return;
+	vs_port_active_set(true);
+	conf = vs_conf_build(&cluster.file, &err);
+	if (!conf || vs_conf_add_nodes(conf, &cluster.file, &err)) {
+		vs_conf_free(conf);
+		refuse(&err);
+	} else if ((hash = vs_conf_hash(conf)) == cluster.hash &&
+		   cluster.started && cluster.api->running()) {
+		vs_conf_free(conf);
+	} else if (cluster.api->start(conf, &vs_slurm_port, &err)) {
+		refuse(&err);
+	} else {
+		cluster.hash = hash;
+		cluster.started = true;
+		cluster.claim = true;
+	}
+	if (!cluster.started || !cluster.claim)
+		return;
+	cluster.claim = false;
+	list_for_each(job_list, claim_job, NULL);
+}
+
+void vs_cluster_stop(void)
+{
+	vs_port_active_set(false);
+	if (cluster.api && cluster.started)
+		cluster.api->stop();
+	cluster.started = false;
+	vs_conf_file_free(&cluster.file);
+	cluster.file_read = false;
+	free(cluster.map);
+	cluster.map = NULL;
+	cluster.map_size = 0;
+}
+
+const struct vs_core_api *vs_cluster_core(void)
+{
+	if (!cluster.started)
+		return NULL;
+	vs_port_active_set(true);
+	return cluster.api;
+}
+
+/* ---- which nodes are ours ------------------------------------------------------- */
+
+static void map_renew(void)
+{
+	uint64_t epoch = cluster.api->epoch();
+	node_record_t *node_ptr;
+
+	if (!cluster.map_stale && cluster.map_epoch == epoch &&
+	    cluster.map_size == node_record_count)
+		return;
+	cluster.map = vs_realloc(cluster.map, (size_t)node_record_count,
+				 sizeof(*cluster.map));
+	for (int i = 0; i < node_record_count; i++)
+		cluster.map[i] = -1;
+	for (int i = 0; (node_ptr = next_node(&i)); i++)
+		cluster.map[node_ptr->index] =
+			cluster.api->node_id(node_ptr->name);
+	cluster.map_size = node_record_count;
+	cluster.map_epoch = epoch;
+	cluster.map_stale = false;
+}
+
+int vs_cluster_id(const node_record_t *node_ptr)
+{
+	if (!cluster.started)
+		return -1;
+	map_renew();
+	return (int)node_ptr->index < cluster.map_size ?
+		cluster.map[node_ptr->index] : -1;
+}
+
+size_t vs_cluster_ids(const bitstr_t *bitmap, int **ids, int **at)
+{
+	bitstr_t *bits = (bitstr_t *)bitmap;
+	int first, last;
+	size_t n = 0, max;
+
+	*ids = NULL;
+	if (at)
+		*at = NULL;
+	if (!cluster.started || !bitmap || (first = bit_ffs(bits)) < 0)
+		return 0;
+	map_renew();
+	last = bit_fls(bits);
+	if (last >= cluster.map_size)
+		last = cluster.map_size - 1;
+	max = (size_t)bit_set_count(bits);
+	for (int i = first; i <= last; i++) {
+		if (!bit_test(bits, i) || cluster.map[i] < 0)
+			continue;
+		if (!n) {
+			*ids = vs_calloc(max, sizeof(**ids));
+			if (at)
+				*at = vs_calloc(max, sizeof(**at));
+		}
+		(*ids)[n] = cluster.map[i];
+		if (at)
+			(*at)[n] = i;
+		n++;
+	}
+	return n;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * This process as the one that controls the cluster: vsphere.conf, the core,
+ * and which of Slurm's nodes are ours. In slurmctld alone.
+ */
+#ifndef VS_CLUSTER_H
+#define VS_CLUSTER_H
+
+#include "../../slurm_compat.h"
+#include "engine/core.h"
+
+/* node_init: read and check vsphere.conf and slurm.conf. fatal() if that fails
+ * at the first time; later the old configuration stays in force. */
+void vs_cluster_take(void);
+
+/* reconfigure: bring nodes and configuration together, start or update the
+ * core, hand over the jobs that run. JOB W, NODE W, PART W are held. */
+void vs_cluster_refresh(void);
+
+void vs_cluster_stop(void);	/* fini */
+
+/* The core, once it has been started; else NULL. Says that this process is in
+ * control, for nothing asks for it in a standby controller. */
+const struct vs_core_api *vs_cluster_core(void);
+
+/* The core's ids of our nodes in the bitmap, and their indexes. Both arrays
+ * are malloc()ed, and NULL if there are none; returns their number. */
+size_t vs_cluster_ids(const bitstr_t *bitmap, int **ids, int **at);
+int vs_cluster_id(const node_record_t *node_ptr);	/* -1: not ours */
+
+#endif

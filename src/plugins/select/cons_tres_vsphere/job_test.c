@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The decision whether, when and where a job may run: stock cons_tres decides
+ * on CPUs, memory and the rest, the core on VFs, and only what both accept is
+ * an answer.
+ *
+ * Rules: nodes that can't be served now are left out before stock is asked, but
+ * never those the job names nor those whose VM holds its VF; a shortage is
+ * told to stock by fewer nodes at most, not by fewer nodes to choose from,
+ * because that starves jobs that would fit others; stock's answer is checked as
+ * a whole. A queued job is never told "never". Nothing here waits: no network,
+ * no disk. Nothing is remembered of a job.
+ */
+#include "job_test.h"
+#include "cluster.h"
+#include "util/mem.h"
+
+#define TRIES 3			/* the first answer and two more */
+#define EVER_MAX 512		/* beyond that a "never" costs too much */
+#define LATER 60		/* seconds, when nothing tells more */
+
+/* The candidates that are ours, at the time of the question. */
+struct ours {
+	const struct vs_core_api *core;
+	int *ids, *at;		/* core's id, index in the node table */
+	enum vs_avail *avail;
+	uint64_t *weights;	/* as Slurm had set them */
+	size_t n;
+	uint32_t room;		/* how many nodes the job can get now, others'
+				 * nodes included */
+	bool trimmed;		/* stock sees less than Slurm gave */
+	char why[256];
+};
+
+static bool required(const struct vs_test *t, int index)
+{
+	bitstr_t *req = t->job_ptr->details ?
+		t->job_ptr->details->req_node_bitmap : NULL;
+
+	return req && bit_test(req, index);
+}
+
+static int ask_stock(const struct vs_test *t, bitstr_t *bitmap,
+		     const struct ours *o)
+{
+	uint32_t max = MIN(t->max, o ? o->room : t->max);
+	uint32_t req = MAX(MIN(t->req, max), t->min);
+
+	return t->stock(t->job_ptr, bitmap, t->min, max, req, t->mode,
+			t->candidates, t->preempted, t->exc VS_XPASS(t));
+}
+
+static void ours_free(struct ours *o)
+{
+	free(o->ids);
+	free(o->at);
+	free(o->avail);
+	free(o->weights);
+}
+
+static bool ours_find(struct ours *o, const bitstr_t *bitmap)
+{
+	memset(o, 0, sizeof(*o));
+	o->core = vs_cluster_core();
+	if (o->core)
+		o->n = vs_cluster_ids(bitmap, &o->ids, &o->at);
+	return o->n > 0;
+}
+
+/* Leave out what can't be served now, and count what can. */
+static void ours_trim(struct ours *o, const struct vs_test *t,
+		      bitstr_t *bitmap)
+{
+	uint32_t others = (uint32_t)bit_set_count(bitmap) - (uint32_t)o->n;
+
+	o->avail = vs_calloc(o->n, sizeof(*o->avail));
+	o->core->avail(o->ids, o->n, o->avail);
+	o->room = others + (uint32_t)o->core->room(o->ids, o->n, o->why,
+						   sizeof(o->why));
+	o->trimmed = o->room < t->max && o->room < others + o->n;
+	for (size_t i = 0; i < o->n; i++) {
+		if (o->avail[i] != VS_AVAIL_NONE || required(t, o->at[i]))
+			continue;
+		bit_clear(bitmap, o->at[i]);
+		o->trimmed = true;
+	}
+}
+
+/*
+ * Warm before off before new, within what the administrator's weights leave
+ * open: two bits above the byte that cons_tres keeps for itself.
+ */
+static void weights_set(struct ours *o)
+{
+	o->weights = vs_calloc(o->n, sizeof(*o->weights));
+	for (size_t i = 0; i < o->n; i++) {
+		node_record_t *node_ptr = node_record_table_ptr[o->at[i]];
+		uint64_t w = node_ptr->sched_weight, prefer = 3;
+
+		if (o->avail[i] == VS_AVAIL_WARM)
+			prefer = 0;
+		else if (o->avail[i] == VS_AVAIL_OFF)
+			prefer = 1;
+		else if (o->avail[i] == VS_AVAIL_NEW)
+			prefer = 2;
+		o->weights[i] = w;
+		node_ptr->sched_weight =
+			((w >> 8) << 10) | (prefer << 8) | (w & 0xff);
+	}
+}
+
+static void weights_restore(const struct ours *o)
+{
+	for (size_t i = 0; o->weights && i < o->n; i++)
+		node_record_table_ptr[o->at[i]]->sched_weight = o->weights[i];
+}
+
+static void veto(const struct vs_test *t)
+{
+	free_job_resources(&t->job_ptr->job_resrcs);
+	if (t->preempted)
+		FREE_NULL_LIST(*t->preempted);
+}
+
+/*
+ * The nodes of stock's answer together: 0, or -1 with the surplus cleared from
+ * bitmap; 1 if a node that the job names is among it, or nothing more can go.
+ */
+static int check_answer(const struct vs_test *t, const struct ours *o,
+			const bitstr_t *answer, bitstr_t *bitmap,
+			struct vs_err *err)
+{
+	VS_FREE int *ids = NULL, *at = NULL;
+	VS_FREE size_t *surplus = NULL;
+	size_t n = vs_cluster_ids(answer, &ids, &at), nsurplus = 0;
+
+	if (!n)
+		return 0;
+	surplus = vs_calloc(n, sizeof(*surplus));
+	if (!o->core->check(ids, n, surplus, &nsurplus, err))
+		return 0;
+	for (size_t i = 0; i < nsurplus; i++) {
+		if (required(t, at[surplus[i]]))
+			return 1;
+		bit_clear(bitmap, at[surplus[i]]);
+	}
+	return nsurplus ? -1 : 1;
+}
+
+/*
+ * Ask stock for nodes that can be served together. 0 with *answer (to be
+ * freed), else stock's code, or ESLURM_NODES_BUSY with *short set if the VFs
+ * were what lacked. For WILL_RUN an answer about later counts as it is.
+ */
+static int ask_joint(const struct vs_test *t, struct ours *o, bitstr_t *bitmap,
+		     bitstr_t **answer, bool *is_short)
+{
+	struct vs_err err = { 0 };
+
+	*is_short = false;
+	for (int try = 0; try < TRIES; try++) {
+		bitstr_t *work = bit_copy(bitmap);
+		int rc = ask_stock(t, work, o), fits = 0;
+
+		if (!rc && (t->mode == SELECT_MODE_RUN_NOW ||
+			    t->job_ptr->start_time <= time(NULL)))
+			fits = check_answer(t, o, work, bitmap, &err);
+		if (!rc && !fits) {
+			*answer = work;
+			return 0;
+		}
+		FREE_NULL_BITMAP(work);
+		if (rc)
+			return rc;
+		*is_short = true;
+		snprintf(o->why, sizeof(o->why), "%.*s",
+			 (int)sizeof(o->why) - 1, err.text);
+		veto(t);
+		if (fits > 0)
+			break;
+		o->trimmed = true;
+	}
+	*is_short = true;
+	return ESLURM_NODES_BUSY;
+}
+
+static void refused(const struct vs_test *t, const struct ours *o)
+{
+	VS_FREE char *why = NULL;
+
+	if (o->why[0] >= '0' && o->why[0] <= '9')
+		why = vs_asprintf("needs %u node%s, %s", t->min,
+				  t->min == 1 ? "" : "s", o->why);
+	else
+		why = vs_strdup(o->why);
+	log_flag(SELECT_TYPE, "slurm-vsphere: %pJ must wait: %s", t->job_ptr,
+		 why);
+	o->core->refused(t->job_ptr->job_id, o->ids, o->n, t->min, why);
+}
+
+/* Stock says no to what we left it: is it our doing? Then the job waits for
+ * VFs, else for what Slurm itself says. */
+static bool would_run(const struct vs_test *t, const bitstr_t *given)
+{
+	struct vs_test all = *t;
+	bitstr_t *work = bit_copy((bitstr_t *)given);
+	int rc;
+
+	all.candidates = NULL;
+	all.preempted = NULL;
+	rc = ask_stock(&all, work, NULL);
+	free_job_resources(&t->job_ptr->job_resrcs);
+	FREE_NULL_BITMAP(work);
+	return !rc;
+}
+
+static int run_now(const struct vs_test *t, bitstr_t *bitmap)
+{
+	bitstr_t *given, *answer = NULL;
+	bool is_short = true;
+	struct ours o;
+	int rc;
+
+	if (!ours_find(&o, bitmap))
+		return ask_stock(t, bitmap, NULL);
+	given = bit_copy(bitmap);
+	ours_trim(&o, t, bitmap);
+	if (o.room < t->min) {
+		rc = ESLURM_NODES_BUSY;
+		is_short = would_run(t, given);
+	} else {
+		weights_set(&o);
+		rc = ask_joint(t, &o, bitmap, &answer, &is_short);
+		weights_restore(&o);
+		if (rc && !is_short && o.trimmed)
+			is_short = would_run(t, given);
+	}
+	if (!rc)
+		bit_copybits(bitmap, answer);
+	else if (is_short)
+		refused(t, &o);
+	FREE_NULL_BITMAP(answer);
+	FREE_NULL_BITMAP(given);
+	ours_free(&o);
+	return rc;
+}
+
+/* ---- ever ----------------------------------------------------------------------- */
+
+/*
+ * Is there a choice of `need` among these, the required ones first, that the
+ * hosts could hold if all were well? Only a certain "no" is one.
+ */
+static bool ever_some(const struct vs_test *t, const struct ours *o,
+		      size_t need, struct vs_err *err)
+{
+	VS_FREE int *pick = NULL;
+	size_t n = 0;
+
+	if (o->n > EVER_MAX || o->core->ever(o->ids, need, NULL))
+		return true;
+	pick = vs_calloc(o->n + 1, sizeof(*pick));
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < o->n && n < need; i++) {
+			if (required(t, o->at[i]) != !pass)
+				continue;
+			pick[n] = o->ids[i];
+			if (o->core->ever(pick, n + 1, err))
+				n++;
+			else if (!pass)
+				return false;
+		}
+	}
+	return n >= need;
+}
+
+static int test_only(const struct vs_test *t, bitstr_t *bitmap)
+{
+	bitstr_t *given = bit_copy(bitmap);
+	struct vs_err err = { 0 };
+	size_t others, need;
+	struct ours o;
+	int rc = ask_stock(t, bitmap, NULL);
+
+	/* A "never" for a queued job holds it, even when capacity is back. */
+	if (!rc && vs_job_is_new(t->job_ptr) && ours_find(&o, given)) {
+		others = (size_t)bit_set_count(given) - o.n;
+		need = t->min > others ? t->min - others : 0;
+		if (need > o.n)
+			need = o.n;
+		if (need && !ever_some(t, &o, need, &err)) {
+			info("slurm-vsphere: %pJ can never run: %s", t->job_ptr,
+			     err.text);
+			free_job_resources(&t->job_ptr->job_resrcs);
+			rc = ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
+		}
+		ours_free(&o);
+	}
+	FREE_NULL_BITMAP(given);
+	return rc;
+}
+
+/* ---- when ----------------------------------------------------------------------- */
+
+struct earliest {
+	time_t now, end;
+};
+
+/* The first end of a running job on nodes of ours. JOB R at least. */
+static int earlier_end(void *x, void *arg)
+{
+	job_record_t *job_ptr = x;
+	struct earliest *e = arg;
+	VS_FREE int *ids = NULL;
+
+	if (!IS_JOB_RUNNING(job_ptr) || job_ptr->end_time <= e->now ||
+	    (e->end && job_ptr->end_time >= e->end))
+		return 0;
+	if (vs_cluster_ids(job_ptr->node_bitmap, &ids, NULL))
+		e->end = job_ptr->end_time;
+	return 0;
+}
+
+static time_t not_now(time_t now)
+{
+	struct earliest e = { .now = now };
+
+	list_for_each(job_list, earlier_end, &e);
+	return e.end ? e.end : now + LATER;
+}
+
+/*
+ * Stock's answer, but "now" only if the VFs are there now: else backfill would
+ * reserve nodes from now on for a job that RUN_NOW refuses, and idle them.
+ */
+static int will_run(const struct vs_test *t, bitstr_t *bitmap)
+{
+	time_t now = time(NULL);
+	bitstr_t *given, *answer = NULL;
+	bool is_short = false;
+	struct ours o;
+	int rc = ESLURM_NODES_BUSY;
+
+	if (VS_TEST_LATER(t) || !ours_find(&o, bitmap))
+		return ask_stock(t, bitmap, NULL);
+	given = bit_copy(bitmap);
+	ours_trim(&o, t, bitmap);
+	if (o.room >= t->min)
+		rc = ask_joint(t, &o, bitmap, &answer, &is_short);
+	if (!rc && o.trimmed && t->job_ptr->start_time > now) {
+		/* all nodes may be had earlier than those */
+		FREE_NULL_BITMAP(answer);
+		rc = ESLURM_NODES_BUSY;
+	}
+	if (!rc) {
+		bit_copybits(bitmap, answer);
+	} else {
+		veto(t);
+		bit_copybits(bitmap, given);
+		rc = ask_stock(t, bitmap, NULL);
+		if (!rc && t->job_ptr->start_time <= now)
+			t->job_ptr->start_time = not_now(now);
+	}
+	FREE_NULL_BITMAP(answer);
+	FREE_NULL_BITMAP(given);
+	ours_free(&o);
+	return rc;
+}
+
+int vs_job_test(struct vs_test *t, bitstr_t *bitmap)
+{
+	/* 0: a record made up for a reservation, with JOB R alone */
+	if (!t->job_ptr->job_id)
+		return ask_stock(t, bitmap, NULL);
+	switch (t->mode) {
+	case SELECT_MODE_RUN_NOW:
+		return run_now(t, bitmap);
+	case SELECT_MODE_TEST_ONLY:
+		return test_only(t, bitmap);
+	case SELECT_MODE_WILL_RUN:
+		return will_run(t, bitmap);
+	default:
+		return ask_stock(t, bitmap, NULL);
+	}
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * select/cons_tres_vsphere: stock select/cons_tres with vSphere's VFs counted
+ * in. This file is the face that Slurm loads: it opens the stock plugin, forwards
+ * every symbol of the release to it, and adds to six of them.
+ *
+ * Client commands load it too (they unpack node records through it): there it
+ * forwards and says nothing. Only slurmctld's node_init, the first call of a
+ * process that controls the cluster, wakes the rest. No bytes of ours go into
+ * job or node records: a later Slurm could not read them.
+ */
+#include <errno.h>
+#include "../../slurm_compat.h"
+#include "cluster.h"
+#include "job_test.h"
+#include "util/mem.h"
+
+VS_EXPORT const char plugin_name[] =
+	"Consumable resources (TRES) with vSphere's virtual functions";
+VS_EXPORT const char plugin_type[] = "select/cons_tres_vsphere";
+VS_EXPORT const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+VS_EXPORT const uint32_t plugin_id = VS_PLUGIN_ID;
+
+/* ---- the stock plugin -------------------------------------------------------- */
+
+#define MEMBER(name, type, params, args) type (*name) params;
+#define SYMBOL(name, type, params, args) "select_p_" #name,
+
+static struct {
+	int (*node_init)(void);
+	int (*reconfigure)(void);
+	vs_job_test_fn *job_test;
+	int (*job_begin)(job_record_t *job_ptr);
+	int (*job_fini)(job_record_t *job_ptr);
+	int (*job_resized)(job_record_t *job_ptr, node_record_t *node_ptr);
+	int (*job_expand)(job_record_t *from, job_record_t *to);
+	VS_SYMBOLS(MEMBER)
+} stock;
+
+static const char *symbols[] = {
+	"select_p_node_init",
+	"select_p_reconfigure",
+	"select_p_job_test",
+	"select_p_job_begin",
+	"select_p_job_fini",
+	"select_p_job_resized",
+	"select_p_job_expand",
+	VS_SYMBOLS(SYMBOL)
+};
+_Static_assert(sizeof(stock) == VS_COUNT(symbols) * sizeof(void *),
+	       "one member for each symbol");
+
+static plugin_handle_t handle = PLUGIN_INVALID_HANDLE;
+
+#define FORWARD(name, type, params, args)				\
+	VS_EXPORT type select_p_##name params				\
+	{								\
+		return stock.name args;					\
+	}
+VS_SYMBOLS(FORWARD)
+
+VS_EXPORT int init(void)
+{
+	if (handle != PLUGIN_INVALID_HANDLE)
+		return SLURM_SUCCESS;
+	handle = plugin_load_and_link("select/cons_tres", VS_COUNT(symbols),
+				      symbols, (void **)&stock);
+	if (handle == PLUGIN_INVALID_HANDLE) {
+		error("%s: select/cons_tres of the same Slurm is not to be "
+		      "loaded from PluginDir", plugin_type);
+		return SLURM_ERROR;
+	}
+	debug("%s loaded", plugin_type);
+	return SLURM_SUCCESS;
+}
+
+/* slurmctld calls this only in builds that look for leaks. */
+VS_EXPORT int fini(void)
+{
+	vs_cluster_stop();
+	if (handle != PLUGIN_INVALID_HANDLE)
+		plugin_unload(handle);
+	handle = PLUGIN_INVALID_HANDLE;
+	return SLURM_SUCCESS;
+}
+
+/* ---- what we add ------------------------------------------------------------- */
+
+VS_EXPORT int select_p_node_init(void)
+{
+	int rc = stock.node_init();
+
+	if (!rc && running_in_slurmctld())
+		vs_cluster_take();
+	return rc;
+}
+
+VS_EXPORT int select_p_reconfigure(void)
+{
+	int rc = stock.reconfigure();
+
+	if (!rc && running_in_slurmctld())
+		vs_cluster_refresh();
+	return rc;
+}
+
+VS_EXPORT int select_p_job_test(job_record_t *job_ptr, bitstr_t *bitmap,
+				uint32_t min_nodes, uint32_t max_nodes,
+				uint32_t req_nodes, uint16_t mode,
+				vs_list_t preemptee_candidates,
+				vs_list_t *preemptee_job_list,
+				vs_exc_t *exc VS_XARGS)
+{
+	struct vs_test t = {
+		.stock = stock.job_test, .job_ptr = job_ptr,
+		.min = min_nodes, .max = max_nodes, .req = req_nodes,
+		.mode = mode, .candidates = preemptee_candidates,
+		.preempted = preemptee_job_list, .exc = exc,
+	};
+
+	VS_XSET(&t);
+	return vs_job_test(&t, bitmap);
+}
+
+/*
+ * The last word: every node gets its place, or the job stays pending. (The gate
+ * is job_test; here an array has been split already.)
+ */
+VS_EXPORT int select_p_job_begin(job_record_t *job_ptr)
+{
+	const struct vs_core_api *core = vs_cluster_core();
+	VS_FREE int *ids = NULL;
+	struct vs_err err = { 0 };
+	int rc = stock.job_begin(job_ptr);
+	size_t n;
+
+	if (rc || !core)
+		return rc;
+	n = vs_cluster_ids(job_ptr->node_bitmap, &ids, NULL);
+	if (!n)
+		return SLURM_SUCCESS;
+	if (core->job_begin(job_ptr->job_id, job_ptr->restart_cnt, ids, n,
+			    &err)) {
+		info("slurm-vsphere: %pJ cannot begin: %s", job_ptr, err.text);
+		core->refused(job_ptr->job_id, ids, n, n, err.text);
+		free_job_resources(&job_ptr->job_resrcs);
+		errno = ESLURM_NODES_BUSY;
+		return ESLURM_NODES_BUSY;
+	}
+	/* a batch script must not begin while other nodes boot */
+	job_ptr->wait_all_nodes = 1;
+	return SLURM_SUCCESS;
+}
+
+static void leave(job_record_t *job_ptr, const bitstr_t *nodes)
+{
+	const struct vs_core_api *core = vs_cluster_core();
+	VS_FREE int *ids = NULL;
+	size_t n = core ? vs_cluster_ids(nodes, &ids, NULL) : 0;
+
+	if (n)
+		core->job_end(job_ptr->job_id, ids, n, false);
+}
+
+VS_EXPORT int select_p_job_fini(job_record_t *job_ptr)
+{
+	int rc = stock.job_fini(job_ptr);
+
+	leave(job_ptr, job_ptr->node_bitmap);
+	return rc;
+}
+
+VS_EXPORT int select_p_job_resized(job_record_t *job_ptr,
+				   node_record_t *node_ptr)
+{
+	const struct vs_core_api *core = vs_cluster_core();
+	int rc = stock.job_resized(job_ptr, node_ptr);
+	int id = core ? vs_cluster_id(node_ptr) : -1;
+
+	if (!rc && id >= 0)
+		core->job_end(job_ptr->job_id, &id, 1, false);
+	return rc;
+}
+
+/* The nodes of one job become another's. */
+VS_EXPORT int select_p_job_expand(job_record_t *from, job_record_t *to)
+{
+	const struct vs_core_api *core = vs_cluster_core();
+	VS_FREE int *ids = NULL;
+	size_t n = core ? vs_cluster_ids(from->node_bitmap, &ids, NULL) : 0;
+	int rc = stock.job_expand(from, to);
+
+	if (!rc && n)
+		core->job_claim(to->job_id, to->restart_cnt, ids, n);
+	return rc;
+}

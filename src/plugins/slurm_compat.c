@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What differs between Slurm's releases and is more than a name. Rule: callers
+ * hold the locks that each function names; nothing here decides anything.
+ */
+#include "slurm_compat.h"
+
+void vs_job_flag_set(job_record_t *job_ptr, uint32_t flag)
+{
+#if VS_GE(23, 11)
+	job_state_set_flag(job_ptr, flag);
+#else
+	job_ptr->job_state |= flag;
+#endif
+}
+
+void vs_node_bits_powering_up(node_record_t *node_ptr)
+{
+#if VS_GE(24, 5)
+	bit_clear(power_down_node_bitmap, node_ptr->index);
+	bit_set(power_up_node_bitmap, node_ptr->index);
+#else
+	bit_clear(power_node_bitmap, node_ptr->index);
+#endif
+	bit_set(booting_node_bitmap, node_ptr->index);
+}
+
+void vs_node_bits_powered_down(node_record_t *node_ptr)
+{
+#if VS_GE(24, 5)
+	bit_set(power_down_node_bitmap, node_ptr->index);
+	bit_clear(power_up_node_bitmap, node_ptr->index);
+#else
+	bit_set(power_node_bitmap, node_ptr->index);
+#endif
+	bit_clear(booting_node_bitmap, node_ptr->index);
+}
+
+void vs_node_ask_registration(node_record_t *node_ptr)
+{
+	agent_arg_t *args = xmalloc(sizeof(*args));
+
+	args->msg_type = REQUEST_NODE_REGISTRATION_STATUS;
+	args->protocol_version = node_ptr->protocol_version ?
+		node_ptr->protocol_version : SLURM_PROTOCOL_VERSION;
+	args->hostlist = hostlist_create(node_ptr->name);
+	args->node_count = 1;
+	set_agent_arg_r_uid(args, SLURM_AUTH_UID_ANY);
+	agent_queue_request(args);
+}
+
+const char *vs_reason_name(job_record_t *job_ptr)
+{
+#if VS_GE(24, 5)
+	return job_state_reason_string(job_ptr->state_reason);
+#else
+	return job_reason_string(job_ptr->state_reason);
+#endif
+}
+
+bool vs_private_cloud_missing(void)
+{
+#if VS_GE(23, 2)
+	return false;
+#else
+	return !(slurm_conf.private_data & PRIVATE_CLOUD_NODES);
+#endif
+}
+
+int vs_s_p_parse_file(s_p_hashtbl_t *tbl, char *path)
+{
+	/* false and 0: an unknown key is an error */
+	return s_p_parse_file(tbl, NULL, path, 0, NULL);
+}
+
+static const slurmctld_lock_t nodes_read = { .node = READ_LOCK };
+static const slurmctld_lock_t jobs_read = {
+	.conf = READ_LOCK, .job = READ_LOCK, .node = READ_LOCK,
+};
+static const slurmctld_lock_t all_write = {
+	.conf = READ_LOCK, .job = WRITE_LOCK, .node = WRITE_LOCK,
+	.part = WRITE_LOCK, .fed = READ_LOCK,
+};
+static const slurmctld_lock_t nodes_write = { .node = WRITE_LOCK };
+static const slurmctld_lock_t jobs_write = { .job = WRITE_LOCK };
+
+void vs_lock_nodes_read(void)
+{
+	lock_slurmctld(nodes_read);
+}
+
+void vs_unlock_nodes_read(void)
+{
+	unlock_slurmctld(nodes_read);
+}
+
+void vs_lock_jobs_read(void)
+{
+	lock_slurmctld(jobs_read);
+}
+
+void vs_unlock_jobs_read(void)
+{
+	unlock_slurmctld(jobs_read);
+}
+
+void vs_lock_write(void)
+{
+	lock_slurmctld(all_write);
+}
+
+void vs_unlock_write(void)
+{
+	unlock_slurmctld(all_write);
+}
+
+void vs_lock_nodes_write(void)
+{
+	lock_slurmctld(nodes_write);
+}
+
+void vs_unlock_nodes_write(void)
+{
+	unlock_slurmctld(nodes_write);
+}
+
+void vs_lock_jobs_write(void)
+{
+	lock_slurmctld(jobs_write);
+}
+
+void vs_unlock_jobs_write(void)
+{
+	unlock_slurmctld(jobs_write);
+}
+
+/*
+ * No flag says "being submitted". _job_create() stamps last_sched_eval beside
+ * submit_time, and both schedulers stamp it anew before they test a job; a
+ * requeue moves submit_time past it. So an evaluation no later than the second
+ * of submission (and one for the clock to turn) is the submission's own, or
+ * comes so soon after it that it gives the same answer.
+ */
+bool vs_job_is_new(const job_record_t *job_ptr)
+{
+	time_t submit = job_ptr->details ? job_ptr->details->submit_time : 0;
+
+	return submit && !job_ptr->restart_cnt &&
+	       job_ptr->last_sched_eval >= submit &&
+	       job_ptr->last_sched_eval <= submit + 1;
+}

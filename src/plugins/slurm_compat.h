@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Slurm's headers, and all that differs between its releases: every #if on
+ * SLURM_VERSION_NUMBER of this project stands in slurm_compat.[ch].
+ *
+ * Functions bind lazily, data doesn't: slurmctld's variables are declared weak
+ * here, for client commands load the select plugin too and have none of them.
+ */
+#ifndef VS_SLURM_COMPAT_H
+#define VS_SLURM_COMPAT_H
+
+/* Slurm's headers leave parameters unused. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#include "src/common/slurm_xlator.h"
+#include "slurm/slurm_errno.h"
+#include "src/common/job_resources.h"
+#include "src/common/node_conf.h"
+#include "src/common/plugin.h"
+#include "src/common/read_config.h"
+#include "src/common/run_in_daemon.h"
+#include "src/common/slurm_protocol_defs.h"
+#include "src/common/xmalloc.h"
+#include "src/common/xstring.h"
+#define VS_GE(a, b) (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(a, b, 0))
+#if VS_GE(23, 2)
+#include "src/interfaces/prep.h"
+#include "src/interfaces/select.h"
+#else
+#include "src/common/prep.h"
+#include "src/common/select.h"
+#endif
+#include "src/slurmctld/agent.h"
+#include "src/slurmctld/locks.h"
+#include "src/slurmctld/slurmctld.h"
+#pragma GCC diagnostic pop
+
+#pragma weak job_list
+#pragma weak part_list
+#pragma weak last_job_update
+#pragma weak slurmctld_config
+#pragma weak avail_node_bitmap
+#pragma weak booting_node_bitmap
+#pragma weak last_node_update
+#pragma weak node_record_count
+#pragma weak node_record_table_ptr
+#pragma weak slurm_conf
+#if VS_GE(24, 5)
+#pragma weak power_down_node_bitmap
+#pragma weak power_up_node_bitmap
+#else
+#pragma weak power_node_bitmap
+#endif
+
+/* ---- the select interface ------------------------------------------------ */
+
+#if VS_GE(23, 2)
+typedef list_t *vs_list_t;
+#else
+typedef List vs_list_t;
+#endif
+#if VS_GE(23, 11)
+typedef resv_exc_t vs_exc_t;
+#else
+typedef bitstr_t vs_exc_t;
+#endif
+#if VS_GE(23, 11)
+typedef hostlist_t *vs_hostlist_t;
+#else
+typedef hostlist_t vs_hostlist_t;
+#endif
+#if VS_GE(24, 11)
+#define VS_XARGS , will_run_data_t *will_run
+#define VS_XFIELD will_run_data_t *will_run;
+#define VS_XSET(t) ((t)->will_run = will_run)
+#define VS_XPASS(t) , (t)->will_run
+#else
+#define VS_XARGS
+#define VS_XFIELD
+#define VS_XSET(t) ((void)0)
+#define VS_XPASS(t)
+#endif
+typedef int vs_job_test_fn(job_record_t *job_ptr, bitstr_t *bitmap,
+			   uint32_t min_nodes, uint32_t max_nodes,
+			   uint32_t req_nodes, uint16_t mode,
+			   vs_list_t preemptee_candidates,
+			   vs_list_t *preemptee_job_list,
+			   vs_exc_t *exc VS_XARGS);
+#if VS_GE(25, 5)
+#define VS_PLUGIN_ID 109	/* running_cons_tres() asks for it */
+#else
+#define VS_PLUGIN_ID 110	/* must differ from the stock plugin's */
+#endif
+
+/*
+ * What the decorator forwards, as F(name, return type, parameters, arguments).
+ * Left out are plugin_id, job_test and the hooks that the plugin adds to.
+ */
+#define VS_SYMBOLS_ALL(F)						\
+	F(job_ready, int, (job_record_t *job_ptr), (job_ptr))		\
+	F(job_suspend, int, (job_record_t *job_ptr, bool indf),		\
+	  (job_ptr, indf))						\
+	F(job_resume, int, (job_record_t *job_ptr, bool indf),		\
+	  (job_ptr, indf))						\
+	F(select_nodeinfo_set, int, (job_record_t *job_ptr), (job_ptr))	\
+	F(select_nodeinfo_set_all, int, (void), ())
+
+#if !VS_GE(25, 5)
+#define VS_SYMBOLS_24(F)						\
+	F(state_save, int, (char *dir), (dir))				\
+	F(state_restore, int, (char *dir), (dir))			\
+	F(job_init, int, (vs_list_t jobs), (jobs))			\
+	F(step_pick_nodes, bitstr_t *, (job_record_t *job_ptr,		\
+	  select_jobinfo_t *info, uint32_t count, bitstr_t **avail),	\
+	  (job_ptr, info, count, avail))				\
+	F(step_start, int, (step_record_t *step), (step))		\
+	F(step_finish, int, (step_record_t *step, bool killing),	\
+	  (step, killing))						\
+	F(select_nodeinfo_pack, int, (select_nodeinfo_t *info,		\
+	  buf_t *buffer, uint16_t version), (info, buffer, version))	\
+	F(select_nodeinfo_unpack, int, (select_nodeinfo_t **info,	\
+	  buf_t *buffer, uint16_t version), (info, buffer, version))	\
+	F(select_nodeinfo_alloc, select_nodeinfo_t *, (void), ())	\
+	F(select_nodeinfo_free, int, (select_nodeinfo_t *info), (info))	\
+	F(select_nodeinfo_get, int, (select_nodeinfo_t *info,		\
+	  enum select_nodedata_type kind, enum node_states state,	\
+	  void *data), (info, kind, state, data))			\
+	F(select_jobinfo_alloc, select_jobinfo_t *, (void), ())		\
+	F(select_jobinfo_free, int, (select_jobinfo_t *info), (info))	\
+	F(select_jobinfo_set, int, (select_jobinfo_t *info,		\
+	  enum select_jobdata_type kind, void *data),			\
+	  (info, kind, data))						\
+	F(select_jobinfo_get, int, (select_jobinfo_t *info,		\
+	  enum select_jobdata_type kind, void *data),			\
+	  (info, kind, data))						\
+	F(select_jobinfo_copy, select_jobinfo_t *,			\
+	  (select_jobinfo_t *info), (info))				\
+	F(select_jobinfo_pack, int, (select_jobinfo_t *info,		\
+	  buf_t *buffer, uint16_t version), (info, buffer, version))	\
+	F(select_jobinfo_unpack, int, (select_jobinfo_t **info,		\
+	  buf_t *buffer, uint16_t version), (info, buffer, version))	\
+	F(get_info_from_plugin, int, (enum select_plugindata_info kind,	\
+	  job_record_t *job_ptr, void *data), (kind, job_ptr, data))
+#else
+#define VS_SYMBOLS_24(F)
+#endif
+
+#if !VS_GE(23, 11)
+#define VS_SYMBOLS_23(F)						\
+	F(resv_test, bitstr_t *, (resv_desc_msg_t *resv, uint32_t count, \
+	  bitstr_t *avail, bitstr_t **cores), (resv, count, avail, cores))
+#else
+#define VS_SYMBOLS_23(F)
+#endif
+
+#if !VS_GE(23, 2)
+#define VS_SYMBOLS_22(F)						\
+	F(job_signal, int, (job_record_t *job_ptr, int sig),		\
+	  (job_ptr, sig))						\
+	F(select_jobinfo_sprint, char *, (select_jobinfo_t *info,	\
+	  char *text, size_t size, int mode), (info, text, size, mode))	\
+	F(select_jobinfo_xstrdup, char *, (select_jobinfo_t *info,	\
+	  int mode), (info, mode))					\
+	F(update_node_config, int, (int index), (index))
+#else
+#define VS_SYMBOLS_22(F)
+#endif
+
+#if VS_GE(26, 5)
+#define VS_SYMBOLS_26(F)						\
+	F(job_mem_reduce, void, (job_record_t *job_ptr), (job_ptr))
+#else
+#define VS_SYMBOLS_26(F)
+#endif
+
+#define VS_SYMBOLS(F) VS_SYMBOLS_ALL(F) VS_SYMBOLS_22(F)		\
+	VS_SYMBOLS_23(F) VS_SYMBOLS_24(F) VS_SYMBOLS_26(F)
+
+/* A WILL_RUN test may be about a later time than now. */
+#if VS_GE(24, 11)
+#define VS_TEST_LATER(t) ((t)->will_run && (t)->will_run->start > time(NULL))
+#else
+#define VS_TEST_LATER(t) false
+#endif
+
+/* What the loader looks for; all else in a plugin is hidden. */
+#define VS_EXPORT __attribute__((visibility("default")))
+
+/* ---- what moved ------------------------------------------------------------ */
+
+/* job_state's flags, through the setter where there is one. */
+void vs_job_flag_set(job_record_t *job_ptr, uint32_t flag);
+
+/* The node's place in the bitmaps of power saving. All under NODE W. */
+void vs_node_bits_powering_up(node_record_t *node_ptr);
+void vs_node_bits_powered_down(node_record_t *node_ptr);
+
+/* Ask slurmd to register. Under NODE W; the message goes out by itself. */
+void vs_node_ask_registration(node_record_t *node_ptr);
+
+/* "Resources", "Priority", ... */
+const char *vs_reason_name(job_record_t *job_ptr);
+
+/* Slurm before 23.02 hides powered-down cloud nodes without it. */
+bool vs_private_cloud_missing(void);
+
+/* Parse a file with Slurm's parser; it must exist (Slurm waits 60 s for it). */
+int vs_s_p_parse_file(s_p_hashtbl_t *tbl, char *path);
+
+/* slurmctld's locks were named alike in all releases but for what they add. */
+void vs_lock_nodes_read(void);		/* node R */
+void vs_unlock_nodes_read(void);
+void vs_lock_jobs_read(void);		/* conf R, job R, node R */
+void vs_unlock_jobs_read(void);
+void vs_lock_write(void);		/* conf R, job W, node W, part W, fed R */
+void vs_unlock_write(void);
+void vs_lock_nodes_write(void);		/* node W alone */
+void vs_unlock_nodes_write(void);
+void vs_lock_jobs_write(void);		/* job W alone */
+void vs_unlock_jobs_write(void);
+
+/* In an RPC's submission of this job, not in a later look at it. */
+bool vs_job_is_new(const job_record_t *job_ptr);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The core's questions and wishes, put to slurmctld: flags of nodes, states of
+ * jobs, reasons. Called from the engine's thread with none of our locks held;
+ * each function takes slurmctld's locks, shortly, and waits for nothing else.
+ * Nodes and jobs are found anew by name and id every time.
+ *
+ * What changes a node's life is in slurm_port_node.c.
+ */
+#include "slurm_compat.h"
+#include "slurm_port.h"
+#include "slurm_port_i.h"
+#include "util/mem.h"
+
+#define COMMENT_SECONDS 30	/* between two system_comments of one job */
+
+static bool controlling;
+
+void vs_port_active_set(bool active)
+{
+	__atomic_store_n(&controlling, active, __ATOMIC_RELEASE);
+}
+
+/*
+ * fini isn't called, and threads live on through a re-exec or a yield to the
+ * primary: shutdown_time tells. It goes back to 0 in a controller that has
+ * yielded, so it is remembered until a call of the select plugin shows that
+ * this process is in control (again).
+ */
+static bool port_active(void *ctx)
+{
+	(void)ctx;
+	if (slurmctld_config.shutdown_time)
+		vs_port_active_set(false);
+	return __atomic_load_n(&controlling, __ATOMIC_ACQUIRE);
+}
+
+void vs_slurm_log(enum vs_log_level level, const char *line)
+{
+	switch (level) {
+	case VS_LOG_ERROR:
+		error("slurm-vsphere: %s", line);
+		break;
+	case VS_LOG_INFO:
+		info("slurm-vsphere: %s", line);
+		break;
+	case VS_LOG_DEBUG:
+		debug("slurm-vsphere: %s", line);
+		break;
+	}
+}
+
+/* ---- reading ------------------------------------------------------------------ */
+
+static uint32_t flags_of(const node_record_t *n)
+{
+	static const struct { uint32_t slurm, ours; } map[] = {
+		{ NODE_STATE_POWERED_DOWN, VS_NODE_POWERED_DOWN },
+		{ NODE_STATE_POWERING_UP, VS_NODE_POWERING_UP },
+		{ NODE_STATE_POWERING_DOWN, VS_NODE_POWERING_DOWN },
+		{ NODE_STATE_POWER_DOWN, VS_NODE_POWER_DOWN_ASKED },
+		{ NODE_STATE_POWER_UP, VS_NODE_POWER_UP_ASKED },
+		{ NODE_STATE_COMPLETING, VS_NODE_COMPLETING },
+		{ NODE_STATE_DRAIN, VS_NODE_DRAIN },
+		{ NODE_STATE_NO_RESPOND, VS_NODE_NO_RESPOND },
+	};
+	const uint32_t not_up = NODE_STATE_POWERED_DOWN |
+		NODE_STATE_POWERING_UP | NODE_STATE_POWERING_DOWN |
+		NODE_STATE_NO_RESPOND;
+	uint32_t base = n->node_state & NODE_STATE_BASE, flags = 0;
+
+	for (size_t i = 0; i < VS_COUNT(map); i++)
+		if (n->node_state & map[i].slurm)
+			flags |= map[i].ours;
+	if (base == NODE_STATE_DOWN)
+		flags |= VS_NODE_DOWN;
+	if (n->run_job_cnt || n->sus_job_cnt || base == NODE_STATE_ALLOCATED ||
+	    base == NODE_STATE_MIXED)
+		flags |= VS_NODE_ALLOCATED;
+	if (!(n->node_state & not_up) &&
+	    (base == NODE_STATE_IDLE || base == NODE_STATE_ALLOCATED ||
+	     base == NODE_STATE_MIXED))
+		flags |= VS_NODE_UP;
+	return flags;
+}
+
+static void port_nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
+{
+	(void)ctx;
+	vs_lock_nodes_read();
+	for (size_t i = 0; i < n; i++) {
+		node_record_t *node_ptr = find_node_record((char *)rows[i].name);
+
+		rows[i].flags = node_ptr ? flags_of(node_ptr) : 0;
+		rows[i].boot_req_time = node_ptr ? node_ptr->boot_req_time : 0;
+	}
+	vs_unlock_nodes_read();
+}
+
+static bool port_job_configuring(void *ctx, uint32_t job, int restart)
+{
+	job_record_t *job_ptr;
+	bool yes;
+
+	(void)ctx;
+	vs_lock_jobs_read();
+	job_ptr = find_job_record(job);
+	yes = job_ptr && IS_JOB_RUNNING(job_ptr) && IS_JOB_CONFIGURING(job_ptr) &&
+	      (restart < 0 || (int)job_ptr->restart_cnt == restart);
+	vs_unlock_jobs_read();
+	return yes;
+}
+
+struct on_node {
+	const node_record_t *node_ptr;
+	job_record_t *job_ptr;		/* the first one found */
+	bool running;			/* one of them has been launched */
+};
+
+/* Under JOB R at least, in a thread of our own: the list's lock is free. */
+static int job_on_node(void *x, void *arg)
+{
+	job_record_t *job_ptr = x;
+	struct on_node *on = arg;
+
+	if (!(IS_JOB_RUNNING(job_ptr) || IS_JOB_SUSPENDED(job_ptr)) ||
+	    !job_ptr->node_bitmap ||
+	    !bit_test(job_ptr->node_bitmap, on->node_ptr->index))
+		return 0;
+	if (!on->job_ptr)
+		on->job_ptr = job_ptr;
+	if (!IS_JOB_CONFIGURING(job_ptr))
+		on->running = true;
+	return 0;
+}
+
+bool vs_port_node_runs(const node_record_t *node_ptr)
+{
+	struct on_node on = { .node_ptr = node_ptr };
+
+	list_for_each(job_list, job_on_node, &on);
+	return on.running;
+}
+
+static uint32_t port_node_job(void *ctx, const char *node, uint32_t *uid)
+{
+	struct on_node on = { 0 };
+	uint32_t job = 0;
+
+	(void)ctx;
+	vs_lock_jobs_read();
+	on.node_ptr = find_node_record((char *)node);
+	if (on.node_ptr)
+		list_for_each(job_list, job_on_node, &on);
+	if (on.job_ptr) {
+		job = on.job_ptr->job_id;
+		*uid = on.job_ptr->user_id;
+	}
+	vs_unlock_jobs_read();
+	return job;
+}
+
+static int port_job_info(void *ctx, uint32_t job, uint32_t *uid, char *state,
+			 size_t state_size, char *reason, size_t reason_size)
+{
+	job_record_t *job_ptr;
+
+	(void)ctx;
+	vs_lock_jobs_read();
+	job_ptr = find_job_record(job);
+	if (job_ptr) {
+		*uid = job_ptr->user_id;
+		vs_strlcpy(state, job_state_string(job_ptr->job_state),
+			   state_size);
+		vs_strlcpy(reason, job_ptr->state_desc ? job_ptr->state_desc :
+			   vs_reason_name(job_ptr), reason_size);
+	}
+	vs_unlock_jobs_read();
+	return job_ptr ? 0 : -1;
+}
+
+/* ---- who may see what --------------------------------------------------------- */
+
+static bool port_is_operator(void *ctx, uint32_t uid)
+{
+	(void)ctx;
+	return validate_operator(uid);
+}
+
+static bool sees(uint32_t uid, uint16_t private_bit)
+{
+	uint16_t private;
+
+	vs_lock_jobs_read();
+	private = slurm_conf.private_data;
+	vs_unlock_jobs_read();
+	return !(private & private_bit) || validate_operator(uid);
+}
+
+static bool port_sees_jobs(void *ctx, uint32_t uid)
+{
+	(void)ctx;
+	return sees(uid, PRIVATE_DATA_JOBS);
+}
+
+static bool port_sees_nodes(void *ctx, uint32_t uid)
+{
+	(void)ctx;
+	return sees(uid, PRIVATE_DATA_NODES);
+}
+
+/* ---- jobs --------------------------------------------------------------------- */
+
+/*
+ * The prep plugin has given the core its own functions (prep_hooks), so these
+ * two mean that it has not: PrEpPlugins was checked, it is a bug.
+ */
+static void port_prolog_done(void *ctx, uint32_t job, bool ok)
+{
+	(void)ctx;
+	error("slurm-vsphere: nobody waits for the prolog of JobId=%u (%s)", job,
+	      ok ? "ok" : "failed");
+}
+
+static void port_epilog_done(void *ctx, uint32_t job)
+{
+	(void)ctx;
+	error("slurm-vsphere: nobody waits for the epilog of JobId=%u", job);
+}
+
+/* A short memory of when a job's system_comment was written: each write makes
+ * clients read all jobs again. */
+static bool comment_due(uint32_t job)
+{
+	static struct { uint32_t job; time_t at; } slots[1024];
+	size_t i = job % VS_COUNT(slots);
+	time_t now = time(NULL);
+
+	if (slots[i].job == job && now - slots[i].at < COMMENT_SECONDS)
+		return false;
+	slots[i].job = job;
+	slots[i].at = now;
+	return true;
+}
+
+/* Only reasons that say "no room now" are ours to word better. */
+static bool reason_is_ours(const job_record_t *job_ptr)
+{
+	return IS_JOB_PENDING(job_ptr) && job_ptr->priority &&
+	       (job_ptr->state_reason == WAIT_RESOURCES ||
+		job_ptr->state_reason == WAIT_NO_REASON ||
+		job_ptr->state_reason == WAIT_PRIORITY ||
+		job_ptr->state_reason == WAIT_NODE_NOT_AVAIL);
+}
+
+/*
+ * state_desc is what squeue shows, and the scheduler wipes it in its next
+ * cycle; system_comment stays.
+ */
+static void port_job_reason(void *ctx, uint32_t job, const char *text)
+{
+	job_record_t *job_ptr;
+	bool changed = false;
+
+	(void)ctx;
+	vs_lock_jobs_write();
+	job_ptr = find_job_record(job);
+	if (job_ptr && reason_is_ours(job_ptr) &&
+	    xstrcmp(job_ptr->state_desc, text)) {
+		xfree(job_ptr->state_desc);
+		job_ptr->state_desc = xstrdup(text);
+		changed = true;
+	}
+	if (job_ptr && !IS_JOB_FINISHED(job_ptr) &&
+	    xstrcmp(job_ptr->system_comment, text) && comment_due(job)) {
+		xfree(job_ptr->system_comment);
+		job_ptr->system_comment = xstrdup(text);
+		changed = true;
+	}
+	if (changed)
+		last_job_update = time(NULL);
+	vs_unlock_jobs_write();
+}
+
+static void port_schedule(void *ctx)
+{
+	(void)ctx;
+	queue_job_scheduler();
+}
+
+const struct vs_port vs_slurm_port = {
+	.active = port_active,
+	.nodes_read = port_nodes_read,
+	.node_rebuild = vs_port_node_rebuild,
+	.nodes_boot_push = vs_port_nodes_boot_push,
+	.node_adopt = vs_port_node_adopt,
+	.node_power_down = vs_port_node_power_down,
+	.node_fail = vs_port_node_fail,
+	.node_drain = vs_port_node_drain,
+	.node_undrain = vs_port_node_undrain,
+	.node_giveup = vs_port_node_giveup,
+	.power_scan = vs_port_power_scan,
+	.job_configuring = port_job_configuring,
+	.prolog_done = port_prolog_done,
+	.epilog_done = port_epilog_done,
+	.job_reason = port_job_reason,
+	.schedule = port_schedule,
+	.node_job = port_node_job,
+	.is_operator = port_is_operator,
+	.sees_jobs = port_sees_jobs,
+	.sees_nodes = port_sees_nodes,
+	.job_info = port_job_info,
+};

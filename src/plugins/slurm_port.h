@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the core asks of Slurm: struct vs_port over slurmctld's own functions. */
+#ifndef VS_SLURM_PORT_H
+#define VS_SLURM_PORT_H
+
+#include <stdbool.h>
+#include "engine/port.h"
+#include "util/log.h"
+
+/* Every reason that we write begins so; only those are ours to clear. */
+#define VS_REASON_TAG "slurm-vsphere: "
+
+extern const struct vs_port vs_slurm_port;
+
+/* This process controls the cluster (node_init has come) or not. */
+void vs_port_active_set(bool active);
+
+/* slurmctld's log. */
+vs_log_sink vs_slurm_log;
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Between slurm_port.c and slurm_port_node.c; see engine/port.h for each. */
+#ifndef VS_SLURM_PORT_I_H
+#define VS_SLURM_PORT_I_H
+
+#include "slurm_compat.h"
+
+/* A job that has been launched is on the node. Under JOB R, from a thread of
+ * our own (it walks the job list). */
+bool vs_port_node_runs(const node_record_t *node_ptr);
+
+int vs_port_node_rebuild(void *ctx, const char *node);
+void vs_port_nodes_boot_push(void *ctx, const char *const *nodes, size_t n);
+int vs_port_node_adopt(void *ctx, const char *node, int64_t boot_time);
+int vs_port_node_power_down(void *ctx, const char *node, const char *why);
+void vs_port_node_fail(void *ctx, const char *node, const char *reason);
+void vs_port_node_drain(void *ctx, const char *node, const char *reason);
+void vs_port_node_undrain(void *ctx, const char *node);
+void vs_port_node_giveup(void *ctx, const char *node, const char *reason);
+void vs_port_power_scan(void *ctx);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The core's wishes for a node's life, each in the way that Slurm's own state
+ * machine survives: POWERING_UP before a VM goes away under a node that is up,
+ * boot_req_time pushed while our queue holds a node back, power-down that no job
+ * can slip under, down that ResumeTimeout doesn't overwrite.
+ *
+ * Rules: flags are read again under the write lock, for they may have changed
+ * since the core saw them; an administrator's drain or reason is never cleared.
+ */
+#include "slurm_compat.h"
+#include "slurm_port.h"
+#include "slurm_port_i.h"
+#include "util/mem.h"
+
+#define POWER_FLAGS (NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_UP | \
+		     NODE_STATE_POWERING_DOWN)
+
+static bool reason_ours(const node_record_t *n)
+{
+	return !xstrncmp(n->reason, VS_REASON_TAG, strlen(VS_REASON_TAG));
+}
+
+/* From now on Slurm waits for this node to boot. */
+static void set_powering_up(node_record_t *n, time_t boot_req)
+{
+	n->node_state &= ~(NODE_STATE_POWERED_DOWN | NODE_STATE_POWER_UP);
+	n->node_state |= NODE_STATE_POWERING_UP | NODE_STATE_NO_RESPOND;
+	n->boot_req_time = boot_req;
+	vs_node_bits_powering_up(n);
+	last_node_update = time(NULL);
+}
+
+/* Their time limit must not run while the node boots. JOB W, own thread. */
+static int mark_job(void *x, void *arg)
+{
+	job_record_t *job_ptr = x;
+	const node_record_t *n = arg;
+
+	if (IS_JOB_RUNNING(job_ptr) && IS_JOB_CONFIGURING(job_ptr) &&
+	    job_ptr->node_bitmap && bit_test(job_ptr->node_bitmap, n->index))
+		vs_job_flag_set(job_ptr, JOB_POWER_UP_NODE);
+	return 0;
+}
+
+int vs_port_node_rebuild(void *ctx, const char *node)
+{
+	node_record_t *n;
+	int rc = -1;
+
+	(void)ctx;
+	vs_lock_write();
+	n = find_node_record((char *)node);
+	if (n && (n->node_state & NODE_STATE_POWERING_UP)) {
+		rc = 0;		/* asked twice, or booting anyway */
+	} else if (n && !(n->node_state & (POWER_FLAGS | NODE_STATE_POWER_DOWN |
+					   NODE_STATE_COMPLETING)) &&
+		   !IS_NODE_DOWN(n) && !vs_port_node_runs(n)) {
+		set_powering_up(n, time(NULL));
+		list_for_each(job_list, mark_job, n);
+		rc = 0;
+	}
+	vs_unlock_write();
+	return rc;
+}
+
+void vs_port_nodes_boot_push(void *ctx, const char *const *nodes, size_t count)
+{
+	time_t now = time(NULL);
+
+	(void)ctx;
+	if (!count)
+		return;
+	vs_lock_nodes_write();
+	for (size_t i = 0; i < count; i++) {
+		node_record_t *n = find_node_record((char *)nodes[i]);
+
+		if (n && (n->node_state & NODE_STATE_POWERING_UP))
+			n->boot_req_time = now;
+	}
+	vs_unlock_nodes_write();
+}
+
+int vs_port_node_adopt(void *ctx, const char *node, int64_t boot_time)
+{
+	node_record_t *n;
+	int rc = -1;
+
+	(void)ctx;
+	vs_lock_write();
+	n = find_node_record((char *)node);
+	if (n && (n->node_state & NODE_STATE_POWERED_DOWN) &&
+	    !(n->node_state & NODE_STATE_POWERING_DOWN) &&
+	    (IS_NODE_IDLE(n) || IS_NODE_ALLOCATED(n))) {
+		set_powering_up(n, (time_t)boot_time);
+		list_for_each(job_list, mark_job, n);
+		/* Its slurmd may be long up, and registers only if asked. */
+		vs_node_ask_registration(n);
+		rc = 0;
+	}
+	vs_unlock_write();
+	return rc;
+}
+
+/*
+ * The raw flag alone let a job onto the node before power saving's next tick,
+ * and spoiled nodes that were on their way down already.
+ */
+int vs_port_node_power_down(void *ctx, const char *node, const char *why)
+{
+	const uint32_t not_idle = POWER_FLAGS | NODE_STATE_COMPLETING |
+		NODE_STATE_REBOOT_REQUESTED | NODE_STATE_REBOOT_ISSUED;
+	node_record_t *n;
+	int rc = -1;
+
+	(void)ctx;
+	vs_lock_write();
+	n = find_node_record((char *)node);
+	if (n && IS_NODE_IDLE(n) && !(n->node_state & not_idle) &&
+	    !n->run_job_cnt && !n->comp_job_cnt && !n->sus_job_cnt) {
+		n->node_state |= NODE_STATE_POWER_DOWN;
+		bit_clear(avail_node_bitmap, n->index);
+		last_node_update = time(NULL);
+		info("slurm-vsphere: node %s is powered down: %s", node, why);
+		rc = 0;
+	}
+	vs_unlock_write();
+	return rc;
+}
+
+/* Our reason, an administrator's words kept behind it. */
+static char *fail_reason(const node_record_t *n, const char *reason)
+{
+	if (n->reason && *n->reason && !reason_ours(n) &&
+	    xstrncmp(n->reason, "Not responding", 14))
+		return xstrdup_printf(VS_REASON_TAG "%s (before: %s)", reason,
+				      n->reason);
+	return xstrdup_printf(VS_REASON_TAG "%s", reason);
+}
+
+void vs_port_node_fail(void *ctx, const char *node, const char *reason)
+{
+	node_record_t *n;
+
+	(void)ctx;
+	vs_lock_write();
+	n = find_node_record((char *)node);
+	if (n) {
+		char *text = fail_reason(n, reason);
+
+		if (n->node_state &
+		    (NODE_STATE_POWERING_UP | NODE_STATE_POWERED_DOWN)) {
+			/* else ResumeTimeout comes later and wipes the reason */
+			n->node_state &= ~(NODE_STATE_POWERING_UP |
+					   NODE_STATE_NO_RESPOND |
+					   NODE_STATE_POWER_DOWN |
+					   NODE_STATE_POWER_UP);
+			n->node_state |= NODE_STATE_POWERED_DOWN;
+			n->boot_req_time = 0;
+			n->last_busy = 0;
+			vs_node_bits_powered_down(n);
+		}
+		xfree(n->reason);
+		set_node_down_ptr(n, text);
+		last_node_update = time(NULL);
+		xfree(text);
+	}
+	vs_unlock_write();
+}
+
+void vs_port_node_drain(void *ctx, const char *node, const char *reason)
+{
+	node_record_t *n;
+
+	(void)ctx;
+	vs_lock_write();
+	n = find_node_record((char *)node);
+	if (n && !IS_NODE_DRAIN(n)) {
+		char *text = fail_reason(n, reason);
+
+		xfree(n->reason);
+		drain_nodes((char *)node, text, slurm_conf.slurm_user_id);
+		xfree(text);
+	}
+	vs_unlock_write();
+}
+
+static void update_state(const char *node, uint32_t state, const char *reason)
+{
+	update_node_msg_t msg;
+
+	slurm_init_update_node_msg(&msg);
+	msg.node_names = (char *)node;
+	msg.node_state = state;
+	msg.reason = (char *)reason;
+	msg.reason_uid = slurm_conf.slurm_user_id;
+	if (update_node(&msg, 0))
+		error("slurm-vsphere: slurmctld refuses to update node %s",
+		      node);
+}
+
+void vs_port_node_undrain(void *ctx, const char *node)
+{
+	node_record_t *n;
+
+	(void)ctx;
+	vs_lock_write();
+	n = find_node_record((char *)node);
+	if (n && IS_NODE_DRAIN(n) && reason_ours(n)) {
+		if (IS_NODE_DOWN(n) ||
+		    (n->node_state & NODE_STATE_POWERING_DOWN))
+			/* "resume" would do more than we mean */
+			n->node_state &= ~NODE_STATE_DRAIN;
+		else
+			update_state(node, NODE_RESUME, NULL);
+		if (!IS_NODE_DOWN(n))
+			xfree(n->reason);
+		last_node_update = time(NULL);
+	}
+	vs_unlock_write();
+}
+
+void vs_port_node_giveup(void *ctx, const char *node, const char *reason)
+{
+	node_record_t *n;
+
+	(void)ctx;
+	vs_lock_write();
+	n = find_node_record((char *)node);
+	if (n && !(n->node_state & NODE_STATE_POWERING_DOWN) &&
+	    (n->run_job_cnt || !(n->node_state & NODE_STATE_POWERED_DOWN))) {
+		char *text = xstrdup_printf(VS_REASON_TAG "%s", reason);
+
+		update_state(node, NODE_STATE_POWER_DOWN |
+			     NODE_STATE_POWERED_DOWN, text);
+		xfree(text);
+	}
+	vs_unlock_write();
+}
+
+void vs_port_power_scan(void *ctx)
+{
+	(void)ctx;
+	vs_lock_nodes_write();
+	last_node_update = time(NULL);
+	vs_unlock_nodes_write();
+}

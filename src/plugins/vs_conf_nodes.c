@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Slurm's nodes and vsphere.conf's lines brought together: which node is ours,
+ * with which adapter and size. A node must be unambiguous: exactly one adapter
+ * among its Features, the one of every line that speaks for it.
+ *
+ * Under slurmctld's NODE and PART locks; keeps no pointer into Slurm's tables.
+ */
+#include "slurm_compat.h"
+#include "util/mem.h"
+#include "util/name.h"
+#include "vs_conf_slurm.h"
+
+#define MEMORY_MIN_MB 512
+
+static bool has_feature(const char *features, const char *name)
+{
+	size_t len = strlen(name);
+	const char *at = features;
+
+	while (at && *at) {
+		size_t n = strcspn(at, ",");
+
+		if (n == len && !strncmp(at, name, len))
+			return true;
+		at += n + !!at[n];
+	}
+	return false;
+}
+
+/* A partition's memory rule for a node, in multiples of 4 MB as vCenter wants. */
+static int64_t memory_of(const struct vs_conf_partition *p, uint64_t real)
+{
+	int64_t over = p->memory_overhead_mb;
+
+	if (p->memory_mb)
+		return p->memory_mb;
+	if (over < 0)
+		over = 256 + (int64_t)real / 32;
+	return ((int64_t)real + over + 3) / 4 * 4;
+}
+
+static bool same_rules(const struct vs_conf_partition *a,
+		       const struct vs_conf_partition *b)
+{
+	return !strcmp(a->adapter, b->adapter) &&
+	       !strcmp(a->template_name, b->template_name) &&
+	       !strcmp(a->retention, b->retention) &&
+	       !strcmp(a->latency, b->latency) && a->vcpus == b->vcpus &&
+	       a->memory_mb == b->memory_mb &&
+	       a->memory_overhead_mb == b->memory_overhead_mb;
+}
+
+static const struct vs_conf_partition *partition_named(
+	const struct vs_conf *conf, const char *name)
+{
+	for (size_t i = 0; i < conf->npartitions; i++)
+		if (!strcmp(conf->partitions[i].name, name))
+			return &conf->partitions[i];
+	return NULL;
+}
+
+static bool all_exclusive(const node_record_t *node_ptr, const char **not_so)
+{
+	for (int i = 0; i < node_ptr->part_cnt; i++) {
+		part_record_t *part_ptr = node_ptr->part_pptr[i];
+
+		if (part_ptr->max_share) {
+			*not_so = part_ptr->name;
+			return false;
+		}
+	}
+	return true;
+}
+
+static int check_features(const struct vs_conf *conf,
+			  const struct vs_conf_file *f, int line,
+			  const struct vs_conf_partition *p,
+			  const node_record_t *node_ptr, struct vs_err *err)
+{
+	const char *features = node_ptr->config_ptr->feature, *first = NULL;
+
+	for (size_t i = 0; i < conf->nadapters; i++) {
+		const char *name = conf->adapters[i].name;
+
+		if (!has_feature(features, name))
+			continue;
+		if (first)
+			return vs_conf_err(f, line, err, "node %s has two "
+				"adapters among its Features, %s and %s: "
+				"expected exactly one", node_ptr->name, first,
+				name);
+		first = name;
+	}
+	if (!first)
+		return vs_conf_err(f, line, err, "node %s has no adapter among "
+			"its Features: expected %s (slurm.conf: NodeName=%s "
+			"Feature=%s)", node_ptr->name, p->adapter,
+			node_ptr->name, p->adapter);
+	if (strcmp(first, p->adapter))
+		return vs_conf_err(f, line, err, "node %s has the Feature %s, but "
+			"this line of its partition %s says Adapter=%s",
+			node_ptr->name, first, p->name, p->adapter);
+	return 0;
+}
+
+static int add_node(struct vs_conf *conf, const struct vs_conf_file *f,
+		    int line, const struct vs_conf_partition *p,
+		    const node_record_t *node_ptr, struct vs_err *err)
+{
+	const config_record_t *config = node_ptr->config_ptr;
+	const char *shared = NULL;
+	struct vs_conf_node *n;
+
+	if (check_features(conf, f, line, p, node_ptr, err))
+		return -1;
+	if (!vs_node_name_valid(node_ptr->name))
+		return vs_conf_err(f, line, err, "node name \"%.80s\" can be no "
+			"VM's: expected up to 63 letters, digits, '.', '_' or "
+			"'-'", node_ptr->name);
+	if (!p->memory_mb && config->real_memory < MEMORY_MIN_MB)
+		return vs_conf_err(f, line, err, "node %s has no usable "
+			"RealMemory in slurm.conf (%lu MB): expected at least %d, "
+			"or Memory= in this line", node_ptr->name,
+			(unsigned long)config->real_memory, MEMORY_MIN_MB);
+	conf->nodes = vs_realloc(conf->nodes, conf->nnodes + 1, sizeof(*n));
+	n = &conf->nodes[conf->nnodes++];
+	memset(n, 0, sizeof(*n));
+	n->name = vs_strdup(node_ptr->name);
+	n->partition = vs_strdup(p->name);
+	n->adapter = vs_strdup(p->adapter);
+	n->vcpus = p->vcpus ? p->vcpus : config->cpus;
+	n->memory_mb = memory_of(p, config->real_memory);
+	n->exclusive = all_exclusive(node_ptr, &shared);
+	if (!strcmp(p->retention, "destroy") && !n->exclusive)
+		return vs_conf_err(f, line, err, "Retention=destroy is for "
+			"exclusive nodes, but partition %s of node %s may share "
+			"it: expected OverSubscribe=EXCLUSIVE there", shared,
+			node_ptr->name);
+	return 0;
+}
+
+static int add_partition(struct vs_conf *conf, const struct vs_conf_file *f,
+			 int line, const struct vs_conf_partition *p,
+			 int *owner, struct vs_err *err)
+{
+	part_record_t *part_ptr = find_part_record(p->name);
+	node_record_t *node_ptr;
+	int ours = 0;
+
+	if (!part_ptr)
+		return vs_conf_err(f, line, err, "PartitionName=%s: there is no "
+			"such partition in slurm.conf", p->name);
+	for (int i = 0; (node_ptr = next_node(&i)); i++) {
+		const struct vs_conf_node *have;
+
+		if (!part_ptr->node_bitmap ||
+		    !bit_test(part_ptr->node_bitmap, node_ptr->index) ||
+		    !IS_NODE_CLOUD(node_ptr))
+			continue;
+		ours++;
+		if (owner[node_ptr->index] < 0) {
+			owner[node_ptr->index] = (int)conf->nnodes;
+			if (add_node(conf, f, line, p, node_ptr, err))
+				return -1;
+			continue;
+		}
+		have = &conf->nodes[owner[node_ptr->index]];
+		if (!same_rules(partition_named(conf, have->partition), p))
+			return vs_conf_err(f, line, err, "node %s is in the "
+				"partitions %s and %s, whose lines disagree: "
+				"expected the same Adapter, Template, Retention, "
+				"LatencySensitivity, CPUs and memory",
+				node_ptr->name, have->partition, p->name);
+	}
+	if (!ours)
+		return vs_conf_err(f, line, err, "PartitionName=%s: expected nodes "
+			"with State=CLOUD in that partition, found none",
+			p->name);
+	return 0;
+}
+
+int vs_conf_add_nodes(struct vs_conf *conf, struct vs_conf_file *f,
+		      struct vs_err *err)
+{
+	VS_FREE int *owner = vs_calloc((size_t)node_record_count + 1,
+				       sizeof(*owner));
+
+	for (int i = 0; i <= node_record_count; i++)
+		owner[i] = -1;
+	for (size_t i = 0; i < conf->npartitions; i++) {
+		struct vs_conf_record *r =
+			vs_conf_record_get(f, VS_SCOPE_PARTITION, i);
+
+		if (add_partition(conf, f, r ? r->line : 0,
+				  &conf->partitions[i], owner, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- equal or not ------------------------------------------------------------ */
+
+static uint64_t add_str(uint64_t h, const char *s)
+{
+	return vs_hash_str(h, s ? s : "\001");
+}
+
+static uint64_t add_int(uint64_t h, int64_t n)
+{
+	return vs_hash(h, &n, sizeof(n));
+}
+
+static uint64_t hash_top(uint64_t h, const struct vs_conf *c)
+{
+	const char *strs[] = {
+		c->vcenter, c->username, c->password_file, c->ca_file,
+		c->datacenter, c->folder, c->datastore, c->placement, c->mode,
+		c->control_addr, c->munge_socket, c->state_dir,
+		c->slurm_cluster, c->conf_server,
+	};
+	const int64_t ints[] = {
+		c->password_uid, c->insecure, c->oversubscribe_names,
+		c->control_port, c->provision_max, c->power_max, c->host_max,
+		c->boot_timeout_s, c->prolog_timeout_s, c->shutdown_grace_s,
+		c->suspend_time_s,
+	};
+
+	for (size_t i = 0; i < VS_COUNT(strs); i++)
+		h = add_str(h, strs[i]);
+	for (size_t i = 0; i < VS_COUNT(ints); i++)
+		h = add_int(h, ints[i]);
+	return h;
+}
+
+uint64_t vs_conf_hash(const struct vs_conf *c)
+{
+	uint64_t h = hash_top(VS_HASH_START, c);
+
+	for (size_t i = 0; i < c->nadapters; i++) {
+		const struct vs_conf_adapter *a = &c->adapters[i];
+
+		h = add_str(add_str(add_str(h, a->name), a->type), a->network);
+		h = add_str(add_str(h, a->pf), a->link_layer);
+		h = add_int(h, a->mtu);
+	}
+	for (size_t i = 0; i < c->npartitions; i++) {
+		const struct vs_conf_partition *p = &c->partitions[i];
+
+		h = add_str(add_str(add_str(h, p->name), p->adapter),
+			    p->template_name);
+		h = add_str(add_str(h, p->retention), p->latency);
+		h = add_int(add_int(h, p->vcpus), p->memory_mb);
+		h = add_int(h, p->memory_overhead_mb);
+	}
+	for (size_t i = 0; i < c->nclusters; i++)
+		h = add_str(add_str(h, c->clusters[i].name),
+			    c->clusters[i].pool);
+	for (size_t i = 0; i < c->nhosts; i++)
+		h = add_str(add_str(h, c->hosts[i].name), c->hosts[i].leaf);
+	for (size_t i = 0; i < c->nnodes; i++) {
+		const struct vs_conf_node *n = &c->nodes[i];
+
+		h = add_str(add_str(add_str(h, n->name), n->partition),
+			    n->adapter);
+		h = add_int(add_int(h, n->vcpus), n->memory_mb);
+		h = add_int(h, n->exclusive);
+	}
+	return h;
+}

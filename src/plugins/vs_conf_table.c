@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The one table of vsphere.conf: key, type, default, limits, place and words.
+ * A key that is not here does not exist. Pure data and look-ups by name; knows
+ * neither Slurm nor files, so that svf and the man page read the same rows.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "engine/core.h"
+#include "util/mem.h"
+#include "vs_conf_table.h"
+
+#define TOP(field) offsetof(struct vs_conf, field)
+#define ADP(field) offsetof(struct vs_conf_adapter, field)
+#define PRT(field) offsetof(struct vs_conf_partition, field)
+#define CLU(field) offsetof(struct vs_conf_cluster, field)
+#define HST(field) offsetof(struct vs_conf_host, field)
+
+const struct vs_conf_key vs_conf_keys[] = {
+	{ VS_SCOPE_TOP, VS_CONF_URL, "VCenter", NULL, true, NULL, 0, 0,
+	  TOP(vcenter),
+	  "The vCenter Server (8.0U1 or later), https://host or https://host:port." },
+	{ VS_SCOPE_TOP, VS_CONF_TEXT, "Username", NULL, true, NULL, 0, 0,
+	  TOP(username), "The account to log in with, user@domain." },
+	{ VS_SCOPE_TOP, VS_CONF_PATH, "PasswordFile", NULL, true, NULL, 0, 0,
+	  TOP(password_file),
+	  "A file whose first line is the password. It must belong to SlurmUser "
+	  "with mode 0600 or 0400." },
+	{ VS_SCOPE_TOP, VS_CONF_PATH, "CAFile", NULL, false, NULL, 0, 0,
+	  TOP(ca_file),
+	  "Certificates (PEM) that vCenter's is verified against; the system's "
+	  "store if not given." },
+	{ VS_SCOPE_TOP, VS_CONF_BOOL, "InsecureTLS", "no", false, NULL, 0, 0,
+	  TOP(insecure),
+	  "yes: vCenter's certificate is not verified, and anybody on the way can "
+	  "read the password. For tests alone." },
+	{ VS_SCOPE_TOP, VS_CONF_TEXT, "Datacenter", NULL, true, NULL, 0, 0,
+	  TOP(datacenter), "The datacenter's name in vCenter." },
+	{ VS_SCOPE_TOP, VS_CONF_TEXT, "Folder", NULL, true, NULL, 0, 0,
+	  TOP(folder),
+	  "The VM folder of this Slurm cluster; nothing outside it is changed." },
+	{ VS_SCOPE_TOP, VS_CONF_TEXT, "Datastore", NULL, true, NULL, 0, 0,
+	  TOP(datastore), "Where the VMs' disks go." },
+	{ VS_SCOPE_TOP, VS_CONF_CHOICE, "Placement", "balance", false,
+	  "balance|pack|spread", 0, 0, TOP(placement),
+	  "balance: even load; pack: fewest hosts; spread: one VM per host while "
+	  "possible." },
+	{ VS_SCOPE_TOP, VS_CONF_CHOICE, "Mode", "manage", false,
+	  "manage|observe", 0, 0, TOP(mode),
+	  "observe: count, plan and report, change nothing in vCenter." },
+	{ VS_SCOPE_TOP, VS_CONF_BOOL, "OversubscribeNames", "no", false, NULL,
+	  0, 0, TOP(oversubscribe_names),
+	  "yes: more nodes may be defined than there are VFs for." },
+	{ VS_SCOPE_TOP, VS_CONF_TEXT, "ControlAddr", "127.0.0.1", false, NULL,
+	  0, 0, TOP(control_addr),
+	  "The address on which slurmctld answers svf." },
+	{ VS_SCOPE_TOP, VS_CONF_INT, "ControlPort", "6828", false, NULL,
+	  1, 65535, TOP(control_port), "The TCP port of ControlAddr." },
+	{ VS_SCOPE_TOP, VS_CONF_PATH, "MungeSocket", NULL, false, NULL, 0, 0,
+	  TOP(munge_socket),
+	  "munged's socket; slurm.conf's AuthInfo=socket= or munge's own default "
+	  "if not given." },
+	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxProvisioning", "20", false, NULL,
+	  1, 1000, TOP(provision_max),
+	  "Clones, moves, reconfigurations and removals in flight at once." },
+	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxPowerOps", "50", false, NULL,
+	  1, 1000, TOP(power_max), "Power operations in flight at once." },
+	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxPerHost", "8", false, NULL,
+	  1, 128, TOP(host_max), "Operations in flight on one ESXi host." },
+	{ VS_SCOPE_TOP, VS_CONF_INT, "BootTimeout", "300", false, NULL,
+	  10, 86400, TOP(boot_timeout_s),
+	  "Seconds from power-on until slurmd must have registered." },
+	{ VS_SCOPE_TOP, VS_CONF_INT, "PrologTimeout", "1800", false, NULL,
+	  30, 86400, TOP(prolog_timeout_s),
+	  "Seconds until all VMs of a job must be up, queueing included." },
+	{ VS_SCOPE_TOP, VS_CONF_INT, "ShutdownGrace", "30", false, NULL,
+	  0, 3600, TOP(shutdown_grace_s),
+	  "Seconds a guest has for its own shutdown before power-off." },
+
+	{ VS_SCOPE_ADAPTER, VS_CONF_NAME, "AdapterName", NULL, true, NULL, 0, 0,
+	  ADP(name),
+	  "A kind of network device. The name is the Slurm feature that nodes "
+	  "carry and users constrain on." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_CHOICE, "Type", NULL, true,
+	  "sriov|pvrdma|vmxnet3", 0, 0, ADP(type),
+	  "sriov: a VF of an RDMA adapter; pvrdma: paravirtual RDMA; vmxnet3: "
+	  "Ethernet." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "Network", NULL, true, NULL, 0, 0,
+	  ADP(network), "The port group the card is attached to." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_CHOICE, "LinkLayer", "Ethernet", false,
+	  "Ethernet|InfiniBand", 0, 0, ADP(link_layer),
+	  "What the guest's port must be." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_INT, "MTU", NULL, false, NULL, 1280, 65520,
+	  ADP(mtu), "The MTU that the guest sets; the network's own if not given." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_PCI, "PF", NULL, false, NULL, 0, 0, ADP(pf),
+	  "The physical function on every host, dddd:bb:ss.f; found from the "
+	  "network's uplinks if not given." },
+
+	{ VS_SCOPE_PARTITION, VS_CONF_NAME, "PartitionName", NULL, true, NULL,
+	  0, 0, PRT(name),
+	  "A partition of slurm.conf; the line speaks for its State=CLOUD nodes." },
+	{ VS_SCOPE_PARTITION, VS_CONF_TEXT, "Adapter", NULL, true, NULL, 0, 0,
+	  PRT(adapter), "An AdapterName; each of the nodes has it as a Feature." },
+	{ VS_SCOPE_PARTITION, VS_CONF_TEXT, "Template", NULL, true, NULL, 0, 0,
+	  PRT(template_name), "The template that VMs are cloned from." },
+	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "Retention", "warm", false,
+	  "warm|off|destroy", 0, 0, PRT(retention),
+	  "After a job: warm: the VM stays on until SuspendTime; off: it is powered "
+	  "off; destroy: every job gets fresh VMs (exclusive partitions alone)." },
+	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "LatencySensitivity", "normal",
+	  false, "normal|high", 0, 0, PRT(latency),
+	  "high: full CPU reservation and exclusive cores." },
+	{ VS_SCOPE_PARTITION, VS_CONF_INT, "CPUs", NULL, false, NULL, 1, 768,
+	  PRT(vcpus), "vCPUs of the VMs; the node's CPUs= if not given." },
+	{ VS_SCOPE_PARTITION, VS_CONF_MB, "Memory", NULL, false, NULL,
+	  512, 24L * 1024 * 1024, PRT(memory_mb),
+	  "Memory of the VMs in MB; the node's RealMemory plus MemoryOverhead if "
+	  "not given." },
+	{ VS_SCOPE_PARTITION, VS_CONF_MB, "MemoryOverhead", NULL, false, NULL,
+	  0, 1024 * 1024, PRT(memory_overhead_mb),
+	  "MB that a guest's kernel takes before slurmd counts RealMemory; 256 plus "
+	  "RealMemory/32 if not given." },
+
+	{ VS_SCOPE_CLUSTER, VS_CONF_NAME, "ClusterName", NULL, true, NULL, 0, 0,
+	  CLU(name), "A vSphere cluster whose hosts may be used." },
+	{ VS_SCOPE_CLUSTER, VS_CONF_TEXT, "ResourcePool", NULL, false, NULL, 0, 0,
+	  CLU(pool), "A resource pool in it; the cluster's root if not given." },
+
+	{ VS_SCOPE_HOST, VS_CONF_NAME, "HostName", NULL, true, NULL, 0, 0,
+	  HST(name), "ESXi hosts, as a Slurm host list." },
+	{ VS_SCOPE_HOST, VS_CONF_TEXT, "Switch", NULL, true, NULL, 0, 0,
+	  HST(leaf), "The leaf switch they are cabled to, for Placement=pack." },
+};
+const size_t vs_conf_nkeys = VS_COUNT(vs_conf_keys);
+_Static_assert(VS_COUNT(vs_conf_keys) <= VS_CONF_KEYS, "raise VS_CONF_KEYS");
+
+const char *vs_conf_opener(enum vs_conf_scope scope)
+{
+	for (size_t i = 0; i < vs_conf_nkeys; i++)
+		if (vs_conf_keys[i].scope == scope &&
+		    vs_conf_keys[i].type == VS_CONF_NAME)
+			return vs_conf_keys[i].key;
+	return "";
+}
+
+int vs_conf_key_find(const char *key, size_t len, unsigned int scope_mask)
+{
+	for (size_t i = 0; i < vs_conf_nkeys; i++) {
+		const struct vs_conf_key *k = &vs_conf_keys[i];
+
+		if ((scope_mask & (1u << k->scope)) &&
+		    strlen(k->key) == len && !strncasecmp(k->key, key, len))
+			return (int)i;
+	}
+	return -1;
+}
+
+/* Edit distance without regard to case; both shorter than 32. */
+static unsigned int distance(const char *a, size_t alen, const char *b,
+			     size_t blen)
+{
+	unsigned int row[33];
+
+	for (size_t j = 0; j <= blen; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= alen; i++) {
+		unsigned int diag = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= blen; j++) {
+			unsigned int up = row[j], best;
+
+			best = diag + !!strncasecmp(&a[i - 1], &b[j - 1], 1);
+			if (up + 1 < best)
+				best = up + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+			diag = up;
+		}
+	}
+	return row[blen];
+}
+
+const char *vs_conf_key_near(const char *key, size_t len,
+			     unsigned int scope_mask)
+{
+	const char *near = NULL;
+	unsigned int best = len / 3 + 1;
+
+	if (len > 31)
+		return NULL;
+	for (size_t i = 0; i < vs_conf_nkeys; i++) {
+		const struct vs_conf_key *k = &vs_conf_keys[i];
+		unsigned int d;
+
+		if (!(scope_mask & (1u << k->scope)))
+			continue;
+		d = distance(key, len, k->key, strlen(k->key));
+		if (d <= best && (d < best || !near)) {
+			best = d;
+			near = k->key;
+		}
+	}
+	return near;
+}
