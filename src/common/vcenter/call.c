@@ -173,6 +173,42 @@ int64_t vs_vc_vm_destroy(struct vs_vc *vc, const char *vm,
 	return send_vm(vc, on_task, "Destroy_Task", vm, NULL, op);
 }
 
+/*
+ * The ListView says nothing of a task that ended while it was a member before,
+ * so an adopted one is looked at once. What can't be read is left to the view.
+ */
+static void on_look(struct vcx_read *r, const char *type, const char *moid,
+		    struct vs_j props, struct vs_j missing)
+{
+	(void)type;
+	(void)missing;
+	vs_vcx_task_seen(r->vc, moid, vs_vcx_prop(props, "info.state"),
+			 vs_vcx_prop(props, "info.error"),
+			 vs_vcx_prop(props, "info.result"));
+}
+
+static void on_looked(struct vcx_read *r)
+{
+	(void)r;
+}
+
+static void on_look_failed(struct vcx_read *r, const struct vs_err *err)
+{
+	(void)r;
+	(void)err;
+}
+
+static void look(struct vs_vc *vc, const char *task)
+{
+	const struct vcx_read r = { .vc = vc, .object = on_look,
+		.end = on_looked, .failed = on_look_failed };
+	struct json_object *props = vs_jb_arr(), *objects = vs_jb_arr();
+
+	vs_jb_add(props, vs_spec_props("Task", vs_inv_task_paths));
+	vs_jb_add(objects, vs_spec_object("Task", task));
+	vs_vcx_read(&r, vs_spec_filter_of(props, objects));
+}
+
 int64_t vs_vc_task_adopt(struct vs_vc *vc, const char *task,
 			 const struct vs_vc_op *cb, struct vs_err *err)
 {
@@ -183,6 +219,7 @@ int64_t vs_vc_task_adopt(struct vs_vc *vc, const char *task,
 		return must_be_up(vc, err);
 	id = vs_vcx_op_new(vc, "adopted", cb);
 	vs_vcx_op_task(vc, vs_vcx_op_find(vc, id), task);
+	look(vc, task);
 	return (int64_t)id;
 }
 
