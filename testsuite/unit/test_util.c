@@ -35,7 +35,7 @@ static void err_prefix_keeps_code_and_fault(void **state)
 
 	(void)state;
 	vs_err_set(&err, VS_E_RETRY, "refused");
-	strcpy(err.fault, "HostConnectFault");
+	vs_strlcpy(err.fault, "HostConnectFault", sizeof(err.fault));
 	assert_int_equal(vs_err_prefix(&err, "host %s", "esx01"), -1);
 	assert_string_equal(err.text, "host esx01: refused");
 	assert_string_equal(err.fault, "HostConnectFault");

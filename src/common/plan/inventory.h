@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/queue.h>
-#include <uthash.h>
+#include "util/hash.h"
 #include "plan/adapter.h"
 
 #define VS_HOST_PFS 16
@@ -101,8 +101,12 @@ struct vs_vm {
 	char disk_dir[VS_LABEL_LEN];	/* "[store] dir/" of its vmx */
 	bool disks_own;			/* every disk lies in disk_dir */
 
-	LIST_ENTRY(vs_vm) on_host;
+	/* kept by the inventory: host, name and folder change through their
+	 * setters only */
+	LIST_ENTRY(vs_vm) on_host;	/* or among the strays */
 	struct vs_host *host_ptr;	/* NULL while the host is not known */
+	TAILQ_ENTRY(vs_vm) same_name;
+	struct vs_name_slot *name_slot;	/* NULL while it has no name */
 	UT_hash_handle hh;
 };
 
@@ -111,6 +115,12 @@ struct vs_inventory {
 	struct vs_vm *vms;		/* uthash by moid */
 	int nhosts;
 	uint64_t generation;		/* moves with every change */
+
+	/* kept by the inventory */
+	struct vs_host **by_index;	/* nhosts of them */
+	size_t by_index_cap;
+	struct vs_name_slot *names;	/* uthash by (folder, name) */
+	LIST_HEAD(, vs_vm) strays;	/* their host is not known */
 };
 
 void vs_inventory_init(struct vs_inventory *inv);

@@ -10,6 +10,12 @@
  * the card counts and the hold no more. promised ends by our decision;
  * requested and seen end when vCenter shows the VM off or gone *and* no
  * power-on task of it is queued or running (the engine's word).
+ *
+ * A hold counts as long as no card stands for it. A requested or seen one
+ * whose VM is shown on, wherever, is represented by that VM's card; a seen
+ * one whose VM isn't shown on (an update is missing) still counts. A promised
+ * one counts at its place unless its VM is on at that very place.
+ * A card or hold whose PF can't be told counts against each PF it may be on.
  */
 #ifndef VS_PLAN_LEDGER_H
 #define VS_PLAN_LEDGER_H
@@ -29,6 +35,8 @@ struct vs_hold {
 	enum vs_hold_state state;
 	char vm[VS_MOID_LEN];		/* "" until the VM exists */
 	int64_t cpu_mhz, mem_mb;	/* reserved, overhead included */
+	int vcpus;			/* what the VM is given, reserved or */
+	int64_t memory_mb;		/* not, for balance; 0: not told */
 	uint32_t job;			/* 0: no job (administrator, prefetch) */
 	UT_hash_handle hh;
 };
@@ -41,7 +49,8 @@ struct vs_ledger {
 void vs_ledger_init(struct vs_ledger *l);
 void vs_ledger_clear(struct vs_ledger *l);
 
-/* A promised hold for hold->node. -1 VS_E_EXISTS if the node has one. */
+/* A promised hold for hold->node. -1 VS_E_EXISTS if the node has one,
+ * VS_E_BUG if it names no node or no host. */
 int vs_ledger_take(struct vs_ledger *l, const struct vs_hold *hold,
 		   struct vs_err *err);
 struct vs_hold *vs_ledger_get(const struct vs_ledger *l, const char *node);
@@ -49,7 +58,9 @@ struct vs_hold *vs_ledger_get(const struct vs_ledger *l, const char *node);
  * that is not promised->requested->seen or requested->promised. */
 int vs_ledger_set_state(struct vs_ledger *l, struct vs_hold *h,
 			enum vs_hold_state state);
-/* Move a hold to where vCenter shows the card in use. */
+/* Move a hold to where vCenter shows the card in use. pf "" (an automatic
+ * PF that isn't resolved yet): the hold keeps its PF as a guess, for one that
+ * takes a VF never becomes one that takes none. */
 void vs_ledger_move(struct vs_ledger *l, struct vs_hold *h, const char *host,
 		    const char *pf);
 /* 0; -1 if the node has no hold (a double release: the caller's bug). */
@@ -72,5 +83,20 @@ void vs_ledger_host_room(const struct vs_ledger *l,
 			 const struct vs_inventory *inv,
 			 const struct vs_host *h, int64_t *cpu_mhz,
 			 int64_t *mem_mb);
+
+/* All of it for a host, as placement needs it. */
+struct vs_host_sum {
+	struct vs_pf_use pf[VS_HOST_PFS];	/* as in vs_host.pfs */
+	int64_t pf_mem_mb[VS_HOST_PFS];	/* memory of the VMs that use it */
+	bool unknown;			/* VFs can't be counted */
+	int64_t cpu_free, mem_free;	/* not reserved */
+	int64_t cpu_given, mem_given;	/* reserved or not */
+	int vms;			/* on, or about to be */
+};
+/* The sums of all hosts at once, each in sums[host->index] (inv->nhosts of
+ * them): O(VMs + holds). */
+void vs_ledger_sum(const struct vs_ledger *l, const struct vs_inventory *inv,
+		   const char *folder, const char *cluster_id,
+		   struct vs_host_sum *sums);
 
 #endif

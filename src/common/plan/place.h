@@ -25,7 +25,8 @@ struct vs_place_node {		/* one VM to place */
 	/* out, valid on success */
 	const struct vs_host *host;
 	const struct vs_pf *pf;		/* NULL: takes none */
-	bool pf_automatic;		/* one PF of that switch on the host */
+	bool pf_automatic;		/* one PF of that switch on the host,
+					 * and the adapter names none */
 };
 
 struct vs_place_env {
@@ -34,14 +35,13 @@ struct vs_place_env {
 	const char *folder, *cluster_id;
 	enum vs_policy policy;
 	const char *store;		/* datastore's moId, NULL: don't care */
-	const char **clusters;		/* moIds allowed, NULL-terminated */
+	const char **clusters;		/* moIds allowed, NULL-terminated;
+					 * NULL: don't care */
 	/* hosts and PFs to leave out (failed lately, drained by an operator);
 	 * NULL: none. why is for the refusal's text. */
 	bool (*avoid)(void *arg, const struct vs_host *h, const struct vs_pf *pf,
 		      char *why, size_t size);
 	void *arg;
-	/* count a VM that stands powered on under this node's name as gone:
-	 * used when a warm VM is about to be rebuilt */
 };
 
 enum vs_refusal { VS_REFUSE_NONE, VS_REFUSE_HOST_STATE, VS_REFUSE_CLUSTER,
@@ -58,6 +58,12 @@ struct vs_place_report {	/* one reason per host that was refused */
 };
 
 /*
+ * The policies. balance: the host whose load (the greatest of its shares of
+ * VFs, CPU and memory) is least after placing; a VM that lies on a host stays
+ * there unless that is full. pack: fewest hosts, then fewest leaf switches.
+ * spread: one VM of the gang per host while possible. Ties go to the host
+ * where the VM lies, then by load, then by host name.
+ *
  * Place all n nodes. 0, or -1 with err VS_E_SHORTAGE and a text such as
  * "needs 4 sriov-roce VFs, 3 free (esx01: no free VF; ...)"; report (may be
  * NULL) is filled on failure, vs_place_report_free() it.
@@ -69,8 +75,9 @@ void vs_place_report_free(struct vs_place_report *r);
 /* How many more VMs like `like` could be powered on now, at most `limit`. */
 size_t vs_place_room(const struct vs_place_env *env,
 		     const struct vs_place_node *like, size_t limit);
-/* The same if every host were up and empty of everything but foreign VMs'
- * absence too: static capacity, for "could this ever run". */
+/* The same if every host were up and empty of all VMs, foreign ones too, with
+ * all its links: static capacity, for "could this ever run". A host of which
+ * something isn't known yet counts as boundless: unknown is no "never". */
 size_t vs_place_capacity(const struct vs_place_env *env,
 			 const struct vs_place_node *like, size_t limit);
 

@@ -42,6 +42,7 @@ enum vs_profile_fit vs_profile_fit(const char *have, const char *want);
 int64_t vs_profile_cpu_mhz(const struct vs_profile *p, int host_core_mhz);
 int64_t vs_profile_reserved_mb(const struct vs_profile *p);
 /* VM overhead, MB, on top of the reservation (an upper estimate). */
+int64_t vs_overhead_mb(int vcpus, int64_t memory_mb);
 int64_t vs_profile_overhead_mb(const struct vs_profile *p);
 
 #endif

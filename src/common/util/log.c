@@ -43,7 +43,7 @@ void vs_log(enum vs_log_level level, const char *fmt, ...)
 	if (len < 0)
 		return;
 	if ((size_t)len >= sizeof(line))
-		strcpy(line + sizeof(line) - 4, "...");
+		memcpy(line + sizeof(line) - 4, "...", 4);
 	for (char *s = line; *s; s++) {
 		if ((unsigned char)*s < ' ' || *s == 0x7f)
 			*s = ' ';

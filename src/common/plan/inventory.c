@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The inventory: hosts and VMs as vCenter has told us, with their indexes.
+ *
+ * Rules: an object's address is good until the object is removed; a VM whose
+ * host isn't known (yet) is kept among the strays and joins its host when
+ * that comes, whatever the order of vCenter's updates; each lookup costs the
+ * same with ten VMs or ten thousand (a host's name excepted). Never decides
+ * anything but whose a VM is.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "plan/inventory.h"
+#include "util/mem.h"
+
+/* VMs of one folder and name; more than one only while vCenter renames. */
+struct vs_name_slot {
+	uint64_t key;
+	TAILQ_HEAD(, vs_vm) vms;
+	UT_hash_handle hh;
+};
+
+void vs_inventory_init(struct vs_inventory *inv)
+{
+	memset(inv, 0, sizeof(*inv));
+	LIST_INIT(&inv->strays);
+}
+
+/* ---- the index by (folder, name) ------------------------------------------- */
+
+static uint64_t name_key(const char *folder, const char *name)
+{
+	return vs_hash_str(vs_hash_str(VS_HASH_START, folder), name);
+}
+
+static void name_unindex(struct vs_inventory *inv, struct vs_vm *vm)
+{
+	struct vs_name_slot *slot = vm->name_slot;
+
+	if (!slot)
+		return;
+	TAILQ_REMOVE(&slot->vms, vm, same_name);
+	vm->name_slot = NULL;
+	if (TAILQ_EMPTY(&slot->vms)) {
+		HASH_DEL(inv->names, slot);
+		free(slot);
+	}
+}
+
+static void name_index(struct vs_inventory *inv, struct vs_vm *vm)
+{
+	uint64_t key = name_key(vm->folder, vm->name);
+	struct vs_name_slot *slot;
+
+	if (!vm->name[0])
+		return;
+	HASH_FIND(hh, inv->names, &key, sizeof(key), slot);
+	if (!slot) {
+		slot = vs_calloc(1, sizeof(*slot));
+		slot->key = key;
+		TAILQ_INIT(&slot->vms);
+		HASH_ADD(hh, inv->names, key, sizeof(key), slot);
+	}
+	TAILQ_INSERT_TAIL(&slot->vms, vm, same_name);
+	vm->name_slot = slot;
+}
+
+static void name_change(struct vs_inventory *inv, struct vs_vm *vm,
+			char *field, const char *value, size_t size)
+{
+	char copy[VS_LABEL_LEN];
+
+	vs_strlcpy(copy, value, size);
+	if (!strcmp(field, copy))
+		return;
+	name_unindex(inv, vm);
+	vs_strlcpy(field, copy, size);
+	name_index(inv, vm);
+	inv->generation++;
+}
+
+void vs_vm_set_name(struct vs_inventory *inv, struct vs_vm *vm,
+		    const char *name)
+{
+	name_change(inv, vm, vm->name, name, sizeof(vm->name));
+}
+
+void vs_vm_set_folder(struct vs_inventory *inv, struct vs_vm *vm,
+		      const char *folder)
+{
+	name_change(inv, vm, vm->folder, folder, sizeof(vm->folder));
+}
+
+struct vs_vm *vs_vm_get_named(const struct vs_inventory *inv,
+			      const char *folder, const char *name)
+{
+	uint64_t key = name_key(folder, name);
+	struct vs_name_slot *slot;
+	struct vs_vm *vm;
+
+	HASH_FIND(hh, inv->names, &key, sizeof(key), slot);
+	if (!slot)
+		return NULL;
+	TAILQ_FOREACH(vm, &slot->vms, same_name) {
+		if (!vm->is_template && !strcmp(vm->name, name) &&
+		    !strcmp(vm->folder, folder))
+			return vm;
+	}
+	return NULL;
+}
+
+/* ---- VMs ------------------------------------------------------------------- */
+
+struct vs_vm *vs_vm_get(const struct vs_inventory *inv, const char *moid)
+{
+	struct vs_vm *vm;
+
+	HASH_FIND_STR(inv->vms, moid, vm);
+	return vm;
+}
+
+struct vs_vm *vs_inventory_vm(struct vs_inventory *inv, const char *moid)
+{
+	struct vs_vm *vm = vs_vm_get(inv, moid);
+
+	if (vm)
+		return vm;
+	vm = vs_calloc(1, sizeof(*vm));
+	vs_strlcpy(vm->moid, moid, sizeof(vm->moid));
+	LIST_INSERT_HEAD(&inv->strays, vm, on_host);
+	HASH_ADD_STR(inv->vms, moid, vm);
+	inv->generation++;
+	return vm;
+}
+
+static void join_host(struct vs_inventory *inv, struct vs_vm *vm,
+		      struct vs_host *host)
+{
+	LIST_REMOVE(vm, on_host);
+	vm->host_ptr = host;
+	if (host)
+		LIST_INSERT_HEAD(&host->vms, vm, on_host);
+	else
+		LIST_INSERT_HEAD(&inv->strays, vm, on_host);
+}
+
+void vs_vm_set_host(struct vs_inventory *inv, struct vs_vm *vm,
+		    const char *host)
+{
+	if (!strcmp(vm->host, host))
+		return;
+	vs_strlcpy(vm->host, host, sizeof(vm->host));
+	join_host(inv, vm, vs_host_get(inv, vm->host));
+	inv->generation++;
+}
+
+static void vm_drop(struct vs_inventory *inv, struct vs_vm *vm)
+{
+	name_unindex(inv, vm);
+	LIST_REMOVE(vm, on_host);
+	HASH_DEL(inv->vms, vm);
+	free(vm->owner_mark);
+	free(vm);
+	inv->generation++;
+}
+
+void vs_inventory_remove_vm(struct vs_inventory *inv, const char *moid)
+{
+	struct vs_vm *vm = vs_vm_get(inv, moid);
+
+	if (vm)
+		vm_drop(inv, vm);
+}
+
+/* ---- hosts ----------------------------------------------------------------- */
+
+struct vs_host *vs_host_get(const struct vs_inventory *inv, const char *moid)
+{
+	struct vs_host *h;
+
+	HASH_FIND_STR(inv->hosts, moid, h);
+	return h;
+}
+
+struct vs_host *vs_host_get_named(const struct vs_inventory *inv,
+				  const char *name)
+{
+	for (struct vs_host *h = inv->hosts; h; h = h->hh.next) {
+		if (!strcmp(h->name, name))
+			return h;
+	}
+	return NULL;
+}
+
+struct vs_host *vs_inventory_host(struct vs_inventory *inv, const char *moid)
+{
+	struct vs_host *h = vs_host_get(inv, moid);
+	struct vs_vm *vm, *next;
+
+	if (h)
+		return h;
+	h = vs_calloc(1, sizeof(*h));
+	vs_strlcpy(h->moid, moid, sizeof(h->moid));
+	LIST_INIT(&h->vms);
+	HASH_ADD_STR(inv->hosts, moid, h);
+	h->index = inv->nhosts++;
+	VS_GROW(inv->by_index, inv->by_index_cap, inv->nhosts);
+	inv->by_index[h->index] = h;
+	for (vm = LIST_FIRST(&inv->strays); vm; vm = next) {
+		next = LIST_NEXT(vm, on_host);
+		if (!strcmp(vm->host, h->moid))
+			join_host(inv, vm, h);
+	}
+	inv->generation++;
+	return h;
+}
+
+static void host_drop(struct vs_inventory *inv, struct vs_host *h)
+{
+	struct vs_host *last = inv->by_index[--inv->nhosts];
+
+	while (!LIST_EMPTY(&h->vms))
+		join_host(inv, LIST_FIRST(&h->vms), NULL);
+	last->index = h->index;
+	inv->by_index[last->index] = last;
+	HASH_DEL(inv->hosts, h);
+	free(h);
+	inv->generation++;
+}
+
+void vs_inventory_remove_host(struct vs_inventory *inv, const char *moid)
+{
+	struct vs_host *h = vs_host_get(inv, moid);
+
+	if (h)
+		host_drop(inv, h);
+}
+
+void vs_inventory_clear(struct vs_inventory *inv)
+{
+	uint64_t generation = inv->generation + 1;
+
+	while (inv->vms)
+		vm_drop(inv, inv->vms);
+	while (inv->hosts)
+		host_drop(inv, inv->hosts);
+	free(inv->by_index);
+	vs_inventory_init(inv);
+	inv->generation = generation;
+}
+
+struct vs_pf *vs_host_pf(struct vs_host *h, const char *pci)
+{
+	for (int i = 0; i < h->npfs; i++) {
+		if (!strcmp(h->pfs[i].pci, pci))
+			return &h->pfs[i];
+	}
+	return NULL;
+}
+
+bool vs_host_usable(const struct vs_host *h)
+{
+	return h->connected && h->powered_on && !h->maintenance &&
+	       !h->entering_maintenance && !h->quarantine && !h->standby;
+}
+
+static bool has(const char list[][VS_MOID_LEN], int n, const char *moid)
+{
+	for (int i = 0; i < n; i++) {
+		if (!strcmp(list[i], moid))
+			return true;
+	}
+	return false;
+}
+
+bool vs_host_has_net(const struct vs_host *h, const char *net_moid)
+{
+	return has(h->nets, h->nnets, net_moid);
+}
+
+bool vs_host_has_store(const struct vs_host *h, const char *store_moid)
+{
+	return has(h->stores, h->nstores, store_moid);
+}
+
+/* ---- whose a VM is --------------------------------------------------------- */
+
+enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,
+			  const char *cluster_id)
+{
+	struct vs_mark mark;
+
+	if (!vm->owner_mark || !vm->owner_mark[0])
+		return VS_OWNER_FOREIGN;
+	if (vs_mark_parse(vm->owner_mark, &mark))
+		return VS_OWNER_SUSPECT;
+	/* a template, a copy, a restore or a renamed VM carries the mark too */
+	if (vm->is_template || strcasecmp(mark.uuid, vm->uuid) ||
+	    strcmp(mark.node, vm->name))
+		return VS_OWNER_SUSPECT;
+	/* our own id is lost: nothing can be told from another cluster's */
+	if (!cluster_id || !cluster_id[0])
+		return VS_OWNER_SUSPECT;
+	if (strcmp(mark.cluster, cluster_id))
+		return VS_OWNER_OTHER_CLUSTER;
+	if (!folder || !folder[0] || strcmp(vm->folder, folder))
+		return VS_OWNER_SUSPECT;
+	return VS_OWNER_OURS;
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The ledger: the holds, and the one sum that says what is free.
+ *
+ * Rules: what can't be told counts against everything it may be, so that an
+ * error of ours costs a VF for a while and never promises one twice; a host
+ * with a VM that can't be read has unknown VFs. Never drops a hold by itself.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "plan/ledger.h"
+#include "util/mem.h"
+
+#define PCI_BUS_LEN 7		/* "0000:3b" */
+
+void vs_ledger_init(struct vs_ledger *l)
+{
+	memset(l, 0, sizeof(*l));
+}
+
+void vs_ledger_clear(struct vs_ledger *l)
+{
+	struct vs_hold *h;
+
+	while ((h = l->holds)) {
+		HASH_DEL(l->holds, h);
+		free(h);
+	}
+	l->generation++;
+}
+
+struct vs_hold *vs_ledger_get(const struct vs_ledger *l, const char *node)
+{
+	struct vs_hold *h;
+
+	HASH_FIND_STR(l->holds, node, h);
+	return h;
+}
+
+int vs_ledger_take(struct vs_ledger *l, const struct vs_hold *hold,
+		   struct vs_err *err)
+{
+	struct vs_hold *h;
+
+	if (!hold->node[0] || !hold->host[0])
+		return vs_err_set(err, VS_E_BUG,
+				  "a hold needs a node and a host");
+	h = vs_ledger_get(l, hold->node);
+	if (h)
+		return vs_err_set(err, VS_E_EXISTS,
+				  "node %s already has a hold on host %s",
+				  h->node, h->host);
+	h = vs_calloc(1, sizeof(*h));
+	*h = *hold;
+	h->state = VS_HOLD_PROMISED;
+	HASH_ADD_STR(l->holds, node, h);
+	l->generation++;
+	return 0;
+}
+
+int vs_ledger_set_state(struct vs_ledger *l, struct vs_hold *h,
+			enum vs_hold_state state)
+{
+	bool allowed;
+
+	if (h->state == VS_HOLD_PROMISED)
+		allowed = state == VS_HOLD_REQUESTED;
+	else if (h->state == VS_HOLD_REQUESTED)
+		allowed = state == VS_HOLD_SEEN || state == VS_HOLD_PROMISED;
+	else
+		allowed = false;
+	if (!allowed)
+		return -1;
+	h->state = state;
+	l->generation++;
+	return 0;
+}
+
+void vs_ledger_move(struct vs_ledger *l, struct vs_hold *h, const char *host,
+		    const char *pf)
+{
+	vs_strlcpy(h->host, host, sizeof(h->host));
+	if (pf[0])
+		vs_strlcpy(h->pf, pf, sizeof(h->pf));
+	else
+		h->pf_automatic = true;
+	l->generation++;
+}
+
+int vs_ledger_release(struct vs_ledger *l, const char *node)
+{
+	struct vs_hold *h = vs_ledger_get(l, node);
+
+	if (!h)
+		return -1;
+	HASH_DEL(l->holds, h);
+	free(h);
+	l->generation++;
+	return 0;
+}
+
+/* ---- what a card or a hold may be on --------------------------------------- */
+
+static uint32_t all_pfs(const struct vs_host *h)
+{
+	return (1u << h->npfs) - 1;
+}
+
+static uint32_t pf_bit(const struct vs_host *h, const char *pci)
+{
+	for (int i = 0; i < h->npfs; i++) {
+		if (!strcmp(h->pfs[i].pci, pci))
+			return 1u << i;
+	}
+	return 0;
+}
+
+static uint32_t switch_pfs(const struct vs_host *h, const char *uuid)
+{
+	uint32_t mask = 0;
+
+	for (int i = 0; uuid[0] && i < h->npfs; i++) {
+		if (!strcmp(h->pfs[i].switch_uuid, uuid))
+			mask |= 1u << i;
+	}
+	return mask;
+}
+
+static uint32_t bus_pfs(const struct vs_host *h, const char *pci)
+{
+	uint32_t mask = 0;
+
+	for (int i = 0; i < h->npfs; i++) {
+		if (!strncmp(h->pfs[i].pci, pci, PCI_BUS_LEN))
+			mask |= 1u << i;
+	}
+	return mask;
+}
+
+/* The PFs of its host that a powered-on VM's card may have a VF of. */
+static uint32_t card_pfs(const struct vs_host *h, const struct vs_card *c)
+{
+	uint32_t mask;
+
+	switch (c->kind) {
+	case VS_CARD_SRIOV:
+		/* "" is no PF's address, a vanished one isn't either */
+		mask = pf_bit(h, c->pci);
+		if (!mask)
+			mask = switch_pfs(h, c->switch_uuid);
+		return mask ? mask : all_pfs(h);
+	case VS_CARD_PCI_FIXED:
+	case VS_CARD_PCI_DYNAMIC:
+		return c->pci[0] ? bus_pfs(h, c->pci) : all_pfs(h);
+	default:
+		return 0;
+	}
+}
+
+static uint32_t hold_pfs(const struct vs_host *h, const struct vs_hold *hold)
+{
+	uint32_t mask;
+
+	if (!hold->pf[0])
+		return 0;
+	mask = pf_bit(h, hold->pf);
+	if (!mask)
+		return all_pfs(h);	/* renumbered, or a guess */
+	if (hold->pf_automatic)
+		mask |= switch_pfs(h, h->pfs[__builtin_ctz(mask)].switch_uuid);
+	return mask;
+}
+
+/* ---- the sum --------------------------------------------------------------- */
+
+static bool shown_on(const struct vs_vm *vm)
+{
+	return vm->readable && vm->power == VS_POWER_ON && vm->host_ptr;
+}
+
+static bool may_hide_vfs(const struct vs_vm *vm)
+{
+	if (vm->is_template || vm->power == VS_POWER_OFF ||
+	    vm->power == VS_POWER_SUSPENDED)
+		return false;
+	return !vm->readable || vm->power == VS_POWER_UNKNOWN;
+}
+
+static uint32_t vm_sriov_pfs(const struct vs_vm *vm)
+{
+	uint32_t mask = 0;
+
+	for (int i = 0; i < vm->ncards; i++) {
+		if (vm->cards[i].kind == VS_CARD_SRIOV)
+			mask |= card_pfs(vm->host_ptr, &vm->cards[i]);
+	}
+	return mask;
+}
+
+static int64_t max64(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void sum_start(const struct vs_host *h, struct vs_host_sum *s)
+{
+	memset(s, 0, sizeof(*s));
+	for (int i = 0; i < h->npfs; i++)
+		s->pf[i].total = h->pfs[i].vfs;
+	s->cpu_free = (int64_t)h->cores * h->core_mhz;
+	s->mem_free = h->memory_mb;
+}
+
+static void sum_card(const struct vs_vm *vm, const struct vs_card *c,
+		     enum vs_owner owner, struct vs_host_sum *s)
+{
+	uint32_t mask = card_pfs(vm->host_ptr, c);
+
+	for (int i = 0; i < vm->host_ptr->npfs; i++) {
+		if (!(mask & 1u << i))
+			continue;
+		if (owner == VS_OWNER_OURS)
+			s->pf[i].ours++;
+		else if (owner == VS_OWNER_SUSPECT)
+			s->pf[i].suspect++;
+		else
+			s->pf[i].foreign++;
+		s->pf_mem_mb[i] += vm->memory_mb;
+	}
+}
+
+static void sum_vm(const struct vs_vm *vm, const char *folder,
+		   const char *cluster_id, struct vs_host_sum *s)
+{
+	const struct vs_host *h = vm->host_ptr;
+	enum vs_owner owner;
+	int64_t cpu, mem;
+
+	if (may_hide_vfs(vm))
+		s->unknown = true;
+	if (vm->power != VS_POWER_ON)
+		return;
+	cpu = vm->cpu_reserved_mhz;
+	if (vm->latency_high)
+		cpu = max64(cpu, (int64_t)vm->vcpus * h->core_mhz);
+	mem = vm->mem_locked ? vm->memory_mb : vm->mem_reserved_mb;
+	s->cpu_free -= cpu;
+	s->mem_free -= mem + vs_overhead_mb(vm->vcpus, vm->memory_mb);
+	s->cpu_given += max64(cpu, (int64_t)vm->vcpus * h->core_mhz);
+	s->mem_given += max64(mem, vm->memory_mb);
+	s->vms++;
+	owner = vs_vm_owner(vm, folder, cluster_id);
+	for (int i = 0; i < vm->ncards; i++)
+		sum_card(vm, &vm->cards[i], owner, s);
+}
+
+/* What of a hold no VM stands for yet, on the hold's own host. */
+static void sum_hold(const struct vs_inventory *inv, const struct vs_host *h,
+		     const struct vs_hold *hold, struct vs_host_sum *s)
+{
+	const struct vs_vm *vm =
+		hold->vm[0] ? vs_vm_get(inv, hold->vm) : NULL;
+	uint32_t mask = hold_pfs(h, hold), cards;
+
+	if (vm && shown_on(vm)) {
+		cards = vm_sriov_pfs(vm);
+		if (hold->state == VS_HOLD_PROMISED && vm->host_ptr != h)
+			cards = 0;
+		else if (hold->state == VS_HOLD_PROMISED)
+			mask &= ~cards;
+		else if (cards)
+			mask = 0;
+	}
+	for (int i = 0; i < h->npfs; i++) {
+		if (mask & 1u << i) {
+			s->pf[i].held++;
+			s->pf_mem_mb[i] += hold->mem_mb;
+		}
+	}
+	if (vm && shown_on(vm) &&
+	    (vm->host_ptr == h || hold->state != VS_HOLD_PROMISED))
+		return;
+	s->cpu_free -= hold->cpu_mhz;
+	s->mem_free -= hold->mem_mb;
+	s->cpu_given += max64(hold->cpu_mhz,
+			      (int64_t)hold->vcpus * h->core_mhz);
+	s->mem_given += max64(hold->mem_mb, hold->memory_mb);
+	s->vms++;
+}
+
+static void sum_end(const struct vs_host *h, struct vs_host_sum *s)
+{
+	for (int i = 0; i < h->npfs; i++) {
+		struct vs_pf_use *u = &s->pf[i];
+
+		u->free = u->total - u->ours - u->foreign - u->suspect -
+			  u->held;
+		u->unknown = s->unknown;
+	}
+}
+
+void vs_ledger_sum(const struct vs_ledger *l, const struct vs_inventory *inv,
+		   const char *folder, const char *cluster_id,
+		   struct vs_host_sum *sums)
+{
+	for (int i = 0; i < inv->nhosts; i++) {
+		const struct vs_host *h = inv->by_index[i];
+		const struct vs_vm *vm;
+
+		sum_start(h, &sums[i]);
+		LIST_FOREACH(vm, &h->vms, on_host)
+			sum_vm(vm, folder, cluster_id, &sums[i]);
+	}
+	for (const struct vs_hold *d = l->holds; d; d = d->hh.next) {
+		const struct vs_host *h = vs_host_get(inv, d->host);
+
+		if (h)
+			sum_hold(inv, h, d, &sums[h->index]);
+	}
+	for (int i = 0; i < inv->nhosts; i++)
+		sum_end(inv->by_index[i], &sums[i]);
+}
+
+static void host_sum(const struct vs_ledger *l, const struct vs_inventory *inv,
+		     const struct vs_host *h, const char *folder,
+		     const char *cluster_id, struct vs_host_sum *s)
+{
+	const struct vs_vm *vm;
+
+	sum_start(h, s);
+	LIST_FOREACH(vm, &h->vms, on_host)
+		sum_vm(vm, folder, cluster_id, s);
+	for (const struct vs_hold *d = l->holds; d; d = d->hh.next) {
+		if (!strcmp(d->host, h->moid))
+			sum_hold(inv, h, d, s);
+	}
+	sum_end(h, s);
+}
+
+void vs_ledger_pf_use(const struct vs_ledger *l, const struct vs_inventory *inv,
+		      const struct vs_host *h, const struct vs_pf *pf,
+		      const char *folder, const char *cluster_id,
+		      struct vs_pf_use *out)
+{
+	struct vs_host_sum s;
+
+	memset(out, 0, sizeof(*out));
+	host_sum(l, inv, h, folder, cluster_id, &s);
+	for (int i = 0; i < h->npfs; i++) {
+		if (!strcmp(h->pfs[i].pci, pf->pci))
+			*out = s.pf[i];
+	}
+}
+
+void vs_ledger_host_room(const struct vs_ledger *l,
+			 const struct vs_inventory *inv,
+			 const struct vs_host *h, int64_t *cpu_mhz,
+			 int64_t *mem_mb)
+{
+	struct vs_host_sum s;
+
+	host_sum(l, inv, h, NULL, NULL, &s);
+	*cpu_mhz = s.cpu_free;
+	*mem_mb = s.mem_free;
+}

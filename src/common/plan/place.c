@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Placement: a gang whole or not at all, or the reasons why not.
+ *
+ * Rules: nodes are placed class by class, the one with least to spare first,
+ * by the policy; where a gang mixes classes and one finds no place left, a
+ * bounded number of exchanges is tried (a VM of another class moves away to
+ * make room). Deterministic. The caller's nodes are written on success only.
+ * Never touches the ledger.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "plan/place_i.h"
+#include "util/buf.h"
+#include "util/mem.h"
+
+#define REPAIR_TRIES 256	/* exchanges per call */
+#define REPAIR_DEPTH 3		/* VMs moved for one */
+#define REPAIR_KINDS 32		/* kinds of VMs tried on one host */
+#define ROOM_MAX ((size_t)1 << 20)
+#define HOSTS_TOLD 6		/* hosts named in an error's text */
+
+static const char *const refusal_texts[] = {
+	[VS_REFUSE_NONE] = "fits",
+	[VS_REFUSE_HOST_STATE] =
+		"not connected, not running, or in maintenance",
+	[VS_REFUSE_CLUSTER] = "in no cluster of vsphere.conf",
+	[VS_REFUSE_NETWORK] = "lacks the network",
+	[VS_REFUSE_STORE] = "doesn't reach the datastore",
+	[VS_REFUSE_NO_PF] = "no PF with link reaches the network",
+	[VS_REFUSE_VF] = "no free VF",
+	[VS_REFUSE_UNKNOWN] = "VFs unknown, a VM or its PFs can't be read",
+	[VS_REFUSE_CPU] = "too little CPU left for the reservation",
+	[VS_REFUSE_MEMORY] = "too little memory left",
+	[VS_REFUSE_HW] = "too old for the VM's hardware version",
+	[VS_REFUSE_AVOID] = "avoided",
+};
+_Static_assert(VS_COUNT(refusal_texts) == VS_REFUSALS,
+	       "a refusal has no text");
+
+const char *vs_refusal_text(enum vs_refusal r)
+{
+	return (unsigned int)r < VS_REFUSALS ? refusal_texts[r] : "?";
+}
+
+/* ---- exchanges ------------------------------------------------------------- */
+
+static bool repair(struct vs_work *w, size_t node, int depth);
+
+static bool place_one(struct vs_work *w, size_t node, int depth)
+{
+	size_t site = vs_place_best(w, w->class_of[node]);
+
+	if (site == VS_NO_NODE)
+		return depth > 0 && repair(w, node, depth - 1);
+	vs_put(w, node, site);
+	return true;
+}
+
+/* One node of each other class and PF on a site. */
+static size_t others_on(const struct vs_work *w, size_t site, size_t cls,
+			size_t *out)
+{
+	size_t n = 0;
+
+	for (size_t y = w->sites[site].first; y != VS_NO_NODE &&
+	     n < REPAIR_KINDS; y = w->next[y]) {
+		size_t k = 0;
+
+		if (w->class_of[y] == cls)
+			continue;
+		while (k < n && (w->class_of[out[k]] != w->class_of[y] ||
+				 w->pf_of[out[k]] != w->pf_of[y]))
+			k++;
+		if (k == n)
+			out[n++] = y;
+	}
+	return n;
+}
+
+/* Put x in y's place and y elsewhere; as it was if that can't be. */
+static bool exchange(struct vs_work *w, size_t x, size_t y, int depth)
+{
+	size_t site = w->site_of[y];
+	int pf = w->pf_of[y];
+
+	vs_unput(w, y);
+	if (!vs_fit_now(w, w->class_of[x], site)) {
+		vs_put(w, x, site);
+		if (place_one(w, y, depth))
+			return true;
+		vs_unput(w, x);
+	}
+	vs_put_on_pf(w, y, site, pf);
+	return false;
+}
+
+static bool repair(struct vs_work *w, size_t node, int depth)
+{
+	size_t cls = w->class_of[node], others[REPAIR_KINDS], n;
+
+	for (size_t s = 0; s < w->nsites; s++) {
+		if (vs_fit_of(w, cls, s)->fixed || w->sites[s].avoided)
+			continue;
+		n = others_on(w, s, cls, others);
+		for (size_t i = 0; i < n; i++) {
+			if (w->tries-- <= 0)
+				return false;
+			if (exchange(w, node, others[i], depth))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* ---- the gang -------------------------------------------------------------- */
+
+static int64_t spare(const struct vs_class *c)
+{
+	return (int64_t)c->room - (int64_t)c->count;
+}
+
+/* Class numbers, least to spare first; equal ones as they came. */
+static void classes_order(const struct vs_work *w, size_t *order)
+{
+	for (size_t i = 0; i < w->nclasses; i++) {
+		size_t k = i;
+
+		for (; k && spare(&w->classes[order[k - 1]]) >
+		     spare(&w->classes[i]); k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+}
+
+static bool place_class(struct vs_work *w, size_t cls)
+{
+	if (w->env->policy == VS_PLACE_PACK ? vs_place_packed(w, cls) :
+	    vs_place_even(w, cls))
+		return true;
+	if (w->nclasses == 1)
+		return false;
+	for (size_t i = 0; i < w->n; i++) {
+		if (w->class_of[i] == cls && w->site_of[i] == VS_NO_NODE &&
+		    !place_one(w, i, REPAIR_DEPTH))
+			return false;
+	}
+	return true;
+}
+
+/* The class that found no place, or nclasses. */
+static size_t place_all(struct vs_work *w)
+{
+	VS_FREE size_t *order = vs_calloc(w->nclasses, sizeof(*order));
+
+	for (size_t c = 0; c < w->nclasses; c++) {
+		for (size_t s = 0; s < w->nsites; s++)
+			w->classes[c].room += vs_fit_room(w, c, s, ROOM_MAX);
+	}
+	classes_order(w, order);
+	for (size_t i = 0; i < w->nclasses; i++) {
+		if (spare(&w->classes[order[i]]) >= 0)
+			continue;
+		/* hopeless; fill up, for the reasons to be those of a host
+		 * that takes no more */
+		vs_place_even(w, order[i]);
+		return order[i];
+	}
+	w->tries = REPAIR_TRIES;
+	for (size_t i = 0; i < w->nclasses; i++) {
+		if (!place_class(w, order[i]))
+			return order[i];
+	}
+	return w->nclasses;
+}
+
+/* ---- the reasons ----------------------------------------------------------- */
+
+static void say_host(const struct vs_work *w, size_t cls, size_t site,
+		     enum vs_refusal r, struct vs_buf *b)
+{
+	const struct vs_place_env *env = w->env;
+	const struct vs_site *s = &w->sites[site];
+	uint32_t pfs = vs_fit_of(w, cls, site)->pfs & s->avoided_pfs;
+	char why[96] = "";
+	bool told;
+
+	vs_buf_printf(b, "%s: %s", s->host->name[0] ? s->host->name :
+		      s->host->moid, vs_refusal_text(r));
+	if (r != VS_REFUSE_AVOID)
+		return;
+	told = s->avoided && env->avoid(env->arg, s->host, NULL, why,
+					sizeof(why));
+	if (!told && pfs)
+		env->avoid(env->arg, s->host,
+			   &s->host->pfs[__builtin_ctz(pfs)], why,
+			   sizeof(why));
+	if (why[0])
+		vs_buf_printf(b, " (%s)", why);
+}
+
+static void say_hosts(const struct vs_work *w, size_t cls,
+		      const enum vs_refusal *why, struct vs_buf *b)
+{
+	size_t count[VS_REFUSALS] = { 0 };
+	const char *sep = "";
+
+	if (!w->nsites)
+		vs_buf_printf(b, "no host is known");
+	for (size_t i = 0; i < w->nsites; i++) {
+		count[why[i]]++;
+		if (w->nsites > HOSTS_TOLD)
+			continue;
+		vs_buf_printf(b, "%s", sep);
+		say_host(w, cls, i, why[i], b);
+		sep = "; ";
+	}
+	for (int r = 0; r < VS_REFUSALS && w->nsites > HOSTS_TOLD; r++) {
+		if (!count[r])
+			continue;
+		vs_buf_printf(b, "%s%zu hosts: %s", sep, count[r],
+			      vs_refusal_text(r));
+		sep = "; ";
+	}
+}
+
+static int refuse(const struct vs_work *w, size_t cls,
+		  struct vs_place_report *report, struct vs_err *err)
+{
+	const struct vs_class *c = &w->classes[cls];
+	VS_FREE enum vs_refusal *why = vs_calloc(w->nsites, sizeof(*why));
+	struct vs_buf b = VS_BUF_INIT(sizeof(err->text) - 1);
+
+	for (size_t i = 0; i < w->nsites; i++)
+		why[i] = vs_fit_now(w, cls, i);
+	vs_buf_printf(&b, "needs %zu %s %s", c->count,
+		      c->profile->adapter->name, c->takes_vf ? "VFs" : "VMs");
+	if (c->count < w->n)
+		vs_buf_printf(&b, " beside %zu other VMs", w->n - c->count);
+	vs_buf_printf(&b, ", %zu free (", c->room);
+	say_hosts(w, cls, why, &b);
+	vs_buf_printf(&b, ")");
+	vs_err_set(err, VS_E_SHORTAGE, "%s", b.data);
+	vs_buf_free(&b);
+	if (!report)
+		return -1;
+	report->n = w->nsites;
+	report->hosts = vs_calloc(w->nsites, sizeof(*report->hosts));
+	report->why = vs_calloc(w->nsites, sizeof(*report->why));
+	for (size_t i = 0; i < w->nsites; i++) {
+		report->hosts[i] = w->sites[i].host;
+		report->why[i] = why[i];
+	}
+	return -1;
+}
+
+void vs_place_report_free(struct vs_place_report *r)
+{
+	free(r->hosts);
+	free(r->why);
+	memset(r, 0, sizeof(*r));
+}
+
+static void answer(const struct vs_work *w)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		const struct vs_site *s = &w->sites[w->site_of[i]];
+		struct vs_place_node *n = &w->nodes[i];
+
+		n->host = s->host;
+		n->pf = w->pf_of[i] < 0 ? NULL : &s->host->pfs[w->pf_of[i]];
+		n->pf_automatic = n->pf && vs_fit_of(w, w->class_of[i],
+						     w->site_of[i])->automatic;
+	}
+}
+
+int vs_place(const struct vs_place_env *env, struct vs_place_node *nodes,
+	     size_t n, struct vs_place_report *report, struct vs_err *err)
+{
+	struct vs_work w;
+	size_t failed;
+	int rc = 0;
+
+	if (report)
+		memset(report, 0, sizeof(*report));
+	if (!n)
+		return 0;
+	vs_work_init(&w, env, nodes, n, false);
+	failed = place_all(&w);
+	if (failed == w.nclasses)
+		answer(&w);
+	else
+		rc = refuse(&w, failed, report, err);
+	vs_work_free(&w);
+	return rc;
+}
+
+/* ---- how many -------------------------------------------------------------- */
+
+static size_t rooms(const struct vs_place_env *env,
+		    const struct vs_place_node *like, size_t limit, bool ever)
+{
+	struct vs_place_node one = *like;
+	struct vs_work w;
+	size_t sum = 0;
+
+	vs_work_init(&w, env, &one, 1, ever);
+	for (size_t i = 0; i < w.nsites && sum < limit; i++) {
+		if (ever && vs_fit_of(&w, 0, i)->fixed == VS_REFUSE_UNKNOWN)
+			sum = limit;
+		else
+			sum += vs_fit_room(&w, 0, i, limit - sum);
+	}
+	vs_work_free(&w);
+	return sum;
+}
+
+size_t vs_place_room(const struct vs_place_env *env,
+		     const struct vs_place_node *like, size_t limit)
+{
+	return rooms(env, like, limit, false);
+}
+
+size_t vs_place_capacity(const struct vs_place_env *env,
+			 const struct vs_place_node *like, size_t limit)
+{
+	return rooms(env, like, limit, true);
+}

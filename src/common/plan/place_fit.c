@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Placement's hard criteria: may a VM of this class run on this host?
+ *
+ * Rules: the criteria are asked in the order of the refusals' texts, so that
+ * the reason given is the first that an administrator would mend; nothing is
+ * read twice per call. Never prefers a host: that is the policies' part.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "plan/place_i.h"
+#include "util/mem.h"
+
+#define HW_LATENCY_HIGH 14	/* vSphere: latency sensitivity "high" */
+#define MILLION 1000000
+
+struct vs_fit *vs_fit_of(const struct vs_work *w, size_t cls, size_t site)
+{
+	return &w->fits[cls * w->nsites + site];
+}
+
+/* ---- what is fixed --------------------------------------------------------- */
+
+static bool cluster_allowed(const struct vs_work *w, const struct vs_host *h)
+{
+	const char **m = w->env->clusters;
+
+	if (!m)
+		return true;
+	for (; *m; m++) {
+		if (!strcmp(*m, h->cluster))
+			return true;
+	}
+	return false;
+}
+
+/* PFs that reach the class's network, and how many uplinks of its switch
+ * there are (the pool that an automatic card draws from). */
+static uint32_t reaching_pfs(const struct vs_work *w, const struct vs_class *c,
+			     const struct vs_host *h, int *pool)
+{
+	const struct vs_adapter *a = c->profile->adapter;
+	uint32_t mask = 0;
+
+	*pool = 0;
+	for (int i = 0; i < h->npfs; i++) {
+		const struct vs_pf *pf = &h->pfs[i];
+		bool uplink = c->net->switch_uuid[0] &&
+			!strcmp(pf->switch_uuid, c->net->switch_uuid);
+
+		*pool += uplink;
+		/* a standard switch has no uuid: there the name is all */
+		if (a->pf[0] ? strcmp(a->pf, pf->pci) : !uplink)
+			continue;
+		if (c->net->switch_uuid[0] && !uplink)
+			continue;
+		/* InfiniBand ports appear to ESXi as NICs without link */
+		if (a->link == VS_LINK_ETHERNET && !pf->link_up && !w->ever)
+			continue;
+		mask |= 1u << i;
+	}
+	return mask;
+}
+
+static enum vs_refusal fixed_host(const struct vs_work *w,
+				  const struct vs_class *c,
+				  const struct vs_host *h)
+{
+	/* for "ever", what hasn't been delivered is no reason */
+	if (!w->ever && !vs_host_usable(h))
+		return VS_REFUSE_HOST_STATE;
+	if (!cluster_allowed(w, h))
+		return VS_REFUSE_CLUSTER;
+	if (w->env->store && !(w->ever && !h->nstores) &&
+	    !vs_host_has_store(h, w->env->store))
+		return VS_REFUSE_STORE;
+	if (h->max_hw && h->max_hw < c->min_hw)
+		return VS_REFUSE_HW;
+	if (!c->net || (!(w->ever && !h->nnets) &&
+			!vs_host_has_net(h, c->net->moid)))
+		return VS_REFUSE_NETWORK;
+	return VS_REFUSE_NONE;
+}
+
+static void fit_fill(const struct vs_work *w, const struct vs_class *c,
+		     const struct vs_site *s, struct vs_fit *f)
+{
+	int pool;
+
+	f->fixed = fixed_host(w, c, s->host);
+	if (f->fixed || !c->takes_vf)
+		return;
+	if (!s->host->pfs_known || s->sum.unknown) {
+		f->fixed = VS_REFUSE_UNKNOWN;
+		return;
+	}
+	f->pfs = reaching_pfs(w, c, s->host, &pool);
+	f->automatic = pool == 1 && !c->profile->adapter->pf[0];
+	if (!f->pfs)
+		f->fixed = VS_REFUSE_NO_PF;
+}
+
+/* ---- what is free now ------------------------------------------------------ */
+
+static int64_t cpu_need(const struct vs_class *c, const struct vs_host *h)
+{
+	return vs_profile_cpu_mhz(c->profile, h->core_mhz);
+}
+
+static size_t free_vfs(const struct vs_site *s, uint32_t pfs)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < s->host->npfs; i++) {
+		if ((pfs & 1u << i) && s->sum.pf[i].free > 0)
+			n += s->sum.pf[i].free;
+	}
+	return n;
+}
+
+enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site)
+{
+	const struct vs_class *c = &w->classes[cls];
+	const struct vs_site *s = &w->sites[site];
+	const struct vs_fit *f = vs_fit_of(w, cls, site);
+	int64_t cpu;
+
+	if (f->fixed)
+		return f->fixed;
+	if (c->takes_vf && !free_vfs(s, f->pfs))
+		return VS_REFUSE_VF;
+	cpu = cpu_need(c, s->host);
+	if (cpu && cpu > s->sum.cpu_free)
+		return VS_REFUSE_CPU;
+	if (c->mem_mb > s->sum.mem_free)
+		return VS_REFUSE_MEMORY;
+	if (s->avoided ||
+	    (c->takes_vf && !free_vfs(s, f->pfs & ~s->avoided_pfs)))
+		return VS_REFUSE_AVOID;
+	return VS_REFUSE_NONE;
+}
+
+static size_t min_size(size_t a, int64_t b)
+{
+	return b < 0 ? 0 : (uint64_t)b < a ? (size_t)b : a;
+}
+
+size_t vs_fit_room(const struct vs_work *w, size_t cls, size_t site,
+		   size_t limit)
+{
+	const struct vs_class *c = &w->classes[cls];
+	const struct vs_site *s = &w->sites[site];
+	const struct vs_fit *f = vs_fit_of(w, cls, site);
+	int64_t cpu = cpu_need(c, s->host);
+
+	if (f->fixed || s->avoided)
+		return 0;
+	if (c->takes_vf)
+		limit = min_size(limit, free_vfs(s, f->pfs & ~s->avoided_pfs));
+	if (cpu && !(w->ever && !s->host->cores))
+		limit = min_size(limit, s->sum.cpu_free / cpu);
+	if (!(w->ever && !s->host->memory_mb))
+		limit = min_size(limit, s->sum.mem_free < 0 ? 0 :
+				 s->sum.mem_free / c->mem_mb);
+	return limit;
+}
+
+static int64_t share(int64_t part, int64_t whole)
+{
+	return whole > 0 ? part * MILLION / whole : 0;
+}
+
+static int64_t max64(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+int64_t vs_fit_load(const struct vs_work *w, size_t cls, size_t site)
+{
+	const struct vs_class *c = &w->classes[cls];
+	const struct vs_site *s = &w->sites[site];
+	const struct vs_fit *f = vs_fit_of(w, cls, site);
+	const struct vs_profile *p = c->profile;
+	const struct vs_host *h = s->host;
+	int64_t total = 0, used = 0, load = 0;
+
+	for (int i = 0; i < h->npfs; i++) {
+		if (!(f->pfs & 1u << i))
+			continue;
+		total += s->sum.pf[i].total;
+		used += s->sum.pf[i].total - s->sum.pf[i].free;
+	}
+	if (c->takes_vf)
+		load = share(used + 1, total);
+	load = max64(load, share(s->sum.cpu_given +
+				 (int64_t)p->vcpus * h->core_mhz,
+				 (int64_t)h->cores * h->core_mhz));
+	return max64(load, share(s->sum.mem_given +
+				 max64(c->mem_mb, p->memory_mb),
+				 h->memory_mb));
+}
+
+/* ---- putting a node on a site ---------------------------------------------- */
+
+/* Is there memory for it on the NUMA node of this PF? Where nobody knows the
+ * nodes, all are alike. */
+static bool numa_holds(const struct vs_class *c, const struct vs_site *s,
+		       int pf)
+{
+	const struct vs_host *h = s->host;
+	int64_t used = 0;
+
+	if (h->pfs[pf].numa < 0 || h->numa_nodes < 2)
+		return true;
+	for (int i = 0; i < h->npfs; i++) {
+		if (h->pfs[i].numa == h->pfs[pf].numa)
+			used += s->sum.pf_mem_mb[i];
+	}
+	return used + c->mem_mb <= h->memory_mb / h->numa_nodes;
+}
+
+static int choose_pf(const struct vs_work *w, size_t cls, size_t site)
+{
+	const struct vs_site *s = &w->sites[site];
+	uint32_t mask = vs_fit_of(w, cls, site)->pfs & ~s->avoided_pfs;
+	const struct vs_class *c = &w->classes[cls];
+	int best = -1, best_vfs = 0;
+	bool best_numa = false;
+
+	for (int i = 0; i < s->host->npfs; i++) {
+		int vfs = s->sum.pf[i].free, order;
+		bool numa;
+
+		if (!(mask & 1u << i) || vfs <= 0)
+			continue;
+		numa = numa_holds(c, s, i);
+		order = (int)numa - (int)best_numa;
+		if (!order)
+			order = vfs - best_vfs;
+		if (!order)
+			order = strcmp(s->host->pfs[best].pci,
+				       s->host->pfs[i].pci);
+		if (best < 0 || order > 0) {
+			best = i;
+			best_vfs = vfs;
+			best_numa = numa;
+		}
+	}
+	return best;
+}
+
+static void site_charge(struct vs_work *w, size_t node, int sign)
+{
+	const struct vs_class *c = &w->classes[w->class_of[node]];
+	struct vs_site *s = &w->sites[w->site_of[node]];
+	const struct vs_profile *p = c->profile;
+	int pf = w->pf_of[node];
+
+	if (pf >= 0) {
+		s->sum.pf[pf].free -= sign;
+		s->sum.pf_mem_mb[pf] += sign * c->mem_mb;
+	}
+	s->sum.cpu_free -= sign * cpu_need(c, s->host);
+	s->sum.mem_free -= sign * c->mem_mb;
+	s->sum.cpu_given += sign * (int64_t)p->vcpus * s->host->core_mhz;
+	s->sum.mem_given += sign * max64(c->mem_mb, p->memory_mb);
+	s->sum.vms += sign;
+	s->placed += sign;
+}
+
+void vs_put_on_pf(struct vs_work *w, size_t node, size_t site, int pf)
+{
+	struct vs_site *s = &w->sites[site];
+
+	w->site_of[node] = site;
+	w->pf_of[node] = pf;
+	w->next[node] = s->first;
+	s->first = node;
+	site_charge(w, node, 1);
+}
+
+void vs_put(struct vs_work *w, size_t node, size_t site)
+{
+	size_t cls = w->class_of[node];
+
+	vs_put_on_pf(w, node, site, w->classes[cls].takes_vf ?
+		     choose_pf(w, cls, site) : -1);
+}
+
+void vs_unput(struct vs_work *w, size_t node)
+{
+	size_t *at = &w->sites[w->site_of[node]].first;
+
+	site_charge(w, node, -1);
+	while (*at != node)
+		at = &w->next[*at];
+	*at = w->next[node];
+	w->next[node] = w->site_of[node] = VS_NO_NODE;
+}
+
+/* ---- the work area --------------------------------------------------------- */
+
+static bool same_class(const struct vs_class *c, const struct vs_place_node *n)
+{
+	const struct vs_profile *a = c->profile, *b = n->profile;
+
+	return c->net == n->net && a->adapter == b->adapter &&
+	       a->vcpus == b->vcpus && a->memory_mb == b->memory_mb &&
+	       a->latency_high == b->latency_high;
+}
+
+static size_t class_find(struct vs_work *w, const struct vs_place_node *n)
+{
+	const struct vs_adapter_kind *kind =
+		&vs_adapter_kinds[n->profile->adapter->type];
+	struct vs_class *c;
+	size_t i;
+
+	for (i = 0; i < w->nclasses; i++) {
+		if (same_class(&w->classes[i], n))
+			return i;
+	}
+	c = &w->classes[w->nclasses++];
+	c->profile = n->profile;
+	c->net = n->net;
+	c->takes_vf = kind->takes_vf;
+	c->min_hw = kind->min_hw;
+	if (n->profile->latency_high && c->min_hw < HW_LATENCY_HIGH)
+		c->min_hw = HW_LATENCY_HIGH;
+	c->mem_mb = vs_profile_reserved_mb(n->profile) +
+		    vs_profile_overhead_mb(n->profile);
+	return i;
+}
+
+static int by_host_name(const void *a, const void *b)
+{
+	const struct vs_host *x = *(struct vs_host *const *)a;
+	const struct vs_host *y = *(struct vs_host *const *)b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : strcmp(x->moid, y->moid);
+}
+
+static void site_fill(const struct vs_work *w, const struct vs_host *h,
+		      const struct vs_host_sum *sum, struct vs_site *s)
+{
+	const struct vs_place_env *env = w->env;
+	char why[64];
+
+	s->host = h;
+	s->first = VS_NO_NODE;
+	if (sum)
+		s->sum = *sum;
+	if (w->ever) {
+		for (int i = 0; i < h->npfs; i++)
+			s->sum.pf[i].free = h->pfs[i].vfs;
+		s->sum.cpu_free = (int64_t)h->cores * h->core_mhz;
+		s->sum.mem_free = h->memory_mb;
+		return;
+	}
+	if (!env->avoid)
+		return;
+	s->avoided = env->avoid(env->arg, h, NULL, why, sizeof(why));
+	for (int i = 0; i < h->npfs; i++) {
+		if (env->avoid(env->arg, h, &h->pfs[i], why, sizeof(why)))
+			s->avoided_pfs |= 1u << i;
+	}
+}
+
+static void sites_init(struct vs_work *w)
+{
+	const struct vs_inventory *inv = w->env->inv;
+	VS_FREE const struct vs_host **hosts = NULL;
+	VS_FREE struct vs_host_sum *sums = NULL;
+
+	w->nsites = inv->nhosts;
+	w->sites = vs_calloc(w->nsites, sizeof(*w->sites));
+	hosts = vs_calloc(w->nsites, sizeof(*hosts));
+	for (size_t i = 0; i < w->nsites; i++)
+		hosts[i] = inv->by_index[i];
+	qsort(hosts, w->nsites, sizeof(*hosts), by_host_name);
+	if (!w->ever) {
+		sums = vs_calloc(w->nsites, sizeof(*sums));
+		vs_ledger_sum(w->env->ledger, inv, w->env->folder,
+			      w->env->cluster_id, sums);
+	}
+	for (size_t i = 0; i < w->nsites; i++)
+		site_fill(w, hosts[i], sums ? &sums[hosts[i]->index] : NULL,
+			  &w->sites[i]);
+}
+
+/* Where each node's VM lies, as a site. */
+static void prefers_init(struct vs_work *w)
+{
+	VS_FREE size_t *site_at = vs_calloc(w->nsites, sizeof(*site_at));
+
+	for (size_t i = 0; i < w->nsites; i++)
+		site_at[w->sites[i].host->index] = i;
+	for (size_t i = 0; i < w->n; i++) {
+		const char *moid = w->nodes[i].prefer_host;
+		const struct vs_host *h = moid && moid[0] ?
+			vs_host_get(w->env->inv, moid) : NULL;
+
+		w->prefers[i] = h ? site_at[h->index] : VS_NO_NODE;
+	}
+}
+
+void vs_work_init(struct vs_work *w, const struct vs_place_env *env,
+		  struct vs_place_node *nodes, size_t n, bool ever)
+{
+	memset(w, 0, sizeof(*w));
+	w->env = env;
+	w->ever = ever;
+	w->nodes = nodes;
+	w->n = n;
+	sites_init(w);
+	w->classes = vs_calloc(n, sizeof(*w->classes));
+	w->class_of = vs_calloc(n, sizeof(*w->class_of));
+	w->site_of = vs_calloc(n, sizeof(*w->site_of));
+	w->next = vs_calloc(n, sizeof(*w->next));
+	w->pf_of = vs_calloc(n, sizeof(*w->pf_of));
+	w->prefers = vs_calloc(n, sizeof(*w->prefers));
+	w->order = vs_calloc(n, sizeof(*w->order));
+	for (size_t i = 0; i < n; i++) {
+		w->class_of[i] = class_find(w, &nodes[i]);
+		w->classes[w->class_of[i]].count++;
+		w->site_of[i] = w->next[i] = VS_NO_NODE;
+		w->pf_of[i] = -1;
+		w->order[i] = i;
+	}
+	prefers_init(w);
+	w->fits = vs_calloc(w->nclasses * w->nsites, sizeof(*w->fits));
+	for (size_t c = 0; c < w->nclasses; c++) {
+		for (size_t s = 0; s < w->nsites; s++)
+			fit_fill(w, &w->classes[c], &w->sites[s],
+				 vs_fit_of(w, c, s));
+	}
+}
+
+void vs_work_free(struct vs_work *w)
+{
+	free(w->sites);
+	free(w->classes);
+	free(w->fits);
+	free(w->class_of);
+	free(w->site_of);
+	free(w->next);
+	free(w->pf_of);
+	free(w->prefers);
+	free(w->order);
+}

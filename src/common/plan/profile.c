@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Profiles: their hash, and what one VM of them costs a host.
+ *
+ * Rules: the hash is the same on every machine and for every host (numbers
+ * are hashed as text, the MHz of a CPU reservation not at all); whatever a
+ * running VM can't have changed under it is in it. Never guesses: a template
+ * that isn't resolved has no hash.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "plan/profile.h"
+#include "util/mem.h"
+
+#define HALF 8		/* hex digits on each side of the dash */
+
+static uint32_t fold(uint64_t h)
+{
+	return (uint32_t)(h >> 32 ^ h);
+}
+
+int vs_profile_hash(const struct vs_profile *p, char out[VS_PROFILE_HASH_LEN])
+{
+	const struct vs_adapter *a = p->adapter;
+	uint64_t t = VS_HASH_START, s = VS_HASH_START;
+	char numbers[96];
+
+	if (!p->template_moid[0])
+		return -1;
+	t = vs_hash_str(t, p->template_moid);
+	t = vs_hash_str(t, p->template_version);
+	snprintf(numbers, sizeof(numbers), "%d %d %d %d %lld %d", (int)a->type,
+		 (int)a->link, a->mtu, p->vcpus, (long long)p->memory_mb,
+		 (int)p->latency_high);
+	s = vs_hash_str(s, a->name);
+	s = vs_hash_str(s, a->network);
+	s = vs_hash_str(s, a->pf);
+	s = vs_hash_str(s, numbers);
+	snprintf(out, VS_PROFILE_HASH_LEN, "%08x-%08x",
+		 (unsigned int)fold(t), (unsigned int)fold(s));
+	return 0;
+}
+
+static bool hash_valid(const char *s)
+{
+	if (!s || strlen(s) != VS_PROFILE_HASH_LEN - 1 || s[HALF] != '-')
+		return false;
+	return strspn(s, "0123456789abcdef") == HALF &&
+	       strspn(s + HALF + 1, "0123456789abcdef") == HALF;
+}
+
+enum vs_profile_fit vs_profile_fit(const char *have, const char *want)
+{
+	if (!hash_valid(have) || !hash_valid(want) || memcmp(have, want, HALF))
+		return VS_FIT_REBUILD;
+	return strcmp(have, want) ? VS_FIT_RECONFIGURE : VS_FIT_RIGHT;
+}
+
+/* Latency sensitivity "high" is refused without a full CPU and memory
+ * reservation: vCPUs x the host's MHz (vSphere's resource management). */
+int64_t vs_profile_cpu_mhz(const struct vs_profile *p, int host_core_mhz)
+{
+	return p->latency_high ? (int64_t)p->vcpus * host_core_mhz : 0;
+}
+
+int64_t vs_profile_reserved_mb(const struct vs_profile *p)
+{
+	if (p->latency_high || vs_adapter_kinds[p->adapter->type].full_memory)
+		return p->memory_mb;
+	return 0;
+}
+
+int64_t vs_overhead_mb(int vcpus, int64_t memory_mb)
+{
+	/* VMware's table of overhead memory: 20 MB + 4 per vCPU + 0.7 % of
+	 * the VM's memory; rounded up by half for devices and DMA maps. */
+	return 64 + 8 * (int64_t)vcpus + (memory_mb + 99) / 100;
+}
+
+int64_t vs_profile_overhead_mb(const struct vs_profile *p)
+{
+	return vs_overhead_mb(p->vcpus, p->memory_mb);
+}
