@@ -10,6 +10,7 @@ package main
 import (
 	"bytes"
 	"container/list"
+	"sort"
 
 	"github.com/vmware/govmomi/vim25/mo"
 	"github.com/vmware/govmomi/vim25/types"
@@ -149,6 +150,7 @@ func allProps(kind string) []string {
 			res = append(res, n)
 		}
 	}
+	sort.Strings(res)
 	return res
 }
 

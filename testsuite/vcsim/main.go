@@ -10,6 +10,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -55,7 +56,7 @@ func newServer(inv *inventory, listen, dir string) (*server, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/sdk/vim25/", w.serveVI)
 	mux.HandleFunc("/api/vcenter/system", w.serveHello)
-	mux.HandleFunc("/sdk/vimServiceVersions.xml", w.mirror.svc.ServiceVersions)
+	mux.HandleFunc("/sdk/vimServiceVersions.xml", w.serveVersions)
 	mux.Handle("/sdk", w.mirror)
 	s.admin(mux)
 	s.srv = &http.Server{Handler: mux, ErrorLog: log.New(io.Discard, "", 0),
@@ -90,6 +91,20 @@ func (w *world) serveHello(rw http.ResponseWriter, r *http.Request) {
 		}
 	}
 	answerJSON(rw, map[string]any{"api_release": found})
+}
+
+// serveVersions is /sdk/vimServiceVersions.xml: the newest release and all
+// older ones.
+func (w *world) serveVersions(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Content-Type", "text/xml")
+	fmt.Fprintf(rw, "<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\n<namespaces version=\"1.0\">\n <namespace>\n  <name>urn:vim25</name>\n"+
+		"  <version>%s</version>\n  <priorVersions>\n", w.inv.About.ApiVersion)
+	for _, rel := range append(append([]string{}, releases...), "6.7.3", "6.7", "6.5") {
+		if versionLess(rel, w.inv.About.ApiVersion) {
+			fmt.Fprintf(rw, "   <version>%s</version>\n", rel)
+		}
+	}
+	fmt.Fprint(rw, "  </priorVersions>\n </namespace>\n</namespaces>\n")
 }
 
 // ready tells where the server is.

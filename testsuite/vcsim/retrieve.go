@@ -73,6 +73,7 @@ func (c *call) readItems(specs []types.PropertyFilterSpec) ([]readItem, error) {
 		}
 		for _, o := range sel.objs {
 			if wanted(spec.PropSet, o.ref.Type) {
+				c.w.beforeRead(o)
 				items = append(items, readItem{o, specPaths(spec.PropSet, o.ref.Type)})
 			}
 		}

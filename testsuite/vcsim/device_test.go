@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// device_test.go: cards, VFs, admission.
+
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestAVfBelongsToOneVM(t *testing.T) {
+	c := start(t, func(inv *inventory) { inv.Datacenters[0].VMs = nil }).login()
+	var vms []obj
+	for i := 0; i < 12; i++ {
+		vms = append(vms, c.clone(fmt.Sprintf("n%02d", i), "esx01", c.sriov(nil)))
+	}
+	var tasks []any
+	for _, vm := range vms {
+		tasks = append(tasks, c.vmOp(vm, "PowerOnVM_Task", nil))
+	}
+	good, lost := 0, obj(nil)
+	for i, tk := range tasks {
+		if c.done(tk)["state"] == "success" {
+			good++
+			continue
+		}
+		_, text := c.taskFault("GenericVmConfigFault", tk)
+		if text != "pciPassthru0: No SR-IOV virtual function (VF) is available for given physical function (PF) (0000:3b:00.0)" {
+			t.Fatal(text)
+		}
+		lost = vms[i]
+		if p := c.read(vms[i], "runtime.powerState"); p != "poweredOff" {
+			t.Fatal(p)
+		}
+	}
+	if good != 8 || lost == nil {
+		t.Fatalf("%d VMs share 8 VFs", good)
+	}
+	if n := c.counter("powerOnFullPF"); n != 4 {
+		t.Fatalf("powerOnFullPF=%d", n)
+	}
+	seen := map[string]bool{}
+	for _, v := range c.admin("GET", "state", nil)["vms"].([]any) {
+		for _, cd := range v.(obj)["cards"].([]any) {
+			if vf := cd.(obj)["vf"].(string); vf != "" && seen[vf] {
+				t.Fatalf("%s twice", vf)
+			} else {
+				seen[vf] = true
+			}
+		}
+	}
+	c.ok(c.vmOp(vms[0], "PowerOffVM_Task", nil))
+	c.ok(c.vmOp(lost, "PowerOnVM_Task", nil))
+}
+
+func TestTheFaultNamesTheModule(t *testing.T) {
+	c := start(t, nil).login()
+	c.admin("POST", "do", obj{"op": "setVfs", "host": "esx02", "pci": "0000:3b:00.0", "vfs": 0})
+	vm := c.clone("n1", "esx02", c.sriov(explicitPF("0000:3b:00.0")))
+	f, _ := c.taskFault("GenericVmConfigFault", c.vmOp(vm, "PowerOnVM_Task", nil))
+	msgs := fmt.Sprint(f["faultMessage"])
+	if !strings.Contains(msgs, "Module 'DevicePowerOn' power on failed.") || !strings.Contains(msgs, "(0000:3b:00.0)") {
+		t.Fatal(msgs)
+	}
+}
+
+func TestSriovCardsAreRekeyedAndTheVfIsNotReported(t *testing.T) {
+	c := start(t, nil).login()
+	cfg := c.sriov(obj{"addressType": "manual", "macAddress": "00:50:56:3F:00:01", "unitNumber": 9, "allowGuestOSMtuChange": true})
+	cfg["deviceChange"] = append(cfg["deviceChange"].([]any), c.card("VirtualSriovEthernetCard", "SRIOV-ROCE-PG", obj{"key": -102}))
+	vm := c.clone("n1", "esx03", cfg)
+	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
+	var cards []obj
+	for _, d := range c.read(vm, "config.hardware.device").([]any) {
+		if d.(obj)["_typeName"] == "VirtualSriovEthernetCard" {
+			cards = append(cards, d.(obj))
+		}
+	}
+	if len(cards) != 2 || cards[0]["key"] != 13031.0 || cards[1]["key"] != 13030.0 || cards[0]["unitNumber"] != 65.0 ||
+		cards[1]["unitNumber"] != 64.0 || cards[0]["macAddress"] != "00:50:56:3f:00:01" || cards[0]["allowGuestOSMtuChange"] != true {
+		t.Fatal(cards)
+	}
+	b := cards[0]["sriovBacking"].(obj)
+	if b["physicalFunctionBacking"].(obj)["id"] != "Automatic-0000:3b:00.0" || b["virtualFunctionBacking"] != nil {
+		t.Fatal(b)
+	}
+}
+
+func TestBadDevicesAreRefused(t *testing.T) {
+	c := start(t, nil).login()
+	mac := c.sriov(obj{"addressType": "manual", "macAddress": "00:50:56:80:00:01"})
+	c.taskFault("InvalidDeviceSpec", c.cloneTask("n1", "esx01", mac))
+	c.taskFault("InvalidDeviceBacking", c.cloneTask("n1", "esx01", c.sriov(explicitPF("0000:99:00.0"))))
+	bad := c.card("VirtualVmxnet3", "VM-PG", nil)
+	bad["device"].(obj)["backing"].(obj)["port"].(obj)["portgroupKey"] = "dvportgroup-0"
+	c.taskFault("InvalidDeviceBacking", c.cloneTask("n1", "esx01", obj{"deviceChange": []any{bad}}))
+	std := c.card("VirtualVmxnet3Vrdma", "PVRDMA-PG", obj{"deviceProtocol": "rocev2",
+		"backing": obj{"_typeName": "VirtualEthernetCardNetworkBackingInfo", "deviceName": "std-net"}})
+	c.taskFault("InvalidDeviceBacking", c.cloneTask("n1", "esx01", obj{"deviceChange": []any{std}}))
+	vm := c.clone("n1", "esx01", obj{"deviceChange": []any{c.card("VirtualVmxnet3Vrdma", "PVRDMA-PG", nil)}})
+	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
+	hot := obj{"spec": obj{"_typeName": "VirtualMachineConfigSpec", "deviceChange": []any{c.card("VirtualSriovEthernetCard", "SRIOV-ROCE-PG", nil)}}}
+	f, _ := c.taskFault("GenericVmConfigFault", c.vmOp(vm, "ReconfigVM_Task", hot))
+	if !strings.Contains(fmt.Sprint(f), "msg.devices.hotplug.failed") {
+		t.Fatal(f)
+	}
+}
+
+func TestPassthroughDemandsAllItsMemory(t *testing.T) {
+	c := start(t, nil).login()
+	cfg := c.sriov(nil)
+	delete(cfg, "memoryReservationLockedToMax")
+	vm := c.clone("n1", "esx02", cfg)
+	_, text := c.taskFault("GenericVmConfigFault", c.vmOp(vm, "PowerOnVM_Task", nil))
+	if text != "Invalid memory setting: memory reservation (sched.mem.min) should be equal to memsize(4096)." {
+		t.Fatal(text)
+	}
+	lat := c.sriov(nil)
+	lat["latencySensitivity"] = obj{"_typeName": "LatencySensitivity", "level": "high"}
+	vm = c.clone("n2", "esx02", lat)
+	c.taskFault("GenericVmConfigFault", c.vmOp(vm, "PowerOnVM_Task", nil))
+	full := obj{"spec": obj{"_typeName": "VirtualMachineConfigSpec", "cpuAllocation": obj{"_typeName": "ResourceAllocationInfo", "reservation": 4 * 2600}}}
+	c.ok(c.vmOp(vm, "ReconfigVM_Task", full))
+	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
+}
+
+func TestAdmissionCountsReservations(t *testing.T) {
+	c := start(t, nil).login()
+	big := obj{"memoryMB": 300000, "memoryReservationLockedToMax": true}
+	a, b := c.clone("a", "esx03", big), c.clone("b", "esx03", big)
+	c.ok(c.vmOp(a, "PowerOnVM_Task", nil))
+	f, _ := c.taskFault("InsufficientMemoryResourcesFault", c.vmOp(b, "PowerOnVM_Task", nil))
+	if f["requested"].(float64) <= f["unreserved"].(float64) {
+		t.Fatal(f)
+	}
+	cpu := obj{"numCPUs": 40, "cpuAllocation": obj{"_typeName": "ResourceAllocationInfo", "reservation": 40 * 2600}}
+	a, b = c.clone("c", "esx04", cpu), c.clone("d", "esx04", cpu)
+	c.ok(c.vmOp(a, "PowerOnVM_Task", nil))
+	c.taskFault("InsufficientCpuResourcesFault", c.vmOp(b, "PowerOnVM_Task", nil))
+}
+
+func TestTwoPortsOfASwitchShareTheLoad(t *testing.T) {
+	c := start(t, func(inv *inventory) {
+		h := &inv.Datacenters[0].Clusters[0].Hosts[0]
+		h.Pnics = append(h.Pnics, pnicSpec{Device: "vmnic6", Pci: "0000:3b:00.1", Switch: "dvs-rdma", SpeedMb: 100000, Sriov: &sriovSpec{Vfs: 1, Max: 8}})
+	}).login()
+	var wg sync.WaitGroup
+	for i := 0; i < 9; i++ {
+		vm := c.clone(fmt.Sprintf("n%d", i), "esx02", c.sriov(nil))
+		wg.Add(1)
+		go func() { defer wg.Done(); c.done(c.vmOp(vm, "PowerOnVM_Task", nil)) }()
+	}
+	wg.Wait()
+	for _, h := range c.admin("GET", "state", nil)["hosts"].([]any) {
+		if h.(obj)["name"] != "esx02" {
+			continue
+		}
+		for _, p := range h.(obj)["pfs"].([]any) {
+			if p.(obj)["switch"] == "dvs-rdma" && p.(obj)["used"] != p.(obj)["vfs"] {
+				t.Fatal(p)
+			}
+		}
+	}
+	if n := c.counter("powerOnFullPF"); n != 0 {
+		t.Fatal(n)
+	}
+}
+
+func TestRawVfsAndForeignVMsHoldVfs(t *testing.T) {
+	c := start(t, nil).login()
+	c.admin("POST", "do", obj{"op": "addVm", "spec": obj{"name": "raw", "host": "esx02", "powerOn": true, "memoryMB": 1024,
+		"cards": []any{obj{"type": "rawvf", "vf": "0000:3b:00.2"}}}})
+	c.admin("POST", "do", obj{"op": "setVfs", "host": "esx02", "pci": "0000:3b:00.0", "vfs": 1})
+	vm := c.clone("n1", "esx02", c.sriov(nil))
+	c.taskFault("GenericVmConfigFault", c.vmOp(vm, "PowerOnVM_Task", nil))
+	if n := c.counter("powerOnFullPF"); n != 1 {
+		t.Fatal(n)
+	}
+}

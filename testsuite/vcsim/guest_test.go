@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// guest_test.go: the guest hook.
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const hookScript = `#!/bin/sh
+trap 'echo term >> "$VM_DIR/log"; exit 0' TERM
+echo "boot $VM_BOOT $VM_NAME $VM_MOID $VM_HOST" >> "$VM_DIR/log"
+cp "$VM_GUESTINFO" "$VM_DIR/gi.$VM_BOOT"; cp "$VM_CARDS" "$VM_DIR/cards.$VM_BOOT"
+echo "guestinfo.ready=yes" > "$VM_DIR/guestinfo.set"
+[ -e "$VM_DIR/halt" ] && exit 42
+sleep 300 & echo $! > "$VM_DIR/child"
+wait
+`
+
+func until(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for i := 0; i < 400; i++ {
+		if f() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("never: " + what)
+}
+
+func text(file string) string {
+	b, _ := os.ReadFile(file)
+	return string(b)
+}
+
+func TestAGuestRunsWhileItsVMIsOn(t *testing.T) {
+	hook := filepath.Join(t.TempDir(), "hook")
+	if err := os.WriteFile(hook, []byte(hookScript), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, func(inv *inventory) { inv.Guest.Command = []string{hook} }).login()
+	cfg := c.sriov(obj{"addressType": "manual", "macAddress": "00:50:56:00:00:09"})
+	cfg["extraConfig"] = extra("guestinfo.slurm.node", "n1", "other", "x")
+	vm := c.clone("n1", "esx02", cfg)
+	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
+	dir := filepath.Join(c.s.w.dir, "vms", vm["value"].(string))
+	until(t, "guestinfo", func() bool { return c.read(vm, `config.extraConfig["guestinfo.ready"]`) != nil })
+	if c.read(vm, "guest.toolsRunningStatus") != "guestToolsRunning" || !strings.HasPrefix(text(dir+"/log"), "boot 1 n1 vm-") {
+		t.Fatal(text(dir + "/log"))
+	}
+	gi, cards := map[string]string{}, []cardInfo{}
+	_ = json.Unmarshal([]byte(text(dir+"/gi.1")), &gi)
+	_ = json.Unmarshal([]byte(text(dir+"/cards.1")), &cards)
+	if len(gi) != 1 || gi["guestinfo.slurm.node"] != "n1" || len(cards) != 2 || cards[1].Vf != "0000:3b:00.2" || cards[1].Mac != "00:50:56:00:00:09" || cards[1].Network != "SRIOV-ROCE-PG" {
+		t.Fatal(gi, cards)
+	}
+	pid := 0
+	until(t, "child", func() bool { _ = json.Unmarshal([]byte(text(dir+"/child")), &pid); return pid > 0 })
+	c.ok(c.vmOp(vm, "PowerOffVM_Task", nil))
+	until(t, "the group's end", func() bool { return syscall.Kill(pid, 0) != nil })
+	if c.read(vm, "guest.toolsRunningStatus") != "guestToolsNotRunning" {
+		t.Fatal("tools")
+	}
+	c.fails("InvalidPowerState", vm, "ShutdownGuest", nil)
+	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
+	until(t, "second boot", func() bool { return strings.Contains(text(dir+"/log"), "boot 2 n1") })
+	c.call(vm, "ShutdownGuest", nil)
+	until(t, "off", func() bool { return c.read(vm, "runtime.powerState") == "poweredOff" })
+	if err := os.WriteFile(dir+"/halt", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
+	until(t, "off by itself", func() bool { return c.read(vm, "runtime.powerState") == "poweredOff" })
+	c.ok(c.vmOp(vm, "Destroy_Task", nil))
+	until(t, "the directory's end", func() bool { _, err := os.Stat(dir); return err != nil })
+}
+
+func TestStoppingTheServerEndsAllGuests(t *testing.T) {
+	c := start(t, func(inv *inventory) {
+		inv.Guest.Command = []string{"/bin/sh", "-c", `trap "" TERM; echo $$ > "$VM_DIR/pid"; while :; do sleep 0.1; done`}
+	}).login()
+	vm := c.clone("n1", "esx02", obj{})
+	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
+	pid := 0
+	until(t, "pid", func() bool {
+		_ = json.Unmarshal([]byte(text(filepath.Join(c.s.w.dir, "vms", vm["value"].(string), "pid"))), &pid)
+		return pid > 0
+	})
+	begin := time.Now()
+	c.s.stop()
+	until(t, "the guest's end", func() bool { return syscall.Kill(pid, 0) != nil })
+	if time.Since(begin) > 2*time.Second {
+		t.Fatal(time.Since(begin))
+	}
+}
