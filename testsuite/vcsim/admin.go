@@ -106,7 +106,7 @@ func (s *server) do(op *adminOp) (any, error) {
 			return nil, fmt.Errorf("host: there is no %q", op.Host)
 		}
 		return w.doHost(h, op)
-	case "powerOn", "powerOff", "rename", "migrate", "destroyVm", "cloneVm":
+	case "powerOn", "powerOff", "rename", "migrate", "destroyVm", "cloneVm", "attachDisk":
 		v := w.findVM(op.Vm)
 		if v == nil {
 			return nil, fmt.Errorf("vm: there is no %q", op.Vm)
@@ -242,6 +242,9 @@ func (w *world) doVM(v *vmachine, op *adminOp) (any, error) {
 		return renameVM(c)
 	case "destroyVm":
 		return destroyVM(c)
+	case "attachDisk":
+		v.attachDisk(op.Name)
+		return nil, nil
 	case "migrate":
 		h := w.hostBy[op.Host]
 		if h == nil {

@@ -8,6 +8,7 @@ type counters struct {
 	mutating       int
 	powerOnFullPF  int
 	foreignTouches int
+	foreignDisks   int
 	maxInFlight    int
 	logins         int
 	failedLogins   int
@@ -21,7 +22,7 @@ func newCounters() *counters { return &counters{calls: map[string]int{}} }
 func (w *world) counters() map[string]any {
 	c := w.count
 	return map[string]any{"calls": c.calls, "mutating": c.mutating, "powerOnFullPF": c.powerOnFullPF,
-		"foreignTouches": c.foreignTouches, "maxInFlight": c.maxInFlight, "logins": c.logins,
+		"foreignTouches": c.foreignTouches, "foreignDisks": c.foreignDisks, "maxInFlight": c.maxInFlight, "logins": c.logins,
 		"failedLogins": c.failedLogins, "lockedLogins": c.lockedLogins, "sessions": len(w.sessions),
 		"waits": c.waits, "faults": c.faults}
 }

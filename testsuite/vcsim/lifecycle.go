@@ -5,6 +5,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/vmware/govmomi/vim25/mo"
 	"github.com/vmware/govmomi/vim25/types"
 )
@@ -41,10 +43,39 @@ func destroyVM(c *call) (any, error) {
 		if v.sources > 0 {
 			return nil, fault(&types.ResourceInUse{Type: "VirtualMachine", Name: v.m.Name}, "The resource '%s' is in use.", v.m.Name)
 		}
+		c.w.count.foreignDisks += v.foreignDisks()
 		c.w.erase(v, true)
 		return nil, nil
 	}}
 	return c.vmTask(v, "Destroy_Task", "VirtualMachine.destroy", t)
+}
+
+// foreignDisks are disks that are attached but lie in no directory of the VM:
+// Destroy_Task deletes them all the same.
+func (v *vmachine) foreignDisks() int {
+	n := 0
+	for _, d := range v.m.Config.Hardware.Device {
+		if disk, ok := d.(*types.VirtualDisk); ok {
+			b, ok := disk.Backing.(*types.VirtualDiskFlatVer2BackingInfo)
+			if ok && !strings.HasPrefix(b.FileName, v.m.Config.Files.LogDirectory) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// attachDisk is a person's deed: a disk with data, attached for a while.
+func (v *vmachine) attachDisk(file string) {
+	list := v.m.Config.Hardware.Device
+	d := &types.VirtualDisk{CapacityInKB: 1 << 20, CapacityInBytes: 1 << 30}
+	d.Key = nextKey(list, 2001, 1)
+	d.ControllerKey, d.UnitNumber = 1000, types.NewInt32(d.Key-2000)
+	d.DeviceInfo = &types.Description{Label: "Hard disk 2", Summary: "1,048,576 KB"}
+	d.Backing = &types.VirtualDiskFlatVer2BackingInfo{VirtualDeviceFileBackingInfo: types.VirtualDeviceFileBackingInfo{FileName: file}, DiskMode: "persistent"}
+	v.m.Config.Hardware.Device = append(list[:len(list):len(list)], d)
+	v.bump()
+	v.w.touch(v.o, "config")
 }
 
 func unregisterVM(c *call) (any, error) {

@@ -152,7 +152,7 @@ func TestTasksQueueForSlots(t *testing.T) {
 	for _, tk := range tasks[:5] {
 		c.ok(tk)
 	}
-	if n := c.counter("maxInFlight"); n != 2 {
+	if n := c.counter("maxInFlight"); n != 6 {
 		t.Fatal(n)
 	}
 	recent := c.read(mor("TaskManager", "TaskManager"), "recentTask").([]any)
@@ -237,6 +237,20 @@ func TestPowerOnHonoursItsHost(t *testing.T) {
 		t.Fatal("host not honoured")
 	}
 	c.fails("InvalidState", c.find("DC0/host/HPC1"), "PlaceVm", obj{"placementSpec": obj{"_typeName": "PlacementSpec"}})
+}
+
+func TestADestroyedForeignDiskIsCounted(t *testing.T) {
+	c := start(t, nil).login()
+	vm, other := c.clone("n1", "esx01", obj{}), c.clone("n2", "esx01", obj{})
+	c.admin("POST", "do", obj{"op": "attachDisk", "vm": "n1", "name": "[vsanDatastore] data/data.vmdk"})
+	c.ok(c.vmOp(other, "Destroy_Task", nil))
+	if n := c.counter("foreignDisks"); n != 0 {
+		t.Fatal(n)
+	}
+	c.ok(c.vmOp(vm, "Destroy_Task", nil))
+	if n := c.counter("foreignDisks"); n != 1 {
+		t.Fatal(n)
+	}
 }
 
 func TestRestrictedAccountsAreRefused(t *testing.T) {

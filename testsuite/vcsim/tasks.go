@@ -87,7 +87,7 @@ func (tm *taskManager) pump() {
 		tm.begin(t)
 	}
 	tm.queue = rest
-	if n := len(tm.running); n > tm.w.count.maxInFlight {
+	if n := len(tm.running) + len(tm.queue); n > tm.w.count.maxInFlight {
 		tm.w.count.maxInFlight = n
 	}
 }

@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -129,6 +130,14 @@ func TestAListViewOfTasksStreams(t *testing.T) {
 	c.fails("ManagedObjectNotFound", pc, "WaitForUpdatesEx", obj{"version": ""})
 }
 
+func TestBracketsInIdsMayBeEscaped(t *testing.T) {
+	c := start(t, nil).login()
+	view := c.call(viewMgr, "CreateListView", obj{}).(obj)
+	esc := strings.NewReplacer("[", "%5B", "]", "%5D").Replace(view["value"].(string))
+	c.call(mor("ListView", esc), "ModifyListView", obj{})
+	c.call(view, "ModifyListView", obj{})
+}
+
 func TestWaitsEnd(t *testing.T) {
 	c := start(t, nil).login()
 	pc := c.watch("VirtualMachine", "name")
@@ -193,7 +202,10 @@ func TestBadLoginsLockTheAccount(t *testing.T) {
 	}
 }
 
-// TestSizeOfABigSite: 1,000 hosts and 4,000 VMs.
+// patience stretches time bounds where the machine is slow.
+var patience time.Duration = 1
+
+// A site of 1,000 hosts and 4,000 VMs.
 func TestABigSiteLoadsFastAndDeliversFast(t *testing.T) {
 	begin := time.Now()
 	c := start(t, func(inv *inventory) {
@@ -219,7 +231,7 @@ func TestABigSiteLoadsFastAndDeliversFast(t *testing.T) {
 		t.Fatal(u)
 	}
 	t.Logf("load %v, first read %v, one power-off %v", load, first, one)
-	if load > 10*time.Second || one > 50*time.Millisecond {
+	if load > patience*10*time.Second || one > patience*50*time.Millisecond {
 		t.Fatal("too slow")
 	}
 }
