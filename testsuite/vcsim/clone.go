@@ -51,30 +51,18 @@ func cloneVM(c *call) (any, error) {
 	if dup := c.w.nameTaken(req.Folder, name); dup == nil {
 		c.w.names[slot], reserved = ref{Type: "VirtualMachine", Value: c.w.newID("vm-")}, true
 	}
-	var made *vmachine
 	t.run = func() (any, error) {
 		if !reserved {
-			dup := c.w.nameTaken(req.Folder, name)
-			if dup == nil {
-				dup = &ref{Type: "VirtualMachine", Value: "vm-0"}
-			}
-			return nil, fault(&types.DuplicateName{Name: name, Object: *dup}, "The name '%s' already exists.", name)
+			return nil, c.w.duplicate(req.Folder, name)
 		}
 		v, err := src.cloneTo(req, name, where)
+		if err == nil && req.Spec.PowerOn {
+			err = v.powerOnHere()
+		}
 		if err != nil {
 			return nil, err
 		}
-		made = v
-		if req.Spec.PowerOn {
-			if held, err := v.fits(v.h); err != nil {
-				return nil, err
-			} else if err := v.takeSwap(); err != nil {
-				return nil, err
-			} else {
-				v.turnOn(held)
-			}
-		}
-		return made.o.ref, nil
+		return v.o.ref, nil
 	}
 	t.after = func() {
 		src.sources--
@@ -83,6 +71,27 @@ func cloneVM(c *call) (any, error) {
 		}
 	}
 	return c.w.tasks.start(c, "CloneVM_Task", "VirtualMachine.clone", src.o, t), nil
+}
+
+// duplicate is the fault for a name that was taken when the clone was asked.
+func (w *world) duplicate(folder ref, name string) error {
+	by := w.nameTaken(folder, name)
+	if by == nil { // the clone that had it was cancelled since
+		by = &ref{Type: "VirtualMachine", Value: "vm-0"}
+	}
+	return fault(&types.DuplicateName{Name: name, Object: *by}, "The name '%s' already exists.", name)
+}
+
+// powerOnHere is the power-on that a clone spec asks for.
+func (v *vmachine) powerOnHere() error {
+	held, err := v.fits(v.h)
+	if err == nil {
+		err = v.takeSwap()
+	}
+	if err == nil {
+		v.turnOn(held)
+	}
+	return err
 }
 
 func unescapeName(n string) string {
