@@ -33,6 +33,14 @@ testsuite_unit_test_vc_spec_SOURCES = testsuite/unit/test_vc_spec.c
 testsuite_unit_test_vc_spec_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_vc_spec_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_vc_fault testsuite/unit/test_vc_inv
+testsuite_unit_test_vc_fault_SOURCES = testsuite/unit/test_vc_fault.c
+testsuite_unit_test_vc_fault_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_vc_fault_LDADD = $(unit_ldadd)
+testsuite_unit_test_vc_inv_SOURCES = testsuite/unit/test_vc_inv.c
+testsuite_unit_test_vc_inv_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_vc_inv_LDADD = $(unit_ldadd)
+
 # Not tests themselves: a driver for system/test_vcenter.py, and the request
 # bodies for golden/run.sh.
 noinst_PROGRAMS += testsuite/unit/vc_live testsuite/unit/vc_bodies

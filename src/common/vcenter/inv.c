@@ -175,11 +175,26 @@ static void enter(struct vs_inv *inv, enum vcx_filter f, const char *moid)
 	}
 }
 
+static bool entered(struct vs_inv *inv, enum vcx_filter f, const char *moid)
+{
+	struct vcx_vm *vm;
+	struct vcx_host *h;
+
+	if (f == VCX_F_HOSTS) {
+		HASH_FIND_STR(inv->hosts, moid, h);
+		return h && h->in;
+	}
+	vm = vs_inv_vm(inv, moid);
+	return vm && vm->in[f];
+}
+
 static void leave(struct vs_inv *inv, enum vcx_filter f, const char *moid)
 {
 	if (f == VCX_F_TASKS) {
 		if (inv->task_lost)
 			inv->task_lost(inv->ctx, moid);
+	} else if (!entered(inv, f, moid)) {
+		return;
 	} else if (f == VCX_F_HOSTS) {
 		host_dirty(inv, moid)->in = false;
 	} else {
@@ -281,6 +296,10 @@ static void one_object(struct vs_inv *inv, enum vcx_filter f, struct vs_j o)
 	}
 	if (!strcmp(kind, "enter"))
 		enter(inv, f, moid);
+	if (!entered(inv, f, moid)) {
+		want_refetch(inv, f, type, moid);
+		return;
+	}
 	changes(inv, f, type, moid, set);
 	missing_props(inv, f, moid, vs_j_opt(o, "missingSet"));
 }
@@ -387,6 +406,8 @@ void vs_inv_reread(struct vs_inv *inv, enum vcx_filter f, const char *moid,
 
 static void flush_host(struct vs_inv *inv, struct vcx_host *h)
 {
+	if (h->in && !h->has)
+		return;
 	if (h->in) {
 		vs_inv_host_deliver(h, inv->ev, inv->ev_arg);
 		return;
@@ -400,7 +421,9 @@ static void flush_host(struct vs_inv *inv, struct vcx_host *h)
 static void flush_vm(struct vs_inv *inv, struct vcx_vm *vm)
 {
 	if (vm->in[VCX_F_VMS] || vm->in[VCX_F_OURS]) {
-		vs_inv_vm_deliver(vm, inv->ev, inv->ev_arg);
+		if (vm->has || vm->unreadable != vm->told_unreadable)
+			vs_inv_vm_deliver(vm, inv->ev, inv->ev_arg);
+		vm->told_unreadable = vm->unreadable;
 		return;
 	}
 	HASH_DEL(inv->vms, vm);

@@ -23,8 +23,8 @@ struct vcx_vm {
 	char *moid;
 	bool in[VCX_NFILTERS];
 	unsigned int has;		/* to be delivered */
-	bool dirty, unreadable, connected, is_template, tools, mem_locked,
-	     latency_high;
+	bool dirty, unreadable, told_unreadable, connected, is_template,
+	     tools, mem_locked, latency_high;
 	char *name, *folder, *host, *uuid, *change_version, *power, *vmx;
 	char *owner, *profile, *job;
 	int vcpus;

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* vCenter's faults -> what to do next (vSphere's fault types, VI JSON form). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "util/mem.h"
+#include "vcenter/vc_i.h"
+
+static struct vs_err judged(const char *text, enum vcx_where where)
+{
+	VS_FREE char *json = vs_strdup(text);
+	struct vs_err err = { 0 };
+	struct vs_jdoc doc;
+
+	for (char *p = json; *p; p++)
+		if (*p == '\'')
+			*p = '"';
+	if (vs_jdoc_parse(&doc, json, strlen(json), &err))
+		fail_msg("%s: %s", text, err.text);
+	vs_vcx_fault(vs_j_root(&doc), where, &err);
+	vs_jdoc_free(&doc);
+	return err;
+}
+
+struct sample { const char *type; enum vs_code code; };
+
+static void each_family_says_what_to_do(void **state)
+{
+	static const struct sample t[] = {
+		{ "NotAuthenticated", VS_E_RELOGIN },
+		{ "InvalidLogin", VS_E_LOGIN },
+		{ "NoPermission", VS_E_CONFIG },
+		{ "InsufficientMemoryResourcesFault", VS_E_OTHER_HOST },
+		{ "InsufficientHostCpuCapacityFault", VS_E_OTHER_HOST },
+		{ "InsufficientFailoverResourcesFault", VS_E_SHORTAGE },
+		{ "NoCompatibleHost", VS_E_OTHER_HOST },
+		{ "InvalidHostState", VS_E_OTHER_HOST },
+		{ "HostNotConnected", VS_E_UNKNOWN },
+		{ "HostCommunication", VS_E_UNKNOWN },
+		{ "NoDiskSpace", VS_E_CONFIG },
+		{ "InvalidDeviceSpec", VS_E_REQUEST },
+		{ "InvalidProperty", VS_E_BUG },
+		{ "ManagedObjectNotFound", VS_E_GONE },
+		{ "DuplicateName", VS_E_EXISTS },
+		{ "FileAlreadyExists", VS_E_EXISTS },
+		{ "TaskInProgress", VS_E_BUSY },
+		{ "InvalidPowerState", VS_E_STATE },
+		{ "ToolsUnavailable", VS_E_STATE },
+		{ "RequestCanceled", VS_E_CANCELED },
+		{ "ConcurrentAccess", VS_E_RETRY },
+		{ "FileLocked", VS_E_RETRY },
+		{ "SystemError", VS_E_RETRY },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(t); i++) {
+		VS_FREE char *json = vs_asprintf(
+			"{'fault':{'_typeName':'%s'},"
+			"'localizedMessage':'It did not work.'}", t[i].type);
+		struct vs_err err = judged(json, VCX_IN_TASK);
+
+		if (err.code != t[i].code)
+			fail_msg("%s: %s", t[i].type, vs_code_name(err.code));
+		assert_string_equal(err.fault, t[i].type);
+		assert_string_equal(err.text, "It did not work.");
+	}
+}
+
+static void an_unknown_fault_is_judged_by_where_it_appeared(void **state)
+{
+	(void)state;
+	assert_int_equal(judged("{'_typeName':'NewFault'}", VCX_IN_TASK).code,
+			 VS_E_OTHER_HOST);
+	assert_int_equal(judged("{'_typeName':'NewFault'}", VCX_IN_CALL).code,
+			 VS_E_REQUEST);
+	assert_string_equal(judged("{'_typeName':'NewFault'}",
+				   VCX_IN_CALL).text, "NewFault");
+	assert_string_equal(judged("{}", VCX_IN_CALL).fault, "UnknownFault");
+}
+
+static void a_missing_vf_is_known_by_its_words_in_any_fault(void **state)
+{
+	static const char *const t[] = {
+		"{'fault':{'_typeName':'GenericVmConfigFault','reason':'x'},"
+		"'localizedMessage':'pciPassthru0: No SR-IOV virtual function "
+		"(VF) is available for given physical function (PF) "
+		"(0000:3b:00.0)'}",
+		"{'fault':{'_typeName':'SystemError','reason':'No virtual "
+		"function left'},'localizedMessage':'Failed to power on.'}",
+		"{'fault':{'_typeName':'VmConfigFault','faultMessage':["
+		"{'key':'a','message':'Module DevicePowerOn power on failed.'},"
+		"{'key':'b','message':'No SR-IOV Virtual Function is free'}]},"
+		"'localizedMessage':'Failed to start the virtual machine.'}",
+		"{'fault':{'_typeName':'NoCompatibleHost','error':["
+		"{'fault':{'_typeName':'GenericVmConfigFault'},"
+		"'localizedMessage':'No SR-IOV virtual function (VF)'}]},"
+		"'localizedMessage':'No host is compatible.'}",
+		"{'_typeName':'SystemError','faultstring':'General error',"
+		"'faultCause':{'fault':{'_typeName':'X','reason':"
+		"'No SR-IOV virtual function'}}}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(t); i++) {
+		struct vs_err err = judged(t[i], VCX_IN_TASK);
+
+		assert_int_equal(err.code, VS_E_OTHER_HOST);
+		assert_string_equal(err.fault, VS_VC_FAULT_NO_VF);
+		/* The telling words are what is passed on. */
+		assert_non_null(strcasestr(err.text, "virtual function"));
+	}
+}
+
+static void a_wrong_reservation_is_no_matter_of_the_host(void **state)
+{
+	struct vs_err err = judged(
+		"{'fault':{'_typeName':'GenericVmConfigFault'},"
+		"'localizedMessage':'Invalid memory setting: memory reservation"
+		" (sched.mem.min) should be equal to memsize(8192).'}",
+		VCX_IN_TASK);
+
+	(void)state;
+	assert_int_equal(err.code, VS_E_REQUEST);
+	err = judged("{'fault':{'_typeName':'GenericVmConfigFault'},"
+		     "'localizedMessage':'Device is gone.'}", VCX_IN_TASK);
+	assert_int_equal(err.code, VS_E_OTHER_HOST);
+}
+
+static void the_text_is_one_line_and_names_what_is_missing(void **state)
+{
+	struct vs_err err = judged(
+		"{'_typeName':'NoPermission','faultstring':"
+		"'Permission to perform this operation was denied.\\n',"
+		"'privilegeId':'VirtualMachine.Inventory.Delete'}",
+		VCX_IN_CALL);
+
+	(void)state;
+	assert_null(strchr(err.text, '\n'));
+	assert_non_null(strstr(err.text, "VirtualMachine.Inventory.Delete"));
+	err = judged("{'_typeName':'InvalidPowerState','faultstring':'No.',"
+		     "'existingState':'poweredOn'}", VCX_IN_CALL);
+	assert_non_null(strstr(err.text, "poweredOn"));
+}
+
+static void a_fault_of_the_wrong_shape_is_survived(void **state)
+{
+	(void)state;
+	judged("null", VCX_IN_TASK);
+	judged("7", VCX_IN_TASK);
+	judged("{'fault':[],'localizedMessage':{}}", VCX_IN_TASK);
+	judged("{'_typeName':'X','faultMessage':7,'error':'a','reason':[]}",
+	       VCX_IN_TASK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_family_says_what_to_do),
+		cmocka_unit_test(
+			an_unknown_fault_is_judged_by_where_it_appeared),
+		cmocka_unit_test(
+			a_missing_vf_is_known_by_its_words_in_any_fault),
+		cmocka_unit_test(a_wrong_reservation_is_no_matter_of_the_host),
+		cmocka_unit_test(
+			the_text_is_one_line_and_names_what_is_missing),
+		cmocka_unit_test(a_fault_of_the_wrong_shape_is_survived),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Update sets of the property collector -> typed events. ' stands for ". */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "util/mem.h"
+#include "vcenter/inv.h"
+
+#define REF(t, v) "{'_typeName':'ManagedObjectReference','type':'" t \
+	"','value':'" v "'}"
+#define STR(v) "{'_typeName':'string','_value':'" v "'}"
+#define CHANGE(n, v) "{'name':'" n "','op':'assign','val':" v "}"
+#define OBJ(kind, t, v, changes) "{'kind':'" kind "','obj':" REF(t, v) \
+	",'changeSet':[" changes "]}"
+#define SET(f, objs) "{'filter':" REF("PropertyFilter", f) \
+	",'objectSet':[" objs "]}"
+#define UPDATE(filters) "{'_typeName':'UpdateSet','version':'1'," \
+	"'filterSet':[" filters "]}"
+#define OWNER "config.extraConfig[\\\"slurm.vsphere.owner\\\"]"
+
+static char out[8192];		/* what was delivered, one word an event */
+static struct vs_err err;
+
+static void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void note(const char *fmt, ...)
+{
+	size_t n = strlen(out);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(out + n, sizeof(out) - n, fmt, ap);
+	va_end(ap);
+}
+
+static void on_vm(void *arg, const struct vs_vc_vm *v)
+{
+	(void)arg;
+	note("vm %s", v->moid);
+	if (v->unreadable)
+		note(" unreadable");
+	if (v->has & VS_VC_VM_NAME)
+		note(" name=%s", v->name);
+	if (v->has & VS_VC_VM_POWER)
+		note(" power=%s", v->power);
+	if (v->has & VS_VC_VM_HOST)
+		note(" host=%s", v->host);
+	if (v->has & VS_VC_VM_PARENT)
+		note(" folder=%s", v->folder);
+	if (v->has & VS_VC_VM_MARK)
+		note(" owner=%s", v->owner_mark ? v->owner_mark : "-");
+	if (v->has & VS_VC_VM_CONFIG)
+		note(" uuid=%s locked=%d mem=%d", v->uuid, v->mem_locked,
+		     (int)v->mem_reserved_mb);
+	if (v->has & VS_VC_VM_CARDS)
+		for (size_t i = 0; i < v->ncards; i++)
+			note(" card=%d/%s/%s%s", v->cards[i].kind,
+			     v->cards[i].mac, v->cards[i].automatic ? "auto" :
+			     "", v->cards[i].pci);
+	if (v->has & VS_VC_VM_DISKS)
+		note(" dir=%s own=%d", v->disk_dir, v->disks_own);
+	note(";");
+}
+
+static void on_vm_gone(void *arg, const char *moid)
+{
+	(void)arg;
+	note("gone %s;", moid);
+}
+
+static void on_host(void *arg, const struct vs_vc_host *h)
+{
+	(void)arg;
+	note("host %s", h->moid);
+	if (h->has & VS_VC_HOST_STATE)
+		note(" %s%s%s", h->connected ? "connected" : "away",
+		     h->standby ? " standby" : "",
+		     h->maintenance ? " maintenance" : "");
+	if (h->has & VS_VC_HOST_HW)
+		note(" %dx%d %dMB hw%d", h->cores, h->core_mhz,
+		     (int)h->memory_mb, h->max_hw);
+	if (h->has & VS_VC_HOST_PFS)
+		for (size_t i = 0; i < h->npfs; i++)
+			note(" %s=%s/%s/%d/n%d/%d", h->pfs[i].pci,
+			     h->pfs[i].pnic, h->pfs[i].switch_uuid,
+			     h->pfs[i].vfs, h->pfs[i].numa,
+			     h->pfs[i].link_up);
+	note(";");
+}
+
+static void on_task(void *ctx, const char *task, struct vs_j state,
+		    struct vs_j error, struct vs_j result)
+{
+	(void)ctx;
+	note("task %s %s%s%s%s;", task, vs_j_str(state),
+	     vs_j_null(error) ? "" : " error", *vs_j_ref(result, NULL) ? " ->" :
+	     "", vs_j_ref(result, NULL));
+}
+
+static void on_task_lost(void *ctx, const char *task)
+{
+	(void)ctx;
+	note("lost %s;", task);
+}
+
+static const struct vs_vc_events events = {
+	.vm = on_vm, .vm_gone = on_vm_gone, .host = on_host,
+};
+
+static int setup(void **state)
+{
+	struct vs_inv *inv = vs_inv_new(&events, NULL);
+
+	inv->task = on_task;
+	inv->task_lost = on_task_lost;
+	inv->filter[VCX_F_VMS] = vs_strdup("f-vms");
+	inv->filter[VCX_F_OURS] = vs_strdup("f-ours");
+	inv->filter[VCX_F_HOSTS] = vs_strdup("f-hosts");
+	inv->filter[VCX_F_TASKS] = vs_strdup("f-tasks");
+	out[0] = '\0';
+	*state = inv;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	vs_inv_free(*state);
+	return 0;
+}
+
+static struct vs_jdoc parse(const char *text)
+{
+	VS_FREE char *json = vs_strdup(text);
+	struct vs_jdoc doc;
+
+	for (char *p = json; *p; p++)
+		if (*p == '\'')
+			*p = '"';
+	if (vs_jdoc_parse(&doc, json, strlen(json), &err))
+		fail_msg("%s: %s", text, err.text);
+	return doc;
+}
+
+static int feed(struct vs_inv *inv, const char *text)
+{
+	struct vs_jdoc doc = parse(text);
+	int rc;
+
+	out[0] = '\0';
+	rc = vs_inv_update(inv, vs_j_root(&doc), &err);
+	vs_inv_flush(inv);
+	if (!rc)
+		rc = vs_inv_tasks(inv, vs_j_root(&doc), &err);
+	vs_jdoc_free(&doc);
+	return rc;
+}
+
+#define DELIVERS(inv, text, want) do {					\
+	assert_int_equal(feed(inv, text), 0);				\
+	assert_string_equal(out, want);					\
+} while (0)
+
+#define POWER(v) CHANGE("runtime.powerState", \
+	"{'_typeName':'VirtualMachinePowerState','_value':'" v "'}")
+#define DEVICES "{'_typeName':'ArrayOfVirtualDevice','_value':[" \
+	"{'_typeName':'VirtualLsiLogicController','key':1000}," \
+	"{'_typeName':'VirtualDisk','key':2000,'backing':{'_typeName':" \
+	"'VirtualDiskFlatVer2BackingInfo','fileName':'[s] vm1/a.vmdk'}}," \
+	"{'_typeName':'VirtualE1000e','key':4000,'addressType':'manual'," \
+	"'macAddress':'00:50:56:AA:BB:CC'}," \
+	"{'_typeName':'VirtualSriovEthernetCard','key':13031," \
+	"'addressType':'assigned','macAddress':'00:50:56:00:00:01'," \
+	"'sriovBacking':{'physicalFunctionBacking':{'id':" \
+	"'Automatic-0000:00:00.0'}}}," \
+	"{'_typeName':'VirtualSriovEthernetCard','key':13030," \
+	"'addressType':'assigned','macAddress':'00:50:56:00:00:02'," \
+	"'sriovBacking':{'physicalFunctionBacking':{'id':" \
+	"'Automatic-0000:3B:00.0'}}}," \
+	"{'_typeName':'VirtualSriovEthernetCard','key':13029," \
+	"'addressType':'assigned','macAddress':'00:50:56:00:00:03'," \
+	"'sriovBacking':{'physicalFunctionBacking':{'id':" \
+	"'0000:af:00.1'}}}," \
+	"{'_typeName':'VirtualSriovEthernetCard','key':13028," \
+	"'addressType':'assigned','macAddress':'00:50:56:00:00:04'}," \
+	"{'_typeName':'VirtualPCIPassthrough','key':13000,'backing':" \
+	"{'_typeName':'VirtualPCIPassthroughDeviceBackingInfo'," \
+	"'id':'0000:3b:00.3'}}," \
+	"{'_typeName':'VirtualPCIPassthrough','key':13001,'backing':" \
+	"{'_typeName':'VirtualPCIPassthroughVmiopBackingInfo'}}]}"
+
+static void every_kind_of_card_is_recognised(void **state)
+{
+	DELIVERS(*state, UPDATE(SET("f-vms", OBJ("enter", "VirtualMachine",
+		"vm-1", POWER("poweredOn") ","
+		CHANGE("runtime.host", REF("HostSystem", "host-1")) ","
+		CHANGE("config.memoryReservationLockedToMax",
+		       "{'_typeName':'boolean','_value':true}") ","
+		CHANGE("config.memoryAllocation",
+		       "{'_typeName':'ResourceAllocationInfo',"
+		       "'reservation':4096}") ","
+		CHANGE("config.hardware.device", DEVICES)))),
+		"vm vm-1 power=poweredOn host=host-1 uuid= locked=1 mem=4096"
+		" card=1/00:50:56:aa:bb:cc/"
+		" card=4/00:50:56:00:00:01/auto"
+		" card=4/00:50:56:00:00:02/auto0000:3b:00.0"
+		" card=4/00:50:56:00:00:03/0000:af:00.1"
+		" card=4/00:50:56:00:00:04/auto"
+		" card=5//0000:3b:00.3;");
+}
+
+#define ENTER_A OBJ("enter", "VirtualMachine", "vm-1", POWER("poweredOff") \
+	"," CHANGE("runtime.host", REF("HostSystem", "host-1")) "," \
+	CHANGE("config.hardware.device", "[{'_typeName':'VirtualDisk'," \
+	"'backing':{'fileName':'[s] vm1/a.vmdk'}}]"))
+#define ENTER_B OBJ("enter", "VirtualMachine", "vm-1", \
+	CHANGE("name", STR("vm001")) "," \
+	CHANGE("parent", REF("Folder", "group-1")) "," \
+	CHANGE("config.instanceUuid", STR("u1")) "," \
+	CHANGE("config.files.vmPathName", STR("[s] vm1/vm1.vmx")) "," \
+	CHANGE(OWNER, "{'_typeName':'OptionValue','key':'slurm.vsphere.owner'" \
+	",'value':" STR("a/b/c") "}"))
+
+static void one_vm_in_two_filters_is_one_event(void **state)
+{
+	DELIVERS(*state, UPDATE(SET("f-ours", ENTER_B) ","
+				SET("f-vms", ENTER_A)),
+		"vm vm-1 name=vm001 power=poweredOff host=host-1"
+		" folder=group-1 owner=a/b/c uuid=u1 locked=0 mem=0"
+		" dir=[s] vm1/ own=1;");
+	DELIVERS(*state, UPDATE(SET("f-vms", OBJ("modify", "VirtualMachine",
+		"vm-1", POWER("poweredOn")))), "vm vm-1 power=poweredOn;");
+}
+
+static void it_is_gone_when_it_has_left_both(void **state)
+{
+	feed(*state, UPDATE(SET("f-ours", ENTER_B) "," SET("f-vms", ENTER_A)));
+	DELIVERS(*state, UPDATE(SET("f-ours", OBJ("leave", "VirtualMachine",
+		"vm-1", ""))), "vm vm-1 folder= owner=- uuid= locked=0 mem=0;");
+	DELIVERS(*state, UPDATE(SET("f-vms", OBJ("leave", "VirtualMachine",
+		"vm-1", ""))), "gone vm-1;");
+	DELIVERS(*state, UPDATE(SET("f-ours", OBJ("leave", "VirtualMachine",
+		"vm-9", ""))), "");
+}
+
+static void a_foreign_disk_is_seen(void **state)
+{
+	feed(*state, UPDATE(SET("f-ours", ENTER_B)));
+	DELIVERS(*state, UPDATE(SET("f-vms", OBJ("enter", "VirtualMachine",
+		"vm-1", CHANGE("config.hardware.device",
+		"[{'_typeName':'VirtualDisk','backing':{'fileName':"
+		"'[s] vm1/a.vmdk'}},{'_typeName':'VirtualDisk','backing':"
+		"{'fileName':'[s] other/b.vmdk'}}]")))),
+		"vm vm-1 host= uuid=u1 locked=0 mem=0 dir=[s] vm1/ own=0;");
+}
+
+static void a_mark_that_is_unset_or_empty_is_gone(void **state)
+{
+	feed(*state, UPDATE(SET("f-ours", ENTER_B)));
+	DELIVERS(*state, UPDATE(SET("f-ours", OBJ("modify", "VirtualMachine",
+		"vm-1", "{'name':'" OWNER "','op':'assign'}"))),
+		"vm vm-1 owner=-;");
+	DELIVERS(*state, UPDATE(SET("f-ours", OBJ("modify", "VirtualMachine",
+		"vm-1", CHANGE(OWNER, STR("x/y/z"))))),
+		"vm vm-1 owner=x/y/z;");
+	DELIVERS(*state, UPDATE(SET("f-ours", OBJ("modify", "VirtualMachine",
+		"vm-1", CHANGE(OWNER, "{'_typeName':'OptionValue','value':"
+		STR("") "}")))), "vm vm-1 owner=-;");
+}
+
+static void wants(struct vs_inv *inv, const char *moid, enum vcx_filter f)
+{
+	struct vcx_refetch *r = TAILQ_FIRST(&inv->refetch);
+
+	if (!moid) {
+		assert_null(r);
+		return;
+	}
+	assert_non_null(r);
+	assert_string_equal(r->moid, moid);
+	assert_int_equal(r->filter, f);
+	assert_null(TAILQ_NEXT(r, link));
+}
+
+static void a_change_of_a_parent_or_an_element_has_it_read_anew(void **state)
+{
+	struct vs_inv *inv = *state;
+
+	feed(inv, UPDATE(SET("f-ours", ENTER_B) "," SET("f-vms", ENTER_A)));
+	wants(inv, NULL, 0);
+	DELIVERS(inv, UPDATE(SET("f-vms", OBJ("modify", "VirtualMachine",
+		"vm-1", "{'name':'summary.quickStats','op':'assign','val':{}}"
+		))), "");
+	wants(inv, NULL, 0);
+	DELIVERS(inv, UPDATE(SET("f-vms", OBJ("modify", "VirtualMachine",
+		"vm-1", "{'name':'config','op':'assign'},"
+		"{'name':'config.hardware.device[4000]','op':'remove'}"))), "");
+	wants(inv, "vm-1", VCX_F_VMS);
+}
+
+static void a_change_of_what_never_entered_has_it_read(void **state)
+{
+	DELIVERS(*state, UPDATE(SET("f-vms", OBJ("modify", "VirtualMachine",
+		"vm-7", POWER("poweredOn")))), "");
+	wants(*state, "vm-7", VCX_F_VMS);
+}
+
+static void what_was_read_anew_replaces_all_of_it(void **state)
+{
+	struct vs_jdoc doc = parse("[{'name':'runtime.powerState','val':"
+				   STR("suspended") "}]");
+
+	feed(*state, UPDATE(SET("f-ours", ENTER_B) "," SET("f-vms", ENTER_A)));
+	out[0] = '\0';
+	vs_inv_reread(*state, VCX_F_VMS, "vm-1", vs_j_root(&doc));
+	vs_inv_flush(*state);
+	assert_string_equal(out, "vm vm-1 power=suspended host= uuid=u1"
+			    " locked=0 mem=0 dir=[s] vm1/ own=1;");
+	vs_jdoc_free(&doc);
+}
+
+static void what_we_may_not_read_is_unreadable_and_not_gone(void **state)
+{
+	DELIVERS(*state, UPDATE(SET("f-vms", "{'kind':'enter','obj':"
+		REF("VirtualMachine", "vm-1") ",'changeSet':[" POWER("poweredOn")
+		"],'missingSet':[{'path':'config.hardware.device','fault':"
+		"{'fault':{'_typeName':'NoPermission'}}}]}")),
+		"vm vm-1 unreadable power=poweredOn host= uuid= locked=0"
+		" mem=0;");
+}
+
+static void a_lost_session_in_a_missing_set_is_an_error(void **state)
+{
+	assert_int_equal(feed(*state, UPDATE(SET("f-vms", ENTER_A) ","
+		SET("f-ours", "{'kind':'enter','obj':"
+		REF("VirtualMachine", "vm-1") ",'missingSet':[{'path':'name',"
+		"'fault':{'fault':{'_typeName':'NotAuthenticated'}}}]}"))), -1);
+	assert_int_equal(err.code, VS_E_RELOGIN);
+	assert_string_equal(out, "");
+}
+
+#define HOST_ENTER OBJ("enter", "HostSystem", "host-1", \
+	CHANGE("runtime.connectionState", STR("connected")) "," \
+	CHANGE("hardware.cpuInfo", "{'numCpuCores':32,'hz':2600000123}") "," \
+	CHANGE("hardware.memorySize", "{'_typeName':'long'," \
+	       "'_value':137438953472}") "," \
+	CHANGE("hardware.numaInfo", "{'numNodes':2,'numaNode':[" \
+	       "{'typeId':0,'pciId':['0000:17:00.0']}," \
+	       "{'typeId':1,'pciId':['0000:3B:00.0','0000:3b:00.1']}]}") "," \
+	CHANGE("config.product", "{'version':'8.0.3'}") "," \
+	CHANGE("config.pciPassthruInfo", "{'_typeName':" \
+	       "'ArrayOfHostPciPassthruInfo','_value':[" \
+	       "{'_typeName':'HostPciPassthruInfo','id':'0000:00:01.0'}," \
+	       "{'_typeName':'HostSriovInfo','id':'0000:3b:00.0'," \
+	       "'sriovCapable':true,'sriovActive':true," \
+	       "'numVirtualFunction':16}," \
+	       "{'_typeName':'HostSriovInfo','id':'0000:3b:00.1'," \
+	       "'sriovCapable':true,'sriovActive':false," \
+	       "'numVirtualFunction':16}," \
+	       "{'_typeName':'HostSriovInfo','id':'0000:99:00.0'," \
+	       "'sriovCapable':true,'sriovActive':true," \
+	       "'numVirtualFunction':7}]}") "," \
+	CHANGE("config.network.pnic", "[" \
+	       "{'key':'k-4','device':'vmnic4','pci':'0000:3b:00.0'," \
+	       "'linkSpeed':{'speedMb':100000}}," \
+	       "{'key':'k-5','device':'vmnic5','pci':'0000:3b:00.1'}]") "," \
+	CHANGE("config.network.proxySwitch", "[{'dvsUuid':'50 2a'," \
+	       "'pnic':['k-4']}]"))
+
+static void a_pf_is_joined_from_four_places(void **state)
+{
+	/* 131072 MB less 8 % and 1024; the PF without a NIC is no adapter. */
+	DELIVERS(*state, UPDATE(SET("f-hosts", HOST_ENTER)),
+		"host host-1 connected 32x2600 119563MB hw21"
+		" 0000:3b:00.0=vmnic4/50 2a/16/n1/1"
+		" 0000:3b:00.1=vmnic5//0/n1/0;");
+	DELIVERS(*state, UPDATE(SET("f-hosts", OBJ("modify", "HostSystem",
+		"host-1", CHANGE("runtime.inMaintenanceMode",
+		"{'_typeName':'boolean','_value':true}")))),
+		"host host-1 connected maintenance;");
+	DELIVERS(*state, UPDATE(SET("f-hosts", OBJ("modify", "HostSystem",
+		"host-1", CHANGE("config.network.pnic", "[]")))),
+		"host host-1;");
+}
+
+static void tasks_come_after_the_inventory(void **state)
+{
+	DELIVERS(*state, UPDATE(SET("f-tasks", OBJ("enter", "Task", "task-1",
+		CHANGE("info.state", STR("success")) ","
+		CHANGE("info.result", REF("VirtualMachine", "vm-1"))))
+		"," SET("f-ours", OBJ("enter", "VirtualMachine", "vm-1",
+		CHANGE("name", STR("a"))))),
+		"vm vm-1 name=a folder= owner=- uuid= locked=0 mem=0;"
+		"task task-1 success ->vm-1;");
+	DELIVERS(*state, UPDATE(SET("f-tasks", OBJ("modify", "Task", "task-2",
+		CHANGE("info", "{'state':'error','error':{'fault':"
+		"{'_typeName':'X'}}}")))), "task task-2 error error;");
+	DELIVERS(*state, UPDATE("{'filter':" REF("PropertyFilter", "f-tasks")
+		",'missingSet':[{'obj':" REF("Task", "task-3") ",'fault':"
+		"{'fault':{'_typeName':'ManagedObjectNotFound'}}}]}"),
+		"lost task-3;");
+}
+
+static void what_is_no_update_set_is_refused_with_its_path(void **state)
+{
+	assert_int_equal(feed(*state, UPDATE(SET("f-vms", "{'kind':7,'obj':"
+		REF("VirtualMachine", "vm-1") "}"))), -1);
+	assert_string_equal(err.text,
+		"filterSet[0].objectSet[0].kind: expected a string");
+	assert_int_equal(feed(*state, "{'filterSet':{}}"), -1);
+	assert_int_equal(feed(*state, "7"), -1);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(every_kind_of_card_is_recognised),
+		T(one_vm_in_two_filters_is_one_event),
+		T(it_is_gone_when_it_has_left_both),
+		T(a_foreign_disk_is_seen),
+		T(a_mark_that_is_unset_or_empty_is_gone),
+		T(a_change_of_a_parent_or_an_element_has_it_read_anew),
+		T(a_change_of_what_never_entered_has_it_read),
+		T(what_was_read_anew_replaces_all_of_it),
+		T(what_we_may_not_read_is_unreadable_and_not_gone),
+		T(a_lost_session_in_a_missing_set_is_an_error),
+		T(a_pf_is_joined_from_four_places),
+		T(tasks_come_after_the_inventory),
+		T(what_is_no_update_set_is_refused_with_its_path),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
