@@ -1,1 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+
+# Each target is a test of the normal run (corpus and fixed mutations); for
+# libFuzzer: clang -fsanitize=fuzzer,address without VS_FUZZ_STANDALONE.
+check_PROGRAMS += testsuite/fuzz/test_fuzz_vc
+testsuite_fuzz_test_fuzz_vc_SOURCES = testsuite/fuzz/fuzz_vc.c \
+	testsuite/fuzz/fuzz_main.h
+testsuite_fuzz_test_fuzz_vc_CPPFLAGS = $(AM_CPPFLAGS) -DVS_FUZZ_STANDALONE
+testsuite_fuzz_test_fuzz_vc_LDADD = src/common/libvs_core.la -lpthread
+EXTRA_DIST += testsuite/fuzz/corpus/vc

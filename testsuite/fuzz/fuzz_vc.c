@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What vCenter sends: update sets, faults, property lists. Each line of the
+ * input is one JSON document, all of them go into one inventory.
+ *
+ * What must hold: nothing crashes; -1 comes with a code and a text; what is
+ * delivered is complete (every string whose bit is set can be read).
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+#include "vcenter/vc_i.h"
+
+static size_t touched;
+
+static void touch(const char *s)
+{
+	touched += strlen(s);
+}
+
+static void on_vm(void *arg, const struct vs_vc_vm *v)
+{
+	(void)arg;
+	touch(v->moid);
+	if (v->has & VS_VC_VM_NAME)
+		touch(v->name);
+	if (v->has & VS_VC_VM_POWER)
+		touch(v->power);
+	if (v->has & VS_VC_VM_HOST)
+		touch(v->host);
+	if (v->has & VS_VC_VM_PARENT)
+		touch(v->folder);
+	if (v->has & VS_VC_VM_CONFIG) {
+		touch(v->uuid);
+		touch(v->change_version);
+	}
+	if (v->has & VS_VC_VM_DISKS)
+		touch(v->disk_dir);
+	for (size_t i = 0; i < v->ncards; i++) {
+		touch(v->cards[i].mac);
+		touch(v->cards[i].network);
+		touch(v->cards[i].portgroup_key);
+		touch(v->cards[i].switch_uuid);
+		touch(v->cards[i].pci);
+	}
+}
+
+static void on_host(void *arg, const struct vs_vc_host *h)
+{
+	(void)arg;
+	touch(h->moid);
+	touch(h->cluster);
+	if (h->has & VS_VC_HOST_NAME)
+		touch(h->name);
+	for (size_t i = 0; i < h->npfs; i++) {
+		touch(h->pfs[i].pci);
+		touch(h->pfs[i].pnic);
+		touch(h->pfs[i].switch_uuid);
+	}
+	for (size_t i = 0; i < h->nnets; i++)
+		touch(h->nets[i]);
+	for (size_t i = 0; i < h->nstores; i++)
+		touch(h->stores[i]);
+}
+
+static void on_gone(void *arg, const char *moid)
+{
+	(void)arg;
+	touch(moid);
+}
+
+static void on_task(void *ctx, const char *task, struct vs_j state,
+		    struct vs_j error, struct vs_j result)
+{
+	struct vs_err err = { 0 };
+
+	(void)ctx;
+	touch(task);
+	touch(vs_j_str_or(state, ""));
+	touch(vs_j_ref(result, NULL));
+	vs_vcx_fault(error, VCX_IN_TASK, &err);
+	if (err.code == VS_OK || !err.text[0] || strchr(err.text, '\n'))
+		abort();
+}
+
+static void on_task_lost(void *ctx, const char *task)
+{
+	(void)ctx;
+	touch(task);
+}
+
+static void feed(struct vs_inv *inv, const char *text, size_t len)
+{
+	struct vcx_template t = { 0 };
+	struct vs_err err = { 0 };
+	struct vs_jdoc doc;
+
+	if (vs_jdoc_parse(&doc, text, len, &err)) {
+		if (err.code == VS_OK || !err.text[0])
+			abort();
+		return;
+	}
+	if (vs_inv_update(inv, vs_j_root(&doc), &err) &&
+	    (err.code == VS_OK || !err.text[0]))
+		abort();
+	vs_inv_flush(inv);
+	vs_inv_tasks(inv, vs_j_root(&doc), &err);
+	vs_inv_reread(inv, VCX_F_VMS, "vm-1", vs_j_root(&doc));
+	vs_inv_reread(inv, VCX_F_HOSTS, "host-1", vs_j_root(&doc));
+	vs_inv_flush(inv);
+	vs_vcx_fault(vs_j_root(&doc), VCX_IN_CALL, &err);
+	if (err.code == VS_OK || !err.text[0] || !err.fault[0])
+		abort();
+	vs_vcx_template_set(&t, vs_j_root(&doc));
+	free(t.change_version);
+	free(t.host);
+	vs_jb_free(t.nic);
+	vs_jdoc_free(&doc);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct vs_vc_events ev = { .vm = on_vm, .host = on_host,
+		.vm_gone = on_gone, .host_gone = on_gone };
+	static const char *const filters[VCX_NFILTERS] = { "f-vms", "f-ours",
+		"f-hosts", "f-tasks" };
+	const char *p = (const char *)data, *end = p + size;
+	struct vs_inv *inv = vs_inv_new(&ev, NULL);
+
+	inv->task = on_task;
+	inv->task_lost = on_task_lost;
+	for (int f = 0; f < VCX_NFILTERS; f++)
+		inv->filter[f] = vs_strdup(filters[f]);
+	while (p < end) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+		size_t len = (size_t)((nl ? nl : end) - p);
+
+		feed(inv, p, len);
+		p += len + 1;
+	}
+	vs_inv_free(inv);
+	return 0;
+}
+
+#define FUZZ_CORPUS "vc"
+#include "fuzz_main.h"
