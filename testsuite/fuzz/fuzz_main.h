@@ -110,7 +110,7 @@ static size_t fuzz_mutate(unsigned char *buf, size_t len)
 int main(int argc, char **argv)
 {
 	const char *top = getenv("top_srcdir"), *r = getenv("VS_FUZZ_ROUNDS");
-	long rounds = r ? atol(r) : 20000;
+	long rounds = r ? strtol(r, NULL, 10) : 20000;
 	unsigned char *buf = malloc(FUZZ_MAX);
 	char dir[4096];
 

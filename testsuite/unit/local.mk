@@ -41,10 +41,11 @@ testsuite_unit_test_vc_inv_SOURCES = testsuite/unit/test_vc_inv.c
 testsuite_unit_test_vc_inv_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_vc_inv_LDADD = $(unit_ldadd)
 
-# Not tests themselves: a driver for system/test_vcenter.py, and the request
+# Not tests themselves: a driver for system/test_vcenter*.py, and the request
 # bodies for golden/run.sh.
 noinst_PROGRAMS += testsuite/unit/vc_live testsuite/unit/vc_bodies
-testsuite_unit_vc_live_SOURCES = testsuite/unit/vc_live.c
+testsuite_unit_vc_live_SOURCES = testsuite/unit/vc_live.c \
+	testsuite/unit/vc_live_say.c testsuite/unit/vc_live.h
 testsuite_unit_vc_live_LDADD = src/common/libvs_core.la -lpthread
 testsuite_unit_vc_bodies_SOURCES = testsuite/unit/vc_bodies.c
 testsuite_unit_vc_bodies_LDADD = src/common/libvs_core.la -lpthread

@@ -24,7 +24,7 @@
 #include "util/mem.h"
 #include "util/name.h"
 #include "util/time.h"
-#include "vcenter/vc.h"
+#include "vc_live.h"
 
 #define MAX_WORDS 32
 
@@ -35,36 +35,7 @@ static struct { char *moid; } template[8];
 static char *folder, *store, *pool;
 static struct vs_vc *vc;
 
-static struct json_object *event(const char *name)
-{
-	struct json_object *o = vs_jb_obj(NULL);
-
-	vs_jb_str(o, "event", name);
-	vs_jb_int(o, "ms", vs_now_ms());
-	return o;
-}
-
-static void say(struct json_object *o)
-{
-	char *text = vs_jb_text_free(o);
-
-	puts(text);
-	fflush(stdout);
-	free(text);
-}
-
-static void put_err(struct json_object *o, const struct vs_err *err)
-{
-	vs_jb_str(o, "code", vs_code_name(err ? err->code : VS_OK));
-	if (err) {
-		vs_jb_str(o, "fault", err->fault);
-		vs_jb_str(o, "text", err->text);
-	}
-}
-
-/* ---- events --------------------------------------------------------------- */
-
-static void remember(const struct vs_vc_found *f)
+void live_up(const struct vs_vc_found *f)
 {
 	vs_str_replace(&folder, f->folder);
 	vs_str_replace(&store, f->datastore);
@@ -78,294 +49,6 @@ static void remember(const struct vs_vc_found *f)
 	for (size_t i = 0; i < f->ntemplates && i < VS_COUNT(template); i++)
 		vs_str_replace(&template[i].moid, f->templates[i].moid);
 }
-
-static struct json_object *template_json(const struct vs_vc_template *t)
-{
-	struct json_object *o = vs_jb_obj(NULL);
-
-	vs_jb_str(o, "name", t->name);
-	vs_jb_str(o, "moid", t->moid);
-	vs_jb_str(o, "change_version", t->change_version);
-	vs_jb_str(o, "host", t->host);
-	vs_jb_bool(o, "is_template", t->is_template);
-	vs_jb_int(o, "hw", t->hw);
-	return o;
-}
-
-static void on_up(void *arg, const struct vs_vc_found *f)
-{
-	struct json_object *o = event("up"), *list;
-
-	(void)arg;
-	remember(f);
-	vs_jb_str(o, "about", f->about);
-	vs_jb_str(o, "instance_uuid", f->instance_uuid);
-	vs_jb_str(o, "release", f->release);
-	vs_jb_str(o, "user", f->user);
-	vs_jb_str(o, "folder", f->folder);
-	vs_jb_str(o, "datastore", f->datastore);
-	list = vs_jb_arr();
-	for (size_t i = 0; i < f->nclusters; i++) {
-		struct json_object *c = vs_jb_obj(NULL);
-
-		vs_jb_str(c, "name", f->clusters[i].name);
-		vs_jb_str(c, "moid", f->clusters[i].moid);
-		vs_jb_str(c, "pool", f->clusters[i].pool_moid);
-		vs_jb_bool(c, "drs", f->clusters[i].drs_enabled);
-		vs_jb_str(c, "drs_behavior", f->clusters[i].drs_behavior);
-		vs_jb_bool(c, "ha", f->clusters[i].ha_enabled);
-		vs_jb_add(list, c);
-	}
-	vs_jb_put(o, "clusters", list);
-	list = vs_jb_arr();
-	for (size_t i = 0; i < f->nnetworks; i++) {
-		struct json_object *c = vs_jb_obj(NULL);
-
-		vs_jb_str(c, "name", f->networks[i].name);
-		vs_jb_str(c, "moid", f->networks[i].moid);
-		vs_jb_str(c, "switch_uuid", f->networks[i].switch_uuid);
-		vs_jb_str(c, "portgroup_key", f->networks[i].portgroup_key);
-		vs_jb_add(list, c);
-	}
-	vs_jb_put(o, "networks", list);
-	list = vs_jb_arr();
-	for (size_t i = 0; i < f->ntemplates; i++)
-		vs_jb_add(list, template_json(&f->templates[i]));
-	vs_jb_put(o, "templates", list);
-	say(o);
-}
-
-static void on_down(void *arg, const struct vs_err *err)
-{
-	struct json_object *o = event("down");
-
-	(void)arg;
-	put_err(o, err);
-	say(o);
-}
-
-static void on_load_begin(void *arg)
-{
-	(void)arg;
-	say(event("load_begin"));
-}
-
-static void on_load_end(void *arg)
-{
-	(void)arg;
-	say(event("load_end"));
-}
-
-static void put_strs(struct json_object *o, const char *key,
-		     const char *const *strs, size_t n)
-{
-	struct json_object *a = vs_jb_arr();
-
-	for (size_t i = 0; i < n; i++)
-		vs_jb_add_str(a, strs[i]);
-	vs_jb_put(o, key, a);
-}
-
-static void put_pfs(struct json_object *o, const struct vs_vc_host *h)
-{
-	struct json_object *a = vs_jb_arr();
-
-	for (size_t i = 0; i < h->npfs; i++) {
-		struct json_object *p = vs_jb_obj(NULL);
-
-		vs_jb_str(p, "pci", h->pfs[i].pci);
-		vs_jb_str(p, "pnic", h->pfs[i].pnic);
-		vs_jb_str(p, "switch_uuid", h->pfs[i].switch_uuid);
-		vs_jb_int(p, "vfs", h->pfs[i].vfs);
-		vs_jb_int(p, "numa", h->pfs[i].numa);
-		vs_jb_bool(p, "link_up", h->pfs[i].link_up);
-		vs_jb_add(a, p);
-	}
-	vs_jb_put(o, "pfs", a);
-}
-
-static void on_host(void *arg, const struct vs_vc_host *h)
-{
-	struct json_object *o = event("host");
-
-	(void)arg;
-	vs_jb_str(o, "moid", h->moid);
-	if (h->has & VS_VC_HOST_NAME)
-		vs_jb_str(o, "name", h->name);
-	if (h->has & VS_VC_HOST_PARENT)
-		vs_jb_str(o, "cluster", h->cluster);
-	if (h->has & VS_VC_HOST_STATE) {
-		vs_jb_bool(o, "connected", h->connected);
-		vs_jb_bool(o, "powered_on", h->powered_on);
-		vs_jb_bool(o, "maintenance", h->maintenance);
-	}
-	if (h->has & VS_VC_HOST_HW) {
-		vs_jb_int(o, "cores", h->cores);
-		vs_jb_int(o, "core_mhz", h->core_mhz);
-		vs_jb_int(o, "memory_mb", h->memory_mb);
-		vs_jb_int(o, "numa_nodes", h->numa_nodes);
-		vs_jb_int(o, "max_hw", h->max_hw);
-	}
-	if (h->has & VS_VC_HOST_PFS)
-		put_pfs(o, h);
-	if (h->has & VS_VC_HOST_NETS)
-		put_strs(o, "nets", h->nets, h->nnets);
-	if (h->has & VS_VC_HOST_STORES)
-		put_strs(o, "stores", h->stores, h->nstores);
-	say(o);
-}
-
-static void put_cards(struct json_object *o, const struct vs_vc_vm *v)
-{
-	static const char *const kinds[] = { "other", "ethernet", "vmxnet3",
-		"pvrdma", "sriov", "pci-fixed", "pci-dynamic" };
-	struct json_object *a = vs_jb_arr();
-
-	for (size_t i = 0; i < v->ncards; i++) {
-		struct json_object *c = vs_jb_obj(NULL);
-
-		vs_jb_str(c, "kind", kinds[v->cards[i].kind]);
-		vs_jb_int(c, "key", v->cards[i].key);
-		vs_jb_str(c, "mac", v->cards[i].mac);
-		vs_jb_str(c, "network", v->cards[i].network);
-		vs_jb_str(c, "portgroup_key", v->cards[i].portgroup_key);
-		vs_jb_str(c, "switch_uuid", v->cards[i].switch_uuid);
-		vs_jb_str(c, "pci", v->cards[i].pci);
-		vs_jb_bool(c, "automatic", v->cards[i].automatic);
-		vs_jb_add(a, c);
-	}
-	vs_jb_put(o, "cards", a);
-}
-
-static void put_config(struct json_object *o, const struct vs_vc_vm *v)
-{
-	vs_jb_str(o, "uuid", v->uuid);
-	vs_jb_str(o, "change_version", v->change_version);
-	vs_jb_bool(o, "is_template", v->is_template);
-	vs_jb_int(o, "vcpus", v->vcpus);
-	vs_jb_int(o, "memory_mb", v->memory_mb);
-	vs_jb_int(o, "cpu_reserved_mhz", v->cpu_reserved_mhz);
-	vs_jb_int(o, "mem_reserved_mb", v->mem_reserved_mb);
-	vs_jb_bool(o, "mem_locked", v->mem_locked);
-	vs_jb_bool(o, "latency_high", v->latency_high);
-}
-
-static void on_vm(void *arg, const struct vs_vc_vm *v)
-{
-	struct json_object *o = event("vm");
-
-	(void)arg;
-	vs_jb_str(o, "moid", v->moid);
-	vs_jb_bool(o, "unreadable", v->unreadable);
-	if (v->has & VS_VC_VM_NAME)
-		vs_jb_str(o, "name", v->name);
-	if (v->has & VS_VC_VM_POWER)
-		vs_jb_str(o, "power", v->power);
-	if (v->has & VS_VC_VM_HOST)
-		vs_jb_str(o, "host", v->host);
-	if (v->has & VS_VC_VM_CONN)
-		vs_jb_bool(o, "connected", v->connected);
-	if (v->has & VS_VC_VM_PARENT)
-		vs_jb_str(o, "folder", v->folder);
-	if (v->has & VS_VC_VM_TOOLS)
-		vs_jb_bool(o, "tools", v->tools_running);
-	if (v->has & VS_VC_VM_MARK) {
-		vs_jb_str(o, "owner", v->owner_mark ? v->owner_mark : "");
-		vs_jb_str(o, "profile", v->profile ? v->profile : "");
-		vs_jb_str(o, "job", v->job_tag ? v->job_tag : "");
-	}
-	if (v->has & VS_VC_VM_CONFIG)
-		put_config(o, v);
-	if (v->has & VS_VC_VM_CARDS)
-		put_cards(o, v);
-	if (v->has & VS_VC_VM_DISKS) {
-		vs_jb_str(o, "disk_dir", v->disk_dir);
-		vs_jb_bool(o, "disks_own", v->disks_own);
-	}
-	say(o);
-}
-
-static void on_host_gone(void *arg, const char *moid)
-{
-	struct json_object *o = event("host_gone");
-
-	(void)arg;
-	vs_jb_str(o, "moid", moid);
-	say(o);
-}
-
-static void on_vm_gone(void *arg, const char *moid)
-{
-	struct json_object *o = event("vm_gone");
-
-	(void)arg;
-	vs_jb_str(o, "moid", moid);
-	say(o);
-}
-
-static void on_template(void *arg, const struct vs_vc_template *t)
-{
-	struct json_object *o = event("template_changed");
-
-	(void)arg;
-	vs_jb_put(o, "template", template_json(t));
-	say(o);
-}
-
-static void on_slow(void *arg, const struct vs_vc_slow *s)
-{
-	struct json_object *o = event("slow"), *a = vs_jb_arr();
-
-	(void)arg;
-	vs_jb_int(o, "store_free_mb", s->store_free_mb);
-	for (size_t i = 0; i < s->ntasks; i++) {
-		struct json_object *t = vs_jb_obj(NULL);
-
-		vs_jb_str(t, "moid", s->tasks[i].moid);
-		vs_jb_str(t, "name", s->tasks[i].name);
-		vs_jb_str(t, "entity", s->tasks[i].entity);
-		vs_jb_str(t, "entity_name", s->tasks[i].entity_name);
-		vs_jb_str(t, "state", s->tasks[i].state);
-		vs_jb_str(t, "user", s->tasks[i].user);
-		vs_jb_add(a, t);
-	}
-	vs_jb_put(o, "tasks", a);
-	a = vs_jb_arr();
-	for (size_t i = 0; i < s->npools; i++) {
-		struct json_object *p = vs_jb_obj(NULL);
-
-		vs_jb_str(p, "cluster", s->pools[i].cluster);
-		vs_jb_int(p, "cpu_mhz", s->pools[i].cpu_mhz);
-		vs_jb_int(p, "mem_mb", s->pools[i].mem_mb);
-		vs_jb_add(a, p);
-	}
-	vs_jb_put(o, "pools", a);
-	say(o);
-}
-
-static void on_started(void *arg, uint64_t id, const char *task)
-{
-	struct json_object *o = event("started");
-
-	(void)arg;
-	vs_jb_int(o, "id", (int64_t)id);
-	vs_jb_str(o, "task", task);
-	say(o);
-}
-
-static void on_done(void *arg, uint64_t id, const char *result,
-		    const struct vs_err *err)
-{
-	struct json_object *o = event("done");
-
-	(void)arg;
-	vs_jb_int(o, "id", (int64_t)id);
-	vs_jb_str(o, "result", result);
-	put_err(o, err);
-	say(o);
-}
-
-static const struct vs_vc_op op = { .started = on_started, .done = on_done };
 
 /* ---- commands ------------------------------------------------------------- */
 
@@ -444,7 +127,7 @@ static int64_t do_clone(const struct words *w, struct vs_err *err)
 	c.host = word(w, "host");
 	c.uuid = word(w, "uuid") ? word(w, "uuid") : uuid;
 	read_hw(w, &c.hw, &card, kv);
-	return vs_vc_vm_clone(vc, &c, &op, err);
+	return vs_vc_vm_clone(vc, &c, &live_op, err);
 }
 
 static int64_t do_reconfigure(const struct words *w, struct vs_err *err)
@@ -455,7 +138,7 @@ static int64_t do_reconfigure(const struct words *w, struct vs_err *err)
 
 	read_hw(w, &hw, &card, kv);
 	return vs_vc_vm_reconfigure(vc, w->w[1], word(w, "change_version"),
-				    &hw, &op, err);
+				    &hw, &live_op, err);
 }
 
 static int64_t obey_vm(const struct words *w, struct vs_err *err)
@@ -467,17 +150,17 @@ static int64_t obey_vm(const struct words *w, struct vs_err *err)
 	if (!strcmp(verb, "reconfigure"))
 		return do_reconfigure(w, err);
 	if (!strcmp(verb, "power_on"))
-		return vs_vc_vm_power_on(vc, what, host, &op, err);
+		return vs_vc_vm_power_on(vc, what, host, &live_op, err);
 	if (!strcmp(verb, "power_off"))
-		return vs_vc_vm_power_off(vc, what, &op, err);
+		return vs_vc_vm_power_off(vc, what, &live_op, err);
 	if (!strcmp(verb, "shutdown"))
-		return vs_vc_vm_shutdown_guest(vc, what, &op, err);
+		return vs_vc_vm_shutdown_guest(vc, what, &live_op, err);
 	if (!strcmp(verb, "destroy"))
-		return vs_vc_vm_destroy(vc, what, &op, err);
+		return vs_vc_vm_destroy(vc, what, &live_op, err);
 	if (!strcmp(verb, "relocate"))
-		return vs_vc_vm_relocate(vc, what, host, pool, &op, err);
+		return vs_vc_vm_relocate(vc, what, host, pool, &live_op, err);
 	if (!strcmp(verb, "adopt"))
-		return vs_vc_task_adopt(vc, what, &op, err);
+		return vs_vc_task_adopt(vc, what, &live_op, err);
 	if (!strcmp(verb, "cancel"))
 		return vs_vc_task_cancel(vc, what, err);
 	return vs_err_set(err, VS_E_REQUEST, "no such command: %s", verb);
@@ -485,7 +168,7 @@ static int64_t obey_vm(const struct words *w, struct vs_err *err)
 
 static void do_stats(void)
 {
-	struct json_object *o = event("stats");
+	struct json_object *o = live_event("stats");
 	struct vs_vc_stats s;
 
 	vs_vc_stats_get(vc, &s);
@@ -495,7 +178,7 @@ static void do_stats(void)
 	vs_jb_int(o, "errors", (int64_t)s.errors);
 	vs_jb_int(o, "updates", (int64_t)s.updates);
 	vs_jb_bool(o, "up", vs_vc_is_up(vc));
-	say(o);
+	live_say(o);
 }
 
 /* False: quit. */
@@ -523,11 +206,11 @@ static bool obey(char *line)
 	if (w.n < 2)
 		return true;
 	id = obey_vm(&w, &err);
-	o = event("sent");
+	o = live_event("sent");
 	vs_jb_str(o, "verb", w.w[0]);
 	vs_jb_int(o, "id", id);
-	put_err(o, id < 0 ? &err : NULL);
-	say(o);
+	live_put_err(o, id < 0 ? &err : NULL);
+	live_say(o);
 	return true;
 }
 
@@ -573,12 +256,6 @@ static void every(const struct words *w, const char *key, const char **out,
 
 int main(int argc, char **argv)
 {
-	static const struct vs_vc_events ev = {
-		.up = on_up, .down = on_down, .load_begin = on_load_begin,
-		.load_end = on_load_end, .host = on_host, .vm = on_vm,
-		.host_gone = on_host_gone, .vm_gone = on_vm_gone,
-		.template_changed = on_template, .slow = on_slow,
-	};
 	const char *clusters[8], *pools[8] = { 0 }, *nets[8], *templates[8];
 	struct words w = { 0 };
 	struct vs_err err = { 0 };
@@ -609,16 +286,16 @@ int main(int argc, char **argv)
 			   .datastore = word(&w, "store"),
 			   .clusters = clusters, .pools = pools,
 			   .networks = nets, .templates = templates },
-	}, &ev, NULL, &err);
+	}, &live_events, NULL, &err);
 	if (!vc) {
-		struct json_object *o = event("refused");
+		struct json_object *o = live_event("refused");
 
-		put_err(o, &err);
-		say(o);
+		live_put_err(o, &err);
+		live_say(o);
 		return 1;
 	}
 	loop();
 	vs_vc_free(vc, 5000);
-	say(event("end"));
+	live_say(live_event("end"));
 	return 0;
 }

@@ -219,16 +219,21 @@ struct vcx_call *vs_vcx_raw(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
  * Brackets (session[52..]52..) go as they are: the proven form. */
 static char *escape_id(const char *s)
 {
-	VS_FREE char *out = vs_calloc(1, strlen(s) * 3 + 1);
-	char *p = out;
+	static const char hex[] = "0123456789ABCDEF";
+	char *out = vs_calloc(1, strlen(s) * 3 + 1), *p = out;
 
 	for (; *s; s++) {
-		if (isalnum((unsigned char)*s) || strchr("-_.~[]:", *s))
+		unsigned char c = (unsigned char)*s;
+
+		if (isalnum(c) || strchr("-_.~[]:", c)) {
 			*p++ = *s;
-		else
-			p += sprintf(p, "%%%02X", (unsigned char)*s);
+			continue;
+		}
+		*p++ = '%';
+		*p++ = hex[c >> 4];
+		*p++ = hex[c & 15];
 	}
-	return vs_strdup(out);
+	return out;
 }
 
 static char *path_of(struct vs_vc *vc, const char *type, const char *moid,

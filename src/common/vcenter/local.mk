@@ -3,6 +3,7 @@ core_sources += \
 	src/common/vcenter/call.c \
 	src/common/vcenter/decode_host.c \
 	src/common/vcenter/decode_vm.c \
+	src/common/vcenter/details.c \
 	src/common/vcenter/fault.c \
 	src/common/vcenter/http.c \
 	src/common/vcenter/inv.c src/common/vcenter/inv.h \

@@ -227,6 +227,7 @@ void vs_vcx_login(struct vs_vc *vc);
 bool vs_vcx_password_changed(struct vs_vc *vc);
 void vs_vcx_resolve(struct vs_vc *vc);
 void vs_vcx_resolve_free(struct vs_vc *vc);
+void vs_vcx_details(struct vs_vc *vc);
 void vs_vcx_watch(struct vs_vc *vc);
 void vs_vcx_watch_forget(struct vs_vc *vc);
 void vs_vcx_load(struct vs_vc *vc);

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The vCenter client alone, when something goes wrong."""
+
+import subprocess
+import time
+
+import pytest
+
+from vclive import (BODIES, TOP, clone, pair, start,   # noqa: F401
+                    world)
+
+
+# ---- trouble -----------------------------------------------------------------
+
+def test_an_expired_session_costs_one_login_and_no_task(start):
+    w = world()
+    w["durations"]["CloneVM_Task"] = "2s"
+    sim = start(w)
+    live = start.live(sim).up()
+    i = live.send(f"clone vm001 host={live.host('esx01')['moid']}")
+    live.wait("started", id=i)
+    sim.do("expireSessions")
+    assert live.wait("down")["code"] == "retry"
+    live.wait("load_begin")
+    live.wait("load_end")
+    assert live.wait("done", id=i)["code"] == "ok"
+    assert live.vm("vm001")
+    assert sim.calls("Login") == 2 and sim.calls("CloneVM_Task") == 1
+
+
+def test_a_call_on_an_expired_session_did_not_start(pair):
+    sim, live = pair
+    sim.fault(on="request", method="CloneVM_Task", count=1,
+              fault={"_typeName": "NotAuthenticated",
+                     "object": {"_typeName": "ManagedObjectReference",
+                                "type": "Folder", "value": "group-d1"},
+                     "privilegeId": "System.View"})
+    assert clone(live, "vm001")["code"] == "relogin"
+    live.up()
+    assert clone(live, "vm001")["code"] == "ok"
+
+
+@pytest.mark.parametrize("when", ["request", "reply"])
+def test_a_lost_reply_is_unknown_and_never_resent(pair, when):
+    sim, live = pair
+    sim.fault(on=when, method="CloneVM_Task", count=1,
+              drop="before" if when == "request" else "after")
+    assert clone(live, "vm001")["code"] == "unknown"
+    live.quiet(1, "done", "down")
+    # The rule is spent: a second request would have been carried out.
+    assert (sim.vm("vm001") is not None) == (when == "reply")
+    assert (live.vm("vm001") is not None) == (when == "reply")
+    if when == "reply":
+        assert sim.calls("CloneVM_Task") == 1
+
+
+@pytest.mark.parametrize("spoil", [
+    {"truncate": 10}, {"http": 502, "body": "<html>bad gateway</html>"},
+    {"body": "{\"_typeName\":"}, {"body": "7"}, {"body": "[" * 500},
+    {"http": 500, "body": "<?xml version=\"1.0\"?><x/>"}, {"body": ""},
+])
+def test_an_answer_that_is_none_leaves_the_outcome_unknown(pair, spoil):
+    sim, live = pair
+    sim.fault(on="reply", method="CloneVM_Task", count=1, **spoil)
+    assert clone(live, "vm001")["code"] == "unknown"
+    live.until("it is seen", lambda: live.vm("vm001") is not None)
+    assert live.run(f"power_on {live.vm('vm001')['moid']}")["code"] == "ok"
+    live.quiet(0.3, "down")
+
+
+def test_a_stalled_vcenter_ends_calls_at_their_deadline(start):
+    sim = start()
+    live = start.live(sim, timeout_ms=1000).up()
+    host = live.host("esx01")["moid"]
+    sim.do("stall", duration="4s")
+    before = time.monotonic()
+    i = live.send(f"clone vm001 host={host}")
+    assert live.wait("done", id=i)["code"] == "unknown"
+    assert time.monotonic() - before < 3
+    live.until("it is up and sees what came of it",
+               lambda: live.vm("vm001") or time.monotonic() > before + 9, 12)
+    assert sim.calls("Login") == 1
+
+
+def test_a_lost_wait_is_asked_again_without_loading_anew(pair):
+    sim, live = pair
+    sim.fault(on="reply", method="WaitForUpdatesEx", count=2, drop="after")
+    vm = clone(live, "vm001")["result"]
+    live.until("it is seen", lambda: vm in live.vms)
+    assert not [e for e in live.seen if e["event"] == "down"]
+    assert sim.calls("Login") == 1
+
+
+def test_a_lost_version_loads_anew_without_a_login(pair):
+    sim, live = pair
+    sim.fault(on="request", method="WaitForUpdatesEx", count=1,
+              fault={"_typeName": "InvalidCollectorVersion"})
+    sim.do("rename", vm="foreign1", name="foreign2")
+    live.wait("load_begin", 15)
+    live.wait("load_end")
+    assert sim.calls("Login") == 1
+    assert clone(live, "vm001")["code"] == "ok"
+
+
+def test_an_interrupted_load_begins_again(start):
+    sim = start()
+    sim.fault(on="reply", method="WaitForUpdatesEx", count=4, drop="after")
+    sim.fault(on="reply", method="RetrievePropertiesEx", count=1,
+              truncate=40)
+    start.live(sim).wait("load_end", 30)
+
+
+def test_a_reply_beyond_the_bound_is_refused(start):
+    live = start.live(start(), max_body=3000)
+    down = live.wait("down", 15)
+    assert "larger than allowed" in down["text"]
+    live.tell("stats")
+    assert not live.wait("stats")["up"]
+
+
+def test_a_task_that_fails_has_its_fault_and_code(pair):
+    sim, live = pair
+    sim.fault(on="task", method="PowerOnVM_Task", count=1,
+              fault={"_typeName": "InsufficientMemoryResourcesFault",
+                     "unreserved": 1, "requested": 2},
+              message="The host does not have sufficient memory.")
+    vm = clone(live, "vm001")["result"]
+    done = live.run(f"power_on {vm}")
+    assert done["code"] == "other-host"
+    assert done["fault"] == "InsufficientMemoryResourcesFault"
+    assert done["text"] == "The host does not have sufficient memory."
+
+
+def test_calls_while_down_are_refused_at_once(start):
+    sim = start()
+    live = start.live(sim).up()
+    host = live.host("esx01")["moid"]
+    sim.do("setPassword", user="slurm@vsphere.local", password="another")
+    sim.do("expireSessions")
+    live.wait("down", code="login")
+    sent = live.send(f"clone vm001 host={host}")
+    assert sent["code"] == "retry" and "not connected" in sent["text"]
+
+
+def test_the_session_is_given_back_at_the_end(start):
+    sim = start()
+    live = start.live(sim).up()
+    live.tell("quit")
+    live.proc.wait(10)
+    assert sim.calls("Logout") == 1
+
+
+# ---- the bodies --------------------------------------------------------------
+
+def test_govmomi_understands_every_request_body(tmp_path):
+    r = subprocess.run([TOP / "testsuite/golden/run.sh", BODIES, tmp_path],
+                       capture_output=True, text=True, check=False)
+    assert r.returncode == 0, r.stdout + r.stderr
+    assert "0 bad" in r.stdout
