@@ -8,10 +8,47 @@ testsuite_unit_test_json_SOURCES = testsuite/unit/test_json.c
 testsuite_unit_test_json_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_json_LDADD = $(unit_ldadd)
 
-check_PROGRAMS += testsuite/unit/test_util
+# util and plan
+check_PROGRAMS += testsuite/unit/test_util testsuite/unit/test_name \
+	testsuite/unit/test_adapter testsuite/unit/test_profile \
+	testsuite/unit/test_inventory testsuite/unit/test_cards \
+	testsuite/unit/test_ledger testsuite/unit/test_place \
+	testsuite/unit/test_room testsuite/unit/test_policy \
+	testsuite/unit/test_step
+plan_world = testsuite/unit/plan_world.c testsuite/unit/plan_world.h
 testsuite_unit_test_util_SOURCES = testsuite/unit/test_util.c
 testsuite_unit_test_util_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_util_LDADD = $(unit_ldadd)
+testsuite_unit_test_name_SOURCES = testsuite/unit/test_name.c
+testsuite_unit_test_name_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_name_LDADD = $(unit_ldadd)
+testsuite_unit_test_adapter_SOURCES = testsuite/unit/test_adapter.c
+testsuite_unit_test_adapter_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_adapter_LDADD = $(unit_ldadd)
+testsuite_unit_test_profile_SOURCES = testsuite/unit/test_profile.c
+testsuite_unit_test_profile_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_profile_LDADD = $(unit_ldadd)
+testsuite_unit_test_inventory_SOURCES = testsuite/unit/test_inventory.c $(plan_world)
+testsuite_unit_test_inventory_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_inventory_LDADD = $(unit_ldadd)
+testsuite_unit_test_cards_SOURCES = testsuite/unit/test_cards.c $(plan_world)
+testsuite_unit_test_cards_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_cards_LDADD = $(unit_ldadd)
+testsuite_unit_test_ledger_SOURCES = testsuite/unit/test_ledger.c $(plan_world)
+testsuite_unit_test_ledger_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_ledger_LDADD = $(unit_ldadd)
+testsuite_unit_test_place_SOURCES = testsuite/unit/test_place.c $(plan_world)
+testsuite_unit_test_place_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_place_LDADD = $(unit_ldadd)
+testsuite_unit_test_room_SOURCES = testsuite/unit/test_room.c $(plan_world)
+testsuite_unit_test_room_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_room_LDADD = $(unit_ldadd)
+testsuite_unit_test_policy_SOURCES = testsuite/unit/test_policy.c $(plan_world)
+testsuite_unit_test_policy_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_policy_LDADD = $(unit_ldadd)
+testsuite_unit_test_step_SOURCES = testsuite/unit/test_step.c
+testsuite_unit_test_step_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_step_LDADD = $(unit_ldadd)
 
 # The engine on a fake vCenter, which stands in for the client at link time.
 engine_stage = testsuite/unit/engine_stage.h testsuite/unit/fake_vc.c \

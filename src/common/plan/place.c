@@ -17,7 +17,6 @@
 #define REPAIR_TRIES 256	/* exchanges per call */
 #define REPAIR_DEPTH 3		/* VMs moved for one */
 #define REPAIR_KINDS 32		/* kinds of VMs tried on one host */
-#define ROOM_MAX ((size_t)1 << 20)
 #define HOSTS_TOLD 6		/* hosts named in an error's text */
 
 static const char *const refusal_texts[] = {
@@ -155,7 +154,7 @@ static size_t place_all(struct vs_work *w)
 
 	for (size_t c = 0; c < w->nclasses; c++) {
 		for (size_t s = 0; s < w->nsites; s++)
-			w->classes[c].room += vs_fit_room(w, c, s, ROOM_MAX);
+			w->classes[c].room += vs_fit_room(w, c, s, VS_ROOM_MAX);
 	}
 	classes_order(w, order);
 	for (size_t i = 0; i < w->nclasses; i++) {
@@ -175,6 +174,11 @@ static size_t place_all(struct vs_work *w)
 }
 
 /* ---- the reasons ----------------------------------------------------------- */
+
+static const char *plural(size_t n)
+{
+	return n == 1 ? "" : "s";
+}
 
 static void say_host(const struct vs_work *w, size_t cls, size_t site,
 		     enum vs_refusal r, struct vs_buf *b)
@@ -218,8 +222,8 @@ static void say_hosts(const struct vs_work *w, size_t cls,
 	for (int r = 0; r < VS_REFUSALS && w->nsites > HOSTS_TOLD; r++) {
 		if (!count[r])
 			continue;
-		vs_buf_printf(b, "%s%zu hosts: %s", sep, count[r],
-			      vs_refusal_text(r));
+		vs_buf_printf(b, "%s%zu host%s: %s", sep, count[r],
+			      plural(count[r]), vs_refusal_text(r));
 		sep = "; ";
 	}
 }
@@ -233,10 +237,12 @@ static int refuse(const struct vs_work *w, size_t cls,
 
 	for (size_t i = 0; i < w->nsites; i++)
 		why[i] = vs_fit_now(w, cls, i);
-	vs_buf_printf(&b, "needs %zu %s %s", c->count,
-		      c->profile->adapter->name, c->takes_vf ? "VFs" : "VMs");
+	vs_buf_printf(&b, "needs %zu %s %s%s", c->count,
+		      c->profile->adapter->name, c->takes_vf ? "VF" : "VM",
+		      plural(c->count));
 	if (c->count < w->n)
-		vs_buf_printf(&b, " beside %zu other VMs", w->n - c->count);
+		vs_buf_printf(&b, " beside %zu other VM%s", w->n - c->count,
+			      plural(w->n - c->count));
 	vs_buf_printf(&b, ", %zu free (", c->room);
 	say_hosts(w, cls, why, &b);
 	vs_buf_printf(&b, ")");

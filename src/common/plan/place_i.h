@@ -12,6 +12,7 @@
 #include "plan/place.h"
 
 #define VS_NO_NODE SIZE_MAX
+#define VS_ROOM_MAX ((size_t)1 << 20)	/* more than any host has */
 
 struct vs_class {
 	const struct vs_profile *profile;

@@ -68,7 +68,7 @@ static void bins_init(const struct vs_work *w, size_t cls, struct bins *s)
 	}
 	s->b = vs_calloc(w->nsites, sizeof(*s->b));
 	for (size_t i = 0; i < w->nsites; i++) {
-		size_t room = vs_fit_room(w, cls, i, w->n);
+		size_t room = vs_fit_room(w, cls, i, VS_ROOM_MAX);
 
 		if (room)
 			s->b[s->n++] = (struct bin) {

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Small worlds for the tests of plan. Never judges: that is the tests' part. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include "plan_world.h"
+#include "util/mem.h"
+
+static void moid_of(const char *name, char out[VS_MOID_LEN])
+{
+	snprintf(out, VS_MOID_LEN, "host-%.60s", name);
+}
+
+void w_init(struct world *w)
+{
+	memset(w, 0, sizeof(*w));
+	vs_inventory_init(&w->inv);
+	vs_ledger_init(&w->ledger);
+	w->net = (struct vs_network) {
+		.moid = W_NET, .switch_uuid = W_SWITCH,
+		.portgroup_key = W_NET,
+	};
+	w->roce = (struct vs_adapter) {
+		.name = "sriov-roce", .type = VS_ADAPTER_SRIOV,
+		.network = "SRIOV-ROCE-PG",
+	};
+	w->eth = (struct vs_adapter) {
+		.name = "vmxnet3", .type = VS_ADAPTER_VMXNET3,
+		.network = "VM-PG",
+	};
+	w->p_roce = (struct vs_profile) {
+		.adapter = &w->roce, .template_moid = "vm-1",
+		.template_version = "v1", .vcpus = 4, .memory_mb = 8192,
+	};
+	w->p_eth = w->p_roce;
+	w->p_eth.adapter = &w->eth;
+	w->env = (struct vs_place_env) {
+		.inv = &w->inv, .ledger = &w->ledger, .folder = W_FOLDER,
+		.cluster_id = W_CLUSTER_ID,
+	};
+}
+
+void w_clear(struct world *w)
+{
+	vs_ledger_clear(&w->ledger);
+	vs_inventory_clear(&w->inv);
+}
+
+struct vs_host *w_host(struct world *w, const char *name)
+{
+	char moid[VS_MOID_LEN];
+	struct vs_host *h;
+
+	moid_of(name, moid);
+	h = vs_inventory_host(&w->inv, moid);
+	vs_strlcpy(h->name, name, sizeof(h->name));
+	vs_strlcpy(h->cluster, "domain-c1", sizeof(h->cluster));
+	h->connected = h->powered_on = h->pfs_known = true;
+	h->cores = 48;
+	h->core_mhz = 2000;
+	h->memory_mb = 256 * 1024;
+	h->max_hw = 21;
+	vs_strlcpy(h->nets[h->nnets++], W_NET, VS_MOID_LEN);
+	vs_strlcpy(h->stores[h->nstores++], W_STORE, VS_MOID_LEN);
+	return h;
+}
+
+struct vs_pf *w_pf(struct vs_host *h, const char *pci, int vfs)
+{
+	struct vs_pf *pf = &h->pfs[h->npfs++];
+
+	vs_strlcpy(pf->pci, pci, sizeof(pf->pci));
+	vs_strlcpy(pf->switch_uuid, W_SWITCH, sizeof(pf->switch_uuid));
+	pf->vfs = vfs;
+	pf->numa = -1;
+	pf->link_up = true;
+	return pf;
+}
+
+struct vs_vm *w_vm(struct world *w, const char *moid, const char *name,
+		   const char *host)
+{
+	struct vs_vm *vm = vs_inventory_vm(&w->inv, moid);
+	char host_moid[VS_MOID_LEN];
+
+	vs_vm_set_name(&w->inv, vm, name);
+	vs_vm_set_folder(&w->inv, vm, W_FOLDER);
+	moid_of(host, host_moid);
+	vs_vm_set_host(&w->inv, vm, host_moid);
+	vm->power = VS_POWER_OFF;
+	vm->connected = vm->readable = true;
+	vm->vcpus = 4;
+	vm->memory_mb = 8192;
+	return vm;
+}
+
+void w_ours(struct world *w, struct vs_vm *vm)
+{
+	struct vs_mark m = { .cluster = W_CLUSTER_ID };
+	VS_FREE char *mark = NULL;
+
+	(void)w;
+	vs_strlcpy(vm->uuid, "50211e0a-0000-4000-8000-000000000001",
+		   sizeof(vm->uuid));
+	vs_strlcpy(m.uuid, vm->uuid, sizeof(m.uuid));
+	vs_strlcpy(m.node, vm->name, sizeof(m.node));
+	mark = vs_mark_format(&m);
+	vs_str_replace(&vm->owner_mark, mark);
+}
+
+struct vs_card *w_card(struct vs_vm *vm, enum vs_card_kind kind,
+		       const char *pci)
+{
+	struct vs_card *c = &vm->cards[vm->ncards++];
+
+	memset(c, 0, sizeof(*c));
+	c->kind = kind;
+	vs_strlcpy(c->pci, pci, sizeof(c->pci));
+	vs_strlcpy(c->switch_uuid, W_SWITCH, sizeof(c->switch_uuid));
+	return c;
+}
+
+struct vs_vm *w_vm_on(struct world *w, const char *moid, const char *host,
+		      const char *pci)
+{
+	struct vs_vm *vm = w_vm(w, moid, moid, host);
+
+	vm->power = VS_POWER_ON;
+	w_card(vm, VS_CARD_SRIOV, pci);
+	return vm;
+}
+
+struct vs_hold *w_hold(struct world *w, const char *node, const char *host,
+		       const char *pf, enum vs_hold_state state)
+{
+	struct vs_hold hold = { .cpu_mhz = 100, .mem_mb = 1000 }, *h;
+
+	vs_strlcpy(hold.node, node, sizeof(hold.node));
+	vs_strlcpy(hold.pf, pf, sizeof(hold.pf));
+	moid_of(host, hold.host);
+	assert_int_equal(vs_ledger_take(&w->ledger, &hold, NULL), 0);
+	h = vs_ledger_get(&w->ledger, node);
+	for (int s = VS_HOLD_REQUESTED; s <= (int)state; s++)
+		assert_int_equal(vs_ledger_set_state(&w->ledger, h, s), 0);
+	return h;
+}
+
+int w_free(struct world *w, const char *host, const char *pci)
+{
+	struct vs_host *h = vs_host_get_named(&w->inv, host);
+	struct vs_pf_use use;
+
+	vs_ledger_pf_use(&w->ledger, &w->inv, h, vs_host_pf(h, pci), W_FOLDER,
+			 W_CLUSTER_ID, &use);
+	return use.free;
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plan/ledger: holds, their states, and how they stand beside cards. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+#include "plan_world.h"
+#include "util/mem.h"
+
+static struct world w;
+static struct vs_host *esx01;
+
+/* One host with two PFs of 8 VFs on one switch. */
+static int setup(void **state)
+{
+	(void)state;
+	w_init(&w);
+	esx01 = w_host(&w, "esx01");
+	w_pf(esx01, W_PF0, 8);
+	w_pf(esx01, W_PF1, 8);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	w_clear(&w);
+	return 0;
+}
+
+static struct vs_pf_use use_of(const char *pci)
+{
+	struct vs_pf_use use;
+
+	vs_ledger_pf_use(&w.ledger, &w.inv, esx01, vs_host_pf(esx01, pci),
+			 W_FOLDER, W_CLUSTER_ID, &use);
+	return use;
+}
+
+#define assert_free(on_pf0, on_pf1) do {				\
+	assert_int_equal(w_free(&w, "esx01", W_PF0), on_pf0);		\
+	assert_int_equal(w_free(&w, "esx01", W_PF1), on_pf1);		\
+} while (0)
+
+/* ---- holds ----------------------------------------------------------------- */
+
+static void release_gives_back_what_take_took(void **state)
+{
+	(void)state;
+	assert_free(8, 8);
+	w_hold(&w, "n1", "esx01", W_PF0, VS_HOLD_PROMISED);
+	assert_free(7, 8);
+	assert_int_equal(vs_ledger_release(&w.ledger, "n1"), 0);
+	assert_free(8, 8);
+	assert_null(vs_ledger_get(&w.ledger, "n1"));
+}
+
+static void a_double_release_is_told(void **state)
+{
+	(void)state;
+	w_hold(&w, "n1", "esx01", W_PF0, VS_HOLD_PROMISED);
+	assert_int_equal(vs_ledger_release(&w.ledger, "n1"), 0);
+	assert_int_equal(vs_ledger_release(&w.ledger, "n1"), -1);
+	assert_free(8, 8);
+}
+
+static void a_node_has_one_hold(void **state)
+{
+	struct vs_hold again = { .node = "n1", .host = "host-esx02" };
+	struct vs_err err;
+
+	(void)state;
+	w_hold(&w, "n1", "esx01", W_PF0, VS_HOLD_PROMISED);
+	assert_int_equal(vs_ledger_take(&w.ledger, &again, &err), -1);
+	assert_int_equal(err.code, VS_E_EXISTS);
+	assert_non_null(strstr(err.text, "n1"));
+	assert_non_null(strstr(err.text, "host-esx01"));
+	assert_string_equal(vs_ledger_get(&w.ledger, "n1")->host,
+			    "host-esx01");
+}
+
+static void a_hold_of_nobody_or_nowhere_is_a_bug(void **state)
+{
+	struct vs_hold no_node = { .host = "host-1" };
+	struct vs_hold no_host = { .node = "n1" };
+	struct vs_err err;
+
+	(void)state;
+	assert_int_equal(vs_ledger_take(&w.ledger, &no_node, &err), -1);
+	assert_int_equal(err.code, VS_E_BUG);
+	assert_int_equal(vs_ledger_take(&w.ledger, &no_host, &err), -1);
+	assert_int_equal(err.code, VS_E_BUG);
+	assert_null(w.ledger.holds);
+}
+
+static void a_hold_is_promised_whatever_the_caller_wrote(void **state)
+{
+	struct vs_hold hold = { .node = "n1", .host = "host-esx01",
+				.pf = W_PF0, .state = VS_HOLD_SEEN };
+
+	(void)state;
+	assert_int_equal(vs_ledger_take(&w.ledger, &hold, NULL), 0);
+	assert_int_equal(vs_ledger_get(&w.ledger, "n1")->state,
+			 VS_HOLD_PROMISED);
+}
+
+static void only_the_designs_transitions_are_allowed(void **state)
+{
+	static const bool allowed[3][3] = {
+		/* to:		 promised requested seen */
+		[VS_HOLD_PROMISED] = { false, true, false },
+		[VS_HOLD_REQUESTED] = { true, false, true },
+		[VS_HOLD_SEEN] = { false, false, false },
+	};
+
+	(void)state;
+	for (int from = 0; from < 3; from++) {
+		for (int to = 0; to < 3; to++) {
+			struct vs_hold *h = w_hold(&w, "n1", "esx01", W_PF0,
+						   from);
+			int rc = vs_ledger_set_state(&w.ledger, h, to);
+
+			assert_int_equal(rc, allowed[from][to] ? 0 : -1);
+			assert_int_equal(h->state,
+					 allowed[from][to] ? to : from);
+			vs_ledger_release(&w.ledger, "n1");
+		}
+	}
+}
+
+static void a_hold_counts_on_the_host_it_was_moved_to(void **state)
+{
+	struct vs_host *esx02 = w_host(&w, "esx02");
+	struct vs_hold *h = w_hold(&w, "n1", "esx01", W_PF0,
+				   VS_HOLD_REQUESTED);
+
+	(void)state;
+	w_pf(esx02, W_PF1, 4);
+	vs_ledger_move(&w.ledger, h, esx02->moid, W_PF1);
+	assert_free(8, 8);
+	assert_int_equal(w_free(&w, "esx02", W_PF1), 3);
+}
+
+static void a_hold_moved_to_no_known_pf_keeps_taking_a_vf(void **state)
+{
+	struct vs_host *esx02 = w_host(&w, "esx02");
+	struct vs_hold *h = w_hold(&w, "n1", "esx01", W_PF0,
+				   VS_HOLD_REQUESTED);
+
+	(void)state;
+	w_pf(esx02, W_PF1, 4);
+	w_pf(esx02, "0000:af:00.0", 2);
+	vs_ledger_move(&w.ledger, h, esx02->moid, "");
+	/* the guess isn't there: it may be on either */
+	assert_int_equal(w_free(&w, "esx02", W_PF1), 3);
+	assert_int_equal(w_free(&w, "esx02", "0000:af:00.0"), 1);
+}
+
+static void a_hold_on_automatic_pf_counts_against_its_switch(void **state)
+{
+	struct vs_hold *h = w_hold(&w, "n1", "esx01", W_PF0,
+				   VS_HOLD_PROMISED);
+
+	(void)state;
+	h->pf_automatic = true;
+	assert_free(7, 7);
+	vs_strlcpy(esx01->pfs[1].switch_uuid, "another", VS_LABEL_LEN);
+	assert_free(7, 8);
+	esx01->pfs[0].switch_uuid[0] = '\0';	/* no uplink: only its own */
+	esx01->pfs[1].switch_uuid[0] = '\0';
+	assert_free(7, 8);
+}
+
+static void a_hold_without_a_vf_takes_cpu_and_memory_only(void **state)
+{
+	int64_t cpu, mem;
+
+	(void)state;
+	w_hold(&w, "n1", "esx01", "", VS_HOLD_PROMISED);
+	assert_free(8, 8);
+	vs_ledger_host_room(&w.ledger, &w.inv, esx01, &cpu, &mem);
+	assert_int_equal(cpu, 48 * 2000 - 100);
+	assert_int_equal(mem, 256 * 1024 - 1000);
+}
+
+static void a_hold_on_a_host_that_is_gone_takes_nothing_elsewhere(void **state)
+{
+	(void)state;
+	w_hold(&w, "n1", "esx99", W_PF0, VS_HOLD_REQUESTED);
+	assert_free(8, 8);
+}
+
+static void the_generation_moves_with_every_change(void **state)
+{
+	uint64_t was = w.ledger.generation;
+	struct vs_hold *h = w_hold(&w, "n1", "esx01", W_PF0,
+				   VS_HOLD_PROMISED);
+
+	(void)state;
+	assert_true(w.ledger.generation > was);
+	was = w.ledger.generation;
+	vs_ledger_set_state(&w.ledger, h, VS_HOLD_SEEN);	/* refused */
+	assert_true(w.ledger.generation == was);
+	vs_ledger_set_state(&w.ledger, h, VS_HOLD_REQUESTED);
+	assert_true(w.ledger.generation > was);
+	was = w.ledger.generation;
+	vs_ledger_move(&w.ledger, h, "host-esx02", W_PF0);
+	assert_true(w.ledger.generation > was);
+	was = w.ledger.generation;
+	vs_ledger_release(&w.ledger, "n1");
+	assert_true(w.ledger.generation > was);
+	was = w.ledger.generation;
+	w_hold(&w, "n2", "esx01", W_PF0, VS_HOLD_PROMISED);
+	vs_ledger_clear(&w.ledger);
+	assert_true(w.ledger.generation > was + 1);
+	assert_null(w.ledger.holds);
+}
+
+/* ---- holds beside cards ---------------------------------------------------- */
+
+static struct vs_hold *held_by_vm(enum vs_hold_state state)
+{
+	struct vs_hold *h = w_hold(&w, "n1", "esx01", W_PF0, state);
+
+	vs_strlcpy(h->vm, "vm-1", sizeof(h->vm));
+	return h;
+}
+
+static void a_seen_hold_counts_no_more_for_its_card_does(void **state)
+{
+	struct vs_pf_use u;
+
+	(void)state;
+	held_by_vm(VS_HOLD_SEEN);
+	w_vm_on(&w, "vm-1", "esx01", W_PF0);
+	u = use_of(W_PF0);
+	assert_int_equal(u.held, 0);
+	assert_int_equal(u.free, 7);
+}
+
+static void a_requested_hold_gives_way_to_its_card_at_once(void **state)
+{
+	(void)state;
+	held_by_vm(VS_HOLD_REQUESTED);
+	assert_free(7, 8);
+	w_vm_on(&w, "vm-1", "esx01", W_PF0);
+	assert_free(7, 8);
+}
+
+static void a_seen_hold_without_its_card_still_counts(void **state)
+{
+	struct vs_vm *vm;
+
+	(void)state;
+	held_by_vm(VS_HOLD_SEEN);
+	assert_free(7, 8);			/* no such VM (yet) */
+	vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);
+	vm->power = VS_POWER_OFF;
+	assert_free(7, 8);
+	vm->power = VS_POWER_ON;
+	vm->ncards = 0;				/* on, card not shown */
+	assert_free(7, 8);
+	vm->ncards = 1;
+	vs_vm_set_host(&w.inv, vm, "host-unknown");
+	assert_free(7, 8);
+}
+
+static void a_hold_whose_card_is_elsewhere_counts_there(void **state)
+{
+	struct vs_host *esx02 = w_host(&w, "esx02");
+
+	(void)state;
+	w_pf(esx02, W_PF0, 8);
+	held_by_vm(VS_HOLD_REQUESTED);
+	w_vm_on(&w, "vm-1", "esx02", W_PF0);
+	assert_free(8, 8);
+	assert_int_equal(w_free(&w, "esx02", W_PF0), 7);
+}
+
+static void a_promise_elsewhere_counts_beside_the_card(void **state)
+{
+	struct vs_host *esx02 = w_host(&w, "esx02");
+	int64_t cpu, mem;
+
+	(void)state;
+	w_pf(esx02, W_PF0, 8);
+	held_by_vm(VS_HOLD_PROMISED);
+	w_vm_on(&w, "vm-1", "esx02", W_PF0);	/* to be rebuilt on esx01 */
+	assert_free(7, 8);
+	assert_int_equal(w_free(&w, "esx02", W_PF0), 7);
+	vs_ledger_host_room(&w.ledger, &w.inv, esx01, &cpu, &mem);
+	assert_int_equal(mem, 256 * 1024 - 1000);
+}
+
+static void a_promise_at_its_own_vms_place_is_one_vf(void **state)
+{
+	struct vs_vm *vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);
+
+	(void)state;
+	held_by_vm(VS_HOLD_PROMISED);
+	assert_free(7, 8);
+	vs_strlcpy(vm->cards[0].pci, W_PF1, VS_PCI_LEN);
+	assert_free(7, 7);		/* same host, another PF: both */
+	vm->ncards = 0;
+	assert_free(7, 8);
+}
+
+static void cards_of_other_kinds_don_t_stand_for_a_hold(void **state)
+{
+	struct vs_vm *vm = w_vm(&w, "vm-1", "n1", "esx01");
+
+	(void)state;
+	vm->power = VS_POWER_ON;
+	w_card(vm, VS_CARD_VMXNET3, "");
+	held_by_vm(VS_HOLD_SEEN);
+	assert_free(7, 8);
+}
+
+/* ---- CPU and memory -------------------------------------------------------- */
+
+static void assert_room(int64_t cpu_used, int64_t mem_used)
+{
+	int64_t cpu, mem;
+
+	vs_ledger_host_room(&w.ledger, &w.inv, esx01, &cpu, &mem);
+	assert_int_equal(cpu, 48 * 2000 - cpu_used);
+	assert_int_equal(mem, 256 * 1024 - mem_used);
+}
+
+static void only_what_is_reserved_and_the_overhead_takes_room(void **state)
+{
+	struct vs_vm *vm = w_vm(&w, "vm-1", "a", "esx01");
+	int64_t over = vs_overhead_mb(4, 8192);
+
+	(void)state;
+	assert_room(0, 0);
+	vm->power = VS_POWER_ON;
+	assert_room(0, over);
+	vm->cpu_reserved_mhz = 500;
+	vm->mem_reserved_mb = 1024;
+	assert_room(500, 1024 + over);
+	vm->mem_locked = true;
+	assert_room(500, 8192 + over);
+	vm->latency_high = true;		/* 4 vCPUs in full */
+	assert_room(8000, 8192 + over);
+	vm->cpu_reserved_mhz = 9000;
+	assert_room(9000, 8192 + over);
+	vm->power = VS_POWER_OFF;
+	assert_room(0, 0);
+}
+
+static void a_hold_and_its_running_vm_take_room_once(void **state)
+{
+	struct vs_vm *vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);
+	int64_t over = vs_overhead_mb(4, 8192);
+
+	(void)state;
+	held_by_vm(VS_HOLD_SEEN);
+	assert_room(0, over);
+	vm->power = VS_POWER_OFF;
+	assert_room(100, 1000);
+	vm->power = VS_POWER_ON;
+	vs_ledger_release(&w.ledger, "n1");
+	held_by_vm(VS_HOLD_PROMISED);
+	assert_room(0, over);
+}
+
+static void the_sum_over_all_hosts_is_the_sum_of_each(void **state)
+{
+	struct vs_host *esx02 = w_host(&w, "esx02");
+	struct vs_host_sum sums[2];
+	struct vs_hold *h;
+	int64_t cpu, mem;
+
+	(void)state;
+	w_pf(esx02, W_PF0, 4);
+	w_vm_on(&w, "vm-1", "esx02", W_PF0);
+	w_vm_on(&w, "vm-2", "esx01", "")->readable = false;
+	h = w_hold(&w, "n1", "esx02", W_PF0, VS_HOLD_PROMISED);
+	h->vcpus = 10;
+	h->memory_mb = 50000;
+	w_hold(&w, "n2", "esx99", W_PF0, VS_HOLD_PROMISED);
+	vs_ledger_sum(&w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID, sums);
+	for (int i = 0; i < 2; i++) {
+		const struct vs_host *host = w.inv.by_index[i];
+
+		for (int p = 0; p < host->npfs; p++) {
+			struct vs_pf_use u;
+
+			vs_ledger_pf_use(&w.ledger, &w.inv, host,
+					 &host->pfs[p], W_FOLDER,
+					 W_CLUSTER_ID, &u);
+			assert_memory_equal(&u, &sums[i].pf[p], sizeof(u));
+		}
+		vs_ledger_host_room(&w.ledger, &w.inv, host, &cpu, &mem);
+		assert_int_equal(sums[i].cpu_free, cpu);
+		assert_int_equal(sums[i].mem_free, mem);
+	}
+	assert_true(sums[esx01->index].unknown);
+	assert_int_equal(sums[esx02->index].vms, 2);
+	assert_int_equal(sums[esx02->index].pf[0].free, 2);
+	assert_int_equal(sums[esx02->index].pf_mem_mb[0], 8192 + 1000);
+	assert_int_equal(sums[esx02->index].cpu_given, 14 * 2000);
+	assert_int_equal(sums[esx02->index].mem_given, 8192 + 50000);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(release_gives_back_what_take_took),
+		TEST(a_double_release_is_told),
+		TEST(a_node_has_one_hold),
+		TEST(a_hold_of_nobody_or_nowhere_is_a_bug),
+		TEST(a_hold_is_promised_whatever_the_caller_wrote),
+		TEST(only_the_designs_transitions_are_allowed),
+		TEST(a_hold_counts_on_the_host_it_was_moved_to),
+		TEST(a_hold_moved_to_no_known_pf_keeps_taking_a_vf),
+		TEST(a_hold_on_automatic_pf_counts_against_its_switch),
+		TEST(a_hold_without_a_vf_takes_cpu_and_memory_only),
+		TEST(a_hold_on_a_host_that_is_gone_takes_nothing_elsewhere),
+		TEST(the_generation_moves_with_every_change),
+		TEST(a_seen_hold_counts_no_more_for_its_card_does),
+		TEST(a_requested_hold_gives_way_to_its_card_at_once),
+		TEST(a_seen_hold_without_its_card_still_counts),
+		TEST(a_hold_whose_card_is_elsewhere_counts_there),
+		TEST(a_promise_elsewhere_counts_beside_the_card),
+		TEST(a_promise_at_its_own_vms_place_is_one_vf),
+		TEST(cards_of_other_kinds_don_t_stand_for_a_hold),
+		TEST(only_what_is_reserved_and_the_overhead_takes_room),
+		TEST(a_hold_and_its_running_vm_take_room_once),
+		TEST(the_sum_over_all_hosts_is_the_sum_of_each),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plan/place: the answer, and the hard criteria of a host. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include "plan_world.h"
+#include "util/mem.h"
+
+static struct world w;
+static struct vs_host *esx01;
+static struct vs_pf *pf;
+static struct vs_place_node node;
+
+/* One host with one PF of 8 VFs; one sriov node to place. */
+static int setup(void **state)
+{
+	(void)state;
+	w_init(&w);
+	esx01 = w_host(&w, "esx01");
+	pf = w_pf(esx01, W_PF0, 8);
+	node = (struct vs_place_node) {
+		.node = "n1", .profile = &w.p_roce, .net = &w.net,
+	};
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	w_clear(&w);
+	return 0;
+}
+
+/* Why esx01 refuses the node, by vs_place's report; room must agree. */
+static enum vs_refusal refusal(void)
+{
+	struct vs_place_report r;
+	enum vs_refusal why;
+	struct vs_err err;
+
+	if (!vs_place(&w.env, &node, 1, &r, &err)) {
+		assert_null(r.hosts);
+		assert_true(vs_place_room(&w.env, &node, 100) > 0);
+		return VS_REFUSE_NONE;
+	}
+	assert_int_equal(err.code, VS_E_SHORTAGE);
+	assert_int_equal(vs_place_room(&w.env, &node, 100), 0);
+	assert_int_equal(r.n, 1);
+	assert_ptr_equal(r.hosts[0], esx01);
+	why = r.why[0];
+	assert_non_null(strstr(err.text, vs_refusal_text(why)));
+	vs_place_report_free(&r);
+	assert_null(r.hosts);
+	return why;
+}
+
+/* ---- the answer ------------------------------------------------------------ */
+
+static void a_node_gets_a_host_and_a_pf(void **state)
+{
+	(void)state;
+	assert_int_equal(vs_place(&w.env, &node, 1, NULL, NULL), 0);
+	assert_ptr_equal(node.host, esx01);
+	assert_ptr_equal(node.pf, pf);
+	assert_true(node.pf_automatic);
+}
+
+static void a_node_without_vf_gets_no_pf(void **state)
+{
+	(void)state;
+	node.profile = &w.p_eth;
+	pf->vfs = 0;
+	assert_int_equal(vs_place(&w.env, &node, 1, NULL, NULL), 0);
+	assert_ptr_equal(node.host, esx01);
+	assert_null(node.pf);
+	assert_false(node.pf_automatic);
+}
+
+static void the_pf_is_explicit_where_the_switch_has_several(void **state)
+{
+	struct vs_pf *second = w_pf(esx01, W_PF1, 0);
+
+	(void)state;
+	assert_int_equal(vs_place(&w.env, &node, 1, NULL, NULL), 0);
+	assert_ptr_equal(node.pf, pf);
+	assert_false(node.pf_automatic);
+	vs_strlcpy(second->switch_uuid, "another", VS_LABEL_LEN);
+	assert_int_equal(vs_place(&w.env, &node, 1, NULL, NULL), 0);
+	assert_true(node.pf_automatic);
+}
+
+static void a_named_pf_is_taken_and_explicit(void **state)
+{
+	struct vs_pf *second = w_pf(esx01, W_PF1, 1);
+
+	(void)state;
+	vs_strlcpy(w.roce.pf, W_PF1, VS_PCI_LEN);
+	assert_int_equal(vs_place(&w.env, &node, 1, NULL, NULL), 0);
+	assert_ptr_equal(node.pf, second);
+	assert_false(node.pf_automatic);
+	second->vfs = 0;
+	assert_int_equal(refusal(), VS_REFUSE_VF);
+	vs_strlcpy(w.roce.pf, "0000:77:00.0", VS_PCI_LEN);
+	assert_int_equal(refusal(), VS_REFUSE_NO_PF);
+}
+
+static void a_named_pf_must_reach_the_network_too(void **state)
+{
+	(void)state;
+	vs_strlcpy(w.roce.pf, W_PF0, VS_PCI_LEN);
+	vs_strlcpy(pf->switch_uuid, "another", VS_LABEL_LEN);
+	assert_int_equal(refusal(), VS_REFUSE_NO_PF);
+}
+
+static void on_a_standard_switch_only_a_named_pf_will_do(void **state)
+{
+	(void)state;
+	w.net.switch_uuid[0] = '\0';
+	pf->switch_uuid[0] = '\0';
+	assert_int_equal(refusal(), VS_REFUSE_NO_PF);
+	vs_strlcpy(w.roce.pf, W_PF0, VS_PCI_LEN);
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	assert_ptr_equal(node.pf, pf);
+}
+
+static void nothing_to_place_is_placed(void **state)
+{
+	struct vs_place_report r;
+
+	(void)state;
+	assert_int_equal(vs_place(&w.env, &node, 0, &r, NULL), 0);
+	assert_int_equal(r.n, 0);
+}
+
+static void the_ledger_is_left_alone(void **state)
+{
+	uint64_t was = w.ledger.generation, inv = w.inv.generation;
+
+	(void)state;
+	assert_int_equal(vs_place(&w.env, &node, 1, NULL, NULL), 0);
+	assert_true(w.ledger.generation == was && w.inv.generation == inv);
+	assert_null(w.ledger.holds);
+}
+
+/* ---- hard criteria --------------------------------------------------------- */
+
+static void a_host_that_is_not_usable_is_refused(void **state)
+{
+	(void)state;
+	esx01->entering_maintenance = true;
+	assert_int_equal(refusal(), VS_REFUSE_HOST_STATE);
+}
+
+static void only_the_clusters_of_the_configuration_are_used(void **state)
+{
+	const char *list[] = { "domain-c2", "domain-c1", NULL };
+
+	(void)state;
+	w.env.clusters = list;
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	list[1] = NULL;
+	assert_int_equal(refusal(), VS_REFUSE_CLUSTER);
+	list[0] = NULL;
+	assert_int_equal(refusal(), VS_REFUSE_CLUSTER);
+}
+
+static void the_datastore_must_be_reached(void **state)
+{
+	(void)state;
+	w.env.store = W_STORE;
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	w.env.store = "datastore-2";
+	assert_int_equal(refusal(), VS_REFUSE_STORE);
+}
+
+static void the_hosts_hardware_version_must_do(void **state)
+{
+	(void)state;
+	esx01->max_hw = 10;
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	esx01->max_hw = 9;
+	assert_int_equal(refusal(), VS_REFUSE_HW);
+	esx01->max_hw = 0;		/* not told */
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	w.p_roce.latency_high = true;
+	esx01->max_hw = 13;
+	assert_int_equal(refusal(), VS_REFUSE_HW);
+	esx01->max_hw = 14;
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	w.roce.type = VS_ADAPTER_PVRDMA;
+	w.p_roce.latency_high = false;
+	esx01->max_hw = 12;
+	assert_int_equal(refusal(), VS_REFUSE_HW);
+}
+
+static void the_network_must_be_on_the_host(void **state)
+{
+	(void)state;
+	vs_strlcpy(w.net.moid, "dvportgroup-31", VS_MOID_LEN);
+	assert_int_equal(refusal(), VS_REFUSE_NETWORK);
+	node.net = NULL;		/* not resolved */
+	assert_int_equal(refusal(), VS_REFUSE_NETWORK);
+}
+
+static void an_ethernet_pf_needs_link_an_infiniband_one_does_not(void **state)
+{
+	(void)state;
+	pf->link_up = false;
+	assert_int_equal(refusal(), VS_REFUSE_NO_PF);
+	w.roce.link = VS_LINK_INFINIBAND;
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+}
+
+static void a_pf_without_a_free_vf_is_refused(void **state)
+{
+	(void)state;
+	pf->vfs = 2;
+	w_vm_on(&w, "vm-1", "esx01", W_PF0);
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	w_hold(&w, "n2", "esx01", W_PF0, VS_HOLD_PROMISED);
+	assert_int_equal(refusal(), VS_REFUSE_VF);
+}
+
+static void an_over_committed_pf_does_not_eat_anothers_vfs(void **state)
+{
+	(void)state;
+	pf->vfs = 0;
+	w_vm_on(&w, "vm-1", "esx01", W_PF0);
+	w_vm_on(&w, "vm-2", "esx01", W_PF0);
+	w_pf(esx01, W_PF1, 1);
+	assert_int_equal(vs_place_room(&w.env, &node, 100), 1);
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	assert_string_equal(node.pf->pci, W_PF1);
+}
+
+static void unknown_vfs_are_not_placed_on_but_vmxnet3_is(void **state)
+{
+	(void)state;
+	w_vm_on(&w, "vm-1", "esx01", W_PF0)->readable = false;
+	assert_int_equal(refusal(), VS_REFUSE_UNKNOWN);
+	node.profile = &w.p_eth;
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+}
+
+static void pfs_not_delivered_yet_are_unknown(void **state)
+{
+	(void)state;
+	esx01->pfs_known = false;
+	esx01->npfs = 0;
+	assert_int_equal(refusal(), VS_REFUSE_UNKNOWN);
+}
+
+static void latency_high_needs_cpu_for_its_reservation(void **state)
+{
+	(void)state;
+	w.p_roce.vcpus = 48;
+	w_vm_on(&w, "vm-1", "esx01", W_PF0)->cpu_reserved_mhz = 1;
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	w.p_roce.latency_high = true;
+	assert_int_equal(refusal(), VS_REFUSE_CPU);
+	w.p_roce.vcpus = 47;
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+}
+
+static void a_cpu_overcommit_is_no_matter_without_a_reservation(void **state)
+{
+	(void)state;
+	w_vm_on(&w, "vm-1", "esx01", W_PF0)->cpu_reserved_mhz = 1000000;
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+}
+
+static void a_vf_needs_memory_for_its_reservation_and_overhead(void **state)
+{
+	int64_t need = 8192 + vs_overhead_mb(4, 8192);
+
+	(void)state;
+	esx01->memory_mb = need;
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	esx01->memory_mb = need - 1;
+	assert_int_equal(refusal(), VS_REFUSE_MEMORY);
+	node.profile = &w.p_eth;	/* the overhead is all it reserves */
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	esx01->memory_mb = vs_overhead_mb(4, 8192) - 1;
+	assert_int_equal(refusal(), VS_REFUSE_MEMORY);
+}
+
+/* ---- avoided --------------------------------------------------------------- */
+
+static const char *avoid_host, *avoid_pci;
+
+static bool avoid(void *arg, const struct vs_host *h, const struct vs_pf *p,
+		  char *why, size_t size)
+{
+	bool yes = p ? avoid_pci && !strcmp(p->pci, avoid_pci) :
+		avoid_host && !strcmp(h->name, avoid_host);
+
+	assert_ptr_equal(arg, &w);
+	if (yes)
+		snprintf(why, size, "power-on failed at 12:00");
+	return yes;
+}
+
+static void hosts_and_pfs_that_failed_lately_are_left_out(void **state)
+{
+	struct vs_err err;
+
+	(void)state;
+	w.env.avoid = avoid;
+	w.env.arg = &w;
+	avoid_host = "esx02";
+	avoid_pci = W_PF1;
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	avoid_pci = W_PF0;
+	assert_int_equal(refusal(), VS_REFUSE_AVOID);
+	assert_int_equal(vs_place(&w.env, &node, 1, NULL, &err), -1);
+	assert_non_null(strstr(err.text, "power-on failed at 12:00"));
+	w_pf(esx01, W_PF1, 1);
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	assert_string_equal(node.pf->pci, W_PF1);
+	assert_int_equal(vs_place_room(&w.env, &node, 100), 1);
+	avoid_host = "esx01";
+	assert_int_equal(refusal(), VS_REFUSE_AVOID);
+	assert_int_equal(vs_place(&w.env, &node, 1, NULL, &err), -1);
+	assert_non_null(strstr(err.text, "power-on failed at 12:00"));
+	node.profile = &w.p_eth;
+	assert_int_equal(refusal(), VS_REFUSE_AVOID);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_node_gets_a_host_and_a_pf),
+		TEST(a_node_without_vf_gets_no_pf),
+		TEST(the_pf_is_explicit_where_the_switch_has_several),
+		TEST(a_named_pf_is_taken_and_explicit),
+		TEST(a_named_pf_must_reach_the_network_too),
+		TEST(on_a_standard_switch_only_a_named_pf_will_do),
+		TEST(nothing_to_place_is_placed),
+		TEST(the_ledger_is_left_alone),
+		TEST(a_host_that_is_not_usable_is_refused),
+		TEST(only_the_clusters_of_the_configuration_are_used),
+		TEST(the_datastore_must_be_reached),
+		TEST(the_hosts_hardware_version_must_do),
+		TEST(the_network_must_be_on_the_host),
+		TEST(an_ethernet_pf_needs_link_an_infiniband_one_does_not),
+		TEST(a_pf_without_a_free_vf_is_refused),
+		TEST(an_over_committed_pf_does_not_eat_anothers_vfs),
+		TEST(unknown_vfs_are_not_placed_on_but_vmxnet3_is),
+		TEST(pfs_not_delivered_yet_are_unknown),
+		TEST(latency_high_needs_cpu_for_its_reservation),
+		TEST(a_cpu_overcommit_is_no_matter_without_a_reservation),
+		TEST(a_vf_needs_memory_for_its_reservation_and_overhead),
+		TEST(hosts_and_pfs_that_failed_lately_are_left_out),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("place", tests, NULL, NULL);
+}

@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plan/place: the policies, preferences, mixed gangs. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include "plan_world.h"
+#include "util/mem.h"
+
+#define MANY 64
+
+static struct world w;
+static struct vs_place_node gang[MANY];
+static char names[MANY][16];
+
+static int setup(void **state)
+{
+	(void)state;
+	w_init(&w);
+	for (int i = 0; i < MANY; i++) {
+		snprintf(names[i], sizeof(names[i]), "n%02d", i);
+		gang[i] = (struct vs_place_node) {
+			.node = names[i], .profile = &w.p_roce, .net = &w.net,
+		};
+	}
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	w_clear(&w);
+	return 0;
+}
+
+static struct vs_host *host(const char *name, const char *leaf, int vfs)
+{
+	struct vs_host *h = w_host(&w, name);
+
+	vs_strlcpy(h->leaf, leaf, sizeof(h->leaf));
+	w_pf(h, W_PF0, vfs);
+	return h;
+}
+
+static void place(size_t n)
+{
+	struct vs_err err = { 0 };
+
+	if (vs_place(&w.env, gang, n, NULL, &err))
+		fail_msg("%s", err.text);
+}
+
+/* How many of the gang are on that host. */
+static int on(const char *name, size_t n)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += !strcmp(gang[i].host->name, name);
+	return count;
+}
+
+static int hosts_used(size_t n)
+{
+	int count = 0;
+
+	for (struct vs_host *h = w.inv.hosts; h; h = h->hh.next)
+		count += on(h->name, n) > 0;
+	return count;
+}
+
+static bool leaf_is_used(const char *leaf, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(gang[i].host->leaf, leaf))
+			return true;
+	return false;
+}
+
+/* ---- balance --------------------------------------------------------------- */
+
+static void balance_gives_like_hosts_like_numbers(void **state)
+{
+	(void)state;
+	host("esx01", "", 8);
+	host("esx02", "", 8);
+	host("esx03", "", 8);
+	place(12);
+	assert_int_equal(on("esx01", 12), 4);
+	assert_int_equal(on("esx02", 12), 4);
+	assert_int_equal(on("esx03", 12), 4);
+}
+
+static void balance_weighs_by_share_and_not_by_number(void **state)
+{
+	(void)state;
+	host("esx01", "", 4);
+	host("esx02", "", 12);
+	place(8);
+	assert_int_equal(on("esx01", 8), 2);
+	assert_int_equal(on("esx02", 8), 6);
+}
+
+static void balance_sees_what_runs_and_what_is_held(void **state)
+{
+	(void)state;
+	host("esx01", "", 8);
+	host("esx02", "", 8);
+	w_vm_on(&w, "vm-1", "esx01", W_PF0);
+	w_vm_on(&w, "vm-2", "esx01", W_PF0);
+	w_hold(&w, "x1", "esx01", W_PF0, VS_HOLD_PROMISED);
+	place(5);
+	assert_int_equal(on("esx01", 5), 1);
+	assert_int_equal(on("esx02", 5), 4);
+}
+
+static void balance_counts_the_scarcest_of_vfs_cpu_and_memory(void **state)
+{
+	struct vs_host *a = host("esx01", "", 8);
+
+	(void)state;
+	host("esx02", "", 8);
+	a->memory_mb /= 8;		/* 3 VMs fill it */
+	place(4);
+	assert_int_equal(on("esx01", 4), 1);
+	assert_int_equal(on("esx02", 4), 3);
+	a->memory_mb *= 8;
+	a->cores = 12;			/* CPU that nobody reserves */
+	place(4);
+	assert_int_equal(on("esx01", 4), 1);
+	assert_int_equal(on("esx02", 4), 3);
+}
+
+static void balance_looks_only_at_the_pfs_that_serve(void **state)
+{
+	struct vs_host *a = host("esx01", "", 8);
+	struct vs_pf *full = w_pf(a, W_PF1, 8);
+
+	(void)state;
+	host("esx02", "", 8);
+	vs_strlcpy(full->switch_uuid, "another", VS_LABEL_LEN);
+	for (int i = 0; i < 8; i++) {
+		char moid[16];
+
+		snprintf(moid, sizeof(moid), "vm-%d", i);
+		w_vm_on(&w, moid, "esx01", W_PF1)->memory_mb = 0;
+	}
+	w_vm_on(&w, "vm-9", "esx02", W_PF0);
+	w_vm_on(&w, "vm-10", "esx02", W_PF0);
+	a->cores = 480;
+	place(1);
+	assert_int_equal(on("esx01", 1), 1);
+}
+
+static void vms_that_reserve_nothing_are_spread_too(void **state)
+{
+	struct vs_hold *h;
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		gang[i].profile = &w.p_eth;
+	host("esx01", "", 0);
+	host("esx02", "", 0);
+	place(8);
+	assert_int_equal(on("esx01", 8), 4);
+	h = w_hold(&w, "x1", "esx01", "", VS_HOLD_PROMISED);
+	h->vcpus = 8;			/* as two of them */
+	h->memory_mb = 16384;
+	place(6);
+	assert_int_equal(on("esx01", 6), 2);
+}
+
+static void equal_hosts_are_taken_by_number_of_vms_then_by_name(void **state)
+{
+	struct vs_hold *h;
+
+	(void)state;
+	host("esx02", "", 8);
+	host("esx01", "", 8);
+	place(1);
+	assert_int_equal(on("esx01", 1), 1);
+	/* a hold of which nothing is told weighs nothing, but is one */
+	h = w_hold(&w, "x1", "esx01", "", VS_HOLD_PROMISED);
+	h->cpu_mhz = h->mem_mb = 0;
+	place(1);
+	assert_int_equal(on("esx02", 1), 1);
+}
+
+static void a_vm_stays_where_its_disk_is_unless_that_is_full(void **state)
+{
+	(void)state;
+	host("esx01", "", 8);
+	host("esx02", "", 2);
+	for (int i = 0; i < 4; i++)
+		gang[i].prefer_host = "host-esx02";
+	gang[4].prefer_host = "host-gone";
+	gang[5].prefer_host = "";
+	place(6);
+	assert_int_equal(on("esx02", 6), 2);
+	assert_string_equal(gang[0].host->name, "esx02");
+	assert_string_equal(gang[1].host->name, "esx02");
+	w_vm_on(&w, "vm-1", "esx02", W_PF0);
+	w_vm_on(&w, "vm-2", "esx02", W_PF0);
+	place(6);
+	assert_int_equal(on("esx02", 6), 0);
+}
+
+static void those_with_a_disk_somewhere_come_first(void **state)
+{
+	(void)state;
+	host("esx01", "", 1);
+	host("esx02", "", 1);
+	gang[1].prefer_host = "host-esx01";
+	place(2);
+	assert_string_equal(gang[1].host->name, "esx01");
+	assert_string_equal(gang[0].host->name, "esx02");
+}
+
+/* ---- spread ---------------------------------------------------------------- */
+
+static void spread_puts_one_vm_on_a_host_while_possible(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_SPREAD;
+	host("esx01", "", 100);
+	host("esx02", "", 4);
+	host("esx03", "", 1);
+	place(3);
+	assert_int_equal(hosts_used(3), 3);
+	place(6);
+	assert_int_equal(on("esx01", 6), 3);
+	assert_int_equal(on("esx02", 6), 2);
+	assert_int_equal(on("esx03", 6), 1);
+}
+
+static void spread_heeds_a_disk_only_among_equals(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_SPREAD;
+	host("esx01", "", 8);
+	host("esx02", "", 8);
+	host("esx03", "", 8);
+	for (int i = 0; i < 3; i++)
+		gang[i].prefer_host = "host-esx03";
+	place(3);
+	assert_int_equal(hosts_used(3), 3);
+	assert_string_equal(gang[0].host->name, "esx03");
+}
+
+/* ---- pack ------------------------------------------------------------------ */
+
+static void pack_uses_the_fewest_hosts(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	host("esx01", "a", 2);
+	host("esx02", "a", 5);
+	host("esx03", "a", 3);
+	host("esx04", "a", 4);
+	place(9);
+	assert_int_equal(on("esx02", 9), 5);
+	assert_int_equal(on("esx04", 9), 4);
+	place(14);
+	assert_int_equal(hosts_used(14), 4);
+}
+
+static void pack_takes_the_tightest_host_for_the_rest(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	host("esx01", "a", 8);
+	host("esx02", "a", 5);
+	host("esx03", "a", 2);
+	place(2);
+	assert_int_equal(on("esx03", 2), 2);
+	place(10);
+	assert_int_equal(on("esx01", 10), 8);
+	assert_int_equal(on("esx03", 10), 2);
+}
+
+static void pack_uses_few_leaves_but_no_host_more(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	host("esx01", "a", 6);
+	host("esx02", "b", 5);
+	host("esx03", "b", 5);
+	host("esx04", "c", 5);
+	place(10);			/* two hosts; leaf b has both */
+	assert_int_equal(on("esx02", 10), 5);
+	assert_int_equal(on("esx03", 10), 5);
+	place(11);			/* two hosts at least, two leaves */
+	assert_int_equal(on("esx01", 11), 6);
+	assert_int_equal(hosts_used(11), 2);
+	place(16);
+	assert_int_equal(hosts_used(16), 3);
+	assert_false(leaf_is_used("c", 16));
+}
+
+static void pack_leaves_the_emptier_leaf_whole(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	host("esx01", "a", 4);
+	host("esx02", "a", 4);
+	host("esx03", "b", 4);
+	host("esx04", "c", 4);
+	host("esx05", "c", 4);
+	place(4);
+	assert_int_equal(on("esx03", 4), 4);
+}
+
+static void pack_heeds_a_disk_only_among_equals(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	host("esx01", "a", 4);
+	host("esx02", "b", 8);
+	host("esx03", "b", 8);
+	gang[0].prefer_host = "host-esx03";
+	place(2);
+	assert_int_equal(on("esx03", 2), 2);
+	place(8);
+	assert_int_equal(on("esx03", 8), 8);
+	place(9);			/* esx01 would be tighter: leaf first */
+	assert_int_equal(hosts_used(9), 2);
+	assert_false(leaf_is_used("a", 9));
+	assert_string_equal(gang[0].host->name, "esx03");
+}
+
+static void pack_of_a_gang_that_spans_many_leaves_is_whole(void **state)
+{
+	char name[16], leaf[16];
+
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	for (int i = 0; i < 40; i++) {
+		snprintf(name, sizeof(name), "esx%02d", i);
+		snprintf(leaf, sizeof(leaf), "leaf%02d", i);
+		host(name, leaf, i < 20 ? 2 : 1);
+	}
+	place(30);
+	assert_int_equal(hosts_used(30), 15);
+}
+
+static void pack_puts_a_second_kind_where_the_gang_is(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	host("esx01", "a", 4);
+	host("esx02", "a", 4);
+	host("esx03", "b", 4);
+	for (int i = 4; i < 12; i++)
+		gang[i].profile = &w.p_eth;
+	place(12);
+	assert_int_equal(hosts_used(12), 1);
+	w.p_eth.memory_mb = 250 * 1024;
+	w.p_eth.latency_high = true;	/* one a host, no longer beside others */
+	place(6);
+	assert_int_equal(hosts_used(6), 3);
+}
+
+/* ---- PFs of a host --------------------------------------------------------- */
+
+static void the_pf_with_more_free_vfs_is_taken(void **state)
+{
+	struct vs_host *h = host("esx01", "", 3);
+
+	(void)state;
+	w_pf(h, W_PF1, 5);
+	place(4);
+	assert_string_equal(gang[0].pf->pci, W_PF1);
+	assert_string_equal(gang[1].pf->pci, W_PF1);
+	assert_string_equal(gang[2].pf->pci, W_PF0);	/* equal: by address */
+	assert_string_equal(gang[3].pf->pci, W_PF1);
+}
+
+static void the_pf_of_a_numa_node_that_holds_the_vm_is_taken(void **state)
+{
+	struct vs_host *h = host("esx01", "", 8);
+	struct vs_vm *vm;
+
+	(void)state;
+	w_pf(h, W_PF1, 16);
+	h->numa_nodes = 2;
+	h->pfs[0].numa = 0;
+	h->pfs[1].numa = 1;
+	place(1);
+	assert_string_equal(gang[0].pf->pci, W_PF1);
+	vm = w_vm_on(&w, "vm-1", "esx01", W_PF1);
+	vm->memory_mb = 125 * 1024;
+	place(1);
+	assert_string_equal(gang[0].pf->pci, W_PF0);
+	h->numa_nodes = 1;
+	place(1);
+	assert_string_equal(gang[0].pf->pci, W_PF1);
+	h->numa_nodes = 2;		/* no node holds it: free VFs decide */
+	w.p_roce.memory_mb = 130 * 1024;
+	h->memory_mb = 300 * 1024;
+	vs_inventory_remove_vm(&w.inv, "vm-1");
+	h->memory_mb = 250 * 1024;
+	place(1);
+	assert_string_equal(gang[0].pf->pci, W_PF1);
+}
+
+/* ---- gangs ----------------------------------------------------------------- */
+
+static void a_gang_is_placed_whole_or_not_at_all(void **state)
+{
+	static const enum vs_policy all[] = { VS_PLACE_BALANCE, VS_PLACE_PACK,
+					      VS_PLACE_SPREAD };
+
+	(void)state;
+	host("esx01", "a", 3);
+	host("esx02", "b", 2);
+	for (size_t p = 0; p < VS_COUNT(all); p++) {
+		w.env.policy = all[p];
+		place(5);
+		assert_int_equal(on("esx01", 5), 3);
+		for (int i = 0; i < 6; i++)
+			gang[i].host = NULL;
+		assert_int_equal(vs_place(&w.env, gang, 6, NULL, NULL), -1);
+		for (int i = 0; i < 6; i++)
+			assert_null(gang[i].host);
+	}
+}
+
+static void the_same_input_gives_the_same_answer(void **state)
+{
+	struct vs_place_node first[20];
+	char name[16];
+
+	(void)state;
+	for (int p = VS_PLACE_BALANCE; p <= VS_PLACE_SPREAD; p++) {
+		w.env.policy = p;
+		for (int round = 0; round < 2; round++) {
+			vs_inventory_clear(&w.inv);
+			for (int i = 0; i < 10; i++) {	/* any order */
+				int k = round ? 9 - i : i;
+
+				snprintf(name, sizeof(name), "esx%02d", k);
+				host(name, k & 1 ? "a" : "b", 4 + k % 3);
+			}
+			place(20);
+			for (int i = 0; i < 20; i++) {
+				const char *moid = gang[i].host->moid;
+
+				if (!round)
+					first[i].prefer_host = vs_strdup(moid);
+				else
+					assert_string_equal(
+						first[i].prefer_host, moid);
+				if (round)
+					free((char *)first[i].prefer_host);
+			}
+		}
+	}
+}
+
+static struct vs_adapter named;
+static struct vs_profile p_named;
+
+/* The first n nodes of the gang ask for W_PF0 by name. */
+static void name_pf(size_t from, size_t n)
+{
+	named = w.roce;
+	vs_strlcpy(named.name, "sriov-rail0", sizeof(named.name));
+	vs_strlcpy(named.pf, W_PF0, VS_PCI_LEN);
+	p_named = w.p_roce;
+	p_named.adapter = &named;
+	for (size_t i = from; i < from + n; i++)
+		gang[i].profile = &p_named;
+}
+
+static void the_most_constrained_of_a_mixed_gang_goes_first(void **state)
+{
+	struct vs_host *h = host("esx01", "", 4);
+
+	(void)state;
+	w_pf(h, W_PF1, 4);
+	name_pf(4, 4);
+	place(8);
+	for (int i = 0; i < 4; i++)
+		assert_string_equal(gang[i].pf->pci, W_PF1);
+	for (int i = 4; i < 8; i++)
+		assert_string_equal(gang[i].pf->pci, W_PF0);
+}
+
+static void two_kinds_share_a_pfs_vfs(void **state)
+{
+	(void)state;
+	host("esx01", "", 5);
+	name_pf(0, 3);
+	place(5);
+	assert_int_equal(vs_place(&w.env, gang, 6, NULL, NULL), -1);
+}
+
+/* Two hosts, one VF each; "big" fits esx01's memory only. The greedy choice
+ * for the small one is esx01 too, where it must give way. */
+static void a_vm_gives_way_where_another_fits_nowhere_else(void **state)
+{
+	static struct vs_profile big;
+
+	(void)state;
+	for (int p = VS_PLACE_BALANCE; p <= VS_PLACE_SPREAD; p++) {
+		w.env.policy = p;
+		vs_inventory_clear(&w.inv);
+		host("esx01", "", 8)->memory_mb = 60 * 1024;
+		host("esx02", "", 1)->memory_mb = 20 * 1024;
+		host("esx03", "", 1)->memory_mb = 20 * 1024;
+		big = w.p_roce;
+		big.memory_mb = 26 * 1024;
+		gang[0].profile = gang[1].profile = &w.p_roce;
+		gang[2].profile = gang[3].profile = &big;
+		gang[0].prefer_host = gang[1].prefer_host = "host-esx01";
+		place(4);
+		assert_string_equal(gang[2].host->name, "esx01");
+		assert_string_equal(gang[3].host->name, "esx01");
+		assert_int_equal(on("esx01", 4), 2);
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(balance_gives_like_hosts_like_numbers),
+		TEST(balance_weighs_by_share_and_not_by_number),
+		TEST(balance_sees_what_runs_and_what_is_held),
+		TEST(balance_counts_the_scarcest_of_vfs_cpu_and_memory),
+		TEST(balance_looks_only_at_the_pfs_that_serve),
+		TEST(vms_that_reserve_nothing_are_spread_too),
+		TEST(equal_hosts_are_taken_by_number_of_vms_then_by_name),
+		TEST(a_vm_stays_where_its_disk_is_unless_that_is_full),
+		TEST(those_with_a_disk_somewhere_come_first),
+		TEST(spread_puts_one_vm_on_a_host_while_possible),
+		TEST(spread_heeds_a_disk_only_among_equals),
+		TEST(pack_uses_the_fewest_hosts),
+		TEST(pack_takes_the_tightest_host_for_the_rest),
+		TEST(pack_uses_few_leaves_but_no_host_more),
+		TEST(pack_leaves_the_emptier_leaf_whole),
+		TEST(pack_heeds_a_disk_only_among_equals),
+		TEST(pack_of_a_gang_that_spans_many_leaves_is_whole),
+		TEST(pack_puts_a_second_kind_where_the_gang_is),
+		TEST(the_pf_with_more_free_vfs_is_taken),
+		TEST(the_pf_of_a_numa_node_that_holds_the_vm_is_taken),
+		TEST(a_gang_is_placed_whole_or_not_at_all),
+		TEST(the_same_input_gives_the_same_answer),
+		TEST(the_most_constrained_of_a_mixed_gang_goes_first),
+		TEST(two_kinds_share_a_pfs_vfs),
+		TEST(a_vm_gives_way_where_another_fits_nowhere_else),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("policy", tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plan/step: every pair of the table, and what must hold for all of them. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+#include "plan/step.h"
+
+#define WAIT VS_DO_WAIT
+#define CLON VS_DO_CLONE
+#define RELO VS_DO_RELOCATE
+#define RECO VS_DO_RECONFIGURE
+#define PWON VS_DO_POWER_ON
+#define SHUT VS_DO_SHUTDOWN
+#define DEST VS_DO_DESTROY
+#define REPO VS_DO_REPORT
+#define NOTH VS_DO_NOTHING
+
+/* The design, a job's life, read line by line; columns as enum vs_seen:
+ *	UNKN  BUSY  NONE  OFF   ELSE  OTHER STALE ON    WRONG ALIEN */
+static const enum vs_action expected[VS_WANTS][VS_SEENS] = {
+	/* VS_WANT_OFF */
+	{ WAIT, WAIT, NOTH, NOTH, NOTH, NOTH, NOTH, SHUT, SHUT, NOTH },
+	/* VS_WANT_GONE */
+	{ WAIT, WAIT, NOTH, DEST, DEST, DEST, DEST, SHUT, SHUT, NOTH },
+	/* VS_WANT_READY */
+	{ WAIT, WAIT, CLON, NOTH, RELO, RECO, DEST, SHUT, SHUT, REPO },
+	/* VS_WANT_ON */
+	{ WAIT, WAIT, CLON, PWON, RELO, RECO, DEST, NOTH, SHUT, REPO },
+	/* VS_WANT_KEEP */
+	{ WAIT, WAIT, REPO, REPO, REPO, REPO, REPO, NOTH, NOTH, REPO },
+	/* VS_WANT_RENEW */
+	{ WAIT, WAIT, CLON, PWON, RELO, RECO, DEST, SHUT, SHUT, REPO },
+};
+
+static void every_pair_has_its_action(void **state)
+{
+	(void)state;
+	for (int w = 0; w < VS_WANTS; w++) {
+		for (int s = 0; s < VS_SEENS; s++) {
+			if (vs_step(w, s) != expected[w][s])
+				fail_msg("%s x %s: %s, expected %s",
+					 vs_wanted_name(w), vs_seen_name(s),
+					 vs_action_name(vs_step(w, s)),
+					 vs_action_name(expected[w][s]));
+		}
+	}
+}
+
+static void what_is_unknown_or_foreign_is_never_touched(void **state)
+{
+	(void)state;
+	for (int w = 0; w < VS_WANTS; w++) {
+		enum vs_action alien = vs_step(w, VS_SEEN_ALIEN);
+
+		assert_int_equal(vs_step(w, VS_SEEN_UNKNOWN), VS_DO_WAIT);
+		assert_int_equal(vs_step(w, VS_SEEN_BUSY), VS_DO_WAIT);
+		assert_true(alien == VS_DO_NOTHING || alien == VS_DO_REPORT);
+	}
+}
+
+static void nothing_that_runs_is_destroyed_or_configured(void **state)
+{
+	(void)state;
+	for (int w = 0; w < VS_WANTS; w++) {
+		for (int s = VS_SEEN_ON; s <= VS_SEEN_ON_WRONG; s++) {
+			enum vs_action a = vs_step(w, s);
+
+			assert_true(a == VS_DO_NOTHING || a == VS_DO_SHUTDOWN);
+		}
+	}
+}
+
+static void a_vm_that_is_not_there_is_only_ever_cloned(void **state)
+{
+	(void)state;
+	for (int w = 0; w < VS_WANTS; w++) {
+		enum vs_action a = vs_step(w, VS_SEEN_NONE);
+
+		assert_true(a == VS_DO_NOTHING || a == VS_DO_CLONE ||
+			    a == VS_DO_REPORT);
+	}
+}
+
+/* What a step leads to, if it works. */
+static enum vs_seen after(enum vs_seen s, enum vs_action a)
+{
+	switch (a) {
+	case VS_DO_CLONE:
+	case VS_DO_RELOCATE:
+	case VS_DO_RECONFIGURE:
+	case VS_DO_SHUTDOWN:
+		return s == VS_SEEN_ON_WRONG ? VS_SEEN_OFF_OTHER : VS_SEEN_OFF;
+	case VS_DO_POWER_ON:
+		return VS_SEEN_ON;
+	case VS_DO_DESTROY:
+		return VS_SEEN_NONE;
+	default:
+		return s;
+	}
+}
+
+static void each_wish_comes_to_rest_in_four_steps(void **state)
+{
+	static const struct { enum vs_wanted w; enum vs_seen end; } goals[] = {
+		{ VS_WANT_READY, VS_SEEN_OFF }, { VS_WANT_ON, VS_SEEN_ON },
+		{ VS_WANT_GONE, VS_SEEN_NONE },
+	};
+
+	(void)state;
+	for (size_t g = 0; g < 3; g++) {
+		for (int s = VS_SEEN_NONE; s <= VS_SEEN_ON_WRONG; s++) {
+			enum vs_seen now = s;
+
+			for (int i = 0; i < 4; i++)
+				now = after(now, vs_step(goals[g].w, now));
+			assert_int_equal(now, goals[g].end);
+			assert_int_equal(vs_step(goals[g].w, now),
+					 VS_DO_NOTHING);
+		}
+	}
+}
+
+static void what_is_no_pair_touches_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(vs_step(VS_WANTS, VS_SEEN_OFF), VS_DO_WAIT);
+	assert_int_equal(vs_step(VS_WANT_GONE, VS_SEENS), VS_DO_WAIT);
+}
+
+static void names_are_there_and_differ(void **state)
+{
+	(void)state;
+	for (int i = 0; i < VS_WANTS; i++)
+		for (int k = 0; k < i; k++)
+			assert_string_not_equal(vs_wanted_name(i),
+						vs_wanted_name(k));
+	for (int i = 0; i < VS_SEENS; i++)
+		for (int k = 0; k < i; k++)
+			assert_string_not_equal(vs_seen_name(i),
+						vs_seen_name(k));
+	for (int i = 0; i < VS_ACTIONS; i++)
+		for (int k = 0; k < i; k++)
+			assert_string_not_equal(vs_action_name(i),
+						vs_action_name(k));
+	assert_string_equal(vs_action_name(VS_DO_POWER_ON), "power-on");
+	assert_string_equal(vs_seen_name(VS_SEEN_OFF_STALE), "off-stale");
+	assert_string_equal(vs_wanted_name(VS_WANT_RENEW), "renew");
+	assert_string_equal(vs_wanted_name(VS_WANTS), "?");
+	assert_string_equal(vs_seen_name(VS_SEENS), "?");
+	assert_string_equal(vs_action_name(VS_ACTIONS), "?");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_pair_has_its_action),
+		cmocka_unit_test(what_is_unknown_or_foreign_is_never_touched),
+		cmocka_unit_test(nothing_that_runs_is_destroyed_or_configured),
+		cmocka_unit_test(a_vm_that_is_not_there_is_only_ever_cloned),
+		cmocka_unit_test(each_wish_comes_to_rest_in_four_steps),
+		cmocka_unit_test(what_is_no_pair_touches_nothing),
+		cmocka_unit_test(names_are_there_and_differ),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("step", tests, NULL, NULL);
+}
