@@ -70,6 +70,25 @@ def test_an_esxi_host_is_called_by_its_name(start):
     assert "is an ESXi host, not a vCenter" in down["text"]
 
 
+def test_soap_instead_of_json_is_an_esxi_host_too(start):
+    sim = start(world(hello=False))
+    sim.fault(on="request", object="ServiceInstance", http=500,
+              body='<?xml version="1.0" encoding="UTF-8"?><soapenv:Envelope/>')
+    down = start.live(sim).wait("down", 15)
+    assert down["code"] == "config"
+    assert "is an ESXi host, not a vCenter" in down["text"]
+    assert sim.calls("Login") == 0
+
+
+def test_a_vcenter_that_is_starting_is_waited_for(start):
+    sim = start()
+    sim.fault(on="request", object="ServiceInstance", http=503, count=1,
+              body="no healthy upstream")
+    live = start.live(sim)
+    assert live.wait("down", 15)["code"] == "retry"
+    live.up()
+
+
 @pytest.mark.parametrize("key,value,says", [
     ("dc", "DC9", 'no datacenter "DC9"'),
     ("folder", "slurn", 'no VM folder "slurn"'),

@@ -84,7 +84,7 @@ def test_a_stalled_vcenter_ends_calls_at_their_deadline(start):
 
 def test_a_lost_wait_is_asked_again_without_loading_anew(pair):
     sim, live = pair
-    sim.fault(on="reply", method="WaitForUpdatesEx", count=2, drop="after")
+    sim.fault(on="reply", method="WaitForUpdatesEx", count=2, truncate=5)
     vm = clone(live, "vm001")["result"]
     live.until("it is seen", lambda: vm in live.vms)
     assert not [e for e in live.seen if e["event"] == "down"]
@@ -104,7 +104,7 @@ def test_a_lost_version_loads_anew_without_a_login(pair):
 
 def test_an_interrupted_load_begins_again(start):
     sim = start()
-    sim.fault(on="reply", method="WaitForUpdatesEx", count=4, drop="after")
+    sim.fault(on="reply", method="WaitForUpdatesEx", count=4, truncate=5)
     sim.fault(on="reply", method="RetrievePropertiesEx", count=1,
               truncate=40)
     start.live(sim).wait("load_end", 30)

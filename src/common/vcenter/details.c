@@ -131,6 +131,15 @@ static void on_details(struct vcx_read *r)
 	struct vs_vc *vc = r->vc;
 	struct vs_err err;
 
+	for (size_t i = 0; i < vc->ntemplates; i++) {
+		if (vc->templates[i].change_version)
+			continue;
+		vs_err_set(&err, VS_E_CONFIG,
+			   "template \"%s\" can't be read: %s needs Read-only on it",
+			   vc->templates[i].name, vc->user);
+		vs_vcx_fail(vc, &err);
+		return;
+	}
 	for (size_t i = 0; i < vc->nclusters; i++) {
 		if (vc->clusters[i].drs_behavior &&
 		    *vc->clusters[i].pool_moid)
@@ -161,8 +170,10 @@ void vs_vcx_details(struct vs_vc *vc)
 	if (vc->ntemplates)
 		vs_jb_add(props, vs_spec_props("VirtualMachine",
 					       vs_vcx_template_paths));
-	for (size_t i = 0; i < vc->ntemplates; i++)
+	for (size_t i = 0; i < vc->ntemplates; i++) {
+		vs_str_replace(&vc->templates[i].change_version, NULL);
 		vs_jb_add(objects, vs_spec_object("VirtualMachine",
 						  vc->templates[i].moid));
+	}
 	vs_vcx_read(&r, vs_spec_filter_of(props, objects));
 }
