@@ -185,6 +185,7 @@ class Cluster(Simulator):
             "PasswordFile": self.path("etc", "vcenter.password"),
             "CAFile": self.sim_ca, "Datacenter": "DC0", "Folder": "slurm",
             "Datastore": "vsan", "Placement": "balance",
+            "ControlPort": self.control_port,
         }
         over = dict(self.vsphere or {})
         lines = over.pop("lines", None)
@@ -324,6 +325,12 @@ class Cluster(Simulator):
         except BaseException:
             self.stop()
             raise
+        return self
+
+    def wait_ready(self):
+        """The plugin has read vCenter and serves."""
+        wait_for("the plugin is ready", 20,
+                 lambda: " slurm-vsphere: ready: " in self.ctld_log())
         return self
 
     def end_slurmctld(self, sig=signal.SIGTERM, grace=15):

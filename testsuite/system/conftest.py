@@ -58,6 +58,8 @@ def cluster(request):
     c = make()
     try:
         c.start()
+        if not c.plain:
+            c.wait_ready()
         yield c
     finally:
         c.remove()
@@ -98,7 +100,7 @@ def fresh(request):
     """A cluster of one test's own: fresh(inventory=..., ...) starts it."""
     made = []
 
-    def make(start=True, **kw):
+    def make(start=True, ready=True, **kw):
         kw.setdefault("inventory", world())
         attrs = {k: kw.pop(k) for k in ("slurm", "vsphere", "vsphere_text",
                                         "node_lines", "partition_lines")
@@ -109,6 +111,8 @@ def fresh(request):
         made.append(c)
         if start:
             c.start()
+        if start and ready:
+            c.wait_ready()
         return c
     yield make
     failed = getattr(request.node, "report_call", None)

@@ -132,7 +132,7 @@ OBJECTS = {
 @pytest.mark.parametrize("what", OBJECTS)
 def test_what_vcenter_does_not_have_is_named(fresh, what):
     top, lines, patterns = OBJECTS[what]
-    complains(fresh(nodes=2, vsphere={**top, "lines": lines}), *patterns)
+    complains(fresh(nodes=2, ready=False, vsphere={**top, "lines": lines}), *patterns)
 
 
 def test_a_wrong_password_is_said_and_not_tried_again(fresh):
@@ -145,24 +145,24 @@ def test_a_wrong_password_is_said_and_not_tried_again(fresh):
 
 def test_a_certificate_that_does_not_verify_is_said(fresh):
     """The system's store knows nothing of the simulator's authority."""
-    c = fresh(nodes=2, vsphere={"CAFile": None})
+    c = fresh(nodes=2, ready=False, vsphere={"CAFile": None})
     complains(c, "certificate")
 
 
 def test_a_vcenter_older_than_8_0_u1_is_said(fresh):
-    c = fresh(nodes=2, inventory=world(about={"apiVersion": "8.0.0.0"}))
+    c = fresh(nodes=2, ready=False, inventory=world(about={"apiVersion": "8.0.0.0"}))
     complains(c, r"8\.0\s?U1|8\.0\.1")
 
 
 def test_an_esxi_address_instead_of_vcenter_is_said(fresh):
-    c = fresh(nodes=2, inventory=world(about={"apiType": "HostAgent"}))
+    c = fresh(nodes=2, ready=False, inventory=world(about={"apiType": "HostAgent"}))
     complains(c, "ESXi")
 
 
 def test_another_clusters_id_in_the_folder_is_said(fresh):
     alien = "11111111-2222-4333-8444-555555555555"
     uuid = "5001c0de-0000-4000-8000-0000000000aa"
-    c = fresh(nodes=2, inventory=world(vms=[{
+    c = fresh(nodes=2, ready=False, inventory=world(vms=[{
         "name": "vm077", "folder": "slurm", "host": "esx01.example.org",
         "numCPUs": 1, "memoryMB": 1024, "nics": ["VM-PG"],
         "instanceUuid": uuid,

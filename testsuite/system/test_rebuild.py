@@ -33,17 +33,19 @@ def test_a_changed_template_is_cloned_anew(cluster):
     cluster.wait_job(cluster.sbatch("-N1", "-w", "vm001"))
     old = uuids(cluster)["vm001"]
     cluster.touch_template("rhel9-ofed")
+    wait_for("the plugin has seen the new template", 40,
+             lambda: "template rhel9-ofed has changed" in cluster.ctld_log())
     job = cluster.sbatch("-N1", "-w", "vm001", script="hostname")
-    wait_for("the plugin has seen the new template", 20,
-             lambda: uuids(cluster).get("vm001") not in (old, None)
-             or cluster.job_state(job) == "COMPLETED")
-    cluster.wait_job(job, 60)
+    assert cluster.wait_job(job, 60).strip() == "vm001"
+    assert uuids(cluster)["vm001"] != old
+    assert cluster.job(job)["Restarts"] == "0"
     assert "unexpectedly rebooted" not in cluster.ctld_log()
 
 
 def test_power_up_by_the_administrator_brings_the_node_up(cluster):
     cluster.must("scontrol", "update", "nodename=vm003", "state=power_up")
-    cluster.wait_node("vm003", lambda s: s == "IDLE", 40, "IDLE")
+    cluster.wait_node("vm003", lambda s: set(s.split("+")) == {"IDLE", "CLOUD"},
+                      40, "IDLE+CLOUD")
     assert cluster.is_on("vm003")
     nodes = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}
     assert nodes["vm003"]["vm_state"] == "on"

@@ -294,7 +294,6 @@ static void retention_destroy_never_reuses_a_vm(void **state)
 	turn();
 	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
-	vs_node_named(&vs_core, "vm1")->renew = false;
 	flags("vm1", BOOT);
 	turns(2);
 	assert_true(fake_finish(FAKE_POWER_OFF));

@@ -276,7 +276,6 @@ static void slurm_is_told_before_an_idle_nodes_vm_is_rebuilt(void **st)
 	turns(3);
 	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
-	vs_node_named(&vs_core, "vm1")->renew = false;
 	flags("vm1", BOOT);
 	turns(2);
 	assert_true(fake_finish(FAKE_POWER_OFF));
@@ -286,6 +285,34 @@ static void slurm_is_told_before_an_idle_nodes_vm_is_rebuilt(void **st)
 	assert_true(fake_finish(FAKE_POWER_ON));
 	assert_int_equal(fake_get("vm1")->memory_mb, 2048);
 	assert_int_equal(fake_sent[FAKE_CLONE], 1);
+}
+
+static void a_late_word_of_the_old_guest_does_not_end_a_rebuild(void **st)
+{
+	(void)st;
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	vs_core.profiles[0].memory_mb = 2048;
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+	flags("vm1", BUSY);
+	turns(3);
+	flags("vm1", BOOT);
+	turns(2);
+	/* the old slurmd's answer to a ping: up again, for Slurm */
+	flags("vm1", BUSY);
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	ntold = 0;
+	turns(2);
+	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+	flags("vm1", BOOT);
+	turns(2);
+	assert_true(fake_finish(FAKE_RECONFIGURE));
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	turns(2);
+	assert_int_equal(fake_get("vm1")->memory_mb, 2048);
 }
 
 static void a_running_job_is_never_disturbed_by_a_new_profile(void **st)
@@ -424,6 +451,7 @@ int main(void)
 		cmocka_unit_test(vcenter_away_makes_jobs_wait_and_changes_nothing),
 		cmocka_unit_test(observe_mode_sends_nothing),
 		cmocka_unit_test(slurm_is_told_before_an_idle_nodes_vm_is_rebuilt),
+		cmocka_unit_test(a_late_word_of_the_old_guest_does_not_end_a_rebuild),
 		cmocka_unit_test(a_running_job_is_never_disturbed_by_a_new_profile),
 		cmocka_unit_test(a_changed_template_means_a_new_vm),
 		cmocka_unit_test(a_wrong_request_fails_the_node_at_once_with_its_cause),

@@ -73,7 +73,9 @@ static int core_start(struct vs_conf *conf, const struct vs_port *port,
 	c->port = port;
 	vs_setup_apply(c, conf);
 	c->vc_renew = true;
-	c->ready = false;
+	/* The new adapters' networks are not resolved: nothing may be judged
+	 * by the old client's word meanwhile. */
+	c->found = c->loaded = c->ready = false;
 	if (first)
 		rc = thread_start(c, err);
 	vs_unlock();

@@ -49,7 +49,6 @@ static void rebuilt(struct vs_core *c, const char *node, bool ok)
 	vs_lock();
 	n = vs_node_named(c, node);
 	if (n && ok) {
-		n->renew = false;
 		n->flags = (n->flags & ~VS_NODE_UP) | VS_NODE_POWERING_UP;
 	} else if (n) {
 		n->not_before_ms = vs_clock() + 500;
@@ -268,7 +267,8 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 {
 
 	vs_avoid_expire(c, now_ms);
-	if (!c->loaded || !c->found || c->slow_seq < c->slow_want)
+	if (!c->loaded || !c->found || c->vc_renew ||
+	    c->slow_seq < c->slow_want)
 		return;
 	if (!c->ready || c->checked != c->inv.generation) {
 		blocked_check(c);

@@ -231,6 +231,10 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vs_op_settle(c, n, now_ms);
 	vs_hold_sync(c, n);
 	n->seen = seen_of(c, n);
+	/* Only the right VM ends a rebuild: a registration or a ping of the
+	 * old guest that was under way may make Slurm believe it up again. */
+	if (n->seen == VS_SEEN_ON)
+		n->renew = false;
 	if (n->seen == VS_SEEN_ON && !n->powered_on_ms)
 		n->powered_on_ms = now_ms;
 	else if (n->seen != VS_SEEN_ON && n->seen != VS_SEEN_BUSY)
