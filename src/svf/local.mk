@@ -1,1 +1,40 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# svf links the few files of the core that it needs, so that a login node
+# wants neither curl nor Slurm for it.
+bin_PROGRAMS += src/svf/svf
+src_svf_svf_SOURCES = \
+	src/common/engine/conf.c \
+	src/common/engine/control_msg.c \
+	src/common/util/buf.c \
+	src/common/util/err.c \
+	src/common/util/json.c \
+	src/common/util/log.c \
+	src/common/util/mem.c \
+	src/common/util/name.c \
+	src/common/util/seal.c \
+	src/common/util/time.c \
+	src/svf/ask.c \
+	src/svf/conf.c \
+	src/svf/hosts.c \
+	src/svf/main.c \
+	src/svf/nodes.c \
+	src/svf/status.c \
+	src/svf/svf.h \
+	src/svf/table.c \
+	src/svf/where.c \
+	src/svf/why.c
+src_svf_svf_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+src_svf_svf_CFLAGS = $(AM_CFLAGS) $(JSONC_CFLAGS)
+src_svf_svf_LDADD = src/plugins/libvs_conf.la $(JSONC_LIBS) $(MUNGE_LIBS)
+
+dist_man_MANS += src/svf/svf.1
+
+# The page of the keys comes from the table, by way of svf.
+man_MANS = src/svf/vsphere.conf.5
+EXTRA_DIST += src/svf/man.awk src/svf/vsphere.conf.5.in
+CLEANFILES = src/svf/vsphere.conf.5
+src/svf/vsphere.conf.5: src/svf/vsphere.conf.5.in src/svf/man.awk \
+		src/svf/svf$(EXEEXT)
+	$(AM_V_GEN)src/svf/svf --noheader conf --keys | \
+		$(AWK) -f $(top_srcdir)/src/svf/man.awk - \
+		$(top_srcdir)/src/svf/vsphere.conf.5.in > $@.tmp && mv $@.tmp $@

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * svf conf: vsphere.conf as the plugins read it, by the same table and checks,
+ * and the table itself. Works on any file without slurmctld. What only Slurm or
+ * vCenter can tell (nodes, partitions, templates) is checked at slurmctld's start.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugins/vs_conf_file.h"
+#include "svf.h"
+#include "util/buf.h"
+#include "util/mem.h"
+
+#define HOSTS_MAX 65536
+
+/* ---- esx[01-16,20],other ------------------------------------------------------ */
+
+struct names {
+	char **list;
+	size_t n, cap;
+};
+
+static bool add_name(struct names *out, char *name_take)
+{
+	if (out->n == HOSTS_MAX) {
+		free(name_take);
+		return false;
+	}
+	VS_GROW(out->list, out->cap, out->n + 2);
+	out->list[out->n++] = name_take;
+	out->list[out->n] = NULL;
+	return true;
+}
+
+/* "01-16" or "7" at *at, up to ',' or ']'. */
+static bool range(struct names *out, const char *prefix, int prefix_len,
+		  const char **at, const char *suffix, int suffix_len)
+{
+	size_t digits = strspn(*at, "0123456789");
+	unsigned long lo, hi;
+
+	if (!digits || digits > 9)
+		return false;
+	lo = hi = strtoul(*at, NULL, 10);
+	*at += digits;
+	if (**at == '-') {
+		size_t more = strspn(++*at, "0123456789");
+
+		if (!more || more > 9)
+			return false;
+		hi = strtoul(*at, NULL, 10);
+		*at += more;
+	}
+	if (hi < lo || hi - lo >= HOSTS_MAX)
+		return false;
+	for (; lo <= hi; lo++)
+		if (!add_name(out, vs_asprintf("%.*s%0*lu%.*s", prefix_len,
+					       prefix, (int)digits, lo,
+					       suffix_len, suffix)))
+			return false;
+	return true;
+}
+
+/* One element of the list, [s, end): a name with at most one [...]. */
+static bool element(struct names *out, const char *s, const char *end)
+{
+	const char *open = memchr(s, '[', (size_t)(end - s));
+	const char *close = memchr(s, ']', (size_t)(end - s));
+	const char *at;
+
+	if (s == end || !open != !close)
+		return false;
+	if (!open)
+		return add_name(out, vs_asprintf("%.*s", (int)(end - s), s));
+	if (close < open || memchr(close + 1, '[', (size_t)(end - close) - 1))
+		return false;
+	for (at = open + 1;; at++) {
+		if (!range(out, s, (int)(open - s), &at, close + 1,
+			   (int)(end - close) - 1))
+			return false;
+		if (at == close)
+			return true;
+		if (*at != ',')
+			return false;
+	}
+}
+
+static char **expand(const char *list)
+{
+	struct names out = { 0 };
+	const char *s = list, *end = list;
+	bool good = true, inside = false;
+
+	for (; good; end++) {
+		inside = *end == '[' || (inside && *end != ']');
+		if (*end && (inside || *end != ','))
+			continue;
+		good = element(&out, s, end);
+		s = end + 1;
+		if (!*end)
+			break;
+	}
+	if (good)
+		return out.list;
+	for (size_t i = 0; i < out.n; i++)
+		free(out.list[i]);
+	free(out.list);
+	return NULL;
+}
+
+/* ---- the file -------------------------------------------------------------------- */
+
+/* The value in force; NULL if there is none. */
+static const char *value_of(const struct vs_conf_record *r, size_t key,
+			    bool *is_default)
+{
+	*is_default = !r->values[key];
+	return *is_default ? vs_conf_keys[key].dflt : r->values[key];
+}
+
+/* Values in quotes where Slurm's parser needs them. */
+static void print_pair(const char *key, const char *value)
+{
+	VS_FREE char *s = vs_strdup(value);
+
+	svf_clean(s);
+	printf(strpbrk(s, " \t#") ? "%s=\"%s\"" : "%s=%s", key, s);
+}
+
+static void print_record(const struct vs_conf_record *r)
+{
+	bool is_default, first = true;
+
+	for (size_t k = 0; k < vs_conf_nkeys; k++) {
+		const struct vs_conf_key *key = &vs_conf_keys[k];
+		const char *value;
+
+		if (key->scope != r->scope ||
+		    !(value = value_of(r, k, &is_default)))
+			continue;
+		if (r->scope != VS_SCOPE_TOP && !first)
+			putchar(' ');
+		print_pair(key->key, value);
+		if (r->scope == VS_SCOPE_TOP)
+			puts(is_default ? "\t# default" : "");
+		first = false;
+	}
+	if (r->scope != VS_SCOPE_TOP)
+		putchar('\n');
+}
+
+static void print_file_json(const struct vs_conf_file *f)
+{
+	struct json_object *top = vs_jb_obj(NULL), *arr = vs_jb_arr();
+	VS_FREE char *text = NULL;
+	bool is_default;
+
+	for (size_t i = 0; i < f->nrecords; i++) {
+		const struct vs_conf_record *r = &f->records[i];
+		struct json_object *o = vs_jb_obj(NULL), *keys = vs_jb_obj(NULL);
+
+		for (size_t k = 0; k < vs_conf_nkeys; k++)
+			if (vs_conf_keys[k].scope == r->scope)
+				vs_jb_str(keys, vs_conf_keys[k].key,
+					  value_of(r, k, &is_default));
+		if (r->line)
+			vs_jb_int(o, "line", r->line);
+		vs_jb_put(o, "keys", keys);
+		vs_jb_add(arr, o);
+	}
+	vs_jb_str(top, "file", f->path);
+	vs_jb_put(top, "records", arr);
+	text = vs_jb_pretty_free(top);
+	puts(text);
+}
+
+static int check(const struct svf *s, const char *path)
+{
+	struct vs_conf *conf = vs_conf_new();
+	struct vs_conf_file f = { 0 };
+	struct vs_err err = { 0 };
+	int rc = SVF_OK;
+
+	if (vs_conf_scan(&f, path, &err) ||
+	    vs_conf_fill(conf, &f, expand, &err)) {
+		fprintf(stderr, "svf: %s\n", svf_clean(err.text));
+		rc = SVF_CONF;
+	} else if (s->json) {
+		print_file_json(&f);
+	} else {
+		printf("# %s\n", path);
+		for (size_t i = 0; i < f.nrecords; i++)
+			print_record(&f.records[i]);
+	}
+	vs_conf_file_free(&f);
+	vs_conf_free(conf);
+	return rc;
+}
+
+/* ---- the table --------------------------------------------------------------------- */
+
+static void print_keys_json(void)
+{
+	struct json_object *arr = vs_jb_arr();
+	VS_FREE char *text = NULL;
+
+	for (size_t k = 0; k < vs_conf_nkeys; k++) {
+		const struct vs_conf_key *key = &vs_conf_keys[k];
+		struct json_object *o = vs_jb_obj(NULL);
+		const char *opener = vs_conf_opener(key->scope);
+
+		vs_jb_str(o, "key", key->key);
+		vs_jb_str(o, "line", opener[0] ? opener : NULL);
+		vs_jb_str(o, "default", key->dflt);
+		vs_jb_bool(o, "required", key->required);
+		vs_jb_str(o, "choices", key->choices);
+		vs_jb_str(o, "doc", key->doc);
+		vs_jb_add(arr, o);
+	}
+	text = vs_jb_pretty_free(arr);
+	puts(text);
+}
+
+static int print_keys(const struct svf *s)
+{
+	struct svf_table *t;
+
+	if (s->json) {
+		print_keys_json();
+		return SVF_OK;
+	}
+	t = svf_table_new("LINE KEY DEFAULT MEANING");
+	for (size_t k = 0; k < vs_conf_nkeys; k++) {
+		const struct vs_conf_key *key = &vs_conf_keys[k];
+		const char *opener = vs_conf_opener(key->scope);
+
+		svf_cell(t, "%s", opener[0] ? opener : "-");
+		svf_cell(t, "%s", key->key);
+		svf_cell(t, "%s", key->dflt ? key->dflt :
+			 key->required ? "(required)" : "-");
+		svf_cell(t, "%s", key->doc);
+	}
+	svf_table_print(t, s->no_header);
+	svf_table_free(t);
+	return SVF_OK;
+}
+
+static int run(const struct svf *s)
+{
+	struct vs_err err = { 0 };
+	struct svf_where w;
+	int rc;
+
+	if (s->argc > 1) {
+		fprintf(stderr, "svf: conf: one file is expected, not %s too\n",
+			s->argv[1]);
+		return SVF_USAGE;
+	}
+	if (s->flag)
+		return print_keys(s);
+	if (s->argc)
+		return check(s, s->argv[0]);
+	svf_where(&w, &err);	/* a bad SVF_CONTROL does no harm here */
+	rc = check(s, w.vsphere_conf);
+	svf_where_free(&w);
+	return rc;
+}
+
+const struct svf_verb svf_conf = {
+	.name = "conf", .args = "[FILE]", .flag = "--keys", .run = run,
+	.what = "check vsphere.conf and print what is in force",
+	.help =
+"\n"
+"  --keys    every key there is, its default and its meaning\n"
+"\n"
+"The file is read by the plugins' own parser; FILE is vsphere.conf beside\n"
+"slurm.conf if not given. Nodes, partitions and what vCenter has are checked\n"
+"when slurmctld starts.\n",
+};

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* svf status: is vCenter there, and how much is under way. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "svf.h"
+#include "util/mem.h"
+
+static const struct {
+	const char *key, *label;
+} numbers[] = {
+	{ "nodes", "nodes" },
+	{ "vms_on", "VMs on" },
+	{ "vms_off", "VMs off" },
+	{ "suspect", "suspect VMs" },
+	{ "in_flight", "operations in flight" },
+	{ "queued", "operations queued" },
+	{ "calls", "calls to vCenter" },
+	{ "mutating", "calls that changed something" },
+};
+
+static void line(const char *label, const char *value)
+{
+	VS_FREE char *s = vs_strdup(value);
+
+	if (s[0])
+		printf("%-29s %s\n", label, svf_clean(s));
+}
+
+static void print(struct vs_jdoc *doc)
+{
+	struct vs_j top = vs_j_root(doc);
+	bool up = vs_j_bool(vs_j_get(top, "up"));
+	char age[16];
+
+	if (doc->err.code)
+		return;
+	svf_age(vs_j_int_or(vs_j_opt(top, "since"), 0), age);
+	line("vCenter", vs_j_str_or(vs_j_opt(top, "vcenter"), ""));
+	line("release", vs_j_str_or(vs_j_opt(top, "release"), ""));
+	printf("%-29s %s%s%s\n", "connection", up ? "up" : "down",
+	       age[0] ? " for " : "", age);
+	line("error", vs_j_str_or(vs_j_opt(top, "error"), ""));
+	line("mode", vs_j_str_or(vs_j_opt(top, "mode"), ""));
+	line("cluster id", vs_j_str_or(vs_j_opt(top, "cluster_id"), ""));
+	for (size_t i = 0; i < VS_COUNT(numbers); i++) {
+		struct vs_j j = vs_j_opt(top, numbers[i].key);
+
+		if (!vs_j_null(j))
+			printf("%-29s %" PRId64 "\n", numbers[i].label,
+			       vs_j_int(j));
+	}
+	if (vs_j_bool_or(vs_j_opt(top, "brake"), false))
+		line("brake", "on: too many VMs would have been removed; an operator must look");
+}
+
+static int run(const struct svf *s)
+{
+	struct vs_jdoc doc;
+	int rc;
+
+	if (s->argc) {
+		fprintf(stderr, "svf: status: nothing is expected after it, not %s\n",
+			s->argv[0]);
+		return SVF_USAGE;
+	}
+	rc = svf_ask("status", 0, &doc);
+	if (rc)
+		return rc;
+	if (s->json)
+		return svf_print_json(&doc);
+	print(&doc);
+	svf_print_notes(&doc);
+	rc = svf_read_failed(&doc);
+	vs_jdoc_free(&doc);
+	return rc;
+}
+
+const struct svf_verb svf_status = {
+	.name = "status", .args = "", .run = run,
+	.what = "the connection to vCenter and the work under way",
+	.help = "",
+};

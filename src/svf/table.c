@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Aligned columns, as sinfo's: each as wide as its widest cell, two blanks
+ * between, no blanks at a line's end. Names come from vCenter, where anybody may
+ * have chosen them: what could steer a terminal is replaced.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "svf.h"
+#include "util/mem.h"
+
+struct svf_table {
+	size_t ncols, ncells, cap;
+	bool *right;
+	char **cells;		/* the titles first */
+};
+
+char *svf_clean(char *s)
+{
+	for (unsigned char *p = (unsigned char *)s; *p; p++) {
+		/* C1 controls in UTF-8 are c2 80 to c2 9f. */
+		if (*p < ' ' || *p == 0x7f)
+			*p = '?';
+		else if (*p == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f)
+			p[0] = p[1] = '?';
+	}
+	return s;
+}
+
+static void put(struct svf_table *t, char *cell_take)
+{
+	VS_GROW(t->cells, t->cap, t->ncells + 1);
+	t->cells[t->ncells++] = svf_clean(cell_take);
+}
+
+struct svf_table *svf_table_new(const char *titles)
+{
+	struct svf_table *t = vs_calloc(1, sizeof(*t));
+	VS_FREE char *copy = vs_strdup(titles);
+	char *save = NULL;
+
+	t->right = vs_calloc(strlen(titles) + 1, sizeof(*t->right));
+	for (char *w = strtok_r(copy, " ", &save); w;
+	     w = strtok_r(NULL, " ", &save)) {
+		t->right[t->ncols++] = *w == '>';
+		put(t, vs_strdup(*w == '>' ? w + 1 : w));
+	}
+	return t;
+}
+
+void svf_cell(struct svf_table *t, const char *fmt, ...)
+{
+	char *s = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&s, fmt, ap) < 0)
+		abort();
+	va_end(ap);
+	put(t, s);
+}
+
+/* Columns a UTF-8 text takes, as far as one byte in front tells. */
+static int width(const char *s)
+{
+	int n = 0;
+
+	for (; *s; s++)
+		n += (*s & 0xc0) != 0x80;
+	return n;
+}
+
+static void print_row(const struct svf_table *t, char *const *row,
+		      const int *widths)
+{
+	size_t last = 0;
+
+	for (size_t i = 0; i < t->ncols; i++)
+		if (row[i][0])
+			last = i;
+	for (size_t i = 0; i <= last; i++) {
+		int pad = widths[i] - width(row[i]);
+
+		if (!t->right[i] && i == last)
+			pad = 0;
+		printf("%s%*s%s%*s", i ? "  " : "", t->right[i] ? pad : 0, "",
+		       row[i], t->right[i] ? 0 : pad, "");
+	}
+	putchar('\n');
+}
+
+void svf_table_print(const struct svf_table *t, bool no_header)
+{
+	VS_FREE int *widths = vs_calloc(t->ncols + 1, sizeof(*widths));
+	size_t first = no_header ? t->ncols : 0;
+
+	for (size_t i = first; i < t->ncells; i++) {
+		int w = width(t->cells[i]);
+
+		if (w > widths[i % t->ncols])
+			widths[i % t->ncols] = w;
+	}
+	for (size_t i = first; i + t->ncols <= t->ncells; i += t->ncols)
+		print_row(t, &t->cells[i], widths);
+}
+
+void svf_table_free(struct svf_table *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->ncells; i++)
+		free(t->cells[i]);
+	free(t->cells);
+	free(t->right);
+	free(t);
+}
+
+const char *svf_age(int64_t then, char out[16])
+{
+	int64_t s = (int64_t)time(NULL) - then;
+
+	out[0] = '\0';
+	if (then <= 0)
+		return out;
+	if (s < 0)
+		s = 0;
+	if (s > 999LL * 86400)
+		s = 999LL * 86400;
+	if (s < 60)
+		snprintf(out, 16, "%ds", (int)s);
+	else if (s < 3600)
+		snprintf(out, 16, "%dm%02ds", (int)(s / 60), (int)(s % 60));
+	else if (s < 86400)
+		snprintf(out, 16, "%dh%02dm", (int)(s / 3600),
+			 (int)(s / 60 % 60));
+	else
+		snprintf(out, 16, "%dd%02dh", (int)(s / 86400),
+			 (int)(s / 3600 % 24));
+	return out;
+}
+
+bool svf_wanted(const struct svf *s, const char *name)
+{
+	for (int i = 0; i < s->argc; i++)
+		if (!strcmp(s->argv[i], name))
+			return true;
+	return s->argc == 0;
+}

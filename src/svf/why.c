@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* svf why JOBID: what a job waits for, in words. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "svf.h"
+#include "util/mem.h"
+
+/* A job id and nothing else: arrays and steps have other spellings. */
+static bool job_parse(const char *s, uint32_t *job)
+{
+	unsigned long long v;
+	char *end;
+
+	errno = 0;
+	v = strtoull(s, &end, 10);
+	if (errno || end == s || *end || s[0] == '-' || s[0] == '+' || !v ||
+	    v >= UINT32_MAX)
+		return false;
+	*job = (uint32_t)v;
+	return true;
+}
+
+static void print(const struct svf *s, struct vs_jdoc *doc)
+{
+	struct vs_j top = vs_j_root(doc);
+	struct vs_j nodes = vs_j_opt(top, "nodes");
+	int64_t job = vs_j_int(vs_j_get(top, "job"));
+	const char *reason = vs_j_str_or(vs_j_opt(top, "reason"), "");
+	VS_FREE char *line = NULL, *text = NULL;
+
+	line = vs_asprintf("JobId=%lld %s%s%s%s", (long long)job,
+			   vs_j_str_or(vs_j_opt(top, "state"), "?"),
+			   reason[0] ? " (" : "", reason, reason[0] ? ")" : "");
+	text = vs_strdup(vs_j_str(vs_j_get(top, "text")));
+	if (doc->err.code)
+		return;
+	printf("%s\n%s\n", svf_clean(line), svf_clean(text));
+	if (vs_j_len(nodes)) {
+		putchar('\n');
+		svf_print_nodes(&(struct svf){ .no_header = s->no_header },
+				nodes);
+	}
+}
+
+static int run(const struct svf *s)
+{
+	struct vs_jdoc doc;
+	uint32_t job;
+	int rc;
+
+	if (s->argc != 1 || !job_parse(s->argv[0], &job)) {
+		fprintf(stderr, "svf: why: one job id is expected%s%s\n",
+			s->argc ? ", not " : "", s->argc ? s->argv[0] : "");
+		return SVF_USAGE;
+	}
+	rc = svf_ask("why", job, &doc);
+	if (rc)
+		return rc;
+	if (s->json)
+		return svf_print_json(&doc);
+	print(s, &doc);
+	svf_print_notes(&doc);
+	rc = svf_read_failed(&doc);
+	vs_jdoc_free(&doc);
+	return rc;
+}
+
+const struct svf_verb svf_why = {
+	.name = "why", .args = "JOBID", .run = run,
+	.what = "what a job waits for, in words",
+	.help =
+"\n"
+"Slurm's state and reason of the job, what vSphere has to do with it, and the\n"
+"job's nodes with what is being done for them. A job that does not exist and\n"
+"one that you may not see (PrivateData) give the same answer.\n",
+};
