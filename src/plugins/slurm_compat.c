@@ -67,12 +67,6 @@ bool vs_private_cloud_missing(void)
 #endif
 }
 
-int vs_s_p_parse_file(s_p_hashtbl_t *tbl, char *path)
-{
-	/* false and 0: an unknown key is an error */
-	return s_p_parse_file(tbl, NULL, path, 0, NULL);
-}
-
 static const slurmctld_lock_t nodes_read = { .node = READ_LOCK };
 static const slurmctld_lock_t jobs_read = {
 	.conf = READ_LOCK, .job = READ_LOCK, .node = READ_LOCK,

@@ -205,9 +205,6 @@ const char *vs_reason_name(job_record_t *job_ptr);
 /* Slurm before 23.02 hides powered-down cloud nodes without it. */
 bool vs_private_cloud_missing(void);
 
-/* Parse a file with Slurm's parser; it must exist (Slurm waits 60 s for it). */
-int vs_s_p_parse_file(s_p_hashtbl_t *tbl, char *path);
-
 /* slurmctld's locks were named alike in all releases but for what they add. */
 void vs_lock_nodes_read(void);		/* node R */
 void vs_unlock_nodes_read(void);

@@ -19,8 +19,15 @@ struct vs_conf_record {
 	int lines[VS_CONF_KEYS];
 };
 
+struct vs_conf_line {		/* comments gone, continuations joined */
+	char *text;
+	int line;
+};
+
 struct vs_conf_file {
 	char *path;
+	struct vs_conf_line *lines;
+	size_t nlines, lines_cap;
 	struct vs_conf_record *records;	/* [0] is the top's */
 	size_t nrecords, cap;
 };

@@ -55,6 +55,16 @@ static struct vs_conf_record *record_add(struct vs_conf_file *f,
 	return r;
 }
 
+static void line_keep(struct vs_conf_file *f, int line, const char *text)
+{
+	if (!text[strspn(text, " \t\r\n\v\f")])
+		return;
+	VS_GROW(f->lines, f->lines_cap, f->nlines + 1);
+	f->lines[f->nlines++] = (struct vs_conf_line) {
+		.text = vs_strdup(text), .line = line,
+	};
+}
+
 /* '#' ends a line unless an odd number of backslashes stands before it; so
  * does white space at the end. Returns the length. */
 static size_t cut_comment(char *s)
@@ -255,6 +265,7 @@ int vs_conf_scan(struct vs_conf_file *f, const char *path, struct vs_err *err)
 			continue;
 		unescape(whole);
 		used = 0;
+		line_keep(f, first_line, whole);
 		if (scan_line(f, first_line, whole, err))
 			return -1;
 	}
@@ -269,6 +280,9 @@ void vs_conf_file_free(struct vs_conf_file *f)
 	for (size_t i = 0; i < f->nrecords; i++)
 		for (size_t k = 0; k < vs_conf_nkeys; k++)
 			free(f->records[i].values[k]);
+	for (size_t i = 0; i < f->nlines; i++)
+		free(f->lines[i].text);
+	free(f->lines);
 	free(f->records);
 	free(f->path);
 	memset(f, 0, sizeof(*f));

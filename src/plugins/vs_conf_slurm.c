@@ -2,8 +2,9 @@
 /*
  * vsphere.conf read by Slurm's own parser, so that quoting, comments and
  * continuation are what administrators know. The scan goes first: it refuses
- * unknown and doubled keys with their lines (Slurm's parser would exit or take
- * the last one) and lends its line numbers to the values.
+ * unknown and doubled keys with their lines (Slurm's parser would take the last
+ * one) and hands over line by line, for s_p_parse_file() takes one key in a line,
+ * knows no line numbers and waits a minute for a file that isn't there.
  *
  * Knows slurm.conf, but not Slurm's nodes (vs_conf_nodes.c).
  */
@@ -136,7 +137,7 @@ static int parse(struct vs_conf_file *f, struct vs_err *err)
 {
 	s_p_options_t opts[VS_CONF_KEYS + 1] = { { 0 } };
 	s_p_hashtbl_t *tbl;
-	int at = 0, rc;
+	int at = 0, rc = 0;
 
 	options_fill(opts, VS_SCOPE_TOP);
 	while (opts[at].key)
@@ -150,11 +151,14 @@ static int parse(struct vs_conf_file *f, struct vs_err *err)
 		opts[at++].destroy = parsed_free;
 	}
 	tbl = s_p_hashtbl_create(opts);
-	rc = vs_s_p_parse_file(tbl, f->path);
-	if (rc)
-		rc = vs_conf_err(f, 0, err,
-				 "Slurm's parser refuses it (see the line above)");
-	else
+	for (size_t i = 0; !rc && i < f->nlines; i++) {
+		char *rest = NULL;
+
+		if (!s_p_parse_line(tbl, f->lines[i].text, &rest))
+			rc = vs_conf_err(f, f->lines[i].line, err, "Slurm's "
+				"parser refuses this line (see the log above)");
+	}
+	if (!rc)
 		rc = values_take(f, tbl, err);
 	s_p_hashtbl_destroy(tbl);
 	return rc;
