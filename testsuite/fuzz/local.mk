@@ -8,3 +8,12 @@ testsuite_fuzz_test_fuzz_vc_SOURCES = testsuite/fuzz/fuzz_vc.c \
 testsuite_fuzz_test_fuzz_vc_CPPFLAGS = $(AM_CPPFLAGS) -DVS_FUZZ_STANDALONE
 testsuite_fuzz_test_fuzz_vc_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/vc
+
+check_PROGRAMS += testsuite/fuzz/test_fuzz_plan
+testsuite_fuzz_test_fuzz_plan_SOURCES = testsuite/fuzz/fuzz_plan.c \
+	testsuite/fuzz/fuzz_main.h testsuite/fuzz/plan_model.c \
+	testsuite/fuzz/plan_model.h testsuite/fuzz/plan_run.h \
+	testsuite/fuzz/plan_steps.c
+testsuite_fuzz_test_fuzz_plan_CPPFLAGS = $(AM_CPPFLAGS) -DVS_FUZZ_STANDALONE
+testsuite_fuzz_test_fuzz_plan_LDADD = src/common/libvs_core.la -lpthread
+EXTRA_DIST += testsuite/fuzz/corpus/plan

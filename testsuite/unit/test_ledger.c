@@ -260,6 +260,9 @@ static void a_seen_hold_without_its_card_still_counts(void **state)
 	vm->power = VS_POWER_OFF;
 	assert_free(7, 8);
 	vm->power = VS_POWER_ON;
+	vm->readable = false;			/* its card is a memory */
+	assert_free(6, 8);
+	vm->readable = true;
 	vm->ncards = 0;				/* on, card not shown */
 	assert_free(7, 8);
 	vm->ncards = 1;
@@ -277,6 +280,15 @@ static void a_hold_whose_card_is_elsewhere_counts_there(void **state)
 	w_vm_on(&w, "vm-1", "esx02", W_PF0);
 	assert_free(8, 8);
 	assert_int_equal(w_free(&w, "esx02", W_PF0), 7);
+}
+
+static void a_card_on_a_host_whose_pfs_are_not_told_stands_too(void **state)
+{
+	(void)state;
+	w_host(&w, "esx02");
+	held_by_vm(VS_HOLD_SEEN);
+	w_vm_on(&w, "vm-1", "esx02", W_PF0);
+	assert_free(8, 8);
 }
 
 static void a_promise_elsewhere_counts_beside_the_card(void **state)
@@ -427,6 +439,7 @@ int main(void)
 		TEST(a_requested_hold_gives_way_to_its_card_at_once),
 		TEST(a_seen_hold_without_its_card_still_counts),
 		TEST(a_hold_whose_card_is_elsewhere_counts_there),
+		TEST(a_card_on_a_host_whose_pfs_are_not_told_stands_too),
 		TEST(a_promise_elsewhere_counts_beside_the_card),
 		TEST(a_promise_at_its_own_vms_place_is_one_vf),
 		TEST(cards_of_other_kinds_don_t_stand_for_a_hold),

@@ -127,6 +127,37 @@ static void on_a_standard_switch_only_a_named_pf_will_do(void **state)
 	assert_ptr_equal(node.pf, pf);
 }
 
+static void a_host_whose_hardware_is_not_told_divides_nothing_by_zero(void **state)
+{
+	struct vs_host *esx00 = w_host(&w, "esx00");
+
+	(void)state;
+	node.profile = &w.p_eth;
+	esx00->cores = 0;
+	w_vm_on(&w, "vm-1", "esx01", W_PF0);
+	assert_int_equal(vs_place(&w.env, &node, 1, NULL, NULL), 0);
+	assert_ptr_equal(node.host, esx00);	/* no share of nothing */
+	esx00->memory_mb = 0;
+	assert_int_equal(vs_place(&w.env, &node, 1, NULL, NULL), 0);
+	assert_ptr_equal(node.host, esx01);
+}
+
+static void of_hosts_with_one_name_the_moid_decides(void **state)
+{
+	struct vs_host *twin = vs_inventory_host(&w.inv, "host-a");
+
+	(void)state;
+	node.profile = &w.p_eth;
+	vs_strlcpy(twin->name, "esx01", sizeof(twin->name));
+	twin->connected = twin->powered_on = true;
+	twin->cores = esx01->cores;
+	twin->core_mhz = esx01->core_mhz;
+	twin->memory_mb = esx01->memory_mb;
+	vs_strlcpy(twin->nets[twin->nnets++], W_NET, VS_MOID_LEN);
+	assert_int_equal(vs_place(&w.env, &node, 1, NULL, NULL), 0);
+	assert_ptr_equal(node.host, twin);
+}
+
 static void nothing_to_place_is_placed(void **state)
 {
 	struct vs_place_report r;
@@ -290,7 +321,7 @@ static void a_vf_needs_memory_for_its_reservation_and_overhead(void **state)
 
 /* ---- avoided --------------------------------------------------------------- */
 
-static const char *avoid_host, *avoid_pci;
+static const char *avoid_host, *avoid_pci, *avoid_why;
 
 static bool avoid(void *arg, const struct vs_host *h, const struct vs_pf *p,
 		  char *why, size_t size)
@@ -300,7 +331,7 @@ static bool avoid(void *arg, const struct vs_host *h, const struct vs_pf *p,
 
 	assert_ptr_equal(arg, &w);
 	if (yes)
-		snprintf(why, size, "power-on failed at 12:00");
+		vs_strlcpy(why, avoid_why, size);
 	return yes;
 }
 
@@ -311,6 +342,7 @@ static void hosts_and_pfs_that_failed_lately_are_left_out(void **state)
 	(void)state;
 	w.env.avoid = avoid;
 	w.env.arg = &w;
+	avoid_why = "power-on failed at 12:00";
 	avoid_host = "esx02";
 	avoid_pci = W_PF1;
 	assert_int_equal(refusal(), VS_REFUSE_NONE);
@@ -328,6 +360,9 @@ static void hosts_and_pfs_that_failed_lately_are_left_out(void **state)
 	assert_non_null(strstr(err.text, "power-on failed at 12:00"));
 	node.profile = &w.p_eth;
 	assert_int_equal(refusal(), VS_REFUSE_AVOID);
+	avoid_why = "";
+	assert_int_equal(vs_place(&w.env, &node, 1, NULL, &err), -1);
+	assert_non_null(strstr(err.text, "(esx01: avoided)"));
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -341,6 +376,8 @@ int main(void)
 		TEST(a_named_pf_is_taken_and_explicit),
 		TEST(a_named_pf_must_reach_the_network_too),
 		TEST(on_a_standard_switch_only_a_named_pf_will_do),
+		TEST(a_host_whose_hardware_is_not_told_divides_nothing_by_zero),
+		TEST(of_hosts_with_one_name_the_moid_decides),
 		TEST(nothing_to_place_is_placed),
 		TEST(the_ledger_is_left_alone),
 		TEST(a_host_that_is_not_usable_is_refused),

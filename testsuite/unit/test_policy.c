@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan/place: the policies, preferences, mixed gangs. */
+/* plan/place: the policies, preferences, PFs of a host. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -323,6 +323,12 @@ static void pack_heeds_a_disk_only_among_equals(void **state)
 	gang[0].prefer_host = "host-esx03";
 	place(2);
 	assert_int_equal(on("esx03", 2), 2);
+	vs_host_get_named(&w.inv, "esx03")->pfs[0].vfs = 3;
+	vs_host_get_named(&w.inv, "esx01")->pfs[0].vfs = 2;
+	place(2);			/* not the roomiest, nor the tightest */
+	assert_int_equal(on("esx03", 2), 2);
+	vs_host_get_named(&w.inv, "esx03")->pfs[0].vfs = 8;
+	vs_host_get_named(&w.inv, "esx01")->pfs[0].vfs = 4;
 	place(8);
 	assert_int_equal(on("esx03", 8), 8);
 	place(9);			/* esx01 would be tighter: leaf first */
@@ -460,69 +466,6 @@ static void the_same_input_gives_the_same_answer(void **state)
 	}
 }
 
-static struct vs_adapter named;
-static struct vs_profile p_named;
-
-/* The first n nodes of the gang ask for W_PF0 by name. */
-static void name_pf(size_t from, size_t n)
-{
-	named = w.roce;
-	vs_strlcpy(named.name, "sriov-rail0", sizeof(named.name));
-	vs_strlcpy(named.pf, W_PF0, VS_PCI_LEN);
-	p_named = w.p_roce;
-	p_named.adapter = &named;
-	for (size_t i = from; i < from + n; i++)
-		gang[i].profile = &p_named;
-}
-
-static void the_most_constrained_of_a_mixed_gang_goes_first(void **state)
-{
-	struct vs_host *h = host("esx01", "", 4);
-
-	(void)state;
-	w_pf(h, W_PF1, 4);
-	name_pf(4, 4);
-	place(8);
-	for (int i = 0; i < 4; i++)
-		assert_string_equal(gang[i].pf->pci, W_PF1);
-	for (int i = 4; i < 8; i++)
-		assert_string_equal(gang[i].pf->pci, W_PF0);
-}
-
-static void two_kinds_share_a_pfs_vfs(void **state)
-{
-	(void)state;
-	host("esx01", "", 5);
-	name_pf(0, 3);
-	place(5);
-	assert_int_equal(vs_place(&w.env, gang, 6, NULL, NULL), -1);
-}
-
-/* Two hosts, one VF each; "big" fits esx01's memory only. The greedy choice
- * for the small one is esx01 too, where it must give way. */
-static void a_vm_gives_way_where_another_fits_nowhere_else(void **state)
-{
-	static struct vs_profile big;
-
-	(void)state;
-	for (int p = VS_PLACE_BALANCE; p <= VS_PLACE_SPREAD; p++) {
-		w.env.policy = p;
-		vs_inventory_clear(&w.inv);
-		host("esx01", "", 8)->memory_mb = 60 * 1024;
-		host("esx02", "", 1)->memory_mb = 20 * 1024;
-		host("esx03", "", 1)->memory_mb = 20 * 1024;
-		big = w.p_roce;
-		big.memory_mb = 26 * 1024;
-		gang[0].profile = gang[1].profile = &w.p_roce;
-		gang[2].profile = gang[3].profile = &big;
-		gang[0].prefer_host = gang[1].prefer_host = "host-esx01";
-		place(4);
-		assert_string_equal(gang[2].host->name, "esx01");
-		assert_string_equal(gang[3].host->name, "esx01");
-		assert_int_equal(on("esx01", 4), 2);
-	}
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -550,9 +493,6 @@ int main(void)
 		TEST(the_pf_of_a_numa_node_that_holds_the_vm_is_taken),
 		TEST(a_gang_is_placed_whole_or_not_at_all),
 		TEST(the_same_input_gives_the_same_answer),
-		TEST(the_most_constrained_of_a_mixed_gang_goes_first),
-		TEST(two_kinds_share_a_pfs_vfs),
-		TEST(a_vm_gives_way_where_another_fits_nowhere_else),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -262,6 +262,11 @@ static void what_is_not_delivered_yet_is_no_never(void **state)
 	node.profile = &w.p_eth;
 	w.p_eth.latency_high = true;
 	assert_int_equal(vs_place_capacity(&w.env, &node, 1000), 1000);
+	bare->core_mhz = 2000;			/* its cores are still due */
+	assert_int_equal(vs_place_capacity(&w.env, &node, 1000), 1000);
+	bare->cores = 8;
+	bare->memory_mb = 1000000;
+	assert_true(vs_place_capacity(&w.env, &node, 1000) < 100);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

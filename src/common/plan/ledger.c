@@ -186,13 +186,17 @@ static bool may_hide_vfs(const struct vs_vm *vm)
 	return !vm->readable || vm->power == VS_POWER_UNKNOWN;
 }
 
-static uint32_t vm_sriov_pfs(const struct vs_vm *vm)
+/* The PFs that its cards may be on; *cards: it has some. */
+static uint32_t vm_sriov_pfs(const struct vs_vm *vm, bool *cards)
 {
 	uint32_t mask = 0;
 
+	*cards = false;
 	for (int i = 0; i < vm->ncards; i++) {
-		if (vm->cards[i].kind == VS_CARD_SRIOV)
-			mask |= card_pfs(vm->host_ptr, &vm->cards[i]);
+		if (vm->cards[i].kind != VS_CARD_SRIOV)
+			continue;
+		*cards = true;
+		mask |= card_pfs(vm->host_ptr, &vm->cards[i]);
 	}
 	return mask;
 }
@@ -260,14 +264,16 @@ static void sum_hold(const struct vs_inventory *inv, const struct vs_host *h,
 {
 	const struct vs_vm *vm =
 		hold->vm[0] ? vs_vm_get(inv, hold->vm) : NULL;
-	uint32_t mask = hold_pfs(h, hold), cards;
+	uint32_t mask = hold_pfs(h, hold), there;
+	bool on = vm && shown_on(vm), cards;
+	/* a promise is kept for later, the others are for this very card */
+	bool stands = on && (vm->host_ptr == h ||
+			     hold->state != VS_HOLD_PROMISED);
 
-	if (vm && shown_on(vm)) {
-		cards = vm_sriov_pfs(vm);
-		if (hold->state == VS_HOLD_PROMISED && vm->host_ptr != h)
-			cards = 0;
-		else if (hold->state == VS_HOLD_PROMISED)
-			mask &= ~cards;
+	if (stands) {
+		there = vm_sriov_pfs(vm, &cards);
+		if (hold->state == VS_HOLD_PROMISED)
+			mask &= ~there;
 		else if (cards)
 			mask = 0;
 	}
@@ -277,8 +283,7 @@ static void sum_hold(const struct vs_inventory *inv, const struct vs_host *h,
 			s->pf_mem_mb[i] += hold->mem_mb;
 		}
 	}
-	if (vm && shown_on(vm) &&
-	    (vm->host_ptr == h || hold->state != VS_HOLD_PROMISED))
+	if (stands)
 		return;
 	s->cpu_free -= hold->cpu_mhz;
 	s->mem_free -= hold->mem_mb;

@@ -132,13 +132,13 @@ static void classes_order(const struct vs_work *w, size_t *order)
 	}
 }
 
+/* A class alone that has room for all never fails here; beside others, what
+ * it counted on may have been taken. */
 static bool place_class(struct vs_work *w, size_t cls)
 {
 	if (w->env->policy == VS_PLACE_PACK ? vs_place_packed(w, cls) :
 	    vs_place_even(w, cls))
 		return true;
-	if (w->nclasses == 1)
-		return false;
 	for (size_t i = 0; i < w->n; i++) {
 		if (w->class_of[i] == cls && w->site_of[i] == VS_NO_NODE &&
 		    !place_one(w, i, REPAIR_DEPTH))
@@ -187,15 +187,14 @@ static void say_host(const struct vs_work *w, size_t cls, size_t site,
 	const struct vs_site *s = &w->sites[site];
 	uint32_t pfs = vs_fit_of(w, cls, site)->pfs & s->avoided_pfs;
 	char why[96] = "";
-	bool told;
 
 	vs_buf_printf(b, "%s: %s", s->host->name[0] ? s->host->name :
 		      s->host->moid, vs_refusal_text(r));
 	if (r != VS_REFUSE_AVOID)
 		return;
-	told = s->avoided && env->avoid(env->arg, s->host, NULL, why,
-					sizeof(why));
-	if (!told && pfs)
+	if (s->avoided)
+		env->avoid(env->arg, s->host, NULL, why, sizeof(why));
+	else
 		env->avoid(env->arg, s->host,
 			   &s->host->pfs[__builtin_ctz(pfs)], why,
 			   sizeof(why));

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Fuzzing plan: bytes become hosts, VMs, holds and gangs; after each step the
+ * ledger must say what the naive model says, and each placement must keep the
+ * invariants: no VF twice, release(take(x)) = x, a gang whole or not at all,
+ * nothing where it may not be, never "no" to a gang of one kind that fits.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "plan_run.h"
+#include "util/mem.h"
+
+/* ---- placement ------------------------------------------------------------- */
+
+static int host_number(const struct vs_host *h)
+{
+	return h->moid[5] - '0';
+}
+
+static bool avoid(void *arg, const struct vs_host *h, const struct vs_pf *pf,
+		  char *why, size_t size)
+{
+	const struct run *r = arg;
+	const struct m_host *m = &r->m.host[host_number(h)];
+
+	snprintf(why, size, "failed");
+	return pf ? m->pf[pf - h->pfs].avoided : m->avoided;
+}
+
+struct gang {
+	struct vs_place_node node[NODES];
+	int cls[NODES], name[NODES];
+	int n;
+	bool one_class, prefers;
+};
+
+static void gang_read(struct run *r, struct gang *g, char names[][16],
+		      char moids[][VS_MOID_LEN])
+{
+	int want = 1 + below(r, 10), mix = below(r, 3), cls = below(r, CLASSES);
+
+	memset(g, 0, sizeof(*g));
+	g->one_class = true;
+	for (int i = 0; i < NODES && g->n < want; i++) {
+		struct vs_place_node *n = &g->node[g->n];
+
+		if (r->m.hold[i].there)
+			continue;
+		g->cls[g->n] = mix ? cls : below(r, CLASSES);
+		g->one_class &= g->cls[g->n] == g->cls[0];
+		g->name[g->n] = i;
+		snprintf(names[g->n], 16, "n%d", i);
+		host_moid(below(r, HOSTS), moids[g->n]);
+		n->node = names[g->n];
+		n->profile = &r->profile[g->cls[g->n]];
+		n->net = &r->net[g->cls[g->n]];
+		if (mix == 1) {
+			n->prefer_host = moids[g->n];
+			g->prefers = true;
+		}
+		g->n++;
+	}
+}
+
+static void check_member(struct run *r, const struct gang *g, int i)
+{
+	const struct vs_place_node *n = &g->node[i];
+	const struct m_class *c = &r->m.cls[g->cls[i]];
+	int at = host_number(n->host), pool = 0, pf;
+	const struct m_host *h = &r->m.host[at];
+
+	MUST(n->host == host_get(r, at));
+	MUST(h->there && h->usable && !h->avoided);
+	MUST(!n->pf == !c->vf);
+	if (!c->vf)
+		return;
+	pf = (int)(n->pf - n->host->pfs);
+	MUST(pf >= 0 && pf < h->npfs);
+	MUST(m_reaches(h, c, pf, false) && !h->pf[pf].avoided);
+	MUST(!m_unknown(&r->m, at));
+	for (int p = 0; p < h->npfs; p++)
+		pool += h->pf[p].sw == c->sw;
+	MUST(n->pf_automatic == (pool == 1 && c->named == NO));
+}
+
+/* All of the gang on one host together: no VF twice, CPU and memory left. */
+static void check_host(struct run *r, const struct gang *g, int at)
+{
+	int64_t cpu, mem, cpu_taken = 0, mem_taken = 0;
+	int vfs[PFS] = { 0 };
+	struct m_use u;
+
+	m_room(&r->m, at, &cpu, &mem);
+	for (int i = 0; i < g->n; i++) {
+		const struct m_class *c = &r->m.cls[g->cls[i]];
+
+		if (host_number(g->node[i].host) != at)
+			continue;
+		cpu_taken += m_cpu_need(c, r->m.host[at].mhz);
+		mem_taken += m_mem_need(c);
+		if (g->node[i].pf)
+			vfs[g->node[i].pf - g->node[i].host->pfs]++;
+	}
+	MUST(!mem_taken || mem_taken <= mem);
+	MUST(!cpu_taken || cpu_taken <= cpu);
+	for (int p = 0; p < r->m.host[at].npfs; p++) {
+		m_use(&r->m, at, p, &u);
+		MUST(!vfs[p] || vfs[p] <= u.free);
+	}
+}
+
+/* What the policies promise of a gang of one kind. */
+static void check_policy(struct run *r, const struct gang *g)
+{
+	int on[HOSTS] = { 0 }, fits[HOSTS], hosts = 0, left = g->n, least = 0;
+
+	for (int i = 0; i < g->n; i++)
+		on[host_number(g->node[i].host)]++;
+	for (int h = 0; h < HOSTS; h++) {
+		fits[h] = m_fits(&r->m, h, &r->m.cls[g->cls[0]], false);
+		hosts += on[h] > 0;
+	}
+	if (r->env.policy == VS_PLACE_SPREAD) {
+		for (int a = 0; a < HOSTS; a++)
+			for (int b = 0; b < HOSTS; b++)
+				MUST(on[b] >= fits[b] || on[a] <= on[b] + 1);
+	}
+	if (r->env.policy != VS_PLACE_PACK)
+		return;
+	while (left > 0) {
+		int big = 0;
+
+		for (int h = 1; h < HOSTS; h++)
+			if (fits[h] > fits[big])
+				big = h;
+		left -= fits[big];
+		fits[big] = 0;
+		least++;
+	}
+	MUST(hosts == least);
+}
+
+static void check_refusal(struct run *r, const struct gang *g,
+			  const struct vs_place_report *rep, int room,
+			  const struct vs_err *err)
+{
+	int there = 0;
+
+	for (int h = 0; h < HOSTS; h++)
+		there += r->m.host[h].there;
+	MUST(err->code == VS_E_SHORTAGE && err->text[0]);
+	MUST(rep->n == (size_t)there);
+	for (size_t i = 0; i < rep->n; i++)
+		MUST(rep->why[i] != VS_REFUSE_NONE);
+	for (int i = 0; i < g->n; i++)
+		MUST(!g->node[i].host && !g->node[i].pf);
+	MUST(!g->one_class || room < g->n);
+}
+
+static void gang_hold(struct run *r, const struct gang *g)
+{
+	for (int i = 0; i < g->n; i++) {
+		const struct vs_place_node *n = &g->node[i];
+		const struct m_class *c = &r->m.cls[g->cls[i]];
+		int at = host_number(n->host);
+
+		hold_take(r, g->name[i], (struct m_hold) {
+			.host = at, .vm = NO, .automatic = n->pf_automatic,
+			.bus = n->pf ? r->m.host[at].pf[n->pf -
+				n->host->pfs].bus : NO,
+			.cpu = m_cpu_need(c, r->m.host[at].mhz),
+			.mem = m_mem_need(c),
+		});
+	}
+}
+
+static void do_place(struct run *r)
+{
+	char names[NODES][16], moids[NODES][VS_MOID_LEN];
+	struct vs_place_report rep;
+	struct vs_err err = { 0 };
+	struct gang g, again;
+	int room = 0, ever = 0, rc;
+
+	r->env.policy = below(r, 3);
+	gang_read(r, &g, names, moids);
+	if (!g.n)
+		return;
+	for (int h = 0; h < HOSTS; h++) {
+		room += m_fits(&r->m, h, &r->m.cls[g.cls[0]], false);
+		ever += m_fits(&r->m, h, &r->m.cls[g.cls[0]], true);
+	}
+	MUST(vs_place_room(&r->env, &g.node[0], 1000000) == (size_t)room);
+	MUST(vs_place_capacity(&r->env, &g.node[0], 1000000) == (size_t)ever);
+	again = g;
+	rc = vs_place(&r->env, g.node, g.n, &rep, &err);
+	MUST(vs_place(&r->env, again.node, g.n, NULL, NULL) == rc);
+	MUST(!memcmp(g.node, again.node, sizeof(g.node)));
+	if (rc) {
+		check_refusal(r, &g, &rep, room, &err);
+		vs_place_report_free(&rep);
+		return;
+	}
+	for (int i = 0; i < g.n; i++)
+		check_member(r, &g, i);
+	for (int h = 0; h < HOSTS; h++)
+		if (r->m.host[h].there)
+			check_host(r, &g, h);
+	if (g.one_class)
+		check_policy(r, &g);
+	gang_hold(r, &g);
+}
+
+/* ---- after each step -------------------------------------------------------- */
+
+static void check_ledger(struct run *r)
+{
+	struct vs_host_sum sums[HOSTS];
+
+	sums_now(r, sums);
+	for (int i = 0; i < HOSTS; i++) {
+		struct vs_host *h = host_get(r, i);
+		int64_t cpu, mem, cpu2, mem2;
+
+		MUST(!h == !r->m.host[i].there);
+		if (!h)
+			continue;
+		m_room(&r->m, i, &cpu, &mem);
+		vs_ledger_host_room(&r->ledger, &r->inv, h, &cpu2, &mem2);
+		MUST(cpu == cpu2 && mem == mem2);
+		MUST(sums[h->index].cpu_free == cpu);
+		MUST(sums[h->index].mem_free == mem);
+		for (int p = 0; p < h->npfs; p++) {
+			struct vs_pf_use use;
+			struct m_use u;
+
+			m_use(&r->m, i, p, &u);
+			vs_ledger_pf_use(&r->ledger, &r->inv, h, &h->pfs[p],
+					 FOLDER, CLUSTER, &use);
+			MUST(use.ours == u.ours && use.suspect == 0);
+			MUST(use.foreign == u.others && use.held == u.held);
+			MUST(use.free == u.free);
+			MUST(use.unknown == m_unknown(&r->m, i));
+			MUST(!memcmp(&use, &sums[h->index].pf[p],
+				     sizeof(use)));
+		}
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static void (*const steps[])(struct run *) = {
+		do_host, do_host, do_host_gone, do_vm, do_vm, do_vm_power,
+		do_vm_power, do_vm_gone, do_take, do_hold, do_hold, do_class,
+		do_place, do_place, do_place, do_place,
+	};
+	struct run *r = vs_calloc(1, sizeof(*r));
+
+	r->p = data;
+	r->end = data + size;
+	vs_inventory_init(&r->inv);
+	vs_ledger_init(&r->ledger);
+	r->env = (struct vs_place_env) {
+		.inv = &r->inv, .ledger = &r->ledger, .folder = FOLDER,
+		.cluster_id = CLUSTER, .avoid = avoid, .arg = r,
+	};
+	for (int i = 0; i < CLASSES; i++)
+		class_read(r, i);
+	while (r->p < r->end) {
+		steps[byte(r) % VS_COUNT(steps)](r);
+		check_ledger(r);
+	}
+	vs_ledger_clear(&r->ledger);
+	vs_inventory_clear(&r->inv);
+	free(r);
+	return 0;
+}
+
+#define FUZZ_CORPUS "plan"
+#include "fuzz_main.h"

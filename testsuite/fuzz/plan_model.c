@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The naive model: design.md's rule 3 asked of each card and each hold, one PF
+ * at a time. Slow on purpose; never calls plan.
+ */
+#include "plan_model.h"
+
+static bool bus_exists(const struct m_host *h, int bus)
+{
+	for (int p = 0; p < h->npfs; p++)
+		if (h->pf[p].bus == bus)
+			return true;
+	return false;
+}
+
+static bool switch_exists(const struct m_host *h, int sw)
+{
+	for (int p = 0; p < h->npfs; p++)
+		if (sw != NO && h->pf[p].sw == sw)
+			return true;
+	return false;
+}
+
+static bool card_may_be_on(const struct m_host *h, int pf,
+			   const struct m_card *c)
+{
+	switch (c->kind) {
+	case M_SRIOV:
+		if (c->bus != NO && bus_exists(h, c->bus))
+			return h->pf[pf].bus == c->bus;
+		if (switch_exists(h, c->sw))
+			return h->pf[pf].sw == c->sw;
+		return true;
+	case M_FIXED:
+		return c->bus == NO || h->pf[pf].bus == c->bus;
+	case M_DYNAMIC:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_on(const struct model *m, int vm)
+{
+	return m->vm[vm].there && m->vm[vm].power == 2;
+}
+
+/* Shown on, with all we need to know of it, on a host that we know. */
+static bool is_shown(const struct model *m, int vm)
+{
+	return vm != NO && is_on(m, vm) && m->vm[vm].readable &&
+	       m->vm[vm].host != NO && m->host[m->vm[vm].host].there;
+}
+
+static bool has_vf_card(const struct m_vm *vm)
+{
+	for (int c = 0; c < vm->ncards; c++)
+		if (vm->card[c].kind == M_SRIOV)
+			return true;
+	return false;
+}
+
+static bool hold_may_be_on(const struct m_host *h, int pf,
+			   const struct m_hold *d)
+{
+	if (d->bus == NO)
+		return false;
+	if (!bus_exists(h, d->bus))
+		return true;
+	if (h->pf[pf].bus == d->bus)
+		return true;
+	if (!d->automatic || h->pf[pf].sw == NO)
+		return false;
+	for (int p = 0; p < h->npfs; p++)
+		if (h->pf[p].bus == d->bus && h->pf[p].sw == h->pf[pf].sw)
+			return true;
+	return false;
+}
+
+static bool card_stands_for(const struct model *m, int host, int pf,
+			    const struct m_hold *d)
+{
+	const struct m_vm *vm;
+
+	if (!is_shown(m, d->vm))
+		return false;
+	vm = &m->vm[d->vm];
+	if (d->state > 0)
+		return has_vf_card(vm);
+	if (vm->host != host)
+		return false;
+	for (int c = 0; c < vm->ncards; c++)
+		if (vm->card[c].kind == M_SRIOV &&
+		    card_may_be_on(&m->host[host], pf, &vm->card[c]))
+			return true;
+	return false;
+}
+
+void m_use(const struct model *m, int host, int pf, struct m_use *out)
+{
+	const struct m_host *h = &m->host[host];
+
+	*out = (struct m_use) { 0 };
+	for (int v = 0; v < VMS; v++) {
+		if (!is_on(m, v) || m->vm[v].host != host)
+			continue;
+		for (int c = 0; c < m->vm[v].ncards; c++) {
+			if (!card_may_be_on(h, pf, &m->vm[v].card[c]))
+				continue;
+			if (m->vm[v].ours)
+				out->ours++;
+			else
+				out->others++;
+		}
+	}
+	for (int n = 0; n < NODES; n++)
+		if (m->hold[n].there && m->hold[n].host == host &&
+		    hold_may_be_on(h, pf, &m->hold[n]) &&
+		    !card_stands_for(m, host, pf, &m->hold[n]))
+			out->held++;
+	out->free = h->pf[pf].vfs - out->ours - out->others - out->held;
+}
+
+bool m_unknown(const struct model *m, int host)
+{
+	for (int v = 0; v < VMS; v++) {
+		const struct m_vm *vm = &m->vm[v];
+
+		if (vm->there && vm->host == host &&
+		    (vm->power == 0 || (vm->power == 2 && !vm->readable)))
+			return true;
+	}
+	return false;
+}
+
+static int64_t overhead(int vcpus, int64_t mem)
+{
+	return 64 + 8 * vcpus + (mem + 99) / 100;
+}
+
+void m_room(const struct model *m, int host, int64_t *cpu, int64_t *mem)
+{
+	const struct m_host *h = &m->host[host];
+
+	*cpu = (int64_t)h->cores * h->mhz;
+	*mem = h->mem;
+	for (int v = 0; v < VMS; v++) {
+		const struct m_vm *vm = &m->vm[v];
+		int64_t full = (int64_t)vm->vcpus * h->mhz;
+
+		if (!is_on(m, v) || vm->host != host)
+			continue;
+		*cpu -= vm->latency && full > vm->cpu_res ? full : vm->cpu_res;
+		*mem -= vm->locked ? vm->mem : vm->mem_res;
+		*mem -= overhead(vm->vcpus, vm->mem);
+	}
+	for (int n = 0; n < NODES; n++) {
+		const struct m_hold *d = &m->hold[n];
+
+		if (!d->there || d->host != host)
+			continue;
+		if (is_shown(m, d->vm) &&
+		    (d->state > 0 || m->vm[d->vm].host == host))
+			continue;
+		*cpu -= d->cpu;
+		*mem -= d->mem;
+	}
+}
+
+int64_t m_cpu_need(const struct m_class *c, int mhz)
+{
+	return c->latency ? (int64_t)c->vcpus * mhz : 0;
+}
+
+int64_t m_mem_need(const struct m_class *c)
+{
+	return (c->vf || c->latency ? c->mem : 0) + overhead(c->vcpus, c->mem);
+}
+
+bool m_reaches(const struct m_host *h, const struct m_class *c, int pf,
+	       bool ever)
+{
+	return h->pf[pf].sw == c->sw &&
+	       (c->named == NO || h->pf[pf].bus == c->named) &&
+	       (c->ib || ever || h->pf[pf].link);
+}
+
+int m_fits(const struct model *m, int host, const struct m_class *c, bool ever)
+{
+	const struct m_host *h = &m->host[host];
+	int64_t cpu, mem, vfs = 0, n;
+
+	if (!h->there || (!ever && (!h->usable || h->avoided)))
+		return 0;
+	if (c->vf && !ever && m_unknown(m, host))
+		return 0;
+	m_room(m, host, &cpu, &mem);
+	if (ever) {
+		cpu = (int64_t)h->cores * h->mhz;
+		mem = h->mem;
+	}
+	for (int p = 0; p < h->npfs; p++) {
+		struct m_use u;
+
+		if (!m_reaches(h, c, p, ever) || (!ever && h->pf[p].avoided))
+			continue;
+		m_use(m, host, p, &u);
+		if (ever)
+			u.free = h->pf[p].vfs;
+		if (u.free > 0)
+			vfs += u.free;
+	}
+	n = mem < 0 ? 0 : mem / m_mem_need(c);
+	if (c->latency && cpu / m_cpu_need(c, h->mhz) < n)
+		n = cpu < 0 ? 0 : cpu / m_cpu_need(c, h->mhz);
+	if (c->vf && vfs < n)
+		n = vfs;
+	return (int)n;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plan/place: gangs of several kinds, and exchanges among them. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include "plan_world.h"
+#include "util/mem.h"
+
+#define MANY 64
+
+static struct world w;
+static struct vs_place_node gang[MANY];
+static char names[MANY][16];
+
+static int setup(void **state)
+{
+	(void)state;
+	w_init(&w);
+	for (int i = 0; i < MANY; i++) {
+		snprintf(names[i], sizeof(names[i]), "n%02d", i);
+		gang[i] = (struct vs_place_node) {
+			.node = names[i], .profile = &w.p_roce, .net = &w.net,
+		};
+	}
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	w_clear(&w);
+	return 0;
+}
+
+static struct vs_host *host(const char *name, const char *leaf, int vfs)
+{
+	struct vs_host *h = w_host(&w, name);
+
+	vs_strlcpy(h->leaf, leaf, sizeof(h->leaf));
+	w_pf(h, W_PF0, vfs);
+	return h;
+}
+
+static void place(size_t n)
+{
+	struct vs_err err = { 0 };
+
+	if (vs_place(&w.env, gang, n, NULL, &err))
+		fail_msg("%s", err.text);
+}
+
+/* How many of the gang are on that host. */
+static int on(const char *name, size_t n)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += !strcmp(gang[i].host->name, name);
+	return count;
+}
+
+static struct vs_adapter named;
+static struct vs_profile p_named;
+
+/* The first n nodes of the gang ask for W_PF0 by name. */
+static void name_pf(size_t from, size_t n)
+{
+	named = w.roce;
+	vs_strlcpy(named.name, "sriov-rail0", sizeof(named.name));
+	vs_strlcpy(named.pf, W_PF0, VS_PCI_LEN);
+	p_named = w.p_roce;
+	p_named.adapter = &named;
+	for (size_t i = from; i < from + n; i++)
+		gang[i].profile = &p_named;
+}
+
+static void the_most_constrained_of_a_mixed_gang_goes_first(void **state)
+{
+	struct vs_host *h = host("esx01", "", 4);
+
+	(void)state;
+	w_pf(h, W_PF1, 4);
+	name_pf(4, 4);
+	place(8);
+	for (int i = 0; i < 4; i++)
+		assert_string_equal(gang[i].pf->pci, W_PF1);
+	for (int i = 4; i < 8; i++)
+		assert_string_equal(gang[i].pf->pci, W_PF0);
+}
+
+static void two_kinds_share_a_pfs_vfs(void **state)
+{
+	(void)state;
+	host("esx01", "", 5);
+	name_pf(0, 3);
+	place(5);
+	assert_int_equal(vs_place(&w.env, gang, 6, NULL, NULL), -1);
+}
+
+/* ---- exchanges ------------------------------------------------------------- */
+
+/* Three VMs of 20 GB fill esx01; one more that only esx01 reaches needs one
+ * of them to go to esx02. */
+static void a_vm_gives_way_where_another_fits_nowhere_else(void **state)
+{
+	static struct vs_network elsewhere;
+	struct vs_host *a = host("esx01", "", 8), *b = host("esx02", "", 8);
+
+	(void)state;
+	w.p_roce.memory_mb = 20 * 1024;
+	a->memory_mb = 62 * 1024;
+	b->memory_mb = 21 * 1024;
+	elsewhere = w.net;
+	vs_strlcpy(elsewhere.moid, "dvportgroup-99", VS_MOID_LEN);
+	vs_strlcpy(a->nets[a->nnets++], elsewhere.moid, VS_MOID_LEN);
+	for (int i = 0; i < 3; i++)
+		gang[i].prefer_host = "host-esx01";
+	gang[3].net = &elsewhere;
+	for (int p = VS_PLACE_BALANCE; p <= VS_PLACE_SPREAD; p++) {
+		w.env.policy = p;
+		place(4);
+		assert_string_equal(gang[3].host->name, "esx01");
+		assert_int_equal(on("esx01", 4), 3);
+		assert_int_equal(on("esx02", 4), 1);
+	}
+	/* of two hosts that could take it, the policy's choice */
+	host("esx03", "", 8)->memory_mb = 24 * 1024;
+	w.env.policy = VS_PLACE_BALANCE;
+	place(4);
+	assert_int_equal(on("esx03", 4), 1);
+	w.env.policy = VS_PLACE_PACK;
+	place(4);
+	assert_int_equal(on("esx02", 4), 1);
+}
+
+/* The VM that could move is too small to make room. */
+static void a_vm_does_not_give_way_in_vain(void **state)
+{
+	static struct vs_network elsewhere;
+	static struct vs_profile small;
+	struct vs_host *a = host("esx01", "", 8);
+	enum vs_refusal why;
+	struct vs_place_report r;
+
+	(void)state;
+	elsewhere = w.net;
+	vs_strlcpy(elsewhere.moid, "dvportgroup-99", VS_MOID_LEN);
+	vs_strlcpy(a->nets[a->nnets++], elsewhere.moid, VS_MOID_LEN);
+	host("esx02", "", 8)->memory_mb = 1200;
+	small = w.p_eth;
+	small.memory_mb = 1024;
+	gang[0].profile = &small;
+	gang[0].prefer_host = "host-esx01";
+	for (int i = 1; i < 4; i++)
+		gang[i].net = &elsewhere;
+	a->memory_mb = 3 * (8192 + vs_overhead_mb(4, 8192)) + 50;
+	place(4);				/* the small one moves away */
+	assert_string_equal(gang[0].host->name, "esx02");
+	gang[0].net = &elsewhere;
+	assert_int_equal(vs_place(&w.env, gang, 4, &r, NULL), -1);
+	why = r.why[0];
+	vs_place_report_free(&r);
+	assert_int_equal(why, VS_REFUSE_MEMORY);
+}
+
+static void what_is_too_small_to_help_stays(void **state)
+{
+	struct vs_host *a = host("esx01", "", 8), *b = host("esx02", "", 8);
+	static struct vs_profile small;
+	int64_t one = 8192 + vs_overhead_mb(4, 8192);
+
+	(void)state;
+	small = w.p_eth;
+	small.memory_mb = 1024;
+	/* each holds one and nearly two */
+	a->memory_mb = b->memory_mb = 2 * one - 1;
+	gang[0].profile = gang[1].profile = &small;
+	place(4);
+	gang[4] = gang[0];
+	gang[5] = gang[3];
+	assert_int_equal(vs_place(&w.env, gang, 6, NULL, NULL), -1);
+}
+
+static struct vs_network nets[3];
+
+/* A host with one VF that reaches some of three networks. */
+static struct vs_host *one_vf(const char *name, bool x, bool y, bool z)
+{
+	struct vs_host *h = host(name, "", 1);
+
+	for (int i = 0; i < 3; i++) {
+		nets[i] = w.net;
+		snprintf(nets[i].moid, sizeof(nets[i].moid), "net-%d", i);
+		if (i == 0 ? x : i == 1 ? y : z)
+			vs_strlcpy(h->nets[h->nnets++], nets[i].moid,
+				   VS_MOID_LEN);
+	}
+	return h;
+}
+
+static void one_gives_way_to_one_that_gives_way(void **state)
+{
+	(void)state;
+	one_vf("esx1a", true, true, false);
+	one_vf("esx1b", true, true, false);
+	one_vf("esx2", false, true, true);
+	one_vf("esx3", false, false, true);
+	gang[0].net = &nets[2];
+	gang[0].prefer_host = "host-esx2";
+	gang[1].net = gang[2].net = &nets[1];
+	gang[1].prefer_host = "host-esx1a";
+	gang[2].prefer_host = "host-esx1b";
+	gang[3].net = &nets[0];
+	place(4);
+	assert_string_equal(gang[0].host->name, "esx3");
+	assert_int_equal(on("esx2", 4), 1);
+	assert_int_equal(on("esx1a", 4), 1);
+	assert_int_equal(on("esx1b", 4), 1);
+	for (int i = 0; i < 4; i++)
+		assert_true(vs_host_has_net(gang[i].host, gang[i].net->moid));
+}
+
+static void a_gang_that_cannot_be_comes_to_an_end(void **state)
+{
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		snprintf(name, sizeof(name), "esx%02d", i);
+		host(name, "", 4);
+	}
+	vs_host_get_named(&w.inv, "esx07")->maintenance = true;
+	vs_host_get_named(&w.inv, "esx00")->pfs[0].vfs = 2;
+	w_pf(vs_host_get_named(&w.inv, "esx00"), W_PF1, 2);
+	name_pf(0, 20);			/* 36 VFs, 20 and 17 are asked */
+	for (int p = VS_PLACE_BALANCE; p <= VS_PLACE_SPREAD; p++) {
+		w.env.policy = p;
+		place(36);
+		for (int i = 0; i < 37; i++)
+			gang[i].host = NULL;
+		assert_int_equal(vs_place(&w.env, gang, 37, NULL, NULL), -1);
+		for (int i = 0; i < 37; i++)
+			assert_null(gang[i].host);
+	}
+}
+
+static bool avoid_esx02(void *arg, const struct vs_host *h,
+			const struct vs_pf *pf, char *why, size_t size)
+{
+	(void)arg, (void)pf, (void)why, (void)size;
+	return !strcmp(h->name, "esx02");
+}
+
+static void an_exchange_never_uses_an_avoided_host(void **state)
+{
+	struct vs_place_report r;
+
+	(void)state;
+	w.env.avoid = avoid_esx02;
+	host("esx01", "", 2);
+	host("esx02", "", 8);
+	name_pf(0, 1);
+	gang[1].net = gang[2].net = &w.net;
+	assert_int_equal(vs_place(&w.env, gang, 3, &r, NULL), -1);
+	assert_int_equal(r.why[0], VS_REFUSE_VF);
+	assert_int_equal(r.why[1], VS_REFUSE_AVOID);
+	vs_place_report_free(&r);
+}
+
+/* Forty kinds on one host are more than one exchange looks at. */
+static void a_host_full_of_kinds_is_no_trouble(void **state)
+{
+	static struct vs_profile kinds[40];
+
+	(void)state;
+	for (int i = 0; i < 40; i++) {
+		kinds[i] = w.p_roce;
+		kinds[i].memory_mb = 1024 + i * 128;
+		gang[i].profile = &kinds[i];
+	}
+	host("esx01", "", 40);
+	place(40);
+	assert_int_equal(on("esx01", 40), 40);
+	assert_int_equal(vs_place(&w.env, gang, 41, NULL, NULL), -1);
+}
+
+static void nodes_of_another_size_are_another_kind(void **state)
+{
+	static struct vs_profile more_cpu, more_memory, latency;
+	int64_t each = 8192 + vs_overhead_mb(4, 8192);
+
+	(void)state;
+	more_cpu = more_memory = latency = w.p_roce;
+	more_cpu.vcpus = 5;
+	more_memory.memory_mb = 9000;
+	latency.latency_high = true;
+	gang[1].profile = &more_cpu;
+	gang[2].profile = &more_memory;
+	gang[3].profile = &latency;
+	host("esx01", "", 8)->memory_mb = 4 * each +
+		(9000 - 8192) * 101 / 100 + 8 + 1;
+	place(4);
+	/* each one's need is its own */
+	w.inv.by_index[0]->memory_mb -= 10;
+	assert_int_equal(vs_place(&w.env, gang, 4, NULL, NULL), -1);
+	w.inv.by_index[0]->memory_mb += 10;
+	w.inv.by_index[0]->cores = 3;
+	assert_int_equal(vs_place(&w.env, gang, 4, NULL, NULL), -1);
+	gang[3].profile = &w.p_roce;
+	place(4);
+}
+
+static void a_packed_second_kind_stays_on_the_gangs_leaf(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	host("esx01", "a", 0);
+	host("esx02", "a", 0);
+	host("esx03", "b", 4);
+	host("esx04", "b", 0);
+	w.p_eth.memory_mb = 100 * 1024;		/* two a host */
+	w.p_eth.latency_high = true;
+	for (int i = 4; i < 7; i++)
+		gang[i].profile = &w.p_eth;
+	gang[4].prefer_host = "host-esx01";
+	place(7);
+	assert_int_equal(on("esx03", 7), 6);
+	assert_int_equal(on("esx04", 7), 1);
+	for (int i = 7; i < 10; i++)		/* two more hosts, both leaves */
+		gang[i].profile = &w.p_eth;
+	place(10);
+	assert_int_equal(on("esx03", 10), 6);
+	assert_int_equal(on("esx01", 10), 2);	/* where one's disk is */
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_most_constrained_of_a_mixed_gang_goes_first),
+		TEST(two_kinds_share_a_pfs_vfs),
+		TEST(a_vm_gives_way_where_another_fits_nowhere_else),
+		TEST(a_vm_does_not_give_way_in_vain),
+		TEST(what_is_too_small_to_help_stays),
+		TEST(one_gives_way_to_one_that_gives_way),
+		TEST(a_gang_that_cannot_be_comes_to_an_end),
+		TEST(an_exchange_never_uses_an_avoided_host),
+		TEST(a_host_full_of_kinds_is_no_trouble),
+		TEST(nodes_of_another_size_are_another_kind),
+		TEST(a_packed_second_kind_stays_on_the_gangs_leaf),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("gang", tests, NULL, NULL);
+}
