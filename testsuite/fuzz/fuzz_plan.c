@@ -36,13 +36,14 @@ struct gang {
 	struct vs_place_node node[NODES];
 	int cls[NODES], name[NODES];
 	int n;
-	bool one_class, prefers;
+	bool one_class;
 };
 
 static void gang_read(struct run *r, struct gang *g, char names[][16],
 		      char moids[][VS_MOID_LEN])
 {
 	int want = 1 + below(r, 10), mix = below(r, 3), cls = below(r, CLASSES);
+	bool prefer = below(r, 2);
 
 	memset(g, 0, sizeof(*g));
 	g->one_class = true;
@@ -59,10 +60,8 @@ static void gang_read(struct run *r, struct gang *g, char names[][16],
 		n->node = names[g->n];
 		n->profile = &r->profile[g->cls[g->n]];
 		n->net = &r->net[g->cls[g->n]];
-		if (mix == 1) {
+		if (prefer)
 			n->prefer_host = moids[g->n];
-			g->prefers = true;
-		}
 		g->n++;
 	}
 }

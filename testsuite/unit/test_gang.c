@@ -63,6 +63,26 @@ static int on(const char *name, size_t n)
 	return count;
 }
 
+static void a_gang_is_placed_whole_or_not_at_all(void **state)
+{
+	static const enum vs_policy all[] = { VS_PLACE_BALANCE, VS_PLACE_PACK,
+					      VS_PLACE_SPREAD };
+
+	(void)state;
+	host("esx01", "a", 3);
+	host("esx02", "b", 2);
+	for (size_t p = 0; p < VS_COUNT(all); p++) {
+		w.env.policy = all[p];
+		place(5);
+		assert_int_equal(on("esx01", 5), 3);
+		for (int i = 0; i < 6; i++)
+			gang[i].host = NULL;
+		assert_int_equal(vs_place(&w.env, gang, 6, NULL, NULL), -1);
+		for (int i = 0; i < 6; i++)
+			assert_null(gang[i].host);
+	}
+}
+
 static struct vs_adapter named;
 static struct vs_profile p_named;
 
@@ -135,6 +155,20 @@ static void a_vm_gives_way_where_another_fits_nowhere_else(void **state)
 	w.env.policy = VS_PLACE_PACK;
 	place(4);
 	assert_int_equal(on("esx02", 4), 1);
+}
+
+/* Of the three on esx01, only one on the PF that is asked for helps. */
+static void the_one_on_the_right_pf_gives_way(void **state)
+{
+	(void)state;
+	w_pf(host("esx01", "", 2), W_PF1, 1);
+	w_pf(w_host(&w, "esx02"), W_PF1, 1);
+	for (int i = 0; i < 3; i++)
+		gang[i].prefer_host = "host-esx01";
+	name_pf(3, 1);
+	place(4);
+	assert_string_equal(gang[3].pf->pci, W_PF0);
+	assert_int_equal(on("esx01", 4), 3);
 }
 
 /* The VM that could move is too small to make room. */
@@ -327,9 +361,12 @@ static void a_packed_second_kind_stays_on_the_gangs_leaf(void **state)
 	for (int i = 4; i < 7; i++)
 		gang[i].profile = &w.p_eth;
 	gang[4].prefer_host = "host-esx01";
+	gang[5].prefer_host = "host-esx04";
 	place(7);
 	assert_int_equal(on("esx03", 7), 6);
+	assert_string_equal(gang[5].host->name, "esx04");
 	assert_int_equal(on("esx04", 7), 1);
+	gang[5].prefer_host = NULL;
 	for (int i = 7; i < 10; i++)		/* two more hosts, both leaves */
 		gang[i].profile = &w.p_eth;
 	place(10);
@@ -342,9 +379,11 @@ static void a_packed_second_kind_stays_on_the_gangs_leaf(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(a_gang_is_placed_whole_or_not_at_all),
 		TEST(the_most_constrained_of_a_mixed_gang_goes_first),
 		TEST(two_kinds_share_a_pfs_vfs),
 		TEST(a_vm_gives_way_where_another_fits_nowhere_else),
+		TEST(the_one_on_the_right_pf_gives_way),
 		TEST(a_vm_does_not_give_way_in_vain),
 		TEST(what_is_too_small_to_help_stays),
 		TEST(one_gives_way_to_one_that_gives_way),

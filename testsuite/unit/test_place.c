@@ -158,6 +158,29 @@ static void of_hosts_with_one_name_the_moid_decides(void **state)
 	assert_ptr_equal(node.host, twin);
 }
 
+static void a_host_may_have_as_many_pfs_as_there_is_room_for(void **state)
+{
+	struct vs_place_node gang[VS_HOST_PFS];
+	char pci[VS_PCI_LEN];
+
+	(void)state;
+	pf->vfs = 1;
+	gang[0] = node;
+	for (int i = 1; i < VS_HOST_PFS; i++) {
+		snprintf(pci, sizeof(pci), "0000:%02x:00.0", 0x40 + i);
+		w_pf(esx01, pci, 1);
+		gang[i] = node;
+	}
+	assert_int_equal(vs_place_room(&w.env, &node, 99), VS_HOST_PFS);
+	assert_int_equal(vs_place_capacity(&w.env, &node, 99), VS_HOST_PFS);
+	assert_int_equal(vs_place(&w.env, gang, VS_HOST_PFS, NULL, NULL), 0);
+	for (int i = 0; i < VS_HOST_PFS; i++)
+		for (int k = 0; k < i; k++)
+			assert_ptr_not_equal(gang[i].pf, gang[k].pf);
+	w_vm_on(&w, "vm-1", "esx01", "");
+	assert_int_equal(vs_place_room(&w.env, &node, 99), 0);
+}
+
 static void nothing_to_place_is_placed(void **state)
 {
 	struct vs_place_report r;
@@ -330,6 +353,10 @@ static bool avoid(void *arg, const struct vs_host *h, const struct vs_pf *p,
 		avoid_host && !strcmp(h->name, avoid_host);
 
 	assert_ptr_equal(arg, &w);
+	if (p && !strcmp(p->switch_uuid, "another")) {
+		vs_strlcpy(why, "of no interest", size);
+		return true;
+	}
 	if (yes)
 		vs_strlcpy(why, avoid_why, size);
 	return yes;
@@ -348,6 +375,10 @@ static void hosts_and_pfs_that_failed_lately_are_left_out(void **state)
 	assert_int_equal(refusal(), VS_REFUSE_NONE);
 	avoid_pci = W_PF0;
 	assert_int_equal(refusal(), VS_REFUSE_AVOID);
+	esx01->pfs[1] = *pf;		/* the first one isn't ours */
+	vs_strlcpy(pf->switch_uuid, "another", VS_LABEL_LEN);
+	vs_strlcpy(pf->pci, "0000:01:00.0", VS_PCI_LEN);
+	esx01->npfs = 2;
 	assert_int_equal(vs_place(&w.env, &node, 1, NULL, &err), -1);
 	assert_non_null(strstr(err.text, "power-on failed at 12:00"));
 	w_pf(esx01, W_PF1, 1);
@@ -378,6 +409,7 @@ int main(void)
 		TEST(on_a_standard_switch_only_a_named_pf_will_do),
 		TEST(a_host_whose_hardware_is_not_told_divides_nothing_by_zero),
 		TEST(of_hosts_with_one_name_the_moid_decides),
+		TEST(a_host_may_have_as_many_pfs_as_there_is_room_for),
 		TEST(nothing_to_place_is_placed),
 		TEST(the_ledger_is_left_alone),
 		TEST(a_host_that_is_not_usable_is_refused),

@@ -89,7 +89,16 @@ static void many_hosts_are_told_by_their_number(void **state)
 
 	(void)state;
 	pf->vfs = 0;
-	for (int i = 2; i < 100; i++) {
+	for (int i = 2; i < 7; i++) {
+		snprintf(name, sizeof(name), "esx%02d", i);
+		w_pf(w_host(&w, name), W_PF0, 0);
+	}
+	assert_int_equal(vs_place(&w.env, &node, 1, NULL, &err), -1);
+	assert_string_equal(err.text, "needs 1 sriov-roce VF, 0 free (esx01: "
+			    "no free VF; esx02: no free VF; esx03: no free "
+			    "VF; esx04: no free VF; esx05: no free VF; "
+			    "esx06: no free VF)");
+	for (int i = 7; i < 100; i++) {
 		struct vs_host *h;
 
 		snprintf(name, sizeof(name), "esx%02d", i);
