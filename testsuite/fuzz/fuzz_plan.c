@@ -15,7 +15,7 @@
 #include "plan_run.h"
 #include "util/mem.h"
 
-/* ---- placement ------------------------------------------------------------- */
+/* ---- placement ---------------------------------------------------------- */
 
 static int host_number(const struct vs_host *h)
 {
@@ -215,7 +215,7 @@ static void do_place(struct run *r)
 	gang_hold(r, &g);
 }
 
-/* ---- after each step -------------------------------------------------------- */
+/* ---- after each step ---------------------------------------------------- */
 
 static void check_ledger(struct run *r)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One run of the fuzzer: plan's world and the naive model of it, side by side. */
+/* One run of the fuzzer: plan's world and the naive model of it. */
 #ifndef VS_FUZZ_PLAN_RUN_H
 #define VS_FUZZ_PLAN_RUN_H
 

@@ -51,7 +51,7 @@ struct vs_host *host_get(struct run *r, int i)
 	return vs_host_get(&r->inv, moid);
 }
 
-/* ---- steps ----------------------------------------------------------------- */
+/* ---- steps -------------------------------------------------------------- */
 
 void do_host(struct run *r)
 {

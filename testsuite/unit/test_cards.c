@@ -44,7 +44,7 @@ static struct vs_pf_use use_of(const char *pci)
 	assert_int_equal(w_free(&w, "esx01", W_PF1), on_pf1);		\
 } while (0)
 
-/* ---- cards ----------------------------------------------------------------- */
+/* ---- cards -------------------------------------------------------------- */
 
 static void a_powered_on_vms_card_takes_a_vf_whoever_owns_it(void **state)
 {
@@ -92,7 +92,7 @@ static void a_vm_that_is_off_or_suspended_takes_none(void **state)
 	assert_free(8, 8);
 }
 
-static void an_unresolved_automatic_card_counts_on_its_whole_switch(void **state)
+static void an_unresolved_automatic_card_counts_on_its_switch(void **state)
 {
 	struct vs_vm *vm = w_vm_on(&w, "vm-1", "esx01", "");
 
@@ -193,7 +193,7 @@ static void a_pf_of_another_host_has_no_use_here(void **state)
 	assert_int_equal(u.free, 0);
 }
 
-/* ---- unknown --------------------------------------------------------------- */
+/* ---- unknown ------------------------------------------------------------ */
 
 static void a_vm_that_cannot_be_read_makes_its_hosts_vfs_unknown(void **state)
 {
@@ -233,7 +233,7 @@ int main(void)
 		TEST(a_powered_on_vms_card_takes_a_vf_whoever_owns_it),
 		TEST(another_clusters_card_counts_as_foreign),
 		TEST(a_vm_that_is_off_or_suspended_takes_none),
-		TEST(an_unresolved_automatic_card_counts_on_its_whole_switch),
+		TEST(an_unresolved_automatic_card_counts_on_its_switch),
 		TEST(a_card_of_an_unknown_switch_counts_everywhere),
 		TEST(a_card_on_a_pf_that_vanished_counts_on_its_switch),
 		TEST(a_raw_vf_counts_on_the_pfs_of_its_bus),

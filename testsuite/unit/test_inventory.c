@@ -267,9 +267,13 @@ static void pfs_networks_and_datastores_are_found(void **state)
 	assert_false(vs_host_has_net(h, "dvportgroup-31"));
 	assert_true(vs_host_has_store(h, W_STORE));
 	assert_false(vs_host_has_store(h, W_NET));
+	h->nnets = h->nstores = h->npfs = 0;	/* what stood there is past */
+	assert_false(vs_host_has_net(h, W_NET));
+	assert_false(vs_host_has_store(h, W_STORE));
+	assert_null(vs_host_pf(h, W_PF0));
 }
 
-/* ---- whose a VM is --------------------------------------------------------- */
+/* ---- whose a VM is ------------------------------------------------------ */
 
 static enum vs_owner owner_of(const struct vs_vm *vm)
 {

@@ -44,7 +44,7 @@ static struct vs_pf_use use_of(const char *pci)
 	assert_int_equal(w_free(&w, "esx01", W_PF1), on_pf1);		\
 } while (0)
 
-/* ---- holds ----------------------------------------------------------------- */
+/* ---- holds -------------------------------------------------------------- */
 
 static void release_gives_back_what_take_took(void **state)
 {
@@ -218,7 +218,7 @@ static void the_generation_moves_with_every_change(void **state)
 	assert_null(w.ledger.holds);
 }
 
-/* ---- holds beside cards ---------------------------------------------------- */
+/* ---- holds beside cards ------------------------------------------------- */
 
 static struct vs_hold *held_by_vm(enum vs_hold_state state)
 {
@@ -330,7 +330,7 @@ static void cards_of_other_kinds_don_t_stand_for_a_hold(void **state)
 	assert_free(7, 8);
 }
 
-/* ---- CPU and memory -------------------------------------------------------- */
+/* ---- CPU and memory ----------------------------------------------------- */
 
 static void assert_room(int64_t cpu_used, int64_t mem_used)
 {

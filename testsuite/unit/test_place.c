@@ -58,7 +58,7 @@ static enum vs_refusal refusal(void)
 	return why;
 }
 
-/* ---- the answer ------------------------------------------------------------ */
+/* ---- the answer --------------------------------------------------------- */
 
 static void a_node_gets_a_host_and_a_pf(void **state)
 {
@@ -127,7 +127,7 @@ static void on_a_standard_switch_only_a_named_pf_will_do(void **state)
 	assert_ptr_equal(node.pf, pf);
 }
 
-static void a_host_whose_hardware_is_not_told_divides_nothing_by_zero(void **state)
+static void a_host_without_hardware_told_divides_nothing_by_zero(void **state)
 {
 	struct vs_host *esx00 = w_host(&w, "esx00");
 
@@ -200,7 +200,7 @@ static void the_ledger_is_left_alone(void **state)
 	assert_null(w.ledger.holds);
 }
 
-/* ---- hard criteria --------------------------------------------------------- */
+/* ---- hard criteria ------------------------------------------------------ */
 
 static void a_host_that_is_not_usable_is_refused(void **state)
 {
@@ -342,7 +342,7 @@ static void a_vf_needs_memory_for_its_reservation_and_overhead(void **state)
 	assert_int_equal(refusal(), VS_REFUSE_MEMORY);
 }
 
-/* ---- avoided --------------------------------------------------------------- */
+/* ---- avoided ------------------------------------------------------------ */
 
 static const char *avoid_host, *avoid_pci, *avoid_why;
 
@@ -407,7 +407,7 @@ int main(void)
 		TEST(a_named_pf_is_taken_and_explicit),
 		TEST(a_named_pf_must_reach_the_network_too),
 		TEST(on_a_standard_switch_only_a_named_pf_will_do),
-		TEST(a_host_whose_hardware_is_not_told_divides_nothing_by_zero),
+		TEST(a_host_without_hardware_told_divides_nothing_by_zero),
 		TEST(of_hosts_with_one_name_the_moid_decides),
 		TEST(a_host_may_have_as_many_pfs_as_there_is_room_for),
 		TEST(nothing_to_place_is_placed),

@@ -80,7 +80,7 @@ static bool leaf_is_used(const char *leaf, size_t n)
 	return false;
 }
 
-/* ---- balance --------------------------------------------------------------- */
+/* ---- balance ------------------------------------------------------------ */
 
 static void balance_gives_like_hosts_like_numbers(void **state)
 {
@@ -219,7 +219,7 @@ static void those_with_a_disk_somewhere_come_first(void **state)
 	assert_string_equal(gang[0].host->name, "esx02");
 }
 
-/* ---- spread ---------------------------------------------------------------- */
+/* ---- spread ------------------------------------------------------------- */
 
 static void spread_puts_one_vm_on_a_host_while_possible(void **state)
 {
@@ -250,7 +250,7 @@ static void spread_heeds_a_disk_only_among_equals(void **state)
 	assert_string_equal(gang[0].host->name, "esx03");
 }
 
-/* ---- pack ------------------------------------------------------------------ */
+/* ---- pack --------------------------------------------------------------- */
 
 static void pack_uses_the_fewest_hosts(void **state)
 {
@@ -309,6 +309,7 @@ static void pack_leaves_the_emptier_leaf_whole(void **state)
 	host("esx03", "b", 4);
 	host("esx04", "c", 4);
 	host("esx05", "c", 4);
+	host("esx06", "d", 9);
 	place(4);
 	assert_int_equal(on("esx03", 4), 4);
 }
@@ -331,12 +332,12 @@ static void pack_heeds_a_disk_only_among_equals(void **state)
 	vs_host_get_named(&w.inv, "esx01")->pfs[0].vfs = 4;
 	place(8);
 	assert_int_equal(on("esx03", 8), 8);
-	gang[0].prefer_host = NULL;
-	gang[8].prefer_host = "host-esx03";
+	gang[7].prefer_host = gang[8].prefer_host = "host-esx02";
 	place(9);			/* esx01 would be tighter: leaf first */
 	assert_int_equal(hosts_used(9), 2);
 	assert_false(leaf_is_used("a", 9));
-	assert_string_equal(gang[8].host->name, "esx03");
+	assert_string_equal(gang[0].host->name, "esx03");
+	assert_string_equal(gang[8].host->name, "esx02");
 }
 
 static void pack_of_a_gang_that_spans_many_leaves_is_whole(void **state)
@@ -366,12 +367,12 @@ static void pack_puts_a_second_kind_where_the_gang_is(void **state)
 	place(12);
 	assert_int_equal(hosts_used(12), 1);
 	w.p_eth.memory_mb = 250 * 1024;
-	w.p_eth.latency_high = true;	/* one a host, no longer beside others */
+	w.p_eth.latency_high = true;	/* one a host, beside none */
 	place(6);
 	assert_int_equal(hosts_used(6), 3);
 }
 
-/* ---- PFs of a host --------------------------------------------------------- */
+/* ---- PFs of a host ------------------------------------------------------ */
 
 static void the_pf_with_more_free_vfs_is_taken(void **state)
 {
@@ -402,6 +403,8 @@ static void the_pf_of_a_numa_node_that_holds_the_vm_is_taken(void **state)
 	vm->memory_mb = 128 * 1024 - 8192 - vs_overhead_mb(4, 8192);
 	place(1);			/* just */
 	assert_string_equal(gang[0].pf->pci, W_PF1);
+	place(2);			/* the gang's own count */
+	assert_string_equal(gang[1].pf->pci, W_PF0);
 	vm->memory_mb++;
 	place(1);
 	assert_string_equal(gang[0].pf->pci, W_PF0);
@@ -417,7 +420,7 @@ static void the_pf_of_a_numa_node_that_holds_the_vm_is_taken(void **state)
 	assert_string_equal(gang[0].pf->pci, W_PF1);
 }
 
-/* ---- all of them ----------------------------------------------------------- */
+/* ---- all of them -------------------------------------------------------- */
 
 static void the_same_input_gives_the_same_answer(void **state)
 {

@@ -35,7 +35,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* ---- the reasons ----------------------------------------------------------- */
+/* ---- the reasons -------------------------------------------------------- */
 
 static void a_shortage_says_what_is_needed_and_free_and_why(void **state)
 {
@@ -166,7 +166,7 @@ static void every_refusal_has_a_text_of_its_own(void **state)
 	assert_string_equal(vs_refusal_text(VS_REFUSALS), "?");
 }
 
-/* ---- how many -------------------------------------------------------------- */
+/* ---- how many ----------------------------------------------------------- */
 
 static const char *avoid_host, *avoid_pci;
 

@@ -16,7 +16,7 @@
 #include "util/mem.h"
 #include "util/time.h"
 
-/* ---- err ------------------------------------------------------------------ */
+/* ---- err ---------------------------------------------------------------- */
 static void err_set_fills_code_and_text_and_returns_minus_one(void **state)
 {
 	struct vs_err err = { .fault = "Old", .text = "old" };
@@ -102,7 +102,7 @@ static void every_code_has_its_own_name(void **state)
 	assert_string_equal(vs_code_name(-1), "?");
 }
 
-/* ---- mem ------------------------------------------------------------------ */
+/* ---- mem ---------------------------------------------------------------- */
 static void memory_of_size_zero_is_still_memory(void **state)
 {
 	char *p = vs_calloc(0, 8);
@@ -203,7 +203,7 @@ static void cleanup_attributes_close_and_free(void **state)
 	assert_int_equal(fcntl(fds[1], F_GETFD), -1);
 }
 
-/* ---- log ------------------------------------------------------------------ */
+/* ---- log ---------------------------------------------------------------- */
 static char logged[4096];
 static enum vs_log_level logged_level;
 
@@ -263,7 +263,7 @@ static void without_a_sink_lines_go_to_stderr(void **state)
 	assert_string_equal(got, "error: one\ntwo\ndebug: three\n");
 }
 
-/* ---- time ----------------------------------------------------------------- */
+/* ---- time --------------------------------------------------------------- */
 static void clocks_are_in_milliseconds(void **state)
 {
 	int64_t a = vs_now_ms(), w = vs_wall_ms();
@@ -275,7 +275,7 @@ static void clocks_are_in_milliseconds(void **state)
 	assert_true(w > 1577836800000LL && w < 7258118400000LL);
 }
 
-/* ---- buf ------------------------------------------------------------------ */
+/* ---- buf ---------------------------------------------------------------- */
 static void a_buffer_never_passes_its_maximum(void **state)
 {
 	struct vs_buf b = VS_BUF_INIT(10);

@@ -27,7 +27,7 @@ void vs_inventory_init(struct vs_inventory *inv)
 	LIST_INIT(&inv->strays);
 }
 
-/* ---- the index by (folder, name) ------------------------------------------- */
+/* ---- the index by (folder, name) ---------------------------------------- */
 
 static uint64_t name_key(const char *folder, const char *name)
 {
@@ -110,7 +110,7 @@ struct vs_vm *vs_vm_get_named(const struct vs_inventory *inv,
 	return NULL;
 }
 
-/* ---- VMs ------------------------------------------------------------------- */
+/* ---- VMs ---------------------------------------------------------------- */
 
 struct vs_vm *vs_vm_get(const struct vs_inventory *inv, const char *moid)
 {
@@ -173,7 +173,7 @@ void vs_inventory_remove_vm(struct vs_inventory *inv, const char *moid)
 		vm_drop(inv, vm);
 }
 
-/* ---- hosts ----------------------------------------------------------------- */
+/* ---- hosts -------------------------------------------------------------- */
 
 struct vs_host *vs_host_get(const struct vs_inventory *inv, const char *moid)
 {
@@ -284,7 +284,7 @@ bool vs_host_has_store(const struct vs_host *h, const char *store_moid)
 	return has(h->stores, h->nstores, store_moid);
 }
 
-/* ---- whose a VM is --------------------------------------------------------- */
+/* ---- whose a VM is ------------------------------------------------------ */
 
 enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,
 			  const char *cluster_id)

@@ -99,7 +99,7 @@ int vs_ledger_release(struct vs_ledger *l, const char *node)
 	return 0;
 }
 
-/* ---- what a card or a hold may be on --------------------------------------- */
+/* ---- what a card or a hold may be on ------------------------------------ */
 
 static uint32_t all_pfs(const struct vs_host *h)
 {
@@ -171,7 +171,7 @@ static uint32_t hold_pfs(const struct vs_host *h, const struct vs_hold *hold)
 	return mask;
 }
 
-/* ---- the sum --------------------------------------------------------------- */
+/* ---- the sum ------------------------------------------------------------ */
 
 static bool shown_on(const struct vs_vm *vm)
 {

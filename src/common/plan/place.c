@@ -42,7 +42,7 @@ const char *vs_refusal_text(enum vs_refusal r)
 	return (unsigned int)r < VS_REFUSALS ? refusal_texts[r] : "?";
 }
 
-/* ---- exchanges ------------------------------------------------------------- */
+/* ---- exchanges ---------------------------------------------------------- */
 
 static bool repair(struct vs_work *w, size_t node, int depth);
 
@@ -112,7 +112,7 @@ static bool repair(struct vs_work *w, size_t node, int depth)
 	return false;
 }
 
-/* ---- the gang -------------------------------------------------------------- */
+/* ---- the gang ----------------------------------------------------------- */
 
 static int64_t spare(const struct vs_class *c)
 {
@@ -173,7 +173,7 @@ static size_t place_all(struct vs_work *w)
 	return w->nclasses;
 }
 
-/* ---- the reasons ----------------------------------------------------------- */
+/* ---- the reasons -------------------------------------------------------- */
 
 static const char *plural(size_t n)
 {
@@ -300,7 +300,7 @@ int vs_place(const struct vs_place_env *env, struct vs_place_node *nodes,
 	return rc;
 }
 
-/* ---- how many -------------------------------------------------------------- */
+/* ---- how many ----------------------------------------------------------- */
 
 static size_t rooms(const struct vs_place_env *env,
 		    const struct vs_place_node *like, size_t limit, bool ever)

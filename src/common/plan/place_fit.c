@@ -19,7 +19,7 @@ struct vs_fit *vs_fit_of(const struct vs_work *w, size_t cls, size_t site)
 	return &w->fits[cls * w->nsites + site];
 }
 
-/* ---- what is fixed --------------------------------------------------------- */
+/* ---- what is fixed ------------------------------------------------------ */
 
 static bool cluster_allowed(const struct vs_work *w, const struct vs_host *h)
 {
@@ -100,7 +100,7 @@ static void fit_fill(const struct vs_work *w, const struct vs_class *c,
 		f->fixed = VS_REFUSE_NO_PF;
 }
 
-/* ---- what is free now ------------------------------------------------------ */
+/* ---- what is free now --------------------------------------------------- */
 
 static int64_t cpu_need(const struct vs_class *c, const struct vs_host *h)
 {
@@ -200,7 +200,7 @@ int64_t vs_fit_load(const struct vs_work *w, size_t cls, size_t site)
 				 h->memory_mb));
 }
 
-/* ---- putting a node on a site ---------------------------------------------- */
+/* ---- putting a node on a site ------------------------------------------- */
 
 /* Is there memory for it on the NUMA node of this PF? Where nobody knows the
  * nodes, all are alike. */
@@ -298,7 +298,7 @@ void vs_unput(struct vs_work *w, size_t node)
 	w->next[node] = w->site_of[node] = VS_NO_NODE;
 }
 
-/* ---- the work area --------------------------------------------------------- */
+/* ---- the work area ------------------------------------------------------ */
 
 static bool same_class(const struct vs_class *c, const struct vs_place_node *n)
 {

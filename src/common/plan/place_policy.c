@@ -62,7 +62,7 @@ size_t vs_place_best(const struct vs_work *w, size_t cls)
 	return best.site;
 }
 
-/* ---- the heap -------------------------------------------------------------- */
+/* ---- the heap ----------------------------------------------------------- */
 
 struct heap {
 	struct rank *a;
