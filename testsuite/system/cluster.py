@@ -89,6 +89,7 @@ class Cluster(Simulator):
         self.path("etc").chmod(0o755)
 
     def choose_ports(self):
+        self.make_dirs()
         saved = self.path("run", "ports.json")
         if saved.exists():
             p = json.loads(saved.read_text())
@@ -311,7 +312,6 @@ class Cluster(Simulator):
 
     def start(self):
         try:
-            self.make_dirs()
             self.choose_ports()
             self.write_guest()
             self.start_munged()

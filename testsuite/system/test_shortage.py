@@ -70,14 +70,6 @@ def test_a_short_job_is_not_said_to_start_now(cluster):
         assert datetime.datetime.fromisoformat(start) > datetime.datetime.now()
 
 
-def test_a_job_that_fits_passes_one_that_waits(cluster):
-    big = cluster.sbatch("-N3", "-t", "5")
-    wait_for("the reason speaks of VFs", 15, lambda: "VF" in reason_of(cluster, big))
-    small = cluster.sbatch("-N1", "-t", "1")
-    cluster.wait_job(small)
-    assert cluster.job_state(big) == "PENDING"
-
-
 def test_the_waiting_job_runs_when_the_vfs_come_back(cluster):
     job = cluster.sbatch("-N3", "-C", "sriov-roce")
     wait_for("the reason speaks of VFs", 15, lambda: "VF" in reason_of(cluster, job))
@@ -85,19 +77,40 @@ def test_the_waiting_job_runs_when_the_vfs_come_back(cluster):
     cluster.wait_job(job)
 
 
-def test_more_nodes_than_there_are_is_refused_at_submit(cluster):
-    r = cluster.sbatch("-N5", "-C", "sriov-roce", expect=False)
-    assert r.returncode != 0
-
-
-def test_a_warm_vm_is_reclaimed_for_another_partitions_job(fresh):
-    c = fresh(start=False, nodes=4, inventory=world(hosts=1, vfs=4, vms=[
-        foreign("theirs-1", E1), foreign("theirs-2", E1)]))
+def two_partitions(c):
     c.vsphere = {"ShutdownGrace": 2, "lines": [
         "ClusterName=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "PartitionName=a Adapter=sriov-roce Template=rhel9-ofed",
         "PartitionName=b Adapter=sriov-roce Template=rhel9-ofed"]}
+    return c
+
+
+def test_a_job_that_waits_for_vfs_does_not_block_another_partition(fresh):
+    c = two_partitions(fresh(start=False, nodes=4, inventory=world(
+        hosts=1, vfs=4, vms=[foreign("theirs-1", E1), foreign("theirs-2", E1)])))
+    c.partition_lines = ["PartitionName=a Nodes=vm[001-003] Default=YES",
+                         "PartitionName=b Nodes=vm004"]
+    c.start()
+    c.wait_ready()
+    big = c.sbatch("-p", "a", "-N3")
+    wait_for("the reason speaks of VFs", 15, lambda: "VF" in reason_of(c, big))
+    c.wait_job(c.sbatch("-p", "b", "-N1"), 15)
+    assert c.job_state(big) == "PENDING"
+
+
+def test_what_could_never_run_is_refused_at_submit(fresh):
+    """More nodes than all hosts have VFs, where names may be more."""
+    c = fresh(nodes=6, inventory=world(hosts=2, vfs=2),
+              vsphere={"OversubscribeNames": "yes"})
+    r = c.sbatch("-N5", "-C", "sriov-roce", expect=False)
+    assert r.returncode != 0 and "not available" in r.stderr
+    c.wait_job(c.sbatch("-N4", "-C", "sriov-roce"))
+
+
+def test_a_warm_vm_is_reclaimed_for_another_partitions_job(fresh):
+    c = two_partitions(fresh(start=False, nodes=4, inventory=world(
+        hosts=1, vfs=4, vms=[foreign("theirs-1", E1), foreign("theirs-2", E1)])))
     c.partition_lines = ["PartitionName=a Nodes=vm[001-002] Default=YES",
                          "PartitionName=b Nodes=vm[003-004]"]
     c.start()

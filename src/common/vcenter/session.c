@@ -203,6 +203,14 @@ bool vs_vcx_password_changed(struct vs_vc *vc)
 		st.st_size != vc->password_size;
 }
 
+void vs_vcx_password_seen(struct vs_vc *vc)
+{
+	struct stat st;
+
+	if (!vc->password_ino && !stat(vc->password_file, &st))
+		remember_file(vc, &st);
+}
+
 static int check_file(struct vs_vc *vc, int fd, struct vs_err *err)
 {
 	const char *path = vc->password_file;

@@ -120,6 +120,7 @@ static void plan_return(struct vs_vc *vc, const struct vs_err *err)
 		vc->watch_password = true;
 		vc->password_check_at = vc->now + PASSWORD_CHECK_MS;
 		vc->retry_at = vc->now + MEND_MS;
+		vs_vcx_password_seen(vc);
 		break;
 	case VS_E_RELOGIN:
 		vc->relogin = true;

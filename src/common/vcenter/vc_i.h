@@ -225,6 +225,8 @@ void vs_vcx_hello(struct vs_vc *vc);
 void vs_vcx_content(struct vs_vc *vc);
 void vs_vcx_login(struct vs_vc *vc);
 bool vs_vcx_password_changed(struct vs_vc *vc);
+/* What failed before the file was read is not mended by the file as it is. */
+void vs_vcx_password_seen(struct vs_vc *vc);
 void vs_vcx_resolve(struct vs_vc *vc);
 void vs_vcx_resolve_free(struct vs_vc *vc);
 void vs_vcx_details(struct vs_vc *vc);
