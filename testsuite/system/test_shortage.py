@@ -119,4 +119,4 @@ def test_a_warm_vm_is_reclaimed_for_another_partitions_job(fresh):
     c.wait_job(job, 60)
     assert not c.names_on() & {"vm001", "vm002"}
     # The first partition still works: its nodes come back the same way.
-    c.wait_job(c.sbatch("-p", "a", "-N2"), 60)
+    c.wait_job(c.sbatch("-p", "a", "-N2"), 30)

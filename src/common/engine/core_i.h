@@ -162,6 +162,7 @@ struct vs_core {
 	size_t ntells, cap_tells;
 	int provisioning, power_ops;	/* in flight */
 	bool vf_freed;			/* capacity grew: tell the scheduler */
+	bool name_freed;		/* a node can be allocated again */
 };
 
 extern struct vs_core vs_core;
@@ -188,6 +189,7 @@ struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n);
 bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
 		      const struct vs_vm *vm, uint32_t job, uint32_t restart);
 enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n);
+void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags);
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,

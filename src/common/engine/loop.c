@@ -153,7 +153,7 @@ static void nodes_read(struct loop *l, int64_t now_ms)
 	vs_lock();
 	if (l->epoch == c->epoch)
 		for (size_t i = 0; i < l->nrows; i++)
-			c->nodes[i].flags = l->rows[i].flags;
+			vs_node_flags(c, &c->nodes[i], l->rows[i].flags);
 	vs_unlock();
 }
 
@@ -370,6 +370,11 @@ static void turn(struct loop *l)
 		l->schedule_ms = now_ms;
 		if (c->refused)
 			vs_tell(c, VS_TELL_SCHEDULE, NULL, 0, true, NULL);
+	}
+	if (c->name_freed) {
+		c->name_freed = false;
+		vs_tell(c, VS_TELL_SCHEDULE, NULL, 0, true, NULL);
+		vs_tell(c, VS_TELL_SCAN, NULL, 0, false, NULL);
 	}
 	tells = c->tells;
 	ntells = c->ntells;

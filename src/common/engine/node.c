@@ -214,6 +214,16 @@ static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
 	}
 }
 
+/* Slurm's word. SuspendTimeout's end makes a node allocatable, but tells no
+ * scheduler: a job that waits for it would wait for the next full pass. */
+void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
+{
+	if ((n->flags & VS_NODE_POWERING_DOWN) &&
+	    !(flags & VS_NODE_POWERING_DOWN) && (flags & VS_NODE_POWERED_DOWN))
+		c->name_freed = true;
+	n->flags = flags;
+}
+
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	enum vs_wanted wanted = wanted_of(n, now_ms);
