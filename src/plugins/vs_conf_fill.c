@@ -240,6 +240,13 @@ static int add_cluster(struct vs_conf *conf, const struct vs_conf_file *f,
 	return 0;
 }
 
+static int bad_hosts(const struct vs_conf_file *f, int line, const char *list,
+		     struct vs_err *err)
+{
+	return vs_conf_err(f, line, err, "HostName=%.80s: expected a host list "
+			   "such as esx[01-16]", list);
+}
+
 static int add_hosts(struct vs_conf *conf, const struct vs_conf_file *f,
 		     const struct vs_conf_record *r, vs_conf_expand *expand,
 		     struct vs_err *err)
@@ -249,11 +256,13 @@ static int add_hosts(struct vs_conf *conf, const struct vs_conf_file *f,
 	int rc = fill_record(f, r, &one, err);
 
 	if (!rc && !(names = expand(one.name)))
-		rc = vs_conf_err(f, r->line, err, "HostName=%.80s: expected a "
-			"host list such as esx[01-16]", one.name);
+		rc = bad_hosts(f, r->line, one.name, err);
 	for (char **n = names; n && *n; n++) {
 		struct vs_conf_host *h;
 
+		/* Slurm takes a list with an open bracket for one name */
+		if (!rc && strpbrk(*n, "[],"))
+			rc = bad_hosts(f, r->line, one.name, err);
 		for (size_t i = 0; !rc && i < conf->nhosts; i++)
 			if (!strcmp(conf->hosts[i].name, *n))
 				rc = vs_conf_err(f, r->line, err,

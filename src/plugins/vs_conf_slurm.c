@@ -9,6 +9,7 @@
  * Knows slurm.conf, but not Slurm's nodes (vs_conf_nodes.c).
  */
 #include "slurm_compat.h"
+#include <strings.h>
 #include "util/mem.h"
 #include "vs_conf_slurm.h"
 
@@ -245,9 +246,16 @@ static void warn_once(bool bad, bool *said, const char *what)
 
 static bool prep_listed(void)
 {
-	const char *list = slurm_conf.prep_plugins;
+	const char *at = slurm_conf.prep_plugins, *ours = "prep/vsphere";
 
-	return xstrstr(list, "prep/vsphere") != NULL;
+	while (at && *at) {
+		size_t len = strcspn(at, ", ");
+
+		if (len == strlen(ours) && !strncasecmp(at, ours, len))
+			return true;
+		at += len + !!at[len];
+	}
+	return false;
 }
 
 static void check_hurts(void)

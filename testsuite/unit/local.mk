@@ -91,3 +91,35 @@ testsuite_unit_vc_bodies_SOURCES = testsuite/unit/vc_bodies.c
 testsuite_unit_vc_bodies_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/golden/go.mod testsuite/golden/go.sum \
 	testsuite/golden/main.go testsuite/golden/run.sh
+
+# The plugins' own parts, with the records and parsers of the real libslurmfull.
+check_PROGRAMS += testsuite/unit/test_device
+testsuite_unit_test_device_SOURCES = testsuite/unit/test_device.c \
+	src/plugins/prep/vsphere/device.c
+testsuite_unit_test_device_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/plugins
+testsuite_unit_test_device_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_device_LDADD = $(unit_ldadd)
+
+if HAVE_SLURMFULL
+conf_stage = testsuite/unit/conf_stage.c testsuite/unit/conf_stage.h \
+	src/plugins/vs_conf_nodes.c src/plugins/vs_conf_slurm.c
+slurm_unit_ldadd = src/plugins/libvs_conf.la $(unit_ldadd) $(SLURMFULL_LIBS)
+
+check_PROGRAMS += testsuite/unit/test_conf testsuite/unit/test_conf_nodes \
+	testsuite/unit/test_job_test
+testsuite_unit_test_conf_SOURCES = testsuite/unit/test_conf.c $(conf_stage)
+testsuite_unit_test_conf_CPPFLAGS = $(plugin_cppflags)
+testsuite_unit_test_conf_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_conf_LDADD = $(slurm_unit_ldadd)
+testsuite_unit_test_conf_nodes_SOURCES = testsuite/unit/test_conf_nodes.c \
+	$(conf_stage)
+testsuite_unit_test_conf_nodes_CPPFLAGS = $(plugin_cppflags)
+testsuite_unit_test_conf_nodes_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_conf_nodes_LDADD = $(slurm_unit_ldadd)
+testsuite_unit_test_job_test_SOURCES = testsuite/unit/test_job_test.c \
+	testsuite/unit/select_stage.c testsuite/unit/select_stage.h \
+	src/plugins/select/cons_tres_vsphere/job_test.c
+testsuite_unit_test_job_test_CPPFLAGS = $(plugin_cppflags)
+testsuite_unit_test_job_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_job_test_LDADD = $(slurm_unit_ldadd)
+endif

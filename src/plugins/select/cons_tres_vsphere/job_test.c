@@ -24,8 +24,8 @@ struct ours {
 	const struct vs_core_api *core;
 	int *ids, *at;		/* core's id, index in the node table */
 	enum vs_avail *avail;
-	uint64_t *weights;	/* as Slurm had set them */
 	size_t n;
+	uint64_t *weights;	/* as Slurm had set them, by index */
 	uint32_t room;		/* how many nodes the job can get now, others'
 				 * nodes included */
 	bool trimmed;		/* stock sees less than Slurm gave */
@@ -88,31 +88,37 @@ static void ours_trim(struct ours *o, const struct vs_test *t,
 
 /*
  * Warm before off before new, within what the administrator's weights leave
- * open: two bits above the byte that cons_tres keeps for itself.
+ * open: two bits above the byte that cons_tres keeps for itself. Others' nodes
+ * need no VM, and must stay comparable.
  */
 static void weights_set(struct ours *o)
 {
-	o->weights = vs_calloc(o->n, sizeof(*o->weights));
-	for (size_t i = 0; i < o->n; i++) {
-		node_record_t *node_ptr = node_record_table_ptr[o->at[i]];
-		uint64_t w = node_ptr->sched_weight, prefer = 3;
+	static const uint64_t prefer[] = {
+		[VS_AVAIL_WARM] = 0, [VS_AVAIL_OFF] = 1, [VS_AVAIL_NEW] = 2,
+		[VS_AVAIL_NONE] = 3,
+	};
+	node_record_t *node_ptr;
 
-		if (o->avail[i] == VS_AVAIL_WARM)
-			prefer = 0;
-		else if (o->avail[i] == VS_AVAIL_OFF)
-			prefer = 1;
-		else if (o->avail[i] == VS_AVAIL_NEW)
-			prefer = 2;
-		o->weights[i] = w;
+	o->weights = vs_calloc((size_t)node_record_count, sizeof(*o->weights));
+	for (int i = 0; (node_ptr = next_node(&i)); i++) {
+		uint64_t weight = node_ptr->sched_weight;
+
+		o->weights[node_ptr->index] = weight;
 		node_ptr->sched_weight =
-			((w >> 8) << 10) | (prefer << 8) | (w & 0xff);
+			((weight >> 8) << 10) | (weight & 0xff);
 	}
+	for (size_t i = 0; i < o->n; i++)
+		if (o->avail[i] < VS_COUNT(prefer))
+			node_record_table_ptr[o->at[i]]->sched_weight |=
+				prefer[o->avail[i]] << 8;
 }
 
 static void weights_restore(const struct ours *o)
 {
-	for (size_t i = 0; o->weights && i < o->n; i++)
-		node_record_table_ptr[o->at[i]]->sched_weight = o->weights[i];
+	node_record_t *node_ptr;
+
+	for (int i = 0; (node_ptr = next_node(&i)); i++)
+		node_ptr->sched_weight = o->weights[node_ptr->index];
 }
 
 static void veto(const struct vs_test *t)
@@ -147,6 +153,18 @@ static int check_answer(const struct vs_test *t, const struct ours *o,
 	return nsurplus ? -1 : 1;
 }
 
+/* For the last try: of ours, only what the answer before had and could keep,
+ * what is warm, and what the job names. Stock then fills up with others' nodes,
+ * or there is no such answer. */
+static void only_sure(const struct vs_test *t, const struct ours *o,
+		      const bitstr_t *answer, bitstr_t *bitmap)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (!bit_test((bitstr_t *)answer, o->at[i]) &&
+		    o->avail[i] != VS_AVAIL_WARM && !required(t, o->at[i]))
+			bit_clear(bitmap, o->at[i]);
+}
+
 /*
  * Ask stock for nodes that can be served together. 0 with *answer (to be
  * freed), else stock's code, or ESLURM_NODES_BUSY with *short set if the VFs
@@ -169,6 +187,8 @@ static int ask_joint(const struct vs_test *t, struct ours *o, bitstr_t *bitmap,
 			*answer = work;
 			return 0;
 		}
+		if (fits < 0 && try == TRIES - 2)
+			only_sure(t, o, work, bitmap);
 		FREE_NULL_BITMAP(work);
 		if (rc)
 			return rc;

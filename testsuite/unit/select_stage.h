@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A stage for the tests of the select plugin's decision: a core and a stock
+ * plugin that note what they are asked, and one job. */
+#ifndef SELECT_STAGE_H
+#define SELECT_STAGE_H
+
+#include "select/cons_tres_vsphere/cluster.h"
+#include "select/cons_tres_vsphere/job_test.h"
+
+#define NODES 8
+
+/* The world: node i is ours if ours[i]; its core id is i + 100. */
+struct select_world {
+	bool ours[NODES];
+	enum vs_avail avail[NODES];
+	bool busy[NODES];		/* for stock */
+	size_t room;			/* core->room() */
+	size_t vfs;			/* how many not warm may go together */
+	size_t ever;
+	bool is_new;
+	time_t start;			/* stock's answer to WILL_RUN */
+	time_t start_without_0;		/* if node 0 is no candidate */
+
+	int asked;			/* stock */
+	uint32_t max[8], req[8];
+	uint64_t weights[NODES];
+	int refused;			/* core */
+	size_t need, candidates;
+	char why[256];
+	struct vs_core_api api;
+};
+extern struct select_world w;
+extern job_record_t job;	/* JobId=7 */
+extern struct job_details details;
+extern bitstr_t *bits;		/* the candidates: all; then the answer */
+
+/* cmocka's setup and teardown. */
+int stage_up(void **state);
+int stage_down(void **state);
+
+/* One select_p_job_test(). */
+int ask(uint16_t mode, uint32_t min, uint32_t max, uint32_t req);
+/* The answer has exactly these nodes, as a string of digits. */
+void nodes_are(const char *list);
+/* The job names these nodes. */
+void require(const char *list);
+
+#endif

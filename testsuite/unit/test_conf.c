@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* vsphere.conf: what is read, and what is refused with which words. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "conf_stage.h"
+#include "util/mem.h"
+
+/* The file is refused, and the text has each of the words. */
+static void refused(const char *text, const char *words[])
+{
+	assert_null(stage_read(text));
+	assert_int_equal(stage_err.code, VS_E_CONFIG);
+	for (; *words; words++)
+		if (!strstr(stage_err.text, *words))
+			fail_msg("\"%s\" lacks \"%s\"", stage_err.text, *words);
+}
+#define REFUSED(text, ...) refused(text, (const char *[]){ __VA_ARGS__, NULL })
+
+/* A right file with one more line, the ninth. */
+static void line9(const char *more, const char *words[])
+{
+	VS_FREE char *text = stage_text(more);
+
+	refused(text, words);
+}
+#define LINE9(more, ...)						\
+	line9(more, (const char *[]){ "vsphere.conf line 9: ", __VA_ARGS__, NULL })
+
+static void every_value_of_a_right_file_is_read(void **state)
+{
+	struct vs_conf *c;
+
+	(void)state;
+	stage_slurm("AuthInfo", "cred_expire=60,socket=/run/m.sock,ttl=9");
+	c = stage_read(STAGE_TOP
+		"Placement=pack\nMode=observe OversubscribeNames=yes\n"
+		"ControlAddr=10.0.0.1 ControlPort=7000\n"
+		"MaxProvisioning=3 MaxPowerOps=4 MaxPerHost=5\n"
+		"BootTimeout=60 PrologTimeout=61 ShutdownGrace=0\n"
+		STAGE_LINES
+		"AdapterName=ib Type=sriov Network=\"IB PG\" LinkLayer=infiniband "
+		"PF=0000:3B:00.1\n"
+		"PartitionName=eth Adapter=vmxnet3 Template=t Retention=off "
+		"LatencySensitivity=high CPUs=8 Memory=4096\n"
+		"HostName=esx[01-03] Switch=leaf1\n"
+		"ClusterName=HPC2\n");
+	assert_non_null(c);
+	assert_string_equal(c->vcenter, "https://vc.example.org");
+	assert_string_equal(c->datastore, "vsan");
+	assert_string_equal(c->placement, "pack");
+	assert_string_equal(c->mode, "observe");
+	assert_true(c->oversubscribe_names);
+	assert_false(c->insecure);
+	assert_string_equal(c->control_addr, "10.0.0.1");
+	assert_int_equal(c->control_port, 7000);
+	assert_int_equal(c->provision_max, 3);
+	assert_int_equal(c->power_max, 4);
+	assert_int_equal(c->host_max, 5);
+	assert_int_equal(c->boot_timeout_s, 60);
+	assert_int_equal(c->prolog_timeout_s, 61);
+	assert_int_equal(c->shutdown_grace_s, 0);
+	assert_string_equal(c->munge_socket, "/run/m.sock");
+	assert_int_equal(c->nadapters, 3);
+	assert_int_equal(c->adapters[0].mtu, 9000);
+	assert_string_equal(c->adapters[2].network, "IB PG");
+	assert_string_equal(c->adapters[2].link_layer, "InfiniBand");
+	assert_string_equal(c->adapters[2].pf, "0000:3b:00.1");
+	assert_int_equal(c->npartitions, 2);
+	assert_string_equal(c->partitions[1].retention, "off");
+	assert_string_equal(c->partitions[1].latency, "high");
+	assert_int_equal(c->partitions[1].vcpus, 8);
+	assert_int_equal(c->partitions[1].memory_mb, 4096);
+	assert_int_equal(c->nhosts, 3);
+	assert_string_equal(c->hosts[2].name, "esx03");
+	assert_string_equal(c->hosts[2].leaf, "leaf1");
+	assert_int_equal(c->nclusters, 2);
+	assert_string_equal(c->clusters[0].pool, "slurm");
+	assert_null(c->clusters[1].pool);
+}
+
+static void what_is_not_given_has_its_default(void **state)
+{
+	VS_FREE char *text = stage_text("");
+	struct vs_conf *c;
+
+	(void)state;
+	stage_slurm("AuthInfo", NULL);
+	c = stage_read(text);
+	assert_non_null(c);
+	assert_string_equal(c->placement, "balance");
+	assert_string_equal(c->mode, "manage");
+	assert_false(c->oversubscribe_names);
+	assert_string_equal(c->control_addr, "127.0.0.1");
+	assert_int_equal(c->control_port, 6828);
+	assert_int_equal(c->provision_max, 20);
+	assert_int_equal(c->power_max, 50);
+	assert_int_equal(c->host_max, 8);
+	assert_int_equal(c->boot_timeout_s, 300);
+	assert_int_equal(c->prolog_timeout_s, 1800);
+	assert_int_equal(c->shutdown_grace_s, 30);
+	assert_null(c->munge_socket);
+	assert_string_equal(c->partitions[0].retention, "warm");
+	assert_string_equal(c->partitions[0].latency, "normal");
+	assert_string_equal(c->adapters[0].link_layer, "Ethernet");
+}
+
+static void comments_quotes_and_continued_lines_are_slurms(void **state)
+{
+	struct vs_conf *c;
+
+	(void)state;
+	c = stage_read("# a comment = nothing \\\n" STAGE_TOP STAGE_LINES
+		       "AdapterName=long \\\n  Type=vmxnet3 \\\n"
+		       "  Network=\"A B\"   # at the end\n"
+		       "AdapterName=hash Type=vmxnet3 Network=n\\#1\n");
+	assert_non_null(c);
+	assert_int_equal(c->nadapters, 4);
+	assert_string_equal(c->adapters[2].name, "long");
+	assert_string_equal(c->adapters[2].network, "A B");
+	assert_string_equal(c->adapters[3].network, "n#1");
+	LINE9("AdapterName=a \\\n Type=sriov \\\n Nutwork=x\n", "Nutwork",
+	      "Network?");
+}
+
+static void an_unknown_key_is_refused_with_the_one_it_looks_like(void **state)
+{
+	(void)state;
+	LINE9("Plaecment=pack\n", "unknown key \"Plaecment\"",
+	      "did you mean Placement?");
+	LINE9("AdapterName=x Typ=sriov Network=n\n", "\"Typ\"", "Type?");
+	LINE9("Gobbledygook=1\n", "unknown key \"Gobbledygook\"");
+	assert_null(strstr(stage_err.text, "mean"));
+}
+
+static void a_key_in_the_wrong_kind_of_line_is_refused(void **state)
+{
+	(void)state;
+	LINE9("AdapterName=x Type=sriov Network=n Folder=f\n",
+	      "Folder must begin a line of its own");
+	LINE9("MTU=9000\n", "MTU belongs to a line that begins with AdapterName=");
+	LINE9("Include /etc/passwd\n", "expected \"=\" after \"Include\"");
+	LINE9("Include=x\n", "Include is not possible");
+}
+
+static void a_key_that_is_given_twice_is_refused_with_both_lines(void **state)
+{
+	(void)state;
+	LINE9("Folder=other\n", "Folder is given twice, first in line 4");
+	LINE9("AdapterName=x Type=sriov MTU=1500 mtu=9000 Network=n\n",
+	      "MTU is given twice, first in line 9");
+	LINE9("AdapterName=vmxnet3 Type=vmxnet3 Network=n\n",
+	      "AdapterName=vmxnet3 is given twice");
+	LINE9("PartitionName=roce Adapter=vmxnet3 Template=t\n",
+	      "PartitionName=roce is given twice");
+	LINE9("ClusterName=HPC1\n", "ClusterName=HPC1 is given twice");
+	LINE9("HostName=a[1-2],a2 Switch=s\n", "HostName=a2 is given twice");
+}
+
+static void what_is_no_pair_is_refused(void **state)
+{
+	(void)state;
+	LINE9("Placement\n", "expected \"=\" after \"Placement\"");
+	LINE9("=pack\n", "expected Key=Value");
+	LINE9("Placement=\n", "Placement= has no value");
+	LINE9("Placement=\"pack\n", "the quotes after Placement= are never closed");
+	LINE9("Placement=\"pack\"x\n", "expected a blank after the quoted value");
+	LINE9("Placement=pack \\\n", "last line ends with a backslash");
+}
+
+static void a_pf_written_wrong_is_refused_with_the_form_expected(void **state)
+{
+	(void)state;
+	LINE9("AdapterName=x Type=sriov Network=n PF=0000:3b:00:1\n",
+	      "PF: ", "0000:3b:00:1", "dddd:bb:ss.f");
+}
+
+static void values_out_of_their_range_are_refused(void **state)
+{
+	(void)state;
+	LINE9("MaxPerHost=0\n", "MaxPerHost=0", "from 1 to 128");
+	LINE9("MaxPerHost=7x\n", "MaxPerHost=7x", "expected a number");
+	LINE9("ControlPort=65536\n", "from 1 to 65535");
+	LINE9("InsecureTLS=maybe\n", "InsecureTLS=maybe", "yes or no");
+	LINE9("Placement=drs\n", "Placement=drs", "balance|pack|spread");
+	LINE9("CAFile=ca.pem\n", "CAFile", "begins with /");
+	LINE9("AdapterName=x Type=rdma Network=n\n", "Type=rdma",
+	      "sriov|pvrdma|vmxnet3");
+	LINE9("AdapterName=a&b Type=sriov Network=n\n", "AdapterName=a&b",
+	      "Slurm feature");
+	LINE9("PartitionName=p Adapter=vmxnet3 Template=t Memory=1023\n",
+	      "Memory=1023", "multiple of 4");
+	LINE9("HostName=esx[1- Switch=s\n", "HostName=esx[1-", "host list");
+}
+
+static void vcenter_must_be_an_https_url_without_user_or_path(void **state)
+{
+	const char *rest = "Username=u\nPasswordFile=%P\nDatacenter=d Folder=f "
+		"Datastore=s\n" STAGE_LINES;
+	const char *bad[] = { "vc.example.org", "http://vc.example.org",
+		"https://", "https://me:secret@vc", "https://vc/sdk" };
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(bad); i++) {
+		VS_FREE char *text = vs_asprintf("VCenter=%s\n%s", bad[i], rest);
+
+		REFUSED(text, "vsphere.conf line 1: VCenter", "https://host");
+		assert_null(strstr(stage_err.text, "secret"));
+	}
+}
+
+static void what_is_missing_is_named(void **state)
+{
+	(void)state;
+	REFUSED("VCenter=https://v\n", "Username= is missing");
+	REFUSED(STAGE_TOP, "at least one AdapterName= line");
+	LINE9("PartitionName=p Adapter=vmxnet3\n", "Template= is missing",
+	      "PartitionName= line");
+	LINE9("AdapterName=x Type=sriov\n", "Network= is missing");
+	LINE9("HostName=esx1\n", "Switch= is missing");
+}
+
+static void a_partition_with_an_unknown_adapter_is_refused(void **state)
+{
+	(void)state;
+	LINE9("PartitionName=p Adapter=sriov-rose Template=t\n",
+	      "Adapter=sriov-rose", "AdapterName=");
+}
+
+static void combinations_that_cannot_be_are_refused(void **state)
+{
+	(void)state;
+	LINE9("AdapterName=x Type=vmxnet3 Network=n PF=0000:3b:00.1\n",
+	      "PF= goes with Type=sriov");
+	LINE9("AdapterName=x Type=pvrdma Network=n LinkLayer=InfiniBand\n",
+	      "LinkLayer=InfiniBand goes with Type=sriov");
+	LINE9("CAFile=/ca InsecureTLS=yes\n",
+	      "InsecureTLS=yes and CAFile= exclude each other");
+	LINE9("PartitionName=p Adapter=vmxnet3 Template=t Memory=1024 "
+	      "MemoryOverhead=4\n", "Memory= and MemoryOverhead=");
+}
+
+/* ---- files -------------------------------------------------------------------- */
+
+static void a_missing_file_is_said_at_once(void **state)
+{
+	VS_FREE char *path = vs_asprintf("%s/none.conf", stage_dir());
+	struct vs_conf_file f;
+
+	(void)state;
+	assert_null(vs_conf_read(path, &f, &stage_err));
+	assert_non_null(strstr(stage_err.text, path));
+	assert_non_null(strstr(stage_err.text, "beside slurm.conf"));
+	vs_conf_file_free(&f);
+}
+
+static void the_password_file_must_be_slurmusers_alone(void **state)
+{
+	VS_FREE char *path = vs_asprintf("%s/password", stage_dir());
+	VS_FREE char *text = stage_text("");
+
+	(void)state;
+	chmod(path, 0640);
+	REFUSED(text, "line 3: PasswordFile=", "mode 0640", "chmod 600");
+	chmod(path, 0604);
+	REFUSED(text, "mode 0604");
+	chmod(path, 0700);
+	REFUSED(text, "mode 0700");
+	chmod(path, 0400);
+	assert_non_null(stage_read(text));
+	unlink(path);
+	REFUSED(text, "line 3: PasswordFile=", "No such file");
+	mkdir(path, 0700);
+	REFUSED(text, "expected a regular file");
+}
+
+static void the_password_file_must_belong_to_slurmuser(void **state)
+{
+	VS_FREE char *text = stage_text("");
+	struct vs_conf_file f;
+	VS_FREE char *path = vs_asprintf("%s/vsphere.conf", stage_dir());
+
+	(void)state;
+	assert_non_null(stage_read(text));
+	assert_int_equal(vs_conf_scan(&f, path, &stage_err), 0);
+	assert_int_equal(vs_conf_password_check(&f, getuid() + 1, &stage_err),
+			 -1);
+	assert_non_null(strstr(stage_err.text, "belongs to uid"));
+	assert_non_null(strstr(stage_err.text, "SlurmUser"));
+	vs_conf_file_free(&f);
+}
+
+static void a_misplaced_password_is_never_repeated(void **state)
+{
+	(void)state;
+	LINE9("Password=hunter2\n", "unknown key \"Password\"");
+	assert_null(strstr(stage_err.text, "hunter2"));
+	LINE9("hunter2 Password\n", "expected");
+	LINE9("PasswordFile=hunter2\n", "given twice");
+	assert_null(strstr(stage_err.text, "hunter2"));
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, stage_up, stage_down)
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(every_value_of_a_right_file_is_read),
+		T(what_is_not_given_has_its_default),
+		T(comments_quotes_and_continued_lines_are_slurms),
+		T(an_unknown_key_is_refused_with_the_one_it_looks_like),
+		T(a_key_in_the_wrong_kind_of_line_is_refused),
+		T(a_key_that_is_given_twice_is_refused_with_both_lines),
+		T(what_is_no_pair_is_refused),
+		T(a_pf_written_wrong_is_refused_with_the_form_expected),
+		T(values_out_of_their_range_are_refused),
+		T(vcenter_must_be_an_https_url_without_user_or_path),
+		T(what_is_missing_is_named),
+		T(a_partition_with_an_unknown_adapter_is_refused),
+		T(combinations_that_cannot_be_are_refused),
+		T(a_missing_file_is_said_at_once),
+		T(the_password_file_must_be_slurmusers_alone),
+		T(the_password_file_must_belong_to_slurmuser),
+		T(a_misplaced_password_is_never_repeated),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* vsphere.conf and slurm.conf together: which nodes are ours, and what Slurm
+ * must be configured with. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "conf_stage.h"
+#include "util/mem.h"
+
+static void says(const char *words)
+{
+	if (!strstr(stage_err.text, words))
+		fail_msg("\"%s\" lacks \"%s\"", stage_err.text, words);
+}
+
+static struct vs_conf *with(const char *more)
+{
+	VS_FREE char *text = stage_text(more);
+
+	return stage_nodes(text);
+}
+
+static void cloud_nodes_of_a_partition_are_ours_with_their_size(void **state)
+{
+	struct vs_conf *c;
+
+	(void)state;
+	stage_node("vm1", "x86,sriov-roce,big", 16, 65536, true);
+	stage_node("metal", "sriov-roce", 16, 65536, false);
+	stage_node("vm2", "sriov-roce", 4, 1000, true);
+	stage_node("other", NULL, 4, 1000, true);
+	stage_partition("roce", "012", false);
+	stage_partition("rest", "3", false);
+	c = with("");
+	assert_non_null(c);
+	assert_int_equal(c->nnodes, 2);
+	assert_string_equal(c->nodes[0].name, "vm1");
+	assert_string_equal(c->nodes[0].adapter, "sriov-roce");
+	assert_string_equal(c->nodes[0].partition, "roce");
+	assert_int_equal(c->nodes[0].vcpus, 16);
+	/* 65536 + 256 + 65536/32 */
+	assert_int_equal(c->nodes[0].memory_mb, 67840);
+	assert_int_equal(c->nodes[1].vcpus, 4);
+	/* 1000 + 256 + 31 = 1287, up to a multiple of 4 */
+	assert_int_equal(c->nodes[1].memory_mb, 1288);
+	assert_false(c->nodes[0].exclusive);
+}
+
+static void a_partitions_own_sizes_come_first(void **state)
+{
+	struct vs_conf *c;
+
+	(void)state;
+	stage_node("vm1", "sriov-roce", 16, 1, true);
+	stage_node("vm2", "vmxnet3", 16, 1024, true);
+	stage_partition("roce", "0", true);
+	stage_partition("eth", "1", true);
+	c = stage_nodes(STAGE_TOP
+		"ClusterName=HPC1\n"
+		"AdapterName=sriov-roce Type=sriov Network=n\n"
+		"AdapterName=vmxnet3 Type=vmxnet3 Network=n\n"
+		"PartitionName=roce Adapter=sriov-roce Template=t CPUs=8 Memory=2048\n"
+		"PartitionName=eth Adapter=vmxnet3 Template=t MemoryOverhead=100\n");
+	assert_non_null(c);
+	assert_int_equal(c->nodes[0].vcpus, 8);
+	assert_int_equal(c->nodes[0].memory_mb, 2048);
+	assert_true(c->nodes[0].exclusive);
+	assert_int_equal(c->nodes[1].memory_mb, 1124);
+}
+
+static void a_node_with_two_adapters_is_refused_by_name(void **state)
+{
+	(void)state;
+	stage_node("vm1", "sriov-roce,vmxnet3", 2, 1024, true);
+	stage_partition("roce", "0", false);
+	assert_null(with(""));
+	says("vsphere.conf line 8: node vm1 has two adapters");
+	says("sriov-roce and vmxnet3");
+}
+
+static void a_node_with_no_adapter_is_refused_by_name(void **state)
+{
+	(void)state;
+	stage_node("vm1", "sriov-roce", 2, 1024, true);
+	stage_node("vm2", "sriov-roce2,x-sriov-roce", 2, 1024, true);
+	stage_partition("roce", "01", false);
+	assert_null(with(""));
+	says("vsphere.conf line 8: node vm2 has no adapter");
+	says("Feature=sriov-roce");
+}
+
+static void a_node_with_another_adapter_than_its_line_is_refused(void **state)
+{
+	(void)state;
+	stage_node("vm1", "vmxnet3", 2, 1024, true);
+	stage_partition("roce", "0", false);
+	assert_null(with(""));
+	says("line 8: node vm1 has the Feature vmxnet3");
+	says("Adapter=sriov-roce");
+}
+
+static void two_lines_that_disagree_on_a_node_are_refused(void **state)
+{
+	(void)state;
+	stage_node("vm1", "sriov-roce", 2, 1024, true);
+	stage_partition("roce", "0", false);
+	stage_partition("debug", "0", false);
+	assert_non_null(with("PartitionName=debug Adapter=sriov-roce "
+			     "Template=rhel9-ofed\n"));
+	assert_null(with("PartitionName=debug Adapter=sriov-roce "
+			 "Template=rhel9-ofed Retention=off\n"));
+	says("line 9: node vm1 is in the partitions roce and debug");
+	says("disagree");
+}
+
+static void partitions_that_slurm_lacks_or_that_hold_no_vm_are_refused(
+	void **state)
+{
+	(void)state;
+	stage_node("vm1", "sriov-roce", 2, 1024, false);
+	assert_null(with(""));
+	says("line 8: PartitionName=roce: there is no such partition");
+	stage_partition("roce", "0", false);
+	assert_null(with(""));
+	says("line 8: PartitionName=roce: expected nodes with State=CLOUD");
+}
+
+static void destroy_is_for_nodes_that_are_never_shared(void **state)
+{
+	const char *text = STAGE_TOP "ClusterName=HPC1\n"
+		"AdapterName=sriov-roce Type=sriov Network=n\n"
+		"PartitionName=roce Adapter=sriov-roce Template=t "
+		"Retention=destroy\n";
+
+	(void)state;
+	stage_node("vm1", "sriov-roce", 2, 1024, true);
+	stage_partition("roce", "0", true);
+	assert_non_null(stage_nodes(text));
+	stage_partition("shared", "0", false);
+	assert_null(stage_nodes(text));
+	says("line 7: Retention=destroy");
+	says("partition shared of node vm1");
+	says("OverSubscribe=EXCLUSIVE");
+}
+
+static void a_node_without_memory_is_refused(void **state)
+{
+	(void)state;
+	stage_node("vm1", "sriov-roce", 2, 1, true);
+	stage_partition("roce", "0", false);
+	assert_null(with(""));
+	says("line 8: node vm1 has no usable RealMemory");
+}
+
+static void a_name_that_no_vm_can_have_is_refused(void **state)
+{
+	(void)state;
+	stage_node("-vm/1", "sriov-roce", 2, 1024, true);
+	stage_partition("roce", "0", false);
+	assert_null(with(""));
+	says("node name \"-vm/1\"");
+}
+
+static void equal_configurations_have_equal_hashes(void **state)
+{
+	uint64_t a, b, c, d;
+
+	(void)state;
+	stage_node("vm1", "sriov-roce", 2, 1024, true);
+	stage_partition("roce", "0", false);
+	a = vs_conf_hash(with(""));
+	b = vs_conf_hash(with("# nothing new\n"));
+	c = vs_conf_hash(with("BootTimeout=301\n"));
+	stage_node("vm2", "sriov-roce", 2, 1024, true);
+	stage_partition("more", "1", false);
+	d = vs_conf_hash(with("PartitionName=more Adapter=sriov-roce "
+			      "Template=rhel9-ofed\n"));
+	assert_true(a == b);
+	assert_true(a != c);
+	assert_true(a != d);
+}
+
+/* ---- slurm.conf --------------------------------------------------------------- */
+
+static void slurm_lacks(const char *key, const char *value, const char *words)
+{
+	memset(&stage_err, 0, sizeof(stage_err));
+	stage_slurm(key, value);
+	assert_int_equal(vs_conf_check_slurm(&stage_err), -1);
+	says(words);
+}
+
+static void a_slurm_conf_with_all_we_need_passes(void **state)
+{
+	(void)state;
+	assert_int_equal(vs_conf_check_slurm(&stage_err), 0);
+}
+
+static void without_suspend_program_we_refuse_to_start(void **state)
+{
+	(void)state;
+	slurm_lacks("SuspendProgram", NULL, "SuspendProgram is missing");
+}
+
+static void without_resume_program_we_refuse_to_start(void **state)
+{
+	(void)state;
+	slurm_lacks("ResumeProgram", NULL, "ResumeProgram is missing");
+}
+
+static void without_suspend_time_we_refuse_to_start(void **state)
+{
+	(void)state;
+	slurm_lacks("SuspendTime", NULL, "SuspendTime is missing or -1");
+}
+
+static void without_the_prep_plugin_we_refuse_to_start(void **state)
+{
+	(void)state;
+	slurm_lacks("PrEpPlugins", "prep/script", "prep/vsphere is not in");
+	slurm_lacks("PrEpPlugins", NULL, "prep/vsphere is not in");
+	slurm_lacks("PrEpPlugins", "prep/vsphere2", "prep/vsphere is not in");
+}
+
+static void topology_tree_is_refused_by_name(void **state)
+{
+	(void)state;
+	slurm_lacks("TopologyPlugin", "topology/tree", "topology/tree");
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, stage_up, stage_down)
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(cloud_nodes_of_a_partition_are_ours_with_their_size),
+		T(a_partitions_own_sizes_come_first),
+		T(a_node_with_two_adapters_is_refused_by_name),
+		T(a_node_with_no_adapter_is_refused_by_name),
+		T(a_node_with_another_adapter_than_its_line_is_refused),
+		T(two_lines_that_disagree_on_a_node_are_refused),
+		T(partitions_that_slurm_lacks_or_that_hold_no_vm_are_refused),
+		T(destroy_is_for_nodes_that_are_never_shared),
+		T(a_node_without_memory_is_refused),
+		T(a_name_that_no_vm_can_have_is_refused),
+		T(equal_configurations_have_equal_hashes),
+		T(a_slurm_conf_with_all_we_need_passes),
+		T(without_suspend_program_we_refuse_to_start),
+		T(without_resume_program_we_refuse_to_start),
+		T(without_suspend_time_we_refuse_to_start),
+		T(without_the_prep_plugin_we_refuse_to_start),
+		T(topology_tree_is_refused_by_name),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
