@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The guest's script on a fake /sys, as it stands: no part of it is replaced.
+
+Most tests go by way of simulator-hook, which makes that /sys of the VM's cards;
+those about a real guest's commands (ip, vmtoolsd) call the script without
+--simulate, with recorders in their place."""
+
+import json
+import os
+import pathlib
+import subprocess
+import time
+
+import pytest
+
+TOP = pathlib.Path(os.environ.get("VS_TOP",
+                                  pathlib.Path(__file__).parents[2]))
+GUEST = TOP / "contribs/guest"
+SCRIPT = GUEST / "slurm-vsphere-guest"
+MAC = "00:50:56:01:02:03"
+ID = "0123456789abcdef0123456789abcdef"
+
+
+class Guest:
+    def __init__(self, path):
+        self.dir = path
+        self.info = {"node": "vm007", "mac": MAC, "link-layer": "Ethernet",
+                     "machine-id": ID, "mtu": "9000",
+                     "conf-server": "ctl1:6817,ctl2:6817"}
+        self.cards = [
+            {"type": "vmxnet3", "mac": "00:50:56:11:02:03",
+             "network": "VM Network"},
+            {"type": "sriov", "mac": MAC, "network": "SRIOV-ROCE-PG"},
+        ]
+        self.env = {"SV_WAIT": "1", "SV_POLL": "0.05"}
+
+    def environment(self):
+        (self.dir / "guestinfo.json").write_text(json.dumps(
+            {f"guestinfo.slurm.{k}": v for k, v in self.info.items()},
+            indent=1))
+        (self.dir / "cards.json").write_text(json.dumps(self.cards, indent=1))
+        return {"PATH": os.environ["PATH"], "VM_NAME": "vm007",
+                "VM_DIR": str(self.dir),
+                "VM_GUESTINFO": str(self.dir / "guestinfo.json"),
+                "VM_CARDS": str(self.dir / "cards.json"), **self.env}
+
+    def boot(self, *command):
+        """Power-on; the command leaves a file `started` if it was reached."""
+        command = command or ("touch", str(self.dir / "started"))
+        return subprocess.run([str(GUEST / "simulator-hook"), *command],
+                              env=self.environment(), text=True, timeout=30,
+                              capture_output=True, check=False)
+
+    def on_sleep(self, body):
+        """The script's first pause runs body: the world changes exactly after
+        the script has looked."""
+        bin_dir = self.dir / "bin"
+        bin_dir.mkdir()
+        (bin_dir / "sleep").write_text(
+            f'#!/bin/sh\necho "$1" >>"{self.dir}/slept"\n{body}\n')
+        (bin_dir / "sleep").chmod(0o755)
+        self.env["PATH"] = f"{bin_dir}:{os.environ['PATH']}"
+        self.env["SV_WAIT"] = "20"
+
+    def slept(self):
+        return len((self.dir / "slept").read_text().splitlines())
+
+    def started(self):
+        return (self.dir / "started").exists()
+
+    def ready(self):
+        lines = (self.dir / "slurm-vsphere/ready").read_text().splitlines()
+        return lines[0], dict(x.split(" ", 1) for x in lines[1:])
+
+    def told(self):
+        text = (self.dir / "guestinfo.set").read_text()
+        return dict(x.split("=", 1) for x in text.splitlines())
+
+
+@pytest.fixture
+def guest(tmp_path):
+    return Guest(tmp_path)
+
+
+def failed(guest, result, code, *words):
+    assert result.returncode == code, result.stderr
+    assert not guest.started()
+    first, _ = guest.ready()
+    assert first.startswith("failed: ")
+    for w in words:
+        assert w in first
+    told = guest.told()
+    assert told["guestinfo.slurm.state"] == "failed"
+    assert told["guestinfo.slurm.reason"] == first[len("failed: "):]
+
+
+def test_a_roce_card_is_found_by_its_mac_and_slurmd_starts(guest):
+    r = guest.boot()
+    assert r.returncode == 0, r.stderr
+    assert guest.started()
+    first, words = guest.ready()
+    assert first == "ok"
+    assert words["netdev"] == "eth1"
+    assert words["device"] == "mlx5_1"
+    assert words["mtu"] == "9000"
+    state = pathlib.Path(words["port"]) / "state"
+    assert state.read_text() == "4: ACTIVE\n"
+    assert guest.told()["guestinfo.slurm.state"] == "ready"
+
+
+def test_the_mac_may_be_written_in_capitals(guest):
+    guest.info["mac"] = guest.cards[1]["mac"] = "00:50:56:0A:BC:DE"
+    assert guest.boot().returncode == 0
+    assert guest.ready()[1]["netdev"] == "eth1"
+
+
+def test_an_infiniband_card_is_found_by_the_guid_made_of_its_mac(guest):
+    guest.info.update({"link-layer": "InfiniBand", "mtu": "4092"})
+    guest.cards[1]["network"] = "SRIOV-IB-PG"
+    assert guest.boot().returncode == 0
+    first, words = guest.ready()
+    assert first == "ok"
+    assert (words["netdev"], words["device"]) == ("ib1", "mlx5_1")
+
+
+def test_a_guid_with_the_local_bit_turned_is_the_cards(real):
+    real.info["link-layer"] = "InfiniBand"
+    real.cards[1]["network"] = "SRIOV-IB-PG"
+    del real.info["mtu"]
+    real.boot("true")
+    (real.root / "sys/class/net/ib1/address").write_text(
+        "80:00:00:48:fe:80:00:00:00:00:00:00:02:50:56:ff:fe:01:02:03\n")
+    assert real.run("start", "--", "touch",
+                    str(real.dir / "started")).returncode == 0
+    assert real.ready()[1]["netdev"] == "ib1"
+
+
+def test_another_guid_is_not_taken_for_the_card(guest):
+    guest.info["link-layer"] = "InfiniBand"
+    guest.cards[1].update(network="SRIOV-IB-PG", mac="00:50:56:01:02:04")
+    failed(guest, guest.boot(), 1, "no network card has the MAC", MAC)
+
+
+def test_pvrdma_is_found_though_its_ethernet_is_another_function(guest):
+    guest.cards[1]["type"] = "pvrdma"
+    assert guest.boot().returncode == 0
+    assert guest.ready()[1]["device"] == "vmw_pvrdma1"
+
+
+def test_vmxnet3_wants_no_rdma_device(guest):
+    guest.cards[1]["type"] = "vmxnet3"
+    guest.info["link-layer"] = "none"
+    assert guest.boot().returncode == 0
+    first, words = guest.ready()
+    assert first == "ok"
+    assert "port" not in words and "device" not in words
+
+
+def test_a_port_that_is_never_active_stops_the_node_in_bounded_time(guest):
+    guest.env["VM_PORT_STATE"] = "1: DOWN"
+    begin = time.monotonic()
+    r = guest.boot()
+    assert time.monotonic() - begin < 10
+    failed(guest, r, 1, "mlx5_1 port 1", '"1: DOWN"', "not ACTIVE")
+
+
+def test_a_port_that_becomes_active_late_is_waited_for(guest):
+    state = guest.dir / "port-state"
+    state.write_text("2: INIT\n")
+    guest.on_sleep(f'echo "4: ACTIVE" >"{state}"')
+    r = guest.boot()
+    assert r.returncode == 0, r.stderr
+    assert guest.started()
+    assert guest.slept() == 1
+
+
+def test_a_driver_that_loads_late_is_waited_for(guest):
+    sys = guest.dir / "root/sys/class/infiniband"
+    guest.cards[1]["type"] = "vmxnet3"      # no device at first
+    guest.on_sleep(f'd="{sys}/mlx5_9"; mkdir -p "$d/ports/1" && '
+                   'ln -sfn ../../../devices/fn1 "$d/device" && '
+                   'echo Ethernet >"$d/ports/1/link_layer" && '
+                   'echo "4: ACTIVE" >"$d/ports/1/state"')
+    r = guest.boot()
+    assert r.returncode == 0, r.stderr
+    assert guest.ready()[1]["device"] == "mlx5_9"
+    assert guest.slept() == 1
+
+
+def test_the_last_boots_ready_is_gone_while_the_port_is_waited_for(guest):
+    assert guest.boot().returncode == 0
+    (guest.dir / "started").unlink()
+    state = guest.dir / "port-state"
+    state.write_text("2: INIT\n")
+    ready = guest.dir / "slurm-vsphere/ready"
+    guest.on_sleep(f'[ ! -e "{ready}" ] || touch "{guest.dir}/stale"; '
+                   f'echo "4: ACTIVE" >"{state}"')
+    assert guest.boot().returncode == 0
+    assert guest.slept() == 1
+    assert not (guest.dir / "stale").exists()
+
+
+def test_a_wrong_link_layer_is_final_and_said_at_once(guest):
+    guest.env.update(VM_LINK_LAYER="InfiniBand", SV_WAIT="25")
+    begin = time.monotonic()
+    r = guest.boot()
+    assert time.monotonic() - begin < 10
+    failed(guest, r, 3, "mlx5_1 port 1 is InfiniBand", "Ethernet is wanted")
+
+
+def test_the_mtu_is_left_alone_if_none_is_given(guest):
+    del guest.info["mtu"]
+    assert guest.boot().returncode == 0
+    assert guest.ready()[1]["mtu"] == "1500"
+
+
+@pytest.mark.parametrize("mtu", ["9000; reboot", "-1", "nine"])
+def test_an_mtu_that_is_no_number_is_refused(guest, mtu):
+    guest.info["mtu"] = mtu
+    failed(guest, guest.boot(), 3, "mtu")
+
+
+def test_no_card_with_that_mac(guest):
+    guest.info["mac"] = "00:50:56:3f:ff:ff"
+    failed(guest, guest.boot(), 1, "00:50:56:3f:ff:ff")
+
+
+def test_a_card_without_rdma_driver(guest):
+    guest.cards[1]["type"] = "vmxnet3"
+    failed(guest, guest.boot(), 1, "eth1", "no RDMA device", "driver")
+
+
+def test_a_vm_that_nobody_made_for_slurm_is_refused(guest):
+    guest.info = {}
+    failed(guest, guest.boot(), 3, "guestinfo.slurm.node is not set")
+
+
+@pytest.mark.parametrize("node", ["-oops", "../x", "a/b", "a;b"])
+def test_a_node_name_that_is_none_is_refused(guest, node):
+    guest.info["node"] = node
+    failed(guest, guest.boot(), 3, "no node name")
+
+
+def test_a_failure_of_an_earlier_boot_does_not_stay(guest):
+    guest.env["VM_PORT_STATE"] = "1: DOWN"
+    assert guest.boot().returncode == 1
+    del guest.env["VM_PORT_STATE"]
+    assert guest.boot().returncode == 0
+    assert guest.ready()[0] == "ok"
+    assert guest.told()["guestinfo.slurm.state"] == "ready"
+
+
+def test_identity_sets_host_name_and_machine_id(guest):
+    guest.boot()
+    etc = guest.dir / "root/etc"
+    assert (etc / "hostname").read_text() == "vm007\n"
+    assert (etc / "machine-id").read_text() == ID + "\n"
+
+
+@pytest.mark.parametrize("bad", [ID[1:], ID[1:] + "g"])
+def test_a_machine_id_that_is_none_is_refused(guest, bad):
+    guest.info["machine-id"] = bad
+    failed(guest, guest.boot(), 3, "machine-id")
+
+
+def test_slurmd_gets_its_node_name_and_all_controllers(guest):
+    fake = guest.dir / "slurmd"
+    fake.write_text('#!/bin/sh\nprintf "%s\\n" "$@" >"$VM_DIR/args"\n'
+                    'cp "$SLURM_VSPHERE_RUN/ready" "$VM_DIR/seen"\n')
+    fake.chmod(0o755)
+    guest.env["SV_SLURMD"] = str(fake)
+    env = guest.environment()
+    subprocess.run([str(GUEST / "simulator-hook")], env=env, timeout=30,
+                   check=True, capture_output=True)
+    assert (guest.dir / "args").read_text().split() == [
+        "-D", "-N", "vm007", "--conf-server", "ctl1:6817,ctl2:6817"]
+    # slurmd's prep plugin reads the same file
+    assert (guest.dir / "seen").read_text().startswith("ok\nport ")
+
+
+# ---- without --simulate: the commands that are given -------------------------------
+
+class Real(Guest):
+    """The script itself, on a /sys that the hook made, with a recorder for ip."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.boot("true")
+        self.root = self.dir / "root"
+        self.calls = self.dir / "ip.calls"
+        (self.root / "proc/sys/kernel").mkdir(parents=True)
+
+    def write_ip(self, body):
+        ip = self.dir / "ip"
+        ip.write_text(f'#!/bin/sh\necho "$*" >>"{self.calls}"\n{body}\n')
+        ip.chmod(0o755)
+        return str(ip)
+
+    def run(self, *argv, ip=""):
+        self.calls.write_text("")
+        env = {**self.environment(), "SV_ROOT": str(self.root),
+               "SV_GUESTINFO_CMD": str(GUEST / "simulator-hook"),
+               "SV_IP": self.write_ip(ip),
+               "SLURM_VSPHERE_RUN": str(self.dir / "slurm-vsphere")}
+        return subprocess.run([str(SCRIPT), *argv], env=env, text=True,
+                              timeout=30, capture_output=True, check=False)
+
+
+@pytest.fixture
+def real(tmp_path):
+    return Real(tmp_path)
+
+
+def kernel_takes(mtu_file):
+    """What the kernel does when ip sets an MTU."""
+    return f'[ "$5" != mtu ] || echo "$6" >"{mtu_file}"'
+
+
+def test_ip_sets_mtu_link_and_address_of_the_card_alone(real):
+    real.info["address"] = "10.1.0.7/16"
+    mtu = real.root / "sys/class/net/eth1/mtu"
+    r = real.run("start", "--", "touch", str(real.dir / "started"),
+                 ip=kernel_takes(mtu))
+    assert r.returncode == 0, r.stderr
+    assert real.started()
+    assert real.calls.read_text().splitlines() == [
+        "link set dev eth1 mtu 9000", "link set dev eth1 up",
+        "address replace 10.1.0.7/16 dev eth1"]
+
+
+@pytest.mark.parametrize("address", ["10.1.0.7", "/16", "1.2.3.4/5/6", "x/1"])
+def test_an_address_without_prefix_or_worse_is_refused(real, address):
+    real.info["address"] = address
+    mtu = real.root / "sys/class/net/eth1/mtu"
+    failed(real, real.run("start", "--", "touch", str(real.dir / "started"),
+                          ip=kernel_takes(mtu)), 3, "ADDRESS/PREFIX")
+    assert "address" not in real.calls.read_text()
+
+
+def test_an_mtu_that_the_card_refuses_stops_the_node(real):
+    failed(real, real.run("start", "--", "touch", str(real.dir / "started"),
+                          ip="echo 'mtu greater than device maximum' >&2; exit 2"),
+           3, "eth1", "MTU 9000", "greater than device maximum", "allowed")
+
+
+def test_an_mtu_that_is_not_taken_is_noticed(real):
+    (real.root / "sys/class/net/eth1/mtu").write_text("1500\n")
+    failed(real, real.run("start", "--", "touch", str(real.dir / "started")),
+           3, "MTU is 1500 after setting 9000")
+
+
+def test_identity_tells_the_kernel_too(real):
+    assert real.run("identity").returncode == 0
+    assert (real.root / "proc/sys/kernel/hostname").read_text() == "vm007"
+
+
+def test_a_bond_with_the_cards_mac_is_not_the_card(real):
+    bond = real.root / "sys/class/net/a-bond"
+    bond.mkdir()
+    (bond / "address").write_text(MAC + "\n")
+    mtu = real.root / "sys/class/net/eth1/mtu"
+    r = real.run("start", "--", "touch", str(real.dir / "started"),
+                 ip=kernel_takes(mtu))
+    assert r.returncode == 0, r.stderr
+    assert real.ready()[1]["netdev"] == "eth1"
