@@ -183,7 +183,7 @@ void stage_slurm(const char *key, const char *value)
 	};
 
 	if (!strcmp(key, "SuspendTime"))
-		slurm_conf.suspend_time = value ? (uint32_t)atol(value) :
+		slurm_conf.suspend_time = value ? (uint32_t)strtoul(value, NULL, 10) :
 			INFINITE;
 	for (size_t i = 0; i < VS_COUNT(texts); i++) {
 		if (strcmp(key, texts[i].key))

@@ -16,11 +16,7 @@ job_record_t job;
 struct job_details details;
 bitstr_t *bits;
 
-#if VS_GE(23, 2)
-list_t *job_list;
-#else
-List job_list;
-#endif
+vs_list_t job_list;
 
 /* ---- stock cons_tres: the cheapest idle nodes, as many as it may ---------------- */
 

@@ -28,7 +28,7 @@ static void put(const char *name, const char *text)
 static int up(void **state)
 {
 	(void)state;
-	strcpy(dir, "/tmp/vs-device-XXXXXX");
+	vs_strlcpy(dir, "/tmp/vs-device-XXXXXX", sizeof(dir));
 	assert_non_null(mkdtemp(dir));
 	setenv("SLURM_VSPHERE_RUN", dir, 1);
 	why[0] = '\0';
