@@ -81,7 +81,12 @@ void vs_port_nodes_boot_push(void *ctx, const char *const *nodes, size_t count)
 	vs_unlock_nodes_write();
 }
 
-int vs_port_node_adopt(void *ctx, const char *node, int64_t boot_time)
+/*
+ * Registration itself clears POWERED_DOWN. POWERING_UP would be wrong here:
+ * with it slurmctld takes only a guest that booted after boot_req_time, and
+ * an old boot_req_time is ResumeTimeout's prey at once.
+ */
+int vs_port_node_adopt(void *ctx, const char *node)
 {
 	node_record_t *n;
 	int rc = -1;
@@ -90,11 +95,10 @@ int vs_port_node_adopt(void *ctx, const char *node, int64_t boot_time)
 	vs_lock_write();
 	n = find_node_record((char *)node);
 	if (n && (n->node_state & NODE_STATE_POWERED_DOWN) &&
-	    !(n->node_state & NODE_STATE_POWERING_DOWN) &&
-	    (IS_NODE_IDLE(n) || IS_NODE_ALLOCATED(n))) {
-		set_powering_up(n, (time_t)boot_time);
-		list_for_each(job_list, mark_job, n);
-		/* Its slurmd may be long up, and registers only if asked. */
+	    !(n->node_state & (NODE_STATE_POWERING_DOWN |
+			       NODE_STATE_POWERING_UP)) &&
+	    (IS_NODE_IDLE(n) || IS_NODE_ALLOCATED(n) || IS_NODE_MIXED(n))) {
+		n->last_response = time(NULL);
 		vs_node_ask_registration(n);
 		rc = 0;
 	}

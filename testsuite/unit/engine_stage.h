@@ -124,6 +124,7 @@ STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 	c->nodes = NULL;
 	c->provisioning = c->power_ops = 0;
 	c->blocked[0] = c->vc_state[0] = '\0';
+	c->started = false;
 	vs_setup_apply(c, conf_make(nodes, retention, 1024));
 	strcpy(c->cluster_id, "11111111-2222-4333-8444-555555555555");
 	vs_setup_macs(c);

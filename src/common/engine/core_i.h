@@ -60,6 +60,9 @@ struct vs_node {
 	bool renew;			/* up for Slurm, VM not right for claim */
 	bool leave;			/* to be powered down when idle */
 	bool giveup;			/* powering up for nobody any more */
+	bool adopt;			/* its VM outlived Slurm's memory of it */
+	bool cycle;			/* on, but off and on again is needed */
+	int64_t adopt_ms, adopt_asked_ms;
 	int tries;
 	int64_t not_before_ms;
 	int64_t powered_on_ms;		/* our power-on was seen; 0: not by us */
@@ -98,7 +101,7 @@ struct vs_avoid {
 enum vs_tell_kind { VS_TELL_REBUILD, VS_TELL_POWER_DOWN, VS_TELL_FAIL,
 		    VS_TELL_GIVEUP, VS_TELL_SCAN, VS_TELL_PROLOG,
 		    VS_TELL_EPILOG, VS_TELL_REASON, VS_TELL_SCHEDULE,
-		    VS_TELL_BOOT_PUSH };
+		    VS_TELL_BOOT_PUSH, VS_TELL_ADOPT };
 struct vs_tell {
 	enum vs_tell_kind kind;
 	char node[VS_NAME_LEN];
@@ -148,6 +151,7 @@ struct vs_core {
 	uint64_t slow_want;		/* not ready before this one */
 	int stray_clones;		/* clones of ours, node unknown */
 	bool ready;			/* first pass after load is done */
+	bool started;			/* first pass of this controller is done */
 	uint64_t checked;		/* inventory generation `blocked` is of */
 	char blocked[320];		/* why nothing may be done, or "" */
 	char vc_state[320];		/* why vCenter is not there, or "" */
@@ -196,6 +200,10 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		    const char *host, const struct vs_err *err, int64_t now_ms);
 void vs_node_give_up(struct vs_core *c, struct vs_node *n, const char *why);
 
+/* adopt.c: VMs that run under powered-down nodes after a start; lock held */
+void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+void vs_adopt_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+
 /* hold.c: holds, placement and avoidance; lock held */
 void vs_env_fill(struct vs_core *c, struct vs_place_env *env);
 void vs_hold_sync(struct vs_core *c, struct vs_node *n);
@@ -236,6 +244,7 @@ void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 		bool notify);
 void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
 		 const int *ids, size_t n);
+bool vs_job_waits(struct vs_core *c, uint32_t job);
 void vs_job_refused(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 		    size_t need, const char *why);
 void vs_jobs_clear(struct vs_core *c);

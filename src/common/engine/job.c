@@ -111,6 +111,11 @@ static struct vs_wait **wait_find(struct vs_core *c, uint32_t job)
 	return link;
 }
 
+bool vs_job_waits(struct vs_core *c, uint32_t job)
+{
+	return job && *wait_find(c, job);
+}
+
 void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
 		 const int *ids, size_t n)
 {

@@ -92,6 +92,9 @@ static void say(struct vs_core *c, const struct vs_tell *t)
 		break;
 	case VS_TELL_SCAN:
 	case VS_TELL_BOOT_PUSH:
+	case VS_TELL_ADOPT:
+		p->node_adopt(p->ctx, t->node);
+		break;
 	case VS_TELL_SCHEDULE:
 		break;		/* together, below */
 	}
@@ -281,7 +284,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 		for (size_t i = 0; i < c->nnodes; i++)
 			vs_node_act(c, &c->nodes[i], now_ms);
 	if (!c->ready) {
-		c->ready = true;
+		c->ready = c->started = true;
 		c->vf_freed = true;
 		vs_info("ready: nodes=%zu hosts=%d", c->nnodes, c->inv.nhosts);
 	}

@@ -119,6 +119,8 @@ enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
 		host = vm->host_ptr;
 		if (host && (host->maintenance || host->entering_maintenance))
 			return VS_AVAIL_NONE;
+		if (n->adopt)
+			return VS_AVAIL_NONE;	/* warm in a moment */
 		if (!(n->flags & VS_NODE_UP))
 			return vs_ledger_get(&c->ledger, n->name) ?
 				VS_AVAIL_OFF : VS_AVAIL_NONE;
@@ -136,6 +138,13 @@ enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
 		VS_AVAIL_NEW;
 }
 
+static bool seen_is_off(enum vs_seen s)
+{
+	return s == VS_SEEN_NONE || s == VS_SEEN_OFF ||
+	       s == VS_SEEN_OFF_ELSEWHERE || s == VS_SEEN_OFF_OTHER ||
+	       s == VS_SEEN_OFF_STALE;
+}
+
 /* ---- wanted ---------------------------------------------------------------- */
 
 static enum vs_wanted want_off(const struct vs_node *n)
@@ -150,6 +159,8 @@ static enum vs_wanted wanted_of(const struct vs_node *n, int64_t now_ms)
 
 	if (f & VS_NODE_POWERING_DOWN)
 		return want_off(n);
+	if (n->adopt)
+		return VS_WANT_KEEP;
 	if (f & VS_NODE_POWERED_DOWN)
 		return n->job && (f & VS_NODE_ALLOCATED) ? VS_WANT_READY :
 			n->job && !(f & VS_NODE_DOWN) &&
@@ -167,8 +178,8 @@ static enum vs_wanted wanted_of(const struct vs_node *n, int64_t now_ms)
 static enum vs_seen seen_on(struct vs_core *c, const struct vs_node *n,
 			    struct vs_vm *vm)
 {
-	return vs_node_vm_right(c, n, vm, n->job, n->restart) ? VS_SEEN_ON :
-		VS_SEEN_ON_WRONG;
+	return !n->cycle && vs_node_vm_right(c, n, vm, n->job, n->restart) ?
+		VS_SEEN_ON : VS_SEEN_ON_WRONG;
 }
 
 static enum vs_seen seen_off(struct vs_core *c, const struct vs_node *n,
@@ -208,6 +219,7 @@ static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
 	case VS_POWER_ON:
 		return seen_on(c, n, vm);
 	case VS_POWER_OFF:
+		n->cycle = false;
 		return seen_off(c, n, vm);
 	default:
 		return VS_SEEN_UNKNOWN;
@@ -226,8 +238,10 @@ void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
 
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	enum vs_wanted wanted = wanted_of(n, now_ms);
+	enum vs_wanted wanted;
 
+	vs_adopt_look(c, n, now_ms);
+	wanted = wanted_of(n, now_ms);
 	if (n->giveup && !(n->flags & VS_NODE_POWERING_UP))
 		n->giveup = false;
 	if (wanted != n->wanted) {
@@ -245,6 +259,13 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	 * old guest that was under way may make Slurm believe it up again. */
 	if (n->seen == VS_SEEN_ON)
 		n->renew = false;
+	/* A guest of before a restart registered while its VM went off: what
+	 * the job waits for is built as for any node that is up and wrong. */
+	if (n->wanted == VS_WANT_KEEP && (n->flags & VS_NODE_UP) &&
+	    seen_is_off(n->seen) && vs_job_waits(c, n->job)) {
+		n->renew = true;
+		n->wanted = wanted_of(n, now_ms);
+	}
 	if (n->seen == VS_SEEN_ON && !n->powered_on_ms)
 		n->powered_on_ms = now_ms;
 	else if (n->seen != VS_SEEN_ON && n->seen != VS_SEEN_BUSY)
@@ -417,6 +438,7 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (!n->flags)
 		return;		/* not in Slurm's node table (yet) */
 	keep_alive(c, n, now_ms);
+	vs_adopt_act(c, n, now_ms);
 	/* An op for a node that nobody wants any more is called off. */
 	if (n->op.id && !n->op.cancel_asked &&
 	    (n->op.kind == VS_OP_CLONE || n->op.kind == VS_OP_POWER_ON ||

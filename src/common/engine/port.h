@@ -47,9 +47,10 @@ struct vs_port {
 	int (*node_rebuild)(void *ctx, const char *node);
 	/* boot_req_time = now for those that are POWERING_UP. */
 	void (*nodes_boot_push)(void *ctx, const char *const *nodes, size_t n);
-	/* A VM that runs under a POWERED_DOWN node is kept: take the node over
-	 * as POWERING_UP with boot_req_time = boot_time. */
-	int (*node_adopt)(void *ctx, const char *node, int64_t boot_time);
+	/* A VM that runs under a POWERED_DOWN node is kept: its boot was no
+	 * unexpected one, its slurmd is asked to register. Comes again until
+	 * it has. -1 if the node's state doesn't allow it. */
+	int (*node_adopt)(void *ctx, const char *node);
 	/* Ask for power-down of an idle node (0), or -1 if it isn't idle. */
 	int (*node_power_down)(void *ctx, const char *node, const char *why);
 	/* The node can't be had: down with this reason, its jobs requeued now

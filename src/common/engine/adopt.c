@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * VMs that run under a node which Slurm believes powered down. slurmctld saves
+ * its state some seconds late: one that was killed comes back to a time before
+ * the node was powered up, and the VM, perhaps with a job in it, is the truth.
+ *
+ * Rules: looked for once, in the first comparison after a start; such a VM is
+ * left on and its guest asked to register; when it doesn't, Slurm gets the node
+ * back with the cause. Never switches anything off itself.
+ */
+#include <stdio.h>
+#include "engine/core_i.h"
+
+#define ASK_MS 2000
+
+/* On and right, or a task of before the start may just switch it on. */
+static bool lives(struct vs_core *c, struct vs_node *n)
+{
+	struct vs_vm *vm = vs_node_vm(c, n);
+
+	if (!vm || !vm->readable || !vm->connected ||
+	    vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
+		return false;
+	return n->op.kind == VS_OP_ADOPTED ||
+	       (vm->power == VS_POWER_ON &&
+		vs_node_vm_right(c, n, vm, n->job, n->restart));
+}
+
+/* A job's node is kept in any case; a free one where it would be kept warm. */
+static bool wanted_back(const struct vs_node *n)
+{
+	uint32_t f = n->flags;
+
+	if (!(f & VS_NODE_POWERED_DOWN) ||
+	    (f & (VS_NODE_POWERING_UP | VS_NODE_POWERING_DOWN | VS_NODE_DOWN |
+		  VS_NODE_POWER_DOWN_ASKED)))
+		return false;
+	return n->job || (n->profile->retention == VS_RETAIN_WARM &&
+			  !(f & VS_NODE_DRAIN));
+}
+
+void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	if (!c->started && !c->observe && !n->adopt && wanted_back(n) &&
+	    lives(c, n)) {
+		vs_info("node=%s is powered down for Slurm but its VM runs: adopted JobId=%u",
+			n->name, n->job);
+		n->adopt = true;
+		n->adopt_ms = now_ms;
+		n->adopt_asked_ms = 0;
+	}
+	if (n->flags & VS_NODE_UP)
+		n->cycle = false;
+	if (!n->adopt)
+		return;
+	/* Slurm was quicker: it waits for a boot that comes after its word,
+	 * and would never take the one that has been. */
+	if (n->flags & VS_NODE_POWERING_UP)
+		n->cycle = true;
+	if (!wanted_back(n) || !lives(c, n)) {
+		n->adopt = false;
+		c->vf_freed = c->name_freed = true;
+	}
+}
+
+void vs_adopt_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	char why[160];
+
+	if (!n->adopt || now_ms - n->adopt_asked_ms < ASK_MS)
+		return;
+	n->adopt_asked_ms = now_ms;
+	if (now_ms - n->adopt_ms < (int64_t)c->conf->boot_timeout_s * 1000) {
+		vs_tell(c, VS_TELL_ADOPT, n->name, 0, false, NULL);
+		return;
+	}
+	n->adopt = false;
+	snprintf(why, sizeof(why),
+		 "VM was on after a restart but slurmd didn't register within BootTimeout=%d s",
+		 c->conf->boot_timeout_s);
+	if (n->job)
+		vs_tell(c, VS_TELL_FAIL, n->name, n->job, false, why);
+	vs_error("node=%s %s", n->name, why);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The engine after slurmctld was killed: what it saved is some seconds older
+ * than what vCenter shows. On the same stage as test_engine.
+ */
+#include "engine_stage.h"
+
+/* slurmctld was killed: all of memory goes, vCenter's VMs stay. */
+static void restart(uint32_t job, const char *node, uint32_t saved_flags)
+{
+	struct vs_node *n = vs_node_named(&vs_core, node);
+
+	vs_ledger_clear(&vs_core.ledger);
+	fake_down(VS_E_RETRY);
+	vs_core.started = false;
+	n->job = 0;
+	n->flags = saved_flags;
+	n->wanted = VS_WANT_OFF;
+	if (job)
+		vs_job_claim(&vs_core, job, 0, &n->id, 1);
+	fake_load();
+	fake_slow(NULL, 0);
+	ntold = 0;
+	turns(3);
+}
+
+static void a_jobs_vm_under_a_node_saved_as_powered_down_stays_on(void **st)
+{
+	(void)st;
+	begin(1, 1, 1, "destroy");
+	ready();
+	bring_up(7, "vm1");
+	restart(7, "vm1", WANTED);
+	assert_non_null(heard(VS_TELL_ADOPT, "vm1"));
+	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
+	assert_int_equal(fake_sent[FAKE_SHUTDOWN], 0);
+	flags("vm1", BUSY);
+	turns(3);
+	end_job(7, "vm1");
+	flags("vm1", DOWN);
+	turns(3);
+	assert_int_equal(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_SHUTDOWN],
+			 1);
+}
+
+static void a_free_vm_found_on_after_a_start_is_kept_only_where_warm(void **st)
+{
+	(void)st;
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	restart(0, "vm1", DOWN);
+	assert_non_null(heard(VS_TELL_ADOPT, "vm1"));
+	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
+	begin(1, 1, 1, "off");
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	restart(0, "vm1", DOWN);
+	assert_null(heard(VS_TELL_ADOPT, "vm1"));
+	assert_int_equal(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_SHUTDOWN],
+			 1);
+}
+
+static void an_adopted_vm_that_slurm_wants_to_boot_is_cycled(void **st)
+{
+	(void)st;
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	restart(7, "vm1", WANTED);
+	flags("vm1", BOOT);
+	turns(3);
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	turns(3);
+	fake_finish(FAKE_RECONFIGURE);
+	turns(3);
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 2);
+	assert_int_equal(fake_sent[FAKE_CLONE], 1);
+}
+
+static void a_vm_gone_off_under_a_configuring_jobs_node_is_built_again(void **st)
+{
+	int one;
+
+	(void)st;
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+	one = id("vm1");
+	vs_job_wait(&vs_core, 8, 0, &one, 1);
+	flags("vm1", BUSY);
+	fake_get("vm1")->on = false;
+	fake_show(fake_get("vm1"));
+	ntold = 0;
+	turns(2);
+	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+	assert_null(heard(VS_TELL_PROLOG, NULL));
+	flags("vm1", BOOT);
+	turns(3);
+	assert_true(fake_finish(FAKE_POWER_ON));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_jobs_vm_under_a_node_saved_as_powered_down_stays_on),
+		cmocka_unit_test(a_free_vm_found_on_after_a_start_is_kept_only_where_warm),
+		cmocka_unit_test(an_adopted_vm_that_slurm_wants_to_boot_is_cycled),
+		cmocka_unit_test(a_vm_gone_off_under_a_configuring_jobs_node_is_built_again),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
