@@ -90,11 +90,11 @@ static void say(struct vs_core *c, const struct vs_tell *t)
 	case VS_TELL_REASON:
 		p->job_reason(p->ctx, t->job, t->text);
 		break;
-	case VS_TELL_SCAN:
-	case VS_TELL_BOOT_PUSH:
 	case VS_TELL_ADOPT:
 		p->node_adopt(p->ctx, t->node);
 		break;
+	case VS_TELL_SCAN:
+	case VS_TELL_BOOT_PUSH:
 	case VS_TELL_SCHEDULE:
 		break;		/* together, below */
 	}
