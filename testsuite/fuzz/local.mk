@@ -17,3 +17,10 @@ testsuite_fuzz_test_fuzz_plan_SOURCES = testsuite/fuzz/fuzz_plan.c \
 testsuite_fuzz_test_fuzz_plan_CPPFLAGS = $(AM_CPPFLAGS) -DVS_FUZZ_STANDALONE
 testsuite_fuzz_test_fuzz_plan_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/plan
+
+check_PROGRAMS += testsuite/fuzz/test_fuzz_control
+testsuite_fuzz_test_fuzz_control_SOURCES = testsuite/fuzz/fuzz_control.c \
+	testsuite/fuzz/fuzz_main.h
+testsuite_fuzz_test_fuzz_control_CPPFLAGS = $(AM_CPPFLAGS) -DVS_FUZZ_STANDALONE
+testsuite_fuzz_test_fuzz_control_LDADD = src/common/libvs_core.la -lpthread
+EXTRA_DIST += testsuite/fuzz/corpus/control

@@ -106,6 +106,12 @@ testsuite_unit_test_device_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/plugins
 testsuite_unit_test_device_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_device_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_control
+testsuite_unit_test_control_SOURCES = testsuite/unit/test_control.c \
+	testsuite/unit/control_stage.c testsuite/unit/control_stage.h
+testsuite_unit_test_control_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_control_LDADD = $(unit_ldadd) $(MUNGE_LIBS)
+
 if HAVE_SLURMFULL
 conf_stage = testsuite/unit/conf_stage.c testsuite/unit/conf_stage.h \
 	src/plugins/vs_conf_nodes.c src/plugins/vs_conf_slurm.c

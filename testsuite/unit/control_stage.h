@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The control channel's stage: private munged daemons, a core that answers from
+ * a script, a clock that can be moved, and a client that is not svf's.
+ */
+#ifndef CONTROL_STAGE_H
+#define CONTROL_STAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "engine/control.h"
+#include "engine/control_msg.h"
+
+/* cmocka's group set-up and its end: a directory, one munged in it. */
+int stage_open(void **state);
+int stage_close(void **state);
+extern char stage_dir[];
+extern char stage_socket[];		/* munged's */
+/* Another munged with a key of its own; its socket. */
+const char *stage_stranger(void);
+
+/* A server on a free port with a state directory; its port. */
+int stage_start(void);
+void stage_clock_forward(int64_t ms);
+
+/* The core's part: "hosts" tells {"uid":N}; "nodes" an array that makes the
+ * report at least stage_big bytes long; "why" knows job 4711 alone. */
+extern size_t stage_big;
+/* What is answered instead, if not NULL: JSON per verb. */
+extern const char *stage_report_text[4];	/* hosts, nodes, why, status */
+
+/* ---- the client ------------------------------------------------------------- */
+int dial(int port);
+/* {"verb":verb,"job":job,"id":"q"} sealed for the stage's munged. free() it. */
+char *question(const char *verb, uint32_t job);
+void send_frame(int fd, const char *cred);
+/* One frame's credential, free() it; NULL when the peer has hung up. Fails the
+ * test after ten seconds. */
+char *recv_frame(int fd);
+/* The whole exchange: the report's text, or NULL with the refusal in *err (code
+ * VS_E_RETRY and "hung up" if there was none). parts may be NULL. */
+char *ask(int port, const char *verb, uint32_t job, struct vs_err *err,
+	  unsigned int *parts);
+struct vs_control_counts counts(void);
+
+#endif

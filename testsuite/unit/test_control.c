@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The control channel with a real munged: who is let in, what is refused, and
+ * that nobody waits for anybody else.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include <munge.h>
+
+#include "control_stage.h"
+#include "util/mem.h"
+#include "util/seal.h"
+#include "util/time.h"
+
+#define NOBODY 65534
+#define PLACES 32		/* connections at once, as promised */
+
+/* Everybody is let go between tests, and the big report is none. */
+static int restart(void **state)
+{
+	static int port;
+
+	stage_big = 0;
+	memset(stage_report_text, 0, sizeof(stage_report_text));
+	port = stage_start();
+	*state = &port;
+	return 0;
+}
+
+static int port_of(void **state)
+{
+	return *(int *)*state;
+}
+
+/* The peer says nothing and hangs up. */
+static void expect_hangup(int fd)
+{
+	VS_FREE char *frame = recv_frame(fd);
+
+	assert_null(frame);
+	close(fd);
+}
+
+static void expect_served(int port)
+{
+	struct vs_err err = { 0 };
+	VS_FREE char *s = ask(port, "hosts", 0, &err, NULL);
+
+	assert_non_null(s);
+}
+
+/* Counters move in the server's thread, after what the client sees. */
+static void expect_count(uint64_t (*get)(void), uint64_t want)
+{
+	int64_t end = vs_now_ms() + 5000;
+
+	while (get() != want && vs_now_ms() < end)
+		sched_yield();
+	assert_int_equal(get(), want);
+}
+
+static uint64_t refused(void) { return counts().refused; }
+static uint64_t expired(void) { return counts().expired; }
+static uint64_t served(void) { return counts().served; }
+
+/* ---- who ------------------------------------------------------------------------ */
+
+static void the_answer_is_for_who_munge_says_asks(void **state)
+{
+	struct vs_err err = { 0 };
+	VS_FREE char *s = ask(port_of(state), "hosts", 0, &err, NULL);
+	VS_FREE char *want = NULL;
+
+	want = vs_asprintf("{\"uid\":%u}", geteuid());
+	assert_non_null(s);
+	assert_string_equal(s, want);
+	expect_count(served, 1);
+}
+
+/* nobody's question and answer; what was on the wire goes back in a pipe */
+static void as_nobody(int port, int out)
+{
+	VS_FREE char *cred = NULL, *frame = NULL, *text = NULL;
+	struct vs_ctl_part p;
+	uint32_t uid;
+	size_t len;
+	int fd;
+
+	if (setgid(NOBODY) || setuid(NOBODY))
+		_exit(2);
+	cred = question("hosts", 0);
+	fd = dial(port);
+	send_frame(fd, cred);
+	if (!(frame = recv_frame(fd)) ||
+	    vs_unseal(stage_socket, frame, &text, &len, &uid, NULL) ||
+	    vs_ctl_part_parse(text, len, &p, NULL) || uid != 0 || p.refused)
+		_exit(3);
+	if (p.len != strlen("{\"uid\":65534}") ||
+	    memcmp(p.bytes, "{\"uid\":65534}", p.len))
+		_exit(4);
+	if (write(out, frame, strlen(frame)) != (ssize_t)strlen(frame))
+		_exit(5);
+	_exit(0);
+}
+
+static void any_user_may_ask_and_nobody_else_can_open_the_answer(void **state)
+{
+	char frame[8192] = "";
+	struct vs_err err = { 0 };
+	VS_FREE char *text = NULL;
+	int port = port_of(state), io[2], status;
+	uint32_t uid;
+	size_t len;
+	pid_t pid;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(pipe2(io, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0)
+		as_nobody(port, io[1]);
+	close(io[1]);
+	assert_true(read(io[0], frame, sizeof(frame) - 1) >= 0);
+	close(io[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	/* root's munged would know the key; the answer is still not root's */
+	assert_int_equal(vs_unseal(stage_socket, frame, &text, &len, &uid,
+				   &err), -1);
+	assert_non_null(strstr(err.text, "nauthorized"));
+}
+
+static void a_credential_is_good_for_one_question(void **state)
+{
+	VS_FREE char *cred = question("hosts", 0), *first = NULL;
+	int fd = dial(port_of(state));
+
+	send_frame(fd, cred);
+	first = recv_frame(fd);
+	assert_non_null(first);
+	close(fd);
+	fd = dial(port_of(state));
+	send_frame(fd, cred);
+	expect_hangup(fd);
+	expect_count(refused, 1);
+	expect_count(served, 1);
+}
+
+/* Seal a question of ours with one option of munge's set otherwise. */
+static char *odd_question(const char *socket, munge_opt_t opt, int value)
+{
+	static const char text[] = "{\"verb\":\"hosts\",\"id\":\"q\"}";
+	munge_ctx_t ctx = munge_ctx_create();
+	char *cred = NULL;
+
+	assert_int_equal(munge_ctx_set(ctx, MUNGE_OPT_SOCKET, socket), 0);
+	assert_int_equal(munge_ctx_set(ctx, opt, value), 0);
+	assert_int_equal(munge_encode(&cred, ctx, text, sizeof(text) - 1), 0);
+	munge_ctx_destroy(ctx);
+	return cred;
+}
+
+static void expect_refused(int port, const char *cred)
+{
+	uint64_t before = refused();
+	int fd = dial(port);
+
+	send_frame(fd, cred);
+	expect_hangup(fd);
+	expect_count(refused, before + 1);
+}
+
+static void a_credential_must_be_short_lived_for_us_and_of_our_key(void **state)
+{
+	VS_FREE char *ttl = odd_question(stage_socket, MUNGE_OPT_TTL, 300);
+	VS_FREE char *fine = odd_question(stage_socket, MUNGE_OPT_TTL,
+					  VS_SEAL_TTL);
+	VS_FREE char *uid = odd_question(stage_socket, MUNGE_OPT_UID_RESTRICTION,
+					 54321);
+	VS_FREE char *key = odd_question(stage_stranger(), MUNGE_OPT_TTL, 30);
+	VS_FREE char *frame = NULL;
+	int fd;
+
+	expect_refused(port_of(state), ttl);
+	expect_refused(port_of(state), uid);
+	expect_refused(port_of(state), key);
+	/* and it is these differences that it minds */
+	fd = dial(port_of(state));
+	send_frame(fd, fine);
+	frame = recv_frame(fd);
+	assert_non_null(frame);
+	close(fd);
+}
+
+/* ---- what ----------------------------------------------------------------------- */
+
+static void verbs_that_fail_say_why_and_what_to_do(void **state)
+{
+	struct vs_err err = { 0 };
+	VS_FREE char *a = ask(port_of(state), "why", 99, &err, NULL);
+	VS_FREE char *b = NULL, *c = NULL, *d = NULL;
+
+	assert_null(a);
+	assert_int_equal(err.code, VS_E_GONE);
+	assert_string_equal(err.text, "no such job: 99");
+	b = ask(port_of(state), "why", 0, &err, NULL);
+	assert_null(b);
+	assert_int_equal(err.code, VS_E_REQUEST);
+	assert_string_equal(err.text, "why: a job id is expected");
+	c = ask(port_of(state), "destroy", 0, &err, NULL);
+	assert_null(c);
+	assert_non_null(strstr(err.text, "does not know the verb 'destroy'"));
+	d = ask(port_of(state), "why", 4711, &err, NULL);
+	assert_non_null(d);
+	expect_count(refused, 0);
+}
+
+static void a_long_report_comes_in_parts_and_whole(void **state)
+{
+	struct vs_err err = { 0 };
+	VS_FREE char *s = NULL;
+	unsigned int parts;
+	size_t n = 0;
+	char *p;
+
+	stage_big = 3 * VS_CTL_PART_MAX;
+	s = ask(port_of(state), "nodes", 0, &err, &parts);
+	assert_non_null(s);
+	assert_true(parts == 4 || parts == 5);
+	p = strstr(s, "[\"");
+	assert_non_null(p);
+	for (p++; *p == '"'; p += 13, n++)
+		assert_int_equal(strtoul(p + 1, NULL, 10), n);
+	assert_int_equal(n, stage_big / 12);
+	assert_string_equal(p - 1, "]}");
+}
+
+static void a_report_beyond_all_bounds_is_refused(void **state)
+{
+	struct vs_err err = { 0 };
+	VS_FREE char *s = NULL;
+
+	stage_big = VS_CTL_REPORT_MAX;
+	s = ask(port_of(state), "nodes", 0, &err, NULL);
+	assert_null(s);
+	assert_non_null(strstr(err.text, "too long"));
+}
+
+/* ---- bad frames ----------------------------------------------------------------- */
+
+/* at_sight: nothing more needs to come for it to be refused. */
+static void raw(int port, const void *bytes, size_t len, bool at_sight)
+{
+	uint64_t before = refused();
+	int fd = dial(port);
+
+	assert_int_equal(send(fd, bytes, len, MSG_NOSIGNAL), len);
+	if (!at_sight)
+		shutdown(fd, SHUT_WR);
+	expect_hangup(fd);
+	expect_count(refused, before + 1);
+}
+
+static void garbage_is_refused_without_a_word(void **state)
+{
+	static const char http[] = "GET / HTTP/1.0\r\n\r\n";
+	static const unsigned char big[] = { 0, 0, 16, 1, 'M', 'U', 'N', 'G',
+					     'E', ':' };
+	static const unsigned char zero[] = { 0, 0, 0, 0 };
+	static const unsigned char other[] = { 0, 0, 0, 64, 'X' };
+	static const unsigned char part[] = { 0, 0, 0, 64, 'M', 'U', 'N' };
+	int port = port_of(state);
+
+	raw(port, http, sizeof(http) - 1, true);
+	raw(port, big, sizeof(big), true);
+	raw(port, zero, sizeof(zero), true);
+	raw(port, other, sizeof(other), true);
+	raw(port, part, sizeof(part), false);
+	raw(port, part, 0, false);
+	expect_refused(port, "MUNGE:AwQDAAC=:");
+	expect_served(port);
+}
+
+static void bytes_behind_a_question_are_refused(void **state)
+{
+	VS_FREE char *cred = question("hosts", 0);
+	VS_FREE char *both = NULL;
+	uint32_t n = __builtin_bswap32((uint32_t)strlen(cred));
+	size_t len = strlen(cred);
+
+	both = vs_calloc(1, len + 5);
+	memcpy(both, &n, 4);
+	memcpy(both + 4, cred, len);
+	both[len + 4] = 'X';
+	raw(port_of(state), both, len + 5, true);
+}
+
+static void what_is_sealed_must_be_a_question(void **state)
+{
+	static const char *const bad[] = {
+		"", "{}", "[]", "null", "{\"verb\":\"hosts\"}", "{\"id\":\"q\"}",
+		"{\"verb\":7,\"id\":\"q\"}", "{\"verb\":\"hosts\",\"id\":\"\"}",
+		"{\"verb\":\"hosts\",\"id\":\"q\",\"job\":-1}",
+		"{\"verb\":\"hosts\",\"id\":\"q\",\"job\":4294967296}",
+		"{\"verb\":\"hosts\",\"id\":\"q\",\"job\":\"1\"}",
+		"{\"verb\":\"averylongverbindeed\",\"id\":\"q\"}",
+		"{\"verb\":\"hosts\",\"id\":\"q\"} x",
+	};
+
+	for (size_t i = 0; i < VS_COUNT(bad); i++) {
+		VS_FREE char *cred = NULL;
+
+		assert_int_equal(vs_seal(stage_socket, VS_SEAL_ANYBODY, bad[i],
+					 strlen(bad[i]), &cred, NULL), 0);
+		expect_refused(port_of(state), cred);
+	}
+}
+
+/* ---- slow and many ----------------------------------------------------------------- */
+
+static void who_sends_slowly_is_dropped_and_holds_up_nobody(void **state)
+{
+	int port = port_of(state), fd = dial(port);
+
+	assert_int_equal(send(fd, "\0", 1, MSG_NOSIGNAL), 1);
+	expect_served(port);
+	assert_int_equal(expired(), 0);
+	stage_clock_forward(4000);
+	expect_served(port);
+	assert_int_equal(expired(), 0);
+	/* another byte is no excuse: the request must be whole in time */
+	assert_int_equal(send(fd, "\0", 1, MSG_NOSIGNAL), 1);
+	expect_served(port);
+	stage_clock_forward(1100);
+	expect_served(port);
+	expect_hangup(fd);
+	expect_count(expired, 1);
+}
+
+static void who_reads_slowly_is_dropped_and_holds_up_nobody(void **state)
+{
+	int port = port_of(state), fd = dial(port), small = 4096;
+	VS_FREE char *cred = question("nodes", 0);
+
+	stage_big = 12 * 1024 * 1024;
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	send_frame(fd, cred);
+	expect_count(served, 1);
+	for (int i = 0; i < 50; i++)
+		expect_served(port);
+	assert_int_equal(expired(), 0);
+	stage_clock_forward(5100);
+	expect_served(port);
+	expect_count(expired, 1);
+	close(fd);
+}
+
+static void when_all_places_are_taken_the_silent_give_way(void **state)
+{
+	int port = port_of(state), fds[PLACES];
+	int64_t begin = vs_now_ms();
+
+	for (int i = 0; i < PLACES; i++)
+		fds[i] = dial(port);
+	expect_served(port);
+	assert_in_range(vs_now_ms() - begin, 0, 4000);
+	assert_true(expired() > 0);
+	for (int i = 0; i < PLACES; i++)
+		close(fds[i]);
+	expect_served(port);
+}
+
+static void *one_of_many(void *arg)
+{
+	for (int i = 0; i < 5; i++)
+		expect_served(*(int *)arg);
+	return NULL;
+}
+
+static void many_at_once_are_all_served(void **state)
+{
+	pthread_t t[24];
+	int port = port_of(state);
+
+	for (size_t i = 0; i < VS_COUNT(t); i++)
+		assert_int_equal(pthread_create(&t[i], NULL, one_of_many,
+						&port), 0);
+	for (size_t i = 0; i < VS_COUNT(t); i++)
+		pthread_join(t[i], NULL);
+	expect_count(served, 5 * VS_COUNT(t));
+	assert_int_equal(refused() + expired(), 0);
+}
+
+/* ---- start and stop ------------------------------------------------------------------ */
+
+static void a_busy_port_or_a_bad_address_is_said_clearly(void **state)
+{
+	char want[64];
+	struct vs_conf conf = { .control_addr = "127.0.0.1",
+				.munge_socket = stage_socket };
+	struct vs_err err = { 0 };
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+	int fd = dial(port_of(state)), other;
+
+	/* somebody else's port: the client's own end is in nobody's way, so
+	 * listen on one more */
+	close(fd);
+	other = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(listen(other, 1), 0);
+	assert_int_equal(getsockname(other, (struct sockaddr *)&sa, &len), 0);
+	conf.control_port = __builtin_bswap16(*(uint16_t *)sa.__ss_padding);
+	snprintf(want, sizeof(want), "ControlPort=%d: can't listen: Address "
+		 "already in use", conf.control_port);
+	assert_int_equal(vs_control_start(&conf, &err), -1);
+	assert_int_equal(err.code, VS_E_CONFIG);
+	assert_non_null(strstr(err.text, want));
+	close(other);
+	conf.control_addr = "no.such.host.invalid";
+	assert_int_equal(vs_control_start(&conf, &err), -1);
+	assert_non_null(strstr(err.text, "ControlAddr=no.such.host.invalid: "));
+}
+
+static void stop_ends_all_connections_and_may_come_twice(void **state)
+{
+	int port = port_of(state), fd = dial(port);
+
+	expect_served(port);
+	vs_control_stop();
+	expect_hangup(fd);
+	vs_control_stop();
+	expect_served(stage_start());
+}
+
+static void without_munged_the_client_is_told_nothing_and_dropped(void **state)
+{
+	struct vs_conf conf = { .control_addr = "127.0.0.1",
+				.munge_socket = "/nonexistent/munge.socket",
+				.state_dir = stage_dir };
+	VS_FREE char *cred = question("hosts", 0);
+	VS_FREE char *path = vs_asprintf("%s/vsphere_control.port", stage_dir);
+	int port = 0;
+	FILE *f;
+
+	(void)state;
+	assert_int_equal(vs_control_start(&conf, NULL), 0);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%d", &port), 1);
+	fclose(f);
+	expect_refused(port, cred);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(f) cmocka_unit_test_setup(f, restart)
+		T(the_answer_is_for_who_munge_says_asks),
+		T(any_user_may_ask_and_nobody_else_can_open_the_answer),
+		T(a_credential_is_good_for_one_question),
+		T(a_credential_must_be_short_lived_for_us_and_of_our_key),
+		T(verbs_that_fail_say_why_and_what_to_do),
+		T(a_long_report_comes_in_parts_and_whole),
+		T(a_report_beyond_all_bounds_is_refused),
+		T(garbage_is_refused_without_a_word),
+		T(bytes_behind_a_question_are_refused),
+		T(what_is_sealed_must_be_a_question),
+		T(who_sends_slowly_is_dropped_and_holds_up_nobody),
+		T(who_reads_slowly_is_dropped_and_holds_up_nobody),
+		T(when_all_places_are_taken_the_silent_give_way),
+		T(many_at_once_are_all_served),
+		T(a_busy_port_or_a_bad_address_is_said_clearly),
+		T(stop_ends_all_connections_and_may_come_twice),
+		T(without_munged_the_client_is_told_nothing_and_dropped),
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, stage_open, stage_close);
+}
