@@ -115,6 +115,8 @@ static void hold_take(struct vs_core *c, struct vs_node *n,
 		.mem_mb = vs_profile_reserved_mb(n->profile) +
 			vs_profile_overhead_mb(n->profile),
 		.job = job,
+		.vcpus = n->profile->vcpus,
+		.memory_mb = n->profile->memory_mb,
 	};
 	struct vs_err err;
 
@@ -245,7 +247,11 @@ void vs_hold_sync(struct vs_core *c, struct vs_node *n)
 			vs_hold_drop(c, n);
 		return;
 	}
-	if (h->state == VS_HOLD_SEEN) {
+	if (h->state == VS_HOLD_SEEN && !h->pf[0] &&
+	    vs_adapter_kinds[n->profile->adapter->type].takes_vf) {
+		/* ESXi's choice of PF was never shown: find a place anew. */
+		vs_hold_drop(c, n);
+	} else if (h->state == VS_HOLD_SEEN) {
 		/* Off for a rebuild: what it had is promised to it again. */
 		again = *h;
 		again.state = VS_HOLD_PROMISED;

@@ -337,7 +337,9 @@ static void ev_vm(void *arg, const struct vs_vc_vm *v)
 	if (v->has & VS_VC_VM_TOOLS)
 		to->tools_running = v->tools_running;
 	vm_config(to, v);
-	if (v->unreadable)
+	/* Cards that don't fit into our table may hold VFs. */
+	if (v->unreadable ||
+	    ((v->has & VS_VC_VM_CARDS) && v->ncards > VS_VM_CARDS))
 		to->readable = false;
 	else if ((v->has & VS_VC_VM_CARDS) && (v->has & VS_VC_VM_POWER))
 		to->readable = true;
