@@ -126,7 +126,8 @@ STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 	c->blocked[0] = c->vc_state[0] = '\0';
 	c->started = false;
 	vs_setup_apply(c, conf_make(nodes, retention, 1024));
-	strcpy(c->cluster_id, "11111111-2222-4333-8444-555555555555");
+	vs_strlcpy(c->cluster_id, "11111111-2222-4333-8444-555555555555",
+		   sizeof(c->cluster_id));
 	vs_setup_macs(c);
 	for (int i = 0; i < nodes; i++)
 		c->nodes[i].flags = DOWN;

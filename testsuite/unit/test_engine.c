@@ -186,7 +186,8 @@ static void a_stolen_vf_sends_the_vm_to_another_host(void **state)
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 	flags("vm1", BOOT);
 	turn();
-	strcpy(first, vs_ledger_get(&vs_core.ledger, "vm1")->host);
+	vs_strlcpy(first, vs_ledger_get(&vs_core.ledger, "vm1")->host,
+		   sizeof(first));
 	assert_true(fake_finish(FAKE_CLONE));
 	turns(2);
 	assert_true(fake_fail(FAKE_POWER_ON, VS_E_SHORTAGE, "no VF"));
@@ -212,7 +213,7 @@ static void a_full_pf_gets_no_power_on(void **state)
 	turn();
 	thief = fake_add_vm("thief", "group-other", "host-1", true);
 	thief->has_card = true;
-	strcpy(thief->pci, "0000:3b:00.0");
+	vs_strlcpy(thief->pci, "0000:3b:00.0", sizeof(thief->pci));
 	fake_show(thief);
 	assert_true(fake_finish(FAKE_CLONE));
 	turns(100);
@@ -285,7 +286,7 @@ static void retention_destroy_never_reuses_a_vm(void **state)
 	begin(1, 1, 1, "destroy");
 	ready();
 	bring_up(7, "vm1");
-	strcpy(uuid, fake_get("vm1")->uuid);
+	vs_strlcpy(uuid, fake_get("vm1")->uuid, sizeof(uuid));
 	end_job(7, "vm1");
 	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
 	/* the next job was quicker than the power-down */

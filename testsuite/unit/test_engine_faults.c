@@ -323,7 +323,8 @@ static void a_running_job_is_never_disturbed_by_a_new_profile(void **st)
 	bring_up(7, "vm1");
 	memset(fake_sent, 0, sizeof(fake_sent));
 	vs_core.profiles[0].memory_mb = 2048;
-	strcpy(vs_core.profiles[0].template_version, "2");
+	vs_strlcpy(vs_core.profiles[0].template_version, "2",
+		   sizeof(vs_core.profiles[0].template_version));
 	turns(50);
 	assert_int_equal(all_sent(), 0);
 }
@@ -340,7 +341,8 @@ static void a_changed_template_means_a_new_vm(void **st)
 	assert_true(fake_finish(FAKE_POWER_OFF));
 	flags("vm1", DOWN);
 	turn();
-	strcpy(vs_core.profiles[0].template_version, "2");
+	vs_strlcpy(vs_core.profiles[0].template_version, "2",
+		   sizeof(vs_core.profiles[0].template_version));
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	flags("vm1", BOOT);
 	turns(2);
