@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * svf as it is installed, against the control channel's real server: what
+ * people see, exit codes, and how it finds slurmctld. Expected texts are
+ * written by hand from svf(1). VS_SVF names the binary if it is elsewhere.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "control_stage.h"
+#include "util/json.h"
+#include "util/mem.h"
+
+#define NOBODY 65534
+#define ARGS_MAX 10
+
+enum { HOSTS, NODES, WHY, STATUS };
+
+static int port;
+static char control[32];	/* SVF_CONTROL of the next run, "" for none */
+static char out[65536], errs[8192];	/* of the last run */
+static bool as_nobody;
+
+/* ---- running it ---------------------------------------------------------------- */
+
+static char *path_of(const char *name)
+{
+	return vs_asprintf("%s/%s", stage_dir, name);
+}
+
+static void write_file(const char *name, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static void write_file(const char *name, const char *fmt, ...)
+{
+	VS_FREE char *path = path_of(name);
+	FILE *f = fopen(path, "we");
+	va_list ap;
+
+	assert_non_null(f);
+	va_start(ap, fmt);
+	assert_true(vfprintf(f, fmt, ap) >= 0);
+	va_end(ap);
+	fclose(f);
+	assert_int_equal(chmod(path, 0644), 0);
+}
+
+static void read_back(const char *name, char *buf, size_t size)
+{
+	VS_FREE char *path = path_of(name);
+	FILE *f = fopen(path, "re");
+
+	assert_non_null(f);
+	buf[fread(buf, 1, size - 1, f)] = '\0';
+	fclose(f);
+}
+
+static void child(char **argv)
+{
+	VS_FREE char *conf = path_of("slurm.conf");
+	VS_FREE char *o = path_of("out"), *e = path_of("err");
+	const char *svf = getenv("VS_SVF");
+	VS_FREE char *bin = vs_strdup(svf ? svf : "src/svf/svf");
+
+	if (!freopen(o, "w", stdout) || !freopen(e, "w", stderr))
+		_exit(126);
+	clearenv();
+	setenv("SLURM_CONF", conf, 1);
+	if (control[0])
+		setenv("SVF_CONTROL", control, 1);
+	argv[0] = bin;
+	if (as_nobody && (setgid(NOBODY) || setuid(NOBODY)))
+		_exit(126);
+	execv(bin, argv);
+	_exit(127);
+}
+
+/* Words separated by blanks; the exit code, with out and errs filled. */
+static int svf(const char *words)
+{
+	VS_FREE char *copy = vs_strdup(words);
+	char *argv[ARGS_MAX + 2] = { NULL }, *save = NULL;
+	int n = 1, status;
+	pid_t pid;
+
+	for (char *w = strtok_r(copy, " ", &save); w && n <= ARGS_MAX;
+	     w = strtok_r(NULL, " ", &save))
+		argv[n++] = w;
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		child(argv);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	read_back("out", out, sizeof(out));
+	read_back("err", errs, sizeof(errs));
+	assert_int_not_equal(WEXITSTATUS(status), 127);
+	return WEXITSTATUS(status);
+}
+
+static int restart(void **state)
+{
+	(void)state;
+	stage_big = 0;
+	as_nobody = false;
+	memset(stage_report_text, 0, sizeof(stage_report_text));
+	port = stage_start();
+	snprintf(control, sizeof(control), "127.0.0.1:%d", port);
+	write_file("slurm.conf", "AuthType=auth/munge\nAuthInfo=socket=%s\n",
+		   stage_socket);
+	write_file("vsphere.conf", "%s", "");
+	return 0;
+}
+
+#define expect_in(text, part) do {					\
+	if (!strstr(text, part))					\
+		fail_msg("'%s' is not in: %s", part, text);		\
+} while (0)
+
+/* ---- what people see ------------------------------------------------------------ */
+
+static const char hosts_text[] =
+"{\"hosts\":["
+" {\"host\":\"esx01\",\"cluster\":\"HPC1\",\"state\":\"up\",\"pfs\":["
+"   {\"pci\":\"0000:3b:00.0\",\"pnic\":\"vmnic4\",\"switch\":\"ROCE\","
+"    \"total\":8,\"ours\":2,\"foreign\":1,\"suspect\":1,\"held\":1,\"free\":3},"
+"   {\"pci\":\"0000:5e:00.0\",\"total\":4,\"ours\":0,\"foreign\":0,"
+"    \"suspect\":0,\"held\":0,\"free\":4}],"
+"  \"cpu_mhz_total\":96000,\"cpu_mhz_free\":48500,"
+"  \"memory_mb_total\":524288,\"memory_mb_free\":262144,"
+"  \"vms_ours\":2,\"vms_foreign\":5},"
+" {\"host\":\"esx02.example.org\",\"state\":\"avoided\",\"pfs\":["
+"   {\"pci\":\"0000:3b:00.0\",\"total\":8,\"unknown\":true}],"
+"  \"reasons\":[\"no VF\",\"second\"]}],"
+" \"notes\":[\"vCenter is away\"]}";
+
+static void hosts_are_a_table_of_sums(void **state)
+{
+	(void)state;
+	stage_report_text[HOSTS] = hosts_text;
+	assert_int_equal(svf("hosts"), 0);
+	assert_string_equal(out,
+"HOST               CLUSTER  STATE    PFS  VFS  OURS  FOREIGN  HELD  FREE  GHZ_FREE/ALL  GB_FREE/ALL  VMS_OURS/OTHER  REASON\n"
+"esx01              HPC1     up         2   12     2        2     1     7         48/96      256/512             2/5\n"
+"esx02.example.org  -        avoided    1    8     0        0     0     ?             -            -             0/0  no VF; second\n");
+	assert_string_equal(errs, "note: vCenter is away\n");
+}
+
+static void pfs_have_a_line_each_and_names_choose(void **state)
+{
+	(void)state;
+	stage_report_text[HOSTS] = hosts_text;
+	assert_int_equal(svf("hosts --pfs --noheader esx01 esx99"), 0);
+	assert_string_equal(out,
+"esx01  up  0000:3b:00.0  vmnic4  ROCE  8  2  2  1  3\n"
+"esx01  up  0000:5e:00.0  -       -     4  0  0  0  4\n");
+}
+
+static void nodes_show_what_is_done_and_since_when(void **state)
+{
+	VS_FREE char *text = vs_asprintf(
+"{\"nodes\":["
+" {\"node\":\"vm001\",\"vm_state\":\"on\",\"slurm_state\":\"allocated\","
+"  \"host\":\"esx01\",\"pf\":\"0000:3b:00.0\",\"mac\":\"00:50:56:01:02:03\","
+"  \"adapter\":\"sriov-roce\",\"partition\":\"roce\",\"job\":4711,"
+"  \"action\":\"none\"},"
+" {\"node\":\"vm002\",\"vm_state\":\"starting\",\"adapter\":\"sriov-roce\","
+"  \"action\":\"power-on\",\"since\":%lld,\"last_error\":\"no VF free\"}],"
+" \"suspect\":[{\"vm\":\"vm009\",\"why\":\"a copy\"}]}",
+		(long long)time(NULL) - 3600 * 5 - 60 * 7 - 2);
+
+	(void)state;
+	stage_report_text[NODES] = text;
+	assert_int_equal(svf("nodes"), 0);
+	assert_string_equal(out,
+"NODE   VM        SLURM      HOST   PF            MAC                ADAPTER     JOBID  ACTION          ERROR\n"
+"vm001  on        allocated  esx01  0000:3b:00.0  00:50:56:01:02:03  sriov-roce   4711  -\n"
+"vm002  starting  -          -      -             -                  sriov-roce      -  power-on 5h07m  no VF free\n"
+"\n"
+"SUSPECT_VM  WHY\n"
+"vm009       a copy\n");
+	assert_int_equal(svf("-n nodes vm002"), 0);
+	assert_string_equal(out, "vm002  starting  -  -  -  -  sriov-roce  -  power-on 5h07m  no VF free\n");
+}
+
+static void why_says_it_in_words(void **state)
+{
+	(void)state;
+	stage_report_text[WHY] =
+"{\"job\":4711,\"state\":\"PENDING\",\"reason\":\"Resources\","
+" \"text\":\"waits for 2 VFs of sriov-roce\",\"nodes\":[]}";
+	assert_int_equal(svf("why 4711"), 0);
+	assert_string_equal(out, "JobId=4711 PENDING (Resources)\n"
+			    "waits for 2 VFs of sriov-roce\n");
+	assert_int_equal(svf("why 4712"), 1);
+	assert_string_equal(out, "");
+	assert_string_equal(errs, "svf: no such job: 4712\n");
+}
+
+static void status_is_one_line_per_fact(void **state)
+{
+	(void)state;
+	stage_report_text[STATUS] =
+"{\"vcenter\":\"https://vc.example.org\",\"up\":false,"
+" \"error\":\"certificate\",\"mode\":\"manage\",\"calls\":12,\"brake\":true}";
+	assert_int_equal(svf("status"), 0);
+	assert_string_equal(out,
+"vCenter                       https://vc.example.org\n"
+"connection                    down\n"
+"error                         certificate\n"
+"mode                          manage\n"
+"calls to vCenter              12\n"
+"brake                         on: too many VMs would have been removed; an operator must look\n");
+}
+
+static void json_is_the_whole_answer(void **state)
+{
+	struct vs_jdoc a, b;
+	VS_FREE char *x = NULL, *y = NULL;
+
+	(void)state;
+	stage_report_text[HOSTS] = hosts_text;
+	assert_int_equal(svf("--json hosts"), 0);
+	assert_int_equal(vs_jdoc_parse(&a, out, strlen(out), NULL), 0);
+	assert_int_equal(vs_jdoc_parse(&b, hosts_text, strlen(hosts_text),
+				       NULL), 0);
+	x = vs_jb_text_free(a.root);
+	y = vs_jb_text_free(b.root);
+	assert_string_equal(x, y);
+	assert_int_equal(svf("hosts -j"), 0);
+	assert_int_equal(out[0], '{');
+}
+
+static void names_from_vcenter_cannot_steer_the_terminal(void **state)
+{
+	(void)state;
+	stage_report_text[HOSTS] =
+"{\"hosts\":[{\"host\":\"a\\u001b[31mb\\u009b\",\"state\":\"up\\u0007\"}],"
+" \"notes\":[\"x\\ny\"]}";
+	assert_int_equal(svf("-n hosts --pfs"), 0);
+	assert_int_equal(svf("-n hosts"), 0);
+	expect_in(out, "a?[31mb??  -  up?");
+	assert_string_equal(errs, "note: x?y\n");
+}
+
+static void a_report_of_many_parts_arrives(void **state)
+{
+	(void)state;
+	stage_big = 600 * 1024;		/* the array is of no use to a table */
+	assert_int_equal(svf("nodes --json"), 0);
+	assert_int_equal(svf("nodes"), 3);
+	expect_in(errs, "slurmctld's answer: nodes[0]");
+}
+
+static void any_user_may_ask(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	write_file("out", "%s", "");
+	write_file("err", "%s", "");
+	as_nobody = true;
+	assert_int_equal(svf("--json hosts"), 0);
+	expect_in(out, "65534");
+}
+
+/* ---- finding slurmctld --------------------------------------------------------------- */
+
+static void the_controllers_of_slurm_conf_are_tried_in_order(void **state)
+{
+	(void)state;
+	control[0] = '\0';
+	write_file("slurm.conf",
+		   "# SlurmctldHost=comment(127.0.0.9)\n"
+		   "include more.conf\n"
+		   "slurmctldhost=one(127.0.0.3)\nSlurmctldHost=two(127.0.0.1)\n");
+	write_file("more.conf", "AuthType=auth/munge \\\nAuthInfo=\"ttl=9,socket=%s\"\n",
+		   stage_socket);
+	write_file("vsphere.conf", "VCenter=https://x ControlAddr=127.0.0.2 # x\n"
+		   "controlport = %d\n", port);
+	assert_int_equal(svf("-j hosts"), 0);
+	vs_control_stop();
+	assert_int_equal(svf("hosts"), 3);
+	/* what isn't reached is named, in the order it was tried */
+	expect_in(errs, "svf: slurmctld's slurm-vsphere is not reachable at 127.0.0.2:");
+	assert_true(strstr(errs, "127.0.0.2:") < strstr(errs, "127.0.0.3:"));
+	assert_true(strstr(errs, "127.0.0.3:") < strstr(errs, "127.0.0.1:"));
+	expect_in(errs, "(Connection refused)");
+	assert_null(strstr(errs, "127.0.0.9"));
+}
+
+static void without_control_addr_this_machine_is_asked_first(void **state)
+{
+	(void)state;
+	control[0] = '\0';
+	write_file("vsphere.conf", "ControlPort=%d MungeSocket=%s\n", port,
+		   stage_socket);
+	write_file("slurm.conf", "SlurmctldHost=one(127.0.0.3)\n");
+	assert_int_equal(svf("-j hosts"), 0);
+}
+
+static void the_environment_goes_before_files(void **state)
+{
+	static const char *const bad[] = { "host:", "host:0", "host:65536",
+					   ":1", "[::1", "[::1]x" };
+
+	(void)state;
+	write_file("vsphere.conf", "ControlAddr=127.0.0.3 ControlPort=1\n");
+	assert_int_equal(svf("-j hosts"), 0);
+	for (size_t i = 0; i < VS_COUNT(bad); i++) {
+		snprintf(control, sizeof(control), "%s", bad[i]);
+		assert_int_equal(svf("hosts"), 2);
+		expect_in(errs, "HOST:PORT is expected");
+	}
+}
+
+static void munge_that_does_not_run_is_said(void **state)
+{
+	(void)state;
+	write_file("slurm.conf", "AuthInfo=socket=%s/nothing\n", stage_dir);
+	assert_int_equal(svf("hosts"), 4);
+	expect_in(errs, "svf: munge says: ");
+	expect_in(errs, "is munged running here?");
+}
+
+static void another_munge_key_is_said(void **state)
+{
+	(void)state;
+	write_file("slurm.conf", "AuthInfo=socket=%s\n", stage_stranger());
+	assert_int_equal(svf("hosts"), 3);
+	expect_in(errs, "closed the connection without an answer");
+}
+
+/* A server that runs as another user, as anybody could start one. */
+static pid_t impostor(int io[2])
+{
+	pid_t pid;
+
+	assert_int_equal(pipe(io), 0);
+	pid = fork();
+	if (pid == 0) {
+		struct vs_conf conf = { .control_addr = "127.0.0.1",
+					.munge_socket = stage_socket };
+		struct vs_err err;
+
+		if (setgid(NOBODY) || setuid(NOBODY))
+			_exit(1);
+		conf.control_port = port;
+		if (vs_control_start(&conf, &err) || write(io[1], "x", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	return pid;
+}
+
+static void an_answer_by_another_user_does_not_count(void **state)
+{
+	int io[2];
+	char c;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	vs_control_stop();
+	pid = impostor(io);
+	assert_int_equal(read(io[0], &c, 1), 1);
+	assert_int_equal(svf("-j hosts"), 3);
+	expect_in(errs, "uid 65534 answers there, which is neither root nor SlurmUser");
+	write_file("slurm.conf", "SlurmUser=65534\nAuthInfo=socket=%s\n",
+		   stage_socket);
+	assert_int_equal(svf("-j hosts"), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(io[0]);
+	close(io[1]);
+}
+
+/* ---- the command line ------------------------------------------------------------- */
+
+static void a_wrong_command_line_is_exit_2(void **state)
+{
+	static const char *const bad[] = {
+		"", "nonsense", "hosts --nodes", "nodes --pfs", "--pfs", "why",
+		"why x", "why 1 2", "why -1", "why 0", "why 99999999999",
+		"status x", "conf a b", "hosts --pfs --pfs",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(bad); i++) {
+		if (svf(bad[i]) != 2)
+			fail_msg("svf %s: not 2: %s", bad[i], errs);
+		assert_string_equal(out, "");
+		assert_true(errs[0]);
+	}
+}
+
+static void help_and_version_work_everywhere_without_slurmctld(void **state)
+{
+	(void)state;
+	vs_control_stop();
+	assert_int_equal(svf("--help"), 0);
+	expect_in(out, "usage: svf ");
+	assert_int_equal(svf("why --help"), 0);
+	expect_in(out, "usage: svf why [--json] [--noheader] JOBID\n");
+	assert_int_equal(svf("-h hosts"), 0);
+	expect_in(out, "usage: svf hosts [--json] [--noheader] [--pfs] [HOST...]\n");
+	assert_int_equal(svf("nodes --version"), 0);
+	expect_in(out, "svf ");
+}
+
+/* ---- svf conf ------------------------------------------------------------------------ */
+
+#define GOOD_CONF \
+	"VCenter=https://vc.example.org Username=s@x\n" \
+	"PasswordFile=/etc/slurm/pw\nDatacenter=DC0 Folder=slurm\n" \
+	"Datastore=\"my store\"\nClusterName=HPC1\n" \
+	"AdapterName=eth Type=vmxnet3 Network=VM\n" \
+	"PartitionName=p Adapter=eth Template=t\n"
+
+static void conf_prints_what_is_in_force(void **state)
+{
+	(void)state;
+	write_file("vsphere.conf", GOOD_CONF
+		   "HostName=esx[01-03,7],other Switch=leaf1\n");
+	assert_int_equal(svf("conf"), 0);
+	expect_in(out, "\nVCenter=https://vc.example.org\n");
+	expect_in(out, "\nDatastore=\"my store\"\n");
+	expect_in(out, "\nControlPort=6828\t# default\n");
+	expect_in(out, "\nHostName=esx[01-03,7],other Switch=leaf1\n");
+	assert_int_equal(svf("--json conf"), 0);
+	expect_in(out, "\"ControlPort\"");
+	assert_int_equal(svf("conf --keys -n"), 0);
+	expect_in(out, "MungeSocket");
+}
+
+static void conf_names_the_line_of_an_error(void **state)
+{
+	static const struct { const char *line, *says; } bad[] = {
+		{ "Datastor=x", "Datastor" },
+		{ "HostName=esx[01-03],esx02 Switch=a",
+		  "HostName=esx02 is given twice" },
+		{ "HostName=esx[03-01] Switch=a", "expected a host list" },
+		{ "HostName=esx[1-2 Switch=a", "expected a host list" },
+		{ "HostName=a,,b Switch=a", "expected a host list" },
+		{ "HostName=a[1][2] Switch=a", "expected a host list" },
+		{ "HostName=a[1-999999999] Switch=a", "expected a host list" },
+	};
+	VS_FREE char *path = path_of("new.conf");
+	VS_FREE char *cmd = vs_asprintf("conf %s", path);
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(bad); i++) {
+		write_file("new.conf", GOOD_CONF "%s\n", bad[i].line);
+		assert_int_equal(svf(cmd), 5);
+		assert_string_equal(out, "");
+		expect_in(errs, "new.conf line 8: ");
+		expect_in(errs, bad[i].says);
+	}
+	assert_int_equal(svf("conf /nonexistent/vsphere.conf"), 5);
+	expect_in(errs, "/nonexistent/vsphere.conf: No such file");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(f) cmocka_unit_test_setup(f, restart)
+		T(hosts_are_a_table_of_sums),
+		T(pfs_have_a_line_each_and_names_choose),
+		T(nodes_show_what_is_done_and_since_when),
+		T(why_says_it_in_words),
+		T(status_is_one_line_per_fact),
+		T(json_is_the_whole_answer),
+		T(names_from_vcenter_cannot_steer_the_terminal),
+		T(a_report_of_many_parts_arrives),
+		T(any_user_may_ask),
+		T(the_controllers_of_slurm_conf_are_tried_in_order),
+		T(without_control_addr_this_machine_is_asked_first),
+		T(the_environment_goes_before_files),
+		T(munge_that_does_not_run_is_said),
+		T(another_munge_key_is_said),
+		T(an_answer_by_another_user_does_not_count),
+		T(a_wrong_command_line_is_exit_2),
+		T(help_and_version_work_everywhere_without_slurmctld),
+		T(conf_prints_what_is_in_force),
+		T(conf_names_the_line_of_an_error),
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, stage_open, stage_close);
+}
