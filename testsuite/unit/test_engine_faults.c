@@ -258,6 +258,32 @@ static void observe_mode_sends_nothing(void **st)
 	assert_int_equal(all_sent(), 0);
 }
 
+static void a_pf_that_was_never_shown_is_no_place(void **st)
+{
+	struct fake_vm *vm, *thief;
+
+	(void)st;
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	vm = fake_get("vm1");
+	vm->pci[0] = '\0';
+	/* everything is read anew, and ESXi's choice isn't shown */
+	vs_ledger_clear(&vs_core.ledger);
+	fake_show(vm);
+	turn();
+	vm->on = false;
+	fake_show(vm);
+	thief = fake_add_vm("thief", "group-other", "host-1", true);
+	thief->has_card = true;
+	vs_strlcpy(thief->pci, "0000:3b:00.0", sizeof(thief->pci));
+	fake_show(thief);
+	flags("vm1", BOOT);
+	turns(50);
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
+	assert_int_equal(fake_overfull, 0);
+}
+
 /* ---- rebuilding ---------------------------------------------------------------------- */
 
 static void slurm_is_told_before_an_idle_nodes_vm_is_rebuilt(void **st)
@@ -452,6 +478,7 @@ int main(void)
 		cmocka_unit_test(an_unreadable_vm_is_never_gone),
 		cmocka_unit_test(vcenter_away_makes_jobs_wait_and_changes_nothing),
 		cmocka_unit_test(observe_mode_sends_nothing),
+		cmocka_unit_test(a_pf_that_was_never_shown_is_no_place),
 		cmocka_unit_test(slurm_is_told_before_an_idle_nodes_vm_is_rebuilt),
 		cmocka_unit_test(a_late_word_of_the_old_guest_does_not_end_a_rebuild),
 		cmocka_unit_test(a_running_job_is_never_disturbed_by_a_new_profile),
