@@ -281,6 +281,7 @@ static void a_pf_that_was_never_shown_is_no_place(void **st)
 	flags("vm1", BOOT);
 	turns(50);
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
+	assert_int_equal(fake_sent[FAKE_RECONFIGURE], 0);
 	assert_int_equal(fake_overfull, 0);
 }
 
