@@ -97,7 +97,7 @@ static int read_depth(const char *path, svf_conf_fn *fn, void *arg, int depth)
 		free(whole);
 		whole = text;
 		if (n > 0 && line[n - 1] == '\\') {
-			whole[strlen(whole) - 1] = ' ';
+			whole[strlen(whole) - 1] = '\0';
 			continue;
 		}
 		at = whole;

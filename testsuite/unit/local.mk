@@ -112,12 +112,17 @@ testsuite_unit_test_control_SOURCES = testsuite/unit/test_control.c \
 testsuite_unit_test_control_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_control_LDADD = $(unit_ldadd) $(MUNGE_LIBS)
 
-# Runs src/svf/svf, which `make check` has built by then.
-check_PROGRAMS += testsuite/unit/test_svf
-testsuite_unit_test_svf_SOURCES = testsuite/unit/test_svf.c \
+# These run src/svf/svf, which `make check` has built by then.
+check_PROGRAMS += testsuite/unit/test_svf testsuite/unit/test_svf_where
+svf_stage = testsuite/unit/svf_stage.c testsuite/unit/svf_stage.h \
 	testsuite/unit/control_stage.c testsuite/unit/control_stage.h
+testsuite_unit_test_svf_SOURCES = testsuite/unit/test_svf.c $(svf_stage)
 testsuite_unit_test_svf_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_svf_LDADD = $(unit_ldadd) $(MUNGE_LIBS)
+testsuite_unit_test_svf_where_SOURCES = testsuite/unit/test_svf_where.c \
+	$(svf_stage)
+testsuite_unit_test_svf_where_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_svf_where_LDADD = $(unit_ldadd) $(MUNGE_LIBS)
 
 if HAVE_SLURMFULL
 conf_stage = testsuite/unit/conf_stage.c testsuite/unit/conf_stage.h \

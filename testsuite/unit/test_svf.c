@@ -1,130 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * svf as it is installed, against the control channel's real server: what
- * people see, exit codes, and how it finds slurmctld. Expected texts are
- * written by hand from svf(1). VS_SVF names the binary if it is elsewhere.
+ * svf: what people see, and its exit codes. Expected texts are written by hand
+ * from svf(1).
  */
-#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "control_stage.h"
+#include "svf_stage.h"
 #include "util/json.h"
 #include "util/mem.h"
-
-#define NOBODY 65534
-#define ARGS_MAX 10
-
-enum { HOSTS, NODES, WHY, STATUS };
-
-static int port;
-static char control[32];	/* SVF_CONTROL of the next run, "" for none */
-static char out[65536], errs[8192];	/* of the last run */
-static bool as_nobody;
-
-/* ---- running it ---------------------------------------------------------------- */
-
-static char *path_of(const char *name)
-{
-	return vs_asprintf("%s/%s", stage_dir, name);
-}
-
-static void write_file(const char *name, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-static void write_file(const char *name, const char *fmt, ...)
-{
-	VS_FREE char *path = path_of(name);
-	FILE *f = fopen(path, "we");
-	va_list ap;
-
-	assert_non_null(f);
-	va_start(ap, fmt);
-	assert_true(vfprintf(f, fmt, ap) >= 0);
-	va_end(ap);
-	fclose(f);
-	assert_int_equal(chmod(path, 0644), 0);
-}
-
-static void read_back(const char *name, char *buf, size_t size)
-{
-	VS_FREE char *path = path_of(name);
-	FILE *f = fopen(path, "re");
-
-	assert_non_null(f);
-	buf[fread(buf, 1, size - 1, f)] = '\0';
-	fclose(f);
-}
-
-static void child(char **argv)
-{
-	VS_FREE char *conf = path_of("slurm.conf");
-	VS_FREE char *o = path_of("out"), *e = path_of("err");
-	const char *svf = getenv("VS_SVF");
-	VS_FREE char *bin = vs_strdup(svf ? svf : "src/svf/svf");
-
-	if (!freopen(o, "w", stdout) || !freopen(e, "w", stderr))
-		_exit(126);
-	clearenv();
-	setenv("SLURM_CONF", conf, 1);
-	if (control[0])
-		setenv("SVF_CONTROL", control, 1);
-	argv[0] = bin;
-	if (as_nobody && (setgid(NOBODY) || setuid(NOBODY)))
-		_exit(126);
-	execv(bin, argv);
-	_exit(127);
-}
-
-/* Words separated by blanks; the exit code, with out and errs filled. */
-static int svf(const char *words)
-{
-	VS_FREE char *copy = vs_strdup(words);
-	char *argv[ARGS_MAX + 2] = { NULL }, *save = NULL;
-	int n = 1, status;
-	pid_t pid;
-
-	for (char *w = strtok_r(copy, " ", &save); w && n <= ARGS_MAX;
-	     w = strtok_r(NULL, " ", &save))
-		argv[n++] = w;
-	pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0)
-		child(argv);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	read_back("out", out, sizeof(out));
-	read_back("err", errs, sizeof(errs));
-	assert_int_not_equal(WEXITSTATUS(status), 127);
-	return WEXITSTATUS(status);
-}
-
-static int restart(void **state)
-{
-	(void)state;
-	stage_big = 0;
-	as_nobody = false;
-	memset(stage_report_text, 0, sizeof(stage_report_text));
-	port = stage_start();
-	snprintf(control, sizeof(control), "127.0.0.1:%d", port);
-	write_file("slurm.conf", "AuthType=auth/munge\nAuthInfo=socket=%s\n",
-		   stage_socket);
-	write_file("vsphere.conf", "%s", "");
-	return 0;
-}
-
-#define expect_in(text, part) do {					\
-	if (!strstr(text, part))					\
-		fail_msg("'%s' is not in: %s", part, text);		\
-} while (0)
 
 /* ---- what people see ------------------------------------------------------------ */
 
@@ -273,119 +164,6 @@ static void any_user_may_ask(void **state)
 	expect_in(out, "65534");
 }
 
-/* ---- finding slurmctld --------------------------------------------------------------- */
-
-static void the_controllers_of_slurm_conf_are_tried_in_order(void **state)
-{
-	(void)state;
-	control[0] = '\0';
-	write_file("slurm.conf",
-		   "# SlurmctldHost=comment(127.0.0.9)\n"
-		   "include more.conf\n"
-		   "slurmctldhost=one(127.0.0.3)\nSlurmctldHost=two(127.0.0.1)\n");
-	write_file("more.conf", "AuthType=auth/munge \\\nAuthInfo=\"ttl=9,socket=%s\"\n",
-		   stage_socket);
-	write_file("vsphere.conf", "VCenter=https://x ControlAddr=127.0.0.2 # x\n"
-		   "controlport = %d\n", port);
-	assert_int_equal(svf("-j hosts"), 0);
-	vs_control_stop();
-	assert_int_equal(svf("hosts"), 3);
-	/* what isn't reached is named, in the order it was tried */
-	expect_in(errs, "svf: slurmctld's slurm-vsphere is not reachable at 127.0.0.2:");
-	assert_true(strstr(errs, "127.0.0.2:") < strstr(errs, "127.0.0.3:"));
-	assert_true(strstr(errs, "127.0.0.3:") < strstr(errs, "127.0.0.1:"));
-	expect_in(errs, "(Connection refused)");
-	assert_null(strstr(errs, "127.0.0.9"));
-}
-
-static void without_control_addr_this_machine_is_asked_first(void **state)
-{
-	(void)state;
-	control[0] = '\0';
-	write_file("vsphere.conf", "ControlPort=%d MungeSocket=%s\n", port,
-		   stage_socket);
-	write_file("slurm.conf", "SlurmctldHost=one(127.0.0.3)\n");
-	assert_int_equal(svf("-j hosts"), 0);
-}
-
-static void the_environment_goes_before_files(void **state)
-{
-	static const char *const bad[] = { "host:", "host:0", "host:65536",
-					   ":1", "[::1", "[::1]x" };
-
-	(void)state;
-	write_file("vsphere.conf", "ControlAddr=127.0.0.3 ControlPort=1\n");
-	assert_int_equal(svf("-j hosts"), 0);
-	for (size_t i = 0; i < VS_COUNT(bad); i++) {
-		snprintf(control, sizeof(control), "%s", bad[i]);
-		assert_int_equal(svf("hosts"), 2);
-		expect_in(errs, "HOST:PORT is expected");
-	}
-}
-
-static void munge_that_does_not_run_is_said(void **state)
-{
-	(void)state;
-	write_file("slurm.conf", "AuthInfo=socket=%s/nothing\n", stage_dir);
-	assert_int_equal(svf("hosts"), 4);
-	expect_in(errs, "svf: munge says: ");
-	expect_in(errs, "is munged running here?");
-}
-
-static void another_munge_key_is_said(void **state)
-{
-	(void)state;
-	write_file("slurm.conf", "AuthInfo=socket=%s\n", stage_stranger());
-	assert_int_equal(svf("hosts"), 3);
-	expect_in(errs, "closed the connection without an answer");
-}
-
-/* A server that runs as another user, as anybody could start one. */
-static pid_t impostor(int io[2])
-{
-	pid_t pid;
-
-	assert_int_equal(pipe(io), 0);
-	pid = fork();
-	if (pid == 0) {
-		struct vs_conf conf = { .control_addr = "127.0.0.1",
-					.munge_socket = stage_socket };
-		struct vs_err err;
-
-		if (setgid(NOBODY) || setuid(NOBODY))
-			_exit(1);
-		conf.control_port = port;
-		if (vs_control_start(&conf, &err) || write(io[1], "x", 1) != 1)
-			_exit(1);
-		pause();
-		_exit(0);
-	}
-	return pid;
-}
-
-static void an_answer_by_another_user_does_not_count(void **state)
-{
-	int io[2];
-	char c;
-	pid_t pid;
-
-	(void)state;
-	if (geteuid() != 0)
-		skip();
-	vs_control_stop();
-	pid = impostor(io);
-	assert_int_equal(read(io[0], &c, 1), 1);
-	assert_int_equal(svf("-j hosts"), 3);
-	expect_in(errs, "uid 65534 answers there, which is neither root nor SlurmUser");
-	write_file("slurm.conf", "SlurmUser=65534\nAuthInfo=socket=%s\n",
-		   stage_socket);
-	assert_int_equal(svf("-j hosts"), 0);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	close(io[0]);
-	close(io[1]);
-}
-
 /* ---- the command line ------------------------------------------------------------- */
 
 static void a_wrong_command_line_is_exit_2(void **state)
@@ -484,12 +262,6 @@ int main(void)
 		T(names_from_vcenter_cannot_steer_the_terminal),
 		T(a_report_of_many_parts_arrives),
 		T(any_user_may_ask),
-		T(the_controllers_of_slurm_conf_are_tried_in_order),
-		T(without_control_addr_this_machine_is_asked_first),
-		T(the_environment_goes_before_files),
-		T(munge_that_does_not_run_is_said),
-		T(another_munge_key_is_said),
-		T(an_answer_by_another_user_does_not_count),
 		T(a_wrong_command_line_is_exit_2),
 		T(help_and_version_work_everywhere_without_slurmctld),
 		T(conf_prints_what_is_in_force),

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Runs svf in a child with an environment of its own, and reads back what it
+ * printed. Nothing of the machine's own Slurm or munge is asked.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "svf_stage.h"
+#include "util/mem.h"
+
+#define ARGS_MAX 10
+
+int port;
+char control[32];
+char out[65536], errs[8192];
+bool as_nobody;
+
+/* ---- running it ---------------------------------------------------------------- */
+
+char *path_of(const char *name)
+{
+	return vs_asprintf("%s/%s", stage_dir, name);
+}
+
+void write_file(const char *name, const char *fmt, ...)
+{
+	VS_FREE char *path = path_of(name);
+	FILE *f = fopen(path, "we");
+	va_list ap;
+
+	assert_non_null(f);
+	va_start(ap, fmt);
+	assert_true(vfprintf(f, fmt, ap) >= 0);
+	va_end(ap);
+	fclose(f);
+	assert_int_equal(chmod(path, 0644), 0);
+}
+
+static void read_back(const char *name, char *buf, size_t size)
+{
+	VS_FREE char *path = path_of(name);
+	FILE *f = fopen(path, "re");
+
+	assert_non_null(f);
+	buf[fread(buf, 1, size - 1, f)] = '\0';
+	fclose(f);
+}
+
+static void child(char **argv)
+{
+	VS_FREE char *conf = path_of("slurm.conf");
+	VS_FREE char *o = path_of("out"), *e = path_of("err");
+	const char *svf = getenv("VS_SVF");
+	VS_FREE char *bin = vs_strdup(svf ? svf : "src/svf/svf");
+
+	if (!freopen(o, "w", stdout) || !freopen(e, "w", stderr))
+		_exit(126);
+	clearenv();
+	setenv("SLURM_CONF", conf, 1);
+	if (control[0])
+		setenv("SVF_CONTROL", control, 1);
+	argv[0] = bin;
+	if (as_nobody && (setgid(NOBODY) || setuid(NOBODY)))
+		_exit(126);
+	execv(bin, argv);
+	_exit(127);
+}
+
+int svf(const char *words)
+{
+	VS_FREE char *copy = vs_strdup(words);
+	char *argv[ARGS_MAX + 2] = { NULL }, *save = NULL;
+	int n = 1, status;
+	pid_t pid;
+
+	for (char *w = strtok_r(copy, " ", &save); w && n <= ARGS_MAX;
+	     w = strtok_r(NULL, " ", &save))
+		argv[n++] = w;
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		child(argv);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	read_back("out", out, sizeof(out));
+	read_back("err", errs, sizeof(errs));
+	assert_int_not_equal(WEXITSTATUS(status), 127);
+	return WEXITSTATUS(status);
+}
+
+int restart(void **state)
+{
+	(void)state;
+	stage_big = 0;
+	as_nobody = false;
+	memset(stage_report_text, 0, sizeof(stage_report_text));
+	port = stage_start();
+	snprintf(control, sizeof(control), "127.0.0.1:%d", port);
+	write_file("slurm.conf", "AuthType=auth/munge\nAuthInfo=socket=%s\n",
+		   stage_socket);
+	write_file("vsphere.conf", "%s", "");
+	return 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* svf as it is installed, run against the control channel's real server. */
+#ifndef SVF_STAGE_H
+#define SVF_STAGE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include "control_stage.h"
+
+#define NOBODY 65534
+
+enum { HOSTS, NODES, WHY, STATUS };	/* into stage_report_text */
+
+extern int port;		/* of the server that restart() has started */
+extern char control[32];	/* SVF_CONTROL of the next run, "" for none */
+extern char out[65536], errs[8192];	/* of the last run */
+extern bool as_nobody;		/* the next runs are that user's */
+
+/* cmocka's set-up of each test: a server, SVF_CONTROL at it, a slurm.conf that
+ * names munge's socket, an empty vsphere.conf beside it. */
+int restart(void **state);
+/* Words separated by blanks; the exit code, with out and errs filled. The
+ * binary is src/svf/svf, or VS_SVF of the environment. */
+int svf(const char *words);
+/* A file in the stage's directory, readable by all. */
+void write_file(const char *name, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+char *path_of(const char *name);	/* free() it */
+
+#define expect_in(text, part) do {					\
+	if (!strstr(text, part))					\
+		fail_msg("'%s' is not in: %s", part, text);		\
+} while (0)
+
+#endif
