@@ -2,7 +2,8 @@
 /*
  * svf conf: vsphere.conf as the plugins read it, by the same table and checks,
  * and the table itself. Works on any file without slurmctld. What only Slurm or
- * vCenter can tell (nodes, partitions, templates) is checked at slurmctld's start.
+ * vCenter can tell (nodes, partitions, templates) is checked when slurmctld
+ * starts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 #define HOSTS_MAX 65536
 
-/* ---- esx[01-16,20],other ------------------------------------------------------ */
+/* ---- esx[01-16,20],other ----------------------------------------------- */
 
 struct names {
 	char **list;
@@ -110,7 +111,7 @@ static char **expand(const char *list)
 	return NULL;
 }
 
-/* ---- the file -------------------------------------------------------------------- */
+/* ---- the file ---------------------------------------------------------- */
 
 /* The value in force; NULL if there is none. */
 static const char *value_of(const struct vs_conf_record *r, size_t key,
@@ -159,7 +160,8 @@ static void print_file_json(const struct vs_conf_file *f)
 
 	for (size_t i = 0; i < f->nrecords; i++) {
 		const struct vs_conf_record *r = &f->records[i];
-		struct json_object *o = vs_jb_obj(NULL), *keys = vs_jb_obj(NULL);
+		struct json_object *o = vs_jb_obj(NULL);
+		struct json_object *keys = vs_jb_obj(NULL);
 
 		for (size_t k = 0; k < vs_conf_nkeys; k++)
 			if (vs_conf_keys[k].scope == r->scope)
@@ -199,7 +201,7 @@ static int check(const struct svf *s, const char *path)
 	return rc;
 }
 
-/* ---- the table --------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------- */
 
 static void print_keys_json(void)
 {

@@ -40,8 +40,8 @@ static void put_sum(struct svf_table *t, const struct sum *s)
 }
 
 /* free/total, in units of `unit`; "-" for what isn't known. */
-static void put_room(struct svf_table *t, struct vs_j host, const char *free_key,
-		     const char *total_key, int64_t unit)
+static void put_room(struct svf_table *t, struct vs_j host,
+		     const char *free_key, const char *total_key, int64_t unit)
 {
 	int64_t room = vs_j_int_or(vs_j_opt(host, free_key), -1);
 	int64_t total = vs_j_int_or(vs_j_opt(host, total_key), -1);

@@ -11,7 +11,7 @@
 
 enum {				/* exit codes, documented in svf(1) */
 	SVF_OK = 0,
-	SVF_NO = 1,		/* asked and answered: no such job, not allowed */
+	SVF_NO = 1,		/* answered: no such job, not allowed */
 	SVF_USAGE = 2,
 	SVF_AWAY = 3,		/* nobody answers */
 	SVF_MUNGE = 4,
@@ -35,9 +35,10 @@ struct svf_verb {
 	const char *flag;	/* the verb's own option ("--pfs") or NULL */
 	int (*run)(const struct svf *s);
 };
-extern const struct svf_verb svf_hosts, svf_nodes, svf_why, svf_status, svf_conf;
+extern const struct svf_verb svf_hosts, svf_nodes, svf_why, svf_status,
+	svf_conf;
 
-/* ---- where.c: whom to ask ---------------------------------------------------- */
+/* ---- where.c: whom to ask ---------------------------------------------- */
 #define SVF_ENDS 8
 struct svf_where {
 	struct { char *host; int port; } ends[SVF_ENDS];	/* in order */
@@ -55,7 +56,7 @@ void svf_where_free(struct svf_where *w);
 typedef void svf_conf_fn(void *arg, const char *key, const char *value);
 int svf_conf_read(const char *path, svf_conf_fn *fn, void *arg);
 
-/* ---- ask.c ------------------------------------------------------------------- */
+/* ---- ask.c ------------------------------------------------------------- */
 /* The report into *doc, an exit code and an error line on stderr otherwise. */
 int svf_ask(const char *verb, uint32_t job, struct vs_jdoc *doc);
 /* An exit code for a report that doesn't read as it should, after its line. */
@@ -65,7 +66,7 @@ int svf_print_json(struct vs_jdoc *doc);
 /* The "notes" of a report, on stderr. */
 void svf_print_notes(struct vs_jdoc *doc);
 
-/* ---- table.c: aligned columns ------------------------------------------------- */
+/* ---- table.c: aligned columns ------------------------------------------ */
 struct svf_table;
 /* Titles separated by blanks; one that begins with '>' is right-aligned. */
 struct svf_table *svf_table_new(const char *titles);
@@ -79,7 +80,7 @@ char *svf_clean(char *s);
 /* "12s", "3m05s", "2h10m", "4d03h" since then (epoch seconds); "" for 0. */
 const char *svf_age(int64_t then, char out[16]);
 
-/* ---- nodes.c ------------------------------------------------------------------ */
+/* ---- nodes.c ----------------------------------------------------------- */
 /* The "nodes" array of a report as a table; those named in s alone, if any. */
 void svf_print_nodes(const struct svf *s, struct vs_j nodes);
 

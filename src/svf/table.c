@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Aligned columns, as sinfo's: each as wide as its widest cell, two blanks
- * between, no blanks at a line's end. Names come from vCenter, where anybody may
- * have chosen them: what could steer a terminal is replaced.
+ * between, no blanks at a line's end. Names come from vCenter, where anybody
+ * may have chosen them: what could steer a terminal is replaced.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -18,7 +18,7 @@
 
 #define INCLUDES 8		/* files within files */
 
-/* ---- files in slurm.conf's style ------------------------------------------- */
+/* ---- files in slurm.conf's style --------------------------------------- */
 
 /* Cut a comment off; "\#" is no comment. */
 static void cut_comment(char *line)
@@ -118,7 +118,7 @@ int svf_conf_read(const char *path, svf_conf_fn *fn, void *arg)
 	return read_depth(path, fn, arg, 0);
 }
 
-/* ---- the two files ------------------------------------------------------------ */
+/* ---- the two files ----------------------------------------------------- */
 
 struct found {
 	char *hosts[SVF_ENDS];		/* SlurmctldHost, in order */
@@ -195,7 +195,7 @@ static char *slurm_conf_path(void)
 	return vs_strdup(usual[0]);
 }
 
-/* ---- the list --------------------------------------------------------------- */
+/* ---- the list ---------------------------------------------------------- */
 
 static void add_end(struct svf_where *w, const char *host, int port)
 {

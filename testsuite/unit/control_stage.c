@@ -40,7 +40,7 @@ static char stranger_socket[80];
 static pid_t munged_pid, stranger_pid;
 static atomic_llong clock_offset_ms;
 
-/* ---- in the place of the core ---------------------------------------------- */
+/* ---- in the place of the core ------------------------------------------ */
 
 int64_t vs_now_ms(void)
 {
@@ -104,7 +104,7 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 	return o;
 }
 
-/* ---- daemons ------------------------------------------------------------------ */
+/* ---- daemons ----------------------------------------------------------- */
 
 static pid_t run_munged(const char *name, const char *socket)
 {
@@ -248,7 +248,7 @@ struct vs_control_counts counts(void)
 	return c;
 }
 
-/* ---- the client ------------------------------------------------------------------ */
+/* ---- the client -------------------------------------------------------- */
 
 int dial(int port)
 {
@@ -337,7 +337,8 @@ char *ask(int port, const char *verb, uint32_t job, struct vs_err *err,
 
 		if (!frame)
 			vs_err_set(err, VS_E_RETRY, "hung up");
-		else if (vs_unseal(stage_socket, frame, &text, &len, &uid, err) ||
+		else if (vs_unseal(stage_socket, frame, &text, &len, &uid,
+				   err) ||
 			 vs_ctl_part_parse(text, len, &p, err))
 			fail_msg("%s", err->text);
 		else if (p.refused)

@@ -30,7 +30,7 @@ extern size_t stage_big;
 /* What is answered instead, if not NULL: JSON per verb. */
 extern const char *stage_report_text[4];	/* hosts, nodes, why, status */
 
-/* ---- the client ------------------------------------------------------------- */
+/* ---- the client -------------------------------------------------------- */
 int dial(int port);
 /* {"verb":verb,"job":job,"id":"q"} sealed for the stage's munged. free() it. */
 char *question(const char *verb, uint32_t job);

@@ -73,7 +73,7 @@ static uint64_t refused(void) { return counts().refused; }
 static uint64_t expired(void) { return counts().expired; }
 static uint64_t served(void) { return counts().served; }
 
-/* ---- who ------------------------------------------------------------------------ */
+/* ---- who --------------------------------------------------------------- */
 
 static void the_answer_is_for_who_munge_says_asks(void **state)
 {
@@ -185,8 +185,8 @@ static void a_credential_must_be_short_lived_for_us_and_of_our_key(void **state)
 	VS_FREE char *ttl = odd_question(stage_socket, MUNGE_OPT_TTL, 300);
 	VS_FREE char *fine = odd_question(stage_socket, MUNGE_OPT_TTL,
 					  VS_SEAL_TTL);
-	VS_FREE char *uid = odd_question(stage_socket, MUNGE_OPT_UID_RESTRICTION,
-					 54321);
+	VS_FREE char *uid = odd_question(stage_socket,
+					 MUNGE_OPT_UID_RESTRICTION, 54321);
 	VS_FREE char *key = odd_question(stage_stranger(), MUNGE_OPT_TTL, 30);
 	VS_FREE char *frame = NULL;
 	int fd;
@@ -202,7 +202,7 @@ static void a_credential_must_be_short_lived_for_us_and_of_our_key(void **state)
 	close(fd);
 }
 
-/* ---- what ----------------------------------------------------------------------- */
+/* ---- what -------------------------------------------------------------- */
 
 static void verbs_that_fail_say_why_and_what_to_do(void **state)
 {
@@ -256,7 +256,7 @@ static void a_report_beyond_all_bounds_is_refused(void **state)
 	assert_non_null(strstr(err.text, "too long"));
 }
 
-/* ---- bad frames ----------------------------------------------------------------- */
+/* ---- bad frames -------------------------------------------------------- */
 
 /* at_sight: nothing more needs to come for it to be refused. */
 static void raw(int port, const void *bytes, size_t len, bool at_sight)
@@ -326,7 +326,7 @@ static void what_is_sealed_must_be_a_question(void **state)
 	}
 }
 
-/* ---- slow and many ----------------------------------------------------------------- */
+/* ---- slow and many ----------------------------------------------------- */
 
 static void who_sends_slowly_is_dropped_and_holds_up_nobody(void **state)
 {
@@ -401,7 +401,7 @@ static void many_at_once_are_all_served(void **state)
 	assert_int_equal(refused() + expired(), 0);
 }
 
-/* ---- start and stop ------------------------------------------------------------------ */
+/* ---- start and stop ---------------------------------------------------- */
 
 static void a_busy_port_or_a_bad_address_is_said_clearly(void **state)
 {

@@ -17,7 +17,7 @@
 #include "util/json.h"
 #include "util/mem.h"
 
-/* ---- what people see ------------------------------------------------------------ */
+/* ---- what people see --------------------------------------------------- */
 
 static const char hosts_text[] =
 "{\"hosts\":["
@@ -164,7 +164,7 @@ static void any_user_may_ask(void **state)
 	expect_in(out, "65534");
 }
 
-/* ---- the command line ------------------------------------------------------------- */
+/* ---- the command line -------------------------------------------------- */
 
 static void a_wrong_command_line_is_exit_2(void **state)
 {
@@ -197,7 +197,7 @@ static void help_and_version_work_everywhere_without_slurmctld(void **state)
 	expect_in(out, "svf ");
 }
 
-/* ---- svf conf ------------------------------------------------------------------------ */
+/* ---- svf conf ---------------------------------------------------------- */
 
 #define GOOD_CONF \
 	"VCenter=https://vc.example.org Username=s@x\n" \

@@ -19,7 +19,7 @@
 #include "util/mem.h"
 #include "util/seal.h"
 
-/* ---- finding slurmctld --------------------------------------------------------------- */
+/* ---- finding slurmctld ------------------------------------------------- */
 
 static void the_controllers_of_slurm_conf_are_tried_in_order(void **state)
 {

@@ -82,7 +82,7 @@ static const struct verb {
 	{ "status", false, false },
 };
 
-/* ---- connections ---------------------------------------------------------- */
+/* ---- connections ------------------------------------------------------- */
 
 static void conn_close(struct conn *c)
 {
@@ -122,11 +122,11 @@ static void conn_open(int fd, const struct sockaddr *sa, socklen_t len,
 	ctl.nconns++;
 }
 
-/* ---- answers --------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------- */
 
 /* Seal the next part into out. */
-static int part_seal(struct conn *c, const struct vs_ctl_part *p, int64_t now_ms,
-		     struct vs_err *err)
+static int part_seal(struct conn *c, const struct vs_ctl_part *p,
+		     int64_t now_ms, struct vs_err *err)
 {
 	unsigned char head[VS_FRAME_HEAD];
 	VS_FREE char *text = NULL, *cred = NULL;
@@ -254,7 +254,7 @@ static void conn_answer(struct conn *c, size_t len, int64_t now_ms)
 		 why.code ? " refused: " : "", why.code ? why.text : "");
 }
 
-/* ---- sockets ----------------------------------------------------------------- */
+/* ---- sockets ----------------------------------------------------------- */
 
 static void conn_read(struct conn *c, int64_t now_ms)
 {
@@ -386,7 +386,7 @@ static void *control_main(void *arg)
 	return NULL;
 }
 
-/* ---- start and stop ------------------------------------------------------------ */
+/* ---- start and stop ---------------------------------------------------- */
 
 static int thread_start(struct vs_err *err)
 {

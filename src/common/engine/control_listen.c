@@ -79,7 +79,8 @@ int vs_control_listen(const struct vs_conf *conf, struct vs_err *err)
 {
 	int fd = listen_at(conf->control_addr, conf->control_port, err);
 
-	if (fd >= 0 && conf->state_dir && port_write(fd, conf->state_dir, err)) {
+	if (fd >= 0 && conf->state_dir &&
+	    port_write(fd, conf->state_dir, err)) {
 		close(fd);
 		fd = -1;
 	}

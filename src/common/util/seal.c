@@ -122,7 +122,7 @@ int vs_unseal(const char *socket, const char *cred, char **data, size_t *len,
 	      uint32_t *uid, struct vs_err *err)
 {
 	munge_ctx_t ctx = context(socket, err);
-	VS_FREE char *buf = NULL;	/* munge's comes without a NUL if empty */
+	VS_FREE char *buf = NULL;	/* munge's, NULL if empty */
 	uid_t who = 0;
 	gid_t group;
 	int n = 0, ttl = 0, rc = -1;
