@@ -77,6 +77,8 @@ part_unit() {
 	need_slurm_source
 	build main
 	run_unit_programs "$VS_BUILD" ""
+	say "== the guest's script"
+	run_pytest guest
 	need_go
 	build_vcsim
 	say "== the simulator's own tests"
@@ -113,25 +115,30 @@ part_sanitize() {
 part_system() {
 	say "== system"
 	need_cluster
-	local xml=$results/system.xml log=$results/system.txt rc=0
+	run_pytest system
+}
+
+# The tests of testsuite/NAME.
+run_pytest() {
+	local xml=$results/$1.xml log=$results/$1.txt rc=0 counts
 	rm -f "$xml"
 	# The descriptor of the lock must not live on in daemons.
-	(cd "$VS_TOP/testsuite/system" && exec 9>&- &&
-		"$VS_PYTHON" -m pytest -p no:cacheprovider -q \
-			--junitxml="$xml" .) 2>&1 | tee "$log" || rc=$?
+	(cd "$VS_TOP/testsuite/$1" && exec 9>&- &&
+		VS_TOP=$VS_TOP PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest \
+			-p no:cacheprovider -q --junitxml="$xml" .) 2>&1 |
+		tee "$log" || rc=$?
 	if [ ! -f "$xml" ]; then
-		bad "system: pytest gave no result, see $log"
+		bad "$1: pytest gave no result, see $log"
 		return
 	fi
-	local counts
-	counts=$("$VS_PYTHON" - "$xml" <<-'EOT'
+	counts=$(/usr/bin/python3 - "$xml" <<-'EOT'
 	import sys, xml.etree.ElementTree as E
 	good = bad = 0
 	for c in E.parse(sys.argv[1]).iter("testcase"):
 	    kinds = {e.tag for e in c}
 	    if kinds & {"failure", "error"}:
 	        bad += 1
-	        print("FAILED: system:", c.get("name"), file=sys.stderr)
+	        print("FAILED:", c.get("name"), file=sys.stderr)
 	    elif "skipped" not in kinds:
 	        good += 1
 	print(good, bad)
@@ -140,7 +147,7 @@ part_system() {
 	passed=$((passed + ${counts% *}))
 	failed=$((failed + ${counts#* }))
 	if [ "$rc" != 0 ] && [ "${counts#* }" = 0 ]; then
-		bad "system: pytest ended with $rc"
+		bad "$1: pytest ended with $rc"
 	fi
 }
 

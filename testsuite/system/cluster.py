@@ -284,6 +284,15 @@ class Cluster(Configuration, Simulator):
         self.path("guests").mkdir(parents=True, exist_ok=True)
         self.path("guests", node + ".delay").write_text(f"{seconds}\n")
 
+    def port_state(self, node, state):
+        """What the RDMA port of the node's VM says, now and after boots:
+        "4: ACTIVE", "1: DOWN"."""
+        self.path("guests").mkdir(parents=True, exist_ok=True)
+        self.path("guests", node + ".port").write_text(state + "\n")
+        vm = self.path("guests", node)
+        if vm.exists():
+            (vm / "port-state").write_text(state + "\n")
+
     def last_registration(self, names):
         """When slurmctld took the last of these nodes' registrations (epoch
         seconds), by its log."""

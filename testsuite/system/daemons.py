@@ -172,21 +172,26 @@ here=$(dirname "$0")
 export SLURM_CONF="$dir/etc/slurm.conf" VS_CLUSTER_DIR="$dir"
 export MUNGE_SOCKET="$dir/run/munge.socket"
 ln -sfn "$VM_DIR" "$dir/guests/$VM_NAME"
+cat "$dir/guests/$VM_NAME.port" 2>/dev/null >"$VM_DIR/port-state" ||
+	echo "4: ACTIVE" >"$VM_DIR/port-state"
 [ ! -f "$dir/guests/$VM_NAME.delay" ] || read -r delay <"$dir/guests/$VM_NAME.delay"
 [ "${delay:-0}" = 0 ] || sleep "$delay"
+# A real guest's own script, on a fake /sys of the VM's cards, becomes slurmd.
 set -- "$slurmd" -D -b -N "$VM_NAME" -f "$SLURM_CONF"
 if [ -n "$isolation" ]; then
 	# shellcheck disable=SC2086 # words
-	exec $isolation sh -c 'hostname "$1" && shift && exec "$@"' guest "$VM_NAME" "$@"
+	set -- $isolation sh -c 'hostname "$1" && shift && exec "$@"' guest "$VM_NAME" "$@"
 fi
-exec "$@"
+exec "$top/contribs/guest/simulator-hook" "$@"
 """
 
 
 REPORT = r"""#!/bin/sh
-# What a job sees of its node: host name, adapter, the card's MAC.
+# What a job sees of its node: host name, adapter, the card's MAC, MTU, port.
 vm="$VS_CLUSTER_DIR/guests/$SLURMD_NODENAME"
+what() { sed -n "s/^$1 //p" "$vm/slurm-vsphere/ready"; }
 adapter=$(sed -n 's/.*"guestinfo.slurm.adapter": *"\([^"]*\)".*/\1/p' "$vm/guestinfo.json")
-mac=$(awk -F'"' '$2 == "type" { t = $4 } $2 == "mac" && t != "vmxnet3" { print $4 }' "$vm/cards.json")
-echo "$(hostname) adapter=$adapter mac=$mac"
+card="$vm/root/sys/class/net/$(what netdev)"
+port=$(what port)
+echo "$(hostname) adapter=$adapter mac=$(cat "$card/address") mtu=$(cat "$card/mtu") port=$(cat "$port/state")"
 """

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Adapters of several kinds side by side, and a card that is not right."""
+
+import re
+
+from cluster import Cluster, wait_for
+from worlds import world
+
+REPORT = 'srun -l "$VS_CLUSTER_DIR"/bin/report'
+
+
+def make_cluster():
+    c = Cluster(nodes=8, inventory=world(
+        hosts=2, vfs=2, ib_vfs=1, templates=None))
+    c.choose_ports()
+    c.vsphere = {"ShutdownGrace": 2, "BootTimeout": 10, "lines": [
+        "ClusterName=HPC1 ResourcePool=slurm",
+        "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
+        "AdapterName=sriov-ib Type=sriov Network=SRIOV-IB-PG LinkLayer=InfiniBand",
+        "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG",
+        "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
+        "PartitionName=ib Adapter=sriov-ib Template=rhel9-ofed",
+        "PartitionName=eth Adapter=vmxnet3 Template=rhel9-ofed"]}
+    c.node_lines = [c.node_line(1, 3, "sriov-roce"),
+                    c.node_line(4, 5, "sriov-ib"),
+                    c.node_line(6, 8, "vmxnet3")]
+    c.partition_lines = ["PartitionName=roce Nodes=vm[001-003] Default=YES",
+                         "PartitionName=ib Nodes=vm[004-005]",
+                         "PartitionName=eth Nodes=vm[006-008]"]
+    return c
+
+
+def seen(text):
+    return set(re.findall(r"^\d+: (\S+) adapter=(\S+)", text, re.M))
+
+
+def test_an_infiniband_constraint_gets_infiniband_vfs(cluster):
+    out = cluster.wait_job(cluster.sbatch("-p", "ib", "-C", "sriov-ib", "-N2",
+                                          script=REPORT))
+    assert seen(out) == {("vm004", "sriov-ib"), ("vm005", "sriov-ib")}
+    pfs = {pf["id"]: pf["used"] for h in cluster.state()["hosts"]
+           for pf in h["pfs"] if pf["switch"] == "dvs-ib"}
+    assert pfs == {"0000:af:00.0": 1}
+
+
+def test_vmxnet3_takes_no_vf(cluster):
+    before = cluster.vfs_used()
+    out = cluster.wait_job(cluster.sbatch("-p", "eth", "-N2", script="srun hostname"))
+    assert "vm006" in out and "vm007" in out
+    assert cluster.vfs_used() == before
+    nodes = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}
+    assert nodes["vm006"]["adapter"] == "vmxnet3"
+    assert nodes["vm006"]["vm_state"] == "on" and not nodes["vm006"].get("pf")
+
+
+def test_a_ladder_of_partitions_and_features_takes_what_there_is(cluster):
+    """roce has three nodes: four of them can only be had as Ethernet, not."""
+    first = cluster.sbatch("-p", "roce", "-N3", script="srun hostname; sleep 8")
+    cluster.wait_state(first, "RUNNING", 30)
+    job = cluster.sbatch("-p", "roce,eth", "-C", "sriov-roce|vmxnet3", "-N2",
+                         script="srun hostname")
+    out = cluster.wait_job(job)
+    assert set(out.split()) <= {"vm006", "vm007", "vm008"}
+    cluster.wait_job(first)
+
+
+def test_a_card_whose_port_is_down_meets_no_job(cluster):
+    """Its guest never starts slurmd: the node goes down with the cause, the
+    job runs on another one."""
+    cluster.must("scontrol", "update", "nodename=vm[001-003]", "state=power_down")
+    wait_for("all of roce is off", 40, lambda: all(
+        cluster.is_powered_down(n) and not cluster.is_on(n)
+        for n in ("vm001", "vm002", "vm003")))
+    cluster.port_state("vm001", "1: DOWN")
+    job = cluster.sbatch("-p", "roce", "-N1", "-x", "vm003", script="hostname")
+    out = cluster.wait_job(job, 90)
+    assert out.strip() == "vm002"
+    node = cluster.node("vm001")
+    assert "DOWN" in node["State"].split("+")[0]
+    assert "register" in node["Reason"]
+    cluster.port_state("vm001", "4: ACTIVE")
+    cluster.must("scontrol", "update", "nodename=vm001", "state=resume")
+    wait_for("vm001 is off", 40, lambda: not cluster.is_on("vm001"))
+    out = cluster.wait_job(cluster.sbatch("-p", "roce", "-N1", "-w", "vm001",
+                                          script="hostname"), 60)
+    assert out.strip() == "vm001"
+
+
+def test_a_port_that_fails_later_is_seen_before_the_first_step(cluster):
+    """The warm VM's port went down: the job is requeued, not run there."""
+    out = cluster.wait_job(cluster.sbatch("-p", "roce", "-N1", "-w", "vm002",
+                                          script="hostname"), 60)
+    assert out.strip() == "vm002"
+    cluster.port_state("vm002", "1: DOWN")
+    try:
+        job = cluster.sbatch("-p", "roce", "-N1", "-w", "vm002",
+                             script="echo it ran")
+        wait_for("the node is drained with the cause", 30, lambda: (
+            "DRAIN" in cluster.node("vm002")["State"] and
+            cluster.job(job).get("Restarts") == "1"))
+        assert "it ran" not in cluster.output(job)
+        assert cluster.job(job)["JobState"] == "PENDING"
+        assert "launch_failed_requeued_held" not in cluster.job(job)["Reason"]
+    finally:
+        cluster.port_state("vm002", "4: ACTIVE")
+        cluster.must("scontrol", "update", "nodename=vm002", "state=resume")
