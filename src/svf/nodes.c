@@ -16,7 +16,7 @@ static void put_action(struct svf_table *t, struct vs_j node)
 	char age[16];
 
 	svf_age(vs_j_int_or(vs_j_opt(node, "since"), 0), age);
-	if (!action[0] || !strcmp(action, "none"))
+	if (!action[0] || !strcmp(action, "nothing"))
 		svf_cell(t, "-");
 	else
 		svf_cell(t, "%s%s%s", action, age[0] ? " " : "", age);

@@ -63,7 +63,7 @@ static void nodes_show_what_is_done_and_since_when(void **state)
 " {\"node\":\"vm001\",\"vm_state\":\"on\",\"slurm_state\":\"allocated\","
 "  \"host\":\"esx01\",\"pf\":\"0000:3b:00.0\",\"mac\":\"00:50:56:01:02:03\","
 "  \"adapter\":\"sriov-roce\",\"partition\":\"roce\",\"job\":4711,"
-"  \"action\":\"none\"},"
+"  \"action\":\"nothing\"},"
 " {\"node\":\"vm002\",\"vm_state\":\"starting\",\"adapter\":\"sriov-roce\","
 "  \"action\":\"power-on\",\"since\":%lld,\"last_error\":\"no VF free\"}],"
 " \"suspect\":[{\"vm\":\"vm009\",\"why\":\"a copy\"}]}",

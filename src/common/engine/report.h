@@ -49,7 +49,8 @@
  *     "mac": "00:50:56:01:02:03",
  *     "adapter": "sriov-roce", "partition": "roce",
  *     "job": 4711,			absent also where it is another's
- *     "action": "power-on",		what the engine does or waits for
+ *     "action": "power-on",		what the engine does or waits for, or
+ *					"nothing"
  *     "since": 1789000000,		of action
  *     "last_error": "text"
  *   } ],
