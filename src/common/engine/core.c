@@ -60,7 +60,9 @@ static int thread_start(struct vs_core *c, struct vs_err *err)
 static int core_start(struct vs_conf *conf, const struct vs_port *port,
 		      struct vs_err *err)
 {
+	static bool control_up;
 	struct vs_core *c = &vs_core;
+	struct vs_err control_err = { 0 };
 	bool first;
 	int rc = 0;
 
@@ -79,8 +81,13 @@ static int core_start(struct vs_conf *conf, const struct vs_port *port,
 	if (first)
 		rc = thread_start(c, err);
 	vs_unlock();
-	if (!rc && first)
-		rc = vs_control_start(c->conf, err);
+	/* svf without an answer is no reason to stop scheduling; a busy port is
+	 * tried again with the next configuration. */
+	if (!rc && !control_up) {
+		control_up = !vs_control_start(c->conf, &control_err);
+		if (!control_up)
+			vs_error("svf gets no answers: %s", control_err.text);
+	}
 	vs_wake();
 	return rc;
 }
