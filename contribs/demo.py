@@ -86,7 +86,7 @@ def follow(cluster, job, began, timeout=90):
             if where and now != "none" and told.get(n["node"]) != now:
                 told[n["node"]] = now
                 tell(f"  {time.time() - began:5.1f} s  {n['node']}  {now:<12}"
-                     f" {n['host']} PF {n['pf'] or '-'} MAC {n['mac']}")
+                     f" {n['host']} PF {n.get('pf') or '-'} MAC {n['mac']}")
         if state == "COMPLETED":
             return
         must(state in ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING"),
@@ -230,6 +230,9 @@ def main():
         print(f"demo.sh: {e}", file=sys.stderr)
         if last:
             print(f"slurmctld's last errors:\n{last}", file=sys.stderr)
+        for log in sorted(cluster.path("guests").glob("*/console.log"))[:1]:
+            print(f"the end of {log.parent.name}'s console:\n" +
+                  log.read_text(errors="replace")[-1000:], file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("demo.sh: interrupted, everything is ended", file=sys.stderr)

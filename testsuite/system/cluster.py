@@ -73,9 +73,10 @@ class Cluster(Configuration, Simulator):
         e["SLURM_CONF"] = str(self.path("etc", "slurm.conf"))
         e["VS_CLUSTER_DIR"] = str(self.dir)
         e["MUNGE_SOCKET"] = str(self.path("run", "munge.socket"))
-        path = [str(p) for p in (pathlib.Path(self.root) / "usr/bin",
-                                 pathlib.Path(self.root) / "usr/local/bin")
-                if p.is_dir()] if self.root else []
+        path = [str(self.path("bin"))] if not self.isolation else []
+        path += [str(p) for p in (pathlib.Path(self.root) / "usr/bin",
+                                  pathlib.Path(self.root) / "usr/local/bin")
+                 if p.is_dir()] if self.root else []
         e["PATH"] = ":".join(path + [e.get("PATH", ""), "/usr/sbin", "/sbin"])
         e.pop("LD_PRELOAD", None)
         return e
@@ -109,6 +110,8 @@ class Cluster(Configuration, Simulator):
             pw.chmod(self.password_mode)
             self.path("etc", "vsphere.conf").write_text(self.vsphere_conf())
         self.path("etc", "plugstack.conf").write_text("")
+        # Nothing uses cgroups here; autodetection would want them mounted.
+        self.path("etc", "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
 
     # ---- daemons ---------------------------------------------------------
     def _start(self, name, argv, **env):
@@ -208,6 +211,10 @@ class Cluster(Configuration, Simulator):
         for name, text in (("guest", GUEST_HOOK), ("report", REPORT)):
             f = self.path("bin", name)
             f.write_text(text)
+            f.chmod(0o755)
+        if not self.isolation:      # the host name is the machine's: say ours
+            f = self.path("bin", "hostname")
+            f.write_text('#!/bin/sh\necho "$SLURMD_NODENAME"\n')
             f.chmod(0o755)
         self.path("bin", "guest.env").write_text(
             f"dir='{self.dir}'\nisolation='{' '.join(self.isolation)}'\n"
