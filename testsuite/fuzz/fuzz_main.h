@@ -109,7 +109,8 @@ static size_t fuzz_mutate(unsigned char *buf, size_t len)
 
 int main(int argc, char **argv)
 {
-	const char *top = getenv("top_srcdir"), *r = getenv("VS_FUZZ_ROUNDS");
+	/* automake's `make check` says where the source is */
+	const char *top = getenv("srcdir"), *r = getenv("VS_FUZZ_ROUNDS");
 	long rounds = r ? strtol(r, NULL, 10) : 20000;
 	unsigned char *buf = malloc(FUZZ_MAX);
 	char dir[4096];
