@@ -293,6 +293,7 @@ const struct vs_port vs_slurm_port = {
 	.nodes_read = port_nodes_read,
 	.node_rebuild = vs_port_node_rebuild,
 	.nodes_boot_push = vs_port_nodes_boot_push,
+	.node_booted = vs_port_node_booted,
 	.node_adopt = vs_port_node_adopt,
 	.node_power_down = vs_port_node_power_down,
 	.node_fail = vs_port_node_fail,

@@ -16,6 +16,8 @@
 #define POWER_FLAGS (NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_UP | \
 		     NODE_STATE_POWERING_DOWN)
 
+#define BOOT_SLACK_S 2
+
 static bool reason_ours(const node_record_t *n)
 {
 	return !xstrncmp(n->reason, VS_REASON_TAG, strlen(VS_REASON_TAG));
@@ -77,6 +79,28 @@ void vs_port_nodes_boot_push(void *ctx, const char *const *nodes, size_t count)
 
 		if (n && (n->node_state & NODE_STATE_POWERING_UP))
 			n->boot_req_time = now;
+	}
+	vs_unlock_nodes_write();
+}
+
+/*
+ * slurmctld takes only a guest that booted after boot_req_time, which was
+ * pushed until vCenter showed the VM on: perhaps beyond its boot. Both sides
+ * count whole seconds, hence the slack.
+ */
+void vs_port_node_booted(void *ctx, const char *node, int64_t ago_ms, bool ask)
+{
+	node_record_t *n;
+
+	(void)ctx;
+	vs_lock_nodes_write();
+	n = find_node_record((char *)node);
+	if (n && (n->node_state & NODE_STATE_POWERING_UP)) {
+		if (ago_ms >= 0)
+			n->boot_req_time = time(NULL) - ago_ms / 1000 -
+				BOOT_SLACK_S;
+		if (ask)
+			vs_node_ask_registration(n);
 	}
 	vs_unlock_nodes_write();
 }

@@ -35,6 +35,8 @@ from daemons import (   # noqa: F401 (the tests take them from here)
 from configuration import Configuration
 from simulator import Simulator
 
+GUEST_WAIT_S = 5    # a guest's patience with its card, which is there at once
+
 
 class Cluster(Configuration, Simulator):
     """See the module's text. Attributes that callers set before start():
@@ -217,6 +219,7 @@ class Cluster(Configuration, Simulator):
             f.write_text('#!/bin/sh\necho "$SLURMD_NODENAME"\n')
             f.chmod(0o755)
         self.path("bin", "guest.env").write_text(
+            f"export SV_WAIT={GUEST_WAIT_S}\n"
             f"dir='{self.dir}'\nisolation='{' '.join(self.isolation)}'\n"
             f"top='{TOP}'\nslurmd='{slurm_binary('slurmd')}'\n")
 

@@ -13,7 +13,7 @@ def make_cluster():
     c = Cluster(nodes=8, inventory=world(
         hosts=2, vfs=2, ib_vfs=1, templates=None))
     c.choose_ports()
-    c.vsphere = {"ShutdownGrace": 2, "BootTimeout": 10, "lines": [
+    c.vsphere = {"ShutdownGrace": 2, "BootTimeout": 60, "lines": [
         "ClusterName=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "AdapterName=sriov-ib Type=sriov Network=SRIOV-IB-PG LinkLayer=InfiniBand",
@@ -65,19 +65,23 @@ def test_a_ladder_of_partitions_and_features_takes_what_there_is(cluster):
 
 
 def test_a_card_whose_port_is_down_meets_no_job(cluster):
-    """Its guest never starts slurmd: the node goes down with the cause, the
-    job runs on another one."""
+    """Its guest never starts slurmd: the VM is tried on another host, then the
+    node goes down with the guest's own words, the job runs on another one."""
     cluster.must("scontrol", "update", "nodename=vm[001-003]", "state=power_down")
     wait_for("all of roce is off", 40, lambda: all(
         cluster.is_powered_down(n) and not cluster.is_on(n)
         for n in ("vm001", "vm002", "vm003")))
     cluster.port_state("vm001", "1: DOWN")
     job = cluster.sbatch("-p", "roce", "-N1", "-x", "vm003", script="hostname")
-    out = cluster.wait_job(job, 90)
+    out = cluster.wait_job(job, 120)
     assert out.strip() == "vm002"
     node = cluster.node("vm001")
     assert "DOWN" in node["State"].split("+")[0]
-    assert "register" in node["Reason"]
+    assert "the guest says: " in node["Reason"]
+    assert "not ACTIVE" in node["Reason"]
+    assert "node=vm001 boots anew on another host" in cluster.ctld_log()
+    assert not [h for h in cluster.svf("hosts")["hosts"]
+                if h["state"] == "avoided"]    # it wasn't the hosts
     cluster.port_state("vm001", "4: ACTIVE")
     cluster.must("scontrol", "update", "nodename=vm001", "state=resume")
     wait_for("vm001 is off", 40, lambda: not cluster.is_on("vm001"))

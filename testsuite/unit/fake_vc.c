@@ -120,6 +120,8 @@ void fake_show(struct fake_vm *vm)
 		.owner_mark = vm->mark[0] ? vm->mark : NULL,
 		.profile = vm->profile[0] ? vm->profile : NULL,
 		.job_tag = vm->tag[0] ? vm->tag : NULL,
+		.guest_state = vm->guest_state,
+		.guest_reason = vm->guest_reason,
 		.vcpus = 4, .memory_mb = vm->memory_mb,
 		.mem_reserved_mb = vm->memory_mb, .mem_locked = true,
 		.cards = &card, .ncards = vm->has_card ? 1 : 0,

@@ -22,6 +22,7 @@ struct fake_vm {
 	char mac[20], pci[16];
 	bool automatic;
 	int64_t memory_mb;
+	const char *guest_state, *guest_reason;
 };
 
 extern int fake_sent[FAKE_KINDS];	/* calls by kind, since reset */

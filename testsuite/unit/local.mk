@@ -68,6 +68,12 @@ testsuite_unit_test_engine_faults_SOURCES = testsuite/unit/test_engine_faults.c 
 testsuite_unit_test_engine_faults_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_faults_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_boot
+testsuite_unit_test_engine_boot_SOURCES = testsuite/unit/test_engine_boot.c \
+	$(engine_stage)
+testsuite_unit_test_engine_boot_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_boot_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_restart
 testsuite_unit_test_engine_restart_SOURCES = testsuite/unit/test_engine_restart.c \
 	$(engine_stage)

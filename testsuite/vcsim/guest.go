@@ -122,6 +122,7 @@ func (v *vmachine) boot() {
 		log.Printf("guest of %s: %v", v.m.Name, err)
 		return
 	}
+	_ = os.Remove(v.guestinfoSet()) // of an earlier boot
 	cmd := exec.Command(w.inv.Guest.Command[0], w.inv.Guest.Command[1:]...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "VM_NAME="+v.m.Name, "VM_MOID="+v.o.ref.Value, "VM_HOST="+v.h.spec.Name, "VM_DIR="+dir,
@@ -141,7 +142,7 @@ func (v *vmachine) boot() {
 	w.guests[g] = true
 	v.setTools(true)
 	go v.attend(g)
-	go v.pollGuestinfo(g, filepath.Join(dir, "guestinfo.set"))
+	go v.pollGuestinfo(g)
 }
 
 // ourGuest: foreign VMs (outside of our folders) have no guest process.
@@ -162,6 +163,7 @@ func (v *vmachine) attend(g *guest) {
 	if v.guest != g {
 		return
 	}
+	v.takeGuestinfo()
 	v.guest = nil
 	v.setTools(false)
 	if v.on() && !g.ended && (code == guestPoweroff || g.closing) {
@@ -215,35 +217,39 @@ func (v *vmachine) shutdown(d time.Duration) {
 }
 
 // pollGuestinfo takes key=value lines that the guest leaves in guestinfo.set.
-func (v *vmachine) pollGuestinfo(g *guest, file string) {
+func (v *vmachine) pollGuestinfo(g *guest) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	var last string
 	for {
 		select {
-		case <-g.done:
+		case <-g.done: // attend has taken its last words
 			return
 		case <-tick.C:
 		}
-		b, err := os.ReadFile(file)
-		if err != nil || string(b) == last || len(b) == 0 || b[len(b)-1] != '\n' {
-			continue
-		}
-		last = string(b)
 		v.w.mu.Lock()
 		if v.guest == g {
-			for _, line := range strings.Split(last, "\n") {
-				if k, val, ok := strings.Cut(line, "="); ok && strings.HasPrefix(k, "guestinfo.") {
-					if old, _ := v.extra(k); old != val {
-						v.setExtra(k, val)
-						v.w.touch(v.o, "config")
-					}
-				}
-			}
+			v.takeGuestinfo()
 		}
 		v.w.mu.Unlock()
 	}
 }
+
+func (v *vmachine) takeGuestinfo() {
+	b, err := os.ReadFile(v.guestinfoSet())
+	if err != nil || len(b) == 0 || b[len(b)-1] != '\n' {
+		return
+	}
+	for _, line := range strings.Split(string(b), "\n") {
+		if k, val, ok := strings.Cut(line, "="); ok && strings.HasPrefix(k, "guestinfo.") {
+			if old, _ := v.extra(k); old != val {
+				v.setExtra(k, val)
+				v.w.touch(v.o, "config")
+			}
+		}
+	}
+}
+
+func (v *vmachine) guestinfoSet() string { return filepath.Join(v.guestDir(), "guestinfo.set") }
 
 // endAll ends all guests and waits for them until ctx is over.
 func (w *world) endAll(ctx context.Context) {

@@ -5,6 +5,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +19,7 @@ trap 'echo term >> "$VM_DIR/log"; exit 0' TERM
 echo "boot $VM_BOOT $VM_NAME $VM_MOID $VM_HOST" >> "$VM_DIR/log"
 cp "$VM_GUESTINFO" "$VM_DIR/gi.$VM_BOOT"; cp "$VM_CARDS" "$VM_DIR/cards.$VM_BOOT"
 echo "guestinfo.ready=yes" > "$VM_DIR/guestinfo.set"
-[ -e "$VM_DIR/halt" ] && exit 42
+[ -e "$VM_DIR/halt" ] && { echo "guestinfo.ready=no" > "$VM_DIR/guestinfo.set"; exit 42; }
 sleep 300 & echo $! > "$VM_DIR/child"
 wait
 `
@@ -77,6 +78,9 @@ func TestAGuestRunsWhileItsVMIsOn(t *testing.T) {
 	}
 	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
 	until(t, "off by itself", func() bool { return c.read(vm, "runtime.powerState") == "poweredOff" })
+	if last := fmt.Sprint(c.read(vm, `config.extraConfig["guestinfo.ready"]`)); !strings.Contains(last, "value:no") {
+		t.Fatal("last words: " + last)
+	}
 	c.ok(c.vmOp(vm, "Destroy_Task", nil))
 	until(t, "the directory's end", func() bool { _, err := os.Stat(dir); return err != nil })
 }

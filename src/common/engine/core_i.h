@@ -65,7 +65,12 @@ struct vs_node {
 	int64_t adopt_ms, adopt_asked_ms;
 	int tries;
 	int64_t not_before_ms;
-	int64_t powered_on_ms;		/* our power-on was seen; 0: not by us */
+	int64_t power_sent_ms;		/* our power-on was sent; 0: not by us */
+	int64_t powered_on_ms;		/* it was seen on */
+	int64_t boot_told_ms;		/* Slurm was told of this boot */
+	bool boot_ready;		/* the guest says so */
+	char boot_host[VS_MOID_LEN], boot_pf[VS_PCI_LEN]; /* where it failed to
+				 * boot for this claim, "": nowhere */
 	int64_t shutdown_ms;		/* guest asked to shut down */
 	int64_t ready_since_ms;		/* wanted READY for how long */
 	int64_t reported_ms;
@@ -101,12 +106,13 @@ struct vs_avoid {
 enum vs_tell_kind { VS_TELL_REBUILD, VS_TELL_POWER_DOWN, VS_TELL_FAIL,
 		    VS_TELL_GIVEUP, VS_TELL_SCAN, VS_TELL_PROLOG,
 		    VS_TELL_EPILOG, VS_TELL_REASON, VS_TELL_SCHEDULE,
-		    VS_TELL_BOOT_PUSH, VS_TELL_ADOPT };
+		    VS_TELL_BOOT_PUSH, VS_TELL_BOOTED, VS_TELL_ADOPT };
 struct vs_tell {
 	enum vs_tell_kind kind;
 	char node[VS_NAME_LEN];
 	uint32_t job;
 	bool ok;
+	int64_t at_ms;			/* BOOTED: since when, 0: not said */
 	char text[256];
 };
 
@@ -199,6 +205,9 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		    const char *host, const struct vs_err *err, int64_t now_ms);
 void vs_node_give_up(struct vs_core *c, struct vs_node *n, const char *why);
+
+/* boot.c: from power-on to registration; lock held */
+void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 
 /* adopt.c: VMs that run under powered-down nodes after a start; lock held */
 void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);

@@ -30,6 +30,7 @@ static void claim(struct vs_node *n, uint32_t job, uint32_t restart)
 	n->claimed_ms = vs_clock();
 	n->leave = n->giveup = n->renew = false;
 	n->tries = 0;
+	n->boot_host[0] = '\0';
 	n->not_before_ms = 0;
 }
 

@@ -2,6 +2,7 @@
 core_sources += \
 	src/common/engine/adopt.c \
 	src/common/engine/ask.c \
+	src/common/engine/boot.c \
 	src/common/engine/conf.c \
 	src/common/engine/control.c src/common/engine/control.h \
 	src/common/engine/control_i.h src/common/engine/control_listen.c \

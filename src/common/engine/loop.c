@@ -37,6 +37,7 @@ void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
 	vs_strlcpy(t->node, node ? node : "", sizeof(t->node));
 	t->job = job;
 	t->ok = ok;
+	t->at_ms = 0;
 	vs_strlcpy(t->text, text ? text : "", sizeof(t->text));
 }
 
@@ -92,6 +93,10 @@ static void say(struct vs_core *c, const struct vs_tell *t)
 		break;
 	case VS_TELL_ADOPT:
 		p->node_adopt(p->ctx, t->node);
+		break;
+	case VS_TELL_BOOTED:
+		p->node_booted(p->ctx, t->node, t->at_ms ?
+			       vs_clock() - t->at_ms : -1, t->ok);
 		break;
 	case VS_TELL_SCAN:
 	case VS_TELL_BOOT_PUSH:

@@ -269,7 +269,7 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (n->seen == VS_SEEN_ON && !n->powered_on_ms)
 		n->powered_on_ms = now_ms;
 	else if (n->seen != VS_SEEN_ON && n->seen != VS_SEEN_BUSY)
-		n->powered_on_ms = 0;
+		n->powered_on_ms = n->boot_told_ms = n->boot_ready = 0;
 }
 
 /* ---- act ------------------------------------------------------------------- */
@@ -399,24 +399,11 @@ static void report(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 			"its VM was off");
 }
 
-/* Waiting costs the node nothing: keep ResumeTimeout and power_save awake. */
+/* Power saving is kept awake, and told of nodes that nobody needs any more. */
 static void keep_alive(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	if (n->wanted == VS_WANT_ON && n->seen != VS_SEEN_ON)
-		vs_tell(c, VS_TELL_BOOT_PUSH, n->name, 0, false, NULL);
 	if (n->wanted == VS_WANT_READY && now_ms - n->ready_since_ms > 1000)
 		vs_tell(c, VS_TELL_SCAN, n->name, 0, false, NULL);
-	if (n->wanted == VS_WANT_ON && n->seen == VS_SEEN_ON &&
-	    n->powered_on_ms && now_ms - n->powered_on_ms >
-	    (int64_t)c->conf->boot_timeout_s * 1000) {
-		char why[200];
-
-		snprintf(why, sizeof(why),
-			 "VM is on but slurmd didn't register within BootTimeout=%d s",
-			 c->conf->boot_timeout_s);
-		vs_err_set(&n->last_err, VS_E_OTHER_HOST, "%s", why);
-		vs_node_give_up(c, n, why);
-	}
 	/* Retention=off|destroy: as soon as Slurm has no use for it. */
 	if (n->leave && !n->job && (n->flags & VS_NODE_UP) &&
 	    !(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING |
@@ -437,6 +424,7 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	}
 	if (!n->flags)
 		return;		/* not in Slurm's node table (yet) */
+	vs_boot_act(c, n, now_ms);
 	keep_alive(c, n, now_ms);
 	vs_adopt_act(c, n, now_ms);
 	/* An op for a node that nobody wants any more is called off. */

@@ -215,6 +215,8 @@ int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 	if (id > 0) {
 		op_set(c, n, kind, (uint64_t)id, vm ? vm->moid : "", host,
 		       now_ms);
+		if (kind == VS_OP_POWER_ON)
+			n->power_sent_ms = now_ms;
 		vs_debug("node=%s %s begins JobId=%u host=%s", n->name,
 			 vs_op_name(kind), n->job, host_name(c, host));
 	}

@@ -284,12 +284,12 @@ static void vm_config(struct vs_vm *to, const struct vs_vc_vm *v)
 		to->mem_reserved_mb = v->mem_reserved_mb;
 		to->mem_locked = v->mem_locked;
 		to->latency_high = v->latency_high;
-	}
-	if (v->has & VS_VC_VM_MARK) {
 		vs_strlcpy(to->uuid, v->uuid ? v->uuid : "", sizeof(to->uuid));
 		vs_strlcpy(to->change_version,
 			   v->change_version ? v->change_version : "",
 			   sizeof(to->change_version));
+	}
+	if (v->has & VS_VC_VM_MARK) {
 		vs_str_replace(&to->owner_mark, v->owner_mark);
 		vs_strlcpy(to->profile, v->profile ? v->profile : "",
 			   sizeof(to->profile));
@@ -330,10 +330,18 @@ static void ev_vm(void *arg, const struct vs_vc_vm *v)
 
 		if (to->power == VS_POWER_ON && power != VS_POWER_ON)
 			c->vf_freed = true;
+		if (to->power != power)	/* said by an earlier boot */
+			to->guest_state[0] = to->guest_reason[0] = '\0';
 		to->power = power;
 	}
 	if (v->has & VS_VC_VM_CARDS)
 		vm_cards(to, v);
+	if (v->has & VS_VC_VM_GUEST) {
+		vs_strlcpy(to->guest_state, v->guest_state ?
+			   v->guest_state : "", sizeof(to->guest_state));
+		vs_strlcpy(to->guest_reason, v->guest_reason ?
+			   v->guest_reason : "", sizeof(to->guest_reason));
+	}
 	if (v->has & VS_VC_VM_TOOLS)
 		to->tools_running = v->tools_running;
 	vm_config(to, v);

@@ -100,6 +100,9 @@ struct vs_vm {
 	char job_tag[48];		/* slurm.vsphere.job: "JOBID.RESTARTS", Retention=destroy */
 	char disk_dir[VS_LABEL_LEN];	/* "[store] dir/" of its vmx */
 	bool disks_own;			/* every disk lies in disk_dir */
+	/* What the guest of this boot said last, "": nothing yet. */
+	char guest_state[16];		/* booting, ready, failed */
+	char guest_reason[160];
 
 	/* kept by the inventory: host, name and folder change through their
 	 * setters only */

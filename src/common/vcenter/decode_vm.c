@@ -29,7 +29,8 @@ const char *const vs_inv_vm_paths[] = {
 const char *const vs_inv_ours_paths[] = {
 	"name", "parent", "config.instanceUuid", "config.changeVersion",
 	"config.files.vmPathName", "guest.toolsRunningStatus",
-	KEYED(VS_KEY_OWNER), KEYED(VS_KEY_PROFILE), KEYED(VCX_KEY_JOB), NULL
+	KEYED(VS_KEY_OWNER), KEYED(VS_KEY_PROFILE), KEYED(VCX_KEY_JOB),
+	KEYED(VCX_KEY_STATE), KEYED(VCX_KEY_REASON), NULL
 };
 
 void vs_strs_free(char **strs, size_t n)
@@ -254,6 +255,9 @@ static const struct row rows[] = {
 	{ KEYED(VS_KEY_OWNER), OPTION, AT(owner), NULL, VS_VC_VM_MARK },
 	{ KEYED(VS_KEY_PROFILE), OPTION, AT(profile), NULL, VS_VC_VM_MARK },
 	{ KEYED(VCX_KEY_JOB), OPTION, AT(job), NULL, VS_VC_VM_MARK },
+	{ KEYED(VCX_KEY_STATE), OPTION, AT(guest_state), NULL, VS_VC_VM_GUEST },
+	{ KEYED(VCX_KEY_REASON), OPTION, AT(guest_reason), NULL,
+	  VS_VC_VM_GUEST },
 };
 
 static void set(struct vcx_vm *vm, const struct row *r, struct vs_j val)
@@ -357,7 +361,8 @@ void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
 		.power = vm->power, .connected = vm->connected,
 		.is_template = vm->is_template, .tools_running = vm->tools,
 		.owner_mark = vm->owner, .profile = vm->profile,
-		.job_tag = vm->job, .vcpus = vm->vcpus,
+		.job_tag = vm->job, .guest_state = vm->guest_state,
+		.guest_reason = vm->guest_reason, .vcpus = vm->vcpus,
 		.memory_mb = vm->memory_mb,
 		.cpu_reserved_mhz = vm->cpu_reserved,
 		.mem_reserved_mb = vm->mem_reserved,
@@ -399,6 +404,8 @@ void vs_inv_vm_free(struct vcx_vm *vm)
 	free(vm->owner);
 	free(vm->profile);
 	free(vm->job);
+	free(vm->guest_state);
+	free(vm->guest_reason);
 	free(vm->disk_dir);
 	free(vm);
 }

@@ -17,6 +17,8 @@ enum vcx_filter { VCX_F_VMS, VCX_F_OURS, VCX_F_HOSTS, VCX_F_TASKS,
 		  VCX_NFILTERS };
 
 #define VCX_KEY_JOB "slurm.vsphere.job"
+#define VCX_KEY_STATE "guestinfo.slurm.state"	/* written by the guest */
+#define VCX_KEY_REASON "guestinfo.slurm.reason"
 
 
 struct vcx_vm {
@@ -26,7 +28,7 @@ struct vcx_vm {
 	bool dirty, unreadable, told_unreadable, connected, is_template,
 	     tools, mem_locked, latency_high;
 	char *name, *folder, *host, *uuid, *change_version, *power, *vmx;
-	char *owner, *profile, *job;
+	char *owner, *profile, *job, *guest_state, *guest_reason;
 	int vcpus;
 	int64_t memory_mb, cpu_reserved, mem_reserved;
 	struct vs_vc_card *cards;

@@ -93,7 +93,7 @@ struct vs_vc_card { enum vs_vc_card_kind kind; int key; const char *mac;
 enum { VS_VC_VM_NAME = 1, VS_VC_VM_POWER = 2, VS_VC_VM_HOST = 4,
        VS_VC_VM_CONN = 8, VS_VC_VM_CARDS = 16, VS_VC_VM_CONFIG = 32,
        VS_VC_VM_MARK = 64, VS_VC_VM_PARENT = 128, VS_VC_VM_TOOLS = 256,
-       VS_VC_VM_DISKS = 512 };
+       VS_VC_VM_DISKS = 512, VS_VC_VM_GUEST = 1024 };
 struct vs_vc_vm {
 	const char *moid;
 	unsigned int has;
@@ -101,6 +101,8 @@ struct vs_vc_vm {
 	const char *power;		/* poweredOn, poweredOff, suspended */
 	bool connected, is_template, tools_running;
 	const char *owner_mark, *profile, *job_tag;	/* NULL: key not set */
+	const char *guest_state, *guest_reason;	/* what the guest said last:
+				 * booting, ready, failed; NULL: nothing */
 	int vcpus; int64_t memory_mb, cpu_reserved_mhz, mem_reserved_mb;
 	bool mem_locked, latency_high;
 	const struct vs_vc_card *cards; size_t ncards;

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A node's way from our power-on to its registration, as far as vCenter shows
+ * it: Slurm's ResumeTimeout waits while the VM isn't on, Slurm hears when the
+ * boot began, a guest that says it is ready is asked to register, and one that
+ * says why it can't be, or says nothing for BootTimeout, is tried once on
+ * another host before Slurm gets the node back with the cause.
+ *
+ * Rules: what a guest says is a hint, believed of the present boot only; it
+ * never keeps a VM on or a VF held.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "engine/core_i.h"
+
+#define ASK_MS 5000
+
+/* True with words: this boot leads nowhere. */
+static bool boot_failed(const struct vs_core *c, const struct vs_node *n,
+			const struct vs_vm *vm, int64_t now_ms, char *why,
+			size_t size)
+{
+	const char *said = vm->guest_reason;
+
+	if (!strcmp(vm->guest_state, "failed")) {
+		snprintf(why, size, "the guest says: %s", said);
+		return true;
+	}
+	if (now_ms - n->powered_on_ms < (int64_t)c->conf->boot_timeout_s * 1000)
+		return false;
+	snprintf(why, size,
+		 "VM is on but slurmd didn't register within BootTimeout=%d s%s%s%s%s",
+		 c->conf->boot_timeout_s, vm->guest_state[0] ?
+		 "; the guest says: " : "", vm->guest_state,
+		 said[0] ? ": " : "", said);
+	return true;
+}
+
+/* The host or its PF is the first suspect: once more, elsewhere. When that
+ * fails too it is the node or its template, and the first host is cleared. */
+static void try_elsewhere(struct vs_core *c, struct vs_node *n,
+			  const struct vs_vm *vm, const char *why,
+			  int64_t now_ms)
+{
+	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+
+	vs_err_set(&n->last_err, VS_E_OTHER_HOST, "%s", why);
+	if (n->boot_host[0]) {
+		vs_avoid_add(c, n->boot_host, n->boot_pf, now_ms, why);
+		vs_node_give_up(c, n, why);
+		return;
+	}
+	vs_strlcpy(n->boot_host, vm->host, sizeof(n->boot_host));
+	vs_strlcpy(n->boot_pf, h ? h->pf : "", sizeof(n->boot_pf));
+	vs_avoid_add(c, n->boot_host, n->boot_pf, now_ms + VS_AVOID_HOST_MS,
+		     why);
+	if (!vs_room_for(c, n)) {
+		vs_node_give_up(c, n, why);
+		return;
+	}
+	vs_info("node=%s boots anew on another host: %s", n->name, why);
+	n->cycle = true;
+}
+
+static void booted(struct vs_core *c, struct vs_node *n, int64_t now_ms,
+		   bool ask)
+{
+	vs_tell(c, VS_TELL_BOOTED, n->name, 0, ask, NULL);
+	c->tells[c->ntells - 1].at_ms = n->power_sent_ms;
+	n->boot_told_ms = now_ms;
+}
+
+/* It registers by itself, now; only one that wasn't taken is asked. */
+static void is_ready(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	if (!n->boot_ready) {
+		n->boot_ready = true;
+		n->boot_told_ms = now_ms;
+	} else if (now_ms - n->boot_told_ms >= ASK_MS) {
+		booted(c, n, now_ms, true);
+	}
+}
+
+void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+	char why[280];
+
+	if (n->flags & VS_NODE_UP)
+		n->boot_host[0] = '\0';
+	if (n->wanted != VS_WANT_ON || n->giveup)
+		return;
+	if (n->seen != VS_SEEN_ON || !vm) {
+		vs_tell(c, VS_TELL_BOOT_PUSH, n->name, 0, false, NULL);
+		return;
+	}
+	if (boot_failed(c, n, vm, now_ms, why, sizeof(why)))
+		try_elsewhere(c, n, vm, why, now_ms);
+	else if (!n->boot_told_ms)
+		booted(c, n, now_ms, false);
+	else if (!strcmp(vm->guest_state, "ready"))
+		is_ready(c, n, now_ms);
+}
