@@ -7,6 +7,7 @@
  *
  * What changes a node's life is in slurm_port_node.c.
  */
+#include <stdlib.h>
 #include "slurm_compat.h"
 #include "slurm_port.h"
 #include "slurm_port_i.h"
@@ -111,53 +112,70 @@ static bool port_job_configuring(void *ctx, uint32_t job, int restart)
 	return yes;
 }
 
-struct on_node {
+/* Running, or suspended in the middle of it. */
+static bool on_its_nodes(const job_record_t *job_ptr)
+{
+	return (IS_JOB_RUNNING(job_ptr) || IS_JOB_SUSPENDED(job_ptr)) &&
+	       job_ptr->node_bitmap;
+}
+
+struct runs {
 	const node_record_t *node_ptr;
-	job_record_t *job_ptr;		/* the first one found */
-	bool running;			/* one of them has been launched */
+	bool launched;
 };
 
 /* Under JOB R at least, in a thread of our own: the list's lock is free. */
-static int job_on_node(void *x, void *arg)
+static int runs_there(void *x, void *arg)
 {
 	job_record_t *job_ptr = x;
-	struct on_node *on = arg;
+	struct runs *runs = arg;
 
-	if (!(IS_JOB_RUNNING(job_ptr) || IS_JOB_SUSPENDED(job_ptr)) ||
-	    !job_ptr->node_bitmap ||
-	    !bit_test(job_ptr->node_bitmap, on->node_ptr->index))
-		return 0;
-	if (!on->job_ptr)
-		on->job_ptr = job_ptr;
-	if (!IS_JOB_CONFIGURING(job_ptr))
-		on->running = true;
+	runs->launched |= on_its_nodes(job_ptr) && !IS_JOB_CONFIGURING(job_ptr) &&
+		bit_test(job_ptr->node_bitmap, runs->node_ptr->index);
 	return 0;
 }
 
 bool vs_port_node_runs(const node_record_t *node_ptr)
 {
-	struct on_node on = { .node_ptr = node_ptr };
+	struct runs runs = { .node_ptr = node_ptr };
 
-	list_for_each(job_list, job_on_node, &on);
-	return on.running;
+	list_for_each(job_list, runs_there, &runs);
+	return runs.launched;
 }
 
-static uint32_t port_node_job(void *ctx, const char *node, uint32_t *uid)
+/* The first job of each node, by the node's index. */
+static int note_job(void *x, void *arg)
 {
-	struct on_node on = { 0 };
-	uint32_t job = 0;
+	job_record_t *job_ptr = x, **by_node = arg;
+	int last;
+
+	if (!on_its_nodes(job_ptr))
+		return 0;
+	last = bit_fls(job_ptr->node_bitmap);
+	for (int i = bit_ffs(job_ptr->node_bitmap); i >= 0 && i <= last; i++)
+		if (!by_node[i] && bit_test(job_ptr->node_bitmap, i))
+			by_node[i] = job_ptr;
+	return 0;
+}
+
+static void port_nodes_jobs(void *ctx, struct vs_port_job *rows, size_t n)
+{
+	job_record_t **by_node;
 
 	(void)ctx;
 	vs_lock_jobs_read();
-	on.node_ptr = find_node_record((char *)node);
-	if (on.node_ptr)
-		list_for_each(job_list, job_on_node, &on);
-	if (on.job_ptr) {
-		job = on.job_ptr->job_id;
-		*uid = on.job_ptr->user_id;
+	by_node = vs_calloc((size_t)node_record_count + 1, sizeof(*by_node));
+	list_for_each(job_list, note_job, by_node);
+	for (size_t i = 0; i < n; i++) {
+		node_record_t *node_ptr = find_node_record((char *)rows[i].node);
+		const job_record_t *job_ptr =
+			node_ptr ? by_node[node_ptr->index] : NULL;
+
+		rows[i].job = job_ptr ? job_ptr->job_id : 0;
+		rows[i].uid = job_ptr ? job_ptr->user_id : 0;
 	}
 	vs_unlock_jobs_read();
-	return job;
+	free(by_node);
 }
 
 static int port_job_info(void *ctx, uint32_t job, uint32_t *uid, char *state,
@@ -306,7 +324,7 @@ const struct vs_port vs_slurm_port = {
 	.epilog_done = port_epilog_done,
 	.job_reason = port_job_reason,
 	.schedule = port_schedule,
-	.node_job = port_node_job,
+	.nodes_jobs = port_nodes_jobs,
 	.is_operator = port_is_operator,
 	.sees_jobs = port_sees_jobs,
 	.sees_nodes = port_sees_nodes,

@@ -33,6 +33,11 @@ struct vs_port_node {
 	int64_t boot_req_time;		/* epoch seconds, 0 none */
 };
 
+struct vs_port_job {
+	const char *node;
+	uint32_t job, uid;
+};
+
 struct vs_port {
 	void *ctx;
 	/* False: slurmctld shuts down or this is no active controller: the
@@ -81,8 +86,9 @@ struct vs_port {
 	void (*job_reason)(void *ctx, uint32_t job, const char *text);
 	/* Nudge the scheduler: capacity has changed. */
 	void (*schedule)(void *ctx);
-	/* Which job runs on the node: its id or 0, user id into *uid. */
-	uint32_t (*node_job)(void *ctx, const char *node, uint32_t *uid);
+	/* Which job runs on each node: rows[i].job (0: none) and .uid. One
+	 * short JOB and NODE read lock. */
+	void (*nodes_jobs)(void *ctx, struct vs_port_job *rows, size_t n);
 	/* PrivateData and operator rights, for the control channel. */
 	bool (*is_operator)(void *ctx, uint32_t uid);
 	bool (*sees_jobs)(void *ctx, uint32_t uid);	/* of other users */

@@ -284,54 +284,40 @@ static void suspects(struct vs_core *c, struct json_object *top)
 		vs_jb_put(top, "suspect", arr);
 }
 
-/* Whose job is on each node, by Slurm's word, for those who may see it. */
-static uint32_t *jobs_read(const struct vs_port *p, char **names, size_t n,
-			   uint32_t uid)
-{
-	uint32_t *jobs = vs_calloc(n + 1, sizeof(*jobs));
-	bool all = p->sees_jobs(p->ctx, uid);
-
-	for (size_t i = 0; i < n; i++) {
-		uint32_t owner = 0;
-
-		jobs[i] = p->node_job(p->ctx, names[i], &owner);
-		if (!all && owner != uid)
-			jobs[i] = 0;
-	}
-	return jobs;
-}
-
 static void report_nodes(struct vs_core *c, struct json_object *top,
 			 uint32_t uid)
 {
 	struct json_object *arr = vs_jb_arr();
-	VS_FREE uint32_t *jobs = NULL;
-	char **names;
+	const struct vs_port *p = c->port;
+	bool all = p->sees_jobs(p->ctx, uid);
+	VS_FREE struct vs_port_job *rows = NULL;
 	size_t n;
 
+	vs_jb_put(top, "nodes", arr);
+	if (!p->sees_nodes(p->ctx, uid))
+		return;
 	vs_lock();
 	n = c->nnodes;
-	names = vs_calloc(n + 1, sizeof(*names));
+	rows = vs_calloc(n + 1, sizeof(*rows));
 	for (size_t i = 0; i < n; i++)
-		names[i] = vs_strdup(c->nodes[i].name);
+		rows[i].node = vs_strdup(c->nodes[i].name);
 	vs_unlock();
-	if (c->port->sees_nodes(c->port->ctx, uid)) {
-		jobs = jobs_read(c->port, names, n, uid);
-		vs_lock();
-		for (size_t i = 0; i < n; i++) {
-			struct vs_node *node = vs_node_named(c, names[i]);
+	p->nodes_jobs(p->ctx, rows, n);
+	vs_lock();
+	for (size_t i = 0; i < n; i++) {
+		struct vs_node *node = vs_node_named(c, rows[i].node);
 
-			if (node)
-				vs_jb_add(arr, node_json(c, node, jobs[i]));
-		}
-		suspects(c, top);
-		notes(c, top);
-		vs_unlock();
+		/* Others' jobs are for those who may see them. */
+		if (node)
+			vs_jb_add(arr, node_json(c, node,
+						 all || rows[i].uid == uid ?
+						 rows[i].job : 0));
 	}
+	suspects(c, top);
+	notes(c, top);
+	vs_unlock();
 	for (size_t i = 0; i < n; i++)
-		free(names[i]);
-	free(names);
-	vs_jb_put(top, "nodes", arr);
+		free((char *)rows[i].node);
 }
 
 /* ---- why --------------------------------------------------------------------- */
