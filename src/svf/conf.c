@@ -225,6 +225,17 @@ static void print_keys_json(void)
 	puts(text);
 }
 
+/* The meaning, and what may be given. */
+static char *words_of(const struct vs_conf_key *key)
+{
+	if (key->choices)
+		return vs_asprintf("%s One of %s.", key->doc, key->choices);
+	if (key->type == VS_CONF_INT || key->type == VS_CONF_MB)
+		return vs_asprintf("%s From %ld to %ld.", key->doc, key->min,
+				   key->max);
+	return vs_strdup(key->doc);
+}
+
 static int print_keys(const struct svf *s)
 {
 	struct svf_table *t;
@@ -237,12 +248,13 @@ static int print_keys(const struct svf *s)
 	for (size_t k = 0; k < vs_conf_nkeys; k++) {
 		const struct vs_conf_key *key = &vs_conf_keys[k];
 		const char *opener = vs_conf_opener(key->scope);
+		VS_FREE char *words = words_of(key);
 
 		svf_cell(t, "%s", opener[0] ? opener : "-");
 		svf_cell(t, "%s", key->key);
 		svf_cell(t, "%s", key->dflt ? key->dflt :
 			 key->required ? "(required)" : "-");
-		svf_cell(t, "%s", key->doc);
+		svf_cell(t, "%s", words);
 	}
 	svf_table_print(t, s->no_header);
 	svf_table_free(t);
