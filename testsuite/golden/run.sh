@@ -12,6 +12,7 @@ else
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
 fi
-(cd "$here" && go build -o "$work/golden" .)
+go=${VS_GO:-$(command -v go || echo /usr/local/go/bin/go)}
+(cd "$here" && GOFLAGS=-mod=readonly "$go" build -o "$work/golden" .)
 "$bodies" >"$work/bodies"
 "$work/golden" <"$work/bodies"
