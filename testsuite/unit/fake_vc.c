@@ -11,7 +11,7 @@
 #define PF "0000:3b:00.0"
 
 struct call {
-	bool waiting;
+	bool waiting, accepted;
 	enum fake_kind kind;
 	uint64_t id;
 	char task[32], vm[32], host[32];
@@ -391,15 +391,26 @@ static void effect(struct call *c)
 	fake_show(vm);
 }
 
+bool fake_accept(enum fake_kind kind)
+{
+	struct call *c = oldest(kind);
+
+	if (!c || c->accepted)
+		return false;
+	c->accepted = true;
+	if (c->op->started && kind != FAKE_ADOPT)
+		c->op->started(c->op->arg, c->id, c->task);
+	return true;
+}
+
 bool fake_finish(enum fake_kind kind)
 {
 	struct call *c = oldest(kind);
 
 	if (!c)
 		return false;
+	fake_accept(kind);
 	c->waiting = false;
-	if (c->op->started && kind != FAKE_ADOPT)
-		c->op->started(c->op->arg, c->id, c->task);
 	effect(c);
 	c->op->done(c->op->arg, c->id,
 		    kind == FAKE_CLONE ? c->clone.moid : "", NULL);

@@ -42,6 +42,8 @@ void fake_slow(const struct vs_vc_task *tasks, size_t n);
 void fake_show(struct fake_vm *vm);	/* deliver its present state */
 void fake_remove(struct fake_vm *vm);	/* gone, delivered */
 int fake_waiting(enum fake_kind kind);
+/* The oldest of a kind has become a task; false: none, or already. */
+bool fake_accept(enum fake_kind kind);
 /* Finish the oldest of a kind: effect shown first, then done (as vCenter may);
  * false: there is none. */
 bool fake_finish(enum fake_kind kind);

@@ -68,11 +68,23 @@ testsuite_unit_test_engine_faults_SOURCES = testsuite/unit/test_engine_faults.c 
 testsuite_unit_test_engine_faults_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_faults_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_limits
+testsuite_unit_test_engine_limits_SOURCES = testsuite/unit/test_engine_limits.c \
+	$(engine_stage)
+testsuite_unit_test_engine_limits_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_limits_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_boot
 testsuite_unit_test_engine_boot_SOURCES = testsuite/unit/test_engine_boot.c \
 	$(engine_stage)
 testsuite_unit_test_engine_boot_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_boot_LDADD = $(unit_ldadd)
+
+check_PROGRAMS += testsuite/unit/test_engine_brake
+testsuite_unit_test_engine_brake_SOURCES = testsuite/unit/test_engine_brake.c \
+	$(engine_stage)
+testsuite_unit_test_engine_brake_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_brake_LDADD = $(unit_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_restart
 testsuite_unit_test_engine_restart_SOURCES = testsuite/unit/test_engine_restart.c \
