@@ -38,6 +38,9 @@ struct vs_node_op {
 	bool cancel_asked;
 };
 
+/* Has the brake let this VM's end pass? Once it has, for good. */
+enum vs_braked { VS_BRAKE_UNASKED, VS_BRAKE_PASSED, VS_BRAKE_WAITS };
+
 struct vs_node {
 	const char *name;		/* conf's */
 	int id;
@@ -62,6 +65,9 @@ struct vs_node {
 	bool giveup;			/* powering up for nobody any more */
 	bool adopt;			/* its VM outlived Slurm's memory of it */
 	bool cycle;			/* on, but off and on again is needed */
+	bool dying;			/* its VM goes by Slurm's or its job's word */
+	bool forgotten;			/* an operator: its lost VM is no more */
+	enum vs_braked braked;
 	int64_t adopt_ms, adopt_asked_ms;
 	int tries;
 	int64_t not_before_ms;
@@ -76,6 +82,25 @@ struct vs_node {
 	int64_t reported_ms;
 	int64_t action_since_ms;
 	struct vs_err last_err;
+};
+
+#define VS_BRAKE_MINUTES 10
+struct vs_brake_slot { int64_t minute; int count; };	/* since the epoch */
+struct vs_brake {
+	bool on;
+	struct vs_brake_slot slots[VS_BRAKE_MINUTES];
+};
+
+struct vs_orphan {			/* ours, and no node has its name */
+	char vm[VS_MOID_LEN], name[VS_LABEL_LEN];
+	bool there, told;
+	bool unknown_to_slurm;		/* slurmctld has no node of that name */
+	uint64_t judged_after;		/* this slow beat is too old */
+	uint64_t op;			/* the client's, 0: none */
+	int64_t not_before_ms, shutdown_ms;
+	int tries;
+	enum vs_braked braked;
+	UT_hash_handle hh;
 };
 
 struct vs_wait {			/* a prolog that waits for its nodes */
@@ -173,6 +198,13 @@ struct vs_core {
 	int provisioning, power_ops;	/* in flight */
 	bool vf_freed;			/* capacity grew: tell the scheduler */
 	bool name_freed;		/* a node can be allocated again */
+
+	struct vs_orphan *orphans;	/* uthash by moid */
+	int64_t orphans_ms;		/* looked for then */
+	int ours;			/* VMs, at that time */
+	struct vs_brake brake;
+	bool hints_loaded, hints_dirty;
+	int64_t hints_save_ms;		/* not before */
 };
 
 extern struct vs_core vs_core;
@@ -243,6 +275,22 @@ int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
 		struct vs_vm *vm, enum vs_action action, int64_t now_ms,
 		const struct vs_vc_op *op, enum vs_op_kind *kind,
 		struct vs_err *err);
+
+/* brake.c: may this VM be switched off or destroyed outside of Slurm's own
+ * words? Counts it once, by *state; lock held */
+bool vs_brake_asks(struct vs_core *c, enum vs_braked *state, const char *vm);
+size_t vs_brake_confirm(struct vs_core *c);
+
+/* orphan.c: VMs of ours that no node stands for; lock held unless said */
+void vs_orphans_pass(struct vs_core *c, int64_t now_ms);
+void vs_orphan_busy(struct vs_core *c, const char *vm);
+void vs_orphans_forget_calls(struct vs_core *c);
+void vs_orphans_clear(struct vs_core *c);
+void vs_orphans_ask_slurm(struct vs_core *c);	/* no lock held */
+
+/* hints.c */
+void vs_hints_load(struct vs_core *c);		/* lock held */
+void vs_hints_save(struct vs_core *c, int64_t now_ms);	/* no lock held */
 
 /* job.c: claims, waits, refusals; lock held */
 int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,

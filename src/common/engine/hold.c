@@ -32,6 +32,7 @@ void vs_avoid_add(struct vs_core *c, const char *host, const char *pf,
 	a->until_ms = until_ms;
 	vs_strlcpy(a->why, why, sizeof(a->why));
 	c->avoid_gen++;
+	c->hints_dirty = true;
 }
 
 const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,

@@ -140,6 +140,7 @@ static void node_leaves(struct vs_core *c, struct vs_node *n)
 {
 	n->job = n->restart = 0;
 	n->renew = false;
+	n->dying = true;	/* what was made for it may go */
 	if (n->profile->retention != VS_RETAIN_WARM)
 		n->leave = true;
 	/* Powering up for nobody: don't boot a VM that nobody waits for. */

@@ -3,17 +3,20 @@ core_sources += \
 	src/common/engine/adopt.c \
 	src/common/engine/ask.c \
 	src/common/engine/boot.c \
+	src/common/engine/brake.c \
 	src/common/engine/conf.c \
 	src/common/engine/control.c src/common/engine/control.h \
 	src/common/engine/control_i.h src/common/engine/control_listen.c \
 	src/common/engine/control_msg.c src/common/engine/control_msg.h \
 	src/common/engine/core.c src/common/engine/core.h \
 	src/common/engine/core_i.h \
+	src/common/engine/hints.c \
 	src/common/engine/hold.c \
 	src/common/engine/job.c \
 	src/common/engine/loop.c \
 	src/common/engine/node.c \
 	src/common/engine/ops.c \
+	src/common/engine/orphan.c \
 	src/common/engine/port.h \
 	src/common/engine/reclaim.c \
 	src/common/engine/report.c src/common/engine/report.h \

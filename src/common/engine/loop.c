@@ -23,7 +23,7 @@ struct loop {
 	struct vs_port_node *rows;
 	size_t nrows;
 	uint64_t epoch;
-	int64_t read_ms, push_ms, schedule_ms;
+	int64_t read_ms, push_ms, schedule_ms, orphans_ms;
 };
 
 void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
@@ -282,6 +282,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 		blocked_check(c);
 		c->checked = c->inv.generation;
 	}
+	vs_orphans_pass(c, now_ms);
 	/* All holds first: what is wanted already goes before new wishes. */
 	for (size_t i = 0; i < c->nnodes; i++)
 		vs_node_look(c, &c->nodes[i], now_ms);
@@ -323,6 +324,7 @@ static void client_renew(struct vs_core *c)
 	c->vc = NULL;
 	if (!vs_cluster_id_load(c->conf->state_dir, c->cluster_id, &err)) {
 		vs_setup_macs(c);
+		vs_hints_load(c);
 		vc = vs_watch_connect(c, &err);
 	}
 	c->vc = vc;
@@ -369,6 +371,10 @@ static void turn(struct loop *l)
 		nodes_read(l, now_ms);
 		waits_gone(l);
 	}
+	if (now_ms - l->orphans_ms >= BEAT_IDLE_MS) {
+		l->orphans_ms = now_ms;
+		vs_orphans_ask_slurm(c);
+	}
 	vs_lock();
 	if (c->vc)
 		vs_pass(c, now_ms);
@@ -391,6 +397,7 @@ static void turn(struct loop *l)
 	vs_unlock();
 	say_all(l, tells, ntells, now_ms);
 	free(tells);
+	vs_hints_save(c, now_ms);
 }
 
 static bool goes_on(struct vs_core *c, bool *renew)
@@ -418,6 +425,7 @@ void *vs_loop_main(void *arg)
 	if (c->vc)
 		vs_vc_free(c->vc, 2000);
 	c->vc = NULL;
+	vs_orphans_clear(c);
 	for (size_t i = 0; i < l.nrows; i++)
 		free((char *)l.rows[i].name);
 	free(l.rows);

@@ -111,6 +111,8 @@ enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
 
 	if (vm && vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
 		return VS_AVAIL_NONE;
+	if (vm && n->forgotten && !vm->connected)
+		vm = NULL;
 	if (vm && (!vm->readable || !vm->connected))
 		return VS_AVAIL_NONE;
 	if (vm && vm->power == VS_POWER_ON) {
@@ -213,8 +215,10 @@ static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
 		return c->stray_clones ? VS_SEEN_BUSY : VS_SEEN_NONE;
 	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
 		return VS_SEEN_ALIEN;
+	if (vm->connected)
+		n->forgotten = false;
 	if (!vm->readable || !vm->connected || !vm->host_ptr)
-		return VS_SEEN_UNKNOWN;
+		return n->forgotten ? VS_SEEN_NONE : VS_SEEN_UNKNOWN;
 	switch (vm->power) {
 	case VS_POWER_ON:
 		return seen_on(c, n, vm);
@@ -242,6 +246,12 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 
 	vs_adopt_look(c, n, now_ms);
 	wanted = wanted_of(n, now_ms);
+	if (wanted != VS_WANT_OFF && wanted != VS_WANT_GONE) {
+		n->dying = false;
+		n->braked = VS_BRAKE_UNASKED;
+	} else if (n->giveup || (n->flags & VS_NODE_POWERING_DOWN)) {
+		n->dying = true;
+	}
 	if (n->giveup && !(n->flags & VS_NODE_POWERING_UP))
 		n->giveup = false;
 	if (wanted != n->wanted) {

@@ -190,6 +190,19 @@ static bool budget_left(const struct vs_core *c, enum vs_action a,
 	return on_host < c->conf->host_max;
 }
 
+/* Ends that nobody asked for: see brake.c. */
+static bool brake_passed(struct vs_core *c, struct vs_node *n,
+			 enum vs_action action)
+{
+	if ((action != VS_DO_SHUTDOWN && action != VS_DO_DESTROY) || n->dying ||
+	    (n->wanted != VS_WANT_OFF && n->wanted != VS_WANT_GONE) ||
+	    vs_brake_asks(c, &n->braked, n->name))
+		return true;
+	vs_err_set(&n->last_err, VS_E_STATE,
+		   "the brake is on: an operator must look (svf reconcile)");
+	return false;
+}
+
 /*
  * Start what the step table says. 0 if it is under way (or must wait for a
  * budget), -1 if it could not even be asked.
@@ -205,7 +218,7 @@ int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 	struct vs_err err = { 0 };
 	int64_t id = 0;
 
-	if (!budget_left(c, action, host))
+	if (!budget_left(c, action, host) || !brake_passed(c, n, action))
 		return 0;
 	id = vs_send(c, n, h, vm, action, now_ms, &op_calls, &kind, &err);
 	if (id < 0) {
@@ -242,6 +255,7 @@ void vs_op_forget_all(struct vs_core *c)
 		n->look_after = 0;
 	}
 	c->stray_clones = 0;
+	vs_orphans_forget_calls(c);
 }
 
 /* ---- tasks that were there before us ---------------------------------------- */
@@ -305,6 +319,8 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 			vs_node_named(c, vm->name) : NULL;
 		int64_t id;
 
+		if (vm && !n)
+			vs_orphan_busy(c, vm->moid);
 		if (task_known(c, task->moid))
 			continue;
 		if (n && !n->op.id && vm == vs_node_vm(c, n)) {

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The hints file in StateSaveLocation: what neither Slurm nor vCenter knows,
+ * so that a restart doesn't forget it: hosts and PFs that failed lately, and
+ * the brake. Never trusted: a file that can't be read, or an entry that isn't
+ * as expected, is left out, and nothing else follows from it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "engine/core_i.h"
+#include "util/buf.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define HINTS_MAX (1 << 20)
+#define SAVE_MS 1000
+
+static char *hints_path(const struct vs_core *c)
+{
+	return vs_asprintf("%s/slurm_vsphere.hints", c->conf->state_dir);
+}
+
+/* ---- writing ---------------------------------------------------------------- */
+
+static struct json_object *to_json(const struct vs_core *c)
+{
+	int64_t epoch_ms = vs_wall_ms() - vs_clock();
+	struct json_object *top = vs_jb_obj(NULL), *avoid = vs_jb_arr();
+	struct json_object *brake = vs_jb_obj(NULL), *minutes = vs_jb_arr();
+
+	for (const struct vs_avoid *a = c->avoids; a; a = a->next) {
+		struct json_object *o = vs_jb_obj(NULL);
+
+		vs_jb_str(o, "host", a->host);
+		vs_jb_str(o, "pf", a->pf);
+		vs_jb_int(o, "until", (epoch_ms + a->until_ms) / 1000);
+		vs_jb_str(o, "why", a->why);
+		vs_jb_add(avoid, o);
+	}
+	for (int i = 0; i < VS_BRAKE_MINUTES; i++) {
+		struct json_object *o = vs_jb_obj(NULL);
+
+		vs_jb_int(o, "minute", c->brake.slots[i].minute);
+		vs_jb_int(o, "count", c->brake.slots[i].count);
+		vs_jb_add(minutes, o);
+	}
+	vs_jb_bool(brake, "on", c->brake.on);
+	vs_jb_put(brake, "minutes", minutes);
+	vs_jb_put(top, "avoid", avoid);
+	vs_jb_put(top, "brake", brake);
+	return top;
+}
+
+static int write_whole(const char *path, const char *text, struct vs_err *err)
+{
+	VS_FREE char *tmp = vs_asprintf("%s.new", path);
+	size_t len = strlen(text);
+	VS_CLOSE int fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+			       0600);
+
+	if (fd < 0 || write(fd, text, len) != (ssize_t)len || fsync(fd) ||
+	    rename(tmp, path))
+		return vs_err_set(err, VS_E_RETRY, "%s: %s", path,
+				  strerror(errno));
+	return 0;
+}
+
+/* In the engine's thread, no lock held. */
+void vs_hints_save(struct vs_core *c, int64_t now_ms)
+{
+	VS_FREE char *path = NULL, *text = NULL;
+	struct vs_err err = { 0 };
+
+	vs_lock();
+	if (c->hints_dirty && c->hints_loaded && now_ms >= c->hints_save_ms) {
+		c->hints_dirty = false;
+		c->hints_save_ms = now_ms + SAVE_MS;
+		path = hints_path(c);
+		text = vs_jb_text_free(to_json(c));
+	}
+	vs_unlock();
+	if (text && write_whole(path, text, &err))
+		vs_error("hints are not saved: %s", err.text);
+}
+
+/* ---- reading ----------------------------------------------------------------- */
+
+static void read_avoids(struct vs_core *c, struct vs_j list)
+{
+	int64_t epoch_ms = vs_wall_ms() - vs_clock(), now_ms = vs_clock();
+
+	for (size_t i = 0; i < vs_j_len(list); i++) {
+		struct vs_j j = vs_j_at(list, i);
+		const char *host = vs_j_str(vs_j_get(j, "host"));
+		const char *pf = vs_j_str_or(vs_j_opt(j, "pf"), "");
+		const char *why = vs_j_str_or(vs_j_opt(j, "why"), "");
+		int64_t until = vs_j_int(vs_j_get(j, "until"));
+
+		if (list.doc->err.code)
+			return;
+		until = until * 1000 - epoch_ms;
+		/* A clock that was set must not lock a host out for years. */
+		if (until > now_ms && until <= now_ms + VS_AVOID_HOST_MS)
+			vs_avoid_add(c, host, pf, until, why);
+	}
+}
+
+static void read_brake(struct vs_core *c, struct vs_j j)
+{
+	struct vs_brake b = { .on = vs_j_bool_or(vs_j_opt(j, "on"), false) };
+	struct vs_j list = vs_j_opt(j, "minutes");
+
+	for (size_t i = 0; i < vs_j_len(list) && i < VS_BRAKE_MINUTES; i++) {
+		struct vs_j m = vs_j_at(list, i);
+
+		b.slots[i].minute = vs_j_int(vs_j_get(m, "minute"));
+		b.slots[i].count = (int)vs_j_int(vs_j_get(m, "count"));
+	}
+	if (!j.doc->err.code)
+		c->brake = b;
+	if (c->brake.on)
+		vs_error("the brake is on since before the restart: look with svf reconcile, go on with svf reconcile --confirm");
+}
+
+static int read_file(const char *path, struct vs_buf *buf)
+{
+	VS_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char part[4096];
+	ssize_t n;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -1;
+	while ((n = read(fd, part, sizeof(part))) > 0)
+		if (vs_buf_add(buf, part, (size_t)n))
+			return -1;
+	return n < 0 ? -1 : 0;
+}
+
+/* Once, before the first comparison; lock held. */
+void vs_hints_load(struct vs_core *c)
+{
+	VS_FREE char *path = hints_path(c);
+	struct vs_buf buf = VS_BUF_INIT(HINTS_MAX);
+	struct vs_err err = { 0 };
+	struct vs_jdoc doc;
+
+	if (c->hints_loaded)
+		return;
+	c->hints_loaded = true;
+	if (read_file(path, &buf)) {
+		vs_info("%s can't be read: its hints are left out", path);
+	} else if (buf.len && !vs_jdoc_parse(&doc, buf.data, buf.len, &err)) {
+		read_avoids(c, vs_j_opt(vs_j_root(&doc), "avoid"));
+		doc.err.code = VS_OK;
+		read_brake(c, vs_j_opt(vs_j_root(&doc), "brake"));
+		vs_jdoc_free(&doc);
+	} else if (err.code) {
+		vs_info("%s is no hints file (%s): left out", path, err.text);
+	}
+	vs_buf_free(&buf);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* VMs that no node stands for, the brake on ends that nobody asked for, and
+ * the hints that outlive a restart. */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "engine_stage.h"
+#include "util/name.h"
+#include "util/time.h"
+
+static const char *slurm_knows;		/* a node that slurmctld has */
+
+static void nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
+{
+	(void)ctx;
+	for (size_t i = 0; i < n; i++)
+		rows[i].flags = slurm_knows &&
+			!strcmp(rows[i].name, slurm_knows) ? UP : 0;
+}
+
+static const struct vs_port port = { .nodes_read = nodes_read };
+
+static void start(int nodes)
+{
+	begin(nodes, 2, 8, "warm");
+	vs_core.port = &port;
+	vs_orphans_clear(&vs_core);
+	vs_core.orphans_ms = 0;
+	memset(&vs_core.brake, 0, sizeof(vs_core.brake));
+	slurm_knows = NULL;
+}
+
+/* A VM that is ours by its mark. */
+static struct fake_vm *ours(const char *name, bool on)
+{
+	struct fake_vm *vm = fake_add_vm(name, "group-v1", "host-1", on);
+
+	snprintf(vm->mark, sizeof(vm->mark), "%s/%s/%s", vs_core.cluster_id,
+		 name, vm->uuid);
+	return vm;
+}
+
+/* Another second, Slurm asked, and a slow beat. */
+static void second(void)
+{
+	vs_orphans_ask_slurm(&vs_core);
+	fake_slow(NULL, 0);
+	turns(11);
+}
+
+static int ends(void)
+{
+	return fake_sent[FAKE_SHUTDOWN] + fake_sent[FAKE_POWER_OFF] +
+		fake_sent[FAKE_DESTROY];
+}
+
+static void a_vm_without_a_node_is_switched_off_and_destroyed(void **st)
+{
+	(void)st;
+	start(1);
+	ours("old1", true);
+	ready();
+	turns(20);
+	assert_int_equal(ends(), 0);	/* Slurm was not asked yet */
+	second();
+	assert_int_equal(fake_sent[FAKE_POWER_OFF], 1);
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	turns(40);
+	assert_true(fake_finish(FAKE_DESTROY));
+	assert_null(fake_get("old1"));
+	turns(40);
+	assert_int_equal(ends(), 2);
+	assert_null(vs_core.orphans);
+	assert_int_equal(vs_core.power_ops, 0);
+}
+
+static void what_is_not_an_orphan_is_left_alone(void **st)
+{
+	struct fake_vm *vm;
+	struct vs_vc_task task = { .moid = "task-9", .name = "VirtualMachine.x",
+				   .state = "running", .user = "somebody" };
+
+	(void)st;
+	start(1);
+	ours("known", true);			/* Slurm has it */
+	vm = ours("copy", true);		/* a copy: another uuid */
+	vm->uuid[0] = 'f';
+	ours("template", false)->is_template = true;
+	ours("unread", true)->unreadable = true;
+	ours("disk", false)->disks_own = false;
+	fake_add_vm("foreign", "group-v1", "host-1", true);
+	vm = ours("busy", true);
+	task.entity = vm->moid;
+	slurm_knows = "known";
+	ready();
+	for (int i = 0; i < 5; i++) {
+		vs_orphans_ask_slurm(&vs_core);
+		fake_slow(&task, 1);
+		turns(11);
+	}
+	assert_int_equal(ends(), 0);
+	second();			/* the task is over */
+	assert_int_equal(ends(), 1);
+	assert_int_equal(fake_waiting(FAKE_POWER_OFF), 1);
+}
+
+static void the_fourth_vm_waits_for_an_operator(void **st)
+{
+	(void)st;
+	start(1);
+	for (int i = 0; i < 6; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "old%d", i);
+		ours(name, false);
+	}
+	ready();
+	second();
+	assert_int_equal(ends(), 3);
+	assert_true(vs_core.brake.on);
+	for (int i = 0; i < 3; i++)
+		assert_true(fake_finish(FAKE_DESTROY));
+	for (int i = 0; i < 20; i++)
+		second();
+	assert_int_equal(ends(), 3);
+	assert_int_equal(vs_brake_confirm(&vs_core), 3);
+	ours("late", false);
+	fake_show(fake_get("late"));
+	for (int i = 0; i < 3; i++)
+		second();
+	/* the three that waited, and the late one as the first of a new count */
+	assert_int_equal(ends(), 7);
+	assert_false(vs_core.brake.on);
+}
+
+static void a_large_site_may_lose_its_twentieth(void **st)
+{
+	enum vs_braked state[12] = { 0 };
+	int passed = 0;
+
+	(void)st;
+	start(1);
+	ready();
+	vs_core.ours = 200;
+	for (int i = 0; i < 12; i++)
+		passed += vs_brake_asks(&vs_core, &state[i], "x");
+	assert_int_equal(passed, 10);
+	for (int i = 0; i < 12; i++)	/* each is counted once */
+		assert_int_equal(vs_brake_asks(&vs_core, &state[i], "x"), i < 10);
+}
+
+static void what_slurm_powers_down_is_not_counted(void **st)
+{
+	char name[8];
+
+	(void)st;
+	start(8);
+	ready();
+	for (int i = 1; i <= 8; i++) {
+		snprintf(name, sizeof(name), "vm%d", i);
+		bring_up(100 + (uint32_t)i, name);
+		end_job(100 + (uint32_t)i, name);
+	}
+	for (int i = 1; i <= 8; i++) {
+		snprintf(name, sizeof(name), "vm%d", i);
+		flags(name, GOING);
+	}
+	turns(3);
+	while (fake_finish(FAKE_POWER_OFF))
+		turns(2);
+	assert_int_equal(fake_sent[FAKE_POWER_OFF], 8);
+	assert_false(vs_core.brake.on);
+}
+
+static void vms_on_under_powered_down_nodes_are_counted(void **st)
+{
+	char name[8];
+
+	(void)st;
+	start(8);
+	ready();
+	for (int i = 1; i <= 8; i++) {
+		snprintf(name, sizeof(name), "vm%d", i);
+		bring_up(100 + (uint32_t)i, name);
+		end_job(100 + (uint32_t)i, name);
+	}
+	/* Slurm has lost its memory of them all, long after the start. */
+	for (int i = 1; i <= 8; i++) {
+		snprintf(name, sizeof(name), "vm%d", i);
+		flags(name, DOWN);
+	}
+	turns(5);
+	while (fake_finish(FAKE_POWER_OFF))
+		turns(2);
+	assert_int_equal(fake_sent[FAKE_POWER_OFF], 3);
+	assert_true(vs_core.brake.on);
+	assert_non_null(strstr(vs_core.nodes[7].last_err.text, "svf reconcile"));
+	assert_int_equal(vs_brake_confirm(&vs_core), 5);
+	turns(5);
+	while (fake_finish(FAKE_POWER_OFF))
+		turns(2);
+	assert_int_equal(fake_sent[FAKE_POWER_OFF], 8);
+}
+
+/* ---- hints ----------------------------------------------------------------- */
+
+static char dir[] = "/tmp/vs-hints-XXXXXX";
+
+static void restart(void)
+{
+	while (vs_core.avoids)
+		vs_avoid_expire(&vs_core, INT64_MAX);
+	memset(&vs_core.brake, 0, sizeof(vs_core.brake));
+	vs_core.hints_loaded = false;
+	vs_core.hints_dirty = false;
+	vs_core.hints_save_ms = 0;
+	vs_hints_load(&vs_core);
+}
+
+static void hints_on(int nodes)
+{
+	start(nodes);
+	free((char *)vs_core.conf->state_dir);
+	vs_core.conf->state_dir = vs_strdup(dir);
+	vs_core.hints_loaded = true;
+	vs_core.hints_save_ms = 0;
+}
+
+static void hints_outlive_a_restart(void **st)
+{
+	const struct vs_avoid *a;
+	struct stat sb;
+	char path[64];
+
+	(void)st;
+	assert_non_null(mkdtemp(dir));
+	hints_on(1);
+	vs_avoid_add(&vs_core, "esx1", "0000:3b:00.0", now + 60000, "it failed");
+	vs_core.brake.on = true;
+	vs_core.brake.slots[3] = (struct vs_brake_slot){ 29000003, 2 };
+	vs_hints_save(&vs_core, now);
+	snprintf(path, sizeof(path), "%s/slurm_vsphere.hints", dir);
+	assert_int_equal(stat(path, &sb), 0);
+	assert_int_equal(sb.st_mode & 0777, 0600);
+	restart();
+	a = vs_avoid_get(&vs_core, "esx1", "0000:3b:00.0");
+	assert_non_null(a);
+	assert_string_equal(a->why, "it failed");
+	assert_in_range(a->until_ms, now + 58000, now + 60000);
+	assert_true(vs_core.brake.on);
+	assert_int_equal(vs_core.brake.slots[3].minute, 29000003);
+	assert_int_equal(vs_core.brake.slots[3].count, 2);
+}
+
+static void write_hints(const char *text)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/slurm_vsphere.hints", dir);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void hints_that_are_none_are_left_out(void **st)
+{
+	static const char *const bad[] = {
+		"", "{", "[]", "42", "{\"avoid\":7,\"brake\":[]}",
+		"{\"avoid\":[{\"host\":1}],\"brake\":{\"on\":\"x\"}}",
+		"{\"avoid\":[{\"host\":\"esx1\",\"pf\":\"\",\"until\":99999999999,\"why\":\"\"}]}",
+		"{\"brake\":{\"minutes\":[{\"minute\":\"x\"}]}}",
+	};
+	char path[64];
+
+	(void)st;
+	hints_on(1);
+	for (size_t i = 0; i < VS_COUNT(bad); i++) {
+		write_hints(bad[i]);
+		restart();
+		assert_null(vs_core.avoids);
+		assert_false(vs_core.brake.on);
+	}
+	snprintf(path, sizeof(path), "%s/slurm_vsphere.hints", dir);
+	unlink(path);
+	rmdir(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_vm_without_a_node_is_switched_off_and_destroyed),
+		cmocka_unit_test(what_is_not_an_orphan_is_left_alone),
+		cmocka_unit_test(the_fourth_vm_waits_for_an_operator),
+		cmocka_unit_test(a_large_site_may_lose_its_twentieth),
+		cmocka_unit_test(what_slurm_powers_down_is_not_counted),
+		cmocka_unit_test(vms_on_under_powered_down_nodes_are_counted),
+		cmocka_unit_test(hints_outlive_a_restart),
+		cmocka_unit_test(hints_that_are_none_are_left_out),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
