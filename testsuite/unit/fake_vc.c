@@ -123,6 +123,8 @@ void fake_show(struct fake_vm *vm)
 		.guest_state = vm->guest_state,
 		.guest_reason = vm->guest_reason,
 		.vcpus = 4, .memory_mb = vm->memory_mb,
+		.latency_high = vm->latency_high,
+		.cpu_reserved_mhz = vm->cpu_reserved_mhz,
 		.mem_reserved_mb = vm->memory_mb, .mem_locked = true,
 		.cards = &card, .ncards = vm->has_card ? 1 : 0,
 		.disk_dir = "[s] d/", .disks_own = vm->disks_own,
@@ -233,6 +235,8 @@ static void card_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 	if (!hw->card)
 		return;
 	vm->has_card = true;
+	vm->kind = hw->card->kind;
+	vm->mtu_change = hw->card->mtu_change_allowed;
 	vs_strlcpy(vm->mac, hw->card->mac, sizeof(vm->mac));
 	vm->automatic = !hw->card->pci;
 	vs_strlcpy(vm->pci, hw->card->pci ? hw->card->pci : "",
@@ -242,6 +246,9 @@ static void card_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 static void extra_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 {
 	vm->memory_mb = hw->memory_mb;
+	vm->mem_locked = hw->memory_locked;
+	vm->latency_high = hw->latency_high;
+	vm->cpu_reserved_mhz = hw->cpu_reserved_mhz;
 	for (size_t i = 0; i < hw->nextra; i++) {
 		const struct vs_vc_kv *kv = &hw->extra[i];
 

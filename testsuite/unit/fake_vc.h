@@ -22,6 +22,10 @@ struct fake_vm {
 	char mac[20], pci[16];
 	bool automatic;
 	int64_t memory_mb;
+	/* as asked for */
+	enum vs_vc_net_kind kind;
+	bool mem_locked, latency_high, mtu_change;
+	int64_t cpu_reserved_mhz;
 	const char *guest_state, *guest_reason;
 };
 

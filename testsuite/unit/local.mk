@@ -74,6 +74,12 @@ testsuite_unit_test_engine_limits_SOURCES = testsuite/unit/test_engine_limits.c 
 testsuite_unit_test_engine_limits_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_limits_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_spec
+testsuite_unit_test_engine_spec_SOURCES = testsuite/unit/test_engine_spec.c \
+	$(engine_stage)
+testsuite_unit_test_engine_spec_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_spec_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_boot
 testsuite_unit_test_engine_boot_SOURCES = testsuite/unit/test_engine_boot.c \
 	$(engine_stage)
