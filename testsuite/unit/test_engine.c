@@ -254,6 +254,48 @@ static void a_cancel_during_the_clone_leaves_nothing(void **state)
 	assert_int_equal(free_on("host-1"), 1);
 }
 
+static void a_job_that_leaves_a_booting_node_leaves_it_to_the_one_beside(
+	void **state)
+{
+	int one;
+
+	(void)state;
+	begin(1, 1, 1, "off");
+	ready();
+	one = id("vm1");
+	for (uint32_t job = 7; job <= 9; job++) {
+		assert_int_equal(job_begin(job, "vm1", NULL), 0);
+		vs_job_wait(&vs_core, job, 0, &one, 1);
+	}
+	flags("vm1", BOOT);
+	turn();
+	vs_job_end(&vs_core, 8, &one, 1, true);
+	vs_job_end(&vs_core, 9, &one, 1, true);
+	turn();
+	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_int_equal(vs_core.nodes[one].job, 7);
+	vs_job_end(&vs_core, 7, &one, 1, true);
+	turn();
+	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+}
+
+static void a_vm_to_be_rebuilt_takes_no_job_beside_a_running_one(void **state)
+{
+	struct vs_node *n;
+
+	(void)state;
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	n = vs_node_named(&vs_core, "vm1");
+	assert_int_equal(vs_node_avail(&vs_core, n), VS_AVAIL_WARM);
+	vs_core.profiles[0].memory_mb = 2048;
+	turn();
+	assert_int_equal(vs_node_avail(&vs_core, n), VS_AVAIL_NONE);
+	end_job(7, "vm1");
+	assert_int_equal(vs_node_avail(&vs_core, n), VS_AVAIL_NEW);
+}
+
 static void a_hold_stays_while_a_power_on_is_under_way(void **state)
 {
 	int one;
@@ -338,6 +380,8 @@ int main(void)
 		cmocka_unit_test(a_stolen_vf_sends_the_vm_to_another_host),
 		cmocka_unit_test(a_full_pf_gets_no_power_on),
 		cmocka_unit_test(a_cancel_during_the_clone_leaves_nothing),
+		cmocka_unit_test(a_job_that_leaves_a_booting_node_leaves_it_to_the_one_beside),
+		cmocka_unit_test(a_vm_to_be_rebuilt_takes_no_job_beside_a_running_one),
 		cmocka_unit_test(a_hold_stays_while_a_power_on_is_under_way),
 		cmocka_unit_test(retention_destroy_never_reuses_a_vm),
 		cmocka_unit_test(a_vm_on_under_a_powered_down_node_is_switched_off),

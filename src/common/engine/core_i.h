@@ -41,6 +41,8 @@ struct vs_node_op {
 /* Has the brake let this VM's end pass? Once it has, for good. */
 enum vs_braked { VS_BRAKE_UNASKED, VS_BRAKE_PASSED, VS_BRAKE_WAITS };
 
+struct vs_claim { uint32_t job, restart; };
+
 struct vs_node {
 	const char *name;		/* conf's */
 	int id;
@@ -52,6 +54,8 @@ struct vs_node {
 	/* Slurm's word */
 	uint32_t flags;
 	uint32_t job, restart;		/* the claim, job 0: none */
+	struct vs_claim *beside;	/* of jobs that share the node with it */
+	size_t nbeside, cap_beside;
 	int64_t claimed_ms;
 
 	/* the comparison of the two truths, and what is done about it */
@@ -302,9 +306,11 @@ void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
 		 const int *ids, size_t n);
 bool vs_job_waits(struct vs_core *c, uint32_t job);
+bool vs_job_has(const struct vs_node *n, uint32_t job);
 void vs_job_refused(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 		    size_t need, const char *why);
 void vs_jobs_clear(struct vs_core *c);
+void vs_jobs_recheck(struct vs_core *c);	/* without the lock */
 void vs_job_reasons(struct vs_core *c, int64_t now_ms);
 
 /* ask.c: answers for the select plugin; lock held */

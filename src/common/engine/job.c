@@ -23,8 +23,49 @@ static void refused_free(struct vs_core *c, struct vs_refused *r)
 	free(r);
 }
 
+bool vs_job_has(const struct vs_node *n, uint32_t job)
+{
+	if (n->job == job)
+		return true;
+	for (size_t i = 0; i < n->nbeside; i++)
+		if (n->beside[i].job == job)
+			return true;
+	return false;
+}
+
+/* The job leaves; the oldest of those beside it steps in its place. */
+static void unclaim(struct vs_node *n, uint32_t job)
+{
+	size_t at = 0;
+
+	if (n->job == job) {
+		n->job = n->nbeside ? n->beside[0].job : 0;
+		n->restart = n->nbeside ? n->beside[0].restart : 0;
+	} else {
+		while (at < n->nbeside && n->beside[at].job != job)
+			at++;
+	}
+	if (at >= n->nbeside)
+		return;
+	n->nbeside--;
+	memmove(&n->beside[at], &n->beside[at + 1],
+		(n->nbeside - at) * sizeof(*n->beside));
+	if (n->nbeside)
+		return;
+	free(n->beside);
+	n->beside = NULL;
+	n->cap_beside = 0;
+}
+
 static void claim(struct vs_node *n, uint32_t job, uint32_t restart)
 {
+	unclaim(n, job);
+	if (n->job) {
+		VS_GROW(n->beside, n->cap_beside, n->nbeside + 1);
+		n->beside[n->nbeside++] = (struct vs_claim) {
+			.job = n->job, .restart = n->restart,
+		};
+	}
 	n->job = job;
 	n->restart = restart;
 	n->claimed_ms = vs_clock();
@@ -98,7 +139,7 @@ void vs_job_claim(struct vs_core *c, uint32_t job, uint32_t restart,
 	for (size_t i = 0; i < n; i++) {
 		struct vs_node *node = node_at(c, ids[i]);
 
-		if (node && node->job != job)
+		if (node && !vs_job_has(node, job))
 			claim(node, job, restart);
 	}
 }
@@ -136,9 +177,11 @@ void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
 	w->n = n;
 }
 
-static void node_leaves(struct vs_core *c, struct vs_node *n)
+static void node_leaves(struct vs_core *c, struct vs_node *n, uint32_t job)
 {
-	n->job = n->restart = 0;
+	unclaim(n, job);
+	if (n->job)
+		return;		/* others share it */
 	n->renew = false;
 	n->dying = true;	/* what was made for it may go */
 	if (n->profile->retention != VS_RETAIN_WARM)
@@ -161,11 +204,11 @@ void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		struct vs_node *node = node_at(c, ids[i]);
 
-		if (node && node->job == job)
-			node_leaves(c, node);
+		if (node && vs_job_has(node, job))
+			node_leaves(c, node, job);
 	}
 	for (size_t i = 0; i < c->nnodes && whole; i++)
-		whole = c->nodes[i].job != job;
+		whole = !vs_job_has(&c->nodes[i], job);
 	/* A prolog that still waits is answered: the job is gone from here. */
 	if (w && whole) {
 		vs_tell(c, VS_TELL_PROLOG, NULL, job, true, NULL);
@@ -213,6 +256,36 @@ void vs_job_refused(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 	r->need = need;
 	r->at_ms = vs_clock();
 	vs_strlcpy(r->why, why, sizeof(r->why));
+}
+
+/* Slurm tells nobody of a pending job's end: nothing is reclaimed, or said,
+ * for one that has been cancelled. */
+void vs_jobs_recheck(struct vs_core *c)
+{
+	uint32_t jobs[64];
+	size_t n = 0;
+	struct vs_refused *r, *tmp;
+
+	vs_lock();
+	HASH_ITER(hh, c->refused, r, tmp)
+		if (n < VS_COUNT(jobs))
+			jobs[n++] = r->job;
+	vs_unlock();
+	for (size_t i = 0; i < n; i++) {
+		char state[64] = "", reason[8];
+		uint32_t uid;
+
+		if (!c->port->job_info(c->port->ctx, jobs[i], &uid, state,
+				       sizeof(state), reason,
+				       sizeof(reason)) &&
+		    !strcmp(state, "PENDING"))
+			continue;
+		vs_lock();
+		HASH_FIND(hh, c->refused, &jobs[i], sizeof(jobs[i]), r);
+		if (r)
+			refused_free(c, r);
+		vs_unlock();
+	}
 }
 
 /* Slurm rewrites a pending job's reason in every cycle: say it again, but not

@@ -374,6 +374,7 @@ static void turn(struct loop *l)
 	if (now_ms - l->orphans_ms >= BEAT_IDLE_MS) {
 		l->orphans_ms = now_ms;
 		vs_orphans_ask_slurm(c);
+		vs_jobs_recheck(c);
 	}
 	vs_lock();
 	if (c->vc)

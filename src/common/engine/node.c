@@ -129,8 +129,10 @@ enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
 		if (n->profile->retention == VS_RETAIN_DESTROY &&
 		    vm->job_tag[0])
 			return VS_AVAIL_NEW;
-		return vs_node_vm_right(c, n, vm, n->job, n->restart) ?
-			VS_AVAIL_WARM : VS_AVAIL_NEW;
+		if (vs_node_vm_right(c, n, vm, n->job, n->restart))
+			return VS_AVAIL_WARM;
+		/* It is rebuilt when the job that runs on it has ended. */
+		return n->job ? VS_AVAIL_NONE : VS_AVAIL_NEW;
 	}
 	if (vs_ledger_get(&c->ledger, n->name))
 		return VS_AVAIL_OFF;

@@ -330,7 +330,7 @@ static void why_nodes(struct vs_core *c, uint32_t job, char *text, size_t size)
 	for (size_t i = 0; i < c->nnodes; i++) {
 		const struct vs_node *n = &c->nodes[i];
 
-		if (n->job != job)
+		if (!vs_job_has(n, job))
 			continue;
 		all++;
 		if (n->flags & VS_NODE_UP)
@@ -356,7 +356,7 @@ static void why_rows(struct vs_core *c, struct json_object *top, uint32_t job)
 	struct json_object *arr = vs_jb_arr();
 
 	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].job == job)
+		if (vs_job_has(&c->nodes[i], job))
 			vs_jb_add(arr, node_json(c, &c->nodes[i], job));
 	vs_jb_put(top, "nodes", arr);
 }

@@ -148,6 +148,7 @@ static void nodes_carry(struct vs_core *c, const struct vs_node *old,
 
 		if (!n) {
 			vs_hold_drop(c, (struct vs_node *)&old[i]);
+			free(old[i].beside);
 			continue;
 		}
 		fresh = *n;

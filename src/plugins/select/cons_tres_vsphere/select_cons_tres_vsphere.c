@@ -190,7 +190,9 @@ VS_EXPORT int select_p_job_expand(job_record_t *from, job_record_t *to)
 	size_t n = core ? vs_cluster_ids(from->node_bitmap, &ids, NULL) : 0;
 	int rc = stock.job_expand(from, to);
 
-	if (!rc && n)
+	if (!rc && n) {
 		core->job_claim(to->job_id, to->restart_cnt, ids, n);
+		core->job_end(from->job_id, ids, n, false);
+	}
 	return rc;
 }
