@@ -36,6 +36,8 @@ src_plugins_select_cons_tres_vsphere_la_SOURCES = \
 	src/plugins/select/cons_tres_vsphere/job_test.c \
 	src/plugins/select/cons_tres_vsphere/job_test.h \
 	src/plugins/select/cons_tres_vsphere/select_cons_tres_vsphere.c \
+	src/plugins/select/cons_tres_vsphere/when.c \
+	src/plugins/select/cons_tres_vsphere/when.h \
 	src/plugins/slurm_port.c src/plugins/slurm_port.h \
 	src/plugins/slurm_port_i.h \
 	src/plugins/slurm_port_node.c \

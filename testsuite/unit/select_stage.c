@@ -106,11 +106,12 @@ static bool core_ever(const int *ids, size_t n, struct vs_err *err)
 static void core_refused(uint32_t id, const int *ids, size_t n, size_t need,
 			 const char *why)
 {
-	(void)ids;
 	assert_int_equal(id, 7);
 	w.refused++;
 	w.need = need;
-	w.candidates = n;
+	for (size_t i = 0; i < n; i++)
+		w.wants[i] = (char)('0' + ids[i] - 100);
+	w.wants[n] = '\0';
 	vs_strlcpy(w.why, why, sizeof(w.why));
 }
 
@@ -137,8 +138,10 @@ size_t vs_cluster_ids(const bitstr_t *bitmap, int **ids, int **at)
 	if (!n) {
 		free(*ids);
 		*ids = NULL;
-		if (at)
+		if (at) {
 			free(*at);
+			*at = NULL;
+		}
 	}
 	return n;
 }
@@ -172,6 +175,9 @@ int stage_up(void **state)
 		node_record_table_ptr[i] = xmalloc(sizeof(node_record_t));
 		node_record_table_ptr[i]->index = (uint32_t)i;
 		node_record_table_ptr[i]->sched_weight = (1 << 8) | 0xff;
+		node_record_table_ptr[i]->config_ptr =
+			xmalloc(sizeof(config_record_t));
+		node_record_table_ptr[i]->config_ptr->weight = 1;
 		w.ours[i] = true;
 		w.avail[i] = VS_AVAIL_NEW;
 	}
@@ -188,8 +194,10 @@ int stage_down(void **state)
 	FREE_NULL_BITMAP(details.req_node_bitmap);
 	FREE_NULL_BITMAP(bits);
 	FREE_NULL_LIST(job_list);
-	for (int i = 0; i < NODES; i++)
+	for (int i = 0; i < NODES; i++) {
+		xfree(node_record_table_ptr[i]->config_ptr);
 		xfree(node_record_table_ptr[i]);
+	}
 	xfree(node_record_table_ptr);
 	return 0;
 }

@@ -25,7 +25,8 @@ struct select_world {
 	uint32_t max[8], req[8];
 	uint64_t weights[NODES];
 	int refused;			/* core */
-	size_t need, candidates;
+	size_t need;
+	char wants[NODES + 1];		/* the nodes it would use, as digits */
 	char why[256];
 	struct vs_core_api api;
 };

@@ -97,6 +97,24 @@ static size_t prefix_that_fits(const struct vs_place_env *env,
 	return lo;
 }
 
+/* Why this node, by itself, has no place now. */
+static void why_not(struct vs_core *c, const struct vs_node *n,
+		    struct vs_err *err)
+{
+	struct vs_place_env env;
+	struct vs_place_node one;
+	struct vs_err why = { 0 };
+
+	vs_env_fill(c, &env);
+	place_of(c, n, &one);
+	if (needs_new_place(c, n) && vs_place(&env, &one, 1, NULL, &why))
+		vs_err_set(err, VS_E_SHORTAGE, "node %s: %s", n->name,
+			   why.text);
+	else
+		vs_err_set(err, VS_E_SHORTAGE, "node %s cannot be served now",
+			   n->name);
+}
+
 int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 		 size_t *nsurplus, struct vs_err *err)
 {
@@ -104,6 +122,7 @@ int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 	VS_FREE size_t *at = vs_calloc(n + 1, sizeof(*at));
 	const char *blocked = vs_ask_blocked(c);
 	struct vs_place_env env;
+	const struct vs_node *none = NULL;
 	size_t count = 0, fits;
 
 	*nsurplus = 0;
@@ -115,6 +134,7 @@ int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 		node = &c->nodes[ids[i]];
 		if (blocked || vs_node_avail(c, node) == VS_AVAIL_NONE) {
 			surplus[(*nsurplus)++] = i;
+			none = node;
 		} else if (needs_new_place(c, node)) {
 			at[count] = i;
 			place_of(c, node, &list[count++]);
@@ -129,8 +149,7 @@ int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 	if (!*nsurplus)
 		return 0;
 	if (fits == count)
-		vs_err_set(err, VS_E_SHORTAGE,
-			   "%zu of the nodes cannot be served now", *nsurplus);
+		why_not(c, none, err);
 	return -1;
 }
 

@@ -45,13 +45,20 @@ static bool helps(struct vs_core *c, const struct vs_node *victim,
 	       (!a->pf[0] || !strcmp(a->pf, pf->pci));
 }
 
+/* One that still lacks a place speaks for all. */
 static const struct vs_node *wanted_like(struct vs_core *c,
 					 const struct vs_refused *r)
 {
-	for (size_t i = 0; i < r->n; i++)
-		if (r->ids[i] >= 0 && (size_t)r->ids[i] < c->nnodes)
-			return &c->nodes[r->ids[i]];
-	return NULL;
+	const struct vs_node *any = NULL;
+
+	for (size_t i = 0; i < r->n; i++) {
+		if (r->ids[i] < 0 || (size_t)r->ids[i] >= c->nnodes)
+			continue;
+		any = &c->nodes[r->ids[i]];
+		if (!vs_ledger_get(&c->ledger, any->name))
+			break;
+	}
+	return any;
 }
 
 static void reclaim_for(struct vs_core *c, const struct vs_refused *r,

@@ -13,11 +13,11 @@
  */
 #include "job_test.h"
 #include "cluster.h"
+#include "when.h"
 #include "util/mem.h"
 
 #define TRIES 3			/* the first answer and two more */
 #define EVER_MAX 512		/* beyond that a "never" costs too much */
-#define LATER 60		/* seconds, when nothing tells more */
 
 /* The candidates that are ours, at the time of the question. */
 struct ours {
@@ -87,11 +87,31 @@ static void ours_trim(struct ours *o, const struct vs_test *t,
 }
 
 /*
- * Warm before off before new, within what the administrator's weights leave
- * open: two bits above the byte that cons_tres keeps for itself. Others' nodes
- * need no VM, and must stay comparable.
+ * Slurm's sched_weight: a byte for cons_tres, 32 bits of Weight, two flags. For
+ * nodes that are powered down it puts a constant in the place of Weight, and the
+ * flag on some of them only. Nor does it renew sched_weight for WILL_RUN.
  */
-static void weights_set(struct ours *o)
+#define WEIGHT_OUTSIDE_FLEX UINT64_C(0x10000000000)
+#define WEIGHT_BOOT UINT64_C(0x20000000000)
+
+static uint64_t weight_of(const node_record_t *node_ptr, enum vs_avail avail,
+			  bool renew)
+{
+	uint64_t weight = node_ptr->sched_weight;
+
+	if (avail == VS_AVAIL_WARM && !renew)
+		return weight;
+	weight &= WEIGHT_OUTSIDE_FLEX | 0xff;
+	weight |= (uint64_t)node_ptr->config_ptr->weight << 8;
+	return avail == VS_AVAIL_WARM ? weight : weight | WEIGHT_BOOT;
+}
+
+/*
+ * What is warm before what must boot, as Slurm itself has it; then the
+ * administrator's weights; then VMs that exist before new ones: two bits above
+ * cons_tres' byte. Others' nodes need no VM, and must stay comparable.
+ */
+static void weights_set(struct ours *o, bool renew)
 {
 	static const uint64_t prefer[] = {
 		[VS_AVAIL_WARM] = 0, [VS_AVAIL_OFF] = 1, [VS_AVAIL_NEW] = 2,
@@ -100,13 +120,18 @@ static void weights_set(struct ours *o)
 	node_record_t *node_ptr;
 
 	o->weights = vs_calloc((size_t)node_record_count, sizeof(*o->weights));
-	for (int i = 0; (node_ptr = next_node(&i)); i++) {
-		uint64_t weight = node_ptr->sched_weight;
-
-		o->weights[node_ptr->index] = weight;
-		node_ptr->sched_weight =
-			((weight >> 8) << 10) | (weight & 0xff);
+	for (int i = 0; (node_ptr = next_node(&i)); i++)
+		o->weights[node_ptr->index] = node_ptr->sched_weight;
+	for (size_t i = 0; i < o->n; i++) {
+		node_ptr = node_record_table_ptr[o->at[i]];
+		if (o->avail[i] < VS_COUNT(prefer))
+			node_ptr->sched_weight =
+				weight_of(node_ptr, o->avail[i], renew);
 	}
+	for (int i = 0; (node_ptr = next_node(&i)); i++)
+		node_ptr->sched_weight =
+			((node_ptr->sched_weight >> 8) << 10) |
+			(node_ptr->sched_weight & 0xff);
 	for (size_t i = 0; i < o->n; i++)
 		if (o->avail[i] < VS_COUNT(prefer))
 			node_record_table_ptr[o->at[i]]->sched_weight |=
@@ -204,23 +229,14 @@ static int ask_joint(const struct vs_test *t, struct ours *o, bitstr_t *bitmap,
 	return ESLURM_NODES_BUSY;
 }
 
-static void refused(const struct vs_test *t, const struct ours *o)
-{
-	VS_FREE char *why = NULL;
-
-	if (o->why[0] >= '0' && o->why[0] <= '9')
-		why = vs_asprintf("needs %u node%s, %s", t->min,
-				  t->min == 1 ? "" : "s", o->why);
-	else
-		why = vs_strdup(o->why);
-	log_flag(SELECT_TYPE, "slurm-vsphere: %pJ must wait: %s", t->job_ptr,
-		 why);
-	o->core->refused(t->job_ptr->job_id, o->ids, o->n, t->min, why);
-}
-
-/* Stock says no to what we left it: is it our doing? Then the job waits for
- * VFs, else for what Slurm itself says. */
-static bool would_run(const struct vs_test *t, const bitstr_t *given)
+/*
+ * Would the job run on what Slurm offers, if each node could be served? If so
+ * it waits for VFs, and *nodes (to be freed) are those it would use, warm ones
+ * first: what stands in their way may be reclaimed. Else it waits for what Slurm
+ * itself says.
+ */
+static bool would_run(const struct vs_test *t, const bitstr_t *given,
+		      bitstr_t **nodes)
 {
 	struct vs_test all = *t;
 	bitstr_t *work = bit_copy((bitstr_t *)given);
@@ -230,35 +246,51 @@ static bool would_run(const struct vs_test *t, const bitstr_t *given)
 	all.preempted = NULL;
 	rc = ask_stock(&all, work, NULL);
 	free_job_resources(&t->job_ptr->job_resrcs);
-	FREE_NULL_BITMAP(work);
+	if (rc)
+		FREE_NULL_BITMAP(work);
+	*nodes = work;
 	return !rc;
+}
+
+static void refused(const struct vs_test *t, const struct ours *o,
+		    const bitstr_t *nodes)
+{
+	VS_FREE char *why = NULL;
+	VS_FREE int *ids = NULL;
+	size_t n = vs_cluster_ids(nodes, &ids, NULL);
+	size_t others = (size_t)bit_set_count((bitstr_t *)nodes) - n;
+	size_t need = t->min > others ? t->min - others : 0;
+
+	if (o->why[0] >= '0' && o->why[0] <= '9')
+		why = vs_asprintf("needs %u node%s, %s", t->min,
+				  t->min == 1 ? "" : "s", o->why);
+	else
+		why = vs_strdup(o->why);
+	log_flag(SELECT_TYPE, "slurm-vsphere: %pJ must wait: %s", t->job_ptr,
+		 why);
+	o->core->refused(t->job_ptr->job_id, ids, n, need, why);
 }
 
 static int run_now(const struct vs_test *t, bitstr_t *bitmap)
 {
-	bitstr_t *given, *answer = NULL;
+	bitstr_t *given, *answer = NULL, *nodes = NULL;
+	int rc = ESLURM_NODES_BUSY;
 	bool is_short = true;
 	struct ours o;
-	int rc;
 
 	if (!ours_find(&o, bitmap))
 		return ask_stock(t, bitmap, NULL);
 	given = bit_copy(bitmap);
 	ours_trim(&o, t, bitmap);
-	if (o.room < t->min) {
-		rc = ESLURM_NODES_BUSY;
-		is_short = would_run(t, given);
-	} else {
-		weights_set(&o);
+	weights_set(&o, false);
+	if (o.room >= t->min)
 		rc = ask_joint(t, &o, bitmap, &answer, &is_short);
-		weights_restore(&o);
-		if (rc && !is_short && o.trimmed)
-			is_short = would_run(t, given);
-	}
 	if (!rc)
 		bit_copybits(bitmap, answer);
-	else if (is_short)
-		refused(t, &o);
+	else if ((is_short || o.trimmed) && would_run(t, given, &nodes))
+		refused(t, &o, nodes);
+	weights_restore(&o);
+	FREE_NULL_BITMAP(nodes);
 	FREE_NULL_BITMAP(answer);
 	FREE_NULL_BITMAP(given);
 	ours_free(&o);
@@ -322,33 +354,6 @@ static int test_only(const struct vs_test *t, bitstr_t *bitmap)
 
 /* ---- when ----------------------------------------------------------------------- */
 
-struct earliest {
-	time_t now, end;
-};
-
-/* The first end of a running job on nodes of ours. JOB R at least. */
-static int earlier_end(void *x, void *arg)
-{
-	job_record_t *job_ptr = x;
-	struct earliest *e = arg;
-	VS_FREE int *ids = NULL;
-
-	if (!IS_JOB_RUNNING(job_ptr) || job_ptr->end_time <= e->now ||
-	    (e->end && job_ptr->end_time >= e->end))
-		return 0;
-	if (vs_cluster_ids(job_ptr->node_bitmap, &ids, NULL))
-		e->end = job_ptr->end_time;
-	return 0;
-}
-
-static time_t not_now(time_t now)
-{
-	struct earliest e = { .now = now };
-
-	list_for_each(job_list, earlier_end, &e);
-	return e.end ? e.end : now + LATER;
-}
-
 /*
  * Stock's answer, but "now" only if the VFs are there now: else backfill would
  * reserve nodes from now on for a job that RUN_NOW refuses, and idle them.
@@ -365,6 +370,7 @@ static int will_run(const struct vs_test *t, bitstr_t *bitmap)
 		return ask_stock(t, bitmap, NULL);
 	given = bit_copy(bitmap);
 	ours_trim(&o, t, bitmap);
+	weights_set(&o, true);
 	if (o.room >= t->min)
 		rc = ask_joint(t, &o, bitmap, &answer, &is_short);
 	if (!rc && o.trimmed && t->job_ptr->start_time > now) {
@@ -372,6 +378,7 @@ static int will_run(const struct vs_test *t, bitstr_t *bitmap)
 		FREE_NULL_BITMAP(answer);
 		rc = ESLURM_NODES_BUSY;
 	}
+	weights_restore(&o);	/* what is warm now says nothing of later */
 	if (!rc) {
 		bit_copybits(bitmap, answer);
 	} else {
@@ -379,7 +386,8 @@ static int will_run(const struct vs_test *t, bitstr_t *bitmap)
 		bit_copybits(bitmap, given);
 		rc = ask_stock(t, bitmap, NULL);
 		if (!rc && t->job_ptr->start_time <= now)
-			t->job_ptr->start_time = not_now(now);
+			t->job_ptr->start_time = vs_when(given, o.room < t->min ?
+							 t->min - o.room : 0);
 	}
 	FREE_NULL_BITMAP(answer);
 	FREE_NULL_BITMAP(given);
