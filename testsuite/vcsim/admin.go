@@ -120,6 +120,9 @@ func (s *server) do(op *adminOp) (any, error) {
 		if err != nil {
 			return nil, err
 		}
+		if v.on() {
+			v.foreignOn = w.seq
+		}
 		return map[string]any{"moid": v.o.ref.Value}, nil
 	case "expireSessions", "restart":
 		for _, x := range w.sessions {
@@ -186,12 +189,13 @@ func (w *world) doHost(h *host, op *adminOp) (any, error) {
 		if op.Vfs == nil || *op.Vfs < 0 || *op.Vfs > p.max {
 			return nil, fmt.Errorf("vfs: 0 to %d are possible", p.max)
 		}
-		p.vfs = *op.Vfs
+		p.lowered, p.vfs = max(0, p.vfs-*op.Vfs), *op.Vfs
 	} else {
 		p.renumber(op.NewPci)
 	}
 	h.passthru()
 	w.touch(h.o, "config", "hardware")
+	p.loweredAt = w.seq
 	return nil, nil
 }
 

@@ -118,20 +118,26 @@ func (h *host) assign(ds []demand, extra map[*pf]int) ([]heldVF, *demand) {
 }
 
 // crowded tells whether power-ons that are queued or running, plus VMs that
-// are on, leave no VF for these demands (invariant I1).
-func (h *host) crowded(ds []demand) bool {
+// are on, leave no VF for these demands (invariant I1); of foreign hands' deeds
+// only what a client must know of, if that is asked.
+func (h *host) crowded(ds []demand, known bool) bool {
 	if len(ds) == 0 {
 		return false
 	}
+	extra := map[*pf]int{}
+	for _, p := range h.pfs {
+		if known {
+			extra[p] = -p.unknownTo()
+		}
+	}
 	var all []demand
-	for _, v := range h.c.dc.pendingOn(h) {
+	for _, v := range h.c.dc.pendingOn(h, !known) {
 		all = append(all, v.pending...)
 	}
-	held, short := h.assign(all, nil)
+	held, short := h.assign(all, extra)
 	if short != nil {
 		return true
 	}
-	extra := map[*pf]int{}
 	for _, x := range held {
 		extra[x.p]++
 	}
@@ -139,10 +145,10 @@ func (h *host) crowded(ds []demand) bool {
 	return short != nil
 }
 
-func (d *datacenter) pendingOn(h *host) []*vmachine {
+func (d *datacenter) pendingOn(h *host, foreign bool) []*vmachine {
 	var res []*vmachine
 	for _, t := range h.o.w().tasks.byRef {
-		if v := t.powering; v != nil && !t.finished && v.pendOn == h {
+		if v := t.powering; v != nil && !t.finished && v.pendOn == h && (foreign || !t.foreign) {
 			res = append(res, v)
 		}
 	}

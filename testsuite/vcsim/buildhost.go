@@ -25,15 +25,17 @@ type host struct {
 
 // pf is a physical function of a host, and who has its VFs.
 type pf struct {
-	h      *host
-	id     string
-	device string
-	sw     string
-	vfs    int
-	max    int
-	active bool
-	numa   int
-	used   map[int]*vmachine
+	h         *host
+	id        string
+	device    string
+	sw        string
+	vfs       int
+	max       int
+	active    bool
+	numa      int
+	used      map[int]*vmachine
+	lowered   int // by how much setVfs last lowered vfs, at that change
+	loweredAt uint64
 }
 
 func (p *pf) usable() int {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 func TestAVfBelongsToOneVM(t *testing.T) {
@@ -176,6 +177,35 @@ func TestRawVfsAndForeignVMsHoldVfs(t *testing.T) {
 	vm := c.clone("n1", "esx02", c.sriov(nil))
 	c.taskFault("GenericVmConfigFault", c.vmOp(vm, "PowerOnVM_Task", nil))
 	if n := c.counter("powerOnFullPF"); n != 1 {
+		t.Fatal(n)
+	}
+}
+
+// A foreign power-on that nobody can have seen yet makes no client guilty; one
+// that the client has long acknowledged does.
+func TestOnlyKnownFullPfsAreHeldAgainstTheSender(t *testing.T) {
+	c := start(t, nil).login()
+	pc := c.watch("VirtualMachine", "name", "runtime.powerState")
+	version := c.wait(pc, "", 1, 0)["version"].(string)
+	c.admin("POST", "do", obj{"op": "setVfs", "host": "esx02", "pci": "0000:3b:00.0", "vfs": 1})
+	c.admin("POST", "do", obj{"op": "addVm", "spec": obj{"name": "theirs", "host": "esx02", "powerOn": true, "memoryMB": 1024,
+		"cards": []any{obj{"type": "sriov", "network": "SRIOV-ROCE-PG"}}}})
+	vm := c.clone("n1", "esx02", c.sriov(nil))
+	c.taskFault("GenericVmConfigFault", c.vmOp(vm, "PowerOnVM_Task", nil))
+	version = c.wait(pc, version, 1, 0)["version"].(string)
+	asked := time.Now()
+	c.wait(pc, version, 0, 0)
+	c.taskFault("GenericVmConfigFault", c.vmOp(vm, "PowerOnVM_Task", nil))
+	if n, k := c.counter("powerOnFullPF"), c.counter("powerOnKnownFullPF"); n != 2 || k != 0 {
+		t.Fatal(n, k)
+	}
+	for end := time.Now().Add(10 * time.Second); c.counter("powerOnKnownFullPF") == 0; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("never counted")
+		}
+		c.taskFault("GenericVmConfigFault", c.vmOp(vm, "PowerOnVM_Task", nil))
+	}
+	if n := time.Since(asked); n < knownAfter {
 		t.Fatal(n)
 	}
 }

@@ -35,6 +35,7 @@ type faultRule struct {
 	Truncate    *int           `json:"truncate"`
 	Delay       Dur            `json:"delay"`
 	Hang        bool           `json:"hang"`
+	Label       string         `json:"label"`
 
 	decoded types.BaseMethodFault
 	seen    int
@@ -153,7 +154,7 @@ func (w *world) ruleFor(on string, c *call) *faultRule {
 	r := w.faults.match(on, c.method, name)
 	if r != nil {
 		w.mu.Lock()
-		w.count.faults++
+		w.count.fault(r)
 		w.mu.Unlock()
 	}
 	return r
@@ -248,7 +249,7 @@ func (e *faultEngine) forTask(t *task, kind, object string) {
 	if r == nil {
 		return
 	}
-	t.o.w().count.faults++
+	t.o.w().count.fault(r)
 	t.extra, t.hang = time.Duration(r.Delay), r.Hang
 	if r.decoded != nil {
 		t.over = func(*task) error { return r.err() }

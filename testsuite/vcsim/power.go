@@ -59,10 +59,13 @@ func powerOnVM(c *call) (any, error) {
 
 func (c *call) powerOnAt(v *vmachine, want *host) (any, error) {
 	ds := v.demands()
-	if !c.foreign && !v.on() && v.busy == nil && want.crowded(ds) {
+	if !c.foreign && !v.on() && v.busy == nil && want.crowded(ds, false) {
 		c.w.count.powerOnFullPF++
+		if want.crowded(ds, true) {
+			c.w.count.powerOnKnownFullPF++
+		}
 	}
-	t := &task{powering: v}
+	t := &task{powering: v, foreign: c.foreign}
 	t.run = func() (any, error) {
 		if v.on() {
 			return nil, powerState(types.VirtualMachinePowerStatePoweredOn, types.VirtualMachinePowerStatePoweredOn)
@@ -77,6 +80,10 @@ func (c *call) powerOnAt(v *vmachine, want *host) (any, error) {
 		}
 		v.place(h)
 		v.turnOn(held)
+		v.foreignOn = 0
+		if c.foreign {
+			v.foreignOn = c.w.seq
+		}
 		return nil, nil
 	}
 	t.after = func() { v.pending, v.pendOn = nil, nil }

@@ -26,6 +26,7 @@ type task struct {
 	extra      time.Duration
 	finished   bool
 	powering   *vmachine
+	foreign    bool // a power-on by the admin's foreign hand
 	timer      *time.Timer
 }
 

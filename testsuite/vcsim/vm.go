@@ -16,20 +16,21 @@ import (
 )
 
 type vmachine struct {
-	w       *world
-	o       *object
-	m       *mo.VirtualMachine
-	h       *host
-	dc      *datacenter
-	diskGB  int64
-	held    []heldVF
-	busy    *task
-	sources int // clones under way that read from it
-	pending []demand
-	pendOn  *host
-	guest   *guest
-	boots   int
-	changes int
+	w         *world
+	o         *object
+	m         *mo.VirtualMachine
+	h         *host
+	dc        *datacenter
+	diskGB    int64
+	held      []heldVF
+	busy      *task
+	sources   int // clones under way that read from it
+	pending   []demand
+	pendOn    *host
+	guest     *guest
+	boots     int
+	changes   int
+	foreignOn uint64 // the change at which a foreign hand powered it on
 }
 
 // heldVF is a VF taken by a card of a VM that is on.

@@ -66,7 +66,7 @@ func (col *collector) takeTurn(c *call) error {
 func (col *collector) wait(c *call, text string, limit int, end <-chan time.Time) (any, error) {
 	w := c.w
 	w.mu.Lock()
-	ver, err := col.accept(text)
+	ver, err := col.accept(w, text)
 	cancel := col.cancel
 	w.mu.Unlock()
 	if err != nil {
@@ -98,7 +98,7 @@ func (col *collector) wait(c *call, text string, limit int, end <-chan time.Time
 }
 
 // accept turns a version string into its meaning and forgets older ones.
-func (col *collector) accept(text string) (*version, error) {
+func (col *collector) accept(w *world, text string) (*version, error) {
 	if text == "" {
 		col.versions = map[string]*version{}
 		return &version{}, nil
@@ -119,6 +119,7 @@ func (col *collector) accept(text string) (*version, error) {
 	for _, f := range col.filters {
 		f.prune(v.seq)
 	}
+	w.acknowledged(v.seq)
 	return v, nil
 }
 

@@ -60,6 +60,7 @@ type world struct {
 	guests   map[*guest]bool
 	stallTo  time.Time
 	latency  time.Duration
+	acks     []ack
 	started  time.Time
 }
 
