@@ -259,7 +259,8 @@ static int exit_code(const struct ask *a, const struct vs_err *err)
 	return err->code == VS_E_RETRY ? SVF_AWAY : SVF_NO;
 }
 
-int svf_ask(const char *verb, uint32_t job, struct vs_jdoc *doc)
+static int ask(const char *verb, uint32_t job, const char *name,
+	       struct vs_jdoc *doc)
 {
 	struct ask a = { .req = { .job = job },
 			 .answer = VS_BUF_INIT(VS_CTL_REPORT_MAX) };
@@ -268,6 +269,7 @@ int svf_ask(const char *verb, uint32_t job, struct vs_jdoc *doc)
 
 	memset(doc, 0, sizeof(*doc));
 	vs_strlcpy(a.req.verb, verb, sizeof(a.req.verb));
+	vs_strlcpy(a.req.name, name, sizeof(a.req.name));
 	vs_uuid_random(a.req.id);
 	if (svf_where(&a.where, &err))
 		rc = SVF_USAGE;
@@ -280,6 +282,16 @@ int svf_ask(const char *verb, uint32_t job, struct vs_jdoc *doc)
 	vs_buf_free(&a.answer);
 	svf_where_free(&a.where);
 	return rc;
+}
+
+int svf_ask(const char *verb, uint32_t job, struct vs_jdoc *doc)
+{
+	return ask(verb, job, "", doc);
+}
+
+int svf_order(const char *verb, const char *name, struct vs_jdoc *doc)
+{
+	return ask(verb, 0, name, doc);
 }
 
 int svf_read_failed(const struct vs_jdoc *doc)

@@ -18,6 +18,7 @@ src_svf_svf_SOURCES = \
 	src/svf/hosts.c \
 	src/svf/main.c \
 	src/svf/nodes.c \
+	src/svf/reconcile.c \
 	src/svf/status.c \
 	src/svf/svf.h \
 	src/svf/table.c \

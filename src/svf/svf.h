@@ -36,7 +36,7 @@ struct svf_verb {
 	int (*run)(const struct svf *s);
 };
 extern const struct svf_verb svf_hosts, svf_nodes, svf_why, svf_status,
-	svf_conf;
+	svf_reconcile, svf_adopt, svf_vm, svf_conf;
 
 /* ---- where.c: whom to ask ---------------------------------------------- */
 #define SVF_ENDS 8
@@ -59,6 +59,8 @@ int svf_conf_read(const char *path, svf_conf_fn *fn, void *arg);
 /* ---- ask.c ------------------------------------------------------------- */
 /* The report into *doc, an exit code and an error line on stderr otherwise. */
 int svf_ask(const char *verb, uint32_t job, struct vs_jdoc *doc);
+/* The same for an operator's order about a node (or none: ""). */
+int svf_order(const char *verb, const char *name, struct vs_jdoc *doc);
 /* An exit code for a report that doesn't read as it should, after its line. */
 int svf_read_failed(const struct vs_jdoc *doc);
 /* --json: print the report and free it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The control channel's server: one thread, one poll loop, one request per
- * connection, answered by vs_core_report() from memory.
+ * connection, answered by vs_core_report() or vs_core_act() from memory.
  *
  * Rules: who asks is what munge says, nothing in the request; the answer can
  * be opened by that user alone. Nobody waits for a slow client: sockets never
@@ -10,8 +10,8 @@
  * part is sealed when the one before it is gone. Everything has a maximum.
  * munged is waited for in this thread alone.
  *
- * It never changes anything: the verbs read. It never tells a refused peer
- * why before munge has said who that is.
+ * Only operators of Slurm change something. It never tells a refused peer why
+ * before munge has said who that is.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE	/* accept4, pthread_setname_np */
@@ -73,13 +73,17 @@ static struct {
 
 static const struct verb {
 	const char *name;
-	bool needs_job;
-	bool changes;		/* needs an operator; no such verb yet */
+	bool needs_job, needs_name;
+	bool changes;		/* needs an operator */
 } verbs[] = {
-	{ "hosts", false, false },
-	{ "nodes", false, false },
-	{ "why", true, false },
-	{ "status", false, false },
+	{ "hosts", false, false, false },
+	{ "nodes", false, false, false },
+	{ "why", true, false, false },
+	{ "status", false, false, false },
+	{ "reconcile", false, false, false },
+	{ "confirm", false, false, true },
+	{ "adopt", false, false, true },
+	{ "forget", false, true, true },
 };
 
 /* ---- connections ------------------------------------------------------- */
@@ -173,10 +177,10 @@ static int say_no(struct conn *c, const struct vs_err *why, int64_t now_ms,
 	return part_seal(c, &p, now_ms, err);
 }
 
-/* Operators come with the first verb that changes something. */
+/* Root and SlurmUser are operators even before Slurm is asked. */
 static bool may_change(uint32_t uid)
 {
-	return uid == 0 || uid == ctl.slurm_uid;
+	return uid == 0 || uid == ctl.slurm_uid || vs_core_is_operator(uid);
 }
 
 static const struct verb *verb_allowed(const struct conn *c, struct vs_err *err)
@@ -191,8 +195,11 @@ static const struct verb *verb_allowed(const struct conn *c, struct vs_err *err)
 				   v->name);
 		else if (v->changes && !may_change(c->uid))
 			vs_err_set(err, VS_E_REQUEST,
-				   "%s: only root and SlurmUser may do that",
+				   "%s: only root, SlurmUser and operators of Slurm may do that",
 				   v->name);
+		else if (v->needs_name && !c->req.name[0])
+			vs_err_set(err, VS_E_REQUEST,
+				   "%s: a node's name is expected", v->name);
 		else
 			return v;
 		return NULL;
@@ -207,7 +214,11 @@ static int report_make(struct conn *c, struct vs_err *err)
 	const struct verb *v = verb_allowed(c, err);
 	struct json_object *o;
 
-	if (!v || !(o = vs_core_report(v->name, c->req.job, c->uid, err)))
+	if (!v)
+		return -1;
+	o = v->changes ? vs_core_act(v->name, c->req.name, c->uid, err) :
+		vs_core_report(v->name, c->req.job, c->uid, err);
+	if (!o)
 		return -1;
 	c->report = vs_jb_text_free(o);
 	c->report_len = strlen(c->report);

@@ -62,6 +62,8 @@ char *vs_ctl_request_format(const struct vs_ctl_request *r)
 	vs_jb_str(o, "verb", r->verb);
 	if (r->job)
 		vs_jb_int(o, "job", r->job);
+	if (r->name[0])
+		vs_jb_str(o, "name", r->name);
 	vs_jb_str(o, "id", r->id);
 	return vs_jb_text_free(o);
 }
@@ -79,7 +81,9 @@ int vs_ctl_request_parse(const char *text, size_t len,
 	root = vs_j_root(&doc);
 	if (!get_text(root, "verb", r.verb, sizeof(r.verb), err) &&
 	    !get_text(root, "id", r.id, sizeof(r.id), err) &&
-	    !get_u32(root, "job", UINT32_MAX, &r.job, err)) {
+	    !get_u32(root, "job", UINT32_MAX, &r.job, err) &&
+	    (vs_j_null(vs_j_opt(root, "name")) ||
+	     !get_text(root, "name", r.name, sizeof(r.name), err))) {
 		*out = r;
 		rc = 0;
 	}

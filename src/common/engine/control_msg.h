@@ -3,6 +3,7 @@
  * What is inside the sealed frames of the control channel.
  *
  * Request, one per connection:  {"verb":"why","job":4711,"id":"..."}
+ *   or with a node's name:       {"verb":"forget","name":"vm003","id":"..."}
  * Reply, one or more frames:    {"id":"...","part":0,"of":3}\n BYTES
  *   the bytes of all parts together are the report (engine/report.h), or
  * Refusal, one frame:           {"id":"...","error":"text","code":"gone"}\n
@@ -25,6 +26,7 @@
 struct vs_ctl_request {
 	char verb[16];
 	uint32_t job;
+	char name[64];			/* "": none */
 	char id[VS_CTL_ID_MAX];		/* the client's, echoed */
 };
 char *vs_ctl_request_format(const struct vs_ctl_request *r);	/* free() it */

@@ -137,9 +137,15 @@ const struct vs_core_api *vs_core_api_get(void);
 
 /* ---- reports, for the control channel ------------------------------------- */
 struct json_object;
-/* "hosts", "nodes", "why" (job), "status". Caller owns the result; NULL with
+/* "hosts", "nodes", "why" (job), "status", "reconcile". Caller owns the result; NULL with
  * err. uid decides what may be seen. */
 struct json_object *vs_core_report(const char *what, uint32_t job, uint32_t uid,
 				   struct vs_err *err);
+/* What an operator orders: "confirm" (the brake), "adopt" (VMs of a lost
+ * cluster id), "forget" (name: a node whose VM is lost with its host). The
+ * caller has asked vs_core_is_operator(). Answers as above. */
+struct json_object *vs_core_act(const char *what, const char *name,
+				uint32_t uid, struct vs_err *err);
+bool vs_core_is_operator(uint32_t uid);
 
 #endif

@@ -224,6 +224,8 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf_take);
 void vs_setup_macs(struct vs_core *c);
 int vs_cluster_id_load(const char *state_dir, char out[VS_UUID_LEN],
 		       struct vs_err *err);
+int vs_cluster_id_store(const char *state_dir, const char *id,
+			struct vs_err *err);
 struct vs_node *vs_node_named(struct vs_core *c, const char *name);
 
 /* watch.c: vCenter's events into the inventory */
@@ -293,6 +295,7 @@ void vs_orphans_clear(struct vs_core *c);
 void vs_orphans_ask_slurm(struct vs_core *c);	/* no lock held */
 
 /* hints.c */
+int vs_file_replace(const char *path, const char *text, struct vs_err *err);
 void vs_hints_load(struct vs_core *c);		/* lock held */
 void vs_hints_save(struct vs_core *c, int64_t now_ms);	/* no lock held */
 
@@ -324,6 +327,12 @@ const char *vs_ask_blocked(const struct vs_core *c);	/* NULL: may serve */
 
 /* reclaim.c: idle warm VMs that stand in a waiting job's way; lock held */
 void vs_reclaim(struct vs_core *c, int64_t now_ms);
+
+/* report.c, act.c: parts of reports; lock held unless said */
+void vs_report_notes(struct vs_core *c, struct json_object *top);
+void vs_report_suspects(struct vs_core *c, struct json_object *top);
+void vs_report_reconcile(struct vs_core *c, struct json_object *top,
+			 uint32_t uid);		/* no lock held */
 
 /* loop.c */
 void vs_pass(struct vs_core *c, int64_t now_ms);	/* lock held */

@@ -56,7 +56,8 @@ static struct json_object *to_json(const struct vs_core *c)
 	return top;
 }
 
-static int write_whole(const char *path, const char *text, struct vs_err *err)
+/* The old file or the new one, whole, whatever happens. */
+int vs_file_replace(const char *path, const char *text, struct vs_err *err)
 {
 	VS_FREE char *tmp = vs_asprintf("%s.new", path);
 	size_t len = strlen(text);
@@ -84,7 +85,7 @@ void vs_hints_save(struct vs_core *c, int64_t now_ms)
 		text = vs_jb_text_free(to_json(c));
 	}
 	vs_unlock();
-	if (text && write_whole(path, text, &err))
+	if (text && vs_file_replace(path, text, &err))
 		vs_error("hints are not saved: %s", err.text);
 }
 

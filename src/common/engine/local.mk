@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 core_sources += \
+	src/common/engine/act.c \
 	src/common/engine/adopt.c \
 	src/common/engine/ask.c \
 	src/common/engine/boot.c \

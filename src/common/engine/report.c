@@ -25,7 +25,7 @@ static void put_str(struct json_object *o, const char *key, const char *s)
 		vs_jb_str(o, key, s);
 }
 
-static void notes(struct vs_core *c, struct json_object *top)
+void vs_report_notes(struct vs_core *c, struct json_object *top)
 {
 	const char *blocked = vs_ask_blocked(c);
 	struct json_object *arr;
@@ -191,7 +191,7 @@ static void report_hosts(struct vs_core *c, struct json_object *top)
 	for (i = 0; i < n; i++)
 		vs_jb_add(arr, host_json(c, list[i]));
 	vs_jb_put(top, "hosts", arr);
-	notes(c, top);
+	vs_report_notes(c, top);
 }
 
 /* ---- nodes ------------------------------------------------------------------- */
@@ -261,7 +261,7 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 }
 
 /* VMs in our folder that carry a mark and fail a test: listed, never touched. */
-static void suspects(struct vs_core *c, struct json_object *top)
+void vs_report_suspects(struct vs_core *c, struct json_object *top)
 {
 	struct json_object *arr = NULL;
 
@@ -313,8 +313,8 @@ static void report_nodes(struct vs_core *c, struct json_object *top,
 						 all || rows[i].uid == uid ?
 						 rows[i].job : 0));
 	}
-	suspects(c, top);
-	notes(c, top);
+	vs_report_suspects(c, top);
+	vs_report_notes(c, top);
 	vs_unlock();
 	for (size_t i = 0; i < n; i++)
 		free((char *)rows[i].node);
@@ -425,7 +425,9 @@ static void report_status(struct vs_core *c, struct json_object *top)
 	vs_jb_int(top, "vms_on", on);
 	vs_jb_int(top, "vms_off", off);
 	vs_jb_int(top, "suspect", suspect);
-	notes(c, top);
+	if (c->brake.on)
+		vs_jb_bool(top, "brake", true);
+	vs_report_notes(c, top);
 }
 
 struct json_object *vs_core_report(const char *what, uint32_t job,
@@ -437,6 +439,8 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 
 	if (!strcmp(what, "nodes")) {
 		report_nodes(c, top, uid);
+	} else if (!strcmp(what, "reconcile")) {
+		vs_report_reconcile(c, top, uid);
 	} else if (!strcmp(what, "why")) {
 		rc = report_why(c, top, job, uid, err);
 	} else if (!strcmp(what, "hosts") || !strcmp(what, "status")) {

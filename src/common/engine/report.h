@@ -77,6 +77,19 @@
  *   "brake": true,				stopped, waits for an operator
  *   "notes": [ ... ]
  * }
+ *
+ * "reconcile": what is to be mended without anybody's job asking for it {
+ *   "brake": true, (*)
+ *   "vms": [ { "vm": "vm009", (*) "state": "on", "what": "text", (*)
+ *		"waits": true		for svf reconcile --confirm
+ *   } ],
+ *   "suspect": [ as in "nodes" ],
+ *   "notes": [ ... ]
+ * }
+ *
+ * "confirm": { "confirmed": 5 (*) }		VMs that waited
+ * "adopt": { "cluster_id": "uuid", (*) "vms": 12 (*) }
+ * "forget": { "node": "vm003", (*) "vm_host": "esx01" }
  */
 #ifndef VS_ENGINE_REPORT_H
 #define VS_ENGINE_REPORT_H

@@ -300,3 +300,12 @@ int vs_cluster_id_load(const char *state_dir, char out[VS_UUID_LEN],
 	}
 	return vs_err_set(err, VS_E_CONFIG, "%s: %s", path, strerror(errno));
 }
+
+/* svf adopt: another id than ours is in force from now on. */
+int vs_cluster_id_store(const char *state_dir, const char *id,
+			struct vs_err *err)
+{
+	VS_FREE char *path = vs_asprintf("%s/slurm_vsphere.id", state_dir);
+
+	return vs_file_replace(path, id, err);
+}

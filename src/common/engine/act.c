@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What an operator looks at and orders: what the core would mend by itself and
+ * what the brake holds back, the VMs of a cluster id that was lost, a node
+ * whose VM went with its host. Called from the control channel's thread.
+ */
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/name.h"
+#include "util/time.h"
+
+bool vs_core_is_operator(uint32_t uid)
+{
+	const struct vs_port *p = vs_core.port;
+
+	return p && p->is_operator(p->ctx, uid);
+}
+
+/* ---- reconcile -------------------------------------------------------------- */
+
+static void add_vm(struct json_object *arr, const struct vs_vm *vm,
+		   const char *name, const char *what, enum vs_braked braked)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+
+	vs_jb_str(o, "vm", name);
+	if (vm)
+		vs_jb_str(o, "state", vm->power == VS_POWER_ON ? "on" : "off");
+	vs_jb_str(o, "what", what);
+	if (braked == VS_BRAKE_WAITS)
+		vs_jb_bool(o, "waits", true);
+	vs_jb_add(arr, o);
+}
+
+static void add_nodes(struct vs_core *c, struct json_object *arr)
+{
+	for (size_t i = 0; i < c->nnodes; i++) {
+		const struct vs_node *n = &c->nodes[i];
+		const struct vs_vm *vm = vs_node_vm(c, n);
+
+		if (n->adopt)
+			add_vm(arr, vm, n->name,
+			       "runs under a powered-down node: its guest is asked to register",
+			       n->braked);
+		else if (n->action == VS_DO_REPORT)
+			add_vm(arr, vm, n->name,
+			       "is not there for a node that Slurm believes up",
+			       n->braked);
+		else if ((n->wanted == VS_WANT_OFF ||
+			  n->wanted == VS_WANT_GONE) && !n->dying &&
+			 n->action == VS_DO_SHUTDOWN)
+			add_vm(arr, vm, n->name,
+			       "is on under a powered-down node: to be switched off",
+			       n->braked);
+		else if (n->braked == VS_BRAKE_WAITS)
+			add_vm(arr, vm, n->name,
+			       "is of no use to a powered-down node: to be destroyed",
+			       n->braked);
+	}
+}
+
+static void add_orphans(struct vs_core *c, struct json_object *arr)
+{
+	for (const struct vs_orphan *o = c->orphans; o; o = o->hh.next) {
+		const struct vs_vm *vm = vs_vm_get(&c->inv, o->vm);
+
+		if (vm)
+			add_vm(arr, vm, o->name, o->unknown_to_slurm ?
+			       "no node has its name: to be switched off and destroyed" :
+			       "its node has no adapter any more: left alone while Slurm has that node",
+			       o->braked);
+	}
+}
+
+void vs_report_reconcile(struct vs_core *c, struct json_object *top,
+			 uint32_t uid)
+{
+	bool sees = c->port->sees_nodes(c->port->ctx, uid);
+	struct json_object *arr = vs_jb_arr();
+
+	vs_lock();
+	vs_jb_bool(top, "brake", c->brake.on);
+	if (sees) {
+		add_nodes(c, arr);
+		add_orphans(c, arr);
+		vs_report_suspects(c, top);
+	}
+	vs_report_notes(c, top);
+	vs_unlock();
+	vs_jb_put(top, "vms", arr);
+}
+
+/* ---- orders ------------------------------------------------------------------ */
+
+static void confirm(struct vs_core *c, struct json_object *top)
+{
+	vs_lock();
+	vs_jb_int(top, "confirmed", (int64_t)vs_brake_confirm(c));
+	vs_unlock();
+}
+
+/* The one cluster id that the folder's VMs carry; how many of them do. */
+static int lost_id(struct vs_core *c, char id[VS_UUID_LEN], int *vms,
+		   struct vs_err *err)
+{
+	*vms = 0;
+	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
+		struct vs_mark mark;
+
+		if (strcmp(vm->folder, c->folder) || !vm->owner_mark ||
+		    vm->is_template || vs_mark_parse(vm->owner_mark, &mark) ||
+		    strcasecmp(mark.uuid, vm->uuid) ||
+		    strcmp(mark.node, vm->name))
+			continue;
+		if (!strcmp(mark.cluster, c->cluster_id))
+			return vs_err_set(err, VS_E_STATE,
+				"VM %s is ours already: two cluster ids in one folder can't be told apart; move the VMs of one of them to another folder",
+				vm->name);
+		if (*vms && strcmp(mark.cluster, id))
+			return vs_err_set(err, VS_E_STATE,
+				"the folder holds VMs of two clusters (%s and %s)",
+				id, mark.cluster);
+		vs_strlcpy(id, mark.cluster, VS_UUID_LEN);
+		(*vms)++;
+	}
+	if (*vms)
+		return 0;
+	return vs_err_set(err, VS_E_GONE,
+			  "the folder holds no VM that could be adopted");
+}
+
+static int adopt(struct vs_core *c, struct json_object *top, struct vs_err *err)
+{
+	char id[VS_UUID_LEN] = "";
+	int vms = 0, rc;
+
+	vs_lock();
+	rc = !c->loaded ? vs_err_set(err, VS_E_RETRY,
+				     "vCenter's inventory is not loaded") :
+		lost_id(c, id, &vms, err);
+	if (!rc)
+		rc = vs_cluster_id_store(c->conf->state_dir, id, err);
+	if (!rc)
+		c->vc_renew = true;	/* as at a start: read and judge anew */
+	vs_unlock();
+	if (rc)
+		return -1;
+	vs_wake();
+	vs_jb_str(top, "cluster_id", id);
+	vs_jb_int(top, "vms", vms);
+	return 0;
+}
+
+static int forget(struct vs_core *c, struct json_object *top, const char *name,
+		  struct vs_err *err)
+{
+	struct vs_node *n;
+	struct vs_vm *vm;
+	int rc = -1;
+
+	vs_lock();
+	n = vs_node_named(c, name);
+	vm = n ? vs_node_vm(c, n) : NULL;
+	if (!n) {
+		vs_err_set(err, VS_E_GONE, "no such node: %.64s", name);
+	} else if (!vm || vm->connected) {
+		vs_err_set(err, VS_E_STATE, "the VM of node %s is %s: only one whose host doesn't answer can be forgotten",
+			   n->name, vm ? "within reach" : "not there");
+	} else {
+		n->forgotten = true;
+		vs_jb_str(top, "node", n->name);
+		if (vm->host_ptr)
+			vs_jb_str(top, "vm_host", vm->host_ptr->name);
+		rc = 0;
+	}
+	vs_unlock();
+	return rc;
+}
+
+struct json_object *vs_core_act(const char *what, const char *name,
+				uint32_t uid, struct vs_err *err)
+{
+	struct vs_core *c = &vs_core;
+	struct json_object *top = vs_jb_obj(NULL);
+	int rc = 0;
+
+	vs_info("operator uid=%u orders %s %s", uid, what, name);
+	if (!strcmp(what, "confirm"))
+		confirm(c, top);
+	else if (!strcmp(what, "adopt"))
+		rc = adopt(c, top, err);
+	else if (!strcmp(what, "forget"))
+		rc = forget(c, top, name, err);
+	else
+		rc = vs_err_set(err, VS_E_REQUEST, "unknown order: %s", what);
+	if (!rc)
+		return top;
+	vs_jb_free(top);
+	return NULL;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* svf reconcile, adopt, vm: what an operator looks at and orders. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "svf.h"
+#include "util/mem.h"
+
+static int no_arguments(const struct svf *s, const char *verb)
+{
+	if (!s->argc)
+		return SVF_OK;
+	fprintf(stderr, "svf: %s: nothing is expected after it, not %s\n", verb,
+		s->argv[0]);
+	return SVF_USAGE;
+}
+
+/* The end of every order: print what came back in one line or as JSON. */
+static int finish(const struct svf *s, struct vs_jdoc *doc, char *line)
+{
+	VS_FREE char *text = line;
+	int rc;
+
+	if (s->json)
+		return svf_print_json(doc);
+	rc = svf_read_failed(doc);
+	if (!rc)
+		puts(svf_clean(text));
+	vs_jdoc_free(doc);
+	return rc;
+}
+
+/* ---- reconcile --------------------------------------------------------------- */
+
+static void print(const struct svf *s, struct vs_jdoc *doc)
+{
+	struct vs_j top = vs_j_root(doc), vms = vs_j_opt(top, "vms");
+	struct vs_j suspect = vs_j_opt(top, "suspect");
+	struct svf_table *t = svf_table_new("VM STATE WAITS WHAT");
+	size_t n = vs_j_len(vms), nsuspect = vs_j_len(suspect);
+
+	for (size_t i = 0; i < n; i++) {
+		struct vs_j vm = vs_j_at(vms, i);
+
+		svf_cell(t, "%s", vs_j_str(vs_j_get(vm, "vm")));
+		svf_cell(t, "%s", vs_j_str_or(vs_j_opt(vm, "state"), "-"));
+		svf_cell(t, "%s", vs_j_bool_or(vs_j_opt(vm, "waits"), false) ?
+			 "yes" : "no");
+		svf_cell(t, "%s", vs_j_str(vs_j_get(vm, "what")));
+	}
+	for (size_t i = 0; i < nsuspect; i++) {
+		struct vs_j vm = vs_j_at(suspect, i);
+
+		svf_cell(t, "%s", vs_j_str(vs_j_get(vm, "vm")));
+		svf_cell(t, "-");
+		svf_cell(t, "no");
+		svf_cell(t, "suspect, never touched: %s",
+			 vs_j_str_or(vs_j_opt(vm, "why"), "?"));
+	}
+	if (n + nsuspect)
+		svf_table_print(t, s->no_header);
+	else
+		puts("nothing is to be mended");
+	svf_table_free(t);
+	if (vs_j_bool(vs_j_get(top, "brake")))
+		puts("the brake is on: svf reconcile --confirm lets those that wait go");
+}
+
+static int confirm(const struct svf *s)
+{
+	struct vs_jdoc doc;
+	int rc = svf_order("confirm", "", &doc);
+
+	if (rc)
+		return rc;
+	return finish(s, &doc, vs_asprintf("%" PRId64 " VMs are confirmed",
+		vs_j_int(vs_j_get(vs_j_root(&doc), "confirmed"))));
+}
+
+static int run_reconcile(const struct svf *s)
+{
+	struct vs_jdoc doc;
+	int rc = no_arguments(s, "reconcile");
+
+	if (rc || s->flag)
+		return rc ? rc : confirm(s);
+	rc = svf_ask("reconcile", 0, &doc);
+	if (rc)
+		return rc;
+	if (s->json)
+		return svf_print_json(&doc);
+	print(s, &doc);
+	svf_print_notes(&doc);
+	rc = svf_read_failed(&doc);
+	vs_jdoc_free(&doc);
+	return rc;
+}
+
+const struct svf_verb svf_reconcile = {
+	.name = "reconcile", .args = "", .run = run_reconcile,
+	.flag = "--confirm",
+	.what = "what is mended by itself, and what waits for you",
+	.help =
+"\n"
+"VMs that no node stands for, VMs that run under nodes which are powered down,\n"
+"VMs that are missing, and suspects, which are never touched. More than 5 % of\n"
+"the VMs (and more than 3) to be switched off or destroyed within ten minutes\n"
+"put the brake on: they wait until an operator has looked at this list.\n"
+"\n"
+"  --confirm  let those go that wait now (root, SlurmUser, operators)\n",
+};
+
+/* ---- adopt ------------------------------------------------------------------- */
+
+static int run_adopt(const struct svf *s)
+{
+	struct vs_jdoc doc;
+	struct vs_j top;
+	int rc = no_arguments(s, "adopt");
+
+	if (rc || (rc = svf_order("adopt", "", &doc)))
+		return rc;
+	top = vs_j_root(&doc);
+	return finish(s, &doc, vs_asprintf(
+		"%" PRId64 " VMs are adopted with cluster id %s",
+		vs_j_int(vs_j_get(top, "vms")),
+		vs_j_str(vs_j_get(top, "cluster_id"))));
+}
+
+const struct svf_verb svf_adopt = {
+	.name = "adopt", .args = "", .run = run_adopt,
+	.what = "take over the VMs of this cluster's lost id",
+	.help =
+"\n"
+"The cluster id lies in StateSaveLocation and in each VM. After a loss of\n"
+"StateSaveLocation the VMs carry an id that nobody knows: nothing is served, and\n"
+"none is touched. If no other cluster uses the folder they are yours: adopt\n"
+"takes the id that they carry. (root, SlurmUser, operators)\n",
+};
+
+/* ---- vm ---------------------------------------------------------------------- */
+
+static int run_vm(const struct svf *s)
+{
+	struct vs_jdoc doc;
+	struct vs_j top;
+	int rc;
+
+	if (s->argc != 2 || strcmp(s->argv[0], "forget")) {
+		fputs("svf: vm: forget NODE is expected\n", stderr);
+		return SVF_USAGE;
+	}
+	rc = svf_order("forget", s->argv[1], &doc);
+	if (rc)
+		return rc;
+	top = vs_j_root(&doc);
+	return finish(s, &doc, vs_asprintf("%s: its VM on host %s is forgotten",
+		vs_j_str(vs_j_get(top, "node")),
+		vs_j_str_or(vs_j_opt(top, "vm_host"), "?")));
+}
+
+const struct svf_verb svf_vm = {
+	.name = "vm", .args = "forget NODE", .run = run_vm,
+	.what = "a node's VM is lost with its host for good",
+	.help =
+"\n"
+"A node whose VM is on a host that doesn't answer is not built anew: two VMs\n"
+"with one name and one job would be worse than a lost node. When you know that\n"
+"the host is off, forget lets the node have a new VM; take the old one out of\n"
+"vCenter's inventory first, or its name is taken. The order ends when the host\n"
+"answers again. (root, SlurmUser, operators)\n",
+};

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What nobody's job asks for: VMs without a node, the brake, a lost id."""
+
+import pytest
+
+from cluster import Cluster, wait_for
+from worlds import world
+
+
+def make_cluster():
+    c = Cluster(nodes=8, inventory=world(hosts=4, vfs=4))
+    c.vsphere = {"ShutdownGrace": 1}
+    return c
+
+
+def ours(cluster):
+    return {vm["name"] for vm in cluster.our_vms()}
+
+
+def as_nobody(cluster, *argv):
+    return cluster.run("setpriv", "--reuid=65534", "--regid=65534",
+                       "--clear-groups", *argv)
+
+
+def shrink(cluster, last):
+    """slurm.conf names vm001..vm{last} alone."""
+    f = cluster.path("etc", "slurm.conf")
+    lines = [ln for ln in f.read_text().splitlines()
+             if not ln.startswith("NodeName=")]
+    lines.append(cluster.node_line(1, last, "sriov-roce"))
+    f.write_text("\n".join(lines) + "\n")
+    cluster.restart_slurmctld()
+
+
+def grow(cluster):
+    shrink(cluster, 8)
+
+
+def test_vms_of_removed_nodes_end_and_their_vfs_are_free(cluster):
+    cluster.wait_job(cluster.sbatch("-N4", "-w", "vm[005-008]"))
+    assert cluster.vfs_used() == 4
+    shrink(cluster, 6)
+    wait_for("vm007 and vm008 are gone", 60,
+             lambda: ours(cluster) == {"vm005", "vm006"})
+    assert cluster.vfs_used() == 2
+    assert cluster.counters()["foreignTouches"] == 0
+    cluster.wait_job(cluster.sbatch("-N1", "-w", "vm005"))
+
+
+def test_an_emptied_node_list_stops_at_the_brake(cluster):
+    grow(cluster)
+    cluster.wait_ready()
+    cluster.wait_job(cluster.sbatch("-N8", "-w", "vm[001-008]"), 60)
+    shrink(cluster, 1)
+    wait_for("the brake is on", 60,
+             lambda: cluster.svf("status").get("brake"))
+    # Three may go; two of them went in the test before.
+    wait_for("what passed is over", 60, lambda: len(ours(cluster)) == 7)
+    report = cluster.svf("reconcile")
+    waits = {v["vm"] for v in report["vms"] if v.get("waits")}
+    assert waits == ours(cluster) - {"vm001"}
+    cluster.restart_slurmctld()
+    cluster.wait_ready()
+    wait_for("it is on after a restart", 20,
+             lambda: cluster.svf("status").get("brake"))
+    assert "--confirm" in cluster.svf("reconcile", json_out=False)
+    wait_for("the same VMs wait", 30, lambda: waits == {
+        v["vm"] for v in cluster.svf("reconcile")["vms"] if v.get("waits")})
+
+
+def test_only_an_operator_may_confirm(cluster):
+    r = as_nobody(cluster, "svf", "reconcile", "--confirm")
+    assert r.returncode == 1 and "operators" in r.stderr
+    assert as_nobody(cluster, "svf", "reconcile").returncode == 0
+    wait_for("all of them wait again", 30, lambda: len(
+        [v for v in cluster.svf("reconcile")["vms"] if v.get("waits")]) ==
+        len(ours(cluster)) - 1)
+    assert "VMs are confirmed" in cluster.must("svf", "reconcile", "--confirm")
+    wait_for("only vm001 is left", 60, lambda: ours(cluster) == {"vm001"})
+    assert not cluster.svf("status").get("brake")
+    assert cluster.must("svf", "reconcile").strip() == "nothing is to be mended"
+
+
+def test_a_lost_cluster_id_owns_nothing_until_adopted(cluster):
+    calls = cluster.mutating()
+    cluster.end_slurmctld()
+    cluster.path("state", "slurm_vsphere.id").unlink()
+    cluster.start_slurmctld()
+    job = cluster.sbatch("-N1", "-w", "vm001")
+    wait_for("the job says so", 30, lambda: "another cluster" in str(
+        cluster.svf("why", str(job))["text"]))
+    assert cluster.mutating() == calls
+    assert as_nobody(cluster, "svf", "adopt").returncode == 1
+    assert "1 VMs are adopted" in cluster.must("svf", "adopt")
+    cluster.wait_job(job, 60)
+    r = cluster.run("svf", "adopt")
+    assert r.returncode == 1 and "ours already" in r.stderr
+
+
+@pytest.mark.parametrize("args, text", [
+    (("vm",), "forget NODE is expected"),
+    (("vm", "forget", "vm999"), "no such node"),
+    (("vm", "forget", "vm001"), "within reach"),
+    (("reconcile", "now"), "nothing is expected"),
+])
+def test_wrong_orders_are_one_clear_line(cluster, args, text):
+    r = cluster.run("svf", *args)
+    assert r.returncode in (1, 2) and text in r.stderr
+    assert len(r.stderr.strip().splitlines()) == 1
