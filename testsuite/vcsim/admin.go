@@ -80,21 +80,24 @@ func answerJSON(rw http.ResponseWriter, v any) {
 
 // adminOp is a foreign hand's deed.
 type adminOp struct {
-	Op         string  `json:"op"`
-	Host       string  `json:"host"`
-	State      string  `json:"state"`
-	Mode       string  `json:"mode"`
-	Pci        string  `json:"pci"`
-	NewPci     string  `json:"newPci"`
-	Vfs        *int    `json:"vfs"`
-	Vm         string  `json:"vm"`
-	Name       string  `json:"name"`
-	Spec       *vmSpec `json:"spec"`
-	Folder     string  `json:"folder"`
-	Duration   Dur     `json:"duration"`
-	User       string  `json:"user"`
-	Password   string  `json:"password"`
-	Datacenter string  `json:"datacenter"`
+	Op         string   `json:"op"`
+	Host       string   `json:"host"`
+	State      string   `json:"state"`
+	Mode       string   `json:"mode"`
+	Pci        string   `json:"pci"`
+	NewPci     string   `json:"newPci"`
+	Vfs        *int     `json:"vfs"`
+	Vm         string   `json:"vm"`
+	Name       string   `json:"name"`
+	Spec       *vmSpec  `json:"spec"`
+	Folder     string   `json:"folder"`
+	Duration   Dur      `json:"duration"`
+	User       string   `json:"user"`
+	Password   string   `json:"password"`
+	Datacenter string   `json:"datacenter"`
+	Slots      slotSpec `json:"slots"`
+	Datastore  string   `json:"datastore"`
+	FreeGB     *int64   `json:"freeGB"`
 }
 
 func (s *server) do(op *adminOp) (any, error) {
@@ -116,14 +119,20 @@ func (s *server) do(op *adminOp) (any, error) {
 		if op.Spec == nil || len(w.dcs) == 0 {
 			return nil, fmt.Errorf("spec: missing")
 		}
-		v, err := w.buildVM(w.dcs[0], op.Spec)
-		if err != nil {
-			return nil, err
+		return w.addVM(op.Spec)
+	case "setSlots":
+		w.inv.TaskSlots = op.Slots.or(w.inv.TaskSlots)
+		w.tasks.pump()
+	case "setFree":
+		for _, d := range w.dcs {
+			if o := d.stores[op.Datastore]; o != nil && op.FreeGB != nil {
+				w.setFree(o, *op.FreeGB<<30)
+				return nil, nil
+			}
 		}
-		if v.on() {
-			v.foreignOn = w.seq
-		}
-		return map[string]any{"moid": v.o.ref.Value}, nil
+		return nil, fmt.Errorf("datastore: there is no %q, or freeGB is missing", op.Datastore)
+	case "vfRelease":
+		w.inv.VfRelease = op.Duration
 	case "expireSessions", "restart":
 		for _, x := range w.sessions {
 			w.endSession(x)
@@ -150,6 +159,24 @@ func (s *server) do(op *adminOp) (any, error) {
 		return nil, fmt.Errorf("op: %q is unknown", op.Op)
 	}
 	return nil, nil
+}
+
+// addVM makes a foreign VM; unlike a declared one it takes its disks' room.
+func (w *world) addVM(s *vmSpec) (any, error) {
+	v, err := w.buildVM(w.dcs[0], s)
+	if err != nil {
+		return nil, err
+	}
+	v.disks = room{}
+	if err := v.takeDisks(w.get(v.m.Datastore[0])); err != nil {
+		v.turnOff()
+		w.erase(v, true)
+		return nil, err
+	}
+	if v.on() {
+		v.foreignOn = w.seq
+	}
+	return map[string]any{"moid": v.o.ref.Value}, nil
 }
 
 // findVM takes a moId or a name.

@@ -6,6 +6,7 @@ package main
 
 import (
 	"strings"
+	"time"
 
 	"github.com/vmware/govmomi/vim25/mo"
 	"github.com/vmware/govmomi/vim25/types"
@@ -94,12 +95,12 @@ func (h *host) assign(ds []demand, extra map[*pf]int) ([]heldVF, *demand) {
 		}
 		vf := -1
 		if d.vf != "" {
-			if vf = best.indexOf(d.vf); best.used[vf] != nil || taken[best][vf] {
+			if vf = best.indexOf(d.vf); best.used[vf] != nil || best.late[vf] > 0 || taken[best][vf] {
 				return res, d
 			}
 		} else {
 			for i := 0; i < best.usable(); i++ {
-				if best.used[i] == nil && !taken[best][i] {
+				if best.used[i] == nil && best.late[i] == 0 && !taken[best][i] {
 					vf = i
 					break
 				}
@@ -115,6 +116,33 @@ func (h *host) assign(ds []demand, extra map[*pf]int) ([]heldVF, *demand) {
 		res = append(res, heldVF{p: best, vf: vf, card: d.card})
 	}
 	return res, nil
+}
+
+// release gives a VF back, after the time that ESXi takes for it.
+func (p *pf) release(vf int) {
+	delete(p.used, vf)
+	w := p.h.o.w()
+	d := time.Duration(w.inv.VfRelease)
+	if d <= 0 {
+		return
+	}
+	p.late[vf]++
+	time.AfterFunc(d, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if p.late[vf]--; p.late[vf] <= 0 {
+			delete(p.late, vf)
+		}
+	})
+}
+
+// notReleased counts what the VMs that are off still hold.
+func (h *host) notReleased() map[*pf]int {
+	res := map[*pf]int{}
+	for _, p := range h.pfs {
+		res[p] = len(p.late)
+	}
+	return res
 }
 
 // crowded tells whether power-ons that are queued or running, plus VMs that
@@ -223,7 +251,7 @@ func (v *vmachine) fits(h *host) ([]heldVF, error) {
 			return nil, deviceBacking(i, "The physical function "+d.pf+" does not exist on host "+h.spec.Name)
 		}
 	}
-	held, short := h.assign(ds, nil)
+	held, short := h.assign(ds, h.notReleased())
 	if short != nil {
 		id := short.pf
 		if cs := h.candidates(*short); id == "" && len(cs) > 0 {

@@ -181,6 +181,7 @@ func (w *world) buildStore(d *datacenter, s *dsSpec) {
 	m.Info = &types.DatastoreInfo{Name: s.Name, Url: url, FreeSpace: s.FreeGB << 30}
 	m.Capability = types.DatastoreCapability{DirectoryHierarchySupported: true, PerFileThinProvisioningSupported: true}
 	d.stores[s.Name] = w.add(r, m)
+	w.free[r] = i64(s.FreeGB << 30)
 	d.storeList = append(d.storeList, d.stores[s.Name])
 	w.adopt(d.m.DatastoreFolder, r, s.Name)
 	d.m.Datastore = append(d.m.Datastore, r)

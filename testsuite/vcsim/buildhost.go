@@ -34,7 +34,8 @@ type pf struct {
 	active    bool
 	numa      int
 	used      map[int]*vmachine
-	lowered   int // by how much setVfs last lowered vfs, at that change
+	late      map[int]int // VFs of VMs that are off, not released yet
+	lowered   int         // by how much setVfs last lowered vfs, at that change
 	loweredAt uint64
 }
 
@@ -43,16 +44,6 @@ func (p *pf) usable() int {
 		return 0
 	}
 	return p.vfs
-}
-
-// free is a VF that nobody has, or -1.
-func (p *pf) free() int {
-	for i := 0; i < p.usable(); i++ {
-		if p.used[i] == nil {
-			return i
-		}
-	}
-	return -1
 }
 
 // vfID is the SBDF of the i-th VF: two functions after its PF, onwards.
@@ -80,7 +71,7 @@ func (w *world) buildHost(c *cluster, s *hostSpec, name string) error {
 	for _, n := range h.spec.Pnics {
 		if n.Sriov != nil {
 			h.pfs = append(h.pfs, &pf{h: h, id: n.Pci, device: n.Device, sw: n.Switch, vfs: n.Sriov.Vfs, max: n.Sriov.Max,
-				active: n.Sriov.Active == nil || *n.Sriov.Active, numa: n.Numa, used: map[int]*vmachine{}})
+				active: n.Sriov.Active == nil || *n.Sriov.Active, numa: n.Numa, used: map[int]*vmachine{}, late: map[int]int{}})
 		}
 	}
 	m := h.m

@@ -97,9 +97,17 @@ func (w *world) buildVM(d *datacenter, s *vmSpec) (*vmachine, error) {
 	}
 	v.h = nil
 	w.install(v, h, pool, store)
+	v.disks = room{store, v.diskGB << 30} // freeGB is what is left beside the declared VMs
+	if s.Snapshot != "" {
+		v.snapshot(s.Snapshot, "")
+	}
 	if s.PowerOn {
 		held, err := v.fits(h)
+		if err == nil {
+			err = v.takeSwap()
+		}
 		if err != nil {
+			w.erase(v, true)
 			return nil, fmt.Errorf("powerOn: %v", err)
 		}
 		v.turnOn(held)

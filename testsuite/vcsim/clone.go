@@ -12,6 +12,29 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 )
 
+func linked(s *types.VirtualMachineCloneSpec) bool {
+	return s.Location.DiskMoveType == string(types.VirtualMachineRelocateDiskMoveOptionsCreateNewChildDiskBacking)
+}
+
+// checkLinked: a child disk needs a parent that is read-only, a snapshot, and
+// a snapshot must be one of the source.
+func (v *vmachine) checkLinked(s *types.VirtualMachineCloneSpec) error {
+	if s.Snapshot == nil {
+		if linked(s) {
+			return invalidArgument("spec.snapshot")
+		}
+		return nil
+	}
+	o := v.w.get(*s.Snapshot)
+	if o == nil {
+		return notFound(*s.Snapshot)
+	}
+	if sn, ok := o.ptr.(*mo.VirtualMachineSnapshot); !ok || sn.Vm != v.o.ref {
+		return invalidArgument("spec.snapshot")
+	}
+	return nil
+}
+
 // cloneWhere is where a clone goes.
 type cloneWhere struct {
 	host  *host
@@ -36,6 +59,9 @@ func cloneVM(c *call) (any, error) {
 		c.w.count.foreignTouches++
 		return nil, c.noPermission()
 	}
+	if err := src.checkLinked(&req.Spec); err != nil {
+		return nil, err
+	}
 	where, err := c.cloneTarget(src, &req.Spec)
 	if err != nil {
 		return nil, err
@@ -46,6 +72,10 @@ func cloneVM(c *call) (any, error) {
 	t := &task{cancelable: true, hosts: []*host{src.h}}
 	if where.host != src.h {
 		t.hosts = append(t.hosts, where.host)
+	}
+	t.stores = []*object{where.store}
+	if from := c.w.get(src.m.Datastore[0]); from != where.store && !linked(&req.Spec) {
+		t.stores = append(t.stores, from)
 	}
 	src.sources++
 	if dup := c.w.nameTaken(req.Folder, name); dup == nil {
@@ -191,9 +221,8 @@ func (src *vmachine) cloneTo(req *types.CloneVM_Task, name string, where *cloneW
 	if c.InstanceUuid != keep.InstanceUuid && w.byInstance(c.InstanceUuid) != nil {
 		c.InstanceUuid = keep.InstanceUuid // vCenter changes it on conflict
 	}
-	if req.Spec.Location.DiskMoveType != "createNewChildDiskBacking" {
-		v.m.Datastore = []ref{where.store.ref}
-		if err := v.storeRoom(v.diskGB << 30); err != nil {
+	if !linked(&req.Spec) {
+		if err := v.takeDisks(where.store); err != nil {
 			return nil, err
 		}
 	}
@@ -229,24 +258,4 @@ func copyDevices(list []types.BaseVirtualDevice) []types.BaseVirtualDevice {
 		res = append(res, cp)
 	}
 	return res
-}
-
-// storeRoom takes room on the VM's datastore, or gives it back.
-func (v *vmachine) storeRoom(bytes int64) error {
-	if len(v.m.Datastore) == 0 {
-		return nil
-	}
-	o := v.w.get(v.m.Datastore[0])
-	if o == nil {
-		return nil
-	}
-	ds := o.ptr.(*mo.Datastore)
-	if bytes > ds.Summary.FreeSpace {
-		f := &types.NoDiskSpace{Datastore: ds.Name}
-		f.File = "[" + ds.Name + "] " + v.m.Name
-		return fault(f, "Insufficient disk space on datastore '%s'.", ds.Name)
-	}
-	ds.Summary.FreeSpace = min(ds.Summary.Capacity, ds.Summary.FreeSpace-bytes)
-	v.w.touch(o, "summary")
-	return nil
 }

@@ -41,6 +41,7 @@ type userSpec struct {
 type slotSpec struct {
 	VCenter int `json:"vcenter"`
 	Host    int `json:"host"`
+	Store   int `json:"datastore"`
 }
 
 type guestSpec struct {
@@ -55,6 +56,8 @@ type inventory struct {
 	Restrict    []string       `json:"restrict"`
 	Durations   map[string]Dur `json:"durations"`
 	TaskSlots   slotSpec       `json:"taskSlots"`
+	VfRelease   Dur            `json:"vfRelease"`
+	NoRoomFault string         `json:"noRoomFault"`
 	Guest       guestSpec      `json:"guest"`
 	Datacenters []dcSpec       `json:"datacenters"`
 }
@@ -138,6 +141,7 @@ type vmSpec struct {
 	MemoryMB        int32             `json:"memoryMB"`
 	LockMemory      *bool             `json:"lockMemory"`
 	DiskGB          int64             `json:"diskGB"`
+	Snapshot        string            `json:"snapshot"`
 	Nics            []string          `json:"nics"`
 	Cards           []cardSpec        `json:"cards"`
 	ExtraConfig     map[string]string `json:"extraConfig"`
@@ -195,6 +199,11 @@ func parseInventory(data []byte) (*inventory, error) {
 			return nil, err
 		}
 	}
+	switch inv.NoRoomFault {
+	case "NoDiskSpace", "InsufficientStorageSpace", "GenericVmConfigFault":
+	default:
+		return nil, fmt.Errorf("noRoomFault: %q is not one of NoDiskSpace, InsufficientStorageSpace, GenericVmConfigFault", inv.NoRoomFault)
+	}
 	switch inv.EmptyReply {
 	case "empty", "null", "204":
 	default:
@@ -218,6 +227,12 @@ func (inv *inventory) setDefaults() {
 	}
 	if inv.TaskSlots.VCenter == 0 {
 		inv.TaskSlots.VCenter = 640
+	}
+	if inv.TaskSlots.Store == 0 {
+		inv.TaskSlots.Store = 128
+	}
+	if inv.NoRoomFault == "" {
+		inv.NoRoomFault = "NoDiskSpace"
 	}
 	if inv.TaskSlots.Host == 0 {
 		inv.TaskSlots.Host = 8

@@ -15,7 +15,7 @@ import (
 func (w *world) erase(v *vmachine, files bool) {
 	v.endGuest()
 	if files {
-		_ = v.storeRoom(-(v.diskGB << 30))
+		v.disks.release(w)
 		v.removeDir()
 	}
 	if v.m.ResourcePool != nil {
@@ -119,9 +119,15 @@ func relocateVM(c *call) (any, error) {
 	if err := to.connected(); err != nil {
 		return nil, err
 	}
+	if d := req.Spec.Datastore; d != nil && c.w.free[*d] == nil {
+		return nil, notFound(*d)
+	}
 	t := &task{cancelable: true, hosts: []*host{v.h}, run: func() (any, error) { return nil, v.relocate(to, &req.Spec) }}
 	if to != v.h {
 		t.hosts = append(t.hosts, to)
+	}
+	if d := req.Spec.Datastore; d != nil && *d != v.m.Datastore[0] {
+		t.stores = []*object{c.w.get(v.m.Datastore[0]), c.w.get(*d)}
 	}
 	return c.vmTask(v, "RelocateVM_Task", "VirtualMachine.relocate", t)
 }
@@ -139,6 +145,11 @@ func (v *vmachine) relocate(to *host, spec *types.VirtualMachineRelocateSpec) er
 	if to != v.h && to.m.Runtime.InMaintenanceMode {
 		return to.accepts()
 	}
+	if spec.Datastore != nil {
+		if err := v.moveDisks(v.w.get(*spec.Datastore)); err != nil {
+			return err
+		}
+	}
 	from := v.h
 	if spec.Pool != nil {
 		if v.m.ResourcePool != nil {
@@ -148,12 +159,6 @@ func (v *vmachine) relocate(to *host, spec *types.VirtualMachineRelocateSpec) er
 		v.m.ResourcePool = &pool
 		v.w.poolOf(v, pool, true)
 		v.w.touch(v.o, "resourcePool")
-	}
-	if spec.Datastore != nil {
-		if o := v.w.get(*spec.Datastore); o != nil {
-			v.m.Datastore = []ref{o.ref}
-			v.w.touch(v.o, "datastore")
-		}
 	}
 	v.place(to)
 	v.summarise()
@@ -233,16 +238,20 @@ func createSnapshot(c *call) (any, error) {
 		if len(v.demands()) > 0 {
 			return nil, genericFault([2]string{"msg.snapshot.pciPassthru", "Virtual machine is configured to use a device that prevents the snapshot operation: Device 'pciPassthru0' is a PCI passthrough device."})
 		}
-		r := ref{Type: "VirtualMachineSnapshot", Value: c.w.newID("snapshot-")}
-		s := &mo.VirtualMachineSnapshot{Config: *v.m.Config, Vm: v.o.ref}
-		s.Self = r
-		c.w.addScoped(r, s)
-		v.m.Snapshot = &types.VirtualMachineSnapshotInfo{CurrentSnapshot: &r, RootSnapshotList: []types.VirtualMachineSnapshotTree{
-			{Snapshot: r, Vm: v.o.ref, Name: req.Name, Description: req.Description, State: v.m.Runtime.PowerState, Quiesced: req.Quiesce}}}
-		c.w.touch(v.o, "snapshot")
-		return r, nil
+		return v.snapshot(req.Name, req.Description), nil
 	}}
 	return c.vmTask(v, "CreateSnapshot_Task", "VirtualMachine.createSnapshot", t)
+}
+
+func (v *vmachine) snapshot(name, text string) ref {
+	r := ref{Type: "VirtualMachineSnapshot", Value: v.w.newID("snapshot-")}
+	s := &mo.VirtualMachineSnapshot{Config: *v.m.Config, Vm: v.o.ref}
+	s.Self = r
+	v.w.addScoped(r, s)
+	v.m.Snapshot = &types.VirtualMachineSnapshotInfo{CurrentSnapshot: &r, RootSnapshotList: []types.VirtualMachineSnapshotTree{
+		{Snapshot: r, Vm: v.o.ref, Name: name, Description: text, State: v.m.Runtime.PowerState}}}
+	v.w.touch(v.o, "snapshot")
+	return r
 }
 
 // enterMaintenance runs until the last powered-on VM is off.

@@ -17,9 +17,6 @@ func (c *call) vmTask(v *vmachine, kind, desc string, t *task) (any, error) {
 	if err := v.claim(); err != nil {
 		return nil, err
 	}
-	if v.h != nil && len(t.hosts) == 0 {
-		t.hosts = []*host{v.h}
-	}
 	after := t.after
 	t.after = func() {
 		if v.busy == t {
@@ -115,12 +112,6 @@ func (v *vmachine) chooseHost(want *host) *host {
 	return want
 }
 
-// takeSwap takes the swap file's room: memory that isn't reserved.
-func (v *vmachine) takeSwap() error {
-	mem, _ := v.reserved()
-	return v.storeRoom((int64(v.m.Config.Hardware.MemoryMB) - mem) << 20)
-}
-
 func (v *vmachine) turnOn(held []heldVF) {
 	w := v.w
 	v.held = held
@@ -157,13 +148,12 @@ func (v *vmachine) turnOff() {
 	}
 	for _, x := range v.held {
 		if x.p.used[x.vf] == v {
-			delete(x.p.used, x.vf)
+			x.p.release(x.vf)
 		}
 	}
 	v.held = nil
 	v.m.Runtime.PowerState, v.m.Runtime.BootTime = types.VirtualMachinePowerStatePoweredOff, nil
-	mem, _ := v.reserved()
-	_ = v.storeRoom(-((int64(v.m.Config.Hardware.MemoryMB) - mem) << 20))
+	v.swap.release(v.w)
 	v.endGuest()
 	v.setTools(false)
 	v.summarise()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// tasks.go: tasks are queued for slots (vCenter's and per host), run for the
+// tasks.go: tasks are queued for slots (vCenter's, hosts', datastores'), run for the
 // duration of their kind, and take effect at their end. A cancelled task takes
 // none. Forgotten ten minutes after they ended, or when more than 200 are done.
 
@@ -15,8 +15,9 @@ import (
 type task struct {
 	o          *object
 	m          *mo.Task
-	kind       string // method, as in durations
-	hosts      []*host
+	kind       string    // method, as in durations
+	hosts      []*host   // slots it takes: a provisioning task's hosts
+	stores     []*object // and datastores
 	cancelable bool
 	run        func() (any, error) // under w.mu, at the end of the duration
 	after      func()              // under w.mu, however it ended
@@ -62,14 +63,34 @@ func (tm *taskManager) start(c *call, kind, desc string, entity *object, t *task
 	return r
 }
 
+// or fills in what is not given.
+func (s slotSpec) or(old slotSpec) slotSpec {
+	if s.VCenter > 0 {
+		old.VCenter = s.VCenter
+	}
+	if s.Host > 0 {
+		old.Host = s.Host
+	}
+	if s.Store > 0 {
+		old.Store = s.Store
+	}
+	return old
+}
+
 // pump moves queued tasks into free slots, oldest first.
 func (tm *taskManager) pump() {
 	slots := tm.w.inv.TaskSlots
-	use := map[*host]int{}
-	for _, t := range tm.running {
+	use, stores := map[*host]int{}, map[*object]int{}
+	take := func(t *task) {
 		for _, h := range t.hosts {
 			use[h]++
 		}
+		for _, s := range t.stores {
+			stores[s]++
+		}
+	}
+	for _, t := range tm.running {
+		take(t)
 	}
 	rest := tm.queue[:0:0]
 	for _, t := range tm.queue {
@@ -77,13 +98,14 @@ func (tm *taskManager) pump() {
 		for _, h := range t.hosts {
 			ok = ok && use[h] < slots.Host
 		}
+		for _, s := range t.stores {
+			ok = ok && (slots.Store <= 0 || stores[s] < slots.Store)
+		}
 		if !ok {
 			rest = append(rest, t)
 			continue
 		}
-		for _, h := range t.hosts {
-			use[h]++
-		}
+		take(t)
 		tm.running = append(tm.running, t)
 		tm.begin(t)
 	}

@@ -61,13 +61,14 @@ type world struct {
 	stallTo  time.Time
 	latency  time.Duration
 	acks     []ack
+	free     map[ref]*int64 // bytes left on the datastores
 	started  time.Time
 }
 
 func newWorld(inv *inventory, dir string) *world {
 	w := &world{inv: inv, dir: dir, objs: map[ref]*object{}, vms: map[ref]*vmachine{},
 		hostBy: map[string]*host{}, pools: map[ref]*cluster{}, byPath: map[string]map[string]ref{},
-		names: map[string]ref{}, guests: map[*guest]bool{}, sessions: map[string]*session{}, lockout: map[string][]time.Time{},
+		names: map[string]ref{}, guests: map[*guest]bool{}, free: map[ref]*int64{}, sessions: map[string]*session{}, lockout: map[string][]time.Time{},
 		count: newCounters(), faults: &faultEngine{}, started: time.Now().UTC(), ids: 10}
 	w.tasks = &taskManager{w: w, byRef: map[ref]*task{}}
 	return w
