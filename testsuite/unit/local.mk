@@ -80,6 +80,12 @@ testsuite_unit_test_engine_spec_SOURCES = testsuite/unit/test_engine_spec.c \
 testsuite_unit_test_engine_spec_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_spec_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_report
+testsuite_unit_test_engine_report_SOURCES = testsuite/unit/test_engine_report.c \
+	$(engine_stage)
+testsuite_unit_test_engine_report_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_report_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_boot
 testsuite_unit_test_engine_boot_SOURCES = testsuite/unit/test_engine_boot.c \
 	$(engine_stage)

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What users may learn through the control channel: Slurm's PrivateData, as
+ * the port tells it, is honoured in each report.
+ */
+#include "engine_stage.h"
+#include "engine/report.h"
+#include "util/json.h"
+
+#define OWNER 1001
+#define STRANGER 1002
+
+static bool all_jobs, all_nodes;
+
+static bool sees_jobs(void *ctx, uint32_t uid)
+{
+	(void)ctx;
+	(void)uid;
+	return all_jobs;
+}
+
+static bool sees_nodes(void *ctx, uint32_t uid)
+{
+	(void)ctx;
+	(void)uid;
+	return all_nodes;
+}
+
+/* Job 4711 of OWNER is on every node. */
+static void nodes_jobs(void *ctx, struct vs_port_job *rows, size_t n)
+{
+	(void)ctx;
+	for (size_t i = 0; i < n; i++) {
+		rows[i].job = 4711;
+		rows[i].uid = OWNER;
+	}
+}
+
+static int job_info(void *ctx, uint32_t job, uint32_t *uid, char *state,
+		    size_t state_size, char *reason, size_t reason_size)
+{
+	(void)ctx;
+	*uid = OWNER;
+	vs_strlcpy(state, "RUNNING", state_size);
+	vs_strlcpy(reason, "None", reason_size);
+	return job == 4711 ? 0 : -1;
+}
+
+static const struct vs_port port = {
+	.sees_jobs = sees_jobs, .sees_nodes = sees_nodes,
+	.nodes_jobs = nodes_jobs, .job_info = job_info,
+};
+
+static int stage(void **state)
+{
+	(void)state;
+	begin(1, 1, 1, "warm");
+	vs_core.port = &port;
+	ready();
+	all_jobs = all_nodes = false;
+	return 0;
+}
+
+/* The report as text, or the error's. */
+static char *asked(const char *what, uint32_t uid)
+{
+	struct vs_err err = { 0 };
+	struct json_object *o = vs_core_report(what, 4711, uid, &err);
+
+	return o ? vs_jb_text_free(o) : vs_strdup(err.text);
+}
+
+static bool says(const char *what, uint32_t uid, const char *word)
+{
+	VS_FREE char *text = asked(what, uid);
+
+	return strstr(text, word) != NULL;
+}
+
+static void jobs_of_others_are_hidden_by_private_data(void **state)
+{
+	(void)state;
+	all_nodes = true;
+	assert_true(says("nodes", OWNER, "4711"));
+	assert_true(says("nodes", STRANGER, "vm1"));
+	assert_false(says("nodes", STRANGER, "4711"));
+	all_jobs = true;
+	assert_true(says("nodes", STRANGER, "4711"));
+}
+
+static void nodes_are_hidden_by_private_data(void **state)
+{
+	(void)state;
+	all_jobs = true;
+	assert_false(says("nodes", STRANGER, "vm1"));
+	all_nodes = true;
+	assert_true(says("nodes", STRANGER, "vm1"));
+}
+
+static void a_hidden_job_is_answered_for_like_one_that_is_not_there(void **state)
+{
+	struct vs_err none = { 0 }, hidden = { 0 };
+
+	(void)state;
+	assert_null(vs_core_report("why", 4711, STRANGER, &hidden));
+	assert_null(vs_core_report("why", 4712, STRANGER, &none));
+	assert_int_equal(hidden.code, VS_E_GONE);
+	assert_int_equal(none.code, VS_E_GONE);
+	assert_string_equal(hidden.text, "no such job: 4711");
+	assert_string_equal(none.text, "no such job: 4712");
+	assert_true(says("why", OWNER, "RUNNING"));
+	all_jobs = true;
+	assert_true(says("why", STRANGER, "RUNNING"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(f) cmocka_unit_test_setup(f, stage)
+		T(jobs_of_others_are_hidden_by_private_data),
+		T(nodes_are_hidden_by_private_data),
+		T(a_hidden_job_is_answered_for_like_one_that_is_not_there),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
