@@ -156,6 +156,19 @@ int vs_port_node_power_down(void *ctx, const char *node, const char *why)
 	return rc;
 }
 
+/* Off at once, whatever the rest of its state is: without this ResumeTimeout
+ * comes later and wipes the reason. */
+static void set_powered_down(node_record_t *n)
+{
+	n->node_state &= ~(NODE_STATE_POWERING_UP | NODE_STATE_NO_RESPOND |
+			   NODE_STATE_POWER_DOWN | NODE_STATE_POWER_UP);
+	n->node_state |= NODE_STATE_POWERED_DOWN;
+	n->boot_req_time = 0;
+	n->last_busy = 0;
+	vs_node_bits_powered_down(n);
+	last_node_update = time(NULL);
+}
+
 /* Our reason, an administrator's words kept behind it. */
 static char *fail_reason(const node_record_t *n, const char *reason)
 {
@@ -177,17 +190,8 @@ void vs_port_node_fail(void *ctx, const char *node, const char *reason)
 		char *text = fail_reason(n, reason);
 
 		if (n->node_state &
-		    (NODE_STATE_POWERING_UP | NODE_STATE_POWERED_DOWN)) {
-			/* else ResumeTimeout comes later and wipes the reason */
-			n->node_state &= ~(NODE_STATE_POWERING_UP |
-					   NODE_STATE_NO_RESPOND |
-					   NODE_STATE_POWER_DOWN |
-					   NODE_STATE_POWER_UP);
-			n->node_state |= NODE_STATE_POWERED_DOWN;
-			n->boot_req_time = 0;
-			n->last_busy = 0;
-			vs_node_bits_powered_down(n);
-		}
+		    (NODE_STATE_POWERING_UP | NODE_STATE_POWERED_DOWN))
+			set_powered_down(n);
 		xfree(n->reason);
 		set_node_down_ptr(n, text);
 		last_node_update = time(NULL);
@@ -248,6 +252,14 @@ void vs_port_node_undrain(void *ctx, const char *node)
 	vs_unlock_write();
 }
 
+/* Taken out of service by somebody, with a reason. Slurm's power-down could
+ * bring it back (idle_on_node_suspend), and ours would be another reason. */
+static bool taken_away(const node_record_t *n)
+{
+	return (IS_NODE_DOWN(n) || IS_NODE_DRAIN(n)) && n->reason &&
+	       *n->reason && !reason_ours(n) && !n->run_job_cnt;
+}
+
 void vs_port_node_giveup(void *ctx, const char *node, const char *reason)
 {
 	node_record_t *n;
@@ -256,7 +268,11 @@ void vs_port_node_giveup(void *ctx, const char *node, const char *reason)
 	vs_lock_write();
 	n = find_node_record((char *)node);
 	if (n && !(n->node_state & NODE_STATE_POWERING_DOWN) &&
-	    (n->run_job_cnt || !(n->node_state & NODE_STATE_POWERED_DOWN))) {
+	    taken_away(n)) {
+		set_powered_down(n);
+	} else if (n && !(n->node_state & NODE_STATE_POWERING_DOWN) &&
+		   (n->run_job_cnt ||
+		    !(n->node_state & NODE_STATE_POWERED_DOWN))) {
 		char *text = xstrdup_printf(VS_REASON_TAG "%s", reason);
 
 		update_state(node, NODE_STATE_POWER_DOWN |
