@@ -109,7 +109,7 @@ void w_ours(struct world *w, struct vs_vm *vm)
 	vs_strlcpy(m.uuid, vm->uuid, sizeof(m.uuid));
 	vs_strlcpy(m.node, vm->name, sizeof(m.node));
 	mark = vs_mark_format(&m);
-	vs_str_replace(&vm->owner_mark, mark);
+	vs_vm_set_mark(vm, mark);
 }
 
 struct vs_card *w_card(struct vs_vm *vm, enum vs_card_kind kind,

@@ -290,6 +290,7 @@ static void a_vm_to_be_rebuilt_takes_no_job_beside_a_running_one(void **state)
 	n = vs_node_named(&vs_core, "vm1");
 	assert_int_equal(vs_node_avail(&vs_core, n), VS_AVAIL_WARM);
 	vs_core.profiles[0].memory_mb = 2048;
+	vs_profiles_changed(&vs_core);
 	turn();
 	assert_int_equal(vs_node_avail(&vs_core, n), VS_AVAIL_NONE);
 	end_job(7, "vm1");

@@ -322,6 +322,7 @@ static void a_late_word_of_the_old_guest_does_not_end_a_rebuild(void **st)
 	bring_up(7, "vm1");
 	end_job(7, "vm1");
 	vs_core.profiles[0].memory_mb = 2048;
+	vs_profiles_changed(&vs_core);
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	flags("vm1", BUSY);
 	turns(3);
@@ -350,8 +351,10 @@ static void a_running_job_is_never_disturbed_by_a_new_profile(void **st)
 	bring_up(7, "vm1");
 	memset(fake_sent, 0, sizeof(fake_sent));
 	vs_core.profiles[0].memory_mb = 2048;
+	vs_profiles_changed(&vs_core);
 	vs_strlcpy(vs_core.profiles[0].template_version, "2",
 		   sizeof(vs_core.profiles[0].template_version));
+	vs_profiles_changed(&vs_core);
 	turns(50);
 	assert_int_equal(all_sent(), 0);
 }
@@ -370,6 +373,7 @@ static void a_changed_template_means_a_new_vm(void **st)
 	turn();
 	vs_strlcpy(vs_core.profiles[0].template_version, "2",
 		   sizeof(vs_core.profiles[0].template_version));
+	vs_profiles_changed(&vs_core);
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	flags("vm1", BOOT);
 	turns(2);

@@ -300,7 +300,7 @@ static void a_vm_without_a_mark_is_foreign(void **state)
 
 	(void)state;
 	assert_int_equal(owner_of(vm), VS_OWNER_FOREIGN);
-	vs_str_replace(&vm->owner_mark, "");
+	vs_vm_set_mark(vm, "");
 	assert_int_equal(owner_of(vm), VS_OWNER_FOREIGN);
 }
 
@@ -323,7 +323,7 @@ static void a_mark_with_one_failed_test_is_suspect(void **state)
 	assert_int_equal(owner_of(vm), VS_OWNER_SUSPECT);
 	vs_vm_set_name(&w.inv, vm, "n1");
 	assert_int_equal(owner_of(vm), VS_OWNER_OURS);
-	vs_str_replace(&vm->owner_mark, "nonsense");
+	vs_vm_set_mark(vm, "nonsense");
 	assert_int_equal(owner_of(vm), VS_OWNER_SUSPECT);
 }
 

@@ -107,22 +107,19 @@ static int lost_id(struct vs_core *c, char id[VS_UUID_LEN], int *vms,
 {
 	*vms = 0;
 	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
-		struct vs_mark mark;
+		const char *theirs = vm->mark.cluster;
 
-		if (strcmp(vm->folder, c->folder) || !vm->owner_mark ||
-		    vm->is_template || vs_mark_parse(vm->owner_mark, &mark) ||
-		    strcasecmp(mark.uuid, vm->uuid) ||
-		    strcmp(mark.node, vm->name))
+		if (vs_vm_owner(vm, c->folder, theirs) != VS_OWNER_OURS)
 			continue;
-		if (!strcmp(mark.cluster, c->cluster_id))
+		if (!strcmp(theirs, c->cluster_id))
 			return vs_err_set(err, VS_E_STATE,
 				"VM %s is ours already: two cluster ids in one folder can't be told apart; move the VMs of one of them to another folder",
 				vm->name);
-		if (*vms && strcmp(mark.cluster, id))
+		if (*vms && strcmp(theirs, id))
 			return vs_err_set(err, VS_E_STATE,
 				"the folder holds VMs of two clusters (%s and %s)",
-				id, mark.cluster);
-		vs_strlcpy(id, mark.cluster, VS_UUID_LEN);
+				id, theirs);
+		vs_strlcpy(id, theirs, VS_UUID_LEN);
 		(*vms)++;
 	}
 	if (*vms)

@@ -145,7 +145,12 @@ struct vs_tell {
 	char text[256];
 };
 
-struct vs_room_cache { uint64_t inv, ledger, avoid; size_t room; };
+/* What is costly to know of a profile, until something changes. */
+struct vs_profile_now {
+	uint64_t inv, ledger, avoid;	/* generations that room is of */
+	size_t room;
+	char hash[VS_PROFILE_HASH_LEN];	/* "": not known */
+};
 
 struct vs_core {
 	pthread_mutex_t lock;
@@ -164,7 +169,7 @@ struct vs_core {
 	struct vs_adapter *adapters;	/* conf->nadapters */
 	struct vs_network *nets;	/* one per adapter; moid "" unresolved */
 	struct vs_profile *profiles;	/* one per distinct setting */
-	struct vs_room_cache *rooms;	/* one per profile */
+	struct vs_profile_now *now;	/* one per profile */
 	size_t nprofiles;
 	struct vs_node *nodes;
 	size_t nnodes;
@@ -222,6 +227,7 @@ int64_t vs_clock(void);		/* monotonic; tests bring their own */
 int vs_setup_check(const struct vs_conf *conf, struct vs_err *err);
 void vs_setup_apply(struct vs_core *c, struct vs_conf *conf_take);
 void vs_setup_macs(struct vs_core *c);
+void vs_profiles_changed(struct vs_core *c);	/* hashes anew, all judged */
 int vs_cluster_id_load(const char *state_dir, char out[VS_UUID_LEN],
 		       struct vs_err *err);
 int vs_cluster_id_store(const char *state_dir, const char *id,

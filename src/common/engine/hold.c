@@ -292,7 +292,7 @@ bool vs_hold_may_power_on(struct vs_core *c, struct vs_node *n)
 
 size_t vs_room_for(struct vs_core *c, const struct vs_node *like)
 {
-	struct vs_room_cache *r = &c->rooms[like->profile - c->profiles];
+	struct vs_profile_now *r = &c->now[like->profile - c->profiles];
 	struct vs_place_env env;
 	struct vs_place_node node;
 

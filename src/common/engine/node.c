@@ -77,12 +77,13 @@ static bool tag_right(const struct vs_node *n, const struct vs_vm *vm,
 	return !strcmp(want, vm->job_tag);
 }
 
-static enum vs_profile_fit fit_of(const struct vs_node *n,
+static enum vs_profile_fit fit_of(const struct vs_core *c,
+				  const struct vs_node *n,
 				  const struct vs_vm *vm)
 {
-	char want[VS_PROFILE_HASH_LEN];
+	const char *want = c->now[n->profile - c->profiles].hash;
 
-	if (vs_profile_hash(n->profile, want))
+	if (!want[0])
 		return VS_FIT_RIGHT;	/* template unknown: judge nothing */
 	return vs_profile_fit(vm->profile, want);
 }
@@ -98,7 +99,7 @@ static bool reservation_right(const struct vs_node *n, const struct vs_vm *vm)
 bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
 		      const struct vs_vm *vm, uint32_t job, uint32_t restart)
 {
-	return fit_of(n, vm) == VS_FIT_RIGHT && card_right(c, n, vm) &&
+	return fit_of(c, n, vm) == VS_FIT_RIGHT && card_right(c, n, vm) &&
 	       tag_right(n, vm, job, restart);
 }
 
@@ -138,7 +139,7 @@ enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
 		return VS_AVAIL_OFF;
 	if (!vs_room_for(c, n))
 		return VS_AVAIL_NONE;
-	return vm && fit_of(n, vm) == VS_FIT_RIGHT ? VS_AVAIL_OFF :
+	return vm && fit_of(c, n, vm) == VS_FIT_RIGHT ? VS_AVAIL_OFF :
 		VS_AVAIL_NEW;
 }
 
@@ -190,7 +191,7 @@ static enum vs_seen seen_off(struct vs_core *c, const struct vs_node *n,
 			     struct vs_vm *vm)
 {
 	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
-	enum vs_profile_fit fit = fit_of(n, vm);
+	enum vs_profile_fit fit = fit_of(c, n, vm);
 
 	if (fit == VS_FIT_REBUILD || !tag_right(n, vm, n->job, n->restart))
 		return VS_SEEN_OFF_STALE;

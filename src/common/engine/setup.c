@@ -135,7 +135,7 @@ static void nodes_make(struct vs_core *c)
 		n->profile = &c->profiles[p];
 		n->net = &c->nets[n->profile->adapter - c->adapters];
 	}
-	c->rooms = vs_calloc(c->nprofiles + 1, sizeof(*c->rooms));
+	c->now = vs_calloc(c->nprofiles + 1, sizeof(*c->now));
 }
 
 /* What is under way survives a new configuration. */
@@ -187,7 +187,7 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 	free(c->adapters);
 	free(c->nets);
 	free(c->profiles);
-	free(c->rooms);
+	free(c->now);
 	c->nprofiles = 0;
 	c->conf = conf;
 	c->policy = conf->placement && !strcasecmp(conf->placement, "pack") ?
@@ -205,6 +205,14 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 	c->epoch++;
 	free(old);
 	vs_conf_free(old_conf);
+}
+
+void vs_profiles_changed(struct vs_core *c)
+{
+	/* "" where the template isn't known: nothing is judged by it. */
+	for (size_t i = 0; i < c->nprofiles; i++)
+		if (vs_profile_hash(&c->profiles[i], c->now[i].hash))
+			c->now[i].hash[0] = '\0';
 }
 
 struct vs_node *vs_node_named(struct vs_core *c, const char *name)

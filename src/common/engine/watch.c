@@ -53,6 +53,7 @@ static void template_apply(struct vs_core *c, const struct vs_vc_template *t)
 		vs_strlcpy(p->template_version, t->change_version,
 			   sizeof(p->template_version));
 	}
+	vs_profiles_changed(c);
 }
 
 static void ev_up(void *arg, const struct vs_vc_found *f)
@@ -290,7 +291,7 @@ static void vm_config(struct vs_vm *to, const struct vs_vc_vm *v)
 			   sizeof(to->change_version));
 	}
 	if (v->has & VS_VC_VM_MARK) {
-		vs_str_replace(&to->owner_mark, v->owner_mark);
+		vs_vm_set_mark(to, v->owner_mark);
 		vs_strlcpy(to->profile, v->profile ? v->profile : "",
 			   sizeof(to->profile));
 		vs_strlcpy(to->job_tag, v->job_tag ? v->job_tag : "",

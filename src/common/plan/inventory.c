@@ -286,23 +286,30 @@ bool vs_host_has_store(const struct vs_host *h, const char *store_moid)
 
 /* ---- whose a VM is ------------------------------------------------------ */
 
+/* Parsed once: whose a VM is is asked in every sum. */
+void vs_vm_set_mark(struct vs_vm *vm, const char *mark)
+{
+	vs_str_replace(&vm->owner_mark, mark);
+	vm->marked = mark && !vs_mark_parse(mark, &vm->mark);
+}
+
 enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,
 			  const char *cluster_id)
 {
-	struct vs_mark mark;
+	const struct vs_mark *mark = &vm->mark;
 
 	if (!vm->owner_mark || !vm->owner_mark[0])
 		return VS_OWNER_FOREIGN;
-	if (vs_mark_parse(vm->owner_mark, &mark))
+	if (!vm->marked)
 		return VS_OWNER_SUSPECT;
 	/* a template, a copy, a restore or a renamed VM carries the mark too */
-	if (vm->is_template || strcasecmp(mark.uuid, vm->uuid) ||
-	    strcmp(mark.node, vm->name))
+	if (vm->is_template || strcasecmp(mark->uuid, vm->uuid) ||
+	    strcmp(mark->node, vm->name))
 		return VS_OWNER_SUSPECT;
 	/* our own id is lost: nothing can be told from another cluster's */
 	if (!cluster_id || !cluster_id[0])
 		return VS_OWNER_SUSPECT;
-	if (strcmp(mark.cluster, cluster_id))
+	if (strcmp(mark->cluster, cluster_id))
 		return VS_OWNER_OTHER_CLUSTER;
 	if (!folder || !folder[0] || strcmp(vm->folder, folder))
 		return VS_OWNER_SUSPECT;

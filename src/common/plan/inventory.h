@@ -87,7 +87,10 @@ struct vs_vm {
 	bool is_template;
 	bool tools_running;
 	char uuid[VS_UUID_LEN];		/* config.instanceUuid */
-	char *owner_mark;		/* extraConfig slurm.vsphere.owner, or NULL */
+	/* extraConfig slurm.vsphere.owner, or NULL; set by vs_vm_set_mark */
+	char *owner_mark;
+	bool marked;			/* it is a mark, and says: */
+	struct vs_mark mark;
 	char profile[24];
 	char change_version[64];
 	int vcpus;
@@ -139,6 +142,8 @@ struct vs_vm *vs_vm_get(const struct vs_inventory *inv, const char *moid);
 /* The VM of that name in that folder (the first one, templates left out). */
 struct vs_vm *vs_vm_get_named(const struct vs_inventory *inv,
 			      const char *folder, const char *name);
+/* Its owner's mark as found, NULL: none. */
+void vs_vm_set_mark(struct vs_vm *vm, const char *mark);
 /* Set the VM's host (keeps lists right; "" = none) and note a change. */
 void vs_vm_set_host(struct vs_inventory *inv, struct vs_vm *vm, const char *host);
 /* The same for what the (folder, name) index is made of. */
