@@ -288,7 +288,7 @@ func (h *host) accepts() error {
 	if err := h.connected(); err != nil {
 		return err
 	}
-	if h.m.Runtime.InMaintenanceMode || h.entering != nil {
+	if h.m.Runtime.InMaintenanceMode || h.entering != nil || h.m.Runtime.StandbyMode == "in" {
 		return fault(&types.InvalidHostState{InvalidState: types.InvalidState{}, Host: &h.o.ref}, "The operation is not allowed in the current state of the host.")
 	}
 	return nil

@@ -49,6 +49,9 @@ type cluster struct {
 	root  ref
 	pools map[string]ref
 	hosts []*host
+
+	override map[ref]vmOverride
+	order    []ref // of the overrides
 }
 
 func (w *world) build() error {
@@ -304,14 +307,7 @@ func (w *world) buildCluster(d *datacenter, s *clusterSpec) error {
 	e := &mo.EnvironmentBrowser{}
 	e.Self = eb
 	w.addScoped(eb, e)
-	behave := types.DrsBehavior(s.Drs)
-	drs := s.Drs != "" && s.Drs != "disabled"
-	if !drs {
-		behave = types.DrsBehaviorFullyAutomated
-	}
-	c.m.ConfigurationEx = &types.ClusterConfigInfoEx{
-		DrsConfig: types.ClusterDrsConfigInfo{Enabled: &drs, DefaultVmBehavior: behave, EnableVmBehaviorOverrides: types.NewBool(true), VmotionRate: 3},
-		DasConfig: types.ClusterDasConfigInfo{Enabled: &s.Ha, AdmissionControlEnabled: types.NewBool(false)}}
+	c.show()
 	c.o = w.add(r, c.m)
 	w.adopt(d.hostFolder, r, s.Name)
 	d.clusters[s.Name] = c

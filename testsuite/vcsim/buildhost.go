@@ -20,7 +20,8 @@ type host struct {
 	c        *cluster
 	pfs      []*pf
 	vms      map[*vmachine]bool
-	entering *task
+	entering *task // into maintenance or standby
+	failures int
 }
 
 // pf is a physical function of a host, and who has its VFs.

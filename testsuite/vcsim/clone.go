@@ -45,7 +45,7 @@ type cloneWhere struct {
 func cloneVM(c *call) (any, error) {
 	req := c.req.(*types.CloneVM_Task)
 	src := c.o.vm
-	if err := src.h.connected(); err != nil {
+	if err := src.reachable(); err != nil {
 		return nil, err
 	}
 	if err := src.claim(); err != nil {
@@ -178,7 +178,7 @@ func (c *call) cloneTarget(src *vmachine, spec *types.VirtualMachineCloneSpec) (
 	} else if res.host == nil || res.host.c != cl {
 		res.host = cl.hosts[c.w.ids%len(cl.hosts)]
 	}
-	if err := res.host.connected(); err != nil {
+	if err := res.host.accepts(); err != nil {
 		return nil, err
 	}
 	if loc.Datastore != nil {

@@ -3,23 +3,35 @@
 
 package main
 
+import (
+	"fmt"
+	"time"
+)
+
 type counters struct {
-	calls              map[string]int
-	mutating           int
-	powerOnFullPF      int
-	powerOnKnownFullPF int
-	foreignTouches     int
-	foreignDisks       int
-	maxInFlight        int
-	logins             int
-	failedLogins       int
-	lockedLogins       int
-	waits              int
-	faultsBy           map[string]int // by the rule's label
-	faults             int
+	calls               map[string]int
+	mutating            int
+	powerOnFullPF       int
+	powerOnKnownFullPF  int
+	foreignTouches      int
+	foreignDisks        int
+	foreignKnownTouches int
+	foreignKnownDisks   int
+	disksDeleted        int
+	notes               []string // the last accusations, for people
+	maxInFlight         int
+	logins              int
+	failedLogins        int
+	lockedLogins        int
+	waits               int
+	haRestarts          int
+	faultsBy            map[string]int // by the rule's label
+	faults              int
 }
 
-func newCounters() *counters { return &counters{calls: map[string]int{}, faultsBy: map[string]int{}} }
+func newCounters() *counters {
+	return &counters{calls: map[string]int{}, faultsBy: map[string]int{}, notes: []string{}}
+}
 
 func (c *counters) fault(r *faultRule) {
 	c.faults++
@@ -28,10 +40,18 @@ func (c *counters) fault(r *faultRule) {
 	}
 }
 
+func (c *counters) note(format string, a ...any) {
+	if len(c.notes) >= 50 {
+		c.notes = c.notes[1:]
+	}
+	c.notes = append(c.notes, time.Now().UTC().Format("15:04:05.000 ")+fmt.Sprintf(format, a...))
+}
+
 func (w *world) counters() map[string]any {
 	c := w.count
 	return map[string]any{"calls": c.calls, "mutating": c.mutating, "powerOnFullPF": c.powerOnFullPF, "powerOnKnownFullPF": c.powerOnKnownFullPF,
-		"foreignTouches": c.foreignTouches, "foreignDisks": c.foreignDisks, "maxInFlight": c.maxInFlight, "logins": c.logins,
+		"foreignTouches": c.foreignTouches, "foreignDisks": c.foreignDisks,
+		"foreignKnownTouches": c.foreignKnownTouches, "foreignKnownDisks": c.foreignKnownDisks, "disksDeleted": c.disksDeleted, "notes": c.notes, "maxInFlight": c.maxInFlight, "logins": c.logins,
 		"failedLogins": c.failedLogins, "lockedLogins": c.lockedLogins, "sessions": len(w.sessions),
-		"waits": c.waits, "faults": c.faults, "faultsBy": c.faultsBy}
+		"waits": c.waits, "haRestarts": c.haRestarts, "faults": c.faults, "faultsBy": c.faultsBy}
 }

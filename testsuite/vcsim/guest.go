@@ -168,7 +168,7 @@ func (v *vmachine) attend(g *guest) {
 	v.setTools(false)
 	if v.on() && !g.ended && (code == guestPoweroff || g.closing) {
 		g.kill(syscall.SIGKILL)
-		v.turnOff()
+		v.powerLost()
 	}
 }
 
@@ -198,7 +198,7 @@ func (v *vmachine) shutdown(d time.Duration) {
 		v.w.mu.Lock()
 		defer v.w.mu.Unlock()
 		if v.on() && v.boots == boot && !v.o.gone {
-			v.turnOff()
+			v.powerLost()
 		}
 	}
 	if g == nil {

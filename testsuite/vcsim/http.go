@@ -230,7 +230,7 @@ func (c *call) getProperty() (any, error) {
 	}
 	c.w.beforeRead(o)
 	v, ok := p.get(o.val)
-	if !ok {
+	if !ok || o.hidden[p.top()] {
 		return nil, nil
 	}
 	return rawJSON(encodeTyped(v)), nil

@@ -91,12 +91,13 @@ type netSpec struct {
 }
 
 type clusterSpec struct {
-	Name        string     `json:"name"`
-	Drs         string     `json:"drs"`
-	DrsPerverse bool       `json:"drsPerverse"`
-	Ha          bool       `json:"ha"`
-	Pools       []string   `json:"pools"`
-	Hosts       []hostSpec `json:"hosts"`
+	Name          string     `json:"name"`
+	Drs           string     `json:"drs"`
+	DrsPerverse   bool       `json:"drsPerverse"`
+	Ha            bool       `json:"ha"`
+	HaPassthrough bool       `json:"haPassthrough"`
+	Pools         []string   `json:"pools"`
+	Hosts         []hostSpec `json:"hosts"`
 }
 
 type hostSpec struct {
@@ -160,7 +161,7 @@ var defaultDurations = map[string]time.Duration{
 	"CloneVM_Task": 200 * time.Millisecond, "ReconfigVM_Task": 50 * time.Millisecond,
 	"PowerOnVM_Task": 100 * time.Millisecond, "PowerOffVM_Task": 50 * time.Millisecond,
 	"Destroy_Task": 50 * time.Millisecond, "RelocateVM_Task": 100 * time.Millisecond,
-	"ShutdownGuest": 200 * time.Millisecond, "call": 0,
+	"ShutdownGuest": 200 * time.Millisecond, "HaRestart": 500 * time.Millisecond, "call": 0,
 }
 
 // readStrict decodes a JSON document into out; what out's type doesn't

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// lifecycle.go: destroy, unregister, relocate, rename, templates, snapshots,
-// and the hosts' maintenance and connection. host.vm is kept right throughout.
+// lifecycle.go: destroy, unregister, relocate, rename, templates, snapshots.
+// host.vm is kept right throughout.
 
 package main
 
@@ -23,6 +23,9 @@ func (w *world) erase(v *vmachine, files bool) {
 	}
 	w.disown(*v.m.Parent, v.o.ref, v.m.Name)
 	h := v.h
+	if h != nil {
+		h.c.dropOverride(v.o.ref)
+	}
 	v.place(nil)
 	delete(w.vms, v.o.ref)
 	w.remove(v.o)
@@ -33,17 +36,22 @@ func (w *world) erase(v *vmachine, files bool) {
 
 func destroyVM(c *call) (any, error) {
 	v := c.o.vm
-	if err := v.h.connected(); err != nil {
+	if err := v.reachable(); err != nil {
 		return nil, err
 	}
 	t := &task{run: func() (any, error) {
+		if err := v.reachable(); err != nil {
+			return nil, err
+		}
 		if v.on() {
 			return nil, powerState(types.VirtualMachinePowerStatePoweredOff, types.VirtualMachinePowerStatePoweredOn)
 		}
 		if v.sources > 0 {
 			return nil, fault(&types.ResourceInUse{Type: "VirtualMachine", Name: v.m.Name}, "The resource '%s' is in use.", v.m.Name)
 		}
-		c.w.count.foreignDisks += v.foreignDisks()
+		if !c.foreign {
+			v.countDisks()
+		}
 		c.w.erase(v, true)
 		return nil, nil
 	}}
@@ -55,14 +63,55 @@ func destroyVM(c *call) (any, error) {
 func (v *vmachine) foreignDisks() int {
 	n := 0
 	for _, d := range v.m.Config.Hardware.Device {
-		if disk, ok := d.(*types.VirtualDisk); ok {
-			b, ok := disk.Backing.(*types.VirtualDiskFlatVer2BackingInfo)
-			if ok && !strings.HasPrefix(b.FileName, v.m.Config.Files.LogDirectory) {
-				n++
-			}
+		if v.isForeignDisk(d) {
+			n++
 		}
 	}
 	return n
+}
+
+func (v *vmachine) isForeignDisk(d types.BaseVirtualDevice) bool {
+	disk, ok := d.(*types.VirtualDisk)
+	if !ok {
+		return false
+	}
+	b, ok := disk.Backing.(*types.VirtualDiskFlatVer2BackingInfo)
+	return ok && !strings.HasPrefix(b.FileName, v.m.Config.Files.LogDirectory)
+}
+
+// countRemoved counts foreign disks that a reconfiguration deletes or edits.
+func (v *vmachine) countRemoved(before []types.BaseVirtualDevice, changes []types.BaseVirtualDeviceConfigSpec) {
+	for _, ch := range changes {
+		s := ch.GetVirtualDeviceConfigSpec()
+		for _, d := range before {
+			if d.GetVirtualDevice().Key == s.Device.GetVirtualDevice().Key && v.isForeignDisk(d) &&
+				(s.Operation == types.VirtualDeviceConfigSpecOperationEdit || s.FileOperation == types.VirtualDeviceConfigSpecFileOperationDestroy) {
+				v.blameDisks(1)
+			}
+		}
+	}
+}
+
+func (v *vmachine) blameDisks(n int) {
+	c := v.w.count
+	c.foreignDisks += n
+	if v.w.isKnown(v.diskAt) {
+		c.foreignKnownDisks += n
+	}
+	c.note("foreign disk of %s deleted or changed", v.m.Name)
+}
+
+// countDisks counts what our Destroy_Task deletes.
+func (v *vmachine) countDisks() {
+	c := v.w.count
+	for _, d := range v.m.Config.Hardware.Device {
+		if _, ok := d.(*types.VirtualDisk); ok {
+			c.disksDeleted++
+		}
+	}
+	if n := v.foreignDisks(); n > 0 {
+		v.blameDisks(n)
+	}
 }
 
 // attachDisk is a person's deed: a disk with data, attached for a while.
@@ -76,6 +125,7 @@ func (v *vmachine) attachDisk(file string) {
 	v.m.Config.Hardware.Device = append(list[:len(list):len(list)], d)
 	v.bump()
 	v.w.touch(v.o, "config")
+	v.diskAt = v.w.seq
 }
 
 func unregisterVM(c *call) (any, error) {
@@ -93,7 +143,7 @@ func unregisterVM(c *call) (any, error) {
 func relocateVM(c *call) (any, error) {
 	req := c.req.(*types.RelocateVM_Task)
 	v := c.o.vm
-	if err := v.h.connected(); err != nil {
+	if err := v.reachable(); err != nil {
 		return nil, err
 	}
 	to := v.h
@@ -134,6 +184,9 @@ func relocateVM(c *call) (any, error) {
 
 // relocate moves a VM; one that is on must fit there, and has no passthrough.
 func (v *vmachine) relocate(to *host, spec *types.VirtualMachineRelocateSpec) error {
+	if err := v.reachable(); err != nil {
+		return err
+	}
 	if v.on() && to != v.h {
 		if len(v.demands()) > 0 {
 			return fault(&types.DisallowedMigrationDeviceAttached{}, "A device that prevents migration is attached to the virtual machine.")
@@ -252,78 +305,4 @@ func (v *vmachine) snapshot(name, text string) ref {
 		{Snapshot: r, Vm: v.o.ref, Name: name, Description: text, State: v.m.Runtime.PowerState}}}
 	v.w.touch(v.o, "snapshot")
 	return r
-}
-
-// enterMaintenance runs until the last powered-on VM is off.
-func enterMaintenance(c *call) (any, error) {
-	h := c.o.host
-	if err := h.connected(); err != nil {
-		return nil, err
-	}
-	if h.entering != nil {
-		return nil, fault(&types.TaskInProgress{Task: h.entering.o.ref}, "The operation is not allowed while another task is in progress.")
-	}
-	if h.m.Runtime.InMaintenanceMode {
-		return nil, fault(&types.InvalidState{}, "The host is in maintenance mode already.")
-	}
-	t := &task{cancelable: true}
-	t.until = func() bool { return !h.busyVMs() }
-	t.run = func() (any, error) {
-		h.m.Runtime.InMaintenanceMode = true
-		h.touchRuntime()
-		return nil, nil
-	}
-	t.after = func() {
-		if h.entering == t {
-			h.entering = nil
-		}
-	}
-	h.entering = t
-	r := c.w.tasks.start(c, "EnterMaintenanceMode_Task", "HostSystem.enterMaintenanceMode", h.o, t)
-	h.checkMaintenance()
-	return r, nil
-}
-
-func (h *host) busyVMs() bool {
-	for v := range h.vms {
-		if v.on() {
-			return true
-		}
-	}
-	return false
-}
-
-// checkMaintenance ends a waiting EnterMaintenanceMode_Task when it may end.
-func (h *host) checkMaintenance() {
-	if t := h.entering; t != nil && t.until() {
-		h.o.w().tasks.complete(t)
-	}
-}
-
-func (h *host) touchRuntime() {
-	h.o.w().touch(h.o, "runtime", "summary")
-}
-
-func exitMaintenance(c *call) (any, error) {
-	h := c.o.host
-	t := &task{run: func() (any, error) {
-		if !h.m.Runtime.InMaintenanceMode {
-			return nil, fault(&types.InvalidState{}, "The host is not in maintenance mode.")
-		}
-		h.m.Runtime.InMaintenanceMode = false
-		h.touchRuntime()
-		return nil, nil
-	}}
-	return c.w.tasks.start(c, "ExitMaintenanceMode_Task", "HostSystem.exitMaintenanceMode", h.o, t), nil
-}
-
-// setState connects or disconnects a host, its VMs with it.
-func (h *host) setState(state types.HostSystemConnectionState) {
-	h.m.Runtime.ConnectionState = state
-	h.touchRuntime()
-	for v := range h.vms {
-		v.m.Runtime.ConnectionState = connectionFor(h)
-		v.summarise()
-		h.o.w().touch(v.o, "runtime")
-	}
 }

@@ -98,8 +98,12 @@ func (c *call) admit() error {
 		return nil
 	}
 	inside := w.inFolders(c.o)
-	if !inside || c.o.vm.m.Config.Template || !c.o.vm.owned() {
+	if v := c.o.vm; v.foreign {
 		w.count.foreignTouches++
+		if w.isKnown(v.foreignAt) {
+			w.count.foreignKnownTouches++
+		}
+		w.count.note("foreign touch: %s of %s", c.method, v.m.Name)
 	}
 	if len(w.inv.Restrict) > 0 && !inside {
 		return c.noPermission()
@@ -135,6 +139,15 @@ func (w *world) inFolders(o *object) bool {
 		}
 	}
 	return false
+}
+
+// judge notes whether the VM is ours: in one of our folders, no template, and
+// with a mark that names its own uuid.
+func (v *vmachine) judge() {
+	f := !v.w.inFolders(v.o) || v.m.Config.Template || !v.owned()
+	if f != v.foreign || v.foreignAt == 0 {
+		v.foreign, v.foreignAt = f, v.w.seq
+	}
 }
 
 // owned: the mark names the VM's own instance uuid.

@@ -209,6 +209,9 @@ func boxArray(v any) any {
 
 // encodeProp is the value of a path as it stands in an Any slot, or nil.
 func encodeProp(o *object, p *propPath) []byte {
+	if o.hidden[p.top()] {
+		return nil
+	}
 	v, ok := p.get(o.val)
 	if !ok {
 		return nil

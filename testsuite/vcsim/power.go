@@ -33,7 +33,7 @@ func (c *call) vmTask(v *vmachine, kind, desc string, t *task) (any, error) {
 func powerOnVM(c *call) (any, error) {
 	req := c.req.(*types.PowerOnVM_Task)
 	v := c.o.vm
-	if err := v.h.connected(); err != nil {
+	if err := v.reachable(); err != nil {
 		return nil, err
 	}
 	if v.m.Config.Template {
@@ -58,6 +58,7 @@ func (c *call) powerOnAt(v *vmachine, want *host) (any, error) {
 	ds := v.demands()
 	if !c.foreign && !v.on() && v.busy == nil && want.crowded(ds, false) {
 		c.w.count.powerOnFullPF++
+		c.w.count.note("power-on to a full PF: %s on %s", v.m.Name, want.spec.Name)
 		if want.crowded(ds, true) {
 			c.w.count.powerOnKnownFullPF++
 		}
@@ -94,12 +95,11 @@ func (c *call) powerOnAt(v *vmachine, want *host) (any, error) {
 // chooseHost is DRS: fully automated, it may place a VM as it likes. Perverse,
 // it prefers another host to the one asked for.
 func (v *vmachine) chooseHost(want *host) *host {
-	spec := want.c.spec
-	if spec.Drs != "fullyAutomated" {
+	if want.c.drsOf(v) != "fullyAutomated" {
 		return want
 	}
 	_, err := v.fits(want)
-	if err == nil && !spec.DrsPerverse {
+	if err == nil && !want.c.spec.DrsPerverse {
 		return want
 	}
 	for _, h := range want.c.hosts {
@@ -151,7 +151,7 @@ func (v *vmachine) turnOff() {
 			x.p.release(x.vf)
 		}
 	}
-	v.held = nil
+	v.held, v.offUnseen = nil, false
 	v.m.Runtime.PowerState, v.m.Runtime.BootTime = types.VirtualMachinePowerStatePoweredOff, nil
 	v.swap.release(v.w)
 	v.endGuest()
@@ -176,10 +176,13 @@ func (v *vmachine) setTools(running bool) {
 
 func powerOffVM(c *call) (any, error) {
 	v := c.o.vm
-	if err := v.h.connected(); err != nil {
+	if err := v.reachable(); err != nil {
 		return nil, err
 	}
 	t := &task{run: func() (any, error) {
+		if err := v.reachable(); err != nil {
+			return nil, err
+		}
 		if !v.on() {
 			return nil, powerState(types.VirtualMachinePowerStatePoweredOff, types.VirtualMachinePowerStatePoweredOff)
 		}
@@ -191,7 +194,7 @@ func powerOffVM(c *call) (any, error) {
 
 func shutdownGuest(c *call) (any, error) {
 	v := c.o.vm
-	if err := v.h.connected(); err != nil {
+	if err := v.reachable(); err != nil {
 		return nil, err
 	}
 	if !v.on() {

@@ -10,10 +10,13 @@ import (
 func reconfigVM(c *call) (any, error) {
 	req := c.req.(*types.ReconfigVM_Task)
 	v := c.o.vm
-	if err := v.h.connected(); err != nil {
+	if err := v.reachable(); err != nil {
 		return nil, err
 	}
 	t := &task{run: func() (any, error) {
+		if err := v.reachable(); err != nil {
+			return nil, err
+		}
 		if cv := req.Spec.ChangeVersion; cv != "" && cv != v.m.Config.ChangeVersion {
 			return nil, fault(&types.ConcurrentAccess{}, "The object has been modified concurrently.")
 		}
@@ -28,6 +31,9 @@ func reconfigVM(c *call) (any, error) {
 				return nil, fault(&types.DuplicateName{Name: n, Object: *dup}, "The name '%s' already exists.", n)
 			}
 			v.rename(n)
+		}
+		if !c.foreign {
+			v.countRemoved(old.Hardware.Device, req.Spec.DeviceChange)
 		}
 		v.bump()
 		v.summarise()

@@ -178,6 +178,9 @@ func (tm *taskManager) finish(t *task, res any, err error) {
 	tm.done = append(tm.done, t)
 	tm.forget()
 	tm.pump()
+	for _, h := range t.hosts {
+		h.checkMaintenance()
+	}
 }
 
 func without(list []*task, t *task) []*task {

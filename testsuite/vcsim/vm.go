@@ -32,6 +32,11 @@ type vmachine struct {
 	guest     *guest
 	boots     int
 	changes   int
+	offUnseen bool   // went off while its host was not heard of
+	broken    string // connection state of a VM that can't be read
+	foreign   bool   // not ours by the tests of ownership, since that change
+	foreignAt uint64
+	diskAt    uint64 // the change at which a foreign disk was attached
 	foreignOn uint64 // the change at which a foreign hand powered it on
 }
 
@@ -137,16 +142,43 @@ func (v *vmachine) place(h *host) {
 	v.w.touch(h.o, "vm")
 	r := h.o.ref
 	v.m.Runtime.Host = &r
-	v.m.Runtime.ConnectionState = connectionFor(h)
+	v.m.Runtime.ConnectionState = v.connection()
 	v.m.EnvironmentBrowser = *h.c.m.EnvironmentBrowser
 	v.w.touch(v.o, "runtime", "environmentBrowser")
 }
 
-func connectionFor(h *host) types.VirtualMachineConnectionState {
-	if h.m.Runtime.ConnectionState == "connected" {
-		return "connected"
+func (v *vmachine) connection() types.VirtualMachineConnectionState {
+	switch {
+	case v.h.connected() != nil:
+		return types.VirtualMachineConnectionStateDisconnected
+	case v.broken != "":
+		return types.VirtualMachineConnectionState(v.broken)
 	}
-	return "disconnected"
+	return types.VirtualMachineConnectionStateConnected
+}
+
+// showConnection refreshes what depends on it: of a VM whose files can't be
+// read no configuration is returned.
+func (v *vmachine) showConnection() {
+	v.m.Runtime.ConnectionState = v.connection()
+	hide := v.broken == "inaccessible" || v.broken == "invalid"
+	v.o.hidden = nil
+	if hide {
+		v.o.hidden = map[string]bool{"config": true, "layoutEx": true}
+	}
+	v.summarise()
+	v.w.touch(v.o, "runtime", "config", "layoutEx")
+}
+
+// reachable tells whether an operation on a VM can be begun.
+func (v *vmachine) reachable() error {
+	if err := v.h.connected(); err != nil {
+		return err
+	}
+	if v.broken != "" {
+		return fault(&types.InvalidState{}, "The operation is not allowed in the current state.")
+	}
+	return nil
 }
 
 // poolOf adds or removes a VM in a pool's list.

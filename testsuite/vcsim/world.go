@@ -29,6 +29,7 @@ type object struct {
 	dirty    map[string]bool      // top-level properties the mirror hasn't seen
 	fresh    bool                 // the mirror doesn't know it
 	gone     bool
+	hidden   map[string]bool // top-level properties that can't be read now
 	world    *world
 	vm       *vmachine
 	host     *host
@@ -141,6 +142,9 @@ func (w *world) remove(o *object) {
 // touch says that top-level properties of an object have changed.
 func (w *world) touch(o *object, props ...string) {
 	w.seq++
+	if o.vm != nil {
+		o.vm.judge()
+	}
 	if o.dirty == nil {
 		o.dirty = map[string]bool{}
 	}

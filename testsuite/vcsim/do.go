@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// do.go: POST /-/do: the hand of somebody else: administrators in vCenter,
+// hosts that change or die, vCenter's own troubles. Nothing here is counted.
+
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/vmware/govmomi/vim25/types"
+)
+
+// adminOp is a foreign hand's deed; which members count depends on op.
+type adminOp struct {
+	Op            string   `json:"op"`
+	Wait          bool     `json:"wait"`
+	Host          string   `json:"host"`
+	State         string   `json:"state"`
+	Mode          string   `json:"mode"`
+	Evacuate      bool     `json:"evacuate"`
+	Timeout       Dur      `json:"timeout"`
+	Pci           string   `json:"pci"`
+	NewPci        string   `json:"newPci"`
+	Vfs           *int     `json:"vfs"`
+	Vm            string   `json:"vm"`
+	Name          string   `json:"name"`
+	Key           string   `json:"key"`
+	Value         string   `json:"value"`
+	MemoryMB      int64    `json:"memoryMB"`
+	Force         bool     `json:"force"`
+	Spec          *vmSpec  `json:"spec"`
+	Folder        string   `json:"folder"`
+	Cluster       string   `json:"cluster"`
+	Drs           *string  `json:"drs"`
+	DrsPerverse   *bool    `json:"drsPerverse"`
+	Ha            *bool    `json:"ha"`
+	HaPassthrough *bool    `json:"haPassthrough"`
+	HaPriority    string   `json:"haPriority"`
+	Duration      Dur      `json:"duration"`
+	User          string   `json:"user"`
+	Password      string   `json:"password"`
+	Slots         slotSpec `json:"slots"`
+	Datastore     string   `json:"datastore"`
+	FreeGB        *int64   `json:"freeGB"`
+}
+
+func (s *server) do(op *adminOp) (any, error) {
+	w := s.w
+	switch op.Op {
+	case "hostState", "failHost", "maintenance", "standby", "setVfs", "renumberPf":
+		h := w.hostBy[op.Host]
+		if h == nil {
+			return nil, fmt.Errorf("host: there is no %q", op.Host)
+		}
+		return w.doHost(h, op)
+	case "cluster":
+		for _, c := range w.clusters {
+			if c.spec.Name == op.Cluster {
+				return nil, c.change(op)
+			}
+		}
+		return nil, fmt.Errorf("cluster: there is no %q", op.Cluster)
+	case "addVm":
+		if op.Spec == nil || len(w.dcs) == 0 {
+			return nil, fmt.Errorf("spec: missing")
+		}
+		return w.addVM(op.Spec)
+	}
+	if vmOps[op.Op] != nil {
+		v := w.findVM(op.Vm)
+		if v == nil {
+			return nil, fmt.Errorf("vm: there is no %q", op.Vm)
+		}
+		return vmOps[op.Op](&call{w: w, o: v.o, this: v.o.ref, foreign: true}, v, op)
+	}
+	return s.doServer(op)
+}
+
+// doServer is what befalls vCenter itself.
+func (s *server) doServer(op *adminOp) (any, error) {
+	w := s.w
+	switch op.Op {
+	case "setSlots":
+		w.inv.TaskSlots = op.Slots.or(w.inv.TaskSlots)
+		w.tasks.pump()
+	case "setFree":
+		for _, d := range w.dcs {
+			if o := d.stores[op.Datastore]; o != nil && op.FreeGB != nil {
+				w.setFree(o, *op.FreeGB<<30)
+				return nil, nil
+			}
+		}
+		return nil, fmt.Errorf("datastore: there is no %q, or freeGB is missing", op.Datastore)
+	case "setDuration":
+		w.inv.Durations[op.Name] = op.Duration
+	case "vfRelease":
+		w.inv.VfRelease = op.Duration
+	case "expireSessions", "restart":
+		for _, x := range w.sessions {
+			w.endSession(x)
+		}
+		if op.Op == "restart" {
+			w.tasks.reset()
+		}
+	case "stall":
+		w.stallTo = time.Now().Add(time.Duration(op.Duration))
+	case "latency":
+		w.latency = time.Duration(op.Duration)
+	case "setPassword":
+		for i := range w.inv.Users {
+			if w.inv.Users[i].Name == op.User {
+				w.inv.Users[i].Password = op.Password
+				delete(w.lockout, op.User)
+				return nil, nil
+			}
+		}
+		return nil, fmt.Errorf("user: there is no %q", op.User)
+	case "newCertificate":
+		return nil, s.ca.renew()
+	default:
+		return nil, fmt.Errorf("op: %q is unknown", op.Op)
+	}
+	return nil, nil
+}
+
+// outcome waits for the task that an operation has begun, if any.
+func (w *world) outcome(res any, limit time.Duration) (any, error) {
+	r, ok := res.(ref)
+	for end := time.Now().Add(limit); ok; time.Sleep(5 * time.Millisecond) {
+		w.mu.Lock()
+		t := w.tasks.byRef[r]
+		over := t == nil || t.finished
+		var info types.TaskInfo
+		if t != nil {
+			info = t.m.Info
+		}
+		w.mu.Unlock()
+		if over {
+			out := map[string]any{"task": r.Value, "state": info.State}
+			if info.Error != nil {
+				out["error"] = info.Error.LocalizedMessage
+			}
+			return out, nil
+		}
+		if time.Now().After(end) {
+			return nil, fmt.Errorf("wait: task %s has not ended", r.Value)
+		}
+	}
+	return res, nil
+}
+
+// addVM makes a foreign VM; unlike a declared one it takes its disks' room.
+func (w *world) addVM(s *vmSpec) (any, error) {
+	v, err := w.buildVM(w.dcs[0], s)
+	if err != nil {
+		return nil, err
+	}
+	v.disks = room{}
+	if err := v.takeDisks(w.get(v.m.Datastore[0])); err != nil {
+		v.turnOff()
+		w.erase(v, true)
+		return nil, err
+	}
+	if v.on() {
+		v.foreignOn = w.seq
+	}
+	return map[string]any{"moid": v.o.ref.Value}, nil
+}
+
+// findVM takes a moId or a name.
+func (w *world) findVM(id string) *vmachine {
+	if v := w.vms[ref{Type: "VirtualMachine", Value: id}]; v != nil {
+		return v
+	}
+	for _, v := range w.vms {
+		if v.m.Name == id {
+			return v
+		}
+	}
+	return nil
+}
