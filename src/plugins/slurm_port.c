@@ -13,6 +13,7 @@
 #include "slurm_port_i.h"
 #include "util/mem.h"
 
+#define READ_SLICE 500
 #define COMMENT_SECONDS 30	/* between two system_comments of one job */
 
 static bool controlling;
@@ -85,17 +86,21 @@ static uint32_t flags_of(const node_record_t *n)
 	return flags;
 }
 
+/* In slices: slurmctld's lock is never held for all of a large site. */
 static void port_nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
 {
 	(void)ctx;
-	vs_lock_nodes_read();
 	for (size_t i = 0; i < n; i++) {
-		node_record_t *node_ptr = find_node_record((char *)rows[i].name);
+		node_record_t *node_ptr;
 
+		if (i % READ_SLICE == 0)
+			vs_lock_nodes_read();
+		node_ptr = find_node_record((char *)rows[i].name);
 		rows[i].flags = node_ptr ? flags_of(node_ptr) : 0;
 		rows[i].boot_req_time = node_ptr ? node_ptr->boot_req_time : 0;
+		if (i % READ_SLICE == READ_SLICE - 1 || i == n - 1)
+			vs_unlock_nodes_read();
 	}
-	vs_unlock_nodes_read();
 }
 
 static bool port_job_configuring(void *ctx, uint32_t job, int restart)

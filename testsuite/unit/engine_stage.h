@@ -67,7 +67,7 @@ STAGE const struct vs_tell *heard(enum vs_tell_kind kind, const char *node)
 
 STAGE void flags(const char *node, uint32_t f)
 {
-	vs_node_named(&vs_core, node)->flags = f;
+	vs_node_flags(&vs_core, vs_node_named(&vs_core, node), f);
 }
 
 STAGE int id(const char *node)

@@ -298,6 +298,7 @@ static void slurm_is_told_before_an_idle_nodes_vm_is_rebuilt(void **st)
 	end_job(7, "vm1");
 	p = &vs_core.profiles[0];
 	p->memory_mb = 2048;
+	vs_profiles_changed(&vs_core);
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	flags("vm1", BUSY);
 	turns(3);

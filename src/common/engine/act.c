@@ -167,6 +167,7 @@ static int forget(struct vs_core *c, struct json_object *top, const char *name,
 			   n->name, vm ? "within reach" : "not there");
 	} else {
 		n->forgotten = true;
+		vs_node_touch(n);
 		vs_jb_str(top, "node", n->name);
 		if (vm->host_ptr)
 			vs_jb_str(top, "vm_host", vm->host_ptr->name);

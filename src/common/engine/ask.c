@@ -62,9 +62,9 @@ size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n, char *why,
 		node = &c->nodes[ids[i]];
 		want = node->profile;
 		p = (size_t)(node->profile - c->profiles);
-		if (vs_node_avail(c, node) == VS_AVAIL_NONE)
+		if (vs_node_avail_kept(c, node) == VS_AVAIL_NONE)
 			continue;
-		if (needs_new_place(c, node) &&
+		if (node->avail_place &&
 		    used[p]++ >= vs_room_for(c, node))
 			continue;
 		room++;
@@ -132,7 +132,8 @@ int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 		if (ids[i] < 0 || (size_t)ids[i] >= c->nnodes)
 			continue;
 		node = &c->nodes[ids[i]];
-		if (blocked || vs_node_avail(c, node) == VS_AVAIL_NONE) {
+		if (blocked ||
+		    vs_node_avail_kept(c, node) == VS_AVAIL_NONE) {
 			surplus[(*nsurplus)++] = i;
 			none = node;
 		} else if (needs_new_place(c, node)) {

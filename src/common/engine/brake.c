@@ -68,6 +68,7 @@ size_t vs_brake_confirm(struct vs_core *c)
 	for (size_t i = 0; i < c->nnodes; i++)
 		if (c->nodes[i].braked == VS_BRAKE_WAITS) {
 			c->nodes[i].braked = VS_BRAKE_PASSED;
+			vs_node_touch(&c->nodes[i]);
 			c->nodes[i].last_err.code = VS_OK;
 			n++;
 		}

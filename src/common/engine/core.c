@@ -5,6 +5,7 @@
  * work under one mutex; none waits for the network, the disk or Slurm.
  */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -17,7 +18,22 @@
 struct vs_core vs_core = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.wake_fd = -1,
+	.facts_epoch = 1,
 };
+
+atomic_int vs_lock_wanted;
+
+/* A mutex is not fair: whoever lets it go and takes it again at once gets it
+ * before the one that is just being woken. */
+void vs_lock_lend(void)
+{
+	if (!atomic_load(&vs_lock_wanted))
+		return;
+	vs_unlock();
+	for (int i = 0; i < 1000 && atomic_load(&vs_lock_wanted); i++)
+		sched_yield();
+	vs_lock();
+}
 
 int64_t vs_clock(void)
 {
@@ -115,7 +131,7 @@ static uint64_t core_epoch(void)
 {
 	uint64_t epoch;
 
-	vs_lock();
+	vs_lock_now();
 	epoch = vs_core.epoch;
 	vs_unlock();
 	return epoch;
@@ -126,7 +142,7 @@ static int core_node_id(const char *name)
 	struct vs_node *n;
 	int id;
 
-	vs_lock();
+	vs_lock_now();
 	n = vs_node_named(&vs_core, name);
 	id = n ? n->id : -1;
 	vs_unlock();
@@ -138,7 +154,7 @@ static void core_avail(const int *ids, size_t n, enum vs_avail *out)
 	struct vs_core *c = &vs_core;
 	bool blocked;
 
-	vs_lock();
+	vs_lock_now();
 	blocked = vs_ask_blocked(c) != NULL;
 	for (size_t i = 0; i < n; i++) {
 		if (ids[i] < 0 || (size_t)ids[i] >= c->nnodes)
@@ -146,7 +162,7 @@ static void core_avail(const int *ids, size_t n, enum vs_avail *out)
 		else if (blocked)
 			out[i] = VS_AVAIL_NONE;
 		else
-			out[i] = vs_node_avail(c, &c->nodes[ids[i]]);
+			out[i] = vs_node_avail_kept(c, &c->nodes[ids[i]]);
 	}
 	vs_unlock();
 }
@@ -155,7 +171,7 @@ static size_t core_room(const int *ids, size_t n, char *why, size_t size)
 {
 	size_t room;
 
-	vs_lock();
+	vs_lock_now();
 	room = vs_ask_room(&vs_core, ids, n, why, size);
 	vs_unlock();
 	return room;
@@ -166,7 +182,7 @@ static int core_check(const int *ids, size_t n, size_t *surplus,
 {
 	int rc;
 
-	vs_lock();
+	vs_lock_now();
 	rc = vs_ask_check(&vs_core, ids, n, surplus, nsurplus, err);
 	vs_unlock();
 	return rc;
@@ -176,7 +192,7 @@ static bool core_ever(const int *ids, size_t n, struct vs_err *err)
 {
 	bool ever;
 
-	vs_lock();
+	vs_lock_now();
 	ever = vs_ask_ever(&vs_core, ids, n, err);
 	vs_unlock();
 	return ever;
@@ -185,7 +201,7 @@ static bool core_ever(const int *ids, size_t n, struct vs_err *err)
 static void core_refused(uint32_t job, const int *ids, size_t n, size_t need,
 			 const char *why)
 {
-	vs_lock();
+	vs_lock_now();
 	vs_job_refused(&vs_core, job, ids, n, need, why);
 	vs_unlock();
 	vs_wake();
@@ -196,7 +212,7 @@ static int core_job_begin(uint32_t job, uint32_t restart, const int *ids,
 {
 	int rc;
 
-	vs_lock();
+	vs_lock_now();
 	rc = vs_job_begin(&vs_core, job, restart, ids, n, err);
 	vs_unlock();
 	if (!rc)
@@ -207,7 +223,7 @@ static int core_job_begin(uint32_t job, uint32_t restart, const int *ids,
 static void core_job_wait(uint32_t job, uint32_t restart, const int *ids,
 			  size_t n)
 {
-	vs_lock();
+	vs_lock_now();
 	vs_job_wait(&vs_core, job, restart, ids, n);
 	vs_unlock();
 	vs_wake();
@@ -215,7 +231,7 @@ static void core_job_wait(uint32_t job, uint32_t restart, const int *ids,
 
 static void core_job_end(uint32_t job, const int *ids, size_t n, bool notify)
 {
-	vs_lock();
+	vs_lock_now();
 	vs_job_end(&vs_core, job, ids, n, notify);
 	vs_unlock();
 	vs_wake();
@@ -224,7 +240,7 @@ static void core_job_end(uint32_t job, const int *ids, size_t n, bool notify)
 static void core_job_claim(uint32_t job, uint32_t restart, const int *ids,
 			   size_t n)
 {
-	vs_lock();
+	vs_lock_now();
 	vs_job_claim(&vs_core, job, restart, ids, n);
 	vs_unlock();
 }
@@ -233,7 +249,7 @@ static void core_why(uint32_t job, char *out, size_t size)
 {
 	struct vs_refused *r;
 
-	vs_lock();
+	vs_lock_now();
 	HASH_FIND(hh, vs_core.refused, &job, sizeof(job), r);
 	vs_strlcpy(out, r ? r->why : "", size);
 	vs_unlock();
@@ -242,7 +258,7 @@ static void core_why(uint32_t job, char *out, size_t size)
 static void core_prep_hooks(void (*prolog_done)(uint32_t job, bool ok),
 			    void (*epilog_done)(uint32_t job))
 {
-	vs_lock();
+	vs_lock_now();
 	vs_core.prolog_done = prolog_done;
 	vs_core.epilog_done = epilog_done;
 	vs_unlock();

@@ -11,6 +11,7 @@
 #define VS_ENGINE_CORE_I_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include "engine/core.h"
 #include "plan/ledger.h"
 #include "plan/place.h"
@@ -50,6 +51,13 @@ struct vs_node {
 	const struct vs_network *net;
 	const struct vs_conf_node *conf;
 	char mac[VS_MAC_LEN], mgmt_mac[VS_MAC_LEN];
+
+	/* what is known of it, until a fact is touched */
+	bool fresh;			/* looked at since */
+	bool rests;			/* nothing is to be done for it */
+	enum vs_avail avail;		/* by its own facts */
+	bool avail_place;		/* it needs a place besides */
+	uint64_t avail_epoch;		/* of c->facts_epoch, 0: not known */
 
 	/* Slurm's word */
 	uint32_t flags;
@@ -197,11 +205,15 @@ struct vs_core {
 	char vc_state[320];		/* why vCenter is not there, or "" */
 	int64_t vc_since_ms;
 
+	uint64_t facts_epoch;		/* see vs_nodes_touch; begins with 1 */
+	int64_t full_ms;		/* all nodes were looked at then */
+
 	struct vs_ledger ledger;
 	struct vs_avoid *avoids;
 	uint64_t avoid_gen;
 	struct vs_wait *waits;
 	struct vs_refused *refused;
+	unsigned int reclaim_turn;	/* whose turn it is among them */
 	struct vs_tell *tells;
 	size_t ntells, cap_tells;
 	int provisioning, power_ops;	/* in flight */
@@ -218,7 +230,16 @@ struct vs_core {
 
 extern struct vs_core vs_core;
 
+extern atomic_int vs_lock_wanted;
 static inline void vs_lock(void) { pthread_mutex_lock(&vs_core.lock); }
+/* slurmctld's threads: the engine's thread lends them the lock at once. */
+static inline void vs_lock_now(void)
+{
+	atomic_fetch_add(&vs_lock_wanted, 1);
+	vs_lock();
+	atomic_fetch_sub(&vs_lock_wanted, 1);
+}
+void vs_lock_lend(void);	/* the engine's thread, which holds it */
 static inline void vs_unlock(void) { pthread_mutex_unlock(&vs_core.lock); }
 void vs_wake(void);
 int64_t vs_clock(void);		/* monotonic; tests bring their own */
@@ -242,7 +263,6 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err);
 struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n);
 bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
 		      const struct vs_vm *vm, uint32_t job, uint32_t restart);
-enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n);
 void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags);
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
@@ -252,6 +272,17 @@ void vs_node_give_up(struct vs_core *c, struct vs_node *n, const char *why);
 
 /* boot.c: from power-on to registration; lock held */
 void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+
+enum vs_profile_fit vs_node_fit(const struct vs_core *c,
+				const struct vs_node *n,
+				const struct vs_vm *vm);
+
+/* avail.c: could it be served now; what is kept of each node; lock held */
+enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n);
+enum vs_avail vs_node_avail_kept(struct vs_core *c, struct vs_node *n);
+void vs_node_touch(struct vs_node *n);
+void vs_nodes_touch(struct vs_core *c);
+void vs_nodes_touch_on(struct vs_core *c, const struct vs_host *h);
 
 /* adopt.c: VMs that run under powered-down nodes after a start; lock held */
 void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);

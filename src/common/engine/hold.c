@@ -129,6 +129,7 @@ static void hold_take(struct vs_core *c, struct vs_node *n,
 		vs_error("bug: %s node=%s", err.text, n->name);
 		return;
 	}
+	vs_node_touch(n);
 	vs_debug("hold promised JobId=%u node=%s host=%s pf=%s", job, n->name,
 		 at->host->name, hold.pf[0] ? hold.pf : "-");
 }
@@ -166,6 +167,7 @@ void vs_hold_drop(struct vs_core *c, struct vs_node *n)
 	vs_debug("hold released node=%s host=%s pf=%s", n->name, h->host,
 		 h->pf[0] ? h->pf : "-");
 	vs_ledger_release(&c->ledger, n->name);
+	vs_node_touch(n);
 	c->vf_freed = true;
 }
 

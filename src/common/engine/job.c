@@ -38,6 +38,7 @@ static void unclaim(struct vs_node *n, uint32_t job)
 {
 	size_t at = 0;
 
+	vs_node_touch(n);
 	if (n->job == job) {
 		n->job = n->nbeside ? n->beside[0].job : 0;
 		n->restart = n->nbeside ? n->beside[0].restart : 0;
@@ -123,6 +124,7 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 		h = vs_ledger_get(&c->ledger, node->name);
 		if (h)
 			h->job = job;
+		vs_node_touch(node);
 		node->renew = stands(c, node, vm) &&
 			(node->flags & VS_NODE_UP) &&
 			!vs_node_vm_right(c, node, vm, job, restart);

@@ -3,6 +3,7 @@ core_sources += \
 	src/common/engine/act.c \
 	src/common/engine/adopt.c \
 	src/common/engine/ask.c \
+	src/common/engine/avail.c \
 	src/common/engine/boot.c \
 	src/common/engine/brake.c \
 	src/common/engine/conf.c \

@@ -17,6 +17,8 @@
 #define BEAT_BUSY_MS 100	/* somebody waits for a node */
 #define BEAT_IDLE_MS 1000
 #define PUSH_MS 1000
+#define FULL_MS 5000
+#define SLICE 64		/* nodes between two breaths */
 
 struct loop {
 	struct vs_core *c;
@@ -270,6 +272,68 @@ static void blocked_check(struct vs_core *c)
 		vs_error("nothing is served: %s", c->blocked);
 }
 
+/* Nothing will be done for it until a fact is touched. */
+static bool rests(const struct vs_node *n)
+{
+	return n->fresh && n->action == VS_DO_NOTHING &&
+	       n->op.kind == VS_OP_NONE && !n->adopt && !n->leave &&
+	       !n->giveup && !n->renew && !n->cycle &&
+	       (n->wanted == VS_WANT_KEEP || n->wanted == VS_WANT_OFF ||
+		n->wanted == VS_WANT_GONE);
+}
+
+/* Let slurmctld's threads have the lock. False: nothing of before holds. */
+static bool breathe(const struct vs_core *c, size_t i)
+{
+	uint64_t epoch = c->epoch;
+
+	if (i % SLICE == SLICE - 1)
+		vs_lock_lend();
+	return c->epoch == epoch && c->loaded;
+}
+
+static void look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	n->fresh = true;
+	vs_node_look(c, n, now_ms);
+}
+
+/* Those that rest are passed over, but not for ever: FULL_MS. False: the
+ * configuration has changed meanwhile. */
+static bool nodes_pass(struct vs_core *c, int64_t now_ms)
+{
+	bool all = !c->ready || now_ms - c->full_ms >= FULL_MS;
+
+	if (all)
+		c->full_ms = now_ms;
+	/* All holds first: what is wanted already goes before new wishes. */
+	for (size_t i = 0; i < c->nnodes; i++) {
+		struct vs_node *n = &c->nodes[i];
+
+		if (all)
+			n->rests = false;
+		if (!n->rests)
+			look(c, n, now_ms);
+		if (!breathe(c, i))
+			return false;
+	}
+	if (c->blocked[0])
+		return true;
+	for (size_t i = 0; i < c->nnodes; i++) {
+		struct vs_node *n = &c->nodes[i];
+
+		if (n->rests)
+			continue;
+		if (!n->fresh)
+			look(c, n, now_ms);
+		vs_node_act(c, n, now_ms);
+		n->rests = rests(n);
+		if (!breathe(c, i))
+			return false;
+	}
+	return true;
+}
+
 /* One comparison of the two truths for every node. */
 void vs_pass(struct vs_core *c, int64_t now_ms)
 {
@@ -283,12 +347,8 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 		c->checked = c->inv.generation;
 	}
 	vs_orphans_pass(c, now_ms);
-	/* All holds first: what is wanted already goes before new wishes. */
-	for (size_t i = 0; i < c->nnodes; i++)
-		vs_node_look(c, &c->nodes[i], now_ms);
-	if (!c->blocked[0])
-		for (size_t i = 0; i < c->nnodes; i++)
-			vs_node_act(c, &c->nodes[i], now_ms);
+	if (!nodes_pass(c, now_ms))
+		return;
 	if (!c->ready) {
 		c->ready = c->started = true;
 		c->vf_freed = true;

@@ -77,9 +77,9 @@ static bool tag_right(const struct vs_node *n, const struct vs_vm *vm,
 	return !strcmp(want, vm->job_tag);
 }
 
-static enum vs_profile_fit fit_of(const struct vs_core *c,
-				  const struct vs_node *n,
-				  const struct vs_vm *vm)
+enum vs_profile_fit vs_node_fit(const struct vs_core *c,
+				const struct vs_node *n,
+				const struct vs_vm *vm)
 {
 	const char *want = c->now[n->profile - c->profiles].hash;
 
@@ -99,48 +99,8 @@ static bool reservation_right(const struct vs_node *n, const struct vs_vm *vm)
 bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
 		      const struct vs_vm *vm, uint32_t job, uint32_t restart)
 {
-	return fit_of(c, n, vm) == VS_FIT_RIGHT && card_right(c, n, vm) &&
+	return vs_node_fit(c, n, vm) == VS_FIT_RIGHT && card_right(c, n, vm) &&
 	       tag_right(n, vm, job, restart);
-}
-
-/* ---- what the select plugin asks ------------------------------------------- */
-
-enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
-{
-	struct vs_vm *vm = vs_node_vm(c, n);
-	struct vs_host *host;
-
-	if (vm && vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
-		return VS_AVAIL_NONE;
-	if (vm && n->forgotten && !vm->connected)
-		vm = NULL;
-	if (vm && (!vm->readable || !vm->connected))
-		return VS_AVAIL_NONE;
-	if (vm && vm->power == VS_POWER_ON) {
-		/* It holds its VF already; whether it must be rebuilt first
-		 * only decides how warm it is. */
-		host = vm->host_ptr;
-		if (host && (host->maintenance || host->entering_maintenance))
-			return VS_AVAIL_NONE;
-		if (n->adopt)
-			return VS_AVAIL_NONE;	/* warm in a moment */
-		if (!(n->flags & VS_NODE_UP))
-			return vs_ledger_get(&c->ledger, n->name) ?
-				VS_AVAIL_OFF : VS_AVAIL_NONE;
-		if (n->profile->retention == VS_RETAIN_DESTROY &&
-		    vm->job_tag[0])
-			return VS_AVAIL_NEW;
-		if (vs_node_vm_right(c, n, vm, n->job, n->restart))
-			return VS_AVAIL_WARM;
-		/* It is rebuilt when the job that runs on it has ended. */
-		return n->job ? VS_AVAIL_NONE : VS_AVAIL_NEW;
-	}
-	if (vs_ledger_get(&c->ledger, n->name))
-		return VS_AVAIL_OFF;
-	if (!vs_room_for(c, n))
-		return VS_AVAIL_NONE;
-	return vm && fit_of(c, n, vm) == VS_FIT_RIGHT ? VS_AVAIL_OFF :
-		VS_AVAIL_NEW;
 }
 
 static bool seen_is_off(enum vs_seen s)
@@ -191,7 +151,7 @@ static enum vs_seen seen_off(struct vs_core *c, const struct vs_node *n,
 			     struct vs_vm *vm)
 {
 	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
-	enum vs_profile_fit fit = fit_of(c, n, vm);
+	enum vs_profile_fit fit = vs_node_fit(c, n, vm);
 
 	if (fit == VS_FIT_REBUILD || !tag_right(n, vm, n->job, n->restart))
 		return VS_SEEN_OFF_STALE;
@@ -240,6 +200,8 @@ void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
 	if ((n->flags & VS_NODE_POWERING_DOWN) &&
 	    !(flags & VS_NODE_POWERING_DOWN) && (flags & VS_NODE_POWERED_DOWN))
 		c->name_freed = true;
+	if (flags != n->flags)
+		vs_node_touch(n);
 	n->flags = flags;
 }
 

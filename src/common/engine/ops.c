@@ -41,6 +41,7 @@ static void op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 {
 	struct vs_node_op *op = &n->op;
 
+	vs_node_touch(n);
 	if (op->id && op->kind != VS_OP_ADOPTED)
 		(*(is_power(op->kind) ? &c->power_ops : &c->provisioning))--;
 	memset(op, 0, sizeof(*op));

@@ -11,6 +11,7 @@
 #include "util/time.h"
 
 #define REFUSAL_FRESH_MS 15000
+#define PER_PASS 8
 
 static bool in_set(const struct vs_refused *r, int id)
 {
@@ -95,16 +96,28 @@ static void reclaim_for(struct vs_core *c, const struct vs_refused *r,
 		vs_info("node=%s idle VM is reclaimed for JobId=%u",
 			oldest->name, r->job);
 		oldest->leave = true;
+		vs_node_touch(oldest);
 		oldest->action_since_ms = now_ms;
 		missing--;
 	}
 }
 
+/* A few jobs a pass, in turn: a long queue must not cost more than a short. */
 void vs_reclaim(struct vs_core *c, int64_t now_ms)
 {
+	unsigned int n = HASH_COUNT(c->refused), skip, done = 0;
 	struct vs_refused *r, *tmp;
 
-	HASH_ITER(hh, c->refused, r, tmp)
+	skip = n > PER_PASS ? c->reclaim_turn % n : 0;
+	HASH_ITER(hh, c->refused, r, tmp) {
+		if (skip) {
+			skip--;
+			continue;
+		}
+		if (++done > PER_PASS)
+			break;
+		c->reclaim_turn++;
 		if (now_ms - r->at_ms < REFUSAL_FRESH_MS)
 			reclaim_for(c, r, now_ms);
+	}
 }

@@ -158,6 +158,7 @@ static void nodes_carry(struct vs_core *c, const struct vs_node *old,
 		n->conf = fresh.conf;
 		n->profile = fresh.profile;
 		n->net = fresh.net;
+		vs_node_touch(n);
 	}
 }
 
@@ -203,6 +204,7 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 	HASH_ITER(hh, c->refused, r, tmp)
 		ids_carry(c, old, nold, r->ids, &r->n);
 	c->epoch++;
+	vs_nodes_touch(c);
 	free(old);
 	vs_conf_free(old_conf);
 }
@@ -213,6 +215,7 @@ void vs_profiles_changed(struct vs_core *c)
 	for (size_t i = 0; i < c->nprofiles; i++)
 		if (vs_profile_hash(&c->profiles[i], c->now[i].hash))
 			c->now[i].hash[0] = '\0';
+	vs_nodes_touch(c);
 }
 
 struct vs_node *vs_node_named(struct vs_core *c, const char *name)

@@ -82,6 +82,7 @@ static void ev_up(void *arg, const struct vs_vc_found *f)
 	for (size_t k = 0; k < f->ntemplates; k++)
 		template_apply(c, &f->templates[k]);
 	c->found = true;
+	vs_nodes_touch(c);
 	vs_unlock();
 	vs_info("vCenter is there: %s release=%s", f->about, f->release);
 }
@@ -105,6 +106,7 @@ static void ev_down(void *arg, const struct vs_err *err)
 		c->vc_since_ms = vs_wall_ms();
 	vs_strlcpy(c->vc_state, err->text, sizeof(c->vc_state));
 	vs_op_forget_all(c);
+	vs_nodes_touch(c);
 	vs_unlock();
 	if (err->code == VS_E_RETRY || err->code == VS_E_RELOGIN)
 		vs_info("vCenter is away: %s", err->text);
@@ -122,6 +124,7 @@ static void ev_load_begin(void *arg)
 
 	vs_lock();
 	c->loaded = c->ready = false;
+	vs_nodes_touch(c);
 	c->load_seq++;
 	for (h = c->inv.hosts; h; h = ht) {
 		ht = h->hh.next;
@@ -140,6 +143,7 @@ static void ev_load_end(void *arg)
 
 	vs_lock();
 	c->loaded = true;
+	vs_nodes_touch(c);
 	c->vc_state[0] = '\0';
 	c->vc_since_ms = vs_wall_ms();
 	/* Tasks under way are adopted before anything is begun. */
@@ -228,6 +232,7 @@ static void ev_host(void *arg, const struct vs_vc_host *h)
 	if (h->has & VS_VC_HOST_PFS)
 		host_pfs(to, h);
 	host_lists(to, h);
+	vs_nodes_touch_on(c, to);
 	c->inv.generation++;
 	c->vf_freed = true;
 	vs_unlock();
@@ -239,6 +244,7 @@ static void ev_host_gone(void *arg, const char *moid)
 
 	vs_lock();
 	vs_inventory_remove_host(&c->inv, moid);
+	vs_nodes_touch(c);
 	vs_unlock();
 }
 
@@ -311,6 +317,14 @@ static enum vs_power power_of(const char *s)
 	       !strcmp(s, "suspended") ? VS_POWER_SUSPENDED : VS_POWER_UNKNOWN;
 }
 
+static void touch_named(struct vs_core *c, const char *name)
+{
+	struct vs_node *n = vs_node_named(c, name);
+
+	if (n)
+		vs_node_touch(n);
+}
+
 static void ev_vm(void *arg, const struct vs_vc_vm *v)
 {
 	struct vs_core *c = arg;
@@ -318,8 +332,11 @@ static void ev_vm(void *arg, const struct vs_vc_vm *v)
 
 	vs_lock();
 	to = vs_inventory_vm(&c->inv, v->moid);
-	if (v->has & VS_VC_VM_NAME)
+	touch_named(c, to->name);
+	if (v->has & VS_VC_VM_NAME) {
 		vs_vm_set_name(&c->inv, to, v->name);
+		touch_named(c, to->name);
+	}
 	if (v->has & VS_VC_VM_PARENT)
 		vs_vm_set_folder(&c->inv, to, v->folder ? v->folder : "");
 	if (v->has & VS_VC_VM_HOST)
@@ -359,8 +376,12 @@ static void ev_vm(void *arg, const struct vs_vc_vm *v)
 static void ev_vm_gone(void *arg, const char *moid)
 {
 	struct vs_core *c = arg;
+	const struct vs_vm *vm;
 
 	vs_lock();
+	vm = vs_vm_get(&c->inv, moid);
+	if (vm)
+		touch_named(c, vm->name);
 	vs_inventory_remove_vm(&c->inv, moid);
 	c->vf_freed = true;
 	vs_unlock();
@@ -384,6 +405,8 @@ static void ev_slow(void *arg, const struct vs_vc_slow *s)
 			vs_info("host=%s %s maintenance", h->name,
 				entering ? "is entering" :
 				"is no longer entering");
+		if (entering != h->entering_maintenance)
+			vs_nodes_touch_on(c, h);
 		h->entering_maintenance = entering;
 	}
 	vs_op_adopt_tasks(c, s->tasks, s->ntasks);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Could this node be served now? Slurm's scheduler asks it of all nodes at
+ * once, many times a second, with its own locks held: what a node's own facts
+ * say is kept until one of them is touched, and how much room there is for
+ * nodes that need a place is kept per profile. Whoever takes a place asks
+ * anew. The lock is held.
+ */
+#include "engine/core_i.h"
+
+/* By the node's own facts; *place: it needs one besides. */
+static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
+{
+	struct vs_vm *vm = vs_node_vm(c, n);
+	struct vs_host *host;
+
+	*place = false;
+	if (vm && vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
+		return VS_AVAIL_NONE;
+	if (vm && n->forgotten && !vm->connected)
+		vm = NULL;
+	if (vm && (!vm->readable || !vm->connected))
+		return VS_AVAIL_NONE;
+	if (vm && vm->power == VS_POWER_ON) {
+		/* It holds its VF already; whether it must be rebuilt first
+		 * only decides how warm it is. */
+		host = vm->host_ptr;
+		if (host && (host->maintenance || host->entering_maintenance))
+			return VS_AVAIL_NONE;
+		if (n->adopt)
+			return VS_AVAIL_NONE;	/* warm in a moment */
+		if (!(n->flags & VS_NODE_UP))
+			return vs_ledger_get(&c->ledger, n->name) ?
+				VS_AVAIL_OFF : VS_AVAIL_NONE;
+		if (n->profile->retention == VS_RETAIN_DESTROY &&
+		    vm->job_tag[0])
+			return VS_AVAIL_NEW;
+		if (vs_node_vm_right(c, n, vm, n->job, n->restart))
+			return VS_AVAIL_WARM;
+		/* It is rebuilt when the job that runs on it has ended. */
+		return n->job ? VS_AVAIL_NONE : VS_AVAIL_NEW;
+	}
+	*place = !vs_ledger_get(&c->ledger, n->name);
+	if (!*place)
+		return VS_AVAIL_OFF;
+	return vm && vs_node_fit(c, n, vm) == VS_FIT_RIGHT ? VS_AVAIL_OFF :
+		VS_AVAIL_NEW;
+}
+
+enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
+{
+	n->avail = alone(c, n, &n->avail_place);
+	n->avail_epoch = c->facts_epoch;
+	return n->avail_place && !vs_room_for(c, n) ? VS_AVAIL_NONE : n->avail;
+}
+
+enum vs_avail vs_node_avail_kept(struct vs_core *c, struct vs_node *n)
+{
+	if (n->avail_epoch != c->facts_epoch)
+		return vs_node_avail(c, n);
+	return n->avail_place && !vs_room_for(c, n) ? VS_AVAIL_NONE : n->avail;
+}
+
+/* One of the node's own facts has changed. */
+void vs_node_touch(struct vs_node *n)
+{
+	n->fresh = n->rests = false;
+	n->avail_epoch = 0;
+}
+
+/* Something has changed that many of them hang on. */
+void vs_nodes_touch(struct vs_core *c)
+{
+	c->facts_epoch++;
+	c->full_ms = INT64_MIN / 2;
+}
+
+/* Those whose VM is on this host. */
+void vs_nodes_touch_on(struct vs_core *c, const struct vs_host *h)
+{
+	struct vs_vm *vm;
+
+	LIST_FOREACH(vm, &h->vms, on_host) {
+		struct vs_node *n = vs_node_named(c, vm->name);
+
+		if (n)
+			vs_node_touch(n);
+	}
+}
