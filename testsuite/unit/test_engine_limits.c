@@ -109,7 +109,7 @@ static void a_failed_call_gives_its_place_back(void **state)
 	assert_int_equal(vs_core.provisioning, 1);
 }
 
-/* ---- called off ---------------------------------------------------------------- */
+/* ---- called off ------------------------------------------------------- */
 
 /* Job 7 on vm1 comes to the call of this kind, then it is cancelled. */
 static void cancelled_at(enum fake_kind kind, bool task_known)

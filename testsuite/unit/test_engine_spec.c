@@ -60,7 +60,7 @@ static void latency_sensitivity_needs_all_cpu_and_memory(void **state)
 	assert_int_equal(vm->cpu_reserved_mhz, 4 * 2000);
 }
 
-/* ---- where and when it is tried again ----------------------------------------- */
+/* ---- where and when it is tried again --------------------------------- */
 
 static const char *host_of_hold(void)
 {
