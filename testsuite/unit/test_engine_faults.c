@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The engine when things go wrong: lost replies, restarts, VMs that are not
- * ours, VMs nobody can read, an account that may change nothing. On the same
- * stage as test_engine.
+ * ours or that nobody can read, an account that may change nothing.
  */
 #include "engine_stage.h"
 
