@@ -67,26 +67,23 @@ static const char *switch_name(const struct vs_core *c, const char *uuid)
 }
 
 static struct json_object *pf_json(const struct vs_core *c,
-				   const struct vs_host *h,
-				   const struct vs_pf *pf)
+				   const struct vs_pf *pf,
+				   const struct vs_pf_use *use)
 {
 	struct json_object *o = vs_jb_obj(NULL);
-	struct vs_pf_use use;
 
-	vs_ledger_pf_use(&c->ledger, &c->inv, h, pf, c->folder, c->cluster_id,
-			 &use);
 	vs_jb_str(o, "pci", pf->pci);
 	put_str(o, "pnic", pf->pnic);
 	put_str(o, "switch", switch_name(c, pf->switch_uuid));
-	vs_jb_int(o, "total", use.total);
-	vs_jb_int(o, "ours", use.ours);
-	vs_jb_int(o, "foreign", use.foreign);
-	vs_jb_int(o, "suspect", use.suspect);
-	vs_jb_int(o, "held", use.held);
-	if (use.unknown)
+	vs_jb_int(o, "total", use->total);
+	vs_jb_int(o, "ours", use->ours);
+	vs_jb_int(o, "foreign", use->foreign);
+	vs_jb_int(o, "suspect", use->suspect);
+	vs_jb_int(o, "held", use->held);
+	if (use->unknown)
 		vs_jb_bool(o, "unknown", true);
 	else
-		vs_jb_int(o, "free", use.free);
+		vs_jb_int(o, "free", use->free);
 	return o;
 }
 
@@ -111,23 +108,25 @@ static void host_reasons(const struct vs_core *c, const struct vs_host *h,
 		vs_jb_put(o, "reasons", why);
 }
 
-static int pf_order(const void *a, const void *b)
-{
-	return strcmp((*(const struct vs_pf *const *)a)->pci,
-		      (*(const struct vs_pf *const *)b)->pci);
-}
-
+/* In the order of their addresses. */
 static struct json_object *pfs_json(const struct vs_core *c,
-				    const struct vs_host *h)
+				    const struct vs_host *h,
+				    const struct vs_host_sum *sum)
 {
 	struct json_object *arr = vs_jb_arr();
-	const struct vs_pf *list[VS_HOST_PFS];
+	int order[VS_HOST_PFS];
 
+	for (int i = 0; i < h->npfs; i++) {
+		int k = i;
+
+		for (; k && strcmp(h->pfs[order[k - 1]].pci,
+				   h->pfs[i].pci) > 0; k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
 	for (int i = 0; i < h->npfs; i++)
-		list[i] = &h->pfs[i];
-	qsort(list, (size_t)h->npfs, sizeof(*list), pf_order);
-	for (int i = 0; i < h->npfs; i++)
-		vs_jb_add(arr, pf_json(c, h, list[i]));
+		vs_jb_add(arr, pf_json(c, &h->pfs[order[i]],
+				       &sum->pf[order[i]]));
 	return arr;
 }
 
@@ -141,10 +140,10 @@ static const char *cluster_name(const struct vs_core *c,
 	return NULL;
 }
 
-static struct json_object *host_json(struct vs_core *c, struct vs_host *h)
+static struct json_object *host_json(struct vs_core *c, struct vs_host *h,
+				     const struct vs_host_sum *sum)
 {
 	struct json_object *o = vs_jb_obj(NULL);
-	int64_t cpu = 0, mem = 0;
 	int ours = 0, foreign = 0;
 	struct vs_vm *vm;
 
@@ -157,41 +156,57 @@ static struct json_object *host_json(struct vs_core *c, struct vs_host *h)
 		else
 			foreign++;
 	}
-	vs_ledger_host_room(&c->ledger, &c->inv, h, &cpu, &mem);
 	vs_jb_str(o, "host", h->name);
 	put_str(o, "cluster", cluster_name(c, h));
 	put_str(o, "leaf", h->leaf);
 	vs_jb_str(o, "state", host_state(c, h));
 	host_reasons(c, h, o);
-	vs_jb_put(o, "pfs", pfs_json(c, h));
+	vs_jb_put(o, "pfs", pfs_json(c, h, sum));
 	vs_jb_int(o, "cpu_mhz_total", (int64_t)h->cores * h->core_mhz);
-	vs_jb_int(o, "cpu_mhz_free", cpu);
+	vs_jb_int(o, "cpu_mhz_free", sum->cpu_free);
 	vs_jb_int(o, "memory_mb_total", h->memory_mb);
-	vs_jb_int(o, "memory_mb_free", mem);
+	vs_jb_int(o, "memory_mb_free", sum->mem_free);
 	vs_jb_int(o, "vms_ours", ours);
 	vs_jb_int(o, "vms_foreign", foreign);
 	return o;
 }
 
+struct host_row { char moid[VS_MOID_LEN], name[VS_LABEL_LEN]; int sum; };
+
 static int by_host_name(const void *a, const void *b)
 {
-	return strcmp((*(struct vs_host *const *)a)->name,
-		      (*(struct vs_host *const *)b)->name);
+	return strcmp(((const struct host_row *)a)->name,
+		      ((const struct host_row *)b)->name);
 }
 
+/* All sums at once, then row by row: slurmctld's threads go first. */
 static void report_hosts(struct vs_core *c, struct json_object *top)
 {
 	struct json_object *arr = vs_jb_arr();
-	unsigned int n = HASH_COUNT(c->inv.hosts), i = 0;
-	VS_FREE struct vs_host **list = vs_calloc(n + 1, sizeof(*list));
+	VS_FREE struct vs_host_sum *sums = NULL;
+	VS_FREE struct host_row *rows = NULL;
+	size_t n = 0;
 
-	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
-		list[i++] = h;
-	qsort(list, n, sizeof(*list), by_host_name);
-	for (i = 0; i < n; i++)
-		vs_jb_add(arr, host_json(c, list[i]));
-	vs_jb_put(top, "hosts", arr);
+	vs_lock();
+	rows = vs_calloc((size_t)c->inv.nhosts + 1, sizeof(*rows));
+	sums = vs_calloc((size_t)c->inv.nhosts + 1, sizeof(*sums));
+	vs_ledger_sum(&c->ledger, &c->inv, c->folder, c->cluster_id, sums);
+	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
+		vs_strlcpy(rows[n].moid, h->moid, sizeof(rows[n].moid));
+		vs_strlcpy(rows[n].name, h->name, sizeof(rows[n].name));
+		rows[n++].sum = h->index;
+	}
+	qsort(rows, n, sizeof(*rows), by_host_name);
+	for (size_t i = 0; i < n; i++) {
+		struct vs_host *h = vs_host_get(&c->inv, rows[i].moid);
+
+		if (h)
+			vs_jb_add(arr, host_json(c, h, &sums[rows[i].sum]));
+		vs_lock_lend();
+	}
 	vs_report_notes(c, top);
+	vs_unlock();
+	vs_jb_put(top, "hosts", arr);
 }
 
 /* ---- nodes ------------------------------------------------------------------- */
@@ -312,6 +327,7 @@ static void report_nodes(struct vs_core *c, struct json_object *top,
 			vs_jb_add(arr, node_json(c, node,
 						 all || rows[i].uid == uid ?
 						 rows[i].job : 0));
+		vs_lock_lend();
 	}
 	vs_report_suspects(c, top);
 	vs_report_notes(c, top);
@@ -443,12 +459,11 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 		vs_report_reconcile(c, top, uid);
 	} else if (!strcmp(what, "why")) {
 		rc = report_why(c, top, job, uid, err);
-	} else if (!strcmp(what, "hosts") || !strcmp(what, "status")) {
+	} else if (!strcmp(what, "hosts")) {
+		report_hosts(c, top);
+	} else if (!strcmp(what, "status")) {
 		vs_lock();
-		if (what[0] == 'h')
-			report_hosts(c, top);
-		else
-			report_status(c, top);
+		report_status(c, top);
 		vs_unlock();
 	} else {
 		rc = vs_err_set(err, VS_E_REQUEST, "unknown verb: %s", what);
