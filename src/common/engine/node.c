@@ -355,6 +355,10 @@ static void report(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	char why[200];
 
+	/* On its way down: power saving's next tick says so. */
+	if ((n->flags & VS_NODE_POWER_DOWN_ASKED) && seen_is_off(n->seen) &&
+	    !(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING)))
+		return;
 	if (n->reported_ms && now_ms - n->reported_ms < 60000)
 		return;
 	n->reported_ms = now_ms;
