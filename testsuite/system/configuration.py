@@ -10,6 +10,10 @@ class Configuration:
     """Part of Cluster: uses its ports, its path() and the overrides in slurm,
     vsphere, vsphere_text, node_lines and partition_lines."""
 
+    # Of the class, so that the tests can make all clusters' beats shorter.
+    scheduler_parameters = "bf_interval=2,nohold_on_prolog_fail"
+    slurmctld_parameters = "idle_on_node_suspend"
+
     def slurm_conf(self):
         p = self.path
         conf = {
@@ -41,8 +45,8 @@ class Configuration:
             else "select/cons_tres_vsphere",
             "SelectTypeParameters": "CR_Core_Memory",
             "SchedulerType": "sched/backfill",
-            "SchedulerParameters": "bf_interval=2,nohold_on_prolog_fail",
-            "SlurmctldParameters": "idle_on_node_suspend",
+            "SchedulerParameters": self.scheduler_parameters,
+            "SlurmctldParameters": self.slurmctld_parameters,
             "ReturnToService": 2,
             "MessageTimeout": 10,
             "KillWait": 2,

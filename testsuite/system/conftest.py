@@ -20,6 +20,10 @@ sys.path.insert(0, os.path.dirname(__file__))
 from cluster import Cluster, wait_for   # noqa: E402
 from worlds import world                # noqa: E402
 
+# Slurm's own beats, shorter: they make most of what these tests wait for.
+Cluster.scheduler_parameters += ",batch_sched_delay=0"
+Cluster.slurmctld_parameters += ",power_save_interval=1"
+
 ended = []
 
 

@@ -12,8 +12,7 @@ def make_cluster():
     c = Cluster(inventory=world(hosts=2, vfs=4), nodes=8)
     c.choose_ports()
     c.vsphere = {"ShutdownGrace": 1}
-    c.slurm = {"SuspendTimeout": 2, "SlurmctldParameters":
-               "idle_on_node_suspend,power_save_interval=1"}
+    c.slurm = {"SuspendTimeout": 2}
     c.node_lines = [c.node_line(1, 6, "sriov-roce"),
                     c.node_line(7, 8, "sriov-roce", extra="Weight=10")]
     return c

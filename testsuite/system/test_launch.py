@@ -29,8 +29,7 @@ def make_cluster():
         "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG",
         "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
         "PartitionName=eth Adapter=vmxnet3 Template=rhel9-ofed"]}
-    c.slurm = {"SuspendTimeout": 2, "SlurmctldParameters":
-               "idle_on_node_suspend,power_save_interval=1",
+    c.slurm = {"SuspendTimeout": 2,
                "PrologSlurmctld": c.path("bin", "prolog"),
                "EpilogSlurmctld": c.path("bin", "epilog")}
     c.node_lines = [c.node_line(1, 6, "sriov-roce"),

@@ -20,8 +20,7 @@ def make_cluster():
         foreign("theirs-1", E1), foreign("theirs-2", E2)]))
     c.choose_ports()
     c.vsphere = {"ShutdownGrace": 1}
-    c.slurm = {"SuspendTimeout": 2, "SlurmctldParameters":
-               "idle_on_node_suspend,power_save_interval=1"}
+    c.slurm = {"SuspendTimeout": 2}
     c.node_lines = [c.node_line(1, 3, "sriov-roce"),
                     c.node_line(4, 4, "sriov-roce", memory=2048)]
     c.partition_lines = [
