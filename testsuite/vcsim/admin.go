@@ -36,6 +36,9 @@ func (s *server) admin(mux *http.ServeMux) {
 				http.Error(rw, err.Error(), http.StatusBadRequest)
 				return
 			}
+		case http.MethodGet:
+			answerJSON(rw, map[string]any{"rules": w.faults.list()})
+			return
 		}
 		answerJSON(rw, map[string]any{})
 	})

@@ -13,36 +13,42 @@ import (
 
 // adminOp is a foreign hand's deed; which members count depends on op.
 type adminOp struct {
-	Op            string   `json:"op"`
-	Wait          bool     `json:"wait"`
-	Host          string   `json:"host"`
-	State         string   `json:"state"`
-	Mode          string   `json:"mode"`
-	Evacuate      bool     `json:"evacuate"`
-	Timeout       Dur      `json:"timeout"`
-	Pci           string   `json:"pci"`
-	NewPci        string   `json:"newPci"`
-	Vfs           *int     `json:"vfs"`
-	Vm            string   `json:"vm"`
-	Name          string   `json:"name"`
-	Key           string   `json:"key"`
-	Value         string   `json:"value"`
-	MemoryMB      int64    `json:"memoryMB"`
-	Force         bool     `json:"force"`
-	Spec          *vmSpec  `json:"spec"`
-	Folder        string   `json:"folder"`
-	Cluster       string   `json:"cluster"`
-	Drs           *string  `json:"drs"`
-	DrsPerverse   *bool    `json:"drsPerverse"`
-	Ha            *bool    `json:"ha"`
-	HaPassthrough *bool    `json:"haPassthrough"`
-	HaPriority    string   `json:"haPriority"`
-	Duration      Dur      `json:"duration"`
-	User          string   `json:"user"`
-	Password      string   `json:"password"`
-	Slots         slotSpec `json:"slots"`
-	Datastore     string   `json:"datastore"`
-	FreeGB        *int64   `json:"freeGB"`
+	Op            string      `json:"op"`
+	Wait          bool        `json:"wait"`
+	Host          string      `json:"host"`
+	State         string      `json:"state"`
+	Mode          string      `json:"mode"`
+	Evacuate      bool        `json:"evacuate"`
+	Timeout       Dur         `json:"timeout"`
+	Pci           string      `json:"pci"`
+	NewPci        string      `json:"newPci"`
+	Vfs           *int        `json:"vfs"`
+	Vm            string      `json:"vm"`
+	Name          string      `json:"name"`
+	Key           string      `json:"key"`
+	Value         string      `json:"value"`
+	MemoryMB      int64       `json:"memoryMB"`
+	Force         bool        `json:"force"`
+	Spec          *vmSpec     `json:"spec"`
+	Folder        string      `json:"folder"`
+	Cluster       string      `json:"cluster"`
+	Drs           *string     `json:"drs"`
+	DrsPerverse   *bool       `json:"drsPerverse"`
+	Ha            *bool       `json:"ha"`
+	HaPassthrough *bool       `json:"haPassthrough"`
+	HaPriority    string      `json:"haPriority"`
+	Duration      Dur         `json:"duration"`
+	User          string      `json:"user"`
+	Password      string      `json:"password"`
+	Slots         slotSpec    `json:"slots"`
+	How           string      `json:"how"`
+	Seed          int64       `json:"seed"`
+	Lockout       lockoutSpec `json:"lockout"`
+	Task          string      `json:"task"`
+	Tasks         string      `json:"tasks"`
+	Error         string      `json:"error"`
+	Datastore     string      `json:"datastore"`
+	FreeGB        *int64      `json:"freeGB"`
 }
 
 func (s *server) do(op *adminOp) (any, error) {
@@ -96,13 +102,29 @@ func (s *server) doServer(op *adminOp) (any, error) {
 		w.inv.Durations[op.Name] = op.Duration
 	case "vfRelease":
 		w.inv.VfRelease = op.Duration
-	case "expireSessions", "restart":
+	case "expireSessions":
+		w.endSessions()
+	case "restart":
+		return nil, s.restart(op)
+	case "outage":
+		return nil, s.outage(op.Duration, op.How)
+	case "cutConnections":
+		s.ln.cut()
+	case "forgetVersions":
 		for _, x := range w.sessions {
-			w.endSession(x)
+			for _, col := range x.collectors {
+				col.versions = map[string]*version{}
+				col.signal()
+			}
 		}
-		if op.Op == "restart" {
-			w.tasks.reset()
-		}
+	case "endTask":
+		return nil, w.endTask(op)
+	case "seed":
+		w.faults.seed(op.Seed)
+	case "lockout":
+		w.inv.Lockout = op.Lockout.or(w.inv.Lockout)
+	case "unlock":
+		delete(w.lockout, op.User)
 	case "stall":
 		w.stallTo = time.Now().Add(time.Duration(op.Duration))
 	case "latency":
@@ -122,6 +144,70 @@ func (s *server) doServer(op *adminOp) (any, error) {
 		return nil, fmt.Errorf("op: %q is unknown", op.Op)
 	}
 	return nil, nil
+}
+
+func (l lockoutSpec) or(old lockoutSpec) lockoutSpec {
+	if l.Failures > 0 {
+		old.Failures = l.Failures
+	}
+	if l.Window > 0 {
+		old.Window = l.Window
+	}
+	if l.Unlock > 0 {
+		old.Unlock = l.Unlock
+	}
+	return old
+}
+
+// restart forgets sessions and tasks. What was under way is lost without
+// effect, or ends on the hosts though nobody hears of it.
+func (s *server) restart(op *adminOp) error {
+	switch op.Tasks {
+	case "", "lost":
+	case "finish":
+		s.w.tasks.finishAll()
+	default:
+		return fmt.Errorf("tasks: %q is not lost or finish", op.Tasks)
+	}
+	s.w.endSessions()
+	s.w.tasks.reset()
+	if op.Duration > 0 {
+		return s.outage(op.Duration, op.How)
+	}
+	return nil
+}
+
+func (s *server) outage(d Dur, how string) error {
+	w, t := s.w, time.Duration(d)
+	switch how {
+	case "":
+		w.away = outage{time.Now().Add(t), "503"}
+	case "502", "503", "drop":
+		w.away = outage{time.Now().Add(t), how}
+		if how == "drop" {
+			s.ln.cut()
+		}
+	case "refuse":
+		s.ln.refuse(t)
+		s.ln.cut()
+	default:
+		return fmt.Errorf("how: %q is not one of 502, 503, drop, refuse", how)
+	}
+	return nil
+}
+
+// endTask ends a task that hangs, well or with an error.
+func (w *world) endTask(op *adminOp) error {
+	t := w.tasks.byRef[ref{Type: "Task", Value: op.Task}]
+	if t == nil || t.finished {
+		return fmt.Errorf("task: there is no unfinished %q", op.Task)
+	}
+	if op.Error != "" {
+		w.tasks.finish(t, nil, fmt.Errorf("%s", op.Error))
+	} else {
+		w.tasks.complete(t)
+	}
+	return nil
 }
 
 // outcome waits for the task that an operation has begun, if any.

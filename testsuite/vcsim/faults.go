@@ -33,6 +33,9 @@ type faultRule struct {
 	Body        *string        `json:"body"`
 	Drop        string         `json:"drop"`
 	Truncate    *int           `json:"truncate"`
+	Cut         *int           `json:"cut"`
+	Pad         int            `json:"pad"`
+	Garble      int            `json:"garble"`
 	Delay       Dur            `json:"delay"`
 	Hang        bool           `json:"hang"`
 	Label       string         `json:"label"`
@@ -49,6 +52,14 @@ type faultFile struct {
 type faultEngine struct {
 	mu    sync.Mutex
 	rules []*faultRule
+	rand  *rand.Rand // under mu
+}
+
+// seed makes what is left to chance repeatable.
+func (e *faultEngine) seed(n int64) {
+	e.mu.Lock()
+	e.rand = rand.New(rand.NewSource(n))
+	e.mu.Unlock()
 }
 
 func (e *faultEngine) load(file string) error {
@@ -77,6 +88,17 @@ func (e *faultEngine) addAll(data []byte) error {
 	e.rules = append(e.rules, f.Rules...)
 	e.mu.Unlock()
 	return nil
+}
+
+// list tells of each rule how often it hit.
+func (e *faultEngine) list() []any {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	res := []any{}
+	for _, r := range e.rules {
+		res = append(res, map[string]any{"on": r.On, "method": r.Method, "object": r.Object, "label": r.Label, "seen": r.seen, "hits": r.hits})
+	}
+	return res
 }
 
 func (e *faultEngine) clear() {
@@ -120,7 +142,7 @@ func (e *faultEngine) match(on, method, object string) *faultRule {
 		if r.seen++; r.seen <= r.Skip || r.Count != nil && r.hits >= *r.Count {
 			continue
 		}
-		if r.Probability != nil && rand.Float64() >= *r.Probability {
+		if r.Probability != nil && e.rand.Float64() >= *r.Probability {
 			continue
 		}
 		r.hits++
@@ -240,7 +262,25 @@ func (r *faultRule) spoil(rw http.ResponseWriter, req *http.Request, out []byte,
 		}
 		panic(http.ErrAbortHandler)
 	}
-	r.plain(rw, out, status)
+	r.plain(rw, r.mangle(out), status)
+}
+
+// mangle cuts, pads or garbles a body whose length is announced as it is sent.
+func (r *faultRule) mangle(out []byte) []byte {
+	if r.Cut != nil && *r.Cut < len(out) {
+		out = out[:*r.Cut]
+	}
+	if r.Garble > 0 && len(out) > 0 {
+		out = append([]byte(nil), out...)
+		for i := 0; i < r.Garble; i++ {
+			at := (len(out)*(2*i+1)/(2*r.Garble) + r.hits) % len(out)
+			out[at] ^= byte(1 + (r.hits+i)%127)
+		}
+	}
+	if r.Pad > 0 && len(out) > 0 {
+		out = append(append([]byte(nil), out[0]), append(bytes.Repeat([]byte{' '}, r.Pad), out[1:]...)...)
+	}
+	return out
 }
 
 // forTask gives a task the fault that is declared for it.

@@ -79,14 +79,17 @@ func (w *world) serveVI(rw http.ResponseWriter, r *http.Request) {
 		http.NotFound(rw, r)
 		return
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, 64<<20))
-	if err != nil {
-		return
-	}
 	c := &call{w: w, ctx: r.Context(), release: parts[0], this: ref{Type: parts[1], Value: parts[2]}, method: parts[3],
 		remote: r.RemoteAddr, agent: r.UserAgent()}
 	w.delayCall(r.Context())
 	rule := w.ruleFor("request", c)
+	if rule != nil && rule.Drop != "" && rule.Delay == 0 {
+		panic(http.ErrAbortHandler) // the body was never read
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, 64<<20))
+	if err != nil {
+		return
+	}
 	if rule != nil && rule.answer(rw, r) {
 		return
 	}

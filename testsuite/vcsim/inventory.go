@@ -44,6 +44,13 @@ type slotSpec struct {
 	Store   int `json:"datastore"`
 }
 
+// lockoutSpec: so many wrong passwords in a window lock an account for a time.
+type lockoutSpec struct {
+	Failures int `json:"failures"`
+	Window   Dur `json:"window"`
+	Unlock   Dur `json:"unlock"`
+}
+
 type guestSpec struct {
 	Command []string `json:"command"`
 }
@@ -51,6 +58,8 @@ type guestSpec struct {
 type inventory struct {
 	About       aboutSpec      `json:"about"`
 	Users       []userSpec     `json:"users"`
+	Seed        int64          `json:"seed"`
+	Lockout     lockoutSpec    `json:"lockout"`
 	SessionIdle Dur            `json:"sessionIdle"`
 	EmptyReply  string         `json:"emptyReply"`
 	Restrict    []string       `json:"restrict"`
@@ -222,6 +231,15 @@ func (inv *inventory) setDefaults() {
 	}
 	if inv.SessionIdle == 0 {
 		inv.SessionIdle = Dur(30 * time.Minute)
+	}
+	if inv.Lockout.Failures == 0 {
+		inv.Lockout.Failures = 5
+	}
+	if inv.Lockout.Window == 0 {
+		inv.Lockout.Window = Dur(180 * time.Second)
+	}
+	if inv.Lockout.Unlock == 0 {
+		inv.Lockout.Unlock = Dur(300 * time.Second)
 	}
 	if inv.EmptyReply == "" {
 		inv.EmptyReply = "empty"

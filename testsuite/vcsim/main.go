@@ -26,7 +26,8 @@ import (
 type server struct {
 	w   *world
 	ca  *authority
-	ln  net.Listener
+	ln  *gate
+	ctl net.Listener // the control port
 	srv *http.Server
 }
 
@@ -49,8 +50,13 @@ func newServer(inv *inventory, listen, dir string) (*server, error) {
 	if err := s.ca.renew(); err != nil {
 		return nil, err
 	}
-	s.ln, err = net.Listen("tcp", listen)
+	ln, err := net.Listen("tcp", listen)
 	if err != nil {
+		return nil, err
+	}
+	s.ln = newGate(ln)
+	host, _, _ := net.SplitHostPort(ln.Addr().String())
+	if s.ctl, err = net.Listen("tcp", net.JoinHostPort(host, "0")); err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
@@ -59,12 +65,19 @@ func newServer(inv *inventory, listen, dir string) (*server, error) {
 	mux.HandleFunc("/sdk/vimServiceVersions.xml", w.serveVersions)
 	mux.Handle("/sdk", w.mirror)
 	s.admin(mux)
-	s.srv = &http.Server{Handler: mux, ErrorLog: log.New(io.Discard, "", 0),
+	front := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if !w.disturbed(rw, r) {
+			mux.ServeHTTP(rw, r)
+		}
+	})
+	s.srv = &http.Server{Handler: front, ConnContext: remember, ErrorLog: log.New(io.Discard, "", 0),
 		TLSConfig: &tls.Config{GetCertificate: s.ca.get, NextProtos: []string{"http/1.1"}}}
 	return s, nil
 }
 
 func (s *server) url() string { return "https://" + s.ln.Addr().String() }
+
+func (s *server) control() string { return "https://" + s.ctl.Addr().String() }
 
 // serveHello negotiates the release: first match in the client's order.
 func (w *world) serveHello(rw http.ResponseWriter, r *http.Request) {
@@ -73,6 +86,9 @@ func (w *world) serveHello(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.delayCall(r.Context())
+	if rule := w.ruleFor("request", &call{w: w, method: "hello"}); rule != nil && rule.answer(rw, r) {
+		return
+	}
 	var req struct {
 		Releases []string `json:"api_releases"`
 	}
@@ -96,6 +112,9 @@ func (w *world) serveHello(rw http.ResponseWriter, r *http.Request) {
 // serveVersions is /sdk/vimServiceVersions.xml: the newest release and all
 // older ones.
 func (w *world) serveVersions(rw http.ResponseWriter, r *http.Request) {
+	if rule := w.ruleFor("request", &call{w: w, method: "vimServiceVersions.xml"}); rule != nil && rule.answer(rw, r) {
+		return
+	}
 	rw.Header().Set("Content-Type", "text/xml")
 	fmt.Fprintf(rw, "<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\n<namespaces version=\"1.0\">\n <namespace>\n  <name>urn:vim25</name>\n"+
 		"  <version>%s</version>\n  <priorVersions>\n", w.inv.About.ApiVersion)
@@ -109,7 +128,7 @@ func (w *world) serveVersions(rw http.ResponseWriter, r *http.Request) {
 
 // ready tells where the server is.
 func (s *server) ready() error {
-	return writeJSONFile(filepath.Join(s.w.dir, "ready.json"), map[string]any{"url": s.url(), "pid": os.Getpid(),
+	return writeJSONFile(filepath.Join(s.w.dir, "ready.json"), map[string]any{"url": s.url(), "control": s.control(), "pid": os.Getpid(),
 		"ca": filepath.Join(s.w.dir, "ca.pem")})
 }
 
@@ -123,6 +142,7 @@ func (s *server) serve() {
 			s.w.mu.Unlock()
 		}
 	}()
+	go func() { _ = s.srv.ServeTLS(s.ctl, "", "") }()
 	_ = s.srv.ServeTLS(s.ln, "", "")
 }
 

@@ -41,10 +41,11 @@ func (w *world) addScoped(r ref, ptr any) *object {
 	return o
 }
 
-const (
-	lockAfter  = 5
-	lockWindow = 180 * time.Second
-)
+// lock is an account's wrong passwords of late, and until when it is locked.
+type lock struct {
+	wrong []time.Time
+	until time.Time
+}
 
 // login checks a password and opens a session.
 func (w *world) login(name, password string) (*session, error) {
@@ -56,19 +57,18 @@ func (w *world) login(name, password string) (*session, error) {
 			user = &w.inv.Users[i]
 		}
 	}
-	recent := w.lockout[name][:0:0]
-	for _, t := range w.lockout[name] {
-		if now.Sub(t) < lockWindow {
-			recent = append(recent, t)
-		}
+	spec, l := w.inv.Lockout, w.lockout[name]
+	if l == nil {
+		l = &lock{}
+		w.lockout[name] = l
 	}
-	locked := len(recent) >= lockAfter
+	locked := now.Before(l.until)
 	if user == nil || user.Password != password || locked {
 		w.count.failedLogins++
 		if locked {
 			w.count.lockedLogins++
 		} else {
-			w.lockout[name] = append(recent, now)
+			l.add(now, spec)
 		}
 		return nil, &wireFault{fault: &types.InvalidLogin{}, text: "Cannot complete login due to an incorrect user name or password."}
 	}
@@ -80,6 +80,19 @@ func (w *world) login(name, password string) (*session, error) {
 	s.newCollector(w, w.content.PropertyCollector)
 	w.sessions[s.token] = s
 	return s, nil
+}
+
+func (l *lock) add(now time.Time, spec lockoutSpec) {
+	kept := []time.Time{now}
+	for _, t := range l.wrong {
+		if now.Sub(t) < time.Duration(spec.Window) {
+			kept = append(kept, t)
+		}
+	}
+	l.wrong = kept
+	if len(kept) >= spec.Failures {
+		l.wrong, l.until = nil, now.Add(time.Duration(spec.Unlock))
+	}
 }
 
 // upnName is how vCenter shows user@domain: DOMAIN\user.
@@ -120,6 +133,12 @@ func (w *world) endSession(s *session) {
 	}
 	s.views, s.filters = map[ref]*view{}, map[ref]*filter{}
 	close(s.done)
+}
+
+func (w *world) endSessions() {
+	for _, s := range w.sessions {
+		w.endSession(s)
+	}
 }
 
 // expire ends sessions that have idled too long; called on a beat.

@@ -246,6 +246,15 @@ func cancelTask(c *call) (any, error) {
 	return nil, c.w.tasks.cancel(t)
 }
 
+// finishAll ends at once whatever runs, with its effect.
+func (tm *taskManager) finishAll() {
+	for _, t := range append([]*task(nil), tm.running...) {
+		if !t.hang && t.until == nil {
+			tm.complete(t)
+		}
+	}
+}
+
 // reset forgets all tasks, as a restart does; what was under way is lost.
 func (tm *taskManager) reset() {
 	for _, t := range tm.byRef {

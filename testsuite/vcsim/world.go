@@ -8,6 +8,7 @@ package main
 
 import (
 	"fmt"
+	"math/rand"
 	"reflect"
 	"sort"
 	"sync"
@@ -53,7 +54,7 @@ type world struct {
 	names    map[string]ref            // "folder/name" of clones in progress
 	content  types.ServiceContent
 	sessions map[string]*session
-	lockout  map[string][]time.Time
+	lockout  map[string]*lock
 	tasks    *taskManager
 	count    *counters
 	faults   *faultEngine
@@ -62,6 +63,7 @@ type world struct {
 	stallTo  time.Time
 	latency  time.Duration
 	acks     []ack
+	away     outage
 	free     map[ref]*int64 // bytes left on the datastores
 	started  time.Time
 }
@@ -69,8 +71,8 @@ type world struct {
 func newWorld(inv *inventory, dir string) *world {
 	w := &world{inv: inv, dir: dir, objs: map[ref]*object{}, vms: map[ref]*vmachine{},
 		hostBy: map[string]*host{}, pools: map[ref]*cluster{}, byPath: map[string]map[string]ref{},
-		names: map[string]ref{}, guests: map[*guest]bool{}, free: map[ref]*int64{}, sessions: map[string]*session{}, lockout: map[string][]time.Time{},
-		count: newCounters(), faults: &faultEngine{}, started: time.Now().UTC(), ids: 10}
+		names: map[string]ref{}, guests: map[*guest]bool{}, free: map[ref]*int64{}, sessions: map[string]*session{}, lockout: map[string]*lock{},
+		count: newCounters(), faults: &faultEngine{rand: rand.New(rand.NewSource(inv.Seed))}, started: time.Now().UTC(), ids: 10}
 	w.tasks = &taskManager{w: w, byRef: map[ref]*task{}}
 	return w
 }
