@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The end of a chaos run: nothing is injected any more, and within bounds all
+jobs end, all nodes go down, and all is quiet.
+
+What people would do is done: nodes that are down or drained are resumed, held
+jobs released, breakers (hosts avoided for minutes) cleared by losing the hints
+file, which design allows at any time. Each of it is written down.
+"""
+
+import json
+import subprocess
+import time
+
+from chaos_plan import SUSPEND_S, SUSPEND_TIMEOUT_S
+from chaos_watch import is_ours
+from cluster import DONE, Timeout, parse_fields, wait_for
+
+UP_S, JOBS_S, QUIET_S = 90, 150, SUSPEND_S + SUSPEND_TIMEOUT_S + 60
+
+
+def all_jobs(c):
+    """{name: fields} of scontrol show jobs, the latest of each name."""
+    out = {}
+    for line in c.must("scontrol", "-o", "show", "jobs").splitlines():
+        f = parse_fields(line)
+        old = out.get(f.get("JobName"))
+        if "JobId" in f and (not old or int(old["JobId"]) < int(f["JobId"])):
+            out[f["JobName"]] = f
+    return out
+
+
+def resume_nodes(run):
+    for line in run.c.must("scontrol", "-o", "show", "nodes", "-a").splitlines():
+        f = parse_fields(line)
+        state = f.get("State", "").replace("*", "").split("+")
+        if state[0] == "DOWN" or "DRAIN" in state:
+            r = run.c.run("scontrol", "update", "nodename=" + f["NodeName"],
+                          "state=resume")
+            run.note("end", "resume", {"node": f["NodeName"], "state": state,
+                                       "reason": f.get("Reason", "")},
+                     r.stderr.strip() or "done")
+
+
+def release_jobs(run, jobs):
+    for f in jobs.values():
+        if f["JobState"] == "PENDING" and "Held" in f.get("Reason", ""):
+            run.note("end", "release", {"job": f["JobName"],
+                                        "reason": f["Reason"]}, "done")
+            run.c.run("scontrol", "release", f["JobId"])
+
+
+def clear_breakers(run):
+    """A restart without the hints file."""
+    run.c.end_slurmctld(grace=30)
+    lost = [f.name for f in run.c.path("state").glob("*hints*")]
+    for name in lost:
+        run.c.path("state", name).unlink()
+    run.c.start_slurmctld()
+    run.note("end", "clear-breakers", {"lost": lost}, "done")
+
+
+def avoided(c):
+    return [h["host"] for h in c.svf("hosts")["hosts"] if h.get("reasons")]
+
+
+def confirm_brake(run):
+    """True if it was on."""
+    if not run.c.svf("status").get("brake"):
+        return False
+    r = run.c.run("svf", "reconcile", "--confirm")
+    run.note("end", "brake", {}, (r.stdout + r.stderr).strip())
+    return True
+
+
+def jobs_end(run, judge):
+    end = time.monotonic() + JOBS_S
+    looked, cleared = 0.0, False
+    while True:
+        jobs = all_jobs(run.c)
+        left = [f for f in jobs.values() if f["JobState"] not in DONE]
+        if not left:
+            return jobs
+        now = time.monotonic()
+        if now - looked > 8:
+            looked = now
+            resume_nodes(run)
+            release_jobs(run, jobs)
+            if confirm_brake(run):
+                judge.found("I5", "the brake was on: an operator had to help")
+        if not cleared and now > end - JOBS_S * 2 / 3 and avoided(run.c):
+            cleared = True
+            clear_breakers(run)
+            end = time.monotonic() + JOBS_S
+        if now > end:
+            for f in left:
+                judge.found("jobs", f"{f['JobName']} JobId={f['JobId']} is still "
+                            f"{f['JobState']} ({f.get('Reason')}) after {JOBS_S} s; "
+                            + why(run.c, f["JobId"]), key=f"JobId={f['JobId']}")
+            return jobs
+        time.sleep(1)
+
+
+def why(c, job):
+    r = c.run("svf", "why", job)
+    return "svf why: " + " ".join((r.stdout + r.stderr).split())[:300]
+
+
+def busy(run):
+    """What is not quiet yet, in words, or an empty list."""
+    c, said = run.c, []
+    for name, state in c.node_states().items():
+        flags = set(state.replace("*", "").split("+"))
+        if "POWERED_DOWN" not in flags or \
+                flags & {"POWERING_UP", "POWERING_DOWN", "POWER_DOWN",
+                         "POWER_UP", "COMPLETING", "ALLOCATED", "MIXED"}:
+            said.append(f"{name} is {state}")
+    s = run.sim("state")
+    said += [f"VM {v['name']} ({v['moid']}) is on" for v in s["vms"]
+             if is_ours(v) and v["power"] == "poweredOn"]
+    said += [f"{t['method']} of {t['entity']} is {t['state']}"
+             for t in s["tasks"] if t["state"] in ("queued", "running")]
+    for h in c.svf("hosts")["hosts"]:
+        said += [f"svf: {h['host']} {pf['pci']} ours={pf['ours']} "
+                 f"held={pf['held']}" for pf in h["pfs"]
+                 if pf["ours"] or pf["held"]]
+    return said
+
+
+def settle(run, judge):
+    """Until all is quiet, or a bound is passed, which is a violation. Returns
+    the jobs as Slurm has them at the end."""
+    run.calm()
+    c = run.c
+
+    def up():
+        s = c.svf("status")
+        return s["up"] or (run.note("end", "wait", s, "not up") and None)
+    try:
+        wait_for("the core has vCenter again", UP_S, up, every=1)
+    except (Timeout, json.JSONDecodeError) as e:
+        judge.found("I5", f"the core did not come back: {e}")
+    jobs = jobs_end(run, judge)
+    resume_nodes(run)
+    left = ["not looked"]
+    end = time.monotonic() + QUIET_S
+    while left and time.monotonic() < end:
+        time.sleep(1)
+        try:
+            left = busy(run)
+        except (AssertionError, OSError, subprocess.SubprocessError) as e:
+            left = [str(e)]
+        if left and confirm_brake(run):
+            judge.found("I5", "the brake was on: an operator had to help")
+    for text in left:
+        judge.found("I3", f"not quiet after {QUIET_S} s: {text}",
+                    key=next((w for w in text.split()
+                              if w.startswith("vm")), None))
+    return jobs

@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is a violation in a chaos run, judged from the simulator's books, from
+what jobs wrote down themselves and from Slurm; the core's own word is only
+compared with theirs.
+"""
+
+import glob
+import json
+import os
+import re
+import time
+
+from chaos_end import all_jobs
+from chaos_plan import CARDS, NODES
+from chaos_watch import OUR_FOLDER, is_ours, nodes_of
+from cluster import Timeout, wait_for
+from simulator import MUTATING
+
+CLASSES = ("I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "ledger", "jobs",
+           "down", "crash")
+RESTARTS_MAX = 12
+TOUCH_S = 90        # for how long somebody's deed may explain a node's state
+
+
+def percentile(values, p):
+    values = sorted(values)
+    return values[min(len(values) - 1, int(len(values) * p))] if values else 0.0
+
+
+class Judge:
+    def __init__(self, run, watch):
+        self.run, self.watch, self.c = run, watch, run.c
+        self.violations = {k: [] for k in CLASSES}
+        self.lost = self.begun = 0
+        self.p99 = (0.0, 0.0)
+
+    def found(self, what, text, key=None, at=None):
+        """key: what to look for in slurmctld's log."""
+        if text not in [v["text"] for v in self.violations[what]]:
+            self.violations[what].append(
+                {"text": text, "key": key, "at": at or time.time()})
+
+    def total(self):
+        return sum(len(v) for v in self.violations.values())
+
+    # ---- who did something to a node -------------------------------------------
+    def touched(self, node, t, before=TOUCH_S, after=2):
+        """Deeds that explain trouble of a node at that time."""
+        res = []
+        for at, lane, kind, a, out in self.run.journal:
+            lasting = float(a.get("seconds", 0))
+            if out != "done" or not at - lasting - after <= t <= at + before:
+                continue
+            if lane in ("people", "guests", "admin") and \
+                    node in (a.get("node"), a.get("vm")):
+                res.append(f"{lane} {kind}")
+            if lane == "outages" and kind in ("disconnected", "notResponding"):
+                res.append(f"{kind} {a['host']}")
+        return res
+
+    def ctld_was_away(self, since, until):
+        return any(a <= until and (b or time.time()) >= since
+                   for a, b in self.run.down)
+
+    def records(self, name):
+        f = self.c.path("out", name)
+        return [json.loads(x) for x in f.read_text().splitlines()] \
+            if f.exists() else []
+
+    # ---- I1, I4 -----------------------------------------------------------------
+    def counters(self):
+        n = self.run.sim("counters")
+        for key, what, words in (
+                ("powerOnKnownFullPF", "I1", "power-ons were sent to a PF that "
+                 "was known to be full"),
+                ("foreignTouches", "I4", "calls changed something foreign"),
+                ("foreignDisks", "I4", "disks of others were deleted"),
+                ("lockedLogins", "I5", "logins met a locked account")):
+            if n[key]:
+                self.found(what, f"{n[key]} {words}")
+        left = {v["name"] for v in self.run.sim("state")["vms"]}
+        gone = {e[3].get("vm") for e in self.run.did(
+            "admin", ("destroyVm", "rename"))}
+        for name in self.watch.copies - left - gone:
+            self.found("I4", f"the copy {name} of a VM is gone", key=name)
+        return n
+
+    # ---- I2 -----------------------------------------------------------------------
+    def steps(self):
+        for r in self.records("begun.log"):
+            self.begun += 1
+            for node in nodes_of(r["nodes"]):
+                if self.watch.was_on(node, r["t"]) is False and \
+                        not self.touched(node, r["t"], before=6):
+                    self.found("I2", f"{r['job']} JobId={r['id']} began at "
+                               f"{r['t']:.1f} though {node} was not on",
+                               key=node, at=r["t"])
+        for r in self.records("witness.log"):
+            self.step(r)
+
+    def step(self, r):
+        asked = self.run.asked[r["job"]]
+        kind, network = CARDS[asked["adapter"]]
+        right = [k for k in r["cards"] if k["type"] == kind and
+                 k["network"] == network and (kind != "sriov" or k["vf"])]
+        vfs = [k for k in r["cards"] if k["vf"]]
+        where = f"{r['job']} JobId={r['id']} on {r['node']} ({r['moid']})"
+        if not right or len(vfs) != (kind == "sriov"):
+            self.found("I2", f"{where} had not the card of {asked['adapter']}: "
+                       f"{r['cards']}", key=r["node"], at=r["t"])
+        if r["name"] and r["name"] != r["node"] and \
+                not self.touched(r["node"], r["t"]):
+            self.found("I2", f"{where} ran in the VM {r['name']}",
+                       key=r["node"], at=r["t"])
+
+    # ---- jobs ---------------------------------------------------------------------
+    def jobs(self, jobs):
+        seen = {}
+        for r in self.records("witness.log"):
+            seen.setdefault(r["job"], {}).setdefault(
+                (r["id"], r["run"]), set()).add(r["node"])
+        for name, a in self.run.asked.items():
+            f = jobs.get(name)
+            if f:
+                self.job(name, a, f, seen.get(name, {}))
+            elif a["id"]:
+                self.absent(name, a)
+
+    def absent(self, name, a):
+        """slurmctld saves its jobs some seconds late; a killed one forgets."""
+        if any(0 <= b - a["t"] < 15 for b, _ in self.run.down):
+            self.lost += 1
+        else:
+            self.found("jobs", f"{name} JobId={a['id']} is gone")
+
+    def job(self, name, a, f, seen):
+        state, key = f["JobState"], f"JobId={f['JobId']}"
+        if int(f.get("Restarts", 0)) > RESTARTS_MAX:
+            self.found("jobs", f"{name} {key} was requeued {f['Restarts']} times",
+                       key=key)
+        if "launch_failed" in f.get("Reason", ""):
+            self.found("jobs", f"{name} {key} was held: {f['Reason']}", key=key)
+        if state == "COMPLETED":
+            if a["nodes"] not in [len(n) for n in seen.values()]:
+                self.found("jobs", f"{name} {key} completed, but its steps ran "
+                           f"on {seen} instead of {a['nodes']} nodes", key=key)
+        elif state == "CANCELLED":
+            if "cancelled" not in a:
+                self.found("jobs", f"{name} {key} was cancelled by nobody", key=key)
+        elif state == "FAILED" and self.explained(f):
+            pass
+        elif state not in ("PENDING", "RUNNING", "COMPLETING", "CONFIGURING"):
+            self.found("jobs", f"{name} {key} ended {state} exit={f.get('ExitCode')} "
+                       f"nodes={f.get('NodeList')} start={f.get('StartTime')}",
+                       key=key)
+
+    def explained(self, f):
+        """A failed job: was slurmctld away while it ran, or somebody at work?"""
+        def epoch(s):
+            return time.mktime(time.strptime(s, "%Y-%m-%dT%H:%M:%S"))
+        try:
+            since, until = epoch(f["StartTime"]), epoch(f["EndTime"])
+        except (KeyError, ValueError):
+            return False
+        return self.ctld_was_away(since - 2, until + 2) or any(
+            self.touched(n, until, before=until - since + 10)
+            for n in nodes_of(f["NodeList"]) if n != "(null)")
+
+    # ---- nodes ---------------------------------------------------------------------
+    def down(self):
+        declared = re.compile(r"chaos|declared for the test")
+        for (node, reason), at in self.watch.nodes_down.items():
+            touched = self.touched(node, at)
+            if declared.search(reason) or touched:
+                continue
+            self.found("down", f"{node} went down or was drained: {reason}",
+                       key=node, at=at)
+
+    def doubles(self):
+        moved = {e[3].get("node") for e in self.run.did("admin", (
+            "rename", "powerOn"))}
+        for node, (at, moids) in self.watch.marks.items():
+            if node not in moved:
+                self.found("I3", f"two VMs of {node} were on: {sorted(moids)}",
+                           key=node, at=at)
+
+    # ---- the end's state ---------------------------------------------------------
+    def leaks(self):
+        keep = {n for n in self.c.node_names()}
+        kinds = self.c.vsphere["lines"]
+        gone = {n for p, (lo, hi) in (("eth", (17, NODES)),)
+                if any(f"={p} " in ln and "destroy" in ln for ln in kinds)
+                for n in (f"vm{i:03d}" for i in range(lo, hi + 1))}
+        for v in self.run.sim("state")["vms"]:
+            if not v["folder"].endswith(OUR_FOLDER) or not is_ours(v):
+                continue
+            node = v["owner"].split("/")[1]
+            if v["name"] != node or node not in keep:
+                self.found("I3", f"VM {v['name']} of {node} is left over",
+                           key=v["name"])
+            elif node in gone:
+                self.found("I3", f"VM {v['name']} is left of Retention=destroy",
+                           key=node)
+
+    def ledger(self, when):
+        try:
+            wait_for("svf and the simulator agree", 15, lambda: not self.differ(),
+                     every=1)
+        except Timeout:
+            for text in self.differ():
+                self.found("ledger", f"{when}: {text}")
+
+    def differ(self):
+        s = self.run.sim("state")
+        ours = {v["name"] for v in s["vms"] if is_ours(v)}
+        svf = {h["host"]: h for h in self.c.svf("hosts")["hosts"]}
+        said = []
+        for h in s["hosts"]:
+            theirs = {pf["pci"]: pf for pf in svf.get(h["name"], {"pfs": []})["pfs"]}
+            for pf in h["pfs"]:
+                if not pf["max"]:
+                    continue
+                mine = sum(1 for vm in pf["by"].values() if vm in ours)
+                want = {"total": pf["vfs"], "ours": mine, "held": 0,
+                        "free": pf["vfs"] - pf["used"],
+                        "foreign+suspect": pf["used"] - mine}
+                got = dict(theirs.get(pf["id"], {}))
+                got["foreign+suspect"] = got.get("foreign", 0) + got.get("suspect", 0)
+                bad = {k: (v, got.get(k)) for k, v in want.items() if got.get(k) != v}
+                if bad:
+                    said.append(f"{h['name']} {pf['id']} (simulator, svf): {bad}")
+        power = {v["name"]: {"poweredOn": "on", "poweredOff": "off"}.get(v["power"])
+                 for v in s["vms"] if v["folder"].endswith(OUR_FOLDER)}
+        for n in self.c.svf("nodes")["nodes"]:
+            if n["vm_state"] != power.get(n["node"], "none"):
+                said.append(f"{n['node']} is {power.get(n['node'], 'none')}, "
+                            f"svf says {n['vm_state']}")
+        return said
+
+    def restart(self):
+        """Capacity after a restart is what it was before."""
+        def pfs():
+            return {(h["host"], pf["pci"]): {k: v for k, v in pf.items()}
+                    for h in self.c.svf("hosts")["hosts"] for pf in h["pfs"]}
+        before = pfs()
+        self.c.restart_slurmctld()
+        try:
+            wait_for("capacity as before the restart", 30,
+                     lambda: pfs() == before, every=0.5)
+        except Timeout:
+            after = pfs()
+            for k in before:
+                if after.get(k) != before[k]:
+                    self.found("ledger", f"{k}: {before[k]} before the restart, "
+                               f"{after.get(k)} after it")
+
+    # ---- I6, I7, I8, crashes ---------------------------------------------------------
+    def squeue(self):
+        def inside(spans, t, dt, more=0.0):
+            return any(a - more <= t + dt and t <= (b or t) + more
+                       for a, b in spans)
+        calm, stalled = [], []
+        for t, dt, rc in self.watch.squeue:
+            if rc or inside(self.run.down, t, dt, 3):
+                continue
+            (stalled if inside(self.run.stalls, t, dt) else calm).append(dt)
+        self.p99 = percentile(calm, 0.99), percentile(stalled, 0.99)
+        if self.p99[1] > max(1.0, 4 * self.p99[0]):
+            self.found("I6", "squeue's p99 is %.0f ms while vCenter is silent, "
+                       "%.0f ms otherwise" % (self.p99[1] * 1e3, self.p99[0] * 1e3))
+
+    def calls(self, n):
+        """A bound that only a storm passes, and none at all when quiet."""
+        starts = sum(r.count(",") + 8 for r in ()) + sum(
+            a["nodes"] for a in self.run.asked.values())
+        again = sum(int(f.get("Restarts", 0)) * self.run.asked[name]["nodes"]
+                    for name, f in all_jobs(self.c).items()
+                    if name in self.run.asked)
+        troubles = n["faults"] + NODES * len(self.run.down) + \
+            2 * len(self.run.did("people")) + 2 * len(self.run.did("admin"))
+        made = sum(n["calls"].get(m, 0) for m in MUTATING)
+        bound = 6 * (starts + again) + 4 * troubles
+        if made > bound:
+            self.found("I7", f"{made} mutating calls for {starts + again} node "
+                       f"starts and {troubles} troubles")
+        before = self.c.mutating()
+        time.sleep(5)
+        if self.c.mutating() != before:
+            self.found("I7", f"{self.c.mutating() - before} mutating calls in 5 s "
+                       "though all is quiet")
+
+    def secrets(self):
+        for line in self.watch.bare:
+            self.found("I8", f"a command line shows the password: {line}")
+        secret = self.c.password.encode()
+        own = {str(self.c.path("vcsim", "inventory.json")),
+               str(self.c.path("etc", "vcenter.password"))}
+        for f in glob.glob(str(self.c.path("**")), recursive=True):
+            if f in own or not os.path.isfile(f) or "/vcsim/vms/" in f:
+                continue
+            with open(f, "rb") as fh:
+                if secret in fh.read():
+                    self.found("I8", f"the password is in {f}")
+
+    def crashes(self):
+        for at, rc in self.run.crashes:
+            self.found("crash", f"slurmctld ended by itself with {rc}", at=at)
+        d = self.c.daemons.get("slurmctld")
+        if not d or not d.alive():
+            self.found("crash", "slurmctld is not there at the end")
+        for e in self.run.journal:
+            if e[1] == "ctld" and e[4].startswith("refused: slurmctld did not start"):
+                self.found("crash", e[4], at=e[0])
+            if e[4].startswith("BUG"):
+                self.found("crash", f"the test itself: {e[1]} {e[2]}: {e[4]}", at=e[0])
+        for line in self.c.ctld_log().splitlines():
+            if " fatal: " in line or "slurm-vsphere: bug: " in line:
+                self.found("crash", line)
+
+    # ---- all of it ---------------------------------------------------------------------
+    def all(self, jobs):
+        self.crashes()
+        n = self.counters()
+        self.steps()
+        self.jobs(jobs)
+        self.down()
+        self.doubles()
+        self.leaks()
+        self.ledger("when quiet")
+        self.squeue()
+        self.calls(n)
+        self.restart()
+        self.secrets()
+        return n
+
+    def tell(self):
+        """Each violation with the log lines that belong to it."""
+        log = self.c.ctld_log().splitlines()
+        for what, list_ in self.violations.items():
+            for v in list_:
+                at = time.strftime("%H:%M:%S", time.localtime(v["at"]))
+                print(f"VIOLATION {what} at {at}: {v['text']}")
+                lines = [ln for ln in log if v["key"] and re.search(
+                    rf"{re.escape(v['key'])}\b", ln) and
+                    "slurm-vsphere" in ln or v["key"] and f" {v['key']} " in ln]
+                near = [ln for ln in lines if abs(stamp(ln) - v["at"]) < 30]
+                for ln in (near or lines)[-12:]:
+                    print("    " + ln[:220])
+
+
+def stamp(line):
+    try:
+        return time.mktime(time.strptime(line[1:20], "%Y-%m-%dT%H:%M:%S"))
+    except ValueError:
+        return 0.0

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a chaos run will do, as data, drawn from one seed before anything runs.
+
+Rules: nothing here looks at a clock or at the cluster. An event that needs
+something that exists then (a job, a VM, a host) carries a number in [0, 1)
+with which the runner picks among what there is. Each lane has a generator of
+its own, made from the seed, so that a lane left out changes no other.
+"""
+
+import random
+from typing import NamedTuple
+
+from worlds import IB, PF0, ROCE, host, template, world
+
+RAIL2 = "0000:5e:00.0"          # a second RoCE adapter, in two of the hosts
+HOSTS = [f"esx{i:02d}.example.org" for i in range(1, 5)]
+PF_VFS = {PF0: 4, RAIL2: 2, "0000:af:00.0": 2}
+SUSPEND_S, SUSPEND_TIMEOUT_S, BOOT_TIMEOUT_S = 8, 4, 25
+PARTITIONS = {                  # name: adapter, first node, last node
+    "roce": ("sriov-roce", 1, 10),
+    "ib": ("sriov-ib", 11, 16),
+    "eth": ("vmxnet3", 17, 20),
+}
+NODES = 20
+CARDS = {"sriov-roce": ("sriov", ROCE), "sriov-ib": ("sriov", IB),
+         "vmxnet3": ("vmxnet3", "VM-PG")}
+
+
+class Event(NamedTuple):
+    at: float
+    lane: str
+    kind: str
+    args: dict
+
+
+def instants(rng, seconds, mean, first=0.5):
+    t = first
+    while True:
+        t += rng.expovariate(1 / mean)
+        if t >= seconds:
+            return
+        yield round(t, 3)
+
+
+# ---- the world ---------------------------------------------------------------
+
+def draw_world(rng):
+    """Inventory, placement policy and the partitions' retention."""
+    hosts = []
+    for i, name in enumerate(HOSTS):
+        h = host(name, PF_VFS[PF0], ib_vfs=2)
+        if i >= 2:
+            h["pnics"].append(
+                {"device": "vmnic5", "pci": RAIL2, "numa": 1,
+                 "speedMb": 100000, "switch": "dvs-roce", "rdma": True,
+                 "sriov": {"vfs": PF_VFS[RAIL2], "max": 16}})
+        hosts.append(h)
+    return {
+        "inventory": world(hosts=hosts, templates=[template()]),
+        "placement": rng.choice(["balance", "balance", "pack", "spread"]),
+        "retention": {"roce": rng.choice(["warm", "warm", "off"]),
+                      "ib": rng.choice(["warm", "off"]),
+                      "eth": rng.choice(["warm", "off", "destroy"])},
+    }
+
+
+# ---- jobs --------------------------------------------------------------------
+
+def draw_jobs(rng, seconds):
+    """Submissions, and what people do to each job later."""
+    for n, t in enumerate(instants(rng, seconds, 2.0)):
+        part = rng.choices(list(PARTITIONS), (5, 3, 2))[0]
+        adapter, first, last = PARTITIONS[part]
+        size = min(rng.choice((1, 1, 1, 2, 2, 3, 4, 6, 8)), last - first + 1)
+        job = {"name": f"c{n:04d}", "partition": part, "adapter": adapter,
+               "nodes": size, "sleep": round(rng.uniform(0, 6), 1),
+               "steps": rng.choice((1, 1, 2)), "exclusive": rng.random() < 0.3,
+               "hold": rng.random() < 0.08}
+        yield Event(t, "jobs", "submit", job)
+        later = t + rng.choice((rng.uniform(0, 2), rng.uniform(0, 15)))
+        if job["hold"]:
+            yield Event(t + rng.uniform(1, 8), "jobs", "release",
+                        {"name": job["name"]})
+        what = rng.choices(("", "cancel", "requeue", "hold"), (60, 25, 10, 5))[0]
+        if what:
+            yield Event(later, "jobs", what, {"name": job["name"]})
+        if what == "hold":
+            yield Event(later + rng.uniform(1, 6), "jobs", "release",
+                        {"name": job["name"]})
+
+
+# ---- vCenter's faults ----------------------------------------------------------
+
+VM_METHODS = ("CloneVM_Task", "ReconfigVM_Task", "PowerOnVM_Task",
+              "PowerOffVM_Task", "Destroy_Task", "RelocateVM_Task")
+CALLS = (*VM_METHODS, "ShutdownGuest", "WaitForUpdatesEx", "WaitForUpdatesEx",
+         "RetrievePropertiesEx", "Login", "CancelTask", "CreateFilter")
+NO_VF = ("pciPassthru0: No SR-IOV virtual function (VF) is available for "
+         "given physical function (PF) (chaos)")
+
+
+def fault(kind, **members):
+    return {"_typeName": kind, **members}
+
+
+RULES = {       # label: (weight, methods, rule)
+    "http-502": (3, CALLS, {"on": "reply", "http": 502,
+                            "body": "<html>bad gateway</html>"}),
+    "http-503": (3, CALLS, {"on": "request", "http": 503, "body": ""}),
+    "cut-before": (4, CALLS, {"on": "request", "drop": "before"}),
+    "cut-after": (4, CALLS, {"on": "reply", "drop": "after"}),
+    "truncated": (2, CALLS, {"on": "reply", "truncate": 9}),
+    "garbage": (2, CALLS, {"on": "reply", "body": "{\"_typeName\":"}),
+    "empty": (2, CALLS, {"on": "reply", "body": ""}),
+    # A power-on that is kept waiting would meet a PF that its sender couldn't
+    # know of: that one is not delayed, only its task is.
+    "slow-call": (2, tuple(c for c in CALLS if c != "PowerOnVM_Task"),
+                  {"on": "request", "delay": None}),
+    "no-reply": (1, CALLS, {"on": "reply", "hang": True}),
+    "not-authenticated": (2, CALLS[:8], {"on": "request", "fault": fault(
+        "NotAuthenticated", privilegeId="System.View", object={
+            "_typeName": "ManagedObjectReference", "type": "Folder",
+            "value": "group-d1"})}),
+    "task-in-progress": (2, VM_METHODS[1:], {"on": "request", "fault": fault(
+        "TaskInProgress", task={"_typeName": "ManagedObjectReference",
+                                "type": "Task", "value": "task-1"})}),
+    "version-lost": (1, ("WaitForUpdatesEx",), {
+        "on": "request", "fault": fault("InvalidCollectorVersion")}),
+    "task-system-error": (4, VM_METHODS, {"on": "task", "fault": fault(
+        "SystemError", reason="chaos")}),
+    "task-in-use": (2, VM_METHODS, {"on": "task", "fault": fault(
+        "ResourceInUse", type="VirtualMachine", name="chaos")}),
+    "task-no-vf": (4, ("PowerOnVM_Task",), {
+        "on": "task", "fault": fault("GenericVmConfigFault", reason=NO_VF),
+        "message": NO_VF}),
+    "task-no-memory": (2, ("PowerOnVM_Task", "CloneVM_Task"), {
+        "on": "task", "fault": fault("InsufficientMemoryResourcesFault",
+                                     unreserved=1, requested=2)}),
+    "task-host-gone": (1, VM_METHODS, {
+        "on": "task", "fault": fault("HostNotConnected")}),
+    "task-disk-full": (1, ("CloneVM_Task",), {"on": "task", "fault": fault(
+        "NoDiskSpace", file="chaos", datastore="vsan")}),
+    "task-slow": (3, VM_METHODS, {"on": "task", "delay": None}),
+}
+OUTAGES = {     # kind: weight
+    "expireSessions": 4, "restart": 2, "stall": 2, "latency": 2,
+    "newCertificate": 1, "disconnected": 2, "notResponding": 2,
+    "maintenance": 2, "lowerVfs": 2, "hungTask": 1,
+}
+
+
+def draw_rule(rng, label):
+    _, methods, rule = RULES[label]
+    rule = {**rule, "label": label, "method": rng.choice(methods),
+            "skip": rng.choice((0, 0, 0, 1, 3)), "count": rng.choice((1, 1, 2, 4))}
+    if "fault" in rule:
+        rule.setdefault("message", f"chaos: {label}")
+    if rule.get("delay", 0) is None:
+        rule["delay"] = f"{rng.randint(200, 8000)}ms"
+    if rule["method"] == "WaitForUpdatesEx" and label == "no-reply":
+        rule["count"] = 1
+    return rule
+
+
+def draw_faults(rng, seconds):
+    labels = list(RULES)
+    weights = [RULES[k][0] for k in labels]
+    for t in instants(rng, seconds, 1.5):
+        label = rng.choices(labels, weights)[0]
+        yield Event(t, "faults", "rule", draw_rule(rng, label))
+
+
+def draw_outages(rng, seconds):
+    """Longer trouble, one at a time; its end is part of the event."""
+    kinds, weights = list(OUTAGES), list(OUTAGES.values())
+    stalled = False
+    for t in instants(rng, seconds, 12, first=4):
+        kind = rng.choices(kinds, weights)[0]
+        if not stalled and t > seconds / 2:
+            kind = "stall"      # I6 is judged in every run
+        stalled = stalled or kind == "stall"
+        lasting = round(rng.uniform(2, 15), 1)
+        args = {"host": rng.choice(HOSTS), "seconds": lasting}
+        if kind == "latency":
+            args["duration"] = f"{rng.randint(100, 900)}ms"
+        if kind == "lowerVfs":
+            args["pci"] = rng.choice((PF0, "0000:af:00.0"))
+            args["vfs"] = rng.randrange(PF_VFS[args["pci"]])
+        if kind == "hungTask":
+            args["method"] = rng.choice(VM_METHODS)
+        yield Event(t, "outages", kind, args)
+
+
+# ---- other people's VMs, our VMs in other people's hands -------------------------
+
+def draw_churn(rng, seconds):
+    serial = 0
+    for t in instants(rng, seconds, 1.5):
+        kind = rng.choices(("add", "off", "on", "destroy"), (5, 5, 3, 3))[0]
+        args = {"pick": rng.random()}
+        if kind == "add":
+            pf, net = rng.choice(((PF0, ROCE), ("automatic", ROCE),
+                                  ("automatic", IB), ("automatic", IB)))
+            args.update(name=f"theirs{serial:03d}", host=rng.choice(HOSTS),
+                        pf=pf, network=net)
+            serial += 1
+        yield Event(t, "churn", kind, args)
+
+
+def draw_admin(rng, seconds):
+    for n, t in enumerate(instants(rng, seconds, 9, first=5)):
+        kind = rng.choices(("powerOff", "powerOn", "destroyVm", "migrate",
+                            "rename", "cloneVm"), (5, 2, 2, 4, 1, 2))[0]
+        yield Event(t, "admin", kind, {
+            "pick": rng.random(), "host": rng.choice(HOSTS),
+            "name": f"moved{n:03d}"})
+
+
+def draw_guests(rng, seconds):
+    for t in instants(rng, seconds, 8, first=2):
+        kind = rng.choices(("delay", "port"), (4, 1))[0]
+        yield Event(t, "guests", kind, {
+            "node": f"vm{rng.randint(1, NODES):03d}",
+            "delay": rng.randint(1, 6), "seconds": rng.uniform(4, 20)})
+
+
+# ---- slurmctld, and people with scontrol ------------------------------------------
+
+def draw_ctld(rng, seconds):
+    for t in instants(rng, seconds, 9, first=3):
+        kind = rng.choices(("kill", "restart", "reconfigure"), (5, 1, 5))[0]
+        yield Event(t, "ctld", kind, {"away": rng.choice((
+            0.0, 0.0, round(rng.uniform(0, 6), 1)))})
+
+
+def draw_people(rng, seconds):
+    for t in instants(rng, seconds, 6, first=3):
+        kind = rng.choices(("power_down", "power_down_force", "power_up",
+                            "drain", "down"), (4, 2, 3, 3, 2))[0]
+        yield Event(t, "people", kind, {
+            "node": f"vm{rng.randint(1, NODES):03d}",
+            "seconds": round(rng.uniform(2, 10), 1)})
+
+
+LANES = {"jobs": draw_jobs, "faults": draw_faults, "outages": draw_outages,
+         "churn": draw_churn, "admin": draw_admin, "guests": draw_guests,
+         "ctld": draw_ctld, "people": draw_people}
+
+
+def draw(seed, seconds, lanes=None):
+    """(world, events in the order of their time) of a seed."""
+    rng = random.Random(seed)
+    own = {lane: random.Random(rng.getrandbits(64)) for lane in
+           ("world", *LANES)}
+    events = [e for lane, fn in LANES.items() if not lanes or lane in lanes
+              for e in fn(own[lane], seconds)]
+    return draw_world(own["world"]), sorted(events, key=lambda e: e.at)

@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The chaos run's hands: each event of the plan done to a private cluster, at
+its time, and a journal of what was done and what came of it.
+
+Rules: an event that is refused (no such job any more, a host that has no VF
+left) is written down and is nothing else. slurmctld is ended and started by
+one thread only. What lasts has its end in the same event.
+"""
+
+import concurrent.futures
+import json
+import signal
+import ssl
+import subprocess
+import threading
+import time
+import urllib.error
+
+from chaos_plan import (BOOT_TIMEOUT_S, NODES, PARTITIONS, PF_VFS,
+                        SUSPEND_S, SUSPEND_TIMEOUT_S)
+from cluster import Cluster, ClusterError
+from worlds import foreign
+
+REFUSED = (ClusterError, AssertionError, subprocess.SubprocessError, OSError)
+
+WITNESS = r"""#!/bin/sh
+# What a step really runs in: the VM that the simulator started this guest for
+# (the first process of its name space has the simulator's environment), and
+# the cards that the simulator gave it. One line to one file.
+of() { tr '\0' '\n' </proc/1/environ 2>/dev/null | sed -n "s/^$1=//p"; }
+dir=$(of VM_DIR)
+[ -n "$dir" ] || dir=$(readlink -f "$VS_CLUSTER_DIR/guests/$SLURMD_NODENAME")
+printf '{"job":"%s","id":"%s","run":"%s","step":"%s","node":"%s","t":%s,"moid":"%s","name":"%s","host":"%s","cards":%s}\n' \
+	"$SLURM_JOB_NAME" "$SLURM_JOB_ID" "${SLURM_RESTART_COUNT:-0}" \
+	"${SLURM_STEP_ID:-0}" "$SLURMD_NODENAME" "$(date +%s.%N)" "${dir##*/}" \
+	"$(of VM_NAME)" "$(of VM_HOST)" "$(tr -d '\n' <"$dir/cards.json")" \
+	>>"$VS_CLUSTER_DIR/out/witness.log"
+"""
+
+SCRIPT = r"""
+printf '{"job":"%s","id":"%s","run":"%s","t":%s,"nodes":"%s"}\n' \
+	"$SLURM_JOB_NAME" "$SLURM_JOB_ID" "${SLURM_RESTART_COUNT:-0}" \
+	"$(date +%s.%N)" "$SLURM_JOB_NODELIST" >>"$VS_CLUSTER_DIR/out/begun.log"
+"""
+
+
+def make_cluster(drawn, directory=None):
+    """A cluster of three adapters, not started."""
+    c = Cluster(directory=directory, inventory=drawn["inventory"], nodes=NODES)
+    c.choose_ports()
+    keep = drawn["retention"]
+    lines = ["ClusterName=HPC1 ResourcePool=slurm",
+             "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
+             "AdapterName=sriov-ib Type=sriov Network=SRIOV-IB-PG LinkLayer=InfiniBand",
+             "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG"]
+    lines += [f"PartitionName={p} Adapter={a} Template=rhel9-ofed Retention={keep[p]}"
+              for p, (a, _, _) in PARTITIONS.items()]
+    c.vsphere = {"ShutdownGrace": 2, "BootTimeout": BOOT_TIMEOUT_S,
+                 "Placement": drawn["placement"], "lines": lines}
+    c.slurm = {"SuspendTime": SUSPEND_S, "SuspendTimeout": SUSPEND_TIMEOUT_S,
+               "ResumeTimeout": 60, "SlurmdTimeout": 30, "MinJobAge": 86400,
+               # for this long Slurm keeps a requeued job from running again
+               "AuthInfo": f"socket={c.path('run', 'munge.socket')},"
+                           "cred_expire=15"}
+    c.node_lines = [c.node_line(lo, hi, a) for a, lo, hi in PARTITIONS.values()]
+    c.partition_lines = [
+        f"PartitionName={p} Nodes=vm[{lo:03d}-{hi:03d}]"
+        + (" OverSubscribe=EXCLUSIVE" if keep[p] == "destroy" else "")
+        for p, (_, lo, hi) in PARTITIONS.items()]
+    return c
+
+
+class Run:
+    """One chaos run; the judge reads its journal and its records."""
+
+    def __init__(self, cluster, events, seconds):
+        self.c, self.events, self.seconds = cluster, events, seconds
+        self.lock = threading.Lock()
+        self.journal = []           # (epoch, lane, kind, args, outcome)
+        self.asked = {}             # job's name: its submission, "t", "id"
+        self.down = []              # [from, to] of slurmctld's absences
+        self.stalls = []            # [from, to] of a silent vCenter
+        self.crashes = []           # it ended by itself
+        self.stopped = threading.Event()
+        self.ctld_lock = threading.Lock()
+        self.outage_lock = threading.Lock()
+        self.out = open(cluster.path("journal.jsonl"), "a", encoding="utf-8")
+
+    def note(self, lane, kind, args, outcome):
+        entry = (time.time(), lane, kind, args, outcome)
+        with self.lock:
+            self.journal.append(entry)
+            print(json.dumps(entry), file=self.out, flush=True)
+
+    def did(self, lane, kinds=None):
+        """Journal entries of a lane that took effect."""
+        return [e for e in self.journal if e[1] == lane and e[4] == "done" and
+                (not kinds or e[2] in kinds)]
+
+    # ---- time ----------------------------------------------------------------
+    def play(self):
+        """All events, each at its time; returns when the time is over."""
+        t0 = time.monotonic()
+        pool = concurrent.futures.ThreadPoolExecutor(24)
+        for e in self.events:
+            wait = t0 + min(e.at, self.seconds) - time.monotonic()
+            if e.at >= self.seconds or (wait > 0 and self.stopped.wait(wait)):
+                break
+            pool.submit(self.one, e)
+        self.stopped.wait(max(0, t0 + self.seconds - time.monotonic()))
+        self.stopped.set()
+        pool.shutdown(wait=True)
+
+    def one(self, e):
+        try:
+            out = getattr(self, f"{e.lane}_{e.kind}", None)
+            out = (out or getattr(self, e.lane))(e.kind, e.args)
+        except urllib.error.URLError as err:
+            out = f"refused: {err}"
+        except REFUSED as err:
+            out = f"refused: {str(err).splitlines()[0][:200] if str(err) else err!r}"
+        except Exception as err:    # noqa: BLE001 (a bug here must be seen)
+            out = f"BUG: {err!r}"
+        self.note(e.lane, e.kind, e.args, out or "done")
+
+    def lasting(self, seconds):
+        self.stopped.wait(seconds)
+
+    def sim(self, what, body=None, **kw):
+        try:
+            return self.c.sim(what, body, **kw)
+        except (ssl.SSLError, urllib.error.URLError):
+            self.c._ctx = None      # a new certificate
+            return self.c.sim(what, body, **kw)
+
+    def do(self, op, **fields):
+        return self.sim("do", {"op": op, **fields})
+
+    # ---- jobs ----------------------------------------------------------------
+    def jobs_submit(self, _, a):
+        steps = "\n".join(
+            f'srun -l "$VS_CLUSTER_DIR"/bin/witness || exit 3\nsleep {a["sleep"]}'
+            for _ in range(a["steps"]))
+        f = self.c.path("out", a["name"] + ".sh")
+        f.write_text("#!/bin/bash\n" + SCRIPT + steps + "\n")
+        with self.lock:
+            self.asked[a["name"]] = {**a, "t": time.time(), "id": None}
+        opts = ["--requeue", "--open-mode=append", "-J", a["name"], "-p",
+                a["partition"], "-C", a["adapter"], "-N", str(a["nodes"]),
+                "-o", self.c.path("out", "%x.out")]
+        opts += ["--exclusive"] * a["exclusive"] + ["-H"] * a["hold"]
+        out = self.c.must("sbatch", "--parsable", *opts, f,
+                          cwd=self.c.path("out"))
+        self.asked[a["name"]]["id"] = int(out.strip().split(";")[0])
+
+    def job_id(self, name):
+        known = self.asked.get(name, {}).get("id")
+        assert known, f"{name} was not submitted"
+        return str(known)
+
+    def jobs_cancel(self, _, a):
+        self.asked[a["name"]]["cancelled"] = time.time()
+        self.c.must("scancel", "--name", a["name"])
+
+    def jobs_requeue(self, _, a):
+        self.c.must("scontrol", "requeue", self.job_id(a["name"]))
+
+    def jobs_hold(self, _, a):
+        self.c.must("scontrol", "hold", self.job_id(a["name"]))
+
+    def jobs_release(self, _, a):
+        self.c.must("scontrol", "release", self.job_id(a["name"]))
+
+    # ---- vCenter ---------------------------------------------------------------
+    def faults_rule(self, _, rule):
+        self.sim("faults", {"rules": [rule]})
+
+    def outages(self, kind, a):
+        with self.outage_lock:
+            if self.stopped.is_set():
+                return "refused: the time is over"
+            getattr(self, "outage_" + kind)(a)
+        return None
+
+    def outage_expireSessions(self, _):
+        self.do("expireSessions")
+
+    def outage_restart(self, _):
+        self.do("restart")
+
+    def outage_newCertificate(self, _):
+        self.do("newCertificate")
+        self.c._ctx = None
+
+    def outage_stall(self, a):
+        seconds = max(8.0, a["seconds"])
+        self.stalls.append([time.time(), time.time() + seconds])
+        self.do("stall", duration=f"{seconds}s")
+        self.lasting(seconds)
+
+    def outage_latency(self, a):
+        self.do("latency", duration=a["duration"])
+        self.lasting(a["seconds"])
+        self.do("latency", duration="0s")
+
+    def host_away(self, a, state):
+        self.do("hostState", host=a["host"], state=state)
+        self.lasting(a["seconds"])
+        self.do("hostState", host=a["host"], state="connected")
+
+    def outage_disconnected(self, a):
+        self.host_away(a, "disconnected")
+
+    def outage_notResponding(self, a):
+        self.host_away(a, "notResponding")
+
+    def outage_maintenance(self, a):
+        self.do("maintenance", host=a["host"], mode="enter")
+        self.lasting(a["seconds"])
+        self.do("maintenance", host=a["host"], mode="exit")
+
+    def outage_lowerVfs(self, a):
+        self.do("setVfs", host=a["host"], pci=a["pci"], vfs=a["vfs"])
+        self.lasting(a["seconds"])
+        self.do("setVfs", host=a["host"], pci=a["pci"], vfs=PF_VFS[a["pci"]])
+
+    def outage_hungTask(self, a):
+        """A task that never ends, until vCenter is restarted."""
+        self.sim("faults", {"rules": [{"on": "task", "method": a["method"],
+                                       "count": 1, "hang": True,
+                                       "label": "task-hung"}]})
+        self.lasting(a["seconds"])
+        self.do("restart")
+
+    # ---- foreign hands -----------------------------------------------------------
+    def vms(self, which):
+        return [v for v in self.sim("state")["vms"] if which(v)]
+
+    def pick(self, a, which, what):
+        found = sorted(self.vms(which), key=lambda v: v["moid"])
+        assert found, f"there is no {what}"
+        return found[int(a["pick"] * len(found))]
+
+    def churn_add(self, _, a):
+        self.do("addVm", spec=foreign(a["name"], a["host"], pf=a["pf"],
+                                      network=a["network"]))
+
+    def churn(self, kind, a):
+        op = {"off": "powerOff", "on": "powerOn", "destroy": "destroyVm"}[kind]
+        power = "poweredOn" if kind == "off" else "poweredOff"
+        vm = self.pick(a, lambda v: v["name"].startswith("theirs") and
+                       v["power"] == power, f"foreign VM to {kind}")
+        self.do(op, vm=vm["moid"])
+
+    def admin(self, kind, a):
+        """Somebody does it to a VM of ours; the journal says to which."""
+        power = "poweredOn" if kind == "powerOff" else "poweredOff"
+        vm = self.pick(a, lambda v: v["folder"].endswith("/slurm") and
+                       v["owner"] and (kind == "cloneVm" or
+                                       v["power"] == power),
+                       f"VM of ours to {kind}")
+        more = {"migrate": {"host": a["host"]},
+                "rename": {"name": a["name"]},
+                "cloneVm": {"name": "copy-" + a["name"], "folder": "slurm"}}
+        a["vm"], a["node"] = vm["name"], vm["owner"].split("/")[1]
+        self.do(kind, vm=vm["moid"], **more.get(kind, {}))
+
+    def guests_delay(self, _, a):
+        self.c.delay_boot(a["node"], a["delay"])
+        self.lasting(a["seconds"])
+        self.c.delay_boot(a["node"], 0)
+
+    def guests_port(self, _, a):
+        self.c.port_state(a["node"], "1: DOWN")
+        self.lasting(a["seconds"])
+        self.c.port_state(a["node"], "4: ACTIVE")
+
+    # ---- slurmctld -----------------------------------------------------------------
+    def ctld_away(self, sig, seconds):
+        with self.ctld_lock:
+            d = self.c.daemons.get("slurmctld")
+            if d and not d.alive():
+                self.crashes.append((time.time(), d.p.returncode))
+            self.down.append([time.time(), None])
+            self.c.end_slurmctld(sig, grace=30)
+            self.lasting(seconds)
+            self.c.start_slurmctld()
+            self.down[-1][1] = time.time()
+
+    def ctld_kill(self, _, a):
+        self.ctld_away(signal.SIGKILL, a["away"])
+
+    def ctld_restart(self, _, a):
+        self.ctld_away(signal.SIGTERM, a["away"])
+
+    def ctld_reconfigure(self, *_):
+        with self.ctld_lock:
+            self.c.must("scontrol", "reconfigure")
+
+    def people(self, kind, a):
+        def node(state, *more):
+            self.c.must("scontrol", "update", "nodename=" + a["node"],
+                        "state=" + state, *more)
+        if kind in ("drain", "down"):
+            node(kind, "reason=chaos people")
+            self.lasting(a["seconds"])
+            kind = "resume"
+        node(kind)
+
+    # ---- the end ---------------------------------------------------------------------
+    def calm(self):
+        """Everything back as it was, nothing injected any more."""
+        self.sim("faults", method="DELETE")
+        self.do("latency", duration="0s")
+        self.do("stall", duration="0s")
+        if self.did("outages", ("hungTask",)):
+            self.do("restart")
+        for h in self.sim("state")["hosts"]:
+            self.do("hostState", host=h["name"], state="connected")
+            if h["maintenance"] or h["entering"]:
+                self.do("maintenance", host=h["name"], mode="exit")
+            for pf in h["pfs"]:
+                if pf["max"]:
+                    self.do("setVfs", host=h["name"], pci=pf["id"],
+                            vfs=PF_VFS[pf["id"]])
+        for n in self.c.node_names():
+            self.c.delay_boot(n, 0)
+            self.c.port_state(n, "4: ACTIVE")
+        for v in self.vms(lambda v: v["name"].startswith("theirs") and
+                          v["power"] == "poweredOn"):
+            self.do("powerOff", vm=v["moid"])
+        if not self.c.daemons.get("slurmctld") or \
+                not self.c.daemons["slurmctld"].alive():
+            self.c.start_slurmctld()
+

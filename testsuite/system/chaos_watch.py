@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is written down while a chaos run goes on: the simulator's books twice
+a second, Slurm's nodes, squeue's times, and what processes show of themselves.
+
+Rules: looks, never acts; asks the simulator, Slurm and /proc, never our code.
+"""
+
+import glob
+import json
+import subprocess
+import threading
+import time
+
+from chaos_plan import NODES
+from cluster import ClusterError, parse_fields
+
+OUR_FOLDER = "/slurm"
+
+
+def is_ours(v):
+    """By the mark that names the VM's own uuid, in our folder, no template."""
+    mark = (v["owner"] or "").split("/")
+    return v["folder"].endswith(OUR_FOLDER) and not v["template"] and \
+        len(mark) == 3 and mark[2] == v["instanceUuid"]
+
+
+class Watch:
+    def __init__(self, run):
+        self.run, self.c = run, run.c
+        self.on = []        # (epoch, {name: [moids that are on]}) of our folder
+        self.marks = {}     # node: set of moids, by mark, while two were on
+        self.copies = set() # names of VMs that an administrator cloned from ours
+        self.nodes_down = {}    # (node, reason): first epoch
+        self.squeue = []    # (began, seconds, rc)
+        self.bare = set()   # command lines that show the secret
+        self.ended = threading.Event()
+        self.threads = [threading.Thread(target=self.loop, args=a, daemon=True)
+                        for a in ((self.books, 0.5), (self.slurm, 2.0),
+                                  (self.queue, 0.25), (self.processes, 5.0))]
+
+    def __enter__(self):
+        for t in self.threads:
+            t.start()
+        return self
+
+    def __exit__(self, *exc):
+        self.ended.set()
+        for t in self.threads:
+            t.join(60)
+
+    def loop(self, look, every):
+        while not self.ended.wait(every):
+            try:
+                look()
+            except (ClusterError, AssertionError, OSError,
+                    subprocess.SubprocessError, json.JSONDecodeError):
+                continue        # away, or in the middle of something
+
+    # ---- the simulator -----------------------------------------------------------
+    def books(self):
+        t = time.time()
+        s = self.run.sim("state")
+        on, by_mark = {}, {}
+        for v in s["vms"]:
+            if v["name"].startswith("copy-"):
+                self.copies.add(v["name"])
+            if not v["folder"].endswith(OUR_FOLDER) or v["power"] != "poweredOn":
+                continue
+            on.setdefault(v["name"], []).append(v["moid"])
+            if is_ours(v):
+                by_mark.setdefault(v["owner"].split("/")[1], set()).add(v["moid"])
+        self.on.append((t, on))
+        for node, moids in by_mark.items():
+            if len(moids) > 1:
+                self.marks.setdefault(node, (t, moids))
+
+    def was_on(self, name, t, slack=0.0):
+        """Was the VM on at this time, as far as two looks around it can tell?
+        None if nobody looked."""
+        before = [on for at, on in self.on if t - 2 - slack <= at <= t][-1:]
+        after = [on for at, on in self.on if t <= at <= t + 2 + slack][:1]
+        if not before and not after:
+            return None
+        return any(name in on for on in before + after)
+
+    # ---- Slurm --------------------------------------------------------------------
+    def slurm(self):
+        r = self.c.run("scontrol", "-o", "show", "nodes", "-a", timeout=10)
+        if r.returncode:
+            return
+        for line in r.stdout.splitlines():
+            f = parse_fields(line)
+            if "NodeName" not in f:
+                continue
+            state = f["State"].replace("*", "").split("+")
+            if state[0] == "DOWN" or "DRAIN" in state:
+                key = (f["NodeName"], f.get("Reason", "").split(" [")[0])
+                self.nodes_down.setdefault(key, time.time())
+
+    def queue(self):
+        began = time.time()
+        r = self.c.run("squeue", "-h", "-o", "%i %T", timeout=60)
+        self.squeue.append((began, time.time() - began, r.returncode))
+
+    # ---- processes -----------------------------------------------------------------
+    def processes(self):
+        secret = self.c.password.encode()
+        for f in glob.glob("/proc/[0-9]*/cmdline"):
+            try:
+                with open(f, "rb") as fh:
+                    text = fh.read()
+            except OSError:
+                continue
+            if secret in text:
+                self.bare.add(text.replace(b"\0", b" ").decode(errors="replace"))
+
+
+def nodes_of(expression):
+    """vm[001-003,007] as names."""
+    if "[" not in expression:
+        return expression.split(",")
+    head, rest = expression.split("[", 1)
+    names = []
+    for part in rest.rstrip("]").split(","):
+        lo, _, hi = part.partition("-")
+        names += [f"{head}{i:0{len(lo)}d}" for i in range(int(lo), int(hi or lo) + 1)]
+    return names
+
+
+assert NODES < 1000     # the form of names that nodes_of reads
