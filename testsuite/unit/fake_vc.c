@@ -6,8 +6,10 @@
 #include "fake_vc.h"
 #include "util/mem.h"
 
+#ifndef MAX_VMS		/* a benchmark has more */
 #define MAX_VMS 64
 #define MAX_CALLS 256
+#endif
 #define PF "0000:3b:00.0"
 
 struct call {
@@ -424,7 +426,8 @@ bool fake_finish(enum fake_kind kind)
 	return true;
 }
 
-bool fake_fail(enum fake_kind kind, enum vs_code code, const char *text)
+static bool fail_as(enum fake_kind kind, enum vs_code code, const char *fault,
+		    const char *text)
 {
 	struct call *c = oldest(kind);
 	struct vs_err err = { .code = code };
@@ -432,9 +435,21 @@ bool fake_fail(enum fake_kind kind, enum vs_code code, const char *text)
 	if (!c)
 		return false;
 	c->waiting = false;
+	vs_strlcpy(err.fault, fault, sizeof(err.fault));
 	vs_strlcpy(err.text, text, sizeof(err.text));
 	c->op->done(c->op->arg, c->id, "", &err);
 	return true;
+}
+
+bool fake_fail(enum fake_kind kind, enum vs_code code, const char *text)
+{
+	return fail_as(kind, code, "", text);
+}
+
+bool fake_no_vf(void)
+{
+	return fail_as(FAKE_POWER_ON, VS_E_OTHER_HOST, VS_VC_FAULT_NO_VF,
+		       "no free VF");
 }
 
 bool fake_lose(enum fake_kind kind, bool happens)

@@ -98,6 +98,12 @@ testsuite_unit_test_engine_brake_SOURCES = testsuite/unit/test_engine_brake.c \
 testsuite_unit_test_engine_brake_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_brake_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_doubt
+testsuite_unit_test_engine_doubt_SOURCES = testsuite/unit/test_engine_doubt.c \
+	$(engine_stage)
+testsuite_unit_test_engine_doubt_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_doubt_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_restart
 testsuite_unit_test_engine_restart_SOURCES = testsuite/unit/test_engine_restart.c \
 	$(engine_stage)

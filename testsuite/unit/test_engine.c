@@ -190,7 +190,7 @@ static void a_stolen_vf_sends_the_vm_to_another_host(void **state)
 		   sizeof(first));
 	assert_true(fake_finish(FAKE_CLONE));
 	turns(2);
-	assert_true(fake_fail(FAKE_POWER_ON, VS_E_SHORTAGE, "no VF"));
+	assert_true(fake_no_vf());
 	turns(20);
 	h = vs_ledger_get(&vs_core.ledger, "vm1");
 	assert_non_null(h);

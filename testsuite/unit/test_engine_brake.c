@@ -208,13 +208,17 @@ static char dir[] = "/tmp/vs-hints-XXXXXX";
 
 static void restart(void)
 {
+	char *text;
+
 	while (vs_core.avoids)
 		vs_avoid_expire(&vs_core, INT64_MAX);
 	memset(&vs_core.brake, 0, sizeof(vs_core.brake));
 	vs_core.hints_loaded = false;
 	vs_core.hints_dirty = false;
 	vs_core.hints_save_ms = 0;
-	vs_hints_load(&vs_core);
+	text = vs_hints_read(dir);
+	vs_hints_load(&vs_core, text);
+	free(text);
 }
 
 static void hints_on(int nodes)

@@ -15,6 +15,8 @@ const char *vs_ask_blocked(const struct vs_core *c)
 		return "Mode=observe: nothing is changed in vCenter";
 	if (c->blocked[0])
 		return c->blocked;
+	if (c->unserved[0])
+		return c->unserved;
 	if (c->vc_state[0])
 		return c->vc_state;
 	if (!c->ready)

@@ -32,8 +32,7 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 		if (!(n->flags & VS_NODE_UP))
 			return vs_ledger_get(&c->ledger, n->name) ?
 				VS_AVAIL_OFF : VS_AVAIL_NONE;
-		if (n->profile->retention == VS_RETAIN_DESTROY &&
-		    vm->job_tag[0])
+		if (n->profile->retention == VS_RETAIN_DESTROY)
 			return VS_AVAIL_NEW;
 		if (vs_node_vm_right(c, n, vm, n->job, n->restart))
 			return VS_AVAIL_WARM;

@@ -78,6 +78,7 @@ struct vs_node {
 	bool adopt;			/* its VM outlived Slurm's memory of it */
 	bool cycle;			/* on, but off and on again is needed */
 	bool dying;			/* its VM goes by Slurm's or its job's word */
+	bool clone_lost;		/* the reply to one; it may be under way */
 	bool forgotten;			/* an operator: its lost VM is no more */
 	enum vs_braked braked;
 	int64_t adopt_ms, adopt_asked_ms;
@@ -114,6 +115,8 @@ struct vs_orphan {			/* ours, and no node has its name */
 	enum vs_braked braked;
 	UT_hash_handle hh;
 };
+
+struct vs_stray { uint64_t id; char task[VS_MOID_LEN]; };
 
 struct vs_wait {			/* a prolog that waits for its nodes */
 	uint32_t job, restart;
@@ -197,11 +200,15 @@ struct vs_core {
 	uint64_t load_seq;		/* for the sweep after a reload */
 	uint64_t slow_seq;		/* slow beats delivered */
 	uint64_t slow_want;		/* not ready before this one */
-	int stray_clones;		/* clones of ours, node unknown */
+	struct vs_stray *strays;	/* clones of ours, node unknown */
+	size_t nstrays, cap_strays;
 	bool ready;			/* first pass after load is done */
 	bool started;			/* first pass of this controller is done */
 	uint64_t checked;		/* inventory generation `blocked` is of */
 	char blocked[320];		/* why nothing may be done, or "" */
+	char unserved[320];		/* why no job gets a VM, or "" */
+	char overcommit[320];		/* rule A as it is now, or "" */
+	uint64_t judged_epoch;		/* the configuration unserved is of */
 	char vc_state[320];		/* why vCenter is not there, or "" */
 	int64_t vc_since_ms;
 
@@ -333,7 +340,8 @@ void vs_orphans_ask_slurm(struct vs_core *c);	/* no lock held */
 
 /* hints.c */
 int vs_file_replace(const char *path, const char *text, struct vs_err *err);
-void vs_hints_load(struct vs_core *c);		/* lock held */
+char *vs_hints_read(const char *state_dir);	/* no lock held; free() it */
+void vs_hints_load(struct vs_core *c, const char *text);	/* lock held */
 void vs_hints_save(struct vs_core *c, int64_t now_ms);	/* no lock held */
 
 /* job.c: claims, waits, refusals; lock held */
@@ -370,6 +378,11 @@ void vs_report_notes(struct vs_core *c, struct json_object *top);
 void vs_report_suspects(struct vs_core *c, struct json_object *top);
 void vs_report_reconcile(struct vs_core *c, struct json_object *top,
 			 uint32_t uid);		/* no lock held */
+
+/* preflight.c, wait.c; lock held unless said */
+void vs_preflight(struct vs_core *c);
+void vs_waits_pass(struct vs_core *c, int64_t now_ms);
+void vs_waits_gone(struct vs_core *c);		/* no lock held */
 
 /* loop.c */
 void vs_pass(struct vs_core *c, int64_t now_ms);	/* lock held */

@@ -20,9 +20,9 @@
 #define HINTS_MAX (1 << 20)
 #define SAVE_MS 1000
 
-static char *hints_path(const struct vs_core *c)
+static char *hints_path(const char *state_dir)
 {
-	return vs_asprintf("%s/slurm_vsphere.hints", c->conf->state_dir);
+	return vs_asprintf("%s/slurm_vsphere.hints", state_dir);
 }
 
 /* ---- writing ---------------------------------------------------------------- */
@@ -81,7 +81,7 @@ void vs_hints_save(struct vs_core *c, int64_t now_ms)
 	if (c->hints_dirty && c->hints_loaded && now_ms >= c->hints_save_ms) {
 		c->hints_dirty = false;
 		c->hints_save_ms = now_ms + SAVE_MS;
-		path = hints_path(c);
+		path = hints_path(c->conf->state_dir);
 		text = vs_jb_text_free(to_json(c));
 	}
 	vs_unlock();
@@ -142,26 +142,36 @@ static int read_file(const char *path, struct vs_buf *buf)
 	return n < 0 ? -1 : 0;
 }
 
-/* Once, before the first comparison; lock held. */
-void vs_hints_load(struct vs_core *c)
+/* The file's text, NULL if there is none that can be read. */
+char *vs_hints_read(const char *state_dir)
 {
-	VS_FREE char *path = hints_path(c);
+	VS_FREE char *path = hints_path(state_dir);
 	struct vs_buf buf = VS_BUF_INIT(HINTS_MAX);
+
+	if (!read_file(path, &buf))
+		return buf.data;
+	vs_info("%s can't be read: its hints are left out", path);
+	vs_buf_free(&buf);
+	return NULL;
+}
+
+/* Once, before the first comparison. */
+void vs_hints_load(struct vs_core *c, const char *text)
+{
 	struct vs_err err = { 0 };
 	struct vs_jdoc doc;
 
 	if (c->hints_loaded)
 		return;
 	c->hints_loaded = true;
-	if (read_file(path, &buf)) {
-		vs_info("%s can't be read: its hints are left out", path);
-	} else if (buf.len && !vs_jdoc_parse(&doc, buf.data, buf.len, &err)) {
-		read_avoids(c, vs_j_opt(vs_j_root(&doc), "avoid"));
-		doc.err.code = VS_OK;
-		read_brake(c, vs_j_opt(vs_j_root(&doc), "brake"));
-		vs_jdoc_free(&doc);
-	} else if (err.code) {
-		vs_info("%s is no hints file (%s): left out", path, err.text);
+	if (!text)
+		return;
+	if (vs_jdoc_parse(&doc, text, strlen(text), &err)) {
+		vs_info("the hints file is none (%s): left out", err.text);
+		return;
 	}
-	vs_buf_free(&buf);
+	read_avoids(c, vs_j_opt(vs_j_root(&doc), "avoid"));
+	doc.err.code = VS_OK;
+	read_brake(c, vs_j_opt(vs_j_root(&doc), "brake"));
+	vs_jdoc_free(&doc);
 }

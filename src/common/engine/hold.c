@@ -244,6 +244,9 @@ void vs_hold_sync(struct vs_core *c, struct vs_node *n)
 	h = vs_ledger_get(&c->ledger, n->name);
 	if (!h || power_on_unfinished(n))
 		return;
+	/* Sent, and nobody knows what became of it. */
+	if (h->state == VS_HOLD_REQUESTED && n->look_after > c->slow_seq)
+		return;
 	if (!hold_needed(n)) {
 		/* A clone or reconfigure of ours may still need the place. */
 		if (!n->op.id)

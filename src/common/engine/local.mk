@@ -20,8 +20,10 @@ core_sources += \
 	src/common/engine/ops.c \
 	src/common/engine/orphan.c \
 	src/common/engine/port.h \
+	src/common/engine/preflight.c \
 	src/common/engine/reclaim.c \
 	src/common/engine/report.c src/common/engine/report.h \
 	src/common/engine/send.c \
 	src/common/engine/setup.c \
+	src/common/engine/wait.c \
 	src/common/engine/watch.c

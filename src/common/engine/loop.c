@@ -18,6 +18,7 @@
 #define BEAT_IDLE_MS 1000
 #define PUSH_MS 1000
 #define FULL_MS 5000
+#define RENEW_MS 10000
 #define SLICE 64		/* nodes between two breaths */
 
 struct loop {
@@ -25,7 +26,7 @@ struct loop {
 	struct vs_port_node *rows;
 	size_t nrows;
 	uint64_t epoch;
-	int64_t read_ms, push_ms, schedule_ms, orphans_ms;
+	int64_t read_ms, push_ms, schedule_ms, orphans_ms, renew_ms;
 };
 
 void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
@@ -167,110 +168,7 @@ static void nodes_read(struct loop *l, int64_t now_ms)
 	vs_unlock();
 }
 
-/* ---- waits ----------------------------------------------------------------------- */
-
-static bool node_up(const struct vs_node *n)
-{
-	return (n->flags & VS_NODE_UP) && !n->renew && n->seen == VS_SEEN_ON;
-}
-
-/* True: the wait is over, the prolog is to be answered. */
-static bool wait_over(struct vs_core *c, struct vs_wait *w, int64_t now_ms,
-		      bool *ok)
-{
-	size_t up = 0;
-
-	for (size_t i = 0; i < w->n; i++)
-		up += node_up(&c->nodes[w->ids[i]]);
-	*ok = true;
-	if (up == w->n) {
-		vs_info("JobId=%u all nodes are up nodes=%zu ms=%lld", w->job,
-			w->n, (long long)(now_ms - w->since_ms));
-		return true;
-	}
-	if (now_ms - w->since_ms <
-	    (int64_t)c->conf->prolog_timeout_s * 1000)
-		return false;
-	vs_error("JobId=%u gave up waiting for its nodes after PrologTimeout=%d s: %zu of %zu are up",
-		 w->job, c->conf->prolog_timeout_s, up, w->n);
-	*ok = false;
-	return true;
-}
-
-static void waits_pass(struct vs_core *c, int64_t now_ms)
-{
-	struct vs_wait **link = &c->waits;
-
-	while (*link) {
-		struct vs_wait *w = *link;
-		bool ok;
-
-		if (!wait_over(c, w, now_ms, &ok)) {
-			link = &w->next;
-			continue;
-		}
-		vs_tell(c, VS_TELL_PROLOG, NULL, w->job, ok, NULL);
-		*link = w->next;
-		free(w->ids);
-		free(w);
-	}
-}
-
-/* Jobs that were requeued or cancelled while they waited. */
-static void waits_gone(struct loop *l)
-{
-	struct vs_core *c = l->c;
-	uint32_t jobs[64];
-	uint32_t runs[64];
-	size_t n = 0;
-
-	vs_lock();
-	for (struct vs_wait *w = c->waits; w && n < 64; w = w->next) {
-		jobs[n] = w->job;
-		runs[n++] = w->restart;
-	}
-	vs_unlock();
-	for (size_t i = 0; i < n; i++) {
-		if (c->port->job_configuring(c->port->ctx, jobs[i],
-					     (int)runs[i]))
-			continue;
-		vs_lock();
-		for (struct vs_wait **link = &c->waits; *link;
-		     link = &(*link)->next) {
-			struct vs_wait *w = *link;
-
-			if (w->job != jobs[i] || w->restart != runs[i])
-				continue;
-			vs_tell(c, VS_TELL_PROLOG, NULL, w->job, true, NULL);
-			*link = w->next;
-			free(w->ids);
-			free(w);
-			break;
-		}
-		vs_unlock();
-	}
-}
-
 /* ---- the pass ---------------------------------------------------------------------- */
-
-static void blocked_check(struct vs_core *c)
-{
-	char was[sizeof(c->blocked)];
-
-	memcpy(was, c->blocked, sizeof(was));
-	c->blocked[0] = '\0';
-	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next)
-		if (!strcmp(vm->folder, c->folder) &&
-		    vs_vm_owner(vm, c->folder, c->cluster_id) ==
-		    VS_OWNER_OTHER_CLUSTER)
-			snprintf(c->blocked, sizeof(c->blocked),
-				 "the folder holds VM %s of another cluster (%.60s): give each cluster a folder of its own",
-				 vm->name, vm->owner_mark);
-	if (!c->blocked[0] && !c->conf->oversubscribe_names)
-		vs_rule_a(c, c->blocked, sizeof(c->blocked));
-	if (c->blocked[0] && strcmp(was, c->blocked))
-		vs_error("nothing is served: %s", c->blocked);
-}
 
 /* Nothing will be done for it until a fact is touched. */
 static bool rests(const struct vs_node *n)
@@ -337,15 +235,13 @@ static bool nodes_pass(struct vs_core *c, int64_t now_ms)
 /* One comparison of the two truths for every node. */
 void vs_pass(struct vs_core *c, int64_t now_ms)
 {
-
 	vs_avoid_expire(c, now_ms);
 	if (!c->loaded || !c->found || c->vc_renew ||
-	    c->slow_seq < c->slow_want)
+	    c->slow_seq < c->slow_want) {
+		vs_waits_pass(c, now_ms);
 		return;
-	if (!c->ready || c->checked != c->inv.generation) {
-		blocked_check(c);
-		c->checked = c->inv.generation;
 	}
+	vs_preflight(c);
 	vs_orphans_pass(c, now_ms);
 	if (!nodes_pass(c, now_ms))
 		return;
@@ -354,7 +250,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 		c->vf_freed = true;
 		vs_info("ready: nodes=%zu hosts=%d", c->nnodes, c->inv.nhosts);
 	}
-	waits_pass(c, now_ms);
+	vs_waits_pass(c, now_ms);
 	vs_reclaim(c, now_ms);
 }
 
@@ -371,9 +267,13 @@ static bool busy(const struct vs_core *c)
 
 /* ---- the client's life ---------------------------------------------------------------- */
 
-static void client_renew(struct vs_core *c)
+/* The files of StateSaveLocation are read without the lock. */
+static void client_renew(struct loop *l, int64_t now_ms)
 {
+	struct vs_core *c = l->c;
 	struct vs_err err = { 0 };
+	char id[VS_UUID_LEN] = "";
+	VS_FREE char *dir = NULL, *hints = NULL;
 	struct vs_vc *old, *vc = NULL;
 
 	vs_lock();
@@ -382,18 +282,28 @@ static void client_renew(struct vs_core *c)
 	vs_op_forget_all(c);
 	old = c->vc;
 	c->vc = NULL;
-	if (!vs_cluster_id_load(c->conf->state_dir, c->cluster_id, &err)) {
+	dir = vs_strdup(c->conf->state_dir);
+	vs_unlock();
+	if (old)
+		vs_vc_free(old, 2000);
+	hints = vs_hints_read(dir);
+	if (!vs_cluster_id_load(dir, id, &err)) {
+		vs_lock();
+		vs_strlcpy(c->cluster_id, id, sizeof(c->cluster_id));
 		vs_setup_macs(c);
-		vs_hints_load(c);
+		vs_hints_load(c, hints);
 		vc = vs_watch_connect(c, &err);
+		vs_unlock();
 	}
+	vs_lock();
 	c->vc = vc;
 	vs_strlcpy(c->vc_state, vc ? "connecting to vCenter" : err.text,
 		   sizeof(c->vc_state));
 	c->vc_since_ms = vs_wall_ms();
+	/* Nobody else will try again: a file system that is full, say. */
+	c->vc_renew = !vc || c->vc_renew;
 	vs_unlock();
-	if (old)
-		vs_vc_free(old, 2000);
+	l->renew_ms = vc ? 0 : now_ms + RENEW_MS;
 	if (!vc)
 		vs_error("vCenter: %s", err.text);
 }
@@ -429,7 +339,7 @@ static void turn(struct loop *l)
 		return;
 	if (now_ms - l->read_ms >= (is_busy ? BEAT_BUSY_MS : BEAT_IDLE_MS)) {
 		nodes_read(l, now_ms);
-		waits_gone(l);
+		vs_waits_gone(c);
 	}
 	if (now_ms - l->orphans_ms >= BEAT_IDLE_MS) {
 		l->orphans_ms = now_ms;
@@ -479,8 +389,8 @@ void *vs_loop_main(void *arg)
 	bool renew;
 
 	while (goes_on(c, &renew)) {
-		if (renew)
-			client_renew(c);
+		if (renew && vs_clock() >= l.renew_ms)
+			client_renew(&l, vs_clock());
 		turn(&l);
 	}
 	if (c->vc)

@@ -70,9 +70,10 @@ static bool tag_right(const struct vs_node *n, const struct vs_vm *vm,
 
 	if (n->profile->retention != VS_RETAIN_DESTROY)
 		return true;
-	/* A VM that nobody has used yet may serve anybody. */
+	/* A VM of power_up bears no job's name, and could not be told from a
+	 * used one later: each job gets its own. */
 	if (!vm->job_tag[0] || !job)
-		return !job || vm->job_tag[0] == '\0';
+		return !job;
 	snprintf(want, sizeof(want), "%u.%u", job, restart);
 	return !strcmp(want, vm->job_tag);
 }
@@ -175,7 +176,7 @@ static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
 		return VS_SEEN_BUSY;
 	vm = vs_node_vm(c, n);
 	if (!vm)
-		return c->stray_clones ? VS_SEEN_BUSY : VS_SEEN_NONE;
+		return c->nstrays ? VS_SEEN_BUSY : VS_SEEN_NONE;
 	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
 		return VS_SEEN_ALIEN;
 	if (vm->connected)
@@ -272,10 +273,13 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 {
 	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
 	int64_t pause = (int64_t)500 << (n->tries < 6 ? n->tries : 6);
+	bool no_vf = !strcmp(err->fault, VS_VC_FAULT_NO_VF);
 
 	n->last_err = *err;
+	if (no_vf)	/* a shortage, and no fault of host or node */
+		n->last_err.code = VS_E_SHORTAGE;
 	n->not_before_ms = now_ms + pause;
-	switch (err->code) {
+	switch (n->last_err.code) {
 	case VS_E_STATE:
 	case VS_E_GONE:
 	case VS_E_BUSY:
@@ -283,13 +287,15 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 	case VS_E_RELOGIN:
 		/* Look before anything else is done. */
 		n->look_after = c->slow_seq + 1;
+		n->clone_lost = kind == VS_OP_CLONE &&
+			err->code == VS_E_UNKNOWN;
 		vs_vc_slow_now(c->vc);
 		break;
 	case VS_E_OTHER_HOST:
 	case VS_E_SHORTAGE:
 		if (!host[0])
 			break;
-		if (err->code == VS_E_SHORTAGE && h && h->pf[0])
+		if (n->last_err.code == VS_E_SHORTAGE && h && h->pf[0])
 			vs_avoid_add(c, host, h->pf, now_ms + VS_AVOID_PF_MS,
 				     err->text);
 		else

@@ -116,7 +116,6 @@ static void op_done(void *arg, uint64_t id, const char *result,
 		op_set(c, n, was.kind, 0,
 		       result && result[0] ? result : was.vm, was.host,
 		       now_ms);
-		n->tries = 0;
 		n->not_before_ms = 0;
 		n->last_err.code = VS_OK;
 		if (was.kind == VS_OP_SHUTDOWN)
@@ -155,12 +154,17 @@ void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	if (settled(c, n)) {
 		op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
+		n->tries = 0;
 		return;
 	}
 	if (now_ms - n->op.since_ms < VS_SETTLE_MS)
 		return;
-	vs_info("node=%s %s was reported done but is not to be seen: looking again",
-		n->name, vs_op_name(n->op.kind));
+	vs_err_set(&n->last_err, VS_E_STATE,
+		   "vCenter reported its %s done but doesn't show it",
+		   vs_op_name(n->op.kind));
+	vs_info("node=%s %s: looking again", n->name, n->last_err.text);
+	if (++n->tries > VS_TRIES_MAX)
+		vs_node_give_up(c, n, n->last_err.text);
 	op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
 	n->look_after = c->slow_seq + 1;
 	vs_vc_slow_now(c->vc);
@@ -231,6 +235,7 @@ int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 		       now_ms);
 		if (kind == VS_OP_POWER_ON)
 			n->power_sent_ms = now_ms;
+		n->clone_lost = false;
 		vs_debug("node=%s %s begins JobId=%u host=%s", n->name,
 			 vs_op_name(kind), n->job, host_name(c, host));
 	}
@@ -254,8 +259,9 @@ void vs_op_forget_all(struct vs_core *c)
 		/* A power-on may still happen: its hold stays requested. */
 		op_set(c, n, VS_OP_NONE, 0, NULL, NULL, 0);
 		n->look_after = 0;
+		n->clone_lost = false;
 	}
-	c->stray_clones = 0;
+	c->nstrays = 0;
 	vs_orphans_forget_calls(c);
 }
 
@@ -265,18 +271,38 @@ static void stray_done(void *arg, uint64_t id, const char *result,
 		       const struct vs_err *err)
 {
 	struct vs_core *c = arg;
+	size_t i = 0;
 
-	(void)id;
 	(void)result;
 	(void)err;
 	vs_lock();
-	if (c->stray_clones > 0)
-		c->stray_clones--;
+	while (i < c->nstrays && c->strays[i].id != id)
+		i++;
+	if (i < c->nstrays) {
+		c->strays[i] = c->strays[--c->nstrays];
+		/* Its VM may be shown later than its end. */
+		for (size_t k = 0; k < c->nnodes; k++)
+			if (c->nodes[k].clone_lost)
+				c->nodes[k].look_after = c->slow_seq + 1;
+		vs_vc_slow_now(c->vc);
+	}
 	vs_unlock();
+}
+
+static void stray_add(struct vs_core *c, const struct vs_vc_task *task,
+		      uint64_t id)
+{
+	VS_GROW(c->strays, c->cap_strays, c->nstrays + 1);
+	c->strays[c->nstrays].id = id;
+	vs_strlcpy(c->strays[c->nstrays++].task, task->moid, VS_MOID_LEN);
+	vs_info("task=%s (%s) is under way: adopted", task->moid, task->name);
 }
 
 static bool task_known(const struct vs_core *c, const char *task)
 {
+	for (size_t i = 0; i < c->nstrays; i++)
+		if (!strcmp(c->strays[i].task, task))
+			return true;
 	for (size_t i = 0; i < c->nnodes; i++)
 		if (c->nodes[i].op.id && !strcmp(c->nodes[i].op.task, task))
 			return true;
@@ -290,6 +316,21 @@ static bool call_without_task(const struct vs_core *c)
 		    c->nodes[i].op.id && !c->nodes[i].op.task[0])
 			return true;
 	return false;
+}
+
+static bool clone_lost(const struct vs_core *c)
+{
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].clone_lost)
+			return true;
+	return false;
+}
+
+/* Who has begun it may not be known. */
+static bool by_us(const struct vs_core *c, const struct vs_vc_task *task)
+{
+	return !task->user[0] || !c->vc_user[0] ||
+	       !strcasecmp(task->user, c->vc_user);
 }
 
 static bool from_our_template(const struct vs_core *c, const char *entity)
@@ -335,12 +376,13 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 				vs_info("node=%s task=%s (%s) is under way: adopted",
 					n->name, task->moid, task->name);
 			}
-		} else if (!c->ready && !call_without_task(c) &&
+		} else if ((!c->ready || clone_lost(c)) &&
+			   !call_without_task(c) && by_us(c, task) &&
 			   strstr(task->name, "clone") &&
 			   from_our_template(c, task->entity)) {
 			id = vs_vc_task_adopt(c->vc, task->moid, &stray, NULL);
 			if (id > 0)
-				c->stray_clones++;
+				stray_add(c, task, (uint64_t)id);
 		}
 	}
 }

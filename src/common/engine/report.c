@@ -30,10 +30,13 @@ void vs_report_notes(struct vs_core *c, struct json_object *top)
 	const char *blocked = vs_ask_blocked(c);
 	struct json_object *arr;
 
-	if (!blocked)
+	if (!blocked && !c->overcommit[0])
 		return;
 	arr = vs_jb_arr();
-	vs_jb_add_str(arr, blocked);
+	if (blocked)
+		vs_jb_add_str(arr, blocked);
+	if (c->overcommit[0] && blocked != c->unserved)
+		vs_jb_add_str(arr, c->overcommit);
 	vs_jb_put(top, "notes", arr);
 }
 

@@ -405,8 +405,11 @@ static void ev_slow(void *arg, const struct vs_vc_slow *s)
 			vs_info("host=%s %s maintenance", h->name,
 				entering ? "is entering" :
 				"is no longer entering");
-		if (entering != h->entering_maintenance)
+		if (entering != h->entering_maintenance) {
 			vs_nodes_touch_on(c, h);
+			c->inv.generation++;	/* there is less room, or more */
+			c->vf_freed = true;
+		}
 		h->entering_maintenance = entering;
 	}
 	vs_op_adopt_tasks(c, s->tasks, s->ntasks);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Prologs that wait for their nodes: answered once, when the last node is up,
+ * when PrologTimeout is over (vCenter there or not), or when the job waits no
+ * more.
+ */
+#include <stdlib.h>
+#include "engine/core_i.h"
+#include "util/time.h"
+
+static bool node_up(const struct vs_node *n)
+{
+	return (n->flags & VS_NODE_UP) && !n->renew && n->seen == VS_SEEN_ON;
+}
+
+/* True: the wait is over, the prolog is to be answered. */
+static bool wait_over(struct vs_core *c, struct vs_wait *w, int64_t now_ms,
+		      bool *ok)
+{
+	size_t up = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		up += node_up(&c->nodes[w->ids[i]]);
+	*ok = true;
+	if (up == w->n) {
+		vs_info("JobId=%u all nodes are up nodes=%zu ms=%lld", w->job,
+			w->n, (long long)(now_ms - w->since_ms));
+		return true;
+	}
+	if (now_ms - w->since_ms <
+	    (int64_t)c->conf->prolog_timeout_s * 1000)
+		return false;
+	vs_error("JobId=%u gave up waiting for its nodes after PrologTimeout=%d s: %zu of %zu are up",
+		 w->job, c->conf->prolog_timeout_s, up, w->n);
+	*ok = false;
+	return true;
+}
+
+void vs_waits_pass(struct vs_core *c, int64_t now_ms)
+{
+	struct vs_wait **link = &c->waits;
+
+	while (*link) {
+		struct vs_wait *w = *link;
+		bool ok;
+
+		if (!wait_over(c, w, now_ms, &ok)) {
+			link = &w->next;
+			continue;
+		}
+		vs_tell(c, VS_TELL_PROLOG, NULL, w->job, ok, NULL);
+		*link = w->next;
+		free(w->ids);
+		free(w);
+	}
+}
+
+/* Jobs that were requeued or cancelled while they waited. */
+void vs_waits_gone(struct vs_core *c)
+{
+	uint32_t jobs[64];
+	uint32_t runs[64];
+	size_t n = 0;
+
+	vs_lock();
+	for (struct vs_wait *w = c->waits; w && n < 64; w = w->next) {
+		jobs[n] = w->job;
+		runs[n++] = w->restart;
+	}
+	vs_unlock();
+	for (size_t i = 0; i < n; i++) {
+		if (c->port->job_configuring(c->port->ctx, jobs[i],
+					     (int)runs[i]))
+			continue;
+		vs_lock();
+		for (struct vs_wait **link = &c->waits; *link;
+		     link = &(*link)->next) {
+			struct vs_wait *w = *link;
+
+			if (w->job != jobs[i] || w->restart != runs[i])
+				continue;
+			vs_tell(c, VS_TELL_PROLOG, NULL, w->job, true, NULL);
+			*link = w->next;
+			free(w->ids);
+			free(w);
+			break;
+		}
+		vs_unlock();
+	}
+}

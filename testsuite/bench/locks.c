@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How long slurmctld's threads are kept by the core at 10,000 nodes, 1,000
+ * hosts and 4,000 VMs: a scheduler's questions and a job's begin and end,
+ * timed as slurmctld feels them (waits for the core's lock included), while the
+ * engine's thread passes over changes and svf asks for everything again and
+ * again. Lines: name value unit bar pass|fail.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+#include "unit/engine_stage.h"
+#include "util/json.h"
+#include "util/time.h"
+
+#define NODES 10000
+#define HOSTS 1000
+#define VMS 4000
+#define ROUNDS 400
+#define GANG 16
+#define P99_BAR_US 1000
+#define WORST_BAR_US 10000
+
+static atomic_bool over;
+
+static int64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000LL + t.tv_nsec / 1000;
+}
+
+/* ---- Slurm, as far as it is asked --------------------------------------------- */
+
+static void nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
+{
+	(void)ctx;
+	for (size_t i = 0; i < n; i++)
+		rows[i].flags = 0;
+}
+
+static void nodes_jobs(void *ctx, struct vs_port_job *rows, size_t n)
+{
+	(void)ctx;
+	for (size_t i = 0; i < n; i++)
+		rows[i].job = rows[i].uid = 0;
+}
+
+static bool sees(void *ctx, uint32_t uid)
+{
+	(void)ctx;
+	(void)uid;
+	return true;
+}
+
+static const struct vs_port port = {
+	.nodes_read = nodes_read, .nodes_jobs = nodes_jobs,
+	.sees_jobs = sees, .sees_nodes = sees,
+};
+
+/* ---- the world ----------------------------------------------------------------- */
+
+static void vm_make(int i)
+{
+	struct vs_core *c = &vs_core;
+	struct fake_vm *vm;
+	struct vs_node *n;
+	char name[16], host[16];
+
+	snprintf(name, sizeof(name), "vm%d", i + 1);
+	snprintf(host, sizeof(host), "host-%d", i % HOSTS + 1);
+	n = vs_node_named(c, name);
+	vm = fake_add_vm(name, "group-v1", host, true);
+	snprintf(vm->mark, sizeof(vm->mark), "%s/%s/%s", c->cluster_id, name,
+		 vm->uuid);
+	vm->has_card = true;
+	vs_strlcpy(vm->mac, n->mac, sizeof(vm->mac));
+	vs_strlcpy(vm->pci, "0000:3b:00.0", sizeof(vm->pci));
+	vs_node_flags(c, n, UP);
+}
+
+static void world(void)
+{
+	struct vs_core *c = &vs_core;
+
+	begin(NODES, HOSTS, 16, "warm");
+	c->port = &port;
+	for (int i = 0; i < VMS; i++)
+		vm_make(i);
+	fake_load();
+	for (int i = 0; i < VMS; i++) {
+		char name[16];
+		struct fake_vm *vm;
+
+		snprintf(name, sizeof(name), "vm%d", i + 1);
+		vm = fake_get(name);
+		vs_strlcpy(vm->profile, c->now[0].hash, sizeof(vm->profile));
+		fake_show(vm);
+	}
+	fake_slow(NULL, 0);
+	turn();
+}
+
+/* ---- the other threads ------------------------------------------------------------ */
+
+/* Twenty VMs change per turn, a hundred turns a second at most. */
+static void *engine(void *arg)
+{
+	unsigned int next = 0;
+
+	(void)arg;
+	while (!atomic_load(&over)) {
+		for (int i = 0; i < 20; i++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "vm%u", next++ % VMS + 1);
+			fake_show(fake_get(name));
+		}
+		turn();
+		ntold = 0;
+		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+	}
+	return NULL;
+}
+
+static void *people(void *arg)
+{
+	(void)arg;
+	for (int i = 0; !atomic_load(&over); i++) {
+		vs_jb_free(vs_core_report(i % 2 ? "hosts" : "nodes", 0, 0,
+					  NULL));
+		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+	}
+	return NULL;
+}
+
+/* ---- slurmctld ------------------------------------------------------------------- */
+
+enum { AVAIL, ROOM, CHECK, BEGIN, END, KINDS };
+static const char *const names[KINDS] = {
+	"avail_all_nodes", "room_all_nodes", "check_gang", "job_begin",
+	"job_end",
+};
+static int64_t took[KINDS][ROUNDS];
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void scheduler(int round, const int *all, enum vs_avail *avail)
+{
+	const struct vs_core_api *api = vs_core_api_get();
+	const int *gang = all + VMS + round * GANG % (NODES - VMS - GANG);
+	size_t surplus[GANG], nsurplus;
+	struct vs_err err = { 0 };
+	char why[200];
+	int64_t t[KINDS + 1];
+
+	t[AVAIL] = now_us();
+	api->avail(all, NODES, avail);
+	t[ROOM] = now_us();
+	api->room(all, NODES, why, sizeof(why));
+	t[CHECK] = now_us();
+	api->check(gang, GANG, surplus, &nsurplus, &err);
+	t[BEGIN] = now_us();
+	if (api->job_begin(100 + (uint32_t)round, 0, gang, GANG, &err))
+		fprintf(stderr, "job_begin: %s\n", err.text);
+	t[END] = now_us();
+	api->job_end(100 + (uint32_t)round, gang, GANG, false);
+	t[KINDS] = now_us();
+	for (int k = 0; k < KINDS; k++)
+		took[k][round] = t[k + 1] - t[k];
+}
+
+static bool line(const char *name, const char *what, int64_t us, int64_t bar)
+{
+	printf("%s_%s %lld us %lld %s\n", name, what, (long long)us,
+	       (long long)bar, us <= bar ? "pass" : "fail");
+	return us <= bar;
+}
+
+int main(void)
+{
+	static enum vs_avail avail[NODES];
+	static int all[NODES];
+	pthread_t threads[2];
+	bool good = true;
+
+	vs_log_to(NULL);
+	world();
+	for (int i = 0; i < NODES; i++)
+		all[i] = vs_node_named(&vs_core, vs_core.nodes[i].name)->id;
+	pthread_create(&threads[0], NULL, engine, NULL);
+	pthread_create(&threads[1], NULL, people, NULL);
+	for (int i = 0; i < ROUNDS; i++) {
+		scheduler(i, all, avail);
+		nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
+	}
+	atomic_store(&over, true);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	for (int k = 0; k < KINDS; k++) {
+		qsort(took[k], ROUNDS, sizeof(took[k][0]), by_value);
+		good &= line(names[k], "p99", took[k][ROUNDS * 99 / 100],
+			     P99_BAR_US);
+		good &= line(names[k], "worst", took[k][ROUNDS - 1],
+			     WORST_BAR_US);
+	}
+	return good ? 0 : 1;
+}
