@@ -25,12 +25,13 @@ type counters struct {
 	lockedLogins        int
 	waits               int
 	haRestarts          int
+	churn               map[string]int // deeds of other users
 	faultsBy            map[string]int // by the rule's label
 	faults              int
 }
 
 func newCounters() *counters {
-	return &counters{calls: map[string]int{}, faultsBy: map[string]int{}, notes: []string{}}
+	return &counters{calls: map[string]int{}, faultsBy: map[string]int{}, notes: []string{}, churn: map[string]int{}}
 }
 
 func (c *counters) fault(r *faultRule) {
@@ -53,5 +54,5 @@ func (w *world) counters() map[string]any {
 		"foreignTouches": c.foreignTouches, "foreignDisks": c.foreignDisks,
 		"foreignKnownTouches": c.foreignKnownTouches, "foreignKnownDisks": c.foreignKnownDisks, "disksDeleted": c.disksDeleted, "notes": c.notes, "maxInFlight": c.maxInFlight, "logins": c.logins,
 		"failedLogins": c.failedLogins, "lockedLogins": c.lockedLogins, "sessions": len(w.sessions),
-		"waits": c.waits, "haRestarts": c.haRestarts, "faults": c.faults, "faultsBy": c.faultsBy}
+		"waits": c.waits, "haRestarts": c.haRestarts, "churn": c.churn, "faults": c.faults, "faultsBy": c.faultsBy}
 }

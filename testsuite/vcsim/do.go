@@ -43,6 +43,7 @@ type adminOp struct {
 	Slots         slotSpec    `json:"slots"`
 	How           string      `json:"how"`
 	Seed          int64       `json:"seed"`
+	Churn         churnSpec   `json:"churn"`
 	Lockout       lockoutSpec `json:"lockout"`
 	Task          string      `json:"task"`
 	Tasks         string      `json:"tasks"`
@@ -119,6 +120,8 @@ func (s *server) doServer(op *adminOp) (any, error) {
 		}
 	case "endTask":
 		return nil, w.endTask(op)
+	case "churn":
+		return nil, w.setChurn(op.Churn)
 	case "seed":
 		w.faults.seed(op.Seed)
 	case "lockout":
@@ -238,7 +241,15 @@ func (w *world) outcome(res any, limit time.Duration) (any, error) {
 
 // addVM makes a foreign VM; unlike a declared one it takes its disks' room.
 func (w *world) addVM(s *vmSpec) (any, error) {
-	v, err := w.buildVM(w.dcs[0], s)
+	v, err := w.buildForeign(w.dcs[0], s)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"moid": v.o.ref.Value}, nil
+}
+
+func (w *world) buildForeign(d *datacenter, s *vmSpec) (*vmachine, error) {
+	v, err := w.buildVM(d, s)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +262,7 @@ func (w *world) addVM(s *vmSpec) (any, error) {
 	if v.on() {
 		v.foreignOn = w.seq
 	}
-	return map[string]any{"moid": v.o.ref.Value}, nil
+	return v, nil
 }
 
 // findVM takes a moId or a name.

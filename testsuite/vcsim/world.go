@@ -64,6 +64,7 @@ type world struct {
 	latency  time.Duration
 	acks     []ack
 	away     outage
+	churn    *churn
 	free     map[ref]*int64 // bytes left on the datastores
 	started  time.Time
 }
