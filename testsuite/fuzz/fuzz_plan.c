@@ -62,6 +62,7 @@ static void gang_read(struct run *r, struct gang *g, char names[][16],
 		n->net = &r->net[g->cls[g->n]];
 		if (prefer)
 			n->prefer_host = moids[g->n];
+		n->exists = below(r, 2);
 		g->n++;
 	}
 }
@@ -74,7 +75,8 @@ static void check_member(struct run *r, const struct gang *g, int i)
 	const struct m_host *h = &r->m.host[at];
 
 	MUST(n->host == host_get(r, at));
-	MUST(h->there && h->usable && !h->avoided);
+	MUST(h->there && h->usable && !h->avoided && h->ops < OPS_MAX);
+	MUST(!h->hw || h->hw >= m_hw(c));
 	MUST(!n->pf == !c->vf);
 	if (!c->vf)
 		return;
@@ -113,11 +115,114 @@ static void check_host(struct run *r, const struct gang *g, int at)
 	}
 }
 
+static int64_t store_need(const struct run *r, const struct gang *g)
+{
+	int64_t need = 0;
+
+	for (int i = 0; i < g->n; i++)
+		need += m_store_need(&r->m.cls[g->cls[i]], g->node[i].exists);
+	return need;
+}
+
+/* What the gang leaves of a pool. */
+static void pool_after(struct run *r, const struct gang *g, int pool,
+		       int64_t *cpu, int64_t *mem)
+{
+	m_pool_left(&r->m, pool, cpu, mem);
+	for (int i = 0; i < g->n; i++) {
+		const struct m_class *c = &r->m.cls[g->cls[i]];
+		int at = host_number(g->node[i].host);
+
+		if (m_pool_of(&r->m, at) != pool)
+			continue;
+		if (*cpu != M_UNKNOWN)
+			*cpu -= m_cpu_need(c, r->m.host[at].mhz);
+		if (*mem != M_UNKNOWN)
+			*mem -= m_mem_need(c);
+	}
+}
+
+/* All of the gang together: what hosts share is left too. */
+static void check_shared(struct run *r, const struct gang *g)
+{
+	int64_t cpu, mem, cpu0, mem0, need = store_need(r, g);
+
+	MUST(!need || need <= m_store_left(&r->m));
+	for (int p = 0; p < POOLS; p++) {
+		m_pool_left(&r->m, p, &cpu0, &mem0);
+		pool_after(r, g, p, &cpu, &mem);
+		MUST(cpu == cpu0 || cpu >= 0);
+		MUST(mem == mem0 || mem >= 0);
+	}
+}
+
+static bool pool_takes_one(struct run *r, const struct gang *g, int host)
+{
+	const struct m_class *c = &r->m.cls[g->cls[0]];
+	int pool = m_pool_of(&r->m, host);
+	int64_t cpu, mem, need = m_cpu_need(c, r->m.host[host].mhz);
+
+	if (pool == NO)
+		return true;
+	pool_after(r, g, pool, &cpu, &mem);
+	return (!need || need <= cpu) && m_mem_need(c) <= mem;
+}
+
+/* Where a pool's CPU bounds a class that reserves it, slow cores go before
+ * what a policy would choose. */
+static bool cpu_bounds(struct run *r, const struct gang *g)
+{
+	int64_t cpu, mem;
+
+	for (int p = 0; p < POOLS; p++) {
+		m_pool_left(&r->m, p, &cpu, &mem);
+		if (r->m.pool[p].there && cpu != M_UNKNOWN &&
+		    r->m.cls[g->cls[0]].latency)
+			return true;
+	}
+	return false;
+}
+
+/* The fewest hosts: each time the one that takes most, by its pool too. */
+static int fewest_hosts(struct run *r, const struct gang *g, int *fits)
+{
+	const struct m_class *c = &r->m.cls[g->cls[0]];
+	int64_t mem[POOLS], cpu;
+	int hosts = 0;
+
+	for (int p = 0; p < POOLS; p++)
+		m_pool_left(&r->m, p, &cpu, &mem[p]);
+	for (int left = g->n; left > 0; hosts++) {
+		int big = NO, most = 0, p;
+
+		for (int h = 0; h < HOSTS; h++) {
+			int n = fits[h];
+
+			p = m_pool_of(&r->m, h);
+			if (p != NO && mem[p] / m_mem_need(c) < n)
+				n = (int)(mem[p] / m_mem_need(c));
+			if (n > most) {
+				most = n;
+				big = h;
+			}
+		}
+		MUST(big != NO);
+		p = m_pool_of(&r->m, big);
+		if (p != NO && mem[p] != M_UNKNOWN)
+			mem[p] -= most * m_mem_need(c);
+		left -= most;
+		fits[big] = 0;
+	}
+	return hosts;
+}
+
 /* What the policies promise of a gang of one kind. */
 static void check_policy(struct run *r, const struct gang *g)
 {
-	int on[HOSTS] = { 0 }, fits[HOSTS], hosts = 0, left = g->n, least = 0;
+	int on[HOSTS] = { 0 }, fits[HOSTS], hosts = 0;
 
+	if (cpu_bounds(r, g))
+		return;
 	for (int i = 0; i < g->n; i++)
 		on[host_number(g->node[i].host)]++;
 	for (int h = 0; h < HOSTS; h++) {
@@ -127,21 +232,11 @@ static void check_policy(struct run *r, const struct gang *g)
 	if (r->env.policy == VS_PLACE_SPREAD) {
 		for (int a = 0; a < HOSTS; a++)
 			for (int b = 0; b < HOSTS; b++)
-				MUST(on[b] >= fits[b] || on[a] <= on[b] + 1);
+				MUST(on[b] >= fits[b] || on[a] <= on[b] + 1 ||
+				     !pool_takes_one(r, g, b));
 	}
-	if (r->env.policy != VS_PLACE_PACK)
-		return;
-	while (left > 0) {
-		int big = 0;
-
-		for (int h = 1; h < HOSTS; h++)
-			if (fits[h] > fits[big])
-				big = h;
-		left -= fits[big];
-		fits[big] = 0;
-		least++;
-	}
-	MUST(hosts == least);
+	if (r->env.policy == VS_PLACE_PACK)
+		MUST(hosts == fewest_hosts(r, g, fits));
 }
 
 static void check_refusal(struct run *r, const struct gang *g,
@@ -158,7 +253,8 @@ static void check_refusal(struct run *r, const struct gang *g,
 		MUST(rep->why[i] != VS_REFUSE_NONE);
 	for (int i = 0; i < g->n; i++)
 		MUST(!g->node[i].host && !g->node[i].pf);
-	MUST(!g->one_class || room < g->n);
+	MUST(!g->one_class || room < g->n ||
+	     store_need(r, g) > m_store_left(&r->m));
 }
 
 static void gang_hold(struct run *r, const struct gang *g)
@@ -174,6 +270,8 @@ static void gang_hold(struct run *r, const struct gang *g)
 				n->host->pfs].bus : NO,
 			.cpu = m_cpu_need(c, r->m.host[at].mhz),
 			.mem = m_mem_need(c),
+			.disk = n->exists ? 0 : c->disk,
+			.swap = m_store_need(c, true),
 		});
 	}
 }
@@ -184,17 +282,22 @@ static void do_place(struct run *r)
 	struct vs_place_report rep;
 	struct vs_err err = { 0 };
 	struct gang g, again;
-	int room = 0, ever = 0, rc;
+	int64_t need, store;
+	int room, ever = 0, rc, one;
 
 	r->env.policy = below(r, 3);
 	gang_read(r, &g, names, moids);
 	if (!g.n)
 		return;
-	for (int h = 0; h < HOSTS; h++) {
-		room += m_fits(&r->m, h, &r->m.cls[g.cls[0]], false);
+	ops_fill(r);
+	for (int h = 0; h < HOSTS; h++)
 		ever += m_fits(&r->m, h, &r->m.cls[g.cls[0]], true);
-	}
-	MUST(vs_place_room(&r->env, &g.node[0], 1000000) == (size_t)room);
+	one = room = m_fits_all(&r->m, &r->m.cls[g.cls[0]]);
+	need = m_store_need(&r->m.cls[g.cls[0]], g.node[0].exists);
+	store = m_store_left(&r->m);
+	if (need && store / need < one)
+		one = store < 0 ? 0 : (int)(store / need);
+	MUST(vs_place_room(&r->env, &g.node[0], 1000000) == (size_t)one);
 	MUST(vs_place_capacity(&r->env, &g.node[0], 1000000) == (size_t)ever);
 	again = g;
 	rc = vs_place(&r->env, g.node, g.n, &rep, &err);
@@ -210,12 +313,33 @@ static void do_place(struct run *r)
 	for (int h = 0; h < HOSTS; h++)
 		if (r->m.host[h].there)
 			check_host(r, &g, h);
+	check_shared(r, &g);
 	if (g.one_class)
 		check_policy(r, &g);
 	gang_hold(r, &g);
 }
 
 /* ---- after each step ---------------------------------------------------- */
+
+static void check_room(struct run *r)
+{
+	struct vs_room pools[POOLS];
+	int64_t cpu, mem, store;
+
+	vs_room_sum(&r->ledger, &r->inv, FOLDER, CLUSTER, pools, &store);
+	MUST(store == m_store_left(&r->m));
+	for (int p = 0; p < POOLS; p++) {
+		char name[VS_MOID_LEN];
+		int at;
+
+		snprintf(name, sizeof(name), "c%d", p);
+		at = vs_room_pool(&r->inv, name);
+		MUST((at >= 0) == r->m.pool[p].there);
+		m_pool_left(&r->m, p, &cpu, &mem);
+		MUST(at < 0 || (pools[at].cpu_mhz == cpu &&
+				pools[at].mem_mb == mem));
+	}
+}
 
 static void check_ledger(struct run *r)
 {
@@ -257,7 +381,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static void (*const steps[])(struct run *) = {
 		do_host, do_host, do_host_gone, do_vm, do_vm, do_vm_power,
 		do_vm_power, do_vm_gone, do_take, do_hold, do_hold, do_class,
-		do_place, do_place, do_place, do_place,
+		do_place, do_place, do_place, do_place, do_begin, do_values,
+		do_values, do_forget,
 	};
 	struct run *r = vs_calloc(1, sizeof(*r));
 
@@ -265,15 +390,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	r->end = data + size;
 	vs_inventory_init(&r->inv);
 	vs_ledger_init(&r->ledger);
+	r->m.store = -1;
 	r->env = (struct vs_place_env) {
 		.inv = &r->inv, .ledger = &r->ledger, .folder = FOLDER,
 		.cluster_id = CLUSTER, .avoid = avoid, .arg = r,
+		.store = STORE, .ops = r->ops, .ops_max = OPS_MAX,
 	};
 	for (int i = 0; i < CLASSES; i++)
 		class_read(r, i);
 	while (r->p < r->end) {
 		steps[byte(r) % VS_COUNT(steps)](r);
 		check_ledger(r);
+		check_room(r);
 	}
 	vs_ledger_clear(&r->ledger);
 	vs_inventory_clear(&r->inv);

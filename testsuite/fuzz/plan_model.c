@@ -167,6 +167,131 @@ void m_room(const struct model *m, int host, int64_t *cpu, int64_t *mem)
 	}
 }
 
+int m_pool_of(const struct model *m, int host)
+{
+	if (host == NO || !m->host[host].there ||
+	    !m->pool[m->host[host].cluster].there)
+		return NO;
+	return m->host[host].cluster;
+}
+
+struct m_share m_share(const struct model *m, int v)
+{
+	const struct m_vm *vm = &m->vm[v];
+	struct m_share s = { .there = true, .pool = m_pool_of(m, vm->host) };
+	int64_t full = vm->host == NO || !m->host[vm->host].there ? 0 :
+		(int64_t)vm->vcpus * m->host[vm->host].mhz;
+	int64_t reserved = vm->locked ? vm->mem : vm->mem_res;
+
+	if (vm->power != 2)
+		return s;
+	s.cpu = vm->latency && full > vm->cpu_res ? full : vm->cpu_res;
+	s.mem = reserved + overhead(vm->vcpus, vm->mem);
+	s.swap = vm->mem > reserved ? vm->mem - reserved : 0;
+	return s;
+}
+
+static bool hold_has_vm(const struct model *m, const struct m_hold *d)
+{
+	if (!is_shown(m, d->vm))
+		return false;
+	return d->state > 0 ||
+	       m_pool_of(m, m->vm[d->vm].host) == m_pool_of(m, d->host);
+}
+
+static bool vm_counts(const struct m_vm *vm)
+{
+	return vm->there && vm->ours && vm->readable && vm->power;
+}
+
+void m_pool_left(const struct model *m, int pool, int64_t *cpu, int64_t *mem)
+{
+	int64_t c = 0, e = 0;
+
+	for (int v = 0; v < VMS; v++) {
+		struct m_share now = m_share(m, v);
+		const struct m_share *told = &m->vm[v].told;
+
+		if (!vm_counts(&m->vm[v]))
+			continue;
+		if (told->there && told->pool == pool)
+			c += told->cpu, e += told->mem;
+		if (now.pool == pool)
+			c -= now.cpu, e -= now.mem;
+	}
+	for (int n = 0; n < NODES; n++) {
+		const struct m_hold *d = &m->hold[n];
+
+		if (d->there && !hold_has_vm(m, d) &&
+		    m_pool_of(m, d->host) == pool)
+			c -= d->cpu, e -= d->mem;
+	}
+	*cpu = m->pool[pool].cpu < 0 ? M_UNKNOWN : m->pool[pool].cpu + c;
+	*mem = m->pool[pool].mem < 0 ? M_UNKNOWN : m->pool[pool].mem + e;
+}
+
+int64_t m_store_left(const struct model *m)
+{
+	int64_t left = m->store;
+
+	if (left < 0)
+		return M_UNKNOWN;
+	for (int v = 0; v < VMS; v++)
+		if (vm_counts(&m->vm[v]))
+			left += m->vm[v].told.swap - m_share(m, v).swap;
+	for (int n = 0; n < NODES; n++) {
+		const struct m_hold *d = &m->hold[n];
+
+		if (!d->there)
+			continue;
+		if (!hold_has_vm(m, d))
+			left -= d->swap;
+		if (d->vm == NO || !m->vm[d->vm].there ||
+		    !m->vm[d->vm].told.there)
+			left -= d->disk;
+	}
+	return left;
+}
+
+int64_t m_store_need(const struct m_class *c, bool exists)
+{
+	return (c->vf || c->latency ? 0 : c->mem) + (exists ? 0 : c->disk);
+}
+
+/* One after the other, each where it costs its pool least. */
+int m_fits_all(const struct model *m, const struct m_class *c)
+{
+	int64_t cpu[POOLS], mem[POOLS];
+	int fits[HOSTS], sum = 0;
+
+	for (int p = 0; p < POOLS; p++)
+		m_pool_left(m, p, &cpu[p], &mem[p]);
+	for (int h = 0; h < HOSTS; h++)
+		fits[h] = m_fits(m, h, c, false);
+	for (;;) {
+		int best = NO, p;
+
+		for (int h = 0; h < HOSTS; h++) {
+			int64_t need = m_cpu_need(c, m->host[h].mhz);
+
+			p = m_pool_of(m, h);
+			if (fits[h] && (p == NO || ((!need || need <= cpu[p]) &&
+						    m_mem_need(c) <= mem[p])) &&
+			    (best == NO || m->host[h].mhz < m->host[best].mhz))
+				best = h;
+		}
+		if (best == NO)
+			return sum;
+		fits[best]--;
+		sum++;
+		p = m_pool_of(m, best);
+		if (p != NO && cpu[p] != M_UNKNOWN)
+			cpu[p] -= m_cpu_need(c, m->host[best].mhz);
+		if (p != NO && mem[p] != M_UNKNOWN)
+			mem[p] -= m_mem_need(c);
+	}
+}
+
 int64_t m_cpu_need(const struct m_class *c, int mhz)
 {
 	return c->latency ? (int64_t)c->vcpus * mhz : 0;
@@ -175,6 +300,13 @@ int64_t m_cpu_need(const struct m_class *c, int mhz)
 int64_t m_mem_need(const struct m_class *c)
 {
 	return (c->vf || c->latency ? c->mem : 0) + overhead(c->vcpus, c->mem);
+}
+
+int m_hw(const struct m_class *c)
+{
+	int hw = c->latency ? 14 : c->vf ? 10 : 7;
+
+	return c->hw > hw ? c->hw : hw;
 }
 
 bool m_reaches(const struct m_host *h, const struct m_class *c, int pf,
@@ -190,7 +322,10 @@ int m_fits(const struct model *m, int host, const struct m_class *c, bool ever)
 	const struct m_host *h = &m->host[host];
 	int64_t cpu, mem, vfs = 0, n;
 
-	if (!h->there || (!ever && (!h->usable || h->avoided)))
+	if (!h->there || (!ever && (!h->usable || h->avoided ||
+				    h->ops >= OPS_MAX)))
+		return 0;
+	if (h->hw && h->hw < m_hw(c))
 		return 0;
 	if (c->vf && !ever && m_unknown(m, host))
 		return 0;

@@ -15,6 +15,9 @@
 #define CARDS 3
 #define NODES 16
 #define CLASSES 4
+#define POOLS 2		/* one per cluster */
+#define OPS_MAX 3
+#define M_UNKNOWN INT64_MAX
 
 #define NO (-1)
 
@@ -23,13 +26,15 @@ enum m_card_kind { M_NONE, M_SRIOV, M_FIXED, M_DYNAMIC, M_VMXNET3 };
 struct m_pf { int bus, sw, vfs; bool link, avoided; };
 struct m_host {
 	bool there, usable, avoided;
-	int npfs, cores, mhz;
+	int npfs, cores, mhz, cluster, hw, ops;
 	int64_t mem;
 	int leaf;
 	struct m_pf pf[PFS];
 };
 /* bus NO: no address told; sw NO: no switch told */
 struct m_card { enum m_card_kind kind; int bus, sw; };
+/* what a VM takes; pool NO: of none */
+struct m_share { bool there; int pool; int64_t cpu, mem, swap; };
 struct m_vm {
 	bool there, readable, ours, latency;
 	int power;		/* 0 unknown, 1 off, 2 on, 3 suspended */
@@ -37,25 +42,30 @@ struct m_vm {
 	int vcpus;
 	int64_t mem, mem_res, cpu_res;
 	bool locked;
+	struct m_share told, telling;
 	int ncards;
 	struct m_card card[CARDS];
 };
 struct m_hold {
 	bool there, automatic;
 	int state, host, bus, vm;	/* bus NO: takes none; vm NO */
-	int64_t cpu, mem;
+	int64_t cpu, mem, disk, swap;
 };
 /* sw: what the adapter's network is on; named: a bus, or NO */
 struct m_class {
 	bool vf, latency, ib;
-	int sw, named, vcpus;
-	int64_t mem;
+	int sw, named, vcpus, hw;
+	int64_t mem, disk;
 };
+/* -1: not known */
+struct m_pool { bool there; int64_t cpu, mem; };
 struct model {
 	struct m_host host[HOSTS];
 	struct m_vm vm[VMS];
 	struct m_hold hold[NODES];
 	struct m_class cls[CLASSES];
+	struct m_pool pool[POOLS];
+	int64_t store;
 };
 
 struct m_use { int ours, others, held, free; };
@@ -64,9 +74,21 @@ bool m_unknown(const struct model *m, int host);
 void m_room(const struct model *m, int host, int64_t *cpu, int64_t *mem);
 int64_t m_cpu_need(const struct m_class *c, int mhz);
 int64_t m_mem_need(const struct m_class *c);
+/* The hardware version that the kind, the latency or the template asks for. */
+int m_hw(const struct m_class *c);
 bool m_reaches(const struct m_host *h, const struct m_class *c, int pf,
 	       bool ever);
-/* How many of a class alone fit on a host. */
+/* MB of the datastore */
+int64_t m_store_need(const struct m_class *c, bool exists);
+/* What is left, M_UNKNOWN where nobody knows. */
+void m_pool_left(const struct model *m, int pool, int64_t *cpu, int64_t *mem);
+int64_t m_store_left(const struct model *m);
+struct m_share m_share(const struct model *m, int vm);
+/* The pool of a host, NO if there is none. */
+int m_pool_of(const struct model *m, int host);
+/* How many of a class alone fit on all hosts, pools considered. */
+int m_fits_all(const struct model *m, const struct m_class *c);
+/* How many of a class alone fit on a host, by its own room. */
 int m_fits(const struct model *m, int host, const struct m_class *c,
 	   bool ever);
 

@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "plan/place.h"
+#include "plan/room.h"
 #include "plan_model.h"
 
 #define FOLDER "group-v1"
 #define CLUSTER "c1"
+#define STORE "datastore-1"
 
 #define MUST(x) do {							\
 	if (!(x)) {							\
@@ -29,6 +31,7 @@ struct run {
 	struct vs_profile profile[CLASSES];
 	struct vs_network net[CLASSES];
 	struct vs_place_env env;
+	int ops[HOSTS];
 };
 
 /* The next byte, 0 behind the end; one below n. */
@@ -49,5 +52,10 @@ void do_vm_gone(struct run *r);
 void do_take(struct run *r);
 void do_hold(struct run *r);
 void do_class(struct run *r);
+void do_begin(struct run *r);
+void do_values(struct run *r);
+void do_forget(struct run *r);
+/* The budget of operations, by host->index. */
+void ops_fill(struct run *r);
 
 #endif

@@ -68,6 +68,12 @@ void do_host(struct run *r)
 	m->avoided = below(r, 8) == 0;
 	h->connected = h->powered_on = true;
 	h->quarantine = !m->usable;
+	m->cluster = below(r, POOLS);
+	snprintf(h->cluster, sizeof(h->cluster), "c%d", m->cluster);
+	h->max_hw = m->hw = below(r, 4) ? 21 : below(r, 22);
+	m->ops = below(r, OPS_MAX + 2);
+	h->nstores = 1;
+	vs_strlcpy(h->stores[0], STORE, VS_MOID_LEN);
 	h->cores = m->cores = 4 + below(r, 20);
 	h->core_mhz = m->mhz = 1000 + 100 * below(r, 4);
 	h->memory_mb = m->mem = 1000 * (1 + below(r, 60));
@@ -185,6 +191,7 @@ void do_vm_gone(struct run *r)
 	vs_inventory_remove_vm(&r->inv, moid);
 	MUST(!vs_vm_get_named(&r->inv, FOLDER, moid));
 	r->m.vm[i].there = false;
+	r->m.vm[i].told = r->m.vm[i].telling = (struct m_share) { 0 };
 }
 
 void sums_now(struct run *r, struct vs_host_sum *sums)
@@ -193,10 +200,20 @@ void sums_now(struct run *r, struct vs_host_sum *sums)
 	vs_ledger_sum(&r->ledger, &r->inv, FOLDER, CLUSTER, sums);
 }
 
+static void room_now(struct run *r, struct vs_room *pools, int64_t *store)
+{
+	memset(pools, 0, POOLS * sizeof(*pools));
+	vs_room_sum(&r->ledger, &r->inv, FOLDER, CLUSTER, pools, store);
+}
+
 /* release(take(x)) = x */
 static void take_and_back(struct run *r, const struct vs_hold *hold)
 {
 	struct vs_host_sum before[HOSTS], after[HOSTS];
+	struct vs_room pools[POOLS], pools2[POOLS];
+	int64_t store, store2;
+
+	room_now(r, pools, &store);
 
 	sums_now(r, before);
 	MUST(!vs_ledger_take(&r->ledger, hold, NULL));
@@ -205,12 +222,15 @@ static void take_and_back(struct run *r, const struct vs_hold *hold)
 	MUST(vs_ledger_release(&r->ledger, hold->node) == -1);
 	sums_now(r, after);
 	MUST(!memcmp(before, after, sizeof(before)));
+	room_now(r, pools2, &store2);
+	MUST(!memcmp(pools, pools2, sizeof(pools)) && store == store2);
 	MUST(!vs_ledger_take(&r->ledger, hold, NULL));
 }
 
 void hold_take(struct run *r, int node, struct m_hold m)
 {
 	struct vs_hold hold = { .cpu_mhz = m.cpu, .mem_mb = m.mem,
+				.disk_mb = m.disk, .swap_mb = m.swap,
 				.pf_automatic = m.automatic };
 
 	snprintf(hold.node, sizeof(hold.node), "n%d", node);
@@ -236,6 +256,7 @@ void do_take(struct run *r)
 		.host = below(r, HOSTS), .bus = bus ? 0x10 * bus : NO,
 		.vm = below(r, VMS + 1) - 1, .automatic = below(r, 2),
 		.cpu = 100 * below(r, 30), .mem = 50 * below(r, 30),
+		.disk = 100 * below(r, 9), .swap = 50 * below(r, 9),
 	});
 }
 
@@ -268,7 +289,8 @@ void do_hold(struct run *r)
 		m->bus = bus ? 0x10 * bus : m->bus;
 	} else if (what == 4) {
 		m->vm = below(r, VMS);
-		snprintf(h->vm, sizeof(h->vm), "vm-%d", m->vm);
+		snprintf(moid, sizeof(moid), "vm-%d", m->vm);
+		vs_ledger_set_vm(&r->ledger, h, moid);
 	} else {
 		MUST(!vs_ledger_release(&r->ledger, name));
 		m->there = false;
@@ -287,12 +309,16 @@ void class_read(struct run *r, int i)
 	m->named = bus && bus <= PFS ? 0x10 * bus : NO;
 	m->vcpus = 1 + below(r, 6);
 	m->mem = 100 * (1 + below(r, 40));
+	m->disk = below(r, 3) ? 100 * below(r, 20) : 0;
+	m->hw = below(r, 4) ? 0 : 18 + below(r, 5);
 	r->adapter[i].type = m->vf ? VS_ADAPTER_SRIOV : VS_ADAPTER_VMXNET3;
 	r->adapter[i].link = m->ib ? VS_LINK_INFINIBAND : VS_LINK_ETHERNET;
 	bus_pci(m->named, 0, r->adapter[i].pf);
 	r->profile[i].adapter = &r->adapter[i];
 	r->profile[i].vcpus = m->vcpus;
 	r->profile[i].memory_mb = m->mem;
+	r->profile[i].disk_mb = m->disk;
+	r->profile[i].template_hw = m->hw;
 	r->profile[i].latency_high = m->latency;
 	vs_strlcpy(r->net[i].moid, "net", VS_MOID_LEN);
 	switch_name(m->sw, r->net[i].switch_uuid);
@@ -301,4 +327,67 @@ void class_read(struct run *r, int i)
 void do_class(struct run *r)
 {
 	class_read(r, below(r, CLASSES));
+}
+
+/* ---- readings of pools and the datastore -------------------------------- */
+
+void do_begin(struct run *r)
+{
+	vs_room_begin(&r->inv);
+	for (int v = 0; v < VMS; v++)
+		if (r->m.vm[v].there)
+			r->m.vm[v].telling = m_share(&r->m, v);
+}
+
+static int64_t less(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+void do_values(struct run *r)
+{
+	char name[VS_MOID_LEN];
+
+	for (int p = 0; p < POOLS; p++) {
+		struct m_pool *pool = &r->m.pool[p];
+
+		if (!below(r, 4))
+			continue;
+		pool->there = true;
+		pool->cpu = below(r, 3) ? 1000 * below(r, 60) : -1;
+		pool->mem = below(r, 3) ? 500 * below(r, 80) : -1;
+		snprintf(name, sizeof(name), "c%d", p);
+		vs_room_set_pool(&r->inv, name, name, pool->cpu, pool->mem);
+	}
+	r->m.store = below(r, 3) ? 500 * below(r, 60) : -1;
+	vs_room_set_store(&r->inv, "store", r->m.store);
+	vs_room_end(&r->inv);
+	for (int v = 0; v < VMS; v++) {
+		struct m_share now = m_share(&r->m, v), *t =
+			&r->m.vm[v].telling;
+
+		if (!r->m.vm[v].there)
+			continue;
+		t->cpu = less(t->cpu, now.cpu);
+		t->mem = less(t->mem, now.mem);
+		t->swap = less(t->swap, now.swap);
+		t->pool = now.pool;
+		r->m.vm[v].told = *t;
+	}
+}
+
+void do_forget(struct run *r)
+{
+	vs_room_forget(&r->inv);
+	memset(r->m.pool, 0, sizeof(r->m.pool));
+	r->m.store = -1;
+	for (int v = 0; v < VMS; v++)
+		r->m.vm[v].told = r->m.vm[v].telling = (struct m_share) { 0 };
+}
+
+void ops_fill(struct run *r)
+{
+	for (int h = 0; h < HOSTS; h++)
+		if (r->m.host[h].there)
+			r->ops[host_get(r, h)->index] = r->m.host[h].ops;
 }

@@ -14,7 +14,8 @@ check_PROGRAMS += testsuite/unit/test_util testsuite/unit/test_name \
 	testsuite/unit/test_inventory testsuite/unit/test_cards \
 	testsuite/unit/test_ledger testsuite/unit/test_place \
 	testsuite/unit/test_room testsuite/unit/test_policy \
-	testsuite/unit/test_gang testsuite/unit/test_step
+	testsuite/unit/test_gang testsuite/unit/test_step \
+	testsuite/unit/test_pool testsuite/unit/test_share
 plan_world = testsuite/unit/plan_world.c testsuite/unit/plan_world.h
 testsuite_unit_test_util_SOURCES = testsuite/unit/test_util.c
 testsuite_unit_test_util_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -49,6 +50,12 @@ testsuite_unit_test_policy_LDADD = $(unit_ldadd)
 testsuite_unit_test_gang_SOURCES = testsuite/unit/test_gang.c $(plan_world)
 testsuite_unit_test_gang_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_gang_LDADD = $(unit_ldadd)
+testsuite_unit_test_pool_SOURCES = testsuite/unit/test_pool.c $(plan_world)
+testsuite_unit_test_pool_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_pool_LDADD = $(unit_ldadd)
+testsuite_unit_test_share_SOURCES = testsuite/unit/test_share.c $(plan_world)
+testsuite_unit_test_share_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_share_LDADD = $(unit_ldadd)
 testsuite_unit_test_step_SOURCES = testsuite/unit/test_step.c
 testsuite_unit_test_step_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_step_LDADD = $(unit_ldadd)

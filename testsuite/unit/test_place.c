@@ -202,11 +202,28 @@ static void the_ledger_is_left_alone(void **state)
 
 /* ---- hard criteria ------------------------------------------------------ */
 
-static void a_host_that_is_not_usable_is_refused(void **state)
+/* Refused for `why`, and no place for what has one already either. */
+static void refused_while(bool *flag, bool bad, enum vs_refusal why)
+{
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	assert_true(vs_host_usable(esx01));
+	*flag = bad;
+	assert_int_equal(refusal(), why);
+	assert_false(vs_host_usable(esx01));
+	*flag = !bad;
+}
+
+static void a_host_in_no_state_for_vms_is_refused_for_that(void **state)
 {
 	(void)state;
-	esx01->entering_maintenance = true;
-	assert_int_equal(refusal(), VS_REFUSE_HOST_STATE);
+	refused_while(&esx01->connected, false, VS_REFUSE_CONNECTION);
+	refused_while(&esx01->maintenance, true, VS_REFUSE_MAINTENANCE);
+	refused_while(&esx01->entering_maintenance, true,
+		      VS_REFUSE_MAINTENANCE);
+	refused_while(&esx01->powered_on, false, VS_REFUSE_STANDBY);
+	refused_while(&esx01->standby, true, VS_REFUSE_STANDBY);
+	refused_while(&esx01->entering_standby, true, VS_REFUSE_STANDBY);
+	refused_while(&esx01->quarantine, true, VS_REFUSE_QUARANTINE);
 }
 
 static void only_the_clusters_of_the_configuration_are_used(void **state)
@@ -249,6 +266,31 @@ static void the_hosts_hardware_version_must_do(void **state)
 	w.p_roce.latency_high = false;
 	esx01->max_hw = 12;
 	assert_int_equal(refusal(), VS_REFUSE_HW);
+}
+
+static void the_templates_hardware_version_must_do_too(void **state)
+{
+	struct vs_place_node gang[2];
+	struct vs_profile newer;
+
+	(void)state;
+	w.p_roce.template_hw = 19;
+	esx01->max_hw = 19;
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	w.p_roce.template_hw = 20;
+	assert_int_equal(refusal(), VS_REFUSE_HW);
+	esx01->max_hw = 0;		/* not told */
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	/* of two templates each VM needs its own */
+	esx01->max_hw = 20;
+	newer = w.p_roce;
+	newer.template_hw = 21;
+	gang[0] = gang[1] = node;
+	gang[1].profile = &newer;
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL, NULL), -1);
+	w_pf(w_host(&w, "esx02"), W_PF0, 1);	/* up to 21 */
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL, NULL), 0);
+	assert_string_equal(gang[1].host->name, "esx02");
 }
 
 static void the_network_must_be_on_the_host(void **state)
@@ -342,6 +384,33 @@ static void a_vf_needs_memory_for_its_reservation_and_overhead(void **state)
 	assert_int_equal(refusal(), VS_REFUSE_MEMORY);
 }
 
+/* ---- the budget of operations ------------------------------------------- */
+
+static void a_host_with_its_hands_full_is_refused(void **state)
+{
+	int ops[2] = { 7, 0 };
+	struct vs_place_node gang[3] = { node, node, node };
+
+	(void)state;
+	w.env.ops = ops;
+	w.env.ops_max = 8;
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	ops[esx01->index] = 8;
+	assert_int_equal(refusal(), VS_REFUSE_BUSY);
+	/* for now, that is */
+	assert_int_equal(vs_place_capacity(&w.env, &node, 100), 8);
+	/* its own operations queue, they are no reason against a gang */
+	ops[esx01->index] = 7;
+	assert_int_equal(vs_place(&w.env, gang, 3, NULL, NULL), 0);
+	/* nor is another host's load */
+	w_pf(w_host(&w, "esx02"), W_PF0, 8);
+	ops[esx01->index] = 9;
+	assert_int_equal(vs_place(&w.env, gang, 3, NULL, NULL), 0);
+	for (int i = 0; i < 3; i++)
+		assert_string_equal(gang[i].host->name, "esx02");
+	assert_int_equal(vs_place_room(&w.env, &node, 100), 8);
+}
+
 /* ---- avoided ------------------------------------------------------------ */
 
 static const char *avoid_host, *avoid_pci, *avoid_why;
@@ -412,10 +481,11 @@ int main(void)
 		TEST(a_host_may_have_as_many_pfs_as_there_is_room_for),
 		TEST(nothing_to_place_is_placed),
 		TEST(the_ledger_is_left_alone),
-		TEST(a_host_that_is_not_usable_is_refused),
+		TEST(a_host_in_no_state_for_vms_is_refused_for_that),
 		TEST(only_the_clusters_of_the_configuration_are_used),
 		TEST(the_datastore_must_be_reached),
 		TEST(the_hosts_hardware_version_must_do),
+		TEST(the_templates_hardware_version_must_do_too),
 		TEST(the_network_must_be_on_the_host),
 		TEST(an_ethernet_pf_needs_link_an_infiniband_one_does_not),
 		TEST(a_pf_without_a_free_vf_is_refused),
@@ -425,6 +495,7 @@ int main(void)
 		TEST(latency_high_needs_cpu_for_its_reservation),
 		TEST(a_cpu_overcommit_is_no_matter_without_a_reservation),
 		TEST(a_vf_needs_memory_for_its_reservation_and_overhead),
+		TEST(a_host_with_its_hands_full_is_refused),
 		TEST(hosts_and_pfs_that_failed_lately_are_left_out),
 	};
 

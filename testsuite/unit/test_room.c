@@ -52,15 +52,14 @@ static void a_shortage_says_what_is_needed_and_free_and_why(void **state)
 	gang[0].host = esx02;		/* what stood there stays */
 	assert_int_equal(vs_place(&w.env, gang, 4, &r, &err), -1);
 	assert_string_equal(err.text, "needs 4 sriov-roce VFs, 3 free (esx01: "
-			    "no free VF; esx02: not connected, not running, "
-			    "or in maintenance)");
+			    "no free VF; esx02: in or entering maintenance)");
 	assert_ptr_equal(gang[0].host, esx02);
 	assert_null(gang[1].host);
 	assert_int_equal(r.n, 2);
 	assert_ptr_equal(r.hosts[0], esx01);
 	assert_int_equal(r.why[0], VS_REFUSE_VF);
 	assert_ptr_equal(r.hosts[1], esx02);
-	assert_int_equal(r.why[1], VS_REFUSE_HOST_STATE);
+	assert_int_equal(r.why[1], VS_REFUSE_MAINTENANCE);
 	vs_place_report_free(&r);
 }
 
@@ -108,8 +107,8 @@ static void many_hosts_are_told_by_their_number(void **state)
 	}
 	assert_int_equal(vs_place(&w.env, &node, 1, NULL, &err), -1);
 	assert_string_equal(err.text, "needs 1 sriov-roce VF, 0 free (49 "
-			    "hosts: not connected, not running, or in "
-			    "maintenance; 50 hosts: no free VF)");
+			    "hosts: in or entering standby, or powered off; "
+			    "50 hosts: no free VF)");
 }
 
 static void without_hosts_that_is_said(void **state)

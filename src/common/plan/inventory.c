@@ -246,6 +246,7 @@ void vs_inventory_clear(struct vs_inventory *inv)
 	while (inv->hosts)
 		host_drop(inv, inv->hosts);
 	free(inv->by_index);
+	free(inv->pools);
 	vs_inventory_init(inv);
 	inv->generation = generation;
 }
@@ -262,7 +263,8 @@ struct vs_pf *vs_host_pf(struct vs_host *h, const char *pci)
 bool vs_host_usable(const struct vs_host *h)
 {
 	return h->connected && h->powered_on && !h->maintenance &&
-	       !h->entering_maintenance && !h->quarantine && !h->standby;
+	       !h->entering_maintenance && !h->quarantine && !h->standby &&
+	       !h->entering_standby;
 }
 
 static bool has(const char list[][VS_MOID_LEN], int n, const char *moid)

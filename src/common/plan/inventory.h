@@ -38,6 +38,7 @@ struct vs_host {
 	bool maintenance;
 	bool entering_maintenance;	/* seen as a running task */
 	bool quarantine, standby;
+	bool entering_standby;		/* seen as a running task */
 	bool pfs_known;			/* pciPassthruInfo has been delivered */
 	int cores, core_mhz;
 	int64_t memory_mb;		/* usable, ESXi's own part taken off */
@@ -76,6 +77,14 @@ struct vs_card {
 	bool mtu_change_allowed;
 };
 
+/* What a VM takes of its resource pool and, by its swap file, of its
+ * datastore: something while it is on only. */
+struct vs_share {
+	bool there;			/* so were its disks */
+	int pool;			/* index, -1: none that we know */
+	int64_t cpu_mhz, mem_mb, swap_mb;
+};
+
 struct vs_vm {
 	char moid[VS_MOID_LEN];
 	char name[VS_LABEL_LEN];
@@ -107,6 +116,10 @@ struct vs_vm {
 	char guest_state[16];		/* booting, ready, failed */
 	char guest_reason[160];
 
+	/* kept by plan/room: what of it is in the pools' and the datastore's
+	 * values as read last, and in those that are being read */
+	struct vs_share told, telling;
+
 	/* kept by the inventory: host, name and folder change through their
 	 * setters only */
 	LIST_ENTRY(vs_vm) on_host;	/* or among the strays */
@@ -116,10 +129,25 @@ struct vs_vm {
 	UT_hash_handle hh;
 };
 
+/* What is read now and then only: see plan/room. -1: not known. */
+struct vs_pool {
+	char cluster[VS_MOID_LEN];	/* its VMs are on that one's hosts */
+	char name[VS_LABEL_LEN];	/* for people: "resource pool slurm" */
+	int64_t cpu_mhz, mem_mb;	/* VMs may still reserve so much */
+};
+struct vs_store {
+	bool there;			/* it was read once */
+	char name[VS_LABEL_LEN];
+	int64_t free_mb;
+};
+
 struct vs_inventory {
 	struct vs_host *hosts;		/* uthash by moid */
 	struct vs_vm *vms;		/* uthash by moid */
 	int nhosts;
+	struct vs_pool *pools;
+	size_t npools;
+	struct vs_store store;		/* the one our VMs lie on */
 	uint64_t generation;		/* moves with every change */
 
 	/* kept by the inventory */

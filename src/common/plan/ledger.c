@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "plan/ledger.h"
+#include "plan/room.h"
 #include "util/mem.h"
 
 #define PCI_BUS_LEN 7		/* "0000:3b" */
@@ -84,6 +84,14 @@ void vs_ledger_move(struct vs_ledger *l, struct vs_hold *h, const char *host,
 		vs_strlcpy(h->pf, pf, sizeof(h->pf));
 	else
 		h->pf_automatic = true;
+	l->generation++;
+}
+
+void vs_ledger_set_vm(struct vs_ledger *l, struct vs_hold *h, const char *vm)
+{
+	if (!strcmp(h->vm, vm))
+		return;
+	vs_strlcpy(h->vm, vm, sizeof(h->vm));
 	l->generation++;
 }
 
@@ -173,11 +181,6 @@ static uint32_t hold_pfs(const struct vs_host *h, const struct vs_hold *hold)
 
 /* ---- the sum ------------------------------------------------------------ */
 
-static bool shown_on(const struct vs_vm *vm)
-{
-	return vm->readable && vm->power == VS_POWER_ON && vm->host_ptr;
-}
-
 static bool may_hide_vfs(const struct vs_vm *vm)
 {
 	if (vm->is_template || vm->power == VS_POWER_OFF ||
@@ -237,21 +240,20 @@ static void sum_vm(const struct vs_vm *vm, const char *folder,
 		   const char *cluster_id, struct vs_host_sum *s)
 {
 	const struct vs_host *h = vm->host_ptr;
+	struct vs_share takes;
 	enum vs_owner owner;
-	int64_t cpu, mem;
 
 	if (may_hide_vfs(vm))
 		s->unknown = true;
 	if (vm->power != VS_POWER_ON)
 		return;
-	cpu = vm->cpu_reserved_mhz;
-	if (vm->latency_high)
-		cpu = max64(cpu, (int64_t)vm->vcpus * h->core_mhz);
-	mem = vm->mem_locked ? vm->memory_mb : vm->mem_reserved_mb;
-	s->cpu_free -= cpu;
-	s->mem_free -= mem + vs_overhead_mb(vm->vcpus, vm->memory_mb);
-	s->cpu_given += max64(cpu, (int64_t)vm->vcpus * h->core_mhz);
-	s->mem_given += max64(mem, vm->memory_mb);
+	vs_vm_share(vm, &takes);
+	s->cpu_free -= takes.cpu_mhz;
+	s->mem_free -= takes.mem_mb;
+	s->cpu_given += max64(takes.cpu_mhz,
+			      (int64_t)vm->vcpus * h->core_mhz);
+	s->mem_given += max64(takes.mem_mb - vs_overhead_mb(vm->vcpus,
+				vm->memory_mb), vm->memory_mb);
 	s->vms++;
 	owner = vs_vm_owner(vm, folder, cluster_id);
 	for (int i = 0; i < vm->ncards; i++)
@@ -265,7 +267,7 @@ static void sum_hold(const struct vs_inventory *inv, const struct vs_host *h,
 	const struct vs_vm *vm =
 		hold->vm[0] ? vs_vm_get(inv, hold->vm) : NULL;
 	uint32_t mask = hold_pfs(h, hold), there;
-	bool on = vm && shown_on(vm), cards;
+	bool on = vm && vs_vm_shown_on(vm), cards;
 	/* a promise is kept for later, the others are for this very card */
 	bool stands = on && (vm->host_ptr == h ||
 			     hold->state != VS_HOLD_PROMISED);

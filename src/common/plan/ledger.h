@@ -35,6 +35,8 @@ struct vs_hold {
 	enum vs_hold_state state;
 	char vm[VS_MOID_LEN];		/* "" until the VM exists */
 	int64_t cpu_mhz, mem_mb;	/* reserved, overhead included */
+	int64_t disk_mb, swap_mb;	/* of the datastore: a clone's disks,
+					 * a powered-on VM's swap file */
 	int vcpus;			/* what the VM is given, reserved or */
 	int64_t memory_mb;		/* not, for balance; 0: not told */
 	uint32_t job;			/* 0: no job (administrator, prefetch) */
@@ -63,6 +65,8 @@ int vs_ledger_set_state(struct vs_ledger *l, struct vs_hold *h,
  * takes a VF never becomes one that takes none. */
 void vs_ledger_move(struct vs_ledger *l, struct vs_hold *h, const char *host,
 		    const char *pf);
+/* The VM that stands for the hold, "" while there is none. */
+void vs_ledger_set_vm(struct vs_ledger *l, struct vs_hold *h, const char *vm);
 /* 0; -1 if the node has no hold (a double release: the caller's bug). */
 int vs_ledger_release(struct vs_ledger *l, const char *node);
 

@@ -6,5 +6,7 @@ core_sources += \
 	src/common/plan/place.c src/common/plan/place.h \
 	src/common/plan/place_fit.c src/common/plan/place_i.h \
 	src/common/plan/place_pack.c src/common/plan/place_policy.c \
+	src/common/plan/place_pool.c \
 	src/common/plan/profile.c src/common/plan/profile.h \
+	src/common/plan/room.c src/common/plan/room.h \
 	src/common/plan/step.c src/common/plan/step.h

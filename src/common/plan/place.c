@@ -11,18 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include "plan/place_i.h"
-#include "util/buf.h"
 #include "util/mem.h"
 
 #define REPAIR_TRIES 256	/* exchanges per call */
 #define REPAIR_DEPTH 3		/* VMs moved for one */
 #define REPAIR_KINDS 32		/* kinds of VMs tried on one host */
+#define WHY_MAX 512
 #define HOSTS_TOLD 6		/* hosts named in an error's text */
 
 static const char *const refusal_texts[] = {
 	[VS_REFUSE_NONE] = "fits",
-	[VS_REFUSE_HOST_STATE] =
-		"not connected, not running, or in maintenance",
+	[VS_REFUSE_CONNECTION] = "not connected",
+	[VS_REFUSE_STANDBY] = "in or entering standby, or powered off",
+	[VS_REFUSE_MAINTENANCE] = "in or entering maintenance",
+	[VS_REFUSE_QUARANTINE] = "quarantined",
 	[VS_REFUSE_CLUSTER] = "in no cluster of vsphere.conf",
 	[VS_REFUSE_NETWORK] = "lacks the network",
 	[VS_REFUSE_STORE] = "doesn't reach the datastore",
@@ -31,8 +33,13 @@ static const char *const refusal_texts[] = {
 	[VS_REFUSE_UNKNOWN] = "VFs unknown, a VM or its PFs can't be read",
 	[VS_REFUSE_CPU] = "too little CPU left for the reservation",
 	[VS_REFUSE_MEMORY] = "too little memory left",
+	[VS_REFUSE_POOL_CPU] = "too little CPU left in the resource pool",
+	[VS_REFUSE_POOL_MEMORY] =
+		"too little memory left in the resource pool",
+	[VS_REFUSE_STORE_ROOM] = "too little room on the datastore",
 	[VS_REFUSE_HW] = "too old for the VM's hardware version",
 	[VS_REFUSE_AVOID] = "avoided",
+	[VS_REFUSE_BUSY] = "as many operations under way as may be",
 };
 _Static_assert(VS_COUNT(refusal_texts) == VS_REFUSALS,
 	       "a refusal has no text");
@@ -99,7 +106,8 @@ static bool repair(struct vs_work *w, size_t node, int depth)
 	size_t cls = w->class_of[node], others[REPAIR_KINDS], n;
 
 	for (size_t s = 0; s < w->nsites; s++) {
-		if (vs_fit_of(w, cls, s)->fixed || w->sites[s].avoided)
+		if (vs_fit_of(w, cls, s)->fixed || w->sites[s].avoided ||
+		    w->sites[s].busy)
 			continue;
 		n = others_on(w, s, cls, others);
 		for (size_t i = 0; i < n; i++) {
@@ -139,6 +147,10 @@ static bool place_class(struct vs_work *w, size_t cls)
 	if (w->env->policy == VS_PLACE_PACK ? vs_place_packed(w, cls) :
 	    vs_place_even(w, cls))
 		return true;
+	/* fast cores may have taken too much of a pool's CPU */
+	if (w->classes[cls].profile->latency_high && w->env->inv->npools &&
+	    vs_place_cheapest(w, cls))
+		return true;
 	for (size_t i = 0; i < w->n; i++) {
 		if (w->class_of[i] == cls && w->site_of[i] == VS_NO_NODE &&
 		    !place_one(w, i, REPAIR_DEPTH))
@@ -151,11 +163,10 @@ static bool place_class(struct vs_work *w, size_t cls)
 static size_t place_all(struct vs_work *w)
 {
 	VS_FREE size_t *order = vs_calloc(w->nclasses, sizeof(*order));
+	struct vs_pool_short unused;
 
-	for (size_t c = 0; c < w->nclasses; c++) {
-		for (size_t s = 0; s < w->nsites; s++)
-			w->classes[c].room += vs_fit_room(w, c, s, VS_ROOM_MAX);
-	}
+	for (size_t c = 0; c < w->nclasses; c++)
+		w->classes[c].room = vs_class_room(w, c, VS_ROOM_MAX, &unused);
 	classes_order(w, order);
 	for (size_t i = 0; i < w->nclasses; i++) {
 		if (spare(&w->classes[order[i]]) >= 0)
@@ -202,28 +213,67 @@ static void say_host(const struct vs_work *w, size_t cls, size_t site,
 		vs_buf_printf(b, " (%s)", why);
 }
 
+static bool is_pool(enum vs_refusal r)
+{
+	return r == VS_REFUSE_POOL_CPU || r == VS_REFUSE_POOL_MEMORY;
+}
+
+/* Each pool that lacks once, whatever the number of its hosts. */
+static const char *say_pools(const struct vs_work *w, size_t cls,
+			     const enum vs_refusal *why, struct vs_buf *b)
+{
+	VS_FREE bool *said = vs_calloc(w->env->inv->npools, sizeof(*said));
+	const char *sep = "";
+
+	for (size_t i = 0; i < w->nsites; i++) {
+		struct vs_pool_short s = { i, why[i] };
+
+		if (!is_pool(why[i]) || said[w->sites[i].pool])
+			continue;
+		said[w->sites[i].pool] = true;
+		vs_buf_printf(b, "%s", sep);
+		vs_pool_say(w, &w->classes[cls], &s, b);
+		sep = "; ";
+	}
+	return sep;
+}
+
 static void say_hosts(const struct vs_work *w, size_t cls,
 		      const enum vs_refusal *why, struct vs_buf *b)
 {
 	size_t count[VS_REFUSALS] = { 0 };
-	const char *sep = "";
+	const char *sep = say_pools(w, cls, why, b);
 
 	if (!w->nsites)
 		vs_buf_printf(b, "no host is known");
 	for (size_t i = 0; i < w->nsites; i++) {
 		count[why[i]]++;
-		if (w->nsites > HOSTS_TOLD)
+		if (w->nsites > HOSTS_TOLD || is_pool(why[i]))
 			continue;
 		vs_buf_printf(b, "%s", sep);
 		say_host(w, cls, i, why[i], b);
 		sep = "; ";
 	}
 	for (int r = 0; r < VS_REFUSALS && w->nsites > HOSTS_TOLD; r++) {
-		if (!count[r])
+		if (!count[r] || is_pool(r))
 			continue;
 		vs_buf_printf(b, "%s%zu host%s: %s", sep, count[r],
 			      plural(count[r]), vs_refusal_text(r));
 		sep = "; ";
+	}
+}
+
+static void report_fill(const struct vs_work *w, const enum vs_refusal *why,
+			struct vs_place_report *report)
+{
+	if (!report)
+		return;
+	report->n = w->nsites;
+	report->hosts = vs_calloc(w->nsites, sizeof(*report->hosts));
+	report->why = vs_calloc(w->nsites, sizeof(*report->why));
+	for (size_t i = 0; i < w->nsites; i++) {
+		report->hosts[i] = w->sites[i].host;
+		report->why[i] = why[i];
 	}
 }
 
@@ -233,29 +283,44 @@ static int refuse(const struct vs_work *w, size_t cls,
 	const struct vs_class *c = &w->classes[cls];
 	VS_FREE enum vs_refusal *why = vs_calloc(w->nsites, sizeof(*why));
 	struct vs_buf b = VS_BUF_INIT(sizeof(err->text) - 1);
+	bool pool = false;
 
-	for (size_t i = 0; i < w->nsites; i++)
+	for (size_t i = 0; i < w->nsites; i++) {
 		why[i] = vs_fit_now(w, cls, i);
+		pool |= is_pool(why[i]);
+	}
 	vs_buf_printf(&b, "needs %zu %s %s%s", c->count,
 		      c->profile->adapter->name, c->takes_vf ? "VF" : "VM",
 		      plural(c->count));
 	if (c->count < w->n)
 		vs_buf_printf(&b, " beside %zu other VM%s", w->n - c->count,
 			      plural(w->n - c->count));
-	vs_buf_printf(&b, ", %zu free (", c->room);
+	/* beside a pool that lacks, VFs may well be free */
+	vs_buf_printf(&b, pool ? ", room for %zu (" : ", %zu free (", c->room);
 	say_hosts(w, cls, why, &b);
 	vs_buf_printf(&b, ")");
 	vs_err_set(err, VS_E_SHORTAGE, "%s", b.data);
 	vs_buf_free(&b);
-	if (!report)
-		return -1;
-	report->n = w->nsites;
-	report->hosts = vs_calloc(w->nsites, sizeof(*report->hosts));
-	report->why = vs_calloc(w->nsites, sizeof(*report->why));
+	report_fill(w, why, report);
+	return -1;
+}
+
+/* Hosts that would do are refused for the datastore, which is one for all. */
+static int refuse_store(const struct vs_work *w, int64_t need_mb,
+			struct vs_place_report *report, struct vs_err *err)
+{
+	VS_FREE enum vs_refusal *why = vs_calloc(w->nsites, sizeof(*why));
+	struct vs_buf b = VS_BUF_INIT(sizeof(err->text) - 1);
+
 	for (size_t i = 0; i < w->nsites; i++) {
-		report->hosts[i] = w->sites[i].host;
-		report->why[i] = why[i];
+		why[i] = vs_fit_now(w, 0, i);
+		if (!why[i])
+			why[i] = VS_REFUSE_STORE_ROOM;
 	}
+	vs_store_say(w, w->n, need_mb, &b);
+	vs_err_set(err, VS_E_SHORTAGE, "%s", b.data);
+	vs_buf_free(&b);
+	report_fill(w, why, report);
 	return -1;
 }
 
@@ -283,6 +348,7 @@ int vs_place(const struct vs_place_env *env, struct vs_place_node *nodes,
 	     size_t n, struct vs_place_report *report, struct vs_err *err)
 {
 	struct vs_work w;
+	int64_t store_mb;
 	size_t failed;
 	int rc = 0;
 
@@ -291,11 +357,13 @@ int vs_place(const struct vs_place_env *env, struct vs_place_node *nodes,
 	if (!n)
 		return 0;
 	vs_work_init(&w, env, nodes, n, false);
-	failed = place_all(&w);
-	if (failed == w.nclasses)
-		answer(&w);
-	else
+	store_mb = vs_store_need(&w);
+	if (store_mb && store_mb > w.store_mb)
+		rc = refuse_store(&w, store_mb, report, err);
+	else if ((failed = place_all(&w)) < w.nclasses)
 		rc = refuse(&w, failed, report, err);
+	else
+		answer(&w);
 	vs_work_free(&w);
 	return rc;
 }
@@ -303,31 +371,55 @@ int vs_place(const struct vs_place_env *env, struct vs_place_node *nodes,
 /* ---- how many ----------------------------------------------------------- */
 
 static size_t rooms(const struct vs_place_env *env,
-		    const struct vs_place_node *like, size_t limit, bool ever)
+		    const struct vs_place_node *like, size_t limit, bool ever,
+		    struct vs_buf *why)
 {
 	struct vs_place_node one = *like;
+	struct vs_pool_short short_of = { 0 };
 	struct vs_work w;
-	size_t sum = 0;
+	size_t sum = 0, many;
+	int64_t need;
 
 	vs_work_init(&w, env, &one, 1, ever);
-	for (size_t i = 0; i < w.nsites && sum < limit; i++) {
-		if (ever && vs_fit_of(&w, 0, i)->fixed == VS_REFUSE_UNKNOWN)
+	for (size_t i = 0; i < w.nsites && ever; i++) {
+		if (vs_fit_of(&w, 0, i)->fixed == VS_REFUSE_UNKNOWN)
 			sum = limit;
-		else
-			sum += vs_fit_room(&w, 0, i, limit - sum);
 	}
+	if (!sum)
+		sum = vs_class_room(&w, 0, limit, &short_of);
+	need = vs_store_need(&w);
+	many = vs_store_holds(&w, need, sum);
+	if (many < sum)
+		vs_store_say(&w, 1, need, why);
+	else if (short_of.why)
+		vs_pool_say(&w, &w.classes[0], &short_of, why);
 	vs_work_free(&w);
-	return sum;
+	return many;
 }
 
 size_t vs_place_room(const struct vs_place_env *env,
 		     const struct vs_place_node *like, size_t limit)
 {
-	return rooms(env, like, limit, false);
+	char why[8];
+
+	return vs_place_room_why(env, like, limit, why, sizeof(why));
 }
 
+size_t vs_place_room_why(const struct vs_place_env *env,
+			 const struct vs_place_node *like, size_t limit,
+			 char *why, size_t size)
+{
+	struct vs_buf b = VS_BUF_INIT(WHY_MAX);
+	size_t room = rooms(env, like, limit, false, &b);
+
+	vs_strlcpy(why, b.data ? b.data : "", size);
+	vs_buf_free(&b);
+	return room;
+}
+
+/* Nothing shared bounds it, so that there is nothing to say. */
 size_t vs_place_capacity(const struct vs_place_env *env,
 			 const struct vs_place_node *like, size_t limit)
 {
-	return rooms(env, like, limit, true);
+	return rooms(env, like, limit, true, NULL);
 }

@@ -22,6 +22,7 @@ struct vs_place_node {		/* one VM to place */
 	const struct vs_profile *profile;
 	const struct vs_network *net;
 	const char *prefer_host;	/* moId where its VM lies; NULL: none */
+	bool exists;			/* its VM does: no disks are made */
 	/* out, valid on success */
 	const struct vs_host *host;
 	const struct vs_pf *pf;		/* NULL: takes none */
@@ -34,7 +35,8 @@ struct vs_place_env {
 	const struct vs_ledger *ledger;
 	const char *folder, *cluster_id;
 	enum vs_policy policy;
-	const char *store;		/* datastore's moId, NULL: don't care */
+	const char *store;		/* datastore's moId, NULL: don't care,
+					 * nor for the room on it */
 	const char **clusters;		/* moIds allowed, NULL-terminated;
 					 * NULL: don't care */
 	/* hosts and PFs to leave out (failed lately, drained by an operator);
@@ -42,13 +44,18 @@ struct vs_place_env {
 	bool (*avoid)(void *arg, const struct vs_host *h, const struct vs_pf *pf,
 		      char *why, size_t size);
 	void *arg;
+	const int *ops;			/* under way, by host->index; NULL:
+					 * don't care */
+	int ops_max;			/* a host with so many takes no more */
 };
 
-enum vs_refusal { VS_REFUSE_NONE, VS_REFUSE_HOST_STATE, VS_REFUSE_CLUSTER,
-		  VS_REFUSE_NETWORK, VS_REFUSE_STORE, VS_REFUSE_NO_PF,
-		  VS_REFUSE_VF, VS_REFUSE_UNKNOWN, VS_REFUSE_CPU,
-		  VS_REFUSE_MEMORY, VS_REFUSE_HW, VS_REFUSE_AVOID,
-		  VS_REFUSALS };
+enum vs_refusal { VS_REFUSE_NONE, VS_REFUSE_CONNECTION, VS_REFUSE_STANDBY,
+		  VS_REFUSE_MAINTENANCE, VS_REFUSE_QUARANTINE,
+		  VS_REFUSE_CLUSTER, VS_REFUSE_NETWORK, VS_REFUSE_STORE,
+		  VS_REFUSE_NO_PF, VS_REFUSE_VF, VS_REFUSE_UNKNOWN,
+		  VS_REFUSE_CPU, VS_REFUSE_MEMORY, VS_REFUSE_POOL_CPU,
+		  VS_REFUSE_POOL_MEMORY, VS_REFUSE_STORE_ROOM, VS_REFUSE_HW,
+		  VS_REFUSE_AVOID, VS_REFUSE_BUSY, VS_REFUSALS };
 const char *vs_refusal_text(enum vs_refusal r);	/* "no free VF", ... */
 
 struct vs_place_report {	/* one reason per host that was refused */
@@ -65,8 +72,9 @@ struct vs_place_report {	/* one reason per host that was refused */
  * where the VM lies, then by load, then by host name.
  *
  * Place all n nodes. 0, or -1 with err VS_E_SHORTAGE and a text such as
- * "needs 4 sriov-roce VFs, 3 free (esx01: no free VF; ...)"; report (may be
- * NULL) is filled on failure, vs_place_report_free() it.
+ * "needs 4 sriov-roce VFs, 3 free (esx01: no free VF; ...)"; pools and the
+ * datastore are named where they are what lacks. report (may be NULL) is
+ * filled on failure, vs_place_report_free() it.
  */
 int vs_place(const struct vs_place_env *env, struct vs_place_node *nodes,
 	     size_t n, struct vs_place_report *report, struct vs_err *err);
@@ -75,9 +83,15 @@ void vs_place_report_free(struct vs_place_report *r);
 /* How many more VMs like `like` could be powered on now, at most `limit`. */
 size_t vs_place_room(const struct vs_place_env *env,
 		     const struct vs_place_node *like, size_t limit);
+/* The same; where it is a pool or the datastore that allows no more, `why`
+ * says so ("datastore vsan has 900 MB free, ..."), else it is "". */
+size_t vs_place_room_why(const struct vs_place_env *env,
+			 const struct vs_place_node *like, size_t limit,
+			 char *why, size_t size);
 /* The same if every host were up and empty of all VMs, foreign ones too, with
  * all its links: static capacity, for "could this ever run". A host of which
- * something isn't known yet counts as boundless: unknown is no "never". */
+ * something isn't known yet counts as boundless: unknown is no "never". Nor is
+ * what lacks in a pool or on a datastore, which change without a word. */
 size_t vs_place_capacity(const struct vs_place_env *env,
 			 const struct vs_place_node *like, size_t limit);
 

@@ -62,13 +62,21 @@ static uint32_t reaching_pfs(const struct vs_work *w, const struct vs_class *c,
 	return mask;
 }
 
+static enum vs_refusal host_state(const struct vs_host *h)
+{
+	return !h->connected ? VS_REFUSE_CONNECTION :
+	       h->maintenance || h->entering_maintenance ?
+	       VS_REFUSE_MAINTENANCE :
+	       h->quarantine ? VS_REFUSE_QUARANTINE : VS_REFUSE_STANDBY;
+}
+
 static enum vs_refusal fixed_host(const struct vs_work *w,
 				  const struct vs_class *c,
 				  const struct vs_host *h)
 {
 	/* for "ever", what hasn't been delivered is no reason */
 	if (!w->ever && !vs_host_usable(h))
-		return VS_REFUSE_HOST_STATE;
+		return host_state(h);
 	if (!cluster_allowed(w, h))
 		return VS_REFUSE_CLUSTER;
 	if (w->env->store && !(w->ever && !h->nstores) &&
@@ -102,9 +110,9 @@ static void fit_fill(const struct vs_work *w, const struct vs_class *c,
 
 /* ---- what is free now --------------------------------------------------- */
 
-static int64_t cpu_need(const struct vs_class *c, const struct vs_host *h)
+int64_t vs_fit_cpu(const struct vs_class *c, const struct vs_site *s)
 {
-	return vs_profile_cpu_mhz(c->profile, h->core_mhz);
+	return vs_profile_cpu_mhz(c->profile, s->host->core_mhz);
 }
 
 static size_t free_vfs(const struct vs_site *s, uint32_t pfs)
@@ -123,21 +131,25 @@ enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site)
 	const struct vs_class *c = &w->classes[cls];
 	const struct vs_site *s = &w->sites[site];
 	const struct vs_fit *f = vs_fit_of(w, cls, site);
+	enum vs_refusal pool;
 	int64_t cpu;
 
 	if (f->fixed)
 		return f->fixed;
 	if (c->takes_vf && !free_vfs(s, f->pfs))
 		return VS_REFUSE_VF;
-	cpu = cpu_need(c, s->host);
+	cpu = vs_fit_cpu(c, s);
 	if (cpu && cpu > s->sum.cpu_free)
 		return VS_REFUSE_CPU;
 	if (c->mem_mb > s->sum.mem_free)
 		return VS_REFUSE_MEMORY;
+	pool = vs_pool_fit(w, c, s);
+	if (pool)
+		return pool;
 	if (s->avoided ||
 	    (c->takes_vf && !free_vfs(s, f->pfs & ~s->avoided_pfs)))
 		return VS_REFUSE_AVOID;
-	return VS_REFUSE_NONE;
+	return s->busy ? VS_REFUSE_BUSY : VS_REFUSE_NONE;
 }
 
 static size_t min_size(size_t a, int64_t b)
@@ -151,9 +163,9 @@ size_t vs_fit_room(const struct vs_work *w, size_t cls, size_t site,
 	const struct vs_class *c = &w->classes[cls];
 	const struct vs_site *s = &w->sites[site];
 	const struct vs_fit *f = vs_fit_of(w, cls, site);
-	int64_t cpu = cpu_need(c, s->host);
+	int64_t cpu = vs_fit_cpu(c, s);
 
-	if (f->fixed || s->avoided)
+	if (f->fixed || s->avoided || s->busy)
 		return 0;
 	if (c->takes_vf)
 		limit = min_size(limit, free_vfs(s, f->pfs & ~s->avoided_pfs));
@@ -260,12 +272,13 @@ static void site_charge(struct vs_work *w, size_t node, int sign)
 		s->sum.pf[pf].free -= sign;
 		s->sum.pf_mem_mb[pf] += sign * c->mem_mb;
 	}
-	s->sum.cpu_free -= sign * cpu_need(c, s->host);
+	s->sum.cpu_free -= sign * vs_fit_cpu(c, s);
 	s->sum.mem_free -= sign * c->mem_mb;
 	s->sum.cpu_given += sign * (int64_t)p->vcpus * s->host->core_mhz;
 	s->sum.mem_given += sign * max64(c->mem_mb, p->memory_mb);
 	s->sum.vms += sign;
 	s->placed += sign;
+	vs_pool_charge(w, c, s, sign);
 }
 
 void vs_put_on_pf(struct vs_work *w, size_t node, size_t site, int pf)
@@ -306,6 +319,7 @@ static bool same_class(const struct vs_class *c, const struct vs_place_node *n)
 
 	return c->net == n->net && a->adapter == b->adapter &&
 	       a->vcpus == b->vcpus && a->memory_mb == b->memory_mb &&
+	       a->template_hw == b->template_hw &&
 	       a->latency_high == b->latency_high;
 }
 
@@ -327,8 +341,12 @@ static size_t class_find(struct vs_work *w, const struct vs_place_node *n)
 	c->min_hw = kind->min_hw;
 	if (n->profile->latency_high && c->min_hw < HW_LATENCY_HIGH)
 		c->min_hw = HW_LATENCY_HIGH;
+	/* a clone is of its template's version */
+	if (c->min_hw < n->profile->template_hw)
+		c->min_hw = n->profile->template_hw;
 	c->mem_mb = vs_profile_reserved_mb(n->profile) +
 		    vs_profile_overhead_mb(n->profile);
+	c->swap_mb = vs_profile_swap_mb(n->profile);
 	return i;
 }
 
@@ -349,6 +367,7 @@ static void site_fill(const struct vs_work *w, const struct vs_host *h,
 
 	s->host = h;
 	s->first = VS_NO_NODE;
+	s->pool = w->ever ? -1 : vs_room_pool(env->inv, h->cluster);
 	if (sum)
 		s->sum = *sum;
 	if (w->ever) {
@@ -358,6 +377,7 @@ static void site_fill(const struct vs_work *w, const struct vs_host *h,
 		s->sum.mem_free = h->memory_mb;
 		return;
 	}
+	s->busy = env->ops && env->ops[h->index] >= env->ops_max;
 	if (!env->avoid)
 		return;
 	s->avoided = env->avoid(env->arg, h, NULL, why, sizeof(why));
@@ -414,6 +434,7 @@ void vs_work_init(struct vs_work *w, const struct vs_place_env *env,
 	w->nodes = nodes;
 	w->n = n;
 	sites_init(w);
+	vs_pools_init(w);
 	w->classes = vs_calloc(n, sizeof(*w->classes));
 	w->class_of = vs_calloc(n, sizeof(*w->class_of));
 	w->site_of = vs_calloc(n, sizeof(*w->site_of));
@@ -440,6 +461,9 @@ void vs_work_init(struct vs_work *w, const struct vs_place_env *env,
 void vs_work_free(struct vs_work *w)
 {
 	free(w->sites);
+	free(w->by_mhz);
+	free(w->pools);
+	free(w->pools_before);
 	free(w->classes);
 	free(w->fits);
 	free(w->class_of);

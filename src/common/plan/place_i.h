@@ -10,6 +10,8 @@
 #define VS_PLAN_PLACE_I_H
 
 #include "plan/place.h"
+#include "plan/room.h"
+#include "util/buf.h"
 
 #define VS_NO_NODE SIZE_MAX
 #define VS_ROOM_MAX ((size_t)1 << 20)	/* more than any host has */
@@ -20,6 +22,7 @@ struct vs_class {
 	bool takes_vf;
 	int min_hw;
 	int64_t mem_mb;			/* reserved and overhead */
+	int64_t swap_mb;
 	size_t count;			/* nodes of it in the gang */
 	size_t room;			/* on all sites, before the gang */
 };
@@ -27,7 +30,9 @@ struct vs_class {
 struct vs_site {
 	const struct vs_host *host;
 	struct vs_host_sum sum;
+	int pool;			/* -1: none that is known */
 	bool avoided;
+	bool busy;			/* its budget of operations is used up */
 	uint32_t avoided_pfs;		/* of avoid_asked */
 	size_t placed;			/* nodes of the gang here */
 	size_t first;			/* list of them, by vs_work.next */
@@ -44,6 +49,10 @@ struct vs_work {
 	bool ever;			/* static capacity: all up and empty */
 	struct vs_site *sites;		/* by host name */
 	size_t nsites;
+	size_t *by_mhz;			/* sites, slow cores first */
+	struct vs_room *pools;		/* what is left now, by site.pool */
+	struct vs_room *pools_before;	/* the gang */
+	int64_t store_mb;		/* before the gang */
 	struct vs_class *classes;
 	size_t nclasses;
 	struct vs_fit *fits;		/* [class * nsites + site] */
@@ -62,9 +71,12 @@ void vs_work_init(struct vs_work *w, const struct vs_place_env *env,
 		  struct vs_place_node *nodes, size_t n, bool ever);
 void vs_work_free(struct vs_work *w);
 struct vs_fit *vs_fit_of(const struct vs_work *w, size_t cls, size_t site);
+/* What one more of this class reserves there, MHz. */
+int64_t vs_fit_cpu(const struct vs_class *c, const struct vs_site *s);
 /* May one more of this class go there now? NONE, or the first reason. */
 enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site);
-/* How many more of this class could go there, at most limit. */
+/* How many more of this class could go there, at most limit; the pools are
+ * left out of it. */
 size_t vs_fit_room(const struct vs_work *w, size_t cls, size_t site,
 		   size_t limit);
 /* The site's load in millionths if one more of this class were there. */
@@ -73,6 +85,39 @@ int64_t vs_fit_load(const struct vs_work *w, size_t cls, size_t site);
 void vs_put(struct vs_work *w, size_t node, size_t site);
 void vs_put_on_pf(struct vs_work *w, size_t node, size_t site, int pf);
 void vs_unput(struct vs_work *w, size_t node);
+
+/* place_pool.c: what hosts share, resource pools and the datastore */
+void vs_pools_init(struct vs_work *w);
+/* Has the site's pool room for one more? NONE or a reason. */
+enum vs_refusal vs_pool_fit(const struct vs_work *w, const struct vs_class *c,
+			    const struct vs_site *s);
+void vs_pool_charge(struct vs_work *w, const struct vs_class *c,
+		    const struct vs_site *s, int sign);
+/* How many of `n` the pool takes out of `left`, which is charged. */
+size_t vs_pool_share(const struct vs_class *c, const struct vs_site *s,
+		     struct vs_room *left, size_t n);
+/* A copy of what is left in the pools; free() it. */
+struct vs_room *vs_pools_copy(const struct vs_work *w);
+/* May `need` of this class all go to hosts of the site's pool, whichever? */
+bool vs_pool_holds(const struct vs_work *w, const struct vs_class *c,
+		   const struct vs_site *s, size_t need);
+/* A pool that allows no more, seen from a site. */
+struct vs_pool_short { size_t site; enum vs_refusal why; };
+/* How many more of this class fit on all sites together, at most limit;
+ * why NONE: no pool is in the way. */
+size_t vs_class_room(const struct vs_work *w, size_t cls, size_t limit,
+		     struct vs_pool_short *short_of);
+/* Place all of a class anew, where it costs its pool the least; true if all
+ * are placed. */
+bool vs_place_cheapest(struct vs_work *w, size_t cls);
+void vs_pool_say(const struct vs_work *w, const struct vs_class *c,
+		 const struct vs_pool_short *s, struct vs_buf *b);
+/* MB that these nodes need of the datastore. */
+int64_t vs_store_need(const struct vs_work *w);
+/* How many of `n` VMs that need so much each it holds. */
+size_t vs_store_holds(const struct vs_work *w, int64_t need_mb, size_t n);
+void vs_store_say(const struct vs_work *w, size_t n, int64_t need_mb,
+		  struct vs_buf *b);
 
 /* place_policy.c: place all of a class that isn't placed; true if all are. */
 bool vs_place_even(struct vs_work *w, size_t cls);

@@ -58,6 +58,29 @@ static void leaves_number(const struct vs_work *w, struct bins *s)
 	s->leaf_open = vs_calloc(s->nleaves, sizeof(*s->leaf_open));
 }
 
+/*
+ * What a pool allows is shared out, the first bins first, so that any choice
+ * of bins is one that the pool holds; where it holds all anyway, none is cut.
+ */
+static void bins_cut(const struct vs_work *w, size_t cls, struct bins *s)
+{
+	VS_FREE struct vs_room *left = vs_pools_copy(w);
+	const struct vs_class *c = &w->classes[cls];
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		struct bin b = s->b[i];
+		const struct vs_site *site = &w->sites[b.site];
+
+		if (!vs_pool_holds(w, c, site, c->count))
+			b.room = vs_pool_share(c, site, left, b.room);
+		if (b.room)
+			s->b[kept++] = b;
+	}
+	s->n = kept;
+	qsort(s->b, s->n, sizeof(*s->b), by_use_and_room);
+}
+
 static void bins_init(const struct vs_work *w, size_t cls, struct bins *s)
 {
 	VS_FREE size_t *prefs = vs_calloc(w->nsites, sizeof(*prefs));
@@ -77,6 +100,7 @@ static void bins_init(const struct vs_work *w, size_t cls, struct bins *s)
 			};
 	}
 	qsort(s->b, s->n, sizeof(*s->b), by_use_and_room);
+	bins_cut(w, cls, s);
 	leaves_number(w, s);
 }
 

@@ -22,6 +22,8 @@ struct vs_profile {
 	char template_name[VS_LABEL_LEN];
 	char template_moid[VS_MOID_LEN];	/* "" until resolved */
 	char template_version[64];		/* its changeVersion */
+	int template_hw;			/* hardware version, 0 unknown */
+	int64_t disk_mb;			/* a clone's disks, 0 unknown */
 	int vcpus;
 	int64_t memory_mb;
 	bool latency_high;
@@ -41,6 +43,8 @@ enum vs_profile_fit vs_profile_fit(const char *have, const char *want);
 /* What admission has to reserve for one VM of this profile on a host. */
 int64_t vs_profile_cpu_mhz(const struct vs_profile *p, int host_core_mhz);
 int64_t vs_profile_reserved_mb(const struct vs_profile *p);
+/* The swap file of one that is on: memory that isn't reserved. */
+int64_t vs_profile_swap_mb(const struct vs_profile *p);
 /* VM overhead, MB, on top of the reservation (an upper estimate). */
 int64_t vs_overhead_mb(int vcpus, int64_t memory_mb);
 int64_t vs_profile_overhead_mb(const struct vs_profile *p);

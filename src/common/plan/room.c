@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Room in pools and on the datastore between two readings of them.
+ *
+ * Rules: what is not certain counts as taken until the next reading: a VM that
+ * changed while the values were read is in them by its lesser share. VMs that
+ * can't be read are taken to be as they were. A hold counts until a VM stands
+ * for it, its disks until a reading has seen the VM. Never guesses what others
+ * do.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "plan/room.h"
+#include "util/mem.h"
+
+static int64_t min64(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+bool vs_vm_shown_on(const struct vs_vm *vm)
+{
+	return vm->readable && vm->power == VS_POWER_ON && vm->host_ptr;
+}
+
+void vs_vm_share(const struct vs_vm *vm, struct vs_share *out)
+{
+	int64_t reserved, full;
+
+	*out = (struct vs_share) { .there = true, .pool = -1 };
+	if (vm->power != VS_POWER_ON)
+		return;
+	out->cpu_mhz = vm->cpu_reserved_mhz;
+	if (vm->latency_high && vm->host_ptr) {
+		full = (int64_t)vm->vcpus * vm->host_ptr->core_mhz;
+		if (out->cpu_mhz < full)
+			out->cpu_mhz = full;
+	}
+	reserved = vm->mem_locked ? vm->memory_mb : vm->mem_reserved_mb;
+	out->mem_mb = reserved + vs_overhead_mb(vm->vcpus, vm->memory_mb);
+	if (reserved < vm->memory_mb)
+		out->swap_mb = vm->memory_mb - reserved;
+}
+
+static void share_now(const struct vs_inventory *inv, const struct vs_vm *vm,
+		      struct vs_share *out)
+{
+	vs_vm_share(vm, out);
+	if (vm->host_ptr)
+		out->pool = vs_room_pool(inv, vm->host_ptr->cluster);
+}
+
+/* ---- readings ----------------------------------------------------------- */
+
+void vs_room_begin(struct vs_inventory *inv)
+{
+	for (struct vs_vm *vm = inv->vms; vm; vm = vm->hh.next)
+		share_now(inv, vm, &vm->telling);
+}
+
+void vs_room_end(struct vs_inventory *inv)
+{
+	for (struct vs_vm *vm = inv->vms; vm; vm = vm->hh.next) {
+		struct vs_share now, *t = &vm->telling;
+
+		share_now(inv, vm, &now);
+		t->cpu_mhz = min64(t->cpu_mhz, now.cpu_mhz);
+		t->mem_mb = min64(t->mem_mb, now.mem_mb);
+		t->swap_mb = min64(t->swap_mb, now.swap_mb);
+		t->pool = now.pool;
+		vm->told = *t;
+	}
+	inv->generation++;
+}
+
+void vs_room_forget(struct vs_inventory *inv)
+{
+	free(inv->pools);
+	inv->pools = NULL;
+	inv->npools = 0;
+	inv->store.there = false;
+	for (struct vs_vm *vm = inv->vms; vm; vm = vm->hh.next) {
+		memset(&vm->told, 0, sizeof(vm->told));
+		memset(&vm->telling, 0, sizeof(vm->telling));
+	}
+	inv->generation++;
+}
+
+int vs_room_pool(const struct vs_inventory *inv, const char *cluster)
+{
+	for (size_t i = 0; i < inv->npools; i++) {
+		if (!strcmp(inv->pools[i].cluster, cluster))
+			return (int)i;
+	}
+	return -1;
+}
+
+void vs_room_set_pool(struct vs_inventory *inv, const char *cluster,
+		      const char *name, int64_t cpu_mhz, int64_t mem_mb)
+{
+	int at = vs_room_pool(inv, cluster);
+	struct vs_pool *p;
+
+	if (at < 0) {
+		at = (int)inv->npools++;
+		inv->pools = vs_realloc(inv->pools, inv->npools,
+					sizeof(*inv->pools));
+		vs_strlcpy(inv->pools[at].cluster, cluster, VS_MOID_LEN);
+	}
+	p = &inv->pools[at];
+	vs_strlcpy(p->name, name, sizeof(p->name));
+	p->cpu_mhz = cpu_mhz;
+	p->mem_mb = mem_mb;
+	inv->generation++;
+}
+
+void vs_room_set_store(struct vs_inventory *inv, const char *name,
+		       int64_t free_mb)
+{
+	vs_strlcpy(inv->store.name, name, sizeof(inv->store.name));
+	inv->store.there = true;
+	inv->store.free_mb = free_mb;
+	inv->generation++;
+}
+
+/* ---- the sum ------------------------------------------------------------ */
+
+struct sum {
+	const struct vs_inventory *inv;
+	struct vs_room *pools;
+	int64_t *store_mb;
+};
+
+static void take(int64_t *room, int64_t what)
+{
+	if (*room != VS_ROOM_UNKNOWN)
+		*room -= what;
+}
+
+static void pool_take(const struct sum *s, int pool, int64_t cpu, int64_t mem)
+{
+	if (pool < 0)
+		return;
+	take(&s->pools[pool].cpu_mhz, cpu);
+	take(&s->pools[pool].mem_mb, mem);
+}
+
+static void sum_vm(const struct sum *s, const struct vs_vm *vm)
+{
+	const struct vs_share *told = &vm->told;
+	struct vs_share now;
+
+	if (!vm->readable || vm->power == VS_POWER_UNKNOWN)
+		return;
+	share_now(s->inv, vm, &now);
+	if (told->there)
+		pool_take(s, told->pool, -told->cpu_mhz, -told->mem_mb);
+	pool_take(s, now.pool, now.cpu_mhz, now.mem_mb);
+	take(s->store_mb, now.swap_mb - told->swap_mb);
+}
+
+static void sum_hold(const struct sum *s, const struct vs_hold *hold)
+{
+	const struct vs_vm *vm =
+		hold->vm[0] ? vs_vm_get(s->inv, hold->vm) : NULL;
+	const struct vs_host *h = vs_host_get(s->inv, hold->host);
+	int pool = h ? vs_room_pool(s->inv, h->cluster) : -1;
+
+	if (!vm || !vm->told.there)
+		take(s->store_mb, hold->disk_mb);
+	/* as on a host: a promise for another place is kept for later */
+	if (vm && vs_vm_shown_on(vm) &&
+	    (hold->state != VS_HOLD_PROMISED ||
+	     vs_room_pool(s->inv, vm->host_ptr->cluster) == pool))
+		return;
+	pool_take(s, pool, hold->cpu_mhz, hold->mem_mb);
+	take(s->store_mb, hold->swap_mb);
+}
+
+static int64_t known(int64_t value)
+{
+	return value < 0 ? VS_ROOM_UNKNOWN : value;
+}
+
+void vs_room_sum(const struct vs_ledger *l, const struct vs_inventory *inv,
+		 const char *folder, const char *cluster_id,
+		 struct vs_room *pools, int64_t *store_mb)
+{
+	struct sum s = { inv, pools, store_mb };
+
+	for (size_t i = 0; i < inv->npools; i++)
+		pools[i] = (struct vs_room) { known(inv->pools[i].cpu_mhz),
+					      known(inv->pools[i].mem_mb) };
+	*store_mb = known(inv->store.there ? inv->store.free_mb : -1);
+	for (const struct vs_vm *vm = inv->vms; vm; vm = vm->hh.next) {
+		/* others' may be in another pool, on another datastore */
+		if (vs_vm_owner(vm, folder, cluster_id) == VS_OWNER_OURS)
+			sum_vm(&s, vm);
+	}
+	for (const struct vs_hold *d = l->holds; d; d = d->hh.next)
+		sum_hold(&s, d);
+}
