@@ -136,6 +136,7 @@ static int run(const struct svf *s)
 	if (!rc) {
 		svf_table_print(t, s->no_header);
 		svf_print_notes(&doc);
+		rc = svf_names_check(s, hosts, "host");
 	}
 	svf_table_free(t);
 	vs_jdoc_free(&doc);

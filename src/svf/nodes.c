@@ -78,19 +78,22 @@ static void print_suspects(struct vs_jdoc *doc)
 static int run(const struct svf *s)
 {
 	struct vs_jdoc doc;
-	int rc = svf_ask("nodes", 0, &doc);
+	struct vs_j nodes;
+	int rc = svf_ask("nodes", 0, &doc), unknown;
 
 	if (rc)
 		return rc;
 	if (s->json)
 		return svf_print_json(&doc);
-	svf_print_nodes(s, vs_j_get(vs_j_root(&doc), "nodes"));
+	nodes = vs_j_get(vs_j_root(&doc), "nodes");
+	svf_print_nodes(s, nodes);
+	unknown = svf_names_check(s, nodes, "node");
 	if (!s->argc && !s->no_header)
 		print_suspects(&doc);
 	svf_print_notes(&doc);
 	rc = svf_read_failed(&doc);
 	vs_jdoc_free(&doc);
-	return rc;
+	return rc ? rc : unknown;
 }
 
 const struct svf_verb svf_nodes = {

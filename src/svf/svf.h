@@ -88,5 +88,8 @@ void svf_print_nodes(const struct svf *s, struct vs_j nodes);
 
 /* Is this name wanted: no names given, or among them. */
 bool svf_wanted(const struct svf *s, const char *name);
+/* Are the names of the command line those of list[].key? SVF_NO with a line on
+ * stderr for each that is none. */
+int svf_names_check(const struct svf *s, struct vs_j list, const char *key);
 
 #endif

@@ -150,3 +150,21 @@ bool svf_wanted(const struct svf *s, const char *name)
 			return true;
 	return s->argc == 0;
 }
+
+int svf_names_check(const struct svf *s, struct vs_j list, const char *key)
+{
+	int rc = SVF_OK;
+
+	for (int i = 0; i < s->argc; i++) {
+		bool known = false;
+
+		for (size_t k = 0; k < vs_j_len(list) && !known; k++)
+			known = !strcmp(s->argv[i], vs_j_str(
+				vs_j_get(vs_j_at(list, k), key)));
+		if (known)
+			continue;
+		fprintf(stderr, "svf: no such %s: %s\n", key, s->argv[i]);
+		rc = SVF_NO;
+	}
+	return rc;
+}

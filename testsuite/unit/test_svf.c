@@ -50,10 +50,12 @@ static void pfs_have_a_line_each_and_names_choose(void **state)
 {
 	(void)state;
 	stage_report_text[HOSTS] = hosts_text;
-	assert_int_equal(svf("hosts --pfs --noheader esx01 esx99"), 0);
+	assert_int_equal(svf("hosts --pfs --noheader esx01 esx99"), 1);
 	assert_string_equal(out,
 "esx01  up  0000:3b:00.0  vmnic4  ROCE  8  2  2  1  3\n"
 "esx01  up  0000:5e:00.0  -       -     4  0  0  0  4\n");
+	assert_string_equal(errs, "note: vCenter is away\n"
+			    "svf: no such host: esx99\n");
 }
 
 static void nodes_show_what_is_done_and_since_when(void **state)
@@ -79,6 +81,8 @@ static void nodes_show_what_is_done_and_since_when(void **state)
 "\n"
 "SUSPECT_VM  WHY\n"
 "vm009       a copy\n");
+	assert_int_equal(svf("nodes vm003"), 1);
+	assert_string_equal(errs, "svf: no such node: vm003\n");
 	assert_int_equal(svf("-n nodes vm002"), 0);
 	assert_string_equal(out, "vm002  starting  -  -  -  -  sriov-roce  -  power-on 5h07m  no VF free\n");
 }

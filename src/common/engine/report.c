@@ -387,6 +387,7 @@ static int report_why(struct vs_core *c, struct json_object *top, uint32_t job,
 	char state[64] = "", reason[256] = "", text[1024] = "";
 	struct vs_refused *r;
 	const char *blocked;
+	bool sees_nodes = p->sees_nodes(p->ctx, uid);
 	uint32_t owner = 0;
 
 	/* One answer for a job that isn't there and one that isn't yours. */
@@ -404,7 +405,8 @@ static int report_why(struct vs_core *c, struct json_object *top, uint32_t job,
 	} else {
 		why_nodes(c, job, text, sizeof(text));
 	}
-	why_rows(c, top, job);
+	if (sees_nodes)
+		why_rows(c, top, job);
 	vs_unlock();
 	if (!text[0])
 		snprintf(text, sizeof(text), "it has no node of vSphere's");
