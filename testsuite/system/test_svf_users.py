@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""svf for root, for a job's owner and for another user, with and without
+PrivateData, as text and as JSON; and what it says to what nobody meant."""
+
+import json
+import os
+import re
+
+import pytest
+
+from cluster import Cluster, wait_for
+from worlds import foreign, world
+
+OWNER, OTHER = 65534, 1         # nobody, daemon: on every machine
+E1 = "esx01.example.org"
+root = pytest.mark.skipif(os.getuid() != 0,
+                          reason="needs root to become another")
+
+
+def make_cluster():
+    return Cluster(nodes=3, inventory=world(hosts=2, vfs=2, vms=[
+        foreign("theirs-1", E1), foreign("theirs-2", E1)]))
+
+
+def as_user(cluster, uid, *argv):
+    if uid == 0:
+        return cluster.run(*argv)
+    return cluster.run("setpriv", f"--reuid={uid}", f"--regid={uid}",
+                       "--clear-groups", *argv, cwd="/")
+
+
+def svf(cluster, uid, *argv):
+    r = as_user(cluster, uid, "svf", "--json", *argv)
+    return json.loads(r.stdout) if r.returncode == 0 else r
+
+
+def submit(cluster, uid, *options, script="sleep 100"):
+    out = cluster.path("out")
+    f = out / f"user-{uid}.sh"
+    f.write_text(f"#!/bin/sh\n{script}\n")
+    f.chmod(0o755)
+    r = as_user(cluster, uid, "sbatch", "--parsable", "-D", out,
+                "-o", out / "%A.out", *options, f)
+    assert r.returncode == 0, r.stderr
+    return int(r.stdout)
+
+
+def private(cluster, value):
+    f = cluster.path("etc", "slurm.conf")
+    text = re.sub(r"^PrivateData=.*$", f"PrivateData={value}", f.read_text(),
+                  flags=re.M)
+    f.write_text(text)
+    cluster.must("scontrol", "reconfigure")
+    wait_for("it is in force", 10, lambda: re.search(
+        rf"^PrivateData\s*=\s*{value}$",
+        cluster.must("scontrol", "show", "config"), re.M))
+
+
+@pytest.fixture
+def jobs(cluster):
+    """One of the owner's that runs, one that waits for VFs."""
+    running = submit(cluster, OWNER, "-N2")
+    cluster.wait_state(running, "RUNNING", 40)
+    waiting = submit(cluster, OWNER, "-N1")
+    wait_for("it waits for VFs", 20,
+             lambda: "VF" in cluster.squeue(waiting, "%r"))
+    yield running, waiting
+    private(cluster, "cloud")
+    for job in (running, waiting):
+        cluster.run("scancel", str(job))
+    wait_for("they are gone", 20,
+             lambda: not cluster.must("squeue", "-h").strip())
+
+
+def seen(cluster, uid, running, waiting):
+    """What this user is shown: nodes, jobs on nodes, why of both jobs."""
+    nodes = svf(cluster, uid, "nodes")["nodes"]
+    why = [svf(cluster, uid, "why", str(j)) for j in (running, waiting)]
+    return {
+        "nodes": len(nodes),
+        "jobs": {n["job"] for n in nodes if "job" in n},
+        "why": [isinstance(w, dict) and w["text"] for w in why],
+        "errors": [w.stderr.strip() for w in why if not isinstance(w, dict)],
+    }
+
+
+@root
+def test_everybody_sees_all_without_private_data(cluster, jobs):
+    running, waiting = jobs
+    for uid in (0, OWNER, OTHER):
+        got = seen(cluster, uid, running, waiting)
+        assert got["nodes"] == 3 and got["jobs"] == {running}
+        assert "2 nodes are up" in got["why"][0] and "VF" in got["why"][1]
+        text = as_user(cluster, uid, "svf", "nodes").stdout
+        assert str(running) in text
+
+
+@root
+def test_private_jobs_are_their_owners_and_roots_alone(cluster, jobs):
+    running, waiting = jobs
+    private(cluster, "cloud,jobs")
+    for uid in (0, OWNER):
+        got = seen(cluster, uid, running, waiting)
+        assert got["nodes"] == 3 and got["jobs"] == {running}
+        assert all(got["why"])
+    got = seen(cluster, OTHER, running, waiting)
+    assert got["nodes"] == 3 and got["jobs"] == set()
+    assert got["why"] == [False, False]
+    # As if there were no such job: the same words, the same status.
+    none = svf(cluster, OTHER, "why", "99999")
+    hidden = svf(cluster, OTHER, "why", str(running))
+    assert none.returncode == hidden.returncode == 1
+    assert got["errors"][0] == none.stderr.strip().replace("99999",
+                                                           str(running))
+    out = as_user(cluster, OTHER, "svf", "nodes")
+    assert not re.search(rf"\b{running}\b", out.stdout)
+
+
+@root
+def test_private_nodes_are_operators_alone(cluster, jobs):
+    running, waiting = jobs
+    private(cluster, "cloud,nodes")
+    assert seen(cluster, 0, running, waiting)["nodes"] == 3
+    for uid in (OWNER, OTHER):
+        r = as_user(cluster, uid, "svf", "nodes")
+        assert r.returncode == 0 and "vm00" not in r.stdout
+        for job in jobs:    # what it waits for, without the nodes' rows
+            why = svf(cluster, uid, "why", str(job))
+            assert why["text"] and not why.get("nodes")
+
+
+@root
+def test_hosts_are_the_same_for_all_and_add_up(cluster, jobs):
+    answers = [svf(cluster, uid, "hosts") for uid in (0, OWNER, OTHER)]
+    assert answers[0] == answers[1] == answers[2]
+    for host in answers[0]["hosts"]:
+        for pf in host["pfs"]:
+            assert pf["total"] == pf["ours"] + pf["foreign"] + pf["suspect"] \
+                + pf["held"] + pf["free"]
+        assert host["state"] == "up"
+        assert 0 < host["cpu_mhz_free"] <= host["cpu_mhz_total"]
+        assert 0 < host["memory_mb_free"] <= host["memory_mb_total"]
+    vfs = [pf for h in answers[0]["hosts"] for pf in h["pfs"]]
+    assert sum(pf["ours"] for pf in vfs) == 2
+    assert sum(pf["foreign"] for pf in vfs) == 2
+
+
+def test_why_speaks_of_a_job_in_each_of_its_states(cluster):
+    cluster.must("scontrol", "update", "nodename=vm[001-003]",
+                 "state=power_down")
+    wait_for("vm001 is off", 30, lambda: not cluster.is_on("vm001") and
+             cluster.is_powered_down("vm001"))
+    cluster.delay_boot("vm001", 3)
+    try:
+        job = cluster.sbatch("-N1", "-w", "vm001", script="sleep 2")
+        wait_for("why names the node that is waited for", 20, lambda: re.match(
+            r"0 of 1 nodes are up; vm001: (power-on|booting)$",
+            cluster.svf("why", str(job))["text"]))
+        cluster.wait_state(job, "RUNNING", 20)
+        wait_for("all are up", 5, lambda: cluster.svf(
+            "why", str(job))["text"] == "all 1 nodes are up")
+        cluster.wait_job(job)
+        assert cluster.svf("why", str(job))["text"] == \
+            "it has no node of vSphere's"
+        held = cluster.sbatch("-N1", "--hold")
+        assert "Slurm's own reason" in cluster.svf("why", str(held))["text"]
+    finally:
+        cluster.delay_boot("vm001", 0)
+
+
+def test_why_of_a_job_that_shares_its_node(cluster):
+    jobs = [cluster.sbatch("-n1", "--mem=100", "-w", "vm001",
+                           script="sleep 60") for _ in "ab"]
+    for job in jobs:
+        cluster.wait_state(job, "RUNNING", 40)
+    for job in jobs:
+        why = cluster.svf("why", str(job))
+        assert why["text"] == "all 1 nodes are up"
+        assert [n["node"] for n in why["nodes"]] == ["vm001"]
+
+
+# what was typed: (exit status, a word of the one line)
+GARBAGE = {
+    "hots": (2, "hots"),
+    "why": (2, "job id"),
+    "why abc": (2, "abc"),
+    "why 1 2": (2, "job id"),
+    "why -1": (2, "-1"),
+    "why 0": (2, "job id"),
+    "why 99999999999999": (2, "job id"),
+    "why 12_3": (2, "12_3"),
+    "hosts --nodes": (2, "--nodes"),
+    "hosts nosuchhost": (1, "nosuchhost"),
+    "nodes nosuchnode": (1, "nosuchnode"),
+    "status now": (2, "now"),
+    "conf /nonexistent/vsphere.conf": (5, "/nonexistent/vsphere.conf"),
+}
+
+
+@pytest.mark.parametrize("typed", GARBAGE)
+def test_garbage_is_answered_with_one_clear_line(cluster, typed):
+    code, word = GARBAGE[typed]
+    r = cluster.run("svf", *typed.split())
+    assert r.returncode == code and (code == 1 or not r.stdout), r
+    assert word in r.stderr and r.stderr.startswith("svf: ")
+    assert len(r.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("where", ["127.0.0.1:1", "127.0.0.1", ":", "x:y",
+                                   "127.0.0.1:99999"])
+def test_a_wrong_address_is_answered_with_one_clear_line(cluster, where):
+    r = cluster.run("env", f"SVF_CONTROL={where}", "svf", "hosts")
+    assert r.returncode in (2, 3) and not r.stdout
+    assert len(r.stderr.splitlines()) == 1 and where in r.stderr
