@@ -54,6 +54,24 @@ def test_a_lost_reply_is_unknown_and_never_resent(pair, when):
         assert sim.calls("CloneVM_Task") == 1
 
 
+def test_what_was_sent_is_unknown_though_nobody_listens_any_more(start):
+    """A kept connection dies after the request; libcurl connects once more by
+    itself, and is refused. That is no sign that nothing was sent."""
+    sim = start()
+    proxy = start.proxy(sim)
+    live = start.live(sim, url=proxy.url).up()
+    live.tell("slow")       # its connection is kept for what comes next
+    live.wait("slow")
+    proxy.go_away_at_the_next_request()
+    done = clone(live, "vm001")
+    assert proxy.cut == 1
+    assert done["code"] == "unknown", done["text"]
+    until = time.monotonic() + 5
+    while sim.calls("CloneVM_Task") != 1:
+        assert time.monotonic() < until, "it was not sent"
+        time.sleep(0.05)
+
+
 @pytest.mark.parametrize("spoil", [
     {"truncate": 10}, {"http": 502, "body": "<html>bad gateway</html>"},
     {"body": "{\"_typeName\":"}, {"body": "7"}, {"body": "[" * 500},

@@ -15,6 +15,8 @@ import urllib.request
 
 import pytest
 
+from vcproxy import Proxy
+
 TOP = pathlib.Path(__file__).parents[2]
 BUILD = pathlib.Path(os.environ.get("VS_BUILD", TOP / "build"))
 LIVE = pathlib.Path(os.environ.get("VS_VC_LIVE",
@@ -235,7 +237,8 @@ class Live:
 
 @pytest.fixture
 def start(tmp_path):
-    """start(world) -> Sim; start.live(sim) -> Live; all ended afterwards."""
+    """start(world) -> Sim; start.live(sim) -> Live; start.proxy(sim) -> Proxy
+    between the two; all ended afterwards."""
     made = []
 
     def sim(world=None):
@@ -247,7 +250,11 @@ def start(tmp_path):
         c = Live(s, tmp_path, **over)
         made.append(c)
         return c
-    sim.live = live
+
+    def proxy(s):
+        made.append(Proxy(s))
+        return made[-1]
+    sim.live, sim.proxy = live, proxy
     sim.work = tmp_path
     yield sim
     for m in reversed(made):

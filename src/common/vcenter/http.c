@@ -262,14 +262,18 @@ struct vcx_call *vs_vcx_get(struct vs_vc *vc, vcx_fn *fn, const char *type,
 	return vs_vcx_raw(vc, 0, fn, "GET", path, NULL);
 }
 
-/* What a lost or never sent call means. */
+/*
+ * What a lost or never sent call means. How it ended says nothing: when a kept
+ * connection dies under a request, libcurl connects anew by itself, and it is
+ * that attempt's error that we are told.
+ */
 static enum vs_code lost_code(const struct vcx_call *call)
 {
 	long sent = 0;
 
 	curl_easy_getinfo(call->easy, CURLINFO_REQUEST_SIZE, &sent);
-	return sent > 0 && (call->flags & VCX_MUTATING) ? VS_E_UNKNOWN :
-		VS_E_RETRY;
+	return (sent > 0 || call->tries) && (call->flags & VCX_MUTATING) ?
+		VS_E_UNKNOWN : VS_E_RETRY;
 }
 
 /* A CA with the right name and another key (vCenter's own was made anew) does
@@ -288,6 +292,10 @@ static int transport_error(struct vcx_call *call, CURLcode rc,
 	const char *url = call->vc->url;
 	const char *why = call->why[0] ? call->why : curl_easy_strerror(rc);
 
+	if (lost_code(call) == VS_E_UNKNOWN)
+		return vs_err_set(err, VS_E_UNKNOWN,
+			"%s: sent, but its answer was lost: %s", call->what,
+			call->too_big ? "it is larger than allowed" : why);
 	if (is_trust(rc, why))
 		return vs_err_set(err, VS_E_CONFIG,
 			"the certificate of %s can't be verified (%s): put the CA that signed it into CAFile (vCenter offers it under %s/certs/download.zip)",
@@ -308,9 +316,7 @@ static int transport_error(struct vcx_call *call, CURLcode rc,
 	}
 	if (call->too_big)
 		why = "the reply is larger than allowed";
-	else if (call->tries > 1)
-		why = "the connection was lost";
-	return vs_err_set(err, lost_code(call), "%s: %s", call->what, why);
+	return vs_err_set(err, VS_E_RETRY, "%s: %s", call->what, why);
 }
 
 /* The call's fate when the answer is no JSON value of vCenter's. */
