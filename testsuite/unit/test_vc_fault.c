@@ -147,6 +147,33 @@ static void the_text_is_one_line_and_names_what_is_missing(void **state)
 	assert_non_null(strstr(err.text, "poweredOn"));
 }
 
+static void a_sessions_key_is_taken_out_of_any_text(void **state)
+{
+	static const char *const t[][2] = {
+		{ "ListView/session[52ab-1]52cd-2/DestroyView",
+		  "ListView/session[]/DestroyView" },
+		{ "'vim.view:session[1]2' and 'session[3]4'.",
+		  "'vim.view:session[]' and 'session[]'." },
+		{ "cut off in session[52ab-1", "cut off in session[" },
+		{ "cut off in session[", "cut off in session[" },
+		{ "session[]", "session[]" },
+		{ "a session, no key", "a session, no key" },
+		{ "", "" },
+	};
+	struct vs_err err = judged("{'_typeName':'ManagedObjectNotFound',"
+		"'faultstring':'The object vim.view:session[k]i is gone'}",
+		VCX_IN_CALL);
+
+	(void)state;
+	assert_string_equal(err.text, "The object vim.view:session[] is gone");
+	for (size_t i = 0; i < VS_COUNT(t); i++) {
+		VS_FREE char *s = vs_strdup(t[i][0]);
+
+		vs_vcx_mask(s);
+		assert_string_equal(s, t[i][1]);
+	}
+}
+
 static void a_fault_of_the_wrong_shape_is_survived(void **state)
 {
 	(void)state;
@@ -168,6 +195,7 @@ int main(void)
 		cmocka_unit_test(a_wrong_reservation_is_no_matter_of_the_host),
 		cmocka_unit_test(
 			the_text_is_one_line_and_names_what_is_missing),
+		cmocka_unit_test(a_sessions_key_is_taken_out_of_any_text),
 		cmocka_unit_test(a_fault_of_the_wrong_shape_is_survived),
 	};
 

@@ -79,6 +79,8 @@ struct vs_node {
 	bool cycle;			/* on, but off and on again is needed */
 	bool dying;			/* its VM goes by Slurm's or its job's word */
 	bool clone_lost;		/* the reply to one; it may be under way */
+	bool maintained;		/* drained by us for its host */
+	int64_t maintained_ms;
 	bool forgotten;			/* an operator: its lost VM is no more */
 	enum vs_braked braked;
 	int64_t adopt_ms, adopt_asked_ms;
@@ -146,7 +148,8 @@ struct vs_avoid {
 enum vs_tell_kind { VS_TELL_REBUILD, VS_TELL_POWER_DOWN, VS_TELL_FAIL,
 		    VS_TELL_GIVEUP, VS_TELL_SCAN, VS_TELL_PROLOG,
 		    VS_TELL_EPILOG, VS_TELL_REASON, VS_TELL_SCHEDULE,
-		    VS_TELL_BOOT_PUSH, VS_TELL_BOOTED, VS_TELL_ADOPT };
+		    VS_TELL_BOOT_PUSH, VS_TELL_BOOTED, VS_TELL_ADOPT,
+		    VS_TELL_DRAIN, VS_TELL_UNDRAIN };
 struct vs_tell {
 	enum vs_tell_kind kind;
 	char node[VS_NAME_LEN];
@@ -290,6 +293,9 @@ enum vs_avail vs_node_avail_kept(struct vs_core *c, struct vs_node *n);
 void vs_node_touch(struct vs_node *n);
 void vs_nodes_touch(struct vs_core *c);
 void vs_nodes_touch_on(struct vs_core *c, const struct vs_host *h);
+
+/* maintain.c: nodes on hosts that are wanted; lock held */
+void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 
 /* adopt.c: VMs that run under powered-down nodes after a start; lock held */
 void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);

@@ -16,6 +16,7 @@ core_sources += \
 	src/common/engine/hold.c \
 	src/common/engine/job.c \
 	src/common/engine/loop.c \
+	src/common/engine/maintain.c \
 	src/common/engine/node.c \
 	src/common/engine/ops.c \
 	src/common/engine/orphan.c \

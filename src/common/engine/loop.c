@@ -76,6 +76,12 @@ static void say(struct vs_core *c, const struct vs_tell *t)
 	case VS_TELL_FAIL:
 		p->node_fail(p->ctx, t->node, t->text);
 		break;
+	case VS_TELL_DRAIN:
+		p->node_drain(p->ctx, t->node, t->text);
+		break;
+	case VS_TELL_UNDRAIN:
+		p->node_undrain(p->ctx, t->node);
+		break;
 	case VS_TELL_GIVEUP:
 		p->node_giveup(p->ctx, t->node, t->text);
 		break;
@@ -175,7 +181,7 @@ static bool rests(const struct vs_node *n)
 {
 	return n->fresh && n->action == VS_DO_NOTHING &&
 	       n->op.kind == VS_OP_NONE && !n->adopt && !n->leave &&
-	       !n->giveup && !n->renew && !n->cycle &&
+	       !n->giveup && !n->renew && !n->cycle && !n->maintained &&
 	       (n->wanted == VS_WANT_KEEP || n->wanted == VS_WANT_OFF ||
 		n->wanted == VS_WANT_GONE);
 }

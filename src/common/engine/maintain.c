@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A host that is wanted: in maintenance, or entering it (which vCenter shows as
+ * a task only, until the last VM is off). Nodes whose VM is on there are drained
+ * with the cause, idle ones powered down at once, running jobs finish; when the
+ * VM is off or elsewhere our drain goes, and nobody else's.
+ */
+#include <stdio.h>
+#include "engine/core_i.h"
+
+#define AGAIN_MS 5000
+
+static const struct vs_host *wanted_host(struct vs_core *c,
+					 const struct vs_node *n)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+	const struct vs_host *h = vm && vm->power == VS_POWER_ON &&
+		vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_OURS ?
+		vm->host_ptr : NULL;
+
+	return h && (h->maintenance || h->entering_maintenance) ? h : NULL;
+}
+
+static bool idle(const struct vs_node *n)
+{
+	return !n->job && (n->flags & VS_NODE_UP) &&
+	       !(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING |
+			     VS_NODE_POWER_DOWN_ASKED));
+}
+
+void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	const struct vs_host *h = wanted_host(c, n);
+	char why[160];
+
+	/* What was drained before a restart is ours to clear, by its tag. */
+	if (!c->started && (n->flags & VS_NODE_DRAIN))
+		n->maintained = true;
+	if ((!h && !n->maintained) || now_ms - n->maintained_ms < AGAIN_MS)
+		return;
+	n->maintained_ms = now_ms;
+	if (!h) {
+		n->maintained = false;
+		vs_tell(c, VS_TELL_UNDRAIN, n->name, 0, false, NULL);
+		return;
+	}
+	n->maintained = true;
+	snprintf(why, sizeof(why), "host %.100s is %s maintenance", h->name,
+		 h->maintenance ? "in" : "entering");
+	if (!(n->flags & VS_NODE_DRAIN))
+		vs_tell(c, VS_TELL_DRAIN, n->name, 0, false, why);
+	if (idle(n))
+		vs_tell(c, VS_TELL_POWER_DOWN, n->name, 0, false, why);
+}
