@@ -136,6 +136,25 @@ def test_a_reply_beyond_the_bound_is_refused(start):
     assert not live.wait("stats")["up"]
 
 
+def test_no_session_key_stands_in_what_is_said_of_a_call(start):
+    """Views and collectors are called session[KEY]ID, also in URLs and in
+    vCenter's own words."""
+    sim = start()
+    gone = "The object 'vim.view.ContainerView:session[52aa-bb]52cc-dd' " \
+        "has already been deleted or has not been completely created"
+    sim.fault(on="request", method="CreateContainerView", count=1,
+              fault={"_typeName": "ManagedObjectNotFound"}, message=gone)
+    live = start.live(sim)
+    assert "ContainerView:session[]' has" in live.wait("down")["text"]
+    live.tell("retry")
+    live.up()
+    sim.fault(on="request", method="WaitForUpdatesEx", http=503, body="x",
+              count=8)
+    down = live.wait("down", 30)
+    assert "PropertyCollector/session[]/WaitForUpdatesEx: HTTP 503" in \
+        down["text"]
+
+
 def test_a_task_that_fails_has_its_fault_and_code(pair):
     sim, live = pair
     sim.fault(on="task", method="PowerOnVM_Task", count=1,

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import queue
+import re
 import shutil
 import ssl
 import subprocess
@@ -233,6 +234,7 @@ class Live:
         self.err.close()
         assert self.proc.returncode == 0, text[-3000:]
         assert PASSWORD not in text, "the password was printed"
+        assert not re.search(r"session\[[^]]", text), "a session's key was"
 
 
 @pytest.fixture

@@ -167,6 +167,28 @@ static void gather(struct words *w, struct vs_j f, int depth)
 		gather(w, vs_j_at(list, i), depth + 1);
 }
 
+void vs_vcx_mask(char *text)
+{
+	static const char begin[] = "session[";
+	char *to = text, *from = text, *at;
+
+	while ((at = strstr(from, begin))) {
+		size_t n = (size_t)(at - from) + strlen(begin);
+
+		memmove(to, from, n);
+		to += n;
+		from += n;
+		while (isalnum((unsigned char)*from) || *from == '-')
+			from++;
+		if (*from != ']')
+			continue;
+		*to++ = *from++;
+		while (isalnum((unsigned char)*from) || *from == '-')
+			from++;
+	}
+	memmove(to, from, strlen(from) + 1);
+}
+
 static void one_line(char *s)
 {
 	for (; *s; s++)
@@ -211,6 +233,7 @@ void vs_vcx_fault(struct vs_j fault, enum vcx_where where, struct vs_err *err)
 	add_details(in, err->text, sizeof(err->text));
 	one_line(err->text);
 	one_line(err->fault);
+	vs_vcx_mask(err->text);
 }
 
 bool vs_vcx_missing_session(struct vs_j missing_set, struct vs_err *err)

@@ -10,7 +10,7 @@
  * VS_E_UNKNOWN, what was never sent is VS_E_RETRY. Redirects are not followed,
  * proxies of the environment not used.
  *
- * It never logs a body or a header.
+ * It never logs a body or a header, nor the session's key in a path.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -182,6 +182,7 @@ struct vcx_call *vs_vcx_raw(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
 	call->flags = flags;
 	call->fn = fn;
 	call->what = vs_asprintf("%s %s", verb, path);
+	vs_vcx_mask(call->what);
 	call->reply.max = vc->max_body;
 	TAILQ_INSERT_TAIL(&vc->calls, call, link);
 	if (!(call->easy = curl_easy_init()))

@@ -30,7 +30,7 @@ struct vcx_call {
 	struct vs_vc *vc;
 	CURL *easy;
 	struct curl_slist *headers;
-	char *what;		/* method and path, for people */
+	char *what;		/* method and path, for people; no secret */
 	char *body;
 	unsigned int flags;
 	unsigned int tries;	/* times libcurl was about to send it */
@@ -66,6 +66,9 @@ void vs_vcx_http_fini(struct vs_vc *vc);
 
 /* ---- faults (fault.c) ---------------------------------------------------- */
 enum vcx_where { VCX_IN_CALL, VCX_IN_TASK };
+/* A view's or a collector's id is session[KEY]ID, and who has the key has the
+ * session: the key goes, in place. */
+void vs_vcx_mask(char *text);
 /* Fill err from a MethodFault, or from {"fault":...,"localizedMessage":...}. */
 void vs_vcx_fault(struct vs_j fault, enum vcx_where where, struct vs_err *err);
 /* The first fault in a missingSet that makes the whole read worthless. */
