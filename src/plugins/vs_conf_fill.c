@@ -60,13 +60,19 @@ static int url(const struct vs_conf_file *f, int line,
 	const char *host = s + strlen("https://");
 	size_t len;
 
+	/* Whatever else is wrong: it may hold a password, so isn't printed. */
+	if (strchr(s, '@'))
+		return vs_conf_err(f, line, err, "%s: expected https://host or "
+			"https://host:port, without a user or password in it "
+			"(they go into Username= and PasswordFile=)", k->key);
 	if (strncasecmp(s, "https://", strlen("https://")))
 		return vs_conf_err(f, line, err, "%s=%.80s: expected "
 			"https://host or https://host:port", k->key, s);
-	len = strcspn(host, "/?#@");
+	len = strcspn(host, "/?#");
 	if (!len || (host[len] && strcmp(host + len, "/")))
-		return vs_conf_err(f, line, err, "%s: expected https://host or "
-			"https://host:port, without user or path", k->key);
+		return vs_conf_err(f, line, err, "%s=%.80s: expected "
+			"https://host or https://host:port, without a path",
+			k->key, s);
 	return 0;
 }
 

@@ -205,13 +205,23 @@ static void vcenter_must_be_an_https_url_without_user_or_path(void **state)
 	const char *rest = "Username=u\nPasswordFile=%P\nDatacenter=d Folder=f "
 		"Datastore=s\n" STAGE_LINES;
 	const char *bad[] = { "vc.example.org", "http://vc.example.org",
-		"https://", "https://me:secret@vc", "https://vc/sdk" };
+		"https://", "https://vc/sdk" };
+	const char *secret[] = { "https://me:secret@vc", "me:secret@vc",
+		"http://me:secret@vc", "https://vc/?u=me:secret@vc" };
 
 	(void)state;
 	for (size_t i = 0; i < VS_COUNT(bad); i++) {
 		VS_FREE char *text = vs_asprintf("VCenter=%s\n%s", bad[i], rest);
 
-		REFUSED(text, "vsphere.conf line 1: VCenter", "https://host");
+		REFUSED(text, "vsphere.conf line 1: VCenter=", bad[i],
+			"https://host");
+	}
+	for (size_t i = 0; i < VS_COUNT(secret); i++) {
+		VS_FREE char *text = vs_asprintf("VCenter=%s\n%s", secret[i],
+						 rest);
+
+		REFUSED(text, "vsphere.conf line 1: VCenter: ", "https://host",
+			"Username=", "PasswordFile=");
 		assert_null(strstr(stage_err.text, "secret"));
 	}
 }

@@ -292,14 +292,11 @@ static void take_names(struct vs_vc *vc, const struct vs_vc_names *n)
 
 static int check_conf(const struct vs_vc_conf *c, struct vs_err *err)
 {
-	if (!c->url || strncmp(c->url, "https://", 8) || !c->url[8])
+	/* What is wrong may hold a password: it is not printed. */
+	if (!c->url || strncmp(c->url, "https://", 8) || !c->url[8] ||
+	    strpbrk(c->url + 8, "/?#@ "))
 		return vs_err_set(err, VS_E_CONFIG,
-			"VCenter=%s: expected https://HOST or https://HOST:PORT",
-			c->url ? c->url : "");
-	if (strpbrk(c->url + 8, "/?#@ "))
-		return vs_err_set(err, VS_E_CONFIG,
-			"VCenter=%s: nothing may stand around HOST[:PORT]",
-			c->url);
+			"VCenter: expected https://HOST or https://HOST:PORT and nothing around it");
 	if (!c->username || !*c->username || !c->password_file)
 		return vs_err_set(err, VS_E_CONFIG,
 				  "Username and PasswordFile are needed");
