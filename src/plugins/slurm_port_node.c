@@ -146,7 +146,12 @@ int vs_port_node_power_down(void *ctx, const char *node, const char *why)
 	n = find_node_record((char *)node);
 	if (n && IS_NODE_IDLE(n) && !(n->node_state & not_idle) &&
 	    !n->run_job_cnt && !n->comp_job_cnt && !n->sus_job_cnt) {
-		n->node_state |= NODE_STATE_POWER_DOWN;
+		/* Slurm lifts a drain of whoever's at a power-down that was
+		 * asked for, but not at one for idleness. */
+		if (IS_NODE_DRAIN(n) && !reason_ours(n))
+			n->last_busy = 1;
+		else
+			n->node_state |= NODE_STATE_POWER_DOWN;
 		bit_clear(avail_node_bitmap, n->index);
 		last_node_update = time(NULL);
 		info("slurm-vsphere: node %s is powered down: %s", node, why);
