@@ -66,7 +66,7 @@ func (w *world) build() error {
 			return fmt.Errorf("datacenters[%d]: %w", i, err)
 		}
 	}
-	return nil
+	return w.setPermissions(nil, w.inv.Permissions)
 }
 
 // singletons are the objects of ServiceContent that can be read.
@@ -87,9 +87,14 @@ func (w *world) singletons() {
 }
 
 // beforeRead fills what is computed when asked for: recentTask.
-func (w *world) beforeRead(o *object) {
+func (w *world) beforeRead(s *session, o *object) {
 	if tm, ok := o.ptr.(*mo.TaskManager); ok {
-		tm.RecentTask = w.tasks.recentTasks()
+		tm.RecentTask = nil
+		for _, r := range w.tasks.recentTasks() {
+			if w.sees(s, w.get(r)) {
+				tm.RecentTask = append(tm.RecentTask, r)
+			}
+		}
 	}
 }
 

@@ -56,15 +56,16 @@ type filter struct {
 
 // member2 is an object in a filter.
 type member2 struct {
-	o     *object
-	ref   ref
-	enter uint64
-	last  uint64
-	gone  bool
-	vals  [][]byte
-	seqs  []uint64
-	born  []uint64 // when the value last came to be set, for op add
-	el    *list.Element
+	o      *object
+	ref    ref
+	enter  uint64
+	last   uint64
+	gone   bool
+	denied bool
+	vals   [][]byte
+	seqs   []uint64
+	born   []uint64 // when the value last came to be set, for op add
+	el     *list.Element
 }
 
 func (s *session) newCollector(w *world, r ref) *collector {
@@ -184,7 +185,10 @@ func (f *filter) enterMember(w *world, o *object) {
 		return
 	}
 	w.seq++
-	m := f.members[o.ref]
+	m, denied := f.members[o.ref], !w.sees(f.col.s, o)
+	if m != nil && !m.gone && m.denied != denied {
+		f.leaveMember(w, o.ref)
+	}
 	if m != nil && !m.gone {
 		return
 	}
@@ -192,10 +196,13 @@ func (f *filter) enterMember(w *world, o *object) {
 		f.order.Remove(m.el)
 	}
 	paths := f.pathsOf(o.ref.Type)
-	m = &member2{o: o, ref: o.ref, enter: w.seq, last: w.seq, vals: make([][]byte, len(paths)),
+	m = &member2{o: o, ref: o.ref, denied: denied, enter: w.seq, last: w.seq, vals: make([][]byte, len(paths)),
 		seqs: make([]uint64, len(paths)), born: make([]uint64, len(paths))}
 	for i, p := range paths {
-		m.vals[i], m.seqs[i], m.born[i] = encodeProp(o, p), w.seq, w.seq
+		if !denied {
+			m.vals[i] = f.col.s.encodeProp(o, p)
+		}
+		m.seqs[i], m.born[i] = w.seq, w.seq
 	}
 	f.members[o.ref] = m
 	m.el = f.order.PushBack(m)
@@ -229,11 +236,11 @@ func (f *filter) refresh(w *world) {
 			continue
 		}
 		m := f.members[o.ref]
-		if m == nil || m.gone {
+		if m == nil || m.gone || m.denied {
 			continue
 		}
 		for i, p := range f.pathsOf(o.ref.Type) {
-			v := encodeProp(o, p)
+			v := f.col.s.encodeProp(o, p)
 			if bytes.Equal(v, m.vals[i]) {
 				continue
 			}

@@ -182,6 +182,9 @@ func (c *call) invoke(m *method) (any, error) {
 			return nil, err
 		}
 	}
+	if err := c.authorize(); err != nil {
+		return nil, err
+	}
 	return m.run(c)
 }
 
@@ -231,12 +234,15 @@ func (c *call) getProperty() (any, error) {
 	if !ok || len(p.segs) != 1 {
 		return nil, fault(&types.InvalidProperty{Name: c.method}, "The property %s is not in %s", c.method, c.this.Type)
 	}
-	c.w.beforeRead(o)
+	if !c.w.sees(c.s, o) {
+		return nil, deny([]need{{o, readPriv}})
+	}
+	c.w.beforeRead(c.s, o)
 	v, ok := p.get(o.val)
 	if !ok || o.hidden[p.top()] {
 		return nil, nil
 	}
-	return rawJSON(encodeTyped(v)), nil
+	return rawJSON(encodeTyped(c.w.filtered(c.s, v))), nil
 }
 
 // encodeTyped writes a value as it stands in a typed slot.

@@ -56,19 +56,22 @@ type guestSpec struct {
 }
 
 type inventory struct {
-	About       aboutSpec      `json:"about"`
-	Users       []userSpec     `json:"users"`
-	Seed        int64          `json:"seed"`
-	Lockout     lockoutSpec    `json:"lockout"`
-	SessionIdle Dur            `json:"sessionIdle"`
-	EmptyReply  string         `json:"emptyReply"`
-	Restrict    []string       `json:"restrict"`
-	Durations   map[string]Dur `json:"durations"`
-	TaskSlots   slotSpec       `json:"taskSlots"`
-	VfRelease   Dur            `json:"vfRelease"`
-	NoRoomFault string         `json:"noRoomFault"`
-	Guest       guestSpec      `json:"guest"`
-	Datacenters []dcSpec       `json:"datacenters"`
+	About       aboutSpec           `json:"about"`
+	Users       []userSpec          `json:"users"`
+	Seed        int64               `json:"seed"`
+	Lockout     lockoutSpec         `json:"lockout"`
+	SessionIdle Dur                 `json:"sessionIdle"`
+	EmptyReply  string              `json:"emptyReply"`
+	Restrict    []string            `json:"restrict"`
+	Roles       map[string][]string `json:"roles"`
+	Permissions []permSpec          `json:"permissions"`
+	FilterLists bool                `json:"filterLists"`
+	Durations   map[string]Dur      `json:"durations"`
+	TaskSlots   slotSpec            `json:"taskSlots"`
+	VfRelease   Dur                 `json:"vfRelease"`
+	NoRoomFault string              `json:"noRoomFault"`
+	Guest       guestSpec           `json:"guest"`
+	Datacenters []dcSpec            `json:"datacenters"`
 }
 
 type dcSpec struct {

@@ -64,12 +64,16 @@ func init() {
 		"CreateSnapshot_Task":          {types: vm, run: createSnapshot, mutating: true},
 		"EnterMaintenanceMode_Task":    {types: on("HostSystem"), run: enterMaintenance, mutating: true},
 		"ExitMaintenanceMode_Task":     {types: on("HostSystem"), run: exitMaintenance, mutating: true},
+		"HasPrivilegeOnEntities":       {types: on("AuthorizationManager"), run: hasPrivilegeOnEntities, nullable: true},
+		"HasPrivilegeOnEntity":         {types: on("AuthorizationManager"), run: hasPrivilegeOnEntity, nullable: true},
+		"HasUserPrivilegeOnEntities":   {types: on("AuthorizationManager"), run: hasUserPrivilegeOnEntities, nullable: true},
+		"FetchUserPrivilegeOnEntities": {types: on("AuthorizationManager"), run: fetchUserPrivilegeOnEntities, nullable: true},
 		"PlaceVm":                      {types: on("ClusterComputeResource"), run: placeVM},
 		"QueryConfigTarget":            {types: on("EnvironmentBrowser"), run: queryConfigTarget, nullable: true},
 	}
 	for _, m := range methods {
 		switch m.types[0] {
-		case "SessionManager", "ServiceInstance", "ViewManager", "SearchIndex":
+		case "SessionManager", "ServiceInstance", "ViewManager", "SearchIndex", "AuthorizationManager":
 			m.singleton = true
 		}
 	}

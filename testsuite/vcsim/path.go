@@ -207,8 +207,9 @@ func boxArray(v any) any {
 	return box.Interface()
 }
 
-// encodeProp is the value of a path as it stands in an Any slot, or nil.
-func encodeProp(o *object, p *propPath) []byte {
+// encodeProp is the value of a path as it stands in an Any slot for a session,
+// or nil.
+func (s *session) encodeProp(o *object, p *propPath) []byte {
 	if o.hidden[p.top()] {
 		return nil
 	}
@@ -216,5 +217,5 @@ func encodeProp(o *object, p *propPath) []byte {
 	if !ok {
 		return nil
 	}
-	return encodeAny(v)
+	return encodeAny(s.w.filtered(s, v))
 }

@@ -23,6 +23,7 @@ type pagedRead struct {
 type readItem struct {
 	o     *object
 	paths []*propPath
+	s     *session
 }
 
 func (c *call) collector() (*collector, error) {
@@ -73,8 +74,8 @@ func (c *call) readItems(specs []types.PropertyFilterSpec) ([]readItem, error) {
 		}
 		for _, o := range sel.objs {
 			if wanted(spec.PropSet, o.ref.Type) {
-				c.w.beforeRead(o)
-				items = append(items, readItem{o, specPaths(spec.PropSet, o.ref.Type)})
+				c.w.beforeRead(c.s, o)
+				items = append(items, readItem{o, specPaths(spec.PropSet, o.ref.Type), c.s})
 			}
 		}
 	}
@@ -112,8 +113,13 @@ func writeObjects(b *bytes.Buffer, items []readItem) {
 		fmt.Fprintf(b, `%s{"_typeName":"ObjectContent","obj":%s`, sep, encodeRef(it.o.ref))
 		sep = ","
 		open := false
+		if !it.s.w.sees(it.s, it.o) {
+			b.Write(deniedPaths(it.o, it.paths))
+			b.WriteByte('}')
+			continue
+		}
 		for _, p := range it.paths {
-			v := encodeProp(it.o, p)
+			v := it.s.encodeProp(it.o, p)
 			if v == nil {
 				continue
 			}
@@ -131,6 +137,21 @@ func writeObjects(b *bytes.Buffer, items []readItem) {
 		b.WriteByte('}')
 	}
 	b.WriteByte(']')
+}
+
+// deniedPaths is the missingSet of an object that may not be read.
+func deniedPaths(o *object, paths []*propPath) []byte {
+	var b bytes.Buffer
+	f := asFault(deny([]need{{o, readPriv}}))
+	text := encodeAny(localized(f.fault, f.text))
+	for i, p := range paths {
+		b.WriteString([]string{`,"missingSet":[`, ","}[min(i, 1)])
+		fmt.Fprintf(&b, `{"_typeName":"MissingProperty","path":%s,"fault":%s}`, quote(p.text), text)
+	}
+	if len(paths) > 0 {
+		b.WriteByte(']')
+	}
+	return b.Bytes()
 }
 
 func continueRetrieve(c *call) (any, error) {

@@ -28,16 +28,10 @@ func (w *world) childOf(parent ref, name string) *object {
 
 func findByInventoryPath(c *call) (any, error) {
 	req := c.req.(*types.FindByInventoryPath)
-	o := c.w.get(c.w.content.RootFolder)
-	for _, n := range strings.Split(strings.Trim(req.InventoryPath, "/"), "/") {
-		if n == "" {
-			continue
-		}
-		if o = c.w.childOf(o.ref, unescapeName(n)); o == nil {
-			return nil, nil
-		}
+	if o := c.w.byInventoryPath(req.InventoryPath); o != nil && c.w.sees(c.s, o) {
+		return o.ref, nil
 	}
-	return o.ref, nil
+	return nil, nil
 }
 
 func findChild(c *call) (any, error) {
@@ -45,17 +39,17 @@ func findChild(c *call) (any, error) {
 	if c.w.get(req.Entity) == nil {
 		return nil, notFound(req.Entity)
 	}
-	if o := c.w.childOf(req.Entity, req.Name); o != nil {
+	if o := c.w.childOf(req.Entity, req.Name); o != nil && c.w.sees(c.s, o) {
 		return o.ref, nil
 	}
 	return nil, nil
 }
 
-func (w *world) findUuid(uuid string, vm, instance bool) []ref {
+func (w *world) findUuid(s *session, uuid string, vm, instance bool) []ref {
 	var res []ref
 	if !vm {
 		for _, h := range w.hosts {
-			if strings.EqualFold(h.m.Hardware.SystemInfo.Uuid, uuid) {
+			if strings.EqualFold(h.m.Hardware.SystemInfo.Uuid, uuid) && w.sees(s, h.o) {
 				res = append(res, h.o.ref)
 			}
 		}
@@ -66,7 +60,7 @@ func (w *world) findUuid(uuid string, vm, instance bool) []ref {
 		if instance {
 			have = v.m.Config.InstanceUuid
 		}
-		if strings.EqualFold(have, uuid) {
+		if strings.EqualFold(have, uuid) && w.sees(s, v.o) {
 			res = append(res, r)
 		}
 	}
@@ -76,7 +70,7 @@ func (w *world) findUuid(uuid string, vm, instance bool) []ref {
 
 func findByUuid(c *call) (any, error) {
 	req := c.req.(*types.FindByUuid)
-	if l := c.w.findUuid(req.Uuid, req.VmSearch, isTrue(req.InstanceUuid)); len(l) > 0 {
+	if l := c.w.findUuid(c.s, req.Uuid, req.VmSearch, isTrue(req.InstanceUuid)); len(l) > 0 {
 		return l[0], nil
 	}
 	return nil, nil
@@ -84,7 +78,7 @@ func findByUuid(c *call) (any, error) {
 
 func findAllByUuid(c *call) (any, error) {
 	req := c.req.(*types.FindAllByUuid)
-	if l := c.w.findUuid(req.Uuid, req.VmSearch, isTrue(req.InstanceUuid)); len(l) > 0 {
+	if l := c.w.findUuid(c.s, req.Uuid, req.VmSearch, isTrue(req.InstanceUuid)); len(l) > 0 {
 		return l, nil
 	}
 	return nil, nil

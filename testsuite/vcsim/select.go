@@ -40,7 +40,9 @@ func newSelection(w *world, s *session, spec *types.PropertyFilterSpec) *selecti
 		if s != nil && s.views[os.Obj] == nil && len(os.SelectSet) > 0 {
 			sel.simple = false
 		}
-		sel.follow(o, os.SelectSet, 0)
+		if sel.w.sees(s, o) {
+			sel.follow(o, os.SelectSet, 0)
+		}
 	}
 	return sel
 }
@@ -86,7 +88,7 @@ func (sel *selection) follow(o *object, set []types.BaseSelectionSpec, depth int
 		}
 		for _, r := range sel.targets(o, t) {
 			to := sel.w.lookup(sel.s, r)
-			if to == nil {
+			if to == nil || !sel.w.sees(sel.s, to) {
 				continue
 			}
 			if !isTrue(t.Skip) {

@@ -16,6 +16,7 @@ import (
 type session struct {
 	w          *world
 	token      string
+	login      string // the name as it was given
 	user       types.UserSession
 	last       time.Time
 	done       chan struct{}
@@ -73,7 +74,7 @@ func (w *world) login(name, password string) (*session, error) {
 		return nil, &wireFault{fault: &types.InvalidLogin{}, text: "Cannot complete login due to an incorrect user name or password."}
 	}
 	delete(w.lockout, name)
-	s := &session{w: w, token: strings.ReplaceAll(randomUUID()+randomUUID(), "-", ""), last: now,
+	s := &session{w: w, login: user.Name, token: strings.ReplaceAll(randomUUID()+randomUUID(), "-", ""), last: now,
 		done: make(chan struct{}), views: map[ref]*view{}, filters: map[ref]*filter{}, collectors: map[ref]*collector{}}
 	s.user = types.UserSession{Key: "52" + randomUUID()[2:], UserName: upnName(name), FullName: strings.SplitN(name, "@", 2)[0],
 		LoginTime: now.UTC(), LastActiveTime: now.UTC(), Locale: "en", MessageLocale: "en", ExtensionSession: false}

@@ -96,7 +96,7 @@ func (v *view) consider(w *world, o *object) {
 			match = match || p == v.root
 		}
 	}
-	if match {
+	if match && w.sees(v.s, o) {
 		v.put(o.ref)
 	} else {
 		v.drop(o.ref)
@@ -127,7 +127,7 @@ func createListView(c *call) (any, error) {
 	req := c.req.(*types.CreateListView)
 	v := c.s.newView(c.w, "ListView")
 	for _, r := range req.Obj {
-		if c.w.get(r) == nil {
+		if o := c.w.get(r); o == nil || !c.w.sees(c.s, o) {
 			return nil, notFound(r)
 		}
 		v.put(r)
@@ -153,7 +153,7 @@ func modifyListView(c *call) (any, error) {
 		v.drop(r)
 	}
 	for _, r := range req.Add {
-		if c.w.get(r) == nil {
+		if o := c.w.get(r); o == nil || !c.w.sees(c.s, o) {
 			unresolved = append(unresolved, r)
 		} else {
 			v.put(r)

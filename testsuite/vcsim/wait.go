@@ -242,6 +242,9 @@ func (f *filter) update(m *member2, seq uint64) []byte {
 		b.WriteString(`,"changeSet":[`)
 		f.writeChanges(&b, m, seq, kind)
 		b.WriteByte(']')
+		if m.denied {
+			b.Write(deniedPaths(m.o, f.pathsOf(m.ref.Type)))
+		}
 	}
 	b.WriteByte('}')
 	return b.Bytes()

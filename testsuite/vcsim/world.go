@@ -64,6 +64,7 @@ type world struct {
 	latency  time.Duration
 	acks     []ack
 	away     outage
+	perms    map[ref][]perm
 	churn    *churn
 	free     map[ref]*int64 // bytes left on the datastores
 	started  time.Time

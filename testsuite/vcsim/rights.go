@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// rights.go: which privileges a call takes, and on which objects, by the
+// methods' own documentation; and AuthorizationManager, by which a client asks.
+// Methods that are not in the table take System.View.
+
+package main
+
+import (
+	"strings"
+
+	"github.com/vmware/govmomi/vim25/types"
+)
+
+var knownPrivs = []string{
+	"VirtualMachine.Inventory.CreateFromExisting", "VirtualMachine.Inventory.Delete", "VirtualMachine.Inventory.Unregister",
+	"VirtualMachine.Provisioning.Clone", "VirtualMachine.Provisioning.DeployTemplate", "VirtualMachine.Provisioning.CreateTemplateFromVM",
+	"VirtualMachine.Provisioning.CloneTemplate", "VirtualMachine.Provisioning.Customize", "VirtualMachine.Provisioning.MarkAsTemplate",
+	"VirtualMachine.Interact.PowerOn", "VirtualMachine.Interact.PowerOff", "VirtualMachine.State.CreateSnapshot",
+	"VirtualMachine.Config.AddNewDisk", "VirtualMachine.Config.AddExistingDisk", "VirtualMachine.Config.RemoveDisk",
+	"VirtualMachine.Config.AddRemoveDevice", "VirtualMachine.Config.EditDevice", "VirtualMachine.Config.AdvancedConfig",
+	"VirtualMachine.Config.CPUCount", "VirtualMachine.Config.Memory", "VirtualMachine.Config.Resource", "VirtualMachine.Config.Settings",
+	"VirtualMachine.Config.Rename", "VirtualMachine.Config.Annotation", "Resource.AssignVMToPool", "Resource.ColdMigrate", "Resource.HotMigrate",
+	"Datastore.AllocateSpace", "Network.Assign", "Host.Config.Maintenance", "Sessions.ValidateSession", "Global.CancelTask"}
+
+var rights map[string]func(c *call) []need
+
+func init() {
+	one := func(priv string) func(c *call) []need {
+		return func(c *call) []need { return []need{{c.o, priv}} }
+	}
+	none := func(*call) []need { return nil }
+	rights = map[string]func(c *call) []need{
+		"Login": none, "Logout": none, "RetrieveServiceContent": none, "CurrentTime": none,
+		"RetrieveProperties": none, "RetrievePropertiesEx": none, "ContinueRetrievePropertiesEx": none, "CancelRetrievePropertiesEx": none,
+		"DestroyPropertyFilter": none,
+		"SessionIsActive":       func(c *call) []need { return []need{{c.w.get(c.w.content.RootFolder), "Sessions.ValidateSession"}} },
+		"CancelTask":            cancelRights,
+		"CloneVM_Task":          cloneRights,
+		"ReconfigVM_Task":       reconfigRights,
+		"RelocateVM_Task":       relocateRights,
+		"PowerOnVM_Task":        one("VirtualMachine.Interact.PowerOn"),
+		"PowerOffVM_Task":       one("VirtualMachine.Interact.PowerOff"),
+		"ShutdownGuest":         one("VirtualMachine.Interact.PowerOff"),
+		"Destroy_Task":          destroyRights,
+		"UnregisterVM":          one("VirtualMachine.Inventory.Unregister"),
+		"Rename_Task":           one("VirtualMachine.Config.Rename"),
+		"MarkAsTemplate":        one("VirtualMachine.Provisioning.MarkAsTemplate"),
+		"MarkAsVirtualMachine": func(c *call) []need {
+			return []need{{c.w.get(c.req.(*types.MarkAsVirtualMachine).Pool), "Resource.AssignVMToPool"}}
+		},
+		"CreateSnapshot_Task":       one("VirtualMachine.State.CreateSnapshot"),
+		"EnterMaintenanceMode_Task": one("Host.Config.Maintenance"),
+		"ExitMaintenanceMode_Task":  one("Host.Config.Maintenance"),
+	}
+}
+
+// cancelRights: everybody may cancel his own tasks.
+func cancelRights(c *call) []need {
+	t := c.w.tasks.byRef[c.this]
+	if t == nil {
+		return nil
+	}
+	if by, ok := t.m.Info.Reason.(*types.TaskReasonUser); ok && by.UserName == c.s.user.UserName {
+		return nil
+	}
+	return []need{{c.o, "Global.CancelTask"}}
+}
+
+// destroyRights: the privilege is wanted on the parent as well.
+func destroyRights(c *call) []need {
+	const p = "VirtualMachine.Inventory.Delete"
+	return []need{{c.o, p}, {c.w.get(*c.o.vm.m.Parent), p}}
+}
+
+func cloneRights(c *call) []need {
+	req, v, w := c.req.(*types.CloneVM_Task), c.o.vm, c.w
+	what := map[[2]bool]string{{true, false}: "DeployTemplate", {true, true}: "CloneTemplate", {false, false}: "Clone", {false, true}: "CreateTemplateFromVM"}
+	res := []need{{c.o, "VirtualMachine.Provisioning." + what[[2]bool{v.m.Config.Template, req.Spec.Template}]}}
+	if req.Spec.Customization != nil {
+		res = append(res, need{c.o, "VirtualMachine.Provisioning.Customize"})
+	}
+	folder := w.get(req.Folder)
+	res = append(res, need{folder, "VirtualMachine.Inventory.CreateFromExisting"}, need{folder, "VirtualMachine.Config.AddNewDisk"})
+	loc := &req.Spec.Location
+	if pool := orRef(loc.Pool, v.m.ResourcePool); pool != nil && !req.Spec.Template {
+		res = append(res, need{w.get(*pool), "Resource.AssignVMToPool"})
+	}
+	if store := orRef(loc.Datastore, &v.m.Datastore[0]); store != nil {
+		res = append(res, need{w.get(*store), "Datastore.AllocateSpace"})
+	}
+	var nets []*object
+	for _, d := range v.cards() {
+		if n := v.dc.byBacking(d.GetVirtualDevice().Backing); n != nil {
+			nets = append(nets, n.o)
+		}
+	}
+	for _, o := range nets {
+		res = append(res, need{o, "Network.Assign"})
+	}
+	if req.Spec.Config != nil {
+		res = append(res, v.configNeeds(folder, req.Spec.Config, true)...)
+	}
+	return res
+}
+
+func orRef(a, b *ref) *ref {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+func reconfigRights(c *call) []need {
+	return c.o.vm.configNeeds(c.o, &c.req.(*types.ReconfigVM_Task).Spec, false)
+}
+
+// configNeeds: each part of a ConfigSpec has its privilege. Which one the uuids
+// and the latency sensitivity have is not documented: Settings.
+func (v *vmachine) configNeeds(o *object, s *types.VirtualMachineConfigSpec, fresh bool) []need {
+	var res []need
+	add := func(when bool, what string) {
+		if when {
+			res = append(res, need{o, "VirtualMachine.Config." + what})
+		}
+	}
+	add(s.NumCPUs != 0 || s.NumCoresPerSocket != nil, "CPUCount")
+	add(s.MemoryMB != 0, "Memory")
+	add(s.MemoryAllocation != nil || s.CpuAllocation != nil || s.MemoryReservationLockedToMax != nil, "Resource")
+	add(len(s.ExtraConfig) > 0, "AdvancedConfig")
+	add(s.Annotation != "", "Annotation")
+	add(s.Name != "" && !fresh, "Rename")
+	add(s.InstanceUuid != "" || s.Uuid != "" || s.LatencySensitivity != nil || s.GuestId != "" || s.Version != "" || s.Firmware != "" ||
+		s.MemoryHotAddEnabled != nil || s.CpuHotAddEnabled != nil || s.VirtualNuma != nil || s.Flags != nil || s.Tools != nil, "Settings")
+	for _, ch := range s.DeviceChange {
+		spec := ch.GetVirtualDeviceConfigSpec()
+		_, disk := spec.Device.(*types.VirtualDisk)
+		add(spec.Operation == "edit", "EditDevice")
+		add(spec.Operation == "add" && disk && spec.FileOperation != "", "AddNewDisk")
+		add(spec.Operation == "add" && disk && spec.FileOperation == "", "AddExistingDisk")
+		add(spec.Operation == "remove" && disk, "RemoveDisk")
+		add(spec.Operation != "edit" && !disk, "AddRemoveDevice")
+		if spec.Operation == "remove" || spec.Device == nil {
+			continue
+		}
+		if n := v.dc.byBacking(spec.Device.GetVirtualDevice().Backing); n != nil {
+			res = append(res, need{n.o, "Network.Assign"})
+		}
+	}
+	return res
+}
+
+func relocateRights(c *call) []need {
+	req, v := c.req.(*types.RelocateVM_Task), c.o.vm
+	res := []need{{c.o, "Resource.ColdMigrate"}}
+	if v.on() {
+		res = append(res, need{c.o, "Resource.HotMigrate"})
+	}
+	if p := req.Spec.Pool; p != nil && (v.m.ResourcePool == nil || *p != *v.m.ResourcePool) {
+		res = append(res, need{c.w.get(*p), "Resource.AssignVMToPool"})
+	}
+	if d := req.Spec.Datastore; d != nil && *d != v.m.Datastore[0] {
+		res = append(res, need{c.w.get(*d), "Datastore.AllocateSpace"})
+	}
+	return res
+}
+
+// loginOf finds a user by either form of his name.
+func (w *world) loginOf(name string) string {
+	for _, u := range w.inv.Users {
+		if strings.EqualFold(u.Name, name) || strings.EqualFold(upnName(u.Name), name) {
+			return u.Name
+		}
+	}
+	return name
+}
+
+func (c *call) availability(user string, entities []ref, privs []string) (any, error) {
+	res := []types.EntityPrivilege{}
+	for _, r := range entities {
+		o := c.w.lookup(c.s, r)
+		if o == nil || !c.w.sees(c.s, o) {
+			return nil, notFound(r)
+		}
+		e := types.EntityPrivilege{Entity: r, PrivAvailability: []types.PrivilegeAvailability{}}
+		for _, p := range privs {
+			e.PrivAvailability = append(e.PrivAvailability, types.PrivilegeAvailability{PrivId: p, IsGranted: c.w.has(user, o, p)})
+		}
+		res = append(res, e)
+	}
+	return res, nil
+}
+
+// ofSession finds whose session a key is.
+func (c *call) ofSession(key string) (string, error) {
+	for _, s := range c.w.sessions {
+		if s.user.Key == key {
+			return s.login, nil
+		}
+	}
+	return "", invalidArgument("sessionId")
+}
+
+func hasPrivilegeOnEntities(c *call) (any, error) {
+	req := c.req.(*types.HasPrivilegeOnEntities)
+	user, err := c.ofSession(req.SessionId)
+	if err != nil {
+		return nil, err
+	}
+	return c.availability(user, req.Entity, req.PrivId)
+}
+
+func hasPrivilegeOnEntity(c *call) (any, error) {
+	req := c.req.(*types.HasPrivilegeOnEntity)
+	user, err := c.ofSession(req.SessionId)
+	if err != nil {
+		return nil, err
+	}
+	o := c.w.lookup(c.s, req.Entity)
+	if o == nil {
+		return nil, notFound(req.Entity)
+	}
+	res := []bool{}
+	for _, p := range req.PrivId {
+		res = append(res, c.w.has(user, o, p))
+	}
+	return res, nil
+}
+
+func hasUserPrivilegeOnEntities(c *call) (any, error) {
+	req := c.req.(*types.HasUserPrivilegeOnEntities)
+	return c.availability(c.w.loginOf(req.UserName), req.Entities, req.PrivId)
+}
+
+func fetchUserPrivilegeOnEntities(c *call) (any, error) {
+	req := c.req.(*types.FetchUserPrivilegeOnEntities)
+	res := []types.UserPrivilegeResult{}
+	for _, r := range req.Entities {
+		o := c.w.lookup(c.s, r)
+		if o == nil || !c.w.sees(c.s, o) {
+			return nil, notFound(r)
+		}
+		e := types.UserPrivilegeResult{Entity: r}
+		for _, p := range c.w.allPrivs() {
+			if c.w.has(c.w.loginOf(req.UserName), o, p) {
+				e.Privileges = append(e.Privileges, p)
+			}
+		}
+		res = append(res, e)
+	}
+	return res, nil
+}
