@@ -2,7 +2,8 @@
 /*
  * What must be known of the resolved objects before anything is built on them:
  * the clusters' DRS and HA settings (configurationEx is read whole: a path may
- * not descend into what it really is) and the templates' first network card.
+ * not descend into what it really is), the templates' first network card and
+ * what their disks take.
  * Then the client says that it is up.
  */
 #include <stdlib.h>
@@ -14,12 +15,40 @@
 
 const char *const vs_vcx_template_paths[] = {
 	"name", "config.template", "config.version", "config.changeVersion",
-	"runtime.host", "config.hardware.device", NULL
+	"runtime.host", "config.hardware.device",
+	"summary.storage.committed", NULL
 };
 
 static bool is_card(struct vs_j dev)
 {
 	return !vs_j_null(vs_j_opt(dev, "addressType"));
+}
+
+/*
+ * What a clone of these disks takes: as much as they take themselves, which for
+ * thin ones is less than they may grow to. Where that isn't told, what is
+ * certain: the thick ones.
+ */
+static int64_t disks_mb(struct vs_j dev, struct vs_j committed)
+{
+	int64_t all = 0, thick = 0, bytes, has = vs_j_int_or(committed, 0);
+	size_t n = vs_j_len(dev);
+
+	for (size_t i = 0; i < n; i++) {
+		struct vs_j d = vs_j_at(dev, i);
+
+		if (strcmp(vs_j_type(d), "VirtualDisk"))
+			continue;
+		bytes = vs_j_int_or(vs_j_opt(d, "capacityInBytes"),
+				    vs_j_int_or(vs_j_opt(d, "capacityInKB"),
+						0) * 1024);
+		all += bytes;
+		if (!vs_j_bool_or(vs_j_opt(vs_j_opt(d, "backing"),
+					   "thinProvisioned"), true))
+			thick += bytes;
+	}
+	bytes = has < all ? has : all;
+	return (bytes > thick ? bytes : thick) >> 20;
 }
 
 bool vs_vcx_template_set(struct vcx_template *t, struct vs_j props)
@@ -36,6 +65,8 @@ bool vs_vcx_template_set(struct vcx_template *t, struct vs_j props)
 	changed |= vs_str_replace(&t->host, host);
 	t->is_template = is;
 	t->hw = !strncmp(hw, "vmx-", 4) ? (int)strtol(hw + 4, NULL, 10) : 0;
+	t->disk_mb = disks_mb(dev, vs_vcx_prop(props,
+					       "summary.storage.committed"));
 	vs_jb_free(t->nic);
 	t->nic = NULL;
 	for (size_t i = 0; i < n && !t->nic; i++)
@@ -48,7 +79,8 @@ struct vs_vc_template vs_vcx_template_view(const struct vcx_template *t)
 {
 	return (struct vs_vc_template){ .name = t->name, .moid = t->moid,
 		.change_version = t->change_version, .host = t->host,
-		.is_template = t->is_template, .hw = t->hw };
+		.is_template = t->is_template, .hw = t->hw,
+		.disk_mb = t->disk_mb };
 }
 
 static void set_cluster(struct vcx_cluster *c, struct vs_j props)

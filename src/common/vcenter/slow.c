@@ -200,6 +200,14 @@ static void one_task(struct vcx_slow *s, const char *moid, struct vs_j p)
 	};
 }
 
+/* A pool or datastore that has less than nothing left has nothing. */
+static int64_t left(struct vs_j val)
+{
+	int64_t n = vs_j_int_or(val, 0);
+
+	return vs_j_null(val) ? -1 : n < 0 ? 0 : n;
+}
+
 static void one_pool(struct vs_vc *vc, const char *moid, struct vs_j p)
 {
 	struct vs_j rt = vs_vcx_prop(p, "runtime");
@@ -211,10 +219,9 @@ static void one_pool(struct vs_vc *vc, const char *moid, struct vs_j p)
 
 		if (strcmp(vc->clusters[i].pool_moid, moid))
 			continue;
-		row->cpu_mhz = vs_j_int_or(vs_j_opt(cpu, "unreservedForVm"),
-					   -1);
-		bytes = vs_j_int_or(vs_j_opt(mem, "unreservedForVm"), -1);
-		row->mem_mb = bytes < 0 ? -1 : bytes / (1024 * 1024);
+		row->cpu_mhz = left(vs_j_opt(cpu, "unreservedForVm"));
+		bytes = left(vs_j_opt(mem, "unreservedForVm"));
+		row->mem_mb = bytes < 0 ? -1 : bytes >> 20;
 	}
 }
 
@@ -244,8 +251,7 @@ static void on_value(struct vcx_read *r, const char *type, const char *moid,
 	} else if (!strcmp(type, "VirtualMachine")) {
 		one_template(vc, moid, props);
 	} else if (!strcmp(type, "Datastore")) {
-		bytes = vs_j_int_or(vs_vcx_prop(props, "summary.freeSpace"),
-				    -1);
+		bytes = left(vs_vcx_prop(props, "summary.freeSpace"));
 		vc->slow->store_free_mb = bytes < 0 ? -1 : bytes >> 20;
 	} else {
 		one_pool(vc, moid, props);
@@ -313,6 +319,8 @@ static void read_values(struct vs_vc *vc, struct vs_j recent)
 		vs_jb_add(props, vs_spec_props("Task", task));
 	add_things(vc, props, objects);
 	start_values(vc);
+	if (vc->ev.slow_begin)
+		vc->ev.slow_begin(vc->ev_arg);
 	vs_vcx_read(&r, vs_spec_filter_of(props, objects));
 }
 

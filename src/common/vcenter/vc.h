@@ -53,7 +53,8 @@ struct vs_vc_cluster { const char *name, *moid, *pool_moid;
 	bool drs_overrides; bool ha_enabled; const char *ha_restart; };
 struct vs_vc_network { const char *name, *moid, *switch_uuid, *portgroup_key; };
 struct vs_vc_template { const char *name, *moid, *change_version, *host;
-	bool is_template; int hw; };
+	bool is_template; int hw;
+	int64_t disk_mb; };		/* a full clone's disks, 0 unknown */
 struct vs_vc_found {
 	const char *about;		/* "VMware vCenter Server 8.0.3 build-..." */
 	const char *instance_uuid;
@@ -125,7 +126,8 @@ struct vs_vc_slow {			/* what vCenter doesn't stream */
 	const struct vs_vc_task *tasks; size_t ntasks;	/* unfinished only */
 	int64_t store_free_mb;		/* -1 unknown */
 	struct { const char *cluster; int64_t cpu_mhz, mem_mb; } *pools;
-	size_t npools;			/* unreservedForVm of our pools */
+	size_t npools;			/* unreservedForVm of our pools, 0 if
+					 * overcommitted, -1 unknown */
 };
 
 struct vs_vc_events {
@@ -142,6 +144,9 @@ struct vs_vc_events {
 	void (*host_gone)(void *arg, const char *moid);
 	void (*vm_gone)(void *arg, const char *moid);
 	void (*template_changed)(void *arg, const struct vs_vc_template *t);
+	/* The values of the next `slow` are asked for now: what was delivered
+	 * before is in them. Not each asking comes to a `slow`. */
+	void (*slow_begin)(void *arg);
 	void (*slow)(void *arg, const struct vs_vc_slow *s);
 };
 

@@ -139,6 +139,7 @@ struct vcx_template {
 	char *name, *moid, *change_version, *host;
 	bool is_template;
 	int hw;
+	int64_t disk_mb;
 	struct json_object *nic;	/* its first network card, whole */
 };
 
