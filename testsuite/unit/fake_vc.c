@@ -28,6 +28,8 @@ static struct vs_vc *const client = (struct vs_vc *)&serial;
 
 int fake_sent[FAKE_KINDS], fake_cancels, fake_overfull;
 bool fake_slow_asked;
+int64_t fake_pool_mhz, fake_pool_mb, fake_store_mb, fake_disk_mb;
+int fake_hw;
 
 /* ---- the world ------------------------------------------------------------- */
 
@@ -38,6 +40,10 @@ void fake_reset(int hosts, int vfs)
 	memset(fake_sent, 0, sizeof(fake_sent));
 	fake_cancels = fake_overfull = ncalls = 0;
 	fake_slow_asked = false;
+	fake_pool_mhz = fake_pool_mb = -1;
+	fake_store_mb = 1 << 20;
+	fake_disk_mb = 0;
+	fake_hw = 20;
 	nhosts = hosts;
 	nvfs = vfs;
 	vs_core.vc = client;
@@ -164,12 +170,21 @@ static void show_host(int i)
 	vs_watch_events.host(&vs_core, &h);
 }
 
+void fake_host(const struct vs_vc_host *h)
+{
+	vs_watch_events.host(&vs_core, h);
+}
+
 void fake_slow(const struct vs_vc_task *tasks, size_t n)
 {
+	struct { const char *cluster; int64_t cpu_mhz, mem_mb; } pool = {
+		"C1", fake_pool_mhz, fake_pool_mb };
 	struct vs_vc_slow s = { .tasks = tasks, .ntasks = n,
-				.store_free_mb = 1 << 20 };
+				.store_free_mb = fake_store_mb,
+				.pools = (void *)&pool, .npools = 1 };
 
 	fake_slow_asked = false;
+	vs_watch_events.slow_begin(&vs_core);
 	vs_watch_events.slow(&vs_core, &s);
 }
 
@@ -182,7 +197,7 @@ void fake_load(void)
 	struct vs_vc_network net = { "NET", "dvportgroup-1", "sw",
 				     "dvportgroup-1" };
 	struct vs_vc_template tpl = { "tpl", "vm-tpl", "1", "host-1", true,
-				      20 };
+				      fake_hw, fake_disk_mb };
 	struct vs_vc_found f = {
 		.about = "fake", .instance_uuid = "u", .release = "8.0.3.0",
 		.user = "slurm", .datacenter = "datacenter-1",

@@ -33,6 +33,10 @@ extern int fake_sent[FAKE_KINDS];	/* calls by kind, since reset */
 extern int fake_cancels;
 extern int fake_overfull;		/* power-ons sent to a full PF */
 extern bool fake_slow_asked;
+/* What the slow beat brings; unknown (-1), 1 TiB and 0 after a reset. */
+extern int64_t fake_pool_mhz, fake_pool_mb, fake_store_mb;
+extern int64_t fake_disk_mb;		/* of the template, at the next load */
+extern int fake_hw;			/* its hardware version */
 
 /* hosts esx1..N in cluster domain-c1, each with one PF 0000:3b:00.0 */
 void fake_reset(int hosts, int vfs);
@@ -43,6 +47,7 @@ int fake_count(void);			/* VMs in the slurm folder */
 void fake_load(void);			/* up, everything, load_end, slow */
 void fake_down(enum vs_code code);
 void fake_slow(const struct vs_vc_task *tasks, size_t n);
+void fake_host(const struct vs_vc_host *h);	/* deliver that of a host */
 void fake_show(struct fake_vm *vm);	/* deliver its present state */
 void fake_remove(struct fake_vm *vm);	/* gone, delivered */
 int fake_waiting(enum fake_kind kind);

@@ -81,6 +81,12 @@ testsuite_unit_test_engine_limits_SOURCES = testsuite/unit/test_engine_limits.c 
 testsuite_unit_test_engine_limits_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_limits_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_room
+testsuite_unit_test_engine_room_SOURCES = testsuite/unit/test_engine_room.c \
+	$(engine_stage)
+testsuite_unit_test_engine_room_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_room_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_spec
 testsuite_unit_test_engine_spec_SOURCES = testsuite/unit/test_engine_spec.c \
 	$(engine_stage)

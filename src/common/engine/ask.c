@@ -29,23 +29,42 @@ static bool needs_new_place(struct vs_core *c, const struct vs_node *n)
 	return !vs_ledger_get(&c->ledger, n->name);
 }
 
-static void place_of(struct vs_core *c, const struct vs_node *n,
-		     struct vs_place_node *to)
-{
-	struct vs_vm *vm = vs_node_vm(c, n);
+struct used { size_t all, fresh; };	/* nodes of a profile */
 
-	*to = (struct vs_place_node) {
-		.node = n->name, .profile = n->profile, .net = n->net,
-		.prefer_host = vm ? vm->host : NULL,
-	};
+/* One more of the node's profile? A VM that exists needs no disks. */
+static bool use_one(struct vs_core *c, const struct vs_node *n, struct used *u)
+{
+	const struct vs_profile_now *now = vs_room_now(c, n);
+
+	if (u->all >= now->room[1] ||
+	    (!n->avail_exists && u->fresh >= now->room[0]))
+		return false;
+	u->all++;
+	u->fresh += !n->avail_exists;
+	return true;
+}
+
+/* lacks: one that found no place, NULL: there was none. */
+static void room_why(struct vs_core *c, size_t room, const struct vs_node *of,
+		     const struct vs_node *lacks, char *why, size_t size)
+{
+	const struct vs_adapter *a = of->profile->adapter;
+	const char *shared = lacks ?
+		vs_room_now(c, lacks)->why[lacks->avail_exists] : "";
+
+	if (shared[0])
+		snprintf(why, size, "%zu can be served: %s", room, shared);
+	else
+		snprintf(why, size, "%zu %s%s free", room, a->name,
+			 vs_adapter_kinds[a->type].takes_vf ? " VFs" : " VMs");
 }
 
 size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n, char *why,
 		   size_t why_size)
 {
-	VS_FREE size_t *used = vs_calloc(c->nprofiles + 1, sizeof(*used));
+	VS_FREE struct used *used = vs_calloc(c->nprofiles + 1, sizeof(*used));
 	const char *blocked = vs_ask_blocked(c);
-	const struct vs_profile *want = NULL;
+	const struct vs_node *of = NULL, *lacks = NULL;
 	size_t room = 0;
 
 	if (blocked) {
@@ -55,27 +74,24 @@ size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n, char *why,
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct vs_node *node;
-		size_t p;
+		bool served;
 
 		if (ids[i] < 0 || (size_t)ids[i] >= c->nnodes) {
 			room++;
 			continue;
 		}
-		node = &c->nodes[ids[i]];
-		want = node->profile;
-		p = (size_t)(node->profile - c->profiles);
-		if (vs_node_avail_kept(c, node) == VS_AVAIL_NONE)
-			continue;
+		of = node = &c->nodes[ids[i]];
+		served = vs_node_avail_kept(c, node) != VS_AVAIL_NONE;
 		if (node->avail_place &&
-		    used[p]++ >= vs_room_for(c, node))
+		    (!served ||
+		     !use_one(c, node, &used[node->profile - c->profiles]))) {
+			lacks = node;
 			continue;
-		room++;
+		}
+		room += served;
 	}
-	if (why && want)
-		snprintf(why, why_size, "%zu %s%s free", room,
-			 want->adapter->name,
-			 vs_adapter_kinds[want->adapter->type].takes_vf ?
-			 " VFs" : " VMs");
+	if (why && of)
+		room_why(c, room, of, lacks, why, why_size);
 	return room;
 }
 
@@ -108,7 +124,7 @@ static void why_not(struct vs_core *c, const struct vs_node *n,
 	struct vs_err why = { 0 };
 
 	vs_env_fill(c, &env);
-	place_of(c, n, &one);
+	vs_place_node_fill(c, n, &one);
 	if (needs_new_place(c, n) && vs_place(&env, &one, 1, NULL, &why))
 		vs_err_set(err, VS_E_SHORTAGE, "node %s: %s", n->name,
 			   why.text);
@@ -140,12 +156,13 @@ int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 			none = node;
 		} else if (needs_new_place(c, node)) {
 			at[count] = i;
-			place_of(c, node, &list[count++]);
+			vs_place_node_fill(c, node, &list[count++]);
 		}
 	}
 	if (blocked)
 		return vs_err_set(err, VS_E_SHORTAGE, "%s", blocked);
 	vs_env_fill(c, &env);
+	vs_env_budget(c, &env);
 	fits = prefix_that_fits(&env, list, count, err);
 	for (size_t i = fits; i < count; i++)
 		surplus[(*nsurplus)++] = at[i];

@@ -15,6 +15,7 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 	struct vs_host *host;
 
 	*place = false;
+	n->avail_exists = vm != NULL;
 	if (vm && vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
 		return VS_AVAIL_NONE;
 	if (vm && n->forgotten && !vm->connected)

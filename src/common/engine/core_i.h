@@ -57,6 +57,7 @@ struct vs_node {
 	bool rests;			/* nothing is to be done for it */
 	enum vs_avail avail;		/* by its own facts */
 	bool avail_place;		/* it needs a place besides */
+	bool avail_exists;		/* for a VM that is there already */
 	uint64_t avail_epoch;		/* of c->facts_epoch, 0: not known */
 
 	/* Slurm's word */
@@ -162,7 +163,9 @@ struct vs_tell {
 /* What is costly to know of a profile, until something changes. */
 struct vs_profile_now {
 	uint64_t inv, ledger, avoid;	/* generations that room is of */
-	size_t room;
+	size_t room[2];			/* for new VMs, for those that exist */
+	char why[2][200];		/* of what hosts share, what allows no
+					 * more, "": nothing */
 	char hash[VS_PROFILE_HASH_LEN];	/* "": not known */
 };
 
@@ -219,6 +222,8 @@ struct vs_core {
 	int64_t full_ms;		/* all nodes were looked at then */
 
 	struct vs_ledger ledger;
+	int *host_ops;			/* for vs_env_budget */
+	size_t cap_host_ops;
 	struct vs_avoid *avoids;
 	uint64_t avoid_gen;
 	struct vs_wait *waits;
@@ -269,6 +274,10 @@ struct vs_node *vs_node_named(struct vs_core *c, const char *name);
 extern const struct vs_vc_events vs_watch_events;
 struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err);
 
+/* slow.c: what vCenter doesn't stream */
+void vs_slow_begin(void *arg);
+void vs_slow_told(void *arg, const struct vs_vc_slow *s);
+
 /* node.c: one node's comparison; lock held */
 struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n);
 bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
@@ -309,7 +318,14 @@ int vs_hold_gang(struct vs_core *c, struct vs_node **nodes, size_t n,
 		 uint32_t job, struct vs_err *err);
 void vs_hold_drop(struct vs_core *c, struct vs_node *n);
 bool vs_hold_may_power_on(struct vs_core *c, struct vs_node *n);
+/* By node->avail_exists. */
 size_t vs_room_for(struct vs_core *c, const struct vs_node *like);
+const struct vs_profile_now *vs_room_now(struct vs_core *c,
+					 const struct vs_node *like);
+void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,
+			struct vs_place_node *to);
+/* Hosts whose budget of operations is used up take no more for now. */
+void vs_env_budget(struct vs_core *c, struct vs_place_env *env);
 void vs_avoid_add(struct vs_core *c, const char *host, const char *pf,
 		  int64_t until_ms, const char *why);
 const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,

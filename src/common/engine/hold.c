@@ -91,8 +91,24 @@ void vs_env_fill(struct vs_core *c, struct vs_place_env *env)
 	};
 }
 
-static void place_node_fill(struct vs_core *c, const struct vs_node *n,
-			    struct vs_place_node *to)
+void vs_env_budget(struct vs_core *c, struct vs_place_env *env)
+{
+	VS_GROW(c->host_ops, c->cap_host_ops, (size_t)c->inv.nhosts + 1);
+	memset(c->host_ops, 0, (size_t)c->inv.nhosts * sizeof(*c->host_ops));
+	for (size_t i = 0; i < c->nnodes; i++) {
+		const struct vs_node_op *op = &c->nodes[i].op;
+		const struct vs_host *h =
+			op->id ? vs_host_get(&c->inv, op->host) : NULL;
+
+		if (h)
+			c->host_ops[h->index]++;
+	}
+	env->ops = c->host_ops;
+	env->ops_max = c->conf->host_max;
+}
+
+void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,
+			struct vs_place_node *to)
 {
 	struct vs_vm *vm = vs_node_vm(c, n);
 
@@ -101,6 +117,7 @@ static void place_node_fill(struct vs_core *c, const struct vs_node *n,
 		.profile = n->profile,
 		.net = n->net,
 		.prefer_host = vm ? vm->host : NULL,
+		.exists = vm != NULL,
 	};
 }
 
@@ -115,6 +132,8 @@ static void hold_take(struct vs_core *c, struct vs_node *n,
 					      at->host->core_mhz),
 		.mem_mb = vs_profile_reserved_mb(n->profile) +
 			vs_profile_overhead_mb(n->profile),
+		.disk_mb = n->profile->disk_mb,
+		.swap_mb = vs_profile_swap_mb(n->profile),
 		.job = job,
 		.vcpus = n->profile->vcpus,
 		.memory_mb = n->profile->memory_mb,
@@ -134,28 +153,39 @@ static void hold_take(struct vs_core *c, struct vs_node *n,
 		 at->host->name, hold.pf[0] ? hold.pf : "-");
 }
 
-/* Place and hold all of these, which have no hold yet; all or none. */
-int vs_hold_gang(struct vs_core *c, struct vs_node **nodes, size_t n,
-		 uint32_t job, struct vs_err *err)
+static int hold_placed(struct vs_core *c, const struct vs_place_env *env,
+		       struct vs_node **nodes, size_t n, uint32_t job,
+		       struct vs_err *err)
 {
 	VS_FREE struct vs_place_node *place = vs_calloc(n + 1, sizeof(*place));
-	struct vs_place_env env;
 
-	if (!n)
-		return 0;
-	vs_env_fill(c, &env);
 	for (size_t i = 0; i < n; i++)
-		place_node_fill(c, nodes[i], &place[i]);
-	if (vs_place(&env, place, n, NULL, err))
+		vs_place_node_fill(c, nodes[i], &place[i]);
+	if (vs_place(env, place, n, NULL, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		hold_take(c, nodes[i], &place[i], job);
 	return 0;
 }
 
+/* Place and hold all of these, which have no hold yet; all or none. */
+int vs_hold_gang(struct vs_core *c, struct vs_node **nodes, size_t n,
+		 uint32_t job, struct vs_err *err)
+{
+	struct vs_place_env env;
+
+	vs_env_fill(c, &env);
+	vs_env_budget(c, &env);
+	return hold_placed(c, &env, nodes, n, job, err);
+}
+
+/* For a job that has begun: its call waits for the host's budget itself. */
 int vs_hold_for(struct vs_core *c, struct vs_node *n, struct vs_err *err)
 {
-	return vs_hold_gang(c, &n, 1, n->job, err);
+	struct vs_place_env env;
+
+	vs_env_fill(c, &env);
+	return hold_placed(c, &env, &n, 1, n->job, err);
 }
 
 void vs_hold_drop(struct vs_core *c, struct vs_node *n)
@@ -213,7 +243,7 @@ static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 				n->name, vm->host_ptr->name);
 		vs_ledger_move(&c->ledger, h, vm->host, pf);
 	}
-	vs_strlcpy(h->vm, vm->moid, sizeof(h->vm));
+	vs_ledger_set_vm(&c->ledger, h, vm->moid);
 	if (h->state == VS_HOLD_PROMISED)
 		vs_ledger_set_state(&c->ledger, h, VS_HOLD_REQUESTED);
 	if (h->state == VS_HOLD_REQUESTED)
@@ -242,7 +272,12 @@ void vs_hold_sync(struct vs_core *c, struct vs_node *n)
 		return;
 	}
 	h = vs_ledger_get(&c->ledger, n->name);
-	if (!h || power_on_unfinished(n))
+	if (!h)
+		return;
+	/* A clone that is there: its disks need no room any more. */
+	if (vm && vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_OURS)
+		vs_ledger_set_vm(&c->ledger, h, vm->moid);
+	if (power_on_unfinished(n))
 		return;
 	/* Sent, and nobody knows what became of it. */
 	if (h->state == VS_HOLD_REQUESTED && n->look_after > c->slow_seq)
@@ -295,7 +330,8 @@ bool vs_hold_may_power_on(struct vs_core *c, struct vs_node *n)
 
 /* ---- room, cached per profile ---------------------------------------------- */
 
-size_t vs_room_for(struct vs_core *c, const struct vs_node *like)
+const struct vs_profile_now *vs_room_now(struct vs_core *c,
+					 const struct vs_node *like)
 {
 	struct vs_profile_now *r = &c->now[like->profile - c->profiles];
 	struct vs_place_env env;
@@ -303,16 +339,29 @@ size_t vs_room_for(struct vs_core *c, const struct vs_node *like)
 
 	if (r->inv == c->inv.generation && r->ledger == c->ledger.generation &&
 	    r->avoid == c->avoid_gen)
-		return r->room;
+		return r;
 	vs_env_fill(c, &env);
 	node = (struct vs_place_node) {
 		.node = like->name, .profile = like->profile, .net = like->net,
 	};
-	r->room = vs_place_room(&env, &node, c->nnodes);
+	r->room[0] = r->room[1] = vs_place_room_why(&env, &node, c->nnodes,
+						    r->why[0],
+						    sizeof(r->why[0]));
+	r->why[1][0] = '\0';
+	/* those that exist need less of what they share */
+	node.exists = true;
+	if (r->why[0][0])
+		r->room[1] = vs_place_room_why(&env, &node, c->nnodes,
+					       r->why[1], sizeof(r->why[1]));
 	r->inv = c->inv.generation;
 	r->ledger = c->ledger.generation;
 	r->avoid = c->avoid_gen;
-	return r->room;
+	return r;
+}
+
+size_t vs_room_for(struct vs_core *c, const struct vs_node *like)
+{
+	return vs_room_now(c, like)->room[like->avail_exists];
 }
 
 /* ---- rule A ---------------------------------------------------------------- */

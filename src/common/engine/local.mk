@@ -26,5 +26,6 @@ core_sources += \
 	src/common/engine/report.c src/common/engine/report.h \
 	src/common/engine/send.c \
 	src/common/engine/setup.c \
+	src/common/engine/slow.c \
 	src/common/engine/wait.c \
 	src/common/engine/watch.c

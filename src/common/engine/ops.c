@@ -34,6 +34,16 @@ static const char *host_name(const struct vs_core *c, const char *moid)
 	return h ? h->name : "-";
 }
 
+static bool host_full(const struct vs_core *c, const char *host)
+{
+	int on_host = 0;
+
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].op.id && !strcmp(c->nodes[i].op.host, host))
+			on_host++;
+	return on_host >= c->conf->host_max;
+}
+
 /* The one door for a node's op. */
 static void op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		   uint64_t id, const char *vm, const char *host,
@@ -42,6 +52,9 @@ static void op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 	struct vs_node_op *op = &n->op;
 
 	vs_node_touch(n);
+	/* jobs may wait for its budget: see vs_env_budget */
+	if (op->id && host_full(c, op->host))
+		c->vf_freed = true;
 	if (op->id && op->kind != VS_OP_ADOPTED)
 		(*(is_power(op->kind) ? &c->power_ops : &c->provisioning))--;
 	memset(op, 0, sizeof(*op));
@@ -179,20 +192,13 @@ static const struct vs_vc_op op_calls = {
 static bool budget_left(const struct vs_core *c, enum vs_action a,
 			const char *host)
 {
-	int on_host = 0;
-
 	if (a == VS_DO_POWER_ON || a == VS_DO_SHUTDOWN) {
 		if (c->power_ops >= c->conf->power_max)
 			return false;
 	} else if (c->provisioning >= c->conf->provision_max) {
 		return false;
 	}
-	if (a == VS_DO_SHUTDOWN)
-		return true;
-	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].op.id && !strcmp(c->nodes[i].op.host, host))
-			on_host++;
-	return on_host < c->conf->host_max;
+	return a == VS_DO_SHUTDOWN || !host_full(c, host);
 }
 
 /* Ends that nobody asked for: see brake.c. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "plan/room.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -52,7 +53,10 @@ static void template_apply(struct vs_core *c, const struct vs_vc_template *t)
 			   sizeof(p->template_moid));
 		vs_strlcpy(p->template_version, t->change_version,
 			   sizeof(p->template_version));
+		p->template_hw = t->hw;
+		p->disk_mb = t->disk_mb;
 	}
+	c->inv.generation++;	/* more or less may fit */
 	vs_profiles_changed(c);
 }
 
@@ -156,22 +160,44 @@ static void ev_load_end(void *arg)
 
 /* ---- hosts ---------------------------------------------------------------- */
 
-static void host_lists(struct vs_host *to, const struct vs_vc_host *h)
+static bool net_asked(const struct vs_core *c, const char *moid)
 {
-	if (h->has & VS_VC_HOST_NETS) {
-		to->nnets = 0;
-		for (size_t i = 0; i < h->nnets && to->nnets < VS_HOST_NETS;
-		     i++)
-			vs_strlcpy(to->nets[to->nnets++], h->nets[i],
-				   VS_MOID_LEN);
-	}
-	if (h->has & VS_VC_HOST_STORES) {
-		to->nstores = 0;
-		for (size_t i = 0; i < h->nstores &&
-		     to->nstores < VS_HOST_STORES; i++)
-			vs_strlcpy(to->stores[to->nstores++], h->stores[i],
-				   VS_MOID_LEN);
-	}
+	for (size_t i = 0; i < c->conf->nadapters; i++)
+		if (!strcmp(c->nets[i].moid, moid))
+			return true;
+	return false;
+}
+
+static bool store_asked(const struct vs_core *c, const char *moid)
+{
+	return !strcmp(c->store, moid);
+}
+
+/* A host may have hundreds; those that placement asks for are never the ones
+ * that find no room in our table. */
+static int list_copy(const struct vs_core *c,
+		     bool (*asked)(const struct vs_core *, const char *),
+		     const char *const *from, size_t n,
+		     char to[][VS_MOID_LEN], int max)
+{
+	int kept = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < n && kept < max; i++)
+			if (asked(c, from[i]) == !pass)
+				vs_strlcpy(to[kept++], from[i], VS_MOID_LEN);
+	return kept;
+}
+
+static void host_lists(const struct vs_core *c, struct vs_host *to,
+		       const struct vs_vc_host *h)
+{
+	if (h->has & VS_VC_HOST_NETS)
+		to->nnets = list_copy(c, net_asked, h->nets, h->nnets,
+				      to->nets, VS_HOST_NETS);
+	if (h->has & VS_VC_HOST_STORES)
+		to->nstores = list_copy(c, store_asked, h->stores, h->nstores,
+					to->stores, VS_HOST_STORES);
 }
 
 static void host_pfs(struct vs_host *to, const struct vs_vc_host *h)
@@ -231,7 +257,7 @@ static void ev_host(void *arg, const struct vs_vc_host *h)
 	}
 	if (h->has & VS_VC_HOST_PFS)
 		host_pfs(to, h);
-	host_lists(to, h);
+	host_lists(c, to, h);
 	vs_nodes_touch_on(c, to);
 	c->inv.generation++;
 	c->vf_freed = true;
@@ -244,6 +270,7 @@ static void ev_host_gone(void *arg, const char *moid)
 
 	vs_lock();
 	vs_inventory_remove_host(&c->inv, moid);
+	vs_room_forget(&c->inv);
 	vs_nodes_touch(c);
 	vs_unlock();
 }
@@ -387,35 +414,6 @@ static void ev_vm_gone(void *arg, const char *moid)
 	vs_unlock();
 }
 
-static void ev_slow(void *arg, const struct vs_vc_slow *s)
-{
-	struct vs_core *c = arg;
-	struct vs_host *h, *tmp;
-
-	vs_lock();
-	c->slow_seq++;
-	HASH_ITER(hh, c->inv.hosts, h, tmp) {
-		bool entering = false;
-
-		for (size_t i = 0; i < s->ntasks; i++)
-			if (!strcmp(s->tasks[i].entity, h->moid) &&
-			    strstr(s->tasks[i].name, "nterMaintenanceMode"))
-				entering = true;
-		if (entering != h->entering_maintenance)
-			vs_info("host=%s %s maintenance", h->name,
-				entering ? "is entering" :
-				"is no longer entering");
-		if (entering != h->entering_maintenance) {
-			vs_nodes_touch_on(c, h);
-			c->inv.generation++;	/* there is less room, or more */
-			c->vf_freed = true;
-		}
-		h->entering_maintenance = entering;
-	}
-	vs_op_adopt_tasks(c, s->tasks, s->ntasks);
-	vs_unlock();
-}
-
 const struct vs_vc_events vs_watch_events = {
 	.up = ev_up,
 	.down = ev_down,
@@ -426,7 +424,8 @@ const struct vs_vc_events vs_watch_events = {
 	.host_gone = ev_host_gone,
 	.vm_gone = ev_vm_gone,
 	.template_changed = ev_template,
-	.slow = ev_slow,
+	.slow_begin = vs_slow_begin,
+	.slow = vs_slow_told,
 };
 
 /* ---- a client for the configuration in force ------------------------------ */
