@@ -24,3 +24,10 @@ testsuite_fuzz_test_fuzz_control_SOURCES = testsuite/fuzz/fuzz_control.c \
 testsuite_fuzz_test_fuzz_control_CPPFLAGS = $(AM_CPPFLAGS) -DVS_FUZZ_STANDALONE
 testsuite_fuzz_test_fuzz_control_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/control
+
+check_PROGRAMS += testsuite/fuzz/test_fuzz_hints
+testsuite_fuzz_test_fuzz_hints_SOURCES = testsuite/fuzz/fuzz_hints.c \
+	testsuite/fuzz/fuzz_main.h
+testsuite_fuzz_test_fuzz_hints_CPPFLAGS = $(AM_CPPFLAGS) -DVS_FUZZ_STANDALONE
+testsuite_fuzz_test_fuzz_hints_LDADD = src/common/libvs_core.la -lpthread
+EXTRA_DIST += testsuite/fuzz/corpus/hints

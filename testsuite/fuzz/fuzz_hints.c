@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The hints file: whatever stands in it, nobody is avoided for longer than by
+ * a failure of now, and the next text is read as if there had been none. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/mem.h"
+
+static void quiet(enum vs_log_level level, const char *line)
+{
+	(void)level;
+	(void)line;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct vs_core *c = &vs_core;
+	char *text = vs_calloc(size + 1, 1);
+	int64_t now_ms;
+
+	vs_log_to(quiet);
+	memcpy(text, data, size);
+	c->hints_loaded = false;
+	memset(&c->brake, 0, sizeof(c->brake));
+	vs_hints_load(c, text);
+	now_ms = vs_clock();
+	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
+		if (a->until_ms > now_ms + VS_AVOID_HOST_MS)
+			abort();
+	while (c->avoids)
+		vs_avoid_expire(c, INT64_MAX);
+	free(text);
+	return 0;
+}
+
+#define FUZZ_CORPUS "hints"
+#include "fuzz_main.h"
