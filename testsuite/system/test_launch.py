@@ -137,6 +137,11 @@ def test_the_administrators_own_prolog_and_epilog_run_too(cluster):
             "out", n + ".log").read_text().split().count(str(job)) == 1)
 
 
+def nodes_of(cluster, job):
+    """Where the plugin believes the job is."""
+    return [n["node"] for n in cluster.svf("why", str(job))["nodes"]]
+
+
 def test_a_job_with_no_kill_outlives_one_of_its_nodes(cluster):
     job = cluster.sbatch("-N2", "--no-kill", "-w", "vm[001-002]",
                          script="echo began; sleep 100")
@@ -148,6 +153,7 @@ def test_a_job_with_no_kill_outlives_one_of_its_nodes(cluster):
     assert cluster.job_state(job) == "RUNNING"
     rows = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}
     assert rows["vm001"]["job"] == job and "job" not in rows["vm002"]
+    assert nodes_of(cluster, job) == ["vm001"]
     cluster.must("scontrol", "update", "nodename=vm002", "state=resume")
     out = cluster.wait_job(cluster.sbatch("-N1", "-w", "vm002",
                                           script="hostname"), 40)
@@ -161,6 +167,7 @@ def test_a_job_that_shrinks_gives_its_node_to_others(cluster):
     cluster.must("scontrol", "update", f"jobid={job}", "numnodes=1")
     wait_for("one node is left", 10,
              lambda: cluster.job(job)["NodeList"] == "vm001")
+    assert nodes_of(cluster, job) == ["vm001"]
     calls = cluster.mutating()
     out = cluster.wait_job(cluster.sbatch("-N1", "-w", "vm002",
                                           script="hostname"), 20)

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""slurmctld restarted, reconfigured, switched over to stock cons_tres, robbed
+of its memory, taken over by a backup: warm VMs and running jobs stay."""
+
+import re
+import socket
+import time
+
+import pytest
+
+from cluster import Cluster, isolation, slurm_binary, wait_for
+from worlds import foreign, world
+
+E1, E2 = "esx01.example.org", "esx02.example.org"
+
+
+def make_cluster():
+    c = Cluster(nodes=6, inventory=world(hosts=2, vfs=3))
+    c.vsphere = {"ShutdownGrace": 1, "lines": [
+        "ClusterName=HPC1 ResourcePool=slurm",
+        "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
+        "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
+        "PartitionName=fresh Adapter=sriov-roce Template=rhel9-ofed Retention=destroy"]}
+    c.slurm = {"SuspendTimeout": 2}
+    c.partition_lines = [
+        "PartitionName=roce Nodes=vm[001-004] Default=YES",
+        "PartitionName=fresh Nodes=vm[005-006] OverSubscribe=EXCLUSIVE"]
+    return c
+
+
+def wait_saved(c, job, node):
+    """slurmctld writes its state some seconds late: touch it, and wait."""
+    began = time.time_ns()
+    c.must("scontrol", "update", f"jobid={job}", "comment=x")
+    c.must("scontrol", "update", f"nodename={node}", "comment=x")
+    for what in ("job_state", "node_state"):
+        f = c.path("state", what)
+        wait_for(f"{what} is saved", 15, lambda f=f: f.exists() and
+                 f.stat().st_mtime_ns > began)
+
+
+@pytest.fixture
+def work(cluster):
+    """A job runs on vm001, vm002 is warm and idle."""
+    if "slurmctld" not in cluster.daemons:
+        cluster.start_slurmctld()
+    cluster.wait_job(cluster.sbatch("-N2", "-w", "vm[001-002]", script="true"),
+                     60)
+    job = cluster.sbatch("-N1", "-w", "vm001",
+                         script="echo began; sleep 100")
+    wait_for("it runs", 20, lambda: "began" in cluster.output(job))
+    return job, cluster.mutating(), cluster.ctld_log().count("vsphere: ready:")
+
+
+def goes_on(cluster, work, ready=1):
+    """The plugin serves again; nothing was touched; the warm VM is warm."""
+    job, calls, was = work
+    wait_for("the plugin is ready again", 20, lambda: cluster.ctld_log()
+             .count("vsphere: ready:") >= was + ready)
+    assert cluster.job_state(job) == "RUNNING"
+    out = cluster.wait_job(cluster.sbatch("-N1", "-x", "vm001",
+                                          script="hostname"), 30)
+    assert out.strip() == "vm002", "the warm one"
+    assert cluster.mutating() == calls
+    assert cluster.job(job)["Restarts"] == "0"
+    rows = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}
+    assert rows["vm001"]["job"] == job and rows["vm001"]["vm_state"] == "on"
+
+
+def test_a_restart_keeps_the_running_job_and_the_warm_vm(cluster, work):
+    cluster.restart_slurmctld()
+    goes_on(cluster, work)
+
+
+def test_a_reconfigure_without_a_change_costs_nothing(cluster, work):
+    logins = cluster.counters()["logins"]
+    cluster.must("scontrol", "reconfigure")
+    goes_on(cluster, work, ready=0)
+    assert cluster.counters()["logins"] == logins, "same file, same session"
+
+
+def test_a_reconfigure_with_a_new_vsphere_conf_keeps_them_too(cluster, work):
+    cluster.change_vsphere("ShutdownGrace=1", "ShutdownGrace=1\nMaxPerHost=7")
+    goes_on(cluster, work)
+    cluster.change_vsphere("ShutdownGrace=1\nMaxPerHost=7", "ShutdownGrace=1")
+
+
+def test_a_bad_vsphere_conf_at_reconfigure_leaves_the_old_in_force(cluster,
+                                                                   work):
+    cluster.change_vsphere("ShutdownGrace=1", "ShutdownGrace=1\nFoldr=x")
+    wait_for("the log says so", 10, lambda: re.search(
+        r"error: .*vsphere\.conf.* line \d+.*Foldr.*the old configuration "
+        r"stays in force", cluster.ctld_log()))
+    goes_on(cluster, work, ready=0)
+    cluster.change_vsphere("ShutdownGrace=1\nFoldr=x", "ShutdownGrace=1")
+
+
+def test_a_reconfigure_while_vms_are_built_ends_well(cluster):
+    """In-process, it makes all node records anew."""
+    job = cluster.sbatch("-N3", "-w", "vm[002-004]", script="srun hostname")
+    wait_for("something is built or booted", 20,
+             lambda: cluster.job_state(job) == "CONFIGURING")
+    for _ in range(3):
+        cluster.must("scontrol", "reconfigure")
+    assert len(set(cluster.wait_job(job, 60).split())) == 3
+    assert cluster.job(job)["Restarts"] == "0"
+
+
+def test_stock_cons_tres_takes_the_jobs_over_and_gives_them_back(cluster, work):
+    """No bytes of ours in Slurm's saved state."""
+    job = work[0]
+    conf = cluster.path("etc", "slurm.conf")
+    ours = conf.read_text()
+    cluster.end_slurmctld()
+    conf.write_text(ours.replace("select/cons_tres_vsphere", "select/cons_tres")
+                    .replace("PrEpPlugins=prep/script,prep/vsphere",
+                             "PrEpPlugins=prep/script"))
+    try:
+        cluster.start_slurmctld()
+        assert cluster.job_state(job) == "RUNNING"
+        cluster.must("sinfo")
+    finally:
+        cluster.end_slurmctld()
+        conf.write_text(ours)
+        cluster.start_slurmctld()
+    goes_on(cluster, work)
+
+
+def test_warm_vms_that_slurm_forgot_are_adopted(cluster, work):
+    """Its node states are lost: all are powered down, the VMs are on."""
+    job, calls, _ = work
+    cluster.must("scancel", str(job))
+    wait_for("it has ended", 20, lambda: cluster.job_state(job) == "CANCELLED"
+             and "COMPLETING" not in cluster.node("vm001")["State"])
+    on = cluster.names_on()
+    cluster.end_slurmctld()
+    for f in cluster.path("state").glob("node_state*"):
+        f.unlink()
+    cluster.start_slurmctld()
+    for n in on:
+        cluster.wait_node(n, lambda s: set(s.split("+")) == {"IDLE", "CLOUD"},
+                          20, "IDLE+CLOUD")
+    assert cluster.mutating() == calls and cluster.names_on() == on
+    assert "unexpectedly rebooted" not in cluster.ctld_log()
+
+
+@pytest.mark.parametrize("how, seconds", [("end", 3), ("kill", 8)])
+def test_a_used_vm_is_not_used_again_after_a_restart_either(cluster, how,
+                                                            seconds):
+    """Retention=destroy, and the job ends while nobody looks."""
+    job = cluster.sbatch("-p", "fresh", "-N1", "-w", "vm005",
+                         script=f"echo began; sleep {seconds}")
+    wait_for("it runs", 40, lambda: "began" in cluster.output(job))
+    uuid = cluster.our_vm("vm005")["uuid"]
+    if how == "kill":
+        wait_saved(cluster, job, "vm005")
+        cluster.kill_slurmctld()
+    else:
+        cluster.end_slurmctld()
+    wait_for("its script has ended", 20, lambda: not [
+        p for p in cluster.path("spool", "vm005").glob("job*/slurm_script")])
+    cluster.start_slurmctld()
+    job = cluster.sbatch("-p", "fresh", "-N1", "-w", "vm005",
+                         script="hostname; sleep 1")
+    cluster.wait_state(job, "RUNNING", 60)
+    assert cluster.our_vm("vm005")["uuid"] != uuid
+    cluster.wait_job(job)
+
+
+def test_a_requeued_job_gets_a_fresh_vm_for_its_second_run(cluster):
+    """The VM is marked with the job and its restart."""
+    job = cluster.sbatch("-p", "fresh", "-N1", "-w", "vm006", "--requeue",
+                         script="echo began; sleep 3")
+    wait_for("it runs", 40, lambda: "began" in cluster.output(job))
+    uuid = cluster.our_vm("vm006")["uuid"]
+    cluster.must("scontrol", "requeue", str(job))
+    wait_for("it is back in the queue", 20,
+             lambda: cluster.job(job)["Reason"] == "BeginTime")
+    cluster.must("scontrol", "update", f"jobid={job}", "starttime=now")
+    cluster.wait_state(job, "RUNNING", 60)
+    wait_for("it runs again", 20, lambda: "began" in cluster.output(job))
+    assert cluster.our_vm("vm006")["uuid"] != uuid
+    cluster.wait_job(job)
+
+
+def test_a_vm_whose_host_is_full_moves_before_it_is_powered_on(fresh):
+    """Its disk goes with it: no clone, the same VM."""
+    c = fresh(nodes=2, inventory=world(hosts=2, vfs=1), vsphere={
+        "ShutdownGrace": 1}, slurm={"SuspendTimeout": 2})
+    c.wait_job(c.sbatch("-N1", "-w", "vm001", script="true"))
+    vm = c.our_vm("vm001")
+    c.must("scontrol", "update", "nodename=vm001", "state=power_down")
+    wait_for("it is off", 20, lambda: not c.is_on("vm001") and
+             c.is_powered_down("vm001"))
+    c.do("addVm", spec=foreign("theirs", vm["host"]))
+    wait_for("its host is full", 10, lambda: [
+        pf["free"] for h in c.svf("hosts")["hosts"] if h["host"] == vm["host"]
+        for pf in h["pfs"]] == [0])
+    clones = c.calls("CloneVM_Task")
+    out = c.wait_job(c.sbatch("-N1", "-w", "vm001", script="hostname"), 40)
+    assert out.strip() == "vm001"
+    now = c.our_vm("vm001")
+    assert now["uuid"] == vm["uuid"] and now["host"] != vm["host"]
+    assert c.calls("RelocateVM_Task") == 1 and c.calls("CloneVM_Task") == clones
+
+
+def test_a_queue_longer_than_resumetimeout_takes_no_node_down(fresh):
+    """One VM at a time, 3 s each, and Slurm would wait for 6."""
+    c = fresh(nodes=4, inventory=world(
+        hosts=2, vfs=2, durations={"CloneVM_Task": "3s"}),
+        vsphere={"MaxProvisioning": 1}, slurm={"ResumeTimeout": 6})
+    job = c.sbatch("-N4", script="srun hostname")
+    assert len(set(c.wait_job(job, 60).split())) == 4
+    assert c.job(job)["Restarts"] == "0"
+    assert "ResumeTimeout" not in c.ctld_log()
+
+
+def test_a_prolog_has_an_end_of_its_own(fresh):
+    """A node that never comes: the job is requeued, none hangs for ever."""
+    c = fresh(nodes=1, start=False, inventory=world(hosts=1, vfs=1),
+              vsphere={"PrologTimeout": 60, "BootTimeout": 10,
+                       "ShutdownGrace": 1})
+    c.delay_boot("vm001", 100)
+    c.start()
+    job = c.sbatch("-N1", script="true")
+    wait_for("the node is given back with the cause", 40, lambda: (
+        "register" in c.node("vm001").get("Reason", "") and
+        c.job(job)["Restarts"] == "1"))
+    assert c.job_state(job) == "PENDING"
+
+
+def test_the_time_limit_does_not_run_while_nodes_boot(fresh):
+    c = fresh(nodes=1, start=False, inventory=world(hosts=1, vfs=1))
+    c.delay_boot("vm001", 4)
+    c.start()
+    job = c.sbatch("-N1", "-t", "1", script="sleep 1")
+    c.wait_state(job, "CONFIGURING", 10)
+    early = c.job(job)["StartTime"]
+    c.wait_job(job)
+    show = c.job(job)
+    assert show["StartTime"] > early
+    assert show["RunTime"] <= "00:00:03"
+
+
+def test_sched_builtin_works_with_the_plugin(fresh):
+    """It calls with fewer locks than backfill does."""
+    c = fresh(nodes=2, inventory=world(hosts=1, vfs=2, vms=[
+        foreign("theirs", E1)]), slurm={"SchedulerType": "sched/builtin"})
+    big = c.sbatch("-N2", script="srun hostname")
+    wait_for("it waits for VFs", 20, lambda: "VF" in c.squeue(big, "%r"))
+    c.do("powerOff", vm="theirs")
+    assert len(c.wait_job(big, 90).split()) == 2
+
+
+def start_backup(c):
+    """A second slurmctld on 127.0.0.2, which believes its host is "backup"."""
+    conf = c.path("etc", "slurm.conf").read_text()
+    conf = re.sub(r"^(Slurmctld(?:PidFile|LogFile)=.*)$", r"\1.backup", conf,
+                  flags=re.M)
+    there = c.path("backup")
+    there.mkdir(exist_ok=True)
+    (there / "slurm.conf").write_text(conf)
+    (there / "vsphere.conf").symlink_to(c.path("etc", "vsphere.conf"))
+    (there / "hosts").write_text("127.0.0.1 localhost\n127.0.0.2 backup\n")
+    return c._start("backup", [
+        *c.isolation, "sh", "-c", 'hostname backup && '
+        'mount --bind "$1" /etc/hosts && shift && exec "$@"', "backup",
+        there / "hosts", slurm_binary("slurmctld"), "-D", "-f", there / "slurm.conf"],
+        SLURM_CONF=str(there / "slurm.conf"))
+
+
+def test_a_backup_takes_over_and_gives_back(fresh):
+    """It plays no part while it stands by; then it adopts what it finds."""
+    if not isolation():
+        pytest.skip("needs a host name of its own")
+    c = fresh(nodes=2, start=False, inventory=world(hosts=1, vfs=2),
+              vsphere={"ShutdownGrace": 1}, slurm={"SlurmctldTimeout": 3})
+    c.slurm["SlurmctldHost"] = f"{socket.gethostname()}(127.0.0.1)\n" \
+        "SlurmctldHost=backup(127.0.0.2)"
+    c.slurm["CommunicationParameters"] = "NoCtldInAddrAny"
+    c.start()
+    c.wait_ready()
+    log = c.path("log", "slurmctld.log.backup")
+    start_backup(c)
+    wait_for("the backup stands by", 20, lambda: log.exists() and
+             "slurmctld running in background mode" in log.read_text())
+    c.wait_job(c.sbatch("-N2", script="true"), 40)
+    job = c.sbatch("-N1", "-w", "vm001", script="echo began; sleep 100")
+    wait_for("it runs", 20, lambda: "began" in c.output(job))
+    wait_saved(c, job, "vm002")
+    calls = c.mutating()
+    assert "vCenter" not in log.read_text()
+    c.kill_slurmctld()
+    wait_for("the backup has taken over", 40,
+             lambda: "slurm-vsphere: ready:" in log.read_text())
+    out = c.wait_job(c.sbatch("-N1", script="hostname"), 40)
+    assert out.strip() == "vm002" and c.job_state(job) == "RUNNING"
+    ready = c.ctld_log().count("slurm-vsphere: ready:")
+    c.start_slurmctld(wait=False)
+    wait_for("the first one has it back", 40, lambda: c.ctld_log()
+             .count("slurm-vsphere: ready:") > ready)
+    out = c.wait_job(c.sbatch("-N1", script="hostname"), 40)
+    assert out.strip() == "vm002" and c.job_state(job) == "RUNNING"
+    assert c.mutating() == calls
