@@ -13,45 +13,47 @@ import (
 
 // adminOp is a foreign hand's deed; which members count depends on op.
 type adminOp struct {
-	Op            string              `json:"op"`
-	Wait          bool                `json:"wait"`
-	Host          string              `json:"host"`
-	State         string              `json:"state"`
-	Mode          string              `json:"mode"`
-	Evacuate      bool                `json:"evacuate"`
-	Timeout       Dur                 `json:"timeout"`
-	Pci           string              `json:"pci"`
-	NewPci        string              `json:"newPci"`
-	Vfs           *int                `json:"vfs"`
-	Vm            string              `json:"vm"`
-	Name          string              `json:"name"`
-	Key           string              `json:"key"`
-	Value         string              `json:"value"`
-	MemoryMB      int64               `json:"memoryMB"`
-	Force         bool                `json:"force"`
-	Spec          *vmSpec             `json:"spec"`
-	Folder        string              `json:"folder"`
-	Cluster       string              `json:"cluster"`
-	Drs           *string             `json:"drs"`
-	DrsPerverse   *bool               `json:"drsPerverse"`
-	Ha            *bool               `json:"ha"`
-	HaPassthrough *bool               `json:"haPassthrough"`
-	HaPriority    string              `json:"haPriority"`
-	Duration      Dur                 `json:"duration"`
-	User          string              `json:"user"`
-	Password      string              `json:"password"`
-	Slots         slotSpec            `json:"slots"`
-	How           string              `json:"how"`
-	Seed          int64               `json:"seed"`
-	Churn         churnSpec           `json:"churn"`
-	Roles         map[string][]string `json:"roles"`
-	Permissions   []permSpec          `json:"permissions"`
-	Lockout       lockoutSpec         `json:"lockout"`
-	Task          string              `json:"task"`
-	Tasks         string              `json:"tasks"`
-	Error         string              `json:"error"`
-	Datastore     string              `json:"datastore"`
-	FreeGB        *int64              `json:"freeGB"`
+	Op              string              `json:"op"`
+	Wait            bool                `json:"wait"`
+	Host            string              `json:"host"`
+	State           string              `json:"state"`
+	Mode            string              `json:"mode"`
+	Evacuate        bool                `json:"evacuate"`
+	Timeout         Dur                 `json:"timeout"`
+	Pci             string              `json:"pci"`
+	NewPci          string              `json:"newPci"`
+	Vfs             *int                `json:"vfs"`
+	Vm              string              `json:"vm"`
+	Name            string              `json:"name"`
+	Key             string              `json:"key"`
+	Value           string              `json:"value"`
+	MemoryMB        int64               `json:"memoryMB"`
+	Force           bool                `json:"force"`
+	Spec            *vmSpec             `json:"spec"`
+	Folder          string              `json:"folder"`
+	Cluster         string              `json:"cluster"`
+	Drs             *string             `json:"drs"`
+	DrsPerverse     *bool               `json:"drsPerverse"`
+	Ha              *bool               `json:"ha"`
+	HaPassthrough   *bool               `json:"haPassthrough"`
+	HaPriority      string              `json:"haPriority"`
+	Duration        Dur                 `json:"duration"`
+	User            string              `json:"user"`
+	Password        string              `json:"password"`
+	Slots           slotSpec            `json:"slots"`
+	How             string              `json:"how"`
+	Seed            int64               `json:"seed"`
+	Churn           churnSpec           `json:"churn"`
+	Roles           map[string][]string `json:"roles"`
+	Permissions     []permSpec          `json:"permissions"`
+	Lockout         lockoutSpec         `json:"lockout"`
+	NewInstanceUuid bool                `json:"newInstanceUuid"`
+	ReuseIds        bool                `json:"reuseIds"`
+	Task            string              `json:"task"`
+	Tasks           string              `json:"tasks"`
+	Error           string              `json:"error"`
+	Datastore       string              `json:"datastore"`
+	FreeGB          *int64              `json:"freeGB"`
 }
 
 func (s *server) do(op *adminOp) (any, error) {
@@ -126,6 +128,10 @@ func (s *server) doServer(op *adminOp) (any, error) {
 		return nil, w.setChurn(op.Churn)
 	case "permissions":
 		return nil, w.setPermissions(op.Roles, op.Permissions)
+	case "backup":
+		w.saveBackup()
+	case "restoreBackup":
+		return nil, w.restoreBackup(op)
 	case "seed":
 		w.faults.seed(op.Seed)
 	case "lockout":

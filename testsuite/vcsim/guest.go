@@ -30,7 +30,7 @@ type guest struct {
 	closing bool // ShutdownGuest was asked
 }
 
-func (v *vmachine) guestDir() string { return filepath.Join(v.w.dir, "vms", v.o.ref.Value) }
+func (v *vmachine) guestDir() string { return filepath.Join(v.w.dir, "vms", v.dir) }
 
 func (v *vmachine) removeDir() {
 	if v.w.dir != "" {

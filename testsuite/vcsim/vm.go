@@ -32,6 +32,8 @@ type vmachine struct {
 	guest     *guest
 	boots     int
 	changes   int
+	phantom   bool   // an orphan: no host has it
+	dir       string // of its guest, below vms/
 	offUnseen bool   // went off while its host was not heard of
 	broken    string // connection state of a VM that can't be read
 	foreign   bool   // not ours by the tests of ownership, since that change
@@ -48,7 +50,7 @@ type heldVF struct {
 }
 
 func (v *vmachine) on() bool {
-	return v.m.Runtime.PowerState == types.VirtualMachinePowerStatePoweredOn
+	return v.m.Runtime.PowerState == types.VirtualMachinePowerStatePoweredOn && !v.phantom
 }
 
 func (v *vmachine) extra(key string) (string, bool) {
@@ -102,7 +104,7 @@ func (w *world) newVM(d *datacenter, name string, folder ref) *vmachine {
 	m.Guest = &types.GuestInfo{ToolsRunningStatus: "guestToolsNotRunning", GuestState: "notRunning", ToolsStatus: "toolsNotRunning"}
 	m.GuestHeartbeatStatus = types.ManagedEntityStatusGray
 	m.Config = &types.VirtualMachineConfigInfo{Name: name, Uuid: "42" + randomUUID()[2:], InstanceUuid: "50" + randomUUID()[2:]}
-	return &vmachine{w: w, m: m, dc: d}
+	return &vmachine{w: w, m: m, dc: d, dir: r.Value}
 }
 
 // install puts a VM into folder, pool, host and views.

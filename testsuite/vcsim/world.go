@@ -64,6 +64,7 @@ type world struct {
 	latency  time.Duration
 	acks     []ack
 	away     outage
+	saved    *backup
 	perms    map[ref][]perm
 	churn    *churn
 	free     map[ref]*int64 // bytes left on the datastores
@@ -79,10 +80,28 @@ func newWorld(inv *inventory, dir string) *world {
 	return w
 }
 
-// newID makes a moId that was never used.
+// newID makes a moId that nothing has.
 func (w *world) newID(prefix string) string {
-	w.ids++
-	return fmt.Sprintf("%s%d", prefix, w.ids)
+	for {
+		w.ids++
+		id := fmt.Sprintf("%s%d", prefix, w.ids)
+		if !w.taken(id) {
+			return id
+		}
+	}
+}
+
+// taken tells whether an object has that id; a restored vCenter may count anew.
+func (w *world) taken(id string) bool {
+	if w.saved == nil {
+		return false
+	}
+	for _, kind := range []string{"VirtualMachine", "Task", "VirtualMachineSnapshot", "Folder"} {
+		if w.objs[ref{Type: kind, Value: id}] != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // add puts an object into the store; ptr is a pointer to its mo struct.
@@ -146,6 +165,9 @@ func (w *world) remove(o *object) {
 // touch says that top-level properties of an object have changed.
 func (w *world) touch(o *object, props ...string) {
 	w.seq++
+	if o.gone {
+		return
+	}
 	if o.vm != nil {
 		o.vm.judge()
 	}
