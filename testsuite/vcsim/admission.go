@@ -301,12 +301,20 @@ func (h *host) connected() error {
 	return nil
 }
 
-// quick refreshes a host's and its pools' usage numbers.
-func (h *host) quick() {
+// ownUsage refreshes a host's usage numbers.
+func (h *host) ownUsage() {
 	memFree, cpuFree := h.unreserved()
 	h.m.Summary.QuickStats = types.HostListSummaryQuickStats{OverallMemoryUsage: int32(h.spec.MemoryMB - memFree),
 		OverallCpuUsage: int32(int64(h.spec.Cores*h.spec.Mhz) - cpuFree), Uptime: 86400}
 	h.o.w().touch(h.o, "summary")
+}
+
+// quick refreshes a host's and its pools' usage numbers.
+func (h *host) quick() {
+	if h.o.w().building {
+		return
+	}
+	h.ownUsage()
 	var mem, cpu, memMax, cpuMax int64
 	for _, x := range h.c.hosts {
 		m, c := x.unreserved()

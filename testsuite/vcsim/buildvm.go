@@ -11,6 +11,8 @@ import (
 )
 
 func (w *world) buildVMs(d *datacenter) error {
+	w.building = true
+	defer func() { w.building = false }()
 	for i := range d.spec.Templates {
 		s := d.spec.Templates[i]
 		if s.Template == nil {
@@ -25,8 +27,10 @@ func (w *world) buildVMs(d *datacenter) error {
 			return fmt.Errorf("vms[%d]: %w", i, err)
 		}
 	}
+	w.building = false
 	seen := map[*cluster]bool{}
 	for _, h := range w.hosts {
+		h.ownUsage()
 		if !seen[h.c] {
 			seen[h.c] = true
 			h.quick()

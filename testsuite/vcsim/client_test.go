@@ -69,9 +69,9 @@ func newClient(t *testing.T, s *server) *client {
 
 // raw sends a request and gives status and body; err is the transport's.
 func (c *client) raw(ctx context.Context, verb, path, body string) (int, []byte, error) {
-	base := c.s.url()
-	if c.base != "" {
-		base = c.base
+	base := c.base
+	if base == "" {
+		base = c.s.url()
 	}
 	req, err := http.NewRequestWithContext(ctx, verb, base+path, strings.NewReader(body))
 	if err != nil {

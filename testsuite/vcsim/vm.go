@@ -190,7 +190,9 @@ func (w *world) poolOf(v *vmachine, pool ref, in bool) {
 		return
 	}
 	p := o.ptr.(*mo.ResourcePool)
-	p.Vm = withoutRef(p.Vm, v.o.ref)
+	if !w.building {
+		p.Vm = withoutRef(p.Vm, v.o.ref)
+	}
 	if in {
 		p.Vm = append(p.Vm, v.o.ref)
 	}

@@ -65,6 +65,7 @@ type world struct {
 	acks     []ack
 	away     outage
 	saved    *backup
+	building bool // sums are made at the end
 	perms    map[ref][]perm
 	churn    *churn
 	free     map[ref]*int64 // bytes left on the datastores
