@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vmware/govmomi/vim25/mo"
 	"github.com/vmware/govmomi/vim25/types"
 )
 
@@ -325,13 +324,6 @@ func (h *host) quick() {
 		if c != h.c {
 			continue
 		}
-		o := h.o.w().get(r)
-		p := o.ptr.(*mo.ResourcePool)
-		p.Runtime.OverallStatus = "green"
-		p.Runtime.Memory = types.ResourcePoolResourceUsage{ReservationUsed: (memMax - mem) << 20, ReservationUsedForVm: (memMax - mem) << 20,
-			UnreservedForPool: mem << 20, UnreservedForVm: mem << 20, MaxUsage: memMax << 20}
-		p.Runtime.Cpu = types.ResourcePoolResourceUsage{ReservationUsed: cpuMax - cpu, ReservationUsedForVm: cpuMax - cpu,
-			UnreservedForPool: cpu, UnreservedForVm: cpu, MaxUsage: cpuMax}
-		h.o.w().touch(o, "runtime")
+		h.o.w().tellPool(h.o.w().get(r), mem, cpu, memMax, cpuMax)
 	}
 }

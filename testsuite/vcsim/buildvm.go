@@ -102,6 +102,7 @@ func (w *world) buildVM(d *datacenter, s *vmSpec) (*vmachine, error) {
 	v.h = nil
 	w.install(v, h, pool, store)
 	v.disks = room{store, v.diskGB << 30} // freeGB is what is left beside the declared VMs
+	v.summarise()
 	if s.Snapshot != "" {
 		v.snapshot(s.Snapshot, "")
 	}

@@ -28,6 +28,7 @@ type adminOp struct {
 	Key             string              `json:"key"`
 	Value           string              `json:"value"`
 	MemoryMB        int64               `json:"memoryMB"`
+	CPUMhz          int64               `json:"cpuMhz"`
 	Force           bool                `json:"force"`
 	Spec            *vmSpec             `json:"spec"`
 	Folder          string              `json:"folder"`
@@ -103,6 +104,8 @@ func (s *server) doServer(op *adminOp) (any, error) {
 			}
 		}
 		return nil, fmt.Errorf("datastore: there is no %q, or freeGB is missing", op.Datastore)
+	case "setPool":
+		return nil, w.setPool(op)
 	case "setDuration":
 		w.inv.Durations[op.Name] = op.Duration
 	case "vfRelease":

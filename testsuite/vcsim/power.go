@@ -73,6 +73,9 @@ func (c *call) powerOnAt(v *vmachine, want *host) (any, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := v.fitsPool(); err != nil {
+			return nil, err
+		}
 		if err := v.takeSwap(); err != nil {
 			return nil, err
 		}

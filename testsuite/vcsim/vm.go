@@ -223,7 +223,9 @@ func (v *vmachine) summarise() {
 		Guest: &types.VirtualMachineGuestSummary{GuestId: c.GuestId, ToolsRunningStatus: v.m.Guest.ToolsRunningStatus, ToolsStatus: v.m.Guest.ToolsStatus},
 		Config: types.VirtualMachineConfigSummary{Name: c.Name, Template: c.Template, VmPathName: c.Files.VmPathName, MemorySizeMB: c.Hardware.MemoryMB,
 			NumCpu: c.Hardware.NumCPU, Uuid: c.Uuid, InstanceUuid: c.InstanceUuid, GuestId: c.GuestId, GuestFullName: c.GuestFullName,
-			NumEthernetCards: int32(len(v.cards())), NumVirtualDisks: 1}}
+			NumEthernetCards: int32(len(v.cards())), NumVirtualDisks: 1},
+		Storage: &types.VirtualMachineStorageSummary{Committed: v.disks.bytes + v.swap.bytes, Unshared: v.disks.bytes + v.swap.bytes,
+			Timestamp: v.w.started}}
 	if a := c.MemoryAllocation; a != nil && a.Reservation != nil {
 		v.m.Summary.Config.MemoryReservation = int32(*a.Reservation)
 	}
