@@ -44,6 +44,7 @@ static struct json_object *template_json(const struct vs_vc_template *t)
 	vs_jb_str(o, "host", t->host);
 	vs_jb_bool(o, "is_template", t->is_template);
 	vs_jb_int(o, "hw", t->hw);
+	vs_jb_int(o, "disk_mb", t->disk_mb);
 	return o;
 }
 
@@ -267,6 +268,12 @@ static void on_template(void *arg, const struct vs_vc_template *t)
 	live_say(o);
 }
 
+static void on_slow_begin(void *arg)
+{
+	(void)arg;
+	live_say(live_event("slow_begin"));
+}
+
 static void on_slow(void *arg, const struct vs_vc_slow *s)
 {
 	struct json_object *o = live_event("slow"), *a = vs_jb_arr();
@@ -326,5 +333,6 @@ const struct vs_vc_events live_events = {
 	.up = on_up, .down = on_down, .load_begin = on_load_begin,
 	.load_end = on_load_end, .host = on_host, .vm = on_vm,
 	.host_gone = on_host_gone, .vm_gone = on_vm_gone,
-	.template_changed = on_template, .slow = on_slow,
+	.template_changed = on_template, .slow_begin = on_slow_begin,
+	.slow = on_slow,
 };
