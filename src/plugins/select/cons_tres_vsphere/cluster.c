@@ -94,6 +94,29 @@ static int claim_job(void *x, void *arg)
 	return 0;
 }
 
+/*
+ * "resume" leaves "not responding" on a node that is powered down, and that
+ * keeps it from all jobs after the next start. Nobody is there to respond.
+ */
+static void off_need_not_respond(void)
+{
+	const uint32_t other = NODE_STATE_POWERING_UP | NODE_STATE_POWERING_DOWN |
+		NODE_STATE_POWER_DOWN | NODE_STATE_DRAIN | NODE_STATE_FAIL;
+	node_record_t *node_ptr;
+
+	for (int i = 0; (node_ptr = next_node(&i)); i++) {
+		if (!IS_NODE_IDLE(node_ptr) || !IS_NODE_POWERED_DOWN(node_ptr) ||
+		    !IS_NODE_NO_RESPOND(node_ptr) ||
+		    (node_ptr->node_state & other) ||
+		    vs_cluster_id(node_ptr) < 0)
+			continue;
+		node_ptr->node_state &= ~NODE_STATE_NO_RESPOND;
+		make_node_avail(node_ptr);
+		info("slurm-vsphere: node %s is powered down and need not respond",
+		     node_ptr->name);
+	}
+}
+
 void vs_cluster_refresh(void)
 {
 	struct vs_err err = { 0 };
@@ -118,6 +141,8 @@ void vs_cluster_refresh(void)
 		cluster.started = true;
 		cluster.claim = true;
 	}
+	if (cluster.started)
+		off_need_not_respond();
 	if (!cluster.started || !cluster.claim)
 		return;
 	cluster.claim = false;
