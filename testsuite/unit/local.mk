@@ -69,6 +69,12 @@ testsuite_unit_test_engine_SOURCES = testsuite/unit/test_engine.c $(engine_stage
 testsuite_unit_test_engine_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_gone
+testsuite_unit_test_engine_gone_SOURCES = testsuite/unit/test_engine_gone.c \
+	$(engine_stage)
+testsuite_unit_test_engine_gone_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_gone_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_faults
 testsuite_unit_test_engine_faults_SOURCES = testsuite/unit/test_engine_faults.c \
 	$(engine_stage)

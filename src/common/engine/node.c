@@ -10,6 +10,10 @@
 #include "util/mem.h"
 #include "util/time.h"
 
+#define REPORT_MS (60 * 1000)
+#define OFF_SURE_MS 3000	/* Slurm's word and vCenter's may cross */
+#define OFF_AGAIN_MS 2000
+
 struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n)
 {
 	if (!c->folder[0])
@@ -356,32 +360,56 @@ static bool needs_place(enum vs_action a)
 	       a == VS_DO_RECONFIGURE || a == VS_DO_POWER_ON;
 }
 
-/* The VM has vanished or was switched off under a node Slurm believes up. */
-static void report(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+/* Somebody else's VM has the name. */
+static void report_alien(struct vs_core *c, struct vs_node *n)
 {
 	char why[200];
 
-	/* On its way down: power saving's next tick says so. */
-	if ((n->flags & VS_NODE_POWER_DOWN_ASKED) && seen_is_off(n->seen) &&
-	    !(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING)))
+	snprintf(why, sizeof(why),
+		 "the name %s is taken in the folder by a VM that is not ours",
+		 n->name);
+	vs_err_set(&n->last_err, VS_E_EXISTS, "%s", why);
+	if (n->wanted != VS_WANT_KEEP)
+		vs_node_give_up(c, n, why);
+}
+
+/*
+ * The VM has vanished or was switched off under a node Slurm believes up: by
+ * somebody, or slurmctld was killed and remembers a time before that. A job
+ * in it can't go on; one in a VM that isn't to be found at all is believed
+ * dead only when its slurmd doesn't answer either.
+ */
+static void report_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	bool used = n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING);
+
+	/* Down already, or on its way: power saving's next tick says so. */
+	if ((n->flags & VS_NODE_DOWN) ||
+	    (!used && (n->flags & VS_NODE_POWER_DOWN_ASKED)))
 		return;
-	if (n->reported_ms && now_ms - n->reported_ms < 60000)
-		return;
-	n->reported_ms = now_ms;
-	if (n->seen == VS_SEEN_ALIEN) {
-		snprintf(why, sizeof(why),
-			 "the name %s is taken in the folder by a VM that is not ours",
-			 n->name);
-		vs_err_set(&n->last_err, VS_E_EXISTS, "%s", why);
-		if (n->wanted != VS_WANT_KEEP)
-			vs_node_give_up(c, n, why);
-		return;
+	if (!n->reported_ms || now_ms - n->reported_ms >= REPORT_MS) {
+		n->reported_ms = now_ms;
+		vs_error("node=%s is up for Slurm but its VM is %s", n->name,
+			 vs_seen_name(n->seen));
 	}
-	vs_error("node=%s is up for Slurm but its VM is %s", n->name,
-		 vs_seen_name(n->seen));
-	if (!(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING)))
+	n->not_before_ms = now_ms + OFF_AGAIN_MS;
+	if (!used)
 		vs_tell(c, VS_TELL_POWER_DOWN, n->name, 0, false,
 			"its VM was off");
+	else if (now_ms - n->action_since_ms >= OFF_SURE_MS &&
+		 (n->seen != VS_SEEN_NONE || (n->flags & VS_NODE_NO_RESPOND)))
+		vs_tell(c, VS_TELL_GIVEUP, n->name, n->job, false,
+			"its VM was switched off under a job");
+}
+
+static void report(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	if (n->seen != VS_SEEN_ALIEN) {
+		report_off(c, n, now_ms);
+	} else if (!n->reported_ms || now_ms - n->reported_ms >= REPORT_MS) {
+		n->reported_ms = now_ms;
+		report_alien(c, n);
+	}
 }
 
 /* Power saving is kept awake, and told of nodes that nobody needs any more. */

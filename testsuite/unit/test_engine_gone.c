@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A VM that goes off or away under a node that Slurm believes up: somebody
+ * did it, or slurmctld was killed and remembers a time before it.
+ */
+#include "engine_stage.h"
+
+static void up_with(uint32_t job)
+{
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	if (!job)
+		end_job(7, "vm1");
+	ntold = 0;
+}
+
+static void switch_off(void)
+{
+	fake_get("vm1")->on = false;
+	fake_show(fake_get("vm1"));
+}
+
+static void a_job_whose_vm_was_switched_off_is_requeued(void **st)
+{
+	(void)st;
+	up_with(7);
+	switch_off();
+	turns(20);
+	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+	turns(30);
+	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
+}
+
+static void a_node_that_completes_for_ever_is_asked_for_again(void **st)
+{
+	(void)st;
+	up_with(7);
+	switch_off();
+	turns(60);
+	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	flags("vm1", VS_NODE_UP | VS_NODE_COMPLETING |
+	      VS_NODE_POWER_DOWN_ASKED);
+	turn();
+	ntold = 0;
+	turns(30);
+	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	flags("vm1", VS_NODE_UP | VS_NODE_POWER_DOWN_ASKED);
+	ntold = 0;
+	turns(30);
+	assert_int_equal(ntold, 0);
+}
+
+static void a_vm_that_comes_back_at_once_costs_no_job(void **st)
+{
+	(void)st;
+	up_with(7);
+	switch_off();
+	turns(10);
+	fake_get("vm1")->on = true;
+	fake_show(fake_get("vm1"));
+	turns(60);
+	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+}
+
+static void a_vm_not_found_costs_a_job_only_if_its_slurmd_is_silent(void **st)
+{
+	(void)st;
+	up_with(7);
+	fake_remove(fake_get("vm1"));
+	turns(100);
+	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+	flags("vm1", VS_NODE_ALLOCATED | VS_NODE_NO_RESPOND);
+	turns(30);
+	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+}
+
+static void an_idle_node_without_its_vm_is_powered_down_until_it_is(void **st)
+{
+	(void)st;
+	up_with(0);
+	switch_off();
+	turns(2);
+	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	ntold = 0;		/* it could not be done: tried again */
+	turns(30);
+	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	flags("vm1", VS_NODE_UP | VS_NODE_POWER_DOWN_ASKED);
+	turn();
+	ntold = 0;
+	turns(30);
+	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+}
+
+static void a_node_that_is_down_is_not_said_to_be_up(void **st)
+{
+	(void)st;
+	up_with(0);
+	flags("vm1", VS_NODE_DOWN);
+	switch_off();
+	turns(50);
+	assert_int_equal(ntold, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_job_whose_vm_was_switched_off_is_requeued),
+		cmocka_unit_test(a_node_that_completes_for_ever_is_asked_for_again),
+		cmocka_unit_test(a_vm_that_comes_back_at_once_costs_no_job),
+		cmocka_unit_test(a_vm_not_found_costs_a_job_only_if_its_slurmd_is_silent),
+		cmocka_unit_test(an_idle_node_without_its_vm_is_powered_down_until_it_is),
+		cmocka_unit_test(a_node_that_is_down_is_not_said_to_be_up),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
