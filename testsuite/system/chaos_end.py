@@ -92,12 +92,24 @@ def jobs_end(run, judge):
             clear_breakers(run)
             end = time.monotonic() + JOBS_S
         if now > end:
+            picture(run.c)
             for f in left:
                 judge.found("jobs", f"{f['JobName']} JobId={f['JobId']} is still "
                             f"{f['JobState']} ({f.get('Reason')}) after {JOBS_S} s; "
                             + why(run.c, f["JobId"]), key=f"JobId={f['JobId']}")
             return jobs
         time.sleep(1)
+
+
+def picture(c):
+    """What there is to see when something hangs, in files."""
+    for name, argv in (("nodes", ("scontrol", "show", "nodes", "-a")),
+                       ("jobs", ("scontrol", "show", "jobs")),
+                       ("svf-nodes", ("svf", "nodes")),
+                       ("svf-hosts", ("svf", "hosts")),
+                       ("svf-status", ("svf", "status"))):
+        r = c.run(*argv)
+        c.path(f"hangs-{name}.txt").write_text(r.stdout + r.stderr)
 
 
 def why(c, job):
@@ -151,6 +163,8 @@ def settle(run, judge):
             left = [str(e)]
         if left and confirm_brake(run):
             judge.found("I5", "the brake was on: an operator had to help")
+    if left:
+        picture(c)
     for text in left:
         judge.found("I3", f"not quiet after {QUIET_S} s: {text}",
                     key=next((w for w in text.split()

@@ -18,10 +18,11 @@ OUR_FOLDER = "/slurm"
 
 
 def is_ours(v):
-    """By the mark that names the VM's own uuid, in our folder, no template."""
+    """By the mark that names the VM itself, in our folder, no template: what
+    an administrator has cloned or renamed is nobody's to touch."""
     mark = (v["owner"] or "").split("/")
     return v["folder"].endswith(OUR_FOLDER) and not v["template"] and \
-        len(mark) == 3 and mark[2] == v["instanceUuid"]
+        mark[1:] == [v["name"], v["instanceUuid"]]
 
 
 class Watch:
