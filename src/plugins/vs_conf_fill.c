@@ -81,6 +81,7 @@ static int set_value(const struct vs_conf_file *f, int line,
 		     struct vs_err *err)
 {
 	void *slot = (char *)base + k->offset;
+	struct vs_err why = { 0 };
 	char pci[VS_PCI_LEN];
 	long n = 0;
 
@@ -103,14 +104,15 @@ static int set_value(const struct vs_conf_file *f, int line,
 	case VS_CONF_CHOICE:
 		return choice(f, line, k, s, slot, err);
 	case VS_CONF_PCI:
-		if (vs_pci_parse(s, pci, err)) {
-			char why[256];
-
-			vs_strlcpy(why, err ? err->text : "", sizeof(why));
-			return vs_conf_err(f, line, err, "%s: %s", k->key, why);
-		}
+		if (vs_pci_parse(s, pci, &why))
+			return vs_conf_err(f, line, err, "%s: %s", k->key,
+					   why.text);
 		vs_str_replace(slot, pci);
 		return 0;
+	case VS_CONF_SUBNET:
+		if (!vs_subnet_address(s, NULL, NULL, &why))
+			break;
+		return vs_conf_err(f, line, err, "%s=%s", k->key, why.text);
 	case VS_CONF_PATH:
 		if (*s != '/')
 			return vs_conf_err(f, line, err,

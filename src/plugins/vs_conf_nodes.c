@@ -104,6 +104,25 @@ static int check_features(const struct vs_conf *conf,
 	return 0;
 }
 
+static int check_address(const struct vs_conf *conf,
+			 const struct vs_conf_file *f, int line,
+			 const struct vs_conf_partition *p, const char *node,
+			 struct vs_err *err)
+{
+	char address[VS_SUBNET_LEN];
+	struct vs_err why = { 0 };
+
+	for (size_t i = 0; i < conf->nadapters; i++) {
+		const struct vs_conf_adapter *a = &conf->adapters[i];
+
+		if (a->subnet && !strcmp(a->name, p->adapter) &&
+		    vs_subnet_address(a->subnet, node, address, &why))
+			return vs_conf_err(f, line, err, "AdapterName=%s: %s",
+					   a->name, why.text);
+	}
+	return 0;
+}
+
 static int add_node(struct vs_conf *conf, const struct vs_conf_file *f,
 		    int line, const struct vs_conf_partition *p,
 		    const node_record_t *node_ptr, struct vs_err *err)
@@ -118,6 +137,8 @@ static int add_node(struct vs_conf *conf, const struct vs_conf_file *f,
 		return vs_conf_err(f, line, err, "node name \"%.80s\" can be no "
 			"VM's: expected up to 63 letters, digits, '.', '_' or "
 			"'-'", node_ptr->name);
+	if (check_address(conf, f, line, p, node_ptr->name, err))
+		return -1;
 	if (!p->memory_mb && config->real_memory < MEMORY_MIN_MB)
 		return vs_conf_err(f, line, err, "node %s has no usable "
 			"RealMemory in slurm.conf (%lu MB): expected at least %d, "
@@ -241,7 +262,8 @@ uint64_t vs_conf_hash(const struct vs_conf *c)
 		const struct vs_conf_adapter *a = &c->adapters[i];
 
 		h = add_str(add_str(add_str(h, a->name), a->type), a->network);
-		h = add_str(add_str(h, a->pf), a->link_layer);
+		h = add_str(add_str(add_str(h, a->pf), a->link_layer),
+			    a->subnet);
 		h = add_int(h, a->mtu);
 	}
 	for (size_t i = 0; i < c->npartitions; i++) {

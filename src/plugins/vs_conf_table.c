@@ -93,6 +93,11 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "What the guest's port must be." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_INT, "MTU", NULL, false, NULL, 1280, 65520,
 	  ADP(mtu), "The MTU that the guest sets; the network's own if not given." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_SUBNET, "Subnet", NULL, false, NULL, 0, 0,
+	  ADP(subnet),
+	  "The cards' IPv4 subnet, as 10.1.0.0/16: a node's address is the number "
+	  "that ends its name (vm012: 10.1.0.12). Given to the guest, which sets "
+	  "it; no address if not given." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_PCI, "PF", NULL, false, NULL, 0, 0, ADP(pf),
 	  "The physical function on every host, dddd:bb:ss.f; found from the "
 	  "network's uplinks if not given." },

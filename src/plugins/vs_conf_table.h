@@ -25,6 +25,7 @@ enum vs_conf_type {
 	VS_CONF_PATH,		/* absolute */
 	VS_CONF_CHOICE,
 	VS_CONF_PCI,
+	VS_CONF_SUBNET,		/* IPv4 address/prefix */
 	VS_CONF_INT,		/* an int */
 	VS_CONF_MB,		/* an int64_t */
 	VS_CONF_BOOL,		/* yes or no */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Adapters of several kinds side by side, and a card that is not right."""
 
+import json
 import re
 
 from cluster import Cluster, wait_for
@@ -17,7 +18,7 @@ def make_cluster():
         "ClusterName=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "AdapterName=sriov-ib Type=sriov Network=SRIOV-IB-PG LinkLayer=InfiniBand",
-        "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG",
+        "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG Subnet=10.2.0.0/16",
         "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
         "PartitionName=ib Adapter=sriov-ib Template=rhel9-ofed",
         "PartitionName=eth Adapter=vmxnet3 Template=rhel9-ofed"]}
@@ -51,6 +52,8 @@ def test_vmxnet3_takes_no_vf(cluster):
     nodes = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}
     assert nodes["vm006"]["adapter"] == "vmxnet3"
     assert nodes["vm006"]["vm_state"] == "on" and not nodes["vm006"].get("pf")
+    info = json.loads(cluster.path("guests", "vm006", "guestinfo.json").read_text())
+    assert info["guestinfo.slurm.address"] == "10.2.0.6/16"
 
 
 def test_a_ladder_of_partitions_and_features_takes_what_there_is(cluster):

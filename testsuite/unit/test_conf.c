@@ -178,6 +178,8 @@ static void what_is_no_pair_is_refused(void **state)
 static void a_pf_written_wrong_is_refused_with_the_form_expected(void **state)
 {
 	(void)state;
+	LINE9("AdapterName=x Type=sriov Network=n Subnet=10.1.0.9/16\n",
+	      "Subnet=10.1.0.9/16: expected the subnet's own address");
 	LINE9("AdapterName=x Type=sriov Network=n PF=0000:3b:00:1\n",
 	      "PF: ", "0000:3b:00:1", "dddd:bb:ss.f");
 }

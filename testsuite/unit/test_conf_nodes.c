@@ -51,6 +51,18 @@ static void cloud_nodes_of_a_partition_are_ours_with_their_size(void **state)
 	assert_false(c->nodes[0].exclusive);
 }
 
+static void a_node_without_an_address_in_the_subnet_is_refused(void **state)
+{
+	(void)state;
+	stage_node("login", "sriov-roce", 16, 1024, true);
+	stage_partition("roce", "0", true);
+	assert_null(stage_nodes(STAGE_TOP
+		"ClusterName=HPC1\n"
+		"AdapterName=sriov-roce Type=sriov Network=n Subnet=10.1.0.0/24\n"
+		"PartitionName=roce Adapter=sriov-roce Template=t\n"));
+	assert_non_null(strstr(stage_err.text, "node login: expected a name that ends with a number from 1 to 254"));
+}
+
 static void a_partitions_own_sizes_come_first(void **state)
 {
 	struct vs_conf *c;
@@ -239,6 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(cloud_nodes_of_a_partition_are_ours_with_their_size),
 		T(a_partitions_own_sizes_come_first),
+		T(a_node_without_an_address_in_the_subnet_is_refused),
 		T(a_node_with_two_adapters_is_refused_by_name),
 		T(a_node_with_no_adapter_is_refused_by_name),
 		T(a_node_with_another_adapter_than_its_line_is_refused),

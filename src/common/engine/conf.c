@@ -35,6 +35,7 @@ static void free_adapters(struct vs_conf *conf)
 		free(a->network);
 		free(a->pf);
 		free(a->link_layer);
+		free(a->subnet);
 	}
 	free(conf->adapters);
 }

@@ -20,7 +20,7 @@
 
 /* ---- configuration, as plain data (src/plugins/vs_conf.c makes it) -------- */
 struct vs_conf_adapter {
-	char *name, *type, *network, *pf, *link_layer;
+	char *name, *type, *network, *pf, *link_layer, *subnet;
 	int mtu;
 };
 struct vs_conf_partition {	/* settings for the nodes of a partition */

@@ -56,6 +56,7 @@ static void spec_extra(struct vs_core *c, const struct vs_node *n,
 		       const char *uuid, struct spec *s)
 {
 	const struct vs_adapter *a = n->profile->adapter;
+	char address[VS_SUBNET_LEN];
 	struct vs_mark mark;
 
 	vs_strlcpy(mark.cluster, c->cluster_id, sizeof(mark.cluster));
@@ -75,6 +76,8 @@ static void spec_extra(struct vs_core *c, const struct vs_node *n,
 	   a->link == VS_LINK_INFINIBAND ? "InfiniBand" : "Ethernet" : "none");
 	if (a->mtu)
 		kv_take(s, "guestinfo.slurm.mtu", vs_asprintf("%d", a->mtu));
+	if (a->subnet[0] && !vs_subnet_address(a->subnet, n->name, address, NULL))
+		kv_take(s, "guestinfo.slurm.address", vs_strdup(address));
 	kv_take(s, "guestinfo.slurm.machine-id", machine_id(c, n));
 	if (c->conf->slurm_cluster)
 		kv(s, "guestinfo.slurm.cluster", c->conf->slurm_cluster);

@@ -65,6 +65,8 @@ static void adapters_make(struct vs_core *c)
 		vs_strlcpy(a->network, from->network, sizeof(a->network));
 		vs_strlcpy(a->pf, from->pf ? from->pf : "", sizeof(a->pf));
 		a->mtu = from->mtu;
+		vs_strlcpy(a->subnet, from->subnet ? from->subnet : "",
+			   sizeof(a->subnet));
 		a->link = from->link_layer &&
 			!strcasecmp(from->link_layer, "InfiniBand") ?
 			VS_LINK_INFINIBAND : VS_LINK_ETHERNET;

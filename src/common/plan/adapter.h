@@ -48,6 +48,7 @@ struct vs_adapter {
 	char network[VS_LABEL_LEN];	/* port group */
 	char pf[VS_PCI_LEN];		/* named PF, or "" for automatic */
 	int mtu;			/* 0: as the network has it */
+	char subnet[VS_SUBNET_LEN];	/* of the cards' addresses, or "" */
 };
 
 #endif
