@@ -3,12 +3,17 @@
 """The story of one job, as demo.sh tells it. Every sentence that is printed as
 a fact was seen a moment before; what isn't seen ends the demo with one line."""
 
+import fcntl
 import os
 import pathlib
 import re
+import shutil
 import signal
+import socket
+import subprocess
 import sys
 import time
+import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "testsuite/system"))
 
@@ -19,16 +24,22 @@ HOSTS = ["esx01.example.org", "esx02.example.org"]
 JOB = """#!/bin/bash
 #SBATCH --constraint=sriov-roce
 #SBATCH --nodes=4
-date +"first line at %s.%N"
-srun -l "$VS_CLUSTER_DIR"/bin/report
+date +"first line at %T.%3N (%s.%3N)"
+srun -l "$VS_CLUSTER_DIR"/bin/report | sort -n
 """
 DURATIONS = {"CloneVM_Task": "2s", "PowerOnVM_Task": "1s",
              "PowerOffVM_Task": "500ms", "ShutdownGuest": "500ms"}
+FIRST = re.compile(r"^first line at \S+ \(([\d.]+)\)", re.M)
 ROW = re.compile(r"^\d+: (\S+) adapter=(\S+) mac=(\S+)", re.M)
 
 
 class Unseen(Exception):
     """Something that the story tells did not happen."""
+
+
+EXPECTED = (Unseen, ClusterError, AssertionError, OSError,
+            subprocess.SubprocessError)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def must(seen, what):
@@ -48,13 +59,38 @@ def show(cluster, *argv):
     return r.stdout
 
 
-def make_cluster(directory):
-    c = Cluster(directory, nodes=8, inventory=world(
+def only_loopback():
+    """No address but 127.0.0.1: the C library then finds none for IPv4, by
+    which Slurm asks unless it is let take IPv6 too."""
+    try:
+        return not socket.getaddrinfo(None, 1, socket.AF_INET,
+                                      socket.SOCK_STREAM, 0,
+                                      socket.AI_ADDRCONFIG | socket.AI_PASSIVE)
+    except OSError:
+        return True
+
+
+def make_cluster():
+    c = Cluster(None, nodes=8, inventory=world(
         hosts=[host(h, vfs=4) for h in HOSTS],
         vms=[foreign("somebody-elses-vm", HOSTS[0])], durations=DURATIONS))
     c.slurm = {"SuspendTime": 8, "SuspendTimeout": 5}
+    if only_loopback():
+        c.slurm["CommunicationParameters"] = "EnableIPv6"
     c.vsphere = {"ShutdownGrace": 5}
     return c
+
+
+def take_plugins(cluster):
+    """Its own copy: other users can't look into the cache of root, and a later
+    build doesn't change what a kept cluster runs."""
+    root = cluster.path("root")
+    try:
+        shutil.copytree(cluster.root, root,
+                        ignore=shutil.ignore_patterns("man"))
+    except shutil.Error as e:       # (from, to, why) of each file
+        raise ClusterError(f"copying the plugins: {e.args[0][0][2]}") from e
+    cluster.root = str(root)
 
 
 def submit(cluster, script):
@@ -69,29 +105,65 @@ def submit(cluster, script):
     return int(m.group(1))
 
 
-def follow(cluster, job, began, timeout=90):
-    """Tell each change of the job's nodes until the job has ended."""
-    told = {}
-    end = time.monotonic() + timeout
-    while True:
-        must(time.monotonic() < end, f"job {job} has not ended in {timeout} s")
-        state = cluster.job_state(job)
+class Progress:
+    """What became of a job's nodes: told when seen, and how long it took."""
+
+    def __init__(self, cluster, job, began):
+        self.cluster, self.job, self.began = cluster, job, began
+        self.at = {}            # node: {state: when it was first seen}
+
+    def look(self):
         try:
-            rows = cluster.svf("nodes")["nodes"]
+            rows = self.cluster.svf("nodes")["nodes"]
         except AssertionError:
-            rows = []
-        for n in rows:
-            where = n.get("job") == job or n["node"] in told
-            now = n["vm_state"]
-            if where and now != "none" and told.get(n["node"]) != now:
-                told[n["node"]] = now
-                tell(f"  {time.time() - began:5.1f} s  {n['node']}  {now:<12}"
-                     f" {n['host']} PF {n.get('pf') or '-'} MAC {n['mac']}")
-        if state == "COMPLETED":
             return
-        must(state in ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING"),
-             f"job {job} ended {state}")
-        time.sleep(0.1)
+        now = time.time()
+        news = {}
+        for n in rows:
+            name, state = n["node"], n["vm_state"]
+            if n.get("job") != self.job or state == "none" or \
+                    state in self.at.get(name, {}):
+                continue
+            if name not in self.at and n.get("pf"):
+                tell(f"  {now - self.began:5.1f} s  {name} gets a VF of PF "
+                     f"{n['pf']} on {n.get('host')}, MAC {n.get('mac')}")
+            self.at.setdefault(name, {})[state] = now
+            news.setdefault(state, []).append(name)
+        for state, names in news.items():
+            tell(f"  {now - self.began:5.1f} s  {' '.join(names)}: {state}")
+
+    def until_it_ends(self, timeout=90):
+        end = time.monotonic() + timeout
+        while True:
+            must(time.monotonic() < end,
+                 f"job {self.job} has not ended in {timeout} s")
+            state = self.cluster.job_state(self.job)
+            self.look()
+            if state == "COMPLETED":
+                return
+            must(state in ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING"),
+                 f"job {self.job} ended {state}")
+            time.sleep(0.05)
+
+    def last(self, state):
+        """When the last of the nodes was seen so, None if that was missed."""
+        times = [t.get(state) for t in self.at.values()]
+        return max(times) if times and None not in times else None
+
+    def tell_steps(self, registered, line):
+        tell("\nhow long each step took, for the last of the four:")
+        since = self.began
+        for what, at in (
+                ("Slurm scheduled the job and the clones began",
+                 self.last("cloning")),
+                ("the VMs were cloned", self.last("starting")),
+                ("they were powered on", self.last("on")),
+                ("they booted and their slurmd registered", registered),
+                ("the job's first line", line)):
+            if at is not None and at >= since:
+                tell(f"  {at - since:5.2f} s  {what}")
+                since = at
+        tell(f"  {line - self.began:5.2f} s  in all, from sbatch")
 
 
 def vf_counts(cluster):
@@ -103,7 +175,8 @@ def vf_counts(cluster):
 def first_job(cluster):
     began = time.time()
     job = submit(cluster, JOB)
-    follow(cluster, job, began)
+    progress = Progress(cluster, job, began)
+    progress.until_it_ends()
     out = cluster.output(job)
     rows = ROW.findall(out)
     nodes = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}
@@ -115,15 +188,12 @@ def first_job(cluster):
         must(adapter == n["adapter"] == "sriov-roce", f"{name}: wrong adapter")
         must(mac == n["mac"], f"{name}: the card's MAC isn't the promised one")
     must(len({mac for _, _, mac in rows}) == 4, "two nodes share a card")
-    line = float(re.search(r"first line at ([\d.]+)", out).group(1))
-    reg = cluster.last_registration([r[0] for r in rows])
-    tell("\nhow long it took:")
-    tell(f"  {reg - began:5.1f} s  from sbatch until the last of four new VMs "
-         "was cloned, booted and registered")
-    tell(f"  {line - reg:5.2f} s  from there to the job's first line")
+    must(FIRST.search(out), "the job's first line is missing")
+    progress.tell_steps(cluster.last_registration([r[0] for r in rows]),
+                        float(FIRST.search(out).group(1)))
     ours, total = vf_counts(cluster)
     must(ours == 4, f"{ours} VFs are in use by us, not 4")
-    tell(f"  the simulator counts {ours} VFs in use by our VMs, of {total}")
+    tell(f"the simulator counts {ours} VFs in use by our VMs, of {total}")
     return {r[0] for r in rows}
 
 
@@ -134,7 +204,8 @@ def second_job(cluster, warm):
     wait_for("the second job's end", 30,
              lambda: cluster.job_state(job) == "COMPLETED")
     out = cluster.output(job)
-    took = float(re.search(r"first line at ([\d.]+)", out).group(1)) - began
+    must(FIRST.search(out), "the second job's first line is missing")
+    took = float(FIRST.search(out).group(1)) - began
     names = {r[0] for r in ROW.findall(out)}
     must(names == warm, "it did not run on the warm VMs")
     must(cluster.mutating() == calls, "a warm VM needed a call to vCenter")
@@ -171,75 +242,181 @@ def story(cluster):
     vfs_come_back(cluster)
 
 
-def keep(cluster, state):
+class Record:
+    """A file in the cache that names one demo's directory. It is locked while
+    the demo's own process lives, so a demo whose process was killed is known
+    by a record that nobody holds and that doesn't say `kept`."""
+
+    def __init__(self, file):
+        self.file = pathlib.Path(file)
+        self.handle = None
+
+    @classmethod
+    def all(cls, cache):
+        return [cls(f) for f in sorted(pathlib.Path(cache, "demos").glob("vs-*"))]
+
+    @classmethod
+    def new(cls, cache, cluster):
+        r = cls(pathlib.Path(cache, "demos", cluster.dir.name))
+        r.file.parent.mkdir(parents=True, exist_ok=True)
+        r.handle = r.file.open("w")
+        fcntl.flock(r.handle, fcntl.LOCK_EX)
+        r.write(f"{cluster.dir}\n")
+        return r
+
+    def write(self, text):
+        self.handle.write(text)
+        self.handle.flush()
+
+    def lines(self):
+        return self.file.read_text().split("\n")
+
+    def kept(self):
+        return "kept" in self.lines()
+
+    def take(self):
+        """Is it ours to end now? Not while its demo, or who else ends it,
+        lives."""
+        try:
+            self.handle = self.file.open()
+            fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return self.file.exists()
+
+    def end(self):
+        """End what runs in the directory, then remove it and the record."""
+        d = pathlib.Path(self.lines()[0])
+        c = Cluster(d)
+        try:
+            c.end_by_pids()
+        except (Timeout, OSError):
+            c.stop()        # what did not end when asked is killed
+        if d.name == self.file.name:
+            shutil.rmtree(d, ignore_errors=True)
+        self.file.unlink(missing_ok=True)
+        return d
+
+
+def keep(cluster, record):
+    path = [d for d in (cluster.path("bin"), cluster.path("root", "usr/bin"))
+            if d.is_dir()]
     env = cluster.path("env")
     env.write_text("".join(
         f"export {k}='{cluster.env[k]}'\n"
-        for k in ("SLURM_CONF", "MUNGE_SOCKET", "VS_CLUSTER_DIR", "PATH")))
-    state.parent.mkdir(parents=True, exist_ok=True)
-    state.write_text(str(cluster.dir) + "\n")
+        for k in ("SLURM_CONF", "MUNGE_SOCKET", "VS_CLUSTER_DIR")) +
+        f"export PATH='{':'.join(map(str, path))}':\"$PATH\"\n")
+    record.write("kept\n")
     tell("\nThe cluster stays up. In your shell:\n"
          f"  source {env}\n"
          "then sbatch -C sriov-roce -N4 ..., squeue, sinfo, svf hosts, svf nodes.\n"
          "contribs/demo.sh --stop ends it.")
 
 
-def stop(state):
-    if not state.exists():
+def stop(cache):
+    ours = [r for r in Record.all(cache) if r.take()]
+    for r in ours:
+        tell(f"the demo of {r.end()} is ended")
+    if not ours:
         tell("no demo is kept up")
-        return 0
-    d = state.read_text().strip()
-    Cluster(d).end_by_pids()
-    state.unlink()
-    if re.fullmatch(r"/tmp/vs-[\w-]+", d):
-        import shutil
-        shutil.rmtree(d, ignore_errors=True)
-    tell(f"the demo of {d} is ended")
     return 0
+
+
+def one_line(error):
+    """An error's text as one line: of a log's lines, the worst."""
+    if not isinstance(error, EXPECTED):
+        return f"a bug of the demo itself: {error!r}"
+    lines = [ln for ln in str(error).splitlines() if ln.strip()]
+    if len(lines) < 2:
+        return "".join(lines) or type(error).__name__
+    what = lines[0].split(": ")[0]
+    worst = ([ln for ln in lines if "fatal: " in ln] or lines)[-1]
+    text = what + ": " + re.sub(r"^.*?(?=fatal: |error: )", "", worst)
+    if "Address already in use" in worst:
+        text += ": another program took the port first, run it again"
+    return text
+
+
+def save_logs(cluster, cache):
+    """Copies what tells why; gives the words that name the place."""
+    place = pathlib.Path(cache, "log", "demo")
+    try:
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(cluster.path("log"), place)
+        (place / "traceback").write_text(traceback.format_exc())
+        for log in cluster.path("guests").glob("*/console.log"):
+            shutil.copy(log, place / f"{log.parent.name}.console")
+    except OSError:
+        return ""
+    return f" (the logs: {place})"
+
+
+def complain(text):
+    print(f"demo.sh: {text}", file=sys.stderr)
 
 
 def on_signal(signum, frame):
     raise KeyboardInterrupt
 
 
-def main():
-    args = [a for a in sys.argv[1:] if a.startswith("--")]
-    state = pathlib.Path(sys.argv[-1])
-    if "--stop" in args:
-        return stop(state)
-    if "--keep" in args and state.exists():
-        if Cluster(state.read_text().strip()).left_running():
-            print("demo.sh: a demo is kept up already: contribs/demo.sh --stop "
-                  "ends it", file=sys.stderr)
-            return 1
-        state.unlink()
-    for s in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(s, on_signal)
-    cluster = make_cluster(None)
-    kept = False
+def run(cluster, cache, keep_it):
+    """The demo in this cluster; its exit code. Whatever happens, nothing is
+    left, or all of it is kept."""
+    record, why = None, ""
     try:
+        record = Record.new(cache, cluster)
         began = time.time()
+        take_plugins(cluster)
         story(cluster)
         tell(f"\nall of it was seen, in {time.time() - began:.0f} s")
-        if "--keep" in args:
-            keep(cluster, state)
-            kept = True
-        return 0
-    except (Unseen, ClusterError, Timeout, AssertionError) as e:
-        last = cluster.ctld_errors()
-        print(f"demo.sh: {e}", file=sys.stderr)
-        if last:
-            print(f"slurmctld's last errors:\n{last}", file=sys.stderr)
-        for log in sorted(cluster.path("guests").glob("*/console.log"))[:1]:
-            print(f"the end of {log.parent.name}'s console:\n" +
-                  log.read_text(errors="replace")[-1000:], file=sys.stderr)
+        if keep_it:
+            keep(cluster, record)
+            return 0
+        rc = 0
+    except BaseException as e:      # a signal too
+        for s in SIGNALS:
+            signal.signal(s, signal.SIG_IGN)
+        rc = 130 if isinstance(e, KeyboardInterrupt) else 1
+        why = "interrupted, everything that it started is ended"
+        if rc == 1:
+            why = one_line(e) + save_logs(cluster, cache)
+        if isinstance(e, BrokenPipeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for s in SIGNALS:
+        signal.signal(s, signal.SIG_IGN)
+    cluster.remove()
+    if record:
+        record.file.unlink(missing_ok=True)
+    if why:
+        complain(why)
+    return rc
+
+
+def main():
+    cache = sys.argv[-1]
+    if "--stop" in sys.argv:
+        return stop(cache)
+    os.umask(0o022)
+    for s in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(s, on_signal)
+    for r in Record.all(cache):
+        if not r.take():
+            continue
+        if not r.kept():
+            tell(f"ending what an earlier demo left behind: {r.end()}")
+        elif "--keep" in sys.argv:
+            if Cluster(r.lines()[0]).left_running():
+                complain("a demo is kept up already: contribs/demo.sh --stop "
+                         "ends it")
+                return 1
+            r.end()
+        r.handle.close()
+    try:
+        cluster = make_cluster()
+    except (OSError, ClusterError) as e:
+        complain(one_line(e))
         return 1
-    except KeyboardInterrupt:
-        print("demo.sh: interrupted, everything is ended", file=sys.stderr)
-        return 130
-    finally:
-        if not kept:
-            cluster.remove()
+    return run(cluster, cache, "--keep" in sys.argv)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,9 @@
 case ${1:-} in
 "" | --keep) ;;
 --stop)
+	[ -d "$VS_CACHE/demos" ] || { say "no demo is kept up"; exit 0; }
 	exec env VS_TOP="$VS_TOP" PYTHONDONTWRITEBYTECODE=1 \
-		/usr/bin/python3 "$VS_TOP/contribs/demo.py" --stop "$VS_CACHE/demo" ;;
+		/usr/bin/python3 "$VS_TOP/contribs/demo.py" --stop "$VS_CACHE" ;;
 -h | --help) sed -n '4,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
 *) die "unknown option '$1': --keep or --stop is expected" ;;
 esac
@@ -25,4 +26,4 @@ began=$(date +%s)
 need_cluster
 say "set-up took $(($(date +%s) - began)) s"
 unlock_cache
-exec "$VS_PYTHON" "$VS_TOP/contribs/demo.py" "$@" "$VS_CACHE/demo"
+exec "$VS_PYTHON" "$VS_TOP/contribs/demo.py" "$@" "$VS_CACHE"

@@ -13,6 +13,9 @@ set -euo pipefail
 
 VS_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 VS_CACHE=${VS_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/slurm-vsphere}
+case $VS_CACHE in /*) ;; *) VS_CACHE=$PWD/$VS_CACHE ;; esac
+# Other users of a kept demo read what is built here.
+umask 022
 export PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
 VS_PACKAGES_BUILD=(gcc make autoconf automake libtool pkg-config dpkg-dev
@@ -38,23 +41,45 @@ as_root() {
 	fi
 }
 
-# run_logged LOG WHAT COMMAND...: one line if it fails, the log's end with it.
+# Leave, with one line, unless this user is root or may be. sudo asks for its
+# password where there is a terminal to ask on.
+need_root() {
+	[ "$(id -u)" != 0 ] || return 0
+	command -v sudo >/dev/null ||
+		die "$1 needs root: run as root, or install sudo"
+	if sudo -n true 2>/dev/null; then return 0; fi
+	{ { : </dev/tty; } 2>/dev/null && sudo -v; } ||
+		die "$1 needs root, and sudo gives $(id -un) no privilege: run it once as root or with sudo"
+}
+
+# The line of a log that says best why the command failed.
+reason() {
+	local like
+	for like in \
+		'no space left|read-only file system|permission denied|could not get lock|temporary failure|could not (resolve|connect)|no such host|network is unreachable|connection refused|i/o timeout' \
+		'error: |^E: |fatal: |undefined reference|no rule to make'; do
+		if grep -m 1 -iE "$like" "$1" 2>/dev/null; then return 0; fi
+	done | sed 's/^[[:space:]]*//' | grep . && return 0
+	tail -n 1 "$1" 2>/dev/null || true
+}
+
+# run_logged LOG WHAT COMMAND...: if it fails, one line that says why.
 run_logged() {
 	local log=$1 what=$2
 	shift 2
-	mkdir -p "$(dirname "$log")"
+	{ mkdir -p "$(dirname "$log")" && : >"$log"; } 2>/dev/null ||
+		die "can't write $log"
 	if ! "$@" >"$log" 2>&1 </dev/null; then
-		note "--- the end of $log:"
-		tail -n 15 "$log" >&2
-		die "$what failed; the whole log is $log"
+		die "$what failed: $(reason "$log") (the whole log is $log)"
 	fi
 }
 
 # One set-up at a time: two that run together would build over each other.
 # The descriptor is closed in the children that outlive us (see 9>&-).
 lock_cache() {
-	mkdir -p "$VS_CACHE" || die "can't make $VS_CACHE (set VS_CACHE to a directory of yours)"
-	exec 9>"$VS_CACHE/lock"
+	{ mkdir -p "$VS_CACHE" && : >>"$VS_CACHE/lock"; } 2>/dev/null ||
+		die "can't write in $VS_CACHE (VS_CACHE=DIR names another place)"
+	exec 9>>"$VS_CACHE/lock"
 	flock -n 9 || {
 		note "another demo, check or bench is setting up in $VS_CACHE, waiting for it"
 		flock -w 1800 9 || die "the other one has held $VS_CACHE/lock for 30 minutes"
@@ -146,10 +171,10 @@ package_installed() {
 	[ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# Install the packages that are missing. No service of theirs is started: a
-# policy-rc.d forbids it meanwhile, unless the machine has its own.
+# Install the packages that are missing. No service of theirs is started, now
+# or at the next boot.
 need_packages() {
-	local p missing=() rc=0
+	local p missing=()
 	command -v dpkg-query >/dev/null ||
 		die "this is no Debian (no dpkg-query): install by README.md's manual steps"
 	for p in "$@"; do
@@ -157,33 +182,70 @@ need_packages() {
 	done
 	[ ${#missing[@]} -gt 0 ] || return 0
 	say "installing ${#missing[@]} packages: ${missing[*]}"
-	apt_install "${missing[@]}" || rc=$?
-	[ $rc = 0 ] || exit $rc
+	apt_install "${missing[@]}" || exit $?
+}
+
+VS_POLICY=/usr/sbin/policy-rc.d
+
+# Forbid that packages start services, unless the machine has a policy of its
+# own. One of ours that a kill left behind is ours again.
+forbid_services() {
+	if [ -L "$VS_POLICY" ] ||
+	   { [ -e "$VS_POLICY" ] && ! grep -q 'slurm-vsphere' "$VS_POLICY"; }; then
+		return 0
+	fi
+	ours=yes
+	{ printf '#!/bin/sh\n# Made by slurm-vsphere, for as long as it installs packages.\nexit 101\n' |
+		as_root tee "$VS_POLICY" >/dev/null &&
+		as_root chmod 755 "$VS_POLICY"; } || die "can't write $VS_POLICY"
+}
+
+# Whatever came of it: packages enable their services for the next boot, those
+# that we brought don't start then either; the policy goes.
+settle_services() {
+	local p
+	for p in "${wanted[@]}"; do
+		case $p in
+		munge | slurmctld | slurmd)
+			package_installed "$p" || continue
+			as_root update-rc.d "$p" disable >>"$log" 2>&1 || true
+			note "the service $p is installed, but not started and not enabled" ;;
+		esac
+	done
+	[ -z "$ours" ] || as_root rm -f "$VS_POLICY"
+}
+
+# Wait for another apt (a new machine runs one by itself) as dpkg's own lock is
+# waited for.
+apt_update() {
+	local log=$VS_CACHE/log/apt-update.log i
+	for i in $(seq 60); do
+		if "$@" update >"$log" 2>&1 </dev/null; then return 0; fi
+		if ! grep -q 'Could not get lock' "$log"; then break; fi
+		[ "$i" != 1 ] || note "another apt is running, waiting for it"
+		sleep 5
+	done
+	die "reading the package lists failed: $(reason "$log") (the whole log is $log)"
 }
 
 # In a subshell of its own so that its trap can't replace the caller's.
 apt_install() (
-	policy=/usr/sbin/policy-rc.d
 	log=$VS_CACHE/log/packages.log
+	wanted=("$@")
+	ours=
 	mkdir -p "$VS_CACHE/log"
-	as_root true || die "no privilege to install packages: run as root or with sudo"
-	if [ ! -e "$policy" ] && [ ! -L "$policy" ]; then
-		trap 'as_root rm -f "$policy"' EXIT
-		trap 'exit 130' INT TERM HUP
-		printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
-		as_root chmod 755 "$policy"
-	fi
-	aptget=(env DEBIAN_FRONTEND=noninteractive apt-get -y -q
+	need_root "installing packages"
+	trap settle_services EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+	forbid_services
+	aptget=(as_root env DEBIAN_FRONTEND=noninteractive
+		${VS_APT_CONFIG:+"APT_CONFIG=$VS_APT_CONFIG"} apt-get -y -q
 		-o "DPkg::Lock::Timeout=300" --no-install-recommends)
-	[ -z "${VS_APT_CONFIG:-}" ] ||
-		aptget=(env DEBIAN_FRONTEND=noninteractive "APT_CONFIG=$VS_APT_CONFIG" "${aptget[@]:2}")
 	# Lists that are there may do; if not, fetch them and try once more.
-	if ! as_root "${aptget[@]}" install "$@" >"$log" 2>&1 </dev/null; then
-		run_logged "$VS_CACHE/log/apt-update.log" \
-			"apt-get update (no network?)" \
-			as_root "${aptget[@]}" -o APT::Update::Error-Mode=any update
-		run_logged "$log" "installing packages" \
-			as_root "${aptget[@]}" install "$@"
+	if ! "${aptget[@]}" install "$@" >"$log" 2>&1 </dev/null; then
+		apt_update "${aptget[@]}" -o APT::Update::Error-Mode=any
+		run_logged "$log" "installing packages" "${aptget[@]}" install "$@"
 	fi
 )
 
@@ -208,8 +270,8 @@ need_go() {
 	done
 	say "installing Go from the distribution's backports"
 	private_apt "$VS_CACHE/apt-backports" deb -backports
-	run_logged "$VS_CACHE/log/apt-update.log" "reading the backports archive (no network?)" \
-		as_root env "APT_CONFIG=$VS_CACHE/apt-backports/apt.conf" apt-get -q update
+	need_root "installing Go"
+	apt_update as_root env "APT_CONFIG=$VS_CACHE/apt-backports/apt.conf" apt-get -q
 	# shellcheck disable=SC1091
 	(VS_APT_CONFIG=$VS_CACHE/apt-backports/apt.conf \
 		apt_install -t "$(. /etc/os-release && echo "$VERSION_CODENAME")-backports" golang-go) || exit 1
@@ -247,6 +309,7 @@ build() {
 	   [ "$(cat "$dir/.vs-configured" 2>/dev/null)" != "$want" ]; then
 		rm -rf "$dir" "$VS_CACHE/root/$name"
 		mkdir -p "$dir"
+		note "building the plugins and svf ($name)"
 		(cd "$dir" && run_logged "$VS_CACHE/log/configure-$name.log" "configure" \
 			"$VS_TOP/configure" --with-slurm-source="$VS_SLURM_SRC" \
 			--prefix=/usr "$@") || exit 1
@@ -266,9 +329,11 @@ vs_jobs() { local n; n=$(nproc); echo $((n > 8 ? 8 : n)); }
 build_vcsim() {
 	VS_SIM=$VS_CACHE/bin/vcsim
 	mkdir -p "$VS_CACHE/bin"
+	[ -x "$VS_SIM" ] || note "building the simulator, with Go and its modules"
+	# No VCS stamp: git refuses to answer in a clone of another user.
 	(cd "$VS_TOP/testsuite/vcsim" &&
-		GOTOOLCHAIN=auto GOFLAGS=-mod=readonly run_logged "$VS_CACHE/log/vcsim.log" \
-			"building the simulator (its modules come from Go's proxy: no network?)" \
+		GOTOOLCHAIN=auto GOFLAGS="-mod=readonly -buildvcs=false" \
+			run_logged "$VS_CACHE/log/vcsim.log" "building the simulator" \
 			"$VS_GO" build -o "$VS_SIM" .) || exit 1
 }
 

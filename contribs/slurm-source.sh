@@ -65,7 +65,7 @@ fetch_debian() {
 	make_space "$dir"
 	note "fetching the source of $src $version"
 	private_apt "$apt" deb-src
-	run_logged "$VS_CACHE/log/apt-source.log" "reading the archive's sources (no network?)" \
+	run_logged "$VS_CACHE/log/apt-source.log" "reading the archive's lists of sources" \
 		env "APT_CONFIG=$apt/apt.conf" apt-get -q update
 	mkdir -p "$dir.new"
 	(cd "$dir.new" && APT_CONFIG=$apt/apt.conf run_logged "$VS_CACHE/log/apt-source.log" \
@@ -77,6 +77,7 @@ fetch_debian() {
 	# What the package's own changelog says, revision included.
 	[ "$(dpkg-parsechangelog -l "$top/debian/changelog" -S Version)" = "$version" ] ||
 		die "the archive gave another version than $version"
+	note "configuring it, once"
 	configure_tree "$top"
 	printf '%s\n' "$version" >"$top/.vs-version"
 	mv "$top" "$dir"

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What contribs' scripts do to a machine and say when they can't: lib.sh in a
+shell of its own with apt-get and dpkg-query replaced, demo.py's records."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+TOP = pathlib.Path(os.environ.get("VS_TOP", pathlib.Path(__file__).parents[2]))
+sys.path[:0] = [str(TOP / "contribs"), str(TOP / "testsuite/system")]
+
+import demo                             # noqa: E402
+from daemons import ClusterError        # noqa: E402
+
+# As root by name only: what would change the machine is written down.
+STUBS = r"""
+as_root() {
+	case $1 in
+	update-rc.d) echo "$*" >>"$T/calls" ;;
+	*) "$@" ;;
+	esac
+}
+need_root() { :; }
+package_installed() { true; }
+VS_POLICY=$T/policy-rc.d
+"""
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Runs lines of shell after lib.sh; stub programs are in tmp_path/bin."""
+    (tmp_path / "bin").mkdir()
+
+    def start(script, **env):
+        return subprocess.Popen(
+            ["bash", "-c", f'. "{TOP}/contribs/lib.sh"\n{STUBS}\n{script}'],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, cwd=tmp_path, env={
+                **os.environ, "T": str(tmp_path),
+                "VS_CACHE": str(tmp_path / "cache"),
+                "PATH": f"{tmp_path}/bin:{os.environ['PATH']}", **env})
+
+    def run(script, **env):
+        p = start(script, **env)
+        out, err = p.communicate(timeout=60)
+        return p.returncode, out, err
+    run.start = start
+    return run
+
+
+def program(tmp_path, name, text):
+    f = tmp_path / "bin" / name
+    f.write_text("#!/bin/sh\n" + text)
+    f.chmod(0o755)
+
+
+# ---- apt's sources ---------------------------------------------------------
+
+def test_oneline_entries_of_this_release_become_entries_of_sources(
+        shell, tmp_path):
+    (tmp_path / "s.list").write_text(
+        "# deb http://a/debian bookworm main\n"
+        "deb [signed-by=/k.gpg arch=amd64] http://a/debian bookworm main\n"
+        "deb-src http://a/debian bookworm main\n"
+        "deb http://other/tool stable main\n"
+        "deb http://a/sec bookworm-security main contrib\n")
+    rc, out, _ = shell('apt_oneline s.list deb-src bookworm ""')
+    assert rc == 0 and out.splitlines() == [
+        "deb-src [signed-by=/k.gpg arch=amd64] http://a/debian bookworm main",
+        "deb-src http://a/sec bookworm-security main contrib"]
+
+
+def test_oneline_entries_get_the_backports_beside_the_release(shell, tmp_path):
+    (tmp_path / "s.list").write_text("deb http://a/debian bookworm main\n")
+    _, out, _ = shell("apt_oneline s.list deb bookworm -backports")
+    assert out.splitlines() == [
+        "deb http://a/debian bookworm main",
+        "deb http://a/debian bookworm-backports main"]
+
+
+def test_deb822_entries_keep_their_keys_and_lose_other_releases(
+        shell, tmp_path):
+    (tmp_path / "s.sources").write_text(
+        "Types: deb deb-src\n# a comment\nURIs: http://a/debian\n"
+        "Suites: bookworm bookworm-updates trixie\nComponents: main\n"
+        "Signed-By: /k.gpg\n\n"
+        "Enabled: no\nTypes: deb\nURIs: http://off\nSuites: bookworm\n\n"
+        "Types: deb\nURIs: http://other\nSuites: nodistro\n")
+    _, out, _ = shell("apt_deb822 s.sources deb bookworm -backports")
+    assert out.strip().splitlines() == [
+        "Types: deb", "URIs: http://a/debian",
+        "Suites: bookworm bookworm-backports bookworm-updates",
+        "Components: main", "Signed-By: /k.gpg"]
+
+
+# ---- one line that says what is wrong --------------------------------------
+
+def test_a_failed_command_is_one_line_with_its_cause_and_its_log(shell):
+    rc, out, err = shell(
+        'run_logged "$T/log" "the build" sh -c "echo checking fatality;'
+        ' echo a.c:1: error: no such thing; echo make: Error 1; exit 2"')
+    assert (rc, out) == (1, "")
+    assert err.count("\n") == 1
+    assert "the build failed: a.c:1: error: no such thing (" in err
+    assert "/log)" in err
+
+
+@pytest.mark.parametrize("lines, best", [
+    (["Err:1 http://a x", "  Temporary failure resolving 'a'",
+      "E: Some index files failed to download."],
+     "Temporary failure resolving 'a'"),
+    (["go: downloading x", "go: x: dial tcp: lookup p: no such host", "end"],
+     "go: x: dial tcp: lookup p: no such host"),
+    (["# pkg", "ld: final link failed: No space left on device", "error: ld"],
+     "ld: final link failed: No space left on device"),
+    (["quiet", "the last word"], "the last word"),
+])
+def test_the_cause_is_found_in_a_log(shell, tmp_path, lines, best):
+    (tmp_path / "log").write_text("\n".join(lines) + "\n")
+    rc, out, _ = shell('reason "$T/log"')
+    assert (rc, out.strip()) == (0, best)
+
+
+def test_a_cache_that_cannot_be_written_is_one_line(shell, tmp_path):
+    (tmp_path / "file").touch()
+    rc, out, err = shell("lock_cache", VS_CACHE=str(tmp_path / "file/cache"))
+    assert (rc, out, err.count("\n")) == (1, "", 1)
+    assert "VS_CACHE=DIR" in err
+
+
+def test_a_relative_cache_is_taken_from_where_we_are(shell, tmp_path):
+    _, out, _ = shell('echo "$VS_CACHE"', VS_CACHE="near")
+    assert out.strip() == f"{tmp_path}/near"
+
+
+# ---- packages and services -------------------------------------------------
+
+def test_no_service_starts_while_packages_are_installed(shell, tmp_path):
+    program(tmp_path, "apt-get", '"$T/policy-rc.d"; echo $? >>"$T/policy"\n')
+    rc, _, err = shell("apt_install munge gcc slurmctld")
+    assert rc == 0, err
+    assert (tmp_path / "policy").read_text() == "101\n"
+    assert not (tmp_path / "policy-rc.d").exists()
+    assert (tmp_path / "calls").read_text().splitlines() == [
+        "update-rc.d munge disable", "update-rc.d slurmctld disable"]
+
+
+def test_the_machines_own_policy_stays(shell, tmp_path):
+    program(tmp_path, "apt-get", "exit 0\n")
+    (tmp_path / "policy-rc.d").write_text("#!/bin/sh\nexit 101\n")
+    assert shell("apt_install gcc")[0] == 0
+    assert (tmp_path / "policy-rc.d").read_text() == "#!/bin/sh\nexit 101\n"
+
+
+def test_a_policy_that_a_killed_run_left_goes_with_the_next(shell, tmp_path):
+    program(tmp_path, "apt-get", "kill -9 $PPID\n")
+    shell("apt_install gcc; true")
+    assert (tmp_path / "policy-rc.d").exists()
+    program(tmp_path, "apt-get", "exit 0\n")
+    assert shell("apt_install gcc")[0] == 0
+    assert not (tmp_path / "policy-rc.d").exists()
+
+
+def test_without_a_network_the_install_is_one_line_and_no_policy_stays(
+        shell, tmp_path):
+    program(tmp_path, "apt-get", "echo \"  Temporary failure resolving 'a'\";"
+            " echo 'E: Failed'; exit 100\n")
+    rc, out, err = shell("apt_install gcc")
+    assert (rc, out, err.count("\n")) == (1, "", 1)
+    assert "Temporary failure resolving 'a'" in err
+    assert not (tmp_path / "policy-rc.d").exists()
+
+
+def test_an_interrupted_install_leaves_no_policy(shell, tmp_path):
+    program(tmp_path, "apt-get", 'echo $$ >"$T/pid"; exec sleep 60\n')
+    p = shell.start("apt_install munge")
+    pid = tmp_path / "pid"
+    end = time.monotonic() + 20
+    while not (pid.exists() and pid.read_text().strip()):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    assert (tmp_path / "policy-rc.d").exists()
+    # As a terminal does: the shell that installs and what it runs.
+    apt = int(pid.read_text())
+    stat = pathlib.Path(f"/proc/{apt}/stat").read_text()
+    os.kill(int(stat.rpartition(")")[2].split()[1]), signal.SIGINT)
+    os.kill(apt, signal.SIGINT)
+    p.communicate(timeout=20)
+    assert p.returncode == 130
+    assert not (tmp_path / "policy-rc.d").exists()
+    assert "munge disable" in (tmp_path / "calls").read_text()
+
+
+# ---- demo.py ---------------------------------------------------------------
+
+def test_of_a_daemons_log_the_fatal_line_is_told():
+    e = ClusterError(
+        "slurmctld did not start: [2026-01-01T00:00:00.1] error: one\n"
+        "[2026-01-01T00:00:00.2] fatal: no port: Address already in use\n"
+        "[2026-01-01T00:00:00.3] error: after it")
+    assert demo.one_line(e) == (
+        "slurmctld did not start: fatal: no port: Address already in use: "
+        "another program took the port first, run it again")
+
+
+class Somewhere:
+    def __init__(self, d):
+        self.dir = d
+
+
+def test_a_demo_that_lives_is_not_taken_and_a_killed_one_is(tmp_path):
+    d = tmp_path / "vs-test1"
+    d.mkdir()
+    (d / "run").mkdir()
+    alive = demo.Record.new(tmp_path, Somewhere(d))
+    (other,) = demo.Record.all(tmp_path)
+    assert not other.take()
+    alive.handle.close()        # what the kernel does at its death
+    assert other.take() and not other.kept()
+    (third,) = demo.Record.all(tmp_path)
+    assert not third.take(), "two end the same demo"
+    assert other.end() == d
+    assert not d.exists() and not demo.Record.all(tmp_path)
+
+
+def test_what_a_killed_demo_left_running_is_ended_with_it(tmp_path):
+    d = tmp_path / "vs-test2"
+    (d / "run").mkdir(parents=True)
+    left = subprocess.Popen(["sleep", "300"],
+                            env={**os.environ, "VS_CLUSTER_DIR": str(d)})
+    demo.Record.new(tmp_path, Somewhere(d)).handle.close()
+    (r,) = demo.Record.all(tmp_path)
+    assert r.take()
+    r.end()
+    assert left.wait(10) == -signal.SIGKILL
+
+
+def test_only_a_directory_of_the_records_own_name_is_removed(tmp_path):
+    other = tmp_path / "precious"
+    (other / "run").mkdir(parents=True)
+    r = demo.Record.new(tmp_path, Somewhere(tmp_path / "vs-test3"))
+    r.file.write_text(f"{other}\n")
+    r.handle.close()
+    assert r.take()
+    r.end()
+    assert other.exists() and not r.file.exists()
