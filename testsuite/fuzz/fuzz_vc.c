@@ -107,8 +107,10 @@ static void feed(struct vs_inv *inv, const char *text, size_t len)
 		abort();
 	vs_inv_flush(inv);
 	vs_inv_tasks(inv, vs_j_root(&doc), &err);
-	vs_inv_reread(inv, VCX_F_VMS, "vm-1", vs_j_root(&doc));
-	vs_inv_reread(inv, VCX_F_HOSTS, "host-1", vs_j_root(&doc));
+	vs_inv_reread(inv, VCX_F_VMS, "vm-1", vs_j_root(&doc),
+		      vs_j_root(&doc));
+	vs_inv_reread(inv, VCX_F_HOSTS, "host-1", vs_j_root(&doc),
+		      vs_j_root(&doc));
 	vs_inv_flush(inv);
 	vs_vcx_fault(vs_j_root(&doc), VCX_IN_CALL, &err);
 	if (err.code == VS_OK || !err.text[0] || !err.fault[0])

@@ -72,6 +72,18 @@ def test_what_was_sent_is_unknown_though_nobody_listens_any_more(start):
         time.sleep(0.05)
 
 
+def test_only_the_logins_reply_names_the_session(start):
+    """A header in another reply, from a proxy or from somebody who can make
+    vCenter send one, takes nothing over."""
+    sim = start()
+    proxy = start.proxy(sim)
+    proxy.add_to_replies("vmware-api-session-id: 0000-not-ours", start.work)
+    live = start.live(sim, url=proxy.url, ca=proxy.ca).up()
+    assert clone(live, "vm001")["code"] == "ok"
+    assert proxy.cut > 5
+    assert sim.calls("Login") == 1
+
+
 @pytest.mark.parametrize("spoil", [
     {"truncate": 10}, {"http": 502, "body": "<html>bad gateway</html>"},
     {"body": "{\"_typeName\":"}, {"body": "7"}, {"body": "[" * 500},

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Something between the client and the simulator that cuts connections."""
+"""Something between the client and the simulator: it cuts connections, or puts
+a header into replies."""
 
 import select
 import socket
+import ssl
+import subprocess
 import threading
 
 
@@ -11,6 +14,7 @@ class Proxy:
 
     def __init__(self, sim):
         self.to = int(sim.url.rsplit(":", 1)[1])
+        self.tls = self.ca = self.header = None
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"https://127.0.0.1:{self.listener.getsockname()[1]}"
         self.kept = set()       # connections that were there when it was told
@@ -30,6 +34,46 @@ class Proxy:
             self.threads.append(t)
             t.start()
 
+    def add_to_replies(self, header, work):
+        """From here on, but not where such a header is. It takes the place of
+        vCenter's certificate: self.ca."""
+        self.ca, key = work / "proxy.pem", work / "proxy.key"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+             "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
+             "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
+             "-keyout", key, "-out", self.ca], check=True,
+            capture_output=True)
+        self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.tls.load_cert_chain(self.ca, key)
+        self.header = header.encode()
+
+    def with_header(self, data):
+        first, sep, rest = data.partition(b"\r\n")
+        if not sep or not first.startswith(b"HTTP/1.1 ") or \
+                self.header.split(b":")[0].lower() in rest.lower():
+            return data
+        self.cut += 1
+        return first + sep + self.header + sep + rest
+
+    def pump_tls(self, near):
+        inside = ssl.create_default_context()
+        inside.check_hostname, inside.verify_mode = False, ssl.CERT_NONE
+        with self.tls.wrap_socket(near, server_side=True) as near, \
+                inside.wrap_socket(socket.create_connection(
+                    ("127.0.0.1", self.to))) as far:
+            while True:
+                ready = [s for s in (near, far) if s.pending()] or \
+                    select.select([near, far], [], [])[0]
+                for one in ready:
+                    data = one.recv(65536)
+                    if not data:
+                        return
+                    if one is far:
+                        near.sendall(self.with_header(data))
+                    else:
+                        far.sendall(data)
+
     def refuse(self):
         """Nobody gets a new connection from here on."""
         self.listener.shutdown(socket.SHUT_RDWR)
@@ -41,13 +85,19 @@ class Proxy:
         self.kept = set(self.known)
 
     def pump(self, near):
+        try:
+            if self.tls:
+                self.pump_tls(near)
+            else:
+                self.pump_raw(near)
+        except OSError:
+            pass                # one of the two has gone
+
+    def pump_raw(self, near):
         with near, socket.create_connection(("127.0.0.1", self.to)) as far:
             while True:
                 for one in select.select([near, far], [], [])[0]:
-                    try:
-                        data = one.recv(65536)
-                    except OSError:
-                        data = b""
+                    data = one.recv(65536)
                     if data and one is near and near in self.kept:
                         self.kept = set()
                         self.cut += 1

@@ -144,9 +144,20 @@ check_PROGRAMS += testsuite/unit/test_vc_fault testsuite/unit/test_vc_inv
 testsuite_unit_test_vc_fault_SOURCES = testsuite/unit/test_vc_fault.c
 testsuite_unit_test_vc_fault_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_vc_fault_LDADD = $(unit_ldadd)
-testsuite_unit_test_vc_inv_SOURCES = testsuite/unit/test_vc_inv.c
+testsuite_unit_test_vc_inv_SOURCES = testsuite/unit/test_vc_inv.c \
+	testsuite/unit/inv_stage.h
 testsuite_unit_test_vc_inv_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_vc_inv_LDADD = $(unit_ldadd)
+
+check_PROGRAMS += testsuite/unit/test_vc_barred testsuite/unit/test_vc_task
+testsuite_unit_test_vc_barred_SOURCES = testsuite/unit/test_vc_barred.c \
+	testsuite/unit/inv_stage.h
+testsuite_unit_test_vc_barred_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_vc_barred_LDADD = $(unit_ldadd)
+testsuite_unit_test_vc_task_SOURCES = testsuite/unit/test_vc_task.c \
+	testsuite/unit/inv_stage.h
+testsuite_unit_test_vc_task_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_vc_task_LDADD = $(unit_ldadd)
 
 # Not tests themselves: a driver for system/test_vcenter*.py, and the request
 # bodies for golden/run.sh.

@@ -320,7 +320,12 @@ void vs_inv_vm_reset(struct vcx_vm *vm, enum vcx_filter f)
 
 	for (size_t i = 0; paths[i]; i++)
 		vs_inv_vm_prop(vm, paths[i], unset);
-	vm->unreadable = false;
+	vm->barred[f] = false;
+}
+
+bool vs_inv_vm_unreadable(const struct vcx_vm *vm)
+{
+	return vm->barred[VCX_F_VMS] || vm->barred[VCX_F_OURS];
 }
 
 /* "[store] dir/" of "[store] dir/vm.vmx"; a bare "[store] vm.vmx" has none. */
@@ -369,7 +374,7 @@ void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
 		.mem_locked = vm->mem_locked,
 		.latency_high = vm->latency_high,
 		.cards = vm->cards, .ncards = vm->ncards,
-		.unreadable = vm->unreadable,
+		.unreadable = vs_inv_vm_unreadable(vm),
 	};
 
 	vm->has = 0;

@@ -62,7 +62,8 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg)
 	struct vcx_call *call = arg;
 	size_t len = size * n, from = skip;
 
-	if (len <= skip || strncasecmp(p, name, skip))
+	if (!(call->flags & VCX_SESSION) || len <= skip ||
+	    strncasecmp(p, name, skip))
 		return size * n;
 	while (from < len && isspace((unsigned char)p[from]))
 		from++;

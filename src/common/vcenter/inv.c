@@ -16,6 +16,8 @@
 #include "util/mem.h"
 #include "vcenter/vc_i.h"
 
+#define TRY_BARRED 16		/* VMs a beat */
+
 const char *const vs_inv_task_paths[] = {
 	"info.state", "info.error", "info.result", NULL
 };
@@ -40,6 +42,7 @@ struct vs_inv *vs_inv_new(const struct vs_vc_events *ev, void *ev_arg)
 
 	inv->ev = ev;
 	inv->ev_arg = ev_arg;
+	inv->round = 1;
 	TAILQ_INIT(&inv->dirty_vms);
 	TAILQ_INIT(&inv->dirty_hosts);
 	TAILQ_INIT(&inv->refetch);
@@ -237,7 +240,8 @@ static void task_changes(struct vs_inv *inv, const char *moid,
 			result = vs_j_opt(val, "result");
 		}
 	}
-	if (inv->task && !vs_j_null(state))
+	/* How it ended may be told before that it has. */
+	if (inv->task)
 		inv->task(inv->ctx, moid, state, error, result);
 }
 
@@ -273,7 +277,7 @@ static void missing_props(struct vs_inv *inv, enum vcx_filter f,
 						      "fault"), "fault");
 
 		if (!strcmp(vs_j_type(fault), "NoPermission"))
-			vm_dirty(inv, moid)->unreadable = true;
+			vm_dirty(inv, moid)->barred[f] = true;
 	}
 }
 
@@ -302,6 +306,10 @@ static void one_object(struct vs_inv *inv, enum vcx_filter f, struct vs_j o)
 	}
 	changes(inv, f, type, moid, set);
 	missing_props(inv, f, moid, vs_j_opt(o, "missingSet"));
+	/* What could not be read may be in here now, or not. */
+	if (f != VCX_F_HOSTS && vs_inv_vm(inv, moid)->barred[f] &&
+	    !vs_j_len(vs_j_opt(o, "missingSet")))
+		want_refetch(inv, f, type, moid);
 }
 
 /* ---- the set -------------------------------------------------------------- */
@@ -334,7 +342,7 @@ static void missing_objects(struct vs_inv *inv, enum vcx_filter f,
 			leave(inv, f, moid);
 		else if (f != VCX_F_HOSTS && vs_inv_vm(inv, moid) &&
 			 strcmp(fault, "ManagedObjectNotFound"))
-			vm_dirty(inv, moid)->unreadable = true;
+			vm_dirty(inv, moid)->barred[f] = true;
 	}
 }
 
@@ -391,7 +399,7 @@ int vs_inv_tasks(struct vs_inv *inv, struct vs_j set, struct vs_err *err)
 }
 
 void vs_inv_reread(struct vs_inv *inv, enum vcx_filter f, const char *moid,
-		   struct vs_j prop_set)
+		   struct vs_j prop_set, struct vs_j missing_set)
 {
 	size_t n = vs_j_len(prop_set);
 
@@ -402,6 +410,26 @@ void vs_inv_reread(struct vs_inv *inv, enum vcx_filter f, const char *moid,
 		prop(inv, f, moid, vs_j_str(vs_j_get(p, "name")),
 		     vs_j_opt(p, "val"));
 	}
+	missing_props(inv, f, moid, missing_set);
+}
+
+void vs_inv_try_barred(struct vs_inv *inv)
+{
+	struct vcx_vm *vm, *next;
+	int n = 0;
+
+	HASH_ITER(hh, inv->vms, vm, next) {
+		if (!vs_inv_vm_unreadable(vm) || vm->tried == inv->round)
+			continue;
+		if (n++ == TRY_BARRED)
+			return;
+		vm->tried = inv->round;
+		for (int f = VCX_F_VMS; f <= VCX_F_OURS; f++)
+			if (vm->barred[f])
+				want_refetch(inv, f, "VirtualMachine",
+					     vm->moid);
+	}
+	inv->round++;
 }
 
 static void flush_host(struct vs_inv *inv, struct vcx_host *h)
@@ -421,9 +449,14 @@ static void flush_host(struct vs_inv *inv, struct vcx_host *h)
 static void flush_vm(struct vs_inv *inv, struct vcx_vm *vm)
 {
 	if (vm->in[VCX_F_VMS] || vm->in[VCX_F_OURS]) {
-		if (vm->has || vm->unreadable != vm->told_unreadable)
+		bool unreadable = vs_inv_vm_unreadable(vm);
+
+		/* Who took it for unreadable needs these to take it back. */
+		if (vm->told_unreadable && !unreadable && vm->in[VCX_F_VMS])
+			vm->has |= VS_VC_VM_POWER | VS_VC_VM_CARDS;
+		if (vm->has || unreadable != vm->told_unreadable)
 			vs_inv_vm_deliver(vm, inv->ev, inv->ev_arg);
-		vm->told_unreadable = vm->unreadable;
+		vm->told_unreadable = unreadable;
 		return;
 	}
 	HASH_DEL(inv->vms, vm);

@@ -25,8 +25,10 @@ struct vcx_vm {
 	char *moid;
 	bool in[VCX_NFILTERS];
 	unsigned int has;		/* to be delivered */
-	bool dirty, unreadable, told_unreadable, connected, is_template,
-	     tools, mem_locked, latency_high;
+	bool dirty, told_unreadable, connected, is_template, tools, mem_locked,
+	     latency_high;
+	bool barred[VCX_NFILTERS];	/* not all of it may be read */
+	unsigned int tried;		/* inv's round in which it was tried */
 	char *name, *folder, *host, *uuid, *change_version, *power, *vmx;
 	char *owner, *profile, *job, *guest_state, *guest_reason;
 	int vcpus;
@@ -86,6 +88,7 @@ struct vs_inv {
 	/* Objects of which a change came that can only be read anew. */
 	struct vcx_refetches refetch;
 	uint64_t updates;
+	unsigned int round;
 };
 
 struct vs_inv *vs_inv_new(const struct vs_vc_events *ev, void *ev_arg);
@@ -100,9 +103,13 @@ int vs_inv_update(struct vs_inv *inv, struct vs_j set, struct vs_err *err);
 int vs_inv_tasks(struct vs_inv *inv, struct vs_j set, struct vs_err *err);
 /* An object read anew: as if it had just entered. */
 void vs_inv_reread(struct vs_inv *inv, enum vcx_filter f, const char *moid,
-		   struct vs_j prop_set);
+		   struct vs_j prop_set, struct vs_j missing_set);
+/* Put some of what could not be read into the refetch list, in turn: nothing
+ * promises that vCenter tells when a right is given back. */
+void vs_inv_try_barred(struct vs_inv *inv);
 void vs_inv_flush(struct vs_inv *inv);
 struct vcx_vm *vs_inv_vm(struct vs_inv *inv, const char *moid);
+bool vs_inv_vm_unreadable(const struct vcx_vm *vm);
 /* decode_vm.c, decode_host.c: one property; false: unknown path. */
 bool vs_inv_vm_prop(struct vcx_vm *vm, const char *path, struct vs_j val);
 bool vs_inv_host_prop(struct vcx_host *h, const char *path, struct vs_j val);

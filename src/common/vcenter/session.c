@@ -326,7 +326,7 @@ void vs_vcx_login(struct vs_vc *vc)
 		vs_vcx_fail(vc, &err);
 		return;
 	}
-	vs_vcx_post(vc, VCX_SECRET, on_login, "SessionManager",
+	vs_vcx_post(vc, VCX_SECRET | VCX_SESSION, on_login, "SessionManager",
 		    vc->ids.sessions, "Login",
 		    vs_spec_login(vc->username, password));
 	explicit_bzero(password, sizeof(password));

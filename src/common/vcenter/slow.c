@@ -125,6 +125,8 @@ static void deliver(struct vs_vc *vc)
 	vc->slow_busy = false;
 	if (vc->state == VCX_WATCH)
 		vs_vcx_goto(vc, VCX_LOAD);
+	else
+		vs_inv_try_barred(vc->inv);	/* after the next poll */
 	if (vc->ev.slow)
 		vc->ev.slow(vc->ev_arg, &out);
 }

@@ -60,6 +60,7 @@ static void op_free(struct vcx_op *op)
 	free(op->what);
 	free(op->task);
 	free(op->result);
+	free(op->error);
 	free(op);
 }
 
@@ -230,13 +231,21 @@ void vs_vcx_task_seen(void *ctx, const char *task, struct vs_j state,
 	while ((op = op_by_task(vc, task))) {
 		if (!strcmp(vs_j_type(result), "ManagedObjectReference"))
 			vs_str_replace(&op->result, vs_j_ref(result, NULL));
+		if (!vs_j_null(error)) {
+			if (!op->error)
+				op->error = vs_calloc(1, sizeof(*op->error));
+			vs_vcx_fault(error, VCX_IN_TASK, op->error);
+		}
 		if (!strcmp(s, "success")) {
 			VS_FREE char *moid = vs_strdup(op->result ?
 						       op->result : "");
 
 			vs_vcx_op_done(vc, op, moid, NULL);
 		} else if (!strcmp(s, "error")) {
-			vs_vcx_fault(error, VCX_IN_TASK, &err);
+			if (op->error)
+				err = *op->error;
+			else
+				vs_vcx_fault(error, VCX_IN_TASK, &err);
 			vs_vcx_op_done(vc, op, "", &err);
 		} else {
 			return;

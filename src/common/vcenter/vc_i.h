@@ -23,6 +23,7 @@ enum {
 	VCX_TEXT = 4,		/* the reply is no JSON */
 	VCX_POLL = 8,		/* its own timeout: wait_seconds + 30 */
 	VCX_QUIT = 16,		/* outlives a lost session: logout, cancel */
+	VCX_SESSION = 32,	/* its reply brings the session's token */
 };
 
 struct vcx_call {
@@ -96,7 +97,8 @@ struct vcx_op {
 	uint64_t id;
 	char *what;
 	char *task;		/* NULL: no answer yet */
-	char *result;		/* may come before the end does */
+	char *result;		/* may come before the end does, */
+	struct vs_err *error;	/* and so may this */
 	bool listed;		/* the ListView has it or is being told */
 	struct vs_vc_op cb;
 	UT_hash_handle hh;	/* by id */

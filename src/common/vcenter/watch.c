@@ -181,9 +181,8 @@ static void on_reread(struct vcx_read *r, const char *type, const char *moid,
 	struct vcx_refetch *what = TAILQ_FIRST(&r->vc->inv->refetch);
 
 	(void)type;
-	(void)missing;
 	if (what && !strcmp(what->moid, moid))
-		vs_inv_reread(r->vc->inv, what->filter, moid, props);
+		vs_inv_reread(r->vc->inv, what->filter, moid, props, missing);
 }
 
 static void after_set(struct vs_vc *vc);

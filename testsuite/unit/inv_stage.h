@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The stage of the tests of the inventory: update sets in, ' stands for ", and
+ * what is delivered as words in `out`. Included by each test program.
+ */
+#ifndef INV_STAGE_H
+#define INV_STAGE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "util/mem.h"
+#include "vcenter/inv.h"
+
+#define STAGE static __attribute__((unused))
+
+#define REF(t, v) "{'_typeName':'ManagedObjectReference','type':'" t \
+	"','value':'" v "'}"
+#define STR(v) "{'_typeName':'string','_value':'" v "'}"
+#define CHANGE(n, v) "{'name':'" n "','op':'assign','val':" v "}"
+#define OBJ(kind, t, v, changes) "{'kind':'" kind "','obj':" REF(t, v) \
+	",'changeSet':[" changes "]}"
+#define SET(f, objs) "{'filter':" REF("PropertyFilter", f) \
+	",'objectSet':[" objs "]}"
+#define UPDATE(filters) "{'_typeName':'UpdateSet','version':'1'," \
+	"'filterSet':[" filters "]}"
+#define OWNER "config.extraConfig[\\\"slurm.vsphere.owner\\\"]"
+#define POWER(v) CHANGE("runtime.powerState", \
+	"{'_typeName':'VirtualMachinePowerState','_value':'" v "'}")
+
+static char out[8192];		/* what was delivered, one word an event */
+static struct vs_err err;
+
+static void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void note(const char *fmt, ...)
+{
+	size_t n = strlen(out);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(out + n, sizeof(out) - n, fmt, ap);
+	va_end(ap);
+}
+
+static void on_vm(void *arg, const struct vs_vc_vm *v)
+{
+	(void)arg;
+	note("vm %s", v->moid);
+	if (v->unreadable)
+		note(" unreadable");
+	if (v->has & VS_VC_VM_NAME)
+		note(" name=%s", v->name);
+	if (v->has & VS_VC_VM_POWER)
+		note(" power=%s", v->power);
+	if (v->has & VS_VC_VM_HOST)
+		note(" host=%s", v->host);
+	if (v->has & VS_VC_VM_PARENT)
+		note(" folder=%s", v->folder);
+	if (v->has & VS_VC_VM_MARK)
+		note(" owner=%s", v->owner_mark ? v->owner_mark : "-");
+	if (v->has & VS_VC_VM_CONFIG)
+		note(" uuid=%s locked=%d mem=%d", v->uuid, v->mem_locked,
+		     (int)v->mem_reserved_mb);
+	if (v->has & VS_VC_VM_CARDS)
+		for (size_t i = 0; i < v->ncards; i++)
+			note(" card=%d/%s/%s%s", v->cards[i].kind,
+			     v->cards[i].mac, v->cards[i].automatic ? "auto" :
+			     "", v->cards[i].pci);
+	if (v->has & VS_VC_VM_DISKS)
+		note(" dir=%s own=%d", v->disk_dir, v->disks_own);
+	note(";");
+}
+
+static void on_vm_gone(void *arg, const char *moid)
+{
+	(void)arg;
+	note("gone %s;", moid);
+}
+
+static void on_host(void *arg, const struct vs_vc_host *h)
+{
+	(void)arg;
+	note("host %s", h->moid);
+	if (h->has & VS_VC_HOST_STATE)
+		note(" %s%s%s", h->connected ? "connected" : "away",
+		     h->standby ? " standby" : "",
+		     h->maintenance ? " maintenance" : "");
+	if (h->has & VS_VC_HOST_HW)
+		note(" %dx%d %dMB hw%d", h->cores, h->core_mhz,
+		     (int)h->memory_mb, h->max_hw);
+	if (h->has & VS_VC_HOST_PFS)
+		for (size_t i = 0; i < h->npfs; i++)
+			note(" %s=%s/%s/%d/n%d/%d", h->pfs[i].pci,
+			     h->pfs[i].pnic, h->pfs[i].switch_uuid,
+			     h->pfs[i].vfs, h->pfs[i].numa,
+			     h->pfs[i].link_up);
+	note(";");
+}
+
+static void on_task(void *ctx, const char *task, struct vs_j state,
+		    struct vs_j error, struct vs_j result)
+{
+	(void)ctx;
+	note("task %s %s%s%s%s;", task, vs_j_str_or(state, "-"),
+	     vs_j_null(error) ? "" : " error", *vs_j_ref(result, NULL) ? " ->" :
+	     "", vs_j_ref(result, NULL));
+}
+
+static void on_task_lost(void *ctx, const char *task)
+{
+	(void)ctx;
+	note("lost %s;", task);
+}
+
+static const struct vs_vc_events events = {
+	.vm = on_vm, .vm_gone = on_vm_gone, .host = on_host,
+};
+
+STAGE int setup(void **state)
+{
+	struct vs_inv *inv = vs_inv_new(&events, NULL);
+
+	inv->task = on_task;
+	inv->task_lost = on_task_lost;
+	inv->filter[VCX_F_VMS] = vs_strdup("f-vms");
+	inv->filter[VCX_F_OURS] = vs_strdup("f-ours");
+	inv->filter[VCX_F_HOSTS] = vs_strdup("f-hosts");
+	inv->filter[VCX_F_TASKS] = vs_strdup("f-tasks");
+	out[0] = '\0';
+	*state = inv;
+	return 0;
+}
+
+STAGE int teardown(void **state)
+{
+	vs_inv_free(*state);
+	return 0;
+}
+
+static struct vs_jdoc parse(const char *text)
+{
+	VS_FREE char *json = vs_strdup(text);
+	struct vs_jdoc doc;
+
+	for (char *p = json; *p; p++)
+		if (*p == '\'')
+			*p = '"';
+	if (vs_jdoc_parse(&doc, json, strlen(json), &err))
+		fail_msg("%s: %s", text, err.text);
+	return doc;
+}
+
+STAGE int feed(struct vs_inv *inv, const char *text)
+{
+	struct vs_jdoc doc = parse(text);
+	int rc;
+
+	out[0] = '\0';
+	rc = vs_inv_update(inv, vs_j_root(&doc), &err);
+	vs_inv_flush(inv);
+	if (!rc)
+		rc = vs_inv_tasks(inv, vs_j_root(&doc), &err);
+	vs_jdoc_free(&doc);
+	return rc;
+}
+
+#define DELIVERS(inv, text, want) do {					\
+	assert_int_equal(feed(inv, text), 0);				\
+	assert_string_equal(out, want);					\
+} while (0)
+
+#endif

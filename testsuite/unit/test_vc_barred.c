@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What may not be read, until it may: a right that is taken away and given back
+ * while vCenter is being watched.
+ */
+#include "inv_stage.h"
+
+#define BARRED(kind, changes, path) "{'kind':'" kind "','obj':" \
+	REF("VirtualMachine", "vm-1") ",'changeSet':[" changes \
+	"],'missingSet':[{'path':'" path "','fault':" \
+	"{'fault':{'_typeName':'NoPermission'}}}]}"
+
+static void read_anew(struct vs_inv *inv, enum vcx_filter f, const char *props,
+		      const char *missing)
+{
+	VS_FREE char *json = vs_asprintf("{'p':[%s],'m':[%s]}", props,
+					 missing);
+	struct vs_jdoc doc = parse(json);
+
+	out[0] = '\0';
+	vs_inv_reread(inv, f, "vm-1", vs_j_get(vs_j_root(&doc), "p"),
+		      vs_j_get(vs_j_root(&doc), "m"));
+	vs_inv_flush(inv);
+	vs_jdoc_free(&doc);
+}
+
+#define PROP(n, v) "{'name':'" n "','val':" v "}"
+#define MISSING "{'path':'parent','fault':{'fault':" \
+	"{'_typeName':'NoPermission'}}}"
+
+static void wanted_is(struct vs_inv *inv, const char *words)
+{
+	struct vcx_refetch *r;
+	char got[256] = "";
+
+	while ((r = TAILQ_FIRST(&inv->refetch))) {
+		size_t n = strlen(got);
+
+		snprintf(got + n, sizeof(got) - n, "%s/%d ", r->moid,
+			 (int)r->filter);
+		TAILQ_REMOVE(&inv->refetch, r, link);
+		free(r->type);
+		free(r->moid);
+		free(r);
+	}
+	assert_string_equal(got, words);
+}
+
+static void what_may_be_read_again_is_readable_again(void **state)
+{
+	DELIVERS(*state, UPDATE(SET("f-vms", OBJ("enter", "VirtualMachine",
+			"vm-1", POWER("poweredOn") ","
+			CHANGE("config.hardware.device", "[]"))) ","
+		SET("f-ours", BARRED("enter", "", "parent"))),
+		"vm vm-1 unreadable power=poweredOn host= folder= owner=-"
+		" uuid= locked=0 mem=0;");
+	wanted_is(*state, "");
+	/* Still barred, it says so itself. */
+	feed(*state, UPDATE(SET("f-ours", BARRED("modify", "", "parent"))));
+	wanted_is(*state, "");
+	feed(*state, UPDATE(SET("f-ours", OBJ("modify", "VirtualMachine",
+		"vm-1", CHANGE("name", STR("a"))))));
+	wanted_is(*state, "vm-1/1 ");
+	read_anew(*state, VCX_F_OURS, "", MISSING);
+	assert_non_null(strstr(out, "vm vm-1 unreadable"));
+	/* Also when vCenter says nothing of it, and only in that filter. */
+	vs_inv_try_barred(*state);
+	wanted_is(*state, "vm-1/1 ");
+	read_anew(*state, VCX_F_OURS, PROP("name", STR("vm001")), "");
+	assert_non_null(strstr(out, "vm vm-1 name=vm001 power=poweredOn"));
+	vs_inv_try_barred(*state);
+	wanted_is(*state, "");
+}
+
+static void all_that_is_barred_has_its_turn(void **state)
+{
+	struct vs_inv *inv = *state;
+	struct vcx_vm *vm;
+	int want = 0;
+
+	for (int i = 0; i < 40; i++) {
+		VS_FREE char *set = vs_asprintf(UPDATE(SET("f-vms",
+			"{'kind':'enter','obj':" REF("VirtualMachine", "vm-%d")
+			",'missingSet':[{'path':'config.template','fault':"
+			"{'fault':{'_typeName':'NoPermission'}}}]}")), i);
+
+		assert_int_equal(feed(inv, set), 0);
+	}
+	for (int i = 0; i < 3; i++)
+		vs_inv_try_barred(inv);
+	for (vm = inv->vms; vm; vm = vm->hh.next) {
+		struct vcx_refetch *r;
+
+		TAILQ_FOREACH(r, &inv->refetch, link)
+			want += !strcmp(r->moid, vm->moid);
+	}
+	assert_int_equal(want, 40);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(what_may_be_read_again_is_readable_again),
+		T(all_that_is_barred_has_its_turn),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A mutating call's task, as the property collector tells of it: in any order,
+ * its caller hears once how it ended. */
+#include "inv_stage.h"
+#include "vcenter/vc_i.h"
+
+static void on_done(void *arg, uint64_t id, const char *result,
+		    const struct vs_err *e)
+{
+	(void)arg;
+	note("done %d %s %s%s%s;", (int)id, vs_code_name(e ? e->code : VS_OK),
+	     result, e ? ": " : "", e ? e->text : "");
+}
+
+static const struct vs_vc_op op = { .done = on_done };
+static struct vs_vc vc;
+
+/* The operation's task is task-1, and so is its id. */
+static int begin(void **state)
+{
+	struct vs_inv *inv;
+
+	memset(&vc, 0, sizeof(vc));
+	setup(state);
+	inv = *state;
+	inv->task = vs_vcx_task_seen;
+	inv->task_lost = vs_vcx_task_lost;
+	inv->ctx = &vc;
+	vs_vcx_op_task(&vc, vs_vcx_op_find(&vc, vs_vcx_op_new(&vc, "clone",
+			&op)), "task-1");
+	return 0;
+}
+
+static int end(void **state)
+{
+	vs_vcx_ops_free(&vc);
+	return teardown(state);
+}
+
+#define TELL(changes) UPDATE(SET("f-tasks", OBJ("modify", "Task", "task-1", \
+						changes)))
+#define STATE(v) CHANGE("info.state", "{'_typeName':'TaskInfoState'," \
+			"'_value':'" v "'}")
+#define RESULT CHANGE("info.result", REF("VirtualMachine", "vm-7"))
+#define ERROR CHANGE("info.error", "{'fault':{'_typeName':'DuplicateName'}," \
+		     "'localizedMessage':'The name is taken.'}")
+
+static void state_and_result_together_end_it(void **state)
+{
+	DELIVERS(*state, TELL(STATE("running")), "");
+	DELIVERS(*state, TELL(STATE("success") "," RESULT), "done 1 ok vm-7;");
+	DELIVERS(*state, TELL(STATE("success") "," RESULT), "");
+}
+
+static void a_result_before_the_state_is_kept(void **state)
+{
+	DELIVERS(*state, TELL(RESULT), "");
+	DELIVERS(*state, TELL(STATE("running")), "");
+	DELIVERS(*state, TELL(STATE("success")), "done 1 ok vm-7;");
+}
+
+static void an_error_before_the_state_is_kept(void **state)
+{
+	DELIVERS(*state, TELL(ERROR), "");
+	DELIVERS(*state, TELL(STATE("error")),
+		 "done 1 exists : The name is taken.;");
+}
+
+static void a_whole_info_is_understood_as_well(void **state)
+{
+	DELIVERS(*state, TELL(CHANGE("info", "{'_typeName':'TaskInfo',"
+		"'state':'success','result':" REF("VirtualMachine", "vm-8")
+		"}")), "done 1 ok vm-8;");
+}
+
+static void a_task_that_vcenter_forgot_is_of_unknown_outcome(void **state)
+{
+	DELIVERS(*state, TELL(RESULT), "");
+	DELIVERS(*state, UPDATE(SET("f-tasks", OBJ("leave", "Task", "task-1",
+						   ""))),
+		 "done 1 unknown : clone: vCenter knows nothing of task-1 any"
+		 " more;");
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, begin, end)
+	const struct CMUnitTest tests[] = {
+		T(state_and_result_together_end_it),
+		T(a_result_before_the_state_is_kept),
+		T(an_error_before_the_state_is_kept),
+		T(a_whole_info_is_understood_as_well),
+		T(a_task_that_vcenter_forgot_is_of_unknown_outcome),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
