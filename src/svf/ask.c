@@ -294,6 +294,23 @@ int svf_order(const char *verb, const char *name, struct vs_jdoc *doc)
 	return ask(verb, 0, name, doc);
 }
 
+int svf_show(const struct svf *s, const char *verb, uint32_t job,
+	     svf_print_fn *print)
+{
+	struct vs_jdoc doc;
+	int rc = svf_ask(verb, job, &doc);
+
+	if (rc)
+		return rc;
+	if (s->json)
+		return svf_print_json(&doc);
+	print(s, &doc);
+	svf_print_notes(&doc);
+	rc = svf_read_failed(&doc);
+	vs_jdoc_free(&doc);
+	return rc;
+}
+
 int svf_read_failed(const struct vs_jdoc *doc)
 {
 	struct vs_err err;

@@ -80,21 +80,10 @@ static int confirm(const struct svf *s)
 
 static int run_reconcile(const struct svf *s)
 {
-	struct vs_jdoc doc;
 	int rc = no_arguments(s, "reconcile");
 
-	if (rc || s->flag)
-		return rc ? rc : confirm(s);
-	rc = svf_ask("reconcile", 0, &doc);
-	if (rc)
-		return rc;
-	if (s->json)
-		return svf_print_json(&doc);
-	print(s, &doc);
-	svf_print_notes(&doc);
-	rc = svf_read_failed(&doc);
-	vs_jdoc_free(&doc);
-	return rc;
+	return rc ? rc : s->flag ? confirm(s) :
+		svf_show(s, "reconcile", 0, print);
 }
 
 const struct svf_verb svf_reconcile = {

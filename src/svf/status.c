@@ -27,12 +27,13 @@ static void line(const char *label, const char *value)
 		printf("%-29s %s\n", label, svf_clean(s));
 }
 
-static void print(struct vs_jdoc *doc)
+static void print(const struct svf *s, struct vs_jdoc *doc)
 {
 	struct vs_j top = vs_j_root(doc);
 	bool up = vs_j_bool(vs_j_get(top, "up"));
 	char age[16];
 
+	(void)s;
 	if (doc->err.code)
 		return;
 	svf_age(vs_j_int_or(vs_j_opt(top, "since"), 0), age);
@@ -56,24 +57,12 @@ static void print(struct vs_jdoc *doc)
 
 static int run(const struct svf *s)
 {
-	struct vs_jdoc doc;
-	int rc;
-
 	if (s->argc) {
 		fprintf(stderr, "svf: status: nothing is expected after it, not %s\n",
 			s->argv[0]);
 		return SVF_USAGE;
 	}
-	rc = svf_ask("status", 0, &doc);
-	if (rc)
-		return rc;
-	if (s->json)
-		return svf_print_json(&doc);
-	print(&doc);
-	svf_print_notes(&doc);
-	rc = svf_read_failed(&doc);
-	vs_jdoc_free(&doc);
-	return rc;
+	return svf_show(s, "status", 0, print);
 }
 
 const struct svf_verb svf_status = {

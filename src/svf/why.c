@@ -47,25 +47,14 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 
 static int run(const struct svf *s)
 {
-	struct vs_jdoc doc;
 	uint32_t job;
-	int rc;
 
 	if (s->argc != 1 || !job_parse(s->argv[0], &job)) {
 		fprintf(stderr, "svf: why: one job id is expected%s%s\n",
 			s->argc ? ", not " : "", s->argc ? s->argv[0] : "");
 		return SVF_USAGE;
 	}
-	rc = svf_ask("why", job, &doc);
-	if (rc)
-		return rc;
-	if (s->json)
-		return svf_print_json(&doc);
-	print(s, &doc);
-	svf_print_notes(&doc);
-	rc = svf_read_failed(&doc);
-	vs_jdoc_free(&doc);
-	return rc;
+	return svf_show(s, "why", job, print);
 }
 
 const struct svf_verb svf_why = {

@@ -149,6 +149,22 @@ STAGE int job_begin(uint32_t job, const char *a, const char *b)
 	return vs_job_begin(&vs_core, job, 0, ids, b ? 2 : 1, &err);
 }
 
+/* The job has begun, Slurm asks for power, the new VM is there, off. */
+STAGE void clone_for(uint32_t job, const char *node)
+{
+	assert_int_equal(job_begin(job, node, NULL), 0);
+	flags(node, BOOT);
+	turn();
+	assert_true(fake_finish(FAKE_CLONE));
+}
+
+/* The same, and its power-on is under way. */
+STAGE void boot_up(uint32_t job, const char *node)
+{
+	clone_for(job, node);
+	turns(2);
+}
+
 /* Take node through clone and power-on to up, for a job. */
 STAGE void bring_up(uint32_t job, const char *node)
 {

@@ -305,11 +305,7 @@ static void a_hold_stays_while_a_power_on_is_under_way(void **state)
 	begin(1, 1, 1, "warm");
 	ready();
 	one = id("vm1");
-	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	flags("vm1", BOOT);
-	turn();
-	assert_true(fake_finish(FAKE_CLONE));
-	turns(2);
+	boot_up(7, "vm1");
 	vs_job_end(&vs_core, 7, &one, 1, false);
 	flags("vm1", GOING);
 	turns(5);

@@ -8,11 +8,7 @@ static void boots(int hosts)
 {
 	begin(1, hosts, 1, "warm");
 	ready();
-	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	flags("vm1", BOOT);
-	turn();
-	assert_true(fake_finish(FAKE_CLONE));
-	turns(2);
+	boot_up(7, "vm1");
 	assert_true(fake_finish(FAKE_POWER_ON));
 }
 
@@ -42,10 +38,7 @@ static void slurm_hears_once_when_the_boot_began(void **st)
 	(void)st;
 	begin(1, 1, 1, "warm");
 	ready();
-	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	flags("vm1", BOOT);
-	turn();
-	assert_true(fake_finish(FAKE_CLONE));
+	clone_for(7, "vm1");
 	turn();
 	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
 	sent = now;

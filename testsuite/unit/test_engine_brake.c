@@ -149,22 +149,27 @@ static void a_large_site_may_lose_its_twentieth(void **st)
 		assert_int_equal(vs_brake_asks(&vs_core, &state[i], "x"), i < 10);
 }
 
-static void what_slurm_powers_down_is_not_counted(void **st)
+static void flag_all(uint32_t f)
 {
-	char name[8];
+	for (size_t i = 0; i < vs_core.nnodes; i++)
+		flags(vs_core.nodes[i].name, f);
+}
 
-	(void)st;
+static void eight_warm(void)
+{
 	start(8);
 	ready();
-	for (int i = 1; i <= 8; i++) {
-		snprintf(name, sizeof(name), "vm%d", i);
-		bring_up(100 + (uint32_t)i, name);
-		end_job(100 + (uint32_t)i, name);
+	for (uint32_t i = 0; i < 8; i++) {
+		bring_up(100 + i, vs_core.nodes[i].name);
+		end_job(100 + i, vs_core.nodes[i].name);
 	}
-	for (int i = 1; i <= 8; i++) {
-		snprintf(name, sizeof(name), "vm%d", i);
-		flags(name, GOING);
-	}
+}
+
+static void what_slurm_powers_down_is_not_counted(void **st)
+{
+	(void)st;
+	eight_warm();
+	flag_all(GOING);
 	turns(3);
 	while (fake_finish(FAKE_POWER_OFF))
 		turns(2);
@@ -174,21 +179,10 @@ static void what_slurm_powers_down_is_not_counted(void **st)
 
 static void vms_on_under_powered_down_nodes_are_counted(void **st)
 {
-	char name[8];
-
 	(void)st;
-	start(8);
-	ready();
-	for (int i = 1; i <= 8; i++) {
-		snprintf(name, sizeof(name), "vm%d", i);
-		bring_up(100 + (uint32_t)i, name);
-		end_job(100 + (uint32_t)i, name);
-	}
+	eight_warm();
 	/* Slurm has lost its memory of them all, long after the start. */
-	for (int i = 1; i <= 8; i++) {
-		snprintf(name, sizeof(name), "vm%d", i);
-		flags(name, DOWN);
-	}
+	flag_all(DOWN);
 	turns(5);
 	while (fake_finish(FAKE_POWER_OFF))
 		turns(2);

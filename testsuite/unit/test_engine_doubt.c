@@ -11,11 +11,7 @@ static void a_power_on_of_unknown_outcome_keeps_its_hold_until_looked(void **sta
 	begin(2, 1, 1, "warm");
 	ready();
 	one = id("vm1");
-	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	flags("vm1", BOOT);
-	turn();
-	assert_true(fake_finish(FAKE_CLONE));
-	turns(2);
+	boot_up(7, "vm1");
 	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
 	assert_true(fake_lose(FAKE_POWER_ON, false));	/* reply lost; the task may be queued */
 	vs_job_end(&vs_core, 7, &one, 1, false);
@@ -32,11 +28,7 @@ static void no_vf_as_the_client_says_it_avoids_the_pf(void **state)
 	(void)state;
 	begin(1, 2, 1, "warm");
 	ready();
-	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	flags("vm1", BOOT);
-	turn();
-	assert_true(fake_finish(FAKE_CLONE));
-	turns(2);
+	boot_up(7, "vm1");
 	h = vs_ledger_get(&vs_core.ledger, "vm1");
 	assert_non_null(h);
 	assert_true(fake_no_vf());

@@ -111,11 +111,7 @@ static void a_lost_connection_during_a_power_on_keeps_the_hold(void **st)
 	(void)st;
 	begin(2, 1, 1, "warm");
 	ready();
-	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	flags("vm1", BOOT);
-	turn();
-	assert_true(fake_finish(FAKE_CLONE));
-	turns(2);
+	boot_up(7, "vm1");
 	fake_down(VS_E_RETRY);
 	turns(5);
 	assert_int_equal(job_begin(8, "vm2", NULL), -1);
@@ -406,11 +402,7 @@ static void a_node_that_never_registers_fails_with_a_reason(void **st)
 	(void)st;
 	begin(1, 1, 1, "warm");
 	ready();
-	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	flags("vm1", BOOT);
-	turn();
-	assert_true(fake_finish(FAKE_CLONE));
-	turns(2);
+	boot_up(7, "vm1");
 	assert_true(fake_finish(FAKE_POWER_ON));
 	turn();
 	now += (int64_t)vs_core.conf->boot_timeout_s * 1000;

@@ -202,10 +202,7 @@ static void a_gang_waits_for_the_datastore_and_begins_when_room_comes(
 	assert_true(vs_core.vf_freed);
 	begins(7, 4);
 	/* promised ones count */
-	assert_int_equal(job_begin(8, "vm1", NULL), 0);
-	flags("vm1", BOOT);
-	turn();
-	assert_true(fake_finish(FAKE_CLONE));
+	clone_for(8, "vm1");
 }
 
 static void clones_count_until_a_beat_has_them(void **state)

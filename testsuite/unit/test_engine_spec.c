@@ -14,10 +14,7 @@ static const struct fake_vm *cloned(enum vs_adapter_type type, int mtu,
 	vs_core.adapters[0].mtu = mtu;
 	vs_core.profiles[0].latency_high = latency_high;
 	ready();
-	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	flags("vm1", BOOT);
-	turn();
-	assert_true(fake_finish(FAKE_CLONE));
+	clone_for(7, "vm1");
 	return fake_get("vm1");
 }
 
