@@ -104,6 +104,33 @@ static void a_node_that_is_down_is_not_said_to_be_up(void **st)
 	assert_int_equal(ntold, 0);
 }
 
+static void what_slurm_powers_down_while_vcenter_is_away_needs_no_brake(void **st)
+{
+	static const char *const names[] = { "vm1", "vm2", "vm3", "vm4", "vm5" };
+
+	(void)st;
+	begin(5, 2, 8, "warm");
+	memset(&vs_core.brake, 0, sizeof(vs_core.brake));
+	ready();
+	for (int i = 0; i < 5; i++) {
+		bring_up(7 + i, names[i]);
+		end_job(7 + i, names[i]);
+	}
+	fake_down(VS_E_RETRY);
+	turns(3);
+	for (int i = 0; i < 5; i++)
+		flags(names[i], GOING);
+	turns(3);
+	for (int i = 0; i < 5; i++)
+		flags(names[i], DOWN);
+	turns(3);
+	fake_load();
+	fake_slow(NULL, 0);
+	turns(3);
+	assert_false(vs_core.brake.on);
+	assert_int_equal(fake_sent[FAKE_POWER_OFF], 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -113,6 +140,7 @@ int main(void)
 		cmocka_unit_test(a_vm_not_found_costs_a_job_only_if_its_slurmd_is_silent),
 		cmocka_unit_test(an_idle_node_without_its_vm_is_powered_down_until_it_is),
 		cmocka_unit_test(a_node_that_is_down_is_not_said_to_be_up),
+		cmocka_unit_test(what_slurm_powers_down_while_vcenter_is_away_needs_no_brake),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -207,6 +207,9 @@ void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
 		c->name_freed = true;
 	if (flags != n->flags)
 		vs_node_touch(n);
+	/* Heard while vCenter was away it is Slurm's word all the same. */
+	if (flags & VS_NODE_POWERING_DOWN)
+		n->dying = true;
 	n->flags = flags;
 }
 
