@@ -18,6 +18,7 @@ import pytest
 sys.path.insert(0, os.path.dirname(__file__))
 
 from cluster import Cluster, wait_for   # noqa: E402
+import shards                           # noqa: E402
 from worlds import world                # noqa: E402
 
 # Slurm's own beats, shorter: they make most of what these tests wait for.
@@ -25,6 +26,10 @@ Cluster.scheduler_parameters += ",batch_sched_delay=0"
 Cluster.slurmctld_parameters += ",power_save_interval=1"
 
 ended = []
+
+
+def pytest_cmdline_main(config):
+    return shards.main(config)
 
 
 def pytest_configure(config):

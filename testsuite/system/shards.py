@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Several test files at once: what these tests do is wait.
+
+`pytest DIR` runs $VS_JOBS files (default 3, 1: as pytest itself does) side by
+side, each in a process of its own with its own clusters; anything narrower (a
+file, -k) runs as usual. One result: the files' outputs one after the other, one
+junit file, one exit status.
+"""
+
+import os
+import pathlib
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+import xml.etree.ElementTree as ElementTree
+
+WORKER = "VS_SHARD"
+
+
+def files_of(config):
+    """The files to be shared out, or None."""
+    options = config.option
+    jobs = int(os.environ.get("VS_JOBS", "3"))
+    if WORKER in os.environ or jobs < 2 or options.keyword or \
+            options.markexpr or options.collectonly or options.maxfail or \
+            config.pluginmanager.hasplugin("dsession"):
+        return None
+    dirs = [pathlib.Path(a) for a in config.args]
+    if not dirs or not all(d.is_dir() for d in dirs):
+        return None
+    found = [f for d in dirs for f in d.glob("test_*.py")]
+    return sorted(found, key=lambda f: -f.read_text().count("wait_"))
+
+
+class Run:
+    """The workers, their results."""
+
+    def __init__(self, files, jobs, scratch):
+        self.todo = queue.SimpleQueue()
+        for f in files:
+            self.todo.put(f)
+        self.jobs, self.scratch = jobs, pathlib.Path(scratch)
+        self.lock = threading.Lock()
+        self.children, self.codes = set(), {}
+        self.stopped = False
+
+    def one(self, f):
+        xml = self.scratch / (f.stem + ".xml")
+        argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
+                f"--junitxml={xml}", str(f)]
+        with self.lock:
+            if self.stopped:
+                return
+            p = subprocess.Popen(argv, stdin=subprocess.DEVNULL, text=True,
+                                 stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT,
+                                 env={**os.environ, WORKER: f.stem})
+            self.children.add(p)
+        out = p.communicate()[0]
+        with self.lock:
+            self.children.discard(p)
+            self.codes[f] = p.returncode
+            print(f"{f.name}:\n{out}", flush=True)
+
+    def work(self):
+        while True:
+            try:
+                self.one(self.todo.get_nowait())
+            except queue.Empty:
+                return
+
+    def end(self):
+        with self.lock:
+            self.stopped = True
+            children = list(self.children)
+        for p in children:
+            p.terminate()       # its fixtures end their daemons
+
+    def all(self):
+        threads = [threading.Thread(target=self.work)
+                   for _ in range(self.jobs)]
+        for t in threads:
+            t.start()
+        try:
+            for t in threads:
+                t.join()
+        except BaseException:
+            self.end()
+            for t in threads:
+                t.join()
+            raise
+
+    def merge(self, target):
+        top = ElementTree.Element("testsuites")
+        for f in sorted(self.scratch.glob("*.xml")):
+            top.extend(ElementTree.parse(f).getroot())
+        ElementTree.ElementTree(top).write(target, "utf-8", True)
+
+    def status(self):
+        """As pytest's: 0, 1 for failures, else what is worse; 5 is a file
+        without tests."""
+        return max((c if c >= 0 else 3 for c in self.codes.values()
+                    if c != 5), default=5)
+
+
+def main(config):
+    """For pytest_cmdline_main: the exit status, or None to go on as usual."""
+    files = files_of(config)
+    if not files:
+        return None
+    with tempfile.TemporaryDirectory(prefix="vs-shards-") as scratch:
+        run = Run(files, int(os.environ.get("VS_JOBS", "3")), scratch)
+        run.all()
+        if config.option.xmlpath:
+            run.merge(config.option.xmlpath)
+        return run.status()
