@@ -252,6 +252,20 @@ def test_a_reconfigure_changes_card_mark_and_address(pair):
     assert stale["code"] == "retry" and stale["fault"] == "ConcurrentAccess"
 
 
+def test_locks_reservations_and_latency_are_taken_away(pair):
+    sim, live = pair
+    moid = clone(live, "vm001", "esx01", "exact=1", "cpu_mhz=5200",
+                 "latency_high=1")["result"]
+    vm = live.vm("vm001")
+    assert vm["mem_locked"] and vm["latency_high"]
+    assert (vm["mem_reserved_mb"], vm["cpu_reserved_mhz"]) == (4096, 5200)
+    assert live.run(f"reconfigure {moid} memory_mb=4096 exact=1"
+                    )["code"] == "ok"
+    live.until("they are gone", lambda: not (
+        vm["mem_locked"] or vm["latency_high"] or vm["mem_reserved_mb"] or
+        vm["cpu_reserved_mhz"]))
+
+
 def test_a_name_that_is_taken_says_so(pair):
     sim, live = pair
     assert clone(live, "vm001")["code"] == "ok"

@@ -263,9 +263,12 @@ static void card_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 static void extra_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 {
 	vm->memory_mb = hw->memory_mb;
-	vm->mem_locked = hw->memory_locked;
-	vm->latency_high = hw->latency_high;
-	vm->cpu_reserved_mhz = hw->cpu_reserved_mhz;
+	if (hw->exact || hw->memory_locked)
+		vm->mem_locked = hw->memory_locked;
+	if (hw->exact || hw->latency_high)
+		vm->latency_high = hw->latency_high;
+	if (hw->exact || hw->cpu_reserved_mhz)
+		vm->cpu_reserved_mhz = hw->cpu_reserved_mhz;
 	for (size_t i = 0; i < hw->nextra; i++) {
 		const struct vs_vc_kv *kv = &hw->extra[i];
 
@@ -276,6 +279,8 @@ static void extra_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 				   sizeof(vm->profile));
 		else if (!strcmp(kv->key, "slurm.vsphere.job"))
 			vs_strlcpy(vm->tag, kv->value, sizeof(vm->tag));
+		else if (!strcmp(kv->key, "guestinfo.slurm.mtu"))
+			vs_strlcpy(vm->mtu, kv->value, sizeof(vm->mtu));
 	}
 }
 

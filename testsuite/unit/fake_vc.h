@@ -25,6 +25,7 @@ struct fake_vm {
 	/* as asked for */
 	enum vs_vc_net_kind kind;
 	bool mem_locked, latency_high, mtu_change;
+	char mtu[8];
 	int64_t cpu_reserved_mhz;
 	const char *guest_state, *guest_reason;
 };

@@ -57,6 +57,28 @@ static void latency_sensitivity_needs_all_cpu_and_memory(void **state)
 	assert_int_equal(vm->cpu_reserved_mhz, 4 * 2000);
 }
 
+static void a_reconfigure_leaves_nothing_of_the_old_profile(void **state)
+{
+	const struct fake_vm *vm = cloned(VS_ADAPTER_SRIOV, 9000, true);
+
+	(void)state;
+	assert_true(vm->mem_locked && vm->latency_high &&
+		    vm->cpu_reserved_mhz);
+	assert_string_equal(vm->mtu, "9000");
+	vs_core.adapters[0].type = VS_ADAPTER_VMXNET3;
+	vs_core.adapters[0].mtu = 0;
+	vs_core.profiles[0].latency_high = false;
+	vs_profiles_changed(&vs_core);
+	turns(2);
+	assert_true(fake_finish(FAKE_RECONFIGURE));
+	vm = fake_get("vm1");
+	assert_int_equal(vm->kind, VS_VC_NET_VMXNET3);
+	assert_false(vm->mem_locked);
+	assert_false(vm->latency_high);
+	assert_int_equal(vm->cpu_reserved_mhz, 0);
+	assert_string_equal(vm->mtu, "");
+}
+
 /* ---- where and when it is tried again --------------------------------- */
 
 static const char *host_of_hold(void)
@@ -158,6 +180,7 @@ int main(void)
 		cmocka_unit_test(an_mtu_needs_the_guests_right_to_change_it),
 		cmocka_unit_test(pvrdma_and_vmxnet3_reserve_nothing),
 		cmocka_unit_test(latency_sensitivity_needs_all_cpu_and_memory),
+		cmocka_unit_test(a_reconfigure_leaves_nothing_of_the_old_profile),
 		cmocka_unit_test(a_host_that_failed_is_avoided_for_a_while),
 		cmocka_unit_test(each_try_waits_twice_as_long_and_tries_are_bounded),
 		cmocka_unit_test(a_prolog_that_waits_too_long_is_answered_with_no),

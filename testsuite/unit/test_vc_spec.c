@@ -263,7 +263,7 @@ static void each_kind_of_card_has_its_own_body(void **state)
 static void a_reconfigure_swaps_cards_in_a_safe_order(void **state)
 {
 	struct vs_vc_kv job = { "slurm.vsphere.job", "" };
-	struct vs_vc_hw hw = { .vcpus = 4, .latency_normal = true,
+	struct vs_vc_hw hw = { .vcpus = 4,
 		.card = &sriov, .card_remove_key = 13031,
 		.mgmt_mac = "00:50:56:00:00:09", .mgmt_key = 4000,
 		.extra = &job, .nextra = 1 };
@@ -273,8 +273,6 @@ static void a_reconfigure_swaps_cards_in_a_safe_order(void **state)
 			       "VirtualE1000e"),
 	   "{'spec':{'_typeName':'VirtualMachineConfigSpec',"
 	   "'changeVersion':'2026-01-01T10:00:00.000000Z','numCPUs':4,"
-	   "'latencySensitivity':{'_typeName':'LatencySensitivity',"
-	   "'level':'normal'},"
 	   "'deviceChange':[{'_typeName':'VirtualDeviceConfigSpec',"
 	   "'operation':'edit','device':{'_typeName':'VirtualE1000e',"
 	   "'key':4000,'addressType':'manual',"
@@ -287,6 +285,36 @@ static void a_reconfigure_swaps_cards_in_a_safe_order(void **state)
 	   "'extraConfig':[{'_typeName':'OptionValue',"
 	   "'key':'slurm.vsphere.job','value':{'_typeName':'string',"
 	   "'_value':''}}]}}");
+}
+
+/* A VM of another profile, or a template that somebody gave reservations. */
+static void what_the_profile_does_not_have_is_taken_away(void **state)
+{
+	struct vs_vc_hw hw = { .memory_mb = 4096, .exact = true };
+
+	(void)state;
+	is(vs_spec_reconfigure("7", &hw, NULL),
+	   "{'spec':{'_typeName':'VirtualMachineConfigSpec',"
+	   "'changeVersion':'7','memoryMB':4096,"
+	   "'memoryReservationLockedToMax':false,"
+	   "'memoryAllocation':{'_typeName':'ResourceAllocationInfo',"
+	   "'reservation':0},"
+	   "'cpuAllocation':{'_typeName':'ResourceAllocationInfo',"
+	   "'reservation':0},"
+	   "'latencySensitivity':{'_typeName':'LatencySensitivity',"
+	   "'level':'normal'}}}");
+	hw.memory_locked = hw.latency_high = true;
+	hw.cpu_reserved_mhz = 8000;
+	is(vs_spec_reconfigure("7", &hw, NULL),
+	   "{'spec':{'_typeName':'VirtualMachineConfigSpec',"
+	   "'changeVersion':'7','memoryMB':4096,"
+	   "'memoryReservationLockedToMax':true,"
+	   "'memoryAllocation':{'_typeName':'ResourceAllocationInfo',"
+	   "'reservation':4096},"
+	   "'cpuAllocation':{'_typeName':'ResourceAllocationInfo',"
+	   "'reservation':8000},"
+	   "'latencySensitivity':{'_typeName':'LatencySensitivity',"
+	   "'level':'high'}}}");
 }
 
 static void moving_and_powering_name_host_and_pool(void **state)
@@ -316,6 +344,7 @@ int main(void)
 		cmocka_unit_test(a_linked_clone_names_its_snapshot),
 		cmocka_unit_test(each_kind_of_card_has_its_own_body),
 		cmocka_unit_test(a_reconfigure_swaps_cards_in_a_safe_order),
+		cmocka_unit_test(what_the_profile_does_not_have_is_taken_away),
 		cmocka_unit_test(moving_and_powering_name_host_and_pool),
 	};
 

@@ -94,7 +94,7 @@ static void clone_body(const struct vs_vc_card_spec *c, bool latency,
 		.hw = { .vcpus = 32, .cores_per_socket = 16,
 			.memory_mb = 131072, .memory_locked = latency,
 			.cpu_reserved_mhz = latency ? 83200 : 0,
-			.latency_high = latency, .latency_normal = !latency,
+			.latency_high = latency, .exact = !latency,
 			.card = c, .extra = marks, .nextra = 2,
 			.mgmt_mac = nic ? "00:50:56:00:00:09" : NULL },
 	};
@@ -139,10 +139,12 @@ static void vm_bodies(void)
 	line("ReconfigVMRequestType", vs_spec_reconfigure(
 		"2026-01-01T10:00:00.000000Z", &(struct vs_vc_hw){
 			.vcpus = 4, .memory_mb = 4096, .memory_locked = true,
-			.latency_normal = true, .card = &c,
+			.exact = true, .card = &c,
 			.card_remove_key = 13031, .mgmt_key = 4000,
 			.mgmt_mac = "00:50:56:00:00:09",
 			.extra = &job, .nextra = 1 }, "VirtualE1000e"));
+	line("ReconfigVMRequestType", vs_spec_reconfigure("7",
+		&(struct vs_vc_hw){ .memory_mb = 4096, .exact = true }, NULL));
 	line("RelocateVMRequestType", vs_spec_relocate("host-1", "resgroup-1"));
 	line("PowerOnVMRequestType", vs_spec_power_on("host-1"));
 	vs_jb_free(nic);

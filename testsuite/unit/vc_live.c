@@ -101,6 +101,7 @@ static void read_hw(const struct words *w, struct vs_vc_hw *hw,
 	hw->memory_locked = number(w, "locked", 0);
 	hw->cpu_reserved_mhz = number(w, "cpu_mhz", 0);
 	hw->latency_high = number(w, "latency_high", 0);
+	hw->exact = number(w, "exact", 0);
 	hw->card_remove_key = (int)number(w, "remove", 0);
 	hw->mgmt_mac = word(w, "mgmt");
 	hw->mgmt_key = (int)number(w, "mgmt_key", 0);

@@ -33,10 +33,12 @@ static void kv(struct spec *s, const char *key, const char *value)
 	s->kv[s->nkv++] = (struct vs_vc_kv) { key, value };
 }
 
+/* NULL: the key is taken away, in case that the VM or its template has it. */
 static void kv_take(struct spec *s, const char *key, char *value)
 {
-	s->owned[s->nowned++] = value;
-	kv(s, key, value);
+	if (value)
+		s->owned[s->nowned++] = value;
+	kv(s, key, value ? value : "");
 }
 
 /* A node keeps its machine-id over every rebuild, as it keeps its MACs. */
@@ -65,24 +67,25 @@ static void spec_extra(struct vs_core *c, const struct vs_node *n,
 	kv_take(s, VS_KEY_OWNER, vs_mark_format(&mark));
 	if (!vs_profile_hash(n->profile, s->hash))
 		kv(s, VS_KEY_PROFILE, s->hash);
-	if (n->profile->retention == VS_RETAIN_DESTROY && n->job)
-		kv_take(s, "slurm.vsphere.job",
-			vs_asprintf("%u.%u", n->job, n->restart));
+	kv_take(s, "slurm.vsphere.job",
+		n->profile->retention == VS_RETAIN_DESTROY && n->job ?
+		vs_asprintf("%u.%u", n->job, n->restart) : NULL);
 	kv(s, "guestinfo.slurm.node", n->name);
 	kv(s, "guestinfo.slurm.adapter", a->name);
 	kv(s, "guestinfo.slurm.mac", n->mac);
 	kv(s, "guestinfo.slurm.link-layer",
 	   vs_adapter_kinds[a->type].rdma ?
 	   a->link == VS_LINK_INFINIBAND ? "InfiniBand" : "Ethernet" : "none");
-	if (a->mtu)
-		kv_take(s, "guestinfo.slurm.mtu", vs_asprintf("%d", a->mtu));
-	if (a->subnet[0] && !vs_subnet_address(a->subnet, n->name, address, NULL))
-		kv_take(s, "guestinfo.slurm.address", vs_strdup(address));
+	kv_take(s, "guestinfo.slurm.mtu",
+		a->mtu ? vs_asprintf("%d", a->mtu) : NULL);
+	kv_take(s, "guestinfo.slurm.address", a->subnet[0] &&
+		!vs_subnet_address(a->subnet, n->name, address, NULL) ?
+		vs_strdup(address) : NULL);
 	kv_take(s, "guestinfo.slurm.machine-id", machine_id(c, n));
-	if (c->conf->slurm_cluster)
-		kv(s, "guestinfo.slurm.cluster", c->conf->slurm_cluster);
-	if (c->conf->conf_server)
-		kv(s, "guestinfo.slurm.conf-server", c->conf->conf_server);
+	kv(s, "guestinfo.slurm.cluster",
+	   c->conf->slurm_cluster ? c->conf->slurm_cluster : "");
+	kv(s, "guestinfo.slurm.conf-server",
+	   c->conf->conf_server ? c->conf->conf_server : "");
 }
 
 static void spec_card(const struct vs_node *n, const struct vs_hold *h,
@@ -112,6 +115,7 @@ static void hw_fill(const struct vs_core *c, const struct vs_node *n,
 	const struct vs_host *host = vs_host_get(&c->inv, h->host);
 
 	*hw = (struct vs_vc_hw) {
+		.exact = true,
 		.vcpus = p->vcpus,
 		.memory_mb = p->memory_mb,
 		.memory_locked = p->latency_high ||
@@ -180,8 +184,6 @@ static int64_t send_reconfigure(struct vs_core *c, struct vs_node *n,
 	spec_extra(c, n, vm->uuid, &s);
 	spec_card(n, h, &s);
 	hw_fill(c, n, h, &s, &hw);
-	if (!n->profile->latency_high && vm->latency_high)
-		hw.latency_normal = true;
 	hw.card = &s.card;
 	hw.card_remove_key = card ? card->key : 0;
 	return vs_vc_vm_reconfigure(c->vc, vm->moid, vm->change_version, &hw,

@@ -165,6 +165,7 @@ static void put_hw(struct json_object *o, const struct vs_vc_hw *hw,
 		   struct json_object *nic, const char *mgmt_type)
 {
 	struct json_object *latency;
+	bool locked = hw->memory_locked, exact = hw->exact;
 
 	if (hw->vcpus)
 		vs_jb_int(o, "numCPUs", hw->vcpus);
@@ -172,16 +173,15 @@ static void put_hw(struct json_object *o, const struct vs_vc_hw *hw,
 		vs_jb_int(o, "numCoresPerSocket", hw->cores_per_socket);
 	if (hw->memory_mb)
 		vs_jb_int(o, "memoryMB", hw->memory_mb);
-	if (hw->memory_locked) {
-		vs_jb_bool(o, "memoryReservationLockedToMax", true);
-		if (hw->memory_mb)
-			vs_jb_put(o, "memoryAllocation",
-				  reservation(hw->memory_mb));
-	}
-	if (hw->cpu_reserved_mhz)
+	if (locked || exact)
+		vs_jb_bool(o, "memoryReservationLockedToMax", locked);
+	if (locked ? hw->memory_mb > 0 : exact)
+		vs_jb_put(o, "memoryAllocation",
+			  reservation(locked ? hw->memory_mb : 0));
+	if (hw->cpu_reserved_mhz || exact)
 		vs_jb_put(o, "cpuAllocation",
 			  reservation(hw->cpu_reserved_mhz));
-	if (hw->latency_high || hw->latency_normal) {
+	if (hw->latency_high || exact) {
 		latency = vs_jb_obj("LatencySensitivity");
 		vs_jb_str(latency, "level",
 			  hw->latency_high ? "high" : "normal");

@@ -197,7 +197,10 @@ struct vs_vc_hw {				/* NULL or 0: not said */
 	int64_t memory_mb;
 	bool memory_locked;			/* full reservation */
 	int64_t cpu_reserved_mhz;
-	bool latency_high, latency_normal;
+	bool latency_high;
+	bool exact;		/* memory lock, reservations and latency are as
+				 * said here, and taken away where nothing is:
+				 * the VM or its template may have them */
 	const struct vs_vc_card_spec *card;
 	int card_remove_key;			/* 0: none */
 	const char *mgmt_mac; int mgmt_key;	/* give the template's first NIC
