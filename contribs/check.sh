@@ -185,6 +185,19 @@ lint_cppcheck() {
 		-I src/common src)
 }
 
+# Its source beside another Slurm's libraries must end configure.
+lint_refuses() {
+	local dir said
+	dir=$(mktemp -d) || return 1
+	said=$(cd "$dir" && "$VS_TOP/configure" --with-slurm-source="$1" 2>&1)
+	local rc=$?
+	rm -rf "$dir"
+	[ $rc != 0 ] && grep -q "error: the Slurm in .* is not 24.11.5" <<<"$said" || {
+		echo "configure took it: $said" | tail -3
+		return 1
+	}
+}
+
 # The plugins' sources against the headers of a release that isn't installed:
 # what differs must stay behind slurm_compat.
 lint_compile() {
@@ -228,6 +241,7 @@ part_lint() {
 	one "go vet" lint_govet
 	src=$("$VS_TOP/contribs/slurm-source.sh" 24.11.5) || exit 1
 	one "the plugins compile against Slurm 24.11.5" lint_compile "$src"
+	one "configure refuses the source of another release" lint_refuses "$src"
 }
 
 # ---- main --------------------------------------------------------------------
