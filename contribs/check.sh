@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# check.sh [unit|system|lint|sanitize|all]...   (default: all)
+# check.sh [unit|system|chaos|lint|sanitize|all]... [--seconds N] [--seed S]
 #
 # The tests. Does its own set-up: packages, the source of the installed Slurm,
-# Go, the build (out of tree, in $VS_CACHE). `all` is unit, system and lint;
-# `sanitize` runs the unit tests built with ASan and UBSan. The last line is
-# always `N passed, N failed`.
+# Go, the build (out of tree, in $VS_CACHE). `all`, the default, is unit, system,
+# chaos and lint; `sanitize` runs the unit tests built with ASan and UBSan. The
+# last line is `N passed, N failed`; `chaos` alone ends with its own sum.
 # shellcheck source=contribs/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -118,6 +118,21 @@ part_system() {
 	say "== system"
 	need_cluster
 	run_pytest system
+}
+
+# ---- chaos -------------------------------------------------------------------
+
+# What goes wrong, when, is drawn from a seed; see testsuite/system/chaos.py.
+part_chaos() {
+	local log=$results/chaos.txt
+	say "== chaos"
+	need_cluster
+	if (exec 9>&- && /usr/bin/python3 "$VS_TOP/testsuite/system/chaos.py" \
+		"${chaos_options[@]}") 2>&1 </dev/null | tee "$log"; then
+		ok
+	else
+		bad "chaos: $(tail -n 1 "$log")"
+	fi
 }
 
 # The tests of testsuite/NAME.
@@ -254,17 +269,33 @@ finish() {
 	elif [ $failed -gt 0 ]; then
 		rc=1
 	fi
-	say "$passed passed, $failed failed"
+	if [ "${parts[*]}" = chaos ] && grep -q '^chaos: seed=.* violations: ' "$results/chaos.txt"; then
+		tail -n 1 "$results/chaos.txt"
+	else
+		say "$passed passed, $failed failed"
+	fi
 	exit $rc
 }
 
 parts=()
-for a in "${@:-all}"; do
+chaos_options=()
+words=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	--seconds | --seed)
+		[ $# -ge 2 ] || die "$1 needs a number"
+		chaos_options+=("$1" "$2")
+		shift ;;
+	*) words+=("$1") ;;
+	esac
+	shift
+done
+for a in "${words[@]:-all}"; do
 	case $a in
-	all) parts+=(unit system lint) ;;
-	unit | system | lint | sanitize) parts+=("$a") ;;
-	-h | --help) sed -n '4,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
-	*) die "unknown part '$a': unit, system, lint, sanitize or all is expected" ;;
+	all) parts+=(unit system chaos lint) ;;
+	unit | system | chaos | lint | sanitize) parts+=("$a") ;;
+	-h | --help) sed -n '4,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	*) die "unknown part '$a': unit, system, chaos, lint, sanitize or all is expected" ;;
 	esac
 done
 lock_cache
