@@ -269,7 +269,7 @@ finish() {
 	elif [ $failed -gt 0 ]; then
 		rc=1
 	fi
-	if [ "${parts[*]}" = chaos ] && grep -q '^chaos: seed=.* violations: ' "$results/chaos.txt"; then
+	if [ "${parts[*]}" = chaos ] && grep -q '^chaos: seed=.* violations: ' "$results/chaos.txt" 2>/dev/null; then
 		tail -n 1 "$results/chaos.txt"
 	else
 		say "$passed passed, $failed failed"
@@ -294,7 +294,7 @@ for a in "${words[@]:-all}"; do
 	case $a in
 	all) parts+=(unit system chaos lint) ;;
 	unit | system | chaos | lint | sanitize) parts+=("$a") ;;
-	-h | --help) sed -n '4,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	-h | --help) sed -n '4,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*) die "unknown part '$a': unit, system, chaos, lint, sanitize or all is expected" ;;
 	esac
 done
