@@ -207,10 +207,10 @@ lint_refuses() {
 	said=$(cd "$dir" && "$VS_TOP/configure" --with-slurm-source="$1" 2>&1)
 	local rc=$?
 	rm -rf "$dir"
-	[ $rc != 0 ] && grep -q "error: the Slurm in .* is not 24.11.5" <<<"$said" || {
-		echo "configure took it: $said" | tail -3
+	if [ $rc = 0 ] || ! grep -q "error: the Slurm in .* is not 24.11.5" <<<"$said"; then
+		tail -3 <<<"$said"
 		return 1
-	}
+	fi
 }
 
 # The plugins' sources against the headers of a release that isn't installed:
