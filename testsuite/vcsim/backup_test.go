@@ -38,6 +38,9 @@ func TestARestoredVCenterKnowsOnlyItsBackup(t *testing.T) {
 	if c.find("DC0/vm/slurm/moved")["value"] != moved["value"] || c.find("DC0/vm/goes2") != nil {
 		t.Fatal("name and folder are not the backup's")
 	}
+	if l := c.read(c.find("DC0/host/HPC1/esx04"), "vm").([]any); len(l) != 0 {
+		t.Fatal("its host is said to have it", l)
+	}
 	c.fails("ManagedObjectNotFound", fresh, "PowerOffVM_Task", nil)
 	c.fails("HostNotConnected", stays, "PowerOffVM_Task", nil)
 	if syscall.Kill(pid, 0) != nil {

@@ -185,9 +185,10 @@ func (c *churn) powerOn(v *vmachine) error {
 	if v.on() {
 		return fmt.Errorf("on already")
 	}
+	asked := len(v.h.c.dc.pendingOn(v.h, true)) // on whichever PF
 	for _, d := range v.demands() {
 		for _, p := range v.h.candidates(d) {
-			if p.usable()-len(p.used) <= c.spec.KeepVfs {
+			if p.usable()-len(p.used)-asked <= c.spec.KeepVfs {
 				return fmt.Errorf("no VF to spare")
 			}
 		}

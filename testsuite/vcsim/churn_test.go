@@ -12,7 +12,7 @@ func TestOtherUsersComeAndGo(t *testing.T) {
 	c := start(t, nil).login()
 	pc := c.watch("VirtualMachine", "name", "runtime.powerState")
 	v := c.wait(pc, "", 1, 0)["version"].(string)
-	c.do("churn", obj{"churn": obj{"rate": 300, "seed": 7, "max": 12, "networks": []string{"SRIOV-ROCE-PG"}, "keepVfs": 6}})
+	c.do("churn", obj{"churn": obj{"rate": 1000, "seed": 7, "max": 12, "networks": []string{"SRIOV-ROCE-PG"}, "keepVfs": 6, "hosts": []string{"esx02"}}})
 	deeds := func() obj { return c.admin("GET", "counters", nil)["churn"].(obj) }
 	until(t, "all kinds of deeds", func() bool {
 		n := deeds()
@@ -24,7 +24,11 @@ func TestOtherUsersComeAndGo(t *testing.T) {
 		return true
 	})
 	taken := 0
-	for i := 0; i < 50; i++ {
+	for done := 0.0; done < 600; {
+		done = 0
+		for _, n := range deeds() {
+			done += n.(float64)
+		}
 		st := c.admin("GET", "state", nil)
 		n := 0
 		for _, vm := range st["vms"].([]any) {
@@ -37,6 +41,9 @@ func TestOtherUsersComeAndGo(t *testing.T) {
 		}
 		for _, h := range st["hosts"].([]any) {
 			for _, p := range h.(obj)["pfs"].([]any) {
+				if n := p.(obj)["used"].(float64); p.(obj)["vfs"] == 8.0 && n > 2 {
+					t.Fatal(n, "VFs are used, 6 of 8 should be left")
+				}
 				for _, by := range p.(obj)["by"].(obj) {
 					if strings.HasPrefix(by.(string), "churn") {
 						taken++
@@ -77,7 +84,7 @@ func TestASeedRepeatsTheChurn(t *testing.T) {
 		w := c.s.w
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if err := w.setChurn(churnSpec{Rate: 0.001, Seed: seed}); err != nil {
+		if err := w.setChurn(churnSpec{Rate: 0.001, Seed: seed, Max: 5}); err != nil {
 			t.Fatal(err)
 		}
 		res := ""
@@ -86,9 +93,13 @@ func TestASeedRepeatsTheChurn(t *testing.T) {
 			for _, k := range append([]*task(nil), w.tasks.running...) {
 				w.tasks.complete(k)
 			}
+			alive := 0
 			for _, v := range w.churn.vms {
 				if v.o.gone {
 					continue
+				}
+				if alive++; alive > 5 {
+					t.Fatal("more than max")
 				}
 				res += v.m.Name + "@" + v.h.spec.Name + string(v.m.Runtime.PowerState) + " "
 			}

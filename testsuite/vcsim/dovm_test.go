@@ -64,6 +64,14 @@ func TestATouchIsHeldAgainstUsOnceItCouldBeKnown(t *testing.T) {
 	c.do("moveVm", obj{"vm": "n1", "wait": true})
 	c.do("attachDisk", obj{"vm": "n1", "name": "[vsanDatastore] data/data.vmdk"})
 	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil)) // a race that nobody can win
+	c.ourVM("n2", "esx02", "50211e0a-0000-4000-8000-00000000000b")
+	c.do("attachDisk", obj{"vm": "n2", "name": "[vsanDatastore] data/late.vmdk"})
+	c.ok(c.vmOp(c.find("DC0/vm/slurm/n2"), "Destroy_Task", nil))
+	if n := c.admin("GET", "counters", nil); n["foreignDisks"] != 1.0 || n["foreignKnownDisks"] != 0.0 {
+		t.Fatal(n)
+	}
+	c.admin("POST", "counters/reset", nil)
+	c.ok(c.vmOp(vm, "ReconfigVM_Task", obj{"spec": obj{"_typeName": "VirtualMachineConfigSpec"}}))
 	if c.counter("foreignTouches") != 1 || c.counter("foreignKnownTouches") != 0 {
 		t.Fatal(c.admin("GET", "counters", nil))
 	}

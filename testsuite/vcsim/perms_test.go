@@ -134,6 +134,13 @@ func TestWhatMayNotBeReadIsNotThere(t *testing.T) {
 		!strings.Contains(fmt.Sprint(res["missingSet"]), "System.Read") {
 		t.Fatal(res)
 	}
+	walk := c.call(defaultPC, "RetrievePropertiesEx", obj{"options": obj{}, "specSet": []any{obj{"_typeName": "PropertyFilterSpec",
+		"propSet": []any{obj{"_typeName": "PropertySpec", "type": "VirtualMachine", "pathSet": []any{"name"}}},
+		"objectSet": []any{obj{"_typeName": "ObjectSpec", "obj": c.find("DC0/vm"), "skip": true, "selectSet": []any{
+			obj{"_typeName": "TraversalSpec", "type": "Folder", "path": "childEntity", "skip": false}}}}}}}).(obj)
+	if len(walk["objects"].([]any)) != 2 {
+		t.Fatal(walk)
+	}
 	st, body, _ := c.raw(context.Background(), "GET", "/sdk/vim25/8.0.1.0/VirtualMachine/"+vm["value"].(string)+"/name", "")
 	if _, f := c.decode(st, body); f != "NoPermission" {
 		t.Fatal(string(body))
@@ -220,5 +227,30 @@ func TestWrongPermissionsAreRefused(t *testing.T) {
 		if _, err := newServer(inv, "127.0.0.1:0", t.TempDir()); err == nil || !strings.Contains(err.Error(), "permissions[0]") {
 			t.Error(p, err)
 		}
+	}
+}
+
+func TestWhatComesWhereNobodyMayLookIsNotAnnounced(t *testing.T) {
+	c := start(t, withPerms([]permSpec{{User: slurmUser, Role: "ReadOnly"}, {User: slurmUser, Entity: "DC0/vm/slurm", Role: "NoAccess"},
+		{User: slurmUser, Entity: "DC0/host/HPC1", Role: "NoAccess"}})).login()
+	pc := c.watch("VirtualMachine", "name")
+	v := c.wait(pc, "", 1, 0)["version"].(string)
+	c.do("addVm", obj{"spec": obj{"name": "hidden", "folder": "slurm", "host": "esx02"}})
+	if u := c.wait(pc, v, 0, 0); u != nil {
+		t.Fatal(u)
+	}
+	c.do("addVm", obj{"spec": obj{"name": "shown", "host": "esx02"}}) // by its folder
+	if u := c.wait(pc, v, 1, 0); len(updates(u)) != 1 {
+		t.Fatal(u)
+	}
+}
+
+func TestDestroyTakesARightOnTheParentToo(t *testing.T) {
+	c := start(t, func(inv *inventory) {
+		inv.Roles = map[string][]string{"deleter": {"VirtualMachine.Inventory.Delete"}}
+		inv.Permissions = []permSpec{{User: slurmUser, Role: "ReadOnly"}, {User: slurmUser, Entity: "DC0/vm/foreign1", Role: "deleter"}}
+	}).login()
+	if f := c.fails("NoPermission", c.find("DC0/vm/foreign1"), "Destroy_Task", nil); f["object"].(obj)["value"] != c.find("DC0/vm")["value"] {
+		t.Fatal(f)
 	}
 }
