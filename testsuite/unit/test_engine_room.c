@@ -175,8 +175,11 @@ static void what_was_not_read_refuses_nobody(void **state)
 	ready();
 	assert_int_equal(job_begin(7, "vm1", NULL), -1);
 	fake_down(VS_E_RETRY);
+	fake_load();
+	assert_true(!vs_core.inv.npools && !vs_core.inv.store.there);
 	fake_pool_mb = -1;
-	ready();
+	fake_slow(NULL, 0);
+	turn();
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 }
 
@@ -230,6 +233,30 @@ static void clones_count_until_a_beat_has_them(void **state)
 	assert_int_equal(job_begin(3, "vm3", NULL), 0);
 }
 
+static void go_off(const char *node)
+{
+	flags(node, GOING);
+	turn();
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	flags(node, DOWN);
+	turns(2);
+}
+
+static void vms_that_exist_need_vfs_all_the_same(void **state)
+{
+	static const char *const names[] = { "vm1", "vm2", "vm3" };
+
+	(void)state;
+	begin(3, 1, 2, "warm");
+	ready();
+	for (size_t i = 0; i < VS_COUNT(names); i++) {
+		bring_up(1, names[i]);
+		end_job(1, names[i]);
+		go_off(names[i]);
+	}
+	assert_int_equal(room(3, "2 sriov-roce VFs free"), 2);
+}
+
 static void a_vm_that_exists_starts_beside_a_full_datastore(void **state)
 {
 	(void)state;
@@ -240,11 +267,7 @@ static void a_vm_that_exists_starts_beside_a_full_datastore(void **state)
 	ready();
 	bring_up(1, "vm1");
 	end_job(1, "vm1");
-	flags("vm1", GOING);
-	turn();
-	assert_true(fake_finish(FAKE_POWER_OFF));
-	flags("vm1", DOWN);
-	turns(2);
+	go_off("vm1");
 	fake_store_mb = 0;
 	beat();
 	assert_int_equal(room(3, "1 can be served: datastore vsan has 0 MB "
@@ -266,7 +289,7 @@ static void a_template_that_is_too_new_finds_no_host(void **state)
 		"for the VM's hardware version)");
 }
 
-static void a_host_on_its_way_into_standby_takes_nothing(void **state)
+static void a_host_on_its_way_out_takes_nothing(void **state)
 {
 	struct vs_vc_task task = {
 		.moid = "task-1", .name = "HostSystem.powerDownToStandBy",
@@ -280,6 +303,10 @@ static void a_host_on_its_way_into_standby_takes_nothing(void **state)
 	fake_slow(&task, 1);
 	refused(7, 1, "node vm1: needs 1 sriov-roce VF, 0 free (esx1: in or "
 		"entering standby, or powered off)");
+	task.name = "EnterMaintenanceMode";
+	fake_slow(&task, 1);
+	refused(7, 1, "node vm1: needs 1 sriov-roce VF, 0 free (esx1: in or "
+		"entering maintenance)");
 	task.name = "HostSystem.powerUpFromStandBy";
 	vs_core.vf_freed = false;
 	fake_slow(&task, 1);
@@ -320,6 +347,10 @@ static void a_host_of_many_networks_and_datastores_keeps_ours(void **state)
 
 static void a_job_waits_for_a_host_whose_budget_is_used_up(void **state)
 {
+	size_t surplus, nsurplus;
+	struct vs_err err;
+	int one;
+
 	(void)state;
 	begin(3, 1, 4, "warm");
 	vs_core.conf->host_max = 1;
@@ -330,6 +361,11 @@ static void a_job_waits_for_a_host_whose_budget_is_used_up(void **state)
 	flags("vm2", WANTED);
 	turns(2);
 	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
+	one = id("vm3");
+	assert_int_equal(vs_ask_check(&vs_core, &one, 1, &surplus, &nsurplus,
+				      &err), -1);
+	assert_string_equal(err.text, "needs 1 sriov-roce VF, 0 free (esx1: "
+			    "as many operations under way as may be)");
 	assert_int_equal(job_begin(2, "vm3", NULL), -1);
 	vs_core.vf_freed = false;
 	assert_true(fake_finish(FAKE_CLONE));
@@ -364,9 +400,10 @@ int main(void)
 		cmocka_unit_test(what_was_not_read_refuses_nobody),
 		cmocka_unit_test(a_gang_waits_for_the_datastore_and_begins_when_room_comes),
 		cmocka_unit_test(clones_count_until_a_beat_has_them),
+		cmocka_unit_test(vms_that_exist_need_vfs_all_the_same),
 		cmocka_unit_test(a_vm_that_exists_starts_beside_a_full_datastore),
 		cmocka_unit_test(a_template_that_is_too_new_finds_no_host),
-		cmocka_unit_test(a_host_on_its_way_into_standby_takes_nothing),
+		cmocka_unit_test(a_host_on_its_way_out_takes_nothing),
 		cmocka_unit_test(a_host_of_many_networks_and_datastores_keeps_ours),
 		cmocka_unit_test(a_job_waits_for_a_host_whose_budget_is_used_up),
 		cmocka_unit_test(a_job_that_has_begun_does_not_wait_for_a_budget_again),

@@ -361,7 +361,9 @@ static void a_vm_that_exists_needs_no_disk(void **state)
 	assert_int_equal(place(2), -1);
 	gang[0].exists = true;
 	assert_int_equal(place(2), 0);
+	/* even where more was promised than there is */
 	vs_room_set_store(&w.inv, "vsan", 0);
+	w_hold(&w, "other", "esx01", "", VS_HOLD_PROMISED)->disk_mb = 40000;
 	assert_int_equal(place(1), 0);
 	assert_int_equal(room(""), 4);
 	gang[0].exists = false;

@@ -138,6 +138,7 @@ static void ev_load_begin(void *arg)
 		vt = vm->hh.next;
 		vs_inventory_remove_vm(&c->inv, vm->moid);
 	}
+	vs_room_forget(&c->inv);
 	vs_unlock();
 }
 
@@ -270,7 +271,6 @@ static void ev_host_gone(void *arg, const char *moid)
 
 	vs_lock();
 	vs_inventory_remove_host(&c->inv, moid);
-	vs_room_forget(&c->inv);
 	vs_nodes_touch(c);
 	vs_unlock();
 }
