@@ -140,7 +140,11 @@ testsuite_unit_test_vc_spec_SOURCES = testsuite/unit/test_vc_spec.c
 testsuite_unit_test_vc_spec_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_vc_spec_LDADD = $(unit_ldadd)
 
-check_PROGRAMS += testsuite/unit/test_vc_fault testsuite/unit/test_vc_inv
+check_PROGRAMS += testsuite/unit/test_vc_fault testsuite/unit/test_vc_inv \
+	testsuite/unit/test_vc_template
+testsuite_unit_test_vc_template_SOURCES = testsuite/unit/test_vc_template.c
+testsuite_unit_test_vc_template_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_vc_template_LDADD = $(unit_ldadd)
 testsuite_unit_test_vc_fault_SOURCES = testsuite/unit/test_vc_fault.c
 testsuite_unit_test_vc_fault_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_vc_fault_LDADD = $(unit_ldadd)
