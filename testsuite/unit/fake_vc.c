@@ -27,8 +27,7 @@ static int ncalls, nhosts, nvfs, serial;
 static struct vs_vc *const client = (struct vs_vc *)&serial;
 
 int fake_sent[FAKE_KINDS], fake_cancels, fake_overfull;
-bool fake_slow_asked;
-int64_t fake_pool_mhz, fake_pool_mb, fake_store_mb, fake_disk_mb;
+int64_t fake_disk_mb;
 int fake_hw;
 
 /* ---- the world ------------------------------------------------------------- */
@@ -168,24 +167,6 @@ static void show_host(int i)
 	snprintf(moid, sizeof(moid), "host-%d", i);
 	snprintf(name, sizeof(name), "esx%d", i);
 	vs_watch_events.host(&vs_core, &h);
-}
-
-void fake_host(const struct vs_vc_host *h)
-{
-	vs_watch_events.host(&vs_core, h);
-}
-
-void fake_slow(const struct vs_vc_task *tasks, size_t n)
-{
-	struct { const char *cluster; int64_t cpu_mhz, mem_mb; } pool = {
-		"C1", fake_pool_mhz, fake_pool_mb };
-	struct vs_vc_slow s = { .tasks = tasks, .ntasks = n,
-				.store_free_mb = fake_store_mb,
-				.pools = (void *)&pool, .npools = 1 };
-
-	fake_slow_asked = false;
-	vs_watch_events.slow_begin(&vs_core);
-	vs_watch_events.slow(&vs_core, &s);
 }
 
 void fake_load(void)
@@ -494,41 +475,4 @@ struct vs_vc *vs_vc_new(const struct vs_vc_conf *conf,
 	(void)arg;
 	(void)err;
 	return client;
-}
-
-void vs_vc_free(struct vs_vc *vc, int logout_ms)
-{
-	(void)vc;
-	(void)logout_ms;
-}
-
-void vs_vc_turn(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd)
-{
-	(void)vc;
-	(void)now_ms;
-	(void)wait_ms;
-	(void)wake_fd;
-}
-
-bool vs_vc_is_up(const struct vs_vc *vc)
-{
-	(void)vc;
-	return true;
-}
-
-void vs_vc_retry_now(struct vs_vc *vc)
-{
-	(void)vc;
-}
-
-void vs_vc_slow_now(struct vs_vc *vc)
-{
-	(void)vc;
-	fake_slow_asked = true;
-}
-
-void vs_vc_stats_get(const struct vs_vc *vc, struct vs_vc_stats *out)
-{
-	(void)vc;
-	memset(out, 0, sizeof(*out));
 }

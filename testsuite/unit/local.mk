@@ -62,7 +62,7 @@ testsuite_unit_test_step_LDADD = $(unit_ldadd)
 
 # The engine on a fake vCenter, which stands in for the client at link time.
 engine_stage = testsuite/unit/engine_stage.h testsuite/unit/fake_vc.c \
-	testsuite/unit/fake_vc.h
+	testsuite/unit/fake_vc_beat.c testsuite/unit/fake_vc.h
 
 check_PROGRAMS += testsuite/unit/test_engine
 testsuite_unit_test_engine_SOURCES = testsuite/unit/test_engine.c $(engine_stage)

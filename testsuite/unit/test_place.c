@@ -384,33 +384,6 @@ static void a_vf_needs_memory_for_its_reservation_and_overhead(void **state)
 	assert_int_equal(refusal(), VS_REFUSE_MEMORY);
 }
 
-/* ---- the budget of operations ------------------------------------------- */
-
-static void a_host_with_its_hands_full_is_refused(void **state)
-{
-	int ops[2] = { 7, 0 };
-	struct vs_place_node gang[3] = { node, node, node };
-
-	(void)state;
-	w.env.ops = ops;
-	w.env.ops_max = 8;
-	assert_int_equal(refusal(), VS_REFUSE_NONE);
-	ops[esx01->index] = 8;
-	assert_int_equal(refusal(), VS_REFUSE_BUSY);
-	/* for now, that is */
-	assert_int_equal(vs_place_capacity(&w.env, &node, 100), 8);
-	/* its own operations queue, they are no reason against a gang */
-	ops[esx01->index] = 7;
-	assert_int_equal(vs_place(&w.env, gang, 3, NULL, NULL), 0);
-	/* nor is another host's load */
-	w_pf(w_host(&w, "esx02"), W_PF0, 8);
-	ops[esx01->index] = 9;
-	assert_int_equal(vs_place(&w.env, gang, 3, NULL, NULL), 0);
-	for (int i = 0; i < 3; i++)
-		assert_string_equal(gang[i].host->name, "esx02");
-	assert_int_equal(vs_place_room(&w.env, &node, 100), 8);
-}
-
 /* ---- avoided ------------------------------------------------------------ */
 
 static const char *avoid_host, *avoid_pci, *avoid_why;
@@ -495,7 +468,6 @@ int main(void)
 		TEST(latency_high_needs_cpu_for_its_reservation),
 		TEST(a_cpu_overcommit_is_no_matter_without_a_reservation),
 		TEST(a_vf_needs_memory_for_its_reservation_and_overhead),
-		TEST(a_host_with_its_hands_full_is_refused),
 		TEST(hosts_and_pfs_that_failed_lately_are_left_out),
 	};
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan/place: what hosts share, resource pools and the datastore. */
+/* plan/place: what hosts share, resource pools and the datastore; and what a
+ * host has under way. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -398,6 +399,34 @@ static void promised_vms_count_against_the_datastore(void **state)
 	assert_int_equal(place(2), 0);
 }
 
+/* ---- the budget of operations ------------------------------------------- */
+
+static void a_host_with_its_hands_full_is_refused(void **state)
+{
+	int ops[2] = { 7, 0 };
+	struct vs_host *esx01 = host("esx01", "c1", 4);
+
+	(void)state;
+	w.env.ops = ops;
+	w.env.ops_max = 8;
+	assert_int_equal(place(1), 0);
+	ops[esx01->index] = 8;
+	refused(1, VS_REFUSE_BUSY, "needs 1 sriov-roce VF, 0 free (esx01: as "
+		"many operations under way as may be)");
+	assert_int_equal(room(""), 0);
+	/* for now, that is */
+	assert_int_equal(vs_place_capacity(&w.env, &gang[0], 100), 4);
+	/* its own operations queue, they are no reason against a gang */
+	ops[esx01->index] = 7;
+	assert_int_equal(place(3), 0);
+	/* nor is another host's load */
+	host("esx02", "c1", 4);
+	ops[esx01->index] = 9;
+	assert_int_equal(place(3), 0);
+	assert_int_equal(on("esx02", 3), 3);
+	assert_int_equal(room(""), 4);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -421,6 +450,7 @@ int main(void)
 		TEST(a_vm_that_exists_needs_no_disk),
 		TEST(memory_that_isnt_reserved_needs_a_swap_file),
 		TEST(promised_vms_count_against_the_datastore),
+		TEST(a_host_with_its_hands_full_is_refused),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -93,19 +93,6 @@ func (s *server) do(op *adminOp) (any, error) {
 func (s *server) doServer(op *adminOp) (any, error) {
 	w := s.w
 	switch op.Op {
-	case "setSlots":
-		w.inv.TaskSlots = op.Slots.or(w.inv.TaskSlots)
-		w.tasks.pump()
-	case "setFree":
-		for _, d := range w.dcs {
-			if o := d.stores[op.Datastore]; o != nil && op.FreeGB != nil {
-				w.setFree(o, *op.FreeGB<<30)
-				return nil, nil
-			}
-		}
-		return nil, fmt.Errorf("datastore: there is no %q, or freeGB is missing", op.Datastore)
-	case "setPool":
-		return nil, w.setPool(op)
 	case "setDuration":
 		w.inv.Durations[op.Name] = op.Duration
 	case "vfRelease":
@@ -157,9 +144,31 @@ func (s *server) doServer(op *adminOp) (any, error) {
 	case "newCertificate":
 		return nil, s.ca.renew()
 	default:
-		return nil, fmt.Errorf("op: %q is unknown", op.Op)
+		return nil, w.doRoom(op)
 	}
 	return nil, nil
+}
+
+// doRoom is what there is to share: slots, datastores, pools.
+func (w *world) doRoom(op *adminOp) error {
+	switch op.Op {
+	case "setSlots":
+		w.inv.TaskSlots = op.Slots.or(w.inv.TaskSlots)
+		w.tasks.pump()
+	case "setFree":
+		for _, d := range w.dcs {
+			if o := d.stores[op.Datastore]; o != nil && op.FreeGB != nil {
+				w.setFree(o, *op.FreeGB<<30)
+				return nil
+			}
+		}
+		return fmt.Errorf("datastore: there is no %q, or freeGB is missing", op.Datastore)
+	case "setPool":
+		return w.setPool(op)
+	default:
+		return fmt.Errorf("op: %q is unknown", op.Op)
+	}
+	return nil
 }
 
 func (l lockoutSpec) or(old lockoutSpec) lockoutSpec {
