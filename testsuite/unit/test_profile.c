@@ -67,6 +67,17 @@ static void without_a_template_there_is_no_hash(void **state)
 	assert_string_equal(out, "untouched");
 }
 
+static void what_only_placement_reads_is_not_in_it(void **state)
+{
+	char was[VS_PROFILE_HASH_LEN];
+
+	(void)state;
+	assert_int_equal(vs_profile_hash(&profile, was), 0);
+	profile.template_hw = 21;
+	profile.disk_mb = 40960;
+	assert_int_equal(against(was), VS_FIT_RIGHT);
+}
+
 static void each_setting_asks_for_a_reconfiguration(void **state)
 {
 	char was[VS_PROFILE_HASH_LEN];
@@ -98,6 +109,9 @@ static void each_setting_asks_for_a_reconfiguration(void **state)
 	assert_int_equal(against(was), VS_FIT_RECONFIGURE);
 	setup(NULL);
 	vs_strlcpy(adapter.name, "other", sizeof(adapter.name));
+	assert_int_equal(against(was), VS_FIT_RECONFIGURE);
+	setup(NULL);
+	vs_strlcpy(adapter.subnet, "10.1.0.0/16", sizeof(adapter.subnet));
 	assert_int_equal(against(was), VS_FIT_RECONFIGURE);
 	setup(NULL);
 	assert_int_equal(against(was), VS_FIT_RIGHT);
@@ -193,6 +207,8 @@ int main(void)
 		cmocka_unit_test_setup(a_profile_has_the_same_hash_each_time,
 				       setup),
 		cmocka_unit_test_setup(without_a_template_there_is_no_hash,
+				       setup),
+		cmocka_unit_test_setup(what_only_placement_reads_is_not_in_it,
 				       setup),
 		cmocka_unit_test_setup(each_setting_asks_for_a_reconfiguration,
 				       setup),
