@@ -28,6 +28,24 @@ def test_an_expired_session_costs_one_login_and_no_task(start):
     assert sim.calls("Login") == 2 and sim.calls("CloneVM_Task") == 1
 
 
+def test_a_task_that_a_restart_forgot_keeps_nobody_away(start):
+    """Its outcome is unknown; the client comes back all the same."""
+    w = world()
+    w["durations"]["CloneVM_Task"] = "20s"
+    sim = start(w)
+    live = start.live(sim).up()
+    i = live.send(f"clone vm001 host={live.host('esx01')['moid']}")
+    live.wait("started", id=i)
+    sim.do("restart")
+    assert live.wait("down")
+    live.until("the outcome is known to be unknown", lambda: [
+        e for e in live.seen if e["event"] == "done" and e["id"] == i and
+        e["code"] == "unknown"])
+    live.until("it is back", lambda: len([
+        e for e in live.seen if e["event"] == "load_end"]) == 2)
+    assert sim.calls("CloneVM_Task") == 1
+
+
 def test_a_call_on_an_expired_session_did_not_start(pair):
     sim, live = pair
     sim.fault(on="request", method="CloneVM_Task", count=1,

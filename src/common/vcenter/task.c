@@ -3,7 +3,7 @@
  * Operations: a mutating call's answer, then its task until the end.
  *
  * Rules: `started` at most once, `done` exactly once. Tasks outlive a session:
- * when a new one is there, its ListView begins with all that are open. A task
+ * when a new one is there, all that are open are added to its ListView. A task
  * that vCenter doesn't know any more has an unknown outcome. Finished tasks
  * leave the ListView in batches, together with whatever must be added.
  */
@@ -118,18 +118,6 @@ void vs_vcx_ops_free(struct vs_vc *vc)
 }
 
 /* ---- the ListView --------------------------------------------------------- */
-
-struct json_object *vs_vcx_ops_refs(struct vs_vc *vc)
-{
-	struct json_object *a = vs_jb_arr();
-	struct vcx_op *op;
-
-	for (op = vc->ops_by_task; op; op = op->ht.next) {
-		op->listed = true;
-		vs_jb_add(a, vs_jb_new_ref("Task", op->task));
-	}
-	return a;
-}
 
 void vs_vcx_list_forget(struct vs_vc *vc)
 {

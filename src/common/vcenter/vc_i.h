@@ -115,7 +115,6 @@ void vs_vcx_op_done(struct vs_vc *vc, struct vcx_op *op, const char *result,
 void vs_vcx_ops_lose(struct vs_vc *vc, const char *why);
 void vs_vcx_ops_free(struct vs_vc *vc);
 /* All open tasks as references, for a new ListView. */
-struct json_object *vs_vcx_ops_refs(struct vs_vc *vc);
 /* Tell the ListView what came and went, if it must know. */
 void vs_vcx_list_sync(struct vs_vc *vc, bool also_removals);
 void vs_vcx_list_forget(struct vs_vc *vc);
