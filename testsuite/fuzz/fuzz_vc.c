@@ -116,6 +116,7 @@ static void feed(struct vs_inv *inv, const char *text, size_t len)
 	if (err.code == VS_OK || !err.text[0] || !err.fault[0])
 		abort();
 	vs_vcx_template_set(&t, vs_j_root(&doc));
+	vs_vcx_template_view(&t);
 	free(t.change_version);
 	free(t.host);
 	vs_jb_free(t.nic);

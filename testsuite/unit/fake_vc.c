@@ -178,7 +178,7 @@ void fake_load(void)
 	struct vs_vc_network net = { "NET", "dvportgroup-1", "sw",
 				     "dvportgroup-1" };
 	struct vs_vc_template tpl = { "tpl", "vm-tpl", "1", "host-1", true,
-				      fake_hw, fake_disk_mb };
+				      fake_hw, fake_disk_mb, NULL };
 	struct vs_vc_found f = {
 		.about = "fake", .instance_uuid = "u", .release = "8.0.3.0",
 		.user = "slurm", .datacenter = "datacenter-1",
@@ -195,6 +195,14 @@ void fake_load(void)
 		if (vms[i].used)
 			fake_show(&vms[i]);
 	vs_watch_events.load_end(&vs_core);
+}
+
+void fake_template(const char *moid, const char *missing)
+{
+	struct vs_vc_template tpl = { "tpl", moid, moid, "host-1", true,
+				      fake_hw, fake_disk_mb, missing };
+
+	vs_watch_events.template_changed(&vs_core, &tpl);
 }
 
 void fake_down(enum vs_code code)
@@ -273,6 +281,7 @@ int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *cl,
 	(void)vc;
 	(void)err;
 	c->clone = (struct fake_vm) { .used = true, .disks_own = true };
+	vs_strlcpy(c->clone.source, cl->source, sizeof(c->clone.source));
 	snprintf(c->clone.moid, sizeof(c->clone.moid), "vm-%d", ++serial);
 	vs_strlcpy(c->clone.name, cl->name, sizeof(c->clone.name));
 	vs_strlcpy(c->clone.folder, cl->folder, sizeof(c->clone.folder));

@@ -25,7 +25,7 @@ struct fake_vm {
 	/* as asked for */
 	enum vs_vc_net_kind kind;
 	bool mem_locked, latency_high, mtu_change;
-	char mtu[8];
+	char mtu[8], source[32];
 	int64_t cpu_reserved_mhz;
 	const char *guest_state, *guest_reason;
 };
@@ -46,6 +46,8 @@ struct fake_vm *fake_add_vm(const char *name, const char *folder,
 struct fake_vm *fake_get(const char *name);
 int fake_count(void);			/* VMs in the slurm folder */
 void fake_load(void);			/* up, everything, load_end, slow */
+/* The template is another one (which has its moid as version), or none. */
+void fake_template(const char *moid, const char *missing);
 void fake_down(enum vs_code code);
 void fake_slow(const struct vs_vc_task *tasks, size_t n);
 void fake_host(const struct vs_vc_host *h);	/* deliver that of a host */

@@ -135,6 +135,12 @@ testsuite_unit_test_engine_restart_SOURCES = testsuite/unit/test_engine_restart.
 testsuite_unit_test_engine_restart_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_restart_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_template
+testsuite_unit_test_engine_template_SOURCES = \
+	testsuite/unit/test_engine_template.c $(engine_stage)
+testsuite_unit_test_engine_template_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_template_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_vc_spec
 testsuite_unit_test_vc_spec_SOURCES = testsuite/unit/test_vc_spec.c
 testsuite_unit_test_vc_spec_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)

@@ -31,7 +31,7 @@
 static struct {
 	char *moid, *switch_uuid, *portgroup_key;
 } net[8];
-static struct { char *moid; } template[8];
+static struct { char *name, *moid; } template[8];
 static char *folder, *store, *pool;
 static struct vs_vc *vc;
 
@@ -46,8 +46,17 @@ void live_up(const struct vs_vc_found *f)
 		vs_str_replace(&net[i].portgroup_key,
 			       f->networks[i].portgroup_key);
 	}
-	for (size_t i = 0; i < f->ntemplates && i < VS_COUNT(template); i++)
+	for (size_t i = 0; i < f->ntemplates && i < VS_COUNT(template); i++) {
+		vs_str_replace(&template[i].name, f->templates[i].name);
 		vs_str_replace(&template[i].moid, f->templates[i].moid);
+	}
+}
+
+void live_template(const struct vs_vc_template *t)
+{
+	for (size_t i = 0; i < VS_COUNT(template) && template[i].name; i++)
+		if (!strcmp(template[i].name, t->name))
+			vs_str_replace(&template[i].moid, t->moid);
 }
 
 /* ---- commands ------------------------------------------------------------- */

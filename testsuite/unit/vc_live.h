@@ -14,5 +14,6 @@ void live_say(struct json_object *o);	/* takes o */
 void live_put_err(struct json_object *o, const struct vs_err *err);
 /* Keep what commands need of what was resolved. */
 void live_up(const struct vs_vc_found *f);
+void live_template(const struct vs_vc_template *t);
 
 #endif

@@ -44,6 +44,8 @@ static struct json_object *template_json(const struct vs_vc_template *t)
 	vs_jb_str(o, "host", t->host);
 	vs_jb_bool(o, "is_template", t->is_template);
 	vs_jb_int(o, "hw", t->hw);
+	if (t->missing)
+		vs_jb_str(o, "missing", t->missing);
 	vs_jb_int(o, "disk_mb", t->disk_mb);
 	return o;
 }
@@ -264,6 +266,7 @@ static void on_template(void *arg, const struct vs_vc_template *t)
 	struct json_object *o = live_event("template_changed");
 
 	(void)arg;
+	live_template(t);
 	vs_jb_put(o, "template", template_json(t));
 	live_say(o);
 }

@@ -121,11 +121,14 @@ static void why_not(struct vs_core *c, const struct vs_node *n,
 {
 	struct vs_place_env env;
 	struct vs_place_node one;
+	const char *lacks = vs_clone_lacks(c, n);
 	struct vs_err why = { 0 };
 
 	vs_env_fill(c, &env);
 	vs_place_node_fill(c, n, &one);
-	if (needs_new_place(c, n) && vs_place(&env, &one, 1, NULL, &why))
+	if (lacks)
+		vs_err_set(err, VS_E_SHORTAGE, "%s", lacks);
+	else if (needs_new_place(c, n) && vs_place(&env, &one, 1, NULL, &why))
 		vs_err_set(err, VS_E_SHORTAGE, "node %s: %s", n->name,
 			   why.text);
 	else

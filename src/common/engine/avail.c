@@ -34,7 +34,8 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 			return vs_ledger_get(&c->ledger, n->name) ?
 				VS_AVAIL_OFF : VS_AVAIL_NONE;
 		if (n->profile->retention == VS_RETAIN_DESTROY)
-			return VS_AVAIL_NEW;
+			return c->now[n->profile - c->profiles].missing[0] ?
+				VS_AVAIL_NONE : VS_AVAIL_NEW;
 		if (vs_node_vm_right(c, n, vm, n->job, n->restart))
 			return VS_AVAIL_WARM;
 		/* It is rebuilt when the job that runs on it has ended. */

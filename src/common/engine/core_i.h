@@ -164,9 +164,11 @@ struct vs_tell {
 struct vs_profile_now {
 	uint64_t inv, ledger, avoid;	/* generations that room is of */
 	size_t room[2];			/* for new VMs, for those that exist */
-	char why[2][200];		/* of what hosts share, what allows no
+	char why[2][256];		/* of what hosts share, what allows no
 					 * more, "": nothing */
 	char hash[VS_PROFILE_HASH_LEN];	/* "": not known */
+	char missing[256];		/* why its template can't be cloned now;
+					 * "": it can */
 };
 
 struct vs_core {
@@ -272,6 +274,8 @@ struct vs_node *vs_node_named(struct vs_core *c, const char *name);
 
 /* watch.c: vCenter's events into the inventory */
 extern const struct vs_vc_events vs_watch_events;
+
+/* connect.c: a client for the configuration in force; lock held */
 struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err);
 
 /* slow.c: what vCenter doesn't stream */
@@ -320,6 +324,9 @@ void vs_hold_drop(struct vs_core *c, struct vs_node *n);
 bool vs_hold_may_power_on(struct vs_core *c, struct vs_node *n);
 /* By node->avail_exists. */
 size_t vs_room_for(struct vs_core *c, const struct vs_node *like);
+/* Why no VM can be made for it, whatever room there is; NULL: it can, or has
+ * one. */
+const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n);
 const struct vs_profile_now *vs_room_now(struct vs_core *c,
 					 const struct vs_node *like);
 void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,

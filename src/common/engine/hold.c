@@ -159,8 +159,13 @@ static int hold_placed(struct vs_core *c, const struct vs_place_env *env,
 {
 	VS_FREE struct vs_place_node *place = vs_calloc(n + 1, sizeof(*place));
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		const char *lacks = vs_clone_lacks(c, nodes[i]);
+
+		if (lacks)
+			return vs_err_set(err, VS_E_SHORTAGE, "%s", lacks);
 		vs_place_node_fill(c, nodes[i], &place[i]);
+	}
 	if (vs_place(env, place, n, NULL, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
@@ -328,6 +333,13 @@ bool vs_hold_may_power_on(struct vs_core *c, struct vs_node *n)
 	return !use.unknown && use.free >= 0;
 }
 
+const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n)
+{
+	const char *missing = c->now[n->profile - c->profiles].missing;
+
+	return missing[0] && !vs_node_vm(c, n) ? missing : NULL;
+}
+
 /* ---- room, cached per profile ---------------------------------------------- */
 
 const struct vs_profile_now *vs_room_now(struct vs_core *c,
@@ -353,6 +365,10 @@ const struct vs_profile_now *vs_room_now(struct vs_core *c,
 	if (r->why[0][0])
 		r->room[1] = vs_place_room_why(&env, &node, c->nnodes,
 					       r->why[1], sizeof(r->why[1]));
+	if (r->missing[0]) {
+		r->room[0] = 0;
+		vs_strlcpy(r->why[0], r->missing, sizeof(r->why[0]));
+	}
 	r->inv = c->inv.generation;
 	r->ledger = c->ledger.generation;
 	r->avoid = c->avoid_gen;

@@ -107,7 +107,10 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 		vs_hold_sync(c, node);
 		if (vs_node_avail(c, node) == VS_AVAIL_NONE)
 			return vs_err_set(err, VS_E_SHORTAGE,
-				"node %s cannot be served now", node->name);
+				"node %s cannot be served now%s%s", node->name,
+				vs_clone_lacks(c, node) ? ": " : "",
+				vs_clone_lacks(c, node) ?
+				vs_clone_lacks(c, node) : "");
 		if (!vs_ledger_get(&c->ledger, node->name))
 			place[nplace++] = node;
 	}

@@ -7,6 +7,7 @@ core_sources += \
 	src/common/engine/boot.c \
 	src/common/engine/brake.c \
 	src/common/engine/conf.c \
+	src/common/engine/connect.c \
 	src/common/engine/control.c src/common/engine/control.h \
 	src/common/engine/control_i.h src/common/engine/control_listen.c \
 	src/common/engine/control_msg.c src/common/engine/control_msg.h \

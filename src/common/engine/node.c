@@ -337,7 +337,7 @@ static bool place_ready(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	struct vs_err err = { 0 };
 
 	if (h && h->state == VS_HOLD_PROMISED &&
-	    (!host || !vs_host_usable(host) ||
+	    (!host || !vs_host_usable(host) || vs_clone_lacks(c, n) ||
 	     vs_avoid_get(c, h->host, h->pf))) {
 		vs_hold_drop(c, n);
 		h = NULL;

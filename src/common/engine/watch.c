@@ -55,8 +55,13 @@ static void template_apply(struct vs_core *c, const struct vs_vc_template *t)
 			   sizeof(p->template_version));
 		p->template_hw = t->hw;
 		p->disk_mb = t->disk_mb;
+		vs_strlcpy(c->now[i].missing, t->missing ? t->missing : "",
+			   sizeof(c->now[i].missing));
 	}
+	if (t->missing)
+		vs_error("%s", t->missing);
 	c->inv.generation++;	/* more or less may fit */
+	c->vf_freed = true;
 	vs_profiles_changed(c);
 }
 
@@ -96,8 +101,9 @@ static void ev_template(void *arg, const struct vs_vc_template *t)
 	vs_lock();
 	template_apply(arg, t);
 	vs_unlock();
-	vs_info("template %s has changed: warm VMs are rebuilt when next used",
-		t->name);
+	if (!t->missing)
+		vs_info("template %s has changed: warm VMs are rebuilt when next used",
+			t->name);
 }
 
 static void ev_down(void *arg, const struct vs_err *err)
@@ -427,71 +433,3 @@ const struct vs_vc_events vs_watch_events = {
 	.slow_begin = vs_slow_begin,
 	.slow = vs_slow_told,
 };
-
-/* ---- a client for the configuration in force ------------------------------ */
-
-static const char **distinct(size_t n, const char *(*name)(const struct vs_core *,
-							    size_t),
-			     const struct vs_core *c)
-{
-	const char **list = vs_calloc(n + 1, sizeof(*list));
-	size_t used = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		size_t k = 0;
-
-		while (k < used && strcmp(list[k], name(c, i)))
-			k++;
-		if (k == used)
-			list[used++] = name(c, i);
-	}
-	return list;
-}
-
-static const char *network_name(const struct vs_core *c, size_t i)
-{
-	return c->conf->adapters[i].network;
-}
-
-static const char *template_name(const struct vs_core *c, size_t i)
-{
-	return c->conf->partitions[i].template_name;
-}
-
-struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
-{
-	const struct vs_conf *conf = c->conf;
-	VS_FREE const char **nets = distinct(conf->nadapters, network_name, c);
-	VS_FREE const char **templates =
-		distinct(conf->npartitions, template_name, c);
-	VS_FREE const char **clusters =
-		vs_calloc(conf->nclusters + 1, sizeof(*clusters));
-	VS_FREE const char **pools =
-		vs_calloc(conf->nclusters + 1, sizeof(*pools));
-	struct vs_vc_conf vc = {
-		.url = conf->vcenter,
-		.username = conf->username,
-		.password_file = conf->password_file,
-		.password_uid = conf->password_uid,
-		.ca_file = conf->ca_file,
-		.insecure = conf->insecure,
-		.call_timeout_ms = 60000,
-		.wait_seconds = 20,
-		.max_body = 64 << 20,
-		.names = {
-			.datacenter = conf->datacenter,
-			.folder = conf->folder,
-			.datastore = conf->datastore,
-			.clusters = clusters,
-			.pools = pools,
-			.networks = nets,
-			.templates = templates,
-		},
-	};
-
-	for (size_t i = 0; i < conf->nclusters; i++) {
-		clusters[i] = conf->clusters[i].name;
-		pools[i] = conf->clusters[i].pool ? conf->clusters[i].pool : "";
-	}
-	return vs_vc_new(&vc, &vs_watch_events, c, err);
-}

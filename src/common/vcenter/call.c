@@ -95,6 +95,10 @@ int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *c,
 	if (must_be_up(vc, err))
 		return -1;
 	t = template_of(vc, c->source);
+	if (!*c->source || (t && t->missing))
+		return vs_err_set(err, VS_E_SHORTAGE, "%s",
+				  t && t->missing ? t->missing :
+				  "the template is not there");
 	if (c->hw.mgmt_mac && (!t || !t->nic))
 		return vs_err_set(err, VS_E_CONFIG,
 			"template \"%s\" has no network card: its first one is the management network",

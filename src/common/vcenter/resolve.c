@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The configured names -> managed object ids, once per session.
+ * The configured names -> managed object ids, once per session; the templates'
+ * besides on each slow beat (template.c).
  *
  * Rules: one view over the datacenter brings all names at once, so that a name
  * that is missing can be answered with the names that are there. A name that
@@ -23,8 +24,6 @@ struct vcx_resolve {
 	struct entry *e;
 	size_t n, cap;
 	char *view;
-	size_t next_template;
-	bool scanned;
 };
 
 static void entries_clear(struct vcx_resolve *r)
@@ -52,7 +51,7 @@ void vs_vcx_resolve_free(struct vs_vc *vc)
 	vc->resolve = NULL;
 }
 
-static bool same_name(const char *actual, const char *wanted)
+bool vs_vcx_same_name(const char *actual, const char *wanted)
 {
 	for (; *actual && *wanted; wanted++) {
 		char c = *actual++;
@@ -98,36 +97,62 @@ static char *what_exists(struct vs_vc *vc, const char *type, const char *up)
 	return out;
 }
 
-/* The one entry of that name (below `up` if given). NULL: client failed. */
-static struct entry *find(struct vs_vc *vc, const char *type,
-			  const char *what, const char *name, const char *up)
+/* A line of vsphere.conf and what it stands for. */
+struct wish {
+	const char *key, *value;
+	const char *type, *what;	/* in vCenter, and for people */
+	const char *name;		/* part of value, NULL: all of it */
+	const char *up;			/* below this one, NULL: anywhere */
+	const char *in, *in_name;	/* "datacenter", its name */
+};
+
+static void refuse(struct vs_vc *vc, const struct wish *w, const char *how,
+		   const char *what, const char *more)
 {
+	const char *name = w->name && strcmp(w->name, w->value) ? w->name :
+		NULL;
+	struct vs_err err;
+
+	vs_err_set(&err, VS_E_CONFIG,
+		   "%s=%s: vCenter has %s %s %s%s%s%s%s%s%s%s", w->key, w->value,
+		   how, what, name ? "called \"" : "of that name",
+		   name ? name : "", name ? "\"" : "",
+		   w->in ? " in " : "", w->in ? w->in : "", w->in ? " \"" : "",
+		   w->in ? w->in_name : "", w->in ? "\"" : "");
+	vs_strlcpy(err.text + strlen(err.text), more,
+		   sizeof(err.text) - strlen(err.text));
+	vs_vcx_fail(vc, &err);
+}
+
+/* The one entry of that name. NULL: the client has failed. */
+static struct entry *find(struct vs_vc *vc, const struct wish *w)
+{
+	const char *name = w->name ? w->name : w->value;
 	struct vcx_resolve *r = vc->resolve;
 	struct entry *found = NULL;
-	struct vs_err err;
 
 	for (size_t i = 0; i < r->n; i++) {
 		struct entry *e = &r->e[i];
 
-		if (!is_type(e, type) || !same_name(e->name, name) ||
-		    (up && strcmp(e->up, up)))
+		if (!is_type(e, w->type) ||
+		    !vs_vcx_same_name(e->name, name) ||
+		    (w->up && strcmp(e->up, w->up)))
 			continue;
 		if (found) {
-			vs_err_set(&err, VS_E_CONFIG,
-				"%s \"%s\" is ambiguous: vCenter has two of them in datacenter \"%s\" (%s, %s)",
-				what, name, vc->dc_name, found->moid, e->moid);
-			vs_vcx_fail(vc, &err);
+			VS_FREE char *two = vs_asprintf(
+				" (%s, %s): rename one of them", found->moid,
+				e->moid);
+			VS_FREE char *what = vs_asprintf("%ss", w->what);
+
+			refuse(vc, w, "two", what, two);
 			return NULL;
 		}
 		found = e;
 	}
 	if (!found) {
-		VS_FREE char *have = what_exists(vc, type, up);
+		VS_FREE char *have = what_exists(vc, w->type, w->up);
 
-		vs_err_set(&err, VS_E_CONFIG,
-			   "vCenter has no %s \"%s\" in datacenter \"%s\"%s",
-			   what, name, vc->dc_name, have);
-		vs_vcx_fail(vc, &err);
+		refuse(vc, w, "no", w->what, have);
 	}
 	return found;
 }
@@ -203,78 +228,9 @@ static bool took_view(struct vcx_call *call, struct vs_j reply,
 	return !vs_vcx_bad(call->vc, reply);
 }
 
-/* ---- 3: templates, by path, else by looking at all VMs' names ------------- */
-
-static void next_template(struct vs_vc *vc);
-
-static void on_all_vms(struct vcx_read *r)
-{
-	struct vs_vc *vc = r->vc;
-
-	vc->resolve->scanned = true;
-	drop_view(vc);
-	next_template(vc);
-}
-
-static void on_vm_view(struct vcx_call *call, struct vs_j reply,
-		       const struct vs_err *err)
-{
-	static const struct wanted w = { "VirtualMachine", { "name", NULL } };
-
-	if (took_view(call, reply, err))
-		read_view(call->vc, &w, 1, on_all_vms);
-}
-
-static void on_template(struct vcx_call *call, struct vs_j reply,
-			const struct vs_err *err)
-{
-	static const char *const types[] = { "VirtualMachine", NULL };
-	struct vs_vc *vc = call->vc;
-	const char *type, *moid = err ? "" : vs_j_ref(reply, &type);
-
-	if (err) {
-		vs_vcx_fail(vc, err);
-		return;
-	}
-	if (vs_vcx_bad(vc, reply))
-		return;
-	if (*moid && !strcmp(type, "VirtualMachine")) {
-		struct vcx_resolve *r = vc->resolve;
-
-		vs_str_replace(&vc->templates[r->next_template++].moid, moid);
-		next_template(vc);
-		return;
-	}
-	entries_clear(vc->resolve);
-	vs_vcx_post(vc, 0, on_vm_view, "ViewManager", vc->ids.views,
-		    "CreateContainerView",
-		    vs_spec_container_view("Datacenter", vc->dc, types));
-}
-
-static void next_template(struct vs_vc *vc)
-{
-	struct vcx_resolve *r = vc->resolve;
-	struct vcx_template *t = &vc->templates[r->next_template];
-	const char *path[] = { vc->dc_name, "vm", t->name, NULL };
-	struct entry *e;
-
-	if (r->next_template == vc->ntemplates) {
-		vs_vcx_details(vc);
-		return;
-	}
-	if (!r->scanned) {
-		vs_vcx_post(vc, 0, on_template, "SearchIndex", vc->ids.search,
-			    "FindByInventoryPath", vs_spec_path(path));
-		return;
-	}
-	if (!(e = find(vc, "VirtualMachine", "template", t->name, NULL)))
-		return;
-	vs_str_replace(&t->moid, e->moid);
-	r->next_template++;
-	next_template(vc);
-}
-
 /* ---- 2: everything else that has a name ----------------------------------- */
+
+#define IN_DC .in = "datacenter", .in_name = vc->dc_name
 
 static bool match_folder(struct vs_vc *vc)
 {
@@ -287,7 +243,11 @@ static bool match_folder(struct vs_vc *vc)
 
 		if (!*part)
 			continue;
-		if (!(e = find(vc, "Folder", "VM folder", part, at)))
+		e = find(vc, &(struct wish){ .key = "Folder",
+				.value = vc->folder_name, .name = part,
+				.type = "Folder", .what = "VM folder",
+				.up = at, IN_DC });
+		if (!e)
 			return false;
 		at = e->moid;
 	}
@@ -299,8 +259,10 @@ static bool match_clusters(struct vs_vc *vc)
 {
 	for (size_t i = 0; i < vc->nclusters; i++) {
 		struct vcx_cluster *c = &vc->clusters[i];
-		struct entry *e = find(vc, "ClusterComputeResource", "cluster",
-				       c->name, NULL);
+		struct entry *e = find(vc, &(struct wish){
+				.key = "ClusterName", .value = c->name,
+				.type = "ClusterComputeResource",
+				.what = "cluster", IN_DC });
 
 		if (!e)
 			return false;
@@ -309,8 +271,10 @@ static bool match_clusters(struct vs_vc *vc)
 		vs_str_replace(&c->drs_behavior, NULL);
 		if (!c->pool)
 			continue;	/* the root pool, read with the rest */
-		e = find(vc, "ResourcePool", "resource pool", c->pool,
-			 c->moid);
+		e = find(vc, &(struct wish){ .key = "ResourcePool",
+				.value = c->pool, .type = "ResourcePool",
+				.what = "resource pool", .up = c->moid,
+				.in = "cluster", .in_name = c->name });
 		if (!e)
 			return false;
 		vs_str_replace(&c->pool_moid, e->moid);
@@ -324,10 +288,13 @@ static bool match_networks(struct vs_vc *vc)
 
 	for (size_t i = 0; i < vc->nnetworks; i++) {
 		struct vcx_network *n = &vc->networks[i];
-		struct entry *e = find(vc, "Network", "network", n->name, NULL);
+		struct entry *e = find(vc, &(struct wish){ .key = "Network",
+				.value = n->name, .type = "Network",
+				.what = "network", IN_DC });
 
 		if (!e)
 			return false;
+		vs_str_replace(&n->type, e->type);
 		vs_str_replace(&n->moid, e->moid);
 		vs_str_replace(&n->portgroup_key, e->key ? e->key : "");
 		vs_str_replace(&n->switch_uuid, "");
@@ -346,10 +313,15 @@ static void on_names(struct vcx_read *r)
 	drop_view(vc);
 	if (!match_folder(vc) || !match_clusters(vc) || !match_networks(vc))
 		return;
-	if (!(e = find(vc, "Datastore", "datastore", vc->store_name, NULL)))
+	e = find(vc, &(struct wish){ .key = "Datastore",
+			.value = vc->store_name, .type = "Datastore",
+			.what = "datastore", IN_DC });
+	if (!e)
 		return;
 	vs_str_replace(&vc->store, e->moid);
-	next_template(vc);
+	for (size_t i = 0; i < vc->ntemplates; i++)
+		vs_vcx_template_forget(&vc->templates[i]);
+	vs_vcx_templates(vc, vs_vcx_details);
 }
 
 static void on_names_view(struct vcx_call *call, struct vs_j reply,
@@ -381,7 +353,10 @@ static void on_datacenters(struct vcx_read *r)
 	struct entry *e;
 
 	drop_view(vc);
-	if (!(e = find(vc, "Datacenter", "datacenter", vc->dc_name, NULL)))
+	e = find(vc, &(struct wish){ .key = "Datacenter",
+			.value = vc->dc_name, .type = "Datacenter",
+			.what = "datacenter" });
+	if (!e)
 		return;
 	vs_str_replace(&vc->dc, e->moid);
 	vs_str_replace(&vc->vm_folder, e->up);

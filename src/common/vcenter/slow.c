@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The slow beat: what vCenter doesn't stream. Recent tasks (by anybody), room
- * in the pools and on the datastore, the templates' versions.
+ * in the pools and on the datastore, the templates' versions, and whether all
+ * that was found by name is still there.
  *
- * Rules: two requests a beat; a task once seen finished is not read again. A
- * beat that fails is left out; only the first one, before the inventory is
- * loaded, must succeed.
+ * Rules: two requests a beat while all is there and nothing has changed; a task
+ * once seen finished is not read again. A beat that fails is left out; only the
+ * first one, before the inventory is loaded, must succeed. What was deleted may
+ * have been made again: templates are looked up by themselves, for anything
+ * else all names are.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +27,7 @@ struct vcx_slow {
 	size_t ntasks, captasks;
 	struct pool_row *pools;
 	int64_t store_free_mb;
-	size_t stale;			/* template whose devices to read */
+	bool store_seen, folder_seen;
 	struct ended *ended;
 };
 
@@ -103,14 +106,26 @@ static void ended_sweep(struct vcx_slow *s)
 
 /* ---- the end of a beat ---------------------------------------------------- */
 
-static void beat_failed(struct vcx_read *r, const struct vs_err *err)
+void vs_vcx_slow_failed(struct vs_vc *vc, const struct vs_err *err)
 {
-	r->vc->slow_busy = false;
-	if (r->vc->state == VCX_WATCH)
-		vs_vcx_fail(r->vc, err);
+	struct vs_err gone = *err;
+
+	vc->slow_busy = false;
+	/* What was found by name is not there: it is in vSphere's words left
+	 * out of the answer, but whoever says it this way is heard too. */
+	if (err->code == VS_E_GONE) {
+		gone.code = VS_E_RELOGIN;
+		vs_vcx_fail(vc, &gone);
+	} else if (vc->state == VCX_WATCH)
+		vs_vcx_fail(vc, err);
 	else
 		vs_debug("the slow values were not read code=%s",
 			 vs_code_name(err->code));
+}
+
+static void beat_failed(struct vcx_read *r, const struct vs_err *err)
+{
+	vs_vcx_slow_failed(r->vc, err);
 }
 
 static void deliver(struct vs_vc *vc)
@@ -127,49 +142,56 @@ static void deliver(struct vs_vc *vc)
 		vs_vcx_goto(vc, VCX_LOAD);
 	else
 		vs_inv_try_barred(vc->inv);	/* after the next poll */
+	vs_vcx_templates_tell(vc);
 	if (vc->ev.slow)
 		vc->ev.slow(vc->ev_arg, &out);
 }
 
-static void on_devices(struct vcx_read *r, const char *type, const char *moid,
-		       struct vs_j props, struct vs_j missing)
+static const char *unseen(const struct vs_vc *vc, const char **key)
 {
-	struct vs_vc *vc = r->vc;
-	struct vcx_template *t = &vc->templates[vc->slow->stale];
-	struct vs_vc_template out;
-
-	(void)type;
-	(void)missing;
-	if (strcmp(moid, t->moid) || !vs_vcx_template_set(t, props))
-		return;
-	out = vs_vcx_template_view(t);
-	if (vc->ev.template_changed)
-		vc->ev.template_changed(vc->ev_arg, &out);
+	*key = "Folder";
+	if (!vc->slow->folder_seen)
+		return vc->folder_name;
+	*key = "Datastore";
+	if (!vc->slow->store_seen)
+		return vc->store_name;
+	*key = "Network";
+	for (size_t i = 0; i < vc->nnetworks; i++)
+		if (!vc->networks[i].seen)
+			return vc->networks[i].name;
+	*key = "ResourcePool";
+	for (size_t i = 0; i < vc->nclusters; i++)
+		if (!vc->clusters[i].pool_seen)
+			return vc->clusters[i].pool ? vc->clusters[i].pool :
+				vc->clusters[i].name;
+	return NULL;
 }
 
-static void on_devices_end(struct vcx_read *r)
+/* All that has a name is found at login alone, the templates excepted. */
+static bool names_lost(struct vs_vc *vc)
 {
-	deliver(r->vc);
+	const char *key, *name = unseen(vc, &key);
+	struct vs_err err;
+
+	if (!name)
+		return false;
+	vs_err_set(&err, VS_E_RELOGIN,
+		   "%s=%s: it is gone from vCenter, or was made anew: all names are looked up again",
+		   key, name);
+	vs_vcx_fail(vc, &err);
+	return true;
 }
 
 static void on_values_end(struct vcx_read *r)
 {
 	struct vs_vc *vc = r->vc;
-	struct vcx_read next = { .vc = vc, .object = on_devices,
-		.end = on_devices_end, .failed = beat_failed };
-	struct json_object *props, *objects;
 
-	if (vc->slow->stale >= vc->ntemplates) {
-		deliver(vc);
+	if (names_lost(vc))
 		return;
-	}
-	props = vs_jb_arr();
-	objects = vs_jb_arr();
-	vs_jb_add(props, vs_spec_props("VirtualMachine",
-				       vs_vcx_template_paths));
-	vs_jb_add(objects, vs_spec_object("VirtualMachine",
-			vc->templates[vc->slow->stale].moid));
-	vs_vcx_read(&next, vs_spec_filter_of(props, objects));
+	for (size_t i = 0; i < vc->ntemplates; i++)
+		if (!vc->templates[i].seen)
+			vs_vcx_template_forget(&vc->templates[i]);
+	vs_vcx_templates(vc, deliver);
 }
 
 /* ---- values --------------------------------------------------------------- */
@@ -221,6 +243,7 @@ static void one_pool(struct vs_vc *vc, const char *moid, struct vs_j p)
 
 		if (strcmp(vc->clusters[i].pool_moid, moid))
 			continue;
+		vc->clusters[i].pool_seen = true;
 		row->cpu_mhz = left(vs_j_opt(cpu, "unreservedForVm"));
 		bytes = left(vs_j_opt(mem, "unreservedForVm"));
 		row->mem_mb = bytes < 0 ? -1 : bytes >> 20;
@@ -229,16 +252,29 @@ static void one_pool(struct vs_vc *vc, const char *moid, struct vs_j p)
 
 static void one_template(struct vs_vc *vc, const char *moid, struct vs_j p)
 {
+	const char *name = vs_j_str_or(vs_vcx_prop(p, "name"), "");
 	const char *version = vs_j_str_or(
 		vs_vcx_prop(p, "config.changeVersion"), "");
+	bool is = vs_j_bool_or(vs_vcx_prop(p, "config.template"), false);
 
 	for (size_t i = 0; i < vc->ntemplates; i++) {
 		struct vcx_template *t = &vc->templates[i];
 
-		if (!strcmp(t->moid, moid) && t->change_version &&
-		    *version && strcmp(t->change_version, version))
-			vc->slow->stale = i;
+		/* Renamed: another one may have its name by now. */
+		if (strcmp(t->moid, moid) ||
+		    (*name && !vs_vcx_template_named(t, name)))
+			continue;
+		t->seen = true;
+		t->stale |= *version && (strcmp(t->change_version, version) ||
+					 t->is_template != is);
 	}
+}
+
+static void one_network(struct vs_vc *vc, const char *moid)
+{
+	for (size_t i = 0; i < vc->nnetworks; i++)
+		if (!strcmp(vc->networks[i].moid, moid))
+			vc->networks[i].seen = true;
 }
 
 static void on_value(struct vcx_read *r, const char *type, const char *moid,
@@ -255,8 +291,13 @@ static void on_value(struct vcx_read *r, const char *type, const char *moid,
 	} else if (!strcmp(type, "Datastore")) {
 		bytes = left(vs_vcx_prop(props, "summary.freeSpace"));
 		vc->slow->store_free_mb = bytes < 0 ? -1 : bytes >> 20;
-	} else {
+		vc->slow->store_seen = true;
+	} else if (!strcmp(type, "Folder")) {
+		vc->slow->folder_seen = true;
+	} else if (!strcmp(type, "ResourcePool")) {
 		one_pool(vc, moid, props);
+	} else {
+		one_network(vc, moid);
 	}
 }
 
@@ -266,7 +307,13 @@ static void start_values(struct vs_vc *vc)
 
 	clear_tasks(s);
 	s->store_free_mb = -1;
-	s->stale = vc->ntemplates;
+	s->store_seen = s->folder_seen = false;
+	for (size_t i = 0; i < vc->nclusters; i++)
+		vc->clusters[i].pool_seen = false;
+	for (size_t i = 0; i < vc->nnetworks; i++)
+		vc->networks[i].seen = false;
+	for (size_t i = 0; i < vc->ntemplates; i++)
+		vc->templates[i].seen = false;
 	free(s->pools);
 	s->pools = vs_calloc(vc->nclusters, sizeof(*s->pools));
 	for (size_t i = 0; i < vc->nclusters; i++)
@@ -278,7 +325,10 @@ static void add_things(struct vs_vc *vc, struct json_object *props,
 {
 	static const char *const pool[] = { "runtime", NULL };
 	static const char *const store[] = { "summary.freeSpace", NULL };
-	static const char *const vm[] = { "config.changeVersion", NULL };
+	static const char *const name[] = { "name", NULL };
+	static const char *const vm[] = { "name", "config.template",
+		"config.changeVersion", NULL };
+	bool any = false;
 
 	vs_jb_add(props, vs_spec_props("ResourcePool", pool));
 	for (size_t i = 0; i < vc->nclusters; i++)
@@ -286,11 +336,27 @@ static void add_things(struct vs_vc *vc, struct json_object *props,
 						  vc->clusters[i].pool_moid));
 	vs_jb_add(props, vs_spec_props("Datastore", store));
 	vs_jb_add(objects, vs_spec_object("Datastore", vc->store));
-	if (vc->ntemplates)
-		vs_jb_add(props, vs_spec_props("VirtualMachine", vm));
-	for (size_t i = 0; i < vc->ntemplates; i++)
+	vs_jb_add(props, vs_spec_props("Folder", name));
+	vs_jb_add(objects, vs_spec_object("Folder", vc->folder));
+	for (size_t i = 0; i < vc->nnetworks; i++) {
+		const struct vcx_network *n = &vc->networks[i];
+		size_t k = 0;
+
+		while (strcmp(vc->networks[k].type, n->type))
+			k++;
+		if (k == i)	/* the first of its type */
+			vs_jb_add(props, vs_spec_props(n->type, name));
+		vs_jb_add(objects, vs_spec_object(n->type, n->moid));
+	}
+	for (size_t i = 0; i < vc->ntemplates; i++) {
+		if (!*vc->templates[i].moid)
+			continue;
+		if (!any)
+			vs_jb_add(props, vs_spec_props("VirtualMachine", vm));
+		any = true;
 		vs_jb_add(objects, vs_spec_object("VirtualMachine",
 						  vc->templates[i].moid));
+	}
 }
 
 static void read_values(struct vs_vc *vc, struct vs_j recent)

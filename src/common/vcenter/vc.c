@@ -95,6 +95,7 @@ static void forget_session(struct vs_vc *vc)
 	vs_vcx_drop_reads(vc);
 	vs_vcx_reads_drop(vc);
 	vs_vcx_resolve_free(vc);
+	vs_vcx_lookup_free(vc);
 	vs_vcx_watch_forget(vc);
 	vs_vcx_list_forget(vc);
 	vs_vcx_slow_free(vc);
@@ -286,8 +287,10 @@ static void take_names(struct vs_vc *vc, const struct vs_vc_names *n)
 		vc->networks[i].name = vs_strdup(n->networks[i]);
 	vc->ntemplates = count(n->templates);
 	vc->templates = vs_calloc(vc->ntemplates + 1, sizeof(*vc->templates));
-	for (size_t i = 0; i < vc->ntemplates; i++)
+	for (size_t i = 0; i < vc->ntemplates; i++) {
 		vc->templates[i].name = vs_strdup(n->templates[i]);
+		vs_vcx_template_forget(&vc->templates[i]);
+	}
 }
 
 static int check_conf(const struct vs_vc_conf *c, struct vs_err *err)
@@ -393,7 +396,7 @@ static void free_names(struct vs_vc *vc)
 
 		free(n->name);
 		free(n->moid);
-		free(n->switch_moid);
+		free(n->type);
 		free(n->switch_uuid);
 		free(n->portgroup_key);
 	}
@@ -404,6 +407,7 @@ static void free_names(struct vs_vc *vc)
 		free(t->moid);
 		free(t->change_version);
 		free(t->host);
+		free(t->missing);
 		vs_jb_free(t->nic);
 	}
 	free(vc->clusters);

@@ -54,7 +54,10 @@ struct vs_vc_cluster { const char *name, *moid, *pool_moid;
 struct vs_vc_network { const char *name, *moid, *switch_uuid, *portgroup_key; };
 struct vs_vc_template { const char *name, *moid, *change_version, *host;
 	bool is_template; int hw;
-	int64_t disk_mb; };		/* a full clone's disks, 0 unknown */
+	int64_t disk_mb;		/* a full clone's disks, 0 unknown */
+	const char *missing; };		/* why it can't be cloned now (moid and
+					 * change_version are "" then), NULL:
+					 * it can */
 struct vs_vc_found {
 	const char *about;		/* "VMware vCenter Server 8.0.3 build-..." */
 	const char *instance_uuid;
@@ -143,6 +146,8 @@ struct vs_vc_events {
 	void (*vm)(void *arg, const struct vs_vc_vm *v);
 	void (*host_gone)(void *arg, const char *moid);
 	void (*vm_gone)(void *arg, const char *moid);
+	/* It was changed, is gone, is there again or was made anew; comes
+	 * before the `slow` of the beat that noticed. */
 	void (*template_changed)(void *arg, const struct vs_vc_template *t);
 	/* The values of the next `slow` are asked for now: what was delivered
 	 * before is in them. Not each asking comes to a `slow`. */

@@ -137,8 +137,12 @@ enum vcx_state {
 };
 
 struct vcx_template {
-	char *name, *moid, *change_version, *host;
+	char *name, *moid, *change_version, *host;	/* moid "": not found */
+	char *missing;		/* why it can't be cloned, or NULL */
 	bool is_template;
+	bool seen;		/* in this slow beat */
+	bool stale;		/* to be read (anew) */
+	bool changed;		/* to be told */
 	int hw;
 	int64_t disk_mb;
 	struct json_object *nic;	/* its first network card, whole */
@@ -146,11 +150,12 @@ struct vcx_template {
 
 struct vcx_cluster {
 	char *name, *pool, *moid, *pool_moid, *drs_behavior, *ha_restart;
-	bool drs, drs_overrides, ha;
+	bool drs, drs_overrides, ha, pool_seen;
 };
 
 struct vcx_network {
-	char *name, *moid, *switch_moid, *switch_uuid, *portgroup_key;
+	char *name, *type, *moid, *switch_uuid, *portgroup_key;
+	bool seen;
 };
 
 struct vcx_ids {		/* from ServiceContent */
@@ -193,6 +198,8 @@ struct vs_vc {
 	/* resolved */
 	char *dc, *vm_folder, *folder, *store;
 	struct vcx_resolve *resolve;
+	struct vcx_lookup *lookup;		/* of templates */
+	int64_t search_at;			/* not before */
 	/* watch */
 	struct vs_inv *inv;
 	char *pc, *list_view;
@@ -242,8 +249,21 @@ void vs_vcx_poll(struct vs_vc *vc);
 void vs_vcx_poll_timer(struct vs_vc *vc);
 void vs_vcx_slow(struct vs_vc *vc);
 void vs_vcx_slow_free(struct vs_vc *vc);
-/* Take over what was read of template i; true if anything changed. */
-bool vs_vcx_template_set(struct vcx_template *t, struct vs_j props);
+/* The beat is left out; before the inventory is loaded, the start has failed. */
+void vs_vcx_slow_failed(struct vs_vc *vc, const struct vs_err *err);
+/* Does an object's name in vCenter stand for what people wrote? */
+bool vs_vcx_same_name(const char *actual, const char *wanted);
+
+/* ---- templates (template.c) ---------------------------------------------- */
+/* Look for those without a moid, read those that are stale, then end(); an
+ * error goes to vs_vcx_fail or vs_vcx_slow_failed. */
+void vs_vcx_templates(struct vs_vc *vc, void (*end)(struct vs_vc *vc));
+void vs_vcx_lookup_free(struct vs_vc *vc);
+void vs_vcx_templates_tell(struct vs_vc *vc);
+/* Its name was this one in the slow beat. */
+bool vs_vcx_template_named(const struct vcx_template *t, const char *name);
+void vs_vcx_template_set(struct vcx_template *t, struct vs_j props);
+void vs_vcx_template_forget(struct vcx_template *t);
 struct vs_vc_template vs_vcx_template_view(const struct vcx_template *t);
 extern const char *const vs_vcx_template_paths[];
 

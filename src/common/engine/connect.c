@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A client of vCenter for the configuration in force: its address, account and
+ * names, each name once. The lock is held.
+ */
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/mem.h"
+
+static const char **distinct(size_t n, const char *(*name)(const struct vs_core *,
+							    size_t),
+			     const struct vs_core *c)
+{
+	const char **list = vs_calloc(n + 1, sizeof(*list));
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t k = 0;
+
+		while (k < used && strcmp(list[k], name(c, i)))
+			k++;
+		if (k == used)
+			list[used++] = name(c, i);
+	}
+	return list;
+}
+
+static const char *network_name(const struct vs_core *c, size_t i)
+{
+	return c->conf->adapters[i].network;
+}
+
+static const char *template_name(const struct vs_core *c, size_t i)
+{
+	return c->conf->partitions[i].template_name;
+}
+
+struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
+{
+	const struct vs_conf *conf = c->conf;
+	VS_FREE const char **nets = distinct(conf->nadapters, network_name, c);
+	VS_FREE const char **templates =
+		distinct(conf->npartitions, template_name, c);
+	VS_FREE const char **clusters =
+		vs_calloc(conf->nclusters + 1, sizeof(*clusters));
+	VS_FREE const char **pools =
+		vs_calloc(conf->nclusters + 1, sizeof(*pools));
+	struct vs_vc_conf vc = {
+		.url = conf->vcenter,
+		.username = conf->username,
+		.password_file = conf->password_file,
+		.password_uid = conf->password_uid,
+		.ca_file = conf->ca_file,
+		.insecure = conf->insecure,
+		.call_timeout_ms = 60000,
+		.wait_seconds = 20,
+		.max_body = 64 << 20,
+		.names = {
+			.datacenter = conf->datacenter,
+			.folder = conf->folder,
+			.datastore = conf->datastore,
+			.clusters = clusters,
+			.pools = pools,
+			.networks = nets,
+			.templates = templates,
+		},
+	};
+
+	for (size_t i = 0; i < conf->nclusters; i++) {
+		clusters[i] = conf->clusters[i].name;
+		pools[i] = conf->clusters[i].pool ? conf->clusters[i].pool : "";
+	}
+	return vs_vc_new(&vc, &vs_watch_events, c, err);
+}

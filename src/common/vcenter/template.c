@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Templates: found by the name in the configuration, read, and looked up anew
+ * when they are gone. Whoever builds images deletes a template and makes it
+ * again under its name, so a name outlives its object here.
+ *
+ * Rules: a template that is not there is no failure of the client: it is said
+ * why it can't be cloned, and it is looked for on each slow beat. A path is
+ * asked for each time, all of the datacenter is searched at most once a minute.
+ * What is no template is not cloned, for an image that is still being built
+ * has the name already. A name that stands for two templates is not guessed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+#include "vcenter/spec.h"
+#include "vcenter/vc_i.h"
+
+#define SEARCH_MS 60000
+#define NAMES_SAID 8
+
+const char *const vs_vcx_template_paths[] = {
+	"name", "config.template", "config.version", "config.changeVersion",
+	"runtime.host", "config.hardware.device",
+	"summary.storage.committed", NULL
+};
+
+struct found { char *moid, *name; };
+
+struct vcx_lookup {
+	struct found *f;		/* templates of the datacenter */
+	size_t n, cap;
+	char *view;
+	size_t at;			/* which one's path is asked for */
+	bool search;
+	void (*end)(struct vs_vc *vc);
+};
+
+void vs_vcx_lookup_free(struct vs_vc *vc)
+{
+	struct vcx_lookup *l = vc->lookup;
+
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->n; i++) {
+		free(l->f[i].moid);
+		free(l->f[i].name);
+	}
+	free(l->f);
+	free(l->view);
+	free(l);
+	vc->lookup = NULL;
+}
+
+/* ---- one template --------------------------------------------------------- */
+
+static bool is_card(struct vs_j dev)
+{
+	return !vs_j_null(vs_j_opt(dev, "addressType"));
+}
+
+/*
+ * What a clone of these disks takes: as much as they take themselves, which for
+ * thin ones is less than they may grow to. Where that isn't told, what is
+ * certain: the thick ones.
+ */
+static int64_t disks_mb(struct vs_j dev, struct vs_j committed)
+{
+	int64_t all = 0, thick = 0, bytes, has = vs_j_int_or(committed, 0);
+	size_t n = vs_j_len(dev);
+
+	for (size_t i = 0; i < n; i++) {
+		struct vs_j d = vs_j_at(dev, i);
+
+		if (strcmp(vs_j_type(d), "VirtualDisk"))
+			continue;
+		bytes = vs_j_int_or(vs_j_opt(d, "capacityInBytes"),
+				    vs_j_int_or(vs_j_opt(d, "capacityInKB"),
+						0) * 1024);
+		all += bytes;
+		if (!vs_j_bool_or(vs_j_opt(vs_j_opt(d, "backing"),
+					   "thinProvisioned"), true))
+			thick += bytes;
+	}
+	bytes = has < all ? has : all;
+	return (bytes > thick ? bytes : thick) >> 20;
+}
+
+void vs_vcx_template_set(struct vcx_template *t, struct vs_j props)
+{
+	struct vs_j dev = vs_vcx_prop(props, "config.hardware.device");
+	const char *hw = vs_j_str_or(vs_vcx_prop(props, "config.version"), "");
+	const char *host = vs_j_ref(vs_vcx_prop(props, "runtime.host"), NULL);
+	size_t n = vs_j_len(dev);
+	bool is = vs_j_bool_or(vs_vcx_prop(props, "config.template"), false);
+
+	t->changed |= t->is_template != is;
+	t->changed |= vs_str_replace(&t->change_version, vs_j_str_or(
+			vs_vcx_prop(props, "config.changeVersion"), ""));
+	t->changed |= vs_str_replace(&t->host, host);
+	t->is_template = is;
+	t->hw = !strncmp(hw, "vmx-", 4) ? (int)strtol(hw + 4, NULL, 10) : 0;
+	t->disk_mb = disks_mb(dev, vs_vcx_prop(props,
+					       "summary.storage.committed"));
+	vs_jb_free(t->nic);
+	t->nic = NULL;
+	for (size_t i = 0; i < n && !t->nic; i++)
+		if (is_card(vs_j_at(dev, i)))
+			t->nic = vs_jb_copy(vs_j_at(dev, i));
+}
+
+bool vs_vcx_template_named(const struct vcx_template *t, const char *name)
+{
+	const char *last = strrchr(t->name, '/');
+
+	return vs_vcx_same_name(name, t->name) ||
+		(last && vs_vcx_same_name(name, last + 1));
+}
+
+void vs_vcx_template_forget(struct vcx_template *t)
+{
+	if (t->moid && *t->moid) {
+		vs_str_replace(&t->missing, NULL);
+		t->changed = true;
+	}
+	vs_str_replace(&t->moid, "");
+	vs_str_replace(&t->change_version, "");
+	vs_str_replace(&t->host, "");
+	t->is_template = t->stale = false;
+}
+
+struct vs_vc_template vs_vcx_template_view(const struct vcx_template *t)
+{
+	return (struct vs_vc_template){ .name = t->name,
+		.moid = t->missing ? "" : t->moid,
+		.change_version = t->missing ? "" : t->change_version,
+		.host = t->host, .is_template = t->is_template, .hw = t->hw,
+		.disk_mb = t->disk_mb,
+		.missing = t->missing };
+}
+
+static void judge(struct vs_vc *vc, struct vcx_template *t, const char *have)
+{
+	VS_FREE char *why = NULL;
+
+	if (!*t->moid)
+		why = vs_asprintf("Template=%s: vCenter has no VM template of that name in datacenter \"%s\"%s",
+				  t->name, vc->dc_name, have);
+	else if (!*t->change_version)
+		why = vs_asprintf("Template=%s: it can't be read: the account of Username= needs Read-only on it",
+				  t->name);
+	else if (!t->is_template)
+		why = vs_asprintf("Template=%s: the VM of that name is no template (yet): convert it to one",
+				  t->name);
+	t->changed |= vs_str_replace(&t->missing, why);
+}
+
+void vs_vcx_templates_tell(struct vs_vc *vc)
+{
+	for (size_t i = 0; i < vc->ntemplates; i++) {
+		struct vcx_template *t = &vc->templates[i];
+		struct vs_vc_template out = vs_vcx_template_view(t);
+
+		if (t->changed && vc->ev.template_changed)
+			vc->ev.template_changed(vc->ev_arg, &out);
+		t->changed = false;
+	}
+}
+
+/* ---- reading those that were found or have changed ------------------------- */
+
+static void lookup_end(struct vs_vc *vc)
+{
+	void (*end)(struct vs_vc *) = vc->lookup->end;
+
+	vs_vcx_lookup_free(vc);
+	end(vc);
+}
+
+static void lookup_failed(struct vs_vc *vc, const struct vs_err *err)
+{
+	vs_vcx_lookup_free(vc);
+	if (vc->state < VCX_WATCH || err->code == VS_E_RELOGIN)
+		vs_vcx_fail(vc, err);
+	else
+		vs_vcx_slow_failed(vc, err);
+}
+
+static void on_details(struct vcx_read *r, const char *type, const char *moid,
+		       struct vs_j props, struct vs_j missing)
+{
+	struct vs_vc *vc = r->vc;
+
+	(void)type;
+	(void)missing;
+	for (size_t i = 0; i < vc->ntemplates; i++)
+		if (!strcmp(vc->templates[i].moid, moid))
+			vs_vcx_template_set(&vc->templates[i], props);
+}
+
+static void on_details_end(struct vcx_read *r)
+{
+	struct vs_vc *vc = r->vc;
+
+	for (size_t i = 0; i < vc->ntemplates; i++) {
+		if (vc->templates[i].stale)
+			judge(vc, &vc->templates[i], "");
+		vc->templates[i].stale = false;
+	}
+	lookup_end(vc);
+}
+
+static void read_failed(struct vcx_read *r, const struct vs_err *err)
+{
+	lookup_failed(r->vc, err);
+}
+
+static void read_details(struct vs_vc *vc)
+{
+	const struct vcx_read r = { .vc = vc, .object = on_details,
+		.end = on_details_end, .failed = read_failed };
+	struct json_object *props, *objects = NULL;
+
+	for (size_t i = 0; i < vc->ntemplates; i++) {
+		if (!vc->templates[i].stale)
+			continue;
+		objects = objects ? objects : vs_jb_arr();
+		vs_jb_add(objects, vs_spec_object("VirtualMachine",
+						  vc->templates[i].moid));
+	}
+	if (!objects) {
+		lookup_end(vc);
+		return;
+	}
+	props = vs_jb_arr();
+	vs_jb_add(props, vs_spec_props("VirtualMachine",
+				       vs_vcx_template_paths));
+	vs_vcx_read(&r, vs_spec_filter_of(props, objects));
+}
+
+/* ---- searching the datacenter ---------------------------------------------- */
+
+/* "; there are: a, b" */
+static char *names_said(const struct vcx_lookup *l)
+{
+	char *out = vs_strdup("");
+
+	for (size_t i = 0; i < l->n && i <= NAMES_SAID; i++) {
+		VS_FREE char *old = out;
+
+		out = vs_asprintf("%s%s%s", old, i ? ", " : "; there are: ",
+				  i == NAMES_SAID ? "..." : l->f[i].name);
+	}
+	return out;
+}
+
+static void match(struct vs_vc *vc, struct vcx_template *t, const char *have)
+{
+	const struct vcx_lookup *l = vc->lookup;
+	const char *moid = NULL;
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (!vs_vcx_same_name(l->f[i].name, t->name))
+			continue;
+		if (moid) {
+			VS_FREE char *why = vs_asprintf(
+				"Template=%s: vCenter has two templates of that name in datacenter \"%s\": give the path below its VM folders",
+				t->name, vc->dc_name);
+
+			t->changed |= vs_str_replace(&t->missing, why);
+			return;
+		}
+		moid = l->f[i].moid;
+	}
+	if (!moid) {
+		judge(vc, t, have);
+		return;
+	}
+	vs_str_replace(&t->moid, moid);
+	t->stale = true;
+}
+
+static void on_quiet(struct vcx_call *call, struct vs_j reply,
+		     const struct vs_err *err)
+{
+	(void)call;
+	(void)reply;
+	(void)err;
+}
+
+static void on_one(struct vcx_read *r, const char *type, const char *moid,
+		   struct vs_j props, struct vs_j missing)
+{
+	struct vcx_lookup *l = r->vc->lookup;
+
+	(void)type;
+	(void)missing;
+	if (!vs_j_bool_or(vs_vcx_prop(props, "config.template"), false))
+		return;
+	VS_GROW(l->f, l->cap, l->n + 1);
+	l->f[l->n++] = (struct found){ .moid = vs_strdup(moid),
+		.name = vs_strdup(vs_j_str_or(vs_vcx_prop(props, "name"),
+					      "")) };
+}
+
+static void drop_view(struct vs_vc *vc)
+{
+	vs_vcx_post(vc, 0, on_quiet, "ContainerView", vc->lookup->view,
+		    "DestroyView", NULL);
+}
+
+static void on_all(struct vcx_read *r)
+{
+	struct vs_vc *vc = r->vc;
+	VS_FREE char *have = names_said(vc->lookup);
+
+	vc->search_at = vc->now + SEARCH_MS;
+	drop_view(vc);
+	for (size_t i = 0; i < vc->ntemplates; i++)
+		if (!*vc->templates[i].moid)
+			match(vc, &vc->templates[i], have);
+	read_details(vc);
+}
+
+static void search_failed(struct vcx_read *r, const struct vs_err *err)
+{
+	drop_view(r->vc);
+	lookup_failed(r->vc, err);
+}
+
+static void on_view(struct vcx_call *call, struct vs_j reply,
+		    const struct vs_err *err)
+{
+	static const char *const paths[] = { "name", "config.template", NULL };
+	struct vs_vc *vc = call->vc;
+	const struct vcx_read r = { .vc = vc, .object = on_one, .end = on_all,
+				    .failed = search_failed };
+	const char *view = err ? "" : vs_j_ref(reply, NULL);
+	struct json_object *props, *objects;
+	struct vs_err bad;
+
+	if (!err && !*view) {
+		vs_err_set(&bad, VS_E_RETRY, "%s: an empty answer", call->what);
+		err = &bad;
+	}
+	if (err) {
+		lookup_failed(vc, err);
+		return;
+	}
+	vc->lookup->view = vs_strdup(view);
+	props = vs_jb_arr();
+	objects = vs_jb_arr();
+	vs_jb_add(props, vs_spec_props("VirtualMachine", paths));
+	vs_jb_add(objects, vs_spec_view_members("ContainerView", view));
+	vs_vcx_read(&r, vs_spec_filter_of(props, objects));
+}
+
+/* ---- by path ---------------------------------------------------------------- */
+
+static void next_path(struct vs_vc *vc);
+
+static void on_path(struct vcx_call *call, struct vs_j reply,
+		    const struct vs_err *err)
+{
+	struct vs_vc *vc = call->vc;
+	const char *type, *moid = err ? "" : vs_j_ref(reply, &type);
+	struct vcx_template *t = &vc->templates[vc->lookup->at];
+
+	if (err) {
+		lookup_failed(vc, err);
+		return;
+	}
+	if (*moid && !strcmp(type, "VirtualMachine")) {
+		vs_str_replace(&t->moid, moid);
+		t->stale = true;
+	} else if (!t->missing) {
+		judge(vc, t, "");	/* until it was searched for */
+	}
+	vc->lookup->at++;
+	next_path(vc);
+}
+
+static void next_path(struct vs_vc *vc)
+{
+	static const char *const types[] = { "VirtualMachine", NULL };
+	struct vcx_lookup *l = vc->lookup;
+	bool missing = false;
+
+	while (l->at < vc->ntemplates && *vc->templates[l->at].moid)
+		l->at++;
+	if (l->at < vc->ntemplates) {
+		const char *path[] = { vc->dc_name, "vm",
+				       vc->templates[l->at].name, NULL };
+
+		vs_vcx_post(vc, 0, on_path, "SearchIndex", vc->ids.search,
+			    "FindByInventoryPath", vs_spec_path(path));
+		return;
+	}
+	for (size_t i = 0; i < vc->ntemplates; i++)
+		missing |= !*vc->templates[i].moid;
+	if (missing && l->search)
+		vs_vcx_post(vc, 0, on_view, "ViewManager", vc->ids.views,
+			    "CreateContainerView", vs_spec_container_view(
+				"Datacenter", vc->dc, types));
+	else
+		read_details(vc);
+}
+
+void vs_vcx_templates(struct vs_vc *vc, void (*end)(struct vs_vc *vc))
+{
+	vs_vcx_lookup_free(vc);
+	vc->lookup = vs_calloc(1, sizeof(*vc->lookup));
+	vc->lookup->end = end;
+	vc->lookup->search = vc->state < VCX_WATCH ||
+		vc->now >= vc->search_at;
+	next_path(vc);
+}
