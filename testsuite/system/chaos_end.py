@@ -15,7 +15,7 @@ from chaos_plan import SUSPEND_S, SUSPEND_TIMEOUT_S
 from chaos_watch import is_ours
 from cluster import DONE, Timeout, parse_fields, wait_for
 
-UP_S, JOBS_S, QUIET_S = 90, 150, SUSPEND_S + SUSPEND_TIMEOUT_S + 60
+UP_S, JOBS_S, QUIET_S = 90, 240, SUSPEND_S + SUSPEND_TIMEOUT_S + 60
 
 
 def all_jobs(c):
