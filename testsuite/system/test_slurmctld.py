@@ -275,7 +275,9 @@ def test_a_backup_takes_over_and_gives_back(fresh):
         pytest.skip("needs a host name of its own")
     c = fresh(nodes=2, start=False, inventory=world(hosts=1, vfs=2),
               vsphere={"ShutdownGrace": 1}, slurm={"SlurmctldTimeout": 3})
-    c.slurm["SlurmctldHost"] = f"{socket.gethostname()}(127.0.0.1)\n" \
+    # Where NoCtldInAddrAny listens; Debian's installer says 127.0.1.1.
+    here = socket.gethostbyname(socket.gethostname())
+    c.slurm["SlurmctldHost"] = f"{socket.gethostname()}({here})\n" \
         "SlurmctldHost=backup(127.0.0.2)"
     c.slurm["CommunicationParameters"] = "NoCtldInAddrAny"
     c.start()
