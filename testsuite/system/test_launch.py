@@ -3,6 +3,7 @@
 
 import concurrent.futures
 import os
+import re
 import shutil
 
 import pytest
@@ -31,7 +32,9 @@ def make_cluster():
         "PartitionName=eth Adapter=vmxnet3 Template=rhel9-ofed"]}
     c.slurm = {"SuspendTimeout": 2,
                "PrologSlurmctld": c.path("bin", "prolog"),
-               "EpilogSlurmctld": c.path("bin", "epilog")}
+               "EpilogSlurmctld": c.path("bin", "epilog"),
+               "SchedulerParameters": Cluster.scheduler_parameters +
+               ",permit_job_expansion"}
     c.node_lines = [c.node_line(1, 6, "sriov-roce"),
                     c.node_line(7, 8, "vmxnet3")]
     c.partition_lines = ["PartitionName=roce Nodes=vm[001-006] Default=YES",
@@ -173,6 +176,23 @@ def test_a_job_that_shrinks_gives_its_node_to_others(cluster):
                                           script="hostname"), 20)
     assert out.strip() == "vm002" and cluster.mutating() == calls
     assert cluster.job_state(job) == "RUNNING"
+
+
+def test_a_job_that_grows_has_the_nodes_of_both(cluster):
+    """And a node that went over to it stays, when the other job is gone."""
+    job = cluster.sbatch("-N1", "-w", "vm001",
+                         script="echo began; sleep 100")
+    wait_for("it runs", 40, lambda: "began" in cluster.output(job))
+    r = cluster.run("salloc", "--no-shell", "-N1", "-w", "vm002",
+                    f"--dependency=expand:{job}", timeout=60)
+    more = re.search(r"Granted job allocation (\d+)", r.stderr).group(1)
+    cluster.must("scontrol", "update", f"jobid={more}", "numnodes=0")
+    assert nodes_of(cluster, job) == ["vm001", "vm002"]
+    cluster.must("scancel", str(more))
+    wait_for("the other one is gone", 20, lambda: cluster.job_state(more) in
+             ("CANCELLED", "COMPLETED", "GONE"))
+    assert nodes_of(cluster, job) == ["vm001", "vm002"]
+    assert {"vm001", "vm002"} <= cluster.names_on()
 
 
 def test_a_job_requeued_by_hand_runs_a_second_time(cluster):

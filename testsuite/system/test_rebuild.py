@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A changed profile, and an administrator's own power_up and power_down."""
 
+import datetime
+
 from cluster import Cluster, wait_for
 from worlds import world
 
@@ -20,9 +22,16 @@ def test_a_changed_profile_rebuilds_an_idle_node_that_slurm_believes_up(cluster)
     before, warm = cluster.calls("ReconfigVM_Task"), uuids(cluster)
     cluster.change_vsphere("Template=rhel9-ofed",
                            "Template=rhel9-ofed MemoryOverhead=512")
-    job = cluster.sbatch("-N2", "-w", "vm[001-002]", script="srun hostname")
+    cluster.delay_boot("vm001", 3)
+    job = cluster.sbatch("-N2", "-t", "1", "-w", "vm[001-002]",
+                         script="date +%FT%T; srun hostname")
     out = cluster.wait_job(job, 60)
+    cluster.delay_boot("vm001", 0)
     assert "vm001" in out and "vm002" in out
+    start, first = (datetime.datetime.fromisoformat(t) for t in
+                    (cluster.job(job)["StartTime"], out.split()[0]))
+    assert (first - start).total_seconds() <= 1, \
+        "the time limit begins with the job, not with the rebuild"
     assert cluster.calls("ReconfigVM_Task") == before + 2
     assert uuids(cluster) == warm, "the same VMs, reconfigured"
     assert cluster.job(job)["Restarts"] == "0"

@@ -153,6 +153,9 @@ def test_why_speaks_of_a_job_in_each_of_its_states(cluster):
     cluster.delay_boot("vm001", 3)
     try:
         job = cluster.sbatch("-N1", "-w", "vm001", script="sleep 2")
+        wait_for("its VF is held until the VM is on", 20, lambda: sum(
+            pf["held"] for h in cluster.svf("hosts")["hosts"]
+            for pf in h["pfs"]) == 1)
         wait_for("why names the node that is waited for", 20, lambda: re.match(
             r"0 of 1 nodes are up; vm001: (power-on|booting)$",
             cluster.svf("why", str(job))["text"]))

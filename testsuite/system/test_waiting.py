@@ -3,6 +3,7 @@
 nodes, gets what idle warm VMs keep from it, and is never told "never"."""
 
 import datetime
+import re
 import time
 
 import pytest
@@ -116,6 +117,19 @@ def test_a_named_node_gets_the_vf_of_an_idle_warm_vm(cluster):
              cluster.job_state(job) != "PENDING")
     assert cluster.wait_job(job, 40).split() == ["vm003"]
     assert len(cluster.names_on() & {"vm001", "vm002"}) == 1, "one was enough"
+
+
+def test_a_job_for_a_node_that_is_just_reclaimed_waits_for_its_vm(cluster):
+    """It must not slip onto the VM that is about to go."""
+    warm(cluster, "vm001", "vm002")
+    was = len(cluster.ctld_log())
+    first = cluster.sbatch("-N1", "-w", "vm003", script="hostname")
+    victim = wait_for("a VM is reclaimed", 20, lambda: re.search(
+        r"node=(\S+) idle VM is reclaimed", cluster.ctld_log()[was:])).group(1)
+    job = cluster.sbatch("-N1", "-w", victim, script="hostname; sleep 1")
+    assert cluster.wait_job(first, 40).strip() == "vm003"
+    assert cluster.wait_job(job, 40).strip() == victim
+    assert cluster.job(job)["Restarts"] == "0"
 
 
 def test_a_job_that_excludes_the_warm_vms_gets_their_vfs(cluster):
