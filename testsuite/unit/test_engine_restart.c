@@ -43,24 +43,54 @@ static void a_jobs_vm_under_a_node_saved_as_powered_down_stays_on(void **st)
 			 1);
 }
 
-static void a_free_vm_found_on_after_a_start_is_kept_only_where_warm(void **st)
+/* The VM of an ended job is found on under a powered-down node; it registers. */
+static void found_on(const char *retention)
 {
-	(void)st;
-	begin(1, 1, 1, "warm");
+	begin(1, 1, 1, retention);
 	ready();
 	bring_up(7, "vm1");
 	end_job(7, "vm1");
 	restart(0, "vm1", DOWN);
 	assert_non_null(heard(VS_TELL_ADOPT, "vm1"));
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
-	begin(1, 1, 1, "off");
+	ntold = 0;
+	flags("vm1", UP);
+	turns(3);
+}
+
+static void a_free_vm_found_on_after_a_start_is_kept_where_warm(void **st)
+{
+	(void)st;
+	found_on("warm");
+	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+}
+
+static void elsewhere_slurm_powers_it_down_and_no_brake_is_needed(void **st)
+{
+	(void)st;
+	for (int i = 0; i < 2; i++) {
+		found_on(i ? "off" : "destroy");
+		assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+		flags("vm1", GOING);
+		turns(3);
+		assert_int_equal(fake_sent[FAKE_POWER_OFF], 1);
+		assert_int_equal(vs_core.nodes[0].braked, VS_BRAKE_UNASKED);
+	}
+}
+
+static void a_used_vm_found_off_after_a_start_goes_without_the_brake(void **st)
+{
+	(void)st;
+	begin(1, 1, 1, "destroy");
 	ready();
 	bring_up(7, "vm1");
 	end_job(7, "vm1");
+	fake_get("vm1")->on = false;
+	fake_show(fake_get("vm1"));
+	vs_core.brake.on = true;
 	restart(0, "vm1", DOWN);
-	assert_null(heard(VS_TELL_ADOPT, "vm1"));
-	assert_int_equal(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_SHUTDOWN],
-			 1);
+	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
+	vs_core.brake.on = false;
 }
 
 static void an_adopted_vm_that_slurm_wants_to_boot_is_cycled(void **st)
@@ -108,7 +138,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_jobs_vm_under_a_node_saved_as_powered_down_stays_on),
-		cmocka_unit_test(a_free_vm_found_on_after_a_start_is_kept_only_where_warm),
+		cmocka_unit_test(a_free_vm_found_on_after_a_start_is_kept_where_warm),
+		cmocka_unit_test(elsewhere_slurm_powers_it_down_and_no_brake_is_needed),
+		cmocka_unit_test(a_used_vm_found_off_after_a_start_goes_without_the_brake),
 		cmocka_unit_test(an_adopted_vm_that_slurm_wants_to_boot_is_cycled),
 		cmocka_unit_test(a_vm_gone_off_under_a_configuring_jobs_node_is_built_again),
 	};

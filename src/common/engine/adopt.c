@@ -6,7 +6,9 @@
  *
  * Rules: looked for once, in the first comparison after a start; such a VM is
  * left on and its guest asked to register; when it doesn't, Slurm gets the node
- * back with the cause. Never switches anything off itself.
+ * back with the cause. Where Retention doesn't keep it, it goes the way of all
+ * others, by a power-down of Slurm's: a few kills in a row would need the brake
+ * (and an operator) otherwise. Never switches anything off itself.
  */
 #include <stdio.h>
 #include "engine/core_i.h"
@@ -26,7 +28,7 @@ static bool lives(struct vs_core *c, struct vs_node *n)
 		vs_node_vm_right(c, n, vm, n->job, n->restart));
 }
 
-/* A job's node is kept in any case; a free one where it would be kept warm. */
+/* A job's node is kept in any case; a free one if nobody has taken it away. */
 static bool wanted_back(const struct vs_node *n)
 {
 	uint32_t f = n->flags;
@@ -35,8 +37,7 @@ static bool wanted_back(const struct vs_node *n)
 	    (f & (VS_NODE_POWERING_UP | VS_NODE_POWERING_DOWN | VS_NODE_DOWN |
 		  VS_NODE_POWER_DOWN_ASKED)))
 		return false;
-	return n->job || (n->profile->retention == VS_RETAIN_WARM &&
-			  !(f & VS_NODE_DRAIN));
+	return n->job || !(f & VS_NODE_DRAIN);
 }
 
 void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
@@ -59,6 +60,8 @@ void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		n->cycle = true;
 	if (!wanted_back(n) || !lives(c, n)) {
 		n->adopt = false;
+		n->leave = !n->job && (n->flags & VS_NODE_UP) &&
+			n->profile->retention != VS_RETAIN_WARM;
 		c->vf_freed = c->name_freed = true;
 	}
 }

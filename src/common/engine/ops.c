@@ -201,12 +201,14 @@ static bool budget_left(const struct vs_core *c, enum vs_action a,
 	return a == VS_DO_SHUTDOWN || !host_full(c, host);
 }
 
-/* Ends that nobody asked for: see brake.c. */
+/* Ends that nobody asked for: see brake.c. What was made for one job and is
+ * off has had that job's end, whoever remembers it. */
 static bool brake_passed(struct vs_core *c, struct vs_node *n,
-			 enum vs_action action)
+			 const struct vs_vm *vm, enum vs_action action)
 {
 	if ((action != VS_DO_SHUTDOWN && action != VS_DO_DESTROY) || n->dying ||
 	    (n->wanted != VS_WANT_OFF && n->wanted != VS_WANT_GONE) ||
+	    (action == VS_DO_DESTROY && vm && vm->job_tag[0]) ||
 	    vs_brake_asks(c, &n->braked, n->name))
 		return true;
 	vs_err_set(&n->last_err, VS_E_STATE,
@@ -229,7 +231,7 @@ int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 	struct vs_err err = { 0 };
 	int64_t id = 0;
 
-	if (!budget_left(c, action, host) || !brake_passed(c, n, action))
+	if (!budget_left(c, action, host) || !brake_passed(c, n, vm, action))
 		return 0;
 	id = vs_send(c, n, h, vm, action, now_ms, &op_calls, &kind, &err);
 	if (id < 0) {
