@@ -49,6 +49,9 @@ FILES = {
         [GOOD[0], "AdapterName=sriov-roce Type=sriof Network=SRIOV-ROCE-PG",
          GOOD[2]],
         [r"vsphere\.conf", r"line \d+", "sriof", "sriov"]),
+    "a fresh VM for each job on nodes that jobs share": (
+        GOOD[:2] + [GOOD[2] + " Retention=destroy"],
+        [r"vsphere\.conf", r"line \d+", "destroy", "EXCLUSIVE"]),
     "an adapter given twice": (
         [GOOD[0], GOOD[1], GOOD[1], GOOD[2]],
         [r"vsphere\.conf", r"line \d+", "sriov-roce"]),

@@ -157,7 +157,7 @@ def test_why_speaks_of_a_job_in_each_of_its_states(cluster):
             pf["held"] for h in cluster.svf("hosts")["hosts"]
             for pf in h["pfs"]) == 1)
         wait_for("why names the node that is waited for", 20, lambda: re.match(
-            r"0 of 1 nodes are up; vm001: (power-on|booting)$",
+            r"0 of 1 nodes are up; vm001: booting$",
             cluster.svf("why", str(job))["text"]))
         cluster.wait_state(job, "RUNNING", 20)
         wait_for("all are up", 5, lambda: cluster.svf(

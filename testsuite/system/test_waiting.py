@@ -206,6 +206,17 @@ def test_capacity_that_is_away_is_no_never(cluster, how):
     wait_for("theirs are on", 10, lambda: cluster.vfs_used() == 2)
 
 
+def test_a_job_submitted_before_vcenter_was_read_is_taken(cluster):
+    """Nothing is known of its hosts: no reason to refuse, one to wait."""
+    cluster.end_slurmctld()
+    cluster.do("stall", duration="5s")
+    cluster.start_slurmctld()
+    job = cluster.sbatch("-N2", script=HOSTNAMES)
+    wait_for("it waits for vCenter", 4, lambda: says(cluster, job, "vCenter"))
+    assert cluster.job_state(job) == "PENDING"
+    assert len(cluster.wait_job(job, 40).split()) == 2
+
+
 def test_a_reservation_is_chosen_by_slurm_alone(cluster):
     """job_test with a record made up for it, under fewer locks."""
     cluster.must("scontrol", "create", "reservation", "reservationname=r1",
