@@ -4,7 +4,9 @@ jobs end, all nodes go down, and all is quiet.
 
 What people would do is done: nodes that are down or drained are resumed, held
 jobs released, breakers (hosts avoided for minutes) cleared by losing the hints
-file, which design allows at any time. Each of it is written down.
+file, which design allows at any time. Each of it is written down. A job that
+a killed slurmctld forgot to have ended is found out by Slurm at a registration
+some minutes later: the bound for jobs is longer than that.
 """
 
 import json
@@ -39,6 +41,14 @@ def resume_nodes(run):
             run.note("end", "resume", {"node": f["NodeName"], "state": state,
                                        "reason": f.get("Reason", "")},
                      r.stderr.strip() or "done")
+
+
+def our_drains(c):
+    nodes = (parse_fields(ln) for ln in
+             c.must("scontrol", "-o", "show", "nodes", "-a").splitlines())
+    return [f"{f['NodeName']} {f['State']}: {f['Reason']}" for f in nodes
+            if "DRAIN" in f.get("State", "") and
+            f.get("Reason", "").startswith("slurm-vsphere: ")]
 
 
 def release_jobs(run, jobs):
@@ -151,6 +161,12 @@ def settle(run, judge):
         wait_for("the core has vCenter again", UP_S, up, every=1)
     except (Timeout, json.JSONDecodeError) as e:
         judge.found("I5", f"the core did not come back: {e}")
+    try:
+        wait_for("our drains are lifted", 20, lambda: not our_drains(c), every=1)
+    except Timeout:
+        for text in our_drains(c):
+            judge.found("down", f"a drain of ours stays: {text}",
+                        key=text.split()[0])
     jobs = jobs_end(run, judge)
     resume_nodes(run)
     left = ["not looked"]

@@ -54,7 +54,8 @@ class Judge:
             if lane in ("people", "guests", "admin") and \
                     node in (a.get("node"), a.get("vm")):
                 res.append(f"{lane} {kind}")
-            if lane == "outages" and kind in ("disconnected", "notResponding"):
+            if lane == "outages" and kind in ("disconnected", "notResponding",
+                                              "failHost", "maintenance"):
                 res.append(f"{kind} {a['host']}")
         return res
 
@@ -73,14 +74,14 @@ class Judge:
         for key, what, words in (
                 ("powerOnKnownFullPF", "I1", "power-ons were sent to a PF that "
                  "was known to be full"),
-                ("foreignTouches", "I4", "calls changed something foreign"),
-                ("foreignDisks", "I4", "disks of others were deleted"),
+                ("foreignKnownTouches", "I4", "calls changed something foreign"),
+                ("foreignKnownDisks", "I4", "disks of others were deleted"),
                 ("lockedLogins", "I5", "logins met a locked account")):
             if n[key]:
-                self.found(what, f"{n[key]} {words}")
+                self.found(what, f"{n[key]} {words}: {n.get('notes')}")
         left = {v["name"] for v in self.run.sim("state")["vms"]}
         gone = {e[3].get("vm") for e in self.run.did(
-            "admin", ("destroyVm", "rename"))}
+            "admin", ("destroyVm", "destroyOn", "unregister", "rename"))}
         for name in self.watch.copies - left - gone:
             self.found("I4", f"the copy {name} of a VM is gone", key=name)
         return n
@@ -294,15 +295,17 @@ class Judge:
     def secrets(self):
         for line in self.watch.bare:
             self.found("I8", f"a command line shows the password: {line}")
-        secret = self.c.password.encode()
         own = {str(self.c.path("vcsim", "inventory.json")),
-               str(self.c.path("etc", "vcenter.password"))}
+               str(self.c.path("etc", "vcenter.password")),
+               str(self.c.path("journal.jsonl"))}
         for f in glob.glob(str(self.c.path("**")), recursive=True):
             if f in own or not os.path.isfile(f) or "/vcsim/vms/" in f:
                 continue
             with open(f, "rb") as fh:
-                if secret in fh.read():
-                    self.found("I8", f"the password is in {f}")
+                text = fh.read()
+            # the first one is the beginning of all others
+            if self.run.passwords[0].encode() in text:
+                self.found("I8", f"a password is in {f}")
 
     def crashes(self):
         for at, rc in self.run.crashes:

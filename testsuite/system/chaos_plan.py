@@ -56,7 +56,11 @@ def draw_world(rng):
                  "sriov": {"vfs": PF_VFS[RAIL2], "max": 16}})
         hosts.append(h)
     return {
-        "inventory": world(hosts=hosts, templates=[template()]),
+        "inventory": world(
+            hosts=hosts, templates=[template()], seed=rng.getrandbits(31),
+            vfRelease=rng.choice(("0ms", "0ms", "400ms")),
+            taskSlots={"host": rng.choice((8, 8, 2))},
+            emptyReply=rng.choice(("empty", "null", "204"))),
         "placement": rng.choice(["balance", "balance", "pack", "spread"]),
         "retention": {"roce": rng.choice(["warm", "warm", "off"]),
                       "ib": rng.choice(["warm", "off"]),
@@ -112,6 +116,9 @@ RULES = {       # label: (weight, methods, rule)
     "truncated": (2, CALLS, {"on": "reply", "truncate": 9}),
     "garbage": (2, CALLS, {"on": "reply", "body": "{\"_typeName\":"}),
     "empty": (2, CALLS, {"on": "reply", "body": ""}),
+    "cut-short": (2, CALLS, {"on": "reply", "cut": 9}),
+    "garbled": (2, CALLS, {"on": "reply", "garble": 3}),
+    "padded": (1, CALLS, {"on": "reply", "pad": 300000}),
     # A power-on that is kept waiting would meet a PF that its sender couldn't
     # know of: that one is not delayed, only its task is.
     "slow-call": (2, tuple(c for c in CALLS if c != "PowerOnVM_Task"),
@@ -143,8 +150,9 @@ RULES = {       # label: (weight, methods, rule)
     "task-slow": (3, VM_METHODS, {"on": "task", "delay": None}),
 }
 OUTAGES = {     # kind: weight
-    "expireSessions": 4, "restart": 2, "stall": 2, "latency": 2,
-    "newCertificate": 1, "disconnected": 2, "notResponding": 2,
+    "expireSessions": 3, "restart": 3, "stall": 2, "latency": 2,
+    "outage": 3, "cutConnections": 3, "forgetVersions": 2, "password": 2,
+    "newCertificate": 1, "disconnected": 2, "notResponding": 2, "failHost": 2,
     "maintenance": 2, "lowerVfs": 2, "hungTask": 1,
 }
 
@@ -181,6 +189,12 @@ def draw_outages(rng, seconds):
         stalled = stalled or kind == "stall"
         lasting = round(rng.uniform(2, 15), 1)
         args = {"host": rng.choice(HOSTS), "seconds": lasting}
+        if kind == "restart":
+            args["tasks"] = rng.choice(("lost", "finish"))
+        if kind == "outage":
+            args["how"] = rng.choice(("503", "502", "drop", "refuse"))
+        if kind == "password":
+            args["password"] = f"simulated-secret-{rng.getrandbits(40):x}"
         if kind == "latency":
             args["duration"] = f"{rng.randint(100, 900)}ms"
         if kind == "lowerVfs":
@@ -209,11 +223,13 @@ def draw_churn(rng, seconds):
 
 def draw_admin(rng, seconds):
     for n, t in enumerate(instants(rng, seconds, 9, first=5)):
-        kind = rng.choices(("powerOff", "powerOn", "destroyVm", "migrate",
-                            "rename", "cloneVm"), (5, 2, 2, 4, 1, 2))[0]
+        kind = rng.choices(
+            ("powerOff", "powerOn", "destroyVm", "destroyOn", "migrate",
+             "rename", "cloneVm", "unregister", "setMemory", "inaccessible",
+             "orphaned"), (5, 2, 2, 1, 4, 1, 2, 1, 2, 1, 1))[0]
         yield Event(t, "admin", kind, {
             "pick": rng.random(), "host": rng.choice(HOSTS),
-            "name": f"moved{n:03d}"})
+            "name": f"moved{n:03d}", "seconds": round(rng.uniform(2, 12), 1)})
 
 
 def draw_guests(rng, seconds):
@@ -227,10 +243,13 @@ def draw_guests(rng, seconds):
 # ---- slurmctld, and people with scontrol ------------------------------------------
 
 def draw_ctld(rng, seconds):
-    for t in instants(rng, seconds, 9, first=3):
-        kind = rng.choices(("kill", "restart", "reconfigure"), (5, 1, 5))[0]
-        yield Event(t, "ctld", kind, {"away": rng.choice((
-            0.0, 0.0, round(rng.uniform(0, 6), 1)))})
+    t = 1
+    while (t := round(t + rng.uniform(2, 14), 3)) < seconds:
+        kind = rng.choices(("kill", "restart", "reconfigure", "policy",
+                            "badconf"), (10, 2, 7, 2, 1))[0]
+        yield Event(t, "ctld", kind, {
+            "away": rng.choice((0.0, 0.0, round(rng.uniform(0, 6), 1))),
+            "policy": rng.choice(("balance", "pack", "spread"))})
 
 
 def draw_people(rng, seconds):

@@ -9,6 +9,7 @@ one thread only. What lasts has its end in the same event.
 
 import concurrent.futures
 import json
+import re
 import signal
 import ssl
 import subprocess
@@ -19,6 +20,7 @@ import urllib.error
 from chaos_plan import (BOOT_TIMEOUT_S, NODES, PARTITIONS, PF_VFS,
                         SUSPEND_S, SUSPEND_TIMEOUT_S)
 from cluster import Cluster, ClusterError
+from daemons import USERNAME
 from worlds import foreign
 
 REFUSED = (ClusterError, AssertionError, subprocess.SubprocessError, OSError)
@@ -81,6 +83,7 @@ class Run:
         self.down = []              # [from, to] of slurmctld's absences
         self.stalls = []            # [from, to] of a silent vCenter
         self.crashes = []           # it ended by itself
+        self.passwords = [cluster.password]
         self.stopped = threading.Event()
         self.ctld_lock = threading.Lock()
         self.outage_lock = threading.Lock()
@@ -185,8 +188,31 @@ class Run:
     def outage_expireSessions(self, _):
         self.do("expireSessions")
 
-    def outage_restart(self, _):
-        self.do("restart")
+    def outage_restart(self, a):
+        self.do("restart", tasks=a["tasks"])
+
+    def outage_cutConnections(self, _):
+        self.do("cutConnections")
+
+    def outage_forgetVersions(self, _):
+        self.do("forgetVersions")
+
+    def outage_outage(self, a):
+        self.do("outage", duration=f"{a['seconds']}s", how=a["how"])
+        self.lasting(a["seconds"])
+
+    def outage_password(self, a):
+        """vCenter first, our file some time later; the old one never again."""
+        self.passwords.append(a["password"])
+        self.do("setPassword", user=USERNAME, password=a["password"])
+        self.do("expireSessions")
+        self.lasting(a["seconds"])
+        self.c.password = a["password"]
+        f = self.c.path("etc", "vcenter.password")
+        new = f.with_suffix(".new")
+        new.touch(mode=0o600)
+        new.write_text(a["password"] + "\n")
+        new.rename(f)
 
     def outage_newCertificate(self, _):
         self.do("newCertificate")
@@ -213,6 +239,11 @@ class Run:
 
     def outage_notResponding(self, a):
         self.host_away(a, "notResponding")
+
+    def outage_failHost(self, a):
+        self.do("failHost", host=a["host"])
+        self.lasting(a["seconds"])
+        self.do("hostState", host=a["host"], state="connected")
 
     def outage_maintenance(self, a):
         self.do("maintenance", host=a["host"], mode="enter")
@@ -254,16 +285,24 @@ class Run:
 
     def admin(self, kind, a):
         """Somebody does it to a VM of ours; the journal says to which."""
-        power = "poweredOn" if kind == "powerOff" else "poweredOff"
+        power = "poweredOn" if kind in ("powerOff", "destroyOn") else "poweredOff"
         vm = self.pick(a, lambda v: v["folder"].endswith("/slurm") and
-                       v["owner"] and (kind == "cloneVm" or
-                                       v["power"] == power),
+                       v["owner"] and (v["power"] == power or kind in (
+                           "cloneVm", "inaccessible", "orphaned")),
                        f"VM of ours to {kind}")
         more = {"migrate": {"host": a["host"]},
                 "rename": {"name": a["name"]},
-                "cloneVm": {"name": "copy-" + a["name"], "folder": "slurm"}}
+                "cloneVm": {"name": "copy-" + a["name"], "folder": "slurm"},
+                "setMemory": {"memoryMB": 1500},
+                "destroyOn": {"force": True}}.get(kind, {})
         a["vm"], a["node"] = vm["name"], vm["owner"].split("/")[1]
-        self.do(kind, vm=vm["moid"], **more.get(kind, {}))
+        if kind in ("inaccessible", "orphaned"):
+            self.do("vmState", vm=vm["moid"], state=kind)
+            self.lasting(a["seconds"])
+            self.do("vmState", vm=vm["moid"], state="connected")
+        else:
+            self.do({"destroyOn": "destroyVm"}.get(kind, kind), vm=vm["moid"],
+                    **more)
 
     def guests_delay(self, _, a):
         self.c.delay_boot(a["node"], a["delay"])
@@ -297,6 +336,25 @@ class Run:
         with self.ctld_lock:
             self.c.must("scontrol", "reconfigure")
 
+    def ctld_policy(self, _, a):
+        """vsphere.conf says something else: a new client, placed otherwise."""
+        with self.ctld_lock:
+            f = self.c.path("etc", "vsphere.conf")
+            f.write_text(re.sub(r"(?m)^Placement=.*", f"Placement={a['policy']}",
+                                f.read_text()))
+            self.c.must("scontrol", "reconfigure")
+
+    def ctld_badconf(self, *_):
+        """A wrong file at reconfigure; the old one must stay in force."""
+        with self.ctld_lock:
+            f = self.c.path("etc", "vsphere.conf")
+            good = f.read_text()
+            f.write_text(good.replace("Placement=", "Plaicement="))
+            try:
+                self.c.must("scontrol", "reconfigure")
+            finally:
+                f.write_text(good)
+
     def people(self, kind, a):
         def node(state, *more):
             self.c.must("scontrol", "update", "nodename=" + a["node"],
@@ -315,6 +373,8 @@ class Run:
         self.do("stall", duration="0s")
         if self.did("outages", ("hungTask",)):
             self.do("restart")
+        for v in self.vms(lambda v: v["owner"]):
+            self.do("vmState", vm=v["moid"], state="connected")
         for h in self.sim("state")["hosts"]:
             self.do("hostState", host=h["name"], state="connected")
             if h["maintenance"] or h["entering"]:
