@@ -119,6 +119,8 @@ STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 	while (c->avoids)
 		vs_avoid_expire(c, INT64_MAX);
 	fake_reset(hosts, vfs);
+	for (size_t i = 0; i < c->nnodes; i++)
+		free(c->nodes[i].beside);
 	c->nnodes = 0;
 	free(c->nodes);
 	c->nodes = NULL;
