@@ -8,6 +8,7 @@ import time
 import pytest
 
 from cluster import ClusterError, wait_for
+from daemons import PASSWORD, USERNAME
 from worlds import world
 
 GOOD = [
@@ -17,51 +18,68 @@ GOOD = [
 ]
 
 
-def refuses(c, *patterns):
-    """slurmctld doesn't start, and one line of its log has all patterns."""
+LINE = r"vsphere\.conf line \d+: "
+
+
+def refuses(c, pattern):
+    """slurmctld doesn't start, and one line of its log says why in these
+    words."""
     with pytest.raises(ClusterError):
         c.start()
     lines = [ln for ln in c.ctld_log().splitlines()
              if re.search(r"\b(error|fatal):", ln)]
-    assert [ln for ln in lines if all(re.search(p, ln) for p in patterns)], \
-        "\n".join(lines)
+    assert [ln for ln in lines
+            if re.search("slurm-vsphere: " + pattern, ln)], "\n".join(lines)
 
 
-# name: (lines of vsphere.conf, what the one line must have)
+# name: (lines of vsphere.conf, the one line)
 FILES = {
     "an unknown key": (
-        GOOD + ["Folderr=slurm"], [r"vsphere\.conf", r"line \d+", "Folderr"]),
+        GOOD + ["Folderr=slurm"],
+        LINE + 'unknown key "Folderr": did you mean Folder\\?'),
     "an unknown key of a line": (
         [GOOD[0], GOOD[1] + " Mtuu=9000", GOOD[2]],
-        [r"vsphere\.conf", r"line \d+", "Mtuu"]),
+        LINE + 'unknown key "Mtuu": did you mean MTU\\?'),
     "a duplicate key": (
         ["Datastore=other"] + GOOD,
-        [r"vsphere\.conf", r"line \d+", "Datastore"]),
+        LINE + r"Datastore is given twice, first in line \d+"),
     "a PF written wrong": (
         [GOOD[0], GOOD[1] + " PF=0000:3b:00:1", GOOD[2]],
-        [r"vsphere\.conf", r"line \d+", "PF", "0000:3b:00:1",
-         r"dddd:bb:ss\.f|0000:3b:00\.1"]),
+        LINE + r'PF: "0000:3b:00:1" is no PCI address: expected '
+        r'dddd:bb:ss\.f in hex, such as 0000:3b:00\.1'),
     "a partition with an unknown adapter": (
         [GOOD[0], GOOD[1],
          "PartitionName=roce Adapter=sriov-roxe Template=rhel9-ofed"],
-        [r"vsphere\.conf", r"line \d+", "sriov-roxe"]),
+        LINE + "Adapter=sriov-roxe: expected the name of an AdapterName= "
+        "line"),
     "an adapter of unknown type": (
         [GOOD[0], "AdapterName=sriov-roce Type=sriof Network=SRIOV-ROCE-PG",
          GOOD[2]],
-        [r"vsphere\.conf", r"line \d+", "sriof", "sriov"]),
+        LINE + r"Type=sriof: expected one of sriov\|pvrdma\|vmxnet3"),
     "a fresh VM for each job on nodes that jobs share": (
         GOOD[:2] + [GOOD[2] + " Retention=destroy"],
-        [r"vsphere\.conf", r"line \d+", "destroy", "EXCLUSIVE"]),
+        LINE + "Retention=destroy .*OverSubscribe=EXCLUSIVE"),
     "an adapter given twice": (
         [GOOD[0], GOOD[1], GOOD[1], GOOD[2]],
-        [r"vsphere\.conf", r"line \d+", "sriov-roce"]),
+        LINE + "AdapterName=sriov-roce is given twice"),
 }
 
 
 @pytest.mark.parametrize("what", FILES)
 def test_the_plugin_refuses_and_names_file_and_line_for(fresh, what):
-    lines, patterns = FILES[what]
-    refuses(fresh(start=False, nodes=2, vsphere={"lines": lines}), *patterns)
+    lines, pattern = FILES[what]
+    refuses(fresh(start=False, nodes=2, vsphere={"lines": lines}), pattern)
+
+
+@pytest.mark.parametrize("url", ["http://me:s3cret@vc.example.org",
+                                 "https://me:s3cret@vc.example.org"])
+def test_an_address_with_a_password_in_it_is_refused_and_not_printed(fresh,
+                                                                     url):
+    c = fresh(start=False, nodes=2, vsphere={"VCenter": url})
+    refuses(c, LINE + r"VCenter: expected https://host or https://host:port, "
+            r"without a user or password in it \(they go into Username= and "
+            r"PasswordFile=\)")
+    assert "s3cret" not in c.ctld_log()
 
 
 def test_a_node_with_two_adapters_is_refused_by_name(fresh):
@@ -69,93 +87,140 @@ def test_a_node_with_two_adapters_is_refused_by_name(fresh):
         "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG", GOOD[2]]})
     c.choose_ports()
     c.node_lines = [c.node_line(1, 2, "sriov-roce,vmxnet3")]
-    refuses(c, r"vm00[12]|vm\[001-002\]", "sriov-roce", "vmxnet3")
+    refuses(c, LINE + "node vm001 has two adapters among its Features, "
+            "sriov-roce and vmxnet3: expected exactly one")
 
 
 def test_a_node_without_an_adapter_is_refused_by_name(fresh):
     c = fresh(start=False, nodes=2)
     c.choose_ports()
     c.node_lines = [c.node_line(1, 2, "")]
-    refuses(c, r"vm00[12]|vm\[001-002\]", "sriov-roce")
+    refuses(c, LINE + "node vm001 has no adapter among its Features: expected "
+            "sriov-roce ")
 
 
 def test_a_password_file_that_others_can_read_is_refused(fresh):
     c = fresh(start=False, nodes=2)
     c.password_mode = 0o644
-    refuses(c, r"vcenter\.password", "0600|mode")
+    refuses(c, LINE + r"PasswordFile=/.*/vcenter\.password has mode 0644: "
+            r"expected 0600 or 0400 \(chmod 600 it\)")
 
 
 def test_a_password_file_that_is_not_there_is_refused(fresh):
     c = fresh(start=False, nodes=2,
               vsphere={"PasswordFile": "/nonexistent/vcenter.password"})
-    refuses(c, "/nonexistent/vcenter.password")
+    refuses(c, LINE + r"PasswordFile=/nonexistent/vcenter\.password: No such "
+            "file")
 
 
 @pytest.mark.parametrize("key", ["SuspendProgram", "ResumeProgram",
                                  "SuspendTime"])
 def test_power_saving_not_configured_is_refused_by_key(fresh, key):
     c = fresh(start=False, nodes=2, slurm={key: None})
-    refuses(c, key)
+    refuses(c, rf"slurm\.conf: {key} is missing.*\({key}=[^ ,)]+")
 
 
-def complains(c, *patterns, timeout=25):
-    """slurmctld runs; one line of its log has all patterns, the job that
-    waits says so too, and nothing was changed in vCenter."""
+def complains(c, text, public=None, timeout=25):
+    """slurmctld runs; one line of its log is this text (a regular expression);
+    the job that waits says so too, but to everybody neither the address nor
+    the account; nothing was changed in vCenter."""
     job = c.sbatch("-N1")
+    public = public or text
 
     def line():
-        return [ln for ln in c.ctld_log().splitlines() if " error: " in ln
-                and all(re.search(p, ln) for p in patterns)]
-    got = wait_for(f"an error with {patterns}", timeout, line)
+        return [ln for ln in c.ctld_log().splitlines()
+                if re.search(" error: slurm-vsphere: " + text, ln)]
+    wait_for(f"the error {text}", timeout, line)
     assert not re.search("simulated-secret", c.ctld_log()), "I8"
     assert c.job_state(job) == "PENDING"
     assert c.mutating() == 0
-    wait_for(f"svf why says {patterns[-1]}", 15, lambda: re.search(
-        patterns[-1], c.svf("why", str(job))["text"]))
-    return got
+    why = wait_for(f"svf why says {public}", 15, lambda: (
+        lambda t: re.search(public, t) and t)(
+            c.svf("why", str(job))["text"]))
+    shown = wait_for("a reason in the job", 30, lambda: (
+        lambda t: "SystemComment" in t and t)(
+            c.must("scontrol", "show", "job", str(job))))
+    shown += c.squeue(job)
+    for word in (c.sim_url, c.sim_url.split("://")[1], USERNAME):
+        assert word not in why + shown, word
+    return job
 
 
-# name: (vsphere.conf's top, its lines, pattern)
+def no_such(key, name, what, where, have):
+    return (f'{key}={name}: vCenter has no {what} of that name{where}; '
+            f'there are: .*{have}')
+
+
+DC = ' in datacenter "DC0"'
+# name: (vsphere.conf's top, its lines, the text)
 OBJECTS = {
     "a template": ({}, [GOOD[0], GOOD[1],
                         "PartitionName=roce Adapter=sriov-roce Template=rhel7"],
-                   ["rhel7"]),
+                   no_such("Template", "rhel7", "VM template", DC,
+                           "rhel9-ofed")),
     "a network": ({}, [GOOD[0],
                        "AdapterName=sriov-roce Type=sriov Network=NO-SUCH-PG",
-                       GOOD[2]], ["NO-SUCH-PG"]),
-    "a folder": ({"Folder": "slrum"}, GOOD, ["slrum"]),
+                       GOOD[2]],
+                  no_such("Network", "NO-SUCH-PG", "network", DC,
+                          "SRIOV-ROCE-PG")),
+    "a folder": ({"Folder": "slrum"}, GOOD,
+                 no_such("Folder", "slrum", "VM folder", DC, "slurm")),
     "a cluster": ({}, ["ClusterName=HPC9 ResourcePool=slurm"] + GOOD[1:],
-                  ["HPC9"]),
+                  no_such("ClusterName", "HPC9", "cluster", DC, "HPC1")),
     "a resource pool": ({}, ["ClusterName=HPC1 ResourcePool=slrum"] + GOOD[1:],
-                        ["slrum"]),
-    "a datacenter": ({"Datacenter": "DC7"}, GOOD, ["DC7"]),
-    "a datastore": ({"Datastore": "nosuchstore"}, GOOD, ["nosuchstore"]),
+                        no_such("ResourcePool", "slrum", "resource pool",
+                                ' in cluster "HPC1"', "slurm")),
+    "a datacenter": ({"Datacenter": "DC7"}, GOOD,
+                     no_such("Datacenter", "DC7", "datacenter", "", "DC0")),
+    "a datastore": ({"Datastore": "nosuchstore"}, GOOD,
+                    no_such("Datastore", "nosuchstore", "datastore", DC,
+                            "vsan")),
 }
 
 
 @pytest.mark.parametrize("what", OBJECTS)
 def test_what_vcenter_does_not_have_is_named(fresh, what):
-    top, lines, patterns = OBJECTS[what]
-    complains(fresh(nodes=2, ready=False, vsphere={**top, "lines": lines}), *patterns)
+    top, lines, text = OBJECTS[what]
+    complains(fresh(nodes=2, ready=False, vsphere={**top, "lines": lines}),
+              text)
 
 
 def test_a_wrong_password_is_said_and_not_tried_again(fresh):
     c = fresh(start=False, nodes=2)
     c.password = "wrong"
     c.start()
-    complains(c, "PasswordFile|password|credentials|login")
-    assert c.counters()["failedLogins"] <= 2
+    rest = (r" and the password in PasswordFile=/[^ ]*/vcenter\.password "
+            r"\(Cannot complete login.*\): correct them; slurm-vsphere stops "
+            r"trying, so that the account is not locked, until that file "
+            r"changes, scontrol reconfigure or svf reconcile")
+    job = complains(
+        c, "vCenter refuses the login with Username=" + re.escape(USERNAME) +
+        rest, r"vCenter refuses the login with Username=\.\.\." + rest)
+    assert c.counters()["failedLogins"] == 1
+    c.must("scontrol", "reconfigure")
+    wait_for("one more try", 20, lambda: c.counters()["failedLogins"] == 2)
+    c.svf("reconcile")
+    wait_for("one more try", 20, lambda: c.counters()["failedLogins"] == 3)
+    c.path("etc", "vcenter.password").write_text(PASSWORD + "\n")
+    c.wait_job(job)
+    assert c.counters()["failedLogins"] == 3
 
 
 def test_a_certificate_that_does_not_verify_is_said(fresh):
     """The system's store knows nothing of the simulator's authority."""
     c = fresh(nodes=2, ready=False, vsphere={"CAFile": None})
-    complains(c, "certificate")
+    rest = (r" can't be verified \(.*certificate.*\): put the CA that signed "
+            r"it into CAFile \(vCenter offers it at /certs/download\.zip\)")
+    complains(c, "the certificate of " + re.escape(c.sim_url) + rest,
+              "the certificate of vCenter" + rest)
 
 
 def test_a_vcenter_older_than_8_0_u1_is_said(fresh):
-    c = fresh(nodes=2, ready=False, inventory=world(about={"apiVersion": "8.0.0.0"}))
-    complains(c, r"8\.0 Update 1")
+    c = fresh(nodes=2, ready=False,
+              inventory=world(about={"apiVersion": "8.0.0.0"}))
+    complains(c, r"VCenter=[^ ]+ is older than vCenter 8\.0 Update 1 "
+              r"\(8\.0\.0\.0\): the VI JSON API that slurm-vsphere needs begins "
+              "there")
     began = time.monotonic()
     while time.monotonic() - began < 5:     # nothing changes: no new tries
         assert c.calls("hello") == 1
@@ -163,8 +228,10 @@ def test_a_vcenter_older_than_8_0_u1_is_said(fresh):
 
 
 def test_an_esxi_address_instead_of_vcenter_is_said(fresh):
-    c = fresh(nodes=2, ready=False, inventory=world(about={"apiType": "HostAgent"}))
-    complains(c, "ESXi")
+    c = fresh(nodes=2, ready=False,
+              inventory=world(about={"apiType": "HostAgent"}))
+    complains(c, r"VCenter=[^ ]+ is an ESXi host, not a vCenter: name the "
+              "vCenter that manages the hosts")
 
 
 def test_another_clusters_id_in_the_folder_is_said(fresh):
@@ -175,4 +242,6 @@ def test_another_clusters_id_in_the_folder_is_said(fresh):
         "numCPUs": 1, "memoryMB": 1024, "nics": ["VM-PG"],
         "instanceUuid": uuid,
         "extraConfig": {"slurm.vsphere.owner": f"{alien}/vm077/{uuid}"}}]))
-    complains(c, alien)
+    text = (rf"the folder holds VM vm077 of another cluster \(id {alien}\): "
+            "give each cluster a folder of its own")
+    complains(c, "nothing is served: " + text, text)

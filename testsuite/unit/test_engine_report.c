@@ -113,6 +113,33 @@ static void a_hidden_job_is_answered_for_like_one_that_is_not_there(void **state
 	assert_true(says("why", STRANGER, "RUNNING"));
 }
 
+/* Everybody may read it; slurmctld's log has the address and the account. */
+static void why_vcenter_is_away_names_neither_address_nor_account(void **state)
+{
+	static const char *const t[][2] = {
+		{ "no connection to https://vc.example.org:8443: Failed to "
+		  "connect to vc.example.org port 8443",
+		  "no connection to vCenter: Failed to connect to vCenter port"
+		  " 8443" },
+		{ "Could not resolve host: vc.example.org.",
+		  "Could not resolve host: vCenter." },
+		{ "name 'vc.example.org' (not www.vc.example.org.uk)",
+		  "name 'vCenter' (not www.vc.example.org.uk)" },
+		{ "Username=slurm is refused by slurm-vsphere's vCenter",
+		  "Username=... is refused by slurm-vsphere's vCenter" },
+		{ "slurm", "..." }, { "", "" },
+	};
+	struct vs_conf *conf = vs_core.conf;
+
+	(void)state;
+	vs_str_replace(&conf->vcenter, "https://vc.example.org:8443/");
+	vs_str_replace(&conf->username, "slurm");
+	for (size_t i = 0; i < VS_COUNT(t); i++) {
+		vs_vc_state_set(&vs_core, t[i][0]);
+		assert_string_equal(vs_core.vc_state, t[i][1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +147,7 @@ int main(void)
 		T(jobs_of_others_are_hidden_by_private_data),
 		T(nodes_are_hidden_by_private_data),
 		T(a_hidden_job_is_answered_for_like_one_that_is_not_there),
+		T(why_vcenter_is_away_names_neither_address_nor_account),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

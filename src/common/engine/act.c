@@ -78,9 +78,13 @@ void vs_report_reconcile(struct vs_core *c, struct json_object *top,
 			 uint32_t uid)
 {
 	bool sees = c->port->sees_nodes(c->port->ctx, uid);
+	bool orders = vs_core_is_operator(uid);
 	struct json_object *arr = vs_jb_arr();
 
 	vs_lock();
+	/* Not for everybody: a few refused logins lock the account. */
+	if (orders)
+		c->vc_retry = true;
 	vs_jb_bool(top, "brake", c->brake.on);
 	if (sees) {
 		add_nodes(c, arr);

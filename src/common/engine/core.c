@@ -122,6 +122,14 @@ static void core_stop(void)
 	c->thread_runs = false;
 }
 
+static void core_try_again(void)
+{
+	vs_lock_now();
+	vs_core.vc_retry = true;
+	vs_unlock();
+	vs_wake();
+}
+
 static bool core_running(void)
 {
 	return vs_core.thread_runs;
@@ -270,6 +278,7 @@ static const struct vs_core_api api = {
 	.start = core_start,
 	.stop = core_stop,
 	.running = core_running,
+	.try_again = core_try_again,
 	.epoch = core_epoch,
 	.node_id = core_node_id,
 	.avail = core_avail,

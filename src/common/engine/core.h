@@ -131,8 +131,11 @@ struct vs_core_api {
 	 * of ours held. May be set before start(), and again. */
 	void (*prep_hooks)(void (*prolog_done)(uint32_t job, bool ok),
 			   void (*epilog_done)(uint32_t job));
+	/* An administrator has a look (a reconfigure that changes nothing): try
+	 * vCenter again now, a refused password too. */
+	void (*try_again)(void);
 };
-#define VS_CORE_API_VERSION 1
+#define VS_CORE_API_VERSION 2
 const struct vs_core_api *vs_core_api_get(void);
 
 /* ---- reports, for the control channel ------------------------------------- */

@@ -199,6 +199,7 @@ struct vs_core {
 	/* vCenter's word */
 	struct vs_vc *vc;
 	bool vc_renew;			/* conf changed: make a new client */
+	bool vc_retry;			/* try now, whatever it waits for */
 	bool found;			/* names are resolved */
 	char folder[VS_MOID_LEN], store[VS_MOID_LEN], vc_user[VS_LABEL_LEN];
 	char **cluster_moids;		/* NULL-terminated */
@@ -217,7 +218,7 @@ struct vs_core {
 	char unserved[320];		/* why no job gets a VM, or "" */
 	char overcommit[320];		/* rule A as it is now, or "" */
 	uint64_t judged_epoch;		/* the configuration unserved is of */
-	char vc_state[320];		/* why vCenter is not there, or "" */
+	char vc_state[640];		/* why vCenter is not there, or "" */
 	int64_t vc_since_ms;
 
 	uint64_t facts_epoch;		/* see vs_nodes_touch; begins with 1 */
@@ -277,6 +278,8 @@ extern const struct vs_vc_events vs_watch_events;
 
 /* connect.c: a client for the configuration in force; lock held */
 struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err);
+/* Why vCenter is not there, as everybody may read it. */
+void vs_vc_state_set(struct vs_core *c, const char *text);
 
 /* slow.c: what vCenter doesn't stream */
 void vs_slow_begin(void *arg);

@@ -303,15 +303,14 @@ static void client_renew(struct loop *l, int64_t now_ms)
 	}
 	vs_lock();
 	c->vc = vc;
-	vs_strlcpy(c->vc_state, vc ? "connecting to vCenter" : err.text,
-		   sizeof(c->vc_state));
+	vs_vc_state_set(c, vc ? "connecting to vCenter" : err.text);
 	c->vc_since_ms = vs_wall_ms();
 	/* Nobody else will try again: a file system that is full, say. */
 	c->vc_renew = !vc || c->vc_renew;
 	vs_unlock();
 	l->renew_ms = vc ? 0 : now_ms + RENEW_MS;
 	if (!vc)
-		vs_error("vCenter: %s", err.text);
+		vs_error("%s", err.text);
 }
 
 static void drain(int fd)
@@ -329,11 +328,15 @@ static void turn(struct loop *l)
 	struct vs_tell *tells;
 	size_t ntells;
 	int64_t now_ms = vs_clock();
-	bool is_busy;
+	bool is_busy, retry;
 
 	vs_lock();
 	is_busy = busy(c);
+	retry = c->vc_retry;
+	c->vc_retry = false;
 	vs_unlock();
+	if (c->vc && retry)
+		vs_vc_retry_now(c->vc);
 	if (c->vc)
 		vs_vc_turn(c->vc, now_ms, is_busy ? BEAT_BUSY_MS / 2 : 500,
 			   c->wake_fd);

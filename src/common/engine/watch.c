@@ -114,14 +114,14 @@ static void ev_down(void *arg, const struct vs_err *err)
 	c->loaded = c->ready = false;
 	if (!c->vc_state[0])
 		c->vc_since_ms = vs_wall_ms();
-	vs_strlcpy(c->vc_state, err->text, sizeof(c->vc_state));
+	vs_vc_state_set(c, err->text);
 	vs_op_forget_all(c);
 	vs_nodes_touch(c);
 	vs_unlock();
 	if (err->code == VS_E_RETRY || err->code == VS_E_RELOGIN)
 		vs_info("vCenter is away: %s", err->text);
 	else
-		vs_error("vCenter: %s", err->text);
+		vs_error("%s", err->text);
 }
 
 /* ---- the load: what is not delivered until its end has gone --------------- */

@@ -14,8 +14,8 @@ static int must_be_up(struct vs_vc *vc, struct vs_err *err)
 {
 	if (vs_vc_is_up(vc))
 		return 0;
-	return vs_err_set(err, VS_E_RETRY, "not connected to %s%s%s", vc->url,
-			  vc->last_down[0] ? ": " : "", vc->last_down);
+	/* Why has been said (down); this may stand in a node's reason. */
+	return vs_err_set(err, VS_E_RETRY, "not connected to vCenter");
 }
 
 /* A session that is gone did not start anything; everybody must know. */

@@ -300,8 +300,8 @@ static int transport_error(struct vcx_call *call, CURLcode rc,
 			call->too_big ? "it is larger than allowed" : why);
 	if (is_trust(rc, why))
 		return vs_err_set(err, VS_E_CONFIG,
-			"the certificate of %s can't be verified (%s): put the CA that signed it into CAFile (vCenter offers it under %s/certs/download.zip)",
-			url, why, url);
+			"the certificate of %s can't be verified (%s): put the CA that signed it into CAFile (vCenter offers it at /certs/download.zip)",
+			url, why);
 	switch (rc) {
 	case CURLE_SSL_CACERT_BADFILE:
 		return vs_err_set(err, VS_E_CONFIG,

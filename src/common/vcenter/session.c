@@ -32,7 +32,7 @@ static void too_old(struct vs_vc *vc, const char *offers)
 	struct vs_err err;
 
 	vs_err_set(&err, VS_E_CONFIG,
-		   "%s is older than vCenter 8.0 Update 1 (%s): the VI JSON API this needs begins there",
+		   "VCenter=%s is older than vCenter 8.0 Update 1 (%s): the VI JSON API that slurm-vsphere needs begins there",
 		   vc->url, offers);
 	vs_vcx_fail(vc, &err);
 }
@@ -64,7 +64,7 @@ static void on_versions(struct vcx_call *call, struct vs_j reply,
 	(void)reply;
 	if (err && (call->status == 404 || call->status == 400)) {
 		vs_err_set(&bad, VS_E_CONFIG,
-			   "%s does not answer like a vCenter (HTTP %ld for /sdk/vimServiceVersions.xml): check VCenter=",
+			   "VCenter=%s does not answer like a vCenter (HTTP %ld for /sdk/vimServiceVersions.xml)",
 			   vc->url, call->status);
 		err = &bad;
 	}
@@ -137,7 +137,7 @@ static void not_vcenter(struct vs_vc *vc, const char *what)
 	struct vs_err err;
 
 	vs_err_set(&err, VS_E_CONFIG,
-		   "%s is %s, not a vCenter: VCenter= must name the vCenter that manages the hosts",
+		   "VCenter=%s is %s, not a vCenter: name the vCenter that manages the hosts",
 		   vc->url, what);
 	vs_vcx_fail(vc, &err);
 }
@@ -265,6 +265,16 @@ static int read_password(struct vs_vc *vc, char buf[MAX_PASSWORD],
 
 /* ---- log in --------------------------------------------------------------- */
 
+static void refused(const struct vs_vc *vc, struct vs_err *err)
+{
+	char why[200];
+
+	vs_strlcpy(why, err->text, sizeof(why));
+	vs_err_set(err, VS_E_LOGIN,
+		   "vCenter refuses the login with Username=%s and the password in PasswordFile=%s (%s): correct them; slurm-vsphere stops trying, so that the account is not locked, until that file changes, scontrol reconfigure or svf reconcile",
+		   vc->username, vc->password_file, why);
+}
+
 static void on_login(struct vcx_call *call, struct vs_j reply,
 		     const struct vs_err *err)
 {
@@ -279,8 +289,7 @@ static void on_login(struct vcx_call *call, struct vs_j reply,
 		    bad.code != VS_E_UNKNOWN)
 			bad.code = VS_E_LOGIN;
 		if (bad.code == VS_E_LOGIN)
-			vs_err_prefix(&bad, "%s refuses the login of %s",
-				      vc->url, vc->username);
+			refused(vc, &bad);
 		vs_vcx_fail(vc, &bad);
 		return;
 	}

@@ -134,6 +134,7 @@ void vs_cluster_refresh(void)
 	} else if ((hash = vs_conf_hash(conf)) == cluster.hash &&
 		   cluster.started && cluster.api->running()) {
 		vs_conf_free(conf);
+		cluster.api->try_again();
 	} else if (cluster.api->start(conf, &vs_slurm_port, &err)) {
 		refuse(&err);
 	} else {
