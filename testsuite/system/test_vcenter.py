@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The vCenter client alone: coming up, logging in, the life of a VM."""
 
+import os
 import shutil
 import time
 
@@ -148,6 +149,22 @@ def test_a_password_file_that_others_can_read_is_not_used(start):
     assert down["code"] == "config"
     assert "others can read it, make it 0600 or 0400" in down["text"]
     assert sim.calls("Login") == 0
+
+
+def test_a_password_file_of_somebody_else_is_not_used(start):
+    """At each login, not at the first alone."""
+    sim = start()
+    live = start.live(sim).up()
+    os.chown(live.password, 65534, -1)
+    sim.do("expireSessions")
+    down = live.wait("down", code="config")
+    assert down["text"] == (f"PasswordFile {live.password} belongs to uid "
+                            "65534: it must belong to uid 0")
+    assert sim.calls("Login") == 1
+    os.chown(live.password, 0, -1)
+    live.tell("retry")
+    live.up()
+    assert sim.calls("Login") == 2
 
 
 def test_a_certificate_that_does_not_verify_names_cafile(start):

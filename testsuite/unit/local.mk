@@ -159,6 +159,11 @@ testsuite_unit_test_vc_inv_SOURCES = testsuite/unit/test_vc_inv.c \
 testsuite_unit_test_vc_inv_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_vc_inv_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_vc_stats
+testsuite_unit_test_vc_stats_SOURCES = testsuite/unit/test_vc_stats.c
+testsuite_unit_test_vc_stats_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_vc_stats_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_vc_barred testsuite/unit/test_vc_task
 testsuite_unit_test_vc_barred_SOURCES = testsuite/unit/test_vc_barred.c \
 	testsuite/unit/inv_stage.h

@@ -87,7 +87,7 @@ struct vs_inv {
 	TAILQ_HEAD(, vcx_host) dirty_hosts;
 	/* Objects of which a change came that can only be read anew. */
 	struct vcx_refetches refetch;
-	uint64_t updates;
+	_Atomic uint64_t updates;	/* read in any thread */
 	unsigned int round;
 };
 

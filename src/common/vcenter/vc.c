@@ -254,8 +254,12 @@ void vs_vc_slow_now(struct vs_vc *vc)
 
 void vs_vc_stats_get(const struct vs_vc *vc, struct vs_vc_stats *out)
 {
-	*out = vc->stats;
-	out->updates = vc->inv->updates;
+	*out = (struct vs_vc_stats){
+		.calls = vc->stats.calls, .mutating = vc->stats.mutating,
+		.logins = vc->stats.logins, .errors = vc->stats.errors,
+		.updates = vc->inv->updates,
+		.last_reply_ms = vc->stats.last_reply_ms,
+	};
 }
 
 /* ---- new and free --------------------------------------------------------- */

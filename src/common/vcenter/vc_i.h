@@ -221,7 +221,11 @@ struct vs_vc {
 	bool list_busy;
 	int list_fails;
 	int64_t list_at;
-	struct vs_vc_stats stats;
+	/* Read by whoever asks (svf status), in any thread. */
+	struct {
+		_Atomic uint64_t calls, mutating, logins, errors;
+		_Atomic int64_t last_reply_ms;
+	} stats;
 	struct vcx_read_list *reads;
 };
 
