@@ -94,6 +94,20 @@ def failed(guest, result, code, *words):
     assert told["guestinfo.slurm.reason"] == first[len("failed: "):]
 
 
+def test_a_failure_is_never_seen_with_other_words(guest):
+    """vCenter shows the two keys one by one, and they outlive a boot."""
+    del guest.cards[1]
+    guest.boot()
+    lines = (guest.dir / "guestinfo.log").read_text().splitlines()
+    seen, states = {"state": "failed", "reason": "of the last boot"}, []
+    for line in lines:
+        key, value = line.split(" ", 1)
+        seen[key.removeprefix("guestinfo.slurm.")] = value
+        states.append((seen["state"], seen["reason"]))
+    assert [s for s in states if s[0] == "failed"] == states[-1:]
+    assert MAC in states[-1][1]
+
+
 def test_a_roce_card_is_found_by_its_mac_and_slurmd_starts(guest):
     r = guest.boot()
     assert r.returncode == 0, r.stderr
