@@ -108,7 +108,9 @@ const struct vs_conf_key vs_conf_keys[] = {
 	{ VS_SCOPE_PARTITION, VS_CONF_TEXT, "Adapter", NULL, true, NULL, 0, 0,
 	  PRT(adapter), "An AdapterName; each of the nodes has it as a Feature." },
 	{ VS_SCOPE_PARTITION, VS_CONF_TEXT, "Template", NULL, true, NULL, 0, 0,
-	  PRT(template_name), "The template that VMs are cloned from." },
+	  PRT(template_name),
+	  "The template that VMs are cloned from, by name or by path below the VM "
+	  "folders; one that is made again under its name is found." },
 	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "Retention", "warm", false,
 	  "warm|off|destroy", 0, 0, PRT(retention),
 	  "After a job: warm: the VM stays on until SuspendTime; off: it is powered "
