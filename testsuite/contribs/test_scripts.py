@@ -7,7 +7,6 @@ import pathlib
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -15,7 +14,7 @@ TOP = pathlib.Path(os.environ.get("VS_TOP", pathlib.Path(__file__).parents[2]))
 sys.path[:0] = [str(TOP / "contribs"), str(TOP / "testsuite/system")]
 
 import demo                             # noqa: E402
-from daemons import ClusterError        # noqa: E402
+from daemons import ClusterError, wait_for      # noqa: E402
 
 # As root by name only: what would change the machine is written down.
 STUBS = r"""
@@ -180,10 +179,7 @@ def test_an_interrupted_install_leaves_no_policy(shell, tmp_path):
     program(tmp_path, "apt-get", 'echo $$ >"$T/pid"; exec sleep 60\n')
     p = shell.start("apt_install munge")
     pid = tmp_path / "pid"
-    end = time.monotonic() + 20
-    while not (pid.exists() and pid.read_text().strip()):
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    wait_for("apt runs", 20, lambda: pid.exists() and pid.read_text().strip())
     assert (tmp_path / "policy-rc.d").exists()
     # As a terminal does: the shell that installs and what it runs.
     apt = int(pid.read_text())
@@ -249,3 +245,53 @@ def test_only_a_directory_of_the_records_own_name_is_removed(tmp_path):
     assert r.take()
     r.end()
     assert other.exists() and not r.file.exists()
+
+
+# ---- an interrupted run of the tests ---------------------------------------
+
+CONFTEST = """
+import sys
+sys.path.insert(0, {where!r})
+import shards
+def pytest_cmdline_main(config):
+    return shards.main(config)
+def pytest_configure(config):
+    shards.interrupt_once()
+"""
+SLOW_END = """
+import pathlib, time, pytest
+@pytest.fixture
+def daemon():
+    me = pathlib.Path(__file__)
+    me.with_suffix(".began").touch()
+    yield
+    me.with_suffix(".ending").touch()
+    time.sleep({end})
+    me.with_suffix(".ended").touch()
+def test_it_waits(daemon):
+    time.sleep(60)
+"""
+
+
+def test_an_interrupted_run_waits_until_all_its_files_have_cleaned_up(tmp_path):
+    (tmp_path / "conftest.py").write_text(
+        CONFTEST.format(where=str(TOP / "testsuite/system")))
+    files = [tmp_path / f"test_{n}.py" for n in "abc"]
+    for f in files:
+        f.write_text(SLOW_END.replace("{end}", "0.5"))
+    # The one that starts first (it waits most) ends last.
+    files[0].write_text(SLOW_END.replace("{end}", "3") + "# wait_\n")
+    env = {k: v for k, v in os.environ.items() if k != "VS_SHARD"}
+    p = subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."],
+        cwd=tmp_path, env={**env, "VS_JOBS": "3"}, start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL)
+    wait_for("the tests run", 60, lambda: all(
+        f.with_suffix(".began").exists() for f in files))
+    os.killpg(p.pid, signal.SIGINT)     # as a terminal does
+    wait_for("they end", 20, lambda: all(
+        f.with_suffix(".ending").exists() for f in files))
+    os.killpg(p.pid, signal.SIGINT)     # and again
+    assert p.wait(30) == 2
+    assert all(f.with_suffix(".ended").exists() for f in files)

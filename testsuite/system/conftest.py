@@ -8,7 +8,6 @@ holds more than it has.
 """
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -34,10 +33,7 @@ def pytest_cmdline_main(config):
 
 def pytest_configure(config):
     # An ended terminal must end the daemons too: exceptions unwind fixtures.
-    def stop(signum, frame):
-        raise KeyboardInterrupt
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGHUP, stop)
+    shards.interrupt_once()
 
 
 def default_cluster():

@@ -10,6 +10,7 @@ junit file, one exit status.
 import os
 import pathlib
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,20 @@ import threading
 import xml.etree.ElementTree as ElementTree
 
 WORKER = "VS_SHARD"
+
+
+def interrupt_once():
+    """What ends a run is an exception, so that fixtures end their daemons; what
+    comes after it (a terminal signals everybody, then we do) finds them at it
+    and must not stop them."""
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def stop(signum, frame):
+        for s in signals:
+            signal.signal(s, signal.SIG_IGN)
+        raise KeyboardInterrupt
+    for s in signals:
+        signal.signal(s, stop)
 
 
 def files_of(config):
@@ -77,6 +92,8 @@ class Run:
             children = list(self.children)
         for p in children:
             p.terminate()       # its fixtures end their daemons
+        for p in children:
+            p.wait()            # a join that was interrupted waits no more
 
     def all(self):
         threads = [threading.Thread(target=self.work)
@@ -88,8 +105,6 @@ class Run:
                 t.join()
         except BaseException:
             self.end()
-            for t in threads:
-                t.join()
             raise
 
     def merge(self, target):
@@ -112,7 +127,11 @@ def main(config):
         return None
     with tempfile.TemporaryDirectory(prefix="vs-shards-") as scratch:
         run = Run(files, int(os.environ.get("VS_JOBS", "3")), scratch)
-        run.all()
+        interrupt_once()
+        try:
+            run.all()
+        except KeyboardInterrupt:
+            return 2            # as pytest itself
         if config.option.xmlpath:
             run.merge(config.option.xmlpath)
         return run.status()
