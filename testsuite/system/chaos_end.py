@@ -97,7 +97,7 @@ def jobs_end(run, judge):
             release_jobs(run, jobs)
             if confirm_brake(run):
                 judge.found("I5", "the brake was on: an operator had to help")
-        if not cleared and now > end - JOBS_S * 2 / 3 and avoided(run.c):
+        if not cleared and now > end - JOBS_S + 30 and avoided(run.c):
             cleared = True
             clear_breakers(run)
             end = time.monotonic() + JOBS_S

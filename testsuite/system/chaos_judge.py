@@ -175,8 +175,11 @@ class Judge:
     def down(self):
         declared = re.compile(r"chaos|declared for the test")
         for (node, reason), at in self.watch.nodes_down.items():
-            touched = self.touched(node, at)
-            if declared.search(reason) or touched:
+            if declared.search(reason) or self.touched(node, at):
+                continue
+            # Slurm gives a job's id again that a killed slurmctld forgot
+            if reason.startswith("Duplicate") and \
+                    self.ctld_was_away(at - 60, at):
                 continue
             self.found("down", f"{node} went down or was drained: {reason}",
                        key=node, at=at)
@@ -318,6 +321,10 @@ class Judge:
                 self.found("crash", e[4], at=e[0])
             if e[4].startswith("BUG"):
                 self.found("crash", f"the test itself: {e[1]} {e[2]}: {e[4]}", at=e[0])
+        for f in sorted(self.c.path("log").glob("sanitizer.*")):
+            self.found("crash", f"{f}: " + " | ".join(
+                ln.strip() for ln in f.read_text(errors="replace").splitlines()
+                if ln.strip())[:600])
         for line in self.c.ctld_log().splitlines():
             if " fatal: " in line or "slurm-vsphere: bug: " in line:
                 self.found("crash", line)

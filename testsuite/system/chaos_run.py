@@ -366,6 +366,19 @@ class Run:
         node(kind)
 
     # ---- the end ---------------------------------------------------------------------
+    def surely(self, op, **fields):
+        """As soon as it can be done: a task of somebody's may be under way."""
+        end = time.monotonic() + 20
+        while True:
+            try:
+                return self.do(op, **fields)
+            except ClusterError as e:
+                if time.monotonic() > end:
+                    raise
+                if "there is no" in str(e):
+                    return None     # it has gone meanwhile
+            time.sleep(0.2)
+
     def calm(self):
         """Everything back as it was, nothing injected any more."""
         self.sim("faults", method="DELETE")
@@ -374,22 +387,21 @@ class Run:
         if self.did("outages", ("hungTask",)):
             self.do("restart")
         for v in self.vms(lambda v: v["owner"]):
-            self.do("vmState", vm=v["moid"], state="connected")
+            self.surely("vmState", vm=v["moid"], state="connected")
         for h in self.sim("state")["hosts"]:
-            self.do("hostState", host=h["name"], state="connected")
+            self.surely("hostState", host=h["name"], state="connected")
             if h["maintenance"] or h["entering"]:
-                self.do("maintenance", host=h["name"], mode="exit")
+                self.surely("maintenance", host=h["name"], mode="exit")
             for pf in h["pfs"]:
                 if pf["max"]:
-                    self.do("setVfs", host=h["name"], pci=pf["id"],
-                            vfs=PF_VFS[pf["id"]])
+                    self.surely("setVfs", host=h["name"], pci=pf["id"],
+                                vfs=PF_VFS[pf["id"]])
         for n in self.c.node_names():
             self.c.delay_boot(n, 0)
             self.c.port_state(n, "4: ACTIVE")
         for v in self.vms(lambda v: v["name"].startswith("theirs") and
                           v["power"] == "poweredOn"):
-            self.do("powerOff", vm=v["moid"])
+            self.surely("powerOff", vm=v["moid"])
         if not self.c.daemons.get("slurmctld") or \
                 not self.c.daemons["slurmctld"].alive():
             self.c.start_slurmctld()
-

@@ -81,7 +81,20 @@ class Cluster(Configuration, Simulator):
                  if p.is_dir()] if self.root else []
         e["PATH"] = ":".join(path + [e.get("PATH", ""), "/usr/sbin", "/sbin"])
         e.pop("LD_PRELOAD", None)
+        e.update(self.sanitizer)
         return e
+
+    @property
+    def sanitizer(self):
+        """Plugins with a sanitizer need its runtime to come first: VS_PRELOAD
+        names it. What it finds is in log/sanitizer.*."""
+        if not os.environ.get("VS_PRELOAD"):
+            return {}
+        say = f"log_path={self.path('log', 'sanitizer')}"
+        return {"LD_PRELOAD": os.environ["VS_PRELOAD"],
+                # slurmctld itself leaves much behind
+                "ASAN_OPTIONS": f"detect_leaks=0:abort_on_error=0:{say}",
+                "UBSAN_OPTIONS": f"print_stacktrace=1:{say}"}
 
     def make_dirs(self):
         self.dir.mkdir(parents=True, exist_ok=True)
@@ -159,7 +172,7 @@ class Cluster(Configuration, Simulator):
             argv += ["-faults", self.path("vcsim", "faults.json")]
         ready = self.path("vcsim", "ready.json")
         ready.unlink(missing_ok=True)
-        d = self._start("vcsim", argv)
+        d = self._start("vcsim", argv, LD_PRELOAD="")
 
         def up():
             if not d.alive():
@@ -221,7 +234,8 @@ class Cluster(Configuration, Simulator):
         self.path("bin", "guest.env").write_text(
             f"export SV_WAIT={GUEST_WAIT_S}\n"
             f"dir='{self.dir}'\nisolation='{' '.join(self.isolation)}'\n"
-            f"top='{TOP}'\nslurmd='{slurm_binary('slurmd')}'\n")
+            f"top='{TOP}'\nslurmd='{slurm_binary('slurmd')}'\n"
+            + "".join(f"export {k}='{v}'\n" for k, v in self.sanitizer.items()))
 
     def start(self):
         try:
