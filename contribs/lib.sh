@@ -241,7 +241,9 @@ apt_install() (
 	forbid_services
 	aptget=(as_root env DEBIAN_FRONTEND=noninteractive
 		${VS_APT_CONFIG:+"APT_CONFIG=$VS_APT_CONFIG"} apt-get -y -q
-		-o "DPkg::Lock::Timeout=300" --no-install-recommends)
+		-o "DPkg::Lock::Timeout=300" --no-install-recommends
+		-o "Dpkg::Options::=--force-confdef"	# a file that is there
+		-o "Dpkg::Options::=--force-confold")	# stays as it is
 	# Lists that are there may do; if not, fetch them and try once more.
 	if ! "${aptget[@]}" install "$@" >"$log" 2>&1 </dev/null; then
 		apt_update "${aptget[@]}" -o APT::Update::Error-Mode=any

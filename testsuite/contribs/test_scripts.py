@@ -149,6 +149,15 @@ def test_no_service_starts_while_packages_are_installed(shell, tmp_path):
         "update-rc.d munge disable", "update-rc.d slurmctld disable"]
 
 
+def test_a_configuration_that_is_there_is_kept_without_a_question(
+        shell, tmp_path):
+    program(tmp_path, "apt-get", 'echo "$@" >"$T/argv"\n')
+    assert shell("apt_install slurmctld")[0] == 0
+    argv = (tmp_path / "argv").read_text()
+    assert "Dpkg::Options::=--force-confold" in argv
+    assert "Dpkg::Options::=--force-confdef" in argv
+
+
 def test_the_machines_own_policy_stays(shell, tmp_path):
     program(tmp_path, "apt-get", "exit 0\n")
     (tmp_path / "policy-rc.d").write_text("#!/bin/sh\nexit 101\n")
