@@ -261,6 +261,8 @@ part_lint() {
 		one "plan's objects import nothing impure" \
 			bash "$VS_TOP/testsuite/lint/plan_symbols.sh" "$VS_BUILD"
 	fi
+	one "a release has no crash points" \
+		bash "$VS_TOP/testsuite/lint/no_crash_points.sh" "$VS_BUILD"
 	one "shellcheck" lint_shell
 	one "codespell" lint_spelling
 	one "cppcheck" lint_cppcheck

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "engine/control.h"
 #include "engine/core_i.h"
+#include "util/crash.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -220,9 +221,11 @@ static int core_job_begin(uint32_t job, uint32_t restart, const int *ids,
 {
 	int rc;
 
+	vs_crash_before("core", "job_begin");
 	vs_lock_now();
 	rc = vs_job_begin(&vs_core, job, restart, ids, n, err);
 	vs_unlock();
+	vs_crash_after("core", "job_begin");
 	if (!rc)
 		vs_wake();
 	return rc;
@@ -231,26 +234,32 @@ static int core_job_begin(uint32_t job, uint32_t restart, const int *ids,
 static void core_job_wait(uint32_t job, uint32_t restart, const int *ids,
 			  size_t n)
 {
+	vs_crash_before("core", "job_wait");
 	vs_lock_now();
 	vs_job_wait(&vs_core, job, restart, ids, n);
 	vs_unlock();
+	vs_crash_after("core", "job_wait");
 	vs_wake();
 }
 
 static void core_job_end(uint32_t job, const int *ids, size_t n, bool notify)
 {
+	vs_crash_before("core", "job_end");
 	vs_lock_now();
 	vs_job_end(&vs_core, job, ids, n, notify);
 	vs_unlock();
+	vs_crash_after("core", "job_end");
 	vs_wake();
 }
 
 static void core_job_claim(uint32_t job, uint32_t restart, const int *ids,
 			   size_t n)
 {
+	vs_crash_before("core", "job_claim");
 	vs_lock_now();
 	vs_job_claim(&vs_core, job, restart, ids, n);
 	vs_unlock();
+	vs_crash_after("core", "job_claim");
 }
 
 static void core_why(uint32_t job, char *out, size_t size)

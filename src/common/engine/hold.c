@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "util/crash.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -140,6 +141,7 @@ static void hold_take(struct vs_core *c, struct vs_node *n,
 	};
 	struct vs_err err;
 
+	vs_crash_before("hold", "take");
 	vs_strlcpy(hold.node, n->name, sizeof(hold.node));
 	vs_strlcpy(hold.host, at->host->moid, sizeof(hold.host));
 	vs_strlcpy(hold.pf, at->pf ? at->pf->pci : "", sizeof(hold.pf));
@@ -151,6 +153,7 @@ static void hold_take(struct vs_core *c, struct vs_node *n,
 	vs_node_touch(n);
 	vs_debug("hold promised JobId=%u node=%s host=%s pf=%s", job, n->name,
 		 at->host->name, hold.pf[0] ? hold.pf : "-");
+	vs_crash_after("hold", "take");
 }
 
 static int hold_placed(struct vs_core *c, const struct vs_place_env *env,
@@ -199,11 +202,13 @@ void vs_hold_drop(struct vs_core *c, struct vs_node *n)
 
 	if (!h)
 		return;
+	vs_crash_before("hold", "drop");
 	vs_debug("hold released node=%s host=%s pf=%s", n->name, h->host,
 		 h->pf[0] ? h->pf : "-");
 	vs_ledger_release(&c->ledger, n->name);
 	vs_node_touch(n);
 	c->vf_freed = true;
+	vs_crash_after("hold", "drop");
 }
 
 /* ---- keeping holds true to what vCenter shows ------------------------------ */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "engine/core_i.h"
+#include "util/crash.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -60,10 +61,29 @@ static void rebuilt(struct vs_core *c, const char *node, bool ok)
 	vs_unlock();
 }
 
+#ifdef VS_CRASH_POINTS
+static const char *const tell_names[] = {
+	[VS_TELL_REBUILD] = "rebuild", [VS_TELL_POWER_DOWN] = "power_down",
+	[VS_TELL_FAIL] = "fail", [VS_TELL_GIVEUP] = "giveup",
+	[VS_TELL_SCAN] = "scan", [VS_TELL_PROLOG] = "prolog",
+	[VS_TELL_EPILOG] = "epilog", [VS_TELL_REASON] = "reason",
+	[VS_TELL_SCHEDULE] = "schedule", [VS_TELL_BOOT_PUSH] = "boot_push",
+	[VS_TELL_BOOTED] = "booted", [VS_TELL_ADOPT] = "adopt",
+	[VS_TELL_DRAIN] = "drain", [VS_TELL_UNDRAIN] = "undrain",
+};
+#endif
+
+static bool together(enum vs_tell_kind k)
+{
+	return k == VS_TELL_SCAN || k == VS_TELL_BOOT_PUSH ||
+	       k == VS_TELL_SCHEDULE;
+}
+
 static void say(struct vs_core *c, const struct vs_tell *t)
 {
 	const struct vs_port *p = c->port;
 
+	vs_crash_before("tell", tell_names[t->kind]);
 	switch (t->kind) {
 	case VS_TELL_REBUILD:
 		rebuilt(c, t->node, !p->node_rebuild(p->ctx, t->node));
@@ -112,6 +132,7 @@ static void say(struct vs_core *c, const struct vs_tell *t)
 	case VS_TELL_SCHEDULE:
 		break;		/* together, below */
 	}
+	vs_crash_after("tell", tell_names[t->kind]);
 }
 
 static void say_all(struct loop *l, struct vs_tell *tells, size_t n,
@@ -127,17 +148,28 @@ static void say_all(struct loop *l, struct vs_tell *tells, size_t n,
 		schedule |= tells[i].kind == VS_TELL_SCHEDULE;
 		if (tells[i].kind == VS_TELL_BOOT_PUSH)
 			push[npush++] = tells[i].node;
-		say(l->c, &tells[i]);
+		if (!together(tells[i].kind))
+			say(l->c, &tells[i]);
 	}
-	if (now_ms - l->push_ms >= PUSH_MS && (npush || scan)) {
+	if (now_ms - l->push_ms < PUSH_MS)
+		npush = scan = 0;
+	if (npush || scan)
 		l->push_ms = now_ms;
-		if (npush)
-			p->nodes_boot_push(p->ctx, push, npush);
-		if (scan)
-			p->power_scan(p->ctx);
+	if (npush) {
+		vs_crash_before("tell", "boot_push");
+		p->nodes_boot_push(p->ctx, push, npush);
+		vs_crash_after("tell", "boot_push");
 	}
-	if (schedule)
+	if (scan) {
+		vs_crash_before("tell", "scan");
+		p->power_scan(p->ctx);
+		vs_crash_after("tell", "scan");
+	}
+	if (schedule) {
+		vs_crash_before("tell", "schedule");
 		p->schedule(p->ctx);
+		vs_crash_after("tell", "schedule");
+	}
 }
 
 /* ---- Slurm's word -------------------------------------------------------------- */
@@ -252,9 +284,11 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 	if (!nodes_pass(c, now_ms))
 		return;
 	if (!c->ready) {
+		vs_crash_before("core", "ready");
 		c->ready = c->started = true;
 		c->vf_freed = true;
 		vs_info("ready: nodes=%zu hosts=%d", c->nnodes, c->inv.nhosts);
+		vs_crash_after("core", "ready");
 	}
 	vs_waits_pass(c, now_ms);
 	vs_reclaim(c, now_ms);
@@ -398,8 +432,11 @@ void *vs_loop_main(void *arg)
 	bool renew;
 
 	while (goes_on(c, &renew)) {
-		if (renew && vs_clock() >= l.renew_ms)
+		if (renew && vs_clock() >= l.renew_ms) {
+			vs_crash_before("core", "renew");
 			client_renew(&l, vs_clock());
+			vs_crash_after("core", "renew");
+		}
 		turn(&l);
 	}
 	if (c->vc)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "engine/core_i.h"
+#include "util/crash.h"
 #include "util/mem.h"
 
 static const struct vs_conf_partition *part_of(const struct vs_conf *conf,
@@ -302,13 +303,17 @@ int vs_cluster_id_load(const char *state_dir, char out[VS_UUID_LEN],
 		if (errno != ENOENT)
 			break;
 		vs_uuid_random(id);
+		vs_crash_before("write", path);
 		fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 		if (fd < 0 || write(fd, id, VS_UUID_LEN - 1) < 0 || fsync(fd))
 			break;
 		close(fd);
 		fd = -1;
+		vs_crash_after("write", path);
+		vs_crash_before("rename", path);
 		if (link(tmp, path) && errno != EEXIST)
 			break;
+		vs_crash_after("rename", path);
 		unlink(tmp);
 	}
 	return vs_err_set(err, VS_E_CONFIG, "%s: %s", path, strerror(errno));

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "util/crash.h"
 #include "util/log.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -179,6 +180,7 @@ struct vcx_call *vs_vcx_raw(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
 	VS_FREE char *url = vs_asprintf("%s%s", vc->url, path);
 	char header[sizeof(vc->token) + 32];
 
+	vs_crash_before("send", path);
 	call->vc = vc;
 	call->flags = flags;
 	call->fn = fn;
@@ -385,11 +387,32 @@ static void finish(struct vcx_call *call, CURLcode rc)
 			 call->what, vs_code_name(err.code),
 			 err.fault[0] ? err.fault : "none");
 	}
+	vs_crash_before("answer", call->what);
 	call->fn(call, vs_j_root(&doc), failed ? &err : NULL);
+	vs_crash_after("answer", call->what);
 	vs_jdoc_free(&doc);
 	TAILQ_INSERT_TAIL(&vc->calls, call, link);
 	call_free(call);
 }
+
+#ifdef VS_CRASH_POINTS
+static void see_sent(struct vs_vc *vc)
+{
+	struct vcx_call *call;
+	long sent = 0;
+
+	TAILQ_FOREACH(call, &vc->calls, link) {
+		curl_easy_getinfo(call->easy, CURLINFO_REQUEST_SIZE, &sent);
+		if (call->seen_sent ||
+		    sent <= (long)(call->body ? strlen(call->body) : 0))
+			continue;
+		call->seen_sent = true;
+		vs_crash_after("send", call->what);
+	}
+}
+#else
+#define see_sent(vc) ((void)0)
+#endif
 
 void vs_vcx_pump(struct vs_vc *vc)
 {
@@ -397,6 +420,7 @@ void vs_vcx_pump(struct vs_vc *vc)
 	CURLMsg *m;
 
 	curl_multi_perform(vc->multi, &running);
+	see_sent(vc);
 	while ((m = curl_multi_info_read(vc->multi, &left))) {
 		struct vcx_call *call = NULL;
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "util/crash.h"
 #include "util/log.h"
 #include "util/mem.h"
 #include "vcenter/spec.h"
@@ -76,8 +77,10 @@ void vs_vcx_op_done(struct vs_vc *vc, struct vcx_op *op, const char *result,
 		 op->what, op->task ? op->task : "none",
 		 vs_code_name(err ? err->code : VS_OK),
 		 err && err->fault[0] ? err->fault : "none");
+	vs_crash_before("end", op->what);
 	if (op->cb.done)
 		op->cb.done(op->cb.arg, op->id, result, err);
+	vs_crash_after("end", op->what);
 	op_free(op);
 	if (vc->ngone >= BATCH)
 		vs_vcx_list_sync(vc, true);

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "util/crash.h"
 #include "util/log.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -63,6 +64,7 @@ void vs_vcx_goto(struct vs_vc *vc, enum vcx_state state)
 	}
 	vs_debug("vCenter client changes state from=%s to=%s",
 		 state_names[vc->state], state_names[state]);
+	vs_crash_before("state", state_names[state]);
 	vc->state = state;
 	if (state == VCX_UP) {
 		vc->fails = 0;
@@ -72,6 +74,7 @@ void vs_vcx_goto(struct vs_vc *vc, enum vcx_state state)
 	}
 	if (begin[state])
 		begin[state](vc);
+	vs_crash_after("state", state_names[state]);
 }
 
 /* ---- failing and coming back ---------------------------------------------- */

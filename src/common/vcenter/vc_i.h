@@ -38,6 +38,9 @@ struct vcx_call {
 	struct vs_buf reply;
 	long status;
 	bool too_big, refused_xml;
+#ifdef VS_CRASH_POINTS
+	bool seen_sent;
+#endif
 	char why[CURL_ERROR_SIZE];
 	/* err NULL: success. The reply lives until the return. */
 	void (*fn)(struct vcx_call *call, struct vs_j reply,
