@@ -18,9 +18,9 @@
 
 static bool controlling;
 
-void vs_port_active_set(bool active)
+bool vs_port_active_set(bool active)
 {
-	__atomic_store_n(&controlling, active, __ATOMIC_RELEASE);
+	return __atomic_exchange_n(&controlling, active, __ATOMIC_ACQ_REL);
 }
 
 /*

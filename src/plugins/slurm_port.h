@@ -12,8 +12,9 @@
 
 extern const struct vs_port vs_slurm_port;
 
-/* This process controls the cluster (node_init has come) or not. */
-void vs_port_active_set(bool active);
+/* This process controls the cluster (node_init has come) or not; returns what
+ * was so before. */
+bool vs_port_active_set(bool active);
 
 /* slurmctld's log. */
 vs_log_sink vs_slurm_log;

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """slurmctld restarted, reconfigured, switched over to stock cons_tres, robbed
-of its memory, taken over by a backup: warm VMs and running jobs stay."""
+of its memory: warm VMs and running jobs stay."""
 
 import re
-import socket
 import time
 
 import pytest
 
-from cluster import Cluster, isolation, slurm_binary, wait_for
+from cluster import Cluster, wait_for
+from stages import wait_saved
 from worlds import foreign, world
 
 E1, E2 = "esx01.example.org", "esx02.example.org"
@@ -26,17 +26,6 @@ def make_cluster():
         "PartitionName=roce Nodes=vm[001-004] Default=YES",
         "PartitionName=fresh Nodes=vm[005-006] OverSubscribe=EXCLUSIVE"]
     return c
-
-
-def wait_saved(c, job, node):
-    """slurmctld writes its state some seconds late: touch it, and wait."""
-    began = time.time_ns()
-    c.must("scontrol", "update", f"jobid={job}", "comment=x")
-    c.must("scontrol", "update", f"nodename={node}", "comment=x")
-    for what in ("job_state", "node_state"):
-        f = c.path("state", what)
-        wait_for(f"{what} is saved", 15, lambda f=f: f.exists() and
-                 f.stat().st_mtime_ns > began)
 
 
 @pytest.fixture
@@ -250,57 +239,3 @@ def test_sched_builtin_works_with_the_plugin(fresh):
     wait_for("it waits for VFs", 20, lambda: "VF" in c.squeue(big, "%r"))
     c.do("powerOff", vm="theirs")
     assert len(c.wait_job(big, 90).split()) == 2
-
-
-def start_backup(c):
-    """A second slurmctld on 127.0.0.2, which believes its host is "backup"."""
-    conf = c.path("etc", "slurm.conf").read_text()
-    conf = re.sub(r"^(Slurmctld(?:PidFile|LogFile)=.*)$", r"\1.backup", conf,
-                  flags=re.M)
-    there = c.path("backup")
-    there.mkdir(exist_ok=True)
-    (there / "slurm.conf").write_text(conf)
-    (there / "vsphere.conf").symlink_to(c.path("etc", "vsphere.conf"))
-    (there / "hosts").write_text("127.0.0.1 localhost\n127.0.0.2 backup\n")
-    return c._start("backup", [
-        *c.isolation, "sh", "-c", 'hostname backup && '
-        'mount --bind "$1" /etc/hosts && shift && exec "$@"', "backup",
-        there / "hosts", slurm_binary("slurmctld"), "-D", "-f", there / "slurm.conf"],
-        SLURM_CONF=str(there / "slurm.conf"))
-
-
-def test_a_backup_takes_over_and_gives_back(fresh):
-    """It plays no part while it stands by; then it adopts what it finds."""
-    if not isolation():
-        pytest.skip("needs a host name of its own")
-    c = fresh(nodes=2, start=False, inventory=world(hosts=1, vfs=2),
-              vsphere={"ShutdownGrace": 1}, slurm={"SlurmctldTimeout": 3})
-    # Where NoCtldInAddrAny listens; Debian's installer says 127.0.1.1.
-    here = socket.gethostbyname(socket.gethostname())
-    c.slurm["SlurmctldHost"] = f"{socket.gethostname()}({here})\n" \
-        "SlurmctldHost=backup(127.0.0.2)"
-    c.slurm["CommunicationParameters"] = "NoCtldInAddrAny"
-    c.start()
-    c.wait_ready()
-    log = c.path("log", "slurmctld.log.backup")
-    start_backup(c)
-    wait_for("the backup stands by", 20, lambda: log.exists() and
-             "slurmctld running in background mode" in log.read_text())
-    c.wait_job(c.sbatch("-N2", script="true"), 40)
-    job = c.sbatch("-N1", "-w", "vm001", script="echo began; sleep 100")
-    wait_for("it runs", 20, lambda: "began" in c.output(job))
-    wait_saved(c, job, "vm002")
-    calls = c.mutating()
-    assert "vCenter" not in log.read_text()
-    c.kill_slurmctld()
-    wait_for("the backup has taken over", 40,
-             lambda: "slurm-vsphere: ready:" in log.read_text())
-    out = c.wait_job(c.sbatch("-N1", script="hostname"), 40)
-    assert out.strip() == "vm002" and c.job_state(job) == "RUNNING"
-    ready = c.ctld_log().count("slurm-vsphere: ready:")
-    c.start_slurmctld(wait=False)
-    wait_for("the first one has it back", 40, lambda: c.ctld_log()
-             .count("slurm-vsphere: ready:") > ready)
-    out = c.wait_job(c.sbatch("-N1", script="hostname"), 40)
-    assert out.strip() == "vm002" and c.job_state(job) == "RUNNING"
-    assert c.mutating() == calls

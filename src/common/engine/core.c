@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-#include "engine/control.h"
 #include "engine/core_i.h"
 #include "util/crash.h"
 #include "util/mem.h"
@@ -77,9 +76,7 @@ static int thread_start(struct vs_core *c, struct vs_err *err)
 static int core_start(struct vs_conf *conf, const struct vs_port *port,
 		      struct vs_err *err)
 {
-	static bool control_up;
 	struct vs_core *c = &vs_core;
-	struct vs_err control_err = { 0 };
 	bool first;
 	int rc = 0;
 
@@ -98,13 +95,6 @@ static int core_start(struct vs_conf *conf, const struct vs_port *port,
 	if (first)
 		rc = thread_start(c, err);
 	vs_unlock();
-	/* svf without an answer is no reason to stop scheduling; a busy port is
-	 * tried again with the next configuration. */
-	if (!rc && !control_up) {
-		control_up = !vs_control_start(c->conf, &control_err);
-		if (!control_up)
-			vs_error("svf gets no answers: %s", control_err.text);
-	}
 	vs_wake();
 	return rc;
 }
@@ -113,7 +103,6 @@ static void core_stop(void)
 {
 	struct vs_core *c = &vs_core;
 
-	vs_control_stop();
 	vs_lock();
 	c->stop = true;
 	vs_unlock();
@@ -127,6 +116,14 @@ static void core_try_again(void)
 {
 	vs_lock_now();
 	vs_core.vc_retry = true;
+	vs_unlock();
+	vs_wake();
+}
+
+static void core_new_term(void)
+{
+	vs_lock_now();
+	vs_term_new(&vs_core);
 	vs_unlock();
 	vs_wake();
 }
@@ -288,6 +285,7 @@ static const struct vs_core_api api = {
 	.stop = core_stop,
 	.running = core_running,
 	.try_again = core_try_again,
+	.new_term = core_new_term,
 	.epoch = core_epoch,
 	.node_id = core_node_id,
 	.avail = core_avail,

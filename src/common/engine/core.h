@@ -134,8 +134,11 @@ struct vs_core_api {
 	/* An administrator has a look (a reconfigure that changes nothing): try
 	 * vCenter again now, a refused password too. */
 	void (*try_again)(void);
+	/* This process takes control of the cluster, and may have had it before:
+	 * all that is known of jobs is forgotten, job_claim tells it anew. */
+	void (*new_term)(void);
 };
-#define VS_CORE_API_VERSION 2
+#define VS_CORE_API_VERSION 3
 const struct vs_core_api *vs_core_api_get(void);
 
 /* ---- reports, for the control channel ------------------------------------- */

@@ -416,6 +416,19 @@ void vs_preflight(struct vs_core *c);
 void vs_waits_pass(struct vs_core *c, int64_t now_ms);
 void vs_waits_gone(struct vs_core *c);		/* no lock held */
 
+/* term.c: the engine's thread, no lock held */
+struct vs_term {
+	bool held;
+	int lock_fd;			/* -1: none */
+	int64_t waits_since_ms;		/* for another one's end, 0: not */
+	char *control_at;		/* svf is answered there, NULL: not */
+	char *control_why;		/* told of why not */
+	int64_t control_ms;		/* looked at then */
+};
+bool vs_term_holds(struct vs_core *c, struct vs_term *t);
+void vs_term_yield(struct vs_core *c, struct vs_term *t);
+void vs_term_new(struct vs_core *c);	/* lock held, any thread */
+
 /* loop.c */
 void vs_pass(struct vs_core *c, int64_t now_ms);	/* lock held */
 void *vs_loop_main(void *arg);

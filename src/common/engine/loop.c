@@ -24,6 +24,7 @@
 
 struct loop {
 	struct vs_core *c;
+	struct vs_term term;
 	struct vs_port_node *rows;
 	size_t nrows;
 	uint64_t epoch;
@@ -427,11 +428,21 @@ static bool goes_on(struct vs_core *c, bool *renew)
 
 void *vs_loop_main(void *arg)
 {
-	struct loop l = { .c = arg };
+	struct loop l = { .c = arg, .term.lock_fd = -1 };
 	struct vs_core *c = arg;
+	struct pollfd wake = { .fd = c->wake_fd, .events = POLLIN };
 	bool renew;
 
-	while (goes_on(c, &renew)) {
+	for (;;) {
+		bool holds = vs_term_holds(c, &l.term);
+
+		if (!goes_on(c, &renew))
+			break;
+		if (!holds) {
+			poll(&wake, 1, BEAT_IDLE_MS);
+			drain(c->wake_fd);
+			continue;
+		}
 		if (renew && vs_clock() >= l.renew_ms) {
 			vs_crash_before("core", "renew");
 			client_renew(&l, vs_clock());
@@ -439,10 +450,7 @@ void *vs_loop_main(void *arg)
 		}
 		turn(&l);
 	}
-	if (c->vc)
-		vs_vc_free(c->vc, 2000);
-	c->vc = NULL;
-	vs_orphans_clear(c);
+	vs_term_yield(c, &l.term);
 	for (size_t i = 0; i < l.nrows; i++)
 		free((char *)l.rows[i].name);
 	free(l.rows);

@@ -72,7 +72,9 @@ void vs_cluster_take(void)
 	cluster.map_stale = true;
 	if (read_file(&err))
 		refuse(&err);
-	vs_port_active_set(true);
+	/* Within one term it is a reconfigure. */
+	if (!vs_port_active_set(true))
+		cluster.api->new_term();
 }
 
 /* ---- jobs that run already ---------------------------------------------------- */

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two slurmctld on one StateSaveLocation, and one after the other: only one
+engine is at work at a time, and what it finds is what the other one left."""
+
+import fcntl
+import re
+import socket
+
+import pytest
+
+from cluster import isolation, slurm_binary, wait_for
+from stages import holds, nobody_down, ready_count, wait_ready_again, wait_saved
+from worlds import world
+
+
+def start_backup(c):
+    """A second slurmctld on 127.0.0.2, which believes its host is "backup"."""
+    conf = c.path("etc", "slurm.conf").read_text()
+    conf = re.sub(r"^(Slurmctld(?:PidFile|LogFile)=.*)$", r"\1.backup", conf,
+                  flags=re.M)
+    there = c.path("backup")
+    there.mkdir(exist_ok=True)
+    (there / "slurm.conf").write_text(conf)
+    (there / "vsphere.conf").symlink_to(c.path("etc", "vsphere.conf"))
+    (there / "hosts").write_text("127.0.0.1 localhost\n127.0.0.2 backup\n")
+    c._start("backup", [
+        *c.isolation, "sh", "-c", 'hostname backup && '
+        'mount --bind "$1" /etc/hosts && shift && exec "$@"', "backup",
+        there / "hosts", slurm_binary("slurmctld"), "-D", "-f", there / "slurm.conf"],
+        SLURM_CONF=str(there / "slurm.conf"))
+    log = c.path("log", "slurmctld.log.backup")
+    wait_for("the backup stands by", 20, lambda: log.exists() and
+             "slurmctld running in background mode" in log.read_text())
+    return log
+
+
+@pytest.fixture
+def two(fresh):
+    """A cluster with a backup controller that stands by; the backup's log."""
+    if not isolation():
+        pytest.skip("needs a host name of its own")
+    c = fresh(nodes=3, start=False, inventory=world(hosts=1, vfs=3),
+              vsphere={"ShutdownGrace": 1, "lines": [
+                  "ClusterName=HPC1 ResourcePool=slurm",
+                  "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG",
+                  "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
+                  "PartitionName=off Adapter=sriov-roce Template=rhel9-ofed "
+                  "Retention=off"]},
+              slurm={"SlurmctldTimeout": 3, "SuspendTimeout": 2},
+              partition_lines=["PartitionName=roce Nodes=vm[001-002] Default=YES",
+                               "PartitionName=off Nodes=vm003"])
+    # Where NoCtldInAddrAny listens; Debian's installer says 127.0.1.1.
+    here = socket.gethostbyname(socket.gethostname())
+    c.slurm["SlurmctldHost"] = f"{socket.gethostname()}({here})\n" \
+        "SlurmctldHost=backup(127.0.0.2)"
+    c.slurm["CommunicationParameters"] = "NoCtldInAddrAny"
+    c.start()
+    c.wait_ready()
+    return c, start_backup(c)
+
+
+def take_over(c, log):
+    was = log.read_text().count("slurm-vsphere: ready:")
+    c.kill_slurmctld()
+    wait_for("the backup has taken over", 40, lambda: log.read_text().count(
+        "slurm-vsphere: ready:") > was)
+
+
+def give_back(c):
+    was = ready_count(c)
+    c.start_slurmctld(wait=False)
+    wait_ready_again(c, was, 40)
+
+
+def serves(c, job):
+    """The warm VM, without a call; the running job runs."""
+    calls = c.mutating()
+    out = c.wait_job(c.sbatch("-N1", "-x", "vm001", script="hostname"), 40)
+    assert out.strip() == "vm002" and c.mutating() == calls
+    assert c.job_state(job) == "RUNNING" and c.job(job)["Restarts"] == "0"
+
+
+def test_a_backup_takes_over_and_gives_back_twice(two):
+    """It plays no part while it stands by, before and after its own terms; what
+    it takes over is what was there."""
+    c, log = two
+    c.wait_job(c.sbatch("-N2", script="true"), 40)
+    job = c.sbatch("-N1", "-w", "vm001", script="echo began; sleep 100")
+    short = c.sbatch("-N1", "-p", "off", script="echo began; sleep 100")
+    wait_for("both run", 40, lambda: "began" in c.output(job) and
+             "began" in c.output(short))
+    wait_saved(c, job, "vm002")
+    calls, before = c.mutating(), holds(c)
+    assert "vCenter" not in log.read_text() and c.counters()["logins"] == 1
+    take_over(c, log)
+    assert holds(c) == before
+    serves(c, job)
+    give_back(c)
+    assert holds(c) == before, "svf is answered by the one in control"
+    serves(c, job)
+    assert c.mutating() == calls
+    assert "no longer in control: disconnected" in log.read_text()
+    assert c.counters()["logins"] == 3 and c.counters()["sessions"] <= 2
+    # What ends while it stands by again is no news of its second term.
+    c.must("scancel", str(short))
+    wait_for("its VM goes off", 30, lambda: not c.is_on("vm003") and
+             c.is_powered_down("vm003"))
+    wait_saved(c, job, "vm003")
+    calls, before = c.mutating(), holds(c)
+    take_over(c, log)
+    assert holds(c) == before
+    rows = {n["node"]: n for n in c.svf("nodes")["nodes"]}
+    assert "job" not in rows["vm003"] and rows["vm001"]["job"] == job
+    assert c.mutating() == calls
+    give_back(c)
+    c.wait_job(c.sbatch("-N1", "-p", "off", script="hostname"), 40)
+    wait_for("its VM goes off again", 30, lambda: not c.is_on("vm003"))
+    nobody_down(c)
+
+
+def test_an_engine_waits_for_the_one_before_it(fresh):
+    """A reconfigure that starts a new process: the old one may still be ending.
+    Its lock, its port and its session are waited for, and no longer."""
+    c = fresh(nodes=2, start=False, inventory=world(hosts=1, vfs=2))
+    c.choose_ports()
+    with open(c.path("state", "slurm_vsphere.lock"), "w") as old, \
+            socket.create_server(("127.0.0.1", c.control_port)) as port:
+        fcntl.flock(old, fcntl.LOCK_EX)
+        c.start()
+        job = c.sbatch("-N1", script="hostname")
+        wait_for("it waits", 10, lambda: "another slurmctld is still at work: "
+                 "waiting" in c.ctld_log())
+        # Slurm goes on meanwhile, vCenter hears of nobody.
+        assert c.job_state(job) in ("PENDING", "CONFIGURING")
+        assert c.counters()["logins"] == 0 and c.mutating() == 0
+        fcntl.flock(old, fcntl.LOCK_UN)
+        wait_for("it is its turn", 10, lambda: ready_count(c) == 1)
+        wait_for("somebody else has the port", 10, lambda: re.search(
+            "svf gets no answers: .*Address already in use", c.ctld_log()))
+        port.close()
+    wait_for("svf is answered", 10,
+             lambda: c.svf("status")["up"] and c.counters()["logins"] == 1)
+    c.wait_job(job)
+
+
+def test_a_restart_gives_its_session_back(fresh):
+    """vCenter allows an account so many; a clean end leaves none behind."""
+    c = fresh(nodes=1, inventory=world(hosts=1, vfs=1))
+    for n in range(2, 5):
+        was = ready_count(c)
+        c.restart_slurmctld()
+        wait_ready_again(c, was)
+        assert c.counters()["logins"] == n and c.counters()["sessions"] == 1

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Terms of office: the engine's own thread on the fake vCenter, the end of a
+ * term, its interruption by a reconfigure that failed, and a new one.
+ */
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+#include "engine_stage.h"
+
+static atomic_bool in_control;
+static char dir[] = "/tmp/vs-term-XXXXXX";
+
+static bool active(void *ctx)
+{
+	(void)ctx;
+	return atomic_load(&in_control);
+}
+
+static void nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
+{
+	(void)ctx;
+	for (size_t i = 0; i < n; i++)
+		rows[i].flags = DOWN;
+}
+
+static bool configuring(void *ctx, uint32_t job, int restart)
+{
+	(void)ctx;
+	(void)job;
+	(void)restart;
+	return true;
+}
+
+static const struct vs_port port = {
+	.active = active, .nodes_read = nodes_read,
+	.job_configuring = configuring,
+};
+
+/* What another engine would find: it may begin (and lets go again), or not. */
+static bool free_for_others(void)
+{
+	VS_FREE char *path = vs_asprintf("%s/slurm_vsphere.lock", dir);
+	VS_CLOSE int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	return !flock(fd, LOCK_EX | LOCK_NB);
+}
+
+static bool becomes_free(bool wanted)
+{
+	for (int i = 0; i < 500; i++) {
+		if (free_for_others() == wanted)
+			return true;
+		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+	}
+	return false;
+}
+
+static void engine_start(void)
+{
+	struct vs_conf *conf = conf_make(2, "warm", 1024);
+	struct vs_err err = { 0 };
+
+	conf->state_dir = vs_strdup(dir);
+	conf->control_port = 0;
+	atomic_store(&in_control, true);
+	vs_core.clock = NULL;
+	assert_int_equal(vs_core_api_get()->start(conf, &port, &err), 0);
+	assert_true(becomes_free(false));
+}
+
+/* The process that a reconfigure starts may begin while this one still lives;
+ * if it doesn't come up, this one goes on, and nobody tells it its jobs. */
+static void an_interrupted_term_goes_on_with_what_it_knew(void **state)
+{
+	const struct vs_core_api *api = vs_core_api_get();
+	int one;
+
+	(void)state;
+	begin(2, 1, 2, "warm");
+	engine_start();
+	one = api->node_id("vm1");
+	api->job_wait(7, 0, &one, 1);
+	atomic_store(&in_control, false);
+	assert_true(becomes_free(true));
+	atomic_store(&in_control, true);
+	assert_true(becomes_free(false));
+	vs_lock();
+	assert_true(vs_job_waits(&vs_core, 7));
+	assert_int_equal(vs_core.nodes[one].job, 7);
+	vs_unlock();
+	api->stop();
+	assert_true(free_for_others());
+}
+
+static void a_new_term_knows_nothing_of_an_earlier_ones_jobs(void **state)
+{
+	int one;
+
+	(void)state;
+	begin(2, 1, 2, "off");
+	ready();
+	bring_up(7, "vm1");
+	one = id("vm1");
+	vs_job_wait(&vs_core, 7, 0, &one, 1);
+	vs_avoid_add(&vs_core, "host-1", NULL, now + 60000, "text");
+	vs_core.brake.on = true;
+	vs_lock();
+	vs_term_new(&vs_core);
+	vs_unlock();
+	assert_int_equal(vs_core.nodes[one].job, 0);
+	assert_false(vs_job_waits(&vs_core, 7));
+	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_null(vs_core.avoids);
+	assert_false(vs_core.brake.on);
+	/* The VM of a node that is up stays; nobody's job is in it. */
+	flags("vm1", UP);
+	vs_core.vc_renew = false;
+	fake_load();
+	fake_slow(NULL, 0);
+	turns(3);
+	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
+	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_int_equal(vs_core.provisioning + vs_core.power_ops, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_new_term_knows_nothing_of_an_earlier_ones_jobs),
+		cmocka_unit_test(an_interrupted_term_goes_on_with_what_it_knew),
+	};
+	VS_FREE char *rm = NULL;
+	int rc;
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	if (!mkdtemp(dir))
+		return 1;
+	rc = cmocka_run_group_tests(tests, NULL, NULL);
+	rm = vs_asprintf("rm -r %s", dir);
+	return system(rm) ? 1 : rc;
+}
