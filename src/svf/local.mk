@@ -15,10 +15,12 @@ src_svf_svf_SOURCES = \
 	src/common/util/time.c \
 	src/svf/ask.c \
 	src/svf/conf.c \
+	src/svf/hostlist.c \
 	src/svf/hosts.c \
 	src/svf/main.c \
 	src/svf/nodes.c \
 	src/svf/reconcile.c \
+	src/svf/show.c \
 	src/svf/status.c \
 	src/svf/svf.h \
 	src/svf/table.c \

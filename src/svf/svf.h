@@ -61,6 +61,13 @@ int svf_conf_read(const char *path, svf_conf_fn *fn, void *arg);
 int svf_ask(const char *verb, uint32_t job, struct vs_jdoc *doc);
 /* The same for an operator's order about a node (or none: ""). */
 int svf_order(const char *verb, const char *name, struct vs_jdoc *doc);
+
+/* ---- hostlist.c -------------------------------------------------------- */
+/* For vs_conf_fill(): a NULL-terminated array, all of it to be free()d; NULL
+ * if the list is malformed. */
+char **svf_expand(const char *list);
+
+/* ---- show.c ------------------------------------------------------------ */
 /* Ask, and print the report, its notes after it (--json: as it is). */
 typedef void svf_print_fn(const struct svf *s, struct vs_jdoc *doc);
 int svf_show(const struct svf *s, const char *verb, uint32_t job,

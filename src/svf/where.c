@@ -16,7 +16,7 @@
 #include "svf.h"
 #include "util/mem.h"
 
-#define INCLUDES 8		/* files within files */
+#define INCLUDES 32		/* files that may be read for one */
 
 /* ---- files in slurm.conf's style --------------------------------------- */
 
@@ -61,10 +61,10 @@ static bool next_pair(char **at, char **key, char **value)
 	return true;
 }
 
-static int read_depth(const char *path, svf_conf_fn *fn, void *arg, int depth);
+static int read_one(const char *path, svf_conf_fn *fn, void *arg, int *left);
 
 static void include(const char *from, const char *name, svf_conf_fn *fn,
-		    void *arg, int depth)
+		    void *arg, int *left)
 {
 	const char *slash = strrchr(from, '/');
 	VS_FREE char *path = NULL;
@@ -73,12 +73,13 @@ static void include(const char *from, const char *name, svf_conf_fn *fn,
 		path = vs_strdup(name);
 	else
 		path = vs_asprintf("%.*s/%s", (int)(slash - from), from, name);
-	read_depth(path, fn, arg, depth + 1);
+	read_one(path, fn, arg, left);
 }
 
-static int read_depth(const char *path, svf_conf_fn *fn, void *arg, int depth)
+/* left: so many files more; one that includes itself must come to an end. */
+static int read_one(const char *path, svf_conf_fn *fn, void *arg, int *left)
 {
-	VS_FCLOSE FILE *f = depth < INCLUDES ? fopen(path, "re") : NULL;
+	VS_FCLOSE FILE *f = *left > 0 ? fopen(path, "re") : NULL;
 	VS_FREE char *line = NULL;
 	VS_FREE char *whole = NULL;
 	size_t cap = 0;
@@ -86,6 +87,7 @@ static int read_depth(const char *path, svf_conf_fn *fn, void *arg, int depth)
 
 	if (!f)
 		return -1;
+	--*left;
 	while ((n = getline(&line, &cap, f)) >= 0) {
 		char *at, *key, *value, *text;
 
@@ -103,7 +105,7 @@ static int read_depth(const char *path, svf_conf_fn *fn, void *arg, int depth)
 		at = whole;
 		while (next_pair(&at, &key, &value)) {
 			if (!strcasecmp(key, "Include"))
-				include(path, value, fn, arg, depth);
+				include(path, value, fn, arg, left);
 			else
 				fn(arg, key, value);
 		}
@@ -115,7 +117,9 @@ static int read_depth(const char *path, svf_conf_fn *fn, void *arg, int depth)
 
 int svf_conf_read(const char *path, svf_conf_fn *fn, void *arg)
 {
-	return read_depth(path, fn, arg, 0);
+	int left = INCLUDES;
+
+	return read_one(path, fn, arg, &left);
 }
 
 /* ---- the two files ----------------------------------------------------- */

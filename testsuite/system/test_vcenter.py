@@ -151,6 +151,20 @@ def test_a_password_file_that_others_can_read_is_not_used(start):
     assert sim.calls("Login") == 0
 
 
+@pytest.mark.parametrize("content, why", [
+    (b"s\xfccret\n", "its first line is no UTF-8 text"),
+    (b"sec\0ret\n", "its first line is no UTF-8 text"),
+    (b"s" * 1024, "has a first line of more than 1023 bytes"),
+    (b"\r\nsecret\n", "holds no password")])
+def test_what_is_no_password_costs_no_failed_login(start, content, why):
+    sim = start()
+    (start.work / "password").write_bytes(content)
+    (start.work / "password").chmod(0o600)
+    down = start.live(sim).wait("down", 15)
+    assert down["code"] == "config" and down["text"].endswith(why)
+    assert sim.calls("Login") == 0
+
+
 def test_a_password_file_of_somebody_else_is_not_used(start):
     """At each login, not at the first alone."""
     sim = start()

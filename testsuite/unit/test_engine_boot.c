@@ -141,11 +141,11 @@ static void boot_timeout_quotes_the_guest(void **st)
 	(void)st;
 	boots(1);
 	turn();
-	says("booting", "waits for eth0");
+	says("booting", "waits\nfor \033eth0");	/* and no line of its own */
 	now += (int64_t)vs_core.conf->boot_timeout_s * 1000;
 	turns(2);
 	assert_non_null(strstr(heard(VS_TELL_FAIL, "vm1")->text,
-			       "the guest says: booting: waits for eth0"));
+			       "the guest says: booting: waits for  eth0"));
 }
 
 static void a_silent_guest_is_tried_elsewhere_before_the_node_fails(void **st)

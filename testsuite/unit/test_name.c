@@ -236,6 +236,8 @@ static void a_nodes_address_is_the_number_of_its_name(void **state)
 		{ "10.1.0.0/31", NULL },
 		{ "10.1.0.0/7", NULL },
 		{ "10.1.0.0/16x", NULL },
+		{ "10.1.0.0/ 16", NULL },
+		{ "10.1.0.0/+16", NULL },
 		{ "10.1/16", NULL },
 		{ "/16", NULL },
 		{ "fd00::/64", NULL },

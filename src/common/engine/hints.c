@@ -111,6 +111,8 @@ static void read_avoids(struct vs_core *c, struct vs_j list)
 
 		if (list.doc->err.code)
 			return;
+		if (until < 0 || until > INT64_MAX / 1000)
+			continue;
 		until = until * 1000 - epoch_ms;
 		/* A clock that was set must not lock a host out for years. */
 		if (until > now_ms && until <= now_ms + VS_AVOID_HOST_MS)

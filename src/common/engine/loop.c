@@ -43,7 +43,8 @@ void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
 	t->job = job;
 	t->ok = ok;
 	t->at_ms = 0;
-	vs_strlcpy(t->text, text ? text : "", sizeof(t->text));
+	/* A guest's or a vCenter's words may be in it. */
+	vs_one_line(vs_strlcpy(t->text, text ? text : "", sizeof(t->text)));
 }
 
 /* ---- words to Slurm ---------------------------------------------------------- */

@@ -31,14 +31,6 @@ static const char *const code_names[] = {
 	[VS_E_BUG] = "bug",
 };
 
-static void one_line(char *s)
-{
-	for (; *s; s++) {
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			*s = ' ';
-	}
-}
-
 int vs_err_set(struct vs_err *err, enum vs_code code, const char *fmt, ...)
 {
 	char text[sizeof(err->text)];
@@ -50,7 +42,7 @@ int vs_err_set(struct vs_err *err, enum vs_code code, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	one_line(text);
+	vs_one_line(text);
 	memset(err, 0, sizeof(*err));
 	err->code = code;
 	memcpy(err->text, text, strlen(text) + 1);
@@ -72,7 +64,7 @@ int vs_err_prefix(struct vs_err *err, const char *fmt, ...)
 	vs_strlcpy(text + len, ": ", room - len);
 	len = strlen(text);
 	vs_strlcpy(text + len, err->text, room - len);
-	one_line(text);
+	vs_one_line(text);
 	memcpy(err->text, text, strlen(text) + 1);
 	return -1;
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "util/log.h"
+#include "util/mem.h"
 
 #define LINE_MAX_LEN 2048
 
@@ -44,9 +45,6 @@ void vs_log(enum vs_log_level level, const char *fmt, ...)
 		return;
 	if ((size_t)len >= sizeof(line))
 		memcpy(line + sizeof(line) - 4, "...", 4);
-	for (char *s = line; *s; s++) {
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			*s = ' ';
-	}
+	vs_one_line(line);
 	sink_now(level, line);
 }

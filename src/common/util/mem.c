@@ -82,6 +82,15 @@ char *vs_strlcpy(char *dst, const char *src, size_t size)
 	return dst;
 }
 
+char *vs_one_line(char *s)
+{
+	for (char *p = s; *p; p++) {
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = ' ';
+	}
+	return s;
+}
+
 void vs_cleanup_free(void *slot)
 {
 	free(*(void **)slot);

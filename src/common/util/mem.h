@@ -19,6 +19,10 @@ int vs_str_replace(char **slot, const char *s);
 /* Copy with truncation, always terminated; returns dst. */
 char *vs_strlcpy(char *dst, const char *src, size_t size);
 
+/* Control characters become blanks, in place; returns s. Whatever comes from
+ * outside goes through it before it is said to Slurm or to a log. */
+char *vs_one_line(char *s);
+
 void vs_cleanup_free(void *slot);
 void vs_cleanup_fd(int *fd);
 void vs_cleanup_file(void *slot);

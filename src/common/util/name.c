@@ -8,6 +8,7 @@
  * Never looks anything up.
  */
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,6 +117,32 @@ bool vs_uuid_valid(const char *s)
 	return s && matches(s, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx");
 }
 
+bool vs_utf8_valid(const char *s)
+{
+	const unsigned char *p = (const unsigned char *)s;
+
+	while (*p) {
+		static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
+		int more = *p < 0x80 ? 0 : *p >= 0xc0 && *p < 0xe0 ? 1 :
+			(*p & 0xf0) == 0xe0 ? 2 : (*p & 0xf8) == 0xf0 ? 3 : -1;
+		uint32_t c;
+
+		if (more < 0)
+			return false;
+		c = more ? *p & (0x3fu >> more) : *p;
+		p++;
+		for (int i = 0; i < more; i++, p++) {
+			if ((*p & 0xc0) != 0x80)
+				return false;
+			c = c << 6 | (*p & 0x3f);
+		}
+		if (c < least[more] || c > 0x10ffff ||
+		    (c >= 0xd800 && c < 0xe000))
+			return false;
+	}
+	return true;
+}
+
 bool vs_node_name_valid(const char *s)
 {
 	size_t len = 0;
@@ -182,8 +209,10 @@ static int subnet_parse(const char *s, uint32_t *base, int *prefix,
 
 	if (slash && (size_t)(slash - s) < sizeof(ip))
 		memcpy(ip, s, (size_t)(slash - s));
-	n = slash ? strtol(slash + 1, &end, 10) : 0;
-	if (!slash || end == slash + 1 || *end || n < 8 || n > 30 ||
+	/* strtol() alone would take blanks and signs. */
+	n = slash && isdigit((unsigned char)slash[1]) ?
+		strtol(slash + 1, &end, 10) : 0;
+	if (!n || *end || n < 8 || n > 30 ||
 	    inet_pton(AF_INET, ip, &a) != 1)
 		return vs_err_set(err, VS_E_CONFIG,
 				  "%.40s: expected an IPv4 subnet as 10.1.0.0/16",

@@ -58,6 +58,9 @@ char *vs_mark_format(const struct vs_mark *m);		/* free() it */
 int vs_subnet_address(const char *subnet, const char *node,
 		      char out[VS_SUBNET_LEN], struct vs_err *err);
 
+/* Is it UTF-8, as JSON must be (no surrogates, nothing overlong)? */
+bool vs_utf8_valid(const char *s);
+
 /* A node or object name we are willing to put into requests and paths:
  * 1-63 of [A-Za-z0-9._-], not starting with '-' or '.'. */
 bool vs_node_name_valid(const char *s);

@@ -18,6 +18,7 @@
 
 #include "util/log.h"
 #include "util/mem.h"
+#include "util/name.h"
 #include "vcenter/spec.h"
 #include "vcenter/vc_i.h"
 
@@ -241,6 +242,7 @@ static int read_password(struct vs_vc *vc, char buf[MAX_PASSWORD],
 {
 	VS_CLOSE int fd = open(vc->password_file,
 			       O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const char *end;
 	ssize_t n;
 
 	memset(&vc->password_mtime, 0, sizeof(vc->password_mtime));
@@ -250,15 +252,27 @@ static int read_password(struct vs_vc *vc, char buf[MAX_PASSWORD],
 				  vc->password_file, strerror(errno));
 	if (check_file(vc, fd, err))
 		return -1;
-	n = read(fd, buf, MAX_PASSWORD - 1);
+	n = read(fd, buf, MAX_PASSWORD);
 	if (n < 0)
 		return vs_err_set(err, VS_E_CONFIG, "PasswordFile %s: %s",
 				  vc->password_file, strerror(errno));
+	end = memchr(buf, '\n', (size_t)n);
+	if (!end && n == MAX_PASSWORD)
+		return vs_err_set(err, VS_E_CONFIG,
+				  "PasswordFile %s has a first line of more than %d bytes",
+				  vc->password_file, MAX_PASSWORD - 1);
+	n = end ? end - buf : n;
 	buf[n] = '\0';
-	buf[strcspn(buf, "\r\n")] = '\0';
-	if (!*buf)
+	if (n && buf[n - 1] == '\r')
+		buf[--n] = '\0';
+	if (!n)
 		return vs_err_set(err, VS_E_CONFIG,
 				  "PasswordFile %s holds no password",
+				  vc->password_file);
+	/* A login with half of it would count as a failed one. */
+	if (strlen(buf) != (size_t)n || !vs_utf8_valid(buf))
+		return vs_err_set(err, VS_E_CONFIG,
+				  "PasswordFile %s: its first line is no UTF-8 text",
 				  vc->password_file);
 	return 0;
 }

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What every verb does with an answer: ask for it, print it or pass it on as
+ * JSON, say what is wrong with it. It comes from whoever answers at an
+ * address: nothing in it is believed to be as it should.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "svf.h"
+#include "util/mem.h"
+
+int svf_show(const struct svf *s, const char *verb, uint32_t job,
+	     svf_print_fn *print)
+{
+	struct vs_jdoc doc;
+	int rc = svf_ask(verb, job, &doc);
+
+	if (rc)
+		return rc;
+	if (s->json)
+		return svf_print_json(&doc);
+	print(s, &doc);
+	svf_print_notes(&doc);
+	rc = svf_read_failed(&doc);
+	vs_jdoc_free(&doc);
+	return rc;
+}
+
+int svf_read_failed(const struct vs_jdoc *doc)
+{
+	struct vs_err err;
+
+	if (!vs_json_failed(doc, &err))
+		return SVF_OK;
+	fprintf(stderr, "svf: slurmctld's answer: %s (is svf of the same release?)\n",
+		svf_clean(err.text));
+	return SVF_AWAY;
+}
+
+/* JSON lets through what svf_clean() replaces: it is escaped, not lost. */
+int svf_print_json(struct vs_jdoc *doc)
+{
+	VS_FREE char *text = vs_jb_pretty_free(doc->root);
+
+	doc->root = NULL;
+	for (const unsigned char *p = (unsigned char *)text; *p; p++) {
+		bool c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f;
+
+		if (c1)
+			p++;
+		if (c1 || *p == 0x7f)
+			printf("\\u%04x", *p);
+		else
+			putchar(*p);
+	}
+	putchar('\n');
+	return SVF_OK;
+}
+
+void svf_print_notes(struct vs_jdoc *doc)
+{
+	struct vs_j notes = vs_j_opt(vs_j_root(doc), "notes");
+
+	for (size_t i = 0; i < vs_j_len(notes); i++) {
+		VS_FREE char *s = vs_strdup(vs_j_str(vs_j_at(notes, i)));
+
+		fprintf(stderr, "note: %s\n", svf_clean(s));
+	}
+}
