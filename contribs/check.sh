@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# check.sh [unit|system|chaos|lint|sanitize|all]... [--seconds N] [--seed S]
+# check.sh [unit|system|chaos|fuzz|lint|sanitize|all]... [--seconds N] [--seed S]
 #
 # The tests. Does its own set-up: packages, the source of the installed Slurm,
 # Go, the build (out of tree, in $VS_CACHE). `all`, the default, is unit, system
-# and lint; `sanitize` runs the unit tests built with ASan and UBSan. The last
-# line is `N passed, N failed`; `chaos` alone ends with its own sum.
+# and lint; `sanitize` runs the unit tests built with ASan and UBSan, `fuzz`
+# every fuzz target for --seconds N (60; the normal run replays what they found
+# before). The last line is `N passed, N failed`; `chaos` alone ends with its
+# own sum.
 # shellcheck source=contribs/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -180,6 +182,52 @@ run_pytest() {
 	fi
 }
 
+# ---- fuzz --------------------------------------------------------------------
+
+# Every target of testsuite/fuzz by libFuzzer, one after the other, --seconds
+# (60) each. What is found stays in $VS_CACHE/fuzz; it belongs into the corpus.
+part_fuzz() {
+	local clang t name dir log seconds=${seconds:-60} options
+	say "== fuzz, $seconds s for each target"
+	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}"
+	need_slurm_source
+	clang=$(find_clang)
+	if [ -z "$clang" ]; then
+		need_packages clang
+		clang=$(find_clang)
+	fi
+	build fuzz --enable-fuzzing CC="$clang"
+	run_logged "$VS_CACHE/log/make-fuzz.log" "building the fuzz targets" \
+		make -C "$VS_BUILD" -j "$(vs_jobs)" fuzz-targets
+	for t in "$VS_BUILD"/testsuite/fuzz/test_fuzz_*; do
+		case $t in *.[a-z]* | *'*') continue ;; esac
+		name=${t##*/test_fuzz_}
+		dir=$VS_CACHE/fuzz/$name
+		log=$results/fuzz-$name.txt
+		mkdir -p "$dir/corpus" "$dir/found"
+		options=(-max_total_time="$seconds" -timeout=20 -rss_limit_mb=4000
+			-max_len=65536 -artifact_prefix="$dir/found/")
+		case $name in
+		vc | client) options+=(-dict="$VS_TOP/testsuite/fuzz/vc.dict") ;;
+		esac
+		if "$t" "${options[@]}" "$dir/corpus" "$VS_TOP/testsuite/fuzz/corpus/$name" \
+			>"$log" 2>&1 </dev/null; then
+			ok
+			say "$name: $(tail -n 1 "$log")"
+		else
+			bad "fuzz: $name: $(grep -m 1 -E 'runtime error|SUMMARY' "$log") (see $log)"
+			grep 'Test unit written to' "$log" | sed 's/^/    /'
+		fi
+	done
+}
+
+find_clang() {
+	local c
+	for c in clang clang-{19..14}; do
+		if command -v "$c" >/dev/null; then echo "$c"; return; fi
+	done
+}
+
 # ---- lint --------------------------------------------------------------------
 
 tracked() { # GLOB...
@@ -300,6 +348,7 @@ while [ $# -gt 0 ]; do
 	--seconds | --seed)
 		[ $# -ge 2 ] || die "$1 needs a number"
 		chaos_options+=("$1" "$2")
+		[ "$1" = --seed ] || seconds=$2
 		shift ;;
 	*) words+=("$1") ;;
 	esac
@@ -308,9 +357,9 @@ done
 for a in "${words[@]:-all}"; do
 	case $a in
 	all) parts+=(unit system lint) ;;
-	unit | system | chaos | lint | sanitize) parts+=("$a") ;;
-	-h | --help) sed -n '4,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
-	*) die "unknown part '$a': unit, system, chaos, lint, sanitize or all is expected" ;;
+	unit | system | chaos | fuzz | lint | sanitize) parts+=("$a") ;;
+	-h | --help) sed -n '4,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	*) die "unknown part '$a': unit, system, chaos, fuzz, lint, sanitize or all is expected" ;;
 	esac
 done
 lock_cache

@@ -2,8 +2,8 @@
 /*
  * The end of every fuzz target. With -fsanitize=fuzzer it is nothing: libFuzzer
  * has its own main. With -DVS_FUZZ_STANDALONE it is a test of the normal run:
- * replay the corpus, then VS_FUZZ_ROUNDS (20000) mutations of it, always the
- * same ones. Define FUZZ_CORPUS (a directory below testsuite/fuzz/corpus) and
+ * replay the corpus, then VS_FUZZ_ROUNDS (FUZZ_ROUNDS, 20000) mutations of it,
+ * always the same ones. Define FUZZ_CORPUS (a directory below testsuite/fuzz/corpus) and
  * LLVMFuzzerTestOneInput before.
  */
 #ifdef VS_FUZZ_STANDALONE
@@ -14,6 +14,9 @@
 #include <string.h>
 
 #define FUZZ_MAX 65536
+#ifndef FUZZ_ROUNDS
+#define FUZZ_ROUNDS 20000
+#endif
 
 static struct { unsigned char *data; size_t len; } seeds[512];
 static size_t nseeds;
@@ -111,7 +114,7 @@ int main(int argc, char **argv)
 {
 	/* automake's `make check` says where the source is */
 	const char *top = getenv("srcdir"), *r = getenv("VS_FUZZ_ROUNDS");
-	long rounds = r ? strtol(r, NULL, 10) : 20000;
+	long rounds = r ? strtol(r, NULL, 10) : FUZZ_ROUNDS;
 	unsigned char *buf = malloc(FUZZ_MAX);
 	char dir[4096];
 

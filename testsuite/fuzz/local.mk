@@ -1,33 +1,108 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 
-# Each target is a test of the normal run (corpus and fixed mutations); for
-# libFuzzer: clang -fsanitize=fuzzer,address without VS_FUZZ_STANDALONE.
-check_PROGRAMS += testsuite/fuzz/test_fuzz_vc
+# Each target is a test of the normal run (corpus and fixed mutations), and
+# with --enable-fuzzing a libFuzzer (contribs/check.sh fuzz).
+fuzz_programs = testsuite/fuzz/test_fuzz_vc \
+	testsuite/fuzz/test_fuzz_plan \
+	testsuite/fuzz/test_fuzz_control \
+	testsuite/fuzz/test_fuzz_hints \
+	testsuite/fuzz/test_fuzz_client \
+	testsuite/fuzz/test_fuzz_svf \
+	testsuite/fuzz/test_fuzz_conf \
+	testsuite/fuzz/test_fuzz_names \
+	testsuite/fuzz/test_fuzz_files \
+	testsuite/fuzz/test_fuzz_guest
+check_PROGRAMS += $(fuzz_programs)
+
+if FUZZING
+fuzz_cppflags = $(AM_CPPFLAGS)
+fuzz_ldflags = $(AM_LDFLAGS) -fsanitize=fuzzer
+else
+fuzz_cppflags = $(AM_CPPFLAGS) -DVS_FUZZ_STANDALONE
+fuzz_ldflags = $(AM_LDFLAGS)
+endif
+EXTRA_DIST += testsuite/fuzz/vc.dict
+fuzz-targets: $(fuzz_programs)
+.PHONY: fuzz-targets
+
 testsuite_fuzz_test_fuzz_vc_SOURCES = testsuite/fuzz/fuzz_vc.c \
 	testsuite/fuzz/fuzz_main.h
-testsuite_fuzz_test_fuzz_vc_CPPFLAGS = $(AM_CPPFLAGS) -DVS_FUZZ_STANDALONE
+testsuite_fuzz_test_fuzz_vc_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_test_fuzz_vc_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_test_fuzz_vc_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/vc
 
-check_PROGRAMS += testsuite/fuzz/test_fuzz_plan
 testsuite_fuzz_test_fuzz_plan_SOURCES = testsuite/fuzz/fuzz_plan.c \
 	testsuite/fuzz/fuzz_main.h testsuite/fuzz/plan_model.c \
 	testsuite/fuzz/plan_model.h testsuite/fuzz/plan_run.h \
 	testsuite/fuzz/plan_steps.c
-testsuite_fuzz_test_fuzz_plan_CPPFLAGS = $(AM_CPPFLAGS) -DVS_FUZZ_STANDALONE
+testsuite_fuzz_test_fuzz_plan_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_test_fuzz_plan_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_test_fuzz_plan_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/plan
 
-check_PROGRAMS += testsuite/fuzz/test_fuzz_control
 testsuite_fuzz_test_fuzz_control_SOURCES = testsuite/fuzz/fuzz_control.c \
 	testsuite/fuzz/fuzz_main.h
-testsuite_fuzz_test_fuzz_control_CPPFLAGS = $(AM_CPPFLAGS) -DVS_FUZZ_STANDALONE
+testsuite_fuzz_test_fuzz_control_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_test_fuzz_control_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_test_fuzz_control_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/control
 
-check_PROGRAMS += testsuite/fuzz/test_fuzz_hints
 testsuite_fuzz_test_fuzz_hints_SOURCES = testsuite/fuzz/fuzz_hints.c \
 	testsuite/fuzz/fuzz_main.h
-testsuite_fuzz_test_fuzz_hints_CPPFLAGS = $(AM_CPPFLAGS) -DVS_FUZZ_STANDALONE
+testsuite_fuzz_test_fuzz_hints_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_test_fuzz_hints_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_test_fuzz_hints_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/hints
+
+testsuite_fuzz_test_fuzz_client_SOURCES = testsuite/fuzz/fuzz_client.c \
+	testsuite/fuzz/fuzz_main.h
+testsuite_fuzz_test_fuzz_client_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_test_fuzz_client_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_test_fuzz_client_LDADD = src/common/libvs_core.la -lpthread
+EXTRA_DIST += testsuite/fuzz/corpus/client
+
+# svf's own objects, but for ask.c: the target answers instead.
+fuzz_svf = src/svf/hosts.c src/svf/nodes.c \
+	src/svf/reconcile.c src/svf/show.c src/svf/status.c src/svf/svf.h \
+	src/svf/table.c src/svf/why.c
+
+testsuite_fuzz_test_fuzz_svf_SOURCES = testsuite/fuzz/fuzz_svf.c \
+	testsuite/fuzz/fuzz_main.h $(fuzz_svf)
+testsuite_fuzz_test_fuzz_svf_CPPFLAGS = $(fuzz_cppflags) -I$(top_srcdir)/src
+testsuite_fuzz_test_fuzz_svf_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_test_fuzz_svf_LDADD = src/common/libvs_core.la -lpthread
+EXTRA_DIST += testsuite/fuzz/corpus/svf
+
+testsuite_fuzz_test_fuzz_conf_SOURCES = testsuite/fuzz/fuzz_conf.c \
+	testsuite/fuzz/fuzz_main.h \
+	src/svf/hostlist.c src/svf/where.c
+testsuite_fuzz_test_fuzz_conf_CPPFLAGS = $(fuzz_cppflags) -I$(top_srcdir)/src
+testsuite_fuzz_test_fuzz_conf_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_test_fuzz_conf_LDADD = src/plugins/libvs_conf.la \
+	src/common/libvs_core.la -lpthread
+EXTRA_DIST += testsuite/fuzz/corpus/conf
+
+testsuite_fuzz_test_fuzz_names_SOURCES = testsuite/fuzz/fuzz_names.c \
+	testsuite/fuzz/fuzz_main.h
+testsuite_fuzz_test_fuzz_names_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_test_fuzz_names_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_test_fuzz_names_LDADD = src/common/libvs_core.la -lpthread
+EXTRA_DIST += testsuite/fuzz/corpus/names
+
+testsuite_fuzz_test_fuzz_files_SOURCES = testsuite/fuzz/fuzz_files.c \
+	testsuite/fuzz/fuzz_main.h \
+	src/plugins/prep/vsphere/device.c
+testsuite_fuzz_test_fuzz_files_CPPFLAGS = $(fuzz_cppflags) -I$(top_srcdir)/src \
+	-I$(top_srcdir)/src/plugins
+testsuite_fuzz_test_fuzz_files_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_test_fuzz_files_LDADD = src/common/libvs_core.la -lpthread
+EXTRA_DIST += testsuite/fuzz/corpus/files
+
+testsuite_fuzz_test_fuzz_guest_SOURCES = testsuite/fuzz/fuzz_guest.c \
+	testsuite/fuzz/fuzz_main.h $(engine_stage)
+testsuite_fuzz_test_fuzz_guest_CPPFLAGS = $(fuzz_cppflags) -I$(top_srcdir)/testsuite/unit
+testsuite_fuzz_test_fuzz_guest_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_fuzz_test_fuzz_guest_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_test_fuzz_guest_LDADD = $(unit_ldadd)
+EXTRA_DIST += testsuite/fuzz/corpus/guest

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The whole vCenter client, with a libcurl that has no network: every answer
+ * it gets is a line of the input. Its first byte is the HTTP status (2: 200,
+ * 4: 404, 5: 500, 3: 503, L: 200 with a session's header, 0: the connection
+ * breaks, 1: the name doesn't resolve), the rest the body. The first line is
+ * the password file.
+ *
+ * What must hold: nothing crashes; the login says the file's first line and
+ * nothing else; each operation is done once, with a code and a text if it
+ * failed; nothing that was announced as loaded is announced twice.
+ */
+#define CURL_DISABLE_TYPECHECK
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/log.h"
+#include "util/mem.h"
+#include "vcenter/vc_i.h"
+
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+
+/* ---- a libcurl of our own -------------------------------------------------- */
+
+typedef size_t fn_data(char *p, size_t size, size_t n, void *arg);
+
+struct fake_easy {
+	TAILQ_ENTRY(fake_easy) link;
+	fn_data *write, *header;
+	void *write_arg, *header_arg, *private;
+	const char *body, *url;
+	long status, sent;
+	bool queued;
+};
+
+static TAILQ_HEAD(, fake_easy) queue = TAILQ_HEAD_INITIALIZER(queue);
+static char *input, *input_end;
+static char password[4096];
+
+CURLcode curl_global_init(long flags)
+{
+	(void)flags;
+	return CURLE_OK;
+}
+
+CURLM *curl_multi_init(void)
+{
+	return vs_calloc(1, 1);
+}
+
+CURLMcode curl_multi_cleanup(CURLM *m)
+{
+	free(m);
+	return CURLM_OK;
+}
+
+CURLMcode (curl_multi_setopt)(CURLM *m, CURLMoption o, ...)
+{
+	(void)m;
+	(void)o;
+	return CURLM_OK;
+}
+
+CURL *curl_easy_init(void)
+{
+	return (CURL *)vs_calloc(1, sizeof(struct fake_easy));
+}
+
+void curl_easy_cleanup(CURL *e)
+{
+	free(e);
+}
+
+CURLcode curl_easy_setopt(CURL *curl, CURLoption o, ...)
+{
+	struct fake_easy *e = (struct fake_easy *)curl;
+	va_list ap;
+	void *p;
+
+	va_start(ap, o);
+	p = o < CURLOPTTYPE_OBJECTPOINT || o >= CURLOPTTYPE_OFF_T ? NULL :
+		va_arg(ap, void *);
+	va_end(ap);
+	if (o == CURLOPT_WRITEFUNCTION)
+		e->write = (fn_data *)p;
+	else if (o == CURLOPT_HEADERFUNCTION)
+		e->header = (fn_data *)p;
+	else if (o == CURLOPT_WRITEDATA)
+		e->write_arg = p;
+	else if (o == CURLOPT_HEADERDATA)
+		e->header_arg = p;
+	else if (o == CURLOPT_PRIVATE)
+		e->private = p;
+	else if (o == CURLOPT_POSTFIELDS)
+		e->body = p;
+	return CURLE_OK;
+}
+
+CURLcode curl_easy_getinfo(CURL *curl, CURLINFO info, ...)
+{
+	struct fake_easy *e = (struct fake_easy *)curl;
+	va_list ap;
+	void *p;
+
+	va_start(ap, info);
+	p = va_arg(ap, void *);
+	va_end(ap);
+	if (info == CURLINFO_RESPONSE_CODE)
+		*(long *)p = e->status;
+	else if (info == CURLINFO_REQUEST_SIZE)
+		*(long *)p = e->sent;
+	else if (info == CURLINFO_PRIVATE)
+		*(void **)p = e->private;
+	return CURLE_OK;
+}
+
+CURLMcode curl_multi_add_handle(CURLM *m, CURL *curl)
+{
+	struct fake_easy *e = (struct fake_easy *)curl;
+
+	(void)m;
+	TAILQ_INSERT_TAIL(&queue, e, link);
+	e->queued = true;
+	return CURLM_OK;
+}
+
+CURLMcode curl_multi_remove_handle(CURLM *m, CURL *curl)
+{
+	struct fake_easy *e = (struct fake_easy *)curl;
+
+	(void)m;
+	if (e->queued)
+		TAILQ_REMOVE(&queue, e, link);
+	e->queued = false;
+	return CURLM_OK;
+}
+
+CURLMcode curl_multi_perform(CURLM *m, int *running)
+{
+	(void)m;
+	*running = !TAILQ_EMPTY(&queue);
+	return CURLM_OK;
+}
+
+CURLMcode curl_multi_poll(CURLM *m, struct curl_waitfd extra[], unsigned int n,
+			  int ms, int *ret)
+{
+	(void)m;
+	(void)extra;
+	(void)n;
+	(void)ms;
+	(void)ret;
+	return CURLM_OK;
+}
+
+/* What we say when we log in is the file's line, whatever stands in it. */
+static void check_login(const char *body)
+{
+	struct vs_jdoc doc;
+	struct vs_err err;
+	size_t len = strcspn(password, "\r\n");
+	VS_FREE char *line = vs_asprintf("%.*s", (int)len, password);
+
+	if (!body || !strstr(body, "\"password\""))
+		return;
+	if (vs_jdoc_parse(&doc, body, strlen(body), &err) ||
+	    strcmp(vs_j_str(vs_j_get(vs_j_root(&doc), "password")), line))
+		abort();
+	vs_jdoc_free(&doc);
+}
+
+static CURLcode answer(struct fake_easy *e)
+{
+	static const long codes[] = { ['2'] = 200, ['4'] = 404, ['5'] = 500,
+		['3'] = 503, ['L'] = 200 };
+	static char header[] = "vmware-api-session-id: 5212-ab\r\n";
+	char *nl = memchr(input, '\n', (size_t)(input_end - input));
+	char *end = nl ? nl : input_end, *p = input;
+	unsigned char how = p < end ? (unsigned char)*p : '2';
+
+	input = nl ? nl + 1 : input_end;
+	e->sent = how != '1';
+	if (how == '1')
+		return CURLE_COULDNT_RESOLVE_HOST;
+	if (how == '0')
+		return CURLE_RECV_ERROR;
+	e->status = how < VS_COUNT(codes) && codes[how] ? codes[how] : 200;
+	if (how == 'L')
+		e->header(header, 1, sizeof(header) - 1, e->header_arg);
+	p += p < end;
+	if (p < end && e->write(p, 1, (size_t)(end - p), e->write_arg) !=
+	    (size_t)(end - p))
+		return CURLE_WRITE_ERROR;
+	return CURLE_OK;
+}
+
+CURLMsg *curl_multi_info_read(CURLM *m, int *left)
+{
+	static CURLMsg msg;
+	struct fake_easy *e = TAILQ_FIRST(&queue);
+
+	*left = 0;
+	if (!e || input >= input_end)
+		return NULL;
+	check_login(e->body);
+	curl_multi_remove_handle(m, (CURL *)e);
+	msg.msg = CURLMSG_DONE;
+	msg.easy_handle = (CURL *)e;
+	msg.data.result = answer(e);
+	return &msg;
+}
+
+/* ---- who listens ------------------------------------------------------------ */
+
+struct run {
+	struct vs_vc *vc;
+	bool loading;
+	int asked, done;
+};
+
+static void on_load_begin(void *arg)
+{
+	((struct run *)arg)->loading = true;
+}
+
+static void on_load_end(void *arg)
+{
+	struct run *r = arg;
+
+	if (!r->loading)
+		abort();
+	r->loading = false;
+}
+
+static void on_down(void *arg, const struct vs_err *err)
+{
+	((struct run *)arg)->loading = false;
+	if (err->code == VS_OK || !err->text[0] || strchr(err->text, '\n'))
+		abort();
+}
+
+static void on_done(void *arg, uint64_t id, const char *result,
+		    const struct vs_err *err)
+{
+	struct run *r = arg;
+
+	if (!id || !result || ++r->done > r->asked)
+		abort();
+	if (err && (err->code == VS_OK || !err->text[0]))
+		abort();
+}
+
+static void quiet(enum vs_log_level level, const char *line)
+{
+	(void)level;
+	if (strchr(line, '\n'))
+		abort();
+}
+
+/* One of each kind, where it is possible. */
+static void ask(struct run *r)
+{
+	static const struct vs_vc_clone clone = { .source = "vm-9",
+		.folder = "group-v9", .name = "vm1", .uuid = "u", .pool = "p",
+		.host = "host-1", .datastore = "ds", .hw.mgmt_mac = "m" };
+	struct vs_vc_op op = { .done = on_done, .arg = r };
+	struct vs_err err;
+
+	/* Counted before: a refusal may come at once. */
+	r->asked += 4;
+	r->asked -= vs_vc_vm_clone(r->vc, &clone, &op, &err) < 0;
+	r->asked -= vs_vc_vm_power_on(r->vc, "vm-1", "host-1", &op, &err) < 0;
+	r->asked -= vs_vc_vm_shutdown_guest(r->vc, "vm-1", &op, &err) < 0;
+	r->asked -= vs_vc_task_adopt(r->vc, "task-1", &op, &err) < 0;
+}
+
+/* ---- the target -------------------------------------------------------------- */
+
+static char file[] = "/tmp/vs-fuzz-XXXXXX";
+
+static void clean(void)
+{
+	unlink(file);
+}
+
+static void put_password(void)
+{
+	char *nl = memchr(input, '\n', (size_t)(input_end - input));
+	size_t len = (size_t)((nl ? nl : input_end) - input);
+	FILE *f;
+
+	if (!strcmp(file + sizeof(file) - 7, "XXXXXX")) {
+		int fd = mkstemp(file);
+
+		if (fd < 0)
+			abort();
+		close(fd);
+		atexit(clean);
+	}
+	memset(password, 0, sizeof(password));
+	memcpy(password, input, len < 1023 ? len : 1023);
+	f = fopen(file, "w");
+	if (!f || fwrite(input, 1, len, f) != len || fclose(f))
+		abort();
+	input = nl ? nl + 1 : input_end;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const clusters[] = { "HPC1", NULL };
+	static const char *const pools[] = { "slurm", NULL };
+	static const char *const nets[] = { "SRIOV-ROCE-PG", "VM-PG", NULL };
+	static const char *const templates[] = { "rhel9-ofed", NULL };
+	static const struct vs_vc_events ev = { .load_begin = on_load_begin,
+		.load_end = on_load_end, .down = on_down };
+	VS_FREE char *text = vs_calloc(size + 1, 1);
+	struct vs_vc_conf conf = { .url = "https://vc", .username = "u",
+		.password_file = file, .password_uid = geteuid(),
+		.max_body = 1 << 16, .names = { "DC0", "slurm",
+			"vsanDatastore", clusters, pools, nets, templates } };
+	struct vs_err err;
+	struct run r = { 0 };
+
+	vs_log_to(quiet);
+	memcpy(text, data, size);
+	input = text;
+	input_end = text + size;
+	put_password();
+	r.vc = vs_vc_new(&conf, &ev, &r, &err);
+	if (!r.vc)
+		abort();
+	for (int64_t now = 1000, n = 0; n < 400 && input < input_end;
+	     n++, now += 2000) {
+		vs_vc_turn(r.vc, now, 0, -1);
+		if (vs_vc_is_up(r.vc) && n % 4 == 3)
+			ask(&r);
+	}
+	vs_vc_free(r.vc, 0);
+	if (r.done > r.asked)
+		abort();
+	return 0;
+}
+
+#define FUZZ_CORPUS "client"
+#define FUZZ_ROUNDS 2000		/* each writes a file */
+#include "fuzz_main.h"

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Small files that others write: the first byte says which one the rest is (I:
+ * the cluster id in StateSaveLocation; anything else: what the guest's script
+ * left for slurmd and, after a NUL, sysfs' state of a port).
+ *
+ * What must hold: nothing crashes; an id that is taken is one; a refusal has
+ * its words, and a port that isn't ACTIVE is refused.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/core_i.h"
+#include "plugins/prep/vsphere/device.h"
+#include "util/mem.h"
+
+static char dir[] = "/tmp/vs-fuzz-XXXXXX";
+static char id_path[64], ready_path[64], port_dir[64], state_path[64];
+
+static void clean(void)
+{
+	unlink(id_path);
+	unlink(ready_path);
+	unlink(state_path);
+	rmdir(port_dir);
+	rmdir(dir);
+}
+
+static void prepare(void)
+{
+	if (id_path[0])
+		return;
+	if (!mkdtemp(dir))
+		abort();
+	snprintf(id_path, sizeof(id_path), "%s/slurm_vsphere.id", dir);
+	snprintf(ready_path, sizeof(ready_path), "%s/ready", dir);
+	snprintf(port_dir, sizeof(port_dir), "%s/p", dir);
+	snprintf(state_path, sizeof(state_path), "%s/p/state", dir);
+	if (mkdir(port_dir, 0700))
+		abort();
+	setenv("SLURM_VSPHERE_RUN", dir, 1);
+	atexit(clean);
+}
+
+static void put(const char *path, const void *data, size_t size)
+{
+	FILE *f = fopen(path, "w");
+
+	if (!f || fwrite(data, 1, size, f) != size || fclose(f))
+		abort();
+}
+
+static void cluster_id(const uint8_t *data, size_t size)
+{
+	char out[VS_UUID_LEN] = "";
+	struct vs_err err = { 0 };
+
+	put(id_path, data, size);
+	if (vs_cluster_id_load(dir, out, &err)) {
+		if (err.code != VS_E_CONFIG || !err.text[0])
+			abort();
+	} else if (!vs_uuid_valid(out) || memcmp(out, data, strlen(out))) {
+		abort();
+	}
+}
+
+/* "port @" stands for the port whose state is ours. */
+static void device(const char *text, size_t size)
+{
+	const char *nul = memchr(text, '\0', size);
+	size_t len = nul ? (size_t)(nul - text) : size;
+	VS_FREE char *ready = vs_calloc(len + sizeof(port_dir) + 1, 1);
+	const char *at = memmem(text, len, "port @", 6);
+	size_t head = at ? (size_t)(at - text) + 5 : len;
+	char why[64];
+
+	memcpy(ready, text, head);
+	if (at)
+		snprintf(ready + head, len - head + sizeof(port_dir), "%s%.*s",
+			 port_dir, (int)(len - head - 1), at + 6);
+	put(ready_path, ready, strlen(ready));
+	put(state_path, nul ? nul + 1 : "", nul ? size - len - 1 : 0);
+	memset(why, 'x', sizeof(why));
+	if (vs_device_check(why, sizeof(why))) {
+		if (!memchr(why, '\0', sizeof(why)) || !why[0])
+			abort();
+	} else if (strncmp(ready, "ok", 2)) {
+		abort();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	prepare();
+	if (!size)
+		return 0;
+	if (data[0] == 'I')
+		cluster_id(data + 1, size - 1);
+	else
+		device((const char *)data + 1, size - 1);
+	return 0;
+}
+
+#define FUZZ_CORPUS "files"
+#define FUZZ_ROUNDS 2000		/* each writes a file */
+#include "fuzz_main.h"

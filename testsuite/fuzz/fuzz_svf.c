@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What svf prints of an answer, whoever gave it: the first byte says which
+ * verb asked, the rest is the answer.
+ *
+ * What must hold: nothing crashes; no byte that could steer a terminal comes
+ * out; an answer that is no JSON is an exit code, never a report.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "svf/svf.h"
+#include "util/mem.h"
+
+static const char *answer;
+static size_t answer_len;
+
+/* Instead of src/svf/ask.c: the answer is there. */
+int svf_ask(const char *verb, uint32_t job, struct vs_jdoc *doc)
+{
+	struct vs_err err;
+
+	(void)verb;
+	(void)job;
+	return vs_jdoc_parse(doc, answer, answer_len, &err) ? SVF_AWAY : SVF_OK;
+}
+
+int svf_order(const char *verb, const char *name, struct vs_jdoc *doc)
+{
+	(void)name;
+	return svf_ask(verb, 0, doc);
+}
+
+static void must_be_printable(FILE *f)
+{
+	int c, last = 0;
+
+	rewind(f);
+	while ((c = getc(f)) != EOF) {
+		if ((c < ' ' && c != '\n' && c != '\t') || c == 0x7f ||
+		    (last == 0xc2 && c >= 0x80 && c <= 0x9f))
+			abort();
+		last = c;
+	}
+}
+
+static void run(const struct svf_verb *v, const struct svf *s)
+{
+	FILE *out = stdout, *err = stderr, *said = tmpfile();
+	int rc;
+
+	if (!said)
+		abort();
+	stdout = stderr = said;
+	rc = v->run(s);
+	fflush(said);
+	stdout = out;
+	stderr = err;
+	if (rc < SVF_OK || rc > SVF_CONF)
+		abort();
+	must_be_printable(said);
+	fclose(said);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct svf_verb *const verbs[] = { &svf_hosts, &svf_nodes,
+		&svf_why, &svf_status, &svf_reconcile, &svf_adopt, &svf_vm };
+	static char *job[] = { "7" }, *vm[] = { "forget", "vm1" };
+	const struct svf_verb *v;
+	struct svf s = { 0 };
+
+	if (!size)
+		return 0;
+	v = verbs[(data[0] & 15) % VS_COUNT(verbs)];
+	s.flag = data[0] & 16 && v->flag;
+	s.json = data[0] & 32;
+	if (v == &svf_why || v == &svf_vm) {
+		s.argv = v == &svf_why ? job : vm;
+		s.argc = v == &svf_why ? 1 : 2;
+	}
+	answer = (const char *)data + 1;
+	answer_len = size - 1;
+	run(v, &s);
+	return 0;
+}
+
+#define FUZZ_CORPUS "svf"
+#include "fuzz_main.h"
