@@ -3,27 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "fake_vc.h"
+#include "fake_vc_i.h"
 #include "util/mem.h"
 
-#ifndef MAX_VMS		/* a benchmark has more */
-#define MAX_VMS 64
-#define MAX_CALLS 256
-#endif
 #define PF "0000:3b:00.0"
 
-struct call {
-	bool waiting, accepted;
-	enum fake_kind kind;
-	uint64_t id;
-	char task[32], vm[32], host[32];
-	struct fake_vm clone;
-	const struct vs_vc_op *op;
-};
-
 static struct fake_vm vms[MAX_VMS];
-static struct call calls[MAX_CALLS];
-static int ncalls, nhosts, nvfs, serial;
+struct fake_call fake_calls[MAX_CALLS];
+int fake_ncalls;
+static int nhosts, nvfs, serial;
 static struct vs_vc *const client = (struct vs_vc *)&serial;
 
 int fake_sent[FAKE_KINDS], fake_cancels, fake_overfull;
@@ -35,9 +23,9 @@ int fake_hw;
 void fake_reset(int hosts, int vfs)
 {
 	memset(vms, 0, sizeof(vms));
-	memset(calls, 0, sizeof(calls));
+	memset(fake_calls, 0, sizeof(fake_calls));
 	memset(fake_sent, 0, sizeof(fake_sent));
-	fake_cancels = fake_overfull = ncalls = 0;
+	fake_cancels = fake_overfull = fake_ncalls = 0;
 	fake_slow_asked = false;
 	fake_pool_mhz = fake_pool_mb = -1;
 	fake_store_mb = 1 << 20;
@@ -210,25 +198,25 @@ void fake_down(enum vs_code code)
 	struct vs_err err = { .code = code, .text = "connection lost" };
 
 	/* The client ends what is under way as unknown; the engine forgets. */
-	for (int i = 0; i < ncalls; i++)
-		calls[i].waiting = false;
+	for (int i = 0; i < fake_ncalls; i++)
+		fake_calls[i].waiting = false;
 	vs_watch_events.down(&vs_core, &err);
 }
 
-/* ---- calls ------------------------------------------------------------------- */
+/* ---- fake_calls ------------------------------------------------------------------- */
 
-static struct call *call_new(enum fake_kind kind, const char *vm,
+static struct fake_call *call_new(enum fake_kind kind, const char *vm,
 			     const char *host, const struct vs_vc_op *op)
 {
-	struct call *c = &calls[ncalls++];
+	struct fake_call *c = &fake_calls[fake_ncalls++];
 
-	if (ncalls > MAX_CALLS)
+	if (fake_ncalls > MAX_CALLS)
 		abort();
 	memset(c, 0, sizeof(*c));
 	c->waiting = true;
 	c->kind = kind;
-	c->id = (uint64_t)ncalls;
-	snprintf(c->task, sizeof(c->task), "task-%d", ncalls);
+	c->id = (uint64_t)fake_ncalls;
+	snprintf(c->task, sizeof(c->task), "task-%d", fake_ncalls);
 	vs_strlcpy(c->vm, vm ? vm : "", sizeof(c->vm));
 	vs_strlcpy(c->host, host ? host : "", sizeof(c->host));
 	c->op = op;
@@ -276,7 +264,7 @@ static void extra_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *cl,
 		       const struct vs_vc_op *op, struct vs_err *err)
 {
-	struct call *c = call_new(FAKE_CLONE, NULL, cl->host, op);
+	struct fake_call *c = call_new(FAKE_CLONE, NULL, cl->host, op);
 
 	(void)vc;
 	(void)err;
@@ -296,7 +284,7 @@ int64_t vs_vc_vm_reconfigure(struct vs_vc *vc, const char *vm,
 			     const char *version, const struct vs_vc_hw *hw,
 			     const struct vs_vc_op *op, struct vs_err *err)
 {
-	struct call *c = call_new(FAKE_RECONFIGURE, vm, NULL, op);
+	struct fake_call *c = call_new(FAKE_RECONFIGURE, vm, NULL, op);
 
 	(void)vc;
 	(void)version;
@@ -324,9 +312,9 @@ int64_t vs_vc_vm_power_on(struct vs_vc *vc, const char *vm, const char *host,
 
 	(void)vc;
 	(void)err;
-	for (int i = 0; i < ncalls; i++)
-		busy += calls[i].waiting && calls[i].kind == FAKE_POWER_ON &&
-			!strcmp(calls[i].host, host);
+	for (int i = 0; i < fake_ncalls; i++)
+		busy += fake_calls[i].waiting && fake_calls[i].kind == FAKE_POWER_ON &&
+			!strcmp(fake_calls[i].host, host);
 	if (busy >= nvfs)
 		fake_overfull++;
 	return (int64_t)call_new(FAKE_POWER_ON, vm, host, op)->id;
@@ -361,11 +349,11 @@ int vs_vc_task_cancel(struct vs_vc *vc, const char *task, struct vs_err *err)
 	return 0;
 }
 
-static struct call *oldest(enum fake_kind kind)
+struct fake_call *fake_oldest(enum fake_kind kind)
 {
-	for (int i = 0; i < ncalls; i++)
-		if (calls[i].waiting && calls[i].kind == kind)
-			return &calls[i];
+	for (int i = 0; i < fake_ncalls; i++)
+		if (fake_calls[i].waiting && fake_calls[i].kind == kind)
+			return &fake_calls[i];
 	return NULL;
 }
 
@@ -373,12 +361,12 @@ int fake_waiting(enum fake_kind kind)
 {
 	int n = 0;
 
-	for (int i = 0; i < ncalls; i++)
-		n += calls[i].waiting && calls[i].kind == kind;
+	for (int i = 0; i < fake_ncalls; i++)
+		n += fake_calls[i].waiting && fake_calls[i].kind == kind;
 	return n;
 }
 
-static void effect(struct call *c)
+void fake_effect(struct fake_call *c)
 {
 	struct fake_vm *vm = c->kind == FAKE_CLONE ? room() : by_moid(c->vm);
 
@@ -412,7 +400,7 @@ static void effect(struct call *c)
 
 bool fake_accept(enum fake_kind kind)
 {
-	struct call *c = oldest(kind);
+	struct fake_call *c = fake_oldest(kind);
 
 	if (!c || c->accepted)
 		return false;
@@ -424,13 +412,13 @@ bool fake_accept(enum fake_kind kind)
 
 bool fake_finish(enum fake_kind kind)
 {
-	struct call *c = oldest(kind);
+	struct fake_call *c = fake_oldest(kind);
 
 	if (!c)
 		return false;
 	fake_accept(kind);
 	c->waiting = false;
-	effect(c);
+	fake_effect(c);
 	c->op->done(c->op->arg, c->id,
 		    kind == FAKE_CLONE ? c->clone.moid : "", NULL);
 	return true;
@@ -439,7 +427,7 @@ bool fake_finish(enum fake_kind kind)
 static bool fail_as(enum fake_kind kind, enum vs_code code, const char *fault,
 		    const char *text)
 {
-	struct call *c = oldest(kind);
+	struct fake_call *c = fake_oldest(kind);
 	struct vs_err err = { .code = code };
 
 	if (!c)
@@ -464,24 +452,12 @@ bool fake_no_vf(void)
 
 bool fake_lose(enum fake_kind kind, bool happens)
 {
-	struct call *c = oldest(kind);
+	struct fake_call *c = fake_oldest(kind);
 
 	if (!c)
 		return false;
 	if (happens)
-		effect(c);
+		fake_effect(c);
 	return fake_fail(kind, VS_E_UNKNOWN, "the reply was lost");
 }
 
-/* ---- the rest of the client --------------------------------------------------- */
-
-struct vs_vc *vs_vc_new(const struct vs_vc_conf *conf,
-			const struct vs_vc_events *events, void *arg,
-			struct vs_err *err)
-{
-	(void)conf;
-	(void)events;
-	(void)arg;
-	(void)err;
-	return client;
-}

@@ -64,5 +64,10 @@ bool fake_fail(enum fake_kind kind, enum vs_code code, const char *text);
 bool fake_no_vf(void);
 /* The reply is lost: the effect happens if `happens`, done says unknown. */
 bool fake_lose(enum fake_kind kind, bool happens);
+/* The oldest goes on in vCenter whatever becomes of its answer: the task that
+ * shows it meanwhile, and its effect. */
+bool fake_late(enum fake_kind kind);
+bool fake_late_task(struct vs_vc_task *t);
+void fake_late_happens(void);
 
 #endif

@@ -62,7 +62,8 @@ testsuite_unit_test_step_LDADD = $(unit_ldadd)
 
 # The engine on a fake vCenter, which stands in for the client at link time.
 engine_stage = testsuite/unit/engine_stage.h testsuite/unit/fake_vc.c \
-	testsuite/unit/fake_vc_beat.c testsuite/unit/fake_vc.h
+	testsuite/unit/fake_vc_beat.c testsuite/unit/fake_vc_late.c \
+	testsuite/unit/fake_vc.h testsuite/unit/fake_vc_i.h
 
 check_PROGRAMS += testsuite/unit/test_engine
 testsuite_unit_test_engine_SOURCES = testsuite/unit/test_engine.c $(engine_stage)
@@ -86,6 +87,12 @@ testsuite_unit_test_engine_faults_SOURCES = testsuite/unit/test_engine_faults.c 
 	$(engine_stage)
 testsuite_unit_test_engine_faults_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_faults_LDADD = $(unit_ldadd)
+
+check_PROGRAMS += testsuite/unit/test_engine_calls
+testsuite_unit_test_engine_calls_SOURCES = testsuite/unit/test_engine_calls.c \
+	$(engine_stage)
+testsuite_unit_test_engine_calls_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_calls_LDADD = $(unit_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_limits
 testsuite_unit_test_engine_limits_SOURCES = testsuite/unit/test_engine_limits.c \

@@ -131,6 +131,50 @@ static void what_slurm_powers_down_while_vcenter_is_away_needs_no_brake(void **s
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 5);
 }
 
+/* Power saving's next tick serves the job that is gone all the same. */
+static void a_power_up_for_a_job_that_is_gone_boots_nothing(void **st)
+{
+	int one;
+
+	(void)st;
+	begin(1, 1, 1, "warm");
+	ready();
+	one = id("vm1");
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", WANTED);
+	turn();
+	vs_job_end(&vs_core, 7, &one, 1, false);
+	flags("vm1", DOWN);
+	turns(5);
+	flags("vm1", VS_NODE_POWERING_UP);
+	turns(5);
+	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 0);
+}
+
+static void a_power_up_by_an_administrator_after_a_cancelled_job_is_one(void **st)
+{
+	int one;
+
+	(void)st;
+	begin(1, 1, 1, "warm");
+	ready();
+	one = id("vm1");
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", WANTED);
+	turn();
+	assert_true(fake_finish(FAKE_CLONE));
+	vs_job_end(&vs_core, 7, &one, 1, false);
+	flags("vm1", DOWN);
+	turns(5);
+	flags("vm1", DOWN | VS_NODE_POWER_UP_ASKED);
+	turn();
+	flags("vm1", VS_NODE_POWERING_UP);
+	turns(5);
+	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +184,8 @@ int main(void)
 		cmocka_unit_test(a_vm_not_found_costs_a_job_only_if_its_slurmd_is_silent),
 		cmocka_unit_test(an_idle_node_without_its_vm_is_powered_down_until_it_is),
 		cmocka_unit_test(a_node_that_is_down_is_not_said_to_be_up),
+		cmocka_unit_test(a_power_up_for_a_job_that_is_gone_boots_nothing),
+		cmocka_unit_test(a_power_up_by_an_administrator_after_a_cancelled_job_is_one),
 		cmocka_unit_test(what_slurm_powers_down_while_vcenter_is_away_needs_no_brake),
 	};
 

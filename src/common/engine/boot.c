@@ -14,6 +14,7 @@
 #include "engine/core_i.h"
 
 #define ASK_MS 5000
+#define LATE_POWER_UP_MS 30000	/* beyond any sane power_save_interval */
 
 /* True with words: this boot leads nowhere. */
 static bool boot_failed(const struct vs_core *c, const struct vs_node *n,
@@ -60,6 +61,25 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 	}
 	vs_info("node=%s boots anew on another host: %s", n->name, why);
 	n->cycle = true;
+}
+
+/* Don't boot a VM that nobody waits for. */
+void vs_boot_for_nobody(struct vs_core *c, struct vs_node *n)
+{
+	n->left_ms = 0;
+	if (n->giveup)
+		return;
+	n->giveup = true;
+	vs_tell(c, VS_TELL_GIVEUP, n->name, 0, false,
+		"the job it was powered up for is gone");
+}
+
+/* Power saving's next tick serves a job that was cancelled since the last one
+ * all the same. What an administrator asks for has been seen as asked. */
+bool vs_boot_comes_late(const struct vs_node *n, uint32_t flags)
+{
+	return n->left_ms && (flags & VS_NODE_POWERING_UP) && !n->job &&
+	       vs_clock() - n->left_ms < LATE_POWER_UP_MS;
 }
 
 static void booted(struct vs_core *c, struct vs_node *n, int64_t now_ms,

@@ -66,6 +66,8 @@ struct vs_node {
 	struct vs_claim *beside;	/* of jobs that share the node with it */
 	size_t nbeside, cap_beside;
 	int64_t claimed_ms;
+	int64_t left_ms;		/* its job went before its boot was asked
+					 * for; 0: not so */
 
 	/* the comparison of the two truths, and what is done about it */
 	enum vs_wanted wanted;
@@ -298,6 +300,8 @@ void vs_node_give_up(struct vs_core *c, struct vs_node *n, const char *why);
 
 /* boot.c: from power-on to registration; lock held */
 void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+void vs_boot_for_nobody(struct vs_core *c, struct vs_node *n);
+bool vs_boot_comes_late(const struct vs_node *n, uint32_t flags);
 
 enum vs_profile_fit vs_node_fit(const struct vs_core *c,
 				const struct vs_node *n,

@@ -71,6 +71,7 @@ static void claim(struct vs_node *n, uint32_t job, uint32_t restart)
 	n->restart = restart;
 	n->claimed_ms = vs_clock();
 	n->leave = n->giveup = n->renew = false;
+	n->left_ms = 0;
 	n->tries = 0;
 	n->boot_host[0] = '\0';
 	n->not_before_ms = 0;
@@ -191,12 +192,10 @@ static void node_leaves(struct vs_core *c, struct vs_node *n, uint32_t job)
 	n->dying = true;	/* what was made for it may go */
 	if (n->profile->retention != VS_RETAIN_WARM)
 		n->leave = true;
-	/* Powering up for nobody: don't boot a VM that nobody waits for. */
-	if ((n->flags & VS_NODE_POWERING_UP) && !n->giveup) {
-		n->giveup = true;
-		vs_tell(c, VS_TELL_GIVEUP, n->name, 0, false,
-			"the job it was powered up for is gone");
-	}
+	if (n->flags & VS_NODE_POWERING_UP)
+		vs_boot_for_nobody(c, n);
+	else if (n->flags & VS_NODE_POWERED_DOWN)
+		n->left_ms = vs_clock();
 }
 
 void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,

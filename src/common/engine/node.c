@@ -210,6 +210,10 @@ void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
 	/* Heard while vCenter was away it is Slurm's word all the same. */
 	if (flags & VS_NODE_POWERING_DOWN)
 		n->dying = true;
+	if (flags & VS_NODE_POWER_UP_ASKED)
+		n->left_ms = 0;
+	if (vs_boot_comes_late(n, flags))
+		vs_boot_for_nobody(c, n);
 	n->flags = flags;
 }
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the fake vCenter's own files share. */
+#ifndef FAKE_VC_I_H
+#define FAKE_VC_I_H
+
+#include "fake_vc.h"
+
+#ifndef MAX_VMS		/* a benchmark has more */
+#define MAX_VMS 64
+#define MAX_CALLS 256
+#endif
+
+struct fake_call {
+	bool waiting, accepted, late;
+	enum fake_kind kind;
+	uint64_t id;
+	char task[32], vm[32], host[32];
+	struct fake_vm clone;
+	const struct vs_vc_op *op;
+};
+
+extern struct fake_call fake_calls[MAX_CALLS];
+extern int fake_ncalls;
+struct fake_call *fake_oldest(enum fake_kind kind);	/* that waits */
+void fake_effect(struct fake_call *c);			/* done and shown */
+
+#endif
