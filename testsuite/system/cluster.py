@@ -29,7 +29,7 @@ import tempfile
 import time
 
 from daemons import (   # noqa: F401 (the tests take them from here)
-    DONE, GUEST_HOOK, PASSWORD, REPORT, TOP, ClusterError, Daemon,
+    DONE, GUEST_HOOK, GUEST_SPACES, INSIDE, PASSWORD, REPORT, TOP, ClusterError, Daemon,
     Timeout, free_ports, isolation, kill_marked, parse_fields,
     slurm_binary, wait_for)
 from configuration import Configuration
@@ -124,6 +124,9 @@ class Cluster(Configuration, Simulator):
             pw.write_text(self.password + "\n")
             pw.chmod(self.password_mode)
             self.path("etc", "vsphere.conf").write_text(self.vsphere_conf())
+        for name, guest in (("conf", False), ("guest", True)):
+            self.path("etc", "communication." + name).write_text(
+                self.communication_conf(guest))
         self.path("etc", "plugstack.conf").write_text("")
         # Nothing uses cgroups here; autodetection would want them mounted.
         self.path("etc", "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
@@ -188,8 +191,8 @@ class Cluster(Configuration, Simulator):
             self.sim_ca = str(self.path("vcsim", "ca.pem"))
 
     def start_slurmctld(self, wait=True):
-        d = self._start("slurmctld", [slurm_binary("slurmctld"), "-D", "-f",
-                                      self.path("etc", "slurm.conf")])
+        d = self._start("slurmctld", self.controller_argv(
+            self.path("etc", "slurm.conf")))
         if wait:
             def up():
                 if not d.alive():
@@ -217,8 +220,21 @@ class Cluster(Configuration, Simulator):
         argv = [slurm_binary("slurmd"), "-D", "-b", "-N", name, "-f",
                 str(self.path("etc", "slurm.conf"))]
         if self.isolation:
-            argv = [*self.isolation, "sh", "-c",
-                    'hostname "$1" && shift && exec "$@"', "guest", name] + argv
+            argv = [*self.isolation, *GUEST_SPACES, *INSIDE, name,
+                    f"{name}:127.0.0.1", self.guest_bind(), "--"] + argv
+        return argv
+
+    def guest_bind(self):
+        """A guest finds its own communication.conf in the place of ours."""
+        return (f"{self.path('etc', 'communication.guest')}:"
+                f"{self.path('etc', 'communication.conf')}")
+
+    def controller_argv(self, conf):
+        """slurmctld, which finds the machine's name at 127.0.0.1 alone."""
+        argv = [slurm_binary("slurmctld"), "-D", "-f", str(conf)]
+        if self.isolation:
+            argv = [*self.isolation, *INSIDE, "-",
+                    f"{socket.gethostname()}:127.0.0.1", "--"] + argv
         return argv
 
     def write_guest(self):
@@ -231,9 +247,11 @@ class Cluster(Configuration, Simulator):
             f = self.path("bin", "hostname")
             f.write_text('#!/bin/sh\necho "$SLURMD_NODENAME"\n')
             f.chmod(0o755)
+        inside = " ".join([*self.isolation, *GUEST_SPACES, *INSIDE]) \
+            if self.isolation else ""
         self.path("bin", "guest.env").write_text(
             f"export SV_WAIT={GUEST_WAIT_S}\n"
-            f"dir='{self.dir}'\nisolation='{' '.join(self.isolation)}'\n"
+            f"dir='{self.dir}'\nisolation='{inside}'\n"
             f"top='{TOP}'\nslurmd='{slurm_binary('slurmd')}'\n"
             + "".join(f"export {k}='{v}'\n" for k, v in self.sanitizer.items()))
 

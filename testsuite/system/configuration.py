@@ -3,7 +3,7 @@
 
 import socket
 
-from daemons import USERNAME, plugin_dirs
+from daemons import USERNAME, only_loopback, plugin_dirs
 
 
 class Configuration:
@@ -53,6 +53,8 @@ class Configuration:
             "TCPTimeout": 2,
             "JobRequeue": 1,
             "UnkillableStepTimeout": 30,
+            # Guests differ in communication.conf.
+            "DebugFlags": "NO_CONF_HASH",
         }
         if not self.plain:
             conf.update({
@@ -66,9 +68,19 @@ class Configuration:
         conf.update({k: v for k, v in self.slurm.items()})
         lines = [f"{k}={v}" for k, v in conf.items()
                  if v is not None and v != ""]
+        lines.append(f"Include {p('etc', 'communication.conf')}")
         lines += self.node_lines or self.default_nodes()
         lines += self.partition_lines or self.default_partitions()
         return "\n".join(lines) + "\n"
+
+    def communication_conf(self, guest):
+        """Daemons listen where their own host name leads: to 127.0.0.1, by
+        their private /etc/hosts. Commands run without one and listen as Slurm
+        likes it."""
+        words = ["EnableIPv6"] if only_loopback() else []
+        if self.isolation:
+            words.append("NoInAddrAny" if guest else "NoCtldInAddrAny")
+        return f"CommunicationParameters={','.join(words)}\n" if words else "\n"
 
     def node_names(self):
         return [f"vm{i:03d}" for i in range(1, self.nodes + 1)]

@@ -15,8 +15,11 @@ import time
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
+sys.path.insert(0, os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
 
 from cluster import Cluster, wait_for   # noqa: E402
+import scratch                          # noqa: E402
 import shards                           # noqa: E402
 from worlds import world                # noqa: E402
 
@@ -34,6 +37,11 @@ def pytest_cmdline_main(config):
 def pytest_configure(config):
     # An ended terminal must end the daemons too: exceptions unwind fixtures.
     shards.interrupt_once()
+    scratch.make(config)
+
+
+def pytest_unconfigure(config):
+    scratch.remove(config)
 
 
 def default_cluster():

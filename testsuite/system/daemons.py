@@ -15,6 +15,7 @@ import subprocess
 import time
 
 TOP = pathlib.Path(os.environ.get("VS_TOP", pathlib.Path(__file__).parents[2]))
+INSIDE = ["/usr/bin/python3", "-ES", str(TOP / "testsuite/system/inside.py")]
 PASSWORD = "simulated-secret"
 USERNAME = "slurm@vsphere.local"
 
@@ -46,15 +47,15 @@ def wait_for(what, timeout, fn, every=0.05):
 
 
 def free_ports(n):
-    """The first of n consecutive ports that are free, below the range from
-    which the kernel takes client ports."""
+    """The first of n consecutive ports that are free on every address, below
+    the range from which the kernel takes client ports."""
     for _ in range(200):
         base = random.randrange(16000, 32000 - n)
         with contextlib.ExitStack() as st:
             try:
                 for p in range(base, base + n):
                     s = st.enter_context(socket.socket())
-                    s.bind(("127.0.0.1", p))
+                    s.bind(("", p))
                 return base
             except OSError:
                 continue
@@ -82,18 +83,31 @@ def slurm_binary(name):
     return path
 
 
+GUEST_SPACES = ["--uts", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"]
+
+
 def isolation():
-    """The command that gives a guest its own host name, processes and mounts,
-    or [] where this machine doesn't allow it."""
-    spaces = ["--uts", "--mount", "--pid", "--fork", "--kill-child=KILL",
-              "--mount-proc"]
+    """The command that gives a child mounts of its own, and with GUEST_SPACES
+    its own host name and processes; [] where this machine allows neither."""
     for user in ([], ["--user", "--map-current-user", "--keep-caps"]):
-        argv = ["unshare", *user, *spaces]
-        if subprocess.run(argv + ["hostname", "probe"],
+        argv = ["unshare", *user, "--mount"]
+        if subprocess.run([*argv, *GUEST_SPACES, *INSIDE, "probe",
+                           "probe:127.0.0.1", "--", "true"],
                           stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL).returncode == 0:
             return argv
     return []
+
+
+def only_loopback():
+    """No address but 127.0.0.1: the C library then finds none for IPv4, by
+    which Slurm asks unless it is let take IPv6 too."""
+    try:
+        return not socket.getaddrinfo(None, 1, socket.AF_INET,
+                                      socket.SOCK_STREAM, 0,
+                                      socket.AI_ADDRCONFIG | socket.AI_PASSIVE)
+    except OSError:
+        return True
 
 
 def kill_marked(mark, sig=signal.SIGKILL):
@@ -180,7 +194,8 @@ cat "$dir/guests/$VM_NAME.port" 2>/dev/null >"$VM_DIR/port-state" ||
 set -- "$slurmd" -D -b -N "$VM_NAME" -f "$SLURM_CONF"
 if [ -n "$isolation" ]; then
 	# shellcheck disable=SC2086 # words
-	set -- $isolation sh -c 'hostname "$1" && shift && exec "$@"' guest "$VM_NAME" "$@"
+	set -- $isolation "$VM_NAME" "$VM_NAME:127.0.0.1" \
+		"$dir/etc/communication.guest:$dir/etc/communication.conf" -- "$@"
 fi
 exec "$top/contribs/guest/simulator-hook" "$@"
 """

@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from cluster import isolation, slurm_binary, wait_for
+from cluster import INSIDE, isolation, slurm_binary, wait_for
 from stages import holds, nobody_down, ready_count, wait_ready_again, wait_saved
 from worlds import world
 
@@ -22,11 +22,9 @@ def start_backup(c):
     there.mkdir(exist_ok=True)
     (there / "slurm.conf").write_text(conf)
     (there / "vsphere.conf").symlink_to(c.path("etc", "vsphere.conf"))
-    (there / "hosts").write_text("127.0.0.1 localhost\n127.0.0.2 backup\n")
     c._start("backup", [
-        *c.isolation, "sh", "-c", 'hostname backup && '
-        'mount --bind "$1" /etc/hosts && shift && exec "$@"', "backup",
-        there / "hosts", slurm_binary("slurmctld"), "-D", "-f", there / "slurm.conf"],
+        *c.isolation, "--uts", *INSIDE, "backup", "backup:127.0.0.2", "--",
+        slurm_binary("slurmctld"), "-D", "-f", there / "slurm.conf"],
         SLURM_CONF=str(there / "slurm.conf"))
     log = c.path("log", "slurmctld.log.backup")
     wait_for("the backup stands by", 20, lambda: log.exists() and
@@ -49,11 +47,8 @@ def two(fresh):
               slurm={"SlurmctldTimeout": 3, "SuspendTimeout": 2},
               partition_lines=["PartitionName=roce Nodes=vm[001-002] Default=YES",
                                "PartitionName=off Nodes=vm003"])
-    # Where NoCtldInAddrAny listens; Debian's installer says 127.0.1.1.
-    here = socket.gethostbyname(socket.gethostname())
-    c.slurm["SlurmctldHost"] = f"{socket.gethostname()}({here})\n" \
+    c.slurm["SlurmctldHost"] = f"{socket.gethostname()}(127.0.0.1)\n" \
         "SlurmctldHost=backup(127.0.0.2)"
-    c.slurm["CommunicationParameters"] = "NoCtldInAddrAny"
     c.start()
     c.wait_ready()
     return c, start_backup(c)

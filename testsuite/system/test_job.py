@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One job, end to end: new VMs, warm VMs, the nodes a user names or excludes."""
 
+import glob
+import ipaddress
+import os
 import re
 import time
+
+import pytest
 
 from cluster import Cluster, wait_for
 from worlds import world
@@ -128,3 +133,53 @@ def test_the_batch_script_waits_for_the_slowest_node(fresh):
     out = c.wait_job(job)
     assert float(out.split()[0]) >= c.last_registration(["vm004"])
     assert "vm004" in out
+
+
+def our_sockets(cluster):
+    """{inode: pid} of the sockets of all that carries the cluster's mark."""
+    res = {}
+    for env in glob.glob("/proc/[0-9]*/environ"):
+        pid = int(env.split("/")[2])
+        try:
+            with open(env, "rb") as f:
+                if cluster.mark.encode() not in f.read().split(b"\0"):
+                    continue
+            for fd in glob.glob(f"/proc/{pid}/fd/*"):
+                to = os.readlink(fd)
+                if to.startswith("socket:["):
+                    res[to[8:-1]] = pid
+        except OSError:
+            pass    # it has ended
+    return res
+
+
+def listening(cluster):
+    """{port: address} of these that listen."""
+    ours, res = our_sockets(cluster), {}
+    for name in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with open(name) as f:
+            rows = [line.split() for line in f.readlines()[1:]]
+        for row in rows:
+            host, port = row[1].split(":")
+            if row[3] != "0A" or row[9] not in ours:
+                continue
+            words = [bytes.fromhex(host[i:i + 8])[::-1]
+                     for i in range(0, len(host), 8)]
+            res[int(port, 16)] = ipaddress.ip_address(b"".join(words))
+    return res
+
+
+def test_nothing_of_a_cluster_listens_elsewhere_than_on_the_loopback(cluster):
+    if not cluster.isolation:
+        pytest.skip("needs mounts of its own")
+    job = cluster.sbatch("-C", "sriov-roce", "-N2", script="srun sleep 60")
+    cluster.wait_state(job, "RUNNING")
+    wait_for("its step runs", 20, lambda: f"{job}.0" in cluster.must(
+        "squeue", "-h", "-s", "-o", "%i"))
+    found = listening(cluster)
+    assert {cluster.ctld_port, cluster.control_port} <= set(found)
+    first = cluster.node_port       # vm001's, the next ports are the others'
+    assert len(set(found) & set(range(first, first + cluster.nodes))) >= 2
+    assert {p: str(a) for p, a in found.items() if not a.is_loopback and not
+            (getattr(a, "ipv4_mapped", None) or a).is_loopback} == {}
+    cluster.run("scancel", str(job))
