@@ -290,6 +290,8 @@ static void do_place(struct run *r)
 	if (!g.n)
 		return;
 	ops_fill(r);
+	keep(r);
+	r->env.sums = below(r, 4) ? &r->kept : NULL;
 	for (int h = 0; h < HOSTS; h++)
 		ever += m_fits(&r->m, h, &r->m.cls[g.cls[0]], true);
 	one = room = m_fits_all(&r->m, &r->m.cls[g.cls[0]]);
@@ -323,10 +325,12 @@ static void do_place(struct run *r)
 
 static void check_room(struct run *r)
 {
-	struct vs_room pools[POOLS];
+	const struct vs_room *pools;
 	int64_t cpu, mem, store;
 
-	vs_room_sum(&r->ledger, &r->inv, FOLDER, CLUSTER, pools, &store);
+	keep(r);
+	pools = r->kept.pools;
+	store = r->kept.store_mb;
 	MUST(store == m_store_left(&r->m));
 	for (int p = 0; p < POOLS; p++) {
 		char name[VS_MOID_LEN];
@@ -339,6 +343,31 @@ static void check_room(struct run *r)
 		MUST(at < 0 || (pools[at].cpu_mhz == cpu &&
 				pools[at].mem_mb == mem));
 	}
+}
+
+void check_kept(struct run *r)
+{
+	struct vs_sums made = { 0 };
+	uint64_t was = r->kept.generation;
+	struct vs_host_sum before[HOSTS];
+	size_t n = r->kept.nhosts;
+
+	memcpy(before, r->kept.hosts, n * sizeof(before[0]));
+	keep(r);
+	MUST(r->kept.generation != was || (n == r->kept.nhosts &&
+	     !memcmp(before, r->kept.hosts, n * sizeof(before[0]))));
+	vs_sums_update(&made, &r->ledger, &r->inv, FOLDER, CLUSTER);
+	MUST(made.nhosts == r->kept.nhosts && made.npools == r->kept.npools);
+	MUST(!memcmp(made.hosts, r->kept.hosts,
+		     made.nhosts * sizeof(*made.hosts)));
+	MUST(!memcmp(made.pools, r->kept.pools,
+		     made.npools * sizeof(*made.pools)));
+	MUST(!memcmp(made.by_name, r->kept.by_name,
+		     made.nhosts * sizeof(*made.by_name)));
+	MUST(!memcmp(made.by_mhz, r->kept.by_mhz,
+		     made.nhosts * sizeof(*made.by_mhz)));
+	MUST(made.store_mb == r->kept.store_mb);
+	vs_sums_clear(&made);
 }
 
 static void check_ledger(struct run *r)
@@ -398,11 +427,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	};
 	for (int i = 0; i < CLASSES; i++)
 		class_read(r, i);
+	keep(r);
 	while (r->p < r->end) {
 		steps[byte(r) % VS_COUNT(steps)](r);
+		check_kept(r);
 		check_ledger(r);
 		check_room(r);
 	}
+	vs_sums_clear(&r->kept);
 	vs_ledger_clear(&r->ledger);
 	vs_inventory_clear(&r->inv);
 	free(r);

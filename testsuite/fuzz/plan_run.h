@@ -27,6 +27,7 @@ struct run {
 	struct model m;
 	struct vs_inventory inv;
 	struct vs_ledger ledger;
+	struct vs_sums kept;
 	struct vs_adapter adapter[CLASSES];
 	struct vs_profile profile[CLASSES];
 	struct vs_network net[CLASSES];
@@ -39,6 +40,9 @@ unsigned int byte(struct run *r);
 int below(struct run *r, int n);
 void host_moid(int i, char out[VS_MOID_LEN]);
 struct vs_host *host_get(struct run *r, int i);
+/* What is kept is brought up to date; is it what a new sum says? */
+void keep(struct run *r);
+void check_kept(struct run *r);
 void sums_now(struct run *r, struct vs_host_sum *sums);
 /* Take, release, take again: the sums must come back. */
 void hold_take(struct run *r, int node, struct m_hold m);

@@ -57,12 +57,15 @@ void do_host(struct run *r)
 {
 	int i = below(r, HOSTS);
 	struct m_host *m = &r->m.host[i];
-	char moid[VS_MOID_LEN];
+	char moid[VS_MOID_LEN], name[8];
 	struct vs_host *h;
 
 	host_moid(i, moid);
 	h = vs_inventory_host(&r->inv, moid);
-	snprintf(h->name, sizeof(h->name), "esx%d", i * 7 % 5);
+	snprintf(name, sizeof(name), "esx%d", i * 7 % 5);
+	vs_host_set_name(&r->inv, h, name);
+	vs_hosts_reordered(&r->inv);
+	vs_host_changed(&r->inv, h);
 	m->there = h->pfs_known = true;
 	m->usable = below(r, 8) > 0;
 	m->avoided = below(r, 8) == 0;
@@ -165,6 +168,7 @@ void do_vm(struct run *r)
 	vm->readable = m->readable = below(r, 8) > 0;
 	vm->power = m->power = below(r, 4);
 	vm_cards(r, m, vm);
+	vs_vm_changed(&r->inv, vm);
 }
 
 void do_vm_power(struct run *r)
@@ -180,6 +184,7 @@ void do_vm_power(struct run *r)
 		return;
 	vm->power = r->m.vm[i].power = power;
 	vm->readable = r->m.vm[i].readable = below(r, 8) > 0;
+	vs_vm_changed(&r->inv, vm);
 }
 
 void do_vm_gone(struct run *r)
@@ -197,13 +202,23 @@ void do_vm_gone(struct run *r)
 void sums_now(struct run *r, struct vs_host_sum *sums)
 {
 	memset(sums, 0, HOSTS * sizeof(*sums));
-	vs_ledger_sum(&r->ledger, &r->inv, FOLDER, CLUSTER, sums);
+	for (int i = 0; i < r->inv.nhosts; i++)
+		vs_ledger_sum(&r->ledger, &r->inv, r->inv.by_index[i], FOLDER,
+			      CLUSTER, &sums[i]);
+}
+
+void keep(struct run *r)
+{
+	vs_sums_update(&r->kept, &r->ledger, &r->inv, FOLDER, CLUSTER);
 }
 
 static void room_now(struct run *r, struct vs_room *pools, int64_t *store)
 {
 	memset(pools, 0, POOLS * sizeof(*pools));
-	vs_room_sum(&r->ledger, &r->inv, FOLDER, CLUSTER, pools, store);
+	keep(r);
+	for (size_t i = 0; i < r->kept.npools; i++)
+		pools[i] = r->kept.pools[i];
+	*store = r->kept.store_mb;
 }
 
 /* release(take(x)) = x */
@@ -221,6 +236,7 @@ static void take_and_back(struct run *r, const struct vs_hold *hold)
 	MUST(!vs_ledger_release(&r->ledger, hold->node));
 	MUST(vs_ledger_release(&r->ledger, hold->node) == -1);
 	sums_now(r, after);
+	check_kept(r);
 	MUST(!memcmp(before, after, sizeof(before)));
 	room_now(r, pools2, &store2);
 	MUST(!memcmp(pools, pools2, sizeof(pools)) && store == store2);

@@ -382,7 +382,8 @@ static void a_hold_and_its_running_vm_take_room_once(void **state)
 static void the_sum_over_all_hosts_is_the_sum_of_each(void **state)
 {
 	struct vs_host *esx02 = w_host(&w, "esx02");
-	struct vs_host_sum sums[2];
+	struct vs_sums made = { 0 };
+	const struct vs_host_sum *sums;
 	struct vs_hold *h;
 	int64_t cpu, mem;
 
@@ -394,7 +395,8 @@ static void the_sum_over_all_hosts_is_the_sum_of_each(void **state)
 	h->vcpus = 10;
 	h->memory_mb = 50000;
 	w_hold(&w, "n2", "esx99", W_PF0, VS_HOLD_PROMISED);
-	vs_ledger_sum(&w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID, sums);
+	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID);
+	sums = made.hosts;
 	for (int i = 0; i < 2; i++) {
 		const struct vs_host *host = w.inv.by_index[i];
 
@@ -416,6 +418,7 @@ static void the_sum_over_all_hosts_is_the_sum_of_each(void **state)
 	assert_int_equal(sums[esx02->index].pf_mem_mb[0], 8192 + 1000);
 	assert_int_equal(sums[esx02->index].cpu_given, 14 * 2000);
 	assert_int_equal(sums[esx02->index].mem_given, 8192 + 50000);
+	vs_sums_clear(&made);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

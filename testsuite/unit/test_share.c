@@ -56,7 +56,13 @@ static int64_t store;
 
 static void sum(void)
 {
-	vs_room_sum(&w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID, pools, &store);
+	struct vs_sums made = { 0 };
+
+	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID);
+	for (size_t i = 0; i < made.npools; i++)
+		pools[i] = made.pools[i];
+	store = made.store_mb;
+	vs_sums_clear(&made);
 }
 
 /* So much less than was read, of the first pool and of the datastore. */
@@ -85,8 +91,7 @@ static void nothing_is_known_before_it_was_read(void **state)
 	vs_room_forget(&w.inv);
 	assert_int_equal(w.inv.npools, 0);
 	vm->power = VS_POWER_ON;
-	/* without pools nothing is written */
-	vs_room_sum(&w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID, NULL, &store);
+	sum();
 	assert_true(store == VS_ROOM_UNKNOWN);
 	vs_room_set_pool(&w.inv, "domain-c1", "pool a", -1, POOL_MB);
 	sum();

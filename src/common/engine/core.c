@@ -19,6 +19,9 @@ struct vs_core vs_core = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.wake_fd = -1,
 	.facts_epoch = 1,
+	.inv.by_change = TAILQ_HEAD_INITIALIZER(vs_core.inv.by_change),
+	.ledger.by_change = TAILQ_HEAD_INITIALIZER(vs_core.ledger.by_change),
+	.busy = LIST_HEAD_INITIALIZER(vs_core.busy),
 };
 
 atomic_int vs_lock_wanted;

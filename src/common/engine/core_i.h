@@ -74,6 +74,7 @@ struct vs_node {
 	enum vs_seen seen;
 	enum vs_action action;
 	struct vs_node_op op;
+	LIST_ENTRY(vs_node) busy;	/* while op.id */
 	uint64_t look_after;		/* wait for this slow beat's number */
 	bool renew;			/* up for Slurm, VM not right for claim */
 	bool leave;			/* to be powered down when idle */
@@ -164,7 +165,7 @@ struct vs_tell {
 
 /* What is costly to know of a profile, until something changes. */
 struct vs_profile_now {
-	uint64_t inv, ledger, avoid;	/* generations that room is of */
+	uint64_t sums, avoid;		/* generations that room is of */
 	size_t room[2];			/* for new VMs, for those that exist */
 	char why[2][256];		/* of what hosts share, what allows no
 					 * more, "": nothing */
@@ -215,7 +216,8 @@ struct vs_core {
 	size_t nstrays, cap_strays;
 	bool ready;			/* first pass after load is done */
 	bool started;			/* first pass of this controller is done */
-	uint64_t checked;		/* inventory generation `blocked` is of */
+	uint64_t checked;		/* generation of the hosts that rule A
+					 * was judged by */
 	char blocked[320];		/* why nothing may be done, or "" */
 	char unserved[320];		/* why no job gets a VM, or "" */
 	char overcommit[320];		/* rule A as it is now, or "" */
@@ -227,6 +229,7 @@ struct vs_core {
 	int64_t full_ms;		/* all nodes were looked at then */
 
 	struct vs_ledger ledger;
+	struct vs_sums sums;		/* of both: vs_sums_now() */
 	int *host_ops;			/* for vs_env_budget */
 	size_t cap_host_ops;
 	struct vs_avoid *avoids;
@@ -237,6 +240,7 @@ struct vs_core {
 	struct vs_tell *tells;
 	size_t ntells, cap_tells;
 	int provisioning, power_ops;	/* in flight */
+	LIST_HEAD(, vs_node) busy;	/* nodes with a call under way */
 	bool vf_freed;			/* capacity grew: tell the scheduler */
 	bool name_freed;		/* a node can be allocated again */
 
@@ -322,6 +326,7 @@ void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_adopt_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 
 /* hold.c: holds, placement and avoidance; lock held */
+const struct vs_sums *vs_sums_now(struct vs_core *c);
 void vs_env_fill(struct vs_core *c, struct vs_place_env *env);
 void vs_hold_sync(struct vs_core *c, struct vs_node *n);
 int vs_hold_for(struct vs_core *c, struct vs_node *n, struct vs_err *err);

@@ -77,11 +77,19 @@ static bool avoid_asked(void *arg, const struct vs_host *h,
 
 /* ---- placement ------------------------------------------------------------ */
 
+const struct vs_sums *vs_sums_now(struct vs_core *c)
+{
+	vs_sums_update(&c->sums, &c->ledger, &c->inv, c->folder,
+		       c->cluster_id);
+	return &c->sums;
+}
+
 void vs_env_fill(struct vs_core *c, struct vs_place_env *env)
 {
 	*env = (struct vs_place_env) {
 		.inv = &c->inv,
 		.ledger = &c->ledger,
+		.sums = vs_sums_now(c),
 		.folder = c->folder,
 		.cluster_id = c->cluster_id,
 		.policy = c->policy,
@@ -94,12 +102,12 @@ void vs_env_fill(struct vs_core *c, struct vs_place_env *env)
 
 void vs_env_budget(struct vs_core *c, struct vs_place_env *env)
 {
+	const struct vs_node *n;
+
 	VS_GROW(c->host_ops, c->cap_host_ops, (size_t)c->inv.nhosts + 1);
 	memset(c->host_ops, 0, (size_t)c->inv.nhosts * sizeof(*c->host_ops));
-	for (size_t i = 0; i < c->nnodes; i++) {
-		const struct vs_node_op *op = &c->nodes[i].op;
-		const struct vs_host *h =
-			op->id ? vs_host_get(&c->inv, op->host) : NULL;
+	LIST_FOREACH(n, &c->busy, busy) {
+		const struct vs_host *h = vs_host_get(&c->inv, n->op.host);
 
 		if (h)
 			c->host_ops[h->index]++;
@@ -323,8 +331,8 @@ bool vs_hold_may_power_on(struct vs_core *c, struct vs_node *n)
 {
 	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
 	struct vs_host *host = h ? vs_host_get(&c->inv, h->host) : NULL;
+	const struct vs_pf_use *use;
 	struct vs_pf *pf;
-	struct vs_pf_use use;
 
 	if (!host || !vs_host_usable(host))
 		return false;
@@ -333,9 +341,8 @@ bool vs_hold_may_power_on(struct vs_core *c, struct vs_node *n)
 	pf = vs_host_pf(host, h->pf);
 	if (!pf)
 		return false;
-	vs_ledger_pf_use(&c->ledger, &c->inv, host, pf, c->folder,
-			 c->cluster_id, &use);
-	return !use.unknown && use.free >= 0;
+	use = &vs_sums_now(c)->hosts[host->index].pf[pf - host->pfs];
+	return !use->unknown && use->free >= 0;
 }
 
 const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n)
@@ -354,8 +361,7 @@ const struct vs_profile_now *vs_room_now(struct vs_core *c,
 	struct vs_place_env env;
 	struct vs_place_node node;
 
-	if (r->inv == c->inv.generation && r->ledger == c->ledger.generation &&
-	    r->avoid == c->avoid_gen)
+	if (r->sums == vs_sums_now(c)->generation && r->avoid == c->avoid_gen)
 		return r;
 	vs_env_fill(c, &env);
 	node = (struct vs_place_node) {
@@ -374,8 +380,7 @@ const struct vs_profile_now *vs_room_now(struct vs_core *c,
 		r->room[0] = 0;
 		vs_strlcpy(r->why[0], r->missing, sizeof(r->why[0]));
 	}
-	r->inv = c->inv.generation;
-	r->ledger = c->ledger.generation;
+	r->sums = c->sums.generation;
 	r->avoid = c->avoid_gen;
 	return r;
 }

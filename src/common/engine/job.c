@@ -211,8 +211,9 @@ void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 		if (node && vs_job_has(node, job))
 			node_leaves(c, node, job);
 	}
-	for (size_t i = 0; i < c->nnodes && whole; i++)
-		whole = !vs_job_has(&c->nodes[i], job);
+	for (size_t i = 0; w && i < w->n && whole; i++)
+		whole = !node_at(c, w->ids[i]) ||
+			!vs_job_has(node_at(c, w->ids[i]), job);
 	/* A prolog that still waits is answered: the job is gone from here. */
 	if (w && whole) {
 		vs_tell(c, VS_TELL_PROLOG, NULL, job, true, NULL);

@@ -36,11 +36,11 @@ static const char *host_name(const struct vs_core *c, const char *moid)
 
 static bool host_full(const struct vs_core *c, const char *host)
 {
+	const struct vs_node *n;
 	int on_host = 0;
 
-	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].op.id && !strcmp(c->nodes[i].op.host, host))
-			on_host++;
+	LIST_FOREACH(n, &c->busy, busy)
+		on_host += !strcmp(n->op.host, host);
 	return on_host >= c->conf->host_max;
 }
 
@@ -57,6 +57,10 @@ static void op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		c->vf_freed = true;
 	if (op->id && op->kind != VS_OP_ADOPTED)
 		(*(is_power(op->kind) ? &c->power_ops : &c->provisioning))--;
+	if (op->id)
+		LIST_REMOVE(n, busy);
+	if (id)
+		LIST_INSERT_HEAD(&c->busy, n, busy);
 	memset(op, 0, sizeof(*op));
 	op->kind = kind;
 	op->id = id;
@@ -69,9 +73,11 @@ static void op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 
 static struct vs_node *node_of_op(struct vs_core *c, uint64_t id)
 {
-	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].op.id == id)
-			return &c->nodes[i];
+	struct vs_node *n;
+
+	LIST_FOREACH(n, &c->busy, busy)
+		if (n->op.id == id)
+			return n;
 	return NULL;
 }
 
@@ -269,6 +275,8 @@ void vs_op_forget_all(struct vs_core *c)
 		n->look_after = 0;
 		n->clone_lost = false;
 	}
+	/* nodes that a configuration has dropped had some, too */
+	c->provisioning = c->power_ops = 0;
 	c->nstrays = 0;
 	vs_orphans_forget_calls(c);
 }
@@ -308,20 +316,23 @@ static void stray_add(struct vs_core *c, const struct vs_vc_task *task,
 
 static bool task_known(const struct vs_core *c, const char *task)
 {
+	const struct vs_node *n;
+
 	for (size_t i = 0; i < c->nstrays; i++)
 		if (!strcmp(c->strays[i].task, task))
 			return true;
-	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].op.id && !strcmp(c->nodes[i].op.task, task))
+	LIST_FOREACH(n, &c->busy, busy)
+		if (!strcmp(n->op.task, task))
 			return true;
 	return false;
 }
 
 static bool call_without_task(const struct vs_core *c)
 {
-	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].op.kind == VS_OP_CLONE &&
-		    c->nodes[i].op.id && !c->nodes[i].op.task[0])
+	const struct vs_node *n;
+
+	LIST_FOREACH(n, &c->busy, busy)
+		if (n->op.kind == VS_OP_CLONE && !n->op.task[0])
 			return true;
 	return false;
 }

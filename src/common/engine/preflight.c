@@ -12,6 +12,8 @@
 static void other_cluster(struct vs_core *c)
 {
 	c->blocked[0] = '\0';
+	if (!vs_sums_now(c)->strangers)
+		return;
 	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next)
 		if (!strcmp(vm->folder, c->folder) &&
 		    vs_vm_owner(vm, c->folder, c->cluster_id) ==
@@ -45,12 +47,13 @@ void vs_preflight(struct vs_core *c)
 {
 	char was[sizeof(c->blocked)];
 
-	if (c->ready && c->checked == c->inv.generation)
-		return;
-	c->checked = c->inv.generation;
 	memcpy(was, c->blocked, sizeof(was));
 	other_cluster(c);
-	rule_a(c);
+	if (!c->ready || c->judged_epoch != c->epoch ||
+	    c->checked != c->inv.hosts_itself) {
+		c->checked = c->inv.hosts_itself;
+		rule_a(c);
+	}
 	if (c->blocked[0] && strcmp(was, c->blocked))
 		vs_error("nothing is served: %s", c->blocked);
 }

@@ -174,7 +174,7 @@ static struct json_object *host_json(struct vs_core *c, struct vs_host *h,
 	return o;
 }
 
-struct host_row { char moid[VS_MOID_LEN], name[VS_LABEL_LEN]; int sum; };
+struct host_row { char moid[VS_MOID_LEN], name[VS_LABEL_LEN]; };
 
 static int by_host_name(const void *a, const void *b)
 {
@@ -182,29 +182,27 @@ static int by_host_name(const void *a, const void *b)
 		      ((const struct host_row *)b)->name);
 }
 
-/* All sums at once, then row by row: slurmctld's threads go first. */
+/* Row by row: slurmctld's threads go first. */
 static void report_hosts(struct vs_core *c, struct json_object *top)
 {
 	struct json_object *arr = vs_jb_arr();
-	VS_FREE struct vs_host_sum *sums = NULL;
 	VS_FREE struct host_row *rows = NULL;
 	size_t n = 0;
 
 	vs_lock();
 	rows = vs_calloc((size_t)c->inv.nhosts + 1, sizeof(*rows));
-	sums = vs_calloc((size_t)c->inv.nhosts + 1, sizeof(*sums));
-	vs_ledger_sum(&c->ledger, &c->inv, c->folder, c->cluster_id, sums);
 	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
 		vs_strlcpy(rows[n].moid, h->moid, sizeof(rows[n].moid));
 		vs_strlcpy(rows[n].name, h->name, sizeof(rows[n].name));
-		rows[n++].sum = h->index;
+		n++;
 	}
 	qsort(rows, n, sizeof(*rows), by_host_name);
 	for (size_t i = 0; i < n; i++) {
 		struct vs_host *h = vs_host_get(&c->inv, rows[i].moid);
 
 		if (h)
-			vs_jb_add(arr, host_json(c, h, &sums[rows[i].sum]));
+			vs_jb_add(arr, host_json(c, h,
+				  &vs_sums_now(c)->hosts[h->index]));
 		vs_lock_lend();
 	}
 	vs_report_notes(c, top);

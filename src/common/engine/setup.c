@@ -145,6 +145,7 @@ static void nodes_make(struct vs_core *c)
 static void nodes_carry(struct vs_core *c, const struct vs_node *old,
 			size_t nold)
 {
+	LIST_INIT(&c->busy);
 	for (size_t i = 0; i < nold; i++) {
 		struct vs_node *n = vs_node_named(c, old[i].name);
 		struct vs_node fresh;
@@ -161,6 +162,8 @@ static void nodes_carry(struct vs_core *c, const struct vs_node *old,
 		n->conf = fresh.conf;
 		n->profile = fresh.profile;
 		n->net = fresh.net;
+		if (n->op.id)
+			LIST_INSERT_HEAD(&c->busy, n, busy);
 		vs_node_touch(n);
 	}
 }

@@ -46,7 +46,7 @@ static void leaving(struct vs_core *c, struct vs_host *h, bool *flag,
 	vs_info("host=%s %s %s", h->name,
 		is ? "is entering" : "is no longer entering", what);
 	vs_nodes_touch_on(c, h);
-	c->inv.generation++;	/* there is less room, or more */
+	vs_host_changed(&c->inv, h);	/* there is less room, or more */
 	c->vf_freed = true;
 }
 

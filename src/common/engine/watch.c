@@ -57,10 +57,10 @@ static void template_apply(struct vs_core *c, const struct vs_vc_template *t)
 		p->disk_mb = t->disk_mb;
 		vs_strlcpy(c->now[i].missing, t->missing ? t->missing : "",
 			   sizeof(c->now[i].missing));
+		c->now[i].sums = 0;	/* more or less may fit */
 	}
 	if (t->missing)
 		vs_error("%s", t->missing);
-	c->inv.generation++;	/* more or less may fit */
 	c->vf_freed = true;
 	vs_profiles_changed(c);
 }
@@ -242,7 +242,7 @@ static void ev_host(void *arg, const struct vs_vc_host *h)
 	vs_lock();
 	to = vs_inventory_host(&c->inv, h->moid);
 	if (h->has & VS_VC_HOST_NAME) {
-		vs_strlcpy(to->name, h->name, sizeof(to->name));
+		vs_host_set_name(&c->inv, to, h->name);
 		leaf = leaf_of(c, h->name);
 		vs_strlcpy(to->leaf, leaf ? leaf : "", sizeof(to->leaf));
 	}
@@ -256,6 +256,8 @@ static void ev_host(void *arg, const struct vs_vc_host *h)
 		to->standby = h->standby;
 	}
 	if (h->has & VS_VC_HOST_HW) {
+		if (to->core_mhz != h->core_mhz)
+			vs_hosts_reordered(&c->inv);
 		to->cores = h->cores;
 		to->core_mhz = h->core_mhz;
 		to->memory_mb = h->memory_mb;
@@ -266,7 +268,7 @@ static void ev_host(void *arg, const struct vs_vc_host *h)
 		host_pfs(to, h);
 	host_lists(c, to, h);
 	vs_nodes_touch_on(c, to);
-	c->inv.generation++;
+	vs_host_changed(&c->inv, to);
 	c->vf_freed = true;
 	vs_unlock();
 }
@@ -402,7 +404,7 @@ static void ev_vm(void *arg, const struct vs_vc_vm *v)
 		to->readable = false;
 	else if ((v->has & VS_VC_VM_CARDS) && (v->has & VS_VC_VM_POWER))
 		to->readable = true;
-	c->inv.generation++;
+	vs_vm_changed(&c->inv, to);
 	vs_unlock();
 }
 

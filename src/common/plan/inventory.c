@@ -25,6 +25,31 @@ void vs_inventory_init(struct vs_inventory *inv)
 {
 	memset(inv, 0, sizeof(*inv));
 	LIST_INIT(&inv->strays);
+	TAILQ_INIT(&inv->by_change);
+}
+
+/* ---- what has changed --------------------------------------------------- */
+
+/* The one door for both generations. */
+static void host_note(struct vs_inventory *inv, struct vs_host *h)
+{
+	h->changed = ++inv->generation;
+	TAILQ_REMOVE(&inv->by_change, h, by_change);
+	TAILQ_INSERT_TAIL(&inv->by_change, h, by_change);
+}
+
+void vs_host_changed(struct vs_inventory *inv, struct vs_host *h)
+{
+	host_note(inv, h);
+	h->itself = inv->hosts_itself = h->changed;
+}
+
+void vs_vm_changed(struct vs_inventory *inv, struct vs_vm *vm)
+{
+	if (vm->host_ptr)
+		host_note(inv, vm->host_ptr);
+	else
+		inv->generation++;
 }
 
 /* ---- the index by (folder, name) ---------------------------------------- */
@@ -77,7 +102,7 @@ static void name_change(struct vs_inventory *inv, struct vs_vm *vm,
 	name_unindex(inv, vm);
 	vs_strlcpy(field, copy, size);
 	name_index(inv, vm);
-	inv->generation++;
+	vs_vm_changed(inv, vm);
 }
 
 void vs_vm_set_name(struct vs_inventory *inv, struct vs_vm *vm,
@@ -137,12 +162,14 @@ struct vs_vm *vs_inventory_vm(struct vs_inventory *inv, const char *moid)
 static void join_host(struct vs_inventory *inv, struct vs_vm *vm,
 		      struct vs_host *host)
 {
+	vs_vm_changed(inv, vm);
 	LIST_REMOVE(vm, on_host);
 	vm->host_ptr = host;
 	if (host)
 		LIST_INSERT_HEAD(&host->vms, vm, on_host);
 	else
 		LIST_INSERT_HEAD(&inv->strays, vm, on_host);
+	vs_vm_changed(inv, vm);
 }
 
 void vs_vm_set_host(struct vs_inventory *inv, struct vs_vm *vm,
@@ -152,17 +179,16 @@ void vs_vm_set_host(struct vs_inventory *inv, struct vs_vm *vm,
 		return;
 	vs_strlcpy(vm->host, host, sizeof(vm->host));
 	join_host(inv, vm, vs_host_get(inv, vm->host));
-	inv->generation++;
 }
 
 static void vm_drop(struct vs_inventory *inv, struct vs_vm *vm)
 {
+	vs_vm_changed(inv, vm);
 	name_unindex(inv, vm);
 	LIST_REMOVE(vm, on_host);
 	HASH_DEL(inv->vms, vm);
 	free(vm->owner_mark);
 	free(vm);
-	inv->generation++;
 }
 
 void vs_inventory_remove_vm(struct vs_inventory *inv, const char *moid)
@@ -207,13 +233,30 @@ struct vs_host *vs_inventory_host(struct vs_inventory *inv, const char *moid)
 	h->index = inv->nhosts++;
 	VS_GROW(inv->by_index, inv->by_index_cap, inv->nhosts);
 	inv->by_index[h->index] = h;
+	TAILQ_INSERT_TAIL(&inv->by_change, h, by_change);
+	vs_host_changed(inv, h);
+	inv->hosts_changed = inv->generation;
 	for (vm = LIST_FIRST(&inv->strays); vm; vm = next) {
 		next = LIST_NEXT(vm, on_host);
 		if (!strcmp(vm->host, h->moid))
 			join_host(inv, vm, h);
 	}
-	inv->generation++;
 	return h;
+}
+
+void vs_hosts_reordered(struct vs_inventory *inv)
+{
+	inv->hosts_changed = inv->hosts_itself = ++inv->generation;
+}
+
+void vs_host_set_name(struct vs_inventory *inv, struct vs_host *h,
+		      const char *name)
+{
+	if (!strcmp(h->name, name))
+		return;
+	vs_strlcpy(h->name, name, sizeof(h->name));
+	vs_host_changed(inv, h);
+	vs_hosts_reordered(inv);
 }
 
 static void host_drop(struct vs_inventory *inv, struct vs_host *h)
@@ -225,8 +268,9 @@ static void host_drop(struct vs_inventory *inv, struct vs_host *h)
 	last->index = h->index;
 	inv->by_index[last->index] = last;
 	HASH_DEL(inv->hosts, h);
+	TAILQ_REMOVE(&inv->by_change, h, by_change);
 	free(h);
-	inv->generation++;
+	vs_hosts_reordered(inv);
 }
 
 void vs_inventory_remove_host(struct vs_inventory *inv, const char *moid)
@@ -248,7 +292,8 @@ void vs_inventory_clear(struct vs_inventory *inv)
 	free(inv->by_index);
 	free(inv->pools);
 	vs_inventory_init(inv);
-	inv->generation = generation;
+	inv->generation = inv->pools_changed = generation;
+	vs_hosts_reordered(inv);
 }
 
 struct vs_pf *vs_host_pf(struct vs_host *h, const char *pci)
@@ -316,4 +361,11 @@ enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,
 	if (!folder || !folder[0] || strcmp(vm->folder, folder))
 		return VS_OWNER_SUSPECT;
 	return VS_OWNER_OURS;
+}
+
+bool vs_vm_stranger(const struct vs_vm *vm, const char *folder,
+		    const char *cluster_id)
+{
+	return folder && !strcmp(vm->folder, folder) &&
+	       vs_vm_owner(vm, folder, cluster_id) == VS_OWNER_OTHER_CLUSTER;
 }

@@ -56,6 +56,10 @@ struct vs_host {
 	LIST_HEAD(, vs_vm) vms;		/* registered here, on or off */
 	UT_hash_handle hh;
 	int index;			/* dense, for placement's arrays */
+	uint64_t changed;		/* generation of its last change, or of
+					 * a VM's on it */
+	uint64_t itself;		/* of its own last one */
+	TAILQ_ENTRY(vs_host) by_change;
 };
 
 enum vs_power { VS_POWER_UNKNOWN, VS_POWER_OFF, VS_POWER_ON, VS_POWER_SUSPENDED };
@@ -149,12 +153,17 @@ struct vs_inventory {
 	size_t npools;
 	struct vs_store store;		/* the one our VMs lie on */
 	uint64_t generation;		/* moves with every change */
+	uint64_t hosts_changed;		/* of the set of hosts, or of an order
+					 * of them: by name, by cores */
+	uint64_t hosts_itself;		/* of a host's own last change, too */
+	uint64_t pools_changed;		/* of the set of pools */
 
 	/* kept by the inventory */
 	struct vs_host **by_index;	/* nhosts of them */
 	size_t by_index_cap;
 	struct vs_name_slot *names;	/* uthash by (folder, name) */
 	LIST_HEAD(, vs_vm) strays;	/* their host is not known */
+	TAILQ_HEAD(vs_hosts_changed, vs_host) by_change; /* latest last */
 };
 
 void vs_inventory_init(struct vs_inventory *inv);
@@ -178,6 +187,13 @@ void vs_vm_set_host(struct vs_inventory *inv, struct vs_vm *vm, const char *host
 void vs_vm_set_name(struct vs_inventory *inv, struct vs_vm *vm, const char *name);
 void vs_vm_set_folder(struct vs_inventory *inv, struct vs_vm *vm,
 		      const char *folder);
+/* Fields of it were written: whoever writes one without a setter says so. */
+void vs_host_changed(struct vs_inventory *inv, struct vs_host *h);
+void vs_vm_changed(struct vs_inventory *inv, struct vs_vm *vm);
+/* The hosts' order by name or by cores isn't what it was. */
+void vs_hosts_reordered(struct vs_inventory *inv);
+void vs_host_set_name(struct vs_inventory *inv, struct vs_host *h,
+		      const char *name);
 void vs_inventory_remove_host(struct vs_inventory *inv, const char *moid);
 void vs_inventory_remove_vm(struct vs_inventory *inv, const char *moid);
 
@@ -195,5 +211,8 @@ enum vs_owner {
 };
 enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,
 			  const char *cluster_id);
+/* Another cluster's, in our folder: nothing may be done there. */
+bool vs_vm_stranger(const struct vs_vm *vm, const char *folder,
+		    const char *cluster_id);
 
 #endif

@@ -16,17 +16,75 @@
 void vs_ledger_init(struct vs_ledger *l)
 {
 	memset(l, 0, sizeof(*l));
+	TAILQ_INIT(&l->by_change);
 }
+
+/* ---- the index by host -------------------------------------------------- */
+
+static struct vs_holds *holds_of(const struct vs_ledger *l, const char *host)
+{
+	struct vs_holds *of;
+
+	HASH_FIND_STR(l->hosts, host, of);
+	return of;
+}
+
+const struct vs_holds *vs_ledger_holds(const struct vs_ledger *l,
+				       const char *host)
+{
+	return holds_of(l, host);
+}
+
+static void note(struct vs_ledger *l, struct vs_holds *of)
+{
+	of->changed = ++l->generation;
+	TAILQ_REMOVE(&l->by_change, of, by_change);
+	TAILQ_INSERT_TAIL(&l->by_change, of, by_change);
+}
+
+static void hold_note(struct vs_ledger *l, const struct vs_hold *h)
+{
+	note(l, holds_of(l, h->host));
+}
+
+static void join(struct vs_ledger *l, struct vs_hold *h)
+{
+	struct vs_holds *of = holds_of(l, h->host);
+
+	if (!of) {
+		of = vs_calloc(1, sizeof(*of));
+		vs_strlcpy(of->host, h->host, sizeof(of->host));
+		LIST_INIT(&of->list);
+		HASH_ADD_STR(l->hosts, host, of);
+		TAILQ_INSERT_TAIL(&l->by_change, of, by_change);
+	}
+	LIST_INSERT_HEAD(&of->list, h, on_host);
+	note(l, of);
+}
+
+static void leave(struct vs_ledger *l, struct vs_hold *h)
+{
+	LIST_REMOVE(h, on_host);
+	hold_note(l, h);
+}
+
+/* ---- holds -------------------------------------------------------------- */
 
 void vs_ledger_clear(struct vs_ledger *l)
 {
 	struct vs_hold *h;
+	struct vs_holds *of;
 
 	while ((h = l->holds)) {
 		HASH_DEL(l->holds, h);
 		free(h);
 	}
-	l->generation++;
+	while ((of = l->hosts)) {
+		HASH_DEL(l->hosts, of);
+		free(of);
+	}
+	TAILQ_INIT(&l->by_change);
+	l->cleared = ++l->generation;
 }
 
 struct vs_hold *vs_ledger_get(const struct vs_ledger *l, const char *node)
@@ -54,7 +112,7 @@ int vs_ledger_take(struct vs_ledger *l, const struct vs_hold *hold,
 	*h = *hold;
 	h->state = VS_HOLD_PROMISED;
 	HASH_ADD_STR(l->holds, node, h);
-	l->generation++;
+	join(l, h);
 	return 0;
 }
 
@@ -72,19 +130,20 @@ int vs_ledger_set_state(struct vs_ledger *l, struct vs_hold *h,
 	if (!allowed)
 		return -1;
 	h->state = state;
-	l->generation++;
+	hold_note(l, h);
 	return 0;
 }
 
 void vs_ledger_move(struct vs_ledger *l, struct vs_hold *h, const char *host,
 		    const char *pf)
 {
+	leave(l, h);
 	vs_strlcpy(h->host, host, sizeof(h->host));
 	if (pf[0])
 		vs_strlcpy(h->pf, pf, sizeof(h->pf));
 	else
 		h->pf_automatic = true;
-	l->generation++;
+	join(l, h);
 }
 
 void vs_ledger_set_vm(struct vs_ledger *l, struct vs_hold *h, const char *vm)
@@ -92,7 +151,7 @@ void vs_ledger_set_vm(struct vs_ledger *l, struct vs_hold *h, const char *vm)
 	if (!strcmp(h->vm, vm))
 		return;
 	vs_strlcpy(h->vm, vm, sizeof(h->vm));
-	l->generation++;
+	hold_note(l, h);
 }
 
 int vs_ledger_release(struct vs_ledger *l, const char *node)
@@ -102,8 +161,8 @@ int vs_ledger_release(struct vs_ledger *l, const char *node)
 	if (!h)
 		return -1;
 	HASH_DEL(l->holds, h);
+	leave(l, h);
 	free(h);
-	l->generation++;
 	return 0;
 }
 
@@ -307,41 +366,23 @@ static void sum_end(const struct vs_host *h, struct vs_host_sum *s)
 }
 
 void vs_ledger_sum(const struct vs_ledger *l, const struct vs_inventory *inv,
-		   const char *folder, const char *cluster_id,
-		   struct vs_host_sum *sums)
+		   const struct vs_host *h, const char *folder,
+		   const char *cluster_id, struct vs_host_sum *sum)
 {
-	for (int i = 0; i < inv->nhosts; i++) {
-		const struct vs_host *h = inv->by_index[i];
-		const struct vs_vm *vm;
-
-		sum_start(h, &sums[i]);
-		LIST_FOREACH(vm, &h->vms, on_host)
-			sum_vm(vm, folder, cluster_id, &sums[i]);
-	}
-	for (const struct vs_hold *d = l->holds; d; d = d->hh.next) {
-		const struct vs_host *h = vs_host_get(inv, d->host);
-
-		if (h)
-			sum_hold(inv, h, d, &sums[h->index]);
-	}
-	for (int i = 0; i < inv->nhosts; i++)
-		sum_end(inv->by_index[i], &sums[i]);
-}
-
-static void host_sum(const struct vs_ledger *l, const struct vs_inventory *inv,
-		     const struct vs_host *h, const char *folder,
-		     const char *cluster_id, struct vs_host_sum *s)
-{
+	const struct vs_holds *of = holds_of(l, h->moid);
+	const struct vs_hold *hold;
 	const struct vs_vm *vm;
 
-	sum_start(h, s);
-	LIST_FOREACH(vm, &h->vms, on_host)
-		sum_vm(vm, folder, cluster_id, s);
-	for (const struct vs_hold *d = l->holds; d; d = d->hh.next) {
-		if (!strcmp(d->host, h->moid))
-			sum_hold(inv, h, d, s);
+	sum_start(h, sum);
+	LIST_FOREACH(vm, &h->vms, on_host) {
+		sum_vm(vm, folder, cluster_id, sum);
+		sum->strangers += vs_vm_stranger(vm, folder, cluster_id);
 	}
-	sum_end(h, s);
+	if (of) {
+		LIST_FOREACH(hold, &of->list, on_host)
+			sum_hold(inv, h, hold, sum);
+	}
+	sum_end(h, sum);
 }
 
 void vs_ledger_pf_use(const struct vs_ledger *l, const struct vs_inventory *inv,
@@ -352,7 +393,7 @@ void vs_ledger_pf_use(const struct vs_ledger *l, const struct vs_inventory *inv,
 	struct vs_host_sum s;
 
 	memset(out, 0, sizeof(*out));
-	host_sum(l, inv, h, folder, cluster_id, &s);
+	vs_ledger_sum(l, inv, h, folder, cluster_id, &s);
 	for (int i = 0; i < h->npfs; i++) {
 		if (!strcmp(h->pfs[i].pci, pf->pci))
 			*out = s.pf[i];
@@ -366,7 +407,7 @@ void vs_ledger_host_room(const struct vs_ledger *l,
 {
 	struct vs_host_sum s;
 
-	host_sum(l, inv, h, NULL, NULL, &s);
+	vs_ledger_sum(l, inv, h, NULL, NULL, &s);
 	*cpu_mhz = s.cpu_free;
 	*mem_mb = s.mem_free;
 }

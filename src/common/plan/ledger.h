@@ -41,11 +41,23 @@ struct vs_hold {
 	int64_t memory_mb;		/* not, for balance; 0: not told */
 	uint32_t job;			/* 0: no job (administrator, prefetch) */
 	UT_hash_handle hh;
+	LIST_ENTRY(vs_hold) on_host;	/* kept by the ledger */
+};
+
+struct vs_holds {			/* of a host, known or not */
+	char host[VS_MOID_LEN];
+	LIST_HEAD(, vs_hold) list;
+	uint64_t changed;		/* generation of the last change */
+	TAILQ_ENTRY(vs_holds) by_change;
+	UT_hash_handle hh;
 };
 
 struct vs_ledger {
 	struct vs_hold *holds;		/* uthash by node */
-	uint64_t generation;
+	struct vs_holds *hosts;		/* uthash by moid; some are empty */
+	TAILQ_HEAD(vs_holds_changed, vs_holds) by_change; /* latest last */
+	uint64_t generation;		/* moves with every change */
+	uint64_t cleared;		/* of the last clear */
 };
 
 void vs_ledger_init(struct vs_ledger *l);
@@ -56,6 +68,9 @@ void vs_ledger_clear(struct vs_ledger *l);
 int vs_ledger_take(struct vs_ledger *l, const struct vs_hold *hold,
 		   struct vs_err *err);
 struct vs_hold *vs_ledger_get(const struct vs_ledger *l, const char *node);
+/* Those on a host; NULL: there never was one. */
+const struct vs_holds *vs_ledger_holds(const struct vs_ledger *l,
+				       const char *host);
 /* The one door for a hold's state; logs nothing, returns -1 on a transition
  * that is not promised->requested->seen or requested->promised. */
 int vs_ledger_set_state(struct vs_ledger *l, struct vs_hold *h,
@@ -96,11 +111,11 @@ struct vs_host_sum {
 	int64_t cpu_free, mem_free;	/* not reserved */
 	int64_t cpu_given, mem_given;	/* reserved or not */
 	int vms;			/* on, or about to be */
+	int strangers;			/* VMs of another cluster in folder */
 };
-/* The sums of all hosts at once, each in sums[host->index] (inv->nhosts of
- * them): O(VMs + holds). */
+/* One host's: O(its VMs + its holds). */
 void vs_ledger_sum(const struct vs_ledger *l, const struct vs_inventory *inv,
-		   const char *folder, const char *cluster_id,
-		   struct vs_host_sum *sums);
+		   const struct vs_host *h, const char *folder,
+		   const char *cluster_id, struct vs_host_sum *sum);
 
 #endif

@@ -9,4 +9,5 @@ core_sources += \
 	src/common/plan/place_pool.c \
 	src/common/plan/profile.c src/common/plan/profile.h \
 	src/common/plan/room.c src/common/plan/room.h \
-	src/common/plan/step.c src/common/plan/step.h
+	src/common/plan/step.c src/common/plan/step.h \
+	src/common/plan/sums.c src/common/plan/sums.h

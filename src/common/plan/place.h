@@ -8,6 +8,7 @@
 #define VS_PLAN_PLACE_H
 
 #include "plan/ledger.h"
+#include "plan/sums.h"
 
 enum vs_policy { VS_PLACE_BALANCE, VS_PLACE_PACK, VS_PLACE_SPREAD };
 
@@ -33,6 +34,8 @@ struct vs_place_node {		/* one VM to place */
 struct vs_place_env {
 	const struct vs_inventory *inv;
 	const struct vs_ledger *ledger;
+	const struct vs_sums *sums;	/* of these two and up to date; NULL:
+					 * they are made for the call */
 	const char *folder, *cluster_id;
 	enum vs_policy policy;
 	const char *store;		/* datastore's moId, NULL: don't care,

@@ -98,7 +98,7 @@ static void fit_fill(const struct vs_work *w, const struct vs_class *c,
 	f->fixed = fixed_host(w, c, s->host);
 	if (f->fixed || !c->takes_vf)
 		return;
-	if (!s->host->pfs_known || s->sum.unknown) {
+	if (!s->host->pfs_known || s->sum->unknown) {
 		f->fixed = VS_REFUSE_UNKNOWN;
 		return;
 	}
@@ -120,8 +120,8 @@ static size_t free_vfs(const struct vs_site *s, uint32_t pfs)
 	size_t n = 0;
 
 	for (int i = 0; i < s->host->npfs; i++) {
-		if ((pfs & 1u << i) && s->sum.pf[i].free > 0)
-			n += s->sum.pf[i].free;
+		if ((pfs & 1u << i) && s->sum->pf[i].free > 0)
+			n += s->sum->pf[i].free;
 	}
 	return n;
 }
@@ -139,9 +139,9 @@ enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site)
 	if (c->takes_vf && !free_vfs(s, f->pfs))
 		return VS_REFUSE_VF;
 	cpu = vs_fit_cpu(c, s);
-	if (cpu && cpu > s->sum.cpu_free)
+	if (cpu && cpu > s->sum->cpu_free)
 		return VS_REFUSE_CPU;
-	if (c->mem_mb > s->sum.mem_free)
+	if (c->mem_mb > s->sum->mem_free)
 		return VS_REFUSE_MEMORY;
 	pool = vs_pool_fit(w, c, s);
 	if (pool)
@@ -170,10 +170,10 @@ size_t vs_fit_room(const struct vs_work *w, size_t cls, size_t site,
 	if (c->takes_vf)
 		limit = min_size(limit, free_vfs(s, f->pfs & ~s->avoided_pfs));
 	if (cpu && !(w->ever && !s->host->cores))
-		limit = min_size(limit, s->sum.cpu_free / cpu);
+		limit = min_size(limit, s->sum->cpu_free / cpu);
 	if (!(w->ever && !s->host->memory_mb))
-		limit = min_size(limit, s->sum.mem_free < 0 ? 0 :
-				 s->sum.mem_free / c->mem_mb);
+		limit = min_size(limit, s->sum->mem_free < 0 ? 0 :
+				 s->sum->mem_free / c->mem_mb);
 	return limit;
 }
 
@@ -199,15 +199,15 @@ int64_t vs_fit_load(const struct vs_work *w, size_t cls, size_t site)
 	for (int i = 0; i < h->npfs; i++) {
 		if (!(f->pfs & 1u << i))
 			continue;
-		total += s->sum.pf[i].total;
-		used += s->sum.pf[i].total - s->sum.pf[i].free;
+		total += s->sum->pf[i].total;
+		used += s->sum->pf[i].total - s->sum->pf[i].free;
 	}
 	if (c->takes_vf)
 		load = share(used + 1, total);
-	load = max64(load, share(s->sum.cpu_given +
+	load = max64(load, share(s->sum->cpu_given +
 				 (int64_t)p->vcpus * h->core_mhz,
 				 (int64_t)h->cores * h->core_mhz));
-	return max64(load, share(s->sum.mem_given +
+	return max64(load, share(s->sum->mem_given +
 				 max64(c->mem_mb, p->memory_mb),
 				 h->memory_mb));
 }
@@ -226,7 +226,7 @@ static bool numa_holds(const struct vs_class *c, const struct vs_site *s,
 		return true;
 	for (int i = 0; i < h->npfs; i++) {
 		if (h->pfs[i].numa == h->pfs[pf].numa)
-			used += s->sum.pf_mem_mb[i];
+			used += s->sum->pf_mem_mb[i];
 	}
 	return used + c->mem_mb <= h->memory_mb / h->numa_nodes;
 }
@@ -240,7 +240,7 @@ static int choose_pf(const struct vs_work *w, size_t cls, size_t site)
 	bool best_numa = false;
 
 	for (int i = 0; i < s->host->npfs; i++) {
-		int vfs = s->sum.pf[i].free, order;
+		int vfs = s->sum->pf[i].free, order;
 		bool numa;
 
 		if (!(mask & 1u << i) || vfs <= 0)
@@ -261,22 +261,33 @@ static int choose_pf(const struct vs_work *w, size_t cls, size_t site)
 	return best;
 }
 
+static struct vs_host_sum *own_sum(struct vs_site *s)
+{
+	if (!s->own) {
+		s->own = vs_calloc(1, sizeof(*s->own));
+		*s->own = *s->sum;
+		s->sum = s->own;
+	}
+	return s->own;
+}
+
 static void site_charge(struct vs_work *w, size_t node, int sign)
 {
 	const struct vs_class *c = &w->classes[w->class_of[node]];
 	struct vs_site *s = &w->sites[w->site_of[node]];
+	struct vs_host_sum *sum = own_sum(s);
 	const struct vs_profile *p = c->profile;
 	int pf = w->pf_of[node];
 
 	if (pf >= 0) {
-		s->sum.pf[pf].free -= sign;
-		s->sum.pf_mem_mb[pf] += sign * c->mem_mb;
+		sum->pf[pf].free -= sign;
+		sum->pf_mem_mb[pf] += sign * c->mem_mb;
 	}
-	s->sum.cpu_free -= sign * vs_fit_cpu(c, s);
-	s->sum.mem_free -= sign * c->mem_mb;
-	s->sum.cpu_given += sign * (int64_t)p->vcpus * s->host->core_mhz;
-	s->sum.mem_given += sign * max64(c->mem_mb, p->memory_mb);
-	s->sum.vms += sign;
+	sum->cpu_free -= sign * vs_fit_cpu(c, s);
+	sum->mem_free -= sign * c->mem_mb;
+	sum->cpu_given += sign * (int64_t)p->vcpus * s->host->core_mhz;
+	sum->mem_given += sign * max64(c->mem_mb, p->memory_mb);
+	sum->vms += sign;
 	s->placed += sign;
 	vs_pool_charge(w, c, s, sign);
 }
@@ -350,17 +361,21 @@ static size_t class_find(struct vs_work *w, const struct vs_place_node *n)
 	return i;
 }
 
-static int by_host_name(const void *a, const void *b)
+/* As if it were up and empty. */
+static void site_empty(struct vs_site *s)
 {
-	const struct vs_host *x = *(struct vs_host *const *)a;
-	const struct vs_host *y = *(struct vs_host *const *)b;
-	int order = strcmp(x->name, y->name);
+	const struct vs_host *h = s->host;
 
-	return order ? order : strcmp(x->moid, y->moid);
+	s->own = vs_calloc(1, sizeof(*s->own));
+	s->sum = s->own;
+	for (int i = 0; i < h->npfs; i++)
+		s->own->pf[i].free = h->pfs[i].vfs;
+	s->own->cpu_free = (int64_t)h->cores * h->core_mhz;
+	s->own->mem_free = h->memory_mb;
 }
 
 static void site_fill(const struct vs_work *w, const struct vs_host *h,
-		      const struct vs_host_sum *sum, struct vs_site *s)
+		      struct vs_site *s)
 {
 	const struct vs_place_env *env = w->env;
 	char why[64];
@@ -368,15 +383,11 @@ static void site_fill(const struct vs_work *w, const struct vs_host *h,
 	s->host = h;
 	s->first = VS_NO_NODE;
 	s->pool = w->ever ? -1 : vs_room_pool(env->inv, h->cluster);
-	if (sum)
-		s->sum = *sum;
 	if (w->ever) {
-		for (int i = 0; i < h->npfs; i++)
-			s->sum.pf[i].free = h->pfs[i].vfs;
-		s->sum.cpu_free = (int64_t)h->cores * h->core_mhz;
-		s->sum.mem_free = h->memory_mb;
+		site_empty(s);
 		return;
 	}
+	s->sum = &w->sums->hosts[h->index];
 	s->busy = env->ops && env->ops[h->index] >= env->ops_max;
 	if (!env->avoid)
 		return;
@@ -389,24 +400,20 @@ static void site_fill(const struct vs_work *w, const struct vs_host *h,
 
 static void sites_init(struct vs_work *w)
 {
-	const struct vs_inventory *inv = w->env->inv;
-	VS_FREE const struct vs_host **hosts = NULL;
-	VS_FREE struct vs_host_sum *sums = NULL;
+	const struct vs_place_env *env = w->env;
 
-	w->nsites = inv->nhosts;
-	w->sites = vs_calloc(w->nsites, sizeof(*w->sites));
-	hosts = vs_calloc(w->nsites, sizeof(*hosts));
-	for (size_t i = 0; i < w->nsites; i++)
-		hosts[i] = inv->by_index[i];
-	qsort(hosts, w->nsites, sizeof(*hosts), by_host_name);
-	if (!w->ever) {
-		sums = vs_calloc(w->nsites, sizeof(*sums));
-		vs_ledger_sum(w->env->ledger, inv, w->env->folder,
-			      w->env->cluster_id, sums);
+	w->sums = env->sums;
+	if (!w->sums) {
+		vs_sums_update(&w->made, env->ledger, env->inv,
+			       env->folder ? env->folder : "",
+			       env->cluster_id ? env->cluster_id : "");
+		w->sums = &w->made;
 	}
+	w->nsites = env->inv->nhosts;
+	w->by_mhz = w->sums->by_mhz;
+	w->sites = vs_calloc(w->nsites, sizeof(*w->sites));
 	for (size_t i = 0; i < w->nsites; i++)
-		site_fill(w, hosts[i], sums ? &sums[hosts[i]->index] : NULL,
-			  &w->sites[i]);
+		site_fill(w, w->sums->by_name[i], &w->sites[i]);
 }
 
 /* Where each node's VM lies, as a site. */
@@ -460,8 +467,10 @@ void vs_work_init(struct vs_work *w, const struct vs_place_env *env,
 
 void vs_work_free(struct vs_work *w)
 {
+	for (size_t i = 0; i < w->nsites; i++)
+		free(w->sites[i].own);
+	vs_sums_clear(&w->made);
 	free(w->sites);
-	free(w->by_mhz);
 	free(w->pools);
 	free(w->pools_before);
 	free(w->classes);

@@ -29,7 +29,9 @@ struct vs_class {
 
 struct vs_site {
 	const struct vs_host *host;
-	struct vs_host_sum sum;
+	const struct vs_host_sum *sum;
+	struct vs_host_sum *own;	/* `sum` is it once something is put
+					 * there; NULL: nothing was */
 	int pool;			/* -1: none that is known */
 	bool avoided;
 	bool busy;			/* its budget of operations is used up */
@@ -47,9 +49,11 @@ struct vs_fit {				/* a class on a site */
 struct vs_work {
 	const struct vs_place_env *env;
 	bool ever;			/* static capacity: all up and empty */
+	const struct vs_sums *sums;
+	struct vs_sums made;		/* `sums`, where the caller has none */
 	struct vs_site *sites;		/* by host name */
 	size_t nsites;
-	size_t *by_mhz;			/* sites, slow cores first */
+	const size_t *by_mhz;		/* sites, slow cores first */
 	struct vs_room *pools;		/* what is left now, by site.pool */
 	struct vs_room *pools_before;	/* the gang */
 	int64_t store_mb;		/* before the gang */

@@ -23,7 +23,7 @@ static struct rank rank_of(const struct vs_work *w, size_t cls, size_t site)
 	const struct vs_site *s = &w->sites[site];
 	struct rank r = {
 		.load = vs_fit_load(w, cls, site),
-		.vms = s->sum.vms,
+		.vms = s->sum->vms,
 		.site = site,
 	};
 

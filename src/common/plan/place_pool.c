@@ -15,42 +15,18 @@
 
 /* ---- pools -------------------------------------------------------------- */
 
-struct order { int mhz; size_t site; };
-
-static int by_mhz(const void *a, const void *b)
-{
-	const struct order *x = a, *y = b;
-
-	if (x->mhz != y->mhz)
-		return x->mhz < y->mhz ? -1 : 1;
-	return x->site < y->site ? -1 : 1;
-}
-
-static void by_mhz_init(struct vs_work *w)
-{
-	VS_FREE struct order *o = vs_calloc(w->nsites, sizeof(*o));
-
-	for (size_t i = 0; i < w->nsites; i++)
-		o[i] = (struct order) { w->sites[i].host->core_mhz, i };
-	qsort(o, w->nsites, sizeof(*o), by_mhz);
-	w->by_mhz = vs_calloc(w->nsites, sizeof(*w->by_mhz));
-	for (size_t i = 0; i < w->nsites; i++)
-		w->by_mhz[i] = o[i].site;
-}
-
 void vs_pools_init(struct vs_work *w)
 {
-	const struct vs_place_env *env = w->env;
-	size_t n = env->inv->npools;
+	size_t n = w->env->inv->npools;
 
-	by_mhz_init(w);
 	w->store_mb = VS_ROOM_UNKNOWN;
 	w->pools = vs_calloc(n, sizeof(*w->pools));
-	if (!w->ever)
-		vs_room_sum(env->ledger, env->inv, env->folder,
-			    env->cluster_id, w->pools, &w->store_mb);
-	if (!env->store)
-		w->store_mb = VS_ROOM_UNKNOWN;
+	if (!w->ever) {
+		for (size_t i = 0; i < n; i++)
+			w->pools[i] = w->sums->pools[i];
+		if (w->env->store)
+			w->store_mb = w->sums->store_mb;
+	}
 	w->pools_before = vs_pools_copy(w);
 }
 

@@ -50,6 +50,13 @@ static void share_now(const struct vs_inventory *inv, const struct vs_vm *vm,
 		out->pool = vs_room_pool(inv, vm->host_ptr->cluster);
 }
 
+static bool same_share(const struct vs_share *a, const struct vs_share *b)
+{
+	return a->there == b->there && a->pool == b->pool &&
+	       a->cpu_mhz == b->cpu_mhz && a->mem_mb == b->mem_mb &&
+	       a->swap_mb == b->swap_mb;
+}
+
 /* ---- readings ----------------------------------------------------------- */
 
 void vs_room_begin(struct vs_inventory *inv)
@@ -68,7 +75,10 @@ void vs_room_end(struct vs_inventory *inv)
 		t->mem_mb = min64(t->mem_mb, now.mem_mb);
 		t->swap_mb = min64(t->swap_mb, now.swap_mb);
 		t->pool = now.pool;
+		if (same_share(&vm->told, t))
+			continue;
 		vm->told = *t;
+		vs_vm_changed(inv, vm);
 	}
 	inv->generation++;
 }
@@ -83,7 +93,7 @@ void vs_room_forget(struct vs_inventory *inv)
 		memset(&vm->told, 0, sizeof(vm->told));
 		memset(&vm->telling, 0, sizeof(vm->telling));
 	}
-	inv->generation++;
+	inv->pools_changed = ++inv->generation;
 }
 
 int vs_room_pool(const struct vs_inventory *inv, const char *cluster)
@@ -106,6 +116,7 @@ void vs_room_set_pool(struct vs_inventory *inv, const char *cluster,
 		inv->pools = vs_realloc(inv->pools, inv->npools,
 					sizeof(*inv->pools));
 		vs_strlcpy(inv->pools[at].cluster, cluster, VS_MOID_LEN);
+		inv->pools_changed = inv->generation + 1;
 	}
 	p = &inv->pools[at];
 	vs_strlcpy(p->name, name, sizeof(p->name));
@@ -125,78 +136,64 @@ void vs_room_set_store(struct vs_inventory *inv, const char *name,
 
 /* ---- the sum ------------------------------------------------------------ */
 
-struct sum {
-	const struct vs_inventory *inv;
-	struct vs_room *pools;
-	int64_t *store_mb;
-};
-
-static void take(int64_t *room, int64_t what)
-{
-	if (*room != VS_ROOM_UNKNOWN)
-		*room -= what;
-}
-
-static void pool_take(const struct sum *s, int pool, int64_t cpu, int64_t mem)
+static void pool_take(struct vs_taken *t, int pool, int64_t cpu, int64_t mem)
 {
 	if (pool < 0)
 		return;
-	take(&s->pools[pool].cpu_mhz, cpu);
-	take(&s->pools[pool].mem_mb, mem);
+	t->pools[pool].cpu_mhz += cpu;
+	t->pools[pool].mem_mb += mem;
 }
 
-static void sum_vm(const struct sum *s, const struct vs_vm *vm)
+void vs_room_take_vm(const struct vs_inventory *inv, const struct vs_vm *vm,
+		     const char *folder, const char *cluster_id,
+		     struct vs_taken *t)
 {
 	const struct vs_share *told = &vm->told;
 	struct vs_share now;
 
-	if (!vm->readable || vm->power == VS_POWER_UNKNOWN)
+	/* others' may be in another pool, on another datastore */
+	if (!vm->readable || vm->power == VS_POWER_UNKNOWN ||
+	    vs_vm_owner(vm, folder, cluster_id) != VS_OWNER_OURS)
 		return;
-	share_now(s->inv, vm, &now);
+	share_now(inv, vm, &now);
 	if (told->there)
-		pool_take(s, told->pool, -told->cpu_mhz, -told->mem_mb);
-	pool_take(s, now.pool, now.cpu_mhz, now.mem_mb);
-	take(s->store_mb, now.swap_mb - told->swap_mb);
+		pool_take(t, told->pool, -told->cpu_mhz, -told->mem_mb);
+	pool_take(t, now.pool, now.cpu_mhz, now.mem_mb);
+	t->store_mb += now.swap_mb - told->swap_mb;
 }
 
-static void sum_hold(const struct sum *s, const struct vs_hold *hold)
+void vs_room_take_hold(const struct vs_inventory *inv,
+		       const struct vs_hold *hold, struct vs_taken *t)
 {
 	const struct vs_vm *vm =
-		hold->vm[0] ? vs_vm_get(s->inv, hold->vm) : NULL;
-	const struct vs_host *h = vs_host_get(s->inv, hold->host);
-	int pool = h ? vs_room_pool(s->inv, h->cluster) : -1;
+		hold->vm[0] ? vs_vm_get(inv, hold->vm) : NULL;
+	const struct vs_host *h = vs_host_get(inv, hold->host);
+	int pool = h ? vs_room_pool(inv, h->cluster) : -1;
 
 	if (!vm || !vm->told.there)
-		take(s->store_mb, hold->disk_mb);
+		t->store_mb += hold->disk_mb;
 	/* as on a host: a promise for another place is kept for later */
 	if (vm && vs_vm_shown_on(vm) &&
 	    (hold->state != VS_HOLD_PROMISED ||
-	     vs_room_pool(s->inv, vm->host_ptr->cluster) == pool))
+	     vs_room_pool(inv, vm->host_ptr->cluster) == pool))
 		return;
-	pool_take(s, pool, hold->cpu_mhz, hold->mem_mb);
-	take(s->store_mb, hold->swap_mb);
+	pool_take(t, pool, hold->cpu_mhz, hold->mem_mb);
+	t->store_mb += hold->swap_mb;
 }
 
-static int64_t known(int64_t value)
+static int64_t left(int64_t told, int64_t taken)
 {
-	return value < 0 ? VS_ROOM_UNKNOWN : value;
+	return told < 0 ? VS_ROOM_UNKNOWN : told - taken;
 }
 
-void vs_room_sum(const struct vs_ledger *l, const struct vs_inventory *inv,
-		 const char *folder, const char *cluster_id,
-		 struct vs_room *pools, int64_t *store_mb)
+void vs_room_left(const struct vs_inventory *inv, const struct vs_taken *t,
+		  struct vs_room *pools, int64_t *store_mb)
 {
-	struct sum s = { inv, pools, store_mb };
-
 	for (size_t i = 0; i < inv->npools; i++)
-		pools[i] = (struct vs_room) { known(inv->pools[i].cpu_mhz),
-					      known(inv->pools[i].mem_mb) };
-	*store_mb = known(inv->store.there ? inv->store.free_mb : -1);
-	for (const struct vs_vm *vm = inv->vms; vm; vm = vm->hh.next) {
-		/* others' may be in another pool, on another datastore */
-		if (vs_vm_owner(vm, folder, cluster_id) == VS_OWNER_OURS)
-			sum_vm(&s, vm);
-	}
-	for (const struct vs_hold *d = l->holds; d; d = d->hh.next)
-		sum_hold(&s, d);
+		pools[i] = (struct vs_room) {
+			left(inv->pools[i].cpu_mhz, t->pools[i].cpu_mhz),
+			left(inv->pools[i].mem_mb, t->pools[i].mem_mb),
+		};
+	*store_mb = left(inv->store.there ? inv->store.free_mb : -1,
+			 t->store_mb);
 }

@@ -36,11 +36,20 @@ void vs_room_forget(struct vs_inventory *inv);
 /* The pool that VMs on this cluster's hosts draw from, -1 if none is known. */
 int vs_room_pool(const struct vs_inventory *inv, const char *cluster);
 
-/* What is left of each pool (inv->npools of them) and of the datastore (MB),
- * VS_ROOM_UNKNOWN where that isn't known; may be negative. O(VMs + holds). */
-void vs_room_sum(const struct vs_ledger *l, const struct vs_inventory *inv,
-		 const char *folder, const char *cluster_id,
-		 struct vs_room *pools, int64_t *store_mb);
+/* What VMs and holds have taken since the last reading, may be negative. */
+struct vs_taken {
+	struct vs_room *pools;		/* inv->npools of them */
+	int64_t store_mb;
+};
+void vs_room_take_vm(const struct vs_inventory *inv, const struct vs_vm *vm,
+		     const char *folder, const char *cluster_id,
+		     struct vs_taken *t);
+void vs_room_take_hold(const struct vs_inventory *inv,
+		       const struct vs_hold *hold, struct vs_taken *t);
+/* What is left of each pool and of the datastore (MB), VS_ROOM_UNKNOWN where
+ * that isn't known; may be negative. */
+void vs_room_left(const struct vs_inventory *inv, const struct vs_taken *t,
+		  struct vs_room *pools, int64_t *store_mb);
 
 /* Readable, and powered on on a host that we know. */
 bool vs_vm_shown_on(const struct vs_vm *vm);

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is free, kept up to date by what has changed.
+ *
+ * Rules: a host's part is summed anew when the host, a VM on it or a hold on
+ * it has changed, and always while one of its holds hangs on a VM that is
+ * elsewhere; the sums themselves are plan/ledger's and plan/room's. When hosts
+ * or pools come or go, or other VMs are ours, everything is summed anew. Never
+ * right by itself alone: a field that is written without a word to the
+ * inventory or the ledger is not seen (testsuite/fuzz compares).
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "plan/sums.h"
+#include "util/mem.h"
+
+void vs_sums_clear(struct vs_sums *s)
+{
+	free(s->hosts);
+	free(s->pools);
+	free(s->by_name);
+	free(s->by_mhz);
+	free(s->taken);
+	free(s->room);
+	free(s->all.pools);
+	free(s->lost);
+	free(s->crossing);
+	free(s->turn_of);
+	memset(s, 0, sizeof(*s));
+}
+
+/* ---- orders ------------------------------------------------------------- */
+
+static int by_host_name(const void *a, const void *b)
+{
+	const struct vs_host *x = *(struct vs_host *const *)a;
+	const struct vs_host *y = *(struct vs_host *const *)b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : strcmp(x->moid, y->moid);
+}
+
+struct speed { int mhz; size_t at; };
+
+static int by_speed(const void *a, const void *b)
+{
+	const struct speed *x = a, *y = b;
+
+	if (x->mhz != y->mhz)
+		return x->mhz < y->mhz ? -1 : 1;
+	return x->at < y->at ? -1 : 1;
+}
+
+static void orders(struct vs_sums *s, const struct vs_inventory *inv)
+{
+	VS_FREE struct speed *speeds = vs_calloc(s->nhosts, sizeof(*speeds));
+
+	for (size_t i = 0; i < s->nhosts; i++)
+		s->by_name[i] = inv->by_index[i];
+	qsort(s->by_name, s->nhosts, sizeof(*s->by_name), by_host_name);
+	for (size_t i = 0; i < s->nhosts; i++)
+		speeds[i] = (struct speed) { s->by_name[i]->core_mhz, i };
+	qsort(speeds, s->nhosts, sizeof(*speeds), by_speed);
+	for (size_t i = 0; i < s->nhosts; i++)
+		s->by_mhz[i] = speeds[i].at;
+}
+
+/* ---- one host ----------------------------------------------------------- */
+
+struct now {			/* an update under way */
+	struct vs_sums *s;
+	const struct vs_ledger *l;
+	const struct vs_inventory *inv;
+};
+
+static void taken_start(const struct now *u, struct vs_taken *t, int sign)
+{
+	for (size_t i = 0; i < u->s->npools; i++) {
+		u->s->all.pools[i].cpu_mhz += sign * t->pools[i].cpu_mhz;
+		u->s->all.pools[i].mem_mb += sign * t->pools[i].mem_mb;
+	}
+	u->s->all.store_mb += sign * t->store_mb;
+	if (sign < 0) {
+		memset(t->pools, 0, u->s->npools * sizeof(*t->pools));
+		t->store_mb = 0;
+	}
+}
+
+static void take_holds(const struct now *u, const struct vs_holds *of,
+		       struct vs_taken *t)
+{
+	const struct vs_hold *d;
+
+	LIST_FOREACH(d, &of->list, on_host)
+		vs_room_take_hold(u->inv, d, t);
+}
+
+/* Its sum may change with what isn't on it. */
+static bool crosses(const struct now *u, const struct vs_host *h,
+		    const struct vs_holds *of)
+{
+	const struct vs_hold *d;
+
+	LIST_FOREACH(d, &of->list, on_host) {
+		const struct vs_vm *vm =
+			d->vm[0] ? vs_vm_get(u->inv, d->vm) : NULL;
+
+		if (d->vm[0] && (!vm || vm->host_ptr != h))
+			return true;
+	}
+	return false;
+}
+
+static void sum_host(const struct now *u, const struct vs_host *h)
+{
+	struct vs_sums *s = u->s;
+	struct vs_taken *t = &s->taken[h->index];
+	const struct vs_holds *of = vs_ledger_holds(u->l, h->moid);
+	struct vs_host_sum was = s->hosts[h->index];
+	const struct vs_vm *vm;
+
+	if (s->turn_of[h->index] == s->turn)
+		return;
+	s->turn_of[h->index] = s->turn;
+	vs_ledger_sum(u->l, u->inv, h, s->folder, s->cluster_id,
+		      &s->hosts[h->index]);
+	s->strangers += s->hosts[h->index].strangers - was.strangers;
+	taken_start(u, t, -1);
+	LIST_FOREACH(vm, &h->vms, on_host)
+		vs_room_take_vm(u->inv, vm, s->folder, s->cluster_id, t);
+	if (of) {
+		take_holds(u, of, t);
+		if (crosses(u, h, of)) {
+			VS_GROW(s->crossing, s->cap_crossing,
+				s->ncrossing + 1);
+			s->crossing[s->ncrossing++] = h->index;
+		}
+	}
+	taken_start(u, t, 1);
+	if (memcmp(&was, &s->hosts[h->index], sizeof(was)))
+		s->generation++;
+}
+
+static void sum_nowhere(const struct now *u)
+{
+	struct vs_taken *t = &u->s->taken[u->s->nhosts];
+	const struct vs_vm *vm;
+
+	taken_start(u, t, -1);
+	u->s->strangers -= u->s->stray_strangers;
+	u->s->stray_strangers = 0;
+	LIST_FOREACH(vm, &u->inv->strays, on_host) {
+		vs_room_take_vm(u->inv, vm, u->s->folder, u->s->cluster_id, t);
+		u->s->stray_strangers +=
+			vs_vm_stranger(vm, u->s->folder, u->s->cluster_id);
+	}
+	u->s->strangers += u->s->stray_strangers;
+	for (size_t i = 0; i < u->s->nlost; i++)
+		take_holds(u, u->s->lost[i], t);
+	taken_start(u, t, 1);
+}
+
+static void lose(struct vs_sums *s, const struct vs_holds *of)
+{
+	for (size_t i = 0; i < s->nlost; i++) {
+		if (s->lost[i] == of)
+			return;
+	}
+	VS_GROW(s->lost, s->cap_lost, s->nlost + 1);
+	s->lost[s->nlost++] = of;
+}
+
+/* ---- all of them -------------------------------------------------------- */
+
+static void size_for(struct vs_sums *s, const struct vs_inventory *inv)
+{
+	size_t n = (size_t)inv->nhosts + 1, np = inv->npools;
+	uint64_t generation = s->generation;
+
+	vs_sums_clear(s);
+	s->generation = generation + 1;
+	s->nhosts = n - 1;
+	s->npools = np;
+	s->hosts = vs_calloc(n, sizeof(*s->hosts));
+	s->turn_of = vs_calloc(n, sizeof(*s->turn_of));
+	s->by_name = vs_calloc(n, sizeof(*s->by_name));
+	s->by_mhz = vs_calloc(n, sizeof(*s->by_mhz));
+	s->pools = vs_calloc(np, sizeof(*s->pools));
+	s->all.pools = vs_calloc(np, sizeof(*s->all.pools));
+	s->taken = vs_calloc(n, sizeof(*s->taken));
+	s->room = vs_calloc(n * np, sizeof(*s->room));
+	for (size_t i = 0; i < n; i++)
+		s->taken[i].pools = s->room + i * np;
+}
+
+static void rebuild(const struct now *u, const char *folder,
+		    const char *cluster_id)
+{
+	struct vs_sums *s = u->s;
+	const struct vs_holds *of;
+
+	size_for(s, u->inv);
+	vs_strlcpy(s->folder, folder, sizeof(s->folder));
+	vs_strlcpy(s->cluster_id, cluster_id, sizeof(s->cluster_id));
+	orders(s, u->inv);
+	s->turn = 1;
+	for (size_t i = 0; i < s->nhosts; i++)
+		sum_host(u, u->inv->by_index[i]);
+	TAILQ_FOREACH(of, &u->l->by_change, by_change) {
+		if (!vs_host_get(u->inv, of->host))
+			lose(s, of);
+	}
+}
+
+static bool must_rebuild(const struct now *u, const char *folder,
+			 const char *cluster_id)
+{
+	const struct vs_sums *s = u->s;
+
+	return !s->generation || s->hosts_changed != u->inv->hosts_changed ||
+	       s->pools_changed != u->inv->pools_changed ||
+	       s->cleared != u->l->cleared || strcmp(s->folder, folder) ||
+	       strcmp(s->cluster_id, cluster_id);
+}
+
+static void follow(const struct now *u)
+{
+	struct vs_sums *s = u->s;
+	VS_FREE int *crossing = s->crossing;
+	size_t ncrossing = s->ncrossing;
+	const struct vs_holds *of;
+	const struct vs_host *h;
+
+	s->crossing = NULL;
+	s->ncrossing = s->cap_crossing = 0;
+	s->turn++;
+	for (size_t i = 0; i < ncrossing; i++)
+		sum_host(u, u->inv->by_index[crossing[i]]);
+	TAILQ_FOREACH_REVERSE(h, &u->inv->by_change, vs_hosts_changed,
+			      by_change) {
+		if (h->changed <= s->inv)
+			break;
+		if (h->itself > s->inv)
+			s->generation++;
+		sum_host(u, h);
+	}
+	TAILQ_FOREACH_REVERSE(of, &u->l->by_change, vs_holds_changed,
+			      by_change) {
+		if (of->changed <= s->ledger)
+			break;
+		h = vs_host_get(u->inv, of->host);
+		if (h)
+			sum_host(u, h);
+		else
+			lose(s, of);
+	}
+}
+
+static void shared_left(const struct now *u)
+{
+	struct vs_sums *s = u->s;
+	VS_FREE struct vs_room *was = vs_calloc(s->npools, sizeof(*was));
+	int64_t store_mb = s->store_mb;
+
+	for (size_t i = 0; i < s->npools; i++)
+		was[i] = s->pools[i];
+	vs_room_left(u->inv, &s->all, s->pools, &s->store_mb);
+	if (store_mb != s->store_mb ||
+	    memcmp(was, s->pools, s->npools * sizeof(*was)))
+		s->generation++;
+}
+
+void vs_sums_update(struct vs_sums *s, const struct vs_ledger *l,
+		    const struct vs_inventory *inv, const char *folder,
+		    const char *cluster_id)
+{
+	const struct now u = { s, l, inv };
+
+	if (must_rebuild(&u, folder, cluster_id))
+		rebuild(&u, folder, cluster_id);
+	else if (s->inv == inv->generation && s->ledger == l->generation)
+		return;
+	else
+		follow(&u);
+	sum_nowhere(&u);
+	shared_left(&u);
+	s->inv = inv->generation;
+	s->ledger = l->generation;
+	s->hosts_changed = inv->hosts_changed;
+	s->pools_changed = inv->pools_changed;
+	s->cleared = l->cleared;
+}

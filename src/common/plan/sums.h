@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is free, kept: the sums of plan/ledger for each host and those of
+ * plan/room for what hosts share. Slurm's scheduler asks for them many times a
+ * second with its locks held, so that bringing them up to date costs what has
+ * changed and not what there is.
+ */
+#ifndef VS_PLAN_SUMS_H
+#define VS_PLAN_SUMS_H
+
+#include "plan/room.h"
+
+struct vs_sums {
+	struct vs_host_sum *hosts;	/* by host->index */
+	struct vs_room *pools;		/* left, as vs_room_left() */
+	int64_t store_mb;
+	int strangers;			/* VMs of another cluster in the folder */
+	const struct vs_host **by_name;	/* nhosts of them */
+	size_t *by_mhz;			/* places in by_name, slow cores first */
+	uint64_t generation;		/* moves when one of these does, or what
+					 * a host is and has; never 0 */
+
+	/* its own */
+	struct vs_taken *taken;		/* by host->index; the last one: what
+					 * has no host */
+	struct vs_room *room;		/* all of taken's pools */
+	struct vs_taken all;
+	size_t nhosts, npools;
+	const struct vs_holds **lost;	/* of hosts that are not there */
+	size_t nlost, cap_lost;
+	int *crossing;			/* hosts with a hold whose VM is not on
+					 * them: they change with it */
+	size_t ncrossing, cap_crossing;
+	int stray_strangers;
+	uint64_t *turn_of, turn;	/* a host is summed once per turn */
+	char folder[VS_MOID_LEN], cluster_id[VS_UUID_LEN];
+	uint64_t inv, ledger, hosts_changed, pools_changed, cleared;
+};
+
+void vs_sums_clear(struct vs_sums *s);
+/* Bring them up to date; O(hosts' changes since the last time), or O(hosts +
+ * VMs + holds) where hosts or pools came or went. */
+void vs_sums_update(struct vs_sums *s, const struct vs_ledger *l,
+		    const struct vs_inventory *inv, const char *folder,
+		    const char *cluster_id);
+
+#endif
