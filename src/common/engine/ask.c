@@ -37,10 +37,10 @@ static bool use_one(struct vs_core *c, const struct vs_node *n, struct used *u)
 	const struct vs_profile_now *now = vs_room_now(c, n);
 
 	if (u->all >= now->room[1] ||
-	    (!n->avail_exists && u->fresh >= now->room[0]))
+	    (!n->kept->exists && u->fresh >= now->room[0]))
 		return false;
 	u->all++;
-	u->fresh += !n->avail_exists;
+	u->fresh += !n->kept->exists;
 	return true;
 }
 
@@ -50,7 +50,7 @@ static void room_why(struct vs_core *c, size_t room, const struct vs_node *of,
 {
 	const struct vs_adapter *a = of->profile->adapter;
 	const char *shared = lacks ?
-		vs_room_now(c, lacks)->why[lacks->avail_exists] : "";
+		vs_room_now(c, lacks)->why[lacks->kept->exists] : "";
 
 	if (shared[0])
 		snprintf(why, size, "%zu can be served: %s", room, shared);
@@ -72,6 +72,7 @@ size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n, char *why,
 			vs_strlcpy(why, blocked, why_size);
 		return 0;
 	}
+	vs_question_begin(c);
 	for (size_t i = 0; i < n; i++) {
 		struct vs_node *node;
 		bool served;
@@ -81,8 +82,8 @@ size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n, char *why,
 			continue;
 		}
 		of = node = &c->nodes[ids[i]];
-		served = vs_node_avail_kept(c, node) != VS_AVAIL_NONE;
-		if (node->avail_place &&
+		served = vs_node_avail_kept(c, node->id) != VS_AVAIL_NONE;
+		if (node->kept->place &&
 		    (!served ||
 		     !use_one(c, node, &used[node->profile - c->profiles]))) {
 			lacks = node;
@@ -90,6 +91,7 @@ size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n, char *why,
 		}
 		room += served;
 	}
+	vs_question_end(c);
 	if (why && of)
 		room_why(c, room, of, lacks, why, why_size);
 	return room;
@@ -154,7 +156,7 @@ int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 			continue;
 		node = &c->nodes[ids[i]];
 		if (blocked ||
-		    vs_node_avail_kept(c, node) == VS_AVAIL_NONE) {
+		    vs_node_avail_kept(c, node->id) == VS_AVAIL_NONE) {
 			surplus[(*nsurplus)++] = i;
 			none = node;
 		} else if (needs_new_place(c, node)) {

@@ -15,7 +15,7 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 	struct vs_host *host;
 
 	*place = false;
-	n->avail_exists = vm != NULL;
+	n->kept->exists = vm != NULL;
 	if (vm && vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
 		return VS_AVAIL_NONE;
 	if (vm && n->forgotten && !vm->connected)
@@ -50,23 +50,27 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 
 enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
 {
-	n->avail = alone(c, n, &n->avail_place);
-	n->avail_epoch = c->facts_epoch;
-	return n->avail_place && !vs_room_for(c, n) ? VS_AVAIL_NONE : n->avail;
+	n->kept->avail = alone(c, n, &n->kept->place);
+	n->kept->epoch = c->facts_epoch;
+	return n->kept->place && !vs_room_for(c, n) ? VS_AVAIL_NONE :
+		n->kept->avail;
 }
 
-enum vs_avail vs_node_avail_kept(struct vs_core *c, struct vs_node *n)
+enum vs_avail vs_node_avail_kept(struct vs_core *c, int id)
 {
-	if (n->avail_epoch != c->facts_epoch)
-		return vs_node_avail(c, n);
-	return n->avail_place && !vs_room_for(c, n) ? VS_AVAIL_NONE : n->avail;
+	const struct vs_kept *k = &c->kept[id];
+
+	if (k->epoch != c->facts_epoch)
+		return vs_node_avail(c, &c->nodes[id]);
+	return k->place && !vs_room_for(c, &c->nodes[id]) ? VS_AVAIL_NONE :
+		k->avail;
 }
 
 /* One of the node's own facts has changed. */
 void vs_node_touch(struct vs_node *n)
 {
-	n->fresh = n->rests = false;
-	n->avail_epoch = 0;
+	n->kept->fresh = n->kept->rests = false;
+	n->kept->epoch = 0;
 }
 
 /* Something has changed that many of them hang on. */

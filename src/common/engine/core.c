@@ -165,14 +165,16 @@ static void core_avail(const int *ids, size_t n, enum vs_avail *out)
 
 	vs_lock_now();
 	blocked = vs_ask_blocked(c) != NULL;
+	vs_question_begin(c);
 	for (size_t i = 0; i < n; i++) {
 		if (ids[i] < 0 || (size_t)ids[i] >= c->nnodes)
 			out[i] = VS_AVAIL_ALIEN;
 		else if (blocked)
 			out[i] = VS_AVAIL_NONE;
 		else
-			out[i] = vs_node_avail_kept(c, &c->nodes[ids[i]]);
+			out[i] = vs_node_avail_kept(c, ids[i]);
 	}
+	vs_question_end(c);
 	vs_unlock();
 }
 

@@ -44,6 +44,17 @@ enum vs_braked { VS_BRAKE_UNASKED, VS_BRAKE_PASSED, VS_BRAKE_WAITS };
 
 struct vs_claim { uint32_t job, restart; };
 
+/* What is known of a node until one of its facts is touched: few bytes, side
+ * by side, for those that ask of all nodes at once. */
+struct vs_kept {
+	uint64_t epoch;			/* of c->facts_epoch, 0: not known */
+	enum vs_avail avail;		/* by its own facts */
+	bool place;			/* it needs one besides */
+	bool exists;			/* for a VM that is there already */
+	bool fresh;			/* looked at since */
+	bool rests;			/* nothing is to be done for it */
+};
+
 struct vs_node {
 	const char *name;		/* conf's */
 	int id;
@@ -52,13 +63,7 @@ struct vs_node {
 	const struct vs_conf_node *conf;
 	char mac[VS_MAC_LEN], mgmt_mac[VS_MAC_LEN];
 
-	/* what is known of it, until a fact is touched */
-	bool fresh;			/* looked at since */
-	bool rests;			/* nothing is to be done for it */
-	enum vs_avail avail;		/* by its own facts */
-	bool avail_place;		/* it needs a place besides */
-	bool avail_exists;		/* for a VM that is there already */
-	uint64_t avail_epoch;		/* of c->facts_epoch, 0: not known */
+	struct vs_kept *kept;
 
 	/* Slurm's word */
 	uint32_t flags;
@@ -165,7 +170,8 @@ struct vs_tell {
 
 /* What is costly to know of a profile, until something changes. */
 struct vs_profile_now {
-	uint64_t sums, avoid;		/* generations that room is of */
+	uint64_t question;		/* room was asked for in this one, */
+	uint64_t sums, avoid;		/* and is of these generations */
 	size_t room[2];			/* for new VMs, for those that exist */
 	char why[2][256];		/* of what hosts share, what allows no
 					 * more, "": nothing */
@@ -194,6 +200,7 @@ struct vs_core {
 	struct vs_profile_now *now;	/* one per profile */
 	size_t nprofiles;
 	struct vs_node *nodes;
+	struct vs_kept *kept;		/* by node->id */
 	size_t nnodes;
 	enum vs_policy policy;
 	bool observe;
@@ -225,6 +232,7 @@ struct vs_core {
 	char vc_state[640];		/* why vCenter is not there, or "" */
 	int64_t vc_since_ms;
 
+	uint64_t questions, question;	/* number of all, and of this one: 0 */
 	uint64_t facts_epoch;		/* see vs_nodes_touch; begins with 1 */
 	int64_t full_ms;		/* all nodes were looked at then */
 
@@ -240,6 +248,7 @@ struct vs_core {
 	struct vs_tell *tells;
 	size_t ntells, cap_tells;
 	int provisioning, power_ops;	/* in flight */
+	bool astir;			/* something is to be done for a node */
 	LIST_HEAD(, vs_node) busy;	/* nodes with a call under way */
 	bool vf_freed;			/* capacity grew: tell the scheduler */
 	bool name_freed;		/* a node can be allocated again */
@@ -313,7 +322,7 @@ enum vs_profile_fit vs_node_fit(const struct vs_core *c,
 
 /* avail.c: could it be served now; what is kept of each node; lock held */
 enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n);
-enum vs_avail vs_node_avail_kept(struct vs_core *c, struct vs_node *n);
+enum vs_avail vs_node_avail_kept(struct vs_core *c, int id);
 void vs_node_touch(struct vs_node *n);
 void vs_nodes_touch(struct vs_core *c);
 void vs_nodes_touch_on(struct vs_core *c, const struct vs_host *h);
@@ -334,8 +343,11 @@ int vs_hold_gang(struct vs_core *c, struct vs_node **nodes, size_t n,
 		 uint32_t job, struct vs_err *err);
 void vs_hold_drop(struct vs_core *c, struct vs_node *n);
 bool vs_hold_may_power_on(struct vs_core *c, struct vs_node *n);
-/* By node->avail_exists. */
+/* By node->kept->exists. */
 size_t vs_room_for(struct vs_core *c, const struct vs_node *like);
+/* Between these two nothing is changed, and what was asked once holds. */
+void vs_question_begin(struct vs_core *c);
+void vs_question_end(struct vs_core *c);
 /* Why no VM can be made for it, whatever room there is; NULL: it can, or has
  * one. */
 const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n);

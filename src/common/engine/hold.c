@@ -361,6 +361,9 @@ const struct vs_profile_now *vs_room_now(struct vs_core *c,
 	struct vs_place_env env;
 	struct vs_place_node node;
 
+	if (c->question && r->question == c->question)
+		return r;
+	r->question = c->question;
 	if (r->sums == vs_sums_now(c)->generation && r->avoid == c->avoid_gen)
 		return r;
 	vs_env_fill(c, &env);
@@ -387,7 +390,17 @@ const struct vs_profile_now *vs_room_now(struct vs_core *c,
 
 size_t vs_room_for(struct vs_core *c, const struct vs_node *like)
 {
-	return vs_room_now(c, like)->room[like->avail_exists];
+	return vs_room_now(c, like)->room[like->kept->exists];
+}
+
+void vs_question_begin(struct vs_core *c)
+{
+	c->question = ++c->questions;
+}
+
+void vs_question_end(struct vs_core *c)
+{
+	c->question = 0;
 }
 
 /* ---- rule A ---------------------------------------------------------------- */

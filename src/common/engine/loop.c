@@ -213,7 +213,7 @@ static void nodes_read(struct loop *l, int64_t now_ms)
 /* Nothing will be done for it until a fact is touched. */
 static bool rests(const struct vs_node *n)
 {
-	return n->fresh && n->action == VS_DO_NOTHING &&
+	return n->kept->fresh && n->action == VS_DO_NOTHING &&
 	       n->op.kind == VS_OP_NONE && !n->adopt && !n->leave &&
 	       !n->giveup && !n->renew && !n->cycle && !n->maintained &&
 	       (n->wanted == VS_WANT_KEEP || n->wanted == VS_WANT_OFF ||
@@ -232,7 +232,7 @@ static bool breathe(const struct vs_core *c, size_t i)
 
 static void look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	n->fresh = true;
+	n->kept->fresh = true;
 	vs_node_look(c, n, now_ms);
 }
 
@@ -240,18 +240,16 @@ static void look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
  * configuration has changed meanwhile. */
 static bool nodes_pass(struct vs_core *c, int64_t now_ms)
 {
-	bool all = !c->ready || now_ms - c->full_ms >= FULL_MS;
+	bool all = !c->ready || now_ms - c->full_ms >= FULL_MS, astir = false;
 
 	if (all)
 		c->full_ms = now_ms;
 	/* All holds first: what is wanted already goes before new wishes. */
 	for (size_t i = 0; i < c->nnodes; i++) {
-		struct vs_node *n = &c->nodes[i];
-
 		if (all)
-			n->rests = false;
-		if (!n->rests)
-			look(c, n, now_ms);
+			c->kept[i].rests = false;
+		if (!c->kept[i].rests)
+			look(c, &c->nodes[i], now_ms);
 		if (!breathe(c, i))
 			return false;
 	}
@@ -259,16 +257,22 @@ static bool nodes_pass(struct vs_core *c, int64_t now_ms)
 		return true;
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];
+		struct vs_kept *k = &c->kept[i];
 
-		if (n->rests)
+		if (k->rests)
 			continue;
-		if (!n->fresh)
+		if (!k->fresh)
 			look(c, n, now_ms);
 		vs_node_act(c, n, now_ms);
-		n->rests = rests(n);
+		k->rests = rests(n);
+		if (k->epoch != c->facts_epoch)	/* before anybody asks */
+			vs_node_avail(c, n);
+		astir |= n->wanted != VS_WANT_KEEP &&
+			n->action != VS_DO_NOTHING;
 		if (!breathe(c, i))
 			return false;
 	}
+	c->astir = astir;
 	return true;
 }
 
@@ -298,13 +302,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 
 static bool busy(const struct vs_core *c)
 {
-	if (c->waits || c->provisioning || c->power_ops)
-		return true;
-	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].wanted != VS_WANT_KEEP &&
-		    c->nodes[i].action != VS_DO_NOTHING)
-			return true;
-	return false;
+	return c->waits || c->provisioning || c->power_ops || c->astir;
 }
 
 /* ---- the client's life ---------------------------------------------------------------- */

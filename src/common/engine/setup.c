@@ -125,6 +125,8 @@ static void nodes_make(struct vs_core *c)
 	qsort(conf->nodes, conf->nnodes, sizeof(*conf->nodes), by_name);
 	c->profiles = vs_calloc(conf->nnodes + 1, sizeof(*c->profiles));
 	c->nodes = vs_calloc(conf->nnodes + 1, sizeof(*c->nodes));
+	free(c->kept);
+	c->kept = vs_calloc(conf->nnodes + 1, sizeof(*c->kept));
 	c->nnodes = conf->nnodes;
 	for (size_t i = 0; i < conf->nnodes; i++) {
 		const struct vs_conf_node *from = &conf->nodes[i];
@@ -134,6 +136,7 @@ static void nodes_make(struct vs_core *c)
 
 		n->name = from->name;
 		n->id = (int)i;
+		n->kept = &c->kept[i];
 		n->conf = from;
 		n->profile = &c->profiles[p];
 		n->net = &c->nets[n->profile->adapter - c->adapters];
@@ -151,7 +154,8 @@ static void nodes_carry(struct vs_core *c, const struct vs_node *old,
 		struct vs_node fresh;
 
 		if (!n) {
-			vs_hold_drop(c, (struct vs_node *)&old[i]);
+			vs_ledger_release(&c->ledger, old[i].name);
+			c->vf_freed = true;
 			free(old[i].beside);
 			continue;
 		}
@@ -159,6 +163,7 @@ static void nodes_carry(struct vs_core *c, const struct vs_node *old,
 		*n = old[i];
 		n->name = fresh.name;
 		n->id = fresh.id;
+		n->kept = fresh.kept;
 		n->conf = fresh.conf;
 		n->profile = fresh.profile;
 		n->net = fresh.net;

@@ -276,10 +276,13 @@ static void ev_host(void *arg, const struct vs_vc_host *h)
 static void ev_host_gone(void *arg, const char *moid)
 {
 	struct vs_core *c = arg;
+	const struct vs_host *h;
 
 	vs_lock();
+	h = vs_host_get(&c->inv, moid);
+	if (h)
+		vs_nodes_touch_on(c, h);
 	vs_inventory_remove_host(&c->inv, moid);
-	vs_nodes_touch(c);
 	vs_unlock();
 }
 
