@@ -32,15 +32,16 @@ static bool needs_new_place(struct vs_core *c, const struct vs_node *n)
 struct used { size_t all, fresh; };	/* nodes of a profile */
 
 /* One more of the node's profile? A VM that exists needs no disks. */
-static bool use_one(struct vs_core *c, const struct vs_node *n, struct used *u)
+static bool use_one(const struct vs_core *c, const struct vs_kept *k,
+		    struct used *u)
 {
-	const struct vs_profile_now *now = vs_room_now(c, n);
+	const struct vs_profile_now *now = &c->now[k->profile];
 
 	if (u->all >= now->room[1] ||
-	    (!n->kept->exists && u->fresh >= now->room[0]))
+	    (!k->exists && u->fresh >= now->room[0]))
 		return false;
 	u->all++;
-	u->fresh += !n->kept->exists;
+	u->fresh += !k->exists;
 	return true;
 }
 
@@ -74,19 +75,19 @@ size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n, char *why,
 	}
 	vs_question_begin(c);
 	for (size_t i = 0; i < n; i++) {
-		struct vs_node *node;
+		const struct vs_kept *k;
 		bool served;
 
 		if (ids[i] < 0 || (size_t)ids[i] >= c->nnodes) {
 			room++;
 			continue;
 		}
-		of = node = &c->nodes[ids[i]];
-		served = vs_node_avail_kept(c, node->id) != VS_AVAIL_NONE;
-		if (node->kept->place &&
-		    (!served ||
-		     !use_one(c, node, &used[node->profile - c->profiles]))) {
-			lacks = node;
+		of = &c->nodes[ids[i]];
+		k = &c->kept[ids[i]];
+		served = vs_node_avail_kept(c, ids[i]) != VS_AVAIL_NONE;
+		if (k->place &&
+		    (!served || !use_one(c, k, &used[k->profile]))) {
+			lacks = of;
 			continue;
 		}
 		room += served;

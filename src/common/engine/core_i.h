@@ -53,6 +53,7 @@ struct vs_kept {
 	bool exists;			/* for a VM that is there already */
 	bool fresh;			/* looked at since */
 	bool rests;			/* nothing is to be done for it */
+	int profile;			/* index of its profile */
 };
 
 struct vs_node {
@@ -335,7 +336,7 @@ void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_adopt_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 
 /* hold.c: holds, placement and avoidance; lock held */
-const struct vs_sums *vs_sums_now(struct vs_core *c);
+struct vs_sums *vs_sums_now(struct vs_core *c);
 void vs_env_fill(struct vs_core *c, struct vs_place_env *env);
 void vs_hold_sync(struct vs_core *c, struct vs_node *n);
 int vs_hold_for(struct vs_core *c, struct vs_node *n, struct vs_err *err);

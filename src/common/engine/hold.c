@@ -77,7 +77,7 @@ static bool avoid_asked(void *arg, const struct vs_host *h,
 
 /* ---- placement ------------------------------------------------------------ */
 
-const struct vs_sums *vs_sums_now(struct vs_core *c)
+struct vs_sums *vs_sums_now(struct vs_core *c)
 {
 	vs_sums_update(&c->sums, &c->ledger, &c->inv, c->folder,
 		       c->cluster_id);

@@ -137,6 +137,7 @@ static void nodes_make(struct vs_core *c)
 		n->name = from->name;
 		n->id = (int)i;
 		n->kept = &c->kept[i];
+		n->kept->profile = (int)p;
 		n->conf = from;
 		n->profile = &c->profiles[p];
 		n->net = &c->nets[n->profile->adapter - c->adapters];

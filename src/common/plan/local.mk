@@ -4,7 +4,8 @@ core_sources += \
 	src/common/plan/inventory.c src/common/plan/inventory.h \
 	src/common/plan/ledger.c src/common/plan/ledger.h \
 	src/common/plan/place.c src/common/plan/place.h \
-	src/common/plan/place_fit.c src/common/plan/place_i.h \
+	src/common/plan/place_fit.c src/common/plan/place_fixed.c \
+	src/common/plan/place_i.h \
 	src/common/plan/place_pack.c src/common/plan/place_policy.c \
 	src/common/plan/place_pool.c \
 	src/common/plan/profile.c src/common/plan/profile.h \

@@ -34,7 +34,7 @@ struct vs_place_node {		/* one VM to place */
 struct vs_place_env {
 	const struct vs_inventory *inv;
 	const struct vs_ledger *ledger;
-	const struct vs_sums *sums;	/* of these two and up to date; NULL:
+	struct vs_sums *sums;		/* of these two and up to date; NULL:
 					 * they are made for the call */
 	const char *folder, *cluster_id;
 	enum vs_policy policy;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Placement's hard criteria: may a VM of this class run on this host?
+ * Placement's hard criteria as things stand: may a VM of this class run on
+ * this host now, and what is left when it does?
  *
  * Rules: the criteria are asked in the order of the refusals' texts, so that
  * the reason given is the first that an administrator would mend; nothing is
@@ -14,98 +15,20 @@
 #define HW_LATENCY_HIGH 14	/* vSphere: latency sensitivity "high" */
 #define MILLION 1000000
 
-struct vs_fit *vs_fit_of(const struct vs_work *w, size_t cls, size_t site)
+const struct vs_fit *vs_fit_of(const struct vs_work *w, size_t cls,
+			       size_t site)
 {
-	return &w->fits[cls * w->nsites + site];
+	return &w->fits[cls][w->sites[site].host->index];
 }
 
-/* ---- what is fixed ------------------------------------------------------ */
-
-static bool cluster_allowed(const struct vs_work *w, const struct vs_host *h)
+/* What refuses it whatever is free. */
+static enum vs_refusal fixed(const struct vs_class *c, const struct vs_site *s,
+			     const struct vs_fit *f)
 {
-	const char **m = w->env->clusters;
-
-	if (!m)
-		return true;
-	for (; *m; m++) {
-		if (!strcmp(*m, h->cluster))
-			return true;
-	}
-	return false;
-}
-
-/* PFs that reach the class's network, and how many uplinks of its switch
- * there are (the pool that an automatic card draws from). */
-static uint32_t reaching_pfs(const struct vs_work *w, const struct vs_class *c,
-			     const struct vs_host *h, int *pool)
-{
-	const struct vs_adapter *a = c->profile->adapter;
-	uint32_t mask = 0;
-
-	*pool = 0;
-	for (int i = 0; i < h->npfs; i++) {
-		const struct vs_pf *pf = &h->pfs[i];
-		bool uplink = c->net->switch_uuid[0] &&
-			!strcmp(pf->switch_uuid, c->net->switch_uuid);
-
-		*pool += uplink;
-		/* a standard switch has no uuid: there the name is all */
-		if (a->pf[0] ? strcmp(a->pf, pf->pci) : !uplink)
-			continue;
-		if (c->net->switch_uuid[0] && !uplink)
-			continue;
-		/* InfiniBand ports appear to ESXi as NICs without link */
-		if (a->link == VS_LINK_ETHERNET && !pf->link_up && !w->ever)
-			continue;
-		mask |= 1u << i;
-	}
-	return mask;
-}
-
-static enum vs_refusal host_state(const struct vs_host *h)
-{
-	return !h->connected ? VS_REFUSE_CONNECTION :
-	       h->maintenance || h->entering_maintenance ?
-	       VS_REFUSE_MAINTENANCE :
-	       h->quarantine ? VS_REFUSE_QUARANTINE : VS_REFUSE_STANDBY;
-}
-
-static enum vs_refusal fixed_host(const struct vs_work *w,
-				  const struct vs_class *c,
-				  const struct vs_host *h)
-{
-	/* for "ever", what hasn't been delivered is no reason */
-	if (!w->ever && !vs_host_usable(h))
-		return host_state(h);
-	if (!cluster_allowed(w, h))
-		return VS_REFUSE_CLUSTER;
-	if (w->env->store && !(w->ever && !h->nstores) &&
-	    !vs_host_has_store(h, w->env->store))
-		return VS_REFUSE_STORE;
-	if (h->max_hw && h->max_hw < c->min_hw)
-		return VS_REFUSE_HW;
-	if (!c->net || (!(w->ever && !h->nnets) &&
-			!vs_host_has_net(h, c->net->moid)))
-		return VS_REFUSE_NETWORK;
-	return VS_REFUSE_NONE;
-}
-
-static void fit_fill(const struct vs_work *w, const struct vs_class *c,
-		     const struct vs_site *s, struct vs_fit *f)
-{
-	int pool;
-
-	f->fixed = fixed_host(w, c, s->host);
-	if (f->fixed || !c->takes_vf)
-		return;
-	if (!s->host->pfs_known || s->sum->unknown) {
-		f->fixed = VS_REFUSE_UNKNOWN;
-		return;
-	}
-	f->pfs = reaching_pfs(w, c, s->host, &pool);
-	f->automatic = pool == 1 && !c->profile->adapter->pf[0];
-	if (!f->pfs)
-		f->fixed = VS_REFUSE_NO_PF;
+	if (c->takes_vf && s->sum->unknown &&
+	    (!f->fixed || f->fixed == VS_REFUSE_NO_PF))
+		return VS_REFUSE_UNKNOWN;
+	return f->fixed;
 }
 
 /* ---- what is free now --------------------------------------------------- */
@@ -131,11 +54,11 @@ enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site)
 	const struct vs_class *c = &w->classes[cls];
 	const struct vs_site *s = &w->sites[site];
 	const struct vs_fit *f = vs_fit_of(w, cls, site);
-	enum vs_refusal pool;
+	enum vs_refusal no = fixed(c, s, f), pool;
 	int64_t cpu;
 
-	if (f->fixed)
-		return f->fixed;
+	if (no)
+		return no;
 	if (c->takes_vf && !free_vfs(s, f->pfs))
 		return VS_REFUSE_VF;
 	cpu = vs_fit_cpu(c, s);
@@ -165,7 +88,7 @@ size_t vs_fit_room(const struct vs_work *w, size_t cls, size_t site,
 	const struct vs_fit *f = vs_fit_of(w, cls, site);
 	int64_t cpu = vs_fit_cpu(c, s);
 
-	if (f->fixed || s->avoided || s->busy)
+	if (fixed(c, s, f) || s->avoided || s->busy)
 		return 0;
 	if (c->takes_vf)
 		limit = min_size(limit, free_vfs(s, f->pfs & ~s->avoided_pfs));
@@ -457,18 +380,17 @@ void vs_work_init(struct vs_work *w, const struct vs_place_env *env,
 		w->order[i] = i;
 	}
 	prefers_init(w);
-	w->fits = vs_calloc(w->nclasses * w->nsites, sizeof(*w->fits));
-	for (size_t c = 0; c < w->nclasses; c++) {
-		for (size_t s = 0; s < w->nsites; s++)
-			fit_fill(w, &w->classes[c], &w->sites[s],
-				 vs_fit_of(w, c, s));
-	}
+	w->fits = vs_calloc(w->nclasses, sizeof(*w->fits));
+	vs_fits_init(w);
 }
 
 void vs_work_free(struct vs_work *w)
 {
 	for (size_t i = 0; i < w->nsites; i++)
 		free(w->sites[i].own);
+	if (w->ever)
+		for (size_t c = 0; c < w->nclasses; c++)
+			free((void *)w->fits[c]);
 	vs_sums_clear(&w->made);
 	free(w->sites);
 	free(w->pools);

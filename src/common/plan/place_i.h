@@ -41,7 +41,8 @@ struct vs_site {
 };
 
 struct vs_fit {				/* a class on a site */
-	enum vs_refusal fixed;		/* refused whatever is free */
+	enum vs_refusal fixed;		/* refused whatever is free, unless its
+					 * VFs can't be counted: that is first */
 	uint32_t pfs;			/* candidates, avoided ones too */
 	bool automatic;
 };
@@ -49,7 +50,7 @@ struct vs_fit {				/* a class on a site */
 struct vs_work {
 	const struct vs_place_env *env;
 	bool ever;			/* static capacity: all up and empty */
-	const struct vs_sums *sums;
+	struct vs_sums *sums;
 	struct vs_sums made;		/* `sums`, where the caller has none */
 	struct vs_site *sites;		/* by host name */
 	size_t nsites;
@@ -59,7 +60,7 @@ struct vs_work {
 	int64_t store_mb;		/* before the gang */
 	struct vs_class *classes;
 	size_t nclasses;
-	struct vs_fit *fits;		/* [class * nsites + site] */
+	const struct vs_fit **fits;	/* of each class, by host->index */
 	struct vs_place_node *nodes;
 	size_t n;
 	size_t *class_of;		/* of each node */
@@ -74,7 +75,8 @@ struct vs_work {
 void vs_work_init(struct vs_work *w, const struct vs_place_env *env,
 		  struct vs_place_node *nodes, size_t n, bool ever);
 void vs_work_free(struct vs_work *w);
-struct vs_fit *vs_fit_of(const struct vs_work *w, size_t cls, size_t site);
+const struct vs_fit *vs_fit_of(const struct vs_work *w, size_t cls,
+			       size_t site);
 /* What one more of this class reserves there, MHz. */
 int64_t vs_fit_cpu(const struct vs_class *c, const struct vs_site *s);
 /* May one more of this class go there now? NONE, or the first reason. */
@@ -89,6 +91,9 @@ int64_t vs_fit_load(const struct vs_work *w, size_t cls, size_t site);
 void vs_put(struct vs_work *w, size_t node, size_t site);
 void vs_put_on_pf(struct vs_work *w, size_t node, size_t site, int pf);
 void vs_unput(struct vs_work *w, size_t node);
+
+/* place_fixed.c: what of them is fixed, for all classes */
+void vs_fits_init(struct vs_work *w);
 
 /* place_pool.c: what hosts share, resource pools and the datastore */
 void vs_pools_init(struct vs_work *w);

@@ -14,8 +14,18 @@
 #include "plan/sums.h"
 #include "util/mem.h"
 
+void vs_sums_forget_fits(struct vs_sums *s)
+{
+	for (size_t i = 0; i < s->nfits; i++)
+		free(s->fits[i].by_host);
+	free(s->fits);
+	s->fits = NULL;
+	s->nfits = 0;
+}
+
 void vs_sums_clear(struct vs_sums *s)
 {
+	vs_sums_forget_fits(s);
 	free(s->hosts);
 	free(s->pools);
 	free(s->by_name);

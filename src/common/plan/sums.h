@@ -10,6 +10,12 @@
 
 #include "plan/room.h"
 
+/* What placement keeps of a kind of VM, see place_fixed.c. */
+struct vs_fits {
+	uint64_t key, seen;
+	struct vs_fit *by_host;		/* by host->index */
+};
+
 struct vs_sums {
 	struct vs_host_sum *hosts;	/* by host->index */
 	struct vs_room *pools;		/* left, as vs_room_left() */
@@ -19,6 +25,9 @@ struct vs_sums {
 	size_t *by_mhz;			/* places in by_name, slow cores first */
 	uint64_t generation;		/* moves when one of these does, or what
 					 * a host is and has; never 0 */
+
+	struct vs_fits *fits;		/* placement's */
+	size_t nfits;
 
 	/* its own */
 	struct vs_taken *taken;		/* by host->index; the last one: what
@@ -38,6 +47,7 @@ struct vs_sums {
 };
 
 void vs_sums_clear(struct vs_sums *s);
+void vs_sums_forget_fits(struct vs_sums *s);
 /* Bring them up to date; O(hosts' changes since the last time), or O(hosts +
  * VMs + holds) where hosts or pools came or went. */
 void vs_sums_update(struct vs_sums *s, const struct vs_ledger *l,

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Placement's hard criteria that hang on what a host is and has, whatever is
+ * free on it: the same for every question until the host changes, and so kept
+ * beside the sums.
+ *
+ * Rules: the criteria are asked in the order of the refusals' texts; what is
+ * kept is keyed by all that a criterion reads of the class and of the site's
+ * settings. Never looks at a VM or a hold.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "plan/place_i.h"
+#include "util/mem.h"
+
+#define KEPT_MAX 64		/* kinds of VMs */
+
+static bool cluster_allowed(const struct vs_work *w, const struct vs_host *h)
+{
+	const char **m = w->env->clusters;
+
+	if (!m)
+		return true;
+	for (; *m; m++) {
+		if (!strcmp(*m, h->cluster))
+			return true;
+	}
+	return false;
+}
+
+/* PFs that reach the class's network, and how many uplinks of its switch
+ * there are (the pool that an automatic card draws from). */
+static uint32_t reaching_pfs(const struct vs_work *w, const struct vs_class *c,
+			     const struct vs_host *h, int *pool)
+{
+	const struct vs_adapter *a = c->profile->adapter;
+	uint32_t mask = 0;
+
+	*pool = 0;
+	for (int i = 0; i < h->npfs; i++) {
+		const struct vs_pf *pf = &h->pfs[i];
+		bool uplink = c->net->switch_uuid[0] &&
+			!strcmp(pf->switch_uuid, c->net->switch_uuid);
+
+		*pool += uplink;
+		/* a standard switch has no uuid: there the name is all */
+		if (a->pf[0] ? strcmp(a->pf, pf->pci) : !uplink)
+			continue;
+		if (c->net->switch_uuid[0] && !uplink)
+			continue;
+		/* InfiniBand ports appear to ESXi as NICs without link */
+		if (a->link == VS_LINK_ETHERNET && !pf->link_up && !w->ever)
+			continue;
+		mask |= 1u << i;
+	}
+	return mask;
+}
+
+static enum vs_refusal host_state(const struct vs_host *h)
+{
+	return !h->connected ? VS_REFUSE_CONNECTION :
+	       h->maintenance || h->entering_maintenance ?
+	       VS_REFUSE_MAINTENANCE :
+	       h->quarantine ? VS_REFUSE_QUARANTINE : VS_REFUSE_STANDBY;
+}
+
+static enum vs_refusal fixed_host(const struct vs_work *w,
+				  const struct vs_class *c,
+				  const struct vs_host *h)
+{
+	/* for "ever", what hasn't been delivered is no reason */
+	if (!w->ever && !vs_host_usable(h))
+		return host_state(h);
+	if (!cluster_allowed(w, h))
+		return VS_REFUSE_CLUSTER;
+	if (w->env->store && !(w->ever && !h->nstores) &&
+	    !vs_host_has_store(h, w->env->store))
+		return VS_REFUSE_STORE;
+	if (h->max_hw && h->max_hw < c->min_hw)
+		return VS_REFUSE_HW;
+	if (!c->net || (!(w->ever && !h->nnets) &&
+			!vs_host_has_net(h, c->net->moid)))
+		return VS_REFUSE_NETWORK;
+	return VS_REFUSE_NONE;
+}
+
+static void fit_fill(const struct vs_work *w, const struct vs_class *c,
+		     const struct vs_host *h, struct vs_fit *f)
+{
+	int pool;
+
+	memset(f, 0, sizeof(*f));
+	f->fixed = fixed_host(w, c, h);
+	if (f->fixed || !c->takes_vf)
+		return;
+	if (!h->pfs_known) {
+		f->fixed = VS_REFUSE_UNKNOWN;
+		return;
+	}
+	f->pfs = reaching_pfs(w, c, h, &pool);
+	f->automatic = pool == 1 && !c->profile->adapter->pf[0];
+	if (!f->pfs)
+		f->fixed = VS_REFUSE_NO_PF;
+}
+
+/* ---- kept --------------------------------------------------------------- */
+
+/* All that fit_fill reads beside the host. */
+static uint64_t key_of(const struct vs_work *w, const struct vs_class *c)
+{
+	const struct vs_adapter *a = c->profile->adapter;
+	const char **m = w->env->clusters;
+	char plain[48];
+	uint64_t key = VS_HASH_START;
+
+	snprintf(plain, sizeof(plain), "%d %d %d %d %d", c->takes_vf,
+		 c->min_hw, (int)a->link, m != NULL, c->net != NULL);
+	key = vs_hash_str(key, plain);
+	key = vs_hash_str(key, a->pf);
+	key = vs_hash_str(key, c->net ? c->net->moid : "");
+	key = vs_hash_str(key, c->net ? c->net->switch_uuid : "");
+	key = vs_hash_str(key, w->env->store ? w->env->store : "");
+	for (; m && *m; m++)
+		key = vs_hash_str(key, *m);
+	return key;
+}
+
+static void fits_fill(const struct vs_work *w, const struct vs_class *c,
+		      struct vs_fit *fits)
+{
+	for (size_t i = 0; i < w->nsites; i++)
+		fit_fill(w, c, w->sites[i].host,
+			 &fits[w->sites[i].host->index]);
+}
+
+static struct vs_fits *kept_find(struct vs_sums *s, uint64_t key)
+{
+	for (size_t i = 0; i < s->nfits; i++) {
+		if (s->fits[i].key == key)
+			return &s->fits[i];
+	}
+	return NULL;
+}
+
+static void kept_follow(const struct vs_work *w, const struct vs_class *c,
+			struct vs_fits *k)
+{
+	const struct vs_host *h;
+
+	TAILQ_FOREACH_REVERSE(h, &w->env->inv->by_change, vs_hosts_changed,
+			      by_change) {
+		if (h->changed <= k->seen)
+			break;
+		if (h->itself > k->seen)
+			fit_fill(w, c, h, &k->by_host[h->index]);
+	}
+}
+
+static const struct vs_fit *kept(const struct vs_work *w,
+				 const struct vs_class *c)
+{
+	uint64_t key = key_of(w, c);
+	struct vs_fits *k = kept_find(w->sums, key);
+
+	if (!k) {
+		w->sums->fits = vs_realloc(w->sums->fits, w->sums->nfits + 1,
+					   sizeof(*k));
+		k = &w->sums->fits[w->sums->nfits++];
+		k->key = key;
+		k->by_host = vs_calloc(w->nsites, sizeof(*k->by_host));
+		fits_fill(w, c, k->by_host);
+	} else {
+		kept_follow(w, c, k);
+	}
+	k->seen = w->env->inv->generation;
+	return k->by_host;
+}
+
+void vs_fits_init(struct vs_work *w)
+{
+	struct vs_fit *fits;
+
+	if (w->sums->nfits > KEPT_MAX)
+		vs_sums_forget_fits(w->sums);
+	for (size_t c = 0; c < w->nclasses; c++) {
+		if (!w->ever) {
+			w->fits[c] = kept(w, &w->classes[c]);
+			continue;
+		}
+		fits = vs_calloc(w->nsites, sizeof(*fits));
+		fits_fill(w, &w->classes[c], fits);
+		w->fits[c] = fits;
+	}
+}
