@@ -186,6 +186,7 @@ void vs_term_new(struct vs_core *c)
 		*n = (struct vs_node) {
 			.name = was.name, .id = was.id, .conf = was.conf,
 			.profile = was.profile, .net = was.net,
+			.kept = was.kept,
 		};
 	}
 	vs_setup_macs(c);
