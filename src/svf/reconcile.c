@@ -132,6 +132,7 @@ const struct svf_verb svf_adopt = {
 
 static int run_vm(const struct svf *s)
 {
+	const char *host;
 	struct vs_jdoc doc;
 	struct vs_j top;
 	int rc;
@@ -144,9 +145,10 @@ static int run_vm(const struct svf *s)
 	if (rc)
 		return rc;
 	top = vs_j_root(&doc);
-	return finish(s, &doc, vs_asprintf("%s: its VM on host %s is forgotten",
-		vs_j_str(vs_j_get(top, "node")),
-		vs_j_str_or(vs_j_opt(top, "vm_host"), "?")));
+	host = vs_j_str_or(vs_j_opt(top, "vm_host"), "");
+	return finish(s, &doc, vs_asprintf("%s: its VM%s%s is forgotten",
+		vs_j_str(vs_j_get(top, "node")), *host ? " on host " : "",
+		host));
 }
 
 const struct svf_verb svf_vm = {
@@ -158,5 +160,9 @@ const struct svf_verb svf_vm = {
 "with one name and one job would be worse than a lost node. When you know that\n"
 "the host is off, forget lets the node have a new VM; take the old one out of\n"
 "vCenter's inventory first, or its name is taken. The order ends when the host\n"
-"answers again. (root, SlurmUser, operators)\n",
+"answers again.\n"
+"\n"
+"The same goes for a VM that was on and that vCenter doesn't show any more, as\n"
+"after its restore from a backup: move it back into the folder under its name,\n"
+"or switch it off where it runs and forget it. (root, SlurmUser, operators)\n",
 };

@@ -36,3 +36,31 @@ def wait_ready_again(c, was, timeout=30):
 def nobody_down(c):
     assert not [(n, s) for n, s in c.node_states().items()
                 if s.startswith("DOWN") or "DRAIN" in s]
+
+
+class Held:
+    """A job that runs until it is let go, however slow the machine is."""
+
+    def __init__(self, c, *options, before="echo began", after="echo the end"):
+        self.c, self.go = c, c.path("out", f"go-{time.monotonic_ns()}")
+        self.id = c.sbatch(*options, script=f"{before}\nwhile [ ! -f {self.go} ];"
+                           f" do sleep 0.2; done\n{after}")
+
+    def wait_running(self, timeout=60):
+        wait_for(f"JobId={self.id} runs", timeout,
+                 lambda: "began" in self.c.output(self.id))
+        return self
+
+    def runs_on(self):
+        job = self.c.job(self.id)
+        assert job["JobState"] == "RUNNING" and job["Restarts"] == "0", job
+        return True
+
+    def let_go(self):
+        self.go.touch()
+
+    def end_well(self, timeout=40):
+        self.runs_on()
+        self.let_go()
+        assert "the end" in self.c.wait_job(self.id, timeout)
+        assert self.c.job(self.id)["Restarts"] == "0"

@@ -76,6 +76,12 @@ testsuite_unit_test_engine_gone_SOURCES = testsuite/unit/test_engine_gone.c \
 testsuite_unit_test_engine_gone_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_gone_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_missing
+testsuite_unit_test_engine_missing_SOURCES = \
+	testsuite/unit/test_engine_missing.c $(engine_stage)
+testsuite_unit_test_engine_missing_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_missing_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_term
 testsuite_unit_test_engine_term_SOURCES = testsuite/unit/test_engine_term.c \
 	$(engine_stage)

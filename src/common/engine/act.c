@@ -40,7 +40,11 @@ static void add_nodes(struct vs_core *c, struct json_object *arr)
 		const struct vs_node *n = &c->nodes[i];
 		const struct vs_vm *vm = vs_node_vm(c, n);
 
-		if (n->adopt)
+		if (n->missing)
+			add_vm(arr, vm, n->name,
+			       "was on and is not shown by vCenter (restored from a backup? renamed or moved?): left alone until it is back, or svf vm forget",
+			       n->braked);
+		else if (n->adopt)
 			add_vm(arr, vm, n->name,
 			       "runs under a powered-down node: its guest is asked to register",
 			       n->braked);
@@ -166,8 +170,12 @@ static int forget(struct vs_core *c, struct json_object *top, const char *name,
 	vm = n ? vs_node_vm(c, n) : NULL;
 	if (!n) {
 		vs_err_set(err, VS_E_GONE, "no such node: %.64s", name);
+	} else if (vs_missing_forget(n)) {
+		vs_node_touch(n);
+		vs_jb_str(top, "node", n->name);
+		rc = 0;
 	} else if (!vm || vm->connected) {
-		vs_err_set(err, VS_E_STATE, "the VM of node %s is %s: only one whose host doesn't answer can be forgotten",
+		vs_err_set(err, VS_E_STATE, "the VM of node %s is %s: only one that is missed, or whose host doesn't answer, can be forgotten",
 			   n->name, vm ? "within reach" : "not there");
 	} else {
 		n->forgotten = true;

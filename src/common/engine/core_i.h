@@ -42,6 +42,9 @@ struct vs_node_op {
 /* Has the brake let this VM's end pass? Once it has, for good. */
 enum vs_braked { VS_BRAKE_UNASKED, VS_BRAKE_PASSED, VS_BRAKE_WAITS };
 
+/* A VM that must be there and isn't shown: as we saw it, or as Slurm says. */
+enum vs_missing { VS_MISSING_NOT, VS_MISSING_SEEN, VS_MISSING_SLURM };
+
 struct vs_claim { uint32_t job, restart; };
 
 /* What is known of a node until one of its facts is touched: few bytes, side
@@ -93,6 +96,10 @@ struct vs_node {
 	int64_t maintained_ms;
 	bool forgotten;			/* an operator: its lost VM is no more */
 	enum vs_braked braked;
+	enum vs_missing missing;
+	char alive[VS_MOID_LEN];	/* the VM that was on, "": none */
+	bool alive_lost;		/* not within reach when last seen */
+	int64_t silent_ms;		/* while missing, for Slurm too; 0: not */
 	int64_t adopt_ms, adopt_asked_ms;
 	int tries;
 	int64_t not_before_ms;
@@ -311,6 +318,10 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		    const char *host, const struct vs_err *err, int64_t now_ms);
 void vs_node_give_up(struct vs_core *c, struct vs_node *n, const char *why);
+
+/* missing.c: VMs that vCenter doesn't show and that are not gone; lock held */
+void vs_missing_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+bool vs_missing_forget(struct vs_node *n);
 
 /* boot.c: from power-on to registration; lock held */
 void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);

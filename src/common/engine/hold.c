@@ -282,7 +282,8 @@ void vs_hold_sync(struct vs_core *c, struct vs_node *n)
 	struct vs_hold again;
 	struct vs_err err;
 
-	if (vm && (!vm->readable || vm->power == VS_POWER_UNKNOWN))
+	if (n->missing ||
+	    (vm && (!vm->readable || vm->power == VS_POWER_UNKNOWN)))
 		return;		/* unknown is never gone */
 	if (vm && vm->power == VS_POWER_ON &&
 	    vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_OURS) {

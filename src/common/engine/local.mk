@@ -18,6 +18,7 @@ core_sources += \
 	src/common/engine/job.c \
 	src/common/engine/loop.c \
 	src/common/engine/maintain.c \
+	src/common/engine/missing.c \
 	src/common/engine/node.c \
 	src/common/engine/ops.c \
 	src/common/engine/orphan.c \

@@ -179,6 +179,8 @@ static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
 	if (n->look_after > c->slow_seq)
 		return VS_SEEN_BUSY;
 	vm = vs_node_vm(c, n);
+	if (n->missing)
+		return VS_SEEN_UNKNOWN;
 	if (!vm)
 		return c->nstrays ? VS_SEEN_BUSY : VS_SEEN_NONE;
 	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
@@ -240,6 +242,7 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		n->shutdown_ms = 0;
 	}
 	vs_op_settle(c, n, now_ms);
+	vs_missing_look(c, n, now_ms);
 	vs_hold_sync(c, n);
 	n->seen = seen_of(c, n);
 	/* Only the right VM ends a rebuild: a registration or a ping of the

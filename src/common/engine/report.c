@@ -227,7 +227,7 @@ static const char *slurm_state(uint32_t f)
 static const char *vm_state(struct vs_core *c, const struct vs_node *n,
 			    const struct vs_vm *vm)
 {
-	if (!c->loaded)
+	if (!c->loaded || n->missing)
 		return "unknown";
 	switch (n->op.kind) {
 	case VS_OP_CLONE:
@@ -271,7 +271,10 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 		  vs_op_name(n->op.kind) : vs_action_name(n->action));
 	if (n->action_since_ms)
 		vs_jb_int(o, "since", epoch_of(n->action_since_ms));
-	if (n->last_err.code != VS_OK)
+	if (n->missing)
+		put_str(o, "last_error",
+			"vCenter doesn't show its VM, which was on: see svf reconcile");
+	else if (n->last_err.code != VS_OK)
 		put_str(o, "last_error", n->last_err.text);
 	return o;
 }

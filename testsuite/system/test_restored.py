@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""vCenter is restored from a backup: it doesn't know the VMs that were made
+since, which run all the same, and knows some that are no more."""
+
+import pytest
+
+from cluster import wait_for
+from stages import Held, nobody_down, ready_count, wait_ready_again
+from worlds import world
+
+
+def node_rows(c):
+    return {n["node"]: n for n in c.svf("nodes")["nodes"]}
+
+
+def restored(c, **how):
+    was = ready_count(c)
+    c.do("restoreBackup", duration="1s", **how)
+    wait_ready_again(c, was)
+    wait_for("vCenter has read its hosts again", 20, lambda: {
+        v["folder"] for v in c.state()["vms"]} and all(
+            h["state"] == "up" for h in c.svf("hosts")["hosts"]))
+
+
+@pytest.mark.parametrize("how", [
+    {}, {"newInstanceUuid": True, "reuseIds": True}])
+def test_vms_that_a_restored_vcenter_has_forgotten_live_on(fresh, how):
+    c = fresh(nodes=4, inventory=world(hosts=2, vfs=2),
+              vsphere={"ShutdownGrace": 1}, slurm={"SuspendTimeout": 2})
+    c.do("backup")
+    c.wait_job(c.sbatch("-N2", "-w", "vm[001-002]", script="true"), 40)
+    job = Held(c, "-N1", "-w", "vm001").wait_running()
+    calls = c.mutating()
+    restored(c, **how)
+    wait_for("both are found on their hosts", 20, lambda: sum(
+        "Discovered" in v["folder"] for v in c.state()["vms"]) == 2)
+    wait_for("they are missed", 30, lambda: {
+        v["vm"] for v in c.svf("reconcile")["vms"]
+        if "not shown by vCenter" in v["what"]} == {"vm001", "vm002"})
+    assert node_rows(c)["vm002"]["vm_state"] == "unknown"
+    # Neither is the idle one given to a job, nor is its name built anew.
+    waits = c.sbatch("-N1", "-w", "vm002", script="hostname")
+    job.end_well()
+    assert c.job_state(waits) == "PENDING" and c.mutating() == calls
+    # The others find the VFs that are left.
+    out = c.wait_job(c.sbatch("-N2", "-w", "vm[003-004]",
+                              script="srun hostname"), 40)
+    assert len(out.split()) == 2
+    calls = c.mutating()
+    for vm in ("vm001", "vm002"):       # an administrator puts it right
+        c.do("moveVm", vm=vm, folder="slurm")
+    assert c.wait_job(waits, 40).strip() == "vm002"
+    assert c.mutating() == calls
+    nobody_down(c)
+
+
+def test_vms_that_a_restored_vcenter_remembers_wrongly_are_left_alone(fresh):
+    """The node's VM is a ghost: nothing is known of it until somebody says so."""
+    c = fresh(nodes=2, inventory=world(hosts=1, vfs=2),
+              vsphere={"ShutdownGrace": 1}, slurm={"SuspendTimeout": 2})
+    c.wait_job(c.sbatch("-N1", "-w", "vm001", script="true"), 40)
+    c.do("backup")
+    c.must("scontrol", "update", "nodename=vm001", "state=power_down")
+    wait_for("it is off", 20, lambda: not c.is_on("vm001") and
+             c.is_powered_down("vm001"))
+    c.do("destroyVm", vm="vm001", wait=True)
+    restored(c)
+    job = c.sbatch("-N1", "-w", "vm001", script="hostname")
+    other = c.sbatch("-N1", "-w", "vm002", script="hostname")
+    assert c.wait_job(other, 40).strip() == "vm002"
+    assert c.job_state(job) == "PENDING"
+    c.do("unregister", vm="vm001")
+    c.run("svf", "vm", "forget", "vm001")
+    assert c.wait_job(job, 40).strip() == "vm001"
+    assert c.calls("CloneVM_Task") == 3 and c.calls("Destroy_Task") == 0
+    nobody_down(c)

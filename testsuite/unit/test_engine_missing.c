@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * VMs that vCenter doesn't show any more though nothing says that they went:
+ * it was restored from a backup, or somebody has renamed or moved one.
+ */
+#include "engine_stage.h"
+#include "util/json.h"
+
+static struct fake_vm *forgotten;	/* runs, unknown to vCenter */
+
+/* vCenter comes back without the VM, which no event has told of. */
+static void restored_without(const char *node)
+{
+	forgotten = fake_get(node);
+	forgotten->used = false;
+	fake_down(VS_E_RETRY);
+	turn();
+	fake_load();
+	fake_slow(NULL, 0);
+	ntold = 0;
+	turns(3);
+}
+
+static int sent(void)
+{
+	int n = 0;
+
+	for (int k = 0; k < FAKE_KINDS; k++)
+		n += fake_sent[k];
+	return n;
+}
+
+static struct vs_node *node(const char *name)
+{
+	return vs_node_named(&vs_core, name);
+}
+
+static void up_with(uint32_t job)
+{
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	if (!job)
+		end_job(7, "vm1");
+}
+
+static void a_running_job_does_not_notice_that_its_vm_is_forgotten(void **st)
+{
+	int calls;
+
+	(void)st;
+	up_with(7);
+	calls = sent();
+	restored_without("vm1");
+	turns(100);
+	assert_int_equal(ntold, 0);
+	assert_int_equal(sent(), calls);
+	assert_int_equal(free_on("host-1"), 0);
+}
+
+static void an_idle_node_is_neither_powered_down_nor_given_to_a_job(void **st)
+{
+	(void)st;
+	up_with(0);
+	restored_without("vm1");
+	turns(100);
+	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_int_equal(vs_node_avail(&vs_core, node("vm1")), VS_AVAIL_NONE);
+}
+
+/* The power-off can't be sent: the old VM may live on, under the same name. */
+static void no_second_vm_is_built_after_slurm_has_powered_it_down(void **st)
+{
+	int calls;
+
+	(void)st;
+	up_with(0);
+	restored_without("vm1");
+	calls = sent();
+	flags("vm1", GOING);
+	turns(50);
+	flags("vm1", DOWN);
+	turns(50);
+	assert_int_equal(job_begin(8, "vm1", NULL), -1);
+	flags("vm1", WANTED);
+	turns(50);
+	assert_int_equal(sent(), calls);
+}
+
+static void nor_for_a_node_that_was_booting(void **st)
+{
+	int calls;
+
+	(void)st;
+	begin(1, 1, 1, "warm");
+	ready();
+	boot_up(7, "vm1");
+	assert_true(fake_finish(FAKE_POWER_ON));
+	turns(2);
+	restored_without("vm1");
+	calls = sent();
+	turns(50);
+	assert_int_equal(sent(), calls);
+}
+
+static void it_ends_when_the_vm_is_back_in_the_folder(void **st)
+{
+	(void)st;
+	up_with(0);
+	restored_without("vm1");
+	assert_int_equal(node("vm1")->missing, VS_MISSING_SEEN);
+	forgotten->used = true;
+	fake_show(forgotten);
+	turns(3);
+	assert_int_equal(node("vm1")->missing, VS_MISSING_NOT);
+	assert_int_equal(vs_node_avail(&vs_core, node("vm1")), VS_AVAIL_WARM);
+	assert_int_equal(ntold, 0);
+}
+
+/* vCenter finds it on its host, and puts it elsewhere under a new id. */
+static void what_it_holds_is_counted_once_when_it_is_found(void **st)
+{
+	struct fake_vm *vm;
+
+	(void)st;
+	begin(1, 1, 2, "warm");
+	ready();
+	bring_up(7, "vm1");
+	restored_without("vm1");
+	assert_int_equal(free_on("host-1"), 1);
+	vm = fake_add_vm("vm1", "group-v9", "host-1", true);
+	vm->has_card = true;
+	vs_strlcpy(vm->mac, node("vm1")->mac, sizeof(vm->mac));
+	vs_strlcpy(vm->pci, "0000:3b:00.0", sizeof(vm->pci));
+	fake_show(vm);
+	turns(60);
+	assert_int_equal(free_on("host-1"), 1);
+	assert_int_equal(node("vm1")->missing, VS_MISSING_SEEN);
+	vm->on = false;
+	fake_show(vm);
+	turns(60);
+	assert_int_equal(free_on("host-1"), 2);
+	assert_int_equal(node("vm1")->missing, VS_MISSING_NOT);
+}
+
+static void an_operator_ends_it_by_forget(void **st)
+{
+	struct vs_err err = { 0 };
+
+	(void)st;
+	up_with(0);
+	restored_without("vm1");
+	vs_jb_free(vs_core_act("forget", "vm1", 0, &err));
+	assert_int_equal(err.code, VS_OK);
+	turns(3);
+	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	flags("vm1", DOWN);
+	turn();
+	assert_int_equal(free_on("host-1"), 1);
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+}
+
+static void slurm_itself_may_give_the_node_up(void **st)
+{
+	(void)st;
+	up_with(0);
+	restored_without("vm1");
+	flags("vm1", VS_NODE_NO_RESPOND);
+	turns(200);
+	assert_int_equal(node("vm1")->missing, VS_MISSING_SEEN);
+	flags("vm1", VS_NODE_DOWN | VS_NODE_NO_RESPOND);
+	turn();
+	assert_int_equal(node("vm1")->missing, VS_MISSING_NOT);
+}
+
+/* slurmctld has started meanwhile and knows the VM by its slurmd alone, or by
+ * what it has saved hours ago. */
+static void after_a_start_the_slurmd_decides(void **st)
+{
+	(void)st;
+	up_with(0);
+	memset(node("vm1")->alive, 0, VS_MOID_LEN);
+	vs_core.started = false;
+	restored_without("vm1");
+	turns(100);
+	assert_int_equal(node("vm1")->missing, VS_MISSING_SLURM);
+	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	flags("vm1", VS_NODE_NO_RESPOND);
+	turns(30);
+	flags("vm1", UP);
+	turn();
+	flags("vm1", VS_NODE_NO_RESPOND);
+	turns(30);
+	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	turns(40);
+	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+}
+
+static void a_vm_that_left_while_we_watched_is_gone(void **st)
+{
+	(void)st;
+	up_with(0);
+	ntold = 0;
+	fake_remove(fake_get("vm1"));
+	turns(2);
+	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+}
+
+static void a_vm_that_was_off_is_gone(void **st)
+{
+	(void)st;
+	up_with(0);
+	flags("vm1", GOING);
+	turns(3);
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	flags("vm1", DOWN);
+	turns(3);
+	restored_without("vm1");
+	assert_int_equal(vs_node_avail(&vs_core, node("vm1")), VS_AVAIL_NEW);
+}
+
+/* By hand, in vCenter: the guest lives on with the node's name and address. */
+static void a_renamed_vm_is_missed_until_it_is_off(void **st)
+{
+	struct fake_vm *vm;
+	int calls;
+
+	(void)st;
+	up_with(0);
+	ntold = 0;
+	calls = sent();
+	vm = fake_get("vm1");
+	vs_strlcpy(vm->name, "vm1-old", sizeof(vm->name));
+	fake_show(vm);
+	turns(50);
+	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	flags("vm1", DOWN);
+	turns(50);
+	assert_int_equal(sent(), calls);
+	assert_int_equal(job_begin(8, "vm1", NULL), -1);
+	vm->on = false;
+	fake_show(vm);
+	turns(2);
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_running_job_does_not_notice_that_its_vm_is_forgotten),
+		cmocka_unit_test(an_idle_node_is_neither_powered_down_nor_given_to_a_job),
+		cmocka_unit_test(no_second_vm_is_built_after_slurm_has_powered_it_down),
+		cmocka_unit_test(nor_for_a_node_that_was_booting),
+		cmocka_unit_test(it_ends_when_the_vm_is_back_in_the_folder),
+		cmocka_unit_test(what_it_holds_is_counted_once_when_it_is_found),
+		cmocka_unit_test(an_operator_ends_it_by_forget),
+		cmocka_unit_test(slurm_itself_may_give_the_node_up),
+		cmocka_unit_test(after_a_start_the_slurmd_decides),
+		cmocka_unit_test(a_vm_that_left_while_we_watched_is_gone),
+		cmocka_unit_test(a_vm_that_was_off_is_gone),
+		cmocka_unit_test(a_renamed_vm_is_missed_until_it_is_off),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
