@@ -10,7 +10,8 @@ was started is ended, by pid, also after a failure. Nothing here sleeps and
 hopes: waits poll a condition and have a bound.
 
 Environment: VS_ROOT (where `make install DESTDIR=` put the plugins and svf),
-VS_SIM (the simulator's binary), VS_TOP (the checkout).
+VS_SIM (the simulator's binary), VS_TOP (the checkout), VS_TSAN (where plugins
+with TSan are, which slurmctld alone shall load).
 """
 
 import datetime
@@ -31,7 +32,7 @@ import time
 from daemons import (   # noqa: F401 (the tests take them from here)
     DONE, GUEST_HOOK, GUEST_SPACES, INSIDE, PASSWORD, REPORT, TOP, ClusterError, Daemon,
     Timeout, free_ports, isolation, kill_marked, parse_fields,
-    slurm_binary, wait_for)
+    plugin_dirs, slurm_binary, wait_for)
 from configuration import Configuration
 from simulator import Simulator
 
@@ -60,6 +61,7 @@ class Cluster(Configuration, Simulator):
         self.slurm = {}             # slurm.conf overrides; None drops a key
         self.password, self.password_mode = PASSWORD, 0o600
         self.daemons = {}
+        self.ctld_env = {}          # slurmctld's alone
         self.user = getpass.getuser()
         self.mark = f"VS_CLUSTER_DIR={self.dir}"
         self.isolation = isolation()
@@ -186,13 +188,35 @@ class Cluster(Configuration, Simulator):
         except ValueError:
             r = wait_for("the simulator is ready", 5, up)
         self.sim_url, self.sim_ca = r["url"], r["ca"]
+        self.sim_control = r["control"]
         if not os.path.exists(str(self.sim_ca)):    # the text itself
             self.path("vcsim", "ca.pem").write_text(self.sim_ca)
             self.sim_ca = str(self.path("vcsim", "ca.pem"))
 
+    def thread_sanitizer(self):
+        """slurm.conf and environment of a slurmctld with TSan. Its runtime is
+        no preload for shells, so nobody else has it; and Slurm isn't built
+        with it: what Slurm itself does to memory says nothing of us."""
+        own = self.path("etc", "slurmctld.conf")
+        theirs, ours = (":".join(plugin_dirs(r)) for r in (
+            self.root, os.environ["VS_TSAN"]))
+        own.write_text(self.path("etc", "slurm.conf").read_text().replace(
+            f"PluginDir={theirs}\n", f"PluginDir={ours}\n"))
+        runtime = subprocess.run(
+            ["gcc", "-print-file-name=libtsan.so"], check=True, text=True,
+            capture_output=True).stdout.strip()
+        return own, {
+            "LD_PRELOAD": os.path.realpath(runtime),
+            "TSAN_OPTIONS": "ignore_noninstrumented_modules=1:exitcode=0:"
+                            "die_after_fork=0:history_size=4:"
+                            f"log_path={self.path('log', 'sanitizer')}"}
+
     def start_slurmctld(self, wait=True):
-        d = self._start("slurmctld", self.controller_argv(
-            self.path("etc", "slurm.conf")))
+        conf, env = self.path("etc", "slurm.conf"), dict(self.ctld_env)
+        if os.environ.get("VS_TSAN") and not self.plain:
+            conf, more = self.thread_sanitizer()
+            env.update(more)
+        d = self._start("slurmctld", self.controller_argv(conf), **env)
         if wait:
             def up():
                 if not d.alive():

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the chaos run found, each as small as it can be told."""
 
+import signal
+import subprocess
+import time
+
 from cluster import Cluster, wait_for
 from worlds import world
 
@@ -46,3 +50,45 @@ def test_an_idle_node_whose_vm_is_destroyed_is_powered_down(cluster):
     out = cluster.wait_job(cluster.sbatch("-N1", "-w", "vm004",
                                           script="hostname"), 40)
     assert out.strip() == "vm004"
+
+
+def test_slurmctld_exits_in_peace_while_vcenter_talks(cluster):
+    """exit() frees OpenSSL's memory and takes some time after that; our thread
+    must not be in it any more. Here it takes 1.5 s, with connections to make."""
+    lib = cluster.path("run", "slow-exit.so")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", lib],
+                   text=True, check=True, input="#include <unistd.h>\n"
+                   "__attribute__((destructor)) static void last(void)\n"
+                   "{ usleep(1500000); }\n")
+    cluster.ctld_env = {"LD_PRELOAD": str(lib)}
+    try:
+        cluster.restart_slurmctld()
+        wait_for("vCenter is read", 20, lambda: cluster.svf("status")["up"])
+        d = cluster.daemons.pop("slurmctld")
+        d.p.send_signal(signal.SIGTERM)
+        end = time.monotonic() + 20
+        while d.alive() and time.monotonic() < end:
+            cluster.do("cutConnections")
+            time.sleep(0.02)
+        d.end()
+        assert d.p.returncode == 0
+    finally:
+        cluster.ctld_env = {}
+        cluster.start_slurmctld()
+
+
+def test_a_vcenter_that_shows_no_host_says_nothing_about_vms(cluster):
+    """A wait that is answered with nothing at the load, as when the account's
+    rights went: a node's VM is not gone, and no job can "never run"."""
+    job = cluster.sbatch("-N1", "-w", "vm002", script="hostname; sleep 6; hostname")
+    wait_for("it runs", 40, lambda: "vm002" in cluster.output(job))
+    seen = len(cluster.ctld_log())
+    cluster.fault(on="reply", method="WaitForUpdatesEx", count=1000, body="null")
+    cluster.do("expireSessions")
+    wait_for("it is said", 20, lambda: "no host is shown" in
+             cluster.ctld_log()[seen:])
+    cluster.clear_faults()
+    later = cluster.sbatch("-N1", "-w", "vm001", script="hostname")
+    assert cluster.wait_job(job, 40).split() == ["vm002", "vm002"]
+    assert cluster.job(job)["Restarts"] == "0"
+    assert cluster.wait_job(later, 40).strip() == "vm001"

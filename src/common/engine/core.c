@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 #include "engine/core_i.h"
 #include "util/crash.h"
@@ -23,6 +25,8 @@ struct vs_core vs_core = {
 	.ledger.by_change = TAILQ_HEAD_INITIALIZER(vs_core.ledger.by_change),
 	.busy = LIST_HEAD_INITIALIZER(vs_core.busy),
 };
+
+#define EXIT_WAIT_S 3		/* more than a logout may take */
 
 atomic_int vs_lock_wanted;
 
@@ -89,7 +93,8 @@ static int core_start(struct vs_conf *conf, const struct vs_port *port,
 	}
 	vs_lock();
 	first = !c->thread_runs;
-	c->port = port;
+	if (first)
+		c->port = port;		/* the thread reads it without lock */
 	vs_setup_apply(c, conf);
 	c->vc_renew = true;
 	/* The new adapters' networks are not resolved: nothing may be judged
@@ -106,13 +111,41 @@ static void core_stop(void)
 {
 	struct vs_core *c = &vs_core;
 
-	vs_lock();
 	c->stop = true;
-	vs_unlock();
 	vs_wake();
 	if (c->thread_runs)
 		pthread_join(c->thread, NULL);
 	c->thread_runs = false;
+}
+
+/*
+ * slurmctld leaves by exit(), without a word to its plugins. What OpenSSL then
+ * frees goes away under the thread's feet: it has to end first. No lock is
+ * taken and nothing waited for without an end, for exit() may come from fatal()
+ * in whatever place, and in a child after fork() there is no such thread.
+ */
+static pid_t exit_pid;
+
+static void at_exit(void)
+{
+	struct vs_core *c = &vs_core;
+	struct timespec until;
+
+	if (!c->thread_runs || getpid() != exit_pid ||
+	    pthread_equal(pthread_self(), c->thread))
+		return;
+	c->stop = true;
+	vs_wake();
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += EXIT_WAIT_S;
+	if (!pthread_timedjoin_np(c->thread, NULL, &until))
+		c->thread_runs = false;
+}
+
+void vs_core_stops_at_exit(void)
+{
+	if (exit_pid != getpid() && !atexit(at_exit))
+		exit_pid = getpid();
 }
 
 static void core_try_again(void)

@@ -191,7 +191,7 @@ struct vs_profile_now {
 struct vs_core {
 	pthread_mutex_t lock;
 	pthread_t thread;
-	bool thread_runs, stop;
+	atomic_bool thread_runs, stop;
 	int wake_fd;
 	int64_t (*clock)(void);		/* NULL: vs_now_ms */
 
@@ -465,6 +465,9 @@ void vs_term_new(struct vs_core *c);	/* lock held, any thread */
 /* loop.c */
 void vs_pass(struct vs_core *c, int64_t now_ms);	/* lock held */
 void *vs_loop_main(void *arg);
+/* slurmctld's exit() waits for the thread from now on. To be called when the
+ * libraries that clean up at exit have registered for it. */
+void vs_core_stops_at_exit(void);
 void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
 	     uint32_t job, bool ok, const char *text);
 

@@ -342,6 +342,8 @@ static void client_renew(struct loop *l, int64_t now_ms)
 	/* Nobody else will try again: a file system that is full, say. */
 	c->vc_renew = !vc || c->vc_renew;
 	vs_unlock();
+	if (vc)
+		vs_core_stops_at_exit();
 	l->renew_ms = vc ? 0 : now_ms + RENEW_MS;
 	if (!vc)
 		vs_error("%s", err.text);
