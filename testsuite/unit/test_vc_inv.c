@@ -179,6 +179,15 @@ static void a_lost_session_in_a_missing_set_is_an_error(void **state)
 	assert_string_equal(out, "");
 }
 
+/* A reply to CreateFilter that was garbled on its way: what that filter shows
+ * is not "nothing". */
+static void a_filter_that_is_not_ours_is_an_error(void **state)
+{
+	assert_int_equal(feed(*state, UPDATE(SET("f-vmz", ENTER_A))), -1);
+	assert_int_equal(err.code, VS_E_RETRY);
+	assert_string_equal(out, "");
+}
+
 #define HOST_ENTER OBJ("enter", "HostSystem", "host-1", \
 	CHANGE("runtime.connectionState", STR("connected")) "," \
 	CHANGE("hardware.cpuInfo", "{'numCpuCores':32,'hz':2600000123}") "," \
@@ -265,6 +274,7 @@ int main(void)
 		T(what_was_read_anew_replaces_all_of_it),
 		T(what_we_may_not_read_is_unreadable_and_not_gone),
 		T(a_lost_session_in_a_missing_set_is_an_error),
+		T(a_filter_that_is_not_ours_is_an_error),
 		T(a_pf_is_joined_from_four_places),
 		T(tasks_come_after_the_inventory),
 		T(what_is_no_update_set_is_refused_with_its_path),

@@ -381,7 +381,12 @@ int vs_inv_update(struct vs_inv *inv, struct vs_j set, struct vs_err *err)
 	for (size_t i = 0; i < n; i++) {
 		int f = filter_of(inv, vs_j_at(filters, i));
 
-		if (f >= 0 && f != VCX_F_TASKS)
+		/* Its answer to CreateFilter said another name: all that this
+		 * filter shows would be missing. */
+		if (f < 0)
+			return vs_err_set(err, VS_E_RETRY,
+				"vCenter tells of a filter that is not ours");
+		if (f != VCX_F_TASKS)
 			one_filter(inv, f, vs_j_at(filters, i));
 	}
 	return set.doc && vs_json_failed(set.doc, err) ? -1 : 0;

@@ -215,6 +215,21 @@ static void reread(struct vs_vc *vc, const struct vcx_refetch *what)
 
 /* ---- the long poll -------------------------------------------------------- */
 
+/* Clusters without a host, or a view that lost what it showed, or rights that
+ * went: nothing that was there may be taken for gone. */
+static bool shows_nothing(struct vs_vc *vc)
+{
+	struct vs_err err;
+
+	if (vc->inv->hosts)
+		return false;
+	vs_err_set(&err, VS_E_RETRY,
+		   "no host is shown in any cluster of vsphere.conf: may %s see them?",
+		   vc->username);
+	vs_vcx_fail(vc, &err);
+	return true;
+}
+
 static void after_set(struct vs_vc *vc)
 {
 	struct vcx_refetch *what = TAILQ_FIRST(&vc->inv->refetch);
@@ -225,6 +240,8 @@ static void after_set(struct vs_vc *vc)
 	}
 	vs_inv_flush(vc->inv);
 	if (vc->state == VCX_LOAD && !vc->poll_truncated) {
+		if (shows_nothing(vc))
+			return;
 		vs_vcx_goto(vc, VCX_UP);
 		if (vc->ev.load_end)
 			vc->ev.load_end(vc->ev_arg);
