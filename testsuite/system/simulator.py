@@ -14,7 +14,8 @@ MUTATING = ("CloneVM_Task", "ReconfigVM_Task", "PowerOnVM_Task",
 
 
 class Simulator:
-    """Part of Cluster: uses its sim_url, sim_ca and path()."""
+    """Part of Cluster: uses its sim_ca and path(), and its sim_control, the
+    simulator's second door that no outage closes."""
 
     _ctx = None
 
@@ -22,7 +23,7 @@ class Simulator:
         if self._ctx is None:
             self._ctx = ssl.create_default_context(cafile=str(self.sim_ca))
         req = urllib.request.Request(
-            f"{self.sim_url}/-/{what}",
+            f"{self.sim_control}/-/{what}",
             data=None if body is None else json.dumps(body).encode(),
             headers={"Content-Type": "application/json"},
             method=method or ("GET" if body is None else "POST"))

@@ -34,8 +34,8 @@
 
 char stage_dir[] = "/tmp/vs-control-XXXXXX";
 char stage_socket[80];
-size_t stage_big;
-const char *stage_report_text[4];
+_Atomic size_t stage_big;
+const char *_Atomic stage_report_text[4];
 static char stranger_socket[80];
 static pid_t munged_pid, stranger_pid;
 static atomic_llong clock_offset_ms;
@@ -249,6 +249,9 @@ int stage_start(void)
 	int port = 0;
 	FILE *f;
 
+	stage_big = 0;
+	for (size_t i = 0; i < VS_COUNT(stage_report_text); i++)
+		stage_report_text[i] = NULL;
 	if (vs_control_start(&conf, &err))
 		fail_msg("%s", err.text);
 	snprintf(path, sizeof(path), "%s/vsphere_control.port", stage_dir);

@@ -20,15 +20,16 @@ extern char stage_socket[];		/* munged's */
 /* Another munged with a key of its own; its socket. */
 const char *stage_stranger(void);
 
-/* A server on a free port with a state directory; its port. */
+/* A server on a free port with a state directory, no report prepared; its
+ * port. */
 int stage_start(void);
 void stage_clock_forward(int64_t ms);
 
 /* The core's part: "hosts" tells {"uid":N}; "nodes" an array that makes the
  * report at least stage_big bytes long; "why" knows job 4711 alone. */
-extern size_t stage_big;
+extern _Atomic size_t stage_big;
 /* What is answered instead, if not NULL: JSON per verb. */
-extern const char *stage_report_text[4];	/* hosts, nodes, why, status */
+extern const char *_Atomic stage_report_text[4];	/* hosts, nodes, why, status */
 
 /* ---- the client -------------------------------------------------------- */
 int dial(int port);

@@ -97,9 +97,7 @@ int svf(const char *words)
 int restart(void **state)
 {
 	(void)state;
-	stage_big = 0;
 	as_nobody = false;
-	memset(stage_report_text, 0, sizeof(stage_report_text));
 	port = stage_start();
 	snprintf(control, sizeof(control), "127.0.0.1:%d", port);
 	write_file("slurm.conf", "AuthType=auth/munge\nAuthInfo=socket=%s\n",

@@ -25,13 +25,11 @@
 #define NOBODY 65534
 #define PLACES 32		/* connections at once, as promised */
 
-/* Everybody is let go between tests, and the big report is none. */
+/* Everybody is let go between tests. */
 static int restart(void **state)
 {
 	static int port;
 
-	stage_big = 0;
-	memset(stage_report_text, 0, sizeof(stage_report_text));
 	port = stage_start();
 	*state = &port;
 	return 0;
