@@ -8,6 +8,13 @@ slurmctld that is killed and reconfigured, all at instants that the seed says.
 When that is over everything must come to rest, and no invariant (design: I1 to
 I8) may have been broken. The last line sums up; exit 1 if one was.
 
+A seed repeats the plan: the world, the jobs, and which event comes at which
+instant with which choices (--plan shows it). What it can't repeat: how fast the
+machine's threads and daemons are, and so which of two things that are close
+comes first, what there is to be picked from when an event comes, jobs' numbers,
+ports, and the random delays of our reconnects. A run on another machine, or on
+a busy one, is another run of the same plan.
+
 The environment is that of cluster.py. With a violation the directory is kept.
 """
 
@@ -20,7 +27,7 @@ import signal
 import sys
 import time
 
-from chaos_end import settle
+from chaos_end import Operator, settle
 from chaos_judge import Judge
 from chaos_plan import LANES, draw
 from chaos_run import WITNESS, Run, make_cluster
@@ -35,6 +42,7 @@ def options():
     p.add_argument("--lanes", help="only these: " + ",".join(LANES))
     p.add_argument("--dir", help="work here and keep it")
     p.add_argument("--keep", action="store_true")
+    p.add_argument("--plan", action="store_true", help="show it, do nothing")
     a = p.parse_args()
     a.lanes = a.lanes.split(",") if a.lanes else list(LANES)
     for lane in a.lanes:
@@ -55,7 +63,8 @@ def summary(a, run, judge, jobs, counters):
     broken = " ".join(f"{k}={len(v)}" for k, v in judge.violations.items())
     return (f"chaos: seed={a.seed} seconds={a.seconds:g} jobs={len(jobs)} ("
             + " ".join(f"{k.lower()}={n}" for k, n in sorted(ends.items()))
-            + f" forgotten={judge.lost} begun={judge.begun}) "
+            + f" forgotten={judge.lost} begun={judge.begun} "
+            f"begun-twice={judge.copies}) "
             f"kills={len(run.did('ctld', ('kill',)))} "
             f"restarts={len(run.did('ctld', ('restart',)))} "
             f"reconfigures={len(run.did('ctld', ('reconfigure',)))} "
@@ -68,6 +77,10 @@ def main():
     print(f"chaos: seed={a.seed} seconds={a.seconds:g} lanes={','.join(a.lanes)}",
           flush=True)
     drawn, events = draw(a.seed, a.seconds, a.lanes)
+    if a.plan:
+        for e in events:
+            print(json.dumps(e))
+        return
 
     def stop(signum, frame):
         raise KeyboardInterrupt
@@ -86,7 +99,10 @@ def main():
         watch = Watch(run)
         judge = Judge(run, watch)
         with watch:
+            operator = Operator(run)
+            operator.start()
             run.play()
+            operator.join()
             print(f"chaos: the time is over at {time.strftime('%H:%M:%S')}, "
                   "all must come to rest", flush=True)
             jobs = settle(run, judge)

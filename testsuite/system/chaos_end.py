@@ -5,19 +5,23 @@ jobs end, all nodes go down, and all is quiet.
 What people would do is done: nodes that are down or drained are resumed, held
 jobs released, breakers (hosts avoided for minutes) cleared by losing the hints
 file, which design allows at any time. Each of it is written down. A job that
-a killed slurmctld forgot to have ended is found out by Slurm at a registration
-some minutes later: the bound for jobs is longer than that.
+a killed slurmctld forgot to have ended is found out by Slurm when the node
+registers the next time, which it is asked for at every 20th ping; then the job
+is held off and runs again. The bound for jobs is longer than that.
 """
 
 import json
 import subprocess
+import threading
 import time
 
-from chaos_plan import SUSPEND_S, SUSPEND_TIMEOUT_S
+from chaos_plan import SLURMD_TIMEOUT_S, SUSPEND_S, SUSPEND_TIMEOUT_S
 from chaos_watch import is_ours
 from cluster import DONE, Timeout, parse_fields, wait_for
 
-UP_S, JOBS_S, QUIET_S = 90, 240, SUSPEND_S + SUSPEND_TIMEOUT_S + 60
+REGISTERS_S = 20 * SLURMD_TIMEOUT_S // 3
+UP_S, JOBS_S, QUIET_S = 90, REGISTERS_S + 140, SUSPEND_S + SUSPEND_TIMEOUT_S + 60
+DRAINS_S = 45       # two of the core's slow beats and more
 
 
 def all_jobs(c):
@@ -31,16 +35,45 @@ def all_jobs(c):
     return out
 
 
-def resume_nodes(run):
+def resume_nodes(run, which=lambda f: True, lane="end"):
+    """What an administrator does with nodes that are down or drained."""
     for line in run.c.must("scontrol", "-o", "show", "nodes", "-a").splitlines():
         f = parse_fields(line)
         state = f.get("State", "").replace("*", "").split("+")
-        if state[0] == "DOWN" or "DRAIN" in state:
+        if (state[0] == "DOWN" or "DRAIN" in state) and which(f):
             r = run.c.run("scontrol", "update", "nodename=" + f["NodeName"],
                           "state=resume")
-            run.note("end", "resume", {"node": f["NodeName"], "state": state,
+            run.note(lane, "resume", {"node": f["NodeName"], "state": state,
                                        "reason": f.get("Reason", "")},
                      r.stderr.strip() or "done")
+
+
+class Operator(threading.Thread):
+    """Resumes what Slurm took away for its own reasons, as people do, or the
+    nodes would be used up in a long run. What other people and we ourselves
+    have drained is theirs and ours to give back."""
+
+    def __init__(self, run):
+        super().__init__(daemon=True)
+        self.run_, self.seen = run, set()
+
+    def wants(self, f):
+        """It was so at the last look too: the watch has seen it."""
+        reason = f.get("Reason", "")
+        if reason.startswith("chaos people") or \
+                reason.startswith("slurm-vsphere: ") and "DRAIN" in f["State"]:
+            return False
+        self.now.add((f["NodeName"], reason))
+        return (f["NodeName"], reason) in self.seen
+
+    def run(self):
+        while not self.run_.stopped.wait(6):
+            self.now = set()
+            try:
+                resume_nodes(self.run_, self.wants, "operator")
+            except (AssertionError, OSError, subprocess.SubprocessError):
+                continue        # slurmctld is away
+            self.seen = self.now
 
 
 def our_drains(c):
@@ -162,7 +195,7 @@ def settle(run, judge):
     except (Timeout, json.JSONDecodeError) as e:
         judge.found("I5", f"the core did not come back: {e}")
     try:
-        wait_for("our drains are lifted", 20, lambda: not our_drains(c), every=1)
+        wait_for("our drains are lifted", DRAINS_S, lambda: not our_drains(c), every=1)
     except Timeout:
         for text in our_drains(c):
             judge.found("down", f"a drain of ours stays: {text}",

@@ -11,6 +11,7 @@ import re
 import time
 
 from chaos_end import all_jobs
+from chaos_forgot import copy_explains, forgotten
 from chaos_plan import CARDS, NODES
 from chaos_watch import OUR_FOLDER, is_ours, nodes_of
 from cluster import Timeout, wait_for
@@ -31,7 +32,7 @@ class Judge:
     def __init__(self, run, watch):
         self.run, self.watch, self.c = run, watch, run.c
         self.violations = {k: [] for k in CLASSES}
-        self.lost = self.begun = 0
+        self.lost = self.begun = self.copies = 0
         self.p99 = (0.0, 0.0)
 
     def found(self, what, text, key=None, at=None):
@@ -132,7 +133,7 @@ class Judge:
 
     def absent(self, name, a):
         """slurmctld saves its jobs some seconds late; a killed one forgets."""
-        if any(0 <= b - a["t"] < 15 for b, _ in self.run.down):
+        if forgotten(a["t"], self.run.kills, time.time()):
             self.lost += 1
         else:
             self.found("jobs", f"{name} JobId={a['id']} is gone")
@@ -177,12 +178,18 @@ class Judge:
         for (node, reason), at in self.watch.nodes_down.items():
             if declared.search(reason) or self.touched(node, at):
                 continue
-            # Slurm gives a job's id again that a killed slurmctld forgot
-            if reason.startswith("Duplicate") and \
-                    self.ctld_was_away(at - 60, at):
+            if reason == "Duplicate jobid" and self.second_copy(node, at):
+                self.copies += 1
                 continue
             self.found("down", f"{node} went down or was drained: {reason}",
                        key=node, at=at)
+
+    def second_copy(self, node, at):
+        log = self.c.path("log", node + ".log")
+        runs = [(r["t"], r["id"]) for r in self.records("begun.log")
+                if nodes_of(r["nodes"])[0] == node]
+        return log.exists() and copy_explains(
+            at, log.read_text(errors="replace"), runs, self.run.kills)
 
     def doubles(self):
         moved = {e[3].get("node") for e in self.run.did("admin", (
@@ -321,6 +328,9 @@ class Judge:
                 self.found("crash", e[4], at=e[0])
             if e[4].startswith("BUG"):
                 self.found("crash", f"the test itself: {e[1]} {e[2]}: {e[4]}", at=e[0])
+        for f in self.c.path("log").glob("core*"):
+            self.found("crash", f"{f}: somebody dumped core",
+                       at=f.stat().st_mtime)
         for f in sorted(self.c.path("log").glob("sanitizer.*")):
             self.found("crash", f"{f}: " + " | ".join(
                 ln.strip() for ln in f.read_text(errors="replace").splitlines()

@@ -16,6 +16,7 @@ RAIL2 = "0000:5e:00.0"          # a second RoCE adapter, in two of the hosts
 HOSTS = [f"esx{i:02d}.example.org" for i in range(1, 5)]
 PF_VFS = {PF0: 4, RAIL2: 2, "0000:af:00.0": 2}
 SUSPEND_S, SUSPEND_TIMEOUT_S, BOOT_TIMEOUT_S = 8, 4, 25
+SLURMD_TIMEOUT_S = 30
 PARTITIONS = {                  # name: adapter, first node, last node
     "roce": ("sriov-roce", 1, 10),
     "ib": ("sriov-ib", 11, 16),
@@ -225,8 +226,9 @@ def draw_admin(rng, seconds):
     for n, t in enumerate(instants(rng, seconds, 9, first=5)):
         kind = rng.choices(
             ("powerOff", "powerOn", "destroyVm", "destroyOn", "migrate",
-             "rename", "cloneVm", "unregister", "setMemory", "inaccessible",
-             "orphaned"), (5, 2, 2, 1, 4, 1, 2, 1, 2, 1, 1))[0]
+             "vmotion", "rename", "cloneVm", "unregister", "setMemory",
+             "inaccessible", "orphaned"),
+            (5, 2, 2, 1, 4, 3, 1, 2, 1, 2, 1, 1))[0]
         yield Event(t, "admin", kind, {
             "pick": rng.random(), "host": rng.choice(HOSTS),
             "name": f"moved{n:03d}", "seconds": round(rng.uniform(2, 12), 1)})

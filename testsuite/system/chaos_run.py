@@ -18,10 +18,14 @@ import time
 import urllib.error
 
 from chaos_plan import (BOOT_TIMEOUT_S, NODES, PARTITIONS, PF_VFS,
-                        SUSPEND_S, SUSPEND_TIMEOUT_S)
-from cluster import Cluster, ClusterError
+                        SLURMD_TIMEOUT_S, SUSPEND_S, SUSPEND_TIMEOUT_S)
+from cluster import Cluster, ClusterError, wait_for
 from daemons import USERNAME
 from worlds import foreign
+
+# VMs without a VF, which vMotion moves while they run
+MOVABLE = {f"vm{i:03d}" for a, lo, hi in PARTITIONS.values() if a == "vmxnet3"
+           for i in range(lo, hi + 1)}
 
 REFUSED = (ClusterError, AssertionError, subprocess.SubprocessError, OSError)
 
@@ -60,7 +64,8 @@ def make_cluster(drawn, directory=None):
     c.vsphere = {"ShutdownGrace": 2, "BootTimeout": BOOT_TIMEOUT_S,
                  "Placement": drawn["placement"], "lines": lines}
     c.slurm = {"SuspendTime": SUSPEND_S, "SuspendTimeout": SUSPEND_TIMEOUT_S,
-               "ResumeTimeout": 60, "SlurmdTimeout": 30, "MinJobAge": 86400,
+               "ResumeTimeout": 60, "SlurmdTimeout": SLURMD_TIMEOUT_S,
+               "MinJobAge": 86400,
                # for this long Slurm keeps a requeued job from running again
                "AuthInfo": f"socket={c.path('run', 'munge.socket')},"
                            "cred_expire=15"}
@@ -82,6 +87,7 @@ class Run:
         self.asked = {}             # job's name: its submission, "t", "id"
         self.down = []              # [from, to] of slurmctld's absences
         self.stalls = []            # [from, to] of a silent vCenter
+        self.kills = []             # when it was killed
         self.crashes = []           # it ended by itself
         self.passwords = [cluster.password]
         self.stopped = threading.Event()
@@ -248,7 +254,17 @@ class Run:
     def outage_maintenance(self, a):
         self.do("maintenance", host=a["host"], mode="enter")
         self.lasting(a["seconds"])
-        self.do("maintenance", host=a["host"], mode="exit")
+        self.out_of_maintenance(a["host"])
+
+    def out_of_maintenance(self, host):
+        """On its way it is called back; "exit" is for a host that is in."""
+        def out():
+            h = next(h for h in self.sim("state")["hosts"] if h["name"] == host)
+            if h["entering"] or h["maintenance"]:
+                mode = "cancel" if h["entering"] else "exit"
+                self.surely("maintenance", host=host, mode=mode)
+            return not (h["entering"] or h["maintenance"])
+        wait_for(f"{host} is out of maintenance", 20, out, every=0.2)
 
     def outage_lowerVfs(self, a):
         self.do("setVfs", host=a["host"], pci=a["pci"], vfs=a["vfs"])
@@ -285,12 +301,15 @@ class Run:
 
     def admin(self, kind, a):
         """Somebody does it to a VM of ours; the journal says to which."""
-        power = "poweredOn" if kind in ("powerOff", "destroyOn") else "poweredOff"
+        power = "poweredOn" if kind in ("powerOff", "destroyOn", "vmotion") \
+            else "poweredOff"
         vm = self.pick(a, lambda v: v["folder"].endswith("/slurm") and
                        v["owner"] and (v["power"] == power or kind in (
-                           "cloneVm", "inaccessible", "orphaned")),
+                           "cloneVm", "inaccessible", "orphaned")) and
+                       (kind != "vmotion" or v["name"] in MOVABLE),
                        f"VM of ours to {kind}")
         more = {"migrate": {"host": a["host"]},
+                "vmotion": {"host": a["host"]},
                 "rename": {"name": a["name"]},
                 "cloneVm": {"name": "copy-" + a["name"], "folder": "slurm"},
                 "setMemory": {"memoryMB": 1500},
@@ -301,8 +320,8 @@ class Run:
             self.lasting(a["seconds"])
             self.do("vmState", vm=vm["moid"], state="connected")
         else:
-            self.do({"destroyOn": "destroyVm"}.get(kind, kind), vm=vm["moid"],
-                    **more)
+            self.do({"destroyOn": "destroyVm", "vmotion": "migrate"}.get(
+                kind, kind), vm=vm["moid"], **more)
 
     def guests_delay(self, _, a):
         self.c.delay_boot(a["node"], a["delay"])
@@ -321,7 +340,11 @@ class Run:
             if d and not d.alive():
                 self.crashes.append((time.time(), d.p.returncode))
             self.down.append([time.time(), None])
+            if sig == signal.SIGKILL:
+                self.kills.append(time.time())
             self.c.end_slurmctld(sig, grace=30)
+            if d and sig == signal.SIGTERM and d.p.returncode:
+                self.crashes.append((time.time(), d.p.returncode))
             self.lasting(seconds)
             self.c.start_slurmctld()
             self.down[-1][1] = time.time()
@@ -375,7 +398,7 @@ class Run:
             except ClusterError as e:
                 if time.monotonic() > end:
                     raise
-                if "there is no" in str(e):
+                if "there is no" in str(e) or "not on its way" in str(e):
                     return None     # it has gone meanwhile
             time.sleep(0.2)
 
@@ -390,8 +413,7 @@ class Run:
             self.surely("vmState", vm=v["moid"], state="connected")
         for h in self.sim("state")["hosts"]:
             self.surely("hostState", host=h["name"], state="connected")
-            if h["maintenance"] or h["entering"]:
-                self.surely("maintenance", host=h["name"], mode="exit")
+            self.out_of_maintenance(h["name"])
             for pf in h["pfs"]:
                 if pf["max"]:
                     self.surely("setVfs", host=h["name"], pci=pf["id"],

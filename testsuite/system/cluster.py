@@ -216,7 +216,7 @@ class Cluster(Configuration, Simulator):
         if os.environ.get("VS_TSAN") and not self.plain:
             conf, more = self.thread_sanitizer()
             env.update(more)
-        d = self._start("slurmctld", self.controller_argv(conf), **env)
+        d = self._start("slurmctld", self.controller_argv(conf, env))
         if wait:
             def up():
                 if not d.alive():
@@ -253,9 +253,11 @@ class Cluster(Configuration, Simulator):
         return (f"{self.path('etc', 'communication.guest')}:"
                 f"{self.path('etc', 'communication.conf')}")
 
-    def controller_argv(self, conf):
+    def controller_argv(self, conf, env=()):
         """slurmctld, which finds the machine's name at 127.0.0.1 alone."""
         argv = [slurm_binary("slurmctld"), "-D", "-f", str(conf)]
+        if env:
+            argv = ["env", *(f"{k}={v}" for k, v in dict(env).items())] + argv
         if self.isolation:
             argv = [*self.isolation, *INSIDE, "-",
                     f"{socket.gethostname()}:127.0.0.1", "--"] + argv
