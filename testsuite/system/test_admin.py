@@ -176,7 +176,7 @@ def test_more_names_than_vfs_are_served_only_if_allowed(fresh):
     """Rule A, with the two numbers and what to do."""
     c = fresh(nodes=5, inventory=world(hosts=2, vfs=2))
     line = wait_for("the error", 15, lambda: re.search(
-        r"error: slurm-vsphere: no job is served: 5 nodes .* 4 VFs.*"
+        r"error: slurm-vsphere: jobs must wait: 5 nodes .* 4 VFs.*"
         r"OversubscribeNames=yes", c.ctld_log()))
     job = c.sbatch("-N1")
     wait_for("the job says so", 15,

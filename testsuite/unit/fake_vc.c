@@ -26,7 +26,7 @@ void fake_reset(int hosts, int vfs)
 	memset(fake_calls, 0, sizeof(fake_calls));
 	memset(fake_sent, 0, sizeof(fake_sent));
 	fake_cancels = fake_overfull = fake_ncalls = 0;
-	fake_slow_asked = false;
+	fake_beat_reset();
 	fake_pool_mhz = fake_pool_mb = -1;
 	fake_store_mb = 1 << 20;
 	fake_disk_mb = 0;
@@ -107,7 +107,8 @@ void fake_show(struct fake_vm *vm)
 	};
 	struct vs_vc_vm v = {
 		.moid = vm->moid, .has = ~0u, .name = vm->name,
-		.folder = vm->folder, .host = vm->host, .uuid = vm->uuid,
+		.folder = vm->folder, .host = vm->host, .pool = vm->pool,
+		.uuid = vm->uuid,
 		.change_version = "1",
 		.power = vm->on ? "poweredOn" : "poweredOff",
 		.connected = true, .is_template = vm->is_template,
@@ -161,7 +162,7 @@ void fake_load(void)
 {
 	struct vs_vc_cluster cl = {
 		.name = "C1", .moid = "domain-c1", .pool_moid = "resgroup-1",
-		.drs_behavior = "manual", .ha_restart = "disabled",
+		.drs = VS_VC_AUTO_NO, .ha = VS_VC_AUTO_NO,
 	};
 	struct vs_vc_network net = { "NET", "dvportgroup-1", "sw",
 				     "dvportgroup-1" };
@@ -274,6 +275,7 @@ int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *cl,
 	vs_strlcpy(c->clone.name, cl->name, sizeof(c->clone.name));
 	vs_strlcpy(c->clone.folder, cl->folder, sizeof(c->clone.folder));
 	vs_strlcpy(c->clone.host, cl->host, sizeof(c->clone.host));
+	vs_strlcpy(c->clone.pool, cl->pool, sizeof(c->clone.pool));
 	vs_strlcpy(c->clone.uuid, cl->uuid, sizeof(c->clone.uuid));
 	card_apply(&c->clone, &cl->hw);
 	extra_apply(&c->clone, &cl->hw);
@@ -299,10 +301,12 @@ int64_t vs_vc_vm_relocate(struct vs_vc *vc, const char *vm, const char *host,
 			  const char *pool, const struct vs_vc_op *op,
 			  struct vs_err *err)
 {
+	struct fake_call *c = call_new(FAKE_RELOCATE, vm, host, op);
+
 	(void)vc;
-	(void)pool;
 	(void)err;
-	return (int64_t)call_new(FAKE_RELOCATE, vm, host, op)->id;
+	vs_strlcpy(c->clone.pool, pool, sizeof(c->clone.pool));
+	return (int64_t)c->id;
 }
 
 int64_t vs_vc_vm_power_on(struct vs_vc *vc, const char *vm, const char *host,
@@ -379,6 +383,7 @@ void fake_effect(struct fake_call *c)
 		break;
 	case FAKE_RELOCATE:
 		vs_strlcpy(vm->host, c->host, sizeof(vm->host));
+		vs_strlcpy(vm->pool, c->clone.pool, sizeof(vm->pool));
 		break;
 	case FAKE_POWER_ON:
 		vm->on = true;

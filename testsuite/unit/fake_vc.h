@@ -16,7 +16,7 @@ enum fake_kind { FAKE_CLONE, FAKE_RECONFIGURE, FAKE_RELOCATE, FAKE_POWER_ON,
 
 struct fake_vm {
 	bool used, on, tools, disks_own, is_template, unreadable;
-	char moid[32], name[64], folder[32], host[32], uuid[40];
+	char moid[32], name[64], folder[32], host[32], pool[32], uuid[40];
 	char mark[160], profile[32], tag[48];
 	bool has_card;
 	char mac[20], pci[16];
@@ -36,6 +36,12 @@ extern int fake_overfull;		/* power-ons sent to a full PF */
 extern bool fake_slow_asked;
 /* What the slow beat brings; unknown (-1), 1 TiB and 0 after a reset. */
 extern int64_t fake_pool_mhz, fake_pool_mb, fake_store_mb;
+extern enum vs_vc_auto fake_drs, fake_ha;	/* no, no */
+extern struct vs_vc_override fake_override;	/* vm NULL: none */
+extern bool fake_rights_known;			/* true */
+extern struct vs_vc_lack fake_lack;		/* key NULL: none */
+extern const char *fake_excess;
+void fake_beat_reset(void);
 extern int64_t fake_disk_mb;		/* of the template, at the next load */
 extern int fake_hw;			/* its hardware version */
 

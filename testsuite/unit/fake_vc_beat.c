@@ -4,7 +4,23 @@
 #include "fake_vc.h"
 
 bool fake_slow_asked;
+enum vs_vc_auto fake_drs = VS_VC_AUTO_NO, fake_ha = VS_VC_AUTO_NO;
+struct vs_vc_override fake_override;
+bool fake_rights_known = true;
+struct vs_vc_lack fake_lack;
+const char *fake_excess = "";
 int64_t fake_pool_mhz, fake_pool_mb, fake_store_mb;
+
+/* As a sound vCenter would say. */
+void fake_beat_reset(void)
+{
+	fake_slow_asked = false;
+	fake_drs = fake_ha = VS_VC_AUTO_NO;
+	memset(&fake_override, 0, sizeof(fake_override));
+	memset(&fake_lack, 0, sizeof(fake_lack));
+	fake_rights_known = true;
+	fake_excess = "";
+}
 
 void fake_host(const struct vs_vc_host *h)
 {
@@ -15,9 +31,18 @@ void fake_slow(const struct vs_vc_task *tasks, size_t n)
 {
 	struct { const char *cluster; int64_t cpu_mhz, mem_mb; } pool = {
 		"C1", fake_pool_mhz, fake_pool_mb };
+	struct vs_vc_cluster cl = { .name = "C1", .moid = "domain-c1",
+		.pool_moid = "resgroup-1", .drs = fake_drs, .ha = fake_ha,
+		.overrides = &fake_override,
+		.noverrides = fake_override.vm ? 1 : 0 };
 	struct vs_vc_slow s = { .tasks = tasks, .ntasks = n,
 				.store_free_mb = fake_store_mb,
-				.pools = (void *)&pool, .npools = 1 };
+				.pools = (void *)&pool, .npools = 1,
+				.clusters = &cl, .nclusters = 1,
+				.rights_known = fake_rights_known,
+				.lacks = &fake_lack,
+				.nlacks = fake_lack.key ? 1 : 0,
+				.excess = fake_excess };
 
 	fake_slow_asked = false;
 	vs_watch_events.slow_begin(&vs_core);

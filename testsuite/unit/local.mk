@@ -148,6 +148,12 @@ testsuite_unit_test_engine_host_SOURCES = testsuite/unit/test_engine_host.c \
 testsuite_unit_test_engine_host_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_host_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_preflight
+testsuite_unit_test_engine_preflight_SOURCES = \
+	testsuite/unit/test_engine_preflight.c $(engine_stage)
+testsuite_unit_test_engine_preflight_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_preflight_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_restart
 testsuite_unit_test_engine_restart_SOURCES = testsuite/unit/test_engine_restart.c \
 	$(engine_stage)

@@ -414,22 +414,6 @@ static void a_node_that_never_registers_fails_with_a_reason(void **st)
 
 /* ---- names and VFs --------------------------------------------------------------------- */
 
-static void more_names_than_vfs_are_refused_unless_allowed(void **st)
-{
-	(void)st;
-	begin(3, 1, 2, "warm");
-	vs_core.conf->oversubscribe_names = false;
-	fake_load();
-	fake_slow(NULL, 0);
-	turn();
-	assert_non_null(strstr(vs_ask_blocked(&vs_core),
-			       "3 nodes of adapter sriov-roce for 2 VFs"));
-	vs_core.conf->oversubscribe_names = true;
-	vs_hosts_reordered(&vs_core.inv);
-	turn();
-	assert_null(vs_ask_blocked(&vs_core));
-}
-
 static void an_idle_vm_that_a_waiting_job_cannot_use_is_reclaimed(void **st)
 {
 	int wants;
@@ -482,7 +466,6 @@ int main(void)
 		cmocka_unit_test(a_changed_template_means_a_new_vm),
 		cmocka_unit_test(a_wrong_request_fails_the_node_at_once_with_its_cause),
 		cmocka_unit_test(a_node_that_never_registers_fails_with_a_reason),
-		cmocka_unit_test(more_names_than_vfs_are_refused_unless_allowed),
 		cmocka_unit_test(an_idle_vm_that_a_waiting_job_cannot_use_is_reclaimed),
 		cmocka_unit_test(a_vm_with_a_job_is_never_reclaimed),
 	};

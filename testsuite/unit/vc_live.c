@@ -6,7 +6,7 @@
  *
  *   vc_live url=... user=... password=FILE [ca=FILE] [insecure=1]
  *           dc=... folder=... store=... cluster=NAME[/POOL] network=...
- *           template=... [timeout_ms=N] [wait=S] [max_body=BYTES]
+ *           template=... [read_only=1] [timeout_ms=N] [wait=S] [max_body=BYTES]
  *
  *   clone NAME template=I host=M [uuid=U] [key=value ...]
  *   reconfigure VM | power_on VM [host=M] | power_off VM | shutdown VM
@@ -288,6 +288,7 @@ int main(int argc, char **argv)
 		.password_file = word(&w, "password"),
 		.password_uid = getuid(), .ca_file = word(&w, "ca"),
 		.insecure = number(&w, "insecure", 0),
+		.read_only = number(&w, "read_only", 0),
 		.call_timeout_ms = (int)number(&w, "timeout_ms", 60000),
 		.wait_seconds = (int)number(&w, "wait", 20),
 		.max_body = (size_t)number(&w, "max_body", 64 << 20),

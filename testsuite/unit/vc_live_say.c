@@ -50,6 +50,41 @@ static struct json_object *template_json(const struct vs_vc_template *t)
 	return o;
 }
 
+static void put_auto(struct json_object *o, const struct vs_vc_cluster *c)
+{
+	static const char *const words[] = { "unknown", "no", "yes" };
+	struct json_object *list = vs_jb_arr();
+
+	vs_jb_str(o, "drs", words[c->drs]);
+	vs_jb_str(o, "ha", words[c->ha]);
+	for (size_t i = 0; i < c->noverrides; i++) {
+		struct json_object *v = vs_jb_obj(NULL);
+
+		vs_jb_str(v, "vm", c->overrides[i].vm);
+		vs_jb_str(v, "drs", words[c->overrides[i].drs]);
+		vs_jb_str(v, "ha", words[c->overrides[i].ha]);
+		vs_jb_add(list, v);
+	}
+	vs_jb_put(o, "overrides", list);
+}
+
+static void put_rights(struct json_object *o, const struct vs_vc_slow *s)
+{
+	struct json_object *list = vs_jb_arr();
+
+	vs_jb_bool(o, "rights_known", s->rights_known);
+	vs_jb_str(o, "excess", s->excess);
+	for (size_t i = 0; i < s->nlacks; i++) {
+		struct json_object *l = vs_jb_obj(NULL);
+
+		vs_jb_str(l, "key", s->lacks[i].key);
+		vs_jb_str(l, "name", s->lacks[i].name);
+		vs_jb_str(l, "privs", s->lacks[i].privs);
+		vs_jb_add(list, l);
+	}
+	vs_jb_put(o, "lacks", list);
+}
+
 static void on_up(void *arg, const struct vs_vc_found *f)
 {
 	struct json_object *o = live_event("up"), *list;
@@ -69,9 +104,7 @@ static void on_up(void *arg, const struct vs_vc_found *f)
 		vs_jb_str(c, "name", f->clusters[i].name);
 		vs_jb_str(c, "moid", f->clusters[i].moid);
 		vs_jb_str(c, "pool", f->clusters[i].pool_moid);
-		vs_jb_bool(c, "drs", f->clusters[i].drs_enabled);
-		vs_jb_str(c, "drs_behavior", f->clusters[i].drs_behavior);
-		vs_jb_bool(c, "ha", f->clusters[i].ha_enabled);
+		put_auto(c, &f->clusters[i]);
 		vs_jb_add(list, c);
 	}
 	vs_jb_put(o, "clusters", list);
@@ -305,6 +338,15 @@ static void on_slow(void *arg, const struct vs_vc_slow *s)
 		vs_jb_add(a, p);
 	}
 	vs_jb_put(o, "pools", a);
+	a = vs_jb_arr();
+	for (size_t i = 0; i < s->nclusters; i++) {
+		struct json_object *c = vs_jb_obj(NULL);
+
+		put_auto(c, &s->clusters[i]);
+		vs_jb_add(a, c);
+	}
+	vs_jb_put(o, "clusters", a);
+	put_rights(o, s);
 	live_say(o);
 }
 

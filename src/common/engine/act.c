@@ -95,7 +95,7 @@ void vs_report_reconcile(struct vs_core *c, struct json_object *top,
 		add_orphans(c, arr);
 		vs_report_suspects(c, top);
 	}
-	vs_report_notes(c, top);
+	vs_report_notes(c, top, orders);
 	vs_unlock();
 	vs_jb_put(top, "vms", arr);
 }

@@ -50,8 +50,9 @@ static void room_why(struct vs_core *c, size_t room, const struct vs_node *of,
 		     const struct vs_node *lacks, char *why, size_t size)
 {
 	const struct vs_adapter *a = of->profile->adapter;
-	const char *shared = lacks ?
-		vs_room_now(c, lacks)->why[lacks->kept->exists] : "";
+	const char *barred = lacks ? vs_node_barred(c, lacks) : NULL;
+	const char *shared = !lacks ? "" : barred ? barred :
+		vs_room_now(c, lacks)->why[lacks->kept->exists];
 
 	if (shared[0])
 		snprintf(why, size, "%zu can be served: %s", room, shared);
@@ -90,6 +91,8 @@ size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n, char *why,
 			lacks = of;
 			continue;
 		}
+		if (k->barred && !lacks)
+			lacks = of;
 		room += served;
 	}
 	vs_question_end(c);
@@ -125,11 +128,14 @@ static void why_not(struct vs_core *c, const struct vs_node *n,
 	struct vs_place_env env;
 	struct vs_place_node one;
 	const char *lacks = vs_clone_lacks(c, n);
+	const char *barred = vs_node_barred(c, n);
 	struct vs_err why = { 0 };
 
 	vs_env_fill(c, &env);
 	vs_place_node_fill(c, n, &one);
-	if (lacks)
+	if (barred)
+		vs_err_set(err, VS_E_SHORTAGE, "node %s: %s", n->name, barred);
+	else if (lacks)
 		vs_err_set(err, VS_E_SHORTAGE, "%s", lacks);
 	else if (needs_new_place(c, n) && vs_place(&env, &one, 1, NULL, &why))
 		vs_err_set(err, VS_E_SHORTAGE, "node %s: %s", n->name,
@@ -203,7 +209,8 @@ bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
 		};
 		size_t have;
 
-		if (!need[p])
+		/* what bars it is to be mended */
+		if (!need[p] || c->now[p].barred[0])
 			continue;
 		have = vs_place_capacity(&env, &like, need[p]);
 		if (have < need[p]) {

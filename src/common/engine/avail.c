@@ -16,7 +16,8 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 
 	*place = false;
 	n->kept->exists = vm != NULL;
-	if (n->missing ||
+	n->kept->barred = vs_node_barred(c, n) != NULL;
+	if (n->kept->barred || n->missing ||
 	    (vm && vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS))
 		return VS_AVAIL_NONE;
 	if (vm && n->forgotten && !vm->connected)

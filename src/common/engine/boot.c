@@ -114,7 +114,7 @@ void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		vs_tell(c, VS_TELL_BOOT_PUSH, n->name, 0, false, NULL);
 		return;
 	}
-	if (boot_failed(c, n, vm, now_ms, why, sizeof(why)))
+	if (boot_failed(c, n, vm, now_ms, why, sizeof(why)) && !c->observe)
 		try_elsewhere(c, n, vm, why, now_ms);
 	else if (!n->boot_told_ms)
 		booted(c, n, now_ms, false);

@@ -56,6 +56,7 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
 		.password_uid = conf->password_uid,
 		.ca_file = conf->ca_file,
 		.insecure = conf->insecure,
+		.read_only = c->observe,
 		.call_timeout_ms = 60000,
 		.wait_seconds = 20,
 		.max_body = 64 << 20,

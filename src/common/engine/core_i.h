@@ -54,6 +54,7 @@ struct vs_kept {
 	enum vs_avail avail;		/* by its own facts */
 	bool place;			/* it needs one besides */
 	bool exists;			/* for a VM that is there already */
+	bool barred;			/* no new job may have it */
 	bool fresh;			/* looked at since */
 	bool rests;			/* nothing is to be done for it */
 	int profile;			/* index of its profile */
@@ -186,7 +187,20 @@ struct vs_profile_now {
 	char hash[VS_PROFILE_HASH_LEN];	/* "": not known */
 	char missing[256];		/* why its template can't be cloned now;
 					 * "": it can */
+	char barred[256];		/* why no new job gets a node of it, "" */
+	char barred_new[256];		/* the same for nodes without a VM */
+	bool rule_a;			/* broken by the configuration */
 };
+
+/* What the preflight has found, by what it stops: nothing (for operators),
+ * nothing (for everybody to know), new jobs, all changes. */
+enum vs_stops { VS_STOPS_NOTHING, VS_STOPS_PLANS, VS_STOPS_JOBS, VS_STOPS_ALL };
+struct vs_finding { enum vs_stops stops; char *text; };
+
+struct vs_guard {			/* a cluster; "": it is as it should */
+	char cluster[VS_MOID_LEN], drs[224], ha[224];
+};
+struct vs_lack { char *key, *name, *privs; };	/* see vs_vc_lack */
 
 struct vs_core {
 	pthread_mutex_t lock;
@@ -231,12 +245,21 @@ struct vs_core {
 	size_t nstrays, cap_strays;
 	bool ready;			/* first pass after load is done */
 	bool started;			/* first pass of this controller is done */
-	uint64_t checked;		/* generation of the hosts that rule A
-					 * was judged by */
+	uint64_t checked;		/* generation of the hosts that the
+					 * preflight judged */
+	bool unjudged;			/* it has more to judge */
 	char blocked[320];		/* why nothing may be done, or "" */
 	char unserved[320];		/* why no job gets a VM, or "" */
-	char overcommit[320];		/* rule A as it is now, or "" */
-	uint64_t judged_epoch;		/* the configuration unserved is of */
+	uint64_t judged_epoch;		/* the configuration rule A was judged of */
+	struct vs_finding *findings;	/* of the last preflight */
+	size_t nfindings, cap_findings;
+	struct vs_guard *guards;
+	size_t nguards;
+	bool automated;			/* some VM is, by an override */
+	struct vs_lack *lacks;		/* of rights */
+	size_t nlacks;
+	char *excess;
+	bool rights_known;
 	char vc_state[640];		/* why vCenter is not there, or "" */
 	int64_t vc_since_ms;
 
@@ -312,6 +335,7 @@ void vs_slow_told(void *arg, const struct vs_vc_slow *s);
 struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n);
 bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
 		      const struct vs_vm *vm, uint32_t job, uint32_t restart);
+bool vs_node_pool_wrong(const struct vs_core *c, const struct vs_vm *vm);
 void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags);
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
@@ -374,7 +398,6 @@ void vs_avoid_add(struct vs_core *c, const char *host, const char *pf,
 const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,
 				    const char *pf);
 void vs_avoid_expire(struct vs_core *c, int64_t now_ms);
-int vs_rule_a(struct vs_core *c, char *why, size_t size);
 
 /* ops.c: calls to vCenter for a node; lock held */
 int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
@@ -386,6 +409,7 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 		       size_t n);
 
 /* send.c: the requests themselves; lock held */
+const char *vs_pool_of(const struct vs_core *c, const struct vs_host *host);
 int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
 		struct vs_vm *vm, enum vs_action action, int64_t now_ms,
 		const struct vs_vc_op *op, enum vs_op_kind *kind,
@@ -439,13 +463,36 @@ const char *vs_ask_blocked(const struct vs_core *c);	/* NULL: may serve */
 void vs_reclaim(struct vs_core *c, int64_t now_ms);
 
 /* report.c, act.c: parts of reports; lock held unless said */
-void vs_report_notes(struct vs_core *c, struct json_object *top);
+void vs_report_notes(struct vs_core *c, struct json_object *top,
+		     bool operators);
 void vs_report_suspects(struct vs_core *c, struct json_object *top);
 void vs_report_reconcile(struct vs_core *c, struct json_object *top,
 			 uint32_t uid);		/* no lock held */
 
-/* preflight.c, wait.c; lock held unless said */
+/* preflight.c, its findings: reach.c, guard.c; lock held */
 void vs_preflight(struct vs_core *c);
+void vs_find(struct vs_core *c, enum vs_stops stops, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void vs_bar(struct vs_core *c, size_t profile, const char *why);
+void vs_reach_check(struct vs_core *c);
+bool vs_host_draws(const struct vs_core *c, const struct vs_host *h, size_t a);
+bool vs_host_unplugged(const struct vs_core *c, const struct vs_host *h,
+		       size_t a);
+void vs_guards_set(struct vs_core *c, const struct vs_vc_cluster *clusters,
+		   size_t n);
+void vs_guards_check(struct vs_core *c);
+void vs_rights_set(struct vs_core *c, const struct vs_vc_slow *s);
+void vs_rights_forget(struct vs_core *c);	/* another account, perhaps */
+void vs_rights_check(struct vs_core *c);
+/* Why no new job may have this node, NULL: it may. Lives until a node is
+ * touched. */
+const char *vs_node_barred(struct vs_core *c, const struct vs_node *n);
+
+/* observe.c: what would be done for a job; lock held */
+void vs_observe_say(struct vs_core *c, const struct vs_refused *r, char *out,
+		    size_t size);
+
+/* wait.c; lock held unless said */
 void vs_waits_pass(struct vs_core *c, int64_t now_ms);
 void vs_waits_gone(struct vs_core *c);		/* no lock held */
 

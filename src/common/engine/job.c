@@ -106,12 +106,15 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 		if (!node)
 			continue;
 		vs_hold_sync(c, node);
-		if (vs_node_avail(c, node) == VS_AVAIL_NONE)
+		if (vs_node_avail(c, node) == VS_AVAIL_NONE) {
+			const char *why = vs_node_barred(c, node);
+
+			if (!why)
+				why = vs_clone_lacks(c, node);
 			return vs_err_set(err, VS_E_SHORTAGE,
 				"node %s cannot be served now%s%s", node->name,
-				vs_clone_lacks(c, node) ? ": " : "",
-				vs_clone_lacks(c, node) ?
-				vs_clone_lacks(c, node) : "");
+				why ? ": " : "", why ? why : "");
+		}
 		if (!vs_ledger_get(&c->ledger, node->name))
 			place[nplace++] = node;
 	}
@@ -295,22 +298,38 @@ void vs_jobs_recheck(struct vs_core *c)
 
 /* Slurm rewrites a pending job's reason in every cycle: say it again, but not
  * more often than people read. */
+static bool is_due(const struct vs_refused *r, const char *why, int64_t now_ms)
+{
+	return now_ms - r->told_ms >= (strcmp(why, r->told) ? 1000 : 3000);
+}
+
+#define PLANS_PER_PASS 8
+
 void vs_job_reasons(struct vs_core *c, int64_t now_ms)
 {
 	struct vs_refused *r, *tmp;
+	char plan[sizeof(r->why)];
+	int plans = 0;
 
 	HASH_ITER(hh, c->refused, r, tmp) {
-		bool news = strcmp(r->why, r->told) != 0;
+		const char *why = r->why;
 
 		if (now_ms - r->at_ms > 10 * 60 * 1000) {
 			refused_free(c, r);
 			continue;
 		}
-		if (r->at_ms <= r->told_ms ||
-		    now_ms - r->told_ms < (news ? 1000 : 3000))
+		if (r->at_ms <= r->told_ms || !is_due(r, "", now_ms))
 			continue;
-		vs_strlcpy(r->told, r->why, sizeof(r->told));
+		if (c->observe) {
+			if (++plans > PLANS_PER_PASS)
+				continue;
+			vs_observe_say(c, r, plan, sizeof(plan));
+			why = plan;
+		}
+		if (!is_due(r, why, now_ms))
+			continue;
+		vs_strlcpy(r->told, why, sizeof(r->told));
 		r->told_ms = now_ms;
-		vs_tell(c, VS_TELL_REASON, NULL, r->job, false, r->why);
+		vs_tell(c, VS_TELL_REASON, NULL, r->job, false, why);
 	}
 }

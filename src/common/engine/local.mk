@@ -13,6 +13,7 @@ core_sources += \
 	src/common/engine/control_msg.c src/common/engine/control_msg.h \
 	src/common/engine/core.c src/common/engine/core.h \
 	src/common/engine/core_i.h \
+	src/common/engine/guard.c \
 	src/common/engine/hints.c \
 	src/common/engine/hold.c \
 	src/common/engine/job.c \
@@ -20,12 +21,15 @@ core_sources += \
 	src/common/engine/maintain.c \
 	src/common/engine/missing.c \
 	src/common/engine/node.c \
+	src/common/engine/observe.c \
 	src/common/engine/ops.c \
 	src/common/engine/orphan.c \
 	src/common/engine/port.h \
 	src/common/engine/preflight.c \
+	src/common/engine/reach.c \
 	src/common/engine/reclaim.c \
 	src/common/engine/report.c src/common/engine/report.h \
+	src/common/engine/report_notes.c \
 	src/common/engine/send.c \
 	src/common/engine/setup.c \
 	src/common/engine/slow.c \

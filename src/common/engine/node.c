@@ -152,6 +152,14 @@ static enum vs_seen seen_on(struct vs_core *c, const struct vs_node *n,
 		VS_SEEN_ON : VS_SEEN_ON_WRONG;
 }
 
+/* Where the configuration wants none of ours. */
+bool vs_node_pool_wrong(const struct vs_core *c, const struct vs_vm *vm)
+{
+	const char *want = vs_pool_of(c, vm->host_ptr);
+
+	return vm->pool[0] && want && strcmp(vm->pool, want);
+}
+
 static enum vs_seen seen_off(struct vs_core *c, const struct vs_node *n,
 			     struct vs_vm *vm)
 {
@@ -160,7 +168,7 @@ static enum vs_seen seen_off(struct vs_core *c, const struct vs_node *n,
 
 	if (fit == VS_FIT_REBUILD || !tag_right(n, vm, n->job, n->restart))
 		return VS_SEEN_OFF_STALE;
-	if (h && strcmp(h->host, vm->host))
+	if (h && (strcmp(h->host, vm->host) || vs_node_pool_wrong(c, vm)))
 		return VS_SEEN_OFF_ELSEWHERE;
 	if (fit == VS_FIT_RECONFIGURE || !card_right(c, n, vm) ||
 	    !reservation_right(n, vm))
@@ -448,6 +456,8 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (!n->flags)
 		return;		/* not in Slurm's node table (yet) */
 	vs_boot_act(c, n, now_ms);
+	if (c->observe)
+		return;		/* the action is the plan */
 	keep_alive(c, n, now_ms);
 	vs_adopt_act(c, n, now_ms);
 	vs_maintain_act(c, n, now_ms);
@@ -458,7 +468,7 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	    (n->wanted == VS_WANT_OFF || n->wanted == VS_WANT_GONE))
 		vs_op_cancel(c, n);
 	if (action == VS_DO_NOTHING || action == VS_DO_WAIT ||
-	    now_ms < n->not_before_ms || c->observe)
+	    now_ms < n->not_before_ms)
 		return;
 	if (action == VS_DO_REPORT) {
 		report(c, n, now_ms);

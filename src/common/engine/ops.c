@@ -159,7 +159,8 @@ static bool settled(struct vs_core *c, const struct vs_node *n)
 	case VS_OP_DESTROY:
 		return !vm;
 	case VS_OP_RELOCATE:
-		return !vm || !strcmp(vm->host, n->op.host);
+		return !vm || (!strcmp(vm->host, n->op.host) &&
+			       !vs_node_pool_wrong(c, vm));
 	case VS_OP_RECONFIGURE:
 		return !vm || vs_node_vm_right(c, n, vm, n->job, n->restart);
 	default:

@@ -1,13 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What must be so before anything is done: no other cluster in our folder
- * (else nothing is touched at all), and rule A when a configuration comes into
- * force (else no job gets a VM; those that are there end as usual). Later the
- * inventory is followed: VFs that went with a host are told, and stop nobody.
+ * What must be so before anything is done, looked at whenever vCenter has
+ * shown something new, so that what is mended heals by itself:
+ *
+ * another cluster's VMs in our folder	nothing at all is touched
+ * rights missing on Folder, pool, store	no new job
+ * ... on a Template, a Network		no new job that needs it
+ * DRS or HA automated for VMs with VFs	no new job on such VMs
+ * a network that no PF with VFs reaches	no new job of that adapter
+ * rule A broken by the configuration	no new job of those adapters
+ * rule A broken by lost VFs		told (HACKING.md)
+ * rights in excess, or not to be known	told to operators
+ *
+ * Rules: what stops new jobs never stops a VM's end, or a job that has begun.
+ * Each finding is logged when it comes and when it goes, not in between.
  */
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "util/mem.h"
+
+void vs_find(struct vs_core *c, enum vs_stops stops, const char *fmt, ...)
+{
+	struct vs_finding *f;
+	va_list ap;
+	char text[2400];
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	VS_GROW(c->findings, c->cap_findings, c->nfindings + 1);
+	f = &c->findings[c->nfindings++];
+	*f = (struct vs_finding) { stops, vs_strdup(text) };
+}
+
+/* The first reason is the one that is told. */
+void vs_bar(struct vs_core *c, size_t profile, const char *why)
+{
+	char *barred = c->now[profile].barred;
+
+	if (!barred[0])
+		vs_strlcpy(barred, why, sizeof(c->now[profile].barred));
+}
 
 static void other_cluster(struct vs_core *c)
 {
@@ -21,39 +57,76 @@ static void other_cluster(struct vs_core *c)
 			snprintf(c->blocked, sizeof(c->blocked),
 				 "the folder holds VM %s of another cluster (id %s): give each cluster a folder of its own (or svf adopt, if this cluster's id was lost)",
 				 vm->name, vm->mark.cluster);
+			vs_find(c, VS_STOPS_ALL, "%s", c->blocked);
 			return;
 		}
 }
 
-static void rule_a(struct vs_core *c)
-{
-	char why[sizeof(c->unserved)] = "";
+/* ---- what is new ------------------------------------------------------------ */
 
-	if (c->conf->oversubscribe_names || !vs_rule_a(c, why, sizeof(why)))
-		why[0] = '\0';
-	if (c->judged_epoch != c->epoch) {
-		c->judged_epoch = c->epoch;
-		memcpy(c->unserved, why, sizeof(why));
-	} else if (!why[0]) {
-		c->unserved[0] = '\0';
+static bool among(const struct vs_finding *f, const struct vs_finding *list,
+		  size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i].stops == f->stops && !strcmp(list[i].text, f->text))
+			return true;
+	return false;
+}
+
+static void told(const struct vs_finding *f)
+{
+	if (f->stops == VS_STOPS_ALL)
+		vs_error("nothing is served: %s", f->text);
+	else if (f->stops == VS_STOPS_JOBS)
+		vs_error("jobs must wait: %s", f->text);
+	else if (f->stops == VS_STOPS_PLANS)
+		vs_error("%s", f->text);
+	else
+		vs_info("warning: %s", f->text);
+}
+
+static void compare(struct vs_core *c, struct vs_finding *old, size_t n)
+{
+	bool changed = false;
+
+	for (size_t i = 0; i < c->nfindings; i++)
+		if (!among(&c->findings[i], old, n)) {
+			told(&c->findings[i]);
+			changed = true;
+		}
+	for (size_t i = 0; i < n; i++) {
+		if (!among(&old[i], c->findings, c->nfindings)) {
+			vs_info("no longer so: %s", old[i].text);
+			changed = true;
+		}
+		free(old[i].text);
 	}
-	if (why[0] && strcmp(why, c->overcommit))
-		vs_error("%s%s", c->unserved[0] ? "no job is served: " :
-			 "VFs have gone: ", why);
-	memcpy(c->overcommit, why, sizeof(why));
+	free(old);
+	if (!changed)
+		return;
+	vs_nodes_touch(c);
+	c->vf_freed = true;
 }
 
 void vs_preflight(struct vs_core *c)
 {
-	char was[sizeof(c->blocked)];
+	struct vs_finding *old = c->findings;
+	size_t nold = c->nfindings;
 
-	memcpy(was, c->blocked, sizeof(was));
+	if (c->ready && !c->unjudged && c->judged_epoch == c->epoch &&
+	    c->checked == c->inv.hosts_itself &&
+	    !vs_sums_now(c)->strangers == !c->blocked[0])
+		return;
+	c->checked = c->inv.hosts_itself;
+	c->unjudged = false;
+	c->findings = NULL;
+	c->nfindings = c->cap_findings = 0;
+	c->unserved[0] = '\0';
+	for (size_t p = 0; p < c->nprofiles; p++)
+		c->now[p].barred[0] = c->now[p].barred_new[0] = '\0';
 	other_cluster(c);
-	if (!c->ready || c->judged_epoch != c->epoch ||
-	    c->checked != c->inv.hosts_itself) {
-		c->checked = c->inv.hosts_itself;
-		rule_a(c);
-	}
-	if (c->blocked[0] && strcmp(was, c->blocked))
-		vs_error("nothing is served: %s", c->blocked);
+	vs_rights_check(c);
+	vs_reach_check(c);
+	vs_guards_check(c);
+	compare(c, old, nold);
 }

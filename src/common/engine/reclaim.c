@@ -69,6 +69,8 @@ static void reclaim_for(struct vs_core *c, const struct vs_refused *r,
 	size_t room = vs_ask_room(c, r->ids, r->n, NULL, 0);
 	size_t missing = room < r->need ? r->need - room : 0;
 
+	if (want && vs_node_barred(c, want))
+		return;
 	/* What is on its way out already counts. */
 	for (size_t i = 0; want && i < c->nnodes && missing; i++)
 		if (going(&c->nodes[i]) && !in_set(r, (int)i) &&
@@ -108,6 +110,9 @@ void vs_reclaim(struct vs_core *c, int64_t now_ms)
 	unsigned int n = HASH_COUNT(c->refused), skip, done = 0;
 	struct vs_refused *r, *tmp;
 
+	/* What waits for an administrator is in nobody's way. */
+	if (vs_ask_blocked(c))
+		return;
 	skip = n > PER_PASS ? c->reclaim_turn % n : 0;
 	HASH_ITER(hh, c->refused, r, tmp) {
 		if (skip) {

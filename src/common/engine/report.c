@@ -25,21 +25,6 @@ static void put_str(struct json_object *o, const char *key, const char *s)
 		vs_jb_str(o, key, s);
 }
 
-void vs_report_notes(struct vs_core *c, struct json_object *top)
-{
-	const char *blocked = vs_ask_blocked(c);
-	struct json_object *arr;
-
-	if (!blocked && !c->overcommit[0])
-		return;
-	arr = vs_jb_arr();
-	if (blocked)
-		vs_jb_add_str(arr, blocked);
-	if (c->overcommit[0] && blocked != c->unserved)
-		vs_jb_add_str(arr, c->overcommit);
-	vs_jb_put(top, "notes", arr);
-}
-
 /* ---- hosts ------------------------------------------------------------------ */
 
 static const struct vs_avoid *avoided(const struct vs_core *c,
@@ -95,6 +80,17 @@ static void host_reasons(const struct vs_core *c, const struct vs_host *h,
 {
 	struct json_object *why = NULL;
 
+	for (size_t a = 0; a < c->conf->nadapters; a++) {
+		VS_FREE char *text = NULL;
+
+		if (!vs_host_unplugged(c, h, a))
+			continue;
+		text = vs_asprintf("%s: no uplink of %s with VFs",
+				   c->adapters[a].name, c->adapters[a].network);
+		if (!why)
+			why = vs_jb_arr();
+		vs_jb_add_str(why, text);
+	}
 	for (const struct vs_avoid *a = c->avoids; a; a = a->next) {
 		VS_FREE char *text = NULL;
 
@@ -205,7 +201,7 @@ static void report_hosts(struct vs_core *c, struct json_object *top)
 				  &vs_sums_now(c)->hosts[h->index]));
 		vs_lock_lend();
 	}
-	vs_report_notes(c, top);
+	vs_report_notes(c, top, false);
 	vs_unlock();
 	vs_jb_put(top, "hosts", arr);
 }
@@ -279,30 +275,6 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 	return o;
 }
 
-/* VMs in our folder that carry a mark and fail a test: listed, never touched. */
-void vs_report_suspects(struct vs_core *c, struct json_object *top)
-{
-	struct json_object *arr = NULL;
-
-	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
-		struct json_object *o;
-
-		if (strcmp(vm->folder, c->folder) || vm->is_template ||
-		    vs_vm_owner(vm, c->folder, c->cluster_id) !=
-		    VS_OWNER_SUSPECT)
-			continue;
-		o = vs_jb_obj(NULL);
-		vs_jb_str(o, "vm", vm->name);
-		vs_jb_str(o, "why",
-			  "its mark was copied from another VM (a copy, a restore or a template's child)");
-		if (!arr)
-			arr = vs_jb_arr();
-		vs_jb_add(arr, o);
-	}
-	if (arr)
-		vs_jb_put(top, "suspect", arr);
-}
-
 static void report_nodes(struct vs_core *c, struct json_object *top,
 			 uint32_t uid)
 {
@@ -334,7 +306,7 @@ static void report_nodes(struct vs_core *c, struct json_object *top,
 		vs_lock_lend();
 	}
 	vs_report_suspects(c, top);
-	vs_report_notes(c, top);
+	vs_report_notes(c, top, false);
 	vs_unlock();
 	for (size_t i = 0; i < n; i++)
 		free((char *)rows[i].node);
@@ -400,9 +372,12 @@ static int report_why(struct vs_core *c, struct json_object *top, uint32_t job,
 	if (!strcmp(state, "PENDING")) {
 		HASH_FIND(hh, c->refused, &job, sizeof(job), r);
 		blocked = vs_ask_blocked(c);
-		snprintf(text, sizeof(text), "%s", blocked && r ? blocked :
-			 r ? r->why :
-			 "it waits for nothing of vSphere's; Slurm's own reason stands");
+		if (r && c->observe)
+			vs_observe_say(c, r, text, sizeof(text));
+		else
+			snprintf(text, sizeof(text), "%s", blocked && r ?
+				 blocked : r ? r->why :
+				 "it waits for nothing of vSphere's; Slurm's own reason stands");
 	} else {
 		why_nodes(c, job, text, sizeof(text));
 	}
@@ -420,7 +395,8 @@ static int report_why(struct vs_core *c, struct json_object *top, uint32_t job,
 
 /* ---- status -------------------------------------------------------------------- */
 
-static void report_status(struct vs_core *c, struct json_object *top)
+static void report_status(struct vs_core *c, struct json_object *top,
+			  bool operators)
 {
 	struct vs_vc_stats st = { 0 };
 	int on = 0, off = 0, suspect = 0;
@@ -449,7 +425,7 @@ static void report_status(struct vs_core *c, struct json_object *top)
 	vs_jb_int(top, "suspect", suspect);
 	if (c->brake.on)
 		vs_jb_bool(top, "brake", true);
-	vs_report_notes(c, top);
+	vs_report_notes(c, top, operators);
 }
 
 struct json_object *vs_core_report(const char *what, uint32_t job,
@@ -468,8 +444,10 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 	} else if (!strcmp(what, "hosts")) {
 		report_hosts(c, top);
 	} else if (!strcmp(what, "status")) {
+		bool operators = vs_core_is_operator(uid);
+
 		vs_lock();
-		report_status(c, top);
+		report_status(c, top, operators);
 		vs_unlock();
 	} else {
 		rc = vs_err_set(err, VS_E_REQUEST, "unknown verb: %s", what);

@@ -128,9 +128,9 @@ static void hw_fill(const struct vs_core *c, const struct vs_node *n,
 		hw->cpu_reserved_mhz = vs_profile_cpu_mhz(p, host->core_mhz);
 }
 
-static const char *pool_of(const struct vs_core *c, const struct vs_host *host)
+const char *vs_pool_of(const struct vs_core *c, const struct vs_host *host)
 {
-	for (size_t i = 0; host && c->cluster_moids[i]; i++)
+	for (size_t i = 0; host && c->cluster_moids && c->cluster_moids[i]; i++)
 		if (!strcmp(c->cluster_moids[i], host->cluster))
 			return c->pool_moids[i];
 	return NULL;
@@ -146,7 +146,7 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 		.folder = c->folder,
 		.name = n->name,
 		.uuid = uuid,
-		.pool = pool_of(c, vs_host_get(&c->inv, h->host)),
+		.pool = vs_pool_of(c, vs_host_get(&c->inv, h->host)),
 		.host = h->host,
 		.datastore = c->store[0] ? c->store : NULL,
 	};
@@ -255,7 +255,7 @@ int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
 	case VS_DO_RELOCATE:
 		*kind = VS_OP_RELOCATE;
 		return vs_vc_vm_relocate(c->vc, vm->moid, h->host,
-			pool_of(c, vs_host_get(&c->inv, h->host)), op, err);
+			vs_pool_of(c, vs_host_get(&c->inv, h->host)), op, err);
 	case VS_DO_RECONFIGURE:
 		*kind = VS_OP_RECONFIGURE;
 		return send_reconfigure(c, n, h, vm, op, err);

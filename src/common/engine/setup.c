@@ -207,7 +207,11 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 		VS_PLACE_PACK :
 		conf->placement && !strcasecmp(conf->placement, "spread") ?
 		VS_PLACE_SPREAD : VS_PLACE_BALANCE;
+	/* VMs may have been switched on by people meanwhile: as at a start. */
+	if (c->observe)
+		c->started = false;
 	c->observe = conf->mode && !strcasecmp(conf->mode, "observe");
+	vs_rights_forget(c);
 	adapters_make(c);
 	nodes_make(c);
 	nodes_carry(c, old, nold);

@@ -87,6 +87,7 @@ static void pool_set(struct vs_core *c, const char *cluster, int64_t cpu_mhz,
 			grew(c->inv.pools[at].mem_mb, mem_mb)))
 		c->vf_freed = true;
 	vs_room_set_pool(&c->inv, c->cluster_moids[i], name, cpu_mhz, mem_mb);
+	vs_room_set_pool_moid(&c->inv, c->cluster_moids[i], c->pool_moids[i]);
 }
 
 static void room_told(struct vs_core *c, const struct vs_vc_slow *s)
@@ -126,6 +127,8 @@ void vs_slow_told(void *arg, const struct vs_vc_slow *s)
 			runs_on(s, h, is_standby), "standby");
 	}
 	room_told(c, s);
+	vs_guards_set(c, s->clusters, s->nclusters);
+	vs_rights_set(c, s);
 	vs_op_adopt_tasks(c, s->tasks, s->ntasks);
 	vs_unlock();
 }

@@ -28,18 +28,10 @@ static void found_clusters(struct vs_core *c, const struct vs_vc_found *f)
 	c->cluster_moids = vs_calloc(f->nclusters + 1, sizeof(char *));
 	c->pool_moids = vs_calloc(f->nclusters + 1, sizeof(char *));
 	for (size_t i = 0; i < f->nclusters; i++) {
-		const struct vs_vc_cluster *cl = &f->clusters[i];
-
-		c->cluster_moids[i] = vs_strdup(cl->moid);
-		c->pool_moids[i] = vs_strdup(cl->pool_moid);
-		if (cl->drs_enabled &&
-		    !strcmp(cl->drs_behavior, "fullyAutomated"))
-			vs_error("cluster %s: DRS is fully automated and may start passthrough VMs on another host than chosen: set it to manual for the VMs of this folder",
-				 cl->name);
-		if (cl->ha_enabled && strcmp(cl->ha_restart, "disabled"))
-			vs_error("cluster %s: HA may restart VMs behind Slurm's back: set the restart priority of this folder's VMs to disabled",
-				 cl->name);
+		c->cluster_moids[i] = vs_strdup(f->clusters[i].moid);
+		c->pool_moids[i] = vs_strdup(f->clusters[i].pool_moid);
 	}
+	vs_guards_set(c, f->clusters, f->nclusters);
 }
 
 static void template_apply(struct vs_core *c, const struct vs_vc_template *t)
@@ -379,6 +371,8 @@ static void ev_vm(void *arg, const struct vs_vc_vm *v)
 		vs_vm_set_folder(&c->inv, to, v->folder ? v->folder : "");
 	if (v->has & VS_VC_VM_HOST)
 		vs_vm_set_host(&c->inv, to, v->host ? v->host : "");
+	if (v->has & VS_VC_VM_POOL)
+		vs_strlcpy(to->pool, v->pool, sizeof(to->pool));
 	if (v->has & VS_VC_VM_CONN)
 		to->connected = v->connected;
 	if (v->has & VS_VC_VM_POWER) {

@@ -64,6 +64,8 @@ struct vs_host {
 
 enum vs_power { VS_POWER_UNKNOWN, VS_POWER_OFF, VS_POWER_ON, VS_POWER_SUSPENDED };
 
+enum vs_override { VS_AS_CLUSTER, VS_LEFT_ALONE, VS_AUTOMATED };
+
 enum vs_card_kind { VS_CARD_OTHER, VS_CARD_ETHERNET, VS_CARD_VMXNET3,
 		    VS_CARD_PVRDMA, VS_CARD_SRIOV, VS_CARD_PCI_FIXED,
 		    VS_CARD_PCI_DYNAMIC };
@@ -94,6 +96,9 @@ struct vs_vm {
 	char name[VS_LABEL_LEN];
 	char folder[VS_MOID_LEN];	/* parent */
 	char host[VS_MOID_LEN];
+	char pool[VS_MOID_LEN];		/* resource pool, "" not known */
+	/* what the cluster's DRS and HA do to it: an override of its own */
+	enum vs_override drs, ha;
 	enum vs_power power;
 	bool connected;			/* runtime.connectionState */
 	bool readable;			/* devices and power were delivered */
@@ -136,6 +141,7 @@ struct vs_vm {
 /* What is read now and then only: see plan/room. -1: not known. */
 struct vs_pool {
 	char cluster[VS_MOID_LEN];	/* its VMs are on that one's hosts */
+	char moid[VS_MOID_LEN];		/* "" not known */
 	char name[VS_LABEL_LEN];	/* for people: "resource pool slurm" */
 	int64_t cpu_mhz, mem_mb;	/* VMs may still reserve so much */
 };

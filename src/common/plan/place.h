@@ -18,6 +18,10 @@ struct vs_network {		/* where an adapter's cards connect */
 	char portgroup_key[VS_MOID_LEN];
 };
 
+/* Is this PF one by which a VF of the adapter gets on its network? */
+bool vs_pf_reaches(const struct vs_adapter *a, const struct vs_network *net,
+		   const struct vs_pf *pf);
+
 struct vs_place_node {		/* one VM to place */
 	const char *node;
 	const struct vs_profile *profile;

@@ -29,6 +29,18 @@ static bool cluster_allowed(const struct vs_work *w, const struct vs_host *h)
 	return false;
 }
 
+bool vs_pf_reaches(const struct vs_adapter *a, const struct vs_network *net,
+		   const struct vs_pf *pf)
+{
+	bool uplink = net->switch_uuid[0] &&
+		!strcmp(pf->switch_uuid, net->switch_uuid);
+
+	/* a standard switch has no uuid: there the name is all */
+	if (!a->pf[0] || net->switch_uuid[0])
+		return uplink && (!a->pf[0] || !strcmp(a->pf, pf->pci));
+	return !strcmp(a->pf, pf->pci);
+}
+
 /* PFs that reach the class's network, and how many uplinks of its switch
  * there are (the pool that an automatic card draws from). */
 static uint32_t reaching_pfs(const struct vs_work *w, const struct vs_class *c,
@@ -40,14 +52,10 @@ static uint32_t reaching_pfs(const struct vs_work *w, const struct vs_class *c,
 	*pool = 0;
 	for (int i = 0; i < h->npfs; i++) {
 		const struct vs_pf *pf = &h->pfs[i];
-		bool uplink = c->net->switch_uuid[0] &&
-			!strcmp(pf->switch_uuid, c->net->switch_uuid);
 
-		*pool += uplink;
-		/* a standard switch has no uuid: there the name is all */
-		if (a->pf[0] ? strcmp(a->pf, pf->pci) : !uplink)
-			continue;
-		if (c->net->switch_uuid[0] && !uplink)
+		*pool += c->net->switch_uuid[0] &&
+			!strcmp(pf->switch_uuid, c->net->switch_uuid);
+		if (!vs_pf_reaches(a, c->net, pf))
 			continue;
 		/* InfiniBand ports appear to ESXi as NICs without link */
 		if (a->link == VS_LINK_ETHERNET && !pf->link_up && !w->ever)

@@ -42,12 +42,22 @@ void vs_vm_share(const struct vs_vm *vm, struct vs_share *out)
 		out->swap_mb = vm->memory_mb - reserved;
 }
 
+/* A VM of ours may lie in another pool: of an older configuration, say. */
+static int pool_of(const struct vs_inventory *inv, const struct vs_vm *vm)
+{
+	int at = vm->host_ptr ? vs_room_pool(inv, vm->host_ptr->cluster) : -1;
+
+	if (at >= 0 && vm->pool[0] && inv->pools[at].moid[0] &&
+	    strcmp(vm->pool, inv->pools[at].moid))
+		return -1;
+	return at;
+}
+
 static void share_now(const struct vs_inventory *inv, const struct vs_vm *vm,
 		      struct vs_share *out)
 {
 	vs_vm_share(vm, out);
-	if (vm->host_ptr)
-		out->pool = vs_room_pool(inv, vm->host_ptr->cluster);
+	out->pool = pool_of(inv, vm);
 }
 
 static bool same_share(const struct vs_share *a, const struct vs_share *b)
@@ -123,6 +133,17 @@ void vs_room_set_pool(struct vs_inventory *inv, const char *cluster,
 	p->cpu_mhz = cpu_mhz;
 	p->mem_mb = mem_mb;
 	inv->generation++;
+}
+
+void vs_room_set_pool_moid(struct vs_inventory *inv, const char *cluster,
+			   const char *moid)
+{
+	int at = vs_room_pool(inv, cluster);
+
+	if (at < 0 || !strcmp(inv->pools[at].moid, moid))
+		return;
+	vs_strlcpy(inv->pools[at].moid, moid, VS_MOID_LEN);
+	inv->pools_changed = ++inv->generation;
 }
 
 void vs_room_set_store(struct vs_inventory *inv, const char *name,

@@ -26,6 +26,9 @@ void vs_room_begin(struct vs_inventory *inv);
 /* A value that was read; -1: unknown. One pool per cluster. */
 void vs_room_set_pool(struct vs_inventory *inv, const char *cluster,
 		      const char *name, int64_t cpu_mhz, int64_t mem_mb);
+/* Which pool it is: VMs that lie in another one are no part of it. */
+void vs_room_set_pool_moid(struct vs_inventory *inv, const char *cluster,
+			   const char *moid);
 void vs_room_set_store(struct vs_inventory *inv, const char *name,
 		       int64_t free_mb);
 /* All values of that reading are set. */

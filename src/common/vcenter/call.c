@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The mutating calls. Each is sent once; its answer is a task, an error that
- * says whether anything has happened, or nothing (VS_E_UNKNOWN).
+ * says whether anything has happened, or nothing (VS_E_UNKNOWN). A client that
+ * may only read sends none of them, whoever asks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,12 @@
 #include "vcenter/spec.h"
 #include "vcenter/vc_i.h"
 
-static int must_be_up(struct vs_vc *vc, struct vs_err *err)
+/* The one door that every change goes through, cancelling included. */
+static int may_change(struct vs_vc *vc, struct vs_err *err)
 {
+	if (vc->read_only)
+		return vs_err_set(err, VS_E_STATE,
+				  "nothing may be changed in vCenter");
 	if (vs_vc_is_up(vc))
 		return 0;
 	/* Why has been said (down); this may stand in a node's reason. */
@@ -92,7 +97,7 @@ int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *c,
 {
 	struct vcx_template *t;
 
-	if (must_be_up(vc, err))
+	if (may_change(vc, err))
 		return -1;
 	t = template_of(vc, c->source);
 	if (!*c->source || (t && t->missing))
@@ -124,7 +129,7 @@ int64_t vs_vc_vm_reconfigure(struct vs_vc *vc, const char *vm,
 {
 	const char *type = NULL;
 
-	if (must_be_up(vc, err))
+	if (may_change(vc, err))
 		return -1;
 	if (hw->mgmt_mac && !(type = card_type(vc, vm, hw->mgmt_key)))
 		return vs_err_set(err, VS_E_STATE,
@@ -138,7 +143,7 @@ int64_t vs_vc_vm_relocate(struct vs_vc *vc, const char *vm, const char *host,
 			  const char *pool, const struct vs_vc_op *op,
 			  struct vs_err *err)
 {
-	if (must_be_up(vc, err))
+	if (may_change(vc, err))
 		return -1;
 	return send_vm(vc, on_task, "RelocateVM_Task", vm,
 		       vs_spec_relocate(host, pool), op);
@@ -147,7 +152,7 @@ int64_t vs_vc_vm_relocate(struct vs_vc *vc, const char *vm, const char *host,
 int64_t vs_vc_vm_power_on(struct vs_vc *vc, const char *vm, const char *host,
 			  const struct vs_vc_op *op, struct vs_err *err)
 {
-	if (must_be_up(vc, err))
+	if (may_change(vc, err))
 		return -1;
 	return send_vm(vc, on_task, "PowerOnVM_Task", vm,
 		       vs_spec_power_on(host), op);
@@ -156,7 +161,7 @@ int64_t vs_vc_vm_power_on(struct vs_vc *vc, const char *vm, const char *host,
 int64_t vs_vc_vm_power_off(struct vs_vc *vc, const char *vm,
 			   const struct vs_vc_op *op, struct vs_err *err)
 {
-	if (must_be_up(vc, err))
+	if (may_change(vc, err))
 		return -1;
 	return send_vm(vc, on_task, "PowerOffVM_Task", vm, NULL, op);
 }
@@ -164,7 +169,7 @@ int64_t vs_vc_vm_power_off(struct vs_vc *vc, const char *vm,
 int64_t vs_vc_vm_shutdown_guest(struct vs_vc *vc, const char *vm,
 				const struct vs_vc_op *op, struct vs_err *err)
 {
-	if (must_be_up(vc, err))
+	if (may_change(vc, err))
 		return -1;
 	return send_vm(vc, on_void, "ShutdownGuest", vm, NULL, op);
 }
@@ -172,7 +177,7 @@ int64_t vs_vc_vm_shutdown_guest(struct vs_vc *vc, const char *vm,
 int64_t vs_vc_vm_destroy(struct vs_vc *vc, const char *vm,
 			 const struct vs_vc_op *op, struct vs_err *err)
 {
-	if (must_be_up(vc, err))
+	if (may_change(vc, err))
 		return -1;
 	return send_vm(vc, on_task, "Destroy_Task", vm, NULL, op);
 }
@@ -220,7 +225,7 @@ int64_t vs_vc_task_adopt(struct vs_vc *vc, const char *task,
 
 	/* Also from within the load, where running tasks are first seen. */
 	if (vc->state < VCX_LOAD)
-		return must_be_up(vc, err);
+		return vs_err_set(err, VS_E_RETRY, "not connected to vCenter");
 	id = vs_vcx_op_new(vc, "adopted", cb);
 	vs_vcx_op_task(vc, vs_vcx_op_find(vc, id), task);
 	look(vc, task);
@@ -237,7 +242,7 @@ static void on_cancel(struct vcx_call *call, struct vs_j reply,
 
 int vs_vc_task_cancel(struct vs_vc *vc, const char *task, struct vs_err *err)
 {
-	if (must_be_up(vc, err))
+	if (may_change(vc, err))
 		return -1;
 	vs_vcx_post(vc, VCX_QUIT, on_cancel, "Task", task, "CancelTask", NULL);
 	return 0;

@@ -27,7 +27,7 @@ const char *const vs_inv_vm_paths[] = {
 };
 
 const char *const vs_inv_ours_paths[] = {
-	"name", "parent", "config.instanceUuid", "config.changeVersion",
+	"name", "parent", "resourcePool", "config.instanceUuid", "config.changeVersion",
 	"config.files.vmPathName", "guest.toolsRunningStatus",
 	KEYED(VS_KEY_OWNER), KEYED(VS_KEY_PROFILE), KEYED(VCX_KEY_JOB),
 	KEYED(VCX_KEY_STATE), KEYED(VCX_KEY_REASON), NULL
@@ -246,6 +246,7 @@ static const struct row rows[] = {
 	  VS_VC_VM_CONFIG },
 	{ "name", STR, AT(name), NULL, VS_VC_VM_NAME },
 	{ "parent", REF, AT(folder), NULL, VS_VC_VM_PARENT },
+	{ "resourcePool", REF, AT(pool), NULL, VS_VC_VM_POOL },
 	{ "config.instanceUuid", STR, AT(uuid), NULL, VS_VC_VM_CONFIG },
 	{ "config.changeVersion", STR, AT(change_version), NULL,
 	  VS_VC_VM_CONFIG },
@@ -361,6 +362,7 @@ void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
 		.moid = vm->moid, .has = vm->has, .name = vm->name,
 		.folder = vm->folder ? vm->folder : "",
 		.host = vm->host ? vm->host : "",
+		.pool = vm->pool ? vm->pool : "",
 		.uuid = vm->uuid ? vm->uuid : "",
 		.change_version = vm->change_version ? vm->change_version : "",
 		.power = vm->power, .connected = vm->connected,
@@ -402,6 +404,7 @@ void vs_inv_vm_free(struct vcx_vm *vm)
 	free(vm->name);
 	free(vm->folder);
 	free(vm->host);
+	free(vm->pool);
 	free(vm->uuid);
 	free(vm->change_version);
 	free(vm->power);

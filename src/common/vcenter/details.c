@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What must be known of the resolved objects before anything is built on them:
- * the clusters' DRS and HA settings (configurationEx is read whole: a path may
- * not descend into what it really is). Then the client says that it is up.
+ * the clusters' pools, DRS and HA. Then the client says that it is up.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,19 +12,8 @@
 
 static void set_cluster(struct vcx_cluster *c, struct vs_j props)
 {
-	struct vs_j conf = vs_vcx_prop(props, "configurationEx");
-	struct vs_j drs = vs_j_opt(conf, "drsConfig");
-	struct vs_j das = vs_j_opt(conf, "dasConfig");
-
-	c->drs = vs_j_bool_or(vs_j_opt(drs, "enabled"), false);
-	vs_str_replace(&c->drs_behavior,
-		       vs_j_str_or(vs_j_opt(drs, "defaultVmBehavior"), ""));
-	c->drs_overrides = vs_j_bool_or(vs_j_opt(drs,
-					"enableVmBehaviorOverrides"), true);
-	c->ha = vs_j_bool_or(vs_j_opt(das, "enabled"), false);
-	vs_str_replace(&c->ha_restart, vs_j_str_or(vs_j_opt(
-			vs_j_opt(das, "defaultVmSettings"), "restartPriority"),
-			""));
+	vs_vcx_cluster_set(c, vs_vcx_prop(props, "configurationEx"));
+	c->read = true;
 	if (!c->pool_moid)
 		c->pool_moid = vs_strdup(vs_j_ref(vs_vcx_prop(props,
 						"resourcePool"), NULL));
@@ -61,15 +49,8 @@ static void tell_up(struct vs_vc *vc)
 		.templates = t, .ntemplates = vc->ntemplates,
 	};
 
-	for (size_t i = 0; i < vc->nclusters; i++) {
-		struct vcx_cluster *o = &vc->clusters[i];
-
-		c[i] = (struct vs_vc_cluster){ .name = o->name,
-			.moid = o->moid, .pool_moid = o->pool_moid,
-			.drs_enabled = o->drs, .drs_behavior = o->drs_behavior,
-			.drs_overrides = o->drs_overrides,
-			.ha_enabled = o->ha, .ha_restart = o->ha_restart };
-	}
+	for (size_t i = 0; i < vc->nclusters; i++)
+		c[i] = vs_vcx_cluster_view(&vc->clusters[i]);
 	for (size_t i = 0; i < vc->nnetworks; i++) {
 		struct vcx_network *o = &vc->networks[i];
 
@@ -91,8 +72,7 @@ static void on_details(struct vcx_read *r)
 	struct vs_err err;
 
 	for (size_t i = 0; i < vc->nclusters; i++) {
-		if (vc->clusters[i].drs_behavior &&
-		    *vc->clusters[i].pool_moid)
+		if (vc->clusters[i].read && *vc->clusters[i].pool_moid)
 			continue;
 		vs_err_set(&err, VS_E_CONFIG,
 			   "ClusterName=%s: it can't be read: the account of Username= needs Read-only on it",

@@ -29,7 +29,7 @@ struct vcx_vm {
 	     latency_high;
 	bool barred[VCX_NFILTERS];	/* not all of it may be read */
 	unsigned int tried;		/* inv's round in which it was tried */
-	char *name, *folder, *host, *uuid, *change_version, *power, *vmx;
+	char *name, *folder, *host, *pool, *uuid, *change_version, *power, *vmx;
 	char *owner, *profile, *job, *guest_state, *guest_reason;
 	int vcpus;
 	int64_t memory_mb, cpu_reserved, mem_reserved;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 core_sources += \
 	src/common/vcenter/call.c \
+	src/common/vcenter/cluster.c \
 	src/common/vcenter/decode_host.c \
 	src/common/vcenter/decode_vm.c \
 	src/common/vcenter/details.c \
@@ -9,6 +10,7 @@ core_sources += \
 	src/common/vcenter/inv.c src/common/vcenter/inv.h \
 	src/common/vcenter/resolve.c \
 	src/common/vcenter/retrieve.c \
+	src/common/vcenter/rights.c \
 	src/common/vcenter/session.c \
 	src/common/vcenter/slow.c \
 	src/common/vcenter/spec.c src/common/vcenter/spec.h \

@@ -268,7 +268,7 @@ static bool match_clusters(struct vs_vc *vc)
 			return false;
 		vs_str_replace(&c->moid, e->moid);
 		vs_str_replace(&c->pool_moid, NULL);
-		vs_str_replace(&c->drs_behavior, NULL);
+		c->read = false;
 		if (!c->pool)
 			continue;	/* the root pool, read with the rest */
 		e = find(vc, &(struct wish){ .key = "ResourcePool",

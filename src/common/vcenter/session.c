@@ -164,6 +164,8 @@ static void on_content(struct vcx_call *call, struct vs_j reply,
 	take_ref(&vc->ids.sessions, reply, "sessionManager");
 	take_ref(&vc->ids.search, reply, "searchIndex");
 	take_ref(&vc->ids.tasks, reply, "taskManager");
+	vs_str_replace(&vc->ids.rights, vs_j_ref(vs_j_opt(reply,
+					"authorizationManager"), NULL));
 	vs_str_replace(&vc->version, vs_j_str(vs_j_get(about, "version")));
 	vs_str_replace(&vc->about, vs_j_str(vs_j_get(about, "fullName")));
 	if (vs_vcx_bad(vc, reply))

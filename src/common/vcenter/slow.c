@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The slow beat: what vCenter doesn't stream. Recent tasks (by anybody), room
- * in the pools and on the datastore, the templates' versions, and whether all
- * that was found by name is still there.
+ * in the pools and on the datastore, the clusters' DRS and HA, the templates'
+ * versions, the account's rights, and whether all that was found by name is
+ * still there.
  *
- * Rules: two requests a beat while all is there and nothing has changed; a task
+ * Rules: three requests a beat while all is there and nothing has changed; a task
  * once seen finished is not read again. A beat that fails is left out; only the
  * first one, before the inventory is loaded, must succeed. What was deleted may
  * have been made again: templates are looked up by themselves, for anything
@@ -131,12 +132,18 @@ static void beat_failed(struct vcx_read *r, const struct vs_err *err)
 static void deliver(struct vs_vc *vc)
 {
 	struct vcx_slow *s = vc->slow;
+	VS_FREE struct vs_vc_cluster *clusters =
+		vs_calloc(vc->nclusters + 1, sizeof(*clusters));
 	struct vs_vc_slow out = {
 		.tasks = s->tasks, .ntasks = s->ntasks,
 		.store_free_mb = s->store_free_mb,
 		.pools = (void *)s->pools, .npools = vc->nclusters,
+		.clusters = clusters, .nclusters = vc->nclusters,
 	};
 
+	for (size_t i = 0; i < vc->nclusters; i++)
+		clusters[i] = vs_vcx_cluster_view(&vc->clusters[i]);
+	vs_vcx_rights_tell(vc, &out);
 	vc->slow_busy = false;
 	if (vc->state == VCX_WATCH)
 		vs_vcx_goto(vc, VCX_LOAD);
@@ -182,6 +189,11 @@ static bool names_lost(struct vs_vc *vc)
 	return true;
 }
 
+static void read_rights(struct vs_vc *vc)
+{
+	vs_vcx_rights(vc, deliver);
+}
+
 static void on_values_end(struct vcx_read *r)
 {
 	struct vs_vc *vc = r->vc;
@@ -191,7 +203,7 @@ static void on_values_end(struct vcx_read *r)
 	for (size_t i = 0; i < vc->ntemplates; i++)
 		if (!vc->templates[i].seen)
 			vs_vcx_template_forget(&vc->templates[i]);
-	vs_vcx_templates(vc, deliver);
+	vs_vcx_templates(vc, read_rights);
 }
 
 /* ---- values --------------------------------------------------------------- */
@@ -270,6 +282,14 @@ static void one_template(struct vs_vc *vc, const char *moid, struct vs_j p)
 	}
 }
 
+static void one_cluster(struct vs_vc *vc, const char *moid, struct vs_j p)
+{
+	for (size_t i = 0; i < vc->nclusters; i++)
+		if (!strcmp(vc->clusters[i].moid, moid))
+			vs_vcx_cluster_set(&vc->clusters[i],
+					   vs_vcx_prop(p, "configurationEx"));
+}
+
 static void one_network(struct vs_vc *vc, const char *moid)
 {
 	for (size_t i = 0; i < vc->nnetworks; i++)
@@ -296,6 +316,8 @@ static void on_value(struct vcx_read *r, const char *type, const char *moid,
 		vc->slow->folder_seen = true;
 	} else if (!strcmp(type, "ResourcePool")) {
 		one_pool(vc, moid, props);
+	} else if (!strcmp(type, "ClusterComputeResource")) {
+		one_cluster(vc, moid, props);
 	} else {
 		one_network(vc, moid);
 	}
@@ -308,8 +330,10 @@ static void start_values(struct vs_vc *vc)
 	clear_tasks(s);
 	s->store_free_mb = -1;
 	s->store_seen = s->folder_seen = false;
-	for (size_t i = 0; i < vc->nclusters; i++)
+	for (size_t i = 0; i < vc->nclusters; i++) {
 		vc->clusters[i].pool_seen = false;
+		vs_vcx_cluster_forget(&vc->clusters[i]);
+	}
 	for (size_t i = 0; i < vc->nnetworks; i++)
 		vc->networks[i].seen = false;
 	for (size_t i = 0; i < vc->ntemplates; i++)
@@ -323,6 +347,7 @@ static void start_values(struct vs_vc *vc)
 static void add_things(struct vs_vc *vc, struct json_object *props,
 		       struct json_object *objects)
 {
+	static const char *const cluster[] = { "configurationEx", NULL };
 	static const char *const pool[] = { "runtime", NULL };
 	static const char *const store[] = { "summary.freeSpace", NULL };
 	static const char *const name[] = { "name", NULL };
@@ -334,6 +359,10 @@ static void add_things(struct vs_vc *vc, struct json_object *props,
 	for (size_t i = 0; i < vc->nclusters; i++)
 		vs_jb_add(objects, vs_spec_object("ResourcePool",
 						  vc->clusters[i].pool_moid));
+	vs_jb_add(props, vs_spec_props("ClusterComputeResource", cluster));
+	for (size_t i = 0; i < vc->nclusters; i++)
+		vs_jb_add(objects, vs_spec_object("ClusterComputeResource",
+						  vc->clusters[i].moid));
 	vs_jb_add(props, vs_spec_props("Datastore", store));
 	vs_jb_add(objects, vs_spec_object("Datastore", vc->store));
 	vs_jb_add(props, vs_spec_props("Folder", name));

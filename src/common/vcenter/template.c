@@ -23,7 +23,7 @@
 const char *const vs_vcx_template_paths[] = {
 	"name", "config.template", "config.version", "config.changeVersion",
 	"runtime.host", "config.hardware.device",
-	"summary.storage.committed", NULL
+	"summary.storage.committed", "network", NULL
 };
 
 struct found { char *moid, *name; };
@@ -51,6 +51,17 @@ void vs_vcx_lookup_free(struct vs_vc *vc)
 	free(l->view);
 	free(l);
 	vc->lookup = NULL;
+}
+
+void vs_vcx_template_nets_free(struct vcx_template *t)
+{
+	for (size_t i = 0; i < t->nnets; i++) {
+		free(t->nets[i].type);
+		free(t->nets[i].moid);
+	}
+	free(t->nets);
+	t->nets = NULL;
+	t->nnets = 0;
 }
 
 /* ---- one template --------------------------------------------------------- */
@@ -87,6 +98,21 @@ static int64_t disks_mb(struct vs_j dev, struct vs_j committed)
 	return (bytes > thick ? bytes : thick) >> 20;
 }
 
+static void nets_set(struct vcx_template *t, struct vs_j nets)
+{
+	size_t n = vs_j_len(nets);
+
+	vs_vcx_template_nets_free(t);
+	t->nets = vs_calloc(n + 1, sizeof(*t->nets));
+	for (; t->nnets < n; t->nnets++) {
+		const char *type, *moid = vs_j_ref(vs_j_at(nets, t->nnets),
+						   &type);
+
+		t->nets[t->nnets].moid = vs_strdup(moid);
+		t->nets[t->nnets].type = vs_strdup(type);
+	}
+}
+
 void vs_vcx_template_set(struct vcx_template *t, struct vs_j props)
 {
 	struct vs_j dev = vs_vcx_prop(props, "config.hardware.device");
@@ -103,6 +129,7 @@ void vs_vcx_template_set(struct vcx_template *t, struct vs_j props)
 	t->hw = !strncmp(hw, "vmx-", 4) ? (int)strtol(hw + 4, NULL, 10) : 0;
 	t->disk_mb = disks_mb(dev, vs_vcx_prop(props,
 					       "summary.storage.committed"));
+	nets_set(t, vs_vcx_prop(props, "network"));
 	vs_jb_free(t->nic);
 	t->nic = NULL;
 	for (size_t i = 0; i < n && !t->nic; i++)

@@ -102,6 +102,7 @@ static void forget_session(struct vs_vc *vc)
 	vs_vcx_watch_forget(vc);
 	vs_vcx_list_forget(vc);
 	vs_vcx_slow_free(vc);
+	vs_vcx_rights_free(vc);
 }
 
 static void plan_return(struct vs_vc *vc, const struct vs_err *err)
@@ -348,6 +349,7 @@ struct vs_vc *vs_vc_new(const struct vs_vc_conf *conf,
 	vc->ca_file = vs_strdup(c.ca_file);
 	vc->password_uid = c.password_uid;
 	vc->insecure = c.insecure;
+	vc->read_only = c.read_only;
 	vc->call_timeout_ms = c.call_timeout_ms ? c.call_timeout_ms : 60000;
 	vc->wait_seconds = c.wait_seconds ? c.wait_seconds : 20;
 	vc->max_body = c.max_body ? c.max_body : 64u << 20;
@@ -395,8 +397,7 @@ static void free_names(struct vs_vc *vc)
 		free(c->pool);
 		free(c->moid);
 		free(c->pool_moid);
-		free(c->drs_behavior);
-		free(c->ha_restart);
+		vs_vcx_cluster_forget(c);
 	}
 	for (size_t i = 0; i < vc->nnetworks; i++) {
 		struct vcx_network *n = &vc->networks[i];
@@ -416,6 +417,7 @@ static void free_names(struct vs_vc *vc)
 		free(t->host);
 		free(t->missing);
 		vs_jb_free(t->nic);
+		vs_vcx_template_nets_free(t);
 	}
 	free(vc->clusters);
 	free(vc->networks);
@@ -450,6 +452,7 @@ void vs_vc_free(struct vs_vc *vc, int logout_ms)
 	free(vc->ids.sessions);
 	free(vc->ids.search);
 	free(vc->ids.tasks);
+	free(vc->ids.rights);
 	free(vc->dc);
 	free(vc->vm_folder);
 	free(vc->folder);

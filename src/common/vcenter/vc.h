@@ -41,6 +41,7 @@ struct vs_vc_conf {
 	unsigned int password_uid;	/* who must own it, mode 0600 or 0400 */
 	const char *ca_file;		/* NULL: the system's store */
 	bool insecure;			/* TLS not verified: warns at each login */
+	bool read_only;			/* all mutating calls are refused here */
 	int call_timeout_ms;		/* 60000 */
 	int wait_seconds;		/* long poll: 20 */
 	size_t max_body;		/* bytes of one reply: 64 MiB */
@@ -48,9 +49,13 @@ struct vs_vc_conf {
 };
 
 /* ---- what was resolved -------------------------------------------------- */
+enum vs_vc_auto { VS_VC_AUTO_UNKNOWN, VS_VC_AUTO_NO, VS_VC_AUTO_YES };
+struct vs_vc_override { const char *vm;	/* moId; UNKNOWN: as the cluster */
+	enum vs_vc_auto drs, ha; };
 struct vs_vc_cluster { const char *name, *moid, *pool_moid;
-	bool drs_enabled; const char *drs_behavior;	/* "manual", ... */
-	bool drs_overrides; bool ha_enabled; const char *ha_restart; };
+	enum vs_vc_auto drs;		/* it chooses hosts at power-on */
+	enum vs_vc_auto ha;		/* it starts VMs again elsewhere */
+	const struct vs_vc_override *overrides; size_t noverrides; };
 struct vs_vc_network { const char *name, *moid, *switch_uuid, *portgroup_key; };
 struct vs_vc_template { const char *name, *moid, *change_version, *host;
 	bool is_template; int hw;
@@ -97,11 +102,12 @@ struct vs_vc_card { enum vs_vc_card_kind kind; int key; const char *mac;
 enum { VS_VC_VM_NAME = 1, VS_VC_VM_POWER = 2, VS_VC_VM_HOST = 4,
        VS_VC_VM_CONN = 8, VS_VC_VM_CARDS = 16, VS_VC_VM_CONFIG = 32,
        VS_VC_VM_MARK = 64, VS_VC_VM_PARENT = 128, VS_VC_VM_TOOLS = 256,
-       VS_VC_VM_DISKS = 512, VS_VC_VM_GUEST = 1024 };
+       VS_VC_VM_DISKS = 512, VS_VC_VM_GUEST = 1024,
+       VS_VC_VM_POOL = 2048 };
 struct vs_vc_vm {
 	const char *moid;
 	unsigned int has;
-	const char *name, *folder, *host, *uuid, *change_version;
+	const char *name, *folder, *host, *pool, *uuid, *change_version;
 	const char *power;		/* poweredOn, poweredOff, suspended */
 	bool connected, is_template, tools_running;
 	const char *owner_mark, *profile, *job_tag;	/* NULL: key not set */
@@ -125,12 +131,21 @@ struct vs_vc_task {
 	bool cancelable;
 };
 
+/* Privileges that the account lacks on what a key of the configuration names:
+ * "Folder", "slurm", "VirtualMachine.Inventory.Delete, ...". */
+struct vs_vc_lack { const char *key, *name, *privs; };
+
 struct vs_vc_slow {			/* what vCenter doesn't stream */
 	const struct vs_vc_task *tasks; size_t ntasks;	/* unfinished only */
 	int64_t store_free_mb;		/* -1 unknown */
 	struct { const char *cluster; int64_t cpu_mhz, mem_mb; } *pools;
 	size_t npools;			/* unreservedForVm of our pools, 0 if
 					 * overcommitted, -1 unknown */
+	const struct vs_vc_cluster *clusters; size_t nclusters;
+	bool rights_known;		/* what follows was asked for, and told */
+	const struct vs_vc_lack *lacks; size_t nlacks;
+	const char *excess;		/* privileges at the root that it should
+					 * not have, "A, B", or "" */
 };
 
 struct vs_vc_events {

@@ -149,11 +149,16 @@ struct vcx_template {
 	int hw;
 	int64_t disk_mb;
 	struct json_object *nic;	/* its first network card, whole */
+	struct { char *type, *moid; } *nets;	/* of its own cards */
+	size_t nnets;
 };
 
 struct vcx_cluster {
-	char *name, *pool, *moid, *pool_moid, *drs_behavior, *ha_restart;
-	bool drs, drs_overrides, ha, pool_seen;
+	char *name, *pool, *moid, *pool_moid;
+	bool read, pool_seen;
+	enum vs_vc_auto drs, ha;
+	struct vs_vc_override *overrides;
+	size_t noverrides, capoverrides;
 };
 
 struct vcx_network {
@@ -162,7 +167,7 @@ struct vcx_network {
 };
 
 struct vcx_ids {		/* from ServiceContent */
-	char *root, *collector, *views, *sessions, *search, *tasks;
+	char *root, *collector, *views, *sessions, *search, *tasks, *rights;
 };
 
 struct vs_vc {
@@ -171,7 +176,7 @@ struct vs_vc {
 	/* configuration, all our own copies */
 	char *url, *username, *password_file, *ca_file;
 	unsigned int password_uid;
-	bool insecure;
+	bool insecure, read_only;
 	int call_timeout_ms, wait_seconds;
 	size_t max_body;
 	char *dc_name, *folder_name, *store_name;
@@ -214,6 +219,7 @@ struct vs_vc {
 	int64_t poll_at;		/* retry after a lost reply; 0: none */
 	/* slow beat */
 	struct vcx_slow *slow;
+	struct vcx_rights *rights;
 	bool slow_busy;
 	int64_t slow_at;
 	/* operations */
@@ -261,6 +267,17 @@ void vs_vcx_slow_failed(struct vs_vc *vc, const struct vs_err *err);
 /* Does an object's name in vCenter stand for what people wrote? */
 bool vs_vcx_same_name(const char *actual, const char *wanted);
 
+/* ---- clusters (cluster.c) ------------------------------------------------ */
+void vs_vcx_cluster_set(struct vcx_cluster *c, struct vs_j configuration_ex);
+void vs_vcx_cluster_forget(struct vcx_cluster *c);	/* all is unknown */
+struct vs_vc_cluster vs_vcx_cluster_view(const struct vcx_cluster *c);
+
+/* ---- rights (rights.c) ---------------------------------------------------- */
+/* Ask what the account may do, then end(); a refusal leaves it unknown. */
+void vs_vcx_rights(struct vs_vc *vc, void (*end)(struct vs_vc *vc));
+void vs_vcx_rights_free(struct vs_vc *vc);
+void vs_vcx_rights_tell(const struct vs_vc *vc, struct vs_vc_slow *out);
+
 /* ---- templates (template.c) ---------------------------------------------- */
 /* Look for those without a moid, read those that are stale, then end(); an
  * error goes to vs_vcx_fail or vs_vcx_slow_failed. */
@@ -270,6 +287,7 @@ void vs_vcx_templates_tell(struct vs_vc *vc);
 /* Its name was this one in the slow beat. */
 bool vs_vcx_template_named(const struct vcx_template *t, const char *name);
 void vs_vcx_template_set(struct vcx_template *t, struct vs_j props);
+void vs_vcx_template_nets_free(struct vcx_template *t);
 void vs_vcx_template_forget(struct vcx_template *t);
 struct vs_vc_template vs_vcx_template_view(const struct vcx_template *t);
 extern const char *const vs_vcx_template_paths[];

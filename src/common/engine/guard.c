@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What vCenter would do behind our back, and what it would not let us do: the
+ * clusters' DRS and HA for passthrough VMs, the account's rights. Delivered on
+ * the slow beat, judged in the preflight.
+ *
+ * Rules: DRS and HA that can't be read count as automated, for nobody else
+ * would notice; rights that can't be asked for refuse nobody, for vCenter keeps
+ * watch itself. A VM's override counts before its cluster. A cluster by which
+ * no VF of an adapter can be had says nothing about that adapter. The lock is
+ * held.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/mem.h"
+
+/* ---- what the slow beat brings ---------------------------------------------- */
+
+static void guard_fill(struct vs_guard *g, const struct vs_vc_cluster *cl)
+{
+	vs_strlcpy(g->cluster, cl->moid, sizeof(g->cluster));
+	g->drs[0] = g->ha[0] = '\0';
+	if (cl->drs == VS_VC_AUTO_YES)
+		snprintf(g->drs, sizeof(g->drs),
+			 "DRS of cluster %s chooses hosts by itself: VMs with VFs need it off or manual",
+			 cl->name);
+	else if (cl->drs == VS_VC_AUTO_UNKNOWN)
+		snprintf(g->drs, sizeof(g->drs),
+			 "DRS of cluster %s can't be read: VMs with VFs need it off or manual",
+			 cl->name);
+	if (cl->ha == VS_VC_AUTO_YES)
+		snprintf(g->ha, sizeof(g->ha),
+			 "HA of cluster %s would start VMs again behind Slurm's back: VMs with VFs need its restart priority disabled",
+			 cl->name);
+	else if (cl->ha == VS_VC_AUTO_UNKNOWN)
+		snprintf(g->ha, sizeof(g->ha),
+			 "HA of cluster %s can't be read: VMs with VFs need its restart priority disabled",
+			 cl->name);
+}
+
+static enum vs_override override_of(enum vs_vc_auto a)
+{
+	return a == VS_VC_AUTO_YES ? VS_AUTOMATED :
+	       a == VS_VC_AUTO_NO ? VS_LEFT_ALONE : VS_AS_CLUSTER;
+}
+
+static void overrides_set(struct vs_core *c, const struct vs_vc_cluster *cl)
+{
+	for (size_t i = 0; i < cl->noverrides; i++) {
+		const struct vs_vc_override *o = &cl->overrides[i];
+		struct vs_vm *vm = vs_vm_get(&c->inv, o->vm);
+
+		if (!vm)
+			continue;
+		vm->drs = override_of(o->drs);
+		vm->ha = override_of(o->ha);
+		c->automated |= vm->drs == VS_AUTOMATED ||
+			vm->ha == VS_AUTOMATED;
+	}
+}
+
+static bool guards_same(const struct vs_core *c, const struct vs_guard *now,
+			size_t n)
+{
+	for (size_t i = 0; i < n && n == c->nguards; i++)
+		if (strcmp(now[i].cluster, c->guards[i].cluster) ||
+		    strcmp(now[i].drs, c->guards[i].drs) ||
+		    strcmp(now[i].ha, c->guards[i].ha))
+			return false;
+	return n == c->nguards;
+}
+
+void vs_guards_set(struct vs_core *c, const struct vs_vc_cluster *clusters,
+		   size_t n)
+{
+	struct vs_guard *now = vs_calloc(n + 1, sizeof(*now));
+	bool was = c->automated;
+
+	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next)
+		vm->drs = vm->ha = VS_AS_CLUSTER;
+	c->automated = false;
+	for (size_t i = 0; i < n; i++) {
+		guard_fill(&now[i], &clusters[i]);
+		overrides_set(c, &clusters[i]);
+	}
+	if (was || c->automated || !guards_same(c, now, n))
+		vs_nodes_touch(c);
+	free(c->guards);
+	c->guards = now;
+	c->nguards = n;
+	c->unjudged = true;
+}
+
+static void lacks_free(struct vs_core *c)
+{
+	for (size_t i = 0; i < c->nlacks; i++) {
+		free(c->lacks[i].key);
+		free(c->lacks[i].name);
+		free(c->lacks[i].privs);
+	}
+	free(c->lacks);
+	free(c->excess);
+	c->lacks = NULL;
+	c->excess = NULL;
+	c->nlacks = 0;
+}
+
+/* What couldn't be asked this time is as it was. */
+void vs_rights_set(struct vs_core *c, const struct vs_vc_slow *s)
+{
+	if (!s->rights_known)
+		return;
+	lacks_free(c);
+	c->rights_known = true;
+	c->excess = vs_strdup(s->excess);
+	c->lacks = vs_calloc(s->nlacks + 1, sizeof(*c->lacks));
+	for (; c->nlacks < s->nlacks; c->nlacks++) {
+		const struct vs_vc_lack *l = &s->lacks[c->nlacks];
+
+		c->lacks[c->nlacks] = (struct vs_lack) {
+			vs_strdup(l->key), vs_strdup(l->name),
+			vs_strdup(l->privs) };
+	}
+	c->unjudged = true;
+}
+
+void vs_rights_forget(struct vs_core *c)
+{
+	lacks_free(c);
+	c->rights_known = false;
+}
+
+/* ---- the judgement: DRS and HA ----------------------------------------------- */
+
+static const struct vs_guard *guard_of(const struct vs_core *c,
+				       const struct vs_vm *vm)
+{
+	for (size_t i = 0; i < c->nguards; i++)
+		if (vm->host_ptr &&
+		    !strcmp(c->guards[i].cluster, vm->host_ptr->cluster))
+			return &c->guards[i];
+	return NULL;
+}
+
+/* Why no job may have this VM, or NULL. */
+static const char *vm_automated(const struct vs_core *c, const struct vs_vm *vm)
+{
+	const struct vs_guard *g = guard_of(c, vm);
+
+	if (vm->drs == VS_AUTOMATED)
+		return "by an override DRS chooses hosts for its VM: set that to manual, or disable it";
+	if (vm->ha == VS_AUTOMATED)
+		return "by an override HA would start its VM again behind Slurm's back: set that to disabled";
+	if (g && vm->drs == VS_AS_CLUSTER && g->drs[0])
+		return g->drs;
+	if (g && vm->ha == VS_AS_CLUSTER && g->ha[0])
+		return g->ha;
+	return NULL;
+}
+
+const char *vs_node_barred(struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_profile_now *now = &c->now[n->profile - c->profiles];
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	if (now->barred[0])
+		return now->barred;
+	if (!vs_adapter_kinds[n->profile->adapter->type].takes_vf)
+		return NULL;
+	if (vm)
+		return vm_automated(c, vm);
+	return now->barred_new[0] ? now->barred_new : NULL;
+}
+
+static bool serves(const struct vs_core *c, const struct vs_guard *g, size_t a)
+{
+	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
+		if (!strcmp(h->cluster, g->cluster) &&
+		    vs_host_draws(c, h, a))
+			return true;
+	return false;
+}
+
+static void check_guard(struct vs_core *c, const struct vs_guard *g)
+{
+	const char *why = g->drs[0] ? g->drs : g->ha;
+	bool met = false;
+
+	for (size_t p = 0; why[0] && p < c->nprofiles; p++) {
+		size_t a = (size_t)(c->profiles[p].adapter - c->adapters);
+
+		if (!serves(c, g, a))
+			continue;
+		met = true;
+		if (!c->now[p].barred_new[0])
+			vs_strlcpy(c->now[p].barred_new, why,
+				   sizeof(c->now[p].barred_new));
+	}
+	if (met && g->drs[0])
+		vs_find(c, VS_STOPS_JOBS, "%s", g->drs);
+	if (met && g->ha[0])
+		vs_find(c, VS_STOPS_JOBS, "%s", g->ha);
+}
+
+static void check_overrides(struct vs_core *c)
+{
+	for (size_t i = 0; c->automated && i < c->nnodes; i++) {
+		const struct vs_node *n = &c->nodes[i];
+		const struct vs_vm *vm = vs_node_vm(c, n);
+
+		if (vm && (vm->drs == VS_AUTOMATED || vm->ha == VS_AUTOMATED) &&
+		    vs_adapter_kinds[n->profile->adapter->type].takes_vf)
+			vs_find(c, VS_STOPS_JOBS, "node %s: %s", n->name,
+				vm_automated(c, vm));
+	}
+}
+
+void vs_guards_check(struct vs_core *c)
+{
+	for (size_t i = 0; i < c->nguards; i++)
+		check_guard(c, &c->guards[i]);
+	check_overrides(c);
+}
+
+/* ---- the judgement: rights ---------------------------------------------------- */
+
+/* Only jobs of this template, of this network; else all of them. */
+static void bar_by(struct vs_core *c, const struct vs_lack *l, const char *why)
+{
+	bool by_template = !strcmp(l->key, "Template");
+	bool by_network = !strcmp(l->key, "Network");
+
+	if (!by_template && !by_network && !c->unserved[0])
+		vs_strlcpy(c->unserved, why, sizeof(c->unserved));
+	for (size_t p = 0; p < c->nprofiles; p++) {
+		const struct vs_profile *prof = &c->profiles[p];
+
+		if ((by_template && !strcmp(prof->template_name, l->name)) ||
+		    (by_network && !strcmp(prof->adapter->network, l->name)))
+			vs_bar(c, p, why);
+	}
+}
+
+void vs_rights_check(struct vs_core *c)
+{
+	if (!c->rights_known) {
+		vs_find(c, VS_STOPS_NOTHING,
+			"vCenter doesn't say what the account may do: what it may not will fail when it is tried");
+		return;
+	}
+	for (size_t i = 0; i < c->nlacks; i++) {
+		const struct vs_lack *l = &c->lacks[i];
+		VS_FREE char *why = vs_asprintf(
+			"the account lacks privileges on %s=%s: %s", l->key,
+			l->name, l->privs);
+
+		if (c->observe) {
+			vs_find(c, VS_STOPS_NOTHING, "for Mode=manage %s", why);
+			continue;
+		}
+		vs_find(c, VS_STOPS_JOBS, "%s", why);
+		bar_by(c, l, why);
+	}
+	if (c->excess[0])
+		vs_find(c, VS_STOPS_NOTHING,
+			"the account has privileges at vCenter's root that it doesn't need there (%s): vCenter can't keep it from what is not ours",
+			c->excess);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which PFs the adapters draw on: is there any at all, and are there no more
+ * nodes than VFs (rule A). The lock is held.
+ *
+ * Rules: a host of which something isn't known yet may have what is looked for.
+ * Rule A is judged when a configuration comes into force; VFs that go with a
+ * host later are told, and stop nobody.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/mem.h"
+
+static bool takes_vf(const struct vs_core *c, size_t a)
+{
+	return vs_adapter_kinds[c->adapters[a].type].takes_vf;
+}
+
+static bool draws_on(const struct vs_core *c, size_t a, const struct vs_pf *pf)
+{
+	return takes_vf(c, a) &&
+	       vs_pf_reaches(&c->adapters[a], &c->nets[a], pf);
+}
+
+bool vs_host_draws(const struct vs_core *c, const struct vs_host *h, size_t a)
+{
+	for (int p = 0; p < h->npfs; p++)
+		if (h->pfs[p].vfs && draws_on(c, a, &h->pfs[p]))
+			return true;
+	return false;
+}
+
+static bool allowed_cluster(const struct vs_core *c, const struct vs_host *h)
+{
+	for (char **m = c->cluster_moids; m && *m; m++)
+		if (!strcmp(*m, h->cluster))
+			return true;
+	return false;
+}
+
+static void bar_adapter(struct vs_core *c, size_t a, const char *why)
+{
+	for (size_t p = 0; p < c->nprofiles; p++)
+		if (c->profiles[p].adapter == &c->adapters[a])
+			vs_bar(c, p, why);
+}
+
+/* ---- uplinks -------------------------------------------------------------- */
+
+/* The network is on this host, but no card of it can get there. */
+bool vs_host_unplugged(const struct vs_core *c, const struct vs_host *h,
+		       size_t a)
+{
+	return takes_vf(c, a) && h->pfs_known && allowed_cluster(c, h) &&
+	       vs_host_has_net(h, c->nets[a].moid) && !vs_host_draws(c, h, a);
+}
+
+static bool unreachable(const struct vs_core *c, size_t a, bool *no_net)
+{
+	bool some = false;
+
+	*no_net = true;
+	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
+		if (!allowed_cluster(c, h))
+			continue;
+		if (!h->pfs_known || !h->nnets)
+			return false;
+		some = true;
+		if (!vs_host_has_net(h, c->nets[a].moid))
+			continue;
+		*no_net = false;
+		if (!takes_vf(c, a) || vs_host_draws(c, h, a))
+			return false;
+	}
+	return some;
+}
+
+static void check_uplinks(struct vs_core *c, size_t a)
+{
+	const struct vs_adapter *ad = &c->adapters[a];
+	char why[400];
+	bool no_net;
+
+	if (!unreachable(c, a, &no_net))
+		return;
+	if (no_net)
+		snprintf(why, sizeof(why),
+			 "AdapterName=%s: no host has Network=%s", ad->name,
+			 ad->network);
+	else if (ad->pf[0])
+		snprintf(why, sizeof(why),
+			 "AdapterName=%s: PF=%s is on no host an uplink of Network=%s that has VFs",
+			 ad->name, ad->pf, ad->network);
+	else
+		snprintf(why, sizeof(why),
+			 "AdapterName=%s: on no host an uplink of Network=%s has VFs",
+			 ad->name, ad->network);
+	vs_find(c, VS_STOPS_JOBS, "%s", why);
+	bar_adapter(c, a, why);
+}
+
+/* ---- rule A --------------------------------------------------------------- */
+
+/* Number the adapters by pool: those that share a PF share a number. */
+static void pools_number(const struct vs_core *c, size_t *pool)
+{
+	for (size_t i = 0; i < c->conf->nadapters; i++)
+		pool[i] = i;
+	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
+		for (int p = 0; p < h->npfs; p++)
+			for (size_t a = 0; a < c->conf->nadapters; a++)
+				for (size_t b = 0; b < a; b++) {
+					size_t from = pool[a], to = pool[b];
+
+					if (from == to ||
+					    !draws_on(c, a, &h->pfs[p]) ||
+					    !draws_on(c, b, &h->pfs[p]))
+						continue;
+					for (size_t k = 0;
+					     k < c->conf->nadapters; k++)
+						if (pool[k] == from)
+							pool[k] = to;
+				}
+}
+
+static int pool_vfs(const struct vs_core *c, const size_t *pool, size_t which)
+{
+	int vfs = 0;
+
+	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
+		if (!allowed_cluster(c, h))
+			continue;
+		for (int p = 0; p < h->npfs; p++)
+			for (size_t a = 0; a < c->conf->nadapters; a++)
+				if (pool[a] == which &&
+				    draws_on(c, a, &h->pfs[p])) {
+					vfs += h->pfs[p].vfs;
+					break;
+				}
+	}
+	return vfs;
+}
+
+static size_t pool_nodes(const struct vs_core *c, const size_t *pool,
+			 size_t which)
+{
+	size_t nodes = 0;
+
+	for (size_t i = 0; i < c->nnodes; i++)
+		nodes += pool[c->nodes[i].profile->adapter - c->adapters] ==
+			which;
+	return nodes;
+}
+
+/* Nodes of all adapters that draw on a pool of PFs are no more than its VFs. */
+static void check_pool(struct vs_core *c, const size_t *pool, size_t a,
+		       bool judge)
+{
+	size_t nodes = pool_nodes(c, pool, a);
+	int vfs = pool_vfs(c, pool, a);
+	bool broken = !c->conf->oversubscribe_names && (int)nodes > vfs;
+	bool bars = false;
+	char why[256];
+
+	snprintf(why, sizeof(why), "%zu nodes of adapter %s%s for %d VFs: define at most as many nodes as there are VFs, or set OversubscribeNames=yes",
+		 nodes, c->adapters[a].name, c->conf->nadapters > 1 ?
+		 " (and those that share its PFs)" : "", vfs);
+	for (size_t p = 0; p < c->nprofiles; p++) {
+		struct vs_profile_now *now = &c->now[p];
+
+		if (pool[c->profiles[p].adapter - c->adapters] != a)
+			continue;
+		now->rule_a = broken && (judge || now->rule_a);
+		bars |= now->rule_a;
+		if (now->rule_a)
+			vs_bar(c, p, why);
+	}
+	if (broken)
+		vs_find(c, bars ? VS_STOPS_JOBS : VS_STOPS_PLANS, "%s%s",
+			bars ? "" : "VFs have gone: ", why);
+}
+
+void vs_reach_check(struct vs_core *c)
+{
+	VS_FREE size_t *pool = vs_calloc(c->conf->nadapters + 1, sizeof(*pool));
+	bool judge = c->judged_epoch != c->epoch;
+
+	for (size_t a = 0; a < c->conf->nadapters; a++)
+		check_uplinks(c, a);
+	pools_number(c, pool);
+	for (size_t a = 0; a < c->conf->nadapters; a++)
+		if (pool[a] == a && takes_vf(c, a))
+			check_pool(c, pool, a, judge);
+	c->judged_epoch = c->epoch;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What several reports end with: what the preflight has found, and VMs that
+ * only look like ours (shapes: report.h). Memory work, the lock is held.
+ */
+#include <string.h>
+#include "engine/core_i.h"
+#include "engine/report.h"
+#include "util/json.h"
+
+/* What concerns the account alone is for operators. */
+void vs_report_notes(struct vs_core *c, struct json_object *top, bool operators)
+{
+	const char *blocked = vs_ask_blocked(c);
+	struct json_object *arr = vs_jb_arr();
+	bool some = blocked != NULL;
+
+	if (blocked && blocked != c->unserved && blocked != c->blocked)
+		vs_jb_add_str(arr, blocked);
+	for (size_t i = 0; i < c->nfindings; i++) {
+		const struct vs_finding *f = &c->findings[i];
+
+		if (f->stops == VS_STOPS_NOTHING && !operators)
+			continue;
+		vs_jb_add_str(arr, f->text);
+		some = true;
+	}
+	if (some)
+		vs_jb_put(top, "notes", arr);
+	else
+		vs_jb_free(arr);
+}
+
+/* VMs in our folder that carry a mark and fail a test: listed, never touched. */
+void vs_report_suspects(struct vs_core *c, struct json_object *top)
+{
+	struct json_object *arr = NULL;
+
+	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
+		struct json_object *o;
+
+		if (strcmp(vm->folder, c->folder) || vm->is_template ||
+		    vs_vm_owner(vm, c->folder, c->cluster_id) !=
+		    VS_OWNER_SUSPECT)
+			continue;
+		o = vs_jb_obj(NULL);
+		vs_jb_str(o, "vm", vm->name);
+		vs_jb_str(o, "why",
+			  "its mark was copied from another VM (a copy, a restore or a template's child)");
+		if (!arr)
+			arr = vs_jb_arr();
+		vs_jb_add(arr, o);
+	}
+	if (arr)
+		vs_jb_put(top, "suspect", arr);
+}

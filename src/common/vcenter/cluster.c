@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a cluster does with VMs by itself: DRS chooses a host at power-on, HA
+ * starts a VM again on another one. Read with the names and on each slow beat,
+ * from configurationEx, whole: a path may not descend into what it really is.
+ *
+ * Rules: what isn't said is unknown, never "no": nobody else would notice. A
+ * VM's override counts where DRS looks at overrides at all. Partial automation
+ * is automation: it is the placement at power-on (vSphere API, DrsBehavior).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+#include "vcenter/vc_i.h"
+
+static enum vs_vc_auto chooses(const char *behavior)
+{
+	return !*behavior ? VS_VC_AUTO_UNKNOWN :
+	       !strcmp(behavior, "manual") ? VS_VC_AUTO_NO : VS_VC_AUTO_YES;
+}
+
+static enum vs_vc_auto drs_of(struct vs_j drs)
+{
+	struct vs_j enabled = vs_j_opt(drs, "enabled");
+
+	if (vs_j_null(enabled))
+		return VS_VC_AUTO_UNKNOWN;
+	if (!vs_j_bool(enabled))
+		return VS_VC_AUTO_NO;
+	return chooses(vs_j_str_or(vs_j_opt(drs, "defaultVmBehavior"), ""));
+}
+
+static enum vs_vc_auto ha_of(struct vs_j das)
+{
+	struct vs_j enabled = vs_j_opt(das, "enabled");
+	struct vs_j vms = vs_j_opt(das, "defaultVmSettings");
+
+	if (vs_j_null(enabled))
+		return VS_VC_AUTO_UNKNOWN;
+	if (!vs_j_bool(enabled))
+		return VS_VC_AUTO_NO;
+	return strcmp(vs_j_str_or(vs_j_opt(vms, "restartPriority"), ""),
+		      "disabled") ? VS_VC_AUTO_YES : VS_VC_AUTO_NO;
+}
+
+static struct vs_vc_override *override_of(struct vcx_cluster *c, struct vs_j o)
+{
+	const char *vm = vs_j_ref(vs_j_opt(o, "key"), NULL);
+
+	for (size_t i = 0; i < c->noverrides; i++)
+		if (!strcmp(c->overrides[i].vm, vm))
+			return &c->overrides[i];
+	VS_GROW(c->overrides, c->capoverrides, c->noverrides + 1);
+	c->overrides[c->noverrides] = (struct vs_vc_override){
+		.vm = vs_strdup(vm) };
+	return &c->overrides[c->noverrides++];
+}
+
+static void drs_override(struct vcx_cluster *c, struct vs_j o)
+{
+	override_of(c, o)->drs = vs_j_bool_or(vs_j_opt(o, "enabled"), true) ?
+		chooses(vs_j_str_or(vs_j_opt(o, "behavior"), "")) :
+		VS_VC_AUTO_NO;
+}
+
+static void ha_override(struct vcx_cluster *c, struct vs_j o)
+{
+	const char *prio = vs_j_str_or(vs_j_opt(vs_j_opt(o, "dasSettings"),
+			"restartPriority"),
+		vs_j_str_or(vs_j_opt(o, "restartPriority"), ""));
+
+	if (!*prio || !strcmp(prio, "clusterRestartPriority"))
+		return;
+	override_of(c, o)->ha = strcmp(prio, "disabled") ? VS_VC_AUTO_YES :
+		VS_VC_AUTO_NO;
+}
+
+void vs_vcx_cluster_forget(struct vcx_cluster *c)
+{
+	for (size_t i = 0; i < c->noverrides; i++)
+		free((char *)c->overrides[i].vm);
+	free(c->overrides);
+	c->overrides = NULL;
+	c->noverrides = c->capoverrides = 0;
+	c->drs = c->ha = VS_VC_AUTO_UNKNOWN;
+}
+
+void vs_vcx_cluster_set(struct vcx_cluster *c, struct vs_j conf)
+{
+	struct vs_j drs = vs_j_opt(conf, "drsConfig");
+	struct vs_j drs_vms = vs_j_opt(conf, "drsVmConfig");
+	struct vs_j ha_vms = vs_j_opt(conf, "dasVmConfig");
+	size_t n = vs_j_len(drs_vms);
+
+	vs_vcx_cluster_forget(c);
+	c->drs = drs_of(drs);
+	c->ha = ha_of(vs_j_opt(conf, "dasConfig"));
+	if (!vs_j_bool_or(vs_j_opt(drs, "enableVmBehaviorOverrides"), true))
+		n = 0;
+	for (size_t i = 0; c->drs != VS_VC_AUTO_UNKNOWN && i < n; i++)
+		drs_override(c, vs_j_at(drs_vms, i));
+	n = vs_j_len(ha_vms);
+	for (size_t i = 0; i < n; i++)
+		ha_override(c, vs_j_at(ha_vms, i));
+}
+
+struct vs_vc_cluster vs_vcx_cluster_view(const struct vcx_cluster *c)
+{
+	return (struct vs_vc_cluster){
+		.name = c->name, .moid = c->moid, .pool_moid = c->pool_moid,
+		.drs = c->drs, .ha = c->ha,
+		.overrides = c->overrides, .noverrides = c->noverrides };
+}

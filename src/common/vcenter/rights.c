@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the account may do: one question a beat about all that the configuration
+ * names, so that a missing privilege is said by name before a job meets it, and
+ * one in excess is said too.
+ *
+ * Rules: the table is what vsphere.conf(5) promises, no more. An answer that
+ * doesn't come leaves the rights unknown, which refuses nobody: vCenter itself
+ * keeps watch at each call. Never asks of what isn't in the configuration, the
+ * vCenter's root excepted.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/log.h"
+#include "util/mem.h"
+#include "vcenter/spec.h"
+#include "vcenter/vc_i.h"
+
+#define TEXT_MAX 2048
+
+enum on { ON_FOLDER = 1, ON_POOL = 2, ON_STORE = 4, ON_NETWORK = 8,
+	  ON_TEMPLATE = 16, ON_OWN_NETWORK = 32,
+	  NOT_ON_ROOT = 64 };	/* there it is in excess */
+
+static const struct { const char *priv; unsigned int on; } table[] = {
+	{ "VirtualMachine.Inventory.CreateFromExisting", ON_FOLDER },
+	{ "VirtualMachine.Inventory.Delete", ON_FOLDER | NOT_ON_ROOT },
+	{ "VirtualMachine.Config.AddNewDisk", ON_FOLDER },
+	{ "VirtualMachine.Config.AddRemoveDevice", ON_FOLDER },
+	{ "VirtualMachine.Config.EditDevice", ON_FOLDER },
+	{ "VirtualMachine.Config.AdvancedConfig", ON_FOLDER },
+	{ "VirtualMachine.Config.CPUCount", ON_FOLDER },
+	{ "VirtualMachine.Config.Memory", ON_FOLDER },
+	{ "VirtualMachine.Config.Resource", ON_FOLDER },
+	{ "VirtualMachine.Config.Settings", ON_FOLDER | NOT_ON_ROOT },
+	{ "VirtualMachine.Interact.PowerOn", ON_FOLDER },
+	{ "VirtualMachine.Interact.PowerOff", ON_FOLDER | NOT_ON_ROOT },
+	{ "Resource.ColdMigrate", ON_FOLDER },
+	{ "Resource.AssignVMToPool", ON_FOLDER | ON_POOL },
+	{ "Datastore.AllocateSpace", ON_STORE },
+	{ "Network.Assign", ON_NETWORK | ON_OWN_NETWORK },
+	{ "VirtualMachine.Provisioning.DeployTemplate", ON_TEMPLATE },
+	{ "Host.Config.Maintenance", NOT_ON_ROOT },
+	{ "Authorization.ModifyPermissions", NOT_ON_ROOT },
+};
+
+struct entity {
+	unsigned int on;
+	const char *type, *moid;	/* the client's own, while asking */
+	const char *key, *name;
+	struct vs_buf privs;		/* of what is lacking */
+};
+
+struct vcx_rights {
+	struct entity *e;
+	size_t n, cap;
+	struct vs_vc_lack *lacks;
+	size_t nlacks;
+	struct vs_buf excess;
+	bool known;
+	void (*end)(struct vs_vc *vc);
+};
+
+static void forget(struct vcx_rights *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		vs_buf_free(&r->e[i].privs);
+	vs_buf_free(&r->excess);
+	free(r->lacks);
+	r->lacks = NULL;
+	r->n = r->nlacks = 0;
+	r->known = false;
+}
+
+void vs_vcx_rights_free(struct vs_vc *vc)
+{
+	if (!vc->rights)
+		return;
+	forget(vc->rights);
+	free(vc->rights->e);
+	free(vc->rights);
+	vc->rights = NULL;
+}
+
+void vs_vcx_rights_tell(const struct vs_vc *vc, struct vs_vc_slow *out)
+{
+	const struct vcx_rights *r = vc->rights;
+
+	out->excess = "";
+	if (!r || !r->known)
+		return;
+	out->rights_known = true;
+	out->lacks = r->lacks;
+	out->nlacks = r->nlacks;
+	if (r->excess.len)
+		out->excess = r->excess.data;
+}
+
+/* ---- the question --------------------------------------------------------- */
+
+static void add(struct vcx_rights *r, unsigned int on, const char *type,
+		const char *moid, const char *key, const char *name)
+{
+	if (!moid || !*moid)
+		return;
+	VS_GROW(r->e, r->cap, r->n + 1);
+	r->e[r->n++] = (struct entity){ on, type, moid, key, name,
+					VS_BUF_INIT(TEXT_MAX) };
+}
+
+static void add_template(struct vcx_rights *r, const struct vcx_template *t)
+{
+	add(r, ON_TEMPLATE, "VirtualMachine", t->moid, "Template", t->name);
+	for (size_t i = 0; *t->moid && i < t->nnets; i++)
+		add(r, ON_OWN_NETWORK, t->nets[i].type, t->nets[i].moid,
+		    "Template", t->name);
+}
+
+static void add_all(struct vs_vc *vc, struct vcx_rights *r)
+{
+	add(r, NOT_ON_ROOT, "Folder", vc->ids.root, "", "");
+	add(r, ON_FOLDER, "Folder", vc->folder, "Folder", vc->folder_name);
+	for (size_t i = 0; i < vc->nclusters; i++) {
+		const struct vcx_cluster *c = &vc->clusters[i];
+
+		add(r, ON_POOL, "ResourcePool", c->pool_moid,
+		    c->pool ? "ResourcePool" : "ClusterName",
+		    c->pool ? c->pool : c->name);
+	}
+	add(r, ON_STORE, "Datastore", vc->store, "Datastore", vc->store_name);
+	for (size_t i = 0; i < vc->nnetworks; i++)
+		add(r, ON_NETWORK, vc->networks[i].type, vc->networks[i].moid,
+		    "Network", vc->networks[i].name);
+	for (size_t i = 0; i < vc->ntemplates; i++)
+		add_template(r, &vc->templates[i]);
+}
+
+static struct json_object *question(const struct vs_vc *vc,
+				    const struct vcx_rights *r)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+	struct json_object *entities = vs_jb_arr(), *privs = vs_jb_arr();
+
+	for (size_t i = 0; i < r->n; i++) {
+		size_t k = 0;
+
+		while (strcmp(r->e[k].moid, r->e[i].moid))
+			k++;
+		if (k == i)	/* each once */
+			vs_jb_add(entities, vs_jb_new_ref(r->e[i].type,
+							  r->e[i].moid));
+	}
+	for (size_t i = 0; i < VS_COUNT(table); i++)
+		vs_jb_add_str(privs, table[i].priv);
+	vs_jb_put(o, "entities", entities);
+	vs_jb_str(o, "userName", vc->user);
+	vs_jb_put(o, "privId", privs);
+	return o;
+}
+
+/* ---- the answer ----------------------------------------------------------- */
+
+static void list_add(struct vs_buf *b, const char *priv, const char *more)
+{
+	vs_buf_printf(b, "%s%s%s", b->len ? ", " : "", priv, more);
+}
+
+static bool granted(struct vs_j of, const char *priv)
+{
+	size_t n = vs_j_len(of);
+
+	for (size_t i = 0; i < n; i++) {
+		struct vs_j p = vs_j_at(of, i);
+
+		if (!strcmp(vs_j_str(vs_j_get(p, "privId")), priv))
+			return vs_j_bool_or(vs_j_opt(p, "isGranted"), false);
+	}
+	return false;
+}
+
+static void judge(struct vcx_rights *r, struct entity *e, struct vs_j of)
+{
+	for (size_t i = 0; i < VS_COUNT(table); i++) {
+		bool has;
+
+		if (!(table[i].on & e->on))
+			continue;
+		has = granted(of, table[i].priv);
+		if (e->on == NOT_ON_ROOT && has)
+			list_add(&r->excess, table[i].priv, "");
+		else if (e->on != NOT_ON_ROOT && !has)
+			list_add(&e->privs, table[i].priv,
+				 e->on == ON_OWN_NETWORK ?
+				 " on the network of its own card" : "");
+	}
+}
+
+/* Each of what was asked for, or the whole answer tells nothing. */
+static bool read_answer(struct vcx_rights *r, struct vs_j reply)
+{
+	size_t n = vs_j_len(reply), told = 0;
+
+	r->excess = (struct vs_buf)VS_BUF_INIT(TEXT_MAX);
+	for (size_t i = 0; i < r->n; i++) {
+		for (size_t k = 0; k < n; k++) {
+			struct vs_j o = vs_j_at(reply, k);
+
+			if (strcmp(vs_j_ref(vs_j_get(o, "entity"), NULL),
+				   r->e[i].moid))
+				continue;
+			judge(r, &r->e[i], vs_j_opt(o, "privAvailability"));
+			told++;
+			break;
+		}
+	}
+	return told == r->n && !vs_json_failed(reply.doc, NULL);
+}
+
+static void list_lacks(struct vcx_rights *r)
+{
+	r->lacks = vs_calloc(r->n + 1, sizeof(*r->lacks));
+	for (size_t i = 0; i < r->n; i++)
+		if (r->e[i].privs.len)
+			r->lacks[r->nlacks++] = (struct vs_vc_lack){
+				r->e[i].key, r->e[i].name, r->e[i].privs.data };
+}
+
+static void on_rights(struct vcx_call *call, struct vs_j reply,
+		      const struct vs_err *err)
+{
+	struct vs_vc *vc = call->vc;
+	struct vcx_rights *r = vc->rights;
+
+	if (err && err->code == VS_E_RELOGIN) {
+		vs_vcx_fail(vc, err);
+		return;
+	}
+	r->known = !err && read_answer(r, reply);
+	if (r->known)
+		list_lacks(r);
+	else
+		vs_debug("what the account may do isn't known code=%s: %s",
+			 err ? vs_code_name(err->code) : "-",
+			 err ? err->text : "the answer is not understood");
+	r->end(vc);
+}
+
+void vs_vcx_rights(struct vs_vc *vc, void (*end)(struct vs_vc *vc))
+{
+	struct vcx_rights *r = vc->rights;
+
+	if (!r)
+		r = vc->rights = vs_calloc(1, sizeof(*r));
+	forget(r);
+	r->end = end;
+	if (!vc->ids.rights || !*vc->ids.rights) {
+		end(vc);
+		return;
+	}
+	add_all(vc, r);
+	vs_vcx_post(vc, 0, on_rights, "AuthorizationManager", vc->ids.rights,
+		    "HasUserPrivilegeOnEntities", question(vc, r));
+}
