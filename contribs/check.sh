@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # check.sh [unit|system|chaos|fuzz|lint|sanitize|all]... [--seconds N] [--seed S]
+#          [--with address|thread]
 #
 # The tests. Does its own set-up: packages, the source of the installed Slurm,
-# Go, the build (out of tree, in $VS_CACHE). `all`, the default, is unit, system
-# and lint; `sanitize` runs the unit tests built with ASan and UBSan, `fuzz`
-# every fuzz target for --seconds N (60; the normal run replays what they found
-# before). The last line is `N passed, N failed`; `chaos` alone ends with its
+# Go, the build (out of tree, in $VS_CACHE). `all`, the default, is unit, system,
+# chaos and lint; `sanitize` runs the unit tests with ASan and UBSan, and with
+# TSan; `fuzz` every fuzz target for --seconds N (60; the normal run replays
+# what they found before). chaos takes --seconds (120), --seed and --with, a
+# sanitizer. The last line is `N passed, N failed`; `chaos` alone ends with its
 # own sum.
 # shellcheck source=contribs/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -113,6 +115,9 @@ part_sanitize() {
 	build sanitize --enable-sanitizers
 	ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1 \
 		run_unit_programs "$VS_BUILD" "sanitize: "
+	say "== unit tests with TSan"
+	build tsan --enable-sanitizers=thread
+	TSAN_OPTIONS=exitcode=66 run_unit_programs "$VS_BUILD" "tsan: "
 }
 
 # ---- system ------------------------------------------------------------------
@@ -136,11 +141,23 @@ readable_root() {
 
 # ---- chaos -------------------------------------------------------------------
 
+# A sanitizer's library, as it is to be loaded first.
+runtime() { readlink -f "$(gcc -print-file-name="$1.so")"; }
+
 # What goes wrong, when, is drawn from a seed; see testsuite/system/chaos.py.
 part_chaos() {
 	local log=$results/chaos.txt
-	say "== chaos"
+	say "== chaos${chaos_with:+ with $chaos_with}"
 	need_cluster
+	case $chaos_with in
+	address)
+		build sanitize --enable-sanitizers
+		VS_PRELOAD="$(runtime libasan) $(runtime libubsan)"
+		export VS_ROOT VS_PRELOAD ;;
+	thread)
+		(build tsan --enable-sanitizers=thread) || exit 1
+		export VS_TSAN=$VS_CACHE/root/tsan ;;
+	esac
 	if (exec 9>&- && /usr/bin/python3 "$VS_TOP/testsuite/system/chaos.py" \
 		"${chaos_options[@]}") 2>&1 </dev/null | tee "$log"; then
 		ok
@@ -342,6 +359,7 @@ finish() {
 
 parts=()
 chaos_options=()
+chaos_with=
 words=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -356,9 +374,9 @@ while [ $# -gt 0 ]; do
 done
 for a in "${words[@]:-all}"; do
 	case $a in
-	all) parts+=(unit system lint) ;;
+	all) parts+=(unit system chaos lint) ;;
 	unit | system | chaos | fuzz | lint | sanitize) parts+=("$a") ;;
-	-h | --help) sed -n '4,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	-h | --help) sed -n '4,13s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*) die "unknown part '$a': unit, system, chaos, fuzz, lint, sanitize or all is expected" ;;
 	esac
 done
