@@ -211,12 +211,13 @@ class Cluster(Configuration, Simulator):
                             "die_after_fork=0:history_size=4:"
                             f"log_path={self.path('log', 'sanitizer')}"}
 
-    def start_slurmctld(self, wait=True):
+    def start_slurmctld(self, *options, wait=True):
         conf, env = self.path("etc", "slurm.conf"), dict(self.ctld_env)
         if os.environ.get("VS_TSAN") and not self.plain:
             conf, more = self.thread_sanitizer()
             env.update(more)
-        d = self._start("slurmctld", self.controller_argv(conf, env))
+        d = self._start("slurmctld", [*self.controller_argv(conf, env),
+                                      *options])
         if wait:
             def up():
                 if not d.alive():

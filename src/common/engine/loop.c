@@ -291,7 +291,9 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 		return;
 	if (!c->ready) {
 		vs_crash_before("core", "ready");
-		c->ready = c->started = true;
+		c->ready = true;
+		/* What may not be touched has not been judged yet either. */
+		c->started |= !c->blocked[0];
 		c->vf_freed = true;
 		vs_info("ready: nodes=%zu hosts=%d", c->nnodes, c->inv.nhosts);
 		vs_crash_after("core", "ready");
