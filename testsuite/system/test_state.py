@@ -16,7 +16,7 @@ ON = {"vm001", "vm002", "vm003", "vm004", "vm005"}
 def make_cluster():
     c = Cluster(nodes=6, inventory=world(hosts=2, vfs=3))
     c.vsphere = {"ShutdownGrace": 1}
-    c.slurm = {"SuspendTimeout": 2, "SlurmdTimeout": 9,
+    c.slurm = {"SuspendTimeout": 2, "SlurmdTimeout": 60,
                "AuthInfo": f"socket={c.path('run', 'munge.socket')},"
                            "cred_expire=5"}
     return c
