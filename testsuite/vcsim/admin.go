@@ -47,6 +47,11 @@ func (s *server) admin(mux *http.ServeMux) {
 		defer w.mu.Unlock()
 		answerJSON(rw, w.state())
 	})
+	mux.HandleFunc("/-/keys", func(rw http.ResponseWriter, r *http.Request) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		answerJSON(rw, w.keys)
+	})
 	mux.HandleFunc("/-/do", func(rw http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		var op adminOp

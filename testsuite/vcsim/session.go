@@ -80,6 +80,7 @@ func (w *world) login(name, password string) (*session, error) {
 		LoginTime: now.UTC(), LastActiveTime: now.UTC(), Locale: "en", MessageLocale: "en", ExtensionSession: false}
 	s.newCollector(w, w.content.PropertyCollector)
 	w.sessions[s.token] = s
+	w.keys = append(w.keys, s.token, s.user.Key)
 	return s, nil
 }
 

@@ -55,6 +55,7 @@ type world struct {
 	names    map[string]ref            // "folder/name" of clones in progress
 	content  types.ServiceContent
 	sessions map[string]*session
+	keys     []string // of all sessions there were: tokens and ids
 	lockout  map[string]*lock
 	tasks    *taskManager
 	count    *counters
