@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <string.h>
 #include "core_open.h"
+#include "timed.h"
 #include "util/mem.h"
 
 #define CORE_NAME "libslurm_vsphere.so"
@@ -47,5 +48,6 @@ const struct vs_core_api *vs_core_open(struct vs_err *err)
 			   api->version, (unsigned int)VS_CORE_API_VERSION);
 		return NULL;
 	}
+	vs_timed_to(api);
 	return api;
 }

@@ -24,7 +24,8 @@ src_plugins_libvs_plugin_la_SOURCES = \
 	src/common/util/mem.c \
 	src/common/util/name.c \
 	src/plugins/core_open.c src/plugins/core_open.h \
-	src/plugins/slurm_compat.c src/plugins/slurm_compat.h
+	src/plugins/slurm_compat.c src/plugins/slurm_compat.h \
+	src/plugins/timed.c src/plugins/timed.h
 src_plugins_libvs_plugin_la_CPPFLAGS = $(plugin_cppflags)
 
 slurmplugin_LTLIBRARIES += src/plugins/select_cons_tres_vsphere.la \

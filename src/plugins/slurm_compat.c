@@ -4,6 +4,7 @@
  * hold the locks that each function names; nothing here decides anything.
  */
 #include "slurm_compat.h"
+#include "timed.h"
 
 void vs_job_flag_set(job_record_t *job_ptr, uint32_t flag)
 {
@@ -81,51 +82,61 @@ static const slurmctld_lock_t jobs_write = { .job = WRITE_LOCK };
 void vs_lock_nodes_read(void)
 {
 	lock_slurmctld(nodes_read);
+	vs_timed_locked();
 }
 
 void vs_unlock_nodes_read(void)
 {
 	unlock_slurmctld(nodes_read);
+	vs_timed_unlocked();
 }
 
 void vs_lock_jobs_read(void)
 {
 	lock_slurmctld(jobs_read);
+	vs_timed_locked();
 }
 
 void vs_unlock_jobs_read(void)
 {
 	unlock_slurmctld(jobs_read);
+	vs_timed_unlocked();
 }
 
 void vs_lock_write(void)
 {
 	lock_slurmctld(all_write);
+	vs_timed_locked();
 }
 
 void vs_unlock_write(void)
 {
 	unlock_slurmctld(all_write);
+	vs_timed_unlocked();
 }
 
 void vs_lock_nodes_write(void)
 {
 	lock_slurmctld(nodes_write);
+	vs_timed_locked();
 }
 
 void vs_unlock_nodes_write(void)
 {
 	unlock_slurmctld(nodes_write);
+	vs_timed_unlocked();
 }
 
 void vs_lock_jobs_write(void)
 {
 	lock_slurmctld(jobs_write);
+	vs_timed_locked();
 }
 
 void vs_unlock_jobs_write(void)
 {
 	unlock_slurmctld(jobs_write);
+	vs_timed_unlocked();
 }
 
 /*

@@ -148,39 +148,77 @@ bool vs_port_node_runs(const node_record_t *node_ptr)
 	return runs.launched;
 }
 
-/* The first job of each node, by the node's index. */
+struct placed {			/* a job on its nodes */
+	uint32_t job, uid;
+	bitstr_t *nodes;
+};
+
+struct all_placed {
+	struct placed *a;
+	size_t n, cap;
+};
+
 static int note_job(void *x, void *arg)
 {
-	job_record_t *job_ptr = x, **by_node = arg;
-	int last;
+	job_record_t *job_ptr = x;
+	struct all_placed *all = arg;
 
 	if (!on_its_nodes(job_ptr))
 		return 0;
-	last = bit_fls(job_ptr->node_bitmap);
-	for (int i = bit_ffs(job_ptr->node_bitmap); i >= 0 && i <= last; i++)
-		if (!by_node[i] && bit_test(job_ptr->node_bitmap, i))
-			by_node[i] = job_ptr;
+	VS_GROW(all->a, all->cap, all->n + 1);
+	all->a[all->n++] = (struct placed) {
+		job_ptr->job_id, job_ptr->user_id,
+		bit_copy(job_ptr->node_bitmap),
+	};
 	return 0;
 }
 
+/* The first job of each node, by the node's index. */
+static void by_node_fill(const struct all_placed *all,
+			 const struct placed **by_node)
+{
+	for (size_t k = 0; k < all->n; k++) {
+		bitstr_t *nodes = all->a[k].nodes;
+		int last = bit_fls(nodes);
+
+		for (int i = bit_ffs(nodes); i >= 0 && i <= last; i++)
+			if (!by_node[i] && bit_test(nodes, i))
+				by_node[i] = &all->a[k];
+	}
+}
+
+/* Jobs are copied under slurmctld's lock, and gone through without it; nodes
+ * are looked up in slices. */
 static void port_nodes_jobs(void *ctx, struct vs_port_job *rows, size_t n)
 {
-	job_record_t **by_node;
+	VS_FREE const struct placed **by_node = NULL;
+	struct all_placed all = { 0 };
+	int count;
 
 	(void)ctx;
 	vs_lock_jobs_read();
-	by_node = vs_calloc((size_t)node_record_count + 1, sizeof(*by_node));
-	list_for_each(job_list, note_job, by_node);
-	for (size_t i = 0; i < n; i++) {
-		node_record_t *node_ptr = find_node_record((char *)rows[i].node);
-		const job_record_t *job_ptr =
-			node_ptr ? by_node[node_ptr->index] : NULL;
-
-		rows[i].job = job_ptr ? job_ptr->job_id : 0;
-		rows[i].uid = job_ptr ? job_ptr->user_id : 0;
-	}
+	count = node_record_count;
+	list_for_each(job_list, note_job, &all);
 	vs_unlock_jobs_read();
-	free(by_node);
+	by_node = vs_calloc((size_t)count + 1, sizeof(*by_node));
+	by_node_fill(&all, by_node);
+	for (size_t i = 0; i < n; i++) {
+		const node_record_t *node_ptr;
+		const struct placed *job;
+
+		if (i % READ_SLICE == 0)
+			vs_lock_nodes_read();
+		node_ptr = find_node_record((char *)rows[i].node);
+		job = node_ptr && (int)node_ptr->index < count ?
+			by_node[node_ptr->index] : NULL;
+		rows[i].job = job ? job->job : 0;
+		rows[i].uid = job ? job->uid : 0;
+		if (i % READ_SLICE == READ_SLICE - 1 || i == n - 1)
+			vs_unlock_nodes_read();
+	}
+	for (size_t k = 0; k < all.n; k++)
+		FREE_NULL_BITMAP(all.a[k].nodes);
+	free(all.a);
 }
 
 static int port_job_info(void *ctx, uint32_t job, uint32_t *uid, char *state,

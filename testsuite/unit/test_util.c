@@ -14,6 +14,7 @@
 #include "util/err.h"
 #include "util/log.h"
 #include "util/mem.h"
+#include "util/times.h"
 #include "util/time.h"
 
 /* ---- err ---------------------------------------------------------------- */
@@ -336,11 +337,58 @@ static void a_length_that_would_wrap_is_refused(void **state)
 	vs_buf_free(&b);
 }
 
+/* ---- times -------------------------------------------------------------- */
+
+static int by_us(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void quantiles_are_right_within_an_eighth(void **state)
+{
+	static struct vs_times t;
+	static int64_t us[5000];
+	uint32_t seed = 4711;
+	static const int of[] = { 1, 500, 900, 990, 999, 1000 };
+
+	(void)state;
+	assert_int_equal(vs_times_quantile(&t, 990), 0);
+	for (size_t i = 0; i < VS_COUNT(us); i++) {
+		seed = seed * 1664525 + 1013904223;
+		us[i] = (seed >> 8) >> (seed % 20);
+		vs_times_add(&t, us[i]);
+	}
+	qsort(us, VS_COUNT(us), sizeof(us[0]), by_us);
+	for (size_t i = 0; i < VS_COUNT(of); i++) {
+		int64_t is = us[(VS_COUNT(us) * (size_t)of[i] + 999) / 1000 -
+				1];
+		int64_t said = vs_times_quantile(&t, of[i]);
+
+		assert_true(said >= is && said <= is + is / 8);
+	}
+	assert_int_equal(vs_times_quantile(&t, 1000), us[VS_COUNT(us) - 1]);
+}
+
+static void times_of_any_size_have_a_slot(void **state)
+{
+	struct vs_times t = { 0 };
+
+	(void)state;
+	vs_times_add(&t, -5);
+	assert_int_equal(vs_times_quantile(&t, 1000), 0);
+	vs_times_add(&t, INT64_MAX);
+	assert_int_equal(vs_times_quantile(&t, 1000), INT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			err_set_fills_code_and_text_and_returns_minus_one),
+		cmocka_unit_test(quantiles_are_right_within_an_eighth),
+		cmocka_unit_test(times_of_any_size_have_a_slot),
 		cmocka_unit_test(err_prefix_keeps_code_and_fault),
 		cmocka_unit_test(err_may_be_null),
 		cmocka_unit_test(err_text_may_quote_itself),

@@ -316,7 +316,13 @@ static void core_prep_hooks(void (*prolog_done)(uint32_t job, bool ok),
 	vs_unlock();
 }
 
+static void core_timed(enum vs_timed what, int64_t us)
+{
+	vs_times_add(&vs_core.times[what], us);
+}
+
 static const struct vs_core_api api = {
+	.timed = core_timed,
 	.version = VS_CORE_API_VERSION,
 	.log_to = vs_log_to,
 	.start = core_start,

@@ -75,6 +75,12 @@ enum vs_avail {
 	VS_AVAIL_ALIEN,		/* no node of ours: not our business */
 };
 
+enum vs_timed {
+	VS_TIMED_CALLS,		/* our part of a call of the select plugin */
+	VS_TIMED_LOCKS,		/* slurmctld's locks, held by our threads */
+	VS_TIMED
+};
+
 struct vs_core_api {
 	unsigned int version;		/* VS_CORE_API_VERSION */
 
@@ -137,8 +143,10 @@ struct vs_core_api {
 	/* This process takes control of the cluster, and may have had it before:
 	 * all that is known of jobs is forgotten, job_claim tells it anew. */
 	void (*new_term)(void);
+	/* So long a call or a lock of slurmctld's was kept: for svf status. */
+	void (*timed)(enum vs_timed what, int64_t us);
 };
-#define VS_CORE_API_VERSION 3
+#define VS_CORE_API_VERSION 4
 const struct vs_core_api *vs_core_api_get(void);
 
 /* ---- reports, for the control channel ------------------------------------- */

@@ -16,6 +16,7 @@
 #include "plan/ledger.h"
 #include "plan/place.h"
 #include "plan/step.h"
+#include "util/times.h"
 #include "vcenter/vc.h"
 
 #define VS_AVOID_HOST_MS (5 * 60 * 1000)
@@ -284,6 +285,7 @@ struct vs_core {
 	bool vf_freed;			/* capacity grew: tell the scheduler */
 	bool name_freed;		/* a node can be allocated again */
 
+	struct vs_times times[VS_TIMED];
 	struct vs_orphan *orphans;	/* uthash by moid */
 	int64_t orphans_ms;		/* looked for then */
 	int ours;			/* VMs, at that time */
@@ -465,6 +467,7 @@ void vs_reclaim(struct vs_core *c, int64_t now_ms);
 /* report.c, act.c: parts of reports; lock held unless said */
 void vs_report_notes(struct vs_core *c, struct json_object *top,
 		     bool operators);
+void vs_report_times(struct vs_core *c, struct json_object *top);
 void vs_report_suspects(struct vs_core *c, struct json_object *top);
 void vs_report_reconcile(struct vs_core *c, struct json_object *top,
 			 uint32_t uid);		/* no lock held */

@@ -202,9 +202,11 @@ static void nodes_read(struct loop *l, int64_t now_ms)
 	c->port->nodes_read(c->port->ctx, l->rows, l->nrows);
 	l->read_ms = now_ms;
 	vs_lock();
-	if (l->epoch == c->epoch)
-		for (size_t i = 0; i < l->nrows; i++)
-			vs_node_flags(c, &c->nodes[i], l->rows[i].flags);
+	for (size_t i = 0; i < l->nrows && l->epoch == c->epoch; i++) {
+		vs_node_flags(c, &c->nodes[i], l->rows[i].flags);
+		if (i % SLICE == SLICE - 1)
+			vs_lock_lend();
+	}
 	vs_unlock();
 }
 

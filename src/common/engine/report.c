@@ -423,6 +423,7 @@ static void report_status(struct vs_core *c, struct json_object *top,
 	vs_jb_int(top, "vms_on", on);
 	vs_jb_int(top, "vms_off", off);
 	vs_jb_int(top, "suspect", suspect);
+	vs_report_times(c, top);
 	if (c->brake.on)
 		vs_jb_bool(top, "brake", true);
 	vs_report_notes(c, top, operators);

@@ -54,3 +54,23 @@ void vs_report_suspects(struct vs_core *c, struct json_object *top)
 	if (arr)
 		vs_jb_put(top, "suspect", arr);
 }
+
+/* How much of slurmctld's time is ours. */
+void vs_report_times(struct vs_core *c, struct json_object *top)
+{
+	static const char *const keys[VS_TIMED] = {
+		[VS_TIMED_CALLS] = "select_calls",
+		[VS_TIMED_LOCKS] = "slurm_locks",
+	};
+
+	for (int i = 0; i < VS_TIMED; i++) {
+		struct vs_times *t = &c->times[i];
+		struct json_object *o = vs_jb_obj(NULL);
+
+		vs_jb_int(o, "count", (int64_t)atomic_load(&t->count));
+		vs_jb_int(o, "p50_us", vs_times_quantile(t, 500));
+		vs_jb_int(o, "p99_us", vs_times_quantile(t, 990));
+		vs_jb_int(o, "worst_us", atomic_load(&t->worst_us));
+		vs_jb_put(top, keys[i], o);
+	}
+}

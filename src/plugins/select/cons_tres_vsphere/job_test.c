@@ -13,6 +13,7 @@
  */
 #include "job_test.h"
 #include "cluster.h"
+#include "timed.h"
 #include "when.h"
 #include "util/mem.h"
 
@@ -46,8 +47,13 @@ static int ask_stock(const struct vs_test *t, bitstr_t *bitmap,
 	uint32_t max = MIN(t->max, o ? o->room : t->max);
 	uint32_t req = MAX(MIN(t->req, max), t->min);
 
-	return t->stock(t->job_ptr, bitmap, t->min, max, req, t->mode,
-			t->candidates, t->preempted, t->exc VS_XPASS(t));
+	int rc;
+
+	vs_timed_others_begin();
+	rc = t->stock(t->job_ptr, bitmap, t->min, max, req, t->mode,
+		      t->candidates, t->preempted, t->exc VS_XPASS(t));
+	vs_timed_others_end();
+	return rc;
 }
 
 static void ours_free(struct ours *o)

@@ -13,6 +13,7 @@
 #include "../../slurm_compat.h"
 #include "cluster.h"
 #include "job_test.h"
+#include "timed.h"
 #include "util/mem.h"
 
 VS_EXPORT const char plugin_name[] =
@@ -117,25 +118,28 @@ VS_EXPORT int select_p_job_test(job_record_t *job_ptr, bitstr_t *bitmap,
 		.mode = mode, .candidates = preemptee_candidates,
 		.preempted = preemptee_job_list, .exc = exc,
 	};
+	int rc;
 
 	VS_XSET(&t);
-	return vs_job_test(&t, bitmap);
+	vs_timed_begin();
+	rc = vs_job_test(&t, bitmap);
+	vs_timed_end();
+	return rc;
 }
 
 /*
  * The last word: every node gets its place, or the job stays pending. (The gate
  * is job_test; here an array has been split already.)
  */
-VS_EXPORT int select_p_job_begin(job_record_t *job_ptr)
+static int begin(job_record_t *job_ptr)
 {
 	const struct vs_core_api *core = vs_cluster_core();
 	VS_FREE int *ids = NULL;
 	struct vs_err err = { 0 };
-	int rc = stock.job_begin(job_ptr);
 	size_t n;
 
-	if (rc || !core)
-		return rc;
+	if (!core)
+		return SLURM_SUCCESS;
 	n = vs_cluster_ids(job_ptr->node_bitmap, &ids, NULL);
 	if (!n)
 		return SLURM_SUCCESS;
@@ -152,14 +156,29 @@ VS_EXPORT int select_p_job_begin(job_record_t *job_ptr)
 	return SLURM_SUCCESS;
 }
 
+VS_EXPORT int select_p_job_begin(job_record_t *job_ptr)
+{
+	int rc = stock.job_begin(job_ptr);
+
+	if (rc)
+		return rc;
+	vs_timed_begin();
+	rc = begin(job_ptr);
+	vs_timed_end();
+	return rc;
+}
+
 static void leave(job_record_t *job_ptr, const bitstr_t *nodes)
 {
 	const struct vs_core_api *core = vs_cluster_core();
 	VS_FREE int *ids = NULL;
-	size_t n = core ? vs_cluster_ids(nodes, &ids, NULL) : 0;
+	size_t n;
 
+	vs_timed_begin();
+	n = core ? vs_cluster_ids(nodes, &ids, NULL) : 0;
 	if (n)
 		core->job_end(job_ptr->job_id, ids, n, false);
+	vs_timed_end();
 }
 
 VS_EXPORT int select_p_job_fini(job_record_t *job_ptr)
