@@ -311,6 +311,11 @@ struct json_object *vs_jb_arr(void)
 	return made(json_object_new_array());
 }
 
+struct json_object *vs_jb_member(struct json_object *o, const char *key)
+{
+	return json_object_object_get(o, key);
+}
+
 void vs_jb_put(struct json_object *o, const char *key, struct json_object *v)
 {
 	if (v && json_object_object_add(o, key, v) < 0)

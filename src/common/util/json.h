@@ -64,6 +64,8 @@ void vs_jb_str(struct json_object *o, const char *key, const char *s);
 void vs_jb_int(struct json_object *o, const char *key, int64_t v);
 void vs_jb_bool(struct json_object *o, const char *key, bool v);
 void vs_jb_put(struct json_object *o, const char *key, struct json_object *v);
+/* What was put in, still o's; NULL if nothing was. */
+struct json_object *vs_jb_member(struct json_object *o, const char *key);
 void vs_jb_ref(struct json_object *o, const char *key, const char *type,
 	       const char *value);
 void vs_jb_add(struct json_object *arr, struct json_object *v);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 core_sources += \
+	src/common/vcenter/ask.c src/common/vcenter/ask.h \
 	src/common/vcenter/call.c \
 	src/common/vcenter/cluster.c \
 	src/common/vcenter/decode_host.c \

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* svf-probe: what its files share. See main.c for what it is and never does. */
+#ifndef PROBE_H
+#define PROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "util/buf.h"
+#include "util/json.h"
+#include "vcenter/ask.h"
+#include "vcenter/vc.h"
+
+#define PROBE_VMS 4		/* never more at a time */
+#define PROBE_TASK_MS 900000	/* patience with one task */
+#define PROBE_SHOW_MS 30000	/* until an effect is shown */
+
+/* ---- options.c ----------------------------------------------------------- */
+struct options {
+	char *vcenter, *username, *password_file, *ca_file, *datacenter,
+	     *folder, *datastore, *cluster, *pool, *network, *template_name,
+	     *conf, *only, *json_file;
+	char *taken_folder;	/* Folder= of vsphere.conf */
+	int memory_mb, poll_seconds;
+	bool read_only, plan, yes, names, hosts, verbose, quick;
+};
+/* 0 go on, else an exit code + 1. */
+int options_read(struct options *o, int argc, char **argv);
+void options_free(struct options *o);
+
+/* ---- what vCenter showed (link.c) ------------------------------------------ */
+struct host {
+	char *moid, *name, *cluster;
+	bool connected, maintenance;
+	struct { char pci[16]; char *switch_uuid; int vfs; bool link_up; }
+		pfs[8];
+	size_t npfs;
+};
+
+struct vm {
+	char *moid, *name, *folder, *host, *uuid, *power, *mark, *word, *pci;
+	char *change_version;
+	bool connected, is_template, has_card, automatic, mtu_change;
+	int64_t power_ms;	/* when this power was shown */
+	int64_t word_ms;
+};
+
+struct op {			/* one mutating call, from its start on */
+	bool started, done;
+	char task[64], result[64];
+	struct vs_err err;	/* code 0: success */
+	int64_t sent_ms, started_ms, done_ms;
+};
+
+struct reply {			/* of a call by hand */
+	bool done;
+	long status;
+	char *text;		/* owned */
+	size_t len;
+	struct vs_jdoc doc;	/* owned */
+	struct vs_err err;
+	int64_t sent_ms, ms;
+};
+
+/* ---- answers (report.c) ---------------------------------------------------- */
+enum verdict { UNKNOWN, AGREES, DIFFERS };
+struct answer {
+	enum verdict verdict;
+	struct vs_buf seen;
+};
+
+struct probe;
+enum kind { READ, CHANGE, WATCH };
+struct question {
+	const char *id;
+	enum kind kind;
+	const char *asked;
+	const char *does;	/* for --plan; NULL: reads */
+	const char *assumed;	/* by the design */
+	void (*run)(struct probe *p, struct answer *a);
+};
+extern const struct question read_questions[], wire_questions[],
+	vm_questions[], power_questions[], host_questions[];
+extern const struct question *const all_questions[];	/* NULL at the end */
+/* By --only, --read-only and --hosts. */
+bool is_wanted(const struct options *o, const struct question *q);
+
+struct probe {
+	struct options o;
+	struct vs_vc *vc;
+	bool up, loaded;
+	struct vs_err down;
+	int ups;
+	struct reply **late;	/* their callers have stopped waiting */
+	size_t nlate, cap_late;
+	/* copies of vs_vc_found */
+	char *about, *release, *user, *dc, *folder, *store, *cluster, *pool,
+	     *network, *switch_uuid, *portgroup_key, *source, *source_host,
+	     *drs_behavior, *ha_restart;
+	bool drs, drs_overrides, ha;
+	struct host *hosts;
+	size_t nhosts, cap_hosts;
+	struct vm *vms;
+	size_t nvms, cap_vms;
+	struct json_object *tasks;	/* of the last slow beat */
+	uint64_t beats;
+	char run_id[40];	/* our mark's first word */
+	int names_used;
+	struct op **ops;	/* all that was ever sent */
+	size_t nops, cap_ops;
+	bool cleaning, changed;
+	struct { char *name, *alias; } *aliases;
+	size_t naliases, cap_aliases;
+	struct { const struct question *q; struct answer a; } *answers;
+	size_t nanswers, cap_answers;
+};
+
+extern volatile int probe_stop;
+
+int link_open(struct probe *p, struct vs_err *err);
+void link_close(struct probe *p);
+/* Turns until test(p, arg), or ms have passed (false), or somebody stops us. */
+bool link_until(struct probe *p, bool (*test)(struct probe *p, void *arg),
+		void *arg, int64_t ms);
+void link_sleep(struct probe *p, int64_t ms);
+struct vm *vm_get(struct probe *p, const char *moid);
+struct host *host_get(struct probe *p, const char *moid);
+/* Fill by a call by hand; 0, or -1 with r->err. reply_free it in any case. */
+int ask(struct probe *p, struct reply *r, const char *type, const char *moid,
+	const char *method, struct json_object *body_take, int timeout_ms);
+int ask_get(struct probe *p, struct reply *r, const char *type,
+	    const char *moid, const char *property);
+void reply_free(struct reply *r);
+/* What the task itself says: the fault's own type and words, before our client
+ * makes sense of them. */
+void saw_task(struct probe *p, struct answer *a, const char *what,
+	      const char *task);
+/* Of a host: how many bindings of assignable hardware it shows. */
+void saw_bindings(struct probe *p, struct answer *a, const struct host *h);
+/* The task a call by hand began, followed to its end. */
+struct op *ask_task(struct probe *p, const char *type, const char *moid,
+		    const char *method, struct json_object *body_take);
+
+/* ---- vms.c ------------------------------------------------------------------- */
+struct make {			/* how a VM is to be made */
+	const char *name;	/* NULL: the next one */
+	const char *host;	/* moid */
+	bool card;
+	const char *pci;	/* NULL: automatic */
+	const char *uuid;	/* NULL: random */
+};
+/* The body of CloneVM_Task, for a call by hand. */
+struct json_object *vm_clone_body(struct probe *p, const struct make *m);
+/* A clone is under way; NULL: it could not be sent, or there are too many. */
+struct op *vm_begin(struct probe *p, const struct make *m, struct vs_err *err);
+/* Up to its end, and shown. The VM's moid lives as long as p; NULL with a's
+ * words if it came to nothing. */
+const char *vm_make(struct probe *p, const struct make *m, struct answer *a);
+struct op *vm_power(struct probe *p, const char *moid, bool on,
+		    const char *host);
+/* A pending op, to be handed to the client; it lives as long as p. */
+struct op *op_new(struct probe *p, struct vs_vc_op *cb);
+bool op_wait(struct probe *p, struct op *op, int64_t ms);	/* it ended */
+bool op_good(struct probe *p, struct op *op);	/* and ended well */
+/* Until vCenter shows it on or off. */
+bool vm_shown(struct probe *p, const char *moid, bool on, int64_t ms);
+/* Switch it, wait for the end and for the showing; a's words if it fails. */
+bool vm_switch(struct probe *p, const char *moid, bool on, struct answer *a);
+void vm_end(struct probe *p, const char *moid);
+bool vm_ours(const struct probe *p, const struct vm *vm);
+size_t vms_ours(const struct probe *p);
+/* Everything of ours goes; false: something stays, which is said. */
+bool vms_end(struct probe *p);
+/* A usable host of our cluster, the n-th (with a PF of our network if there is
+ * one at all); NULL: there is none. */
+struct host *host_for(struct probe *p, size_t n);
+bool pf_reaches(const struct probe *p, const struct host *h, size_t pf);
+/* Cards of VMs that are on that may be on this PF. */
+int pf_used(const struct probe *p, const struct host *h, size_t pf);
+
+/* ---- report.c ------------------------------------------------------------------ */
+void saw(struct answer *a, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void judge(struct answer *a, bool agrees);
+/* A fault as far as it may be told. */
+void saw_err(struct answer *a, const char *what, const struct vs_err *err);
+void alias_add(struct probe *p, const char *name, const char *kind);
+/* Without names, addresses, uuids (--names: as it is). free() it. */
+char *scrub(const struct probe *p, const char *text);
+void report_text(const struct probe *p, FILE *f);
+int report_json(const struct probe *p, const char *path);
+void print_plan(const struct probe *p);
+
+#endif
