@@ -221,6 +221,19 @@ static void port_nodes_jobs(void *ctx, struct vs_port_job *rows, size_t n)
 	free(all.a);
 }
 
+static uint32_t port_task_job(void *ctx, uint32_t array, uint32_t task)
+{
+	job_record_t *job_ptr;
+	uint32_t job;
+
+	(void)ctx;
+	vs_lock_jobs_read();
+	job_ptr = find_job_array_rec(array, task);
+	job = job_ptr ? job_ptr->job_id : 0;
+	vs_unlock_jobs_read();
+	return job;
+}
+
 static int port_job_info(void *ctx, uint32_t job, uint32_t *uid, char *state,
 			 size_t state_size, char *reason, size_t reason_size)
 {
@@ -371,5 +384,6 @@ const struct vs_port vs_slurm_port = {
 	.is_operator = port_is_operator,
 	.sees_jobs = port_sees_jobs,
 	.sees_nodes = port_sees_nodes,
+	.task_job = port_task_job,
 	.job_info = port_job_info,
 };

@@ -284,9 +284,10 @@ static int ask(const char *verb, uint32_t job, const char *name,
 	return rc;
 }
 
-int svf_ask(const char *verb, uint32_t job, struct vs_jdoc *doc)
+int svf_ask(const char *verb, uint32_t job, const char *name,
+	    struct vs_jdoc *doc)
 {
-	return ask(verb, job, "", doc);
+	return ask(verb, job, name, doc);
 }
 
 int svf_order(const char *verb, const char *name, struct vs_jdoc *doc)

@@ -111,7 +111,7 @@ static int run(const struct svf *s)
 	struct svf_table *t;
 	struct vs_jdoc doc;
 	struct vs_j hosts;
-	int rc = svf_ask("hosts", 0, &doc);
+	int rc = svf_ask("hosts", 0, "", &doc);
 
 	if (rc)
 		return rc;

@@ -79,7 +79,7 @@ static int run(const struct svf *s)
 {
 	struct vs_jdoc doc;
 	struct vs_j nodes;
-	int rc = svf_ask("nodes", 0, &doc), unknown;
+	int rc = svf_ask("nodes", 0, "", &doc), unknown;
 
 	if (rc)
 		return rc;

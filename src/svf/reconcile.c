@@ -83,7 +83,7 @@ static int run_reconcile(const struct svf *s)
 	int rc = no_arguments(s, "reconcile");
 
 	return rc ? rc : s->flag ? confirm(s) :
-		svf_show(s, "reconcile", 0, print);
+		svf_show(s, "reconcile", 0, "", print);
 }
 
 const struct svf_verb svf_reconcile = {

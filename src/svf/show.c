@@ -12,10 +12,10 @@
 #include "util/mem.h"
 
 int svf_show(const struct svf *s, const char *verb, uint32_t job,
-	     svf_print_fn *print)
+	     const char *name, svf_print_fn *print)
 {
 	struct vs_jdoc doc;
-	int rc = svf_ask(verb, job, &doc);
+	int rc = svf_ask(verb, job, name, &doc);
 
 	if (rc)
 		return rc;

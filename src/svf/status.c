@@ -77,7 +77,7 @@ static int run(const struct svf *s)
 			s->argv[0]);
 		return SVF_USAGE;
 	}
-	return svf_show(s, "status", 0, print);
+	return svf_show(s, "status", 0, "", print);
 }
 
 const struct svf_verb svf_status = {

@@ -58,7 +58,8 @@ int svf_conf_read(const char *path, svf_conf_fn *fn, void *arg);
 
 /* ---- ask.c ------------------------------------------------------------- */
 /* The report into *doc, an exit code and an error line on stderr otherwise. */
-int svf_ask(const char *verb, uint32_t job, struct vs_jdoc *doc);
+int svf_ask(const char *verb, uint32_t job, const char *name,
+	    struct vs_jdoc *doc);
 /* The same for an operator's order about a node (or none: ""). */
 int svf_order(const char *verb, const char *name, struct vs_jdoc *doc);
 
@@ -71,7 +72,7 @@ char **svf_expand(const char *list);
 /* Ask, and print the report, its notes after it (--json: as it is). */
 typedef void svf_print_fn(const struct svf *s, struct vs_jdoc *doc);
 int svf_show(const struct svf *s, const char *verb, uint32_t job,
-	     svf_print_fn *print);
+	     const char *name, svf_print_fn *print);
 /* An exit code for a report that doesn't read as it should, after its line. */
 int svf_read_failed(const struct vs_jdoc *doc);
 /* --json: print the report and free it. */

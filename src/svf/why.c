@@ -8,19 +8,32 @@
 #include "svf.h"
 #include "util/mem.h"
 
-/* A job id and nothing else: arrays and steps have other spellings. */
-static bool job_parse(const char *s, uint32_t *job)
+/* "12", or an array's task "12_3". */
+static bool number(const char *s, char **end, uint32_t *v)
 {
-	unsigned long long v;
+	unsigned long long n;
+
+	if (*s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	n = strtoull(s, end, 10);
+	*v = (uint32_t)n;
+	return !errno && n < UINT32_MAX;
+}
+
+static bool job_parse(const char *s, uint32_t *job, const char **task)
+{
+	uint32_t of_array;
 	char *end;
 
-	errno = 0;
-	v = strtoull(s, &end, 10);
-	if (errno || end == s || *end || s[0] == '-' || s[0] == '+' || !v ||
-	    v >= UINT32_MAX)
+	*task = "";
+	if (!number(s, &end, job) || !*job)
 		return false;
-	*job = (uint32_t)v;
-	return true;
+	if (!*end)
+		return true;
+	*task = end + 1;
+	return *end == '_' && strlen(*task) < 11 &&
+	       number(*task, &end, &of_array) && !*end;
 }
 
 static void print(const struct svf *s, struct vs_jdoc *doc)
@@ -47,18 +60,19 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 
 static int run(const struct svf *s)
 {
+	const char *task;
 	uint32_t job;
 
-	if (s->argc != 1 || !job_parse(s->argv[0], &job)) {
+	if (s->argc != 1 || !job_parse(s->argv[0], &job, &task)) {
 		fprintf(stderr, "svf: why: one job id is expected%s%s\n",
 			s->argc ? ", not " : "", s->argc ? s->argv[0] : "");
 		return SVF_USAGE;
 	}
-	return svf_show(s, "why", job, print);
+	return svf_show(s, "why", job, task, print);
 }
 
 const struct svf_verb svf_why = {
-	.name = "why", .args = "JOBID", .run = run,
+	.name = "why", .args = "JOBID[_TASK]", .run = run,
 	.what = "what a job waits for, in words",
 	.help =
 "\n"

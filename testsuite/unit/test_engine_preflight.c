@@ -150,6 +150,11 @@ static void nothing_is_reclaimed_for_a_job_that_may_not_begin(void **st)
 	turns(3);
 	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
 	fake_drs = VS_VC_AUTO_NO;
+	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B" };
+	beat();
+	turns(3);
+	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	fake_lack.key = NULL;
 	beat();
 	turns(3);
 	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));

@@ -274,6 +274,25 @@ static void whatever_is_read_moves_the_generation(void **state)
 	assert_true(w.inv.generation > was);
 }
 
+/* The pool's name in the configuration has changed, its VMs lie where they
+ * were made. */
+static void a_vm_that_lies_in_an_older_pool_is_no_part_of_the_new_one(void **st)
+{
+	(void)st;
+	vm->power = VS_POWER_ON;
+	vs_strlcpy(vm->pool, "resgroup-1", sizeof(vm->pool));
+	vs_room_set_pool_moid(&w.inv, "domain-c1", "resgroup-1");
+	less(3000, 6000 + OVERHEAD, 8192 - 6000);
+	vs_room_set_pool_moid(&w.inv, "domain-c1", "resgroup-2");
+	less(0, 0, 8192 - 6000);
+	read_all();
+	vm->power = VS_POWER_OFF;
+	less(0, 0, 6000 - 8192);
+	vs_strlcpy(vm->pool, "resgroup-2", sizeof(vm->pool));
+	vm->power = VS_POWER_ON;
+	less(3000, 6000 + OVERHEAD, 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -286,6 +305,7 @@ int main(void)
 		TEST(a_vm_that_changes_while_values_are_read_counts_as_taken),
 		TEST(others_vms_show_with_the_next_reading),
 		TEST(a_vm_in_another_cluster_is_in_another_pool),
+		TEST(a_vm_that_lies_in_an_older_pool_is_no_part_of_the_new_one),
 		TEST(a_hold_counts_until_a_vm_stands_for_it),
 		TEST(the_disks_of_a_fresh_clone_count_until_the_next_reading),
 		TEST(a_promise_elsewhere_is_kept_beside_the_vm),

@@ -99,6 +99,10 @@ static void why_says_it_in_words(void **state)
 	assert_int_equal(svf("why 4712"), 1);
 	assert_string_equal(out, "");
 	assert_string_equal(errs, "svf: no such job: 4712\n");
+	assert_int_equal(svf("why 4000_3"), 0);
+	expect_in(out, "JobId=4711");
+	assert_int_equal(svf("why 4000_4"), 1);
+	assert_string_equal(errs, "svf: no such job: 4000_4\n");
 }
 
 static void status_is_one_line_per_fact(void **state)
@@ -174,7 +178,7 @@ static void a_wrong_command_line_is_exit_2(void **state)
 {
 	static const char *const bad[] = {
 		"", "nonsense", "hosts --nodes", "nodes --pfs", "--pfs", "why",
-		"why x", "why 1 2", "why -1", "why 0", "why 99999999999",
+		"why x", "why 1 2", "why -1", "why 0", "why 12_", "why 12_x", "why 12_-1", "why _3", "why 99999999999",
 		"status x", "conf a b", "hosts --pfs --pfs",
 	};
 
@@ -194,7 +198,7 @@ static void help_and_version_work_everywhere_without_slurmctld(void **state)
 	assert_int_equal(svf("--help"), 0);
 	expect_in(out, "usage: svf ");
 	assert_int_equal(svf("why --help"), 0);
-	expect_in(out, "usage: svf why [--json] [--noheader] JOBID\n");
+	expect_in(out, "usage: svf why [--json] [--noheader] JOBID[_TASK]\n");
 	assert_int_equal(svf("-h hosts"), 0);
 	expect_in(out, "usage: svf hosts [--json] [--noheader] [--pfs] [HOST...]\n");
 	assert_int_equal(svf("nodes --version"), 0);

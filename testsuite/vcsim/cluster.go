@@ -22,6 +22,9 @@ func (c *cluster) show() {
 	x := &types.ClusterConfigInfoEx{
 		DrsConfig: types.ClusterDrsConfigInfo{Enabled: &on, DefaultVmBehavior: behave, EnableVmBehaviorOverrides: types.NewBool(true), VmotionRate: 3},
 		DasConfig: types.ClusterDasConfigInfo{Enabled: &ha, AdmissionControlEnabled: types.NewBool(false)}}
+	if s.HaPriority != "" {
+		x.DasConfig.DefaultVmSettings = &types.ClusterDasVmSettings{RestartPriority: s.HaPriority}
+	}
 	for _, r := range c.order {
 		o := c.override[r]
 		if o.drs != "" {
@@ -38,6 +41,14 @@ func (c *cluster) show() {
 	c.m.ConfigurationEx = x
 }
 
+func checkHaPriority(p string) error {
+	switch p {
+	case "", "disabled", "low", "medium", "high":
+		return nil
+	}
+	return fmt.Errorf("haPriority: unknown %q", p)
+}
+
 // vmOverride is what a person set for one VM; "" is the cluster's own.
 type vmOverride struct{ drs, ha string }
 
@@ -47,10 +58,8 @@ func (c *cluster) setOverride(v *vmachine, o vmOverride) error {
 	default:
 		return fmt.Errorf("drs: unknown %q", o.drs)
 	}
-	switch o.ha {
-	case "", "disabled", "low", "medium", "high":
-	default:
-		return fmt.Errorf("haPriority: unknown %q", o.ha)
+	if err := checkHaPriority(o.ha); err != nil {
+		return err
 	}
 	c.dropOverride(v.o.ref)
 	if o != (vmOverride{}) {
@@ -92,8 +101,11 @@ func (c *cluster) drsOf(v *vmachine) string {
 // haRestarts tells whether HA restarts a VM. Whether it does so with SR-IOV
 // cards is not known: documents before 8.0U2 say no.
 func (c *cluster) haRestarts(v *vmachine) bool {
-	o := c.override[v.o.ref]
-	return o.ha != "disabled" && (c.spec.HaPassthrough || len(v.demands()) == 0)
+	prio := c.override[v.o.ref].ha
+	if prio == "" {
+		prio = c.spec.HaPriority
+	}
+	return prio != "disabled" && (c.spec.HaPassthrough || len(v.demands()) == 0)
 }
 
 // change is a person's deed in the cluster's settings.
@@ -112,6 +124,12 @@ func (c *cluster) change(op *adminOp) error {
 	}
 	if op.Ha != nil {
 		s.Ha = *op.Ha
+	}
+	if op.HaPriority != "" {
+		if err := checkHaPriority(op.HaPriority); err != nil {
+			return err
+		}
+		s.HaPriority = op.HaPriority
 	}
 	if op.HaPassthrough != nil {
 		s.HaPassthrough = *op.HaPassthrough

@@ -238,6 +238,39 @@ func TestDrsCanBeTurnedOnWhileItRuns(t *testing.T) {
 	}
 }
 
+func TestPartialAutomationIsPlacementAtPowerOn(t *testing.T) {
+	c := start(t, nil).login()
+	vm := c.clone("n1", "esx02", c.sriov(nil))
+	h := c.find("DC0/host/HPC1/esx02")
+	for drs, stays := range map[string]bool{"partiallyAutomated": false, "manual": true} {
+		c.do("cluster", obj{"cluster": "HPC1", "drs": drs, "drsPerverse": true})
+		c.ok(c.vmOp(vm, "PowerOnVM_Task", obj{"host": h}))
+		if (c.hostOf(vm) == "esx02") != stays {
+			t.Fatal(drs, c.hostOf(vm))
+		}
+		c.ok(c.vmOp(vm, "PowerOffVM_Task", nil))
+		c.ok(c.vmOp(vm, "RelocateVM_Task", obj{"spec": obj{"host": h}}))
+	}
+}
+
+func TestAClustersRestartPriorityCanBeDisabled(t *testing.T) {
+	c := start(t, nil).login()
+	c.do("cluster", obj{"cluster": "HPC1", "ha": true, "haPriority": "disabled"})
+	cl := c.s.w.clusters[0]
+	if cfg := string(encodeAny(cl.m.ConfigurationEx)); !strings.Contains(cfg, `"restartPriority":"disabled"`) {
+		t.Fatal(cfg)
+	}
+	vm := c.clone("n1", "esx02", obj{})
+	v := c.s.w.vms[ref{Type: "VirtualMachine", Value: vm["value"].(string)}]
+	if cl.haRestarts(v) {
+		t.Fatal("HA would restart it")
+	}
+	c.do("override", obj{"vm": "n1", "haPriority": "high"})
+	if !cl.haRestarts(v) {
+		t.Fatal("an override counts before its cluster")
+	}
+}
+
 func TestAVMThatCantBeReadHasNoConfig(t *testing.T) {
 	c := start(t, nil).login()
 	vm := c.clone("n1", "esx02", obj{})

@@ -107,6 +107,7 @@ type clusterSpec struct {
 	Drs           string     `json:"drs"`
 	DrsPerverse   bool       `json:"drsPerverse"`
 	Ha            bool       `json:"ha"`
+	HaPriority    string     `json:"haPriority"` // of VMs without an override; "" is medium
 	HaPassthrough bool       `json:"haPassthrough"`
 	Pools         []string   `json:"pools"`
 	Hosts         []hostSpec `json:"hosts"`
@@ -286,6 +287,9 @@ func (dc *dcSpec) check(path string) error {
 		case "", "disabled", "manual", "partiallyAutomated", "fullyAutomated":
 		default:
 			return fmt.Errorf("%s.drs: unknown %q", p, c.Drs)
+		}
+		if err := checkHaPriority(c.HaPriority); err != nil {
+			return fmt.Errorf("%s.%w", p, err)
 		}
 		for hi := range c.Hosts {
 			for ni, n := range c.Hosts[hi].Pnics {

@@ -95,10 +95,10 @@ func (c *call) powerOnAt(v *vmachine, want *host) (any, error) {
 	return r, err
 }
 
-// chooseHost is DRS: fully automated, it may place a VM as it likes. Perverse,
-// it prefers another host to the one asked for.
+// chooseHost is DRS: fully or partially automated, it may place a VM that is
+// switched on as it likes. Perverse, it prefers another host to the one asked for.
 func (v *vmachine) chooseHost(want *host) *host {
-	if want.c.drsOf(v) != "fullyAutomated" {
+	if drs := want.c.drsOf(v); drs != "fullyAutomated" && drs != "partiallyAutomated" {
 		return want
 	}
 	_, err := v.fits(want)

@@ -209,15 +209,33 @@ static const struct verb *verb_allowed(const struct conn *c, struct vs_err *err)
 	return NULL;
 }
 
+/* "why" of an array's task has the task as its name. */
+static int job_asked(const struct conn *c, const struct verb *v, uint32_t *job,
+		     struct vs_err *err)
+{
+	char *end;
+	unsigned long task;
+
+	*job = c->req.job;
+	if (!v->needs_job || !c->req.name[0])
+		return 0;
+	task = strtoul(c->req.name, &end, 10);
+	*job = *end || c->req.name[0] < '0' || c->req.name[0] > '9' ||
+		task >= UINT32_MAX ? 0 : vs_core_task(*job, (uint32_t)task);
+	return *job ? 0 : vs_err_set(err, VS_E_GONE, "no such job: %u_%s",
+				     c->req.job, c->req.name);
+}
+
 static int report_make(struct conn *c, struct vs_err *err)
 {
 	const struct verb *v = verb_allowed(c, err);
 	struct json_object *o;
+	uint32_t job;
 
-	if (!v)
+	if (!v || job_asked(c, v, &job, err))
 		return -1;
 	o = v->changes ? vs_core_act(v->name, c->req.name, c->uid, err) :
-		vs_core_report(v->name, c->req.job, c->uid, err);
+		vs_core_report(v->name, job, c->uid, err);
 	if (!o)
 		return -1;
 	c->report = vs_jb_text_free(o);

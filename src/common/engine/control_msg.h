@@ -4,6 +4,7 @@
  *
  * Request, one per connection:  {"verb":"why","job":4711,"id":"..."}
  *   or with a node's name:       {"verb":"forget","name":"vm003","id":"..."}
+ *   or an array's task:          {"verb":"why","job":12,"name":"3","id":"..."}
  * Reply, one or more frames:    {"id":"...","part":0,"of":3}\n BYTES
  *   the bytes of all parts together are the report (engine/report.h), or
  * Refusal, one frame:           {"id":"...","error":"text","code":"gone"}\n

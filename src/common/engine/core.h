@@ -155,6 +155,8 @@ struct json_object;
  * err. uid decides what may be seen. */
 struct json_object *vs_core_report(const char *what, uint32_t job, uint32_t uid,
 				   struct vs_err *err);
+/* The job of an array's task, 0: there is none. */
+uint32_t vs_core_task(uint32_t array, uint32_t task);
 /* What an operator orders: "confirm" (the brake), "adopt" (VMs of a lost
  * cluster id), "forget" (name: a node whose VM is lost with its host). The
  * caller has asked vs_core_is_operator(). Answers as above. */

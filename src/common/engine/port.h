@@ -93,6 +93,9 @@ struct vs_port {
 	bool (*is_operator)(void *ctx, uint32_t uid);
 	bool (*sees_jobs)(void *ctx, uint32_t uid);	/* of other users */
 	bool (*sees_nodes)(void *ctx, uint32_t uid);
+	/* The job of an array's task: its own, or the array's while it has
+	 * none yet; 0: no such task. */
+	uint32_t (*task_job)(void *ctx, uint32_t array, uint32_t task);
 	/* State, owner and reason of a job: 0, or -1 if there is none. */
 	int (*job_info)(void *ctx, uint32_t job, uint32_t *uid, char *state,
 			size_t state_size, char *reason, size_t reason_size);

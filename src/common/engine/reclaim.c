@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Idle warm VMs that stand in a waiting job's way. A job was refused for want
- * of VFs; those that sit on VMs which it cannot use are asked back by powering
- * their nodes down the way Slurm does, oldest idle first, no more than the job
- * is short of. Never touches a node with a job, never an unknown.
+ * of VFs or of room; those that sit on VMs which it cannot use are asked back
+ * by powering their nodes down the way Slurm does, oldest idle first, no more
+ * than the job is short of. Never touches a node with a job, never an unknown.
  */
 #include <string.h>
 #include "engine/core_i.h"
@@ -27,23 +27,86 @@ static bool going(const struct vs_node *n)
 	       n->leave;
 }
 
-/* Would this node's end give the wanted adapter something on its host? */
+/* What the wanted VM takes of a host and of what hosts share. */
+struct need { int64_t cpu_mhz, mem_mb, store_mb; };
+
+static struct need need_of(const struct vs_node *want,
+			   const struct vs_host *host)
+{
+	const struct vs_profile *p = want->profile;
+
+	return (struct need) {
+		.cpu_mhz = vs_profile_cpu_mhz(p, host->core_mhz),
+		.mem_mb = vs_profile_reserved_mb(p) +
+			vs_profile_overhead_mb(p),
+		.store_mb = vs_profile_swap_mb(p) +
+			(want->kept->exists ? 0 : p->disk_mb),
+	};
+}
+
+static bool lacks(const struct need *n, int64_t cpu_mhz, int64_t mem_mb)
+{
+	return (n->cpu_mhz && n->cpu_mhz > cpu_mhz) || n->mem_mb > mem_mb;
+}
+
+/* Is the victim's share of its pool, or of the datastore, what is short? */
+static bool helps_all(struct vs_core *c, const struct vs_node *victim,
+		      const struct vs_host *host, const struct need *n)
+{
+	const struct vs_sums *sums = vs_sums_now(c);
+	const struct vs_vm *vm = vs_node_vm(c, victim);
+	int at = vs_room_pool(&c->inv, host->cluster);
+
+	if (at >= 0 && vm && !vs_node_pool_wrong(c, vm) &&
+	    lacks(n, sums->pools[at].cpu_mhz, sums->pools[at].mem_mb))
+		return true;
+	return n->store_mb > sums->store_mb &&
+	       vs_profile_swap_mb(victim->profile) > 0;
+}
+
+/* A VF of the wanted kind on its host: free already, or the victim's. */
+static bool helps_vf(struct vs_core *c, const struct vs_hold *h,
+		     const struct vs_host *host, const struct vs_node *want,
+		     bool room)
+{
+	const struct vs_host_sum *sum = &vs_sums_now(c)->hosts[host->index];
+
+	for (int i = 0; i < host->npfs; i++) {
+		const struct vs_pf *pf = &host->pfs[i];
+
+		if (!vs_pf_reaches(want->profile->adapter, want->net, pf))
+			continue;
+		if (!strcmp(h->pf, pf->pci) ||
+		    (!room && !sum->unknown && sum->pf[i].free > 0))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Would this node's end give a VM like the wanted one what it lacks: a VF, its
+ * host's CPU or memory, or of what hosts share?
+ */
 static bool helps(struct vs_core *c, const struct vs_node *victim,
 		  const struct vs_node *want)
 {
 	const struct vs_hold *h = vs_ledger_get(&c->ledger, victim->name);
 	struct vs_host *host = h ? vs_host_get(&c->inv, h->host) : NULL;
-	const struct vs_adapter *a = want->profile->adapter;
-	struct vs_pf *pf;
+	const struct vs_host_sum *sum;
+	struct need n;
 
-	if (!host || !vs_host_usable(host) ||
-	    !vs_host_has_net(host, want->net->moid))
+	if (!host || !vs_host_usable(host))
 		return false;
-	if (!vs_adapter_kinds[a->type].takes_vf)
+	n = need_of(want, host);
+	if (helps_all(c, victim, host, &n))
+		return true;
+	if (!vs_host_has_net(host, want->net->moid))
+		return false;
+	if (!vs_adapter_kinds[want->profile->adapter->type].takes_vf)
 		return true;	/* short of CPU or memory */
-	pf = h->pf[0] ? vs_host_pf(host, h->pf) : NULL;
-	return pf && !strcmp(pf->switch_uuid, want->net->switch_uuid) &&
-	       (!a->pf[0] || !strcmp(a->pf, pf->pci));
+	sum = &vs_sums_now(c)->hosts[host->index];
+	return helps_vf(c, h, host, want,
+			!lacks(&n, sum->cpu_free, sum->mem_free));
 }
 
 /* One that still lacks a place speaks for all. */
@@ -68,9 +131,14 @@ static void reclaim_for(struct vs_core *c, const struct vs_refused *r,
 	const struct vs_node *want = wanted_like(c, r);
 	size_t room = vs_ask_room(c, r->ids, r->n, NULL, 0);
 	size_t missing = room < r->need ? r->need - room : 0;
+	size_t placeless = 0;
 
-	if (want && vs_node_barred(c, want))
-		return;
+	/* Room is of no use to those that wait for something else. */
+	for (size_t i = 0; i < r->n; i++)
+		placeless += r->ids[i] >= 0 && (size_t)r->ids[i] < c->nnodes &&
+			c->kept[r->ids[i]].place;
+	if (missing > placeless)
+		missing = placeless;
 	/* What is on its way out already counts. */
 	for (size_t i = 0; want && i < c->nnodes && missing; i++)
 		if (going(&c->nodes[i]) && !in_set(r, (int)i) &&

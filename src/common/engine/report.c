@@ -429,6 +429,13 @@ static void report_status(struct vs_core *c, struct json_object *top,
 	vs_report_notes(c, top, operators);
 }
 
+uint32_t vs_core_task(uint32_t array, uint32_t task)
+{
+	const struct vs_port *p = vs_core.port;
+
+	return p && p->task_job ? p->task_job(p->ctx, array, task) : 0;
+}
+
 struct json_object *vs_core_report(const char *what, uint32_t job,
 				   uint32_t uid, struct vs_err *err)
 {
