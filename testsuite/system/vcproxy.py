@@ -113,3 +113,63 @@ class Proxy:
     def stop(self):
         if self.listener.fileno() >= 0:
             self.refuse()
+
+
+class CutProxy(Proxy):
+    """Reads requests and replies whole, and breaks the connection at a chosen
+    byte of a chosen one: what went by before it has arrived, no more has."""
+
+    def __init__(self, sim, work):
+        super().__init__(sim)
+        self.add_to_replies("x-not-used: 1", work)
+        self.rules = []         # [method, "request" or "reply", byte]
+        self.lengths = {}       # method -> (request's, reply's) last length
+
+    @staticmethod
+    def whole(sock):
+        """One message of HTTP/1.1; b"" when the peer has gone."""
+        data, need = b"", None
+        while need is None or len(data) < need:
+            part = sock.recv(65536)
+            if not part:
+                return b""
+            data += part
+            head, sep, _ = data.partition(b"\r\n\r\n")
+            if sep and need is None:
+                length = [ln.split(b":")[1] for ln in head.split(b"\r\n")
+                          if ln.lower().startswith(b"content-length:")]
+                if not length and b"chunked" in head.lower():
+                    if not data.endswith(b"0\r\n\r\n"):
+                        continue
+                    return data
+                need = len(head) + 4 + int(length[0] if length else 0)
+        return data
+
+    def rule_for(self, method, which):
+        for r in self.rules:
+            if r[:2] == [method, which]:
+                self.rules.remove(r)
+                self.cut += 1
+                return r[2]
+        return None
+
+    def pump_tls(self, near):
+        inside = ssl.create_default_context()
+        inside.check_hostname, inside.verify_mode = False, ssl.CERT_NONE
+        with self.tls.wrap_socket(near, server_side=True) as near, \
+                inside.wrap_socket(socket.create_connection(
+                    ("127.0.0.1", self.to))) as far:
+            while request := self.whole(near):
+                path = request.split(b" ", 2)[1].decode()
+                method = path.rsplit("/", 1)[1]
+                at = self.rule_for(method, "request")
+                if at is not None:
+                    far.sendall(request[:at])
+                    return
+                far.sendall(request)
+                reply = self.whole(far)
+                self.lengths[method] = (len(request), len(reply))
+                at = self.rule_for(method, "reply")
+                near.sendall(reply if at is None else reply[:at])
+                if at is not None:
+                    return
