@@ -38,11 +38,8 @@ static void on_up(void *arg, const struct vs_vc_found *f)
 	vs_str_replace(&p->portgroup_key, f->networks[0].portgroup_key);
 	vs_str_replace(&p->source, f->templates[0].moid);
 	vs_str_replace(&p->source_host, f->templates[0].host);
-	vs_str_replace(&p->drs_behavior, c->drs_behavior);
-	vs_str_replace(&p->ha_restart, c->ha_restart);
-	p->drs = c->drs_enabled;
-	p->drs_overrides = c->drs_overrides;
-	p->ha = c->ha_enabled;
+	p->drs_auto = c->drs;
+	p->ha_auto = c->ha;
 	p->up = true;
 	p->ups++;
 }
@@ -217,6 +214,16 @@ static void on_slow(void *arg, const struct vs_vc_slow *s)
 		vs_jb_str(o, "state", s->tasks[i].state);
 		vs_jb_add(p->tasks, o);
 	}
+	p->rights_known = s->rights_known;
+	p->lacks[0] = '\0';
+	for (size_t i = 0; i < s->nlacks; i++) {
+		VS_FREE char *had = vs_strdup(p->lacks);
+
+		snprintf(p->lacks, sizeof(p->lacks), "%s%s%s: %s", had,
+			 had[0] ? ", " : "", s->lacks[i].key,
+			 s->lacks[i].privs);
+	}
+	vs_strlcpy(p->excess, s->excess ? s->excess : "", sizeof(p->excess));
 	p->beats++;
 }
 
@@ -271,6 +278,7 @@ int link_open(struct probe *p, struct vs_err *err)
 	struct vs_vc_conf conf = { .url = p->o.vcenter,
 		.username = p->o.username, .password_file = p->o.password_file,
 		.password_uid = geteuid(), .ca_file = p->o.ca_file,
+		.read_only = p->o.read_only,
 		.names = { p->o.datacenter, p->o.folder, p->o.datastore,
 			   clusters, pools, nets, templates } };
 

@@ -161,7 +161,7 @@ static void probe_free(struct probe *p)
 	char **strs[] = { &p->about, &p->release, &p->user, &p->dc, &p->folder,
 		&p->store, &p->cluster, &p->pool, &p->network, &p->switch_uuid,
 		&p->portgroup_key, &p->source, &p->source_host,
-		&p->drs_behavior, &p->ha_restart };
+		&p->drs_behavior };
 
 	for (size_t i = 0; i < VS_COUNT(strs); i++)
 		free(*strs[i]);

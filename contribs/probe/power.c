@@ -114,11 +114,14 @@ static void q_host(struct probe *p, struct answer *a)
 	const char *moid = to ? make_card(p, from, NULL, a) : NULL;
 	struct op *op;
 	const struct vm *vm;
+	struct reply r;
 	const char *at;
 
 	if (!moid)
 		return;
-	saw(a, "DRS is %s", p->drs && p->drs_behavior ? p->drs_behavior : "off");
+	read_cluster(p, a, &r);
+	reply_free(&r);
+	saw(a, "DRS is %s", p->drs ? p->drs_behavior : "off");
 	for (int other = 0; other < 2; other++) {
 		const char *want = other ? to->moid : from->moid;
 

@@ -98,8 +98,11 @@ struct probe {
 	/* copies of vs_vc_found */
 	char *about, *release, *user, *dc, *folder, *store, *cluster, *pool,
 	     *network, *switch_uuid, *portgroup_key, *source, *source_host,
-	     *drs_behavior, *ha_restart;
-	bool drs, drs_overrides, ha;
+	     *drs_behavior;
+	bool drs, ha;			/* on, as q_drs and q_ha read it */
+	enum vs_vc_auto drs_auto, ha_auto;	/* as the client makes of it */
+	bool rights_known;
+	char lacks[600], excess[400];
 	struct host *hosts;
 	size_t nhosts, cap_hosts;
 	struct vm *vms;
@@ -137,6 +140,8 @@ void reply_free(struct reply *r);
  * makes sense of them. */
 void saw_task(struct probe *p, struct answer *a, const char *what,
 	      const char *task);
+/* DRS and HA as the cluster is set, into p; reply_free it. */
+void read_cluster(struct probe *p, struct answer *a, struct reply *r);
 /* Of a host: how many bindings of assignable hardware it shows. */
 void saw_bindings(struct probe *p, struct answer *a, const struct host *h);
 /* The task a call by hand began, followed to its end. */

@@ -15,21 +15,65 @@ static void q_version(struct probe *p, struct answer *a)
 	judge(a, true);
 }
 
+/* The cluster's own settings, whole; before questions that go by them. */
+void read_cluster(struct probe *p, struct answer *a, struct reply *r)
+{
+	struct vs_j drs;
+
+	if (ask_get(p, r, "ClusterComputeResource", p->cluster,
+		    "configurationEx"))
+		saw_err(a, "configurationEx", &r->err);
+	drs = vs_j_opt(vs_j_root(&r->doc), "drsConfig");
+	p->drs = vs_j_bool_or(vs_j_opt(drs, "enabled"), false);
+	vs_str_replace(&p->drs_behavior, vs_j_str_or(
+		vs_j_opt(drs, "defaultVmBehavior"), "behaviour not said"));
+	p->ha = vs_j_bool_or(vs_j_opt(vs_j_opt(vs_j_root(&r->doc), "dasConfig"),
+				      "enabled"), false);
+}
+
+static const char *made_of(enum vs_vc_auto v)
+{
+	return v == VS_VC_AUTO_YES ? "yes" : v == VS_VC_AUTO_NO ? "no" :
+		"unknown";
+}
+
 static void q_drs(struct probe *p, struct answer *a)
 {
-	saw(a, "DRS %s, %s%s", p->drs ? "on" : "off",
-	    p->drs_behavior ? p->drs_behavior : "behaviour not said",
-	    p->drs_overrides ? ", VMs may differ" : "");
-	judge(a, !p->drs || !p->drs_behavior ||
-	      strcmp(p->drs_behavior, "fullyAutomated"));
+	struct reply r;
+
+	read_cluster(p, a, &r);
+	saw(a, "DRS %s, %s; our client makes of it that it chooses hosts: %s",
+	    p->drs ? "on" : "off", p->drs_behavior, made_of(p->drs_auto));
+	if (!r.err.code)
+		judge(a, p->drs_auto == VS_VC_AUTO_NO);
+	reply_free(&r);
 }
 
 static void q_ha(struct probe *p, struct answer *a)
 {
-	saw(a, "HA %s, restart priority by default: %s", p->ha ? "on" : "off",
-	    p->ha_restart && *p->ha_restart ? p->ha_restart : "not said");
-	judge(a, !p->ha || (p->ha_restart &&
-			    !strcmp(p->ha_restart, "disabled")));
+	struct reply r;
+	struct vs_j das;
+
+	read_cluster(p, a, &r);
+	das = vs_j_opt(vs_j_root(&r.doc), "dasConfig");
+	saw(a, "HA %s, restart priority by default: %s; our client makes of it that it restarts VMs: %s",
+	    p->ha ? "on" : "off", vs_j_str_or(vs_j_opt(vs_j_opt(das,
+		"defaultVmSettings"), "restartPriority"), "not said"),
+	    made_of(p->ha_auto));
+	if (!r.err.code)
+		judge(a, p->ha_auto == VS_VC_AUTO_NO);
+	reply_free(&r);
+}
+
+static void q_rights(struct probe *p, struct answer *a)
+{
+	if (!p->rights_known) {
+		saw(a, "vCenter doesn't tell");
+		return;
+	}
+	saw(a, "missing: %s; too many at the root: %s", p->lacks[0] ? p->lacks :
+	    "none", p->excess[0] ? p->excess : "none");
+	judge(a, !p->lacks[0] && !p->excess[0]);
 }
 
 static void q_placevm(struct probe *p, struct answer *a)
@@ -39,6 +83,8 @@ static void q_placevm(struct probe *p, struct answer *a)
 	struct reply r;
 	size_t n;
 
+	read_cluster(p, a, &r);
+	reply_free(&r);
 	vs_jb_put(c, "location", vs_jb_obj("VirtualMachineRelocateSpec"));
 	vs_jb_bool(c, "template", false);
 	vs_jb_bool(c, "powerOn", false);
@@ -249,6 +295,9 @@ const struct question read_questions[] = {
 	{ "ha", READ, "Would HA restart VMs?", NULL,
 	  "HA is off or its restart priority disabled, for our VMs at least",
 	  q_ha },
+	{ "rights", READ, "What may the account do, and what not?", NULL,
+	  "all that is needed on folder, pool, datastore, network and template, and nothing but reading at the root",
+	  q_rights },
 	{ "placevm", READ, "What does PlaceVm say to a clone of the template?",
 	  NULL, "recommendations where DRS is on, InvalidState where it is off",
 	  q_placevm },

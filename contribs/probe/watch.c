@@ -133,6 +133,7 @@ static void q_hostloss(struct probe *p, struct answer *a)
 	struct looking l = { 0 };
 	int64_t patience = p->o.quick ? 5000 : 300000;
 	struct host *h;
+	struct reply r;
 	bool moved;
 
 	l.vm = a_vm_on(p, &h, a);
@@ -144,6 +145,8 @@ static void q_hostloss(struct probe *p, struct answer *a)
 		saw(a, "the host never stopped responding");
 		goto end;
 	}
+	read_cluster(p, a, &r);
+	reply_free(&r);
 	moved = link_until(p, elsewhere, &l, patience);
 	saw(a, "HA %s: the VM with a card %s within %d s", p->ha ? "on" : "off",
 	    moved ? "was restarted on another host" : "was not restarted",

@@ -98,7 +98,7 @@ def probe(tmp_path):
         p.sim.stop()
 
 
-READ = {"version", "drs", "ha", "placevm", "ports", "binding", "pool", "size",
+READ = {"version", "drs", "ha", "rights", "placevm", "ports", "binding", "pool", "size",
         "tasks", "empty", "poll", "vanished", "boxes", "keyed", "subtype",
         "pages"}
 CHANGE = {"clone", "duplicate", "uuid", "cancel", "guestinfo", "relocate",
@@ -111,7 +111,8 @@ def test_every_question_is_answered_and_all_is_cleaned_up(probe):
     assert set(got) == READ | CHANGE
     # No IB port and fewer VMs than a page has: nothing can be said.
     assert {k: v["agrees"] for k, v in got.items() if v["agrees"] != "yes"} \
-        == {"ports": "unknown", "pages": "unknown"}
+        == {"ports": "unknown", "pages": "unknown", "rights": "no"}
+    assert "too many at the root: " in got["rights"]["seen"]
     assert all(a["seen"] != "nothing" for a in got.values())
     p.is_clean()
     for name in ("esx0", "example.org", "HPC1", "vsan", "slurm@", "rhel9",

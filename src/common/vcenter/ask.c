@@ -34,6 +34,10 @@ int vs_vc_ask(struct vs_vc *vc, const struct vs_vc_question *q,
 		vs_jb_free(body_take);
 		return vs_err_set(err, VS_E_RETRY, "not connected to vCenter");
 	}
+	if (q->mutating && vc->read_only) {
+		vs_jb_free(body_take);
+		return vs_err_set(err, VS_E_REQUEST, "reading alone is allowed");
+	}
 	copy = vs_calloc(1, sizeof(*copy));
 	*copy = *q;
 	if (q->get)
