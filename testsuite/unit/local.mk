@@ -82,6 +82,12 @@ testsuite_unit_test_engine_missing_SOURCES = \
 testsuite_unit_test_engine_missing_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_missing_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_reconcile
+testsuite_unit_test_engine_reconcile_SOURCES = \
+	testsuite/unit/test_engine_reconcile.c $(engine_stage)
+testsuite_unit_test_engine_reconcile_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_reconcile_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_term
 testsuite_unit_test_engine_term_SOURCES = testsuite/unit/test_engine_term.c \
 	$(engine_stage)
