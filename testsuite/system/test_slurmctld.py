@@ -8,7 +8,7 @@ import time
 import pytest
 
 from cluster import Cluster, wait_for
-from stages import wait_saved
+from stages import Held, nobody_down, ready_count, wait_ready_again, wait_saved
 from worlds import foreign, world
 
 E1, E2 = "esx01.example.org", "esx02.example.org"
@@ -93,6 +93,39 @@ def test_a_reconfigure_while_vms_are_built_ends_well(cluster):
         cluster.must("scontrol", "reconfigure")
     assert len(set(cluster.wait_job(job, 60).split())) == 3
     assert cluster.job(job)["Restarts"] == "0"
+
+
+@pytest.mark.parametrize("phase", ["CloneVM_Task", "PowerOnVM_Task", "boot",
+                                   "run", "release"])
+def test_a_new_vsphere_conf_at_any_phase_costs_no_call(fresh, phase):
+    """A new client takes the old one's place; what it began goes on."""
+    c = fresh(nodes=1, inventory=world(hosts=1, vfs=1, durations={
+        "CloneVM_Task": "2s", "PowerOnVM_Task": "2s", "ShutdownGuest": "3s"}),
+        vsphere={"ShutdownGrace": 5}, slurm={"SuspendTimeout": 6})
+    c.delay_boot("vm001", 2 if phase == "boot" else 0)
+    was = ready_count(c)
+    job = Held(c, "-N1")
+    if phase in ("run", "release"):
+        job.wait_running()
+    if phase == "release":
+        job.end_well()
+        c.must("scontrol", "update", "nodename=vm001", "state=power_down")
+        wait_for("it is shut down", 20, lambda: c.calls("ShutdownGuest"))
+    elif phase == "boot":
+        wait_for("it boots", 30, lambda: c.is_on("vm001"))
+    elif phase != "run":
+        wait_for(f"{phase} is under way", 30, lambda: c.running_tasks(phase))
+    c.change_vsphere("Placement=balance", "Placement=pack")
+    wait_ready_again(c, was)
+    if phase != "release":
+        job.wait_running().end_well()
+        c.must("scontrol", "update", "nodename=vm001", "state=power_down")
+    wait_for("it is off", 40, lambda: not c.is_on("vm001") and
+             c.is_powered_down("vm001"))
+    assert c.calls("CloneVM_Task") == c.calls("PowerOnVM_Task") == 1
+    assert c.calls("PowerOffVM_Task", "ShutdownGuest") <= 2
+    assert c.counters()["sessions"] == 1 and c.vfs_used() == 0
+    nobody_down(c)
 
 
 def test_stock_cons_tres_takes_the_jobs_over_and_gives_them_back(cluster, work):
