@@ -134,6 +134,19 @@ static void a_vm_gone_off_under_a_configuring_jobs_node_is_built_again(void **st
 	assert_true(fake_finish(FAKE_POWER_ON));
 }
 
+static void jobs_of_before_a_restart_are_judged_once_vcenter_was_read(void **st)
+{
+	(void)st;
+	begin(1, 1, 1, "warm");
+	turns(3);
+	assert_null(heard(VS_TELL_SCHEDULE, NULL));
+	ready();
+	assert_non_null(heard(VS_TELL_SCHEDULE, NULL));
+	ntold = 0;
+	turns(20);
+	assert_null(heard(VS_TELL_SCHEDULE, NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +156,7 @@ int main(void)
 		cmocka_unit_test(a_used_vm_found_off_after_a_start_goes_without_the_brake),
 		cmocka_unit_test(an_adopted_vm_that_slurm_wants_to_boot_is_cycled),
 		cmocka_unit_test(a_vm_gone_off_under_a_configuring_jobs_node_is_built_again),
+		cmocka_unit_test(jobs_of_before_a_restart_are_judged_once_vcenter_was_read),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

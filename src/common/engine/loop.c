@@ -298,6 +298,9 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 		c->started |= !c->blocked[0];
 		c->vf_freed = true;
 		vs_info("ready: nodes=%zu hosts=%d", c->nnodes, c->inv.nhosts);
+		/* Jobs of before a restart: Slurm's next full pass is a minute
+		 * away, and until then nobody knows what they wait for. */
+		vs_tell(c, VS_TELL_SCHEDULE, NULL, 0, true, NULL);
 		vs_crash_after("core", "ready");
 	}
 	vs_waits_pass(c, now_ms);

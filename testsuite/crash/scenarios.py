@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a cluster lives through in the matrices: functions of a worker, each
+with its preparation.
+
+prepare makes what is needed while nothing can go wrong; then slurmctld begins
+anew (`between`: while it is away; `sig`: how it was ended), to die at a point
+or not; the scenario ends when what was wanted is there.
+"""
+
+import signal
+
+from worker import foreign, wait_for, wait_until
+
+SCENARIOS = {}
+
+
+class Scenario:
+    def __init__(self, run, prepare, between, sig):
+        self.name, self.run = run.__name__, run
+        self.prepare, self.between, self.sig = prepare, between, sig
+
+
+def nothing(w):
+    pass
+
+
+def scenario(prepare=nothing, between=nothing, sig=signal.SIGTERM):
+    def add(run):
+        SCENARIOS[run.__name__] = Scenario(run, prepare, between, sig)
+        return run
+    return add
+
+
+# ---- one node's life -----------------------------------------------------------
+
+@scenario()
+def new(w):
+    """Two VMs are made for a job."""
+    w.done(w.jobs("-N2 -w vm[001-002]"))
+
+
+@scenario(prepare=lambda w: w.up("vm001"))
+def warm(w):
+    """A job in a VM that is on."""
+    w.done(w.jobs("-N1 -w vm001"))
+
+
+@scenario(prepare=lambda w: w.up("vm001"))
+def suspend(w):
+    """Slurm powers a node down."""
+    w.power_down("vm001")
+
+
+def vm_is_off(w):
+    w.up("vm001")
+    w.power_down("vm001")
+
+
+@scenario(prepare=vm_is_off)
+def again(w):
+    """A job in a VM that is off."""
+    w.done(w.jobs("-N1 -w vm001"))
+
+
+def deaf_guest(w):
+    w.up("vm001")
+    w.c.fault(on="request", method="ShutdownGuest", body="")
+
+
+@scenario(prepare=deaf_guest)
+def deaf(w):
+    """The guest doesn't shut down when it is asked: the VM is switched off."""
+    w.power_down("vm001")
+
+
+def changed_profile(w):
+    w.up("vm001")
+    w.edit("Template=rhel9-ofed\n", "Template=rhel9-ofed MemoryOverhead=512\n")
+
+
+@scenario(prepare=changed_profile)
+def profile(w):
+    """The profile of a VM that is on has changed."""
+    w.done(w.jobs("-N1 -w vm001"))
+
+
+def full_host(w):
+    vm_is_off(w)
+    host = w.c.our_vm("vm001")["host"]
+    for i in range(3):
+        w.c.do("addVm", spec=foreign(f"theirs{i}", host))
+
+
+@scenario(prepare=full_host)
+def move(w):
+    """The host of a VM that is off is full."""
+    w.done(w.jobs("-N1 -w vm001"))
+
+
+@scenario()
+def off(w):
+    """Retention=off."""
+    w.done(w.jobs("-p off -w vm005"))
+    w.until_down("vm005")
+
+
+@scenario()
+def destroy(w):
+    """Retention=destroy."""
+    w.done(w.jobs("-p fresh -w vm006"))
+    w.until_down("vm006")
+    wait_until("its VM is gone", 20, lambda: not w.c.our_vm("vm006"),
+               lambda: w.c.our_vm("vm006"))
+
+
+def slow_boot(w):
+    w.c.do("setDuration", name="CloneVM_Task", duration="5s")
+    w.c.delay_boot("vm001", 6)
+
+
+@scenario(prepare=slow_boot)
+def slow(w):
+    """A new VM, and Slurm has had the time to save that the job has begun."""
+    w.done(w.jobs("-N1 -w vm001"))
+
+
+# ---- people ---------------------------------------------------------------------
+
+def slow_clone(w):
+    w.c.do("setDuration", name="CloneVM_Task", duration="4s")
+
+
+@scenario(prepare=slow_clone)
+def cancel(w):
+    """scancel while the VM is cloned."""
+    job = w.jobs("-N1 -w vm001", "sleep 100")
+    w.wish("release", str(job))
+    wait_until("a clone runs", 20, lambda: w.c.running_tasks("CloneVM_Task") or
+               w.died, lambda: w.job(job))
+    w.cancel(job)
+    w.until_down("vm001")
+
+
+def clone_under_way(w):
+    slow_clone(w)
+    job = w.jobs("-N1 -w vm001")
+    w.pool["adopted"] = [job]
+    w.wish("release", str(job))
+    wait_for("a clone runs", 20, lambda: w.c.running_tasks("CloneVM_Task"))
+
+
+@scenario(prepare=clone_under_way, sig=signal.SIGKILL)
+def adopted(w):
+    """slurmctld begins while a clone is under way."""
+    w.done(w.pool.pop("adopted")[0])
+
+
+def forget_nodes(w):
+    for f in w.c.path("state").glob("node_state*"):
+        f.unlink()
+
+
+@scenario(prepare=lambda w: w.up("vm001"), between=forget_nodes)
+def adopt(w):
+    """Slurm has forgotten that a node is up."""
+    w.until_up("vm001")
+    w.done(w.jobs("-N1 -w vm001"))
+
+
+@scenario()
+def reconfigure(w):
+    """Another vsphere.conf."""
+    w.until_connected()
+    was = w.readies()
+    w.edit("ShutdownGrace=1\n", "ShutdownGrace=2\n")
+    w.wish("reconfigure")
+    wait_for("it is in force", 30, lambda: w.readies() > was)
+    w.done(w.jobs("-N1 -w vm001"))
+
+
+# ---- trouble ----------------------------------------------------------------------
+
+def first_start(w):
+    w.c.path("state", "slurm_vsphere.id").unlink()
+
+
+def old_vcenter(w):
+    w.c.fault(on="request", method="hello", http=404)
+
+
+@scenario(prepare=old_vcenter, between=first_start)
+def connect(w):
+    """The first start, with a vCenter that can't negotiate."""
+    w.until_connected()
+
+
+@scenario(prepare=lambda w: w.up("vm001"))
+def outage(w):
+    """The session expires, then vCenter is away for a moment."""
+    w.until_connected()
+    w.c.do("expireSessions")
+    w.c.do("outage", duration="500ms", how="drop")
+    w.did()
+    w.done(w.jobs("-N1 -w vm001"))
+
+
+def bad_spec(w):
+    w.c.fault(on="task", method="CloneVM_Task", count=1, message="declared",
+              fault={"_typeName": "InvalidVmConfig", "property": "x"})
+
+
+@scenario(prepare=bad_spec)
+def fail(w):
+    """A node can't be had; an administrator resumes it."""
+    w.done(w.jobs("-N1 -w vm001"), resume="vm001")
+
+
+def host_refuses(w):
+    w.c.fault(on="task", method="PowerOnVM_Task", count=1, message="declared",
+              fault={"_typeName": "InsufficientResourcesFault"})
+
+
+@scenario(prepare=host_refuses)
+def elsewhere(w):
+    """A host refuses the VM: it goes to another one, the hint is saved."""
+    w.done(w.jobs("-N1 -w vm001"))
+    wait_for("the hint is saved", 10, lambda: w.died or
+             "declared" in w.hints())
+
+
+def job_that_waits(w):
+    """A job that runs until it is told to end."""
+    w.c.path("out", "end").unlink(missing_ok=True)
+    return w.jobs("-N1 -w vm001",
+                  f"until [ -e {w.c.path('out', 'end')} ]; do sleep 0.2; done")
+
+
+def job_that_runs(w):
+    job = job_that_waits(w)
+    w.release(job)
+    w.saved("job_state")
+    w.pool["running"] = [job]
+
+
+@scenario(prepare=job_that_runs)
+def running(w):
+    """slurmctld begins while a job runs."""
+    w.until_connected()
+    w.c.path("out", "end").touch()
+    w.done(w.pool.pop("running")[0])
+
+
+@scenario()
+def robbed(w):
+    """Somebody switches off the VM of a running job."""
+    job = job_that_waits(w)
+    w.release(job)
+    wait_for("its script runs", 30, lambda: w.c.is_on("vm001") and
+             w.job(job)["JobState"] == "RUNNING")
+    w.c.do("powerOff", vm="vm001")
+    w.did()
+    w.c.path("out", "end").touch()
+    w.done(job)
+
+
+@scenario()
+def maintenance(w):
+    """The host of a running job is wanted, and is not any more."""
+    job = job_that_waits(w)
+    w.release(job)
+    host = w.c.our_vm("vm001")["host"]
+    w.c.do("maintenance", host=host)
+    wait_until("its node is drained", 30, lambda: w.state("vm001") & {
+        "DRAIN", "DRAINING", "DRAINED"}, lambda: w.state("vm001"))
+    w.c.do("maintenance", host=host, mode="cancel")
+    wait_until("its node is not drained", 30, lambda: not w.state("vm001") & {
+        "DRAIN", "DRAINING", "DRAINED"}, lambda: w.state("vm001"))
+    w.c.path("out", "end").touch()
+    w.done(job)
+
+
+def all_taken(w):
+    for i in range(6):
+        host = f"esx{i % 2 + 1:02d}.example.org"
+        w.c.do("addVm", spec=foreign(f"theirs{i}", host))
+
+
+@scenario(prepare=all_taken)
+def shortage(w):
+    """A job waits for a VF."""
+    job = w.jobs("-N1 -w vm001")
+    w.release(job, "PENDING")
+    wait_until("it says why it waits", 30, lambda: "VF" in str(
+        w.c.svf("why", str(job))), lambda: (w.c.svf("why", str(job)),
+                                            w.job(job)))
+    w.c.do("destroyVm", vm="theirs0", force=True, wait=True)
+    w.did()
+    w.done(job)
