@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# check.sh [unit|system|chaos|fuzz|lint|sanitize|all]... [--seconds N] [--seed S]
-#          [--with address|thread]
+# check.sh [unit|system|crash|chaos|fuzz|lint|sanitize|all]... [--seconds N] [--seed S]
+#          [--with address|thread] [--whole]
 #
 # The tests. Does its own set-up: packages, the source of the installed Slurm,
 # Go, the build (out of tree, in $VS_CACHE). `all`, the default, is unit, system,
-# chaos and lint; `sanitize` runs the unit tests with ASan and UBSan, and with
-# TSan; `fuzz` every fuzz target for --seconds N (60; the normal run replays
-# what they found before). chaos takes --seconds (120), --seed and --with, a
+# crash (a sample; --whole: all of it, an hour), chaos and lint; `sanitize` runs
+# the unit tests with ASan and UBSan, and with TSan; `fuzz` every fuzz target
+# for --seconds N (60; the normal run replays what they found). chaos takes --seconds (120), --seed and --with, a
 # sanitizer. The last line is `N passed, N failed`; `chaos` alone ends with its
 # own sum.
 # shellcheck source=contribs/lib.sh
@@ -137,6 +137,25 @@ readable_root() {
 	chmod 755 "$copy"
 	cp -r "$VS_ROOT/." "$copy/" || die "can't copy the plugins to $copy"
 	export VS_ROOT=$copy
+}
+
+# ---- crash -------------------------------------------------------------------
+
+# slurmctld killed before and after every step, and every call to vCenter failed
+# once in every way: a sample, all of it with --whole. A build of its own.
+part_crash() {
+	local log=$results/crash.txt
+	say "== crash"
+	need_cluster
+	build crash --enable-crash-points
+	export VS_ROOT VS_BUILD
+	(exec 9>&- && /usr/bin/python3 "$VS_TOP/testsuite/crash/matrix.py" \
+		"${crash_options[@]}") 2>&1 </dev/null | tee "$log" || true
+	passed=$((passed + $(grep -c '^ok ' "$log" || true)))
+	failed=$((failed + $(grep -c '^FAILED ' "$log" || true)))
+	if [ "$(grep -cE '^(crash|calls): .*cells=[1-9]' "$log")" != 2 ]; then
+		bad "crash: the matrices came to no end, see $log"
+	fi
 }
 
 # ---- chaos -------------------------------------------------------------------
@@ -359,6 +378,7 @@ finish() {
 
 parts=()
 chaos_options=()
+crash_options=()
 chaos_with=
 words=()
 while [ $# -gt 0 ]; do
@@ -368,16 +388,17 @@ while [ $# -gt 0 ]; do
 		chaos_options+=("$1" "$2")
 		[ "$1" = --seed ] || seconds=$2
 		shift ;;
+	--whole) crash_options+=("$1") ;;
 	*) words+=("$1") ;;
 	esac
 	shift
 done
 for a in "${words[@]:-all}"; do
 	case $a in
-	all) parts+=(unit system chaos lint) ;;
-	unit | system | chaos | fuzz | lint | sanitize) parts+=("$a") ;;
+	all) parts+=(unit system crash chaos lint) ;;
+	unit | system | crash | chaos | fuzz | lint | sanitize) parts+=("$a") ;;
 	-h | --help) sed -n '4,13s/^# \{0,1\}//p' "$0"; exit 0 ;;
-	*) die "unknown part '$a': unit, system, chaos, fuzz, lint, sanitize or all is expected" ;;
+	*) die "unknown part '$a': unit, system, crash, chaos, fuzz, lint, sanitize or all is expected" ;;
 	esac
 done
 lock_cache

@@ -109,7 +109,7 @@ def destroy(w):
     """Retention=destroy."""
     w.done(w.jobs("-p fresh -w vm006"))
     w.until_down("vm006")
-    wait_until("its VM is gone", 20, lambda: not w.c.our_vm("vm006"),
+    wait_until("its VM is gone", w.goal, lambda: not w.c.our_vm("vm006"),
                lambda: w.c.our_vm("vm006"))
 
 
@@ -212,7 +212,7 @@ def bad_spec(w):
 @scenario(prepare=bad_spec)
 def fail(w):
     """A node can't be had; an administrator resumes it."""
-    w.done(w.jobs("-N1 -w vm001"), resume="vm001")
+    w.done(w.jobs("-N1 -w vm001"), resume=True)
 
 
 def host_refuses(w):

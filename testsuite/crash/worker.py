@@ -8,6 +8,7 @@ written as if nothing could happen to it: what it asks of Slurm is asked again
 until it is answered, and each wish may be uttered twice.
 """
 
+import contextlib
 import pathlib
 import signal
 import subprocess
@@ -17,7 +18,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "system"))
 
-from cluster import Cluster, parse_fields, wait_for    # noqa: E402
+from cluster import (    # noqa: E402
+    Cluster, ClusterError, parse_fields, wait_for)
 from simulator import MUTATING                         # noqa: E402
 from worlds import foreign, world                      # noqa: E402
 
@@ -30,7 +32,7 @@ KINDS = [("-N1 -w vm001", HOST), ("-N2 -w vm[001-002]", HOST)]
 CROWD = [{"name": "crowd%03d", "count": 110, "host": "*"}]
 NETWORKS = [{"name": f"net{i:03d}"} for i in range(110)]
 DURATIONS = {"CloneVM_Task": "300ms", "RelocateVM_Task": "300ms"}
-CONF = {"ShutdownGrace": 1, "BootTimeout": 20, "lines": [
+CONF = {"ShutdownGrace": 1, "BootTimeout": 20, "PrologTimeout": 45, "lines": [
     "ClusterName=HPC1 ResourcePool=slurm",
     "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
     "PartitionName=warm Adapter=sriov-roce Template=rhel9-ofed",
@@ -63,6 +65,8 @@ class Worker:
         w["datacenters"][0]["networks"] += NETWORKS
         self.c = c = Armed(nodes=NODES, inventory=w)
         self.goal = GOAL_S
+        self.hurried_at = 0.0
+        self.forgives = False       # nodes that are down are resumed
         c.vsphere, c.partition_lines = dict(CONF), PARTITIONS
         c.slurm = {"SuspendTimeout": 2, "UnkillableStepTimeout": 180}
         c.scheduler_parameters += ",batch_sched_delay=0"
@@ -77,6 +81,15 @@ class Worker:
         self.threads = []
 
     def __enter__(self):
+        try:
+            self.begin()
+        except BaseException:
+            print(self.c.path("log", "slurmctld.out").read_text()[-400:])
+            self.__exit__(None)
+            raise
+        return self
+
+    def begin(self):
         self.c.start().wait_ready()
         self.conf = self.c.path("etc", "vsphere.conf").read_text()
         for key in KINDS:
@@ -85,7 +98,6 @@ class Worker:
         for f in (self.keep, self.count):
             self.threads.append(threading.Thread(target=f, daemon=True))
             self.threads[-1].start()
-        return self
 
     def __exit__(self, *exc):
         self.over.set()
@@ -188,10 +200,21 @@ class Worker:
         wait_for(f"{what} is saved", 15, lambda: f.exists() and
                  f.stat().st_mtime_ns > began)
 
+    def hurry(self):
+        """Nodes register again, as they do by themselves some minutes later."""
+        if self.goal > GOAL_S and self.died and not self.forgives and \
+                time.time() > self.hurried_at + 20:
+            self.hurried_at = time.time()
+            self.ask("scontrol", "reconfigure")
+
     def job(self, job):
-        r = self.ask("scontrol", "-o", "show", "job", str(job))
-        return parse_fields(r.stdout.splitlines()[0]) if r.stdout.strip() \
-            else {"JobState": "GONE"}
+        def look():
+            r = self.ask("scontrol", "-o", "show", "job", str(job))
+            if r.stdout.strip():
+                return parse_fields(r.stdout.splitlines()[0])
+            return {"JobState": "GONE"} if "Invalid job id" in r.stderr \
+                else None
+        return wait_for(f"a word of JobId={job}", 30, look)
 
     def release(self, job, state="RUNNING", resume=None):
         """Until it is in one of these states: released again if a dead
@@ -205,8 +228,9 @@ class Worker:
             if now != was[0]:
                 self.did()          # Slurm begins it, or gives it back
             was[0] = now
-            if resume and "DOWN" in self.state(resume):
-                self.wish("update", f"nodename={resume}", "state=resume")
+            if resume or self.forgives:
+                self.resume_all()
+            self.hurry()
             if now in states and not reason.startswith("JobHeld"):
                 return f
             if now == "PENDING" and reason.startswith("JobHeld"):
@@ -252,10 +276,23 @@ class Worker:
             return "POWERED_DOWN" in s and "POWERING_DOWN" not in s and \
                 not self.c.is_on(node)
         self.did()
-        wait_until(f"{node} is down", 30, look, lambda: self.state(node))
+        wait_until(f"{node} is down", self.goal, look,
+                   lambda: self.state(node))
+
+    def resume_all(self):
+        """Nodes that we took down, with a reason."""
+        for line in self.ask("scontrol", "-o", "show", "nodes").stdout \
+                .splitlines():
+            f = parse_fields(line)
+            if "DOWN" in f["State"].replace("*", "+").split("+"):
+                if not f.get("Reason", "").startswith("slurm-vsphere: "):
+                    raise Wrong(f"{f['NodeName']} is {f['State']}: "
+                                f"{f.get('Reason')}")
+                self.wish("update", f"nodename={f['NodeName']}",
+                          "state=resume")
 
     def until_down(self, node):
-        wait_until(f"{node} is down", 40, lambda: self.down(
+        wait_until(f"{node} is down", self.goal, lambda: self.down(
             "+".join(self.state(node))) and not self.c.is_on(node),
             lambda: self.state(node))
 
@@ -264,7 +301,7 @@ class Worker:
                    {"IDLE", "CLOUD"}, lambda: self.state(node))
 
     def until_connected(self):
-        wait_until("it is connected", 30, lambda: self.c.svf("status")["up"],
+        wait_until("it is connected", self.goal + 30, lambda: self.c.svf("status")["up"],
                    self.c.ctld_errors)
 
     def hints(self):
@@ -288,6 +325,10 @@ class Worker:
         c.path("etc", "vsphere.conf").write_text(self.conf)
         for f in c.path("guests").glob("*.delay"):
             f.unlink()
+        for t in c.state()["tasks"]:
+            if t["state"] == "running":     # or it would hang for ever
+                with contextlib.suppress(ClusterError):
+                    c.do("endTask", task=t["moid"])
         self.end_jobs()
         for name in c.node_names():
             s = self.state(name)
@@ -337,7 +378,7 @@ class Worker:
         """Slurm, svf and vCenter agree; nothing was done twice, too late or to
         others."""
         c = self.c
-        wait_until("Slurm, svf and vCenter agree", 20,
+        wait_until("Slurm, svf and vCenter agree", 30,
                    lambda: not self.differ(), self.differ)
         n = c.counters()
         for key in ("powerOnFullPF", "foreignTouches", "foreignDisks",
@@ -346,6 +387,8 @@ class Worker:
                 raise Wrong(f"{key}={n[key]}: {n['notes']}")
         if c.overfull():
             raise Wrong(f"overfull: {c.overfull()}")
+
+    def in_time(self):
         late = [(t, k) for t, k in self.calls
                 if t > max(self.ready_at, self.wished_at) + MEND_S + 0.5]
         if late:

@@ -7,7 +7,7 @@
  * are bounded.
  *
  * What the network does to a call (refused, cut, spoilt) has become one of
- * these ends in the client: system/test_calls.py shows that.
+ * these ends in the client: testsuite/crash/calls.py shows that.
  */
 #include "engine_stage.h"
 #include "util/log.h"

@@ -137,7 +137,7 @@ static void holds_and_capacity_are_equal_before_and_after_a_restart(void **st)
 	/* everything that was only in memory goes */
 	vs_ledger_clear(&vs_core.ledger);
 	fake_down(VS_E_RETRY);
-	vs_job_claim(&vs_core, 8, 0, (int[]) { id("vm2") }, 1);
+	vs_job_claim(&vs_core, 8, 0, (int[]) { id("vm2") }, 1, false);
 	fake_load();
 	fake_slow(NULL, 0);
 	turn();

@@ -44,6 +44,16 @@ static void up_with(uint32_t job)
 		end_job(7, "vm1");
 }
 
+/* But for the scheduler's nudge that comes with every load. */
+static int words_to_slurm(void)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < ntold; i++)
+		n += told[i].kind != VS_TELL_SCHEDULE;
+	return n;
+}
+
 static void a_running_job_does_not_notice_that_its_vm_is_forgotten(void **st)
 {
 	int calls;
@@ -53,7 +63,7 @@ static void a_running_job_does_not_notice_that_its_vm_is_forgotten(void **st)
 	calls = sent();
 	restored_without("vm1");
 	turns(100);
-	assert_int_equal(ntold, 0);
+	assert_int_equal(words_to_slurm(), 0);
 	assert_int_equal(sent(), calls);
 	assert_int_equal(free_on("host-1"), 0);
 }
@@ -114,7 +124,7 @@ static void it_ends_when_the_vm_is_back_in_the_folder(void **st)
 	turns(3);
 	assert_int_equal(node("vm1")->missing, VS_MISSING_NOT);
 	assert_int_equal(vs_node_avail(&vs_core, node("vm1")), VS_AVAIL_WARM);
-	assert_int_equal(ntold, 0);
+	assert_int_equal(words_to_slurm(), 0);
 }
 
 /* vCenter finds it on its host, and puts it elsewhere under a new id. */

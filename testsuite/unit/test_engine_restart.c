@@ -17,7 +17,7 @@ static void restart(uint32_t job, const char *node, uint32_t saved_flags)
 	n->flags = saved_flags;
 	n->wanted = VS_WANT_OFF;
 	if (job)
-		vs_job_claim(&vs_core, job, 0, &n->id, 1);
+		vs_job_claim(&vs_core, job, 0, &n->id, 1, true);
 	fake_load();
 	fake_slow(NULL, 0);
 	ntold = 0;
@@ -134,6 +134,41 @@ static void a_vm_gone_off_under_a_configuring_jobs_node_is_built_again(void **st
 	assert_true(fake_finish(FAKE_POWER_ON));
 }
 
+/* Its end, its node's power-down and its VM's were not saved any more. */
+static void a_job_that_slurm_forgot_to_have_ended_is_given_back(void **st)
+{
+	(void)st;
+	begin(1, 1, 1, "destroy");
+	ready();
+	restart(7, "vm1", WANTED);
+	turns(50);
+	assert_int_equal(fake_sent[FAKE_CLONE], 0);
+	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	/* requeued, it begins again */
+	end_job(7, "vm1");
+	flags("vm1", DOWN);
+	turns(3);
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", WANTED);
+	turns(3);
+	assert_int_equal(fake_sent[FAKE_CLONE], 1);
+}
+
+static void a_job_that_still_waits_for_its_vm_is_not(void **st)
+{
+	struct vs_node *n;
+
+	(void)st;
+	begin(1, 1, 1, "warm");
+	ready();
+	n = vs_node_named(&vs_core, "vm1");
+	restart(0, "vm1", WANTED);
+	vs_job_claim(&vs_core, 7, 0, &n->id, 1, false);
+	turns(50);
+	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_int_equal(fake_sent[FAKE_CLONE], 1);
+}
+
 static void jobs_of_before_a_restart_are_judged_once_vcenter_was_read(void **st)
 {
 	(void)st;
@@ -156,6 +191,8 @@ int main(void)
 		cmocka_unit_test(a_used_vm_found_off_after_a_start_goes_without_the_brake),
 		cmocka_unit_test(an_adopted_vm_that_slurm_wants_to_boot_is_cycled),
 		cmocka_unit_test(a_vm_gone_off_under_a_configuring_jobs_node_is_built_again),
+		cmocka_unit_test(a_job_that_slurm_forgot_to_have_ended_is_given_back),
+		cmocka_unit_test(a_job_that_still_waits_for_its_vm_is_not),
 		cmocka_unit_test(jobs_of_before_a_restart_are_judged_once_vcenter_was_read),
 	};
 

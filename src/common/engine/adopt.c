@@ -28,6 +28,17 @@ static bool lives(struct vs_core *c, struct vs_node *n)
 		vs_node_vm_right(c, n, vm, n->job, n->restart));
 }
 
+/* Slurm believes that a job runs there, powers up nothing for it, and there is
+ * nothing: what it has lost is the job's end. */
+bool vs_adopt_lost(struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	return (n->flags & VS_NODE_POWERED_DOWN) &&
+	       (n->flags & VS_NODE_ALLOCATED) && n->job && n->launched &&
+	       (!vm || vm->power == VS_POWER_OFF);
+}
+
 /* A job's node is kept in any case; a free one if nobody has taken it away. */
 static bool wanted_back(const struct vs_node *n)
 {

@@ -288,11 +288,11 @@ static void core_job_end(uint32_t job, const int *ids, size_t n, bool notify)
 }
 
 static void core_job_claim(uint32_t job, uint32_t restart, const int *ids,
-			   size_t n)
+			   size_t n, bool launched)
 {
 	vs_crash_before("core", "job_claim");
 	vs_lock_now();
-	vs_job_claim(&vs_core, job, restart, ids, n);
+	vs_job_claim(&vs_core, job, restart, ids, n, launched);
 	vs_unlock();
 	vs_crash_after("core", "job_claim");
 }

@@ -124,9 +124,10 @@ struct vs_core_api {
 	/* The job has left these nodes (end, requeue, shrink); idempotent.
 	 * notify: port->epilog_done is expected. */
 	void (*job_end)(uint32_t job, const int *ids, size_t n, bool notify);
-	/* A running job after a restart: its nodes are claimed. */
+	/* A running job after a restart: its nodes are claimed. launched: Slurm
+	 * believes that it runs there, and will power up none of them for it. */
 	void (*job_claim)(uint32_t job, uint32_t restart, const int *ids,
-			  size_t n);
+			  size_t n, bool launched);
 	/* Why a pending job waits, or "" */
 	void (*why)(uint32_t job, char *out, size_t size);
 

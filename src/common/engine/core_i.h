@@ -74,6 +74,7 @@ struct vs_node {
 	/* Slurm's word */
 	uint32_t flags;
 	uint32_t job, restart;		/* the claim, job 0: none */
+	bool launched;			/* the job ran before we started */
 	struct vs_claim *beside;	/* of jobs that share the node with it */
 	size_t nbeside, cap_beside;
 	int64_t claimed_ms;
@@ -369,6 +370,7 @@ void vs_nodes_touch_on(struct vs_core *c, const struct vs_host *h);
 void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 
 /* adopt.c: VMs that run under powered-down nodes after a start; lock held */
+bool vs_adopt_lost(struct vs_core *c, const struct vs_node *n);
 void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_adopt_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 
@@ -439,7 +441,7 @@ void vs_hints_save(struct vs_core *c, int64_t now_ms);	/* no lock held */
 int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 		 const int *ids, size_t n, struct vs_err *err);
 void vs_job_claim(struct vs_core *c, uint32_t job, uint32_t restart,
-		  const int *ids, size_t n);
+		  const int *ids, size_t n, bool launched);
 void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 		bool notify);
 void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,

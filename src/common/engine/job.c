@@ -42,6 +42,7 @@ static void unclaim(struct vs_node *n, uint32_t job)
 	if (n->job == job) {
 		n->job = n->nbeside ? n->beside[0].job : 0;
 		n->restart = n->nbeside ? n->beside[0].restart : 0;
+		n->launched = false;
 	} else {
 		while (at < n->nbeside && n->beside[at].job != job)
 			at++;
@@ -69,6 +70,7 @@ static void claim(struct vs_node *n, uint32_t job, uint32_t restart)
 	}
 	n->job = job;
 	n->restart = restart;
+	n->launched = false;
 	n->claimed_ms = vs_clock();
 	n->leave = n->giveup = n->renew = false;
 	n->left_ms = 0;
@@ -143,13 +145,15 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 }
 
 void vs_job_claim(struct vs_core *c, uint32_t job, uint32_t restart,
-		  const int *ids, size_t n)
+		  const int *ids, size_t n, bool launched)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct vs_node *node = node_at(c, ids[i]);
 
 		if (node && !vs_job_has(node, job))
 			claim(node, job, restart);
+		if (node && node->job == job)
+			node->launched = launched;
 	}
 }
 
@@ -173,7 +177,7 @@ void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
 	struct vs_wait **link = wait_find(c, job);
 	struct vs_wait *w = *link;
 
-	vs_job_claim(c, job, restart, ids, n);
+	vs_job_claim(c, job, restart, ids, n, false);
 	if (!w) {
 		w = *link = vs_calloc(1, sizeof(*w));
 		w->job = job;

@@ -232,7 +232,7 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	enum vs_wanted wanted;
 
 	vs_adopt_look(c, n, now_ms);
-	wanted = wanted_of(n, now_ms);
+	wanted = vs_adopt_lost(c, n) ? VS_WANT_KEEP : wanted_of(n, now_ms);
 	if (wanted != VS_WANT_OFF && wanted != VS_WANT_GONE) {
 		n->dying = false;
 		n->braked = VS_BRAKE_UNASKED;
@@ -393,9 +393,8 @@ static void report_alien(struct vs_core *c, struct vs_node *n)
 
 /*
  * The VM has vanished or was switched off under a node Slurm believes up: by
- * somebody, or slurmctld was killed and remembers a time before that. A job
- * in it can't go on; one in a VM that isn't to be found at all is believed
- * dead only when its slurmd doesn't answer either.
+ * somebody, or slurmctld was killed and remembers a time before that. No job
+ * in it goes on; where it isn't to be found at all, slurmd must be silent too.
  */
 static void report_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
@@ -407,15 +406,16 @@ static void report_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	if (!n->reported_ms || now_ms - n->reported_ms >= REPORT_MS) {
 		n->reported_ms = now_ms;
-		vs_error("node=%s is up for Slurm but its VM is %s", n->name,
-			 vs_seen_name(n->seen));
+		vs_error("node=%s %s for Slurm but its VM is %s", n->name,
+			 used ? "has a job" : "is up", vs_seen_name(n->seen));
 	}
 	n->not_before_ms = now_ms + OFF_AGAIN_MS;
 	if (!used)
 		vs_tell(c, VS_TELL_POWER_DOWN, n->name, 0, false,
 			"its VM was off");
 	else if (now_ms - n->action_since_ms >= OFF_SURE_MS &&
-		 (n->seen != VS_SEEN_NONE || (n->flags & VS_NODE_NO_RESPOND)))
+		 (n->seen != VS_SEEN_NONE ||
+		  (n->flags & (VS_NODE_NO_RESPOND | VS_NODE_POWERED_DOWN))))
 		vs_tell(c, VS_TELL_GIVEUP, n->name, n->job, false,
 			"its VM was switched off under a job");
 }

@@ -24,8 +24,9 @@ static const char *const calls[] = {
 	CHANGES, "CancelTask",
 	"system?action=hello", "vimServiceVersions.xml", "content", "Login",
 	"Logout", "CreateContainerView", "DestroyView", "FindByInventoryPath",
-	"CreatePropertyCollector", "CreateFilter", "CreateListView",
-	"ModifyListView", "RetrievePropertiesEx",
+	"HasUserPrivilegeOnEntities", "CreatePropertyCollector",
+	"CreateFilter", "CreateListView", "ModifyListView",
+	"RetrievePropertiesEx",
 	"ContinueRetrievePropertiesEx", "WaitForUpdatesEx", "recentTask", NULL,
 };
 static const char *const ends[] = { CHANGES, "adopted", NULL };
@@ -49,7 +50,7 @@ static const char *const core[] = {
 
 static const struct group {
 	const char *name;
-	const char *const *whats;
+	const char *const *names;
 } groups[] = {
 	{ "send", calls },	/* queued | all of it handed to the network */
 	{ "answer", calls },	/* has come | has been taken to heart */
@@ -65,7 +66,7 @@ static const struct group {
 void vs_crash_list(void (*each)(const char *point))
 {
 	for (size_t g = 0; g < VS_COUNT(groups); g++)
-		for (const char *const *w = groups[g].whats; *w; w++) {
+		for (const char *const *w = groups[g].names; *w; w++) {
 			char name[96];
 
 			snprintf(name, sizeof(name), "%s.%s", groups[g].name,
@@ -77,7 +78,7 @@ void vs_crash_list(void (*each)(const char *point))
 static bool declared(const char *group, const char *what)
 {
 	for (size_t g = 0; g < VS_COUNT(groups); g++)
-		for (const char *const *w = groups[g].whats; *w; w++)
+		for (const char *const *w = groups[g].names; *w; w++)
 			if (!strcmp(groups[g].name, group) &&
 			    !strcmp(*w, what))
 				return true;

@@ -92,7 +92,7 @@ static int claim_job(void *x, void *arg)
 	n = vs_cluster_ids(job_ptr->node_bitmap, &ids, NULL);
 	if (n)
 		cluster.api->job_claim(job_ptr->job_id, job_ptr->restart_cnt,
-				       ids, n);
+				       ids, n, !IS_JOB_CONFIGURING(job_ptr));
 	return 0;
 }
 

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The call matrix: every call that the client can send fails once, in each of
+its ways, in each scenario that sends it; the simulator makes it fail. After
+it the job runs or has failed with a reason, nothing is leaked or doubled, and
+the calls are bounded.
+
+A call that no scenario sends, or that is not in the table, is a failure. What
+the engine makes of each outcome is shown exhaustively, and without waiting, by
+unit/test_engine_calls.
+"""
+
+import fnmatch
+import time
+
+from crash import points
+from runner import Runner
+from scenarios import SCENARIOS
+from worker import GOAL_S, Wrong, wait_until
+
+
+def fault(name, on="request", **members):
+    return {"on": on, "message": "declared for the test",
+            "fault": {"_typeName": name, **members}}
+
+
+NOBODY = fault("NotAuthenticated", privilegeId="System.View",
+               object={"_typeName": "ManagedObjectReference",
+                       "type": "Folder", "value": "group-d1"})
+# Of every call.
+WAYS = {
+    "cut-before": {"on": "request", "drop": "before"},
+    "cut-after": {"on": "reply", "drop": "after"},
+    "500": {"on": "request", "http": 500, "body": "<html>oops</html>"},
+    "502": {"on": "request", "http": 502, "body": "<html>bad gateway</html>"},
+    "503": {"on": "request", "http": 503, "body": "<html>later</html>"},
+    "503-after": {"on": "reply", "http": 503, "body": "<html>later</html>"},
+    "empty": {"on": "reply", "body": ""},
+    "broken": {"on": "reply", "truncate": 10},
+    "short": {"on": "reply", "cut": 20},
+    "malformed": {"on": "reply", "body": "{\"_typeName\":"},
+    "deep": {"on": "reply", "body": "[" * 500},
+    "garbled": {"on": "reply", "garble": 7},
+    "oversized": {"on": "reply", "pad": 65 << 20},
+    "wrong-type": {"on": "reply", "body": "7"},
+    "SystemError": fault("SystemError", reason="declared"),
+    "NotAuthenticated": NOBODY,
+}
+# Of what changes something, besides.
+CALL_FAULTS = {
+    "busy": fault("TaskInProgress", task={
+        "_typeName": "ManagedObjectReference", "type": "Task",
+        "value": "task-1"}),
+    "host-away": fault("HostNotConnected"),
+    "forbidden": fault("NoPermission", privilegeId="VirtualMachine.X",
+                       object={"_typeName": "ManagedObjectReference",
+                               "type": "Folder", "value": "group-d1"}),
+}
+TASK_FAULTS = {f"task-{n}": fault(n, on="task", **m) for n, m in (
+    ("SystemError", {"reason": "declared"}), ("InvalidState", {}),
+    ("GenericVmConfigFault", {"reason": "declared"}),
+    ("InsufficientResourcesFault", {}), ("HostCommunication", {}),
+    ("InvalidVmConfig", {"property": "x"}), ("Timedout", {}),
+    ("FileLocked", {"file": "x"}), ("NoDiskSpace", {
+        "file": "x", "datastore": "vsan"}),
+    ("InvalidPowerState", {"existingState": "poweredOn"}),
+    ("RequestCanceled", {}))}
+TASK_FAULTS["task-endless"] = {"on": "task", "hang": True}
+
+# Of none in particular, at the beginning of the scenario.
+TROUBLE = {"refused": {"op": "outage", "how": "refuse", "duration": "1500ms"},
+           "cut": {"op": "cutConnections"},
+           "silent": {"op": "stall", "duration": "5s"}}
+# The reply never comes: so long that it is tried with a few.
+NEVER = {"never": {"on": "reply", "hang": True}}
+
+TASKS = ("CloneVM_Task", "ReconfigVM_Task", "RelocateVM_Task",
+         "PowerOnVM_Task", "PowerOffVM_Task", "Destroy_Task")
+# What every start sends, and what goes on while the client is there.
+START = ("hello", "vimServiceVersions.xml", "content", "Login",
+         "CreateContainerView", "DestroyView", "FindByInventoryPath",
+         "HasUserPrivilegeOnEntities", "CreatePropertyCollector",
+         "CreateFilter", "CreateListView",
+         "RetrievePropertiesEx", "ContinueRetrievePropertiesEx",
+         "WaitForUpdatesEx", "recentTask")
+# The scenario that begins with slurmctld's start has all of it; elsewhere
+# only what belongs to the work itself.
+CALLS = {**{m: {**WAYS, **CALL_FAULTS, **TASK_FAULTS, **NEVER}
+            for m in TASKS},
+         "ShutdownGuest": {**WAYS, **CALL_FAULTS},
+         "CancelTask": {**WAYS, **CALL_FAULTS},
+         "ModifyListView": WAYS, "Logout": WAYS,
+         **{m: WAYS for m in START}}
+CALLS["WaitForUpdatesEx"] = {**WAYS, **NEVER}
+COLD = ("connect", "adopt", "adopted", "running")
+WORK = ("new", "warm", "again", "profile", "move", "suspend", "deaf",
+        "destroy", "cancel", "reconfigure", "connect")
+# Without --whole.
+SAMPLE = (("new", "CloneVM_Task", "cut-before"),
+          ("new", "CloneVM_Task", "cut-after"),
+          ("new", "CloneVM_Task", "task-InvalidVmConfig"),
+          ("new", "PowerOnVM_Task", "503-after"),
+          ("new", "PowerOnVM_Task", "task-GenericVmConfigFault"),
+          ("new", "PowerOnVM_Task", "NotAuthenticated"),
+          ("new", "ModifyListView", "malformed"),
+          ("new", "WaitForUpdatesEx", "oversized"),
+          ("new", "vCenter", "refused"),
+          ("suspend", "ShutdownGuest", "cut-after"),
+          ("suspend", "ShutdownGuest", "forbidden"),
+          ("destroy", "Destroy_Task", "broken"),
+          ("connect", "RetrievePropertiesEx", "garbled"),
+          ("connect", "CreateFilter", "502"),
+          ("connect", "Login", "empty"))
+
+
+def lived(w, s, rule=None, trouble=None):
+    """The scenario; gives what was called. With a rule, one call fails."""
+    w.goal, w.forgives = 3 * GOAL_S, True
+    w.reset()
+    s.prepare(w)
+    before = w.c.counters()["calls"]
+    hits = w.c.counters()["faultsBy"].get("cell", 0)
+
+    def between(w):
+        s.between(w)
+        if rule and s.name in COLD:
+            w.c.fault(**rule)
+    if s.name in COLD or s.name == "profile":
+        w.ctld(sig=s.sig, between=between)
+    if rule and s.name not in COLD:
+        w.c.fault(**rule)
+    if trouble:
+        w.c.do(**trouble)
+    s.run(w)
+    if rule:
+        wait_until("the call has failed", 20, lambda: w.c.counters()[
+            "faultsBy"].get("cell", 0) > hits, lambda: "no such call")
+    w.c.clear_faults()
+    w.judge()
+    after = w.c.counters()["calls"]
+    return {k: v - before.get(k, 0) for k, v in after.items()
+            if v > before.get(k, 0)}
+
+
+class Calls(Runner):
+    def __init__(self, workers, options):
+        super().__init__(workers)
+        self.options = options
+        self.sent = {}              # scenario: {method: times}
+
+    def look(self, w, s):
+        sent = lived(w, s)
+        if s.name == "connect":
+            sent.update({m: 1 for m in START[:2]})
+        with self.lock:
+            self.sent[s.name] = sent
+
+    def fail(self, w, s, method, way):
+        if method == "vCenter":
+            sent = lived(w, s, trouble=TROUBLE[way])
+        else:
+            sent = lived(w, s, {**CALLS[method][way], "method": method,
+                                "count": 1, "label": "cell"})
+        changes = [sum(n.get(m, 0) for m in (*TASKS, "ShutdownGuest"))
+                   for n in (sent, self.sent[s.name])]
+        if changes[0] > 2 * changes[1] + 6:
+            raise Wrong(f"{changes[0]} calls that change something, "
+                        f"{changes[1]} without trouble")
+
+    def cells(self):
+        """In a scenario's own work: what only the start sends fails there."""
+        for s in self.sent:
+            yield from ((s, "vCenter", way) for way in TROUBLE)
+            for m in self.sent[s]:
+                if m not in CALLS or (s != "connect" and m in START and
+                                      m != "WaitForUpdatesEx"):
+                    continue
+                for way in CALLS[m]:
+                    yield s, m, way
+
+    def strangers(self):
+        """Calls that are not in the table, or in no scenario."""
+        sent = {m for n in self.sent.values() for m in n}
+        theirs = {p.split(".", 1)[1].replace("system?action=", "")
+                  for p in points() if p.startswith("send.")}
+        return [f"{m}: not in the table of calls" for m in
+                (sent | theirs) - set(CALLS)] + \
+            [f"{m}: no scenario sends it" for m in
+             (set(CALLS) | theirs) - sent]
+
+    def run(self):
+        o = self.options
+        names = o.scenario or (WORK if o.whole or o.only else
+                               sorted({s for s, _, _ in SAMPLE}))
+        self.all([(f"undisturbed {n}", lambda w, n=n: self.look(
+            w, SCENARIOS[n])) for n in names])
+        cells = [c for c in self.cells()
+                 if o.whole or o.only or c in SAMPLE]
+        if o.only:
+            cells = [c for c in cells if any(
+                fnmatch.fnmatch(":".join(c[1:]), g) for g in o.only)]
+        strange = self.strangers() if o.whole and not o.scenario else []
+        for text in strange:
+            self.say(f"FAILED {text}")
+        self.all([(f"{m} {way} in {s}",
+                   lambda w, c=(s, m, way): self.fail(w, SCENARIOS[c[0]],
+                                                      *c[1:]))
+                  for s, m, way in cells])
+        self.say(f"calls: methods={len(CALLS)} cells={len(cells)} "
+                 f"failed={len(self.failed)} strange={len(strange)}")
+        return not self.failed and not strange
