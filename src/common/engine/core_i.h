@@ -391,6 +391,7 @@ void vs_question_end(struct vs_core *c);
 /* Why no VM can be made for it, whatever room there is; NULL: it can, or has
  * one. */
 const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n);
+void vs_rooms_renew(struct vs_core *c);	/* before anybody asks */
 const struct vs_profile_now *vs_room_now(struct vs_core *c,
 					 const struct vs_node *like);
 void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,

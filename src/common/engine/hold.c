@@ -355,10 +355,10 @@ const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n)
 
 /* ---- room, cached per profile ---------------------------------------------- */
 
-const struct vs_profile_now *vs_room_now(struct vs_core *c,
-					 const struct vs_node *like)
+static const struct vs_profile_now *room_now(struct vs_core *c, size_t profile)
 {
-	struct vs_profile_now *r = &c->now[like->profile - c->profiles];
+	struct vs_profile_now *r = &c->now[profile];
+	struct vs_profile *p = &c->profiles[profile];
 	struct vs_place_env env;
 	struct vs_place_node node;
 
@@ -369,7 +369,8 @@ const struct vs_profile_now *vs_room_now(struct vs_core *c,
 		return r;
 	vs_env_fill(c, &env);
 	node = (struct vs_place_node) {
-		.node = like->name, .profile = like->profile, .net = like->net,
+		.node = "", .profile = p,
+		.net = &c->nets[p->adapter - c->adapters],
 	};
 	r->room[0] = r->room[1] = vs_place_room_why(&env, &node, c->nnodes,
 						    r->why[0],
@@ -387,6 +388,18 @@ const struct vs_profile_now *vs_room_now(struct vs_core *c,
 	r->sums = c->sums.generation;
 	r->avoid = c->avoid_gen;
 	return r;
+}
+
+const struct vs_profile_now *vs_room_now(struct vs_core *c,
+					 const struct vs_node *like)
+{
+	return room_now(c, (size_t)(like->profile - c->profiles));
+}
+
+void vs_rooms_renew(struct vs_core *c)
+{
+	for (size_t i = 0; i < c->nprofiles; i++)
+		room_now(c, i);
 }
 
 size_t vs_room_for(struct vs_core *c, const struct vs_node *like)

@@ -305,6 +305,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 	}
 	vs_waits_pass(c, now_ms);
 	vs_reclaim(c, now_ms);
+	vs_rooms_renew(c);
 }
 
 static bool busy(const struct vs_core *c)

@@ -5,6 +5,7 @@
  * by powering their nodes down the way Slurm does, oldest idle first, no more
  * than the job is short of. Never touches a node with a job, never an unknown.
  */
+#include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
 #include "util/mem.h"
@@ -12,14 +13,6 @@
 
 #define REFUSAL_FRESH_MS 15000
 #define PER_PASS 8
-
-static bool in_set(const struct vs_refused *r, int id)
-{
-	for (size_t i = 0; i < r->n; i++)
-		if (r->ids[i] == id)
-			return true;
-	return false;
-}
 
 static bool going(const struct vs_node *n)
 {
@@ -125,10 +118,66 @@ static const struct vs_node *wanted_like(struct vs_core *c,
 	return any;
 }
 
-static void reclaim_for(struct vs_core *c, const struct vs_refused *r,
-			int64_t now_ms)
+/* Nodes that stand in nobody's way any more, and those that may be asked. */
+struct idle {
+	uint64_t epoch;		/* of the configuration that numbers them */
+	int *going, *warm;	/* warm: longest idle first */
+	size_t ngoing, nwarm;
+	bool *in;		/* by node id: one of the job's own */
+};
+
+static bool may_go(const struct vs_node *n)
 {
-	const struct vs_node *want = wanted_like(c, r);
+	return n->wanted == VS_WANT_KEEP && !n->job && !going(n) &&
+	       (n->flags & VS_NODE_UP) &&
+	       !(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING)) &&
+	       n->seen != VS_SEEN_UNKNOWN;
+}
+
+static int by_idle(const void *a, const void *b, void *arg)
+{
+	const struct vs_node *nodes = arg;
+	const struct vs_node *x = &nodes[*(const int *)a];
+	const struct vs_node *y = &nodes[*(const int *)b];
+
+	if (x->action_since_ms != y->action_since_ms)
+		return x->action_since_ms < y->action_since_ms ? -1 : 1;
+	return x->id - y->id;
+}
+
+static void idle_find(struct vs_core *c, struct idle *all)
+{
+	all->epoch = c->epoch;
+	all->going = vs_calloc(c->nnodes + 1, sizeof(*all->going));
+	all->warm = vs_calloc(c->nnodes + 1, sizeof(*all->warm));
+	all->in = vs_calloc(c->nnodes + 1, sizeof(*all->in));
+	for (size_t i = 0; i < c->nnodes; i++) {
+		if (going(&c->nodes[i]))
+			all->going[all->ngoing++] = (int)i;
+		else if (may_go(&c->nodes[i]))
+			all->warm[all->nwarm++] = (int)i;
+	}
+	qsort_r(all->warm, all->nwarm, sizeof(*all->warm), by_idle, c->nodes);
+}
+
+static void idle_free(struct idle *all)
+{
+	free(all->going);
+	free(all->warm);
+	free(all->in);
+}
+
+static void mark(const struct vs_core *c, const struct vs_refused *r,
+		 struct idle *all, bool in)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->ids[i] >= 0 && (size_t)r->ids[i] < c->nnodes)
+			all->in[r->ids[i]] = in;
+}
+
+/* How many of the job's nodes want for room, and it of no use to others. */
+static size_t missing_of(struct vs_core *c, const struct vs_refused *r)
+{
 	size_t room = vs_ask_room(c, r->ids, r->n, NULL, 0);
 	size_t missing = room < r->need ? r->need - room : 0;
 	size_t placeless = 0;
@@ -137,60 +186,76 @@ static void reclaim_for(struct vs_core *c, const struct vs_refused *r,
 	for (size_t i = 0; i < r->n; i++)
 		placeless += r->ids[i] >= 0 && (size_t)r->ids[i] < c->nnodes &&
 			c->kept[r->ids[i]].place;
-	if (missing > placeless)
-		missing = placeless;
-	/* What is on its way out already counts. */
-	for (size_t i = 0; want && i < c->nnodes && missing; i++)
-		if (going(&c->nodes[i]) && !in_set(r, (int)i) &&
-		    helps(c, &c->nodes[i], want))
-			missing--;
-	while (want && missing) {
-		struct vs_node *oldest = NULL;
-
-		for (size_t i = 0; i < c->nnodes; i++) {
-			struct vs_node *n = &c->nodes[i];
-
-			if (n->wanted != VS_WANT_KEEP || n->job || going(n) ||
-			    !(n->flags & VS_NODE_UP) ||
-			    (n->flags & (VS_NODE_ALLOCATED |
-					 VS_NODE_COMPLETING)) ||
-			    n->seen == VS_SEEN_UNKNOWN || in_set(r, (int)i) ||
-			    !helps(c, n, want))
-				continue;
-			if (!oldest ||
-			    n->action_since_ms < oldest->action_since_ms)
-				oldest = n;
-		}
-		if (!oldest)
-			return;
-		vs_info("node=%s idle VM is reclaimed for JobId=%u",
-			oldest->name, r->job);
-		oldest->leave = true;
-		vs_node_touch(oldest);
-		oldest->action_since_ms = now_ms;
-		missing--;
-	}
+	return missing < placeless ? missing : placeless;
 }
 
-/* A few jobs a pass, in turn: a long queue must not cost more than a short. */
+static void reclaim_for(struct vs_core *c, const struct vs_refused *r,
+			struct idle *all, int64_t now_ms)
+{
+	const struct vs_node *want = wanted_like(c, r);
+	size_t missing = want ? missing_of(c, r) : 0;
+
+	if (!missing)
+		return;
+	if (!all->in)
+		idle_find(c, all);
+	mark(c, r, all, true);
+	/* What is on its way out already counts. */
+	for (size_t i = 0; i < all->ngoing && missing; i++)
+		missing -= !all->in[all->going[i]] &&
+			helps(c, &c->nodes[all->going[i]], want);
+	for (size_t i = 0; i < all->nwarm && missing; i++) {
+		struct vs_node *n = &c->nodes[all->warm[i]];
+
+		if (all->in[all->warm[i]] || !may_go(n) || !helps(c, n, want))
+			continue;
+		vs_info("node=%s idle VM is reclaimed for JobId=%u", n->name,
+			r->job);
+		n->leave = true;
+		vs_node_touch(n);
+		n->action_since_ms = now_ms;
+		all->going[all->ngoing++] = n->id;
+		missing--;
+	}
+	mark(c, r, all, false);
+}
+
+/* Whose turn it is; a few a pass, so that a long queue costs no more than a
+ * short one. */
+static size_t jobs_in_turn(struct vs_core *c, uint32_t jobs[PER_PASS])
+{
+	unsigned int n = HASH_COUNT(c->refused);
+	unsigned int skip = n > PER_PASS ? c->reclaim_turn % n : 0;
+	struct vs_refused *r, *tmp;
+	size_t count = 0;
+
+	HASH_ITER(hh, c->refused, r, tmp) {
+		if (skip)
+			skip--;
+		else if (count < PER_PASS)
+			jobs[count++] = r->job;
+	}
+	c->reclaim_turn += count;
+	return count;
+}
+
 void vs_reclaim(struct vs_core *c, int64_t now_ms)
 {
-	unsigned int n = HASH_COUNT(c->refused), skip, done = 0;
-	struct vs_refused *r, *tmp;
+	struct idle all = { .epoch = c->epoch };
+	uint32_t jobs[PER_PASS];
+	size_t n;
 
 	/* What waits for an administrator is in nobody's way. */
 	if (vs_ask_blocked(c))
 		return;
-	skip = n > PER_PASS ? c->reclaim_turn % n : 0;
-	HASH_ITER(hh, c->refused, r, tmp) {
-		if (skip) {
-			skip--;
-			continue;
-		}
-		if (++done > PER_PASS)
-			break;
-		c->reclaim_turn++;
-		if (now_ms - r->at_ms < REFUSAL_FRESH_MS)
-			reclaim_for(c, r, now_ms);
+	n = jobs_in_turn(c, jobs);
+	for (size_t i = 0; i < n && all.epoch == c->epoch; i++) {
+		struct vs_refused *r;
+
+		HASH_FIND(hh, c->refused, &jobs[i], sizeof(jobs[i]), r);
+		if (r && now_ms - r->at_ms < REFUSAL_FRESH_MS)
+			reclaim_for(c, r, &all, now_ms);
+		vs_lock_lend();
 	}
+	idle_free(&all);
 }
