@@ -271,6 +271,7 @@ static void a_named_pf_that_is_no_uplink_anywhere_is_refused(void **st)
 	HAS(refusal("vm1"), "PF=0000:99:00.0 is on no host an uplink of Network=NET");
 	assert_true(vs_ask_ever(&vs_core, (int[]) { 0 }, 1, NULL));
 	vs_strlcpy(vs_core.adapters[0].pf, "0000:3b:00.0", VS_PCI_LEN);
+	vs_hosts_reordered(&vs_core.inv);	/* as a new configuration does */
 	beat();
 	assert_string_equal(refusal("vm1"), "");
 }
