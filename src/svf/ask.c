@@ -260,7 +260,7 @@ static int exit_code(const struct ask *a, const struct vs_err *err)
 }
 
 static int ask(const char *verb, uint32_t job, const char *name,
-	       struct vs_jdoc *doc)
+	       const char *text, struct vs_jdoc *doc)
 {
 	struct ask a = { .req = { .job = job },
 			 .answer = VS_BUF_INIT(VS_CTL_REPORT_MAX) };
@@ -270,6 +270,7 @@ static int ask(const char *verb, uint32_t job, const char *name,
 	memset(doc, 0, sizeof(*doc));
 	vs_strlcpy(a.req.verb, verb, sizeof(a.req.verb));
 	vs_strlcpy(a.req.name, name, sizeof(a.req.name));
+	vs_strlcpy(a.req.text, text, sizeof(a.req.text));
 	vs_uuid_random(a.req.id);
 	if (svf_where(&a.where, &err))
 		rc = SVF_USAGE;
@@ -287,10 +288,11 @@ static int ask(const char *verb, uint32_t job, const char *name,
 int svf_ask(const char *verb, uint32_t job, const char *name,
 	    struct vs_jdoc *doc)
 {
-	return ask(verb, job, name, doc);
+	return ask(verb, job, name, "", doc);
 }
 
-int svf_order(const char *verb, const char *name, struct vs_jdoc *doc)
+int svf_order(const char *verb, const char *name, const char *text,
+	      struct vs_jdoc *doc)
 {
-	return ask(verb, 0, name, doc);
+	return ask(verb, 0, name, text, doc);
 }

@@ -15,14 +15,14 @@
 
 static const struct svf_verb *const verbs[] = {
 	&svf_hosts, &svf_nodes, &svf_why, &svf_status, &svf_reconcile,
-	&svf_adopt, &svf_vm, &svf_conf,
+	&svf_adopt, &svf_vm, &svf_host, &svf_conf,
 };
 
 static void usage(FILE *f)
 {
 	fputs("usage: svf [--json] [--noheader] VERB [ARGUMENT...]\n\n", f);
 	for (size_t i = 0; i < VS_COUNT(verbs); i++)
-		fprintf(f, "  %-10s%-14s%s\n", verbs[i]->name, verbs[i]->args,
+		fprintf(f, "  %-10s%-18s%s\n", verbs[i]->name, verbs[i]->args,
 			verbs[i]->what);
 	fputs("\n"
 	      "  -j, --json      the whole answer as JSON\n"

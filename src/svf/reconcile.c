@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* svf reconcile, adopt, vm: what an operator looks at and orders. */
+/* svf reconcile, adopt, vm, host: what an operator looks at and orders. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 static int confirm(const struct svf *s)
 {
 	struct vs_jdoc doc;
-	int rc = svf_order("confirm", "", &doc);
+	int rc = svf_order("confirm", "", "", &doc);
 
 	if (rc)
 		return rc;
@@ -108,7 +108,7 @@ static int run_adopt(const struct svf *s)
 	struct vs_j top;
 	int rc = no_arguments(s, "adopt");
 
-	if (rc || (rc = svf_order("adopt", "", &doc)))
+	if (rc || (rc = svf_order("adopt", "", "", &doc)))
 		return rc;
 	top = vs_j_root(&doc);
 	return finish(s, &doc, vs_asprintf(
@@ -141,7 +141,7 @@ static int run_vm(const struct svf *s)
 		fputs("svf: vm: forget NODE is expected\n", stderr);
 		return SVF_USAGE;
 	}
-	rc = svf_order("forget", s->argv[1], &doc);
+	rc = svf_order("forget", s->argv[1], "", &doc);
 	if (rc)
 		return rc;
 	top = vs_j_root(&doc);
@@ -165,4 +165,66 @@ const struct svf_verb svf_vm = {
 "The same goes for a VM that was on and that vCenter doesn't show any more, as\n"
 "after its restore from a backup: move it back into the folder under its name,\n"
 "or switch it off where it runs and forget it. (root, SlurmUser, operators)\n",
+};
+
+/* ---- host -------------------------------------------------------------------- */
+
+#define REASON_MAX 120		/* vs_ctl_request.text */
+
+/* The words after HOST, with blanks between. */
+static char *words(const struct svf *s)
+{
+	char *text = vs_strdup("");
+
+	for (int i = 2; i < s->argc; i++) {
+		VS_FREE char *had = text;
+
+		text = vs_asprintf("%s%s%s", had, had[0] ? " " : "",
+				   s->argv[i]);
+	}
+	return text;
+}
+
+static int run_host(const struct svf *s)
+{
+	bool is_drain = s->argc && !strcmp(s->argv[0], "drain");
+	VS_FREE char *text = words(s);
+	struct vs_jdoc doc;
+	struct vs_j top;
+	int rc;
+
+	if (s->argc < 2 || (!is_drain && (s->argc != 2 ||
+					  strcmp(s->argv[0], "resume")))) {
+		fputs("svf: host: drain HOST [REASON] or resume HOST is expected\n",
+		      stderr);
+		return SVF_USAGE;
+	}
+	if (strlen(text) >= REASON_MAX) {
+		fprintf(stderr, "svf: host: a reason of %d bytes at most\n",
+			REASON_MAX - 1);
+		return SVF_USAGE;
+	}
+	rc = svf_order(s->argv[0], s->argv[1], text, &doc);
+	if (rc)
+		return rc;
+	top = vs_j_root(&doc);
+	return finish(s, &doc, vs_asprintf(is_drain ?
+		"%s takes no more VMs (it was %s)" :
+		"%s takes VMs again, if nothing else keeps them away (it was %s)",
+		vs_j_str(vs_j_get(top, "host")),
+		vs_j_str(vs_j_get(top, "was"))));
+}
+
+const struct svf_verb svf_host = {
+	.name = "host", .args = "drain|resume HOST",
+	.run = run_host,
+	.what = "keep VMs away from a host, or no longer",
+	.help =
+"\n"
+"drain   no VM is placed on the host; nodes whose VM is on there are drained,\n"
+"        idle ones powered down, running jobs finish. Outlives restarts.\n"
+"resume  ends that, and whatever else slurm-vsphere holds against the host: a\n"
+"        failure of late, too many of them in a row (quarantined), PFs that\n"
+"        aren't what they were. Look at svf hosts first.\n"
+"(root, SlurmUser, operators)\n",
 };

@@ -36,7 +36,7 @@ struct svf_verb {
 	int (*run)(const struct svf *s);
 };
 extern const struct svf_verb svf_hosts, svf_nodes, svf_why, svf_status,
-	svf_reconcile, svf_adopt, svf_vm, svf_conf;
+	svf_reconcile, svf_adopt, svf_vm, svf_host, svf_conf;
 
 /* ---- where.c: whom to ask ---------------------------------------------- */
 #define SVF_ENDS 8
@@ -60,8 +60,10 @@ int svf_conf_read(const char *path, svf_conf_fn *fn, void *arg);
 /* The report into *doc, an exit code and an error line on stderr otherwise. */
 int svf_ask(const char *verb, uint32_t job, const char *name,
 	    struct vs_jdoc *doc);
-/* The same for an operator's order about a node (or none: ""). */
-int svf_order(const char *verb, const char *name, struct vs_jdoc *doc);
+/* The same for an operator's order about a node or host (or none: ""), and
+ * why ("": not said). */
+int svf_order(const char *verb, const char *name, const char *text,
+	      struct vs_jdoc *doc);
 
 /* ---- hostlist.c -------------------------------------------------------- */
 /* For vs_conf_fill(): a NULL-terminated array, all of it to be free()d; NULL

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The hints file: whatever stands in it, nobody is avoided for longer than by
- * a failure of now, and the next text is read as if there had been none. */
+ * a failure or a breaker of now (but for what an operator drained), and the
+ * next text is read as if there had been none. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	vs_hints_load(c, text);
 	now_ms = vs_clock();
 	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
-		if (a->until_ms > now_ms + VS_AVOID_HOST_MS)
+		if (a->cause != VS_AVOID_DRAINED &&
+		    a->until_ms > now_ms + VS_BREAKER_MAX_MS)
 			abort();
+	for (const struct vs_breaker *b = c->breakers; b; b = b->next)
+		if (b->trips < 1)
+			abort();
+	while (c->breakers)
+		vs_breaker_end(c, c->breakers->host);
+	while (c->prints) {
+		struct vs_print *p = c->prints;
+
+		HASH_DEL(c->prints, p);
+		free(p);
+	}
 	while (c->avoids)
 		vs_avoid_expire(c, INT64_MAX);
 	free(text);

@@ -30,8 +30,10 @@ int svf_ask(const char *verb, uint32_t job, const char *name,
 	return vs_jdoc_parse(doc, answer, answer_len, &err) ? SVF_AWAY : SVF_OK;
 }
 
-int svf_order(const char *verb, const char *name, struct vs_jdoc *doc)
+int svf_order(const char *verb, const char *name, const char *text,
+	      struct vs_jdoc *doc)
 {
+	(void)text;
 	return svf_ask(verb, 0, name, doc);
 }
 

@@ -112,13 +112,15 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 
 /* What was ordered comes back; root alone may order. */
 struct json_object *vs_core_act(const char *what, const char *name,
-				uint32_t uid, struct vs_err *err)
+				const char *text, uint32_t uid,
+				struct vs_err *err)
 {
 	struct json_object *o = vs_jb_obj(NULL);
 
 	(void)err;
 	vs_jb_str(o, "did", what);
 	vs_jb_str(o, "name", name);
+	vs_jb_str(o, "text", text);
 	vs_jb_int(o, "uid", uid);
 	return o;
 }

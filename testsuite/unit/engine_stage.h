@@ -141,6 +141,15 @@ STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 	vs_ledger_clear(&c->ledger);
 	while (c->avoids)
 		vs_avoid_expire(c, INT64_MAX);
+	while (c->breakers)
+		vs_breaker_end(c, c->breakers->host);
+	while (c->prints) {
+		struct vs_print *p = c->prints;
+
+		HASH_DEL(c->prints, p);
+		free(p);
+	}
+	c->hints_loaded = true;
 	fake_reset(hosts, vfs);
 	for (size_t i = 0; i < c->nnodes; i++)
 		free(c->nodes[i].beside);

@@ -429,8 +429,8 @@ bool fake_finish(enum fake_kind kind)
 	return true;
 }
 
-static bool fail_as(enum fake_kind kind, enum vs_code code, const char *fault,
-		    const char *text)
+bool fake_fault(enum fake_kind kind, enum vs_code code, const char *fault,
+		const char *text)
 {
 	struct fake_call *c = fake_oldest(kind);
 	struct vs_err err = { .code = code };
@@ -446,13 +446,13 @@ static bool fail_as(enum fake_kind kind, enum vs_code code, const char *fault,
 
 bool fake_fail(enum fake_kind kind, enum vs_code code, const char *text)
 {
-	return fail_as(kind, code, "", text);
+	return fake_fault(kind, code, "", text);
 }
 
 bool fake_no_vf(void)
 {
-	return fail_as(FAKE_POWER_ON, VS_E_OTHER_HOST, VS_VC_FAULT_NO_VF,
-		       "no free VF");
+	return fake_fault(FAKE_POWER_ON, VS_E_OTHER_HOST, VS_VC_FAULT_NO_VF,
+			  "no free VF");
 }
 
 bool fake_lose(enum fake_kind kind, bool happens)

@@ -66,6 +66,9 @@ bool fake_accept(enum fake_kind kind);
  * false: there is none. */
 bool fake_finish(enum fake_kind kind);
 bool fake_fail(enum fake_kind kind, enum vs_code code, const char *text);
+/* The same by a fault of vCenter's, as the client says it. */
+bool fake_fault(enum fake_kind kind, enum vs_code code, const char *fault,
+		const char *text);
 /* The oldest power-on finds no VF, said as the client says it. */
 bool fake_no_vf(void);
 /* The reply is lost: the effect happens if `happens`, done says unknown. */

@@ -106,6 +106,25 @@ testsuite_unit_test_engine_calls_SOURCES = testsuite/unit/test_engine_calls.c \
 testsuite_unit_test_engine_calls_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_calls_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_fail
+testsuite_unit_test_engine_fail_SOURCES = testsuite/unit/test_engine_fail.c \
+	$(engine_stage)
+testsuite_unit_test_engine_fail_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_fail_LDADD = $(unit_ldadd)
+
+check_PROGRAMS += testsuite/unit/test_engine_breaker
+testsuite_unit_test_engine_breaker_SOURCES = testsuite/unit/test_engine_breaker.c \
+	$(engine_stage)
+testsuite_unit_test_engine_breaker_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) \
+	-DMAX_VMS=64 -DMAX_CALLS=2048
+testsuite_unit_test_engine_breaker_LDADD = $(unit_ldadd)
+
+check_PROGRAMS += testsuite/unit/test_engine_drift
+testsuite_unit_test_engine_drift_SOURCES = testsuite/unit/test_engine_drift.c \
+	$(engine_stage)
+testsuite_unit_test_engine_drift_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_drift_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_limits
 testsuite_unit_test_engine_limits_SOURCES = testsuite/unit/test_engine_limits.c \
 	$(engine_stage)

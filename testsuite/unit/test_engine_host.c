@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Hosts that are wanted by their administrator. */
+/*
+ * Hosts that are wanted by their administrator, that don't answer, and VMs
+ * that DRS or HA starts on others than ours.
+ */
 #include "engine_stage.h"
+#include "util/json.h"
 
 static const struct vs_vc_task entering = {
 	.moid = "task-900", .name = "HostSystem.enterMaintenanceMode",
@@ -81,6 +85,232 @@ static void an_administrators_drain_is_left_alone(void **st)
 	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
 }
 
+/* ---- drained by an operator ---------------------------------------------------- */
+
+static void drain(const char *host, const char *why)
+{
+	struct vs_err err = { 0 };
+
+	vs_jb_free(vs_core_act("drain", host, why, 0, &err));
+	assert_int_equal(err.code, VS_OK);
+}
+
+static void resume(const char *host)
+{
+	struct vs_err err = { 0 };
+
+	vs_jb_free(vs_core_act("resume", host, "", 0, &err));
+	assert_int_equal(err.code, VS_OK);
+}
+
+static void a_drained_host_gets_empty_and_takes_nothing(void **st)
+{
+	(void)st;
+	begin(3, 1, 3, "warm");
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	bring_up(8, "vm2");
+	drain("esx1", "a fan\nis broken");
+	turns(2);
+	assert_string_equal(heard(VS_TELL_DRAIN, "vm1")->text,
+		"host esx1 is drained by an operator: a fan is broken");
+	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_TELL_DRAIN, "vm2"));
+	assert_null(heard(VS_TELL_POWER_DOWN, "vm2"));
+	assert_int_equal(job_begin(9, "vm3", NULL), -1);
+	flags("vm1", UP | VS_NODE_DRAIN);
+	flags("vm2", BUSY | VS_NODE_DRAIN);
+	turns(6000);			/* ten minutes */
+	assert_int_equal(job_begin(9, "vm3", NULL), -1);
+	ntold = 0;
+	resume("esx1");
+	turns(60);
+	assert_non_null(heard(VS_TELL_UNDRAIN, "vm2"));
+	assert_int_equal(job_begin(9, "vm3", NULL), 0);
+}
+
+static void an_order_for_no_host_is_one_clear_line(void **st)
+{
+	struct vs_err err = { 0 };
+
+	(void)st;
+	begin(1, 1, 1, "warm");
+	ready();
+	assert_null(vs_core_act("drain", "esx9", "", 0, &err));
+	assert_string_equal(err.text, "no such host: esx9");
+}
+
+/* ---- VMs that run elsewhere than was thought ------------------------------------ */
+
+static void shown_on(const char *name, const char *host)
+{
+	struct fake_vm *vm = fake_get(name);
+
+	vs_strlcpy(vm->host, host, sizeof(vm->host));
+	vm->on = true;
+	fake_show(vm);
+}
+
+static const struct vs_hold *hold(const char *node)
+{
+	return vs_ledger_get(&vs_core.ledger, node);
+}
+
+/* DRS starts vm1 on the host whose only VF vm2 was promised. */
+static void what_drs_displaces_at_power_on_is_placed_again(void **st)
+{
+	(void)st;
+	begin(2, 2, 1, "warm");
+	ready();
+	boot_up(7, "vm1");
+	assert_string_equal(hold("vm1")->host, "host-1");
+	assert_int_equal(job_begin(8, "vm2", NULL), 0);
+	flags("vm2", BOOT);
+	turn();
+	assert_string_equal(hold("vm2")->host, "host-2");
+	assert_true(fake_finish(FAKE_CLONE));
+	shown_on("vm1", "host-2");
+	assert_true(fake_finish(FAKE_POWER_ON));
+	turns(10);
+	assert_string_equal(hold("vm1")->host, "host-2");
+	assert_string_equal(hold("vm2")->host, "host-1");
+	assert_true(fake_finish(FAKE_RELOCATE));
+	turns(2);
+	assert_string_equal(fake_get("vm2")->host, "host-1");
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 2);
+	assert_int_equal(fake_overfull, 0);
+	assert_null(heard(VS_TELL_FAIL, NULL));
+	assert_null(heard(VS_TELL_GIVEUP, NULL));
+}
+
+static void what_drs_has_taken_is_counted_before_anybody_has_looked(void **st)
+{
+	(void)st;
+	begin(2, 2, 1, "warm");
+	ready();
+	boot_up(7, "vm1");
+	shown_on("vm1", "host-2");
+	assert_int_equal(job_begin(8, "vm2", NULL), 0);
+	assert_string_equal(hold("vm2")->host, "host-1");
+}
+
+/* OpenNebula/one#5261: the device is counted where the VM was. */
+static void ha_restarts_a_vm_elsewhere_and_the_hold_goes_with_it(void **st)
+{
+	(void)st;
+	begin(1, 2, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	assert_int_equal(free_on("host-1"), 0);
+	shown_on("vm1", "host-2");
+	turns(2);
+	assert_string_equal(hold("vm1")->host, "host-2");
+	assert_int_equal(free_on("host-1"), 1);
+	assert_int_equal(free_on("host-2"), 0);
+	assert_non_null(strstr(vs_core.nodes[0].last_err.text,
+			       "was on esx1 and is on esx2"));
+	assert_non_null(strstr(vs_core.nodes[0].last_err.text, "HA"));
+}
+
+/* ---- hosts that don't answer ------------------------------------------------------ */
+
+static void answers(const char *host, bool yes)
+{
+	fake_host(&(struct vs_vc_host){
+		.moid = host, .has = VS_VC_HOST_STATE, .connected = yes,
+		.powered_on = true });
+	for (const char *const *n = (const char *const []){ "vm1", "vm2", NULL };
+	     *n; n++) {
+		struct fake_vm *vm = fake_get(*n);
+
+		if (!vm || strcmp(vm->host, host))
+			continue;
+		vs_watch_events.vm(&vs_core, &(struct vs_vc_vm){
+			.moid = vm->moid, .has = VS_VC_VM_CONN | VS_VC_VM_POWER,
+			.connected = yes, .power = !yes ? "unknown" :
+			vm->on ? "poweredOn" : "poweredOff" });
+	}
+	turn();
+}
+
+static int all_sent(void)
+{
+	int n = 0;
+
+	for (int k = 0; k < FAKE_KINDS; k++)
+		n += fake_sent[k];
+	return n;
+}
+
+/* slurm-operator#79: what can't be seen is taken for gone. */
+static void a_silent_hosts_vm_is_not_built_a_second_time(void **st)
+{
+	int sent;
+
+	(void)st;
+	begin(2, 2, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	sent = all_sent();
+	answers("host-1", false);
+	/* Slurm gives the node up, and would have it again */
+	vs_job_end(&vs_core, 7, (int[]){ id("vm1") }, 1, false);
+	flags("vm1", VS_NODE_DOWN | VS_NODE_NO_RESPOND);
+	turns(600);
+	flags("vm1", DOWN);
+	turns(600);
+	assert_int_equal(job_begin(8, "vm1", NULL), -1);
+	flags("vm1", VS_NODE_POWERING_UP);
+	turns(600);
+	assert_int_equal(all_sent(), sent);
+	assert_non_null(hold("vm1"));
+	/* others are served elsewhere */
+	assert_int_equal(job_begin(9, "vm2", NULL), 0);
+	assert_string_equal(hold("vm2")->host, "host-2");
+}
+
+static void a_host_that_is_back_counts_its_vfs_and_serves(void **st)
+{
+	(void)st;
+	begin(2, 1, 2, "warm");
+	ready();
+	bring_up(7, "vm1");
+	answers("host-1", false);
+	assert_int_equal(job_begin(8, "vm2", NULL), -1);
+	fake_get("vm1")->on = false;	/* it was rebooted */
+	vs_job_end(&vs_core, 7, (int[]){ id("vm1") }, 1, false);
+	flags("vm1", DOWN);
+	answers("host-1", true);
+	turns(3);
+	assert_int_equal(free_on("host-1"), 2);
+	assert_int_equal(job_begin(8, "vm1", "vm2"), 0);
+}
+
+static void a_vm_that_is_forgotten_may_be_built_anew(void **st)
+{
+	struct vs_err err = { 0 };
+
+	(void)st;
+	begin(1, 2, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	answers("host-1", false);
+	vs_job_end(&vs_core, 7, (int[]){ id("vm1") }, 1, false);
+	flags("vm1", DOWN);
+	turns(2);
+	assert_int_equal(job_begin(8, "vm1", NULL), -1);
+	vs_jb_free(vs_core_act("forget", "vm1", "", 0, &err));
+	assert_int_equal(err.code, VS_OK);
+	fake_remove(fake_get("vm1"));
+	turns(2);
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+	flags("vm1", BOOT);
+	turns(2);
+	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -88,6 +318,14 @@ int main(void)
 		cmocka_unit_test(a_running_job_finishes_on_a_wanted_host),
 		cmocka_unit_test(maintenance_called_off_lifts_the_drain),
 		cmocka_unit_test(an_administrators_drain_is_left_alone),
+		cmocka_unit_test(a_drained_host_gets_empty_and_takes_nothing),
+		cmocka_unit_test(an_order_for_no_host_is_one_clear_line),
+		cmocka_unit_test(what_drs_displaces_at_power_on_is_placed_again),
+		cmocka_unit_test(what_drs_has_taken_is_counted_before_anybody_has_looked),
+		cmocka_unit_test(ha_restarts_a_vm_elsewhere_and_the_hold_goes_with_it),
+		cmocka_unit_test(a_silent_hosts_vm_is_not_built_a_second_time),
+		cmocka_unit_test(a_host_that_is_back_counts_its_vfs_and_serves),
+		cmocka_unit_test(a_vm_that_is_forgotten_may_be_built_anew),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -160,7 +160,7 @@ static void an_operator_ends_it_by_forget(void **st)
 	(void)st;
 	up_with(0);
 	restored_without("vm1");
-	vs_jb_free(vs_core_act("forget", "vm1", 0, &err));
+	vs_jb_free(vs_core_act("forget", "vm1", "", 0, &err));
 	assert_int_equal(err.code, VS_OK);
 	turns(3);
 	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));

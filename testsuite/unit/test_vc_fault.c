@@ -29,44 +29,87 @@ static struct vs_err judged(const char *text, enum vcx_where where)
 
 struct sample { const char *type; enum vs_code code; };
 
+static const struct sample samples[] = {
+	{ "NotAuthenticated", VS_E_RELOGIN },
+	{ "InvalidLogin", VS_E_LOGIN },
+	{ "PasswordExpired", VS_E_LOGIN },
+	{ "NoPermission", VS_E_CONFIG },
+	{ "RestrictedVersion", VS_E_CONFIG },
+	{ "LicenseExpired", VS_E_CONFIG },
+	{ "GenericVmConfigFault", VS_E_OTHER_HOST },
+	{ "InsufficientResourcesFault", VS_E_OTHER_HOST },
+	{ "InsufficientMemoryResourcesFault", VS_E_OTHER_HOST },
+	{ "InsufficientCpuResourcesFault", VS_E_OTHER_HOST },
+	{ "InsufficientHostCapacityFault", VS_E_OTHER_HOST },
+	{ "InsufficientHostMemoryCapacityFault", VS_E_OTHER_HOST },
+	{ "InsufficientHostCpuCapacityFault", VS_E_OTHER_HOST },
+	{ "InsufficientPerCpuCapacity", VS_E_OTHER_HOST },
+	{ "InsufficientNetworkCapacity", VS_E_OTHER_HOST },
+	{ "InsufficientStandbyResource", VS_E_OTHER_HOST },
+	{ "InsufficientFailoverResourcesFault", VS_E_SHORTAGE },
+	{ "NumVirtualCpusExceedsLimit", VS_E_OTHER_HOST },
+	{ "NotEnoughCpus", VS_E_OTHER_HOST },
+	{ "MemorySizeNotSupported", VS_E_OTHER_HOST },
+	{ "NoCompatibleHost", VS_E_OTHER_HOST },
+	{ "VirtualHardwareVersionNotSupported", VS_E_OTHER_HOST },
+	{ "DeviceNotSupported", VS_E_OTHER_HOST },
+	{ "DeviceBackingNotSupported", VS_E_OTHER_HOST },
+	{ "InvalidDeviceBacking", VS_E_OTHER_HOST },
+	{ "InvalidState", VS_E_OTHER_HOST },
+	{ "InvalidHostState", VS_E_OTHER_HOST },
+	{ "InvalidHostConnectionState", VS_E_OTHER_HOST },
+	{ "HostNotConnected", VS_E_UNKNOWN },
+	{ "HostNotReachable", VS_E_UNKNOWN },
+	{ "HostCommunication", VS_E_UNKNOWN },
+	{ "NoDiskSpace", VS_E_SHORTAGE },
+	{ "InsufficientStorageSpace", VS_E_SHORTAGE },
+	{ "InvalidDeviceSpec", VS_E_REQUEST },
+	{ "InvalidVmConfig", VS_E_REQUEST },
+	{ "QuestionPending", VS_E_REQUEST },
+	{ "NotSupported", VS_E_REQUEST },
+	{ "InvalidArgument", VS_E_REQUEST },
+	{ "DisallowedMigrationDeviceAttached", VS_E_REQUEST },
+	{ "CannotAccessVmDevice", VS_E_REQUEST },
+	{ "InvalidProperty", VS_E_BUG },
+	{ "InvalidType", VS_E_BUG },
+	{ "InvalidRequest", VS_E_BUG },
+	{ "MethodNotFound", VS_E_BUG },
+	{ "ManagedObjectNotFound", VS_E_GONE },
+	{ "DuplicateName", VS_E_EXISTS },
+	{ "AlreadyExists", VS_E_EXISTS },
+	{ "FileAlreadyExists", VS_E_EXISTS },
+	{ "TaskInProgress", VS_E_BUSY },
+	{ "InvalidPowerState", VS_E_STATE },
+	{ "ToolsUnavailable", VS_E_STATE },
+	{ "RequestCanceled", VS_E_CANCELED },
+	{ "ConcurrentAccess", VS_E_RETRY },
+	{ "ResourceInUse", VS_E_RETRY },
+	{ "FileLocked", VS_E_RETRY },
+	{ "CannotAccessFile", VS_E_RETRY },
+	{ "TooManyConcurrentNativeClones", VS_E_RETRY },
+	{ "Timedout", VS_E_RETRY },
+	{ "CustomizationFault", VS_E_RETRY },
+	{ "MigrationFault", VS_E_RETRY },
+	{ "SystemError", VS_E_RETRY },
+	{ "InvalidCollectorVersion", VS_E_RETRY },
+	{ "VmConfigIncompatibleForRecordReplay", VS_E_OTHER_HOST },
+};
+
 static void each_family_says_what_to_do(void **state)
 {
-	static const struct sample t[] = {
-		{ "NotAuthenticated", VS_E_RELOGIN },
-		{ "InvalidLogin", VS_E_LOGIN },
-		{ "NoPermission", VS_E_CONFIG },
-		{ "InsufficientMemoryResourcesFault", VS_E_OTHER_HOST },
-		{ "InsufficientHostCpuCapacityFault", VS_E_OTHER_HOST },
-		{ "InsufficientFailoverResourcesFault", VS_E_SHORTAGE },
-		{ "NoCompatibleHost", VS_E_OTHER_HOST },
-		{ "InvalidHostState", VS_E_OTHER_HOST },
-		{ "HostNotConnected", VS_E_UNKNOWN },
-		{ "HostCommunication", VS_E_UNKNOWN },
-		{ "NoDiskSpace", VS_E_CONFIG },
-		{ "InvalidDeviceSpec", VS_E_REQUEST },
-		{ "InvalidProperty", VS_E_BUG },
-		{ "ManagedObjectNotFound", VS_E_GONE },
-		{ "DuplicateName", VS_E_EXISTS },
-		{ "FileAlreadyExists", VS_E_EXISTS },
-		{ "TaskInProgress", VS_E_BUSY },
-		{ "InvalidPowerState", VS_E_STATE },
-		{ "ToolsUnavailable", VS_E_STATE },
-		{ "RequestCanceled", VS_E_CANCELED },
-		{ "ConcurrentAccess", VS_E_RETRY },
-		{ "FileLocked", VS_E_RETRY },
-		{ "SystemError", VS_E_RETRY },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < VS_COUNT(t); i++) {
+	for (size_t i = 0; i < VS_COUNT(samples); i++) {
 		VS_FREE char *json = vs_asprintf(
 			"{'fault':{'_typeName':'%s'},"
-			"'localizedMessage':'It did not work.'}", t[i].type);
+			"'localizedMessage':'It did not work.'}", samples[i].type);
 		struct vs_err err = judged(json, VCX_IN_TASK);
 
-		if (err.code != t[i].code)
-			fail_msg("%s: %s", t[i].type, vs_code_name(err.code));
-		assert_string_equal(err.fault, t[i].type);
+		if (err.code != samples[i].code)
+			fail_msg("%s: %s", samples[i].type, vs_code_name(err.code));
+		/* both kinds of no room are one to the engine */
+		assert_string_equal(err.fault, !strcmp(samples[i].type,
+			"InsufficientStorageSpace") ? VS_VC_FAULT_NO_SPACE :
+			samples[i].type);
 		assert_string_equal(err.text, "It did not work.");
 	}
 }
@@ -113,6 +156,29 @@ static void a_missing_vf_is_known_by_its_words_in_any_fault(void **state)
 		assert_string_equal(err.fault, VS_VC_FAULT_NO_VF);
 		/* The telling words are what is passed on. */
 		assert_non_null(strcasestr(err.text, "virtual function"));
+	}
+}
+
+static void a_full_datastore_is_known_by_its_words(void **state)
+{
+	static const char *const t[] = {
+		"{'fault':{'_typeName':'GenericVmConfigFault','faultMessage':["
+		"{'key':'a','message':'Module DevicePowerOn power on failed.'},"
+		"{'key':'b','message':'No space left on device'}]},"
+		"'localizedMessage':'Failed to power on.'}",
+		"{'fault':{'_typeName':'SystemError','reason':'There is not "
+		"enough space on the file system'},'localizedMessage':'x'}",
+		"{'fault':{'_typeName':'NoDiskSpace','datastore':'vsan'},"
+		"'localizedMessage':'Insufficient disk space on datastore'}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(t); i++) {
+		struct vs_err err = judged(t[i], VCX_IN_TASK);
+
+		assert_int_equal(err.code, VS_E_SHORTAGE);
+		assert_string_equal(err.fault, VS_VC_FAULT_NO_SPACE);
+		assert_non_null(strcasestr(err.text, "space"));
 	}
 }
 
@@ -192,6 +258,7 @@ int main(void)
 			an_unknown_fault_is_judged_by_where_it_appeared),
 		cmocka_unit_test(
 			a_missing_vf_is_known_by_its_words_in_any_fault),
+		cmocka_unit_test(a_full_datastore_is_known_by_its_words),
 		cmocka_unit_test(a_wrong_reservation_is_no_matter_of_the_host),
 		cmocka_unit_test(
 			the_text_is_one_line_and_names_what_is_missing),

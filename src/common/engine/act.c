@@ -2,8 +2,9 @@
 /*
  * What an operator looks at and orders: what the core would mend by itself and
  * what the brake holds back, the VMs of a cluster id that was lost, a node
- * whose VM went with its host. Called from the control channel's thread.
+ * whose VM went with its host, hosts that are to be empty or are mended. Called from the control channel's thread.
  */
+#include <stdio.h>
 #include <string.h>
 #include "engine/core_i.h"
 #include "util/json.h"
@@ -189,8 +190,80 @@ static int forget(struct vs_core *c, struct json_object *top, const char *name,
 	return rc;
 }
 
+/* ---- hosts -------------------------------------------------------------------- */
+
+static struct vs_host *host_named(struct vs_core *c, const char *name,
+				  struct vs_err *err)
+{
+	struct vs_host *h = vs_host_get_named(&c->inv, name);
+
+	if (!h)
+		vs_err_set(err, VS_E_GONE, "no such host: %.100s", name);
+	return h;
+}
+
+static void say_host(struct json_object *top, const struct vs_host *h,
+		     const char *was)
+{
+	vs_jb_str(top, "host", h->name);
+	vs_jb_str(top, "was", was);
+}
+
+/* Into a line of a log, a node's reason and a terminal. */
+static void one_line(char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			*s = ' ';
+}
+
+static int drain(struct vs_core *c, struct json_object *top, const char *name,
+		 const char *text, struct vs_err *err)
+{
+	struct vs_host *h;
+	char why[160];
+
+	snprintf(why, sizeof(why), "drained by an operator%s%s",
+		 text[0] ? ": " : "", text);
+	one_line(why);
+	vs_lock();
+	h = host_named(c, name, err);
+	if (h) {
+		say_host(top, h, vs_report_host_state(c, h));
+		vs_avoid_put(c, VS_AVOID_DRAINED, h->moid, NULL,
+			     VS_AVOID_FOREVER, why);
+		vs_nodes_touch(c);
+	}
+	vs_unlock();
+	vs_wake();
+	return h ? 0 : -1;
+}
+
+/* Whatever kept VMs away from it by our decision, or an operator's. */
+static int resume(struct vs_core *c, struct json_object *top, const char *name,
+		  struct vs_err *err)
+{
+	struct vs_host *h;
+
+	vs_lock();
+	h = host_named(c, name, err);
+	if (h) {
+		say_host(top, h, vs_report_host_state(c, h));
+		vs_avoid_end(c, VS_AVOID_DRAINED, h->moid);
+		vs_avoid_end(c, VS_AVOID_FAILED, h->moid);
+		vs_breaker_end(c, h->moid);
+		vs_drift_confirm(c, h);
+		c->vf_freed = true;
+		vs_nodes_touch(c);
+	}
+	vs_unlock();
+	vs_wake();
+	return h ? 0 : -1;
+}
+
 struct json_object *vs_core_act(const char *what, const char *name,
-				uint32_t uid, struct vs_err *err)
+				const char *text, uint32_t uid,
+				struct vs_err *err)
 {
 	struct vs_core *c = &vs_core;
 	struct json_object *top = vs_jb_obj(NULL);
@@ -203,6 +276,10 @@ struct json_object *vs_core_act(const char *what, const char *name,
 		rc = adopt(c, top, err);
 	else if (!strcmp(what, "forget"))
 		rc = forget(c, top, name, err);
+	else if (!strcmp(what, "drain"))
+		rc = drain(c, top, name, text, err);
+	else if (!strcmp(what, "resume"))
+		rc = resume(c, top, name, err);
 	else
 		rc = vs_err_set(err, VS_E_REQUEST, "unknown order: %s", what);
 	if (!rc)

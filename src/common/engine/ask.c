@@ -57,8 +57,9 @@ static void room_why(struct vs_core *c, size_t room, const struct vs_node *of,
 	if (shared[0])
 		snprintf(why, size, "%zu can be served: %s", room, shared);
 	else
-		snprintf(why, size, "%zu %s%s free", room, a->name,
-			 vs_adapter_kinds[a->type].takes_vf ? " VFs" : " VMs");
+		snprintf(why, size, "%zu %s%s free%s", room, a->name,
+			 vs_adapter_kinds[a->type].takes_vf ? " VFs" : " VMs",
+			 lacks ? vs_avoid_note(c) : "");
 }
 
 size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n, char *why,

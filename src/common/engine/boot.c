@@ -3,8 +3,8 @@
  * A node's way from our power-on to its registration, as far as vCenter shows
  * it: Slurm's ResumeTimeout waits while the VM isn't on, Slurm hears when the
  * boot began, a guest that says it is ready is asked to register, and one that
- * says why it can't be, or says nothing for BootTimeout, is tried once on
- * another host before Slurm gets the node back with the cause.
+ * says why it can't be, goes off again or says nothing for BootTimeout, is tried
+ * once on another host before Slurm gets the node back with the cause.
  *
  * Rules: what a guest says is a hint, believed of the present boot only; it
  * never keeps a VM on or a VF held.
@@ -48,6 +48,7 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 	vs_err_set(&n->last_err, VS_E_OTHER_HOST, "%s", why);
 	if (n->boot_host[0]) {
 		vs_avoid_add(c, n->boot_host, n->boot_pf, now_ms, why);
+		vs_breaker_cleared(c, n->boot_host, n->name);
 		vs_node_give_up(c, n, why);
 		return;
 	}
@@ -55,6 +56,7 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 	vs_strlcpy(n->boot_pf, h ? h->pf : "", sizeof(n->boot_pf));
 	vs_avoid_add(c, n->boot_host, n->boot_pf, now_ms + VS_AVOID_HOST_MS,
 		     why);
+	vs_breaker_failed(c, n->boot_host, n->name, why, now_ms);
 	if (!vs_room_for(c, n)) {
 		vs_node_give_up(c, n, why);
 		return;
@@ -104,12 +106,22 @@ static void is_ready(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
+	bool died = n->died;
 	char why[280];
 
-	if (n->flags & VS_NODE_UP)
+	n->died = false;
+	if (n->flags & VS_NODE_UP) {
 		n->boot_host[0] = '\0';
+		if (n->starting && n->seen == VS_SEEN_ON && vm)
+			vs_breaker_served(c, vm->host);
+		n->starting &= n->seen != VS_SEEN_ON;
+	}
 	if (n->wanted != VS_WANT_ON || n->giveup)
 		return;
+	if (died && vm) {
+		try_elsewhere(c, n, vm, "VM went off while it booted", now_ms);
+		return;
+	}
 	if (n->seen != VS_SEEN_ON || !vm) {
 		vs_tell(c, VS_TELL_BOOT_PUSH, n->name, 0, false, NULL);
 		return;

@@ -84,6 +84,8 @@ static const struct verb {
 	{ "confirm", false, false, true },
 	{ "adopt", false, false, true },
 	{ "forget", false, true, true },
+	{ "drain", false, true, true },
+	{ "resume", false, true, true },
 };
 
 /* ---- connections ------------------------------------------------------- */
@@ -199,7 +201,7 @@ static const struct verb *verb_allowed(const struct conn *c, struct vs_err *err)
 				   v->name);
 		else if (v->needs_name && !c->req.name[0])
 			vs_err_set(err, VS_E_REQUEST,
-				   "%s: a node's name is expected", v->name);
+				   "%s: a name is expected", v->name);
 		else
 			return v;
 		return NULL;
@@ -234,7 +236,8 @@ static int report_make(struct conn *c, struct vs_err *err)
 
 	if (!v || job_asked(c, v, &job, err))
 		return -1;
-	o = v->changes ? vs_core_act(v->name, c->req.name, c->uid, err) :
+	o = v->changes ?
+		vs_core_act(v->name, c->req.name, c->req.text, c->uid, err) :
 		vs_core_report(v->name, job, c->uid, err);
 	if (!o)
 		return -1;

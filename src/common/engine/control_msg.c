@@ -40,6 +40,14 @@ static int get_text(struct vs_j j, const char *key, char *out, size_t size,
 	return 0;
 }
 
+/* The same for one that may be missing. */
+static int get_text_if(struct vs_j j, const char *key, char *out, size_t size,
+		       struct vs_err *err)
+{
+	return vs_j_null(vs_j_opt(j, key)) ? 0 :
+		get_text(j, key, out, size, err);
+}
+
 static int get_u32(struct vs_j j, const char *key, int64_t max, uint32_t *out,
 		   struct vs_err *err)
 {
@@ -64,6 +72,8 @@ char *vs_ctl_request_format(const struct vs_ctl_request *r)
 		vs_jb_int(o, "job", r->job);
 	if (r->name[0])
 		vs_jb_str(o, "name", r->name);
+	if (r->text[0])
+		vs_jb_str(o, "text", r->text);
 	vs_jb_str(o, "id", r->id);
 	return vs_jb_text_free(o);
 }
@@ -82,8 +92,8 @@ int vs_ctl_request_parse(const char *text, size_t len,
 	if (!get_text(root, "verb", r.verb, sizeof(r.verb), err) &&
 	    !get_text(root, "id", r.id, sizeof(r.id), err) &&
 	    !get_u32(root, "job", UINT32_MAX, &r.job, err) &&
-	    (vs_j_null(vs_j_opt(root, "name")) ||
-	     !get_text(root, "name", r.name, sizeof(r.name), err))) {
+	    !get_text_if(root, "name", r.name, sizeof(r.name), err) &&
+	    !get_text_if(root, "text", r.text, sizeof(r.text), err)) {
 		*out = r;
 		rc = 0;
 	}

@@ -3,7 +3,8 @@
  * What is inside the sealed frames of the control channel.
  *
  * Request, one per connection:  {"verb":"why","job":4711,"id":"..."}
- *   or with a node's name:       {"verb":"forget","name":"vm003","id":"..."}
+ *   or with a name:              {"verb":"forget","name":"vm003","id":"..."}
+ *   and a reason:      {"verb":"drain","name":"esx01","text":"...","id":"..."}
  *   or an array's task:          {"verb":"why","job":12,"name":"3","id":"..."}
  * Reply, one or more frames:    {"id":"...","part":0,"of":3}\n BYTES
  *   the bytes of all parts together are the report (engine/report.h), or
@@ -27,7 +28,8 @@
 struct vs_ctl_request {
 	char verb[16];
 	uint32_t job;
-	char name[64];			/* "": none */
+	char name[128];			/* of a node or host, "": none */
+	char text[120];			/* why, "": not said */
 	char id[VS_CTL_ID_MAX];		/* the client's, echoed */
 };
 char *vs_ctl_request_format(const struct vs_ctl_request *r);	/* free() it */

@@ -159,10 +159,12 @@ struct json_object *vs_core_report(const char *what, uint32_t job, uint32_t uid,
 /* The job of an array's task, 0: there is none. */
 uint32_t vs_core_task(uint32_t array, uint32_t task);
 /* What an operator orders: "confirm" (the brake), "adopt" (VMs of a lost
- * cluster id), "forget" (name: a node whose VM is lost with its host). The
- * caller has asked vs_core_is_operator(). Answers as above. */
+ * cluster id), "forget" (name: a node whose VM is lost with its host), "drain"
+ * and "resume" (name: a host; text: why). The caller has asked
+ * vs_core_is_operator(). Answers as above. */
 struct json_object *vs_core_act(const char *what, const char *name,
-				uint32_t uid, struct vs_err *err);
+				const char *text, uint32_t uid,
+				struct vs_err *err);
 bool vs_core_is_operator(uint32_t uid);
 
 #endif

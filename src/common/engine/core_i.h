@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include "engine/avoid_i.h"
 #include "engine/core.h"
 #include "plan/ledger.h"
 #include "plan/place.h"
@@ -19,8 +20,6 @@
 #include "util/times.h"
 #include "vcenter/vc.h"
 
-#define VS_AVOID_HOST_MS (5 * 60 * 1000)
-#define VS_AVOID_PF_MS (60 * 1000)
 #define VS_TRIES_MAX 6
 #define VS_SETTLE_MS 15000
 
@@ -107,6 +106,8 @@ struct vs_node {
 	int tries;
 	int64_t not_before_ms;
 	int64_t power_sent_ms;		/* our power-on was sent; 0: not by us */
+	bool starting;			/* its power-on was sent, not up yet */
+	bool died;			/* it went off while it booted */
 	int64_t powered_on_ms;		/* it was seen on */
 	int64_t boot_told_ms;		/* Slurm was told of this boot */
 	bool boot_ready;		/* the guest says so */
@@ -155,13 +156,6 @@ struct vs_refused {			/* a job's last refusal */
 	char why[256], told[256];
 	int64_t at_ms, told_ms;
 	UT_hash_handle hh;
-};
-
-struct vs_avoid {
-	char host[VS_MOID_LEN], pf[VS_PCI_LEN];	/* pf "": the whole host */
-	int64_t until_ms;
-	char why[160];
-	struct vs_avoid *next;
 };
 
 /* What the thread has to tell Slurm once the lock is dropped. */
@@ -274,7 +268,12 @@ struct vs_core {
 	int *host_ops;			/* for vs_env_budget */
 	size_t cap_host_ops;
 	struct vs_avoid *avoids;
+	struct vs_breaker *breakers;
+	struct vs_print *prints;	/* uthash by host */
 	uint64_t avoid_gen;
+	char avoid_note[192];		/* see vs_avoid_note, of */
+	uint64_t avoid_note_gen;	/* this generation and */
+	int avoid_note_hosts;		/* so many hosts */
 	struct vs_wait *waits;
 	struct vs_refused *refused;
 	unsigned int reclaim_turn;	/* whose turn it is among them */
@@ -342,6 +341,8 @@ bool vs_node_pool_wrong(const struct vs_core *c, const struct vs_vm *vm);
 void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags);
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+
+/* fail.c: what a failed call leads to; lock held */
 void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		    const char *host, const struct vs_err *err, int64_t now_ms);
 void vs_node_give_up(struct vs_core *c, struct vs_node *n, const char *why);
@@ -367,6 +368,7 @@ void vs_nodes_touch(struct vs_core *c);
 void vs_nodes_touch_on(struct vs_core *c, const struct vs_host *h);
 
 /* maintain.c: nodes on hosts that are wanted; lock held */
+bool vs_host_wanted(const struct vs_core *c, const struct vs_host *h);
 void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 
 /* adopt.c: VMs that run under powered-down nodes after a start; lock held */
@@ -374,7 +376,7 @@ bool vs_adopt_lost(struct vs_core *c, const struct vs_node *n);
 void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_adopt_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 
-/* hold.c: holds, placement and avoidance; lock held */
+/* hold.c: holds and placement; lock held */
 struct vs_sums *vs_sums_now(struct vs_core *c);
 void vs_env_fill(struct vs_core *c, struct vs_place_env *env);
 void vs_hold_sync(struct vs_core *c, struct vs_node *n);
@@ -382,7 +384,8 @@ int vs_hold_for(struct vs_core *c, struct vs_node *n, struct vs_err *err);
 int vs_hold_gang(struct vs_core *c, struct vs_node **nodes, size_t n,
 		 uint32_t job, struct vs_err *err);
 void vs_hold_drop(struct vs_core *c, struct vs_node *n);
-bool vs_hold_may_power_on(struct vs_core *c, struct vs_node *n);
+/* Is there still room for the VF it was given? Asked before each step. */
+bool vs_hold_fits(struct vs_core *c, struct vs_node *n);
 /* By node->kept->exists. */
 size_t vs_room_for(struct vs_core *c, const struct vs_node *like);
 /* Between these two nothing is changed, and what was asked once holds. */
@@ -398,11 +401,6 @@ void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,
 			struct vs_place_node *to);
 /* Hosts whose budget of operations is used up take no more for now. */
 void vs_env_budget(struct vs_core *c, struct vs_place_env *env);
-void vs_avoid_add(struct vs_core *c, const char *host, const char *pf,
-		  int64_t until_ms, const char *why);
-const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,
-				    const char *pf);
-void vs_avoid_expire(struct vs_core *c, int64_t now_ms);
 
 /* ops.c: calls to vCenter for a node; lock held */
 int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
@@ -467,33 +465,6 @@ const char *vs_ask_blocked(const struct vs_core *c);	/* NULL: may serve */
 /* reclaim.c: idle warm VMs that stand in a waiting job's way; lock held */
 void vs_reclaim(struct vs_core *c, int64_t now_ms);
 
-/* report.c, act.c: parts of reports; lock held unless said */
-void vs_report_notes(struct vs_core *c, struct json_object *top,
-		     bool operators);
-void vs_report_times(struct vs_core *c, struct json_object *top);
-void vs_report_suspects(struct vs_core *c, struct json_object *top);
-void vs_report_reconcile(struct vs_core *c, struct json_object *top,
-			 uint32_t uid);		/* no lock held */
-
-/* preflight.c, its findings: reach.c, guard.c; lock held */
-void vs_preflight(struct vs_core *c);
-void vs_find(struct vs_core *c, enum vs_stops stops, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-void vs_bar(struct vs_core *c, size_t profile, const char *why);
-void vs_reach_check(struct vs_core *c);
-bool vs_host_draws(const struct vs_core *c, const struct vs_host *h, size_t a);
-bool vs_host_unplugged(const struct vs_core *c, const struct vs_host *h,
-		       size_t a);
-void vs_guards_set(struct vs_core *c, const struct vs_vc_cluster *clusters,
-		   size_t n);
-void vs_guards_check(struct vs_core *c);
-void vs_rights_set(struct vs_core *c, const struct vs_vc_slow *s);
-void vs_rights_forget(struct vs_core *c);	/* another account, perhaps */
-void vs_rights_check(struct vs_core *c);
-/* Why no new job may have this node, NULL: it may. Lives until a node is
- * touched. */
-const char *vs_node_barred(struct vs_core *c, const struct vs_node *n);
-
 /* observe.c: what would be done for a job; lock held */
 void vs_observe_say(struct vs_core *c, const struct vs_refused *r, char *out,
 		    size_t size);
@@ -523,5 +494,7 @@ void *vs_loop_main(void *arg);
 void vs_core_stops_at_exit(void);
 void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
 	     uint32_t job, bool ok, const char *text);
+
+#include "engine/found_i.h"
 
 #endif

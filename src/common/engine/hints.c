@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The hints file in StateSaveLocation: what neither Slurm nor vCenter knows,
- * so that a restart doesn't forget it: hosts and PFs that failed lately, and
- * the brake. Never trusted: a file that can't be read, or an entry that isn't
+ * so that a restart doesn't forget it: hosts and PFs that failed lately or were
+ * drained by an operator, breakers, what each PF was, and the brake. Never
+ * trusted: a file that can't be read, or an entry that isn't
  * as expected, is left out, and nothing else follows from it.
  */
 #include <errno.h>
@@ -18,7 +19,7 @@
 #include "util/mem.h"
 #include "util/time.h"
 
-#define HINTS_MAX (1 << 20)
+#define HINTS_MAX (8 << 20)
 #define SAVE_MS 1000
 
 static char *hints_path(const char *state_dir)
@@ -28,21 +29,77 @@ static char *hints_path(const char *state_dir)
 
 /* ---- writing ---------------------------------------------------------------- */
 
-static struct json_object *to_json(const struct vs_core *c)
+static const char *const causes[] = {
+	[VS_AVOID_FAILED] = "failed", [VS_AVOID_BROKEN] = "broken",
+	[VS_AVOID_DRAINED] = "drained",
+};
+
+static struct json_object *avoids_json(const struct vs_core *c)
 {
 	int64_t epoch_ms = vs_wall_ms() - vs_clock();
-	struct json_object *top = vs_jb_obj(NULL), *avoid = vs_jb_arr();
-	struct json_object *brake = vs_jb_obj(NULL), *minutes = vs_jb_arr();
+	struct json_object *arr = vs_jb_arr();
 
 	for (const struct vs_avoid *a = c->avoids; a; a = a->next) {
-		struct json_object *o = vs_jb_obj(NULL);
+		struct json_object *o;
 
-		vs_jb_str(o, "host", a->host);
+		if (a->cause == VS_AVOID_DRIFTED)
+			continue;	/* found again by the PFs */
+		o = vs_jb_obj(NULL);
+		vs_jb_str(o, "cause", causes[a->cause]);
+		vs_jb_str(o, "host", a->moid);
 		vs_jb_str(o, "pf", a->pf);
-		vs_jb_int(o, "until", (epoch_ms + a->until_ms) / 1000);
+		if (a->until_ms != VS_AVOID_FOREVER)
+			vs_jb_int(o, "until", (epoch_ms + a->until_ms) / 1000);
 		vs_jb_str(o, "why", a->why);
-		vs_jb_add(avoid, o);
+		vs_jb_add(arr, o);
 	}
+	return arr;
+}
+
+static struct json_object *breakers_json(const struct vs_core *c)
+{
+	struct json_object *arr = vs_jb_arr();
+
+	for (const struct vs_breaker *b = c->breakers; b; b = b->next) {
+		struct json_object *o;
+
+		if (!b->trips)
+			continue;
+		o = vs_jb_obj(NULL);
+		vs_jb_str(o, "host", b->host);
+		vs_jb_int(o, "trips", b->trips);
+		vs_jb_add(arr, o);
+	}
+	return arr;
+}
+
+static struct json_object *prints_json(const struct vs_core *c)
+{
+	struct json_object *arr = vs_jb_arr();
+
+	for (const struct vs_print *p = c->prints; p; p = p->hh.next) {
+		struct json_object *o = vs_jb_obj(NULL), *pfs = vs_jb_arr();
+
+		vs_jb_str(o, "host", p->host);
+		for (int i = 0; i < p->npfs; i++) {
+			struct json_object *pf = vs_jb_obj(NULL);
+
+			vs_jb_str(pf, "pci", p->pfs[i].pci);
+			vs_jb_str(pf, "pnic", p->pfs[i].pnic);
+			vs_jb_int(pf, "vfs", p->pfs[i].vfs);
+			vs_jb_add(pfs, pf);
+		}
+		vs_jb_put(o, "pfs", pfs);
+		vs_jb_add(arr, o);
+	}
+	return arr;
+}
+
+static struct json_object *to_json(const struct vs_core *c)
+{
+	struct json_object *top = vs_jb_obj(NULL);
+	struct json_object *brake = vs_jb_obj(NULL), *minutes = vs_jb_arr();
+
 	for (int i = 0; i < VS_BRAKE_MINUTES; i++) {
 		struct json_object *o = vs_jb_obj(NULL);
 
@@ -52,7 +109,9 @@ static struct json_object *to_json(const struct vs_core *c)
 	}
 	vs_jb_bool(brake, "on", c->brake.on);
 	vs_jb_put(brake, "minutes", minutes);
-	vs_jb_put(top, "avoid", avoid);
+	vs_jb_put(top, "avoid", avoids_json(c));
+	vs_jb_put(top, "breakers", breakers_json(c));
+	vs_jb_put(top, "pfs", prints_json(c));
 	vs_jb_put(top, "brake", brake);
 	return top;
 }
@@ -98,6 +157,22 @@ void vs_hints_save(struct vs_core *c, int64_t now_ms)
 
 /* ---- reading ----------------------------------------------------------------- */
 
+static enum vs_avoid_cause cause_of(const char *name)
+{
+	for (size_t i = 0; i < VS_COUNT(causes); i++)
+		if (!strcmp(causes[i], name))
+			return (enum vs_avoid_cause)i;
+	return VS_AVOID_FAILED;
+}
+
+/* A clock that was set must not lock a host out for years. */
+static bool sane(enum vs_avoid_cause cause, int64_t left_ms)
+{
+	return cause == VS_AVOID_DRAINED || (left_ms > 0 &&
+		left_ms <= (cause == VS_AVOID_BROKEN ? VS_BREAKER_MAX_MS :
+			    VS_AVOID_HOST_MS));
+}
+
 static void read_avoids(struct vs_core *c, struct vs_j list)
 {
 	int64_t epoch_ms = vs_wall_ms() - vs_clock(), now_ms = vs_clock();
@@ -107,16 +182,61 @@ static void read_avoids(struct vs_core *c, struct vs_j list)
 		const char *host = vs_j_str(vs_j_get(j, "host"));
 		const char *pf = vs_j_str_or(vs_j_opt(j, "pf"), "");
 		const char *why = vs_j_str_or(vs_j_opt(j, "why"), "");
-		int64_t until = vs_j_int(vs_j_get(j, "until"));
+		const char *cause = vs_j_str_or(vs_j_opt(j, "cause"), "");
+		int64_t until = vs_j_int_or(vs_j_opt(j, "until"), 0);
+		enum vs_avoid_cause which = cause_of(cause);
 
 		if (list.doc->err.code)
 			return;
-		if (until < 0 || until > INT64_MAX / 1000)
+		if (until < 0 || until > INT64_MAX / 2000)
 			continue;
 		until = until * 1000 - epoch_ms;
-		/* A clock that was set must not lock a host out for years. */
-		if (until > now_ms && until <= now_ms + VS_AVOID_HOST_MS)
-			vs_avoid_add(c, host, pf, until, why);
+		if (sane(which, until - now_ms))
+			vs_avoid_put(c, which, host, pf,
+				     which == VS_AVOID_DRAINED ?
+				     VS_AVOID_FOREVER : until, why);
+	}
+}
+
+static void read_breakers(struct vs_core *c, struct vs_j list)
+{
+	for (size_t i = 0; i < vs_j_len(list); i++) {
+		struct vs_j j = vs_j_at(list, i);
+		const char *host = vs_j_str(vs_j_get(j, "host"));
+		int64_t trips = vs_j_int(vs_j_get(j, "trips"));
+
+		if (list.doc->err.code)
+			return;
+		if (trips > 0)
+			vs_breaker_make(c, host)->trips =
+				trips < 100 ? (int)trips : 100;
+	}
+}
+
+static void read_prints(struct vs_core *c, struct vs_j list)
+{
+	for (size_t i = 0; i < vs_j_len(list); i++) {
+		struct vs_j j = vs_j_at(list, i), pfs = vs_j_get(j, "pfs");
+		const char *host = vs_j_str(vs_j_get(j, "host"));
+		struct vs_print now = { 0 }, *p;
+		size_t n = vs_j_len(pfs);
+
+		for (size_t k = 0; k < n && now.npfs < VS_HOST_PFS; k++) {
+			struct vs_pf_print *pf = &now.pfs[now.npfs++];
+			struct vs_j jp = vs_j_at(pfs, k);
+			int64_t vfs = vs_j_int(vs_j_get(jp, "vfs"));
+
+			vs_strlcpy(pf->pci, vs_j_str(vs_j_get(jp, "pci")),
+				   sizeof(pf->pci));
+			vs_strlcpy(pf->pnic, vs_j_str(vs_j_get(jp, "pnic")),
+				   sizeof(pf->pnic));
+			pf->vfs = vfs < 0 ? 0 : vfs > 65536 ? 65536 : (int)vfs;
+		}
+		if (list.doc->err.code)
+			return;
+		p = vs_print_make(c, host);
+		p->npfs = now.npfs;
+		memcpy(p->pfs, now.pfs, sizeof(p->pfs));
 	}
 }
 
@@ -180,6 +300,10 @@ void vs_hints_load(struct vs_core *c, const char *text)
 		return;
 	}
 	read_avoids(c, vs_j_opt(vs_j_root(&doc), "avoid"));
+	doc.err.code = VS_OK;
+	read_breakers(c, vs_j_opt(vs_j_root(&doc), "breakers"));
+	doc.err.code = VS_OK;
+	read_prints(c, vs_j_opt(vs_j_root(&doc), "pfs"));
 	doc.err.code = VS_OK;
 	read_brake(c, vs_j_opt(vs_j_root(&doc), "brake"));
 	vs_jdoc_free(&doc);

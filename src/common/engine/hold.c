@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Holds and where they lie: taking them for a gang or for one node, moving
- * them to where vCenter shows the card, letting them go; and the hosts and
- * PFs that failed lately. The sums are plan/ledger's. The lock is held
- * throughout.
+ * them to where vCenter shows the card, letting them go. The sums are
+ * plan/ledger's. The lock is held throughout.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,68 +11,6 @@
 #include "util/crash.h"
 #include "util/mem.h"
 #include "util/time.h"
-
-/* ---- avoidance ------------------------------------------------------------ */
-
-void vs_avoid_add(struct vs_core *c, const char *host, const char *pf,
-		  int64_t until_ms, const char *why)
-{
-	struct vs_avoid *a;
-
-	for (a = c->avoids; a; a = a->next)
-		if (!strcmp(a->host, host) && !strcmp(a->pf, pf ? pf : ""))
-			break;
-	if (!a) {
-		a = vs_calloc(1, sizeof(*a));
-		vs_strlcpy(a->host, host, sizeof(a->host));
-		vs_strlcpy(a->pf, pf ? pf : "", sizeof(a->pf));
-		a->next = c->avoids;
-		c->avoids = a;
-	}
-	a->until_ms = until_ms;
-	vs_strlcpy(a->why, why, sizeof(a->why));
-	c->avoid_gen++;
-	c->hints_dirty = true;
-}
-
-const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,
-				    const char *pf)
-{
-	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
-		if (!strcmp(a->host, host) &&
-		    (!a->pf[0] || (pf && !strcmp(a->pf, pf))))
-			return a;
-	return NULL;
-}
-
-void vs_avoid_expire(struct vs_core *c, int64_t now_ms)
-{
-	struct vs_avoid **link = &c->avoids;
-
-	while (*link) {
-		struct vs_avoid *a = *link;
-
-		if (now_ms < a->until_ms) {
-			link = &a->next;
-			continue;
-		}
-		*link = a->next;
-		free(a);
-		c->avoid_gen++;
-		c->vf_freed = true;
-	}
-}
-
-static bool avoid_asked(void *arg, const struct vs_host *h,
-			const struct vs_pf *pf, char *why, size_t size)
-{
-	const struct vs_avoid *a =
-		vs_avoid_get(arg, h->moid, pf ? pf->pci : NULL);
-
-	if (a && why)
-		vs_strlcpy(why, a->why, size);
-	return a != NULL;
-}
 
 /* ---- placement ------------------------------------------------------------ */
 
@@ -95,7 +32,8 @@ void vs_env_fill(struct vs_core *c, struct vs_place_env *env)
 		.policy = c->policy,
 		.store = c->store[0] ? c->store : NULL,
 		.clusters = (const char **)c->cluster_moids,
-		.avoid = avoid_asked,
+		.avoid = vs_avoid_asked,
+		.most = vs_breaker_most,
 		.arg = c,
 	};
 }
@@ -179,8 +117,10 @@ static int hold_placed(struct vs_core *c, const struct vs_place_env *env,
 	}
 	if (vs_place(env, place, n, NULL, err))
 		return -1;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		hold_take(c, nodes[i], &place[i], job);
+		vs_breaker_tried(c, place[i].host, nodes[i]->name);
+	}
 	return 0;
 }
 
@@ -236,6 +176,26 @@ static bool power_on_unfinished(const struct vs_node *n)
 	       (n->op.kind == VS_OP_ADOPTED && n->op.id);
 }
 
+/*
+ * Chosen by DRS at power-on, or while it was on: by vMotion, where its card
+ * allows that, else by HA, behind Slurm's back.
+ */
+static void moved(const struct vs_core *c, struct vs_node *n,
+		  const struct vs_hold *h, const struct vs_vm *vm)
+{
+	const struct vs_host *was = vs_host_get(&c->inv, h->host);
+
+	if (h->state != VS_HOLD_SEEN || !h->pf[0]) {
+		vs_info("node=%s runs on another host than was chosen: host=%s",
+			n->name, vm->host_ptr->name);
+		return;
+	}
+	vs_err_set(&n->last_err, VS_E_STATE,
+		   "its VM was on %s and is on %s now: with a passthrough card only a restart does that; set HA's restart priority to disabled for the VMs of this folder",
+		   was ? was->name : h->host, vm->host_ptr->name);
+	vs_error("node=%s %s", n->name, n->last_err.text);
+}
+
 /* The VM is on: its hold is where it runs, whoever put it there. */
 static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 {
@@ -257,8 +217,7 @@ static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 	}
 	if (strcmp(h->host, vm->host) || (pf[0] && strcmp(h->pf, pf))) {
 		if (strcmp(h->host, vm->host))
-			vs_info("node=%s runs on another host than was chosen: host=%s",
-				n->name, vm->host_ptr->name);
+			moved(c, n, h, vm);
 		vs_ledger_move(&c->ledger, h, vm->host, pf);
 	}
 	vs_ledger_set_vm(&c->ledger, h, vm->moid);
@@ -328,7 +287,7 @@ void vs_hold_sync(struct vs_core *c, struct vs_node *n)
  * has delivered and our own unfinished power-ons. Our own hold is in the sum
  * already, so that the sum may be 0.
  */
-bool vs_hold_may_power_on(struct vs_core *c, struct vs_node *n)
+bool vs_hold_fits(struct vs_core *c, struct vs_node *n)
 {
 	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
 	struct vs_host *host = h ? vs_host_get(&c->inv, h->host) : NULL;

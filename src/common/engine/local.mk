@@ -4,8 +4,10 @@ core_sources += \
 	src/common/engine/adopt.c \
 	src/common/engine/ask.c \
 	src/common/engine/avail.c \
+	src/common/engine/avoid.c src/common/engine/avoid_i.h \
 	src/common/engine/boot.c \
 	src/common/engine/brake.c \
+	src/common/engine/breaker.c \
 	src/common/engine/conf.c \
 	src/common/engine/connect.c \
 	src/common/engine/control.c src/common/engine/control.h \
@@ -13,6 +15,8 @@ core_sources += \
 	src/common/engine/control_msg.c src/common/engine/control_msg.h \
 	src/common/engine/core.c src/common/engine/core.h \
 	src/common/engine/core_i.h \
+	src/common/engine/drift.c \
+	src/common/engine/fail.c src/common/engine/found_i.h \
 	src/common/engine/guard.c \
 	src/common/engine/hints.c \
 	src/common/engine/hold.c \
@@ -29,6 +33,7 @@ core_sources += \
 	src/common/engine/reach.c \
 	src/common/engine/reclaim.c \
 	src/common/engine/report.c src/common/engine/report.h \
+	src/common/engine/report_host.c \
 	src/common/engine/report_notes.c \
 	src/common/engine/send.c \
 	src/common/engine/setup.c \

@@ -282,6 +282,7 @@ static bool nodes_pass(struct vs_core *c, int64_t now_ms)
 void vs_pass(struct vs_core *c, int64_t now_ms)
 {
 	vs_avoid_expire(c, now_ms);
+	vs_breakers_look(c);
 	if (!c->loaded || !c->found || c->vc_renew ||
 	    c->slow_seq < c->slow_want) {
 		vs_waits_pass(c, now_ms);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A host that is wanted: in maintenance, or entering it (which vCenter shows as
- * a task only, until the last VM is off). Nodes whose VM is on there are drained
+ * a task only, until the last VM is off), or drained by an operator. Nodes whose VM is on there are drained
  * with the cause, idle ones powered down at once, running jobs finish; when the
  * VM is off or elsewhere our drain goes, and nobody else's.
  */
@@ -9,6 +9,26 @@
 #include "engine/core_i.h"
 
 #define AGAIN_MS 5000
+
+bool vs_host_wanted(const struct vs_core *c, const struct vs_host *h)
+{
+	return h->maintenance || h->entering_maintenance ||
+	       vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid);
+}
+
+static void why_wanted(const struct vs_core *c, const struct vs_host *h,
+		       char *why, size_t size)
+{
+	const struct vs_avoid *a =
+		vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid);
+
+	if (h->maintenance || h->entering_maintenance)
+		snprintf(why, size, "host %.100s is %s maintenance", h->name,
+			 h->maintenance ? "in" : "entering");
+	else
+		snprintf(why, size, "host %.90s is %.150s", h->name,
+			 a ? a->why : "wanted");
+}
 
 static const struct vs_host *wanted_host(struct vs_core *c,
 					 const struct vs_node *n)
@@ -18,7 +38,7 @@ static const struct vs_host *wanted_host(struct vs_core *c,
 		vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_OURS ?
 		vm->host_ptr : NULL;
 
-	return h && (h->maintenance || h->entering_maintenance) ? h : NULL;
+	return h && vs_host_wanted(c, h) ? h : NULL;
 }
 
 static bool idle(const struct vs_node *n)
@@ -31,7 +51,7 @@ static bool idle(const struct vs_node *n)
 void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	const struct vs_host *h = wanted_host(c, n);
-	char why[160];
+	char why[256];
 
 	/* What was drained before a restart is ours to clear, by its tag. */
 	if (!c->started && (n->flags & VS_NODE_DRAIN))
@@ -45,8 +65,7 @@ void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	}
 	n->maintained = true;
-	snprintf(why, sizeof(why), "host %.100s is %s maintenance", h->name,
-		 h->maintenance ? "in" : "entering");
+	why_wanted(c, h, why, sizeof(why));
 	if (!(n->flags & VS_NODE_DRAIN))
 		vs_tell(c, VS_TELL_DRAIN, n->name, 0, false, why);
 	if (idle(n))

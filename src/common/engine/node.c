@@ -227,6 +227,20 @@ void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
 	n->flags = flags;
 }
 
+/* A boot begins when the VM is seen on, and has died when it is seen off again
+ * though nobody here has switched it off. */
+static void boot_look(struct vs_node *n, int64_t now_ms)
+{
+	if (n->seen == VS_SEEN_ON && !n->powered_on_ms) {
+		n->powered_on_ms = now_ms;
+	} else if (n->seen != VS_SEEN_ON && n->seen != VS_SEEN_BUSY) {
+		n->died = n->powered_on_ms && n->starting &&
+			n->wanted == VS_WANT_ON && seen_is_off(n->seen);
+		n->starting &= n->seen == VS_SEEN_UNKNOWN;
+		n->powered_on_ms = n->boot_told_ms = n->boot_ready = 0;
+	}
+}
+
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	enum vs_wanted wanted;
@@ -264,85 +278,10 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		n->renew = true;
 		n->wanted = wanted_of(n, now_ms);
 	}
-	if (n->seen == VS_SEEN_ON && !n->powered_on_ms)
-		n->powered_on_ms = now_ms;
-	else if (n->seen != VS_SEEN_ON && n->seen != VS_SEEN_BUSY)
-		n->powered_on_ms = n->boot_told_ms = n->boot_ready = 0;
+	boot_look(n, now_ms);
 }
 
 /* ---- act ------------------------------------------------------------------- */
-
-/* A job's node that can't be had: Slurm gets it back, with the cause. */
-void vs_node_give_up(struct vs_core *c, struct vs_node *n, const char *why)
-{
-	if (n->giveup)
-		return;
-	vs_error("node=%s cannot be had: %s", n->name, why);
-	if (n->last_err.code == VS_E_SHORTAGE)
-		vs_tell(c, VS_TELL_GIVEUP, n->name, n->job, false, why);
-	else
-		vs_tell(c, VS_TELL_FAIL, n->name, n->job, false, why);
-	n->giveup = true;
-	n->tries = 0;
-}
-
-/*
- * A call failed. What next is the code's matter: the same again, another
- * place, or the end. Whatever comes is decided anew from the two truths.
- */
-void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
-		    const char *host, const struct vs_err *err, int64_t now_ms)
-{
-	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
-	int64_t pause = (int64_t)500 << (n->tries < 6 ? n->tries : 6);
-	bool no_vf = !strcmp(err->fault, VS_VC_FAULT_NO_VF);
-
-	n->last_err = *err;
-	if (no_vf)	/* a shortage, and no fault of host or node */
-		n->last_err.code = VS_E_SHORTAGE;
-	n->not_before_ms = now_ms + pause;
-	switch (n->last_err.code) {
-	case VS_E_STATE:
-	case VS_E_GONE:
-	case VS_E_BUSY:
-	case VS_E_UNKNOWN:
-	case VS_E_RELOGIN:
-		/* Look before anything else is done. */
-		n->look_after = c->slow_seq + 1;
-		n->clone_lost = kind == VS_OP_CLONE &&
-			err->code == VS_E_UNKNOWN;
-		vs_vc_slow_now(c->vc);
-		break;
-	case VS_E_OTHER_HOST:
-	case VS_E_SHORTAGE:
-		if (!host[0])
-			break;
-		if (n->last_err.code == VS_E_SHORTAGE && h && h->pf[0])
-			vs_avoid_add(c, host, h->pf, now_ms + VS_AVOID_PF_MS,
-				     err->text);
-		else
-			vs_avoid_add(c, host, NULL, now_ms + VS_AVOID_HOST_MS,
-				     err->text);
-		if (h && h->state == VS_HOLD_PROMISED)
-			vs_hold_drop(c, n);
-		break;
-	case VS_E_CANCELED:
-		return;
-	case VS_E_REQUEST:
-	case VS_E_CONFIG:
-	case VS_E_BUG:
-		n->tries = VS_TRIES_MAX;
-		break;
-	default:
-		break;
-	}
-	vs_info("node=%s op=%s failed code=%s fault=%s: %s", n->name,
-		vs_op_name(kind), vs_code_name(err->code),
-		err->fault[0] ? err->fault : "-", err->text);
-	if (++n->tries > VS_TRIES_MAX &&
-	    (n->wanted == VS_WANT_READY || n->wanted == VS_WANT_ON))
-		vs_node_give_up(c, n, err->text);
-}
 
 /* A place is needed before a VM is built, moved, changed or started. */
 static bool place_ready(struct vs_core *c, struct vs_node *n, int64_t now_ms)
@@ -351,9 +290,10 @@ static bool place_ready(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	struct vs_host *host = h ? vs_host_get(&c->inv, h->host) : NULL;
 	struct vs_err err = { 0 };
 
+	/* Others may have come there since: DRS moves VMs at power-on. */
 	if (h && h->state == VS_HOLD_PROMISED &&
 	    (!host || !vs_host_usable(host) || vs_clone_lacks(c, n) ||
-	     vs_avoid_get(c, h->host, h->pf))) {
+	     vs_avoid_get(c, h->host, h->pf) || !vs_hold_fits(c, n))) {
 		vs_hold_drop(c, n);
 		h = NULL;
 	}
@@ -490,7 +430,7 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		if (action == VS_DO_NOTHING)
 			return;
 	}
-	if (action == VS_DO_POWER_ON && !vs_hold_may_power_on(c, n)) {
+	if (action == VS_DO_POWER_ON && !vs_hold_fits(c, n)) {
 		vs_hold_drop(c, n);
 		n->not_before_ms = now_ms + 500;
 		return;

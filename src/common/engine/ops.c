@@ -250,6 +250,8 @@ int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 		       now_ms);
 		if (kind == VS_OP_POWER_ON)
 			n->power_sent_ms = now_ms;
+		n->starting = kind == VS_OP_POWER_ON;
+		n->powered_on_ms = 0;	/* it goes off by our hand */
 		n->clone_lost = false;
 		vs_debug("node=%s %s begins JobId=%u host=%s", n->name,
 			 vs_op_name(kind), n->job, host_name(c, host));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the core knows, as JSON for the control channel (shapes: report.h).
+ * What the core knows, as JSON for the control channel (shapes: report.h);
+ * hosts are in report_host.c.
  * Memory work under the lock; what only Slurm can say (who may see what, whose
  * job it is) is asked of the port before or after, never with the lock held.
  */
@@ -13,197 +14,15 @@
 #include "util/mem.h"
 #include "util/time.h"
 
-/* A monotonic instant as seconds since the epoch. */
-static int64_t epoch_of(int64_t mono_ms)
+int64_t vs_report_epoch(int64_t mono_ms)
 {
 	return (vs_wall_ms() - vs_clock() + mono_ms) / 1000;
 }
 
-static void put_str(struct json_object *o, const char *key, const char *s)
+void vs_report_str(struct json_object *o, const char *key, const char *s)
 {
 	if (s && s[0])
 		vs_jb_str(o, key, s);
-}
-
-/* ---- hosts ------------------------------------------------------------------ */
-
-static const struct vs_avoid *avoided(const struct vs_core *c,
-				      const struct vs_host *h)
-{
-	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
-		if (!strcmp(a->host, h->moid))
-			return a;
-	return NULL;
-}
-
-static const char *host_state(const struct vs_core *c, const struct vs_host *h)
-{
-	return !h->connected ? "disconnected" :
-	       !h->powered_on || h->standby ? "standby" :
-	       h->maintenance ? "maintenance" :
-	       h->entering_maintenance ? "entering-maintenance" :
-	       h->quarantine || !h->pfs_known ? "unknown" :
-	       avoided(c, h) ? "avoided" : "up";
-}
-
-static const char *switch_name(const struct vs_core *c, const char *uuid)
-{
-	for (size_t i = 0; i < c->conf->nadapters; i++)
-		if (uuid[0] && !strcmp(c->nets[i].switch_uuid, uuid))
-			return c->adapters[i].network;
-	return uuid;
-}
-
-static struct json_object *pf_json(const struct vs_core *c,
-				   const struct vs_pf *pf,
-				   const struct vs_pf_use *use)
-{
-	struct json_object *o = vs_jb_obj(NULL);
-
-	vs_jb_str(o, "pci", pf->pci);
-	put_str(o, "pnic", pf->pnic);
-	put_str(o, "switch", switch_name(c, pf->switch_uuid));
-	vs_jb_int(o, "total", use->total);
-	vs_jb_int(o, "ours", use->ours);
-	vs_jb_int(o, "foreign", use->foreign);
-	vs_jb_int(o, "suspect", use->suspect);
-	vs_jb_int(o, "held", use->held);
-	if (use->unknown)
-		vs_jb_bool(o, "unknown", true);
-	else
-		vs_jb_int(o, "free", use->free);
-	return o;
-}
-
-static void host_reasons(const struct vs_core *c, const struct vs_host *h,
-			 struct json_object *o)
-{
-	struct json_object *why = NULL;
-
-	for (size_t a = 0; a < c->conf->nadapters; a++) {
-		VS_FREE char *text = NULL;
-
-		if (!vs_host_unplugged(c, h, a))
-			continue;
-		text = vs_asprintf("%s: no uplink of %s with VFs",
-				   c->adapters[a].name, c->adapters[a].network);
-		if (!why)
-			why = vs_jb_arr();
-		vs_jb_add_str(why, text);
-	}
-	for (const struct vs_avoid *a = c->avoids; a; a = a->next) {
-		VS_FREE char *text = NULL;
-
-		if (strcmp(a->host, h->moid))
-			continue;
-		text = vs_asprintf("%s%s%s", a->pf,
-				   a->pf[0] ? ": " : "", a->why);
-		if (!why)
-			why = vs_jb_arr();
-		vs_jb_add_str(why, text);
-		vs_jb_int(o, "avoided_until", epoch_of(a->until_ms));
-	}
-	if (why)
-		vs_jb_put(o, "reasons", why);
-}
-
-/* In the order of their addresses. */
-static struct json_object *pfs_json(const struct vs_core *c,
-				    const struct vs_host *h,
-				    const struct vs_host_sum *sum)
-{
-	struct json_object *arr = vs_jb_arr();
-	int order[VS_HOST_PFS];
-
-	for (int i = 0; i < h->npfs; i++) {
-		int k = i;
-
-		for (; k && strcmp(h->pfs[order[k - 1]].pci,
-				   h->pfs[i].pci) > 0; k--)
-			order[k] = order[k - 1];
-		order[k] = i;
-	}
-	for (int i = 0; i < h->npfs; i++)
-		vs_jb_add(arr, pf_json(c, &h->pfs[order[i]],
-				       &sum->pf[order[i]]));
-	return arr;
-}
-
-static const char *cluster_name(const struct vs_core *c,
-				const struct vs_host *h)
-{
-	for (size_t i = 0; c->cluster_moids && c->cluster_moids[i]; i++)
-		if (i < c->conf->nclusters &&
-		    !strcmp(c->cluster_moids[i], h->cluster))
-			return c->conf->clusters[i].name;
-	return NULL;
-}
-
-static struct json_object *host_json(struct vs_core *c, struct vs_host *h,
-				     const struct vs_host_sum *sum)
-{
-	struct json_object *o = vs_jb_obj(NULL);
-	int ours = 0, foreign = 0;
-	struct vs_vm *vm;
-
-	LIST_FOREACH(vm, &h->vms, on_host) {
-		if (vm->is_template)
-			continue;
-		if (vs_vm_owner(vm, c->folder, c->cluster_id) ==
-		    VS_OWNER_OURS)
-			ours++;
-		else
-			foreign++;
-	}
-	vs_jb_str(o, "host", h->name);
-	put_str(o, "cluster", cluster_name(c, h));
-	put_str(o, "leaf", h->leaf);
-	vs_jb_str(o, "state", host_state(c, h));
-	host_reasons(c, h, o);
-	vs_jb_put(o, "pfs", pfs_json(c, h, sum));
-	vs_jb_int(o, "cpu_mhz_total", (int64_t)h->cores * h->core_mhz);
-	vs_jb_int(o, "cpu_mhz_free", sum->cpu_free);
-	vs_jb_int(o, "memory_mb_total", h->memory_mb);
-	vs_jb_int(o, "memory_mb_free", sum->mem_free);
-	vs_jb_int(o, "vms_ours", ours);
-	vs_jb_int(o, "vms_foreign", foreign);
-	return o;
-}
-
-struct host_row { char moid[VS_MOID_LEN], name[VS_LABEL_LEN]; };
-
-static int by_host_name(const void *a, const void *b)
-{
-	return strcmp(((const struct host_row *)a)->name,
-		      ((const struct host_row *)b)->name);
-}
-
-/* Row by row: slurmctld's threads go first. */
-static void report_hosts(struct vs_core *c, struct json_object *top)
-{
-	struct json_object *arr = vs_jb_arr();
-	VS_FREE struct host_row *rows = NULL;
-	size_t n = 0;
-
-	vs_lock();
-	rows = vs_calloc((size_t)c->inv.nhosts + 1, sizeof(*rows));
-	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
-		vs_strlcpy(rows[n].moid, h->moid, sizeof(rows[n].moid));
-		vs_strlcpy(rows[n].name, h->name, sizeof(rows[n].name));
-		n++;
-	}
-	qsort(rows, n, sizeof(*rows), by_host_name);
-	for (size_t i = 0; i < n; i++) {
-		struct vs_host *h = vs_host_get(&c->inv, rows[i].moid);
-
-		if (h)
-			vs_jb_add(arr, host_json(c, h,
-				  &vs_sums_now(c)->hosts[h->index]));
-		vs_lock_lend();
-	}
-	vs_report_notes(c, top, false);
-	vs_unlock();
-	vs_jb_put(top, "hosts", arr);
 }
 
 /* ---- nodes ------------------------------------------------------------------- */
@@ -256,9 +75,9 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 	vs_jb_str(o, "node", n->name);
 	vs_jb_str(o, "vm_state", vm_state(c, n, vm));
 	vs_jb_str(o, "slurm_state", slurm_state(n->flags));
-	put_str(o, "host", host ? host->name : NULL);
-	put_str(o, "pf", h ? h->pf : NULL);
-	put_str(o, "mac", n->mac);
+	vs_report_str(o, "host", host ? host->name : NULL);
+	vs_report_str(o, "pf", h ? h->pf : NULL);
+	vs_report_str(o, "mac", n->mac);
 	vs_jb_str(o, "adapter", n->profile->adapter->name);
 	vs_jb_str(o, "partition", n->conf->partition);
 	if (job)
@@ -266,12 +85,12 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 	vs_jb_str(o, "action", n->op.kind != VS_OP_NONE ?
 		  vs_op_name(n->op.kind) : vs_action_name(n->action));
 	if (n->action_since_ms)
-		vs_jb_int(o, "since", epoch_of(n->action_since_ms));
+		vs_jb_int(o, "since", vs_report_epoch(n->action_since_ms));
 	if (n->missing)
-		put_str(o, "last_error",
-			"vCenter doesn't show its VM, which was on: see svf reconcile");
+		vs_report_str(o, "last_error",
+			      "vCenter doesn't show its VM, which was on: see svf reconcile");
 	else if (n->last_err.code != VS_OK)
-		put_str(o, "last_error", n->last_err.text);
+		vs_report_str(o, "last_error", n->last_err.text);
 	return o;
 }
 
@@ -411,12 +230,12 @@ static void report_status(struct vs_core *c, struct json_object *top,
 		if (owner == VS_OWNER_OURS)
 			(*(vm->power == VS_POWER_ON ? &on : &off))++;
 	}
-	put_str(top, "vcenter", c->conf->vcenter);
+	vs_report_str(top, "vcenter", c->conf->vcenter);
 	vs_jb_bool(top, "up", c->ready);
 	vs_jb_int(top, "since", c->vc_since_ms / 1000);
-	put_str(top, "error", c->vc_state);
+	vs_report_str(top, "error", c->vc_state);
 	vs_jb_str(top, "mode", c->observe ? "observe" : "manage");
-	put_str(top, "cluster_id", c->cluster_id);
+	vs_report_str(top, "cluster_id", c->cluster_id);
 	vs_jb_int(top, "calls", (int64_t)st.calls);
 	vs_jb_int(top, "in_flight", c->provisioning + c->power_ops);
 	vs_jb_int(top, "nodes", (int64_t)c->nnodes);
@@ -450,7 +269,7 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 	} else if (!strcmp(what, "why")) {
 		rc = report_why(c, top, job, uid, err);
 	} else if (!strcmp(what, "hosts")) {
-		report_hosts(c, top);
+		vs_report_hosts(c, top);
 	} else if (!strcmp(what, "status")) {
 		bool operators = vs_core_is_operator(uid);
 

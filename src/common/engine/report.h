@@ -14,19 +14,21 @@
  *     "host": "esx01", (*)
  *     "cluster": "HPC1",		of vCenter
  *     "leaf": "leaf1",			Switch= of vsphere.conf
- *     "state": "up", (*)		up, avoided (by us, after a failure),
+ *     "state": "up", (*)		up, avoided (it or a PF of it, after a
+ *					failure or a change), quarantined (its
+ *					breaker is open), on-trial (half-open),
  *					drained (by an operator), maintenance,
  *					entering-maintenance, standby,
- *					disconnected, notresponding, unknown
+ *					disconnected, unknown
  *     "reasons": [ "text", ... ],	why not plainly up
- *     "avoided_until": 1789000000,
+ *     "avoided_until": 1789000000,	absent: until an operator says so
  *     "pfs": [ {
  *       "pci": "0000:3b:00.0", (*)
  *       "pnic": "vmnic4",
  *       "switch": "dvs-roce",		what its uplink belongs to
  *       "total": 8, "ours": 2, "foreign": 1, "suspect": 0,
  *       "held": 1,			promised or requested, not seen in use
- *       "free": 4,
+ *       "free": 4,			below 0: over-committed
  *       "unknown": true		the counts can't be relied on; no
  *					"free" then
  *     } ],
@@ -91,6 +93,7 @@
  *
  * "confirm": { "confirmed": 5 (*) }		VMs that waited
  * "adopt": { "cluster_id": "uuid", (*) "vms": 12 (*) }
+ * "drain", "resume": { "host": "esx01", (*) "was": "drained" (*) }  the state
  * "forget": { "node": "vm003", (*) "vm_host": "esx01" }
  */
 #ifndef VS_ENGINE_REPORT_H

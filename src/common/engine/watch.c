@@ -199,6 +199,15 @@ static void host_lists(const struct vs_core *c, struct vs_host *to,
 					to->stores, VS_HOST_STORES);
 }
 
+static int host_vfs(const struct vs_host *h)
+{
+	int vfs = 0;
+
+	for (int i = 0; i < h->npfs; i++)
+		vfs += h->pfs[i].vfs;
+	return vfs;
+}
+
 static void host_pfs(struct vs_host *to, const struct vs_vc_host *h)
 {
 	to->npfs = 0;
@@ -230,9 +239,11 @@ static void ev_host(void *arg, const struct vs_vc_host *h)
 	struct vs_core *c = arg;
 	struct vs_host *to;
 	const char *leaf;
+	int vfs;
 
 	vs_lock();
 	to = vs_inventory_host(&c->inv, h->moid);
+	vfs = host_vfs(to);
 	if (h->has & VS_VC_HOST_NAME) {
 		vs_host_set_name(&c->inv, to, h->name);
 		leaf = leaf_of(c, h->name);
@@ -259,6 +270,9 @@ static void ev_host(void *arg, const struct vs_vc_host *h)
 	if (h->has & VS_VC_HOST_PFS)
 		host_pfs(to, h);
 	host_lists(c, to, h);
+	vs_drift_look(c, to);
+	if (host_vfs(to) < vfs)
+		vs_drift_overcommit(c, to);
 	vs_nodes_touch_on(c, to);
 	vs_host_changed(&c->inv, to);
 	c->vf_freed = true;

@@ -39,6 +39,7 @@ static const char *const refusal_texts[] = {
 	[VS_REFUSE_STORE_ROOM] = "too little room on the datastore",
 	[VS_REFUSE_HW] = "too old for the VM's hardware version",
 	[VS_REFUSE_AVOID] = "avoided",
+	[VS_REFUSE_TRIAL] = "failed lately, one VM is tried first",
 	[VS_REFUSE_BUSY] = "as many operations under way as may be",
 };
 _Static_assert(VS_COUNT(refusal_texts) == VS_REFUSALS,

@@ -50,6 +50,9 @@ struct vs_place_env {
 	 * NULL: none. why is for the refusal's text. */
 	bool (*avoid)(void *arg, const struct vs_host *h, const struct vs_pf *pf,
 		      char *why, size_t size);
+	/* At most so many of these on that host, for it is on trial; NULL:
+	 * don't care. */
+	int (*most)(void *arg, const struct vs_host *h);
 	void *arg;
 	const int *ops;			/* under way, by host->index; NULL:
 					 * don't care */
@@ -62,7 +65,8 @@ enum vs_refusal { VS_REFUSE_NONE, VS_REFUSE_CONNECTION, VS_REFUSE_STANDBY,
 		  VS_REFUSE_NO_PF, VS_REFUSE_VF, VS_REFUSE_UNKNOWN,
 		  VS_REFUSE_CPU, VS_REFUSE_MEMORY, VS_REFUSE_POOL_CPU,
 		  VS_REFUSE_POOL_MEMORY, VS_REFUSE_STORE_ROOM, VS_REFUSE_HW,
-		  VS_REFUSE_AVOID, VS_REFUSE_BUSY, VS_REFUSALS };
+		  VS_REFUSE_AVOID, VS_REFUSE_TRIAL, VS_REFUSE_BUSY,
+		  VS_REFUSALS };
 const char *vs_refusal_text(enum vs_refusal r);	/* "no free VF", ... */
 
 struct vs_place_report {	/* one reason per host that was refused */

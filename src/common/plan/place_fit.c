@@ -7,6 +7,7 @@
  * the reason given is the first that an administrator would mend; nothing is
  * read twice per call. Never prefers a host: that is the policies' part.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "plan/place_i.h"
@@ -72,6 +73,8 @@ enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site)
 	if (s->avoided ||
 	    (c->takes_vf && !free_vfs(s, f->pfs & ~s->avoided_pfs)))
 		return VS_REFUSE_AVOID;
+	if (s->placed >= s->most)
+		return VS_REFUSE_TRIAL;
 	return s->busy ? VS_REFUSE_BUSY : VS_REFUSE_NONE;
 }
 
@@ -88,8 +91,9 @@ size_t vs_fit_room(const struct vs_work *w, size_t cls, size_t site,
 	const struct vs_fit *f = vs_fit_of(w, cls, site);
 	int64_t cpu = vs_fit_cpu(c, s);
 
-	if (fixed(c, s, f) || s->avoided || s->busy)
+	if (fixed(c, s, f) || s->avoided || s->busy || s->placed >= s->most)
 		return 0;
+	limit = min_size(limit, (int64_t)(s->most - s->placed));
 	if (c->takes_vf)
 		limit = min_size(limit, free_vfs(s, f->pfs & ~s->avoided_pfs));
 	if (cpu && !(w->ever && !s->host->cores))
@@ -305,6 +309,7 @@ static void site_fill(const struct vs_work *w, const struct vs_host *h,
 
 	s->host = h;
 	s->first = VS_NO_NODE;
+	s->most = INT_MAX;
 	s->pool = w->ever ? -1 : vs_room_pool(env->inv, h->cluster);
 	if (w->ever) {
 		site_empty(s);
@@ -312,6 +317,8 @@ static void site_fill(const struct vs_work *w, const struct vs_host *h,
 	}
 	s->sum = &w->sums->hosts[h->index];
 	s->busy = env->ops && env->ops[h->index] >= env->ops_max;
+	if (env->most)
+		s->most = (size_t)env->most(env->arg, h);
 	if (!env->avoid)
 		return;
 	s->avoided = env->avoid(env->arg, h, NULL, why, sizeof(why));

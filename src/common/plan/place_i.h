@@ -37,6 +37,7 @@ struct vs_site {
 	bool busy;			/* its budget of operations is used up */
 	uint32_t avoided_pfs;		/* of avoid_asked */
 	size_t placed;			/* nodes of the gang here */
+	size_t most;			/* no more of them */
 	size_t first;			/* list of them, by vs_work.next */
 };
 

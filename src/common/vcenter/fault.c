@@ -3,10 +3,11 @@
  * vCenter's faults as codes that say what to do next. The wire carries no type
  * hierarchy, so the families we care about are a table.
  *
- * Rules: a missing VF is recognised by its text, whatever type wraps it (ESXi's
- * message reaches us inside several). A type that is not in the table is judged
- * by where it appeared: a task may succeed on another host, a call won't by
- * itself. The text is vCenter's own, in one line.
+ * Rules: a missing VF, or missing room on a datastore, is recognised by its
+ * text, whatever type wraps it (ESXi's message reaches us inside several). A
+ * type that is not in the table is judged by where it appeared: a task may
+ * succeed on another host, a call won't by itself. The text is vCenter's own,
+ * in one line.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -52,16 +53,15 @@ static const struct row table[] = {
 	{ "GenericVmConfigFault", VS_E_OTHER_HOST },
 	/* nowhere now */
 	{ "InsufficientFailoverResourcesFault", VS_E_SHORTAGE },
+	{ "NoDiskSpace", VS_E_SHORTAGE },
+	{ "InsufficientStorageSpace", VS_E_SHORTAGE },
 	/* the link to the host broke in the middle */
 	{ "HostCommunication", VS_E_UNKNOWN },
 	{ "HostNotConnected", VS_E_UNKNOWN },
 	{ "HostNotReachable", VS_E_UNKNOWN },
-	/* somebody must mend something */
-	{ "NoDiskSpace", VS_E_CONFIG },
-	{ "InsufficientStorageSpace", VS_E_CONFIG },
-	{ "QuestionPending", VS_E_CONFIG },
 	{ "LicenseExpired", VS_E_CONFIG },
 	/* as it is, never */
+	{ "QuestionPending", VS_E_REQUEST },
 	{ "InvalidVmConfig", VS_E_REQUEST },
 	{ "InvalidDeviceSpec", VS_E_REQUEST },
 	{ "VmConfigFault", VS_E_REQUEST },
@@ -119,22 +119,32 @@ static bool says_memory_lock(const char *s)
 		strcasestr(s, "Invalid memory setting");
 }
 
+static bool says_no_space(const char *s)
+{
+	return strcasestr(s, "No space left on device") ||
+		strcasestr(s, "not enough space") ||
+		strcasestr(s, "insufficient disk space");
+}
+
 /* What a fault says in words, in the order in which it is worth reading. */
 struct words {
 	const char *best;
-	bool no_vf, memory_lock;
+	bool no_vf, memory_lock, no_space;
 };
 
 static void hear(struct words *w, const char *s)
 {
-	bool telling = says_no_vf(s) || says_memory_lock(s);
+	bool telling = says_no_vf(s) || says_memory_lock(s) ||
+		says_no_space(s);
 
 	if (!*s)
 		return;
-	if (!w->best || (telling && !w->no_vf && !w->memory_lock))
+	if (!w->best || (telling && !w->no_vf && !w->memory_lock &&
+			 !w->no_space))
 		w->best = s;
 	w->no_vf |= says_no_vf(s);
 	w->memory_lock |= says_memory_lock(s);
+	w->no_space |= says_no_space(s);
 }
 
 static struct vs_j inner_of(struct vs_j f)
@@ -229,6 +239,11 @@ void vs_vcx_fault(struct vs_j fault, enum vcx_where where, struct vs_err *err)
 		vs_strlcpy(err->fault, VS_VC_FAULT_NO_VF, sizeof(err->fault));
 	} else if (w.memory_lock) {
 		err->code = VS_E_REQUEST;
+	} else if (w.no_space || !strcmp(type, "NoDiskSpace") ||
+		   !strcmp(type, "InsufficientStorageSpace")) {
+		err->code = VS_E_SHORTAGE;
+		vs_strlcpy(err->fault, VS_VC_FAULT_NO_SPACE,
+			   sizeof(err->fault));
 	}
 	add_details(in, err->text, sizeof(err->text));
 	one_line(err->text);

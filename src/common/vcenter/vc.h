@@ -196,6 +196,8 @@ void vs_vc_slow_now(struct vs_vc *vc);
  */
 #define VS_VC_FAULT_NO_VF "NoVirtualFunction"	/* err.fault when a power-on
 	* found no free VF, whatever type vCenter gave it; VS_E_OTHER_HOST */
+#define VS_VC_FAULT_NO_SPACE "NoDiskSpace"	/* the same for room on the
+	* datastore; VS_E_SHORTAGE */
 struct vs_vc_op {
 	void (*started)(void *arg, uint64_t id, const char *task);
 	void (*done)(void *arg, uint64_t id, const char *result,

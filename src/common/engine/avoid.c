@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What placement leaves out for a while, and why: a host or PF that failed
+ * lately, one that failed so often that its breaker is open, one that an
+ * operator has drained, PFs that aren't what they were, and the cluster or
+ * datastore that had no room.
+ *
+ * Rules: an entry is keyed by what it speaks of and by its cause, so that the
+ * end of one cause never ends another; it keeps nothing that runs from
+ * running. The lock is held throughout.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/mem.h"
+
+static void changed(struct vs_core *c)
+{
+	c->avoid_gen++;
+	c->hints_dirty = true;
+}
+
+void vs_avoid_put(struct vs_core *c, enum vs_avoid_cause cause,
+		  const char *moid, const char *pf, int64_t until_ms,
+		  const char *why)
+{
+	struct vs_avoid *a;
+
+	for (a = c->avoids; a; a = a->next)
+		if (a->cause == cause && !strcmp(a->moid, moid) &&
+		    !strcmp(a->pf, pf ? pf : ""))
+			break;
+	if (!a) {
+		a = vs_calloc(1, sizeof(*a));
+		a->cause = cause;
+		vs_strlcpy(a->moid, moid, sizeof(a->moid));
+		vs_strlcpy(a->pf, pf ? pf : "", sizeof(a->pf));
+		a->next = c->avoids;
+		c->avoids = a;
+	}
+	a->until_ms = until_ms;
+	vs_strlcpy(a->why, why, sizeof(a->why));
+	changed(c);
+}
+
+void vs_avoid_add(struct vs_core *c, const char *host, const char *pf,
+		  int64_t until_ms, const char *why)
+{
+	vs_avoid_put(c, VS_AVOID_FAILED, host, pf, until_ms, why);
+}
+
+static struct vs_avoid **drop(struct vs_core *c, struct vs_avoid **link)
+{
+	struct vs_avoid *a = *link;
+
+	*link = a->next;
+	free(a);
+	changed(c);
+	c->vf_freed = true;
+	return link;
+}
+
+int vs_avoid_end(struct vs_core *c, enum vs_avoid_cause cause,
+		 const char *moid)
+{
+	struct vs_avoid **link = &c->avoids;
+	int n = 0;
+
+	while (*link) {
+		if ((*link)->cause == cause && !strcmp((*link)->moid, moid)) {
+			link = drop(c, link);
+			n++;
+		} else {
+			link = &(*link)->next;
+		}
+	}
+	return n;
+}
+
+void vs_avoid_expire(struct vs_core *c, int64_t now_ms)
+{
+	struct vs_avoid **link = &c->avoids;
+
+	while (*link)
+		link = now_ms < (*link)->until_ms ? &(*link)->next :
+			drop(c, link);
+}
+
+const struct vs_avoid *vs_avoid_cause(const struct vs_core *c,
+				      enum vs_avoid_cause cause,
+				      const char *moid)
+{
+	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
+		if (a->cause == cause && !strcmp(a->moid, moid))
+			return a;
+	return NULL;
+}
+
+/* The datastore is every host's, a cluster all of its own's. */
+static bool speaks_of(const struct vs_core *c, const struct vs_avoid *a,
+		      const char *host, const char *cluster)
+{
+	return !strcmp(a->moid, host) || !strcmp(a->moid, cluster) ||
+	       (c->store[0] && !strcmp(a->moid, c->store));
+}
+
+bool vs_avoid_of(const struct vs_core *c, const struct vs_avoid *a,
+		 const struct vs_host *h)
+{
+	return speaks_of(c, a, h->moid, h->cluster);
+}
+
+bool vs_avoid_any(const struct vs_core *c, const struct vs_host *h)
+{
+	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
+		if (vs_avoid_of(c, a, h))
+			return true;
+	return false;
+}
+
+const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,
+				    const char *pf)
+{
+	const struct vs_host *h = vs_host_get(&c->inv, host);
+
+	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
+		if (speaks_of(c, a, host, h ? h->cluster : host) &&
+		    (!a->pf[0] || (pf && !strcmp(a->pf, pf))))
+			return a;
+	return NULL;
+}
+
+const char *vs_avoid_note(struct vs_core *c)
+{
+	const struct vs_avoid *first = NULL;
+	const char *name = "";
+	int n = 0;
+
+	if (c->avoid_note_gen == c->avoid_gen &&
+	    c->avoid_note_hosts == c->inv.nhosts)
+		return c->avoid_note;
+	c->avoid_note_gen = c->avoid_gen;
+	c->avoid_note_hosts = c->inv.nhosts;
+	c->avoid_note[0] = '\0';
+	for (struct vs_host *h = c->inv.hosts; h && c->avoids; h = h->hh.next) {
+		const struct vs_avoid *a = vs_avoid_get(c, h->moid, NULL);
+
+		if (!a || n++)
+			continue;
+		first = a;
+		name = h->name;
+	}
+	if (first)
+		snprintf(c->avoid_note, sizeof(c->avoid_note),
+			 "; %d host%s left out (%.56s: %.80s)", n,
+			 n == 1 ? " is" : "s are", name, first->why);
+	return c->avoid_note;
+}
+
+bool vs_avoid_asked(void *arg, const struct vs_host *h,
+		    const struct vs_pf *pf, char *why, size_t size)
+{
+	const struct vs_avoid *a =
+		vs_avoid_get(arg, h->moid, pf ? pf->pci : NULL);
+
+	if (a && why)
+		vs_strlcpy(why, a->why, size);
+	return a != NULL;
+}

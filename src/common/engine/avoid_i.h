@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Hosts, PFs and what hosts share, left out of placement: for a while after a
+ * failure, by a breaker, by an operator, or because a PF isn't what it was.
+ */
+#ifndef VS_ENGINE_AVOID_I_H
+#define VS_ENGINE_AVOID_I_H
+
+#include "plan/inventory.h"
+#include "util/hash.h"
+
+struct vs_core;
+
+#define VS_AVOID_HOST_MS (5 * 60 * 1000)
+#define VS_AVOID_PF_MS (60 * 1000)
+#define VS_AVOID_FOREVER INT64_MAX	/* until somebody says so */
+#define VS_BREAKER_NODES 3		/* that fail in a row open it */
+#define VS_BREAKER_WINDOW_MS (30 * 60 * 1000)
+#define VS_BREAKER_MS ((int64_t)5 * 60 * 1000)	/* doubled each time, up to */
+#define VS_BREAKER_MAX_MS ((int64_t)60 * 60 * 1000)
+
+enum vs_avoid_cause { VS_AVOID_FAILED, VS_AVOID_BROKEN, VS_AVOID_DRAINED,
+		      VS_AVOID_DRIFTED };
+struct vs_avoid {
+	enum vs_avoid_cause cause;
+	char moid[VS_MOID_LEN];	/* of a host, cluster or datastore */
+	char pf[VS_PCI_LEN];		/* "": the whole of it */
+	int64_t until_ms;
+	char why[160];
+	struct vs_avoid *next;
+};
+
+struct vs_breaker {			/* of a host on which a start failed */
+	char host[VS_MOID_LEN];
+	char nodes[VS_BREAKER_NODES][VS_NAME_LEN];	/* in a row */
+	int nnodes;
+	int64_t first_ms;		/* of these */
+	int trips;			/* 0: closed. Open while it is avoided
+					 * as broken, half-open after that */
+	char trial[VS_NAME_LEN];	/* half-open: with this node, "": none */
+	struct vs_breaker *next;
+};
+
+/* What a host's PFs were when last found right: see drift.c. */
+struct vs_pf_print { char pci[VS_PCI_LEN], pnic[32]; int vfs; };
+struct vs_print {
+	char host[VS_LABEL_LEN];	/* its name */
+	int npfs;
+	struct vs_pf_print pfs[VS_HOST_PFS];
+	UT_hash_handle hh;
+};
+
+/* avoid.c: what placement leaves out; lock held. vs_avoid_add: it failed */
+void vs_avoid_put(struct vs_core *c, enum vs_avoid_cause cause,
+		  const char *moid, const char *pf, int64_t until_ms,
+		  const char *why);
+void vs_avoid_add(struct vs_core *c, const char *host, const char *pf,
+		  int64_t until_ms, const char *why);
+int vs_avoid_end(struct vs_core *c, enum vs_avoid_cause cause,
+		 const char *moid);		/* how many there were */
+void vs_avoid_expire(struct vs_core *c, int64_t now_ms);
+const struct vs_avoid *vs_avoid_cause(const struct vs_core *c,
+				      enum vs_avoid_cause cause,
+				      const char *moid);
+/* Why a host, or this PF of it, is left out; NULL: it isn't. */
+const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,
+				    const char *pf);
+/* Does the entry speak of this host, or of a PF of it? */
+bool vs_avoid_of(const struct vs_core *c, const struct vs_avoid *a,
+		 const struct vs_host *h);
+bool vs_avoid_any(const struct vs_core *c, const struct vs_host *h);
+bool vs_avoid_asked(void *arg, const struct vs_host *h,
+		    const struct vs_pf *pf, char *why, size_t size);
+
+/* "; 1 host is left out (esx01: why)" for a refusal's text, or "". */
+const char *vs_avoid_note(struct vs_core *c);
+
+/* breaker.c: hosts on which one node after the other failed; lock held */
+struct vs_breaker *vs_breaker_get(const struct vs_core *c, const char *host);
+struct vs_breaker *vs_breaker_make(struct vs_core *c, const char *host);
+bool vs_breaker_end(struct vs_core *c, const char *host);	/* was it open? */
+void vs_breaker_failed(struct vs_core *c, const char *host, const char *node,
+		       const char *why, int64_t now_ms);
+void vs_breaker_cleared(struct vs_core *c, const char *host, const char *node);
+void vs_breaker_served(struct vs_core *c, const char *host);
+int vs_breaker_most(void *arg, const struct vs_host *h);
+void vs_breaker_tried(struct vs_core *c, const struct vs_host *h,
+		      const char *node);
+void vs_breakers_look(struct vs_core *c);
+
+/* drift.c: PFs that changed; lock held */
+struct vs_print *vs_print_get(const struct vs_core *c, const char *name);
+struct vs_print *vs_print_make(struct vs_core *c, const char *name);
+void vs_drift_look(struct vs_core *c, struct vs_host *h);
+bool vs_drift_confirm(struct vs_core *c, struct vs_host *h);	/* there was? */
+void vs_drift_overcommit(struct vs_core *c, struct vs_host *h);
+
+#endif

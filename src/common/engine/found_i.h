@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the preflight's files and the reports ask of each other: a part of
+ * core_i.h, which includes it.
+ */
+#ifndef VS_ENGINE_FOUND_I_H
+#define VS_ENGINE_FOUND_I_H
+
+/* preflight.c, its findings: reach.c, guard.c; lock held */
+void vs_preflight(struct vs_core *c);
+void vs_find(struct vs_core *c, enum vs_stops stops, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void vs_bar(struct vs_core *c, size_t profile, const char *why);
+void vs_reach_check(struct vs_core *c);
+bool vs_host_draws(const struct vs_core *c, const struct vs_host *h, size_t a);
+bool vs_host_unplugged(const struct vs_core *c, const struct vs_host *h,
+		       size_t a);
+void vs_guards_set(struct vs_core *c, const struct vs_vc_cluster *clusters,
+		   size_t n);
+void vs_guards_check(struct vs_core *c);
+void vs_rights_set(struct vs_core *c, const struct vs_vc_slow *s);
+void vs_rights_forget(struct vs_core *c);	/* another account, perhaps */
+void vs_rights_check(struct vs_core *c);
+/* Why no new job may have this node, NULL: it may. Lives until a node is
+ * touched. */
+const char *vs_node_barred(struct vs_core *c, const struct vs_node *n);
+
+/* report.c, act.c: parts of reports; lock held unless said */
+int64_t vs_report_epoch(int64_t mono_ms);	/* as seconds since the epoch */
+void vs_report_str(struct json_object *o, const char *key, const char *s);
+void vs_report_notes(struct vs_core *c, struct json_object *top,
+		     bool operators);
+const char *vs_report_host_state(const struct vs_core *c,
+				 const struct vs_host *h);	/* lock held */
+void vs_report_hosts(struct vs_core *c, struct json_object *top); /* no lock */
+void vs_report_times(struct vs_core *c, struct json_object *top);
+void vs_report_suspects(struct vs_core *c, struct json_object *top);
+void vs_report_reconcile(struct vs_core *c, struct json_object *top,
+			 uint32_t uid);		/* no lock held */
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Hosts and their PFs, as JSON for the control channel (shape: report.h). The
+ * sums are plan/ledger's; a PF that is over-committed is never hidden by others
+ * that are free.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "engine/report.h"
+#include "util/json.h"
+#include "util/mem.h"
+
+const char *vs_report_host_state(const struct vs_core *c,
+				 const struct vs_host *h)
+{
+	const struct vs_breaker *b = vs_breaker_get(c, h->moid);
+
+	return !h->connected ? "disconnected" :
+	       !h->powered_on || h->standby ? "standby" :
+	       h->maintenance ? "maintenance" :
+	       h->entering_maintenance ? "entering-maintenance" :
+	       vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid) ? "drained" :
+	       vs_avoid_cause(c, VS_AVOID_BROKEN, h->moid) ? "quarantined" :
+	       h->quarantine || !h->pfs_known ? "unknown" :
+	       b && b->trips ? "on-trial" :
+	       vs_avoid_any(c, h) ? "avoided" : "up";
+}
+
+static const char *switch_name(const struct vs_core *c, const char *uuid)
+{
+	for (size_t i = 0; i < c->conf->nadapters; i++)
+		if (uuid[0] && !strcmp(c->nets[i].switch_uuid, uuid))
+			return c->adapters[i].network;
+	return uuid;
+}
+
+static struct json_object *pf_json(const struct vs_core *c,
+				   const struct vs_pf *pf,
+				   const struct vs_pf_use *use)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+
+	vs_jb_str(o, "pci", pf->pci);
+	vs_report_str(o, "pnic", pf->pnic);
+	vs_report_str(o, "switch", switch_name(c, pf->switch_uuid));
+	vs_jb_int(o, "total", use->total);
+	vs_jb_int(o, "ours", use->ours);
+	vs_jb_int(o, "foreign", use->foreign);
+	vs_jb_int(o, "suspect", use->suspect);
+	vs_jb_int(o, "held", use->held);
+	if (use->unknown)
+		vs_jb_bool(o, "unknown", true);
+	else
+		vs_jb_int(o, "free", use->free);
+	return o;
+}
+
+static void add_reason(struct json_object **why, char *text_take)
+{
+	VS_FREE char *text = text_take;
+
+	if (!*why)
+		*why = vs_jb_arr();
+	vs_jb_add_str(*why, text);
+}
+
+static void avoid_reasons(const struct vs_core *c, const struct vs_host *h,
+			  struct json_object *o, struct json_object **why)
+{
+	int64_t until_ms = 0;
+
+	for (const struct vs_avoid *a = c->avoids; a; a = a->next) {
+		if (!vs_avoid_of(c, a, h))
+			continue;
+		add_reason(why, vs_asprintf("%s%s%s", a->pf,
+					    a->pf[0] ? ": " : "", a->why));
+		if (a->until_ms > until_ms)
+			until_ms = a->until_ms;
+	}
+	if (until_ms && until_ms != VS_AVOID_FOREVER)
+		vs_jb_int(o, "avoided_until", vs_report_epoch(until_ms));
+}
+
+static void host_reasons(const struct vs_core *c, const struct vs_host *h,
+			 const struct vs_host_sum *sum, struct json_object *o)
+{
+	const struct vs_breaker *b = vs_breaker_get(c, h->moid);
+	struct json_object *why = NULL;
+
+	for (size_t a = 0; a < c->conf->nadapters; a++)
+		if (vs_host_unplugged(c, h, a))
+			add_reason(&why, vs_asprintf(
+				"%s: no uplink of %s with VFs",
+				c->adapters[a].name, c->adapters[a].network));
+	avoid_reasons(c, h, o, &why);
+	if (b && b->trips && !vs_avoid_cause(c, VS_AVOID_BROKEN, h->moid))
+		add_reason(&why, vs_asprintf(
+			"starts failed on it lately: a single VM is tried%s%s",
+			b->trial[0] ? ", now " : "", b->trial));
+	for (int i = 0; i < h->npfs; i++)
+		if (sum->pf[i].free < 0 && !sum->pf[i].unknown)
+			add_reason(&why, vs_asprintf(
+				"%s: over-committed, %d VFs in use or promised, %d there",
+				h->pfs[i].pci,
+				sum->pf[i].total - sum->pf[i].free,
+				sum->pf[i].total));
+	if (why)
+		vs_jb_put(o, "reasons", why);
+}
+
+/* In the order of their addresses. */
+static struct json_object *pfs_json(const struct vs_core *c,
+				    const struct vs_host *h,
+				    const struct vs_host_sum *sum)
+{
+	struct json_object *arr = vs_jb_arr();
+	int order[VS_HOST_PFS];
+
+	for (int i = 0; i < h->npfs; i++) {
+		int k = i;
+
+		for (; k && strcmp(h->pfs[order[k - 1]].pci,
+				   h->pfs[i].pci) > 0; k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+	for (int i = 0; i < h->npfs; i++)
+		vs_jb_add(arr, pf_json(c, &h->pfs[order[i]],
+				       &sum->pf[order[i]]));
+	return arr;
+}
+
+static const char *cluster_name(const struct vs_core *c,
+				const struct vs_host *h)
+{
+	for (size_t i = 0; c->cluster_moids && c->cluster_moids[i]; i++)
+		if (i < c->conf->nclusters &&
+		    !strcmp(c->cluster_moids[i], h->cluster))
+			return c->conf->clusters[i].name;
+	return NULL;
+}
+
+static struct json_object *host_json(struct vs_core *c, struct vs_host *h,
+				     const struct vs_host_sum *sum)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+	int ours = 0, foreign = 0;
+	struct vs_vm *vm;
+
+	LIST_FOREACH(vm, &h->vms, on_host) {
+		if (vm->is_template)
+			continue;
+		if (vs_vm_owner(vm, c->folder, c->cluster_id) ==
+		    VS_OWNER_OURS)
+			ours++;
+		else
+			foreign++;
+	}
+	vs_jb_str(o, "host", h->name);
+	vs_report_str(o, "cluster", cluster_name(c, h));
+	vs_report_str(o, "leaf", h->leaf);
+	vs_jb_str(o, "state", vs_report_host_state(c, h));
+	host_reasons(c, h, sum, o);
+	vs_jb_put(o, "pfs", pfs_json(c, h, sum));
+	vs_jb_int(o, "cpu_mhz_total", (int64_t)h->cores * h->core_mhz);
+	vs_jb_int(o, "cpu_mhz_free", sum->cpu_free);
+	vs_jb_int(o, "memory_mb_total", h->memory_mb);
+	vs_jb_int(o, "memory_mb_free", sum->mem_free);
+	vs_jb_int(o, "vms_ours", ours);
+	vs_jb_int(o, "vms_foreign", foreign);
+	return o;
+}
+
+struct host_row { char moid[VS_MOID_LEN], name[VS_LABEL_LEN]; };
+
+static int by_host_name(const void *a, const void *b)
+{
+	return strcmp(((const struct host_row *)a)->name,
+		      ((const struct host_row *)b)->name);
+}
+
+/* Row by row: slurmctld's threads go first. */
+void vs_report_hosts(struct vs_core *c, struct json_object *top)
+{
+	struct json_object *arr = vs_jb_arr();
+	VS_FREE struct host_row *rows = NULL;
+	size_t n = 0;
+
+	vs_lock();
+	rows = vs_calloc((size_t)c->inv.nhosts + 1, sizeof(*rows));
+	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
+		vs_strlcpy(rows[n].moid, h->moid, sizeof(rows[n].moid));
+		vs_strlcpy(rows[n].name, h->name, sizeof(rows[n].name));
+		n++;
+	}
+	qsort(rows, n, sizeof(*rows), by_host_name);
+	for (size_t i = 0; i < n; i++) {
+		struct vs_host *h = vs_host_get(&c->inv, rows[i].moid);
+
+		if (h)
+			vs_jb_add(arr, host_json(c, h,
+				  &vs_sums_now(c)->hosts[h->index]));
+		vs_lock_lend();
+	}
+	vs_report_notes(c, top, false);
+	vs_unlock();
+	vs_jb_put(top, "hosts", arr);
+}
