@@ -71,6 +71,21 @@ static void a_guest_that_is_ready_is_asked_to_register(void **st)
 	assert_int_equal(count(VS_TELL_BOOTED), 0);
 }
 
+static void a_guest_that_says_nothing_is_asked_when_its_tools_run(void **st)
+{
+	(void)st;
+	boots(1);
+	turns(200);
+	assert_int_equal(count(VS_TELL_BOOTED), 1);
+	assert_false(heard(VS_TELL_BOOTED, "vm1")->ok);
+	ntold = 0;
+	fake_get("vm1")->tools = true;
+	fake_show(fake_get("vm1"));
+	turns(301);
+	assert_int_equal(count(VS_TELL_BOOTED), 3);	/* every 15 s */
+	assert_true(heard(VS_TELL_BOOTED, "vm1")->ok);
+}
+
 static void a_guest_that_cannot_serve_is_tried_on_another_host(void **st)
 {
 	char first[32];
@@ -173,6 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slurm_hears_once_when_the_boot_began),
 		cmocka_unit_test(a_guest_that_is_ready_is_asked_to_register),
+		cmocka_unit_test(a_guest_that_says_nothing_is_asked_when_its_tools_run),
 		cmocka_unit_test(a_guest_that_cannot_serve_is_tried_on_another_host),
 		cmocka_unit_test(words_of_an_earlier_boot_are_not_believed),
 		cmocka_unit_test(boot_timeout_quotes_the_guest),

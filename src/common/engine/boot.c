@@ -2,9 +2,10 @@
 /*
  * A node's way from our power-on to its registration, as far as vCenter shows
  * it: Slurm's ResumeTimeout waits while the VM isn't on, Slurm hears when the
- * boot began, a guest that says it is ready is asked to register, and one that
- * says why it can't be, goes off again or says nothing for BootTimeout, is tried
- * once on another host before Slurm gets the node back with the cause.
+ * boot began, a guest that says it is ready (or nothing, with its tools running)
+ * is asked to register, and one that says why it can't be, goes off again or says
+ * nothing for BootTimeout, is tried once on another host before Slurm gets the
+ * node back with the cause.
  *
  * Rules: what a guest says is a hint, believed of the present boot only; it
  * never keeps a VM on or a VF held.
@@ -14,6 +15,7 @@
 #include "engine/core_i.h"
 
 #define ASK_MS 5000
+#define ASK_SILENT_MS 15000
 #define LATE_POWER_UP_MS 30000	/* beyond any sane power_save_interval */
 
 /* True with words: this boot leads nowhere. */
@@ -103,6 +105,15 @@ static void is_ready(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	}
 }
 
+/* A quick guest registers before Slurm has heard when its boot began, is
+ * refused for that, and does it once only. */
+static bool silent(const struct vs_node *n, const struct vs_vm *vm,
+		   int64_t now_ms)
+{
+	return !vm->guest_state[0] && vm->tools_running &&
+		now_ms - n->boot_told_ms >= ASK_SILENT_MS;
+}
+
 void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
@@ -128,8 +139,8 @@ void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	}
 	if (boot_failed(c, n, vm, now_ms, why, sizeof(why)) && !c->observe)
 		try_elsewhere(c, n, vm, why, now_ms);
-	else if (!n->boot_told_ms)
-		booted(c, n, now_ms, false);
+	else if (!n->boot_told_ms || silent(n, vm, now_ms))
+		booted(c, n, now_ms, n->boot_told_ms);
 	else if (!strcmp(vm->guest_state, "ready"))
 		is_ready(c, n, now_ms);
 }
