@@ -163,7 +163,7 @@ class Daemon:
                 pass
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
-        self.p.wait(5)
+        self.p.wait(30)     # a thousand guests go with it, perhaps
 
 
 DONE = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL",

@@ -182,6 +182,36 @@ static void jobs_of_before_a_restart_are_judged_once_vcenter_was_read(void **st)
 	assert_null(heard(VS_TELL_SCHEDULE, NULL));
 }
 
+/* Nothing shows its VF but the task. */
+static void a_power_on_that_outlives_a_restart_keeps_its_vf(void **st)
+{
+	struct vs_vc_task task = {
+		.moid = "task-9", .name = "VirtualMachine.powerOn",
+		.state = "running", .user = "slurm",
+	};
+	int one;
+
+	(void)st;
+	begin(2, 1, 1, "warm");
+	ready();
+	boot_up(7, "vm1");
+	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
+	fake_down(VS_E_RETRY);
+	one = id("vm1");	/* Slurm has saved nothing of it */
+	vs_job_end(&vs_core, 7, &one, 1, false);
+	flags("vm1", DOWN);
+	vs_ledger_clear(&vs_core.ledger);
+	fake_load();
+	task.entity = fake_get("vm1")->moid;
+	fake_slow(&task, 1);
+	turn();
+	assert_int_equal(free_on("host-1"), 0);
+	assert_int_equal(job_begin(8, "vm2", NULL), -1);
+	assert_true(fake_fail(FAKE_ADOPT, VS_E_CANCELED, "ended"));
+	turns(2);
+	assert_int_equal(free_on("host-1"), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +224,7 @@ int main(void)
 		cmocka_unit_test(a_job_that_slurm_forgot_to_have_ended_is_given_back),
 		cmocka_unit_test(a_job_that_still_waits_for_its_vm_is_not),
 		cmocka_unit_test(jobs_of_before_a_restart_are_judged_once_vcenter_was_read),
+		cmocka_unit_test(a_power_on_that_outlives_a_restart_keeps_its_vf),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

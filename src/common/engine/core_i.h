@@ -379,6 +379,7 @@ void vs_adopt_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 /* hold.c: holds and placement; lock held */
 struct vs_sums *vs_sums_now(struct vs_core *c);
 void vs_env_fill(struct vs_core *c, struct vs_place_env *env);
+void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm);
 void vs_hold_sync(struct vs_core *c, struct vs_node *n);
 int vs_hold_for(struct vs_core *c, struct vs_node *n, struct vs_err *err);
 int vs_hold_gang(struct vs_core *c, struct vs_node **nodes, size_t n,

@@ -227,6 +227,45 @@ static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 		vs_ledger_set_state(&c->ledger, h, VS_HOLD_SEEN);
 }
 
+static bool elsewhere(void *arg, const struct vs_host *h,
+		      const struct vs_pf *pf, char *why, size_t size)
+{
+	(void)pf;
+	(void)why;
+	(void)size;
+	return strcmp(h->moid, arg) != 0;
+}
+
+/*
+ * A task of before us is under way on this VM, which is off: it may be a
+ * power-on, whose VF nothing shows yet. Where no place can be had on that host
+ * nobody else is placed there either.
+ */
+void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
+{
+	const char *pf = vm_pf(n, vm);
+	struct vs_place_node at;
+	struct vs_place_env env;
+	struct vs_err err = { 0 };
+	struct vs_hold *h;
+
+	if (vm->power == VS_POWER_ON || vs_ledger_get(&c->ledger, n->name))
+		return;
+	vs_env_fill(c, &env);
+	env.avoid = elsewhere;
+	env.arg = vm->host;
+	vs_place_node_fill(c, n, &at);
+	if (vs_place(&env, &at, 1, NULL, &err))
+		return;
+	hold_take(c, n, &at, n->job);
+	h = vs_ledger_get(&c->ledger, n->name);
+	if (!h)
+		return;
+	if (pf[0])
+		vs_ledger_move(&c->ledger, h, vm->host, pf);
+	vs_ledger_set_state(&c->ledger, h, VS_HOLD_REQUESTED);
+}
+
 /* Does anybody still want a VM for this node? */
 static bool hold_needed(const struct vs_node *n)
 {

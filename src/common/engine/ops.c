@@ -395,6 +395,7 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 				       vm->moid, vm->host, now_ms);
 				vs_strlcpy(n->op.task, task->moid,
 					   sizeof(n->op.task));
+				vs_hold_adopted(c, n, vs_node_vm(c, n));
 				vs_info("node=%s task=%s (%s) is under way: adopted",
 					n->name, task->moid, task->name);
 			}
