@@ -209,6 +209,16 @@ def rule_shared(files):
                 yield f, f"{f}:{n}: {line.strip()[:90]}"
 
 
+def rule_neighbours(files):
+    """each bug of the neighbours is named by a test of ours"""
+    tests = "\n".join(text(f) for f in files if f.startswith("testsuite/") and
+                      re.search(r"/test_\w+\.(py|c)$", f))
+    for line in (HERE / "neighbours.txt").read_text().splitlines():
+        name = line.rsplit(": ", 1)[0]
+        if line and not line.startswith("#") and name not in tests:
+            yield name, f"no test names {name}"
+
+
 def allowed():
     res = {}
     f = HERE / "allow.txt"

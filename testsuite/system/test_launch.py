@@ -255,6 +255,7 @@ def test_a_node_taken_away_while_it_boots_sends_the_job_elsewhere(cluster,
 
 
 def test_a_job_cancelled_while_it_boots_stays_cancelled(cluster):
+    """slurm-prep: a late callback resurrects a cancelled job."""
     cluster.must("scontrol", "update", "nodename=vm006", "state=power_down")
     wait_for("vm006 is off", 30, lambda: not cluster.is_on("vm006") and
              cluster.is_powered_down("vm006"))

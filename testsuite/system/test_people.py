@@ -2,7 +2,10 @@
 """Every deed of an administrator or user, in every phase of a job's VM (see
 people.py): within seconds nothing is held that nobody needs, the job's state is
 right and says why, no node is down or drained but by a person's hand, and that
-hand's work is kept; then the node serves again."""
+hand's work is kept; then the node serves again.
+
+aws-parallelcluster-node#325 #327: a job cancelled while its nodes powered up
+kept them for the whole timeout."""
 
 import re
 

@@ -23,6 +23,7 @@ def reason_of(cluster, job):
 
 
 def test_two_jobs_submitted_at_once_never_overfill(cluster):
+    """cluster-toolkit#3354: the second request looked at itself only."""
     a = cluster.sbatch("-N1", script="sleep 4")
     b = cluster.sbatch("-N1", script="sleep 4")
     c = cluster.sbatch("-N1", script="sleep 1")

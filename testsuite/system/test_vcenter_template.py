@@ -145,6 +145,7 @@ def test_a_template_in_a_folder_is_found_by_name_and_by_path(start):
 
 
 def test_two_templates_of_one_name_are_not_guessed(start):
+    """vhpc-toolkit: names resolved bare, the first of two was taken."""
     w = world()
     w["datacenters"][0]["folders"] += ["a", "b"]
     w["datacenters"][0]["templates"] = [

@@ -108,6 +108,7 @@ struct surprise {
 	const char *error;
 };
 
+/* json-c: the length of a missing array aborts the process, slurmctld. */
 static void a_surprising_type_is_an_error_and_never_an_abort(void **state)
 {
 	static const struct surprise t[] = {
