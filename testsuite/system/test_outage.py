@@ -60,7 +60,7 @@ def test_while_vcenter_is_away_jobs_run_and_new_ones_wait(cluster, how):
 def test_a_restart_of_vcenter_forgets_tasks_but_no_job(cluster, method, tasks):
     all_off(cluster)
     cluster.do("setDuration", name=method, duration="2s")
-    clones, ons = (cluster.calls(m) for m in ("CloneVM_Task", "PowerOnVM_Task"))
+    clones, starts = (cluster.calls(m) for m in ("CloneVM_Task", "PowerOnVM_Task"))
     was = ready_count(cluster)
     job = cluster.sbatch("-N2", "-w", "vm[003-004]", script="srun hostname")
     wait_for(f"{method} is under way", 30,
@@ -73,7 +73,7 @@ def test_a_restart_of_vcenter_forgets_tasks_but_no_job(cluster, method, tasks):
     again = 2 if tasks == "lost" else 0
     assert cluster.calls("CloneVM_Task") - clones == 2 + (
         again if method == "CloneVM_Task" else 0)
-    assert cluster.calls("PowerOnVM_Task") - ons == 2 + (
+    assert cluster.calls("PowerOnVM_Task") - starts == 2 + (
         again if method == "PowerOnVM_Task" else 0)
     assert len([v for v in cluster.our_vms() if v["on"]]) == 2
     nobody_down(cluster)

@@ -132,13 +132,20 @@ int main(void)
 		cmocka_unit_test(a_new_term_knows_nothing_of_an_earlier_ones_jobs),
 		cmocka_unit_test(an_interrupted_term_goes_on_with_what_it_knew),
 	};
-	VS_FREE char *rm = NULL;
+	static const char *const files[] = {
+		"slurm_vsphere.lock", "slurm_vsphere.id",
+		"slurm_vsphere.hints", "vsphere_control.port",
+	};
 	int rc;
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	if (!mkdtemp(dir))
 		return 1;
 	rc = cmocka_run_group_tests(tests, NULL, NULL);
-	rm = vs_asprintf("rm -r %s", dir);
-	return system(rm) ? 1 : rc;
+	for (size_t i = 0; i < VS_COUNT(files); i++) {
+		VS_FREE char *path = vs_asprintf("%s/%s", dir, files[i]);
+
+		unlink(path);
+	}
+	return rmdir(dir) ? 1 : rc;
 }
