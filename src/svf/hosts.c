@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "svf.h"
 #include "util/mem.h"
@@ -16,14 +17,19 @@ struct sum {
 	bool unknown;
 };
 
-static void add_pf(struct sum *s, struct vs_j pf)
+/* over: what one PF has too few of is not made up by another. */
+static void add_pf(struct sum *s, struct vs_j pf, bool over)
 {
+	int64_t free = vs_j_int_or(vs_j_opt(pf, "free"), 0);
+
+	if (free < 0 && !over)
+		free = 0;
 	s->total += vs_j_int_or(vs_j_opt(pf, "total"), 0);
 	s->ours += vs_j_int_or(vs_j_opt(pf, "ours"), 0);
 	s->foreign += vs_j_int_or(vs_j_opt(pf, "foreign"), 0) +
 		vs_j_int_or(vs_j_opt(pf, "suspect"), 0);
 	s->held += vs_j_int_or(vs_j_opt(pf, "held"), 0);
-	s->free += vs_j_int_or(vs_j_opt(pf, "free"), 0);
+	s->free += free;
 	s->unknown |= vs_j_bool_or(vs_j_opt(pf, "unknown"), false);
 }
 
@@ -54,10 +60,22 @@ static void put_room(struct svf_table *t, struct vs_j host,
 		svf_cell(t, "%" PRId64 "/%" PRId64, room / unit, total / unit);
 }
 
+/* " (until 14:05)" on this machine's clock. */
+static void put_until(int64_t at, char out[32])
+{
+	time_t when = (time_t)at;
+	struct tm tm;
+
+	out[0] = '\0';
+	if (at > 0 && localtime_r(&when, &tm))
+		strftime(out, 32, " (until %H:%M)", &tm);
+}
+
 static void put_reasons(struct svf_table *t, struct vs_j host)
 {
 	struct vs_j list = vs_j_opt(host, "reasons");
 	VS_FREE char *text = vs_strdup("");
+	char until[32];
 
 	for (size_t i = 0; i < vs_j_len(list); i++) {
 		VS_FREE char *had = text;
@@ -65,7 +83,8 @@ static void put_reasons(struct svf_table *t, struct vs_j host)
 		text = vs_asprintf("%s%s%s", had, i ? "; " : "",
 				   vs_j_str(vs_j_at(list, i)));
 	}
-	svf_cell(t, "%s", text);
+	put_until(vs_j_int_or(vs_j_opt(host, "avoided_until"), 0), until);
+	svf_cell(t, "%s%s", text, until);
 }
 
 static void put_host(struct svf_table *t, struct vs_j host)
@@ -74,7 +93,7 @@ static void put_host(struct svf_table *t, struct vs_j host)
 	struct sum sum = { 0 };
 
 	for (size_t i = 0; i < vs_j_len(pfs); i++)
-		add_pf(&sum, vs_j_at(pfs, i));
+		add_pf(&sum, vs_j_at(pfs, i), vs_j_len(pfs) == 1);
 	svf_cell(t, "%s", vs_j_str(vs_j_get(host, "host")));
 	svf_cell(t, "%s", vs_j_str_or(vs_j_opt(host, "cluster"), "-"));
 	svf_cell(t, "%s", vs_j_str(vs_j_get(host, "state")));
@@ -96,7 +115,7 @@ static void put_pfs(struct svf_table *t, struct vs_j host)
 		struct vs_j pf = vs_j_at(pfs, i);
 		struct sum one = { 0 };
 
-		add_pf(&one, pf);
+		add_pf(&one, pf, true);
 		svf_cell(t, "%s", vs_j_str(vs_j_get(host, "host")));
 		svf_cell(t, "%s", vs_j_str(vs_j_get(host, "state")));
 		svf_cell(t, "%s", vs_j_str(vs_j_get(pf, "pci")));
@@ -119,8 +138,8 @@ static int run(const struct svf *s)
 		return svf_print_json(&doc);
 	t = svf_table_new(s->flag ?
 		"HOST STATE PF NIC NETWORK >VFS >OURS >FOREIGN >HELD >FREE" :
-		"HOST CLUSTER STATE >PFS >VFS >OURS >FOREIGN >HELD >FREE "
-		">GHZ_FREE/ALL >GB_FREE/ALL >VMS_OURS/OTHER REASON");
+		"HOST 2CLUSTER STATE 5>PFS >VFS >OURS >FOREIGN >HELD >FREE "
+		"4>GHZ_FREE/ALL 3>GB_FREE/ALL 1>VMS_OURS/OTHER +REASON");
 	hosts = vs_j_get(vs_j_root(&doc), "hosts");
 	for (size_t i = 0; i < vs_j_len(hosts); i++) {
 		struct vs_j host = vs_j_at(hosts, i);
@@ -154,6 +173,10 @@ const struct svf_verb svf_hosts = {
 "OURS      in use by powered-on VMs of this Slurm cluster\n"
 "FOREIGN   in use by any other VM, those of doubtful ownership included\n"
 "HELD      given to a node whose VM does not show it in use yet\n"
-"FREE      the rest; '?' if a VM on that host can't be read\n"
-"GHZ, GB   not reserved / all that the host has\n",
+"FREE      the rest; '?' if a VM on that host can't be read, below 0 if VFs\n"
+"          that are in use have gone\n"
+"GHZ, GB   not reserved / all that the host has\n"
+"REASON    why VMs are kept away from it (svf host resume HOST ends that)\n"
+"\n"
+"On a narrow terminal the less important columns are left out.\n",
 };

@@ -84,7 +84,9 @@ void svf_print_notes(struct vs_jdoc *doc);
 
 /* ---- table.c: aligned columns ------------------------------------------ */
 struct svf_table;
-/* Titles separated by blanks; one that begins with '>' is right-aligned. */
+/* Titles separated by blanks; one that begins with '>' is right-aligned, one
+ * with a digit is left out where the terminal is too narrow (1 first), and the
+ * last may begin with '+': there it goes below its line. */
 struct svf_table *svf_table_new(const char *titles);
 /* The next cell; a row ends by itself. Control characters become '?'. */
 void svf_cell(struct svf_table *t, const char *fmt, ...)

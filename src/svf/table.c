@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Aligned columns, as sinfo's: each as wide as its widest cell, two blanks
- * between, no blanks at a line's end. Names come from vCenter, where anybody
+ * between, no blanks at a line's end. On a terminal that is too narrow the
+ * least important columns are left out, and a remark goes below its line; into
+ * a pipe goes all of it. Names come from vCenter, where anybody
  * may have chosen them: what could steer a terminal is replaced.
  */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "svf.h"
 #include "util/mem.h"
@@ -16,8 +20,24 @@
 struct svf_table {
 	size_t ncols, ncells, cap;
 	bool *right;
+	int *drop;		/* 1 first, 0: never */
+	bool remark;		/* the last column may go below */
 	char **cells;		/* the titles first */
 };
+
+#define INDENT 4
+
+/* How wide a line may be, 0: as wide as it is. */
+static int columns(void)
+{
+	const char *told = getenv("COLUMNS");
+	struct winsize ws;
+	int n = told ? atoi(told) : 0;
+
+	if (n <= 0 && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws))
+		n = ws.ws_col;
+	return n > 0 ? n : 0;
+}
 
 char *svf_clean(char *s)
 {
@@ -44,10 +64,14 @@ struct svf_table *svf_table_new(const char *titles)
 	char *save = NULL;
 
 	t->right = vs_calloc(strlen(titles) + 1, sizeof(*t->right));
+	t->drop = vs_calloc(strlen(titles) + 1, sizeof(*t->drop));
 	for (char *w = strtok_r(copy, " ", &save); w;
 	     w = strtok_r(NULL, " ", &save)) {
+		if (*w >= '1' && *w <= '9')
+			t->drop[t->ncols] = *w++ - '0';
+		t->remark = *w == '+';
 		t->right[t->ncols++] = *w == '>';
-		put(t, vs_strdup(*w == '>' ? w + 1 : w));
+		put(t, vs_strdup(*w == '>' || *w == '+' ? w + 1 : w));
 	}
 	return t;
 }
@@ -74,17 +98,20 @@ static int width(const char *s)
 	return n;
 }
 
+/* widths[i] < 0: this column is left out. */
 static void print_row(const struct svf_table *t, char *const *row,
 		      const int *widths)
 {
 	size_t last = 0;
 
 	for (size_t i = 0; i < t->ncols; i++)
-		if (row[i][0])
+		if (row[i][0] && widths[i] >= 0)
 			last = i;
 	for (size_t i = 0; i <= last; i++) {
 		int pad = widths[i] - width(row[i]);
 
+		if (widths[i] < 0)
+			continue;
 		if (!t->right[i] && i == last)
 			pad = 0;
 		printf("%s%*s%s%*s", i ? "  " : "", t->right[i] ? pad : 0, "",
@@ -93,10 +120,58 @@ static void print_row(const struct svf_table *t, char *const *row,
 	putchar('\n');
 }
 
+/* A remark below its line, broken between words. */
+static void print_below(const char *text, int wide)
+{
+	int at = 0;
+
+	while (*text) {
+		size_t len = strcspn(text, " ");
+		VS_FREE char *word = vs_asprintf("%.*s", (int)len, text);
+		bool begins = !at || at + 1 + width(word) > wide;
+
+		if (begins)
+			printf("%s%*s%s", at ? "\n" : "", INDENT, "", word);
+		else
+			printf(" %s", word);
+		at = (begins ? INDENT : at + 1) + width(word);
+		text += len;
+		text += strspn(text, " ");
+	}
+	if (at)
+		putchar('\n');
+}
+
+static int total(const struct svf_table *t, const int *widths)
+{
+	int sum = 0;
+
+	for (size_t i = 0; i < t->ncols; i++)
+		if (widths[i] >= 0)
+			sum += widths[i] + (i ? 2 : 0);
+	return sum;
+}
+
+/* Leave columns out until the rest fits; true: the remark goes below. */
+static bool fit(const struct svf_table *t, int *widths, int wide)
+{
+	bool below = t->remark && wide && total(t, widths) > wide;
+
+	if (below)
+		widths[t->ncols - 1] = -1;
+	for (int which = 1; which <= 9 && wide; which++)
+		for (size_t i = 0; i < t->ncols; i++)
+			if (t->drop[i] == which && total(t, widths) > wide)
+				widths[i] = -1;
+	return below;
+}
+
 void svf_table_print(const struct svf_table *t, bool no_header)
 {
 	VS_FREE int *widths = vs_calloc(t->ncols + 1, sizeof(*widths));
 	size_t first = no_header ? t->ncols : 0;
+	int wide = columns();
+	bool below;
 
 	for (size_t i = first; i < t->ncells; i++) {
 		int w = width(t->cells[i]);
@@ -104,8 +179,12 @@ void svf_table_print(const struct svf_table *t, bool no_header)
 		if (w > widths[i % t->ncols])
 			widths[i % t->ncols] = w;
 	}
-	for (size_t i = first; i + t->ncols <= t->ncells; i += t->ncols)
+	below = fit(t, widths, wide);
+	for (size_t i = first; i + t->ncols <= t->ncells; i += t->ncols) {
 		print_row(t, &t->cells[i], widths);
+		if (below && i)
+			print_below(t->cells[i + t->ncols - 1], wide);
+	}
 }
 
 void svf_table_free(struct svf_table *t)
@@ -116,6 +195,7 @@ void svf_table_free(struct svf_table *t)
 		free(t->cells[i]);
 	free(t->cells);
 	free(t->right);
+	free(t->drop);
 	free(t);
 }
 

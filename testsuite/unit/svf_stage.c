@@ -57,12 +57,16 @@ static void child(char **argv)
 	VS_FREE char *conf = path_of("slurm.conf");
 	VS_FREE char *o = path_of("out"), *e = path_of("err");
 	const char *svf = getenv("VS_SVF");
+	VS_FREE char *wide = getenv("COLUMNS") ?
+		vs_strdup(getenv("COLUMNS")) : NULL;
 	VS_FREE char *bin = vs_strdup(svf ? svf : "src/svf/svf");
 
 	if (!freopen(o, "w", stdout) || !freopen(e, "w", stderr))
 		_exit(126);
 	clearenv();
 	setenv("SLURM_CONF", conf, 1);
+	if (wide)
+		setenv("COLUMNS", wide, 1);
 	if (control[0])
 		setenv("SVF_CONTROL", control, 1);
 	argv[0] = bin;

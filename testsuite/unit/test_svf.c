@@ -46,6 +46,45 @@ static void hosts_are_a_table_of_sums(void **state)
 	assert_string_equal(errs, "note: vCenter is away\n");
 }
 
+static void hosts_fit_on_a_terminal_of_80_columns(void **state)
+{
+	(void)state;
+	stage_report_text[HOSTS] =
+"{\"hosts\":["
+" {\"host\":\"esx01.example.org\",\"cluster\":\"HPC1\","
+"  \"state\":\"entering-maintenance\",\"pfs\":["
+"   {\"pci\":\"0000:3b:00.0\",\"total\":8,\"ours\":2,\"foreign\":1,"
+"    \"suspect\":0,\"held\":1,\"free\":4}],"
+"  \"cpu_mhz_total\":96000,\"cpu_mhz_free\":48500,"
+"  \"memory_mb_total\":524288,\"memory_mb_free\":262144},"
+" {\"host\":\"esx02.example.org\",\"state\":\"quarantined\",\"pfs\":["
+"   {\"pci\":\"0000:3b:00.0\",\"total\":1,\"ours\":3,\"foreign\":0,"
+"    \"suspect\":0,\"held\":0,\"free\":-2}],"
+"  \"reasons\":[\"3 nodes in a row failed to start: the card in the second slot is broken\"]}]}";
+	setenv("COLUMNS", "80", 1);
+	assert_int_equal(svf("hosts"), 0);
+	unsetenv("COLUMNS");
+	assert_string_equal(out,
+"HOST               STATE                 PFS  VFS  OURS  FOREIGN  HELD  FREE\n"
+"esx01.example.org  entering-maintenance    1    8     2        1     1     4\n"
+"esx02.example.org  quarantined             1    1     3        0     0    -2\n"
+"    3 nodes in a row failed to start: the card in the second slot is broken\n");
+}
+
+static void a_pf_that_is_overcommitted_takes_nothing_from_others(void **state)
+{
+	(void)state;
+	stage_report_text[HOSTS] =
+"{\"hosts\":[{\"host\":\"esx01\",\"state\":\"up\",\"pfs\":["
+" {\"pci\":\"0000:3b:00.0\",\"total\":1,\"ours\":3,\"free\":-2},"
+" {\"pci\":\"0000:5e:00.0\",\"total\":4,\"ours\":1,\"free\":3}]}]}";
+	assert_int_equal(svf("-n hosts"), 0);
+	assert_string_equal(out,
+		"esx01  -  up  2  5  4  0  0  3  -  -  0/0\n");
+	assert_int_equal(svf("-n hosts --pfs"), 0);
+	expect_in(out, "0000:3b:00.0  -  -  1  3  0  0  -2\n");
+}
+
 static void pfs_have_a_line_each_and_names_choose(void **state)
 {
 	(void)state;
@@ -264,6 +303,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup(f, restart)
 		T(hosts_are_a_table_of_sums),
+		T(hosts_fit_on_a_terminal_of_80_columns),
+		T(a_pf_that_is_overcommitted_takes_nothing_from_others),
 		T(pfs_have_a_line_each_and_names_choose),
 		T(nodes_show_what_is_done_and_since_when),
 		T(why_says_it_in_words),
@@ -280,5 +321,6 @@ int main(void)
 
 	signal(SIGPIPE, SIG_IGN);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
+	unsetenv("COLUMNS");
 	return cmocka_run_group_tests(tests, stage_open, stage_close);
 }

@@ -59,8 +59,15 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 	vs_avoid_add(c, n->boot_host, n->boot_pf, now_ms + VS_AVOID_HOST_MS,
 		     why);
 	vs_breaker_failed(c, n->boot_host, n->name, why, now_ms);
-	if (!vs_room_for(c, n)) {
+	if (!vs_room_for(c, n) && vm->power == VS_POWER_ON) {
 		vs_node_give_up(c, n, why);
+		return;
+	}
+	/* Somebody may have switched it off: once more, if only here. */
+	if (!vs_room_for(c, n)) {
+		vs_avoid_add(c, n->boot_host, n->boot_pf, now_ms, why);
+		vs_avoid_expire(c, now_ms);
+		vs_info("node=%s boots anew: %s", n->name, why);
 		return;
 	}
 	vs_info("node=%s boots anew on another host: %s", n->name, why);
