@@ -48,7 +48,8 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "possible." },
 	{ VS_SCOPE_TOP, VS_CONF_CHOICE, "Mode", "manage", false,
 	  "manage|observe", 0, 0, TOP(mode),
-	  "observe: count, plan and report, change nothing in vCenter." },
+	  "observe: count, plan and report, change nothing in vCenter; jobs wait "
+	  "with what would be done for them." },
 	{ VS_SCOPE_TOP, VS_CONF_BOOL, "OversubscribeNames", "no", false, NULL,
 	  0, 0, TOP(oversubscribe_names),
 	  "yes: more nodes may be defined than there are VFs for." },

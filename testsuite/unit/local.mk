@@ -173,6 +173,11 @@ testsuite_unit_test_engine_host_SOURCES = testsuite/unit/test_engine_host.c \
 testsuite_unit_test_engine_host_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_host_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_vc_cluster
+testsuite_unit_test_vc_cluster_SOURCES = testsuite/unit/test_vc_cluster.c
+testsuite_unit_test_vc_cluster_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_vc_cluster_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_preflight
 testsuite_unit_test_engine_preflight_SOURCES = \
 	testsuite/unit/test_engine_preflight.c $(engine_stage)

@@ -380,8 +380,10 @@ static void turn(struct loop *l)
 	retry = c->vc_retry;
 	c->vc_retry = false;
 	vs_unlock();
-	if (c->vc && retry)
+	if (c->vc && retry) {
 		vs_vc_retry_now(c->vc);
+		vs_vc_slow_now(c->vc);	/* what was mended shows at once */
+	}
 	if (c->vc)
 		vs_vc_turn(c->vc, now_ms, is_busy ? BEAT_BUSY_MS / 2 : 500,
 			   c->wake_fd);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a cluster's configurationEx says of DRS and HA, and what it leaves out.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "vcenter/vc_i.h"
+
+static struct vcx_cluster cluster;
+
+static void read_conf(const char *text)
+{
+	struct vs_jdoc doc;
+
+	assert_int_equal(vs_jdoc_parse(&doc, text, strlen(text), NULL), 0);
+	vs_vcx_cluster_set(&cluster, vs_j_root(&doc));
+	assert_false(vs_json_failed(&doc, NULL));
+	vs_jdoc_free(&doc);
+}
+
+static int drs(const char *conf)
+{
+	read_conf(conf);
+	return cluster.drs;
+}
+
+static int ha(const char *conf)
+{
+	read_conf(conf);
+	return cluster.ha;
+}
+
+#define DRS(in) "{\"drsConfig\":{" in "}}"
+#define HA(in) "{\"dasConfig\":{" in "}}"
+#define ON "\"enabled\":true"
+
+static void what_is_not_said_is_unknown_never_no(void **state)
+{
+	(void)state;
+	assert_int_equal(drs("{}"), VS_VC_AUTO_UNKNOWN);
+	assert_int_equal(drs("null"), VS_VC_AUTO_UNKNOWN);
+	assert_int_equal(drs(DRS("")), VS_VC_AUTO_UNKNOWN);
+	assert_int_equal(drs(DRS(ON)), VS_VC_AUTO_UNKNOWN);
+	assert_int_equal(ha("{}"), VS_VC_AUTO_UNKNOWN);
+	assert_int_equal(ha(HA("")), VS_VC_AUTO_UNKNOWN);
+}
+
+static void only_off_and_manual_leave_the_host_to_us(void **state)
+{
+	(void)state;
+	assert_int_equal(drs(DRS("\"enabled\":false,"
+		"\"defaultVmBehavior\":\"fullyAutomated\"")), VS_VC_AUTO_NO);
+	assert_int_equal(drs(DRS(ON ",\"defaultVmBehavior\":\"manual\"")),
+			 VS_VC_AUTO_NO);
+	assert_int_equal(drs(DRS(ON
+		",\"defaultVmBehavior\":\"partiallyAutomated\"")),
+			 VS_VC_AUTO_YES);
+	assert_int_equal(drs(DRS(ON
+		",\"defaultVmBehavior\":\"aNewOne\"")), VS_VC_AUTO_YES);
+}
+
+static void ha_restarts_unless_its_default_is_disabled(void **state)
+{
+	(void)state;
+	assert_int_equal(ha(HA("\"enabled\":false")), VS_VC_AUTO_NO);
+	assert_int_equal(ha(HA(ON)), VS_VC_AUTO_YES);
+	assert_int_equal(ha(HA(ON ",\"defaultVmSettings\":"
+			       "{\"restartPriority\":\"low\"}")),
+			 VS_VC_AUTO_YES);
+	assert_int_equal(ha(HA(ON ",\"defaultVmSettings\":"
+			       "{\"restartPriority\":\"disabled\"}")),
+			 VS_VC_AUTO_NO);
+}
+
+#define KEY(vm) "\"key\":{\"type\":\"VirtualMachine\",\"value\":\"" vm "\"}"
+#define DRS_VM(vm, in) "{" KEY(vm) in "}"
+
+static void overrides_count_where_drs_looks_at_them(void **state)
+{
+	(void)state;
+	read_conf("{\"drsConfig\":{" ON ",\"defaultVmBehavior\":\"manual\"},"
+		  "\"drsVmConfig\":["
+		  DRS_VM("vm-1", ",\"enabled\":false") ","
+		  DRS_VM("vm-2", ",\"behavior\":\"fullyAutomated\"") ","
+		  DRS_VM("vm-3", "") "],\"dasVmConfig\":["
+		  DRS_VM("vm-2", ",\"dasSettings\":{\"restartPriority\":\"disabled\"}") ","
+		  DRS_VM("vm-4", ",\"restartPriority\":\"high\"") ","
+		  DRS_VM("vm-5", ",\"restartPriority\":\"clusterRestartPriority\"")
+		  "]}");
+	assert_int_equal(cluster.noverrides, 4);
+	assert_int_equal(cluster.overrides[0].drs, VS_VC_AUTO_NO);
+	assert_int_equal(cluster.overrides[1].drs, VS_VC_AUTO_YES);
+	assert_int_equal(cluster.overrides[1].ha, VS_VC_AUTO_NO);
+	assert_int_equal(cluster.overrides[2].drs, VS_VC_AUTO_UNKNOWN);
+	assert_string_equal(cluster.overrides[3].vm, "vm-4");
+	assert_int_equal(cluster.overrides[3].ha, VS_VC_AUTO_YES);
+	read_conf("{\"drsConfig\":{" ON ",\"enableVmBehaviorOverrides\":false,"
+		  "\"defaultVmBehavior\":\"fullyAutomated\"},\"drsVmConfig\":["
+		  DRS_VM("vm-1", ",\"enabled\":false") "]}");
+	assert_int_equal(cluster.noverrides, 0);
+	vs_vcx_cluster_forget(&cluster);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_not_said_is_unknown_never_no),
+		cmocka_unit_test(only_off_and_manual_leave_the_host_to_us),
+		cmocka_unit_test(ha_restarts_unless_its_default_is_disabled),
+		cmocka_unit_test(overrides_count_where_drs_looks_at_them),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
