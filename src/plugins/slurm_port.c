@@ -76,6 +76,8 @@ static uint32_t flags_of(const node_record_t *n)
 			flags |= map[i].ours;
 	if (base == NODE_STATE_DOWN)
 		flags |= VS_NODE_DOWN;
+	if (vs_port_node_silent(n))
+		flags |= VS_NODE_SILENT;
 	if (n->run_job_cnt || n->sus_job_cnt || base == NODE_STATE_ALLOCATED ||
 	    base == NODE_STATE_MIXED)
 		flags |= VS_NODE_ALLOCATED;

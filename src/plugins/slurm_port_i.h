@@ -8,6 +8,8 @@
 /* A job that has been launched is on the node. Under JOB R, from a thread of
  * our own (it walks the job list). */
 bool vs_port_node_runs(const node_record_t *node_ptr);
+/* DOWN because slurmd didn't answer, by Slurm and not by somebody. */
+bool vs_port_node_silent(const node_record_t *node_ptr);
 
 int vs_port_node_rebuild(void *ctx, const char *node);
 void vs_port_nodes_boot_push(void *ctx, const char *const *nodes, size_t n);

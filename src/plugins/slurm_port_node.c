@@ -257,12 +257,20 @@ void vs_port_node_undrain(void *ctx, const char *node)
 	vs_unlock_write();
 }
 
+/* Slurm's own word, nobody's wish. */
+bool vs_port_node_silent(const node_record_t *n)
+{
+	return IS_NODE_DOWN(n) && !IS_NODE_DRAIN(n) &&
+	       !xstrncmp(n->reason, "Not responding", 14);
+}
+
 /* Taken out of service by somebody, with a reason. Slurm's power-down could
  * bring it back (idle_on_node_suspend), and ours would be another reason. */
 static bool taken_away(const node_record_t *n)
 {
 	return (IS_NODE_DOWN(n) || IS_NODE_DRAIN(n)) && n->reason &&
-	       *n->reason && !reason_ours(n) && !n->run_job_cnt;
+	       *n->reason && !reason_ours(n) && !vs_port_node_silent(n) &&
+	       !n->run_job_cnt;
 }
 
 void vs_port_node_giveup(void *ctx, const char *node, const char *reason)
@@ -280,6 +288,8 @@ void vs_port_node_giveup(void *ctx, const char *node, const char *reason)
 		    !(n->node_state & NODE_STATE_POWERED_DOWN))) {
 		char *text = xstrdup_printf(VS_REASON_TAG "%s", reason);
 
+		if (vs_port_node_silent(n))
+			update_state(node, NODE_RESUME, NULL);
 		update_state(node, NODE_STATE_POWER_DOWN |
 			     NODE_STATE_POWERED_DOWN, text);
 		xfree(text);

@@ -92,3 +92,18 @@ def test_a_vcenter_that_shows_no_host_says_nothing_about_vms(cluster):
     assert cluster.wait_job(job, 40).split() == ["vm002", "vm002"]
     assert cluster.job(job)["Restarts"] == "0"
     assert cluster.wait_job(later, 40).strip() == "vm001"
+
+
+def test_a_node_whose_vm_went_off_while_vcenter_was_away_comes_back(fresh):
+    """Slurm alone notices, and sets it down; nobody has to resume it."""
+    c = fresh(inventory=world(hosts=1, vfs=2), nodes=2,
+              slurm={"SlurmdTimeout": 6, "SuspendTimeout": 2})
+    c.wait_job(c.sbatch("-N1", "-w", "vm001", script="true"), 40)
+    c.do("outage", duration="90s", how="refuse")
+    c.do("powerOff", vm="vm001")
+    c.wait_node("vm001", lambda s: s.startswith("DOWN"), 40, "set down")
+    c.do("outage", duration="0s", how="refuse")
+    c.wait_node("vm001", lambda s: s.startswith("IDLE") and "POWERED_DOWN" in s,
+                40, "given back")
+    out = c.wait_job(c.sbatch("-N1", "-w", "vm001", script="hostname"), 40)
+    assert out.strip() == "vm001"

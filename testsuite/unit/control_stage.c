@@ -30,7 +30,7 @@
 #include "util/seal.h"
 #include "util/time.h"
 
-#define PATIENCE_MS 10000
+#define PATIENCE_MS 30000
 
 char stage_dir[] = "/tmp/vs-control-XXXXXX";
 char stage_socket[80];

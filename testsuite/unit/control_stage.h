@@ -37,7 +37,7 @@ int dial(int port);
 char *question(const char *verb, uint32_t job);
 void send_frame(int fd, const char *cred);
 /* One frame's credential, free() it; NULL when the peer has hung up. Fails the
- * test after ten seconds. */
+ * test after thirty seconds. */
 char *recv_frame(int fd);
 /* The whole exchange: the report's text, or NULL with the refusal in *err (code
  * VS_E_RETRY and "hung up" if there was none). parts may be NULL. */

@@ -104,6 +104,18 @@ static void a_node_that_is_down_is_not_said_to_be_up(void **st)
 	assert_int_equal(ntold, 0);
 }
 
+static void a_node_that_slurm_set_down_for_its_silence_comes_back(void **st)
+{
+	(void)st;
+	up_with(0);
+	flags("vm1", VS_NODE_DOWN | VS_NODE_SILENT | VS_NODE_NO_RESPOND);
+	turns(50);
+	assert_int_equal(ntold, 0);	/* its VM is on: it may answer yet */
+	switch_off();
+	turns(50);
+	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+}
+
 static void what_slurm_powers_down_while_vcenter_is_away_needs_no_brake(void **st)
 {
 	static const char *const names[] = { "vm1", "vm2", "vm3", "vm4", "vm5" };
@@ -184,6 +196,7 @@ int main(void)
 		cmocka_unit_test(a_vm_not_found_costs_a_job_only_if_its_slurmd_is_silent),
 		cmocka_unit_test(an_idle_node_without_its_vm_is_powered_down_until_it_is),
 		cmocka_unit_test(a_node_that_is_down_is_not_said_to_be_up),
+		cmocka_unit_test(a_node_that_slurm_set_down_for_its_silence_comes_back),
 		cmocka_unit_test(a_power_up_for_a_job_that_is_gone_boots_nothing),
 		cmocka_unit_test(a_power_up_by_an_administrator_after_a_cancelled_job_is_one),
 		cmocka_unit_test(what_slurm_powers_down_while_vcenter_is_away_needs_no_brake),

@@ -333,15 +333,17 @@ static void report_alien(struct vs_core *c, struct vs_node *n)
 
 /*
  * The VM has vanished or was switched off under a node Slurm believes up: by
- * somebody, or slurmctld was killed and remembers a time before that. No job
- * in it goes on; where it isn't to be found at all, slurmd must be silent too.
+ * somebody, or slurmctld was killed and remembers a time before that. A job in
+ * it can't go on; one whose VM isn't to be found at all does if its slurmd
+ * answers. Where Slurm missed it first, only a power-down gives the node back.
  */
 static void report_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	bool used = n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING);
+	bool used = n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING |
+				VS_NODE_SILENT);
 
-	/* Down already, or on its way: power saving's next tick says so. */
-	if ((n->flags & VS_NODE_DOWN) ||
+	/* Down by somebody, or on its way: power saving's next tick says so. */
+	if ((n->flags & (VS_NODE_DOWN | VS_NODE_SILENT)) == VS_NODE_DOWN ||
 	    (!used && (n->flags & VS_NODE_POWER_DOWN_ASKED)))
 		return;
 	if (!n->reported_ms || now_ms - n->reported_ms >= REPORT_MS) {

@@ -24,6 +24,7 @@ enum {
 	VS_NODE_COMPLETING = 128,
 	VS_NODE_DOWN = 256,
 	VS_NODE_DRAIN = 512,
+	VS_NODE_SILENT = 2048,	/* DOWN by Slurm itself: it did not respond */
 	VS_NODE_NO_RESPOND = 1024,
 };
 
