@@ -163,8 +163,3 @@ def test_why_a_node_cannot_be_had_is_said_long_before_resumetimeout(cluster):
             j["Reason"] not in ("None", ""))(cluster.job(job)))
     finally:
         cluster.clear_faults()
-    cluster.must("scancel", str(job))
-    cluster.must("scontrol", "update", "nodename=vm003", "state=resume")
-    out = cluster.wait_job(cluster.sbatch("-N1", "-w", "vm003",
-                                          script="hostname"), 60)
-    assert out.strip() == "vm003"

@@ -36,6 +36,10 @@ def make_cluster():
     # Drains by hand are kept: idle_on_node_suspend would lift them.
     c.slurm = {"SuspendTimeout": 2, "ResumeTimeout": 300, "Epilog": epilog,
                "SlurmctldParameters": "power_save_interval=1",
+               # Else nobody looks at a job whose begin time has come, where
+               # nothing changes.
+               "SchedulerParameters": Cluster.scheduler_parameters +
+               ",sched_interval=2",
                "AuthInfo": f"socket={c.path('run', 'munge.socket')},"
                            "cred_expire=5"}
     return c

@@ -77,8 +77,7 @@ struct vs_node {
 	struct vs_claim *beside;	/* of jobs that share the node with it */
 	size_t nbeside, cap_beside;
 	int64_t claimed_ms;
-	int64_t left_ms;		/* its job went before its boot was asked
-					 * for; 0: not so */
+	int64_t left_ms;		/* its job went before a boot; 0: not so */
 
 	/* the comparison of the two truths, and what is done about it */
 	enum vs_wanted wanted;
