@@ -389,6 +389,27 @@ static void a_job_that_has_begun_does_not_wait_for_a_budget_again(void **state)
 	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm2"));
 }
 
+/* ---- sizes ---------------------------------------------------------------- */
+
+static void vms_of_different_sizes_share_the_vfs(void **state)
+{
+	struct vs_conf *conf = conf_make(4, "warm", 1024);
+
+	(void)state;
+	begin(4, 1, 3, "warm");
+	conf->nodes[2].memory_mb = conf->nodes[3].memory_mb = 2048;
+	vs_setup_apply(&vs_core, conf);
+	vs_setup_macs(&vs_core);
+	ready();
+	assert_int_equal(room(2, "2 sriov-roce VFs free"), 2);
+	assert_int_equal(room(4, "3 sriov-roce VFs free"), 3);
+	assert_int_equal(job_begin(1, "vm4", NULL), 0);
+	assert_int_equal(room(4, "3 sriov-roce VFs free"), 3);
+	assert_int_equal(job_begin(2, "vm1", NULL), 0);
+	assert_int_equal(job_begin(3, "vm2", NULL), 0);
+	assert_int_equal(room(4, "3 sriov-roce VFs free"), 3);
+}
+
 /* ---- what may be asked back ------------------------------------------------ */
 
 /* An idle VM without a VF, of a partition of its own, on the first host. */
@@ -478,6 +499,7 @@ int main(void)
 		cmocka_unit_test(a_host_of_many_networks_and_datastores_keeps_ours),
 		cmocka_unit_test(a_job_waits_for_a_host_whose_budget_is_used_up),
 		cmocka_unit_test(a_job_that_has_begun_does_not_wait_for_a_budget_again),
+		cmocka_unit_test(vms_of_different_sizes_share_the_vfs),
 		cmocka_unit_test(room_is_asked_back_from_vms_that_have_no_vf),
 		cmocka_unit_test(vms_stay_that_would_leave_nothing_of_what_lacks),
 		cmocka_unit_test(nothing_is_asked_back_for_a_node_that_lacks_no_room),

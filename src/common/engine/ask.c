@@ -45,6 +45,50 @@ static bool use_one(const struct vs_core *c, const struct vs_kept *k,
 	return true;
 }
 
+/* VFs of an adapter that are free, however large the VMs that want them. */
+static size_t free_vfs(struct vs_core *c, size_t a)
+{
+	const struct vs_sums *sums = vs_sums_now(c);
+	size_t n = 0;
+
+	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
+		const struct vs_host_sum *sum = &sums->hosts[h->index];
+
+		if (!vs_host_usable(h) || sum->unknown)
+			continue;
+		for (int i = 0; i < h->npfs; i++)
+			if (sum->pf[i].free > 0 &&
+			    vs_pf_reaches(&c->adapters[a], &c->nets[a],
+					  &h->pfs[i]))
+				n += (size_t)sum->pf[i].free;
+	}
+	return n;
+}
+
+/* Each size of VM has its own room: by how many they want the same VFs. */
+static size_t counted_twice(struct vs_core *c, const struct used *used)
+{
+	size_t over = 0;
+
+	for (size_t a = 0; a < c->conf->nadapters; a++) {
+		size_t sum = 0, sizes = 0, vfs;
+
+		for (size_t p = 0; p < c->nprofiles; p++) {
+			if (c->profiles[p].adapter != &c->adapters[a] ||
+			    !used[p].all)
+				continue;
+			sum += used[p].all;
+			sizes++;
+		}
+		if (sizes < 2 ||
+		    !vs_adapter_kinds[c->adapters[a].type].takes_vf)
+			continue;
+		vfs = free_vfs(c, a);
+		over += sum > vfs ? sum - vfs : 0;
+	}
+	return over;
+}
+
 /* lacks: one that found no place, NULL: there was none. */
 static void room_why(struct vs_core *c, size_t room, const struct vs_node *of,
 		     const struct vs_node *lacks, char *why, size_t size)
@@ -97,6 +141,7 @@ size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n, char *why,
 		room += served;
 	}
 	vs_question_end(c);
+	room -= counted_twice(c, used);
 	if (why && of)
 		room_why(c, room, of, lacks, why, why_size);
 	return room;
