@@ -290,6 +290,18 @@ static bool is_trust(CURLcode rc, const char *why)
 		  strstr(why, "signature") || strstr(why, "padding")));
 }
 
+/* "after 3 ms": the same trouble has the same words, and is told once. */
+static void forget_time(char *why)
+{
+	char *at = strstr(why, " after "), *end;
+
+	if (!at)
+		return;
+	strtoul(at + 7, &end, 10);
+	if (end > at + 7 && !strncmp(end, " ms", 3))
+		memmove(at, end + 3, strlen(end + 3) + 1);
+}
+
 static int transport_error(struct vcx_call *call, CURLcode rc,
 			   struct vs_err *err)
 {
@@ -313,6 +325,7 @@ static int transport_error(struct vcx_call *call, CURLcode rc,
 	case CURLE_COULDNT_RESOLVE_HOST:
 	case CURLE_COULDNT_CONNECT:
 	case CURLE_SSL_CONNECT_ERROR:
+		forget_time(call->why);
 		return vs_err_set(err, VS_E_RETRY, "no connection to %s: %s",
 				  url, why);
 	default:
