@@ -17,6 +17,16 @@
 #define COMMENT_SECONDS 30	/* between two system_comments of one job */
 
 static bool controlling;
+static time_t taken_at;		/* shutdown_time when control was taken */
+static bool saves;		/* the thread that saves state was seen since */
+
+bool vs_port_take(void)
+{
+	__atomic_store_n(&taken_at, slurmctld_config.shutdown_time,
+			 __ATOMIC_RELEASE);
+	__atomic_store_n(&saves, false, __ATOMIC_RELEASE);
+	return vs_port_active_set(true);
+}
 
 bool vs_port_active_set(bool active)
 {
@@ -26,13 +36,25 @@ bool vs_port_active_set(bool active)
 /*
  * fini isn't called, and threads live on through a re-exec or a yield to the
  * primary: shutdown_time tells. It goes back to 0 in a controller that has
- * yielded, so it is remembered until a call of the select plugin shows that
- * this process is in control (again).
+ * yielded, perhaps within a third of a second, but then the thread that saves
+ * Slurm's state is no more until control is taken again. Either is remembered
+ * until a call of the select plugin shows that this process is in control. A
+ * backup that takes over has ended its standby by setting shutdown_time, and
+ * reads its state before that is 0 again.
  */
 static bool port_active(void *ctx)
 {
+	time_t at = slurmctld_config.shutdown_time;
+	bool saving = slurmctld_config.thread_id_save != 0;
+
 	(void)ctx;
-	if (slurmctld_config.shutdown_time)
+	if (!at)
+		__atomic_store_n(&taken_at, 0, __ATOMIC_RELEASE);
+	else if (at != __atomic_load_n(&taken_at, __ATOMIC_ACQUIRE))
+		vs_port_active_set(false);
+	if (saving)
+		__atomic_store_n(&saves, true, __ATOMIC_RELEASE);
+	else if (__atomic_exchange_n(&saves, false, __ATOMIC_ACQ_REL))
 		vs_port_active_set(false);
 	return __atomic_load_n(&controlling, __ATOMIC_ACQUIRE);
 }

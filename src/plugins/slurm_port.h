@@ -15,6 +15,8 @@ extern const struct vs_port vs_slurm_port;
 /* This process controls the cluster (node_init has come) or not; returns what
  * was so before. */
 bool vs_port_active_set(bool active);
+/* The same, at node_init: it takes control now, or goes on having it. */
+bool vs_port_take(void);
 
 /* slurmctld's log. */
 vs_log_sink vs_slurm_log;

@@ -51,7 +51,9 @@ def two(fresh):
         "SlurmctldHost=backup(127.0.0.2)"
     c.start()
     c.wait_ready()
-    return c, start_backup(c)
+    log = start_backup(c)
+    yield c, log
+    print("--- the end of the backup's log:\n" + log.read_text()[-6000:])
 
 
 def take_over(c, log):

@@ -73,7 +73,7 @@ void vs_cluster_take(void)
 	if (read_file(&err))
 		refuse(&err);
 	/* Within one term it is a reconfigure. */
-	if (!vs_port_active_set(true))
+	if (!vs_port_take())
 		cluster.api->new_term();
 }
 
