@@ -316,9 +316,10 @@ static void core_prep_hooks(void (*prolog_done)(uint32_t job, bool ok),
 	vs_unlock();
 }
 
-static void core_timed(enum vs_timed what, int64_t us)
+static void core_timed(enum vs_timed what, int64_t us, int64_t cpu_us)
 {
 	vs_times_add(&vs_core.times[what], us);
+	vs_times_add(&vs_core.cpu_times[what], cpu_us);
 }
 
 static const struct vs_core_api api = {

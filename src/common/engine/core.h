@@ -144,8 +144,9 @@ struct vs_core_api {
 	/* This process takes control of the cluster, and may have had it before:
 	 * all that is known of jobs is forgotten, job_claim tells it anew. */
 	void (*new_term)(void);
-	/* So long a call or a lock of slurmctld's was kept: for svf status. */
-	void (*timed)(enum vs_timed what, int64_t us);
+	/* So long a call or a lock of slurmctld's was kept, and what of it was
+	 * our own work: for svf status. */
+	void (*timed)(enum vs_timed what, int64_t us, int64_t cpu_us);
 };
 #define VS_CORE_API_VERSION 4
 const struct vs_core_api *vs_core_api_get(void);

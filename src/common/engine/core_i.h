@@ -284,7 +284,7 @@ struct vs_core {
 	bool vf_freed;			/* capacity grew: tell the scheduler */
 	bool name_freed;		/* a node can be allocated again */
 
-	struct vs_times times[VS_TIMED];
+	struct vs_times times[VS_TIMED], cpu_times[VS_TIMED];
 	struct vs_orphan *orphans;	/* uthash by moid */
 	int64_t orphans_ms;		/* looked for then */
 	int ours;			/* VMs, at that time */

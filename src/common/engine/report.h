@@ -75,7 +75,8 @@
  *   "cluster_id": "uuid",
  *   "calls": 1234,				to vCenter since start
  *   "select_calls": {"count": 1200, "p50_us": 30, "p99_us": 210,
- *     "worst_us": 900}, "slurm_locks": {...},	how long we kept slurmctld
+ *     "worst_us": 900, "cpu_p50_us": ...}, "slurm_locks": {...},
+ *						how long we kept slurmctld
  *   "in_flight": 3, "queued": 0,		operations
  *   "nodes": 64, "vms_on": 12, "vms_off": 3, "suspect": 0,
  *   "brake": true,				stopped, waits for an operator

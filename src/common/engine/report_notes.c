@@ -71,6 +71,10 @@ void vs_report_times(struct vs_core *c, struct json_object *top)
 		vs_jb_int(o, "p50_us", vs_times_quantile(t, 500));
 		vs_jb_int(o, "p99_us", vs_times_quantile(t, 990));
 		vs_jb_int(o, "worst_us", atomic_load(&t->worst_us));
+		t = &c->cpu_times[i];
+		vs_jb_int(o, "cpu_p50_us", vs_times_quantile(t, 500));
+		vs_jb_int(o, "cpu_p99_us", vs_times_quantile(t, 990));
+		vs_jb_int(o, "cpu_worst_us", atomic_load(&t->worst_us));
 		vs_jb_put(top, keys[i], o);
 	}
 }
