@@ -8,9 +8,9 @@
 # Go, the build (out of tree, in $VS_CACHE). `all`, the default, is unit, system,
 # crash (a sample; --whole: all of it, an hour), chaos and lint; `sanitize` runs
 # the unit tests with ASan and UBSan, and with TSan; `fuzz` every fuzz target
-# for --seconds N (60; the normal run replays what they found). chaos takes --seconds (120), --seed and --with, a
-# sanitizer. The last line is `N passed, N failed`; `chaos` alone ends with its
-# own sum.
+# for --seconds N (60; the normal run replays what they found). chaos takes
+# --seconds (120), --seed and --with, a sanitizer. The last line is
+# `N passed, N failed`; `chaos` alone ends with its own sum.
 # shellcheck source=contribs/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -394,6 +394,12 @@ while [ $# -gt 0 ]; do
 		chaos_options+=("$1" "$2")
 		[ "$1" = --seed ] || seconds=$2
 		shift ;;
+	--with)
+		chaos_with=${2:-}
+		case $chaos_with in
+		address | thread) shift ;;
+		*) die "--with address or --with thread is expected" ;;
+		esac ;;
 	--whole) crash_options+=("$1") ;;
 	*) words+=("$1") ;;
 	esac

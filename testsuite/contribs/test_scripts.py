@@ -304,3 +304,17 @@ def test_an_interrupted_run_waits_until_all_its_files_have_cleaned_up(tmp_path):
     os.killpg(p.pid, signal.SIGINT)     # and again
     assert p.wait(30) == 2
     assert all(f.with_suffix(".ended").exists() for f in files)
+
+
+@pytest.mark.parametrize("words, says", [
+    (["chaos", "--with", "valgrind"], "--with address or --with thread"),
+    (["chaos", "--with"], "--with address or --with thread"),
+    (["chaos", "--seed"], "--seed needs a number"),
+    (["everything"], "unknown part 'everything'"),
+    (["chaos", "--with", "thread", "everything"], "unknown part 'everything'"),
+])
+def test_check_says_which_of_its_words_is_wrong(words, says, tmp_path):
+    r = subprocess.run(["bash", TOP / "contribs/check.sh", *words], text=True,
+                       capture_output=True, check=False, timeout=20,
+                       env={**os.environ, "VS_CACHE": str(tmp_path)})
+    assert r.returncode and says in r.stderr
