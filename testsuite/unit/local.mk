@@ -184,6 +184,12 @@ testsuite_unit_test_engine_preflight_SOURCES = \
 testsuite_unit_test_engine_preflight_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_preflight_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_reclaim
+testsuite_unit_test_engine_reclaim_SOURCES = \
+	testsuite/unit/test_engine_reclaim.c $(engine_stage)
+testsuite_unit_test_engine_reclaim_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_reclaim_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_restart
 testsuite_unit_test_engine_restart_SOURCES = testsuite/unit/test_engine_restart.c \
 	$(engine_stage)
