@@ -147,7 +147,8 @@ static void a_change_of_what_never_entered_has_it_read(void **state)
 static void what_was_read_anew_replaces_all_of_it(void **state)
 {
 	struct vs_jdoc doc = parse("[{'name':'runtime.powerState','val':"
-				   STR("suspended") "}]");
+				   STR("suspended") "},{'name':"
+				   "'config.hardware.device','val':[]}]");
 
 	feed(*state, UPDATE(SET("f-ours", ENTER_B) "," SET("f-vms", ENTER_A)));
 	out[0] = '\0';
@@ -165,8 +166,25 @@ static void what_we_may_not_read_is_unreadable_and_not_gone(void **state)
 		REF("VirtualMachine", "vm-1") ",'changeSet':[" POWER("poweredOn")
 		"],'missingSet':[{'path':'config.hardware.device','fault':"
 		"{'fault':{'_typeName':'NoPermission'}}}]}")),
-		"vm vm-1 unreadable power=poweredOn host= uuid= locked=0"
-		" mem=0;");
+		"vm vm-1 unreadable power=poweredOn host=;");
+}
+
+/* Invalid, inaccessible: vCenter takes all of its config back. What was known
+ * of it is not said to be gone. */
+static void a_vm_without_config_is_unreadable_and_keeps_what_it_had(void **st)
+{
+	feed(*st, UPDATE(SET("f-ours", ENTER_B) "," SET("f-vms", ENTER_A)));
+	DELIVERS(*st, UPDATE(SET("f-vms", OBJ("modify", "VirtualMachine",
+		"vm-1", CHANGE("runtime.connectionState", STR("invalid")) ","
+		"{'name':'config.hardware.device','op':'indirectRemove'},"
+		"{'name':'config.hardware.memoryMB','op':'indirectRemove'}"))
+		"," SET("f-ours", OBJ("modify", "VirtualMachine", "vm-1",
+		"{'name':'" OWNER "','op':'indirectRemove'}"))),
+		"vm vm-1 unreadable;");
+	DELIVERS(*st, UPDATE(SET("f-vms", OBJ("modify", "VirtualMachine",
+		"vm-1", CHANGE("config.hardware.device", "[{'_typeName':"
+		"'VirtualDisk','backing':{'fileName':'[s] vm1/a.vmdk'}}]")))),
+		"vm vm-1 power=poweredOff dir=[s] vm1/ own=1;");
 }
 
 static void a_lost_session_in_a_missing_set_is_an_error(void **state)
@@ -269,6 +287,7 @@ int main(void)
 		T(it_is_gone_when_it_has_left_both),
 		T(a_foreign_disk_is_seen),
 		T(a_mark_that_is_unset_or_empty_is_gone),
+		T(a_vm_without_config_is_unreadable_and_keeps_what_it_had),
 		T(a_change_of_a_parent_or_an_element_has_it_read_anew),
 		T(a_change_of_what_never_entered_has_it_read),
 		T(what_was_read_anew_replaces_all_of_it),

@@ -296,6 +296,7 @@ static void set(struct vcx_vm *vm, const struct row *r, struct vs_j val)
 						    ""), "high");
 		break;
 	case DEVICES:
+		vm->bare = vs_j_null(val);
 		set_devices(vm, val);
 		break;
 	}
@@ -324,9 +325,14 @@ void vs_inv_vm_reset(struct vcx_vm *vm, enum vcx_filter f)
 	vm->barred[f] = false;
 }
 
-bool vs_inv_vm_unreadable(const struct vcx_vm *vm)
+bool vs_inv_vm_barred(const struct vcx_vm *vm)
 {
 	return vm->barred[VCX_F_VMS] || vm->barred[VCX_F_OURS];
+}
+
+bool vs_inv_vm_unreadable(const struct vcx_vm *vm)
+{
+	return vm->bare || vs_inv_vm_barred(vm);
 }
 
 /* "[store] dir/" of "[store] dir/vm.vmx"; a bare "[store] vm.vmx" has none. */
@@ -381,6 +387,9 @@ void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
 
 	vm->has = 0;
 	/* What is not known is not said, rather than said to be empty. */
+	if (vm->bare)
+		out.has &= ~(VS_VC_VM_CARDS | VS_VC_VM_DISKS |
+			     VS_VC_VM_CONFIG | VS_VC_VM_MARK);
 	if (!vm->power)
 		out.has &= ~VS_VC_VM_POWER;
 	if (!vm->name)

@@ -424,7 +424,7 @@ void vs_inv_try_barred(struct vs_inv *inv)
 	int n = 0;
 
 	HASH_ITER(hh, inv->vms, vm, next) {
-		if (!vs_inv_vm_unreadable(vm) || vm->tried == inv->round)
+		if (!vs_inv_vm_barred(vm) || vm->tried == inv->round)
 			continue;
 		if (n++ == TRY_BARRED)
 			return;

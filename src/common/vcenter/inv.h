@@ -28,6 +28,8 @@ struct vcx_vm {
 	bool dirty, told_unreadable, connected, is_template, tools, mem_locked,
 	     latency_high;
 	bool barred[VCX_NFILTERS];	/* not all of it may be read */
+	bool bare;			/* vCenter itself knows no config of it:
+					 * invalid, inaccessible */
 	unsigned int tried;		/* inv's round in which it was tried */
 	char *name, *folder, *host, *pool, *uuid, *change_version, *power, *vmx;
 	char *owner, *profile, *job, *guest_state, *guest_reason;
@@ -110,6 +112,7 @@ void vs_inv_try_barred(struct vs_inv *inv);
 void vs_inv_flush(struct vs_inv *inv);
 struct vcx_vm *vs_inv_vm(struct vs_inv *inv, const char *moid);
 bool vs_inv_vm_unreadable(const struct vcx_vm *vm);
+bool vs_inv_vm_barred(const struct vcx_vm *vm);
 /* decode_vm.c, decode_host.c: one property; false: unknown path. */
 bool vs_inv_vm_prop(struct vcx_vm *vm, const char *path, struct vs_j val);
 bool vs_inv_host_prop(struct vcx_host *h, const char *path, struct vs_j val);
