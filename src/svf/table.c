@@ -6,6 +6,7 @@
  * a pipe goes all of it. Names come from vCenter, where anybody
  * may have chosen them: what could steer a terminal is replaced.
  */
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,11 +33,11 @@ static int columns(void)
 {
 	const char *told = getenv("COLUMNS");
 	struct winsize ws;
-	int n = told ? atoi(told) : 0;
+	long n = told ? strtol(told, NULL, 10) : 0;
 
 	if (n <= 0 && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws))
 		n = ws.ws_col;
-	return n > 0 ? n : 0;
+	return n > 0 && n < INT_MAX ? (int)n : 0;
 }
 
 char *svf_clean(char *s)

@@ -13,7 +13,7 @@
  */
 #include "job_test.h"
 #include "cluster.h"
-#include "timed.h"
+#include "../../timed.h"
 #include "when.h"
 #include "util/mem.h"
 

@@ -13,7 +13,7 @@
 #include "../../slurm_compat.h"
 #include "cluster.h"
 #include "job_test.h"
-#include "timed.h"
+#include "../../timed.h"
 #include "util/mem.h"
 
 VS_EXPORT const char plugin_name[] =
