@@ -67,4 +67,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 #define FUZZ_CORPUS "guest"
+#define FUZZ_ROUNDS 1500		/* each boots a VM */
 #include "fuzz_main.h"

@@ -117,9 +117,7 @@ static void feed(struct vs_inv *inv, const char *text, size_t len)
 		abort();
 	vs_vcx_template_set(&t, vs_j_root(&doc));
 	vs_vcx_template_view(&t);
-	free(t.change_version);
-	free(t.host);
-	vs_jb_free(t.nic);
+	vs_vcx_template_wipe(&t);
 	vs_jdoc_free(&doc);
 }
 

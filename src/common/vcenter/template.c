@@ -53,7 +53,7 @@ void vs_vcx_lookup_free(struct vs_vc *vc)
 	vc->lookup = NULL;
 }
 
-void vs_vcx_template_nets_free(struct vcx_template *t)
+static void nets_free(struct vcx_template *t)
 {
 	for (size_t i = 0; i < t->nnets; i++) {
 		free(t->nets[i].type);
@@ -102,7 +102,7 @@ static void nets_set(struct vcx_template *t, struct vs_j nets)
 {
 	size_t n = vs_j_len(nets);
 
-	vs_vcx_template_nets_free(t);
+	nets_free(t);
 	t->nets = vs_calloc(n + 1, sizeof(*t->nets));
 	for (; t->nnets < n; t->nnets++) {
 		const char *type, *moid = vs_j_ref(vs_j_at(nets, t->nnets),
@@ -111,6 +111,17 @@ static void nets_set(struct vcx_template *t, struct vs_j nets)
 		t->nets[t->nnets].moid = vs_strdup(moid);
 		t->nets[t->nnets].type = vs_strdup(type);
 	}
+}
+
+void vs_vcx_template_wipe(struct vcx_template *t)
+{
+	free(t->name);
+	free(t->moid);
+	free(t->change_version);
+	free(t->host);
+	free(t->missing);
+	vs_jb_free(t->nic);
+	nets_free(t);
 }
 
 void vs_vcx_template_set(struct vcx_template *t, struct vs_j props)

@@ -408,17 +408,8 @@ static void free_names(struct vs_vc *vc)
 		free(n->switch_uuid);
 		free(n->portgroup_key);
 	}
-	for (size_t i = 0; i < vc->ntemplates; i++) {
-		struct vcx_template *t = &vc->templates[i];
-
-		free(t->name);
-		free(t->moid);
-		free(t->change_version);
-		free(t->host);
-		free(t->missing);
-		vs_jb_free(t->nic);
-		vs_vcx_template_nets_free(t);
-	}
+	for (size_t i = 0; i < vc->ntemplates; i++)
+		vs_vcx_template_wipe(&vc->templates[i]);
 	free(vc->clusters);
 	free(vc->networks);
 	free(vc->templates);

@@ -287,8 +287,9 @@ void vs_vcx_templates_tell(struct vs_vc *vc);
 /* Its name was this one in the slow beat. */
 bool vs_vcx_template_named(const struct vcx_template *t, const char *name);
 void vs_vcx_template_set(struct vcx_template *t, struct vs_j props);
-void vs_vcx_template_nets_free(struct vcx_template *t);
 void vs_vcx_template_forget(struct vcx_template *t);
+/* All that it owns. */
+void vs_vcx_template_wipe(struct vcx_template *t);
 struct vs_vc_template vs_vcx_template_view(const struct vcx_template *t);
 extern const char *const vs_vcx_template_paths[];
 
