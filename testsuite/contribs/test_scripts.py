@@ -39,7 +39,10 @@ def shell(tmp_path):
         return subprocess.Popen(
             ["bash", "-c", f'. "{TOP}/contribs/lib.sh"\n{STUBS}\n{script}'],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, cwd=tmp_path, env={
+            stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+            # Who runs the tests in the background has it ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            env={
                 **os.environ, "T": str(tmp_path),
                 "VS_CACHE": str(tmp_path / "cache"),
                 "PATH": f"{tmp_path}/bin:{os.environ['PATH']}", **env})
