@@ -5,6 +5,7 @@
  * these codes is test_vc_fault's part.)
  */
 #include "engine_stage.h"
+#include "util/json.h"
 
 #define MINUTES(n) ((n) * 600)		/* in turns */
 
@@ -131,6 +132,18 @@ static void a_full_datastore_is_a_reason_to_wait_and_takes_no_node_down(void **s
 	assert_int_equal(job_begin(9, "vm2", NULL), 0);
 }
 
+static void room_that_an_operator_has_made_is_used_at_once(void **st)
+{
+	(void)st;
+	starts();
+	assert_true(fake_fault(FAKE_POWER_ON, VS_E_SHORTAGE,
+			       VS_VC_FAULT_NO_SPACE,
+			       "No space left on device"));
+	assert_int_equal(job_begin(8, "vm2", NULL), -1);
+	vs_jb_free(vs_core_act("resume", "esx2", "", 0, NULL));
+	assert_int_equal(job_begin(8, "vm2", NULL), 0);
+}
+
 static void a_guest_that_cannot_be_asked_is_switched_off(void **st)
 {
 	(void)st;
@@ -225,6 +238,7 @@ int main(void)
 		cmocka_unit_test(a_fault_without_a_clear_cause_ends_the_hosts_turn),
 		cmocka_unit_test(no_answer_of_vcenters_says_nothing_of_a_host),
 		cmocka_unit_test(a_full_datastore_is_a_reason_to_wait_and_takes_no_node_down),
+		cmocka_unit_test(room_that_an_operator_has_made_is_used_at_once),
 		cmocka_unit_test(a_guest_that_cannot_be_asked_is_switched_off),
 		cmocka_unit_test(a_power_off_that_fails_blames_no_place),
 		cmocka_unit_test(a_vf_stolen_after_the_hold_means_another_host),

@@ -251,6 +251,9 @@ static int resume(struct vs_core *c, struct json_object *top, const char *name,
 		say_host(top, h, vs_report_host_state(c, h));
 		vs_avoid_end(c, VS_AVOID_DRAINED, h->moid);
 		vs_avoid_end(c, VS_AVOID_FAILED, h->moid);
+		/* and what it shares with others */
+		vs_avoid_end(c, VS_AVOID_FAILED, h->cluster);
+		vs_avoid_end(c, VS_AVOID_FAILED, c->store);
 		vs_breaker_end(c, h->moid);
 		vs_drift_confirm(c, h);
 		c->vf_freed = true;

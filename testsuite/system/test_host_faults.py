@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Hosts that fail every start, don't answer, lose VFs or are drained, and VMs
+that somebody switches off, moves, renames or that die by themselves, each
+under a job. One cluster for all: three hosts of two VFs, six nodes."""
+
+import os
+
+import pytest
+
+from cluster import Cluster, wait_for
+from worlds import PF0, world
+
+E1, E2, E3 = (f"esx{i:02d}.example.org" for i in (1, 2, 3))
+
+
+def make_cluster():
+    c = Cluster(nodes=6, inventory=world(hosts=3, vfs=2))
+    c.vsphere = {"ShutdownGrace": 1}
+    # a job that runs again on the node it ran on finds its credential revoked
+    c.slurm = {"SuspendTimeout": 3,
+               "AuthInfo": f"socket={c.path('run', 'munge.socket')},"
+                           "cred_expire=5"}
+    return c
+
+
+def hosts(cluster):
+    return {h["host"]: h for h in cluster.svf("hosts")["hosts"]}
+
+
+def said_of(cluster, host):
+    """Why VMs are kept away from it, and what is wrong with it."""
+    return " ".join(hosts(cluster).get(host, {}).get("reasons", []))
+
+
+def all_off(cluster):
+    """Every node powered down and usable, no VM on, no drain, no fault."""
+    cluster.clear_faults()
+    cluster.run("scontrol", "update", "nodename=vm[001-006]", "state=resume")
+    cluster.must("scontrol", "update", "nodename=vm[001-006]",
+                 "state=power_down")
+    wait_for("all are off", 40, lambda: not cluster.names_on() and all(
+        cluster.is_powered_down(n) for n in cluster.node_names()))
+    for h in (E1, E2, E3):
+        cluster.must("svf", "host", "resume", h)
+
+
+@pytest.fixture(autouse=True)
+def clean(cluster):
+    all_off(cluster)
+
+
+def not_down(cluster):
+    return not [n for n, s in cluster.node_states().items()
+                if s.startswith("DOWN")]
+
+
+def restarts(cluster, job):
+    return int(cluster.job(job).get("Restarts", "0"))
+
+
+def test_one_bad_host_does_not_eat_the_queue(cluster):
+    """cluster-toolkit#4419: one bad record, or host, stops everything. Every
+    power-on on the first host fails; all jobs run, on the others, and the host
+    is quarantined: for people too."""
+    before = cluster.counters()["calls"].get("PowerOnVM_Task", 0)
+    jobs = []
+    for h in (E2, E3):
+        cluster.must("svf", "host", "drain", h, "only for this test")
+    cluster.fault(on="task", method="PowerOnVM_Task",
+                  fault={"_typeName": "GenericVmConfigFault"},
+                  message="the card is broken")
+    jobs = [cluster.sbatch("-N1", script="hostname") for _ in range(6)]
+    wait_for("the first host is out", 60, lambda: hosts(cluster)[E1][
+        "state"] in ("quarantined", "avoided"))
+    cluster.clear_faults()
+    for h in (E2, E3):
+        cluster.must("svf", "host", "resume", h)
+    for j in jobs:
+        cluster.wait_job(j, 90)
+    row = hosts(cluster)[E1]
+    assert "the card is broken" in " ".join(row["reasons"])
+    assert row["avoided_until"]
+    assert not_down(cluster)
+    # two VFs there: as many starts, and none after them
+    tried = cluster.counters()["calls"]["PowerOnVM_Task"] - before
+    assert tried <= 6 + 4
+    text = cluster.run("svf", "hosts", E1).stdout
+    assert "until" in text and "the card is broken" in text
+
+
+def test_a_full_datastore_makes_jobs_wait_and_no_node_down(cluster):
+    """cluster-toolkit#4940: shortage marks nodes DOWN, requeue loops."""
+    cluster.fault(on="task", method="PowerOnVM_Task",
+                  fault={"_typeName": "NoDiskSpace", "file": "x.vswp",
+                         "datastore": "vsan"},
+                  message="Insufficient disk space on datastore 'vsan'.")
+    job = cluster.sbatch("-N1", script="hostname")
+    wait_for("it waits with the cause", 60, lambda: (
+        cluster.job_state(job) == "PENDING" and "Insufficient disk space" in
+        cluster.svf("why", str(job))["text"]))
+    assert not_down(cluster)
+    assert restarts(cluster, job) <= 1
+    cluster.clear_faults()
+    cluster.must("svf", "host", "resume", E1)   # believed for minutes else
+    cluster.wait_job(job, 60)
+
+
+@pytest.mark.parametrize("deed", ["powerOff", "moveVm", "rename"])
+def test_a_job_whose_vm_is_taken_by_an_administrator(cluster, deed):
+    """Switched off: the job runs again. Moved or renamed: it finishes."""
+    job = cluster.sbatch("-N2", "-w", "vm[001-002]", "--requeue",
+                         script="srun hostname; sleep 6; echo end")
+    wait_for("it runs", 60, lambda: "vm002" in cluster.output(job))
+    more = {"moveVm": {"folder": ""},
+            "rename": {"name": "old-vm002"}}.get(deed, {})
+    cluster.do(deed, vm="vm002", **more)
+    try:
+        if deed == "powerOff":
+            wait_for("the job is requeued", 60,
+                     lambda: restarts(cluster, job) == 1)
+        out = cluster.wait_job(job, 120)
+        assert "end" in out
+    finally:
+        for vm in cluster.state()["vms"]:
+            if vm["name"] == "old-vm002" or (
+                    vm["name"] == "vm002" and
+                    not vm["folder"].endswith("/slurm")):
+                cluster.do("destroyVm", vm=vm["name"], force=True)
+
+
+def test_a_copy_of_a_vm_with_a_job_disturbs_nobody(cluster):
+    """slurm-gcp#54: the cleaner takes what isn't its own."""
+    job = cluster.sbatch("-N1", "-w", "vm001", script="sleep 4; echo end")
+    wait_for("it runs", 40, lambda: cluster.job_state(job) == "RUNNING" and
+             cluster.is_on("vm001"))
+    cluster.do("cloneVm", vm="vm001", name="copy-of-vm001", folder="slurm")
+    assert "end" in cluster.wait_job(job, 60)
+    assert "copy-of-vm001" in [v["vm"] for v in
+                               cluster.svf("nodes").get("suspect", [])]
+    cluster.do("destroyVm", vm="copy-of-vm001", force=True)
+
+
+def test_a_silent_host_keeps_its_job_and_its_node_is_not_built_twice(cluster):
+    """slurm-operator#79: what can't be seen is taken for gone."""
+    job = cluster.sbatch("-N1", "-w", "vm001", script="sleep 8; echo end")
+    wait_for("it runs", 40, lambda: cluster.job_state(job) == "RUNNING" and
+             cluster.is_on("vm001"))
+    where = cluster.our_vm("vm001")["host"]
+    cluster.do("hostState", host=where, state="notResponding")
+    wait_for("svf knows", 20,
+             lambda: hosts(cluster)[where]["state"] == "disconnected")
+    clones = cluster.calls("CloneVM_Task")
+    assert "end" in cluster.wait_job(job, 60)
+    late = cluster.sbatch("-N1", "-w", "vm001", script="hostname")
+    other = cluster.sbatch("-N1", "-x", "vm001", script="hostname")
+    cluster.wait_job(other, 60)
+    assert cluster.job_state(late) == "PENDING"
+    assert len([v for v in cluster.our_vms() if v["name"] == "vm001"]) == 1
+    assert cluster.calls("CloneVM_Task") <= clones + 1
+    cluster.do("hostState", host=where, state="connected")
+    cluster.wait_job(late, 60)
+
+
+def test_fewer_vfs_than_are_in_use_are_told_and_disturb_nobody(cluster):
+    """sriov-network-device-plugin#565: capacity is lost, or hidden."""
+    job = cluster.sbatch("-N6", script="sleep 8; echo end")
+    wait_for("it runs", 60, lambda: cluster.job_state(job) == "RUNNING" and
+             len(cluster.names_on()) == 6)
+    cluster.do("setVfs", host=E1, pci=PF0, vfs=1)
+    try:
+        wait_for("it is said", 20,
+                 lambda: "over-committed" in said_of(cluster, E1))
+        assert hosts(cluster)[E1]["pfs"][0]["free"] == -1
+        assert "end" in cluster.wait_job(job, 60)
+        assert restarts(cluster, job) == 0
+    finally:
+        cluster.do("setVfs", host=E1, pci=PF0, vfs=2)
+
+
+def test_a_renumbered_pf_takes_no_vm_until_somebody_has_looked(cluster):
+    """Broadcom KB 309346: a card is added, and addresses and VFs move."""
+    new = "0000:86:00.0"
+    cluster.do("renumberPf", host=E1, pci=PF0, newPci=new)
+    try:
+        wait_for("it is said", 20,
+                 lambda: f"was at {PF0} before" in said_of(cluster, E1))
+        job = cluster.sbatch("-N6", script="srun hostname")
+        wait_for("four can be had", 30, lambda: "4 sriov-roce VFs" in
+                 cluster.svf("why", str(job))["text"])
+        # remembered by the one who comes after
+        cluster.restart_slurmctld()
+        wait_for("it is said again", 30,
+                 lambda: f"was at {PF0} before" in said_of(cluster, E1))
+        cluster.must("svf", "host", "resume", E1)
+        cluster.wait_job(job, 90)
+    finally:
+        cluster.do("renumberPf", host=E1, pci=new, newPci=PF0)
+        wait_for("it is as before", 30, lambda: hosts(cluster)[E1]["pfs"][0][
+            "pci"] == PF0)
+
+
+def test_an_operator_drains_a_host_for_as_long_as_it_takes(cluster):
+    cluster.must("svf", "host", "drain", E1, "a", "fan", "is", "broken")
+    cluster.restart_slurmctld()
+    wait_for("it is remembered", 30,
+             lambda: hosts(cluster).get(E1, {}).get("state") == "drained")
+    assert "a fan is broken" in said_of(cluster, E1)
+    cluster.wait_job(cluster.sbatch("-N4", script="srun hostname"), 60)
+    assert E1 not in {v["host"] for v in cluster.our_vms() if v["on"]}
+    r = cluster.run("svf", "host", "resume", "nosuch")
+    assert r.returncode == 1 and "no such host: nosuch" in r.stderr
+    cluster.must("svf", "host", "resume", E1)
+    assert hosts(cluster)[E1]["state"] == "up"
+
+
+def test_a_host_in_standby_takes_no_vm(cluster):
+    cluster.do("standby", host=E1, mode="enter")
+    try:
+        wait_for("it is in standby", 20,
+                 lambda: hosts(cluster)[E1]["state"] == "standby")
+        cluster.wait_job(cluster.sbatch("-N4", script="srun hostname"), 60)
+        assert E1 not in {v["host"] for v in cluster.our_vms() if v["on"]}
+    finally:
+        cluster.do("standby", host=E1, mode="exit")
+
+
+def test_a_guest_that_dies_while_it_boots_is_tried_elsewhere_once(cluster):
+    """cluster-toolkit#3337: silence until ResumeTimeout."""
+    cluster.delay_boot("vm001", 60)
+    job = cluster.sbatch("-N1", "-w", "vm001", script="hostname")
+    try:
+        seen = []
+        for _ in (1, 2):
+            wait_for("it is on", 60, lambda: cluster.is_on("vm001") and
+                     cluster.our_vm("vm001")["host"] not in seen)
+            seen.append(cluster.our_vm("vm001")["host"])
+            cluster.do("powerOff", vm="vm001")
+        wait_for("the node is down with the cause", 40, lambda: "went off" in
+                 cluster.node("vm001").get("Reason", ""))
+        assert len(set(seen)) == 2
+        assert cluster.node("vm001")["State"].startswith("DOWN")
+    finally:
+        os.unlink(cluster.path("guests", "vm001.delay"))
+        cluster.run("scancel", str(job))
