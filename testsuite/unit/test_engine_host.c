@@ -195,6 +195,24 @@ static void what_drs_has_taken_is_counted_before_anybody_has_looked(void **st)
 	assert_string_equal(hold("vm2")->host, "host-1");
 }
 
+static void what_drs_displaces_before_the_clone_costs_no_move(void **st)
+{
+	(void)st;
+	begin(2, 2, 1, "warm");
+	ready();
+	boot_up(7, "vm1");
+	assert_int_equal(job_begin(8, "vm2", NULL), 0);
+	assert_string_equal(hold("vm2")->host, "host-2");
+	shown_on("vm1", "host-2");
+	assert_true(fake_finish(FAKE_POWER_ON));
+	flags("vm2", BOOT);
+	turns(2);
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	assert_string_equal(fake_get("vm2")->host, "host-1");
+	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
+}
+
 /* OpenNebula/one#5261: the device is counted where the VM was. */
 static void ha_restarts_a_vm_elsewhere_and_the_hold_goes_with_it(void **st)
 {
@@ -321,6 +339,7 @@ int main(void)
 		cmocka_unit_test(a_drained_host_gets_empty_and_takes_nothing),
 		cmocka_unit_test(an_order_for_no_host_is_one_clear_line),
 		cmocka_unit_test(what_drs_displaces_at_power_on_is_placed_again),
+		cmocka_unit_test(what_drs_displaces_before_the_clone_costs_no_move),
 		cmocka_unit_test(what_drs_has_taken_is_counted_before_anybody_has_looked),
 		cmocka_unit_test(ha_restarts_a_vm_elsewhere_and_the_hold_goes_with_it),
 		cmocka_unit_test(a_silent_hosts_vm_is_not_built_a_second_time),
