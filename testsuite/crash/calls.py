@@ -125,7 +125,7 @@ def lived(w, s, rule=None, trouble=None):
         if rule and s.name in COLD:
             w.c.fault(**rule)
     if s.name in COLD or s.name == "profile":
-        w.ctld(sig=s.sig, between=between)
+        w.ctld(sig=s.sig, between=between, wait=not rule)
     if rule and s.name not in COLD:
         w.c.fault(**rule)
     if trouble:

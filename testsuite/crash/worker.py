@@ -128,7 +128,8 @@ class Worker:
     def readies(self):
         return self.c.ctld_log().count(" slurm-vsphere: ready: ")
 
-    def ctld(self, crash=None, sig=signal.SIGTERM, between=None, trace=None):
+    def ctld(self, crash=None, sig=signal.SIGTERM, between=None, trace=None,
+             wait=True):
         """Begin anew, perhaps to die at a point."""
         with self.lock:
             self.c.end_slurmctld(sig)
@@ -143,7 +144,7 @@ class Worker:
                 self.c.start_slurmctld(wait=False)
             finally:
                 self.c.arms = {}
-        if not crash:
+        if wait and not crash:
             wait_for("it is ready", 30, lambda: self.readies() > was)
         self.ready_at = time.time()
 
@@ -322,7 +323,13 @@ class Worker:
         c.clear_faults()
         for name, d in c.inventory["durations"].items():
             c.do("setDuration", name=name, duration=d)
-        c.path("etc", "vsphere.conf").write_text(self.conf)
+        conf = c.path("etc", "vsphere.conf")
+        if conf.read_text() != self.conf:
+            was = self.readies()
+            conf.write_text(self.conf)
+            c.must("scontrol", "reconfigure")
+            wait_for("the old file is in force", 90,
+                     lambda: self.readies() > was)
         for f in c.path("guests").glob("*.delay"):
             f.unlink()
         for t in c.state()["tasks"]:
