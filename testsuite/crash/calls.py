@@ -94,6 +94,8 @@ CALLS["WaitForUpdatesEx"] = {**WAYS, **NEVER}
 COLD = ("connect", "adopt", "adopted", "running")
 WORK = ("new", "warm", "again", "profile", "move", "suspend", "deaf",
         "destroy", "cancel", "reconfigure", "connect")
+# Any fault is a refusal there, and nobody tries again but at an operator's word.
+CALLS["Login"] = {k: v for k, v in WAYS.items() if k != "NotAuthenticated"}
 # Without --whole.
 SAMPLE = (("new", "CloneVM_Task", "cut-before"),
           ("new", "CloneVM_Task", "cut-after"),

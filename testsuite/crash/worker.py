@@ -236,6 +236,8 @@ class Worker:
                 return f
             if now == "PENDING" and reason.startswith("JobHeld"):
                 self.wish("release", str(job))
+            elif now == "PENDING" and "called off" in self.why(job):
+                self.end_tasks()    # an administrator's hand
             elif now == "PENDING" and reason == "BeginTime":
                 self.wish("update", f"jobid={job}", "starttime=now")
             elif now not in ("PENDING", "RUNNING", "CONFIGURING",
@@ -332,10 +334,7 @@ class Worker:
                      lambda: self.readies() > was)
         for f in c.path("guests").glob("*.delay"):
             f.unlink()
-        for t in c.state()["tasks"]:
-            if t["state"] == "running":     # or it would hang for ever
-                with contextlib.suppress(ClusterError):
-                    c.do("endTask", task=t["moid"])
+        self.end_tasks()
         self.end_jobs()
         for name in c.node_names():
             s = self.state(name)
@@ -355,6 +354,16 @@ class Worker:
         for v in c.state()["vms"]:
             if v["name"].startswith("theirs"):
                 c.do("destroyVm", vm=v["name"], force=True, wait=True)
+
+    def end_tasks(self):
+        """Those that hang."""
+        for t in self.c.state()["tasks"]:
+            if t["state"] == "running":
+                with contextlib.suppress(ClusterError):
+                    self.c.do("endTask", task=t["moid"])
+
+    def why(self, job):
+        return self.c.svf("why", str(job))["text"] if self.forgives else ""
 
     @staticmethod
     def down(state):

@@ -158,6 +158,18 @@ def test_an_interrupted_load_begins_again(start):
     start.live(sim).wait("load_end", 30)
 
 
+def test_a_page_that_was_lost_is_not_waited_for(start):
+    """Asked for again, by libcurl itself, it is none any more; that is no
+    error that somebody would have to mend, for a minute."""
+    w = world()
+    w["datacenters"][0]["networks"] += [
+        {"name": f"net{i:03d}"} for i in range(110)]
+    sim = start(w)
+    sim.fault(on="reply", method="ContinueRetrievePropertiesEx", count=1,
+              drop="after")
+    start.live(sim).wait("load_end", 15)
+
+
 def test_a_reply_beyond_the_bound_is_refused(start):
     live = start.live(start(), max_body=3000)
     down = live.wait("down", 15)

@@ -197,9 +197,40 @@ static void a_settled_but_never_right_reconfigure_is_bounded(void **state)
 	assert_true(n0 < 10);
 }
 
+/* It would be requeued at PrologTimeout, and begin there again, for ever. */
+static void a_node_whose_task_was_called_off_and_goes_on_takes_no_job(void **state)
+{
+	struct vs_err err = { 0 };
+	int one;
+
+	(void)state;
+	begin(1, 1, 1, "warm");
+	ready();
+	one = id("vm1");
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", BOOT);
+	turn();
+	assert_true(fake_accept(FAKE_CLONE));
+	vs_job_end(&vs_core, 7, &one, 1, false);
+	flags("vm1", GOING);
+	turn();
+	assert_int_equal(fake_cancels, 1);
+	flags("vm1", DOWN);
+	turns(20);
+	assert_int_equal(vs_job_begin(&vs_core, 7, 1, &one, 1, &err), -1);
+	assert_non_null(strstr(err.text, "called off"));
+	vs_job_refused(&vs_core, 7, &one, 1, 1, err.text);
+	vs_core.vf_freed = false;
+	assert_true(fake_fail(FAKE_CLONE, VS_E_CANCELED, "cancelled"));
+	assert_true(vs_core.vf_freed);
+	turn();
+	assert_int_equal(vs_job_begin(&vs_core, 7, 1, &one, 1, &err), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_node_whose_task_was_called_off_and_goes_on_takes_no_job),
 		cmocka_unit_test(a_settled_but_never_right_reconfigure_is_bounded),
 		cmocka_unit_test(a_power_on_of_unknown_outcome_keeps_its_hold_until_looked),
 		cmocka_unit_test(no_vf_as_the_client_says_it_avoids_the_pf),

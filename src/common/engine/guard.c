@@ -165,6 +165,8 @@ const char *vs_node_barred(struct vs_core *c, const struct vs_node *n)
 	const struct vs_profile_now *now = &c->now[n->profile - c->profiles];
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
+	if (n->op.id && n->op.cancel_asked)
+		return "a task of its VM was called off and has not ended";
 	if (now->barred[0])
 		return now->barred;
 	if (!vs_adapter_kinds[n->profile->adapter->type].takes_vf)

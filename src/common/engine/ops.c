@@ -53,7 +53,7 @@ static void op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 
 	vs_node_touch(n);
 	/* jobs may wait for its budget: see vs_env_budget */
-	if (op->id && host_full(c, op->host))
+	if (op->id && (op->cancel_asked || host_full(c, op->host)))
 		c->vf_freed = true;
 	if (op->id && op->kind != VS_OP_ADOPTED)
 		(*(is_power(op->kind) ? &c->power_ops : &c->provisioning))--;
@@ -262,6 +262,7 @@ int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 void vs_op_cancel(struct vs_core *c, struct vs_node *n)
 {
 	n->op.cancel_asked = true;
+	vs_node_touch(n);
 	vs_info("node=%s %s is called off", n->name, vs_op_name(n->op.kind));
 	if (n->op.task[0])
 		vs_vc_task_cancel(c->vc, n->op.task, NULL);

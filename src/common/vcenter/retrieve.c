@@ -72,6 +72,14 @@ static void on_page(struct vcx_call *call, struct vs_j reply,
 	size_t count = err ? 0 : vs_j_len(objects);
 	struct vs_err lost;
 
+	/* A page whose reply was lost can't be had again: libcurl asks by
+	 * itself, and its token is used up. The read begins anew. */
+	if (err && err->code == VS_E_REQUEST &&
+	    strstr(call->what, "/ContinueRetrievePropertiesEx")) {
+		lost = *err;
+		lost.code = VS_E_RETRY;
+		err = &lost;
+	}
 	if (err && n->r.failed && err->code != VS_E_RELOGIN) {
 		LIST_REMOVE(n, link);
 		n->r.failed(&n->r, err);
