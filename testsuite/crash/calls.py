@@ -116,7 +116,7 @@ SAMPLE = (("new", "CloneVM_Task", "cut-before"),
 
 def lived(w, s, rule=None, trouble=None):
     """The scenario; gives what was called. With a rule, one call fails."""
-    w.goal, w.forgives = 3 * GOAL_S, True
+    w.goal, w.forgives, w.died = 3 * GOAL_S, True, []
     w.reset()
     s.prepare(w)
     before = w.c.counters()["calls"]

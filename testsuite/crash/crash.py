@@ -38,7 +38,7 @@ def points():
 def lived(w, scenario, crash=None, trace=None):
     """The scenario, from a clean state to the judge's word. Gives the number
     of mutating calls."""
-    w.goal = GOAL_S
+    w.goal, w.forgives = GOAL_S, False
     w.reset()
     scenario.prepare(w)
     if crash and crash.split(":")[1] in ENDS:
