@@ -15,7 +15,10 @@ from worlds import world
 def make_cluster():
     c = Cluster(nodes=4, inventory=world(hosts=2, vfs=2))
     c.vsphere = {"ShutdownGrace": 1}
-    c.slurm = {"SuspendTimeout": 2}
+    # Slurm looks at a queue once a minute when nothing changes; an outage here
+    # is shorter.
+    c.slurm = {"SuspendTimeout": 2, "SchedulerParameters":
+               c.scheduler_parameters + ",sched_interval=2"}
     return c
 
 
