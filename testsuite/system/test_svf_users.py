@@ -191,7 +191,7 @@ GARBAGE = {
     "why -1": (2, "-1"),
     "why 0": (2, "job id"),
     "why 99999999999999": (2, "job id"),
-    "why 12_3": (2, "12_3"),
+    "why 12_": (2, "12_"),
     "hosts --nodes": (2, "--nodes"),
     "hosts nosuchhost": (1, "nosuchhost"),
     "nodes nosuchnode": (1, "nosuchnode"),

@@ -101,12 +101,17 @@ static void ev_template(void *arg, const struct vs_vc_template *t)
 static void ev_down(void *arg, const struct vs_err *err)
 {
 	struct vs_core *c = arg;
+	VS_FREE char *text = NULL;	/* for those who don't know paths */
 
 	vs_lock();
 	c->loaded = c->ready = false;
 	if (!c->vc_state[0])
 		c->vc_since_ms = vs_wall_ms();
 	vs_vc_state_set(c, err->text);
+	if (!strstr(c->vc_state, "vCenter")) {
+		text = vs_asprintf("vCenter: %s", err->text);
+		vs_vc_state_set(c, text);
+	}
 	vs_op_forget_all(c);
 	vs_nodes_touch(c);
 	vs_unlock();
