@@ -284,8 +284,7 @@ class Judge:
 
     def calls(self, n):
         """A bound that only a storm passes, and none at all when quiet."""
-        starts = sum(r.count(",") + 8 for r in ()) + sum(
-            a["nodes"] for a in self.run.asked.values())
+        starts = sum(a["nodes"] for a in self.run.asked.values())
         again = sum(int(f.get("Restarts", 0)) * self.run.asked[name]["nodes"]
                     for name, f in all_jobs(self.c).items()
                     if name in self.run.asked)
