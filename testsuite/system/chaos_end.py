@@ -50,7 +50,9 @@ def resume_nodes(run, which=lambda f: True, lane="end"):
 
 class Operator(threading.Thread):
     """Resumes what Slurm took away for its own reasons, as people do, or the
-    nodes would be used up in a long run. What other people and we ourselves
+    nodes would be used up in a long run; and every half minute the hosts that
+    failed: here all of them fail all the time, and a queue that stands still
+    for five minutes shows nothing. What other people and we ourselves
     have drained is theirs and ours to give back."""
 
     def __init__(self, run):
@@ -66,12 +68,23 @@ class Operator(threading.Thread):
         self.now.add((f["NodeName"], reason))
         return (f["NodeName"], reason) in self.seen
 
+    def resume_hosts(self):
+        """Each host that is avoided, and what it shares with all."""
+        for name in avoided(self.run_.c):
+            r = self.run_.c.run("svf", "host", "resume", name)
+            self.run_.note("operator", "host", {"host": name},
+                           r.stderr.strip() or "done")
+
     def run(self):
+        looks = 0
         while not self.run_.stopped.wait(6):
             self.now = set()
+            looks += 1
             try:
                 resume_nodes(self.run_, self.wants, "operator")
-            except (AssertionError, OSError, subprocess.SubprocessError):
+                if looks % 5 == 0:
+                    self.resume_hosts()
+            except (json.JSONDecodeError, AssertionError, OSError, subprocess.SubprocessError):
                 continue        # slurmctld is away
             self.seen = self.now
 

@@ -6,6 +6,7 @@ import subprocess
 import time
 
 from cluster import Cluster, wait_for
+from daemons import PASSWORD, USERNAME
 from worlds import world
 
 
@@ -92,6 +93,37 @@ def test_a_vcenter_that_shows_no_host_says_nothing_about_vms(cluster):
     assert cluster.wait_job(job, 40).split() == ["vm002", "vm002"]
     assert cluster.job(job)["Restarts"] == "0"
     assert cluster.wait_job(later, 40).strip() == "vm001"
+
+
+def test_a_slurmctld_that_is_started_again_and_again_locks_no_account(cluster):
+    """A wrong password is sent once, whichever process has sent it; the right
+    one is sent as soon as it is there."""
+    def up():
+        return cluster.svf("status")["up"]
+
+    before = cluster.counters()["failedLogins"]
+    cluster.do("setPassword", user=USERNAME, password="another")
+    cluster.do("expireSessions")
+    wait_for("it is refused", 20, lambda: cluster.counters()[
+        "failedLogins"] == before + 1)
+    for _ in range(3):
+        cluster.kill_slurmctld()
+        seen = len(cluster.ctld_log())
+        cluster.start_slurmctld()
+        wait_for("it is said", 20, lambda s=seen: "before this start: tried "
+                 "again in" in cluster.ctld_log()[s:])
+    assert cluster.counters()["failedLogins"] == before + 1
+    cluster.must("svf", "reconcile")        # an operator's word is one try
+    wait_for("it is tried", 20, lambda: cluster.counters()[
+        "failedLogins"] == before + 2)
+    cluster.kill_slurmctld()
+    cluster.start_slurmctld()
+    f = cluster.path("etc", "vcenter.password")
+    f.write_text("another\n")
+    wait_for("vCenter is there", 30, up)
+    assert not cluster.path("state", "slurm_vsphere.login").exists()
+    cluster.do("setPassword", user=USERNAME, password=PASSWORD)
+    f.write_text(PASSWORD + "\n")
 
 
 def test_a_node_whose_vm_went_off_while_vcenter_was_away_comes_back(fresh):

@@ -21,6 +21,8 @@ core_sources += \
 	src/common/engine/hints.c \
 	src/common/engine/hold.c \
 	src/common/engine/job.c \
+	src/common/engine/login.c \
+	src/common/engine/login_i.h \
 	src/common/engine/loop.c \
 	src/common/engine/maintain.c \
 	src/common/engine/missing.c \

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "engine/core_i.h"
+#include "engine/login_i.h"
 #include "util/crash.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -28,6 +29,7 @@ struct loop {
 	struct vs_port_node *rows;
 	size_t nrows;
 	uint64_t epoch;
+	bool logs_in;			/* whatever was before this process */
 	int64_t read_ms, push_ms, schedule_ms, orphans_ms, renew_ms;
 };
 
@@ -316,6 +318,28 @@ static bool busy(const struct vs_core *c)
 
 /* ---- the client's life ---------------------------------------------------------------- */
 
+/* The first login after a start, which another process may have tried. */
+static bool login_barred(struct loop *l, struct vs_err *err)
+{
+	VS_FREE char *dir = NULL, *user = NULL, *file = NULL;
+	int64_t left_ms;
+
+	if (l->logs_in)
+		return false;
+	vs_lock();
+	dir = vs_strdup(l->c->conf->state_dir);
+	user = vs_strdup(l->c->conf->username);
+	file = vs_strdup(l->c->conf->password_file);
+	vs_unlock();
+	left_ms = vs_login_barred_ms(dir, user, file);
+	l->logs_in = !left_ms;
+	if (left_ms)
+		vs_err_set(err, VS_E_LOGIN,
+			   "vCenter has refused the login with Username=%s and the password in PasswordFile=%s before this start: tried again in %d s, or when that file changes, at scontrol reconfigure or svf reconcile",
+			   user, file, (int)(left_ms / 1000) + 1);
+	return left_ms > 0;
+}
+
 /* The files of StateSaveLocation are read without the lock. */
 static void client_renew(struct loop *l, int64_t now_ms)
 {
@@ -336,7 +360,7 @@ static void client_renew(struct loop *l, int64_t now_ms)
 	if (old)
 		vs_vc_free(old, 2000);
 	hints = vs_hints_read(dir);
-	if (!vs_cluster_id_load(dir, id, &err)) {
+	if (!login_barred(l, &err) && !vs_cluster_id_load(dir, id, &err)) {
 		vs_lock();
 		vs_strlcpy(c->cluster_id, id, sizeof(c->cluster_id));
 		vs_setup_macs(c);
@@ -353,9 +377,9 @@ static void client_renew(struct loop *l, int64_t now_ms)
 	vs_unlock();
 	if (vc)
 		vs_core_stops_at_exit();
-	l->renew_ms = vc ? 0 : now_ms + RENEW_MS;
-	if (!vc)
+	if (!vc && !l->renew_ms)
 		vs_error("%s", err.text);
+	l->renew_ms = vc ? 0 : now_ms + RENEW_MS;
 }
 
 static void drain(int fd)
@@ -383,6 +407,9 @@ static void turn(struct loop *l)
 	if (c->vc && retry) {
 		vs_vc_retry_now(c->vc);
 		vs_vc_slow_now(c->vc);	/* what was mended shows at once */
+	} else if (retry) {
+		l->logs_in = true;
+		l->renew_ms = 0;
 	}
 	if (c->vc)
 		vs_vc_turn(c->vc, now_ms, is_busy ? BEAT_BUSY_MS / 2 : 500,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/login_i.h"
 #include "plan/room.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -57,10 +58,27 @@ static void template_apply(struct vs_core *c, const struct vs_vc_template *t)
 	vs_profiles_changed(c);
 }
 
+/* For the next slurmctld, which may come soon. */
+static void note_login(struct vs_core *c, bool taken)
+{
+	VS_FREE char *dir = NULL, *user = NULL, *file = NULL;
+
+	vs_lock();
+	dir = vs_strdup(c->conf->state_dir ? c->conf->state_dir : "");
+	user = vs_strdup(c->conf->username ? c->conf->username : "");
+	file = vs_strdup(c->conf->password_file ? c->conf->password_file : "");
+	vs_unlock();
+	if (taken)
+		vs_login_taken(dir);
+	else
+		vs_login_refused(dir, user, file);
+}
+
 static void ev_up(void *arg, const struct vs_vc_found *f)
 {
 	struct vs_core *c = arg;
 
+	note_login(c, true);
 	vs_lock();
 	found_clusters(c, f);
 	vs_strlcpy(c->folder, f->folder, sizeof(c->folder));
@@ -119,6 +137,8 @@ static void ev_down(void *arg, const struct vs_err *err)
 		vs_info("vCenter is away: %s", err->text);
 	else
 		vs_error("%s", err->text);
+	if (err->code == VS_E_LOGIN)
+		note_login(c, false);
 }
 
 /* ---- the load: what is not delivered until its end has gone --------------- */
