@@ -64,13 +64,16 @@ int64_t vs_login_barred_ms(const char *dir, const char *user, const char *file)
 	VS_FREE char *path = note_path(dir), *try = try_of(user, file);
 	VS_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char text[NOTE_MAX], *end;
-	int64_t left_ms;
+	int64_t at_ms, left_ms;
 	ssize_t n;
 
 	if (fd < 0 || (n = read(fd, text, sizeof(text) - 1)) <= 0)
 		return 0;
 	text[n] = '\0';
-	left_ms = strtoll(text, &end, 10) + VS_LOGIN_BAR_MS - vs_wall_ms();
+	at_ms = strtoll(text, &end, 10);
+	if (at_ms < 0 || at_ms > vs_wall_ms())
+		return 0;
+	left_ms = at_ms + VS_LOGIN_BAR_MS - vs_wall_ms();
 	if (*end != ' ' || left_ms <= 0 || left_ms > VS_LOGIN_BAR_MS)
 		return 0;
 	end++;
