@@ -410,7 +410,7 @@ for a in "${words[@]:-all}"; do
 	case $a in
 	all) parts+=(unit system crash lint) ;;
 	unit | system | crash | chaos | fuzz | lint | sanitize) parts+=("$a") ;;
-	-h | --help) sed -n '4,13s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	-h | --help) sed -n '4,14s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*) die "unknown part '$a': unit, system, crash, chaos, fuzz, lint, sanitize or all is expected" ;;
 	esac
 done
