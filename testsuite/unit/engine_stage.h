@@ -183,6 +183,16 @@ STAGE int job_begin(uint32_t job, const char *a, const char *b)
 	return vs_job_begin(&vs_core, job, 0, ids, b ? 2 : 1, &err);
 }
 
+/* It begins on a node that is up, and its prolog waits. */
+STAGE void job_starts(uint32_t job, const char *node)
+{
+	int one = id(node);
+
+	assert_int_equal(job_begin(job, node, NULL), 0);
+	vs_job_wait(&vs_core, job, 0, &one, 1);
+	flags(node, BUSY);
+}
+
 /* The job has begun, Slurm asks for power, the new VM is there, off. */
 STAGE void clone_for(uint32_t job, const char *node)
 {

@@ -329,8 +329,7 @@ static void retention_destroy_never_reuses_a_vm(void **state)
 	end_job(7, "vm1");
 	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
 	/* the next job was quicker than the power-down */
-	assert_int_equal(job_begin(8, "vm1", NULL), 0);
-	flags("vm1", BUSY);
+	job_starts(8, "vm1");
 	turn();
 	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);

@@ -54,11 +54,61 @@ static void destroy_an_untagged_vm_serves_one_job(void **state)
 	turns(2);
 	end_job(7, "vm1");
 	/* next job is quicker than the power-down */
-	assert_int_equal(job_begin(8, "vm1", NULL), 0);
-	flags("vm1", BUSY);
+	job_starts(8, "vm1");
 	ntold = 0;
 	turns(2);
 	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+}
+
+/* Its node came up between Slurm's last word and the job: the engine still took
+ * it for booting when the job began. The job's prolog waited for ever. */
+static void a_vm_that_was_booting_for_nobody_is_rebuilt_for_a_job(void **state)
+{
+	(void)state;
+	begin(1, 1, 1, "destroy");
+	ready();
+	flags("vm1", VS_NODE_POWERING_UP);
+	turns(2);
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	turns(2);
+	job_starts(7, "vm1");
+	ntold = 0;
+	turns(2);
+	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+	flags("vm1", BOOT);
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	turns(2);
+	assert_true(fake_finish(FAKE_DESTROY));
+	turns(2);
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	flags("vm1", BUSY);
+	turns(2);
+	assert_non_null(heard(VS_TELL_PROLOG, NULL));
+}
+
+/* The profile has changed since the first of them began: both end on it. */
+static void a_job_beside_a_running_one_takes_the_vm_as_it_is(void **state)
+{
+	int one;
+
+	(void)state;
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	one = id("vm1");
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+	vs_core.profiles[0].memory_mb = 2048;
+	vs_profiles_changed(&vs_core);
+	vs_job_wait(&vs_core, 8, 0, &one, 1);
+	ntold = 0;
+	turns(3);
+	assert_null(heard(VS_TELL_REBUILD, "vm1"));
+	assert_non_null(heard(VS_TELL_PROLOG, NULL));
 }
 
 /* Entering maintenance is called off: room is there again at once. */
@@ -235,6 +285,8 @@ int main(void)
 		cmocka_unit_test(a_power_on_of_unknown_outcome_keeps_its_hold_until_looked),
 		cmocka_unit_test(no_vf_as_the_client_says_it_avoids_the_pf),
 		cmocka_unit_test(destroy_an_untagged_vm_serves_one_job),
+		cmocka_unit_test(a_vm_that_was_booting_for_nobody_is_rebuilt_for_a_job),
+		cmocka_unit_test(a_job_beside_a_running_one_takes_the_vm_as_it_is),
 		cmocka_unit_test(room_comes_back_when_maintenance_is_called_off),
 		cmocka_unit_test(a_lost_host_does_not_stop_power_downs),
 		cmocka_unit_test(a_lost_clone_is_not_sent_again_while_its_task_runs),

@@ -294,8 +294,7 @@ static void slurm_is_told_before_an_idle_nodes_vm_is_rebuilt(void **st)
 	p = &vs_core.profiles[0];
 	p->memory_mb = 2048;
 	vs_profiles_changed(&vs_core);
-	assert_int_equal(job_begin(8, "vm1", NULL), 0);
-	flags("vm1", BUSY);
+	job_starts(8, "vm1");
 	turns(3);
 	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
@@ -319,8 +318,7 @@ static void a_late_word_of_the_old_guest_does_not_end_a_rebuild(void **st)
 	end_job(7, "vm1");
 	vs_core.profiles[0].memory_mb = 2048;
 	vs_profiles_changed(&vs_core);
-	assert_int_equal(job_begin(8, "vm1", NULL), 0);
-	flags("vm1", BUSY);
+	job_starts(8, "vm1");
 	turns(3);
 	flags("vm1", BOOT);
 	turns(2);

@@ -62,8 +62,7 @@ static void a_wrong_profile_waits_for_the_end_of_the_job_in_it(void **st)
 	assert_int_equal(ntold, 0);
 	end_job(7, "vm1");
 	assert_int_equal(avail("vm1"), VS_AVAIL_NEW);
-	assert_int_equal(job_begin(8, "vm1", NULL), 0);
-	flags("vm1", BUSY);
+	job_starts(8, "vm1");
 	turns(2);
 	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
 }
@@ -102,8 +101,7 @@ static void a_card_that_is_missing_or_another_is_put_right_for_the_next_job(
 		turns(60);
 		assert_int_equal(sent(), 0);	/* a job runs in it */
 		end_job(7, "vm1");
-		assert_int_equal(job_begin(8, "vm1", NULL), 0);
-		flags("vm1", BUSY);
+		job_starts(8, "vm1");
 		turns(2);
 		assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
 		flags("vm1", BOOT);

@@ -79,18 +79,10 @@ static void claim(struct vs_node *n, uint32_t job, uint32_t restart)
 	n->not_before_ms = 0;
 }
 
-/* Its VM stands powered on: what it holds already is enough for a rebuild in
- * place, if that host and PF still serve what is wanted. */
-static bool stands(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
-{
-	return vm && vm->power == VS_POWER_ON && vm->readable &&
-	       vs_ledger_get(&c->ledger, n->name);
-}
-
 /*
  * Every node of the job gets a place, or the job doesn't begin. Nodes whose VM
  * is on keep what they hold; those whose VM is wrong for this job are rebuilt
- * safely by the engine.
+ * by the engine while the job's prolog waits (node.c).
  */
 int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 		 const int *ids, size_t n, struct vs_err *err)
@@ -124,7 +116,6 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		struct vs_node *node = node_at(c, ids[i]);
-		struct vs_vm *vm = node ? vs_node_vm(c, node) : NULL;
 		struct vs_hold *h;
 
 		if (!node)
@@ -134,9 +125,6 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 		if (h)
 			h->job = job;
 		vs_node_touch(node);
-		node->renew = stands(c, node, vm) &&
-			(node->flags & VS_NODE_UP) &&
-			!vs_node_vm_right(c, node, vm, job, restart);
 	}
 	HASH_FIND(hh, c->refused, &job, sizeof(job), r);
 	if (r)
@@ -183,6 +171,9 @@ void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
 		w->job = job;
 		w->since_ms = vs_clock();
 	}
+	for (size_t i = 0; i < n; i++)
+		if (node_at(c, ids[i]))
+			vs_node_touch(&c->nodes[ids[i]]);
 	w->restart = restart;
 	free(w->ids);
 	w->ids = vs_calloc(n + 1, sizeof(*w->ids));

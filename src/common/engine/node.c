@@ -241,6 +241,20 @@ static void boot_look(struct vs_node *n, int64_t now_ms)
 	}
 }
 
+/*
+ * Up for Slurm, but its VM is not what the waiting job needs: of another job or
+ * template, or it went off while its guest registered. Judged here alone, from
+ * what Slurm and vCenter show together: when the job began the one may not have
+ * told yet that the node is up. A VM on which others run stays as it is.
+ */
+static bool must_renew(struct vs_core *c, const struct vs_node *n)
+{
+	return (n->flags & VS_NODE_UP) &&
+		(seen_is_off(n->seen) ||
+		 (n->seen == VS_SEEN_ON_WRONG && !n->nbeside)) &&
+		vs_job_waits(c, n->job);
+}
+
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	enum vs_wanted wanted;
@@ -271,10 +285,7 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	 * old guest that was under way may make Slurm believe it up again. */
 	if (n->seen == VS_SEEN_ON)
 		n->renew = false;
-	/* A guest of before a restart registered while its VM went off: what
-	 * the job waits for is built as for any node that is up and wrong. */
-	if (n->wanted == VS_WANT_KEEP && (n->flags & VS_NODE_UP) &&
-	    seen_is_off(n->seen) && vs_job_waits(c, n->job)) {
+	if (n->wanted == VS_WANT_KEEP && must_renew(c, n)) {
 		n->renew = true;
 		n->wanted = wanted_of(n, now_ms);
 	}

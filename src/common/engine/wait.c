@@ -10,7 +10,11 @@
 
 static bool node_up(const struct vs_node *n)
 {
-	return (n->flags & VS_NODE_UP) && !n->renew && n->seen == VS_SEEN_ON;
+	if (!(n->flags & VS_NODE_UP) || n->renew)
+		return false;
+	/* What others run on serves this one too. */
+	return n->seen == VS_SEEN_ON ||
+		(n->seen == VS_SEEN_ON_WRONG && n->nbeside);
 }
 
 /* True: the wait is over, the prolog is to be answered. */
