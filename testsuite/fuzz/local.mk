@@ -104,5 +104,5 @@ testsuite_fuzz_test_fuzz_guest_SOURCES = testsuite/fuzz/fuzz_guest.c \
 testsuite_fuzz_test_fuzz_guest_CPPFLAGS = $(fuzz_cppflags) -I$(top_srcdir)/testsuite/unit
 testsuite_fuzz_test_fuzz_guest_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_fuzz_test_fuzz_guest_LDFLAGS = $(fuzz_ldflags)
-testsuite_fuzz_test_fuzz_guest_LDADD = $(unit_ldadd)
+testsuite_fuzz_test_fuzz_guest_LDADD = $(engine_ldadd)
 EXTRA_DIST += testsuite/fuzz/corpus/guest

@@ -60,61 +60,68 @@ testsuite_unit_test_step_SOURCES = testsuite/unit/test_step.c
 testsuite_unit_test_step_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_step_LDADD = $(unit_ldadd)
 
-# The engine on a fake vCenter, which stands in for the client at link time.
-engine_stage = testsuite/unit/engine_stage.h testsuite/unit/fake_vc.c \
-	testsuite/unit/fake_vc_beat.c testsuite/unit/fake_vc_late.c \
-	testsuite/unit/fake_vc.h testsuite/unit/fake_vc_i.h
+# The engine on a fake vCenter, which stands in for the client at link time:
+# before the core, and compiled once.
+check_LTLIBRARIES += testsuite/unit/libfake_vc.la
+engine_stage = testsuite/unit/engine_stage.h testsuite/unit/fake_vc.h
+fake_vc = testsuite/unit/fake_vc.c testsuite/unit/fake_vc_beat.c \
+	testsuite/unit/fake_vc_late.c testsuite/unit/fake_vc.h \
+	testsuite/unit/fake_vc_i.h
+testsuite_unit_libfake_vc_la_SOURCES = $(fake_vc)
+testsuite_unit_libfake_vc_la_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+engine_ldadd = testsuite/unit/libfake_vc.la $(unit_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine
 testsuite_unit_test_engine_SOURCES = testsuite/unit/test_engine.c $(engine_stage)
 testsuite_unit_test_engine_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_gone
 testsuite_unit_test_engine_gone_SOURCES = testsuite/unit/test_engine_gone.c \
 	$(engine_stage)
 testsuite_unit_test_engine_gone_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_gone_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_gone_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_missing
 testsuite_unit_test_engine_missing_SOURCES = \
 	testsuite/unit/test_engine_missing.c $(engine_stage)
 testsuite_unit_test_engine_missing_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_missing_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_missing_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_reconcile
 testsuite_unit_test_engine_reconcile_SOURCES = \
 	testsuite/unit/test_engine_reconcile.c $(engine_stage)
 testsuite_unit_test_engine_reconcile_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_reconcile_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_reconcile_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_term
 testsuite_unit_test_engine_term_SOURCES = testsuite/unit/test_engine_term.c \
 	$(engine_stage)
 testsuite_unit_test_engine_term_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_term_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_term_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_faults
 testsuite_unit_test_engine_faults_SOURCES = testsuite/unit/test_engine_faults.c \
 	$(engine_stage)
 testsuite_unit_test_engine_faults_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_faults_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_faults_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_calls
 testsuite_unit_test_engine_calls_SOURCES = testsuite/unit/test_engine_calls.c \
 	$(engine_stage)
 testsuite_unit_test_engine_calls_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_calls_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_calls_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_fail
 testsuite_unit_test_engine_fail_SOURCES = testsuite/unit/test_engine_fail.c \
 	$(engine_stage)
 testsuite_unit_test_engine_fail_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_fail_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_fail_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_breaker
+# Larger arrays than the others': a fake of its own.
 testsuite_unit_test_engine_breaker_SOURCES = testsuite/unit/test_engine_breaker.c \
-	$(engine_stage)
+	$(engine_stage) $(fake_vc)
 testsuite_unit_test_engine_breaker_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) \
 	-DMAX_VMS=64 -DMAX_CALLS=2048
 testsuite_unit_test_engine_breaker_LDADD = $(unit_ldadd)
@@ -123,55 +130,55 @@ check_PROGRAMS += testsuite/unit/test_engine_drift
 testsuite_unit_test_engine_drift_SOURCES = testsuite/unit/test_engine_drift.c \
 	$(engine_stage)
 testsuite_unit_test_engine_drift_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_drift_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_drift_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_limits
 testsuite_unit_test_engine_limits_SOURCES = testsuite/unit/test_engine_limits.c \
 	$(engine_stage)
 testsuite_unit_test_engine_limits_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_limits_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_limits_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_room
 testsuite_unit_test_engine_room_SOURCES = testsuite/unit/test_engine_room.c \
 	$(engine_stage)
 testsuite_unit_test_engine_room_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_room_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_room_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_spec
 testsuite_unit_test_engine_spec_SOURCES = testsuite/unit/test_engine_spec.c \
 	$(engine_stage)
 testsuite_unit_test_engine_spec_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_spec_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_spec_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_report
 testsuite_unit_test_engine_report_SOURCES = testsuite/unit/test_engine_report.c \
 	$(engine_stage)
 testsuite_unit_test_engine_report_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_report_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_report_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_boot
 testsuite_unit_test_engine_boot_SOURCES = testsuite/unit/test_engine_boot.c \
 	$(engine_stage)
 testsuite_unit_test_engine_boot_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_boot_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_boot_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_brake
 testsuite_unit_test_engine_brake_SOURCES = testsuite/unit/test_engine_brake.c \
 	$(engine_stage)
 testsuite_unit_test_engine_brake_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_brake_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_brake_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_doubt
 testsuite_unit_test_engine_doubt_SOURCES = testsuite/unit/test_engine_doubt.c \
 	$(engine_stage)
 testsuite_unit_test_engine_doubt_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_doubt_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_doubt_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_host
 testsuite_unit_test_engine_host_SOURCES = testsuite/unit/test_engine_host.c \
 	$(engine_stage)
 testsuite_unit_test_engine_host_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_host_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_host_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_vc_cluster
 testsuite_unit_test_vc_cluster_SOURCES = testsuite/unit/test_vc_cluster.c
@@ -182,25 +189,25 @@ check_PROGRAMS += testsuite/unit/test_engine_preflight
 testsuite_unit_test_engine_preflight_SOURCES = \
 	testsuite/unit/test_engine_preflight.c $(engine_stage)
 testsuite_unit_test_engine_preflight_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_preflight_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_preflight_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_reclaim
 testsuite_unit_test_engine_reclaim_SOURCES = \
 	testsuite/unit/test_engine_reclaim.c $(engine_stage)
 testsuite_unit_test_engine_reclaim_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_reclaim_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_reclaim_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_restart
 testsuite_unit_test_engine_restart_SOURCES = testsuite/unit/test_engine_restart.c \
 	$(engine_stage)
 testsuite_unit_test_engine_restart_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_restart_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_restart_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_template
 testsuite_unit_test_engine_template_SOURCES = \
 	testsuite/unit/test_engine_template.c $(engine_stage)
 testsuite_unit_test_engine_template_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_template_LDADD = $(unit_ldadd)
+testsuite_unit_test_engine_template_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_vc_spec
 testsuite_unit_test_vc_spec_SOURCES = testsuite/unit/test_vc_spec.c
