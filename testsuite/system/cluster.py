@@ -15,10 +15,10 @@ with TSan are, which slurmctld alone shall load).
 """
 
 import datetime
-import getpass
 import json
 import os
 import pathlib
+import pwd
 import random
 import re
 import shutil
@@ -62,7 +62,8 @@ class Cluster(Configuration, Simulator):
         self.password, self.password_mode = PASSWORD, 0o600
         self.daemons = {}
         self.ctld_env = {}          # slurmctld's alone
-        self.user = getpass.getuser()
+        # Not what USER says: a service may say anything, or nothing.
+        self.user = pwd.getpwuid(os.getuid()).pw_name
         self.mark = f"VS_CLUSTER_DIR={self.dir}"
         self.isolation = isolation()
 
@@ -113,7 +114,7 @@ class Cluster(Configuration, Simulator):
         if saved.exists():
             p = json.loads(saved.read_text())
         else:
-            base = free_ports(self.nodes + 4)
+            base, self.ports = free_ports(self.nodes + 4)
             p = {"ctld": base, "control": base + 1, "node": base + 4}
             saved.write_text(json.dumps(p))
         self.ctld_port, self.control_port = p["ctld"], p["control"]

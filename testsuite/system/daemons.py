@@ -46,20 +46,42 @@ def wait_for(what, timeout, fn, every=0.05):
         time.sleep(every)
 
 
+PORTS = 100         # a block of ports has one owner
+FIRST_PORT = 10000
+
+
+def client_ports():
+    """Where the kernel begins to take client ports from."""
+    try:
+        text = pathlib.Path(
+            "/proc/sys/net/ipv4/ip_local_port_range").read_text()
+        return int(text.split()[0])
+    except (OSError, ValueError, IndexError):
+        return 32768
+
+
 def free_ports(n):
     """The first of n consecutive ports that are free on every address, below
-    the range from which the kernel takes client ports."""
-    for _ in range(200):
-        base = random.randrange(16000, 32000 - n)
-        with contextlib.ExitStack() as st:
+    those of clients; and what keeps their blocks ours for as long as it lives,
+    for most are listened on much later: names in the abstract space, of which
+    there is one for each space of ports."""
+    end = max(client_ports(), FIRST_PORT + 6000) // PORTS
+    blocks = -(-n // PORTS)
+    for _ in range(500):
+        first = random.randrange(FIRST_PORT // PORTS, end - blocks)
+        with contextlib.ExitStack() as owned, contextlib.ExitStack() as st:
             try:
-                for p in range(base, base + n):
+                for b in range(first, first + blocks):
+                    s = owned.enter_context(socket.socket(socket.AF_UNIX))
+                    s.bind(f"\0slurm-vsphere-ports-{b}")
+                for p in range(first * PORTS, first * PORTS + n):
                     s = st.enter_context(socket.socket())
                     s.bind(("", p))
-                return base
             except OSError:
                 continue
-    raise ClusterError(f"no {n} free ports in a row between 16000 and 32000")
+            return first * PORTS, owned.pop_all()
+    raise ClusterError(f"no {n} free ports in a row between {FIRST_PORT} and "
+                       f"{end * PORTS}")
 
 
 def plugin_dirs(root):
