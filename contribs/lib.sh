@@ -11,8 +11,36 @@
 
 set -euo pipefail
 
-VS_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-VS_CACHE=${VS_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/slurm-vsphere}
+VS_TOP=$(CDPATH='' cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# What the caller's surroundings may say to bash, git, make, Python or pytest is
+# not meant for us; messages that are looked at are in English.
+unset CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE MAKEFLAGS MFLAGS \
+	PYTHONPATH PYTHONHOME PYTEST_ADDOPTS
+export LC_ALL=C.UTF-8
+# Some are started with no standard input at all.
+{ : <&0; } 2>/dev/null || exec </dev/null
+
+# No HOME, or one that can't be written, as in containers and services: what
+# looks for it (Go does) finds one below /var/tmp, of this user alone.
+vs_home() {
+	local d=${HOME:-} f
+	if [ -z "$d" ]; then
+		d=$(getent passwd "$(id -u)" | cut -d: -f6) || d=
+	fi
+	if [ -n "$d" ] && f=$(mktemp "$d/.slurm-vsphere-XXXXXX" 2>/dev/null); then
+		rm -f "$f"
+	else
+		d=/var/tmp/slurm-vsphere-$(id -u)
+		if ! { (umask 077 && mkdir -p "$d") && [ -O "$d" ] && [ ! -L "$d" ]; } 2>/dev/null; then
+			printf '%s\n' "${0##*/}: no home directory can be written, nor $d: set HOME" >&2
+			exit 1
+		fi
+	fi
+	export HOME=$d
+}
+vs_home
+VS_CACHE=${VS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/slurm-vsphere}
 case $VS_CACHE in /*) ;; *) VS_CACHE=$PWD/$VS_CACHE ;; esac
 # Other users of a kept demo read what is built here.
 umask 022
@@ -25,6 +53,10 @@ VS_PACKAGES_RUN=(slurmctld slurmd slurm-client munge python3 python3-pytest
 	util-linux)
 # shellcheck disable=SC2034 # check.sh's
 VS_PACKAGES_LINT=(git shellcheck codespell cppcheck binutils)
+
+# What has been made in this run, and is not made again: parts that go on side
+# by side would build over each other.
+declare -A vs_made=()
 
 say() { printf '%s\n' "$*"; }
 note() { printf '%s\n' "$*" >&2; }
@@ -261,12 +293,22 @@ go_usable() {
 	[ "${v%%[!0-9]*}" -ge 21 ] 2>/dev/null
 }
 
-# Sets VS_GO.
+# How it is to behave on any machine: the toolchain that go.mod asks for, go.sum
+# as it is, no stamp of the VCS (git refuses to answer in a clone of another
+# user), no workspace around ours.
+go_for_us() {
+	VS_GO=$1
+	export VS_GO GOTOOLCHAIN=auto GOFLAGS="-mod=readonly -buildvcs=false" GOWORK=off
+	vs_made[go]=1
+}
+
+# Sets VS_GO, and Go's environment.
 need_go() {
 	local g
+	[ -z "${vs_made[go]:-}" ] || return 0
 	for g in "$(command -v go || true)" /usr/local/go/bin/go /usr/lib/go/bin/go; do
 		if [ -n "$g" ] && [ -x "$g" ] && go_usable "$g"; then
-			VS_GO=$g
+			go_for_us "$g"
 			return 0
 		fi
 	done
@@ -278,10 +320,11 @@ need_go() {
 	(VS_APT_CONFIG=$VS_CACHE/apt-backports/apt.conf \
 		apt_install -t "$(. /etc/os-release && echo "$VERSION_CODENAME")-backports" golang-go) || exit 1
 	hash -r
-	VS_GO=$(command -v go || true)
-	if [ -z "$VS_GO" ] || ! go_usable "$VS_GO"; then
+	g=$(command -v go || true)
+	if [ -z "$g" ] || ! go_usable "$g"; then
 		die "no Go of 1.21 or newer could be had: install one and put it on PATH"
 	fi
+	go_for_us "$g"
 }
 
 # ---- the parts ---------------------------------------------------------------
@@ -291,11 +334,13 @@ need_slurm_source() {
 	VS_SLURM_SRC=$("$VS_TOP/contribs/slurm-source.sh") || exit 1
 }
 
-# build NAME [configure options]: out of tree in $VS_CACHE/build/NAME, installed
-# into $VS_CACHE/root/NAME. make decides what is to be done again.
-build() {
-	local name=$1 dir=$VS_CACHE/build/$1
+# configured NAME [configure options]: a tree to build in, $VS_CACHE/build/NAME.
+# Sets VS_BUILD.
+configured() {
+	local name=$1 dir=$VS_CACHE/build/$1 want
 	shift
+	VS_BUILD=$dir
+	[ -z "${vs_made[tree $name]:-}" ] || return 0
 	if [ ! -x "$VS_TOP/configure" ] ||
 	   [ -n "$(find "$VS_TOP/configure.ac" "$VS_TOP/Makefile.am" "$VS_TOP/src" "$VS_TOP/testsuite" \
 		\( -name configure.ac -o -name Makefile.am -o -name local.mk \) \
@@ -305,7 +350,6 @@ build() {
 		touch "$VS_TOP/configure"
 	fi
 	mkdir -p "$dir"
-	local want
 	want="$VS_TOP $VS_SLURM_SRC $(cat "$VS_SLURM_SRC/.vs-version") $*"
 	if [ ! -f "$dir/Makefile" ] || [ "$VS_TOP/configure" -nt "$dir/Makefile" ] ||
 	   [ "$(cat "$dir/.vs-configured" 2>/dev/null)" != "$want" ]; then
@@ -317,26 +361,48 @@ build() {
 			--prefix=/usr "$@") || exit 1
 		printf '%s' "$want" >"$dir/.vs-configured"
 	fi
-	run_logged "$VS_CACHE/log/make-$name.log" "the build" \
-		make -C "$dir" -j "$(vs_jobs)"
-	run_logged "$VS_CACHE/log/install-$name.log" "make install" \
-		make -C "$dir" install "DESTDIR=$VS_CACHE/root/$name"
+	vs_made[tree $name]=1
+}
+
+# build NAME [configure options]: out of tree, installed into
+# $VS_CACHE/root/NAME. make decides what is to be done again.
+build() {
+	local name=$1
+	configured "$@"
 	VS_ROOT=$VS_CACHE/root/$name
-	VS_BUILD=$dir
+	[ -z "${vs_made[$name]:-}" ] || return 0
+	run_logged "$VS_CACHE/log/make-$name.log" "the build" \
+		make -C "$VS_BUILD" -j "$(vs_jobs)"
+	run_logged "$VS_CACHE/log/install-$name.log" "make install" \
+		make -C "$VS_BUILD" install "DESTDIR=$VS_ROOT"
+	vs_made[$name]=1
 }
 
 vs_jobs() { local n; n=$(nproc); echo $((n > 8 ? 8 : n)); }
 
+# A toolchain and modules come through a network, which may fail for a moment.
+go_modules() {
+	local log=$VS_CACHE/log/go-modules.log i
+	mkdir -p "$VS_CACHE/log"
+	for i in 1 2 3; do
+		if (cd "$1" && "$VS_GO" mod download) >"$log" 2>&1 </dev/null; then
+			return 0
+		fi
+		[ "$i" = 3 ] || sleep $((i * 5))
+	done
+	die "fetching Go's modules failed: $(reason "$log") (the whole log is $log)"
+}
+
 # The simulator. Sets VS_SIM.
 build_vcsim() {
 	VS_SIM=$VS_CACHE/bin/vcsim
+	[ -z "${vs_made[vcsim]:-}" ] || return 0
 	mkdir -p "$VS_CACHE/bin"
 	[ -x "$VS_SIM" ] || note "building the simulator, with Go and its modules"
-	# No VCS stamp: git refuses to answer in a clone of another user.
-	(cd "$VS_TOP/testsuite/vcsim" &&
-		GOTOOLCHAIN=auto GOFLAGS="-mod=readonly -buildvcs=false" \
-			run_logged "$VS_CACHE/log/vcsim.log" "building the simulator" \
-			"$VS_GO" build -o "$VS_SIM" .) || exit 1
+	go_modules "$VS_TOP/testsuite/vcsim"
+	(cd "$VS_TOP/testsuite/vcsim" && run_logged "$VS_CACHE/log/vcsim.log" \
+		"building the simulator" "$VS_GO" build -o "$VS_SIM" .) || exit 1
+	vs_made[vcsim]=1
 }
 
 # Everything a cluster needs: Slurm, our plugins, the simulator. Sets the

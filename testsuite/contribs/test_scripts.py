@@ -14,7 +14,7 @@ TOP = pathlib.Path(os.environ.get("VS_TOP", pathlib.Path(__file__).parents[2]))
 sys.path[:0] = [str(TOP / "contribs"), str(TOP / "testsuite/system")]
 
 import demo                             # noqa: E402
-from daemons import ClusterError, wait_for      # noqa: E402
+from daemons import ClusterError, free_ports, wait_for      # noqa: E402
 
 # As root by name only: what would change the machine is written down.
 STUBS = r"""
@@ -307,6 +307,97 @@ def test_an_interrupted_run_waits_until_all_its_files_have_cleaned_up(tmp_path):
     os.killpg(p.pid, signal.SIGINT)     # and again
     assert p.wait(30) == 2
     assert all(f.with_suffix(".ended").exists() for f in files)
+
+
+# ---- parts side by side ----------------------------------------------------
+
+PARTS = r"""
+. "$TOP/contribs/lanes.sh"
+results=$T/results copy= passed=0 failed=0
+mkdir -p "$results"
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); say "FAILED: $*"; }
+"""
+
+
+def test_parts_side_by_side_are_summed_whatever_ends_them(shell):
+    rc, out, _ = shell(PARTS + """
+part_system() { ok; ok; copy=$T/copy; mkdir "$copy"; }
+part_crash() { ok; false; say "never said"; }
+part_chaos() { ok; say "after it"; }
+part_unit() { bad one; die "that is why"; }
+part_lint() { kill -9 $BASHPID; }
+part_sanitize() { ok; }
+parts=(system crash chaos unit lint sanitize)
+side_by_side
+say "$passed $failed"
+""", TOP=str(TOP))
+    lines = out.splitlines()
+    assert rc == 0 and lines[-1] == "5 4"
+    for text in ("FAILED: crash ended with 1", "after it", "FAILED: one",
+                 "bash: that is why", "FAILED: unit ended with 1",
+                 "FAILED: lint came to no end"):
+        assert text in lines
+    assert "never said" not in lines
+
+
+def test_parts_side_by_side_end_together_and_clean_up(shell, tmp_path):
+    """Only the script is told, as by a service that ends it."""
+    p = shell.start(PARTS + """
+wait_here() {
+	python3 -c "import pathlib, signal, sys, time
+def end(*_):
+    time.sleep(1); pathlib.Path('$T/$1.ended').touch(); sys.exit(1)
+signal.signal(signal.SIGTERM, end)
+pathlib.Path('$T/$1.began').touch(); time.sleep(60)"
+}
+part_system() { copy=$T/copy; mkdir "$copy"; wait_here system; }
+part_unit() { wait_here unit; }
+part_lint() { : >"$T/late"; }
+parts=(system unit lint)
+side_by_side
+""", TOP=str(TOP))
+    wait_for("they run", 30, lambda: len(
+        list(tmp_path.glob("*.began"))) == 2)
+    p.terminate()
+    assert p.wait(30) == 143
+    p.communicate()
+    assert len(list(tmp_path.glob("*.ended"))) == 2, "it waited for them"
+    assert not (tmp_path / "copy").exists()
+    assert not (tmp_path / "late").exists(), "nothing more was begun"
+
+
+# ---- homes, names, ports --------------------------------------------------------
+
+@pytest.mark.parametrize("home", [None, "", "/nonexistent", "/proc"])
+def test_without_a_home_that_can_be_written_there_is_one(home):
+    env = {k: v for k, v in os.environ.items()
+           if k not in ("HOME", "XDG_CACHE_HOME", "VS_CACHE")}
+    if home is not None:
+        env["HOME"] = home
+    got = subprocess.run(
+        ["bash", "-c", f'. "{TOP}/contribs/lib.sh"; printf "%s\\n" "$HOME" '
+         '"$VS_CACHE"; : >"$HOME/vs-test.$$" && rm "$HOME/vs-test.$$"'],
+        env=env, text=True, capture_output=True, check=True).stdout.split()
+    assert got[0] not in ("", "/nonexistent", "/proc")
+    assert got[1] == got[0] + "/.cache/slurm-vsphere"
+    if got[0].startswith("/var/tmp/"):
+        os.rmdir(got[0])
+
+
+def test_ports_that_are_not_listened_on_yet_have_one_owner():
+    """Two clusters at once; what the first has chosen it uses later."""
+    found = [free_ports(150) for _ in range(30)]
+    blocks = {b for base, _ in found for b in (base, base + 100)}
+    assert len(blocks) == 60
+    theirs = subprocess.run(
+        [sys.executable, "-c", "import daemons\n"
+         "for _ in range(20): print(daemons.free_ports(100)[0])"],
+        cwd=TOP / "testsuite/system", text=True, capture_output=True,
+        check=True).stdout.split()
+    assert len(theirs) == 20 and not {int(b) for b in theirs} & blocks
+    for _, owned in found:
+        owned.close()
 
 
 @pytest.mark.parametrize("words, says", [

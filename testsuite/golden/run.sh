@@ -13,6 +13,6 @@ else
 	trap 'rm -rf "$work"' EXIT
 fi
 go=${VS_GO:-$(command -v go || echo /usr/local/go/bin/go)}
-(cd "$here" && GOFLAGS=-mod=readonly "$go" build -o "$work/golden" .)
+(cd "$here" && GOFLAGS="-mod=readonly -buildvcs=false" GOWORK=off "$go" build -o "$work/golden" .)
 "$bodies" >"$work/bodies"
 "$work/golden" <"$work/bodies"

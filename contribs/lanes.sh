@@ -1,0 +1,83 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Parts of check.sh side by side. Clusters wait for timers and compilers compute:
+# on two cores the one goes on beside the other. Sourced after lib.sh by who has
+# parts, part_NAME for each, results, passed, failed, copy and bad().
+#
+# Rules: a part counts in a shell of its own and leaves its figures whatever ends
+# it; what it says is said at its end, in one piece; who is told to end tells all
+# lanes and waits until they have cleaned up.
+# shellcheck disable=SC2154,SC2030,SC2031 # the caller's; a part's own are meant
+
+part_ended() {
+	local rc=$?
+	trap - EXIT
+	[ -z "$copy" ] || rm -rf "$copy"
+	[ $rc = 0 ] || bad "$1 ended with $rc"
+	echo "$passed $failed" >"$results/$1.counts"
+}
+
+# A part in a shell of its own, which leaves what it counted.
+apart() {
+	local p=$1
+	(
+		set -e
+		trap 'part_ended "$p"' EXIT
+		trap 'exit 130' INT
+		trap 'exit 143' TERM HUP
+		passed=0
+		failed=0
+		"part_$p"
+	) >"$results/$p.out" 2>&1 </dev/null
+	# One write, whatever the others say meanwhile.
+	printf '%s\n' "$(cat "$results/$p.out")"
+}
+
+# The parts that compute give way, so that nobody's timers feel them.
+side_by_side() {
+	local p a b lane lanes=() pids=() clusters=() computes=()
+	for p in "${parts[@]}"; do
+		case $p in
+		system) lanes+=("$p") ;;
+		crash | chaos) clusters+=("$p") ;;
+		*) computes+=("$p") ;;
+		esac
+	done
+	lanes+=("${clusters[*]}" "${computes[*]}")
+	set -m		# a signal reaches all of a lane
+	for lane in "${lanes[@]}"; do
+		[ -n "$lane" ] || continue
+		say "== side by side: $lane"
+		(
+			set +em
+			trap 'exit 143' TERM
+			case $lane in
+			"${computes[*]}") renice -n 10 -p $BASHPID >/dev/null ;;
+			esac
+			for p in $lane; do apart "$p"; done
+		) </dev/null &
+		pids+=($!)
+	done
+	trap 'end_lanes; exit 130' INT
+	trap 'end_lanes; exit 143' TERM HUP
+	wait
+	set +m
+	for p in "${parts[@]}"; do
+		if ! read -r a b <"$results/$p.counts" 2>/dev/null; then
+			bad "$p came to no end"
+			continue
+		fi
+		passed=$((passed + a))
+		failed=$((failed + b))
+	done
+}
+
+# Each test ends its own daemons when it is told to end.
+end_lanes() {
+	local pid
+	for pid in "${pids[@]}"; do
+		kill -TERM -- "-$pid" 2>/dev/null || true
+	done
+	wait
+}
