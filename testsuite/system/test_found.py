@@ -13,7 +13,7 @@ from worlds import world
 def make_cluster():
     c = Cluster(inventory=world(hosts=2, vfs=2), nodes=4)
     c.vsphere = {"ShutdownGrace": 1}
-    c.slurm = {"SuspendTimeout": 2,
+    c.slurm = {"SuspendTimeout": 2, "TCPTimeout": 1,
                "AuthInfo": f"socket={c.path('run', 'munge.socket')},"
                            "cred_expire=5"}
     return c
@@ -31,14 +31,26 @@ def test_a_node_resumed_while_off_can_be_had_after_a_restart(cluster):
     assert out.strip() == "vm001"
 
 
-def test_a_job_whose_vm_somebody_switches_off_runs_again(cluster):
-    job = cluster.sbatch("-N2", "-w", "vm[002-003]", "--requeue",
-                         script="srun hostname; sleep 8; echo the end")
-    wait_for("it runs", 40, lambda: "vm003" in cluster.output(job))
+def test_jobs_whose_vm_somebody_switches_off_run_again(cluster):
+    """slurmctld goes on trying to reach the dead guest to end the first run,
+    and met the second one in the VM's next boot."""
+    script = "echo began $SLURM_RESTART_COUNT; sleep 6; echo the end"
+    one = cluster.sbatch("-N1", "-w", "vm001", "--requeue", script=script)
+    two = cluster.sbatch("-N2", "-w", "vm[002-003]", "--requeue",
+                         script=script)
+    wait_for("they run", 40, lambda: "began" in cluster.output(one) and
+             "began" in cluster.output(two))
+    cluster.do("powerOff", vm="vm001")
     cluster.do("powerOff", vm="vm003")
-    wait_for("it was requeued", 20,
-             lambda: cluster.job(job).get("Restarts") == "1")
-    assert "the end" in cluster.wait_job(job, 60)
+    wait_for("svf says what the second run waits for", 40, lambda: "to end the"
+             " job whose VM was switched off" in cluster.svf(
+                 "why", str(one))["text"])
+    # Others needn't wait.
+    other = cluster.sbatch("-N1", "-w", "vm004", script="hostname")
+    assert cluster.wait_job(other, 40).strip() == "vm004"
+    for job in (one, two):
+        assert cluster.wait_job(job, 60).splitlines() == ["began 1", "the end"]
+        assert cluster.job(job)["Restarts"] == "1"
     assert not [s for s in cluster.node_states().values()
                 if s.startswith("DOWN") or "DRAIN" in s]
 

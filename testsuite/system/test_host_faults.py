@@ -17,7 +17,7 @@ def make_cluster():
     c = Cluster(nodes=6, inventory=world(hosts=3, vfs=2))
     c.vsphere = {"ShutdownGrace": 1}
     # a job that runs again on the node it ran on finds its credential revoked
-    c.slurm = {"SuspendTimeout": 3,
+    c.slurm = {"SuspendTimeout": 3, "TCPTimeout": 1,
                "AuthInfo": f"socket={c.path('run', 'munge.socket')},"
                            "cred_expire=5"}
     return c

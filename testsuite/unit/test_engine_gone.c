@@ -34,6 +34,47 @@ static void a_job_whose_vm_was_switched_off_is_requeued(void **st)
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
 }
 
+/* slurmctld goes on trying to end the first run, and would end the second. */
+static void a_node_whose_job_lost_its_vm_takes_none_for_a_while(void **st)
+{
+	int64_t until;
+
+	(void)st;
+	up_with(7);
+	switch_off();
+	turns(50);
+	end_job(7, "vm1");
+	flags("vm1", GOING);
+	turns(2);
+	flags("vm1", DOWN);
+	turns(2);
+	until = vs_node_named(&vs_core, "vm1")->ending_ms;
+	assert_true(until > now + 25000);
+	while (now + 200 < until) {
+		turn();
+		assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+				 VS_AVAIL_NONE);
+	}
+	assert_int_equal(job_begin(7, "vm1", NULL), -1);
+	vs_core.name_freed = false;
+	turns(3);
+	assert_true(vs_core.name_freed);
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+}
+
+static void an_idle_node_whose_vm_was_switched_off_takes_jobs_at_once(void **st)
+{
+	(void)st;
+	up_with(0);
+	switch_off();
+	turns(10);
+	flags("vm1", GOING);
+	turns(2);
+	flags("vm1", DOWN);
+	turns(2);
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+}
+
 static void a_node_that_completes_for_ever_is_asked_for_again(void **st)
 {
 	(void)st;
@@ -191,6 +232,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_whose_vm_was_switched_off_is_requeued),
+		cmocka_unit_test(a_node_whose_job_lost_its_vm_takes_none_for_a_while),
+		cmocka_unit_test(an_idle_node_whose_vm_was_switched_off_takes_jobs_at_once),
 		cmocka_unit_test(a_node_that_completes_for_ever_is_asked_for_again),
 		cmocka_unit_test(a_vm_that_comes_back_at_once_costs_no_job),
 		cmocka_unit_test(a_vm_not_found_costs_a_job_only_if_its_slurmd_is_silent),

@@ -144,10 +144,10 @@ static void a_job_that_slurm_forgot_to_have_ended_is_given_back(void **st)
 	turns(50);
 	assert_int_equal(fake_sent[FAKE_CLONE], 0);
 	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
-	/* requeued, it begins again */
+	/* requeued, it begins again, when slurmctld has ceased to end it */
 	end_job(7, "vm1");
 	flags("vm1", DOWN);
-	turns(3);
+	turns(10 * vs_core.conf->kill_tries_s);
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 	flags("vm1", WANTED);
 	turns(3);

@@ -22,6 +22,7 @@ struct vs_conf *vs_conf_new(void)
 	conf->boot_timeout_s = 300;
 	conf->prolog_timeout_s = 1800;
 	conf->shutdown_grace_s = 30;
+	conf->kill_tries_s = 33;
 	return conf;
 }
 

@@ -57,6 +57,7 @@ struct vs_conf {
 	int prolog_timeout_s;
 	int shutdown_grace_s;
 	int suspend_time_s;
+	int kill_tries_s;		/* slurmctld tries as long to reach a slurmd */
 	struct vs_conf_adapter *adapters; size_t nadapters;
 	struct vs_conf_partition *partitions; size_t npartitions;
 	struct vs_conf_cluster *clusters; size_t nclusters;

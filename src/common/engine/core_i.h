@@ -114,8 +114,8 @@ struct vs_node {
 				 * boot for this claim, "": nowhere */
 	int64_t shutdown_ms;		/* guest asked to shut down */
 	int64_t ready_since_ms;		/* wanted READY for how long */
-	int64_t reported_ms;
-	int64_t action_since_ms;
+	int64_t reported_ms, action_since_ms;
+	int64_t ending_ms;		/* a job's late kill may come until then; 0 */
 	struct vs_err last_err;
 };
 

@@ -167,6 +167,8 @@ const char *vs_node_barred(struct vs_core *c, const struct vs_node *n)
 
 	if (n->op.id && n->op.cancel_asked)
 		return "a task of its VM was called off and has not ended";
+	if (n->ending_ms)
+		return "slurmctld may still be trying to end the job whose VM was switched off there";
 	if (now->barred[0])
 		return now->barred;
 	if (!vs_adapter_kinds[n->profile->adapter->type].takes_vf)
