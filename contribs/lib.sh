@@ -18,6 +18,10 @@ VS_TOP=$(CDPATH='' cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 unset CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE MAKEFLAGS MFLAGS \
 	PYTHONPATH PYTHONHOME PYTEST_ADDOPTS
 export LC_ALL=C.UTF-8
+# What we start listens on loopback, which no proxy of the machine's reaches; and
+# its sockets' paths must be short, in a directory where other users may look.
+export no_proxy="${no_proxy:+$no_proxy,}127.0.0.1,localhost"
+export NO_PROXY=$no_proxy TMPDIR=/tmp
 # Some are started with no standard input at all.
 { : <&0; } 2>/dev/null || exec </dev/null
 
