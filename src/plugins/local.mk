@@ -23,6 +23,7 @@ src_plugins_libvs_plugin_la_SOURCES = \
 	src/common/util/err.c \
 	src/common/util/mem.c \
 	src/common/util/name.c \
+	src/plugins/bits.h \
 	src/plugins/core_open.c src/plugins/core_open.h \
 	src/plugins/slurm_compat.c src/plugins/slurm_compat.h \
 	src/plugins/timed.c src/plugins/timed.h
@@ -37,6 +38,8 @@ src_plugins_select_cons_tres_vsphere_la_SOURCES = \
 	src/plugins/select/cons_tres_vsphere/job_test.c \
 	src/plugins/select/cons_tres_vsphere/job_test.h \
 	src/plugins/select/cons_tres_vsphere/select_cons_tres_vsphere.c \
+	src/plugins/select/cons_tres_vsphere/weights.c \
+	src/plugins/select/cons_tres_vsphere/weights.h \
 	src/plugins/select/cons_tres_vsphere/when.c \
 	src/plugins/select/cons_tres_vsphere/when.h \
 	src/plugins/slurm_port.c src/plugins/slurm_port.h \

@@ -8,12 +8,11 @@
  * What changes a node's life is in slurm_port_node.c.
  */
 #include <stdlib.h>
-#include "slurm_compat.h"
+#include "bits.h"
 #include "slurm_port.h"
 #include "slurm_port_i.h"
 #include "util/mem.h"
 
-#define READ_SLICE 500
 #define COMMENT_SECONDS 30	/* between two system_comments of one job */
 
 static bool controlling;
@@ -110,19 +109,34 @@ static uint32_t flags_of(const node_record_t *n)
 	return flags;
 }
 
+node_record_t *vs_port_node_next(const char *name, int *next)
+{
+	node_record_t *n = NULL;
+
+	if (*next < node_record_count)
+		n = node_record_table_ptr[*next];
+	if (!n || !n->name || strcmp(n->name, name))
+		n = find_node_record((char *)name);
+	if (n)
+		*next = (int)n->index + 1;
+	return n;
+}
+
 /* In slices: slurmctld's lock is never held for all of a large site. */
 static void port_nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
 {
+	int next = 0;
+
 	(void)ctx;
 	for (size_t i = 0; i < n; i++) {
 		node_record_t *node_ptr;
 
-		if (i % READ_SLICE == 0)
+		if (i % VS_PORT_SLICE == 0)
 			vs_lock_nodes_read();
-		node_ptr = find_node_record((char *)rows[i].name);
+		node_ptr = vs_port_node_next(rows[i].name, &next);
 		rows[i].flags = node_ptr ? flags_of(node_ptr) : 0;
 		rows[i].boot_req_time = node_ptr ? node_ptr->boot_req_time : 0;
-		if (i % READ_SLICE == READ_SLICE - 1 || i == n - 1)
+		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == n - 1)
 			vs_unlock_nodes_read();
 	}
 }
@@ -172,14 +186,11 @@ bool vs_port_node_runs(const node_record_t *node_ptr)
 	return runs.launched;
 }
 
-struct placed {			/* a job on its nodes */
-	uint32_t job, uid;
-	bitstr_t *nodes;
-};
+struct placed { uint32_t job, uid; };
 
 struct all_placed {
-	struct placed *a;
-	size_t n, cap;
+	struct placed *by_node;		/* the first job of each, by index */
+	int count;
 };
 
 static int note_job(void *x, void *arg)
@@ -189,60 +200,41 @@ static int note_job(void *x, void *arg)
 
 	if (!on_its_nodes(job_ptr))
 		return 0;
-	VS_GROW(all->a, all->cap, all->n + 1);
-	all->a[all->n++] = (struct placed) {
-		job_ptr->job_id, job_ptr->user_id,
-		bit_copy(job_ptr->node_bitmap),
-	};
+	VS_EACH_BIT(i, job_ptr->node_bitmap)
+		if (i < all->count && !all->by_node[i].job)
+			all->by_node[i] = (struct placed) {
+				job_ptr->job_id, job_ptr->user_id,
+			};
 	return 0;
 }
 
-/* The first job of each node, by the node's index. */
-static void by_node_fill(const struct all_placed *all,
-			 const struct placed **by_node)
-{
-	for (size_t k = 0; k < all->n; k++) {
-		bitstr_t *nodes = all->a[k].nodes;
-		int last = bit_fls(nodes);
-
-		for (int i = bit_ffs(nodes); i >= 0 && i <= last; i++)
-			if (!by_node[i] && bit_test(nodes, i))
-				by_node[i] = &all->a[k];
-	}
-}
-
-/* Jobs are copied under slurmctld's lock, and gone through without it; nodes
- * are looked up in slices. */
+/* Nodes are looked up in slices. */
 static void port_nodes_jobs(void *ctx, struct vs_port_job *rows, size_t n)
 {
-	VS_FREE const struct placed **by_node = NULL;
-	struct all_placed all = { 0 };
-	int count;
+	struct all_placed all;
+	int next = 0;
 
 	(void)ctx;
 	vs_lock_jobs_read();
-	count = node_record_count;
+	all.count = node_record_count;
+	all.by_node = vs_calloc((size_t)all.count + 1, sizeof(*all.by_node));
 	list_for_each(job_list, note_job, &all);
 	vs_unlock_jobs_read();
-	by_node = vs_calloc((size_t)count + 1, sizeof(*by_node));
-	by_node_fill(&all, by_node);
 	for (size_t i = 0; i < n; i++) {
+		struct placed none = { 0 }, *placed = &none;
 		const node_record_t *node_ptr;
-		const struct placed *job;
 
-		if (i % READ_SLICE == 0)
+		if (i % VS_PORT_SLICE == 0)
 			vs_lock_nodes_read();
-		node_ptr = find_node_record((char *)rows[i].node);
-		job = node_ptr && (int)node_ptr->index < count ?
-			by_node[node_ptr->index] : NULL;
-		rows[i].job = job ? job->job : 0;
-		rows[i].uid = job ? job->uid : 0;
-		if (i % READ_SLICE == READ_SLICE - 1 || i == n - 1)
+		node_ptr = vs_port_node_next(rows[i].node, &next);
+		if (node_ptr && (int)node_ptr->index < all.count)
+			placed = &all.by_node[node_ptr->index];
+		rows[i].job = placed->job;
+		rows[i].uid = placed->uid;
+		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == n - 1)
 			vs_unlock_nodes_read();
 	}
-	for (size_t k = 0; k < all.n; k++)
-		FREE_NULL_BITMAP(all.a[k].nodes);
-	free(all.a);
+	free(all.by_node);
 }
 
 static uint32_t port_task_job(void *ctx, uint32_t array, uint32_t task)

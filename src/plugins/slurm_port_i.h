@@ -11,6 +11,12 @@ bool vs_port_node_runs(const node_record_t *node_ptr);
 /* DOWN because slurmd didn't answer, by Slurm and not by somebody. */
 bool vs_port_node_silent(const node_record_t *node_ptr);
 
+#define VS_PORT_SLICE 500	/* nodes, under one hold of slurmctld's lock */
+
+/* The node of this name, NULL: there is none. Names in the order of Slurm's
+ * table, *next 0 at first, are found without a search. NODE R at least. */
+node_record_t *vs_port_node_next(const char *name, int *next);
+
 int vs_port_node_rebuild(void *ctx, const char *node);
 void vs_port_nodes_boot_push(void *ctx, const char *const *nodes, size_t n);
 void vs_port_node_booted(void *ctx, const char *node, int64_t ago_ms, bool ask);

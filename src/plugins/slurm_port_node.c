@@ -68,19 +68,20 @@ int vs_port_node_rebuild(void *ctx, const char *node)
 
 void vs_port_nodes_boot_push(void *ctx, const char *const *nodes, size_t count)
 {
-	time_t now = time(NULL);
+	int next = 0;
 
 	(void)ctx;
-	if (!count)
-		return;
-	vs_lock_nodes_write();
 	for (size_t i = 0; i < count; i++) {
-		node_record_t *n = find_node_record((char *)nodes[i]);
+		node_record_t *n;
 
+		if (i % VS_PORT_SLICE == 0)
+			vs_lock_nodes_write();
+		n = vs_port_node_next(nodes[i], &next);
 		if (n && (n->node_state & NODE_STATE_POWERING_UP))
-			n->boot_req_time = now;
+			n->boot_req_time = time(NULL);
+		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == count - 1)
+			vs_unlock_nodes_write();
 	}
-	vs_unlock_nodes_write();
 }
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How long slurmctld's threads and locks are kept by us, told to the core for
- * svf status. Calls of the select plugin are timed without what the stock
- * plugin takes of them.
+ * svf status. Calls of the plugins are timed without what the stock plugin takes
+ * of them.
  */
 #ifndef VS_TIMED_H
 #define VS_TIMED_H

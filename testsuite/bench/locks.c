@@ -144,9 +144,9 @@ static void *people(void *arg)
 
 /* ---- slurmctld ------------------------------------------------------------------- */
 
-enum { AVAIL, ROOM, CHECK, BEGIN, END, KINDS };
+enum { ROOM, CHECK, BEGIN, END, KINDS };
 static const char *const names[KINDS] = {
-	"avail_all_nodes", "room_all_nodes", "check_gang", "job_begin",
+	"room_all_nodes", "check_gang", "job_begin",
 	"job_end",
 };
 static int64_t took[KINDS][ROUNDS];
@@ -167,10 +167,8 @@ static void scheduler(int round, const int *all, enum vs_avail *avail)
 	char why[200];
 	int64_t t[KINDS + 1];
 
-	t[AVAIL] = now_us();
-	api->avail(all, NODES, avail);
 	t[ROOM] = now_us();
-	api->room(all, NODES, why, sizeof(why));
+	api->room(all, NODES, avail, why, sizeof(why));
 	t[CHECK] = now_us();
 	api->check(gang, GANG, surplus, &nsurplus, &err);
 	t[BEGIN] = now_us();

@@ -298,6 +298,7 @@ testsuite_unit_test_conf_nodes_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_job_test_SOURCES = testsuite/unit/test_job_test.c \
 	testsuite/unit/select_stage.c testsuite/unit/select_stage.h \
 	src/plugins/select/cons_tres_vsphere/job_test.c \
+	src/plugins/select/cons_tres_vsphere/weights.c \
 	src/plugins/select/cons_tres_vsphere/when.c \
 	src/plugins/timed.c
 testsuite_unit_test_job_test_CPPFLAGS = $(plugin_cppflags)

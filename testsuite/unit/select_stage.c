@@ -69,16 +69,13 @@ static int stock(job_record_t *job_ptr, bitstr_t *bitmap, uint32_t min_nodes,
 
 /* ---- the core ------------------------------------------------------------------- */
 
-static void core_avail(const int *ids, size_t n, enum vs_avail *out)
+static size_t core_room(const int *ids, size_t n, enum vs_avail *out,
+			char *why, size_t size)
 {
 	for (size_t i = 0; i < n; i++)
 		out[i] = w.avail[ids[i] - 100];
-}
-
-static size_t core_room(const int *ids, size_t n, char *why, size_t size)
-{
-	(void)ids;
-	snprintf(why, size, "%zu VFs free", w.room);
+	if (why)
+		snprintf(why, size, "%zu VFs free", w.room);
 	return MIN(n, w.room);
 }
 
@@ -146,6 +143,32 @@ size_t vs_cluster_ids(const bitstr_t *bitmap, int **ids, int **at)
 	return n;
 }
 
+int vs_cluster_first(const bitstr_t *bitmap)
+{
+	for (int i = 0; bitmap && i < NODES; i++)
+		if (w.ours[i] && bit_test((bitstr_t *)bitmap, i))
+			return i;
+	return -1;
+}
+
+size_t vs_cluster_pick(const bitstr_t *bitmap, struct vs_picked *p)
+{
+	static int ids[NODES], at[NODES], others[NODES];
+
+	*p = (struct vs_picked) { ids, at, others, 0, 0, NODES };
+	for (int i = 0; i < NODES; i++) {
+		if (!bit_test((bitstr_t *)bitmap, i))
+			continue;
+		if (!w.ours[i]) {
+			others[p->nothers++] = i;
+			continue;
+		}
+		ids[p->n] = i + 100;
+		at[p->n++] = i;
+	}
+	return p->n;
+}
+
 bool vs_job_is_new(const job_record_t *job_ptr)
 {
 	(void)job_ptr;
@@ -160,7 +183,6 @@ int stage_up(void **state)
 	memset(&w, 0, sizeof(w));
 	memset(&job, 0, sizeof(job));
 	memset(&details, 0, sizeof(details));
-	w.api.avail = core_avail;
 	w.api.room = core_room;
 	w.api.check = core_check;
 	w.api.ever = core_ever;

@@ -34,7 +34,7 @@ static void room_is_asked_back_from_vms_that_have_no_vf(void **state)
 	fake_pool_mb = 500;
 	ready();
 	wants = id("vm1");
-	assert_int_equal(vs_ask_room(&vs_core, &wants, 1, NULL, 0), 0);
+	assert_int_equal(vs_ask_room(&vs_core, &wants, 1, NULL, NULL, 0), 0);
 	vs_job_refused(&vs_core, 8, &wants, 1, 1, "no room");
 	turns(3);
 	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm2"));

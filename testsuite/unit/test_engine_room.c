@@ -24,8 +24,8 @@ static size_t room(int n, const char *expected)
 {
 	char why[256] = "";
 	int ids[4];
-	size_t got = vs_ask_room(&vs_core, ids, (size_t)ids_of(n, ids), why,
-				 sizeof(why));
+	size_t got = vs_ask_room(&vs_core, ids, (size_t)ids_of(n, ids), NULL,
+				 why, sizeof(why));
 
 	assert_string_equal(why, expected);
 	return got;

@@ -12,7 +12,7 @@ static void room_says(const char *text, size_t room)
 	char why[300] = "";
 	int one = id("vm1");
 
-	assert_int_equal(vs_ask_room(&vs_core, &one, 1, why, sizeof(why)),
+	assert_int_equal(vs_ask_room(&vs_core, &one, 1, NULL, why, sizeof(why)),
 			 room);
 	if (!strstr(why, text))
 		fail_msg("\"%s\" is not in \"%s\"", text, why);

@@ -81,7 +81,7 @@ static void an_interrupted_term_goes_on_with_what_it_knew(void **state)
 	(void)state;
 	begin(2, 1, 2, "warm");
 	engine_start();
-	one = api->node_id("vm1");
+	api->node_ids((const char *[]){ "vm1" }, 1, &one);
 	api->job_wait(7, 0, &one, 1);
 	atomic_store(&in_control, false);
 	assert_true(becomes_free(true));

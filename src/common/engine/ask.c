@@ -106,8 +106,20 @@ static void room_why(struct vs_core *c, size_t room, const struct vs_node *of,
 			 lacks ? vs_avoid_note(c) : "");
 }
 
-size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n, char *why,
-		   size_t why_size)
+static bool alien(const struct vs_core *c, int id)
+{
+	return id < 0 || (size_t)id >= c->nnodes;
+}
+
+static void none_avail(const struct vs_core *c, const int *ids, size_t n,
+		       enum vs_avail *out)
+{
+	for (size_t i = 0; i < n; i++)
+		out[i] = alien(c, ids[i]) ? VS_AVAIL_ALIEN : VS_AVAIL_NONE;
+}
+
+size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n,
+		   enum vs_avail *out, char *why, size_t why_size)
 {
 	VS_FREE struct used *used = vs_calloc(c->nprofiles + 1, sizeof(*used));
 	const char *blocked = vs_ask_blocked(c);
@@ -117,20 +129,27 @@ size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n, char *why,
 	if (blocked) {
 		if (why)
 			vs_strlcpy(why, blocked, why_size);
+		if (out)
+			none_avail(c, ids, n, out);
 		return 0;
 	}
 	vs_question_begin(c);
 	for (size_t i = 0; i < n; i++) {
+		enum vs_avail avail = VS_AVAIL_ALIEN;
 		const struct vs_kept *k;
 		bool served;
 
-		if (ids[i] < 0 || (size_t)ids[i] >= c->nnodes) {
+		if (!alien(c, ids[i]))
+			avail = vs_node_avail_kept(c, ids[i]);
+		if (out)
+			out[i] = avail;
+		if (avail == VS_AVAIL_ALIEN) {
 			room++;
 			continue;
 		}
 		of = &c->nodes[ids[i]];
 		k = &c->kept[ids[i]];
-		served = vs_node_avail_kept(c, ids[i]) != VS_AVAIL_NONE;
+		served = avail != VS_AVAIL_NONE;
 		if (k->place &&
 		    (!served || !use_one(c, k, &used[k->profile]))) {
 			lacks = of;
@@ -205,7 +224,7 @@ int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 	for (size_t i = 0; i < n; i++) {
 		struct vs_node *node;
 
-		if (ids[i] < 0 || (size_t)ids[i] >= c->nnodes)
+		if (alien(c, ids[i]))
 			continue;
 		node = &c->nodes[ids[i]];
 		if (blocked ||
@@ -244,7 +263,7 @@ bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
 	if (!c->ready)
 		return true;
 	for (size_t i = 0; i < n; i++)
-		if (ids[i] >= 0 && (size_t)ids[i] < c->nnodes)
+		if (!alien(c, ids[i]))
 			need[c->nodes[ids[i]].profile - c->profiles]++;
 	vs_env_fill(c, &env);
 	for (size_t p = 0; p < c->nprofiles; p++) {

@@ -171,52 +171,27 @@ static bool core_running(void)
 
 static uint64_t core_epoch(void)
 {
-	uint64_t epoch;
-
-	vs_lock_now();
-	epoch = vs_core.epoch;
-	vs_unlock();
-	return epoch;
+	return __atomic_load_n(&vs_core.epoch, __ATOMIC_ACQUIRE);
 }
 
-static int core_node_id(const char *name)
+static void core_node_ids(const char *const *names, size_t n, int *ids)
 {
-	struct vs_node *n;
-	int id;
-
 	vs_lock_now();
-	n = vs_node_named(&vs_core, name);
-	id = n ? n->id : -1;
-	vs_unlock();
-	return id;
-}
-
-static void core_avail(const int *ids, size_t n, enum vs_avail *out)
-{
-	struct vs_core *c = &vs_core;
-	bool blocked;
-
-	vs_lock_now();
-	blocked = vs_ask_blocked(c) != NULL;
-	vs_question_begin(c);
 	for (size_t i = 0; i < n; i++) {
-		if (ids[i] < 0 || (size_t)ids[i] >= c->nnodes)
-			out[i] = VS_AVAIL_ALIEN;
-		else if (blocked)
-			out[i] = VS_AVAIL_NONE;
-		else
-			out[i] = vs_node_avail_kept(c, ids[i]);
+		const struct vs_node *node = vs_node_named(&vs_core, names[i]);
+
+		ids[i] = node ? node->id : -1;
 	}
-	vs_question_end(c);
 	vs_unlock();
 }
 
-static size_t core_room(const int *ids, size_t n, char *why, size_t size)
+static size_t core_room(const int *ids, size_t n, enum vs_avail *out,
+			char *why, size_t size)
 {
 	size_t room;
 
 	vs_lock_now();
-	room = vs_ask_room(&vs_core, ids, n, why, size);
+	room = vs_ask_room(&vs_core, ids, n, out, why, size);
 	vs_unlock();
 	return room;
 }
@@ -332,8 +307,7 @@ static const struct vs_core_api api = {
 	.try_again = core_try_again,
 	.new_term = core_new_term,
 	.epoch = core_epoch,
-	.node_id = core_node_id,
-	.avail = core_avail,
+	.node_ids = core_node_ids,
 	.room = core_room,
 	.check = core_check,
 	.ever = core_ever,

@@ -77,7 +77,7 @@ enum vs_avail {
 };
 
 enum vs_timed {
-	VS_TIMED_CALLS,		/* our part of a call of the select plugin */
+	VS_TIMED_CALLS,		/* our part of slurmctld's calls */
 	VS_TIMED_LOCKS,		/* slurmctld's locks, held by our threads */
 	VS_TIMED
 };
@@ -97,13 +97,14 @@ struct vs_core_api {
 	/* Node ids are dense indexes into conf->nodes of the conf in force;
 	 * epoch changes with every start(), and asks for new ids. */
 	uint64_t (*epoch)(void);
-	int (*node_id)(const char *name);	/* -1: not ours */
+	void (*node_ids)(const char *const *names, size_t n, int *ids);
+				/* -1: not ours */
 
-	/* Each node alone, could it be served now? out[i] for ids[i]. */
-	void (*avail)(const int *ids, size_t n, enum vs_avail *out);
-	/* How many of these could be served together, at most n; need not be
-	 * a prefix. The refusal's text into why (may be NULL). */
-	size_t (*room)(const int *ids, size_t n, char *why, size_t why_size);
+	/* Each node alone, could it be served now: out[i] for ids[i]. And how
+	 * many of them together, at most n, which need not be a prefix; the
+	 * refusal's text into why. out and why may be NULL. */
+	size_t (*room)(const int *ids, size_t n, enum vs_avail *out,
+		       char *why, size_t why_size);
 	/* All of them together? If not: surplus[k] = indexes into ids that
 	 * must go, count in *nsurplus (surplus has room for n). */
 	int (*check)(const int *ids, size_t n, size_t *surplus,
@@ -149,7 +150,7 @@ struct vs_core_api {
 	 * our own work: for svf status. */
 	void (*timed)(enum vs_timed what, int64_t us, int64_t cpu_us);
 };
-#define VS_CORE_API_VERSION 4
+#define VS_CORE_API_VERSION 5
 const struct vs_core_api *vs_core_api_get(void);
 
 /* ---- reports, for the control channel ------------------------------------- */

@@ -454,8 +454,8 @@ void vs_jobs_recheck(struct vs_core *c);	/* without the lock */
 void vs_job_reasons(struct vs_core *c, int64_t now_ms);
 
 /* ask.c: answers for the select plugin; lock held */
-size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n, char *why,
-		   size_t why_size);
+size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n,
+		   enum vs_avail *out, char *why, size_t why_size);
 int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 		 size_t *nsurplus, struct vs_err *err);
 bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,

@@ -178,7 +178,7 @@ static void mark(const struct vs_core *c, const struct vs_refused *r,
 /* How many of the job's nodes want for room, and it of no use to others. */
 static size_t missing_of(struct vs_core *c, const struct vs_refused *r)
 {
-	size_t room = vs_ask_room(c, r->ids, r->n, NULL, 0);
+	size_t room = vs_ask_room(c, r->ids, r->n, NULL, NULL, 0);
 	size_t missing = room < r->need ? r->need - room : 0;
 	size_t placeless = 0;
 

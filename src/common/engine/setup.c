@@ -219,7 +219,7 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 		ids_carry(c, old, nold, w->ids, &w->n);
 	HASH_ITER(hh, c->refused, r, tmp)
 		ids_carry(c, old, nold, r->ids, &r->n);
-	c->epoch++;
+	__atomic_add_fetch(&c->epoch, 1, __ATOMIC_RELEASE);
 	vs_nodes_touch(c);
 	free(old);
 	vs_conf_free(old_conf);

@@ -9,8 +9,9 @@
  * code is a wait status. A failed prolog is reported only for a job that still
  * is configuring: for a finished one it would be a resurrection.
  */
-#include "../../slurm_compat.h"
+#include "../../bits.h"
 #include "../../core_open.h"
+#include "../../timed.h"
 #include "device.h"
 #include "unlaunched.h"
 #include "util/mem.h"
@@ -113,25 +114,24 @@ VS_EXPORT void prep_p_required(prep_call_type_t type, bool *required)
 static size_t job_ids(const job_record_t *job_ptr, int **ids)
 {
 	bitstr_t *nodes = job_ptr->node_bitmap;
-	node_record_t *node_ptr;
-	size_t n = 0;
+	VS_FREE const char **names = NULL;
+	size_t max, n = 0, ours = 0;
 
 	*ids = NULL;
 	if (!core || !callbacks.prolog_slurmctld || !callbacks.epilog_slurmctld ||
 	    !core->running() || !nodes)
 		return 0;
-	for (int i = 0; (node_ptr = next_node(&i)); i++) {
-		int id;
-
-		if (!bit_test(nodes, node_ptr->index) ||
-		    (id = core->node_id(node_ptr->name)) < 0)
-			continue;
-		if (!n)
-			*ids = vs_calloc((size_t)bit_set_count(nodes),
-					 sizeof(**ids));
-		(*ids)[n++] = id;
-	}
-	return n;
+	max = (size_t)bit_set_count(nodes) + 1;
+	names = vs_calloc(max, sizeof(*names));
+	*ids = vs_calloc(max, sizeof(**ids));
+	VS_EACH_BIT(i, nodes)
+		if (node_record_table_ptr[i])
+			names[n++] = node_record_table_ptr[i]->name;
+	core->node_ids(names, n, *ids);
+	for (size_t i = 0; i < n; i++)
+		if ((*ids)[i] >= 0)
+			(*ids)[ours++] = (*ids)[i];
+	return ours;
 }
 
 /* Runs late, in its own thread: the job may be gone or back in the queue. */
@@ -141,27 +141,30 @@ VS_EXPORT int prep_p_prolog_slurmctld(job_record_t *job_ptr, bool *async)
 	size_t n = 0;
 
 	*async = false;
-	if (IS_JOB_RUNNING(job_ptr) && IS_JOB_CONFIGURING(job_ptr))
-		n = job_ids(job_ptr, &ids);
-	if (!n)
+	if (!IS_JOB_RUNNING(job_ptr) || !IS_JOB_CONFIGURING(job_ptr))
 		return SLURM_SUCCESS;
-	*async = true;
-	core->job_wait(job_ptr->job_id, job_ptr->restart_cnt, ids, n);
+	vs_timed_begin();
+	n = job_ids(job_ptr, &ids);
+	*async = n != 0;
+	if (n)
+		core->job_wait(job_ptr->job_id, job_ptr->restart_cnt, ids, n);
+	vs_timed_end();
 	return SLURM_SUCCESS;
 }
 
 VS_EXPORT int prep_p_epilog_slurmctld(job_record_t *job_ptr, bool *async)
 {
 	VS_FREE int *ids = NULL;
-	size_t n = job_ids(job_ptr, &ids);
+	size_t n;
 
-	*async = false;
-	if (!n)
-		return SLURM_SUCCESS;
-	if (job_ptr->details && job_ptr->details->prolog_running)
+	vs_timed_begin();
+	n = job_ids(job_ptr, &ids);
+	*async = n != 0;
+	if (n && job_ptr->details && job_ptr->details->prolog_running)
 		vs_unlaunched_note(job_ptr->job_id);
-	*async = true;
-	core->job_end(job_ptr->job_id, ids, n, true);
+	if (n)
+		core->job_end(job_ptr->job_id, ids, n, true);
+	vs_timed_end();
 	return SLURM_SUCCESS;
 }
 

@@ -10,6 +10,7 @@
  * table and the core's current epoch, made anew when either moves.
  */
 #include "cluster.h"
+#include "../../bits.h"
 #include "../../core_open.h"
 #include "../../slurm_port.h"
 #include "../../vs_conf_slurm.h"
@@ -75,6 +76,26 @@ void vs_cluster_take(void)
 	/* Within one term it is a reconfigure. */
 	if (!vs_port_take())
 		cluster.api->new_term();
+}
+
+static void map_renew(void)
+{
+	uint64_t epoch = cluster.api->epoch();
+	size_t n = (size_t)node_record_count;
+	VS_FREE const char **names = NULL;
+
+	if (!cluster.map_stale && cluster.map_epoch == epoch &&
+	    cluster.map_size == node_record_count)
+		return;
+	names = vs_calloc(n + 1, sizeof(*names));
+	for (size_t i = 0; i < n; i++)
+		names[i] = node_record_table_ptr[i] ?
+			node_record_table_ptr[i]->name : "";
+	cluster.map = vs_realloc(cluster.map, n, sizeof(*cluster.map));
+	cluster.api->node_ids(names, n, cluster.map);
+	cluster.map_size = node_record_count;
+	cluster.map_epoch = epoch;
+	cluster.map_stale = false;
 }
 
 /* ---- jobs that run already ---------------------------------------------------- */
@@ -144,9 +165,11 @@ void vs_cluster_refresh(void)
 		cluster.started = true;
 		cluster.claim = true;
 	}
-	if (cluster.started)
-		off_need_not_respond();
-	if (!cluster.started || !cluster.claim)
+	if (!cluster.started)
+		return;
+	map_renew();		/* not in a scheduler's question */
+	off_need_not_respond();
+	if (!cluster.claim)
 		return;
 	cluster.claim = false;
 	list_for_each(job_list, claim_job, NULL);
@@ -175,26 +198,6 @@ const struct vs_core_api *vs_cluster_core(void)
 
 /* ---- which nodes are ours ------------------------------------------------------- */
 
-static void map_renew(void)
-{
-	uint64_t epoch = cluster.api->epoch();
-	node_record_t *node_ptr;
-
-	if (!cluster.map_stale && cluster.map_epoch == epoch &&
-	    cluster.map_size == node_record_count)
-		return;
-	cluster.map = vs_realloc(cluster.map, (size_t)node_record_count,
-				 sizeof(*cluster.map));
-	for (int i = 0; i < node_record_count; i++)
-		cluster.map[i] = -1;
-	for (int i = 0; (node_ptr = next_node(&i)); i++)
-		cluster.map[node_ptr->index] =
-			cluster.api->node_id(node_ptr->name);
-	cluster.map_size = node_record_count;
-	cluster.map_epoch = epoch;
-	cluster.map_stale = false;
-}
-
 int vs_cluster_id(const node_record_t *node_ptr)
 {
 	if (!cluster.started)
@@ -207,21 +210,17 @@ int vs_cluster_id(const node_record_t *node_ptr)
 size_t vs_cluster_ids(const bitstr_t *bitmap, int **ids, int **at)
 {
 	bitstr_t *bits = (bitstr_t *)bitmap;
-	int first, last;
 	size_t n = 0, max;
 
 	*ids = NULL;
 	if (at)
 		*at = NULL;
-	if (!cluster.started || !bitmap || (first = bit_ffs(bits)) < 0)
+	if (!cluster.started || !bitmap)
 		return 0;
 	map_renew();
-	last = bit_fls(bits);
-	if (last >= cluster.map_size)
-		last = cluster.map_size - 1;
 	max = (size_t)bit_set_count(bits);
-	for (int i = first; i <= last; i++) {
-		if (!bit_test(bits, i) || cluster.map[i] < 0)
+	VS_EACH_BIT(i, bits) {
+		if (i >= cluster.map_size || cluster.map[i] < 0)
 			continue;
 		if (!n) {
 			*ids = vs_calloc(max, sizeof(**ids));
@@ -234,4 +233,43 @@ size_t vs_cluster_ids(const bitstr_t *bitmap, int **ids, int **at)
 		n++;
 	}
 	return n;
+}
+
+int vs_cluster_first(const bitstr_t *bitmap)
+{
+	bitstr_t *bits = (bitstr_t *)bitmap;
+
+	if (!cluster.started || !bitmap)
+		return -1;
+	map_renew();
+	VS_EACH_BIT(i, bits)
+		if (i < cluster.map_size && cluster.map[i] >= 0)
+			return i;
+	return -1;
+}
+
+size_t vs_cluster_pick(const bitstr_t *bitmap, struct vs_picked *p)
+{
+	bitstr_t *bits = (bitstr_t *)bitmap;
+	size_t size = (size_t)node_record_count;
+
+	p->n = p->nothers = 0;
+	if (!cluster.started || !bitmap)
+		return 0;
+	map_renew();
+	if (p->size < size) {
+		p->ids = vs_realloc(p->ids, size, sizeof(*p->ids));
+		p->at = vs_realloc(p->at, size, sizeof(*p->at));
+		p->others = vs_realloc(p->others, size, sizeof(*p->others));
+		p->size = size;
+	}
+	VS_EACH_BIT(i, bits) {
+		if (i >= cluster.map_size || cluster.map[i] < 0) {
+			p->others[p->nothers++] = i;
+			continue;
+		}
+		p->ids[p->n] = cluster.map[i];
+		p->at[p->n++] = i;
+	}
+	return p->n;
 }

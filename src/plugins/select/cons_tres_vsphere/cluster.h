@@ -26,6 +26,17 @@ const struct vs_core_api *vs_cluster_core(void);
 /* The core's ids of our nodes in the bitmap, and their indexes. Both arrays
  * are malloc()ed, and NULL if there are none; returns their number. */
 size_t vs_cluster_ids(const bitstr_t *bitmap, int **ids, int **at);
+/* The index of the first of them, -1: there is none. */
+int vs_cluster_first(const bitstr_t *bitmap);
+
+/* The same for bitmaps of all nodes, many times a second: the arrays are kept
+ * from one question to the next. For static storage, under JOB W. */
+struct vs_picked {
+	int *ids, *at;		/* n of ours: core's id, index */
+	int *others;		/* the indexes of the rest */
+	size_t n, nothers, size;
+};
+size_t vs_cluster_pick(const bitstr_t *bitmap, struct vs_picked *p);
 int vs_cluster_id(const node_record_t *node_ptr);	/* -1: not ours */
 
 #endif

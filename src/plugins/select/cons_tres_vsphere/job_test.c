@@ -9,24 +9,27 @@
  * told to stock by fewer nodes at most, not by fewer nodes to choose from,
  * because that starves jobs that would fit others; stock's answer is checked as
  * a whole. A queued job is never told "never". Nothing here waits: no network,
- * no disk. Nothing is remembered of a job.
+ * no disk. Nothing is remembered of a job. Candidates are gone through once for
+ * each of: who is ours, what the core says, weights there and back.
  */
 #include "job_test.h"
 #include "cluster.h"
 #include "../../timed.h"
+#include "weights.h"
 #include "when.h"
 #include "util/mem.h"
 
 #define TRIES 3			/* the first answer and two more */
 #define EVER_MAX 512		/* beyond that a "never" costs too much */
 
-/* The candidates that are ours, at the time of the question. */
+/* The candidates at the time of the question. The arrays are large, and kept
+ * from one question to the next. */
 struct ours {
 	const struct vs_core_api *core;
-	int *ids, *at;		/* core's id, index in the node table */
-	enum vs_avail *avail;
-	size_t n;
-	uint64_t *weights;	/* as Slurm had set them, by index */
+	struct vs_picked *p;
+	enum vs_avail *avail;	/* of p->at; when trimmed, those that are left
+				 * out come last: */
+	size_t nout;
 	uint32_t room;		/* how many nodes the job can get now, others'
 				 * nodes included */
 	bool trimmed;		/* stock sees less than Slurm gave */
@@ -56,100 +59,72 @@ static int ask_stock(const struct vs_test *t, bitstr_t *bitmap,
 	return rc;
 }
 
-static void ours_free(struct ours *o)
-{
-	free(o->ids);
-	free(o->at);
-	free(o->avail);
-	free(o->weights);
-}
-
 static bool ours_find(struct ours *o, const bitstr_t *bitmap)
 {
+	static struct vs_picked picked;
+
 	memset(o, 0, sizeof(*o));
+	o->p = &picked;
 	o->core = vs_cluster_core();
-	if (o->core)
-		o->n = vs_cluster_ids(bitmap, &o->ids, &o->at);
-	return o->n > 0;
+	return o->core && vs_cluster_pick(bitmap, o->p);
+}
+
+/* Nodes that are left out are often neighbours. */
+static void clear_all(bitstr_t *bitmap, const int *at, size_t n)
+{
+	for (size_t i = 0, j; i < n; i = j) {
+		for (j = i + 1; j < n && at[j] == at[j - 1] + 1; j++)
+			;
+		bit_nclear(bitmap, at[i], at[j - 1]);
+	}
+}
+
+/* Those that can be served and those that the job names come first. Who has
+ * which of the core's ids is not needed any more. */
+static void ours_part(struct ours *o, const struct vs_test *t)
+{
+	static int *out;
+	static size_t cap;
+	struct vs_picked *p = o->p;
+	size_t n = 0;
+
+	VS_GROW(out, cap, p->n);
+	for (size_t i = 0; i < p->n; i++) {
+		if (o->avail[i] == VS_AVAIL_NONE && !required(t, p->at[i])) {
+			out[o->nout++] = p->at[i];
+			continue;
+		}
+		p->at[n] = p->at[i];
+		o->avail[n++] = o->avail[i];
+	}
+	memcpy(p->at + n, out, o->nout * sizeof(*out));
+	for (size_t i = n; i < p->n; i++)
+		o->avail[i] = VS_AVAIL_NONE;
+	p->n = n;
 }
 
 /* Leave out what can't be served now, and count what can. */
 static void ours_trim(struct ours *o, const struct vs_test *t,
 		      bitstr_t *bitmap)
 {
-	uint32_t others = (uint32_t)bit_set_count(bitmap) - (uint32_t)o->n;
+	static enum vs_avail *avail;
+	static size_t cap;
+	uint32_t ours = (uint32_t)o->p->n, others = (uint32_t)o->p->nothers;
 
-	o->avail = vs_calloc(o->n, sizeof(*o->avail));
-	o->core->avail(o->ids, o->n, o->avail);
-	o->room = others + (uint32_t)o->core->room(o->ids, o->n, o->why,
-						   sizeof(o->why));
-	o->trimmed = o->room < t->max && o->room < others + o->n;
-	for (size_t i = 0; i < o->n; i++) {
-		if (o->avail[i] != VS_AVAIL_NONE || required(t, o->at[i]))
-			continue;
-		bit_clear(bitmap, o->at[i]);
-		o->trimmed = true;
-	}
+	VS_GROW(avail, cap, o->p->n);
+	o->avail = avail;
+	o->room = others + (uint32_t)o->core->room(o->p->ids, o->p->n, avail,
+						   o->why, sizeof(o->why));
+	ours_part(o, t);
+	clear_all(bitmap, o->p->at + o->p->n, o->nout);
+	o->trimmed = o->nout || (o->room < t->max && o->room < others + ours);
 }
 
-/*
- * Slurm's sched_weight: a byte for cons_tres, 32 bits of Weight, two flags. For
- * nodes that are powered down it puts a constant in the place of Weight, and the
- * flag on some of them only. Nor does it renew sched_weight for WILL_RUN.
- */
-#define WEIGHT_OUTSIDE_FLEX UINT64_C(0x10000000000)
-#define WEIGHT_BOOT UINT64_C(0x20000000000)
-
-static uint64_t weight_of(const node_record_t *node_ptr, enum vs_avail avail,
-			  bool renew)
+/* Stock sees all candidates but those that are left out. */
+static void weights_set(const struct ours *o, bool renew)
 {
-	uint64_t weight = node_ptr->sched_weight;
-
-	if (avail == VS_AVAIL_WARM && !renew)
-		return weight;
-	weight &= WEIGHT_OUTSIDE_FLEX | 0xff;
-	weight |= (uint64_t)node_ptr->config_ptr->weight << 8;
-	return avail == VS_AVAIL_WARM ? weight : weight | WEIGHT_BOOT;
-}
-
-/*
- * What is warm before what must boot, as Slurm itself has it; then the
- * administrator's weights; then VMs that exist before new ones: two bits above
- * cons_tres' byte. Others' nodes need no VM, and must stay comparable.
- */
-static void weights_set(struct ours *o, bool renew)
-{
-	static const uint64_t prefer[] = {
-		[VS_AVAIL_WARM] = 0, [VS_AVAIL_OFF] = 1, [VS_AVAIL_NEW] = 2,
-		[VS_AVAIL_NONE] = 3,
-	};
-	node_record_t *node_ptr;
-
-	o->weights = vs_calloc((size_t)node_record_count, sizeof(*o->weights));
-	for (int i = 0; (node_ptr = next_node(&i)); i++)
-		o->weights[node_ptr->index] = node_ptr->sched_weight;
-	for (size_t i = 0; i < o->n; i++) {
-		node_ptr = node_record_table_ptr[o->at[i]];
-		if (o->avail[i] < VS_COUNT(prefer))
-			node_ptr->sched_weight =
-				weight_of(node_ptr, o->avail[i], renew);
-	}
-	for (int i = 0; (node_ptr = next_node(&i)); i++)
-		node_ptr->sched_weight =
-			((node_ptr->sched_weight >> 8) << 10) |
-			(node_ptr->sched_weight & 0xff);
-	for (size_t i = 0; i < o->n; i++)
-		if (o->avail[i] < VS_COUNT(prefer))
-			node_record_table_ptr[o->at[i]]->sched_weight |=
-				prefer[o->avail[i]] << 8;
-}
-
-static void weights_restore(const struct ours *o)
-{
-	node_record_t *node_ptr;
-
-	for (int i = 0; (node_ptr = next_node(&i)); i++)
-		node_ptr->sched_weight = o->weights[node_ptr->index];
+	vs_weights_set(o->p->at, o->avail, o->p->n, renew);
+	vs_weights_set(o->p->others, NULL, o->p->nothers, renew);
 }
 
 static void veto(const struct vs_test *t)
@@ -190,10 +165,12 @@ static int check_answer(const struct vs_test *t, const struct ours *o,
 static void only_sure(const struct vs_test *t, const struct ours *o,
 		      const bitstr_t *answer, bitstr_t *bitmap)
 {
-	for (size_t i = 0; i < o->n; i++)
-		if (!bit_test((bitstr_t *)answer, o->at[i]) &&
-		    o->avail[i] != VS_AVAIL_WARM && !required(t, o->at[i]))
-			bit_clear(bitmap, o->at[i]);
+	const int *at = o->p->at;
+
+	for (size_t i = 0; i < o->p->n; i++)
+		if (!bit_test((bitstr_t *)answer, at[i]) &&
+		    o->avail[i] != VS_AVAIL_WARM && !required(t, at[i]))
+			bit_clear(bitmap, at[i]);
 }
 
 /*
@@ -241,13 +218,14 @@ static int ask_joint(const struct vs_test *t, struct ours *o, bitstr_t *bitmap,
  * first: what stands in their way may be reclaimed. Else it waits for what Slurm
  * itself says.
  */
-static bool would_run(const struct vs_test *t, const bitstr_t *given,
-		      bitstr_t **nodes)
+static bool would_run(const struct vs_test *t, const struct ours *o,
+		      const bitstr_t *given, bitstr_t **nodes)
 {
 	struct vs_test all = *t;
 	bitstr_t *work = bit_copy((bitstr_t *)given);
 	int rc;
 
+	vs_weights_set(o->p->at + o->p->n, o->avail + o->p->n, o->nout, false);
 	all.candidates = NULL;
 	all.preempted = NULL;
 	rc = ask_stock(&all, work, NULL);
@@ -293,13 +271,12 @@ static int run_now(const struct vs_test *t, bitstr_t *bitmap)
 		rc = ask_joint(t, &o, bitmap, &answer, &is_short);
 	if (!rc)
 		bit_copybits(bitmap, answer);
-	else if ((is_short || o.trimmed) && would_run(t, given, &nodes))
+	else if ((is_short || o.trimmed) && would_run(t, &o, given, &nodes))
 		refused(t, &o, nodes);
-	weights_restore(&o);
+	vs_weights_restore();
 	FREE_NULL_BITMAP(nodes);
 	FREE_NULL_BITMAP(answer);
 	FREE_NULL_BITMAP(given);
-	ours_free(&o);
 	return rc;
 }
 
@@ -315,14 +292,14 @@ static bool ever_some(const struct vs_test *t, const struct ours *o,
 	VS_FREE int *pick = NULL;
 	size_t n = 0;
 
-	if (o->n > EVER_MAX || o->core->ever(o->ids, need, NULL))
+	if (o->p->n > EVER_MAX || o->core->ever(o->p->ids, need, NULL))
 		return true;
-	pick = vs_calloc(o->n + 1, sizeof(*pick));
+	pick = vs_calloc(o->p->n + 1, sizeof(*pick));
 	for (int pass = 0; pass < 2; pass++) {
-		for (size_t i = 0; i < o->n && n < need; i++) {
-			if (required(t, o->at[i]) != !pass)
+		for (size_t i = 0; i < o->p->n && n < need; i++) {
+			if (required(t, o->p->at[i]) != !pass)
 				continue;
-			pick[n] = o->ids[i];
+			pick[n] = o->p->ids[i];
 			if (o->core->ever(pick, n + 1, err))
 				n++;
 			else if (!pass)
@@ -342,17 +319,16 @@ static int test_only(const struct vs_test *t, bitstr_t *bitmap)
 
 	/* A "never" for a queued job holds it, even when capacity is back. */
 	if (!rc && vs_job_is_new(t->job_ptr) && ours_find(&o, given)) {
-		others = (size_t)bit_set_count(given) - o.n;
+		others = o.p->nothers;
 		need = t->min > others ? t->min - others : 0;
-		if (need > o.n)
-			need = o.n;
+		if (need > o.p->n)
+			need = o.p->n;
 		if (need && !ever_some(t, &o, need, &err)) {
 			info("slurm-vsphere: %pJ can never run: %s", t->job_ptr,
 			     err.text);
 			free_job_resources(&t->job_ptr->job_resrcs);
 			rc = ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
 		}
-		ours_free(&o);
 	}
 	FREE_NULL_BITMAP(given);
 	return rc;
@@ -384,7 +360,7 @@ static int will_run(const struct vs_test *t, bitstr_t *bitmap)
 		FREE_NULL_BITMAP(answer);
 		rc = ESLURM_NODES_BUSY;
 	}
-	weights_restore(&o);	/* what is warm now says nothing of later */
+	vs_weights_restore();	/* what is warm now says nothing of later */
 	if (!rc) {
 		bit_copybits(bitmap, answer);
 	} else {
@@ -397,7 +373,6 @@ static int will_run(const struct vs_test *t, bitstr_t *bitmap)
 	}
 	FREE_NULL_BITMAP(answer);
 	FREE_NULL_BITMAP(given);
-	ours_free(&o);
 	return rc;
 }
 

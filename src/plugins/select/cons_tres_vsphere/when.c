@@ -8,6 +8,7 @@
  */
 #include "when.h"
 #include "cluster.h"
+#include "../../bits.h"
 #include "util/mem.h"
 
 #define LATER 60		/* seconds, until idle warm VMs have given way */
@@ -22,12 +23,11 @@ static int earlier_end(void *x, void *arg)
 {
 	job_record_t *job_ptr = x;
 	struct earliest *e = arg;
-	VS_FREE int *ids = NULL;
 
 	if (!IS_JOB_RUNNING(job_ptr) || job_ptr->end_time <= e->now ||
 	    (e->end && job_ptr->end_time >= e->end))
 		return 0;
-	if (vs_cluster_ids(job_ptr->node_bitmap, &ids, NULL))
+	if (vs_cluster_first(job_ptr->node_bitmap) >= 0)
 		e->end = job_ptr->end_time;
 	return 0;
 }
@@ -40,17 +40,39 @@ static int note_ends(void *x, void *arg)
 
 	if (!IS_JOB_RUNNING(job_ptr) || !job_ptr->node_bitmap)
 		return 0;
-	for (int i = 0; i < node_record_count; i++)
-		if (bit_test(job_ptr->node_bitmap, i))
-			ends[i] = MAX(ends[i], job_ptr->end_time);
+	VS_EACH_BIT(i, job_ptr->node_bitmap)
+		ends[i] = MAX(ends[i], job_ptr->end_time);
 	return 0;
 }
 
-static int by_time(const void *a, const void *b)
+/* The one that would be at `k` if they were sorted. */
+static time_t kth(time_t *a, size_t n, size_t k)
 {
-	time_t ta = *(const time_t *)a, tb = *(const time_t *)b;
+	size_t lo = 0, hi = n - 1;
 
-	return ta < tb ? -1 : ta > tb;
+	while (lo < hi) {
+		time_t pivot = a[lo + (hi - lo) / 2];
+		size_t i = lo, j = hi;
+
+		for (;; i++, j--) {
+			time_t t;
+
+			while (a[i] < pivot)
+				i++;
+			while (a[j] > pivot)
+				j--;
+			if (i >= j)
+				break;
+			t = a[i];
+			a[i] = a[j];
+			a[j] = t;
+		}
+		if (k <= j)
+			hi = j;
+		else
+			lo = j + 1;
+	}
+	return a[k];
 }
 
 /*
@@ -62,43 +84,47 @@ static time_t others_gone(const struct vs_core_api *core,
 			  const bitstr_t *given, int first, size_t missing,
 			  time_t now)
 {
-	VS_FREE time_t *ends = vs_calloc((size_t)node_record_count,
-					 sizeof(*ends));
-	VS_FREE time_t *gone = NULL;
-	VS_FREE enum vs_avail *avail = NULL;
-	VS_FREE int *ids = NULL, *at = NULL;
+	static struct vs_picked p;
+	static enum vs_avail *avail;
+	static time_t *ends, *gone;	/* kept, as p is */
+	static size_t navail, nends, ngone;
 	bitstr_t *rest = bit_alloc(node_record_count);
 	char *adapter = node_record_table_ptr[first]->config_ptr->feature;
 	size_t n, count = 0;
 
 	bit_not(rest);
 	bit_and_not(rest, (bitstr_t *)given);
-	n = vs_cluster_ids(rest, &ids, &at);
+	n = vs_cluster_pick(rest, &p);
 	FREE_NULL_BITMAP(rest);
-	gone = vs_calloc(n + 1, sizeof(*gone));
-	avail = vs_calloc(n + 1, sizeof(*avail));
-	core->avail(ids, n, avail);
-	list_for_each(job_list, note_ends, ends);
-	for (size_t i = 0; i < n; i++)
-		if (avail[i] == VS_AVAIL_WARM &&
-		    !xstrcmp(node_record_table_ptr[at[i]]->config_ptr->feature,
-			     adapter))
-			gone[count++] = MAX(ends[at[i]], now + LATER);
-	if (count < missing)
+	if (n < missing)
 		return 0;
-	qsort(gone, count, sizeof(*gone), by_time);
-	return gone[missing - 1];
+	VS_GROW(avail, navail, n);
+	VS_GROW(gone, ngone, n);
+	VS_GROW(ends, nends, node_record_count);
+	core->room(p.ids, n, avail, NULL, 0);
+	memset(ends, 0, (size_t)node_record_count * sizeof(*ends));
+	list_for_each(job_list, note_ends, ends);
+	for (size_t i = 0; i < n; i++) {
+		char *of;
+
+		if (avail[i] != VS_AVAIL_WARM)
+			continue;
+		of = node_record_table_ptr[p.at[i]]->config_ptr->feature;
+		if (of == adapter || !xstrcmp(of, adapter))
+			gone[count++] = MAX(ends[p.at[i]], now + LATER);
+	}
+	return count < missing ? 0 : kth(gone, count, missing - 1);
 }
 
 time_t vs_when(const bitstr_t *given, size_t missing)
 {
 	const struct vs_core_api *core = vs_cluster_core();
-	VS_FREE int *ids = NULL, *at = NULL;
+	int first = missing && core ? vs_cluster_first(given) : -1;
 	time_t now = time(NULL), when;
 	struct earliest e = { .now = now };
 
-	if (missing && core && vs_cluster_ids(given, &ids, &at)) {
-		when = others_gone(core, given, at[0], missing, now);
+	if (first >= 0) {
+		when = others_gone(core, given, first, missing, now);
 		return when ? when : now + UNKNOWN;
 	}
 	list_for_each(job_list, earlier_end, &e);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The set bits of a bitmap of nodes, in order. Slurm's releases have no common
+ * way to the next one, and a job's few nodes among 10,000 are looked for while
+ * slurmctld's locks are held: what is empty is skipped.
+ */
+#ifndef VS_BITS_H
+#define VS_BITS_H
+
+#include "slurm_compat.h"
+
+#define VS_BITS_STRIDE 64
+
+/* The first set bit from i on, else one behind `last`. */
+static inline int vs_bit_from(bitstr_t *bits, int i, int last)
+{
+	while (i <= last && !bit_test(bits, i)) {
+		i++;
+		while (i % VS_BITS_STRIDE == 0 && i + VS_BITS_STRIDE <= last &&
+		       !bit_set_count_range(bits, i, i + VS_BITS_STRIDE))
+			i += VS_BITS_STRIDE;
+	}
+	return i;
+}
+
+/* for each set bit i; bits is evaluated more than once */
+#define VS_EACH_BIT(i, bits)						\
+	for (int i = bit_ffs(bits), i##_last = bit_fls(bits);		\
+	     i >= 0 && (i = vs_bit_from(bits, i, i##_last)) <= i##_last; i++)
+
+#endif

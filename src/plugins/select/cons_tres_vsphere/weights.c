@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is warm before what must boot, as Slurm itself has it; then the
+ * administrator's weights; then VMs that exist before new ones.
+ *
+ * Rules: what is borrowed is given back as it was, for Slurm doesn't set
+ * sched_weight anew before each question. With 10,000 candidates each of them
+ * is met twice, to set and to restore: their records lie far apart, and going
+ * through all of them is what a question costs. What is noted for that is kept
+ * from one question to the next; they come one at a time (JOB W).
+ */
+#include "weights.h"
+#include "util/mem.h"
+
+/*
+ * Slurm's sched_weight: a byte for cons_tres, 32 bits of Weight, two flags. For
+ * nodes that are powered down it puts a constant in the place of Weight, and the
+ * flag on some of them only. Nor does it renew sched_weight for WILL_RUN.
+ */
+#define CONS_TRES UINT64_C(0xff)
+#define OUTSIDE_FLEX UINT64_C(0x10000000000)
+#define BOOT UINT64_C(0x20000000000)
+
+static struct borrowed {
+	uint64_t *weight, was;
+} *borrowed;
+static size_t nborrowed, cap;
+
+static uint64_t weight_of(const node_record_t *node_ptr, enum vs_avail avail,
+			  bool renew)
+{
+	uint64_t weight = node_ptr->sched_weight;
+
+	if (avail == VS_AVAIL_WARM && !renew)
+		return weight;
+	weight &= OUTSIDE_FLEX | CONS_TRES;
+	weight |= (uint64_t)node_ptr->config_ptr->weight << 8;
+	return avail == VS_AVAIL_WARM ? weight : weight | BOOT;
+}
+
+/* Two bits above cons_tres' byte. Others' nodes need no VM, and must stay
+ * comparable. */
+static uint64_t with_preference(uint64_t weight, uint64_t prefer)
+{
+	return ((weight & ~CONS_TRES) << 2) | (prefer << 8) |
+	       (weight & CONS_TRES);
+}
+
+void vs_weights_set(const int *at, const enum vs_avail *avail, size_t n,
+		    bool renew)
+{
+	static const uint64_t prefer[] = {
+		[VS_AVAIL_WARM] = 0, [VS_AVAIL_OFF] = 1, [VS_AVAIL_NEW] = 2,
+		[VS_AVAIL_NONE] = 3,
+	};
+
+	VS_GROW(borrowed, cap, nborrowed + n);
+	for (size_t i = 0; i < n; i++) {
+		node_record_t *node_ptr = node_record_table_ptr[at[i]];
+		uint64_t was = node_ptr->sched_weight;
+
+		borrowed[nborrowed++] = (struct borrowed) {
+			&node_ptr->sched_weight, was,
+		};
+		if (avail && avail[i] < VS_COUNT(prefer))
+			node_ptr->sched_weight = with_preference(
+				weight_of(node_ptr, avail[i], renew),
+				prefer[avail[i]]);
+		else
+			node_ptr->sched_weight = with_preference(was, 0);
+	}
+}
+
+void vs_weights_restore(void)
+{
+	while (nborrowed) {
+		nborrowed--;
+		*borrowed[nborrowed].weight = borrowed[nborrowed].was;
+	}
+}
