@@ -56,9 +56,11 @@ static void q_ha(struct probe *p, struct answer *a)
 
 	read_cluster(p, a, &r);
 	das = vs_j_opt(vs_j_root(&r.doc), "dasConfig");
-	saw(a, "HA %s, restart priority by default: %s; our client makes of it that it restarts VMs: %s",
-	    p->ha ? "on" : "off", vs_j_str_or(vs_j_opt(vs_j_opt(das,
-		"defaultVmSettings"), "restartPriority"), "not said"),
+	saw(a, "HA %s, host monitoring: %s, restart priority by default: %s; our client makes of it that it restarts VMs: %s",
+	    p->ha ? "on" : "off",
+	    vs_j_str_or(vs_j_opt(das, "hostMonitoring"), "not said"),
+	    vs_j_str_or(vs_j_opt(vs_j_opt(das, "defaultVmSettings"),
+				 "restartPriority"), "not said"),
 	    made_of(p->ha_auto));
 	if (!r.err.code)
 		judge(a, p->ha_auto == VS_VC_AUTO_NO);

@@ -27,13 +27,19 @@ def test_drs_and_ha_are_told_on_each_beat_with_overrides(start):  # noqa: F811
         assert guards(live)["drs"] == told
     sim.do("override", vm="foreign1", drs="manual", haPriority="high")
     moid = sim.vm("foreign1")["moid"]
+    assert guards(live)["overrides"] == [   # HA is off
+        {"vm": moid, "drs": "no", "ha": "unknown"}]
+    sim.do("cluster", cluster="HPC1", ha=True)
     assert guards(live)["overrides"] == [
         {"vm": moid, "drs": "no", "ha": "yes"}]
     sim.do("override", vm="foreign1", drs="disabled")
     assert guards(live)["overrides"] == [
         {"vm": moid, "drs": "no", "ha": "unknown"}]
-    sim.do("cluster", cluster="HPC1", ha=True)
     assert guards(live)["ha"] == "yes"      # not said: medium
+    sim.do("cluster", cluster="HPC1", haHosts="disabled")
+    assert guards(live)["ha"] == "no"
+    sim.do("cluster", cluster="HPC1", haHosts="enabled")
+    assert guards(live)["ha"] == "yes"
     sim.do("cluster", cluster="HPC1", haPriority="disabled")
     assert guards(live)["ha"] == "no"
 

@@ -76,6 +76,22 @@ static void ha_restarts_unless_its_default_is_disabled(void **state)
 			 VS_VC_AUTO_NO);
 }
 
+static void ha_without_host_monitoring_restarts_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(ha(HA(ON ",\"hostMonitoring\":\"disabled\"")),
+			 VS_VC_AUTO_NO);
+	assert_int_equal(ha(HA(ON ",\"hostMonitoring\":\"disabled\","
+			       "\"vmMonitoring\":\"vmMonitoringOnly\"")),
+			 VS_VC_AUTO_NO);
+	assert_int_equal(ha(HA(ON ",\"hostMonitoring\":\"enabled\"")),
+			 VS_VC_AUTO_YES);
+	assert_int_equal(ha(HA(ON ",\"hostMonitoring\":\"aNewOne\"")),
+			 VS_VC_AUTO_YES);
+	assert_int_equal(ha(HA("\"hostMonitoring\":\"disabled\"")),
+			 VS_VC_AUTO_UNKNOWN);
+}
+
 #define KEY(vm) "\"key\":{\"type\":\"VirtualMachine\",\"value\":\"" vm "\"}"
 #define DRS_VM(vm, in) "{" KEY(vm) in "}"
 
@@ -105,13 +121,38 @@ static void overrides_count_where_drs_looks_at_them(void **state)
 	vs_vcx_cluster_forget(&cluster);
 }
 
+#define VM1 DRS_VM("vm-1", ",\"behavior\":\"fullyAutomated\"," \
+		   "\"dasSettings\":{\"restartPriority\":\"high\"}")
+#define BOTH(drs, ha) "{\"drsConfig\":{" drs "},\"dasConfig\":{" ha "}," \
+		      "\"drsVmConfig\":[" VM1 "],\"dasVmConfig\":[" VM1 "]}"
+#define PRIO(p) "\"defaultVmSettings\":{\"restartPriority\":\"" p "\"}"
+
+static void overrides_of_what_is_off_are_not_in_force(void **state)
+{
+	(void)state;
+	read_conf(BOTH(ON, ON "," PRIO("disabled")));
+	assert_int_equal(cluster.ha, VS_VC_AUTO_NO);
+	assert_int_equal(cluster.noverrides, 1);
+	assert_int_equal(cluster.overrides[0].ha, VS_VC_AUTO_YES);
+	read_conf(BOTH("\"enabled\":false", "\"enabled\":false"));
+	assert_int_equal(cluster.noverrides, 0);
+	read_conf(BOTH("\"enabled\":false",
+		       ON ",\"hostMonitoring\":\"disabled\""));
+	assert_int_equal(cluster.noverrides, 0);
+	read_conf(BOTH("", ""));	/* not said: they may be */
+	assert_int_equal(cluster.overrides[0].ha, VS_VC_AUTO_YES);
+	vs_vcx_cluster_forget(&cluster);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_not_said_is_unknown_never_no),
 		cmocka_unit_test(only_off_and_manual_leave_the_host_to_us),
 		cmocka_unit_test(ha_restarts_unless_its_default_is_disabled),
+		cmocka_unit_test(ha_without_host_monitoring_restarts_nothing),
 		cmocka_unit_test(overrides_count_where_drs_looks_at_them),
+		cmocka_unit_test(overrides_of_what_is_off_are_not_in_force),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

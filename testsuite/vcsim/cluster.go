@@ -25,6 +25,9 @@ func (c *cluster) show() {
 	if s.HaPriority != "" {
 		x.DasConfig.DefaultVmSettings = &types.ClusterDasVmSettings{RestartPriority: s.HaPriority}
 	}
+	if s.HaHosts != "" {
+		x.DasConfig.HostMonitoring = s.HaHosts
+	}
 	for _, r := range c.order {
 		o := c.override[r]
 		if o.drs != "" {
@@ -105,7 +108,7 @@ func (c *cluster) haRestarts(v *vmachine) bool {
 	if prio == "" {
 		prio = c.spec.HaPriority
 	}
-	return prio != "disabled" && (c.spec.HaPassthrough || len(v.demands()) == 0)
+	return prio != "disabled" && c.spec.HaHosts != "disabled" && (c.spec.HaPassthrough || len(v.demands()) == 0)
 }
 
 // change is a person's deed in the cluster's settings.
@@ -130,6 +133,12 @@ func (c *cluster) change(op *adminOp) error {
 			return err
 		}
 		s.HaPriority = op.HaPriority
+	}
+	if op.HaHosts != "" {
+		if op.HaHosts != "enabled" && op.HaHosts != "disabled" {
+			return fmt.Errorf("haHosts: unknown %q", op.HaHosts)
+		}
+		s.HaHosts = op.HaHosts
 	}
 	if op.HaPassthrough != nil {
 		s.HaPassthrough = *op.HaPassthrough

@@ -38,6 +38,7 @@ type adminOp struct {
 	Ha              *bool               `json:"ha"`
 	HaPassthrough   *bool               `json:"haPassthrough"`
 	HaPriority      string              `json:"haPriority"`
+	HaHosts         string              `json:"haHosts"`
 	Duration        Dur                 `json:"duration"`
 	User            string              `json:"user"`
 	Password        string              `json:"password"`

@@ -269,6 +269,10 @@ func TestAClustersRestartPriorityCanBeDisabled(t *testing.T) {
 	if !cl.haRestarts(v) {
 		t.Fatal("an override counts before its cluster")
 	}
+	c.do("cluster", obj{"cluster": "HPC1", "haHosts": "disabled"})
+	if cfg := string(encodeAny(cl.m.ConfigurationEx)); cl.haRestarts(v) || !strings.Contains(cfg, `"hostMonitoring":"disabled"`) {
+		t.Fatal("without host monitoring HA restarts nothing", cfg)
+	}
 }
 
 func TestAVMThatCantBeReadHasNoConfig(t *testing.T) {

@@ -108,6 +108,7 @@ type clusterSpec struct {
 	DrsPerverse   bool       `json:"drsPerverse"`
 	Ha            bool       `json:"ha"`
 	HaPriority    string     `json:"haPriority"` // of VMs without an override; "" is medium
+	HaHosts       string     `json:"haHosts"`    // hostMonitoring; "": not said, which is enabled
 	HaPassthrough bool       `json:"haPassthrough"`
 	Pools         []string   `json:"pools"`
 	Hosts         []hostSpec `json:"hosts"`

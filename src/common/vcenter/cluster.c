@@ -31,14 +31,34 @@ static enum vs_vc_auto drs_of(struct vs_j drs)
 	return chooses(vs_j_str_or(vs_j_opt(drs, "defaultVmBehavior"), ""));
 }
 
+/*
+ * False: DRS or HA is off, and what else is set, for single VMs too, waits for
+ * it to be on. What is not said may be.
+ */
+static bool in_force(struct vs_j service)
+{
+	return vs_j_bool_or(vs_j_opt(service, "enabled"), true);
+}
+
+/*
+ * Without host monitoring HA starts nothing again, after an isolation or a
+ * datastore's loss neither (vSphere Availability, "Configure VMCP"). VM
+ * monitoring is apart: it resets a guest where it is.
+ */
+static bool ha_in_force(struct vs_j das)
+{
+	return in_force(das) &&
+	       strcmp(vs_j_str_or(vs_j_opt(das, "hostMonitoring"), ""),
+		      "disabled") != 0;
+}
+
 static enum vs_vc_auto ha_of(struct vs_j das)
 {
-	struct vs_j enabled = vs_j_opt(das, "enabled");
 	struct vs_j vms = vs_j_opt(das, "defaultVmSettings");
 
-	if (vs_j_null(enabled))
+	if (vs_j_null(vs_j_opt(das, "enabled")))
 		return VS_VC_AUTO_UNKNOWN;
-	if (!vs_j_bool(enabled))
+	if (!ha_in_force(das))
 		return VS_VC_AUTO_NO;
 	return strcmp(vs_j_str_or(vs_j_opt(vms, "restartPriority"), ""),
 		      "disabled") ? VS_VC_AUTO_YES : VS_VC_AUTO_NO;
@@ -96,11 +116,12 @@ void vs_vcx_cluster_set(struct vcx_cluster *c, struct vs_j conf)
 	vs_vcx_cluster_forget(c);
 	c->drs = drs_of(drs);
 	c->ha = ha_of(vs_j_opt(conf, "dasConfig"));
-	if (!vs_j_bool_or(vs_j_opt(drs, "enableVmBehaviorOverrides"), true))
+	if (!in_force(drs) ||
+	    !vs_j_bool_or(vs_j_opt(drs, "enableVmBehaviorOverrides"), true))
 		n = 0;
 	for (size_t i = 0; c->drs != VS_VC_AUTO_UNKNOWN && i < n; i++)
 		drs_override(c, vs_j_at(drs_vms, i));
-	n = vs_j_len(ha_vms);
+	n = ha_in_force(vs_j_opt(conf, "dasConfig")) ? vs_j_len(ha_vms) : 0;
 	for (size_t i = 0; i < n; i++)
 		ha_override(c, vs_j_at(ha_vms, i));
 }
