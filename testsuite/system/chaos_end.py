@@ -48,6 +48,13 @@ def resume_nodes(run, which=lambda f: True, lane="end"):
                      r.stderr.strip() or "done")
 
 
+def resume_hosts(run, lane="end"):
+    """Each host that is avoided, and what it shares with all."""
+    for name in avoided(run.c):
+        r = run.c.run("svf", "host", "resume", name)
+        run.note(lane, "host", {"host": name}, r.stderr.strip() or "done")
+
+
 class Operator(threading.Thread):
     """Resumes what Slurm took away for its own reasons, as people do, or the
     nodes would be used up in a long run; and every half minute the hosts that
@@ -68,13 +75,6 @@ class Operator(threading.Thread):
         self.now.add((f["NodeName"], reason))
         return (f["NodeName"], reason) in self.seen
 
-    def resume_hosts(self):
-        """Each host that is avoided, and what it shares with all."""
-        for name in avoided(self.run_.c):
-            r = self.run_.c.run("svf", "host", "resume", name)
-            self.run_.note("operator", "host", {"host": name},
-                           r.stderr.strip() or "done")
-
     def run(self):
         looks = 0
         while not self.run_.stopped.wait(6):
@@ -83,7 +83,7 @@ class Operator(threading.Thread):
             try:
                 resume_nodes(self.run_, self.wants, "operator")
                 if looks % 5 == 0:
-                    self.resume_hosts()
+                    resume_hosts(self.run_, "operator")
             except (json.JSONDecodeError, AssertionError, OSError, subprocess.SubprocessError):
                 continue        # slurmctld is away
             self.seen = self.now
@@ -130,7 +130,7 @@ def confirm_brake(run):
 
 def jobs_end(run, judge):
     began = time.monotonic()
-    looked, cleared, fewest = 0.0, False, None
+    looked, cleared, hosts, fewest = 0.0, False, began, None
     while True:
         jobs = all_jobs(run.c)
         left = [f for f in jobs.values() if f["JobState"] not in DONE]
@@ -149,6 +149,9 @@ def jobs_end(run, judge):
             cleared = True
             clear_breakers(run)
             fewest = None
+        if now - hosts > 30:        # guests fail to boot where nothing is broken
+            hosts = now             # too, on a machine that is busy
+            resume_hosts(run)
         if now > end:
             picture(run.c)
             for f in left:

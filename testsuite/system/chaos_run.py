@@ -10,6 +10,7 @@ one thread only. What lasts has its end in the same event.
 import concurrent.futures
 import contextlib
 import json
+import os
 import re
 import signal
 import ssl
@@ -58,16 +59,17 @@ def make_cluster(drawn, directory=None):
     c = Cluster(directory=directory, inventory=drawn["inventory"], nodes=NODES)
     c.choose_ports()
     keep = drawn["retention"]
+    slow = 3 if os.environ.get("VS_PRELOAD") or os.environ.get("VS_TSAN") else 1
     lines = ["ClusterName=HPC1 ResourcePool=slurm",
              "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
              "AdapterName=sriov-ib Type=sriov Network=SRIOV-IB-PG LinkLayer=InfiniBand",
              "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG"]
     lines += [f"PartitionName={p} Adapter={a} Template=rhel9-ofed Retention={keep[p]}"
               for p, (a, _, _) in PARTITIONS.items()]
-    c.vsphere = {"ShutdownGrace": 2, "BootTimeout": BOOT_TIMEOUT_S,
+    c.vsphere = {"ShutdownGrace": 2, "BootTimeout": slow * BOOT_TIMEOUT_S,
                  "Placement": drawn["placement"], "lines": lines}
     c.slurm = {"SuspendTime": SUSPEND_S, "SuspendTimeout": SUSPEND_TIMEOUT_S,
-               "ResumeTimeout": 60, "SlurmdTimeout": SLURMD_TIMEOUT_S,
+               "ResumeTimeout": slow * 60, "SlurmdTimeout": SLURMD_TIMEOUT_S,
                "MinJobAge": 86400,
                # for this long Slurm keeps a requeued job from running again
                "AuthInfo": f"socket={c.path('run', 'munge.socket')},"
