@@ -375,13 +375,20 @@ part_lint() {
 
 # ---- main --------------------------------------------------------------------
 
-# Everything that several parts make, before they go on side by side.
+# Everything that several parts make, before they go on side by side. Slurm's
+# configure has one thread, and Go's compiler begins with nothing: both at once.
 prepare() {
-	local p
+	local p go
 	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}"
 	for p in "${parts[@]}"; do
 		[ "$p" != lint ] || need_packages "${VS_PACKAGES_LINT[@]}"
 	done
+	need_go
+	(build_vcsim) &
+	go=$!
+	need_slurm_source
+	build main
+	wait $go || exit 1
 	need_cluster
 }
 

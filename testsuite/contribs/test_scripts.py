@@ -275,12 +275,12 @@ import pathlib, time, pytest
 @pytest.fixture
 def daemon():
     me = pathlib.Path(__file__)
-    me.with_suffix(".began").touch()
-    yield
+    yield me
     me.with_suffix(".ending").touch()
     time.sleep({end})
     me.with_suffix(".ended").touch()
-def test_it_waits(daemon):
+def test_it_waits(daemon):      # an interrupt before here has nothing to end
+    daemon.with_suffix(".began").touch()
     time.sleep(60)
 """
 
