@@ -34,7 +34,9 @@ def test_a_node_resumed_while_off_can_be_had_after_a_restart(cluster):
 def test_jobs_whose_vm_somebody_switches_off_run_again(cluster):
     """slurmctld goes on trying to reach the dead guest to end the first run,
     and met the second one in the VM's next boot."""
-    script = "echo began $SLURM_RESTART_COUNT; sleep 6; echo the end"
+    go = cluster.path("out", "go-on")
+    script = "echo began $SLURM_RESTART_COUNT\n" \
+        f"while [ ! -e {go} ]; do sleep 0.2; done\necho the end"
     one = cluster.sbatch("-N1", "-w", "vm001", "--requeue", script=script)
     two = cluster.sbatch("-N2", "-w", "vm[002-003]", "--requeue",
                          script=script)
@@ -45,6 +47,7 @@ def test_jobs_whose_vm_somebody_switches_off_run_again(cluster):
     wait_for("svf says what the second run waits for", 40, lambda: "to end the"
              " job whose VM was switched off" in cluster.svf(
                  "why", str(one))["text"])
+    go.touch()
     # Others needn't wait.
     other = cluster.sbatch("-N1", "-w", "vm004", script="hostname")
     assert cluster.wait_job(other, 40).strip() == "vm004"
