@@ -22,10 +22,12 @@ void vs_port_nodes_boot_push(void *ctx, const char *const *nodes, size_t n);
 void vs_port_node_booted(void *ctx, const char *node, int64_t ago_ms, bool ask);
 int vs_port_node_adopt(void *ctx, const char *node);
 int vs_port_node_power_down(void *ctx, const char *node, const char *why);
-void vs_port_node_fail(void *ctx, const char *node, const char *reason);
+void vs_port_node_fail(void *ctx, const char *node, uint32_t job,
+		       const char *reason);
 void vs_port_node_drain(void *ctx, const char *node, const char *reason);
 void vs_port_node_undrain(void *ctx, const char *node);
-void vs_port_node_giveup(void *ctx, const char *node, const char *reason);
+void vs_port_node_giveup(void *ctx, const char *node, uint32_t job,
+			 const char *reason);
 void vs_port_power_scan(void *ctx);
 
 #endif

@@ -45,6 +45,13 @@ static int mark_job(void *x, void *arg)
 	return 0;
 }
 
+/* At power saving's next tick. With a job on it Slurm waits for its end first,
+ * and that for its VM. */
+static bool going(const node_record_t *n)
+{
+	return (n->node_state & NODE_STATE_POWER_DOWN) && !n->run_job_cnt;
+}
+
 int vs_port_node_rebuild(void *ctx, const char *node)
 {
 	node_record_t *n;
@@ -55,9 +62,8 @@ int vs_port_node_rebuild(void *ctx, const char *node)
 	n = find_node_record((char *)node);
 	if (n && (n->node_state & NODE_STATE_POWERING_UP)) {
 		rc = 0;		/* asked twice, or booting anyway */
-	} else if (n && !(n->node_state & (POWER_FLAGS | NODE_STATE_POWER_DOWN |
-					   NODE_STATE_COMPLETING)) &&
-		   !IS_NODE_DOWN(n) && !vs_port_node_runs(n)) {
+	} else if (n && !(n->node_state & (POWER_FLAGS | NODE_STATE_COMPLETING)) &&
+		   !going(n) && !IS_NODE_DOWN(n) && !vs_port_node_runs(n)) {
 		set_powering_up(n, time(NULL));
 		list_for_each(job_list, mark_job, n);
 		rc = 0;
@@ -185,14 +191,28 @@ static char *fail_reason(const node_record_t *n, const char *reason)
 	return xstrdup_printf(VS_REASON_TAG "%s", reason);
 }
 
-void vs_port_node_fail(void *ctx, const char *node, const char *reason)
+/* The node has jobs, but not the one for which this was decided, a moment ago
+ * and without slurmctld's lock. JOB R. */
+static bool came_too_late(const node_record_t *n, uint32_t job)
+{
+	const job_record_t *job_ptr;
+
+	if (!n->run_job_cnt || job == VS_JOB_ANY)
+		return false;
+	job_ptr = job ? find_job_record(job) : NULL;
+	return !job_ptr || !job_ptr->node_bitmap ||
+		!bit_test(job_ptr->node_bitmap, n->index);
+}
+
+void vs_port_node_fail(void *ctx, const char *node, uint32_t job,
+		       const char *reason)
 {
 	node_record_t *n;
 
 	(void)ctx;
 	vs_lock_write();
 	n = find_node_record((char *)node);
-	if (n) {
+	if (n && !came_too_late(n, job)) {
 		char *text = fail_reason(n, reason);
 
 		if (n->node_state &
@@ -274,13 +294,16 @@ static bool taken_away(const node_record_t *n)
 	       !n->run_job_cnt;
 }
 
-void vs_port_node_giveup(void *ctx, const char *node, const char *reason)
+void vs_port_node_giveup(void *ctx, const char *node, uint32_t job,
+			 const char *reason)
 {
 	node_record_t *n;
 
 	(void)ctx;
 	vs_lock_write();
 	n = find_node_record((char *)node);
+	if (n && came_too_late(n, job))
+		n = NULL;
 	if (n && !(n->node_state & NODE_STATE_POWERING_DOWN) &&
 	    taken_away(n)) {
 		set_powered_down(n);

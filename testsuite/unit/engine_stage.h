@@ -222,6 +222,9 @@ STAGE void bring_up(uint32_t job, const char *node)
 	assert_true(fake_finish(FAKE_POWER_ON));
 	flags(node, BUSY);
 	turn();
+	vs_job_started(&vs_core, &(struct vs_wait) {
+		.job = job, .ids = &(int) { id(node) }, .n = 1,
+	});
 }
 
 STAGE void end_job(uint32_t job, const char *node)

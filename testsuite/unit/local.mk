@@ -168,6 +168,12 @@ testsuite_unit_test_engine_brake_SOURCES = testsuite/unit/test_engine_brake.c \
 testsuite_unit_test_engine_brake_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_brake_LDADD = $(engine_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_beside
+testsuite_unit_test_engine_beside_SOURCES = testsuite/unit/test_engine_beside.c \
+	$(engine_stage)
+testsuite_unit_test_engine_beside_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_beside_LDADD = $(engine_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_doubt
 testsuite_unit_test_engine_doubt_SOURCES = testsuite/unit/test_engine_doubt.c \
 	$(engine_stage)

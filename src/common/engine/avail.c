@@ -22,7 +22,7 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 		return VS_AVAIL_NONE;
 	if (vm && n->forgotten && !vm->connected)
 		vm = NULL;
-	if (vm && (!vm->readable || !vm->connected))
+	if (vm && vs_node_vm_unsure(vm))
 		return VS_AVAIL_NONE;
 	if (vm && vm->power == VS_POWER_ON) {
 		/* It holds its VF already; whether it must be rebuilt first

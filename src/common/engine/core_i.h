@@ -45,7 +45,7 @@ enum vs_braked { VS_BRAKE_UNASKED, VS_BRAKE_PASSED, VS_BRAKE_WAITS };
 /* A VM that must be there and isn't shown: as we saw it, or as Slurm says. */
 enum vs_missing { VS_MISSING_NOT, VS_MISSING_SEEN, VS_MISSING_SLURM };
 
-struct vs_claim { uint32_t job, restart; };
+struct vs_claim { uint32_t job, restart; bool runs; };
 
 /* What is known of a node until one of its facts is touched: few bytes, side
  * by side, for those that ask of all nodes at once. */
@@ -73,6 +73,7 @@ struct vs_node {
 	/* Slurm's word */
 	uint32_t flags;
 	uint32_t job, restart;		/* the claim, job 0: none */
+	bool runs;			/* nothing that it waited for is left */
 	bool launched;			/* the job ran before we started */
 	struct vs_claim *beside;	/* of jobs that share the node with it */
 	size_t nbeside, cap_beside;
@@ -334,6 +335,8 @@ void vs_slow_told(void *arg, const struct vs_vc_slow *s);
 
 /* node.c: one node's comparison; lock held */
 struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n);
+bool vs_node_shared_well(struct vs_core *c, const struct vs_node *n);
+bool vs_node_vm_unsure(const struct vs_vm *vm);
 bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
 		      const struct vs_vm *vm, uint32_t job, uint32_t restart);
 bool vs_node_pool_wrong(const struct vs_core *c, const struct vs_vm *vm);
@@ -405,6 +408,7 @@ void vs_env_budget(struct vs_core *c, struct vs_place_env *env);
 /* ops.c: calls to vCenter for a node; lock held */
 int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 		int64_t now_ms);
+bool vs_op_hangs(const struct vs_node *n, int64_t now_ms);
 void vs_op_cancel(struct vs_core *c, struct vs_node *n);
 void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_op_forget_all(struct vs_core *c);	/* the client is gone */
@@ -436,43 +440,6 @@ char *vs_hints_read(const char *state_dir);	/* no lock held; free() it */
 void vs_hints_load(struct vs_core *c, const char *text);	/* lock held */
 void vs_hints_save(struct vs_core *c, int64_t now_ms);	/* no lock held */
 
-/* job.c: claims, waits, refusals; lock held */
-int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
-		 const int *ids, size_t n, struct vs_err *err);
-void vs_job_claim(struct vs_core *c, uint32_t job, uint32_t restart,
-		  const int *ids, size_t n, bool launched);
-void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
-		bool notify);
-void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
-		 const int *ids, size_t n);
-bool vs_job_waits(struct vs_core *c, uint32_t job);
-bool vs_job_has(const struct vs_node *n, uint32_t job);
-void vs_job_refused(struct vs_core *c, uint32_t job, const int *ids, size_t n,
-		    size_t need, const char *why);
-void vs_jobs_clear(struct vs_core *c);
-void vs_jobs_recheck(struct vs_core *c);	/* without the lock */
-void vs_job_reasons(struct vs_core *c, int64_t now_ms);
-
-/* ask.c: answers for the select plugin; lock held */
-size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n,
-		   enum vs_avail *out, char *why, size_t why_size);
-int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
-		 size_t *nsurplus, struct vs_err *err);
-bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
-		 struct vs_err *err);
-const char *vs_ask_blocked(const struct vs_core *c);	/* NULL: may serve */
-
-/* reclaim.c: idle warm VMs that stand in a waiting job's way; lock held */
-void vs_reclaim(struct vs_core *c, int64_t now_ms);
-
-/* observe.c: what would be done for a job; lock held */
-void vs_observe_say(struct vs_core *c, const struct vs_refused *r, char *out,
-		    size_t size);
-
-/* wait.c; lock held unless said */
-void vs_waits_pass(struct vs_core *c, int64_t now_ms);
-void vs_waits_gone(struct vs_core *c);		/* no lock held */
-
 /* term.c: the engine's thread, no lock held */
 struct vs_term {
 	bool held;
@@ -496,5 +463,6 @@ void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
 	     uint32_t job, bool ok, const char *text);
 
 #include "engine/found_i.h"
+#include "engine/job_i.h"
 
 #endif

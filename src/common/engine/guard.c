@@ -15,6 +15,7 @@
 #include <string.h>
 #include "engine/core_i.h"
 #include "util/mem.h"
+#include "util/time.h"
 
 /* ---- what the slow beat brings ---------------------------------------------- */
 
@@ -167,6 +168,8 @@ const char *vs_node_barred(struct vs_core *c, const struct vs_node *n)
 
 	if (n->op.id && n->op.cancel_asked)
 		return "a task of its VM was called off and has not ended";
+	if (vs_op_hangs(n, vs_clock()))
+		return "a task of before the start is at work on its VM and doesn't end";
 	if (n->ending_ms)
 		return "slurmctld may still be trying to end the job whose VM was switched off there";
 	if (now->barred[0])

@@ -33,6 +33,23 @@ bool vs_job_has(const struct vs_node *n, uint32_t job)
 	return false;
 }
 
+bool vs_job_runs(const struct vs_node *n)
+{
+	bool runs = n->job && n->runs;
+
+	for (size_t i = 0; i < n->nbeside; i++)
+		runs |= n->beside[i].runs;
+	return runs;
+}
+
+static void runs_now(struct vs_node *n, uint32_t job)
+{
+	if (n->job == job)
+		n->runs = true;
+	for (size_t i = 0; i < n->nbeside; i++)
+		n->beside[i].runs |= n->beside[i].job == job;
+}
+
 /* The job leaves; the oldest of those beside it steps in its place. */
 static void unclaim(struct vs_node *n, uint32_t job)
 {
@@ -42,6 +59,7 @@ static void unclaim(struct vs_node *n, uint32_t job)
 	if (n->job == job) {
 		n->job = n->nbeside ? n->beside[0].job : 0;
 		n->restart = n->nbeside ? n->beside[0].restart : 0;
+		n->runs = n->nbeside && n->beside[0].runs;
 		n->launched = false;
 	} else {
 		while (at < n->nbeside && n->beside[at].job != job)
@@ -59,20 +77,37 @@ static void unclaim(struct vs_node *n, uint32_t job)
 	n->cap_beside = 0;
 }
 
-static void claim(struct vs_node *n, uint32_t job, uint32_t restart)
+/* "Its job is gone" was true when it was noted. */
+static void giveup_unsaid(struct vs_core *c, const struct vs_node *n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->ntells; i++)
+		if (c->tells[i].kind != VS_TELL_GIVEUP || c->tells[i].job ||
+		    strcmp(c->tells[i].node, n->name))
+			c->tells[kept++] = c->tells[i];
+	c->ntells = kept;
+}
+
+static void claim(struct vs_core *c, struct vs_node *n, uint32_t job,
+		  uint32_t restart)
 {
 	unclaim(n, job);
+	giveup_unsaid(c, n);
+	/* What others wait for is not over because one more comes. */
+	n->renew &= n->job != 0;
 	if (n->job) {
 		VS_GROW(n->beside, n->cap_beside, n->nbeside + 1);
 		n->beside[n->nbeside++] = (struct vs_claim) {
-			.job = n->job, .restart = n->restart,
+			.job = n->job, .restart = n->restart, .runs = n->runs,
 		};
 	}
 	n->job = job;
 	n->restart = restart;
-	n->launched = false;
+	n->launched = n->runs = false;
+	n->seen = VS_SEEN_BUSY;		/* what it was for others: look first */
 	n->claimed_ms = vs_clock();
-	n->leave = n->giveup = n->renew = false;
+	n->leave = n->giveup = false;
 	n->left_ms = 0;
 	n->tries = 0;
 	n->boot_host[0] = '\0';
@@ -120,7 +155,7 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 
 		if (!node)
 			continue;
-		claim(node, job, restart);
+		claim(c, node, job, restart);
 		h = vs_ledger_get(&c->ledger, node->name);
 		if (h)
 			h->job = job;
@@ -139,9 +174,11 @@ void vs_job_claim(struct vs_core *c, uint32_t job, uint32_t restart,
 		struct vs_node *node = node_at(c, ids[i]);
 
 		if (node && !vs_job_has(node, job))
-			claim(node, job, restart);
+			claim(c, node, job, restart);
 		if (node && node->job == job)
 			node->launched = launched;
+		if (node && launched)
+			runs_now(node, job);
 	}
 }
 
@@ -179,6 +216,14 @@ void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
 	w->ids = vs_calloc(n + 1, sizeof(*w->ids));
 	memcpy(w->ids, ids, n * sizeof(*ids));
 	w->n = n;
+}
+
+/* Its prolog is over. */
+void vs_job_started(struct vs_core *c, const struct vs_wait *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (node_at(c, w->ids[i]))
+			runs_now(&c->nodes[w->ids[i]], w->job);
 }
 
 static void node_leaves(struct vs_core *c, struct vs_node *n, uint32_t job)

@@ -16,7 +16,7 @@ core_sources += \
 	src/common/engine/core.c src/common/engine/core.h \
 	src/common/engine/core_i.h \
 	src/common/engine/drift.c \
-	src/common/engine/fail.c src/common/engine/found_i.h \
+	src/common/engine/fail.c src/common/engine/found_i.h src/common/engine/job_i.h \
 	src/common/engine/guard.c \
 	src/common/engine/hints.c \
 	src/common/engine/hold.c \

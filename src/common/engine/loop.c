@@ -21,6 +21,7 @@
 #define PUSH_MS 1000
 #define FULL_MS 5000
 #define RENEW_MS 10000
+#define REFUSED_MS 60000
 #define SLICE 64		/* nodes between two breaths */
 
 struct loop {
@@ -61,6 +62,10 @@ static void rebuilt(struct vs_core *c, const char *node, bool ok)
 		n->flags = (n->flags & ~VS_NODE_UP) | VS_NODE_POWERING_UP;
 	} else if (n) {
 		n->not_before_ms = vs_clock() + 500;
+		/* An epilog may take its time. */
+		if (!(n->flags & VS_NODE_COMPLETING) &&
+		    vs_clock() - n->action_since_ms > REFUSED_MS)
+			vs_node_give_up(c, n, "Slurm doesn't let its VM be built anew");
 	}
 	vs_unlock();
 }
@@ -98,7 +103,7 @@ static void say(struct vs_core *c, const struct vs_tell *t)
 				t->text);
 		break;
 	case VS_TELL_FAIL:
-		p->node_fail(p->ctx, t->node, t->text);
+		p->node_fail(p->ctx, t->node, t->job, t->text);
 		break;
 	case VS_TELL_DRAIN:
 		p->node_drain(p->ctx, t->node, t->text);
@@ -107,7 +112,7 @@ static void say(struct vs_core *c, const struct vs_tell *t)
 		p->node_undrain(p->ctx, t->node);
 		break;
 	case VS_TELL_GIVEUP:
-		p->node_giveup(p->ctx, t->node, t->text);
+		p->node_giveup(p->ctx, t->node, t->job, t->text);
 		break;
 	case VS_TELL_PROLOG:
 		if (c->prolog_done)

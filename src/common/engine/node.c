@@ -108,6 +108,18 @@ bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
 	       tag_right(n, vm, job, restart);
 }
 
+static bool vm_within_reach(const struct vs_vm *vm)
+{
+	return vm->readable && vm->connected && vm->host_ptr;
+}
+
+/* Nothing can be decided about it: no job for its node. */
+bool vs_node_vm_unsure(const struct vs_vm *vm)
+{
+	return !vm_within_reach(vm) || (vm->power != VS_POWER_ON &&
+					vm->power != VS_POWER_OFF);
+}
+
 static bool seen_is_off(enum vs_seen s)
 {
 	return s == VS_SEEN_NONE || s == VS_SEEN_OFF ||
@@ -195,17 +207,13 @@ static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
 		return VS_SEEN_ALIEN;
 	if (vm->connected)
 		n->forgotten = false;
-	if (!vm->readable || !vm->connected || !vm->host_ptr)
-		return n->forgotten ? VS_SEEN_NONE : VS_SEEN_UNKNOWN;
-	switch (vm->power) {
-	case VS_POWER_ON:
+	if (vs_node_vm_unsure(vm))
+		return n->forgotten && !vm_within_reach(vm) ?
+			VS_SEEN_NONE : VS_SEEN_UNKNOWN;
+	if (vm->power == VS_POWER_ON)
 		return seen_on(c, n, vm);
-	case VS_POWER_OFF:
-		n->cycle = false;
-		return seen_off(c, n, vm);
-	default:
-		return VS_SEEN_UNKNOWN;
-	}
+	n->cycle = false;
+	return seen_off(c, n, vm);
 }
 
 /* Slurm's word. SuspendTimeout's end makes a node allocatable, but tells no
@@ -220,6 +228,8 @@ void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
 	/* Heard while vCenter was away it is Slurm's word all the same. */
 	if (flags & VS_NODE_POWERING_DOWN)
 		n->dying = true;
+	if (!(flags & VS_NODE_POWERING_UP))
+		n->giveup = false;
 	if (flags & VS_NODE_POWER_UP_ASKED)
 		n->left_ms = 0;
 	if (vs_boot_comes_late(n, flags))
@@ -250,9 +260,17 @@ static void boot_look(struct vs_node *n, int64_t now_ms)
 static bool must_renew(struct vs_core *c, const struct vs_node *n)
 {
 	return (n->flags & VS_NODE_UP) &&
-		(seen_is_off(n->seen) ||
-		 (n->seen == VS_SEEN_ON_WRONG && !n->nbeside)) &&
-		vs_job_waits(c, n->job);
+		(seen_is_off(n->seen) || n->seen == VS_SEEN_ON_WRONG) &&
+		!vs_job_runs(n) && vs_job_waits(c, n->job);
+}
+
+/* Others run on a VM that isn't right any more: of an older profile, say. It
+ * serves one more, but not without its card. */
+bool vs_node_shared_well(struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	return vm && vs_job_runs(n) && !n->cycle && card_right(c, n, vm);
 }
 
 /* slurmctld has ceased to look for a guest that is gone (ending_begins). */
@@ -278,8 +296,6 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	} else if (n->giveup || (n->flags & VS_NODE_POWERING_DOWN)) {
 		n->dying = true;
 	}
-	if (n->giveup && !(n->flags & VS_NODE_POWERING_UP))
-		n->giveup = false;
 	if (wanted != n->wanted) {
 		vs_debug("node=%s wanted=%s", n->name, vs_wanted_name(wanted));
 		n->wanted = wanted;
@@ -289,6 +305,8 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		n->shutdown_ms = 0;
 	}
 	vs_op_settle(c, n, now_ms);
+	if (vs_op_hangs(n, now_ms) && !n->kept->barred)
+		vs_node_touch(n);
 	vs_missing_look(c, n, now_ms);
 	vs_hold_sync(c, n);
 	n->seen = seen_of(c, n);
@@ -394,7 +412,8 @@ static void report_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	else if (now_ms - n->action_since_ms >= OFF_SURE_MS &&
 		 (n->seen != VS_SEEN_NONE ||
 		  (n->flags & (VS_NODE_NO_RESPOND | VS_NODE_POWERED_DOWN))))
-		vs_tell(c, VS_TELL_GIVEUP, n->name, n->job, false,
+		vs_tell(c, VS_TELL_GIVEUP, n->name,
+			n->job ? n->job : VS_JOB_ANY, false,
 			"its VM was switched off under a job");
 }
 

@@ -11,6 +11,8 @@
 #include "util/mem.h"
 #include "util/time.h"
 
+#define HANGS_MS 60000		/* longer than any task on a VM but a clone */
+
 static const char *const op_names[VS_OPS] = {
 	"none", "clone", "reconfigure", "relocate", "power-on", "shutdown",
 	"power-off", "destroy", "adopted",
@@ -42,6 +44,13 @@ static bool host_full(const struct vs_core *c, const char *host)
 	LIST_FOREACH(n, &c->busy, busy)
 		on_host += !strcmp(n->op.host, host);
 	return on_host >= c->conf->host_max;
+}
+
+/* Found at the start, by whoever it was sent: it has no end that we set. */
+bool vs_op_hangs(const struct vs_node *n, int64_t now_ms)
+{
+	return n->op.id && n->op.kind == VS_OP_ADOPTED &&
+		now_ms - n->op.since_ms > HANGS_MS;
 }
 
 /* The one door for a node's op. */

@@ -39,6 +39,8 @@ struct vs_port_job {
 	uint32_t job, uid;
 };
 
+#define VS_JOB_ANY UINT32_MAX	/* whoever has the node */
+
 struct vs_port {
 	void *ctx;
 	/* False: slurmctld shuts down or this is no active controller: the
@@ -65,15 +67,19 @@ struct vs_port {
 	/* Ask for power-down of an idle node (0), or -1 if it isn't idle. */
 	int (*node_power_down)(void *ctx, const char *node, const char *why);
 	/* The node can't be had: down with this reason, its jobs requeued now
-	 * and eligible at once where no slurmd ran them. */
-	void (*node_fail)(void *ctx, const char *node, const char *reason);
+	 * and eligible at once where no slurmd ran them. Nothing is done where
+	 * others than job (0: none, VS_JOB_ANY) have the node by now. */
+	void (*node_fail)(void *ctx, const char *node, uint32_t job,
+			  const char *reason);
 	void (*node_drain)(void *ctx, const char *node, const char *reason);
 	/* Clear a drain that carries our tag. */
 	void (*node_undrain)(void *ctx, const char *node);
 	/* The node is sound but its VM can't be had now, or nobody waits for
 	 * it any more: power it down by force (jobs on it are requeued now,
-	 * eligible at once where no slurmd ran them); never DOWN. */
-	void (*node_giveup)(void *ctx, const char *node, const char *reason);
+	 * eligible at once where no slurmd ran them); never DOWN.
+	 * job as in node_fail. */
+	void (*node_giveup)(void *ctx, const char *node, uint32_t job,
+			    const char *reason);
 	/* Make power_save's thread look again (last_node_update). */
 	void (*power_scan)(void *ctx);
 	/* Is this job (still) running and configuring? restart < 0: any run. */

@@ -8,13 +8,12 @@
 #include "engine/core_i.h"
 #include "util/time.h"
 
-static bool node_up(const struct vs_node *n)
+static bool node_up(struct vs_core *c, const struct vs_node *n)
 {
 	if (!(n->flags & VS_NODE_UP) || n->renew)
 		return false;
-	/* What others run on serves this one too. */
 	return n->seen == VS_SEEN_ON ||
-		(n->seen == VS_SEEN_ON_WRONG && n->nbeside);
+		(n->seen == VS_SEEN_ON_WRONG && vs_node_shared_well(c, n));
 }
 
 /* True: the wait is over, the prolog is to be answered. */
@@ -24,7 +23,7 @@ static bool wait_over(struct vs_core *c, struct vs_wait *w, int64_t now_ms,
 	size_t up = 0;
 
 	for (size_t i = 0; i < w->n; i++)
-		up += node_up(&c->nodes[w->ids[i]]);
+		up += node_up(c, &c->nodes[w->ids[i]]);
 	*ok = true;
 	if (up == w->n) {
 		vs_info("JobId=%u all nodes are up nodes=%zu ms=%lld", w->job,
@@ -52,6 +51,8 @@ void vs_waits_pass(struct vs_core *c, int64_t now_ms)
 			link = &w->next;
 			continue;
 		}
+		if (ok)
+			vs_job_started(c, w);
 		vs_tell(c, VS_TELL_PROLOG, NULL, w->job, ok, NULL);
 		*link = w->next;
 		free(w->ids);

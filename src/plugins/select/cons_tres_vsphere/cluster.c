@@ -140,6 +140,26 @@ static void off_need_not_respond(void)
 	}
 }
 
+/*
+ * Nobody has pushed boot_req_time while slurmctld was away, and power saving's
+ * first tick comes before vCenter is there: boots that were under way would have
+ * reached ResumeTimeout. Half of it, for guests that have booted meanwhile must
+ * not seem to have done so too early.
+ */
+static void boots_go_on(void)
+{
+	node_record_t *node_ptr;
+
+	for (int i = 0; (node_ptr = next_node(&i)); i++) {
+		time_t least = time(NULL) - node_ptr->resume_timeout / 2;
+
+		if (IS_NODE_POWERING_UP(node_ptr) &&
+		    node_ptr->boot_req_time < least &&
+		    vs_cluster_id(node_ptr) >= 0)
+			node_ptr->boot_req_time = least;
+	}
+}
+
 void vs_cluster_refresh(void)
 {
 	struct vs_err err = { 0 };
@@ -169,6 +189,7 @@ void vs_cluster_refresh(void)
 		return;
 	map_renew();		/* not in a scheduler's question */
 	off_need_not_respond();
+	boots_go_on();
 	if (!cluster.claim)
 		return;
 	cluster.claim = false;
