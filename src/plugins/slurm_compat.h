@@ -36,6 +36,7 @@
 #include "src/slurmctld/slurmctld.h"
 #pragma GCC diagnostic pop
 
+#pragma weak config_list
 #pragma weak job_list
 #pragma weak part_list
 #pragma weak last_job_update

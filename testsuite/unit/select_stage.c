@@ -191,6 +191,7 @@ int stage_up(void **state)
 	job.job_id = 7;
 	job.magic = JOB_MAGIC;
 	job.details = &details;
+	config_list = list_create(NULL);
 	node_record_table_ptr = xcalloc(NODES, sizeof(node_record_t *));
 	node_record_count = NODES;
 	for (int i = 0; i < NODES; i++) {
@@ -200,6 +201,7 @@ int stage_up(void **state)
 		node_record_table_ptr[i]->config_ptr =
 			xmalloc(sizeof(config_record_t));
 		node_record_table_ptr[i]->config_ptr->weight = 1;
+		list_append(config_list, node_record_table_ptr[i]->config_ptr);
 		w.ours[i] = true;
 		w.avail[i] = VS_AVAIL_NEW;
 	}
@@ -216,6 +218,7 @@ int stage_down(void **state)
 	FREE_NULL_BITMAP(details.req_node_bitmap);
 	FREE_NULL_BITMAP(bits);
 	FREE_NULL_LIST(job_list);
+	FREE_NULL_LIST(config_list);
 	for (int i = 0; i < NODES; i++) {
 		xfree(node_record_table_ptr[i]->config_ptr);
 		xfree(node_record_table_ptr[i]);

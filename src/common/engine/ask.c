@@ -210,13 +210,44 @@ static void why_not(struct vs_core *c, const struct vs_node *n,
 			   n->name);
 }
 
+static bool any_full(const struct vs_place_env *env)
+{
+	for (int i = 0; i < env->inv->nhosts; i++)
+		if (env->ops[i] >= env->ops_max)
+			return true;
+	return false;
+}
+
+/* How many of these, which all need a place, can be placed together. One kind
+ * of VM for which there is room always can. */
+static size_t fit_together(struct vs_core *c, const int *ids,
+			   const size_t *at, size_t n, struct vs_err *err)
+{
+	VS_FREE struct vs_place_node *list = NULL;
+	struct vs_place_env env;
+	bool alike = true;
+
+	if (!n)
+		return 0;
+	vs_env_fill(c, &env);
+	vs_env_budget(c, &env);
+	for (size_t i = 1; i < n && alike; i++)
+		alike = c->kept[ids[at[i]]].profile ==
+			c->kept[ids[at[0]]].profile;
+	if (alike && !any_full(&env) &&
+	    n <= vs_room_now(c, &c->nodes[ids[at[0]]])->room[0])
+		return n;
+	list = vs_calloc(n, sizeof(*list));
+	for (size_t i = 0; i < n; i++)
+		vs_place_node_fill(c, &c->nodes[ids[at[i]]], &list[i]);
+	return prefix_that_fits(&env, list, n, err);
+}
+
 int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 		 size_t *nsurplus, struct vs_err *err)
 {
-	VS_FREE struct vs_place_node *list = vs_calloc(n + 1, sizeof(*list));
 	VS_FREE size_t *at = vs_calloc(n + 1, sizeof(*at));
 	const char *blocked = vs_ask_blocked(c);
-	struct vs_place_env env;
 	const struct vs_node *none = NULL;
 	size_t count = 0, fits;
 
@@ -232,15 +263,12 @@ int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 			surplus[(*nsurplus)++] = i;
 			none = node;
 		} else if (needs_new_place(c, node)) {
-			at[count] = i;
-			vs_place_node_fill(c, node, &list[count++]);
+			at[count++] = i;
 		}
 	}
 	if (blocked)
 		return vs_err_set(err, VS_E_SHORTAGE, "%s", blocked);
-	vs_env_fill(c, &env);
-	vs_env_budget(c, &env);
-	fits = prefix_that_fits(&env, list, count, err);
+	fits = fit_together(c, ids, at, count, err);
 	for (size_t i = fits; i < count; i++)
 		surplus[(*nsurplus)++] = at[i];
 	if (!*nsurplus)

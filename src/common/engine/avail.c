@@ -83,7 +83,8 @@ void vs_node_touch(struct vs_node *n)
 /* Something has changed that many of them hang on. */
 void vs_nodes_touch(struct vs_core *c)
 {
-	c->facts_epoch++;
+	if (!++c->facts_epoch)
+		c->facts_epoch = 1;
 	c->full_ms = INT64_MIN / 2;
 }
 

@@ -131,6 +131,38 @@ const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,
 	return NULL;
 }
 
+static void bar(struct vs_bar *bar, const struct vs_avoid *a,
+		const struct vs_host *h)
+{
+	if (!a->pf[0])
+		bar->avoided = true;
+	for (int i = 0; i < h->npfs; i++)
+		if (!a->pf[0] || !strcmp(a->pf, h->pfs[i].pci))
+			bar->pfs |= 1u << i;
+}
+
+/* From what is left out to its hosts: few entries, many hosts. */
+const struct vs_bar *vs_avoid_bars(struct vs_core *c)
+{
+	size_t nhosts = (size_t)c->inv.nhosts;
+	const struct vs_host *h;
+
+	VS_GROW(c->bars, c->cap_bars, nhosts + 1);
+	memset(c->bars, 0, nhosts * sizeof(*c->bars));
+	for (const struct vs_avoid *a = c->avoids; a; a = a->next) {
+		h = vs_host_get(&c->inv, a->moid);
+		if (h) {
+			bar(&c->bars[h->index], a, h);
+			continue;
+		}
+		for (h = c->inv.hosts; h; h = h->hh.next)
+			if (vs_avoid_of(c, a, h))
+				bar(&c->bars[h->index], a, h);
+	}
+	vs_breakers_bar(c, c->bars);
+	return c->bars;
+}
+
 const char *vs_avoid_note(struct vs_core *c)
 {
 	const struct vs_avoid *first = NULL;

@@ -69,6 +69,9 @@ const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,
 bool vs_avoid_of(const struct vs_core *c, const struct vs_avoid *a,
 		 const struct vs_host *h);
 bool vs_avoid_any(const struct vs_core *c, const struct vs_host *h);
+/* What is left out of each host, for placement: by host->index; the core's, until
+ * the next call. */
+const struct vs_bar *vs_avoid_bars(struct vs_core *c);
 bool vs_avoid_asked(void *arg, const struct vs_host *h,
 		    const struct vs_pf *pf, char *why, size_t size);
 
@@ -83,7 +86,7 @@ void vs_breaker_failed(struct vs_core *c, const char *host, const char *node,
 		       const char *why, int64_t now_ms);
 void vs_breaker_cleared(struct vs_core *c, const char *host, const char *node);
 void vs_breaker_served(struct vs_core *c, const char *host);
-int vs_breaker_most(void *arg, const struct vs_host *h);
+void vs_breakers_bar(const struct vs_core *c, struct vs_bar *bars);
 void vs_breaker_tried(struct vs_core *c, const struct vs_host *h,
 		      const char *node);
 void vs_breakers_look(struct vs_core *c);

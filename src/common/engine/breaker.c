@@ -10,7 +10,6 @@
  * trial that ends without an answer (its job was cancelled) leaves the place
  * to the next. The lock is held throughout.
  */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,11 +139,18 @@ void vs_breaker_served(struct vs_core *c, const char *host)
 			name_of(c, host));
 }
 
-int vs_breaker_most(void *arg, const struct vs_host *h)
+/* A host whose breaker has been open takes a single one. */
+void vs_breakers_bar(const struct vs_core *c, struct vs_bar *bars)
 {
-	const struct vs_breaker *b = vs_breaker_get(arg, h->moid);
+	for (const struct vs_breaker *b = c->breakers; b; b = b->next) {
+		const struct vs_host *h =
+			b->trips ? vs_host_get(&c->inv, b->host) : NULL;
 
-	return !b || !b->trips ? INT_MAX : b->trial[0] ? 0 : 1;
+		if (!h)
+			continue;
+		bars[h->index].trial = true;
+		bars[h->index].most = b->trial[0] ? 0 : 1;
+	}
 }
 
 void vs_breaker_tried(struct vs_core *c, const struct vs_host *h,

@@ -50,14 +50,14 @@ struct vs_claim { uint32_t job, restart; bool runs; };
 /* What is known of a node until one of its facts is touched: few bytes, side
  * by side, for those that ask of all nodes at once. */
 struct vs_kept {
-	uint64_t epoch;			/* of c->facts_epoch, 0: not known */
-	enum vs_avail avail;		/* by its own facts */
+	uint32_t epoch;			/* of c->facts_epoch, 0: not known */
+	int profile;			/* index of its profile */
+	unsigned char avail;		/* enum vs_avail, by its own facts */
 	bool place;			/* it needs one besides */
 	bool exists;			/* for a VM that is there already */
 	bool barred;			/* no new job may have it */
 	bool fresh;			/* looked at since */
 	bool rests;			/* nothing is to be done for it */
-	int profile;			/* index of its profile */
 };
 
 struct vs_node {
@@ -260,13 +260,13 @@ struct vs_core {
 	int64_t vc_since_ms;
 
 	uint64_t questions, question;	/* number of all, and of this one: 0 */
-	uint64_t facts_epoch;		/* see vs_nodes_touch; begins with 1 */
+	uint32_t facts_epoch;		/* see vs_nodes_touch; begins with 1 */
 	int64_t full_ms;		/* all nodes were looked at then */
 
 	struct vs_ledger ledger;
 	struct vs_sums sums;		/* of both: vs_sums_now() */
-	int *host_ops;			/* for vs_env_budget */
-	size_t cap_host_ops;
+	int *host_ops; struct vs_bar *bars;	/* for vs_env_fill, _budget */
+	size_t cap_host_ops, cap_bars;
 	struct vs_avoid *avoids;
 	struct vs_breaker *breakers;
 	struct vs_print *prints;	/* uthash by host */

@@ -33,8 +33,8 @@ void vs_env_fill(struct vs_core *c, struct vs_place_env *env)
 		.store = c->store[0] ? c->store : NULL,
 		.clusters = (const char **)c->cluster_moids,
 		.avoid = vs_avoid_asked,
-		.most = vs_breaker_most,
 		.arg = c,
+		.bars = vs_avoid_bars(c),
 	};
 }
 
@@ -254,6 +254,7 @@ void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 	vs_env_fill(c, &env);
 	env.avoid = elsewhere;
 	env.arg = vm->host;
+	env.bars = NULL;
 	vs_place_node_fill(c, n, &at);
 	if (vs_place(&env, &at, 1, NULL, &err))
 		return;

@@ -105,13 +105,14 @@ void vs_ledger_host_room(const struct vs_ledger *l,
 
 /* All of it for a host, as placement needs it. */
 struct vs_host_sum {
-	struct vs_pf_use pf[VS_HOST_PFS];	/* as in vs_host.pfs */
-	int64_t pf_mem_mb[VS_HOST_PFS];	/* memory of the VMs that use it */
 	bool unknown;			/* VFs can't be counted */
 	int64_t cpu_free, mem_free;	/* not reserved */
 	int64_t cpu_given, mem_given;	/* reserved or not */
 	int vms;			/* on, or about to be */
 	int strangers;			/* VMs of another cluster in folder */
+	/* last: placement looks at all hosts, of which each has few PFs */
+	struct vs_pf_use pf[VS_HOST_PFS];	/* as in vs_host.pfs */
+	int64_t pf_mem_mb[VS_HOST_PFS];	/* memory of the VMs that use it */
 };
 /* One host's: O(its VMs + its holds). */
 void vs_ledger_sum(const struct vs_ledger *l, const struct vs_inventory *inv,

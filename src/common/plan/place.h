@@ -35,6 +35,14 @@ struct vs_place_node {		/* one VM to place */
 					 * and the adapter names none */
 };
 
+/* What is left out of a host. */
+struct vs_bar {
+	bool avoided;			/* all of it */
+	bool trial;			/* at most `most` of these there */
+	uint32_t pfs;			/* these, by their place in vs_host.pfs */
+	size_t most;
+};
+
 struct vs_place_env {
 	const struct vs_inventory *inv;
 	const struct vs_ledger *ledger;
@@ -47,13 +55,13 @@ struct vs_place_env {
 	const char **clusters;		/* moIds allowed, NULL-terminated;
 					 * NULL: don't care */
 	/* hosts and PFs to leave out (failed lately, drained by an operator);
-	 * NULL: none. why is for the refusal's text. */
+	 * NULL: none. why is for the refusal's text, and all that is asked
+	 * for where there are bars. */
 	bool (*avoid)(void *arg, const struct vs_host *h, const struct vs_pf *pf,
 		      char *why, size_t size);
-	/* At most so many of these on that host, for it is on trial; NULL:
-	 * don't care. */
-	int (*most)(void *arg, const struct vs_host *h);
 	void *arg;
+	const struct vs_bar *bars;	/* by host->index: the same without
+					 * asking for each; NULL: ask */
 	const int *ops;			/* under way, by host->index; NULL:
 					 * don't care */
 	int ops_max;			/* a host with so many takes no more */

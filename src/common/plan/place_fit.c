@@ -19,7 +19,7 @@
 const struct vs_fit *vs_fit_of(const struct vs_work *w, size_t cls,
 			       size_t site)
 {
-	return &w->fits[cls][w->sites[site].host->index];
+	return &w->fits[cls][w->sites[site].brief->index];
 }
 
 /* What refuses it whatever is free. */
@@ -36,14 +36,14 @@ static enum vs_refusal fixed(const struct vs_class *c, const struct vs_site *s,
 
 int64_t vs_fit_cpu(const struct vs_class *c, const struct vs_site *s)
 {
-	return vs_profile_cpu_mhz(c->profile, s->host->core_mhz);
+	return vs_profile_cpu_mhz(c->profile, s->brief->core_mhz);
 }
 
 static size_t free_vfs(const struct vs_site *s, uint32_t pfs)
 {
 	size_t n = 0;
 
-	for (int i = 0; i < s->host->npfs; i++) {
+	for (int i = 0; i < s->brief->npfs; i++) {
 		if ((pfs & 1u << i) && s->sum->pf[i].free > 0)
 			n += s->sum->pf[i].free;
 	}
@@ -96,9 +96,9 @@ size_t vs_fit_room(const struct vs_work *w, size_t cls, size_t site,
 	limit = min_size(limit, (int64_t)(s->most - s->placed));
 	if (c->takes_vf)
 		limit = min_size(limit, free_vfs(s, f->pfs & ~s->avoided_pfs));
-	if (cpu && !(w->ever && !s->host->cores))
+	if (cpu && !(w->ever && !s->brief->cores))
 		limit = min_size(limit, s->sum->cpu_free / cpu);
-	if (!(w->ever && !s->host->memory_mb))
+	if (!(w->ever && !s->brief->memory_mb))
 		limit = min_size(limit, s->sum->mem_free < 0 ? 0 :
 				 s->sum->mem_free / c->mem_mb);
 	return limit;
@@ -120,7 +120,7 @@ int64_t vs_fit_load(const struct vs_work *w, size_t cls, size_t site)
 	const struct vs_site *s = &w->sites[site];
 	const struct vs_fit *f = vs_fit_of(w, cls, site);
 	const struct vs_profile *p = c->profile;
-	const struct vs_host *h = s->host;
+	const struct vs_brief *h = s->brief;
 	int64_t total = 0, used = 0, load = 0;
 
 	for (int i = 0; i < h->npfs; i++) {
@@ -288,6 +288,22 @@ static size_t class_find(struct vs_work *w, const struct vs_place_node *n)
 	return i;
 }
 
+/* Large blocks had anew for each question are dear: the allocator tidies up
+ * after the whole process first. */
+void *vs_spare_take(void **spare, size_t n, size_t size)
+{
+	void *have = *spare;
+
+	*spare = NULL;
+	return have ? have : vs_calloc(n, size);
+}
+
+void vs_spare_give(void **spare, void *have)
+{
+	free(*spare);
+	*spare = have;
+}
+
 /* As if it were up and empty. */
 static void site_empty(struct vs_site *s)
 {
@@ -301,24 +317,32 @@ static void site_empty(struct vs_site *s)
 	s->own->mem_free = h->memory_mb;
 }
 
-static void site_fill(const struct vs_work *w, const struct vs_host *h,
-		      struct vs_site *s)
+static void site_fill(const struct vs_work *w, size_t at, struct vs_site *s)
 {
+	const struct vs_brief *brief = &w->sums->briefs[at];
+	const struct vs_host *h = w->sums->by_name[at];
 	const struct vs_place_env *env = w->env;
+	const struct vs_bar *bar;
 	char why[64];
 
-	s->host = h;
-	s->first = VS_NO_NODE;
-	s->most = INT_MAX;
-	s->pool = w->ever ? -1 : vs_room_pool(env->inv, h->cluster);
+	*s = (struct vs_site) {
+		.host = h, .brief = brief, .first = VS_NO_NODE, .most = INT_MAX,
+		.pool = w->ever ? -1 : brief->pool,
+	};
 	if (w->ever) {
 		site_empty(s);
 		return;
 	}
-	s->sum = &w->sums->hosts[h->index];
-	s->busy = env->ops && env->ops[h->index] >= env->ops_max;
-	if (env->most)
-		s->most = (size_t)env->most(env->arg, h);
+	s->sum = &w->sums->hosts[brief->index];
+	s->busy = env->ops && env->ops[brief->index] >= env->ops_max;
+	if (env->bars) {
+		bar = &env->bars[brief->index];
+		s->avoided = bar->avoided;
+		s->avoided_pfs = bar->pfs;
+		if (bar->trial)
+			s->most = bar->most;
+		return;
+	}
 	if (!env->avoid)
 		return;
 	s->avoided = env->avoid(env->arg, h, NULL, why, sizeof(why));
@@ -341,24 +365,21 @@ static void sites_init(struct vs_work *w)
 	}
 	w->nsites = env->inv->nhosts;
 	w->by_mhz = w->sums->by_mhz;
-	w->sites = vs_calloc(w->nsites, sizeof(*w->sites));
+	w->sites = vs_spare_take(&w->sums->spare_sites, w->nsites,
+				 sizeof(*w->sites));
 	for (size_t i = 0; i < w->nsites; i++)
-		site_fill(w, w->sums->by_name[i], &w->sites[i]);
+		site_fill(w, i, &w->sites[i]);
 }
 
 /* Where each node's VM lies, as a site. */
 static void prefers_init(struct vs_work *w)
 {
-	VS_FREE size_t *site_at = vs_calloc(w->nsites, sizeof(*site_at));
-
-	for (size_t i = 0; i < w->nsites; i++)
-		site_at[w->sites[i].host->index] = i;
 	for (size_t i = 0; i < w->n; i++) {
 		const char *moid = w->nodes[i].prefer_host;
 		const struct vs_host *h = moid && moid[0] ?
 			vs_host_get(w->env->inv, moid) : NULL;
 
-		w->prefers[i] = h ? site_at[h->index] : VS_NO_NODE;
+		w->prefers[i] = h ? w->sums->name_at[h->index] : VS_NO_NODE;
 	}
 }
 
@@ -398,8 +419,8 @@ void vs_work_free(struct vs_work *w)
 	if (w->ever)
 		for (size_t c = 0; c < w->nclasses; c++)
 			free((void *)w->fits[c]);
+	vs_spare_give(&w->sums->spare_sites, w->sites);
 	vs_sums_clear(&w->made);
-	free(w->sites);
 	free(w->pools);
 	free(w->pools_before);
 	free(w->classes);

@@ -29,6 +29,7 @@ struct vs_class {
 
 struct vs_site {
 	const struct vs_host *host;
+	const struct vs_brief *brief;	/* of it */
 	const struct vs_host_sum *sum;
 	struct vs_host_sum *own;	/* `sum` is it once something is put
 					 * there; NULL: nothing was */
@@ -92,6 +93,11 @@ int64_t vs_fit_load(const struct vs_work *w, size_t cls, size_t site);
 void vs_put(struct vs_work *w, size_t node, size_t site);
 void vs_put_on_pf(struct vs_work *w, size_t node, size_t site, int pf);
 void vs_unput(struct vs_work *w, size_t node);
+
+/* An array of one element per host that the sums keep from one question to the
+ * next, not cleared; it goes back there. */
+void *vs_spare_take(void **spare, size_t n, size_t size);
+void vs_spare_give(void **spare, void *have);
 
 /* place_fixed.c: what of them is fixed, for all classes */
 void vs_fits_init(struct vs_work *w);

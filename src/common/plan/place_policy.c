@@ -120,9 +120,8 @@ static const struct rank *heap_top(const struct vs_work *w, size_t cls,
 	return NULL;
 }
 
-bool vs_place_even(struct vs_work *w, size_t cls)
+static bool even(struct vs_work *w, size_t cls, struct rank *ranks)
 {
-	VS_FREE struct rank *ranks = vs_calloc(w->nsites, sizeof(*ranks));
 	struct heap heap = { .a = ranks };
 	const struct rank *top;
 
@@ -147,4 +146,14 @@ bool vs_place_even(struct vs_work *w, size_t cls)
 		vs_put(w, i, top->site);
 	}
 	return true;
+}
+
+bool vs_place_even(struct vs_work *w, size_t cls)
+{
+	struct rank *ranks = vs_spare_take(&w->sums->spare_ranks, w->nsites,
+					   sizeof(*ranks));
+	bool placed = even(w, cls, ranks);
+
+	vs_spare_give(&w->sums->spare_ranks, ranks);
+	return placed;
 }

@@ -29,6 +29,10 @@ void vs_sums_clear(struct vs_sums *s)
 	free(s->hosts);
 	free(s->pools);
 	free(s->by_name);
+	free(s->briefs);
+	free(s->name_at);
+	free(s->spare_sites);
+	free(s->spare_ranks);
 	free(s->by_mhz);
 	free(s->taken);
 	free(s->room);
@@ -68,6 +72,8 @@ static void orders(struct vs_sums *s, const struct vs_inventory *inv)
 	for (size_t i = 0; i < s->nhosts; i++)
 		s->by_name[i] = inv->by_index[i];
 	qsort(s->by_name, s->nhosts, sizeof(*s->by_name), by_host_name);
+	for (size_t i = 0; i < s->nhosts; i++)
+		s->name_at[s->by_name[i]->index] = i;
 	for (size_t i = 0; i < s->nhosts; i++)
 		speeds[i] = (struct speed) { s->by_name[i]->core_mhz, i };
 	qsort(speeds, s->nhosts, sizeof(*speeds), by_speed);
@@ -121,6 +127,18 @@ static bool crosses(const struct now *u, const struct vs_host *h,
 	return false;
 }
 
+static void brief(const struct now *u, const struct vs_host *h)
+{
+	u->s->briefs[u->s->name_at[h->index]] = (struct vs_brief) {
+		.index = h->index,
+		.pool = vs_room_pool(u->inv, h->cluster),
+		.npfs = h->npfs,
+		.cores = h->cores,
+		.core_mhz = h->core_mhz,
+		.memory_mb = h->memory_mb,
+	};
+}
+
 static void sum_host(const struct now *u, const struct vs_host *h)
 {
 	struct vs_sums *s = u->s;
@@ -132,6 +150,7 @@ static void sum_host(const struct now *u, const struct vs_host *h)
 	if (s->turn_of[h->index] == s->turn)
 		return;
 	s->turn_of[h->index] = s->turn;
+	brief(u, h);
 	vs_ledger_sum(u->l, u->inv, h, s->folder, s->cluster_id,
 		      &s->hosts[h->index]);
 	s->strangers += s->hosts[h->index].strangers - was.strangers;
@@ -194,6 +213,8 @@ static void size_for(struct vs_sums *s, const struct vs_inventory *inv)
 	s->hosts = vs_calloc(n, sizeof(*s->hosts));
 	s->turn_of = vs_calloc(n, sizeof(*s->turn_of));
 	s->by_name = vs_calloc(n, sizeof(*s->by_name));
+	s->briefs = vs_calloc(n, sizeof(*s->briefs));
+	s->name_at = vs_calloc(n, sizeof(*s->name_at));
 	s->by_mhz = vs_calloc(n, sizeof(*s->by_mhz));
 	s->pools = vs_calloc(np, sizeof(*s->pools));
 	s->all.pools = vs_calloc(np, sizeof(*s->all.pools));

@@ -16,18 +16,30 @@ struct vs_fits {
 	struct vs_fit *by_host;		/* by host->index */
 };
 
+/* What placement asks of each host, side by side: the hosts themselves are
+ * large and lie far apart. */
+struct vs_brief {
+	int index;			/* the host's */
+	int pool;			/* of its cluster, -1: none known */
+	int npfs, cores, core_mhz;
+	int64_t memory_mb;
+};
+
 struct vs_sums {
 	struct vs_host_sum *hosts;	/* by host->index */
 	struct vs_room *pools;		/* left, as vs_room_left() */
 	int64_t store_mb;
 	int strangers;			/* VMs of another cluster in the folder */
 	const struct vs_host **by_name;	/* nhosts of them */
+	struct vs_brief *briefs;	/* as by_name */
+	size_t *name_at;		/* places in by_name, by host->index */
 	size_t *by_mhz;			/* places in by_name, slow cores first */
 	uint64_t generation;		/* moves when one of these does, or what
 					 * a host is and has; never 0 */
 
 	struct vs_fits *fits;		/* placement's */
 	size_t nfits;
+	void *spare_sites, *spare_ranks;	/* its arrays, between two */
 
 	/* its own */
 	struct vs_taken *taken;		/* by host->index; the last one: what

@@ -26,15 +26,35 @@ static struct borrowed {
 } *borrowed;
 static size_t nborrowed, cap;
 
-static uint64_t weight_of(const node_record_t *node_ptr, enum vs_avail avail,
-			  bool renew)
+/* The administrator's Weight, where it is one for all nodes: then it need not
+ * be looked for at each. */
+struct common {
+	bool known, differs;
+	uint32_t weight;
+};
+
+static int note_weight(void *x, void *arg)
 {
-	uint64_t weight = node_ptr->sched_weight;
+	const config_record_t *config_ptr = x;
+	struct common *c = arg;
+
+	c->differs |= c->known && c->weight != config_ptr->weight;
+	c->known = true;
+	c->weight = config_ptr->weight;
+	return 0;
+}
+
+static uint64_t weight_of(const node_record_t *node_ptr, enum vs_avail avail,
+			  bool renew, const struct common *common)
+{
+	uint64_t weight = node_ptr->sched_weight, of_admin;
 
 	if (avail == VS_AVAIL_WARM && !renew)
 		return weight;
+	of_admin = common->known && !common->differs ? common->weight :
+		node_ptr->config_ptr->weight;
 	weight &= OUTSIDE_FLEX | CONS_TRES;
-	weight |= (uint64_t)node_ptr->config_ptr->weight << 8;
+	weight |= of_admin << 8;
 	return avail == VS_AVAIL_WARM ? weight : weight | BOOT;
 }
 
@@ -54,6 +74,10 @@ void vs_weights_set(const int *at, const enum vs_avail *avail, size_t n,
 		[VS_AVAIL_NONE] = 3,
 	};
 
+	struct common common = { 0 };
+
+	if (config_list)
+		list_for_each(config_list, note_weight, &common);
 	VS_GROW(borrowed, cap, nborrowed + n);
 	for (size_t i = 0; i < n; i++) {
 		node_record_t *node_ptr = node_record_table_ptr[at[i]];
@@ -64,7 +88,7 @@ void vs_weights_set(const int *at, const enum vs_avail *avail, size_t n,
 		};
 		if (avail && avail[i] < VS_COUNT(prefer))
 			node_ptr->sched_weight = with_preference(
-				weight_of(node_ptr, avail[i], renew),
+				weight_of(node_ptr, avail[i], renew, &common),
 				prefer[avail[i]]);
 		else
 			node_ptr->sched_weight = with_preference(was, 0);
