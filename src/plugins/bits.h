@@ -23,6 +23,19 @@ static inline int vs_bit_from(bitstr_t *bits, int i, int last)
 	return i;
 }
 
+/* How many from i on are set without a gap, a stride at the most; i is set. */
+static inline int vs_bits_run(bitstr_t *bits, int i, int last)
+{
+	int end = i - i % VS_BITS_STRIDE + VS_BITS_STRIDE, n = 1;
+
+	if (i % VS_BITS_STRIDE == 0 && end <= last &&
+	    bit_set_count_range(bits, i, end) == VS_BITS_STRIDE)
+		return VS_BITS_STRIDE;
+	while (i + n < end && i + n <= last && bit_test(bits, i + n))
+		n++;
+	return n;
+}
+
 /* for each set bit i; bits is evaluated more than once */
 #define VS_EACH_BIT(i, bits)						\
 	for (int i = bit_ffs(bits), i##_last = bit_fls(bits);		\

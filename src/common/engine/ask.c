@@ -111,6 +111,22 @@ static bool alien(const struct vs_core *c, int id)
 	return id < 0 || (size_t)id >= c->nnodes;
 }
 
+/* As vs_node_avail(), from what is kept: asked for all nodes at once. */
+static enum vs_avail avail_kept(struct vs_core *c, int id)
+{
+	const struct vs_kept *k = &c->kept[id];
+	const struct vs_profile_now *now;
+
+	if (k->epoch != c->facts_epoch)
+		return vs_node_avail(c, &c->nodes[id]);
+	if (!k->place)
+		return k->avail;
+	now = &c->now[k->profile];
+	if (!c->question || now->question != c->question)
+		vs_room_now(c, &c->nodes[id]);
+	return now->room[k->exists] ? k->avail : VS_AVAIL_NONE;
+}
+
 static void none_avail(const struct vs_core *c, const int *ids, size_t n,
 		       enum vs_avail *out)
 {
@@ -140,7 +156,7 @@ size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n,
 		bool served;
 
 		if (!alien(c, ids[i]))
-			avail = vs_node_avail_kept(c, ids[i]);
+			avail = avail_kept(c, ids[i]);
 		if (out)
 			out[i] = avail;
 		if (avail == VS_AVAIL_ALIEN) {
@@ -259,7 +275,7 @@ int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 			continue;
 		node = &c->nodes[ids[i]];
 		if (blocked ||
-		    vs_node_avail_kept(c, node->id) == VS_AVAIL_NONE) {
+		    avail_kept(c, node->id) == VS_AVAIL_NONE) {
 			surplus[(*nsurplus)++] = i;
 			none = node;
 		} else if (needs_new_place(c, node)) {

@@ -58,21 +58,6 @@ enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
 		n->kept->avail;
 }
 
-enum vs_avail vs_node_avail_kept(struct vs_core *c, int id)
-{
-	const struct vs_kept *k = &c->kept[id];
-	const struct vs_profile_now *now;
-
-	if (k->epoch != c->facts_epoch)
-		return vs_node_avail(c, &c->nodes[id]);
-	if (!k->place)
-		return k->avail;
-	now = &c->now[k->profile];
-	if (!c->question || now->question != c->question)
-		vs_room_now(c, &c->nodes[id]);
-	return now->room[k->exists] ? k->avail : VS_AVAIL_NONE;
-}
-
 /* One of the node's own facts has changed. */
 void vs_node_touch(struct vs_node *n)
 {

@@ -364,7 +364,6 @@ enum vs_profile_fit vs_node_fit(const struct vs_core *c,
 
 /* avail.c: could it be served now; what is kept of each node; lock held */
 enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n);
-enum vs_avail vs_node_avail_kept(struct vs_core *c, int id);
 void vs_node_touch(struct vs_node *n);
 void vs_nodes_touch(struct vs_core *c);
 void vs_nodes_touch_on(struct vs_core *c, const struct vs_host *h);

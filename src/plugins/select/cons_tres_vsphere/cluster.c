@@ -269,6 +269,16 @@ int vs_cluster_first(const bitstr_t *bitmap)
 	return -1;
 }
 
+static inline void pick(struct vs_picked *p, int i)
+{
+	if (i >= cluster.map_size || cluster.map[i] < 0) {
+		p->others[p->nothers++] = i;
+		return;
+	}
+	p->ids[p->n] = cluster.map[i];
+	p->at[p->n++] = i;
+}
+
 size_t vs_cluster_pick(const bitstr_t *bitmap, struct vs_picked *p)
 {
 	bitstr_t *bits = (bitstr_t *)bitmap;
@@ -284,13 +294,12 @@ size_t vs_cluster_pick(const bitstr_t *bitmap, struct vs_picked *p)
 		p->others = vs_realloc(p->others, size, sizeof(*p->others));
 		p->size = size;
 	}
-	VS_EACH_BIT(i, bits) {
-		if (i >= cluster.map_size || cluster.map[i] < 0) {
-			p->others[p->nothers++] = i;
-			continue;
-		}
-		p->ids[p->n] = cluster.map[i];
-		p->at[p->n++] = i;
+	VS_EACH_BIT(first, bits) {
+		int end = first + vs_bits_run(bits, first, first_last);
+
+		for (int i = first; i < end; i++)
+			pick(p, i);
+		first = end - 1;
 	}
 	return p->n;
 }
