@@ -5,6 +5,7 @@ import json
 import re
 
 from cluster import Cluster, wait_for
+from stages import Held
 from worlds import world
 
 REPORT = 'srun -l "$VS_CLUSTER_DIR"/bin/report'
@@ -58,13 +59,12 @@ def test_vmxnet3_takes_no_vf(cluster):
 
 def test_a_ladder_of_partitions_and_features_takes_what_there_is(cluster):
     """roce has three nodes: four of them can only be had as Ethernet, not."""
-    first = cluster.sbatch("-p", "roce", "-N3", script="srun hostname; sleep 8")
-    cluster.wait_state(first, "RUNNING", 30)
+    first = Held(cluster, "-p", "roce", "-N3").wait_running()
     job = cluster.sbatch("-p", "roce,eth", "-C", "sriov-roce|vmxnet3", "-N2",
                          script="srun hostname")
     out = cluster.wait_job(job)
     assert set(out.split()) <= {"vm006", "vm007", "vm008"}
-    cluster.wait_job(first)
+    first.end_well()
 
 
 def test_a_card_whose_port_is_down_meets_no_job(cluster):

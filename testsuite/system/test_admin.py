@@ -8,6 +8,7 @@ import pytest
 
 from cluster import Cluster, wait_for
 from test_bad_input import refuses
+from stages import Held
 from worlds import world
 
 COLD, BOOT, BOOTJOB, IDLE, BUSY, DYING = (f"vm00{i}" for i in range(1, 7))
@@ -34,24 +35,33 @@ def is_up(cluster, name):
     return cluster.is_on(name) and flags(cluster, name) == {"IDLE", "CLOUD"}
 
 
+def boots(cluster):
+    return [cluster.path("guests", f"{n}.hold") for n in (BOOT, BOOTJOB)]
+
+
+def go_on(cluster, busy):
+    """What boots has booted, what runs has run."""
+    for f in boots(cluster):
+        f.unlink()
+    busy.let_go()
+
+
 def each_in_its_state(cluster):
-    """A node in every state; the jobs on BOOTJOB and BUSY."""
+    """A node in every state, until go_on(); the jobs on BOOTJOB and BUSY."""
     cluster.must("scontrol", "update", f"nodename={ALL}", "state=power_down")
     wait_for("all are off", 40, lambda: all(
         is_off(cluster, n) for n in cluster.node_names()))
     cluster.wait_job(cluster.sbatch(
         "-N3", "-w", ",".join((IDLE, BUSY, DYING)), script="true"))
-    busy = cluster.sbatch("-N1", "-w", BUSY, script="echo began; sleep 4")
-    for n in (BOOT, BOOTJOB):
-        cluster.delay_boot(n, 3)
+    busy = Held(cluster, "-N1", "-w", BUSY)
+    for f in boots(cluster):
+        f.touch()
     cluster.must("scontrol", "update", f"nodename={BOOT}", "state=power_up")
     boot = cluster.sbatch("-N1", "-w", BOOTJOB, script="hostname")
     wait_for("both boot", 30, lambda: all(
         cluster.is_on(n) and "POWERING_UP" in flags(cluster, n)
         for n in (BOOT, BOOTJOB)))
-    for n in (BOOT, BOOTJOB):
-        cluster.delay_boot(n, 0)
-    cluster.wait_state(busy, "RUNNING")
+    busy.wait_running()
     cluster.must("scontrol", "update", f"nodename={DYING}", "state=power_down")
     wait_for("one goes down", 10,
              lambda: "POWERING_DOWN" in flags(cluster, DYING))
@@ -73,13 +83,14 @@ def test_power_up_in_every_state_ends_with_the_vm_up(cluster):
     for n in (COLD, BOOT, BOOTJOB, IDLE, BUSY):
         cluster.must("scontrol", "update", f"nodename={n}", "state=power_up")
     cluster.run("scontrol", "update", f"nodename={DYING}", "state=power_up")
+    go_on(cluster, busy)
     assert cluster.wait_job(boot, 40).strip() == BOOTJOB
-    cluster.wait_job(busy, 20)
+    cluster.wait_job(busy.id, 20)
     for n in (COLD, BOOT, BOOTJOB, IDLE, BUSY):
         wait_for(f"{n} is up", 40, lambda n=n: is_up(cluster, n))
     wait_for(f"{DYING} is at rest", 40,
              lambda: is_up(cluster, DYING) or is_off(cluster, DYING))
-    assert cluster.job(boot)["Restarts"] == cluster.job(busy)["Restarts"] == "0"
+    assert cluster.job(boot)["Restarts"] == cluster.job(busy.id)["Restarts"] == "0"
     assert uuid == (cluster.our_vm(IDLE)["boots"], cluster.our_vm(BUSY)["boots"])
     all_serve(cluster)
 
@@ -87,33 +98,34 @@ def test_power_up_in_every_state_ends_with_the_vm_up(cluster):
 def test_power_down_in_every_state_waits_for_jobs_then_gives_the_vf(cluster):
     boot, busy = each_in_its_state(cluster)
     cluster.must("scontrol", "update", f"nodename={ALL}", "state=power_down")
+    go_on(cluster, busy)
     assert cluster.wait_job(boot, 40).strip() == BOOTJOB
-    cluster.wait_job(busy, 20)
+    cluster.wait_job(busy.id, 20)
     for n in cluster.node_names():
         wait_for(f"{n} is off", 40, lambda n=n: is_off(cluster, n))
-    assert cluster.job(boot)["Restarts"] == cluster.job(busy)["Restarts"] == "0"
+    assert cluster.job(boot)["Restarts"] == cluster.job(busy.id)["Restarts"] == "0"
     assert cluster.vfs_used() == 0
     all_serve(cluster)
 
 
 def test_power_down_force_in_every_state_requeues_jobs_and_gives_the_vf(cluster):
     boot, busy = each_in_its_state(cluster)
-    wait_for("it runs", 10, lambda: "began" in cluster.output(busy))
     cluster.must("scontrol", "hold", str(boot))
     cluster.must("scontrol", "update", f"nodename={ALL}",
                  "state=power_down_force")
+    go_on(cluster, busy)
     for n in cluster.node_names():
         wait_for(f"{n} is off", 40, lambda n=n: is_off(cluster, n))
     assert cluster.vfs_used() == 0
     assert all(pf["held"] == 0 for h in cluster.svf("hosts")["hosts"]
                for pf in h["pfs"])
-    for job in (boot, busy):
+    for job in (boot, busy.id):
         show = cluster.job(job)
         assert show["JobState"] == "PENDING" and show["Restarts"] == "1"
     cluster.must("scontrol", "release", str(boot))
-    cluster.must("scontrol", "update", f"jobid={busy}", "starttime=now")
+    cluster.must("scontrol", "update", f"jobid={busy.id}", "starttime=now")
     assert cluster.wait_job(boot, 40).strip() == BOOTJOB
-    cluster.wait_job(busy, 40)
+    cluster.wait_job(busy.id, 40)
     all_serve(cluster)
 
 

@@ -8,6 +8,7 @@ import os
 import pytest
 
 from cluster import Cluster, wait_for
+from stages import Held
 from worlds import PF0, world
 
 E1, E2, E3 = (f"esx{i:02d}.example.org" for i in (1, 2, 3))
@@ -108,9 +109,10 @@ def test_a_full_datastore_makes_jobs_wait_and_no_node_down(cluster):
 @pytest.mark.parametrize("deed", ["powerOff", "moveVm", "rename"])
 def test_a_job_whose_vm_is_taken_by_an_administrator(cluster, deed):
     """Switched off: the job runs again. Moved or renamed: it finishes."""
-    job = cluster.sbatch("-N2", "-w", "vm[001-002]", "--requeue",
-                         script="srun hostname; sleep 6; echo end")
-    wait_for("it runs", 60, lambda: "vm002" in cluster.output(job))
+    held = Held(cluster, "-N2", "-w", "vm[001-002]", "--requeue",
+                before="srun hostname; echo began").wait_running()
+    job = held.id
+    assert "vm002" in cluster.output(job)
     more = {"moveVm": {"folder": ""},
             "rename": {"name": "old-vm002"}}.get(deed, {})
     cluster.do(deed, vm="vm002", **more)
@@ -118,8 +120,8 @@ def test_a_job_whose_vm_is_taken_by_an_administrator(cluster, deed):
         if deed == "powerOff":
             wait_for("the job is requeued", 60,
                      lambda: restarts(cluster, job) == 1)
-        out = cluster.wait_job(job, 120)
-        assert "end" in out
+        held.let_go()
+        assert "the end" in cluster.wait_job(job, 120)
     finally:
         for vm in cluster.state()["vms"]:
             if vm["name"] == "old-vm002" or (
@@ -130,27 +132,23 @@ def test_a_job_whose_vm_is_taken_by_an_administrator(cluster, deed):
 
 def test_a_copy_of_a_vm_with_a_job_disturbs_nobody(cluster):
     """slurm-gcp#54: the cleaner takes what isn't its own."""
-    job = cluster.sbatch("-N1", "-w", "vm001", script="sleep 4; echo end")
-    wait_for("it runs", 40, lambda: cluster.job_state(job) == "RUNNING" and
-             cluster.is_on("vm001"))
+    job = Held(cluster, "-N1", "-w", "vm001").wait_running()
     cluster.do("cloneVm", vm="vm001", name="copy-of-vm001", folder="slurm")
-    assert "end" in cluster.wait_job(job, 60)
-    assert "copy-of-vm001" in [v["vm"] for v in
-                               cluster.svf("nodes").get("suspect", [])]
+    wait_for("svf shows it", 20, lambda: "copy-of-vm001" in [
+        v["vm"] for v in cluster.svf("nodes").get("suspect", [])])
+    job.end_well()
     cluster.do("destroyVm", vm="copy-of-vm001", force=True)
 
 
 def test_a_silent_host_keeps_its_job_and_its_node_is_not_built_twice(cluster):
     """slurm-operator#79: what can't be seen is taken for gone."""
-    job = cluster.sbatch("-N1", "-w", "vm001", script="sleep 8; echo end")
-    wait_for("it runs", 40, lambda: cluster.job_state(job) == "RUNNING" and
-             cluster.is_on("vm001"))
+    job = Held(cluster, "-N1", "-w", "vm001").wait_running()
     where = cluster.our_vm("vm001")["host"]
     cluster.do("hostState", host=where, state="notResponding")
     wait_for("svf knows", 20,
              lambda: hosts(cluster)[where]["state"] == "disconnected")
     clones = cluster.calls("CloneVM_Task")
-    assert "end" in cluster.wait_job(job, 60)
+    job.end_well()
     late = cluster.sbatch("-N1", "-w", "vm001", script="hostname")
     other = cluster.sbatch("-N1", "-x", "vm001", script="hostname")
     cluster.wait_job(other, 60)
@@ -163,16 +161,14 @@ def test_a_silent_host_keeps_its_job_and_its_node_is_not_built_twice(cluster):
 
 def test_fewer_vfs_than_are_in_use_are_told_and_disturb_nobody(cluster):
     """sriov-network-device-plugin#565: capacity is lost, or hidden."""
-    job = cluster.sbatch("-N6", script="sleep 8; echo end")
-    wait_for("it runs", 60, lambda: cluster.job_state(job) == "RUNNING" and
-             len(cluster.names_on()) == 6)
+    job = Held(cluster, "-N6").wait_running()
+    assert len(cluster.names_on()) == 6
     cluster.do("setVfs", host=E1, pci=PF0, vfs=1)
     try:
         wait_for("it is said", 20,
                  lambda: "over-committed" in said_of(cluster, E1))
         assert hosts(cluster)[E1]["pfs"][0]["free"] == -1
-        assert "end" in cluster.wait_job(job, 60)
-        assert restarts(cluster, job) == 0
+        job.end_well()
     finally:
         cluster.do("setVfs", host=E1, pci=PF0, vfs=2)
 

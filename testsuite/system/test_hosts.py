@@ -2,6 +2,7 @@
 """Hosts that are wanted, or that fail, under warm VMs and running jobs."""
 
 from cluster import Cluster, wait_for
+from stages import Held
 from worlds import world
 
 E1, E2 = "esx01.example.org", "esx02.example.org"
@@ -30,14 +31,12 @@ def test_a_host_that_enters_maintenance_gets_empty_and_back(cluster):
     cluster.wait_job(cluster.sbatch("-N2"))
     idle = next(n for n in ("vm001", "vm002") if host_of(cluster, n) == E1)
     other = "vm002" if idle == "vm001" else "vm001"
-    job = cluster.sbatch("-N1", "-w", other, script="sleep 25; hostname")
-    cluster.wait_state(job, "RUNNING")
+    job = Held(cluster, "-N1", "-w", other).wait_running()
     cluster.do("maintenance", host=E1)
     wait_for("the idle VM is off", 40, lambda: not cluster.is_on(idle))
-    assert cluster.job_state(job) == "RUNNING"
     wait_for("the host is in maintenance", 30,
              lambda: states(cluster)[E1] == "maintenance")
-    cluster.wait_job(job, 60)
+    job.end_well()
     late = cluster.sbatch("-N2")
     wait_for("two nodes can't be had from one host", 20, lambda: "VF" in str(
         cluster.svf("why", str(late))["text"]))

@@ -9,6 +9,7 @@ import re
 import pytest
 
 from cluster import Cluster, wait_for
+from stages import Held
 from worlds import foreign, world
 
 OWNER, OTHER = 65534, 1         # nobody, daemon: on every machine
@@ -150,25 +151,28 @@ def test_why_speaks_of_a_job_in_each_of_its_states(cluster):
                  "state=power_down")
     wait_for("vm001 is off", 30, lambda: not cluster.is_on("vm001") and
              cluster.is_powered_down("vm001"))
-    cluster.delay_boot("vm001", 3)
+    boot = cluster.path("guests", "vm001.hold")
+    boot.touch()
     try:
-        job = cluster.sbatch("-N1", "-w", "vm001", script="sleep 2")
+        held = Held(cluster, "-N1", "-w", "vm001")
+        job = held.id
         wait_for("its VF is held until the VM is on", 20, lambda: sum(
             pf["held"] for h in cluster.svf("hosts")["hosts"]
             for pf in h["pfs"]) == 1)
         wait_for("why names the node that is waited for", 20, lambda: re.match(
             r"0 of 1 nodes are up; vm001: booting$",
             cluster.svf("why", str(job))["text"]))
-        cluster.wait_state(job, "RUNNING", 20)
+        boot.unlink()
+        held.wait_running()
         wait_for("all are up", 5, lambda: cluster.svf(
             "why", str(job))["text"] == "all 1 nodes are up")
-        cluster.wait_job(job)
+        held.end_well()
         assert cluster.svf("why", str(job))["text"] == \
             "it has no node of vSphere's"
         held = cluster.sbatch("-N1", "--hold")
         assert "Slurm's own reason" in cluster.svf("why", str(held))["text"]
     finally:
-        cluster.delay_boot("vm001", 0)
+        boot.unlink(missing_ok=True)
 
 
 def test_why_of_a_job_that_shares_its_node(cluster):
