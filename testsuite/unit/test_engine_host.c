@@ -262,6 +262,63 @@ static int all_sent(void)
 	return n;
 }
 
+/* "": where it was. */
+static void vm1_comes_on(const char *host, bool lost)
+{
+	struct fake_vm *vm = fake_get("vm1");
+
+	if (lost) {
+		answers(vm->host, false);
+		turns(20);
+	}
+	if (!host[0])
+		answers(vm->host, true);
+	else
+		vs_strlcpy(vm->host, host, sizeof(vm->host));
+	fake_show(vm);
+	turns(5);
+}
+
+static void with_a_job(void)
+{
+	begin(1, 2, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	turns(3);
+	assert_string_equal(fake_get("vm1")->host, "host-1");
+	ntold = 0;
+}
+
+/* Slurm would believe its job running for long. */
+static void a_job_whose_vm_ha_started_elsewhere_is_requeued(void **st)
+{
+	(void)st;
+	with_a_job();
+	vm1_comes_on("host-2", true);
+	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+			 VS_AVAIL_NONE);
+	ntold = 0;
+	turns(30);
+	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+}
+
+static void a_job_whose_vm_is_moved_while_it_is_in_sight_goes_on(void **st)
+{
+	(void)st;
+	with_a_job();
+	vm1_comes_on("host-2", false);
+	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+}
+
+static void a_job_whose_host_was_silent_for_a_while_goes_on(void **st)
+{
+	(void)st;
+	with_a_job();
+	vm1_comes_on("", true);
+	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+}
+
 /* slurm-operator#79: what can't be seen is taken for gone. */
 static void a_silent_hosts_vm_is_not_built_a_second_time(void **st)
 {
@@ -342,6 +399,9 @@ int main(void)
 		cmocka_unit_test(what_drs_displaces_before_the_clone_costs_no_move),
 		cmocka_unit_test(what_drs_has_taken_is_counted_before_anybody_has_looked),
 		cmocka_unit_test(ha_restarts_a_vm_elsewhere_and_the_hold_goes_with_it),
+		cmocka_unit_test(a_job_whose_vm_ha_started_elsewhere_is_requeued),
+		cmocka_unit_test(a_job_whose_vm_is_moved_while_it_is_in_sight_goes_on),
+		cmocka_unit_test(a_job_whose_host_was_silent_for_a_while_goes_on),
 		cmocka_unit_test(a_silent_hosts_vm_is_not_built_a_second_time),
 		cmocka_unit_test(a_host_that_is_back_counts_its_vfs_and_serves),
 		cmocka_unit_test(a_vm_that_is_forgotten_may_be_built_anew),

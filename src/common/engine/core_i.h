@@ -69,7 +69,6 @@ struct vs_node {
 	char mac[VS_MAC_LEN], mgmt_mac[VS_MAC_LEN];
 
 	struct vs_kept *kept;
-
 	/* Slurm's word */
 	uint32_t flags;
 	uint32_t job, restart;		/* the claim, job 0: none */
@@ -100,7 +99,7 @@ struct vs_node {
 	enum vs_braked braked;
 	enum vs_missing missing;
 	char alive[VS_MOID_LEN];	/* the VM that was on, "": none */
-	bool alive_lost;		/* not within reach when last seen */
+	bool alive_lost, ran_lost;	/* not within reach when last seen */
 	int64_t silent_ms;		/* while missing, for Slurm too; 0: not */
 	int64_t adopt_ms, adopt_asked_ms;
 	int tries;
@@ -117,6 +116,7 @@ struct vs_node {
 	int64_t ready_since_ms;		/* wanted READY for how long */
 	int64_t reported_ms, action_since_ms;
 	int64_t ending_ms;		/* a job's late kill may come until then; 0 */
+	char ran_on[VS_MOID_LEN];	/* where its VM was seen on, "": nowhere */
 	struct vs_err last_err;
 };
 

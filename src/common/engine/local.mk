@@ -25,6 +25,7 @@ core_sources += \
 	src/common/engine/login_i.h \
 	src/common/engine/loop.c \
 	src/common/engine/maintain.c \
+	src/common/engine/ended.c src/common/engine/ended_i.h \
 	src/common/engine/missing.c \
 	src/common/engine/node.c \
 	src/common/engine/observe.c \

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/ended_i.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -273,21 +274,11 @@ bool vs_node_shared_well(struct vs_core *c, const struct vs_node *n)
 	return vm && vs_job_runs(n) && !n->cycle && card_right(c, n, vm);
 }
 
-/* slurmctld has ceased to look for a guest that is gone (ending_begins). */
-static void ending_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
-{
-	if (!n->ending_ms || now_ms < n->ending_ms)
-		return;
-	n->ending_ms = 0;
-	vs_node_touch(n);
-	c->name_freed = true;
-}
-
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	enum vs_wanted wanted;
 
-	ending_look(c, n, now_ms);
+	vs_ended_look(c, n, now_ms);
 	vs_adopt_look(c, n, now_ms);
 	wanted = vs_adopt_lost(c, n) ? VS_WANT_KEEP : wanted_of(n, now_ms);
 	if (wanted != VS_WANT_OFF && wanted != VS_WANT_GONE) {
@@ -372,18 +363,6 @@ static void report_alien(struct vs_core *c, struct vs_node *n)
 }
 
 /*
- * The guest is gone, and slurmctld tries to reach it all the same to end its
- * job: for a while, and should the VM be on again it would be the job's next
- * run that is ended. Until then the node takes no job.
- */
-static void ending_begins(const struct vs_core *c, struct vs_node *n,
-			  int64_t now_ms)
-{
-	n->ending_ms = now_ms + (int64_t)c->conf->kill_tries_s * 1000;
-	vs_node_touch(n);
-}
-
-/*
  * The VM has vanished or was switched off under a node Slurm believes up: by
  * somebody, or slurmctld was killed and remembers a time before that. A job in
  * it can't go on; one whose VM isn't to be found at all does if its slurmd
@@ -405,7 +384,7 @@ static void report_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	}
 	n->not_before_ms = now_ms + OFF_AGAIN_MS;
 	if (n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING))
-		ending_begins(c, n, now_ms);
+		vs_ended_begins(c, n, now_ms);
 	if (!used)
 		vs_tell(c, VS_TELL_POWER_DOWN, n->name, 0, false,
 			"its VM was off");
@@ -457,6 +436,7 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;		/* the action is the plan */
 	keep_alive(c, n, now_ms);
 	vs_adopt_act(c, n, now_ms);
+	vs_ended_act(c, n, now_ms);
 	vs_maintain_act(c, n, now_ms);
 	/* An op for a node that nobody wants any more is called off. */
 	if (n->op.id && !n->op.cancel_asked &&

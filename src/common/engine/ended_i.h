@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Jobs whose guest is no more (ended.c). The lock is held.
+ */
+#ifndef VS_ENGINE_ENDED_I_H
+#define VS_ENGINE_ENDED_I_H
+
+#include "engine/core_i.h"
+
+/* Slurm ends a job on this node whose VM is off: no job for a while. */
+void vs_ended_begins(const struct vs_core *c, struct vs_node *n,
+		     int64_t now_ms);
+/* That is over; and where is the VM? Before anything else is judged. */
+void vs_ended_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+/* A job whose VM was started again elsewhere is requeued. */
+void vs_ended_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+
+#endif
