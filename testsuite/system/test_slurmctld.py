@@ -272,3 +272,18 @@ def test_sched_builtin_works_with_the_plugin(fresh):
     wait_for("it waits for VFs", 20, lambda: "VF" in c.squeue(big, "%r"))
     c.do("powerOff", vm="theirs")
     assert len(c.wait_job(big, 90).split()) == 2
+
+
+def test_a_node_to_be_powered_down_after_its_job_is_built_anew_for_it(fresh):
+    """Slurm waits for the job's end, the job for its VM."""
+    c = fresh(nodes=2, inventory=world(hosts=2, vfs=1), slurm={"SuspendTimeout": 2})
+    c.wait_job(c.sbatch("-N1", "-w", "vm001", script="true"), 40)
+    c.do("setDuration", name="CloneVM_Task", duration="4s")
+    job = Held(c, "-N2")
+    wait_for("vm002 is cloned", 20, lambda: c.running_tasks("CloneVM_Task"))
+    c.must("scontrol", "update", "nodename=vm001", "state=power_down")
+    c.do("powerOff", vm="vm001")
+    job.wait_running().end_well()
+    wait_for("it is powered down after the job", 40,
+             lambda: c.is_powered_down("vm001") and not c.is_on("vm001"))
+    nobody_down(c)

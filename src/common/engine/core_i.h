@@ -458,8 +458,13 @@ void *vs_loop_main(void *arg);
 /* slurmctld's exit() waits for the thread from now on. To be called when the
  * libraries that clean up at exit have registered for it. */
 void vs_core_stops_at_exit(void);
+
+/* tell.c: words to Slurm; noted with the lock held, said without it.
+ * *push_ms: when power saving was last told of nodes. */
 void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
 	     uint32_t job, bool ok, const char *text);
+void vs_say_all(struct vs_core *c, const struct vs_tell *tells, size_t n,
+		int64_t now_ms, int64_t *push_ms);
 
 #include "engine/found_i.h"
 #include "engine/job_i.h"

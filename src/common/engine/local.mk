@@ -41,6 +41,6 @@ core_sources += \
 	src/common/engine/send.c \
 	src/common/engine/setup.c \
 	src/common/engine/slow.c \
-	src/common/engine/term.c \
+	src/common/engine/tell.c src/common/engine/term.c \
 	src/common/engine/wait.c \
 	src/common/engine/watch.c

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Words to Slurm: noted while the core's lock is held, said by the engine's
+ * thread at the end of its turn, without it, for the port takes slurmctld's
+ * locks. What many nodes have in common is said once.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/crash.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define PUSH_MS 1000
+#define REFUSED_MS 60000
+
+void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
+	     uint32_t job, bool ok, const char *text)
+{
+	struct vs_tell *t;
+
+	VS_GROW(c->tells, c->cap_tells, c->ntells + 1);
+	t = &c->tells[c->ntells++];
+	t->kind = kind;
+	vs_strlcpy(t->node, node ? node : "", sizeof(t->node));
+	t->job = job;
+	t->ok = ok;
+	t->at_ms = 0;
+	/* A guest's or a vCenter's words may be in it. */
+	vs_one_line(vs_strlcpy(t->text, text ? text : "", sizeof(t->text)));
+}
+
+static void rebuilt(struct vs_core *c, const char *node, bool ok)
+{
+	struct vs_node *n;
+
+	vs_lock();
+	n = vs_node_named(c, node);
+	if (n && ok) {
+		n->flags = (n->flags & ~VS_NODE_UP) | VS_NODE_POWERING_UP;
+	} else if (n) {
+		n->not_before_ms = vs_clock() + 500;
+		/* An epilog may take its time. */
+		if (!(n->flags & VS_NODE_COMPLETING) &&
+		    vs_clock() - n->action_since_ms > REFUSED_MS)
+			vs_node_give_up(c, n, "Slurm doesn't let its VM be built anew");
+	}
+	vs_unlock();
+}
+
+#ifdef VS_CRASH_POINTS
+static const char *const tell_names[] = {
+	[VS_TELL_REBUILD] = "rebuild", [VS_TELL_POWER_DOWN] = "power_down",
+	[VS_TELL_FAIL] = "fail", [VS_TELL_GIVEUP] = "giveup",
+	[VS_TELL_SCAN] = "scan", [VS_TELL_PROLOG] = "prolog",
+	[VS_TELL_EPILOG] = "epilog", [VS_TELL_REASON] = "reason",
+	[VS_TELL_SCHEDULE] = "schedule", [VS_TELL_BOOT_PUSH] = "boot_push",
+	[VS_TELL_BOOTED] = "booted", [VS_TELL_ADOPT] = "adopt",
+	[VS_TELL_DRAIN] = "drain", [VS_TELL_UNDRAIN] = "undrain",
+};
+#endif
+
+static bool together(enum vs_tell_kind k)
+{
+	return k == VS_TELL_SCAN || k == VS_TELL_BOOT_PUSH ||
+	       k == VS_TELL_SCHEDULE;
+}
+
+static void say(struct vs_core *c, const struct vs_tell *t)
+{
+	const struct vs_port *p = c->port;
+
+	vs_crash_before("tell", tell_names[t->kind]);
+	switch (t->kind) {
+	case VS_TELL_REBUILD:
+		rebuilt(c, t->node, !p->node_rebuild(p->ctx, t->node));
+		break;
+	case VS_TELL_POWER_DOWN:
+		if (!p->node_power_down(p->ctx, t->node, t->text))
+			vs_info("node=%s is powered down: %s", t->node,
+				t->text);
+		break;
+	case VS_TELL_FAIL:
+		p->node_fail(p->ctx, t->node, t->job, t->text);
+		break;
+	case VS_TELL_DRAIN:
+		p->node_drain(p->ctx, t->node, t->text);
+		break;
+	case VS_TELL_UNDRAIN:
+		p->node_undrain(p->ctx, t->node);
+		break;
+	case VS_TELL_GIVEUP:
+		p->node_giveup(p->ctx, t->node, t->job, t->text);
+		break;
+	case VS_TELL_PROLOG:
+		if (c->prolog_done)
+			c->prolog_done(t->job, t->ok);
+		else
+			p->prolog_done(p->ctx, t->job, t->ok);
+		break;
+	case VS_TELL_EPILOG:
+		if (c->epilog_done)
+			c->epilog_done(t->job);
+		else
+			p->epilog_done(p->ctx, t->job);
+		break;
+	case VS_TELL_REASON:
+		p->job_reason(p->ctx, t->job, t->text);
+		break;
+	case VS_TELL_ADOPT:
+		p->node_adopt(p->ctx, t->node);
+		break;
+	case VS_TELL_BOOTED:
+		p->node_booted(p->ctx, t->node, t->at_ms ?
+			       vs_clock() - t->at_ms : -1, t->ok);
+		break;
+	case VS_TELL_SCAN:
+	case VS_TELL_BOOT_PUSH:
+	case VS_TELL_SCHEDULE:
+		break;		/* together, below */
+	}
+	vs_crash_after("tell", tell_names[t->kind]);
+}
+
+void vs_say_all(struct vs_core *c, const struct vs_tell *tells, size_t n,
+		int64_t now_ms, int64_t *push_ms)
+{
+	const struct vs_port *p = c->port;
+	VS_FREE const char **push = vs_calloc(n + 1, sizeof(*push));
+	bool scan = false, schedule = false;
+	size_t npush = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		scan |= tells[i].kind == VS_TELL_SCAN;
+		schedule |= tells[i].kind == VS_TELL_SCHEDULE;
+		if (tells[i].kind == VS_TELL_BOOT_PUSH)
+			push[npush++] = tells[i].node;
+		if (!together(tells[i].kind))
+			say(c, &tells[i]);
+	}
+	if (now_ms - *push_ms < PUSH_MS)
+		npush = scan = 0;
+	if (npush || scan)
+		*push_ms = now_ms;
+	if (npush) {
+		vs_crash_before("tell", "boot_push");
+		p->nodes_boot_push(p->ctx, push, npush);
+		vs_crash_after("tell", "boot_push");
+	}
+	if (scan) {
+		vs_crash_before("tell", "scan");
+		p->power_scan(p->ctx);
+		vs_crash_after("tell", "scan");
+	}
+	if (schedule) {
+		vs_crash_before("tell", "schedule");
+		p->schedule(p->ctx);
+		vs_crash_after("tell", "schedule");
+	}
+}
