@@ -107,3 +107,40 @@ def test_wrong_orders_are_one_clear_line(cluster, args, text):
     r = cluster.run("svf", *args)
     assert r.returncode in (1, 2) and text in r.stderr
     assert len(r.stderr.strip().splitlines()) == 1
+
+
+def test_renamed_nodes_get_vms_of_their_own_and_the_old_ones_end(fresh):
+    """vm[001-004] are n[001-004] now: the VMs of the old names are nobody's,
+    keep their VFs while they are there, and end under the brake."""
+    c = fresh(start=False, nodes=8, inventory=world(hosts=2, vfs=2),
+              vsphere={"ShutdownGrace": 1}, slurm={"SuspendTimeout": 2})
+    c.choose_ports()
+    # In one machine two slurmds can't listen on one port.
+    lines = [c.node_line(1, 4, "sriov-roce"), c.node_line(
+        5, 8, "sriov-roce").replace("vm[005-008]", "n[001-004]")]
+    c.node_lines = lines[:1]
+    c.start()
+    c.wait_ready()
+    c.wait_job(c.sbatch("-N4", script="true"), 60)
+    old = {v["uuid"] for v in c.our_vms()}
+    f = c.path("etc", "slurm.conf")
+    f.write_text(f.read_text().replace(*lines))
+    c.restart_slurmctld()
+    new = {f"n{i:03d}" for i in range(1, 5)}
+    job = c.sbatch("-N4", script="srun hostname")
+    wait_for("three have ended, one waits", 60, lambda: len(ours(c)) == 1 and
+             c.svf("status").get("brake"))
+    left = ours(c)
+    assert {v["vm"] for v in c.svf("reconcile")["vms"] if v.get("waits")} == left
+    assert not left & new and c.names_on() == left
+    # Its VF is not free: the gang waits, a smaller one runs.
+    assert c.job_state(job) == "PENDING"
+    assert "3 sriov-roce VFs free" in wait_for(
+        "the gang says why", 20, lambda: c.svf("why", str(job))["text"])
+    out = c.wait_job(c.sbatch("-N3", script="srun hostname"), 60)
+    assert set(out.split()) < new and ours(c) - new == left
+    c.must("svf", "reconcile", "--confirm")
+    assert set(c.wait_job(job, 60).split()) == new
+    wait_for("no VM of an old name is left", 20, lambda: ours(c) == new)
+    assert not old & {v["uuid"] for v in c.our_vms()}
+    assert c.counters()["foreignTouches"] == 0
