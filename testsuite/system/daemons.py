@@ -28,11 +28,12 @@ class ClusterError(Exception):
     """What was to be started didn't start; the text is one clear line."""
 
 
-def wait_for(what, timeout, fn, every=0.05):
+def wait_for(what, timeout, fn, every=None):
     """Poll fn until it gives something true, and return that. An AssertionError
-    or CommandFailed inside fn counts as "not yet"."""
+    or CommandFailed inside fn counts as "not yet". What comes soon is seen soon;
+    later a look costs others, who run beside, more than it gains."""
     end = time.monotonic() + timeout
-    last = None
+    last, pause = None, every or 0.05
     while True:
         try:
             got = fn()
@@ -43,7 +44,9 @@ def wait_for(what, timeout, fn, every=0.05):
             last = e
         if time.monotonic() > end:
             raise Timeout(f"not within {timeout} s: {what} (last: {last!r})")
-        time.sleep(every)
+        time.sleep(pause)
+        if not every:
+            pause = min(0.2, pause * 1.15)
 
 
 PORTS = 100         # a block of ports has one owner
