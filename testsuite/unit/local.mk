@@ -291,7 +291,13 @@ conf_stage = testsuite/unit/conf_stage.c testsuite/unit/conf_stage.h \
 slurm_unit_ldadd = src/plugins/libvs_conf.la $(unit_ldadd) $(SLURMFULL_LIBS)
 
 check_PROGRAMS += testsuite/unit/test_conf testsuite/unit/test_conf_nodes \
-	testsuite/unit/test_bits testsuite/unit/test_job_test
+	testsuite/unit/test_bits testsuite/unit/test_job_test \
+	testsuite/unit/test_prep
+testsuite_unit_test_prep_SOURCES = testsuite/unit/test_prep.c \
+	src/plugins/prep/vsphere/prep_vsphere.c src/plugins/timed.c
+testsuite_unit_test_prep_CPPFLAGS = $(plugin_cppflags)
+testsuite_unit_test_prep_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_prep_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_bits_SOURCES = testsuite/unit/test_bits.c
 testsuite_unit_test_bits_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_bits_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
