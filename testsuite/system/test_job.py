@@ -47,8 +47,6 @@ def test_sbatch_by_constraint_runs_on_four_new_vms_with_a_vf_each(cluster):
 
 
 def test_the_batch_output_names_host_adapter_and_mac_as_svf_does(cluster):
-    """terraform-provider-vsphere#2133: cards were told by a unit number that
-    was guessed. Ours are told by their MAC, read back."""
     job = cluster.sbatch("-C", "sriov-roce", "-N2", script=REPORT)
     seen = rows(cluster.wait_job(job))
     nodes = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}

@@ -2,6 +2,7 @@
 """What becomes of a VM when its job has ended: Retention=warm|off|destroy."""
 
 from cluster import Cluster, wait_for
+from stages import Held
 from worlds import world
 
 LINES = [
@@ -71,4 +72,10 @@ def test_quiet_for_longer_than_suspendtime_no_vf_is_ours(cluster):
     def none_ours():
         return all(pf["ours"] == 0 and pf["held"] == 0
                    for h in cluster.svf("hosts")["hosts"] for pf in h["pfs"])
-    wait_for("I3: no VF in use by us", 40, none_ours)
+    jobs = [Held(cluster, "-p", p, "-N2") for p in ("warm", "off")]
+    for job in jobs:
+        job.wait_running()
+    assert not none_ours()
+    for job in jobs:
+        job.end_well()
+    wait_for("I3: no VF in use by us", 60, none_ours)

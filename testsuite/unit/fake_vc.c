@@ -100,11 +100,14 @@ static int used_on(const char *host)
 void fake_show(struct fake_vm *vm)
 {
 	struct vs_vc_card card = {
-		.kind = VS_VC_CARD_SRIOV, .key = 13031, .mac = vm->mac,
+		.kind = VS_VC_CARD_SRIOV, .key = vm->key ? vm->key : 13031,
+		.mac = vm->mac,
 		.network = "", .portgroup_key = "dvportgroup-1",
 		.switch_uuid = "sw", .pci = vm->pci,
 		.automatic = vm->automatic, .mtu_change_allowed = true,
 	};
+	struct vs_vc_card cards[2];
+	int ncards = 0;
 	struct vs_vc_vm v = {
 		.moid = vm->moid, .has = ~0u, .name = vm->name,
 		.folder = vm->folder, .host = vm->host, .pool = vm->pool,
@@ -122,11 +125,19 @@ void fake_show(struct fake_vm *vm)
 		.latency_high = vm->latency_high,
 		.cpu_reserved_mhz = vm->cpu_reserved_mhz,
 		.mem_reserved_mb = vm->memory_mb, .mem_locked = true,
-		.cards = &card, .ncards = vm->has_card ? 1 : 0,
+		.cards = cards,
 		.disk_dir = "[s] d/", .disks_own = vm->disks_own,
 		.unreadable = vm->unreadable,
 	};
 
+	if (vm->other_key) {
+		cards[ncards] = card;
+		cards[ncards].key = vm->other_key;
+		cards[ncards++].mac = "00:50:56:aa:bb:cc";
+	}
+	if (vm->has_card)
+		cards[ncards++] = card;
+	v.ncards = ncards;
 	vs_watch_events.vm(&vs_core, &v);
 }
 
@@ -227,6 +238,7 @@ static struct fake_call *call_new(enum fake_kind kind, const char *vm,
 
 static void card_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 {
+	vm->removed_key = hw->card_remove_key;
 	if (!hw->card)
 		return;
 	vm->has_card = true;

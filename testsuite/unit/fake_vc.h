@@ -19,6 +19,9 @@ struct fake_vm {
 	char moid[32], name[64], folder[32], host[32], pool[32], uuid[40];
 	char mark[160], profile[32], tag[48];
 	bool has_card;
+	int key;			/* of its card; 0: 13031 */
+	int other_key;			/* 0, or another card like it, before it */
+	int removed_key;		/* by the last reconfigure */
 	char mac[20], pci[16];
 	bool automatic;
 	int64_t memory_mb;

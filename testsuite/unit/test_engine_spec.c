@@ -79,6 +79,25 @@ static void a_reconfigure_leaves_nothing_of_the_old_profile(void **state)
 	assert_string_equal(vm->mtu, "");
 }
 
+/* terraform-provider-vsphere#2133: cards told by a guessed unit number. Ours is
+ * told by its MAC, wherever it stands and whatever its key. */
+static void of_two_cards_ours_alone_is_taken_out(void **state)
+{
+	struct fake_vm *vm;
+
+	(void)state;
+	cloned(VS_ADAPTER_SRIOV, 9000, true);
+	vm = fake_get("vm1");
+	vm->key = 13007;
+	vm->other_key = 13001;
+	fake_show(vm);
+	vs_core.profiles[0].memory_mb = 2048;
+	vs_profiles_changed(&vs_core);
+	turns(2);
+	assert_true(fake_finish(FAKE_RECONFIGURE));
+	assert_int_equal(fake_get("vm1")->removed_key, 13007);
+}
+
 /* ---- where and when it is tried again --------------------------------- */
 
 static const char *host_of_hold(void)
@@ -181,6 +200,7 @@ int main(void)
 		cmocka_unit_test(pvrdma_and_vmxnet3_reserve_nothing),
 		cmocka_unit_test(latency_sensitivity_needs_all_cpu_and_memory),
 		cmocka_unit_test(a_reconfigure_leaves_nothing_of_the_old_profile),
+		cmocka_unit_test(of_two_cards_ours_alone_is_taken_out),
 		cmocka_unit_test(a_host_that_failed_is_avoided_for_a_while),
 		cmocka_unit_test(each_try_waits_twice_as_long_and_tries_are_bounded),
 		cmocka_unit_test(a_prolog_that_waits_too_long_is_answered_with_no),

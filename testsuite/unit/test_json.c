@@ -117,6 +117,7 @@ static void a_surprising_type_is_an_error_and_never_an_abort(void **state)
 		{ "{\"a\":\"1\"}", 'i', "a: expected a whole number" },
 		{ "{\"a\":0}", 'b', "a: expected true or false" },
 		{ "{\"a\":{}}", 'n', "a: expected an array" },
+		{ "{}", '?', "a: missing" },
 		{ "{\"a\":[]}", 'g', "a: expected an object" },
 		{ "{\"a\":\"vm-1\"}", 'r', "a: expected an object" },
 		{ "{\"a\":{\"value\":7}}", 'r', "a.value: expected a string" },
@@ -140,7 +141,10 @@ static void a_surprising_type_is_an_error_and_never_an_abort(void **state)
 		case 'g': assert_true(vs_j_null(vs_j_get(a, "x"))); break;
 		case 'r': assert_string_equal(vs_j_ref(a, NULL), ""); break;
 		case '@': assert_true(vs_j_null(vs_j_at(a, 1))); break;
-		case '?': vs_j_get(vs_j_root(&doc), "a"); break;
+		case '?':
+			a = vs_j_get(vs_j_root(&doc), "a");
+			assert_int_equal(vs_j_len(a), 0);
+			break;
 		}
 		if (!vs_json_failed(&doc, &err) || strcmp(err.text, t[i].error))
 			fail_msg("%s '%c': \"%s\"", t[i].text, t[i].kind,
