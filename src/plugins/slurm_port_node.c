@@ -17,6 +17,7 @@
 		     NODE_STATE_POWERING_DOWN)
 
 #define BOOT_SLACK_S 2
+#define ASKED_S 30	/* a guest that is asked to register has as long */
 
 static bool reason_ours(const node_record_t *n)
 {
@@ -72,6 +73,14 @@ int vs_port_node_rebuild(void *ctx, const char *node)
 	return rc;
 }
 
+static int resume_timeout(const node_record_t *n)
+{
+	return n->resume_timeout && n->resume_timeout != NO_VAL16 ?
+		n->resume_timeout : slurm_conf.resume_timeout;
+}
+
+/* Half a ResumeTimeout behind, never now: a guest that boots where vCenter
+ * can't be asked is to be taken all the same. */
 void vs_port_nodes_boot_push(void *ctx, const char *const *nodes, size_t count)
 {
 	int next = 0;
@@ -84,16 +93,26 @@ void vs_port_nodes_boot_push(void *ctx, const char *const *nodes, size_t count)
 			vs_lock_nodes_write();
 		n = vs_port_node_next(nodes[i], &next);
 		if (n && (n->node_state & NODE_STATE_POWERING_UP))
-			n->boot_req_time = time(NULL);
+			n->boot_req_time = MAX(n->boot_req_time, time(NULL) -
+					       resume_timeout(n) / 2);
 		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == count - 1)
 			vs_unlock_nodes_write();
 	}
 }
 
+/* Further back than that ResumeTimeout is over. */
+static time_t boot_req_least(const node_record_t *n)
+{
+	int timeout = resume_timeout(n);
+
+	return time(NULL) - MAX(timeout - ASKED_S, timeout / 2);
+}
+
 /*
  * slurmctld takes only a guest that booted after boot_req_time, which was
  * pushed until vCenter showed the VM on: perhaps beyond its boot. Both sides
- * count whole seconds, hence the slack.
+ * count whole seconds, hence the slack. One of which nobody knows when it was
+ * switched on (before a start of ours, by a person) is up when it is asked.
  */
 void vs_port_node_booted(void *ctx, const char *node, int64_t ago_ms, bool ask)
 {
@@ -104,8 +123,11 @@ void vs_port_node_booted(void *ctx, const char *node, int64_t ago_ms, bool ask)
 	n = find_node_record((char *)node);
 	if (n && (n->node_state & NODE_STATE_POWERING_UP)) {
 		if (ago_ms >= 0)
-			n->boot_req_time = time(NULL) - ago_ms / 1000 -
-				BOOT_SLACK_S;
+			n->boot_req_time = MAX(boot_req_least(n),
+					       time(NULL) - ago_ms / 1000 -
+					       BOOT_SLACK_S);
+		else if (ask)
+			n->boot_req_time = boot_req_least(n);
 		if (ask)
 			vs_node_ask_registration(n);
 	}

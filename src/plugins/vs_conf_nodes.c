@@ -244,7 +244,7 @@ static uint64_t hash_top(uint64_t h, const struct vs_conf *c)
 		c->password_uid, c->insecure, c->oversubscribe_names,
 		c->control_port, c->provision_max, c->power_max, c->host_max,
 		c->boot_timeout_s, c->prolog_timeout_s, c->shutdown_grace_s,
-		c->suspend_time_s,
+		c->suspend_time_s, c->resume_timeout_s,
 	};
 
 	for (size_t i = 0; i < VS_COUNT(strs); i++)

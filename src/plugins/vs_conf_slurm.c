@@ -200,6 +200,7 @@ static void from_slurm_conf(struct vs_conf *conf)
 	conf->suspend_time_s = (int)slurm_conf.suspend_time;
 	/* slurm_protocol_api.c, slurm_send_addr_recv_msgs(): a pause of 1 s
 	 * between the tries. */
+	conf->resume_timeout_s = slurm_conf.resume_timeout;
 	conf->kill_tries_s = (MIN(slurm_conf.msg_timeout, 10) + 1) *
 		(slurm_conf.tcp_timeout + 1);
 	vs_str_replace(&conf->state_dir, slurm_conf.state_save_location);

@@ -100,6 +100,12 @@ testsuite_unit_test_engine_term_SOURCES = testsuite/unit/test_engine_term.c \
 testsuite_unit_test_engine_term_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_term_LDADD = $(engine_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_noclient
+testsuite_unit_test_engine_noclient_SOURCES = \
+	testsuite/unit/test_engine_noclient.c $(engine_stage)
+testsuite_unit_test_engine_noclient_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_noclient_LDADD = $(engine_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_faults
 testsuite_unit_test_engine_faults_SOURCES = testsuite/unit/test_engine_faults.c \
 	$(engine_stage)

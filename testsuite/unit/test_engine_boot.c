@@ -183,6 +183,255 @@ static void a_silent_guest_is_tried_elsewhere_before_the_node_fails(void **st)
 			       "BootTimeout"));
 }
 
+/* ---- ResumeTimeout goes on, or not -------------------------------------------- */
+
+static void an_outage_during_a_boot_takes_no_node_down(void **state)
+{
+	(void)state;
+	begin(1, 1, 1, "warm");
+	ready();
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", BOOT);
+	turns(2);
+	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
+	fake_down(VS_E_RETRY);
+	ntold = 0;
+	turns(20);
+	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+}
+
+static void what_stops_all_changes_takes_no_booting_node_down(void **state)
+{
+	struct fake_vm *vm;
+
+	(void)state;
+	begin(1, 1, 1, "warm");
+	ready();
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", BOOT);
+	turns(2);
+	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
+	vm = fake_add_vm("x9", "group-v1", "host-1", false);
+	snprintf(vm->mark, sizeof(vm->mark),
+		 "99999999-2222-4333-8444-555555555555/x9/%s", vm->uuid);
+	fake_show(vm);
+	turn();
+	assert_string_not_equal(vs_core.blocked, "");
+	ntold = 0;
+	turns(20);
+	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+}
+
+static void without_a_client_no_booting_node_is_taken_down(void **state)
+{
+	(void)state;
+	begin(1, 1, 1, "warm");
+	ready();
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	vs_core.vc = NULL;
+	vs_core.found = vs_core.loaded = vs_core.ready = false;
+	flags("vm1", BOOT);
+	ntold = 0;
+	turns(2);
+	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+}
+
+static void a_boot_that_slurm_was_told_of_is_not_pushed_in_an_outage(void **state)
+{
+	(void)state;
+	boots(1);
+	turn();
+	assert_non_null(heard(VS_TELL_BOOTED, "vm1"));
+	fake_down(VS_E_RETRY);
+	ntold = 0;
+	turns(20);
+	assert_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+}
+
+/* Its VM can't be seen. */
+static void nobody_waits(void)
+{
+	struct fake_vm *vm;
+
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	flags("vm1", GOING);
+	turn();
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	flags("vm1", DOWN);
+	turns(2);
+	vm = fake_get("vm1");
+	vm->unreadable = true;
+	fake_show(vm);
+	flags("vm1", VS_NODE_POWERING_UP);
+	turns(3);
+	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+}
+
+static void a_node_that_nobody_waits_for_does_not_boot_for_ever(void **state)
+{
+	(void)state;
+	nobody_waits();
+	now += (int64_t)vs_core.conf->prolog_timeout_s * 1000;
+	ntold = 0;
+	turns(3);
+	assert_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	flags("vm1", GOING);
+	turn();
+	flags("vm1", DOWN);
+	turn();
+	flags("vm1", VS_NODE_POWERING_UP);	/* and has all of it again */
+	ntold = 0;
+	turns(3);
+	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+}
+
+static void nor_does_it_while_vcenter_is_away(void **state)
+{
+	(void)state;
+	nobody_waits();
+	fake_down(VS_E_RETRY);
+	now += (int64_t)vs_core.conf->prolog_timeout_s * 1000;
+	ntold = 0;
+	turns(3);
+	assert_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+}
+
+/* ---- since when it is on ------------------------------------------------------- */
+
+/* The VM of a node that was up goes on living under a node that is powered down
+ * and comes up again: vCenter was away for longer than SuspendTimeout, or the
+ * power budget or a fault held the power-off back. */
+static void a_vm_that_outlived_its_nodes_power_down_boots_anew(void **state)
+{
+	const struct vs_tell *t;
+
+	(void)state;
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	now += 2 * 3600 * 1000;
+	turns(2);
+	flags("vm1", GOING);
+	turn();
+	assert_true(fake_fail(FAKE_POWER_OFF, VS_E_RETRY, "busy"));
+	flags("vm1", DOWN);
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+	flags("vm1", BOOT);
+	ntold = 0;
+	turns(20);
+	assert_null(heard(VS_TELL_BOOTED, "vm1"));
+	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	turns(20);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	turns(3);
+	t = heard(VS_TELL_BOOTED, "vm1");
+	assert_non_null(t);
+	assert_in_range(now - t->at_ms, 0, 10000);
+}
+
+/* The same, unseen: it is powered up while vCenter is away. */
+static void a_vm_that_outlived_an_outage_boots_anew(void **state)
+{
+	(void)state;
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	fake_down(VS_E_RETRY);
+	flags("vm1", GOING);
+	turns(2);
+	flags("vm1", DOWN);
+	turns(2);
+	flags("vm1", VS_NODE_POWERING_UP);
+	ntold = 0;
+	turns(2);
+	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+	fake_load();
+	fake_slow(NULL, 0);
+	turns(2);
+	assert_null(heard(VS_TELL_BOOTED, "vm1"));
+	assert_int_equal(fake_waiting(FAKE_POWER_OFF), 1);
+}
+
+static void a_power_on_that_was_not_ours_has_no_old_time(void **state)
+{
+	const struct vs_tell *t;
+	struct fake_vm *vm;
+
+	(void)state;
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	flags("vm1", GOING);
+	turn();
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	flags("vm1", DOWN);
+	turns(2);
+	now += 2 * 3600 * 1000;
+	turns(2);
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+	vm = fake_get("vm1");
+	vm->on = true;
+	flags("vm1", BOOT);
+	fake_show(vm);
+	ntold = 0;
+	turns(3);
+	t = heard(VS_TELL_BOOTED, "vm1");
+	assert_non_null(t);
+	assert_int_equal(t->at_ms, 0);
+	/* Nobody knows when its boot is over. */
+	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+}
+
+static void a_boot_of_before_a_restart_that_fails_blames_no_host(void **state)
+{
+	int one;
+
+	(void)state;
+	boots(1);
+	turn();
+	vs_term_new(&vs_core);
+	vs_core.vc_renew = false;
+	flags("vm1", BOOT);
+	one = id("vm1");
+	vs_job_claim(&vs_core, 7, 0, &one, 1, false);
+	fake_load();
+	fake_slow(NULL, 0);
+	ntold = 0;
+	turns(2);
+	assert_int_equal(fake_waiting(FAKE_POWER_OFF), 0);
+	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+	now += (int64_t)vs_core.conf->boot_timeout_s * 1000;
+	turns(2);
+	assert_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_null(vs_avoid_get(&vs_core, "host-1", "0000:3b:00.0"));
+	assert_int_equal(fake_waiting(FAKE_POWER_OFF), 1);
+}
+
+static void what_was_switched_on_long_before_it_was_shown_boots_anew(void **state)
+{
+	(void)state;
+	begin(1, 1, 1, "warm");
+	ready();
+	boot_up(7, "vm1");
+	now += (int64_t)vs_core.conf->resume_timeout_s * 1000;
+	ntold = 0;
+	assert_true(fake_finish(FAKE_POWER_ON));
+	turns(3);
+	assert_null(heard(VS_TELL_BOOTED, "vm1"));
+	assert_int_equal(fake_waiting(FAKE_POWER_OFF), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +442,17 @@ int main(void)
 		cmocka_unit_test(words_of_an_earlier_boot_are_not_believed),
 		cmocka_unit_test(boot_timeout_quotes_the_guest),
 		cmocka_unit_test(a_silent_guest_is_tried_elsewhere_before_the_node_fails),
+		cmocka_unit_test(an_outage_during_a_boot_takes_no_node_down),
+		cmocka_unit_test(what_stops_all_changes_takes_no_booting_node_down),
+		cmocka_unit_test(without_a_client_no_booting_node_is_taken_down),
+		cmocka_unit_test(a_boot_that_slurm_was_told_of_is_not_pushed_in_an_outage),
+		cmocka_unit_test(a_node_that_nobody_waits_for_does_not_boot_for_ever),
+		cmocka_unit_test(nor_does_it_while_vcenter_is_away),
+		cmocka_unit_test(a_vm_that_outlived_its_nodes_power_down_boots_anew),
+		cmocka_unit_test(a_vm_that_outlived_an_outage_boots_anew),
+		cmocka_unit_test(a_power_on_that_was_not_ours_has_no_old_time),
+		cmocka_unit_test(a_boot_of_before_a_restart_that_fails_blames_no_host),
+		cmocka_unit_test(what_was_switched_on_long_before_it_was_shown_boots_anew),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

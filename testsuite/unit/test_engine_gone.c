@@ -228,6 +228,33 @@ static void a_power_up_by_an_administrator_after_a_cancelled_job_is_one(void **s
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
 }
 
+/* As after job_resized. */
+static void a_node_that_the_job_has_lost_is_not_waited_for(void **state)
+{
+	int two[2], lost;
+
+	(void)state;
+	begin(2, 1, 2, "warm");
+	ready();
+	assert_int_equal(job_begin(7, "vm1", "vm2"), 0);
+	two[0] = id("vm1");
+	lost = two[1] = id("vm2");
+	vs_job_wait(&vs_core, 7, 0, two, 2);
+	flags("vm1", BOOT);
+	flags("vm2", BOOT);
+	turns(2);
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	vs_job_end(&vs_core, 7, &lost, 1, false);	/* job_resized */
+	while (fake_finish(FAKE_CLONE) || fake_finish(FAKE_POWER_ON))
+		turns(2);
+	flags("vm1", BUSY);
+	flags("vm2", DOWN);
+	ntold = 0;
+	turns(3);
+	assert_non_null(heard(VS_TELL_PROLOG, NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +270,7 @@ int main(void)
 		cmocka_unit_test(a_power_up_for_a_job_that_is_gone_boots_nothing),
 		cmocka_unit_test(a_power_up_by_an_administrator_after_a_cancelled_job_is_one),
 		cmocka_unit_test(what_slurm_powers_down_while_vcenter_is_away_needs_no_brake),
+		cmocka_unit_test(a_node_that_the_job_has_lost_is_not_waited_for),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A node's way from our power-on to its registration, as far as vCenter shows
- * it: Slurm's ResumeTimeout waits while the VM isn't on, Slurm hears when the
+ * it: Slurm's ResumeTimeout waits while the VM isn't on, vCenter there or not
+ * (for PrologTimeout where no job waits for it), Slurm hears when the
  * boot began, a guest that says it is ready (or nothing, with its tools running)
  * is asked to register, and one that says why it can't be, goes off again or says
  * nothing for BootTimeout, is tried once on another host before Slurm gets the
@@ -14,6 +15,7 @@
 #include <string.h>
 #include "engine/core_i.h"
 
+#define PUSHED_S(c) ((c)->conf->prolog_timeout_s)
 #define ASK_MS 5000
 #define ASK_SILENT_MS 15000
 #define LATE_POWER_UP_MS 30000	/* beyond any sane power_save_interval */
@@ -93,6 +95,61 @@ bool vs_boot_comes_late(const struct vs_node *n, uint32_t flags)
 	       vs_clock() - n->left_ms < LATE_POWER_UP_MS;
 }
 
+/*
+ * Slurm's word. It waits for a boot that comes after it: one that was before,
+ * of a VM that outlived its node's power-down, it would never take. What a node
+ * was before a start of ours isn't known, and nothing is concluded from it.
+ */
+void vs_boot_asked(struct vs_core *c, struct vs_node *n, uint32_t flags)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	if (!(flags & VS_NODE_POWERING_UP)) {
+		n->up_asked_ms = 0;
+		return;
+	}
+	if (n->up_asked_ms)
+		return;
+	n->up_asked_ms = vs_clock();
+	n->boot_told_ms = n->boot_ready = 0;
+	if (n->flags && !c->observe &&
+	    !(vm ? vm->power == VS_POWER_OFF : c->loaded))
+		n->cycle = true;
+}
+
+/* Slurm's ResumeTimeout goes on, while the VM isn't on or nobody knows since
+ * when; for a node that no job waits for not longer than a job would wait. */
+static void push(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	char why[160];
+
+	if (n->job ||
+	    now_ms - n->up_asked_ms < (int64_t)PUSHED_S(c) * 1000) {
+		vs_tell(c, VS_TELL_BOOT_PUSH, n->name, 0, false, NULL);
+		return;
+	}
+	if (c->observe)
+		return;
+	n->giveup = true;
+	snprintf(why, sizeof(why),
+		 "no job waits for it and its VM was not on within PrologTimeout=%d s",
+		 PUSHED_S(c));
+	vs_error("node=%s is powered down: %s", n->name, why);
+	vs_tell(c, VS_TELL_GIVEUP, n->name, 0, false, why);
+}
+
+/* While nothing is compared, or nothing may be done. */
+void vs_boots_push(struct vs_core *c, int64_t now_ms)
+{
+	for (size_t i = 0; i < c->nnodes; i++) {
+		struct vs_node *n = &c->nodes[i];
+
+		if ((n->flags & VS_NODE_POWERING_UP) && !n->giveup &&
+		    (!n->boot_told_ms || !n->power_sent_ms))
+			push(c, n, now_ms);
+	}
+}
+
 static void booted(struct vs_core *c, struct vs_node *n, int64_t now_ms,
 		   bool ask)
 {
@@ -121,6 +178,23 @@ static bool silent(const struct vs_node *n, const struct vs_vm *vm,
 		now_ms - n->boot_told_ms >= ASK_SILENT_MS;
 }
 
+/* Slurm takes no guest that booted longer ago than that. */
+static bool too_old(const struct vs_core *c, const struct vs_node *n,
+		    int64_t now_ms)
+{
+	return n->power_sent_ms && !c->observe &&
+		now_ms - n->power_sent_ms >=
+		(int64_t)c->conf->resume_timeout_s * 1000;
+}
+
+/* Who switched it on, and when, isn't known: Slurm may have refused the guest
+ * for that alone, and no host is to blame. */
+static void again(struct vs_node *n, const char *why)
+{
+	vs_info("node=%s boots anew: %s", n->name, why);
+	n->cycle = true;
+}
+
 void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
@@ -141,11 +215,23 @@ void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	}
 	if (n->seen != VS_SEEN_ON || !vm) {
-		vs_tell(c, VS_TELL_BOOT_PUSH, n->name, 0, false, NULL);
+		push(c, n, now_ms);
 		return;
 	}
-	if (boot_failed(c, n, vm, now_ms, why, sizeof(why)) && !c->observe)
-		try_elsewhere(c, n, vm, why, now_ms);
+	if (!n->power_sent_ms && !c->observe)
+		push(c, n, now_ms);
+	if (!n->boot_told_ms && too_old(c, n, now_ms)) {
+		vs_info("node=%s boots anew: it was switched on longer ago than ResumeTimeout",
+			n->name);
+		n->cycle = true;
+		return;
+	}
+	if (boot_failed(c, n, vm, now_ms, why, sizeof(why)) && !c->observe) {
+		if (n->power_sent_ms)
+			try_elsewhere(c, n, vm, why, now_ms);
+		else
+			again(n, why);
+	}
 	else if (!n->boot_told_ms || silent(n, vm, now_ms))
 		booted(c, n, now_ms, n->boot_told_ms);
 	else if (!strcmp(vm->guest_state, "ready"))

@@ -23,6 +23,7 @@ struct vs_conf *vs_conf_new(void)
 	conf->prolog_timeout_s = 1800;
 	conf->shutdown_grace_s = 30;
 	conf->kill_tries_s = 33;
+	conf->resume_timeout_s = 60;
 	return conf;
 }
 

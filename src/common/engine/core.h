@@ -56,7 +56,7 @@ struct vs_conf {
 	int boot_timeout_s;		/* power-on to registered */
 	int prolog_timeout_s;
 	int shutdown_grace_s;
-	int suspend_time_s;
+	int suspend_time_s, resume_timeout_s;
 	int kill_tries_s;		/* slurmctld tries as long to reach a slurmd */
 	struct vs_conf_adapter *adapters; size_t nadapters;
 	struct vs_conf_partition *partitions; size_t npartitions;

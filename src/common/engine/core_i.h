@@ -78,6 +78,7 @@ struct vs_node {
 	size_t nbeside, cap_beside;
 	int64_t claimed_ms;
 	int64_t left_ms;		/* its job went before a boot; 0: not so */
+	int64_t up_asked_ms;		/* POWERING_UP since; 0: it isn't */
 
 	/* the comparison of the two truths, and what is done about it */
 	enum vs_wanted wanted;
@@ -349,15 +350,6 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		    const char *host, const struct vs_err *err, int64_t now_ms);
 void vs_node_give_up(struct vs_core *c, struct vs_node *n, const char *why);
 
-/* missing.c: VMs that vCenter doesn't show and that are not gone; lock held */
-void vs_missing_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
-bool vs_missing_forget(struct vs_node *n);
-
-/* boot.c: from power-on to registration; lock held */
-void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
-void vs_boot_for_nobody(struct vs_core *c, struct vs_node *n);
-bool vs_boot_comes_late(const struct vs_node *n, uint32_t flags);
-
 enum vs_profile_fit vs_node_fit(const struct vs_core *c,
 				const struct vs_node *n,
 				const struct vs_vm *vm);
@@ -371,11 +363,6 @@ void vs_nodes_touch_on(struct vs_core *c, const struct vs_host *h);
 /* maintain.c: nodes on hosts that are wanted; lock held */
 bool vs_host_wanted(const struct vs_core *c, const struct vs_host *h);
 void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
-
-/* adopt.c: VMs that run under powered-down nodes after a start; lock held */
-bool vs_adopt_lost(struct vs_core *c, const struct vs_node *n);
-void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
-void vs_adopt_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 
 /* hold.c: holds and placement; lock held */
 struct vs_sums *vs_sums_now(struct vs_core *c);
@@ -466,6 +453,7 @@ void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
 void vs_say_all(struct vs_core *c, const struct vs_tell *tells, size_t n,
 		int64_t now_ms, int64_t *push_ms);
 
+#include "engine/boot_i.h"
 #include "engine/found_i.h"
 #include "engine/job_i.h"
 

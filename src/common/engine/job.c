@@ -241,12 +241,22 @@ static void node_leaves(struct vs_core *c, struct vs_node *n, uint32_t job)
 		n->left_ms = vs_clock();
 }
 
+/* A job may lose single nodes: those that it keeps, first. */
+static size_t still_has(struct vs_core *c, uint32_t job, int *ids, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (node_at(c, ids[i]) && vs_job_has(&c->nodes[ids[i]], job))
+			ids[kept++] = ids[i];
+	return kept;
+}
+
 void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 		bool notify)
 {
 	struct vs_wait **link = wait_find(c, job);
 	struct vs_wait *w = *link;
-	bool whole = true;
 
 	for (size_t i = 0; i < n; i++) {
 		struct vs_node *node = node_at(c, ids[i]);
@@ -254,11 +264,10 @@ void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 		if (node && vs_job_has(node, job))
 			node_leaves(c, node, job);
 	}
-	for (size_t i = 0; w && i < w->n && whole; i++)
-		whole = !node_at(c, w->ids[i]) ||
-			!vs_job_has(node_at(c, w->ids[i]), job);
+	if (w)
+		w->n = still_has(c, job, w->ids, w->n);
 	/* A prolog that still waits is answered: the job is gone from here. */
-	if (w && whole) {
+	if (w && !w->n) {
 		vs_tell(c, VS_TELL_PROLOG, NULL, job, true, NULL);
 		*link = w->next;
 		free(w->ids);

@@ -115,8 +115,10 @@ static bool nodes_pass(struct vs_core *c, int64_t now_ms)
 		if (!breathe(c, i))
 			return false;
 	}
-	if (c->blocked[0])
+	if (c->blocked[0]) {
+		vs_boots_push(c, now_ms);
 		return true;
+	}
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];
 		struct vs_kept *k = &c->kept[i];
@@ -145,6 +147,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 	vs_breakers_look(c);
 	if (!c->loaded || !c->found || c->vc_renew ||
 	    c->slow_seq < c->slow_want) {
+		vs_boots_push(c, now_ms);
 		vs_waits_pass(c, now_ms);
 		return;
 	}
@@ -288,8 +291,7 @@ static void turn(struct loop *l)
 		vs_jobs_recheck(c);
 	}
 	vs_lock();
-	if (c->vc)
-		vs_pass(c, now_ms);
+	vs_pass(c, now_ms);
 	vs_job_reasons(c, now_ms);
 	if (c->vf_freed && now_ms - l->schedule_ms >= PUSH_MS) {
 		c->vf_freed = false;

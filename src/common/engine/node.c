@@ -233,6 +233,7 @@ void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
 		n->giveup = false;
 	if (flags & VS_NODE_POWER_UP_ASKED)
 		n->left_ms = 0;
+	vs_boot_asked(c, n, flags);
 	if (vs_boot_comes_late(n, flags))
 		vs_boot_for_nobody(c, n);
 	n->flags = flags;
@@ -249,6 +250,8 @@ static void boot_look(struct vs_node *n, int64_t now_ms)
 			n->wanted == VS_WANT_ON && seen_is_off(n->seen);
 		n->starting &= n->seen == VS_SEEN_UNKNOWN;
 		n->powered_on_ms = n->boot_told_ms = n->boot_ready = 0;
+		if (n->seen != VS_SEEN_UNKNOWN)
+			n->power_sent_ms = 0;
 	}
 }
 

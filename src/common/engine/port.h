@@ -53,10 +53,11 @@ struct vs_port {
 	 * rebuild: make it POWERING_UP so that its return is no unexpected
 	 * reboot. 0, or -1 if the node's state doesn't allow it now. */
 	int (*node_rebuild)(void *ctx, const char *node);
-	/* boot_req_time = now for those that are POWERING_UP. */
+	/* ResumeTimeout goes on for those that are POWERING_UP. */
 	void (*nodes_boot_push)(void *ctx, const char *const *nodes, size_t n);
 	/* The VM of a node that is POWERING_UP was switched on ago_ms ago
-	 * (< 0: not known): slurmctld takes a guest that booted since then.
+	 * (< 0: not known): slurmctld takes a guest that booted since then, if
+	 * that is within ResumeTimeout.
 	 * ask: the guest is ready, its slurmd is asked to register (again). */
 	void (*node_booted)(void *ctx, const char *node, int64_t ago_ms,
 			    bool ask);
