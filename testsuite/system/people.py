@@ -232,6 +232,16 @@ class Clone(Phase):
         hold_tasks(cluster, self.task)
 
 
+def other_memory(cluster):
+    """Every VM is wrong from now on."""
+    new = Reconfigure.memory + 64
+    f = cluster.path("etc", "vsphere.conf")
+    f.write_text(f.read_text().replace(f"Memory={Reconfigure.memory}",
+                                       f"Memory={new}"))
+    Reconfigure.memory = new
+    cluster.must("scontrol", "reconfigure")
+
+
 class Reconfigure(Phase):
     task = "ReconfigVM_Task"
     memory = 2048
@@ -240,12 +250,18 @@ class Reconfigure(Phase):
         if len(cluster.our_vms()) < len(cluster.node_names()):
             all_on(cluster)
         all_off(cluster)
-        new = Reconfigure.memory + 64
-        f = cluster.path("etc", "vsphere.conf")
-        f.write_text(f.read_text().replace(f"Memory={Reconfigure.memory}",
-                                           f"Memory={new}"))
-        Reconfigure.memory = new
-        cluster.must("scontrol", "reconfigure")
+        other_memory(cluster)
+        hold_tasks(cluster, self.task)
+
+
+class Rebuild(Phase):
+    """The node was up, and its VM, wrong for the job, goes off first."""
+
+    task = "PowerOffVM_Task"
+
+    def prepare(self, cluster):
+        all_on(cluster)
+        other_memory(cluster)
         hold_tasks(cluster, self.task)
 
 
@@ -337,8 +353,9 @@ class VmEnds(Phase):
                      "state=power_down")
 
 
-PHASES = {"clone": Clone, "reconfigure": Reconfigure, "power-on": PowerOn,
-          "boot": Boot, "run": Run, "end": End, "release": VmEnds}
+PHASES = {"clone": Clone, "reconfigure": Reconfigure, "rebuild": Rebuild,
+          "power-on": PowerOn, "boot": Boot, "run": Run, "end": End,
+          "release": VmEnds}
 
 
 # ---- one phase, all deeds ---------------------------------------------------------
