@@ -287,3 +287,20 @@ def test_a_node_to_be_powered_down_after_its_job_is_built_anew_for_it(fresh):
     wait_for("it is powered down after the job", 40,
              lambda: c.is_powered_down("vm001") and not c.is_on("vm001"))
     nobody_down(c)
+
+
+def test_a_start_after_resumetimeout_takes_no_booting_node_down(fresh):
+    """Power saving's first tick comes before vCenter is there."""
+    c = fresh(nodes=1, inventory=world(hosts=1, vfs=1, durations={
+        "CloneVM_Task": "3s"}), slurm={"ResumeTimeout": 8})
+    job = Held(c, "-N1")
+    c.wait_node("vm001", lambda s: "POWERING_UP" in s, 20, "POWERING_UP")
+    asked = time.time()
+    wait_saved(c, job.id, "vm001")
+    c.kill_slurmctld()
+    wait_for("ResumeTimeout is over", 20, lambda: time.time() > asked + 10)
+    c.do("outage", duration="4s", how="refuse")
+    c.start_slurmctld()
+    job.wait_running().end_well()
+    assert "not resumed by ResumeTimeout" not in c.ctld_log()
+    nobody_down(c)
