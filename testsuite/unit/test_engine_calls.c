@@ -32,7 +32,7 @@ static const char *const scenario_names[] = {
 };
 static const char *const kind_names[] = {
 	"clone", "reconfigure", "relocate", "power-on", "power-off",
-	"shutdown", "destroy", "adopt",
+	"shutdown", "destroy", "adopt", "no call",
 };
 
 /* ---- a small Slurm, of one node and one job -------------------------------- */

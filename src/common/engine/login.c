@@ -33,7 +33,7 @@ static char *try_of(const char *user, const char *file)
 {
 	struct stat st;
 
-	if (stat(file, &st))
+	if (!file || stat(file, &st))
 		return vs_strdup("");
 	return vs_asprintf("%s %s %llu %lld.%09ld %lld", user, file,
 			   (unsigned long long)st.st_ino,
