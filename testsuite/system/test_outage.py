@@ -161,3 +161,37 @@ def test_a_task_that_never_ends_costs_its_node_alone(fresh):
         c.do("endTask", task=moid)
     assert c.wait_job(held, 60).strip() == "vm001"
     assert c.calls("CloneVM_Task") <= 3
+
+
+def test_an_outage_longer_than_slurms_timeouts_takes_no_node_down(fresh):
+    """Longer than ResumeTimeout while VMs are cloned; longer than SuspendTimeout
+    while nodes go down and come up again, whose VMs live on meanwhile."""
+    c = fresh(nodes=2, inventory=world(hosts=1, vfs=2),
+              vsphere={"ShutdownGrace": 1},
+              slurm={"SuspendTimeout": 2, "ResumeTimeout": 12})
+    c.do("setDuration", name="CloneVM_Task", duration="3s")
+    job = c.sbatch("-N2", script="srun hostname")
+    wait_for("both clones are under way", 30,
+             lambda: len(c.running_tasks("CloneVM_Task")) == 2)
+    was = ready_count(c)
+    c.do("outage", duration="18s", how="refuse")
+    c.do("cutConnections")
+    wait_ready_again(c, was, 60)
+    assert set(c.wait_job(job, 60).split()) == {"vm001", "vm002"}
+    assert c.job(job)["Restarts"] == "0"
+    nobody_down(c)
+
+    starts, was = c.calls("PowerOnVM_Task"), ready_count(c)
+    c.do("outage", duration="22s", how="refuse")
+    c.do("cutConnections")
+    wait_for("svf says so", 20, lambda: not c.svf("status")["up"])
+    c.must("scontrol", "update", "nodename=vm[001-002]", "state=power_down")
+    wait_for("Slurm holds them for powered down", 15, lambda: all(
+        c.is_powered_down(n) for n in c.node_names()))
+    c.must("scontrol", "update", "nodename=vm[001-002]", "state=power_up")
+    wait_ready_again(c, was, 60)
+    job = c.sbatch("-N2", script="srun hostname")
+    assert set(c.wait_job(job, 60).split()) == {"vm001", "vm002"}
+    assert c.calls("PowerOnVM_Task") == starts + 2
+    assert "ResumeTimeout" not in c.ctld_log()
+    nobody_down(c)

@@ -157,6 +157,7 @@ STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 	free(c->nodes);
 	c->nodes = NULL;
 	c->provisioning = c->power_ops = 0;
+	c->nstrays = 0;
 	c->blocked[0] = c->vc_state[0] = '\0';
 	c->started = false;
 	vs_setup_apply(c, conf_make(nodes, retention, 1024));

@@ -212,6 +212,51 @@ static void a_power_on_that_outlives_a_restart_keeps_its_vf(void **st)
 	assert_int_equal(free_on("host-1"), 1);
 }
 
+/* It may be anybody's, and never ends: the nodes without a VM wait for it, not
+ * for ever, and no job is taken for them meanwhile. */
+static void a_clone_that_never_ends_does_not_stop_the_cluster(void **state)
+{
+	struct vs_vc_task t = {
+		.moid = "task-901", .name = "VirtualMachine.clone",
+		.entity = "vm-tpl", .entity_name = "tpl",
+		.state = "running", .user = "slurm",
+	};
+	int two;
+	struct vs_err err = { 0 };
+
+	(void)state;
+	begin(2, 1, 2, "warm");
+	two = id("vm2");
+	vs_job_claim(&vs_core, 7, 0, &two, 1, false);	/* had begun before */
+	fake_load();
+	fake_slow(&t, 1);
+	flags("vm2", BOOT);
+	turn();
+	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+			 VS_AVAIL_NONE);
+	assert_int_equal(vs_job_begin(&vs_core, 8, 0, (int[]){ id("vm1") }, 1,
+				      &err), -1);
+	assert_non_null(strstr(err.text, "for a node that is not known"));
+	now += 4 * 60 * 1000;
+	turns(3);
+	assert_int_equal(fake_sent[FAKE_CLONE], 0);
+	assert_int_equal(fake_cancels, 0);
+	now += 60 * 1000;
+	vs_core.vf_freed = false;
+	turns(3);
+	assert_int_equal(fake_cancels, 1);
+	assert_true(vs_core.vf_freed);		/* jobs wait for it */
+	fake_slow(&t, 1);			/* hangs on */
+	turns(3);
+	assert_int_equal(fake_cancels, 1);
+	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+	assert_true(fake_fail(FAKE_ADOPT, VS_E_CANCELED, "called off"));
+	assert_int_equal(vs_core.nstrays, 0);
+	turns(3);
+	assert_int_equal(fake_waiting(FAKE_CLONE), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +270,7 @@ int main(void)
 		cmocka_unit_test(a_job_that_still_waits_for_its_vm_is_not),
 		cmocka_unit_test(jobs_of_before_a_restart_are_judged_once_vcenter_was_read),
 		cmocka_unit_test(a_power_on_that_outlives_a_restart_keeps_its_vf),
+		cmocka_unit_test(a_clone_that_never_ends_does_not_stop_the_cluster),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -140,7 +140,12 @@ struct vs_orphan {			/* ours, and no node has its name */
 	UT_hash_handle hh;
 };
 
-struct vs_stray { uint64_t id; char task[VS_MOID_LEN]; };
+struct vs_stray {
+	uint64_t id;
+	char task[VS_MOID_LEN];
+	int64_t since_ms;
+	bool left;			/* waited for no longer */
+};
 
 struct vs_wait {			/* a prolog that waits for its nodes */
 	uint32_t job, restart;
@@ -395,6 +400,8 @@ void vs_env_budget(struct vs_core *c, struct vs_place_env *env);
 int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 		int64_t now_ms);
 bool vs_op_hangs(const struct vs_node *n, int64_t now_ms);
+bool vs_strays_wait(const struct vs_core *c);	/* for the end of a stray */
+void vs_strays_pass(struct vs_core *c, int64_t now_ms);
 void vs_op_cancel(struct vs_core *c, struct vs_node *n);
 void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_op_forget_all(struct vs_core *c);	/* the client is gone */

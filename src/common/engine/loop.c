@@ -151,6 +151,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 		vs_waits_pass(c, now_ms);
 		return;
 	}
+	vs_strays_pass(c, now_ms);
 	vs_preflight(c);
 	vs_orphans_pass(c, now_ms);
 	if (!nodes_pass(c, now_ms))

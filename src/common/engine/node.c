@@ -203,7 +203,7 @@ static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
 	if (n->missing)
 		return VS_SEEN_UNKNOWN;
 	if (!vm)
-		return c->nstrays ? VS_SEEN_BUSY : VS_SEEN_NONE;
+		return vs_strays_wait(c) ? VS_SEEN_BUSY : VS_SEEN_NONE;
 	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
 		return VS_SEEN_ALIEN;
 	if (vm->connected)

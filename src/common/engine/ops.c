@@ -12,6 +12,7 @@
 #include "util/time.h"
 
 #define HANGS_MS 60000		/* longer than any task on a VM but a clone */
+#define STRAY_MS (5 * 60 * 1000)
 
 static const char *const op_names[VS_OPS] = {
 	"none", "clone", "reconfigure", "relocate", "power-on", "shutdown",
@@ -309,6 +310,8 @@ static void stray_done(void *arg, uint64_t id, const char *result,
 		i++;
 	if (i < c->nstrays) {
 		c->strays[i] = c->strays[--c->nstrays];
+		vs_nodes_touch(c);
+		c->vf_freed = true;
 		/* Its VM may be shown later than its end. */
 		for (size_t k = 0; k < c->nnodes; k++)
 			if (c->nodes[k].clone_lost)
@@ -321,10 +324,40 @@ static void stray_done(void *arg, uint64_t id, const char *result,
 static void stray_add(struct vs_core *c, const struct vs_vc_task *task,
 		      uint64_t id)
 {
+	struct vs_stray *s;
+
 	VS_GROW(c->strays, c->cap_strays, c->nstrays + 1);
-	c->strays[c->nstrays].id = id;
-	vs_strlcpy(c->strays[c->nstrays++].task, task->moid, VS_MOID_LEN);
+	s = &c->strays[c->nstrays++];
+	*s = (struct vs_stray) { .id = id, .since_ms = vs_clock() };
+	vs_strlcpy(s->task, task->moid, sizeof(s->task));
+	vs_nodes_touch(c);
 	vs_info("task=%s (%s) is under way: adopted", task->moid, task->name);
+}
+
+bool vs_strays_wait(const struct vs_core *c)
+{
+	for (size_t i = 0; i < c->nstrays; i++)
+		if (!c->strays[i].left)
+			return true;
+	return false;
+}
+
+/* One that hangs must not stop all nodes that have no VM. Should it come to an
+ * end after all, vCenter takes no second VM of one name. */
+void vs_strays_pass(struct vs_core *c, int64_t now_ms)
+{
+	for (size_t i = 0; i < c->nstrays; i++) {
+		struct vs_stray *s = &c->strays[i];
+
+		if (s->left || now_ms - s->since_ms < STRAY_MS)
+			continue;
+		vs_error("task=%s, a clone for a node that is not known, has not ended in %d s: it is called off, and waited for no longer",
+			 s->task, STRAY_MS / 1000);
+		s->left = true;
+		vs_vc_task_cancel(c->vc, s->task, NULL);
+		vs_nodes_touch(c);
+		c->vf_freed = true;
+	}
 }
 
 static bool task_known(const struct vs_core *c, const char *task)
