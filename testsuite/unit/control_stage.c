@@ -133,6 +133,21 @@ bool vs_core_is_operator(uint32_t uid)
 
 /* ---- daemons ----------------------------------------------------------- */
 
+void stage_dies_with_parent(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+pid_t stage_fork(void)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0)
+		stage_dies_with_parent();
+	return pid;
+}
+
 static pid_t run_munged(const char *name, const char *socket)
 {
 	char arg[5][160], path[120], key[64];
@@ -153,12 +168,10 @@ static pid_t run_munged(const char *name, const char *socket)
 	snprintf(arg[3], sizeof(arg[3]), "--log-file=%s/%s.log", stage_dir, name);
 	snprintf(arg[4], sizeof(arg[4]), "--seed-file=%s/%s.seed", stage_dir,
 		 name);
-	pid = fork();
-	assert_true(pid >= 0);
+	pid = stage_fork();
 	if (pid == 0) {
 		int null = open("/dev/null", O_RDWR);
 
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(null, 1);
 		dup2(null, 2);
 		setenv("PATH", "/usr/sbin:/sbin:/usr/bin:/bin:/usr/local/sbin", 1);

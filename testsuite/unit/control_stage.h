@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include "engine/control.h"
 #include "engine/control_msg.h"
 
@@ -24,6 +25,11 @@ const char *stage_stranger(void);
  * port. */
 int stage_start(void);
 void stage_clock_forward(int64_t ms);
+
+/* A child that doesn't outlive the test, however that ends; the second for one
+ * that changes its user. */
+pid_t stage_fork(void);
+void stage_dies_with_parent(void);
 
 /* The core's part: "hosts" tells {"uid":N}; "nodes" an array that makes the
  * report at least stage_big bytes long; "why" knows job 4711 alone. */

@@ -86,8 +86,7 @@ int svf(const char *words)
 	for (char *w = strtok_r(copy, " ", &save); w && n <= ARGS_MAX;
 	     w = strtok_r(NULL, " ", &save))
 		argv[n++] = w;
-	pid = fork();
-	assert_true(pid >= 0);
+	pid = stage_fork();
 	if (pid == 0)
 		child(argv);
 	assert_int_equal(waitpid(pid, &status, 0), pid);

@@ -96,6 +96,7 @@ static void as_nobody(int port, int out)
 
 	if (setgid(NOBODY) || setuid(NOBODY))
 		_exit(2);
+	stage_dies_with_parent();	/* setuid has undone it */
 	cred = question("hosts", 0);
 	fd = dial(port);
 	send_frame(fd, cred);
@@ -124,7 +125,7 @@ static void any_user_may_ask_and_nobody_else_can_open_the_answer(void **state)
 	if (geteuid() != 0)
 		skip();
 	assert_int_equal(pipe2(io, O_CLOEXEC), 0);
-	pid = fork();
+	pid = stage_fork();
 	if (pid == 0)
 		as_nobody(port, io[1]);
 	close(io[1]);

@@ -93,7 +93,7 @@ static pid_t impostor(int io[2])
 	pid_t pid;
 
 	assert_int_equal(pipe(io), 0);
-	pid = fork();
+	pid = stage_fork();
 	if (pid == 0) {
 		struct vs_conf conf = { .control_addr = "127.0.0.1",
 					.munge_socket = stage_socket };
@@ -101,6 +101,7 @@ static pid_t impostor(int io[2])
 
 		if (setgid(NOBODY) || setuid(NOBODY))
 			_exit(1);
+		stage_dies_with_parent();	/* setuid has undone it */
 		conf.control_port = port;
 		if (vs_control_start(&conf, &err) || write(io[1], "x", 1) != 1)
 			_exit(1);
@@ -173,7 +174,7 @@ static void an_answer_to_another_question_does_not_count(void **state)
 				 0);
 		snprintf(control, sizeof(control), "127.0.0.1:%d",
 			 ntohs(sa.sin_port));
-		pid = fork();
+		pid = stage_fork();
 		if (pid == 0)
 			answer_once(fd, mixed[i].id, mixed[i].part);
 		close(fd);
