@@ -7,11 +7,10 @@
 # The tests. Does its own set-up: packages, the source of the installed Slurm,
 # Go, the build (out of tree, in $VS_CACHE). Several parts go on side by side.
 # `all`, the default, is unit, system, crash (a sample; --whole: all of it, an
-# hour) and lint; chaos is run by its name while it still finds something;
-# `sanitize` runs the unit tests with ASan and UBSan, and with TSan; `fuzz` every
-# fuzz target for --seconds N (60; the normal run replays what they found). chaos
-# takes --seconds (120), --seed and --with, a sanitizer. The last line is
-# `N passed, N failed`; `chaos` alone ends with its own sum.
+# hour), chaos and lint; `sanitize` runs the unit tests with ASan and UBSan, and
+# with TSan; `fuzz` every fuzz target for --seconds N (60; the normal run replays
+# what they found). chaos takes --seconds (120), --seed and --with, a sanitizer.
+# The last line is `N passed, N failed`; `chaos` alone ends with its own sum.
 # shellcheck source=contribs/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=contribs/lanes.sh
@@ -400,6 +399,7 @@ finish() {
 	local rc=$?
 	trap - EXIT
 	[ -z "$copy" ] || rm -rf "$copy"
+	nothing_left
 	if [ $rc != 0 ]; then
 		failed=$((failed + 1))
 	elif [ $failed -gt 0 ]; then
@@ -438,12 +438,13 @@ while [ $# -gt 0 ]; do
 done
 for a in "${words[@]:-all}"; do
 	case $a in
-	all) parts+=(unit system crash lint) ;;
+	all) parts+=(unit system crash chaos lint) ;;
 	unit | system | crash | chaos | fuzz | lint | sanitize) parts+=("$a") ;;
-	-h | --help) sed -n '4,14s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	-h | --help) sed -n '4,13s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*) die "unknown part '$a': unit, system, crash, chaos, fuzz, lint, sanitize or all is expected" ;;
 	esac
 done
+export VS_RUN=$$.$EPOCHREALTIME
 lock_cache
 rm -rf "$results"
 mkdir -p "$results" "$VS_CACHE/log"

@@ -4,6 +4,7 @@ shell of its own with apt-get and dpkg-query replaced, demo.py's records."""
 
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -365,6 +366,23 @@ side_by_side
     assert len(list(tmp_path.glob("*.ended"))) == 2, "it waited for them"
     assert not (tmp_path / "copy").exists()
     assert not (tmp_path / "late").exists(), "nothing more was begun"
+
+
+def test_what_outlives_a_run_is_ended_and_is_a_failure(shell):
+    rc, out, _ = shell(PARTS + """
+export VS_RUN=$$.test
+setsid sleep 300 </dev/null >/dev/null 2>&1 &
+of_the_run=$!
+env -u VS_RUN sleep 300 </dev/null >/dev/null 2>&1 &
+not_of_it=$!
+nothing_left
+wait "$of_the_run" || say "ended with $?"
+kill "$not_of_it" && say "the other lives"
+say "$failed failed"
+""", TOP=str(TOP))
+    assert rc == 0
+    assert re.search(r"FAILED: left over: process \d+: sleep 300 \nended with 137\n"
+                     r"the other lives\n1 failed\n$", out)
 
 
 # ---- homes, names, ports --------------------------------------------------------
