@@ -285,6 +285,93 @@ static void hints_that_are_none_are_left_out(void **st)
 	rmdir(dir);
 }
 
+/* ---- a VF for which a power-on may be under way -------------------------------- */
+
+static struct vs_vc_task power_on_of(const char *name)
+{
+	return (struct vs_vc_task) {
+		.name = "VirtualMachine.powerOn", .moid = "task-3",
+		.entity = fake_get(name)->moid, .entity_name = name,
+		.state = "running", .user = "slurm",
+	};
+}
+
+/* vm2 has left the file while its power-on was under way; one VF in all. */
+static void vm2_leaves(void)
+{
+	struct vs_vc_task t;
+
+	start(2);
+	begin(2, 1, 1, "warm");
+	ready();
+	boot_up(7, "vm2");
+	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
+	t = power_on_of("vm2");
+	vs_setup_apply(&vs_core, conf_make(1, "warm", 1024));
+	vs_setup_macs(&vs_core);
+	flags("vm1", DOWN);
+	vs_core.found = vs_core.loaded = vs_core.ready = false;
+	vs_op_forget_all(&vs_core);
+	fake_load();
+	fake_slow(&t, 1);
+	turns(25);
+	assert_true(vs_core.ready);
+	assert_int_equal(job_begin(8, "vm1", NULL), -1);
+	fake_slow(&t, 1);
+	turns(25);
+	assert_int_equal(job_begin(8, "vm1", NULL), -1);
+}
+
+static void a_node_that_leaves_the_file_keeps_its_vf_while_it_starts(void **st)
+{
+	struct fake_vm *vm;
+
+	(void)st;
+	vm2_leaves();
+	vm = fake_get("vm2");
+	vm->on = true;
+	fake_show(vm);
+	turns(11);
+	assert_null(vs_ledger_get(&vs_core.ledger, "vm2"));
+	assert_int_equal(free_on("host-1"), 0);		/* its card's */
+	assert_int_equal(job_begin(8, "vm1", NULL), -1);
+	vm->on = false;
+	fake_show(vm);
+	turn();
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+}
+
+static void it_gets_free_when_its_start_has_come_to_nothing(void **st)
+{
+	(void)st;
+	vm2_leaves();
+	fake_slow(NULL, 0);
+	turns(11);
+	assert_null(vs_ledger_get(&vs_core.ledger, "vm2"));
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+}
+
+static void a_vm_of_no_node_that_just_starts_has_its_vf(void **st)
+{
+	struct vs_vc_task t;
+	struct fake_vm *vm;
+
+	(void)st;
+	start(1);
+	begin(1, 1, 1, "warm");
+	vm = ours("old1", false);
+	vm->has_card = true;
+	vs_strlcpy(vm->mac, "00:50:56:00:00:99", sizeof(vm->mac));
+	t = power_on_of("old1");
+	fake_load();
+	fake_slow(&t, 1);
+	turns(11);
+	assert_int_equal(job_begin(8, "vm1", NULL), -1);
+	fake_slow(NULL, 0);
+	turns(11);
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +383,9 @@ int main(void)
 		cmocka_unit_test(vms_on_under_powered_down_nodes_are_counted),
 		cmocka_unit_test(hints_outlive_a_restart),
 		cmocka_unit_test(hints_that_are_none_are_left_out),
+		cmocka_unit_test(a_node_that_leaves_the_file_keeps_its_vf_while_it_starts),
+		cmocka_unit_test(it_gets_free_when_its_start_has_come_to_nothing),
+		cmocka_unit_test(a_vm_of_no_node_that_just_starts_has_its_vf),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -293,6 +293,7 @@ struct vs_core {
 
 	struct vs_times times[VS_TIMED], cpu_times[VS_TIMED];
 	struct vs_orphan *orphans;	/* uthash by moid */
+	bool holds_left;		/* some are of names that are no nodes */
 	int64_t orphans_ms;		/* looked for then */
 	int ours;			/* VMs, at that time */
 	struct vs_brake brake;
@@ -422,7 +423,7 @@ size_t vs_brake_confirm(struct vs_core *c);
 
 /* orphan.c: VMs of ours that no node stands for; lock held unless said */
 void vs_orphans_pass(struct vs_core *c, int64_t now_ms);
-void vs_orphan_busy(struct vs_core *c, const char *vm);
+void vs_orphan_busy(struct vs_core *c, const struct vs_vm *vm);
 void vs_orphans_forget_calls(struct vs_core *c);
 void vs_orphans_clear(struct vs_core *c);
 void vs_orphans_ask_slurm(struct vs_core *c);	/* no lock held */

@@ -427,7 +427,7 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 		int64_t id;
 
 		if (vm && !n)
-			vs_orphan_busy(c, vm->moid);
+			vs_orphan_busy(c, vm);
 		if (task_known(c, task->moid))
 			continue;
 		if (n && !n->op.id && vm == vs_node_vm(c, n)) {

@@ -8,11 +8,13 @@
  * shown that no task is under way on the VM; what can't be read or sits on a
  * host that doesn't answer is not touched; the brake counts each; a VM with a
  * disk outside of its own directory stays. One that fails is tried again later
- * and never stops the others.
+ * and never stops the others. While a power-on of one may be under way, its VF
+ * is held.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "plan/room.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -160,11 +162,75 @@ static void scan(struct vs_core *c)
 			forget(c, o);
 }
 
+/* ---- their VFs --------------------------------------------------------------- */
+
+/* A power-on of it may be under way that nobody has a hold for. */
+static void hold_take(struct vs_core *c, const struct vs_vm *vm)
+{
+	struct vs_hold h = { .state = VS_HOLD_PROMISED };
+	struct vs_share takes;
+	struct vs_hold *taken;
+
+	for (int i = 0; i < vm->ncards && !h.pf[0]; i++)
+		if (vm->cards[i].kind == VS_CARD_SRIOV)
+			vs_strlcpy(h.pf, vm->cards[i].automatic ||
+				   !vm->cards[i].pci[0] ? "?" :
+				   vm->cards[i].pci, sizeof(h.pf));
+	if (!h.pf[0] || vm->power == VS_POWER_ON || !vm->host_ptr ||
+	    vs_ledger_get(&c->ledger, vm->name))
+		return;
+	vs_vm_share(vm, &takes);
+	h.cpu_mhz = takes.cpu_mhz;
+	h.mem_mb = takes.mem_mb;
+	vs_strlcpy(h.node, vm->name, sizeof(h.node));
+	vs_strlcpy(h.host, vm->host, sizeof(h.host));
+	vs_strlcpy(h.vm, vm->moid, sizeof(h.vm));
+	if (vs_ledger_take(&c->ledger, &h, NULL))
+		return;
+	taken = vs_ledger_get(&c->ledger, vm->name);
+	vs_ledger_set_state(&c->ledger, taken, VS_HOLD_REQUESTED);
+	c->holds_left = true;
+}
+
+/* On: its card counts. Gone, or off with no task at work on it: nothing does. */
+static bool hold_is_over(const struct vs_core *c, const struct vs_hold *h)
+{
+	const struct vs_vm *vm = vs_vm_get(&c->inv, h->vm);
+	const struct vs_orphan *o;
+
+	if (!vm || vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
+		return true;
+	if (!vm->readable || !vm->connected || vm->power == VS_POWER_UNKNOWN)
+		return false;
+	HASH_FIND_STR(c->orphans, vm->moid, o);
+	return vm->power == VS_POWER_ON || (o && c->slow_seq > o->judged_after);
+}
+
+static void holds_end(struct vs_core *c)
+{
+	struct vs_hold *h, *tmp;
+
+	if (!c->holds_left)
+		return;
+	c->holds_left = false;
+	HASH_ITER(hh, c->ledger.holds, h, tmp) {
+		if (vs_node_named(c, h->node))
+			continue;
+		if (!hold_is_over(c, h)) {
+			c->holds_left = true;
+			continue;
+		}
+		vs_ledger_release(&c->ledger, h->node);
+		c->vf_freed = true;
+	}
+}
+
 void vs_orphans_pass(struct vs_core *c, int64_t now_ms)
 {
 	if (now_ms - c->orphans_ms >= SCAN_MS) {
 		c->orphans_ms = now_ms;
 		scan(c);
+		holds_end(c);
 	}
 	if (c->observe || c->blocked[0])
 		return;
@@ -178,14 +244,16 @@ void vs_orphans_pass(struct vs_core *c, int64_t now_ms)
 	}
 }
 
-/* Somebody's task is under way on this VM. */
-void vs_orphan_busy(struct vs_core *c, const char *vm)
+/* Somebody's task is under way on this VM, which is no node's. */
+void vs_orphan_busy(struct vs_core *c, const struct vs_vm *vm)
 {
 	struct vs_orphan *o;
 
-	HASH_FIND_STR(c->orphans, vm, o);
+	HASH_FIND_STR(c->orphans, vm->moid, o);
 	if (o)
 		o->judged_after = c->slow_seq;
+	if (vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_OURS)
+		hold_take(c, vm);
 }
 
 void vs_orphans_forget_calls(struct vs_core *c)

@@ -145,6 +145,18 @@ static void nodes_make(struct vs_core *c)
 	c->now = vs_calloc(c->nprofiles + 1, sizeof(*c->now));
 }
 
+/* A power-on may be under way: vCenter's word ends its hold (orphan.c). */
+static void hold_leaves(struct vs_core *c, const char *node)
+{
+	const struct vs_hold *h = vs_ledger_get(&c->ledger, node);
+
+	if (h && h->state == VS_HOLD_REQUESTED)
+		c->holds_left = true;
+	else
+		vs_ledger_release(&c->ledger, node);
+	c->vf_freed = true;
+}
+
 /* What is under way survives a new configuration. */
 static void nodes_carry(struct vs_core *c, const struct vs_node *old,
 			size_t nold)
@@ -155,8 +167,7 @@ static void nodes_carry(struct vs_core *c, const struct vs_node *old,
 		struct vs_node fresh;
 
 		if (!n) {
-			vs_ledger_release(&c->ledger, old[i].name);
-			c->vf_freed = true;
+			hold_leaves(c, old[i].name);
 			free(old[i].beside);
 			continue;
 		}
