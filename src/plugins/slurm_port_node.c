@@ -171,6 +171,7 @@ int vs_port_node_power_down(void *ctx, const char *node, const char *why)
 	int rc = -1;
 
 	(void)ctx;
+	(void)why;
 	vs_lock_write();
 	n = find_node_record((char *)node);
 	if (n && IS_NODE_IDLE(n) && !(n->node_state & not_idle) &&
@@ -183,7 +184,6 @@ int vs_port_node_power_down(void *ctx, const char *node, const char *why)
 			n->node_state |= NODE_STATE_POWER_DOWN;
 		bit_clear(avail_node_bitmap, n->index);
 		last_node_update = time(NULL);
-		info("slurm-vsphere: node %s is powered down: %s", node, why);
 		rc = 0;
 	}
 	vs_unlock_write();

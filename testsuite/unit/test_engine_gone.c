@@ -255,6 +255,33 @@ static void a_node_that_the_job_has_lost_is_not_waited_for(void **state)
 	assert_non_null(heard(VS_TELL_PROLOG, NULL));
 }
 
+/* Somebody drained it: power saving takes its time, perhaps for ever. */
+static void a_node_that_is_to_leave_is_told_now_and_then(void **st)
+{
+	size_t n = 0;
+
+	(void)st;
+	begin(1, 1, 1, "off");
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	flags("vm1", UP | VS_NODE_DRAIN);
+	ntold = 0;
+	now += 60000;
+	turns(100);
+	for (size_t i = 0; i < ntold; i++)
+		n += told[i].kind == VS_TELL_POWER_DOWN;
+	assert_int_equal(n, 1);
+	assert_true(heard(VS_TELL_POWER_DOWN, "vm1")->ok);	/* again */
+	/* and at once when another job has been there */
+	job_starts(8, "vm1");
+	turns(2);
+	ntold = 0;
+	end_job(8, "vm1");
+	turns(2);
+	assert_false(heard(VS_TELL_POWER_DOWN, "vm1")->ok);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +298,7 @@ int main(void)
 		cmocka_unit_test(a_power_up_by_an_administrator_after_a_cancelled_job_is_one),
 		cmocka_unit_test(what_slurm_powers_down_while_vcenter_is_away_needs_no_brake),
 		cmocka_unit_test(a_node_that_the_job_has_lost_is_not_waited_for),
+		cmocka_unit_test(a_node_that_is_to_leave_is_told_now_and_then),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

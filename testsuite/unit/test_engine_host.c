@@ -378,6 +378,21 @@ static void a_vm_that_is_forgotten_may_be_built_anew(void **st)
 	assert_int_equal(job_begin(8, "vm1", NULL), -1);
 	vs_jb_free(vs_core_act("forget", "vm1", "", 0, &err));
 	assert_int_equal(err.code, VS_OK);
+	turns(2);
+	/* vCenter takes no second VM of that name */
+	assert_int_equal(vs_job_begin(&vs_core, 8, 0, (int[]){ id("vm1") }, 1,
+				      &err), -1);
+	assert_non_null(strstr(err.text, "still registered"));
+	vs_job_claim(&vs_core, 9, 0, (int[]){ id("vm1") }, 1, false);
+	flags("vm1", BOOT);
+	ntold = 0;
+	turns(100);
+	assert_int_equal(fake_sent[FAKE_CLONE], 1);
+	assert_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	vs_job_end(&vs_core, 9, (int[]){ id("vm1") }, 1, false);
+	flags("vm1", DOWN);
+	turns(2);
 	fake_remove(fake_get("vm1"));
 	turns(2);
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);

@@ -139,6 +139,7 @@ static int lost_id(struct vs_core *c, char id[VS_UUID_LEN], int *vms,
 
 static int adopt(struct vs_core *c, struct json_object *top, struct vs_err *err)
 {
+	VS_FREE char *dir = NULL;
 	char id[VS_UUID_LEN] = "";
 	int vms = 0, rc;
 
@@ -146,13 +147,13 @@ static int adopt(struct vs_core *c, struct json_object *top, struct vs_err *err)
 	rc = !c->loaded ? vs_err_set(err, VS_E_RETRY,
 				     "vCenter's inventory is not loaded") :
 		lost_id(c, id, &vms, err);
-	if (!rc)
-		rc = vs_cluster_id_store(c->conf->state_dir, id, err);
-	if (!rc)
-		c->vc_renew = true;	/* as at a start: read and judge anew */
+	dir = vs_strdup(c->conf->state_dir);
 	vs_unlock();
-	if (rc)
+	if (rc || vs_cluster_id_store(dir, id, err))
 		return -1;
+	vs_lock();
+	c->vc_renew = true;		/* as at a start: read and judge anew */
+	vs_unlock();
 	vs_wake();
 	vs_jb_str(top, "cluster_id", id);
 	vs_jb_int(top, "vms", vms);

@@ -20,8 +20,6 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 	if (n->kept->barred || n->missing ||
 	    (vm && vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS))
 		return VS_AVAIL_NONE;
-	if (vm && n->forgotten && !vm->connected)
-		vm = NULL;
 	if (vm && vs_node_vm_unsure(vm))
 		return VS_AVAIL_NONE;
 	if (vm && vm->power == VS_POWER_ON) {

@@ -89,6 +89,7 @@ struct vs_node {
 	uint64_t look_after;		/* wait for this slow beat's number */
 	bool renew;			/* up for Slurm, VM not right for claim */
 	bool leave;			/* to be powered down when idle */
+	int64_t leave_ms;		/* Slurm was told so, 0: not */
 	bool giveup;			/* powering up for nobody any more */
 	bool adopt;			/* its VM outlived Slurm's memory of it */
 	bool cycle;			/* on, but off and on again is needed */

@@ -170,6 +170,8 @@ const char *vs_node_barred(struct vs_core *c, const struct vs_node *n)
 		return "a task of its VM was called off and has not ended";
 	if (vs_op_hangs(n, vs_clock()))
 		return "a task of before the start is at work on its VM and doesn't end";
+	if (n->forgotten && vm && !vm->connected)
+		return vs_clone_lacks(c, n);
 	if (!vm && vs_strays_wait(c))
 		return "a clone is under way for a node that is not known: those without a VM wait for its end, 5 minutes at most";
 	if (n->ending_ms)

@@ -349,6 +349,9 @@ const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n)
 {
 	const char *missing = c->now[n->profile - c->profiles].missing;
 
+	/* vCenter takes no second one of its name. */
+	if (n->forgotten && vs_node_vm(c, n))
+		return "its VM was forgotten and is still registered: unregister it first";
 	return missing[0] && !vs_node_vm(c, n) ? missing : NULL;
 }
 

@@ -103,7 +103,7 @@ void vs_missing_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		n->alive_lost = !vm->connected;
 		if (vm->connected && vm->power == VS_POWER_OFF)
 			n->alive[0] = '\0';
-		else if (vm->power == VS_POWER_ON &&
+		else if (vm->power == VS_POWER_ON && !n->forgotten &&
 			 vs_vm_owner(vm, c->folder, c->cluster_id) ==
 			 VS_OWNER_OURS)
 			vs_strlcpy(n->alive, vm->moid, sizeof(n->alive));

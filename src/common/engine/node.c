@@ -14,6 +14,7 @@
 #define REPORT_MS (60 * 1000)
 #define OFF_SURE_MS 3000	/* Slurm's word and vCenter's may cross */
 #define OFF_AGAIN_MS 2000
+#define LEAVE_AGAIN_MS 60000
 
 struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n)
 {
@@ -331,7 +332,7 @@ static bool place_ready(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		vs_hold_drop(c, n);
 		h = NULL;
 	}
-	if (h)
+	if (h && !(n->forgotten && vs_clone_lacks(c, n)))
 		return true;
 	if (!vs_hold_for(c, n, &err))
 		return true;
@@ -414,12 +415,18 @@ static void keep_alive(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	if (n->wanted == VS_WANT_READY && now_ms - n->ready_since_ms > 1000)
 		vs_tell(c, VS_TELL_SCAN, n->name, 0, false, NULL);
-	/* Retention=off|destroy: as soon as Slurm has no use for it. */
+	/* Retention=off|destroy: as soon as Slurm has no use for it. One that
+	 * somebody drained may stay up for long. */
+	if (!n->leave)
+		n->leave_ms = 0;
 	if (n->leave && !n->job && (n->flags & VS_NODE_UP) &&
 	    !(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING |
-			  VS_NODE_POWER_DOWN_ASKED)))
-		vs_tell(c, VS_TELL_POWER_DOWN, n->name, 0, false,
+			  VS_NODE_POWER_DOWN_ASKED)) &&
+	    (!n->leave_ms || now_ms - n->leave_ms >= LEAVE_AGAIN_MS)) {
+		vs_tell(c, VS_TELL_POWER_DOWN, n->name, 0, n->leave_ms != 0,
 			"Retention of its partition");
+		n->leave_ms = now_ms;
+	}
 	if (n->leave && !(n->flags & VS_NODE_UP))
 		n->leave = false;
 }

@@ -48,6 +48,22 @@ static void rebuilt(struct vs_core *c, const char *node, bool ok)
 	vs_unlock();
 }
 
+/* t->ok: not for the first time. */
+static void powered_down(struct vs_core *c, const struct vs_tell *t, bool ok)
+{
+	struct vs_node *n;
+
+	if (ok && !t->ok)
+		vs_info("node=%s is powered down: %s", t->node, t->text);
+	if (ok)
+		return;
+	vs_lock();
+	n = vs_node_named(c, t->node);
+	if (n)
+		n->leave_ms = 0;	/* it was not idle yet */
+	vs_unlock();
+}
+
 #ifdef VS_CRASH_POINTS
 static const char *const tell_names[] = {
 	[VS_TELL_REBUILD] = "rebuild", [VS_TELL_POWER_DOWN] = "power_down",
@@ -76,9 +92,8 @@ static void say(struct vs_core *c, const struct vs_tell *t)
 		rebuilt(c, t->node, !p->node_rebuild(p->ctx, t->node));
 		break;
 	case VS_TELL_POWER_DOWN:
-		if (!p->node_power_down(p->ctx, t->node, t->text))
-			vs_info("node=%s is powered down: %s", t->node,
-				t->text);
+		powered_down(c, t, !p->node_power_down(p->ctx, t->node,
+						       t->text));
 		break;
 	case VS_TELL_FAIL:
 		p->node_fail(p->ctx, t->node, t->job, t->text);
