@@ -38,17 +38,34 @@ _Atomic size_t stage_big;
 const char *_Atomic stage_report_text[4];
 static char stranger_socket[80];
 static pid_t munged_pid, stranger_pid;
-static atomic_llong clock_offset_ms;
+static atomic_llong clock_offset_ms, clock_stopped_ms;
 
 /* ---- in the place of the core ------------------------------------------ */
 
-int64_t vs_now_ms(void)
+static int64_t real_ms(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000 +
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+int64_t vs_now_ms(void)
+{
+	int64_t stopped_ms = atomic_load(&clock_stopped_ms);
+
+	return (stopped_ms ? stopped_ms : real_ms()) +
 		atomic_load(&clock_offset_ms);
+}
+
+void stage_clock_stop(void)
+{
+	atomic_store(&clock_stopped_ms, real_ms());
+}
+
+void stage_clock_go(void)
+{
+	atomic_store(&clock_stopped_ms, 0);
 }
 
 int64_t vs_wall_ms(void)

@@ -25,6 +25,8 @@ const char *stage_stranger(void);
  * port. */
 int stage_start(void);
 void stage_clock_forward(int64_t ms);
+void stage_clock_stop(void);	/* it stands but for that, however slow we are */
+void stage_clock_go(void);
 
 /* A child that doesn't outlive the test, however that ends; the second for one
  * that changes its user. */
