@@ -321,6 +321,14 @@ int64_t vs_vc_vm_relocate(struct vs_vc *vc, const char *vm, const char *host,
 	return (int64_t)c->id;
 }
 
+/* By somebody: its own power-on takes no second VF. */
+static bool is_on(const char *moid)
+{
+	const struct fake_vm *vm = by_moid(moid);
+
+	return vm && vm->on && vm->has_card;
+}
+
 int64_t vs_vc_vm_power_on(struct vs_vc *vc, const char *vm, const char *host,
 			  const struct vs_vc_op *op, struct vs_err *err)
 {
@@ -330,7 +338,8 @@ int64_t vs_vc_vm_power_on(struct vs_vc *vc, const char *vm, const char *host,
 	(void)err;
 	for (int i = 0; i < fake_ncalls; i++)
 		busy += fake_calls[i].waiting && fake_calls[i].kind == FAKE_POWER_ON &&
-			!strcmp(fake_calls[i].host, host);
+			!strcmp(fake_calls[i].host, host) &&
+			!is_on(fake_calls[i].vm);
 	if (busy >= nvfs)
 		fake_overfull++;
 	return (int64_t)call_new(FAKE_POWER_ON, vm, host, op)->id;
