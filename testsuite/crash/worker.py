@@ -238,6 +238,8 @@ class Worker:
                 self.wish("release", str(job))
             elif now == "PENDING" and "called off" in self.why(job):
                 self.end_tasks()    # an administrator's hand
+            elif now == "PENDING" and "left out" in self.why(job):
+                self.resume_hosts()     # who has mended what all of them share
             elif now == "PENDING" and reason == "BeginTime":
                 self.wish("update", f"jobid={job}", "starttime=now")
             elif now not in ("PENDING", "RUNNING", "CONFIGURING",
@@ -293,6 +295,11 @@ class Worker:
                                 f"{f.get('Reason')}")
                 self.wish("update", f"nodename={f['NodeName']}",
                           "state=resume")
+
+    def resume_hosts(self):
+        for h in self.c.svf("hosts")["hosts"]:
+            if h.get("reasons"):
+                self.c.run("svf", "host", "resume", h["host"])
 
     def until_down(self, node):
         wait_until(f"{node} is down", self.goal, lambda: self.down(
