@@ -237,6 +237,35 @@ STAGE void end_job(uint32_t job, const char *node)
 	turn();
 }
 
+/* One host, one node: vm1 is up, and its job 7 is over. */
+STAGE void begin_idle(const char *retention)
+{
+	begin(1, 1, 1, retention);
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+}
+
+STAGE void powered_down(const char *node)
+{
+	flags(node, GOING);
+	turn();
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	flags(node, DOWN);
+	turns(2);
+}
+
+/* vm1 goes off and is made anew so far that its power-on, or its clone, is sent. */
+STAGE void rebuilt_by(enum fake_kind how)
+{
+	flags("vm1", BOOT);
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	turns(2);
+	assert_true(fake_finish(how));
+	turns(2);
+}
+
 STAGE int free_on(const char *host)
 {
 	struct vs_host *h = vs_host_get(&vs_core.inv, host);

@@ -116,11 +116,7 @@ static void a_vm_that_is_off_and_right_costs_one_call(void **state)
 	ready();
 	bring_up(7, "vm1");
 	end_job(7, "vm1");
-	flags("vm1", GOING);
-	turn();
-	assert_true(fake_finish(FAKE_POWER_OFF));
-	flags("vm1", DOWN);
-	turns(2);
+	powered_down("vm1");
 	assert_int_equal(free_on("host-1"), 2);
 	memset(fake_sent, 0, sizeof(fake_sent));
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
@@ -333,12 +329,7 @@ static void retention_destroy_never_reuses_a_vm(void **state)
 	turn();
 	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
-	flags("vm1", BOOT);
-	turns(2);
-	assert_true(fake_finish(FAKE_POWER_OFF));
-	turns(2);
-	assert_true(fake_finish(FAKE_DESTROY));
-	turns(2);
+	rebuilt_by(FAKE_DESTROY);
 	assert_true(fake_finish(FAKE_CLONE));
 	turns(2);
 	assert_true(fake_finish(FAKE_POWER_ON));
@@ -349,10 +340,7 @@ static void retention_destroy_never_reuses_a_vm(void **state)
 static void a_vm_on_under_a_powered_down_node_is_switched_off(void **state)
 {
 	(void)state;
-	begin(1, 1, 1, "warm");
-	ready();
-	bring_up(7, "vm1");
-	end_job(7, "vm1");
+	begin_idle("warm");
 	fake_get("vm1")->tools = true;
 	fake_show(fake_get("vm1"));
 	flags("vm1", DOWN);

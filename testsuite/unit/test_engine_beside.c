@@ -10,10 +10,7 @@
 static void a_job_never_starts_on_anothers_vm_though_vcenter_leaves(void **state)
 {
 	(void)state;
-	begin(1, 1, 1, "destroy");
-	ready();
-	bring_up(7, "vm1");
-	end_job(7, "vm1");
+	begin_idle("destroy");
 	turns(2);
 	job_starts(8, "vm1");	/* quicker than the power-down */
 	fake_down(VS_E_RETRY);
@@ -29,10 +26,7 @@ static void two_jobs_that_wait_are_no_reason_to_start_on_a_wrong_vm(void **state
 	int one;
 
 	(void)state;
-	begin(1, 1, 1, "warm");
-	ready();
-	bring_up(7, "vm1");
-	end_job(7, "vm1");
+	begin_idle("warm");
 	one = id("vm1");
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	vs_job_wait(&vs_core, 8, 0, &one, 1);
@@ -55,10 +49,7 @@ static void a_job_beside_one_that_waits_for_a_rebuild_does_not_end_it(void **sta
 	int one;
 
 	(void)state;
-	begin(1, 1, 1, "warm");
-	ready();
-	bring_up(7, "vm1");
-	end_job(7, "vm1");
+	begin_idle("warm");
 	one = id("vm1");
 	fake_get("vm1")->has_card = false;
 	fake_show(fake_get("vm1"));
@@ -137,11 +128,7 @@ static void a_node_with_a_task_that_never_ends_takes_no_job(void **state)
 	ready();
 	bring_up(7, "vm1");
 	end_job(7, "vm1");
-	flags("vm1", GOING);
-	turn();
-	assert_true(fake_finish(FAKE_POWER_OFF));
-	flags("vm1", DOWN);
-	turns(2);
+	powered_down("vm1");
 	t.entity = fake_get("vm1")->moid;
 	vs_core.started = vs_core.ready = false;
 	fake_load();

@@ -253,15 +253,8 @@ static void nobody_waits(void)
 {
 	struct fake_vm *vm;
 
-	begin(1, 1, 1, "warm");
-	ready();
-	bring_up(7, "vm1");
-	end_job(7, "vm1");
-	flags("vm1", GOING);
-	turn();
-	assert_true(fake_finish(FAKE_POWER_OFF));
-	flags("vm1", DOWN);
-	turns(2);
+	begin_idle("warm");
+	powered_down("vm1");
 	vm = fake_get("vm1");
 	vm->unreadable = true;
 	fake_show(vm);
@@ -313,10 +306,7 @@ static void a_vm_that_outlived_its_nodes_power_down_boots_anew(void **state)
 	const struct vs_tell *t;
 
 	(void)state;
-	begin(1, 1, 1, "warm");
-	ready();
-	bring_up(7, "vm1");
-	end_job(7, "vm1");
+	begin_idle("warm");
 	now += 2 * 3600 * 1000;
 	turns(2);
 	flags("vm1", GOING);
@@ -342,10 +332,7 @@ static void a_vm_that_outlived_its_nodes_power_down_boots_anew(void **state)
 static void a_vm_that_outlived_an_outage_boots_anew(void **state)
 {
 	(void)state;
-	begin(1, 1, 1, "warm");
-	ready();
-	bring_up(7, "vm1");
-	end_job(7, "vm1");
+	begin_idle("warm");
 	fake_down(VS_E_RETRY);
 	flags("vm1", GOING);
 	turns(2);
@@ -368,15 +355,8 @@ static void a_power_on_that_was_not_ours_has_no_old_time(void **state)
 	struct fake_vm *vm;
 
 	(void)state;
-	begin(1, 1, 1, "warm");
-	ready();
-	bring_up(7, "vm1");
-	end_job(7, "vm1");
-	flags("vm1", GOING);
-	turn();
-	assert_true(fake_finish(FAKE_POWER_OFF));
-	flags("vm1", DOWN);
-	turns(2);
+	begin_idle("warm");
+	powered_down("vm1");
 	now += 2 * 3600 * 1000;
 	turns(2);
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);

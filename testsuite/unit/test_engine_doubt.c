@@ -77,12 +77,7 @@ static void a_vm_that_was_booting_for_nobody_is_rebuilt_for_a_job(void **state)
 	ntold = 0;
 	turns(2);
 	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
-	flags("vm1", BOOT);
-	turns(2);
-	assert_true(fake_finish(FAKE_POWER_OFF));
-	turns(2);
-	assert_true(fake_finish(FAKE_DESTROY));
-	turns(2);
+	rebuilt_by(FAKE_DESTROY);
 	assert_true(fake_finish(FAKE_CLONE));
 	turns(2);
 	assert_true(fake_finish(FAKE_POWER_ON));
@@ -217,15 +212,8 @@ static void a_settled_but_never_right_reconfigure_is_bounded(void **state)
 	int n0;
 
 	(void)state;
-	begin(1, 1, 1, "warm");
-	ready();
-	bring_up(7, "vm1");
-	end_job(7, "vm1");
-	flags("vm1", GOING);
-	turn();
-	assert_true(fake_finish(FAKE_POWER_OFF));
-	flags("vm1", DOWN);
-	turns(2);
+	begin_idle("warm");
+	powered_down("vm1");
 	/* the card is on another network for vCenter for ever */
 	fake_get("vm1")->has_card = false;
 	fake_show(fake_get("vm1"));

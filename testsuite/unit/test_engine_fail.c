@@ -168,10 +168,7 @@ static void a_guest_that_cannot_be_asked_is_switched_off(void **st)
 static void a_power_off_that_fails_blames_no_place(void **st)
 {
 	(void)st;
-	begin(1, 1, 1, "warm");
-	ready();
-	bring_up(7, "vm1");
-	end_job(7, "vm1");
+	begin_idle("warm");
 	flags("vm1", GOING);
 	turns(2);
 	assert_true(fake_fault(FAKE_POWER_OFF, VS_E_OTHER_HOST, "NewFault",

@@ -287,10 +287,7 @@ static void slurm_is_told_before_an_idle_nodes_vm_is_rebuilt(void **st)
 	struct vs_profile *p = NULL;
 
 	(void)st;
-	begin(1, 1, 1, "warm");
-	ready();
-	bring_up(7, "vm1");
-	end_job(7, "vm1");
+	begin_idle("warm");
 	p = &vs_core.profiles[0];
 	p->memory_mb = 2048;
 	vs_profiles_changed(&vs_core);
@@ -298,12 +295,7 @@ static void slurm_is_told_before_an_idle_nodes_vm_is_rebuilt(void **st)
 	turns(3);
 	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
-	flags("vm1", BOOT);
-	turns(2);
-	assert_true(fake_finish(FAKE_POWER_OFF));
-	turns(2);
-	assert_true(fake_finish(FAKE_RECONFIGURE));
-	turns(2);
+	rebuilt_by(FAKE_RECONFIGURE);
 	assert_true(fake_finish(FAKE_POWER_ON));
 	assert_int_equal(fake_get("vm1")->memory_mb, 2048);
 	assert_int_equal(fake_sent[FAKE_CLONE], 1);
@@ -312,10 +304,7 @@ static void slurm_is_told_before_an_idle_nodes_vm_is_rebuilt(void **st)
 static void a_late_word_of_the_old_guest_does_not_end_a_rebuild(void **st)
 {
 	(void)st;
-	begin(1, 1, 1, "warm");
-	ready();
-	bring_up(7, "vm1");
-	end_job(7, "vm1");
+	begin_idle("warm");
 	vs_core.profiles[0].memory_mb = 2048;
 	vs_profiles_changed(&vs_core);
 	job_starts(8, "vm1");
@@ -356,10 +345,7 @@ static void a_running_job_is_never_disturbed_by_a_new_profile(void **st)
 static void a_changed_template_means_a_new_vm(void **st)
 {
 	(void)st;
-	begin(1, 1, 1, "warm");
-	ready();
-	bring_up(7, "vm1");
-	end_job(7, "vm1");
+	begin_idle("warm");
 	flags("vm1", GOING);
 	turn();
 	assert_true(fake_finish(FAKE_POWER_OFF));

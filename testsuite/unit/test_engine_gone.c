@@ -261,10 +261,7 @@ static void a_node_that_is_to_leave_is_told_now_and_then(void **st)
 	size_t n = 0;
 
 	(void)st;
-	begin(1, 1, 1, "off");
-	ready();
-	bring_up(7, "vm1");
-	end_job(7, "vm1");
+	begin_idle("off");
 	flags("vm1", UP | VS_NODE_DRAIN);
 	ntold = 0;
 	now += 60000;

@@ -300,10 +300,7 @@ static void a_host_of_which_nothing_is_known_may_have_the_pf(void **st)
 static void a_vm_in_another_pool_is_moved_before_it_is_used(void **st)
 {
 	(void)st;
-	begin(1, 1, 1, "off");
-	ready();
-	bring_up(7, "vm1");
-	end_job(7, "vm1");
+	begin_idle("off");
 	flags("vm1", GOING);
 	turns(3);
 	assert_true(fake_finish(FAKE_POWER_OFF));

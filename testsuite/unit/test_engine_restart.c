@@ -81,10 +81,7 @@ static void elsewhere_slurm_powers_it_down_and_no_brake_is_needed(void **st)
 static void a_used_vm_found_off_after_a_start_goes_without_the_brake(void **st)
 {
 	(void)st;
-	begin(1, 1, 1, "destroy");
-	ready();
-	bring_up(7, "vm1");
-	end_job(7, "vm1");
+	begin_idle("destroy");
 	fake_get("vm1")->on = false;
 	fake_show(fake_get("vm1"));
 	vs_core.brake.on = true;
@@ -115,10 +112,7 @@ static void a_vm_gone_off_under_a_configuring_jobs_node_is_built_again(void **st
 	int one;
 
 	(void)st;
-	begin(1, 1, 1, "warm");
-	ready();
-	bring_up(7, "vm1");
-	end_job(7, "vm1");
+	begin_idle("warm");
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	one = id("vm1");
 	vs_job_wait(&vs_core, 8, 0, &one, 1);

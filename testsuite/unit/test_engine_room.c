@@ -139,11 +139,7 @@ static void a_vm_that_goes_off_leaves_room_at_once(void **state)
 	beat();
 	assert_int_equal(job_begin(2, "vm2", NULL), -1);
 	end_job(1, "vm1");
-	flags("vm1", GOING);
-	turn();
-	assert_true(fake_finish(FAKE_POWER_OFF));
-	flags("vm1", DOWN);
-	turns(2);
+	powered_down("vm1");
 	assert_int_equal(job_begin(2, "vm2", NULL), 0);
 }
 

@@ -125,10 +125,7 @@ static void a_used_vm_of_destroy_serves_nobody_while_none_can_be_made(
 	void **state)
 {
 	(void)state;
-	begin(1, 1, 1, "destroy");
-	ready();
-	bring_up(7, "vm1");
-	end_job(7, "vm1");
+	begin_idle("destroy");
 	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
 			 VS_AVAIL_NEW);
 	fake_template("", GONE);
