@@ -132,6 +132,15 @@ testsuite_unit_test_engine_breaker_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) \
 	-DMAX_VMS=64 -DMAX_CALLS=2048
 testsuite_unit_test_engine_breaker_LDADD = $(unit_ldadd)
 
+# The same, for it makes as many calls.
+check_PROGRAMS += testsuite/unit/test_engine_model
+testsuite_unit_test_engine_model_SOURCES = testsuite/unit/test_engine_model.c \
+	testsuite/unit/model.c testsuite/unit/model_life.c \
+	testsuite/unit/model.h $(engine_stage) $(fake_vc)
+testsuite_unit_test_engine_model_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) \
+	-DMAX_VMS=64 -DMAX_CALLS=4096
+testsuite_unit_test_engine_model_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_drift
 testsuite_unit_test_engine_drift_SOURCES = testsuite/unit/test_engine_drift.c \
 	$(engine_stage)

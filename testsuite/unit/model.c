@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * See model.h: power_save's states of a node, slurmd's registering, jobs from
+ * the queue to their end, users and administrators, and the port by which the
+ * engine speaks to all of it. Slurm's rules only, nothing of what the engine
+ * ought to do; what it must never do is judged where it would hurt.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include "fake_vc.h"
+#include "model.h"
+
+#define PUSHED_MS 30000		/* ResumeTimeout is put off to so long ago */
+
+struct model model;
+
+unsigned model_random(unsigned below)
+{
+	model.seed = model.seed * 1103515245u + 12345u;
+	return (model.seed >> 8) % below;
+}
+
+bool model_chance(unsigned permille)
+{
+	return model_random(1000) < permille;
+}
+
+static void __attribute__((format(printf, 1, 0)))
+say(const char *fmt, va_list args)
+{
+	fprintf(model.story, "%8.1f ", (double)model.now / 1000);
+	vfprintf(model.story, fmt, args);
+	putc('\n', model.story);
+}
+
+void model_say(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say(fmt, args);
+	va_end(args);
+}
+
+void model_broken(const char *fmt, ...)
+{
+	va_list args;
+
+	model.broken++;
+	fputs("BROKEN: ", model.story);
+	va_start(args, fmt);
+	say(fmt, args);
+	va_end(args);
+}
+
+void model_begin(unsigned seed, FILE *story)
+{
+	static const char *const retentions[] = { "warm", "off", "destroy" };
+
+	model = (struct model) {
+		.seed = seed * 2654435761u + 1, .story = story, .events = true,
+	};
+	model.retention = retentions[model_random(3)];
+	for (int k = 0; k < MODEL_NODES; k++)
+		model.nodes[k].powered_down = true;
+	for (int j = 1; j <= MODEL_JOBS; j++) {
+		struct model_job *q = &model.jobs[j];
+
+		q->n = 1 + (int)model_random(2);
+		q->length_ms = 200 + (int)model_random(20000);
+		/* a VM that is made for one job has no other beside it */
+		q->exclusive = !strcmp(model.retention, "destroy") ||
+			model_chance(300);
+	}
+}
+
+/* ---- nodes --------------------------------------------------------------- */
+
+bool model_active(const struct model_job *q)
+{
+	return q->state == MODEL_CONFIGURING || q->state == MODEL_RUNNING;
+}
+
+bool model_has(const struct model_job *q, int k)
+{
+	return model_active(q) &&
+		(q->nodes[0] == k || (q->n > 1 && q->nodes[1] == k));
+}
+
+int model_jobs_on(int k)
+{
+	int n = 0;
+
+	for (int j = 1; j <= MODEL_JOBS; j++)
+		n += model_has(&model.jobs[j], k);
+	return n;
+}
+
+static bool runs_on(int k)
+{
+	for (int j = 1; j <= MODEL_JOBS; j++)
+		if (model_has(&model.jobs[j], k) &&
+		    model.jobs[j].state == MODEL_RUNNING)
+			return true;
+	return false;
+}
+
+static bool in_power_save(const struct model_node *n)
+{
+	return n->powered_down || n->powering_up || n->powering_down;
+}
+
+bool model_is_up(const struct model_node *n)
+{
+	return !in_power_save(n) && !n->down && !n->silent;
+}
+
+uint32_t model_flags(int k)
+{
+	const struct model_node *n = &model.nodes[k];
+
+	return (n->powered_down ? VS_NODE_POWERED_DOWN : 0) |
+		(n->powering_up ? VS_NODE_POWERING_UP : 0) |
+		(n->powering_down ? VS_NODE_POWERING_DOWN : 0) |
+		(n->off_asked ? VS_NODE_POWER_DOWN_ASKED : 0) |
+		(n->on_asked ? VS_NODE_POWER_UP_ASKED : 0) |
+		(n->down ? VS_NODE_DOWN : 0) |
+		(n->silent ? VS_NODE_NO_RESPOND : 0) |
+		(model_jobs_on(k) ? VS_NODE_ALLOCATED : 0) |
+		(model_is_up(n) ? VS_NODE_UP : 0);
+}
+
+void model_tell_flags(void)
+{
+	for (int k = 0; k < MODEL_NODES; k++)
+		vs_node_flags(&vs_core, &vs_core.nodes[k], model_flags(k));
+}
+
+struct fake_vm *model_vm(int k)
+{
+	return fake_get(vs_core.nodes[k].name);
+}
+
+void model_leave(int j, bool requeue)
+{
+	struct model_job *q = &model.jobs[j];
+
+	q->state = requeue ? MODEL_QUEUED : MODEL_OVER;
+	q->restart += requeue;
+	q->waits = false;
+	vs_job_end(&vs_core, (uint32_t)j, q->nodes, (size_t)q->n, false);
+	for (int i = 0; i < q->n; i++)
+		model.nodes[q->nodes[i]].idle_ms = model.now;
+}
+
+static void requeue_on(int k)
+{
+	for (int j = 1; j <= MODEL_JOBS; j++) {
+		if (!model_has(&model.jobs[j], k))
+			continue;
+		model_say("job %d is requeued, for vm%d", j, k + 1);
+		model_leave(j, true);
+	}
+}
+
+void model_set_down(int k, const char *why)
+{
+	struct model_node *n = &model.nodes[k];
+
+	model_say("vm%d is DOWN: %s", k + 1, why);
+	n->powering_up = n->off_asked = n->silent = false;
+	n->powered_down = n->down = true;
+	n->lost_ms = 0;
+	requeue_on(k);
+}
+
+/* ---- what the engine says ------------------------------------------------ */
+
+static int node_of(const char *name)
+{
+	return vs_node_named(&vs_core, name)->id;
+}
+
+/* It was meant for a job that has the node no more. */
+static bool came_too_late(int k, uint32_t job)
+{
+	return model_jobs_on(k) && job != VS_JOB_ANY &&
+		!(job && model_has(&model.jobs[job], k));
+}
+
+static void boots(struct model_node *n)
+{
+	n->powering_up = true;
+	n->silent = false;
+	n->boot_ms = model.now;
+}
+
+static int node_rebuild(void *ctx, const char *node)
+{
+	int k = node_of(node);
+	struct model_node *n = &model.nodes[k];
+
+	(void)ctx;
+	if (!n->powering_up && !in_power_save(n) && !n->down && !runs_on(k))
+		boots(n);
+	model_say("engine: rebuild vm%d: %s", k + 1,
+		  n->powering_up ? "yes" : "no");
+	return n->powering_up ? 0 : -1;
+}
+
+static int node_power_down(void *ctx, const char *node, const char *why)
+{
+	int k = node_of(node);
+	struct model_node *n = &model.nodes[k];
+
+	(void)ctx;
+	if (!model_is_up(n) || model_jobs_on(k))
+		return -1;
+	if (!n->off_asked)
+		model_say("engine: power down vm%d: %s", k + 1, why);
+	n->off_asked = true;
+	return 0;
+}
+
+static void node_fail(void *ctx, const char *node, uint32_t job,
+		      const char *reason)
+{
+	int k = node_of(node);
+
+	(void)ctx;
+	if (!came_too_late(k, job))
+		model_set_down(k, reason);
+}
+
+static void node_giveup(void *ctx, const char *node, uint32_t job,
+			const char *reason)
+{
+	int k = node_of(node);
+	struct model_node *n = &model.nodes[k];
+
+	(void)ctx;
+	if (came_too_late(k, job) || n->powering_down ||
+	    (!model_jobs_on(k) && n->powered_down))
+		return;
+	model_say("engine: give up vm%d: %s", k + 1, reason);
+	requeue_on(k);
+	n->powering_up = n->powered_down = n->down = n->silent = false;
+	n->off_asked = n->on_asked = false;
+	n->powering_down = true;
+	n->powering_down_until = model.now + MODEL_SUSPENDING_MS;
+}
+
+static void booted_since(struct model_node *n, int64_t at_ms)
+{
+	n->boot_ms = at_ms > model.now - PUSHED_MS ? at_ms :
+		model.now - PUSHED_MS;
+}
+
+static void nodes_boot_push(void *ctx, const char *const *nodes, size_t n)
+{
+	(void)ctx;
+	for (size_t i = 0; i < n; i++) {
+		struct model_node *p = &model.nodes[node_of(nodes[i])];
+
+		if (p->powering_up && p->boot_ms < model.now - PUSHED_MS)
+			booted_since(p, 0);
+	}
+}
+
+static void node_booted(void *ctx, const char *node, int64_t ago_ms, bool ask)
+{
+	int k = node_of(node);
+	struct model_node *n = &model.nodes[k];
+
+	(void)ctx;
+	model_say("engine: vm%d has booted%s", k + 1, ask ? ", ask it" : "");
+	if (!n->powering_up)
+		return;
+	if (ago_ms >= 0)
+		booted_since(n, model.now - ago_ms - 2000);
+	else if (ask)
+		booted_since(n, 0);
+	if (ask)
+		n->register_ms = model.now + 300;
+}
+
+static int node_adopt(void *ctx, const char *node)
+{
+	int k = node_of(node);
+	struct model_node *n = &model.nodes[k];
+
+	(void)ctx;
+	if (!n->powered_down || n->powering_up || n->powering_down || n->down)
+		return -1;
+	if (n->moid[0] && model_chance(500)) {
+		n->powered_down = false;
+		n->idle_ms = model.now;
+		model_say("vm%d registers, and is adopted", k + 1);
+	}
+	return 0;
+}
+
+/* I2, and no job on a VM that was made for another. */
+static void starts_well(int j)
+{
+	const struct model_job *q = &model.jobs[j];
+	char tag[32];
+
+	snprintf(tag, sizeof(tag), "%d.%u", j, q->restart);
+	for (int i = 0; i < q->n; i++) {
+		const struct fake_vm *vm = model_vm(q->nodes[i]);
+		int k = q->nodes[i] + 1;
+
+		if (!vm || !vm->on)
+			model_broken("I2: job %d starts on vm%d: it is %s", j,
+				     k, vm ? "off" : "not there");
+		else if (!vm->has_card)
+			model_broken("I2: job %d starts on vm%d without a card",
+				     j, k);
+		else if (!strcmp(model.retention, "destroy") &&
+			 strcmp(tag, vm->tag))
+			model_broken("job %s starts on vm%d, made for '%s'",
+				     tag, k, vm->tag);
+	}
+}
+
+static void prolog_done(void *ctx, uint32_t job, bool ok)
+{
+	struct model_job *q = &model.jobs[job];
+
+	(void)ctx;
+	model_say("engine: the prolog of job %u: %s", job, ok ? "yes" : "no");
+	if (q->state != MODEL_CONFIGURING || !q->waits)
+		return;
+	if (!ok) {
+		model_broken("job %u waited PrologTimeout in vain", job);
+		model_leave((int)job, true);
+		return;
+	}
+	starts_well((int)job);
+	q->state = MODEL_RUNNING;
+	q->end_ms = model.now + q->length_ms;
+}
+
+static void nothing(void *ctx)
+{
+	(void)ctx;
+}
+
+static void no_drain(void *ctx, const char *node, const char *reason)
+{
+	(void)ctx;
+	(void)node;
+	(void)reason;
+}
+
+static void no_undrain(void *ctx, const char *node)
+{
+	(void)ctx;
+	(void)node;
+}
+
+static void no_reason(void *ctx, uint32_t job, const char *text)
+{
+	(void)ctx;
+	(void)job;
+	(void)text;
+}
+
+const struct vs_port model_port = {
+	.node_rebuild = node_rebuild, .nodes_boot_push = nodes_boot_push,
+	.node_booted = node_booted, .node_adopt = node_adopt,
+	.node_power_down = node_power_down, .node_fail = node_fail,
+	.node_giveup = node_giveup, .prolog_done = prolog_done,
+	.node_drain = no_drain, .node_undrain = no_undrain,
+	.job_reason = no_reason, .power_scan = nothing, .schedule = nothing,
+};

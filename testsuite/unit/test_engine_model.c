@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The engine in random worlds: three nodes, ten jobs, two hosts with two VFs.
+ *
+ * Modelled: power_save's states of a node, slurmd's registering and its
+ * silence, jobs alone or beside others on one or two nodes; people who cancel,
+ * requeue, power nodes up and down, and who switch, strip and destroy VMs in
+ * vCenter; calls that fail or whose answer is lost, vCenter away; slurmctld
+ * killed with calls under way. After three minutes all of that ends, and
+ * everything must come to rest.
+ * Not modelled: the port's races with slurmctld's locks, drain, reservations,
+ * reconfigure, foreign VMs, hosts that change, room in pools and datastores,
+ * the hints file, slow guests. chaos.py has these, with the real daemons.
+ *
+ * Judged, in every turn: I1, no power-on to a PF without a free VF; I2, a job
+ * starts only where its VM is on and has its card; with Retention=destroy, on
+ * no VM that was made for another job (or run of it); no prolog and no node
+ * runs into its timeout; the sums that the engine keeps are true. At the end:
+ * progress, every job ends; nothing leaks, every node is powered down and
+ * every VF free.
+ *
+ * VS_WORLDS=N: so many worlds in each test. VS_WORLD=SEED: that one alone, with
+ * its story. A world follows from its seed: no clock, no thread, no state that
+ * an earlier one left.
+ */
+#include "engine_stage.h"
+#include "fake_vc_i.h"
+#include "model.h"
+#include "util/log.h"
+
+#define HOSTS 2
+#define VFS 2
+#define EVENTS_TURNS 1800		/* people and faults end then */
+#define WORLD_TURNS 12000
+#define REST_TURNS 6000			/* at most: hosts are avoided for 5 min */
+#define STILL_TURNS 100			/* and nothing moves any more */
+
+static struct { unsigned restarts, cards; } kind;	/* chances, per mille */
+static int64_t slow_ms, back_ms, push_ms;
+static struct { unsigned seed; char *text; size_t size; } told_of;
+
+/* ---- vCenter ------------------------------------------------------------- */
+
+static void restart(void)
+{
+	struct vs_core *c = &vs_core;
+
+	model_say("slurmctld is killed");
+	for (int i = 0; i < fake_ncalls; i++) {
+		struct fake_call *call = &fake_calls[i];
+		bool twice = call->kind == FAKE_CLONE &&
+			fake_get(call->clone.name);
+
+		if (!call->waiting)
+			continue;
+		call->waiting = false;
+		if (!model_chance(500) || twice)
+			continue;
+		model_say("call %d happens all the same", (int)call->kind);
+		fake_effect(call);
+	}
+	vs_lock();
+	vs_term_new(c);
+	vs_unlock();
+	c->vc_renew = false;
+	c->hints_loaded = true;
+	model_restarted();
+	model.away = false;
+	fake_load();
+	fake_slow(NULL, 0);
+}
+
+static bool there(const char *moid)
+{
+	for (int k = 0; k < MODEL_NODES; k++)
+		if (model_vm(k) && !strcmp(model_vm(k)->moid, moid))
+			return true;
+	return false;
+}
+
+static void call_ends(enum fake_kind k)
+{
+	static const enum vs_code codes[] = {
+		VS_E_OTHER_HOST, VS_E_RETRY, VS_E_STATE, VS_E_BUSY,
+		VS_E_UNKNOWN, VS_E_GONE,
+	};
+	struct fake_call *call = fake_oldest(k);
+
+	if (model.events && model_chance(100)) {
+		enum vs_code code = codes[model_random(VS_COUNT(codes))];
+
+		model_say("call %d fails: %s", (int)k, vs_code_name(code));
+		if (code == VS_E_UNKNOWN)
+			fake_lose(k, model_chance(500));
+		else
+			fake_fail(k, code, "at random");
+	} else if (k == FAKE_CLONE && fake_get(call->clone.name)) {
+		fake_fail(k, VS_E_EXISTS, "DuplicateName");
+	} else if (k != FAKE_CLONE && k != FAKE_ADOPT && !there(call->vm)) {
+		fake_fail(k, VS_E_GONE, "ManagedObjectNotFound");
+	} else {
+		model_say("call %d is done", (int)k);
+		fake_finish(k);
+	}
+}
+
+static void calls(void)
+{
+	for (int k = 0; k < FAKE_KINDS; k++) {
+		if (!fake_waiting((enum fake_kind)k))
+			continue;
+		if (model_chance(300))
+			fake_accept((enum fake_kind)k);
+		if (model_chance(120))
+			call_ends((enum fake_kind)k);
+	}
+	if ((fake_slow_asked && model_chance(200)) || now - slow_ms > 15000) {
+		slow_ms = now;
+		fake_slow(NULL, 0);
+	}
+}
+
+static void administrators(void)
+{
+	int k = (int)model_random(MODEL_NODES);
+	struct fake_vm *vm = model_vm(k);
+
+	if (!vm)
+		return;
+	if (model_chance(4)) {
+		vm->on = model_chance(300);
+		vm->tools = false;
+		model_say("vCenter: vm%d is switched %s", k + 1,
+			  vm->on ? "on" : "off");
+		fake_show(vm);
+	} else if (vm->on && model_chance(kind.cards)) {
+		model_say("vCenter: vm%d loses its card", k + 1);
+		vm->has_card = false;
+		fake_show(vm);
+	} else if (!vm->on && model_chance(2)) {
+		model_say("vCenter: vm%d is destroyed", k + 1);
+		fake_remove(vm);
+	}
+}
+
+static void vcenter(void)
+{
+	if (model.away && now < back_ms)
+		return;
+	if (model.away) {
+		model.away = false;
+		model_say("vCenter is back");
+		fake_load();
+		fake_slow(NULL, 0);
+		return;
+	}
+	calls();
+	if (!model.events)
+		return;
+	if (model_chance(kind.restarts)) {
+		restart();
+	} else if (model_chance(2)) {
+		model.away = true;
+		back_ms = now + model_random(15000);
+		model_say("vCenter is away");
+		fake_down(VS_E_RETRY);
+	} else {
+		administrators();
+	}
+}
+
+/* ---- worlds -------------------------------------------------------------- */
+
+static void world_begins(unsigned seed, FILE *story)
+{
+	struct vs_core *c = &vs_core;
+
+	now = 1000000;
+	slow_ms = back_ms = push_ms = 0;
+	model_begin(seed, story);
+	model.now = now;
+	vs_op_forget_all(c);
+	begin(MODEL_NODES, HOSTS, VFS, model.retention);
+	vs_term_new(c);
+	c->port = &model_port;
+	c->vc_renew = false;
+	c->hints_loaded = true;
+	model_tell_flags();
+	ready();
+}
+
+static void world_turns(int t)
+{
+	ntold = 0;
+	turn();
+	model.now = now;
+	vs_say_all(&vs_core, told, ntold, now, &push_ms);
+	model_guests();
+	model_slurm();
+	vcenter();
+	if (t % 2)
+		model_tell_flags();
+	if (model.events)
+		return;
+	/* the operator sees to what waits for him */
+	if (vs_core.brake.on)
+		vs_brake_confirm(&vs_core);
+	while (t % 600 == 0 && vs_core.breakers)
+		vs_breaker_end(&vs_core, vs_core.breakers->host);
+}
+
+/* A VF that nobody uses, and that nobody else can have. */
+static int leaked(void)
+{
+	int n = 0;
+
+	for (int i = 1; i <= HOSTS; i++) {
+		char host[16];
+
+		snprintf(host, sizeof(host), "host-%d", i);
+		n += VFS - free_on(host);
+	}
+	return n;
+}
+
+static bool at_rest(void)
+{
+	for (int k = 0; k < FAKE_KINDS; k++)
+		if (fake_waiting((enum fake_kind)k))
+			return false;
+	for (int k = 0; k < MODEL_NODES; k++)
+		if (model_vm(k) && (model_vm(k)->on ||
+				    !strcmp(model.retention, "destroy")))
+			return false;
+	return model_rests() && !leaked();
+}
+
+static void judge(void)
+{
+	if (fake_overfull)
+		model_broken("I1: %d power-ons to a PF without a free VF",
+			     fake_overfull);
+	if (!model_over())
+		model_broken("progress: not every job has ended");
+	else if (!at_rest())
+		model_broken("leak: no rest after the last job, %d VFs taken",
+			     leaked());
+}
+
+static char *story_ends(void)
+{
+	fclose(model.story);
+	model.story = NULL;
+	return told_of.text;
+}
+
+/* The story; how many invariants were broken in *broken. */
+static char *world(unsigned seed, int *broken)
+{
+	FILE *story = open_memstream(&told_of.text, &told_of.size);
+	int t = 0, rest = 0;
+
+	assert_non_null(story);
+	told_of.seed = seed;
+	world_begins(seed, story);
+	while (t < WORLD_TURNS && rest < REST_TURNS &&
+	       (model.events || !at_rest())) {
+		if (model.events && (t == EVENTS_TURNS || model_over())) {
+			model.events = false;
+			model_say("people and faults end");
+		}
+		world_turns(t++);
+		rest += model_over();
+	}
+	for (int i = 0; i < STILL_TURNS; i++)
+		world_turns(t++);
+	judge();
+	if (model.broken)
+		model_state();
+	*broken = model.broken;
+	return story_ends();
+}
+
+static void tell_story(unsigned seed, const char *story)
+{
+	printf("# world %u, Retention=%s:\n", seed, model.retention);
+	while (*story) {
+		int n = (int)strcspn(story, "\n");
+
+		printf("# %.*s\n", n, story);
+		story += n + (story[n] == '\n');
+	}
+}
+
+/* An assertion left a world in the middle. */
+static int cut_short(void **state)
+{
+	(void)state;
+	if (!model.story)
+		return 0;
+	model_state();
+	tell_story(told_of.seed, story_ends());
+	free(told_of.text);
+	return 0;
+}
+
+static unsigned number(const char *name, unsigned otherwise)
+{
+	const char *s = getenv(name);
+
+	return s ? (unsigned)strtoul(s, NULL, 10) : otherwise;
+}
+
+static void worlds(unsigned n, unsigned restarts, unsigned cards)
+{
+	unsigned only = number("VS_WORLD", 0), first = only ? only : 1;
+	unsigned bad = 0;
+
+	kind.restarts = restarts;
+	kind.cards = cards;
+	n = only ? 1 : number("VS_WORLDS", n);
+	for (unsigned seed = first; seed < first + n; seed++) {
+		int broken;
+		char *story = world(seed, &broken);
+
+		if (only || (broken && !bad))
+			tell_story(seed, story);
+		else if (broken)
+			printf("# world %u breaks %d too\n", seed, broken);
+		bad += broken != 0;
+		free(story);
+	}
+	assert_int_equal(bad, 0);
+}
+
+static void in_500_worlds_nothing_leaks_and_everybody_gets_on(void **state)
+{
+	(void)state;
+	worlds(500, 0, 0);
+}
+
+static void nor_in_200_where_slurmctld_is_killed(void **state)
+{
+	(void)state;
+	worlds(200, 3, 0);
+}
+
+static void nor_in_100_where_cards_are_taken_away(void **state)
+{
+	(void)state;
+	worlds(100, 0, 2);
+}
+
+static void a_world_follows_from_its_seed_alone(void **state)
+{
+	int broken;
+	char *once, *again;
+
+	(void)state;
+	kind.restarts = 3;
+	kind.cards = 2;
+	once = world(7, &broken);
+	free(world(8, &broken));
+	again = world(7, &broken);
+	assert_string_equal(once, again);
+	free(once);
+	free(again);
+}
+
+/* The engine's own words are part of the story. */
+static void heard_log(enum vs_log_level level, const char *line)
+{
+	(void)level;
+	if (model.story)
+		fprintf(model.story, "%8.1f | %s\n", (double)now / 1000, line);
+}
+
+#define WORLDS(test) cmocka_unit_test_teardown(test, cut_short)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WORLDS(in_500_worlds_nothing_leaks_and_everybody_gets_on),
+		WORLDS(nor_in_200_where_slurmctld_is_killed),
+		WORLDS(nor_in_100_where_cards_are_taken_away),
+		WORLDS(a_world_follows_from_its_seed_alone),
+	};
+
+	vs_log_to(heard_log);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
