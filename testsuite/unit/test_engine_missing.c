@@ -216,6 +216,26 @@ static void a_vm_that_left_while_we_watched_is_gone(void **st)
 	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
 }
 
+/* Slurm still believes the node up when vCenter, which was away for a moment,
+ * tells all there is: the node waited for an operator, for good. */
+static void a_vm_that_was_destroyed_before_an_outage_is_not_missed(void **st)
+{
+	(void)st;
+	up_with(7);
+	fake_get("vm1")->on = false;
+	fake_show(fake_get("vm1"));
+	turn();
+	fake_remove(fake_get("vm1"));
+	turn();
+	fake_down(VS_E_RETRY);
+	turn();
+	fake_load();
+	fake_slow(NULL, 0);
+	turns(3);
+	assert_int_equal(node("vm1")->missing, VS_MISSING_NOT);
+	assert_int_equal(node("vm1")->seen, VS_SEEN_NONE);
+}
+
 static void a_vm_that_was_off_is_gone(void **st)
 {
 	(void)st;
@@ -267,6 +287,7 @@ int main(void)
 		cmocka_unit_test(slurm_itself_may_give_the_node_up),
 		cmocka_unit_test(after_a_start_the_slurmd_decides),
 		cmocka_unit_test(a_vm_that_left_while_we_watched_is_gone),
+		cmocka_unit_test(a_vm_that_was_destroyed_before_an_outage_is_not_missed),
 		cmocka_unit_test(a_vm_that_was_off_is_gone),
 		cmocka_unit_test(a_renamed_vm_is_missed_until_it_is_off),
 	};

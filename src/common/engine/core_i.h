@@ -102,6 +102,7 @@ struct vs_node {
 	enum vs_missing missing;
 	char alive[VS_MOID_LEN];	/* the VM that was on, "": none */
 	bool alive_lost, ran_lost;	/* not within reach when last seen */
+	bool known_off;			/* since it was last seen on */
 	int64_t silent_ms;		/* while missing, for Slurm too; 0: not */
 	int64_t adopt_ms, adopt_asked_ms;
 	int tries;

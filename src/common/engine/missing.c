@@ -51,6 +51,7 @@ static void look_elsewhere(struct vs_core *c, struct vs_node *n)
 		begin(n, VS_MISSING_SEEN);
 	} else {
 		end(n, vm ? "its VM is off" : "its VM is gone");
+		n->known_off = true;
 	}
 }
 
@@ -101,17 +102,21 @@ void vs_missing_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		if (n->missing)
 			end(n, "its VM is there");
 		n->alive_lost = !vm->connected;
-		if (vm->connected && vm->power == VS_POWER_OFF)
+		if (vm->connected && vm->power == VS_POWER_OFF) {
 			n->alive[0] = '\0';
-		else if (vm->power == VS_POWER_ON && !n->forgotten &&
-			 vs_vm_owner(vm, c->folder, c->cluster_id) ==
-			 VS_OWNER_OURS)
+			n->known_off = true;
+		} else if (vm->power == VS_POWER_ON && !n->forgotten &&
+			   vs_vm_owner(vm, c->folder, c->cluster_id) ==
+			   VS_OWNER_OURS) {
 			vs_strlcpy(n->alive, vm->moid, sizeof(n->alive));
+			n->known_off = false;
+		}
 		return;
 	}
 	if (n->alive[0])
 		look_elsewhere(c, n);
-	else if (!n->missing && !c->ready && (n->flags & VS_NODE_UP))
+	else if (!n->missing && !c->ready && !n->known_off &&
+		 (n->flags & VS_NODE_UP))	/* which may be old */
 		begin(n, VS_MISSING_SLURM);
 	if (n->missing && !n->alive[0])
 		find(c, n);
