@@ -40,7 +40,7 @@ def interrupt_once():
 def files_of(config):
     """The files to be shared out, or None."""
     options = config.option
-    jobs = int(os.environ.get("VS_JOBS", "4"))
+    jobs = int(os.environ.get("VS_JOBS", "3"))
     if WORKER in os.environ or jobs < 2 or options.keyword or \
             options.markexpr or options.collectonly or options.maxfail or \
             config.pluginmanager.hasplugin("dsession"):
@@ -131,7 +131,7 @@ def main(config):
     if not files:
         return None
     with tempfile.TemporaryDirectory(prefix="vs-shards-") as scratch:
-        run = Run(files, int(os.environ.get("VS_JOBS", "4")), scratch)
+        run = Run(files, int(os.environ.get("VS_JOBS", "3")), scratch)
         interrupt_once()
         try:
             run.all()

@@ -19,6 +19,8 @@ def make_cluster():
     c.vsphere = {"ShutdownGrace": 1}
     # a job that runs again on the node it ran on finds its credential revoked
     c.slurm = {"SuspendTimeout": 3, "TCPTimeout": 1,
+               "SchedulerParameters": c.scheduler_parameters +
+               ",sched_interval=2",
                "AuthInfo": f"socket={c.path('run', 'munge.socket')},"
                            "cred_expire=5"}
     return c

@@ -30,7 +30,10 @@ def make_cluster():
                     c.node_line(8, 8, "vmxnet3", memory=TOO_MUCH)]
     c.partition_lines = ["PartitionName=roce Nodes=vm[001-004] Default=YES",
                          "PartitionName=eth Nodes=vm[005-008]"]
+    # Slurm looks at a queue where nothing changes once a minute.
     c.slurm = {"SuspendTimeout": 3, "TCPTimeout": 1, "SlurmdTimeout": 12,
+               "SchedulerParameters": c.scheduler_parameters +
+               ",sched_interval=2",
                "SlurmdParameters": None,
                "AuthInfo": f"socket={c.path('run', 'munge.socket')},"
                            "cred_expire=5"}

@@ -331,6 +331,7 @@ static void prolog_done(void *ctx, uint32_t job, bool ok)
 
 	(void)ctx;
 	model_say("engine: the prolog of job %u: %s", job, ok ? "yes" : "no");
+	q->cleaning = false;
 	if (q->state != MODEL_CONFIGURING || !q->waits)
 		return;
 	if (!ok) {

@@ -38,6 +38,7 @@ struct model_job {
 	uint32_t restart;
 	bool exclusive;
 	bool waits;			/* its prolog has been said */
+	bool cleaning;			/* and not been answered: WAIT_CLEANING */
 	int64_t begin_ms, prolog_ms, end_ms;
 };
 

@@ -156,7 +156,8 @@ static void schedule(int j)
 	memcpy(q->nodes, ids, sizeof(*ids) * (size_t)n);
 	q->state = MODEL_CONFIGURING;
 	q->begin_ms = model.now;
-	q->prolog_ms = model.now + model_random(300);
+	/* at once: before the engine has looked */
+	q->prolog_ms = model.now + 100 * model_random(4);
 	q->waits = false;
 	model_say("job %d.%u begins on vm%d%s%.0d", j, q->restart, ids[0] + 1,
 		  n > 1 ? ", vm" : "", n > 1 ? ids[1] + 1 : 0);
@@ -166,6 +167,8 @@ static void job_lives(int j)
 {
 	struct model_job *q = &model.jobs[j];
 
+	if (q->state == MODEL_QUEUED && !q->cleaning && model_chance(100))
+		schedule(j);
 	if (q->state == MODEL_RUNNING && model.now >= q->end_ms) {
 		model_say("job %d ends", j);
 		model_leave(j, false);
@@ -178,13 +181,11 @@ static void job_lives(int j)
 	}
 	if (q->state == MODEL_CONFIGURING && !q->waits &&
 	    model.now >= q->prolog_ms) {
-		q->waits = true;
+		q->waits = q->cleaning = true;
 		model_say("job %d's prolog begins", j);
 		vs_job_wait(&vs_core, (uint32_t)j, q->restart, q->nodes,
 			    (size_t)q->n);
 	}
-	if (q->state == MODEL_QUEUED && model_chance(100))
-		schedule(j);
 }
 
 void model_slurm(void)
@@ -212,6 +213,7 @@ void model_restarted(void)
 	for (int j = 1; j <= MODEL_JOBS; j++) {
 		struct model_job *q = &model.jobs[j];
 
+		q->cleaning = false;
 		if (!model_active(q))
 			continue;
 		vs_job_claim(&vs_core, (uint32_t)j, q->restart, q->nodes,

@@ -130,7 +130,7 @@ func TestTasksQueueForADatastore(t *testing.T) {
 func TestPowerOperationsTakeNoProvisioningSlot(t *testing.T) {
 	c := start(t, func(inv *inventory) {
 		inv.TaskSlots.Host = 1
-		inv.Durations["PowerOnVM_Task"] = Dur(300 * time.Millisecond)
+		inv.Durations["PowerOnVM_Task"] = Dur(time.Minute)
 	}).login()
 	var tasks []any
 	for i := 0; i < 3; i++ {
