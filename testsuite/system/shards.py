@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Several test files at once: what these tests do is wait.
 
-`pytest DIR` runs $VS_JOBS files (default 4, 1: as pytest itself does) side by
+`pytest DIR` runs $VS_JOBS files (default 3, 1: as pytest itself does) side by
 side, each in a process of its own with its own clusters; anything narrower (a
 file, -k) runs as usual. One result: the files' outputs one after the other, one
 junit file, one exit status.
