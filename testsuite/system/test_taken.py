@@ -174,7 +174,7 @@ def test_jobs_whose_guest_is_no_more_run_again(cluster):
              "began" in cluster.output(moved))
     was = where(cluster, "vm005")
     uuid = {n: cluster.our_vm(n)["uuid"] for n in ("vm005", "vm006")}
-    cluster.do("destroyVm", vm="vm006", force=True)
+    cluster.do("destroyVm", vm="vm006", force=True, wait=True)
     cluster.do("failHost", host=was)
     wait_for("HA has started it elsewhere", 20, lambda: (
         lambda v: v["on"] and v["host"] != was)(cluster.our_vm("vm005")))
