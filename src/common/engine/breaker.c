@@ -50,8 +50,8 @@ bool vs_breaker_end(struct vs_core *c, const char *host)
 		return false;
 	was_open = b->trips > 0;
 	*link = b->next;
-	free(b);
 	vs_avoid_end(c, VS_AVOID_BROKEN, host);
+	free(b);		/* host may be its own */
 	c->avoid_gen++;
 	c->hints_dirty = true;
 	return was_open;
