@@ -246,6 +246,16 @@ STAGE void begin_idle(const char *retention)
 	end_job(7, "vm1");
 }
 
+/* The same host and node: vm1's clone for job 7 is under way. */
+STAGE void begin_cloning(void)
+{
+	begin(1, 1, 1, "warm");
+	ready();
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", BOOT);
+	turns(2);
+}
+
 STAGE void powered_down(const char *node)
 {
 	flags(node, GOING);

@@ -100,11 +100,7 @@ static void a_node_that_has_a_job_again_is_not_given_up(void **state)
 	int one;
 
 	(void)state;
-	begin(1, 1, 1, "warm");
-	ready();
-	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	flags("vm1", BOOT);
-	turns(2);
+	begin_cloning();
 	one = id("vm1");
 	ntold = 0;
 	vs_job_end(&vs_core, 7, &one, 1, false);	/* scancel */
@@ -164,11 +160,7 @@ static void a_node_that_was_given_up_once_can_be_powered_up(void **state)
 	int one;
 
 	(void)state;
-	begin(1, 1, 1, "warm");
-	ready();
-	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	flags("vm1", BOOT);
-	turns(2);
+	begin_cloning();
 	one = id("vm1");
 	fake_down(VS_E_RETRY);
 	vs_job_end(&vs_core, 7, &one, 1, false);

@@ -188,11 +188,7 @@ static void a_silent_guest_is_tried_elsewhere_before_the_node_fails(void **st)
 static void an_outage_during_a_boot_takes_no_node_down(void **state)
 {
 	(void)state;
-	begin(1, 1, 1, "warm");
-	ready();
-	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	flags("vm1", BOOT);
-	turns(2);
+	begin_cloning();
 	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
 	fake_down(VS_E_RETRY);
 	ntold = 0;
@@ -205,11 +201,7 @@ static void what_stops_all_changes_takes_no_booting_node_down(void **state)
 	struct fake_vm *vm;
 
 	(void)state;
-	begin(1, 1, 1, "warm");
-	ready();
-	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	flags("vm1", BOOT);
-	turns(2);
+	begin_cloning();
 	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
 	vm = fake_add_vm("x9", "group-v1", "host-1", false);
 	snprintf(vm->mark, sizeof(vm->mark),

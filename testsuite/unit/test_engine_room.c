@@ -229,15 +229,6 @@ static void clones_count_until_a_beat_has_them(void **state)
 	assert_int_equal(job_begin(3, "vm3", NULL), 0);
 }
 
-static void go_off(const char *node)
-{
-	flags(node, GOING);
-	turn();
-	assert_true(fake_finish(FAKE_POWER_OFF));
-	flags(node, DOWN);
-	turns(2);
-}
-
 static void vms_that_exist_need_vfs_all_the_same(void **state)
 {
 	static const char *const names[] = { "vm1", "vm2", "vm3" };
@@ -248,7 +239,7 @@ static void vms_that_exist_need_vfs_all_the_same(void **state)
 	for (size_t i = 0; i < VS_COUNT(names); i++) {
 		bring_up(1, names[i]);
 		end_job(1, names[i]);
-		go_off(names[i]);
+		powered_down(names[i]);
 	}
 	assert_int_equal(room(3, "2 sriov-roce VFs free"), 2);
 }
@@ -263,7 +254,7 @@ static void a_vm_that_exists_starts_beside_a_full_datastore(void **state)
 	ready();
 	bring_up(1, "vm1");
 	end_job(1, "vm1");
-	go_off("vm1");
+	powered_down("vm1");
 	fake_store_mb = 0;
 	beat();
 	assert_int_equal(room(3, "1 can be served: datastore vsan has 0 MB "

@@ -15,7 +15,6 @@
 #include <string.h>
 #include "engine/core_i.h"
 
-#define PUSHED_S(c) ((c)->conf->prolog_timeout_s)
 #define ASK_MS 5000
 #define ASK_SILENT_MS 15000
 #define LATE_POWER_UP_MS 30000	/* beyond any sane power_save_interval */
@@ -124,7 +123,7 @@ static void push(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	char why[160];
 
 	if (n->job ||
-	    now_ms - n->up_asked_ms < (int64_t)PUSHED_S(c) * 1000) {
+	    now_ms - n->up_asked_ms < (int64_t)c->conf->prolog_timeout_s * 1000) {
 		vs_tell(c, VS_TELL_BOOT_PUSH, n->name, 0, false, NULL);
 		return;
 	}
@@ -133,7 +132,7 @@ static void push(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	n->giveup = true;
 	snprintf(why, sizeof(why),
 		 "no job waits for it and its VM was not on within PrologTimeout=%d s",
-		 PUSHED_S(c));
+		 c->conf->prolog_timeout_s);
 	vs_error("node=%s is powered down: %s", n->name, why);
 	vs_tell(c, VS_TELL_GIVEUP, n->name, 0, false, why);
 }
@@ -187,8 +186,8 @@ static bool too_old(const struct vs_core *c, const struct vs_node *n,
 		(int64_t)c->conf->resume_timeout_s * 1000;
 }
 
-/* Who switched it on, and when, isn't known: Slurm may have refused the guest
- * for that alone, and no host is to blame. */
+/* Slurm refuses the guest, or may have, for when it was switched on alone: no
+ * host is to blame. */
 static void again(struct vs_node *n, const char *why)
 {
 	vs_info("node=%s boots anew: %s", n->name, why);
@@ -221,9 +220,7 @@ void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (!n->power_sent_ms && !c->observe)
 		push(c, n, now_ms);
 	if (!n->boot_told_ms && too_old(c, n, now_ms)) {
-		vs_info("node=%s boots anew: it was switched on longer ago than ResumeTimeout",
-			n->name);
-		n->cycle = true;
+		again(n, "it was switched on longer ago than ResumeTimeout");
 		return;
 	}
 	if (boot_failed(c, n, vm, now_ms, why, sizeof(why)) && !c->observe) {
@@ -231,9 +228,9 @@ void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 			try_elsewhere(c, n, vm, why, now_ms);
 		else
 			again(n, why);
-	}
-	else if (!n->boot_told_ms || silent(n, vm, now_ms))
+	} else if (!n->boot_told_ms || silent(n, vm, now_ms)) {
 		booted(c, n, now_ms, n->boot_told_ms);
-	else if (!strcmp(vm->guest_state, "ready"))
+	} else if (!strcmp(vm->guest_state, "ready")) {
 		is_ready(c, n, now_ms);
+	}
 }

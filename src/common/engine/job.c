@@ -269,9 +269,7 @@ void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 	/* A prolog that still waits is answered: the job is gone from here. */
 	if (w && !w->n) {
 		vs_tell(c, VS_TELL_PROLOG, NULL, job, true, NULL);
-		*link = w->next;
-		free(w->ids);
-		free(w);
+		vs_wait_end(link);
 	}
 	if (notify)
 		vs_tell(c, VS_TELL_EPILOG, NULL, job, true, NULL);
@@ -283,13 +281,8 @@ void vs_jobs_clear(struct vs_core *c)
 {
 	struct vs_refused *r, *tmp;
 
-	while (c->waits) {
-		struct vs_wait *w = c->waits;
-
-		c->waits = w->next;
-		free(w->ids);
-		free(w);
-	}
+	while (c->waits)
+		vs_wait_end(&c->waits);
 	HASH_ITER(hh, c->refused, r, tmp)
 		refused_free(c, r);
 }

@@ -42,6 +42,7 @@ void vs_observe_say(struct vs_core *c, const struct vs_refused *r, char *out,
 		    size_t size);
 
 /* wait.c; lock held unless said */
+void vs_wait_end(struct vs_wait **link);	/* unlinked and freed */
 void vs_waits_pass(struct vs_core *c, int64_t now_ms);
 void vs_waits_gone(struct vs_core *c);		/* no lock held */
 

@@ -39,6 +39,15 @@ static bool wait_over(struct vs_core *c, struct vs_wait *w, int64_t now_ms,
 	return true;
 }
 
+void vs_wait_end(struct vs_wait **link)
+{
+	struct vs_wait *w = *link;
+
+	*link = w->next;
+	free(w->ids);
+	free(w);
+}
+
 void vs_waits_pass(struct vs_core *c, int64_t now_ms)
 {
 	struct vs_wait **link = &c->waits;
@@ -54,9 +63,7 @@ void vs_waits_pass(struct vs_core *c, int64_t now_ms)
 		if (ok)
 			vs_job_started(c, w);
 		vs_tell(c, VS_TELL_PROLOG, NULL, w->job, ok, NULL);
-		*link = w->next;
-		free(w->ids);
-		free(w);
+		vs_wait_end(link);
 	}
 }
 
@@ -85,9 +92,7 @@ void vs_waits_gone(struct vs_core *c)
 			if (w->job != jobs[i] || w->restart != runs[i])
 				continue;
 			vs_tell(c, VS_TELL_PROLOG, NULL, w->job, true, NULL);
-			*link = w->next;
-			free(w->ids);
-			free(w);
+			vs_wait_end(link);
 			break;
 		}
 		vs_unlock();
