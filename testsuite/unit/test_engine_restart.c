@@ -12,7 +12,7 @@ static void restart(uint32_t job, const char *node, uint32_t saved_flags)
 
 	vs_ledger_clear(&vs_core.ledger);
 	fake_down(VS_E_RETRY);
-	vs_core.started = false;
+	vs_core.started = n->compared = false;
 	n->job = 0;
 	n->flags = saved_flags;
 	n->wanted = VS_WANT_OFF;
@@ -76,6 +76,55 @@ static void elsewhere_slurm_powers_it_down_and_no_brake_is_needed(void **st)
 		assert_int_equal(fake_sent[FAKE_POWER_OFF], 1);
 		assert_int_equal(vs_core.nodes[0].braked, VS_BRAKE_UNASKED);
 	}
+}
+
+/* Its host doesn't answer at the start. */
+static void found_silent(bool power_cycle)
+{
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	fake_get("vm1")->unreadable = true;
+	restart(0, "vm1", DOWN);
+	turns(20);
+	assert_null(heard(VS_TELL_ADOPT, "vm1"));
+	if (power_cycle) {
+		flags("vm1", GOING);
+		turns(3);
+		flags("vm1", DOWN);
+		turns(3);
+	}
+	fake_get("vm1")->unreadable = false;
+	fake_show(fake_get("vm1"));
+	turns(3);
+}
+
+static void a_vm_whose_host_comes_back_after_a_start_is_adopted_then(void **st)
+{
+	(void)st;
+	found_silent(false);
+	assert_non_null(heard(VS_TELL_ADOPT, "vm1"));
+	turns(50);
+	assert_int_equal(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_SHUTDOWN],
+			 0);
+	/* and once only: its guest says nothing, so it is Slurm's to end */
+	now += 1000 * vs_core.conf->boot_timeout_s;
+	turns(3);
+	ntold = 0;
+	turns(50);
+	assert_null(heard(VS_TELL_ADOPT, "vm1"));
+	assert_int_equal(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_SHUTDOWN],
+			 1);
+}
+
+static void but_not_if_slurm_has_powered_it_down_meanwhile(void **st)
+{
+	(void)st;
+	found_silent(true);
+	assert_null(heard(VS_TELL_ADOPT, "vm1"));
+	assert_int_equal(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_SHUTDOWN],
+			 1);
 }
 
 static void a_used_vm_found_off_after_a_start_goes_without_the_brake(void **st)
@@ -257,6 +306,8 @@ int main(void)
 		cmocka_unit_test(a_jobs_vm_under_a_node_saved_as_powered_down_stays_on),
 		cmocka_unit_test(a_free_vm_found_on_after_a_start_is_kept_where_warm),
 		cmocka_unit_test(elsewhere_slurm_powers_it_down_and_no_brake_is_needed),
+		cmocka_unit_test(a_vm_whose_host_comes_back_after_a_start_is_adopted_then),
+		cmocka_unit_test(but_not_if_slurm_has_powered_it_down_meanwhile),
 		cmocka_unit_test(a_used_vm_found_off_after_a_start_goes_without_the_brake),
 		cmocka_unit_test(an_adopted_vm_that_slurm_wants_to_boot_is_cycled),
 		cmocka_unit_test(a_vm_gone_off_under_a_configuring_jobs_node_is_built_again),

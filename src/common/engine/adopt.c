@@ -4,9 +4,10 @@
  * its state some seconds late: one that was killed comes back to a time before
  * the node was powered up, and the VM, perhaps with a job in it, is the truth.
  *
- * Rules: looked for once, in the first comparison after a start; such a VM is
- * left on and its guest asked to register; when it doesn't, Slurm gets the node
- * back with the cause. Where Retention doesn't keep it, it goes the way of all
+ * Rules: looked for once after a start, when vCenter shows the VM, which for one
+ * on a host that doesn't answer may be much later; such a VM is left on and its
+ * guest asked to register; when it doesn't, Slurm gets the node back with the
+ * cause. Where Retention doesn't keep it, it goes the way of all
  * others, by a power-down of Slurm's: a few kills in a row would need the brake
  * (and an operator) otherwise. Never switches anything off itself.
  */
@@ -53,11 +54,11 @@ static bool wanted_back(const struct vs_node *n)
 
 void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	if (!c->started && !c->observe && !n->adopt && wanted_back(n) &&
+	if (!n->compared && !c->observe && !n->adopt && wanted_back(n) &&
 	    lives(c, n)) {
 		vs_info("node=%s is powered down for Slurm but its VM runs: adopted JobId=%u",
 			n->name, n->job);
-		n->adopt = true;
+		n->adopt = n->compared = true;
 		n->adopt_ms = now_ms;
 		n->adopt_asked_ms = 0;
 	}
@@ -75,6 +76,22 @@ void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 			n->profile->retention != VS_RETAIN_WARM;
 		c->vf_freed = c->name_freed = true;
 	}
+}
+
+/*
+ * After a look. What Slurm says of the node's power since the start is no
+ * memory. Whatever is observed only may be switched on by people meanwhile: when
+ * that is over it is as at a start.
+ */
+void vs_adopt_looked(struct vs_core *c, struct vs_node *n)
+{
+	if (c->observe)
+		n->compared = false;
+	else if (!c->blocked[0])
+		n->compared |= (n->flags & (VS_NODE_UP | VS_NODE_POWERING_UP |
+					    VS_NODE_POWERING_DOWN)) ||
+			(n->flags && n->seen != VS_SEEN_UNKNOWN &&
+			 n->seen != VS_SEEN_BUSY);
 }
 
 void vs_adopt_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)

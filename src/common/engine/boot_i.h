@@ -20,6 +20,7 @@ bool vs_boot_comes_late(const struct vs_node *n, uint32_t flags);
 /* adopt.c: VMs that run under powered-down nodes after a start; lock held */
 bool vs_adopt_lost(struct vs_core *c, const struct vs_node *n);
 void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+void vs_adopt_looked(struct vs_core *c, struct vs_node *n);
 void vs_adopt_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 
 #endif

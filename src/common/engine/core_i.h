@@ -92,6 +92,7 @@ struct vs_node {
 	int64_t leave_ms;		/* Slurm was told so, 0: not */
 	bool giveup;			/* powering up for nobody any more */
 	bool adopt;			/* its VM outlived Slurm's memory of it */
+	bool compared;			/* with Slurm's memory, see adopt.c */
 	bool cycle;			/* on, but off and on again is needed */
 	bool dying;			/* its VM goes by Slurm's or its job's word */
 	bool clone_lost;		/* the reply to one; it may be under way */
