@@ -32,7 +32,7 @@ class Judge:
     def __init__(self, run, watch):
         self.run, self.watch, self.c = run, watch, run.c
         self.violations = {k: [] for k in CLASSES}
-        self.lost = self.begun = self.copies = 0
+        self.lost = self.begun = self.copies = self.hangs = 0
         self.p99 = (0.0, 0.0)
 
     def found(self, what, text, key=None, at=None):
@@ -99,6 +99,15 @@ class Judge:
                                key=node, at=r["t"])
         for r in self.records("witness.log"):
             self.step(r)
+
+    def hung(self):
+        """An srun that hung: Slurm's, if slurmctld went away meanwhile."""
+        for r in self.records("hung.log"):
+            self.hangs += 1
+            if not self.ctld_was_away(r["since"] - 2, r["t"]):
+                self.found("jobs", f"an srun of {r['job']} JobId={r['id']} hung "
+                           f"since {r['since']:.1f}", key=f"JobId={r['id']}",
+                           at=r["since"])
 
     def step(self, r):
         asked = self.run.asked[r["job"]]
@@ -343,6 +352,7 @@ class Judge:
         self.crashes()
         n = self.counters()
         self.steps()
+        self.hung()
         self.jobs(jobs)
         self.down()
         self.doubles()
