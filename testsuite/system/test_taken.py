@@ -183,6 +183,19 @@ def test_a_job_whose_vm_ha_starts_elsewhere_runs_again(cluster):
     assert cluster.our_vm("vm005")["uuid"] == uuid
 
 
+def test_a_job_whose_vm_is_destroyed_runs_again_in_a_new_one(cluster):
+    job = cluster.sbatch(
+        "-p", "eth", "-N1", "-w", "vm006", "--requeue", script="echo began "
+        "$SLURM_RESTART_COUNT; sleep 5; echo the end")
+    wait_for("it runs", 40, lambda: "began" in cluster.output(job))
+    uuid = cluster.our_vm("vm006")["uuid"]
+    cluster.do("destroyVm", vm="vm006", force=True, wait=True)
+    wait_for("its job is requeued", 40, lambda: restarts(cluster, job) == "1")
+    assert cluster.wait_job(job, 200).splitlines() == ["began 1", "the end"]
+    assert cluster.our_vm("vm006")["uuid"] != uuid
+    assert "DOWN" not in cluster.node("vm006")["State"]
+
+
 def foreign(n, h):
     return {"name": f"thief{n}", "folder": "", "host": h, "powerOn": True,
             "numCPUs": 2, "memoryMB": 2048, "lockMemory": True,
