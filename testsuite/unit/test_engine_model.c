@@ -205,8 +205,16 @@ static void world_turns(int t)
 	/* the operator sees to what waits for him */
 	if (vs_core.brake.on)
 		vs_brake_confirm(&vs_core);
-	while (t % 600 == 0 && vs_core.breakers)
+	if (t % 600)
+		return;
+	while (vs_core.breakers)
 		vs_breaker_end(&vs_core, vs_core.breakers->host);
+	/* svf vm forget, as the reason of its node says */
+	for (int k = 0; k < MODEL_NODES; k++)
+		if (vs_core.nodes[k].missing && !model_vm(k)) {
+			vs_missing_forget(&vs_core.nodes[k]);
+			vs_node_touch(&vs_core.nodes[k]);
+		}
 }
 
 /* A VF that nobody uses, and that nobody else can have. */
