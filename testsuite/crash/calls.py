@@ -119,6 +119,8 @@ def lived(w, s, rule=None, trouble=None):
     w.goal, w.forgives, w.died = 3 * GOAL_S, True, []
     w.reset()
     s.prepare(w)
+    if s.name == "profile":         # its start is not its work
+        w.ctld(sig=s.sig, between=s.between)
     before = w.c.counters()["calls"]
     hits = w.c.counters()["faultsBy"].get("cell", 0)
 
@@ -126,7 +128,7 @@ def lived(w, s, rule=None, trouble=None):
         s.between(w)
         if rule and s.name in COLD:
             w.c.fault(**rule)
-    if s.name in COLD or s.name == "profile":
+    if s.name in COLD:
         w.ctld(sig=s.sig, between=between, wait=not rule)
     if rule and s.name not in COLD:
         w.c.fault(**rule)

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	vs_log_to(quiet);
 	memcpy(text, data, size);
 	c->hints_loaded = false;
-	memset(&c->brake, 0, sizeof(c->brake));
+	vs_brake_clear(&c->brake);
 	vs_hints_load(c, text);
 	now_ms = vs_clock();
 	for (const struct vs_avoid *a = c->avoids; a; a = a->next)

@@ -26,7 +26,7 @@ static void start(int nodes)
 	vs_core.port = &port;
 	vs_orphans_clear(&vs_core);
 	vs_core.orphans_ms = 0;
-	memset(&vs_core.brake, 0, sizeof(vs_core.brake));
+	vs_brake_clear(&vs_core.brake);
 	slurm_knows = NULL;
 }
 
@@ -136,17 +136,21 @@ static void the_fourth_vm_waits_for_an_operator(void **st)
 static void a_large_site_may_lose_its_twentieth(void **st)
 {
 	enum vs_braked state[12] = { 0 };
+	char vm[12][8];
 	int passed = 0;
 
 	(void)st;
 	start(1);
 	ready();
 	vs_core.ours = 200;
-	for (int i = 0; i < 12; i++)
-		passed += vs_brake_asks(&vs_core, &state[i], "x");
+	for (int i = 0; i < 12; i++) {
+		snprintf(vm[i], sizeof(vm[i]), "vm-%d", i);
+		passed += vs_brake_asks(&vs_core, &state[i], vm[i], "x");
+	}
 	assert_int_equal(passed, 10);
 	for (int i = 0; i < 12; i++)	/* each is counted once */
-		assert_int_equal(vs_brake_asks(&vs_core, &state[i], "x"), i < 10);
+		assert_int_equal(vs_brake_asks(&vs_core, &state[i], vm[i], "x"),
+				 i < 10);
 }
 
 static void flag_all(uint32_t f)
@@ -206,7 +210,7 @@ static void restart(void)
 
 	while (vs_core.avoids)
 		vs_avoid_expire(&vs_core, INT64_MAX);
-	memset(&vs_core.brake, 0, sizeof(vs_core.brake));
+	vs_brake_clear(&vs_core.brake);
 	vs_core.hints_loaded = false;
 	vs_core.hints_dirty = false;
 	vs_core.hints_save_ms = 0;
@@ -227,6 +231,7 @@ static void hints_on(int nodes)
 static void hints_outlive_a_restart(void **st)
 {
 	const struct vs_avoid *a;
+	const struct vs_brake_end *e;
 	struct stat sb;
 	char path[64];
 
@@ -235,7 +240,7 @@ static void hints_outlive_a_restart(void **st)
 	hints_on(1);
 	vs_avoid_add(&vs_core, "esx1", "0000:3b:00.0", now + 60000, "it failed");
 	vs_core.brake.on = true;
-	vs_core.brake.slots[3] = (struct vs_brake_slot){ 29000003, 2 };
+	vs_brake_count(&vs_core.brake, "vm-7", 29000003, true);
 	vs_hints_save(&vs_core, now);
 	snprintf(path, sizeof(path), "%s/slurm_vsphere.hints", dir);
 	assert_int_equal(stat(path, &sb), 0);
@@ -246,8 +251,58 @@ static void hints_outlive_a_restart(void **st)
 	assert_string_equal(a->why, "it failed");
 	assert_in_range(a->until_ms, now + 58000, now + 60000);
 	assert_true(vs_core.brake.on);
-	assert_int_equal(vs_core.brake.slots[3].minute, 29000003);
-	assert_int_equal(vs_core.brake.slots[3].count, 2);
+	HASH_FIND_STR(vs_core.brake.ends, "vm-7", e);
+	assert_non_null(e);
+	assert_int_equal(e->minute, 29000003);
+	assert_true(e->confirmed);
+	vs_brake_clear(&vs_core.brake);
+}
+
+/* Its end takes several starts of slurmctld, for vCenter fails each time. */
+static void a_vm_is_counted_once_whoever_restarts(void **st)
+{
+	enum vs_braked state;
+
+	(void)st;
+	hints_on(1);
+	for (int i = 0; i < 8; i++) {
+		for (int vm = 0; vm < 3; vm++) {
+			state = VS_BRAKE_UNASKED;
+			assert_true(vs_brake_asks(&vs_core, &state,
+						  (const char *[]){ "a", "b", "c" }[vm], "x"));
+		}
+		vs_core.hints_save_ms = 0;
+		vs_hints_save(&vs_core, now);
+		restart();
+	}
+	state = VS_BRAKE_UNASKED;
+	assert_false(vs_brake_asks(&vs_core, &state, "d", "x"));
+	assert_true(vs_core.brake.on);
+	state = VS_BRAKE_UNASKED;
+	assert_true(vs_brake_asks(&vs_core, &state, "a", "x"));
+	vs_brake_clear(&vs_core.brake);
+}
+
+/* What was confirmed but has not ended yet is so after a restart too. */
+static void a_confirmation_outlives_a_restart(void **st)
+{
+	(void)st;
+	hints_on(1);
+	for (int i = 0; i < 8; i++)
+		ours((const char *[]){ "o1", "o2", "o3", "o4", "o5", "o6", "o7",
+				       "o8" }[i], false);
+	ready();
+	second();
+	assert_int_equal(ends(), 3);
+	assert_int_equal(vs_brake_confirm(&vs_core), 5);
+	vs_core.hints_save_ms = 0;
+	vs_hints_save(&vs_core, now);
+	restart();
+	vs_orphans_clear(&vs_core);
+	for (int i = 0; i < 3; i++)
+		second();
+	assert_false(vs_core.brake.on);
+	vs_brake_clear(&vs_core.brake);
 }
 
 static void write_hints(const char *text)
@@ -268,7 +323,7 @@ static void hints_that_are_none_are_left_out(void **st)
 		"", "{", "[]", "42", "{\"avoid\":7,\"brake\":[]}",
 		"{\"avoid\":[{\"host\":1}],\"brake\":{\"on\":\"x\"}}",
 		"{\"avoid\":[{\"host\":\"esx1\",\"pf\":\"\",\"until\":99999999999,\"why\":\"\"}]}",
-		"{\"brake\":{\"minutes\":[{\"minute\":\"x\"}]}}",
+		"{\"brake\":{\"on\":true,\"ends\":[{\"vm\":\"a\",\"minute\":\"x\"}]}}",
 	};
 	char path[64];
 
@@ -382,6 +437,8 @@ int main(void)
 		cmocka_unit_test(what_slurm_powers_down_is_not_counted),
 		cmocka_unit_test(vms_on_under_powered_down_nodes_are_counted),
 		cmocka_unit_test(hints_outlive_a_restart),
+		cmocka_unit_test(a_vm_is_counted_once_whoever_restarts),
+		cmocka_unit_test(a_confirmation_outlives_a_restart),
 		cmocka_unit_test(hints_that_are_none_are_left_out),
 		cmocka_unit_test(a_node_that_leaves_the_file_keeps_its_vf_while_it_starts),
 		cmocka_unit_test(it_gets_free_when_its_start_has_come_to_nothing),

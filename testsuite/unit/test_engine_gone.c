@@ -163,7 +163,7 @@ static void what_slurm_powers_down_while_vcenter_is_away_needs_no_brake(void **s
 
 	(void)st;
 	begin(5, 2, 8, "warm");
-	memset(&vs_core.brake, 0, sizeof(vs_core.brake));
+	vs_brake_clear(&vs_core.brake);
 	ready();
 	for (int i = 0; i < 5; i++) {
 		bring_up(7 + i, names[i]);

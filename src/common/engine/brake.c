@@ -6,12 +6,15 @@
  * more than max(3, 5 %) of our VMs within ten minutes, and all such work stops
  * until an operator has looked (svf reconcile) and said so (--confirm).
  *
- * A VM is counted once, however many calls its end takes. A confirmation is for
- * the VMs that wait at that moment, not for those that come later.
+ * A VM is counted once, however many calls its end takes, and however often
+ * slurmctld starts meanwhile (hints.c). A confirmation is for the VMs that wait
+ * at that moment, not for those that come later.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "util/mem.h"
 #include "util/time.h"
 
 #define MINUTE_MS (60 * 1000)
@@ -23,28 +26,65 @@ static int limit(const struct vs_core *c)
 	return share > 3 ? share : 3;
 }
 
-static int recent(const struct vs_brake *b, int64_t minute)
+void vs_brake_count(struct vs_brake *b, const char *vm, int64_t minute,
+		    bool confirmed)
 {
+	struct vs_brake_end *e;
+
+	HASH_FIND_STR(b->ends, vm, e);
+	if (!e) {
+		e = vs_calloc(1, sizeof(*e));
+		vs_strlcpy(e->vm, vm, sizeof(e->vm));
+		HASH_ADD_STR(b->ends, vm, e);
+	}
+	e->minute = minute;
+	e->confirmed = confirmed;
+}
+
+void vs_brake_clear(struct vs_brake *b)
+{
+	struct vs_brake_end *e, *tmp;
+
+	HASH_ITER(hh, b->ends, e, tmp) {
+		HASH_DEL(b->ends, e);
+		free(e);
+	}
+	b->on = false;
+}
+
+/* Those of the last ten minutes that nobody has confirmed; the older ones, and
+ * those of a clock that was set back, are forgotten. */
+static int recent(struct vs_brake *b, int64_t minute)
+{
+	struct vs_brake_end *e, *tmp;
 	int n = 0;
 
-	for (int i = 0; i < VS_BRAKE_MINUTES; i++)
-		if (b->slots[i].minute > minute - VS_BRAKE_MINUTES)
-			n += b->slots[i].count;
+	HASH_ITER(hh, b->ends, e, tmp) {
+		if (e->minute > minute ||
+		    e->minute <= minute - VS_BRAKE_MINUTES) {
+			HASH_DEL(b->ends, e);
+			free(e);
+		} else if (!e->confirmed) {
+			n++;
+		}
+	}
 	return n;
 }
 
-bool vs_brake_asks(struct vs_core *c, enum vs_braked *state, const char *vm)
+bool vs_brake_asks(struct vs_core *c, enum vs_braked *state, const char *vm,
+		   const char *name)
 {
 	struct vs_brake *b = &c->brake;
 	int64_t minute = vs_wall_ms() / MINUTE_MS;
-	struct vs_brake_slot *slot = &b->slots[minute % VS_BRAKE_MINUTES];
+	struct vs_brake_end *e;
+	int n;
 
 	if (*state == VS_BRAKE_PASSED)
 		return true;
-	if (!b->on && recent(b, minute) < limit(c)) {
-		if (slot->minute != minute)
-			*slot = (struct vs_brake_slot){ .minute = minute };
-		slot->count++;
+	n = recent(b, minute);
+	HASH_FIND_STR(b->ends, vm, e);
+	if (e || (!b->on && n < limit(c))) {
+		vs_brake_count(b, vm, minute, e && e->confirmed);
 		*state = VS_BRAKE_PASSED;
 		c->hints_dirty = true;
 		return true;
@@ -53,7 +93,7 @@ bool vs_brake_asks(struct vs_core *c, enum vs_braked *state, const char *vm)
 		b->on = true;
 		c->hints_dirty = true;
 		vs_error("the brake is on: more than %d of %d VMs would be switched off or destroyed within 10 minutes outside of jobs' ends and power-downs, %s is the next: look with svf reconcile, go on with svf reconcile --confirm",
-			 limit(c), c->ours, vm);
+			 limit(c), c->ours, name);
 	}
 	*state = VS_BRAKE_WAITS;
 	return false;
@@ -62,22 +102,31 @@ bool vs_brake_asks(struct vs_core *c, enum vs_braked *state, const char *vm)
 /* What waits may go now. */
 size_t vs_brake_confirm(struct vs_core *c)
 {
+	int64_t minute = vs_wall_ms() / MINUTE_MS;
 	struct vs_orphan *o;
 	size_t n = 0;
 
-	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].braked == VS_BRAKE_WAITS) {
-			c->nodes[i].braked = VS_BRAKE_PASSED;
-			vs_node_touch(&c->nodes[i]);
-			c->nodes[i].last_err.code = VS_OK;
-			n++;
-		}
-	for (o = c->orphans; o; o = o->hh.next)
-		if (o->braked == VS_BRAKE_WAITS) {
-			o->braked = VS_BRAKE_PASSED;
-			n++;
-		}
-	memset(&c->brake, 0, sizeof(c->brake));
+	vs_brake_clear(&c->brake);
+	for (size_t i = 0; i < c->nnodes; i++) {
+		struct vs_node *node = &c->nodes[i];
+		const struct vs_vm *vm = vs_node_vm(c, node);
+
+		if (node->braked != VS_BRAKE_WAITS)
+			continue;
+		node->braked = VS_BRAKE_PASSED;
+		vs_node_touch(node);
+		node->last_err.code = VS_OK;
+		if (vm)
+			vs_brake_count(&c->brake, vm->moid, minute, true);
+		n++;
+	}
+	for (o = c->orphans; o; o = o->hh.next) {
+		if (o->braked != VS_BRAKE_WAITS)
+			continue;
+		o->braked = VS_BRAKE_PASSED;
+		vs_brake_count(&c->brake, o->vm, minute, true);
+		n++;
+	}
 	c->hints_dirty = true;
 	vs_info("the brake is off: %zu VMs are confirmed", n);
 	return n;

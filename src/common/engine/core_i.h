@@ -125,10 +125,15 @@ struct vs_node {
 };
 
 #define VS_BRAKE_MINUTES 10
-struct vs_brake_slot { int64_t minute; int count; };	/* since the epoch */
+struct vs_brake_end {			/* a VM that it let go */
+	char vm[VS_MOID_LEN];
+	int64_t minute;			/* since the epoch */
+	bool confirmed;			/* by an operator: not counted */
+	UT_hash_handle hh;
+};
 struct vs_brake {
 	bool on;
-	struct vs_brake_slot slots[VS_BRAKE_MINUTES];
+	struct vs_brake_end *ends;	/* uthash by vm */
 };
 
 struct vs_orphan {			/* ours, and no node has its name */
@@ -420,9 +425,13 @@ int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
 		struct vs_err *err);
 
 /* brake.c: may this VM be switched off or destroyed outside of Slurm's own
- * words? Counts it once, by *state; lock held */
-bool vs_brake_asks(struct vs_core *c, enum vs_braked *state, const char *vm);
+ * words? Counts it once; lock held */
+bool vs_brake_asks(struct vs_core *c, enum vs_braked *state, const char *vm,
+		   const char *name);
 size_t vs_brake_confirm(struct vs_core *c);
+void vs_brake_count(struct vs_brake *b, const char *vm, int64_t minute,
+		    bool confirmed);
+void vs_brake_clear(struct vs_brake *b);
 
 /* orphan.c: VMs of ours that no node stands for; lock held unless said */
 void vs_orphans_pass(struct vs_core *c, int64_t now_ms);

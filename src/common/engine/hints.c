@@ -95,24 +95,31 @@ static struct json_object *prints_json(const struct vs_core *c)
 	return arr;
 }
 
+static struct json_object *brake_json(const struct vs_core *c)
+{
+	struct json_object *brake = vs_jb_obj(NULL), *ends = vs_jb_arr();
+
+	for (const struct vs_brake_end *e = c->brake.ends; e; e = e->hh.next) {
+		struct json_object *o = vs_jb_obj(NULL);
+
+		vs_jb_str(o, "vm", e->vm);
+		vs_jb_int(o, "minute", e->minute);
+		vs_jb_bool(o, "confirmed", e->confirmed);
+		vs_jb_add(ends, o);
+	}
+	vs_jb_bool(brake, "on", c->brake.on);
+	vs_jb_put(brake, "ends", ends);
+	return brake;
+}
+
 static struct json_object *to_json(const struct vs_core *c)
 {
 	struct json_object *top = vs_jb_obj(NULL);
-	struct json_object *brake = vs_jb_obj(NULL), *minutes = vs_jb_arr();
 
-	for (int i = 0; i < VS_BRAKE_MINUTES; i++) {
-		struct json_object *o = vs_jb_obj(NULL);
-
-		vs_jb_int(o, "minute", c->brake.slots[i].minute);
-		vs_jb_int(o, "count", c->brake.slots[i].count);
-		vs_jb_add(minutes, o);
-	}
-	vs_jb_bool(brake, "on", c->brake.on);
-	vs_jb_put(brake, "minutes", minutes);
 	vs_jb_put(top, "avoid", avoids_json(c));
 	vs_jb_put(top, "breakers", breakers_json(c));
 	vs_jb_put(top, "pfs", prints_json(c));
-	vs_jb_put(top, "brake", brake);
+	vs_jb_put(top, "brake", brake_json(c));
 	return top;
 }
 
@@ -242,17 +249,23 @@ static void read_prints(struct vs_core *c, struct vs_j list)
 
 static void read_brake(struct vs_core *c, struct vs_j j)
 {
-	struct vs_brake b = { .on = vs_j_bool_or(vs_j_opt(j, "on"), false) };
-	struct vs_j list = vs_j_opt(j, "minutes");
+	bool on = vs_j_bool_or(vs_j_opt(j, "on"), false);
+	struct vs_j list = vs_j_opt(j, "ends");
 
-	for (size_t i = 0; i < vs_j_len(list) && i < VS_BRAKE_MINUTES; i++) {
-		struct vs_j m = vs_j_at(list, i);
+	for (size_t i = 0; i < vs_j_len(list); i++) {
+		struct vs_j e = vs_j_at(list, i);
+		const char *vm = vs_j_str(vs_j_get(e, "vm"));
+		int64_t minute = vs_j_int(vs_j_get(e, "minute"));
 
-		b.slots[i].minute = vs_j_int(vs_j_get(m, "minute"));
-		b.slots[i].count = (int)vs_j_int(vs_j_get(m, "count"));
+		if (j.doc->err.code)
+			break;
+		vs_brake_count(&c->brake, vm, minute,
+			       vs_j_bool_or(vs_j_opt(e, "confirmed"), false));
 	}
-	if (!j.doc->err.code)
-		c->brake = b;
+	if (j.doc->err.code)
+		vs_brake_clear(&c->brake);
+	else
+		c->brake.on = on;
 	if (c->brake.on)
 		vs_error("the brake is on since before the restart: look with svf reconcile, go on with svf reconcile --confirm");
 }

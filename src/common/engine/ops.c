@@ -226,7 +226,7 @@ static bool brake_passed(struct vs_core *c, struct vs_node *n,
 	if ((action != VS_DO_SHUTDOWN && action != VS_DO_DESTROY) || n->dying ||
 	    (n->wanted != VS_WANT_OFF && n->wanted != VS_WANT_GONE) ||
 	    (action == VS_DO_DESTROY && vm && vm->job_tag[0]) ||
-	    vs_brake_asks(c, &n->braked, n->name))
+	    vs_brake_asks(c, &n->braked, vm ? vm->moid : n->name, n->name))
 		return true;
 	vs_err_set(&n->last_err, VS_E_STATE,
 		   "the brake is on: an operator must look (svf reconcile)");

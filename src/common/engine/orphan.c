@@ -123,7 +123,7 @@ static void act(struct vs_core *c, struct vs_orphan *o, const struct vs_vm *vm,
 		o->told = true;
 		return;
 	}
-	if (!vs_brake_asks(c, &o->braked, vm->name))
+	if (!vs_brake_asks(c, &o->braked, vm->moid, vm->name))
 		return;
 	id = end_call(c, o, vm, now_ms, &err);
 	if (id > 0)

@@ -177,7 +177,7 @@ void vs_term_new(struct vs_core *c)
 	vs_ledger_clear(&c->ledger);
 	while (c->avoids)
 		vs_avoid_expire(c, INT64_MAX);
-	memset(&c->brake, 0, sizeof(c->brake));
+	vs_brake_clear(&c->brake);
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];
 		struct vs_node was = *n;
