@@ -65,6 +65,8 @@ TASK_FAULTS = {f"task-{n}": fault(n, on="task", **m) for n, m in (
     ("InvalidPowerState", {"existingState": "poweredOn"}),
     ("RequestCanceled", {}))}
 TASK_FAULTS["task-endless"] = {"on": "task", "hang": True}
+# Of what nobody calls off: an administrator of vCenter ends it at last.
+NEVER_OFF = {**TASK_FAULTS, "task-endless": {"on": "task", "delay": "100s"}}
 
 # Of none in particular, at the beginning of the scenario.
 TROUBLE = {"refused": {"op": "outage", "how": "refuse", "duration": "1500ms"},
@@ -90,6 +92,8 @@ CALLS = {**{m: {**WAYS, **CALL_FAULTS, **TASK_FAULTS, **NEVER}
          "CancelTask": {**WAYS, **CALL_FAULTS},
          "ModifyListView": WAYS, "Logout": WAYS,
          **{m: WAYS for m in START}}
+for m in ("PowerOffVM_Task", "Destroy_Task"):
+    CALLS[m].update(NEVER_OFF)
 CALLS["WaitForUpdatesEx"] = {**WAYS, **NEVER}
 COLD = ("connect", "adopt", "adopted", "running")
 WORK = ("new", "warm", "again", "profile", "move", "suspend", "deaf",
@@ -117,6 +121,8 @@ SAMPLE = (("new", "CloneVM_Task", "cut-before"),
 def lived(w, s, rule=None, trouble=None):
     """The scenario; gives what was called. With a rule, one call fails."""
     w.goal, w.forgives, w.died = 3 * GOAL_S, True, []
+    # A poll that is not answered is given up after its 20 s and 30 more.
+    w.agrees_s = 90 if rule and rule.get("hang") else 30
     w.reset()
     s.prepare(w)
     if s.name == "profile":         # its start is not its work

@@ -65,6 +65,7 @@ class Worker:
         w["datacenters"][0]["networks"] += NETWORKS
         self.c = c = Armed(nodes=NODES, inventory=w)
         self.goal = GOAL_S
+        self.agrees_s = 30
         self.hurried_at = 0.0
         self.forgives = False       # nodes that are down are resumed
         c.vsphere, c.partition_lines = dict(CONF), PARTITIONS
@@ -401,7 +402,7 @@ class Worker:
         """Slurm, svf and vCenter agree; nothing was done twice, too late or to
         others."""
         c = self.c
-        wait_until("Slurm, svf and vCenter agree", 30,
+        wait_until("Slurm, svf and vCenter agree", self.agrees_s,
                    lambda: not self.differ(), self.differ)
         n = c.counters()
         for key in ("powerOnFullPF", "foreignTouches", "foreignDisks",

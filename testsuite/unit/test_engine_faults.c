@@ -106,6 +106,30 @@ static void a_task_on_our_vm_is_adopted_not_repeated(void **st)
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
 }
 
+/* A destroy can't be called off: its node gets no job until it ends. */
+static void a_task_that_never_ends_bars_its_node_until_it_does(void **st)
+{
+	(void)st;
+	begin_idle("destroy");
+	powered_down("vm1");
+	assert_int_equal(fake_waiting(FAKE_DESTROY), 1);
+	turns(20);
+	assert_int_not_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+			     VS_AVAIL_NONE);
+	now += 60 * 1000;
+	turns(2);
+	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+			 VS_AVAIL_NONE);
+	assert_int_equal(job_begin(8, "vm1", NULL), -1);
+	vs_core.vf_freed = false;
+	assert_true(fake_finish(FAKE_DESTROY));
+	assert_true(vs_core.vf_freed);		/* jobs wait for it */
+	turns(2);
+	assert_int_not_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+			     VS_AVAIL_NONE);
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+}
+
 static void a_lost_connection_during_a_power_on_keeps_the_hold(void **st)
 {
 	(void)st;
@@ -434,6 +458,7 @@ int main(void)
 		cmocka_unit_test(a_clone_that_happened_unheard_is_used),
 		cmocka_unit_test(after_a_restart_a_clone_under_way_is_waited_for),
 		cmocka_unit_test(a_task_on_our_vm_is_adopted_not_repeated),
+		cmocka_unit_test(a_task_that_never_ends_bars_its_node_until_it_does),
 		cmocka_unit_test(a_lost_connection_during_a_power_on_keeps_the_hold),
 		cmocka_unit_test(holds_and_capacity_are_equal_before_and_after_a_restart),
 		cmocka_unit_test(a_foreign_vm_with_a_nodes_name_is_never_touched),

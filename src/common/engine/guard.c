@@ -169,7 +169,7 @@ const char *vs_node_barred(struct vs_core *c, const struct vs_node *n)
 	if (n->op.id && n->op.cancel_asked)
 		return "a task of its VM was called off and has not ended";
 	if (vs_op_hangs(n, vs_clock()))
-		return "a task of before the start is at work on its VM and doesn't end";
+		return "a task has been at work on its VM for more than a minute";
 	if (n->forgotten && vm && !vm->connected)
 		return vs_clone_lacks(c, n);
 	if (!vm && vs_strays_wait(c))

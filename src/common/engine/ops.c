@@ -47,10 +47,10 @@ static bool host_full(const struct vs_core *c, const char *host)
 	return on_host >= c->conf->host_max;
 }
 
-/* Found at the start, by whoever it was sent: it has no end that we set. */
+/* It has no end that we set: a node whose task takes so long gets no new job. */
 bool vs_op_hangs(const struct vs_node *n, int64_t now_ms)
 {
-	return n->op.id && n->op.kind == VS_OP_ADOPTED &&
+	return n->op.id && n->op.kind != VS_OP_CLONE &&
 		now_ms - n->op.since_ms > HANGS_MS;
 }
 
