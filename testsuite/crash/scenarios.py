@@ -174,7 +174,7 @@ def reconfigure(w):
     was = w.readies()
     w.edit("ShutdownGrace=1\n", "ShutdownGrace=2\n")
     w.wish("reconfigure")
-    wait_for("it is in force", 30, lambda: w.readies() > was)
+    wait_for("it is in force", w.agrees_s, lambda: w.readies() > was)
     w.done(w.jobs("-N1 -w vm001"))
 
 
