@@ -2,7 +2,8 @@
 """The vCenter client alone: connections cut at any byte of any request and any
 reply, answers that are empty, cut, malformed, of another kind or too large.
 
-VS_CUTS=all takes every byte; by default it is the edges and some between them.
+VS_CUTS=1 takes every byte, VS_CUTS=16 each sixteenth; by default it is the edges
+and some between them.
 """
 
 import os
@@ -20,9 +21,9 @@ START = ["system?action=hello", "content", "Login", "RetrievePropertiesEx",
 
 
 def points(length, some):
-    if os.environ.get("VS_CUTS") == "all":
-        return range(length)
     edges = {0, length // 2, length - 1}
+    if os.environ.get("VS_CUTS"):
+        return sorted(edges | set(range(0, length, int(os.environ["VS_CUTS"]))))
     rest = random.Random(length).sample(range(length), min(some, length))
     return sorted(edges | set(rest))
 
