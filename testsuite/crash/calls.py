@@ -84,6 +84,7 @@ START = ("hello", "vimServiceVersions.xml", "content", "Login",
          "CreateFilter", "CreateListView",
          "RetrievePropertiesEx", "ContinueRetrievePropertiesEx",
          "WaitForUpdatesEx", "recentTask")
+ASKED_BEFORE = "vimServiceVersions.xml"     # where hello is not known
 # The scenario that begins with slurmctld's start has all of it; elsewhere
 # only what belongs to the work itself.
 CALLS = {**{m: {**WAYS, **CALL_FAULTS, **TASK_FAULTS, **NEVER}
@@ -95,9 +96,9 @@ CALLS = {**{m: {**WAYS, **CALL_FAULTS, **TASK_FAULTS, **NEVER}
 for m in ("PowerOffVM_Task", "Destroy_Task"):
     CALLS[m].update(NEVER_OFF)
 CALLS["WaitForUpdatesEx"] = {**WAYS, **NEVER}
-COLD = ("connect", "adopt", "adopted", "running")
+COLD = ("connect", "older", "adopt", "adopted", "running")
 WORK = ("new", "warm", "again", "profile", "move", "suspend", "deaf",
-        "destroy", "cancel", "reconfigure", "connect")
+        "destroy", "cancel", "reconfigure", "connect", "older")
 # Any fault is a refusal there, and nobody tries again but at an operator's word.
 CALLS["Login"] = {k: v for k, v in WAYS.items() if k != "NotAuthenticated"}
 # Without --whole.
@@ -127,12 +128,13 @@ def lived(w, s, rule=None, trouble=None):
     s.prepare(w)
     if s.name == "profile":         # its start is not its work
         w.ctld(sig=s.sig, between=s.between)
-    before = w.c.counters()["calls"]
-    hits = w.c.counters()["faultsBy"].get("cell", 0)
+    before = dict(w.c.counters()["calls"])
+    w.hits = w.c.counters()["faultsBy"].get("cell", 0)
 
-    def between(w):
+    def between(w):                 # the one before has said goodbye
         s.between(w)
-        if rule and s.name in COLD:
+        before.update(w.c.counters()["calls"])
+        if rule:
             w.c.fault(**rule)
     if s.name in COLD:
         w.ctld(sig=s.sig, between=between, wait=not rule)
@@ -142,8 +144,7 @@ def lived(w, s, rule=None, trouble=None):
         w.c.do(**trouble)
     s.run(w)
     if rule:
-        wait_until("the call has failed", 20, lambda: w.c.counters()[
-            "faultsBy"].get("cell", 0) > hits, lambda: "no such call")
+        wait_until("the call has failed", 20, w.troubled, lambda: "no such call")
     w.c.clear_faults()
     w.judge()
     after = w.c.counters()["calls"]
@@ -159,8 +160,6 @@ class Calls(Runner):
 
     def look(self, w, s):
         sent = lived(w, s)
-        if s.name == "connect":
-            sent.update({m: 1 for m in START[:2]})
         with self.lock:
             self.sent[s.name] = sent
 
@@ -181,8 +180,9 @@ class Calls(Runner):
         for s in self.sent:
             yield from ((s, "vCenter", way) for way in TROUBLE)
             for m in self.sent[s]:
-                if m not in CALLS or (s != "connect" and m in START and
-                                      m != "WaitForUpdatesEx"):
+                if m not in CALLS or (s == "older") != (m == ASKED_BEFORE) or \
+                        (s not in ("connect", "older") and m in START and
+                         m != "WaitForUpdatesEx"):
                     continue
                 for way in CALLS[m]:
                     yield s, m, way

@@ -66,6 +66,7 @@ class Worker:
         self.c = c = Armed(nodes=NODES, inventory=w)
         self.goal = GOAL_S
         self.agrees_s = 30
+        self.hits = 0               # of the call matrix's fault, before its cell
         self.hurried_at = 0.0
         self.forgives = False       # nodes that are down are resumed
         c.vsphere, c.partition_lines = dict(CONF), PARTITIONS
@@ -284,6 +285,10 @@ class Worker:
         self.did()
         wait_until(f"{node} is down", self.goal, look,
                    lambda: self.state(node))
+
+    def troubled(self):
+        """The call that was to fail in this cell has failed."""
+        return self.c.counters()["faultsBy"].get("cell", 0) > self.hits
 
     def resume_all(self):
         """Nodes that we took down, with a reason."""

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -86,7 +87,8 @@ func (w *world) serveHello(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.delayCall(r.Context())
-	if rule := w.ruleFor("request", &call{w: w, method: "hello"}); rule != nil && rule.answer(rw, r) {
+	hello := &call{w: w, method: "hello"}
+	if rule := w.ruleFor("request", hello); rule != nil && rule.answer(rw, r) {
 		return
 	}
 	var req struct {
@@ -106,24 +108,40 @@ func (w *world) serveHello(rw http.ResponseWriter, r *http.Request) {
 			break
 		}
 	}
-	answerJSON(rw, map[string]any{"api_release": found})
+	out, _ := json.Marshal(map[string]any{"api_release": found})
+	w.replyTo(hello, rw, r, out, "application/json")
+}
+
+// replyTo ends a call that is no method of vim25.
+func (w *world) replyTo(c *call, rw http.ResponseWriter, r *http.Request, out []byte, kind string) {
+	if rule := w.ruleFor("reply", c); rule != nil {
+		rule.spoil(rw, r, out, http.StatusOK)
+		return
+	}
+	rw.Header().Set("Content-Type", kind)
+	_, _ = rw.Write(out)
 }
 
 // serveVersions is /sdk/vimServiceVersions.xml: the newest release and all
 // older ones.
 func (w *world) serveVersions(rw http.ResponseWriter, r *http.Request) {
-	if rule := w.ruleFor("request", &call{w: w, method: "vimServiceVersions.xml"}); rule != nil && rule.answer(rw, r) {
+	list := &call{w: w, method: "vimServiceVersions.xml"}
+	if rule := w.ruleFor("request", list); rule != nil && rule.answer(rw, r) {
 		return
 	}
-	rw.Header().Set("Content-Type", "text/xml")
-	fmt.Fprintf(rw, "<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\n<namespaces version=\"1.0\">\n <namespace>\n  <name>urn:vim25</name>\n"+
+	w.mu.Lock()
+	w.count.calls[list.method]++
+	w.mu.Unlock()
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\n<namespaces version=\"1.0\">\n <namespace>\n  <name>urn:vim25</name>\n"+
 		"  <version>%s</version>\n  <priorVersions>\n", w.inv.About.ApiVersion)
 	for _, rel := range append(append([]string{}, releases...), "6.7.3", "6.7", "6.5") {
 		if versionLess(rel, w.inv.About.ApiVersion) {
-			fmt.Fprintf(rw, "   <version>%s</version>\n", rel)
+			fmt.Fprintf(&out, "   <version>%s</version>\n", rel)
 		}
 	}
-	fmt.Fprint(rw, "  </priorVersions>\n </namespace>\n</namespaces>\n")
+	fmt.Fprint(&out, "  </priorVersions>\n </namespace>\n</namespaces>\n")
+	w.replyTo(list, rw, r, out.Bytes(), "text/xml")
 }
 
 // ready tells where the server is.
