@@ -26,6 +26,9 @@ tree_version() {
 	sed -n 's/^#define SLURM_VERSION_STRING "\(.*\)"$/\1/p' "$1/config.h" 2>/dev/null
 }
 
+# 24.11.5 of 1:24.11.5-4
+upstream_version() { local v=${1#*:}; say "${v%-*}"; }
+
 make_space() {
 	case $1 in /*/*) ;; *) die "$1: an absolute path below a directory is needed" ;; esac
 	if [ -e "$1" ] && [ ! -e "$1/.vs-version" ] && [ -n "$(ls -A "$1")" ]; then
@@ -47,8 +50,7 @@ installed() {
 	done
 	src=$(dpkg-query -W -f='${source:Package}' "$p")
 	version=$(dpkg-query -W -f='${source:Version}' "$p")
-	upstream=${version#*:}
-	upstream=${upstream%-*}
+	upstream=$(upstream_version "$version")
 	[ "$says" = "$upstream" ] ||
 		die "slurmctld says it is $says, its package $p is $version: two Slurms are installed, keep one"
 	dir=${1:-$VS_CACHE/slurm-$version}
@@ -60,23 +62,36 @@ installed() {
 	say "$dir"
 }
 
+# An archive that lacks the package's own part of the source still has upstream's
+# tarball, with its checksum in the archive's signed index.
+upstream_of() { # SOURCE VERSION DIR APT_CONFIG
+	(cd "$3" && APT_CONFIG=$4 run_logged "$VS_CACHE/log/apt-source-tar.log" \
+		"the archive has no source of $1 $2 (is an update of Slurm pending? install it first); fetching it" \
+		apt-get -q source --only-source --tar-only "$1=$2") || exit 1
+	note "the archive lacks the distribution's patches of $1 $2: upstream's headers alone are used"
+	mkdir -p "$3/tree"
+	run_logged "$VS_CACHE/log/unpack.log" "unpacking the source" \
+		tar -xf "$3/${1}_$(upstream_version "$2").orig.tar.gz" -C "$3/tree" --strip-components=1
+}
+
 fetch_debian() {
-	local src=$1 version=$2 dir=$3 apt=$VS_CACHE/apt-source top
+	local src=$1 version=$2 dir=$3 apt=$VS_CACHE/apt-source top=$3.new/tree
 	make_space "$dir"
 	note "fetching the source of $src $version"
 	private_apt "$apt" deb-src
 	run_logged "$VS_CACHE/log/apt-source.log" "reading the archive's lists of sources" \
 		env "APT_CONFIG=$apt/apt.conf" apt-get -q update
 	mkdir -p "$dir.new"
-	(cd "$dir.new" && APT_CONFIG=$apt/apt.conf run_logged "$VS_CACHE/log/apt-source.log" \
-		"the archive has no source of $src $version (is an update of Slurm pending? install it first); fetching it" \
-		apt-get -q source --only-source --download-only "$src=$version") || exit 1
-	run_logged "$VS_CACHE/log/dpkg-source.log" "unpacking the source" \
-		dpkg-source --no-check -x "$dir.new/${src}_${version#*:}.dsc" "$dir.new/tree"
-	top=$dir.new/tree
-	# What the package's own changelog says, revision included.
-	[ "$(dpkg-parsechangelog -l "$top/debian/changelog" -S Version)" = "$version" ] ||
-		die "the archive gave another version than $version"
+	if (cd "$dir.new" && APT_CONFIG=$apt/apt.conf apt-get -q source --only-source \
+		--download-only "$src=$version") >"$VS_CACHE/log/apt-source.log" 2>&1 </dev/null; then
+		run_logged "$VS_CACHE/log/dpkg-source.log" "unpacking the source" \
+			dpkg-source --no-check -x "$dir.new/${src}_${version#*:}.dsc" "$top"
+		# What the package's own changelog says, revision included.
+		[ "$(dpkg-parsechangelog -l "$top/debian/changelog" -S Version)" = "$version" ] ||
+			die "the archive gave another version than $version"
+	else
+		upstream_of "$src" "$version" "$dir.new" "$apt/apt.conf"
+	fi
 	note "configuring it, once"
 	configure_tree "$top"
 	printf '%s\n' "$version" >"$top/.vs-version"
