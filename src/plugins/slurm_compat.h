@@ -72,7 +72,7 @@ typedef hostlist_t *vs_hostlist_t;
 typedef hostlist_t vs_hostlist_t;
 #endif
 #if VS_GE(24, 11)
-#define VS_XARGS , will_run_data_t *will_run
+#define VS_XARGS , will_run_data_t *will_run __attribute__((unused))
 #define VS_XFIELD will_run_data_t *will_run;
 #define VS_XSET(t) ((t)->will_run = will_run)
 #define VS_XPASS(t) , (t)->will_run
@@ -184,6 +184,9 @@ typedef int vs_job_test_fn(job_record_t *job_ptr, bitstr_t *bitmap,
 #else
 #define VS_TEST_LATER(t) false
 #endif
+
+/* struct job_details, or job_details_t. */
+typedef __typeof__(*((job_record_t *)NULL)->details) vs_job_details_t;
 
 /* What the loader looks for; all else in a plugin is hidden. */
 #define VS_EXPORT __attribute__((visibility("default")))

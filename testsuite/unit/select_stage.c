@@ -13,7 +13,7 @@
 #include "util/mem.h"
 struct select_world w;
 job_record_t job;
-struct job_details details;
+vs_job_details_t details;
 bitstr_t *bits;
 
 vs_list_t job_list;

@@ -32,7 +32,7 @@ struct select_world {
 };
 extern struct select_world w;
 extern job_record_t job;	/* JobId=7 */
-extern struct job_details details;
+extern vs_job_details_t details;
 extern bitstr_t *bits;		/* the candidates: all; then the answer */
 
 /* cmocka's setup and teardown. */

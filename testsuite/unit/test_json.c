@@ -47,6 +47,21 @@ static void nothing_and_null_are_one_success(void **state)
 	}
 }
 
+static void texts_of_all_languages_are_read_and_must_be_utf8(void **state)
+{
+	static const char bad[] = "{\"name\":\"Gr\xfc\xdf""e\"}";
+	struct vs_jdoc doc = parse("{\"n\":\"Gr\xc3\xbc\xc3\x9f""e \xe8\xaa\x9e\","
+				   "\"m\":\"\\u00e9\"}");
+
+	(void)state;
+	assert_string_equal(vs_j_str(vs_j_get(vs_j_root(&doc), "n")),
+			    "Gr\xc3\xbc\xc3\x9f""e \xe8\xaa\x9e");
+	assert_string_equal(vs_j_str(vs_j_get(vs_j_root(&doc), "m")),
+			    "\xc3\xa9");
+	vs_jdoc_free(&doc);
+	refused(bad, sizeof(bad) - 1, "utf-8");
+}
+
 static void bare_values_are_read(void **state)
 {
 	struct vs_jdoc doc = parse("7");
@@ -238,6 +253,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_and_null_are_one_success),
+		cmocka_unit_test(texts_of_all_languages_are_read_and_must_be_utf8),
 		cmocka_unit_test(bare_values_are_read),
 		cmocka_unit_test(what_is_not_one_json_value_is_refused),
 		cmocka_unit_test(an_error_says_the_path),

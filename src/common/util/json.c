@@ -12,6 +12,7 @@
  * It never lets a json_object out of its builders half made: no memory aborts.
  */
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,35 @@ static int parse_one(struct json_tokener *tok, const char *text, size_t len,
 	return 0;
 }
 
+/* json-c 0.18 is strict with what is no ASCII too: it takes such a string for
+ * one with a control character in it. */
+static bool strict_takes_utf8;
+
+static void try_strict(void)
+{
+	struct json_tokener *tok = json_tokener_new();
+	struct json_object *o;
+
+	if (!tok)
+		abort();
+	json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
+	o = json_tokener_parse_ex(tok, "\"\xc3\xa9\"", 4);
+	strict_takes_utf8 = o != NULL;
+	json_object_put(o);
+	json_tokener_free(tok);
+}
+
+static bool strict_for(const char *text, size_t len)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, try_strict);
+	for (size_t i = 0; !strict_takes_utf8 && i < len; i++)
+		if ((unsigned char)text[i] >= 0x80)
+			return false;
+	return true;
+}
+
 int vs_jdoc_parse(struct vs_jdoc *doc, const char *text, size_t len,
 		  struct vs_err *err)
 {
@@ -82,8 +112,8 @@ int vs_jdoc_parse(struct vs_jdoc *doc, const char *text, size_t len,
 		return vs_err_set(err, VS_E_RETRY, "not JSON: a NUL byte in it");
 	if (!(tok = json_tokener_new_ex(MAX_DEPTH)))
 		abort();
-	json_tokener_set_flags(tok, JSON_TOKENER_STRICT |
-			       JSON_TOKENER_VALIDATE_UTF8);
+	json_tokener_set_flags(tok, JSON_TOKENER_VALIDATE_UTF8 |
+			       (strict_for(text, len) ? JSON_TOKENER_STRICT : 0));
 	rc = parse_one(tok, text, len, &doc->root, err);
 	json_tokener_free(tok);
 	return rc;
