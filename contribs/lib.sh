@@ -58,6 +58,8 @@ VS_PACKAGES_RUN=(slurmctld slurmd slurm-client munge python3 python3-pytest
 # shellcheck disable=SC2034 # check.sh's
 VS_PACKAGES_LINT=(git shellcheck codespell cppcheck binutils)
 
+vs_sim_given=${VS_SIM:-}
+
 # What has been made in this run, and is not made again: parts that go on side
 # by side would build over each other.
 declare -A vs_made=()
@@ -397,8 +399,11 @@ go_modules() {
 	die "fetching Go's modules failed: $(reason "$log") (the whole log is $log)"
 }
 
-# The simulator. Sets VS_SIM.
+# The simulator, unless the caller's environment names one that is built. Sets
+# VS_SIM.
 build_vcsim() {
+	[ -z "$vs_sim_given" ] || return 0
+	need_go
 	VS_SIM=$VS_CACHE/bin/vcsim
 	[ -z "${vs_made[vcsim]:-}" ] || return 0
 	mkdir -p "$VS_CACHE/bin"
@@ -413,7 +418,6 @@ build_vcsim() {
 # variables that testsuite/system/cluster.py reads.
 need_cluster() {
 	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}"
-	need_go
 	need_slurm_source
 	build main
 	build_vcsim

@@ -40,6 +40,10 @@ func (a *authority) renew() error {
 	if err != nil {
 		return err
 	}
+	// With the key's identifier, which strict clients look for in the leaf.
+	if ca, err = x509.ParseCertificate(caDER); err != nil {
+		return err
+	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err
