@@ -96,6 +96,9 @@ part_unit() {
 		build_vcsim
 		say "== the simulator's own tests"
 		go_test
+		go_modules "$VS_TOP/testsuite/golden"
+		one "govmomi understands every request body" \
+			"$VS_TOP/testsuite/golden/run.sh" "$VS_BUILD/testsuite/unit/vc_bodies"
 	fi
 }
 
@@ -142,7 +145,6 @@ part_sanitize() {
 part_system() {
 	say "== system"
 	need_cluster
-	go_modules "$VS_TOP/testsuite/golden"
 	readable_root
 	run_pytest system
 }

@@ -15,6 +15,16 @@ void vs_job_flag_set(job_record_t *job_ptr, uint32_t flag)
 #endif
 }
 
+int vs_update_node(update_node_msg_t *msg)
+{
+#if VS_GE(26, 5)
+	return update_node(msg, slurm_conf.slurm_user_id);
+#else
+	msg->reason_uid = slurm_conf.slurm_user_id;
+	return update_node(msg, 0);
+#endif
+}
+
 void vs_node_bits_powering_up(node_record_t *node_ptr)
 {
 #if VS_GE(24, 5)

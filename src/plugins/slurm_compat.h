@@ -196,6 +196,16 @@ typedef __typeof__(*((job_record_t *)NULL)->details) vs_job_details_t;
 /* job_state's flags, through the setter where there is one. */
 void vs_job_flag_set(job_record_t *job_ptr, uint32_t flag);
 
+/* update_node() as SlurmUser. Under JOB W, NODE W, PART W. */
+int vs_update_node(update_node_msg_t *msg);
+
+/* The job of a slurmd's prolog. */
+#if VS_GE(25, 11)
+#define VS_ENV_JOB(env) ((env)->step_id.job_id)
+#else
+#define VS_ENV_JOB(env) ((env)->jobid)
+#endif
+
 /* The node's place in the bitmaps of power saving. All under NODE W. */
 void vs_node_bits_powering_up(node_record_t *node_ptr);
 void vs_node_bits_powered_down(node_record_t *node_ptr);

@@ -273,8 +273,7 @@ static void update_state(const char *node, uint32_t state, const char *reason)
 	msg.node_names = (char *)node;
 	msg.node_state = state;
 	msg.reason = (char *)reason;
-	msg.reason_uid = slurm_conf.slurm_user_id;
-	if (update_node(&msg, 0))
+	if (vs_update_node(&msg))
 		error("slurm-vsphere: slurmctld refuses to update node %s",
 		      node);
 }

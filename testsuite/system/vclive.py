@@ -22,8 +22,6 @@ TOP = pathlib.Path(__file__).parents[2]
 BUILD = pathlib.Path(os.environ.get("VS_BUILD", TOP / "build"))
 LIVE = pathlib.Path(os.environ.get("VS_VC_LIVE",
                                    BUILD / "testsuite/unit/vc_live"))
-BODIES = pathlib.Path(os.environ.get("VS_VC_BODIES",
-                                     BUILD / "testsuite/unit/vc_bodies"))
 PASSWORD = "s3cret-Zaunk0enig"
 
 WORLD = {

@@ -177,7 +177,7 @@ VS_EXPORT int prep_p_prolog(job_env_t *job_env, slurm_cred_t *cred)
 	(void)cred;
 	if (!vs_device_check(why, sizeof(why)))
 		return SLURM_SUCCESS;
-	error("%s: JobId=%u: %s", plugin_type, job_env->jobid, why);
+	error("%s: JobId=%u: %s", plugin_type, VS_ENV_JOB(job_env), why);
 	return WAIT_STATUS_FAILED;
 }
 
