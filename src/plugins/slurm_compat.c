@@ -78,6 +78,16 @@ bool vs_private_cloud_missing(void)
 #endif
 }
 
+bool vs_begun_by_reconfigure(void)
+{
+	return VS_GE(23, 11) && getenv("SLURMCTLD_RECONF");
+}
+
+bool vs_another_goes_on(void)
+{
+	return VS_GE(23, 11) && getenv("SLURMCTLD_RECONF_PARENT_FD");
+}
+
 static const slurmctld_lock_t nodes_read = { .node = READ_LOCK };
 static const slurmctld_lock_t jobs_read = {
 	.conf = READ_LOCK, .job = READ_LOCK, .node = READ_LOCK,

@@ -219,6 +219,11 @@ const char *vs_reason_name(job_record_t *job_ptr);
 /* Slurm before 23.02 hides powered-down cloud nodes without it. */
 bool vs_private_cloud_missing(void);
 
+/* An operator's reconfigure made this process; the one before it goes on if
+ * this one doesn't start (not with slurmctld -D). */
+bool vs_begun_by_reconfigure(void);
+bool vs_another_goes_on(void);
+
 /* slurmctld's locks were named alike in all releases but for what they add. */
 void vs_lock_nodes_read(void);		/* node R */
 void vs_unlock_nodes_read(void);

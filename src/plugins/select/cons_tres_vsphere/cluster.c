@@ -34,7 +34,9 @@ static struct {
 static void refuse(const struct vs_err *err)
 {
 	if (!cluster.started)
-		fatal("slurm-vsphere: %s", err->text);
+		fatal("slurm-vsphere: %s%s", err->text,
+		      vs_another_goes_on() ?
+		      "; the old configuration stays in force" : "");
 	error("slurm-vsphere: %s; the old configuration stays in force",
 	      err->text);
 }
@@ -181,6 +183,9 @@ void vs_cluster_refresh(void)
 	} else if (cluster.api->start(conf, &vs_slurm_port, &err)) {
 		refuse(&err);
 	} else {
+		/* A word of an operator's, as in the process before. */
+		if (!cluster.started && vs_begun_by_reconfigure())
+			cluster.api->try_again();
 		cluster.hash = hash;
 		cluster.started = true;
 		cluster.claim = true;
