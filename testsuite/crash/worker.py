@@ -117,7 +117,7 @@ class Worker:
                 d = self.c.daemons.get("slurmctld")
                 if not d or d.alive():
                     continue
-                self.died.append((time.time(), d.p.returncode))
+                self.died.append((time.time(), d.returncode))
                 self.c.daemons.pop("slurmctld")
                 ready = self.readies()
                 self.c.start_slurmctld()

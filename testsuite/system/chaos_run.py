@@ -368,13 +368,13 @@ class Run:
         with self.ctld_lock:
             d = self.c.daemons.get("slurmctld")
             if d and not d.alive():
-                self.crashes.append((time.time(), d.p.returncode))
+                self.crashes.append((time.time(), d.returncode))
             self.down.append([time.time(), None])
             if sig == signal.SIGKILL:
                 self.kills.append(time.time())
             self.c.end_slurmctld(sig, grace=30)
-            if d and sig == signal.SIGTERM and d.p.returncode:
-                self.crashes.append((time.time(), d.p.returncode))
+            if d and sig == signal.SIGTERM and d.returncode:
+                self.crashes.append((time.time(), d.returncode))
             self.lasting(seconds)
             self.c.start_slurmctld()
             self.down[-1][1] = time.time()

@@ -30,9 +30,9 @@ import tempfile
 import time
 
 from daemons import (   # noqa: F401 (the tests take them from here)
-    DONE, GUEST_HOOK, GUEST_SPACES, INSIDE, PASSWORD, REPORT, TOP, ClusterError, Daemon,
-    Timeout, free_ports, isolation, kill_marked, parse_fields,
-    plugin_dirs, slurm_binary, wait_for)
+    DONE, GUEST_HOOK, GUEST_SPACES, INSIDE, PASSWORD, REPORT, TOP, ClusterError,
+    Controller, Daemon, Timeout, free_ports, isolation, kill_marked,
+    parse_fields, plugin_dirs, slurm_binary, slurm_release, wait_for)
 from configuration import Configuration
 from simulator import Simulator
 
@@ -66,6 +66,10 @@ class Cluster(Configuration, Simulator):
         self.user = pwd.getpwuid(os.getuid()).pw_name
         self.mark = f"VS_CLUSTER_DIR={self.dir}"
         self.isolation = isolation()
+        self.release = slurm_release()
+        # A reconfigure makes another process, and fails without harm, where
+        # systemd is told.
+        self.reexec = self.release >= (23, 11)
 
     # ---- set-up ----------------------------------------------------------
     def path(self, *parts):
@@ -136,8 +140,9 @@ class Cluster(Configuration, Simulator):
 
     # ---- daemons ---------------------------------------------------------
     def _start(self, name, argv, **env):
-        d = Daemon([str(a) for a in argv], str(self.path("log", name + ".out")),
-                   {**self.env, **env})
+        kind = Controller if self.reexec and "slurmctld" in name else Daemon
+        d = kind([str(a) for a in argv], str(self.path("log", name + ".out")),
+                 {**self.env, **env})
         self.daemons[name] = d
         self.path("run", name + ".harness-pid").write_text(str(d.pid))
         return d
@@ -256,13 +261,16 @@ class Cluster(Configuration, Simulator):
                 f"{self.path('etc', 'communication.conf')}")
 
     def controller_argv(self, conf, env=()):
-        """slurmctld, which finds the machine's name at 127.0.0.1 alone."""
-        argv = [slurm_binary("slurmctld"), "-D", "-f", str(conf)]
+        """slurmctld, which finds the machine's name at 127.0.0.1 alone, and,
+        where a power-down resets NodeAddr, the nodes' names too."""
+        argv = [slurm_binary("slurmctld"), "--systemd" if self.reexec else "-D",
+                "-f", str(conf)]
         if env:
             argv = ["env", *(f"{k}={v}" for k, v in dict(env).items())] + argv
         if self.isolation:
+            names = [socket.gethostname()] + self.reexec * self.node_names()
             argv = [*self.isolation, *INSIDE, "-",
-                    f"{socket.gethostname()}:127.0.0.1", "--"] + argv
+                    ",".join(f"{n}:127.0.0.1" for n in names), "--"] + argv
         return argv
 
     def write_guest(self):

@@ -168,8 +168,16 @@ class Daemon:
     def pid(self):
         return self.p.pid
 
+    @property
+    def returncode(self):
+        return self.p.poll()
+
     def alive(self):
         return self.p.poll() is None
+
+    def wait(self, timeout):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.p.wait(timeout)
 
     def tail(self, n=12):
         try:
@@ -182,13 +190,60 @@ class Daemon:
         if self.alive():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, sig)
-            try:
-                self.p.wait(grace)
-            except subprocess.TimeoutExpired:
-                pass
+            self.wait(grace)
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
+            os.killpg(self.p.pid, signal.SIGKILL)
         self.p.wait(30)     # a thousand guests go with it, perhaps
+
+
+def running(pid):
+    """It is there, and no zombie."""
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
+class Controller(Daemon):
+    """slurmctld as systemd starts it, where a reconfigure makes another process
+    of it: it says by sd_notify which one is in charge."""
+
+    def __init__(self, argv, log, env):
+        where = pathlib.Path(log).parent / f".notify-{random.getrandbits(32):x}"
+        self.main = None
+        self.said = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.said.bind(str(where))
+        self.said.setblocking(False)
+        super().__init__(argv, log, {**env, "NOTIFY_SOCKET": str(where)})
+
+    @property
+    def pid(self):
+        with contextlib.suppress(BlockingIOError):
+            while text := self.said.recv(4096).decode():
+                for m in re.finditer(r"MAINPID=(\d+)", text):
+                    self.main = int(m[1])
+        return self.main or self.p.pid
+
+    @property
+    def returncode(self):
+        """None of one that isn't our child."""
+        return super().returncode if self.pid == self.p.pid else None
+
+    def alive(self):
+        self.p.poll()
+        return running(self.pid)
+
+    def wait(self, timeout):
+        with contextlib.suppress(Timeout):
+            wait_for("slurmctld has ended", timeout, lambda: not self.alive())
+
+
+def slurm_release():
+    """(24, 11) of the Slurm that is installed."""
+    out = subprocess.run([slurm_binary("slurmctld"), "-V"], check=True,
+                         capture_output=True, text=True).stdout
+    return tuple(int(n) for n in re.search(r"(\d+)\.(\d+)", out).groups())
 
 
 DONE = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL",

@@ -160,8 +160,9 @@ def test_what_hurts_in_slurm_conf_is_said_in_a_line_each(fresh):
     c = fresh(nodes=2, slurm={
         "ResumeRate": 60, "ReturnToService": 1, "PrologFlags": None,
         "PrivateData": None, "SchedulerParameters": None})
-    assert complaints(c) == {"ResumeRate", "ReturnToService", "PrologFlags",
-                             "nohold_on_prolog_fail", "PrivateData"}
+    hides = {"PrivateData"} if c.release < (23, 2) else set()
+    assert complaints(c) == hides | {"ResumeRate", "ReturnToService",
+                                     "PrologFlags", "nohold_on_prolog_fail"}
     c.wait_job(c.sbatch("-N2"))     # said, not refused
 
 

@@ -87,7 +87,7 @@ def test_slurmctld_exits_in_peace_while_vcenter_talks(cluster):
             cluster.do("cutConnections")
             time.sleep(0.02)
         d.end()
-        assert d.p.returncode == 0
+        assert d.returncode == 0
     finally:
         cluster.ctld_env = {}
         cluster.start_slurmctld()
