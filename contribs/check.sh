@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# check.sh [unit|system|crash|chaos|fuzz|lint|sanitize|all]... [--seconds N] [--seed S]
-#          [--with address|thread] [--whole]
+# check.sh [unit|system|crash|chaos|fuzz|lint|sanitize|matrix|all]... [--seconds N]
+#          [--seed S] [--with address|thread] [--whole] [--release R]
 #
 # The tests. Does its own set-up: packages, the source of the installed Slurm,
 # Go, the build (out of tree, in $VS_CACHE). Several parts go on side by side.
@@ -10,11 +10,16 @@
 # hour), chaos and lint; `sanitize` runs the unit tests with ASan and UBSan, and
 # with TSan; `fuzz` every fuzz target for --seconds N (60; the normal run replays
 # what they found). chaos takes --seconds (120), --seed and --with, a sanitizer.
-# The last line is `N passed, N failed`; `chaos` alone ends with its own sum.
+# `matrix` is unit, system and chaos against the daemons of each Slurm release in
+# contribs/releases, in chroots (an hour; --release 24.11: that one alone).
+# The last line is `N passed, N failed`; `chaos` and `matrix` alone end with their
+# own sum.
 # shellcheck source=contribs/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=contribs/lanes.sh
 . "$VS_TOP/contribs/lanes.sh"
+# shellcheck source=contribs/matrix.sh
+. "$VS_TOP/contribs/matrix.sh"
 
 passed=0
 failed=0
@@ -412,6 +417,7 @@ finish() {
 		tail -n 1 "$results/chaos.txt"
 	else
 		say "$passed passed, $failed failed"
+		[ "${parts[*]}" != matrix ] || cat "$results/matrix.sum" 2>/dev/null || true
 	fi
 	exit $rc
 }
@@ -420,6 +426,7 @@ parts=()
 chaos_options=()
 crash_options=()
 chaos_with=
+only_release=
 words=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -434,6 +441,10 @@ while [ $# -gt 0 ]; do
 		address | thread) shift ;;
 		*) die "--with address or --with thread is expected" ;;
 		esac ;;
+	--release)
+		only_release=${2:-}
+		[ -n "$only_release" ] || die "--release needs one of contribs/releases"
+		shift ;;
 	--whole) crash_options+=("$1") ;;
 	*) words+=("$1") ;;
 	esac
@@ -442,9 +453,9 @@ done
 for a in "${words[@]:-all}"; do
 	case $a in
 	all) parts+=(unit system crash chaos lint) ;;
-	unit | system | crash | chaos | fuzz | lint | sanitize) parts+=("$a") ;;
-	-h | --help) sed -n '4,13s/^# \{0,1\}//p' "$0"; exit 0 ;;
-	*) die "unknown part '$a': unit, system, crash, chaos, fuzz, lint, sanitize or all is expected" ;;
+	unit | system | crash | chaos | fuzz | lint | sanitize | matrix) parts+=("$a") ;;
+	-h | --help) sed -n '4,16s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	*) die "unknown part '$a': unit, system, crash, chaos, fuzz, lint, sanitize, matrix or all is expected" ;;
 	esac
 done
 export VS_RUN=$$.$EPOCHREALTIME

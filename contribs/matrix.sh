@@ -1,0 +1,110 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# check.sh's matrix: unit, system and chaos against the real daemons of each release in
+# contribs/releases. Sourced after lib.sh by who has part_system and part_chaos.
+#
+# Rules: a chroot is made once, in the cache, and sees nothing of the machine but
+# /dev, /proc, /sys and its names; the simulator is built outside, once; what did
+# not run is never counted as passed.
+# shellcheck disable=SC2154,SC2034 # the caller's
+
+VS_IN_CHROOT=/slurm-vsphere		# the tree, in each of them
+
+codename() {
+	# shellcheck disable=SC1091
+	(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+}
+
+# A chroot of SUITE in DIR, from the archives that the machine's own apt uses.
+chroot_made() { # SUITE DIR
+	local script=/usr/share/debootstrap/scripts/$1 mirror
+	[ ! -e "$2/.vs-made" ] || return 0
+	need_packages debootstrap
+	[ -e "$script" ] || script=/usr/share/debootstrap/scripts/sid
+	# shellcheck disable=SC2016 # apt expands it
+	mirror=$(apt-get indextargets --format '$(SUITE) $(REPO_URI)' 'Created-By: Packages' \
+		'Component: main' | awk -v c="$(codename)" '$1 == c || $1 == "stable" || $1 == "oldstable" { print $2; exit }')
+	[ -n "$mirror" ] || die "apt's sources name no Debian archive: no chroot of $1 can be made"
+	note "making a chroot of $1, once"
+	as_root rm -rf "$2"
+	run_logged "$VS_CACHE/log/debootstrap-$1.log" "making a chroot of $1" \
+		as_root debootstrap --variant=minbase "$1" "$2" "$mirror" "$script"
+	# A suite that moves may be fetched later than its index says it may be.
+	echo 'Acquire::Check-Valid-Until "false";' |
+		as_root tee "$2/etc/apt/apt.conf.d/90slurm-vsphere" >/dev/null
+	as_root touch "$2/.vs-made"
+}
+
+# The tree as it is, with what is not committed, without what was built.
+tree_into() { # DIR
+	as_root mkdir -p "$1"
+	as_root rm -rf "$1/src" "$1/testsuite" "$1/contribs"
+	(cd "$VS_TOP" && tracked . | tar -cf - -T -) | as_root tar -xf - -C "$1" --no-same-owner
+}
+
+# Its mounts are its own and end with it.
+in_chroot() { # DIR COMMAND...
+	# shellcheck disable=SC2016 # the inner shell's
+	as_root unshare --mount --propagation private bash -euc '
+		dir=$1
+		shift
+		mount --rbind /dev "$dir/dev"
+		mount -t proc proc "$dir/proc"
+		mount -t sysfs sys "$dir/sys" || mount --rbind /sys "$dir/sys"
+		cat /etc/resolv.conf >"$dir/etc/resolv.conf"
+		cat /etc/hosts >"$dir/etc/hosts"
+		exec chroot "$dir" env -u TMPDIR "$@"' in_chroot "$@" 9>&-
+}
+
+# Passed and failed of one row are added; what ran is said in the last line.
+matrix_row() { # RELEASE SUITE KIND
+	local dir=$VS_CACHE/chroot/$2 log=$results/matrix-$1.txt was="$passed $failed" says counts
+	say "== Slurm $1 of $2"
+	if [ "$2" = "$(codename)" ]; then
+		part_unit
+		part_system
+		part_chaos
+		says=$(slurmctld -V)
+		counts="$((passed - ${was% *})) $((failed - ${was#* }))"
+	else
+		chroot_made "$2" "$dir"
+		tree_into "$dir$VS_IN_CHROOT"
+		as_root mkdir -p "$dir/var/cache/slurm-vsphere"
+		as_root cp "$VS_SIM" "$dir/var/cache/slurm-vsphere/vcsim"
+		in_chroot "$dir" VS_CACHE=/var/cache/slurm-vsphere \
+			VS_SIM=/var/cache/slurm-vsphere/vcsim \
+			bash "$VS_IN_CHROOT/contribs/check.sh" unit system chaos \
+			2>&1 </dev/null | tee "$log" || true
+		if [ "$3" = try ] && grep -q '^slurm-source.sh: the archive has no source' "$log"; then
+			say "matrix: Slurm $1 was not run: the archive of $2 has no source of it"
+			matrix_left+=("$1")
+			return 0
+		fi
+		says=$(in_chroot "$dir" slurmctld -V) || says="slurm ?"
+		counts=$(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$log")
+		if [ -z "$counts" ]; then
+			bad "the run against Slurm $1 came to no end, see $log"
+			return 0
+		fi
+		passed=$((passed + ${counts% *}))
+		failed=$((failed + ${counts#* }))
+	fi
+	says=${says##* }
+	case $says in
+	"$1".*) matrix_ran+=("Slurm $says (${counts% *} passed, ${counts#* } failed)") ;;
+	*) bad "the daemons of $2 are of Slurm $says, not $1" ;;
+	esac
+}
+
+part_matrix() {
+	local release suite kind matrix_ran=() matrix_left=()
+	need_cluster
+	while read -r release suite kind; do
+		case $release in '' | '#'*) continue ;; esac
+		[ -z "${only_release:-}" ] || [ "$only_release" = "$release" ] || continue
+		matrix_row "$release" "$suite" "$kind" </dev/null
+	done <"$VS_TOP/contribs/releases"
+	say "matrix: ran: ${matrix_ran[*]:-none}${matrix_left[*]:+; not run: ${matrix_left[*]}}" \
+		>"$results/matrix.sum"
+}
