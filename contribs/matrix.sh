@@ -43,18 +43,21 @@ tree_into() { # DIR
 	(cd "$VS_TOP" && tracked . | tar -cf - -T -) | as_root tar -xf - -C "$1" --no-same-owner
 }
 
-# Its mounts are its own and end with it.
+# Its mounts are its own and end with it; its root is one too, or nothing in it
+# could make a space of its own, as clusters do for their guests.
 in_chroot() { # DIR COMMAND...
 	# shellcheck disable=SC2016 # the inner shell's
 	as_root unshare --mount --propagation private bash -euc '
 		dir=$1
 		shift
+		mount --bind "$dir" "$dir"
 		mount --rbind /dev "$dir/dev"
 		mount -t proc proc "$dir/proc"
 		mount -t sysfs sys "$dir/sys" || mount --rbind /sys "$dir/sys"
 		cat /etc/resolv.conf >"$dir/etc/resolv.conf"
 		cat /etc/hosts >"$dir/etc/hosts"
-		exec chroot "$dir" env -u TMPDIR "$@"' in_chroot "$@" 9>&-
+		cd "$dir"
+		exec chroot . env -u TMPDIR "$@"' in_chroot "$@" 9>&-
 }
 
 # Passed and failed of one row are added; what ran is said in the last line.
