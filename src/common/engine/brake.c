@@ -81,6 +81,8 @@ bool vs_brake_asks(struct vs_core *c, enum vs_braked *state, const char *vm,
 
 	if (*state == VS_BRAKE_PASSED)
 		return true;
+	if (b->on && *state == VS_BRAKE_WAITS)
+		return false;		/* asked again in each pass */
 	n = recent(b, minute);
 	HASH_FIND_STR(b->ends, vm, e);
 	if (e || (!b->on && n < limit(c))) {
@@ -109,10 +111,11 @@ size_t vs_brake_confirm(struct vs_core *c)
 	vs_brake_clear(&c->brake);
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *node = &c->nodes[i];
-		const struct vs_vm *vm = vs_node_vm(c, node);
+		const struct vs_vm *vm;
 
 		if (node->braked != VS_BRAKE_WAITS)
 			continue;
+		vm = vs_node_vm(c, node);
 		node->braked = VS_BRAKE_PASSED;
 		vs_node_touch(node);
 		node->last_err.code = VS_OK;

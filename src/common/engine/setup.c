@@ -218,7 +218,7 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 		VS_PLACE_PACK :
 		conf->placement && !strcasecmp(conf->placement, "spread") ?
 		VS_PLACE_SPREAD : VS_PLACE_BALANCE;
-	/* VMs may have been switched on by people meanwhile: as at a start. */
+	/* Nodes may have been drained by us before: as at a start. */
 	if (c->observe)
 		c->started = false;
 	c->observe = conf->mode && !strcasecmp(conf->mode, "observe");
