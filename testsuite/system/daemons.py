@@ -89,10 +89,10 @@ def free_ports(n):
 
 def plugin_dirs(root):
     dirs = [str(p.parent) for p in pathlib.Path(root).glob(
-        "usr/lib*/**/select_cons_tres_vsphere.so")] if root else []
+        "usr/**/select_cons_tres_vsphere.so")] if root else []
     for d in ("/usr/lib/x86_64-linux-gnu/slurm-wlm",
               "/usr/lib/aarch64-linux-gnu/slurm-wlm",
-              "/usr/lib64/slurm", "/usr/lib/slurm"):
+              "/usr/lib64/slurm", "/usr/lib/slurm", "/usr/local/lib/slurm"):
         if os.path.isdir(d):
             dirs.append(d)
     if not dirs:

@@ -55,12 +55,13 @@ void vs_vc_free(struct vs_vc *vc, int logout_ms)
 	(void)logout_ms;
 }
 
-void vs_vc_turn(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd)
+bool vs_vc_turn(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd)
 {
 	(void)vc;
 	(void)now_ms;
 	(void)wait_ms;
 	(void)wake_fd;
+	return true;
 }
 
 bool vs_vc_is_up(const struct vs_vc *vc)

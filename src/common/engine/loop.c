@@ -18,6 +18,7 @@
 
 #define BEAT_BUSY_MS 100	/* somebody waits for a node */
 #define BEAT_IDLE_MS 1000
+#define LOOK_MS 100		/* whether another one is in control */
 #define PUSH_MS 1000
 #define FULL_MS 5000
 #define RENEW_MS 10000
@@ -252,10 +253,30 @@ static void drain(int fd)
 		;
 }
 
+/*
+ * Until something happens, or wait_ms are over, or another one is in control:
+ * a process that a reconfigure replaces ends without a word to its threads, and
+ * the session is to be given back before that.
+ */
+static void rest(struct vs_core *c, int64_t now_ms, int wait_ms)
+{
+	struct pollfd wake = { .fd = c->wake_fd, .events = POLLIN };
+	int64_t end_ms = now_ms + wait_ms;
+	bool woken;
+
+	do {
+		int left = end_ms - now_ms < LOOK_MS ? end_ms - now_ms : LOOK_MS;
+
+		woken = c->vc ? vs_vc_turn(c->vc, now_ms, left, c->wake_fd)
+			      : poll(&wake, 1, left) != 0;
+		now_ms = vs_clock();
+	} while (!woken && now_ms < end_ms && c->port->active(c->port->ctx));
+	drain(c->wake_fd);
+}
+
 static void turn(struct loop *l)
 {
 	struct vs_core *c = l->c;
-	struct pollfd wake = { .fd = c->wake_fd, .events = POLLIN };
 	struct vs_tell *tells;
 	size_t ntells;
 	int64_t now_ms = vs_clock();
@@ -273,12 +294,7 @@ static void turn(struct loop *l)
 		l->logs_in = true;
 		l->renew_ms = 0;
 	}
-	if (c->vc)
-		vs_vc_turn(c->vc, now_ms, is_busy ? BEAT_BUSY_MS / 2 : 500,
-			   c->wake_fd);
-	else
-		poll(&wake, 1, BEAT_IDLE_MS);
-	drain(c->wake_fd);
+	rest(c, now_ms, !c->vc ? BEAT_IDLE_MS : is_busy ? BEAT_BUSY_MS / 2 : 500);
 	now_ms = vs_clock();
 	if (!c->port->active(c->port->ctx))
 		return;

@@ -230,20 +230,23 @@ static int time_to_next(const struct vs_vc *vc, int wait_ms)
 	return at > vc->now ? (int)(at - vc->now) : 0;
 }
 
-void vs_vc_turn(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd)
+bool vs_vc_turn(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd)
 {
 	struct curl_waitfd extra = { .fd = wake_fd,
 				     .events = CURL_WAIT_POLLIN };
 	int64_t before = vs_now_ms();
+	int nready = 0;
 
 	vc->now = now_ms;
 	timers(vc);
 	vs_vcx_pump(vc);
 	curl_multi_poll(vc->multi, wake_fd >= 0 ? &extra : NULL, wake_fd >= 0,
-			time_to_next(vc, wait_ms), NULL);
+			time_to_next(vc, wait_ms), &nready);
 	vc->now = now_ms + (vs_now_ms() - before);
 	vs_vcx_pump(vc);
 	timers(vc);
+	/* An end before its time was a timer's, ours or curl's. */
+	return nready > 0 || vc->now - now_ms < wait_ms;
 }
 
 bool vs_vc_is_up(const struct vs_vc *vc)

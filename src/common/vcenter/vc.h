@@ -178,9 +178,10 @@ void vs_vc_free(struct vs_vc *vc, int logout_ms);
 
 /*
  * One turn: wait at most wait_ms for I/O or for wake_fd to become readable
- * (-1: none; it is not read), then do all that is ready and call back.
+ * (-1: none; it is not read), then do all that is ready and call back. False
+ * if nothing came in all that time.
  */
-void vs_vc_turn(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd);
+bool vs_vc_turn(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd);
 bool vs_vc_is_up(const struct vs_vc *vc);	/* loaded and listening */
 /* Try now, whatever the backoff or a refused password said. */
 void vs_vc_retry_now(struct vs_vc *vc);
