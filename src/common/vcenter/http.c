@@ -126,6 +126,8 @@ static void set_transport(struct vcx_call *call)
 	curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, ms);
 	curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS,
 			 ms < CONNECT_TIMEOUT_MS ? ms : CONNECT_TIMEOUT_MS);
+	/* A session of TLS that is resumed shows no certificate. */
+	curl_easy_setopt(e, CURLOPT_SSL_SESSIONID_CACHE, 0L);
 	curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, vc->insecure ? 0L : 1L);
 	curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, vc->insecure ? 0L : 2L);
 	if (vc->ca_file) {
