@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # check.sh [unit|system|crash|chaos|fuzz|lint|sanitize|matrix|all]... [--seconds N]
-#          [--seed S] [--with address|thread] [--whole] [--release R]
+#          [--seed S] [--with address|thread] [--whole]
+#          [--release R [--slurm-source DIR]]
 #
 # The tests. Does its own set-up: packages, the source of the installed Slurm,
 # Go, the build (out of tree, in $VS_CACHE). Several parts go on side by side.
@@ -11,7 +12,8 @@
 # with TSan; `fuzz` every fuzz target for --seconds N (60; the normal run replays
 # what they found). chaos takes --seconds (120), --seed and --with, a sanitizer.
 # `matrix` is unit, system and chaos against the daemons of each Slurm release in
-# contribs/releases, in chroots (an hour; --release 24.11: that one alone).
+# contribs/releases, in chroots (an hour; --release 24.11: that one alone, and
+# --slurm-source DIR: not the distribution's, but built from that source).
 # The last line is `N passed, N failed`; `chaos` and `matrix` alone end with their
 # own sum.
 # shellcheck source=contribs/lib.sh
@@ -427,6 +429,7 @@ chaos_options=()
 crash_options=()
 chaos_with=
 only_release=
+slurm_tree=
 words=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -445,16 +448,22 @@ while [ $# -gt 0 ]; do
 		only_release=${2:-}
 		[ -n "$only_release" ] || die "--release needs one of contribs/releases"
 		shift ;;
+	--slurm-source)
+		[ -d "${2:-}" ] || die "--slurm-source needs the directory of a Slurm's source"
+		slurm_tree=$(cd "$2" && pwd)
+		shift ;;
 	--whole) crash_options+=("$1") ;;
 	*) words+=("$1") ;;
 	esac
 	shift
 done
+[ -z "$slurm_tree" ] || [ -n "$only_release" ] ||
+	die "--slurm-source goes with --release: which line of contribs/releases it stands for"
 for a in "${words[@]:-all}"; do
 	case $a in
 	all) parts+=(unit system crash chaos lint) ;;
 	unit | system | crash | chaos | fuzz | lint | sanitize | matrix) parts+=("$a") ;;
-	-h | --help) sed -n '4,16s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	-h | --help) sed -n '4,18s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*) die "unknown part '$a': unit, system, crash, chaos, fuzz, lint, sanitize, matrix or all is expected" ;;
 	esac
 done

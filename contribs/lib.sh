@@ -53,8 +53,9 @@ export PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 VS_PACKAGES_BUILD=(gcc make autoconf automake libtool pkg-config dpkg-dev
 	libcurl4-openssl-dev libjson-c-dev libmunge-dev uthash-dev
 	libcmocka-dev ca-certificates)
-VS_PACKAGES_RUN=(slurmctld slurmd slurm-client munge python3 python3-pytest
-	util-linux)
+VS_PACKAGES_RUN=(munge python3 python3-pytest util-linux)
+# A Slurm that somebody built and installed from a directory is no package.
+[ -n "${VS_SLURM_TREE:-}" ] || VS_PACKAGES_RUN+=(slurmctld slurmd slurm-client)
 # shellcheck disable=SC2034 # check.sh's
 VS_PACKAGES_LINT=(git shellcheck codespell cppcheck binutils)
 
@@ -337,7 +338,8 @@ need_go() {
 
 # Sets VS_SLURM_SRC.
 need_slurm_source() {
-	VS_SLURM_SRC=$("$VS_TOP/contribs/slurm-source.sh") || exit 1
+	VS_SLURM_SRC=$("$VS_TOP/contribs/slurm-source.sh" \
+		${VS_SLURM_TREE:+--from "$VS_SLURM_TREE"}) || exit 1
 }
 
 # configured NAME [configure options]: a tree to build in, $VS_CACHE/build/NAME.
@@ -356,7 +358,7 @@ configured() {
 		touch "$VS_TOP/configure"
 	fi
 	mkdir -p "$dir"
-	want="$VS_TOP $VS_SLURM_SRC $(cat "$VS_SLURM_SRC/.vs-version") $*"
+	want="$VS_TOP $VS_SLURM_SRC $(cat "$VS_SLURM_SRC/.vs-version" 2>/dev/null || true) $*"
 	if [ ! -f "$dir/Makefile" ] || [ "$VS_TOP/configure" -nt "$dir/Makefile" ] ||
 	   [ "$(cat "$dir/.vs-configured" 2>/dev/null)" != "$want" ]; then
 		rm -rf "$dir" "$VS_CACHE/root/$name"

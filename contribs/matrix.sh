@@ -60,11 +60,46 @@ in_chroot() { # DIR COMMAND...
 		exec chroot . env -u TMPDIR "$@"' in_chroot "$@" 9>&-
 }
 
+# A Slurm built from a directory, in /usr/local of a chroot: for releases whose
+# source the archive lacks. As Debian builds it: with more than one slurmd a host.
+slurm_built() { # DIR SOURCE
+	local at=$1/usr/local/src/slurm
+	if [ -x "$1/usr/local/sbin/slurmctld" ] && diff -q "$2/META" "$at/META" >/dev/null; then
+		return 0
+	fi
+	note "building the Slurm of $2, once"
+	as_root rm -rf "$at"
+	as_root mkdir -p "$at"
+	if [ -e "$2/.git" ]; then
+		git -c safe.directory='*' -C "$2" archive HEAD
+	else
+		tar -cf - -C "$2" .
+	fi | as_root tar -xf - -C "$at" --no-same-owner
+	# shellcheck disable=SC2016 # the chroot's
+	run_logged "$VS_CACHE/log/build-slurm.log" "building that Slurm" \
+		in_chroot "$1" bash -euc '
+			apt-get -q update
+			DEBIAN_FRONTEND=noninteractive apt-get -y -q --no-install-recommends install \
+				gcc make pkg-config libc6-dev libmunge-dev libjson-c-dev libdbus-1-dev python3
+			cd /usr/local/src/slurm
+			[ ! -e Makefile ] || make -s distclean
+			./configure --prefix=/usr/local --sysconfdir=/etc/slurm \
+				--enable-multiple-slurmd --disable-debug
+			make -s -j "$1"
+			make -s install
+			ldconfig' build "$(vs_jobs)"
+}
+
 # Passed and failed of one row are added; what ran is said in the last line.
 matrix_row() { # RELEASE SUITE KIND
-	local dir=$VS_CACHE/chroot/$2 log=$results/matrix-$1.txt was="$passed $failed" says counts
-	say "== Slurm $1 of $2"
-	if [ "$2" = "$(codename)" ]; then
+	local dir=$VS_CACHE/chroot/$2${slurm_tree:+-built} log=$results/matrix-$1.txt \
+		was="$passed $failed" says counts tree=
+	if [ -n "$slurm_tree" ]; then
+		say "== Slurm $1 built from $slurm_tree, in $2"
+	else
+		say "== Slurm $1 of $2"
+	fi
+	if [ "$2" = "$(codename)" ] && [ -z "$slurm_tree" ]; then
 		part_unit
 		part_system
 		part_chaos
@@ -72,11 +107,15 @@ matrix_row() { # RELEASE SUITE KIND
 		counts="$((passed - ${was% *})) $((failed - ${was#* }))"
 	else
 		chroot_made "$2" "$dir"
+		if [ -n "$slurm_tree" ]; then
+			slurm_built "$dir" "$slurm_tree"
+			tree=/usr/local/src/slurm
+		fi
 		tree_into "$dir$VS_IN_CHROOT"
 		as_root mkdir -p "$dir/var/cache/slurm-vsphere"
 		as_root cp "$VS_SIM" "$dir/var/cache/slurm-vsphere/vcsim"
 		in_chroot "$dir" VS_CACHE=/var/cache/slurm-vsphere \
-			VS_SIM=/var/cache/slurm-vsphere/vcsim \
+			VS_SIM=/var/cache/slurm-vsphere/vcsim VS_SLURM_TREE=$tree \
 			bash "$VS_IN_CHROOT/contribs/check.sh" unit system chaos \
 			2>&1 </dev/null | tee "$log" || true
 		if [ "$3" = try ] && grep -q '^slurm-source.sh: the archive has no source' "$log"; then
@@ -95,7 +134,7 @@ matrix_row() { # RELEASE SUITE KIND
 	fi
 	says=${says##* }
 	case $says in
-	"$1".*) matrix_ran+=("Slurm $says (${counts% *} passed, ${counts#* } failed)") ;;
+	"$1".*) matrix_ran+=("Slurm $says${tree:+ built from source} (${counts% *} passed, ${counts#* } failed)") ;;
 	*) bad "the daemons of $2 are of Slurm $says, not $1" ;;
 	esac
 }

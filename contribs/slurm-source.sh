@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # slurm-source.sh [DIR]           the source of exactly the installed Slurm
+# slurm-source.sh --from DIR      a tree from which the installed Slurm was built
 # slurm-source.sh VERSION [DIR]   an upstream release, for compile checks alone
 #
 # Prints the directory of a configured source tree. A plugin that is built from
@@ -132,10 +133,26 @@ upstream() {
 	say "$dir"
 }
 
+# Used where it lies; configured there unless it is.
+from() {
+	local dir says
+	dir=$(cd "${1:-/nonexistent}" 2>/dev/null && pwd) || die "--from: no directory ${1:-is named}"
+	[ -f "$dir/configure" ] && [ -f "$dir/slurm/slurm.h.in" ] || [ -f "$dir/slurm/slurm.h" ] ||
+		die "$dir is no source tree of Slurm"
+	[ -f "$dir/config.h" ] || configure_tree "$dir"
+	says=$(slurmctld -V 2>/dev/null || slurmd -V 2>/dev/null || true)
+	[ -n "$says" ] || die "no Slurm here: build and install the one of $dir first"
+	[ "$(tree_version "$dir")" = "${says##* }" ] ||
+		die "$dir is the source of Slurm $(tree_version "$dir"), installed is ${says##* }: give the source of exactly that one"
+	say "$dir"
+}
+
 mkdir -p "$VS_CACHE/log"
 case ${1:-} in
 -h | --help)
-	sed -n '4,5s/^# //p' "$0" ;;
+	sed -n '4,6s/^# //p' "$0" ;;
+--from)
+	from "${2:-}" ;;
 [0-9]*.[0-9]*.[0-9]*)
 	upstream "$@" ;;
 *)
