@@ -33,6 +33,7 @@ slurmplugin_LTLIBRARIES += src/plugins/select_cons_tres_vsphere.la \
 	src/plugins/prep_vsphere.la
 
 src_plugins_select_cons_tres_vsphere_la_SOURCES = \
+	src/plugins/release_check.c \
 	src/plugins/select/cons_tres_vsphere/cluster.c \
 	src/plugins/select/cons_tres_vsphere/cluster.h \
 	src/plugins/select/cons_tres_vsphere/job_test.c \
@@ -53,6 +54,7 @@ src_plugins_select_cons_tres_vsphere_la_LIBADD = \
 	src/plugins/libvs_conf.la src/plugins/libvs_plugin.la
 
 src_plugins_prep_vsphere_la_SOURCES = \
+	src/plugins/release_check.c \
 	src/plugins/prep/vsphere/device.c src/plugins/prep/vsphere/device.h \
 	src/plugins/prep/vsphere/prep_vsphere.c \
 	src/plugins/prep/vsphere/unlaunched.c \

@@ -240,10 +240,11 @@ class Controller(Daemon):
 
 
 def slurm_release():
-    """(24, 11) of the Slurm that is installed."""
+    """(24, 11, 5) of the Slurm that is installed."""
     out = subprocess.run([slurm_binary("slurmctld"), "-V"], check=True,
                          capture_output=True, text=True).stdout
-    return tuple(int(n) for n in re.search(r"(\d+)\.(\d+)", out).groups())
+    return tuple(int(n) for n in re.search(r"(\d+)\.(\d+)\.(\d+)",
+                                             out).groups())
 
 
 DONE = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL",
