@@ -11,56 +11,12 @@ import sys
 
 import pytest
 
-TOP = pathlib.Path(os.environ.get("VS_TOP", pathlib.Path(__file__).parents[2]))
+from conftest import TOP, program
+
 sys.path[:0] = [str(TOP / "contribs"), str(TOP / "testsuite/system")]
 
 import demo                             # noqa: E402
 from daemons import ClusterError, free_ports, wait_for      # noqa: E402
-
-# As root by name only: what would change the machine is written down.
-STUBS = r"""
-as_root() {
-	case $1 in
-	update-rc.d) echo "$*" >>"$T/calls" ;;
-	*) "$@" ;;
-	esac
-}
-need_root() { :; }
-package_installed() { true; }
-VS_POLICY=$T/policy-rc.d
-"""
-
-
-@pytest.fixture
-def shell(tmp_path):
-    """Runs lines of shell after lib.sh; stub programs are in tmp_path/bin."""
-    (tmp_path / "bin").mkdir()
-
-    def start(script, **env):
-        return subprocess.Popen(
-            ["bash", "-c", f'. "{TOP}/contribs/lib.sh"\n{STUBS}\n{script}'],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, cwd=tmp_path,
-            # Who runs the tests in the background has it ignored.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-            env={
-                **os.environ, "T": str(tmp_path),
-                "VS_CACHE": str(tmp_path / "cache"),
-                "PATH": f"{tmp_path}/bin:{os.environ['PATH']}", **env})
-
-    def run(script, **env):
-        p = start(script, **env)
-        out, err = p.communicate(timeout=60)
-        return p.returncode, out, err
-    run.start = start
-    return run
-
-
-def program(tmp_path, name, text):
-    f = tmp_path / "bin" / name
-    f.write_text("#!/bin/sh\n" + text)
-    f.chmod(0o755)
-
 
 # ---- apt's sources ---------------------------------------------------------
 
