@@ -89,6 +89,19 @@ def test_a_slurm_of_no_package_needs_its_own_source(source, tmp_path):
             "--with-slurm-source=DIR")
 
 
+@pytest.mark.parametrize("version", ["21.08.8", "27.05.1"])
+def test_configure_refuses_a_release_it_does_not_know(tmp_path, version):
+    t = tree(tmp_path / "t", version)
+    (t / "slurm/slurm_version.h").touch()
+    (tmp_path / "build").mkdir()
+    r = subprocess.run(
+        ["sh", TOP / "configure", f"--with-slurm-source={t}"], text=True,
+        cwd=tmp_path / "build", capture_output=True, check=False, timeout=120)
+    assert r.returncode == 1 and (
+        f"error: Slurm {version} is not known to this release of "
+        "slurm-vsphere: 22.05 to 26.05 are") in r.stderr
+
+
 # ---- the matrix ----------------------------------------------------------------
 
 # check.sh's own, and what would take an hour.
