@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# check.sh [unit|system|crash|chaos|fuzz|lint|sanitize|matrix|all]... [--seconds N]
-#          [--seed S] [--with address|thread] [--whole]
+# check.sh [unit|system|crash|chaos|fuzz|lint|sanitize|matrix|packages|all]...
+#          [--seconds N] [--seed S] [--with address|thread] [--whole]
 #          [--release R [--slurm-source DIR]]
 #
 # The tests. Does its own set-up: packages, the source of the installed Slurm,
@@ -14,6 +14,8 @@
 # `matrix` is unit, system and chaos against the daemons of each Slurm release in
 # contribs/releases, in chroots (an hour; --release 24.11: that one alone, and
 # --slurm-source DIR: not the distribution's, but built from that source).
+# `packages` is make distcheck, the RPMs' spec, and the Debian packages for each of
+# these, built and installed in chroots (half an hour).
 # The last line is `N passed, N failed`; `chaos` and `matrix` alone end with their
 # own sum.
 # shellcheck source=contribs/lib.sh
@@ -22,6 +24,10 @@
 . "$VS_TOP/contribs/lanes.sh"
 # shellcheck source=contribs/matrix.sh
 . "$VS_TOP/contribs/matrix.sh"
+# shellcheck source=contribs/lint.sh
+. "$VS_TOP/contribs/lint.sh"
+# shellcheck source=contribs/packages.sh
+. "$VS_TOP/contribs/packages.sh"
 
 passed=0
 failed=0
@@ -291,101 +297,6 @@ find_clang() {
 	done
 }
 
-# ---- lint --------------------------------------------------------------------
-
-tracked() { # GLOB...
-	git -c safe.directory='*' -C "$VS_TOP" ls-files --cached --others --exclude-standard -- "$@" |
-		while IFS= read -r f; do
-			if [ -f "$VS_TOP/$f" ]; then printf '%s\n' "$f"; fi
-		done
-}
-
-lint_shell() {
-	local files
-	mapfile -t files < <(cd "$VS_TOP" &&
-		{ tracked '*.sh' .ci/run; tracked contribs | xargs -r grep -lE '^#!/bin/(ba)?sh' ; } | sort -u)
-	(cd "$VS_TOP" && shellcheck -x "${files[@]}")
-}
-
-lint_spelling() {
-	(cd "$VS_TOP" && tracked | grep -vE 'go\.sum$|\.golden$|/corpus/' |
-		xargs -r codespell -L 'mor,ro,nd,te,ans,fo,inout,clos,crate,hda,noth')
-}
-
-lint_cppcheck() {
-	(cd "$VS_TOP" && cppcheck --quiet --error-exitcode=1 --std=c11 \
-		--enable=warning,portability --inline-suppr \
-		--suppress=missingInclude --suppress=unknownMacro \
-		--suppress=ctunullpointer \
-		-D'LIST_HEAD(n,t)=struct{struct t *lh_first;}' \
-		-D'TAILQ_HEAD(n,t)=struct{struct t *tqh_first;struct t **tqh_last;}' \
-		-D'STAILQ_HEAD(n,t)=struct{struct t *stqh_first;struct t **stqh_last;}' \
-		-I src/common src)
-}
-
-# Its source beside another Slurm's libraries must end configure.
-lint_refuses() {
-	local dir said
-	dir=$(mktemp -d) || return 1
-	said=$(cd "$dir" && "$VS_TOP/configure" --with-slurm-source="$1" 2>&1)
-	local rc=$?
-	rm -rf "$dir"
-	if [ $rc = 0 ] || ! grep -q "error: the Slurm in .* is not 24.11.5" <<<"$said"; then
-		tail -3 <<<"$said"
-		return 1
-	fi
-}
-
-# The plugins' sources against the headers of a release that isn't installed:
-# what differs must stay behind slurm_compat.
-lint_compile() {
-	local src=$1 f rc=0
-	while IFS= read -r f; do
-		gcc -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers \
-			-Wno-sign-compare -Werror -fsyntax-only -DHAVE_CONFIG_H -D_GNU_SOURCE \
-			-I "$VS_TOP/src/common" -I "$VS_TOP/src/plugins" \
-			-isystem "$src" -I "$VS_BUILD" "$VS_TOP/$f" || rc=1
-	done < <(tracked 'src/plugins/*.c')
-	return $rc
-}
-
-lint_gofmt() {
-	local out
-	# The one of the toolchain that go.mod asks for, wherever that is.
-	out=$(cd "$VS_TOP/testsuite/vcsim" && "$("$VS_GO" env GOROOT)/bin/gofmt" -l .)
-	[ -z "$out" ] || { echo "gofmt differs: $out"; return 1; }
-}
-
-lint_govet() {
-	(cd "$VS_TOP/testsuite/vcsim" && "$VS_GO" vet ./...)
-}
-
-part_lint() {
-	local src
-	say "== lint"
-	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}" "${VS_PACKAGES_LINT[@]}"
-	need_go
-	need_slurm_source
-	build main
-	/usr/bin/python3 "$VS_TOP/testsuite/lint/tree.py" >"$results/tree.tap" 2>&1 || true
-	show_diag=1 tally "$results/tree.tap" "house rules"
-	if [ -f "$VS_TOP/testsuite/lint/plan_symbols.sh" ]; then
-		one "plan's objects import nothing impure" \
-			bash "$VS_TOP/testsuite/lint/plan_symbols.sh" "$VS_BUILD"
-	fi
-	one "a release has no crash points" \
-		bash "$VS_TOP/testsuite/lint/no_crash_points.sh" "$VS_BUILD"
-	[ -n "$(tracked contribs)" ] || die "git names no file of $VS_TOP: nothing can be checked"
-	one "shellcheck" lint_shell
-	one "codespell" lint_spelling
-	one "cppcheck" lint_cppcheck
-	one "gofmt" lint_gofmt
-	one "go vet" lint_govet
-	src=$("$VS_TOP/contribs/slurm-source.sh" 24.11.5) || exit 1
-	one "the plugins compile against Slurm 24.11.5" lint_compile "$src"
-	one "configure refuses the source of another release" lint_refuses "$src"
-}
-
 # ---- main --------------------------------------------------------------------
 
 # Everything that several parts make, before they go on side by side. Slurm's
@@ -394,7 +305,7 @@ prepare() {
 	local p go
 	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}"
 	for p in "${parts[@]}"; do
-		[ "$p" != lint ] || need_packages "${VS_PACKAGES_LINT[@]}"
+		[ "$p" != lint ] || need_packages "${VS_PACKAGES_LINT[@]}" "${VS_PACKAGES_RPM[@]}"
 	done
 	[ -n "$vs_sim_given" ] || need_go
 	(build_vcsim) &
@@ -462,9 +373,9 @@ done
 for a in "${words[@]:-all}"; do
 	case $a in
 	all) parts+=(unit system crash chaos lint) ;;
-	unit | system | crash | chaos | fuzz | lint | sanitize | matrix) parts+=("$a") ;;
-	-h | --help) sed -n '4,18s/^# \{0,1\}//p' "$0"; exit 0 ;;
-	*) die "unknown part '$a': unit, system, crash, chaos, fuzz, lint, sanitize, matrix or all is expected" ;;
+	unit | system | crash | chaos | fuzz | lint | sanitize | matrix | packages) parts+=("$a") ;;
+	-h | --help) sed -n '4,20s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	*) die "unknown part '$a': unit, system, crash, chaos, fuzz, lint, sanitize, matrix, packages or all is expected" ;;
 	esac
 done
 export VS_RUN=$$.$EPOCHREALTIME

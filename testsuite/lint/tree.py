@@ -45,10 +45,11 @@ def tracked():
                           "ls-files", "-z", "--cached", "--others",
                           "--exclude-standard"],
                          capture_output=True, check=False)
-    if out.returncode == 0:
+    if (TOP / ".git").exists() and out.returncode == 0:
         names = out.stdout.decode().split("\0")
-    else:   # an unpacked release
-        names = [str(p.relative_to(TOP)) for p in TOP.rglob("*")]
+    else:   # an unpacked release, but for what autoreconf made
+        names = [n for n in (str(p.relative_to(TOP)) for p in TOP.rglob("*"))
+                 if not re.match(r"(auxdir|m4|autom4te\.cache)/|configure~?$", n)]
     return sorted(n for n in names if n and (TOP / n).is_file())
 
 

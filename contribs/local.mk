@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What is installed besides programs, what a release holds besides sources, and
+# the check before anything is copied.
+
+guestdir = $(pkgdatadir)/guest
+dist_guest_SCRIPTS = contribs/guest/slurm-vsphere-guest
+dist_guest_DATA = contribs/guest/README.md \
+	contribs/guest/slurm-vsphere-identity.service \
+	contribs/guest/slurm-vsphere-slurmd.service
+examplesdir = $(docdir)/examples
+dist_examples_DATA = contribs/vsphere.conf
+
+# ---- the release ---------------------------------------------------------------
+
+# Directories in which nothing is built go as they are, of the others the files
+# that the build doesn't know. check.sh lint compares a release with what git has.
+debian = debian/README.source debian/changelog debian/clean debian/control \
+	debian/copyright debian/rules debian/source/format \
+	debian/slurm-vsphere.docs debian/slurm-vsphere.examples \
+	debian/slurm-vsphere.install debian/slurm-vsphere.manpages \
+	debian/slurm-vsphere-client.install debian/slurm-vsphere-client.manpages \
+	debian/slurm-vsphere-prep.install debian/slurm-vsphere-prep.preinst \
+	debian/slurm-vsphere-select.install debian/slurm-vsphere-select.preinst
+EXTRA_DIST += contribs/guest/simulator-hook contribs/releases \
+	slurm-vsphere.spec $(debian) \
+	testsuite/contribs testsuite/golden testsuite/guest testsuite/lint \
+	testsuite/system testsuite/vcsim
+dist_by_name = contribs/*.sh contribs/*.py testsuite/*.py \
+	testsuite/crash/*.py
+dist-hook:
+	here=`pwd` && cd $(srcdir) && \
+	for f in $(dist_by_name); do \
+		test ! -f $$f || { to=$$here/$(distdir)/$$f; \
+			case $(distdir) in /*) to=$(distdir)/$$f;; esac; \
+			$(MKDIR_P) `dirname $$to` && cp -p $$f $$to; } || exit 1; \
+	done
+	find $(distdir) '(' -name __pycache__ -o -name .pytest_cache -o -name .gitignore ')' \
+		 -prune -exec rm -rf {} +
+
+# Into the plugin directory of no Slurm that is here: configure takes this build's
+# for another release. A release must build wherever its Slurm's source is.
+AM_DISTCHECK_CONFIGURE_FLAGS = --with-slurm-source=$(SLURM_SOURCE) \
+	--with-slurm-plugindir=$$dc_install_base/lib/slurm
+
+# ---- install -------------------------------------------------------------------
+
+# Before the first file is copied: configure looked at the Slurm of that day. A
+# variable as target, or automake takes these rules for replacements of its own.
+installs = install-binPROGRAMS install-slurmpluginLTLIBRARIES \
+	install-dist_guestSCRIPTS install-dist_guestDATA \
+	install-dist_examplesDATA install-man1 install-man5
+$(installs): refuse-other-slurm
+refuse-other-slurm:
+	@lib=$(DESTDIR)$(slurmplugindir)/libslurmfull.so; \
+	test -f "$$lib" || exit 0; \
+	here=`tr '\0' '\n' <"$$lib" | LC_ALL=C grep -axE '[0-9]{2}\.[0-9]{2}\.[0-9]+(-?[a-z0-9]+)?'`; \
+	case " "`echo $$here`" " in *" $(SLURM_RELEASE) "*) exit 0;; esac; \
+	echo "make install: the Slurm in $(DESTDIR)$(slurmplugindir) is `echo $${here:-of an unknown release}`, and this was built for $(SLURM_RELEASE): nothing is installed; configure again with the source of exactly that Slurm (contribs/slurm-source.sh brings it)" >&2; \
+	exit 1
+.PHONY: refuse-other-slurm
+
+# A plugin has no use for libtool's archives, and uninstall none without them.
+install-data-hook:
+	cd $(DESTDIR)$(slurmplugindir) && rm -f libslurm_vsphere.la \
+		select_cons_tres_vsphere.la prep_vsphere.la
+uninstall-hook:
+	cd $(DESTDIR)$(slurmplugindir) && rm -f libslurm_vsphere.so \
+		select_cons_tres_vsphere.so prep_vsphere.so

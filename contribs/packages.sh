@@ -1,0 +1,339 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# check.sh's packages: the tarball, the RPMs' spec, and the Debian packages of the
+# releases in contribs/releases, built in a chroot of each and installed in another.
+# Sourced after lib.sh, matrix.sh and lint.sh by who has one(), ok(), bad(), results.
+#
+# Rules: nothing of it is installed on this machine; a root to install in is made
+# anew from one that never had a Slurm; what a package must hold stands here, by
+# name, and is not asked of the build.
+# shellcheck disable=SC2154,SC2034,SC2153,SC2016 # the caller's; the chroot's shell expands
+
+VS_PACKAGES_RPM=(rpm rpmlint)
+
+# ---- the tarball -----------------------------------------------------------------
+
+# All of git's files but those that are for git and its hosts.
+dist_is_whole() {
+	local dir rc=0
+	dir=$(mktemp -d) || return 1
+	make -s -C "$VS_BUILD" distdir "distdir=$dir/release" >/dev/null || rc=1
+	(cd "$dir/release" && find . ! -type d | sed 's,^[.]/,,') |
+		grep -vE "$made_by_autoreconf" | sort >"$dir/has"
+	tracked | grep -vE '^[.]ci/|(^|/)[.]git(ignore|keep)$' | sort >"$dir/wants"
+	diff "$dir/wants" "$dir/has" || rc=1
+	rm -rf "$dir"
+	return $rc
+}
+
+# A version is said in four places.
+one_version() {
+	local v f rc=0
+	v=$(sed -n 's/^AC_INIT(\[slurm-vsphere\], \[\([^]]*\)\].*/\1/p' "$VS_TOP/configure.ac")
+	[ -n "$v" ] || { echo "configure.ac says no version"; return 1; }
+	for f in \
+		"NEWS.md:$(sed -n 's/^## \([^ ]*\).*/\1/p' "$VS_TOP/NEWS.md" | head -n 1)" \
+		"debian/changelog:$(dpkg-parsechangelog -l "$VS_TOP/debian/changelog" -S Version)" \
+		"slurm-vsphere.spec:$(sed -n 's/^Version: *//p' "$VS_TOP/slurm-vsphere.spec")" \
+		"slurm-vsphere.spec's changelog:$(sed -n '/^%changelog/,$s/^\* .* - \([^-]*\)-[0-9]*$/\1/p' "$VS_TOP/slurm-vsphere.spec" | head -n 1)"; do
+		[ "${f#*:}" = "$v" ] || { echo "${f%%:*} says ${f#*:}, configure.ac $v"; rc=1; }
+	done
+	return $rc
+}
+
+# Into a root with a Slurm of RELEASE, or of no release. Says what make said.
+installed_beside() { # RELEASE ROOT
+	local at
+	at=$2$(sed -n 's/^slurmplugindir = //p' "$VS_BUILD/Makefile" | tail -n 1)
+	mkdir -p "$at"
+	printf 'x\0%s\0x' "$1" >"$at/libslurmfull.so"
+	make -s -C "$VS_BUILD" install "DESTDIR=$2" 2>&1
+}
+
+install_refuses() {
+	local dir said is n rc=0
+	dir=$(mktemp -d) || return 1
+	is=$(sed -n 's/^SLURM_RELEASE = //p' "$VS_BUILD/Makefile")
+	for n in "${is%.*}.99" "nothing"; do
+		said=$(installed_beside "$n" "$dir/$n") && { echo "it went beside $n"; rc=1; }
+		[ "$(find "$dir/$n" -type f | wc -l)" = 1 ] || { echo "files were copied beside $n"; rc=1; }
+		grep -q "^make install: the Slurm in .* was built for $is: nothing is installed; configure again" \
+			<<<"$said" || { echo "said: $said"; rc=1; }
+	done
+	if ! said=$(installed_beside "$is" "$dir/same") ||
+	   ! find "$dir/same" -name prep_vsphere.so | grep -q .; then
+		echo "beside $is: $said"
+		rc=1
+	fi
+	rm -rf "$dir"
+	return $rc
+}
+
+# ---- RPM -------------------------------------------------------------------------
+
+spec_is_right() {
+	local spec=$VS_TOP/slurm-vsphere.spec r
+	rpmlint "$spec" || return 1
+	r=$(rpmspec -q --qf '%{NAME}: [%{REQUIRES} ]\n' --define 'slurm_evr 24.11.5-1.el9' "$spec") || return 1
+	grep -q '^slurm-vsphere-prep: .*slurm-vsphere-select' <<<"$r" ||
+		{ echo "slurmd 24.11 needs the select plugin: $r"; return 1; }
+	r=$(rpmspec -q --qf '%{NAME}: [%{REQUIRES} ]\n' --define 'slurm_evr 25.05.1-1.el9' "$spec") || return 1
+	! grep '^slurm-vsphere-prep: .*slurm-vsphere-select' <<<"$r"
+}
+
+# Names of the files of a package, without directories and documentation.
+files_of() { # PACKAGE
+	case $1 in
+	*.deb) dpkg-deb -c "$1" | awk '$1 !~ /^d/ { print substr($6, 2) }' ;;
+	*) rpm -qp --qf '[%{FILEMODES:perms} %{FILENAMES}\n]' "$1" | awk '$1 !~ /^d/ { print $2 }' ;;
+	esac | grep -vE '^/usr/(share/(doc|licenses)|lib/[.]build-id)/' |
+		sed -E 's,^/usr/lib(64)?/([^/]*-linux-gnu/)?slurm(-wlm)?/,PLUGINS/,; s/[.]gz$//' | sort
+}
+
+holds() { # PACKAGE FILE...
+	local p=$1
+	shift
+	diff <(printf '%s\n' "$@" | sort) <(files_of "$p")
+}
+
+packages_hold() { # DIRECTORY SUFFIX: name of a package, then SUFFIX, is a pattern
+	local d=$1 s=$2 g=/usr/share/slurm-vsphere/guest rc=0
+	# shellcheck disable=SC2086 # patterns
+	{
+		holds $d/slurm-vsphere$s /usr/bin/svf-probe \
+			PLUGINS/libslurm_vsphere.so /usr/share/man/man1/svf-probe.1 || rc=1
+		holds $d/slurm-vsphere-select$s PLUGINS/select_cons_tres_vsphere.so || rc=1
+		holds $d/slurm-vsphere-prep$s PLUGINS/prep_vsphere.so $g/README.md \
+			$g/slurm-vsphere-guest $g/slurm-vsphere-identity.service \
+			$g/slurm-vsphere-slurmd.service || rc=1
+		holds $d/slurm-vsphere-client$s /usr/bin/svf /usr/share/man/man1/svf.1 \
+			/usr/share/man/man5/vsphere.conf.5 || rc=1
+	}
+	return $rc
+}
+
+# A plugin that binds all at once opens in no command: they lack what slurmctld has.
+never_bound_now() { # DIRECTORY
+	local n=0 f
+	while IFS= read -r f; do
+		n=$((n + 1))
+		! readelf -d "$f" | grep -E 'BIND_NOW|FLAGS.*NOW' || { echo "$f"; return 1; }
+	done < <(find "$1" -name '*_vsphere.so' -type f)
+	[ $n = 3 ] || { echo "$n plugins in $1"; return 1; }
+}
+
+# As on a machine whose Slurm came by RPM, but for the compiler's packages.
+packages_rpm() { # TARBALL
+	local top=$results/rpm release plugins p
+	release=$(sed -n 's/^SLURM_RELEASE = //p' "$VS_BUILD/Makefile")
+	plugins=$(sed -n 's/^slurmplugindir = //p' "$VS_BUILD/Makefile" | tail -n 1)
+	mkdir -p "$top/tmp"
+	(cd "$top" && rpmbuild -tb --nodeps --nocheck --define "_topdir $top" \
+		--define "_tmppath $top/tmp" --define "slurm_evr $release-1" \
+		--define "slurm_source $VS_SLURM_SRC" --define "slurm_plugins $plugins" "$1") || return 1
+	mkdir -p "$top/made"
+	mv "$top"/RPMS/*/*.rpm "$top/made/"
+	packages_hold "$top/made" '-[0-9]*.rpm' || return 1
+	for p in "$top"/made/slurm-vsphere-{select,prep,[0-9]}*.rpm; do
+		rpm -qp --requires "$p" | grep -qE "^slurm(\(.*\))? = $release-1$" ||
+			{ echo "$p goes with any Slurm"; return 1; }
+	done
+}
+
+# ---- Debian ----------------------------------------------------------------------
+
+# A root that never had a Slurm, and one to build in made from it.
+package_roots() { # SUITE: sets base, root and builder
+	base=$VS_CACHE/chroot/$1.base builder=$VS_CACHE/chroot/$1.build root=$VS_CACHE/chroot/$1.install
+	chroot_made "$1" "$base"
+	as_root rm -rf "$root"
+	as_root cp -a "$base" "$root"
+	[ -e "$builder/.vs-made" ] || as_root cp -a "$base" "$builder"
+	for d in "$root" "$builder"; do
+		printf '#!/bin/sh\nexit 101\n' | as_root tee "$d/usr/sbin/policy-rc.d" >/dev/null
+		as_root chmod 755 "$d/usr/sbin/policy-rc.d"
+	done
+}
+
+# As on a machine of somebody who has the tree and a network.
+debs_built() {
+	as_root rm -rf "$builder$VS_IN_CHROOT" && tree_into "$builder$VS_IN_CHROOT/tree" || return 1
+	in_chroot "$builder" DEBIAN_FRONTEND=noninteractive VS_CACHE=/var/cache/slurm-vsphere \
+		"DEB_BUILD_OPTIONS=parallel=$(vs_jobs)" bash -euxc '
+		cd "$1"
+		apt-get -q update
+		apt-get -y -q --no-install-recommends install build-essential fakeroot lintian
+		apt-get -y -q --no-install-recommends build-dep ./
+		dpkg-buildpackage -us -uc -b' built "$VS_IN_CHROOT/tree"
+}
+
+debs_depend_exactly() { # VERSION
+	local of on d rc=0
+	while read -r of on; do
+		d=$(dpkg-deb -f "$debs/${of}_"*.deb Depends) || return 1
+		case ", $d," in
+		*", $on (= $1),"*) ;;
+		*) echo "$of depends on $d; Slurm is $1"; rc=1 ;;
+		esac
+	done <<-EOT
+	slurm-vsphere slurmctld
+	slurm-vsphere-select slurm-wlm-basic-plugins
+	slurm-vsphere-prep slurm-wlm-basic-plugins
+	EOT
+	return $rc
+}
+
+# slurmctld is restarted by who updates it, and by nobody else.
+scripts_restart_nothing() {
+	local f dir rc=0
+	dir=$(mktemp -d) || return 1
+	for f in "$debs"/slurm-vsphere*.deb; do
+		dpkg-deb -e "$f" "$dir/$(basename "$f")" || rc=1
+	done
+	if grep -rnE 'systemctl|invoke-rc|service |deb-systemd|scontrol' --exclude=control "$dir"; then
+		rc=1
+	fi
+	rm -rf "$dir"
+	return $rc
+}
+
+# A package that has a name, a version and dependencies, and nothing in it.
+hollow() { # DIRECTORY NAME VERSION [DEPENDS]
+	mkdir -p "$1/hollow/DEBIAN"
+	printf 'Package: %s\nVersion: %s\nArchitecture: %s\nMaintainer: x <x@example.org>\nDescription: x\n%s' \
+		"$2" "$3" "$(dpkg --print-architecture)" "${4:+Depends: $4
+}" >"$1/hollow/DEBIAN/control"
+	dpkg-deb -b "$1/hollow" "$1/${2}_hollow.deb" >/dev/null
+	rm -rf "$1/hollow"
+}
+
+# A directory with packages becomes an archive that the root's apt knows.
+archive() { # DIRECTORY NAME
+	(cd "$1" && dpkg-scanpackages -m . >Packages) &&
+		as_root rm -rf "$root/$2" && as_root cp -r "$1" "$root/$2" &&
+		echo "deb [trusted=yes] file:/$2 ./" |
+		as_root tee "$root/etc/apt/sources.list.d/$2.list" >/dev/null
+}
+
+# dpkg alone, beside a Slurm of the same upstream release and another revision.
+dpkg_refuses() { # VERSION
+	local other=${1%-*}-0other d=$results/$suite-other p said rc=0
+	mkdir -p "$d" && hollow "$d" slurm-wlm-basic-plugins "$other" || return 1
+	as_root cp -r "$d" "$root/other" && as_root cp -r "$debs" "$root/ours" &&
+		in_chroot "$root" bash -c 'dpkg -i /other/*.deb' || return 1
+	for p in select prep; do
+		said=$(in_chroot "$root" bash -c "dpkg -i /ours/slurm-vsphere-${p}_*.deb" 2>&1) &&
+			{ echo "$p went in"; rc=1; }
+		grep -q "is built for Slurm $1, here is $other: install that Slurm first, or build" <<<"$said" ||
+			{ echo "$said"; rc=1; }
+	done
+	if find "$root/usr/lib" -name '*_vsphere.so' | grep .; then rc=1; fi
+	in_chroot "$root" dpkg -P slurm-wlm-basic-plugins || rc=1
+	as_root rm -rf "$root/ours" "$root/other"
+	return $rc
+}
+
+# With a Slurm that apt brings as it brings any.
+apt_installs() {
+	archive "$debs" debs || return 1
+	in_chroot "$root" DEBIAN_FRONTEND=noninteractive bash -euxc '
+		apt-get -q update
+		apt-get -y -q install --no-install-recommends slurm-vsphere'
+}
+
+# A newer Slurm in the archive and ours not: it waits.
+update_is_held_back() { # VERSION
+	local d=$results/$suite-newer said
+	mkdir -p "$d" && hollow "$d" slurm-wlm-basic-plugins "$1.1" &&
+		hollow "$d" slurm-client "$1.1" "slurm-wlm-basic-plugins (= $1.1)" &&
+		hollow "$d" slurmctld "$1.1" "slurm-client (= $1.1)" &&
+		archive "$d" newer || return 1
+	said=$(in_chroot "$root" bash -euc 'apt-get -q update >&2; apt-get -s upgrade')
+	if grep '^Inst slurm' <<<"$said" ||
+	   ! grep -A 3 'kept back' <<<"$said" | grep -q slurmctld; then
+		echo "$said"
+		return 1
+	fi
+}
+
+# It opens the plugins and the core, and ends for want of what only a site has.
+slurmctld_opens_it() {
+	local said
+	as_root mkdir -p "$root/etc/slurm" "$root/var/lib/slurm"
+	as_root tee "$root/etc/slurm/slurm.conf" >/dev/null <<-'EOT'
+	ClusterName=packages
+	SlurmctldHost=localhost
+	SlurmUser=root
+	StateSaveLocation=/var/lib/slurm
+	SelectType=select/cons_tres_vsphere
+	SelectTypeParameters=CR_Core_Memory
+	PrEpPlugins=prep/script,prep/vsphere
+	SuspendProgram=/bin/true
+	ResumeProgram=/bin/true
+	SuspendTime=600
+	NodeName=vm[001-002] CPUs=8 RealMemory=30000 Features=sriov-roce,vmxnet3 State=CLOUD
+	PartitionName=roce Nodes=vm001
+	PartitionName=eth Nodes=vm002
+	EOT
+	as_root cp "$root/usr/share/doc/slurm-vsphere/examples/vsphere.conf" "$root/etc/slurm/" || return 1
+	said=$(in_chroot "$root" timeout 60 slurmctld -D 2>&1)
+	grep -q 'fatal: slurm-vsphere: .*PasswordFile=/etc/slurm/vcenter.password: No such file' <<<"$said" ||
+		{ echo "$said"; return 1; }
+}
+
+example_is_valid() {
+	in_chroot "$root" svf conf /usr/share/doc/slurm-vsphere/examples/vsphere.conf
+}
+
+packages_row() { # RELEASE SUITE
+	local base builder root version suite=$2 debs=$results/$2-debs
+	say "== packages for Slurm $1 of $2"
+	package_roots "$2"
+	one "$2: dpkg-buildpackage, with the unit tests" debs_built
+	mkdir -p "$debs"
+	cp "$builder$VS_IN_CHROOT"/slurm-vsphere*_*.deb "$debs/" 2>/dev/null || return 0
+	rm -f "$debs"/*-dbgsym_*
+	version=$(in_chroot "$builder" dpkg-query -W -f='${Version}' slurm-wlm-basic-plugins)
+	case $version in
+	"$1".*) ;;
+	*) bad "the Slurm of $2 is $version, not $1" ;;
+	esac
+	one "$2: lintian has neither errors nor warnings" in_chroot "$builder" bash -euc \
+		'cd "$1" && lintian --allow-root --fail-on error,warning ./*.changes' lintian "$VS_IN_CHROOT"
+	one "$2: each file is in its package" packages_hold "$debs" '_*.deb'
+	one "$2: the packages depend on Slurm $version alone" debs_depend_exactly "$version"
+	one "$2: no package restarts anything" scripts_restart_nothing
+	one "$2: dpkg refuses them beside another Slurm, in a line that helps" dpkg_refuses "$version"
+	one "$2: apt installs them with their Slurm" apt_installs
+	one "$2: no plugin is bound at once" never_bound_now "$root/usr/lib"
+	one "$2: the example of vsphere.conf is valid" in_chroot "$root" \
+		svf conf /usr/share/doc/slurm-vsphere/examples/vsphere.conf
+	one "$2: slurmctld opens the plugins" slurmctld_opens_it
+	one "$2: an update of Slurm without ours is held back" update_is_held_back "$version"
+}
+
+part_packages() {
+	local release suite kind tar
+	say "== packages"
+	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}" "${VS_PACKAGES_RPM[@]}" debootstrap
+	need_root "making chroots"
+	need_slurm_source
+	configured main
+	one "a release holds what git has" dist_is_whole
+	one "a version is said alike everywhere" one_version
+	one "rpmlint and the RPMs' dependencies" spec_is_right
+	one "make distcheck" make -C "$VS_BUILD" -j "$(vs_jobs)" distcheck
+	tar=$VS_BUILD/slurm-vsphere-$(sed -n 's/^VERSION = //p' "$VS_BUILD/Makefile").tar.xz
+	[ ! -f "$tar" ] || one "the RPMs" packages_rpm "$tar"
+	while read -r release suite kind; do
+		case $release in '' | '#'*) continue ;; esac
+		if [ -n "${only_release:-}" ]; then
+			[ "$only_release" = "$release" ] || continue
+		elif [ "$kind" = try ]; then
+			say "packages: none for Slurm $release of $suite were built (--release $release does)"
+			continue
+		fi
+		packages_row "$release" "$suite" </dev/null
+	done <"$VS_TOP/contribs/releases"
+}
