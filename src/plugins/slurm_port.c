@@ -115,8 +115,9 @@ node_record_t *vs_port_node_next(const char *name, int *next)
 
 	if (*next < node_record_count)
 		n = node_record_table_ptr[*next];
+	/* The one that logs nothing: a VM's node may be no more. */
 	if (!n || !n->name || strcmp(n->name, name))
-		n = find_node_record((char *)name);
+		n = find_node_record2((char *)name);
 	if (n)
 		*next = (int)n->index + 1;
 	return n;

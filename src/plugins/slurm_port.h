@@ -4,6 +4,7 @@
 #define VS_SLURM_PORT_H
 
 #include <stdbool.h>
+#include "slurm_compat.h"
 #include "engine/port.h"
 #include "util/log.h"
 
@@ -17,6 +18,10 @@ extern const struct vs_port vs_slurm_port;
 bool vs_port_active_set(bool active);
 /* The same, at node_init: it takes control now, or goes on having it. */
 bool vs_port_take(void);
+
+/* A node that was created at run time and can't be served: no job shall get it.
+ * Under JOB W, NODE W, PART W. */
+void vs_port_node_refuse(node_record_t *n, const char *why);
 
 /* slurmctld's log. */
 vs_log_sink vs_slurm_log;

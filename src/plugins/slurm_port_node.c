@@ -60,7 +60,7 @@ int vs_port_node_rebuild(void *ctx, const char *node)
 
 	(void)ctx;
 	vs_lock_write();
-	n = find_node_record((char *)node);
+	n = find_node_record2((char *)node);
 	if (n && (n->node_state & NODE_STATE_POWERING_UP)) {
 		rc = 0;		/* asked twice, or booting anyway */
 	} else if (n && !(n->node_state & (POWER_FLAGS | NODE_STATE_COMPLETING)) &&
@@ -120,7 +120,7 @@ void vs_port_node_booted(void *ctx, const char *node, int64_t ago_ms, bool ask)
 
 	(void)ctx;
 	vs_lock_nodes_write();
-	n = find_node_record((char *)node);
+	n = find_node_record2((char *)node);
 	if (n && (n->node_state & NODE_STATE_POWERING_UP)) {
 		if (ago_ms >= 0)
 			n->boot_req_time = MAX(boot_req_least(n),
@@ -146,7 +146,7 @@ int vs_port_node_adopt(void *ctx, const char *node)
 
 	(void)ctx;
 	vs_lock_write();
-	n = find_node_record((char *)node);
+	n = find_node_record2((char *)node);
 	if (n && (n->node_state & NODE_STATE_POWERED_DOWN) &&
 	    !(n->node_state & (NODE_STATE_POWERING_DOWN |
 			       NODE_STATE_POWERING_UP)) &&
@@ -173,7 +173,7 @@ int vs_port_node_power_down(void *ctx, const char *node, const char *why)
 	(void)ctx;
 	(void)why;
 	vs_lock_write();
-	n = find_node_record((char *)node);
+	n = find_node_record2((char *)node);
 	if (n && IS_NODE_IDLE(n) && !(n->node_state & not_idle) &&
 	    !n->run_job_cnt && !n->comp_job_cnt && !n->sus_job_cnt) {
 		/* Slurm lifts a drain of whoever's at a power-down that was
@@ -233,7 +233,7 @@ void vs_port_node_fail(void *ctx, const char *node, uint32_t job,
 
 	(void)ctx;
 	vs_lock_write();
-	n = find_node_record((char *)node);
+	n = find_node_record2((char *)node);
 	if (n && !came_too_late(n, job)) {
 		char *text = fail_reason(n, reason);
 
@@ -248,21 +248,35 @@ void vs_port_node_fail(void *ctx, const char *node, uint32_t job,
 	vs_unlock_write();
 }
 
+/* JOB W, NODE W, PART W. */
+static void drain(node_record_t *n, const char *reason)
+{
+	char *text = fail_reason(n, reason);
+
+	xfree(n->reason);
+	drain_nodes(n->name, text, slurm_conf.slurm_user_id);
+	xfree(text);
+}
+
 void vs_port_node_drain(void *ctx, const char *node, const char *reason)
 {
 	node_record_t *n;
 
 	(void)ctx;
 	vs_lock_write();
-	n = find_node_record((char *)node);
-	if (n && !IS_NODE_DRAIN(n)) {
-		char *text = fail_reason(n, reason);
-
-		xfree(n->reason);
-		drain_nodes((char *)node, text, slurm_conf.slurm_user_id);
-		xfree(text);
-	}
+	n = find_node_record2((char *)node);
+	if (n && !IS_NODE_DRAIN(n))
+		drain(n, reason);
 	vs_unlock_write();
+}
+
+void vs_port_node_refuse(node_record_t *n, const char *why)
+{
+	if (IS_NODE_DRAIN(n))
+		return;
+	error("slurm-vsphere: %s; no job gets node %s: delete it, and create it anew",
+	      why, n->name);
+	drain(n, why);
 }
 
 static void update_state(const char *node, uint32_t state, const char *reason)
@@ -284,7 +298,7 @@ void vs_port_node_undrain(void *ctx, const char *node)
 
 	(void)ctx;
 	vs_lock_write();
-	n = find_node_record((char *)node);
+	n = find_node_record2((char *)node);
 	if (n && IS_NODE_DRAIN(n) && reason_ours(n)) {
 		if (IS_NODE_DOWN(n) ||
 		    (n->node_state & NODE_STATE_POWERING_DOWN))
@@ -322,7 +336,7 @@ void vs_port_node_giveup(void *ctx, const char *node, uint32_t job,
 
 	(void)ctx;
 	vs_lock_write();
-	n = find_node_record((char *)node);
+	n = find_node_record2((char *)node);
 	if (n && came_too_late(n, job))
 		n = NULL;
 	if (n && !(n->node_state & NODE_STATE_POWERING_DOWN) &&

@@ -129,6 +129,7 @@ static int add_node(struct vs_conf *conf, const struct vs_conf_file *f,
 {
 	const config_record_t *config = node_ptr->config_ptr;
 	const char *shared = NULL;
+	bool exclusive = all_exclusive(node_ptr, &shared);
 	struct vs_conf_node *n;
 
 	if (check_features(conf, f, line, p, node_ptr, err))
@@ -144,6 +145,11 @@ static int add_node(struct vs_conf *conf, const struct vs_conf_file *f,
 			"RealMemory in slurm.conf (%lu MB): expected at least %d, "
 			"or Memory= in this line", node_ptr->name,
 			(unsigned long)config->real_memory, MEMORY_MIN_MB);
+	if (!strcmp(p->retention, "destroy") && !exclusive)
+		return vs_conf_err(f, line, err, "Retention=destroy is for "
+			"exclusive nodes, but partition %s of node %s may share "
+			"it: expected OverSubscribe=EXCLUSIVE there", shared,
+			node_ptr->name);
 	conf->nodes = vs_realloc(conf->nodes, conf->nnodes + 1, sizeof(*n));
 	n = &conf->nodes[conf->nnodes++];
 	memset(n, 0, sizeof(*n));
@@ -152,69 +158,125 @@ static int add_node(struct vs_conf *conf, const struct vs_conf_file *f,
 	n->adapter = vs_strdup(p->adapter);
 	n->vcpus = p->vcpus ? p->vcpus : config->cpus;
 	n->memory_mb = memory_of(p, config->real_memory);
-	n->exclusive = all_exclusive(node_ptr, &shared);
-	if (!strcmp(p->retention, "destroy") && !n->exclusive)
-		return vs_conf_err(f, line, err, "Retention=destroy is for "
-			"exclusive nodes, but partition %s of node %s may share "
-			"it: expected OverSubscribe=EXCLUSIVE there", shared,
-			node_ptr->name);
+	n->exclusive = exclusive;
+	n->dynamic = IS_NODE_DYNAMIC_NORM(node_ptr);
 	return 0;
 }
 
-static int add_partition(struct vs_conf *conf, const struct vs_conf_file *f,
-			 int line, const struct vs_conf_partition *p,
-			 int *owner, struct vs_err *err)
+/* Whose node is whose, while the lines are gone through. */
+struct adding {
+	struct vs_conf *conf;
+	const struct vs_conf_file *f;
+	int line;
+	int *owner;		/* by node index: index into conf->nodes, or: */
+	vs_conf_refuse *refuse;
+};
+
+#define NOBODY (-1)
+#define REFUSED (-2)
+
+static void drop(struct adding *a, const node_record_t *node_ptr)
+{
+	struct vs_conf *conf = a->conf;
+	int at = a->owner[node_ptr->index], last = (int)--conf->nnodes;
+
+	vs_conf_node_clear(&conf->nodes[at]);
+	conf->nodes[at] = conf->nodes[last];
+	for (int i = 0; i < node_record_count; i++)
+		if (a->owner[i] == last)
+			a->owner[i] = at;
+}
+
+/* slurm.conf's nodes can be mended before a start, those that were created at
+ * run time can't: one of them must not keep slurmctld from it. */
+static int unfit(struct adding *a, node_record_t *node_ptr, struct vs_err *err)
+{
+	if (!IS_NODE_DYNAMIC_NORM(node_ptr))
+		return -1;
+	if (a->owner[node_ptr->index] >= 0)
+		drop(a, node_ptr);
+	a->owner[node_ptr->index] = REFUSED;
+	a->refuse(node_ptr, err->text);
+	memset(err, 0, sizeof(*err));
+	return 0;
+}
+
+static int add_to(struct adding *a, const struct vs_conf_partition *p,
+		  node_record_t *node_ptr, struct vs_err *err)
+{
+	int *owner = &a->owner[node_ptr->index];
+	const struct vs_conf_node *have;
+
+	if (*owner == REFUSED)
+		return 0;
+	if (*owner == NOBODY) {
+		if (add_node(a->conf, a->f, a->line, p, node_ptr, err))
+			return unfit(a, node_ptr, err);
+		*owner = (int)a->conf->nnodes - 1;
+		return 0;
+	}
+	have = &a->conf->nodes[*owner];
+	if (same_rules(partition_named(a->conf, have->partition), p))
+		return 0;
+	vs_conf_err(a->f, a->line, err, "node %s is in the partitions %s and %s, "
+		    "whose lines disagree: expected the same Adapter, Template, "
+		    "Retention, LatencySensitivity, CPUs and memory",
+		    node_ptr->name, have->partition, p->name);
+	return unfit(a, node_ptr, err);
+}
+
+/* MaxNodeCount leaves room for nodes that are yet to be created. */
+static bool more_may_come(void)
+{
+	for (int i = 0; i < node_record_count; i++)
+		if (!node_record_table_ptr[i])
+			return true;
+	return false;
+}
+
+static int add_partition(struct adding *a, const struct vs_conf_partition *p,
+			 struct vs_err *err)
 {
 	part_record_t *part_ptr = find_part_record(p->name);
 	node_record_t *node_ptr;
 	int ours = 0;
 
 	if (!part_ptr)
-		return vs_conf_err(f, line, err, "PartitionName=%s: there is no "
-			"such partition in slurm.conf", p->name);
+		return vs_conf_err(a->f, a->line, err, "PartitionName=%s: there "
+			"is no such partition in slurm.conf", p->name);
 	for (int i = 0; (node_ptr = next_node(&i)); i++) {
-		const struct vs_conf_node *have;
-
 		if (!part_ptr->node_bitmap ||
 		    !bit_test(part_ptr->node_bitmap, node_ptr->index) ||
 		    !IS_NODE_CLOUD(node_ptr))
 			continue;
 		ours++;
-		if (owner[node_ptr->index] < 0) {
-			owner[node_ptr->index] = (int)conf->nnodes;
-			if (add_node(conf, f, line, p, node_ptr, err))
-				return -1;
-			continue;
-		}
-		have = &conf->nodes[owner[node_ptr->index]];
-		if (!same_rules(partition_named(conf, have->partition), p))
-			return vs_conf_err(f, line, err, "node %s is in the "
-				"partitions %s and %s, whose lines disagree: "
-				"expected the same Adapter, Template, Retention, "
-				"LatencySensitivity, CPUs and memory",
-				node_ptr->name, have->partition, p->name);
+		if (add_to(a, p, node_ptr, err))
+			return -1;
 	}
-	if (!ours)
-		return vs_conf_err(f, line, err, "PartitionName=%s: expected nodes "
-			"with State=CLOUD in that partition, found none",
+	if (!ours && !more_may_come())
+		return vs_conf_err(a->f, a->line, err, "PartitionName=%s: expected "
+			"nodes with State=CLOUD in that partition, found none",
 			p->name);
 	return 0;
 }
 
 int vs_conf_add_nodes(struct vs_conf *conf, struct vs_conf_file *f,
-		      struct vs_err *err)
+		      vs_conf_refuse *refuse, struct vs_err *err)
 {
 	VS_FREE int *owner = vs_calloc((size_t)node_record_count + 1,
 				       sizeof(*owner));
+	struct adding a = {
+		.conf = conf, .f = f, .owner = owner, .refuse = refuse,
+	};
 
 	for (int i = 0; i <= node_record_count; i++)
-		owner[i] = -1;
+		owner[i] = NOBODY;
 	for (size_t i = 0; i < conf->npartitions; i++) {
 		struct vs_conf_record *r =
 			vs_conf_record_get(f, VS_SCOPE_PARTITION, i);
 
-		if (add_partition(conf, f, r ? r->line : 0,
-				  &conf->partitions[i], owner, err))
+		a.line = r ? r->line : 0;
+		if (add_partition(&a, &conf->partitions[i], err))
 			return -1;
 	}
 	return 0;
@@ -286,7 +348,7 @@ uint64_t vs_conf_hash(const struct vs_conf *c)
 		h = add_str(add_str(add_str(h, n->name), n->partition),
 			    n->adapter);
 		h = add_int(add_int(h, n->vcpus), n->memory_mb);
-		h = add_int(h, n->exclusive);
+		h = add_int(add_int(h, n->exclusive), n->dynamic);
 	}
 	return h;
 }

@@ -7,6 +7,7 @@
 #define VS_CONF_SLURM_H
 
 #include <stdint.h>
+#include "slurm_compat.h"
 #include "vs_conf_file.h"
 
 /* Beside slurm.conf; free() it. */
@@ -27,9 +28,12 @@ struct vs_conf *vs_conf_build(const struct vs_conf_file *f, struct vs_err *err);
  * merely hurt are logged as errors, once per process. */
 int vs_conf_check_slurm(struct vs_err *err);
 
-/* conf->nodes from Slurm's partitions and nodes. Under NODE and PART locks. */
+/* conf->nodes from Slurm's partitions and nodes. One that was created at run
+ * time and can't be served is handed to refuse, and left out; any other is an
+ * error. Under JOB, NODE and PART locks. */
+typedef void vs_conf_refuse(node_record_t *node_ptr, const char *why);
 int vs_conf_add_nodes(struct vs_conf *conf, struct vs_conf_file *f,
-		      struct vs_err *err);
+		      vs_conf_refuse *refuse, struct vs_err *err);
 
 /* The same for equal configurations. */
 uint64_t vs_conf_hash(const struct vs_conf *conf);

@@ -277,17 +277,21 @@ def test_a_machine_id_that_is_none_is_refused(guest, bad):
     failed(guest, guest.boot(), 3, "machine-id")
 
 
-def test_slurmd_gets_its_node_name_and_all_controllers(guest):
+@pytest.mark.parametrize("dynamic", [(), ("-Z",)], ids=["static", "dynamic"])
+def test_slurmd_gets_its_node_name_and_all_controllers(guest, dynamic):
     fake = guest.dir / "slurmd"
     fake.write_text('#!/bin/sh\nprintf "%s\\n" "$@" >"$VM_DIR/args"\n'
                     'cp "$SLURM_VSPHERE_RUN/ready" "$VM_DIR/seen"\n')
     fake.chmod(0o755)
     guest.env["SV_SLURMD"] = str(fake)
+    if dynamic:
+        guest.info["dynamic"] = "yes"
     env = guest.environment()
     subprocess.run([str(GUEST / "simulator-hook")], env=env, timeout=30,
                    check=True, capture_output=True)
     assert (guest.dir / "args").read_text().split() == [
-        "-D", "-N", "vm007", "--conf-server", "ctl1:6817,ctl2:6817"]
+        "-D", "-N", "vm007", *dynamic, "--conf-server",
+        "ctl1:6817,ctl2:6817"]
     # slurmd's prep plugin reads the same file
     assert (guest.dir / "seen").read_text().startswith("ok\nport ")
 

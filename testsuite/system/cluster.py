@@ -119,10 +119,11 @@ class Cluster(Configuration, Simulator):
             p = json.loads(saved.read_text())
         else:
             base, self.ports = free_ports(self.nodes + 4)
-            p = {"ctld": base, "control": base + 1, "node": base + 4}
+            p = {"ctld": base, "control": base + 1, "slurmd": base + 2,
+                 "node": base + 4}
             saved.write_text(json.dumps(p))
         self.ctld_port, self.control_port = p["ctld"], p["control"]
-        self.node_port = p["node"]
+        self.slurmd_port, self.node_port = p["slurmd"], p["node"]
 
     def write_configuration(self):
         self.path("etc", "slurm.conf").write_text(self.slurm_conf())
@@ -243,9 +244,10 @@ class Cluster(Configuration, Simulator):
         f = self.path("log", "slurmctld.log")
         return f.read_text(errors="replace") if f.exists() else ""
 
-    def start_static_slurmd(self, name):
-        """A slurmd of a plain cluster (no vCenter decides over it)."""
-        return self._start("slurmd-" + name, self.guest_argv(name))
+    def start_static_slurmd(self, name, *options):
+        """A slurmd that no vCenter decides over."""
+        return self._start("slurmd-" + name,
+                           [*self.guest_argv(name), *options])
 
     def guest_argv(self, name):
         argv = [slurm_binary("slurmd"), "-D", "-b", "-N", name, "-f",

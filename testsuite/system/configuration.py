@@ -23,6 +23,7 @@ class Configuration:
             "AuthType": "auth/munge",
             "AuthInfo": f"socket={p('run', 'munge.socket')}",
             "SlurmctldPort": self.ctld_port,
+            "SlurmdPort": self.slurmd_port,
             "SlurmctldPidFile": p("run", "slurmctld.pid"),
             "SlurmctldLogFile": p("log", "slurmctld.log"),
             "SlurmctldDebug": "debug",

@@ -274,6 +274,7 @@ cat "$dir/guests/$VM_NAME.port" 2>/dev/null >"$VM_DIR/port-state" ||
 while [ -e "$dir/guests/$VM_NAME.hold" ]; do sleep 0.1; done
 # A real guest's own script, on a fake /sys of the VM's cards, becomes slurmd.
 set -- "$slurmd" -D -b -N "$VM_NAME" -f "$SLURM_CONF"
+! grep -q '"guestinfo.slurm.dynamic": *"yes"' "$VM_GUESTINFO" || set -- "$@" -Z
 if [ -n "$isolation" ]; then
 	# shellcheck disable=SC2086 # words
 	set -- $isolation "$VM_NAME" "$VM_NAME:127.0.0.1" \

@@ -84,6 +84,8 @@ int stage_down(void **state)
 	staged = NULL;
 	vs_conf_file_free(&file);
 	for (int i = 0; i < node_record_count; i++) {
+		if (!node_record_table_ptr[i])
+			continue;
 		xfree(node_record_table_ptr[i]->name);
 		xfree(node_record_table_ptr[i]->config_ptr->feature);
 		xfree(node_record_table_ptr[i]->config_ptr);
@@ -133,9 +135,26 @@ struct vs_conf *stage_read(const char *text)
 	return staged;
 }
 
+static char refused[2048];
+
+static void refuse(node_record_t *node_ptr, const char *why)
+{
+	size_t len = strlen(refused);
+
+	snprintf(refused + len, sizeof(refused) - len, "%s: %s\n",
+		 node_ptr->name, why);
+}
+
+const char *stage_refused(void)
+{
+	return refused;
+}
+
 struct vs_conf *stage_nodes(const char *text)
 {
-	if (!stage_read(text) || vs_conf_add_nodes(staged, &file, &stage_err))
+	refused[0] = '\0';
+	if (!stage_read(text) ||
+	    vs_conf_add_nodes(staged, &file, refuse, &stage_err))
 		return NULL;
 	return staged;
 }
@@ -154,6 +173,17 @@ void stage_node(const char *name, const char *features, int cpus,
 	n->config_ptr->real_memory = memory;
 	n->part_pptr = (void *)parts_of[node_record_count];
 	node_record_table_ptr[node_record_count++] = n;
+}
+
+void stage_created(void)
+{
+	node_record_table_ptr[node_record_count - 1]->node_state |=
+		NODE_STATE_DYNAMIC_NORM;
+}
+
+void stage_hole(void)
+{
+	node_record_table_ptr[node_record_count++] = NULL;
 }
 
 void stage_partition(const char *name, const char *nodes, bool exclusive)

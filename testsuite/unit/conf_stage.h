@@ -38,6 +38,12 @@ void stage_node(const char *name, const char *features, int cpus,
 		uint64_t memory, bool cloud);
 /* nodes: indexes in order of stage_node, as a string of digits. */
 void stage_partition(const char *name, const char *nodes, bool exclusive);
+/* The last node was created at run time. */
+void stage_created(void);
+/* A place in the table for a node that is not there. */
+void stage_hole(void);
+/* "NAME: WHY" of the nodes that were refused, one after the other. */
+const char *stage_refused(void);
 /* A key of slurm.conf by its name; NULL: not given. */
 void stage_slurm(const char *key, const char *value);
 

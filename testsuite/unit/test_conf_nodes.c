@@ -197,6 +197,85 @@ static void equal_configurations_have_equal_hashes(void **state)
 	assert_true(a != d);
 }
 
+/* ---- nodes that come and go ---------------------------------------------------- */
+
+static void a_created_node_is_ours_as_any_other(void **state)
+{
+	struct vs_conf *c;
+
+	(void)state;
+	stage_node("vm1", "sriov-roce", 2, 1024, true);
+	stage_node("dyn1", "sriov-roce", 2, 1024, true);
+	stage_created();
+	stage_hole();
+	stage_partition("roce", "01", false);
+	c = with("");
+	assert_non_null(c);
+	assert_int_equal(c->nnodes, 2);
+	assert_false(c->nodes[0].dynamic);
+	assert_string_equal(c->nodes[1].name, "dyn1");
+	assert_true(c->nodes[1].dynamic);
+	assert_string_equal(stage_refused(), "");
+}
+
+/* It would keep slurmctld from its next start. */
+static void a_created_node_that_does_not_fit_is_left_out_alone(void **state)
+{
+	struct vs_conf *c;
+
+	(void)state;
+	stage_node("dyn1", "other", 2, 1024, true);
+	stage_created();
+	stage_node("dyn2", "sriov-roce", 2, 1, true);
+	stage_created();
+	stage_node("vm1", "sriov-roce", 2, 1024, true);
+	stage_partition("roce", "012", false);
+	c = with("");
+	assert_non_null(c);
+	assert_int_equal(c->nnodes, 1);
+	assert_string_equal(c->nodes[0].name, "vm1");
+	assert_non_null(strstr(stage_refused(), "dyn1: "));
+	assert_non_null(strstr(stage_refused(),
+			       "line 8: node dyn1 has no adapter"));
+	assert_non_null(strstr(stage_refused(),
+			       "line 8: node dyn2 has no usable RealMemory"));
+}
+
+static void a_created_node_whose_lines_disagree_is_dropped_again(void **state)
+{
+	struct vs_conf *c;
+	const char *said;
+
+	(void)state;
+	stage_node("dyn1", "sriov-roce", 2, 1024, true);
+	stage_created();
+	stage_node("vm1", "sriov-roce", 2, 1024, true);
+	stage_node("vm2", "sriov-roce", 4, 1024, true);
+	stage_partition("roce", "012", false);
+	stage_partition("debug", "0", false);
+	stage_partition("third", "012", false);
+	c = with("PartitionName=debug Adapter=sriov-roce Template=rhel9-ofed "
+		 "Retention=off\n"
+		 "PartitionName=third Adapter=sriov-roce Template=rhel9-ofed\n");
+	assert_non_null(c);
+	assert_int_equal(c->nnodes, 2);
+	assert_string_equal(c->nodes[0].name, "vm2");
+	assert_string_equal(c->nodes[1].name, "vm1");
+	said = strstr(stage_refused(), "dyn1: ");
+	assert_non_null(said);
+	assert_non_null(strstr(said, "roce and debug, whose lines disagree"));
+	assert_null(strstr(said + 1, "dyn1: "));
+}
+
+static void a_partition_may_wait_for_its_first_node(void **state)
+{
+	(void)state;
+	stage_node("metal", "sriov-roce", 2, 1024, false);
+	stage_hole();
+	stage_partition("roce", "0", false);
+	assert_non_null(with(""));
+}
+
 /* ---- slurm.conf --------------------------------------------------------------- */
 
 static void slurm_lacks(const char *key, const char *value, const char *words)
@@ -261,6 +340,10 @@ int main(void)
 		T(a_node_without_memory_is_refused),
 		T(a_name_that_no_vm_can_have_is_refused),
 		T(equal_configurations_have_equal_hashes),
+		T(a_created_node_is_ours_as_any_other),
+		T(a_created_node_that_does_not_fit_is_left_out_alone),
+		T(a_created_node_whose_lines_disagree_is_dropped_again),
+		T(a_partition_may_wait_for_its_first_node),
 		T(a_slurm_conf_with_all_we_need_passes),
 		T(without_suspend_program_we_refuse_to_start),
 		T(without_resume_program_we_refuse_to_start),

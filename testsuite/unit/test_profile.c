@@ -48,7 +48,7 @@ static void a_profile_has_the_same_hash_each_time(void **state)
 		   sizeof(copy.template_version));
 	copy.vcpus = 8;
 	copy.memory_mb = 16384;
-	copy.latency_high = false;
+	copy.latency_high = copy.dynamic = false;
 	assert_int_equal(vs_profile_hash(&profile, a), 0);
 	assert_int_equal(vs_profile_hash(&copy, b), 0);
 	assert_string_equal(a, b);
@@ -91,6 +91,9 @@ static void each_setting_asks_for_a_reconfiguration(void **state)
 	assert_int_equal(against(was), VS_FIT_RECONFIGURE);
 	setup(NULL);
 	profile.latency_high = true;
+	assert_int_equal(against(was), VS_FIT_RECONFIGURE);
+	setup(NULL);
+	profile.dynamic = true;
 	assert_int_equal(against(was), VS_FIT_RECONFIGURE);
 	setup(NULL);
 	adapter.mtu = 1500;

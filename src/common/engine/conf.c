@@ -56,6 +56,13 @@ static void free_partitions(struct vs_conf *conf)
 	free(conf->partitions);
 }
 
+void vs_conf_node_clear(struct vs_conf_node *node)
+{
+	free(node->name);
+	free(node->partition);
+	free(node->adapter);
+}
+
 static void free_places(struct vs_conf *conf)
 {
 	for (size_t i = 0; i < conf->nclusters; i++) {
@@ -68,11 +75,8 @@ static void free_places(struct vs_conf *conf)
 		free(conf->hosts[i].leaf);
 	}
 	free(conf->hosts);
-	for (size_t i = 0; i < conf->nnodes; i++) {
-		free(conf->nodes[i].name);
-		free(conf->nodes[i].partition);
-		free(conf->nodes[i].adapter);
-	}
+	for (size_t i = 0; i < conf->nnodes; i++)
+		vs_conf_node_clear(&conf->nodes[i]);
 	free(conf->nodes);
 }
 

@@ -38,6 +38,7 @@ struct vs_conf_node {		/* one per Slurm node of ours */
 	int vcpus;
 	int64_t memory_mb;
 	bool exclusive;		/* all its partitions are OverSubscribe=EXCLUSIVE */
+	bool dynamic;		/* not in slurm.conf: created at run time */
 };
 struct vs_conf {
 	char *vcenter, *username, *password_file, *ca_file;
@@ -66,6 +67,7 @@ struct vs_conf {
 };
 struct vs_conf *vs_conf_new(void);	/* with the defaults */
 void vs_conf_free(struct vs_conf *conf);
+void vs_conf_node_clear(struct vs_conf_node *node);	/* what it owns */
 
 /* ---- answers for the select plugin ---------------------------------------- */
 enum vs_avail {
@@ -150,7 +152,7 @@ struct vs_core_api {
 	 * our own work: for svf status. */
 	void (*timed)(enum vs_timed what, int64_t us, int64_t cpu_us);
 };
-#define VS_CORE_API_VERSION 5
+#define VS_CORE_API_VERSION 6
 const struct vs_core_api *vs_core_api_get(void);
 
 /* ---- reports, for the control channel ------------------------------------- */

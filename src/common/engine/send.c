@@ -86,6 +86,8 @@ static void spec_extra(struct vs_core *c, const struct vs_node *n,
 	   c->conf->slurm_cluster ? c->conf->slurm_cluster : "");
 	kv(s, "guestinfo.slurm.conf-server",
 	   c->conf->conf_server ? c->conf->conf_server : "");
+	kv_take(s, "guestinfo.slurm.dynamic",
+		n->profile->dynamic ? vs_strdup("yes") : NULL);
 }
 
 static void spec_card(const struct vs_node *n, const struct vs_hold *h,

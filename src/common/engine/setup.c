@@ -94,6 +94,7 @@ static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 		.latency_high = part->latency &&
 			!strcasecmp(part->latency, "high"),
 		.retention = retention_of(part),
+		.dynamic = n->dynamic,
 	};
 
 	vs_strlcpy(want.template_name, part->template_name,
@@ -105,6 +106,7 @@ static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 		    p->memory_mb == want.memory_mb &&
 		    p->latency_high == want.latency_high &&
 		    p->retention == want.retention &&
+		    p->dynamic == want.dynamic &&
 		    !strcmp(p->template_name, want.template_name))
 			return i;
 	}

@@ -38,6 +38,8 @@ int vs_profile_hash(const struct vs_profile *p, char out[VS_PROFILE_HASH_LEN])
 	s = vs_hash_str(s, numbers);
 	if (a->subnet[0])
 		s = vs_hash_str(s, a->subnet);
+	if (p->dynamic)
+		s = vs_hash_str(s, "dynamic");
 	snprintf(out, VS_PROFILE_HASH_LEN, "%08x-%08x",
 		 (unsigned int)fold(t), (unsigned int)fold(s));
 	return 0;

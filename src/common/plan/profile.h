@@ -27,6 +27,7 @@ struct vs_profile {
 	int vcpus;
 	int64_t memory_mb;
 	bool latency_high;
+	bool dynamic;		/* its slurmd finds no node of its name in slurm.conf */
 	enum vs_retention retention;		/* not hashed */
 };
 

@@ -173,13 +173,16 @@ void vs_cluster_refresh(void)
 		return;
 	vs_port_active_set(true);
 	conf = vs_conf_build(&cluster.file, &err);
-	if (!conf || vs_conf_add_nodes(conf, &cluster.file, &err)) {
+	if (!conf || vs_conf_add_nodes(conf, &cluster.file,
+					 vs_port_node_refuse, &err)) {
 		vs_conf_free(conf);
 		refuse(&err);
 	} else if ((hash = vs_conf_hash(conf)) == cluster.hash &&
 		   cluster.started && cluster.api->running()) {
 		vs_conf_free(conf);
-		cluster.api->try_again();
+		/* Nodes that come and go are nobody's word. */
+		if (cluster.claim)
+			cluster.api->try_again();
 	} else if (cluster.api->start(conf, &vs_slurm_port, &err)) {
 		refuse(&err);
 	} else {
