@@ -371,7 +371,7 @@ char *recv_frame(int fd)
 	if (!recv_all(fd, &n, 4))
 		return NULL;
 	n = ntohl(n);
-	assert_in_range(n, 1, VS_CTL_REPLY_MAX);
+	assert_true(n >= 1 && n <= VS_CTL_REPLY_MAX);
 	s = vs_calloc(1, n + 1);
 	if (!recv_all(fd, s, n)) {
 		free(s);

@@ -254,7 +254,7 @@ static void one_bad_host_does_not_eat_a_queue(void **st)
 		pass(1);
 	}
 	assert_int_equal(served, 240);
-	assert_in_range(failed, 4, 10);
+	assert_true(failed >= 4 && failed <= 10);
 }
 
 /* ---- what outlives a restart ------------------------------------------------- */

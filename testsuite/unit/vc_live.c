@@ -276,7 +276,7 @@ int main(int argc, char **argv)
 	every(&w, "network", nets, 8);
 	every(&w, "template", templates, 8);
 	for (size_t i = 0; clusters[i]; i++) {
-		char *slash = strchr(clusters[i], '/');
+		char *slash = strchr((char *)clusters[i], '/');
 
 		if (slash) {
 			*slash = '\0';
