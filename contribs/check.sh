@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# check.sh [unit|system|crash|chaos|fuzz|lint|sanitize|matrix|packages|all]...
+# check.sh [unit|system|crash|chaos|fuzz|lint|sanitize|matrix|packages|
+#          slurm-testsuite|all]...
 #          [--seconds N] [--seed S] [--with address|thread] [--whole]
 #          [--release R [--slurm-source DIR]]
 #
@@ -16,6 +17,9 @@
 # --slurm-source DIR: not the distribution's, but built from that source).
 # `packages` is make distcheck, the RPMs' spec, and the Debian packages for each of
 # these, built and installed in chroots (half an hour).
+# `slurm-testsuite` is Slurm's own tests, of its source: which of those that pass
+# three times in a row with select/cons_tres don't with ours (selected ones, 15
+# minutes; --whole: all, hours; --release R: in that release's chroot).
 # The last line is `N passed, N failed`; `chaos` and `matrix` alone end with their
 # own sum.
 # shellcheck source=contribs/lib.sh
@@ -28,6 +32,8 @@
 . "$VS_TOP/contribs/lint.sh"
 # shellcheck source=contribs/packages.sh
 . "$VS_TOP/contribs/packages.sh"
+# shellcheck source=contribs/slurm-testsuite.sh
+. "$VS_TOP/contribs/slurm-testsuite.sh"
 
 passed=0
 failed=0
@@ -338,6 +344,7 @@ finish() {
 parts=()
 chaos_options=()
 crash_options=()
+suite_options=()
 chaos_with=
 only_release=
 slurm_tree=
@@ -363,7 +370,9 @@ while [ $# -gt 0 ]; do
 		[ -d "${2:-}" ] || die "--slurm-source needs the directory of a Slurm's source"
 		slurm_tree=$(cd "$2" && pwd)
 		shift ;;
-	--whole) crash_options+=("$1") ;;
+	--whole)
+		crash_options+=("$1")
+		suite_options+=("$1") ;;
 	*) words+=("$1") ;;
 	esac
 	shift
@@ -373,9 +382,9 @@ done
 for a in "${words[@]:-all}"; do
 	case $a in
 	all) parts+=(unit system crash chaos lint) ;;
-	unit | system | crash | chaos | fuzz | lint | sanitize | matrix | packages) parts+=("$a") ;;
-	-h | --help) sed -n '4,20s/^# \{0,1\}//p' "$0"; exit 0 ;;
-	*) die "unknown part '$a': unit, system, crash, chaos, fuzz, lint, sanitize, matrix, packages or all is expected" ;;
+	unit | system | crash | chaos | fuzz | lint | sanitize | matrix | packages | slurm-testsuite) parts+=("$a") ;;
+	-h | --help) sed -n '4,24s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	*) die "unknown part '$a': unit, system, crash, chaos, fuzz, lint, sanitize, matrix, packages, slurm-testsuite or all is expected" ;;
 	esac
 done
 export VS_RUN=$$.$EPOCHREALTIME

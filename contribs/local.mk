@@ -24,7 +24,7 @@ debian = debian/README.source debian/changelog debian/clean debian/control \
 EXTRA_DIST += contribs/guest/simulator-hook contribs/releases \
 	slurm-vsphere.spec $(debian) \
 	testsuite/contribs testsuite/golden testsuite/guest testsuite/lint \
-	testsuite/system testsuite/vcsim
+	testsuite/slurm testsuite/system testsuite/vcsim
 dist_by_name = contribs/*.sh contribs/*.py testsuite/*.py \
 	testsuite/crash/*.py
 dist-hook:

@@ -90,10 +90,29 @@ slurm_built() { # DIR SOURCE
 			ldconfig' build "$(vs_jobs)"
 }
 
+# The chroot of a suite, with what check.sh needs in it, and with the Slurm of
+# --slurm-source if one is given.
+chroot_ready() { # SUITE DIR
+	chroot_made "$1" "$2"
+	[ -z "$slurm_tree" ] || slurm_built "$2" "$slurm_tree"
+	tree_into "$2$VS_IN_CHROOT"
+	as_root mkdir -p "$2/var/cache/slurm-vsphere"
+	as_root cp "$VS_SIM" "$2/var/cache/slurm-vsphere/vcsim"
+}
+
+check_in_chroot() { # DIR PARTS AND OPTIONS...
+	local dir=$1
+	shift
+	in_chroot "$dir" VS_CACHE=/var/cache/slurm-vsphere \
+		VS_SIM=/var/cache/slurm-vsphere/vcsim \
+		VS_SLURM_TREE=${slurm_tree:+/usr/local/src/slurm} \
+		bash "$VS_IN_CHROOT/contribs/check.sh" "$@" 2>&1 </dev/null
+}
+
 # Passed and failed of one row are added; what ran is said in the last line.
 matrix_row() { # RELEASE SUITE KIND
 	local dir=$VS_CACHE/chroot/$2${slurm_tree:+-built} log=$results/matrix-$1.txt \
-		was="$passed $failed" says counts tree=
+		was="$passed $failed" says counts
 	if [ -n "$slurm_tree" ]; then
 		say "== Slurm $1 built from $slurm_tree, in $2"
 	else
@@ -106,18 +125,8 @@ matrix_row() { # RELEASE SUITE KIND
 		says=$(slurmctld -V)
 		counts="$((passed - ${was% *})) $((failed - ${was#* }))"
 	else
-		chroot_made "$2" "$dir"
-		if [ -n "$slurm_tree" ]; then
-			slurm_built "$dir" "$slurm_tree"
-			tree=/usr/local/src/slurm
-		fi
-		tree_into "$dir$VS_IN_CHROOT"
-		as_root mkdir -p "$dir/var/cache/slurm-vsphere"
-		as_root cp "$VS_SIM" "$dir/var/cache/slurm-vsphere/vcsim"
-		in_chroot "$dir" VS_CACHE=/var/cache/slurm-vsphere \
-			VS_SIM=/var/cache/slurm-vsphere/vcsim VS_SLURM_TREE=$tree \
-			bash "$VS_IN_CHROOT/contribs/check.sh" unit system chaos \
-			2>&1 </dev/null | tee "$log" || true
+		chroot_ready "$2" "$dir"
+		check_in_chroot "$dir" unit system chaos | tee "$log" || true
 		if [ "$3" = try ] && grep -q '^slurm-source.sh: the archive has no source' "$log"; then
 			say "matrix: Slurm $1 was not run: the archive of $2 has no source of it"
 			matrix_left+=("$1")
@@ -134,7 +143,7 @@ matrix_row() { # RELEASE SUITE KIND
 	fi
 	says=${says##* }
 	case $says in
-	"$1".*) matrix_ran+=("Slurm $says${tree:+ built from source} (${counts% *} passed, ${counts#* } failed)") ;;
+	"$1".*) matrix_ran+=("Slurm $says${slurm_tree:+ built from source} (${counts% *} passed, ${counts#* } failed)") ;;
 	*) bad "the daemons of $2 are of Slurm $says, not $1" ;;
 	esac
 }
