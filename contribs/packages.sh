@@ -234,12 +234,13 @@ dpkg_refuses() { # VERSION
 	return $rc
 }
 
-# With a Slurm that apt brings as it brings any.
+# With their Slurm, and with no slurmd: a controller wants none.
 apt_installs() {
 	archive "$debs" debs || return 1
 	in_chroot "$root" DEBIAN_FRONTEND=noninteractive bash -euxc '
 		apt-get -q update
-		apt-get -y -q install --no-install-recommends slurm-vsphere'
+		apt-get -y -q install --no-install-recommends slurm-vsphere
+		! dpkg-query -W slurmd'
 }
 
 # A newer Slurm in the archive and ours not: it waits.
@@ -305,7 +306,7 @@ packages_row() { # RELEASE SUITE
 	one "$2: the packages depend on Slurm $version alone" debs_depend_exactly "$version"
 	one "$2: no package restarts anything" scripts_restart_nothing
 	one "$2: dpkg refuses them beside another Slurm, in a line that helps" dpkg_refuses "$version"
-	one "$2: apt installs them with their Slurm" apt_installs
+	one "$2: apt installs them with their Slurm, and no slurmd" apt_installs
 	one "$2: no plugin is bound at once" never_bound_now "$root/usr/lib"
 	one "$2: the example of vsphere.conf is valid" in_chroot "$root" \
 		svf conf /usr/share/doc/slurm-vsphere/examples/vsphere.conf
