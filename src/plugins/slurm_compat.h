@@ -46,6 +46,7 @@
 #pragma weak last_node_update
 #pragma weak node_record_count
 #pragma weak node_record_table_ptr
+#pragma weak share_node_bitmap
 #pragma weak slurm_conf
 #if VS_GE(24, 5)
 #pragma weak power_down_node_bitmap

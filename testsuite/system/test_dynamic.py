@@ -56,6 +56,8 @@ def tidy(cluster):
     for name in [n for n in cluster.node_states() if not n.startswith("vm")]:
         wait_for(f"{name} is deleted", 20, lambda n=name: cluster.run(
             "scontrol", "delete", f"nodename={n}").returncode == 0)
+    for name in cluster.names_on() - {"vm001", "vm002"}:
+        cluster.do("powerOff", vm=name)     # it listens on SlurmdPort
     cluster.run("svf", "reconcile", "--confirm")
 
 

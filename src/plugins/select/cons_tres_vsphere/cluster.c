@@ -162,6 +162,20 @@ static void boots_go_on(void)
 	}
 }
 
+/*
+ * Where a node was deleted, the next one that is created gets no job from Slurm
+ * 24.11, with stock cons_tres neither, until slurmctld starts again.
+ */
+static void created_get_jobs(void)
+{
+	node_record_t *node_ptr;
+
+	for (int i = 0; (node_ptr = next_node(&i)); i++)
+		if (IS_NODE_DYNAMIC_NORM(node_ptr) && IS_NODE_IDLE(node_ptr) &&
+		    !node_ptr->run_job_cnt && vs_cluster_id(node_ptr) >= 0)
+			bit_set(share_node_bitmap, node_ptr->index);
+}
+
 void vs_cluster_refresh(void)
 {
 	struct vs_err err = { 0 };
@@ -198,6 +212,7 @@ void vs_cluster_refresh(void)
 	map_renew();		/* not in a scheduler's question */
 	off_need_not_respond();
 	boots_go_on();
+	created_get_jobs();
 	if (!cluster.claim)
 		return;
 	cluster.claim = false;
