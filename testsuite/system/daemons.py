@@ -8,10 +8,12 @@ import os
 import pathlib
 import random
 import re
+import select
 import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 TOP = pathlib.Path(os.environ.get("VS_TOP", pathlib.Path(__file__).parents[2]))
@@ -215,14 +217,28 @@ class Controller(Daemon):
         self.said = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.said.bind(str(where))
         self.said.setblocking(False)
+        self.hearing = threading.Lock()
         super().__init__(argv, log, {**env, "NOTIFY_SOCKET": str(where)})
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _hear(self):
+        with self.hearing, contextlib.suppress(BlockingIOError):
+            while True:
+                text, fds, *_ = socket.recv_fds(self.said, 4096, 8)
+                for m in re.finditer(rb"MAINPID=(\d+)", text):
+                    self.main = int(m[1])
+                # A barrier (from 26.05): it waits until these are closed.
+                for fd in fds:
+                    os.close(fd)
+
+    def _listen(self):
+        while self.alive():
+            select.select([self.said], [], [], 1)
+            self._hear()
 
     @property
     def pid(self):
-        with contextlib.suppress(BlockingIOError):
-            while text := self.said.recv(4096).decode():
-                for m in re.finditer(r"MAINPID=(\d+)", text):
-                    self.main = int(m[1])
+        self._hear()
         return self.main or self.p.pid
 
     @property

@@ -181,6 +181,9 @@ def test_a_job_that_shrinks_gives_its_node_to_others(cluster):
 
 def test_a_job_that_grows_has_the_nodes_of_both(cluster):
     """And a node that went over to it stays, when the other job is gone."""
+    if cluster.release[:2] == (26, 5):
+        pytest.skip("the slurmctld of 26.05.3 ends with SIGSEGV at it, with "
+                    "select/cons_tres too (_valid_license_job_expansion)")
     job = cluster.sbatch("-N1", "-w", "vm001",
                          script="echo began; sleep 100")
     wait_for("it runs", 40, lambda: "began" in cluster.output(job))
