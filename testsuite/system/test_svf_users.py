@@ -9,7 +9,7 @@ import re
 import pytest
 
 from cluster import Cluster, wait_for
-from stages import Held
+from stages import Held, ready_count, wait_ready_again
 from worlds import foreign, world
 
 OWNER, OTHER = 65534, 1         # nobody, daemon: on every machine
@@ -51,7 +51,10 @@ def private(cluster, value):
     text = re.sub(r"^PrivateData=.*$", f"PrivateData={value}", f.read_text(),
                   flags=re.M)
     f.write_text(text)
+    was = ready_count(cluster)
     cluster.must("scontrol", "reconfigure")
+    if cluster.reexec:
+        wait_ready_again(cluster, was)
     # Later releases take "cloud" and don't show it.
     wait_for("it is in force", 10, lambda: set(re.search(
         r"^PrivateData\s*=\s*(\S+)$",
