@@ -36,11 +36,18 @@ static void nodes_jobs(void *ctx, struct vs_port_job *rows, size_t n)
 	}
 }
 
+static const char *waits_for;		/* what Slurm says of job 4712 */
+
 static int job_info(void *ctx, uint32_t job, uint32_t *uid, char *state,
 		    size_t state_size, char *reason, size_t reason_size)
 {
 	(void)ctx;
 	*uid = OWNER;
+	if (job == 4712 && waits_for) {
+		vs_strlcpy(state, "PENDING", state_size);
+		vs_strlcpy(reason, waits_for, reason_size);
+		return 0;
+	}
 	vs_strlcpy(state, "RUNNING", state_size);
 	vs_strlcpy(reason, "None", reason_size);
 	return job == 4711 ? 0 : -1;
@@ -59,6 +66,44 @@ static int stage(void **state)
 	ready();
 	all_jobs = all_nodes = false;
 	return 0;
+}
+
+static size_t reasons_said(int64_t now_ms)
+{
+	size_t n = 0;
+
+	vs_lock();
+	vs_core.ntells = 0;
+	vs_job_reasons(&vs_core, now_ms);
+	for (size_t i = 0; i < vs_core.ntells; i++)
+		n += vs_core.tells[i].kind == VS_TELL_REASON &&
+		     vs_core.tells[i].job == 4712;
+	vs_core.ntells = 0;
+	vs_unlock();
+	return n;
+}
+
+static void a_reason_that_backfill_wiped_is_said_again(void **state)
+{
+	int wants[] = { 0 };
+
+	(void)state;
+	vs_job_refused(&vs_core, 4712, wants, 1, 1, "needs 1 node, 0 VFs free");
+	assert_int_equal(reasons_said(now + 5000), 1);
+	waits_for = "needs 1 node";
+	vs_jobs_recheck(&vs_core);
+	assert_int_equal(reasons_said(now + 10000), 0);
+	/* Slurm's own word for something else is left alone */
+	waits_for = "Priority";
+	vs_jobs_recheck(&vs_core);
+	assert_int_equal(reasons_said(now + 15000), 0);
+	waits_for = "Resources";
+	vs_jobs_recheck(&vs_core);
+	assert_int_equal(reasons_said(now + 20000), 1);
+	assert_int_equal(reasons_said(now + 25000), 0);
+	waits_for = NULL;
+	vs_jobs_recheck(&vs_core);
+	assert_null(vs_core.refused);
 }
 
 /* The report as text, or the error's. */
@@ -144,6 +189,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup(f, stage)
+		T(a_reason_that_backfill_wiped_is_said_again),
 		T(jobs_of_others_are_hidden_by_private_data),
 		T(nodes_are_hidden_by_private_data),
 		T(a_hidden_job_is_answered_for_like_one_that_is_not_there),

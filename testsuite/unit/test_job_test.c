@@ -155,6 +155,18 @@ static void too_little_room_refuses_with_the_need(void **state)
 	assert_null(job.job_resrcs);
 }
 
+static void what_is_full_for_slurm_is_not_said_to_be_free(void **state)
+{
+	(void)state;
+	/* two warm VMs, whose nodes have no CPU left, and nothing else */
+	w.room = 2;
+	for (int i = 0; i < NODES; i++)
+		w.avail[i] = i < 2 ? VS_AVAIL_WARM : VS_AVAIL_NONE;
+	w.busy[0] = w.busy[1] = true;
+	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 1, 1, 1), ESLURM_NODES_BUSY);
+	assert_string_equal(w.why, "needs 1 node, 0 VFs free");
+}
+
 /* So that what stands in its way, and nothing that it could use, is asked
  * back for it. */
 static void a_refusal_names_the_nodes_that_the_job_would_use(void **state)
@@ -401,6 +413,7 @@ int main(void)
 		T(a_surplus_is_cleared_and_stock_asked_again),
 		T(stock_is_asked_thrice_at_most_then_the_job_waits),
 		T(too_little_room_refuses_with_the_need),
+		T(what_is_full_for_slurm_is_not_said_to_be_free),
 		T(a_refusal_names_the_nodes_that_the_job_would_use),
 		T(slurms_own_reason_stays_when_vfs_are_not_what_lacks),
 		T(others_nodes_need_no_vf),

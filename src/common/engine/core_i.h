@@ -169,6 +169,7 @@ struct vs_refused {			/* a job's last refusal */
 	size_t n, need;
 	char why[256], told[256];
 	int64_t at_ms, told_ms;
+	bool wiped;			/* Slurm has written over it since */
 	UT_hash_handle hh;
 };
 

@@ -308,8 +308,11 @@ void vs_job_refused(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 	vs_strlcpy(r->why, why, sizeof(r->why));
 }
 
-/* Slurm tells nobody of a pending job's end: nothing is reclaimed, or said,
- * for one that has been cancelled. */
+/*
+ * Slurm tells nobody of a pending job's end: nothing is reclaimed, or said, for
+ * one that has been cancelled. And backfill wipes a reason without asking again
+ * whether the job may run: what was said of it holds.
+ */
 void vs_jobs_recheck(struct vs_core *c)
 {
 	uint32_t jobs[64];
@@ -322,17 +325,21 @@ void vs_jobs_recheck(struct vs_core *c)
 			jobs[n++] = r->job;
 	vs_unlock();
 	for (size_t i = 0; i < n; i++) {
-		char state[64] = "", reason[8];
+		char state[64] = "", reason[16] = "";
+		bool pending;
 		uint32_t uid;
 
-		if (!c->port->job_info(c->port->ctx, jobs[i], &uid, state,
-				       sizeof(state), reason,
-				       sizeof(reason)) &&
-		    !strcmp(state, "PENDING"))
+		pending = !c->port->job_info(c->port->ctx, jobs[i], &uid, state,
+					     sizeof(state), reason,
+					     sizeof(reason)) &&
+			  !strcmp(state, "PENDING");
+		if (pending && strcmp(reason, "Resources"))
 			continue;
 		vs_lock();
 		HASH_FIND(hh, c->refused, &jobs[i], sizeof(jobs[i]), r);
-		if (r)
+		if (r && pending)
+			r->wiped = true;
+		else if (r)
 			refused_free(c, r);
 		vs_unlock();
 	}
@@ -360,7 +367,8 @@ void vs_job_reasons(struct vs_core *c, int64_t now_ms)
 			refused_free(c, r);
 			continue;
 		}
-		if (r->at_ms <= r->told_ms || !is_due(r, "", now_ms))
+		if ((r->at_ms <= r->told_ms && !r->wiped) ||
+		    !is_due(r, "", now_ms))
 			continue;
 		if (c->observe) {
 			if (++plans > PLANS_PER_PASS)
@@ -372,6 +380,7 @@ void vs_job_reasons(struct vs_core *c, int64_t now_ms)
 			continue;
 		vs_strlcpy(r->told, why, sizeof(r->told));
 		r->told_ms = now_ms;
+		r->wiped = false;
 		vs_tell(c, VS_TELL_REASON, NULL, r->job, false, why);
 	}
 }

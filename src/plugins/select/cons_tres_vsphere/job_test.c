@@ -236,6 +236,19 @@ static bool would_run(const struct vs_test *t, const struct ours *o,
 	return !rc;
 }
 
+/* Of the nodes that it would use, those that can be served: what else can may
+ * be full for Slurm. Fewer than it needs, or it would run. */
+static uint32_t served(const struct vs_test *t, const struct ours *o,
+		       const bitstr_t *nodes)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < o->p->n && n + 1 < t->min; i++)
+		n += o->avail[i] != VS_AVAIL_NONE &&
+		     bit_test((bitstr_t *)nodes, o->p->at[i]);
+	return n;
+}
+
 static void refused(const struct vs_test *t, const struct ours *o,
 		    const bitstr_t *nodes)
 {
@@ -246,8 +259,10 @@ static void refused(const struct vs_test *t, const struct ours *o,
 	size_t need = t->min > others ? t->min - others : 0;
 
 	if (o->why[0] >= '0' && o->why[0] <= '9')
-		why = vs_asprintf("needs %u node%s, %s", t->min,
-				  t->min == 1 ? "" : "s", o->why);
+		why = vs_asprintf("needs %u node%s, %u%s", t->min,
+				  t->min == 1 ? "" : "s",
+				  o->room < t->min ? o->room : served(t, o, nodes),
+				  o->why + strspn(o->why, "0123456789"));
 	else
 		why = vs_strdup(o->why);
 	log_flag(SELECT_TYPE, "slurm-vsphere: %pJ must wait: %s", t->job_ptr,
