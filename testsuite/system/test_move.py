@@ -179,6 +179,10 @@ def site(fresh):
     return c
 
 
+def has_cores(c):
+    return c.release < (26, 5)
+
+
 def fill(c):
     """(the job that makes steps, the suspended one, the array)"""
     runs = Stepping(c, "-n1", "--mem=100", "-w", "vm005").wait_running()
@@ -196,9 +200,11 @@ def fill(c):
     c.sbatch("-N1", f"--dependency=afterany:{array}", script="true")
     c.must("scontrol", "create", "reservation", "reservationname=nodes",
            "starttime=now+2days", "duration=60", "users=root", "nodes=vm006")
-    c.must("scontrol", "create", "reservation", "reservationname=cores",
-           "starttime=now+3days", "duration=60", "users=root", "nodecnt=1",
-           "corecnt=1", "partition=metal")
+    # Stock 26.05.3 has no cores for it here: "Requested nodes are busy".
+    if has_cores(c):
+        c.must("scontrol", "create", "reservation", "reservationname=cores",
+               "starttime=now+3days", "duration=60", "users=root", "nodecnt=1",
+               "corecnt=1", "partition=metal")
     wait_saved(c, runs.id, "vm005")
     return runs, asleep, array
 
@@ -213,7 +219,8 @@ def test_a_live_cluster_moves_to_ours_and_back_and_to_ours_again(site):
     c = site
     runs, asleep, array = fill(c)
     before = picture(c)
-    assert len(before["jobs"]) == 8 and before["reservations"].count("cores")
+    assert len(before["jobs"]) == 8 and (
+        ("cores" in before["reservations"]) == has_cores(c))
 
     # To ours: the nodes of the VMs come with it.
     layout(c, c.node_line(1, 4, "sriov-roce"))
