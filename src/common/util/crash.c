@@ -24,7 +24,7 @@ static const char *const calls[] = {
 	CHANGES, "CancelTask",
 	"system?action=hello", "vimServiceVersions.xml", "content", "Login",
 	"Logout", "CreateContainerView", "DestroyView", "FindByInventoryPath",
-	"HasUserPrivilegeOnEntities", "CreatePropertyCollector",
+	"HasUserPrivilegeOnEntities", "PlaceVm", "CreatePropertyCollector",
 	"CreateFilter", "CreateListView", "ModifyListView",
 	"RetrievePropertiesEx",
 	"ContinueRetrievePropertiesEx", "WaitForUpdatesEx", "recentTask", NULL,
@@ -36,8 +36,8 @@ static const char *const states[] = {
 };
 static const char *const words[] = {
 	"rebuild", "power_down", "fail", "giveup", "scan", "prolog", "epilog",
-	"reason", "schedule", "boot_push", "booted", "adopt", "drain",
-	"undrain", NULL,
+	"got", "reason", "schedule", "boot_push", "booted", "adopt", "drain",
+	"undrain", "power_up", NULL,
 };
 static const char *const holds[] = { "take", "drop", NULL };
 static const char *const files[] = {
@@ -45,7 +45,7 @@ static const char *const files[] = {
 };
 static const char *const core[] = {
 	"renew", "ready", "job_begin", "job_wait", "job_end", "job_claim",
-	NULL,
+	"make_room", NULL,
 };
 
 static const struct group {

@@ -4,6 +4,7 @@ core_sources += \
 	src/common/util/crash.h \
 	src/common/util/err.c src/common/util/err.h \
 	src/common/util/hash.h \
+	src/common/util/hostlist.c src/common/util/hostlist.h \
 	src/common/util/json.c src/common/util/json.h \
 	src/common/util/log.c src/common/util/log.h \
 	src/common/util/mem.c src/common/util/mem.h \

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Host lists as Slurm writes them, esx[01-16,20],other, for a svf that has no
- * Slurm beside it. One pair of brackets a name, a bounded number of names;
- * whatever else is malformed.
+ * Host lists as Slurm writes them, esx[01-16,20],other, where no Slurm is at
+ * hand. One pair of brackets a name, a bounded number of names; whatever else
+ * is malformed.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "svf.h"
+#include "util/hostlist.h"
 #include "util/mem.h"
 
 #define HOSTS_MAX 65536
@@ -82,7 +83,7 @@ static bool element(struct names *out, const char *s, const char *end)
 	}
 }
 
-char **svf_expand(const char *list)
+char **vs_hostlist_expand(const char *list)
 {
 	struct names out = { 0 };
 	const char *s = list, *end = list;
@@ -99,8 +100,13 @@ char **svf_expand(const char *list)
 	}
 	if (good)
 		return out.list;
-	for (size_t i = 0; i < out.n; i++)
-		free(out.list[i]);
-	free(out.list);
+	vs_hostlist_free(out.list);
 	return NULL;
+}
+
+void vs_hostlist_free(char **names)
+{
+	for (char **s = names; s && *s; s++)
+		free(*s);
+	free(names);
 }
