@@ -14,6 +14,7 @@
 #define VS_NAME_LEN 64		/* Slurm node, adapter, partition names */
 #define VS_MOID_LEN 80		/* vCenter's object ids */
 #define VS_LABEL_LEN 128	/* vCenter's display names */
+#define VS_CARDS_MAX 8		/* cards of one VM, vsphere.conf's PerNode= */
 
 enum vs_adapter_type {
 	VS_ADAPTER_VMXNET3,
@@ -47,8 +48,20 @@ struct vs_adapter {
 	enum vs_link_layer link;
 	char network[VS_LABEL_LEN];	/* port group */
 	char pf[VS_PCI_LEN];		/* named PF, or "" for automatic */
+	int per_node;			/* cards of each VM; 0 is 1 */
+	bool rails;			/* each on a PF of its own */
 	int mtu;			/* 0: as the network has it */
 	char subnet[VS_SUBNET_LEN];	/* of the cards' addresses, or "" */
 };
+
+static inline int vs_adapter_cards(const struct vs_adapter *a)
+{
+	return a->per_node > 1 ? a->per_node : 1;
+}
+/* VFs that one VM takes. */
+static inline int vs_adapter_vfs(const struct vs_adapter *a)
+{
+	return vs_adapter_kinds[a->type].takes_vf ? vs_adapter_cards(a) : 0;
+}
 
 #endif

@@ -26,6 +26,8 @@ struct vs_pf {
 	char switch_uuid[VS_LABEL_LEN];	/* "" if it is no uplink */
 	int vfs;			/* numVirtualFunction while sriovActive, else 0 */
 	int numa;			/* -1 unknown */
+	int numa_cores;			/* of that NUMA node, 0 unknown */
+	int64_t numa_mb;
 	bool link_up;
 };
 

@@ -134,15 +134,47 @@ int vs_ledger_set_state(struct vs_ledger *l, struct vs_hold *h,
 	return 0;
 }
 
+bool vs_hold_is_on(const struct vs_hold *h, const struct vs_hold_card *cards,
+		   int n)
+{
+	for (int i = 0; i < n && n == h->ncards; i++) {
+		if (strcmp(h->cards[i].pf, cards[i].pf))
+			return false;
+	}
+	return n == h->ncards;
+}
+
+const char *vs_hold_pfs(const struct vs_hold *h, char out[VS_PFS_LEN])
+{
+	size_t len = 0;
+
+	out[0] = '\0';
+	for (int i = 0; i < h->ncards; i++) {
+		out[len] = ',';
+		len += i > 0;
+		vs_strlcpy(out + len, h->cards[i].pf, VS_PCI_LEN);
+		len += strlen(out + len);
+	}
+	return out;
+}
+
 void vs_ledger_move(struct vs_ledger *l, struct vs_hold *h, const char *host,
-		    const char *pf)
+		    const struct vs_hold_card *cards, int n)
 {
 	leave(l, h);
 	vs_strlcpy(h->host, host, sizeof(h->host));
-	if (pf[0])
-		vs_strlcpy(h->pf, pf, sizeof(h->pf));
-	else
-		h->pf_automatic = true;
+	for (int i = n; i < h->ncards && !n; i++)
+		h->cards[i].automatic = true;
+	for (int i = 0; i < n; i++) {
+		if (i >= h->ncards)
+			h->cards[i] = cards[i];
+		else if (cards[i].pf[0])
+			vs_strlcpy(h->cards[i].pf, cards[i].pf, VS_PCI_LEN);
+		else
+			h->cards[i].automatic = true;
+	}
+	if (n)
+		h->ncards = n;
 	join(l, h);
 }
 
@@ -224,16 +256,14 @@ static uint32_t card_pfs(const struct vs_host *h, const struct vs_card *c)
 	}
 }
 
-static uint32_t hold_pfs(const struct vs_host *h, const struct vs_hold *hold)
+static uint32_t hold_card_pfs(const struct vs_host *h,
+			      const struct vs_hold_card *card)
 {
-	uint32_t mask;
+	uint32_t mask = pf_bit(h, card->pf);
 
-	if (!hold->pf[0])
-		return 0;
-	mask = pf_bit(h, hold->pf);
 	if (!mask)
 		return all_pfs(h);	/* renumbered, or a guess */
-	if (hold->pf_automatic)
+	if (card->automatic)
 		mask |= switch_pfs(h, h->pfs[__builtin_ctz(mask)].switch_uuid);
 	return mask;
 }
@@ -248,19 +278,24 @@ static bool may_hide_vfs(const struct vs_vm *vm)
 	return !vm->readable || vm->power == VS_POWER_UNKNOWN;
 }
 
-/* The PFs that its cards may be on; *cards: it has some. */
-static uint32_t vm_sriov_pfs(const struct vs_vm *vm, bool *cards)
+static bool has_sriov(const struct vs_vm *vm)
 {
-	uint32_t mask = 0;
-
-	*cards = false;
 	for (int i = 0; i < vm->ncards; i++) {
-		if (vm->cards[i].kind != VS_CARD_SRIOV)
-			continue;
-		*cards = true;
-		mask |= card_pfs(vm->host_ptr, &vm->cards[i]);
+		if (vm->cards[i].kind == VS_CARD_SRIOV)
+			return true;
 	}
-	return mask;
+	return false;
+}
+
+/* On how many of its cards' behalf a VF of this PF may be in use. */
+static int vm_sriov_on(const struct vs_vm *vm, int pf)
+{
+	int n = 0;
+
+	for (int i = 0; i < vm->ncards; i++)
+		n += vm->cards[i].kind == VS_CARD_SRIOV &&
+		     (card_pfs(vm->host_ptr, &vm->cards[i]) & 1u << pf);
+	return n;
 }
 
 static int64_t max64(int64_t a, int64_t b)
@@ -292,6 +327,7 @@ static void sum_card(const struct vs_vm *vm, const struct vs_card *c,
 		else
 			s->pf[i].foreign++;
 		s->pf_mem_mb[i] += vm->memory_mb;
+		s->pf_vcpus[i] += vm->vcpus;
 	}
 }
 
@@ -319,31 +355,44 @@ static void sum_vm(const struct vs_vm *vm, const char *folder,
 		sum_card(vm, &vm->cards[i], owner, s);
 }
 
+/* Its VFs but for those that this VM's cards stand for, NULL: none do. */
+static void sum_hold_vfs(const struct vs_host *h, const struct vs_hold *hold,
+			 const struct vs_vm *vm, struct vs_host_sum *s)
+{
+	uint32_t masks[VS_CARDS_MAX];
+
+	for (int c = 0; c < hold->ncards; c++)
+		masks[c] = hold_card_pfs(h, &hold->cards[c]);
+	for (int i = 0; i < h->npfs; i++) {
+		int held = 0;
+
+		for (int c = 0; c < hold->ncards; c++)
+			held += masks[c] >> i & 1;
+		if (held && vm)
+			held -= vm_sriov_on(vm, i);
+		if (held <= 0)
+			continue;
+		s->pf[i].held += held;
+		s->pf_mem_mb[i] += hold->mem_mb;
+		s->pf_vcpus[i] += hold->vcpus;
+	}
+}
+
 /* What of a hold no VM stands for yet, on the hold's own host. */
 static void sum_hold(const struct vs_inventory *inv, const struct vs_host *h,
 		     const struct vs_hold *hold, struct vs_host_sum *s)
 {
 	const struct vs_vm *vm =
 		hold->vm[0] ? vs_vm_get(inv, hold->vm) : NULL;
-	uint32_t mask = hold_pfs(h, hold), there;
-	bool on = vm && vs_vm_shown_on(vm), cards;
+	bool on = vm && vs_vm_shown_on(vm);
 	/* a promise is kept for later, the others are for this very card */
 	bool stands = on && (vm->host_ptr == h ||
 			     hold->state != VS_HOLD_PROMISED);
 
-	if (stands) {
-		there = vm_sriov_pfs(vm, &cards);
-		if (hold->state == VS_HOLD_PROMISED)
-			mask &= ~there;
-		else if (cards)
-			mask = 0;
-	}
-	for (int i = 0; i < h->npfs; i++) {
-		if (mask & 1u << i) {
-			s->pf[i].held++;
-			s->pf_mem_mb[i] += hold->mem_mb;
-		}
-	}
+	if (hold->ncards && !(stands && hold->state != VS_HOLD_PROMISED &&
+			      has_sriov(vm)))
+		sum_hold_vfs(h, hold, stands && hold->state ==
+			     VS_HOLD_PROMISED ? vm : NULL, s);
 	if (stands)
 		return;
 	s->cpu_free -= hold->cpu_mhz;
@@ -365,9 +414,11 @@ static void sum_end(const struct vs_host *h, struct vs_host_sum *s)
 	}
 }
 
-void vs_ledger_sum(const struct vs_ledger *l, const struct vs_inventory *inv,
-		   const struct vs_host *h, const char *folder,
-		   const char *cluster_id, struct vs_host_sum *sum)
+void vs_ledger_sum_without(const struct vs_ledger *l,
+			   const struct vs_inventory *inv,
+			   const struct vs_host *h, const char *folder,
+			   const char *cluster_id, vs_gone_fn *gone, void *arg,
+			   struct vs_host_sum *sum)
 {
 	const struct vs_holds *of = holds_of(l, h->moid);
 	const struct vs_hold *hold;
@@ -375,14 +426,24 @@ void vs_ledger_sum(const struct vs_ledger *l, const struct vs_inventory *inv,
 
 	sum_start(h, sum);
 	LIST_FOREACH(vm, &h->vms, on_host) {
+		if (gone && gone(arg, vm->name, vm))
+			continue;
 		sum_vm(vm, folder, cluster_id, sum);
 		sum->strangers += vs_vm_stranger(vm, folder, cluster_id);
 	}
 	if (of) {
 		LIST_FOREACH(hold, &of->list, on_host)
-			sum_hold(inv, h, hold, sum);
+			if (!gone || !gone(arg, hold->node, NULL))
+				sum_hold(inv, h, hold, sum);
 	}
 	sum_end(h, sum);
+}
+
+void vs_ledger_sum(const struct vs_ledger *l, const struct vs_inventory *inv,
+		   const struct vs_host *h, const char *folder,
+		   const char *cluster_id, struct vs_host_sum *sum)
+{
+	vs_ledger_sum_without(l, inv, h, folder, cluster_id, NULL, NULL, sum);
 }
 
 void vs_ledger_pf_use(const struct vs_ledger *l, const struct vs_inventory *inv,

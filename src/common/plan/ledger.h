@@ -27,11 +27,17 @@
 
 enum vs_hold_state { VS_HOLD_PROMISED, VS_HOLD_REQUESTED, VS_HOLD_SEEN };
 
+/* One of the VFs that a VM takes. */
+struct vs_hold_card {
+	char pf[VS_PCI_LEN];
+	bool automatic;			/* PF is ESXi's choice; pf is our guess */
+};
+
 struct vs_hold {
 	char node[VS_NAME_LEN];
 	char host[VS_MOID_LEN];
-	char pf[VS_PCI_LEN];		/* "": takes no VF */
-	bool pf_automatic;		/* PF is ESXi's choice; pf is our guess */
+	struct vs_hold_card cards[VS_CARDS_MAX]; /* in the order of its PFs */
+	int ncards;			/* 0: takes no VF */
 	enum vs_hold_state state;
 	char vm[VS_MOID_LEN];		/* "" until the VM exists */
 	int64_t cpu_mhz, mem_mb;	/* reserved, overhead included */
@@ -75,11 +81,18 @@ const struct vs_holds *vs_ledger_holds(const struct vs_ledger *l,
  * that is not promised->requested->seen or requested->promised. */
 int vs_ledger_set_state(struct vs_ledger *l, struct vs_hold *h,
 			enum vs_hold_state state);
-/* Move a hold to where vCenter shows the card in use. pf "" (an automatic
- * PF that isn't resolved yet): the hold keeps its PF as a guess, for one that
- * takes a VF never becomes one that takes none. */
+/* Move a hold to where vCenter shows its cards in use, on these PFs. Where none
+ * is shown (n 0), or one's pf is "" (an automatic PF that isn't resolved yet),
+ * the hold keeps its PFs as a guess, for one that takes VFs never becomes one
+ * that takes none. */
 void vs_ledger_move(struct vs_ledger *l, struct vs_hold *h, const char *host,
-		    const char *pf);
+		    const struct vs_hold_card *cards, int n);
+/* Are these its cards' PFs? */
+bool vs_hold_is_on(const struct vs_hold *h, const struct vs_hold_card *cards,
+		   int n);
+/* "0000:3b:00.0,0000:5e:00.0"; "" where it takes no VF. */
+#define VS_PFS_LEN (VS_CARDS_MAX * VS_PCI_LEN)
+const char *vs_hold_pfs(const struct vs_hold *h, char out[VS_PFS_LEN]);
 /* The VM that stands for the hold, "" while there is none. */
 void vs_ledger_set_vm(struct vs_ledger *l, struct vs_hold *h, const char *vm);
 /* 0; -1 if the node has no hold (a double release: the caller's bug). */
@@ -113,10 +126,19 @@ struct vs_host_sum {
 	/* last: placement looks at all hosts, of which each has few PFs */
 	struct vs_pf_use pf[VS_HOST_PFS];	/* as in vs_host.pfs */
 	int64_t pf_mem_mb[VS_HOST_PFS];	/* memory of the VMs that use it */
+	int pf_vcpus[VS_HOST_PFS];	/* and their vCPUs */
 };
 /* One host's: O(its VMs + its holds). */
 void vs_ledger_sum(const struct vs_ledger *l, const struct vs_inventory *inv,
 		   const struct vs_host *h, const char *folder,
 		   const char *cluster_id, struct vs_host_sum *sum);
+/* The same as if some were gone: a VM (by its name, and itself), or a hold (by
+ * its node, vm NULL). */
+typedef bool vs_gone_fn(void *arg, const char *node, const struct vs_vm *vm);
+void vs_ledger_sum_without(const struct vs_ledger *l,
+			   const struct vs_inventory *inv,
+			   const struct vs_host *h, const char *folder,
+			   const char *cluster_id, vs_gone_fn *gone, void *arg,
+			   struct vs_host_sum *sum);
 
 #endif

@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 core_sources += \
 	src/common/plan/adapter.c src/common/plan/adapter.h \
+	src/common/plan/curve.c src/common/plan/curve.h \
+	src/common/plan/gains.c \
 	src/common/plan/inventory.c src/common/plan/inventory.h \
 	src/common/plan/ledger.c src/common/plan/ledger.h \
 	src/common/plan/place.c src/common/plan/place.h \
 	src/common/plan/place_fit.c src/common/plan/place_fixed.c \
-	src/common/plan/place_i.h \
+	src/common/plan/place_i.h src/common/plan/place_level.c \
 	src/common/plan/place_pack.c src/common/plan/place_policy.c \
+	src/common/plan/place_later.c src/common/plan/place_room.c \
 	src/common/plan/place_pool.c \
+	src/common/plan/place_rails.c \
 	src/common/plan/profile.c src/common/plan/profile.h \
 	src/common/plan/room.c src/common/plan/room.h \
 	src/common/plan/step.c src/common/plan/step.h \
-	src/common/plan/sums.c src/common/plan/sums.h
+	src/common/plan/sums.c src/common/plan/sums.h \
+	src/common/plan/timeline.c src/common/plan/timeline.h \
+	src/common/plan/timeline_plan.c

@@ -5,7 +5,7 @@
  * Rules: nodes are placed class by class, the one with least to spare first,
  * by the policy; where a gang mixes classes and one finds no place left, a
  * bounded number of exchanges is tried (a VM of another class moves away to
- * make room). Deterministic. The caller's nodes are written on success only.
+ * make room), then a few other orders of the classes. Deterministic. The caller's nodes are written on success only.
  * Never touches the ledger.
  */
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 #include "plan/place_i.h"
 #include "util/mem.h"
 
-#define REPAIR_TRIES 256	/* exchanges per call */
+#define ORDERS 3		/* of classes, after the first one */
+#define REPAIR_TRIES 64		/* exchanges per order */
 #define REPAIR_DEPTH 3		/* VMs moved for one */
 #define REPAIR_KINDS 32		/* kinds of VMs tried on one host */
-#define WHY_MAX 512
 #define HOSTS_TOLD 6		/* hosts named in an error's text */
 
 static const char *const refusal_texts[] = {
@@ -29,7 +29,9 @@ static const char *const refusal_texts[] = {
 	[VS_REFUSE_NETWORK] = "lacks the network",
 	[VS_REFUSE_STORE] = "doesn't reach the datastore",
 	[VS_REFUSE_NO_PF] = "no PF with link reaches the network",
+	[VS_REFUSE_RAILS] = "fewer PFs reach the network than a VM has cards",
 	[VS_REFUSE_VF] = "no free VF",
+	[VS_REFUSE_VFS] = "too few free VFs for all cards of a VM",
 	[VS_REFUSE_UNKNOWN] = "VFs unknown, a VM or its PFs can't be read",
 	[VS_REFUSE_CPU] = "too little CPU left for the reservation",
 	[VS_REFUSE_MEMORY] = "too little memory left",
@@ -64,6 +66,17 @@ static bool place_one(struct vs_work *w, size_t node, int depth)
 	return true;
 }
 
+size_t vs_kind_add(const struct vs_work *w, size_t *out, size_t n, size_t y)
+{
+	for (size_t k = 0; k < n; k++)
+		if (w->class_of[out[k]] == w->class_of[y] &&
+		    !memcmp(&w->pfs_of[out[k]], &w->pfs_of[y],
+			    sizeof(*w->pfs_of)))
+			return n;
+	out[n] = y;
+	return n + 1;
+}
+
 /* One node of each other class and PF on a site. */
 static size_t others_on(const struct vs_work *w, size_t site, size_t cls,
 			size_t *out)
@@ -71,17 +84,9 @@ static size_t others_on(const struct vs_work *w, size_t site, size_t cls,
 	size_t n = 0;
 
 	for (size_t y = w->sites[site].first; y != VS_NO_NODE &&
-	     n < REPAIR_KINDS; y = w->next[y]) {
-		size_t k = 0;
-
-		if (w->class_of[y] == cls)
-			continue;
-		while (k < n && (w->class_of[out[k]] != w->class_of[y] ||
-				 w->pf_of[out[k]] != w->pf_of[y]))
-			k++;
-		if (k == n)
-			out[n++] = y;
-	}
+	     n < REPAIR_KINDS; y = w->next[y])
+		if (w->class_of[y] != cls)
+			n = vs_kind_add(w, out, n, y);
 	return n;
 }
 
@@ -89,7 +94,7 @@ static size_t others_on(const struct vs_work *w, size_t site, size_t cls,
 static bool exchange(struct vs_work *w, size_t x, size_t y, int depth)
 {
 	size_t site = w->site_of[y];
-	int pf = w->pf_of[y];
+	struct vs_picked pfs = w->pfs_of[y];
 
 	vs_unput(w, y);
 	if (!vs_fit_now(w, w->class_of[x], site)) {
@@ -98,7 +103,7 @@ static bool exchange(struct vs_work *w, size_t x, size_t y, int depth)
 			return true;
 		vs_unput(w, x);
 	}
-	vs_put_on_pf(w, y, site, pf);
+	vs_put_on_pfs(w, y, site, &pfs);
 	return false;
 }
 
@@ -161,21 +166,11 @@ static bool place_class(struct vs_work *w, size_t cls)
 }
 
 /* The class that found no place, or nclasses. */
-static size_t place_all(struct vs_work *w)
+static size_t place_in(struct vs_work *w, const size_t *order)
 {
-	VS_FREE size_t *order = vs_calloc(w->nclasses, sizeof(*order));
-	struct vs_pool_short unused;
-
-	for (size_t c = 0; c < w->nclasses; c++)
-		w->classes[c].room = vs_class_room(w, c, VS_ROOM_MAX, &unused);
-	classes_order(w, order);
-	for (size_t i = 0; i < w->nclasses; i++) {
-		if (spare(&w->classes[order[i]]) >= 0)
-			continue;
-		/* hopeless; fill up, for the reasons to be those of a host
-		 * that takes no more */
-		vs_place_even(w, order[i]);
-		return order[i];
+	for (size_t i = 0; i < w->n; i++) {
+		if (w->site_of[i] != VS_NO_NODE)
+			vs_unput(w, i);
 	}
 	w->tries = REPAIR_TRIES;
 	for (size_t i = 0; i < w->nclasses; i++) {
@@ -183,6 +178,68 @@ static size_t place_all(struct vs_work *w)
 			return order[i];
 	}
 	return w->nclasses;
+}
+
+/* Who found no place is placed first the next time. */
+static bool place_again(struct vs_work *w, const size_t *first, size_t failed)
+{
+	VS_FREE size_t *order = vs_calloc(w->nclasses, sizeof(*order));
+
+	for (size_t i = 0; i < w->nclasses; i++)
+		order[i] = first[i];
+	for (int k = 0; w->nclasses > 1 && k < ORDERS; k++) {
+		size_t at = 0;
+
+		while (order[at] != failed)
+			at++;
+		memmove(&order[1], order, at * sizeof(*order));
+		order[0] = failed;
+		failed = place_in(w, order);
+		if (failed == w->nclasses)
+			return true;
+	}
+	return false;
+}
+
+/* The classes' order; the first one that there is no room for, or nclasses. */
+static size_t rooms_fill(struct vs_work *w, size_t *order)
+{
+	struct vs_pool_short unused;
+
+	for (size_t c = 0; c < w->nclasses; c++)
+		w->classes[c].room = vs_class_room(w, c, VS_ROOM_MAX, &unused);
+	classes_order(w, order);
+	for (size_t i = 0; i < w->nclasses; i++)
+		if (spare(&w->classes[order[i]]) < 0)
+			return order[i];
+	return w->nclasses;
+}
+
+/* Those that there is room for, each class by itself. */
+static size_t place_room(struct vs_work *w, const size_t *order)
+{
+	size_t failed = place_in(w, order);
+
+	/* the reasons told are those of the first try */
+	return failed == w->nclasses || place_again(w, order, failed) ?
+		w->nclasses : place_in(w, order);
+}
+
+static size_t place_all(struct vs_work *w)
+{
+	VS_FREE size_t *order = vs_calloc(w->nclasses, sizeof(*order));
+	size_t failed = rooms_fill(w, order);
+
+	if (failed < w->nclasses) {
+		/* hopeless; fill up, for the reasons to be those of a host
+		 * that takes no more */
+		vs_place_even(w, failed);
+		return failed;
+	}
+	failed = place_room(w, order);
+	if (failed == w->nclasses && w->env->policy == VS_PLACE_BALANCE)
+		vs_place_level(w);
+	return failed;
 }
 
 /* ---- the reasons -------------------------------------------------------- */
@@ -278,6 +335,18 @@ static void report_fill(const struct vs_work *w, const enum vs_refusal *why,
 	}
 }
 
+static void say_need(const struct vs_class *c, struct vs_buf *b)
+{
+	const char *name = c->profile->adapter->name;
+
+	if (c->vfs > 1)
+		vs_buf_printf(b, "needs %zu node%s with %d %s VFs each",
+			      c->count, plural(c->count), c->vfs, name);
+	else
+		vs_buf_printf(b, "needs %zu %s %s%s", c->count, name,
+			      c->vfs ? "VF" : "VM", plural(c->count));
+}
+
 static int refuse(const struct vs_work *w, size_t cls,
 		  struct vs_place_report *report, struct vs_err *err)
 {
@@ -290,14 +359,13 @@ static int refuse(const struct vs_work *w, size_t cls,
 		why[i] = vs_fit_now(w, cls, i);
 		pool |= is_pool(why[i]);
 	}
-	vs_buf_printf(&b, "needs %zu %s %s%s", c->count,
-		      c->profile->adapter->name, c->takes_vf ? "VF" : "VM",
-		      plural(c->count));
+	say_need(c, &b);
 	if (c->count < w->n)
 		vs_buf_printf(&b, " beside %zu other VM%s", w->n - c->count,
 			      plural(w->n - c->count));
 	/* beside a pool that lacks, VFs may well be free */
-	vs_buf_printf(&b, pool ? ", room for %zu (" : ", %zu free (", c->room);
+	vs_buf_printf(&b, pool || c->vfs > 1 ? ", room for %zu (" :
+		      ", %zu free (", c->room);
 	say_hosts(w, cls, why, &b);
 	vs_buf_printf(&b, ")");
 	vs_err_set(err, VS_E_SHORTAGE, "%s", b.data);
@@ -339,9 +407,11 @@ static void answer(const struct vs_work *w)
 		struct vs_place_node *n = &w->nodes[i];
 
 		n->host = s->host;
-		n->pf = w->pf_of[i] < 0 ? NULL : &s->host->pfs[w->pf_of[i]];
-		n->pf_automatic = n->pf && vs_fit_of(w, w->class_of[i],
-						     w->site_of[i])->automatic;
+		n->npfs = w->pfs_of[i].n;
+		for (int k = 0; k < n->npfs; k++)
+			n->pfs[k] = &s->host->pfs[w->pfs_of[i].pf[k]];
+		n->pf_automatic = n->npfs && vs_fit_of(w, w->class_of[i],
+						       w->site_of[i])->automatic;
 	}
 }
 
@@ -369,58 +439,21 @@ int vs_place(const struct vs_place_env *env, struct vs_place_node *nodes,
 	return rc;
 }
 
-/* ---- how many ----------------------------------------------------------- */
-
-static size_t rooms(const struct vs_place_env *env,
-		    const struct vs_place_node *like, size_t limit, bool ever,
-		    struct vs_buf *why)
+bool vs_place_could(const struct vs_place_env *env, struct vs_place_node *nodes,
+		    size_t n)
 {
-	struct vs_place_node one = *like;
-	struct vs_pool_short short_of = { 0 };
+	VS_FREE size_t *order = vs_calloc(n, sizeof(*order));
 	struct vs_work w;
-	size_t sum = 0, many;
-	int64_t need;
+	int64_t store_mb;
+	bool could;
 
-	vs_work_init(&w, env, &one, 1, ever);
-	for (size_t i = 0; i < w.nsites && ever; i++) {
-		if (vs_fit_of(&w, 0, i)->fixed == VS_REFUSE_UNKNOWN)
-			sum = limit;
-	}
-	if (!sum)
-		sum = vs_class_room(&w, 0, limit, &short_of);
-	need = vs_store_need(&w);
-	many = vs_store_holds(&w, need, sum);
-	if (many < sum)
-		vs_store_say(&w, 1, need, why);
-	else if (short_of.why)
-		vs_pool_say(&w, &w.classes[0], &short_of, why);
+	if (!n)
+		return true;
+	vs_work_init(&w, env, nodes, n, false);
+	store_mb = vs_store_need(&w);
+	could = (!store_mb || store_mb <= w.store_mb) &&
+		rooms_fill(&w, order) == w.nclasses &&
+		(w.nclasses == 1 || place_room(&w, order) == w.nclasses);
 	vs_work_free(&w);
-	return many;
-}
-
-size_t vs_place_room(const struct vs_place_env *env,
-		     const struct vs_place_node *like, size_t limit)
-{
-	char why[8];
-
-	return vs_place_room_why(env, like, limit, why, sizeof(why));
-}
-
-size_t vs_place_room_why(const struct vs_place_env *env,
-			 const struct vs_place_node *like, size_t limit,
-			 char *why, size_t size)
-{
-	struct vs_buf b = VS_BUF_INIT(WHY_MAX);
-	size_t room = rooms(env, like, limit, false, &b);
-
-	vs_strlcpy(why, b.data ? b.data : "", size);
-	vs_buf_free(&b);
-	return room;
-}
-
-/* Nothing shared bounds it, so that there is nothing to say. */
-size_t vs_place_capacity(const struct vs_place_env *env,
-			 const struct vs_place_node *like, size_t limit)
-{
-	return rooms(env, like, limit, true, NULL);
+	return could;
 }

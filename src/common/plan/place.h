@@ -18,6 +18,9 @@ struct vs_network {		/* where an adapter's cards connect */
 	char portgroup_key[VS_MOID_LEN];
 };
 
+/* How many VMs find that many VFs each, with rails on as many PFs? */
+int vs_rails_room(const int *free, int npfs, int vfs, bool rails);
+
 /* Is this PF one by which a VF of the adapter gets on its network? */
 bool vs_pf_reaches(const struct vs_adapter *a, const struct vs_network *net,
 		   const struct vs_pf *pf);
@@ -30,7 +33,9 @@ struct vs_place_node {		/* one VM to place */
 	bool exists;			/* its VM does: no disks are made */
 	/* out, valid on success */
 	const struct vs_host *host;
-	const struct vs_pf *pf;		/* NULL: takes none */
+	const struct vs_pf *pfs[VS_CARDS_MAX]; /* one for each card, in the
+					 * order of their addresses */
+	int npfs;			/* 0: takes none */
 	bool pf_automatic;		/* one PF of that switch on the host,
 					 * and the adapter names none */
 };
@@ -43,6 +48,13 @@ struct vs_bar {
 	size_t most;
 };
 
+/* An adapter whose VMs take several VFs: under pack, hosts that could hold one
+ * more such VM are kept for it, and taken by VMs of fewer VFs last of all. */
+struct vs_rail_kind {
+	const struct vs_adapter *adapter;
+	const struct vs_network *net;
+};
+
 struct vs_place_env {
 	const struct vs_inventory *inv;
 	const struct vs_ledger *ledger;
@@ -50,6 +62,8 @@ struct vs_place_env {
 					 * they are made for the call */
 	const char *folder, *cluster_id;
 	enum vs_policy policy;
+	const struct vs_rail_kind *rails;
+	size_t nrails;
 	const char *store;		/* datastore's moId, NULL: don't care,
 					 * nor for the room on it */
 	const char **clusters;		/* moIds allowed, NULL-terminated;
@@ -70,7 +84,8 @@ struct vs_place_env {
 enum vs_refusal { VS_REFUSE_NONE, VS_REFUSE_CONNECTION, VS_REFUSE_STANDBY,
 		  VS_REFUSE_MAINTENANCE, VS_REFUSE_QUARANTINE,
 		  VS_REFUSE_CLUSTER, VS_REFUSE_NETWORK, VS_REFUSE_STORE,
-		  VS_REFUSE_NO_PF, VS_REFUSE_VF, VS_REFUSE_UNKNOWN,
+		  VS_REFUSE_NO_PF, VS_REFUSE_RAILS, VS_REFUSE_VF,
+		  VS_REFUSE_VFS, VS_REFUSE_UNKNOWN,
 		  VS_REFUSE_CPU, VS_REFUSE_MEMORY, VS_REFUSE_POOL_CPU,
 		  VS_REFUSE_POOL_MEMORY, VS_REFUSE_STORE_ROOM, VS_REFUSE_HW,
 		  VS_REFUSE_AVOID, VS_REFUSE_TRIAL, VS_REFUSE_BUSY,
@@ -85,8 +100,9 @@ struct vs_place_report {	/* one reason per host that was refused */
 
 /*
  * The policies. balance: the host whose load (the greatest of its shares of
- * VFs, CPU and memory) is least after placing; a VM that lies on a host stays
- * there unless that is full. pack: fewest hosts, then fewest leaf switches.
+ * VFs, CPU and memory) is least after placing, and at the end as even a load as
+ * a few moves can make; a VM that lies on a host stays there unless that is
+ * full. pack: fewest hosts, then fewest leaf switches; hosts kept whole (see rails) last.
  * spread: one VM of the gang per host while possible. Ties go to the host
  * where the VM lies, then by load, then by host name.
  *
@@ -98,6 +114,15 @@ struct vs_place_report {	/* one reason per host that was refused */
 int vs_place(const struct vs_place_env *env, struct vs_place_node *nodes,
 	     size_t n, struct vs_place_report *report, struct vs_err *err);
 void vs_place_report_free(struct vs_place_report *r);
+/* Could they be placed? Costs less: nobody says where, or why not. */
+bool vs_place_could(const struct vs_place_env *env, struct vs_place_node *nodes,
+		    size_t n);
+
+/* The hosts on which one more VM like `like` could be powered on now, by name;
+ * out has room for all there are. How many they are. */
+size_t vs_place_hosts(const struct vs_place_env *env,
+		      const struct vs_place_node *like,
+		      const struct vs_host **out);
 
 /* How many more VMs like `like` could be powered on now, at most `limit`. */
 size_t vs_place_room(const struct vs_place_env *env,
@@ -107,6 +132,17 @@ size_t vs_place_room(const struct vs_place_env *env,
 size_t vs_place_room_why(const struct vs_place_env *env,
 			 const struct vs_place_node *like, size_t limit,
 			 char *why, size_t size);
+/* What comes of it when VMs go from a host, one after the other: how many more
+ * like `like` there is room for there with each (what hosts share is left out
+ * of it). env has sums; it and the inventory stay as they are until the end.
+ * key: another one means that all answers may be others. */
+struct vs_later;
+struct vs_later *vs_later_begin(const struct vs_place_env *env,
+				const struct vs_place_node *like,
+				uint64_t *key);
+void vs_later_on(struct vs_later *l, const struct vs_host *h);
+size_t vs_later_gone(struct vs_later *l, const struct vs_hold *hold);
+void vs_later_end(struct vs_later *l);
 /* The same if every host were up and empty of all VMs, foreign ones too, with
  * all its links: static capacity, for "could this ever run". A host of which
  * something isn't known yet counts as boundless: unknown is no "never". Nor is

@@ -26,8 +26,9 @@ const struct vs_fit *vs_fit_of(const struct vs_work *w, size_t cls,
 static enum vs_refusal fixed(const struct vs_class *c, const struct vs_site *s,
 			     const struct vs_fit *f)
 {
-	if (c->takes_vf && s->sum->unknown &&
-	    (!f->fixed || f->fixed == VS_REFUSE_NO_PF))
+	if (c->vfs && s->sum->unknown &&
+	    (!f->fixed || f->fixed == VS_REFUSE_NO_PF ||
+	     f->fixed == VS_REFUSE_RAILS))
 		return VS_REFUSE_UNKNOWN;
 	return f->fixed;
 }
@@ -37,17 +38,6 @@ static enum vs_refusal fixed(const struct vs_class *c, const struct vs_site *s,
 int64_t vs_fit_cpu(const struct vs_class *c, const struct vs_site *s)
 {
 	return vs_profile_cpu_mhz(c->profile, s->brief->core_mhz);
-}
-
-static size_t free_vfs(const struct vs_site *s, uint32_t pfs)
-{
-	size_t n = 0;
-
-	for (int i = 0; i < s->brief->npfs; i++) {
-		if ((pfs & 1u << i) && s->sum->pf[i].free > 0)
-			n += s->sum->pf[i].free;
-	}
-	return n;
 }
 
 enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site)
@@ -60,8 +50,9 @@ enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site)
 
 	if (no)
 		return no;
-	if (c->takes_vf && !free_vfs(s, f->pfs))
-		return VS_REFUSE_VF;
+	if (c->vfs && !vs_vf_room(c, s, f->pfs))
+		return c->vfs > 1 && vs_vf_free(s, f->pfs) ? VS_REFUSE_VFS :
+			VS_REFUSE_VF;
 	cpu = vs_fit_cpu(c, s);
 	if (cpu && cpu > s->sum->cpu_free)
 		return VS_REFUSE_CPU;
@@ -71,7 +62,7 @@ enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site)
 	if (pool)
 		return pool;
 	if (s->avoided ||
-	    (c->takes_vf && !free_vfs(s, f->pfs & ~s->avoided_pfs)))
+	    (c->vfs && !vs_vf_room(c, s, f->pfs & ~s->avoided_pfs)))
 		return VS_REFUSE_AVOID;
 	if (s->placed >= s->most)
 		return VS_REFUSE_TRIAL;
@@ -94,8 +85,9 @@ size_t vs_fit_room(const struct vs_work *w, size_t cls, size_t site,
 	if (fixed(c, s, f) || s->avoided || s->busy || s->placed >= s->most)
 		return 0;
 	limit = min_size(limit, (int64_t)(s->most - s->placed));
-	if (c->takes_vf)
-		limit = min_size(limit, free_vfs(s, f->pfs & ~s->avoided_pfs));
+	if (c->vfs)
+		limit = min_size(limit, (int64_t)vs_vf_room(c, s, f->pfs &
+							 ~s->avoided_pfs));
 	if (cpu && !(w->ever && !s->brief->cores))
 		limit = min_size(limit, s->sum->cpu_free / cpu);
 	if (!(w->ever && !s->brief->memory_mb))
@@ -114,51 +106,81 @@ static int64_t max64(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-int64_t vs_fit_load(const struct vs_work *w, size_t cls, size_t site)
+static int64_t vf_share(const struct vs_site *s, uint32_t pfs, int more)
 {
-	const struct vs_class *c = &w->classes[cls];
-	const struct vs_site *s = &w->sites[site];
-	const struct vs_fit *f = vs_fit_of(w, cls, site);
-	const struct vs_profile *p = c->profile;
-	const struct vs_brief *h = s->brief;
-	int64_t total = 0, used = 0, load = 0;
+	int64_t total = 0, used = 0;
 
-	for (int i = 0; i < h->npfs; i++) {
-		if (!(f->pfs & 1u << i))
+	for (int i = 0; i < s->brief->npfs; i++) {
+		if (!(pfs & 1u << i))
 			continue;
 		total += s->sum->pf[i].total;
 		used += s->sum->pf[i].total - s->sum->pf[i].free;
 	}
-	if (c->takes_vf)
-		load = share(used + 1, total);
-	load = max64(load, share(s->sum->cpu_given +
-				 (int64_t)p->vcpus * h->core_mhz,
-				 (int64_t)h->cores * h->core_mhz));
-	return max64(load, share(s->sum->mem_given +
-				 max64(c->mem_mb, p->memory_mb),
-				 h->memory_mb));
+	return share(used + more, total);
+}
+
+static int64_t other_shares(const struct vs_site *s, int64_t mhz, int64_t mb)
+{
+	const struct vs_brief *h = s->brief;
+
+	return max64(share(s->sum->cpu_given + mhz,
+			   (int64_t)h->cores * h->core_mhz),
+		     share(s->sum->mem_given + mb, h->memory_mb));
+}
+
+int64_t vs_fit_load(const struct vs_work *w, size_t cls, size_t site)
+{
+	const struct vs_class *c = &w->classes[cls];
+	const struct vs_site *s = &w->sites[site];
+	const struct vs_profile *p = c->profile;
+	int64_t load = other_shares(s, (int64_t)p->vcpus * s->brief->core_mhz,
+				    max64(c->mem_mb, p->memory_mb));
+
+	if (!c->vfs)
+		return load;
+	return max64(load, vf_share(s, vs_fit_of(w, cls, site)->pfs, c->vfs));
+}
+
+int64_t vs_site_load(const struct vs_work *w, size_t site)
+{
+	const struct vs_site *s = &w->sites[site];
+	int64_t load = other_shares(s, 0, 0);
+
+	for (size_t c = 0; c < w->nclasses; c++)
+		load = max64(load, vf_share(s, vs_fit_of(w, c, site)->pfs, 0));
+	return load;
 }
 
 /* ---- putting a node on a site ------------------------------------------- */
 
-/* Is there memory for it on the NUMA node of this PF? Where nobody knows the
- * nodes, all are alike. */
+/* Is there memory for it on the NUMA node of this PF, and a core for each vCPU,
+ * beside the other VMs that have a VF there? Where nobody knows the nodes, all
+ * are alike; what isn't known of one is its part of the host. */
 static bool numa_holds(const struct vs_class *c, const struct vs_site *s,
-		       int pf)
+		       int at)
 {
 	const struct vs_host *h = s->host;
-	int64_t used = 0;
+	const struct vs_pf *pf = &h->pfs[at];
+	int64_t mb = 0, vcpus = 0;
 
-	if (h->pfs[pf].numa < 0 || h->numa_nodes < 2)
+	if (pf->numa < 0 || h->numa_nodes < 2)
 		return true;
 	for (int i = 0; i < h->npfs; i++) {
-		if (h->pfs[i].numa == h->pfs[pf].numa)
-			used += s->sum->pf_mem_mb[i];
+		if (h->pfs[i].numa != pf->numa)
+			continue;
+		mb += s->sum->pf_mem_mb[i];
+		vcpus += s->sum->pf_vcpus[i];
 	}
-	return used + c->mem_mb <= h->memory_mb / h->numa_nodes;
+	return mb + c->mem_mb <= (pf->numa_mb ? pf->numa_mb :
+				  h->memory_mb / h->numa_nodes) &&
+	       vcpus + c->profile->vcpus <= (pf->numa_cores ? pf->numa_cores :
+					     h->cores / h->numa_nodes);
 }
 
-static int choose_pf(const struct vs_work *w, size_t cls, size_t site)
+/* For one more card beside those that are picked. Of several rails each goes
+ * where most is free: any other choice may leave room for fewer VMs. */
+static int choose_pf(const struct vs_work *w, size_t cls, size_t site,
+		     const struct vs_picked *with)
 {
 	const struct vs_site *s = &w->sites[site];
 	uint32_t mask = vs_fit_of(w, cls, site)->pfs & ~s->avoided_pfs;
@@ -170,12 +192,16 @@ static int choose_pf(const struct vs_work *w, size_t cls, size_t site)
 		int vfs = s->sum->pf[i].free, order;
 		bool numa;
 
+		for (int k = 0; k < with->n; k++)
+			vfs -= with->pf[k] != i ? 0 : c->rails ? vfs : 1;
 		if (!(mask & 1u << i) || vfs <= 0)
 			continue;
 		numa = numa_holds(c, s, i);
-		order = (int)numa - (int)best_numa;
+		order = c->rails ? 0 : (int)numa - (int)best_numa;
 		if (!order)
 			order = vfs - best_vfs;
+		if (!order)
+			order = (int)numa - (int)best_numa;
 		if (!order)
 			order = strcmp(s->host->pfs[best].pci,
 				       s->host->pfs[i].pci);
@@ -188,6 +214,22 @@ static int choose_pf(const struct vs_work *w, size_t cls, size_t site)
 	return best;
 }
 
+static struct vs_picked choose_pfs(const struct vs_work *w, size_t cls,
+				   size_t site)
+{
+	const struct vs_pf *pfs = w->sites[site].host->pfs;
+	struct vs_picked p = { .n = 0 };
+
+	while (p.n < w->classes[cls].vfs) {
+		int pf = choose_pf(w, cls, site, &p), k = p.n++;
+
+		for (; k && strcmp(pfs[p.pf[k - 1]].pci, pfs[pf].pci) > 0; k--)
+			p.pf[k] = p.pf[k - 1];
+		p.pf[k] = (signed char)pf;
+	}
+	return p;
+}
+
 static struct vs_host_sum *own_sum(struct vs_site *s)
 {
 	if (!s->own) {
@@ -198,17 +240,30 @@ static struct vs_host_sum *own_sum(struct vs_site *s)
 	return s->own;
 }
 
+void vs_site_gone(struct vs_site *s, const struct vs_hold *hold)
+{
+	struct vs_host_sum *sum = own_sum(s);
+
+	for (int c = 0; c < hold->ncards; c++)
+		for (int i = 0; i < s->host->npfs; i++)
+			sum->pf[i].free += !strcmp(s->host->pfs[i].pci,
+						   hold->cards[c].pf);
+	sum->cpu_free += hold->cpu_mhz;
+	sum->mem_free += hold->mem_mb;
+}
+
 static void site_charge(struct vs_work *w, size_t node, int sign)
 {
 	const struct vs_class *c = &w->classes[w->class_of[node]];
 	struct vs_site *s = &w->sites[w->site_of[node]];
 	struct vs_host_sum *sum = own_sum(s);
 	const struct vs_profile *p = c->profile;
-	int pf = w->pf_of[node];
+	const struct vs_picked *pfs = &w->pfs_of[node];
 
-	if (pf >= 0) {
-		sum->pf[pf].free -= sign;
-		sum->pf_mem_mb[pf] += sign * c->mem_mb;
+	for (int i = 0; i < pfs->n; i++) {
+		sum->pf[pfs->pf[i]].free -= sign;
+		sum->pf_mem_mb[pfs->pf[i]] += sign * c->mem_mb;
+		sum->pf_vcpus[pfs->pf[i]] += sign * p->vcpus;
 	}
 	sum->cpu_free -= sign * vs_fit_cpu(c, s);
 	sum->mem_free -= sign * c->mem_mb;
@@ -219,12 +274,13 @@ static void site_charge(struct vs_work *w, size_t node, int sign)
 	vs_pool_charge(w, c, s, sign);
 }
 
-void vs_put_on_pf(struct vs_work *w, size_t node, size_t site, int pf)
+void vs_put_on_pfs(struct vs_work *w, size_t node, size_t site,
+		   const struct vs_picked *pfs)
 {
 	struct vs_site *s = &w->sites[site];
 
 	w->site_of[node] = site;
-	w->pf_of[node] = pf;
+	w->pfs_of[node] = *pfs;
 	w->next[node] = s->first;
 	s->first = node;
 	site_charge(w, node, 1);
@@ -232,10 +288,9 @@ void vs_put_on_pf(struct vs_work *w, size_t node, size_t site, int pf)
 
 void vs_put(struct vs_work *w, size_t node, size_t site)
 {
-	size_t cls = w->class_of[node];
+	const struct vs_picked pfs = choose_pfs(w, w->class_of[node], site);
 
-	vs_put_on_pf(w, node, site, w->classes[cls].takes_vf ?
-		     choose_pf(w, cls, site) : -1);
+	vs_put_on_pfs(w, node, site, &pfs);
 }
 
 void vs_unput(struct vs_work *w, size_t node)
@@ -261,21 +316,15 @@ static bool same_class(const struct vs_class *c, const struct vs_place_node *n)
 	       a->latency_high == b->latency_high;
 }
 
-static size_t class_find(struct vs_work *w, const struct vs_place_node *n)
+void vs_class_fill(struct vs_class *c, const struct vs_place_node *n)
 {
 	const struct vs_adapter_kind *kind =
 		&vs_adapter_kinds[n->profile->adapter->type];
-	struct vs_class *c;
-	size_t i;
 
-	for (i = 0; i < w->nclasses; i++) {
-		if (same_class(&w->classes[i], n))
-			return i;
-	}
-	c = &w->classes[w->nclasses++];
 	c->profile = n->profile;
 	c->net = n->net;
-	c->takes_vf = kind->takes_vf;
+	c->vfs = vs_adapter_vfs(n->profile->adapter);
+	c->rails = c->vfs > 1 && n->profile->adapter->rails;
 	c->min_hw = kind->min_hw;
 	if (n->profile->latency_high && c->min_hw < HW_LATENCY_HIGH)
 		c->min_hw = HW_LATENCY_HIGH;
@@ -285,6 +334,17 @@ static size_t class_find(struct vs_work *w, const struct vs_place_node *n)
 	c->mem_mb = vs_profile_reserved_mb(n->profile) +
 		    vs_profile_overhead_mb(n->profile);
 	c->swap_mb = vs_profile_swap_mb(n->profile);
+}
+
+static size_t class_find(struct vs_work *w, const struct vs_place_node *n)
+{
+	size_t i;
+
+	for (i = 0; i < w->nclasses; i++) {
+		if (same_class(&w->classes[i], n))
+			return i;
+	}
+	vs_class_fill(&w->classes[w->nclasses++], n);
 	return i;
 }
 
@@ -317,7 +377,7 @@ static void site_empty(struct vs_site *s)
 	s->own->mem_free = h->memory_mb;
 }
 
-static void site_fill(const struct vs_work *w, size_t at, struct vs_site *s)
+void vs_site_fill(const struct vs_work *w, size_t at, struct vs_site *s)
 {
 	const struct vs_brief *brief = &w->sums->briefs[at];
 	const struct vs_host *h = w->sums->by_name[at];
@@ -368,7 +428,7 @@ static void sites_init(struct vs_work *w)
 	w->sites = vs_spare_take(&w->sums->spare_sites, w->nsites,
 				 sizeof(*w->sites));
 	for (size_t i = 0; i < w->nsites; i++)
-		site_fill(w, i, &w->sites[i]);
+		vs_site_fill(w, i, &w->sites[i]);
 }
 
 /* Where each node's VM lies, as a site. */
@@ -397,14 +457,13 @@ void vs_work_init(struct vs_work *w, const struct vs_place_env *env,
 	w->class_of = vs_calloc(n, sizeof(*w->class_of));
 	w->site_of = vs_calloc(n, sizeof(*w->site_of));
 	w->next = vs_calloc(n, sizeof(*w->next));
-	w->pf_of = vs_calloc(n, sizeof(*w->pf_of));
+	w->pfs_of = vs_calloc(n, sizeof(*w->pfs_of));
 	w->prefers = vs_calloc(n, sizeof(*w->prefers));
 	w->order = vs_calloc(n, sizeof(*w->order));
 	for (size_t i = 0; i < n; i++) {
 		w->class_of[i] = class_find(w, &nodes[i]);
 		w->classes[w->class_of[i]].count++;
 		w->site_of[i] = w->next[i] = VS_NO_NODE;
-		w->pf_of[i] = -1;
 		w->order[i] = i;
 	}
 	prefers_init(w);
@@ -428,7 +487,7 @@ void vs_work_free(struct vs_work *w)
 	free(w->class_of);
 	free(w->site_of);
 	free(w->next);
-	free(w->pf_of);
+	free(w->pfs_of);
 	free(w->prefers);
 	free(w->order);
 }

@@ -65,6 +65,15 @@ static uint32_t reaching_pfs(const struct vs_work *w, const struct vs_class *c,
 	return mask;
 }
 
+static int count(uint32_t pfs)
+{
+	int n = 0;
+
+	for (; pfs; pfs &= pfs - 1)
+		n++;
+	return n;
+}
+
 static enum vs_refusal host_state(const struct vs_host *h)
 {
 	return !h->connected ? VS_REFUSE_CONNECTION :
@@ -100,7 +109,7 @@ static void fit_fill(const struct vs_work *w, const struct vs_class *c,
 
 	memset(f, 0, sizeof(*f));
 	f->fixed = fixed_host(w, c, h);
-	if (f->fixed || !c->takes_vf)
+	if (f->fixed || !c->vfs)
 		return;
 	if (!h->pfs_known) {
 		f->fixed = VS_REFUSE_UNKNOWN;
@@ -110,19 +119,21 @@ static void fit_fill(const struct vs_work *w, const struct vs_class *c,
 	f->automatic = pool == 1 && !c->profile->adapter->pf[0];
 	if (!f->pfs)
 		f->fixed = VS_REFUSE_NO_PF;
+	else if (c->rails && count(f->pfs) < c->vfs)
+		f->fixed = VS_REFUSE_RAILS;
 }
 
 /* ---- kept --------------------------------------------------------------- */
 
 /* All that fit_fill reads beside the host. */
-static uint64_t key_of(const struct vs_work *w, const struct vs_class *c)
+uint64_t vs_fits_key(const struct vs_work *w, const struct vs_class *c)
 {
 	const struct vs_adapter *a = c->profile->adapter;
 	const char **m = w->env->clusters;
 	char plain[48];
 	uint64_t key = VS_HASH_START;
 
-	snprintf(plain, sizeof(plain), "%d %d %d %d %d", c->takes_vf,
+	snprintf(plain, sizeof(plain), "%d %d %d %d %d %d", c->vfs, c->rails,
 		 c->min_hw, (int)a->link, m != NULL, c->net != NULL);
 	key = vs_hash_str(key, plain);
 	key = vs_hash_str(key, a->pf);
@@ -137,9 +148,9 @@ static uint64_t key_of(const struct vs_work *w, const struct vs_class *c)
 static void fits_fill(const struct vs_work *w, const struct vs_class *c,
 		      struct vs_fit *fits)
 {
-	for (size_t i = 0; i < w->nsites; i++)
-		fit_fill(w, c, w->sites[i].host,
-			 &fits[w->sites[i].host->index]);
+	for (size_t i = 0; i < w->sums->nhosts; i++)
+		fit_fill(w, c, w->sums->by_name[i],
+			 &fits[w->sums->by_name[i]->index]);
 }
 
 static struct vs_fits *kept_find(struct vs_sums *s, uint64_t key)
@@ -168,7 +179,7 @@ static void kept_follow(const struct vs_work *w, const struct vs_class *c,
 static const struct vs_fit *kept(const struct vs_work *w,
 				 const struct vs_class *c)
 {
-	uint64_t key = key_of(w, c);
+	uint64_t key = vs_fits_key(w, c);
 	struct vs_fits *k = kept_find(w->sums, key);
 
 	if (!k) {
@@ -176,7 +187,7 @@ static const struct vs_fit *kept(const struct vs_work *w,
 					   sizeof(*k));
 		k = &w->sums->fits[w->sums->nfits++];
 		k->key = key;
-		k->by_host = vs_calloc(w->nsites, sizeof(*k->by_host));
+		k->by_host = vs_calloc(w->sums->nhosts, sizeof(*k->by_host));
 		fits_fill(w, c, k->by_host);
 	} else {
 		kept_follow(w, c, k);
@@ -196,7 +207,7 @@ void vs_fits_init(struct vs_work *w)
 			w->fits[c] = kept(w, &w->classes[c]);
 			continue;
 		}
-		fits = vs_calloc(w->nsites, sizeof(*fits));
+		fits = vs_calloc(w->sums->nhosts, sizeof(*fits));
 		fits_fill(w, &w->classes[c], fits);
 		w->fits[c] = fits;
 	}

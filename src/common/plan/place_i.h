@@ -19,12 +19,18 @@
 struct vs_class {
 	const struct vs_profile *profile;
 	const struct vs_network *net;
-	bool takes_vf;
+	int vfs;			/* of each VM, 0: takes none */
+	bool rails;			/* each on a PF of its own */
 	int min_hw;
 	int64_t mem_mb;			/* reserved and overhead */
 	int64_t swap_mb;
 	size_t count;			/* nodes of it in the gang */
 	size_t room;			/* on all sites, before the gang */
+};
+
+/* The PFs of one VM's cards, by their places in vs_host.pfs; n 0: none. */
+struct vs_picked {
+	signed char n, pf[VS_CARDS_MAX];
 };
 
 struct vs_site {
@@ -67,7 +73,7 @@ struct vs_work {
 	size_t n;
 	size_t *class_of;		/* of each node */
 	size_t *site_of, *next;		/* VS_NO_NODE: not placed / the end */
-	int *pf_of;			/* -1: none */
+	struct vs_picked *pfs_of;
 	size_t *prefers;		/* site, or VS_NO_NODE */
 	size_t *order;			/* nodes, most constrained first */
 	int tries;			/* repairs left */
@@ -77,21 +83,37 @@ struct vs_work {
 void vs_work_init(struct vs_work *w, const struct vs_place_env *env,
 		  struct vs_place_node *nodes, size_t n, bool ever);
 void vs_work_free(struct vs_work *w);
+/* Their parts: what a node needs, and the at-th host by name. */
+void vs_class_fill(struct vs_class *c, const struct vs_place_node *n);
+void vs_site_fill(const struct vs_work *w, size_t at, struct vs_site *s);
 const struct vs_fit *vs_fit_of(const struct vs_work *w, size_t cls,
 			       size_t site);
 /* What one more of this class reserves there, MHz. */
 int64_t vs_fit_cpu(const struct vs_class *c, const struct vs_site *s);
 /* May one more of this class go there now? NONE, or the first reason. */
 enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site);
+/* place_rails.c: VFs that are free on these PFs, and for how many VMs of the
+ * class they are. */
+size_t vs_vf_free(const struct vs_site *s, uint32_t pfs);
+/* Could it hold a VM that takes more VFs than those of this class? */
+bool vs_site_whole(const struct vs_work *w, const struct vs_class *c,
+		   const struct vs_site *s);
+size_t vs_vf_room(const struct vs_class *c, const struct vs_site *s,
+		  uint32_t pfs);
 /* How many more of this class could go there, at most limit; the pools are
  * left out of it. */
 size_t vs_fit_room(const struct vs_work *w, size_t cls, size_t site,
 		   size_t limit);
 /* The site's load in millionths if one more of this class were there. */
 int64_t vs_fit_load(const struct vs_work *w, size_t cls, size_t site);
+/* As it is now, by what any class of the gang looks at. */
+int64_t vs_site_load(const struct vs_work *w, size_t site);
+/* The VM that this hold stands for is gone from the site. */
+void vs_site_gone(struct vs_site *s, const struct vs_hold *hold);
 /* Put a node that fits there / take it back. */
 void vs_put(struct vs_work *w, size_t node, size_t site);
-void vs_put_on_pf(struct vs_work *w, size_t node, size_t site, int pf);
+void vs_put_on_pfs(struct vs_work *w, size_t node, size_t site,
+		   const struct vs_picked *pfs);
 void vs_unput(struct vs_work *w, size_t node);
 
 /* An array of one element per host that the sums keep from one question to the
@@ -101,6 +123,8 @@ void vs_spare_give(void **spare, void *have);
 
 /* place_fixed.c: what of them is fixed, for all classes */
 void vs_fits_init(struct vs_work *w);
+/* All that decides upon a class's fits beside the hosts. */
+uint64_t vs_fits_key(const struct vs_work *w, const struct vs_class *c);
 
 /* place_pool.c: what hosts share, resource pools and the datastore */
 void vs_pools_init(struct vs_work *w);
@@ -139,6 +163,11 @@ void vs_store_say(const struct vs_work *w, size_t n, int64_t need_mb,
 bool vs_place_even(struct vs_work *w, size_t cls);
 /* The best site for one more by the policy, or VS_NO_NODE; O(sites). */
 size_t vs_place_best(const struct vs_work *w, size_t cls);
+/* Add y to the n nodes in out, unless one of its class and PFs is among them;
+ * the new n. */
+size_t vs_kind_add(const struct vs_work *w, size_t *out, size_t n, size_t y);
+/* place_level.c: all are placed; move some for a more even load. */
+void vs_place_level(struct vs_work *w);
 /* place_pack.c */
 bool vs_place_packed(struct vs_work *w, size_t cls);
 

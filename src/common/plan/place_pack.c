@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The policy pack: the fewest hosts, among those choices few leaf switches,
- * then hosts where the VMs lie, then the tightest fit.
+ * then hosts where the VMs lie, then the tightest fit. Hosts that could hold a
+ * VM with more VFs (PerNode=) than these take are left whole while others do.
  *
  * Rules: the number of hosts is the least possible for the class beside the
  * hosts that the gang uses already; leaves are added one at a time, the one
@@ -18,6 +19,7 @@
 struct bin {
 	size_t site, room, prefs, quota, leaf;
 	bool used;		/* the gang is there already */
+	bool whole;		/* kept for VMs with more VFs */
 };
 
 struct bins {
@@ -33,6 +35,8 @@ static int by_use_and_room(const void *a, const void *b)
 
 	if (x->used != y->used)
 		return x->used ? -1 : 1;
+	if (!x->used && x->whole != y->whole)
+		return x->whole ? 1 : -1;
 	if (x->room != y->room)
 		return x->room > y->room ? -1 : 1;
 	if (x->prefs != y->prefs)
@@ -97,6 +101,8 @@ static void bins_init(const struct vs_work *w, size_t cls, struct bins *s)
 			s->b[s->n++] = (struct bin) {
 				.site = i, .room = room, .prefs = prefs[i],
 				.used = w->sites[i].placed > 0,
+				.whole = vs_site_whole(w, &w->classes[cls],
+						       &w->sites[i]),
 			};
 	}
 	qsort(s->b, s->n, sizeof(*s->b), by_use_and_room);
@@ -249,16 +255,29 @@ static void quotas_use(struct vs_work *w, size_t cls, struct bins *s)
 
 bool vs_place_packed(struct vs_work *w, size_t cls)
 {
-	struct bins s = { 0 };
-	size_t need = w->classes[cls].count, room = 0;
+	struct bins s = { 0 }, last;
+	size_t need = w->classes[cls].count, room = 0, broken = 0, n = 0;
 
 	bins_init(w, cls, &s);
-	for (size_t i = 0; i < s.n; i++)
+	for (size_t i = 0; i < s.n; i++) {
 		room += s.b[i].room;
+		if (s.b[i].whole && !s.b[i].used)
+			continue;
+		broken += s.b[i].room;
+		n = i + 1;
+	}
 	/* too little: all of it, and the rest is the repair's */
-	quotas_fill(&s, room < need ? room : need);
+	if (room < need)
+		need = room;
+	last = s;
+	last.b += n;
+	last.n -= n;
+	s.n = n;
+	quotas_fill(&s, broken < need ? broken : need);
+	quotas_fill(&last, broken < need ? need - broken : 0);
+	s.n += last.n;
 	quotas_use(w, cls, &s);
 	free(s.b);
 	free(s.leaf_open);
-	return room >= need;
+	return room >= w->classes[cls].count;
 }

@@ -40,6 +40,12 @@ int vs_profile_hash(const struct vs_profile *p, char out[VS_PROFILE_HASH_LEN])
 		s = vs_hash_str(s, a->subnet);
 	if (p->dynamic)
 		s = vs_hash_str(s, "dynamic");
+	/* a single card is not said: VMs of before have such hashes */
+	if (a->per_node > 1) {
+		snprintf(numbers, sizeof(numbers), "cards %d%s", a->per_node,
+			 a->rails ? " rails" : "");
+		s = vs_hash_str(s, numbers);
+	}
 	snprintf(out, VS_PROFILE_HASH_LEN, "%08x-%08x",
 		 (unsigned int)fold(t), (unsigned int)fold(s));
 	return 0;

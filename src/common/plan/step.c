@@ -10,10 +10,10 @@
 #include "plan/step.h"
 #include "util/mem.h"
 
-#define OFF_ROW(want_gone)						\
+#define OFF_ROW(when_none, want_gone)					\
 	[VS_SEEN_UNKNOWN] = VS_DO_WAIT,					\
 	[VS_SEEN_BUSY] = VS_DO_WAIT,					\
-	[VS_SEEN_NONE] = VS_DO_NOTHING,					\
+	[VS_SEEN_NONE] = when_none,					\
 	[VS_SEEN_OFF] = want_gone,					\
 	[VS_SEEN_OFF_ELSEWHERE] = want_gone,				\
 	[VS_SEEN_OFF_OTHER] = want_gone,				\
@@ -35,8 +35,10 @@
 	[VS_SEEN_ALIEN] = VS_DO_REPORT
 
 static const enum vs_action table[VS_WANTS][VS_SEENS] = {
-	[VS_WANT_OFF] = { OFF_ROW(VS_DO_NOTHING) },
-	[VS_WANT_GONE] = { OFF_ROW(VS_DO_DESTROY) },
+	[VS_WANT_OFF] = { OFF_ROW(VS_DO_NOTHING, VS_DO_NOTHING) },
+	[VS_WANT_GONE] = { OFF_ROW(VS_DO_NOTHING, VS_DO_DESTROY) },
+	/* What is wrong of it is mended for the job that comes. */
+	[VS_WANT_AHEAD] = { OFF_ROW(VS_DO_CLONE, VS_DO_NOTHING) },
 	/* POWERED_DOWN with a VM still on: it is dying, or must. */
 	[VS_WANT_READY] = { BUILD_ROW(VS_DO_NOTHING, VS_DO_SHUTDOWN,
 				      VS_DO_SHUTDOWN) },
@@ -64,7 +66,7 @@ static const enum vs_action table[VS_WANTS][VS_SEENS] = {
 
 static const char *const wanted_names[] = {
 	[VS_WANT_OFF] = "off", [VS_WANT_GONE] = "gone",
-	[VS_WANT_READY] = "ready", [VS_WANT_ON] = "on",
+	[VS_WANT_AHEAD] = "ahead", [VS_WANT_READY] = "ready", [VS_WANT_ON] = "on",
 	[VS_WANT_KEEP] = "keep", [VS_WANT_RENEW] = "renew",
 };
 static const char *const seen_names[] = {

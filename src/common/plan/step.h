@@ -14,6 +14,8 @@ enum vs_wanted {
 				 * build and configure it, keep it off */
 	VS_WANT_ON,		/* POWERING_UP: boot it */
 	VS_WANT_KEEP,		/* up (idle or with jobs): leave it as it runs */
+	VS_WANT_AHEAD,		/* powered down, a job is planned on it: build
+				 * it where there is none, keep it off */
 	VS_WANT_RENEW,		/* up, but the claim needs another VM or host:
 				 * safe rebuild (slurmctld was told) */
 	VS_WANTS

@@ -40,6 +40,7 @@ void vs_sums_clear(struct vs_sums *s)
 	free(s->lost);
 	free(s->crossing);
 	free(s->turn_of);
+	free(s->stamp);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -168,6 +169,9 @@ static void sum_host(const struct now *u, const struct vs_host *h)
 	taken_start(u, t, 1);
 	if (memcmp(&was, &s->hosts[h->index], sizeof(was)))
 		s->generation++;
+	else if (h->itself <= s->inv && (!of || of->changed <= s->ledger))
+		return;
+	s->stamp[h->index] = s->turn;
 }
 
 static void sum_nowhere(const struct now *u)
@@ -204,14 +208,16 @@ static void lose(struct vs_sums *s, const struct vs_holds *of)
 static void size_for(struct vs_sums *s, const struct vs_inventory *inv)
 {
 	size_t n = (size_t)inv->nhosts + 1, np = inv->npools;
-	uint64_t generation = s->generation;
+	uint64_t generation = s->generation, turn = s->turn;
 
 	vs_sums_clear(s);
 	s->generation = generation + 1;
+	s->turn = s->built = turn + 1;
 	s->nhosts = n - 1;
 	s->npools = np;
 	s->hosts = vs_calloc(n, sizeof(*s->hosts));
 	s->turn_of = vs_calloc(n, sizeof(*s->turn_of));
+	s->stamp = vs_calloc(n, sizeof(*s->stamp));
 	s->by_name = vs_calloc(n, sizeof(*s->by_name));
 	s->briefs = vs_calloc(n, sizeof(*s->briefs));
 	s->name_at = vs_calloc(n, sizeof(*s->name_at));
@@ -234,7 +240,6 @@ static void rebuild(const struct now *u, const char *folder,
 	vs_strlcpy(s->folder, folder, sizeof(s->folder));
 	vs_strlcpy(s->cluster_id, cluster_id, sizeof(s->cluster_id));
 	orders(s, u->inv);
-	s->turn = 1;
 	for (size_t i = 0; i < s->nhosts; i++)
 		sum_host(u, u->inv->by_index[i]);
 	TAILQ_FOREACH(of, &u->l->by_change, by_change) {
@@ -299,6 +304,72 @@ static void shared_left(const struct now *u)
 	if (store_mb != s->store_mb ||
 	    memcmp(was, s->pools, s->npools * sizeof(*was)))
 		s->generation++;
+}
+
+/* ---- as if ---------------------------------------------------------------- */
+
+void vs_as_if_begin(struct vs_as_if *a, struct vs_sums *s,
+		    const struct vs_ledger *l, const struct vs_inventory *inv,
+		    vs_gone_fn *gone, void *arg)
+{
+	*a = (struct vs_as_if) {
+		.s = s, .l = l, .inv = inv, .gone = gone, .arg = arg,
+		.is_touched = vs_calloc(s->nhosts + 1, sizeof(bool)),
+		.pools = vs_calloc(s->npools + 1, sizeof(struct vs_room)),
+		.store_mb = s->store_mb,
+	};
+	for (size_t i = 0; i < s->npools; i++)
+		a->pools[i] = s->pools[i];
+}
+
+void vs_as_if_host(struct vs_as_if *a, int index)
+{
+	struct vs_host_sum *sum = &a->s->hosts[index];
+
+	if (!a->is_touched[index]) {
+		a->is_touched[index] = true;
+		VS_GROW(a->touched, a->cap_touched, a->n + 1);
+		VS_GROW(a->was, a->cap_was, a->n + 1);
+		a->touched[a->n] = index;
+		a->was[a->n++] = *sum;
+	}
+	vs_ledger_sum_without(a->l, a->inv, a->inv->by_index[index],
+			      a->s->folder, a->s->cluster_id, a->gone, a->arg,
+			      sum);
+}
+
+static void give(int64_t *left, int64_t share)
+{
+	if (*left != VS_ROOM_UNKNOWN)
+		*left += share;
+}
+
+void vs_as_if_shared(struct vs_as_if *a, const struct vs_vm *vm, int pool,
+		     int sign)
+{
+	struct vs_share takes;
+
+	vs_vm_share(vm, &takes);
+	give(&a->s->store_mb, sign * takes.swap_mb);
+	if (pool < 0)
+		return;
+	give(&a->s->pools[pool].cpu_mhz, sign * takes.cpu_mhz);
+	give(&a->s->pools[pool].mem_mb, sign * takes.mem_mb);
+}
+
+void vs_as_if_end(struct vs_as_if *a)
+{
+	struct vs_sums *s = a->s;
+
+	for (size_t i = 0; i < a->n; i++)
+		s->hosts[a->touched[i]] = a->was[i];
+	for (size_t i = 0; i < s->npools; i++)
+		s->pools[i] = a->pools[i];
+	s->store_mb = a->store_mb;
+	free(a->was);
+	free(a->touched);
+	free(a->is_touched);
+	free(a->pools);
 }
 
 void vs_sums_update(struct vs_sums *s, const struct vs_ledger *l,

@@ -54,6 +54,9 @@ struct vs_sums {
 	size_t ncrossing, cap_crossing;
 	int stray_strangers;
 	uint64_t *turn_of, turn;	/* a host is summed once per turn */
+	uint64_t *stamp;		/* the last turn in which a host, its sum
+					 * or a hold on it had changed */
+	uint64_t built;			/* the turn in which hosts were others */
 	char folder[VS_MOID_LEN], cluster_id[VS_UUID_LEN];
 	uint64_t inv, ledger, hosts_changed, pools_changed, cleared;
 };
@@ -65,5 +68,34 @@ void vs_sums_forget_fits(struct vs_sums *s);
 void vs_sums_update(struct vs_sums *s, const struct vs_ledger *l,
 		    const struct vs_inventory *inv, const char *folder,
 		    const char *cluster_id);
+
+/*
+ * What would be free if some VMs and holds were gone, for a few questions: `s`,
+ * which is up to date, is changed in place, and is itself again at the end.
+ * Nothing else may be asked of it or change meanwhile.
+ */
+struct vs_as_if {
+	struct vs_sums *s;
+	const struct vs_ledger *l;
+	const struct vs_inventory *inv;
+	vs_gone_fn *gone;
+	void *arg;
+	struct vs_host_sum *was;	/* of the hosts that were touched */
+	int *touched;			/* their indexes */
+	bool *is_touched;		/* by host->index */
+	size_t n, cap_was, cap_touched;
+	struct vs_room *pools;
+	int64_t store_mb;
+};
+void vs_as_if_begin(struct vs_as_if *a, struct vs_sums *s,
+		    const struct vs_ledger *l, const struct vs_inventory *inv,
+		    vs_gone_fn *gone, void *arg);
+/* gone() says something else now of what is on this host; O(what is on it). */
+void vs_as_if_host(struct vs_as_if *a, int index);
+/* Of a pool (-1: none) and the datastore: the VM gives its share (sign 1), or
+ * takes it again (-1). */
+void vs_as_if_shared(struct vs_as_if *a, const struct vs_vm *vm, int pool,
+		     int sign);
+void vs_as_if_end(struct vs_as_if *a);
 
 #endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * VFs for VMs that take several: how many such VMs a host's PFs serve.
+ *
+ * Rules: a VM's cards are all on one host; its rails, where they matter, each
+ * on a PF of their own. Never says which PFs: place_fit.c does.
+ */
+#include <limits.h>
+#include "plan/place_i.h"
+
+/*
+ * m VMs find their VFs if no PF that is counted gives more than m of them:
+ * sum of min(free, m) >= m * vfs. Each VM takes of the PFs with most free, then
+ * that many are found indeed (see choose_pf).
+ */
+int vs_rails_room(const int *free, int npfs, int vfs, bool rails)
+{
+	int room = INT_MAX;
+
+	for (;;) {
+		int64_t sum = 0;
+
+		for (int i = 0; i < npfs; i++) {
+			if (free[i] > 0)
+				sum += rails && free[i] > room ? room : free[i];
+		}
+		if (sum >= (int64_t)room * vfs || !room)
+			return room;
+		room = (int)(sum / vfs);
+	}
+}
+
+size_t vs_vf_free(const struct vs_site *s, uint32_t pfs)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < s->brief->npfs; i++) {
+		if ((pfs & 1u << i) && s->sum->pf[i].free > 0)
+			n += s->sum->pf[i].free;
+	}
+	return n;
+}
+
+size_t vs_vf_room(const struct vs_class *c, const struct vs_site *s,
+		  uint32_t pfs)
+{
+	int free[VS_HOST_PFS], n = 0;
+
+	if (c->vfs == 1)
+		return vs_vf_free(s, pfs);
+	for (int i = 0; i < s->brief->npfs; i++) {
+		if (pfs & 1u << i)
+			free[n++] = s->sum->pf[i].free;
+	}
+	return (size_t)vs_rails_room(free, n, c->vfs, c->rails);
+}
+
+static bool holds_one(const struct vs_rail_kind *k, const struct vs_site *s)
+{
+	int free[VS_HOST_PFS], n = 0;
+
+	for (int i = 0; i < s->host->npfs; i++) {
+		if (vs_pf_reaches(k->adapter, k->net, &s->host->pfs[i]))
+			free[n++] = s->sum->pf[i].free;
+	}
+	return vs_rails_room(free, n, vs_adapter_vfs(k->adapter),
+			     k->adapter->rails) > 0;
+}
+
+bool vs_site_whole(const struct vs_work *w, const struct vs_class *c,
+		   const struct vs_site *s)
+{
+	for (size_t i = 0; c->vfs && i < w->env->nrails; i++) {
+		const struct vs_rail_kind *k = &w->env->rails[i];
+
+		if (vs_adapter_vfs(k->adapter) > c->vfs && holds_one(k, s))
+			return true;
+	}
+	return false;
+}
