@@ -135,6 +135,29 @@ static void clear_numas(struct vcx_host *h)
 	h->numa_nodes = 0;
 }
 
+/*
+ * What VMs can have. ESXi's own part is not in the API before a host is full;
+ * 8 % and 1 GiB is an estimate on the safe side for hosts of 64 GiB and more.
+ */
+static int64_t usable_mb(int64_t bytes)
+{
+	int64_t mb = bytes / (1024 * 1024);
+
+	mb -= mb * 8 / 100 + 1024;
+	return mb > 0 ? mb : 0;
+}
+
+/* Of which VMs can have as large a part as of the whole host. */
+static int64_t numa_mb(const struct vcx_host *h, struct vs_j node)
+{
+	int64_t bytes = vs_j_int_or(vs_j_opt(node, "memorySize"), 0);
+
+	if (!bytes)	/* before 6.7 */
+		bytes = vs_j_int_or(vs_j_opt(node, "memoryRangeLength"), 0);
+	return h->numa_nodes > 0 && bytes > 0 ?
+		usable_mb(bytes * h->numa_nodes) / h->numa_nodes : 0;
+}
+
 static void set_numas(struct vcx_host *h, struct vs_j info)
 {
 	struct vs_j nodes = vs_j_opt(info, "numaNode");
@@ -156,6 +179,8 @@ static void set_numas(struct vcx_host *h, struct vs_j info)
 			u->pci = lower(vs_j_str(vs_j_at(pci, k)));
 			u->node = (int)vs_j_int_or(vs_j_opt(node, "typeId"),
 						   (int64_t)i);
+			u->threads = (int)vs_j_len(vs_j_opt(node, "cpuID"));
+			u->mb = numa_mb(h, node);
 		}
 	}
 }
@@ -181,21 +206,10 @@ static int max_hw(const char *version)
 	return 0;
 }
 
-/*
- * What VMs can have. ESXi's own part is not in the API before a host is full;
- * 8 % and 1 GiB is an estimate on the safe side for hosts of 64 GiB and more.
- */
-static int64_t usable_mb(int64_t bytes)
-{
-	int64_t mb = bytes / (1024 * 1024);
-
-	mb -= mb * 8 / 100 + 1024;
-	return mb > 0 ? mb : 0;
-}
-
 static void set_cpu(struct vcx_host *h, struct vs_j info)
 {
 	h->cores = (int)vs_j_int_or(vs_j_opt(info, "numCpuCores"), 0);
+	h->threads = (int)vs_j_int_or(vs_j_opt(info, "numCpuThreads"), 0);
 	h->core_mhz = (int)(vs_j_int_or(vs_j_opt(info, "hz"), 0) / 1000000);
 }
 
@@ -224,9 +238,11 @@ static unsigned int set_state(struct vcx_host *h, const char *path,
 static unsigned int set_hardware(struct vcx_host *h, const char *path,
 				 struct vs_j val)
 {
-	if (!strcmp(path, "hardware.cpuInfo"))
+	if (!strcmp(path, "hardware.cpuInfo")) {
 		set_cpu(h, val);
-	else if (!strcmp(path, "hardware.memorySize"))
+		return VS_VC_HOST_HW | VS_VC_HOST_PFS;	/* NUMA nodes' cores */
+	}
+	if (!strcmp(path, "hardware.memorySize"))
 		h->memory_mb = usable_mb(vs_j_int_or(val, 0));
 	else if (!strcmp(path, "config.product"))
 		h->max_hw = max_hw(vs_j_str_or(vs_j_opt(val, "version"), ""));
@@ -318,12 +334,19 @@ static const char *switch_of(const struct vcx_host *h, const char *key)
 	return "";
 }
 
-static int numa_of(const struct vcx_host *h, const char *pci)
+static void join_numa(const struct vcx_host *h, struct vs_vc_pf *pf)
 {
-	for (size_t i = 0; i < h->nnumas; i++)
-		if (!strcmp(h->numas[i].pci, pci))
-			return h->numas[i].node;
-	return -1;
+	const struct vcx_numa *u = h->numas, *end = u + h->nnumas;
+
+	while (u < end && strcmp(u->pci, pf->pci))
+		u++;
+	pf->numa = u < end ? u->node : -1;
+	if (u == end)
+		return;
+	pf->numa_mb = u->mb;
+	if (h->threads > 0)
+		pf->numa_cores = (int)((int64_t)u->threads * h->cores /
+				       h->threads);
 }
 
 static size_t join_pfs(const struct vcx_host *h, struct vs_vc_pf *pfs)
@@ -335,13 +358,13 @@ static size_t join_pfs(const struct vcx_host *h, struct vs_vc_pf *pfs)
 
 		if (!nic)
 			continue;
-		pfs[n++] = (struct vs_vc_pf){
+		pfs[n] = (struct vs_vc_pf){
 			.pci = h->pts[i].pci, .pnic = nic->device,
 			.switch_uuid = switch_of(h, nic->key),
 			.vfs = h->pts[i].vfs,
-			.numa = numa_of(h, h->pts[i].pci),
 			.link_up = nic->link,
 		};
+		join_numa(h, &pfs[n++]);
 	}
 	return n;
 }

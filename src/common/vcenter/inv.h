@@ -48,7 +48,7 @@ struct vcx_vm {
 struct vcx_pnic { char *key, *device, *pci; bool link; };
 struct vcx_proxy { char *uuid; char **pnics; size_t npnics; };
 struct vcx_pt { char *pci; int vfs; };
-struct vcx_numa { char *pci; int node; };
+struct vcx_numa { char *pci; int node, threads; int64_t mb; };	/* the node's */
 
 struct vcx_host {
 	char *moid;
@@ -56,7 +56,7 @@ struct vcx_host {
 	unsigned int has;
 	char *name, *cluster, *connection, *power;
 	bool maintenance, quarantine;
-	int cores, core_mhz, numa_nodes, max_hw;
+	int cores, threads, core_mhz, numa_nodes, max_hw;
 	int64_t memory_mb;
 	struct vcx_pt *pts; size_t npts;
 	struct vcx_pnic *pnics; size_t npnics;

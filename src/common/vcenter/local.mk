@@ -2,6 +2,7 @@
 core_sources += \
 	src/common/vcenter/ask.c src/common/vcenter/ask.h \
 	src/common/vcenter/call.c \
+	src/common/vcenter/calm.c \
 	src/common/vcenter/cluster.c \
 	src/common/vcenter/decode_host.c \
 	src/common/vcenter/decode_vm.c \
@@ -20,4 +21,5 @@ core_sources += \
 	src/common/vcenter/template.c \
 	src/common/vcenter/vc.c src/common/vcenter/vc.h \
 	src/common/vcenter/vc_i.h \
-	src/common/vcenter/watch.c
+	src/common/vcenter/watch.c \
+	src/common/vcenter/where.c

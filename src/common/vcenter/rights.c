@@ -18,6 +18,7 @@
 #include "vcenter/vc_i.h"
 
 #define TEXT_MAX 2048
+#define CALM_MS 300000
 
 enum on { ON_FOLDER = 1, ON_POOL = 2, ON_STORE = 4, ON_NETWORK = 8,
 	  ON_TEMPLATE = 16, ON_OWN_NETWORK = 32,
@@ -246,12 +247,29 @@ static void on_rights(struct vcx_call *call, struct vs_j reply,
 	r->end(vc);
 }
 
+/* Nothing was lacking when they were asked for, lately, nor is anything new. */
+static bool known_well(const struct vs_vc *vc)
+{
+	const struct vcx_rights *r = vc->rights;
+
+	for (size_t i = 0; i < vc->ntemplates; i++)
+		if (vc->templates[i].changed)
+			return false;
+	return vc->calm != VS_VC_ALERT && vc->now < vc->rights_at &&
+		r->known && !r->nlacks;
+}
+
 void vs_vcx_rights(struct vs_vc *vc, void (*end)(struct vs_vc *vc))
 {
 	struct vcx_rights *r = vc->rights;
 
 	if (!r)
 		r = vc->rights = vs_calloc(1, sizeof(*r));
+	if (known_well(vc)) {
+		end(vc);
+		return;
+	}
+	vc->rights_at = vc->now + CALM_MS;
 	forget(r);
 	r->end = end;
 	if (!vc->ids.rights || !*vc->ids.rights) {

@@ -5,11 +5,11 @@
  * versions, the account's rights, and whether all that was found by name is
  * still there.
  *
- * Rules: three requests a beat while all is there and nothing has changed; a task
- * once seen finished is not read again. A beat that fails is left out; only the
- * first one, before the inventory is loaded, must succeed. What was deleted may
- * have been made again: templates are looked up by themselves, for anything
- * else all names are.
+ * Rules: three requests a beat while all is there and nothing has changed, two
+ * while nobody is in a hurry (calm.c); a task once seen finished is not read
+ * again. A beat that fails is left out; only the first one, before the
+ * inventory is loaded, must succeed. What was deleted may have been made again:
+ * templates are looked up by themselves, for anything else all names are.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "util/mem.h"
 #include "vcenter/spec.h"
 
-#define KEY_NEW_CARD (-101)
+#define KEY_NEW_CARD (-101)	/* the first one's, and down from there */
 
 static struct json_object *reservation(int64_t amount)
 {
@@ -76,7 +76,7 @@ static void address(struct json_object *card, const char *mac)
 		vs_jb_str(card, "macAddress", mac);
 }
 
-static struct json_object *new_card(const struct vs_vc_card_spec *c)
+static struct json_object *new_card(const struct vs_vc_card_spec *c, int key)
 {
 	static const char *const types[] = {
 		[VS_VC_NET_SRIOV] = "VirtualSriovEthernetCard",
@@ -85,7 +85,7 @@ static struct json_object *new_card(const struct vs_vc_card_spec *c)
 	};
 	struct json_object *o = vs_jb_obj(types[c->kind]), *conn;
 
-	vs_jb_int(o, "key", KEY_NEW_CARD);
+	vs_jb_int(o, "key", key);
 	vs_jb_put(o, "backing", network_backing(c));
 	conn = vs_jb_obj("VirtualDeviceConnectInfo");
 	vs_jb_bool(conn, "startConnected", true);
@@ -145,14 +145,15 @@ static struct json_object *device_changes(const struct vs_vc_hw *hw,
 		vs_jb_add(a, change("edit", o));
 		any = true;
 	}
-	if (hw->card_remove_key) {
+	for (int i = 0; i < hw->ngone; i++) {
 		o = vs_jb_obj("VirtualDevice");
-		vs_jb_int(o, "key", hw->card_remove_key);
+		vs_jb_int(o, "key", hw->gone[i]);
 		vs_jb_add(a, change("remove", o));
 		any = true;
 	}
-	if (hw->card) {
-		vs_jb_add(a, change("add", new_card(hw->card)));
+	for (int i = 0; i < hw->ncards; i++) {
+		o = new_card(&hw->cards[i], KEY_NEW_CARD - i);
+		vs_jb_add(a, change("add", o));
 		any = true;
 	}
 	if (any)

@@ -19,6 +19,7 @@
 
 #define BATCH 20
 #define LIST_RETRY_MS 1000
+#define LIST_GATHER_MS 50
 #define LIST_TRIES 3
 
 uint64_t vs_vcx_op_new(struct vs_vc *vc, const char *what,
@@ -90,7 +91,8 @@ void vs_vcx_op_task(struct vs_vc *vc, struct vcx_op *op, const char *task)
 {
 	op->task = vs_strdup(task);
 	HASH_ADD_KEYPTR(ht, vc->ops_by_task, op->task, strlen(op->task), op);
-	vs_vcx_list_sync(vc, false);
+	if (!vc->list_at)	/* of a gang, others follow at once */
+		vc->list_at = vc->now + LIST_GATHER_MS;
 }
 
 void vs_vcx_ops_lose(struct vs_vc *vc, const char *why)

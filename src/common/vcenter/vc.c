@@ -26,7 +26,6 @@
 #define BACKOFF_MAX_MS 60000
 #define MEND_MS 60000
 #define PASSWORD_CHECK_MS 2000
-#define SLOW_MS 15000
 #define SETTLED_MS 5000
 
 static const char *const state_names[VCX_NSTATES] = {
@@ -70,7 +69,7 @@ void vs_vcx_goto(struct vs_vc *vc, enum vcx_state state)
 		vc->fails = 0;
 		vc->up_at = vc->now;
 		vc->last_down[0] = '\0';
-		vc->slow_at = vc->now + SLOW_MS;
+		vc->slow_at = vc->now + vs_vcx_beat_ms(vc);
 	}
 	if (begin[state])
 		begin[state](vc);
@@ -199,7 +198,7 @@ static void timers(struct vs_vc *vc)
 		vs_vcx_list_sync(vc, false);
 	}
 	if (vc->state == VCX_UP && !vc->slow_busy && vc->now >= vc->slow_at) {
-		vc->slow_at = vc->now + SLOW_MS;
+		vc->slow_at = vc->now + vs_vcx_beat_ms(vc);
 		vs_vcx_slow(vc);
 		vs_vcx_list_sync(vc, true);
 	}

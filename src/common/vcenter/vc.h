@@ -76,6 +76,7 @@ struct vs_vc_found {
 
 /* ---- updates: only fields whose bit is in `has` are valid ---------------- */
 struct vs_vc_pf { const char *pci, *pnic, *switch_uuid; int vfs; int numa;
+	int numa_cores; int64_t numa_mb;	/* of that node, 0 unknown */
 	bool link_up; };
 enum { VS_VC_HOST_NAME = 1, VS_VC_HOST_STATE = 2, VS_VC_HOST_HW = 4,
        VS_VC_HOST_PFS = 8, VS_VC_HOST_NETS = 16, VS_VC_HOST_STORES = 32,
@@ -168,6 +169,10 @@ struct vs_vc_events {
 	 * before is in them. Not each asking comes to a `slow`. */
 	void (*slow_begin)(void *arg);
 	void (*slow)(void *arg, const struct vs_vc_slow *s);
+	/* The answer to vs_vc_where(): a host's moId, or err. None comes when
+	 * the client goes down. */
+	void (*where)(void *arg, uint64_t id, const char *host,
+		      const struct vs_err *err);
 };
 
 struct vs_vc *vs_vc_new(const struct vs_vc_conf *conf,
@@ -185,8 +190,23 @@ bool vs_vc_turn(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd);
 bool vs_vc_is_up(const struct vs_vc *vc);	/* loaded and listening */
 /* Try now, whatever the backoff or a refused password said. */
 void vs_vc_retry_now(struct vs_vc *vc);
-/* Read the slow values on the next turn instead of on the beat (15 s). */
+/* Read the slow values on the next turn instead of on the beat. */
 void vs_vc_slow_now(struct vs_vc *vc);
+/* How late a change may be told that comes in a stream of others; how often the
+ * slow values are read. A new client is alert: 0.2 s, 15 s. Calm: 5 s, 15 s;
+ * asleep: 10 s, 30 s; in both, rights are asked for every 5 minutes unless some
+ * are lacking. Whoever gets more alert hears at once of what was gathered. */
+enum vs_vc_calm { VS_VC_ALERT, VS_VC_CALM, VS_VC_ASLEEP, VS_VC_CALMS };
+void vs_vc_calm(struct vs_vc *vc, enum vs_vc_calm calm);
+
+/* On which of these hosts would DRS put such a clone? It changes nothing and
+ * reserves nothing. The question's id; -1 with err: the client is not up. */
+struct vs_vc_where {
+	const char *cluster, *source, *name, *pool, *datastore;
+	const char *const *hosts; size_t nhosts;
+};
+int64_t vs_vc_where(struct vs_vc *vc, const struct vs_vc_where *w,
+		    struct vs_err *err);
 
 /* ---- mutating calls ------------------------------------------------------
  * Each gives an id (never 0); the callback comes at most twice: `started` when
@@ -224,8 +244,8 @@ struct vs_vc_hw {				/* NULL or 0: not said */
 	bool exact;		/* memory lock, reservations and latency are as
 				 * said here, and taken away where nothing is:
 				 * the VM or its template may have them */
-	const struct vs_vc_card_spec *card;
-	int card_remove_key;			/* 0: none */
+	const struct vs_vc_card_spec *cards; int ncards; /* new ones */
+	const int *gone; int ngone;	/* keys of cards to be removed */
 	const char *mgmt_mac; int mgmt_key;	/* give the template's first NIC
 						 * this MAC; key in a reconfigure,
 						 * 0 in a clone: found by us */

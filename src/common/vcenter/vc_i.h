@@ -214,14 +214,18 @@ struct vs_vc {
 	char **views;			/* one per cluster, then the folder's */
 	size_t nviews, step;
 	char *poll_version;
-	bool poll_truncated, poll_open;
+	bool poll_truncated, poll_open, poll_news;
 	int poll_fails;
-	int64_t poll_at;		/* retry after a lost reply; 0: none */
+	int64_t poll_at;		/* not before; 0: it is open, or none */
+	bool gathers;			/* so long for changes' sake alone */
+	int64_t told_at;		/* of the last answer to it */
+	enum vs_vc_calm calm;
 	/* slow beat */
 	struct vcx_slow *slow;
 	struct vcx_rights *rights;
 	bool slow_busy;
 	int64_t slow_at;
+	int64_t rights_at;		/* while calm, not before */
 	/* operations */
 	struct vcx_op *ops, *ops_by_task;
 	uint64_t next_id;
@@ -260,6 +264,10 @@ void vs_vcx_watch_forget(struct vs_vc *vc);
 void vs_vcx_load(struct vs_vc *vc);
 void vs_vcx_poll(struct vs_vc *vc);
 void vs_vcx_poll_timer(struct vs_vc *vc);
+/* calm.c: how long changes are gathered after an answer that brought some, or
+ * none; when the slow values are read next. */
+int vs_vcx_gather_ms(const struct vs_vc *vc, bool news);
+int vs_vcx_beat_ms(const struct vs_vc *vc);
 void vs_vcx_slow(struct vs_vc *vc);
 void vs_vcx_slow_free(struct vs_vc *vc);
 /* The beat is left out; before the inventory is loaded, the start has failed. */
@@ -272,8 +280,14 @@ void vs_vcx_cluster_set(struct vcx_cluster *c, struct vs_j configuration_ex);
 void vs_vcx_cluster_forget(struct vcx_cluster *c);	/* all is unknown */
 struct vs_vc_cluster vs_vcx_cluster_view(const struct vcx_cluster *c);
 
+/* ---- PlaceVm (where.c) ---------------------------------------------------- */
+struct json_object *vs_vcx_where_spec(const struct vs_vc_where *w);
+/* The moId of the host that is recommended most, or "". */
+const char *vs_vcx_where_read(struct vs_j placement_result);
+
 /* ---- rights (rights.c) ---------------------------------------------------- */
-/* Ask what the account may do, then end(); a refusal leaves it unknown. */
+/* Ask what the account may do, if it is time, then end(); a refusal leaves it
+ * unknown. */
 void vs_vcx_rights(struct vs_vc *vc, void (*end)(struct vs_vc *vc));
 void vs_vcx_rights_free(struct vs_vc *vc);
 void vs_vcx_rights_tell(const struct vs_vc *vc, struct vs_vc_slow *out);

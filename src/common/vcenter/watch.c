@@ -30,7 +30,7 @@ void vs_vcx_watch_forget(struct vs_vc *vc)
 	vs_str_replace(&vc->poll_version, NULL);
 	for (int f = 0; f < VCX_NFILTERS; f++)
 		vs_str_replace(&vc->inv->filter[f], NULL);
-	vc->poll_open = vc->poll_truncated = false;
+	vc->poll_open = vc->poll_truncated = vc->gathers = false;
 	vc->poll_fails = 0;
 	vc->poll_at = 0;
 	vs_inv_clear(vc->inv);
@@ -230,6 +230,20 @@ static bool shows_nothing(struct vs_vc *vc)
 	return true;
 }
 
+/* Each change would cost a call, were none of them gathered. */
+static void poll_on(struct vs_vc *vc)
+{
+	int ms = vs_vcx_gather_ms(vc, vc->poll_news);
+
+	vc->told_at = vc->now;
+	if (!ms || vc->state != VCX_UP || vc->poll_truncated) {
+		vs_vcx_poll(vc);
+		return;
+	}
+	vc->poll_at = vc->now + ms;
+	vc->gathers = true;
+}
+
 static void after_set(struct vs_vc *vc)
 {
 	struct vcx_refetch *what = TAILQ_FIRST(&vc->inv->refetch);
@@ -246,8 +260,10 @@ static void after_set(struct vs_vc *vc)
 		if (vc->ev.load_end)
 			vc->ev.load_end(vc->ev_arg);
 		vs_vcx_list_sync(vc, true);
+		vs_vcx_poll(vc);	/* a load's last part begins no stream */
+		return;
 	}
-	vs_vcx_poll(vc);
+	poll_on(vc);
 }
 
 static void on_poll_error(struct vs_vc *vc, const struct vs_err *err)
@@ -278,7 +294,8 @@ static void on_updates(struct vcx_call *call, struct vs_j reply,
 		return;
 	}
 	vc->poll_fails = 0;
-	if (vs_j_null(reply)) {		/* nothing new */
+	vc->poll_news = !vs_j_null(reply);
+	if (!vc->poll_news) {
 		vc->poll_truncated = false;
 		after_set(vc);
 		return;
@@ -305,6 +322,7 @@ void vs_vcx_poll(struct vs_vc *vc)
 	if (vc->poll_open || !vc->pc)
 		return;
 	vc->poll_at = 0;
+	vc->gathers = false;
 	vc->poll_open = true;
 	vs_vcx_post(vc, VCX_POLL, on_updates, "PropertyCollector", vc->pc,
 		    "WaitForUpdatesEx",

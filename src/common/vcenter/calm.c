@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How often vCenter is asked: as often as somebody needs the answer. A change
+ * that comes alone is told at once in any case, for the wait for it is open;
+ * of a stream, so many together as come in a time that the caller allows.
+ *
+ * It never sends anything: it says when.
+ */
+#include "vcenter/vc_i.h"
+
+#define STREAM_MS 1000
+
+static const struct { int gather_ms, beat_ms; } table[VS_VC_CALMS] = {
+	[VS_VC_ALERT] = { 200, 15000 },
+	[VS_VC_CALM] = { 5000, 15000 },
+	[VS_VC_ASLEEP] = { 10000, 30000 },
+};
+
+int vs_vcx_gather_ms(const struct vs_vc *vc, bool news)
+{
+	if (vc->calm == VS_VC_ALERT)
+		news = vc->now - vc->told_at < STREAM_MS;
+	return news ? table[vc->calm].gather_ms : 0;
+}
+
+int vs_vcx_beat_ms(const struct vs_vc *vc)
+{
+	return table[vc->calm].beat_ms;
+}
+
+void vs_vc_calm(struct vs_vc *vc, enum vs_vc_calm calm)
+{
+	enum vs_vc_calm was = vc->calm;
+
+	vc->calm = calm;
+	if (calm >= was)
+		return;
+	/* As if it had been so when they were set. */
+	if (vc->gathers)
+		vc->poll_at = vc->told_at + table[calm].gather_ms;
+	vc->slow_at -= table[was].beat_ms - table[calm].beat_ms;
+}
