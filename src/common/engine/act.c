@@ -274,6 +274,9 @@ struct json_object *vs_core_act(const char *what, const char *name,
 	int rc = 0;
 
 	vs_info("operator uid=%u orders %s %s", uid, what, name);
+	vs_lock();
+	vs_calm_end(c, vs_clock());
+	vs_unlock();
 	if (!strcmp(what, "confirm"))
 		confirm(c, top);
 	else if (!strcmp(what, "adopt"))

@@ -77,33 +77,32 @@ static size_t counted_twice(struct vs_core *c, const struct used *used)
 			if (c->profiles[p].adapter != &c->adapters[a] ||
 			    !used[p].all)
 				continue;
-			sum += used[p].all;
+			sum += used[p].all *
+				(size_t)vs_adapter_cards(&c->adapters[a]);
 			sizes++;
 		}
 		if (sizes < 2 ||
 		    !vs_adapter_kinds[c->adapters[a].type].takes_vf)
 			continue;
 		vfs = free_vfs(c, a);
-		over += sum > vfs ? sum - vfs : 0;
+		/* nodes, of which each takes as many */
+		if (sum > vfs)
+			over += (sum - vfs - 1) /
+				(size_t)vs_adapter_cards(&c->adapters[a]) + 1;
 	}
 	return over;
 }
 
 /* lacks: one that found no place, NULL: there was none. */
-static void room_why(struct vs_core *c, size_t room, const struct vs_node *of,
-		     const struct vs_node *lacks, char *why, size_t size)
+static void room_why(struct vs_core *c, const struct vs_node *lacks, char *why,
+		     size_t size)
 {
-	const struct vs_adapter *a = of->profile->adapter;
 	const char *barred = lacks ? vs_node_barred(c, lacks) : NULL;
 	const char *shared = !lacks ? "" : barred ? barred :
 		vs_room_now(c, lacks)->why[lacks->kept->exists];
 
-	if (shared[0])
-		snprintf(why, size, "%zu can be served: %s", room, shared);
-	else
-		snprintf(why, size, "%zu %s%s free%s", room, a->name,
-			 vs_adapter_kinds[a->type].takes_vf ? " VFs" : " VMs",
-			 lacks ? vs_avoid_note(c) : "");
+	snprintf(why, size, "%s%s", shared[0] ? ": " : "",
+		 shared[0] ? shared : lacks ? vs_avoid_note(c) : "");
 }
 
 static bool alien(const struct vs_core *c, int id)
@@ -139,7 +138,7 @@ size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n,
 {
 	VS_FREE struct used *used = vs_calloc(c->nprofiles + 1, sizeof(*used));
 	const char *blocked = vs_ask_blocked(c);
-	const struct vs_node *of = NULL, *lacks = NULL;
+	const struct vs_node *lacks = NULL;
 	size_t room = 0;
 
 	if (blocked) {
@@ -163,22 +162,21 @@ size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n,
 			room++;
 			continue;
 		}
-		of = &c->nodes[ids[i]];
 		k = &c->kept[ids[i]];
 		served = avail != VS_AVAIL_NONE;
 		if (k->place &&
 		    (!served || !use_one(c, k, &used[k->profile]))) {
-			lacks = of;
+			lacks = &c->nodes[ids[i]];
 			continue;
 		}
 		if (k->barred && !lacks)
-			lacks = of;
+			lacks = &c->nodes[ids[i]];
 		room += served;
 	}
 	vs_question_end(c);
 	room -= counted_twice(c, used);
-	if (why && of)
-		room_why(c, room, of, lacks, why, why_size);
+	if (why)
+		room_why(c, lacks, why, why_size);
 	return room;
 }
 
@@ -259,6 +257,24 @@ static size_t fit_together(struct vs_core *c, const int *ids,
 	return prefix_that_fits(&env, list, n, err);
 }
 
+/* at[fits] lacks room, and so do all of its kind after it: they are surplus. The
+ * others may be well. Returns how many are left. */
+static size_t kind_goes(struct vs_core *c, const int *ids, size_t *at,
+			size_t fits, size_t n, size_t *surplus,
+			size_t *nsurplus)
+{
+	int kind = c->kept[ids[at[fits]]].profile;
+	size_t kept = fits;
+
+	for (size_t i = fits; i < n; i++) {
+		if (c->kept[ids[at[i]]].profile == kind)
+			surplus[(*nsurplus)++] = at[i];
+		else
+			at[kept++] = at[i];
+	}
+	return kept;
+}
+
 int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 		 size_t *nsurplus, struct vs_err *err)
 {
@@ -285,13 +301,13 @@ int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 	if (blocked)
 		return vs_err_set(err, VS_E_SHORTAGE, "%s", blocked);
 	fits = fit_together(c, ids, at, count, err);
-	for (size_t i = fits; i < count; i++)
-		surplus[(*nsurplus)++] = at[i];
-	if (!*nsurplus)
-		return 0;
-	if (fits == count)
+	if (fits == count && none)
 		why_not(c, none, err);
-	return -1;
+	while (fits < count) {
+		count = kind_goes(c, ids, at, fits, count, surplus, nsurplus);
+		fits = fit_together(c, ids, at, count, NULL);
+	}
+	return *nsurplus ? -1 : 0;
 }
 
 /*

@@ -16,6 +16,7 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 
 	*place = false;
 	n->kept->exists = vm != NULL;
+	n->kept->holds = vs_ledger_get(&c->ledger, n->name) != NULL;
 	n->kept->barred = vs_node_barred(c, n) != NULL;
 	if (n->kept->barred || n->missing ||
 	    (vm && vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS))
@@ -23,6 +24,8 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 	if (vm && vs_node_vm_unsure(vm))
 		return VS_AVAIL_NONE;
 	if (vm && vm->power == VS_POWER_ON) {
+		if (vs_node_given(n))
+			return VS_AVAIL_NONE;
 		/* It holds its VF already; whether it must be rebuilt first
 		 * only decides how warm it is. */
 		host = vm->host_ptr;
@@ -31,8 +34,7 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 		if (n->adopt)
 			return VS_AVAIL_NONE;	/* warm in a moment */
 		if (!(n->flags & VS_NODE_UP))
-			return vs_ledger_get(&c->ledger, n->name) ?
-				VS_AVAIL_OFF : VS_AVAIL_NONE;
+			return n->kept->holds ? VS_AVAIL_OFF : VS_AVAIL_NONE;
 		if (n->profile->retention == VS_RETAIN_DESTROY)
 			return c->now[n->profile - c->profiles].missing[0] ?
 				VS_AVAIL_NONE : VS_AVAIL_NEW;
@@ -41,9 +43,11 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 		/* It is rebuilt when the job that runs on it has ended. */
 		return n->job ? VS_AVAIL_NONE : VS_AVAIL_NEW;
 	}
-	*place = !vs_ledger_get(&c->ledger, n->name);
+	*place = !n->kept->holds;
 	if (!*place)
 		return VS_AVAIL_OFF;
+	if (!vm && n->op.kind == VS_OP_CLONE)
+		return VS_AVAIL_OFF;	/* in a moment: made ahead */
 	return vm && vs_node_fit(c, n, vm) == VS_FIT_RIGHT ? VS_AVAIL_OFF :
 		VS_AVAIL_NEW;
 }
@@ -54,6 +58,13 @@ enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
 	n->kept->epoch = c->facts_epoch;
 	return n->kept->place && !vs_room_for(c, n) ? VS_AVAIL_NONE :
 		n->kept->avail;
+}
+
+const struct vs_kept *vs_kept_now(struct vs_core *c, int id)
+{
+	if (c->kept[id].epoch != c->facts_epoch)
+		vs_node_avail(c, &c->nodes[id]);
+	return &c->kept[id];
 }
 
 /* One of the node's own facts has changed. */

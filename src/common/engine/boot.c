@@ -56,7 +56,9 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 		return;
 	}
 	vs_strlcpy(n->boot_host, vm->host, sizeof(n->boot_host));
-	vs_strlcpy(n->boot_pf, h ? h->pf : "", sizeof(n->boot_pf));
+	/* of several nobody knows which it was */
+	vs_strlcpy(n->boot_pf, h && h->ncards == 1 ? h->cards[0].pf : "",
+		   sizeof(n->boot_pf));
 	vs_avoid_add(c, n->boot_host, n->boot_pf, now_ms + VS_AVOID_HOST_MS,
 		     why);
 	vs_breaker_failed(c, n->boot_host, n->name, why, now_ms);
@@ -101,7 +103,7 @@ bool vs_boot_comes_late(const struct vs_node *n, uint32_t flags)
  */
 void vs_boot_asked(struct vs_core *c, struct vs_node *n, uint32_t flags)
 {
-	const struct vs_vm *vm = vs_node_vm(c, n);
+	const struct vs_vm *vm;
 
 	if (!(flags & VS_NODE_POWERING_UP)) {
 		n->up_asked_ms = 0;
@@ -109,6 +111,7 @@ void vs_boot_asked(struct vs_core *c, struct vs_node *n, uint32_t flags)
 	}
 	if (n->up_asked_ms)
 		return;
+	vm = vs_node_vm(c, n);
 	n->up_asked_ms = vs_clock();
 	n->boot_told_ms = n->boot_ready = 0;
 	if (n->flags && !c->observe &&
@@ -203,8 +206,12 @@ void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	n->died = false;
 	if (n->flags & VS_NODE_UP) {
 		n->boot_host[0] = '\0';
-		if (n->starting && n->seen == VS_SEEN_ON && vm)
+		if (n->starting && n->seen == VS_SEEN_ON && vm) {
 			vs_breaker_served(c, vm->host);
+			if (n->powered_on_ms)
+				vs_pace_note(c, n->profile, VS_PACE_BOOT,
+					     now_ms - n->powered_on_ms);
+		}
 		n->starting &= n->seen != VS_SEEN_ON;
 	}
 	if (n->wanted != VS_WANT_ON || n->giveup)

@@ -19,6 +19,8 @@ struct vs_conf *vs_conf_new(void)
 	conf->provision_max = 20;
 	conf->power_max = 50;
 	conf->host_max = 8;
+	conf->prefetch_window_s = 600;
+	conf->prefetch_grace_s = 300;
 	conf->boot_timeout_s = 300;
 	conf->prolog_timeout_s = 1800;
 	conf->shutdown_grace_s = 30;
@@ -38,6 +40,7 @@ static void free_adapters(struct vs_conf *conf)
 		free(a->pf);
 		free(a->link_layer);
 		free(a->subnet);
+		free(a->rails);
 	}
 	free(conf->adapters);
 }

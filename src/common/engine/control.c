@@ -80,6 +80,7 @@ static const struct verb {
 	{ "nodes", false, false, false },
 	{ "why", true, false, false },
 	{ "status", false, false, false },
+	{ "plan", false, false, false },
 	{ "reconcile", false, false, false },
 	{ "confirm", false, false, true },
 	{ "adopt", false, false, true },
@@ -211,21 +212,17 @@ static const struct verb *verb_allowed(const struct conn *c, struct vs_err *err)
 	return NULL;
 }
 
-/* "why" of an array's task has the task as its name. */
+/* "why" of a task or a component has that as its name. */
 static int job_asked(const struct conn *c, const struct verb *v, uint32_t *job,
 		     struct vs_err *err)
 {
-	char *end;
-	unsigned long task;
-
 	*job = c->req.job;
 	if (!v->needs_job || !c->req.name[0])
 		return 0;
-	task = strtoul(c->req.name, &end, 10);
-	*job = *end || c->req.name[0] < '0' || c->req.name[0] > '9' ||
-		task >= UINT32_MAX ? 0 : vs_core_task(*job, (uint32_t)task);
-	return *job ? 0 : vs_err_set(err, VS_E_GONE, "no such job: %u_%s",
-				     c->req.job, c->req.name);
+	*job = vs_core_part(*job, c->req.name);
+	return *job ? 0 : vs_err_set(err, VS_E_GONE, "no such job: %u%s%s",
+				     c->req.job, c->req.name[0] == '+' ? "" :
+				     "_", c->req.name);
 }
 
 static int report_make(struct conn *c, struct vs_err *err)
@@ -238,6 +235,8 @@ static int report_make(struct conn *c, struct vs_err *err)
 		return -1;
 	o = v->changes ?
 		vs_core_act(v->name, c->req.name, c->req.text, c->uid, err) :
+		!strcmp(v->name, "plan") ?
+		vs_core_plan(c->req.nodes, c->uid, err) :
 		vs_core_report(v->name, job, c->uid, err);
 	if (!o)
 		return -1;

@@ -74,6 +74,8 @@ char *vs_ctl_request_format(const struct vs_ctl_request *r)
 		vs_jb_str(o, "name", r->name);
 	if (r->text[0])
 		vs_jb_str(o, "text", r->text);
+	if (r->nodes[0])
+		vs_jb_str(o, "nodes", r->nodes);
 	vs_jb_str(o, "id", r->id);
 	return vs_jb_text_free(o);
 }
@@ -93,7 +95,8 @@ int vs_ctl_request_parse(const char *text, size_t len,
 	    !get_text(root, "id", r.id, sizeof(r.id), err) &&
 	    !get_u32(root, "job", UINT32_MAX, &r.job, err) &&
 	    !get_text_if(root, "name", r.name, sizeof(r.name), err) &&
-	    !get_text_if(root, "text", r.text, sizeof(r.text), err)) {
+	    !get_text_if(root, "text", r.text, sizeof(r.text), err) &&
+	    !get_text_if(root, "nodes", r.nodes, sizeof(r.nodes), err)) {
 		*out = r;
 		rc = 0;
 	}
@@ -130,7 +133,8 @@ char *vs_ctl_part_format(const struct vs_ctl_part *p, size_t *len)
 static int head_parse(struct vs_j root, struct vs_ctl_part *p,
 		      struct vs_err *err)
 {
-	const uint32_t max = VS_CTL_REPORT_MAX / VS_CTL_PART_MAX;
+	const uint32_t max = (VS_CTL_REPORT_MAX + VS_CTL_PART_MAX - 1) /
+		VS_CTL_PART_MAX;
 
 	if (get_text(root, "id", p->id, sizeof(p->id), err))
 		return -1;

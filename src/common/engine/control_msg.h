@@ -6,6 +6,9 @@
  *   or with a name:              {"verb":"forget","name":"vm003","id":"..."}
  *   and a reason:      {"verb":"drain","name":"esx01","text":"...","id":"..."}
  *   or an array's task:          {"verb":"why","job":12,"name":"3","id":"..."}
+ *   a heterogeneous job's part:  {"verb":"why","job":14,"name":"+1","id":"..."}
+ *   or nodes, as Slurm lists them:
+ *                     {"verb":"plan","nodes":"vm[001-004]","id":"..."}
  * Reply, one or more frames:    {"id":"...","part":0,"of":3}\n BYTES
  *   the bytes of all parts together are the report (engine/report.h), or
  * Refusal, one frame:           {"id":"...","error":"text","code":"gone"}\n
@@ -19,10 +22,13 @@
 #include "util/err.h"
 
 #define VS_CTL_ID_MAX 64
-#define VS_CTL_REQUEST_MAX 4096		/* a request's credential */
-#define VS_CTL_PART_MAX (256 * 1024)	/* a report's bytes in one frame */
+#define VS_CTL_NODES_MAX 16384		/* thousands of them, in any order */
+#define VS_CTL_REQUEST_MAX 32768	/* a request's credential */
+/* A report's bytes in one frame: each costs both sides a turn of munged, which
+ * takes credentials of at most 1 MiB. */
+#define VS_CTL_PART_MAX (640 * 1024)
 /* A part's credential: base64, header and munge's own. */
-#define VS_CTL_REPLY_MAX (VS_CTL_PART_MAX * 2)
+#define VS_CTL_REPLY_MAX (1024 * 1024)
 #define VS_CTL_REPORT_MAX (16 * 1024 * 1024)
 
 struct vs_ctl_request {
@@ -31,6 +37,7 @@ struct vs_ctl_request {
 	char name[128];			/* of a node or host, "": none */
 	char text[120];			/* why, "": not said */
 	char id[VS_CTL_ID_MAX];		/* the client's, echoed */
+	char nodes[VS_CTL_NODES_MAX];	/* "": none */
 };
 char *vs_ctl_request_format(const struct vs_ctl_request *r);	/* free() it */
 int vs_ctl_request_parse(const char *text, size_t len,

@@ -4,7 +4,11 @@
  * slurmctld's threads, inside slurmctld's locks. Every one of them is memory
  * work under one mutex; none waits for the network, the disk or Slurm.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE	/* pthread_setname_np */
+#endif
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -76,6 +80,7 @@ static int thread_start(struct vs_core *c, struct vs_err *err)
 	if (rc)
 		return vs_err_set(err, VS_E_BUG, "pthread_create: %s",
 				  strerror(rc));
+	pthread_setname_np(c->thread, "vs_engine");
 	c->thread_runs = true;
 	return 0;
 }
@@ -217,13 +222,75 @@ static bool core_ever(const int *ids, size_t n, struct vs_err *err)
 	return ever;
 }
 
-static void core_refused(uint32_t job, const int *ids, size_t n, size_t need,
-			 const char *why)
+static void core_refused(const struct vs_asker *a, const int *ids, size_t n,
+			 size_t need, size_t have, const char *why)
+{
+	char words[256];
+
+	vs_lock_now();
+	vs_lack_words(&vs_core, ids, n, need, have, why, words, sizeof(words));
+	vs_job_refused(&vs_core, a, ids, n, need, words);
+	vs_unlock();
+	if (a->lacks != VS_LACKS_NODES)
+		vs_wake();
+}
+
+static int core_make_room(uint32_t job, const int *ids, size_t n,
+			  const struct vs_victim *victims, size_t nvictims,
+			  bool *take)
+{
+	int taken;
+
+	vs_lock_now();
+	vs_crash_before("core", "make_room");
+	taken = vs_make_room(&vs_core, job, ids, n, victims, nvictims, take);
+	vs_crash_after("core", "make_room");
+	vs_unlock();
+	return taken;
+}
+
+static size_t core_spare(const struct vs_asker *a, const int *ids, size_t n,
+			 enum vs_avail *avail, size_t *left)
+{
+	size_t spare;
+
+	vs_lock_now();
+	spare = vs_when_spare(&vs_core, a, ids, n, avail, left);
+	vs_unlock();
+	return spare;
+}
+
+static int64_t core_when(const struct vs_asker *a, const int *ids, size_t n,
+			 int64_t from)
+{
+	int64_t at;
+
+	vs_lock_now();
+	at = vs_when(&vs_core, a, ids, n, from);
+	vs_unlock();
+	return at;
+}
+
+static void core_planned(const struct vs_asker *a, const int *ids, size_t n,
+			 int64_t start)
 {
 	vs_lock_now();
-	vs_job_refused(&vs_core, job, ids, n, need, why);
+	vs_when_planned(&vs_core, a, ids, n, start);
 	vs_unlock();
-	vs_wake();
+}
+
+static void core_job_until(uint32_t job, int64_t end)
+{
+	vs_lock_now();
+	vs_when_until(&vs_core, job, end);
+	vs_unlock();
+}
+
+static void core_reserved(const struct vs_reservation *r, size_t n)
+{
+	vs_lock_now();
+	vs_when_reserved(&vs_core, r, n);
+	vs_unlock();
 }
 
 static int core_job_begin(uint32_t job, uint32_t restart, const int *ids,
@@ -278,7 +345,9 @@ static void core_why(uint32_t job, char *out, size_t size)
 
 	vs_lock_now();
 	HASH_FIND(hh, vs_core.refused, &job, sizeof(job), r);
-	vs_strlcpy(out, r ? r->why : "", size);
+	vs_strlcpy(out, "", size);
+	if (r)
+		vs_job_words(&vs_core, r, out, size);
 	vs_unlock();
 }
 
@@ -312,6 +381,12 @@ static const struct vs_core_api api = {
 	.check = core_check,
 	.ever = core_ever,
 	.refused = core_refused,
+	.make_room = core_make_room,
+	.spare = core_spare,
+	.when = core_when,
+	.planned = core_planned,
+	.job_until = core_job_until,
+	.reserved = core_reserved,
 	.job_begin = core_job_begin,
 	.job_wait = core_job_wait,
 	.job_end = core_job_end,

@@ -20,8 +20,8 @@
 
 /* ---- configuration, as plain data (src/plugins/vs_conf.c makes it) -------- */
 struct vs_conf_adapter {
-	char *name, *type, *network, *pf, *link_layer, *subnet;
-	int mtu;
+	char *name, *type, *network, *pf, *link_layer, *subnet, *rails;
+	int mtu, per_node;
 };
 struct vs_conf_partition {	/* settings for the nodes of a partition */
 	char *name, *adapter, *template_name, *retention, *latency;
@@ -54,6 +54,8 @@ struct vs_conf {
 	char *slurm_cluster;
 	char *conf_server;	/* "ctl1:6817,ctl2:6817", for slurmd in guests */
 	int provision_max, power_max, host_max;	/* operations in flight */
+	int prefetch;		/* VMs made ahead at a time, 0: none */
+	int prefetch_window_s, prefetch_grace_s;
 	int boot_timeout_s;		/* power-on to registered */
 	int prolog_timeout_s;
 	int shutdown_grace_s;
@@ -76,6 +78,36 @@ enum vs_avail {
 	VS_AVAIL_OFF,		/* its VM exists, powered off */
 	VS_AVAIL_WARM,		/* powered on and right */
 	VS_AVAIL_ALIEN,		/* no node of ours: not our business */
+};
+
+/* A job that may be ended for another's sake. */
+struct vs_victim {
+	const int *ids;			/* its nodes of ours */
+	size_t n;
+};
+
+/* Why a job was refused, the strongest first. */
+enum vs_lacks {
+	VS_LACKS_VFS,		/* or another share of what VMs need */
+	VS_LACKS_TURN,		/* what is free is kept for others before it */
+	VS_LACKS_NODES,		/* by Slurm's own word: they have other jobs */
+};
+
+/* A job that a question is asked for. Times are seconds since the epoch. */
+struct vs_asker {
+	uint32_t job;
+	uint64_t rank;		/* the higher the sooner, then by job */
+	int64_t now, lasts;	/* its time limit, s */
+	bool in_order;		/* it passes nobody who was refused before it */
+	bool in_backfill;	/* so that a scheduler's own word counts more */
+	bool reserved;		/* it runs in a reservation */
+	enum vs_lacks lacks;	/* for refused() */
+};
+
+struct vs_reservation {		/* of Slurm's: these nodes from then till then */
+	int64_t start, end;
+	int *ids;
+	size_t n;
 };
 
 enum vs_timed {
@@ -103,8 +135,9 @@ struct vs_core_api {
 				/* -1: not ours */
 
 	/* Each node alone, could it be served now: out[i] for ids[i]. And how
-	 * many of them together, at most n, which need not be a prefix; the
-	 * refusal's text into why. out and why may be NULL. */
+	 * many of them together, at most n, which need not be a prefix; what
+	 * else is to be said of that into why, as refused() takes it. out and
+	 * why may be NULL. */
 	size_t (*room)(const int *ids, size_t n, enum vs_avail *out,
 		       char *why, size_t why_size);
 	/* All of them together? If not: surplus[k] = indexes into ids that
@@ -113,10 +146,40 @@ struct vs_core_api {
 		     size_t *nsurplus, struct vs_err *err);
 	/* Static capacity: could these n ever be on together? Unknown: yes. */
 	bool (*ever)(const int *ids, size_t n, struct vs_err *err);
-	/* A job was refused for want of VFs: it needs `need` nodes out of ids;
-	 * idle warm VMs that it can't use may be reclaimed for it. */
-	void (*refused)(uint32_t job, const int *ids, size_t n, size_t need,
-			const char *why);
+	/* A job was refused: it needs `need` nodes out of ids, and could have
+	 * `have` of them. why: a sentence of its own, or what follows that count
+	 * and begins with a comma, colon or semicolon, or ""; of nodes: how many
+	 * it has. If it lacks VFs, idle warm VMs that it can't use may be
+	 * reclaimed for it; else it is for its reason alone. */
+	void (*refused)(const struct vs_asker *a, const int *ids, size_t n,
+			size_t need, size_t have, const char *why);
+
+	/* How many of these nodes may begin now without standing in the way of
+	 * those who go before; avail (as from room) becomes NONE for those that
+	 * may not at all. *left: how many might, if all could be served now. */
+	size_t (*spare)(const struct vs_asker *a, const int *ids, size_t n,
+			enum vs_avail *avail, size_t *left);
+	/* The earliest time, from `from` on, at which the VMs of all these may
+	 * be there; more than a month from now: nobody knows. */
+	int64_t (*when)(const struct vs_asker *a, const int *ids, size_t n,
+			int64_t from);
+	/* Backfill has planned the job on (nodes like) these. Lower ones are
+	 * tested against it until it begins or is no more. */
+	void (*planned)(const struct vs_asker *a, const int *ids, size_t n,
+			int64_t start);
+	/* The end of a job that begins, as known now. */
+	void (*job_until)(uint32_t job, int64_t end);
+	/* Slurm's reservations, all of them. */
+	void (*reserved)(const struct vs_reservation *r, size_t n);
+
+	/* A job would run on all of ids if they could be served. Whose end would
+	 * give it what it lacks? take[i] is set for those that are needed (the
+	 * first are to go first), and their number returned: their VMs go off
+	 * when they have left, and until then no other job gets them. 0: what is
+	 * idle or on its way out will do. -1: all their ends would not. */
+	int (*make_room)(uint32_t job, const int *ids, size_t n,
+			 const struct vs_victim *victims, size_t nvictims,
+			 bool *take);
 
 	/* Place and hold the job's final nodes. -1: the job must stay pending. */
 	int (*job_begin)(uint32_t job, uint32_t restart, const int *ids,
@@ -152,7 +215,7 @@ struct vs_core_api {
 	 * our own work: for svf status. */
 	void (*timed)(enum vs_timed what, int64_t us, int64_t cpu_us);
 };
-#define VS_CORE_API_VERSION 6
+#define VS_CORE_API_VERSION 12
 const struct vs_core_api *vs_core_api_get(void);
 
 /* ---- reports, for the control channel ------------------------------------- */
@@ -161,8 +224,13 @@ struct json_object;
  * err. uid decides what may be seen. */
 struct json_object *vs_core_report(const char *what, uint32_t job, uint32_t uid,
 				   struct vs_err *err);
-/* The job of an array's task, 0: there is none. */
-uint32_t vs_core_task(uint32_t array, uint32_t task);
+/* "plan": what would be done now for a job that gets these nodes, as Slurm
+ * lists them. Nothing is changed, held or remembered. */
+struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
+				 struct vs_err *err);
+/* The job of a part of it, as Slurm writes it: "3", an array's task, or "+1", a
+ * component of a heterogeneous job. 0: there is none. */
+uint32_t vs_core_part(uint32_t job, const char *part);
 /* What an operator orders: "confirm" (the brake), "adopt" (VMs of a lost
  * cluster id), "forget" (name: a node whose VM is lost with its host), "drain"
  * and "resume" (name: a host; text: why). The caller has asked

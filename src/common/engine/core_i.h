@@ -13,7 +13,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include "engine/avoid_i.h"
+#include "engine/brake_i.h"
 #include "engine/core.h"
+#include "engine/prefetch_i.h"
+#include "engine/when_i.h"
+#include "engine/drs_i.h"
 #include "plan/ledger.h"
 #include "plan/place.h"
 #include "plan/step.h"
@@ -39,9 +43,6 @@ struct vs_node_op {
 	bool cancel_asked;
 };
 
-/* Has the brake let this VM's end pass? Once it has, for good. */
-enum vs_braked { VS_BRAKE_UNASKED, VS_BRAKE_PASSED, VS_BRAKE_WAITS };
-
 /* A VM that must be there and isn't shown: as we saw it, or as Slurm says. */
 enum vs_missing { VS_MISSING_NOT, VS_MISSING_SEEN, VS_MISSING_SLURM };
 
@@ -53,11 +54,14 @@ struct vs_kept {
 	uint32_t epoch;			/* of c->facts_epoch, 0: not known */
 	int profile;			/* index of its profile */
 	unsigned char avail;		/* enum vs_avail, by its own facts */
+	bool holds;			/* it has a place */
 	bool place;			/* it needs one besides */
 	bool exists;			/* for a VM that is there already */
 	bool barred;			/* no new job may have it */
 	bool fresh;			/* looked at since */
+	bool looked;			/* in this turn: to be acted upon */
 	bool rests;			/* nothing is to be done for it */
+	bool astir, up;			/* something is; it is wanted as it runs */
 };
 
 struct vs_node {
@@ -66,7 +70,7 @@ struct vs_node {
 	const struct vs_profile *profile;
 	const struct vs_network *net;
 	const struct vs_conf_node *conf;
-	char mac[VS_MAC_LEN], mgmt_mac[VS_MAC_LEN];
+	char mgmt_mac[VS_MAC_LEN], macs[VS_CARDS_MAX][VS_MAC_LEN];
 
 	struct vs_kept *kept;
 	/* Slurm's word */
@@ -85,11 +89,16 @@ struct vs_node {
 	enum vs_seen seen;
 	enum vs_action action;
 	struct vs_node_op op;
+	struct vs_node_drs drs;
 	LIST_ENTRY(vs_node) busy;	/* while op.id */
+	struct vs_ahead ahead;
 	uint64_t look_after;		/* wait for this slow beat's number */
 	bool renew;			/* up for Slurm, VM not right for claim */
 	bool leave;			/* to be powered down when idle */
 	int64_t leave_ms;		/* Slurm was told so, 0: not */
+	uint32_t reclaimed_for;		/* this job while it goes, 0: none */
+	int64_t idle_ms;		/* up, and without a job since */
+	int64_t given_ms;		/* to a preemptor, see victims.c; 0: not */
 	bool giveup;			/* powering up for nobody any more */
 	bool adopt;			/* its VM outlived Slurm's memory of it */
 	bool compared;			/* with Slurm's memory, see adopt.c */
@@ -119,21 +128,10 @@ struct vs_node {
 	int64_t shutdown_ms;		/* guest asked to shut down */
 	int64_t ready_since_ms;		/* wanted READY for how long */
 	int64_t reported_ms, action_since_ms;
+	int64_t going_ms;		/* it is to go off since, 0: it isn't */
 	int64_t ending_ms;		/* a job's late kill may come until then; 0 */
 	char ran_on[VS_MOID_LEN];	/* where its VM was seen on, "": nowhere */
 	struct vs_err last_err;
-};
-
-#define VS_BRAKE_MINUTES 10
-struct vs_brake_end {			/* a VM that it let go */
-	char vm[VS_MOID_LEN];
-	int64_t minute;			/* since the epoch */
-	bool confirmed;			/* by an operator: not counted */
-	UT_hash_handle hh;
-};
-struct vs_brake {
-	bool on;
-	struct vs_brake_end *ends;	/* uthash by vm */
 };
 
 struct vs_orphan {			/* ours, and no node has its name */
@@ -163,13 +161,22 @@ struct vs_wait {			/* a prolog that waits for its nodes */
 	struct vs_wait *next;
 };
 
+#define VS_REFUSAL_FRESH_MS 15000
+#define VS_REFUSAL_COUNTS_MS 5000	/* more than a weaker one */
+#define VS_REFUSAL_ASKED_MS 2000	/* since then Slurm has looked elsewhere */
 struct vs_refused {			/* a job's last refusal */
 	uint32_t job;
 	int *ids;
 	size_t n, need;
 	char why[256], told[256];
 	int64_t at_ms, told_ms;
+	enum vs_lacks lacks;
 	bool wiped;			/* Slurm has written over it since */
+	bool in_backfill;
+	uint64_t rank;
+	uint32_t lasts;			/* s, its time limit */
+	int64_t planned;		/* by Slurm, s since the epoch; 0: not */
+	int64_t expected, expected_ms;	/* s since the epoch; 0: not known */
 	UT_hash_handle hh;
 };
 
@@ -178,7 +185,7 @@ enum vs_tell_kind { VS_TELL_REBUILD, VS_TELL_POWER_DOWN, VS_TELL_FAIL,
 		    VS_TELL_GIVEUP, VS_TELL_SCAN, VS_TELL_PROLOG,
 		    VS_TELL_EPILOG, VS_TELL_REASON, VS_TELL_SCHEDULE,
 		    VS_TELL_BOOT_PUSH, VS_TELL_BOOTED, VS_TELL_ADOPT,
-		    VS_TELL_DRAIN, VS_TELL_UNDRAIN };
+		    VS_TELL_DRAIN, VS_TELL_UNDRAIN, VS_TELL_POWER_UP };
 struct vs_tell {
 	enum vs_tell_kind kind;
 	char node[VS_NAME_LEN];
@@ -196,8 +203,7 @@ struct vs_profile_now {
 	char why[2][256];		/* of what hosts share, what allows no
 					 * more, "": nothing */
 	char hash[VS_PROFILE_HASH_LEN];	/* "": not known */
-	char missing[256];		/* why its template can't be cloned now;
-					 * "": it can */
+	char missing[256];		/* why its template can't be cloned, "" */
 	char barred[256];		/* why no new job gets a node of it, "" */
 	char barred_new[256];		/* the same for nodes without a VM */
 	bool rule_a;			/* broken by the configuration */
@@ -229,6 +235,8 @@ struct vs_core {
 	/* made from conf (setup.c) */
 	struct vs_adapter *adapters;	/* conf->nadapters */
 	struct vs_network *nets;	/* one per adapter; moid "" unresolved */
+	struct vs_rail_kind *rails;	/* those that take several VFs */
+	size_t nrails;
 	struct vs_profile *profiles;	/* one per distinct setting */
 	struct vs_profile_now *now;	/* one per profile */
 	size_t nprofiles;
@@ -236,6 +244,7 @@ struct vs_core {
 	struct vs_kept *kept;		/* by node->id */
 	size_t nnodes;
 	enum vs_policy policy;
+	struct vs_drs drs;
 	bool observe;
 	char cluster_id[VS_UUID_LEN];
 
@@ -256,8 +265,7 @@ struct vs_core {
 	size_t nstrays, cap_strays;
 	bool ready;			/* first pass after load is done */
 	bool started;			/* first pass of this controller is done */
-	uint64_t checked;		/* generation of the hosts that the
-					 * preflight judged */
+	uint64_t checked;		/* generation of hosts the preflight judged */
 	bool unjudged;			/* it has more to judge */
 	char blocked[320];		/* why nothing may be done, or "" */
 	char unserved[320];		/* why no job gets a VM, or "" */
@@ -277,6 +285,9 @@ struct vs_core {
 	uint64_t questions, question;	/* number of all, and of this one: 0 */
 	uint32_t facts_epoch;		/* see vs_nodes_touch; begins with 1 */
 	int64_t full_ms;		/* all nodes were looked at then */
+	int64_t whole_ms;		/* all that don't rest were */
+	bool whole;			/* in this turn */
+	bool op_ended;			/* others may have its budget */
 
 	struct vs_ledger ledger;
 	struct vs_sums sums;		/* of both: vs_sums_now() */
@@ -290,17 +301,25 @@ struct vs_core {
 	uint64_t avoid_note_gen;	/* this generation and */
 	int avoid_note_hosts;		/* so many hosts */
 	struct vs_wait *waits;
+	struct vs_got *gots;		/* of jobs whose prolog is answered */
 	struct vs_refused *refused;
-	unsigned int reclaim_turn;	/* whose turn it is among them */
+	struct vs_whens whens;
+	/* whose turn it is among them */
+	unsigned int reclaim_turn, recheck_turn, reasons_turn;
 	struct vs_tell *tells;
 	size_t ntells, cap_tells;
 	int provisioning, power_ops;	/* in flight */
 	bool astir;			/* something is to be done for a node */
+	size_t restless;		/* nodes that don't rest */
+	bool keeps;			/* some are up */
+	int64_t stirred_ms;		/* see calm.c */
 	LIST_HEAD(, vs_node) busy;	/* nodes with a call under way */
+	struct vs_plans plans;
 	bool vf_freed;			/* capacity grew: tell the scheduler */
 	bool name_freed;		/* a node can be allocated again */
 
 	struct vs_times times[VS_TIMED], cpu_times[VS_TIMED];
+	struct vs_pace *paces;		/* uthash by template's moid */
 	struct vs_orphan *orphans;	/* uthash by moid */
 	bool holds_left;		/* some are of names that are no nodes */
 	int64_t orphans_ms;		/* looked for then */
@@ -336,6 +355,18 @@ int vs_cluster_id_load(const char *state_dir, char out[VS_UUID_LEN],
 int vs_cluster_id_store(const char *state_dir, const char *id,
 			struct vs_err *err);
 struct vs_node *vs_node_named(struct vs_core *c, const char *name);
+/* By the id that the plugins know; NULL: none of ours. */
+static inline struct vs_node *vs_node_at(struct vs_core *c, int id)
+{
+	return id >= 0 && (size_t)id < c->nnodes ? &c->nodes[id] : NULL;
+}
+
+/* On its way out, or asked to go. */
+static inline bool vs_node_going(const struct vs_node *n)
+{
+	return n->leave || (n->flags & (VS_NODE_POWERING_DOWN |
+					VS_NODE_POWER_DOWN_ASKED));
+}
 
 /* watch.c: vCenter's events into the inventory */
 extern const struct vs_vc_events vs_watch_events;
@@ -351,11 +382,26 @@ void vs_slow_told(void *arg, const struct vs_vc_slow *s);
 
 /* node.c: one node's comparison; lock held */
 struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n);
+/* cards.c: which of the node's cards is it, by its MAC: -1, none. */
+int vs_node_card(const struct vs_node *n, const struct vs_card *card);
+#define VS_MACS_LEN (VS_CARDS_MAX * VS_MAC_LEN)
+const char *vs_node_macs(const struct vs_node *n, char out[VS_MACS_LEN]);
+/* The PFs of its VM's VFs ("": not shown), in the order of the node's cards. */
+int vs_node_cards(const struct vs_node *n, const struct vs_vm *vm,
+		  struct vs_hold_card to[VS_CARDS_MAX]);
+/* Has it exactly one card with each of our MACs, of the right kind, on the
+ * right network, and on the PF that is held if that was an explicit choice? */
+bool vs_node_cards_right(const struct vs_node *n, const struct vs_vm *vm,
+			 const struct vs_hold *h);
 bool vs_node_shared_well(struct vs_core *c, const struct vs_node *n);
 bool vs_node_vm_unsure(const struct vs_vm *vm);
 bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
 		      const struct vs_vm *vm, uint32_t job, uint32_t restart);
 bool vs_node_pool_wrong(const struct vs_core *c, const struct vs_vm *vm);
+/* A VM of ours that is off, for a job that has this hold (NULL: none yet). */
+enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
+			      const struct vs_vm *vm, const struct vs_hold *h,
+			      uint32_t job, uint32_t restart);
 void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags);
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
@@ -371,6 +417,8 @@ enum vs_profile_fit vs_node_fit(const struct vs_core *c,
 
 /* avail.c: could it be served now; what is kept of each node; lock held */
 enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n);
+/* What is known of it, brought up to date. */
+const struct vs_kept *vs_kept_now(struct vs_core *c, int id);
 void vs_node_touch(struct vs_node *n);
 void vs_nodes_touch(struct vs_core *c);
 void vs_nodes_touch_on(struct vs_core *c, const struct vs_host *h);
@@ -379,34 +427,8 @@ void vs_nodes_touch_on(struct vs_core *c, const struct vs_host *h);
 bool vs_host_wanted(const struct vs_core *c, const struct vs_host *h);
 void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 
-/* hold.c: holds and placement; lock held */
-struct vs_sums *vs_sums_now(struct vs_core *c);
-void vs_env_fill(struct vs_core *c, struct vs_place_env *env);
-void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm);
-void vs_hold_sync(struct vs_core *c, struct vs_node *n);
-int vs_hold_for(struct vs_core *c, struct vs_node *n, struct vs_err *err);
-int vs_hold_gang(struct vs_core *c, struct vs_node **nodes, size_t n,
-		 uint32_t job, struct vs_err *err);
-void vs_hold_drop(struct vs_core *c, struct vs_node *n);
-/* Is there still room for the VF it was given? Asked before each step. */
-bool vs_hold_fits(struct vs_core *c, struct vs_node *n);
-/* By node->kept->exists. */
-size_t vs_room_for(struct vs_core *c, const struct vs_node *like);
-/* Between these two nothing is changed, and what was asked once holds. */
-void vs_question_begin(struct vs_core *c);
-void vs_question_end(struct vs_core *c);
-/* Why no VM can be made for it, whatever room there is; NULL: it can, or has
- * one. */
-const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n);
-void vs_rooms_renew(struct vs_core *c);	/* before anybody asks */
-const struct vs_profile_now *vs_room_now(struct vs_core *c,
-					 const struct vs_node *like);
-void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,
-			struct vs_place_node *to);
-/* Hosts whose budget of operations is used up take no more for now. */
-void vs_env_budget(struct vs_core *c, struct vs_place_env *env);
-
 /* ops.c: calls to vCenter for a node; lock held */
+bool vs_op_affords(const struct vs_core *c, enum vs_action action);
 int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 		int64_t now_ms);
 bool vs_op_hangs(const struct vs_node *n, int64_t now_ms);
@@ -425,14 +447,9 @@ int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
 		const struct vs_vc_op *op, enum vs_op_kind *kind,
 		struct vs_err *err);
 
-/* brake.c: may this VM be switched off or destroyed outside of Slurm's own
- * words? Counts it once; lock held */
-bool vs_brake_asks(struct vs_core *c, enum vs_braked *state, const char *vm,
-		   const char *name);
-size_t vs_brake_confirm(struct vs_core *c);
-void vs_brake_count(struct vs_brake *b, const char *vm, int64_t minute,
-		    bool confirmed);
-void vs_brake_clear(struct vs_brake *b);
+/* calm.c: how soon changes must be known, told to the client; lock held */
+void vs_calm(struct vs_core *c, int64_t now_ms);
+void vs_calm_end(struct vs_core *c, int64_t now_ms);
 
 /* orphan.c: VMs of ours that no node stands for; lock held unless said */
 void vs_orphans_pass(struct vs_core *c, int64_t now_ms);
@@ -476,6 +493,8 @@ void vs_say_all(struct vs_core *c, const struct vs_tell *tells, size_t n,
 
 #include "engine/boot_i.h"
 #include "engine/found_i.h"
+#include "engine/hold_i.h"
 #include "engine/job_i.h"
+#include "engine/pace_i.h"
 
 #endif

@@ -17,8 +17,8 @@
 /* A job's node that can't be had: Slurm gets it back, with the cause. */
 void vs_node_give_up(struct vs_core *c, struct vs_node *n, const char *why)
 {
-	if (n->giveup)
-		return;
+	if (n->giveup || n->wanted == VS_WANT_AHEAD)
+		return;		/* nobody has it yet */
 	vs_error("node=%s cannot be had: %s", n->name, why);
 	if (n->last_err.code == VS_E_SHORTAGE)
 		vs_tell(c, VS_TELL_GIVEUP, n->name, n->job, false, why);
@@ -65,9 +65,10 @@ static void blame(struct vs_core *c, struct vs_node *n, const char *host,
 
 	if (!at)
 		return;
-	if (!strcmp(err->fault, VS_VC_FAULT_NO_VF) && h && h->pf[0]) {
-		vs_avoid_add(c, host, h->pf, now_ms + VS_AVOID_PF_MS,
-			     err->text);
+	if (!strcmp(err->fault, VS_VC_FAULT_NO_VF) && h && h->ncards) {
+		for (int i = 0; i < h->ncards; i++)
+			vs_avoid_add(c, host, h->cards[i].pf,
+				     now_ms + VS_AVOID_PF_MS, err->text);
 	} else if (n->last_err.code == VS_E_SHORTAGE && err->fault[0]) {
 		blame_shared(c, at, err, now_ms);
 	} else {

@@ -30,6 +30,8 @@ void vs_env_fill(struct vs_core *c, struct vs_place_env *env)
 		.folder = c->folder,
 		.cluster_id = c->cluster_id,
 		.policy = c->policy,
+		.rails = c->rails,
+		.nrails = c->nrails,
 		.store = c->store[0] ? c->store : NULL,
 		.clusters = (const char **)c->cluster_moids,
 		.avoid = vs_avoid_asked,
@@ -63,17 +65,20 @@ void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,
 		.node = n->name,
 		.profile = n->profile,
 		.net = n->net,
-		.prefer_host = vm ? vm->host : NULL,
+		.prefer_host = vm ? vm->host :
+			n->op.kind == VS_OP_CLONE ? n->op.host : NULL,
 		.exists = vm != NULL,
 	};
 }
 
-static void hold_take(struct vs_core *c, struct vs_node *n,
-		      const struct vs_place_node *at, uint32_t job)
+void vs_hold_of(struct vs_core *c, const struct vs_node *n,
+		const struct vs_place_node *at, uint32_t job,
+		struct vs_hold *out)
 {
 	struct vs_vm *vm = vs_node_vm(c, n);
-	struct vs_hold hold = {
-		.pf_automatic = at->pf_automatic,
+
+	*out = (struct vs_hold) {
+		.ncards = at->npfs,
 		.state = VS_HOLD_PROMISED,
 		.cpu_mhz = vs_profile_cpu_mhz(n->profile,
 					      at->host->core_mhz),
@@ -85,21 +90,59 @@ static void hold_take(struct vs_core *c, struct vs_node *n,
 		.vcpus = n->profile->vcpus,
 		.memory_mb = n->profile->memory_mb,
 	};
+	vs_strlcpy(out->node, n->name, sizeof(out->node));
+	vs_strlcpy(out->host, at->host->moid, sizeof(out->host));
+	for (int i = 0; i < at->npfs; i++) {
+		vs_strlcpy(out->cards[i].pf, at->pfs[i]->pci, VS_PCI_LEN);
+		out->cards[i].automatic = at->pf_automatic;
+	}
+	vs_strlcpy(out->vm, vm ? vm->moid : "", sizeof(out->vm));
+}
+
+static void hold_take(struct vs_core *c, struct vs_node *n,
+		      const struct vs_place_node *at, uint32_t job)
+{
+	struct vs_hold hold;
+	char pfs[VS_PFS_LEN];
 	struct vs_err err;
 
 	vs_crash_before("hold", "take");
-	vs_strlcpy(hold.node, n->name, sizeof(hold.node));
-	vs_strlcpy(hold.host, at->host->moid, sizeof(hold.host));
-	vs_strlcpy(hold.pf, at->pf ? at->pf->pci : "", sizeof(hold.pf));
-	vs_strlcpy(hold.vm, vm ? vm->moid : "", sizeof(hold.vm));
+	n->drs = (struct vs_node_drs) { .id = 0 };
+	vs_hold_of(c, n, at, job, &hold);
 	if (vs_ledger_take(&c->ledger, &hold, &err)) {
 		vs_error("bug: %s node=%s", err.text, n->name);
 		return;
 	}
 	vs_node_touch(n);
+	vs_when_node(c, n);
 	vs_debug("hold promised JobId=%u node=%s host=%s pf=%s", job, n->name,
-		 at->host->name, hold.pf[0] ? hold.pf : "-");
+		 at->host->name, hold.ncards ? vs_hold_pfs(&hold, pfs) : "-");
 	vs_crash_after("hold", "take");
+}
+
+static int places(struct vs_core *c, const struct vs_place_env *env,
+		  struct vs_node **nodes, size_t n, struct vs_place_node *out,
+		  struct vs_err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *lacks = vs_clone_lacks(c, nodes[i]);
+
+		if (lacks)
+			return vs_err_set(err, VS_E_SHORTAGE, "%s", lacks);
+		vs_place_node_fill(c, nodes[i], &out[i]);
+	}
+	return vs_place(env, out, n, NULL, err);
+}
+
+/* The very places that vs_hold_gang() would take; nothing is held. */
+int vs_hold_plan(struct vs_core *c, struct vs_node **nodes, size_t n,
+		 struct vs_place_node *out, struct vs_err *err)
+{
+	struct vs_place_env env;
+
+	vs_env_fill(c, &env);
+	vs_env_budget(c, &env);
+	return places(c, &env, nodes, n, out, err);
 }
 
 static int hold_placed(struct vs_core *c, const struct vs_place_env *env,
@@ -108,14 +151,7 @@ static int hold_placed(struct vs_core *c, const struct vs_place_env *env,
 {
 	VS_FREE struct vs_place_node *place = vs_calloc(n + 1, sizeof(*place));
 
-	for (size_t i = 0; i < n; i++) {
-		const char *lacks = vs_clone_lacks(c, nodes[i]);
-
-		if (lacks)
-			return vs_err_set(err, VS_E_SHORTAGE, "%s", lacks);
-		vs_place_node_fill(c, nodes[i], &place[i]);
-	}
-	if (vs_place(env, place, n, NULL, err))
+	if (places(c, env, nodes, n, place, err))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		hold_take(c, nodes[i], &place[i], job);
@@ -147,27 +183,59 @@ int vs_hold_for(struct vs_core *c, struct vs_node *n, struct vs_err *err)
 void vs_hold_drop(struct vs_core *c, struct vs_node *n)
 {
 	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	char pfs[VS_PFS_LEN];
 
 	if (!h)
 		return;
 	vs_crash_before("hold", "drop");
 	vs_debug("hold released node=%s host=%s pf=%s", n->name, h->host,
-		 h->pf[0] ? h->pf : "-");
+		 h->ncards ? vs_hold_pfs(h, pfs) : "-");
 	vs_ledger_release(&c->ledger, n->name);
 	vs_node_touch(n);
+	vs_when_gone(c, n);
+	vs_prefetch_vf_free(c);
 	c->vf_freed = true;
 	vs_crash_after("hold", "drop");
 }
 
+/* Its own place counts as free meanwhile, other hosts as left out. */
+int vs_hold_move_to(struct vs_core *c, struct vs_node *n,
+		    const struct vs_host *to)
+{
+	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name), was;
+	struct vs_place_node at;
+	struct vs_place_env env;
+	struct vs_err err = { 0 };
+
+	if (!h || h->state != VS_HOLD_PROMISED)
+		return -1;
+	was = *h;
+	vs_ledger_release(&c->ledger, n->name);
+	vs_env_fill(c, &env);
+	for (int i = 0; i < c->inv.nhosts; i++)
+		c->bars[i].avoided |= i != to->index;
+	vs_place_node_fill(c, n, &at);
+	if (vs_place(&env, &at, 1, NULL, &err)) {
+		if (vs_ledger_take(&c->ledger, &was, &err))
+			vs_error("bug: %s", err.text);
+		return -1;
+	}
+	hold_take(c, n, &at, was.job);
+	vs_breaker_tried(c, to, n->name);
+	c->vf_freed = true;
+	return 0;
+}
+
 /* ---- keeping holds true to what vCenter shows ------------------------------ */
 
-static const char *vm_pf(const struct vs_node *n, const struct vs_vm *vm)
+/* Some card's PF isn't shown, or it is where the hold says. */
+static bool cards_agree(const struct vs_hold *h,
+			const struct vs_hold_card *cards, int n)
 {
-	for (int i = 0; i < vm->ncards; i++)
-		if (vm->cards[i].kind == VS_CARD_SRIOV &&
-		    !strcasecmp(vm->cards[i].mac, n->mac))
-			return vm->cards[i].pci;
-	return "";
+	for (int i = 0; i < n; i++)
+		if (!cards[i].pf[0])
+			return true;
+	return !n || vs_hold_is_on(h, cards, n);
 }
 
 static bool power_on_unfinished(const struct vs_node *n)
@@ -185,7 +253,7 @@ static void moved(const struct vs_core *c, struct vs_node *n,
 {
 	const struct vs_host *was = vs_host_get(&c->inv, h->host);
 
-	if (h->state != VS_HOLD_SEEN || !h->pf[0]) {
+	if (h->state != VS_HOLD_SEEN || !h->ncards) {
 		vs_info("node=%s runs on another host than was chosen: host=%s",
 			n->name, vm->host_ptr->name);
 		return;
@@ -200,25 +268,24 @@ static void moved(const struct vs_core *c, struct vs_node *n,
 static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 {
 	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
-	const char *pf = vm_pf(n, vm);
 	struct vs_place_node at = { .host = vm->host_ptr };
-	struct vs_pf guess;
+	struct vs_hold_card cards[VS_CARDS_MAX];
+	int ncards = vs_node_cards(n, vm, cards);
 
 	if (!vm->host_ptr)
 		return;
 	if (!h) {
-		memset(&guess, 0, sizeof(guess));
-		vs_strlcpy(guess.pci, pf, sizeof(guess.pci));
-		at.pf = pf[0] ? &guess : NULL;
 		hold_take(c, n, &at, n->job);
 		h = vs_ledger_get(&c->ledger, n->name);
 		if (!h)
 			return;
+		if (ncards && cards[0].pf[0])
+			vs_ledger_move(&c->ledger, h, vm->host, cards, ncards);
 	}
-	if (strcmp(h->host, vm->host) || (pf[0] && strcmp(h->pf, pf))) {
+	if (strcmp(h->host, vm->host) || !cards_agree(h, cards, ncards)) {
 		if (strcmp(h->host, vm->host))
 			moved(c, n, h, vm);
-		vs_ledger_move(&c->ledger, h, vm->host, pf);
+		vs_ledger_move(&c->ledger, h, vm->host, cards, ncards);
 	}
 	vs_ledger_set_vm(&c->ledger, h, vm->moid);
 	if (h->state == VS_HOLD_PROMISED)
@@ -243,7 +310,8 @@ static bool elsewhere(void *arg, const struct vs_host *h,
  */
 void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 {
-	const char *pf = vm_pf(n, vm);
+	struct vs_hold_card cards[VS_CARDS_MAX];
+	int ncards = vs_node_cards(n, vm, cards);
 	struct vs_place_node at;
 	struct vs_place_env env;
 	struct vs_err err = { 0 };
@@ -262,8 +330,8 @@ void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 	h = vs_ledger_get(&c->ledger, n->name);
 	if (!h)
 		return;
-	if (pf[0])
-		vs_ledger_move(&c->ledger, h, vm->host, pf);
+	if (ncards && cards[0].pf[0])
+		vs_ledger_move(&c->ledger, h, vm->host, cards, ncards);
 	vs_ledger_set_state(&c->ledger, h, VS_HOLD_REQUESTED);
 }
 
@@ -306,9 +374,10 @@ void vs_hold_sync(struct vs_core *c, struct vs_node *n)
 			vs_hold_drop(c, n);
 		return;
 	}
-	if (h->state == VS_HOLD_SEEN && !h->pf[0] &&
-	    vs_adapter_kinds[n->profile->adapter->type].takes_vf) {
-		/* ESXi's choice of PF was never shown: find a place anew. */
+	if (h->state == VS_HOLD_SEEN &&
+	    h->ncards != vs_adapter_vfs(n->profile->adapter)) {
+		/* ESXi's choice of PF was never shown, or it had another number
+		 * of cards: find a place anew. */
 		vs_hold_drop(c, n);
 	} else if (h->state == VS_HOLD_SEEN) {
 		/* Off for a rebuild: what it had is promised to it again. */
@@ -336,13 +405,15 @@ bool vs_hold_fits(struct vs_core *c, struct vs_node *n)
 
 	if (!host || !vs_host_usable(host))
 		return false;
-	if (!h->pf[0])
-		return true;
-	pf = vs_host_pf(host, h->pf);
-	if (!pf)
-		return false;
-	use = &vs_sums_now(c)->hosts[host->index].pf[pf - host->pfs];
-	return !use->unknown && use->free >= 0;
+	for (int i = 0; i < h->ncards; i++) {
+		pf = vs_host_pf(host, h->cards[i].pf);
+		if (!pf)
+			return false;
+		use = &vs_sums_now(c)->hosts[host->index].pf[pf - host->pfs];
+		if (use->unknown || use->free < 0)
+			return false;
+	}
+	return true;
 }
 
 const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n)
@@ -357,7 +428,7 @@ const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n)
 
 /* ---- room, cached per profile ---------------------------------------------- */
 
-static const struct vs_profile_now *room_now(struct vs_core *c, size_t profile)
+const struct vs_profile_now *vs_room_kind(struct vs_core *c, size_t profile)
 {
 	struct vs_profile_now *r = &c->now[profile];
 	struct vs_profile *p = &c->profiles[profile];
@@ -395,13 +466,13 @@ static const struct vs_profile_now *room_now(struct vs_core *c, size_t profile)
 const struct vs_profile_now *vs_room_now(struct vs_core *c,
 					 const struct vs_node *like)
 {
-	return room_now(c, (size_t)(like->profile - c->profiles));
+	return vs_room_kind(c, (size_t)(like->profile - c->profiles));
 }
 
 void vs_rooms_renew(struct vs_core *c)
 {
 	for (size_t i = 0; i < c->nprofiles; i++)
-		room_now(c, i);
+		vs_room_kind(c, i);
 }
 
 size_t vs_room_for(struct vs_core *c, const struct vs_node *like)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Jobs: a claim on each of its nodes from job_begin to its end, a wait while
- * its prolog runs, and the last refusal of one that pends. All of it may come
+ * Jobs: a claim on each of its nodes from job_begin to its end, and a wait while
+ * its prolog runs (refusal.c: the last refusal of one that pends). It may come
  * again after a restart, in any order, or for jobs that are gone already;
  * nothing here counts on having seen what came before. The lock is held.
  */
@@ -10,18 +10,6 @@
 #include "engine/core_i.h"
 #include "util/mem.h"
 #include "util/time.h"
-
-static struct vs_node *node_at(struct vs_core *c, int id)
-{
-	return id >= 0 && (size_t)id < c->nnodes ? &c->nodes[id] : NULL;
-}
-
-static void refused_free(struct vs_core *c, struct vs_refused *r)
-{
-	HASH_DEL(c->refused, r);
-	free(r->ids);
-	free(r);
-}
 
 bool vs_job_has(const struct vs_node *n, uint32_t job)
 {
@@ -94,6 +82,7 @@ static void claim(struct vs_core *c, struct vs_node *n, uint32_t job,
 {
 	unclaim(n, job);
 	giveup_unsaid(c, n);
+	vs_prefetch_claimed(c, n);
 	/* What others wait for is not over because one more comes. */
 	n->renew &= n->job != 0;
 	if (n->job) {
@@ -108,36 +97,37 @@ static void claim(struct vs_core *c, struct vs_node *n, uint32_t job,
 	n->seen = VS_SEEN_BUSY;		/* what it was for others: look first */
 	n->claimed_ms = vs_clock();
 	n->leave = n->giveup = false;
-	n->left_ms = 0;
+	n->left_ms = n->given_ms = 0;
 	n->tries = 0;
 	n->boot_host[0] = '\0';
 	n->not_before_ms = 0;
+	vs_when_node(c, n);
 }
 
-/*
- * Every node of the job gets a place, or the job doesn't begin. Nodes whose VM
- * is on keep what they hold; those whose VM is wrong for this job are rebuilt
- * by the engine while the job's prolog waits (node.c).
- */
-int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
-		 const int *ids, size_t n, struct vs_err *err)
+static int by_id(const void *a, const void *b)
 {
-	VS_FREE struct vs_node **place = vs_calloc(n + 1, sizeof(*place));
-	const char *blocked = vs_ask_blocked(c);
-	size_t nplace = 0;
-	struct vs_refused *r;
+	const struct vs_node *const *x = a, *const *y = b;
 
+	return (*x)->id - (*y)->id;
+}
+
+/* In one order, whoever names the nodes: placement hangs on it. */
+int vs_job_places(struct vs_core *c, const int *ids, size_t n,
+		  struct vs_node **place, size_t *nplace, struct vs_err *err)
+{
+	const char *blocked = vs_ask_blocked(c);
+
+	*nplace = 0;
 	if (blocked)
 		return vs_err_set(err, VS_E_SHORTAGE, "%s", blocked);
 	for (size_t i = 0; i < n; i++) {
-		struct vs_node *node = node_at(c, ids[i]);
+		struct vs_node *node = vs_node_at(c, ids[i]);
+		const char *why;
 
 		if (!node)
 			continue;
-		vs_hold_sync(c, node);
 		if (vs_node_avail(c, node) == VS_AVAIL_NONE) {
-			const char *why = vs_node_barred(c, node);
-
+			why = vs_node_barred(c, node);
 			if (!why)
 				why = vs_clone_lacks(c, node);
 			return vs_err_set(err, VS_E_SHORTAGE,
@@ -145,12 +135,47 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 				why ? ": " : "", why ? why : "");
 		}
 		if (!vs_ledger_get(&c->ledger, node->name))
-			place[nplace++] = node;
+			place[(*nplace)++] = node;
 	}
+	qsort(place, *nplace, sizeof(*place), by_id);
+	return 0;
+}
+
+/*
+ * Every node of the job gets a place, or the job doesn't begin. Nodes whose VM
+ * is on keep what they hold; those whose VM is wrong for this job are rebuilt
+ * by the engine while the job's prolog waits (node.c).
+ */
+/* Slurm gives no job a node that it powers down: SuspendTimeout has ended since
+ * the engine heard of it last, and its holds must not end with that. */
+static void powered_down_since(struct vs_core *c, struct vs_node *n)
+{
+	if (n->flags & VS_NODE_POWERING_DOWN)
+		vs_node_flags(c, n, (n->flags & ~VS_NODE_POWERING_DOWN) |
+			      VS_NODE_POWERED_DOWN);
+}
+
+int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
+		 const int *ids, size_t n, struct vs_err *err)
+{
+	VS_FREE struct vs_node **place = vs_calloc(n + 1, sizeof(*place));
+	struct vs_refused *r;
+	size_t nplace;
+
+	for (size_t i = 0; i < n && !vs_ask_blocked(c); i++) {
+		struct vs_node *node = vs_node_at(c, ids[i]);
+
+		if (!node)
+			continue;
+		powered_down_since(c, node);
+		vs_hold_sync(c, node);
+	}
+	if (vs_job_places(c, ids, n, place, &nplace, err))
+		return -1;
 	if (vs_hold_gang(c, place, nplace, job, err))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
-		struct vs_node *node = node_at(c, ids[i]);
+		struct vs_node *node = vs_node_at(c, ids[i]);
 		struct vs_hold *h;
 
 		if (!node)
@@ -161,9 +186,10 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 			h->job = job;
 		vs_node_touch(node);
 	}
+	vs_when_settled(c, job);
 	HASH_FIND(hh, c->refused, &job, sizeof(job), r);
 	if (r)
-		refused_free(c, r);
+		vs_refused_free(c, r);
 	return 0;
 }
 
@@ -171,7 +197,7 @@ void vs_job_claim(struct vs_core *c, uint32_t job, uint32_t restart,
 		  const int *ids, size_t n, bool launched)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct vs_node *node = node_at(c, ids[i]);
+		struct vs_node *node = vs_node_at(c, ids[i]);
 
 		if (node && !vs_job_has(node, job))
 			claim(c, node, job, restart);
@@ -209,7 +235,7 @@ void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
 		w->since_ms = vs_clock();
 	}
 	for (size_t i = 0; i < n; i++)
-		if (node_at(c, ids[i]))
+		if (vs_node_at(c, ids[i]))
 			vs_node_touch(&c->nodes[ids[i]]);
 	w->restart = restart;
 	free(w->ids);
@@ -222,18 +248,19 @@ void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
 void vs_job_started(struct vs_core *c, const struct vs_wait *w)
 {
 	for (size_t i = 0; i < w->n; i++)
-		if (node_at(c, w->ids[i]))
+		if (vs_node_at(c, w->ids[i]))
 			runs_now(&c->nodes[w->ids[i]], w->job);
 }
 
 static void node_leaves(struct vs_core *c, struct vs_node *n, uint32_t job)
 {
 	unclaim(n, job);
+	vs_when_node(c, n);
 	if (n->job)
 		return;		/* others share it */
 	n->renew = false;
 	n->dying = true;	/* what was made for it may go */
-	if (n->profile->retention != VS_RETAIN_WARM)
+	if (n->profile->retention != VS_RETAIN_WARM || vs_node_given(n))
 		n->leave = true;
 	if (n->flags & VS_NODE_POWERING_UP)
 		vs_boot_for_nobody(c, n);
@@ -247,7 +274,7 @@ static size_t still_has(struct vs_core *c, uint32_t job, int *ids, size_t n)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (node_at(c, ids[i]) && vs_job_has(&c->nodes[ids[i]], job))
+		if (vs_node_at(c, ids[i]) && vs_job_has(&c->nodes[ids[i]], job))
 			ids[kept++] = ids[i];
 	return kept;
 }
@@ -259,7 +286,7 @@ void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 	struct vs_wait *w = *link;
 
 	for (size_t i = 0; i < n; i++) {
-		struct vs_node *node = node_at(c, ids[i]);
+		struct vs_node *node = vs_node_at(c, ids[i]);
 
 		if (node && vs_job_has(node, job))
 			node_leaves(c, node, job);
@@ -283,104 +310,7 @@ void vs_jobs_clear(struct vs_core *c)
 
 	while (c->waits)
 		vs_wait_end(&c->waits);
+	vs_got_clear(c);
 	HASH_ITER(hh, c->refused, r, tmp)
-		refused_free(c, r);
-}
-
-/* ---- refusals and their words ------------------------------------------------ */
-
-void vs_job_refused(struct vs_core *c, uint32_t job, const int *ids, size_t n,
-		    size_t need, const char *why)
-{
-	struct vs_refused *r;
-
-	HASH_FIND(hh, c->refused, &job, sizeof(job), r);
-	if (!r) {
-		r = vs_calloc(1, sizeof(*r));
-		r->job = job;
-		HASH_ADD(hh, c->refused, job, sizeof(r->job), r);
-	}
-	r->ids = vs_realloc(r->ids, n + 1, sizeof(*r->ids));
-	memcpy(r->ids, ids, n * sizeof(*ids));
-	r->n = n;
-	r->need = need;
-	r->at_ms = vs_clock();
-	vs_strlcpy(r->why, why, sizeof(r->why));
-}
-
-/*
- * Slurm tells nobody of a pending job's end: nothing is reclaimed, or said, for
- * one that has been cancelled. And backfill wipes a reason without asking again
- * whether the job may run: what was said of it holds.
- */
-void vs_jobs_recheck(struct vs_core *c)
-{
-	uint32_t jobs[64];
-	size_t n = 0;
-	struct vs_refused *r, *tmp;
-
-	vs_lock();
-	HASH_ITER(hh, c->refused, r, tmp)
-		if (n < VS_COUNT(jobs))
-			jobs[n++] = r->job;
-	vs_unlock();
-	for (size_t i = 0; i < n; i++) {
-		char state[64] = "", reason[16] = "";
-		bool pending;
-		uint32_t uid;
-
-		pending = !c->port->job_info(c->port->ctx, jobs[i], &uid, state,
-					     sizeof(state), reason,
-					     sizeof(reason)) &&
-			  !strcmp(state, "PENDING");
-		if (pending && strcmp(reason, "Resources"))
-			continue;
-		vs_lock();
-		HASH_FIND(hh, c->refused, &jobs[i], sizeof(jobs[i]), r);
-		if (r && pending)
-			r->wiped = true;
-		else if (r)
-			refused_free(c, r);
-		vs_unlock();
-	}
-}
-
-/* Slurm rewrites a pending job's reason in every cycle: say it again, but not
- * more often than people read. */
-static bool is_due(const struct vs_refused *r, const char *why, int64_t now_ms)
-{
-	return now_ms - r->told_ms >= (strcmp(why, r->told) ? 1000 : 3000);
-}
-
-#define PLANS_PER_PASS 8
-
-void vs_job_reasons(struct vs_core *c, int64_t now_ms)
-{
-	struct vs_refused *r, *tmp;
-	char plan[sizeof(r->why)];
-	int plans = 0;
-
-	HASH_ITER(hh, c->refused, r, tmp) {
-		const char *why = r->why;
-
-		if (now_ms - r->at_ms > 10 * 60 * 1000) {
-			refused_free(c, r);
-			continue;
-		}
-		if ((r->at_ms <= r->told_ms && !r->wiped) ||
-		    !is_due(r, "", now_ms))
-			continue;
-		if (c->observe) {
-			if (++plans > PLANS_PER_PASS)
-				continue;
-			vs_observe_say(c, r, plan, sizeof(plan));
-			why = plan;
-		}
-		if (!is_due(r, why, now_ms))
-			continue;
-		vs_strlcpy(r->told, why, sizeof(r->told));
-		r->told_ms = now_ms;
-		r->wiped = false;
-		vs_tell(c, VS_TELL_REASON, NULL, r->job, false, why);
-	}
+		vs_refused_free(c, r);
 }

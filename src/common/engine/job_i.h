@@ -6,9 +6,12 @@
 #ifndef VS_ENGINE_JOB_I_H
 #define VS_ENGINE_JOB_I_H
 
-/* job.c: claims, waits, refusals; lock held */
+/* job.c: claims, waits; lock held */
 int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 		 const int *ids, size_t n, struct vs_err *err);
+/* Those of them that need a place, or why one can't be served. */
+int vs_job_places(struct vs_core *c, const int *ids, size_t n,
+		  struct vs_node **place, size_t *nplace, struct vs_err *err);
 void vs_job_claim(struct vs_core *c, uint32_t job, uint32_t restart,
 		  const int *ids, size_t n, bool launched);
 void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
@@ -19,10 +22,23 @@ bool vs_job_waits(struct vs_core *c, uint32_t job);
 bool vs_job_has(const struct vs_node *n, uint32_t job);
 bool vs_job_runs(const struct vs_node *n);	/* any */
 void vs_job_started(struct vs_core *c, const struct vs_wait *w);
-void vs_job_refused(struct vs_core *c, uint32_t job, const int *ids, size_t n,
-		    size_t need, const char *why);
 void vs_jobs_clear(struct vs_core *c);
+
+/* refusal.c; lock held unless said */
+void vs_refused_free(struct vs_core *c, struct vs_refused *r);
+void vs_job_refused(struct vs_core *c, const struct vs_asker *a,
+		    const int *ids, size_t n, size_t need, const char *why);
+/* It waits for VFs, and was told so lately. */
+bool vs_job_lacks_vfs(const struct vs_refused *r, int64_t now_ms);
+bool vs_jobs_want_vfs(const struct vs_core *c);	/* any of them */
+/* Some of those that were refused, others the next time: at most max of them,
+ * their number. lacking: of those that lack VFs. */
+size_t vs_jobs_in_turn(const struct vs_core *c, bool lacking, int64_t now_ms,
+		       unsigned int *turn, uint32_t *jobs, size_t max);
 void vs_jobs_recheck(struct vs_core *c);	/* without the lock */
+/* What it waits for, as it is said. */
+void vs_job_words(struct vs_core *c, const struct vs_refused *r, char *out,
+		  size_t size);
 void vs_job_reasons(struct vs_core *c, int64_t now_ms);
 
 /* ask.c: answers for the select plugin; lock held */
@@ -36,6 +52,17 @@ const char *vs_ask_blocked(const struct vs_core *c);	/* NULL: may serve */
 
 /* reclaim.c: idle warm VMs that stand in a waiting job's way; lock held */
 void vs_reclaim(struct vs_core *c, int64_t now_ms);
+/* Whom it would ask, for a job that wants these nodes, and who goes already;
+ * their ids into out (room for all nodes), how many. Nobody is asked. */
+size_t vs_reclaim_would(struct vs_core *c, const int *ids, size_t n, int *out);
+
+/* It is idle and may be asked to go, or it goes already. */
+bool vs_node_gives_way(const struct vs_node *n);
+
+/* victims.c: whose end would give a job its VFs; lock held */
+int vs_make_room(struct vs_core *c, uint32_t job, const int *ids, size_t n,
+		 const struct vs_victim *victims, size_t nvictims, bool *take);
+bool vs_node_given(const struct vs_node *n);	/* its VM goes with its job */
 
 /* observe.c: what would be done for a job; lock held */
 void vs_observe_say(struct vs_core *c, const struct vs_refused *r, char *out,
@@ -45,5 +72,10 @@ void vs_observe_say(struct vs_core *c, const struct vs_refused *r, char *out,
 void vs_wait_end(struct vs_wait **link);	/* unlinked and freed */
 void vs_waits_pass(struct vs_core *c, int64_t now_ms);
 void vs_waits_gone(struct vs_core *c);		/* no lock held */
+
+/* got.c: what a job got, noted with the lock held and said without it */
+void vs_got_note(struct vs_core *c, const struct vs_wait *w);
+void vs_got_say(struct vs_core *c, uint32_t job);
+void vs_got_clear(struct vs_core *c);
 
 #endif

@@ -6,8 +6,10 @@ core_sources += \
 	src/common/engine/avail.c \
 	src/common/engine/avoid.c src/common/engine/avoid_i.h \
 	src/common/engine/boot.c src/common/engine/boot_i.h \
-	src/common/engine/brake.c \
+	src/common/engine/brake.c src/common/engine/brake_i.h \
 	src/common/engine/breaker.c \
+	src/common/engine/calm.c \
+	src/common/engine/cards.c \
 	src/common/engine/conf.c \
 	src/common/engine/connect.c \
 	src/common/engine/control.c src/common/engine/control.h \
@@ -16,10 +18,13 @@ core_sources += \
 	src/common/engine/core.c src/common/engine/core.h \
 	src/common/engine/core_i.h \
 	src/common/engine/drift.c \
+	src/common/engine/expect.c \
+	src/common/engine/drs.c src/common/engine/drs_i.h \
 	src/common/engine/fail.c src/common/engine/found_i.h src/common/engine/job_i.h \
+	src/common/engine/got.c \
 	src/common/engine/guard.c \
 	src/common/engine/hints.c \
-	src/common/engine/hold.c \
+	src/common/engine/hold.c src/common/engine/hold_i.h \
 	src/common/engine/job.c \
 	src/common/engine/login.c \
 	src/common/engine/login_i.h \
@@ -31,16 +36,24 @@ core_sources += \
 	src/common/engine/observe.c \
 	src/common/engine/ops.c \
 	src/common/engine/orphan.c \
+	src/common/engine/pace.c src/common/engine/pace_i.h \
+	src/common/engine/plan_report.c \
 	src/common/engine/port.h \
+	src/common/engine/prefetch.c src/common/engine/prefetch_i.h \
+	src/common/engine/prefetch_place.c \
 	src/common/engine/preflight.c \
 	src/common/engine/reach.c \
 	src/common/engine/reclaim.c \
+	src/common/engine/refusal.c \
 	src/common/engine/report.c src/common/engine/report.h \
 	src/common/engine/report_host.c \
 	src/common/engine/report_notes.c \
 	src/common/engine/send.c \
 	src/common/engine/setup.c \
+	src/common/engine/slot.c \
 	src/common/engine/slow.c \
 	src/common/engine/tell.c src/common/engine/term.c \
+	src/common/engine/victims.c \
 	src/common/engine/wait.c \
-	src/common/engine/watch.c
+	src/common/engine/watch.c \
+	src/common/engine/when.c src/common/engine/when_i.h

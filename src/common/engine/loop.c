@@ -16,11 +16,15 @@
 #include "util/mem.h"
 #include "util/time.h"
 
-#define BEAT_BUSY_MS 100	/* somebody waits for a node */
+#define BEAT_BUSY_MS 100	/* somebody waits for a node, */
+#define BEAT_MANY_MS 250	/* or for many */
 #define BEAT_IDLE_MS 1000
 #define LOOK_MS 100		/* whether another one is in control */
 #define PUSH_MS 1000
 #define FULL_MS 5000
+#define WHOLE_MS 250		/* with few nodes to look at */
+#define WHOLE_MAX_MS 1000
+#define MANY 256		/* nodes */
 #define RENEW_MS 10000
 #define SLICE 64		/* nodes between two breaths */
 
@@ -80,7 +84,7 @@ static bool rests(const struct vs_node *n)
 	       !n->giveup && !n->renew && !n->cycle && !n->maintained &&
 	       !n->ending_ms &&
 	       (n->wanted == VS_WANT_KEEP || n->wanted == VS_WANT_OFF ||
-		n->wanted == VS_WANT_GONE);
+		n->wanted == VS_WANT_GONE || n->wanted == VS_WANT_AHEAD);
 }
 
 /* Let slurmctld's threads have the lock. False: nothing of before holds. */
@@ -95,8 +99,41 @@ static bool breathe(const struct vs_core *c, size_t i)
 
 static void look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	n->kept->fresh = true;
+	n->kept->fresh = n->kept->looked = true;
 	vs_node_look(c, n, now_ms);
+}
+
+/* Thousands wait for a budget or for their guests: between two whole turns for
+ * those alone of which a fact was touched, or that can have a budget now. */
+static bool is_due(const struct vs_core *c, const struct vs_node *n)
+{
+	return c->whole || !n->kept->fresh || n->kept->looked ||
+		(c->op_ended && n->op.kind == VS_OP_NONE &&
+		 n->action != VS_DO_NOTHING && vs_op_affords(c, n->action));
+}
+
+static void node_pass(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	struct vs_kept *k = n->kept;
+
+	if (!k->fresh)
+		look(c, n, now_ms);
+	k->looked = false;
+	vs_node_act(c, n, now_ms);
+	vs_when_node(c, n);
+	k->rests = rests(n);
+	k->up = n->wanted == VS_WANT_KEEP;
+	k->astir = !k->up && n->action != VS_DO_NOTHING;
+	if (k->epoch != c->facts_epoch)	/* before anybody asks */
+		vs_node_avail(c, n);
+}
+
+/* The more they are, the longer each of them waits for others anyway. */
+static int64_t whole_every_ms(const struct vs_core *c)
+{
+	int64_t ms = WHOLE_MS * (1 + (int64_t)(c->restless / MANY));
+
+	return ms < WHOLE_MAX_MS ? ms : WHOLE_MAX_MS;
 }
 
 /* Those that rest are passed over, but not for ever: FULL_MS. False: the
@@ -104,19 +141,27 @@ static void look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 static bool nodes_pass(struct vs_core *c, int64_t now_ms)
 {
 	bool all = !c->ready || now_ms - c->full_ms >= FULL_MS, astir = false;
+	bool keeps = c->keeps && !all;
+	size_t restless = 0;
 
 	if (all)
 		c->full_ms = now_ms;
+	c->whole = all || c->name_freed ||
+		now_ms - c->whole_ms >= whole_every_ms(c);
+	c->restless = c->nnodes;	/* until all have been seen */
+	if (c->whole)
+		c->whole_ms = now_ms;
 	/* All holds first: what is wanted already goes before new wishes. */
 	for (size_t i = 0; i < c->nnodes; i++) {
 		if (all)
 			c->kept[i].rests = false;
-		if (!c->kept[i].rests)
+		if (!c->kept[i].rests && (c->whole || !c->kept[i].fresh))
 			look(c, &c->nodes[i], now_ms);
 		if (!breathe(c, i))
 			return false;
 	}
 	if (c->blocked[0]) {
+		c->whole = true;
 		vs_boots_push(c, now_ms);
 		return true;
 	}
@@ -126,18 +171,23 @@ static bool nodes_pass(struct vs_core *c, int64_t now_ms)
 
 		if (k->rests)
 			continue;
-		if (!k->fresh)
-			look(c, n, now_ms);
-		vs_node_act(c, n, now_ms);
-		k->rests = rests(n);
-		if (k->epoch != c->facts_epoch)	/* before anybody asks */
-			vs_node_avail(c, n);
-		astir |= n->wanted != VS_WANT_KEEP &&
-			n->action != VS_DO_NOTHING;
+		if (!is_due(c, n)) {
+			astir |= k->astir;
+			keeps |= k->up;
+			restless++;
+			continue;
+		}
+		node_pass(c, n, now_ms);
+		restless += !k->rests;
+		astir |= k->astir;
+		keeps |= k->up;
 		if (!breathe(c, i))
 			return false;
 	}
 	c->astir = astir;
+	c->restless = restless;
+	c->keeps = keeps;
+	c->op_ended = false;
 	return true;
 }
 
@@ -146,6 +196,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 {
 	vs_avoid_expire(c, now_ms);
 	vs_breakers_look(c);
+	c->whole = true;
 	if (!c->loaded || !c->found || c->vc_renew ||
 	    c->slow_seq < c->slow_want) {
 		vs_boots_push(c, now_ms);
@@ -163,6 +214,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 		/* What may not be touched has not been judged yet either. */
 		c->started |= !c->blocked[0];
 		c->vf_freed = true;
+		vs_calm_end(c, now_ms);
 		vs_info("ready: nodes=%zu hosts=%d", c->nnodes, c->inv.nhosts);
 		/* Jobs of before a restart: Slurm's next full pass is a minute
 		 * away, and until then nobody knows what they wait for. */
@@ -171,6 +223,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 	}
 	vs_waits_pass(c, now_ms);
 	vs_reclaim(c, now_ms);
+	vs_prefetch_pass(c, now_ms);
 	vs_rooms_renew(c);
 }
 
@@ -288,6 +341,7 @@ static void turn(struct loop *l)
 	c->vc_retry = false;
 	vs_unlock();
 	if (c->vc && retry) {
+		vs_vc_calm(c->vc, VS_VC_ALERT);
 		vs_vc_retry_now(c->vc);
 		vs_vc_slow_now(c->vc);	/* what was mended shows at once */
 	} else if (retry) {
@@ -298,22 +352,27 @@ static void turn(struct loop *l)
 	now_ms = vs_clock();
 	if (!c->port->active(c->port->ctx))
 		return;
-	if (now_ms - l->read_ms >= (is_busy ? BEAT_BUSY_MS : BEAT_IDLE_MS)) {
+	if (now_ms - l->read_ms >= (!is_busy ? BEAT_IDLE_MS :
+				    c->restless < MANY ? BEAT_BUSY_MS :
+				    BEAT_MANY_MS)) {
 		nodes_read(l, now_ms);
 		vs_waits_gone(c);
 	}
 	if (now_ms - l->orphans_ms >= BEAT_IDLE_MS) {
 		l->orphans_ms = now_ms;
 		vs_orphans_ask_slurm(c);
+		vs_prefetch_read(c, now_ms);
 		vs_jobs_recheck(c);
+		vs_when_look(c);
 	}
 	vs_lock();
 	vs_pass(c, now_ms);
+	vs_calm(c, now_ms);
 	vs_job_reasons(c, now_ms);
 	if (c->vf_freed && now_ms - l->schedule_ms >= PUSH_MS) {
 		c->vf_freed = false;
 		l->schedule_ms = now_ms;
-		if (c->refused)
+		if (vs_jobs_want_vfs(c))
 			vs_tell(c, VS_TELL_SCHEDULE, NULL, 0, true, NULL);
 	}
 	if (c->name_freed) {

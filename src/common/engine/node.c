@@ -25,50 +25,6 @@ struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n)
 
 /* ---- is this VM what the node (and this job) needs? ------------------------ */
 
-static enum vs_card_kind card_kind(enum vs_adapter_type type)
-{
-	switch (type) {
-	case VS_ADAPTER_SRIOV:
-		return VS_CARD_SRIOV;
-	case VS_ADAPTER_PVRDMA:
-		return VS_CARD_PVRDMA;
-	default:
-		return VS_CARD_VMXNET3;
-	}
-}
-
-static bool network_is(const struct vs_network *net, const struct vs_card *card)
-{
-	return !strcmp(card->network, net->moid) ||
-	       (net->portgroup_key[0] &&
-		!strcmp(card->network, net->portgroup_key));
-}
-
-/* Exactly one card with our MAC, of the right kind, on the right network, and
- * on the PF the hold speaks of if that was an explicit choice. */
-static bool card_right(struct vs_core *c, const struct vs_node *n,
-		       const struct vs_vm *vm)
-{
-	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
-	const struct vs_card *ours = NULL;
-	int count = 0;
-
-	for (int i = 0; i < vm->ncards; i++)
-		if (!strcasecmp(vm->cards[i].mac, n->mac)) {
-			ours = &vm->cards[i];
-			count++;
-		}
-	if (count != 1 ||
-	    ours->kind != card_kind(n->profile->adapter->type) ||
-	    !network_is(n->net, ours))
-		return false;
-	if (ours->kind != VS_CARD_SRIOV || vm->power == VS_POWER_ON || !h)
-		return true;
-	/* Off: the card must be able to land on the PF that is held. */
-	return ours->automatic ? h->pf_automatic :
-		!h->pf_automatic && !strcmp(ours->pci, h->pf);
-}
-
 static bool tag_right(const struct vs_node *n, const struct vs_vm *vm,
 		      uint32_t job, uint32_t restart)
 {
@@ -106,7 +62,9 @@ static bool reservation_right(const struct vs_node *n, const struct vs_vm *vm)
 bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
 		      const struct vs_vm *vm, uint32_t job, uint32_t restart)
 {
-	return vs_node_fit(c, n, vm) == VS_FIT_RIGHT && card_right(c, n, vm) &&
+	return vs_node_fit(c, n, vm) == VS_FIT_RIGHT &&
+	       vs_node_cards_right(n, vm,
+				   vs_ledger_get(&c->ledger, n->name)) &&
 	       tag_right(n, vm, job, restart);
 }
 
@@ -149,6 +107,8 @@ static enum vs_wanted wanted_of(const struct vs_node *n, int64_t now_ms)
 		return n->job && (f & VS_NODE_ALLOCATED) ? VS_WANT_READY :
 			n->job && !(f & VS_NODE_DOWN) &&
 			now_ms - n->claimed_ms < 3000 ? VS_WANT_READY :
+			n->ahead.state == VS_AHEAD_CLONE ? VS_WANT_AHEAD :
+			n->ahead.state == VS_AHEAD_GOES ? VS_WANT_GONE :
 			want_off(n);
 	if (f & VS_NODE_POWERING_UP)
 		return n->giveup ? want_off(n) : VS_WANT_ON;
@@ -174,17 +134,17 @@ bool vs_node_pool_wrong(const struct vs_core *c, const struct vs_vm *vm)
 	return vm->pool[0] && want && strcmp(vm->pool, want);
 }
 
-static enum vs_seen seen_off(struct vs_core *c, const struct vs_node *n,
-			     struct vs_vm *vm)
+enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
+			      const struct vs_vm *vm, const struct vs_hold *h,
+			      uint32_t job, uint32_t restart)
 {
-	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
 	enum vs_profile_fit fit = vs_node_fit(c, n, vm);
 
-	if (fit == VS_FIT_REBUILD || !tag_right(n, vm, n->job, n->restart))
+	if (fit == VS_FIT_REBUILD || !tag_right(n, vm, job, restart))
 		return VS_SEEN_OFF_STALE;
 	if (h && (strcmp(h->host, vm->host) || vs_node_pool_wrong(c, vm)))
 		return VS_SEEN_OFF_ELSEWHERE;
-	if (fit == VS_FIT_RECONFIGURE || !card_right(c, n, vm) ||
+	if (fit == VS_FIT_RECONFIGURE || !vs_node_cards_right(n, vm, h) ||
 	    !reservation_right(n, vm))
 		return VS_SEEN_OFF_OTHER;
 	return VS_SEEN_OFF;
@@ -215,7 +175,14 @@ static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
 	if (vm->power == VS_POWER_ON)
 		return seen_on(c, n, vm);
 	n->cycle = false;
-	return seen_off(c, n, vm);
+	return vs_node_seen_off(c, n, vm, vs_ledger_get(&c->ledger, n->name),
+				n->job, n->restart);
+}
+
+static bool is_idle(uint32_t flags)
+{
+	return (flags & VS_NODE_UP) &&
+		!(flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING));
 }
 
 /* Slurm's word. SuspendTimeout's end makes a node allocatable, but tells no
@@ -227,6 +194,8 @@ void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
 		c->name_freed = true;
 	if (flags != n->flags)
 		vs_node_touch(n);
+	if (is_idle(flags) && !is_idle(n->flags))
+		n->idle_ms = vs_clock();
 	/* Heard while vCenter was away it is Slurm's word all the same. */
 	if (flags & VS_NODE_POWERING_DOWN)
 		n->dying = true;
@@ -275,7 +244,9 @@ bool vs_node_shared_well(struct vs_core *c, const struct vs_node *n)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
-	return vm && vs_job_runs(n) && !n->cycle && card_right(c, n, vm);
+	return vm && vs_job_runs(n) && !n->cycle &&
+	       vs_node_cards_right(n, vm,
+				   vs_ledger_get(&c->ledger, n->name));
 }
 
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
@@ -319,6 +290,14 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 
 /* ---- act ------------------------------------------------------------------- */
 
+static bool avoided(const struct vs_core *c, const struct vs_hold *h)
+{
+	for (int i = 0; i < h->ncards; i++)
+		if (vs_avoid_get(c, h->host, h->cards[i].pf))
+			return true;
+	return vs_avoid_get(c, h->host, "") != NULL;
+}
+
 /* A place is needed before a VM is built, moved, changed or started. */
 static bool place_ready(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
@@ -329,12 +308,17 @@ static bool place_ready(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	/* Others may have come there since: DRS moves VMs at power-on. */
 	if (h && h->state == VS_HOLD_PROMISED &&
 	    (!host || !vs_host_usable(host) || vs_clone_lacks(c, n) ||
-	     vs_avoid_get(c, h->host, h->pf) || !vs_hold_fits(c, n))) {
+	     h->ncards != vs_adapter_vfs(n->profile->adapter) ||
+	     avoided(c, h) || !vs_hold_fits(c, n))) {
 		vs_hold_drop(c, n);
 		h = NULL;
 	}
 	if (h && !(n->forgotten && vs_clone_lacks(c, n)))
 		return true;
+	if (!vs_prefetch_may_place(c, n, now_ms)) {
+		n->not_before_ms = now_ms + 1000;
+		return false;
+	}
 	if (!vs_hold_for(c, n, &err))
 		return true;
 	if (n->last_err.code != VS_E_SHORTAGE ||
@@ -420,16 +404,22 @@ static void keep_alive(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	 * somebody drained may stay up for long. */
 	if (!n->leave)
 		n->leave_ms = 0;
+	if (!n->leave && (n->flags & VS_NODE_UP))
+		n->reclaimed_for = 0;
 	if (n->leave && !n->job && (n->flags & VS_NODE_UP) &&
 	    !(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING |
 			  VS_NODE_POWER_DOWN_ASKED)) &&
 	    (!n->leave_ms || now_ms - n->leave_ms >= LEAVE_AGAIN_MS)) {
 		vs_tell(c, VS_TELL_POWER_DOWN, n->name, 0, n->leave_ms != 0,
+			n->ahead.state == VS_AHEAD_UP ?
+			"it was powered up ahead of a job that needs it no more" :
 			"Retention of its partition");
 		n->leave_ms = now_ms;
 	}
-	if (n->leave && !(n->flags & VS_NODE_UP))
+	if (!(n->flags & VS_NODE_UP)) {
 		n->leave = false;
+		n->given_ms = 0;
+	}
 }
 
 void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
@@ -455,8 +445,9 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	     n->op.kind == VS_OP_RELOCATE || n->op.kind == VS_OP_RECONFIGURE) &&
 	    (n->wanted == VS_WANT_OFF || n->wanted == VS_WANT_GONE))
 		vs_op_cancel(c, n);
+	/* What nobody has yet waits for all that jobs want: prefetch.c. */
 	if (action == VS_DO_NOTHING || action == VS_DO_WAIT ||
-	    now_ms < n->not_before_ms)
+	    now_ms < n->not_before_ms || n->wanted == VS_WANT_AHEAD)
 		return;
 	if (action == VS_DO_REPORT) {
 		report(c, n, now_ms);
@@ -478,6 +469,8 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		if (action == VS_DO_NOTHING)
 			return;
 	}
+	if (action == VS_DO_CLONE && vs_drs_waits(c, n, now_ms))
+		return;
 	if (action == VS_DO_POWER_ON && !vs_hold_fits(c, n)) {
 		vs_hold_drop(c, n);
 		n->not_before_ms = now_ms + 500;

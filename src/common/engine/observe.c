@@ -55,9 +55,11 @@ static void say_places(const struct plan *p, struct vs_buf *b)
 	for (size_t i = 0; i < p->n && i < SAID; i++) {
 		const struct vs_place_node *at = &p->at[i];
 
-		vs_buf_printf(b, "%s %s on %s%s%s", i ? "," : "", at->node,
-			      at->host->name, at->pf ? " PF " : "",
-			      at->pf ? at->pf->pci : "");
+		vs_buf_printf(b, "%s %s on %s", i ? "," : "", at->node,
+			      at->host->name);
+		for (int k = 0; k < at->npfs; k++)
+			vs_buf_printf(b, "%s%s", k ? "+" : " PF ",
+				      at->pfs[k]->pci);
 	}
 	if (p->n > SAID)
 		vs_buf_printf(b, " and %zu more", p->n - SAID);

@@ -67,8 +67,10 @@ static void op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		c->vf_freed = true;
 	if (op->id && op->kind != VS_OP_ADOPTED)
 		(*(is_power(op->kind) ? &c->power_ops : &c->provisioning))--;
-	if (op->id)
+	if (op->id) {
 		LIST_REMOVE(n, busy);
+		c->op_ended = true;
+	}
 	if (id)
 		LIST_INSERT_HEAD(&c->busy, n, busy);
 	memset(op, 0, sizeof(*op));
@@ -141,6 +143,7 @@ static void op_done(void *arg, uint64_t id, const char *result,
 			vs_op_name(was.kind), host_name(c, was.host),
 			was.task[0] ? was.task : "-",
 			(long long)(now_ms - was.since_ms));
+		vs_pace_note(c, n->profile, was.kind, now_ms - was.since_ms);
 		/* Now it settles: id 0, until vCenter shows it. */
 		op_set(c, n, was.kind, 0,
 		       result && result[0] ? result : was.vm, was.host,
@@ -206,16 +209,18 @@ static const struct vs_vc_op op_calls = {
 
 /* ---- budgets ---------------------------------------------------------------- */
 
+bool vs_op_affords(const struct vs_core *c, enum vs_action a)
+{
+	if (a == VS_DO_POWER_ON || a == VS_DO_SHUTDOWN)
+		return c->power_ops < c->conf->power_max;
+	return c->provisioning < c->conf->provision_max;
+}
+
 static bool budget_left(const struct vs_core *c, enum vs_action a,
 			const char *host)
 {
-	if (a == VS_DO_POWER_ON || a == VS_DO_SHUTDOWN) {
-		if (c->power_ops >= c->conf->power_max)
-			return false;
-	} else if (c->provisioning >= c->conf->provision_max) {
-		return false;
-	}
-	return a == VS_DO_SHUTDOWN || !host_full(c, host);
+	return vs_op_affords(c, a) &&
+		(a == VS_DO_SHUTDOWN || !host_full(c, host));
 }
 
 /* Ends that nobody asked for: see brake.c. What was made for one job and is
@@ -233,14 +238,9 @@ static bool brake_passed(struct vs_core *c, struct vs_node *n,
 	return false;
 }
 
-/*
- * Start what the step table says. 0 if it is under way (or must wait for a
- * budget), -1 if it could not even be asked.
- */
-int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
-		int64_t now_ms)
+static int start(struct vs_core *c, struct vs_node *n, enum vs_action action,
+		 struct vs_hold *h, int64_t now_ms)
 {
-	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
 	struct vs_vm *vm = vs_node_vm(c, n);
 	const char *host = action == VS_DO_SHUTDOWN || action == VS_DO_DESTROY ?
 		vm ? vm->host : "" : h ? h->host : "";
@@ -269,6 +269,22 @@ int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 	return 0;
 }
 
+/*
+ * Start what the step table says. 0 if it is under way (or must wait for a
+ * budget), -1 if it could not even be asked.
+ */
+int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
+		int64_t now_ms)
+{
+	return start(c, n, action, vs_ledger_get(&c->ledger, n->name), now_ms);
+}
+
+void vs_op_clone_at(struct vs_core *c, struct vs_node *n, struct vs_hold *at,
+		    int64_t now_ms)
+{
+	start(c, n, VS_DO_CLONE, at, now_ms);
+}
+
 void vs_op_cancel(struct vs_core *c, struct vs_node *n)
 {
 	n->op.cancel_asked = true;
@@ -292,6 +308,7 @@ void vs_op_forget_all(struct vs_core *c)
 	/* nodes that a configuration has dropped had some, too */
 	c->provisioning = c->power_ops = 0;
 	c->nstrays = 0;
+	vs_drs_forget(c);
 	vs_orphans_forget_calls(c);
 }
 

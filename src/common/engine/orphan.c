@@ -171,12 +171,13 @@ static void hold_take(struct vs_core *c, const struct vs_vm *vm)
 	struct vs_share takes;
 	struct vs_hold *taken;
 
-	for (int i = 0; i < vm->ncards && !h.pf[0]; i++)
+	for (int i = 0; i < vm->ncards && h.ncards < VS_CARDS_MAX; i++)
 		if (vm->cards[i].kind == VS_CARD_SRIOV)
-			vs_strlcpy(h.pf, vm->cards[i].automatic ||
+			vs_strlcpy(h.cards[h.ncards++].pf,
+				   vm->cards[i].automatic ||
 				   !vm->cards[i].pci[0] ? "?" :
-				   vm->cards[i].pci, sizeof(h.pf));
-	if (!h.pf[0] || vm->power == VS_POWER_ON || !vm->host_ptr ||
+				   vm->cards[i].pci, VS_PCI_LEN);
+	if (!h.ncards || vm->power == VS_POWER_ON || !vm->host_ptr ||
 	    vs_ledger_get(&c->ledger, vm->name))
 		return;
 	vs_vm_share(vm, &takes);

@@ -39,7 +39,35 @@ struct vs_port_job {
 	uint32_t job, uid;
 };
 
+struct vs_port_look {
+	uint32_t job;
+	enum { VS_JOB_GONE, VS_JOB_PENDING, VS_JOB_RUNNING } is;
+	int64_t end;			/* of one that runs, epoch seconds */
+	int64_t start;			/* planned for one that pends, 0: not */
+};
+
+/* What a job has on one of its nodes. */
+struct vs_port_got {
+	char *node, *adapter;
+	char *host;			/* the ESXi host's name; NULL: not known */
+	char *pfs;			/* "0000:3b:00.0,...", a VF of each; NULL:
+					 * none, or not known */
+};
+
+struct vs_port_ahead {		/* what is to come on a node */
+	char node[64];
+	uint32_t job;
+	bool ends;		/* the last job on it ends then; else: the job
+				 * is planned to start there */
+	int64_t in_s;		/* from now; past: it is late */
+};
+
 #define VS_JOB_ANY UINT32_MAX	/* whoever has the node */
+
+/* Not at all; for room, and its record says of what (or of whom); for room, and
+ * says no more than that; for something that only Slurm knows of. */
+enum vs_job_waits { VS_WAITS_NOT, VS_WAITS_FOR_ROOM, VS_WAITS_WORDLESS,
+		    VS_WAITS_ELSE };
 
 struct vs_port {
 	void *ctx;
@@ -90,13 +118,31 @@ struct vs_port {
 	 * configuring any more. */
 	void (*prolog_done)(void *ctx, uint32_t job, bool ok);
 	void (*epilog_done)(void *ctx, uint32_t job);
-	/* Text for a pending job's reason and its system comment. */
+	/* Text for a pending job's reason and its system comment; "" takes the
+	 * latter back. */
 	void (*job_reason)(void *ctx, uint32_t job, const char *text);
+	/* What a job waits for by its record. One short JOB read lock. */
+	enum vs_job_waits (*job_waits)(void *ctx, uint32_t job);
+	/* What a job that is about to be launched got, node by node: for its
+	 * record and its nodes. n 0: it has left nodes; of a job that is back in
+	 * the queue the record says it no more. */
+	void (*job_got)(void *ctx, uint32_t job, const struct vs_port_got *rows,
+			size_t n);
 	/* Nudge the scheduler: capacity has changed. */
 	void (*schedule)(void *ctx);
 	/* Which job runs on each node: rows[i].job (0: none) and .uid. One
 	 * short JOB and NODE read lock. */
 	void (*nodes_jobs)(void *ctx, struct vs_port_job *rows, size_t n);
+	/* Refresh all n rows. Short JOB read locks. NULL: nobody knows. */
+	void (*jobs_look)(void *ctx, struct vs_port_look *rows, size_t n);
+	/* Pending jobs that backfill has planned on these nodes within within_s
+	 * seconds, the soonest first, and when running jobs leave theirs, if
+	 * within that time: at most max rows, how many. One JOB read lock. */
+	size_t (*jobs_ahead)(void *ctx, int64_t within_s,
+			     struct vs_port_ahead *rows, size_t max);
+	/* Power up a node that is powered down, idle and in service, as an
+	 * administrator would; -1 if it isn't. */
+	int (*node_power_up)(void *ctx, const char *node);
 	/* PrivateData and operator rights, for the control channel. */
 	bool (*is_operator)(void *ctx, uint32_t uid);
 	bool (*sees_jobs)(void *ctx, uint32_t uid);	/* of other users */
@@ -104,6 +150,8 @@ struct vs_port {
 	/* The job of an array's task: its own, or the array's while it has
 	 * none yet; 0: no such task. */
 	uint32_t (*task_job)(void *ctx, uint32_t array, uint32_t task);
+	/* That of a heterogeneous job's component; 0: no such component. */
+	uint32_t (*component_job)(void *ctx, uint32_t leader, uint32_t offset);
 	/* State, owner and reason of a job: 0, or -1 if there is none. */
 	int (*job_info)(void *ctx, uint32_t job, uint32_t *uid, char *state,
 			size_t state_size, char *reason, size_t reason_size);

@@ -142,30 +142,29 @@ static int pool_vfs(const struct vs_core *c, const size_t *pool, size_t which)
 	return vfs;
 }
 
+/* *vfs: that all of them take. */
 static size_t pool_nodes(const struct vs_core *c, const size_t *pool,
-			 size_t which)
+			 size_t which, int *vfs)
 {
 	size_t nodes = 0;
 
-	for (size_t i = 0; i < c->nnodes; i++)
-		nodes += pool[c->nodes[i].profile->adapter - c->adapters] ==
-			which;
+	*vfs = 0;
+	for (size_t i = 0; i < c->nnodes; i++) {
+		const struct vs_adapter *a = c->nodes[i].profile->adapter;
+
+		if (pool[a - c->adapters] != which)
+			continue;
+		nodes++;
+		*vfs += vs_adapter_vfs(a);
+	}
 	return nodes;
 }
 
-/* Nodes of all adapters that draw on a pool of PFs are no more than its VFs. */
-static void check_pool(struct vs_core *c, const size_t *pool, size_t a,
-		       bool judge)
+static void broken_rule_a(struct vs_core *c, const size_t *pool, size_t a,
+			  bool broken, bool judge, const char *why)
 {
-	size_t nodes = pool_nodes(c, pool, a);
-	int vfs = pool_vfs(c, pool, a);
-	bool broken = !c->conf->oversubscribe_names && (int)nodes > vfs;
 	bool bars = false;
-	char why[256];
 
-	snprintf(why, sizeof(why), "%zu nodes of adapter %s%s for %d VFs: define at most as many nodes as there are VFs, or set OversubscribeNames=yes",
-		 nodes, c->adapters[a].name, c->conf->nadapters > 1 ?
-		 " (and those that share its PFs)" : "", vfs);
 	for (size_t p = 0; p < c->nprofiles; p++) {
 		struct vs_profile_now *now = &c->now[p];
 
@@ -179,6 +178,72 @@ static void check_pool(struct vs_core *c, const size_t *pool, size_t a,
 	if (broken)
 		vs_find(c, bars ? VS_STOPS_JOBS : VS_STOPS_PLANS, "%s%s",
 			bars ? "" : "VFs have gone: ", why);
+}
+
+/* How many nodes of an adapter whose VMs take several VFs the hosts hold. */
+static size_t rails_room(const struct vs_core *c, size_t a)
+{
+	const struct vs_adapter *ad = &c->adapters[a];
+	int free[VS_HOST_PFS], n;
+	size_t room = 0;
+
+	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
+		if (!allowed_cluster(c, h))
+			continue;
+		n = 0;
+		for (int p = 0; p < h->npfs; p++)
+			if (draws_on(c, a, &h->pfs[p]))
+				free[n++] = h->pfs[p].vfs;
+		room += (size_t)vs_rails_room(free, n, vs_adapter_vfs(ad),
+					      ad->rails);
+	}
+	return room;
+}
+
+/* An adapter of the pool that has more nodes than hosts can hold, each with
+ * all its VFs on one of them; the number of adapters: there is none. */
+static size_t rails_short(const struct vs_core *c, const size_t *pool, size_t of,
+			  size_t *nodes, size_t *room)
+{
+	for (size_t a = 0; a < c->conf->nadapters; a++) {
+		if (pool[a] != of || vs_adapter_vfs(&c->adapters[a]) < 2)
+			continue;
+		*nodes = 0;
+		for (size_t i = 0; i < c->nnodes; i++)
+			*nodes += c->nodes[i].profile->adapter ==
+				&c->adapters[a];
+		*room = rails_room(c, a);
+		if (*nodes > *room)
+			return a;
+	}
+	return c->conf->nadapters;
+}
+
+/* Nodes of all adapters that draw on a pool of PFs take no more than its VFs. */
+static void check_pool(struct vs_core *c, const size_t *pool, size_t a,
+		       bool judge)
+{
+	int vfs = pool_vfs(c, pool, a), need;
+	size_t nodes = pool_nodes(c, pool, a, &need), many = 0, room = 0;
+	size_t rails = rails_short(c, pool, a, &many, &room);
+	bool several = need != (int)nodes, broken = need > vfs;
+	char why[256], each[40] = "";
+
+	if (broken && several)
+		snprintf(each, sizeof(each), ", which take %d VFs,", need);
+	if (broken || rails == c->conf->nadapters)
+		snprintf(why, sizeof(why), "%zu nodes of adapter %s%s%s for %d VFs: define at most as many nodes as there are VFs, or set OversubscribeNames=yes",
+			 nodes, c->adapters[a].name, c->conf->nadapters > 1 ?
+			 " (and those that share its PFs)" : "", each, vfs);
+	else
+		snprintf(why, sizeof(why), "%zu nodes of adapter %s with PerNode=%d: the hosts have room for %zu of them%s: define no more nodes, or set OversubscribeNames=yes",
+			 many, c->adapters[rails].name,
+			 c->adapters[rails].per_node, room,
+			 c->adapters[rails].rails ?
+			 ", each VF on a PF of its own" : "");
+	broken |= rails < c->conf->nadapters;
+	broken_rule_a(c, pool, a, broken && !c->conf->oversubscribe_names,
+		      judge, why);
 }
 
 void vs_reach_check(struct vs_core *c)

@@ -5,20 +5,15 @@
  * by powering their nodes down the way Slurm does, oldest idle first, no more
  * than the job is short of. Never touches a node with a job, never an unknown.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
 #include "util/mem.h"
 #include "util/time.h"
 
-#define REFUSAL_FRESH_MS 15000
 #define PER_PASS 8
-
-static bool going(const struct vs_node *n)
-{
-	return (n->flags & (VS_NODE_POWERING_DOWN | VS_NODE_POWER_DOWN_ASKED)) ||
-	       n->leave;
-}
+#define LOOK_MS 5000		/* Slurm looks at its queue after a job's end */
 
 /* What the wanted VM takes of a host and of what hosts share. */
 struct need { int64_t cpu_mhz, mem_mb, store_mb; };
@@ -57,23 +52,66 @@ static bool helps_all(struct vs_core *c, const struct vs_node *victim,
 	       vs_profile_swap_mb(victim->profile) > 0;
 }
 
-/* A VF of the wanted kind on its host: free already, or the victim's. */
+/* VFs for the wanted VM on a host, with those that others would give back. */
+struct freed {
+	const struct vs_host *host;
+	const struct vs_adapter *adapter;
+	int free[VS_HOST_PFS], at[VS_HOST_PFS], n;
+};
+
+static void freed_start(struct vs_core *c, struct freed *f,
+			const struct vs_host *host, const struct vs_node *want)
+{
+	const struct vs_host_sum *sum = &vs_sums_now(c)->hosts[host->index];
+
+	*f = (struct freed) { .host = host, .adapter = want->profile->adapter };
+	for (int i = 0; i < host->npfs; i++) {
+		if (!vs_pf_reaches(f->adapter, want->net, &host->pfs[i]))
+			continue;
+		f->at[f->n] = i;
+		f->free[f->n++] = sum->pf[i].free > 0 ? sum->pf[i].free : 0;
+	}
+}
+
+static int freed_room(const struct freed *f)
+{
+	return vs_rails_room(f->free, f->n, vs_adapter_vfs(f->adapter),
+			     f->adapter->rails);
+}
+
+/* How many of its VFs are on PFs with no more than `most` free ones: of rails,
+ * others are of no use. */
+static int freed_add(struct freed *f, const struct vs_hold *h, int most)
+{
+	struct freed was = *f;
+	int n = 0;
+
+	for (int i = 0; i < h->ncards; i++)
+		for (int k = 0; k < f->n; k++)
+			if (!strcmp(h->cards[i].pf,
+				    f->host->pfs[f->at[k]].pci)) {
+				f->free[k]++;
+				n += !f->adapter->rails || was.free[k] <= most;
+			}
+	if (!n)
+		*f = was;
+	return n;
+}
+
+/* A VF of the wanted kind on its host: free already, or the victim's. For those
+ * who take several, see reclaim_groups(). */
 static bool helps_vf(struct vs_core *c, const struct vs_hold *h,
 		     const struct vs_host *host, const struct vs_node *want,
 		     bool room)
 {
-	const struct vs_host_sum *sum = &vs_sums_now(c)->hosts[host->index];
+	struct freed f;
+	int before;
 
-	for (int i = 0; i < host->npfs; i++) {
-		const struct vs_pf *pf = &host->pfs[i];
-
-		if (!vs_pf_reaches(want->profile->adapter, want->net, pf))
-			continue;
-		if (!strcmp(h->pf, pf->pci) ||
-		    (!room && !sum->unknown && sum->pf[i].free > 0))
-			return true;
-	}
-	return false;
+	freed_start(c, &f, host, want);
+	before = freed_room(&f);
+	if (!room && before > 0 && !vs_sums_now(c)->hosts[host->index].unknown)
+		return true;
+	return vs_adapter_vfs(f.adapter) == 1 && freed_add(&f, h, INT_MAX);
 }
 
 /*
@@ -124,14 +162,30 @@ struct idle {
 	int *going, *warm;	/* warm: longest idle first */
 	size_t ngoing, nwarm;
 	bool *in;		/* by node id: one of the job's own */
+	int *would;		/* nobody is asked, but noted here */
+	size_t nwould;
 };
 
-static bool may_go(const struct vs_node *n)
+/* To be asked now, or, where nobody is asked, in a moment. */
+static bool is_idle(const struct idle *all, const struct vs_node *n)
 {
-	return n->wanted == VS_WANT_KEEP && !n->job && !going(n) &&
+	if (all->would)
+		return vs_node_gives_way(n) && !vs_node_going(n);
+	return n->wanted == VS_WANT_KEEP && !n->job && !vs_node_going(n) &&
 	       (n->flags & VS_NODE_UP) &&
 	       !(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING)) &&
 	       n->seen != VS_SEEN_UNKNOWN;
+}
+
+/* One like those that the job waits for it would rather have as it is, if Slurm
+ * were to look: that is seen by a refusal which doesn't name it. */
+static bool may_go(const struct vs_refused *r, const struct idle *all,
+		   const struct vs_node *want, const struct vs_node *n,
+		   int64_t now_ms)
+{
+	return !all->in[n->id] && is_idle(all, n) &&
+	       (n->profile != want->profile || r->at_ms >= n->idle_ms ||
+		now_ms - n->idle_ms >= LOOK_MS);
 }
 
 static int by_idle(const void *a, const void *b, void *arg)
@@ -140,9 +194,17 @@ static int by_idle(const void *a, const void *b, void *arg)
 	const struct vs_node *x = &nodes[*(const int *)a];
 	const struct vs_node *y = &nodes[*(const int *)b];
 
-	if (x->action_since_ms != y->action_since_ms)
-		return x->action_since_ms < y->action_since_ms ? -1 : 1;
+	if (x->idle_ms != y->idle_ms)
+		return x->idle_ms < y->idle_ms ? -1 : 1;
 	return x->id - y->id;
+}
+
+bool vs_node_gives_way(const struct vs_node *n)
+{
+	/* with its job gone it is idle in a moment */
+	return vs_node_going(n) || vs_node_given(n) ||
+	       (!n->job && (n->flags & VS_NODE_UP) &&
+		n->seen != VS_SEEN_UNKNOWN);
 }
 
 static void idle_find(struct vs_core *c, struct idle *all)
@@ -152,9 +214,9 @@ static void idle_find(struct vs_core *c, struct idle *all)
 	all->warm = vs_calloc(c->nnodes + 1, sizeof(*all->warm));
 	all->in = vs_calloc(c->nnodes + 1, sizeof(*all->in));
 	for (size_t i = 0; i < c->nnodes; i++) {
-		if (going(&c->nodes[i]))
+		if (vs_node_going(&c->nodes[i]))
 			all->going[all->ngoing++] = (int)i;
-		else if (may_go(&c->nodes[i]))
+		else if (is_idle(all, &c->nodes[i]))
 			all->warm[all->nwarm++] = (int)i;
 	}
 	qsort_r(all->warm, all->nwarm, sizeof(*all->warm), by_idle, c->nodes);
@@ -189,6 +251,134 @@ static size_t missing_of(struct vs_core *c, const struct vs_refused *r)
 	return missing < placeless ? missing : placeless;
 }
 
+static void take(struct vs_core *c, const struct vs_refused *r,
+		 struct idle *all, struct vs_node *n, int64_t now_ms)
+{
+	if (all->would) {
+		all->would[all->nwould++] = n->id;
+		all->in[n->id] = true;		/* once */
+		return;
+	}
+	vs_info("node=%s idle VM is reclaimed for JobId=%u", n->name, r->job);
+	n->leave = true;
+	n->reclaimed_for = r->job;
+	c->plans.weighed = 0;
+	vs_node_touch(n);
+	n->action_since_ms = now_ms;
+	all->going[all->ngoing++] = n->id;
+}
+
+/* Idle nodes by host, each list in its own order; -1: its end. */
+struct by_host {
+	int *first_going, *first_warm;	/* by host->index */
+	int *next;			/* by node id */
+};
+
+/* One that was warm may be on its way since. */
+static void chain(struct vs_core *c, const int *ids, size_t n, bool on_its_way,
+		  int *first, int *next)
+{
+	for (int i = 0; i < c->inv.nhosts; i++)
+		first[i] = -1;
+	for (size_t i = n; i-- > 0;) {
+		const struct vs_hold *h = vs_ledger_get(&c->ledger,
+						c->nodes[ids[i]].name);
+		const struct vs_host *host =
+			h ? vs_host_get(&c->inv, h->host) : NULL;
+
+		if (!host || vs_node_going(&c->nodes[ids[i]]) != on_its_way)
+			continue;
+		next[ids[i]] = first[host->index];
+		first[host->index] = ids[i];
+	}
+}
+
+static void by_host_make(struct vs_core *c, const struct idle *all,
+			 struct by_host *b)
+{
+	size_t hosts = (size_t)c->inv.nhosts + 1;
+
+	b->next = vs_calloc(c->nnodes + 1, sizeof(*b->next));
+	b->first_going = vs_calloc(hosts, sizeof(*b->first_going));
+	b->first_warm = vs_calloc(hosts, sizeof(*b->first_warm));
+	chain(c, all->going, all->ngoing, true, b->first_going, b->next);
+	chain(c, all->warm, all->nwarm, false, b->first_warm, b->next);
+}
+
+static void by_host_free(struct by_host *b)
+{
+	free(b->next);
+	free(b->first_going);
+	free(b->first_warm);
+}
+#define BY_HOST_FREE __attribute__((cleanup(by_host_free)))
+
+/* Those of a host that together give one more wanted VM all its VFs. */
+static size_t reclaim_on(struct vs_core *c, const struct vs_refused *r,
+			 struct idle *all, const struct vs_node *want,
+			 const struct by_host *b, struct freed *f,
+			 size_t missing, int64_t now_ms)
+{
+	VS_FREE int *group = vs_calloc(c->nnodes + 1, sizeof(*group));
+	int at = f->host->index, room = freed_room(f);
+	size_t n = 0, going;
+
+	for (int id = b->first_going[at]; id >= 0; id = b->next[id])
+		if (!all->in[id])
+			freed_add(f, vs_ledger_get(&c->ledger,
+						   c->nodes[id].name), INT_MAX);
+	going = (size_t)(freed_room(f) - room);
+	missing -= going < missing ? going : missing;
+	room += (int)going;
+	for (int id = b->first_warm[at]; id >= 0 && missing; id = b->next[id]) {
+		struct vs_node *node = &c->nodes[id];
+
+		if (!may_go(r, all, want, node, now_ms) ||
+		    !freed_add(f, vs_ledger_get(&c->ledger, node->name), room))
+			continue;
+		group[n++] = id;
+		if (freed_room(f) <= room)
+			continue;
+		room = freed_room(f);
+		missing--;
+		while (n)
+			take(c, r, all, &c->nodes[group[--n]], now_ms);
+	}
+	return missing;
+}
+
+/*
+ * A VM that takes several VFs may need more than one to go, on one host: where
+ * some are on their way already, and where the longest idle one is.
+ */
+static size_t reclaim_groups(struct vs_core *c, const struct vs_refused *r,
+			     struct idle *all, const struct vs_node *want,
+			     size_t missing, int64_t now_ms)
+{
+	size_t ngoing = all->ngoing, n = ngoing + all->nwarm;
+	VS_FREE bool *done = vs_calloc((size_t)c->inv.nhosts + 1,
+				       sizeof(*done));
+	BY_HOST_FREE struct by_host b = { 0 };
+
+	by_host_make(c, all, &b);
+	for (size_t i = 0; i < n && missing; i++) {
+		int id = i < ngoing ? all->going[i] : all->warm[i - ngoing];
+		const struct vs_hold *h =
+			vs_ledger_get(&c->ledger, c->nodes[id].name);
+		struct vs_host *host =
+			h ? vs_host_get(&c->inv, h->host) : NULL;
+		struct freed f;
+
+		if (!host || done[host->index] || !vs_host_usable(host) ||
+		    !vs_host_has_net(host, want->net->moid))
+			continue;
+		done[host->index] = true;
+		freed_start(c, &f, host, want);
+		missing = reclaim_on(c, r, all, want, &b, &f, missing, now_ms);
+	}
+	return missing;
+}
+
 static void reclaim_for(struct vs_core *c, const struct vs_refused *r,
 			struct idle *all, int64_t now_ms)
 {
@@ -201,42 +391,37 @@ static void reclaim_for(struct vs_core *c, const struct vs_refused *r,
 		idle_find(c, all);
 	mark(c, r, all, true);
 	/* What is on its way out already counts. */
-	for (size_t i = 0; i < all->ngoing && missing; i++)
-		missing -= !all->in[all->going[i]] &&
-			helps(c, &c->nodes[all->going[i]], want);
+	for (size_t i = 0; i < all->ngoing && missing; i++) {
+		int id = all->going[i];
+
+		if (all->in[id] || !helps(c, &c->nodes[id], want))
+			continue;
+		missing--;
+		if (all->would)
+			all->would[all->nwould++] = id;
+	}
+	if (missing && vs_adapter_vfs(want->profile->adapter) > 1)
+		missing = reclaim_groups(c, r, all, want, missing, now_ms);
 	for (size_t i = 0; i < all->nwarm && missing; i++) {
 		struct vs_node *n = &c->nodes[all->warm[i]];
 
-		if (all->in[all->warm[i]] || !may_go(n) || !helps(c, n, want))
+		if (!may_go(r, all, want, n, now_ms) || !helps(c, n, want))
 			continue;
-		vs_info("node=%s idle VM is reclaimed for JobId=%u", n->name,
-			r->job);
-		n->leave = true;
-		vs_node_touch(n);
-		n->action_since_ms = now_ms;
-		all->going[all->ngoing++] = n->id;
+		take(c, r, all, n, now_ms);
 		missing--;
 	}
 	mark(c, r, all, false);
 }
 
-/* Whose turn it is; a few a pass, so that a long queue costs no more than a
- * short one. */
-static size_t jobs_in_turn(struct vs_core *c, uint32_t jobs[PER_PASS])
+size_t vs_reclaim_would(struct vs_core *c, const int *ids, size_t n, int *out)
 {
-	unsigned int n = HASH_COUNT(c->refused);
-	unsigned int skip = n > PER_PASS ? c->reclaim_turn % n : 0;
-	struct vs_refused *r, *tmp;
-	size_t count = 0;
+	struct vs_refused r = { .ids = (int *)ids, .n = n, .need = n,
+				.at_ms = vs_clock() };
+	struct idle all = { .would = out };
 
-	HASH_ITER(hh, c->refused, r, tmp) {
-		if (skip)
-			skip--;
-		else if (count < PER_PASS)
-			jobs[count++] = r->job;
-	}
-	c->reclaim_turn += count;
-	return count;
+	reclaim_for(c, &r, &all, r.at_ms);
+	idle_free(&all);
+	return all.nwould;
 }
 
 void vs_reclaim(struct vs_core *c, int64_t now_ms)
@@ -248,12 +433,13 @@ void vs_reclaim(struct vs_core *c, int64_t now_ms)
 	/* What waits for an administrator is in nobody's way. */
 	if (vs_ask_blocked(c))
 		return;
-	n = jobs_in_turn(c, jobs);
+	/* A few a pass, so that a long queue costs no more than a short one. */
+	n = vs_jobs_in_turn(c, true, now_ms, &c->reclaim_turn, jobs, PER_PASS);
 	for (size_t i = 0; i < n && all.epoch == c->epoch; i++) {
 		struct vs_refused *r;
 
 		HASH_FIND(hh, c->refused, &jobs[i], sizeof(jobs[i]), r);
-		if (r && now_ms - r->at_ms < REFUSAL_FRESH_MS)
+		if (r && vs_job_lacks_vfs(r, now_ms))
 			reclaim_for(c, r, &all, now_ms);
 		vs_lock_lend();
 	}

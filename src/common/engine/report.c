@@ -68,6 +68,7 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 	struct json_object *o = vs_jb_obj(NULL);
 	struct vs_vm *vm = vs_node_vm(c, n);
 	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	char pfs[VS_PFS_LEN], macs[VS_MACS_LEN];
 	const struct vs_host *host =
 		vm && vm->power == VS_POWER_ON ? vm->host_ptr :
 		h ? vs_host_get(&c->inv, h->host) : vm ? vm->host_ptr : NULL;
@@ -76,8 +77,8 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 	vs_jb_str(o, "vm_state", vm_state(c, n, vm));
 	vs_jb_str(o, "slurm_state", slurm_state(n->flags));
 	vs_report_str(o, "host", host ? host->name : NULL);
-	vs_report_str(o, "pf", h ? h->pf : NULL);
-	vs_report_str(o, "mac", n->mac);
+	vs_report_str(o, "pf", h ? vs_hold_pfs(h, pfs) : NULL);
+	vs_report_str(o, "mac", vs_node_macs(n, macs));
 	vs_jb_str(o, "adapter", n->profile->adapter->name);
 	vs_jb_str(o, "partition", n->conf->partition);
 	if (job)
@@ -172,34 +173,61 @@ static void why_rows(struct vs_core *c, struct json_object *top, uint32_t job)
 	vs_jb_put(top, "nodes", arr);
 }
 
+/* planned: by Slurm. Returns when it is expected to begin, 0: nobody knows. */
+static int64_t why_waits(struct vs_core *c, uint32_t job, int64_t planned,
+			 char *text, size_t size)
+{
+	const char *blocked = vs_ask_blocked(c);
+	struct vs_refused *r;
+	char at[32] = "";
+
+	HASH_FIND(hh, c->refused, &job, sizeof(job), r);
+	if (r && (c->observe || !blocked))
+		vs_job_words(c, r, text, size);
+	else if (r)
+		snprintf(text, size, "%s", blocked);
+	if (r)
+		return blocked ? 0 : vs_expect_at(r);
+	if (planned - vs_wall_ms() / 1000 >= VS_WHEN_UNKNOWN / 12)
+		planned = 0;
+	if (planned > vs_wall_ms() / 1000)
+		vs_expect_clock(planned, at, sizeof(at));
+	snprintf(text, size,
+		 "it waits for nothing of vSphere's; Slurm's own reason stands%s%s",
+		 at[0] ? ", and Slurm expects it at " : "", at);
+	return planned;
+}
+
 static int report_why(struct vs_core *c, struct json_object *top, uint32_t job,
 		      uint32_t uid, struct vs_err *err)
 {
 	const struct vs_port *p = c->port;
 	char state[64] = "", reason[256] = "", text[1024] = "";
-	struct vs_refused *r;
-	const char *blocked;
+	struct vs_port_look look = { 0 };
+	enum vs_job_waits waits = VS_WAITS_NOT;
 	bool sees_nodes = p->sees_nodes(p->ctx, uid);
 	uint32_t owner = 0;
+	int64_t expected = 0;
 
 	/* One answer for a job that isn't there and one that isn't yours. */
 	if (p->job_info(p->ctx, job, &owner, state, sizeof(state), reason,
 			sizeof(reason)) ||
 	    (owner != uid && !p->sees_jobs(p->ctx, uid)))
 		return vs_err_set(err, VS_E_GONE, "no such job: %u", job);
+	look.job = job;
+	if (p->jobs_look)
+		p->jobs_look(p->ctx, &look, 1);
+	if (!strcmp(state, "PENDING"))
+		waits = p->job_waits(p->ctx, job);
 	vs_lock();
-	if (!strcmp(state, "PENDING")) {
-		HASH_FIND(hh, c->refused, &job, sizeof(job), r);
-		blocked = vs_ask_blocked(c);
-		if (r && c->observe)
-			vs_observe_say(c, r, text, sizeof(text));
-		else
-			snprintf(text, sizeof(text), "%s", blocked && r ?
-				 blocked : r ? r->why :
-				 "it waits for nothing of vSphere's; Slurm's own reason stands");
-	} else {
+	if (strcmp(state, "PENDING"))
 		why_nodes(c, job, text, sizeof(text));
-	}
+	else if (waits == VS_WAITS_ELSE)
+		snprintf(text, sizeof(text),
+			 "Slurm's own reason stands, before any of vSphere's: %s",
+			 reason);
+	else
+		expected = why_waits(c, job, look.start, text, sizeof(text));
 	if (sees_nodes)
 		why_rows(c, top, job);
 	vs_unlock();
@@ -209,10 +237,20 @@ static int report_why(struct vs_core *c, struct json_object *top, uint32_t job,
 	vs_jb_str(top, "state", state);
 	vs_jb_str(top, "reason", reason);
 	vs_jb_str(top, "text", text);
+	if (expected > vs_wall_ms() / 1000)
+		vs_jb_int(top, "expected", expected);
 	return 0;
 }
 
 /* ---- status -------------------------------------------------------------------- */
+
+static void report_prefetch(const struct vs_core *c, struct json_object *top)
+{
+	vs_jb_int(top, "ahead", (int64_t)c->plans.nahead);
+	vs_jb_int(top, "ahead_made", (int64_t)c->plans.made);
+	vs_jb_int(top, "ahead_used", (int64_t)c->plans.used);
+	vs_jb_int(top, "ahead_removed", (int64_t)c->plans.removed);
+}
 
 static void report_status(struct vs_core *c, struct json_object *top,
 			  bool operators)
@@ -242,17 +280,30 @@ static void report_status(struct vs_core *c, struct json_object *top,
 	vs_jb_int(top, "vms_on", on);
 	vs_jb_int(top, "vms_off", off);
 	vs_jb_int(top, "suspect", suspect);
+	if (c->conf->prefetch || c->plans.made)
+		report_prefetch(c, top);
 	vs_report_times(c, top);
+	vs_report_paces(c, top);
+	vs_report_drs(c, top);
 	if (c->brake.on)
 		vs_jb_bool(top, "brake", true);
 	vs_report_notes(c, top, operators);
 }
 
-uint32_t vs_core_task(uint32_t array, uint32_t task)
+uint32_t vs_core_part(uint32_t job, const char *part)
 {
 	const struct vs_port *p = vs_core.port;
+	bool component = part[0] == '+';
+	const char *digits = part + component;
+	uint32_t (*job_of)(void *ctx, uint32_t job, uint32_t n);
+	unsigned long n;
+	char *end;
 
-	return p && p->task_job ? p->task_job(p->ctx, array, task) : 0;
+	n = strtoul(digits, &end, 10);
+	if (!p || *end || *digits < '0' || *digits > '9' || n >= UINT32_MAX)
+		return 0;
+	job_of = component ? p->component_job : p->task_job;
+	return job_of ? job_of(p->ctx, job, (uint32_t)n) : 0;
 }
 
 struct json_object *vs_core_report(const char *what, uint32_t job,

@@ -26,6 +26,7 @@
  *       "pci": "0000:3b:00.0", (*)
  *       "pnic": "vmnic4",
  *       "switch": "dvs-roce",		what its uplink belongs to
+ *       "numa": 0,			NUMA node of the host
  *       "total": 8, "ours": 2, "foreign": 1, "suspect": 0,
  *       "held": 1,			promised or requested, not seen in use
  *       "free": 4,			below 0: over-committed
@@ -48,7 +49,8 @@
  *     "slurm_state": "idle",		powered_down, powering_up, idle,
  *					allocated, completing, down, drain, ...
  *     "host": "esx01", "pf": "0000:3b:00.0",
- *     "mac": "00:50:56:01:02:03",
+ *     "mac": "00:50:56:01:02:03",	of several cards (PerNode=) all, with
+ *					commas between them; so "pf"
  *     "adapter": "sriov-roce", "partition": "roce",
  *     "job": 4711,			absent also where it is another's
  *     "action": "power-on",		what the engine does or waits for, or
@@ -64,6 +66,7 @@
  *   "job": 4711, (*)
  *   "state": "PENDING", "reason": "Resources",	as Slurm says them
  *   "text": "waits for 2 VFs of sriov-roce: 6 of 8 in use, ...", (*)
+ *   "expected": 1789000000,		when it may begin, as far as is known
  *   "nodes": [ as in "nodes", those of this job ]
  * }
  *
@@ -77,8 +80,15 @@
  *   "select_calls": {"count": 1200, "p50_us": 30, "p99_us": 210,
  *     "worst_us": 900, "cpu_p50_us": ...}, "slurm_locks": {...},
  *						how long we kept slurmctld
+ *   "pace": [ { "template": "rhel9", (*)	moving means of what was measured
+ *     "clone_ms": 8100, "power_on_ms": ..., "boot_ms": ..., "relocate_ms",
+ *     "reconfigure_ms", "power_off_ms", "destroy_ms": ... } ],
+ *   "drs": {"agreed": 3, "moved": 1, "refused": 0, "failed": 0},
+ *						answers to PlaceVm, Placement=drs
  *   "in_flight": 3, "queued": 0,		operations
  *   "nodes": 64, "vms_on": 12, "vms_off": 3, "suspect": 0,
+ *   "ahead": 2,				VMs made ahead of jobs, now
+ *   "ahead_made": 9, "ahead_used": 6, "ahead_removed": 1,	and since start
  *   "brake": true,				stopped, waits for an operator
  *   "notes": [ ... ]
  * }
@@ -89,6 +99,31 @@
  *		"waits": true		for svf reconcile --confirm
  *   } ],
  *   "suspect": [ as in "nodes" ],
+ *   "notes": [ ... ]
+ * }
+ *
+ * "plan": what a job that got these nodes now would find {
+ *   "time": 1789000000, (*)		slurmctld's
+ *   "served": true, (*)		all of them can be, together, now
+ *   "text": "needs 4 sriov-roce VFs on 4 nodes, 3 free",	while they can't
+ *   "after_idle": true,		they can be as soon as idle VMs are off:
+ *   "give_way": [ "vm007" ],		these, as far as one can say
+ *   "nodes": [ {			of ours, in the order they were asked for
+ *     "node": "vm003", (*) "adapter": "sriov-roce", (*)
+ *     "do": "clone", (*)		reuse, power-on, clone, relocate,
+ *					reconfigure, rebuild, wait
+ *     "steps": [ "clone", "power-on" ],
+ *     "host": "esx01", "pf": "0000:3b:00.0",
+ *     "calls": 2, (*)			that change something
+ *     "seconds": 34			for it alone, from measured durations
+ *   } ],
+ *   "others": 1,			nodes that need no VM
+ *   "busy": 2,				nodes with jobs on them
+ *   "calls": 8, (*)			that change something
+ *   "seconds": 34,			until the last node has registered,
+ *					under the budgets; while served
+ *   "measured": true,			false: nothing to go by, it is Slurm's
+ *					ResumeTimeout
  *   "notes": [ ... ]
  * }
  *

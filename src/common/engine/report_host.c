@@ -44,6 +44,8 @@ static struct json_object *pf_json(const struct vs_core *c,
 	vs_jb_str(o, "pci", pf->pci);
 	vs_report_str(o, "pnic", pf->pnic);
 	vs_report_str(o, "switch", switch_name(c, pf->switch_uuid));
+	if (pf->numa >= 0)
+		vs_jb_int(o, "numa", pf->numa);
 	vs_jb_int(o, "total", use->total);
 	vs_jb_int(o, "ours", use->ours);
 	vs_jb_int(o, "foreign", use->foreign);

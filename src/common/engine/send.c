@@ -13,7 +13,10 @@
 
 #define KV_MAX 16
 struct spec {			/* memory behind a vs_vc_hw */
-	struct vs_vc_card_spec card;
+	struct vs_vc_card_spec cards[VS_CARDS_MAX];
+	int ncards;
+	int gone[VS_VM_CARDS];		/* keys of those that go */
+	char macs[VS_MACS_LEN];
 	struct vs_vc_kv kv[KV_MAX];
 	size_t nkv;
 	char *owned[KV_MAX];
@@ -72,7 +75,7 @@ static void spec_extra(struct vs_core *c, const struct vs_node *n,
 		vs_asprintf("%u.%u", n->job, n->restart) : NULL);
 	kv(s, "guestinfo.slurm.node", n->name);
 	kv(s, "guestinfo.slurm.adapter", a->name);
-	kv(s, "guestinfo.slurm.mac", n->mac);
+	kv(s, "guestinfo.slurm.mac", vs_node_macs(n, s->macs));
 	kv(s, "guestinfo.slurm.link-layer",
 	   vs_adapter_kinds[a->type].rdma ?
 	   a->link == VS_LINK_INFINIBAND ? "InfiniBand" : "Ethernet" : "none");
@@ -90,23 +93,29 @@ static void spec_extra(struct vs_core *c, const struct vs_node *n,
 		n->profile->dynamic ? vs_strdup("yes") : NULL);
 }
 
-static void spec_card(const struct vs_node *n, const struct vs_hold *h,
-		      struct spec *s)
+static void spec_cards(const struct vs_node *n, const struct vs_hold *h,
+		       struct spec *s)
 {
 	const struct vs_adapter *a = n->profile->adapter;
 
-	s->card = (struct vs_vc_card_spec) {
-		.kind = a->type == VS_ADAPTER_SRIOV ? VS_VC_NET_SRIOV :
-			a->type == VS_ADAPTER_PVRDMA ? VS_VC_NET_PVRDMA :
-			VS_VC_NET_VMXNET3,
-		.mac = n->mac,
-		.network = n->net->moid,
-		.switch_uuid = n->net->switch_uuid,
-		.portgroup_key = n->net->portgroup_key,
-		.pci = a->type == VS_ADAPTER_SRIOV && !h->pf_automatic &&
-			h->pf[0] ? h->pf : NULL,
-		.mtu_change_allowed = a->mtu != 0,
-	};
+	for (s->ncards = 0; s->ncards < vs_adapter_cards(a); s->ncards++) {
+		const struct vs_hold_card *held = s->ncards < h->ncards ?
+			&h->cards[s->ncards] : NULL;
+
+		s->cards[s->ncards] = (struct vs_vc_card_spec) {
+			.kind = a->type == VS_ADAPTER_SRIOV ? VS_VC_NET_SRIOV :
+				a->type == VS_ADAPTER_PVRDMA ?
+				VS_VC_NET_PVRDMA : VS_VC_NET_VMXNET3,
+			.mac = n->macs[s->ncards],
+			.network = n->net->moid,
+			.switch_uuid = n->net->switch_uuid,
+			.portgroup_key = n->net->portgroup_key,
+			.pci = a->type == VS_ADAPTER_SRIOV && held &&
+				!held->automatic && held->pf[0] ?
+				held->pf : NULL,
+			.mtu_change_allowed = a->mtu != 0,
+		};
+	}
 }
 
 static void hw_fill(const struct vs_core *c, const struct vs_node *n,
@@ -123,6 +132,8 @@ static void hw_fill(const struct vs_core *c, const struct vs_node *n,
 		.memory_locked = p->latency_high ||
 			vs_adapter_kinds[p->adapter->type].full_memory,
 		.latency_high = p->latency_high,
+		.cards = s->cards,
+		.ncards = s->ncards,
 		.extra = s->kv,
 		.nextra = s->nkv,
 	};
@@ -155,24 +166,41 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 
 	vs_uuid_random(uuid);
 	spec_extra(c, n, uuid, &s);
-	spec_card(n, h, &s);
+	spec_cards(n, h, &s);
 	hw_fill(c, n, h, &s, &cl.hw);
-	cl.hw.card = &s.card;
 	cl.hw.mgmt_mac = n->mgmt_mac;
 	return vs_vc_vm_clone(c->vc, &cl, op, err);
 }
 
-/* Our card, or one of its kind that must go for ours. */
-static const struct vs_card *card_now(const struct vs_node *n,
-				      const struct vs_vm *vm)
+/* One of an earlier configuration, with more cards. */
+static bool was_ours(const struct vs_core *c, const struct vs_node *n,
+		     const struct vs_card *card)
 {
+	char mac[VS_MAC_LEN];
+
+	for (int k = vs_adapter_cards(n->profile->adapter); k < VS_CARDS_MAX;
+	     k++) {
+		vs_mac_of(c->cluster_id, n->name, (unsigned int)k + 1, 0, mac);
+		if (!strcasecmp(card->mac, mac))
+			return true;
+	}
+	return false;
+}
+
+/* Our cards, or one of their kind that must go for ours. */
+static int cards_gone(const struct vs_core *c, const struct vs_node *n,
+		      const struct vs_vm *vm, int gone[VS_VM_CARDS])
+{
+	int count = 0;
+
 	for (int i = 0; i < vm->ncards; i++)
-		if (!strcasecmp(vm->cards[i].mac, n->mac))
-			return &vm->cards[i];
-	for (int i = 0; i < vm->ncards; i++)
+		if (vs_node_card(n, &vm->cards[i]) >= 0 ||
+		    was_ours(c, n, &vm->cards[i]))
+			gone[count++] = vm->cards[i].key;
+	for (int i = 0; i < vm->ncards && !count; i++)
 		if (vm->cards[i].kind == VS_CARD_SRIOV)
-			return &vm->cards[i];
-	return NULL;
+			gone[count++] = vm->cards[i].key;
+	return count;
 }
 
 static int64_t send_reconfigure(struct vs_core *c, struct vs_node *n,
@@ -180,14 +208,13 @@ static int64_t send_reconfigure(struct vs_core *c, struct vs_node *n,
 				const struct vs_vc_op *op, struct vs_err *err)
 {
 	SPEC_FREE struct spec s = { .nkv = 0 };
-	const struct vs_card *card = card_now(n, vm);
 	struct vs_vc_hw hw;
 
 	spec_extra(c, n, vm->uuid, &s);
-	spec_card(n, h, &s);
+	spec_cards(n, h, &s);
 	hw_fill(c, n, h, &s, &hw);
-	hw.card = &s.card;
-	hw.card_remove_key = card ? card->key : 0;
+	hw.ngone = cards_gone(c, n, vm, s.gone);
+	hw.gone = s.gone;
 	return vs_vc_vm_reconfigure(c->vc, vm->moid, vm->change_version, &hw,
 				    op, err);
 }

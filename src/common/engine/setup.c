@@ -57,6 +57,8 @@ static void adapters_make(struct vs_core *c)
 
 	c->adapters = vs_calloc(conf->nadapters + 1, sizeof(*c->adapters));
 	c->nets = vs_calloc(conf->nadapters + 1, sizeof(*c->nets));
+	c->rails = vs_calloc(conf->nadapters + 1, sizeof(*c->rails));
+	c->nrails = 0;
 	for (size_t i = 0; i < conf->nadapters; i++) {
 		const struct vs_conf_adapter *from = &conf->adapters[i];
 		struct vs_adapter *a = &c->adapters[i];
@@ -66,11 +68,17 @@ static void adapters_make(struct vs_core *c)
 		vs_strlcpy(a->network, from->network, sizeof(a->network));
 		vs_strlcpy(a->pf, from->pf ? from->pf : "", sizeof(a->pf));
 		a->mtu = from->mtu;
+		a->per_node = from->per_node;
+		a->rails = from->per_node > 1 &&
+			!(from->rails && !strcasecmp(from->rails, "any"));
 		vs_strlcpy(a->subnet, from->subnet ? from->subnet : "",
 			   sizeof(a->subnet));
 		a->link = from->link_layer &&
 			!strcasecmp(from->link_layer, "InfiniBand") ?
 			VS_LINK_INFINIBAND : VS_LINK_ETHERNET;
+		if (vs_adapter_vfs(a) > 1)
+			c->rails[c->nrails++] = (struct vs_rail_kind) {
+				a, &c->nets[i] };
 	}
 }
 
@@ -212,10 +220,12 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 
 	free(c->adapters);
 	free(c->nets);
+	free(c->rails);
 	free(c->profiles);
 	free(c->now);
 	c->nprofiles = 0;
 	c->conf = conf;
+	c->drs.on = conf->placement && !strcasecmp(conf->placement, "drs");
 	c->policy = conf->placement && !strcasecmp(conf->placement, "pack") ?
 		VS_PLACE_PACK :
 		conf->placement && !strcasecmp(conf->placement, "spread") ?
@@ -228,12 +238,14 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 	adapters_make(c);
 	nodes_make(c);
 	nodes_carry(c, old, nold);
+	vs_prefetch_carry(c);
 	for (struct vs_wait *w = c->waits; w; w = w->next)
 		ids_carry(c, old, nold, w->ids, &w->n);
 	HASH_ITER(hh, c->refused, r, tmp)
 		ids_carry(c, old, nold, r->ids, &r->n);
 	__atomic_add_fetch(&c->epoch, 1, __ATOMIC_RELEASE);
 	vs_nodes_touch(c);
+	vs_when_renew(c);
 	free(old);
 	vs_conf_free(old_conf);
 }
@@ -296,7 +308,15 @@ void vs_setup_macs(struct vs_core *c)
 		struct vs_node *n = &c->nodes[i];
 
 		mac_choose(c, n->name, 0, &taken, n->mgmt_mac);
-		mac_choose(c, n->name, 1, &taken, n->mac);
+		mac_choose(c, n->name, 1, &taken, n->macs[0]);
+	}
+	/* after all first ones: no other node's changes with PerNode= */
+	for (size_t i = 0; i < c->nnodes; i++) {
+		struct vs_node *n = &c->nodes[i];
+
+		for (int k = 1; k < vs_adapter_cards(n->profile->adapter); k++)
+			mac_choose(c, n->name, (unsigned int)k + 1, &taken,
+				   n->macs[k]);
 	}
 	HASH_ITER(hh, taken, m, tmp) {
 		HASH_DEL(taken, m);

@@ -64,6 +64,19 @@ static void powered_down(struct vs_core *c, const struct vs_tell *t, bool ok)
 	vs_unlock();
 }
 
+static void powered_up(struct vs_core *c, const struct vs_tell *t, bool ok)
+{
+	struct vs_node *n;
+
+	if (ok)
+		return;
+	vs_lock();
+	n = vs_node_named(c, t->node);
+	if (n)
+		vs_prefetch_refused(c, n);
+	vs_unlock();
+}
+
 #ifdef VS_CRASH_POINTS
 static const char *const tell_names[] = {
 	[VS_TELL_REBUILD] = "rebuild", [VS_TELL_POWER_DOWN] = "power_down",
@@ -73,6 +86,7 @@ static const char *const tell_names[] = {
 	[VS_TELL_SCHEDULE] = "schedule", [VS_TELL_BOOT_PUSH] = "boot_push",
 	[VS_TELL_BOOTED] = "booted", [VS_TELL_ADOPT] = "adopt",
 	[VS_TELL_DRAIN] = "drain", [VS_TELL_UNDRAIN] = "undrain",
+	[VS_TELL_POWER_UP] = "power_up",
 };
 #endif
 
@@ -95,6 +109,9 @@ static void say(struct vs_core *c, const struct vs_tell *t)
 		powered_down(c, t, !p->node_power_down(p->ctx, t->node,
 						       t->text));
 		break;
+	case VS_TELL_POWER_UP:
+		powered_up(c, t, !p->node_power_up(p->ctx, t->node));
+		break;
 	case VS_TELL_FAIL:
 		p->node_fail(p->ctx, t->node, t->job, t->text);
 		break;
@@ -108,12 +125,14 @@ static void say(struct vs_core *c, const struct vs_tell *t)
 		p->node_giveup(p->ctx, t->node, t->job, t->text);
 		break;
 	case VS_TELL_PROLOG:
+		vs_got_say(c, t->job);
 		if (c->prolog_done)
 			c->prolog_done(t->job, t->ok);
 		else
 			p->prolog_done(p->ctx, t->job, t->ok);
 		break;
 	case VS_TELL_EPILOG:
+		p->job_got(p->ctx, t->job, NULL, 0);
 		if (c->epilog_done)
 			c->epilog_done(t->job);
 		else
@@ -153,7 +172,8 @@ void vs_say_all(struct vs_core *c, const struct vs_tell *tells, size_t n,
 		if (!together(tells[i].kind))
 			say(c, &tells[i]);
 	}
-	if (now_ms - *push_ms < PUSH_MS)
+	/* Of all that wait, or some would be left out again and again. */
+	if (!c->whole || now_ms - *push_ms < PUSH_MS)
 		npush = scan = 0;
 	if (npush || scan)
 		*push_ms = now_ms;

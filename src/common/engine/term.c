@@ -174,6 +174,7 @@ void vs_term_new(struct vs_core *c)
 	vs_op_forget_all(c);
 	vs_orphans_clear(c);
 	vs_jobs_clear(c);
+	vs_prefetch_clear(c);
 	vs_ledger_clear(&c->ledger);
 	while (c->avoids)
 		vs_avoid_expire(c, INT64_MAX);
@@ -190,6 +191,8 @@ void vs_term_new(struct vs_core *c)
 		};
 	}
 	vs_setup_macs(c);
+	vs_when_clear(c);
+	vs_when_renew(c);
 	c->ntells = 0;
 	c->started = c->hints_loaded = c->hints_dirty = false;
 	c->vc_renew = true;

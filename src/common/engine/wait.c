@@ -60,8 +60,10 @@ void vs_waits_pass(struct vs_core *c, int64_t now_ms)
 			link = &w->next;
 			continue;
 		}
-		if (ok)
+		if (ok) {
 			vs_job_started(c, w);
+			vs_got_note(c, w);
+		}
 		vs_tell(c, VS_TELL_PROLOG, NULL, w->job, ok, NULL);
 		vs_wait_end(link);
 	}

@@ -247,6 +247,8 @@ static void host_pfs(struct vs_host *to, const struct vs_vc_host *h)
 			   sizeof(pf->switch_uuid));
 		pf->vfs = h->pfs[i].vfs;
 		pf->numa = h->pfs[i].numa;
+		pf->numa_cores = h->pfs[i].numa_cores;
+		pf->numa_mb = h->pfs[i].numa_mb;
 		pf->link_up = h->pfs[i].link_up;
 	}
 }
@@ -470,4 +472,5 @@ const struct vs_vc_events vs_watch_events = {
 	.template_changed = ev_template,
 	.slow_begin = vs_slow_begin,
 	.slow = vs_slow_told,
+	.where = vs_drs_told,
 };

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The brake on ends that nobody asked for: a part of core_i.h. */
+#ifndef VS_ENGINE_BRAKE_I_H
+#define VS_ENGINE_BRAKE_I_H
+
+#include "plan/inventory.h"
+
+struct vs_core;
+
+/* Has the brake let this VM's end pass? Once it has, for good. */
+enum vs_braked { VS_BRAKE_UNASKED, VS_BRAKE_PASSED, VS_BRAKE_WAITS };
+
+#define VS_BRAKE_MINUTES 10
+struct vs_brake_end {			/* a VM that it let go */
+	char vm[VS_MOID_LEN];
+	int64_t minute;			/* since the epoch */
+	bool confirmed;			/* by an operator: not counted */
+	UT_hash_handle hh;
+};
+struct vs_brake {
+	bool on;
+	struct vs_brake_end *ends;	/* uthash by vm */
+};
+
+/* brake.c: may this VM be switched off or destroyed outside of Slurm's own
+ * words? Counts it once; lock held */
+bool vs_brake_asks(struct vs_core *c, enum vs_braked *state, const char *vm,
+		   const char *name);
+size_t vs_brake_confirm(struct vs_core *c);
+void vs_brake_count(struct vs_brake *b, const char *vm, int64_t minute,
+		    bool confirmed);
+void vs_brake_clear(struct vs_brake *b);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a job got: of each of its nodes the adapter, the host and the PFs, as
+ * vCenter shows them when its prolog is answered. Noted under the lock, said to
+ * Slurm just before that answer, so that it is there when the job begins.
+ * What vCenter doesn't show (an automatic PF that isn't resolved) is left out:
+ * a guess would be read as a fact.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include "engine/core_i.h"
+#include "util/crash.h"
+#include "util/mem.h"
+
+struct vs_got {
+	uint32_t job;
+	struct vs_port_got *rows;
+	size_t n;
+	struct vs_got *next;
+};
+
+static const char *pf_of(const struct vs_vm *vm, const char *mac)
+{
+	for (int i = 0; i < vm->ncards; i++)
+		if (vm->cards[i].kind == VS_CARD_SRIOV && vm->cards[i].pci[0] &&
+		    !strcasecmp(vm->cards[i].mac, mac))
+			return vm->cards[i].pci;
+	return NULL;
+}
+
+/* In the order of the node's MACs, in which the guest lists its devices. One
+ * that isn't known leaves none: who pairs the lists would be misled. */
+static char *pfs_of(const struct vs_node *n, const struct vs_vm *vm)
+{
+	char all[VS_CARDS_MAX * VS_PCI_LEN] = "";
+	size_t len = 0;
+
+	for (int i = 0; i < vs_adapter_cards(n->profile->adapter); i++) {
+		const char *pf = pf_of(vm, n->macs[i]);
+
+		if (!pf)
+			return NULL;
+		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s",
+					len ? "," : "", pf);
+	}
+	return vs_strdup(all);
+}
+
+static void row_fill(struct vs_core *c, const struct vs_node *n,
+		     struct vs_port_got *row)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	row->node = vs_strdup(n->name);
+	row->adapter = vs_strdup(n->profile->adapter->name);
+	if (vm && vm->power == VS_POWER_ON && vm->host_ptr) {
+		row->host = vs_strdup(vm->host_ptr->name);
+		row->pfs = pfs_of(n, vm);
+	}
+}
+
+static void got_free(struct vs_got *g)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		free(g->rows[i].node);
+		free(g->rows[i].adapter);
+		free(g->rows[i].host);
+		free(g->rows[i].pfs);
+	}
+	free(g->rows);
+	free(g);
+}
+
+void vs_got_note(struct vs_core *c, const struct vs_wait *w)
+{
+	struct vs_got *g = vs_calloc(1, sizeof(*g));
+
+	g->job = w->job;
+	g->n = w->n;
+	g->rows = vs_calloc(w->n + 1, sizeof(*g->rows));
+	for (size_t i = 0; i < w->n; i++)
+		row_fill(c, &c->nodes[w->ids[i]], &g->rows[i]);
+	g->next = c->gots;
+	c->gots = g;
+}
+
+/* The latest of this job, unlinked; NULL: there is none. */
+static struct vs_got *take(struct vs_core *c, uint32_t job)
+{
+	struct vs_got **link = &c->gots, *g;
+
+	while (*link && (*link)->job != job)
+		link = &(*link)->next;
+	g = *link;
+	if (g)
+		*link = g->next;
+	return g;
+}
+
+void vs_got_say(struct vs_core *c, uint32_t job)
+{
+	struct vs_got *g;
+
+	vs_lock();
+	g = take(c, job);
+	vs_unlock();
+	if (!g)
+		return;
+	vs_crash_before("tell", "got");
+	c->port->job_got(c->port->ctx, job, g->rows, g->n);
+	vs_crash_after("tell", "got");
+	got_free(g);
+}
+
+void vs_got_clear(struct vs_core *c)
+{
+	while (c->gots)
+		got_free(take(c, c->gots->job));
+}

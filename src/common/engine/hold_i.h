@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Holds and placement, see hold.c: a part of core_i.h. The lock is held. */
+#ifndef VS_ENGINE_HOLD_I_H
+#define VS_ENGINE_HOLD_I_H
+
+struct vs_sums *vs_sums_now(struct vs_core *c);
+void vs_env_fill(struct vs_core *c, struct vs_place_env *env);
+void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm);
+void vs_hold_sync(struct vs_core *c, struct vs_node *n);
+int vs_hold_for(struct vs_core *c, struct vs_node *n, struct vs_err *err);
+int vs_hold_gang(struct vs_core *c, struct vs_node **nodes, size_t n,
+		 uint32_t job, struct vs_err *err);
+int vs_hold_plan(struct vs_core *c, struct vs_node **nodes, size_t n,
+		 struct vs_place_node *out, struct vs_err *err);
+/* What a node has once it is placed there. */
+void vs_hold_of(struct vs_core *c, const struct vs_node *n,
+		const struct vs_place_node *at, uint32_t job,
+		struct vs_hold *out);
+/* A promised one goes there, if that host has a place; -1: it stays. */
+int vs_hold_move_to(struct vs_core *c, struct vs_node *n,
+		    const struct vs_host *to);
+void vs_hold_drop(struct vs_core *c, struct vs_node *n);
+/* Is there still room for the VF it was given? Asked before each step. */
+bool vs_hold_fits(struct vs_core *c, struct vs_node *n);
+/* By node->kept->exists. */
+size_t vs_room_for(struct vs_core *c, const struct vs_node *like);
+/* Between these two nothing is changed, and what was asked once holds. */
+void vs_question_begin(struct vs_core *c);
+void vs_question_end(struct vs_core *c);
+/* Why no VM can be made for it, whatever room there is; NULL: it can, or has
+ * one. */
+const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n);
+void vs_rooms_renew(struct vs_core *c);	/* before anybody asks */
+const struct vs_profile_now *vs_room_kind(struct vs_core *c, size_t profile);
+const struct vs_profile_now *vs_room_now(struct vs_core *c,
+					 const struct vs_node *like);
+void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,
+			struct vs_place_node *to);
+/* Hosts whose budget of operations is used up take no more for now. */
+void vs_env_budget(struct vs_core *c, struct vs_place_env *env);
+
+#endif

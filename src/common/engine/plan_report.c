@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What would be done for a job that got these nodes now (shape: report.h):
+ * asked of the very functions that do it (vs_job_places, vs_hold_plan, the step
+ * table), so that the plan and the deed can't differ. Takes no hold, notes
+ * nothing, sends nothing. Seconds are estimates (pace.c).
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "engine/report.h"
+#include "util/hostlist.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define STEPS_MAX 6		/* off, destroyed, cloned, on: 4 are the most */
+#define SOME_JOB UINT32_MAX	/* one that no VM was ever made for */
+
+struct row {
+	struct vs_node *n;
+	bool placed;			/* it has or would have this: */
+	struct vs_hold hold;
+	enum vs_action steps[STEPS_MAX];
+	size_t nsteps;
+	bool waits;			/* it can't be served now */
+	int64_t ready_ms;		/* while the estimate is made */
+};
+
+struct plan {
+	struct row *rows;
+	size_t n, others;
+	bool served;
+	struct vs_err why;		/* it isn't */
+	bool after_idle;		/* but when idle VMs are off, and */
+	int *going;			/* these would be asked to go */
+	size_t ngoing;
+};
+
+static void plan_free(struct plan *p)
+{
+	free(p->rows);
+	free(p->going);
+}
+
+/* ---- steps ------------------------------------------------------------------- */
+
+/* The VM as it would be after that step; what is seen of it then. */
+static enum vs_seen after(struct vs_core *c, const struct row *r,
+			  enum vs_action a, struct vs_vm *vm)
+{
+	const struct vs_hold *h = r->placed ? &r->hold : NULL;
+	const char *pool;
+
+	switch (a) {
+	case VS_DO_POWER_ON:
+		return VS_SEEN_ON;
+	case VS_DO_DESTROY:
+		return VS_SEEN_NONE;
+	case VS_DO_SHUTDOWN:
+		vm->power = VS_POWER_OFF;
+		break;
+	case VS_DO_RELOCATE:
+		vs_strlcpy(vm->host, r->hold.host, sizeof(vm->host));
+		vm->host_ptr = vs_host_get(&c->inv, vm->host);
+		pool = vs_pool_of(c, vm->host_ptr);
+		vs_strlcpy(vm->pool, pool ? pool : "", sizeof(vm->pool));
+		break;
+	default:
+		return VS_SEEN_OFF;
+	}
+	return vs_node_seen_off(c, r->n, vm, h, SOME_JOB, 0);
+}
+
+static void steps_find(struct vs_core *c, struct row *r)
+{
+	const struct vs_vm *now = vs_node_vm(c, r->n);
+	struct vs_vm vm = { 0 };
+	enum vs_seen seen = VS_SEEN_NONE;
+
+	if (now)
+		vm = *now;
+	if (now && vm.power == VS_POWER_ON)
+		seen = vs_job_runs(r->n) ||
+			vs_node_vm_right(c, r->n, now, SOME_JOB, 0) ?
+			VS_SEEN_ON : VS_SEEN_ON_WRONG;
+	else if (now)
+		seen = vs_node_seen_off(c, r->n, now, r->placed ? &r->hold :
+					NULL, SOME_JOB, 0);
+	while (r->nsteps < STEPS_MAX) {
+		enum vs_action a = vs_step(VS_WANT_ON, seen);
+
+		if (a == VS_DO_NOTHING || a == VS_DO_WAIT || a == VS_DO_REPORT)
+			break;
+		r->steps[r->nsteps++] = a;
+		seen = after(c, r, a, &vm);
+	}
+}
+
+static const char *what_is_done(const struct row *r)
+{
+	if (r->waits)
+		return "wait";
+	if (!r->nsteps)
+		return "reuse";
+	return r->steps[0] == VS_DO_SHUTDOWN || r->steps[0] == VS_DO_DESTROY ?
+		"rebuild" : vs_action_name(r->steps[0]);
+}
+
+/* ---- places ------------------------------------------------------------------ */
+
+static void row_place(struct vs_core *c, struct row *r,
+		      const struct vs_place_node *at)
+{
+	const struct vs_hold *h = vs_ledger_get(&c->ledger, r->n->name);
+
+	r->placed = at || h;
+	if (at)
+		vs_hold_of(c, r->n, at, 0, &r->hold);
+	else if (h)
+		r->hold = *h;
+}
+
+/* In the words of a waiting job's reason. */
+static void say_why(struct vs_core *c, const int *ids, struct plan *p)
+{
+	char why[256] = "", words[256];
+	size_t room = vs_ask_room(c, ids, p->n, NULL, why, sizeof(why));
+
+	if (room >= p->n)
+		return;
+	vs_lack_words(c, ids, p->n, p->n, room, why, words, sizeof(words));
+	vs_err_set(&p->why, VS_E_SHORTAGE, "%s", words);
+}
+
+static void plan_make(struct vs_core *c, const int *ids, struct plan *p)
+{
+	VS_FREE struct vs_node **place = vs_calloc(p->n + 1, sizeof(*place));
+	VS_FREE struct vs_place_node *at = vs_calloc(p->n + 1, sizeof(*at));
+	VS_FREE const struct vs_place_node **of =
+		vs_calloc(c->nnodes + 1, sizeof(*of));
+	size_t nplace;
+
+	p->served = !vs_job_places(c, ids, p->n, place, &nplace, &p->why) &&
+		!vs_hold_plan(c, place, nplace, at, &p->why);
+	if (!p->served) {
+		say_why(c, ids, p);
+		p->after_idle = !vs_make_room(c, 0, ids, p->n, NULL, 0, NULL);
+		p->going = vs_calloc(c->nnodes + 1, sizeof(*p->going));
+	}
+	if (p->after_idle)
+		p->ngoing = vs_reclaim_would(c, ids, p->n, p->going);
+	for (size_t i = 0; p->served && i < nplace; i++)
+		of[place[i]->id] = &at[i];
+	for (size_t i = 0; i < p->n; i++) {
+		struct row *r = &p->rows[i];
+
+		r->n = &c->nodes[ids[i]];
+		row_place(c, r, of[ids[i]]);
+		r->waits = !p->served && (!r->placed || vs_ask_blocked(c) ||
+			vs_node_avail(c, r->n) == VS_AVAIL_NONE);
+		if (!r->waits)
+			steps_find(c, r);
+	}
+}
+
+/* ---- how long ---------------------------------------------------------------- */
+
+static int op_of(enum vs_action a)
+{
+	return a == VS_DO_CLONE ? VS_OP_CLONE :
+	       a == VS_DO_RELOCATE ? VS_OP_RELOCATE :
+	       a == VS_DO_RECONFIGURE ? VS_OP_RECONFIGURE :
+	       a == VS_DO_POWER_ON ? VS_OP_POWER_ON :
+	       a == VS_DO_SHUTDOWN ? VS_OP_POWER_OFF : VS_OP_DESTROY;
+}
+
+static int64_t *earliest(int64_t *slots, int n)
+{
+	int64_t *best = slots;
+
+	for (int i = 1; i < n; i++)
+		if (slots[i] < *best)
+			best = &slots[i];
+	return best;
+}
+
+/* Of a node alone; -1: something of it was never measured. */
+static int64_t alone_ms(const struct vs_core *c, const struct row *r)
+{
+	int64_t sum = 0, ms;
+
+	if (!r->nsteps)
+		return 0;
+	for (size_t i = 0; i < r->nsteps; i++) {
+		ms = vs_pace_ms(c, r->n->profile, op_of(r->steps[i]));
+		if (ms < 0)
+			return -1;
+		sum += ms;
+	}
+	ms = vs_pace_ms(c, r->n->profile, VS_PACE_BOOT);
+	return ms < 0 ? -1 : sum + ms;
+}
+
+/* Its next step, as soon as it and the budgets allow. */
+static void step_time(const struct vs_core *c, struct row *r, size_t step,
+		      int64_t *global, int nglobal, int64_t *host)
+{
+	int64_t *a = earliest(global, nglobal);
+	int64_t *b = earliest(host, c->conf->host_max);
+	int64_t begin = r->ready_ms;
+
+	begin = *a > begin ? *a : begin;
+	begin = *b > begin ? *b : begin;
+	r->ready_ms = *a = *b = begin +
+		vs_pace_ms(c, r->n->profile, op_of(r->steps[step]));
+}
+
+/*
+ * All of them side by side under the budgets, each step of all nodes before the
+ * next one; what others have under way is not in it. -1: not known.
+ */
+static int64_t estimate_ms(const struct vs_core *c, struct plan *p)
+{
+	const struct vs_conf *conf = c->conf;
+	VS_FREE int64_t *making = vs_calloc((size_t)conf->provision_max + 1,
+					    sizeof(*making));
+	VS_FREE int64_t *power = vs_calloc((size_t)conf->power_max + 1,
+					   sizeof(*power));
+	VS_FREE int64_t *hosts = vs_calloc(((size_t)c->inv.nhosts + 1) *
+					   (size_t)conf->host_max,
+					   sizeof(*hosts));
+	int64_t last = 0;
+
+	for (size_t step = 0; step < STEPS_MAX; step++) {
+		for (size_t i = 0; i < p->n; i++) {
+			struct row *r = &p->rows[i];
+			const struct vs_host *h =
+				vs_host_get(&c->inv, r->hold.host);
+			int at = h ? h->index : c->inv.nhosts;
+			bool on_off;
+
+			if (alone_ms(c, r) < 0)
+				return -1;
+			if (step >= r->nsteps)
+				continue;
+			on_off = r->steps[step] == VS_DO_POWER_ON ||
+				r->steps[step] == VS_DO_SHUTDOWN;
+			step_time(c, r, step, on_off ? power : making,
+				  on_off ? conf->power_max :
+				  conf->provision_max,
+				  hosts + (size_t)at * (size_t)conf->host_max);
+		}
+	}
+	for (size_t i = 0; i < p->n; i++) {
+		struct row *r = &p->rows[i];
+
+		if (r->nsteps)
+			r->ready_ms += vs_pace_ms(c, r->n->profile,
+						  VS_PACE_BOOT);
+		last = r->ready_ms > last ? r->ready_ms : last;
+	}
+	return last;
+}
+
+/* ---- the report -------------------------------------------------------------- */
+
+static struct json_object *row_json(struct vs_core *c, const struct row *r)
+{
+	struct json_object *o = vs_jb_obj(NULL), *steps = vs_jb_arr();
+	const struct vs_host *host = r->placed && !r->waits ?
+		vs_host_get(&c->inv, r->hold.host) : NULL;
+	int64_t ms = alone_ms(c, r);
+	char pfs[VS_PFS_LEN];
+
+	vs_jb_str(o, "node", r->n->name);
+	vs_jb_str(o, "adapter", r->n->profile->adapter->name);
+	vs_jb_str(o, "do", what_is_done(r));
+	for (size_t i = 0; i < r->nsteps; i++)
+		vs_jb_add_str(steps, vs_action_name(r->steps[i]));
+	vs_jb_put(o, "steps", steps);
+	vs_report_str(o, "host", host ? host->name : NULL);
+	vs_report_str(o, "pf", host ? vs_hold_pfs(&r->hold, pfs) : NULL);
+	vs_jb_int(o, "calls", (int64_t)r->nsteps);
+	if (ms >= 0 && !r->waits)
+		vs_jb_int(o, "seconds", (ms + 999) / 1000);
+	return o;
+}
+
+static struct json_object *going_json(const struct vs_core *c,
+				      const struct plan *p)
+{
+	struct json_object *arr = vs_jb_arr();
+
+	for (size_t i = 0; i < p->ngoing; i++)
+		vs_jb_add_str(arr, c->nodes[p->going[i]].name);
+	return arr;
+}
+
+static void plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
+			struct json_object *top)
+{
+	struct json_object *arr = vs_jb_arr();
+	int64_t calls = 0, busy = 0, ms = estimate_ms(c, p);
+
+	for (size_t i = 0; i < p->n; i++) {
+		calls += (int64_t)p->rows[i].nsteps;
+		busy += vs_job_runs(p->rows[i].n);
+		if (sees_nodes)
+			vs_jb_add(arr, row_json(c, &p->rows[i]));
+	}
+	vs_jb_int(top, "time", vs_wall_ms() / 1000);
+	vs_jb_bool(top, "served", p->served);
+	vs_report_str(top, "text", p->why.text);
+	vs_jb_put(top, "nodes", arr);
+	if (p->after_idle)
+		vs_jb_bool(top, "after_idle", true);
+	if (p->ngoing && sees_nodes)
+		vs_jb_put(top, "give_way", going_json(c, p));
+	if (p->others)
+		vs_jb_int(top, "others", (int64_t)p->others);
+	if (busy)
+		vs_jb_int(top, "busy", busy);
+	vs_jb_int(top, "calls", calls);
+	if (p->served) {
+		vs_jb_int(top, "seconds", ms < 0 ? c->conf->resume_timeout_s :
+			  (ms + 999) / 1000);
+		vs_jb_bool(top, "measured", ms >= 0);
+	}
+	vs_report_notes(c, top, false);
+}
+
+/* Ids of ours among the names, each once. */
+static size_t ids_of(struct vs_core *c, char **names, int *ids, size_t *others)
+{
+	VS_FREE bool *seen = vs_calloc(c->nnodes + 1, sizeof(*seen));
+	size_t n = 0;
+
+	*others = 0;
+	for (char **s = names; *s; s++) {
+		const struct vs_node *node = vs_node_named(c, *s);
+
+		*others += !node;
+		if (!node || seen[node->id])
+			continue;
+		seen[node->id] = true;
+		ids[n++] = node->id;
+	}
+	return n;
+}
+
+struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
+				 struct vs_err *err)
+{
+	struct vs_core *c = &vs_core;
+	char **names = nodes[0] ? vs_hostlist_expand(nodes) : NULL;
+	struct plan p = { 0 };
+	struct vs_err never = { 0 };
+	struct json_object *top;
+	VS_FREE int *ids = NULL;
+	bool sees_nodes, ever;
+
+	if (!names) {
+		vs_err_set(err, VS_E_REQUEST,
+			   "plan: a list of nodes is expected");
+		return NULL;
+	}
+	top = vs_jb_obj(NULL);
+	sees_nodes = c->port->sees_nodes(c->port->ctx, uid);
+	vs_lock();
+	ids = vs_calloc(c->nnodes + 1, sizeof(*ids));
+	p.n = ids_of(c, names, ids, &p.others);
+	ever = vs_ask_ever(c, ids, p.n, &never);
+	if (ever) {
+		p.rows = vs_calloc(p.n + 1, sizeof(*p.rows));
+		plan_make(c, ids, &p);
+		plan_report(c, &p, sees_nodes, top);
+	}
+	vs_unlock();
+	plan_free(&p);
+	vs_hostlist_free(names);
+	if (ever)
+		return top;
+	vs_jb_free(top);
+	vs_err_set(err, VS_E_REQUEST,
+		   "can never run on the nodes that Slurm chooses: %s",
+		   never.text);
+	return NULL;
+}

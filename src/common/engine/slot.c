@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * When could these nodes' VMs all be there, and who goes before whom? Asked
+ * inside Slurm's scheduler: what comes free is kept per kind of VM, and follows
+ * what changes.
+ *
+ * Under rule A Slurm's own reservation of nodes is one of VFs too, and nothing
+ * is added to it; plans count under rule B (OversubscribeNames). The lock is
+ * held.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define SOON 60			/* s: an administrator or vCenter is at it */
+#define IN_ORDER_MS 70000	/* longer than two of Slurm's full passes */
+
+/* ---- what a kind gains ------------------------------------------------------------ */
+
+static int id_of(void *arg, const char *node)
+{
+	const struct vs_node *n = vs_node_named(arg, node);
+
+	return n ? n->id : -1;
+}
+
+const struct vs_curve *vs_when_curve(struct vs_core *c, size_t kind)
+{
+	struct vs_gains *g = &c->whens.kinds[kind].gains;
+	struct vs_profile *p = &c->profiles[kind];
+	struct vs_place_node like = {
+		.node = "", .profile = p,
+		.net = &c->nets[p->adapter - c->adapters],
+	};
+	struct vs_place_env env;
+
+	vs_env_fill(c, &env);
+	vs_gains_follow(g, &c->whens.timeline, &env, &like, id_of, c);
+	return &g->curve;
+}
+
+/* ---- kinds that want the same VFs ------------------------------------------------- */
+
+static bool same_vfs(const struct vs_core *c, const struct vs_profile *a,
+		     const struct vs_profile *b)
+{
+	const struct vs_network *na = &c->nets[a->adapter - c->adapters];
+	const struct vs_network *nb = &c->nets[b->adapter - c->adapters];
+
+	if (a->adapter == b->adapter)
+		return true;
+	if (!vs_adapter_kinds[a->adapter->type].takes_vf ||
+	    !vs_adapter_kinds[b->adapter->type].takes_vf)
+		return false;
+	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
+		for (int i = 0; i < h->npfs; i++)
+			if (vs_pf_reaches(a->adapter, na, &h->pfs[i]) &&
+			    vs_pf_reaches(b->adapter, nb, &h->pfs[i]))
+				return true;
+	return false;
+}
+
+static void shared_renew(struct vs_core *c)
+{
+	struct vs_whens *w = &c->whens;
+
+	if (w->shared_of == c->inv.hosts_itself + 1)
+		return;
+	w->shared_of = c->inv.hosts_itself + 1;
+	for (size_t a = 0; a < w->nkinds; a++)
+		for (size_t b = 0; b < w->nkinds; b++)
+			w->timeline.shared[a * w->nkinds + b] =
+				same_vfs(c, &c->profiles[a], &c->profiles[b]);
+}
+
+/* ---- questions -------------------------------------------------------------------- */
+
+/* w->need: how many of each kind. */
+static size_t *count_kinds(struct vs_core *c, const int *ids, size_t n)
+{
+	size_t *need = c->whens.need;
+
+	memset(need, 0, c->whens.nkinds * sizeof(*need));
+	for (size_t i = 0; i < n; i++)
+		if (vs_node_at(c, ids[i]))
+			need[c->kept[ids[i]].profile]++;
+	return need;
+}
+
+static bool rule_b(const struct vs_core *c)
+{
+	return c->conf->oversubscribe_names && c->whens.timeline.nplans;
+}
+
+static struct vs_applicant applicant(const struct vs_asker *a, size_t kind)
+{
+	return (struct vs_applicant) {
+		.job = a->job, .rank = a->rank, .kind = kind,
+		.reserved = a->reserved,
+	};
+}
+
+static bool want_the_same(const struct vs_whens *w, size_t a, size_t b)
+{
+	return a == b || w->timeline.shared[a * w->nkinds + b];
+}
+
+/* Those among them that want what this kind wants: what holds a place already,
+ * and how many need one. False: one of them waits for something else than room. */
+static bool sort_out(struct vs_core *c, const int *ids, size_t n, size_t kind,
+		     int *holding, size_t *nholding, size_t *more)
+{
+	*nholding = *more = 0;
+	if (c->now[kind].barred[0] || c->now[kind].missing[0])
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const struct vs_kept *k;
+
+		if (!vs_node_at(c, ids[i]))
+			continue;
+		k = vs_kept_now(c, ids[i]);
+		if (!want_the_same(&c->whens, kind, (size_t)k->profile))
+			continue;
+		if (k->holds) {
+			holding[(*nholding)++] = ids[i];
+			continue;
+		}
+		if (!k->place)
+			return false;
+		(*more)++;
+	}
+	return true;
+}
+
+static int64_t later_of(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* By the VFs alone, then by those who go before. */
+static int64_t kind_when(struct vs_core *c, const struct vs_asker *a,
+			 size_t kind, const int *holding, size_t nholding,
+			 size_t more, int64_t from)
+{
+	struct vs_timeline *t = &c->whens.timeline;
+	bool plans = rule_b(c);
+	size_t room = vs_room_kind(c, kind)->room[0];
+	struct vs_applicant who = applicant(a, kind);
+	const struct vs_curve *v;
+	int64_t at;
+
+	if (more > room) {
+		more -= room;
+		v = vs_when_curve(c, kind);
+		at = vs_curve_when(v, t, more, holding, nholding);
+		if (at == VS_TIME_NEVER)
+			return VS_TIME_NEVER;
+		from = later_of(from, later_of(at, a->now) + vs_when_down_s(c));
+		more += room;
+	}
+	if (!plans)
+		return from;
+	return vs_timeline_slot(t, vs_when_curve(c, kind), &who, room,
+				nholding + more, from, a->lasts);
+}
+
+int64_t vs_when(struct vs_core *c, const struct vs_asker *a, const int *ids,
+		size_t n, int64_t from)
+{
+	VS_FREE int *holding = vs_calloc(n + 1, sizeof(*holding));
+	int64_t at = from, soon = later_of(from, a->now + SOON);
+	const size_t *need;
+
+	if (vs_ask_blocked(c))
+		return soon;
+	shared_renew(c);
+	need = count_kinds(c, ids, n);
+	for (size_t kind = 0; kind < c->whens.nkinds; kind++) {
+		size_t nholding, more;
+		int64_t when;
+
+		if (!need[kind])
+			continue;
+		if (!sort_out(c, ids, n, kind, holding, &nholding, &more)) {
+			at = later_of(at, soon);
+			continue;
+		}
+		when = kind_when(c, a, kind, holding, nholding, more, from);
+		if (when == VS_TIME_NEVER)
+			return a->now + VS_WHEN_UNKNOWN;
+		at = later_of(at, when);
+	}
+	return at;
+}
+
+/* Somebody before it was refused, and wants the same. */
+static bool out_of_order(const struct vs_core *c, const struct vs_asker *a,
+			 size_t kind)
+{
+	const struct vs_whens *w = &c->whens;
+
+	for (size_t k = 0; k < w->nkinds; k++) {
+		const struct vs_when_kind *of = &w->kinds[k];
+
+		if (!of->first || of->first == a->job ||
+		    !want_the_same(w, kind, k) ||
+		    vs_clock() - of->first_ms > IN_ORDER_MS)
+			continue;
+		if (of->rank > a->rank ||
+		    (of->rank == a->rank && of->first < a->job))
+			return true;
+	}
+	return false;
+}
+
+static bool nobody_before(const struct vs_core *c, const struct vs_asker *a)
+{
+	bool refused = false;
+
+	for (size_t k = 0; a->in_order && k < c->whens.nkinds; k++)
+		refused |= c->whens.kinds[k].first != 0;
+	return !refused && !rule_b(c);
+}
+
+static size_t kind_spare(struct vs_core *c, const struct vs_asker *a,
+			 size_t kind)
+{
+	const struct vs_timeline *t = &c->whens.timeline;
+	struct vs_applicant who = applicant(a, kind);
+
+	if (a->in_order && out_of_order(c, a, kind))
+		return 0;
+	if (!rule_b(c))
+		return SIZE_MAX;
+	return vs_timeline_spare(t, vs_when_curve(c, kind), &who,
+				 vs_room_kind(c, kind)->room[0], a->now,
+				 a->now + a->lasts + vs_when_down_s(c));
+}
+
+/* The first of those that want the same as this kind. */
+static size_t leader_of(const struct vs_whens *w, size_t kind,
+			const size_t *need)
+{
+	for (size_t k = 0; k < kind; k++)
+		if (need[k] && want_the_same(w, kind, k))
+			return k;
+	return kind;
+}
+
+size_t vs_when_spare(struct vs_core *c, const struct vs_asker *a,
+		     const int *ids, size_t n, enum vs_avail *avail,
+		     size_t *left)
+{
+	struct vs_whens *w = &c->whens;
+	VS_FREE size_t *count = vs_calloc(3 * w->nkinds + 1, sizeof(*count));
+	size_t *most = count + w->nkinds, *all = most + w->nkinds, sum = 0;
+	const size_t *need;
+
+	*left = n;
+	if (nobody_before(c, a))
+		return n;
+	*left = 0;
+	need = count_kinds(c, ids, n);
+	shared_renew(c);
+	for (size_t k = 0; k < w->nkinds; k++) {
+		size_t lead = leader_of(w, k, need);
+		size_t one = need[k] ? kind_spare(c, a, k) : 0;
+
+		most[lead] = one > most[lead] ? one : most[lead];
+		all[lead] += need[k];
+	}
+	for (size_t i = 0; i < n; i++) {
+		size_t lead;
+
+		if (!vs_node_at(c, ids[i]) || avail[i] == VS_AVAIL_NONE)
+			continue;
+		lead = leader_of(w, (size_t)c->kept[ids[i]].profile, need);
+		if (!most[lead])
+			avail[i] = VS_AVAIL_NONE;
+		count[lead]++;
+	}
+	for (size_t k = 0; k < w->nkinds; k++) {
+		sum += count[k] < most[k] ? count[k] : most[k];
+		*left += all[k] < most[k] ? all[k] : most[k];
+	}
+	return sum;
+}
+
+void vs_when_planned(struct vs_core *c, const struct vs_asker *a,
+		     const int *ids, size_t n, int64_t start)
+{
+	if (start >= a->now + VS_WHEN_UNKNOWN / 12)
+		vs_timeline_plan_drop(&c->whens.timeline, a->job);
+	else
+		vs_timeline_plan(&c->whens.timeline, a->job, a->rank, start,
+				 start + a->lasts, count_kinds(c, ids, n),
+				 vs_clock());
+}
+
+/* Of a reservation's nodes, those that a job has got hold theirs. */
+void vs_when_reserved(struct vs_core *c, const struct vs_reservation *r,
+		      size_t n)
+{
+	VS_FREE int *ids = NULL;
+
+	vs_timeline_unreserve(&c->whens.timeline);
+	for (size_t i = 0; i < n; i++) {
+		size_t count = 0;
+
+		ids = vs_realloc(ids, r[i].n + 1, sizeof(*ids));
+		for (size_t k = 0; k < r[i].n; k++)
+			if (vs_node_at(c, r[i].ids[k]) &&
+			    !c->nodes[r[i].ids[k]].job)
+				ids[count++] = r[i].ids[k];
+		if (count)
+			vs_timeline_reserve(&c->whens.timeline, r[i].start,
+					    r[i].end,
+					    count_kinds(c, ids, count));
+	}
+}
+
+void vs_when_refused(struct vs_core *c, const struct vs_asker *a,
+		     const int *ids, size_t n)
+{
+	const size_t *need = count_kinds(c, ids, n);
+
+	for (size_t i = 0; i < c->whens.nkinds; i++) {
+		struct vs_when_kind *k = &c->whens.kinds[i];
+
+		if (!need[i] || (k->first && k->first != a->job &&
+				 k->rank > a->rank &&
+				 vs_clock() - k->first_ms <= IN_ORDER_MS))
+			continue;
+		k->first = a->job;
+		k->rank = a->rank;
+		k->first_ms = vs_clock();
+	}
+}
