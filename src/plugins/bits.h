@@ -41,4 +41,20 @@ static inline int vs_bits_run(bitstr_t *bits, int i, int last)
 	for (int i = bit_ffs(bits), i##_last = bit_fls(bits);		\
 	     i >= 0 && (i = vs_bit_from(bits, i, i##_last)) <= i##_last; i++)
 
+/* NULL: of no bits. */
+static inline bool vs_bits_has(const bitstr_t *bits, int i)
+{
+	return bits && bit_test((bitstr_t *)bits, i);
+}
+
+/* Clear n of them; what is left out is often neighbours. */
+static inline void vs_bits_clear(bitstr_t *bitmap, const int *at, size_t n)
+{
+	for (size_t i = 0, j; i < n; i = j) {
+		for (j = i + 1; j < n && at[j] == at[j - 1] + 1; j++)
+			;
+		bit_nclear(bitmap, at[i], at[j - 1]);
+	}
+}
+
 #endif

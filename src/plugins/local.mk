@@ -30,21 +30,33 @@ src_plugins_libvs_plugin_la_SOURCES = \
 src_plugins_libvs_plugin_la_CPPFLAGS = $(plugin_cppflags)
 
 slurmplugin_LTLIBRARIES += src/plugins/select_cons_tres_vsphere.la \
-	src/plugins/prep_vsphere.la
+	src/plugins/prep_vsphere.la src/plugins/spank_vsphere.la
 
 src_plugins_select_cons_tres_vsphere_la_SOURCES = \
+	src/plugins/got.c src/plugins/got.h \
 	src/plugins/release_check.c \
 	src/plugins/select/cons_tres_vsphere/cluster.c \
 	src/plugins/select/cons_tres_vsphere/cluster.h \
+	src/plugins/select/cons_tres_vsphere/ever.c \
+	src/plugins/select/cons_tres_vsphere/ever.h \
 	src/plugins/select/cons_tres_vsphere/job_test.c \
 	src/plugins/select/cons_tres_vsphere/job_test.h \
+	src/plugins/select/cons_tres_vsphere/preempt.c \
+	src/plugins/select/cons_tres_vsphere/preempt.h \
+	src/plugins/select/cons_tres_vsphere/refuse.c \
+	src/plugins/select/cons_tres_vsphere/refuse.h \
 	src/plugins/select/cons_tres_vsphere/select_cons_tres_vsphere.c \
+	src/plugins/select/cons_tres_vsphere/surplus.c \
+	src/plugins/select/cons_tres_vsphere/surplus.h \
 	src/plugins/select/cons_tres_vsphere/weights.c \
 	src/plugins/select/cons_tres_vsphere/weights.h \
 	src/plugins/select/cons_tres_vsphere/when.c \
 	src/plugins/select/cons_tres_vsphere/when.h \
+	src/plugins/select/cons_tres_vsphere/widen.c \
+	src/plugins/select/cons_tres_vsphere/widen.h \
 	src/plugins/slurm_port.c src/plugins/slurm_port.h \
-	src/plugins/slurm_port_i.h \
+	src/plugins/slurm_port_ahead.c src/plugins/slurm_port_i.h \
+	src/plugins/slurm_port_got.c \
 	src/plugins/slurm_port_node.c \
 	src/plugins/vs_conf_nodes.c \
 	src/plugins/vs_conf_slurm.c src/plugins/vs_conf_slurm.h
@@ -54,6 +66,8 @@ src_plugins_select_cons_tres_vsphere_la_LIBADD = \
 	src/plugins/libvs_conf.la src/plugins/libvs_plugin.la
 
 src_plugins_prep_vsphere_la_SOURCES = \
+	src/plugins/got.c src/plugins/got.h \
+	src/plugins/guest.c src/plugins/guest.h \
 	src/plugins/release_check.c \
 	src/plugins/prep/vsphere/device.c src/plugins/prep/vsphere/device.h \
 	src/plugins/prep/vsphere/prep_vsphere.c \
@@ -62,3 +76,12 @@ src_plugins_prep_vsphere_la_SOURCES = \
 src_plugins_prep_vsphere_la_CPPFLAGS = $(plugin_cppflags)
 src_plugins_prep_vsphere_la_LDFLAGS = $(plugin_ldflags)
 src_plugins_prep_vsphere_la_LIBADD = src/plugins/libvs_plugin.la
+
+# Alone: of Slurm it needs what spank.h promises, of the rest libc.
+src_plugins_spank_vsphere_la_SOURCES = \
+	src/plugins/got.h \
+	src/plugins/guest.c src/plugins/guest.h \
+	src/plugins/spank/env.c src/plugins/spank/env.h \
+	src/plugins/spank/spank_vsphere.c
+src_plugins_spank_vsphere_la_CPPFLAGS = $(plugin_cppflags)
+src_plugins_spank_vsphere_la_LDFLAGS = $(plugin_ldflags)

@@ -174,3 +174,33 @@ bool vs_job_is_new(const job_record_t *job_ptr)
 	       job_ptr->last_sched_eval >= submit &&
 	       job_ptr->last_sched_eval <= submit + 1;
 }
+
+#if VS_GE(23, 2)
+/* With bf_licenses it stops the main scheduler instead. */
+static bool skips(void)
+{
+	return !xstrcasestr(slurm_conf.sched_params, "bf_licenses");
+}
+
+int vs_rc_waits(void)
+{
+	return skips() ? ESLURM_LICENSES_UNAVAILABLE : ESLURM_NODES_BUSY;
+}
+
+/* Backfill has plans, and keeps the order by them. */
+bool vs_waits_in_order(const job_record_t *job_ptr)
+{
+	return skips() && !(job_ptr->bit_flags & BACKFILL_SCHED);
+}
+#else
+int vs_rc_waits(void)
+{
+	return ESLURM_NODES_BUSY;
+}
+
+bool vs_waits_in_order(const job_record_t *job_ptr)
+{
+	(void)job_ptr;
+	return false;
+}
+#endif

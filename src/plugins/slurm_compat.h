@@ -25,6 +25,7 @@
 #include "src/common/xstring.h"
 #define VS_GE(a, b) (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(a, b, 0))
 #if VS_GE(23, 2)
+#include "src/interfaces/preempt.h"
 #include "src/interfaces/prep.h"
 #include "src/interfaces/select.h"
 #else
@@ -33,16 +34,21 @@
 #endif
 #include "src/slurmctld/agent.h"
 #include "src/slurmctld/locks.h"
+#if !VS_GE(23, 2)
+#include "src/slurmctld/preempt.h"
+#endif
 #include "src/slurmctld/slurmctld.h"
 #pragma GCC diagnostic pop
 
 #pragma weak config_list
 #pragma weak job_list
 #pragma weak part_list
+#pragma weak resv_list
 #pragma weak last_job_update
 #pragma weak slurmctld_config
 #pragma weak avail_node_bitmap
 #pragma weak booting_node_bitmap
+#pragma weak idle_node_bitmap
 #pragma weak last_node_update
 #pragma weak node_record_count
 #pragma weak node_record_table_ptr
@@ -181,10 +187,15 @@ typedef int vs_job_test_fn(job_record_t *job_ptr, bitstr_t *bitmap,
 
 /* A WILL_RUN test may be about a later time than now. */
 #if VS_GE(24, 11)
-#define VS_TEST_LATER(t) ((t)->will_run && (t)->will_run->start > time(NULL))
+#define VS_TEST_FROM(t) ((t)->will_run ? (t)->will_run->start : 0)
 #else
-#define VS_TEST_LATER(t) false
+#define VS_TEST_FROM(t) ((time_t)0)
 #endif
+#define VS_TEST_LATER(t) (VS_TEST_FROM(t) > time(NULL))
+
+/* For WILL_RUN cons_tres weighs the nodes itself, by their Weight and who must
+ * boot, whatever sched_weight was. */
+#define VS_STOCK_WEIGHS VS_GE(23, 11)
 
 /* struct job_details, or job_details_t. */
 typedef __typeof__(*((job_record_t *)NULL)->details) vs_job_details_t;
@@ -196,6 +207,17 @@ typedef __typeof__(*((job_record_t *)NULL)->details) vs_job_details_t;
 
 /* job_state's flags, through the setter where there is one. */
 void vs_job_flag_set(job_record_t *job_ptr, uint32_t flag);
+
+/*
+ * It is on its nodes, and its prolog isn't over. Suspending a job, or resuming
+ * it, wipes JOB_CONFIGURING: gang scheduling and preemption do so while VMs boot.
+ */
+static inline bool vs_job_in_prolog(const job_record_t *job_ptr)
+{
+	return (IS_JOB_RUNNING(job_ptr) || IS_JOB_SUSPENDED(job_ptr)) &&
+	       (IS_JOB_CONFIGURING(job_ptr) ||
+		(job_ptr->details && job_ptr->details->prolog_running));
+}
 
 /* update_node() as SlurmUser. Under JOB W, NODE W, PART W. */
 int vs_update_node(update_node_msg_t *msg);
@@ -236,6 +258,14 @@ void vs_lock_nodes_write(void);		/* node W alone */
 void vs_unlock_nodes_write(void);
 void vs_lock_jobs_write(void);		/* job W alone */
 void vs_unlock_jobs_write(void);
+
+/*
+ * A job that waits for VFs alone. Before 23.02 the main scheduler lets nobody of
+ * its partition pass it (backfill does); since then it can be told to go on, and
+ * it is on us that none passes who wants the same VFs.
+ */
+int vs_rc_waits(void);
+bool vs_waits_in_order(const job_record_t *job_ptr);
 
 /* In an RPC's submission of this job, not in a later look at it. */
 bool vs_job_is_new(const job_record_t *job_ptr);

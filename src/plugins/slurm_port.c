@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 #include "bits.h"
+#include "got.h"
 #include "slurm_port.h"
 #include "slurm_port_i.h"
 #include "util/mem.h"
@@ -150,7 +151,7 @@ static bool port_job_configuring(void *ctx, uint32_t job, int restart)
 	(void)ctx;
 	vs_lock_jobs_read();
 	job_ptr = find_job_record(job);
-	yes = job_ptr && IS_JOB_RUNNING(job_ptr) && IS_JOB_CONFIGURING(job_ptr) &&
+	yes = job_ptr && vs_job_in_prolog(job_ptr) &&
 	      (restart < 0 || (int)job_ptr->restart_cnt == restart);
 	vs_unlock_jobs_read();
 	return yes;
@@ -174,7 +175,7 @@ static int runs_there(void *x, void *arg)
 	job_record_t *job_ptr = x;
 	struct runs *runs = arg;
 
-	runs->launched |= on_its_nodes(job_ptr) && !IS_JOB_CONFIGURING(job_ptr) &&
+	runs->launched |= on_its_nodes(job_ptr) && !vs_job_in_prolog(job_ptr) &&
 		bit_test(job_ptr->node_bitmap, runs->node_ptr->index);
 	return 0;
 }
@@ -238,6 +239,34 @@ static void port_nodes_jobs(void *ctx, struct vs_port_job *rows, size_t n)
 	free(all.by_node);
 }
 
+static void look(struct vs_port_look *row)
+{
+	const job_record_t *job_ptr = find_job_record(row->job);
+
+	row->is = VS_JOB_GONE;
+	if (!job_ptr)
+		return;
+	if (on_its_nodes(job_ptr)) {
+		row->is = VS_JOB_RUNNING;
+		row->end = job_ptr->end_time;
+	} else if (IS_JOB_PENDING(job_ptr)) {
+		row->is = VS_JOB_PENDING;
+		row->start = job_ptr->start_time;
+	}
+}
+
+static void port_jobs_look(void *ctx, struct vs_port_look *rows, size_t n)
+{
+	(void)ctx;
+	for (size_t i = 0; i < n; i++) {
+		if (i % VS_PORT_SLICE == 0)
+			vs_lock_jobs_read();
+		look(&rows[i]);
+		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == n - 1)
+			vs_unlock_jobs_read();
+	}
+}
+
 static uint32_t port_task_job(void *ctx, uint32_t array, uint32_t task)
 {
 	job_record_t *job_ptr;
@@ -247,6 +276,19 @@ static uint32_t port_task_job(void *ctx, uint32_t array, uint32_t task)
 	vs_lock_jobs_read();
 	job_ptr = find_job_array_rec(array, task);
 	job = job_ptr ? job_ptr->job_id : 0;
+	vs_unlock_jobs_read();
+	return job;
+}
+
+static uint32_t port_component_job(void *ctx, uint32_t leader, uint32_t offset)
+{
+	job_record_t *job_ptr;
+	uint32_t job;
+
+	(void)ctx;
+	vs_lock_jobs_read();
+	job_ptr = find_het_job_record(leader, offset);
+	job = job_ptr && job_ptr->het_job_id ? job_ptr->job_id : 0;
 	vs_unlock_jobs_read();
 	return job;
 }
@@ -341,12 +383,59 @@ static bool reason_is_ours(const job_record_t *job_ptr)
 	       (job_ptr->state_reason == WAIT_RESOURCES ||
 		job_ptr->state_reason == WAIT_NO_REASON ||
 		job_ptr->state_reason == WAIT_PRIORITY ||
+		(job_ptr->state_reason == WAIT_LICENSES &&
+		 !job_ptr->license_list) ||
 		job_ptr->state_reason == WAIT_NODE_NOT_AVAIL);
+}
+
+static enum vs_job_waits port_job_waits(void *ctx, uint32_t job)
+{
+	enum vs_job_waits waits = VS_WAITS_NOT;
+	const job_record_t *job_ptr;
+
+	(void)ctx;
+	vs_lock_jobs_read();
+	job_ptr = find_job_record(job);
+	if (job_ptr && IS_JOB_PENDING(job_ptr))
+		waits = !reason_is_ours(job_ptr) ? VS_WAITS_ELSE :
+			!job_ptr->state_desc &&
+			(job_ptr->state_reason == WAIT_RESOURCES ||
+			 job_ptr->state_reason == WAIT_LICENSES) ?
+			VS_WAITS_WORDLESS : VS_WAITS_FOR_ROOM;
+	vs_unlock_jobs_read();
+	return waits;
+}
+
+void vs_port_wait_over(job_record_t *job_ptr)
+{
+	if (!vs_got_is_wait(job_ptr->system_comment))
+		return;
+	xfree(job_ptr->system_comment);
+	last_job_update = time(NULL);
+}
+
+void vs_port_wait_renew(job_record_t *job_ptr)
+{
+	if (IS_JOB_PENDING(job_ptr) && !reason_is_ours(job_ptr))
+		vs_port_wait_over(job_ptr);
+}
+
+static bool comment_says(job_record_t *job_ptr, const char *text)
+{
+	VS_FREE char *line = vs_asprintf("%s%s", VS_GOT_TAG, text);
+
+	if (!xstrcmp(job_ptr->system_comment, line) ||
+	    !comment_due(job_ptr->job_id))
+		return false;
+	xfree(job_ptr->system_comment);
+	job_ptr->system_comment = xstrdup(line);
+	return true;
 }
 
 /*
  * state_desc is what squeue shows, and the scheduler wipes it in its next
- * cycle; system_comment stays.
+ * cycle; system_comment stays, until the job waits for something else, or no
+ * more: then Slurm's reason stands, and the comment would be a lie.
  */
 static void port_job_reason(void *ctx, uint32_t job, const char *text)
 {
@@ -356,17 +445,15 @@ static void port_job_reason(void *ctx, uint32_t job, const char *text)
 	(void)ctx;
 	vs_lock_jobs_write();
 	job_ptr = find_job_record(job);
-	if (job_ptr && reason_is_ours(job_ptr) &&
-	    xstrcmp(job_ptr->state_desc, text)) {
-		xfree(job_ptr->state_desc);
-		job_ptr->state_desc = xstrdup(text);
-		changed = true;
-	}
-	if (job_ptr && !IS_JOB_FINISHED(job_ptr) &&
-	    xstrcmp(job_ptr->system_comment, text) && comment_due(job)) {
-		xfree(job_ptr->system_comment);
-		job_ptr->system_comment = xstrdup(text);
-		changed = true;
+	if (job_ptr && !text[0]) {
+		vs_port_wait_over(job_ptr);
+	} else if (job_ptr && reason_is_ours(job_ptr)) {
+		if (xstrcmp(job_ptr->state_desc, text)) {
+			xfree(job_ptr->state_desc);
+			job_ptr->state_desc = xstrdup(text);
+			changed = true;
+		}
+		changed |= comment_says(job_ptr, text);
 	}
 	if (changed)
 		last_job_update = time(NULL);
@@ -396,11 +483,17 @@ const struct vs_port vs_slurm_port = {
 	.prolog_done = port_prolog_done,
 	.epilog_done = port_epilog_done,
 	.job_reason = port_job_reason,
+	.job_waits = port_job_waits,
+	.job_got = vs_port_job_got,
 	.schedule = port_schedule,
 	.nodes_jobs = port_nodes_jobs,
+	.jobs_look = port_jobs_look,
 	.is_operator = port_is_operator,
 	.sees_jobs = port_sees_jobs,
 	.sees_nodes = port_sees_nodes,
+	.jobs_ahead = vs_port_jobs_ahead,
+	.node_power_up = vs_port_node_power_up,
 	.task_job = port_task_job,
+	.component_job = port_component_job,
 	.job_info = port_job_info,
 };

@@ -23,6 +23,11 @@ bool vs_port_take(void);
  * Under JOB W, NODE W, PART W. */
 void vs_port_node_refuse(node_record_t *n, const char *why);
 
+/* What the job's record says of its wait is over, or (renew) is over if the job
+ * waits for something else. JOB W. */
+void vs_port_wait_over(job_record_t *job_ptr);
+void vs_port_wait_renew(job_record_t *job_ptr);
+
 /* slurmctld's log. */
 vs_log_sink vs_slurm_log;
 

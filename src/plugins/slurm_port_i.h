@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between slurm_port.c and slurm_port_node.c; see engine/port.h for each. */
+/* Between slurm_port.c, slurm_port_node.c and slurm_port_ahead.c; see engine/port.h for each. */
 #ifndef VS_SLURM_PORT_I_H
 #define VS_SLURM_PORT_I_H
 
+#include "engine/port.h"
 #include "slurm_compat.h"
+#include "engine/port.h"
 
 /* A job that has been launched is on the node. Under JOB R, from a thread of
  * our own (it walks the job list). */
@@ -28,6 +30,13 @@ void vs_port_node_drain(void *ctx, const char *node, const char *reason);
 void vs_port_node_undrain(void *ctx, const char *node);
 void vs_port_node_giveup(void *ctx, const char *node, uint32_t job,
 			 const char *reason);
+int vs_port_node_power_up(void *ctx, const char *node);
 void vs_port_power_scan(void *ctx);
+void vs_port_job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
+		     size_t n);
+
+/* slurm_port_ahead.c */
+size_t vs_port_jobs_ahead(void *ctx, int64_t within_s,
+			  struct vs_port_ahead *rows, size_t max);
 
 #endif

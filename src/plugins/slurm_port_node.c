@@ -356,6 +356,29 @@ void vs_port_node_giveup(void *ctx, const char *node, uint32_t job,
 	vs_unlock_write();
 }
 
+/* One that is down, drained, planned away or on its way is nobody's to wake. */
+int vs_port_node_power_up(void *ctx, const char *node)
+{
+	const uint32_t others = NODE_STATE_POWERING_UP |
+		NODE_STATE_POWERING_DOWN | NODE_STATE_POWER_DOWN |
+		NODE_STATE_POWER_UP | NODE_STATE_DRAIN | NODE_STATE_COMPLETING |
+		NODE_STATE_FAIL | NODE_STATE_MAINT;
+	node_record_t *n;
+	int rc = -1;
+
+	(void)ctx;
+	vs_lock_write();
+	n = find_node_record2((char *)node);
+	if (n && IS_NODE_IDLE(n) && !n->run_job_cnt &&
+	    (n->node_state & NODE_STATE_POWERED_DOWN) &&
+	    !(n->node_state & others)) {
+		update_state(node, NODE_STATE_POWER_UP, NULL);
+		rc = 0;
+	}
+	vs_unlock_write();
+	return rc;
+}
+
 void vs_port_power_scan(void *ctx)
 {
 	(void)ctx;

@@ -197,6 +197,15 @@ static int add_adapter(struct vs_conf *conf, const struct vs_conf_file *f,
 	if (a->pf && strcmp(a->type, "sriov"))
 		return vs_conf_err(f, line_of(r, "PF"), err,
 			"PF= goes with Type=sriov, not with Type=%s", a->type);
+	if (a->pf && a->per_node > 1 && strcmp(a->rails, "any"))
+		return vs_conf_err(f, line_of(r, "PF"), err,
+			"PF= is one PF, and PerNode=%d takes VFs of as many: "
+			"leave PF= out, or set Rails=any", a->per_node);
+	if (a->subnet && a->per_node > 1)
+		return vs_conf_err(f, line_of(r, "Subnet"), err,
+			"Subnet= gives a node one address, and PerNode=%d gives "
+			"it as many cards: leave Subnet= out, the guests' own "
+			"configuration sets the addresses", a->per_node);
 	if (!strcmp(a->link_layer, "InfiniBand") && strcmp(a->type, "sriov"))
 		return vs_conf_err(f, line_of(r, "LinkLayer"), err,
 			"LinkLayer=InfiniBand goes with Type=sriov, not with "

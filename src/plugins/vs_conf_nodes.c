@@ -306,7 +306,8 @@ static uint64_t hash_top(uint64_t h, const struct vs_conf *c)
 		c->password_uid, c->insecure, c->oversubscribe_names,
 		c->control_port, c->provision_max, c->power_max, c->host_max,
 		c->boot_timeout_s, c->prolog_timeout_s, c->shutdown_grace_s,
-		c->suspend_time_s, c->resume_timeout_s,
+		c->suspend_time_s, c->resume_timeout_s, c->prefetch,
+		c->prefetch_window_s, c->prefetch_grace_s,
 	};
 
 	for (size_t i = 0; i < VS_COUNT(strs); i++)
@@ -326,7 +327,7 @@ uint64_t vs_conf_hash(const struct vs_conf *c)
 		h = add_str(add_str(add_str(h, a->name), a->type), a->network);
 		h = add_str(add_str(add_str(h, a->pf), a->link_layer),
 			    a->subnet);
-		h = add_int(h, a->mtu);
+		h = add_str(add_int(add_int(h, a->mtu), a->per_node), a->rails);
 	}
 	for (size_t i = 0; i < c->npartitions; i++) {
 		const struct vs_conf_partition *p = &c->partitions[i];

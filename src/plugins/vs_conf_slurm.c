@@ -284,6 +284,20 @@ static void check_hurts(void)
 		  "PrivateData=cloud is missing: sinfo hides powered-down VMs");
 }
 
+/* What it is by default, by the names of all releases. */
+static bool topology_is_flat(const char *plugin)
+{
+	static const char *const flat[] = { "none", "default", "flat" };
+	const char *slash = plugin ? strrchr(plugin, '/') : NULL;
+
+	if (!plugin || !*plugin)
+		return true;
+	for (size_t i = 0; i < VS_COUNT(flat); i++)
+		if (!strcasecmp(slash ? slash + 1 : plugin, flat[i]))
+			return true;
+	return false;
+}
+
 int vs_conf_check_slurm(struct vs_err *err)
 {
 	const char *missing = NULL;
@@ -306,11 +320,12 @@ int vs_conf_check_slurm(struct vs_err *err)
 			"not in PrEpPlugins (PrEpPlugins=prep/script,prep/vsphere "
 			"keeps Prolog and Epilog); without it jobs start before "
 			"their VMs are there");
-	if (xstrstr(slurm_conf.topology_plugin, "tree"))
+	if (!topology_is_flat(slurm_conf.topology_plugin))
 		return vs_err_set(err, VS_E_CONFIG, "slurm.conf: TopologyPlugin=%s "
 			"ties node names to switches, but VMs move between hosts; "
 			"leave it out and name switches by vsphere.conf's "
-			"HostName=", slurm_conf.topology_plugin);
+			"HostName= (Placement=pack heeds them)",
+			slurm_conf.topology_plugin);
 	check_hurts();
 	return 0;
 }

@@ -43,9 +43,11 @@ const struct vs_conf_key vs_conf_keys[] = {
 	{ VS_SCOPE_TOP, VS_CONF_TEXT, "Datastore", NULL, true, NULL, 0, 0,
 	  TOP(datastore), "Where the VMs' disks go." },
 	{ VS_SCOPE_TOP, VS_CONF_CHOICE, "Placement", "balance", false,
-	  "balance|pack|spread", 0, 0, TOP(placement),
-	  "balance: even load; pack: fewest hosts; spread: one VM per host while "
-	  "possible." },
+	  "balance|pack|spread|drs", 0, 0, TOP(placement),
+	  "balance: even load; pack: fewest hosts, then fewest leaf switches; "
+	  "spread: one VM per host while possible; drs: as balance, but vCenter's "
+	  "DRS is asked before a VM is cloned, and chooses among the hosts that "
+	  "have room." },
 	{ VS_SCOPE_TOP, VS_CONF_CHOICE, "Mode", "manage", false,
 	  "manage|observe", 0, 0, TOP(mode),
 	  "observe: count, plan and report, change nothing in vCenter; jobs wait "
@@ -69,6 +71,20 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  1, 1000, TOP(power_max), "Power operations in flight at once." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxPerHost", "8", false, NULL,
 	  1, 128, TOP(host_max), "Operations in flight on one ESXi host." },
+	{ VS_SCOPE_TOP, VS_CONF_INT, "Prefetch", "0", false, NULL,
+	  0, 1000, TOP(prefetch),
+	  "VMs at most that are made ahead of jobs which backfill has planned to "
+	  "start soon: powered up where VFs are to spare or given back for that job, "
+	  "else cloned and kept off. "
+	  "0: none; nor are any where Retention=destroy." },
+	{ VS_SCOPE_TOP, VS_CONF_INT, "PrefetchWindow", "600", false, NULL,
+	  1, 86400, TOP(prefetch_window_s),
+	  "Seconds before its planned start that a job's VMs are made ahead; "
+	  "powered up at most SuspendTime before." },
+	{ VS_SCOPE_TOP, VS_CONF_INT, "PrefetchGrace", "300", false, NULL,
+	  1, 86400, TOP(prefetch_grace_s),
+	  "Seconds after which a VM that was made ahead, and is planned for no job "
+	  "any more, is removed." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "BootTimeout", "300", false, NULL,
 	  10, 86400, TOP(boot_timeout_s),
 	  "Seconds from power-on until slurmd must have registered." },
@@ -102,6 +118,14 @@ const struct vs_conf_key vs_conf_keys[] = {
 	{ VS_SCOPE_ADAPTER, VS_CONF_PCI, "PF", NULL, false, NULL, 0, 0, ADP(pf),
 	  "The physical function on every host, dddd:bb:ss.f; found from the "
 	  "network's uplinks if not given." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_INT, "PerNode", "1", false, NULL, 1, 8,
+	  ADP(per_node),
+	  "Cards of this kind in each VM; with Type=sriov each takes a VF." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_CHOICE, "Rails", "distinct", false,
+	  "distinct|any", 0, 0, ADP(rails),
+	  "With PerNode= and Type=sriov: distinct: each VF of a VM is on a PF of "
+	  "its own, the first card on the one with the lowest address, and hosts "
+	  "with fewer PFs on the network take none; any: a PF may give several." },
 
 	{ VS_SCOPE_PARTITION, VS_CONF_NAME, "PartitionName", NULL, true, NULL,
 	  0, 0, PRT(name),

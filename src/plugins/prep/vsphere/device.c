@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "device.h"
-
-#define RUN_DIR "/run/slurm-vsphere"
+#include "../../guest.h"
 
 /* First line of a file without its newline: 0, or -1 with errno. */
 static int first_line(const char *path, char *line, size_t size)
@@ -48,12 +47,11 @@ static int port_check(const char *dir, char *why, size_t size)
 
 int vs_device_check(char *why, size_t size)
 {
-	const char *run = getenv("SLURM_VSPHERE_RUN");
 	char path[1024], line[512];
 	int rc = 0;
 	FILE *in;
 
-	snprintf(path, sizeof(path), "%s/ready", run && *run ? run : RUN_DIR);
+	vs_guest_path("ready", path, sizeof(path));
 	in = fopen(path, "re");
 	if (!in && errno == ENOENT)
 		return 0;

@@ -2,7 +2,8 @@
 /*
  * prep/vsphere: in slurmctld a job's prolog waits until its VMs have
  * registered, and its epilog lets them go; in slurmd the RDMA device is looked
- * at before the job's first step.
+ * at before the job's first step, and where the VM is, which came with the job,
+ * is written down for its steps.
  *
  * Rules: a hook returns at once, the core answers later, exactly once; the
  * callbacks take slurmctld's locks, so they are called with none held; their
@@ -11,6 +12,7 @@
  */
 #include "../../bits.h"
 #include "../../core_open.h"
+#include "../../guest.h"
 #include "../../timed.h"
 #include "device.h"
 #include "unlaunched.h"
@@ -29,21 +31,27 @@ static prep_callbacks_t callbacks;
 
 /* ---- the core's answers, in its thread ------------------------------------------ */
 
+/*
+ * Slurm launches a job when its prolog is over if it is configuring. Where a
+ * suspension has wiped that, it would never launch it: say so again.
+ */
 static bool configuring(uint32_t job)
 {
 	job_record_t *job_ptr;
 	bool yes;
 
-	vs_lock_jobs_read();
+	vs_lock_jobs_write();
 	job_ptr = find_job_record(job);
-	yes = job_ptr && IS_JOB_RUNNING(job_ptr) && IS_JOB_CONFIGURING(job_ptr);
-	vs_unlock_jobs_read();
+	yes = job_ptr && vs_job_in_prolog(job_ptr);
+	if (yes && !IS_JOB_CONFIGURING(job_ptr))
+		vs_job_flag_set(job_ptr, JOB_CONFIGURING);
+	vs_unlock_jobs_write();
 	return yes;
 }
 
 static void prolog_done(uint32_t job, bool ok)
 {
-	int rc = ok || !configuring(job) ? 0 : WAIT_STATUS_FAILED;
+	int rc = !configuring(job) || ok ? 0 : WAIT_STATUS_FAILED;
 
 	if (callbacks.prolog_slurmctld)
 		callbacks.prolog_slurmctld(rc, job, false);
@@ -141,7 +149,7 @@ VS_EXPORT int prep_p_prolog_slurmctld(job_record_t *job_ptr, bool *async)
 	size_t n = 0;
 
 	*async = false;
-	if (!IS_JOB_RUNNING(job_ptr) || !IS_JOB_CONFIGURING(job_ptr))
+	if (!vs_job_in_prolog(job_ptr))
 		return SLURM_SUCCESS;
 	vs_timed_begin();
 	n = job_ids(job_ptr, &ids);
@@ -170,11 +178,29 @@ VS_EXPORT int prep_p_epilog_slurmctld(job_record_t *job_ptr, bool *async)
 
 /* ---- slurmd ------------------------------------------------------------------------- */
 
+/* No job fails for want of it. */
+static void place_note(const job_env_t *job_env)
+{
+	struct vs_got_place place;
+	struct vs_guest guest;
+	bool known;
+
+	vs_guest_read(&guest);
+	if (!guest.ready)
+		return;
+	known = !vs_got_find(job_env->spank_job_env,
+			     job_env->spank_job_env_size, guest.node, &place);
+	if (vs_guest_place_write(known ? &place : NULL))
+		error("%s: JobId=%u: its steps will not be told where this VM is: %m",
+		      plugin_type, VS_ENV_JOB(job_env));
+}
+
 VS_EXPORT int prep_p_prolog(job_env_t *job_env, slurm_cred_t *cred)
 {
 	char why[640];
 
 	(void)cred;
+	place_note(job_env);
 	if (!vs_device_check(why, sizeof(why)))
 		return SLURM_SUCCESS;
 	error("%s: JobId=%u: %s", plugin_type, VS_ENV_JOB(job_env), why);

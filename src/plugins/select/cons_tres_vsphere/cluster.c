@@ -109,13 +109,16 @@ static int claim_job(void *x, void *arg)
 	size_t n;
 
 	(void)arg;
+	vs_port_wait_renew(job_ptr);
 	if (!(IS_JOB_RUNNING(job_ptr) || IS_JOB_SUSPENDED(job_ptr)) ||
 	    !job_ptr->node_bitmap)
 		return 0;
 	n = vs_cluster_ids(job_ptr->node_bitmap, &ids, NULL);
-	if (n)
-		cluster.api->job_claim(job_ptr->job_id, job_ptr->restart_cnt,
-				       ids, n, !IS_JOB_CONFIGURING(job_ptr));
+	if (!n)
+		return 0;
+	cluster.api->job_claim(job_ptr->job_id, job_ptr->restart_cnt, ids, n,
+			       !IS_JOB_CONFIGURING(job_ptr));
+	cluster.api->job_until(job_ptr->job_id, job_ptr->end_time);
 	return 0;
 }
 

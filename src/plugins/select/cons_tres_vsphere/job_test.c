@@ -14,13 +14,19 @@
  */
 #include "job_test.h"
 #include "cluster.h"
+#include "ever.h"
+#include "preempt.h"
+#include "refuse.h"
+#include "../../bits.h"
 #include "../../timed.h"
+#include "surplus.h"
 #include "weights.h"
 #include "when.h"
+#include "widen.h"
 #include "util/mem.h"
 
-#define TRIES 3			/* the first answer and two more */
-#define EVER_MAX 512		/* beyond that a "never" costs too much */
+#define TRIES 4			/* the first answer and three more */
+#define LATER 60		/* s: there is room, but not for these together */
 
 /* The candidates at the time of the question. The arrays are large, and kept
  * from one question to the next. */
@@ -32,31 +38,37 @@ struct ours {
 	size_t nout;
 	uint32_t room;		/* how many nodes the job can get now, others'
 				 * nodes included */
+	uint32_t free;		/* and how many of ours, plans of others aside */
 	bool trimmed;		/* stock sees less than Slurm gave */
+	bool rest_weighed;
+	bool kept;		/* what it needs, for others before it */
 	char why[256];
 };
 
 static bool required(const struct vs_test *t, int index)
 {
-	bitstr_t *req = t->job_ptr->details ?
-		t->job_ptr->details->req_node_bitmap : NULL;
+	return vs_bits_has(vs_named(t), index);
+}
 
-	return req && bit_test(req, index);
+int vs_ask_stock(const struct vs_test *t, bitstr_t *bitmap)
+{
+	int rc;
+
+	vs_timed_others_begin();
+	rc = t->stock(t->job_ptr, bitmap, t->min, t->max, t->req, t->mode,
+		      t->candidates, t->preempted, t->exc VS_XPASS(t));
+	vs_timed_others_end();
+	return rc;
 }
 
 static int ask_stock(const struct vs_test *t, bitstr_t *bitmap,
 		     const struct ours *o)
 {
-	uint32_t max = MIN(t->max, o ? o->room : t->max);
-	uint32_t req = MAX(MIN(t->req, max), t->min);
+	struct vs_test limited = *t;
 
-	int rc;
-
-	vs_timed_others_begin();
-	rc = t->stock(t->job_ptr, bitmap, t->min, max, req, t->mode,
-		      t->candidates, t->preempted, t->exc VS_XPASS(t));
-	vs_timed_others_end();
-	return rc;
+	limited.max = MIN(t->max, o ? o->room : t->max);
+	limited.req = MAX(MIN(t->req, limited.max), t->min);
+	return vs_ask_stock(&limited, bitmap);
 }
 
 static bool ours_find(struct ours *o, const bitstr_t *bitmap)
@@ -67,16 +79,6 @@ static bool ours_find(struct ours *o, const bitstr_t *bitmap)
 	o->p = &picked;
 	o->core = vs_cluster_core();
 	return o->core && vs_cluster_pick(bitmap, o->p);
-}
-
-/* Nodes that are left out are often neighbours. */
-static void clear_all(bitstr_t *bitmap, const int *at, size_t n)
-{
-	for (size_t i = 0, j; i < n; i = j) {
-		for (j = i + 1; j < n && at[j] == at[j - 1] + 1; j++)
-			;
-		bit_nclear(bitmap, at[i], at[j - 1]);
-	}
 }
 
 /* Those that can be served and those that the job names come first. Who has
@@ -103,6 +105,17 @@ static void ours_part(struct ours *o, const struct vs_test *t)
 	p->n = n;
 }
 
+/* What the plans of others leave of it, by the timeline. */
+static void ours_keep(struct ours *o, const struct vs_test *t)
+{
+	struct vs_asker a = vs_asker_of(t);
+	size_t left, spare = o->core->spare(&a, o->p->ids, o->p->n, o->avail,
+					    &left);
+
+	o->room = (uint32_t)MIN(o->room, o->p->nothers + spare);
+	o->kept = o->p->nothers + left < t->min;
+}
+
 /* Leave out what can't be served now, and count what can. */
 static void ours_trim(struct ours *o, const struct vs_test *t,
 		      bitstr_t *bitmap)
@@ -113,10 +126,12 @@ static void ours_trim(struct ours *o, const struct vs_test *t,
 
 	VS_GROW(avail, cap, o->p->n);
 	o->avail = avail;
-	o->room = others + (uint32_t)o->core->room(o->p->ids, o->p->n, avail,
-						   o->why, sizeof(o->why));
+	o->free = (uint32_t)o->core->room(o->p->ids, o->p->n, avail, o->why,
+					  sizeof(o->why));
+	o->room = others + o->free;
+	ours_keep(o, t);
 	ours_part(o, t);
-	clear_all(bitmap, o->p->at + o->p->n, o->nout);
+	vs_bits_clear(bitmap, o->p->at + o->p->n, o->nout);
 	o->trimmed = o->nout || (o->room < t->max && o->room < others + ours);
 }
 
@@ -127,50 +142,20 @@ static void weights_set(const struct ours *o, bool renew)
 	vs_weights_set(o->p->others, NULL, o->p->nothers, renew);
 }
 
+/* Those that are left out, where stock is to see them after all. */
+static void weigh_rest(struct ours *o)
+{
+	if (!o->rest_weighed)
+		vs_weights_set(o->p->at + o->p->n, o->avail + o->p->n, o->nout,
+			       false);
+	o->rest_weighed = true;
+}
+
 static void veto(const struct vs_test *t)
 {
 	free_job_resources(&t->job_ptr->job_resrcs);
 	if (t->preempted)
 		FREE_NULL_LIST(*t->preempted);
-}
-
-/*
- * The nodes of stock's answer together: 0, or -1 with the surplus cleared from
- * bitmap; 1 if a node that the job names is among it, or nothing more can go.
- */
-static int check_answer(const struct vs_test *t, const struct ours *o,
-			const bitstr_t *answer, bitstr_t *bitmap,
-			struct vs_err *err)
-{
-	VS_FREE int *ids = NULL, *at = NULL;
-	VS_FREE size_t *surplus = NULL;
-	size_t n = vs_cluster_ids(answer, &ids, &at), nsurplus = 0;
-
-	if (!n)
-		return 0;
-	surplus = vs_calloc(n, sizeof(*surplus));
-	if (!o->core->check(ids, n, surplus, &nsurplus, err))
-		return 0;
-	for (size_t i = 0; i < nsurplus; i++) {
-		if (required(t, at[surplus[i]]))
-			return 1;
-		bit_clear(bitmap, at[surplus[i]]);
-	}
-	return nsurplus ? -1 : 1;
-}
-
-/* For the last try: of ours, only what the answer before had and could keep,
- * what is warm, and what the job names. Stock then fills up with others' nodes,
- * or there is no such answer. */
-static void only_sure(const struct vs_test *t, const struct ours *o,
-		      const bitstr_t *answer, bitstr_t *bitmap)
-{
-	const int *at = o->p->at;
-
-	for (size_t i = 0; i < o->p->n; i++)
-		if (!bit_test((bitstr_t *)answer, at[i]) &&
-		    o->avail[i] != VS_AVAIL_WARM && !required(t, at[i]))
-			bit_clear(bitmap, at[i]);
 }
 
 /*
@@ -181,6 +166,10 @@ static void only_sure(const struct vs_test *t, const struct ours *o,
 static int ask_joint(const struct vs_test *t, struct ours *o, bitstr_t *bitmap,
 		     bitstr_t **answer, bool *is_short)
 {
+	const struct vs_candidates all = {
+		.core = o->core, .at = o->p->at, .avail = o->avail, .n = o->p->n,
+		.required = vs_named(t),
+	};
 	struct vs_err err = { 0 };
 
 	*is_short = false;
@@ -190,13 +179,14 @@ static int ask_joint(const struct vs_test *t, struct ours *o, bitstr_t *bitmap,
 
 		if (!rc && (t->mode == SELECT_MODE_RUN_NOW ||
 			    t->job_ptr->start_time <= time(NULL)))
-			fits = check_answer(t, o, work, bitmap, &err);
+			fits = vs_surplus_clear(&all, work, bitmap, &err);
 		if (!rc && !fits) {
 			*answer = work;
 			return 0;
 		}
-		if (fits < 0 && try == TRIES - 2)
-			only_sure(t, o, work, bitmap);
+		if (fits < 0 && try >= TRIES - 3)
+			vs_surplus_narrow(&all, work, bitmap,
+					  try == TRIES - 3);
 		FREE_NULL_BITMAP(work);
 		if (rc)
 			return rc;
@@ -215,19 +205,21 @@ static int ask_joint(const struct vs_test *t, struct ours *o, bitstr_t *bitmap,
 /*
  * Would the job run on what Slurm offers, if each node could be served? If so
  * it waits for VFs, and *nodes (to be freed) are those it would use, warm ones
- * first: what stands in their way may be reclaimed. Else it waits for what Slurm
+ * first, and no more than it must have (tasks may need more of them than Slurm
+ * says beforehand): what stands in their way may be reclaimed. Else it waits for what Slurm
  * itself says.
  */
-static bool would_run(const struct vs_test *t, const struct ours *o,
+static bool would_run(const struct vs_test *t, struct ours *o,
 		      const bitstr_t *given, bitstr_t **nodes)
 {
 	struct vs_test all = *t;
 	bitstr_t *work = bit_copy((bitstr_t *)given);
 	int rc;
 
-	vs_weights_set(o->p->at + o->p->n, o->avail + o->p->n, o->nout, false);
+	weigh_rest(o);
 	all.candidates = NULL;
 	all.preempted = NULL;
+	all.req = t->min;
 	rc = ask_stock(&all, work, NULL);
 	free_job_resources(&t->job_ptr->job_resrcs);
 	if (rc)
@@ -238,36 +230,58 @@ static bool would_run(const struct vs_test *t, const struct ours *o,
 
 /* Of the nodes that it would use, those that can be served: what else can may
  * be full for Slurm. Fewer than it needs, or it would run. */
-static uint32_t served(const struct vs_test *t, const struct ours *o,
+static uint32_t served(uint32_t needs, const struct ours *o,
 		       const bitstr_t *nodes)
 {
 	uint32_t n = 0;
 
-	for (size_t i = 0; i < o->p->n && n + 1 < t->min; i++)
+	for (size_t i = 0; i < o->p->n && n + 1 < needs; i++)
 		n += o->avail[i] != VS_AVAIL_NONE &&
 		     bit_test((bitstr_t *)nodes, o->p->at[i]);
-	return n;
+	return MIN(n, o->room - (uint32_t)o->p->nothers);
 }
 
+/* Tasks may need more than Slurm says beforehand; of a range backfill has been
+ * given what the job would like to have. */
+static uint32_t needs_of(const struct vs_test *t, const bitstr_t *nodes)
+{
+	if (t->mode == SELECT_MODE_WILL_RUN && t->req > t->min)
+		return t->min;
+	return MAX(t->min, (uint32_t)bit_set_count((bitstr_t *)nodes));
+}
+
+/* It waits for VFs, or for its turn to get them. */
 static void refused(const struct vs_test *t, const struct ours *o,
 		    const bitstr_t *nodes)
 {
-	VS_FREE char *why = NULL;
-	VS_FREE int *ids = NULL;
-	size_t n = vs_cluster_ids(nodes, &ids, NULL);
-	size_t others = (size_t)bit_set_count((bitstr_t *)nodes) - n;
-	size_t need = t->min > others ? t->min - others : 0;
+	uint32_t needs = needs_of(t, nodes);
 
-	if (o->why[0] >= '0' && o->why[0] <= '9')
-		why = vs_asprintf("needs %u node%s, %u%s", t->min,
-				  t->min == 1 ? "" : "s",
-				  o->room < t->min ? o->room : served(t, o, nodes),
-				  o->why + strspn(o->why, "0123456789"));
-	else
-		why = vs_strdup(o->why);
-	log_flag(SELECT_TYPE, "slurm-vsphere: %pJ must wait: %s", t->job_ptr,
-		 why);
-	o->core->refused(t->job_ptr->job_id, ids, n, need, why);
+	vs_refuse(t, nodes, needs, o->kept ? o->free : served(needs, o, nodes),
+		  o->kept, o->why);
+}
+
+/*
+ * The job may end others, and can't run without. Nobody ends for what idle VMs
+ * can give, nor for CPUs of nodes that then can't be served; jobs whose VMs hold
+ * the VFs end where those are what lacks.
+ */
+static int ask_preempting(const struct vs_test *t, struct ours *o,
+			  const bitstr_t *given, bitstr_t *bitmap,
+			  bitstr_t **answer, bool *is_short)
+{
+	int rc = ESLURM_NODES_BUSY;
+
+	weigh_rest(o);
+	*is_short = true;
+	if (vs_idle_will_do(t, given))
+		return rc;
+	if (o->room >= t->min)
+		rc = ask_joint(t, o, bitmap, answer, is_short);
+	if (rc)
+		*answer = vs_ends_for(t, given);
+	if (!*answer)
+		veto(t);
+	return *answer ? 0 : rc;
 }
 
 static int run_now(const struct vs_test *t, bitstr_t *bitmap)
@@ -275,6 +289,7 @@ static int run_now(const struct vs_test *t, bitstr_t *bitmap)
 	bitstr_t *given, *answer = NULL, *nodes = NULL;
 	int rc = ESLURM_NODES_BUSY;
 	bool is_short = true;
+	struct vs_test first = *t;
 	struct ours o;
 
 	if (!ours_find(&o, bitmap))
@@ -282,12 +297,20 @@ static int run_now(const struct vs_test *t, bitstr_t *bitmap)
 	given = bit_copy(bitmap);
 	ours_trim(&o, t, bitmap);
 	weights_set(&o, false);
+	if (o.trimmed)		/* no other job ends, if that is possible */
+		first.candidates = NULL;
 	if (o.room >= t->min)
-		rc = ask_joint(t, &o, bitmap, &answer, &is_short);
-	if (!rc)
+		rc = ask_joint(&first, &o, bitmap, &answer, &is_short);
+	if (rc && t->candidates && !o.kept && (is_short || o.trimmed))
+		rc = ask_preempting(t, &o, given, bitmap, &answer, &is_short);
+	if (!rc) {
 		bit_copybits(bitmap, answer);
-	else if ((is_short || o.trimmed) && would_run(t, &o, given, &nodes))
+	} else if ((is_short || o.trimmed) && would_run(t, &o, given, &nodes)) {
 		refused(t, &o, nodes);
+		rc = vs_rc_waits();
+	} else {
+		vs_refuse_busy(t, given, o.p, o.room, t->min);
+	}
 	vs_weights_restore();
 	FREE_NULL_BITMAP(nodes);
 	FREE_NULL_BITMAP(answer);
@@ -295,55 +318,15 @@ static int run_now(const struct vs_test *t, bitstr_t *bitmap)
 	return rc;
 }
 
-/* ---- ever ----------------------------------------------------------------------- */
-
-/*
- * Is there a choice of `need` among these, the required ones first, that the
- * hosts could hold if all were well? Only a certain "no" is one.
- */
-static bool ever_some(const struct vs_test *t, const struct ours *o,
-		      size_t need, struct vs_err *err)
-{
-	VS_FREE int *pick = NULL;
-	size_t n = 0;
-
-	if (o->p->n > EVER_MAX || o->core->ever(o->p->ids, need, NULL))
-		return true;
-	pick = vs_calloc(o->p->n + 1, sizeof(*pick));
-	for (int pass = 0; pass < 2; pass++) {
-		for (size_t i = 0; i < o->p->n && n < need; i++) {
-			if (required(t, o->p->at[i]) != !pass)
-				continue;
-			pick[n] = o->p->ids[i];
-			if (o->core->ever(pick, n + 1, err))
-				n++;
-			else if (!pass)
-				return false;
-		}
-	}
-	return n >= need;
-}
-
 static int test_only(const struct vs_test *t, bitstr_t *bitmap)
 {
 	bitstr_t *given = bit_copy(bitmap);
-	struct vs_err err = { 0 };
-	size_t others, need;
 	struct ours o;
 	int rc = ask_stock(t, bitmap, NULL);
 
-	/* A "never" for a queued job holds it, even when capacity is back. */
-	if (!rc && vs_job_is_new(t->job_ptr) && ours_find(&o, given)) {
-		others = o.p->nothers;
-		need = t->min > others ? t->min - others : 0;
-		if (need > o.p->n)
-			need = o.p->n;
-		if (need && !ever_some(t, &o, need, &err)) {
-			info("slurm-vsphere: %pJ can never run: %s", t->job_ptr,
-			     err.text);
-			free_job_resources(&t->job_ptr->job_resrcs);
-			rc = ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
-		}
+	if (!rc && ours_find(&o, given) && vs_never(t, o.core, o.p)) {
+		free_job_resources(&t->job_ptr->job_resrcs);
+		rc = ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
 	}
 	FREE_NULL_BITMAP(given);
 	return rc;
@@ -351,42 +334,112 @@ static int test_only(const struct vs_test *t, bitstr_t *bitmap)
 
 /* ---- when ----------------------------------------------------------------------- */
 
+/* An answer of stock's for later, and when the VFs are there for it too. */
+struct slot {
+	bitstr_t *nodes;		/* NULL: none */
+	time_t start;
+	bool only_vfs;			/* are lacking now */
+};
+
+/* Of all that Slurm gave; what is warm now says nothing of later. */
+static struct slot slot_of_all(const struct vs_test *t, const bitstr_t *given,
+			       time_t now, int *rc)
+{
+	struct slot s = { .nodes = bit_copy((bitstr_t *)given) };
+
+	veto(t);
+	*rc = ask_stock(t, s.nodes, NULL);
+	if (*rc) {
+		FREE_NULL_BITMAP(s.nodes);
+		return s;
+	}
+	s.only_vfs = t->job_ptr->start_time <= now;
+	s.start = vs_when(t, s.nodes, t->job_ptr->start_time);
+	if (s.start <= now)
+		s.start = now + LATER;
+	return s;
+}
+
+/*
+ * Backfill asks from when on it may: stock takes that for "now", and so does
+ * backfill unless it is told a later time.
+ */
+static int will_run_later(const struct vs_test *t, bitstr_t *bitmap)
+{
+	int rc = ask_stock(t, bitmap, NULL);
+	time_t from, start;
+
+	if (rc || !vs_cluster_core() || vs_cluster_first(bitmap) < 0)
+		return rc;
+	from = MAX(VS_TEST_FROM(t), t->job_ptr->start_time);
+	start = vs_when(t, bitmap, from);
+	if (start > from)
+		t->job_ptr->start_time = start;
+	vs_when_say(t, bitmap, start);
+	return 0;
+}
+
+/* There are jobs that nobody but backfill ever looks at: behind others of their
+ * partition, or in a flexible reservation that is yet to begin. */
+static void say_why(const struct vs_test *t, const struct ours *o,
+		    const bitstr_t *given, const struct slot *s, time_t now)
+{
+	if (!s->nodes || vs_job_is_new(t->job_ptr))
+		return;
+	if (s->only_vfs)
+		refused(t, o, s->nodes);
+	else if (s->start > now)
+		vs_refuse_busy(t, given, o->p, o->room, needs_of(t, s->nodes));
+}
+
 /*
  * Stock's answer, but "now" only if the VFs are there now: else backfill would
- * reserve nodes from now on for a job that RUN_NOW refuses, and idle them.
+ * reserve nodes from now on for a job that RUN_NOW refuses, and idle them. For
+ * later there are two answers: with what can be served by the VFs of now, VMs
+ * with jobs on them included; and with all nodes, when others' VMs are gone.
  */
 static int will_run(const struct vs_test *t, bitstr_t *bitmap)
 {
 	time_t now = time(NULL);
-	bitstr_t *given, *answer = NULL;
+	struct slot first = { 0 }, all = { 0 }, *best = &first;
+	bitstr_t *given;
 	bool is_short = false;
 	struct ours o;
 	int rc = ESLURM_NODES_BUSY;
 
-	if (VS_TEST_LATER(t) || !ours_find(&o, bitmap))
+	if (VS_TEST_LATER(t))
+		return will_run_later(t, bitmap);
+	if (!ours_find(&o, bitmap))
 		return ask_stock(t, bitmap, NULL);
+	/* sbatch --test-only, which TEST_ONLY never sees */
+	if (!(t->job_ptr->bit_flags & BACKFILL_TEST) &&
+	    vs_never(t, o.core, o.p))
+		return ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
 	given = bit_copy(bitmap);
 	ours_trim(&o, t, bitmap);
 	weights_set(&o, true);
 	if (o.room >= t->min)
-		rc = ask_joint(t, &o, bitmap, &answer, &is_short);
-	if (!rc && o.trimmed && t->job_ptr->start_time > now) {
-		/* all nodes may be had earlier than those */
-		FREE_NULL_BITMAP(answer);
-		rc = ESLURM_NODES_BUSY;
-	}
-	vs_weights_restore();	/* what is warm now says nothing of later */
+		rc = ask_joint(t, &o, bitmap, &first.nodes, &is_short);
+	vs_weights_restore();
 	if (!rc) {
-		bit_copybits(bitmap, answer);
-	} else {
-		veto(t);
-		bit_copybits(bitmap, given);
-		rc = ask_stock(t, bitmap, NULL);
-		if (!rc && t->job_ptr->start_time <= now)
-			t->job_ptr->start_time = vs_when(given, o.room < t->min ?
-							 t->min - o.room : 0);
+		first.start = t->job_ptr->start_time;
+		if (first.start > now)
+			first.start = vs_when(t, first.nodes, first.start);
 	}
-	FREE_NULL_BITMAP(answer);
+	if (rc || (o.trimmed && first.start > now))
+		all = slot_of_all(t, given, now, &rc);
+	say_why(t, &o, given, all.nodes ? &all : &first, now);
+	if (all.nodes && (!first.nodes || all.start < first.start))
+		best = &all;
+	if (best->nodes) {
+		rc = 0;
+		bit_copybits(bitmap, best->nodes);
+		t->job_ptr->start_time = best->start;
+		if (best->start > now)
+			vs_when_say(t, bitmap, best->start);
+	}
+	FREE_NULL_BITMAP(first.nodes);
+	FREE_NULL_BITMAP(all.nodes);
 	FREE_NULL_BITMAP(given);
 	return rc;
 }
@@ -402,6 +455,7 @@ int vs_job_test(struct vs_test *t, bitstr_t *bitmap)
 	case SELECT_MODE_TEST_ONLY:
 		return test_only(t, bitmap);
 	case SELECT_MODE_WILL_RUN:
+		vs_widen(t, bitmap);
 		return will_run(t, bitmap);
 	default:
 		return ask_stock(t, bitmap, NULL);

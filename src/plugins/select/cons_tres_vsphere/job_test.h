@@ -17,6 +17,16 @@ struct vs_test {
 	VS_XFIELD
 };
 
+/* Stock's answer to just that; its time is none of ours. */
+int vs_ask_stock(const struct vs_test *t, bitstr_t *bitmap);
+
+/* The nodes that the job names; NULL: none. */
+static inline bitstr_t *vs_named(const struct vs_test *t)
+{
+	return t->job_ptr->details ? t->job_ptr->details->req_node_bitmap :
+		NULL;
+}
+
 /* As select_p_job_test(): bitmap in: candidates; out, on success: the nodes. */
 int vs_job_test(struct vs_test *t, bitstr_t *bitmap);
 

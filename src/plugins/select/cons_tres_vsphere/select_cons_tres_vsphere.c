@@ -11,8 +11,10 @@
  */
 #include <errno.h>
 #include "../../slurm_compat.h"
+#include "../../slurm_port.h"
 #include "cluster.h"
 #include "job_test.h"
+#include "when.h"
 #include "../../timed.h"
 #include "util/mem.h"
 
@@ -134,8 +136,10 @@ VS_EXPORT int select_p_job_test(job_record_t *job_ptr, bitstr_t *bitmap,
 static int begin(job_record_t *job_ptr)
 {
 	const struct vs_core_api *core = vs_cluster_core();
+	struct vs_test t = { .job_ptr = job_ptr, .mode = SELECT_MODE_RUN_NOW };
 	VS_FREE int *ids = NULL;
 	struct vs_err err = { 0 };
+	struct vs_asker a;
 	size_t n;
 
 	if (!core)
@@ -146,11 +150,13 @@ static int begin(job_record_t *job_ptr)
 	if (core->job_begin(job_ptr->job_id, job_ptr->restart_cnt, ids, n,
 			    &err)) {
 		info("slurm-vsphere: %pJ cannot begin: %s", job_ptr, err.text);
-		core->refused(job_ptr->job_id, ids, n, n, err.text);
+		a = vs_asker_of(&t);
+		core->refused(&a, ids, n, n, 0, err.text);
 		free_job_resources(&job_ptr->job_resrcs);
 		errno = ESLURM_NODES_BUSY;
 		return ESLURM_NODES_BUSY;
 	}
+	core->job_until(job_ptr->job_id, time(NULL) + vs_lasts(job_ptr));
 	/* a batch script must not begin while other nodes boot */
 	job_ptr->wait_all_nodes = 1;
 	return SLURM_SUCCESS;
@@ -164,6 +170,8 @@ VS_EXPORT int select_p_job_begin(job_record_t *job_ptr)
 		return rc;
 	vs_timed_begin();
 	rc = begin(job_ptr);
+	if (!rc)
+		vs_port_wait_over(job_ptr);
 	vs_timed_end();
 	return rc;
 }

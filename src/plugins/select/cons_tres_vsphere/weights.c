@@ -8,6 +8,8 @@
  * is met twice, to set and to restore: their records lie far apart, and going
  * through all of them is what a question costs. What is noted for that is kept
  * from one question to the next; they come one at a time (JOB W).
+ * Where stock weighs the nodes of a WILL_RUN itself, it is by their Weight and
+ * who must boot: it finds another Weight there.
  */
 #include "weights.h"
 #include "util/mem.h"
@@ -15,16 +17,19 @@
 /*
  * Slurm's sched_weight: a byte for cons_tres, 32 bits of Weight, two flags. For
  * nodes that are powered down it puts a constant in the place of Weight, and the
- * flag on some of them only. Nor does it renew sched_weight for WILL_RUN.
+ * flag on some of them only. Nor does it renew sched_weight for WILL_RUN before
+ * stock does so (VS_STOCK_WEIGHS).
  */
 #define CONS_TRES UINT64_C(0xff)
 #define OUTSIDE_FLEX UINT64_C(0x10000000000)
 #define BOOT UINT64_C(0x20000000000)
 
 static struct borrowed {
-	uint64_t *weight, was;
+	node_record_t *node_ptr;
+	uint64_t was;
 } *borrowed;
 static size_t nborrowed, cap;
+static bool by_weight;		/* it is their Weight that is borrowed */
 
 /* The administrator's Weight, where it is one for all nodes: then it need not
  * be looked for at each. */
@@ -66,6 +71,12 @@ static uint64_t with_preference(uint64_t weight, uint64_t prefer)
 	       (weight & CONS_TRES);
 }
 
+/* In as many bits as Weight has: above, all are alike. */
+static uint32_t weight_with_preference(uint32_t weight, uint64_t prefer)
+{
+	return MIN(weight, UINT32_MAX >> 2) << 2 | (uint32_t)prefer;
+}
+
 void vs_weights_set(const int *at, const enum vs_avail *avail, size_t n,
 		    bool renew)
 {
@@ -76,29 +87,36 @@ void vs_weights_set(const int *at, const enum vs_avail *avail, size_t n,
 
 	struct common common = { 0 };
 
-	if (config_list)
+	by_weight = renew && VS_STOCK_WEIGHS;
+	if (config_list && !by_weight)
 		list_for_each(config_list, note_weight, &common);
 	VS_GROW(borrowed, cap, nborrowed + n);
 	for (size_t i = 0; i < n; i++) {
 		node_record_t *node_ptr = node_record_table_ptr[at[i]];
-		uint64_t was = node_ptr->sched_weight;
+		bool of_ours = avail && avail[i] < VS_COUNT(prefer);
+		uint64_t first = of_ours ? prefer[avail[i]] : 0;
+		uint64_t was = by_weight ? node_ptr->weight :
+			node_ptr->sched_weight;
 
-		borrowed[nborrowed++] = (struct borrowed) {
-			&node_ptr->sched_weight, was,
-		};
-		if (avail && avail[i] < VS_COUNT(prefer))
-			node_ptr->sched_weight = with_preference(
-				weight_of(node_ptr, avail[i], renew, &common),
-				prefer[avail[i]]);
+		borrowed[nborrowed++] = (struct borrowed) { node_ptr, was };
+		if (by_weight)
+			node_ptr->weight = weight_with_preference(
+				node_ptr->weight, first);
 		else
-			node_ptr->sched_weight = with_preference(was, 0);
+			node_ptr->sched_weight = with_preference(
+				of_ours ? weight_of(node_ptr, avail[i], renew,
+						    &common) : was, first);
 	}
 }
 
 void vs_weights_restore(void)
 {
 	while (nborrowed) {
-		nborrowed--;
-		*borrowed[nborrowed].weight = borrowed[nborrowed].was;
+		const struct borrowed *b = &borrowed[--nborrowed];
+
+		if (by_weight)
+			b->node_ptr->weight = (uint32_t)b->was;
+		else
+			b->node_ptr->sched_weight = b->was;
 	}
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* When the VFs that a job lacks now may be back. */
+/* Who asks, and from when on stock's answer holds for the VFs too. */
 #ifndef VS_WHEN_H
 #define VS_WHEN_H
 
-#include "../../slurm_compat.h"
+#include "job_test.h"
+#include "engine/core.h"
 
-/*
- * The candidates, idle or not, are short of `missing` VFs; 0: there are enough,
- * but idle warm VMs or running jobs hold them. Always later than now; more than
- * a month if they are with foreign VMs or on lost hosts. JOB R at least.
- */
-time_t vs_when(const bitstr_t *given, size_t missing);
+/* The job as the core's timeline sees it. */
+struct vs_asker vs_asker_of(const struct vs_test *t);
+/* Its time limit in seconds. */
+int64_t vs_lasts(const job_record_t *job_ptr);
+/* Stock's answer is good from `from` on: and the VFs, when are they there? */
+time_t vs_when(const struct vs_test *t, const bitstr_t *answer, time_t from);
+/* It has been said so to backfill: jobs behind it are tested against it. */
+void vs_when_say(const struct vs_test *t, const bitstr_t *answer, time_t start);
 
 #endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A job that must wait: what it needs and what there is, for the core to put in
+ * words, complete with when, and say.
+ *
+ * Rules: who lacks VFs may have idle VMs reclaimed; who waits for others' turn
+ * or for nodes has a reason told, and nothing else. Never says whose jobs are in
+ * the way.
+ */
+#include "refuse.h"
+#include "when.h"
+#include "util/mem.h"
+
+void vs_refuse(const struct vs_test *t, const bitstr_t *nodes, uint32_t needs,
+	       uint32_t have, bool kept, const char *why)
+{
+	VS_FREE int *ids = NULL;
+	size_t n = vs_cluster_ids(nodes, &ids, NULL);
+	uint32_t all = (uint32_t)bit_set_count((bitstr_t *)nodes);
+	uint32_t others = all - (uint32_t)n;
+	struct vs_asker a = vs_asker_of(t);
+	bool counts = !why[0] || strchr(",:;", why[0]);
+
+	needs = needs > others ? needs - others : 0;
+	if (!kept)
+		have = MIN(have, needs - !!needs);
+	else if (counts)
+		why = ", kept for jobs before it";
+	log_flag(SELECT_TYPE, "slurm-vsphere: %pJ must wait: %u of %u nodes%s%s",
+		 t->job_ptr, have, needs, counts ? "" : ": ", why);
+	a.lacks = kept ? VS_LACKS_TURN : VS_LACKS_VFS;
+	vs_cluster_core()->refused(&a, ids, n, needs, have, why);
+}
+
+void vs_refuse_busy(const struct vs_test *t, const bitstr_t *given,
+		    const struct vs_picked *p, uint32_t room, uint32_t needs)
+{
+	struct vs_asker a = vs_asker_of(t);
+	uint32_t idle, used, have;
+	char words[32];
+
+	if (!p->n || p->nothers)
+		return;
+	idle = (uint32_t)bit_overlap((bitstr_t *)given, idle_node_bitmap);
+	used = (uint32_t)bit_set_count((bitstr_t *)given) - idle;
+	have = MIN(idle, room > used ? room - used : 0);
+	snprintf(words, sizeof(words), "%u free", MIN(have, needs - !!needs));
+	a.lacks = VS_LACKS_NODES;
+	vs_cluster_core()->refused(&a, p->ids, MIN(p->n, needs), needs, have,
+				   words);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a job got, written into its record in slurmctld: system_comment, which
+ * `scontrol show job` shows to those who may see the job, and accounting keeps;
+ * and its SPANK environment, which goes to each node with the order to run its
+ * prolog. A job that is back in the queue has neither. Never comment or
+ * admin_comment: those are people's.
+ */
+#include <stdlib.h>
+#include "got.h"
+#include "slurm_port_i.h"
+#include "util/mem.h"
+
+static char *fold(const char *const *names, size_t n)
+{
+	vs_hostlist_t list = hostlist_create(NULL);
+	char *ranged, *out;
+
+	for (size_t i = 0; i < n; i++)
+		hostlist_push_host(list, names[i]);
+	ranged = hostlist_ranged_string_xmalloc(list);
+	out = vs_strdup(ranged);
+	xfree(ranged);
+	hostlist_destroy(list);
+	return out;
+}
+
+/* JOB W. Entries of others stay, ours are replaced. */
+static void env_replace(job_record_t *job_ptr, char **env, size_t n)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < job_ptr->spank_job_env_size; i++) {
+		if (vs_got_env_ours(job_ptr->spank_job_env[i]))
+			xfree(job_ptr->spank_job_env[i]);
+		else
+			job_ptr->spank_job_env[kept++] =
+				job_ptr->spank_job_env[i];
+	}
+	if (n || kept != job_ptr->spank_job_env_size)
+		xrecalloc(job_ptr->spank_job_env, kept + n + 1, sizeof(char *));
+	for (size_t i = 0; i < n; i++)
+		job_ptr->spank_job_env[kept + i] = xstrdup(env[i]);
+	job_ptr->spank_job_env_size = kept + (uint32_t)n;
+}
+
+static bool is_ours(const job_record_t *job_ptr)
+{
+	return !xstrncmp(job_ptr->system_comment, VS_GOT_TAG,
+			 strlen(VS_GOT_TAG));
+}
+
+static void comment_set(job_record_t *job_ptr, const char *text)
+{
+	if (!xstrcmp(job_ptr->system_comment, text))
+		return;
+	xfree(job_ptr->system_comment);
+	job_ptr->system_comment = xstrdup(text);
+	last_job_update = time(NULL);
+}
+
+void vs_port_job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
+		     size_t n)
+{
+	VS_FREE char *text = n ? vs_got_text(rows, n, fold) : NULL;
+	size_t nenv = 0;
+	char **env = vs_got_env(rows, n, &nenv);
+	job_record_t *job_ptr;
+
+	(void)ctx;
+	vs_lock_jobs_write();
+	job_ptr = find_job_record(job);
+	if (job_ptr && n && IS_JOB_RUNNING(job_ptr) &&
+	    IS_JOB_CONFIGURING(job_ptr)) {
+		comment_set(job_ptr, text);
+		env_replace(job_ptr, env, nenv);
+	} else if (job_ptr && !n && IS_JOB_PENDING(job_ptr) &&
+		   is_ours(job_ptr)) {
+		comment_set(job_ptr, NULL);
+		env_replace(job_ptr, NULL, 0);
+	}
+	vs_unlock_jobs_write();
+	for (size_t i = 0; i < nenv; i++)
+		free(env[i]);
+	free(env);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * spank_vsphere: tells each task which adapter its VM has and where: variables
+ * of its environment (env.h). On the stable interface for plugins of sites,
+ * which is all that it sees of Slurm. In plugstack.conf:
+ *
+ *   optional spank_vsphere.so [env=yes|no]
+ *
+ * Rules: it asks nobody, reads two small files of its node, and fails no job: on
+ * a machine that is no VM of ours there is nothing to say. What a user wants
+ * (--vsphere-env) goes before what the site says.
+ */
+#include <slurm/spank.h>
+#include <string.h>
+#include "env.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT extern const char plugin_name[], plugin_type[];
+EXPORT extern const unsigned int plugin_version, spank_plugin_version;
+
+SPANK_PLUGIN(vsphere, 1)
+
+static bool wanted = true, asked;
+
+static int yes_or_no(const char *word, bool *yes)
+{
+	*yes = word && !strcmp(word, "yes");
+	return *yes || (word && !strcmp(word, "no")) ? 0 : -1;
+}
+
+static int option_given(int val, const char *optarg, int remote)
+{
+	bool yes;
+
+	(void)val;
+	(void)remote;
+	if (yes_or_no(optarg, &yes)) {
+		slurm_error("--vsphere-env=%s: yes or no is expected",
+			    optarg ? optarg : "");
+		return -1;
+	}
+	wanted = yes;
+	asked = true;
+	return 0;
+}
+
+/* A table of the plugin's would not reach sbatch and salloc. */
+static struct spank_option option = {
+	(char *)"vsphere-env", (char *)"yes|no",
+	(char *)"set SLURM_VSPHERE_* in each task's environment, and UCX_NET_DEVICES and NCCL_IB_HCA to the VM's RDMA adapter (default: yes)",
+	1, 0, option_given
+};
+
+EXPORT int slurm_spank_init(spank_t sp, int argc, char *argv[]);
+int slurm_spank_init(spank_t sp, int argc, char *argv[])
+{
+	for (int i = 0; i < argc; i++) {
+		bool yes;
+
+		if (strncmp(argv[i], "env=", 4) ||
+		    yes_or_no(argv[i] + 4, &yes)) {
+			slurm_error("spank_vsphere: plugstack.conf: \"%s\": env=yes or env=no is expected",
+				    argv[i]);
+			return -1;
+		}
+		if (!asked)
+			wanted = yes;
+	}
+	return spank_option_register(sp, &option) == ESPANK_SUCCESS ? 0 : -1;
+}
+
+static int get(void *ctx, const char *name, char *value, size_t size)
+{
+	spank_err_t rc = spank_getenv(ctx, name, value, (int)size);
+
+	if (rc == ESPANK_NOSPACE)
+		value[size - 1] = '\0';
+	return rc == ESPANK_SUCCESS || rc == ESPANK_NOSPACE ? 0 : -1;
+}
+
+static void set(void *ctx, const char *name, const char *value)
+{
+	spank_setenv(ctx, name, value, 1);
+}
+
+static void unset(void *ctx, const char *name)
+{
+	spank_unsetenv(ctx, name);
+}
+
+/* In slurmstepd, once for all tasks of the node, with the user's rights. */
+EXPORT int slurm_spank_user_init(spank_t sp, int argc, char *argv[]);
+int slurm_spank_user_init(spank_t sp, int argc, char *argv[])
+{
+	struct vs_env env = { sp, get, set, unset };
+	struct vs_guest g;
+
+	(void)argc;
+	(void)argv;
+	vs_guest_read(&g);
+	vs_env_make(&env, wanted && g.ready ? &g : NULL);
+	return 0;
+}
