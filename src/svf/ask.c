@@ -172,7 +172,8 @@ static int part_get(struct ask *a, int fd, struct vs_buf *in, uint32_t want,
 
 	if (frame_get(fd, in, &len, err))
 		return -1;
-	cred = vs_asprintf("%.*s", (int)len, in->data + VS_FRAME_HEAD);
+	cred = vs_calloc(1, len + 1);
+	memcpy(cred, in->data + VS_FRAME_HEAD, len);
 	len += VS_FRAME_HEAD;
 	memmove(in->data, in->data + len, in->len - len);
 	in->len -= len;
@@ -259,18 +260,14 @@ static int exit_code(const struct ask *a, const struct vs_err *err)
 	return err->code == VS_E_RETRY ? SVF_AWAY : SVF_NO;
 }
 
-static int ask(const char *verb, uint32_t job, const char *name,
-	       const char *text, struct vs_jdoc *doc)
+static int ask(const struct vs_ctl_request *req, struct vs_jdoc *doc)
 {
-	struct ask a = { .req = { .job = job },
+	struct ask a = { .req = *req,
 			 .answer = VS_BUF_INIT(VS_CTL_REPORT_MAX) };
 	struct vs_err err = { 0 };
 	int rc = SVF_OK;
 
 	memset(doc, 0, sizeof(*doc));
-	vs_strlcpy(a.req.verb, verb, sizeof(a.req.verb));
-	vs_strlcpy(a.req.name, name, sizeof(a.req.name));
-	vs_strlcpy(a.req.text, text, sizeof(a.req.text));
 	vs_uuid_random(a.req.id);
 	if (svf_where(&a.where, &err))
 		rc = SVF_USAGE;
@@ -288,11 +285,29 @@ static int ask(const char *verb, uint32_t job, const char *name,
 int svf_ask(const char *verb, uint32_t job, const char *name,
 	    struct vs_jdoc *doc)
 {
-	return ask(verb, job, name, "", doc);
+	struct vs_ctl_request req = { .job = job };
+
+	vs_strlcpy(req.verb, verb, sizeof(req.verb));
+	vs_strlcpy(req.name, name, sizeof(req.name));
+	return ask(&req, doc);
+}
+
+int svf_ask_nodes(const char *verb, const char *nodes, struct vs_jdoc *doc)
+{
+	struct vs_ctl_request req = { 0 };
+
+	vs_strlcpy(req.verb, verb, sizeof(req.verb));
+	vs_strlcpy(req.nodes, nodes, sizeof(req.nodes));
+	return ask(&req, doc);
 }
 
 int svf_order(const char *verb, const char *name, const char *text,
 	      struct vs_jdoc *doc)
 {
-	return ask(verb, 0, name, text, doc);
+	struct vs_ctl_request req = { 0 };
+
+	vs_strlcpy(req.verb, verb, sizeof(req.verb));
+	vs_strlcpy(req.name, name, sizeof(req.name));
+	vs_strlcpy(req.text, text, sizeof(req.text));
+	return ask(&req, doc);
 }

@@ -12,6 +12,7 @@
 #include "plugins/vs_conf_file.h"
 #include "svf.h"
 #include "util/buf.h"
+#include "util/hostlist.h"
 #include "util/mem.h"
 
 /* ---- the file ---------------------------------------------------------- */
@@ -89,7 +90,7 @@ static int check(const struct svf *s, const char *path)
 	int rc = SVF_OK;
 
 	if (vs_conf_scan(&f, path, &err) ||
-	    vs_conf_fill(conf, &f, svf_expand, &err)) {
+	    vs_conf_fill(conf, &f, vs_hostlist_expand, &err)) {
 		fprintf(stderr, "svf: %s\n", svf_clean(err.text));
 		rc = SVF_CONF;
 	} else if (s->json) {

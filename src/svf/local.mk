@@ -7,6 +7,7 @@ src_svf_svf_SOURCES = \
 	src/common/engine/control_msg.c \
 	src/common/util/buf.c \
 	src/common/util/err.c \
+	src/common/util/hostlist.c \
 	src/common/util/json.c \
 	src/common/util/log.c \
 	src/common/util/mem.c \
@@ -15,15 +16,19 @@ src_svf_svf_SOURCES = \
 	src/common/util/time.c \
 	src/svf/ask.c \
 	src/svf/conf.c \
-	src/svf/hostlist.c \
 	src/svf/hosts.c \
+	src/svf/job.c \
 	src/svf/main.c \
 	src/svf/nodes.c \
+	src/svf/partition.c \
+	src/svf/plan.c \
 	src/svf/reconcile.c \
+	src/svf/sbatch.c src/svf/sbatch.h \
 	src/svf/show.c \
 	src/svf/status.c \
 	src/svf/svf.h \
 	src/svf/table.c \
+	src/svf/untold.c \
 	src/svf/where.c \
 	src/svf/why.c
 src_svf_svf_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src

@@ -15,7 +15,7 @@
 
 static const struct svf_verb *const verbs[] = {
 	&svf_hosts, &svf_nodes, &svf_why, &svf_status, &svf_reconcile,
-	&svf_adopt, &svf_vm, &svf_host, &svf_conf,
+	&svf_adopt, &svf_vm, &svf_host, &svf_conf, &svf_plan,
 };
 
 static void usage(FILE *f)
@@ -98,13 +98,16 @@ int main(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	for (int i = 1; i < argc; i++) {
+		bool raw = v && v->raw;
+
 		if (options && !strcmp(argv[i], "--"))
 			options = false;
-		else if (options && is(argv[i], "-j", "--json"))
+		else if (options && is(argv[i], raw ? "--json" : "-j", "--json"))
 			s.json = true;
-		else if (options && is(argv[i], "-n", "--noheader"))
+		else if (options && is(argv[i], raw ? "--noheader" : "-n",
+				       "--noheader"))
 			s.no_header = true;
-		else if (options && argv[i][0] == '-')
+		else if (options && argv[i][0] == '-' && !raw)
 			own = own ? "" : argv[i];
 		else if (v)
 			s.argv[s.argc++] = argv[i];

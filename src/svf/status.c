@@ -2,6 +2,7 @@
 /* svf status: is vCenter there, and how much is under way. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "svf.h"
 #include "util/mem.h"
@@ -14,6 +15,9 @@ static const struct {
 	{ "vms_off", "VMs off" },
 	{ "suspect", "suspect VMs" },
 	{ "in_flight", "operations in flight" },
+	{ "ahead", "VMs made ahead of jobs" },
+	{ "ahead_used", "of those so far, used" },
+	{ "ahead_removed", "of those so far, removed" },
 	{ "queued", "operations queued" },
 	{ "calls", "calls to vCenter" },
 	{ "mutating", "calls that changed something" },
@@ -38,6 +42,49 @@ static void times(struct vs_j top, const char *key, const char *label)
 	       (double)vs_j_int_or(vs_j_opt(t, "p99_us"), 0) / 1000,
 	       (double)vs_j_int_or(vs_j_opt(t, "worst_us"), 0) / 1000,
 	       vs_j_int_or(vs_j_opt(t, "count"), 0));
+}
+
+/* "rhel9: clone 8.1 s, power-on 4.0 s, boot 21.5 s" */
+static void paces(struct vs_j list)
+{
+	static const char *const what[][2] = {
+		{ "clone_ms", "clone" }, { "power_on_ms", "power-on" },
+		{ "boot_ms", "boot" }, { "relocate_ms", "relocate" },
+	};
+
+	for (size_t i = 0; i < vs_j_len(list); i++) {
+		struct vs_j t = vs_j_at(list, i);
+		VS_FREE char *s = vs_strdup(vs_j_str_or(vs_j_opt(t, "template"),
+							"?"));
+		const char *sep = ":";
+
+		for (size_t k = 0; k < VS_COUNT(what); k++) {
+			int64_t ms = vs_j_int_or(vs_j_opt(t, what[k][0]), -1);
+			char *more;
+
+			if (ms < 0)
+				continue;
+			more = vs_asprintf("%s%s %s %.1f s", s, sep, what[k][1],
+					   (double)ms / 1000);
+			free(s);
+			s = more;
+			sep = ",";
+		}
+		line("usual duration", s);
+	}
+}
+
+/* "41 as ours, 3 moved, 1 refused, 0 not answered" */
+static void drs(struct vs_j answers)
+{
+	if (vs_j_null(answers))
+		return;
+	printf("%-29s %" PRId64 " as ours, %" PRId64 " moved, %" PRId64
+	       " refused, %" PRId64 " not answered\n", "places asked of DRS",
+	       vs_j_int_or(vs_j_opt(answers, "agreed"), 0),
+	       vs_j_int_or(vs_j_opt(answers, "moved"), 0),
+	       vs_j_int_or(vs_j_opt(answers, "refused"), 0),
+	       vs_j_int_or(vs_j_opt(answers, "failed"), 0));
 }
 
 static void print(const struct svf *s, struct vs_jdoc *doc)
@@ -66,6 +113,8 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 	}
 	times(top, "select_calls", "our part of Slurm's decisions");
 	times(top, "slurm_locks", "Slurm's locks held by us");
+	paces(vs_j_opt(top, "pace"));
+	drs(vs_j_opt(top, "drs"));
 	if (vs_j_bool_or(vs_j_opt(top, "brake"), false))
 		line("brake", "on: too many VMs would have been removed; an operator must look");
 }

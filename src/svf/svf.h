@@ -33,10 +33,12 @@ struct svf_verb {
 	const char *what;	/* one line */
 	const char *help;	/* the rest of VERB --help */
 	const char *flag;	/* the verb's own option ("--pfs") or NULL */
+	bool raw;		/* what follows it is another command's */
 	int (*run)(const struct svf *s);
 };
 extern const struct svf_verb svf_hosts, svf_nodes, svf_why, svf_status,
-	svf_reconcile, svf_adopt, svf_vm, svf_host, svf_conf;
+	svf_reconcile, svf_adopt, svf_vm, svf_host, svf_conf,
+	svf_plan;
 
 /* ---- where.c: whom to ask ---------------------------------------------- */
 #define SVF_ENDS 8
@@ -60,15 +62,12 @@ int svf_conf_read(const char *path, svf_conf_fn *fn, void *arg);
 /* The report into *doc, an exit code and an error line on stderr otherwise. */
 int svf_ask(const char *verb, uint32_t job, const char *name,
 	    struct vs_jdoc *doc);
+/* The same about nodes, as Slurm lists them. */
+int svf_ask_nodes(const char *verb, const char *nodes, struct vs_jdoc *doc);
 /* The same for an operator's order about a node or host (or none: ""), and
  * why ("": not said). */
 int svf_order(const char *verb, const char *name, const char *text,
 	      struct vs_jdoc *doc);
-
-/* ---- hostlist.c -------------------------------------------------------- */
-/* For vs_conf_fill(): a NULL-terminated array, all of it to be free()d; NULL
- * if the list is malformed. */
-char **svf_expand(const char *list);
 
 /* ---- show.c ------------------------------------------------------------ */
 /* Ask, and print the report, its notes after it (--json: as it is). */

@@ -8,7 +8,7 @@
 #include "svf.h"
 #include "util/mem.h"
 
-/* "12", or an array's task "12_3". */
+/* A number of 32 bits. */
 static bool number(const char *s, char **end, uint32_t *v)
 {
 	unsigned long long n;
@@ -21,19 +21,21 @@ static bool number(const char *s, char **end, uint32_t *v)
 	return !errno && n < UINT32_MAX;
 }
 
-static bool job_parse(const char *s, uint32_t *job, const char **task)
+/* "12", an array's task "12_3" (part "3") or a heterogeneous job's component
+ * "14+1" (part "+1"): as squeue writes them. */
+static bool job_parse(const char *s, uint32_t *job, const char **part)
 {
-	uint32_t of_array;
+	uint32_t of_it;
 	char *end;
 
-	*task = "";
+	*part = "";
 	if (!number(s, &end, job) || !*job)
 		return false;
 	if (!*end)
 		return true;
-	*task = end + 1;
-	return *end == '_' && strlen(*task) < 11 &&
-	       number(*task, &end, &of_array) && !*end;
+	*part = end + (*end == '_');
+	return (*end == '_' || *end == '+') && strlen(end + 1) < 11 &&
+	       number(end + 1, &end, &of_it) && !*end;
 }
 
 static void print(const struct svf *s, struct vs_jdoc *doc)
@@ -60,19 +62,19 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 
 static int run(const struct svf *s)
 {
-	const char *task;
+	const char *part;
 	uint32_t job;
 
-	if (s->argc != 1 || !job_parse(s->argv[0], &job, &task)) {
+	if (s->argc != 1 || !job_parse(s->argv[0], &job, &part)) {
 		fprintf(stderr, "svf: why: one job id is expected%s%s\n",
 			s->argc ? ", not " : "", s->argc ? s->argv[0] : "");
 		return SVF_USAGE;
 	}
-	return svf_show(s, "why", job, task, print);
+	return svf_show(s, "why", job, part, print);
 }
 
 const struct svf_verb svf_why = {
-	.name = "why", .args = "JOBID[_TASK]", .run = run,
+	.name = "why", .args = "JOBID[_TASK|+N]", .run = run,
 	.what = "what a job waits for, in words",
 	.help =
 "\n"
