@@ -4,7 +4,7 @@
 # check.sh [unit|system|crash|chaos|fuzz|lint|sanitize|matrix|packages|
 #          slurm-testsuite|all]...
 #          [--seconds N] [--seed S] [--with address|thread] [--whole]
-#          [--release R [--slurm-source DIR]]
+#          [--release R] [--slurm-source DIR]
 #
 # The tests. Does its own set-up: packages, the source of the installed Slurm,
 # Go, the build (out of tree, in $VS_CACHE). Several parts go on side by side.
@@ -13,8 +13,8 @@
 # with TSan; `fuzz` every fuzz target for --seconds N (60; the normal run replays
 # what they found). chaos takes --seconds (120), --seed and --with, a sanitizer.
 # `matrix` is unit, system and chaos against the daemons of each Slurm release in
-# contribs/releases, in chroots (an hour; --release 24.11: that one alone, and
-# --slurm-source DIR: not the distribution's, but built from that source).
+# contribs/releases, in chroots (an hour and a half; --release 24.11: that one alone;
+# --slurm-source DIR: for DIR's release not the distribution's, but one built from it).
 # `packages` is make distcheck, the RPMs' spec, and the Debian packages for each of
 # these, built and installed in chroots (half an hour).
 # `slurm-testsuite` is Slurm's own tests, of its source: which of those that pass
@@ -107,6 +107,7 @@ part_unit() {
 	need_slurm_source
 	build main
 	run_unit_programs "$VS_BUILD" ""
+	one "the measurements build" make -C "$VS_BUILD" V=0 benches
 	say "== the guest's script"
 	run_pytest guest
 	say "== the scripts of contribs"
@@ -163,6 +164,7 @@ part_sanitize() {
 
 part_system() {
 	say "== system"
+	need_packages "${VS_PACKAGES_SYSTEM[@]}"
 	need_cluster
 	readable_root
 	run_pytest system
@@ -312,6 +314,7 @@ prepare() {
 	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}"
 	for p in "${parts[@]}"; do
 		[ "$p" != lint ] || need_packages "${VS_PACKAGES_LINT[@]}" "${VS_PACKAGES_RPM[@]}"
+		[ "$p" != system ] || need_packages "${VS_PACKAGES_SYSTEM[@]}"
 	done
 	[ -n "$vs_sim_given" ] || need_go
 	(build_vcsim) &
@@ -347,7 +350,7 @@ crash_options=()
 suite_options=()
 chaos_with=
 only_release=
-slurm_tree=
+slurm_given=
 words=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -368,7 +371,7 @@ while [ $# -gt 0 ]; do
 		shift ;;
 	--slurm-source)
 		[ -d "${2:-}" ] || die "--slurm-source needs the directory of a Slurm's source"
-		slurm_tree=$(cd "$2" && pwd)
+		slurm_given=$(cd "$2" && pwd)
 		shift ;;
 	--whole)
 		crash_options+=("$1")
@@ -377,8 +380,6 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
-[ -z "$slurm_tree" ] || [ -n "$only_release" ] ||
-	die "--slurm-source goes with --release: which line of contribs/releases it stands for"
 for a in "${words[@]:-all}"; do
 	case $a in
 	all) parts+=(unit system crash chaos lint) ;;
@@ -388,6 +389,7 @@ for a in "${words[@]:-all}"; do
 	esac
 done
 export VS_RUN=$$.$EPOCHREALTIME
+source_has_a_row
 lock_cache
 rm -rf "$results"
 mkdir -p "$results" "$VS_CACHE/log"

@@ -109,10 +109,40 @@ check_in_chroot() { # DIR PARTS AND OPTIONS...
 		bash "$VS_IN_CHROOT/contribs/check.sh" "$@" 2>&1 </dev/null
 }
 
+# The rows of contribs/releases, or the one of --release.
+release_rows() {
+	awk -v only="${only_release:-}" '!/^#/ && NF && (only == "" || $1 == only)' \
+		"$VS_TOP/contribs/releases"
+}
+
+# The source given with --slurm-source, if it is of this release.
+tree_for() { # RELEASE
+	[ -n "${slurm_given:-}" ] || return 0
+	case $(sed -n 's/^ *Version:[[:space:]]*//p' "$slurm_given/META" 2>/dev/null) in
+	"$1".*) say "$slurm_given" ;;
+	esac
+}
+
+# A source that stands for no row would be left out without a word.
+source_has_a_row() {
+	local release
+	[ -n "${slurm_given:-}" ] || return 0
+	while read -r release _; do
+		[ -z "$(tree_for "$release")" ] || return 0
+	done < <(release_rows)
+	die "$slurm_given is the source of no release${only_release:+ $only_release} of contribs/releases"
+}
+
+# "N M" of a check's last line; nothing if it came to no end.
+counts_of() { # LOG
+	sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$1"
+}
+
 # Passed and failed of one row are added; what ran is said in the last line.
 matrix_row() { # RELEASE SUITE KIND
-	local dir=$VS_CACHE/chroot/$2${slurm_tree:+-built} log=$results/matrix-$1.txt \
-		was="$passed $failed" says counts
+	local slurm_tree dir log=$results/matrix-$1.txt was="$passed $failed" says counts
+	slurm_tree=$(tree_for "$1")
+	dir=$VS_CACHE/chroot/$2${slurm_tree:+-built}
 	if [ -n "$slurm_tree" ]; then
 		say "== Slurm $1 built from $slurm_tree, in $2"
 	else
@@ -133,7 +163,7 @@ matrix_row() { # RELEASE SUITE KIND
 			return 0
 		fi
 		says=$(in_chroot "$dir" slurmctld -V) || says="slurm ?"
-		counts=$(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$log")
+		counts=$(counts_of "$log")
 		if [ -z "$counts" ] || [ "${counts% *}" = 0 ]; then
 			bad "the run against Slurm $1 came to no end, see $log"
 			return 0
@@ -152,10 +182,8 @@ part_matrix() {
 	local release suite kind matrix_ran=() matrix_left=()
 	need_cluster
 	while read -r release suite kind; do
-		case $release in '' | '#'*) continue ;; esac
-		[ -z "${only_release:-}" ] || [ "$only_release" = "$release" ] || continue
 		matrix_row "$release" "$suite" "$kind" </dev/null
-	done <"$VS_TOP/contribs/releases"
+	done < <(release_rows)
 	say "matrix: ran: ${matrix_ran[*]:-none}${matrix_left[*]:+; not run: ${matrix_left[*]}}" \
 		>"$results/matrix.sum"
 }

@@ -104,7 +104,8 @@ packages_hold() { # DIRECTORY SUFFIX: name of a package, then SUFFIX, is a patte
 		holds $d/slurm-vsphere$s /usr/bin/svf-probe \
 			PLUGINS/libslurm_vsphere.so /usr/share/man/man1/svf-probe.1 || rc=1
 		holds $d/slurm-vsphere-select$s PLUGINS/select_cons_tres_vsphere.so || rc=1
-		holds $d/slurm-vsphere-prep$s PLUGINS/prep_vsphere.so $g/README.md \
+		holds $d/slurm-vsphere-prep$s PLUGINS/prep_vsphere.so \
+			PLUGINS/spank_vsphere.so $g/README.md \
 			$g/slurm-vsphere-guest $g/slurm-vsphere-identity.service \
 			$g/slurm-vsphere-slurmd.service || rc=1
 		holds $d/slurm-vsphere-client$s /usr/bin/svf /usr/share/man/man1/svf.1 \
@@ -120,7 +121,7 @@ never_bound_now() { # DIRECTORY
 		n=$((n + 1))
 		! readelf -d "$f" | grep -E 'BIND_NOW|FLAGS.*NOW' || { echo "$f"; return 1; }
 	done < <(find "$1" -name '*_vsphere.so' -type f)
-	[ $n = 3 ] || { echo "$n plugins in $1"; return 1; }
+	[ $n = 4 ] || { echo "$n plugins in $1"; return 1; }
 }
 
 # As on a machine whose Slurm came by RPM, but for the compiler's packages.
@@ -240,7 +241,7 @@ apt_installs() {
 	in_chroot "$root" DEBIAN_FRONTEND=noninteractive bash -euxc '
 		apt-get -q update
 		apt-get -y -q install --no-install-recommends slurm-vsphere
-		! dpkg-query -W slurmd'
+		[ ! -x /usr/sbin/slurmd ]'
 }
 
 # A newer Slurm in the archive and ours not: it waits.
@@ -290,10 +291,6 @@ slurmctld_opens_it() {
 		{ echo "$said"; return 1; }
 }
 
-example_is_valid() {
-	in_chroot "$root" svf conf /usr/share/doc/slurm-vsphere/examples/vsphere.conf
-}
-
 packages_row() { # RELEASE SUITE
 	local base builder root version suite=$2 debs=$results/$2-debs
 	say "== packages for Slurm $1 of $2"
@@ -335,13 +332,10 @@ part_packages() {
 	tar=$VS_BUILD/slurm-vsphere-$(sed -n 's/^VERSION = //p' "$VS_BUILD/Makefile").tar.xz
 	[ ! -f "$tar" ] || one "the RPMs" packages_rpm "$tar"
 	while read -r release suite kind; do
-		case $release in '' | '#'*) continue ;; esac
-		if [ -n "${only_release:-}" ]; then
-			[ "$only_release" = "$release" ] || continue
-		elif [ "$kind" = try ]; then
+		if [ "$kind" = try ] && [ -z "${only_release:-}" ]; then
 			say "packages: none for Slurm $release of $suite were built (--release $release does)"
 			continue
 		fi
 		packages_row "$release" "$suite" </dev/null
-	done <"$VS_TOP/contribs/releases"
+	done < <(release_rows)
 }

@@ -27,6 +27,13 @@ tree_version() {
 	sed -n 's/^#define SLURM_VERSION_STRING "\(.*\)"$/\1/p' "$1/config.h" 2>/dev/null
 }
 
+# What the installed Slurm says it is; nothing if there is none.
+release_here() {
+	local says
+	says=$(slurmctld -V 2>/dev/null || slurmd -V 2>/dev/null || true)
+	say "${says##* }"
+}
+
 # 24.11.5 of 1:24.11.5-4
 upstream_version() { local v=${1#*:}; say "${v%-*}"; }
 
@@ -41,9 +48,8 @@ make_space() {
 
 installed() {
 	local dir src version upstream says
-	says=$(slurmctld -V 2>/dev/null || slurmd -V 2>/dev/null || true)
+	says=$(release_here)
 	[ -n "$says" ] || die "no Slurm here: install slurmctld first (slurmctld -V answers nothing)"
-	says=${says##* }
 	local p
 	for p in slurmctld slurmd slurm-client ""; do
 		[ -n "$p" ] || die "the installed Slurm $says comes from no Debian package: configure with --with-slurm-source=DIR of the source it was built from"
@@ -140,10 +146,10 @@ from() {
 	[ -f "$dir/configure" ] && [ -f "$dir/slurm/slurm.h.in" ] || [ -f "$dir/slurm/slurm.h" ] ||
 		die "$dir is no source tree of Slurm"
 	[ -f "$dir/config.h" ] || configure_tree "$dir"
-	says=$(slurmctld -V 2>/dev/null || slurmd -V 2>/dev/null || true)
+	says=$(release_here)
 	[ -n "$says" ] || die "no Slurm here: build and install the one of $dir first"
-	[ "$(tree_version "$dir")" = "${says##* }" ] ||
-		die "$dir is the source of Slurm $(tree_version "$dir"), installed is ${says##* }: give the source of exactly that one"
+	[ "$(tree_version "$dir")" = "$says" ] ||
+		die "$dir is the source of Slurm $(tree_version "$dir"), installed is $says: give the source of exactly that one"
 	say "$dir"
 }
 

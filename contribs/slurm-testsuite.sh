@@ -14,9 +14,9 @@ VS_PACKAGES_SUITE=(expect gcc perl python3-pexpect
 
 # In the chroot that `matrix` made for a release, or makes now.
 suite_in_chroot() { # RELEASE
-	local suite dir log=$results/slurm-testsuite-$1.txt
-	suite=$(awk -v r="$1" '$1 == r { print $2 }' "$VS_TOP/contribs/releases")
-	[ -n "$suite" ] || die "contribs/releases has no $1"
+	local suite slurm_tree dir log=$results/slurm-testsuite-$1.txt
+	read -r _ suite _ < <(release_rows) || die "contribs/releases has no $1"
+	slurm_tree=$(tree_for "$1")
 	build_vcsim
 	dir=$VS_CACHE/chroot/$suite${slurm_tree:+-built}
 	chroot_ready "$suite" "$dir"
@@ -27,7 +27,7 @@ suite_in_chroot() { # RELEASE
 # What its last line says is added to ours.
 suite_counted() { # LOG
 	local counts
-	counts=$(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$1")
+	counts=$(counts_of "$1")
 	if [ -z "$counts" ]; then
 		bad "Slurm's own tests came to no end: $(tail -n 1 "$1")"
 		return 0

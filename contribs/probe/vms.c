@@ -198,7 +198,7 @@ static void clone_fill(struct probe *p, const struct make *m, struct clone *c)
 		.host = m->host, .datastore = p->store,
 		.hw = { .vcpus = 1, .memory_mb = p->o.memory_mb,
 			.memory_locked = m->card, .exact = true,
-			.card = m->card ? &c->card : NULL,
+			.cards = &c->card, .ncards = m->card,
 			.extra = c->kv, .nextra = 1 } };
 }
 

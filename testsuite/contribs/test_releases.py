@@ -172,6 +172,13 @@ def test_daemons_of_another_release_are_a_failure(matrix):
     assert last == "matrix: ran: none\n"
 
 
+def a_source(tmp_path, version):
+    given = tmp_path / "given"
+    given.mkdir()
+    (given / "META").write_text(f"  Name:\tslurm\n  Version:\t{version}\n")
+    return given
+
+
 NO_SOURCE = "slurm-source.sh: the archive has no source of slurm-wlm 26.05.5-1\n"
 
 
@@ -189,9 +196,27 @@ def test_a_release_that_must_run_fails_without_source(matrix):
 
 
 def test_a_release_built_from_a_directory_is_said_to_be(matrix, tmp_path):
+    given = a_source(tmp_path, "26.05.3")
     out, last = matrix("7 passed, 0 failed\n", "26.05.3",
-                       "only_release=26.05 slurm_tree=/a/slurm\n")
+                       f"only_release=26.05 slurm_given={given}\n")
     assert out[-1] == "7 0"
     assert last == ("matrix: ran: Slurm 26.05.3 built from source "
                     "(7 passed, 0 failed)\n")
-    assert (tmp_path / "built").read_text() == "built /a/slurm\n"
+    assert (tmp_path / "built").read_text() == f"built {given}\n"
+
+
+def test_a_source_stands_for_its_own_release_alone(matrix, tmp_path):
+    given = a_source(tmp_path, "26.05.3")
+    out, last = matrix("7 passed, 0 failed\n", "24.11.5",
+                       f"only_release=24.11 slurm_given={given}\n")
+    assert last == "matrix: ran: Slurm 24.11.5 (7 passed, 0 failed)\n"
+    assert not (tmp_path / "built").exists()
+
+
+@pytest.mark.parametrize("only, version", [
+    ("", "23.02.8"), ("24.11", "26.05.3"), ("", "24.1.5")])
+def test_a_source_of_no_row_is_refused(shell, tmp_path, only, version):
+    given = a_source(tmp_path, version)
+    rc, _, err = shell(MATRIX + f"only_release={only} slurm_given={given}\n"
+                       "source_has_a_row", TOP=str(TOP))
+    assert rc and "is the source of no release" in err

@@ -122,6 +122,37 @@ def test_a_roce_card_is_found_by_its_mac_and_slurmd_starts(guest):
     assert guest.told()["guestinfo.slurm.state"] == "ready"
 
 
+def two_rails(guest):
+    other = "00:50:56:01:02:04"
+    guest.info["mac"] = f"{MAC},{other}"
+    guest.cards.insert(1, {"type": "sriov", "mac": other,
+                           "network": "SRIOV-ROCE-PG"})
+    return other
+
+
+def test_all_cards_of_several_are_found_in_their_order(guest):
+    other = two_rails(guest)
+    r = guest.boot()
+    assert r.returncode == 0, r.stderr
+    first, words = guest.ready()
+    assert first == "ok" and words["mac"] == f"{MAC},{other}"
+    assert words["netdev"] == "eth2,eth1"
+    assert words["device"] == "mlx5_2,mlx5_1"
+    text = (guest.dir / "slurm-vsphere/ready").read_text()
+    ports = [x for x in text.splitlines() if x.startswith("port ")]
+    assert [p.split("/infiniband/")[1] for p in ports] == [
+        "mlx5_2/ports/1", "mlx5_1/ports/1"]
+    for n in (1, 2):
+        mtu = guest.dir / f"root/sys/class/net/eth{n}/mtu"
+        assert mtu.read_text() == "9000\n"
+
+
+def test_one_card_of_several_that_is_missing_fails_the_boot(guest):
+    other = two_rails(guest)
+    del guest.cards[1]
+    failed(guest, guest.boot(), 1, f"no network card has the MAC {other}")
+
+
 def test_the_mac_may_be_written_in_capitals(guest):
     guest.info["mac"] = guest.cards[1]["mac"] = "00:50:56:0A:BC:DE"
     assert guest.boot().returncode == 0
