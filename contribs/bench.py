@@ -3,28 +3,17 @@
 """How fast jobs start: lines `name value unit bar pass|fail`, on daemons that
 are otherwise idle."""
 
-import pathlib
 import statistics
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "testsuite/system"))
-
-from cluster import Cluster, ClusterError, Timeout, wait_for    # noqa: E402
-from worlds import world                                        # noqa: E402
+from bench_lines import line, remark, run
+from cluster import Cluster, wait_for
+from worlds import world
 
 REGISTER_BAR_S = 1.0
 WARM_BAR_S = 0.2
 ROUNDS = 20
-failed = []
-
-
-def line(name, value, unit, bar, ok):
-    print(f"{name} {value:.3f} {unit} {bar} {'pass' if ok else 'fail'}"
-          if isinstance(value, float) else
-          f"{name} {value} {unit} {bar} {'pass' if ok else 'fail'}", flush=True)
-    if not ok:
-        failed.append(name)
 
 
 def first_line(cluster, *options):
@@ -43,10 +32,9 @@ def new_vms(cluster):
         names = [f"vm{i:03d}" for i in (lo, lo + 1)]
         _, at = first_line(cluster, "-N2", "-w", ",".join(names))
         worst = max(worst, at - cluster.last_registration(names))
-    line("registration_to_first_line_max", worst, "s", REGISTER_BAR_S,
-         worst <= REGISTER_BAR_S)
+    line("registration_to_first_line_max", worst, "s", REGISTER_BAR_S)
     calls = (cluster.mutating() - before) / 8
-    line("mutating_calls_per_new_vm", calls, "calls", 2, calls <= 2)
+    line("mutating_calls_per_new_vm", calls, "calls", 2)
 
 
 def srun_first_line(cluster):
@@ -68,11 +56,10 @@ def warm_reuse(cluster, plain):
         stock.append(srun_first_line(plain))
     per_vm = (cluster.mutating() - calls) / (4 * ROUNDS)
     a, b = statistics.median(ours), statistics.median(stock)
-    print(f"# warm median {a:.3f} s (worst {max(ours):.3f}), plain cons_tres "
-          f"median {b:.3f} s (worst {max(stock):.3f}), {ROUNDS} jobs each",
-          flush=True)
-    line("warm_reuse_over_plain", a - b, "s", WARM_BAR_S, a - b <= WARM_BAR_S)
-    line("mutating_calls_per_warm_vm", per_vm, "calls", 0, per_vm == 0)
+    remark(f"warm median {a:.3f} s (worst {max(ours):.3f}), plain cons_tres "
+           f"median {b:.3f} s (worst {max(stock):.3f}), {ROUNDS} jobs each")
+    line("warm_reuse_over_plain", a - b, "s", WARM_BAR_S)
+    line("mutating_calls_per_warm_vm", per_vm, "calls", 0)
 
 
 def off_and_changed(cluster):
@@ -84,16 +71,16 @@ def off_and_changed(cluster):
     calls = cluster.mutating()
     first_line(cluster, "-N2", "-w", "vm[001-002]")
     per = (cluster.mutating() - calls) / 2
-    line("mutating_calls_per_right_vm_off", per, "calls", 1, per <= 1)
+    line("mutating_calls_per_right_vm_off", per, "calls", 1)
     cluster.change_vsphere("Template=rhel9-ofed",
                            "Template=rhel9-ofed MemoryOverhead=512")
     calls = cluster.mutating()
     first_line(cluster, "-N2", "-w", "vm[001-002]")
     per = (cluster.mutating() - calls) / 2
-    line("mutating_calls_per_changed_vm", per, "calls", 4, per <= 4)
+    line("mutating_calls_per_changed_vm", per, "calls", 4)
 
 
-def main():
+def measure():
     cluster = Cluster(inventory=world(hosts=4, vfs=4))
     cluster.vsphere = {"ShutdownGrace": 2}
     plain = Cluster(plain=True, nodes=4)
@@ -107,14 +94,10 @@ def main():
         new_vms(cluster)
         warm_reuse(cluster, plain)
         off_and_changed(cluster)
-    except (ClusterError, Timeout, AssertionError) as e:
-        print(f"bench.sh: {e}\n{cluster.ctld_errors()}", file=sys.stderr)
-        return 1
     finally:
         plain.remove()
         cluster.remove()
-    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(measure))

@@ -1,25 +1,134 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# bench.sh start      how fast jobs start
-# bench.sh locks      how long slurmctld's threads and locks are kept by us
+# bench.sh [--release R] [--seed S] PART...      what is measured, how long it takes
+#   start      how fast jobs start (1 min)
+#   locks      how long slurmctld's threads and locks are kept by us (2 min)
+#   place      how fast gangs are placed, and how well; --seed: others (1 min)
+#   select     scheduling cycles at 10,000 nodes, beside stock cons_tres (10 min)
+#   provision  64 VMs from nothing, beside govc; 1,000 at once (6 min)
+#   prefetch   how much of VMs' making is over when their jobs start (5 min)
+#   reconcile  calls while nothing is wanted, at 4,000 VMs; svf hosts (2 min)
+#   all        all of them, one after the other
 #
-# Each line: name value unit bar pass|fail. On a machine that has other work the
-# figures are that work's. Does its own set-up as demo.sh does. Exit 0 only if every bar was met.
+# Each line: name value unit bar pass|fail; lines with # tell how it came about.
+# On a machine that has other work the figures are that work's. Does its own
+# set-up as demo.sh does. Exit 0 only if every bar was met. --release: against the
+# daemons of another row of contribs/releases, in the chroot of check.sh's matrix.
+# `bench.sh all | tee FILE; contribs/bench_table.py FILE` renews README's table.
 # shellcheck source=contribs/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=contribs/matrix.sh
+. "$VS_TOP/contribs/matrix.sh"
 
-case ${1:-} in
-start | locks) ;;
--h | --help) sed -n '4,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
-*) die "what is to be measured? 'start' or 'locks' is expected" ;;
-esac
+# Part, what it needs built (of testsuite/bench, or govc), what is run: programs
+# of testsuite/bench and scripts of contribs.
+table="
+start      -       bench.py
+locks      locks   locks bench_locks.py
+place      place   place
+select     submit  bench_select.py
+provision  govc    bench_provision.py
+prefetch   -       bench_prefetch.py
+reconcile  -       bench_reconcile.py
+"
+known=$(awk 'NF { print $1 }' <<<"$table")
+
+# row PART FIELD: 2 is what it needs; 3 what is run, to the line's end.
+row() {
+	awk -v p="$1" -v f="$2" '$1 == p { if (f == 2) { print $2; exit }
+		$1 = $2 = ""; sub(/^ */, ""); print; exit }' <<<"$table"
+}
+
+is_part() { grep -qxF -e "$1" <<<"$known"; }
+
+need() { # WHAT
+	case $1 in
+	-) ;;
+	govc) build_govc ;;
+	*) run_logged "$VS_CACHE/log/make-bench.log" "building $1" \
+		make -C "$VS_BUILD" V=0 "testsuite/bench/$1" ;;
+	esac
+}
+
+# govc of the govmomi that the simulator is made of; the caller may bring one.
+build_govc() {
+	[ -z "${VS_GOVC:-}" ] || return 0
+	need_go
+	go_modules "$VS_TOP/testsuite/vcsim"
+	(cd "$VS_TOP/testsuite/vcsim" && run_logged "$VS_CACHE/log/govc.log" \
+		"building govc" "$VS_GO" build -o "$VS_CACHE/bin/govc" ./govc) || exit 1
+	export VS_GOVC=$VS_CACHE/bin/govc
+}
+
+# One part; whatever fails, the rest of it is measured too.
+measure() { # PART
+	local p rc=0
+	say "# $1: $(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg), Slurm ${slurm_version#* }"
+	for p in $(row "$1" 3); do
+		case $p in
+		place) "$VS_BUILD/testsuite/bench/place" ${seed:+"$seed"} || rc=1 ;;
+		*.py) "$VS_PYTHON" "$VS_TOP/contribs/$p" || rc=1 ;;
+		*) "$VS_BUILD/testsuite/bench/$p" 2>/dev/null || rc=1 ;;
+		esac
+	done
+	return $rc
+}
+
+in_release() { # RELEASE PART...
+	local release=$1 suite dir slurm_tree=
+	shift
+	suite=$(only_release=$release release_rows | awk '{ print $2 }')
+	[ -n "$suite" ] || die "--release $release is no row of contribs/releases"
+	dir=$VS_CACHE/chroot/$suite
+	build_vcsim >&2
+	build_govc >&2
+	chroot_ready "$suite" "$dir" >&2
+	as_root cp "$VS_GOVC" "$dir/var/cache/slurm-vsphere/govc"
+	unlock_cache
+	in_chroot "$dir" VS_CACHE=/var/cache/slurm-vsphere \
+		VS_SIM=/var/cache/slurm-vsphere/vcsim \
+		VS_GOVC=/var/cache/slurm-vsphere/govc \
+		bash "$VS_IN_CHROOT/contribs/bench.sh" "$@" </dev/null
+}
+
+release=
+seed=
+parts=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	-h | --help) sed -n '4,18s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	--release)
+		release=${2:-}
+		[ -n "$release" ] || die "--release needs one of contribs/releases"
+		shift ;;
+	--seed)
+		seed=${2:-}
+		[ -n "$seed" ] || die "--seed needs a number"
+		shift ;;
+	all) mapfile -t parts <<<"$known" ;;
+	*)
+		is_part "$1" || die "unknown part '$1': $(tr '\n' ' ' <<<"$known")or all is expected"
+		parts+=("$1") ;;
+	esac
+	shift
+done
+[ ${#parts[@]} -gt 0 ] ||
+	die "what is to be measured? $(tr '\n' ' ' <<<"$known")or all is expected"
+
 lock_cache
+if [ -n "$release" ]; then
+	in_release "$release" "${parts[@]}"
+	exit
+fi
 need_cluster >&2
-[ "$1" = start ] || make -C "$VS_BUILD" V=0 testsuite/bench/locks >&2
+for part in "${parts[@]}"; do
+	need "$(row "$part" 2)" >&2
+done
 unlock_cache
-[ "$1" = locks ] || exec "$VS_PYTHON" "$VS_TOP/contribs/bench.py"
-rc=0
-"$VS_BUILD/testsuite/bench/locks" 2>/dev/null || rc=1
-"$VS_PYTHON" "$VS_TOP/contribs/bench_locks.py" || rc=1
-exit $rc
+slurm_version=$(slurmctld -V)
+failed=0
+for part in "${parts[@]}"; do
+	measure "$part" || failed=1
+done
+exit $failed

@@ -6,7 +6,6 @@ go, people look at everything. What is told is what svf status says of it.
 Lines `name value unit bar pass|fail`. On a machine that has other work only
 `own_work` says something: the rest are waits for a processor."""
 
-import pathlib
 import random
 import socket
 import subprocess
@@ -14,23 +13,13 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "testsuite/system"))
-
-from cluster import Cluster, ClusterError, Timeout, wait_for    # noqa: E402
-from worlds import ROCE, host, world                            # noqa: E402
+from bench_lines import line, remark, run
+from cluster import Cluster, wait_for
+from worlds import ROCE, host, world
 
 NODES, HOSTS, FOREIGN = 10000, 1000, 4000
 SECONDS = 60
 P99_BAR_MS, WORST_BAR_MS = 1.0, 10.0
-failed = []
-
-
-def line(name, value, bar):
-    ok = value <= bar
-    print(f"{name} {value:.3f} ms {bar} {'pass' if ok else 'fail'}",
-          flush=True)
-    if not ok:
-        failed.append(name)
 
 
 def big():
@@ -106,17 +95,17 @@ def tell(cluster):
     for key, name in (("select_calls", "select_call"),
                       ("slurm_locks", "slurm_lock_held")):
         t = status[key]
-        print(f"# {name}: {t['count']} times, median "
-              f"{t['p50_us'] / 1000:.3f} ms, of its own work "
-              f"{t['cpu_p50_us'] / 1000:.3f} ms", flush=True)
-        line(f"{name}_p99", t["p99_us"] / 1000, P99_BAR_MS)
-        line(f"{name}_worst", t["worst_us"] / 1000, WORST_BAR_MS)
-        line(f"{name}_own_work_p99", t["cpu_p99_us"] / 1000, P99_BAR_MS)
-        line(f"{name}_own_work_worst", t["cpu_worst_us"] / 1000,
-             WORST_BAR_MS)
+        remark(f"{name}: {t['count']} times, median "
+               f"{t['p50_us'] / 1000:.3f} ms, of its own work "
+               f"{t['cpu_p50_us'] / 1000:.3f} ms")
+        for kind, of in (("", ""), ("_own_work", "cpu_")):
+            line(f"{name}{kind}_p99", t[of + "p99_us"] / 1000, "ms",
+                 P99_BAR_MS)
+            line(f"{name}{kind}_worst", t[of + "worst_us"] / 1000, "ms",
+                 WORST_BAR_MS)
 
 
-def main():
+def measure():
     cluster = cluster_make()
     try:
         cluster.start()
@@ -124,15 +113,11 @@ def main():
                  lambda: cluster.svf("status")["up"])
         with Load(cluster) as load:
             time.sleep(SECONDS)
-        print(f"# {SECONDS} s: {load.done}", flush=True)
+        remark(f"{SECONDS} s: {load.done}")
         tell(cluster)
-    except (ClusterError, Timeout, AssertionError) as e:
-        print(f"bench.sh: {e}\n{cluster.ctld_errors()}", file=sys.stderr)
-        return 1
     finally:
         cluster.remove()
-    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(measure))

@@ -62,7 +62,9 @@ refuse-other-slurm:
 # A plugin has no use for libtool's archives, and uninstall none without them.
 install-data-hook:
 	cd $(DESTDIR)$(slurmplugindir) && rm -f libslurm_vsphere.la \
-		select_cons_tres_vsphere.la prep_vsphere.la
+		select_cons_tres_vsphere.la prep_vsphere.la \
+		spank_vsphere.la
 uninstall-hook:
 	cd $(DESTDIR)$(slurmplugindir) && rm -f libslurm_vsphere.so \
-		select_cons_tres_vsphere.so prep_vsphere.so
+		select_cons_tres_vsphere.so prep_vsphere.so \
+		spank_vsphere.so

@@ -82,7 +82,7 @@ static void vm_make(int i)
 	mark = vs_asprintf("%s/%s/%s", c->cluster_id, name, vm->uuid);
 	vs_strlcpy(vm->mark, mark, sizeof(vm->mark));
 	vm->has_card = true;
-	vs_strlcpy(vm->mac, n->mac, sizeof(vm->mac));
+	vs_strlcpy(vm->mac, n->macs[0], sizeof(vm->mac));
 	vs_strlcpy(vm->pci, "0000:3b:00.0", sizeof(vm->pci));
 	vs_node_flags(c, n, UP);
 }
@@ -144,10 +144,10 @@ static void *people(void *arg)
 
 /* ---- slurmctld ------------------------------------------------------------------- */
 
-enum { ROOM, CHECK, BEGIN, END, KINDS };
+enum { ROOM, SPARE, CHECK, BEGIN, END, WHEN, PLANNED, KINDS };
 static const char *const names[KINDS] = {
-	"room_all_nodes", "check_gang", "job_begin",
-	"job_end",
+	"room_all_nodes", "spare_all_nodes", "check_gang", "job_begin",
+	"job_end", "when_all_nodes", "planned_gang",
 };
 static int64_t took[KINDS][ROUNDS];
 
@@ -162,13 +162,19 @@ static void scheduler(int round, const int *all, enum vs_avail *avail)
 {
 	const struct vs_core_api *api = vs_core_api_get();
 	const int *gang = all + VMS + round * GANG % (NODES - VMS - GANG);
-	size_t surplus[GANG], nsurplus;
+	size_t surplus[GANG], nsurplus, left;
 	struct vs_err err = { 0 };
 	char why[200];
-	int64_t t[KINDS + 1];
+	int64_t t[KINDS + 1], now_s = time(NULL);
+	const struct vs_asker asker = { .job = 100 + (uint32_t)round,
+					.rank = 1, .now = now_s, .lasts = 3600 };
+	const struct vs_asker waits = { .job = 1, .rank = 2, .now = now_s,
+					.lasts = 3600 };
 
 	t[ROOM] = now_us();
 	api->room(all, NODES, avail, why, sizeof(why));
+	t[SPARE] = now_us();
+	api->spare(&asker, all, NODES, avail, &left);
 	t[CHECK] = now_us();
 	api->check(gang, GANG, surplus, &nsurplus, &err);
 	t[BEGIN] = now_us();
@@ -177,7 +183,11 @@ static void scheduler(int round, const int *all, enum vs_avail *avail)
 	t[END] = now_us();
 	api->job_end(100 + (uint32_t)round, gang, GANG, false);
 	/* one waits for all that are down: its way is looked for */
-	api->refused(1, all + VMS, NODES - VMS, NODES, "needs more");
+	api->refused(&waits, all + VMS, NODES - VMS, NODES, 0, "needs more");
+	t[WHEN] = now_us();
+	api->when(&waits, all, NODES, now_s);
+	t[PLANNED] = now_us();
+	api->planned(&waits, gang, GANG, now_s + 600);
 	t[KINDS] = now_us();
 	for (int k = 0; k < KINDS; k++)
 		took[k][round] = t[k + 1] - t[k];

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""bench.sh: which parts it knows, what its lines look like, and how README's
+table follows them. Nothing is measured here."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from conftest import TOP
+
+sys.path[:0] = [str(TOP / "contribs"), str(TOP / "testsuite/system")]
+
+import bench_lines                      # noqa: E402
+import bench_table                      # noqa: E402
+
+BENCH = TOP / "contribs/bench.sh"
+
+
+def bench(tmp_path, *args):
+    return subprocess.run(
+        ["bash", BENCH, *args], text=True, capture_output=True, check=False,
+        stdin=subprocess.DEVNULL, timeout=60,
+        env={"PATH": f"{tmp_path}/bin:/usr/bin:/bin", "HOME": str(tmp_path),
+             "VS_CACHE": str(tmp_path / "cache")})
+
+
+@pytest.fixture(autouse=True)
+def stubs(tmp_path):
+    (tmp_path / "bin").mkdir(exist_ok=True)
+
+
+def known(tmp_path):
+    err = bench(tmp_path).stderr
+    return re.search(r"measured\? (.*) or all", err).group(1).split()
+
+
+@pytest.mark.parametrize("args, says", [
+    ([], "what is to be measured"),
+    (["choose"], "unknown part 'choose'"),
+    (["start", "--fast"], "unknown part '--fast'"),
+    (["-"], "unknown part '-'"),
+    (["--release"], "--release needs one of contribs/releases"),
+    (["--release", "9.9", "start"], "--release 9.9 is no row"),
+])
+def test_what_is_no_part_is_one_line_that_names_the_parts(
+        tmp_path, args, says):
+    r = bench(tmp_path, *args)
+    assert (r.returncode, r.stdout, r.stderr.count("\n")) == (1, "", 1)
+    assert says in r.stderr
+
+
+def test_the_help_tells_of_each_part_and_of_its_time(tmp_path):
+    r = bench(tmp_path, "--help")
+    assert r.returncode == 0
+    for part in known(tmp_path):
+        assert re.search(rf"^  {part} .*\(\d+ (min|s)\)$", r.stdout, re.M), part
+    assert "  all " in r.stdout
+
+
+def test_what_a_part_runs_is_in_the_tree(tmp_path):
+    """Scripts of contribs and programs of testsuite/bench."""
+    table = re.search(r'^table="\n(.*?)^"', BENCH.read_text(),
+                      re.M | re.S).group(1)
+    rows = [ln.split() for ln in table.splitlines()]
+    assert [r[0] for r in rows] == known(tmp_path)
+    makefile = (TOP / "testsuite/bench/local.mk").read_text()
+    programs = [w for line in re.findall(r"^bench_programs \+?= (.*)$",
+                                         makefile, re.M) for w in line.split()]
+    for _, needs, *runs in rows:
+        for what in [needs, *runs]:
+            if what.endswith(".py"):
+                assert (TOP / "contribs" / what).exists(), what
+            elif what not in ("-", "govc"):
+                assert f"testsuite/bench/{what}" in programs, what
+
+
+# ---- the lines ---------------------------------------------------------------
+
+@pytest.fixture
+def lines(capsys, monkeypatch):
+    monkeypatch.setattr(bench_lines, "failed", [])
+
+    def run(*measurements):
+        rc = bench_lines.run(*measurements)
+        out = capsys.readouterr()
+        return rc, out.out, out.err
+    return run
+
+
+def test_a_figure_is_at_most_its_bar_or_at_least(lines):
+    def figures():
+        bench_lines.line("a", 1.05, "ratio", 1.05)
+        bench_lines.line("b", 4, "ratio", 4, at_least=True)
+        bench_lines.remark("quiet")
+    assert lines(figures) == (
+        0, "a 1.050 ratio 1.05 pass\nb 4 ratio >=4 pass\n# quiet\n", "")
+
+
+@pytest.mark.parametrize("args, least", [
+    (("a", 1.06, "ratio", 1.05), False), (("a", 3.9, "ratio", 4), True)])
+def test_a_bar_that_is_missed_fails_the_part(lines, args, least):
+    rc, out, _ = lines(lambda: bench_lines.line(*args, at_least=least))
+    assert rc == 1 and out.endswith(" fail\n")
+
+
+def test_what_cannot_be_measured_does_not_keep_the_rest_back(lines):
+    def broken():
+        raise bench_lines.ClusterError("no munged")
+
+    def fine():
+        bench_lines.line("a", 1, "s", 2)
+    rc, out, err = lines(broken, fine)
+    assert (rc, out) == (1, "a 1 s 2 pass\n")
+    assert err == "bench.sh: broken could not be measured: no munged\n"
+
+
+# ---- README's table ------------------------------------------------------------
+
+README = ("before\n\n" + bench_table.BEGIN +
+          "| `old` | 3 s | ≤ 4 | pass | on two cores |\n"
+          "| `left` | 1 s | ≤ 4 | pass | |\n\nafter | text\n")
+
+
+def test_the_table_takes_new_figures_and_keeps_remarks_and_the_rest():
+    found = bench_table.figures(
+        "# start: 2 processors\nold 5.25e+00 s 4 fail\nnew 20 ratio >=15 pass\n"
+        "bench.sh: x could not be measured\n")
+    assert bench_table.renewed(README, found) == (
+        "before\n\n" + bench_table.BEGIN +
+        "| `old` | 5.25 s | ≤ 4 | **fail** | on two cores |\n"
+        "| `left` | 1 s | ≤ 4 | pass | |\n"
+        "| `new` | 20 ratio | ≥ 15 | pass | |\n\nafter | text\n")
+
+
+def test_the_readme_has_the_table():
+    text = (TOP / "README.md").read_text()
+    assert bench_table.renewed(text, {}) == text
