@@ -125,12 +125,15 @@ func (w *world) state() map[string]any {
 				"instanceUuid": v.m.Config.InstanceUuid, "cards": v.cardInfos(), "boots": v.boots, "guest": v.guest != nil})
 		}
 		if t := w.tasks.byRef[o.ref]; t != nil {
-			e := ""
+			e, ended := "", 0.0
+			if at := t.m.Info.CompleteTime; at != nil {
+				ended = float64(at.UnixMicro()) / 1e6
+			}
 			if t.m.Info.Error != nil {
 				e = t.m.Info.Error.LocalizedMessage
 			}
 			tasks = append(tasks, map[string]any{"moid": o.ref.Value, "method": t.kind, "entity": t.m.Info.EntityName,
-				"state": t.m.Info.State, "error": e})
+				"state": t.m.Info.State, "error": e, "ended": ended})
 		}
 	}
 	return map[string]any{"hosts": hosts, "vms": vms, "tasks": tasks}

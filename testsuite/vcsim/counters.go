@@ -20,6 +20,7 @@ type counters struct {
 	disksDeleted        int
 	notes               []string // the last accusations, for people
 	maxInFlight         int
+	maxInFlightBy       map[string]int // by method
 	logins              int
 	failedLogins        int
 	lockedLogins        int
@@ -31,7 +32,8 @@ type counters struct {
 }
 
 func newCounters() *counters {
-	return &counters{calls: map[string]int{}, faultsBy: map[string]int{}, notes: []string{}, churn: map[string]int{}}
+	return &counters{calls: map[string]int{}, faultsBy: map[string]int{}, notes: []string{}, churn: map[string]int{},
+		maxInFlightBy: map[string]int{}}
 }
 
 func (c *counters) fault(r *faultRule) {
@@ -52,7 +54,7 @@ func (w *world) counters() map[string]any {
 	c := w.count
 	return map[string]any{"calls": c.calls, "mutating": c.mutating, "powerOnFullPF": c.powerOnFullPF, "powerOnKnownFullPF": c.powerOnKnownFullPF,
 		"foreignTouches": c.foreignTouches, "foreignDisks": c.foreignDisks,
-		"foreignKnownTouches": c.foreignKnownTouches, "foreignKnownDisks": c.foreignKnownDisks, "disksDeleted": c.disksDeleted, "notes": c.notes, "maxInFlight": c.maxInFlight, "logins": c.logins,
+		"foreignKnownTouches": c.foreignKnownTouches, "foreignKnownDisks": c.foreignKnownDisks, "disksDeleted": c.disksDeleted, "notes": c.notes, "maxInFlight": c.maxInFlight, "maxInFlightBy": c.maxInFlightBy, "logins": c.logins,
 		"failedLogins": c.failedLogins, "lockedLogins": c.lockedLogins, "sessions": len(w.sessions),
 		"waits": c.waits, "haRestarts": c.haRestarts, "churn": c.churn, "faults": c.faults, "faultsBy": c.faultsBy}
 }

@@ -84,6 +84,27 @@ func findAllByUuid(c *call) (any, error) {
 	return nil, nil
 }
 
+// placementSound: a clone is of something, under a name, by a spec.
+func placementSound(c *call, s *types.PlacementSpec) error {
+	lacks := ""
+	switch {
+	case s.PlacementType != "clone":
+	case s.Vm == nil:
+		lacks = "vm"
+	case s.CloneName == "":
+		lacks = "cloneName"
+	case s.CloneSpec == nil:
+		lacks = "cloneSpec"
+	}
+	if lacks != "" {
+		return fault(&types.InvalidArgument{InvalidProperty: "placementSpec." + lacks}, "A specified parameter was not correct: placementSpec.%s", lacks)
+	}
+	if s.Vm != nil && c.w.get(*s.Vm) == nil {
+		return notFound(*s.Vm)
+	}
+	return nil
+}
+
 // placeVM recommends hosts by memory left. It counts no VFs and reserves
 // nothing, as the real one.
 func placeVM(c *call) (any, error) {
@@ -97,10 +118,17 @@ func placeVM(c *call) (any, error) {
 	if cl.spec.Drs == "" || cl.spec.Drs == "disabled" {
 		return nil, fault(&types.InvalidState{}, "DRS is not enabled on cluster %s.", cl.spec.Name)
 	}
+	if err := placementSound(c, &req.PlacementSpec); err != nil {
+		return nil, err
+	}
 	asked := map[ref]bool{}
 	for _, r := range req.PlacementSpec.Hosts {
-		if c.w.get(r) == nil {
+		o := c.w.get(r)
+		if o == nil {
 			return nil, notFound(r)
+		}
+		if o.host == nil || o.host.c != cl {
+			return nil, fault(&types.InvalidArgument{InvalidProperty: "placementSpec.hosts"}, "A host is not in cluster %s.", cl.spec.Name)
 		}
 		asked[r] = true
 	}

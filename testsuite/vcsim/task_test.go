@@ -155,6 +155,14 @@ func TestTasksQueueForSlots(t *testing.T) {
 	if n := c.counter("maxInFlight"); n != 6 {
 		t.Fatal(n)
 	}
+	if by := c.admin("GET", "counters", nil)["maxInFlightBy"].(obj); len(by) != 1 || by["CloneVM_Task"] != 6.0 {
+		t.Fatal(by)
+	}
+	for _, x := range c.admin("GET", "state", nil)["tasks"].([]any) {
+		if at := x.(obj)["ended"].(float64); time.Since(time.UnixMicro(int64(at*1e6))).Abs() > time.Minute {
+			t.Fatal(x)
+		}
+	}
 	recent := c.read(mor("TaskManager", "TaskManager"), "recentTask").([]any)
 	if len(recent) != 6 {
 		t.Fatal(recent)
@@ -222,10 +230,24 @@ func TestPerverseDrsChoosesAnotherHost(t *testing.T) {
 	if c.read(vm, "runtime.host").(obj)["value"] == h["value"] {
 		t.Fatal("it stayed")
 	}
-	res := c.call(c.find("DC0/host/HPC1"), "PlaceVm", obj{"placementSpec": obj{"_typeName": "PlacementSpec", "placementType": "clone", "vm": vm}}).(obj)
-	if len(res["recommendations"].([]any)) == 0 {
+	spec := obj{"_typeName": "PlacementSpec", "placementType": "clone", "vm": vm, "cloneName": "n2",
+		"cloneSpec": obj{"_typeName": "VirtualMachineCloneSpec", "location": obj{"_typeName": "VirtualMachineRelocateSpec"}, "template": false, "powerOn": false}}
+	ask := obj{"placementSpec": spec}
+	res := c.call(c.find("DC0/host/HPC1"), "PlaceVm", ask).(obj)
+	if len(res["recommendations"].([]any)) < 2 {
 		t.Fatal(res)
 	}
+	spec["hosts"] = []any{h}
+	res = c.call(c.find("DC0/host/HPC1"), "PlaceVm", ask).(obj)
+	only := res["recommendations"].([]any)[0].(obj)["action"].([]any)[0].(obj)["targetHost"].(obj)
+	if only["value"] != h["value"] {
+		t.Fatal("a host that was not offered: ", only)
+	}
+	spec["hosts"] = []any{vm}
+	c.fails("InvalidArgument", c.find("DC0/host/HPC1"), "PlaceVm", ask)
+	delete(spec, "hosts")
+	delete(spec, "cloneSpec")
+	c.fails("InvalidArgument", c.find("DC0/host/HPC1"), "PlaceVm", ask)
 }
 
 func TestPowerOnHonoursItsHost(t *testing.T) {

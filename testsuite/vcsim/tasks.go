@@ -110,8 +110,18 @@ func (tm *taskManager) pump() {
 		tm.begin(t)
 	}
 	tm.queue = rest
-	if n := len(tm.running) + len(tm.queue); n > tm.w.count.maxInFlight {
-		tm.w.count.maxInFlight = n
+	tm.countInFlight()
+}
+
+func (tm *taskManager) countInFlight() {
+	c := tm.w.count
+	c.maxInFlight = max(c.maxInFlight, len(tm.running)+len(tm.queue))
+	by := map[string]int{}
+	for _, list := range [][]*task{tm.running, tm.queue} {
+		for _, t := range list {
+			by[t.kind]++
+			c.maxInFlightBy[t.kind] = max(c.maxInFlightBy[t.kind], by[t.kind])
+		}
 	}
 }
 

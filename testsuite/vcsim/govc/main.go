@@ -15,6 +15,7 @@ import (
 	_ "github.com/vmware/govmomi/cli/host"
 	_ "github.com/vmware/govmomi/cli/object"
 	_ "github.com/vmware/govmomi/cli/vm"
+	_ "github.com/vmware/govmomi/cli/vm/network"
 )
 
 func main() { os.Exit(cli.Run(os.Args[1:])) }
