@@ -15,6 +15,7 @@
 
 #include "plugins/vs_conf_file.h"
 #include "svf/svf.h"
+#include "util/hostlist.h"
 #include "util/mem.h"
 
 static char dir[] = "/tmp/vs-fuzz-XXXXXX";
@@ -78,7 +79,7 @@ static void vsphere(void)
 	struct vs_err err = { 0 };
 
 	if (vs_conf_scan(&f, vsphere_path, &err) ||
-	    vs_conf_fill(conf, &f, svf_expand, &err)) {
+	    vs_conf_fill(conf, &f, vs_hostlist_expand, &err)) {
 		if (err.code != VS_E_CONFIG || !err.text[0] ||
 		    strchr(err.text, '\n'))
 			abort();

@@ -62,7 +62,7 @@ static void request(const char *text, size_t size)
 	s = vs_ctl_request_format(&r);
 	must(!vs_ctl_request_parse(s, strlen(s), &again, NULL));
 	must(!strcmp(r.verb, again.verb) && !strcmp(r.id, again.id) &&
-	     r.job == again.job);
+	     r.job == again.job && !strcmp(r.nodes, again.nodes));
 }
 
 static void part(const char *text, size_t size)

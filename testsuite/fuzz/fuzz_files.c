@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Small files that others write: the first byte says which one the rest is (I:
- * the cluster id in StateSaveLocation; anything else: what the guest's script
- * left for slurmd and, after a NUL, sysfs' state of a port).
+ * the cluster id in StateSaveLocation; P: what a job got, as a variable that
+ * slurmctld sends; anything else: what the guest's script left for slurmd and,
+ * after a NUL, sysfs' state of a port).
  *
  * What must hold: nothing crashes; an id that is taken is one; a refusal has
- * its words, and a port that isn't ACTIVE is refused.
+ * its words, and a port that isn't ACTIVE is refused; what a task will read is
+ * made of words.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -15,6 +17,7 @@
 #include <unistd.h>
 
 #include "engine/core_i.h"
+#include "plugins/guest.h"
 #include "plugins/prep/vsphere/device.h"
 #include "util/mem.h"
 
@@ -68,6 +71,27 @@ static void cluster_id(const uint8_t *data, size_t size)
 	}
 }
 
+static void words(const char *list, size_t size)
+{
+	if (!memchr(list, '\0', size))
+		abort();
+	for (; *list; list++)
+		if (*list <= ' ' || *list > '~')
+			abort();
+}
+
+static void facts(void)
+{
+	struct vs_guest g;
+
+	vs_guest_read(&g);
+	words(g.node, sizeof(g.node));
+	words(g.adapter, sizeof(g.adapter));
+	words(g.macs, sizeof(g.macs));
+	words(g.devices, sizeof(g.devices));
+	words(g.ports, sizeof(g.ports));
+}
+
 /* "port @" stands for the port whose state is ours. */
 static void device(const char *text, size_t size)
 {
@@ -91,6 +115,25 @@ static void device(const char *text, size_t size)
 	} else if (strncmp(ready, "ok", 2)) {
 		abort();
 	}
+	facts();
+}
+
+/* Written down for tasks, and read by them, it is what it was. */
+static void place(const char *text, size_t size)
+{
+	VS_FREE char *entry = vs_asprintf(VS_GOT_ENV "0=%.*s", (int)size, text);
+	struct vs_got_place found;
+	struct vs_guest g;
+
+	if (vs_got_find(&entry, 1, "vm1", &found))
+		return;
+	put(ready_path, "ok\n", 3);
+	if (vs_guest_place_write(&found))
+		abort();
+	vs_guest_read(&g);
+	if (strcmp(g.place.host, found.host) || strcmp(g.place.pfs, found.pfs))
+		abort();
+	vs_guest_place_write(NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -101,6 +144,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (data[0] == 'I')
 		cluster_id(data + 1, size - 1);
+	else if (data[0] == 'P')
+		place((const char *)data + 1, size - 1);
 	else
 		device((const char *)data + 1, size - 1);
 	return 0;

@@ -71,18 +71,20 @@ static void check_member(struct run *r, const struct gang *g, int i)
 {
 	const struct vs_place_node *n = &g->node[i];
 	const struct m_class *c = &r->m.cls[g->cls[i]];
-	int at = host_number(n->host), pool = 0, pf;
+	int at = host_number(n->host), pool = 0, pf, was = NO;
 	const struct m_host *h = &r->m.host[at];
 
 	MUST(n->host == host_get(r, at));
 	MUST(h->there && h->usable && !h->avoided && h->ops < OPS_MAX);
 	MUST(!h->hw || h->hw >= m_hw(c));
-	MUST(!n->pf == !c->vf);
+	MUST(n->npfs == (c->vf ? c->vfs : 0));
 	if (!c->vf)
 		return;
-	pf = (int)(n->pf - n->host->pfs);
-	MUST(pf >= 0 && pf < h->npfs);
-	MUST(m_reaches(h, c, pf, false) && !h->pf[pf].avoided);
+	for (int k = 0; k < n->npfs; k++, was = pf) {
+		pf = (int)(n->pfs[k] - n->host->pfs);
+		MUST(pf < h->npfs && (c->rails ? pf > was : pf >= was));
+		MUST(m_reaches(h, c, pf, false) && !h->pf[pf].avoided);
+	}
 	MUST(!m_unknown(&r->m, at));
 	for (int p = 0; p < h->npfs; p++)
 		pool += h->pf[p].sw == c->sw;
@@ -104,8 +106,8 @@ static void check_host(struct run *r, const struct gang *g, int at)
 			continue;
 		cpu_taken += m_cpu_need(c, r->m.host[at].mhz);
 		mem_taken += m_mem_need(c);
-		if (g->node[i].pf)
-			vfs[g->node[i].pf - g->node[i].host->pfs]++;
+		for (int k = 0; k < g->node[i].npfs; k++)
+			vfs[g->node[i].pfs[k] - g->node[i].host->pfs]++;
 	}
 	MUST(!mem_taken || mem_taken <= mem);
 	MUST(!cpu_taken || cpu_taken <= cpu);
@@ -252,7 +254,7 @@ static void check_refusal(struct run *r, const struct gang *g,
 	for (size_t i = 0; i < rep->n; i++)
 		MUST(rep->why[i] != VS_REFUSE_NONE);
 	for (int i = 0; i < g->n; i++)
-		MUST(!g->node[i].host && !g->node[i].pf);
+		MUST(!g->node[i].host && !g->node[i].npfs);
 	MUST(!g->one_class || room < g->n ||
 	     store_need(r, g) > m_store_left(&r->m));
 }
@@ -263,11 +265,16 @@ static void gang_hold(struct run *r, const struct gang *g)
 		const struct vs_place_node *n = &g->node[i];
 		const struct m_class *c = &r->m.cls[g->cls[i]];
 		int at = host_number(n->host);
+		struct m_held had[CARDS] = { 0 };
 
+		for (int k = 0; k < n->npfs; k++)
+			had[k] = (struct m_held) {
+				r->m.host[at].pf[n->pfs[k] -
+						 n->host->pfs].bus,
+				n->pf_automatic };
 		hold_take(r, g->name[i], (struct m_hold) {
-			.host = at, .vm = NO, .automatic = n->pf_automatic,
-			.bus = n->pf ? r->m.host[at].pf[n->pf -
-				n->host->pfs].bus : NO,
+			.host = at, .vm = NO, .ncards = n->npfs,
+			.card = { had[0], had[1], had[2] },
 			.cpu = m_cpu_need(c, r->m.host[at].mhz),
 			.mem = m_mem_need(c),
 			.disk = n->exists ? 0 : c->disk,

@@ -115,6 +115,7 @@ static void feed(struct vs_inv *inv, const char *text, size_t len)
 	vs_vcx_fault(vs_j_root(&doc), VCX_IN_CALL, &err);
 	if (err.code == VS_OK || !err.text[0] || !err.fault[0])
 		abort();
+	touch(vs_vcx_where_read(vs_j_root(&doc)));
 	vs_vcx_template_set(&t, vs_j_root(&doc));
 	vs_vcx_template_view(&t);
 	vs_vcx_template_wipe(&t);

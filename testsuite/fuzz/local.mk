@@ -8,6 +8,7 @@ fuzz_programs = testsuite/fuzz/test_fuzz_vc \
 	testsuite/fuzz/test_fuzz_hints \
 	testsuite/fuzz/test_fuzz_client \
 	testsuite/fuzz/test_fuzz_svf \
+	testsuite/fuzz/test_fuzz_sbatch \
 	testsuite/fuzz/test_fuzz_conf \
 	testsuite/fuzz/test_fuzz_names \
 	testsuite/fuzz/test_fuzz_files \
@@ -74,9 +75,16 @@ testsuite_fuzz_test_fuzz_svf_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_test_fuzz_svf_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/svf
 
+testsuite_fuzz_test_fuzz_sbatch_SOURCES = testsuite/fuzz/fuzz_sbatch.c \
+	testsuite/fuzz/fuzz_main.h src/svf/sbatch.c src/svf/sbatch.h
+testsuite_fuzz_test_fuzz_sbatch_CPPFLAGS = $(fuzz_cppflags) -I$(top_srcdir)/src
+testsuite_fuzz_test_fuzz_sbatch_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_test_fuzz_sbatch_LDADD = src/common/libvs_core.la -lpthread
+EXTRA_DIST += testsuite/fuzz/corpus/sbatch
+
 testsuite_fuzz_test_fuzz_conf_SOURCES = testsuite/fuzz/fuzz_conf.c \
 	testsuite/fuzz/fuzz_main.h \
-	src/svf/hostlist.c src/svf/where.c
+	src/svf/where.c
 testsuite_fuzz_test_fuzz_conf_CPPFLAGS = $(fuzz_cppflags) -I$(top_srcdir)/src
 testsuite_fuzz_test_fuzz_conf_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_test_fuzz_conf_LDADD = src/plugins/libvs_conf.la \
@@ -92,6 +100,7 @@ EXTRA_DIST += testsuite/fuzz/corpus/names
 
 testsuite_fuzz_test_fuzz_files_SOURCES = testsuite/fuzz/fuzz_files.c \
 	testsuite/fuzz/fuzz_main.h \
+	src/plugins/got.c src/plugins/guest.c \
 	src/plugins/prep/vsphere/device.c
 testsuite_fuzz_test_fuzz_files_CPPFLAGS = $(fuzz_cppflags) -I$(top_srcdir)/src \
 	-I$(top_srcdir)/src/plugins

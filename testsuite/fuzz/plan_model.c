@@ -3,6 +3,7 @@
  * The naive model: design.md's rule 3 asked of each card and each hold, one PF
  * at a time. Slow on purpose; never calls plan.
  */
+#include <stddef.h>
 #include "plan_model.h"
 
 static bool bus_exists(const struct m_host *h, int bus)
@@ -61,11 +62,9 @@ static bool has_vf_card(const struct m_vm *vm)
 }
 
 static bool hold_may_be_on(const struct m_host *h, int pf,
-			   const struct m_hold *d)
+			   const struct m_held *d)
 {
-	if (d->bus == NO)
-		return false;
-	if (!bus_exists(h, d->bus))
+	if (d->bus == NO || !bus_exists(h, d->bus))
 		return true;
 	if (h->pf[pf].bus == d->bus)
 		return true;
@@ -77,23 +76,26 @@ static bool hold_may_be_on(const struct m_host *h, int pf,
 	return false;
 }
 
-static bool card_stands_for(const struct model *m, int host, int pf,
-			    const struct m_hold *d)
+/* Its VFs of this PF that no card of its VM stands for. */
+static int held_on(const struct model *m, int host, int pf,
+		   const struct m_hold *d)
 {
-	const struct m_vm *vm;
+	const struct m_host *h = &m->host[host];
+	const struct m_vm *vm = is_shown(m, d->vm) ? &m->vm[d->vm] : NULL;
+	int n = 0;
 
-	if (!is_shown(m, d->vm))
-		return false;
-	vm = &m->vm[d->vm];
+	for (int c = 0; c < d->ncards; c++)
+		n += hold_may_be_on(h, pf, &d->card[c]);
+	if (!vm)
+		return n;
 	if (d->state > 0)
-		return has_vf_card(vm);
+		return has_vf_card(vm) ? 0 : n;
 	if (vm->host != host)
-		return false;
+		return n;
 	for (int c = 0; c < vm->ncards; c++)
-		if (vm->card[c].kind == M_SRIOV &&
-		    card_may_be_on(&m->host[host], pf, &vm->card[c]))
-			return true;
-	return false;
+		n -= vm->card[c].kind == M_SRIOV &&
+		     card_may_be_on(h, pf, &vm->card[c]);
+	return n > 0 ? n : 0;
 }
 
 void m_use(const struct model *m, int host, int pf, struct m_use *out)
@@ -114,10 +116,8 @@ void m_use(const struct model *m, int host, int pf, struct m_use *out)
 		}
 	}
 	for (int n = 0; n < NODES; n++)
-		if (m->hold[n].there && m->hold[n].host == host &&
-		    hold_may_be_on(h, pf, &m->hold[n]) &&
-		    !card_stands_for(m, host, pf, &m->hold[n]))
-			out->held++;
+		if (m->hold[n].there && m->hold[n].host == host)
+			out->held += held_on(m, host, pf, &m->hold[n]);
 	out->free = h->pf[pf].vfs - out->ours - out->others - out->held;
 }
 
@@ -317,10 +317,32 @@ bool m_reaches(const struct m_host *h, const struct m_class *c, int pf,
 	       (c->ib || ever || h->pf[pf].link);
 }
 
+/* One VM after the other takes of those PFs that have most. */
+static int vms_served(const struct m_class *c, int *free, int n)
+{
+	for (int vms = 0;; vms++) {
+		bool had[PFS] = { false };
+
+		for (int k = 0; k < c->vfs; k++) {
+			int best = NO;
+
+			for (int p = 0; p < n; p++)
+				if (free[p] > 0 && !(c->rails && had[p]) &&
+				    (best == NO || free[p] > free[best]))
+					best = p;
+			if (best == NO)
+				return vms;
+			free[best]--;
+			had[best] = true;
+		}
+	}
+}
+
 int m_fits(const struct model *m, int host, const struct m_class *c, bool ever)
 {
 	const struct m_host *h = &m->host[host];
-	int64_t cpu, mem, vfs = 0, n;
+	int64_t cpu, mem, vfs, n;
+	int free[PFS] = { 0 };
 
 	if (!h->there || (!ever && (!h->usable || h->avoided ||
 				    h->ops >= OPS_MAX)))
@@ -342,12 +364,12 @@ int m_fits(const struct model *m, int host, const struct m_class *c, bool ever)
 		m_use(m, host, p, &u);
 		if (ever)
 			u.free = h->pf[p].vfs;
-		if (u.free > 0)
-			vfs += u.free;
+		free[p] = u.free;
 	}
 	n = mem < 0 ? 0 : mem / m_mem_need(c);
 	if (c->latency && cpu / m_cpu_need(c, h->mhz) < n)
 		n = cpu < 0 ? 0 : cpu / m_cpu_need(c, h->mhz);
+	vfs = c->vf ? vms_served(c, free, h->npfs) : 0;
 	if (c->vf && vfs < n)
 		n = vfs;
 	return (int)n;

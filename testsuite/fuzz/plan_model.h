@@ -46,14 +46,18 @@ struct m_vm {
 	int ncards;
 	struct m_card card[CARDS];
 };
+struct m_held { int bus; bool automatic; };	/* bus NO: not told */
 struct m_hold {
-	bool there, automatic;
-	int state, host, bus, vm;	/* bus NO: takes none; vm NO */
+	bool there;
+	int state, host, vm;		/* vm NO */
+	int ncards;			/* 0: takes none */
+	struct m_held card[CARDS];
 	int64_t cpu, mem, disk, swap;
 };
 /* sw: what the adapter's network is on; named: a bus, or NO */
 struct m_class {
-	bool vf, latency, ib;
+	bool vf, latency, ib, rails;
+	int vfs;			/* of each VM */
 	int sw, named, vcpus, hw;
 	int64_t mem, disk;
 };

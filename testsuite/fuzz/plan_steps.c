@@ -247,11 +247,14 @@ void hold_take(struct run *r, int node, struct m_hold m)
 {
 	struct vs_hold hold = { .cpu_mhz = m.cpu, .mem_mb = m.mem,
 				.disk_mb = m.disk, .swap_mb = m.swap,
-				.pf_automatic = m.automatic };
+				.ncards = m.ncards };
 
 	snprintf(hold.node, sizeof(hold.node), "n%d", node);
 	host_moid(m.host, hold.host);
-	bus_pci(m.bus, 0, hold.pf);
+	for (int i = 0; i < m.ncards; i++) {
+		bus_pci(m.card[i].bus, 0, hold.cards[i].pf);
+		hold.cards[i].automatic = m.card[i].automatic;
+	}
 	if (m.vm != NO)
 		snprintf(hold.vm, sizeof(hold.vm), "vm-%d", m.vm);
 	if (r->m.hold[node].there) {
@@ -267,20 +270,50 @@ void hold_take(struct run *r, int node, struct m_hold m)
 void do_take(struct run *r)
 {
 	int node = below(r, NODES), bus = below(r, PFS + 2);
+	struct m_hold some = { .ncards = bus ? 1 + below(r, CARDS) : 0 };
 
+	for (int i = 0; i < some.ncards; i++, bus = 1 + below(r, PFS + 1))
+		some.card[i] = (struct m_held) { 0x10 * bus, below(r, 2) };
 	hold_take(r, node, (struct m_hold) {
-		.host = below(r, HOSTS), .bus = bus ? 0x10 * bus : NO,
-		.vm = below(r, VMS + 1) - 1, .automatic = below(r, 2),
+		.host = below(r, HOSTS), .ncards = some.ncards,
+		.card = { some.card[0], some.card[1], some.card[2] },
+		.vm = below(r, VMS + 1) - 1,
 		.cpu = 100 * below(r, 30), .mem = 50 * below(r, 30),
 		.disk = 100 * below(r, 9), .swap = 50 * below(r, 9),
 	});
 }
 
+static void move(struct run *r, struct m_hold *m, struct vs_hold *h)
+{
+	struct vs_hold_card shown[CARDS] = { 0 };
+	int n = below(r, CARDS + 1);
+	char moid[VS_MOID_LEN];
+
+	m->host = below(r, HOSTS);
+	host_moid(m->host, moid);
+	for (int i = 0; i < m->ncards && !n; i++)
+		m->card[i].automatic = true;
+	for (int i = 0; i < n; i++) {
+		int bus = below(r, PFS + 2);
+
+		if (i >= m->ncards)
+			m->card[i] = (struct m_held) { NO, false };
+		else if (!bus)
+			m->card[i].automatic = true;
+		if (bus)
+			m->card[i].bus = 0x10 * bus;
+		bus_pci(bus ? 0x10 * bus : NO, 0, shown[i].pf);
+	}
+	if (n)
+		m->ncards = n;
+	vs_ledger_move(&r->ledger, h, moid, shown, n);
+}
+
 void do_hold(struct run *r)
 {
-	int node = below(r, NODES), what = below(r, 6), host, bus;
+	int node = below(r, NODES), what = below(r, 6);
 	struct m_hold *m = &r->m.hold[node];
-	char name[VS_NAME_LEN], moid[VS_MOID_LEN], pci[VS_PCI_LEN];
+	char name[VS_NAME_LEN], moid[VS_MOID_LEN];
 	struct vs_hold *h;
 
 	snprintf(name, sizeof(name), "n%d", node);
@@ -295,14 +328,7 @@ void do_hold(struct run *r)
 		if (ok)
 			m->state = what;
 	} else if (what == 3) {
-		host = below(r, HOSTS);
-		bus = m->bus == NO ? 0 : below(r, PFS + 2);
-		host_moid(host, moid);
-		bus_pci(bus ? 0x10 * bus : NO, 0, pci);
-		vs_ledger_move(&r->ledger, h, moid, pci);
-		m->host = host;
-		m->automatic |= !bus;
-		m->bus = bus ? 0x10 * bus : m->bus;
+		move(r, m, h);
 	} else if (what == 4) {
 		m->vm = below(r, VMS);
 		snprintf(moid, sizeof(moid), "vm-%d", m->vm);
@@ -327,6 +353,10 @@ void class_read(struct run *r, int i)
 	m->mem = 100 * (1 + below(r, 40));
 	m->disk = below(r, 3) ? 100 * below(r, 20) : 0;
 	m->hw = below(r, 4) ? 0 : 18 + below(r, 5);
+	m->vfs = below(r, 2) ? 1 : 1 + below(r, PFS);
+	m->rails = m->vfs > 1 && below(r, 2);
+	r->adapter[i].per_node = m->vfs;
+	r->adapter[i].rails = m->rails;
 	r->adapter[i].type = m->vf ? VS_ADAPTER_SRIOV : VS_ADAPTER_VMXNET3;
 	r->adapter[i].link = m->ib ? VS_LINK_INFINIBAND : VS_LINK_ETHERNET;
 	bus_pci(m->named, 0, r->adapter[i].pf);

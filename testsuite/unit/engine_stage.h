@@ -58,19 +58,56 @@ STAGE void sums_are_true(void)
 	vs_sums_clear(&made);
 }
 
-STAGE void turn(void)
+/* Nor has a curve of what comes free, or a node's place, missed a change. */
+STAGE void times_are_true(void)
+{
+	struct vs_core *c = &vs_core;
+
+	for (size_t k = 0; k < c->whens.nkinds; k++) {
+		struct vs_gains kept;
+		const struct vs_curve *made = vs_when_curve(c, k);
+
+		kept = c->whens.kinds[k].gains;
+		c->whens.kinds[k].gains = (struct vs_gains) { .turn = 0 };
+		made = vs_when_curve(c, k);
+		assert_int_equal(made->n, kept.curve.n);
+		for (size_t i = 0; i < c->nnodes; i++)
+			assert_int_equal(made->gains[i].much,
+					 kept.curve.gains[i].much);
+		for (size_t i = 0; i < made->n; i++)
+			assert_int_equal(made->sum[i], kept.curve.sum[i]);
+		vs_gains_clear(&c->whens.kinds[k].gains);
+		c->whens.kinds[k].gains = kept;
+	}
+	for (size_t i = 0; i < c->nnodes && c->ready; i++)
+		assert_int_equal(vs_kept_now(c, (int)i)->holds,
+				 vs_ledger_get(&c->ledger, c->nodes[i].name)
+				 != NULL);
+}
+
+/* As the loop's, which looks at all nodes in every third of them alone. */
+STAGE void some_turn(void)
 {
 	struct vs_core *c = &vs_core;
 
 	now += 100;
 	vs_lock();
 	vs_pass(c, now);
+	vs_calm(c, now);
 	for (size_t i = 0; i < c->ntells && ntold < VS_COUNT(told); i++)
 		told[ntold++] = c->tells[i];
 	c->ntells = 0;
-	if (c->nnodes < 100)	/* a bench has more, and no time */
+	if (c->nnodes < 100) {	/* a bench has more, and no time */
 		sums_are_true();
+		times_are_true();
+	}
 	vs_unlock();
+}
+
+STAGE void turn(void)
+{
+	vs_core.whole_ms = INT64_MIN / 2;
+	some_turn();
 }
 
 STAGE void turns(int n)
@@ -96,6 +133,15 @@ STAGE void flags(const char *node, uint32_t f)
 STAGE int id(const char *node)
 {
 	return vs_node_named(&vs_core, node)->id;
+}
+
+/* A job with a time limit of an hour was refused. */
+STAGE void refuse(uint32_t job, const int *ids, size_t n, size_t need,
+		  const char *why)
+{
+	struct vs_asker a = { .job = job, .lasts = 3600 };
+
+	vs_job_refused(&vs_core, &a, ids, n, need, why);
 }
 
 STAGE struct vs_conf *conf_make(int nodes, const char *retention,
@@ -130,6 +176,42 @@ STAGE struct vs_conf *conf_make(int nodes, const char *retention,
 	return conf;
 }
 
+/* From this node on (0: the first) they have another adapter, "other", on the
+ * same network and of the same template. */
+STAGE struct vs_conf_adapter *conf_other_from(struct vs_conf *conf,
+					      size_t first, const char *type)
+{
+	conf->nadapters = conf->npartitions = 2;
+	conf->adapters = vs_realloc(conf->adapters, 2, sizeof(*conf->adapters));
+	conf->partitions = vs_realloc(conf->partitions, 2,
+				      sizeof(*conf->partitions));
+	conf->adapters[1] = (struct vs_conf_adapter) {
+		.name = vs_strdup("other"), .type = vs_strdup(type),
+		.network = vs_strdup("NET"),
+	};
+	conf->partitions[1] = (struct vs_conf_partition) {
+		.name = vs_strdup("others"), .adapter = vs_strdup("other"),
+		.template_name = vs_strdup("tpl"),
+		.retention = vs_strdup(conf->partitions[0].retention),
+	};
+	for (size_t i = first; i < conf->nnodes; i++) {
+		free(conf->nodes[i].partition);
+		free(conf->nodes[i].adapter);
+		conf->nodes[i].partition = vs_strdup("others");
+		conf->nodes[i].adapter = vs_strdup("other");
+	}
+	return &conf->adapters[1];
+}
+
+/* Instead of the configuration that begin() has made. */
+STAGE void begin_as(struct vs_conf *conf)
+{
+	vs_setup_apply(&vs_core, conf);
+	vs_setup_macs(&vs_core);
+	for (size_t i = 0; i < vs_core.nnodes; i++)
+		vs_core.nodes[i].flags = DOWN;
+}
+
 /* A cluster of `nodes` powered-down nodes on hosts with one PF each. */
 STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 {
@@ -160,12 +242,9 @@ STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 	c->nstrays = 0;
 	c->blocked[0] = c->vc_state[0] = '\0';
 	c->started = false;
-	vs_setup_apply(c, conf_make(nodes, retention, 1024));
 	vs_strlcpy(c->cluster_id, "11111111-2222-4333-8444-555555555555",
 		   sizeof(c->cluster_id));
-	vs_setup_macs(c);
-	for (int i = 0; i < nodes; i++)
-		c->nodes[i].flags = DOWN;
+	begin_as(conf_make(nodes, retention, 1024));
 }
 
 STAGE void ready(void)
@@ -254,6 +333,17 @@ STAGE void begin_cloning(void)
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 	flags("vm1", BOOT);
 	turns(2);
+}
+
+/* Slurm powers the node up for no job, and it comes up. */
+STAGE void powers_up(const char *node)
+{
+	flags(node, VS_NODE_POWERING_UP);
+	turns(2);
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	flags(node, UP);
 }
 
 STAGE void powered_down(const char *node)

@@ -99,15 +99,7 @@ static int used_on(const char *host)
 
 void fake_show(struct fake_vm *vm)
 {
-	struct vs_vc_card card = {
-		.kind = VS_VC_CARD_SRIOV, .key = vm->key ? vm->key : 13031,
-		.mac = vm->mac,
-		.network = "", .portgroup_key = "dvportgroup-1",
-		.switch_uuid = "sw", .pci = vm->pci,
-		.automatic = vm->automatic, .mtu_change_allowed = true,
-	};
-	struct vs_vc_card cards[2];
-	int ncards = 0;
+	struct vs_vc_card cards[FAKE_CARDS + 1];
 	struct vs_vc_vm v = {
 		.moid = vm->moid, .has = ~0u, .name = vm->name,
 		.folder = vm->folder, .host = vm->host, .pool = vm->pool,
@@ -130,14 +122,7 @@ void fake_show(struct fake_vm *vm)
 		.unreadable = vm->unreadable,
 	};
 
-	if (vm->other_key) {
-		cards[ncards] = card;
-		cards[ncards].key = vm->other_key;
-		cards[ncards++].mac = "00:50:56:aa:bb:cc";
-	}
-	if (vm->has_card)
-		cards[ncards++] = card;
-	v.ncards = ncards;
+	v.ncards = fake_cards_show(vm, cards);
 	vs_watch_events.vm(&vs_core, &v);
 }
 
@@ -155,7 +140,8 @@ static void show_host(int i)
 	static const char *const nets[] = { "dvportgroup-1" };
 	static const char *const stores[] = { "datastore-1" };
 	char moid[32], name[32];
-	struct vs_vc_pf pf = { PF, "vmnic4", "sw", nvfs, 0, true };
+	struct vs_vc_pf pf = { PF, "vmnic4", "sw", nvfs, 0, 32, 256 * 1024,
+			       true };
 	struct vs_vc_host h = {
 		.moid = moid, .has = ~0u, .name = name, .cluster = "domain-c1",
 		.connected = true, .powered_on = true, .cores = 64,
@@ -236,20 +222,6 @@ static struct fake_call *call_new(enum fake_kind kind, const char *vm,
 	return c;
 }
 
-static void card_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
-{
-	vm->removed_key = hw->card_remove_key;
-	if (!hw->card)
-		return;
-	vm->has_card = true;
-	vm->kind = hw->card->kind;
-	vm->mtu_change = hw->card->mtu_change_allowed;
-	vs_strlcpy(vm->mac, hw->card->mac, sizeof(vm->mac));
-	vm->automatic = !hw->card->pci;
-	vs_strlcpy(vm->pci, hw->card->pci ? hw->card->pci : "",
-		   sizeof(vm->pci));
-}
-
 static void extra_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 {
 	vm->memory_mb = hw->memory_mb;
@@ -289,7 +261,7 @@ int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *cl,
 	vs_strlcpy(c->clone.host, cl->host, sizeof(c->clone.host));
 	vs_strlcpy(c->clone.pool, cl->pool, sizeof(c->clone.pool));
 	vs_strlcpy(c->clone.uuid, cl->uuid, sizeof(c->clone.uuid));
-	card_apply(&c->clone, &cl->hw);
+	fake_cards_apply(&c->clone, &cl->hw);
 	extra_apply(&c->clone, &cl->hw);
 	return (int64_t)c->id;
 }
@@ -304,7 +276,7 @@ int64_t vs_vc_vm_reconfigure(struct vs_vc *vc, const char *vm,
 	(void)version;
 	(void)err;
 	c->clone = *by_moid(vm);
-	card_apply(&c->clone, hw);
+	fake_cards_apply(&c->clone, hw);
 	extra_apply(&c->clone, hw);
 	return (int64_t)c->id;
 }

@@ -14,6 +14,9 @@ enum fake_kind { FAKE_CLONE, FAKE_RECONFIGURE, FAKE_RELOCATE, FAKE_POWER_ON,
 		 FAKE_POWER_OFF, FAKE_SHUTDOWN, FAKE_DESTROY, FAKE_ADOPT,
 		 FAKE_KINDS };
 
+#define FAKE_CARDS VS_CARDS_MAX
+struct fake_card { char mac[20], pci[16]; };
+
 struct fake_vm {
 	bool used, on, tools, disks_own, is_template, unreadable;
 	char moid[32], name[64], folder[32], host[32], pool[32], uuid[40];
@@ -22,8 +25,11 @@ struct fake_vm {
 	int key;			/* of its card; 0: 13031 */
 	int other_key;			/* 0, or another card like it, before it */
 	int removed_key;		/* by the last reconfigure */
+	int removed;			/* how many, by it */
 	char mac[20], pci[16];
 	bool automatic;
+	struct fake_card more[FAKE_CARDS - 1];	/* its cards beside the first */
+	int nmore;
 	int64_t memory_mb;
 	/* as asked for */
 	enum vs_vc_net_kind kind;
@@ -37,6 +43,7 @@ extern int fake_sent[FAKE_KINDS];	/* calls by kind, since reset */
 extern int fake_cancels;
 extern int fake_overfull;		/* power-ons sent to a full PF */
 extern bool fake_slow_asked;
+extern enum vs_vc_calm fake_calm;	/* as the client was told last */
 /* What the slow beat brings; unknown (-1), 1 TiB and 0 after a reset. */
 extern int64_t fake_pool_mhz, fake_pool_mb, fake_store_mb;
 extern enum vs_vc_auto fake_drs, fake_ha;	/* no, no */
@@ -45,6 +52,12 @@ extern bool fake_rights_known;			/* true */
 extern struct vs_vc_lack fake_lack;		/* key NULL: none */
 extern const char *fake_excess;
 void fake_beat_reset(void);
+/* PlaceVm: how often it was asked since the reset, and the last question. */
+extern struct fake_where {
+	int asked;
+	char name[64], cluster[32], hosts[256];
+} fake_where;
+void fake_recommend(int question, const char *host, const struct vs_err *err);
 extern int64_t fake_disk_mb;		/* of the template, at the next load */
 extern int fake_hw;			/* its hardware version */
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* See fake_vc.h: the slow beat, and what of the client does nothing here. */
+#include <stdio.h>
 #include <string.h>
 #include "fake_vc.h"
+#include "util/mem.h"
 
 bool fake_slow_asked;
+enum vs_vc_calm fake_calm;
 enum vs_vc_auto fake_drs = VS_VC_AUTO_NO, fake_ha = VS_VC_AUTO_NO;
 struct vs_vc_override fake_override;
 bool fake_rights_known = true;
@@ -15,11 +18,40 @@ int64_t fake_pool_mhz, fake_pool_mb, fake_store_mb;
 void fake_beat_reset(void)
 {
 	fake_slow_asked = false;
+	memset(&fake_where, 0, sizeof(fake_where));
 	fake_drs = fake_ha = VS_VC_AUTO_NO;
 	memset(&fake_override, 0, sizeof(fake_override));
 	memset(&fake_lack, 0, sizeof(fake_lack));
 	fake_rights_known = true;
 	fake_excess = "";
+}
+
+struct fake_where fake_where;
+
+int64_t vs_vc_where(struct vs_vc *vc, const struct vs_vc_where *w,
+		    struct vs_err *err)
+{
+	struct fake_where *f = &fake_where;
+
+	(void)vc;
+	(void)err;
+	vs_strlcpy(f->name, w->name, sizeof(f->name));
+	vs_strlcpy(f->cluster, w->cluster, sizeof(f->cluster));
+	f->hosts[0] = '\0';
+	for (size_t i = 0; i < w->nhosts; i++) {
+		size_t at = strlen(f->hosts);
+
+		snprintf(f->hosts + at, sizeof(f->hosts) - at, "%s%s",
+			 i ? " " : "", w->hosts[i]);
+	}
+	return (int64_t)(1000000 + ++f->asked);
+}
+
+/* To the question of that number, counted from 1. */
+void fake_recommend(int question, const char *host, const struct vs_err *err)
+{
+	vs_watch_events.where(&vs_core, 1000000 + (uint64_t)question, host,
+			      err);
 }
 
 void fake_host(const struct vs_vc_host *h)
@@ -79,6 +111,12 @@ void vs_vc_slow_now(struct vs_vc *vc)
 {
 	(void)vc;
 	fake_slow_asked = true;
+}
+
+void vs_vc_calm(struct vs_vc *vc, enum vs_vc_calm calm)
+{
+	(void)vc;
+	fake_calm = calm;
 }
 
 void vs_vc_stats_get(const struct vs_vc *vc, struct vs_vc_stats *out)

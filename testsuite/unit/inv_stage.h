@@ -96,9 +96,10 @@ static void on_host(void *arg, const struct vs_vc_host *h)
 		     (int)h->memory_mb, h->max_hw);
 	if (h->has & VS_VC_HOST_PFS)
 		for (size_t i = 0; i < h->npfs; i++)
-			note(" %s=%s/%s/%d/n%d/%d", h->pfs[i].pci,
+			note(" %s=%s/%s/%d/n%d:%dx%dMB/%d", h->pfs[i].pci,
 			     h->pfs[i].pnic, h->pfs[i].switch_uuid,
 			     h->pfs[i].vfs, h->pfs[i].numa,
+			     h->pfs[i].numa_cores, (int)h->pfs[i].numa_mb,
 			     h->pfs[i].link_up);
 	note(";");
 }

@@ -15,7 +15,10 @@ check_PROGRAMS += testsuite/unit/test_util testsuite/unit/test_name \
 	testsuite/unit/test_ledger testsuite/unit/test_place \
 	testsuite/unit/test_room testsuite/unit/test_policy \
 	testsuite/unit/test_gang testsuite/unit/test_step \
-	testsuite/unit/test_pool testsuite/unit/test_share
+	testsuite/unit/test_pool testsuite/unit/test_share \
+	testsuite/unit/test_level testsuite/unit/test_numa \
+	testsuite/unit/test_timeline testsuite/unit/test_rails \
+	testsuite/unit/test_gains
 plan_world = testsuite/unit/plan_world.c testsuite/unit/plan_world.h
 testsuite_unit_test_util_SOURCES = testsuite/unit/test_util.c
 testsuite_unit_test_util_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -50,12 +53,27 @@ testsuite_unit_test_policy_LDADD = $(unit_ldadd)
 testsuite_unit_test_gang_SOURCES = testsuite/unit/test_gang.c $(plan_world)
 testsuite_unit_test_gang_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_gang_LDADD = $(unit_ldadd)
+testsuite_unit_test_rails_SOURCES = testsuite/unit/test_rails.c $(plan_world)
+testsuite_unit_test_rails_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_rails_LDADD = $(unit_ldadd)
 testsuite_unit_test_pool_SOURCES = testsuite/unit/test_pool.c $(plan_world)
 testsuite_unit_test_pool_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_pool_LDADD = $(unit_ldadd)
+testsuite_unit_test_level_SOURCES = testsuite/unit/test_level.c $(plan_world)
+testsuite_unit_test_level_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_level_LDADD = $(unit_ldadd)
+testsuite_unit_test_numa_SOURCES = testsuite/unit/test_numa.c $(plan_world)
+testsuite_unit_test_numa_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_numa_LDADD = $(unit_ldadd)
 testsuite_unit_test_share_SOURCES = testsuite/unit/test_share.c $(plan_world)
 testsuite_unit_test_share_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_share_LDADD = $(unit_ldadd)
+testsuite_unit_test_timeline_SOURCES = testsuite/unit/test_timeline.c
+testsuite_unit_test_timeline_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_timeline_LDADD = $(unit_ldadd)
+testsuite_unit_test_gains_SOURCES = testsuite/unit/test_gains.c $(plan_world)
+testsuite_unit_test_gains_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_gains_LDADD = $(unit_ldadd)
 testsuite_unit_test_step_SOURCES = testsuite/unit/test_step.c
 testsuite_unit_test_step_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_step_LDADD = $(unit_ldadd)
@@ -65,6 +83,7 @@ testsuite_unit_test_step_LDADD = $(unit_ldadd)
 check_LTLIBRARIES += testsuite/unit/libfake_vc.la
 engine_stage = testsuite/unit/engine_stage.h testsuite/unit/fake_vc.h
 fake_vc = testsuite/unit/fake_vc.c testsuite/unit/fake_vc_beat.c \
+	testsuite/unit/fake_vc_cards.c \
 	testsuite/unit/fake_vc_late.c testsuite/unit/fake_vc.h \
 	testsuite/unit/fake_vc_i.h
 testsuite_unit_libfake_vc_la_SOURCES = $(fake_vc)
@@ -76,11 +95,42 @@ testsuite_unit_test_engine_SOURCES = testsuite/unit/test_engine.c $(engine_stage
 testsuite_unit_test_engine_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_LDADD = $(engine_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_prefetch \
+	testsuite/unit/test_engine_prefetch_end \
+	testsuite/unit/test_engine_prefetch_room
+testsuite_unit_test_engine_prefetch_room_SOURCES = \
+	testsuite/unit/test_engine_prefetch_room.c \
+	testsuite/unit/prefetch_stage.h $(engine_stage)
+testsuite_unit_test_engine_prefetch_room_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_prefetch_room_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_prefetch_end_SOURCES = \
+	testsuite/unit/test_engine_prefetch_end.c \
+	testsuite/unit/prefetch_stage.h $(engine_stage)
+testsuite_unit_test_engine_prefetch_end_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_prefetch_end_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_prefetch_SOURCES = \
+	testsuite/unit/test_engine_prefetch.c \
+	testsuite/unit/prefetch_stage.h $(engine_stage)
+testsuite_unit_test_engine_prefetch_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_prefetch_LDADD = $(engine_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_gone
 testsuite_unit_test_engine_gone_SOURCES = testsuite/unit/test_engine_gone.c \
 	$(engine_stage)
 testsuite_unit_test_engine_gone_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_gone_LDADD = $(engine_ldadd)
+
+check_PROGRAMS += testsuite/unit/test_engine_when
+testsuite_unit_test_engine_when_SOURCES = testsuite/unit/test_engine_when.c \
+	$(engine_stage)
+testsuite_unit_test_engine_when_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_when_LDADD = $(engine_ldadd)
+
+check_PROGRAMS += testsuite/unit/test_engine_words
+testsuite_unit_test_engine_words_SOURCES = testsuite/unit/test_engine_words.c \
+	$(engine_stage)
+testsuite_unit_test_engine_words_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_words_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_missing
 testsuite_unit_test_engine_missing_SOURCES = \
@@ -118,6 +168,12 @@ testsuite_unit_test_engine_calls_SOURCES = testsuite/unit/test_engine_calls.c \
 testsuite_unit_test_engine_calls_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_calls_LDADD = $(engine_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_plan
+testsuite_unit_test_engine_plan_SOURCES = testsuite/unit/test_engine_plan.c \
+	$(engine_stage)
+testsuite_unit_test_engine_plan_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_plan_LDADD = $(engine_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_fail
 testsuite_unit_test_engine_fail_SOURCES = testsuite/unit/test_engine_fail.c \
 	$(engine_stage)
@@ -147,6 +203,12 @@ testsuite_unit_test_engine_drift_SOURCES = testsuite/unit/test_engine_drift.c \
 testsuite_unit_test_engine_drift_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_drift_LDADD = $(engine_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_calm
+testsuite_unit_test_engine_calm_SOURCES = testsuite/unit/test_engine_calm.c \
+	$(engine_stage)
+testsuite_unit_test_engine_calm_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_calm_LDADD = $(engine_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_limits
 testsuite_unit_test_engine_limits_SOURCES = testsuite/unit/test_engine_limits.c \
 	$(engine_stage)
@@ -158,6 +220,12 @@ testsuite_unit_test_engine_room_SOURCES = testsuite/unit/test_engine_room.c \
 	$(engine_stage)
 testsuite_unit_test_engine_room_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_room_LDADD = $(engine_ldadd)
+
+check_PROGRAMS += testsuite/unit/test_engine_drs
+testsuite_unit_test_engine_drs_SOURCES = testsuite/unit/test_engine_drs.c \
+	$(engine_stage)
+testsuite_unit_test_engine_drs_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_drs_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_spec
 testsuite_unit_test_engine_spec_SOURCES = testsuite/unit/test_engine_spec.c \
@@ -212,11 +280,23 @@ testsuite_unit_test_engine_preflight_SOURCES = \
 testsuite_unit_test_engine_preflight_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_preflight_LDADD = $(engine_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_rails
+testsuite_unit_test_engine_rails_SOURCES = \
+	testsuite/unit/test_engine_rails.c $(engine_stage)
+testsuite_unit_test_engine_rails_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_rails_LDADD = $(engine_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_reclaim
 testsuite_unit_test_engine_reclaim_SOURCES = \
 	testsuite/unit/test_engine_reclaim.c $(engine_stage)
 testsuite_unit_test_engine_reclaim_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_reclaim_LDADD = $(engine_ldadd)
+
+check_PROGRAMS += testsuite/unit/test_engine_victims
+testsuite_unit_test_engine_victims_SOURCES = \
+	testsuite/unit/test_engine_victims.c $(engine_stage)
+testsuite_unit_test_engine_victims_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_victims_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_restart
 testsuite_unit_test_engine_restart_SOURCES = testsuite/unit/test_engine_restart.c \
@@ -253,6 +333,11 @@ testsuite_unit_test_vc_stats_SOURCES = testsuite/unit/test_vc_stats.c
 testsuite_unit_test_vc_stats_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_vc_stats_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_vc_where
+testsuite_unit_test_vc_where_SOURCES = testsuite/unit/test_vc_where.c
+testsuite_unit_test_vc_where_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_vc_where_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_vc_barred testsuite/unit/test_vc_task
 testsuite_unit_test_vc_barred_SOURCES = testsuite/unit/test_vc_barred.c \
 	testsuite/unit/inv_stage.h
@@ -277,10 +362,19 @@ EXTRA_DIST += testsuite/golden/go.mod testsuite/golden/go.sum \
 # The plugins' own parts, with the records and parsers of the real libslurmfull.
 check_PROGRAMS += testsuite/unit/test_device
 testsuite_unit_test_device_SOURCES = testsuite/unit/test_device.c \
-	src/plugins/prep/vsphere/device.c
+	testsuite/unit/guest_stage.h \
+	src/plugins/guest.c src/plugins/prep/vsphere/device.c
 testsuite_unit_test_device_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/plugins
 testsuite_unit_test_device_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_device_LDADD = $(unit_ldadd)
+
+check_PROGRAMS += testsuite/unit/test_got
+testsuite_unit_test_got_SOURCES = testsuite/unit/test_got.c \
+	testsuite/unit/guest_stage.h \
+	src/plugins/got.c src/plugins/guest.c src/plugins/spank/env.c
+testsuite_unit_test_got_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/plugins
+testsuite_unit_test_got_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_got_LDADD = $(unit_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_control
 testsuite_unit_test_control_SOURCES = testsuite/unit/test_control.c \
@@ -300,6 +394,13 @@ testsuite_unit_test_svf_where_SOURCES = testsuite/unit/test_svf_where.c \
 testsuite_unit_test_svf_where_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_svf_where_LDADD = $(unit_ldadd) $(MUNGE_LIBS)
 
+check_PROGRAMS += testsuite/unit/test_svf_plan
+testsuite_unit_test_svf_plan_SOURCES = testsuite/unit/test_svf_plan.c \
+	src/svf/job.c src/svf/partition.c src/svf/sbatch.c $(svf_stage)
+testsuite_unit_test_svf_plan_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+testsuite_unit_test_svf_plan_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_svf_plan_LDADD = $(unit_ldadd) $(MUNGE_LIBS)
+
 if HAVE_SLURMFULL
 conf_stage = testsuite/unit/conf_stage.c testsuite/unit/conf_stage.h \
 	src/plugins/vs_conf_nodes.c src/plugins/vs_conf_slurm.c
@@ -309,6 +410,7 @@ check_PROGRAMS += testsuite/unit/test_conf testsuite/unit/test_conf_nodes \
 	testsuite/unit/test_bits testsuite/unit/test_job_test \
 	testsuite/unit/test_prep
 testsuite_unit_test_prep_SOURCES = testsuite/unit/test_prep.c \
+	src/plugins/got.c src/plugins/guest.c \
 	src/plugins/prep/vsphere/prep_vsphere.c src/plugins/timed.c
 testsuite_unit_test_prep_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_prep_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -326,13 +428,32 @@ testsuite_unit_test_conf_nodes_SOURCES = testsuite/unit/test_conf_nodes.c \
 testsuite_unit_test_conf_nodes_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_conf_nodes_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_conf_nodes_LDADD = $(slurm_unit_ldadd)
-testsuite_unit_test_job_test_SOURCES = testsuite/unit/test_job_test.c \
-	testsuite/unit/select_stage.c testsuite/unit/select_stage.h \
+select_stage = testsuite/unit/select_stage.c testsuite/unit/select_stage.h \
+	src/plugins/select/cons_tres_vsphere/ever.c \
 	src/plugins/select/cons_tres_vsphere/job_test.c \
+	src/plugins/select/cons_tres_vsphere/refuse.c \
+	src/plugins/select/cons_tres_vsphere/preempt.c \
+	src/plugins/select/cons_tres_vsphere/surplus.c \
 	src/plugins/select/cons_tres_vsphere/weights.c \
 	src/plugins/select/cons_tres_vsphere/when.c \
+	src/plugins/select/cons_tres_vsphere/widen.c \
 	src/plugins/timed.c
+check_PROGRAMS += testsuite/unit/test_job_when testsuite/unit/test_widen \
+	testsuite/unit/test_preempt
+testsuite_unit_test_job_test_SOURCES = testsuite/unit/test_job_test.c $(select_stage)
 testsuite_unit_test_job_test_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_job_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_job_test_LDADD = $(slurm_unit_ldadd)
+testsuite_unit_test_job_when_SOURCES = testsuite/unit/test_job_when.c $(select_stage)
+testsuite_unit_test_job_when_CPPFLAGS = $(plugin_cppflags)
+testsuite_unit_test_job_when_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_job_when_LDADD = $(slurm_unit_ldadd)
+testsuite_unit_test_widen_SOURCES = testsuite/unit/test_widen.c $(select_stage)
+testsuite_unit_test_widen_CPPFLAGS = $(plugin_cppflags)
+testsuite_unit_test_widen_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_widen_LDADD = $(slurm_unit_ldadd)
+testsuite_unit_test_preempt_SOURCES = testsuite/unit/test_preempt.c $(select_stage)
+testsuite_unit_test_preempt_CPPFLAGS = $(plugin_cppflags)
+testsuite_unit_test_preempt_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_preempt_LDADD = $(slurm_unit_ldadd)
 endif

@@ -369,11 +369,20 @@ static void no_reason(void *ctx, uint32_t job, const char *text)
 	(void)text;
 }
 
+static void no_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
+		   size_t n)
+{
+	(void)ctx;
+	(void)job;
+	(void)rows;
+	(void)n;
+}
+
 const struct vs_port model_port = {
 	.node_rebuild = node_rebuild, .nodes_boot_push = nodes_boot_push,
 	.node_booted = node_booted, .node_adopt = node_adopt,
 	.node_power_down = node_power_down, .node_fail = node_fail,
 	.node_giveup = node_giveup, .prolog_done = prolog_done,
 	.node_drain = no_drain, .node_undrain = no_undrain,
-	.job_reason = no_reason, .power_scan = nothing, .schedule = nothing,
+	.job_reason = no_reason, .job_got = no_got, .power_scan = nothing, .schedule = nothing,
 };

@@ -140,13 +140,27 @@ struct vs_hold *w_hold(struct world *w, const char *node, const char *host,
 	struct vs_hold hold = { .cpu_mhz = 100, .mem_mb = 1000 }, *h;
 
 	vs_strlcpy(hold.node, node, sizeof(hold.node));
-	vs_strlcpy(hold.pf, pf, sizeof(hold.pf));
+	vs_strlcpy(hold.cards[0].pf, pf, sizeof(hold.cards[0].pf));
+	hold.ncards = pf[0] != '\0';
 	moid_of(host, hold.host);
 	assert_int_equal(vs_ledger_take(&w->ledger, &hold, NULL), 0);
 	h = vs_ledger_get(&w->ledger, node);
 	for (int s = VS_HOLD_REQUESTED; s <= (int)state; s++)
 		assert_int_equal(vs_ledger_set_state(&w->ledger, h, s), 0);
 	return h;
+}
+
+void w_gang(struct world *w, struct vs_place_node *gang, size_t n)
+{
+	static char names[64][24];
+
+	assert_in_range(n, 0, 64);
+	for (size_t i = 0; i < n; i++) {
+		snprintf(names[i], sizeof(names[i]), "n%02zu", i);
+		gang[i] = (struct vs_place_node) {
+			.node = names[i], .profile = &w->p_roce, .net = &w->net,
+		};
+	}
 }
 
 int w_free(struct world *w, const char *host, const char *pci)

@@ -16,9 +16,22 @@ job_record_t job;
 vs_job_details_t details;
 bitstr_t *bits;
 
-vs_list_t job_list;
+vs_list_t job_list, resv_list;
+bitstr_t *avail_node_bitmap, *idle_node_bitmap;
 
 /* ---- stock cons_tres: the cheapest idle nodes, as many as it may ---------------- */
+
+/* As it does for WILL_RUN from 23.11. */
+static void weigh(void)
+{
+	for (int i = 0; i < NODES; i++) {
+		node_record_t *node_ptr = node_record_table_ptr[i];
+
+		node_ptr->sched_weight = (uint64_t)node_ptr->weight << 16;
+		if (IS_NODE_POWERED_DOWN(node_ptr))
+			node_ptr->sched_weight |= UINT64_C(1) << 49;
+	}
+}
 
 static int stock(job_record_t *job_ptr, bitstr_t *bitmap, uint32_t min_nodes,
 		 uint32_t max_nodes, uint32_t req_nodes, uint16_t mode,
@@ -28,16 +41,18 @@ static int stock(job_record_t *job_ptr, bitstr_t *bitmap, uint32_t min_nodes,
 	bitstr_t *pick = bit_alloc(NODES);
 	uint32_t n = 0;
 
-	(void)candidates;
-	(void)preempted;
 	(void)exc;
 	if (mode == SELECT_MODE_WILL_RUN)
 		job_ptr->start_time = w.start_without_0 &&
 			!bit_test(bitmap, 0) ? w.start_without_0 : w.start;
 	w.max[w.asked] = max_nodes;
 	w.req[w.asked++] = req_nodes;
+	if (mode == SELECT_MODE_WILL_RUN && VS_STOCK_WEIGHS)
+		weigh();
 	for (int i = 0; i < NODES; i++)
 		w.weights[i] = node_record_table_ptr[i]->sched_weight;
+	min_nodes = MAX(min_nodes, w.least);
+	req_nodes = MAX(req_nodes, w.least);
 	free_job_resources(&job_ptr->job_resrcs);
 	for (int i = 0; i < NODES; i++)
 		if (details.req_node_bitmap &&
@@ -59,6 +74,13 @@ static int stock(job_record_t *job_ptr, bitstr_t *bitmap, uint32_t min_nodes,
 		bit_set(pick, best);
 		n++;
 	}
+	if (w.stock_ends && candidates && n < min_nodes &&
+	    bit_test(bitmap, 0)) {
+		bit_set(pick, 0);	/* that of the first candidate */
+		n++;
+		*preempted = list_create(NULL);
+		list_append(*preempted, list_peek(candidates));
+	}
 	bit_copybits(bitmap, pick);
 	FREE_NULL_BITMAP(pick);
 	if (n < min_nodes)
@@ -75,7 +97,7 @@ static size_t core_room(const int *ids, size_t n, enum vs_avail *out,
 	for (size_t i = 0; i < n; i++)
 		out[i] = w.avail[ids[i] - 100];
 	if (why)
-		snprintf(why, size, "%zu VFs free", w.room);
+		snprintf(why, size, "; of %zu", w.room);
 	return MIN(n, w.room);
 }
 
@@ -100,16 +122,99 @@ static bool core_ever(const int *ids, size_t n, struct vs_err *err)
 	return n <= w.ever;
 }
 
-static void core_refused(uint32_t id, const int *ids, size_t n, size_t need,
-			 const char *why)
+static void core_refused(const struct vs_asker *a, const int *ids, size_t n,
+			 size_t need, size_t have, const char *why)
 {
-	assert_int_equal(id, 7);
+	assert_int_equal(a->job, 7);
 	w.refused++;
+	w.lacks = a->lacks;
 	w.need = need;
 	for (size_t i = 0; i < n; i++)
 		w.wants[i] = (char)('0' + ids[i] - 100);
 	w.wants[n] = '\0';
+	w.have = have;
 	vs_strlcpy(w.why, why, sizeof(w.why));
+}
+
+static int core_make_room(uint32_t id, const int *ids, size_t n,
+			  const struct vs_victim *victims, size_t nvictims,
+			  bool *take)
+{
+	int taken = 0;
+
+	assert_int_equal(id, 7);
+	assert_true(n && ids);
+	if (w.idle_do)
+		return 0;
+	w.victims = (int)nvictims;
+	for (size_t i = 0; i < nvictims; i++) {
+		take[i] = w.ends[victims[i].ids[0] - 100];
+		taken += take[i];
+	}
+	return taken ? taken : -1;
+}
+
+uint16_t slurm_job_preempt_mode(job_record_t *job_ptr)
+{
+	uint16_t mode = w.mode_of[job_ptr->job_id - 31];
+
+	return mode ? mode : PREEMPT_MODE_REQUEUE;
+}
+
+static size_t core_spare(const struct vs_asker *a, const int *ids, size_t n,
+			 enum vs_avail *avail, size_t *left)
+{
+	(void)ids;
+	*left = MIN(n, w.left);
+	for (size_t i = 0; i < n && !w.spare; i++)
+		avail[i] = VS_AVAIL_NONE;
+	w.in_order = a->in_order;
+	w.reserved = a->reserved;
+	w.lasts = a->lasts;
+	w.rank = a->rank;
+	return MIN(n, w.spare);
+}
+
+static int64_t core_when(const struct vs_asker *a, const int *ids, size_t n,
+			 int64_t from)
+{
+	time_t when = w.when;
+
+	assert_int_equal(a->job, 7);
+	if (w.when_without_0 && n && ids[0] != 100)
+		when = w.when_without_0;
+	return when > from ? when : from;
+}
+
+static void core_planned(const struct vs_asker *a, const int *ids, size_t n,
+			 int64_t start)
+{
+	assert_int_equal(a->job, 7);
+	w.planned++;
+	w.plan_start = start;
+	for (size_t i = 0; i < n; i++)
+		w.plan[i] = (char)('0' + ids[i] - 100);
+	w.plan[n] = '\0';
+}
+
+int vs_rc_waits(void)
+{
+	return ESLURM_NODES_BUSY;
+}
+
+bool vs_waits_in_order(const job_record_t *job_ptr)
+{
+	return !(job_ptr->bit_flags & BACKFILL_SCHED);
+}
+
+/* Node 7 has not the features that it wants. */
+int job_req_node_filter(job_record_t *job_ptr, bitstr_t *avail_bitmap,
+			bool test_only)
+{
+	assert_ptr_equal(job_ptr, &job);
+	assert_true(test_only);
+	bit_clear(avail_bitmap, 7);
+	return SLURM_SUCCESS;
 }
 
 const struct vs_core_api *vs_cluster_core(void)
@@ -187,10 +292,17 @@ int stage_up(void **state)
 	w.api.check = core_check;
 	w.api.ever = core_ever;
 	w.api.refused = core_refused;
+	w.api.make_room = core_make_room;
+	w.victims = -1;
+	w.api.spare = core_spare;
+	w.api.when = core_when;
+	w.api.planned = core_planned;
+	w.spare = w.left = NODES;
 	w.room = w.vfs = w.ever = NODES;
 	job.job_id = 7;
 	job.magic = JOB_MAGIC;
 	job.details = &details;
+	job.time_limit = 10;
 	config_list = list_create(NULL);
 	node_record_table_ptr = xcalloc(NODES, sizeof(node_record_t *));
 	node_record_count = NODES;
@@ -201,12 +313,15 @@ int stage_up(void **state)
 		node_record_table_ptr[i]->config_ptr =
 			xmalloc(sizeof(config_record_t));
 		node_record_table_ptr[i]->config_ptr->weight = 1;
+		node_record_table_ptr[i]->weight = 1;
 		list_append(config_list, node_record_table_ptr[i]->config_ptr);
 		w.ours[i] = true;
 		w.avail[i] = VS_AVAIL_NEW;
 	}
 	bits = bit_alloc(NODES);
 	bit_set_all(bits);
+	avail_node_bitmap = bit_copy(bits);
+	idle_node_bitmap = bit_copy(bits);
 	job_list = list_create(NULL);
 	return 0;
 }
@@ -216,6 +331,10 @@ int stage_down(void **state)
 	(void)state;
 	free_job_resources(&job.job_resrcs);
 	FREE_NULL_BITMAP(details.req_node_bitmap);
+	FREE_NULL_BITMAP(details.exc_node_bitmap);
+	FREE_NULL_BITMAP(avail_node_bitmap);
+	FREE_NULL_BITMAP(idle_node_bitmap);
+	FREE_NULL_LIST(resv_list);
 	FREE_NULL_BITMAP(bits);
 	FREE_NULL_LIST(job_list);
 	FREE_NULL_LIST(config_list);
@@ -231,7 +350,8 @@ int ask(uint16_t mode, uint32_t min, uint32_t max, uint32_t req)
 {
 	struct vs_test t = {
 		.stock = stock, .job_ptr = &job, .min = min, .max = max,
-		.req = req, .mode = mode,
+		.req = req, .mode = mode, .candidates = w.candidates,
+		.preempted = &w.preempted,
 	};
 
 	return vs_job_test(&t, bits);

@@ -18,6 +18,7 @@ struct select_world {
 	size_t vfs;			/* how many not warm may go together */
 	size_t ever;
 	bool is_new;
+	uint32_t least;			/* so many nodes do its tasks need */
 	time_t start;			/* stock's answer to WILL_RUN */
 	time_t start_without_0;		/* if node 0 is no candidate */
 
@@ -25,10 +26,27 @@ struct select_world {
 	uint32_t max[8], req[8];
 	uint64_t weights[NODES];
 	int refused;			/* core */
-	size_t need;
+	size_t need, have;
 	char wants[NODES + 1];		/* the nodes it would use, as digits */
 	char why[256];
+	enum vs_lacks lacks;
+	size_t spare, left;		/* core->spare() */
+	bool in_order, reserved;	/* was asked so */
+	int64_t lasts;
+	uint64_t rank;
+	time_t when, when_without_0;	/* core->when(); 0: as asked */
+	int planned;
+	char plan[NODES + 1];
+	int64_t plan_start;
 	struct vs_core_api api;
+
+	/* preemption */
+	vs_list_t candidates, preempted;
+	bool stock_ends;		/* candidates, for their CPUs */
+	bool idle_do;			/* what the core says */
+	bool ends[3];			/* of which victims it has use */
+	int victims;			/* told to it; -1: not asked */
+	uint16_t mode_of[3];		/* of JobId=31 to 33; 0: requeue */
 };
 extern struct select_world w;
 extern job_record_t job;	/* JobId=7 */

@@ -19,6 +19,8 @@
 int port;
 char control[32];
 char out[65536], errs[8192];
+char svf_path[256];
+char svf_stdin[256];
 bool as_nobody;
 
 /* ---- running it -------------------------------------------------------- */
@@ -61,12 +63,15 @@ static void child(char **argv)
 		vs_strdup(getenv("COLUMNS")) : NULL;
 	VS_FREE char *bin = vs_strdup(svf ? svf : "src/svf/svf");
 
-	if (!freopen(o, "w", stdout) || !freopen(e, "w", stderr))
+	if (!freopen(svf_stdin[0] ? svf_stdin : "/dev/null", "r", stdin) ||
+	    !freopen(o, "w", stdout) || !freopen(e, "w", stderr))
 		_exit(126);
 	clearenv();
 	setenv("SLURM_CONF", conf, 1);
 	if (wide)
 		setenv("COLUMNS", wide, 1);
+	if (svf_path[0])
+		setenv("PATH", svf_path, 1);
 	if (control[0])
 		setenv("SVF_CONTROL", control, 1);
 	argv[0] = bin;
@@ -101,6 +106,7 @@ int restart(void **state)
 {
 	(void)state;
 	as_nobody = false;
+	svf_path[0] = svf_stdin[0] = '\0';
 	port = stage_start();
 	snprintf(control, sizeof(control), "127.0.0.1:%d", port);
 	write_file("slurm.conf", "AuthType=auth/munge\nAuthInfo=socket=%s\n",

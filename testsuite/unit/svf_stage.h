@@ -10,11 +10,13 @@
 
 #define NOBODY 65534
 
-enum { HOSTS, NODES, WHY, STATUS };	/* into stage_report_text */
+enum { HOSTS, NODES, WHY, STATUS, PLAN };	/* into stage_report_text */
 
 extern int port;		/* of the server that restart() has started */
 extern char control[32];	/* SVF_CONTROL of the next run, "" for none */
 extern char out[65536], errs[8192];	/* of the last run */
+extern char svf_path[256];	/* PATH of the next run, "" for none */
+extern char svf_stdin[256];	/* what the next run reads, "" for nothing */
 extern bool as_nobody;		/* the next runs are that user's */
 
 /* cmocka's set-up of each test: a server, SVF_CONTROL at it, a slurm.conf that

@@ -47,7 +47,7 @@ static void every_value_of_a_right_file_is_read(void **state)
 		"BootTimeout=60 PrologTimeout=61 ShutdownGrace=0\n"
 		STAGE_LINES
 		"AdapterName=ib Type=sriov Network=\"IB PG\" LinkLayer=infiniband "
-		"PF=0000:3B:00.1\n"
+		"PF=0000:3B:00.1 PerNode=3 Rails=any\n"
 		"PartitionName=eth Adapter=vmxnet3 Template=t Retention=off "
 		"LatencySensitivity=high CPUs=8 Memory=4096\n"
 		"HostName=esx[01-03] Switch=leaf1\n"
@@ -73,6 +73,10 @@ static void every_value_of_a_right_file_is_read(void **state)
 	assert_string_equal(c->adapters[2].network, "IB PG");
 	assert_string_equal(c->adapters[2].link_layer, "InfiniBand");
 	assert_string_equal(c->adapters[2].pf, "0000:3b:00.1");
+	assert_int_equal(c->adapters[2].per_node, 3);
+	assert_string_equal(c->adapters[2].rails, "any");
+	assert_int_equal(c->adapters[0].per_node, 1);
+	assert_string_equal(c->adapters[0].rails, "distinct");
 	assert_int_equal(c->npartitions, 2);
 	assert_string_equal(c->partitions[1].retention, "off");
 	assert_string_equal(c->partitions[1].latency, "high");
@@ -191,7 +195,7 @@ static void values_out_of_their_range_are_refused(void **state)
 	LINE9("MaxPerHost=7x\n", "MaxPerHost=7x", "expected a number");
 	LINE9("ControlPort=65536\n", "from 1 to 65535");
 	LINE9("InsecureTLS=maybe\n", "InsecureTLS=maybe", "yes or no");
-	LINE9("Placement=drs\n", "Placement=drs", "balance|pack|spread");
+	LINE9("Placement=even\n", "Placement=even", "balance|pack|spread");
 	LINE9("CAFile=ca.pem\n", "CAFile", "begins with /");
 	LINE9("AdapterName=x Type=rdma Network=n\n", "Type=rdma",
 	      "sriov|pvrdma|vmxnet3");
@@ -249,6 +253,12 @@ static void a_partition_with_an_unknown_adapter_is_refused(void **state)
 static void combinations_that_cannot_be_are_refused(void **state)
 {
 	(void)state;
+	LINE9("AdapterName=x Type=sriov Network=n PerNode=9\n", "PerNode=9");
+	LINE9("AdapterName=x Type=sriov Network=n Rails=two\n", "Rails=two");
+	LINE9("AdapterName=x Type=sriov Network=n PerNode=2 PF=0000:3b:00.1\n",
+	      "PF= is one PF, and PerNode=2 takes VFs of as many");
+	LINE9("AdapterName=x Type=sriov Network=n PerNode=2 Subnet=10.1.0.0/16\n",
+	      "Subnet= gives a node one address, and PerNode=2");
 	LINE9("AdapterName=x Type=vmxnet3 Network=n PF=0000:3b:00.1\n",
 	      "PF= goes with Type=sriov");
 	LINE9("AdapterName=x Type=pvrdma Network=n LinkLayer=InfiniBand\n",

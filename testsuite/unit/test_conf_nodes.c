@@ -318,10 +318,32 @@ static void without_the_prep_plugin_we_refuse_to_start(void **state)
 	slurm_lacks("PrEpPlugins", "prep/vsphere2", "prep/vsphere is not in");
 }
 
-static void topology_tree_is_refused_by_name(void **state)
+/* All that order nodes by their names; which there are differs by release. */
+static void a_topology_of_node_names_is_refused_by_name(void **state)
 {
 	(void)state;
 	slurm_lacks("TopologyPlugin", "topology/tree", "topology/tree");
+	slurm_lacks("TopologyPlugin", "topology/block", "topology/block");
+	slurm_lacks("TopologyPlugin", "topology/3d_torus", "topology/3d_torus");
+	slurm_lacks("TopologyPlugin", "topology/torus3d", "topology/torus3d");
+	slurm_lacks("TopologyPlugin", "topology/ring", "topology/ring");
+	slurm_lacks("TopologyPlugin", "tree", "TopologyPlugin=tree");
+}
+
+static void the_flat_topology_has_a_name_in_each_release(void **state)
+{
+	static const char *const flat[] = {
+		NULL, "topology/none", "topology/default", "topology/flat",
+		"flat",
+	};
+	struct vs_err err = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(flat); i++) {
+		stage_slurm("TopologyPlugin", flat[i]);
+		if (vs_conf_check_slurm(&err))
+			fail_msg("%s: %s", flat[i], err.text);
+	}
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, stage_up, stage_down)
@@ -349,7 +371,8 @@ int main(void)
 		T(without_resume_program_we_refuse_to_start),
 		T(without_suspend_time_we_refuse_to_start),
 		T(without_the_prep_plugin_we_refuse_to_start),
-		T(topology_tree_is_refused_by_name),
+		T(a_topology_of_node_names_is_refused_by_name),
+		T(the_flat_topology_has_a_name_in_each_release),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

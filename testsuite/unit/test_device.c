@@ -1,53 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* slurmd's look at the RDMA device before a job's first step. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
+#include "guest_stage.h"
 #include "prep/vsphere/device.h"
-#include "util/mem.h"
 
-static char dir[64];
 static char why[256];
-
-static void put(const char *name, const char *text)
-{
-	VS_FREE char *path = vs_asprintf("%s/%s", dir, name);
-	FILE *f = fopen(path, "w");
-
-	fputs(text, f);
-	fclose(f);
-}
-
-static int up(void **state)
-{
-	(void)state;
-	vs_strlcpy(dir, "/tmp/vs-device-XXXXXX", sizeof(dir));
-	assert_non_null(mkdtemp(dir));
-	setenv("SLURM_VSPHERE_RUN", dir, 1);
-	why[0] = '\0';
-	return 0;
-}
-
-static int down(void **state)
-{
-	const char *names[] = { "ready", "state" };
-
-	(void)state;
-	for (size_t i = 0; i < VS_COUNT(names); i++) {
-		VS_FREE char *path = vs_asprintf("%s/%s", dir, names[i]);
-
-		unlink(path);
-	}
-	rmdir(dir);
-	return 0;
-}
 
 static void a_machine_that_is_no_vm_of_ours_passes(void **state)
 {

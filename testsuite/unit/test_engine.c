@@ -126,6 +126,30 @@ static void a_vm_that_is_off_and_right_costs_one_call(void **state)
 		assert_int_equal(fake_sent[k], k == FAKE_POWER_ON);
 }
 
+/* Slurm's clock is ahead of what the engine has heard. */
+static void a_job_may_begin_in_the_moment_in_which_suspend_timeout_ends(
+	void **state)
+{
+	const struct vs_hold *h;
+
+	(void)state;
+	begin(1, 1, 2, "warm");
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	flags("vm1", GOING);
+	turn();
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	turns(2);
+	assert_int_equal(free_on("host-1"), 2);
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+	turn();
+	h = vs_ledger_get(&vs_core.ledger, "vm1");
+	assert_non_null(h);
+	assert_int_equal(h->job, 8);
+	assert_int_equal(free_on("host-1"), 1);
+}
+
 static void a_guest_with_tools_is_asked_before_it_is_switched_off(void **state)
 {
 	(void)state;
@@ -358,6 +382,7 @@ int main(void)
 		cmocka_unit_test(a_prolog_ends_when_the_last_node_is_up),
 		cmocka_unit_test(a_warm_vm_costs_nothing),
 		cmocka_unit_test(a_vm_that_is_off_and_right_costs_one_call),
+		cmocka_unit_test(a_job_may_begin_in_the_moment_in_which_suspend_timeout_ends),
 		cmocka_unit_test(a_guest_with_tools_is_asked_before_it_is_switched_off),
 		cmocka_unit_test(two_jobs_at_once_never_overfill_a_pf),
 		cmocka_unit_test(a_gang_is_held_whole_or_not_at_all),

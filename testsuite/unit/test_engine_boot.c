@@ -183,6 +183,30 @@ static void a_silent_guest_is_tried_elsewhere_before_the_node_fails(void **st)
 			       "BootTimeout"));
 }
 
+/* What a look has found is acted upon in the same turn, whole or not: the next
+ * look finds a VM that is off and nothing else. */
+static void a_guest_that_dies_at_once_is_tried_elsewhere(void **st)
+{
+	const struct vs_hold *h;
+	struct fake_vm *vm;
+
+	(void)st;
+	boots(2);
+	turn();
+	vm = fake_get("vm1");
+	h = vs_ledger_get(&vs_core.ledger, "vm1");
+	assert_string_equal(h->host, "host-1");
+	vs_core.whole_ms = vs_core.full_ms = now;
+	vs_core.name_freed = false;
+	vm->on = false;
+	fake_show(vm);
+	some_turn();
+	assert_false(vs_core.whole);
+	turns(3);
+	assert_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_int_equal(fake_waiting(FAKE_RELOCATE), 1);
+}
+
 /* ---- ResumeTimeout goes on, or not -------------------------------------------- */
 
 static void an_outage_during_a_boot_takes_no_node_down(void **state)
@@ -414,6 +438,7 @@ int main(void)
 		cmocka_unit_test(words_of_an_earlier_boot_are_not_believed),
 		cmocka_unit_test(boot_timeout_quotes_the_guest),
 		cmocka_unit_test(a_silent_guest_is_tried_elsewhere_before_the_node_fails),
+		cmocka_unit_test(a_guest_that_dies_at_once_is_tried_elsewhere),
 		cmocka_unit_test(an_outage_during_a_boot_takes_no_node_down),
 		cmocka_unit_test(what_stops_all_changes_takes_no_booting_node_down),
 		cmocka_unit_test(without_a_client_no_booting_node_is_taken_down),

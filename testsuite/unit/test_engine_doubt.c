@@ -42,12 +42,7 @@ static void destroy_an_untagged_vm_serves_one_job(void **state)
 	(void)state;
 	begin(1, 1, 1, "destroy");
 	ready();
-	flags("vm1", VS_NODE_POWERING_UP);	/* scontrol update state=power_up */
-	turns(2);
-	assert_true(fake_finish(FAKE_CLONE));
-	turns(2);
-	assert_true(fake_finish(FAKE_POWER_ON));
-	flags("vm1", UP);
+	powers_up("vm1");	/* scontrol update state=power_up */
 	turns(2);
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 	flags("vm1", BUSY);
@@ -257,7 +252,7 @@ static void a_node_whose_task_was_called_off_and_goes_on_takes_no_job(void **sta
 	turns(20);
 	assert_int_equal(vs_job_begin(&vs_core, 7, 1, &one, 1, &err), -1);
 	assert_non_null(strstr(err.text, "called off"));
-	vs_job_refused(&vs_core, 7, &one, 1, 1, err.text);
+	refuse(7, &one, 1, 1, err.text);
 	vs_core.vf_freed = false;
 	assert_true(fake_fail(FAKE_CLONE, VS_E_CANCELED, "cancelled"));
 	assert_true(vs_core.vf_freed);

@@ -25,7 +25,9 @@ static void pfs(const struct vs_vc_pf *list, size_t n)
 		const struct vs_vc_pf list_[] = { __VA_ARGS__ };	\
 		pfs(list_, VS_COUNT(list_));				\
 	} while (0)
-#define PF(pci, nic, vfs) { pci, nic, "sw", vfs, 0, true }
+#define PF(addr, nic, n)						\
+	{ .pci = (addr), .pnic = (nic), .switch_uuid = "sw",		\
+	  .vfs = (n), .link_up = true }
 
 static bool quarantined(const char *pci)
 {
@@ -61,7 +63,8 @@ static void a_card_that_is_added_may_take_anothers_vfs(void **st)
 	assert_false(quarantined(A));
 	/* A is what it was, and serves. */
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	assert_string_equal(vs_ledger_get(&vs_core.ledger, "vm1")->pf, A);
+	assert_string_equal(vs_ledger_get(&vs_core.ledger, "vm1")->cards[0].pf,
+			    A);
 }
 
 static void a_new_card_with_vfs_of_its_own_is_welcome(void **st)

@@ -432,7 +432,7 @@ static void an_idle_vm_that_a_waiting_job_cannot_use_is_reclaimed(void **st)
 	bring_up(7, "vm1");
 	end_job(7, "vm1");
 	wants = id("vm2");
-	vs_job_refused(&vs_core, 8, &wants, 1, 1, "needs 1 VF");
+	refuse(8, &wants, 1, 1, "needs 1 VF");
 	turns(3);
 	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
 }
@@ -446,7 +446,7 @@ static void a_vm_with_a_job_is_never_reclaimed(void **st)
 	ready();
 	bring_up(7, "vm1");
 	wants = id("vm2");
-	vs_job_refused(&vs_core, 8, &wants, 1, 1, "needs 1 VF");
+	refuse(8, &wants, 1, 1, "needs 1 VF");
 	turns(3);
 	assert_null(heard(VS_TELL_POWER_DOWN, NULL));
 }

@@ -12,12 +12,14 @@ static const char *const names[NODES] = {
 	"vm1", "vm2", "vm3", "vm4", "vm5", "vm6",
 };
 
-/* One job on all nodes, which wait for power. */
-static void all_are_wanted(uint32_t f)
+/* One job on all nodes, which wait for power, and that budget. */
+static void all_wanted_within(int *budget, int max, uint32_t f)
 {
 	int ids[NODES];
 	struct vs_err err;
 
+	*budget = max;
+	ready();
 	for (int i = 0; i < NODES; i++)
 		ids[i] = id(names[i]);
 	assert_int_equal(vs_job_begin(&vs_core, 7, 0, ids, NODES, &err), 0);
@@ -39,9 +41,7 @@ static void provisioning_has_a_budget_per_vcenter(void **state)
 {
 	(void)state;
 	begin(NODES, 3, 2, "warm");
-	vs_core.conf->provision_max = 2;
-	ready();
-	all_are_wanted(WANTED);
+	all_wanted_within(&vs_core.conf->provision_max, 2, WANTED);
 	turns(10);
 	assert_int_equal(fake_waiting(FAKE_CLONE), 2);
 	for (int done = 0; done < NODES; done++) {
@@ -57,9 +57,7 @@ static void power_operations_have_a_budget_of_their_own(void **state)
 {
 	(void)state;
 	begin(NODES, 3, 2, "warm");
-	vs_core.conf->power_max = 1;
-	ready();
-	all_are_wanted(BOOT);
+	all_wanted_within(&vs_core.conf->power_max, 1, BOOT);
 	turns(2);
 	assert_int_equal(fake_waiting(FAKE_CLONE), NODES);
 	while (fake_finish(FAKE_CLONE))
@@ -79,9 +77,7 @@ static void each_host_has_a_budget(void **state)
 {
 	(void)state;
 	begin(NODES, 2, 3, "warm");
-	vs_core.conf->host_max = 1;
-	ready();
-	all_are_wanted(WANTED);
+	all_wanted_within(&vs_core.conf->host_max, 1, WANTED);
 	turns(10);
 	assert_int_equal(fake_waiting(FAKE_CLONE), 2);
 	assert_int_equal(in_flight_on("host-1"), 1);
@@ -94,13 +90,69 @@ static void each_host_has_a_budget(void **state)
 	assert_int_equal(fake_sent[FAKE_CLONE], NODES);
 }
 
+/* Thousands that wait are not looked at in every turn. */
+static void a_freed_budget_is_taken_before_all_are_looked_at(void **state)
+{
+	(void)state;
+	begin(NODES, 3, 2, "warm");
+	all_wanted_within(&vs_core.conf->provision_max, 2, WANTED);
+	turns(10);
+	for (int done = 1; done <= 2; done++) {
+		vs_core.whole_ms = now;
+		assert_true(fake_finish(FAKE_CLONE));
+		some_turn();
+		assert_false(vs_core.whole);
+		assert_int_equal(fake_sent[FAKE_CLONE], 2 + done);
+		assert_int_equal(fake_waiting(FAKE_CLONE), 2);
+	}
+}
+
+static void who_waits_is_looked_at_four_times_a_second(void **state)
+{
+	(void)state;
+	begin(NODES, 3, 2, "warm");
+	all_wanted_within(&vs_core.conf->provision_max, 2, BOOT);
+	turns(10);
+	ntold = 0;
+	for (int i = 0; i < 2; i++) {
+		some_turn();
+		assert_false(vs_core.whole);
+		assert_int_equal(ntold, 0);
+	}
+	some_turn();
+	assert_true(vs_core.whole);
+	/* each of them: a part would leave others to ResumeTimeout */
+	assert_int_equal(ntold, NODES);
+	for (int i = 0; i < NODES; i++)
+		assert_int_equal(told[i].kind, VS_TELL_BOOT_PUSH);
+}
+
+static void a_thousand_who_wait_are_looked_at_once_a_second(void **state)
+{
+	char name[16];
+	int whole = 0;
+
+	(void)state;
+	begin(1000, 3, 2, "warm");
+	ready();
+	for (int i = 1; i <= 1000; i++) {
+		snprintf(name, sizeof(name), "vm%d", i);
+		flags(name, VS_NODE_POWERING_UP);
+	}
+	turns(2);
+	vs_core.full_ms = now;
+	for (int i = 0; i < 40; i++) {
+		some_turn();
+		whole += vs_core.whole;
+	}
+	assert_int_equal(whole, 4);
+}
+
 static void a_failed_call_gives_its_place_back(void **state)
 {
 	(void)state;
 	begin(NODES, 3, 2, "warm");
-	vs_core.conf->provision_max = 1;
-	ready();
-	all_are_wanted(WANTED);
+	all_wanted_within(&vs_core.conf->provision_max, 1, WANTED);
 	turns(2);
 	assert_true(fake_fail(FAKE_CLONE, VS_E_RETRY, "declared"));
 	assert_int_equal(vs_core.provisioning, 0);
@@ -168,6 +220,9 @@ int main(void)
 		cmocka_unit_test(provisioning_has_a_budget_per_vcenter),
 		cmocka_unit_test(power_operations_have_a_budget_of_their_own),
 		cmocka_unit_test(each_host_has_a_budget),
+		cmocka_unit_test(a_freed_budget_is_taken_before_all_are_looked_at),
+		cmocka_unit_test(who_waits_is_looked_at_four_times_a_second),
+		cmocka_unit_test(a_thousand_who_wait_are_looked_at_once_a_second),
 		cmocka_unit_test(a_failed_call_gives_its_place_back),
 		cmocka_unit_test(a_task_that_nobody_needs_is_cancelled_in_vcenter),
 		cmocka_unit_test(a_call_without_a_task_yet_is_cancelled_when_it_has_one),

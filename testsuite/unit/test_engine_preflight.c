@@ -60,7 +60,7 @@ static void drs_that_chooses_hosts_stops_new_jobs_until_it_is_mended(void **st)
 	fake_drs = VS_VC_AUTO_YES;
 	beat();
 	HAS(refusal("vm1"), "DRS of cluster C1 chooses hosts by itself");
-	HAS(why_of("vm1"), "0 can be served: DRS of cluster C1");
+	HAS(why_of("vm1"), ": DRS of cluster C1");
 	assert_true(vs_ask_ever(&vs_core, (int[]) { 0, 1 }, 2, NULL));
 	fake_drs = VS_VC_AUTO_NO;
 	beat();
@@ -146,7 +146,7 @@ static void nothing_is_reclaimed_for_a_job_that_may_not_begin(void **st)
 	fake_drs = VS_VC_AUTO_YES;
 	beat();
 	wants = id("vm2");
-	vs_job_refused(&vs_core, 8, &wants, 1, 1, "DRS");
+	refuse(8, &wants, 1, 1, "DRS");
 	turns(3);
 	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
 	fake_drs = VS_VC_AUTO_NO;
@@ -262,6 +262,30 @@ static void more_names_than_vfs_are_refused_unless_allowed(void **st)
 	assert_string_equal(refusal("vm1"), "");
 }
 
+static void nodes_count_by_the_vfs_that_each_takes(void **st)
+{
+	struct vs_adapter *a;
+
+	(void)st;
+	begin(3, 1, 6, "warm");
+	vs_core.conf->oversubscribe_names = false;
+	a = &vs_core.adapters[0];
+	a->per_node = 2;
+	ready();
+	assert_string_equal(refusal("vm1"), "");
+	a->per_node = 3;
+	vs_hosts_reordered(&vs_core.inv);
+	vs_core.judged_epoch = vs_core.epoch + 1;
+	turn();
+	HAS(refusal("vm1"), "3 nodes of adapter sriov-roce, which take 9 VFs, for 6 VFs");
+	a->per_node = 2;
+	a->rails = true;
+	vs_hosts_reordered(&vs_core.inv);
+	vs_core.judged_epoch = vs_core.epoch + 1;
+	turn();
+	HAS(refusal("vm1"), "3 nodes of adapter sriov-roce with PerNode=2: the hosts have room for 0 of them, each VF on a PF of its own");
+}
+
 static void a_named_pf_that_is_no_uplink_anywhere_is_refused(void **st)
 {
 	(void)st;
@@ -334,7 +358,7 @@ static void observe_says_what_it_would_do_and_does_nothing(void **st)
 	wants[0] = id("vm1");
 	wants[1] = id("vm2");
 	HAS(refusal("vm1"), "Mode=observe");
-	vs_job_refused(&vs_core, 8, wants, 2, 2, "Mode=observe");
+	refuse(8, wants, 2, 2, "Mode=observe");
 	r = vs_core.refused;
 	vs_observe_say(&vs_core, r, text, sizeof(text));
 	HAS(text, "Mode=observe: would place vm1 on esx");
@@ -446,6 +470,7 @@ int main(void)
 		cmocka_unit_test(rights_that_are_not_told_are_as_they_were),
 		cmocka_unit_test(rights_in_excess_are_told_to_operators_and_stop_nothing),
 		cmocka_unit_test(more_names_than_vfs_are_refused_unless_allowed),
+		cmocka_unit_test(nodes_count_by_the_vfs_that_each_takes),
 		cmocka_unit_test(a_named_pf_that_is_no_uplink_anywhere_is_refused),
 		cmocka_unit_test(a_network_whose_uplinks_have_no_vfs_is_refused),
 		cmocka_unit_test(a_host_of_which_nothing_is_known_may_have_the_pf),

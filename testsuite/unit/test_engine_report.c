@@ -6,6 +6,7 @@
 #include "engine_stage.h"
 #include "engine/report.h"
 #include "util/json.h"
+#include "util/time.h"
 
 #define OWNER 1001
 #define STRANGER 1002
@@ -36,24 +37,40 @@ static void nodes_jobs(void *ctx, struct vs_port_job *rows, size_t n)
 	}
 }
 
-static const char *waits_for;		/* what Slurm says of job 4712 */
-
 static int job_info(void *ctx, uint32_t job, uint32_t *uid, char *state,
 		    size_t state_size, char *reason, size_t reason_size)
 {
 	(void)ctx;
 	*uid = OWNER;
-	if (job == 4712 && waits_for) {
-		vs_strlcpy(state, "PENDING", state_size);
-		vs_strlcpy(reason, waits_for, reason_size);
-		return 0;
-	}
 	vs_strlcpy(state, "RUNNING", state_size);
 	vs_strlcpy(reason, "None", reason_size);
 	return job == 4711 ? 0 : -1;
 }
 
+static enum vs_job_waits waits = VS_WAITS_FOR_ROOM;	/* job 4712 */
+
+static enum vs_job_waits job_waits(void *ctx, uint32_t job)
+{
+	(void)ctx;
+	assert_int_equal(job, 4712);
+	return waits;
+}
+
+static uint32_t task_job(void *ctx, uint32_t array, uint32_t task)
+{
+	(void)ctx;
+	return array == 12 ? 100 + task : 0;
+}
+
+static uint32_t component_job(void *ctx, uint32_t leader, uint32_t offset)
+{
+	(void)ctx;
+	return leader == 14 ? 200 + offset : 0;
+}
+
 static const struct vs_port port = {
+	.task_job = task_job, .component_job = component_job,
+	.job_waits = job_waits,
 	.sees_jobs = sees_jobs, .sees_nodes = sees_nodes,
 	.nodes_jobs = nodes_jobs, .job_info = job_info,
 };
@@ -68,42 +85,216 @@ static int stage(void **state)
 	return 0;
 }
 
-static size_t reasons_said(int64_t now_ms)
+static void a_part_of_a_job_is_a_job_of_its_own(void **state)
 {
-	size_t n = 0;
+	static const char *const none[] = {
+		"", "+", "x", "+x", "3x", "-3", "+-1", "++1", " 3", "4294967295",
+	};
+
+	(void)state;
+	assert_int_equal(vs_core_part(12, "3"), 103);
+	assert_int_equal(vs_core_part(14, "+1"), 201);
+	assert_int_equal(vs_core_part(14, "1"), 0);
+	assert_int_equal(vs_core_part(12, "+3"), 0);
+	for (size_t i = 0; i < VS_COUNT(none); i++)
+		assert_int_equal(vs_core_part(12, none[i]), 0);
+}
+
+/* NULL: nothing. */
+static const char *reason_said(int64_t now_ms)
+{
+	static char text[256];
+	bool said = false;
 
 	vs_lock();
-	vs_core.ntells = 0;
 	vs_job_reasons(&vs_core, now_ms);
 	for (size_t i = 0; i < vs_core.ntells; i++)
-		n += vs_core.tells[i].kind == VS_TELL_REASON &&
-		     vs_core.tells[i].job == 4712;
+		if (vs_core.tells[i].kind == VS_TELL_REASON &&
+		    vs_core.tells[i].job == 4712) {
+			said = true;
+			vs_strlcpy(text, vs_core.tells[i].text, sizeof(text));
+		}
 	vs_core.ntells = 0;
 	vs_unlock();
-	return n;
+	return said ? text : NULL;
+}
+
+static void refused_and_said(void)
+{
+	int wants[] = { 0 };
+
+	vs_core.ntells = 0;
+	refuse(4712, wants, 1, 1, "needs 1 node, 0 VFs free");
+	assert_non_null(strstr(reason_said(now + 5000), "0 VFs free"));
 }
 
 static void a_reason_that_backfill_wiped_is_said_again(void **state)
 {
+	(void)state;
+	refused_and_said();
+	waits = VS_WAITS_FOR_ROOM;
+	vs_jobs_recheck(&vs_core);
+	assert_null(reason_said(now + 15000));
+	waits = VS_WAITS_WORDLESS;
+	vs_jobs_recheck(&vs_core);
+	assert_non_null(strstr(reason_said(now + 20000), "0 VFs free"));
+	assert_null(reason_said(now + 25000));
+	waits = VS_WAITS_NOT;
+	vs_jobs_recheck(&vs_core);
+	assert_null(vs_core.refused);
+	/* its record isn't to say so for ever: it may have begun elsewhere */
+	assert_string_equal(reason_said(now + 30000), "");
+}
+
+static struct vs_port_look planned;
+
+static void jobs_look(void *ctx, struct vs_port_look *rows, size_t n)
+{
+	(void)ctx;
+	for (size_t i = 0; i < n; i++)
+		rows[i].start = planned.start;
+}
+
+static void slurms_own_plan_is_what_is_expected(void **state)
+{
+	struct vs_port with = port;
+	char at[32], was[32];
+
+	(void)state;
+	with.jobs_look = jobs_look;
+	vs_core.port = &with;
+	waits = VS_WAITS_FOR_ROOM;
+	refused_and_said();
+	planned.start = vs_wall_ms() / 1000 + 7200;
+	vs_expect_clock(planned.start, at, sizeof(at));
+	vs_jobs_recheck(&vs_core);
+	assert_non_null(strstr(reason_said(now + 10000), at));
+	/* by seconds only: no news */
+	planned.start += 20;
+	vs_jobs_recheck(&vs_core);
+	assert_null(reason_said(now + 50000));
+	vs_strlcpy(was, at, sizeof(was));
+	planned.start += 7200;
+	vs_expect_clock(planned.start, at, sizeof(at));
+	vs_jobs_recheck(&vs_core);
+	vs_core.refused->wiped = true;
+	assert_non_null(strstr(reason_said(now + 90000), at));
+	assert_string_not_equal(was, at);
+	vs_core.port = &port;
+}
+
+static uint32_t visits[1000];
+
+static enum vs_job_waits note_visit(void *ctx, uint32_t job)
+{
+	(void)ctx;
+	visits[job]++;
+	return VS_WAITS_FOR_ROOM;
+}
+
+static void of_a_long_queue_all_have_their_turn(void **state)
+{
+	struct vs_port with = port;
 	int wants[] = { 0 };
 
 	(void)state;
-	vs_job_refused(&vs_core, 4712, wants, 1, 1, "needs 1 node, 0 VFs free");
-	assert_int_equal(reasons_said(now + 5000), 1);
-	waits_for = "needs 1 node";
+	with.job_waits = note_visit;
+	vs_core.port = &with;
+	for (uint32_t job = 1; job < VS_COUNT(visits); job++)
+		refuse(job, wants, 1, 1, "needs 1 node, 0 VFs free");
+	vs_core.ntells = 0;
+	for (int i = 0; i < 200; i++) {
+		if (i < 16)
+			vs_jobs_recheck(&vs_core);
+		vs_lock();
+		vs_job_reasons(&vs_core, now + 5000);
+		vs_unlock();
+	}
+	for (uint32_t job = 1; job < VS_COUNT(visits); job++) {
+		assert_in_range(visits[job], 1, 2);
+		visits[job] = 0;
+	}
+	for (size_t i = 0; i < vs_core.ntells; i++)
+		visits[vs_core.tells[i].job]++;
+	for (uint32_t job = 1; job < VS_COUNT(visits); job++)
+		assert_int_equal(visits[job], 1);
+	vs_core.ntells = 0;
+	vs_jobs_clear(&vs_core);
+	vs_core.port = &port;
+}
+
+/* A limit of its QOS, a person: VFs are not what it waits for any more. */
+static void slurms_own_reason_takes_ours_back(void **state)
+{
+	(void)state;
+	refused_and_said();
+	waits = VS_WAITS_ELSE;
+	now += 1000;		/* of several partitions one may say so */
 	vs_jobs_recheck(&vs_core);
-	assert_int_equal(reasons_said(now + 10000), 0);
-	/* Slurm's own word for something else is left alone */
-	waits_for = "Priority";
-	vs_jobs_recheck(&vs_core);
-	assert_int_equal(reasons_said(now + 15000), 0);
-	waits_for = "Resources";
-	vs_jobs_recheck(&vs_core);
-	assert_int_equal(reasons_said(now + 20000), 1);
-	assert_int_equal(reasons_said(now + 25000), 0);
-	waits_for = NULL;
+	assert_non_null(vs_core.refused);
+	now += 5000;
 	vs_jobs_recheck(&vs_core);
 	assert_null(vs_core.refused);
+	assert_string_equal(reason_said(now), "");
+}
+
+/* ---- what a job got --------------------------------------------------------- */
+
+static char got[512];
+
+static void job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
+		    size_t n)
+{
+	(void)ctx;
+	snprintf(got, sizeof(got), "%u:", job);
+	for (size_t i = 0; i < n; i++)
+		snprintf(got + strlen(got), sizeof(got) - strlen(got),
+			 " %s %s %s %s", rows[i].node, rows[i].adapter,
+			 rows[i].host, rows[i].pfs);
+}
+
+/* It is there already when the job may begin. */
+static void prolog_done(void *ctx, uint32_t job, bool ok)
+{
+	(void)ctx;
+	assert_true(ok);
+	vs_strlcpy(got + strlen(got), job == 7 ? " begins" : "?", 8);
+}
+
+static void epilog_done(void *ctx, uint32_t job)
+{
+	(void)ctx;
+	(void)job;
+}
+
+static void slurm_is_told_what_a_job_got_before_it_begins(void **state)
+{
+	static const struct vs_port to = {
+		.job_got = job_got, .prolog_done = prolog_done,
+		.epilog_done = epilog_done,
+	};
+	int64_t push_ms = now;
+	const struct vs_vm *vm;
+	VS_FREE char *want = NULL;
+	int one = id("vm1");
+
+	(void)state;
+	vs_core.port = &to;
+	bring_up(7, "vm1");
+	ntold = 0;
+	vs_job_wait(&vs_core, 7, 0, &one, 1);
+	turn();
+	vs_say_all(&vs_core, told, ntold, now, &push_ms);
+	vm = vs_node_vm(&vs_core, &vs_core.nodes[one]);
+	want = vs_asprintf("7: vm1 sriov-roce %s %s begins", vm->host_ptr->name,
+			   vs_ledger_get(&vs_core.ledger, "vm1")->cards[0].pf);
+	assert_string_equal(got, want);
+	/* and that it has left, before it may be launched again */
+	ntold = 0;
+	vs_job_end(&vs_core, 7, &one, 1, true);
+	turn();
+	vs_say_all(&vs_core, told, ntold, now, &push_ms);
+	assert_string_equal(got, "7:");
 }
 
 /* The report as text, or the error's. */
@@ -188,8 +379,13 @@ static void why_vcenter_is_away_names_neither_address_nor_account(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_part_of_a_job_is_a_job_of_its_own, stage),
 #define T(f) cmocka_unit_test_setup(f, stage)
 		T(a_reason_that_backfill_wiped_is_said_again),
+		T(slurms_own_plan_is_what_is_expected),
+		T(of_a_long_queue_all_have_their_turn),
+		T(slurms_own_reason_takes_ours_back),
+		T(slurm_is_told_what_a_job_got_before_it_begins),
 		T(jobs_of_others_are_hidden_by_private_data),
 		T(nodes_are_hidden_by_private_data),
 		T(a_hidden_job_is_answered_for_like_one_that_is_not_there),

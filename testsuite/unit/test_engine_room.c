@@ -19,15 +19,21 @@ static int ids_of(int n, int *ids)
 	return n;
 }
 
-/* How many of the first n nodes could be served; why is what it says. */
+/* How many of the first n nodes could be served; what it says of a job that
+ * needs as many, behind that. */
 static size_t room(int n, const char *expected)
 {
-	char why[256] = "";
+	char why[256] = "", words[256], need[64];
 	int ids[4];
 	size_t got = vs_ask_room(&vs_core, ids, (size_t)ids_of(n, ids), NULL,
 				 why, sizeof(why));
 
-	assert_string_equal(why, expected);
+	vs_lack_words(&vs_core, ids, (size_t)n, (size_t)n, got, why, words,
+		      sizeof(words));
+	snprintf(need, sizeof(need), n == 1 ? "needs 1 sriov-roce VF, " :
+		 "needs %d sriov-roce VFs on %d nodes, ", n, n);
+	assert_memory_equal(words, need, strlen(need));
+	assert_string_equal(words + strlen(need), expected);
 	return got;
 }
 
@@ -71,7 +77,7 @@ static void a_gang_waits_for_the_pool_and_begins_when_room_comes(void **state)
 	begin(4, 2, 4, "warm");
 	fake_pool_mb = 4 * EACH - 1;
 	ready();
-	assert_int_equal(room(4, "3 can be served: " POOL " has 4523 MB of "
+	assert_int_equal(room(4, "room for 3: " POOL " has 4523 MB of "
 			      "memory left, each VM needs 1131 MB"), 3);
 	refused(7, 4, "needs 4 sriov-roce VFs, room for 3 (" POOL " has 4523 "
 		"MB of memory left, each VM needs 1131 MB)");
@@ -81,7 +87,7 @@ static void a_gang_waits_for_the_pool_and_begins_when_room_comes(void **state)
 	fake_pool_mb = 4 * EACH;
 	beat();
 	assert_true(vs_core.vf_freed);	/* the scheduler is told */
-	assert_int_equal(room(4, "4 sriov-roce VFs free"), 4);
+	assert_int_equal(room(4, "4 free"), 4);
 	begins(7, 4);
 	flags("vm1", BOOT);
 	turn();
@@ -95,7 +101,7 @@ static void a_pool_is_told_by_the_name_it_was_given(void **state)
 	vs_core.conf->clusters[0].pool = vs_strdup("slurm");
 	fake_pool_mb = 1;
 	ready();
-	assert_int_equal(room(1, "0 can be served: resource pool slurm of "
+	assert_int_equal(room(1, "room for 0: resource pool slurm of "
 			      "cluster C1 has 1 MB of memory left, each VM "
 			      "needs 1131 MB"), 0);
 	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
@@ -163,7 +169,7 @@ static void what_was_not_read_refuses_nobody(void **state)
 	fake_store_mb = -1;
 	fake_disk_mb = 1 << 30;
 	ready();
-	assert_int_equal(room(4, "4 sriov-roce VFs free"), 4);
+	assert_int_equal(room(4, "4 free"), 4);
 	begins(7, 4);
 	/* a new connection knows nothing of the old one's values */
 	begin(4, 1, 4, "warm");
@@ -190,7 +196,7 @@ static void a_gang_waits_for_the_datastore_and_begins_when_room_comes(
 	fake_disk_mb = 10000;
 	fake_store_mb = 39999;
 	ready();
-	assert_int_equal(room(4, "3 can be served: datastore vsan has 39999 "
+	assert_int_equal(room(4, "room for 3: datastore vsan has 39999 "
 			      "MB free, 1 VM needs 10000 MB for disks and swap "
 			      "files"), 3);
 	refused(7, 4, "datastore vsan has 39999 MB free, 4 VMs need 40000 MB "
@@ -241,7 +247,7 @@ static void vms_that_exist_need_vfs_all_the_same(void **state)
 		end_job(1, names[i]);
 		powered_down(names[i]);
 	}
-	assert_int_equal(room(3, "2 sriov-roce VFs free"), 2);
+	assert_int_equal(room(3, "2 free"), 2);
 }
 
 static void a_vm_that_exists_starts_beside_a_full_datastore(void **state)
@@ -257,7 +263,7 @@ static void a_vm_that_exists_starts_beside_a_full_datastore(void **state)
 	powered_down("vm1");
 	fake_store_mb = 0;
 	beat();
-	assert_int_equal(room(3, "1 can be served: datastore vsan has 0 MB "
+	assert_int_equal(room(3, "room for 1: datastore vsan has 0 MB "
 			      "free, 1 VM needs 10000 MB for disks and swap "
 			      "files"), 1);
 	assert_int_equal(job_begin(2, "vm2", NULL), -1);
@@ -388,13 +394,13 @@ static void vms_of_different_sizes_share_the_vfs(void **state)
 	vs_setup_apply(&vs_core, conf);
 	vs_setup_macs(&vs_core);
 	ready();
-	assert_int_equal(room(2, "2 sriov-roce VFs free"), 2);
-	assert_int_equal(room(4, "3 sriov-roce VFs free"), 3);
+	assert_int_equal(room(2, "2 free"), 2);
+	assert_int_equal(room(4, "3 free"), 3);
 	assert_int_equal(job_begin(1, "vm4", NULL), 0);
-	assert_int_equal(room(4, "3 sriov-roce VFs free"), 3);
+	assert_int_equal(room(4, "3 free"), 3);
 	assert_int_equal(job_begin(2, "vm1", NULL), 0);
 	assert_int_equal(job_begin(3, "vm2", NULL), 0);
-	assert_int_equal(room(4, "3 sriov-roce VFs free"), 3);
+	assert_int_equal(room(4, "3 free"), 3);
 }
 
 int main(void)

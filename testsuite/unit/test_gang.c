@@ -14,18 +14,12 @@
 
 static struct world w;
 static struct vs_place_node gang[MANY];
-static char names[MANY][16];
 
 static int setup(void **state)
 {
 	(void)state;
 	w_init(&w);
-	for (int i = 0; i < MANY; i++) {
-		snprintf(names[i], sizeof(names[i]), "n%02d", i);
-		gang[i] = (struct vs_place_node) {
-			.node = names[i], .profile = &w.p_roce, .net = &w.net,
-		};
-	}
+	w_gang(&w, gang, MANY);
 	return 0;
 }
 
@@ -107,9 +101,9 @@ static void the_most_constrained_of_a_mixed_gang_goes_first(void **state)
 	name_pf(4, 4);
 	place(8);
 	for (int i = 0; i < 4; i++)
-		assert_string_equal(gang[i].pf->pci, W_PF1);
+		assert_string_equal(gang[i].pfs[0]->pci, W_PF1);
 	for (int i = 4; i < 8; i++)
-		assert_string_equal(gang[i].pf->pci, W_PF0);
+		assert_string_equal(gang[i].pfs[0]->pci, W_PF0);
 }
 
 static void two_kinds_share_a_pfs_vfs(void **state)
@@ -167,7 +161,7 @@ static void the_one_on_the_right_pf_gives_way(void **state)
 		gang[i].prefer_host = "host-esx01";
 	name_pf(3, 1);
 	place(4);
-	assert_string_equal(gang[3].pf->pci, W_PF0);
+	assert_string_equal(gang[3].pfs[0]->pci, W_PF0);
 	assert_int_equal(on("esx01", 4), 3);
 }
 

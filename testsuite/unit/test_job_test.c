@@ -27,6 +27,8 @@ static void warm_comes_before_off_and_off_before_new(void **state)
 static void powered_down(int node, bool flag, uint32_t weight)
 {
 	node_record_table_ptr[node]->config_ptr->weight = weight;
+	node_record_table_ptr[node]->weight = weight;
+	node_record_table_ptr[node]->node_state |= NODE_STATE_POWERED_DOWN;
 	node_record_table_ptr[node]->sched_weight =
 		(flag ? UINT64_C(0x20000000000) : 0) |
 		(UINT64_C(0xfffffffe) << 8) | 0xff;
@@ -62,8 +64,21 @@ static void backfill_prefers_the_same(void **state)
 	w.avail[3] = VS_AVAIL_OFF;
 	/* left over from another job's test, when it still was off */
 	powered_down(6, true, 1);
+	node_record_table_ptr[6]->node_state &= ~NODE_STATE_POWERED_DOWN;
 	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
 	nodes_are("36");
+	assert_int_equal(node_record_table_ptr[3]->weight, 1);
+}
+
+static void backfill_minds_an_administrators_weight_too(void **state)
+{
+	(void)state;
+	for (int i = 0; i < NODES; i++)
+		powered_down(i, i % 2, 2);
+	w.avail[6] = VS_AVAIL_OFF;
+	powered_down(4, true, 1);
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+	nodes_are("46");
 }
 
 static void weights_are_slurms_again_afterwards(void **state)
@@ -151,7 +166,8 @@ static void too_little_room_refuses_with_the_need(void **state)
 	assert_int_equal(w.refused, 1);
 	assert_int_equal(w.need, 4);
 	assert_string_equal(w.wants, "0123");
-	assert_string_equal(w.why, "needs 4 nodes, 3 VFs free");
+	assert_string_equal(w.why, "; of 3");
+	assert_int_equal(w.have, 3);
 	assert_null(job.job_resrcs);
 }
 
@@ -164,7 +180,7 @@ static void what_is_full_for_slurm_is_not_said_to_be_free(void **state)
 		w.avail[i] = i < 2 ? VS_AVAIL_WARM : VS_AVAIL_NONE;
 	w.busy[0] = w.busy[1] = true;
 	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 1, 1, 1), ESLURM_NODES_BUSY);
-	assert_string_equal(w.why, "needs 1 node, 0 VFs free");
+	assert_true(w.need == 1 && w.have == 0);
 }
 
 /* So that what stands in its way, and nothing that it could use, is asked
@@ -188,16 +204,92 @@ static void a_refusal_names_the_nodes_that_the_job_would_use(void **state)
 	assert_int_equal(w.need, 1);
 }
 
-static void slurms_own_reason_stays_when_vfs_are_not_what_lacks(void **state)
+static void what_backfill_alone_looks_at_is_refused_too(void **state)
 {
 	(void)state;
-	w.room = 3;
-	for (int i = 0; i < 6; i++)
-		w.busy[i] = true;
-	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 4, 4, 4), ESLURM_NODES_BUSY);
-	assert_int_equal(w.refused, 0);
-	w.room = NODES;
+	w.room = w.vfs = 1;
+	w.start = time(NULL);
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+	assert_true(job.start_time > w.start);
+	assert_int_equal(w.refused, 1);
+	assert_int_equal(w.need, 2);
+	assert_int_equal(w.lacks, VS_LACKS_VFS);
+	/* of a range, what it must have */
+	w.room = w.vfs = 0;
 	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 1, 3, 3), 0);
+	assert_int_equal(w.refused, 2);
+	assert_int_equal(w.need, 1);
+	assert_true(w.need == 1 && w.have == 0);
+	/* but not for what stock itself says is later, nor for a question alone */
+	w.start = time(NULL) + 600;
+	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+	assert_int_equal(w.lacks, VS_LACKS_NODES);
+	w.refused = 0;
+	w.is_new = true;
+	for (int later = 0; later < 2; later++) {
+		w.start = time(NULL) + 600 * later;
+		bit_set_all(bits);
+		assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+		assert_int_equal(w.refused, 0);
+	}
+}
+
+/* Slurm knows of tasks per node only when it looks at the nodes. */
+static void a_refusal_needs_as_many_nodes_as_the_tasks_do(void **state)
+{
+	(void)state;
+	for (int i = 0; i < NODES; i++)
+		w.avail[i] = i < 2 ? VS_AVAIL_WARM : VS_AVAIL_NONE;
+	w.room = 2;
+	w.least = 3;
+	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 1, 8, 1), ESLURM_NODES_BUSY);
+	assert_int_equal(w.refused, 1);
+	assert_string_equal(w.wants, "012");
+	assert_int_equal(w.need, 3);
+	assert_true(w.need == 3 && w.have == 2);
+}
+
+static void have_jobs(int from, int to)
+{
+	for (int i = from; i <= to; i++) {
+		w.busy[i] = true;
+		bit_clear(idle_node_bitmap, i);
+	}
+}
+
+/* Of Slurm's own "not now" too it is told what that means in VMs. */
+static void what_is_busy_for_slurm_is_a_reason_but_no_shortage(void **state)
+{
+	(void)state;
+	have_jobs(0, 5);
+	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 4, 4, 4), ESLURM_NODES_BUSY);
+	assert_int_equal(w.refused, 1);
+	assert_int_equal(w.lacks, VS_LACKS_NODES);
+	assert_int_equal(w.need, 4);
+	assert_string_equal(w.why, "2 free");
+	/* one idle node of those two has no VF */
+	w.room = 7;
+	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 4, 4, 4), ESLURM_NODES_BUSY);
+	assert_int_equal(w.lacks, VS_LACKS_NODES);
+	assert_string_equal(w.why, "1 free");
+	w.start = time(NULL) + 600;
+	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 1, 2, 2), 0);
+	assert_int_equal(w.refused, 3);
+	assert_int_equal(w.lacks, VS_LACKS_NODES);
+	assert_int_equal(w.need, 1);
+	assert_string_equal(w.why, "0 free");
+}
+
+/* With nodes that are nobody's VMs in the choice VFs say nothing. */
+static void slurms_own_reason_stays_where_other_nodes_would_do(void **state)
+{
+	(void)state;
+	have_jobs(0, 5);
+	w.ours[7] = false;
 	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 4, 4, 4), ESLURM_NODES_BUSY);
 	assert_int_equal(w.refused, 0);
 }
@@ -260,141 +352,37 @@ static void never_is_said_at_submit_for_static_capacity_alone(void **state)
 	assert_int_equal(w.refused, 0);
 }
 
+/* sbatch --test-only of a new job asks as backfill does of a queued one. */
+static void never_is_said_to_test_only_too(void **state)
+{
+	(void)state;
+	w.is_new = true;
+	w.ever = 3;
+	w.start = time(NULL);
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 4, 4, 4),
+			 ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
+	assert_int_equal(w.refused, 0);
+	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 3, 6, 3), 0);
+	job.bit_flags |= BACKFILL_TEST;	/* as soon as it was submitted */
+	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 4, 4, 4), 0);
+}
+
 static void a_queued_job_is_never_told_never(void **state)
 {
 	(void)state;
 	w.ever = 0;
+	w.start = time(NULL);
 	assert_int_equal(ask(SELECT_MODE_TEST_ONLY, 4, 4, 4), 0);
+	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 4, 4, 4), 0);
 }
 
 static void stocks_never_stays_never(void **state)
 {
 	(void)state;
 	assert_int_equal(ask(SELECT_MODE_TEST_ONLY, 9, 9, 9), ESLURM_NODES_BUSY);
-}
-
-/* ---- when ------------------------------------------------------------------------------ */
-
-static void now_is_said_when_the_vfs_are_there_now(void **state)
-{
-	time_t now = time(NULL);
-
-	(void)state;
-	w.start = now;
-	w.avail[0] = VS_AVAIL_NONE;
-	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
-	nodes_are("12");
-	assert_int_equal(job.start_time, now);
-}
-
-static void now_becomes_later_until_warm_vms_have_given_way(void **state)
-{
-	time_t now = time(NULL);
-
-	(void)state;
-	w.start = now;
-	w.vfs = 1;
-	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
-	assert_true(job.start_time >= now + 60);
-	assert_true(job.start_time <= time(NULL) + 60);
-	nodes_are("01");
-	assert_int_equal(w.refused, 0);
-}
-
-static void later_is_the_end_of_the_first_job_on_nodes_of_ours(void **state)
-{
-	job_record_t first = { .job_state = JOB_RUNNING, .job_id = 1 };
-	job_record_t others = { .job_state = JOB_RUNNING, .job_id = 2 };
-	time_t now = time(NULL);
-
-	(void)state;
-	w.ours[7] = false;
-	first.end_time = now + 500;
-	first.node_bitmap = bit_alloc(NODES);
-	bit_set(first.node_bitmap, 1);
-	others.end_time = now + 100;
-	others.node_bitmap = bit_alloc(NODES);
-	bit_set(others.node_bitmap, 7);
-	list_append(job_list, &first);
-	list_append(job_list, &others);
-	w.start = now;
-	w.vfs = 0;
-	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
-	assert_int_equal(job.start_time, now + 500);
-	FREE_NULL_BITMAP(first.node_bitmap);
-	FREE_NULL_BITMAP(others.node_bitmap);
-}
-
-/* Nodes 6 and 7 are another partition's. */
-static void vfs_of_another_partition_come_back_with_its_jobs(void **state)
-{
-	job_record_t there = { .job_state = JOB_RUNNING, .job_id = 1 };
-	time_t now = time(NULL);
-
-	(void)state;
-	w.avail[6] = w.avail[7] = VS_AVAIL_WARM;
-	there.end_time = now + 500;
-	there.node_bitmap = bit_alloc(NODES);
-	bit_set(there.node_bitmap, 7);
-	list_append(job_list, &there);
-	w.start = now;
-	w.room = w.vfs = 1;
-	for (uint32_t nodes = 2; nodes < 4; nodes++) {
-		bit_set_all(bits);
-		bit_clear(bits, 6);
-		bit_clear(bits, 7);
-		assert_int_equal(ask(SELECT_MODE_WILL_RUN, nodes, nodes,
-				     nodes), 0);
-		if (nodes == 2)
-			assert_true(job.start_time >= now + 60 &&
-				    job.start_time <= now + 100);
-		else
-			assert_int_equal(job.start_time, now + 500);
-	}
-	FREE_NULL_BITMAP(there.node_bitmap);
-}
-
-/* Beyond what backfill plans for: no node is kept idle for such a job. */
-static void vfs_that_foreign_vms_hold_come_back_nobody_knows_when(void **state)
-{
-	job_record_t mine = { .job_state = JOB_RUNNING, .job_id = 1 };
-	time_t now = time(NULL);
-
-	(void)state;
-	mine.end_time = now + 500;
-	mine.node_bitmap = bit_alloc(NODES);
-	bit_set(mine.node_bitmap, 1);
-	list_append(job_list, &mine);
-	w.start = now;
-	w.room = w.vfs = 1;
-	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
-	assert_true(job.start_time > now + 30 * 24 * 3600);
-	FREE_NULL_BITMAP(mine.node_bitmap);
-}
-
-static void stocks_own_later_stays(void **state)
-{
-	time_t later = time(NULL) + 1000;
-
-	(void)state;
-	w.start = later;
-	w.room = w.vfs = 0;
-	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
-	assert_int_equal(job.start_time, later);
-}
-
-static void a_node_that_cannot_be_served_now_may_be_the_first_later(
-	void **state)
-{
-	time_t now = time(NULL);
-
-	(void)state;
-	w.avail[0] = VS_AVAIL_NONE;
-	w.start_without_0 = now + 900;
-	w.start = now + 300;
-	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
-	assert_int_equal(job.start_time, now + 300);
-	nodes_are("01");
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, stage_up, stage_down)
@@ -405,6 +393,7 @@ int main(void)
 		T(warm_comes_before_off_whatever_its_weight),
 		T(an_administrators_weight_counts_more_than_what_exists),
 		T(backfill_prefers_the_same),
+		T(backfill_minds_an_administrators_weight_too),
 		T(weights_are_slurms_again_afterwards),
 		T(a_node_that_cannot_be_served_is_left_out),
 		T(a_node_that_the_job_names_is_never_left_out),
@@ -415,20 +404,17 @@ int main(void)
 		T(too_little_room_refuses_with_the_need),
 		T(what_is_full_for_slurm_is_not_said_to_be_free),
 		T(a_refusal_names_the_nodes_that_the_job_would_use),
-		T(slurms_own_reason_stays_when_vfs_are_not_what_lacks),
+		T(what_backfill_alone_looks_at_is_refused_too),
+		T(a_refusal_needs_as_many_nodes_as_the_tasks_do),
+		T(what_is_busy_for_slurm_is_a_reason_but_no_shortage),
+		T(slurms_own_reason_stays_where_other_nodes_would_do),
 		T(others_nodes_need_no_vf),
 		T(a_job_without_nodes_of_ours_goes_straight_to_stock),
 		T(a_reservations_made_up_record_goes_straight_to_stock),
 		T(never_is_said_at_submit_for_static_capacity_alone),
+		T(never_is_said_to_test_only_too),
 		T(a_queued_job_is_never_told_never),
 		T(stocks_never_stays_never),
-		T(now_is_said_when_the_vfs_are_there_now),
-		T(now_becomes_later_until_warm_vms_have_given_way),
-		T(later_is_the_end_of_the_first_job_on_nodes_of_ours),
-		T(vfs_of_another_partition_come_back_with_its_jobs),
-		T(vfs_that_foreign_vms_hold_come_back_nobody_knows_when),
-		T(stocks_own_later_stays),
-		T(a_node_that_cannot_be_served_now_may_be_the_first_later),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -50,6 +50,8 @@ static struct vs_pf_use use_of(const char *pci)
 	assert_int_equal(w_free(&w, "esx01", W_PF1), on_pf1);		\
 } while (0)
 
+static const struct vs_hold_card on_pf1 = { W_PF1, false };
+
 /* ---- holds -------------------------------------------------------------- */
 
 static void release_gives_back_what_take_took(void **state)
@@ -104,7 +106,8 @@ static void a_hold_of_nobody_or_nowhere_is_a_bug(void **state)
 static void a_hold_is_promised_whatever_the_caller_wrote(void **state)
 {
 	struct vs_hold hold = { .node = "n1", .host = "host-esx01",
-				.pf = W_PF0, .state = VS_HOLD_SEEN };
+				.cards = { { W_PF0, false } },
+				.ncards = 1, .state = VS_HOLD_SEEN };
 
 	(void)state;
 	assert_int_equal(vs_ledger_take(&w.ledger, &hold, NULL), 0);
@@ -144,7 +147,7 @@ static void a_hold_counts_on_the_host_it_was_moved_to(void **state)
 
 	(void)state;
 	w_pf(esx02, W_PF1, 4);
-	vs_ledger_move(&w.ledger, h, esx02->moid, W_PF1);
+	vs_ledger_move(&w.ledger, h, esx02->moid, &on_pf1, 1);
 	assert_free(8, 8);
 	assert_int_equal(w_free(&w, "esx02", W_PF1), 3);
 }
@@ -158,7 +161,7 @@ static void a_hold_moved_to_no_known_pf_keeps_taking_a_vf(void **state)
 	(void)state;
 	w_pf(esx02, W_PF1, 4);
 	w_pf(esx02, "0000:af:00.0", 2);
-	vs_ledger_move(&w.ledger, h, esx02->moid, "");
+	vs_ledger_move(&w.ledger, h, esx02->moid, NULL, 0);
 	/* the guess isn't there: it may be on either */
 	assert_int_equal(w_free(&w, "esx02", W_PF1), 3);
 	assert_int_equal(w_free(&w, "esx02", "0000:af:00.0"), 1);
@@ -170,7 +173,7 @@ static void a_hold_on_automatic_pf_counts_against_its_switch(void **state)
 				   VS_HOLD_PROMISED);
 
 	(void)state;
-	h->pf_automatic = true;
+	h->cards[0].automatic = true;
 	assert_free(7, 7);
 	vs_strlcpy(esx01->pfs[1].switch_uuid, "another", VS_LABEL_LEN);
 	assert_free(7, 8);
@@ -212,7 +215,7 @@ static void the_generation_moves_with_every_change(void **state)
 	vs_ledger_set_state(&w.ledger, h, VS_HOLD_REQUESTED);
 	assert_true(w.ledger.generation > was);
 	was = w.ledger.generation;
-	vs_ledger_move(&w.ledger, h, "host-esx02", W_PF0);
+	vs_ledger_move(&w.ledger, h, "host-esx02", &on_pf1, 1);
 	assert_true(w.ledger.generation > was);
 	was = w.ledger.generation;
 	vs_ledger_release(&w.ledger, "n1");

@@ -65,7 +65,7 @@ static void a_node_gets_a_host_and_a_pf(void **state)
 	(void)state;
 	assert_int_equal(vs_place(&w.env, &node, 1, NULL, NULL), 0);
 	assert_ptr_equal(node.host, esx01);
-	assert_ptr_equal(node.pf, pf);
+	assert_ptr_equal(node.pfs[0], pf);
 	assert_true(node.pf_automatic);
 }
 
@@ -76,7 +76,7 @@ static void a_node_without_vf_gets_no_pf(void **state)
 	pf->vfs = 0;
 	assert_int_equal(vs_place(&w.env, &node, 1, NULL, NULL), 0);
 	assert_ptr_equal(node.host, esx01);
-	assert_null(node.pf);
+	assert_null(node.pfs[0]);
 	assert_false(node.pf_automatic);
 }
 
@@ -86,7 +86,7 @@ static void the_pf_is_explicit_where_the_switch_has_several(void **state)
 
 	(void)state;
 	assert_int_equal(vs_place(&w.env, &node, 1, NULL, NULL), 0);
-	assert_ptr_equal(node.pf, pf);
+	assert_ptr_equal(node.pfs[0], pf);
 	assert_false(node.pf_automatic);
 	vs_strlcpy(second->switch_uuid, "another", VS_LABEL_LEN);
 	assert_int_equal(vs_place(&w.env, &node, 1, NULL, NULL), 0);
@@ -100,7 +100,7 @@ static void a_named_pf_is_taken_and_explicit(void **state)
 	(void)state;
 	vs_strlcpy(w.roce.pf, W_PF1, VS_PCI_LEN);
 	assert_int_equal(vs_place(&w.env, &node, 1, NULL, NULL), 0);
-	assert_ptr_equal(node.pf, second);
+	assert_ptr_equal(node.pfs[0], second);
 	assert_false(node.pf_automatic);
 	second->vfs = 0;
 	assert_int_equal(refusal(), VS_REFUSE_VF);
@@ -124,7 +124,7 @@ static void on_a_standard_switch_only_a_named_pf_will_do(void **state)
 	assert_int_equal(refusal(), VS_REFUSE_NO_PF);
 	vs_strlcpy(w.roce.pf, W_PF0, VS_PCI_LEN);
 	assert_int_equal(refusal(), VS_REFUSE_NONE);
-	assert_ptr_equal(node.pf, pf);
+	assert_ptr_equal(node.pfs[0], pf);
 }
 
 static void a_host_without_hardware_told_divides_nothing_by_zero(void **state)
@@ -176,7 +176,7 @@ static void a_host_may_have_as_many_pfs_as_there_is_room_for(void **state)
 	assert_int_equal(vs_place(&w.env, gang, VS_HOST_PFS, NULL, NULL), 0);
 	for (int i = 0; i < VS_HOST_PFS; i++)
 		for (int k = 0; k < i; k++)
-			assert_ptr_not_equal(gang[i].pf, gang[k].pf);
+			assert_ptr_not_equal(gang[i].pfs[0], gang[k].pfs[0]);
 	w_vm_on(&w, "vm-1", "esx01", "");
 	assert_int_equal(vs_place_room(&w.env, &node, 99), 0);
 }
@@ -330,7 +330,7 @@ static void an_over_committed_pf_does_not_eat_anothers_vfs(void **state)
 	w_pf(esx01, W_PF1, 1);
 	assert_int_equal(vs_place_room(&w.env, &node, 100), 1);
 	assert_int_equal(refusal(), VS_REFUSE_NONE);
-	assert_string_equal(node.pf->pci, W_PF1);
+	assert_string_equal(node.pfs[0]->pci, W_PF1);
 }
 
 static void unknown_vfs_are_not_placed_on_but_vmxnet3_is(void **state)
@@ -425,7 +425,7 @@ static void hosts_and_pfs_that_failed_lately_are_left_out(void **state)
 	assert_non_null(strstr(err.text, "power-on failed at 12:00"));
 	w_pf(esx01, W_PF1, 1);
 	assert_int_equal(refusal(), VS_REFUSE_NONE);
-	assert_string_equal(node.pf->pci, W_PF1);
+	assert_string_equal(node.pfs[0]->pci, W_PF1);
 	assert_int_equal(vs_place_room(&w.env, &node, 100), 1);
 	avoid_host = "esx01";
 	assert_int_equal(refusal(), VS_REFUSE_AVOID);

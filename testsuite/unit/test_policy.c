@@ -14,18 +14,12 @@
 
 static struct world w;
 static struct vs_place_node gang[MANY];
-static char names[MANY][16];
 
 static int setup(void **state)
 {
 	(void)state;
 	w_init(&w);
-	for (int i = 0; i < MANY; i++) {
-		snprintf(names[i], sizeof(names[i]), "n%02d", i);
-		gang[i] = (struct vs_place_node) {
-			.node = names[i], .profile = &w.p_roce, .net = &w.net,
-		};
-	}
+	w_gang(&w, gang, MANY);
 	return 0;
 }
 
@@ -381,43 +375,10 @@ static void the_pf_with_more_free_vfs_is_taken(void **state)
 	(void)state;
 	w_pf(h, W_PF1, 5);
 	place(4);
-	assert_string_equal(gang[0].pf->pci, W_PF1);
-	assert_string_equal(gang[1].pf->pci, W_PF1);
-	assert_string_equal(gang[2].pf->pci, W_PF0);	/* equal: by address */
-	assert_string_equal(gang[3].pf->pci, W_PF1);
-}
-
-static void the_pf_of_a_numa_node_that_holds_the_vm_is_taken(void **state)
-{
-	struct vs_host *h = host("esx01", "", 8);
-	struct vs_vm *vm;
-
-	(void)state;
-	w_pf(h, W_PF1, 16);
-	h->numa_nodes = 2;
-	h->pfs[0].numa = 0;
-	h->pfs[1].numa = 1;
-	place(1);
-	assert_string_equal(gang[0].pf->pci, W_PF1);
-	vm = w_vm_on(&w, "vm-1", "esx01", W_PF1);
-	vm->memory_mb = 128 * 1024 - 8192 - vs_overhead_mb(4, 8192);
-	place(1);			/* just */
-	assert_string_equal(gang[0].pf->pci, W_PF1);
-	place(2);			/* the gang's own count */
-	assert_string_equal(gang[1].pf->pci, W_PF0);
-	vm->memory_mb++;
-	place(1);
-	assert_string_equal(gang[0].pf->pci, W_PF0);
-	h->numa_nodes = 1;
-	place(1);
-	assert_string_equal(gang[0].pf->pci, W_PF1);
-	h->numa_nodes = 2;		/* no node holds it: free VFs decide */
-	w.p_roce.memory_mb = 130 * 1024;
-	h->memory_mb = 300 * 1024;
-	vs_inventory_remove_vm(&w.inv, "vm-1");
-	h->memory_mb = 250 * 1024;
-	place(1);
-	assert_string_equal(gang[0].pf->pci, W_PF1);
+	assert_string_equal(gang[0].pfs[0]->pci, W_PF1);
+	assert_string_equal(gang[1].pfs[0]->pci, W_PF1);
+	assert_string_equal(gang[2].pfs[0]->pci, W_PF0);	/* equal: by address */
+	assert_string_equal(gang[3].pfs[0]->pci, W_PF1);
 }
 
 /* ---- all of them -------------------------------------------------------- */
@@ -478,7 +439,6 @@ int main(void)
 		TEST(pack_of_a_gang_that_spans_many_leaves_is_whole),
 		TEST(pack_puts_a_second_kind_where_the_gang_is),
 		TEST(the_pf_with_more_free_vfs_is_taken),
-		TEST(the_pf_of_a_numa_node_that_holds_the_vm_is_taken),
 		TEST(the_same_input_gives_the_same_answer),
 	};
 

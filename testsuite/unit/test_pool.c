@@ -18,7 +18,6 @@
 
 static struct world w;
 static struct vs_place_node gang[MANY];
-static char names[MANY][16];
 static struct vs_err err;
 static struct vs_place_report report;
 
@@ -27,12 +26,7 @@ static int setup(void **state)
 	(void)state;
 	w_init(&w);
 	w.env.store = W_STORE;
-	for (int i = 0; i < MANY; i++) {
-		snprintf(names[i], sizeof(names[i]), "n%02d", i);
-		gang[i] = (struct vs_place_node) {
-			.node = names[i], .profile = &w.p_roce, .net = &w.net,
-		};
-	}
+	w_gang(&w, gang, MANY);
 	return 0;
 }
 

@@ -32,14 +32,20 @@ job_record_t *find_job_record(uint32_t id)
 	return job_known && id == job.job_id ? &job : NULL;
 }
 
-void vs_lock_jobs_read(void)
+void vs_lock_jobs_write(void)
 {
 	locked++;
 }
 
-void vs_unlock_jobs_read(void)
+void vs_unlock_jobs_write(void)
 {
 	locked--;
+}
+
+void vs_job_flag_set(job_record_t *job_ptr, uint32_t flag)
+{
+	assert_int_equal(locked, 1);
+	job_ptr->job_state |= flag;
 }
 
 static void answer(int rc, uint32_t id, bool timed_out)
@@ -154,6 +160,27 @@ static void a_job_that_can_is_started(void **state)
 	assert_int_equal(rc_seen, 0);
 }
 
+/* Gang scheduling suspends jobs while their VMs boot, and resumes them. */
+static void a_suspended_job_is_launched_all_the_same(void **state)
+{
+	static const uint32_t wiped[] = { JOB_SUSPENDED, JOB_RUNNING };
+	vs_job_details_t details = { .prolog_running = 1 };
+
+	(void)state;
+	job.details = &details;
+	for (size_t i = 0; i < sizeof(wiped) / sizeof(*wiped); i++) {
+		job.job_state = wiped[i];
+		prolog_done(7, true);
+		assert_int_equal(rc_seen, 0);
+		assert_true(job.job_state & JOB_CONFIGURING);
+	}
+	details.prolog_running = 0;		/* it was, already */
+	job.job_state = JOB_RUNNING;
+	prolog_done(7, true);
+	assert_false(job.job_state & JOB_CONFIGURING);
+	job.details = NULL;
+}
+
 /* slurm-prep: a late callback resurrects a cancelled job: a failed prolog is
  * answered by job_requeue. */
 static void a_late_failure_of_a_job_that_is_over_is_none(void **state)
@@ -218,6 +245,9 @@ static void a_job_waits_for_those_of_its_nodes_that_are_ours(void **state)
 	assert_int_equal(waits, 1);
 	assert_true(epilog_waits());
 	assert_int_equal(ends, 1);
+	job.job_state = JOB_SUSPENDED | JOB_CONFIGURING;
+	assert_true(prolog_waits());
+	assert_int_equal(waits, 2);
 	job.job_state = JOB_CANCELLED;	/* before its prolog had a thread */
 	assert_false(prolog_waits());
 	is_running = false;		/* nobody would ever answer */
@@ -234,6 +264,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_job_that_cannot_be_served_goes_back_to_the_queue, setup),
 		cmocka_unit_test_setup(a_job_that_can_is_started, setup),
+		cmocka_unit_test_setup(a_suspended_job_is_launched_all_the_same, setup),
 		cmocka_unit_test_setup(a_late_failure_of_a_job_that_is_over_is_none, setup),
 		cmocka_unit_test_setup(the_end_of_an_epilog_is_said_once, setup),
 		cmocka_unit_test_setup(a_job_waits_for_those_of_its_nodes_that_are_ours, setup),

@@ -57,6 +57,28 @@ static void a_profile_has_the_same_hash_each_time(void **state)
 	assert_int_equal(vs_profile_fit(a, b), VS_FIT_RIGHT);
 }
 
+/* The hash that VMs of before PerNode= carry: FNV-1a of "vm-42",
+ * "2026-01-01T00:00:00Z" - "sriov-roce", "PG", "", "2 0 9000 8 16384 0". */
+static void one_card_is_what_it_always_was(void **state)
+{
+	char now[VS_PROFILE_HASH_LEN];
+
+	(void)state;
+	for (adapter.per_node = 0; adapter.per_node < 2; adapter.per_node++) {
+		adapter.rails = adapter.per_node;
+		assert_int_equal(vs_profile_hash(&profile, now), 0);
+		assert_string_equal(now, "1a809a9a-d8c38684");
+	}
+	assert_int_equal(adapter.per_node, 2);
+	assert_int_equal(against(now), VS_FIT_RECONFIGURE);
+	assert_int_equal(vs_profile_hash(&profile, now), 0);
+	adapter.rails = false;
+	assert_int_equal(against(now), VS_FIT_RECONFIGURE);
+	assert_int_equal(vs_profile_hash(&profile, now), 0);
+	adapter.per_node = 3;
+	assert_int_equal(against(now), VS_FIT_RECONFIGURE);
+}
+
 static void without_a_template_there_is_no_hash(void **state)
 {
 	char out[VS_PROFILE_HASH_LEN] = "untouched";
@@ -209,6 +231,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_profile_has_the_same_hash_each_time,
 				       setup),
+		cmocka_unit_test_setup(one_card_is_what_it_always_was, setup),
 		cmocka_unit_test_setup(without_a_template_there_is_no_hash,
 				       setup),
 		cmocka_unit_test_setup(what_only_placement_reads_is_not_in_it,

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "engine/control_msg.h"
 #include "svf_stage.h"
 #include "util/json.h"
 #include "util/mem.h"
@@ -140,6 +141,10 @@ static void why_says_it_in_words(void **state)
 	assert_string_equal(errs, "svf: no such job: 4712\n");
 	assert_int_equal(svf("why 4000_3"), 0);
 	expect_in(out, "JobId=4711");
+	assert_int_equal(svf("why 4710+1"), 0);
+	expect_in(out, "JobId=4711");
+	assert_int_equal(svf("why 4710+2"), 1);
+	assert_string_equal(errs, "svf: no such job: 4710+2\n");
 	assert_int_equal(svf("why 4000_4"), 1);
 	assert_string_equal(errs, "svf: no such job: 4000_4\n");
 }
@@ -193,7 +198,7 @@ static void names_from_vcenter_cannot_steer_the_terminal(void **state)
 static void a_report_of_many_parts_arrives(void **state)
 {
 	(void)state;
-	stage_big = 600 * 1024;		/* the array is of no use to a table */
+	stage_big = 2 * VS_CTL_PART_MAX;		/* the array is of no use to a table */
 	assert_int_equal(svf("nodes --json"), 0);
 	assert_int_equal(svf("nodes"), 3);
 	expect_in(errs, "slurmctld's answer: nodes[0]");
@@ -217,7 +222,7 @@ static void a_wrong_command_line_is_exit_2(void **state)
 {
 	static const char *const bad[] = {
 		"", "nonsense", "hosts --nodes", "nodes --pfs", "--pfs", "why",
-		"why x", "why 1 2", "why -1", "why 0", "why 12_", "why 12_x", "why 12_-1", "why _3", "why 99999999999",
+		"why x", "why 1 2", "why -1", "why 0", "why 12_", "why 12_x", "why 12_-1", "why _3", "why 12+", "why 12+x", "why 12+_3", "why +1", "why 99999999999",
 		"status x", "conf a b", "hosts --pfs --pfs",
 	};
 
@@ -237,7 +242,7 @@ static void help_and_version_work_everywhere_without_slurmctld(void **state)
 	assert_int_equal(svf("--help"), 0);
 	expect_in(out, "usage: svf ");
 	assert_int_equal(svf("why --help"), 0);
-	expect_in(out, "usage: svf why [--json] [--noheader] JOBID[_TASK]\n");
+	expect_in(out, "usage: svf why [--json] [--noheader] JOBID[_TASK|+N]\n");
 	assert_int_equal(svf("-h hosts"), 0);
 	expect_in(out, "usage: svf hosts [--json] [--noheader] [--pfs] [HOST...]\n");
 	assert_int_equal(svf("nodes --version"), 0);

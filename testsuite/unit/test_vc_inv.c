@@ -208,12 +208,15 @@ static void a_filter_that_is_not_ours_is_an_error(void **state)
 
 #define HOST_ENTER OBJ("enter", "HostSystem", "host-1", \
 	CHANGE("runtime.connectionState", STR("connected")) "," \
-	CHANGE("hardware.cpuInfo", "{'numCpuCores':32,'hz':2600000123}") "," \
+	CHANGE("hardware.cpuInfo", "{'numCpuCores':32,'numCpuThreads':64," \
+	       "'hz':2600000123}") "," \
 	CHANGE("hardware.memorySize", "{'_typeName':'long'," \
 	       "'_value':137438953472}") "," \
 	CHANGE("hardware.numaInfo", "{'numNodes':2,'numaNode':[" \
 	       "{'typeId':0,'pciId':['0000:17:00.0']}," \
-	       "{'typeId':1,'pciId':['0000:3B:00.0','0000:3b:00.1']}]}") "," \
+	       "{'typeId':1,'memorySize':68719476736," \
+	       "'cpuID':[1,3,5,7,9,11],'pciId':['0000:3B:00.0'," \
+	       "'0000:3b:00.1']}]}") "," \
 	CHANGE("config.product", "{'version':'8.0.3'}") "," \
 	CHANGE("config.pciPassthruInfo", "{'_typeName':" \
 	       "'ArrayOfHostPciPassthruInfo','_value':[" \
@@ -239,8 +242,8 @@ static void a_pf_is_joined_from_four_places(void **state)
 	/* 131072 MB less 8 % and 1024; the PF without a NIC is no adapter. */
 	DELIVERS(*state, UPDATE(SET("f-hosts", HOST_ENTER)),
 		"host host-1 connected 32x2600 119563MB hw21"
-		" 0000:3b:00.0=vmnic4/50 2a/16/n1/1"
-		" 0000:3b:00.1=vmnic5//0/n1/0;");
+		" 0000:3b:00.0=vmnic4/50 2a/16/n1:3x59781MB/1"
+		" 0000:3b:00.1=vmnic5//0/n1:3x59781MB/0;");
 	DELIVERS(*state, UPDATE(SET("f-hosts", OBJ("modify", "HostSystem",
 		"host-1", CHANGE("runtime.inMaintenanceMode",
 		"{'_typeName':'boolean','_value':true}")))),

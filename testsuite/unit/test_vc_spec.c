@@ -154,7 +154,7 @@ static void a_clone_is_off_marked_and_has_its_card(void **state)
 		.hw = { .vcpus = 32, .cores_per_socket = 16,
 			.memory_mb = 131072, .memory_locked = true,
 			.cpu_reserved_mhz = 83200, .latency_high = true,
-			.card = &sriov, .mgmt_mac = "00:50:56:00:00:09",
+			.cards = &sriov, .ncards = 1, .mgmt_mac = "00:50:56:00:00:09",
 			.extra = marks, .nextra = 2 },
 	};
 
@@ -221,7 +221,7 @@ static void a_linked_clone_names_its_snapshot(void **state)
 
 static void card_is(const struct vs_vc_card_spec *card, const char *device)
 {
-	struct vs_vc_hw hw = { .card = card };
+	struct vs_vc_hw hw = { .cards = card, .ncards = 1 };
 	VS_FREE char *want = vs_asprintf(
 		"{'spec':{'_typeName':'VirtualMachineConfigSpec',"
 		"'deviceChange':[{'_typeName':'VirtualDeviceConfigSpec',"
@@ -263,8 +263,9 @@ static void each_kind_of_card_has_its_own_body(void **state)
 static void a_reconfigure_swaps_cards_in_a_safe_order(void **state)
 {
 	struct vs_vc_kv job = { "slurm.vsphere.job", "" };
+	const int gone = 13031;
 	struct vs_vc_hw hw = { .vcpus = 4,
-		.card = &sriov, .card_remove_key = 13031,
+		.cards = &sriov, .ncards = 1, .gone = &gone, .ngone = 1,
 		.mgmt_mac = "00:50:56:00:00:09", .mgmt_key = 4000,
 		.extra = &job, .nextra = 1 };
 

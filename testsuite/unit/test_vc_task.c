@@ -82,6 +82,18 @@ static void a_task_that_vcenter_forgot_is_of_unknown_outcome(void **state)
 		 " more;");
 }
 
+static void tasks_that_follow_one_another_go_to_the_list_together(void **state)
+{
+	int64_t at = vc.list_at;
+
+	(void)state;
+	assert_true(at > vc.now && at <= vc.now + 100);
+	vc.now += 20;
+	vs_vcx_op_task(&vc, vs_vcx_op_find(&vc, vs_vcx_op_new(&vc, "clone",
+			&op)), "task-2");
+	assert_int_equal(vc.list_at, at);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, begin, end)
@@ -91,6 +103,7 @@ int main(void)
 		T(an_error_before_the_state_is_kept),
 		T(a_whole_info_is_understood_as_well),
 		T(a_task_that_vcenter_forgot_is_of_unknown_outcome),
+		T(tasks_that_follow_one_another_go_to_the_list_together),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

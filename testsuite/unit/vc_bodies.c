@@ -95,7 +95,7 @@ static void clone_body(const struct vs_vc_card_spec *c, bool latency,
 			.memory_mb = 131072, .memory_locked = latency,
 			.cpu_reserved_mhz = latency ? 83200 : 0,
 			.latency_high = latency, .exact = !latency,
-			.card = c, .extra = marks, .nextra = 2,
+			.cards = c, .ncards = c ? 2 : 0, .extra = marks, .nextra = 2,
 			.mgmt_mac = nic ? "00:50:56:00:00:09" : NULL },
 	};
 
@@ -124,23 +124,25 @@ static void vm_bodies(void)
 {
 	struct json_object *nic = template_nic();
 	struct vs_vc_kv job = { "slurm.vsphere.job", "" };
-	struct vs_vc_card_spec c;
+	struct vs_vc_card_spec c[2], *const two = c;
 
 	for (int kind = VS_VC_NET_SRIOV; kind <= VS_VC_NET_VMXNET3; kind++) {
 		for (int dvs = 0; dvs < 2; dvs++) {
-			c = card(kind, NULL, dvs);
-			clone_body(&c, false, NULL, NULL);
-			clone_body(&c, true, "snapshot-1", nic);
+			c[0] = c[1] = card(kind, NULL, dvs);
+			clone_body(c, false, NULL, NULL);
+			clone_body(c, true, "snapshot-1", nic);
 		}
 	}
-	c = card(VS_VC_NET_SRIOV, "0000:af:00.0", true);
-	clone_body(&c, true, NULL, nic);
+	c[0] = card(VS_VC_NET_SRIOV, "0000:af:00.0", true);
+	c[1] = card(VS_VC_NET_SRIOV, "0000:3b:00.0", true);
+	clone_body(c, true, NULL, nic);
 	clone_body(NULL, false, NULL, NULL);
 	line("ReconfigVMRequestType", vs_spec_reconfigure(
 		"2026-01-01T10:00:00.000000Z", &(struct vs_vc_hw){
 			.vcpus = 4, .memory_mb = 4096, .memory_locked = true,
-			.exact = true, .card = &c,
-			.card_remove_key = 13031, .mgmt_key = 4000,
+			.exact = true, .cards = two, .ncards = 2,
+			.gone = (const int []){ 13031, 13032 }, .ngone = 2,
+			.mgmt_key = 4000,
 			.mgmt_mac = "00:50:56:00:00:09",
 			.extra = &job, .nextra = 1 }, "VirtualE1000e"));
 	line("ReconfigVMRequestType", vs_spec_reconfigure("7",

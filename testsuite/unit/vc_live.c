@@ -11,7 +11,7 @@
  *   clone NAME template=I host=M [uuid=U] [key=value ...]
  *   reconfigure VM | power_on VM [host=M] | power_off VM | shutdown VM
  *   destroy VM | relocate VM host=M | cancel TASK | adopt TASK
- *   retry | slow | stats | quit
+ *   retry | slow | calm 0|1|2 | stats | quit
  */
 #include <errno.h>
 #include <poll.h>
@@ -96,12 +96,14 @@ static void read_card(const struct words *w, struct vs_vc_hw *hw,
 	card->network = net[i].moid;
 	card->switch_uuid = net[i].switch_uuid;
 	card->portgroup_key = net[i].portgroup_key;
-	hw->card = card;
+	hw->cards = card;
+	hw->ncards = 1;
 }
 
 static void read_hw(const struct words *w, struct vs_vc_hw *hw,
 		    struct vs_vc_card_spec *card, struct vs_vc_kv *kv)
 {
+	static int gone;
 	static const char *const keys[] = { VS_KEY_OWNER, VS_KEY_PROFILE,
 		"slurm.vsphere.job", "guestinfo.slurm.node" };
 
@@ -111,7 +113,9 @@ static void read_hw(const struct words *w, struct vs_vc_hw *hw,
 	hw->cpu_reserved_mhz = number(w, "cpu_mhz", 0);
 	hw->latency_high = number(w, "latency_high", 0);
 	hw->exact = number(w, "exact", 0);
-	hw->card_remove_key = (int)number(w, "remove", 0);
+	gone = (int)number(w, "remove", 0);
+	hw->gone = &gone;
+	hw->ngone = gone != 0;
 	hw->mgmt_mac = word(w, "mgmt");
 	hw->mgmt_key = (int)number(w, "mgmt_key", 0);
 	hw->extra = kv;
@@ -213,7 +217,9 @@ static bool obey(char *line)
 		vs_vc_slow_now(vc);
 	else if (!strcmp(w.w[0], "stats"))
 		do_stats();
-	if (w.n < 2)
+	else if (!strcmp(w.w[0], "calm") && w.n == 2)
+		vs_vc_calm(vc, (enum vs_vc_calm)strtol(w.w[1], NULL, 10));
+	if (w.n < 2 || !strcmp(w.w[0], "calm"))
 		return true;
 	id = obey_vm(&w, &err);
 	o = live_event("sent");

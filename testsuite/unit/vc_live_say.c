@@ -169,6 +169,8 @@ static void put_pfs(struct json_object *o, const struct vs_vc_host *h)
 		vs_jb_str(p, "switch_uuid", h->pfs[i].switch_uuid);
 		vs_jb_int(p, "vfs", h->pfs[i].vfs);
 		vs_jb_int(p, "numa", h->pfs[i].numa);
+		vs_jb_int(p, "numa_cores", h->pfs[i].numa_cores);
+		vs_jb_int(p, "numa_mb", h->pfs[i].numa_mb);
 		vs_jb_bool(p, "link_up", h->pfs[i].link_up);
 		vs_jb_add(a, p);
 	}

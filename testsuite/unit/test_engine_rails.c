@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * VMs of several cards (PerNode=): what is asked of vCenter for them, when one
+ * is right, and which idle VMs make room for them.
+ */
+#include "engine_stage.h"
+
+#define A "0000:3b:00.0"
+#define B "0000:5e:00.0"
+
+/* One host with two PFs; all nodes have two rails. */
+static void begin_rails(int nodes)
+{
+	static const char *const nets[] = { "dvportgroup-1" };
+	static const char *const stores[] = { "datastore-1" };
+	const struct vs_vc_pf pfs[] = {
+		{ .pci = B, .pnic = "vmnic5", .switch_uuid = "sw", .vfs = 4,
+		  .numa = 1, .link_up = true },
+		{ .pci = A, .pnic = "vmnic4", .switch_uuid = "sw", .vfs = 4,
+		  .numa = 0, .link_up = true },
+	};
+	const struct vs_vc_host h = {
+		.moid = "host-1", .has = ~0u, .name = "esx1",
+		.cluster = "domain-c1", .connected = true, .powered_on = true,
+		.cores = 64, .core_mhz = 2000, .numa_nodes = 2, .max_hw = 21,
+		.memory_mb = 512 * 1024, .pfs = pfs, .npfs = 2, .nets = nets,
+		.nnets = 1, .stores = stores, .nstores = 1,
+	};
+
+	begin(nodes, 1, 4, "off");
+	vs_core.adapters[0].per_node = 2;
+	vs_core.adapters[0].rails = true;
+	vs_setup_macs(&vs_core);
+	ready();
+	fake_host(&h);
+	turn();
+}
+
+static void a_clone_brings_a_card_for_each_rail(void **state)
+{
+	const struct vs_node *n;
+	struct fake_vm *vm;
+	char pfs[VS_PFS_LEN];
+
+	(void)state;
+	begin_rails(1);
+	n = vs_node_named(&vs_core, "vm1");
+	assert_string_not_equal(n->macs[0], n->macs[1]);
+	clone_for(7, "vm1");
+	vm = fake_get("vm1");
+	assert_int_equal(vm->nmore, 1);
+	assert_string_equal(vm->mac, n->macs[0]);
+	assert_string_equal(vm->more[0].mac, n->macs[1]);
+	assert_string_equal(vm->pci, A);
+	assert_string_equal(vm->more[0].pci, B);
+	turns(2);
+	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
+	assert_int_equal(fake_sent[FAKE_RECONFIGURE], 0);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	turn();
+	assert_string_equal(vs_hold_pfs(vs_ledger_get(&vs_core.ledger, "vm1"),
+					pfs), A "," B);
+}
+
+static void a_vm_that_lacks_one_of_its_cards_is_reconfigured(void **state)
+{
+	struct fake_vm *vm;
+
+	(void)state;
+	begin_rails(1);
+	clone_for(7, "vm1");
+	vm = fake_get("vm1");
+	vm->nmore = 0;			/* by an administrator */
+	fake_show(vm);
+	turns(2);
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 0);
+	assert_true(fake_finish(FAKE_RECONFIGURE));
+	assert_int_equal(fake_get("vm1")->removed, 1);
+	assert_int_equal(fake_get("vm1")->nmore, 1);
+	turns(2);
+	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
+}
+
+static void a_card_too_many_goes_with_a_reconfiguration(void **state)
+{
+	(void)state;
+	begin_rails(1);
+	clone_for(7, "vm1");
+	vs_core.adapters[0].per_node = 1;	/* a new configuration */
+	vs_core.adapters[0].rails = false;
+	vs_profiles_changed(&vs_core);
+	turns(3);
+	assert_true(fake_finish(FAKE_RECONFIGURE));
+	assert_int_equal(fake_get("vm1")->removed, 2);
+	assert_int_equal(fake_get("vm1")->nmore, 0);
+	turns(2);
+	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
+	assert_int_equal(vs_ledger_get(&vs_core.ledger, "vm1")->ncards, 1);
+}
+
+static void the_ledger_is_rebuilt_from_what_vcenter_shows(void **state)
+{
+	struct vs_hold *h;
+
+	(void)state;
+	begin_rails(1);
+	bring_up(7, "vm1");
+	vs_ledger_clear(&vs_core.ledger);
+	vs_node_touch(vs_node_named(&vs_core, "vm1"));
+	turns(2);
+	h = vs_ledger_get(&vs_core.ledger, "vm1");
+	assert_non_null(h);
+	assert_int_equal(h->state, VS_HOLD_SEEN);
+	assert_true(vs_hold_is_on(h, (const struct vs_hold_card []) {
+		{ A, false }, { B, false } }, 2));
+}
+
+/* ---- room ------------------------------------------------------------------- */
+
+/* vm1..vm4 take one VF each and fill both hosts; vm5 takes two of one PF. */
+static void begin_mixed(void)
+{
+	struct vs_conf *conf = conf_make(5, "warm", 1024);
+	struct vs_conf_adapter *two = conf_other_from(conf, 4, "sriov");
+	static const char *const names[] = { "vm1", "vm2", "vm3", "vm4" };
+
+	two->rails = vs_strdup("any");
+	two->per_node = 2;
+	begin(5, 2, 2, "warm");
+	begin_as(conf);
+	ready();
+	for (uint32_t i = 0; i < 4; i++) {
+		bring_up(10 + i, names[i]);
+		end_job(10 + i, names[i]);
+	}
+}
+
+static void idle_vms_of_one_host_go_together_for_one_that_needs_both(void **st)
+{
+	const char *host = NULL;
+	int want, n = 0;
+
+	(void)st;
+	begin_mixed();
+	want = id("vm5");
+	assert_int_equal(vs_ask_room(&vs_core, &want, 1, NULL, NULL, 0), 0);
+	refuse(20, &want, 1, 1, "no VF");
+	turns(3);
+	for (int i = 0; i < 4; i++) {
+		const char *name = vs_core.nodes[i].name;
+		const char *at = vs_ledger_get(&vs_core.ledger, name)->host;
+
+		if (!heard(VS_TELL_POWER_DOWN, name))
+			continue;
+		n++;
+		assert_true(!host || !strcmp(host, at));
+		host = at;
+	}
+	assert_int_equal(n, 2);
+}
+
+static void a_shortage_is_told_in_nodes_and_their_vfs(void **st)
+{
+	char why[256], words[256];
+	int want[2];
+
+	(void)st;
+	begin_mixed();
+	want[0] = id("vm5");
+	assert_int_equal(vs_ask_room(&vs_core, want, 1, NULL, why,
+				     sizeof(why)), 0);
+	vs_lack_words(&vs_core, want, 1, 1, 0, why, words, sizeof(words));
+	assert_string_equal(words, "needs 2 other VFs on 1 node, room for 0");
+	/* of several kinds it is nodes that lack */
+	want[1] = id("vm1");
+	vs_lack_words(&vs_core, want, 2, 2, 1, why, words, sizeof(words));
+	assert_string_equal(words, "needs 2 nodes, room for 1");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_clone_brings_a_card_for_each_rail),
+		cmocka_unit_test(a_vm_that_lacks_one_of_its_cards_is_reconfigured),
+		cmocka_unit_test(a_card_too_many_goes_with_a_reconfiguration),
+		cmocka_unit_test(the_ledger_is_rebuilt_from_what_vcenter_shows),
+		cmocka_unit_test(idle_vms_of_one_host_go_together_for_one_that_needs_both),
+		cmocka_unit_test(a_shortage_is_told_in_nodes_and_their_vfs),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("engine_rails", tests, NULL, NULL);
+}

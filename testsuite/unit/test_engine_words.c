@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it is said what a job that waits needs, what there is of it, and when the
+ * rest is expected. One PF per host.
+ */
+#include <time.h>
+#include "engine_stage.h"
+#include "util/time.h"
+
+/* Two VFs for four names; 7 has vm1, 8 has vm2. */
+static void begin_full(void)
+{
+	begin(4, 2, 1, "warm");
+	vs_when_clear(&vs_core);
+	vs_when_renew(&vs_core);
+	vs_core.whens.down_ms = 10000;
+	ready();
+	bring_up(7, "vm1");
+	bring_up(8, "vm2");
+}
+
+static struct vs_refused waits = { .job = 50, .need = 4,
+				   .why = "needs 4 sriov-roce VFs on 4 nodes, 3 free" };
+
+static const char *words(void)
+{
+	static char text[256];
+
+	vs_expect_words(&waits, text, sizeof(text));
+	return text;
+}
+
+static int64_t wall(void)
+{
+	return vs_wall_ms() / 1000;
+}
+
+static const char *lacks(size_t need, size_t have, const char *why)
+{
+	static char text[256];
+	int ids[4] = { 0, 1, 2, 3 };
+
+	vs_lack_words(&vs_core, ids, need, need, have, why, text, sizeof(text));
+	return text;
+}
+
+static void what_lacks_is_said_in_vfs_and_nodes(void **state)
+{
+	(void)state;
+	begin_full();
+	assert_string_equal(lacks(4, 3, ""),
+			    "needs 4 sriov-roce VFs on 4 nodes, 3 free");
+	assert_string_equal(lacks(1, 0, ", kept for jobs before it"),
+			    "needs 1 sriov-roce VF, 0 free, kept for jobs before it");
+	assert_string_equal(lacks(2, 1, ": the datastore is full"),
+			    "needs 2 sriov-roce VFs on 2 nodes, room for 1: "
+			    "the datastore is full");
+	assert_string_equal(lacks(2, 0, "vCenter is away"), "vCenter is away");
+}
+
+static void a_time_is_said_as_squeue_prints_it(void **state)
+{
+	struct tm noon = { 0 };
+	time_t then = (time_t)wall();
+	char expect[256], day[32];
+
+	(void)state;
+	localtime_r(&then, &noon);
+	noon.tm_hour = 23;
+	noon.tm_min = 59;
+	noon.tm_sec = 59;
+	waits.need = 4;
+	waits.expected = mktime(&noon);
+	assert_true(waits.expected >= wall());
+	if (waits.expected > wall())
+		assert_string_equal(words(), "needs 4 sriov-roce VFs on 4 "
+				    "nodes, 3 free, 4th expected 23:59");
+	waits.expected += 7 * 86400;
+	noon.tm_mday += 7;
+	mktime(&noon);
+	strftime(day, sizeof(day), "%Y-%m-%d", &noon);
+	snprintf(expect, sizeof(expect), "needs 4 sriov-roce VFs on 4 nodes, 3 "
+		 "free, 4th expected %sT23:59", day);
+	assert_string_equal(words(), expect);
+	waits.expected = wall() + VS_WHEN_UNKNOWN - 5;
+	assert_string_equal(words(), "needs 4 sriov-roce VFs on 4 nodes, 3 "
+			    "free, 4th not in sight");
+	assert_int_equal(vs_expect_at(&waits), 0);
+	waits.expected = wall() - 5;
+	assert_string_equal(words(), waits.why);
+}
+
+static void the_last_one_that_is_needed_is_named(void **state)
+{
+	static const struct { size_t n; const char *is; } rows[] = {
+		{ 2, " 2nd not" }, { 3, " 3rd not" }, { 4, " 4th not" },
+		{ 11, " 11th not" }, { 12, " 12th not" }, { 13, " 13th not" },
+		{ 21, " 21st not" }, { 22, " 22nd not" }, { 111, " 111th not" },
+		{ 1, "free, one not in sight" },
+	};
+
+	(void)state;
+	waits.expected = wall() + VS_WHEN_UNKNOWN - 5;
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		waits.need = rows[i].n;
+		assert_non_null(strstr(words(), rows[i].is));
+	}
+}
+
+static void a_long_reason_is_cut_before_the_time(void **state)
+{
+	struct vs_refused r = { .need = 4 };
+	char text[256];
+
+	(void)state;
+	memset(r.why, 'x', sizeof(r.why) - 1);
+	r.expected = wall() + VS_WHEN_UNKNOWN - 5;
+	vs_expect_words(&r, text, sizeof(text));
+	assert_non_null(strstr(text, ", 4th not in sight"));
+}
+
+/* A time that moves by seconds isn't news. */
+static void what_was_said_moves_by_minutes_and_seldom(void **state)
+{
+	struct vs_refused *r;
+	int wants;
+	int64_t was;
+
+	(void)state;
+	begin_full();
+	vs_when_until(&vs_core, 7, wall() + 1000);
+	vs_when_until(&vs_core, 8, wall() + 1000);
+	wants = id("vm3");
+	refuse(50, &wants, 1, 1, "needs 1 node, 0 sriov-roce VFs free");
+	r = vs_core.refused;
+	assert_true(vs_expect_due(r, now));
+	vs_expect(&vs_core, r, now);
+	was = r->expected;
+	assert_true(was >= wall() + 1000 && was <= wall() + 1020);
+	assert_false(vs_expect_due(r, now + 29000));
+	assert_true(vs_expect_due(r, now + 30000));
+	vs_when_until(&vs_core, 7, wall() + 1040);
+	vs_when_until(&vs_core, 8, wall() + 1040);
+	vs_expect(&vs_core, r, now + 30000);
+	assert_int_equal(r->expected, was);
+	vs_when_until(&vs_core, 7, wall() + 900);
+	vs_expect(&vs_core, r, now + 60000);
+	assert_true(r->expected <= wall() + 920);
+	/* what Slurm has planned comes first */
+	vs_timeline_plan(&vs_core.whens.timeline, 50, 5, wall() + 2000,
+			 wall() + 3000, (size_t[]){ 1 }, now);
+	vs_expect(&vs_core, r, now + 90000);
+	assert_true(r->expected > wall() + 1900);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_lacks_is_said_in_vfs_and_nodes),
+		cmocka_unit_test(a_time_is_said_as_squeue_prints_it),
+		cmocka_unit_test(the_last_one_that_is_needed_is_named),
+		cmocka_unit_test(a_long_reason_is_cut_before_the_time),
+		cmocka_unit_test(what_was_said_moves_by_minutes_and_seldom),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

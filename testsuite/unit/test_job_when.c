@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The select plugin's answers about later, between a core and a stock plugin that the test
+ * plays (select_stage.c). */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include "select_stage.h"
+
+/* ---- when ------------------------------------------------------------------------------ */
+
+static void now_is_said_when_the_vfs_are_there_now(void **state)
+{
+	time_t now = time(NULL);
+
+	(void)state;
+	w.start = now;
+	w.avail[0] = VS_AVAIL_NONE;
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+	nodes_are("12");
+	assert_int_equal(job.start_time, now);
+}
+
+static void now_becomes_later_when_the_vfs_are_not_there(void **state)
+{
+	time_t now = time(NULL);
+
+	(void)state;
+	w.start = now;
+	w.vfs = 1;
+	w.when = now + 500;
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+	assert_int_equal(job.start_time, now + 500);
+	nodes_are("01");
+	assert_int_equal(w.refused, 1);
+}
+
+/* The timeline counts; where they lie is placement's. */
+static void never_now_where_they_have_no_place_together(void **state)
+{
+	time_t now = time(NULL);
+
+	(void)state;
+	w.start = now;
+	w.vfs = 1;
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+	assert_true(job.start_time >= now + 60);
+	assert_true(job.start_time <= time(NULL) + 60);
+}
+
+static void the_earlier_of_two_ways_is_taken(void **state)
+{
+	time_t now = time(NULL);
+
+	(void)state;
+	/* node 0 has no VF now; without it stock finds room in 900 s, with it
+	 * in 300, but not before 700 by the VFs */
+	w.avail[0] = VS_AVAIL_NONE;
+	w.start_without_0 = now + 900;
+	w.start = now + 300;
+	w.when = now + 700;
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+	assert_int_equal(job.start_time, now + 700);
+	nodes_are("01");
+	w.when = now + 1000;
+	w.when_without_0 = now + 1;
+	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+	assert_int_equal(job.start_time, now + 900);
+	nodes_are("12");
+}
+
+static void what_backfill_is_told_is_planned(void **state)
+{
+	time_t now = time(NULL);
+
+	(void)state;
+	w.start = now + 300;
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+	assert_int_equal(w.planned, 0);		/* somebody asks for fun */
+	job.bit_flags |= BACKFILL_TEST;
+	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+	assert_int_equal(w.planned, 1);
+	assert_string_equal(w.plan, "01");
+	assert_int_equal(w.plan_start, now + 300);
+	w.start = now;
+	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+	assert_int_equal(w.planned, 1);		/* it begins */
+}
+
+static void what_is_kept_for_others_is_no_room(void **state)
+{
+	time_t now = time(NULL);
+
+	(void)state;
+	w.start = now;
+	w.spare = w.left = 3;
+	w.when = now + 200;
+	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 2, 6, 5), 0);
+	nodes_are("012");
+	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 4, 4, 4), ESLURM_NODES_BUSY);
+	assert_string_equal(w.why, ", kept for jobs before it");
+	assert_true(w.need == 4 && w.have == 8);
+	assert_int_equal(w.lacks, VS_LACKS_TURN);
+	w.refused = 0;
+	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 4, 4, 4), 0);
+	assert_int_equal(job.start_time, now + 200);
+	assert_int_equal(w.refused, 1);
+	assert_int_equal(w.lacks, VS_LACKS_TURN);
+	w.spare = w.left = 0;
+	w.ours[7] = false;
+	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 1, 1, 1), 0);
+	nodes_are("7");
+}
+
+/* Its turn comes first: nothing may be reclaimed for it, whoever asks. */
+static void no_room_and_none_to_spare_is_kept_for_others_too(void **state)
+{
+	static const uint16_t modes[] = {
+		SELECT_MODE_RUN_NOW, SELECT_MODE_WILL_RUN,
+	};
+
+	(void)state;
+	w.start = time(NULL);
+	w.room = w.vfs = w.spare = 0;
+	for (int i = 0; i < 2; i++) {
+		w.left = 0;
+		bit_set_all(bits);
+		ask(modes[i], 1, 1, 1);
+		assert_int_equal(w.refused, 2 * i + 1);
+		assert_int_equal(w.lacks, VS_LACKS_TURN);
+		assert_string_equal(w.why, ", kept for jobs before it");
+		assert_true(w.need == 1 && w.have == 0);
+		/* nobody is before it: VFs lack, and no turn */
+		w.left = NODES;
+		bit_set_all(bits);
+		ask(modes[i], 1, 1, 1);
+		assert_int_equal(w.refused, 2 * i + 2);
+		assert_int_equal(w.lacks, VS_LACKS_VFS);
+		assert_string_equal(w.why, "; of 0");
+	}
+}
+
+static void the_core_is_told_how_the_job_ranks(void **state)
+{
+	part_record_t part = {
+		.priority_tier = 2, .default_time = NO_VAL, .max_time = 30,
+	};
+
+	(void)state;
+	job.part_ptr = &part;
+	job.priority = 5;
+	ask(SELECT_MODE_RUN_NOW, 1, 1, 1);
+	assert_true(w.in_order && !w.reserved);
+	assert_int_equal(w.lasts, 600);
+	assert_true(w.rank == ((uint64_t)2 << 32 | 5));
+	job.time_limit = NO_VAL;
+	job.resv_name = (char *)"r1";
+	job.bit_flags |= BACKFILL_SCHED;
+	bit_set_all(bits);
+	ask(SELECT_MODE_RUN_NOW, 1, 1, 1);
+	assert_true(!w.in_order && w.reserved);
+	assert_int_equal(w.lasts, 1800);
+	part.max_time = INFINITE;
+	bit_set_all(bits);
+	ask(SELECT_MODE_WILL_RUN, 1, 1, 1);
+	assert_true(w.lasts > 300 * 24 * 3600);
+	job.resv_name = NULL;
+}
+
+static void stocks_own_later_stays(void **state)
+{
+	time_t later = time(NULL) + 1000;
+
+	(void)state;
+	w.start = later;
+	w.room = w.vfs = 0;
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+	assert_int_equal(job.start_time, later);
+}
+
+static void a_node_that_cannot_be_served_now_may_be_the_first_later(
+	void **state)
+{
+	time_t now = time(NULL);
+
+	(void)state;
+	w.avail[0] = VS_AVAIL_NONE;
+	w.start_without_0 = now + 900;
+	w.start = now + 300;
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+	assert_int_equal(job.start_time, now + 300);
+	nodes_are("01");
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, stage_up, stage_down)
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(now_is_said_when_the_vfs_are_there_now),
+		T(now_becomes_later_when_the_vfs_are_not_there),
+		T(never_now_where_they_have_no_place_together),
+		T(the_earlier_of_two_ways_is_taken),
+		T(what_backfill_is_told_is_planned),
+		T(what_is_kept_for_others_is_no_room),
+		T(no_room_and_none_to_spare_is_kept_for_others_too),
+		T(the_core_is_told_how_the_job_ranks),
+		T(stocks_own_later_stays),
+		T(a_node_that_cannot_be_served_now_may_be_the_first_later),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plan/place: gangs of mixed kinds, evened out after they were placed one by
+ * one, and placed in another order where the first one finds no place. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include "plan_world.h"
+#include "util/mem.h"
+
+#define GB 1024
+#define GANG 5
+
+static struct world w;
+static struct vs_profile large, small;
+static struct vs_place_node gang[GANG];
+static char names[GANG][16];
+
+static int setup(void **state)
+{
+	(void)state;
+	w_init(&w);
+	large = small = w.p_roce;
+	large.memory_mb = 60 * GB;
+	small.memory_mb = 40 * GB;
+	for (int i = 0; i < GANG; i++) {
+		snprintf(names[i], sizeof(names[i]), "n%02d", i);
+		gang[i] = (struct vs_place_node) {
+			.node = names[i], .net = &w.net,
+			.profile = i < 2 ? &large : &small,
+		};
+	}
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	w_clear(&w);
+	return 0;
+}
+
+static struct vs_host *host(const char *name, int vfs)
+{
+	struct vs_host *h = w_host(&w, name);
+
+	w_pf(h, W_PF0, vfs);
+	return h;
+}
+
+static int on(const char *name, const struct vs_profile *p)
+{
+	int count = 0;
+
+	for (int i = 0; i < GANG; i++)
+		count += gang[i].host && !strcmp(gang[i].host->name, name) &&
+			gang[i].profile == p;
+	return count;
+}
+
+static void place(size_t n)
+{
+	struct vs_err err = { 0 };
+
+	if (vs_place(&w.env, gang, n, NULL, &err))
+		fail_msg("%s", err.text);
+}
+
+/* ---- balance --------------------------------------------------------------- */
+
+/* One by one it would be 60 + 40 + 40 and 60 + 40. */
+static void vms_of_two_sizes_change_places_for_an_even_load(void **state)
+{
+	(void)state;
+	host("esx01", 8);
+	host("esx02", 8);
+	place(5);
+	assert_true(on("esx01", &large) == 2 || on("esx02", &large) == 2);
+	assert_true(on("esx01", &small) == 3 || on("esx02", &small) == 3);
+	assert_string_not_equal(gang[0].host->name, gang[2].host->name);
+}
+
+static void a_vm_that_lies_on_a_host_is_not_moved_for_it(void **state)
+{
+	(void)state;
+	host("esx01", 8);
+	host("esx02", 8);
+	gang[0].prefer_host = gang[2].prefer_host = gang[4].prefer_host =
+		"host-esx01";
+	gang[1].prefer_host = gang[3].prefer_host = "host-esx02";
+	place(5);
+	for (int i = 0; i < GANG; i++)
+		assert_string_equal(gang[i].host->name,
+				    i % 2 ? "esx02" : "esx01");
+}
+
+/* esx03 is where nothing of the gang could go. */
+static void a_host_that_serves_none_of_them_counts_for_nothing(void **state)
+{
+	(void)state;
+	host("esx01", 8);
+	host("esx02", 8);
+	host("esx03", 8)->maintenance = true;
+	place(5);
+	assert_true(on("esx01", &large) == 2 || on("esx02", &large) == 2);
+	assert_int_equal(on("esx03", &large) + on("esx03", &small), 0);
+}
+
+static void what_is_evened_out_stays_within_each_hosts_vfs(void **state)
+{
+	(void)state;
+	host("esx01", 3);
+	host("esx02", 2);
+	place(5);		/* three and two is all there is */
+	assert_int_equal(on("esx01", &large) + on("esx01", &small), 3);
+}
+
+static void other_policies_are_left_as_they_are(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_SPREAD;
+	host("esx01", 8);
+	host("esx02", 8);
+	place(5);
+	assert_int_equal(on("esx01", &large), 1);
+	assert_int_equal(on("esx02", &large), 1);
+}
+
+/* ---- another order ------------------------------------------------------------ */
+
+static struct vs_adapter named;
+
+/*
+ * The small ones need a PF that esx03 alone has, and memory of the pool of esx02
+ * and esx03. The large ones, placed first, would take that on esx02; nothing on
+ * esx03 could make way for it.
+ */
+static void who_finds_no_place_goes_first_the_next_time(void **state)
+{
+	(void)state;
+	host("esx01", 2);
+	vs_strlcpy(host("esx02", 8)->cluster, "domain-c2", VS_MOID_LEN);
+	vs_strlcpy(host("esx03", 0)->cluster, "domain-c2", VS_MOID_LEN);
+	w_pf(vs_host_get_named(&w.inv, "esx03"), W_PF1, 3);
+	named = w.roce;
+	vs_strlcpy(named.pf, W_PF1, sizeof(named.pf));
+	small.adapter = &named;
+	large.memory_mb = 20 * GB;
+	small.memory_mb = 9 * GB;
+	vs_room_begin(&w.inv);
+	vs_room_set_pool(&w.inv, "domain-c2", "slurm", 1000000, 30 * GB);
+	vs_room_end(&w.inv);
+	place(4);
+	assert_int_equal(on("esx01", &large), 2);
+	assert_int_equal(on("esx03", &small), 2);
+}
+
+static void a_gang_that_fits_in_no_order_says_why(void **state)
+{
+	struct vs_err err = { 0 };
+
+	(void)state;
+	host("esx01", 3);
+	w_pf(host("esx02", 0), W_PF1, 1);
+	named = w.roce;
+	vs_strlcpy(named.pf, W_PF1, sizeof(named.pf));
+	small.adapter = &named;
+	large.memory_mb = 129 * GB;	/* one on a host */
+	small.memory_mb = 129 * GB;
+	assert_int_equal(vs_place(&w.env, gang, 3, NULL, &err), -1);
+	assert_int_equal(err.code, VS_E_SHORTAGE);
+	assert_non_null(strstr(err.text, "beside 2 other VMs"));
+	assert_non_null(strstr(err.text, "esx02: no free VF"));
+	assert_null(strstr(err.text, "too little memory left"));
+}
+
+#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(vms_of_two_sizes_change_places_for_an_even_load),
+		T(a_vm_that_lies_on_a_host_is_not_moved_for_it),
+		T(a_host_that_serves_none_of_them_counts_for_nothing),
+		T(what_is_evened_out_stays_within_each_hosts_vfs),
+		T(other_policies_are_left_as_they_are),
+		T(who_finds_no_place_goes_first_the_next_time),
+		T(a_gang_that_fits_in_no_order_says_why),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plan/place: of a host's PFs the one whose NUMA node can hold the VM. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include "plan_world.h"
+
+#define GANG 4
+
+static struct world w;
+static struct vs_place_node gang[GANG];
+
+static int setup(void **state)
+{
+	(void)state;
+	w_init(&w);
+	w_gang(&w, gang, GANG);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	w_clear(&w);
+	return 0;
+}
+
+static struct vs_host *host(int vfs)
+{
+	struct vs_host *h = w_host(&w, "esx01");
+
+	w_pf(h, W_PF0, vfs);
+	return h;
+}
+
+static void place(size_t n)
+{
+	struct vs_err err = { 0 };
+
+	if (vs_place(&w.env, gang, n, NULL, &err))
+		fail_msg("%s", err.text);
+}
+
+static void the_pf_of_a_numa_node_that_holds_the_vm_is_taken(void **state)
+{
+	struct vs_host *h = host(8);
+	struct vs_vm *vm;
+
+	(void)state;
+	w_pf(h, W_PF1, 16);
+	h->numa_nodes = 2;
+	h->pfs[0].numa = 0;
+	h->pfs[1].numa = 1;
+	place(1);
+	assert_string_equal(gang[0].pfs[0]->pci, W_PF1);
+	vm = w_vm_on(&w, "vm-1", "esx01", W_PF1);
+	vm->memory_mb = 128 * 1024 - 8192 - vs_overhead_mb(4, 8192);
+	place(1);			/* just */
+	assert_string_equal(gang[0].pfs[0]->pci, W_PF1);
+	place(2);			/* the gang's own count */
+	assert_string_equal(gang[1].pfs[0]->pci, W_PF0);
+	vm->memory_mb++;
+	place(1);
+	assert_string_equal(gang[0].pfs[0]->pci, W_PF0);
+	h->numa_nodes = 1;
+	place(1);
+	assert_string_equal(gang[0].pfs[0]->pci, W_PF1);
+	h->numa_nodes = 2;		/* no node holds it: free VFs decide */
+	w.p_roce.memory_mb = 130 * 1024;
+	h->memory_mb = 300 * 1024;
+	vs_inventory_remove_vm(&w.inv, "vm-1");
+	h->memory_mb = 250 * 1024;
+	place(1);
+	assert_string_equal(gang[0].pfs[0]->pci, W_PF1);
+}
+
+static void a_numa_node_needs_a_core_for_each_vcpu(void **state)
+{
+	struct vs_host *h = host(8);
+	struct vs_hold *hold;
+
+	(void)state;
+	w_pf(h, W_PF1, 16);
+	h->numa_nodes = 2;
+	h->cores = 16;
+	h->pfs[1].numa = 1;
+	h->pfs[0].numa = 0;
+	place(3);			/* four each, eight to a node */
+	assert_string_equal(gang[0].pfs[0]->pci, W_PF1);
+	assert_string_equal(gang[1].pfs[0]->pci, W_PF1);
+	assert_string_equal(gang[2].pfs[0]->pci, W_PF0);
+	hold = w_hold(&w, "x1", "esx01", W_PF1, VS_HOLD_PROMISED);
+	hold->vcpus = 4;
+	w_vm_on(&w, "vm-1", "esx01", W_PF0);
+	place(3);			/* no node holds the third */
+	assert_string_equal(gang[0].pfs[0]->pci, W_PF1);
+	assert_string_equal(gang[1].pfs[0]->pci, W_PF0);
+	assert_string_equal(gang[2].pfs[0]->pci, W_PF1);
+	h->pfs[1].numa_cores = 7;	/* what is known of it counts */
+	place(1);
+	assert_string_equal(gang[0].pfs[0]->pci, W_PF0);
+	h->pfs[0].numa_mb = 8 * 1024;
+	place(1);
+	assert_string_equal(gang[0].pfs[0]->pci, W_PF1);
+}
+
+#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(the_pf_of_a_numa_node_that_holds_the_vm_is_taken),
+		T(a_numa_node_needs_a_core_for_each_vcpu),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* VMs that take several VFs (PerNode=): the ledger's sum and placement. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+#include "plan_world.h"
+#include "util/mem.h"
+
+#define W_PF2 "0000:86:00.0"
+
+static struct world w;
+static struct vs_host *esx01;
+static struct vs_place_node gang[16];
+
+/* One host with two PFs of 4 VFs on the network; VMs of two rails. */
+static int setup(void **state)
+{
+	(void)state;
+	w_init(&w);
+	esx01 = w_host(&w, "esx01");
+	w_pf(esx01, W_PF0, 4);
+	w_pf(esx01, W_PF1, 4);
+	w.roce.per_node = 2;
+	w.roce.rails = true;
+	for (size_t i = 0; i < VS_COUNT(gang); i++)
+		gang[i] = (struct vs_place_node) {
+			.node = "n", .profile = &w.p_roce, .net = &w.net,
+		};
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	w_clear(&w);
+	return 0;
+}
+
+static struct vs_hold *hold_two(const char *a, const char *b)
+{
+	struct vs_hold *h = w_hold(&w, "n1", "esx01", a, VS_HOLD_PROMISED);
+
+	vs_strlcpy(h->cards[1].pf, b, VS_PCI_LEN);
+	h->ncards = 2;
+	return h;
+}
+
+#define assert_free(on_pf0, on_pf1) do {				\
+	assert_int_equal(w_free(&w, "esx01", W_PF0), on_pf0);		\
+	assert_int_equal(w_free(&w, "esx01", W_PF1), on_pf1);		\
+} while (0)
+
+/* ---- the ledger --------------------------------------------------------- */
+
+static void a_hold_takes_a_vf_for_each_card(void **state)
+{
+	(void)state;
+	hold_two(W_PF0, W_PF1);
+	assert_free(3, 3);
+	assert_int_equal(vs_ledger_release(&w.ledger, "n1"), 0);
+	assert_free(4, 4);
+	hold_two(W_PF0, W_PF0);
+	assert_free(2, 4);
+}
+
+static void cards_of_the_promised_vm_stand_for_as_many_vfs(void **state)
+{
+	struct vs_vm *vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);
+	struct vs_hold *h = hold_two(W_PF0, W_PF0);
+
+	(void)state;
+	vs_ledger_set_vm(&w.ledger, h, vm->moid);
+	assert_free(2, 4);	/* one is in use, the other is promised */
+	w_card(vm, VS_CARD_SRIOV, W_PF0);
+	assert_free(2, 4);
+	w_card(vm, VS_CARD_SRIOV, W_PF1);
+	assert_free(2, 3);
+}
+
+static void a_requested_holds_vm_that_is_on_has_all_it_gets(void **state)
+{
+	struct vs_vm *vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);
+	struct vs_hold *h = hold_two(W_PF0, W_PF1);
+
+	(void)state;
+	vs_ledger_set_vm(&w.ledger, h, vm->moid);
+	vs_ledger_set_state(&w.ledger, h, VS_HOLD_REQUESTED);
+	assert_free(3, 4);
+}
+
+static void a_hold_follows_its_cards(void **state)
+{
+	static const struct vs_hold_card shown[] = {
+		{ W_PF1, false }, { W_PF1, false }, { W_PF0, false } };
+	struct vs_hold *h = hold_two(W_PF0, W_PF1);
+	char pfs[VS_PFS_LEN];
+
+	(void)state;
+	assert_true(vs_hold_is_on(h, (const struct vs_hold_card []) {
+		{ W_PF0, false }, { W_PF1, false } }, 2));
+	assert_false(vs_hold_is_on(h, shown, 2));
+	assert_false(vs_hold_is_on(h, shown, 3));
+	vs_ledger_move(&w.ledger, h, esx01->moid, shown, 3);
+	assert_true(vs_hold_is_on(h, shown, 3));
+	assert_free(3, 2);
+	assert_string_equal(vs_hold_pfs(h, pfs), W_PF1 "," W_PF1 "," W_PF0);
+}
+
+static void cards_that_are_not_shown_yet_keep_their_vfs(void **state)
+{
+	static const struct vs_hold_card half[] = { { W_PF0, false },
+						    { "", false } };
+	struct vs_hold *h = hold_two(W_PF0, W_PF0);
+
+	(void)state;
+	vs_strlcpy(esx01->pfs[1].switch_uuid, "another", VS_LABEL_LEN);
+	vs_ledger_move(&w.ledger, h, esx01->moid, half, 2);
+	assert_free(2, 4);
+	vs_ledger_move(&w.ledger, h, esx01->moid, NULL, 0);
+	assert_int_equal(h->ncards, 2);
+	assert_free(2, 4);
+}
+
+/* ---- how many ----------------------------------------------------------- */
+
+/* VMs that can be had: as many as there is a way to give each its VFs. */
+static int served(int *free, int n, int vfs, bool rails)
+{
+	int pick[4], best = 0, got;
+
+	for (int code = 0; code < 256; code++) {
+		bool fits = true;
+		int had[4] = { 0 };
+
+		for (int k = 0; k < vfs; k++) {
+			pick[k] = code >> 2 * k & 3;
+			had[pick[k]]++;
+		}
+		if (code >> 2 * vfs)
+			break;
+		for (int p = 0; p < 4; p++)
+			fits &= had[p] <= (p < n ? free[p] : 0) &&
+				!(rails && had[p] > 1);
+		if (!fits)
+			continue;
+		for (int k = 0; k < vfs; k++)
+			free[pick[k]]--;
+		got = 1 + served(free, n, vfs, rails);
+		best = got > best ? got : best;
+		for (int k = 0; k < vfs; k++)
+			free[pick[k]]++;
+	}
+	return best;
+}
+
+static void as_many_vms_have_room_as_any_choice_of_pfs_allows(void **state)
+{
+	(void)state;
+	for (int code = 0; code < 64; code++)
+		for (int vfs = 1; vfs <= 3; vfs++)
+			for (int rails = 0; rails < 2; rails++) {
+				int free[3] = { code & 3, code >> 2 & 3,
+						code >> 4 };
+
+				if (free[0] + free[1] + free[2] > 6)
+					continue;
+				assert_int_equal(vs_rails_room(free, 3, vfs,
+							       rails),
+						 served(free, 3, vfs, rails));
+			}
+}
+
+static void placement_counts_vms_not_vfs(void **state)
+{
+	(void)state;
+	assert_int_equal(vs_place_room(&w.env, gang, 100), 4);
+	assert_int_equal(vs_place_capacity(&w.env, gang, 100), 4);
+	w_hold(&w, "other", "esx01", W_PF0, VS_HOLD_PROMISED);
+	assert_int_equal(vs_place_room(&w.env, gang, 100), 3);
+	assert_int_equal(vs_place_capacity(&w.env, gang, 100), 4);
+	w_pf(esx01, W_PF2, 4);
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(vs_place_room(&w.env, gang, 100), 5);
+	w.roce.rails = false;
+	esx01->pfs[1].vfs = esx01->pfs[2].vfs = 0;
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(vs_place_room(&w.env, gang, 100), 1);
+}
+
+/* ---- the answer --------------------------------------------------------- */
+
+static void each_rail_is_on_a_pf_of_its_own_in_their_order(void **state)
+{
+	(void)state;
+	w_pf(esx01, "0000:01:00.0", 5);
+	assert_int_equal(vs_place(&w.env, gang, 4, NULL, NULL), 0);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(gang[i].npfs, 2);
+		assert_false(gang[i].pf_automatic);
+		assert_true(strcmp(gang[i].pfs[0]->pci,
+				   gang[i].pfs[1]->pci) < 0);
+	}
+}
+
+static void a_gang_finds_the_last_vf_of_unequal_pfs(void **state)
+{
+	int used[3] = { 0 };
+
+	(void)state;
+	esx01->pfs[0].vfs = 2;
+	w_pf(esx01, W_PF2, 6);		/* 2, 4, 6: six VMs */
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(vs_place(&w.env, gang, 6, NULL, NULL), 0);
+	for (int i = 0; i < 6; i++)
+		for (int k = 0; k < 2; k++)
+			used[gang[i].pfs[k] - esx01->pfs]++;
+	assert_int_equal(used[0], 2);
+	assert_int_equal(used[1], 4);
+	assert_int_equal(used[2], 6);
+	assert_int_equal(vs_place(&w.env, gang, 7, NULL, NULL), -1);
+}
+
+/* Two of the three, and the first one's NUMA node is full. */
+static void of_equally_free_pfs_those_whose_numa_node_holds_the_vm(void **state)
+{
+	(void)state;
+	w_pf(esx01, W_PF2, 4);
+	esx01->numa_nodes = 2;
+	esx01->pfs[0].numa = 0;
+	esx01->pfs[0].numa_mb = 1024;
+	esx01->pfs[1].numa = esx01->pfs[2].numa = 1;
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
+	assert_string_equal(gang[0].pfs[0]->pci, W_PF1);
+	assert_string_equal(gang[0].pfs[1]->pci, W_PF2);
+	/* but what is free comes first: other rails may serve fewer VMs */
+	esx01->pfs[0].vfs = 5;
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
+	assert_string_equal(gang[0].pfs[0]->pci, W_PF0);
+	assert_string_equal(gang[0].pfs[1]->pci, W_PF1);
+}
+
+static void where_rails_do_not_matter_a_pf_may_give_several(void **state)
+{
+	(void)state;
+	w.roce.rails = false;
+	esx01->npfs = 1;
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL, NULL), 0);
+	assert_ptr_equal(gang[0].pfs[0], &esx01->pfs[0]);
+	assert_ptr_equal(gang[0].pfs[1], &esx01->pfs[0]);
+	assert_true(gang[0].pf_automatic);
+	assert_int_equal(vs_place(&w.env, gang, 3, NULL, NULL), -1);
+}
+
+static void a_vmxnet3_vm_takes_no_vf_whatever_its_cards(void **state)
+{
+	(void)state;
+	w.eth.per_node = 2;
+	gang[0].profile = &w.p_eth;
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
+	assert_int_equal(gang[0].npfs, 0);
+}
+
+static enum vs_refusal refused(const char *text)
+{
+	struct vs_place_report r;
+	enum vs_refusal why;
+	struct vs_err err;
+
+	assert_int_equal(vs_place(&w.env, gang, 2, &r, &err), -1);
+	why = r.why[0];
+	vs_place_report_free(&r);
+	assert_string_equal(err.text, text);
+	return why;
+}
+
+static void what_lacks_is_told_in_nodes_and_vfs(void **state)
+{
+	(void)state;
+	esx01->pfs[1].vfs = 1;
+	vs_host_changed(&w.inv, esx01);
+	w_hold(&w, "other", "esx01", W_PF1, VS_HOLD_PROMISED);
+	assert_int_equal(refused("needs 2 nodes with 2 sriov-roce VFs each, room for 0 (esx01: too few free VFs for all cards of a VM)"),
+			 VS_REFUSE_VFS);
+	esx01->npfs = 1;
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(refused("needs 2 nodes with 2 sriov-roce VFs each, room for 0 (esx01: fewer PFs reach the network than a VM has cards)"),
+			 VS_REFUSE_RAILS);
+	esx01->npfs = 2;
+	esx01->pfs[0].vfs = esx01->pfs[1].vfs = 0;
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(refused("needs 2 nodes with 2 sriov-roce VFs each, room for 0 (esx01: no free VF)"),
+			 VS_REFUSE_VF);
+}
+
+static void a_pf_with_one_vf_left_serves_single_cards_only(void **state)
+{
+	struct vs_adapter one = w.roce;
+	struct vs_profile p = w.p_roce;
+
+	(void)state;
+	one.per_node = 1;
+	p.adapter = &one;
+	esx01->pfs[0].vfs = 0;
+	vs_host_changed(&w.inv, esx01);
+	gang[1].profile = &p;
+	assert_int_equal(vs_place_room(&w.env, &gang[0], 9), 0);
+	assert_int_equal(vs_place_room(&w.env, &gang[1], 9), 4);
+	esx01->pfs[0].vfs = 4;
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL, NULL), 0);
+	assert_int_equal(gang[0].npfs, 2);
+	assert_int_equal(gang[1].npfs, 1);
+}
+
+/* ---- pack --------------------------------------------------------------- */
+
+static void pack_keeps_hosts_that_hold_a_vm_of_several_vfs(void **state)
+{
+	struct vs_adapter one = w.roce;
+	struct vs_profile p = w.p_roce;
+	struct vs_rail_kind kind = { &w.roce, &w.net };
+	struct vs_host *esx02 = w_host(&w, "esx02");
+
+	(void)state;
+	one.per_node = 1;
+	p.adapter = &one;
+	for (int i = 0; i < 4; i++)
+		gang[i].profile = &p;
+	w_pf(esx02, W_PF0, 2);
+	w_pf(esx02, W_PF1, 0);		/* no second rail there */
+	w.env.policy = VS_PLACE_PACK;
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL, NULL), 0);
+	assert_ptr_equal(gang[0].host, esx02);	/* the tightest fit */
+	assert_int_equal(vs_place(&w.env, gang, 3, NULL, NULL), 0);
+	assert_ptr_equal(gang[0].host, esx01);	/* one host is fewer */
+	assert_ptr_equal(gang[2].host, esx01);
+	w.env.rails = &kind;
+	w.env.nrails = 1;
+	assert_int_equal(vs_place(&w.env, gang, 3, NULL, NULL), 0);
+	assert_int_equal((gang[0].host == esx02) + (gang[1].host == esx02) +
+			 (gang[2].host == esx02), 2);
+	esx02->pfs[0].vfs = 8;
+	esx01->pfs[0].vfs = esx01->pfs[1].vfs = 8;
+	vs_host_changed(&w.inv, esx01);
+	vs_host_changed(&w.inv, esx02);
+	assert_int_equal(vs_place(&w.env, gang, 4, NULL, NULL), 0);
+	for (int i = 0; i < 4; i++)
+		assert_ptr_equal(gang[i].host, esx02);
+	/* one that takes as many isn't kept away from its own */
+	gang[0].profile = &w.p_roce;
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
+	assert_ptr_equal(gang[0].host, esx01);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		T(a_hold_takes_a_vf_for_each_card),
+		T(cards_of_the_promised_vm_stand_for_as_many_vfs),
+		T(a_requested_holds_vm_that_is_on_has_all_it_gets),
+		T(a_hold_follows_its_cards),
+		T(cards_that_are_not_shown_yet_keep_their_vfs),
+		T(as_many_vms_have_room_as_any_choice_of_pfs_allows),
+		T(placement_counts_vms_not_vfs),
+		T(each_rail_is_on_a_pf_of_its_own_in_their_order),
+		T(a_gang_finds_the_last_vf_of_unequal_pfs),
+		T(of_equally_free_pfs_those_whose_numa_node_holds_the_vm),
+		T(where_rails_do_not_matter_a_pf_may_give_several),
+		T(a_vmxnet3_vm_takes_no_vf_whatever_its_cards),
+		T(what_lacks_is_told_in_nodes_and_vfs),
+		T(a_pf_with_one_vf_left_serves_single_cards_only),
+		T(pack_keeps_hosts_that_hold_a_vm_of_several_vfs),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("rails", tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* vcenter: PlaceVm, what is asked and which answer counts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "util/mem.h"
+#include "vcenter/vc_i.h"
+
+static void answers(const char *json, const char *host)
+{
+	VS_FREE char *text = vs_strdup(json);
+	struct vs_err err = { 0 };
+	struct vs_jdoc doc;
+
+	for (char *p = text; *p; p++)
+		if (*p == '\'')
+			*p = '"';
+	assert_int_equal(vs_jdoc_parse(&doc, text, strlen(text), &err), 0);
+	assert_string_equal(vs_vcx_where_read(vs_j_root(&doc)), host);
+	vs_jdoc_free(&doc);
+}
+
+#define ACTION(host) "{'_typeName':'PlacementAction','targetHost':{" \
+	"'_typeName':'ManagedObjectReference','type':'HostSystem'," \
+	"'value':'" host "'}}"
+#define NO_TARGET "{'_typeName':'StorageMigrationAction'}"
+#define ADVICE(rating, action) "{'_typeName':'ClusterRecommendation'," \
+	"'rating':" #rating ",'action':[" action "]}"
+
+static void the_host_that_is_recommended_most_is_taken(void **state)
+{
+	(void)state;
+	answers("{'recommendations':[" ADVICE(3, ACTION("host-1")) ","
+		ADVICE(5, ACTION("host-2")) "," ADVICE(4, ACTION("host-3"))
+		"]}", "host-2");
+	answers("{'recommendations':[" ADVICE(5, ACTION("host-1")) ","
+		ADVICE(5, ACTION("host-2")) "]}", "host-1");
+}
+
+static void advice_that_names_no_host_is_passed_over(void **state)
+{
+	(void)state;
+	answers("{'recommendations':[" ADVICE(5, NO_TARGET) ","
+		ADVICE(1, NO_TARGET "," ACTION("host-3")) "]}", "host-3");
+	answers("{'recommendations':[" ADVICE(5, NO_TARGET) "]}", "");
+}
+
+static void where_nothing_is_recommended_there_is_no_host(void **state)
+{
+	(void)state;
+	answers("{'drsFault':{'reason':'none'}}", "");
+	answers("{'recommendations':[]}", "");
+	answers("[]", "");
+}
+
+static void the_question_names_template_place_and_hosts(void **state)
+{
+	static const char *const hosts[] = { "host-4", "host-7" };
+	const struct vs_vc_where w = {
+		.cluster = "domain-c8", .source = "vm-100", .name = "vm001",
+		.pool = "resgroup-9", .datastore = "datastore-5",
+		.hosts = hosts, .nhosts = 2,
+	};
+	VS_FREE char *text = vs_jb_text_free(vs_vcx_where_spec(&w));
+
+	(void)state;
+	assert_non_null(strstr(text, "\"placementType\":\"clone\""));
+	assert_non_null(strstr(text, "\"cloneName\":\"vm001\""));
+	assert_non_null(strstr(text, "\"value\":\"vm-100\""));
+	assert_non_null(strstr(text, "\"value\":\"resgroup-9\""));
+	assert_non_null(strstr(text, "\"value\":\"datastore-5\""));
+	assert_non_null(strstr(text, "\"value\":\"host-4\""));
+	assert_non_null(strstr(text, "\"value\":\"host-7\""));
+	assert_non_null(strstr(text, "\"disallowPrerequisiteMoves\":true"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_host_that_is_recommended_most_is_taken),
+		cmocka_unit_test(advice_that_names_no_host_is_passed_over),
+		cmocka_unit_test(where_nothing_is_recommended_there_is_no_host),
+		cmocka_unit_test(the_question_names_template_place_and_hosts),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
