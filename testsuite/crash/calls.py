@@ -91,14 +91,15 @@ CALLS = {**{m: {**WAYS, **CALL_FAULTS, **TASK_FAULTS, **NEVER}
             for m in TASKS},
          "ShutdownGuest": {**WAYS, **CALL_FAULTS},
          "CancelTask": {**WAYS, **CALL_FAULTS},
-         "ModifyListView": WAYS, "Logout": WAYS,
+         "ModifyListView": WAYS, "Logout": WAYS, "PlaceVm": WAYS,
          **{m: WAYS for m in START}}
 for m in ("PowerOffVM_Task", "Destroy_Task"):
     CALLS[m].update(NEVER_OFF)
 CALLS["WaitForUpdatesEx"] = {**WAYS, **NEVER}
 COLD = ("connect", "older", "adopt", "adopted", "running")
 WORK = ("new", "warm", "again", "profile", "move", "suspend", "deaf",
-        "destroy", "cancel", "reconfigure", "connect", "older")
+        "destroy", "cancel", "reconfigure", "connect", "older", "drs",
+        "gang", "ahead", "cloned", "unused")
 # Any fault is a refusal there, and nobody tries again but at an operator's word.
 CALLS["Login"] = {k: v for k, v in WAYS.items() if k != "NotAuthenticated"}
 # Without --whole.
@@ -126,7 +127,7 @@ def lived(w, s, rule=None, trouble=None):
     w.agrees_s = 90 if rule and rule.get("hang") else 30
     w.reset()
     s.prepare(w)
-    if s.name == "profile":         # its start is not its work
+    if s.edits:                         # its start is not its work
         w.ctld(sig=s.sig, between=s.between)
     before = dict(w.c.counters()["calls"])
     w.hits = w.c.counters()["faultsBy"].get("cell", 0)
@@ -181,6 +182,7 @@ class Calls(Runner):
             yield from ((s, "vCenter", way) for way in TROUBLE)
             for m in self.sent[s]:
                 if m not in CALLS or (s == "older") != (m == ASKED_BEFORE) or \
+                        (s == "drs") != (m == "PlaceVm") or \
                         (s not in ("connect", "older") and m in START and
                          m != "WaitForUpdatesEx"):
                     continue

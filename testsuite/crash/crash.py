@@ -21,7 +21,7 @@ from scenarios import SCENARIOS
 from worker import GOAL_S, Wrong, wait_until
 
 # Without --whole: the points of these, so many cells.
-SAMPLE, SAMPLED = ("new", "suspend", "profile", "destroy"), 16
+SAMPLE, SAMPLED = ("new", "slow", "suspend", "profile", "destroy"), 16
 # slurmctld has heard that a job has ended, and dies before it is saved: Slurm
 # finds that out at a later registration. Where nothing of the job was saved it
 # begins a second time beside itself, which is Slurm's own; so not in `new`.
@@ -41,7 +41,7 @@ def lived(w, scenario, crash=None, trace=None):
     w.goal, w.forgives = GOAL_S, False
     w.reset()
     scenario.prepare(w)
-    if crash and crash.split(":")[1] in ENDS:
+    if crash and (scenario.ends or crash.split(":")[1] in ENDS):
         w.goal = LATE_S
     w.wished_at = time.time()
     before = w.c.mutating()
@@ -104,9 +104,14 @@ class Crash(Runner):
             some = some[::len(some) // SAMPLED | 1]     # odd: both sides
         for p in never:
             self.say(f"FAILED {p}: no scenario reaches it")
-        cells = [(f"{p} in {self.first_of(p).name}",
-                  lambda w, p=p: self.crash(w, p, self.first_of(p)))
-                 for p in some]
+        where = [(p, self.first_of(p)) for p in some]
+        if o.whole or o.only:
+            where += [(p, SCENARIOS[n]) for p in some for n in self.reached[p]
+                      if any(fnmatch.fnmatch(p.split(":")[1], g)
+                             for g in SCENARIOS[n].points)
+                      and n != self.first_of(p).name]
+        cells = [(f"{p} in {s.name}", lambda w, p=p, s=s: self.crash(w, p, s))
+                 for p, s in where]
         self.all(cells)
         self.say(f"crash: points={len(declared)} cells={len(cells)} "
                  f"failed={len(self.failed)} never reached={len(never)}")

@@ -40,6 +40,8 @@ CONF = {"ShutdownGrace": 1, "BootTimeout": 20, "PrologTimeout": 45, "lines": [
     "PartitionName=fresh Adapter=sriov-roce Template=rhel9-ofed "
     "Retention=destroy"]}
 PARTITIONS = ["PartitionName=warm Nodes=vm[001-004] Default=YES",
+              "PartitionName=high Nodes=vm[001-004] PriorityTier=10 "
+              "PreemptMode=OFF",
               "PartitionName=off Nodes=vm005",
               "PartitionName=fresh Nodes=vm006 OverSubscribe=EXCLUSIVE"]
 NODES = 6
@@ -70,7 +72,9 @@ class Worker:
         self.hurried_at = 0.0
         self.forgives = False       # nodes that are down are resumed
         c.vsphere, c.partition_lines = dict(CONF), PARTITIONS
-        c.slurm = {"SuspendTimeout": 2, "UnkillableStepTimeout": 180}
+        c.slurm = {"SuspendTimeout": 2, "UnkillableStepTimeout": 180,
+                   "PreemptType": "preempt/partition_prio",
+                   "PreemptMode": "REQUEUE"}
         c.scheduler_parameters += ",batch_sched_delay=0"
         c.slurmctld_parameters += ",power_save_interval=1"
         self.lock = threading.RLock()       # who starts and ends slurmctld

@@ -15,12 +15,13 @@ import subprocess
 import threading
 import time
 
-from chaos_plan import SLURMD_TIMEOUT_S, SUSPEND_S, SUSPEND_TIMEOUT_S
+from chaos_plan import SLURMD_TIMEOUT_S, SUSPEND_MAX_S, SUSPEND_TIMEOUT_S
 from chaos_watch import is_ours
 from cluster import DONE, Timeout, parse_fields, wait_for
 
 REGISTERS_S = 20 * SLURMD_TIMEOUT_S // 3
-UP_S, JOBS_S, QUIET_S = 90, REGISTERS_S + 140, SUSPEND_S + SUSPEND_TIMEOUT_S + 60
+UP_S, JOBS_S = 90, REGISTERS_S + 140
+QUIET_S = SUSPEND_MAX_S + SUSPEND_TIMEOUT_S + 60
 DRAINS_S = 45       # two of the core's slow beats and more
 
 

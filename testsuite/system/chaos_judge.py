@@ -12,7 +12,7 @@ import time
 
 from chaos_end import all_jobs
 from chaos_forgot import copy_explains, forgotten
-from chaos_plan import CARDS, NODES
+from chaos_plan import CARDS, NODES, PARTITIONS, adapter_of
 from chaos_watch import OUR_FOLDER, is_ours, nodes_of
 from cluster import Timeout, wait_for
 from simulator import MUTATING
@@ -32,7 +32,7 @@ class Judge:
     def __init__(self, run, watch):
         self.run, self.watch, self.c = run, watch, run.c
         self.violations = {k: [] for k in CLASSES}
-        self.lost = self.begun = self.copies = self.hangs = 0
+        self.lost = self.begun = self.copies = self.hangs = self.preempted = 0
         self.p99 = (0.0, 0.0)
 
     def found(self, what, text, key=None, at=None):
@@ -101,23 +101,34 @@ class Judge:
             self.step(r)
 
     def hung(self):
-        """An srun that hung: Slurm's, if slurmctld went away meanwhile."""
+        """An srun that hung: Slurm's, if slurmctld went away meanwhile, or in
+        the same run before: a step whose end it didn't hear of is recovered,
+        and keeps its place."""
+        begun = self.records("begun.log")
         for r in self.records("hung.log"):
             self.hangs += 1
-            if not self.ctld_was_away(r["since"] - 2, r["t"]):
+            since = max((b["t"] for b in begun if b["job"] == r["job"] and
+                         b["t"] <= r["since"]), default=r["since"])
+            if not self.ctld_was_away(since - 2, r["t"]):
                 self.found("jobs", f"an srun of {r['job']} JobId={r['id']} hung "
                            f"since {r['since']:.1f}", key=f"JobId={r['id']}",
                            at=r["since"])
 
     def step(self, r):
         asked = self.run.asked[r["job"]]
-        kind, network = CARDS[asked["adapter"]]
+        adapter = adapter_of(r["node"])
+        kind, network, count = CARDS[adapter]
         right = [k for k in r["cards"] if k["type"] == kind and
                  k["network"] == network and (kind != "sriov" or k["vf"])]
         vfs = [k for k in r["cards"] if k["vf"]]
         where = f"{r['job']} JobId={r['id']} on {r['node']} ({r['moid']})"
-        if not right or len(vfs) != (kind == "sriov"):
-            self.found("I2", f"{where} had not the card of {asked['adapter']}: "
+        if adapter not in re.split(r"[^\w-]+", asked["constraint"]):
+            self.found("I2", f"{where} wants {asked['constraint']}",
+                       key=r["node"], at=r["t"])
+        apart = not any("Rails=any" in ln for ln in self.c.vsphere["lines"])
+        if not right or len(vfs) != count or \
+                apart and len({k["pf"] for k in vfs}) != count:
+            self.found("I2", f"{where} had not the cards of {adapter}: "
                        f"{r['cards']}", key=r["node"], at=r["t"])
         if r["name"] and r["name"] != r["node"] and \
                 not self.touched(r["node"], r["t"]):
@@ -164,6 +175,8 @@ class Judge:
                 self.found("jobs", f"{name} {key} was cancelled by nobody", key=key)
         elif state == "FAILED" and self.explained(f):
             pass
+        elif state == "PREEMPTED" and a["partition"] == "doomed":
+            self.preempted += 1
         elif state not in ("PENDING", "RUNNING", "COMPLETING", "CONFIGURING"):
             self.found("jobs", f"{name} {key} ended {state} exit={f.get('ExitCode')} "
                        f"nodes={f.get('NodeList')} start={f.get('StartTime')}",
@@ -212,9 +225,9 @@ class Judge:
     def leaks(self):
         keep = {n for n in self.c.node_names()}
         kinds = self.c.vsphere["lines"]
-        gone = {n for p, (lo, hi) in (("eth", (17, NODES)),)
+        gone = {f"vm{i:03d}" for p, (_, lo, hi) in PARTITIONS.items()
                 if any(f"={p} " in ln and "destroy" in ln for ln in kinds)
-                for n in (f"vm{i:03d}" for i in range(lo, hi + 1))}
+                for i in range(lo, hi + 1)}
         for v in self.run.sim("state")["vms"]:
             if not v["folder"].endswith(OUR_FOLDER) or not is_ours(v):
                 continue

@@ -15,16 +15,35 @@ from worlds import IB, PF0, ROCE, host, template, world
 RAIL2 = "0000:5e:00.0"          # a second RoCE adapter, in two of the hosts
 HOSTS = [f"esx{i:02d}.example.org" for i in range(1, 5)]
 PF_VFS = {PF0: 4, RAIL2: 2, "0000:af:00.0": 2}
-SUSPEND_S, SUSPEND_TIMEOUT_S, BOOT_TIMEOUT_S = 8, 4, 25
+SUSPEND_MAX_S, SUSPEND_TIMEOUT_S, BOOT_TIMEOUT_S = 25, 4, 25
 SLURMD_TIMEOUT_S = 30
 PARTITIONS = {                  # name: adapter, first node, last node
     "roce": ("sriov-roce", 1, 10),
     "ib": ("sriov-ib", 11, 16),
     "eth": ("vmxnet3", 17, 20),
+    "rails": ("rails", 21, 24),
 }
-NODES = 20
-CARDS = {"sriov-roce": ("sriov", ROCE), "sriov-ib": ("sriov", IB),
-         "vmxnet3": ("vmxnet3", "VM-PG")}
+NODES = 24
+CARDS = {                       # adapter: kind, network, number of VFs
+    "sriov-roce": ("sriov", ROCE, 1), "sriov-ib": ("sriov", IB, 1),
+    "vmxnet3": ("vmxnet3", "VM-PG", 0), "rails": ("sriov", ROCE, 2)}
+# Jobs of `urgent` end others, or those of `doomed` for good.
+OVER = {"urgent": ("roce", "ib", "rails"), "doomed": ("roce", "rails")}
+KINDS = (       # weight, partition, constraint, nodes at most
+    (10, "roce", "sriov-roce", 8), (6, "ib", "sriov-ib", 6),
+    (4, "eth", "vmxnet3", 4), (5, "rails", "rails", 4),
+    (3, "roce,eth", "sriov-roce|vmxnet3", 4),
+    (2, "urgent", "sriov-roce", 4), (2, "urgent", "rails", 2),
+    (1, "urgent", "[sriov-roce|sriov-ib]", 4),
+    (1, "urgent", "[sriov-roce*1&sriov-ib*1]", 2),
+    (1, "urgent", "sriov-roce|rails", 4),
+    (2, "doomed", "sriov-roce", 6), (1, "doomed", "rails", 2))
+
+
+def adapter_of(node):
+    """By its name."""
+    return next(a for a, lo, hi in PARTITIONS.values()
+                if lo <= int(node[2:]) <= hi)
 
 
 class Event(NamedTuple):
@@ -65,7 +84,12 @@ def draw_world(rng):
         "placement": rng.choice(["balance", "balance", "pack", "spread"]),
         "retention": {"roce": rng.choice(["warm", "warm", "off"]),
                       "ib": rng.choice(["warm", "off"]),
-                      "eth": rng.choice(["warm", "off", "destroy"])},
+                      "eth": rng.choice(["warm", "off", "destroy"]),
+                      "rails": rng.choice(["warm", "warm", "off"])},
+        "rails": rng.choice(("distinct", "distinct", "any")),
+        "prefetch": rng.choice((0, 4, 8)),
+        "oversubscribe": rng.choice(("no", "yes")),
+        "suspend": rng.choice((8, 8, SUSPEND_MAX_S)),
     }
 
 
@@ -74,11 +98,14 @@ def draw_world(rng):
 def draw_jobs(rng, seconds):
     """Submissions, and what people do to each job later."""
     for n, t in enumerate(instants(rng, seconds, 2.0)):
-        part = rng.choices(list(PARTITIONS), (5, 3, 2))[0]
-        adapter, first, last = PARTITIONS[part]
-        size = min(rng.choice((1, 1, 1, 2, 2, 3, 4, 6, 8)), last - first + 1)
-        job = {"name": f"c{n:04d}", "partition": part, "adapter": adapter,
-               "nodes": size, "sleep": round(rng.uniform(0, 6), 1),
+        _, part, constraint, most = rng.choices(
+            KINDS, [k[0] for k in KINDS])[0]
+        size = min(rng.choice((1, 1, 1, 2, 2, 3, 4, 6, 8)), most)
+        if "&" in constraint:
+            size = most
+        job = {"name": f"c{n:04d}", "partition": part,
+               "constraint": constraint, "nodes": size,
+               "sleep": round(rng.uniform(0, 6), 1),
                "steps": rng.choice((1, 1, 2)), "exclusive": rng.random() < 0.3,
                "hold": rng.random() < 0.08}
         yield Event(t, "jobs", "submit", job)

@@ -19,13 +19,14 @@ import threading
 import time
 import urllib.error
 
-from chaos_plan import (BOOT_TIMEOUT_S, NODES, PARTITIONS, PF_VFS,
-                        SLURMD_TIMEOUT_S, SUSPEND_S, SUSPEND_TIMEOUT_S)
+from chaos_plan import (BOOT_TIMEOUT_S, NODES, OVER, PARTITIONS, PF_VFS,
+                        SLURMD_TIMEOUT_S, SUSPEND_TIMEOUT_S)
 from cluster import Cluster, ClusterError, wait_for
 from daemons import USERNAME
 from worlds import foreign
 
 QUEUE_MAX = 25
+FIRST = ("Login", "RetrievePropertiesEx", "CreateFilter")   # of a connection
 SRUN_S = 100        # an srun that takes longer hangs
 
 # VMs without a VF, which vMotion moves while they run
@@ -70,7 +71,7 @@ step() {
 
 
 def make_cluster(drawn, directory=None):
-    """A cluster of three adapters, not started."""
+    """A cluster of four adapters, not started."""
     c = Cluster(directory=directory, inventory=drawn["inventory"], nodes=NODES)
     c.choose_ports()
     keep = drawn["retention"]
@@ -78,12 +79,19 @@ def make_cluster(drawn, directory=None):
     lines = ["ClusterName=HPC1 ResourcePool=slurm",
              "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
              "AdapterName=sriov-ib Type=sriov Network=SRIOV-IB-PG LinkLayer=InfiniBand",
-             "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG"]
+             "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG",
+             "AdapterName=rails Type=sriov Network=SRIOV-ROCE-PG MTU=9000 "
+             f"PerNode=2 Rails={drawn['rails']}"]
     lines += [f"PartitionName={p} Adapter={a} Template=rhel9-ofed Retention={keep[p]}"
               for p, (a, _, _) in PARTITIONS.items()]
     c.vsphere = {"ShutdownGrace": 2, "BootTimeout": slow * BOOT_TIMEOUT_S,
-                 "Placement": drawn["placement"], "lines": lines}
-    c.slurm = {"SuspendTime": SUSPEND_S, "SuspendTimeout": SUSPEND_TIMEOUT_S,
+                 "Placement": drawn["placement"], "lines": lines,
+                 "OversubscribeNames": drawn["oversubscribe"],
+                 "Prefetch": drawn["prefetch"], "PrefetchGrace": 5}
+    c.slurm = {"SuspendTime": drawn["suspend"],
+               "SuspendTimeout": SUSPEND_TIMEOUT_S,
+               "PreemptType": "preempt/partition_prio",
+               "PreemptMode": "REQUEUE", "OverTimeLimit": 60,
                "ResumeTimeout": slow * 60, "SlurmdTimeout": SLURMD_TIMEOUT_S,
                "MinJobAge": 86400,
                # for this long Slurm keeps a requeued job from running again
@@ -94,6 +102,12 @@ def make_cluster(drawn, directory=None):
         f"PartitionName={p} Nodes=vm[{lo:03d}-{hi:03d}]"
         + (" OverSubscribe=EXCLUSIVE" if keep[p] == "destroy" else "")
         for p, (_, lo, hi) in PARTITIONS.items()]
+    nodes = {p: ",".join("vm[{:03d}-{:03d}]".format(*PARTITIONS[of][1:])
+                         for of in OVER[p]) for p in OVER}
+    c.partition_lines += [
+        f"PartitionName=urgent Nodes={nodes['urgent']} PriorityTier=10 "
+        "PreemptMode=OFF",
+        f"PartitionName=doomed Nodes={nodes['doomed']} PreemptMode=CANCEL"]
     return c
 
 
@@ -181,8 +195,8 @@ class Run:
         with self.lock:
             self.asked[a["name"]] = {**a, "t": time.time(), "id": None}
         opts = ["--requeue", "--open-mode=append", "-J", a["name"], "-p",
-                a["partition"], "-C", a["adapter"], "-N", str(a["nodes"]),
-                "-o", self.c.path("out", "%x.out")]
+                a["partition"], "-C", a["constraint"], "-N", str(a["nodes"]),
+                "-t1", "-o", self.c.path("out", "%x.out")]
         opts += ["--exclusive"] * a["exclusive"] + ["-H"] * a["hold"]
         out = self.c.must("sbatch", "--parsable", *opts, f,
                           cwd=self.c.path("out"))
@@ -209,8 +223,19 @@ class Run:
         self.c.must("scontrol", "release", self.job_id(a["name"]))
 
     # ---- vCenter ---------------------------------------------------------------
+    def is_up(self):
+        try:
+            return self.c.svf("status")["up"]
+        except (json.JSONDecodeError, AssertionError):
+            return False        # nor is slurmctld there
+
     def faults_rule(self, _, rule):
+        """A client that is away tries once a minute: what is kept for its next
+        tries, and grows meanwhile, would keep it away for the whole run."""
+        if rule["method"] in FIRST and not self.is_up():
+            return "refused: the client is away"
         self.sim("faults", {"rules": [rule]})
+        return None
 
     def outages(self, kind, a):
         with self.outage_lock:
