@@ -220,6 +220,19 @@ def rule_neighbours(files):
             yield name, f"no test names {name}"
 
 
+def rule_crash(files):
+    """util/crash.c declares each point that the engine and the client have"""
+    listed = set(re.findall(r'"([\w.?=]+)"', text("src/common/util/crash.c")))
+    for f in c_files(files):
+        src = text(f)
+        names = re.findall(r'vs_crash_(?:before|after)\("(\w+)", "(\w+)"\)', src)
+        names += [("tell", n) for n in re.findall(
+            r'\[VS_TELL_\w+\] = "(\w+)"', src)]
+        for point in names:
+            for word in set(point) - listed:
+                yield f, f"{f}: {'.'.join(point)}: no {word} in crash.c"
+
+
 def allowed():
     res = {}
     f = HERE / "allow.txt"

@@ -135,7 +135,8 @@ class Cluster(Configuration, Simulator):
         for name, guest in (("conf", False), ("guest", True)):
             self.path("etc", "communication." + name).write_text(
                 self.communication_conf(guest))
-        self.path("etc", "plugstack.conf").write_text("")
+        self.path("etc", "plugstack.conf").write_text(
+            "" if self.plain else "optional spank_vsphere.so\n")
         # Nothing uses cgroups here; autodetection would want them mounted.
         self.path("etc", "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
 

@@ -53,7 +53,9 @@ class Configuration:
             "KillWait": 2,
             "TCPTimeout": 2,
             "JobRequeue": 1,
-            "UnkillableStepTimeout": 30,
+            # slurmstepd tries again after 60 s to tell a slurmctld that was
+            # away of a step's end.
+            "UnkillableStepTimeout": 120,
             # Guests differ in communication.conf.
             "DebugFlags": "NO_CONF_HASH",
         }

@@ -44,7 +44,9 @@ def two(fresh):
                   "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
                   "PartitionName=off Adapter=sriov-roce Template=rhel9-ofed "
                   "Retention=off"]},
-              slurm={"SlurmctldTimeout": 3, "SuspendTimeout": 2},
+              # Its file is gone for a moment at each beat; at less than 4 s
+              # they follow one another without a pause.
+              slurm={"SlurmctldTimeout": 4, "SuspendTimeout": 2},
               partition_lines=["PartitionName=roce Nodes=vm[001-002] Default=YES",
                                "PartitionName=off Nodes=vm003"])
     c.slurm["SlurmctldHost"] = f"{socket.gethostname()}(127.0.0.1)\n" \

@@ -231,6 +231,9 @@ def test_a_guest_that_dies_while_it_boots_is_tried_elsewhere_once(cluster):
         for _ in (1, 2):
             wait_for("it is on", 60, lambda: cluster.is_on("vm001") and
                      cluster.our_vm("vm001")["host"] not in seen)
+            wait_for("that has been seen", 20, lambda: [
+                n["vm_state"] for n in cluster.svf("nodes")["nodes"]
+                if n["node"] == "vm001"] == ["on"])
             seen.append(cluster.our_vm("vm001")["host"])
             cluster.do("powerOff", vm="vm001")
         wait_for("the node is down with the cause", 40, lambda: "went off" in

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from cluster import Cluster, wait_for
-from worlds import world
+from worlds import ROCE_AND_ETH, world
 
 HOSTNAMES = "srun hostname"
 
@@ -25,12 +25,7 @@ def make_cluster():
         f.write_text("#!/bin/sh\n"
                      f'echo "$SLURM_JOB_ID" >>"{c.dir}/out/{name}.log"\n')
         f.chmod(0o755)
-    c.vsphere = {"ShutdownGrace": 1, "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
-        "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
-        "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG",
-        "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
-        "PartitionName=eth Adapter=vmxnet3 Template=rhel9-ofed"]}
+    c.vsphere = {"ShutdownGrace": 1, "lines": ROCE_AND_ETH}
     c.slurm = {"SuspendTimeout": 2,
                "PrologSlurmctld": c.path("bin", "prolog"),
                "EpilogSlurmctld": c.path("bin", "epilog"),

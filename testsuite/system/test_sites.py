@@ -10,7 +10,7 @@ import pytest
 
 from cluster import Cluster, isolation, slurm_binary, slurm_release, wait_for
 from stages import nobody_down
-from test_svf_users import OTHER, as_user
+from users import DAEMON, as_user, needs_root
 from worlds import world
 
 CONFIGLESS = """#!/bin/sh
@@ -109,7 +109,7 @@ def test_cloud_dns_is_fine(fresh):
     off_and_on(c)
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="needs root to become another")
+@needs_root
 @pytest.mark.parametrize("private", ["cloud", "cloud,nodes", "cloud,jobs",
                                      "cloud,jobs,nodes,partitions"])
 def test_svf_and_slurms_own_commands_show_a_user_the_same(fresh, private):
@@ -118,7 +118,7 @@ def test_svf_and_slurms_own_commands_show_a_user_the_same(fresh, private):
     c.wait_ready()
     job = c.sbatch("-N1", "-w", "vm001", script="echo began; sleep 100")
     wait_for("it runs", 40, lambda: "began" in c.output(job))
-    for uid in (0, OTHER):
+    for uid in (0, DAEMON):
         nodes = {f.split("=")[1] for f in re.findall(
             r"NodeName=\S+", as_user(c, uid, "scontrol", "-o", "show", "nodes",
                                      "-a").stdout)}

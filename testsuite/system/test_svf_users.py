@@ -3,31 +3,22 @@
 PrivateData, as text and as JSON; and what it says to what nobody meant."""
 
 import json
-import os
 import re
 
 import pytest
 
 from cluster import Cluster, wait_for
 from stages import Held, ready_count, wait_ready_again
+from users import DAEMON, NOBODY, as_user, needs_root
 from worlds import foreign, world
 
-OWNER, OTHER = 65534, 1         # nobody, daemon: on every machine
+OWNER, OTHER = NOBODY, DAEMON
 E1 = "esx01.example.org"
-root = pytest.mark.skipif(os.getuid() != 0,
-                          reason="needs root to become another")
 
 
 def make_cluster():
     return Cluster(nodes=3, inventory=world(hosts=2, vfs=2, vms=[
         foreign("theirs-1", E1), foreign("theirs-2", E1)]))
-
-
-def as_user(cluster, uid, *argv):
-    if uid == 0:
-        return cluster.run(*argv)
-    return cluster.run("setpriv", f"--reuid={uid}", f"--regid={uid}",
-                       "--clear-groups", *argv, cwd="/")
 
 
 def svf(cluster, uid, *argv):
@@ -90,7 +81,7 @@ def seen(cluster, uid, running, waiting):
     }
 
 
-@root
+@needs_root
 def test_everybody_sees_all_without_private_data(cluster, jobs):
     running, waiting = jobs
     for uid in (0, OWNER, OTHER):
@@ -101,7 +92,7 @@ def test_everybody_sees_all_without_private_data(cluster, jobs):
         assert str(running) in text
 
 
-@root
+@needs_root
 def test_private_jobs_are_their_owners_and_roots_alone(cluster, jobs):
     running, waiting = jobs
     private(cluster, "cloud,jobs")
@@ -120,9 +111,19 @@ def test_private_jobs_are_their_owners_and_roots_alone(cluster, jobs):
                                                            str(running))
     out = as_user(cluster, OTHER, "svf", "nodes")
     assert not re.search(rf"\b{running}\b", out.stdout)
+    # Whom it waits for is not said to who waits: what lacks, and when it comes.
+    own = submit(cluster, OTHER, "-N1")
+    text = wait_for("it says why", 20, lambda: re.search(
+        "VF.*(expected|sight)", svf(cluster, OTHER, "why", str(own))["text"]))
+    assert re.fullmatch(r"needs 1 sriov-roce VF, 0 free, (one not in sight|"
+                        r"expected [-0-9T:]+)", text.string), text.string
+    show = as_user(cluster, OTHER, "scontrol", "show", "job", str(own)).stdout
+    assert f"Reason={text.string.replace(' ', '_')}" in show
+    assert re.findall(r"JobId=(\d+)", show) == [str(own)]
+    cluster.must("scancel", str(own))
 
 
-@root
+@needs_root
 def test_private_nodes_are_operators_alone(cluster, jobs):
     running, waiting = jobs
     private(cluster, "cloud,nodes")
@@ -135,7 +136,7 @@ def test_private_nodes_are_operators_alone(cluster, jobs):
             assert why["text"] and not why.get("nodes")
 
 
-@root
+@needs_root
 def test_hosts_are_the_same_for_all_and_add_up(cluster, jobs):
     answers = [svf(cluster, uid, "hosts") for uid in (0, OWNER, OTHER)]
     assert answers[0] == answers[1] == answers[2]

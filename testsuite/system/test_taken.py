@@ -9,7 +9,7 @@ import pytest
 
 from cluster import Cluster, wait_for
 from stages import Held, holds
-from worlds import ROCE, PF0, host, world
+from worlds import PF0, ROCE, ROCE_AND_ETH, host, world
 
 E1, E2, E3 = (f"esx{i:02d}.example.org" for i in (1, 2, 3))
 TOO_MUCH = 4 << 20      # MB, of no machine that runs this
@@ -19,12 +19,7 @@ def make_cluster():
     c = Cluster(nodes=8, inventory=world(
         hosts=[host(e, vfs=2, memory=2 * TOO_MUCH) for e in (E1, E2, E3)]))
     c.choose_ports()
-    c.vsphere = {"ShutdownGrace": 1, "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
-        "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
-        "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG",
-        "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
-        "PartitionName=eth Adapter=vmxnet3 Template=rhel9-ofed"]}
+    c.vsphere = {"ShutdownGrace": 1, "lines": ROCE_AND_ETH}
     c.node_lines = [c.node_line(1, 4, "sriov-roce"),
                     c.node_line(5, 7, "vmxnet3"),
                     c.node_line(8, 8, "vmxnet3", memory=TOO_MUCH)]

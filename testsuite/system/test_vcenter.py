@@ -25,6 +25,9 @@ def test_the_inventory_is_loaded_between_load_begin_and_load_end(pair):
     assert host["memory_mb"] == 262144 - 262144 * 8 // 100 - 1024
     assert host["pfs"] == [{
         "pci": "0000:3b:00.0", "pnic": "vmnic4", "vfs": 2, "numa": 1,
+        # half of the host: there are two of them
+        "numa_cores": host["cores"] // 2,
+        "numa_mb": host["memory_mb"] // 2,
         "link_up": True, "switch_uuid": up["networks"][0]["switch_uuid"]}]
     foreign = [v for v in live.vms.values() if len(v["cards"]) == 2]
     assert len(foreign) == 1 and "name" not in foreign[0]
@@ -251,6 +254,20 @@ def test_waiting_costs_one_long_poll(pair):
     assert set(new) <= {"WaitForUpdatesEx"} and sum(new.values()) <= 1
 
 
+def test_a_stream_of_changes_is_told_together(pair):
+    """Each for itself would be a call of its own."""
+    sim, _ = pair
+    before, began = sim.ask("counters")["waits"], time.monotonic()
+    sim.do("churn", churn={"rate": 50, "seed": 1, "max": 8})
+    while sum(sim.ask("counters")["churn"].values()) < 100:
+        assert time.monotonic() - began < 30
+        time.sleep(0.05)
+    took = time.monotonic() - began
+    waits = sim.ask("counters")["waits"] - before
+    sim.do("churn", churn={"rate": 0, "clear": True})
+    assert 2 <= waits <= took / 0.2 + 5
+
+
 def test_a_full_pf_is_known_by_its_text(pair):
     sim, live = pair
     codes = []
@@ -382,3 +399,29 @@ def test_room_is_told_on_the_slow_beat_with_what_is_in_it(pair):
     # An overcommitted pool has nothing left, which is not "unknown".
     sim.do("setPool", cluster="HPC1", name="slurm", memoryMB=1)
     assert beat()[1] == 0
+
+
+def test_who_is_asleep_is_told_of_a_stream_rarely_and_at_once_when_woken(pair):
+    sim, live = pair
+    live.tell("calm 2")
+    sim.do("churn", churn={"rate": 20, "seed": 1, "max": 8})
+    live.wait("vm")             # what comes first, the wait for it is open
+    live.quiet(1, "down")       # and what came with it
+    before = sim.ask("counters")["calls"]
+    live.quiet(2, "vm", "host", "down")
+    assert sim.ask("counters")["calls"] == before
+    began = time.monotonic()
+    live.tell("calm 0")
+    live.wait("vm", 3)
+    assert time.monotonic() - began < 3
+    sim.do("churn", churn={"rate": 0, "clear": True})
+
+
+def test_rights_that_suffice_are_not_asked_for_anew_while_nobody_hurries(pair):
+    sim, live = pair
+    asked = sim.calls("HasUserPrivilegeOnEntities")
+    for calm, times in ((1, 0), (2, 0), (0, 1)):
+        live.tell(f"calm {calm}")
+        live.tell("slow")
+        assert live.wait("slow")["rights_known"]
+        assert sim.calls("HasUserPrivilegeOnEntities") == asked + times

@@ -96,6 +96,17 @@ def test_each_missing_right_is_named_with_what_it_is_missing_on(limited):
                     "VirtualMachine.Interact.PowerOff"}
 
 
+def test_rights_that_are_lacking_are_asked_for_until_they_are_there(limited):
+    _, live, told = limited
+    live.tell("calm 2")
+    told()                      # all is well
+    assert told(pool=[])["lacks"] == []
+    live.tell("calm 0")
+    assert told(pool=[])["lacks"] != []
+    live.tell("calm 2")
+    assert told()["lacks"] == []
+
+
 def test_rights_in_excess_are_those_at_the_root(limited):
     _, _, told = limited
     admin = [{**PERMISSIONS[0], "role": "big"}] + PERMISSIONS[1:]

@@ -74,7 +74,7 @@ def test_the_reason_comes_back_after_every_scheduling_cycle(cluster):
     assert text.startswith("needs ") and "sriov-roce VF" in text
     show = cluster.job(job)
     assert show["Reason"] == text.replace(" ", "_")
-    assert show["SystemComment"].strip() == text
+    assert show["SystemComment"].strip() == f"vsphere: {text}"
     assert cluster.must("squeue", "-h", "-j", str(job), "-o", "%R") \
         .strip() == f"({text})"
     for _ in range(3):      # a new job starts a cycle, which wipes the words
@@ -83,6 +83,16 @@ def test_the_reason_comes_back_after_every_scheduling_cycle(cluster):
         wait_for("the words are back", 8, lambda: says(cluster, job, "VF"))
         assert cluster.job(job)["SystemComment"]
     assert "secretname" not in cluster.svf("why", str(job))["text"]
+
+
+def test_a_record_says_no_more_than_is_true(cluster):
+    job = cluster.sbatch("-N3")
+    wait_for("its record says why", 15, lambda: "vsphere: needs" in
+             cluster.job(job).get("SystemComment", ""))
+    cluster.must("scontrol", "hold", str(job))
+    wait_for("it says so no more", 20, lambda: not
+             cluster.job(job).get("SystemComment", "").strip())
+    assert "JobHeld" in cluster.svf("why", str(job))["text"]
 
 
 def test_a_short_job_starts_when_the_job_before_it_ends(cluster):
@@ -209,10 +219,10 @@ def test_capacity_that_is_away_is_no_never(cluster, how):
 def test_a_job_submitted_before_vcenter_was_read_is_taken(cluster):
     """Nothing is known of its hosts: no reason to refuse, one to wait."""
     cluster.end_slurmctld()
-    cluster.do("stall", duration="5s")
+    cluster.do("stall", duration="12s")
     cluster.start_slurmctld()
     job = cluster.sbatch("-N2", script=HOSTNAMES)
-    wait_for("it waits for vCenter", 4, lambda: says(cluster, job, "vCenter"))
+    wait_for("it waits for vCenter", 11, lambda: says(cluster, job, "vCenter"))
     assert cluster.job_state(job) == "PENDING"
     assert len(cluster.wait_job(job, 40).split()) == 2
 

@@ -12,6 +12,13 @@ FAST = {
 }
 ROCE, IB = "SRIOV-ROCE-PG", "SRIOV-IB-PG"
 PF0 = "0000:3b:00.0"
+# vsphere.conf of a site with a partition of each.
+ROCE_AND_ETH = [
+    "ClusterName=HPC1 ResourcePool=slurm",
+    "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
+    "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG",
+    "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
+    "PartitionName=eth Adapter=vmxnet3 Template=rhel9-ofed"]
 
 
 def host(name, vfs=4, ib_vfs=0, cores=32, memory=128 * 1024):

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A cluster with accounting: a MariaDB and a slurmdbd of its own, in the
+cluster's directory; the database listens on a socket there alone, slurmdbd on
+loopback. What accounts, associations and QOS there are is said by lines of
+sacctmgr, before slurmctld starts."""
+
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+
+from cluster import Cluster
+from daemons import INSIDE, ClusterError, plugin_dirs, slurm_binary, wait_for
+
+SMALL = ["--innodb-log-file-size=4M", "--innodb-buffer-pool-size=16M",
+         "--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0",
+         "--innodb-flush-method=nosync", "--aria-log-file-size=8M",
+         "--performance-schema=0", "--skip-log-bin", "--skip-name-resolve",
+         "--skip-grant-tables", "--skip-networking"]
+TABLES = [f for d in ("/usr/share/mysql", "/usr/share/mariadb")
+          for f in pathlib.Path(d).glob("m*_system_tables.sql")]
+
+
+def binary(name):
+    return shutil.which(name, path=os.environ.get("PATH", "") +
+                        ":/usr/local/sbin:/usr/sbin:/sbin")
+
+
+def missing():
+    """What this machine lacks of it, "" if nothing."""
+    lacks = [b for b in ("slurmdbd", "sacctmgr", "mariadbd") if not binary(b)]
+    if not TABLES:
+        lacks.append("MariaDB's system tables")
+    if not [d for d in plugin_dirs(None) if pathlib.Path(
+            d, "accounting_storage_mysql.so").exists()]:
+        lacks.append("accounting_storage_mysql.so")
+    return ", ".join(lacks)
+
+
+class AccountedCluster(Cluster):
+    """accounts: lines of sacctmgr, without its options."""
+
+    def __init__(self, accounts=(), **kw):
+        super().__init__(**kw)
+        self.accounts = accounts
+
+    @property
+    def env(self):
+        # what clients of MariaDB take instead of the system's socket
+        return {**super().env, "MYSQL_UNIX_PORT": str(self.database_socket())}
+
+    def database_socket(self):
+        return self.path("run", "database")
+
+    def slurmdbd_conf(self):
+        p = self.path
+        words = self.communication_conf(guest=True).strip()
+        return "\n".join([
+            "AuthType=auth/munge",
+            f"AuthInfo=socket={p('run', 'munge.socket')}",
+            f"DbdHost={socket.gethostname()}", "DbdAddr=127.0.0.1",
+            f"DbdPort={self.ctld_port + 3}", f"SlurmUser={self.user}",
+            f"PidFile={p('run', 'slurmdbd.pid')}", "DebugLevel=info",
+            f"LogFile={p('log', 'slurmdbd.log')}",
+            "StorageType=accounting_storage/mysql", "StorageHost=localhost",
+            "StorageUser=nobody", "StorageLoc=accounting", words]) + "\n"
+
+    def start_database(self):
+        data = self.path("database")
+        argv = [binary("mariadbd"), "--no-defaults", f"--datadir={data}",
+                f"--user={self.user}", *SMALL]
+        if not data.exists():
+            data.joinpath("mysql").mkdir(parents=True)
+            subprocess.run([*argv, "--bootstrap"], check=True, timeout=60,
+                           text=True, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL,
+                           input="use mysql;\n" + TABLES[0].read_text())
+        d = self._start("mariadbd", [
+            *argv, f"--socket={self.database_socket()}",
+            f"--pid-file={self.path('run', 'mariadbd.pid')}"])
+
+        def up():
+            if not d.alive():
+                raise ClusterError("MariaDB did not start: " + d.tail())
+            return self.database_socket().exists()
+        wait_for("MariaDB listens", 60, up)
+
+    def start_slurmdbd(self):
+        conf = self.path("etc", "slurmdbd.conf")
+        conf.touch(mode=0o600)
+        conf.write_text(self.slurmdbd_conf())
+        argv = [slurm_binary("slurmdbd"), "-D"]
+        if self.isolation:
+            argv = [*self.isolation, *INSIDE, "-",
+                    f"{socket.gethostname()}:127.0.0.1", "--", *argv]
+        d = self._start("slurmdbd", argv)
+
+        def up():
+            if not d.alive():
+                raise ClusterError("slurmdbd did not start: " + d.tail())
+            with socket.create_connection(("127.0.0.1", self.ctld_port + 3)):
+                return True
+        wait_for("slurmdbd answers", 60, up)
+
+    def sacctmgr(self, *lines):
+        for line in lines:
+            self.must("sacctmgr", "-i", "-Q", *line.split())
+
+    def start_slurmctld(self, *options, wait=True):
+        if "slurmdbd" not in self.daemons:
+            self.start_database()
+            self.start_slurmdbd()
+            self.sacctmgr(*self.accounts)
+        return super().start_slurmctld(*options, wait=wait)
+
+    def slurm_conf(self):
+        self.slurm.setdefault("AccountingStorageType",
+                              "accounting_storage/slurmdbd")
+        self.slurm.setdefault("AccountingStorageHost", "127.0.0.1")
+        self.slurm.setdefault("AccountingStoragePort", self.ctld_port + 3)
+        self.slurm.setdefault("AccountingStoragePass",
+                              self.path("run", "munge.socket"))
+        return super().slurm_conf()
+
+    def stop(self):
+        super().stop()      # which ends what carries our mark, too
+        for name in ("slurmdbd", "mariadbd"):
+            d = self.daemons.pop(name, None)
+            if d:
+                d.end(grace=5)
