@@ -331,6 +331,9 @@ setsid sleep 300 </dev/null >/dev/null 2>&1 &
 of_the_run=$!
 env -u VS_RUN sleep 300 </dev/null >/dev/null 2>&1 &
 not_of_it=$!
+for p in $of_the_run $not_of_it; do
+	until [ "$(cat /proc/$p/comm)" = sleep ]; do sleep 0.05; done
+done
 nothing_left
 wait "$of_the_run" || say "ended with $?"
 kill "$not_of_it" && say "the other lives"

@@ -183,7 +183,8 @@ def test_a_renumbered_pf_takes_no_vm_until_somebody_has_looked(cluster):
         wait_for("it is said", 20,
                  lambda: f"was at {PF0} before" in said_of(cluster, E1))
         job = cluster.sbatch("-N6", script="srun hostname")
-        wait_for("four can be had", 30, lambda: "4 sriov-roce VFs" in
+        wait_for("four can be had", 30, lambda:
+                 "needs 6 sriov-roce VFs on 6 nodes, 4 free" in
                  cluster.svf("why", str(job))["text"])
         # remembered by the one who comes after
         cluster.restart_slurmctld()

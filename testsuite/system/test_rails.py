@@ -106,7 +106,7 @@ def test_with_one_pf_full_the_job_waits_and_says_why(cluster):
         pf["free"] == 0 for h in cluster.svf("hosts")["hosts"]
         for pf in h["pfs"] if pf["pci"] == PF1))
     job = cluster.sbatch("-p", "rails", "-N1")
-    wait_for("the reason is told", 20, lambda: "with 2 rails VFs each" in
+    wait_for("the reason is told", 20, lambda: "needs 2 rails VFs on 1 node" in
              cluster.svf("why", str(job))["text"])
     assert cluster.job_state(job) == "PENDING"
     # a VF of the other PF serves who needs but one
