@@ -408,12 +408,11 @@ static void a_vf_that_came_goes_to_the_job_before(void **state)
 	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm2"));
 }
 
-static void each_vm_takes_the_vf_that_comes_free_where_it_lies(void **state)
+/* vm3 and vm4, on a host each, wait for the VFs of vm1 and vm2. */
+static const char *two_wait_for_vfs(void)
 {
 	const int wants[] = { 2, 3 };
-	const char *first;
 
-	(void)state;
 	stage(4, 2, 1, "warm", 4);
 	stays_warm("vm3");
 	was_used("vm4");
@@ -426,15 +425,34 @@ static void each_vm_takes_the_vf_that_comes_free_where_it_lies(void **state)
 	refuse(7, wants, 2, 2, "no VF");
 	plan_is_read();
 	flags("vm3", VS_NODE_POWERING_UP);
+	return strcmp(fake_get("vm1")->host, fake_get("vm4")->host) ?
+		"vm2" : "vm1";
+}
+
+static void each_vm_takes_the_vf_that_comes_free_where_it_lies(void **state)
+{
+	const char *first = two_wait_for_vfs();
+
+	(void)state;
 	flags("vm4", VS_NODE_POWERING_UP);
 	turns(2);
-	first = strcmp(fake_get("vm1")->host, fake_get("vm4")->host) ?
-		"vm2" : "vm1";
 	powered_down(first);
 	assert_null(vs_ledger_get(&vs_core.ledger, "vm3"));
 	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm4"));
 	powered_down(strcmp(first, "vm1") ? "vm1" : "vm2");
 	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm3"));
+	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
+}
+
+/* Slurm has been asked, and its word has not come yet. */
+static void nor_is_it_taken_from_one_whose_power_up_is_not_seen_yet(void **state)
+{
+	(void)state;
+	powered_down(two_wait_for_vfs());
+	assert_null(vs_ledger_get(&vs_core.ledger, "vm3"));
+	flags("vm4", VS_NODE_POWERING_UP);
+	turns(2);
+	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm4"));
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
 }
 
@@ -465,6 +483,7 @@ int main(void)
 		T(what_is_on_its_way_to_another_job_is_not_waited_for),
 		T(a_vf_that_came_goes_to_the_job_before),
 		T(each_vm_takes_the_vf_that_comes_free_where_it_lies),
+		T(nor_is_it_taken_from_one_whose_power_up_is_not_seen_yet),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -113,7 +113,6 @@ static bool is_anothers(struct vs_core *c, const struct vs_node *n)
 	LIST_FOREACH(other, &c->plans.ahead, ahead.entry)
 		if (other != n && other->ahead.state == VS_AHEAD_UP &&
 		    other->ahead.job == n->ahead.job &&
-		    other->wanted == VS_WANT_ON &&
 		    !vs_ledger_get(&c->ledger, other->name) &&
 		    free_at_home(c, other))
 			return true;
