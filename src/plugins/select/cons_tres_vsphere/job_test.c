@@ -138,16 +138,24 @@ static void ours_trim(struct ours *o, const struct vs_test *t,
 /* Stock sees all candidates but those that are left out. */
 static void weights_set(const struct ours *o, bool renew)
 {
-	vs_weights_set(o->p->at, o->avail, o->p->n, renew);
-	vs_weights_set(o->p->others, NULL, o->p->nothers, renew);
+	const struct vs_weighed seen = {
+		.at = o->p->at, .avail = o->avail, .n = o->p->n,
+		.others = o->p->others, .nothers = o->p->nothers,
+	};
+
+	vs_weights_set(&seen, renew);
 }
 
 /* Those that are left out, where stock is to see them after all. */
 static void weigh_rest(struct ours *o)
 {
+	const struct vs_weighed rest = {
+		.at = o->p->at + o->p->n, .avail = o->avail + o->p->n,
+		.n = o->nout,
+	};
+
 	if (!o->rest_weighed)
-		vs_weights_set(o->p->at + o->p->n, o->avail + o->p->n, o->nout,
-			       false);
+		vs_weights_set(&rest, false);
 	o->rest_weighed = true;
 }
 

@@ -6,14 +6,21 @@
 #include "../../slurm_compat.h"
 #include "engine/core.h"
 
+/* Candidates, by their index: nodes of ours, and others. */
+struct vs_weighed {
+	const int *at;
+	const enum vs_avail *avail;	/* of at */
+	size_t n;
+	const int *others;
+	size_t nothers;
+};
+
 /*
- * For the next question to stock: sched_weight of the n nodes with the indexes
- * `at`. avail: NULL: no nodes of ours. renew: Slurm has not set them for this
- * question. All candidates must have theirs set, and each once, for they are
- * comparable among themselves alone. NODE W.
+ * For the next question to stock: their weights. renew: Slurm has not set them
+ * for this question. All candidates must have theirs set, and each once, for
+ * they are comparable among themselves alone. NODE W.
  */
-void vs_weights_set(const int *at, const enum vs_avail *avail, size_t n,
-		    bool renew);
+void vs_weights_set(const struct vs_weighed *w, bool renew);
 /* All that were set are Slurm's again. */
 void vs_weights_restore(void);
 
