@@ -10,7 +10,9 @@ Cycles of the two are measured turn by turn, one of them stopped meanwhile. The
 measure is the CPU time of the scheduler's thread (/proc/*/schedstat) for each
 job that it tried, which other work on the machine changes little; sdiag says
 how many it tried. Of the main scheduler, which ends a partition's turn with its
-first job that can't start, sdiag's own mean time for each job it looked at."""
+first job that can't start, sdiag's own mean time for each job it looked at.
+
+Three numbers as arguments, nodes, hosts and pending jobs: another size."""
 
 import os
 import random
@@ -25,9 +27,9 @@ from bench_lines import line, remark, run, slurmctld_pid, thread_cpu
 from cluster import Cluster, ClusterError, wait_for
 from worlds import IB, ROCE, host, world
 
-NODES, HOSTS, PENDING = 10000, 1000, 5000
+NODES, HOSTS, PENDING = (int(x) for x in sys.argv[1:4] or (10000, 1000, 5000))
 IDLE = 20                   # nodes of each adapter that no job has
-ROUNDS = 3                  # cycles of each
+ROUNDS = 7                  # cycles of each
 DEPTH = 200                 # jobs that a cycle of backfill tries
 ADAPTERS = ("sriov-roce", "sriov-ib")
 MAIN, BACKFILL = "Main schedule", "Backfilling"
@@ -77,7 +79,7 @@ def cluster_make(plain):
         "MaxJobCount": 4 * PENDING, "SchedulerParameters":
         f"nohold_on_prolog_fail,bf_interval=2,bf_max_job_test={DEPTH},"
         "bf_continue,bf_max_time=600,bf_resolution=600,bf_window=2880,"
-        "bf_yield_interval=600000000,sched_interval=2,max_sched_time=60"}
+        "sched_interval=2"}
     return c
 
 
@@ -90,7 +92,7 @@ def running_jobs():
         left = NODES // 2 - IDLE
         while left:
             n = min(left, rng.choice((16, 32, 64)))
-            yield f"all {adapter} {n} {rng.randint(120, 1440)} 900000"
+            yield f"all {adapter} {n} 1440 900000"
             left -= n
 
 
@@ -112,7 +114,21 @@ def submit(cluster, jobs):
     return int(r.stdout)
 
 
-def fill(cluster):
+def ends_alike(cluster, n, first):
+    """What backfill does hangs on when jobs end, and VMs take their time to
+    begin: the n jobs that run end at the same times in both."""
+    rng = random.Random("ends")
+    r = subprocess.run(["scontrol"], text=True, env=cluster.env, timeout=300,
+                       capture_output=True, check=False, input="".join(
+        f"update JobId={i} EndTime=" + time.strftime(
+            "%Y-%m-%dT%H:%M:%S\n",
+            time.localtime(first + 60 * rng.randint(0, 1320)))
+        for i in range(1, n + 1)))
+    if r.returncode or r.stderr:
+        raise ClusterError(f"scontrol update: {r.stderr.strip()}")
+
+
+def fill(cluster, ends):
     began = time.monotonic()
     n = submit(cluster, running_jobs())
     wait_for("the running jobs have their nodes", 300, lambda: not
@@ -121,7 +137,11 @@ def fill(cluster):
         want = NODES - 2 * IDLE
         wait_for(f"{want} VMs are on", 1800,
                  lambda: len(cluster.names_on()) >= want, every=5)
+    ends_alike(cluster, n, ends)
+    # 5,000 wishes to schedule beside it would take minutes
+    cluster.must("scontrol", "update", "PartitionName=all", "State=DOWN")
     submit(cluster, pending_jobs())
+    cluster.must("scontrol", "update", "PartitionName=all", "State=UP")
     waits = len(cluster.must("squeue", "-h", "-tPD", "-o%i").split())
     if waits != PENDING:
         raise ClusterError(f"{waits} jobs wait, not {PENDING}")
@@ -229,8 +249,9 @@ def measure():
             c.start()
         wait_for("the plugin has read vCenter", 120, lambda:
                  ours.svf("status")["up"])
+        ends = int(time.time()) // 60 * 60 + 7200
         for c in clusters:
-            fill(c)
+            fill(c, ends)
         compare("ample", 1.05, clusters)
         take_infiniband(ours)
         compare("short", 1.25, clusters)

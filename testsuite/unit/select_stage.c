@@ -40,11 +40,14 @@ static int stock(job_record_t *job_ptr, bitstr_t *bitmap, uint32_t min_nodes,
 {
 	bitstr_t *pick = bit_alloc(NODES);
 	uint32_t n = 0;
+	bool later;
 
 	(void)exc;
 	if (mode == SELECT_MODE_WILL_RUN)
 		job_ptr->start_time = w.start_without_0 &&
 			!bit_test(bitmap, 0) ? w.start_without_0 : w.start;
+	later = mode == SELECT_MODE_WILL_RUN && job_ptr->start_time > time(NULL);
+	w.mode[w.asked] = mode;
 	w.max[w.asked] = max_nodes;
 	w.req[w.asked++] = req_nodes;
 	if (mode == SELECT_MODE_WILL_RUN && VS_STOCK_WEIGHS)
@@ -66,7 +69,8 @@ static int stock(job_record_t *job_ptr, bitstr_t *bitmap, uint32_t min_nodes,
 
 		for (int i = 0; i < NODES; i++)
 			if (bit_test(bitmap, i) && !bit_test(pick, i) &&
-			    (mode == SELECT_MODE_TEST_ONLY || !w.busy[i]) &&
+			    (mode == SELECT_MODE_TEST_ONLY || later ||
+			     !w.busy[i]) &&
 			    (best < 0 || w.weights[i] < w.weights[best]))
 				best = i;
 		if (best < 0)
@@ -186,6 +190,16 @@ static int64_t core_when(const struct vs_asker *a, const int *ids, size_t n,
 	return when > from ? when : from;
 }
 
+static bool core_others_give(const struct vs_asker *a, const int *ids, size_t n,
+			     int64_t by)
+{
+	(void)a;
+	(void)ids;
+	assert_int_equal(n, NODES);
+	w.others_by = by;
+	return w.others_give;
+}
+
 static void core_planned(const struct vs_asker *a, const int *ids, size_t n,
 			 int64_t start)
 {
@@ -296,6 +310,8 @@ int stage_up(void **state)
 	w.victims = -1;
 	w.api.spare = core_spare;
 	w.api.when = core_when;
+	w.api.others_give = core_others_give;
+	w.others_give = true;
 	w.api.planned = core_planned;
 	w.spare = w.left = NODES;
 	w.room = w.vfs = w.ever = NODES;

@@ -23,6 +23,7 @@ struct select_world {
 	time_t start_without_0;		/* if node 0 is no candidate */
 
 	int asked;			/* stock */
+	uint16_t mode[8];
 	uint32_t max[8], req[8];
 	uint64_t weights[NODES];
 	int refused;			/* core */
@@ -35,6 +36,8 @@ struct select_world {
 	int64_t lasts;
 	uint64_t rank;
 	time_t when, when_without_0;	/* core->when(); 0: as asked */
+	bool others_give;		/* core->others_give(), by then: */
+	int64_t others_by;
 	int planned;
 	char plan[NODES + 1];
 	int64_t plan_start;

@@ -210,6 +210,46 @@ static void what_is_left_is_counted_where_nothing_can_be_served(void **state)
 	asker.lasts = 3600;
 }
 
+static bool others_give(const char *first, size_t n, int64_t by)
+{
+	int ids[4];
+
+	for (size_t i = 0; i < n; i++)
+		ids[i] = id(first) + (int)i;
+	return vs_when_others_give(&vs_core, &asker, ids, n, T0 + by);
+}
+
+static void others_give_what_nobody_was_promised(void **state)
+{
+	struct vs_node *vm4;
+
+	(void)state;
+	begin_full();
+	vm4 = vs_node_named(&vs_core, "vm4");
+	/* whose VFs come free can be had themselves */
+	assert_false(others_give("vm1", 4, 10000));
+	/* vm1 can't, and its job ends in 100 s */
+	assert_false(others_give("vm2", 3, 99));
+	assert_true(others_give("vm2", 3, 100));
+	plan(9, 8, "vm1", 300, 1000);
+	assert_false(others_give("vm2", 3, 100));
+	assert_true(others_give("vm3", 2, 500));	/* and vm2 too */
+	asker.rank = 9;
+	assert_true(others_give("vm2", 3, 100));
+	asker.rank = 5;
+	/* what is not about room may change at any time */
+	vm4->missing = true;
+	vs_node_touch(vm4);
+	assert_true(others_give("vm1", 4, 10));
+	vm4->missing = false;
+	vs_node_touch(vm4);
+	assert_false(others_give("vm1", 4, 10));
+	vs_when_settled(&vs_core, 9);
+	end_job(7, "vm1");
+	powered_down("vm1");
+	assert_true(others_give("vm1", 4, 10));		/* there is room */
+}
+
 static void under_rule_a_slurms_own_plans_will_do(void **state)
 {
 	(void)state;
@@ -357,6 +397,7 @@ int main(void)
 		cmocka_unit_test(how_long_a_vm_takes_to_go_is_learnt),
 		cmocka_unit_test(a_plan_keeps_lower_jobs_from_its_vfs),
 		cmocka_unit_test(what_is_left_is_counted_where_nothing_can_be_served),
+		cmocka_unit_test(others_give_what_nobody_was_promised),
 		cmocka_unit_test(under_rule_a_slurms_own_plans_will_do),
 		cmocka_unit_test(a_reservation_keeps_what_its_nodes_will_need),
 		cmocka_unit_test(nobody_passes_one_that_was_refused_where_order_counts),

@@ -199,6 +199,47 @@ static void a_node_that_cannot_be_served_now_may_be_the_first_later(
 	nodes_are("01");
 }
 
+/* Node 0 would get the VF of a node that the job can have itself. */
+static void stock_looks_ahead_once_where_no_other_vm_gives_vfs(void **state)
+{
+	time_t now = time(NULL);
+
+	(void)state;
+	w.avail[0] = VS_AVAIL_NONE;
+	w.others_give = false;
+	for (int i = 1; i < NODES; i++)
+		w.busy[i] = true;
+	w.start_without_0 = now + 900;
+	w.start = now + 300;
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+	assert_int_equal(w.asked, 2);
+	assert_int_equal(w.mode[0], SELECT_MODE_WILL_RUN);
+	assert_int_equal(w.mode[1], SELECT_MODE_RUN_NOW);
+	assert_int_equal(w.others_by, now + 900);
+	assert_int_equal(job.start_time, now + 900);
+	assert_null(job.job_resrcs);
+	nodes_are("12");
+	assert_int_equal(w.lacks, VS_LACKS_NODES);
+}
+
+static void nor_is_it_forgotten_that_vfs_alone_are_lacking(void **state)
+{
+	time_t now = time(NULL);
+
+	(void)state;
+	w.avail[0] = w.avail[1] = VS_AVAIL_NONE;
+	w.others_give = false;
+	for (int i = 2; i < NODES; i++)
+		w.busy[i] = true;
+	w.start_without_0 = now + 900;
+	w.when = now + 800;
+	w.when_without_0 = now + 900;
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+	assert_int_equal(job.start_time, now + 800);
+	nodes_are("01");
+	assert_int_equal(w.lacks, VS_LACKS_VFS);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, stage_up, stage_down)
 int main(void)
 {
@@ -213,6 +254,8 @@ int main(void)
 		T(the_core_is_told_how_the_job_ranks),
 		T(stocks_own_later_stays),
 		T(a_node_that_cannot_be_served_now_may_be_the_first_later),
+		T(stock_looks_ahead_once_where_no_other_vm_gives_vfs),
+		T(nor_is_it_forgotten_that_vfs_alone_are_lacking),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

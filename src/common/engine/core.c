@@ -271,6 +271,17 @@ static int64_t core_when(const struct vs_asker *a, const int *ids, size_t n,
 	return at;
 }
 
+static bool core_others_give(const struct vs_asker *a, const int *ids, size_t n,
+			     int64_t by)
+{
+	bool give;
+
+	vs_lock_now();
+	give = vs_when_others_give(&vs_core, a, ids, n, by);
+	vs_unlock();
+	return give;
+}
+
 static void core_planned(const struct vs_asker *a, const int *ids, size_t n,
 			 int64_t start)
 {
@@ -384,6 +395,7 @@ static const struct vs_core_api api = {
 	.make_room = core_make_room,
 	.spare = core_spare,
 	.when = core_when,
+	.others_give = core_others_give,
 	.planned = core_planned,
 	.job_until = core_job_until,
 	.reserved = core_reserved,

@@ -163,6 +163,11 @@ struct vs_core_api {
 	 * be there; more than a month from now: nobody knows. */
 	int64_t (*when)(const struct vs_asker *a, const int *ids, size_t n,
 			int64_t from);
+	/* May VMs other than these nodes' make room, by then, for VMs like theirs?
+	 * None that those who go before may have taken counts; false only where
+	 * room is all that is lacking. */
+	bool (*others_give)(const struct vs_asker *a, const int *ids, size_t n,
+			    int64_t by);
 	/* Backfill has planned the job on (nodes like) these. Lower ones are
 	 * tested against it until it begins or is no more. */
 	void (*planned)(const struct vs_asker *a, const int *ids, size_t n,
@@ -215,7 +220,7 @@ struct vs_core_api {
 	 * our own work: for svf status. */
 	void (*timed)(enum vs_timed what, int64_t us, int64_t cpu_us);
 };
-#define VS_CORE_API_VERSION 12
+#define VS_CORE_API_VERSION 13
 const struct vs_core_api *vs_core_api_get(void);
 
 /* ---- reports, for the control channel ------------------------------------- */

@@ -195,6 +195,49 @@ int64_t vs_when(struct vs_core *c, const struct vs_asker *a, const int *ids,
 	return at;
 }
 
+/* All are of one kind, and could be served if there were room for them. */
+static bool only_room_lacks(struct vs_core *c, const int *ids, size_t n,
+			    bool *among, size_t *kind)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct vs_kept *k;
+
+		if (!vs_node_at(c, ids[i]))
+			return false;
+		k = vs_kept_now(c, ids[i]);
+		if (k->avail == VS_AVAIL_NONE || (i && (size_t)k->profile != *kind))
+			return false;
+		*kind = (size_t)k->profile;
+		among[ids[i]] = true;
+	}
+	return n && !c->now[*kind].barred[0] && !c->now[*kind].missing[0];
+}
+
+bool vs_when_others_give(struct vs_core *c, const struct vs_asker *a,
+			 const int *ids, size_t n, int64_t by)
+{
+	const struct vs_timeline *t = &c->whens.timeline;
+	VS_FREE bool *among = vs_calloc(c->nnodes + 1, sizeof(*among));
+	size_t kind = 0, others = 0, ended;
+	struct vs_applicant who;
+
+	if (vs_ask_blocked(c) || !only_room_lacks(c, ids, n, among, &kind) ||
+	    vs_room_kind(c, kind)->room[0])
+		return true;
+	shared_renew(c);
+	who = applicant(a, kind);
+	ended = vs_timeline_ended(t, by);
+	for (size_t i = 0; i < ended; i++) {
+		const struct vs_holders *g = t->by_end[i].of;
+
+		for (size_t j = 0; j < g->n; j++)
+			others += !among[g->ids[j]] &&
+				want_the_same(&c->whens, kind, (size_t)
+					      c->kept[g->ids[j]].profile);
+	}
+	return others > vs_timeline_planned(t, &who, a->now, by + a->lasts);
+}
+
 /* Somebody before it was refused, and wants the same. */
 static bool out_of_order(const struct vs_core *c, const struct vs_asker *a,
 			 size_t kind)

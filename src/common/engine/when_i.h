@@ -48,6 +48,8 @@ int64_t vs_when(struct vs_core *c, const struct vs_asker *a, const int *ids,
 size_t vs_when_spare(struct vs_core *c, const struct vs_asker *a,
 		     const int *ids, size_t n, enum vs_avail *avail,
 		     size_t *left);
+bool vs_when_others_give(struct vs_core *c, const struct vs_asker *a,
+			 const int *ids, size_t n, int64_t by);
 void vs_when_planned(struct vs_core *c, const struct vs_asker *a,
 		     const int *ids, size_t n, int64_t start);
 void vs_when_reserved(struct vs_core *c, const struct vs_reservation *r,

@@ -119,6 +119,11 @@ struct vs_applicant {
 	bool reserved;			/* it runs in a reservation: none is in
 					 * its way */
 };
+/* How many places of the applicant's those who go before have been promised, at
+ * some time between the two. */
+size_t vs_timeline_planned(const struct vs_timeline *t,
+			   const struct vs_applicant *a, int64_t from,
+			   int64_t to);
 /* How many VMs of the kind can run from `from` until `to` without standing in
  * the way of those who go before the applicant, if there is `room` now and the
  * curve says what comes. */

@@ -159,6 +159,18 @@ static size_t taken_by(const struct vs_timeline *t, const struct vs_plan *p,
 	return n;
 }
 
+size_t vs_timeline_planned(const struct vs_timeline *t,
+			   const struct vs_applicant *a, int64_t from,
+			   int64_t to)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nplans && t->by_start[i]->start < to; i++)
+		if (t->by_start[i]->end > from)
+			n += taken_by(t, t->by_start[i], a);
+	return n;
+}
+
 /* What is left at that time, given what the plans take then. */
 static size_t left(const struct vs_timeline *t, const struct vs_curve *c,
 		   size_t room, int64_t at, size_t taken)

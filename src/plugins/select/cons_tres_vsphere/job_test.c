@@ -361,11 +361,39 @@ static struct slot slot_of_all(const struct vs_test *t, const bitstr_t *given,
 		FREE_NULL_BITMAP(s.nodes);
 		return s;
 	}
-	s.only_vfs = t->job_ptr->start_time <= now;
-	s.start = vs_when(t, s.nodes, t->job_ptr->start_time);
+	s.only_vfs = t->mode == SELECT_MODE_RUN_NOW ||
+		     t->job_ptr->start_time <= now;
+	s.start = vs_when(t, s.nodes,
+			  s.only_vfs ? now : t->job_ptr->start_time);
 	if (s.start <= now)
 		s.start = now + LATER;
 	return s;
+}
+
+/* The same, asked for now alone: stock looks into the future for as long as for
+ * many of that. */
+static struct slot slot_of_now(const struct vs_test *t, const bitstr_t *given,
+			       time_t now)
+{
+	struct vs_test run = *t;
+	struct slot s;
+	int rc;
+
+	run.mode = SELECT_MODE_RUN_NOW;
+	s = slot_of_all(&run, given, now, &rc);
+	free_job_resources(&t->job_ptr->job_resrcs);
+	return s;
+}
+
+/* Could it be had sooner with nodes that were left out? Not where they wait for
+ * VFs of the very nodes that the job can have itself. */
+static bool sooner_with_all(const struct vs_test *t, const struct ours *o,
+			    time_t start)
+{
+	struct vs_asker a = vs_asker_of(t);
+
+	return o->p->nothers || t->candidates ||
+	       o->core->others_give(&a, o->p->ids, o->p->n + o->nout, start);
 }
 
 /*
@@ -434,8 +462,11 @@ static int will_run(const struct vs_test *t, bitstr_t *bitmap)
 		if (first.start > now)
 			first.start = vs_when(t, first.nodes, first.start);
 	}
-	if (rc || (o.trimmed && first.start > now))
+	if (rc || (o.trimmed && first.start > now &&
+		   sooner_with_all(t, &o, first.start)))
 		all = slot_of_all(t, given, now, &rc);
+	else if (o.trimmed && first.start > now)
+		all = slot_of_now(t, given, now);
 	say_why(t, &o, given, all.nodes ? &all : &first, now);
 	if (all.nodes && (!first.nodes || all.start < first.start))
 		best = &all;
