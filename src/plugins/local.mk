@@ -41,6 +41,8 @@ src_plugins_select_cons_tres_vsphere_la_SOURCES = \
 	src/plugins/select/cons_tres_vsphere/ever.h \
 	src/plugins/select/cons_tres_vsphere/job_test.c \
 	src/plugins/select/cons_tres_vsphere/job_test.h \
+	src/plugins/select/cons_tres_vsphere/offer.c \
+	src/plugins/select/cons_tres_vsphere/offer.h \
 	src/plugins/select/cons_tres_vsphere/preempt.c \
 	src/plugins/select/cons_tres_vsphere/preempt.h \
 	src/plugins/select/cons_tres_vsphere/refuse.c \

@@ -431,8 +431,9 @@ testsuite_unit_test_conf_nodes_LDADD = $(slurm_unit_ldadd)
 select_stage = testsuite/unit/select_stage.c testsuite/unit/select_stage.h \
 	src/plugins/select/cons_tres_vsphere/ever.c \
 	src/plugins/select/cons_tres_vsphere/job_test.c \
-	src/plugins/select/cons_tres_vsphere/refuse.c \
+	src/plugins/select/cons_tres_vsphere/offer.c \
 	src/plugins/select/cons_tres_vsphere/preempt.c \
+	src/plugins/select/cons_tres_vsphere/refuse.c \
 	src/plugins/select/cons_tres_vsphere/surplus.c \
 	src/plugins/select/cons_tres_vsphere/weights.c \
 	src/plugins/select/cons_tres_vsphere/when.c \

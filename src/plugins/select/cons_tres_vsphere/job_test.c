@@ -9,46 +9,21 @@
  * told to stock by fewer nodes at most, not by fewer nodes to choose from,
  * because that starves jobs that would fit others; stock's answer is checked as
  * a whole. A queued job is never told "never". Nothing here waits: no network,
- * no disk. Nothing is remembered of a job. Candidates are gone through once for
- * each of: who is ours, what the core says, weights there and back.
+ * no disk. Nothing is remembered of a job.
  */
 #include "job_test.h"
-#include "cluster.h"
 #include "ever.h"
+#include "offer.h"
 #include "preempt.h"
 #include "refuse.h"
-#include "../../bits.h"
 #include "../../timed.h"
 #include "surplus.h"
 #include "weights.h"
 #include "when.h"
 #include "widen.h"
-#include "util/mem.h"
 
 #define TRIES 4			/* the first answer and three more */
 #define LATER 60		/* s: there is room, but not for these together */
-
-/* The candidates at the time of the question. The arrays are large, and kept
- * from one question to the next. */
-struct ours {
-	const struct vs_core_api *core;
-	struct vs_picked *p;
-	enum vs_avail *avail;	/* of p->at; when trimmed, those that are left
-				 * out come last: */
-	size_t nout;
-	uint32_t room;		/* how many nodes the job can get now, others'
-				 * nodes included */
-	uint32_t free;		/* and how many of ours, plans of others aside */
-	bool trimmed;		/* stock sees less than Slurm gave */
-	bool rest_weighed;
-	bool kept;		/* what it needs, for others before it */
-	char why[256];
-};
-
-static bool required(const struct vs_test *t, int index)
-{
-	return vs_bits_has(vs_named(t), index);
-}
 
 int vs_ask_stock(const struct vs_test *t, bitstr_t *bitmap)
 {
@@ -62,101 +37,13 @@ int vs_ask_stock(const struct vs_test *t, bitstr_t *bitmap)
 }
 
 static int ask_stock(const struct vs_test *t, bitstr_t *bitmap,
-		     const struct ours *o)
+		     const struct vs_offer *o)
 {
 	struct vs_test limited = *t;
 
 	limited.max = MIN(t->max, o ? o->room : t->max);
 	limited.req = MAX(MIN(t->req, limited.max), t->min);
 	return vs_ask_stock(&limited, bitmap);
-}
-
-static bool ours_find(struct ours *o, const bitstr_t *bitmap)
-{
-	static struct vs_picked picked;
-
-	memset(o, 0, sizeof(*o));
-	o->p = &picked;
-	o->core = vs_cluster_core();
-	return o->core && vs_cluster_pick(bitmap, o->p);
-}
-
-/* Those that can be served and those that the job names come first. Who has
- * which of the core's ids is not needed any more. */
-static void ours_part(struct ours *o, const struct vs_test *t)
-{
-	static int *out;
-	static size_t cap;
-	struct vs_picked *p = o->p;
-	size_t n = 0;
-
-	VS_GROW(out, cap, p->n);
-	for (size_t i = 0; i < p->n; i++) {
-		if (o->avail[i] == VS_AVAIL_NONE && !required(t, p->at[i])) {
-			out[o->nout++] = p->at[i];
-			continue;
-		}
-		p->at[n] = p->at[i];
-		o->avail[n++] = o->avail[i];
-	}
-	memcpy(p->at + n, out, o->nout * sizeof(*out));
-	for (size_t i = n; i < p->n; i++)
-		o->avail[i] = VS_AVAIL_NONE;
-	p->n = n;
-}
-
-/* What the plans of others leave of it, by the timeline. */
-static void ours_keep(struct ours *o, const struct vs_test *t)
-{
-	struct vs_asker a = vs_asker_of(t);
-	size_t left, spare = o->core->spare(&a, o->p->ids, o->p->n, o->avail,
-					    &left);
-
-	o->room = (uint32_t)MIN(o->room, o->p->nothers + spare);
-	o->kept = o->p->nothers + left < t->min;
-}
-
-/* Leave out what can't be served now, and count what can. */
-static void ours_trim(struct ours *o, const struct vs_test *t,
-		      bitstr_t *bitmap)
-{
-	static enum vs_avail *avail;
-	static size_t cap;
-	uint32_t ours = (uint32_t)o->p->n, others = (uint32_t)o->p->nothers;
-
-	VS_GROW(avail, cap, o->p->n);
-	o->avail = avail;
-	o->free = (uint32_t)o->core->room(o->p->ids, o->p->n, avail, o->why,
-					  sizeof(o->why));
-	o->room = others + o->free;
-	ours_keep(o, t);
-	ours_part(o, t);
-	vs_bits_clear(bitmap, o->p->at + o->p->n, o->nout);
-	o->trimmed = o->nout || (o->room < t->max && o->room < others + ours);
-}
-
-/* Stock sees all candidates but those that are left out. */
-static void weights_set(const struct ours *o, bool renew)
-{
-	const struct vs_weighed seen = {
-		.at = o->p->at, .avail = o->avail, .n = o->p->n,
-		.others = o->p->others, .nothers = o->p->nothers,
-	};
-
-	vs_weights_set(&seen, renew);
-}
-
-/* Those that are left out, where stock is to see them after all. */
-static void weigh_rest(struct ours *o)
-{
-	const struct vs_weighed rest = {
-		.at = o->p->at + o->p->n, .avail = o->avail + o->p->n,
-		.n = o->nout,
-	};
-
-	if (!o->rest_weighed)
-		vs_weights_set(&rest, false);
-	o->rest_weighed = true;
 }
 
 static void veto(const struct vs_test *t)
@@ -171,7 +58,7 @@ static void veto(const struct vs_test *t)
  * freed), else stock's code, or ESLURM_NODES_BUSY with *short set if the VFs
  * were what lacked. For WILL_RUN an answer about later counts as it is.
  */
-static int ask_joint(const struct vs_test *t, struct ours *o, bitstr_t *bitmap,
+static int ask_joint(const struct vs_test *t, struct vs_offer *o, bitstr_t *bitmap,
 		     bitstr_t **answer, bool *is_short)
 {
 	const struct vs_candidates all = {
@@ -217,14 +104,14 @@ static int ask_joint(const struct vs_test *t, struct ours *o, bitstr_t *bitmap,
  * says beforehand): what stands in their way may be reclaimed. Else it waits for what Slurm
  * itself says.
  */
-static bool would_run(const struct vs_test *t, struct ours *o,
+static bool would_run(const struct vs_test *t, struct vs_offer *o,
 		      const bitstr_t *given, bitstr_t **nodes)
 {
 	struct vs_test all = *t;
 	bitstr_t *work = bit_copy((bitstr_t *)given);
 	int rc;
 
-	weigh_rest(o);
+	vs_offer_weigh_rest(o);
 	all.candidates = NULL;
 	all.preempted = NULL;
 	all.req = t->min;
@@ -238,7 +125,7 @@ static bool would_run(const struct vs_test *t, struct ours *o,
 
 /* Of the nodes that it would use, those that can be served: what else can may
  * be full for Slurm. Fewer than it needs, or it would run. */
-static uint32_t served(uint32_t needs, const struct ours *o,
+static uint32_t served(uint32_t needs, const struct vs_offer *o,
 		       const bitstr_t *nodes)
 {
 	uint32_t n = 0;
@@ -259,7 +146,7 @@ static uint32_t needs_of(const struct vs_test *t, const bitstr_t *nodes)
 }
 
 /* It waits for VFs, or for its turn to get them. */
-static void refused(const struct vs_test *t, const struct ours *o,
+static void refused(const struct vs_test *t, const struct vs_offer *o,
 		    const bitstr_t *nodes)
 {
 	uint32_t needs = needs_of(t, nodes);
@@ -273,13 +160,13 @@ static void refused(const struct vs_test *t, const struct ours *o,
  * can give, nor for CPUs of nodes that then can't be served; jobs whose VMs hold
  * the VFs end where those are what lacks.
  */
-static int ask_preempting(const struct vs_test *t, struct ours *o,
+static int ask_preempting(const struct vs_test *t, struct vs_offer *o,
 			  const bitstr_t *given, bitstr_t *bitmap,
 			  bitstr_t **answer, bool *is_short)
 {
 	int rc = ESLURM_NODES_BUSY;
 
-	weigh_rest(o);
+	vs_offer_weigh_rest(o);
 	*is_short = true;
 	if (vs_idle_will_do(t, given))
 		return rc;
@@ -298,13 +185,13 @@ static int run_now(const struct vs_test *t, bitstr_t *bitmap)
 	int rc = ESLURM_NODES_BUSY;
 	bool is_short = true;
 	struct vs_test first = *t;
-	struct ours o;
+	struct vs_offer o;
 
-	if (!ours_find(&o, bitmap))
+	if (!vs_offer_find(&o, bitmap))
 		return ask_stock(t, bitmap, NULL);
 	given = bit_copy(bitmap);
-	ours_trim(&o, t, bitmap);
-	weights_set(&o, false);
+	vs_offer_trim(&o, t, bitmap);
+	vs_offer_weigh(&o, false);
 	if (o.trimmed)		/* no other job ends, if that is possible */
 		first.candidates = NULL;
 	if (o.room >= t->min)
@@ -329,10 +216,10 @@ static int run_now(const struct vs_test *t, bitstr_t *bitmap)
 static int test_only(const struct vs_test *t, bitstr_t *bitmap)
 {
 	bitstr_t *given = bit_copy(bitmap);
-	struct ours o;
+	struct vs_offer o;
 	int rc = ask_stock(t, bitmap, NULL);
 
-	if (!rc && ours_find(&o, given) && vs_never(t, o.core, o.p)) {
+	if (!rc && vs_offer_find(&o, given) && vs_never(t, o.core, o.p)) {
 		free_job_resources(&t->job_ptr->job_resrcs);
 		rc = ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
 	}
@@ -387,7 +274,7 @@ static struct slot slot_of_now(const struct vs_test *t, const bitstr_t *given,
 
 /* Could it be had sooner with nodes that were left out? Not where they wait for
  * VFs of the very nodes that the job can have itself. */
-static bool sooner_with_all(const struct vs_test *t, const struct ours *o,
+static bool sooner_with_all(const struct vs_test *t, const struct vs_offer *o,
 			    time_t start)
 {
 	struct vs_asker a = vs_asker_of(t);
@@ -417,7 +304,7 @@ static int will_run_later(const struct vs_test *t, bitstr_t *bitmap)
 
 /* There are jobs that nobody but backfill ever looks at: behind others of their
  * partition, or in a flexible reservation that is yet to begin. */
-static void say_why(const struct vs_test *t, const struct ours *o,
+static void say_why(const struct vs_test *t, const struct vs_offer *o,
 		    const bitstr_t *given, const struct slot *s, time_t now)
 {
 	if (!s->nodes || vs_job_is_new(t->job_ptr))
@@ -440,20 +327,20 @@ static int will_run(const struct vs_test *t, bitstr_t *bitmap)
 	struct slot first = { 0 }, all = { 0 }, *best = &first;
 	bitstr_t *given;
 	bool is_short = false;
-	struct ours o;
+	struct vs_offer o;
 	int rc = ESLURM_NODES_BUSY;
 
 	if (VS_TEST_LATER(t))
 		return will_run_later(t, bitmap);
-	if (!ours_find(&o, bitmap))
+	if (!vs_offer_find(&o, bitmap))
 		return ask_stock(t, bitmap, NULL);
 	/* sbatch --test-only, which TEST_ONLY never sees */
 	if (!(t->job_ptr->bit_flags & BACKFILL_TEST) &&
 	    vs_never(t, o.core, o.p))
 		return ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
 	given = bit_copy(bitmap);
-	ours_trim(&o, t, bitmap);
-	weights_set(&o, true);
+	vs_offer_trim(&o, t, bitmap);
+	vs_offer_weigh(&o, true);
 	if (o.room >= t->min)
 		rc = ask_joint(t, &o, bitmap, &first.nodes, &is_short);
 	vs_weights_restore();

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The nodes that Slurm offers a job, and what of them can be served now. */
+#ifndef VS_OFFER_H
+#define VS_OFFER_H
+
+#include "cluster.h"
+#include "job_test.h"
+
+/* The candidates at the time of the question. The arrays are large, and kept
+ * from one question to the next. */
+struct vs_offer {
+	const struct vs_core_api *core;
+	struct vs_picked *p;
+	enum vs_avail *avail;	/* of p->at; when trimmed, those that are left
+				 * out come last: */
+	size_t nout;
+	uint32_t room;		/* how many nodes the job can get now, others'
+				 * nodes included */
+	uint32_t free;		/* and how many of ours, plans of others aside */
+	bool trimmed;		/* stock sees less than Slurm gave */
+	bool rest_weighed;
+	bool kept;		/* what it needs, for others before it */
+	char why[256];
+};
+
+/* False: none of them is ours, or there is no core. */
+bool vs_offer_find(struct vs_offer *o, const bitstr_t *bitmap);
+
+/* Leave out of the bitmap what can't be served now, and count what can. */
+void vs_offer_trim(struct vs_offer *o, const struct vs_test *t,
+		   bitstr_t *bitmap);
+
+/* Weights for stock's next questions (weights.h), of all candidates but those
+ * that are left out; and of these, where stock is to see them after all. */
+void vs_offer_weigh(const struct vs_offer *o, bool renew);
+void vs_offer_weigh_rest(struct vs_offer *o);
+
+#endif
