@@ -19,7 +19,8 @@ check_PROGRAMS += testsuite/unit/test_util testsuite/unit/test_name \
 	testsuite/unit/test_level testsuite/unit/test_numa \
 	testsuite/unit/test_timeline testsuite/unit/test_rails \
 	testsuite/unit/test_gains
-plan_world = testsuite/unit/plan_world.c testsuite/unit/plan_world.h
+plan_world = testsuite/unit/plan_world.c testsuite/unit/plan_world.h \
+	testsuite/unit/plan_stage.h
 testsuite_unit_test_util_SOURCES = testsuite/unit/test_util.c
 testsuite_unit_test_util_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_util_LDADD = $(unit_ldadd)

@@ -5,27 +5,9 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include "plan_world.h"
+#include "plan_stage.h"
 
 #define GANG 4
-
-static struct world w;
-static struct vs_place_node gang[GANG];
-
-static int setup(void **state)
-{
-	(void)state;
-	w_init(&w);
-	w_gang(&w, gang, GANG);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	w_clear(&w);
-	return 0;
-}
 
 static struct vs_host *host(int vfs)
 {

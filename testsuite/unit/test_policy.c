@@ -7,28 +7,8 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
-#include "plan_world.h"
+#include "plan_stage.h"
 #include "util/mem.h"
-
-#define MANY 64
-
-static struct world w;
-static struct vs_place_node gang[MANY];
-
-static int setup(void **state)
-{
-	(void)state;
-	w_init(&w);
-	w_gang(&w, gang, MANY);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	w_clear(&w);
-	return 0;
-}
 
 static struct vs_host *host(const char *name, const char *leaf, int vfs)
 {
