@@ -4,7 +4,7 @@
  * hosts and 4,000 VMs: a scheduler's questions and a job's begin and end,
  * timed as slurmctld feels them (waits for the core's lock included), while the
  * engine's thread passes over changes and svf asks for everything again and
- * again. Lines: name value unit bar pass|fail.
+ * again; then the search for jobs that end for another one. Lines: name value unit bar pass|fail.
  *
  * locks [cpu]: only what the calls themselves cost, without waits; for a machine
  * that has other work.
@@ -23,6 +23,8 @@
 #define VMS 4000
 #define ROUNDS 400
 #define GANG 16
+#define PREEMPTIONS 20
+#define FIRST_JOB 1000
 #define P99_BAR_US 1000
 #define WORST_BAR_US 10000
 
@@ -46,11 +48,19 @@ static void nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
 		rows[i].flags = 0;
 }
 
+static bool jobs_run;		/* one on each VM, of id FIRST_JOB and more */
+
 static void nodes_jobs(void *ctx, struct vs_port_job *rows, size_t n)
 {
 	(void)ctx;
-	for (size_t i = 0; i < n; i++)
-		rows[i].job = rows[i].uid = 0;
+	for (size_t i = 0; i < n; i++) {
+		unsigned int number = 0;
+
+		sscanf(rows[i].node, "vm%u", &number);
+		rows[i].job = jobs_run && number <= VMS ?
+			FIRST_JOB + number - 1 : 0;
+		rows[i].uid = 0;
+	}
 }
 
 static bool sees(void *ctx, uint32_t uid)
@@ -87,11 +97,11 @@ static void vm_make(int i)
 	vs_node_flags(c, n, UP);
 }
 
-static void world(void)
+static void world(int vfs)
 {
 	struct vs_core *c = &vs_core;
 
-	begin(NODES, HOSTS, 16, "warm");
+	begin(NODES, HOSTS, vfs, "warm");
 	c->port = &port;
 	for (int i = 0; i < VMS; i++)
 		vm_make(i);
@@ -200,19 +210,70 @@ static bool line(const char *name, const char *what, int64_t us, int64_t bar)
 	return us <= bar;
 }
 
+/* ---- preemption --------------------------------------------------------------------- */
+
+/* No VF is left, each VM has a job: which of 4,000 end for one of `gang` nodes?
+ * Nothing else goes on. */
+static bool make_room(const int *all, size_t gang)
+{
+	const struct vs_core_api *api = vs_core_api_get();
+	static struct vs_victim victims[VMS];
+	static bool take[VMS];
+	char name[32];
+
+	for (size_t i = 0; i < VMS; i++)
+		victims[i] = (struct vs_victim) { .ids = &all[i], .n = 1 };
+	for (int i = 0; i < PREEMPTIONS; i++) {
+		int64_t began = now_us();
+		int ended = api->make_room(9, all + VMS, gang, victims, VMS,
+					   take);
+
+		took[0][i] = now_us() - began;
+		if (ended != (int)gang)
+			fprintf(stderr, "make_room: %d end\n", ended);
+		for (size_t k = 0; k < VMS; k++) {	/* and none does */
+			vs_core.nodes[all[k]].given_ms = 0;
+			vs_node_touch(&vs_core.nodes[all[k]]);
+		}
+	}
+	qsort(took[0], PREEMPTIONS, sizeof(took[0][0]), by_value);
+	snprintf(name, sizeof(name), "make_room_for_%zu", gang);
+	return line(name, "worst", took[0][PREEMPTIONS - 1], WORST_BAR_US);
+}
+
+static bool preemption(const int *all)
+{
+	const struct vs_core_api *api = vs_core_api_get();
+	bool good = true;
+
+	jobs_run = true;
+	world(VMS / HOSTS);
+	for (int i = 0; i < VMS; i++) {
+		api->job_claim(FIRST_JOB + (uint32_t)i, 0, &all[i], 1, true);
+		api->job_until(FIRST_JOB + (uint32_t)i, time(NULL) + 3600 + i);
+	}
+	turns(3);
+	for (size_t gang = 1; gang <= 256; gang *= 16)
+		good &= make_room(all, gang);
+	return good;
+}
+
 int main(int argc, char **argv)
 {
 	static enum vs_avail avail[NODES];
 	static int all[NODES];
 	pthread_t threads[2];
 	bool good = true;
+	char name[16];
 
 	if (argc > 1 && !strcmp(argv[1], "cpu"))
 		clock_used = CLOCK_THREAD_CPUTIME_ID;
 	vs_log_to(NULL);
-	world();
-	for (int i = 0; i < NODES; i++)
-		all[i] = vs_node_named(&vs_core, vs_core.nodes[i].name)->id;
+	world(16);
+	for (int i = 0; i < NODES; i++) {
+		snprintf(name, sizeof(name), "vm%d", i + 1);
+		all[i] = vs_node_named(&vs_core, name)->id;
+	}
 	pthread_create(&threads[0], NULL, engine, NULL);
 	pthread_create(&threads[1], NULL, people, NULL);
 	for (int i = 0; i < ROUNDS; i++) {
@@ -229,5 +290,6 @@ int main(int argc, char **argv)
 		good &= line(names[k], "worst", took[k][ROUNDS - 1],
 			     WORST_BAR_US);
 	}
+	good &= preemption(all);
 	return good ? 0 : 1;
 }
