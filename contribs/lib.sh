@@ -219,7 +219,7 @@ package_installed() {
 need_packages() {
 	local p missing=()
 	command -v dpkg-query >/dev/null ||
-		die "this is no Debian (no dpkg-query): install by README.md's manual steps"
+		die "this is no Debian (no dpkg-query): build as README.md's \"On a real vCenter\" says"
 	for p in "$@"; do
 		package_installed "$p" || missing+=("$p")
 	done

@@ -78,7 +78,7 @@ struct question {
 	enum kind kind;
 	const char *asked;
 	const char *does;	/* for --plan; NULL: reads */
-	const char *assumed;	/* by the design */
+	const char *assumed;	/* by the code */
 	void (*run)(struct probe *p, struct answer *a);
 };
 extern const struct question read_questions[], wire_questions[],

@@ -34,7 +34,7 @@ const struct vs_conf_key vs_conf_keys[] = {
 	{ VS_SCOPE_TOP, VS_CONF_BOOL, "InsecureTLS", "no", false, NULL, 0, 0,
 	  TOP(insecure),
 	  "yes: vCenter's certificate is not verified, and anybody on the way can "
-	  "read the password. For tests alone." },
+	  "read the password. For tests alone; not with CAFile." },
 	{ VS_SCOPE_TOP, VS_CONF_TEXT, "Datacenter", NULL, true, NULL, 0, 0,
 	  TOP(datacenter), "The datacenter's name in vCenter." },
 	{ VS_SCOPE_TOP, VS_CONF_TEXT, "Folder", NULL, true, NULL, 0, 0,
@@ -107,17 +107,18 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  ADP(network), "The port group the card is attached to." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_CHOICE, "LinkLayer", "Ethernet", false,
 	  "Ethernet|InfiniBand", 0, 0, ADP(link_layer),
-	  "What the guest's port must be." },
+	  "What the guest's port must be; InfiniBand with Type=sriov alone." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_INT, "MTU", NULL, false, NULL, 1280, 65520,
 	  ADP(mtu), "The MTU that the guest sets; the network's own if not given." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_SUBNET, "Subnet", NULL, false, NULL, 0, 0,
 	  ADP(subnet),
 	  "The cards' IPv4 subnet, as 10.1.0.0/16: a node's address is the number "
 	  "that ends its name (vm012: 10.1.0.12). Given to the guest, which sets "
-	  "it; no address if not given." },
+	  "it; no address if not given. Not with PerNode over 1." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_PCI, "PF", NULL, false, NULL, 0, 0, ADP(pf),
 	  "The physical function on every host, dddd:bb:ss.f; found from the "
-	  "network's uplinks if not given." },
+	  "network's uplinks if not given. With Type=sriov alone, and with PerNode "
+	  "over 1 only where Rails=any." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_INT, "PerNode", "1", false, NULL, 1, 8,
 	  ADP(per_node),
 	  "Cards of this kind in each VM; with Type=sriov each takes a VF." },
@@ -147,12 +148,12 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  PRT(vcpus), "vCPUs of the VMs; the node's CPUs= if not given." },
 	{ VS_SCOPE_PARTITION, VS_CONF_MB, "Memory", NULL, false, NULL,
 	  512, 24L * 1024 * 1024, PRT(memory_mb),
-	  "Memory of the VMs in MB; the node's RealMemory plus MemoryOverhead if "
-	  "not given." },
+	  "Memory of the VMs in MB, a multiple of 4, not with MemoryOverhead; the "
+	  "node's RealMemory plus MemoryOverhead if not given." },
 	{ VS_SCOPE_PARTITION, VS_CONF_MB, "MemoryOverhead", NULL, false, NULL,
 	  0, 1024 * 1024, PRT(memory_overhead_mb),
 	  "MB that a guest's kernel takes before slurmd counts RealMemory; 256 plus "
-	  "RealMemory/32 if not given." },
+	  "RealMemory/32 if not given. Not with Memory." },
 
 	{ VS_SCOPE_CLUSTER, VS_CONF_NAME, "ClusterName", NULL, true, NULL, 0, 0,
 	  CLU(name), "A vSphere cluster whose hosts may be used." },

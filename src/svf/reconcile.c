@@ -221,9 +221,11 @@ const struct svf_verb svf_host = {
 	.what = "keep VMs away from a host, or no longer",
 	.help =
 "\n"
-"drain   no VM is placed on the host; nodes whose VM is on there are drained,\n"
+"drain HOST [REASON...]\n"
+"        no VM is placed on the host; nodes whose VM is on there are drained,\n"
 "        idle ones powered down, running jobs finish. Outlives restarts.\n"
-"resume  ends that, and whatever else slurm-vsphere holds against the host: a\n"
+"resume HOST\n"
+"        ends that, and whatever else slurm-vsphere holds against the host: a\n"
 "        failure of late, too many of them in a row (quarantined), PFs that\n"
 "        aren't what they were. Look at svf hosts first.\n"
 "(root, SlurmUser, operators)\n",

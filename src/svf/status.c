@@ -15,10 +15,10 @@ static const struct {
 	{ "vms_off", "VMs off" },
 	{ "suspect", "suspect VMs" },
 	{ "in_flight", "operations in flight" },
-	{ "ahead", "VMs made ahead of jobs" },
-	{ "ahead_used", "of those so far, used" },
-	{ "ahead_removed", "of those so far, removed" },
-	{ "queued", "operations queued" },
+	{ "ahead", "VMs ahead of jobs now" },
+	{ "ahead_made", "VMs made ahead so far" },
+	{ "ahead_used", "of those, used" },
+	{ "ahead_removed", "of those, removed" },
 	{ "calls", "calls to vCenter" },
 	{ "mutating", "calls that changed something" },
 };
@@ -98,7 +98,6 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 		return;
 	svf_age(vs_j_int_or(vs_j_opt(top, "since"), 0), age);
 	line("vCenter", vs_j_str_or(vs_j_opt(top, "vcenter"), ""));
-	line("release", vs_j_str_or(vs_j_opt(top, "release"), ""));
 	printf("%-29s %s%s%s\n", "connection", up ? "up" : "down",
 	       age[0] ? " for " : "", age);
 	line("error", vs_j_str_or(vs_j_opt(top, "error"), ""));

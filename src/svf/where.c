@@ -2,7 +2,7 @@
 /*
  * Whom to ask: SVF_CONTROL, else what vsphere.conf and slurm.conf say. A tiny
  * reader of Key=Value, not Slurm's parser: svf runs where no slurmctld is, for
- * any user, and looks for five keys. It judges nothing: a file that isn't
+ * any user, and looks for six keys. It judges nothing: a file that isn't
  * there or may not be read leaves the defaults.
  */
 #include <ctype.h>

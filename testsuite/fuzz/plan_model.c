@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The naive model: design.md's rule 3 asked of each card and each hold, one PF
+ * The naive model: plan/ledger.h's sum asked of each card and each hold, one PF
  * at a time. Slow on purpose; never calls plan.
  */
 #include <stddef.h>

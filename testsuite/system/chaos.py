@@ -5,8 +5,8 @@
 Real slurmctld, slurmd and munge on a simulated vCenter: a stream of jobs,
 faults, outages, foreign and administrators' hands, people with scontrol, and a
 slurmctld that is killed and reconfigured, all at instants that the seed says.
-When that is over everything must come to rest, and no invariant (design: I1 to
-I8) may have been broken. The last line sums up; exit 1 if one was.
+When that is over everything must come to rest, and no invariant
+(chaos_judge.py) may have been broken. The last line sums up; exit 1 if one was.
 
 A seed repeats the plan: the world, the jobs, and which event comes at which
 instant with which choices (--plan shows it). What it can't repeat: how fast the

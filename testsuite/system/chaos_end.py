@@ -4,7 +4,7 @@ jobs end, all nodes go down, and all is quiet.
 
 What people would do is done: nodes that are down or drained are resumed, held
 jobs released, breakers (hosts avoided for minutes) cleared by losing the hints
-file, which design allows at any time. Each of it is written down. A job that
+file, which is allowed at any time. Each of it is written down. A job that
 a killed slurmctld forgot to have ended is found out by Slurm when the node
 registers the next time, which it is asked for at every 20th ping; then the job
 is held off and runs again. The bound for jobs is longer than that.

@@ -39,7 +39,7 @@ static void a_vf_pins_the_vm_and_its_memory(void **state)
 	assert_true(vs_adapter_kinds[VS_ADAPTER_SRIOV].takes_vf);
 }
 
-/* parity.md's table, VMware's studies */
+/* VMware's table of what PVRDMA supports, and its studies */
 static void pvrdma_moves_needs_a_dvs_and_takes_no_vf(void **state)
 {
 	const struct vs_adapter_kind *k = &vs_adapter_kinds[VS_ADAPTER_PVRDMA];

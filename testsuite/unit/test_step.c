@@ -18,7 +18,7 @@
 #define REPO VS_DO_REPORT
 #define IDLE VS_DO_NOTHING
 
-/* The design, a job's life, read line by line; columns as enum vs_seen:
+/* A job's life, read line by line; columns as enum vs_seen:
  *	UNKN  BUSY  NONE  OFF   ELSE  OTHER STALE ON    WRONG ALIEN */
 static const enum vs_action expected[VS_WANTS][VS_SEENS] = {
 	/* VS_WANT_OFF */

@@ -272,7 +272,7 @@ static void conf_prints_what_is_in_force(void **state)
 	expect_in(out, "\"ControlPort\"");
 	assert_int_equal(svf("conf --keys -n"), 0);
 	expect_in(out, "MungeSocket");
-	expect_in(out, "What the guest's port must be. One of Ethernet|InfiniBand.");
+	expect_in(out, "InfiniBand with Type=sriov alone. One of Ethernet|InfiniBand.");
 	expect_in(out, "The TCP port of ControlAddr. From 1 to 65535.");
 }
 

@@ -145,7 +145,7 @@ func (h *host) notReleased() map[*pf]int {
 }
 
 // crowded tells whether power-ons that are queued or running, plus VMs that
-// are on, leave no VF for these demands (invariant I1); of foreign hands' deeds
+// are on, leave no VF for these demands; of foreign hands' deeds
 // only what a client must know of, if that is asked.
 func (h *host) crowded(ds []demand, known bool) bool {
 	if len(ds) == 0 {

@@ -4,7 +4,7 @@
  * memory, wishes put into a mailbox. Nothing here waits for vCenter: every
  * function takes one mutex that the engine holds only for memory work.
  *
- * One core per process; both plugins share it (vs_core_get). The plugins reach
+ * One core per process; both plugins share it. The plugins reach
  * these functions through struct vs_core_api (vs_core_api_get is the only
  * symbol they look up with dlsym), so that client commands never load it.
  */
@@ -18,7 +18,7 @@
 #include "util/err.h"
 #include "util/log.h"
 
-/* ---- configuration, as plain data (src/plugins/vs_conf.c makes it) -------- */
+/* ---- configuration, as plain data (src/plugins/vs_conf_*.c) -------- */
 struct vs_conf_adapter {
 	char *name, *type, *network, *pf, *link_layer, *subnet, *rails;
 	int mtu, per_node;

@@ -71,12 +71,12 @@
  * }
  *
  * "status": {
- *   "vcenter": "https://vc.example.org", "release": "8.0.3.0",
+ *   "vcenter": "https://vc.example.org",
  *   "up": true, (*) "since": 1789000000,	of up
  *   "error": "text",				while up is false
  *   "mode": "manage", (*)
  *   "cluster_id": "uuid",
- *   "calls": 1234,				to vCenter since start
+ *   "calls": 1234, "mutating": 45,		to vCenter since start
  *   "select_calls": {"count": 1200, "p50_us": 30, "p99_us": 210,
  *     "worst_us": 900, "cpu_p50_us": ...}, "slurm_locks": {...},
  *						how long we kept slurmctld
@@ -85,7 +85,7 @@
  *     "reconfigure_ms", "power_off_ms", "destroy_ms": ... } ],
  *   "drs": {"agreed": 3, "moved": 1, "refused": 0, "failed": 0},
  *						answers to PlaceVm, Placement=drs
- *   "in_flight": 3, "queued": 0,		operations
+ *   "in_flight": 3,			operations
  *   "nodes": 64, "vms_on": 12, "vms_off": 3, "suspect": 0,
  *   "ahead": 2,				VMs made ahead of jobs, now
  *   "ahead_made": 9, "ahead_used": 6, "ahead_removed": 1,	and since start

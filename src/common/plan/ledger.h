@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The ledger: who holds a VF (and CPU, memory). The sum of design rule 3 is
- * done here and nowhere else: per (host, PF), shared by all adapters on it,
+ * The ledger: who holds a VF (and CPU, memory). The sum that keeps a VF from
+ * being given twice is done here and nowhere else: per (host, PF), shared by all adapters on it,
  *
  *   free = vfs - cards of powered-on VMs - holds (promised or requested)
  *

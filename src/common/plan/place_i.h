@@ -42,7 +42,7 @@ struct vs_site {
 	int pool;			/* -1: none that is known */
 	bool avoided;
 	bool busy;			/* its budget of operations is used up */
-	uint32_t avoided_pfs;		/* of avoid_asked */
+	uint32_t avoided_pfs;		/* by vs_bar, or the env's avoid() */
 	size_t placed;			/* nodes of the gang here */
 	size_t most;			/* no more of them */
 	size_t first;			/* list of them, by vs_work.next */

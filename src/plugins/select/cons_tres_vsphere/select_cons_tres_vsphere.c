@@ -2,7 +2,7 @@
 /*
  * select/cons_tres_vsphere: stock select/cons_tres with vSphere's VFs counted
  * in. This file is the face that Slurm loads: it opens the stock plugin, forwards
- * every symbol of the release to it, and adds to six of them.
+ * every symbol of the release to it, and adds to seven of them.
  *
  * Client commands load it too (they unpack node records through it): there it
  * forwards and says nothing. Only slurmctld's node_init, the first call of a
