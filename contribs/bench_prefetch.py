@@ -118,12 +118,14 @@ def gangs(q):
 
 
 def two_templates(q):
-    """Jobs on all VFs, and jobs of another template that wait for these."""
+    """Jobs on all VFs, and jobs of another template that wait for these. Where
+    they are over sooner than a VM is made, those behind them run on their VMs,
+    and what was made ahead is for nothing."""
     for i in range(3):
         q.submit("-p", "a", "-N2", runs_s=30 + 6 * i)
     wait_for("all VFs are in use", 120, lambda: len(q.c.names_on()) == 6)
     for _ in range(3):
-        q.submit("-p", "b", "-N2", runs_s=8, waits=True)
+        q.submit("-p", "b", "-N2", runs_s=RUNS_S, waits=True)
 
 
 def free_vfs():
