@@ -80,6 +80,41 @@ static void whose_vm_has_no_vf_ends_for_nobody(void **state)
 	assert_true(!take[0] && take[1]);
 }
 
+/* A low partition over all nodes: every other one of its jobs has no VF. */
+static void among_many_those_alone_end_whose_vms_have_vfs(void **state)
+{
+	enum { HOSTS = 12, EACH = 4, ALL = HOSTS * EACH, GANG = 40 };
+	struct vs_conf *conf = conf_make(3 * ALL, "warm", 1024);
+	static struct vs_victim many[2 * ALL];
+	static int ids[3 * ALL];
+	static bool ended[2 * ALL];
+	char name[8];
+
+	(void)state;
+	conf_other_from(conf, 2 * ALL, "vmxnet3");
+	begin(3 * ALL, HOSTS, EACH, "warm");
+	begin_as(conf);
+	ready();
+	for (int i = 0; i < 3 * ALL; i++) {
+		snprintf(name, sizeof(name), "vm%d", i + 1);
+		ids[i] = id(name);
+		if (i < ALL)
+			bring_up(100 + (uint32_t)i, name);
+		else if (i >= 2 * ALL)
+			assert_int_equal(job_begin(100 + (uint32_t)i, name,
+						   NULL), 0);
+	}
+	for (int i = 0; i < ALL; i++) {
+		many[2 * i] = (struct vs_victim) { &ids[2 * ALL + i], 1 };
+		many[2 * i + 1] = (struct vs_victim) { &ids[i], 1 };
+	}
+	assert_int_equal(vs_make_room(&vs_core, 20, ids + ALL, GANG, many,
+				      2 * ALL, ended), GANG);
+	for (int i = 0; i < ALL; i++)
+		assert_false(ended[2 * i]);
+	sums_are_true();
+}
+
 static void nobody_ends_for_what_idle_vms_give(void **state)
 {
 	(void)state;
@@ -296,6 +331,7 @@ int main(void)
 		cmocka_unit_test(who_would_come_last_is_spared_first),
 		cmocka_unit_test(nobody_ends_where_all_would_not_do),
 		cmocka_unit_test(whose_vm_has_no_vf_ends_for_nobody),
+		cmocka_unit_test(among_many_those_alone_end_whose_vms_have_vfs),
 		cmocka_unit_test(nobody_ends_for_what_idle_vms_give),
 		cmocka_unit_test(a_vm_whose_job_just_ends_is_as_good_as_idle),
 		cmocka_unit_test(a_node_that_the_job_is_to_get_keeps_its_vm),

@@ -25,6 +25,8 @@ struct question {
 	size_t nplace;
 	const struct vs_victim *victims;
 	size_t nvictims;
+	size_t *asked;			/* of victims, nasked that may be named */
+	size_t nasked;
 	bool *ended;			/* by victim: as if it had */
 	bool *in;			/* by node id: one of the job's */
 	int *stays;			/* by node id: jobs, 0: its VM is gone */
@@ -110,9 +112,39 @@ static bool fits(struct question *q)
 /* As if the first so many had ended. */
 static bool fits_after(struct question *q, size_t many)
 {
-	for (size_t i = 0; i < q->nvictims; i++)
-		end(q, i, i < many);
+	for (size_t i = 0; i < q->nasked; i++)
+		end(q, q->asked[i], i < many);
 	return fits(q);
+}
+
+/* Some VM of its jobs has a VF that one of the job's nodes might take. */
+static bool has_vfs(const struct question *q, const struct vs_victim *v)
+{
+	struct vs_core *c = q->c;
+
+	for (size_t i = 0; i < v->n; i++) {
+		const struct vs_hold *h;
+		const struct vs_node *n;
+
+		if (!may_move(q, v->ids[i]))
+			continue;
+		n = &c->nodes[v->ids[i]];
+		h = vs_ledger_get(&c->ledger, n->name);
+		for (size_t k = 0; h && h->ncards && k < q->nplace; k++)
+			if (vs_when_shared(c, n->profile, q->place[k].profile))
+				return true;
+	}
+	return false;
+}
+
+/* Those alone, or all of them. */
+static void ask(struct question *q, bool all)
+{
+	fits_after(q, 0);
+	q->nasked = 0;
+	for (size_t i = 0; i < q->nvictims; i++)
+		if (all || has_vfs(q, &q->victims[i]))
+			q->asked[q->nasked++] = i;
 }
 
 /* Nodes that no end of a job would help. */
@@ -150,12 +182,12 @@ static size_t first_enough(struct question *q)
 {
 	size_t lo = 0, hi = 1;
 
-	while (hi < q->nvictims && !fits_after(q, hi)) {
+	while (hi < q->nasked && !fits_after(q, hi)) {
 		lo = hi;
 		hi *= 2;
 	}
-	if (hi >= q->nvictims) {
-		hi = q->nvictims;
+	if (hi >= q->nasked) {
+		hi = q->nasked;
 		if (!hi || !fits_after(q, hi))
 			return 0;
 	}
@@ -167,8 +199,7 @@ static size_t first_enough(struct question *q)
 		else
 			lo = mid;
 	}
-	for (size_t i = 0; i < q->nvictims; i++)
-		end(q, i, i < hi);
+	fits_after(q, hi);
 	return hi;
 }
 
@@ -179,22 +210,29 @@ static void spare(struct question *q, size_t from, size_t to)
 	if (from >= to || q->tries++ >= TRIES_MAX)
 		return;
 	for (size_t i = from; i < to; i++)
-		end(q, i, false);
+		end(q, q->asked[i], false);
 	if (fits(q))
 		return;
 	for (size_t i = from; i < to; i++)
-		end(q, i, true);
+		end(q, q->asked[i], true);
 	if (from + 1 == to)
 		return;
 	spare(q, from + (to - from) / 2, to);
 	spare(q, from, from + (to - from) / 2);
 }
 
+/* Where VFs are what is lacking, nobody is asked who has none. */
 static int choose(struct question *q)
 {
-	size_t many = first_enough(q);
+	size_t many;
 	int taken = 0;
 
+	ask(q, false);
+	many = first_enough(q);
+	if (!many) {
+		ask(q, true);
+		many = first_enough(q);
+	}
 	if (!many)
 		return -1;
 	spare(q, 0, many - 1);
@@ -207,6 +245,7 @@ static void question_end(struct question *q)
 {
 	vs_as_if_end(&q->as_if);
 	free(q->place);
+	free(q->asked);
 	free(q->ended);
 	free(q->in);
 	free(q->stays);
@@ -221,6 +260,7 @@ static void question_begin(struct question *q, struct vs_core *c,
 
 	q->c = c;
 	q->place = vs_calloc(n + 1, sizeof(*q->place));
+	q->asked = vs_calloc(q->nvictims + 1, sizeof(*q->asked));
 	q->ended = vs_calloc(q->nvictims + 1, sizeof(*q->ended));
 	q->in = vs_calloc(c->nnodes + 1, sizeof(*q->in));
 	q->stays = vs_calloc(c->nnodes + 1, sizeof(*q->stays));
