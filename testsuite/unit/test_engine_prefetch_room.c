@@ -53,6 +53,26 @@ static void memory_of_a_pool_comes_with_the_vm_that_has_it(void **state)
 	comes_with_vm1();
 }
 
+/* To look for a place costs: a few that have none tell of the others. */
+static void few_that_have_no_place_tell_of_the_others(void **state)
+{
+	char name[8];
+
+	(void)state;
+	memory_for(30, 2 * EACH - 1);
+	for (int i = 2; i <= 30; i++) {
+		snprintf(name, sizeof(name), "vm%d", i);
+		planned(2, name, 100);
+	}
+	plan_is_read();
+	assert_int_equal(vs_core.plans.nahead, 0);
+	assert_int_equal(vs_core.plans.in_vain[0], 8);
+	/* at the next reading all is open again */
+	ends(1, "vm1", 90);
+	plan_is_read();
+	assert_int_equal(vs_core.plans.nahead, 1);
+}
+
 /* One that has no job and goes: nobody says when it ends. */
 static void a_vf_comes_with_a_vm_that_is_on_its_way_out(void **state)
 {
@@ -205,6 +225,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(memory_of_a_host_comes_with_the_vm_that_has_it),
+		T(few_that_have_no_place_tell_of_the_others),
 		T(memory_of_a_pool_comes_with_the_vm_that_has_it),
 		T(a_vf_comes_with_a_vm_that_is_on_its_way_out),
 		T(a_vf_on_its_way_comes_once),

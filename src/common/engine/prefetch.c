@@ -23,6 +23,7 @@
 #define ROWS_MAX 4096
 #define ASKED_MS 30000		/* beyond any sane power_save_interval */
 #define TRIES_AHEAD 2
+#define IN_VAIN 8
 
 /* ---- one node's state --------------------------------------------------------- */
 
@@ -247,28 +248,39 @@ static void power(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vs_tell(c, VS_TELL_POWER_UP, n->name, n->ahead.job, false, NULL);
 }
 
+static bool clone_it(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	struct vs_hold at;
+
+	if (n->seen != VS_SEEN_NONE || !vs_prefetch_place(c, n, &at))
+		return false;
+	set(c, n, VS_AHEAD_CLONE, now_ms);
+	n->ahead.built = true;
+	c->plans.made++;
+	n->tries = 0;
+	n->not_before_ms = 0;
+	return true;
+}
+
+/* To look costs, with many nodes and hosts: where nothing could be done for a
+ * few of a kind, the others of it wait for the next reading. */
 static void weigh(struct vs_core *c, const struct vs_coming *p, int64_t now_ms)
 {
 	struct vs_node *n = &c->nodes[p->id];
 	bool cloned = n->ahead.state == VS_AHEAD_CLONE;
-	struct vs_hold at;
+	int *in_vain = &c->plans.in_vain[n->profile - c->profiles];
 
 	if ((n->ahead.state != VS_AHEAD_NOT && !cloned) ||
 	    (!cloned && c->plans.nahead >= (size_t)c->conf->prefetch) ||
-	    !may_have(c, n, p, now_ms) || in_flight_full(c))
+	    *in_vain >= IN_VAIN || !may_have(c, n, p, now_ms) ||
+	    in_flight_full(c))
 		return;
 	if (vs_prefetch_vf_comes(c, n) ||
 	    (!too_soon_to_power(c, p, now_ms) &&
-	     vs_prefetch_to_spare(c, n, now_ms))) {
+	     vs_prefetch_to_spare(c, n, now_ms)))
 		power(c, n, now_ms);
-	} else if (!cloned && n->seen == VS_SEEN_NONE &&
-		   vs_prefetch_place(c, n, &at)) {
-		set(c, n, VS_AHEAD_CLONE, now_ms);
-		n->ahead.built = true;
-		c->plans.made++;
-		n->tries = 0;
-		n->not_before_ms = 0;
-	}
+	else if (cloned || !clone_it(c, n, now_ms))
+		(*in_vain)++;
 }
 
 /* After all that jobs want: see vs_node_act. */
@@ -303,6 +315,10 @@ void vs_prefetch_pass(struct vs_core *c, int64_t now_ms)
 	}
 	if (c->plans.weighed != c->plans.read) {
 		c->plans.weighed = c->plans.read;
+		c->plans.in_vain = vs_realloc(c->plans.in_vain, c->nprofiles + 1,
+					      sizeof(*c->plans.in_vain));
+		memset(c->plans.in_vain, 0,
+		       c->nprofiles * sizeof(*c->plans.in_vain));
 		for (size_t i = 0; i < c->plans.nplanned; i++)
 			weigh(c, &c->plans.planned[i], now_ms);
 	}

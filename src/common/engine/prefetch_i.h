@@ -41,6 +41,7 @@ struct vs_plans {
 	size_t nplanned, nends;
 	LIST_HEAD(, vs_node) ahead;	/* made ready for it */
 	size_t nahead;
+	int *in_vain;			/* nodes by kind, at this reading */
 	uint64_t made, used, removed;	/* VMs so far */
 };
 
