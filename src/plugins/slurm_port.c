@@ -14,6 +14,7 @@
 #include "slurm_port_i.h"
 #include "util/mem.h"
 
+#define FAR_SECONDS (365 * 24 * 3600)	/* nobody knows when one goes on */
 #define COMMENT_SECONDS 30	/* between two system_comments of one job */
 
 static bool controlling;
@@ -248,7 +249,8 @@ static void look(struct vs_port_look *row)
 		return;
 	if (on_its_nodes(job_ptr)) {
 		row->is = VS_JOB_RUNNING;
-		row->end = job_ptr->end_time;
+		row->end = IS_JOB_SUSPENDED(job_ptr) ?
+			time(NULL) + FAR_SECONDS : job_ptr->end_time;
 	} else if (IS_JOB_PENDING(job_ptr)) {
 		row->is = VS_JOB_PENDING;
 		row->start = job_ptr->start_time;
@@ -361,11 +363,10 @@ static void port_epilog_done(void *ctx, uint32_t job)
 	error("slurm-vsphere: nobody waits for the epilog of JobId=%u", job);
 }
 
-/* A short memory of when a job's system_comment was written: each write makes
- * clients read all jobs again. */
+/* When a job's system_comment was written: each makes clients read all jobs. */
 static bool comment_due(uint32_t job)
 {
-	static struct { uint32_t job; time_t at; } slots[1024];
+	static struct { uint32_t job; time_t at; } slots[16384];
 	size_t i = job % VS_COUNT(slots);
 	time_t now = time(NULL);
 

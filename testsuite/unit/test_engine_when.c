@@ -244,6 +244,12 @@ static void others_give_what_nobody_was_promised(void **state)
 	vm4->missing = false;
 	vs_node_touch(vm4);
 	assert_false(others_give("vm1", 4, 10));
+	/* one after the other they have the same one */
+	plan(10, 8, "vm1", 1300, 1000);
+	assert_true(others_give("vm3", 2, 500));
+	plan(10, 8, "vm1", 1299, 1000);
+	assert_false(others_give("vm3", 2, 500));
+	vs_when_settled(&vs_core, 10);
 	vs_when_settled(&vs_core, 9);
 	end_job(7, "vm1");
 	powered_down("vm1");

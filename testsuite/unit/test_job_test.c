@@ -277,11 +277,17 @@ static void what_is_busy_for_slurm_is_a_reason_but_no_shortage(void **state)
 	assert_string_equal(w.why, "1 free");
 	w.start = time(NULL) + 600;
 	bit_set_all(bits);
+	/* it waits for something else than nodes: Slurm's own word stands */
 	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 1, 2, 2), 0);
+	assert_int_equal(w.refused, 2);
+	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 3, 3, 3), 0);
 	assert_int_equal(w.refused, 3);
 	assert_int_equal(w.lacks, VS_LACKS_NODES);
-	assert_int_equal(w.need, 1);
-	assert_string_equal(w.why, "0 free");
+	assert_int_equal(w.need, 3);
+	assert_string_equal(w.why, "1 free");
+	/* of which kinds there are is seen from candidates all over */
+	assert_true(strchr(w.wants, '0') && strchr(w.wants, '7'));
 }
 
 /* With nodes that are nobody's VMs in the choice VFs say nothing. */

@@ -162,16 +162,39 @@ static void the_core_is_told_how_the_job_ranks(void **state)
 	assert_true(w.rank == ((uint64_t)2 << 32 | 5));
 	job.time_limit = NO_VAL;
 	job.resv_name = (char *)"r1";
+	job.resv_id = 3;
 	job.bit_flags |= BACKFILL_SCHED;
 	bit_set_all(bits);
 	ask(SELECT_MODE_RUN_NOW, 1, 1, 1);
 	assert_true(!w.in_order && w.reserved);
+	assert_true(w.rank == ((uint64_t)1 << 48 | (uint64_t)2 << 32 | 5));
 	assert_int_equal(w.lasts, 1800);
 	part.max_time = INFINITE;
 	bit_set_all(bits);
 	ask(SELECT_MODE_WILL_RUN, 1, 1, 1);
 	assert_true(w.lasts > 300 * 24 * 3600);
 	job.resv_name = NULL;
+}
+
+/* Slurm's queue puts who may preempt the other before all else. */
+static void a_qos_that_preempts_ranks_first(void **state)
+{
+	slurmdb_qos_rec_t qos = { .preempt_bitstr = bit_alloc(8) };
+	char *was = slurm_conf.preempt_type;
+
+	(void)state;
+	bit_nset(qos.preempt_bitstr, 2, 3);
+	job.qos_ptr = &qos;
+	job.priority = 5;
+	slurm_conf.preempt_type = (char *)"preempt/partition_prio";
+	ask(SELECT_MODE_RUN_NOW, 1, 1, 1);
+	assert_true(w.rank == 5);
+	slurm_conf.preempt_type = (char *)"preempt/qos";
+	bit_set_all(bits);
+	ask(SELECT_MODE_RUN_NOW, 1, 1, 1);
+	assert_true(w.rank == ((uint64_t)2 << 56 | 5));
+	slurm_conf.preempt_type = was;
+	FREE_NULL_BITMAP(qos.preempt_bitstr);
 }
 
 static void stocks_own_later_stays(void **state)
@@ -207,8 +230,10 @@ static void stock_looks_ahead_once_where_no_other_vm_gives_vfs(void **state)
 	(void)state;
 	w.avail[0] = VS_AVAIL_NONE;
 	w.others_give = false;
-	for (int i = 1; i < NODES; i++)
+	for (int i = 1; i < NODES; i++) {
 		w.busy[i] = true;
+		bit_clear(idle_node_bitmap, i);
+	}
 	w.start_without_0 = now + 900;
 	w.start = now + 300;
 	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
@@ -252,6 +277,7 @@ int main(void)
 		T(what_is_kept_for_others_is_no_room),
 		T(no_room_and_none_to_spare_is_kept_for_others_too),
 		T(the_core_is_told_how_the_job_ranks),
+		T(a_qos_that_preempts_ranks_first),
 		T(stocks_own_later_stays),
 		T(a_node_that_cannot_be_served_now_may_be_the_first_later),
 		T(stock_looks_ahead_once_where_no_other_vm_gives_vfs),

@@ -107,6 +107,14 @@ static bool want_the_same(const struct vs_whens *w, size_t a, size_t b)
 	return a == b || w->timeline.shared[a * w->nkinds + b];
 }
 
+bool vs_when_shared(struct vs_core *c, const struct vs_profile *a,
+		    const struct vs_profile *b)
+{
+	shared_renew(c);
+	return want_the_same(&c->whens, (size_t)(a - c->profiles),
+			     (size_t)(b - c->profiles));
+}
+
 /* Those among them that want what this kind wants: what holds a place already,
  * and how many need one. False: one of them waits for something else than room. */
 static bool sort_out(struct vs_core *c, const int *ids, size_t n, size_t kind,
@@ -213,6 +221,32 @@ static bool only_room_lacks(struct vs_core *c, const int *ids, size_t n,
 	return n && !c->now[*kind].barred[0] && !c->now[*kind].missing[0];
 }
 
+/* Else it is something else that there is no room for. */
+static bool vf_is_free(struct vs_core *c, size_t kind)
+{
+	const struct vs_adapter *a = c->profiles[kind].adapter;
+	const struct vs_sums *sums = vs_sums_now(c);
+
+	if (!vs_adapter_kinds[a->type].takes_vf)
+		return true;
+	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
+		for (int i = 0; i < h->npfs; i++)
+			if (sums->hosts[h->index].pf[i].free > 0 &&
+			    vs_pf_reaches(a, &c->nets[a - c->adapters],
+					  &h->pfs[i]))
+				return true;
+	return false;
+}
+
+/* How many VFs that such VMs want does this node's have? */
+static size_t vfs_of(const struct vs_core *c, int id, size_t kind)
+{
+	size_t its = (size_t)c->kept[id].profile;
+
+	return want_the_same(&c->whens, kind, its) ?
+		(size_t)vs_adapter_cards(c->profiles[its].adapter) : 0;
+}
+
 bool vs_when_others_give(struct vs_core *c, const struct vs_asker *a,
 			 const int *ids, size_t n, int64_t by)
 {
@@ -222,7 +256,7 @@ bool vs_when_others_give(struct vs_core *c, const struct vs_asker *a,
 	struct vs_applicant who;
 
 	if (vs_ask_blocked(c) || !only_room_lacks(c, ids, n, among, &kind) ||
-	    vs_room_kind(c, kind)->room[0])
+	    vs_room_kind(c, kind)->room[0] || vf_is_free(c, kind))
 		return true;
 	shared_renew(c);
 	who = applicant(a, kind);
@@ -231,9 +265,8 @@ bool vs_when_others_give(struct vs_core *c, const struct vs_asker *a,
 		const struct vs_holders *g = t->by_end[i].of;
 
 		for (size_t j = 0; j < g->n; j++)
-			others += !among[g->ids[j]] &&
-				want_the_same(&c->whens, kind, (size_t)
-					      c->kept[g->ids[j]].profile);
+			if (!among[g->ids[j]])
+				others += vfs_of(c, g->ids[j], kind);
 	}
 	return others > vs_timeline_planned(t, &who, a->now, by + a->lasts);
 }
@@ -342,6 +375,15 @@ void vs_when_planned(struct vs_core *c, const struct vs_asker *a,
 				 vs_clock());
 }
 
+/* A job that runs on has its VF there; of one that is over by then it has come
+ * free, and is wanted again. */
+static bool keeps_it(const struct vs_core *c, int id, int64_t start)
+{
+	uint32_t job = c->nodes[id].job;
+
+	return job && vs_timeline_end_of(&c->whens.timeline, job) > start;
+}
+
 /* Of a reservation's nodes, those that a job has got hold theirs. */
 void vs_when_reserved(struct vs_core *c, const struct vs_reservation *r,
 		      size_t n)
@@ -355,7 +397,7 @@ void vs_when_reserved(struct vs_core *c, const struct vs_reservation *r,
 		ids = vs_realloc(ids, r[i].n + 1, sizeof(*ids));
 		for (size_t k = 0; k < r[i].n; k++)
 			if (vs_node_at(c, r[i].ids[k]) &&
-			    !c->nodes[r[i].ids[k]].job)
+			    !keeps_it(c, r[i].ids[k], r[i].start))
 				ids[count++] = r[i].ids[k];
 		if (count)
 			vs_timeline_reserve(&c->whens.timeline, r[i].start,

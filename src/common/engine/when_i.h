@@ -48,6 +48,9 @@ int64_t vs_when(struct vs_core *c, const struct vs_asker *a, const int *ids,
 size_t vs_when_spare(struct vs_core *c, const struct vs_asker *a,
 		     const int *ids, size_t n, enum vs_avail *avail,
 		     size_t *left);
+/* VMs of the two want the same VFs (or are alike). */
+bool vs_when_shared(struct vs_core *c, const struct vs_profile *a,
+		    const struct vs_profile *b);
 bool vs_when_others_give(struct vs_core *c, const struct vs_asker *a,
 			 const int *ids, size_t n, int64_t by);
 void vs_when_planned(struct vs_core *c, const struct vs_asker *a,

@@ -120,7 +120,7 @@ struct vs_applicant {
 					 * its way */
 };
 /* How many places of the applicant's those who go before have been promised, at
- * some time between the two. */
+ * one and the same time between the two, at most. */
 size_t vs_timeline_planned(const struct vs_timeline *t,
 			   const struct vs_applicant *a, int64_t from,
 			   int64_t to);

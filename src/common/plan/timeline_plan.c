@@ -163,12 +163,23 @@ size_t vs_timeline_planned(const struct vs_timeline *t,
 			   const struct vs_applicant *a, int64_t from,
 			   int64_t to)
 {
-	size_t n = 0;
+	size_t taken = 0, most = 0, stops = 0;
 
-	for (size_t i = 0; i < t->nplans && t->by_start[i]->start < to; i++)
-		if (t->by_start[i]->end > from)
-			n += taken_by(t, t->by_start[i], a);
-	return n;
+	for (size_t i = 0; i < t->nplans && t->by_start[i]->start < to; i++) {
+		const struct vs_plan *p = t->by_start[i], *q;
+
+		if (p->end <= from)
+			continue;
+		for (; stops < t->nplans &&
+		     t->by_stop[stops]->end <= p->start; stops++) {
+			q = t->by_stop[stops];
+			if (q->end > from)
+				taken -= taken_by(t, q, a);
+		}
+		taken += taken_by(t, p, a);
+		most = taken > most ? taken : most;
+	}
+	return most;
 }
 
 /* What is left at that time, given what the plans take then. */

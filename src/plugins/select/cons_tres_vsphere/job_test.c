@@ -248,6 +248,7 @@ static struct slot slot_of_all(const struct vs_test *t, const bitstr_t *given,
 		FREE_NULL_BITMAP(s.nodes);
 		return s;
 	}
+	now = time(NULL);
 	s.only_vfs = t->mode == SELECT_MODE_RUN_NOW ||
 		     t->job_ptr->start_time <= now;
 	s.start = vs_when(t, s.nodes,
@@ -344,6 +345,7 @@ static int will_run(const struct vs_test *t, bitstr_t *bitmap)
 	if (o.room >= t->min)
 		rc = ask_joint(t, &o, bitmap, &first.nodes, &is_short);
 	vs_weights_restore();
+	now = time(NULL);	/* not before stock's */
 	if (!rc) {
 		first.start = t->job_ptr->start_time;
 		if (first.start > now)

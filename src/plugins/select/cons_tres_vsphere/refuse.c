@@ -11,6 +11,8 @@
 #include "when.h"
 #include "util/mem.h"
 
+#define SOME 8			/* candidates, where the job needs fewer */
+
 void vs_refuse(const struct vs_test *t, const bitstr_t *nodes, uint32_t needs,
 	       uint32_t have, bool kept, const char *why)
 {
@@ -32,20 +34,36 @@ void vs_refuse(const struct vs_test *t, const bitstr_t *nodes, uint32_t needs,
 	vs_cluster_core()->refused(&a, ids, n, needs, have, why);
 }
 
+/* Of many candidates some, from all over them: they tell whether the job is for
+ * VMs of one kind. */
+static size_t some_of(const struct vs_picked *p, size_t n, int *ids)
+{
+	n = MIN(n, p->n);
+	for (size_t i = 0; i < n; i++)
+		ids[i] = p->ids[i * p->n / n];
+	return n;
+}
+
+/* Says nothing where it is not for nodes that the job waits. */
 void vs_refuse_busy(const struct vs_test *t, const bitstr_t *given,
 		    const struct vs_picked *p, uint32_t room, uint32_t needs)
 {
 	struct vs_asker a = vs_asker_of(t);
 	uint32_t idle, used, have;
+	VS_FREE int *ids = NULL;
 	char words[32];
+	size_t n;
 
 	if (!p->n || p->nothers)
 		return;
 	idle = (uint32_t)bit_overlap((bitstr_t *)given, idle_node_bitmap);
 	used = (uint32_t)bit_set_count((bitstr_t *)given) - idle;
 	have = MIN(idle, room > used ? room - used : 0);
-	snprintf(words, sizeof(words), "%u free", MIN(have, needs - !!needs));
+	if (have >= needs)
+		return;
+	ids = vs_calloc(MAX(needs, SOME) + 1, sizeof(*ids));
+	n = some_of(p, MAX(needs, SOME), ids);
+	snprintf(words, sizeof(words), "%u free", have);
 	a.lacks = VS_LACKS_NODES;
-	vs_cluster_core()->refused(&a, p->ids, MIN(p->n, needs), needs, have,
-				   words);
+	vs_cluster_core()->refused(&a, ids, n, needs, have, words);
 }

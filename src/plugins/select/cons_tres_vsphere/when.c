@@ -22,12 +22,26 @@ int64_t vs_lasts(const job_record_t *job_ptr)
 	return limit == NO_VAL || limit == INFINITE ? YEAR : (int64_t)limit * 60;
 }
 
-/* As Slurm sorts its queue. */
+/* How many other QOS its own may preempt. */
+static uint64_t preempts(const job_record_t *job_ptr)
+{
+	const slurmdb_qos_rec_t *qos_ptr = job_ptr->qos_ptr;
+
+	if (!qos_ptr || !qos_ptr->preempt_bitstr ||
+	    xstrcmp(slurm_conf.preempt_type, "preempt/qos"))
+		return 0;
+	return MIN((uint64_t)bit_set_count(qos_ptr->preempt_bitstr), 0xff);
+}
+
+/* As Slurm sorts its queue: who may preempt others, who has a reservation, the
+ * tier, the priority. */
 static uint64_t rank_of(const job_record_t *job_ptr)
 {
 	uint64_t tier = job_ptr->part_ptr ? job_ptr->part_ptr->priority_tier : 0;
 
-	return tier << 32 | job_ptr->priority;
+	return preempts(job_ptr) << 56 |
+	       (uint64_t)(job_ptr->resv_id != 0) << 48 | tier << 32 |
+	       job_ptr->priority;
 }
 
 /* ---- reservations ----------------------------------------------------------------- */
@@ -42,15 +56,18 @@ static int note(void *x, void *arg)
 	const slurmctld_resv_t *resv_ptr = x;
 	struct reservations *all = arg;
 	struct vs_reservation *r;
+	/* A floating one's times are said from now on. */
+	time_t now = time(NULL), from =
+		resv_ptr->flags & RESERVE_FLAG_TIME_FLOAT ? now : 0;
 
 	/* In maintenance nothing of ours will run. */
 	if (!resv_ptr->node_bitmap || (resv_ptr->flags & RESERVE_FLAG_MAINT) ||
-	    resv_ptr->end_time <= time(NULL))
+	    from + resv_ptr->end_time <= now)
 		return 0;
 	VS_GROW(all->rows, all->cap, all->n + 1);
 	r = &all->rows[all->n];
-	r->start = resv_ptr->start_time;
-	r->end = resv_ptr->end_time;
+	r->start = from + resv_ptr->start_time;
+	r->end = from + resv_ptr->end_time;
 	r->n = vs_cluster_ids(resv_ptr->node_bitmap, &r->ids, NULL);
 	all->n += r->n > 0;
 	return 0;
