@@ -53,21 +53,6 @@ static void slurm_hears_once_when_the_boot_began(void **st)
 	assert_false(t->ok);
 }
 
-static void a_power_up_that_is_asked_again_disturbs_no_boot(void **st)
-{
-	static const uint32_t again = VS_NODE_POWERED_DOWN |
-		VS_NODE_POWERING_UP | VS_NODE_POWER_UP_ASKED;
-
-	(void)st;
-	boots(1);
-	flags("vm1", again | VS_NODE_ALLOCATED);
-	turns(3);
-	flags("vm1", BOOT);
-	turns(3);
-	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
-	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
-}
-
 static void a_guest_that_is_ready_is_asked_to_register(void **st)
 {
 	(void)st;
@@ -464,7 +449,6 @@ int main(void)
 		cmocka_unit_test(a_vm_that_outlived_an_outage_boots_anew),
 		cmocka_unit_test(a_power_on_that_was_not_ours_has_no_old_time),
 		cmocka_unit_test(a_boot_of_before_a_restart_that_fails_blames_no_host),
-		cmocka_unit_test(a_power_up_that_is_asked_again_disturbs_no_boot),
 		cmocka_unit_test(what_was_switched_on_long_before_it_was_shown_boots_anew),
 	};
 

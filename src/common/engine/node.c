@@ -95,13 +95,6 @@ static enum vs_wanted want_off(const struct vs_node *n)
 		VS_WANT_OFF;
 }
 
-/* An administrator's power_up of a node that is powering up: until power
- * saving's next scan Slurm shows it as powered down besides. Its VM boots. */
-static bool asked_again(uint32_t flags)
-{
-	return (flags & VS_NODE_POWERING_UP) && (flags & VS_NODE_POWER_UP_ASKED);
-}
-
 static enum vs_wanted wanted_of(const struct vs_node *n, int64_t now_ms)
 {
 	uint32_t f = n->flags;
@@ -110,7 +103,7 @@ static enum vs_wanted wanted_of(const struct vs_node *n, int64_t now_ms)
 		return want_off(n);
 	if (n->adopt)
 		return VS_WANT_KEEP;
-	if (f & VS_NODE_POWERED_DOWN && !asked_again(f))
+	if (f & VS_NODE_POWERED_DOWN)
 		return n->job && (f & VS_NODE_ALLOCATED) ? VS_WANT_READY :
 			n->job && !(f & VS_NODE_DOWN) &&
 			now_ms - n->claimed_ms < 3000 ? VS_WANT_READY :
