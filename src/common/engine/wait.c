@@ -27,7 +27,8 @@ static bool wait_over(struct vs_core *c, struct vs_wait *w, int64_t now_ms,
 	*ok = true;
 	if (up == w->n) {
 		vs_info("JobId=%u all nodes are up nodes=%zu ms=%lld", w->job,
-			w->n, (long long)(now_ms - w->since_ms));
+			w->n, (long long)(now_ms > w->since_ms ?
+					  now_ms - w->since_ms : 0));
 		return true;
 	}
 	if (now_ms - w->since_ms <
