@@ -248,39 +248,41 @@ static void power(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vs_tell(c, VS_TELL_POWER_UP, n->name, n->ahead.job, false, NULL);
 }
 
-static bool clone_it(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+/* To look for a place costs, with many hosts: where there was none for a few of
+ * a kind, the others of it wait for the next reading. */
+static void clone_it(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
+	int *in_vain = &c->plans.in_vain[n->profile - c->profiles];
 	struct vs_hold at;
 
-	if (n->seen != VS_SEEN_NONE || !vs_prefetch_place(c, n, &at))
-		return false;
+	if (*in_vain >= IN_VAIN)
+		return;
+	if (!vs_prefetch_place(c, n, &at)) {
+		(*in_vain)++;
+		return;
+	}
 	set(c, n, VS_AHEAD_CLONE, now_ms);
 	n->ahead.built = true;
 	c->plans.made++;
 	n->tries = 0;
 	n->not_before_ms = 0;
-	return true;
 }
 
-/* To look costs, with many nodes and hosts: where nothing could be done for a
- * few of a kind, the others of it wait for the next reading. */
 static void weigh(struct vs_core *c, const struct vs_coming *p, int64_t now_ms)
 {
 	struct vs_node *n = &c->nodes[p->id];
 	bool cloned = n->ahead.state == VS_AHEAD_CLONE;
-	int *in_vain = &c->plans.in_vain[n->profile - c->profiles];
 
 	if ((n->ahead.state != VS_AHEAD_NOT && !cloned) ||
 	    (!cloned && c->plans.nahead >= (size_t)c->conf->prefetch) ||
-	    *in_vain >= IN_VAIN || !may_have(c, n, p, now_ms) ||
-	    in_flight_full(c))
+	    !may_have(c, n, p, now_ms) || in_flight_full(c))
 		return;
 	if (vs_prefetch_vf_comes(c, n) ||
 	    (!too_soon_to_power(c, p, now_ms) &&
 	     vs_prefetch_to_spare(c, n, now_ms)))
 		power(c, n, now_ms);
-	else if (cloned || !clone_it(c, n, now_ms))
-		(*in_vain)++;
+	else if (!cloned && n->seen == VS_SEEN_NONE)
+		clone_it(c, n, now_ms);
 }
 
 /* After all that jobs want: see vs_node_act. */
