@@ -18,6 +18,8 @@
 # `bench.sh all | tee FILE; contribs/bench_table.py FILE` renews README's table.
 # shellcheck source=contribs/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=contribs/lint.sh
+. "$VS_TOP/contribs/lint.sh"
 # shellcheck source=contribs/matrix.sh
 . "$VS_TOP/contribs/matrix.sh"
 
