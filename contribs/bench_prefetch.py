@@ -103,12 +103,12 @@ def side_by_side(name, bar, prefetch, jobs, **where):
 def gangs(q):
     """Two queues, where each job waits for the one before and has a node that no
     job has had. In a they name their nodes, and the last one is cancelled when
-    its VM may have been made: 1 of 12 that wait. In b they take any that are
+    its VM may have been made: 1 of 10 that wait. In b they take any that are
     free, and the fifth overtakes the fourth."""
     named = [q.submit("-p", "a", "-N2", "-w", f"vm001,vm{i:03d}",
                       runs_s=RUNS_S, waits=i > 2) for i in range(2, 8)]
     free = [q.submit("-p", "b", f"-N{n}", runs_s=RUNS_S, waits=n > 5)
-            for n in range(5, 13)]
+            for n in range(5, 11)]
     q.c.wait_state(named[2], "RUNNING", 300)
     first = int(q.c.job(free[3])["Priority"]) + 1
     q.c.must("scontrol", "update", f"jobid={free[4]}", f"priority={first}")
@@ -129,7 +129,7 @@ def two_templates(q):
 
 
 def free_vfs():
-    side_by_side("free_vfs", FREE_BAR, 8, gangs, hosts=4, vfs=5, a=7, b=12)
+    side_by_side("free_vfs", FREE_BAR, 8, gangs, hosts=4, vfs=5, a=7, b=10)
 
 
 def short_of_vfs():
