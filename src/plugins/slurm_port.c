@@ -14,7 +14,6 @@
 #include "slurm_port_i.h"
 #include "util/mem.h"
 
-#define FAR_SECONDS (365 * 24 * 3600)	/* nobody knows when one goes on */
 #define COMMENT_SECONDS 30	/* between two system_comments of one job */
 
 static bool controlling;
@@ -249,8 +248,8 @@ static void look(struct vs_port_look *row)
 		return;
 	if (on_its_nodes(job_ptr)) {
 		row->is = VS_JOB_RUNNING;
-		row->end = IS_JOB_SUSPENDED(job_ptr) ?
-			time(NULL) + FAR_SECONDS : job_ptr->end_time;
+		row->end = IS_JOB_SUSPENDED(job_ptr) ? INT64_MAX :
+			job_ptr->end_time;
 	} else if (IS_JOB_PENDING(job_ptr)) {
 		row->is = VS_JOB_PENDING;
 		row->start = job_ptr->start_time;

@@ -42,7 +42,8 @@ struct vs_port_job {
 struct vs_port_look {
 	uint32_t job;
 	enum { VS_JOB_GONE, VS_JOB_PENDING, VS_JOB_RUNNING } is;
-	int64_t end;			/* of one that runs, epoch seconds */
+	int64_t end;			/* of one that runs, epoch seconds;
+					 * INT64_MAX: nobody knows */
 	int64_t start;			/* planned for one that pends, 0: not */
 };
 

@@ -159,24 +159,44 @@ static size_t taken_by(const struct vs_timeline *t, const struct vs_plan *p,
 	return n;
 }
 
+/* What plans take of the applicant's places, asked of one after the other in the
+ * order of their starts. */
+struct sweep {
+	const struct vs_timeline *t;
+	const struct vs_applicant *a;
+	int64_t from;			/* what is over by then doesn't count */
+	size_t taken, stops;
+};
+
+/* With this one, which takes `much` from `at` on. */
+static size_t sweep(struct sweep *s, size_t much, int64_t at)
+{
+	const struct vs_timeline *t = s->t;
+
+	for (; s->stops < t->nplans && t->by_stop[s->stops]->end <= at;
+	     s->stops++) {
+		const struct vs_plan *p = t->by_stop[s->stops];
+
+		if (p->end > s->from)
+			s->taken -= taken_by(t, p, s->a);
+	}
+	return s->taken += much;
+}
+
 size_t vs_timeline_planned(const struct vs_timeline *t,
 			   const struct vs_applicant *a, int64_t from,
 			   int64_t to)
 {
-	size_t taken = 0, most = 0, stops = 0;
+	struct sweep s = { .t = t, .a = a, .from = from };
+	size_t most = 0;
 
 	for (size_t i = 0; i < t->nplans && t->by_start[i]->start < to; i++) {
-		const struct vs_plan *p = t->by_start[i], *q;
+		const struct vs_plan *p = t->by_start[i];
+		size_t taken;
 
 		if (p->end <= from)
 			continue;
-		for (; stops < t->nplans &&
-		     t->by_stop[stops]->end <= p->start; stops++) {
-			q = t->by_stop[stops];
-			if (q->end > from)
-				taken -= taken_by(t, q, a);
-		}
-		taken += taken_by(t, p, a);
+		taken = sweep(&s, taken_by(t, p, a), p->start);
 		most = taken > most ? taken : most;
 	}
 	return most;
@@ -196,25 +216,19 @@ static size_t spare(const struct vs_timeline *t, const struct vs_curve *c,
 		    const struct vs_applicant *a, size_t room, int64_t from,
 		    int64_t to, int64_t *worst)
 {
-	size_t taken = 0, stops = 0, least = SIZE_MAX;
+	struct sweep s = { .t = t, .a = a, .from = from };
+	size_t least = SIZE_MAX;
 
 	*worst = from;
 	for (size_t i = 0; i < t->nplans && t->by_start[i]->start < to; i++) {
-		const struct vs_plan *p = t->by_start[i], *q;
+		const struct vs_plan *p = t->by_start[i];
 		size_t much = p->end > from ? taken_by(t, p, a) : 0, have;
 		/* who is to have begun by then and hasn't, waits */
 		int64_t at = p->start > from ? p->start : from;
 
 		if (!much)
 			continue;
-		for (; stops < t->nplans && t->by_stop[stops]->end <= at;
-		     stops++) {
-			q = t->by_stop[stops];
-			if (q->end > from)
-				taken -= taken_by(t, q, a);
-		}
-		taken += much;
-		have = left(t, c, room, at, taken);
+		have = left(t, c, room, at, sweep(&s, much, at));
 		if (have < least) {
 			least = have;
 			*worst = at;

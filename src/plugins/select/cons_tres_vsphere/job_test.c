@@ -238,9 +238,10 @@ struct slot {
 
 /* Of all that Slurm gave; what is warm now says nothing of later. */
 static struct slot slot_of_all(const struct vs_test *t, const bitstr_t *given,
-			       time_t now, int *rc)
+			       int *rc)
 {
 	struct slot s = { .nodes = bit_copy((bitstr_t *)given) };
+	time_t now;
 
 	veto(t);
 	*rc = ask_stock(t, s.nodes, NULL);
@@ -248,7 +249,7 @@ static struct slot slot_of_all(const struct vs_test *t, const bitstr_t *given,
 		FREE_NULL_BITMAP(s.nodes);
 		return s;
 	}
-	now = time(NULL);
+	now = time(NULL);	/* not before stock's */
 	s.only_vfs = t->mode == SELECT_MODE_RUN_NOW ||
 		     t->job_ptr->start_time <= now;
 	s.start = vs_when(t, s.nodes,
@@ -260,15 +261,14 @@ static struct slot slot_of_all(const struct vs_test *t, const bitstr_t *given,
 
 /* The same, asked for now alone: stock looks into the future for as long as for
  * many of that. */
-static struct slot slot_of_now(const struct vs_test *t, const bitstr_t *given,
-			       time_t now)
+static struct slot slot_of_now(const struct vs_test *t, const bitstr_t *given)
 {
 	struct vs_test run = *t;
 	struct slot s;
 	int rc;
 
 	run.mode = SELECT_MODE_RUN_NOW;
-	s = slot_of_all(&run, given, now, &rc);
+	s = slot_of_all(&run, given, &rc);
 	free_job_resources(&t->job_ptr->job_resrcs);
 	return s;
 }
@@ -324,12 +324,12 @@ static void say_why(const struct vs_test *t, const struct vs_offer *o,
  */
 static int will_run(const struct vs_test *t, bitstr_t *bitmap)
 {
-	time_t now = time(NULL);
 	struct slot first = { 0 }, all = { 0 }, *best = &first;
 	bitstr_t *given;
 	bool is_short = false;
 	struct vs_offer o;
 	int rc = ESLURM_NODES_BUSY;
+	time_t now;
 
 	if (VS_TEST_LATER(t))
 		return will_run_later(t, bitmap);
@@ -353,9 +353,9 @@ static int will_run(const struct vs_test *t, bitstr_t *bitmap)
 	}
 	if (rc || (o.trimmed && first.start > now &&
 		   sooner_with_all(t, &o, first.start)))
-		all = slot_of_all(t, given, now, &rc);
+		all = slot_of_all(t, given, &rc);
 	else if (o.trimmed && first.start > now)
-		all = slot_of_now(t, given, now);
+		all = slot_of_now(t, given);
 	say_why(t, &o, given, all.nodes ? &all : &first, now);
 	if (all.nodes && (!first.nodes || all.start < first.start))
 		best = &all;
