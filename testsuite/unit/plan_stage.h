@@ -25,4 +25,12 @@ static int teardown(void **state)
 	return 0;
 }
 
+static void place(size_t n)
+{
+	struct vs_err err = { 0 };
+
+	if (vs_place(&w.env, gang, n, NULL, &err))
+		fail_msg("%s", err.text);
+}
+
 #endif

@@ -19,14 +19,6 @@ static struct vs_host *host(const char *name, const char *leaf, int vfs)
 	return h;
 }
 
-static void place(size_t n)
-{
-	struct vs_err err = { 0 };
-
-	if (vs_place(&w.env, gang, n, NULL, &err))
-		fail_msg("%s", err.text);
-}
-
 /* How many of the gang are on that host. */
 static int on(const char *name, size_t n)
 {

@@ -17,14 +17,6 @@ static struct vs_host *host(int vfs)
 	return h;
 }
 
-static void place(size_t n)
-{
-	struct vs_err err = { 0 };
-
-	if (vs_place(&w.env, gang, n, NULL, &err))
-		fail_msg("%s", err.text);
-}
-
 static void the_pf_of_a_numa_node_that_holds_the_vm_is_taken(void **state)
 {
 	struct vs_host *h = host(8);
