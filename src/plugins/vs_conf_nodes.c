@@ -307,7 +307,7 @@ static uint64_t hash_top(uint64_t h, const struct vs_conf *c)
 		c->control_port, c->provision_max, c->power_max, c->host_max,
 		c->boot_timeout_s, c->prolog_timeout_s, c->shutdown_grace_s,
 		c->suspend_time_s, c->resume_timeout_s, c->prefetch,
-		c->prefetch_window_s, c->prefetch_grace_s,
+		c->prefetch_window_s, c->prefetch_grace_s, c->clones_max,
 	};
 
 	for (size_t i = 0; i < VS_COUNT(strs); i++)

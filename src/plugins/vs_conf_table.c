@@ -71,6 +71,12 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  1, 1000, TOP(power_max), "Power operations in flight at once." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxPerHost", "8", false, NULL,
 	  1, 128, TOP(host_max), "Operations in flight on one ESXi host." },
+	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxClonesPerHour", "0", false, NULL,
+	  0, 100000, TOP(clones_max),
+	  "VMs that are made within an hour, of which each leaves tasks and events "
+	  "in vCenter's database: while so many were, jobs that need a new one wait, "
+	  "and from 80 % on none is made ahead of jobs. A job that has begun gets "
+	  "all its VMs. 0: any number, and a warning at 1000." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "Prefetch", "0", false, NULL,
 	  0, 1000, TOP(prefetch),
 	  "VMs at most that are made ahead of jobs which backfill has planned to "

@@ -15,6 +15,8 @@ static const struct {
 	{ "vms_off", "VMs off" },
 	{ "suspect", "suspect VMs" },
 	{ "in_flight", "operations in flight" },
+	{ "clones_hour", "VMs made in the last hour" },
+	{ "clones_max", "MaxClonesPerHour" },
 	{ "ahead", "VMs ahead of jobs now" },
 	{ "ahead_made", "VMs made ahead so far" },
 	{ "ahead_used", "of those, used" },

@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include "engine/avoid_i.h"
 #include "engine/brake_i.h"
+#include "engine/clones_i.h"
 #include "engine/core.h"
 #include "engine/prefetch_i.h"
 #include "engine/when_i.h"
@@ -120,6 +121,7 @@ struct vs_node {
 	int64_t power_sent_ms;		/* our power-on was sent; 0: not by us */
 	bool starting;			/* its power-on was sent, not up yet */
 	bool died;			/* it went off while it booted */
+	bool owed;			/* see clones_i.h */
 	int64_t powered_on_ms;		/* it was seen on */
 	int64_t boot_told_ms;		/* Slurm was told of this boot */
 	bool boot_ready;		/* the guest says so */
@@ -214,9 +216,8 @@ struct vs_profile_now {
 enum vs_stops { VS_STOPS_NOTHING, VS_STOPS_PLANS, VS_STOPS_JOBS, VS_STOPS_ALL };
 struct vs_finding { enum vs_stops stops; char *text; };
 
-struct vs_guard {			/* a cluster; "": it is as it should */
-	char cluster[VS_MOID_LEN], drs[224], ha[224];
-};
+/* of a cluster; "": it is as it should */
+struct vs_guard { char cluster[VS_MOID_LEN], drs[224], ha[224]; };
 struct vs_lack { char *key, *name, *privs; };	/* see vs_vc_lack */
 
 struct vs_core {
@@ -252,12 +253,11 @@ struct vs_core {
 	struct vs_vc *vc;
 	bool vc_renew;			/* conf changed: make a new client */
 	bool vc_retry;			/* try now, whatever it waits for */
-	bool found;			/* names are resolved */
+	bool found, loaded;	/* names resolved; between load_end and down */
 	char folder[VS_MOID_LEN], store[VS_MOID_LEN], vc_user[VS_LABEL_LEN];
 	char **cluster_moids;		/* NULL-terminated */
 	char **pool_moids;		/* beside cluster_moids */
 	struct vs_inventory inv;
-	bool loaded;			/* between load_end and down */
 	uint64_t load_seq;		/* for the sweep after a reload */
 	uint64_t slow_seq;		/* slow beats delivered */
 	uint64_t slow_want;		/* not ready before this one */
@@ -288,7 +288,6 @@ struct vs_core {
 	int64_t whole_ms;		/* all that don't rest were */
 	bool whole;			/* in this turn */
 	bool op_ended;			/* others may have its budget */
-
 	struct vs_ledger ledger;
 	struct vs_sums sums;		/* of both: vs_sums_now() */
 	int *host_ops; struct vs_bar *bars;	/* for vs_env_fill, _budget */
@@ -325,6 +324,7 @@ struct vs_core {
 	int64_t orphans_ms;		/* looked for then */
 	int ours;			/* VMs, at that time */
 	struct vs_brake brake;
+	struct vs_clones clones;
 	bool hints_loaded, hints_dirty;
 	int64_t hints_save_ms;		/* not before */
 };

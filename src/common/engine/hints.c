@@ -2,9 +2,9 @@
 /*
  * The hints file in StateSaveLocation: what neither Slurm nor vCenter knows,
  * so that a restart doesn't forget it: hosts and PFs that failed lately or were
- * drained by an operator, breakers, what each PF was, and the brake. Never
- * trusted: a file that can't be read, or an entry that isn't
- * as expected, is left out, and nothing else follows from it.
+ * drained by an operator, breakers, what each PF was, the brake, and how many
+ * VMs were made in the last hour. Never trusted: a file that can't be read, or
+ * an entry that isn't as expected, is left out, and nothing else follows from it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -112,6 +112,25 @@ static struct json_object *brake_json(const struct vs_core *c)
 	return brake;
 }
 
+static struct json_object *clones_json(const struct vs_core *c)
+{
+	const struct vs_clones *k = &c->clones;
+	struct json_object *arr = vs_jb_arr();
+
+	for (int i = VS_CLONES_MINUTES - 1; i >= 0; i--) {
+		int64_t minute = k->minute - i;
+		struct json_object *o;
+
+		if (minute <= 0 || !k->made[minute % VS_CLONES_MINUTES])
+			continue;
+		o = vs_jb_obj(NULL);
+		vs_jb_int(o, "minute", minute);
+		vs_jb_int(o, "made", k->made[minute % VS_CLONES_MINUTES]);
+		vs_jb_add(arr, o);
+	}
+	return arr;
+}
+
 static struct json_object *to_json(const struct vs_core *c)
 {
 	struct json_object *top = vs_jb_obj(NULL);
@@ -120,6 +139,7 @@ static struct json_object *to_json(const struct vs_core *c)
 	vs_jb_put(top, "breakers", breakers_json(c));
 	vs_jb_put(top, "pfs", prints_json(c));
 	vs_jb_put(top, "brake", brake_json(c));
+	vs_jb_put(top, "clones", clones_json(c));
 	return top;
 }
 
@@ -270,6 +290,24 @@ static void read_brake(struct vs_core *c, struct vs_j j)
 		vs_error("the brake is on since before the restart: look with svf reconcile, go on with svf reconcile --confirm");
 }
 
+/* In the order of time; of the future there are none. */
+static void read_clones(struct vs_core *c, struct vs_j list)
+{
+	int64_t now = vs_wall_ms() / 60000;
+
+	for (size_t i = 0; i < vs_j_len(list); i++) {
+		struct vs_j j = vs_j_at(list, i);
+		int64_t minute = vs_j_int(vs_j_get(j, "minute"));
+		int64_t made = vs_j_int(vs_j_get(j, "made"));
+
+		if (list.doc->err.code)
+			return;
+		if (minute > now - VS_CLONES_MINUTES && minute <= now &&
+		    made > 0 && made < 1000000)
+			vs_clones_note(&c->clones, minute, (int)made);
+	}
+}
+
 static int read_file(const char *path, struct vs_buf *buf)
 {
 	VS_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -319,5 +357,7 @@ void vs_hints_load(struct vs_core *c, const char *text)
 	read_prints(c, vs_j_opt(vs_j_root(&doc), "pfs"));
 	doc.err.code = VS_OK;
 	read_brake(c, vs_j_opt(vs_j_root(&doc), "brake"));
+	doc.err.code = VS_OK;
+	read_clones(c, vs_j_opt(vs_j_root(&doc), "clones"));
 	vs_jdoc_free(&doc);
 }

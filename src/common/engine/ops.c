@@ -261,6 +261,8 @@ static int start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 		if (kind == VS_OP_POWER_ON)
 			n->power_sent_ms = now_ms;
 		n->starting = kind == VS_OP_POWER_ON;
+		if (kind == VS_OP_CLONE)
+			vs_clones_sent(c, n);
 		n->powered_on_ms = 0;	/* it goes off by our hand */
 		n->clone_lost = false;
 		vs_debug("node=%s %s begins JobId=%u host=%s", n->name,

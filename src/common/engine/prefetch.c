@@ -275,7 +275,8 @@ static void weigh(struct vs_core *c, const struct vs_coming *p, int64_t now_ms)
 
 	if ((n->ahead.state != VS_AHEAD_NOT && !cloned) ||
 	    (!cloned && c->plans.nahead >= (size_t)c->conf->prefetch) ||
-	    !may_have(c, n, p, now_ms) || in_flight_full(c))
+	    !may_have(c, n, p, now_ms) || in_flight_full(c) ||
+	    (n->seen == VS_SEEN_NONE && vs_clones_scarce(c)))
 		return;
 	if (vs_prefetch_vf_comes(c, n) ||
 	    (!too_soon_to_power(c, p, now_ms) &&

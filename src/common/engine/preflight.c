@@ -10,6 +10,7 @@
  * a network that no PF with VFs reaches	no new job of that adapter
  * rule A broken by the configuration	no new job of those adapters
  * rule A broken by lost VFs		told (HACKING.md)
+ * MaxClonesPerHour= reached		no new job that needs a new VM
  * rights in excess, or not to be known	told to operators
  *
  * Rules: what stops new jobs never stops a VM's end, or a job that has begun.
@@ -128,5 +129,6 @@ void vs_preflight(struct vs_core *c)
 	vs_rights_check(c);
 	vs_reach_check(c);
 	vs_guards_check(c);
+	vs_clones_check(c);
 	compare(c, old, nold);
 }

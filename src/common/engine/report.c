@@ -281,6 +281,9 @@ static void report_status(struct vs_core *c, struct json_object *top,
 	vs_jb_int(top, "vms_on", on);
 	vs_jb_int(top, "vms_off", off);
 	vs_jb_int(top, "suspect", suspect);
+	vs_jb_int(top, "clones_hour", vs_clones_hour(c));
+	if (c->conf->clones_max)
+		vs_jb_int(top, "clones_max", c->conf->clones_max);
 	if (c->conf->prefetch || c->plans.made)
 		report_prefetch(c, top);
 	vs_report_times(c, top);

@@ -86,6 +86,7 @@
  *   "drs": {"agreed": 3, "moved": 1, "refused": 0, "failed": 0},
  *						answers to PlaceVm, Placement=drs
  *   "in_flight": 3,			operations
+ *   "clones_hour": 17, "clones_max": 20,	VMs made in the last hour
  *   "nodes": 64, "vms_on": 12, "vms_off": 3, "suspect": 0,
  *   "ahead": 2,				VMs made ahead of jobs, now
  *   "ahead_made": 9, "ahead_used": 6, "ahead_removed": 1,	and since start

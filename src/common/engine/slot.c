@@ -183,6 +183,7 @@ int64_t vs_when(struct vs_core *c, const struct vs_asker *a, const int *ids,
 
 	if (vs_ask_blocked(c))
 		return soon;
+	soon = later_of(soon, vs_clones_open(c));
 	shared_renew(c);
 	need = count_kinds(c, ids, n);
 	for (size_t kind = 0; kind < c->whens.nkinds; kind++) {

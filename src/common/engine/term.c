@@ -179,6 +179,7 @@ void vs_term_new(struct vs_core *c)
 	while (c->avoids)
 		vs_avoid_expire(c, INT64_MAX);
 	vs_brake_clear(&c->brake);
+	c->clones = (struct vs_clones) { .minute = 0 };
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];
 		struct vs_node was = *n;

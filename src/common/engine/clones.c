@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How many VMs are made in an hour. Each leaves tasks and events in vCenter's
+ * database for a month: short jobs with Retention=destroy fill it. With
+ * MaxClonesPerHour= no job that needs a new VM begins while so many were made
+ * in the last hour, or are owed to jobs that have begun.
+ *
+ * Rules: a job that has begun gets all its VMs, and so does an administrator's
+ * power_up: a gang may exceed the cap, and jobs then wait the longer, but none
+ * waits half made while it holds VFs. One VM that may be made lets a job of any
+ * size begin, else small ones would keep it out for ever. VMs that exist are no
+ * matter. The lock is held.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define MINUTE_MS (60 * 1000)
+
+/* ---- the hour: pure ----------------------------------------------------------- */
+
+static int *slot(const struct vs_clones *k, int64_t minute)
+{
+	return (int *)&k->made[minute % VS_CLONES_MINUTES];
+}
+
+static bool is_kept(const struct vs_clones *k, int64_t minute)
+{
+	return minute > 0 && minute <= k->minute &&
+	       minute > k->minute - VS_CLONES_MINUTES;
+}
+
+void vs_clones_note(struct vs_clones *k, int64_t minute, int n)
+{
+	if (minute <= 0)
+		return;
+	if (minute <= k->minute - VS_CLONES_MINUTES ||
+	    minute >= k->minute + VS_CLONES_MINUTES) {
+		memset(k->made, 0, sizeof(k->made));
+		k->minute = minute;
+	}
+	while (k->minute < minute)
+		*slot(k, ++k->minute) = 0;
+	*slot(k, minute) += n;
+}
+
+int vs_clones_made(const struct vs_clones *k, int64_t minute)
+{
+	int64_t from = minute - VS_CLONES_MINUTES + 1;
+	int n = 0;
+
+	/* a clock that was set back a little has not been so far */
+	for (int64_t m = from; m <= k->minute; m++)
+		n += is_kept(k, m) ? *slot(k, m) : 0;
+	return k->minute - minute >= VS_CLONES_MINUTES ? 0 : n;
+}
+
+int64_t vs_clones_left(const struct vs_clones *k, int64_t minute, int max)
+{
+	int64_t end = minute + VS_CLONES_MINUTES;
+
+	while (minute < end && vs_clones_made(k, minute) > max)
+		minute++;
+	return minute;
+}
+
+/* ---- the cap ------------------------------------------------------------------ */
+
+static int64_t minute_now(void)
+{
+	return vs_wall_ms() / MINUTE_MS;
+}
+
+int vs_clones_hour(const struct vs_core *c)
+{
+	return vs_clones_made(&c->clones, minute_now());
+}
+
+int64_t vs_clones_open(const struct vs_core *c)
+{
+	const struct vs_clones *k = &c->clones;
+	int max = c->conf->clones_max - k->owed - 1;
+
+	if (!k->full)
+		return 0;
+	return 60 * vs_clones_left(k, minute_now(), max > 0 ? max : 0);
+}
+
+static int enough_of(const struct vs_core *c)
+{
+	int cap = c->conf->clones_max;
+
+	return cap ? cap - cap / 5 : VS_CLONES_MANY;
+}
+
+static void judge(struct vs_core *c)
+{
+	struct vs_clones *k = &c->clones;
+	int sum = vs_clones_hour(c) + k->owed, cap = c->conf->clones_max;
+	bool full = cap && sum >= cap, many = sum >= enough_of(c);
+	char at[32];
+
+	if (many != k->many || full != k->full)
+		c->unjudged = true;
+	k->many = many;
+	if (full != k->full) {
+		k->full = full;
+		vs_nodes_touch(c);
+		c->vf_freed |= !full;
+	}
+	if (!full)
+		return;
+	vs_expect_clock(vs_clones_open(c), at, sizeof(at));
+	snprintf(k->why, sizeof(k->why),
+		 "MaxClonesPerHour=%d is used up until %s", cap, at);
+}
+
+void vs_clones_owe(struct vs_core *c, struct vs_node *n, bool owed)
+{
+	if (n->owed == owed)
+		return;
+	n->owed = owed;
+	c->clones.owed += owed ? 1 : -1;
+	judge(c);
+}
+
+void vs_clones_sent(struct vs_core *c, struct vs_node *n)
+{
+	vs_clones_note(&c->clones, minute_now(), 1);
+	c->hints_dirty = true;
+	vs_clones_owe(c, n, false);
+	judge(c);
+}
+
+/* Of nodes that a new configuration has dropped nobody has told. */
+void vs_clones_pass(struct vs_core *c)
+{
+	struct vs_clones *k = &c->clones;
+
+	if (k->seen_epoch != c->epoch || k->seen_minute != minute_now()) {
+		k->seen_epoch = c->epoch;
+		k->seen_minute = minute_now();
+		k->owed = 0;
+		for (size_t i = 0; i < c->nnodes; i++) {
+			struct vs_node *n = &c->nodes[i];
+
+			n->owed = n->owed &&
+				vs_ledger_get(&c->ledger, n->name);
+			k->owed += n->owed;
+		}
+		judge(c);
+	}
+}
+
+static bool must_be_made(const struct vs_core *c, const struct vs_node *n,
+			 const struct vs_vm *vm)
+{
+	if (!vm)
+		return n->op.kind != VS_OP_CLONE &&
+		       !vs_ledger_get(&c->ledger, n->name);
+	return (n->profile->retention == VS_RETAIN_DESTROY ||
+		vs_node_fit(c, n, vm) == VS_FIT_REBUILD);
+}
+
+const char *vs_clones_bar(struct vs_core *c, const struct vs_node *n,
+			  const struct vs_vm *vm)
+{
+	return c->clones.full && must_be_made(c, n, vm) ? c->clones.why : NULL;
+}
+
+bool vs_clones_scarce(const struct vs_core *c)
+{
+	return c->conf->clones_max && c->clones.many;
+}
+
+/* Texts that don't change with every VM: each change of them is logged. */
+void vs_clones_check(struct vs_core *c)
+{
+	const struct vs_clones *k = &c->clones;
+	int cap = c->conf->clones_max;
+
+	if (k->full)
+		vs_find(c, VS_STOPS_JOBS,
+			"MaxClonesPerHour=%d: so many VMs were made in the last hour, jobs that need a new one wait: those on VMs that are there run (Retention=warm or off keeps VMs)",
+			cap);
+	else if (k->many && cap)
+		vs_find(c, VS_STOPS_PLANS,
+			"more than 80 %% of MaxClonesPerHour=%d VMs were made in the last hour: none is made ahead of jobs now",
+			cap);
+	else if (k->many)
+		vs_find(c, VS_STOPS_NOTHING,
+			"more than %d VMs were made in the last hour: each leaves tasks and events in vCenter's database for as long as vCenter retains them; Retention=warm or off makes fewer, MaxClonesPerHour= sets a limit",
+			VS_CLONES_MANY);
+}

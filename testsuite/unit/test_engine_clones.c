@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How many VMs are made in an hour: the hour itself, and who waits for it. */
+#include <unistd.h>
+#include "engine_stage.h"
+#include "util/time.h"
+
+#define MINUTE 29000000
+
+static void the_hour_slides(void **st)
+{
+	struct vs_clones k = { .minute = 0 };
+
+	(void)st;
+	assert_int_equal(vs_clones_made(&k, MINUTE), 0);
+	vs_clones_note(&k, MINUTE, 2);
+	vs_clones_note(&k, MINUTE, 1);
+	vs_clones_note(&k, MINUTE + 10, 4);
+	assert_int_equal(vs_clones_made(&k, MINUTE + 10), 7);
+	assert_int_equal(vs_clones_made(&k, MINUTE + 59), 7);
+	assert_int_equal(vs_clones_made(&k, MINUTE + 60), 4);
+	assert_int_equal(vs_clones_made(&k, MINUTE + 70), 0);
+	/* what is there already counts before what comes */
+	assert_int_equal(vs_clones_left(&k, MINUTE + 10, 7), MINUTE + 10);
+	assert_int_equal(vs_clones_left(&k, MINUTE + 10, 6), MINUTE + 60);
+	assert_int_equal(vs_clones_left(&k, MINUTE + 10, 4), MINUTE + 60);
+	assert_int_equal(vs_clones_left(&k, MINUTE + 10, 3), MINUTE + 70);
+	vs_clones_note(&k, MINUTE + 61, 1);
+	assert_int_equal(vs_clones_made(&k, MINUTE + 61), 5);
+	/* after a long time nothing of before is left */
+	vs_clones_note(&k, MINUTE + 500, 1);
+	assert_int_equal(vs_clones_made(&k, MINUTE + 500), 1);
+	assert_int_equal(vs_clones_made(&k, MINUTE + 559), 1);
+	assert_int_equal(vs_clones_made(&k, MINUTE + 560), 0);
+}
+
+static void a_clock_that_is_set_back_forgets_at_most(void **st)
+{
+	struct vs_clones k = { .minute = 0 };
+
+	(void)st;
+	vs_clones_note(&k, MINUTE, 3);
+	assert_int_equal(vs_clones_made(&k, MINUTE - 1), 3);
+	vs_clones_note(&k, MINUTE - 1, 1);
+	assert_int_equal(vs_clones_made(&k, MINUTE), 4);
+	/* by a day */
+	assert_int_equal(vs_clones_made(&k, MINUTE - 1440), 0);
+	vs_clones_note(&k, MINUTE - 1440, 1);
+	assert_int_equal(vs_clones_made(&k, MINUTE - 1440), 1);
+	vs_clones_note(&k, 0, 1);
+	vs_clones_note(&k, -5, 1);
+	assert_int_equal(vs_clones_made(&k, MINUTE - 1440), 1);
+}
+
+static void begin_with(int nodes, int cap, const char *retention)
+{
+	vs_core.clones = (struct vs_clones) { .minute = 0 };
+	begin(nodes, 2, 4, retention);
+	vs_core.conf->clones_max = cap;
+	ready();
+}
+
+/* An hour later. */
+static void hour_passes(void)
+{
+	vs_core.clones.minute -= VS_CLONES_MINUTES;
+	vs_core.clones.seen_minute = 0;
+	turn();
+}
+
+static const char *barred(const char *node)
+{
+	return vs_node_barred(&vs_core, vs_node_named(&vs_core, node));
+}
+
+static bool told_that(const char *part)
+{
+	for (size_t i = 0; i < vs_core.nfindings; i++)
+		if (strstr(vs_core.findings[i].text, part))
+			return true;
+	return false;
+}
+
+static void what_was_made_keeps_new_jobs_waiting(void **st)
+{
+	(void)st;
+	begin_with(4, 2, "warm");
+	bring_up(7, "vm1");
+	assert_false(told_that("MaxClonesPerHour=2: so many"));
+	bring_up(8, "vm2");
+	turn();
+	assert_int_equal(vs_clones_hour(&vs_core), 2);
+	assert_true(told_that("MaxClonesPerHour=2: so many"));
+	assert_non_null(strstr(barred("vm3"), "MaxClonesPerHour=2 is used up until"));
+	assert_int_equal(job_begin(9, "vm3", NULL), -1);
+	/* what is there is nobody's loss */
+	end_job(7, "vm1");
+	assert_null(barred("vm1"));
+	assert_int_equal(job_begin(9, "vm1", NULL), 0);
+	hour_passes();
+	assert_null(barred("vm3"));
+	assert_true(vs_core.vf_freed);
+	assert_false(told_that("MaxClonesPerHour"));
+	assert_int_equal(job_begin(10, "vm3", NULL), 0);
+}
+
+/* Before a single call was sent: jobs begin faster than clones. */
+static void what_is_owed_counts_at_once(void **st)
+{
+	(void)st;
+	begin_with(4, 2, "warm");
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	assert_int_equal(job_begin(8, "vm2", NULL), 0);
+	assert_int_equal(job_begin(9, "vm3", NULL), -1);
+	assert_int_equal(fake_sent[FAKE_CLONE], 0);
+	/* one of them goes before it was made */
+	flags("vm1", WANTED);
+	vs_job_end(&vs_core, 8, &(int) { id("vm2") }, 1, false);
+	turns(50);
+	assert_int_equal(vs_clones_hour(&vs_core), 1);
+	assert_int_equal(vs_core.clones.owed, 0);
+	assert_int_equal(job_begin(9, "vm3", NULL), 0);
+	assert_int_equal(vs_core.clones.owed, 1);
+}
+
+/* One VM is left of the hour: the whole gang has it, and all that it needs. */
+static void a_gang_is_never_half_made(void **st)
+{
+	int ids[4];
+	struct vs_err err;
+
+	(void)st;
+	begin_with(5, 2, "warm");
+	bring_up(7, "vm5");
+	for (int i = 0; i < 4; i++)
+		ids[i] = id((const char *[]) { "vm1", "vm2", "vm3", "vm4" }[i]);
+	assert_int_equal(vs_job_begin(&vs_core, 8, 0, ids, 4, &err), 0);
+	for (int i = 0; i < 4; i++)
+		vs_node_flags(&vs_core, &vs_core.nodes[ids[i]], WANTED);
+	turns(3);
+	assert_int_equal(fake_sent[FAKE_CLONE], 5);
+	assert_int_equal(vs_clones_hour(&vs_core), 5);
+	assert_int_equal(vs_core.clones.owed, 0);
+}
+
+/* For each job it would be made anew. */
+static void vms_that_a_job_uses_up_count_as_none(void **st)
+{
+	(void)st;
+	begin_with(3, 1, "destroy");
+	bring_up(7, "vm1");
+	turn();
+	assert_non_null(barred("vm2"));
+	assert_non_null(barred("vm1"));
+}
+
+static void most_of_it_used_is_told(void **st)
+{
+	(void)st;
+	begin_with(8, 5, "warm");
+	vs_clones_note(&vs_core.clones, vs_wall_ms() / 60000, 3);
+	hour_passes();
+	vs_core.clones.minute += VS_CLONES_MINUTES;
+	bring_up(7, "vm1");
+	turn();
+	assert_int_equal(vs_clones_hour(&vs_core), 4);
+	assert_true(told_that("more than 80 % of MaxClonesPerHour=5"));
+	assert_true(vs_clones_scarce(&vs_core));
+	assert_null(barred("vm2"));
+}
+
+static void without_a_cap_many_are_told_of_and_none_waits(void **st)
+{
+	(void)st;
+	begin_with(2, 0, "warm");
+	vs_clones_note(&vs_core.clones, vs_wall_ms() / 60000, 999);
+	bring_up(7, "vm1");
+	turn();
+	assert_true(told_that("more than 1000 VMs were made"));
+	assert_false(vs_clones_scarce(&vs_core));
+	assert_null(barred("vm2"));
+}
+
+static char dir[] = "/tmp/vs-clones-XXXXXX";
+
+static void a_restart_forgets_nothing(void **st)
+{
+	char path[64];
+	char *text;
+
+	(void)st;
+	assert_non_null(mkdtemp(dir));
+	begin_with(4, 2, "warm");
+	free(vs_core.conf->state_dir);
+	vs_core.conf->state_dir = vs_strdup(dir);
+	bring_up(7, "vm1");
+	bring_up(8, "vm2");
+	vs_core.hints_save_ms = 0;
+	vs_hints_save(&vs_core, now);
+	vs_core.clones = (struct vs_clones) { .minute = 0 };
+	vs_core.hints_loaded = false;
+	text = vs_hints_read(dir);
+	assert_non_null(text);
+	vs_hints_load(&vs_core, text);
+	free(text);
+	turn();
+	assert_int_equal(vs_clones_hour(&vs_core), 2);
+	assert_non_null(barred("vm3"));
+	snprintf(path, sizeof(path), "%s/slurm_vsphere.hints", dir);
+	unlink(path);
+	rmdir(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_hour_slides),
+		cmocka_unit_test(a_clock_that_is_set_back_forgets_at_most),
+		cmocka_unit_test(what_was_made_keeps_new_jobs_waiting),
+		cmocka_unit_test(what_is_owed_counts_at_once),
+		cmocka_unit_test(a_gang_is_never_half_made),
+		cmocka_unit_test(vms_that_a_job_uses_up_count_as_none),
+		cmocka_unit_test(most_of_it_used_is_told),
+		cmocka_unit_test(without_a_cap_many_are_told_of_and_none_waits),
+		cmocka_unit_test(a_restart_forgets_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
