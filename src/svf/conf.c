@@ -140,6 +140,45 @@ static char *words_of(const struct vs_conf_key *key)
 	return vs_strdup(key->doc);
 }
 
+static void put_line(struct svf_table *t, const struct svf_row *row)
+{
+	const struct vs_conf_key *key = row->p;
+	const char *opener = vs_conf_opener(key->scope);
+
+	svf_cell(t, "%s", opener[0] ? opener : "-");
+}
+
+static void put_key(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", ((const struct vs_conf_key *)row->p)->key);
+}
+
+static void put_default(struct svf_table *t, const struct svf_row *row)
+{
+	const struct vs_conf_key *key = row->p;
+
+	svf_cell(t, "%s", key->dflt ? key->dflt :
+		 key->required ? "(required)" : "-");
+}
+
+static void put_meaning(struct svf_table *t, const struct svf_row *row)
+{
+	VS_FREE char *words = words_of(row->p);
+
+	svf_cell(t, "%s", words);
+}
+
+static const struct svf_col cols[] = {
+	{ .name = "line", .put = put_line,
+	  .what = "the key that begins its line; - if it may stand anywhere" },
+	{ .name = "key", .put = put_key, .what = "the key" },
+	{ .name = "default", .put = put_default,
+	  .what = "its default, (required), or - for none" },
+	{ .name = "meaning", .put = put_meaning,
+	  .what = "what it means and what may be given" },
+};
+static const struct svf_list list = SVF_LIST(cols);
+
 static int print_keys(const struct svf *s)
 {
 	struct svf_table *t;
@@ -148,18 +187,9 @@ static int print_keys(const struct svf *s)
 		print_keys_json();
 		return SVF_OK;
 	}
-	t = svf_table_new("LINE KEY DEFAULT MEANING");
-	for (size_t k = 0; k < vs_conf_nkeys; k++) {
-		const struct vs_conf_key *key = &vs_conf_keys[k];
-		const char *opener = vs_conf_opener(key->scope);
-		VS_FREE char *words = words_of(key);
-
-		svf_cell(t, "%s", opener[0] ? opener : "-");
-		svf_cell(t, "%s", key->key);
-		svf_cell(t, "%s", key->dflt ? key->dflt :
-			 key->required ? "(required)" : "-");
-		svf_cell(t, "%s", words);
-	}
+	t = svf_table_of(&list, s);
+	for (size_t k = 0; k < vs_conf_nkeys; k++)
+		svf_row_add(t, &(struct svf_row){ .p = &vs_conf_keys[k] });
 	svf_table_print(t, s->no_header);
 	svf_table_free(t);
 	return SVF_OK;
@@ -187,13 +217,13 @@ static int run(const struct svf *s)
 }
 
 const struct svf_verb svf_conf = {
-	.name = "conf", .args = "[FILE]", .flag = "--keys", .run = run,
-	.what = "check vsphere.conf and print what is in force",
+	.name = "conf", .args = "[FILE]", .run = run,
+	.flag = "--keys",
+	.flag_what = "every key there is, its default and its meaning",
+	.flagged = &list, .names = SVF_NAMES_FILE,
+	.what = "check vsphere.conf(5) and print what is in force",
 	.help =
-"\n"
-"  --keys    every key there is, its default and its meaning\n"
-"\n"
 "The file is read by the plugins' own parser; FILE is vsphere.conf beside\n"
-"slurm.conf if not given. Nodes, partitions and what vCenter has are checked\n"
-"when slurmctld starts.\n",
+"slurm.conf if not given. Needs no slurmctld. Nodes, partitions and what vCenter\n"
+"has are checked when slurmctld starts.\n",
 };

@@ -33,16 +33,47 @@ static void add_pf(struct sum *s, struct vs_j pf, bool over)
 	s->unknown |= vs_j_bool_or(vs_j_opt(pf, "unknown"), false);
 }
 
-static void put_sum(struct svf_table *t, const struct sum *s)
+/* Of a host, or (of is set) of one PF. */
+static struct sum sum_of(const struct svf_row *row)
 {
-	svf_cell(t, "%" PRId64, s->total);
-	svf_cell(t, "%" PRId64, s->ours);
-	svf_cell(t, "%" PRId64, s->foreign);
-	svf_cell(t, "%" PRId64, s->held);
-	if (s->unknown)
+	struct vs_j pfs = vs_j_opt(row->j, "pfs");
+	struct sum sum = { 0 };
+
+	if (row->of.doc)
+		add_pf(&sum, row->j, true);
+	for (size_t i = 0; !row->of.doc && i < vs_j_len(pfs); i++)
+		add_pf(&sum, vs_j_at(pfs, i), vs_j_len(pfs) == 1);
+	return sum;
+}
+
+static void put_total(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%" PRId64, sum_of(row).total);
+}
+
+static void put_ours(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%" PRId64, sum_of(row).ours);
+}
+
+static void put_foreign(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%" PRId64, sum_of(row).foreign);
+}
+
+static void put_held(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%" PRId64, sum_of(row).held);
+}
+
+static void put_free(struct svf_table *t, const struct svf_row *row)
+{
+	struct sum sum = sum_of(row);
+
+	if (sum.unknown)
 		svf_cell(t, "?");
 	else
-		svf_cell(t, "%" PRId64, s->free);
+		svf_cell(t, "%" PRId64, sum.free);
 }
 
 /* free/total, in units of `unit`; "-" for what isn't known. */
@@ -71,9 +102,9 @@ static void put_until(int64_t at, char out[32])
 		strftime(out, 32, " (until %H:%M)", &tm);
 }
 
-static void put_reasons(struct svf_table *t, struct vs_j host)
+static void put_reasons(struct svf_table *t, const struct svf_row *row)
 {
-	struct vs_j list = vs_j_opt(host, "reasons");
+	struct vs_j list = vs_j_opt(row->j, "reasons");
 	VS_FREE char *text = vs_strdup("");
 	char until[32];
 
@@ -83,79 +114,148 @@ static void put_reasons(struct svf_table *t, struct vs_j host)
 		text = vs_asprintf("%s%s%s", had, i ? "; " : "",
 				   vs_j_str(vs_j_at(list, i)));
 	}
-	put_until(vs_j_int_or(vs_j_opt(host, "avoided_until"), 0), until);
+	put_until(vs_j_int_or(vs_j_opt(row->j, "avoided_until"), 0), until);
 	svf_cell(t, "%s%s", text, until);
 }
 
-static void put_host(struct svf_table *t, struct vs_j host)
+/* The host of the row, or of the PF in it. */
+static struct vs_j host_of(const struct svf_row *row)
 {
-	struct vs_j pfs = vs_j_opt(host, "pfs");
-	struct sum sum = { 0 };
-
-	for (size_t i = 0; i < vs_j_len(pfs); i++)
-		add_pf(&sum, vs_j_at(pfs, i), vs_j_len(pfs) == 1);
-	svf_cell(t, "%s", vs_j_str(vs_j_get(host, "host")));
-	svf_cell(t, "%s", vs_j_str_or(vs_j_opt(host, "cluster"), "-"));
-	svf_cell(t, "%s", vs_j_str(vs_j_get(host, "state")));
-	svf_cell(t, "%zu", vs_j_len(pfs));
-	put_sum(t, &sum);
-	put_room(t, host, "cpu_mhz_free", "cpu_mhz_total", 1000);
-	put_room(t, host, "memory_mb_free", "memory_mb_total", 1024);
-	svf_cell(t, "%" PRId64 "/%" PRId64,
-		 vs_j_int_or(vs_j_opt(host, "vms_ours"), 0),
-		 vs_j_int_or(vs_j_opt(host, "vms_foreign"), 0));
-	put_reasons(t, host);
+	return row->of.doc ? row->of : row->j;
 }
+
+static void put_name(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", vs_j_str(vs_j_get(host_of(row), "host")));
+}
+
+static void put_state(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", vs_j_str(vs_j_get(host_of(row), "state")));
+}
+
+static void put_npfs(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%zu", vs_j_len(vs_j_opt(row->j, "pfs")));
+}
+
+static void put_ghz(struct svf_table *t, const struct svf_row *row)
+{
+	put_room(t, row->j, "cpu_mhz_free", "cpu_mhz_total", 1000);
+}
+
+static void put_gb(struct svf_table *t, const struct svf_row *row)
+{
+	put_room(t, row->j, "memory_mb_free", "memory_mb_total", 1024);
+}
+
+static void put_vms(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%" PRId64 "/%" PRId64,
+		 vs_j_int_or(vs_j_opt(row->j, "vms_ours"), 0),
+		 vs_j_int_or(vs_j_opt(row->j, "vms_foreign"), 0));
+}
+
+static void put_pci(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "pci")));
+}
+
+static void put_numa(struct svf_table *t, const struct svf_row *row)
+{
+	int64_t numa = vs_j_int_or(vs_j_opt(row->j, "numa"), -1);
+
+	if (numa < 0)
+		svf_cell(t, "-");
+	else
+		svf_cell(t, "%" PRId64, numa);
+}
+
+#define VFS_COLS							\
+	{ .name = "vfs", .how = SVF_RIGHT, .put = put_total,		\
+	  .what = "virtual functions there are" },			\
+	{ .name = "ours", .how = SVF_RIGHT, .put = put_ours,		\
+	  .what = "in use by powered-on VMs of this Slurm cluster" },	\
+	{ .name = "foreign", .how = SVF_RIGHT, .put = put_foreign,	\
+	  .what = "in use by any other VM, those of doubtful ownership included" }, \
+	{ .name = "held", .how = SVF_RIGHT, .put = put_held,		\
+	  .what = "given to a node whose VM does not show it in use yet" }, \
+	{ .name = "free", .how = SVF_RIGHT | SVF_STATE, .put = put_free,	\
+	  .what = "the rest; ? if a VM on that host can't be read, below 0 if VFs that are in use have gone" }
+
+static const struct svf_col cols[] = {
+	{ .name = "host", .put = put_name, .what = "the ESXi host" },
+	{ .name = "cluster", .drop = 2, .key = "cluster",
+	  .what = "vCenter's cluster it belongs to" },
+	{ .name = "leaf", .how = SVF_EXTRA, .key = "leaf",
+	  .what = "its leaf switch, from the HostName lines" },
+	{ .name = "state", .how = SVF_STATE, .put = put_state,
+	  .what = "up, avoided, quarantined, on-trial, drained, maintenance, entering-maintenance, standby, disconnected or unknown" },
+	{ .name = "pfs", .how = SVF_RIGHT, .drop = 5, .put = put_npfs,
+	  .what = "physical functions with SR-IOV" },
+	VFS_COLS,
+	{ .name = "ghz", .title = "GHZ_FREE/ALL", .how = SVF_RIGHT, .drop = 4,
+	  .put = put_ghz, .what = "CPU that is not reserved, and all there is, in GHz" },
+	{ .name = "gb", .title = "GB_FREE/ALL", .how = SVF_RIGHT, .drop = 3,
+	  .put = put_gb, .what = "the same of memory, in GB" },
+	{ .name = "vms", .title = "VMS_OURS/OTHER", .how = SVF_RIGHT, .drop = 1,
+	  .put = put_vms, .what = "VMs on it: of this Slurm cluster, others" },
+	{ .name = "reason", .how = SVF_BELOW | SVF_BAD, .put = put_reasons,
+	  .what = "why VMs are kept away from it, and until when" },
+};
+static const struct svf_list hosts = SVF_LIST(cols);
+
+static const struct svf_col pf_cols[] = {
+	{ .name = "host", .put = put_name, .what = "the ESXi host" },
+	{ .name = "state", .how = SVF_STATE, .put = put_state,
+	  .what = "the host's, as without --pfs" },
+	{ .name = "pf", .put = put_pci, .what = "the physical function's PCI address" },
+	{ .name = "nic", .key = "pnic", .what = "its name on the host" },
+	{ .name = "network", .key = "switch",
+	  .what = "the distributed switch that it is an uplink of" },
+	{ .name = "numa", .how = SVF_EXTRA | SVF_RIGHT, .put = put_numa,
+	  .what = "the host's NUMA node it is on" },
+	VFS_COLS,
+};
+static const struct svf_list pfs = SVF_LIST(pf_cols);
 
 static void put_pfs(struct svf_table *t, struct vs_j host)
 {
-	struct vs_j pfs = vs_j_opt(host, "pfs");
+	struct vs_j list = vs_j_opt(host, "pfs");
 
-	for (size_t i = 0; i < vs_j_len(pfs); i++) {
-		struct vs_j pf = vs_j_at(pfs, i);
-		struct sum one = { 0 };
-
-		add_pf(&one, pf, true);
-		svf_cell(t, "%s", vs_j_str(vs_j_get(host, "host")));
-		svf_cell(t, "%s", vs_j_str(vs_j_get(host, "state")));
-		svf_cell(t, "%s", vs_j_str(vs_j_get(pf, "pci")));
-		svf_cell(t, "%s", vs_j_str_or(vs_j_opt(pf, "pnic"), "-"));
-		svf_cell(t, "%s", vs_j_str_or(vs_j_opt(pf, "switch"), "-"));
-		put_sum(t, &one);
-	}
+	for (size_t i = 0; i < vs_j_len(list); i++)
+		svf_row_add(t, &(struct svf_row){ .j = vs_j_at(list, i),
+						  .of = host });
 }
 
 static int run(const struct svf *s)
 {
 	struct svf_table *t;
 	struct vs_jdoc doc;
-	struct vs_j hosts;
+	struct vs_j all;
 	int rc = svf_ask("hosts", 0, "", &doc);
 
 	if (rc)
 		return rc;
 	if (s->json)
 		return svf_print_json(&doc);
-	t = svf_table_new(s->flag ?
-		"HOST STATE PF NIC NETWORK >VFS >OURS >FOREIGN >HELD >FREE" :
-		"HOST 2CLUSTER STATE 5>PFS >VFS >OURS >FOREIGN >HELD >FREE "
-		"4>GHZ_FREE/ALL 3>GB_FREE/ALL 1>VMS_OURS/OTHER +REASON");
-	hosts = vs_j_get(vs_j_root(&doc), "hosts");
-	for (size_t i = 0; i < vs_j_len(hosts); i++) {
-		struct vs_j host = vs_j_at(hosts, i);
+	t = svf_table_of(s->flag ? &pfs : &hosts, s);
+	all = vs_j_get(vs_j_root(&doc), "hosts");
+	for (size_t i = 0; i < vs_j_len(all); i++) {
+		struct vs_j host = vs_j_at(all, i);
 
 		if (!svf_wanted(s, vs_j_str(vs_j_get(host, "host"))))
 			continue;
 		if (s->flag)
 			put_pfs(t, host);
 		else
-			put_host(t, host);
+			svf_row_add(t, &(struct svf_row){ .j = host });
 	}
 	rc = svf_read_failed(&doc);
 	if (!rc) {
 		svf_table_print(t, s->no_header);
 		svf_print_notes(&doc);
-		rc = svf_names_check(s, hosts, "host");
+		rc = svf_names_check(s, all, "host");
 	}
 	svf_table_free(t);
 	vs_jdoc_free(&doc);
@@ -163,20 +263,11 @@ static int run(const struct svf *s)
 }
 
 const struct svf_verb svf_hosts = {
-	.name = "hosts", .args = "[HOST...]", .flag = "--pfs", .run = run,
+	.name = "hosts", .args = "[HOST...]", .run = run, .reads = true,
+	.flag = "--pfs", .flag_what = "one line per physical function",
+	.list = &hosts, .flagged = &pfs, .names = SVF_NAMES_HOST,
 	.what = "ESXi hosts: state, VFs, CPU and memory",
 	.help =
-"\n"
-"  --pfs     one line per physical function\n"
-"\n"
-"VFS       virtual functions the host offers\n"
-"OURS      in use by powered-on VMs of this Slurm cluster\n"
-"FOREIGN   in use by any other VM, those of doubtful ownership included\n"
-"HELD      given to a node whose VM does not show it in use yet\n"
-"FREE      the rest; '?' if a VM on that host can't be read, below 0 if VFs\n"
-"          that are in use have gone\n"
-"GHZ, GB   not reserved / all that the host has\n"
-"REASON    why VMs are kept away from it (svf host resume HOST ends that)\n"
-"\n"
-"On a narrow terminal the less important columns are left out.\n",
+"On a terminal (or with COLUMNS) that is too narrow the less important columns\n"
+"are left out, and the reason is below its host.\n",
 };

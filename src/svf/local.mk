@@ -28,19 +28,24 @@ src_svf_svf_SOURCES = \
 	src/svf/status.c \
 	src/svf/svf.h \
 	src/svf/table.c \
+	src/svf/usage.c \
 	src/svf/untold.c \
+	src/svf/view.c \
 	src/svf/where.c \
 	src/svf/why.c
 src_svf_svf_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 src_svf_svf_CFLAGS = $(AM_CFLAGS) $(JSONC_CFLAGS)
 src_svf_svf_LDADD = src/plugins/libvs_conf.la $(JSONC_LIBS) $(MUNGE_LIBS)
 
-dist_man_MANS += src/svf/svf.1
-
-# The page of the keys comes from the table, by way of svf.
-man_MANS = src/svf/vsphere.conf.5
-EXTRA_DIST += src/svf/man.awk src/svf/vsphere.conf.5.in
-CLEANFILES = src/svf/vsphere.conf.5
+# The pages' tables come from the code's, by way of svf.
+man_MANS = src/svf/svf.1 src/svf/vsphere.conf.5
+EXTRA_DIST += src/svf/man.awk src/svf/man1.awk src/svf/svf.1.in \
+	src/svf/vsphere.conf.5.in
+CLEANFILES = src/svf/svf.1 src/svf/vsphere.conf.5
+src/svf/svf.1: src/svf/svf.1.in src/svf/man1.awk src/svf/svf$(EXEEXT)
+	$(AM_V_GEN)src/svf/svf --tables | \
+		$(AWK) -f $(top_srcdir)/src/svf/man1.awk - \
+		$(top_srcdir)/src/svf/svf.1.in > $@.tmp && mv $@.tmp $@
 src/svf/vsphere.conf.5: src/svf/vsphere.conf.5.in src/svf/man.awk \
 		src/svf/svf$(EXEEXT)
 	$(AM_V_GEN)src/svf/svf --noheader conf --keys | \

@@ -8,51 +8,41 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "svf.h"
 #include "util/mem.h"
 #include "vs_config.h"
 
-static const struct svf_verb *const verbs[] = {
-	&svf_hosts, &svf_nodes, &svf_why, &svf_status, &svf_reconcile,
-	&svf_adopt, &svf_vm, &svf_host, &svf_conf, &svf_plan,
+const struct svf_verb *const svf_verbs[] = {
+	&svf_hosts, &svf_nodes, &svf_why, &svf_plan, &svf_status, &svf_reconcile,
+	&svf_adopt, &svf_vm, &svf_host, &svf_conf, NULL
 };
 
-static void usage(FILE *f)
+const struct svf_verb *svf_verb_named(const char *name)
 {
-	fputs("usage: svf [--json] [--noheader] VERB [ARGUMENT...]\n\n", f);
-	for (size_t i = 0; i < VS_COUNT(verbs); i++)
-		fprintf(f, "  %-10s%-18s%s\n", verbs[i]->name, verbs[i]->args,
-			verbs[i]->what);
-	fputs("\n"
-	      "  -j, --json      the whole answer as JSON\n"
-	      "  -n, --noheader  tables without their first line\n"
-	      "  -h, --help      this, or after a verb what it prints\n"
-	      "  -V, --version\n\n"
-	      "slurmctld is asked, at SVF_CONTROL=HOST:PORT or where vsphere.conf and\n"
-	      "slurm.conf say. Exit: 0 done, 1 the answer is no, 2 usage, 3 nobody\n"
-	      "answers, 4 munge, 5 vsphere.conf has an error. See svf(1).\n", f);
-}
-
-static void verb_usage(FILE *f, const struct svf_verb *v)
-{
-	fprintf(f, "usage: svf %s [--json] [--noheader]%s%s%s%s%s\n\n%s.\n%s",
-		v->name, v->flag ? " [" : "", v->flag ? v->flag : "",
-		v->flag ? "]" : "", v->args[0] ? " " : "", v->args, v->what,
-		v->help);
-}
-
-static const struct svf_verb *verb_named(const char *name)
-{
-	for (size_t i = 0; i < VS_COUNT(verbs); i++)
-		if (!strcmp(verbs[i]->name, name))
-			return verbs[i];
+	for (const struct svf_verb *const *v = svf_verbs; *v; v++)
+		if (!strcmp((*v)->name, name))
+			return *v;
 	return NULL;
 }
 
+struct line {			/* the command line while it is read */
+	struct svf s;
+	const struct svf_verb *v;
+	const char *own, *colour;
+	bool no_more;		/* -- was there */
+};
+
 static bool is(const char *arg, const char *brief, const char *full)
 {
-	return !strcmp(arg, brief) || !strcmp(arg, full);
+	return (brief && !strcmp(arg, brief)) || !strcmp(arg, full);
+}
+
+static int wrong(const char *what, const char *arg)
+{
+	fprintf(stderr, "svf: %s '%s' (try svf --help)\n", what, arg);
+	return SVF_USAGE;
 }
 
 /* Help and version, wherever they stand; -1 if neither is asked for. */
@@ -62,7 +52,7 @@ static int asked_for_help(int argc, char **argv)
 
 	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
 		if (argv[i][0] != '-' && !v)
-			v = verb_named(argv[i]);
+			v = svf_verb_named(argv[i]);
 		if (is(argv[i], "-V", "--version")) {
 			puts("svf " PACKAGE_VERSION);
 			return SVF_OK;
@@ -70,56 +60,174 @@ static int asked_for_help(int argc, char **argv)
 		if (!is(argv[i], "-h", "--help"))
 			continue;
 		for (int k = i + 1; k < argc && !v; k++)
-			v = verb_named(argv[k]);
+			v = svf_verb_named(argv[k]);
 		if (v)
-			verb_usage(stdout, v);
+			svf_verb_usage(stdout, v);
 		else
-			usage(stdout);
+			svf_usage(stdout);
 		return SVF_OK;
 	}
 	return -1;
 }
 
-static int wrong(const char *what, const char *arg)
+/* Which option is it, and its value: "--name=value", "-oVALUE" or the next
+ * word, which *used counts. NULL: none of these. */
+static const struct svf_opt *option_at(char **words, const char **value,
+				       int *used)
 {
-	fprintf(stderr, "svf: %s '%s' (try svf --help)\n", what, arg);
-	return SVF_USAGE;
+	for (const struct svf_opt *o = svf_opts; o->name; o++) {
+		size_t len = strlen(o->name);
+		bool optional = o->arg && o->arg[0] == '=';
+
+		*used = 1;
+		*value = NULL;
+		if (o->arg && !strncmp(words[0], o->name, len) &&
+		    words[0][len] == '=') {
+			*value = words[0] + len + 1;
+			return o;
+		}
+		if (o->arg && o->brief && words[0][1] != '-' &&
+		    !strncmp(words[0], o->brief, 2) && words[0][2]) {
+			*value = words[0] + 2;
+			return o;
+		}
+		if (!is(words[0], o->brief, o->name))
+			continue;
+		if (o->arg && !optional) {
+			*value = words[1];
+			*used = words[1] ? 2 : 1;
+		}
+		return o;
+	}
+	return NULL;
+}
+
+/* 0, or an exit code after its line. */
+static int option_take(struct line *l, const struct svf_opt *o,
+		       const char *value)
+{
+	if (o->arg && o->arg[0] != '=' && (!value || !*value))
+		return wrong("something is expected after", o->name);
+	switch (o->id) {
+	case SVF_OPT_JSON:
+		l->s.json = true;
+		break;
+	case SVF_OPT_NOHEADER:
+		l->s.no_header = true;
+		break;
+	case SVF_OPT_FORMAT:
+		l->s.format = value;
+		break;
+	case SVF_OPT_SORT:
+		l->s.sort = value;
+		break;
+	case SVF_OPT_COLOR:
+		l->colour = value ? value : "always";
+		break;
+	default:			/* were looked for before */
+		break;
+	}
+	return 0;
+}
+
+/* One word, or an option with its value; 0, or an exit code. */
+static int word_take(struct line *l, char **words, int *used)
+{
+	bool raw = l->v && l->v->raw;
+	const struct svf_opt *o = NULL;
+	const char *value;
+
+	*used = 1;
+	if (!l->no_more && !strcmp(words[0], "--")) {
+		l->no_more = true;
+		return 0;
+	}
+	if (!l->no_more && raw)
+		o = !strcmp(words[0], "--json") ||
+			!strcmp(words[0], "--noheader") ?
+			option_at(words, &value, used) : NULL;
+	else if (!l->no_more && words[0][0] == '-')
+		o = option_at(words, &value, used);
+	if (o)
+		return option_take(l, o, value);
+	if (!l->no_more && words[0][0] == '-' && !raw)
+		l->own = l->own ? "" : words[0];
+	else if (l->v)
+		l->s.argv[l->s.argc++] = words[0];
+	else if (!(l->v = svf_verb_named(words[0])))
+		return wrong("there is no verb", words[0]);
+	return 0;
+}
+
+/* auto: a terminal that can, and nobody minds (no-color.org). */
+static int colour_choose(struct line *l)
+{
+	const char *when = l->colour ? l->colour : "auto";
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (strcmp(when, "auto") && strcmp(when, "always") &&
+	    strcmp(when, "never"))
+		return wrong("--color is auto, always or never, not", when);
+	l->s.colour = !strcmp(when, "always") ||
+		(!strcmp(when, "auto") && isatty(STDOUT_FILENO) &&
+		 !(no && *no) && term && *term && strcmp(term, "dumb"));
+	return 0;
+}
+
+/* The columns are there, before anybody is asked. */
+static int view_check(const struct line *l)
+{
+	const struct svf_list *list = l->s.flag && l->v->flagged ?
+		l->v->flagged : l->v->list;
+	const char *texts[] = { l->s.format, l->s.sort };
+
+	for (int i = 0; i < 2; i++) {
+		struct vs_err err = { 0 };
+		VS_FREE struct svf_pick *picks = NULL;
+		size_t n;
+
+		if (!texts[i])
+			continue;
+		if (!list || l->s.json)
+			return wrong(l->s.json ?
+				     "--json is the whole answer: neither -o nor --sort goes with it, not" :
+				     "this answer has no columns to choose from:",
+				     texts[i]);
+		picks = svf_view(list, texts[i], i == 1, &n, &err);
+		if (picks)
+			continue;
+		fprintf(stderr, "svf: %s: %s\n", l->v->name,
+			svf_clean(err.text));
+		return SVF_USAGE;
+	}
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
 	VS_FREE char **rest = vs_calloc((size_t)argc + 1, sizeof(*rest));
-	struct svf s = { .argv = rest };
-	const struct svf_verb *v = NULL;
-	const char *own = NULL;
-	bool options = true;
+	struct line l = { .s.argv = rest };
 	int rc = asked_for_help(argc, argv);
 
 	if (rc >= 0)
 		return rc;
-	for (int i = 1; i < argc; i++) {
-		bool raw = v && v->raw;
-
-		if (options && !strcmp(argv[i], "--"))
-			options = false;
-		else if (options && is(argv[i], raw ? "--json" : "-j", "--json"))
-			s.json = true;
-		else if (options && is(argv[i], raw ? "--noheader" : "-n",
-				       "--noheader"))
-			s.no_header = true;
-		else if (options && argv[i][0] == '-' && !raw)
-			own = own ? "" : argv[i];
-		else if (v)
-			s.argv[s.argc++] = argv[i];
-		else if (!(v = verb_named(argv[i])))
-			return wrong("there is no verb", argv[i]);
+	if (argc == 2 && !strcmp(argv[1], "--tables")) {
+		svf_tables(stdout);	/* for the build */
+		return SVF_OK;
 	}
-	if (!v) {
-		usage(stderr);
+	for (int i = 1, used; i < argc; i += used)
+		if ((rc = word_take(&l, argv + i, &used)) > 0)
+			return rc;
+	if (!l.v) {
+		svf_usage(stderr);
 		return SVF_USAGE;
 	}
-	if (own && (!v->flag || strcmp(own, v->flag)))
-		return wrong("this verb has no option", own[0] ? own : "twice");
-	s.flag = own != NULL;
-	return v->run(&s);
+	if (l.own && (!l.v->flag || strcmp(l.own, l.v->flag)))
+		return wrong("this verb has no option",
+			     l.own[0] ? l.own : "twice");
+	l.s.flag = l.own != NULL;
+	rc = colour_choose(&l);
+	if (!rc)
+		rc = view_check(&l);
+	return rc ? rc : l.v->run(&l.s);
 }

@@ -9,50 +9,73 @@
 
 #include "svf.h"
 
-/* "power-on 12s", "" when there is nothing to do. */
-static void put_action(struct svf_table *t, struct vs_j node)
+/* "power-on 12s", "-" when there is nothing to do. */
+static void put_action(struct svf_table *t, const struct svf_row *row)
 {
-	const char *action = vs_j_str_or(vs_j_opt(node, "action"), "");
+	const char *action = vs_j_str_or(vs_j_opt(row->j, "action"), "");
 	char age[16];
 
-	svf_age(vs_j_int_or(vs_j_opt(node, "since"), 0), age);
+	svf_age(vs_j_int_or(vs_j_opt(row->j, "since"), 0), age);
 	if (!action[0] || !strcmp(action, "nothing"))
 		svf_cell(t, "-");
 	else
 		svf_cell(t, "%s%s%s", action, age[0] ? " " : "", age);
 }
 
-static void put_node(struct svf_table *t, struct vs_j node)
+static void put_name(struct svf_table *t, const struct svf_row *row)
 {
-	int64_t job = vs_j_int_or(vs_j_opt(node, "job"), 0);
-	static const char *const plain[] = { "host", "pf", "mac", "adapter" };
+	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "node")));
+}
 
-	svf_cell(t, "%s", vs_j_str(vs_j_get(node, "node")));
-	svf_cell(t, "%s", vs_j_str(vs_j_get(node, "vm_state")));
-	svf_cell(t, "%s", vs_j_str_or(vs_j_opt(node, "slurm_state"), "-"));
-	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
-		svf_cell(t, "%s", vs_j_str_or(vs_j_opt(node, plain[i]), "-"));
+static void put_vm(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "vm_state")));
+}
+
+static void put_job(struct svf_table *t, const struct svf_row *row)
+{
+	int64_t job = vs_j_int_or(vs_j_opt(row->j, "job"), 0);
+
 	if (job > 0)
 		svf_cell(t, "%" PRId64, job);
 	else
 		svf_cell(t, "-");
-	put_action(t, node);
-	svf_cell(t, "%s", vs_j_str_or(vs_j_opt(node, "last_error"), ""));
 }
+
+static const struct svf_col cols[] = {
+	{ .name = "node", .put = put_name, .what = "the node, and its VM's name" },
+	{ .name = "vm", .how = SVF_STATE, .put = put_vm,
+	  .what = "none, cloning, off, starting, on, stopping, suspended or unknown" },
+	{ .name = "slurm", .how = SVF_STATE, .key = "slurm_state",
+	  .what = "the node's state as Slurm has it" },
+	{ .name = "host", .key = "host",
+	  .what = "where the VM runs, or is going to" },
+	{ .name = "pf", .key = "pf", .what = "the physical function it has a VF of" },
+	{ .name = "mac", .key = "mac", .what = "the MAC address of its adapter" },
+	{ .name = "adapter", .key = "adapter", .what = "the adapter that it has" },
+	{ .name = "partition", .how = SVF_EXTRA, .key = "partition",
+	  .what = "the PartitionName line that it follows" },
+	{ .name = "jobid", .how = SVF_RIGHT, .put = put_job,
+	  .what = "the job on it, if you may see that" },
+	{ .name = "action", .how = SVF_STATE, .put = put_action,
+	  .what = "what is being done or waited for, and since when" },
+	{ .name = "error", .how = SVF_BAD, .key = "last_error",
+	  .what = "what failed last; it goes away with the next success" },
+};
+const struct svf_list svf_node_list = SVF_LIST(cols);
 
 void svf_print_nodes(const struct svf *s, struct vs_j nodes)
 {
-	struct svf_table *t = svf_table_new("NODE VM SLURM HOST PF MAC ADAPTER "
-					    ">JOBID ACTION ERROR");
+	struct svf_table *t = svf_table_of(&svf_node_list, s);
 
 	for (size_t i = 0; i < vs_j_len(nodes); i++) {
 		struct vs_j node = vs_j_at(nodes, i);
 
-		if (!s || svf_wanted(s, vs_j_str(vs_j_get(node, "node"))))
-			put_node(t, node);
+		if (svf_wanted(s, vs_j_str(vs_j_get(node, "node"))))
+			svf_row_add(t, &(struct svf_row){ .j = node });
 	}
 	if (!nodes.doc->err.code)
-		svf_table_print(t, s && s->no_header);
+		svf_table_print(t, s->no_header);
 	svf_table_free(t);
 }
 
@@ -88,7 +111,7 @@ static int run(const struct svf *s)
 	nodes = vs_j_get(vs_j_root(&doc), "nodes");
 	svf_print_nodes(s, nodes);
 	unknown = svf_names_check(s, nodes, "node");
-	if (!s->argc && !s->no_header)
+	if (!s->argc && !s->no_header && !s->format)
 		print_suspects(&doc);
 	svf_print_notes(&doc);
 	rc = svf_read_failed(&doc);
@@ -97,17 +120,10 @@ static int run(const struct svf *s)
 }
 
 const struct svf_verb svf_nodes = {
-	.name = "nodes", .args = "[NODE...]", .run = run,
+	.name = "nodes", .args = "[NODE...]", .run = run, .reads = true,
+	.list = &svf_node_list, .names = SVF_NAMES_NODE,
 	.what = "nodes: VM, host, PF, MAC address, adapter and job",
 	.help =
-"\n"
-"VM        none, cloning, off, starting, on, stopping, suspended, unknown\n"
-"SLURM     the node's state as Slurm has it\n"
-"HOST, PF  where the VM runs, or is going to\n"
-"JOBID     the job on it, if you may see that\n"
-"ACTION    what is being done or waited for, and since when\n"
-"ERROR     what failed last; it goes away with the next success\n"
-"\n"
-"VMs in the folder that carry this cluster's mark but fail a test of\n"
-"ownership are listed below as suspect: they are counted and never touched.\n",
+"VMs in the folder that carry this cluster's mark but fail a test of ownership\n"
+"are listed below as suspect: they are counted and never touched.\n",
 };

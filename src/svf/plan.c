@@ -79,26 +79,46 @@ static void say_start(const struct svf_sbatch *b, struct vs_j top, bool now)
 	       part[0] ? " in partition " : "", part);
 }
 
+static void put_node(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "node")));
+}
+
+static void put_calls(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%" PRId64, vs_j_int_or(vs_j_opt(row->j, "calls"), 0));
+}
+
+static void put_seconds(struct svf_table *t, const struct svf_row *row)
+{
+	int64_t seconds = vs_j_int_or(vs_j_opt(row->j, "seconds"), -1);
+
+	if (seconds < 0)
+		svf_cell(t, "-");
+	else
+		svf_cell(t, "%" PRId64, seconds);
+}
+
+static const struct svf_col cols[] = {
+	{ .name = "node", .put = put_node, .what = "the node the job gets" },
+	{ .name = "adapter", .key = "adapter", .what = "the adapter that it has" },
+	{ .name = "do", .how = SVF_STATE, .key = "do",
+	  .what = "what is done for it: reuse a VM that is on, power-on, clone, relocate, reconfigure, rebuild, wait" },
+	{ .name = "host", .key = "host", .what = "where its VM would run" },
+	{ .name = "pf", .key = "pf", .what = "the physical function it would get" },
+	{ .name = "calls", .how = SVF_RIGHT, .put = put_calls,
+	  .what = "calls to vCenter that change something" },
+	{ .name = "seconds", .how = SVF_RIGHT, .put = put_seconds,
+	  .what = "how long that took lately, for it alone" },
+};
+static const struct svf_list list = SVF_LIST(cols);
+
 static void print_nodes(const struct svf *s, struct vs_j nodes)
 {
-	struct svf_table *t = svf_table_new(
-		"NODE ADAPTER DO HOST PF >CALLS >SECONDS");
+	struct svf_table *t = svf_table_of(&list, s);
 
-	for (size_t i = 0; i < vs_j_len(nodes); i++) {
-		struct vs_j n = vs_j_at(nodes, i);
-		int64_t seconds = vs_j_int_or(vs_j_opt(n, "seconds"), -1);
-
-		svf_cell(t, "%s", vs_j_str(vs_j_get(n, "node")));
-		svf_cell(t, "%s", vs_j_str_or(vs_j_opt(n, "adapter"), "-"));
-		svf_cell(t, "%s", vs_j_str_or(vs_j_opt(n, "do"), "-"));
-		svf_cell(t, "%s", vs_j_str_or(vs_j_opt(n, "host"), "-"));
-		svf_cell(t, "%s", vs_j_str_or(vs_j_opt(n, "pf"), "-"));
-		svf_cell(t, "%" PRId64, vs_j_int_or(vs_j_opt(n, "calls"), 0));
-		if (seconds < 0)
-			svf_cell(t, "-");
-		else
-			svf_cell(t, "%" PRId64, seconds);
-	}
+	for (size_t i = 0; i < vs_j_len(nodes); i++)
+		svf_row_add(t, &(struct svf_row){ .j = vs_j_at(nodes, i) });
 	if (vs_j_len(nodes))
 		svf_table_print(t, s->no_header);
 	svf_table_free(t);
@@ -270,19 +290,39 @@ static int run(const struct svf *s)
 
 const struct svf_verb svf_plan = {
 	.name = "plan", .args = "SBATCH-ARGUMENTS", .run = run, .raw = true,
+	.list = &list, .names = SVF_NAMES_FILE,
 	.what = "what would happen if a job were submitted now",
 	.help =
-"\n"
-"Takes what sbatch takes: a script with its arguments, a script on stdin, or\n"
-"options alone:\n"
+"Takes what sbatch takes: a script with its #SBATCH lines and arguments, a\n"
+"script on standard input (one that comes within three seconds), or options\n"
+"alone:\n"
 "  svf plan job.sh\n"
 "  svf plan -C sriov-roce -N 4 -p roce -w vm[001-002]\n"
-"For each node: what is done for it (reuse a VM that is on, power-on, clone,\n"
-"relocate, reconfigure, rebuild, wait), the host and PF it would get, calls\n"
-"that change something, and how long that took lately. Nothing is submitted,\n"
-"held or changed. sbatch --test-only is asked, which doesn't mind licenses in use,\n"
-"--hold, --dependency, more than one task of an --array, nor what is free at\n"
-"--begin (a note says so), nor nodes that are out of service now; brackets and\n"
-"counts in -C and heterogeneous jobs are refused. See svf(1). Of svf's own options --json and --noheader may stand anywhere\n"
-"before --, -j and -n only before the verb: after it they are sbatch's.\n",
+"For each node it says what is done for it, the host and PF it would get, calls\n"
+"that change something, and how long that took lately; or what the job would\n"
+"wait for. Nothing is submitted, held or changed.\n"
+"\n"
+"sbatch --test-only is asked, so that Slurm chooses the nodes as it does for a\n"
+"real job. It doesn't mind licenses in use, --hold, --dependency, more than one\n"
+"task of an --array, nor what is free at --begin (a note says so), nor nodes\n"
+"that are out of service now. Brackets and counts in --constraint ([a|b],\n"
+"[a*1&b*1]) and heterogeneous jobs are refused: plan each kind of node, or each\n"
+"component, alone. Exits with 1 where Slurm, or svf, refuses the job.\n"
+"\n"
+"Of svf's own options --json and --noheader may stand anywhere before --, all\n"
+"others before the verb only: after it they are sbatch's.\n",
+	.more =
+"job_submit plugins and limits of users count as for a real job; only a job id\n"
+"is taken. A job that is submitted at once gets that very answer, unless jobs\n"
+"before it in the queue are yet to start. Of several partitions the first that\n"
+"can run the job at once is planned for, else the one that can earliest. With\n"
+"Placement=drs vCenter has the last word on the host. Where idle VMs of other\n"
+"nodes have the VFs (usual with Retention=warm) they give way within seconds:\n"
+"the plan names them, but host, calls and time are known only when they are off.\n"
+"\n"
+"Where nodes are out of service (drained, powering down) or a partition's limits\n"
+"are in the way sbatch --test-only refuses a job that sbatch queues. Of pending\n"
+"jobs it knows neither nodes nor VFs: it adds the time that those of the same\n"
+"partition and no lower priority would take one after another on the whole\n"
+"partition. For --begin VMs and VFs are those of now.\n",
 };

@@ -33,31 +33,52 @@ static int finish(const struct svf *s, struct vs_jdoc *doc, char *line)
 
 /* ---- reconcile --------------------------------------------------------------- */
 
+static bool is_suspect(const struct svf_row *row)
+{
+	return vs_j_null(vs_j_opt(row->j, "what"));
+}
+
+static void put_vm(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "vm")));
+}
+
+static void put_waits(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", vs_j_bool_or(vs_j_opt(row->j, "waits"), false) ?
+		 "yes" : "no");
+}
+
+static void put_what(struct svf_table *t, const struct svf_row *row)
+{
+	if (is_suspect(row))
+		svf_cell(t, "suspect, never touched: %s",
+			 vs_j_str_or(vs_j_opt(row->j, "why"), "?"));
+	else
+		svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "what")));
+}
+
+static const struct svf_col cols[] = {
+	{ .name = "vm", .put = put_vm, .what = "the VM" },
+	{ .name = "state", .key = "state", .what = "on or off, as vCenter shows it" },
+	{ .name = "waits", .how = SVF_STATE, .put = put_waits,
+	  .what = "yes: the brake holds it back until you confirm" },
+	{ .name = "what", .put = put_what,
+	  .what = "what is wrong with it, and what is done about it" },
+};
+static const struct svf_list list = SVF_LIST(cols);
+
 static void print(const struct svf *s, struct vs_jdoc *doc)
 {
 	struct vs_j top = vs_j_root(doc), vms = vs_j_opt(top, "vms");
 	struct vs_j suspect = vs_j_opt(top, "suspect");
-	struct svf_table *t = svf_table_new("VM STATE WAITS WHAT");
+	struct svf_table *t = svf_table_of(&list, s);
 	size_t n = vs_j_len(vms), nsuspect = vs_j_len(suspect);
 
-	for (size_t i = 0; i < n; i++) {
-		struct vs_j vm = vs_j_at(vms, i);
-
-		svf_cell(t, "%s", vs_j_str(vs_j_get(vm, "vm")));
-		svf_cell(t, "%s", vs_j_str_or(vs_j_opt(vm, "state"), "-"));
-		svf_cell(t, "%s", vs_j_bool_or(vs_j_opt(vm, "waits"), false) ?
-			 "yes" : "no");
-		svf_cell(t, "%s", vs_j_str(vs_j_get(vm, "what")));
-	}
-	for (size_t i = 0; i < nsuspect; i++) {
-		struct vs_j vm = vs_j_at(suspect, i);
-
-		svf_cell(t, "%s", vs_j_str(vs_j_get(vm, "vm")));
-		svf_cell(t, "-");
-		svf_cell(t, "no");
-		svf_cell(t, "suspect, never touched: %s",
-			 vs_j_str_or(vs_j_opt(vm, "why"), "?"));
-	}
+	for (size_t i = 0; i < n; i++)
+		svf_row_add(t, &(struct svf_row){ .j = vs_j_at(vms, i) });
+	for (size_t i = 0; i < nsuspect; i++)
+		svf_row_add(t, &(struct svf_row){ .j = vs_j_at(suspect, i) });
 	if (n + nsuspect)
 		svf_table_print(t, s->no_header);
 	else
@@ -87,17 +108,18 @@ static int run_reconcile(const struct svf *s)
 }
 
 const struct svf_verb svf_reconcile = {
-	.name = "reconcile", .args = "", .run = run_reconcile,
+	.name = "reconcile", .args = "", .run = run_reconcile, .reads = true,
 	.flag = "--confirm",
+	.flag_what = "let those go that wait now (root, SlurmUser, operators)",
+	.list = &list,
 	.what = "what is mended by itself, and what waits for you",
 	.help =
-"\n"
-"VMs that no node stands for, VMs that run under nodes which are powered down,\n"
-"VMs that are missing, and suspects, which are never touched. More than 5 % of\n"
-"the VMs (and more than 3) to be switched off or destroyed within ten minutes\n"
-"put the brake on: they wait until an operator has looked at this list.\n"
-"\n"
-"  --confirm  let those go that wait now (root, SlurmUser, operators)\n",
+"VMs that no node stands for (switched off and destroyed, unless Slurm still has\n"
+"a node of that name), VMs that run under nodes which are powered down, VMs that\n"
+"are missing, and suspects, which are never touched. More than 5 % of the VMs\n"
+"(and more than 3) to be switched off or destroyed within ten minutes outside of\n"
+"jobs' ends and Slurm's own power-downs put the brake on: they wait, also over\n"
+"restarts, until an operator has looked at this list and says --confirm.\n",
 };
 
 /* ---- adopt ------------------------------------------------------------------- */
@@ -121,7 +143,6 @@ const struct svf_verb svf_adopt = {
 	.name = "adopt", .args = "", .run = run_adopt,
 	.what = "take over the VMs of this cluster's lost id",
 	.help =
-"\n"
 "The cluster id lies in StateSaveLocation and in each VM. After a loss of\n"
 "StateSaveLocation the VMs carry an id that nobody knows: nothing is served, and\n"
 "none is touched. If no other cluster uses the folder they are yours: adopt\n"
@@ -151,11 +172,16 @@ static int run_vm(const struct svf *s)
 		host));
 }
 
+static const struct svf_word vm_words[] = {
+	{ "forget", "NODE", "let the node have a new VM: its own is lost with its host for good, or was on and is not shown by vCenter any more" },
+	{ 0 }
+};
+
 const struct svf_verb svf_vm = {
-	.name = "vm", .args = "forget NODE", .run = run_vm,
+	.name = "vm", .args = "forget NODE", .run = run_vm, .words = vm_words,
+	.names = SVF_NAMES_NODE,
 	.what = "a node's VM is lost with its host for good",
 	.help =
-"\n"
 "A node whose VM is on a host that doesn't answer is not built anew: two VMs\n"
 "with one name and one job would be worse than a lost node. When you know that\n"
 "the host is off, forget lets the node have a new VM; take the old one out of\n"
@@ -215,18 +241,23 @@ static int run_host(const struct svf *s)
 		vs_j_str(vs_j_get(top, "was"))));
 }
 
+static const struct svf_word host_words[] = {
+	{ "drain", "HOST [REASON...]", "no VM is placed on the host any more; nodes whose VM is on there are drained, idle ones powered down, running jobs finish. Outlives restarts. REASON is of 119 bytes at most" },
+	{ "resume", "HOST", "ends that, and whatever else slurm-vsphere holds against the host. Look at svf hosts first" },
+	{ 0 }
+};
+
 const struct svf_verb svf_host = {
-	.name = "host", .args = "drain|resume HOST",
-	.run = run_host,
+	.name = "host", .args = "drain|resume HOST", .words = host_words,
+	.run = run_host, .names = SVF_NAMES_HOST,
 	.what = "keep VMs away from a host, or no longer",
 	.help =
-"\n"
-"drain HOST [REASON...]\n"
-"        no VM is placed on the host; nodes whose VM is on there are drained,\n"
-"        idle ones powered down, running jobs finish. Outlives restarts.\n"
-"resume HOST\n"
-"        ends that, and whatever else slurm-vsphere holds against the host: a\n"
-"        failure of late, too many of them in a row (quarantined), PFs that\n"
-"        aren't what they were. Look at svf hosts first.\n"
+"What else is held against a host: that a VM failed to start on it lately\n"
+"(avoided), that three nodes in a row did (quarantined: no VM for 5 minutes,\n"
+"then a single one is tried, and after each failure the pause doubles, up to an\n"
+"hour; on-trial meanwhile), or that a physical function isn't what it was:\n"
+"another NIC or another address, or it has virtual functions that another one\n"
+"lost. That happens when a card is added or moved, because max_vfs of a driver\n"
+"counts in PCI order; what svf hosts --pfs shows now is taken for right.\n"
 "(root, SlurmUser, operators)\n",
 };

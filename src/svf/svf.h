@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "util/err.h"
 #include "util/json.h"
 
@@ -22,20 +23,63 @@ enum {				/* exit codes, documented in svf(1) */
 
 struct svf {			/* the command line */
 	bool json, no_header;
+	const char *format;	/* -o: what columns, NULL: the usual ones */
+	const char *sort;	/* --sort: by what, NULL: as they come */
+	bool colour;
 	int argc;		/* what follows the verb, options taken out */
 	char **argv;
 	bool flag;		/* the verb's own option was given */
 };
 
+/*
+ * A table's columns, each declared once: the usual view, -o, --sort, --help,
+ * the man page and completion come from here.
+ */
+struct svf_row { struct vs_j j, of; const void *p; };	/* as the table needs */
+struct svf_table;
+enum {				/* svf_col.how */
+	SVF_RIGHT = 1,		/* aligned */
+	SVF_BELOW = 2,		/* the last: below its line on a narrow terminal */
+	SVF_EXTRA = 4,		/* with -o alone */
+	SVF_STATE = 8,		/* coloured by the word */
+	SVF_BAD = 16,		/* coloured, whatever it says */
+};
+struct svf_col {
+	const char *name;	/* -o's word; the title is it in upper case */
+	const char *what;	/* a sentence or less, without its full stop */
+	const char *title;	/* if it is another, else NULL */
+	unsigned int how;
+	int drop;		/* left out first where it is narrow: 1 to 9;
+				 * 0: never */
+	const char *key;	/* this string of row->j ("-" if absent), or */
+	void (*put)(struct svf_table *t, const struct svf_row *row);
+};
+struct svf_list { const struct svf_col *cols; size_t ncols; };
+#define SVF_LIST(array) { array, sizeof(array) / sizeof((array)[0]) }
+
+/* What follows a verb that has several orders: svf host drain. */
+struct svf_word { const char *name, *args, *what; };
+enum svf_names { SVF_NAMES_NONE, SVF_NAMES_HOST, SVF_NAMES_NODE,
+		 SVF_NAMES_FILE };
+
 struct svf_verb {
 	const char *name;
 	const char *args;	/* for the usage line, "" if none */
 	const char *what;	/* one line */
-	const char *help;	/* the rest of VERB --help */
+	const char *help;	/* more of it, in VERB --help and the man page */
+	const char *more;	/* in the man page alone, or NULL */
 	const char *flag;	/* the verb's own option ("--pfs") or NULL */
+	const char *flag_what;	/* what that does */
 	bool raw;		/* what follows it is another command's */
+	bool reads;		/* --watch may repeat it */
+	const struct svf_list *list;	/* its columns, NULL: it has none */
+	const struct svf_list *flagged;	/* with its option; NULL: the same */
+	const struct svf_word *words;	/* ended by a NULL name; NULL: none */
+	enum svf_names names;	/* what is named on the command line */
 	int (*run)(const struct svf *s);
 };
+extern const struct svf_verb *const svf_verbs[];	/* NULL-terminated */
+const struct svf_verb *svf_verb_named(const char *name);	/* or NULL */
 extern const struct svf_verb svf_hosts, svf_nodes, svf_why, svf_status,
 	svf_reconcile, svf_adopt, svf_vm, svf_host, svf_conf,
 	svf_plan;
@@ -81,9 +125,45 @@ int svf_print_json(struct vs_jdoc *doc);
 /* The "notes" of a report, on stderr. */
 void svf_print_notes(struct vs_jdoc *doc);
 
+/* ---- usage.c: what svf says of itself ---------------------------------- */
+struct svf_opt {		/* of every verb */
+	const char *brief, *name;	/* "-o" or NULL, "--format" */
+	const char *arg;	/* "FIELDS"; "=WHEN": after = and may be left
+				 * out; NULL: takes none */
+	const char *what;
+	enum { SVF_OPT_JSON, SVF_OPT_NOHEADER, SVF_OPT_FORMAT, SVF_OPT_SORT,
+	       SVF_OPT_COLOR, SVF_OPT_HELP, SVF_OPT_VERSION } id;
+};
+extern const struct svf_opt svf_opts[];	/* ended by a NULL name */
+void svf_usage(FILE *f);
+void svf_verb_usage(FILE *f, const struct svf_verb *v);
+void svf_tables(FILE *f);	/* all of it for man.awk: a record per line */
+
+/* ---- view.c: which columns, in which order ------------------------------- */
+struct svf_pick {
+	size_t col;		/* of the list */
+	int width;		/* 0: as wide as its widest cell */
+	bool right, down;	/* aligned; sorted from the greatest */
+};
+/*
+ * "host,free:.6" of -o, or "-free,host" of --sort, as picks, to be free()d.
+ * NULL: there is no such field or no width; err lists the fields.
+ */
+struct svf_pick *svf_view(const struct svf_list *l, const char *text,
+			  bool sort, size_t *n, struct vs_err *err);
+/* "host, cluster, ...", to be free()d. */
+char *svf_fields(const struct svf_list *l);
+/* A column's title, to be free()d. */
+char *svf_title(const struct svf_col *col);
+/* \033[...m for the cell of such a column, "" for none. */
+const char *svf_colour_of(const struct svf_col *col, const char *cell);
+
 /* ---- table.c: aligned columns ------------------------------------------ */
-struct svf_table;
-/* Titles separated by blanks; one that begins with '>' is right-aligned, one
+/* These columns, by -o and --sort of s (NULL: the usual ones, all rows as they
+ * come); rows by svf_row_add(). Print it with svf_table_print(). */
+struct svf_table *svf_table_of(const struct svf_list *l, const struct svf *s);
+void svf_row_add(struct svf_table *t, const struct svf_row *row);
+/* A table without declared columns: titles separated by blanks; one that begins with '>' is right-aligned, one
  * with a digit is left out where the terminal is too narrow (1 first), and the
  * last may begin with '+': there it goes below its line. */
 struct svf_table *svf_table_new(const char *titles);
@@ -100,6 +180,7 @@ const char *svf_age(int64_t then, char out[16]);
 /* ---- nodes.c ----------------------------------------------------------- */
 /* The "nodes" array of a report as a table; those named in s alone, if any. */
 void svf_print_nodes(const struct svf *s, struct vs_j nodes);
+extern const struct svf_list svf_node_list;
 
 /* Is this name wanted: no names given, or among them. */
 bool svf_wanted(const struct svf *s, const char *name);

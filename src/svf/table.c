@@ -3,9 +3,12 @@
  * Aligned columns, as sinfo's: each as wide as its widest cell, two blanks
  * between, no blanks at a line's end. On a terminal that is too narrow the
  * least important columns are left out, and a remark goes below its line; into
- * a pipe goes all of it. Names come from vCenter, where anybody
+ * a pipe goes all of it, and what -o chose. Names come from vCenter, where anybody
  * may have chosen them: what could steer a terminal is replaced.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE	/* qsort_r, strverscmp */
+#endif
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,11 +22,13 @@
 #include "util/mem.h"
 
 struct svf_table {
-	size_t ncols, ncells, cap;
-	bool *right;
-	int *drop;		/* 1 first, 0: never */
-	bool remark;		/* the last column may go below */
-	char **cells;		/* the titles first */
+	struct svf_list list;
+	struct svf_col *own;		/* of a table without declared ones */
+	struct svf_pick *picks, *sorts;
+	size_t npicks, nsorts;
+	bool chosen, colour;		/* by -o: all of it */
+	size_t ncells, cap;
+	char **cells;
 };
 
 #define INDENT 4
@@ -58,23 +63,61 @@ static void put(struct svf_table *t, char *cell_take)
 	t->cells[t->ncells++] = svf_clean(cell_take);
 }
 
-struct svf_table *svf_table_new(const char *titles)
+struct svf_table *svf_table_of(const struct svf_list *l, const struct svf *s)
 {
 	struct svf_table *t = vs_calloc(1, sizeof(*t));
-	VS_FREE char *copy = vs_strdup(titles);
-	char *save = NULL;
+	struct vs_err err;
 
-	t->right = vs_calloc(strlen(titles) + 1, sizeof(*t->right));
-	t->drop = vs_calloc(strlen(titles) + 1, sizeof(*t->drop));
+	t->list = *l;
+	t->colour = s && s->colour;
+	if (s && s->format)
+		t->picks = svf_view(l, s->format, false, &t->npicks, &err);
+	if (s && s->sort)
+		t->sorts = svf_view(l, s->sort, true, &t->nsorts, &err);
+	t->chosen = t->picks != NULL;
+	if (t->chosen)
+		return t;
+	t->picks = vs_calloc(l->ncols + 1, sizeof(*t->picks));
+	for (size_t i = 0; i < l->ncols; i++)
+		if (!(l->cols[i].how & SVF_EXTRA))
+			t->picks[t->npicks++] = (struct svf_pick){
+				.col = i, .right = l->cols[i].how & SVF_RIGHT };
+	return t;
+}
+
+struct svf_table *svf_table_new(const char *titles)
+{
+	struct svf_col *cols = vs_calloc(strlen(titles) + 1, sizeof(*cols));
+	VS_FREE char *copy = vs_strdup(titles);
+	struct svf_list l = { .cols = cols };
+	char *save = NULL;
+	struct svf_table *t;
+
 	for (char *w = strtok_r(copy, " ", &save); w;
 	     w = strtok_r(NULL, " ", &save)) {
+		struct svf_col *col = &cols[l.ncols++];
+
 		if (*w >= '1' && *w <= '9')
-			t->drop[t->ncols] = *w++ - '0';
-		t->remark = *w == '+';
-		t->right[t->ncols++] = *w == '>';
-		put(t, vs_strdup(*w == '>' || *w == '+' ? w + 1 : w));
+			col->drop = *w++ - '0';
+		col->how = *w == '+' ? SVF_BELOW : *w == '>' ? SVF_RIGHT : 0;
+		col->title = vs_strdup(col->how ? w + 1 : w);
 	}
+	t = svf_table_of(&l, NULL);
+	t->own = cols;
 	return t;
+}
+
+void svf_row_add(struct svf_table *t, const struct svf_row *row)
+{
+	for (size_t i = 0; i < t->list.ncols; i++) {
+		const struct svf_col *col = &t->list.cols[i];
+
+		if (col->put)
+			col->put(t, row);
+		else
+			svf_cell(t, "%s", vs_j_str_or(vs_j_opt(row->j, col->key),
+						      col->how & SVF_BAD ? "" : "-"));
+	}
 }
 
 void svf_cell(struct svf_table *t, const char *fmt, ...)
@@ -99,24 +142,50 @@ static int width(const char *s)
 	return n;
 }
 
+/* Bytes of the first n columns. */
+static int bytes_of(const char *s, int n)
+{
+	const char *p = s;
+
+	for (; *p && (n > 0 || (*p & 0xc0) == 0x80); p++)
+		n -= (*p & 0xc0) != 0x80;
+	return (int)(p - s);
+}
+
+static void print_cell(const struct svf_pick *pick, const char *text,
+		       const char *colour, int wide, bool last)
+{
+	int pad = wide - width(text), len = (int)strlen(text);
+
+	if (pad < 0) {			/* -o field:width */
+		len = bytes_of(text, wide);
+		pad = 0;
+	}
+	if (!pick->right && last)
+		pad = 0;
+	printf("%*s%s%.*s%s%*s", pick->right ? pad : 0, "", colour, len, text,
+	       colour[0] ? "\033[0m" : "", pick->right ? 0 : pad, "");
+}
+
 /* widths[i] < 0: this column is left out. */
 static void print_row(const struct svf_table *t, char *const *row,
-		      const int *widths)
+		      const int *widths, bool colour)
 {
 	size_t last = 0;
 
-	for (size_t i = 0; i < t->ncols; i++)
-		if (row[i][0] && widths[i] >= 0)
+	for (size_t i = 0; i < t->npicks; i++)
+		if (row[t->picks[i].col][0] && widths[i] >= 0)
 			last = i;
 	for (size_t i = 0; i <= last; i++) {
-		int pad = widths[i] - width(row[i]);
+		const struct svf_pick *pick = &t->picks[i];
+		const char *text = row[pick->col];
 
 		if (widths[i] < 0)
 			continue;
-		if (!t->right[i] && i == last)
-			pad = 0;
-		printf("%s%*s%s%*s", i ? "  " : "", t->right[i] ? pad : 0, "",
-		       row[i], t->right[i] ? 0 : pad, "");
+		printf("%s", i ? "  " : "");
+		print_cell(pick, text, colour ? svf_colour_of(
+			   &t->list.cols[pick->col], text) : "", widths[i],
+			   i == last);
 	}
 	putchar('\n');
 }
@@ -147,7 +216,7 @@ static int total(const struct svf_table *t, const int *widths)
 {
 	int sum = 0;
 
-	for (size_t i = 0; i < t->ncols; i++)
+	for (size_t i = 0; i < t->npicks; i++)
 		if (widths[i] >= 0)
 			sum += widths[i] + (i ? 2 : 0);
 	return sum;
@@ -156,36 +225,83 @@ static int total(const struct svf_table *t, const int *widths)
 /* Leave columns out until the rest fits; true: the remark goes below. */
 static bool fit(const struct svf_table *t, int *widths, int wide)
 {
-	bool below = t->remark && wide && total(t, widths) > wide;
+	const struct svf_col *cols = t->list.cols;
+	bool below;
 
+	if (t->chosen || !wide || !t->npicks)
+		return false;
+	below = cols[t->picks[t->npicks - 1].col].how & SVF_BELOW &&
+		total(t, widths) > wide;
 	if (below)
-		widths[t->ncols - 1] = -1;
-	for (int which = 1; which <= 9 && wide; which++)
-		for (size_t i = 0; i < t->ncols; i++)
-			if (t->drop[i] == which && total(t, widths) > wide)
+		widths[t->npicks - 1] = -1;
+	for (int which = 1; which <= 9; which++)
+		for (size_t i = 0; i < t->npicks; i++)
+			if (cols[t->picks[i].col].drop == which &&
+			    total(t, widths) > wide)
 				widths[i] = -1;
 	return below;
 }
 
+static void widen(const struct svf_table *t, char *const *row, int *widths)
+{
+	for (size_t i = 0; i < t->npicks; i++) {
+		int w = t->picks[i].width ? t->picks[i].width :
+			width(row[t->picks[i].col]);
+
+		if (w > widths[i])
+			widths[i] = w;
+	}
+}
+
+/* Numbers by what they are, all else as `ls -v` does. */
+static int by_cells(const void *a, const void *b, void *arg)
+{
+	char *const *const *x = a, *const *const *y = b;
+	const struct svf_table *t = arg;
+
+	for (size_t i = 0; i < t->nsorts; i++) {
+		const char *p = (*x)[t->sorts[i].col];
+		const char *q = (*y)[t->sorts[i].col];
+		char *pend, *qend;
+		double u = strtod(p, &pend), v = strtod(q, &qend);
+		int rc = pend > p && qend > q && u != v ? (u > v) - (u < v) :
+			strverscmp(p, q);
+
+		if (rc)
+			return t->sorts[i].down ? -rc : rc;
+	}
+	return (*x > *y) - (*x < *y);
+}
+
 void svf_table_print(const struct svf_table *t, bool no_header)
 {
-	VS_FREE int *widths = vs_calloc(t->ncols + 1, sizeof(*widths));
-	size_t first = no_header ? t->ncols : 0;
+	size_t ncols = t->list.ncols, nrows = ncols ? t->ncells / ncols : 0;
+	VS_FREE int *widths = vs_calloc(t->npicks + 1, sizeof(*widths));
+	VS_FREE char ***rows = vs_calloc(nrows + 1, sizeof(*rows));
+	VS_FREE char **titles = vs_calloc(ncols + 1, sizeof(*titles));
 	int wide = columns();
 	bool below;
 
-	for (size_t i = first; i < t->ncells; i++) {
-		int w = width(t->cells[i]);
-
-		if (w > widths[i % t->ncols])
-			widths[i % t->ncols] = w;
+	for (size_t i = 0; i < ncols; i++)
+		titles[i] = svf_title(&t->list.cols[i]);
+	for (size_t i = 0; i < nrows; i++) {
+		rows[i] = &t->cells[i * ncols];
+		widen(t, rows[i], widths);
 	}
+	if (t->nsorts)
+		qsort_r(rows, nrows, sizeof(*rows), by_cells, (void *)t);
+	if (!no_header)
+		widen(t, titles, widths);
 	below = fit(t, widths, wide);
-	for (size_t i = first; i + t->ncols <= t->ncells; i += t->ncols) {
-		print_row(t, &t->cells[i], widths);
-		if (below && i)
-			print_below(t->cells[i + t->ncols - 1], wide);
+	if (!no_header)
+		print_row(t, titles, widths, false);
+	for (size_t i = 0; i < nrows; i++) {
+		print_row(t, rows[i], widths, t->colour);
+		if (below)
+			print_below(rows[i][ncols - 1], wide);
 	}
+	for (size_t i = 0; i < ncols; i++)
+		free(titles[i]);
 }
 
 void svf_table_free(struct svf_table *t)
@@ -195,8 +311,11 @@ void svf_table_free(struct svf_table *t)
 	for (size_t i = 0; i < t->ncells; i++)
 		free(t->cells[i]);
 	free(t->cells);
-	free(t->right);
-	free(t->drop);
+	for (size_t i = 0; t->own && i < t->list.ncols; i++)
+		free((char *)t->own[i].title);
+	free(t->own);
+	free(t->picks);
+	free(t->sorts);
 	free(t);
 }
 

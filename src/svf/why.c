@@ -55,8 +55,10 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 	printf("%s\n%s\n", svf_clean(line), svf_clean(text));
 	if (vs_j_len(nodes)) {
 		putchar('\n');
-		svf_print_nodes(&(struct svf){ .no_header = s->no_header },
-				nodes);
+		svf_print_nodes(&(struct svf){ .no_header = s->no_header,
+					       .format = s->format,
+					       .sort = s->sort,
+					       .colour = s->colour }, nodes);
 	}
 }
 
@@ -74,11 +76,16 @@ static int run(const struct svf *s)
 }
 
 const struct svf_verb svf_why = {
-	.name = "why", .args = "JOBID[_TASK|+N]", .run = run,
+	.name = "why", .args = "JOBID[_TASK|+N]", .run = run, .reads = true,
+	.list = &svf_node_list,
 	.what = "what a job waits for, in words",
 	.help =
-"\n"
 "Slurm's state and reason of the job, what vSphere has to do with it, and the\n"
 "job's nodes with what is being done for them. A job that does not exist and\n"
 "one that you may not see (PrivateData) give the same answer.\n",
+	.more =
+"While the job waits, SystemComment in its record says so too, after \"vsphere: \".\n"
+"When it may begin is said as far as running jobs' time limits tell (\"needs 4\n"
+"sriov-roce VFs on 4 nodes, 3 free, 4th expected 14:05\"; \"not in sight\": others'\n"
+"VMs or lost hosts have the rest); with --json \"expected\" is that time.\n",
 };

@@ -242,9 +242,9 @@ static void help_and_version_work_everywhere_without_slurmctld(void **state)
 	assert_int_equal(svf("--help"), 0);
 	expect_in(out, "usage: svf ");
 	assert_int_equal(svf("why --help"), 0);
-	expect_in(out, "usage: svf why [--json] [--noheader] JOBID[_TASK|+N]\n");
+	expect_in(out, "usage: svf why [OPTION...] JOBID[_TASK|+N]\n");
 	assert_int_equal(svf("-h hosts"), 0);
-	expect_in(out, "usage: svf hosts [--json] [--noheader] [--pfs] [HOST...]\n");
+	expect_in(out, "usage: svf hosts [OPTION...] [--pfs] [HOST...]\n");
 	assert_int_equal(svf("nodes --version"), 0);
 	expect_in(out, "svf ");
 }

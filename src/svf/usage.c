@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What svf says of itself, from the tables: --help, and all of it for the man
+ * page (man1.awk).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "svf.h"
+#include "util/mem.h"
+
+#define WIDE 79
+
+const struct svf_opt svf_opts[] = {
+	{ "-j", "--json", NULL,
+	  "the whole answer as JSON: fields that aren't known, or that you may not see, are absent; instants are seconds since the epoch",
+	  SVF_OPT_JSON },
+	{ "-n", "--noheader", NULL, "tables without their first line",
+	  SVF_OPT_NOHEADER },
+	{ "-o", "--format", "FIELDS",
+	  "these columns: field[:[.]width] with commas between, as squeue -O takes them (width cuts off and fills up, a dot aligns right), or all",
+	  SVF_OPT_FORMAT },
+	{ "-S", "--sort", "FIELDS",
+	  "lines in the order of these fields, shown or not; -field: the greatest first",
+	  SVF_OPT_SORT },
+	{ NULL, "--color", "=WHEN",
+	  "what needs an eye is coloured: auto (on a terminal, unless NO_COLOR is set), always or never",
+	  SVF_OPT_COLOR },
+	{ "-h", "--help", NULL, "this, or after a verb what it prints",
+	  SVF_OPT_HELP },
+	{ "-V", "--version", NULL, "the release", SVF_OPT_VERSION },
+	{ 0 }
+};
+
+static const struct { int code; const char *what; } exits[] = {
+	{ SVF_OK, "done" },
+	{ SVF_NO, "asked and answered: the answer is no (no such job, host or node, or it is not yours to see)" },
+	{ SVF_USAGE, "the command line is wrong" },
+	{ SVF_AWAY, "nobody answers, or not in time" },
+	{ SVF_MUNGE, "munge on this machine refuses" },
+	{ SVF_CONF, "vsphere.conf has an error (svf conf)" },
+};
+
+/* Broken between words; all lines but the first begin with `indent` blanks,
+ * where the first is already. */
+static void wrap(FILE *f, int indent, const char *text)
+{
+	int at = indent;
+
+	while (*text) {
+		int len = (int)strcspn(text, " ");
+		bool fresh = at == indent;
+
+		if (!fresh && at + 1 + len > WIDE) {
+			fprintf(f, "\n%*s", indent, "");
+			at = indent;
+			fresh = true;
+		}
+		fprintf(f, "%s%.*s", fresh ? "" : " ", len, text);
+		at += len + !fresh;
+		text += len;
+		text += strspn(text, " ");
+	}
+	putc('\n', f);
+}
+
+static void print_opt(FILE *f, const struct svf_opt *o)
+{
+	VS_FREE char *name = vs_asprintf("%s%s%s%s%s%s",
+		o->brief ? o->brief : "", o->brief ? ", " : "    ", o->name,
+		!o->arg ? "" : o->arg[0] == '=' ? "[" : "=",
+		o->arg ? o->arg : "", o->arg && o->arg[0] == '=' ? "]" : "");
+
+	fprintf(f, "  %-22s", name);
+	wrap(f, 24, o->what);
+}
+
+void svf_usage(FILE *f)
+{
+	fputs("usage: svf [OPTION...] VERB [ARGUMENT...]\n\n", f);
+	for (const struct svf_verb *const *v = svf_verbs; *v; v++)
+		fprintf(f, "  %-10s%-19s%s\n", (*v)->name, (*v)->args,
+			(*v)->what);
+	putc('\n', f);
+	for (const struct svf_opt *o = svf_opts; o->name; o++)
+		print_opt(f, o);
+	fputs("\n"
+	      "slurmctld is asked, at SVF_CONTROL=HOST:PORT or where vsphere.conf and\n"
+	      "slurm.conf say. svf VERB --help says more of a verb, svf(1) of all. Exit:\n\n",
+	      f);
+	for (size_t i = 0; i < VS_COUNT(exits); i++) {
+		fprintf(f, "  %d  ", exits[i].code);
+		wrap(f, 5, exits[i].what);
+	}
+}
+
+/* A star before what is shown without -o. */
+static void print_fields(FILE *f, const struct svf_list *l, const char *head)
+{
+	fprintf(f, "\n%s\n", head);
+	for (size_t i = 0; i < l->ncols; i++) {
+		fprintf(f, "  %s%-12s", l->cols[i].how & SVF_EXTRA ? " " : "*",
+			l->cols[i].name);
+		wrap(f, 15, l->cols[i].what);
+	}
+}
+
+void svf_verb_usage(FILE *f, const struct svf_verb *v)
+{
+	VS_FREE char *head = v->flag ? vs_asprintf(
+		"Fields of -o and --sort with %s:", v->flag) : NULL;
+
+	fprintf(f, "usage: svf %s [OPTION...]%s%s%s%s%s\n\n%s.\n", v->name,
+		v->flag ? " [" : "", v->flag ? v->flag : "",
+		v->flag ? "]" : "", v->args[0] ? " " : "", v->args, v->what);
+	if (v->flag && v->flag_what) {
+		fprintf(f, "\n  %-11s", v->flag);
+		wrap(f, 13, v->flag_what);
+	}
+	for (const struct svf_word *w = v->words; w && w->name; w++) {
+		fprintf(f, "\n%s %s\n        ", w->name, w->args);
+		wrap(f, 8, w->what);
+	}
+	if (v->help[0])
+		fprintf(f, "%s%s", v->help[0] == '\n' ? "" : "\n", v->help);
+	if (v->list)
+		print_fields(f, v->list,
+			     "Fields of -o and --sort (*: shown without them):");
+	if (v->flagged && v->flagged != v->list)
+		print_fields(f, v->flagged, head);
+}
+
+/* ---- for the man page ------------------------------------------------------------ */
+
+/* Lines of its own; one that begins with a blank stays as it is. */
+static void table_text(FILE *f, const char *text)
+{
+	while (text && *text) {
+		size_t len = strcspn(text, "\n");
+
+		fprintf(f, "text\t%.*s\n", (int)len, text);
+		text += len + !!text[len];
+	}
+}
+
+/* The first verb that has these columns. */
+static const struct svf_verb *owner(const struct svf_list *l)
+{
+	const struct svf_verb *const *v = svf_verbs;
+
+	while ((*v)->list != l && (*v)->flagged != l)
+		v++;
+	return *v;
+}
+
+static void table_cols(FILE *f, const struct svf_list *l, const char *flag,
+		       const struct svf_verb *of)
+{
+	if (owner(l) != of) {
+		fprintf(f, "same\t%s\n", owner(l)->name);
+		return;
+	}
+	fprintf(f, "list\t%s\n", flag);
+	for (size_t i = 0; i < l->ncols; i++)
+		fprintf(f, "field\t%s\t%d\t%s\n", l->cols[i].name,
+			!(l->cols[i].how & SVF_EXTRA), l->cols[i].what);
+}
+
+static void table_verb(FILE *f, const struct svf_verb *v)
+{
+	fprintf(f, "verb\t%s\t%s\t%s\t%s\n", v->name, v->flag ? v->flag : "",
+		v->args, v->what);
+	if (v->flag && v->flag_what)
+		fprintf(f, "flag\t%s\t%s\n", v->flag, v->flag_what);
+	for (const struct svf_word *w = v->words; w && w->name; w++)
+		fprintf(f, "word\t%s %s\t%s\t%s\n", v->name, w->name, w->args,
+			w->what);
+	table_text(f, v->help[0] == '\n' ? v->help + 1 : v->help);
+	if (v->more)
+		fputs("text\t\n", f);
+	table_text(f, v->more);
+	if (v->list)
+		table_cols(f, v->list, "", v);
+	if (v->flagged && v->flagged != v->list)
+		table_cols(f, v->flagged, v->flag, v);
+}
+
+void svf_tables(FILE *f)
+{
+	for (const struct svf_verb *const *v = svf_verbs; *v; v++)
+		table_verb(f, *v);
+	for (const struct svf_opt *o = svf_opts; o->name; o++)
+		fprintf(f, "option\t%s\t%s\t%s\t%s\n", o->brief ? o->brief : "",
+			o->name, o->arg ? o->arg : "", o->what);
+	for (size_t i = 0; i < VS_COUNT(exits); i++)
+		fprintf(f, "exit\t%d\t%s\n", exits[i].code, exits[i].what);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which columns svf shows, in which order and colour, and what it says of them
+ * in --help and the man page. Expected texts are written by hand from svf(1).
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "svf_stage.h"
+#include "util/mem.h"
+
+static const char hosts_text[] =
+"{\"hosts\":["
+" {\"host\":\"esx1\",\"cluster\":\"HPC1\",\"state\":\"up\",\"leaf\":\"leaf1\","
+"  \"pfs\":[{\"pci\":\"0000:3b:00.0\",\"total\":8,\"ours\":2,\"free\":6}]},"
+" {\"host\":\"esx2\",\"state\":\"quarantined\",\"reasons\":[\"vm7 failed\"],"
+"  \"pfs\":[{\"pci\":\"0000:3b:00.0\",\"total\":16,\"free\":16}]},"
+" {\"host\":\"esx10\",\"state\":\"up\","
+"  \"pfs\":[{\"pci\":\"0000:3b:00.0\",\"total\":16,\"unknown\":true}]}]}";
+
+static void fields_and_widths_are_chosen_as_in_squeue(void **state)
+{
+	(void)state;
+	stage_report_text[HOSTS] = hosts_text;
+	assert_int_equal(svf("hosts -o host,free,vfs:5"), 0);
+	assert_string_equal(out,
+"HOST   FREE    VFS\n"
+"esx1      6      8\n"
+"esx2     16     16\n"
+"esx10     ?     16\n");
+	assert_int_equal(svf("-o STATE:4,host:.7 -n hosts"), 0);
+	assert_string_equal(out, "up       esx1\n"
+			    "quar     esx2\n"
+			    "up      esx10\n");
+	assert_int_equal(svf("hosts --format=leaf,host -n esx1"), 0);
+	assert_string_equal(out, "leaf1  esx1\n");
+	assert_int_equal(svf("hosts --format all -n esx1"), 0);
+	assert_string_equal(out,
+		"esx1  HPC1  leaf1  up  1  8  2  0  0  6  -  -  0/0\n");
+	assert_int_equal(svf("hosts --pfs -onuma,pf esx1"), 0);
+	assert_string_equal(out, "NUMA  PF\n   -  0000:3b:00.0\n");
+}
+
+static void what_was_chosen_is_shown_however_narrow_it_is(void **state)
+{
+	(void)state;
+	stage_report_text[HOSTS] = hosts_text;
+	setenv("COLUMNS", "10", 1);
+	assert_int_equal(svf("hosts -n -o vms,cluster,pfs,reason esx2"), 0);
+	unsetenv("COLUMNS");
+	assert_string_equal(out, "0/0  -  1  vm7 failed\n");
+}
+
+static void a_field_that_there_is_not_names_those_there_are(void **state)
+{
+	static const char *const bad[] = {
+		"hosts -o host,nic", "hosts -o host,", "hosts -o host:0",
+		"hosts -o host:x", "hosts -o host:5x", "hosts -o host:1001",
+		"hosts -o host:", "hosts -o", "hosts --format=", "hosts --sort",
+		"hosts --sort=nic", "hosts --sort=host:3", "status -o vcenter",
+		"hosts --json -o host", "conf -o key", "hosts --color=red",
+	};
+
+	(void)state;
+	stage_report_text[HOSTS] = hosts_text;
+	for (size_t i = 0; i < VS_COUNT(bad); i++) {
+		if (svf(bad[i]) != 2)
+			fail_msg("svf %s: not 2: %s", bad[i], errs);
+		assert_string_equal(out, "");
+		assert_true(errs[0]);
+	}
+	assert_int_equal(svf("nodes -o host,nic"), 2);
+	assert_string_equal(errs,
+"svf: nodes: there is no field 'nic'; there are: node, vm, slurm, host, pf, mac, adapter, partition, jobid, action, error\n");
+}
+
+static void lines_are_sorted_by_fields_that_need_not_be_shown(void **state)
+{
+	(void)state;
+	stage_report_text[HOSTS] = hosts_text;
+	assert_int_equal(svf("hosts -n -o host --sort=-host"), 0);
+	assert_string_equal(out, "esx10\nesx2\nesx1\n");
+	assert_int_equal(svf("hosts -n -o host -S vfs,-host"), 0);
+	assert_string_equal(out, "esx1\nesx10\nesx2\n");
+}
+
+static void states_that_need_an_eye_are_coloured_if_asked(void **state)
+{
+	(void)state;
+	stage_report_text[HOSTS] = hosts_text;
+	assert_int_equal(svf("hosts -o state,reason,host --color=always"), 0);
+	assert_string_equal(out,
+"STATE        REASON      HOST\n"
+"up                       esx1\n"
+"\033[31mquarantined\033[0m  \033[31mvm7 failed\033[0m  esx2\n"
+"up                       esx10\n");
+	stage_report_text[NODES] =
+"{\"nodes\":[{\"node\":\"vm1\",\"vm_state\":\"on\",\"slurm_state\":\"idle+drain\"}]}";
+	assert_int_equal(svf("nodes -n -o slurm --color"), 0);
+	assert_string_equal(out, "\033[33midle+drain\033[0m\n");
+	assert_int_equal(svf("nodes -n -o slurm"), 0);
+	assert_string_equal(out, "idle+drain\n");
+}
+
+static void each_verb_says_what_it_is_and_its_fields(void **state)
+{
+	static const char *const asked[] = { "hosts", "nodes", "why", "plan",
+		"status", "reconcile", "adopt", "vm", "host", "conf" };
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(asked); i++) {
+		VS_FREE char *words = vs_asprintf("%s --help", asked[i]);
+		VS_FREE char *head = vs_asprintf("usage: svf %s [OPTION...]",
+						 asked[i]);
+		VS_FREE char *record = vs_asprintf("verb\t%s\t", asked[i]);
+
+		assert_int_equal(svf(words), 0);
+		expect_in(out, head);
+		assert_int_equal(svf("--tables"), 0);
+		expect_in(out, record);
+	}
+	assert_int_equal(svf("hosts --help"), 0);
+	expect_in(out, "\n   leaf        its leaf switch");
+	expect_in(out, "\n  *free        the rest");
+	expect_in(out, "\nFields of -o and --sort with --pfs:\n");
+	assert_int_equal(svf("--tables"), 0);
+	expect_in(out, "\nfield\tleaf\t0\tits leaf switch");
+	expect_in(out, "\noption\t-o\t--format\tFIELDS\t");
+	expect_in(out, "\nexit\t3\tnobody answers");
+	assert_null(strstr(out, "\n\n"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(f) cmocka_unit_test_setup(f, restart)
+		T(fields_and_widths_are_chosen_as_in_squeue),
+		T(what_was_chosen_is_shown_however_narrow_it_is),
+		T(a_field_that_there_is_not_names_those_there_are),
+		T(lines_are_sorted_by_fields_that_need_not_be_shown),
+		T(states_that_need_an_eye_are_coloured_if_asked),
+		T(each_verb_says_what_it_is_and_its_fields),
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	unsetenv("COLUMNS");
+	return cmocka_run_group_tests(tests, stage_open, stage_close);
+}
