@@ -109,7 +109,9 @@ packages_hold() { # DIRECTORY SUFFIX: name of a package, then SUFFIX, is a patte
 			$g/slurm-vsphere-guest $g/slurm-vsphere-identity.service \
 			$g/slurm-vsphere-slurmd.service || rc=1
 		holds $d/slurm-vsphere-client$s /usr/bin/svf /usr/share/man/man1/svf.1 \
-			/usr/share/man/man5/vsphere.conf.5 || rc=1
+			/usr/share/man/man5/vsphere.conf.5 \
+			/usr/share/bash-completion/completions/svf \
+			/usr/share/zsh/site-functions/_svf || rc=1
 	}
 	return $rc
 }

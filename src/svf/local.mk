@@ -15,6 +15,7 @@ src_svf_svf_SOURCES = \
 	src/common/util/seal.c \
 	src/common/util/time.c \
 	src/svf/ask.c \
+	src/svf/complete.c \
 	src/svf/conf.c \
 	src/svf/hosts.c \
 	src/svf/job.c \
@@ -36,6 +37,20 @@ src_svf_svf_SOURCES = \
 src_svf_svf_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 src_svf_svf_CFLAGS = $(AM_CFLAGS) $(JSONC_CFLAGS)
 src_svf_svf_LDADD = src/plugins/libvs_conf.la $(JSONC_LIBS) $(MUNGE_LIBS)
+
+# The shells ask svf itself.
+bashcompletiondir = $(datadir)/bash-completion/completions
+zshcompletiondir = $(datadir)/zsh/site-functions
+EXTRA_DIST += src/svf/completion.bash src/svf/completion.zsh
+install-data-local:
+	$(MKDIR_P) $(DESTDIR)$(bashcompletiondir) $(DESTDIR)$(zshcompletiondir)
+	$(INSTALL_DATA) $(srcdir)/src/svf/completion.bash \
+		$(DESTDIR)$(bashcompletiondir)/svf
+	$(INSTALL_DATA) $(srcdir)/src/svf/completion.zsh \
+		$(DESTDIR)$(zshcompletiondir)/_svf
+uninstall-local:
+	rm -f $(DESTDIR)$(bashcompletiondir)/svf \
+		$(DESTDIR)$(zshcompletiondir)/_svf
 
 # The pages' tables come from the code's, by way of svf.
 man_MANS = src/svf/svf.1 src/svf/vsphere.conf.5

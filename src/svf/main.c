@@ -207,8 +207,11 @@ int main(int argc, char **argv)
 {
 	VS_FREE char **rest = vs_calloc((size_t)argc + 1, sizeof(*rest));
 	struct line l = { .s.argv = rest };
-	int rc = asked_for_help(argc, argv);
+	int rc;
 
+	if (argc > 2 && !strcmp(argv[1], "--complete"))
+		return svf_complete(argv + 2, argc - 2);
+	rc = asked_for_help(argc, argv);
 	if (rc >= 0)
 		return rc;
 	if (argc == 2 && !strcmp(argv[1], "--tables")) {

@@ -132,12 +132,16 @@ struct svf_opt {		/* of every verb */
 				 * out; NULL: takes none */
 	const char *what;
 	enum { SVF_OPT_JSON, SVF_OPT_NOHEADER, SVF_OPT_FORMAT, SVF_OPT_SORT,
-	       SVF_OPT_COLOR, SVF_OPT_HELP, SVF_OPT_VERSION } id;
+	       SVF_OPT_COLOR, SVF_OPT_WATCH, SVF_OPT_HELP,
+	       SVF_OPT_VERSION } id;
 };
 extern const struct svf_opt svf_opts[];	/* ended by a NULL name */
 void svf_usage(FILE *f);
 void svf_verb_usage(FILE *f, const struct svf_verb *v);
 void svf_tables(FILE *f);	/* all of it for man.awk: a record per line */
+
+/* ---- complete.c: for the shells; of the words after --complete ----------- */
+int svf_complete(char **argv, int argc);
 
 /* ---- view.c: which columns, in which order ------------------------------- */
 struct svf_pick {

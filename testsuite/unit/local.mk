@@ -407,6 +407,12 @@ testsuite_unit_test_svf_view_SOURCES = testsuite/unit/test_svf_view.c \
 testsuite_unit_test_svf_view_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_svf_view_LDADD = $(unit_ldadd) $(MUNGE_LIBS)
 
+check_PROGRAMS += testsuite/unit/test_svf_complete
+testsuite_unit_test_svf_complete_SOURCES = testsuite/unit/test_svf_complete.c \
+	$(svf_stage)
+testsuite_unit_test_svf_complete_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_svf_complete_LDADD = $(unit_ldadd) $(MUNGE_LIBS)
+
 check_PROGRAMS += testsuite/unit/test_svf_plan
 testsuite_unit_test_svf_plan_SOURCES = testsuite/unit/test_svf_plan.c \
 	src/svf/job.c src/svf/partition.c src/svf/sbatch.c $(svf_stage)
