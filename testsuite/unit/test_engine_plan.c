@@ -115,6 +115,33 @@ static void places_are_those_that_the_job_gets(void **state)
 	vs_jdoc_free(&doc);
 }
 
+/* With Mode=observe it is what manage would do. */
+static void an_observer_is_told_the_same(void **state)
+{
+	struct vs_jdoc real = asked("vm[1-3]"), doc;
+
+	(void)state;
+	vs_core.observe = true;
+	doc = asked("vm[1-3]");
+	assert_true(vs_j_bool(vs_j_get(vs_j_root(&doc), "served")));
+	assert_int_equal(number(&doc, "calls"), 6);
+	for (size_t i = 0; i < 3; i++)
+		assert_string_equal(
+			vs_j_str(vs_j_get(row(&doc, i), "host")),
+			vs_j_str(vs_j_get(row(&real, i), "host")));
+	vs_jdoc_free(&doc);
+	vs_strlcpy(vs_core.unserved, "DRS chooses hosts by itself",
+		   sizeof(vs_core.unserved));
+	doc = asked("vm[1-3]");
+	assert_false(vs_j_bool(vs_j_get(vs_j_root(&doc), "served")));
+	assert_non_null(strstr(vs_j_str(vs_j_get(vs_j_root(&doc), "text")),
+			       "DRS chooses hosts"));
+	vs_jdoc_free(&doc);
+	vs_jdoc_free(&real);
+	vs_core.observe = false;
+	vs_core.unserved[0] = '\0';
+}
+
 static void a_question_leaves_nothing_behind(void **state)
 {
 	uint64_t before = vs_core.ledger.generation;
@@ -454,6 +481,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(places_are_those_that_the_job_gets, stage),
+		cmocka_unit_test_setup(an_observer_is_told_the_same, stage),
 		cmocka_unit_test_setup(a_question_leaves_nothing_behind, stage),
 		cmocka_unit_test_setup(a_new_vm_takes_a_clone_and_a_power_on, stage),
 		cmocka_unit_test_setup(a_warm_one_is_used_as_it_is, stage),

@@ -65,6 +65,14 @@ int vs_make_room(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 bool vs_node_given(const struct vs_node *n);	/* its VM goes with its job */
 
 /* observe.c: what would be done for a job; lock held */
+/*
+ * Mode=observe: the places that these n nodes would get now if it were manage,
+ * for those whose VM isn't on, into place[] and at[] (room for n each). 0; -1
+ * with the reason: they would wait.
+ */
+int vs_observe_plan(struct vs_core *c, struct vs_node *const *nodes, size_t n,
+		    struct vs_node **place, struct vs_place_node *at,
+		    size_t *nplace, struct vs_err *err);
 void vs_observe_say(struct vs_core *c, const struct vs_refused *r, char *out,
 		    size_t size);
 

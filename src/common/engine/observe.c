@@ -12,48 +12,55 @@
 #include "util/mem.h"
 
 #define SAID 3		/* nodes in one text */
+#define MOST 64		/* nodes that one text is about */
 
-struct plan {
-	struct vs_node *nodes[64];	/* a text says less */
-	struct vs_place_node at[64];
-	size_t n;			/* of them are to be placed */
-	const char *barred;
-};
-
-static const struct vs_node *on_already(struct vs_core *c, struct plan *p,
-					const struct vs_refused *r)
+/* Why none of them could be had, or NULL. */
+static const char *barred(struct vs_core *c, struct vs_node *const *nodes,
+			  size_t n)
 {
-	const struct vs_node *on = NULL;
-	size_t all = 0;
+	const char *why = c->blocked[0] ? c->blocked :
+		c->unserved[0] ? c->unserved :
+		c->vc_state[0] ? c->vc_state :
+		!c->ready ? "vCenter is being read" : NULL;
 
-	for (size_t i = 0; i < r->n && all < r->need && p->n < 64; i++) {
-		struct vs_node *n = r->ids[i] >= 0 &&
-			(size_t)r->ids[i] < c->nnodes ? &c->nodes[r->ids[i]] :
-			NULL;
-		const struct vs_vm *vm = n ? vs_node_vm(c, n) : NULL;
+	for (size_t i = 0; i < n && !why; i++) {
+		const struct vs_vm *vm = vs_node_vm(c, nodes[i]);
 
-		if (!n)
-			continue;
-		all++;
-		if (!p->barred)
-			p->barred = vs_node_barred(c, n);
-		if (vm && vm->power == VS_POWER_ON) {
-			on = n;
-			continue;
-		}
-		if (!p->barred)
-			p->barred = vs_clone_lacks(c, n);
-		vs_place_node_fill(c, n, &p->at[p->n]);
-		p->nodes[p->n++] = n;
+		why = vs_node_barred(c, nodes[i]);
+		if (!why && !(vm && vm->power == VS_POWER_ON))
+			why = vs_clone_lacks(c, nodes[i]);
 	}
-	return on;
+	return why;
 }
 
-static void say_places(const struct plan *p, struct vs_buf *b)
+int vs_observe_plan(struct vs_core *c, struct vs_node *const *nodes, size_t n,
+		    struct vs_node **place, struct vs_place_node *at,
+		    size_t *nplace, struct vs_err *err)
+{
+	const char *why = barred(c, nodes, n);
+	struct vs_place_env env;
+
+	*nplace = 0;
+	if (why)
+		return vs_err_set(err, VS_E_SHORTAGE, "%s", why);
+	for (size_t i = 0; i < n; i++) {
+		const struct vs_vm *vm = vs_node_vm(c, nodes[i]);
+
+		if (vm && vm->power == VS_POWER_ON)
+			continue;
+		vs_place_node_fill(c, nodes[i], &at[*nplace]);
+		place[(*nplace)++] = nodes[i];
+	}
+	vs_env_fill(c, &env);
+	return *nplace ? vs_place(&env, at, *nplace, NULL, err) : 0;
+}
+
+static void say_places(const struct vs_place_node *places, size_t n,
+		       struct vs_buf *b)
 {
 	vs_buf_printf(b, "would place");
-	for (size_t i = 0; i < p->n && i < SAID; i++) {
-		const struct vs_place_node *at = &p->at[i];
+	for (size_t i = 0; i < n && i < SAID; i++) {
+		const struct vs_place_node *at = &places[i];
 
 		vs_buf_printf(b, "%s %s on %s", i ? "," : "", at->node,
 			      at->host->name);
@@ -61,31 +68,30 @@ static void say_places(const struct plan *p, struct vs_buf *b)
 			vs_buf_printf(b, "%s%s", k ? "+" : " PF ",
 				      at->pfs[k]->pci);
 	}
-	if (p->n > SAID)
-		vs_buf_printf(b, " and %zu more", p->n - SAID);
+	if (n > SAID)
+		vs_buf_printf(b, " and %zu more", n - SAID);
 }
 
 void vs_observe_say(struct vs_core *c, const struct vs_refused *r, char *out,
 		    size_t size)
 {
 	struct vs_buf b = VS_BUF_INIT(2048);
-	const char *why = c->blocked[0] ? c->blocked : c->vc_state[0] ?
-		c->vc_state : !c->ready ? "vCenter is being read" : NULL;
-	struct plan p = { .n = 0 };
-	const struct vs_node *on = why ? NULL : on_already(c, &p, r);
+	struct vs_node *nodes[MOST], *place[MOST];
+	struct vs_place_node at[MOST] = { 0 };
+	size_t n = 0, nplace;
 	struct vs_err err = { 0 };
-	struct vs_place_env env;
 
+	for (size_t i = 0; i < r->n && n < r->need && n < MOST; i++)
+		if (r->ids[i] >= 0 && (size_t)r->ids[i] < c->nnodes)
+			nodes[n++] = &c->nodes[r->ids[i]];
 	vs_buf_printf(&b, "Mode=observe: ");
-	vs_env_fill(c, &env);
-	if (why || p.barred)
-		vs_buf_printf(&b, "would wait: %s", why ? why : p.barred);
-	else if (p.n && vs_place(&env, p.at, p.n, NULL, &err))
+	if (vs_observe_plan(c, nodes, n, place, at, &nplace, &err))
 		vs_buf_printf(&b, "would wait: %s", err.text);
-	else if (p.n)
-		say_places(&p, &b);
-	else if (on)
-		vs_buf_printf(&b, "would use VMs that are on, as %s", on->name);
+	else if (nplace)
+		say_places(at, nplace, &b);
+	else if (n)
+		vs_buf_printf(&b, "would use VMs that are on, as %s",
+			      nodes[0]->name);
 	else
 		vs_buf_printf(&b, "nothing is changed in vCenter");
 	vs_strlcpy(out, b.data, size);

@@ -133,6 +133,34 @@ static void say_why(struct vs_core *c, const int *ids, struct plan *p)
 	vs_err_set(&p->why, VS_E_SHORTAGE, "%s", words);
 }
 
+/* Those that are to get a place, and which. 0, or -1 with p->why. */
+static int places_find(struct vs_core *c, const int *ids, struct plan *p,
+		       struct vs_node **place, struct vs_place_node *at,
+		       size_t *nplace)
+{
+	VS_FREE struct vs_node **nodes = NULL;
+
+	if (!c->observe)
+		return vs_job_places(c, ids, p->n, place, nplace, &p->why) ||
+			vs_hold_plan(c, place, *nplace, at, &p->why) ? -1 : 0;
+	nodes = vs_calloc(p->n + 1, sizeof(*nodes));
+	for (size_t i = 0; i < p->n; i++)
+		nodes[i] = &c->nodes[ids[i]];
+	return vs_observe_plan(c, nodes, p->n, place, at, nplace, &p->why);
+}
+
+/* It can't be had now: why, and whether idle VMs could give way. */
+static void not_served(struct vs_core *c, const int *ids, struct plan *p)
+{
+	if (c->observe)
+		return;
+	say_why(c, ids, p);
+	p->after_idle = !vs_make_room(c, 0, ids, p->n, NULL, 0, NULL);
+	p->going = vs_calloc(c->nnodes + 1, sizeof(*p->going));
+	if (p->after_idle)
+		p->ngoing = vs_reclaim_would(c, ids, p->n, p->going);
+}
+
 static void plan_make(struct vs_core *c, const int *ids, struct plan *p)
 {
 	VS_FREE struct vs_node **place = vs_calloc(p->n + 1, sizeof(*place));
@@ -141,15 +169,9 @@ static void plan_make(struct vs_core *c, const int *ids, struct plan *p)
 		vs_calloc(c->nnodes + 1, sizeof(*of));
 	size_t nplace;
 
-	p->served = !vs_job_places(c, ids, p->n, place, &nplace, &p->why) &&
-		!vs_hold_plan(c, place, nplace, at, &p->why);
-	if (!p->served) {
-		say_why(c, ids, p);
-		p->after_idle = !vs_make_room(c, 0, ids, p->n, NULL, 0, NULL);
-		p->going = vs_calloc(c->nnodes + 1, sizeof(*p->going));
-	}
-	if (p->after_idle)
-		p->ngoing = vs_reclaim_would(c, ids, p->n, p->going);
+	p->served = !places_find(c, ids, p, place, at, &nplace);
+	if (!p->served)
+		not_served(c, ids, p);
 	for (size_t i = 0; p->served && i < nplace; i++)
 		of[place[i]->id] = &at[i];
 	for (size_t i = 0; i < p->n; i++) {
