@@ -23,14 +23,14 @@
 # shellcheck source=contribs/matrix.sh
 . "$VS_TOP/contribs/matrix.sh"
 
-# Part, what it needs built (of testsuite/bench, or govc), what is run: programs
+# Part, what it needs built (of testsuite/bench), what is run: programs
 # of testsuite/bench and scripts of contribs.
 table="
 start      -       bench.py
 locks      locks   locks bench_locks.py
 place      place   place
 select     submit  bench_select.py
-provision  govc    bench_provision.py
+provision  -       bench_provision.py
 prefetch   -       bench_prefetch.py
 reconcile  -       bench_reconcile.py
 "
@@ -47,20 +47,9 @@ is_part() { grep -qxF -e "$1" <<<"$known"; }
 need() { # WHAT
 	case $1 in
 	-) ;;
-	govc) build_govc ;;
 	*) run_logged "$VS_CACHE/log/make-bench.log" "building $1" \
 		make -C "$VS_BUILD" V=0 "testsuite/bench/$1" ;;
 	esac
-}
-
-# govc of the govmomi that the simulator is made of; the caller may bring one.
-build_govc() {
-	[ -z "${VS_GOVC:-}" ] || return 0
-	need_go
-	go_modules "$VS_TOP/testsuite/vcsim"
-	(cd "$VS_TOP/testsuite/vcsim" && run_logged "$VS_CACHE/log/govc.log" \
-		"building govc" "$VS_GO" build -o "$VS_CACHE/bin/govc" ./govc) || exit 1
-	export VS_GOVC=$VS_CACHE/bin/govc
 }
 
 # One part; whatever fails, the rest of it is measured too.
@@ -84,13 +73,10 @@ in_release() { # RELEASE PART...
 	[ -n "$suite" ] || die "--release $release is no row of contribs/releases"
 	dir=$VS_CACHE/chroot/$suite
 	build_vcsim >&2
-	build_govc >&2
 	chroot_ready "$suite" "$dir" >&2
-	as_root cp "$VS_GOVC" "$dir/var/cache/slurm-vsphere/govc"
 	unlock_cache
 	in_chroot "$dir" VS_CACHE=/var/cache/slurm-vsphere \
 		VS_SIM=/var/cache/slurm-vsphere/vcsim \
-		VS_GOVC=/var/cache/slurm-vsphere/govc \
 		bash "$VS_IN_CHROOT/contribs/bench.sh" "$@" </dev/null
 }
 

@@ -405,18 +405,21 @@ go_modules() {
 	die "fetching Go's modules failed: $(reason "$log") (the whole log is $log)"
 }
 
-# The simulator, unless the caller's environment names one that is built. Sets
-# VS_SIM.
+# The simulator, unless the caller's environment names one that is built, and beside
+# it govc and a bare vCenter for the guide's commands. Sets VS_SIM and VS_GOVC.
 build_vcsim() {
+	VS_GOVC=${VS_SIM%/*}/govc
 	[ -z "$vs_sim_given" ] || return 0
 	need_go
 	VS_SIM=$VS_CACHE/bin/vcsim
+	VS_GOVC=$VS_CACHE/bin/govc
 	[ -z "${vs_made[vcsim]:-}" ] || return 0
 	mkdir -p "$VS_CACHE/bin"
 	[ -x "$VS_SIM" ] || note "building the simulator, with Go and its modules"
 	go_modules "$VS_TOP/testsuite/vcsim"
 	(cd "$VS_TOP/testsuite/vcsim" && run_logged "$VS_CACHE/log/vcsim.log" \
-		"building the simulator" "$VS_GO" build -o "$VS_SIM" .) || exit 1
+		"building the simulator" "$VS_GO" build -o "$VS_CACHE/bin/" \
+		. ./govc ./bare) || exit 1
 	vs_made[vcsim]=1
 }
 
@@ -427,7 +430,7 @@ need_cluster() {
 	need_slurm_source
 	build main
 	build_vcsim
-	export VS_ROOT VS_SIM VS_TOP VS_BUILD VS_SLURM_SRC
+	export VS_ROOT VS_SIM VS_GOVC VS_TOP VS_BUILD VS_SLURM_SRC
 	export VS_PYTHON=/usr/bin/python3
 	export PYTHONDONTWRITEBYTECODE=1
 }

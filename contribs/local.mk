@@ -9,6 +9,9 @@ dist_guest_DATA = contribs/guest/README.md \
 	contribs/guest/slurm-vsphere-slurmd.service
 examplesdir = $(docdir)/examples
 dist_examples_DATA = contribs/vsphere.conf
+manualdir = $(docdir)/guide
+dist_manual_DATA = contribs/guide/administrator.md contribs/guide/failures.md \
+	contribs/guide/user.md
 
 # ---- the release ---------------------------------------------------------------
 
@@ -48,7 +51,7 @@ AM_DISTCHECK_CONFIGURE_FLAGS = --with-slurm-source=$(SLURM_SOURCE) \
 # variable as target, or automake takes these rules for replacements of its own.
 installs = install-binPROGRAMS install-slurmpluginLTLIBRARIES \
 	install-dist_guestSCRIPTS install-dist_guestDATA \
-	install-dist_examplesDATA install-man1 install-man5
+	install-dist_examplesDATA install-dist_manualDATA install-man1 install-man5
 $(installs): refuse-other-slurm
 refuse-other-slurm:
 	@lib=$(DESTDIR)$(slurmplugindir)/libslurmfull.so; \

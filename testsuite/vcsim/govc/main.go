@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// govc of the pinned govmomi, with the commands that the tests need.
+// govc of the pinned govmomi, with the commands that the tests and the guide need.
 
 package main
 
@@ -13,7 +13,12 @@ import (
 	_ "github.com/vmware/govmomi/cli/device"
 	_ "github.com/vmware/govmomi/cli/folder"
 	_ "github.com/vmware/govmomi/cli/host"
+	_ "github.com/vmware/govmomi/cli/dvs"
+	_ "github.com/vmware/govmomi/cli/dvs/portgroup"
 	_ "github.com/vmware/govmomi/cli/object"
+	_ "github.com/vmware/govmomi/cli/permissions"
+	_ "github.com/vmware/govmomi/cli/pool"
+	_ "github.com/vmware/govmomi/cli/role"
 	_ "github.com/vmware/govmomi/cli/vm"
 	_ "github.com/vmware/govmomi/cli/vm/network"
 )

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The pages of contribs/guide as data: their blocks, and which of them a shell
+here can run.
+
+A block's first line says what it is: `sh run` (typed on the controller), `sh run
+user` (by somebody on a login node), `sh run vcenter` (govc), `sh` alone (on a
+host, in a template, or what changes this machine: not run), `conf NAME` (a
+configuration file's lines)."""
+
+import pathlib
+import re
+
+from daemons import TOP
+
+GUIDE = TOP / "contribs/guide"
+PAGES = sorted(p.stem for p in GUIDE.glob("*.md"))
+BLOCK = re.compile(r"^```(\S[^\n]*)\n(.*?)^```$", re.M | re.S)
+# What a command of these begins with can be run here, so it must be.
+RUNNABLE = re.compile(r"^\s*(?:\w+=\$\()?(svf|svf-probe|govc|sbatch|srun|salloc|"
+                      r"squeue|sinfo|scontrol|scancel|sacct)\b")
+
+
+def text(page):
+    return pathlib.Path(GUIDE, page + ".md").read_text()
+
+
+def blocks(page, kind=None):
+    """[(kind, text)] in order; only those of that kind."""
+    found = BLOCK.findall(text(page))
+    return [b for b in found if kind is None or b[0] == kind]
+
+
+def conf(page, name):
+    (only,) = blocks(page, "conf " + name)
+    return only[1]
+
+
+def script(page, *kinds):
+    """All blocks of these kinds as one shell's work. An error names the block,
+    and the command."""
+    lines = ["exec 2>&1; set -eEuo pipefail",
+             "trap 'echo \"block $block failed: $BASH_COMMAND\"' ERR"]
+    for n, (kind, body) in enumerate(blocks(page)):
+        if kind in kinds:
+            lines += [f"block={n}", f"echo '== block {n}'", body]
+    return "\n".join(lines)
+
+
+def not_run(page):
+    """Commands that could run here and stand in a block that isn't run."""
+    return [line for kind, body in blocks(page) if kind == "sh"
+            for line in body.splitlines() if RUNNABLE.match(line)]
+
+
+# ---- what the pages quote of our messages ------------------------------------
+
+STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+CHAIN = re.compile(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*')
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+
+
+def our_words():
+    """Everything that the sources can say, one string a line."""
+    words = []
+    for f in sorted((TOP / "src").rglob("*.c")):
+        for chain in CHAIN.findall(COMMENT.sub("", f.read_text())):
+            words.append("".join(STRING.findall(chain)).replace('\\"', '"'))
+    for f in (TOP / "contribs/guest").iterdir():
+        if f.is_file() and f.suffix != ".md":
+            words.append(f.read_text(errors="replace"))
+    return "\n".join(words)
+
+
+def pieces(quote):
+    """The fixed parts of a quoted message: what stands between names in
+    capitals, numbers and times."""
+    parts = re.split(r"\b(?:[A-Z][A-Z0-9_]*\b|\d[\d:.]*\w*)|…|<[^>]*>", quote)
+    return [p.strip(" .,;:()\"'") for p in parts
+            if len(p.strip(" .,;:()\"'")) >= 6]

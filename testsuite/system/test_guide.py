@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The guide's commands, run as they stand there: those for vCenter against
+govmomi's own simulator, those for the controller and for users on a cluster
+whose slurm.conf and vsphere.conf are the guide's."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+import guide
+from cluster import Cluster, wait_for
+from test_preflight import ROLES
+from users import NOBODY, needs_root
+from worlds import host, template, world
+
+TOOLS = pathlib.Path(os.environ["VS_SIM"]).parent
+
+
+# ---- the pages themselves ----------------------------------------------------
+
+@pytest.mark.parametrize("page", guide.PAGES)
+def test_what_can_run_here_is_run(page):
+    assert guide.not_run(page) == []
+    known = {"sh", "sh run", "sh run user", "sh run vcenter", "text"}
+    odd = {k for k, _ in guide.blocks(page)
+           if k not in known and not k.startswith("conf ")}
+    assert not odd
+
+
+@pytest.mark.parametrize("page", guide.PAGES)
+def test_its_links_lead_somewhere(page):
+    named = re.findall(r"`?((?:[\w./-]+/)?[\w-]+\.md)`?", guide.text(page))
+    for name in named:
+        assert any((d / name).is_file() for d in (
+            guide.GUIDE, guide.TOP, guide.TOP / "contribs")), name
+
+
+# ---- vCenter -----------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def vcenter():
+    """govc's environment, at a vCenter on which nothing is prepared."""
+    with subprocess.Popen([TOOLS / "bare"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as p:
+        try:
+            yield {**os.environ, "GOVC_URL": p.stdout.readline().strip(),
+                   "GOVC_INSECURE": "1", "GOVC_PERSIST_SESSION": "false",
+                   "PATH": f"{TOOLS}:{os.environ['PATH']}"}
+        finally:
+            p.stdin.close()
+
+
+@pytest.fixture(scope="module")
+def prepared(vcenter):
+    r = subprocess.run(["bash", "-c", guide.script(
+        "administrator", "sh run vcenter")], env=vcenter, text=True,
+        capture_output=True)
+    assert r.returncode == 0, r.stderr[-3000:]
+    return r.stdout
+
+
+def govc(vcenter, *argv):
+    r = subprocess.run([TOOLS / "govc", *argv], env=vcenter, text=True,
+                       capture_output=True)
+    assert r.returncode == 0, r.stderr[-500:]
+    return r.stdout
+
+
+def test_vcenter_is_prepared_by_the_guides_commands(vcenter, prepared):
+    there = govc(vcenter, "find", "/").split()
+    for path in ("/DC0/vm/slurm", "/DC0/host/HPC1/Resources/slurm",
+                 "/DC0/network/dvs-rdma", "/DC0/network/SRIOV-ROCE-PG"):
+        assert path in there
+    switch = json.loads(govc(vcenter, "object.collect", "-json",
+                             "/DC0/network/dvs-rdma", "config"))
+    config = switch[0]["val"]
+    assert config["maxMtu"] == 9000
+    hosts = json.loads(govc(vcenter, "object.collect", "-json",
+                            "/DC0/network/dvs-rdma", "summary"))[0]["val"]
+    assert len(hosts["hostMember"]) == 3
+    cluster = json.loads(govc(vcenter, "object.collect", "-json",
+                              "/DC0/host/HPC1", "configurationEx"))[0]["val"]
+    assert cluster["drsConfig"]["defaultVmBehavior"] == "manual"
+    assert cluster["dasConfig"]["enabled"] is False
+
+
+PLACES = {      # of the man page's headings: where the guide gives the role
+    "The Folder, propagating": ("/DC0/vm/slurm", True),
+    "Each ResourcePool (or the cluster, if none is given)":
+        ("/DC0/host/HPC1/Resources/slurm", False),
+    "Each Template": ("/DC0/vm/rhel9-ofed", False),
+    "The Datastore": ("/DC0/datastore/vsanDatastore", False),
+    "Each Network, and those of the templates' own cards":
+        ("/DC0/network/SRIOV-ROCE-PG", False)}
+
+
+def test_the_account_has_what_the_man_page_says_and_no_more(vcenter, prepared):
+    """vsphere.conf(5) lists the privileges, and test_preflight.py has a cluster
+    run with exactly these."""
+    assert set(ROLES) >= set(PLACES)
+    for heading, (path, propagate) in PLACES.items():
+        listed = json.loads(govc(vcenter, "permissions.ls", "-json",
+                                 "-a=false", path))
+        (perm,) = [p for p in listed["Permissions"]
+                   if p["principal"] == "slurm@vsphere.local"]
+        assert perm["propagate"] is propagate, path
+        (role,) = [r for r in listed["Roles"] if r["roleId"] == perm["roleId"]]
+        privileges = {p for p in role["privilege"]
+                      if not p.startswith("System.")}
+        assert privileges == set(ROLES[heading]), heading
+
+
+# ---- Slurm -------------------------------------------------------------------
+
+def pairs(text):
+    return dict(line.split("=", 1) for line in text.splitlines()
+                if "=" in line and not line.startswith(
+                    ("#", "NodeName", "PartitionName")))
+
+
+def vsphere_conf(c, text):
+    """The guide's file, with what is this cluster's own."""
+    own = {"VCenter": c.sim_url, "CAFile": c.sim_ca,
+           "PasswordFile": c.path("etc", "vcenter.password")}
+    for key, value in own.items():
+        text, n = re.subn(rf"(?m)^{key}=.*$", f"{key}={value}", text)
+        assert n == 1, key
+    return f"ControlPort={c.control_port}\n{text}"
+
+
+class Site(Cluster):
+    """Slurm as the guide has it; ports, paths and what shortens waits apart."""
+
+    def vsphere_conf(self):
+        return vsphere_conf(self, guide.conf("administrator", "vsphere.conf"))
+
+
+def make_cluster():
+    hosts = [host(f"esx{i:02d}.example.org") for i in (1, 2, 3)]
+    site = world(hosts=hosts)
+    site["datacenters"][0]["datastores"][0]["name"] = "vsanDatastore"
+    c = Site(inventory=site, nodes=12)
+    text = guide.conf("administrator", "slurm.conf")
+    c.slurm = pairs(text)
+    c.slurm["SchedulerParameters"] += ",bf_interval=2"      # the tests' beat
+    lines = {ln.split("=")[0]: ln for ln in text.splitlines()}
+    node = re.fullmatch(r"NodeName=vm\[001-012\] CPUs=2 RealMemory=1024 "
+                        r"Features=sriov-roce State=CLOUD", lines["NodeName"])
+    assert node, lines["NodeName"]
+    c.partition_lines = [lines["PartitionName"]]
+    return c
+
+
+def run(c, page, kind, uid=0):
+    out = c.path("out", page)
+    out.mkdir(exist_ok=True)
+    out.chmod(0o777)
+    argv = ["bash", "-c", guide.script(page, kind)]
+    if uid:
+        argv = ["setpriv", f"--reuid={uid}", f"--regid={uid}",
+                "--clear-groups", *argv]
+    try:
+        r = c.run(*argv, cwd=out, timeout=120)
+    except subprocess.TimeoutExpired as e:
+        raise AssertionError((e.stdout or b"").decode()[-4000:]) from e
+    assert r.returncode == 0, (r.stdout + r.stderr)[-4000:]
+    return r.stdout
+
+
+@pytest.fixture(scope="module")
+def told(cluster):
+    """What the controller's blocks print."""
+    return run(cluster, "administrator", "sh run")
+
+
+def test_the_controllers_commands_lead_to_the_first_job(cluster, told):
+    assert "JobState=COMPLETED" in told
+    assert "adapter=sriov-roce" in told
+    assert cluster.counters()["powerOnFullPF"] == 0
+
+
+def test_an_observer_sees_the_plan(told):
+    block = told.split("== block 14")[1].split("== block")[0]
+    assert "Mode=observe: nothing is changed in vCenter" in block
+    rows = re.findall(r"^vm00[12] +sriov-roce +clone +esx0\d\S+ +0000:3b:00.0",
+                      block, re.M)
+    assert len(rows) == 2, block
+
+
+def test_two_jobs_ran_on_two_vms(cluster, told):
+    assert sum(v["power"] == "poweredOn" and v["name"].startswith("vm0")
+               for v in cluster.state()["vms"]) == 2
+
+
+def test_nothing_is_left_behind_of_the_guides_drain(cluster, told):
+    assert all(not h.get("reason") for h in cluster.svf("hosts")["hosts"])
+
+
+@needs_root
+def test_the_users_commands(cluster, told):
+    out = run(cluster, "user", "sh run user", NOBODY)
+    assert re.search(r"^sriov-roce mlx5_\d mlx5_\d:1$", out, re.M), out
+
+
+# ---- failures.md -------------------------------------------------------------
+
+def quotes():
+    rows = re.findall(r"^\| (`.*?) \|", guide.text("failures"), re.M)
+    return [q for row in rows for q in re.findall(r"`([^`]+)`", row)]
+
+
+def test_each_message_of_failures_md_is_one_of_ours():
+    words = guide.our_words()
+    assert len(quotes()) > 40
+    unknown = [(q, p) for q in quotes() for p in guide.pieces(q)
+               if p not in words]
+    assert not unknown
+    assert not [q for q in quotes() if not guide.pieces(q)]
