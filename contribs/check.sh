@@ -249,6 +249,9 @@ run_pytest() {
 	        print("FAILED:", c.get("name"), file=sys.stderr)
 	    elif "skipped" not in kinds:
 	        good += 1
+	    else:
+	        print("skipped:", c.get("name"), c.find("skipped").get("message"),
+	              file=sys.stderr)
 	print(good, bad)
 	EOT
 	)

@@ -2,8 +2,9 @@
 # What is installed besides programs, what a release holds besides sources, and
 # the check before anything is copied.
 
+# Of the template; packages put the units where their systemd looks.
+dist_sbin_SCRIPTS = contribs/guest/slurm-vsphere-guest
 guestdir = $(pkgdatadir)/guest
-dist_guest_SCRIPTS = contribs/guest/slurm-vsphere-guest
 dist_guest_DATA = contribs/guest/README.md \
 	contribs/guest/slurm-vsphere-identity.service \
 	contribs/guest/slurm-vsphere-slurmd.service
@@ -22,13 +23,17 @@ debian = debian/README.source debian/changelog debian/clean debian/control \
 	debian/slurm-vsphere.docs debian/slurm-vsphere.examples \
 	debian/slurm-vsphere.install debian/slurm-vsphere.manpages \
 	debian/slurm-vsphere-client.install debian/slurm-vsphere-client.manpages \
+	debian/not-installed \
+	debian/slurm-vsphere-guest.docs debian/slurm-vsphere-guest.install \
+	debian/slurm-vsphere-guest.lintian-overrides \
 	debian/slurm-vsphere-prep.install debian/slurm-vsphere-prep.preinst \
 	debian/slurm-vsphere-select.install debian/slurm-vsphere-select.preinst
 EXTRA_DIST += contribs/guest/simulator-hook contribs/releases \
 	slurm-vsphere.spec $(debian) \
-	testsuite/contribs testsuite/golden testsuite/guest testsuite/lint \
+	testsuite/contribs testsuite/golden testsuite/lint \
 	testsuite/slurm testsuite/system testsuite/vcsim
 dist_by_name = contribs/*.sh contribs/*.py testsuite/*.py \
+	testsuite/guest/*.py \
 	testsuite/crash/*.py
 dist-hook:
 	here=`pwd` && cd $(srcdir) && \
@@ -49,8 +54,9 @@ AM_DISTCHECK_CONFIGURE_FLAGS = --with-slurm-source=$(SLURM_SOURCE) \
 
 # Before the first file is copied: configure looked at the Slurm of that day. A
 # variable as target, or automake takes these rules for replacements of its own.
-installs = install-binPROGRAMS install-slurmpluginLTLIBRARIES \
-	install-dist_guestSCRIPTS install-dist_guestDATA \
+installs = install-binPROGRAMS install-sbinPROGRAMS \
+	install-slurmpluginLTLIBRARIES \
+	install-dist_sbinSCRIPTS install-dist_guestDATA \
 	install-dist_examplesDATA install-dist_manualDATA install-man1 install-man5
 $(installs): refuse-other-slurm
 refuse-other-slurm:

@@ -98,16 +98,17 @@ holds() { # PACKAGE FILE...
 }
 
 packages_hold() { # DIRECTORY SUFFIX: name of a package, then SUFFIX, is a pattern
-	local d=$1 s=$2 g=/usr/share/slurm-vsphere/guest rc=0
+	local d=$1 s=$2 u=/usr/lib/systemd/system rc=0
 	# shellcheck disable=SC2086 # patterns
 	{
 		holds $d/slurm-vsphere$s /usr/bin/svf-probe \
 			PLUGINS/libslurm_vsphere.so /usr/share/man/man1/svf-probe.1 || rc=1
 		holds $d/slurm-vsphere-select$s PLUGINS/select_cons_tres_vsphere.so || rc=1
 		holds $d/slurm-vsphere-prep$s PLUGINS/prep_vsphere.so \
-			PLUGINS/spank_vsphere.so $g/README.md \
-			$g/slurm-vsphere-guest $g/slurm-vsphere-identity.service \
-			$g/slurm-vsphere-slurmd.service || rc=1
+			PLUGINS/spank_vsphere.so || rc=1
+		holds $d/slurm-vsphere-guest$s /usr/sbin/slurm-vsphere-guest \
+			/usr/sbin/slurm-vsphere-port $u/slurm-vsphere-identity.service \
+			$u/slurm-vsphere-slurmd.service || rc=1
 		holds $d/slurm-vsphere-client$s /usr/bin/svf /usr/share/man/man1/svf.1 \
 			/usr/share/man/man5/vsphere.conf.5 \
 			/usr/share/bash-completion/completions/svf \

@@ -12,7 +12,8 @@ fuzz_programs = testsuite/fuzz/test_fuzz_vc \
 	testsuite/fuzz/test_fuzz_conf \
 	testsuite/fuzz/test_fuzz_names \
 	testsuite/fuzz/test_fuzz_files \
-	testsuite/fuzz/test_fuzz_guest
+	testsuite/fuzz/test_fuzz_guest \
+	testsuite/fuzz/test_fuzz_port
 check_PROGRAMS += $(fuzz_programs)
 
 if FUZZING
@@ -115,3 +116,12 @@ testsuite_fuzz_test_fuzz_guest_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_fuzz_test_fuzz_guest_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_test_fuzz_guest_LDADD = $(engine_ldadd)
 EXTRA_DIST += testsuite/fuzz/corpus/guest
+
+testsuite_fuzz_test_fuzz_port_SOURCES = testsuite/fuzz/fuzz_port.c \
+	testsuite/fuzz/fuzz_main.h \
+	contribs/guest/port.h contribs/guest/port_judge.c
+testsuite_fuzz_test_fuzz_port_CPPFLAGS = $(fuzz_cppflags) -I$(top_srcdir)
+testsuite_fuzz_test_fuzz_port_CFLAGS = $(AM_CFLAGS) $(IBVERBS_CFLAGS)
+testsuite_fuzz_test_fuzz_port_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_test_fuzz_port_LDADD = src/common/libvs_core.la -lpthread
+EXTRA_DIST += testsuite/fuzz/corpus/port

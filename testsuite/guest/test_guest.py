@@ -17,6 +17,8 @@ TOP = pathlib.Path(os.environ.get("VS_TOP",
                                   pathlib.Path(__file__).parents[2]))
 GUEST = TOP / "contribs/guest"
 SCRIPT = GUEST / "slurm-vsphere-guest"
+PORT = pathlib.Path(os.environ.get("VS_BUILD", TOP)) / \
+    "testsuite/guest/simulated-port"
 MAC = "00:50:56:01:02:03"
 ID = "0123456789abcdef0123456789abcdef"
 
@@ -32,7 +34,7 @@ class Guest:
              "network": "VM Network"},
             {"type": "sriov", "mac": MAC, "network": "SRIOV-ROCE-PG"},
         ]
-        self.env = {"SV_WAIT": "1", "SV_POLL": "0.05"}
+        self.env = {"SV_WAIT": "1", "SV_POLL": "0.05", "SV_PORT": str(PORT)}
 
     def environment(self):
         (self.dir / "guestinfo.json").write_text(json.dumps(
@@ -51,19 +53,16 @@ class Guest:
                               env=self.environment(), text=True, timeout=30,
                               capture_output=True, check=False)
 
-    def on_sleep(self, body):
-        """The script's first pause runs body: the world changes exactly after
-        the script has looked."""
-        bin_dir = self.dir / "bin"
-        bin_dir.mkdir()
-        (bin_dir / "sleep").write_text(
-            f'#!/bin/sh\necho "$1" >>"{self.dir}/slept"\n{body}\n')
-        (bin_dir / "sleep").chmod(0o755)
-        self.env["PATH"] = f"{bin_dir}:{os.environ['PATH']}"
-        self.env["SV_WAIT"] = "20"
+    def after_a_look(self, body):
+        """The world changes exactly after the RDMA devices were looked at."""
+        then = self.dir / "then"
+        then.write_text(f"#!/bin/sh\n{body}\n")
+        then.chmod(0o755)
+        self.env.update(SV_VERBS_THEN=str(then), SV_WAIT="20",
+                        SV_VERBS_LOG=str(self.dir / "slurm-vsphere/looks"))
 
-    def slept(self):
-        return len((self.dir / "slept").read_text().splitlines())
+    def looks(self):
+        return len((self.dir / "slurm-vsphere/looks").read_text())
 
     def started(self):
         return (self.dir / "started").exists()
@@ -206,30 +205,34 @@ def test_a_port_that_is_never_active_stops_the_node_in_bounded_time(guest):
     begin = time.monotonic()
     r = guest.boot()
     assert time.monotonic() - begin < 10
-    failed(guest, r, 1, "mlx5_1 port 1", '"1: DOWN"', "not ACTIVE")
+    failed(guest, r, 1, "mlx5_1 port 1 is DOWN, not ACTIVE", "uplink",
+           "(after 1 s)")
 
 
 def test_a_port_that_becomes_active_late_is_waited_for(guest):
     state = guest.dir / "port-state"
     state.write_text("2: INIT\n")
-    guest.on_sleep(f'echo "4: ACTIVE" >"{state}"')
+    guest.after_a_look(f'echo "4: ACTIVE" >"{state}"')
     r = guest.boot()
     assert r.returncode == 0, r.stderr
     assert guest.started()
-    assert guest.slept() == 1
+    assert guest.looks() == 2
 
 
 def test_a_driver_that_loads_late_is_waited_for(guest):
+    verbs, late = guest.dir / "verbs", guest.dir / "verbs.late"
     sys = guest.dir / "root/sys/class/infiniband"
-    guest.cards[1]["type"] = "vmxnet3"      # no device at first
-    guest.on_sleep(f'd="{sys}/mlx5_9"; mkdir -p "$d/ports/1" && '
-                   'ln -sfn ../../../devices/fn1 "$d/device" && '
-                   'echo Ethernet >"$d/ports/1/link_layer" && '
-                   'echo "4: ACTIVE" >"$d/ports/1/state"')
+    guest.boot("true")
+    late.write_text(verbs.read_text().replace("mlx5_1", "mlx5_9"))
+    guest.env["VM_RDMA"] = "no"             # no device at first
+    guest.after_a_look(f'mkdir -p "{sys}/mlx5_9" && '
+                       f'ln -s ../../../devices/fn1 "{sys}/mlx5_9/device" && '
+                       f'cp "{late}" "{verbs}"; '
+                       f'echo "4: ACTIVE" >"{guest.dir}/state"')
     r = guest.boot()
     assert r.returncode == 0, r.stderr
     assert guest.ready()[1]["device"] == "mlx5_9"
-    assert guest.slept() == 1
+    assert guest.looks() == 2
 
 
 def test_the_last_boots_ready_is_gone_while_the_port_is_waited_for(guest):
@@ -238,10 +241,10 @@ def test_the_last_boots_ready_is_gone_while_the_port_is_waited_for(guest):
     state = guest.dir / "port-state"
     state.write_text("2: INIT\n")
     ready = guest.dir / "slurm-vsphere/ready"
-    guest.on_sleep(f'[ ! -e "{ready}" ] || touch "{guest.dir}/stale"; '
-                   f'echo "4: ACTIVE" >"{state}"')
+    guest.after_a_look(f'[ ! -e "{ready}" ] || touch "{guest.dir}/stale"; '
+                       f'echo "4: ACTIVE" >"{state}"')
     assert guest.boot().returncode == 0
-    assert guest.slept() == 1
+    assert guest.looks() == 2
     assert not (guest.dir / "stale").exists()
 
 
@@ -350,6 +353,7 @@ class Real(Guest):
         env = {**self.environment(), "SV_ROOT": str(self.root),
                "SV_GUESTINFO_CMD": str(GUEST / "simulator-hook"),
                "SV_IP": self.write_ip(ip),
+               "SV_VERBS": str(self.dir / "verbs"),
                "SLURM_VSPHERE_RUN": str(self.dir / "slurm-vsphere")}
         return subprocess.run([str(SCRIPT), *argv], env=env, text=True,
                               timeout=30, capture_output=True, check=False)
@@ -367,6 +371,7 @@ def kernel_takes(mtu_file):
 
 def test_ip_sets_mtu_link_and_address_of_the_card_alone(real):
     real.info["address"] = "10.1.0.7/16"
+    real.boot("true")       # the kernel's GID table follows the address
     mtu = real.root / "sys/class/net/eth1/mtu"
     r = real.run("start", "--", "touch", str(real.dir / "started"),
                  ip=kernel_takes(mtu))

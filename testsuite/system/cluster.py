@@ -36,6 +36,8 @@ from daemons import (   # noqa: F401 (the tests take them from here)
 from configuration import Configuration
 from simulator import Simulator
 
+SIMULATED_PORT = pathlib.Path(os.environ.get("VS_BUILD", TOP)) / \
+    "testsuite/guest/simulated-port"
 GUEST_WAIT_S = 5    # a guest's patience with its card, which is there at once
 
 
@@ -290,6 +292,7 @@ class Cluster(Configuration, Simulator):
             if self.isolation else ""
         self.path("bin", "guest.env").write_text(
             f"export SV_WAIT={GUEST_WAIT_S}\n"
+            f"export SV_PORT='{SIMULATED_PORT}'\n"
             f"dir='{self.dir}'\nisolation='{inside}'\n"
             f"top='{TOP}'\nslurmd='{slurm_binary('slurmd')}'\n"
             + "".join(f"export {k}='{v}'\n" for k, v in self.sanitizer.items()))
@@ -359,20 +362,6 @@ class Cluster(Configuration, Simulator):
         assert old in text, f"vsphere.conf has no {old!r}"
         f.write_text(text.replace(old, new))
         self.must("scontrol", "reconfigure")
-
-    def delay_boot(self, node, seconds):
-        """The node's guest takes that much longer to start slurmd."""
-        self.path("guests").mkdir(parents=True, exist_ok=True)
-        self.path("guests", node + ".delay").write_text(f"{seconds}\n")
-
-    def port_state(self, node, state):
-        """What the RDMA port of the node's VM says, now and after boots:
-        "4: ACTIVE", "1: DOWN"."""
-        self.path("guests").mkdir(parents=True, exist_ok=True)
-        self.path("guests", node + ".port").write_text(state + "\n")
-        vm = self.path("guests", node)
-        if vm.exists():
-            (vm / "port-state").write_text(state + "\n")
 
     def last_registration(self, names):
         """When slurmctld took the last of these nodes' registrations (epoch

@@ -287,6 +287,7 @@ cat "$dir/guests/$VM_NAME.port" 2>/dev/null >"$VM_DIR/port-state" ||
 	echo "4: ACTIVE" >"$VM_DIR/port-state"
 [ ! -f "$dir/guests/$VM_NAME.delay" ] || read -r delay <"$dir/guests/$VM_NAME.delay"
 [ "${delay:-0}" = 0 ] || sleep "$delay"
+[ ! -f "$dir/guests/$VM_NAME.env" ] || . "$dir/guests/$VM_NAME.env"
 while [ -e "$dir/guests/$VM_NAME.hold" ]; do sleep 0.1; done
 # A real guest's own script, on a fake /sys of the VM's cards, becomes slurmd.
 set -- "$slurmd" -D -b -N "$VM_NAME" -f "$SLURM_CONF"

@@ -107,3 +107,29 @@ class Simulator:
             self.do("rename", vm=old, name=new)
             wait_for("the template is renamed", 10, lambda n=new: [
                 v for v in self.state()["vms"] if v["name"] == n])
+
+    # ---- guests ------------------------------------------------------------
+    def delay_boot(self, node, seconds):
+        """The node's guest takes that much longer to start slurmd."""
+        self.path("guests").mkdir(parents=True, exist_ok=True)
+        self.path("guests", node + ".delay").write_text(f"{seconds}\n")
+
+    def port_state(self, node, state):
+        """What the RDMA port of the node's VM says, now and after boots:
+        "4: ACTIVE", "1: DOWN"."""
+        self.path("guests").mkdir(parents=True, exist_ok=True)
+        self.path("guests", node + ".port").write_text(state + "\n")
+        vm = self.path("guests", node)
+        if vm.exists():
+            (vm / "port-state").write_text(state + "\n")
+
+    def guest_variable(self, node, name, value=None):
+        """Of simulator-hook (VM_ACTIVE_MTU and the like), for the node's next
+        boots; None takes it away."""
+        self.path("guests").mkdir(parents=True, exist_ok=True)
+        f = self.path("guests", node + ".env")
+        lines = f.read_text().splitlines() if f.exists() else []
+        lines = [x for x in lines if not x.startswith(f"export {name}=")]
+        if value is not None:
+            lines.append(f"export {name}='{value}'")
+        f.write_text("".join(x + "\n" for x in lines))

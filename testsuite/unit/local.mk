@@ -375,6 +375,14 @@ testsuite_unit_test_device_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/plugins
 testsuite_unit_test_device_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_device_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_port
+testsuite_unit_test_port_SOURCES = testsuite/unit/test_port.c \
+	contribs/guest/port.h contribs/guest/port_judge.c
+testsuite_unit_test_port_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
+testsuite_unit_test_port_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) \
+	$(IBVERBS_CFLAGS)
+testsuite_unit_test_port_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_got
 testsuite_unit_test_got_SOURCES = testsuite/unit/test_got.c \
 	testsuite/unit/guest_stage.h \
