@@ -18,6 +18,9 @@ src_svf_svf_SOURCES = \
 	src/svf/complete.c \
 	src/svf/conf.c \
 	src/svf/hosts.c \
+	src/svf/import.c src/svf/import.h src/svf/import_i.h \
+	src/svf/import_conf.c src/svf/import_notes.c src/svf/import_read.c \
+	src/svf/import_vms.c \
 	src/svf/job.c \
 	src/svf/main.c \
 	src/svf/nodes.c \

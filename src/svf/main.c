@@ -16,7 +16,8 @@
 
 const struct svf_verb *const svf_verbs[] = {
 	&svf_hosts, &svf_nodes, &svf_why, &svf_plan, &svf_status, &svf_reconcile,
-	&svf_adopt, &svf_vm, &svf_host, &svf_conf, NULL
+	&svf_adopt, &svf_vm, &svf_host, &svf_conf,
+	&svf_import, NULL
 };
 
 const struct svf_verb *svf_verb_named(const char *name)

@@ -16,7 +16,7 @@ enum {				/* exit codes, documented in svf(1) */
 	SVF_USAGE = 2,
 	SVF_AWAY = 3,		/* nobody answers */
 	SVF_MUNGE = 4,
-	SVF_CONF = 5,		/* vsphere.conf has an error (svf conf) */
+	SVF_CONF = 5,		/* a file has an error (svf conf, svf import) */
 };
 
 #define SVF_PORT 6828		/* ControlPort's default */
@@ -82,7 +82,7 @@ extern const struct svf_verb *const svf_verbs[];	/* NULL-terminated */
 const struct svf_verb *svf_verb_named(const char *name);	/* or NULL */
 extern const struct svf_verb svf_hosts, svf_nodes, svf_why, svf_status,
 	svf_reconcile, svf_adopt, svf_vm, svf_host, svf_conf,
-	svf_plan;
+	svf_plan, svf_import;
 
 /* ---- where.c: whom to ask ---------------------------------------------- */
 #define SVF_ENDS 8

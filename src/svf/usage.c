@@ -38,7 +38,7 @@ static const struct { int code; const char *what; } exits[] = {
 	{ SVF_USAGE, "the command line is wrong" },
 	{ SVF_AWAY, "nobody answers, or not in time" },
 	{ SVF_MUNGE, "munge on this machine refuses" },
-	{ SVF_CONF, "vsphere.conf has an error (svf conf)" },
+	{ SVF_CONF, "a file has an error (svf conf, svf import)" },
 };
 
 /* Broken between words; all lines but the first begin with `indent` blanks,

@@ -421,6 +421,13 @@ testsuite_unit_test_svf_complete_SOURCES = testsuite/unit/test_svf_complete.c \
 testsuite_unit_test_svf_complete_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_svf_complete_LDADD = $(unit_ldadd) $(MUNGE_LIBS)
 
+check_PROGRAMS += testsuite/unit/test_svf_import
+testsuite_unit_test_svf_import_SOURCES = testsuite/unit/test_svf_import.c \
+	src/svf/import_read.c src/svf/import_vms.c $(svf_stage)
+testsuite_unit_test_svf_import_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+testsuite_unit_test_svf_import_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_svf_import_LDADD = $(unit_ldadd) $(MUNGE_LIBS)
+
 check_PROGRAMS += testsuite/unit/test_svf_plan
 testsuite_unit_test_svf_plan_SOURCES = testsuite/unit/test_svf_plan.c \
 	src/svf/job.c src/svf/partition.c src/svf/sbatch.c $(svf_stage)

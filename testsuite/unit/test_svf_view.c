@@ -111,7 +111,7 @@ static void states_that_need_an_eye_are_coloured_if_asked(void **state)
 static void each_verb_says_what_it_is_and_its_fields(void **state)
 {
 	static const char *const asked[] = { "hosts", "nodes", "why", "plan",
-		"status", "reconcile", "adopt", "vm", "host", "conf" };
+		"status", "reconcile", "adopt", "vm", "host", "conf", "import" };
 
 	(void)state;
 	for (size_t i = 0; i < VS_COUNT(asked); i++) {

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a cluster file says and vsphere.conf doesn't have: a note for each key,
+ * with what to do instead. Passwords are not among what is said.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "import.h"
+#include "util/mem.h"
+
+/* What to do about a key that vsphere.conf doesn't have. */
+static const struct { enum svf_key key; const char *todo; } notes[] = {
+	{ SVF_K_HOST, "VMs go to whichever host of the cluster has room, as Placement says; svf host drain keeps one out" },
+	{ SVF_K_PORT_GROUP, "the first card is the template's own and is not changed: attach the template's to this port group" },
+	{ SVF_K_CPU_RESERVATION, "CPU is reserved in full with LatencySensitivity=high, else not" },
+	{ SVF_K_MEMORY_RESERVATION, "memory is reserved in full with Type=sriov or LatencySensitivity=high, else not" },
+	{ SVF_K_LINKED, "VMs are full clones" },
+	{ SVF_K_INSTANT, "VMs are full clones; Retention=warm keeps them on for the next job" },
+	{ SVF_K_POWER, "Slurm's power saving decides what is on" },
+	{ SVF_K_DEVICE, "passthrough devices are not served: keep these VMs out of Slurm's cloud nodes, or do without the device" },
+	{ SVF_K_VGPU, "vGPUs are not served: keep these VMs out of Slurm's cloud nodes, or do without" },
+	{ SVF_K_MMIO, "it belongs to passthrough devices, which are not served; set pciPassthru.64bitMMIOSizeGB in the template" },
+	{ SVF_K_CPU_SHARES, "give shares to the resource pool" },
+	{ SVF_K_MEMORY_SHARES, "give shares to the resource pool" },
+	{ SVF_K_ADAPTER_NUMBER, "a node's cards are found by their MAC addresses" },
+	{ SVF_K_DVS_NAME, "the switch is found by its port group" },
+	{ SVF_K_DHCP, "the management card's address is for DHCP or the template to give" },
+	{ SVF_K_IP, "tie addresses to MAC addresses in DHCP (a node keeps its own), or names to addresses in DNS" },
+	{ SVF_K_NETMASK, "part of the management card's address" },
+	{ SVF_K_GATEWAY, "part of the management card's address" },
+	{ SVF_K_DNS, "part of the template or of DHCP" },
+	{ SVF_K_DOMAIN, "part of the template or of DHCP" },
+	{ SVF_K_HOSTNAME, "a guest's host name is its node's name" },
+	{ SVF_K_USERNAME, "nobody logs in to guests: what scripts did belongs to the template" },
+	{ SVF_K_PASSWORD, "nobody logs in to guests, and no password is needed" },
+	{ SVF_K_SCRIPT, "put what it does into the template, or into slurm.conf's Prolog" },
+	{ SVF_K_BARRIER, "nodes come up side by side; a job begins when all of its own are up" },
+};
+
+/* ---- host lists ------------------------------------------------------------------- */
+
+/* The number in a name (its last digits) and where; -1: none that counts. */
+static long number_in(const char *s, size_t *at, size_t *len)
+{
+	size_t end = strlen(s);
+
+	while (end && !strchr("0123456789", s[end - 1]))
+		end--;
+	for (*at = end; *at && strchr("0123456789", s[*at - 1]); )
+		--*at;
+	*len = end - *at;
+	return *len && *len < 9 ? strtol(s + *at, NULL, 10) : -1;
+}
+
+/* Is b the one after a: "vm9", "vm10" and "vm09", "vm10", not "vm9", "vm010"? */
+static bool follows(const char *a, const char *b)
+{
+	size_t aat, alen, bat, blen;
+	long x = number_in(a, &aat, &alen), y = number_in(b, &bat, &blen);
+
+	return x >= 0 && y == x + 1 && aat == bat && !strncmp(a, b, aat) &&
+		!strcmp(a + aat + alen, b + bat + blen) &&
+		(alen == blen || (b[bat] != '0' && a[aat] != '0'));
+}
+
+/* "vm[1-8]", from names in their order; a range per run. */
+void svf_list_add(struct vs_buf *out, const char *const *names, size_t n)
+{
+	for (size_t i = 0, k; i < n; i = k) {
+		size_t at, len, end;
+
+		for (k = i + 1; k < n && follows(names[k - 1], names[k]); )
+			k++;
+		vs_buf_printf(out, "%s", out->len ? "," : "");
+		number_in(names[i], &at, &len);
+		end = strlen(names[k - 1]) - (strlen(names[i]) - at - len);
+		if (k - i == 1)
+			vs_buf_printf(out, "%s", names[i]);
+		else
+			vs_buf_printf(out, "%.*s[%.*s-%.*s]%s", (int)at,
+				      names[i], (int)len, names[i] + at,
+				      (int)(end - at), names[k - 1] + at,
+				      names[i] + at + len);
+	}
+}
+
+/* ---- notes ------------------------------------------------------------------------ */
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Said, and not what is so anyway. */
+static bool says(const struct svf_imported *vm, enum svf_key k)
+{
+	const char *v = vm->values[k];
+
+	if (!v)
+		return false;
+	if (k == SVF_K_PORT_GROUP)	/* it may be the jobs' card */
+		return vm->values[SVF_K_SRIOV] || vm->values[SVF_K_PVRDMA];
+	if (k == SVF_K_LINKED || k == SVF_K_INSTANT ||
+	    k == SVF_K_CPU_RESERVATION || k == SVF_K_MEMORY_RESERVATION)
+		return !strchr("nNfF0", *v) && strcasecmp(v, "off");
+	return true;
+}
+
+/* A key's values, each once, and whose they are if not all VMs'. */
+static void note(struct vs_buf *b, const struct svf_cluster *im, enum svf_key k,
+		 const char *todo)
+{
+	VS_FREE const char **texts = vs_calloc(im->nvms + 1, sizeof(*texts));
+	VS_FREE const char **names = vs_calloc(im->nvms + 1, sizeof(*names));
+	struct vs_buf vms = VS_BUF_INIT(SVF_IMPORT_CONF_MAX), list = VS_BUF_INIT(SVF_IMPORT_CONF_MAX);
+	size_t n = 0, distinct = 0;
+
+	for (size_t i = 0; i < im->nvms; i++) {
+		if (!says(&im->vms[i], k))
+			continue;
+		names[n] = im->vms[i].name;
+		texts[n++] = im->vms[i].values[k];
+	}
+	svf_list_add(&vms, names, n);
+	qsort(texts, n, sizeof(*texts), by_text);
+	for (size_t i = 0; i < n; i++)
+		if (!i || strcmp(texts[i - 1], texts[i]))
+			texts[distinct++] = texts[i];
+	svf_list_add(&list, texts, distinct);
+	if (n)
+		vs_buf_printf(b, "# note: %s%s%s%s%s%s: %s\n",
+			      svf_key_name(k), k == SVF_K_PASSWORD ? "" : " ",
+			      k == SVF_K_PASSWORD ? "" : list.data,
+			      n < im->nvms ? " (" : "", n < im->nvms ? vms.data : "",
+			      n < im->nvms ? ")" : "", todo);
+	vs_buf_free(&vms);
+	vs_buf_free(&list);
+}
+
+void svf_import_notes(struct vs_buf *b, const struct svf_cluster *im)
+{
+	vs_buf_printf(b, "\n");
+	for (size_t i = 0; i < VS_COUNT(notes); i++)
+		note(b, im, notes[i].key, notes[i].todo);
+	for (size_t i = 0; i < im->nvms; i++)
+		if (strchr(im->vms[i].name, '_')) {
+			vs_buf_printf(b, "# note: %s: a name with _ is no host name for DNS; slurm.conf's NodeName may be another\n",
+				      im->vms[i].name);
+			break;
+		}
+	for (size_t i = 0; i < im->nswitches; i++)
+		vs_buf_printf(b,
+			      "# note: switch %s: make it yourself, as a distributed one, with these hosts' uplinks; adapters are found by it\n",
+			      im->switches[i]);
+}
