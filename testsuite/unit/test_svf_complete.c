@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -103,14 +104,24 @@ static void bash_completes_by_it(void **state)
 "try() { COMP_WORDS=(src/svf/svf \"$@\"); COMP_CWORD=$#; _svf; compgen -W \"${COMPREPLY[*]}\" -- \"$LAST\"; echo .; }; "
 "LAST=rec try rec; LAST=host try hosts --format = host,fr; LAST= try vm ''";
 	const char *top = getenv("srcdir");
-	VS_FREE char *path = path_of("bash.out"), *text = NULL, *cmd = NULL;
+	VS_FREE char *path = path_of("bash.out"), *file = path_of("try.bash");
+	VS_FREE char *text = NULL;
+	int status;
+	pid_t pid;
 	FILE *f;
 
 	(void)state;
 	text = vs_asprintf(script, top ? top : ".");
 	write_file("try.bash", "%s\n", text);
-	cmd = vs_asprintf("bash --norc %s/try.bash > %s", stage_dir, path);
-	assert_int_equal(system(cmd), 0);
+	pid = stage_fork();
+	if (pid == 0) {
+		if (!freopen(path, "w", stdout))
+			_exit(126);
+		execlp("bash", "bash", "--norc", file, (char *)NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
 	f = fopen(path, "re");
 	assert_non_null(f);
 	out[fread(out, 1, sizeof(out) - 1, f)] = '\0';
