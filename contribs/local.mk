@@ -72,8 +72,8 @@ refuse-other-slurm:
 install-data-hook:
 	cd $(DESTDIR)$(slurmplugindir) && rm -f libslurm_vsphere.la \
 		select_cons_tres_vsphere.la prep_vsphere.la \
-		spank_vsphere.la
+		spank_vsphere.la job_submit_vsphere.la
 uninstall-hook:
 	cd $(DESTDIR)$(slurmplugindir) && rm -f libslurm_vsphere.so \
 		select_cons_tres_vsphere.so prep_vsphere.so \
-		spank_vsphere.so
+		spank_vsphere.so job_submit_vsphere.so

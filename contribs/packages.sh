@@ -102,6 +102,7 @@ packages_hold() { # DIRECTORY SUFFIX: name of a package, then SUFFIX, is a patte
 	# shellcheck disable=SC2086 # patterns
 	{
 		holds $d/slurm-vsphere$s /usr/bin/svf-probe \
+			PLUGINS/job_submit_vsphere.so \
 			PLUGINS/libslurm_vsphere.so /usr/share/man/man1/svf-probe.1 || rc=1
 		holds $d/slurm-vsphere-select$s PLUGINS/select_cons_tres_vsphere.so || rc=1
 		holds $d/slurm-vsphere-prep$s PLUGINS/prep_vsphere.so \
@@ -124,7 +125,7 @@ never_bound_now() { # DIRECTORY
 		n=$((n + 1))
 		! readelf -d "$f" | grep -E 'BIND_NOW|FLAGS.*NOW' || { echo "$f"; return 1; }
 	done < <(find "$1" -name '*_vsphere.so' -type f)
-	[ $n = 4 ] || { echo "$n plugins in $1"; return 1; }
+	[ $n = 5 ] || { echo "$n plugins in $1"; return 1; }
 }
 
 # As on a machine whose Slurm came by RPM, but for the compiler's packages.

@@ -30,7 +30,8 @@ src_plugins_libvs_plugin_la_SOURCES = \
 src_plugins_libvs_plugin_la_CPPFLAGS = $(plugin_cppflags)
 
 slurmplugin_LTLIBRARIES += src/plugins/select_cons_tres_vsphere.la \
-	src/plugins/prep_vsphere.la src/plugins/spank_vsphere.la
+	src/plugins/prep_vsphere.la src/plugins/spank_vsphere.la \
+	src/plugins/job_submit_vsphere.la
 
 src_plugins_select_cons_tres_vsphere_la_SOURCES = \
 	src/plugins/got.c src/plugins/got.h \
@@ -78,6 +79,22 @@ src_plugins_prep_vsphere_la_SOURCES = \
 src_plugins_prep_vsphere_la_CPPFLAGS = $(plugin_cppflags)
 src_plugins_prep_vsphere_la_LDFLAGS = $(plugin_ldflags)
 src_plugins_prep_vsphere_la_LIBADD = src/plugins/libvs_plugin.la
+
+src_plugins_job_submit_vsphere_la_SOURCES = \
+	src/plugins/release_check.c \
+	src/plugins/job_submit/vsphere/constraint.c \
+	src/plugins/job_submit/vsphere/constraint.h \
+	src/plugins/job_submit/vsphere/job_submit_vsphere.c \
+	src/plugins/job_submit/vsphere/judge.c \
+	src/plugins/job_submit/vsphere/judge.h \
+	src/plugins/job_submit/vsphere/ours.c \
+	src/plugins/job_submit/vsphere/ours.h \
+	src/plugins/job_submit/vsphere/wish.c \
+	src/plugins/job_submit/vsphere/wish.h \
+	src/plugins/job_submit/vsphere/words.c
+src_plugins_job_submit_vsphere_la_CPPFLAGS = $(plugin_cppflags)
+src_plugins_job_submit_vsphere_la_LDFLAGS = $(plugin_ldflags)
+src_plugins_job_submit_vsphere_la_LIBADD = src/plugins/libvs_plugin.la
 
 # Alone: of Slurm it needs what spank.h promises, of the rest libc.
 src_plugins_spank_vsphere_la_SOURCES = \

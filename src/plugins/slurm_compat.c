@@ -204,3 +204,59 @@ bool vs_waits_in_order(const job_record_t *job_ptr)
 	return false;
 }
 #endif
+
+/* ---- job_submit --------------------------------------------------------------- */
+
+int vs_constraint_read(const char *features, uint32_t user, job_record_t **out)
+{
+	job_record_t *job_ptr = xmalloc(sizeof(*job_ptr));
+
+	job_ptr->magic = JOB_MAGIC;
+	job_ptr->user_id = user;
+	job_ptr->details = xmalloc(sizeof(*job_ptr->details));
+	job_ptr->details->magic = DETAILS_MAGIC;
+	job_ptr->details->features = xstrdup(features);
+	*out = job_ptr;
+#if VS_GE(23, 2)
+	return build_feature_list(job_ptr, false, false);
+#else
+	return build_feature_list(job_ptr, false);
+#endif
+}
+
+void vs_constraint_free(job_record_t *constraint)
+{
+	if (!constraint)
+		return;
+	FREE_NULL_LIST(constraint->details->feature_list);
+	xfree(constraint->details->features);
+	xfree(constraint->details);
+	xfree(constraint);
+}
+
+void vs_constraint_nodes(job_record_t *constraint, bitstr_t *nodes)
+{
+	bool one_of;
+
+	valid_feature_counts(constraint, false, nodes, &one_of);
+}
+
+bitstr_t *vs_nodes_of(const char *names)
+{
+	bitstr_t *nodes = NULL;
+	int rc;
+
+#if VS_GE(24, 11)
+	rc = node_name2bitmap((char *)names, false, &nodes, NULL);
+#else
+	rc = node_name2bitmap((char *)names, false, &nodes);
+#endif
+	if (rc)
+		FREE_NULL_BITMAP(nodes);
+	return nodes;
+}
+
+bool vs_federated(void)
+{
+	return fed_mgr_fed_rec != NULL;
+}

@@ -25,6 +25,12 @@
 #include "src/common/xstring.h"
 #define VS_GE(a, b) (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(a, b, 0))
 #if VS_GE(23, 2)
+#include "src/common/job_features.h"
+#endif
+#if VS_GE(24, 11)
+#include "src/common/node_features.h"
+#endif
+#if VS_GE(23, 2)
 #include "src/interfaces/preempt.h"
 #include "src/interfaces/prep.h"
 #include "src/interfaces/select.h"
@@ -33,7 +39,10 @@
 #include "src/common/select.h"
 #endif
 #include "src/slurmctld/agent.h"
+#include "src/slurmctld/fed_mgr.h"
+#include "src/slurmctld/job_scheduler.h"
 #include "src/slurmctld/locks.h"
+#include "src/slurmctld/node_scheduler.h"
 #if !VS_GE(23, 2)
 #include "src/slurmctld/preempt.h"
 #endif
@@ -46,8 +55,11 @@
 #pragma weak resv_list
 #pragma weak last_job_update
 #pragma weak slurmctld_config
+#pragma weak avail_feature_list
 #pragma weak avail_node_bitmap
 #pragma weak booting_node_bitmap
+#pragma weak default_part_loc
+#pragma weak fed_mgr_fed_rec
 #pragma weak idle_node_bitmap
 #pragma weak last_node_update
 #pragma weak node_record_count
@@ -202,6 +214,49 @@ typedef __typeof__(*((job_record_t *)NULL)->details) vs_job_details_t;
 
 /* What the loader looks for; all else in a plugin is hidden. */
 #define VS_EXPORT __attribute__((visibility("default")))
+
+/* ---- the job_submit interface ---------------------------------------------- */
+
+/* Before 23.02 an update has no message of its own. */
+#if VS_GE(23, 2)
+#define VS_MODIFY_ARGS , char **err_msg
+#define VS_MODIFY_MSG err_msg
+#else
+#define VS_MODIFY_ARGS
+#define VS_MODIFY_MSG NULL
+#endif
+
+/* Of --exclusive and its like: whole nodes. */
+#if VS_GE(24, 11)
+#define VS_SHARED_ALONE(shared)						\
+	((shared) == JOB_SHARED_NONE || (shared) == JOB_SHARED_TOPO)
+#else
+#define VS_SHARED_ALONE(shared) ((shared) == JOB_SHARED_NONE)
+#endif
+
+/* Between alternatives of which all nodes of a job take the same. */
+#if VS_GE(23, 2)
+#define VS_FEATURE_ONE_OF FEATURE_OP_MOR
+#else
+#define VS_FEATURE_ONE_OF FEATURE_OP_XOR
+#endif
+
+/*
+ * A constraint as Slurm itself reads it, in a job record made up for that, as
+ * slurmctld does for submissions from 23.11: its details->feature_list. 0, or
+ * Slurm's error; free *out in either case. Under JOB R, NODE R.
+ */
+int vs_constraint_read(const char *features, uint32_t user, job_record_t **out);
+void vs_constraint_free(job_record_t *constraint);
+/* Clears the nodes that don't fit it; what stands in brackets, and counts, are
+ * left to the caller. Each feature's nodes are in the list afterwards. */
+void vs_constraint_nodes(job_record_t *constraint, bitstr_t *nodes);
+
+/* The nodes of a list, free them; NULL: it names one that isn't there. */
+bitstr_t *vs_nodes_of(const char *names);
+
+/* The job may run in another cluster, of which nothing is known here. */
+bool vs_federated(void);
 
 /* ---- what moved ------------------------------------------------------------ */
 

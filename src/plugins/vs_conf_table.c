@@ -9,6 +9,7 @@
 #include <strings.h>
 #include "engine/core.h"
 #include "util/mem.h"
+#include "util/name.h"
 #include "vs_conf_table.h"
 
 #define TOP(field) offsetof(struct vs_conf, field)
@@ -195,40 +196,13 @@ int vs_conf_key_find(const char *key, size_t len, unsigned int scope_mask)
 	return -1;
 }
 
-/* Edit distance without regard to case; both shorter than 32. */
-static unsigned int distance(const char *a, size_t alen, const char *b,
-			     size_t blen)
-{
-	unsigned int row[33];
-
-	for (size_t j = 0; j <= blen; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= alen; i++) {
-		unsigned int diag = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= blen; j++) {
-			unsigned int up = row[j], best;
-
-			best = diag + !!strncasecmp(&a[i - 1], &b[j - 1], 1);
-			if (up + 1 < best)
-				best = up + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-			diag = up;
-		}
-	}
-	return row[blen];
-}
-
 const char *vs_conf_key_near(const char *key, size_t len,
 			     unsigned int scope_mask)
 {
 	const char *near = NULL;
 	unsigned int best = len / 3 + 1;
 
-	if (len > 31)
+	if (len > VS_DISTANCE_MAX)
 		return NULL;
 	for (size_t i = 0; i < vs_conf_nkeys; i++) {
 		const struct vs_conf_key *k = &vs_conf_keys[i];
@@ -236,7 +210,7 @@ const char *vs_conf_key_near(const char *key, size_t len,
 
 		if (!(scope_mask & (1u << k->scope)))
 			continue;
-		d = distance(key, len, k->key, strlen(k->key));
+		d = vs_name_distance(key, len, k->key, strlen(k->key));
 		if (d <= best && (d < best || !near)) {
 			best = d;
 			near = k->key;

@@ -34,7 +34,8 @@ def of_another_release(so, release):
     so.write_bytes(data)
 
 
-@pytest.mark.parametrize("plugin", ["select_cons_tres_vsphere", "prep_vsphere"])
+@pytest.mark.parametrize("plugin", ["select_cons_tres_vsphere", "prep_vsphere",
+                                    "job_submit_vsphere"])
 def test_a_plugin_of_another_release_is_refused_with_what_to_do(fresh, plugin,
                                                                 tmp_path):
     c = fresh(start=False, nodes=1, inventory=world(hosts=1, vfs=1))
@@ -42,6 +43,7 @@ def test_a_plugin_of_another_release_is_refused_with_what_to_do(fresh, plugin,
     for so in ours.glob("*.so"):
         shutil.copy(so, tmp_path)
     of_another_release(tmp_path / f"{plugin}.so", c.release)
+    c.slurm["JobSubmitPlugins"] = "vsphere"
     c.slurm["PluginDir"] = ":".join([str(tmp_path)] + plugin_dirs(c.root)[1:])
     with pytest.raises(ClusterError):
         c.start()

@@ -174,9 +174,12 @@ static bool core_running(void)
 	return vs_core.thread_runs;
 }
 
+static atomic_uint_fast64_t renumbered;	/* no fact of the engine's own */
+
 static uint64_t core_epoch(void)
 {
-	return __atomic_load_n(&vs_core.epoch, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&vs_core.epoch, __ATOMIC_ACQUIRE) +
+		atomic_load(&renumbered);
 }
 
 static void core_node_ids(const char *const *names, size_t n, int *ids)
@@ -220,6 +223,29 @@ static bool core_ever(const int *ids, size_t n, struct vs_err *err)
 	ever = vs_ask_ever(&vs_core, ids, n, err);
 	vs_unlock();
 	return ever;
+}
+
+static size_t core_capacity(const int *ids, size_t n, size_t want, bool more)
+{
+	size_t most;
+
+	vs_lock_now();
+	most = vs_submit_capacity(&vs_core, ids, n, want, more);
+	vs_unlock();
+	return most;
+}
+
+static void core_kinds(const int *ids, size_t n, struct vs_kind *out,
+		       char ***names)
+{
+	vs_lock_now();
+	vs_submit_kinds(&vs_core, ids, n, out, names);
+	vs_unlock();
+}
+
+static void core_renumbered(void)
+{
+	atomic_fetch_add(&renumbered, 1);
 }
 
 static void core_refused(const struct vs_asker *a, const int *ids, size_t n,
@@ -391,6 +417,9 @@ static const struct vs_core_api api = {
 	.room = core_room,
 	.check = core_check,
 	.ever = core_ever,
+	.capacity = core_capacity,
+	.kinds = core_kinds,
+	.renumbered = core_renumbered,
 	.refused = core_refused,
 	.make_room = core_make_room,
 	.spare = core_spare,

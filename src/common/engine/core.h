@@ -105,6 +105,13 @@ struct vs_asker {
 	enum vs_lacks lacks;	/* for refused() */
 };
 
+/* What a submission is judged by, of a node. */
+struct vs_kind {
+	int adapter;		/* -1: it is none of ours */
+	int cards;		/* VFs that its VM takes, 0: it needs none */
+	bool alone;		/* Retention=destroy: a VM for one job */
+};
+
 struct vs_reservation {		/* of Slurm's: these nodes from then till then */
 	int64_t start, end;
 	int *ids;
@@ -147,6 +154,17 @@ struct vs_core_api {
 		     size_t *nsurplus, struct vs_err *err);
 	/* Static capacity: could these n ever be on together? Unknown: yes. */
 	bool (*ever)(const int *ids, size_t n, struct vs_err *err);
+	/* As ever: how many VMs like those of these nodes could be on together,
+	 * `want` at the most and if that is not known; one for each node, or
+	 * (more) any number. */
+	size_t (*capacity)(const int *ids, size_t n, size_t want, bool more);
+	/* The kind of each; adapter is an index into *names, which ends with
+	 * NULL: free() each and it. */
+	void (*kinds)(const int *ids, size_t n, struct vs_kind *out,
+		      char ***names);
+	/* Slurm made its node table anew: who keeps ids by its indexes asks for
+	 * them again, for epoch changes. */
+	void (*renumbered)(void);
 	/* A job was refused: it needs `need` nodes out of ids, and could have
 	 * `have` of them. why: a sentence of its own, or what follows that count
 	 * and begins with a comma, colon or semicolon, or ""; of nodes: how many
@@ -221,7 +239,7 @@ struct vs_core_api {
 	 * our own work: for svf status. */
 	void (*timed)(enum vs_timed what, int64_t us, int64_t cpu_us);
 };
-#define VS_CORE_API_VERSION 13
+#define VS_CORE_API_VERSION 14
 const struct vs_core_api *vs_core_api_get(void);
 
 /* ---- reports, for the control channel ------------------------------------- */

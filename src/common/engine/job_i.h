@@ -50,6 +50,12 @@ bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
 		 struct vs_err *err);
 const char *vs_ask_blocked(const struct vs_core *c);	/* NULL: may serve */
 
+/* submit.c: answers for who judges submissions, as in core.h; lock held */
+size_t vs_submit_capacity(struct vs_core *c, const int *ids, size_t n,
+			  size_t want, bool more);
+void vs_submit_kinds(const struct vs_core *c, const int *ids, size_t n,
+		     struct vs_kind *out, char ***names);
+
 /* reclaim.c: idle warm VMs that stand in a waiting job's way; lock held */
 void vs_reclaim(struct vs_core *c, int64_t now_ms);
 /* Whom it would ask, for a job that wants these nodes, and who goes already;

@@ -53,6 +53,7 @@ core_sources += \
 	src/common/engine/setup.c \
 	src/common/engine/slot.c \
 	src/common/engine/slow.c \
+	src/common/engine/submit.c \
 	src/common/engine/tell.c src/common/engine/term.c \
 	src/common/engine/victims.c \
 	src/common/engine/wait.c \

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 #include "util/mem.h"
 #include "util/name.h"
@@ -253,4 +254,32 @@ int vs_subnet_address(const char *subnet, const char *node,
 	inet_ntop(AF_INET, &a, ip, sizeof(ip));
 	snprintf(out, VS_SUBNET_LEN, "%s/%d", ip, prefix);
 	return 0;
+}
+
+unsigned int vs_name_distance(const char *a, size_t alen, const char *b,
+			      size_t blen)
+{
+	unsigned int row[VS_DISTANCE_MAX + 1];
+
+	alen = alen > VS_DISTANCE_MAX ? VS_DISTANCE_MAX : alen;
+	blen = blen > VS_DISTANCE_MAX ? VS_DISTANCE_MAX : blen;
+	for (size_t j = 0; j <= blen; j++)
+		row[j] = (unsigned int)j;
+	for (size_t i = 1; i <= alen; i++) {
+		unsigned int diag = row[0];
+
+		row[0] = (unsigned int)i;
+		for (size_t j = 1; j <= blen; j++) {
+			unsigned int up = row[j], best;
+
+			best = diag + !!strncasecmp(&a[i - 1], &b[j - 1], 1);
+			if (up + 1 < best)
+				best = up + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+			diag = up;
+		}
+	}
+	return row[blen];
 }

@@ -65,4 +65,11 @@ bool vs_utf8_valid(const char *s);
  * 1-63 of [A-Za-z0-9._-], not starting with '-' or '.'. */
 bool vs_node_name_valid(const char *s);
 
+#define VS_DISTANCE_MAX 63
+/* How many letters must be changed, added or left out to make b of a, without
+ * regard to case: for "did you mean". Of more than VS_DISTANCE_MAX letters the
+ * rest isn't looked at. */
+unsigned int vs_name_distance(const char *a, size_t alen, const char *b,
+			      size_t blen);
+
 #endif

@@ -212,6 +212,7 @@ void vs_cluster_refresh(void)
 	}
 	if (!cluster.started)
 		return;
+	cluster.api->renumbered();
 	map_renew();		/* not in a scheduler's question */
 	off_need_not_respond();
 	boots_go_on();

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * job_submit/vsphere: refuses a job that vSphere's nodes can never run, with a
+ * sentence that names the way out. Slurm would refuse most of them too ("Requested
+ * node configuration is not available"), hold the others, or let them wait for
+ * ever; select/cons_tres_vsphere is right without this plugin.
+ *
+ * Never changes a job, never waits, and says nothing where the core isn't loaded.
+ * Called with slurmctld's read locks (conf, job, node, partition), from 23.11 on
+ * by several threads at a time; updates with JOB W and NODE W.
+ */
+#include "../../slurm_compat.h"
+#include "../../timed.h"
+#include "judge.h"
+
+VS_EXPORT const char plugin_name[] =
+	"Clear words for jobs that vSphere's nodes can never run";
+VS_EXPORT const char plugin_type[] = "job_submit/vsphere";
+VS_EXPORT const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+
+VS_EXPORT int init(void)
+{
+	debug("%s loaded", plugin_type);
+	return SLURM_SUCCESS;
+}
+
+VS_EXPORT int fini(void)
+{
+	return SLURM_SUCCESS;
+}
+
+/* What was said goes into the log too: before 23.02 an update tells its user no
+ * more than the error's name. */
+static int answer(const struct vs_wish *w, char **err_msg)
+{
+	char sentence[VS_SENTENCE] = "", job[32] = "";
+	int rc;
+
+	vs_timed_begin();
+	rc = vs_judge(w, sentence);
+	vs_timed_end();
+	if (!rc)
+		return SLURM_SUCCESS;
+	if (w->job)
+		snprintf(job, sizeof(job), "JobId=%u ", w->job);
+	info("%s: %suid=%u refused: %s", plugin_type, job, w->user, sentence);
+	if (err_msg) {
+		xfree(*err_msg);
+		*err_msg = xstrdup(sentence);
+	}
+	return rc;
+}
+
+VS_EXPORT int job_submit(job_desc_msg_t *desc, uint32_t submit_uid,
+			 char **err_msg)
+{
+	struct vs_wish w;
+
+	(void)submit_uid;
+	vs_wish_of_new(&w, desc);
+	return answer(&w, err_msg);
+}
+
+/* Comes before Slurm asks whether this user may: who may not learns nothing. */
+VS_EXPORT int job_modify(job_desc_msg_t *desc, job_record_t *job_ptr,
+			 uint32_t submit_uid VS_MODIFY_ARGS)
+{
+	struct vs_wish w;
+
+	if (submit_uid != job_ptr->user_id && !validate_operator(submit_uid))
+		return SLURM_SUCCESS;
+	if (!vs_wish_of_change(&w, desc, job_ptr))
+		return SLURM_SUCCESS;
+	return answer(&w, VS_MODIFY_MSG);
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A job as it comes in, or as it would be after an update, against what nodes and
+ * hosts there are: not against what is free, up, reserved or allowed.
+ *
+ * Rules: refused is only what can certainly never run as it is; one partition of
+ * several that will do is enough; what partitions lack in size is Slurm's affair
+ * (EnforcePartLimits), and so are other nodes than ours. Cheap first: who asks for
+ * others' nodes without a constraint is through after one look at bitmaps.
+ */
+#include "judge.h"
+#include "../../bits.h"
+#include "util/mem.h"
+
+/* ---- partitions ---------------------------------------------------------------- */
+
+bool vs_parts_each(const struct vs_wish *w, vs_part_fn *fn, void *arg)
+{
+	const char *at = w->partition;
+
+	if (!at)
+		return default_part_loc && fn(arg, default_part_loc);
+	while (*at) {
+		size_t len = strcspn(at, ",");
+		VS_FREE char *name = vs_asprintf("%.*s", (int)len, at);
+		part_record_t *part_ptr = len ? find_part_record(name) : NULL;
+
+		if (len && (!part_ptr || !fn(arg, part_ptr)))
+			return false;
+		at += len + !!at[len];
+	}
+	return true;
+}
+
+static bool none_is_ours(void *arg, part_record_t *part_ptr)
+{
+	const struct vs_case *c = arg;
+
+	return !part_ptr->node_bitmap ||
+	       bit_size(part_ptr->node_bitmap) != bit_size(c->o->nodes) ||
+	       !bit_overlap_any(part_ptr->node_bitmap, c->o->nodes);
+}
+
+/* ---- names --------------------------------------------------------------------- */
+
+struct names {
+	const struct vs_case *c;
+	bool ours;		/* one of them is an adapter's */
+	const char *unknown;	/* the first that no node has */
+	size_t len;
+};
+
+static bool name_look(void *arg, const char *name, size_t len)
+{
+	struct names *n = arg;
+	VS_FREE char *copy = vs_asprintf("%.*s", (int)len, name);
+
+	n->ours |= vs_ours_adapter(n->c->o, copy) >= 0;
+	if (!n->unknown && !vs_feature_known(name, len)) {
+		n->unknown = name;
+		n->len = len;
+	}
+	return true;
+}
+
+/* Slurm refuses it too, unless it was told not to. */
+static int unknown_name(const struct vs_case *c, const struct names *n,
+			const char *unless, bool ours,
+			char sentence[VS_SENTENCE])
+{
+	const char *near;
+
+	if (!n->unknown || xstrcasestr(slurm_conf.sched_params, unless))
+		return 0;
+	near = vs_feature_near(n->unknown, n->len);
+	if (!ours && (!near || vs_ours_adapter(c->o, near) < 0))
+		return 0;
+	return vs_say_unknown(c, n->unknown, n->len, near, sentence);
+}
+
+/* ---- nodes --------------------------------------------------------------------- */
+
+struct look {
+	const struct vs_case *c;
+	struct vs_finding f;		/* the most telling of all */
+	bool goes;
+};
+
+struct most { bitstr_t *nodes; uint32_t cpus; };
+
+static int cpus_look(void *x, void *arg)
+{
+	const config_record_t *config = x;
+	struct most *m = arg;
+	uint32_t cpus = (uint32_t)config->tot_sockets * config->cores *
+		config->threads;
+
+	if (config->node_bitmap &&
+	    bit_size(config->node_bitmap) == bit_size(m->nodes) &&
+	    bit_overlap_any(config->node_bitmap, m->nodes))
+		m->cpus = MAX(m->cpus, MAX(cpus, config->cpus));
+	return 0;
+}
+
+/* Of any of these nodes. */
+static uint32_t most_cpus(bitstr_t *nodes)
+{
+	struct most m = { .nodes = nodes };
+
+	list_for_each(config_list, cpus_look, &m);
+	return m.cpus;
+}
+
+/* The core's ids of those of these nodes that are ours; of what kind, if they
+ * are of one. */
+static size_t ours_of(const struct vs_ours *o, bitstr_t *nodes, int **ids,
+		      const struct vs_kind **kind)
+{
+	size_t n = 0;
+
+	*ids = vs_calloc((size_t)bit_set_count(nodes) + 1, sizeof(**ids));
+	*kind = NULL;
+	VS_EACH_BIT(i, nodes) {
+		const struct vs_kind *k = &o->kinds[i];
+
+		if (k->adapter < 0)
+			continue;
+		if (!n)
+			*kind = k;
+		else if (*kind && (*kind)->adapter != k->adapter)
+			*kind = NULL;
+		(*ids)[n++] = o->ids[i];
+	}
+	return n;
+}
+
+/* Do the hosts hold `need` of these, others' nodes among them? more: the
+ * partition may get more such nodes. */
+static bool hosts_hold(const struct vs_case *c, bitstr_t *nodes, uint32_t need,
+		       bool more, struct vs_finding *f)
+{
+	VS_FREE int *ids = NULL;
+	size_t n = ours_of(c->o, nodes, &ids, &f->kind);
+	size_t others = (size_t)bit_set_count(nodes) - n, have;
+
+	if (!n || others >= need || (more && others))
+		return true;
+	have = c->o->core->capacity(ids, n, need - others, more);
+	f->have = (uint32_t)(have + others);
+	return f->have >= need;
+}
+
+/* Slurm lets wait who is too large for the partition, which may grow. */
+static bool may_grow(const part_record_t *part_ptr, uint32_t need)
+{
+	return !slurm_conf.enforce_part_limits &&
+	       need > part_ptr->total_nodes;
+}
+
+/* Are `need` of these there, and may their VMs be? */
+static enum vs_verdict set_fits(const struct vs_case *c, bitstr_t *nodes,
+				uint32_t need, struct vs_finding *f)
+{
+	bool grows = may_grow(f->part, need);
+
+	f->need = need;
+	f->have = (uint32_t)bit_set_count(nodes);
+	if (!c->w->features && f->have < need && !grows)
+		return VS_GOES_NOT_OURS;
+	if (!f->have)
+		return c->w->features ? VS_NONE : VS_GOES_NOT_OURS;
+	if (!bit_overlap_any(nodes, c->o->nodes))
+		return f->have < need ? VS_GOES_NOT_OURS : VS_GOES;
+	if (f->have < need && !grows)
+		return VS_FEW;
+	return hosts_hold(c, nodes, need, grows, f) ? VS_GOES : VS_HOSTS;
+}
+
+/* ---- a partition ----------------------------------------------------------------- */
+
+/* All that it asks for by name must fit. */
+static enum vs_verdict named_fit(const struct vs_case *c, bitstr_t *nodes,
+				 struct vs_finding *f)
+{
+	bitstr_t *named = c->w->named && c->w->features ?
+		vs_nodes_of(c->w->named) : NULL;
+	enum vs_verdict v = VS_GOES;
+
+	if (!named)
+		return VS_GOES;
+	bit_and(named, f->part->node_bitmap);	/* else Slurm says so */
+	bit_and_not(named, nodes);
+	bit_and(named, c->o->nodes);
+	f->node = bit_ffs(named);
+	if (f->node >= 0)
+		v = VS_NAMED;
+	FREE_NULL_BITMAP(named);
+	return v;
+}
+
+/* Would its nodes be VMs for one job each, and it shares them? */
+static enum vs_verdict sharing_fits(const struct vs_case *c, bitstr_t *nodes,
+				    const struct vs_finding *f)
+{
+	bool any = false;
+
+	if (c->w->alone || !f->part->max_share)
+		return VS_GOES;
+	VS_EACH_BIT(i, nodes) {
+		if (!c->o->kinds[i].alone)
+			return VS_GOES;
+		any = true;
+	}
+	return any ? VS_SHARED : VS_GOES;
+}
+
+/* [a|b]: one of them for all of the job's nodes. */
+static enum vs_verdict one_of_fits(const struct vs_case *c, bitstr_t *nodes,
+				   uint32_t need, struct vs_finding *f)
+{
+	struct vs_finding best = { 0 };
+
+	for (size_t i = 0; i < c->c.n; i++) {
+		bitstr_t *these = bit_copy(nodes);
+		struct vs_finding one = *f;
+
+		bit_and(these, c->c.groups[i].nodes);
+		one.words = c->c.groups[i].words;
+		one.verdict = set_fits(c, these, need, &one);
+		FREE_NULL_BITMAP(these);
+		if (one.verdict <= VS_GOES_NOT_OURS)
+			return one.verdict;
+		if (!best.part || one.have > best.have)
+			best = one;
+	}
+	*f = best;
+	return best.verdict;
+}
+
+/* a*2&b*2: each node must be of both kinds. */
+static bool both_fit(const struct vs_case *c, bitstr_t *nodes)
+{
+	bitstr_t *both = bit_copy(nodes);
+	bool any;
+
+	for (size_t i = 0; i < c->c.n; i++)
+		if (c->c.groups[i].plain)
+			bit_and(both, c->c.groups[i].nodes);
+	any = bit_ffs(both) >= 0;
+	FREE_NULL_BITMAP(both);
+	return any;
+}
+
+/* [a*2&b*2], or a*2 alone: so many of each. */
+static enum vs_verdict counts_fit(const struct vs_case *c, bitstr_t *nodes,
+				  uint32_t need, struct vs_finding *f)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < c->c.n; i++)
+		sum += c->c.groups[i].count;
+	if (c->w->max && sum > c->w->max &&
+	    !none_is_ours((void *)c, (part_record_t *)f->part)) {
+		f->need = (uint32_t)sum;
+		f->have = c->w->max;
+		return VS_COUNTS;
+	}
+	if (!both_fit(c, nodes))
+		return c->c.n > 1 ? VS_UNREAD : VS_NONE;
+	for (size_t i = 0; i < c->c.n; i++) {
+		const struct vs_group *g = &c->c.groups[i];
+		bitstr_t *these = bit_copy(nodes);
+		enum vs_verdict v;
+
+		bit_and(these, g->nodes);
+		f->words = g->words;
+		f->counted = true;
+		v = set_fits(c, these, g->count, f);
+		FREE_NULL_BITMAP(these);
+		if (v == VS_NONE || v == VS_FEW)
+			return VS_FEW_COUNTED;
+		if (v != VS_GOES)
+			return v;
+	}
+	f->words = c->w->features;
+	f->counted = false;
+	return need > sum ? set_fits(c, nodes, need, f) : VS_GOES;
+}
+
+static enum vs_verdict part_fits(const struct vs_case *c, bitstr_t *nodes,
+				 struct vs_finding *f)
+{
+	uint32_t need = vs_wish_least(c->w, most_cpus(nodes));
+	enum vs_verdict v = named_fit(c, nodes, f);
+
+	if (!v)
+		v = !c->c.n ? set_fits(c, nodes, need, f) :
+			c->c.groups[0].one_of ?
+			one_of_fits(c, nodes, need, f) :
+			counts_fit(c, nodes, need, f);
+	return v ? v : sharing_fits(c, nodes, f);
+}
+
+enum vs_verdict vs_part_look(const struct vs_case *c, part_record_t *part_ptr,
+			     struct vs_finding *f)
+{
+	bitstr_t *nodes, *excluded = NULL;
+
+	*f = (struct vs_finding) { .part = part_ptr, .words = c->w->features };
+	if (!part_ptr->node_bitmap ||
+	    bit_size(part_ptr->node_bitmap) != bit_size(c->o->nodes))
+		return VS_GOES;
+	nodes = bit_copy(part_ptr->node_bitmap);
+	bit_and(nodes, c->c.nodes);
+	if (c->w->excluded)
+		excluded = vs_nodes_of(c->w->excluded);
+	if (excluded)
+		bit_and_not(nodes, excluded);
+	f->verdict = part_fits(c, nodes, f);
+	FREE_NULL_BITMAP(excluded);
+	FREE_NULL_BITMAP(nodes);
+	return f->verdict;
+}
+
+static bool part_look(void *arg, part_record_t *part_ptr)
+{
+	struct look *l = arg;
+	struct vs_finding f;
+
+	l->goes = vs_part_look(l->c, part_ptr, &f) <= VS_GOES_NOT_OURS;
+	/* the first, unless that has nothing of what is asked for */
+	if (!l->f.part || (l->f.verdict == VS_NONE && f.verdict != VS_NONE))
+		l->f = f;
+	return !l->goes;
+}
+
+/* ---- a job ----------------------------------------------------------------------- */
+
+static int judge(struct vs_case *c, bool ours, char sentence[VS_SENTENCE])
+{
+	const struct vs_wish *w = c->w;
+	struct names names = { .c = c }, prefers = { .c = c };
+	struct look l = { .c = c };
+	int rc;
+
+	vs_features_each(w->features, name_look, &names);
+	vs_features_each(w->prefer, name_look, &prefers);
+	rc = unknown_name(c, &names, "ignore_constraint_validation", ours,
+			  sentence);
+	if (!rc)
+		rc = unknown_name(c, &prefers, "ignore_prefer_validation", ours,
+				  sentence);
+	if (rc || names.unknown || !(ours || names.ours))
+		return rc;
+	rc = vs_constraint_make(&c->c, w->features, w->user);
+	if (rc)
+		return vs_say_unread(c, sentence);
+	if (!vs_parts_each(w, part_look, &l) || l.goes)
+		return 0;
+	/* of others' nodes we know that they don't have our adapters */
+	if (!ours && l.f.verdict != VS_NONE && l.f.verdict != VS_FEW_COUNTED)
+		return 0;
+	return vs_say(c, &l.f, sentence);
+}
+
+int vs_judge(const struct vs_wish *w, char sentence[VS_SENTENCE])
+{
+	struct vs_case c = { .w = w };
+	bool ours;
+	int rc = 0;
+
+	/* a reservation may bring its own partition */
+	if (vs_federated() || (w->reserved && !w->partition))
+		return 0;
+	c.o = vs_ours_get();
+	if (!c.o)
+		return 0;
+	ours = !vs_parts_each(w, none_is_ours, &c);
+	if (ours || w->features)
+		rc = judge(&c, ours, sentence);
+	vs_constraint_clear(&c.c);
+	vs_ours_put();
+	return rc;
+}

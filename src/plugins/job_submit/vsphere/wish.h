@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a job asks for, whether it is new or being changed. */
+#ifndef VS_WISH_H
+#define VS_WISH_H
+
+#include "../../slurm_compat.h"
+
+/* Of numbers 0, of texts NULL: not said. The texts are the request's. */
+struct vs_wish {
+	uint32_t job;			/* 0: it is new */
+	uint32_t user;
+	const char *features, *prefer, *partition, *named, *excluded;
+	bool reserved;			/* it names a reservation */
+	bool alone;			/* it gets whole nodes */
+	uint32_t min, max;		/* nodes */
+	uint32_t tasks, tasks_per_node, cpus;
+	uint32_t cpus_each;		/* a task's, on one node */
+};
+
+void vs_wish_of_new(struct vs_wish *w, const job_desc_msg_t *desc);
+/* The job as it would be after the change. False: nothing of this changes, or
+ * the job doesn't wait. */
+bool vs_wish_of_change(struct vs_wish *w, const job_desc_msg_t *desc,
+		       const job_record_t *job_ptr);
+
+/* No fewer nodes than that will do, if one has at most so many CPUs (where a
+ * single task wants more than that, Slurm says it). */
+uint32_t vs_wish_least(const struct vs_wish *w, uint32_t cpus_per_node);
+
+#endif
