@@ -295,6 +295,54 @@ slurmctld_opens_it() {
 		{ echo "$said"; return 1; }
 }
 
+# ---- the template ----------------------------------------------------------------
+
+# The commands of contribs/guest/README.md as they stand there, in a Debian that
+# never had a Slurm, with the files that they take from a build. No systemd runs
+# there: what is enabled is looked at, and what would stop, or write a journal, is
+# left out.
+template_is_made() { # DIRECTORY WITH THE PACKAGES
+	local tmpl=$root.template f
+	as_root rm -rf "$tmpl" && as_root cp -a "$base" "$tmpl" &&
+		as_root mkdir -p "$tmpl/recipe/out" || return 1
+	for f in "$1"/slurm-vsphere-{prep,guest}_*.deb; do
+		as_root dpkg -x "$f" "$tmpl/recipe/out" || return 1
+	done
+	as_root find "$tmpl/recipe/out" -type f -exec cp -t "$tmpl/recipe" {} + &&
+		head -c 128 /dev/urandom | as_root tee "$tmpl/recipe/munge.key" >/dev/null &&
+		awk '/^## / { on = /^## Make the template/ } on && /^```$/ { exit }
+			code; on && /^```sh/ { code = 1 }' "$VS_TOP/contribs/guest/README.md" |
+		sed 's/^poweroff$//' | as_root tee "$tmpl/recipe/recipe" >/dev/null || return 1
+	grep -q '^systemctl enable slurm-vsphere-identity' "$tmpl/recipe/recipe" ||
+		{ echo "README.md has no recipe"; return 1; }
+	printf '#!/bin/sh\nexit 101\n' | as_root tee "$tmpl/usr/sbin/policy-rc.d" >/dev/null
+	as_root chmod 755 "$tmpl/usr/sbin/policy-rc.d"
+	in_chroot "$tmpl" DEBIAN_FRONTEND=noninteractive bash -euxc '
+		cd /recipe
+		apt-get -q update
+		printf "APT::Get::Assume-Yes \"true\";\n" >/etc/apt/apt.conf.d/yes
+		apt-get -q install --no-install-recommends systemd systemd-sysv procps	# a VM has them
+		systemctl() {
+			case $1,$2 in
+			stop,*) ;;
+			disable,--now) command systemctl disable "$3" ;;
+			*) command systemctl "$@" ;;
+			esac
+		}
+		journalctl() { :; }
+		. ./recipe
+		for unit in munge chrony slurm-vsphere-identity slurm-vsphere-slurmd; do
+			[ "$(systemctl is-enabled $unit)" = enabled ]
+		done
+		[ "$(systemctl is-enabled slurmd)" = disabled ]
+		[ -z "$(ldd /usr/sbin/slurm-vsphere-port | grep "not found")" ]
+		systemd-analyze verify /usr/lib/systemd/system/slurm-vsphere-*.service
+		[ "$(stat -c "%U %a" /etc/munge/munge.key)" = "munge 400" ]
+		[ ! -s /etc/machine-id ]
+		[ ! -e /etc/slurm/slurm.conf ]
+		[ -z "$(find /etc -path "*/ssh/ssh_host_*")" ]'
+}
+
 packages_row() { # RELEASE SUITE
 	local base builder root version suite=$2 debs=$results/$2-debs
 	say "== packages for Slurm $1 of $2"
@@ -319,6 +367,7 @@ packages_row() { # RELEASE SUITE
 	one "$2: the example of vsphere.conf is valid" in_chroot "$root" \
 		svf conf /usr/share/doc/slurm-vsphere/examples/vsphere.conf
 	one "$2: slurmctld opens the plugins" slurmctld_opens_it
+	one "$2: the template's recipe makes a template" template_is_made "$debs"
 	one "$2: an update of Slurm without ours is held back" update_is_held_back "$version"
 }
 
