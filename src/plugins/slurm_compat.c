@@ -25,6 +25,56 @@ int vs_update_node(update_node_msg_t *msg)
 #endif
 }
 
+int vs_resv_create(resv_desc_msg_t *desc)
+{
+#if VS_GE(23, 2)
+	char *err_msg = NULL;
+	int rc = create_resv(desc, &err_msg);
+
+	xfree(err_msg);
+	return rc;
+#else
+	return create_resv(desc);
+#endif
+}
+
+int vs_resv_update(resv_desc_msg_t *desc)
+{
+#if VS_GE(23, 2)
+	char *err_msg = NULL;
+	int rc = update_resv(desc, &err_msg);
+
+	xfree(err_msg);
+	return rc;
+#else
+	return update_resv(desc);
+#endif
+}
+
+#if VS_GE(23, 2)
+const char *vs_resv_comment(const slurmctld_resv_t *resv_ptr)
+{
+	return resv_ptr->comment ? resv_ptr->comment : "";
+}
+
+void vs_resv_comment_set(resv_desc_msg_t *desc, const char *comment)
+{
+	desc->comment = xstrdup(comment);
+}
+#else
+const char *vs_resv_comment(const slurmctld_resv_t *resv_ptr)
+{
+	(void)resv_ptr;
+	return "";
+}
+
+void vs_resv_comment_set(resv_desc_msg_t *desc, const char *comment)
+{
+	(void)desc;
+	(void)comment;
+}
+#endif
+
 void vs_node_bits_powering_up(node_record_t *node_ptr)
 {
 #if VS_GE(24, 5)
@@ -98,6 +148,11 @@ static const slurmctld_lock_t all_write = {
 };
 static const slurmctld_lock_t nodes_write = { .node = WRITE_LOCK };
 static const slurmctld_lock_t jobs_write = { .job = WRITE_LOCK };
+/* As the RPCs of reservations take them, in all releases. */
+static const slurmctld_lock_t resvs_write = {
+	.conf = READ_LOCK, .job = READ_LOCK, .node = WRITE_LOCK,
+	.part = READ_LOCK,
+};
 
 void vs_lock_nodes_read(void)
 {
@@ -144,6 +199,18 @@ void vs_lock_nodes_write(void)
 void vs_unlock_nodes_write(void)
 {
 	unlock_slurmctld(nodes_write);
+	vs_timed_unlocked();
+}
+
+void vs_lock_resvs_write(void)
+{
+	lock_slurmctld(resvs_write);
+	vs_timed_locked();
+}
+
+void vs_unlock_resvs_write(void)
+{
+	unlock_slurmctld(resvs_write);
 	vs_timed_unlocked();
 }
 

@@ -46,6 +46,7 @@
 #if !VS_GE(23, 2)
 #include "src/slurmctld/preempt.h"
 #endif
+#include "src/slurmctld/reservation.h"
 #include "src/slurmctld/slurmctld.h"
 #pragma GCC diagnostic pop
 
@@ -274,6 +275,15 @@ static inline bool vs_job_in_prolog(const job_record_t *job_ptr)
 		(job_ptr->details && job_ptr->details->prolog_running));
 }
 
+/* Of a reservation: create_resv(), update_resv(). Slurm's code. Under
+ * vs_lock_resvs_write(). Of desc it takes what it keeps. */
+int vs_resv_create(resv_desc_msg_t *desc);
+int vs_resv_update(resv_desc_msg_t *desc);
+#define VS_RESV_COMMENTS VS_GE(23, 2)	/* has it a comment */
+/* "" where the release has none. */
+const char *vs_resv_comment(const slurmctld_resv_t *resv_ptr);
+void vs_resv_comment_set(resv_desc_msg_t *desc, const char *comment);
+
 /* update_node() as SlurmUser. Under JOB W, NODE W, PART W. */
 int vs_update_node(update_node_msg_t *msg);
 
@@ -311,6 +321,8 @@ void vs_lock_write(void);		/* conf R, job W, node W, part W, fed R */
 void vs_unlock_write(void);
 void vs_lock_nodes_write(void);		/* node W alone */
 void vs_unlock_nodes_write(void);
+void vs_lock_resvs_write(void);	/* conf R, job R, node W, part R */
+void vs_unlock_resvs_write(void);
 void vs_lock_jobs_write(void);		/* job W alone */
 void vs_unlock_jobs_write(void);
 

@@ -492,6 +492,7 @@ const struct vs_port vs_slurm_port = {
 	.sees_jobs = port_sees_jobs,
 	.sees_nodes = port_sees_nodes,
 	.jobs_ahead = vs_port_jobs_ahead,
+	.resvs_set = vs_port_resvs_set,
 	.node_power_up = vs_port_node_power_up,
 	.task_job = port_task_job,
 	.component_job = port_component_job,

@@ -304,7 +304,13 @@ int svf_ask_nodes(const char *verb, const char *nodes, struct vs_jdoc *doc)
 int svf_order(const char *verb, const char *name, const char *text,
 	      struct vs_jdoc *doc)
 {
-	struct vs_ctl_request req = { 0 };
+	return svf_order_at(verb, name, text, 0, doc);
+}
+
+int svf_order_at(const char *verb, const char *name, const char *text,
+		 int64_t at, struct vs_jdoc *doc)
+{
+	struct vs_ctl_request req = { .at = at };
 
 	vs_strlcpy(req.verb, verb, sizeof(req.verb));
 	vs_strlcpy(req.name, name, sizeof(req.name));

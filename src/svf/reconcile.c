@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "svf.h"
 #include "util/mem.h"
@@ -197,12 +198,12 @@ const struct svf_verb svf_vm = {
 
 #define REASON_MAX 120		/* vs_ctl_request.text */
 
-/* The words after HOST, with blanks between. */
-static char *words(const struct svf *s)
+/* The words from there on, with blanks between. */
+static char *words(const struct svf *s, int from)
 {
 	char *text = vs_strdup("");
 
-	for (int i = 2; i < s->argc; i++) {
+	for (int i = from; i < s->argc; i++) {
 		VS_FREE char *had = text;
 
 		text = vs_asprintf("%s%s%s", had, had[0] ? " " : "",
@@ -211,18 +212,70 @@ static char *words(const struct svf *s)
 	return text;
 }
 
+static void put_clock(int64_t at, char out[32])
+{
+	time_t when = (time_t)at;
+	struct tm tm;
+
+	vs_strlcpy(out, "?", 32);
+	if (localtime_r(&when, &tm))
+		strftime(out, 32, "%Y-%m-%dT%H:%M:%S", &tm);
+}
+
+/* "; 2 jobs run there, safe at 2026-03-01T14:00:00" */
+static char *safe_words(struct vs_j top)
+{
+	int64_t jobs = vs_j_int_or(vs_j_opt(top, "jobs_left"), 0);
+	int64_t at = vs_j_int_or(vs_j_opt(top, "safe_at"), 0);
+	char clock[32];
+
+	if (vs_j_bool_or(vs_j_opt(top, "safe"), false))
+		return vs_strdup("; none of ours is on there: safe now");
+	if (!jobs)
+		return vs_strdup("; idle VMs go off");
+	put_clock(at, clock);
+	return vs_asprintf("; %" PRId64 " job%s there, safe %s%s", jobs,
+			   jobs == 1 ? " runs" : "s run",
+			   at ? "at " : "when nobody knows", at ? clock : "");
+}
+
+static char *drained_words(struct vs_j top)
+{
+	int64_t at = vs_j_int_or(vs_j_opt(top, "maintenance_at"), 0);
+	VS_FREE char *safe = safe_words(top);
+	char clock[32];
+
+	if (!at)
+		return vs_asprintf("%s takes no more VMs (it was %s)%s",
+				   vs_j_str(vs_j_get(top, "host")),
+				   vs_j_str(vs_j_get(top, "was")), safe);
+	put_clock(at, clock);
+	return vs_asprintf("%s takes VMs of jobs that end before %s (it is %s)%s",
+			   vs_j_str(vs_j_get(top, "host")), clock,
+			   vs_j_str(vs_j_get(top, "was")), safe);
+}
+
 static int run_host(const struct svf *s)
 {
 	bool is_drain = s->argc && !strcmp(s->argv[0], "drain");
-	VS_FREE char *text = words(s);
+	VS_FREE char *text = words(s, s->flag ? 3 : 2);
 	struct vs_jdoc doc;
 	struct vs_j top;
+	int64_t at = 0;
 	int rc;
 
-	if (s->argc < 2 || (!is_drain && (s->argc != 2 ||
-					  strcmp(s->argv[0], "resume")))) {
-		fputs("svf: host: drain HOST [REASON] or resume HOST is expected\n",
+	if (s->argc < (s->flag ? 3 : 2) ||
+	    (!is_drain && (s->flag || s->argc != 2 ||
+			   strcmp(s->argv[0], "resume")))) {
+		fputs("svf: host: drain HOST [--at TIME] [REASON] or resume HOST is expected\n",
 		      stderr);
+		return SVF_USAGE;
+	}
+	if (s->flag)
+		at = svf_when(s->argv[2], (int64_t)time(NULL));
+	if (s->flag && at <= 0) {
+		fprintf(stderr, "svf: host: TIME is 14:00, 2026-03-01T14:00 or now+2hours, not %s\n",
+			s->argv[2]);
 		return SVF_USAGE;
 	}
 	if (strlen(text) >= REASON_MAX) {
@@ -230,28 +283,34 @@ static int run_host(const struct svf *s)
 			REASON_MAX - 1);
 		return SVF_USAGE;
 	}
-	rc = svf_order(s->argv[0], s->argv[1], text, &doc);
+	rc = svf_order_at(s->argv[0], s->argv[1], text, at, &doc);
 	if (rc)
 		return rc;
 	top = vs_j_root(&doc);
-	return finish(s, &doc, vs_asprintf(is_drain ?
-		"%s takes no more VMs (it was %s)" :
+	return finish(s, &doc, is_drain ? drained_words(top) : vs_asprintf(
 		"%s takes VMs again, if nothing else keeps them away (it was %s)",
 		vs_j_str(vs_j_get(top, "host")),
 		vs_j_str(vs_j_get(top, "was"))));
 }
 
 static const struct svf_word host_words[] = {
-	{ "drain", "HOST [REASON...]", "no VM is placed on the host any more; nodes whose VM is on there are drained, idle ones powered down, running jobs finish. Outlives restarts. REASON is of 119 bytes at most" },
+	{ "drain", "HOST [--at TIME] [REASON...]", "no VM is placed on the host any more; nodes whose VM is on there are drained, idle ones powered down, running jobs finish. Says when the last of them ends, and so does reservation vsphere_HOST in Slurm. Outlives restarts. REASON is of 119 bytes at most" },
 	{ "resume", "HOST", "ends that, and whatever else slurm-vsphere holds against the host. Look at svf hosts first" },
 	{ 0 }
 };
 
 const struct svf_verb svf_host = {
 	.name = "host", .args = "drain|resume HOST", .words = host_words,
+	.flag = "--at", .flag_what = "drain from TIME on (14:00, 2026-03-01T14:00, now+2hours); until then the host takes VMs of jobs that end before it, and no others",
 	.run = run_host, .names = SVF_NAMES_HOST,
 	.what = "keep VMs away from a host, or no longer",
 	.help =
+"While VMs of running jobs are on a host that is drained, enters maintenance or\n"
+"will be drained (--at), Slurm has a reservation vsphere_HOST (MAINT, IGNORE_JOBS,\n"
+"user root) of their nodes, which ends when the host is safe: with the last job's\n"
+"time limit. It goes with the last VM, and comes back if it is deleted meanwhile;\n"
+"one that somebody has changed is left alone. A time limit counts from the launch,\n"
+"so that a boot shortly before --at TIME comes on top of it.\n"
 "What else is held against a host: that a VM failed to start on it lately\n"
 "(avoided), that three nodes in a row did (quarantined: no VM for 5 minutes,\n"
 "then a single one is tried, and after each failure the pause doubles, up to an\n"

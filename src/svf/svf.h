@@ -112,6 +112,16 @@ int svf_ask_nodes(const char *verb, const char *nodes, struct vs_jdoc *doc);
  * why ("": not said). */
 int svf_order(const char *verb, const char *name, const char *text,
 	      struct vs_jdoc *doc);
+/* The same, to be done at a time (s since the epoch; 0: now). */
+int svf_order_at(const char *verb, const char *name, const char *text,
+		 int64_t at, struct vs_jdoc *doc);
+
+/* ---- when.c ------------------------------------------------------------ */
+/* A time as Slurm's commands take them: 14:00 (today, or tomorrow if that is
+ * over), 2026-03-01, 2026-03-01T14:00[:00], now+3 (seconds), now+2hours,
+ * tomorrow, midnight, noon. s since the epoch, this machine's time zone; -1: it
+ * is none of these. now_s: as time(NULL). */
+int64_t svf_when(const char *text, int64_t now_s);
 
 /* ---- show.c ------------------------------------------------------------ */
 /* Ask, and print the report, its notes after it (--json: as it is). */

@@ -37,6 +37,13 @@ int svf_order(const char *verb, const char *name, const char *text,
 	return svf_ask(verb, 0, name, doc);
 }
 
+int svf_order_at(const char *verb, const char *name, const char *text,
+		 int64_t at, struct vs_jdoc *doc)
+{
+	(void)at;
+	return svf_order(verb, name, text, doc);
+}
+
 static void must_be_printable(FILE *f)
 {
 	int c, last = 0;
@@ -72,8 +79,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct svf_verb *const verbs[] = { &svf_hosts, &svf_nodes,
-		&svf_why, &svf_status, &svf_reconcile, &svf_adopt, &svf_vm };
+		&svf_why, &svf_status, &svf_reconcile, &svf_adopt, &svf_vm,
+		&svf_host };
 	static char *job[] = { "7" }, *vm[] = { "forget", "vm1" };
+	static char *host[] = { "drain", "esx1", "now+2hours" };
+	VS_FREE char *time = NULL;
 	const struct svf_verb *v;
 	struct svf s = { 0 };
 
@@ -86,6 +96,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		s.argv = v == &svf_why ? job : vm;
 		s.argc = v == &svf_why ? 1 : 2;
 	}
+	if (v == &svf_host) {
+		s.argv = host;
+		s.argc = s.flag ? 3 : 2;
+	}
+	/* As a time, whatever it is: a day in a tm's reach, or none. */
+	time = vs_asprintf("%.*s", (int)(size - 1), (const char *)data + 1);
+	if (svf_when(time, 1789000000) > (int64_t)1 << 57)
+		abort();
 	answer = (const char *)data + 1;
 	answer_len = size - 1;
 	run(v, &s);

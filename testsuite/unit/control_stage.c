@@ -159,6 +159,16 @@ struct json_object *vs_core_act(const char *what, const char *name,
 	return o;
 }
 
+struct json_object *vs_core_drain_at(const char *name, const char *text,
+				     int64_t at, uint32_t uid,
+				     struct vs_err *err)
+{
+	struct json_object *o = vs_core_act("drain", name, text, uid, err);
+
+	vs_jb_int(o, "maintenance_at", at);
+	return o;
+}
+
 bool vs_core_is_operator(uint32_t uid)
 {
 	(void)uid;

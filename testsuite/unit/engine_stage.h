@@ -223,6 +223,8 @@ STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 	vs_ledger_clear(&c->ledger);
 	while (c->avoids)
 		vs_avoid_expire(c, INT64_MAX);
+	vs_windows_clear(c);
+	vs_leaving_clear(c);
 	while (c->breakers)
 		vs_breaker_end(c, c->breakers->host);
 	while (c->prints) {

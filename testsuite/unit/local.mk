@@ -181,6 +181,12 @@ testsuite_unit_test_engine_fail_SOURCES = testsuite/unit/test_engine_fail.c \
 testsuite_unit_test_engine_fail_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_fail_LDADD = $(engine_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_window
+testsuite_unit_test_engine_window_SOURCES = testsuite/unit/test_engine_window.c \
+	$(engine_stage)
+testsuite_unit_test_engine_window_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_window_LDADD = $(engine_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_breaker
 # Larger arrays than the others': a fake of its own.
 testsuite_unit_test_engine_breaker_SOURCES = testsuite/unit/test_engine_breaker.c \
@@ -427,6 +433,13 @@ testsuite_unit_test_svf_import_SOURCES = testsuite/unit/test_svf_import.c \
 testsuite_unit_test_svf_import_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 testsuite_unit_test_svf_import_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_svf_import_LDADD = $(unit_ldadd) $(MUNGE_LIBS)
+
+check_PROGRAMS += testsuite/unit/test_svf_when
+testsuite_unit_test_svf_when_SOURCES = testsuite/unit/test_svf_when.c \
+	src/svf/when.c
+testsuite_unit_test_svf_when_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+testsuite_unit_test_svf_when_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_svf_when_LDADD = $(unit_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_svf_plan
 testsuite_unit_test_svf_plan_SOURCES = testsuite/unit/test_svf_plan.c \

@@ -118,6 +118,11 @@ static int core_check(const int *ids, size_t n, size_t *surplus,
 	return *nsurplus ? vs_err_set(err, VS_E_SHORTAGE, "too few VFs") : 0;
 }
 
+static void core_asks(int64_t end)
+{
+	w.until = end;
+}
+
 static bool core_ever(const int *ids, size_t n, struct vs_err *err)
 {
 	(void)ids;
@@ -302,6 +307,7 @@ int stage_up(void **state)
 	memset(&w, 0, sizeof(w));
 	memset(&job, 0, sizeof(job));
 	memset(&details, 0, sizeof(details));
+	w.api.asks = core_asks;
 	w.api.room = core_room;
 	w.api.check = core_check;
 	w.api.ever = core_ever;

@@ -14,6 +14,7 @@ struct select_world {
 	bool ours[NODES];
 	enum vs_avail avail[NODES];
 	bool busy[NODES];		/* for stock */
+	int64_t until;			/* core->asks(): the job would end then */
 	size_t room;			/* core->room() */
 	size_t vfs;			/* how many not warm may go together */
 	size_t ever;

@@ -159,6 +159,8 @@ static void the_core_is_told_how_the_job_ranks(void **state)
 	ask(SELECT_MODE_RUN_NOW, 1, 1, 1);
 	assert_true(w.in_order && !w.reserved);
 	assert_int_equal(w.lasts, 600);
+	assert_true(w.until >= time(NULL) + 595 &&
+		    w.until <= time(NULL) + 600);
 	assert_true(w.rank == ((uint64_t)2 << 32 | 5));
 	job.time_limit = NO_VAL;
 	job.resv_name = (char *)"r1";

@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include "engine/core_i.h"
 #include "util/json.h"
 #include "util/mem.h"
@@ -218,26 +219,65 @@ static void one_line(char *s)
 			*s = ' ';
 }
 
-static int drain(struct vs_core *c, struct json_object *top, const char *name,
-		 const char *text, struct vs_err *err)
+static void drain_why(int64_t at, const char *text, char *why, size_t size)
 {
+	char when[48] = "drained by an operator";
+	time_t then = (time_t)at;
+	struct tm tm;
+
+	if (at && localtime_r(&then, &tm))
+		strftime(when, sizeof(when),
+			 "maintenance planned for %Y-%m-%dT%H:%M", &tm);
+	snprintf(why, size, "%s%s%s", when, text[0] ? ": " : "", text);
+	one_line(why);
+}
+
+/* At once if that is now, or too soon for idle VMs to go before. */
+static int drain_from(struct vs_core *c, const struct vs_host *h, int64_t at,
+		      const char *why, struct vs_err *err)
+{
+	if (at && vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid))
+		return vs_err_set(err, VS_E_STATE,
+			"host %s is drained already: svf host resume %s first",
+			h->name, h->name);
+	if (at && vs_window_put(c, h->moid, at, why))
+		return vs_err_set(err, VS_E_REQUEST,
+			"maintenance is planned for %d hosts already, more can't be",
+			VS_WINDOWS_MAX);
+	if (at)
+		return 0;
+	vs_window_end(c, h->moid);
+	vs_avoid_put(c, VS_AVOID_DRAINED, h->moid, NULL, VS_AVOID_FOREVER,
+		     why);
+	vs_nodes_touch(c);
+	return 0;
+}
+
+static int drain(struct vs_core *c, struct json_object *top, const char *name,
+		 const char *text, int64_t at, struct vs_err *err)
+{
+	struct vs_remains r;
 	struct vs_host *h;
 	char why[160];
+	int rc = -1;
 
-	snprintf(why, sizeof(why), "drained by an operator%s%s",
-		 text[0] ? ": " : "", text);
-	one_line(why);
+	if (at && at <= vs_wall_ms() / 1000)
+		return vs_err_set(err, VS_E_REQUEST,
+				  "that time is over by slurmctld's clock");
+	drain_why(at, text, why, sizeof(why));
 	vs_lock();
 	h = host_named(c, name, err);
 	if (h) {
 		say_host(top, h, vs_report_host_state(c, h));
-		vs_avoid_put(c, VS_AVOID_DRAINED, h->moid, NULL,
-			     VS_AVOID_FOREVER, why);
-		vs_nodes_touch(c);
+		rc = drain_from(c, h, at, why, err);
+		if (at)
+			vs_jb_int(top, "maintenance_at", at);
+		vs_host_remains(c, h, &r);
+		vs_remains_json(&r, top);
 	}
 	vs_unlock();
 	vs_wake();
-	return h ? 0 : -1;
+	return rc;
 }
 
 /* Whatever kept VMs away from it by our decision, or an operator's. */
@@ -251,6 +291,7 @@ static int resume(struct vs_core *c, struct json_object *top, const char *name,
 	if (h) {
 		say_host(top, h, vs_report_host_state(c, h));
 		vs_avoid_end(c, VS_AVOID_DRAINED, h->moid);
+		vs_window_end(c, h->moid);
 		vs_avoid_end(c, VS_AVOID_FAILED, h->moid);
 		/* and what it shares with others */
 		vs_avoid_end(c, VS_AVOID_FAILED, h->cluster);
@@ -284,12 +325,30 @@ struct json_object *vs_core_act(const char *what, const char *name,
 	else if (!strcmp(what, "forget"))
 		rc = forget(c, top, name, err);
 	else if (!strcmp(what, "drain"))
-		rc = drain(c, top, name, text, err);
+		rc = drain(c, top, name, text, 0, err);
 	else if (!strcmp(what, "resume"))
 		rc = resume(c, top, name, err);
 	else
 		rc = vs_err_set(err, VS_E_REQUEST, "unknown order: %s", what);
 	if (!rc)
+		return top;
+	vs_jb_free(top);
+	return NULL;
+}
+
+struct json_object *vs_core_drain_at(const char *name, const char *text,
+				     int64_t at, uint32_t uid,
+				     struct vs_err *err)
+{
+	struct vs_core *c = &vs_core;
+	struct json_object *top = vs_jb_obj(NULL);
+
+	vs_info("operator uid=%u orders drain %s at %lld", uid, name,
+		(long long)at);
+	vs_lock();
+	vs_calm_end(c, vs_clock());
+	vs_unlock();
+	if (!drain(c, top, name, text, at, err))
 		return top;
 	vs_jb_free(top);
 	return NULL;

@@ -116,6 +116,8 @@ static enum vs_avail avail_kept(struct vs_core *c, int id)
 	const struct vs_kept *k = &c->kept[id];
 	const struct vs_profile_now *now;
 
+	if (vs_window_bars_node(c, &c->nodes[id]))
+		return VS_AVAIL_NONE;
 	if (k->epoch != c->facts_epoch)
 		return vs_node_avail(c, &c->nodes[id]);
 	if (!k->place)

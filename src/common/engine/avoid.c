@@ -159,34 +159,47 @@ const struct vs_bar *vs_avoid_bars(struct vs_core *c)
 			if (vs_avoid_of(c, a, h))
 				bar(&c->bars[h->index], a, h);
 	}
+	for (const struct vs_window *w = c->maintain.windows;
+	     w && vs_window_bars(c, w); w = w->next) {
+		h = vs_host_get(&c->inv, w->host);
+		if (h)
+			c->bars[h->index].avoided = true;
+	}
 	vs_breakers_bar(c, c->bars);
 	return c->bars;
 }
 
+uint64_t vs_avoid_key(const struct vs_core *c)
+{
+	return c->avoid_gen << 8 | vs_windows_barring(c);
+}
+
 const char *vs_avoid_note(struct vs_core *c)
 {
-	const struct vs_avoid *first = NULL;
-	const char *name = "";
+	const char *name = "", *first = NULL;
+	uint64_t key = vs_avoid_key(c);
 	int n = 0;
 
-	if (c->avoid_note_gen == c->avoid_gen &&
+	if (c->avoid_note_gen == key &&
 	    c->avoid_note_hosts == c->inv.nhosts)
 		return c->avoid_note;
-	c->avoid_note_gen = c->avoid_gen;
+	c->avoid_note_gen = key;
 	c->avoid_note_hosts = c->inv.nhosts;
 	c->avoid_note[0] = '\0';
-	for (struct vs_host *h = c->inv.hosts; h && c->avoids; h = h->hh.next) {
+	for (struct vs_host *h = c->inv.hosts;
+	     h && (c->avoids || c->maintain.windows); h = h->hh.next) {
 		const struct vs_avoid *a = vs_avoid_get(c, h->moid, NULL);
+		const struct vs_window *w = vs_window_barring(c, h->moid);
 
-		if (!a || n++)
+		if ((!a && !w) || n++)
 			continue;
-		first = a;
+		first = a ? a->why : w->why;
 		name = h->name;
 	}
 	if (first)
 		snprintf(c->avoid_note, sizeof(c->avoid_note),
 			 "; %d host%s left out (%.56s: %.80s)", n,
-			 n == 1 ? " is" : "s are", name, first->why);
+			 n == 1 ? " is" : "s are", name, first);
 	return c->avoid_note;
 }
 
@@ -195,8 +208,9 @@ bool vs_avoid_asked(void *arg, const struct vs_host *h,
 {
 	const struct vs_avoid *a =
 		vs_avoid_get(arg, h->moid, pf ? pf->pci : NULL);
+	const struct vs_window *w = vs_window_barring(arg, h->moid);
 
-	if (a && why)
-		vs_strlcpy(why, a->why, size);
-	return a != NULL;
+	if ((a || w) && why)
+		vs_strlcpy(why, a ? a->why : w->why, size);
+	return a || w;
 }

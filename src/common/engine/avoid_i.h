@@ -72,6 +72,8 @@ bool vs_avoid_any(const struct vs_core *c, const struct vs_host *h);
 /* What is left out of each host, for placement: by host->index; the core's, until
  * the next call. */
 const struct vs_bar *vs_avoid_bars(struct vs_core *c);
+/* What is left out is the same while this is: see avoid_gen, and window.c. */
+uint64_t vs_avoid_key(const struct vs_core *c);
 bool vs_avoid_asked(void *arg, const struct vs_host *h,
 		    const struct vs_pf *pf, char *why, size_t size);
 

@@ -233,7 +233,10 @@ static int report_make(struct conn *c, struct vs_err *err)
 
 	if (!v || job_asked(c, v, &job, err))
 		return -1;
-	o = v->changes ?
+	o = v->changes && c->req.at && !strcmp(v->name, "drain") ?
+		vs_core_drain_at(c->req.name, c->req.text, c->req.at, c->uid,
+				 err) :
+		v->changes ?
 		vs_core_act(v->name, c->req.name, c->req.text, c->uid, err) :
 		!strcmp(v->name, "plan") ?
 		vs_core_plan(c->req.nodes, c->uid, err) :

@@ -63,6 +63,19 @@ static int get_u32(struct vs_j j, const char *key, int64_t max, uint32_t *out,
 	return 0;
 }
 
+static int get_at(struct vs_j j, int64_t *out, struct vs_err *err)
+{
+	int64_t v = vs_j_int_or(vs_j_opt(j, "at"), 0);
+
+	if (vs_json_failed(j.doc, err))
+		return -1;
+	if (v < 0 || v > VS_CTL_AT_MAX)
+		return vs_err_set(err, VS_E_REQUEST,
+				  "at: seconds since 1970 are expected");
+	*out = v;
+	return 0;
+}
+
 char *vs_ctl_request_format(const struct vs_ctl_request *r)
 {
 	struct json_object *o = vs_jb_obj(NULL);
@@ -74,6 +87,8 @@ char *vs_ctl_request_format(const struct vs_ctl_request *r)
 		vs_jb_str(o, "name", r->name);
 	if (r->text[0])
 		vs_jb_str(o, "text", r->text);
+	if (r->at)
+		vs_jb_int(o, "at", r->at);
 	if (r->nodes[0])
 		vs_jb_str(o, "nodes", r->nodes);
 	vs_jb_str(o, "id", r->id);
@@ -95,6 +110,7 @@ int vs_ctl_request_parse(const char *text, size_t len,
 	    !get_text(root, "id", r.id, sizeof(r.id), err) &&
 	    !get_u32(root, "job", UINT32_MAX, &r.job, err) &&
 	    !get_text_if(root, "name", r.name, sizeof(r.name), err) &&
+	    !get_at(root, &r.at, err) &&
 	    !get_text_if(root, "text", r.text, sizeof(r.text), err) &&
 	    !get_text_if(root, "nodes", r.nodes, sizeof(r.nodes), err)) {
 		*out = r;

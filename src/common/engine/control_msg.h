@@ -5,6 +5,7 @@
  * Request, one per connection:  {"verb":"why","job":4711,"id":"..."}
  *   or with a name:              {"verb":"forget","name":"vm003","id":"..."}
  *   and a reason:      {"verb":"drain","name":"esx01","text":"...","id":"..."}
+ *   and for later:   {..., "at":1789000000, ...}
  *   or an array's task:          {"verb":"why","job":12,"name":"3","id":"..."}
  *   a heterogeneous job's part:  {"verb":"why","job":14,"name":"+1","id":"..."}
  *   or nodes, as Slurm lists them:
@@ -22,6 +23,7 @@
 #include "util/err.h"
 
 #define VS_CTL_ID_MAX 64
+#define VS_CTL_AT_MAX ((int64_t)1 << 40)
 #define VS_CTL_NODES_MAX 16384		/* thousands of them, in any order */
 #define VS_CTL_REQUEST_MAX 32768	/* a request's credential */
 /* A report's bytes in one frame: each costs both sides a turn of munged, which
@@ -36,6 +38,7 @@ struct vs_ctl_request {
 	uint32_t job;
 	char name[128];			/* of a node or host, "": none */
 	char text[120];			/* why, "": not said */
+	int64_t at;			/* when, s since the epoch; 0: now */
 	char id[VS_CTL_ID_MAX];		/* the client's, echoed */
 	char nodes[VS_CTL_NODES_MAX];	/* "": none */
 };

@@ -193,14 +193,34 @@ static void core_node_ids(const char *const *names, size_t n, int *ids)
 	vs_unlock();
 }
 
+/* A question of slurmctld's: for what it is asked ends when it has said. */
+static void question_begin(void)
+{
+	vs_lock_now();
+	vs_until_set(&vs_core, vs_core.maintain.asked);
+}
+
+static void question_end(void)
+{
+	vs_until_set(&vs_core, 0);
+	vs_unlock();
+}
+
+static void core_asks(int64_t end)
+{
+	vs_lock_now();
+	vs_core.maintain.asked = end;
+	vs_unlock();
+}
+
 static size_t core_room(const int *ids, size_t n, enum vs_avail *out,
 			char *why, size_t size)
 {
 	size_t room;
 
-	vs_lock_now();
+	question_begin();
 	room = vs_ask_room(&vs_core, ids, n, out, why, size);
-	vs_unlock();
+	question_end();
 	return room;
 }
 
@@ -209,9 +229,9 @@ static int core_check(const int *ids, size_t n, size_t *surplus,
 {
 	int rc;
 
-	vs_lock_now();
+	question_begin();
 	rc = vs_ask_check(&vs_core, ids, n, surplus, nsurplus, err);
-	vs_unlock();
+	question_end();
 	return rc;
 }
 
@@ -267,11 +287,11 @@ static int core_make_room(uint32_t job, const int *ids, size_t n,
 {
 	int taken;
 
-	vs_lock_now();
+	question_begin();
 	vs_crash_before("core", "make_room");
 	taken = vs_make_room(&vs_core, job, ids, n, victims, nvictims, take);
 	vs_crash_after("core", "make_room");
-	vs_unlock();
+	question_end();
 	return taken;
 }
 
@@ -280,9 +300,9 @@ static size_t core_spare(const struct vs_asker *a, const int *ids, size_t n,
 {
 	size_t spare;
 
-	vs_lock_now();
+	question_begin();
 	spare = vs_when_spare(&vs_core, a, ids, n, avail, left);
-	vs_unlock();
+	question_end();
 	return spare;
 }
 
@@ -291,9 +311,9 @@ static int64_t core_when(const struct vs_asker *a, const int *ids, size_t n,
 {
 	int64_t at;
 
-	vs_lock_now();
+	question_begin();
 	at = vs_when(&vs_core, a, ids, n, from);
-	vs_unlock();
+	question_end();
 	return at;
 }
 
@@ -302,9 +322,9 @@ static bool core_others_give(const struct vs_asker *a, const int *ids, size_t n,
 {
 	bool give;
 
-	vs_lock_now();
+	question_begin();
 	give = vs_when_others_give(&vs_core, a, ids, n, by);
-	vs_unlock();
+	question_end();
 	return give;
 }
 
@@ -336,9 +356,9 @@ static int core_job_begin(uint32_t job, uint32_t restart, const int *ids,
 	int rc;
 
 	vs_crash_before("core", "job_begin");
-	vs_lock_now();
+	question_begin();
 	rc = vs_job_begin(&vs_core, job, restart, ids, n, err);
-	vs_unlock();
+	question_end();
 	vs_crash_after("core", "job_begin");
 	if (!rc)
 		vs_wake();
@@ -414,6 +434,7 @@ static const struct vs_core_api api = {
 	.new_term = core_new_term,
 	.epoch = core_epoch,
 	.node_ids = core_node_ids,
+	.asks = core_asks,
 	.room = core_room,
 	.check = core_check,
 	.ever = core_ever,

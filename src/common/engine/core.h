@@ -142,6 +142,10 @@ struct vs_core_api {
 	void (*node_ids)(const char *const *names, size_t n, int *ids);
 				/* -1: not ours */
 
+	/* The job for which the questions that follow are asked would end then,
+	 * s since the epoch; 0: nobody knows. */
+	void (*asks)(int64_t end);
+
 	/* Each node alone, could it be served now: out[i] for ids[i]. And how
 	 * many of them together, at most n, which need not be a prefix; what
 	 * else is to be said of that into why, as refused() takes it. out and
@@ -262,6 +266,11 @@ uint32_t vs_core_part(uint32_t job, const char *part);
 struct json_object *vs_core_act(const char *what, const char *name,
 				const char *text, uint32_t uid,
 				struct vs_err *err);
+/* "drain" at a time, s since the epoch: until then the host takes VMs of jobs that
+ * end before it. */
+struct json_object *vs_core_drain_at(const char *name, const char *text,
+				     int64_t at, uint32_t uid,
+				     struct vs_err *err);
 bool vs_core_is_operator(uint32_t uid);
 
 #endif

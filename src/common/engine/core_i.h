@@ -19,6 +19,7 @@
 #include "engine/prefetch_i.h"
 #include "engine/when_i.h"
 #include "engine/drs_i.h"
+#include "engine/maintain_i.h"
 #include "plan/ledger.h"
 #include "plan/place.h"
 #include "plan/step.h"
@@ -299,6 +300,7 @@ struct vs_core {
 	char avoid_note[192];		/* see vs_avoid_note, of */
 	uint64_t avoid_note_gen;	/* this generation and */
 	int avoid_note_hosts;		/* so many hosts */
+	struct vs_maintain maintain;
 	struct vs_wait *waits;
 	struct vs_got *gots;		/* of jobs whose prolog is answered */
 	struct vs_refused *refused;
@@ -422,10 +424,6 @@ const struct vs_kept *vs_kept_now(struct vs_core *c, int id);
 void vs_node_touch(struct vs_node *n);
 void vs_nodes_touch(struct vs_core *c);
 void vs_nodes_touch_on(struct vs_core *c, const struct vs_host *h);
-
-/* maintain.c: nodes on hosts that are wanted; lock held */
-bool vs_host_wanted(const struct vs_core *c, const struct vs_host *h);
-void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 
 /* ops.c: calls to vCenter for a node; lock held */
 bool vs_op_affords(const struct vs_core *c, enum vs_action action);

@@ -136,6 +136,7 @@ static struct json_object *to_json(const struct vs_core *c)
 	struct json_object *top = vs_jb_obj(NULL);
 
 	vs_jb_put(top, "avoid", avoids_json(c));
+	vs_jb_put(top, "windows", vs_windows_json(c));
 	vs_jb_put(top, "breakers", breakers_json(c));
 	vs_jb_put(top, "pfs", prints_json(c));
 	vs_jb_put(top, "brake", brake_json(c));
@@ -351,6 +352,8 @@ void vs_hints_load(struct vs_core *c, const char *text)
 		return;
 	}
 	read_avoids(c, vs_j_opt(vs_j_root(&doc), "avoid"));
+	doc.err.code = VS_OK;
+	vs_windows_read(c, vs_j_opt(vs_j_root(&doc), "windows"));
 	doc.err.code = VS_OK;
 	read_breakers(c, vs_j_opt(vs_j_root(&doc), "breakers"));
 	doc.err.code = VS_OK;

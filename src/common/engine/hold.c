@@ -440,7 +440,7 @@ const struct vs_profile_now *vs_room_kind(struct vs_core *c, size_t profile)
 	if (c->question && r->question == c->question)
 		return r;
 	r->question = c->question;
-	if (r->sums == vs_sums_now(c)->generation && r->avoid == c->avoid_gen)
+	if (r->sums == vs_sums_now(c)->generation && r->avoid == vs_avoid_key(c))
 		return r;
 	vs_env_fill(c, &env);
 	node = (struct vs_place_node) {
@@ -461,7 +461,7 @@ const struct vs_profile_now *vs_room_kind(struct vs_core *c, size_t profile)
 		vs_strlcpy(r->why[0], r->missing, sizeof(r->why[0]));
 	}
 	r->sums = c->sums.generation;
-	r->avoid = c->avoid_gen;
+	r->avoid = vs_avoid_key(c);
 	return r;
 }
 

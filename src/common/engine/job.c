@@ -126,7 +126,8 @@ int vs_job_places(struct vs_core *c, const int *ids, size_t n,
 
 		if (!node)
 			continue;
-		if (vs_node_avail(c, node) == VS_AVAIL_NONE) {
+		if (vs_window_bars_node(c, node) ||
+		    vs_node_avail(c, node) == VS_AVAIL_NONE) {
 			why = vs_node_barred(c, node);
 			if (!why)
 				why = vs_clone_lacks(c, node);

@@ -30,7 +30,8 @@ core_sources += \
 	src/common/engine/login.c \
 	src/common/engine/login_i.h \
 	src/common/engine/loop.c \
-	src/common/engine/maintain.c \
+	src/common/engine/leaving.c \
+	src/common/engine/maintain.c src/common/engine/maintain_i.h \
 	src/common/engine/ended.c src/common/engine/ended_i.h \
 	src/common/engine/missing.c \
 	src/common/engine/node.c \
@@ -57,5 +58,6 @@ core_sources += \
 	src/common/engine/tell.c src/common/engine/term.c \
 	src/common/engine/victims.c \
 	src/common/engine/wait.c \
+	src/common/engine/window.c \
 	src/common/engine/watch.c \
 	src/common/engine/when.c src/common/engine/when_i.h

@@ -195,6 +195,7 @@ static bool nodes_pass(struct vs_core *c, int64_t now_ms)
 void vs_pass(struct vs_core *c, int64_t now_ms)
 {
 	vs_avoid_expire(c, now_ms);
+	vs_windows_pass(c);
 	vs_breakers_look(c);
 	c->whole = true;
 	if (!c->loaded || !c->found || c->vc_renew ||
@@ -388,6 +389,7 @@ static void turn(struct loop *l)
 	vs_unlock();
 	vs_say_all(c, tells, ntells, now_ms, &l->push_ms);
 	free(tells);
+	vs_leaving_say(c, now_ms);
 	vs_hints_save(c, now_ms);
 }
 

@@ -16,8 +16,8 @@ bool vs_host_wanted(const struct vs_core *c, const struct vs_host *h)
 	       vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid);
 }
 
-static void why_wanted(const struct vs_core *c, const struct vs_host *h,
-		       char *why, size_t size)
+void vs_why_wanted(const struct vs_core *c, const struct vs_host *h,
+		   char *why, size_t size)
 {
 	const struct vs_avoid *a =
 		vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid);
@@ -65,7 +65,7 @@ void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	}
 	n->maintained = true;
-	why_wanted(c, h, why, sizeof(why));
+	vs_why_wanted(c, h, why, sizeof(why));
 	if (!(n->flags & VS_NODE_DRAIN))
 		vs_tell(c, VS_TELL_DRAIN, n->name, 0, false, why);
 	if (idle(n))

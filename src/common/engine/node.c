@@ -295,11 +295,12 @@ static bool avoided(const struct vs_core *c, const struct vs_hold *h)
 	for (int i = 0; i < h->ncards; i++)
 		if (vs_avoid_get(c, h->host, h->cards[i].pf))
 			return true;
-	return vs_avoid_get(c, h->host, "") != NULL;
+	return vs_avoid_get(c, h->host, "") ||
+	       vs_window_barring(c, h->host);
 }
 
 /* A place is needed before a VM is built, moved, changed or started. */
-static bool place_ready(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+static bool place_now(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
 	struct vs_host *host = h ? vs_host_get(&c->inv, h->host) : NULL;
@@ -330,6 +331,16 @@ static bool place_ready(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (n->job && ++n->tries > VS_TRIES_MAX)
 		vs_node_give_up(c, n, err.text);
 	return false;
+}
+
+static bool place_ready(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	bool ready;
+
+	vs_until_set(c, vs_until_job(c, n));
+	ready = place_now(c, n, now_ms);
+	vs_until_set(c, 0);
+	return ready;
 }
 
 static bool needs_place(enum vs_action a)

@@ -63,6 +63,13 @@ struct vs_port_ahead {		/* what is to come on a node */
 	int64_t in_s;		/* from now; past: it is late */
 };
 
+/* A reservation of Slurm's that shows what keeps nodes from jobs. */
+struct vs_port_resv {
+	char *name, *nodes;	/* "vm001,vm002" */
+	char *comment;
+	int64_t start, end;	/* epoch seconds */
+};
+
 #define VS_JOB_ANY UINT32_MAX	/* whoever has the node */
 
 /* Not at all; for room, and its record says of what (or of whom); for room, and
@@ -144,6 +151,9 @@ struct vs_port {
 	/* Power up a node that is powered down, idle and in service, as an
 	 * administrator would; -1 if it isn't. */
 	int (*node_power_up)(void *ctx, const char *node);
+	/* All reservations that we have made are to be these: made, changed and
+	 * deleted. Whatever else there is, of whatever name, is left alone. */
+	void (*resvs_set)(void *ctx, const struct vs_port_resv *rows, size_t n);
 	/* PrivateData and operator rights, for the control channel. */
 	bool (*is_operator)(void *ctx, uint32_t uid);
 	bool (*sees_jobs)(void *ctx, uint32_t uid);	/* of other users */

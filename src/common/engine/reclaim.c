@@ -126,7 +126,8 @@ static bool helps(struct vs_core *c, const struct vs_node *victim,
 	const struct vs_host_sum *sum;
 	struct need n;
 
-	if (!host || !vs_host_usable(host))
+	if (!host || !vs_host_usable(host) ||
+	    vs_window_barring(c, host->moid))
 		return false;
 	n = need_of(want, host);
 	if (helps_all(c, victim, host, &n))
@@ -370,6 +371,7 @@ static size_t reclaim_groups(struct vs_core *c, const struct vs_refused *r,
 		struct freed f;
 
 		if (!host || done[host->index] || !vs_host_usable(host) ||
+		    vs_window_barring(c, host->moid) ||
 		    !vs_host_has_net(host, want->net->moid))
 			continue;
 		done[host->index] = true;
@@ -439,8 +441,10 @@ void vs_reclaim(struct vs_core *c, int64_t now_ms)
 		struct vs_refused *r;
 
 		HASH_FIND(hh, c->refused, &jobs[i], sizeof(jobs[i]), r);
+		vs_until_set(c, r ? vs_wall_ms() / 1000 + r->lasts : 0);
 		if (r && vs_job_lacks_vfs(r, now_ms))
 			reclaim_for(c, r, &all, now_ms);
+		vs_until_set(c, 0);
 		vs_lock_lend();
 	}
 	idle_free(&all);

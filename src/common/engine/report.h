@@ -22,6 +22,12 @@
  *					disconnected, unknown
  *     "reasons": [ "text", ... ],	why not plainly up
  *     "avoided_until": 1789000000,	absent: until an operator says so
+ *     "maintenance_at": 1789000000,	planned: svf host drain --at
+ *     "jobs_left": 2, "nodes_left": 4,	of one that is to be empty, now or
+ *					then: with VMs on it
+ *     "safe_at": 1789000000,		when the last of these jobs ends; absent
+ *					where nobody knows
+ *     "safe": true,			no VM of ours is on
  *     "pfs": [ {
  *       "pci": "0000:3b:00.0", (*)
  *       "pnic": "vmnic4",
@@ -130,7 +136,8 @@
  *
  * "confirm": { "confirmed": 5 (*) }		VMs that waited
  * "adopt": { "cluster_id": "uuid", (*) "vms": 12 (*) }
- * "drain", "resume": { "host": "esx01", (*) "was": "drained" (*) }  the state
+ * "drain", "resume": { "host": "esx01", (*) "was": "drained" (*) }  the state; of
+ *	"drain" also maintenance_at to safe as in "hosts"
  * "forget": { "node": "vm003", (*) "vm_host": "esx01" }
  */
 #ifndef VS_ENGINE_REPORT_H

@@ -84,7 +84,27 @@ static void avoid_reasons(const struct vs_core *c, const struct vs_host *h,
 		vs_jb_int(o, "avoided_until", vs_report_epoch(until_ms));
 }
 
-static void host_reasons(const struct vs_core *c, const struct vs_host *h,
+/* It is to be empty, now or later: until when isn't it? */
+static void leaving_reasons(struct vs_core *c, const struct vs_host *h,
+			    struct json_object *o, struct json_object **why)
+{
+	const struct vs_window *w = vs_window_of(c, h->moid);
+	struct vs_remains r;
+	char words[160];
+
+	if (!w && !vs_host_wanted(c, h))
+		return;
+	if (w) {
+		add_reason(why, vs_strdup(w->why));
+		vs_jb_int(o, "maintenance_at", w->at);
+	}
+	vs_host_remains(c, h, &r);
+	vs_remains_words(&r, words, sizeof(words));
+	add_reason(why, vs_strdup(words));
+	vs_remains_json(&r, o);
+}
+
+static void host_reasons(struct vs_core *c, const struct vs_host *h,
 			 const struct vs_host_sum *sum, struct json_object *o)
 {
 	const struct vs_breaker *b = vs_breaker_get(c, h->moid);
@@ -96,6 +116,7 @@ static void host_reasons(const struct vs_core *c, const struct vs_host *h,
 				"%s: no uplink of %s with VFs",
 				c->adapters[a].name, c->adapters[a].network));
 	avoid_reasons(c, h, o, &why);
+	leaving_reasons(c, h, o, &why);
 	if (b && b->trips && !vs_avoid_cause(c, VS_AVOID_BROKEN, h->moid))
 		add_reason(&why, vs_asprintf(
 			"starts failed on it lately: a single VM is tried%s%s",

@@ -233,6 +233,7 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 	/* Nodes may have been drained by us before: as at a start. */
 	if (c->observe)
 		c->started = false;
+	c->maintain.silent = false;
 	c->observe = conf->mode && !strcasecmp(conf->mode, "observe");
 	vs_rights_forget(c);
 	adapters_make(c);

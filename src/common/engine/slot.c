@@ -174,8 +174,8 @@ static int64_t kind_when(struct vs_core *c, const struct vs_asker *a,
 				nholding + more, from, a->lasts);
 }
 
-int64_t vs_when(struct vs_core *c, const struct vs_asker *a, const int *ids,
-		size_t n, int64_t from)
+static int64_t when_all(struct vs_core *c, const struct vs_asker *a,
+			const int *ids, size_t n, int64_t from)
 {
 	VS_FREE int *holding = vs_calloc(n + 1, sizeof(*holding));
 	int64_t at = from, soon = later_of(from, a->now + SOON);
@@ -201,6 +201,22 @@ int64_t vs_when(struct vs_core *c, const struct vs_asker *a, const int *ids,
 			return a->now + VS_WHEN_UNKNOWN;
 		at = later_of(at, when);
 	}
+	return at;
+}
+
+/* The later it begins the more planned maintenance it would run into. */
+int64_t vs_when(struct vs_core *c, const struct vs_asker *a, const int *ids,
+		size_t n, int64_t from)
+{
+	int64_t was = vs_until_set(c, later_of(from, a->now) + a->lasts), at;
+	size_t barring;
+
+	do {
+		barring = vs_windows_barring(c);
+		at = when_all(c, a, ids, n, from);
+		vs_until_set(c, at + a->lasts);
+	} while (vs_windows_barring(c) > barring);
+	vs_until_set(c, was);
 	return at;
 }
 

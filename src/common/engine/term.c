@@ -178,6 +178,8 @@ void vs_term_new(struct vs_core *c)
 	vs_ledger_clear(&c->ledger);
 	while (c->avoids)
 		vs_avoid_expire(c, INT64_MAX);
+	vs_windows_clear(c);
+	vs_leaving_clear(c);
 	vs_brake_clear(&c->brake);
 	c->clones = (struct vs_clones) { .minute = 0 };
 	for (size_t i = 0; i < c->nnodes; i++) {

@@ -37,7 +37,7 @@ static const char *const states[] = {
 static const char *const words[] = {
 	"rebuild", "power_down", "fail", "giveup", "scan", "prolog", "epilog",
 	"got", "reason", "schedule", "boot_push", "booted", "adopt", "drain",
-	"undrain", "power_up", NULL,
+	"undrain", "power_up", "resvs", NULL,
 };
 static const char *const holds[] = { "take", "drop", NULL };
 static const char *const files[] = {

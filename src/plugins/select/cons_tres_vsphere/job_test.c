@@ -377,6 +377,7 @@ int vs_job_test(struct vs_test *t, bitstr_t *bitmap)
 	/* 0: a record made up for a reservation, with JOB R alone */
 	if (!t->job_ptr->job_id)
 		return ask_stock(t, bitmap, NULL);
+	vs_asks(t);
 	switch (t->mode) {
 	case SELECT_MODE_RUN_NOW:
 		return run_now(t, bitmap);

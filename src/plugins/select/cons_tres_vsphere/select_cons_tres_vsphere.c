@@ -147,6 +147,7 @@ static int begin(job_record_t *job_ptr)
 	n = vs_cluster_ids(job_ptr->node_bitmap, &ids, NULL);
 	if (!n)
 		return SLURM_SUCCESS;
+	vs_asks(&t);
 	if (core->job_begin(job_ptr->job_id, job_ptr->restart_cnt, ids, n,
 			    &err)) {
 		info("slurm-vsphere: %pJ cannot begin: %s", job_ptr, err.text);

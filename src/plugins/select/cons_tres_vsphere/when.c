@@ -95,6 +95,15 @@ static void reservations_tell(const struct vs_core_api *core)
 
 /* ---- questions -------------------------------------------------------------------- */
 
+void vs_asks(const struct vs_test *t)
+{
+	const struct vs_core_api *core = vs_cluster_core();
+
+	if (core)
+		core->asks((int64_t)MAX(time(NULL), VS_TEST_FROM(t)) +
+			   vs_lasts(t->job_ptr));
+}
+
 struct vs_asker vs_asker_of(const struct vs_test *t)
 {
 	reservations_tell(vs_cluster_core());

@@ -6,6 +6,8 @@
 #include "job_test.h"
 #include "engine/core.h"
 
+/* Tells the core until when the job would run: before its first question. */
+void vs_asks(const struct vs_test *t);
 /* The job as the core's timeline sees it. */
 struct vs_asker vs_asker_of(const struct vs_test *t);
 /* Its time limit in seconds. */

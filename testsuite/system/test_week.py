@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A site's first week, Slurm's side: hosts that go into maintenance, now or at a
+planned time, and the reservation that says so."""
+
+import time
+
+from cluster import Cluster, parse_fields, wait_for
+from stages import Held, ready_count, wait_ready_again, wait_saved
+from worlds import world
+
+E1, E2 = "esx01.example.org", "esx02.example.org"
+
+
+def make_cluster():
+    c = Cluster(nodes=2, inventory=world(hosts=2, vfs=1))
+    c.vsphere = {"ShutdownGrace": 1}
+    # idle_on_node_suspend makes Slurm itself lift drains at power-down.
+    c.slurm = {"SlurmctldParameters": None, "SuspendTime": 300}
+    return c
+
+
+def reservations(c):
+    """By name, as scontrol shows them."""
+    out = c.run("scontrol", "-o", "show", "reservation").stdout
+    rows = [parse_fields(line) for line in out.splitlines()
+            if line.startswith("ReservationName=")]
+    return {r["ReservationName"]: r for r in rows}
+
+
+def of_host(c, host):
+    return reservations(c).get(f"vsphere_{host}")
+
+
+def epoch(text):
+    return time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%S"))
+
+
+def row(c, host):
+    return next(h for h in c.svf("hosts")["hosts"] if h["host"] == host)
+
+
+def host_of(c, node):
+    vm = c.our_vm(node)
+    return vm["host"] if vm and vm["on"] else None
+
+
+def nodes_off(c):
+    c.run("scontrol", "update", "nodename=ALL", "state=power_down")
+    wait_for("all are off", 40, lambda: not c.names_on() and all(
+        c.is_powered_down(n) for n in c.node_names()))
+
+
+def flags_of(resv):
+    return set(resv["Flags"].split(","))
+
+
+def test_a_drained_host_is_a_reservation_until_its_last_job_ends(cluster):
+    """Safe at T is the job's end; the reservation follows what becomes of it,
+    slurmctld's death included, and goes with the VM."""
+    c = cluster
+    c.must("scontrol", "create", "reservation", "reservationname=vsphere_mine",
+           "starttime=now+1hour", "duration=60", "users=root",
+           "flags=maint,ignore_jobs", "nodes=vm001")
+    job = Held(c, "-N1", "-t", "30").wait_running()
+    node = c.job(job.id)["NodeList"]
+    host = host_of(c, node)
+    end = epoch(c.job(job.id)["EndTime"])
+    answer = c.svf("host", "drain", host, "a", "fan")
+    assert answer["jobs_left"] == 1 and answer["nodes_left"] == 1
+    assert abs(answer["safe_at"] - end) <= 1
+    assert row(c, host)["safe_at"] == answer["safe_at"]
+    resv = wait_for("Slurm shows it", 10, lambda: of_host(c, host))
+    assert resv["Nodes"] == node and resv["Users"] == "root"
+    assert {"MAINT", "IGNORE_JOBS", "SPEC_NODES"} <= flags_of(resv)
+    assert abs(epoch(resv["EndTime"]) - end) <= 60
+    assert epoch(resv["StartTime"]) <= time.time()
+    assert "1 job on 1 node, safe at" in " ".join(row(c, host)["reasons"])
+
+    c.must("scontrol", "update", f"jobid={job.id}", "timelimit=60")
+    wait_for("its end follows the job's", 15, lambda: abs(
+        epoch(of_host(c, host)["EndTime"]) - end - 1800) <= 60)
+
+    was = ready_count(c)
+    c.kill_slurmctld()
+    c.start_slurmctld()
+    wait_ready_again(c, was)
+    wait_for("it is there after the restart", 15, lambda: of_host(c, host))
+    assert set(reservations(c)) == {"vsphere_mine", f"vsphere_{host}"}
+    job.end_well()
+    wait_for("it goes with the VM", 40, lambda: not of_host(c, host))
+    wait_for("the log says so", 10, lambda: f"host={host} is empty: no VM of "
+             "ours is on, safe now" in c.ctld_log())
+    assert row(c, host)["safe"] and not c.is_on(node)
+    c.svf("host", "resume", host)
+    wait_for("its node is served again", 30, lambda: "DRAIN" not in
+             c.node(node)["State"])
+    assert list(reservations(c)) == ["vsphere_mine"]
+    c.must("scontrol", "delete", "reservationname=vsphere_mine")
+    nodes_off(c)
+
+
+def test_a_maintenance_that_ends_while_slurmctld_is_dead_leaves_nothing(cluster):
+    c = cluster
+    job = Held(c, "-N1", "-t", "30").wait_running()
+    host = host_of(c, c.job(job.id)["NodeList"])
+    c.do("maintenance", host=host)
+    wait_for("Slurm shows it", 20, lambda: of_host(c, host))
+    wait_saved(c, job.id, c.job(job.id)["NodeList"])
+    wait_for("it is saved", 15, lambda: host.encode() in
+             c.path("state", "resv_state").read_bytes())
+    was = ready_count(c)
+    c.kill_slurmctld()
+    c.do("maintenance", host=host, mode="cancel")
+    c.start_slurmctld()
+    assert of_host(c, host)
+    wait_ready_again(c, was)
+    # vCenter shows the task's end with its next slow beat.
+    wait_for("ours is gone", 40, lambda: not reservations(c))
+    wait_for("nothing is drained", 30, lambda: not [
+        n for n in c.node_names() if "DRAIN" in c.node(n)["State"]])
+    job.end_well()
+    nodes_off(c)
+
+
+def test_what_somebody_made_his_own_is_left_alone(cluster):
+    c = cluster
+    job = Held(c, "-N1", "-t", "30").wait_running()
+    host = host_of(c, c.job(job.id)["NodeList"])
+    c.svf("host", "drain", host)
+    wait_for("Slurm shows it", 10, lambda: of_host(c, host))
+    c.must("scontrol", "update", f"reservationname=vsphere_{host}",
+           "users=root,daemon")
+    job.end_well()
+    wait_for("the VM is off", 40, lambda: not c.names_on())
+    wait_for("the host is known empty", 10, lambda: row(c, host).get("safe"))
+    assert of_host(c, host)["Users"] in ("root,daemon", "daemon,root")
+    c.must("scontrol", "delete", f"reservationname=vsphere_{host}")
+    c.svf("host", "resume", host)
+    nodes_off(c)
+
+
+def in_minutes(seconds):
+    """A time on slurmctld's clock, on a whole second."""
+    at = int(time.time()) + seconds
+    return at, time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(at))
+
+
+def test_until_a_planned_maintenance_short_jobs_run_and_long_ones_elsewhere(
+        cluster):
+    """Each host has one VF: a long job never gets the planned one's, a short one
+    does; a long one that finds no other waits, and begins when the plan ends."""
+    c = cluster
+    at, text = in_minutes(600)
+    answer = c.svf("host", "drain", E1, "--at", text, "firmware")
+    assert answer["maintenance_at"] == at and answer["safe"]
+    assert row(c, E1)["state"] == "up"
+    assert row(c, E1)["maintenance_at"] == at
+    for _ in range(2):
+        job = Held(c, "-N1", "-t", "30").wait_running()
+        assert host_of(c, c.job(job.id)["NodeList"]) == E2
+        assert not of_host(c, E1)
+        late = c.sbatch("-N1", "-t", "30")
+        wait_for("it waits, and says why", 20, lambda: "maintenance planned"
+                 in c.svf("why", str(late))["text"])
+        short = Held(c, "-N1", "-t", "5").wait_running()
+        node = c.job(short.id)["NodeList"]
+        assert host_of(c, node) == E1
+        resv = wait_for("Slurm shows it", 10, lambda: of_host(c, E1))
+        assert epoch(resv["StartTime"]) == at and resv["Nodes"] == node
+        short.end_well()
+        # Its VM is warm now, and none for the long one.
+        assert c.job_state(late) == "PENDING" and host_of(c, node) == E1
+        c.must("scancel", late)
+        job.end_well()
+        nodes_off(c)
+        wait_for("no VM, no reservation", 15, lambda: not of_host(c, E1))
+        # once more, by what a restart remembers
+        was = ready_count(c)
+        c.kill_slurmctld()
+        c.start_slurmctld()
+        wait_ready_again(c, was)
+        assert row(c, E1)["maintenance_at"] == at
+    job = Held(c, "-N1", "-t", "30").wait_running()
+    late = Held(c, "-N1", "-t", "30")
+    wait_for("it waits", 20, lambda: "maintenance planned"
+             in c.svf("why", str(late.id))["text"])
+    c.svf("host", "resume", E1)
+    late.wait_running()
+    assert host_of(c, c.job(late.id)["NodeList"]) == E1
+    job.end_well()
+    late.end_well()
+    nodes_off(c)
+
+
+def test_when_its_time_comes_a_planned_host_is_drained_and_empty(cluster):
+    """A job that was there already is let run on and is what it waits for; an
+    idle warm VM is off by then."""
+    c = cluster
+    both = c.sbatch("-N2", script="srun hostname")
+    c.wait_job(both, 60)
+    job = Held(c, "-N1", "-w", "vm001", "-t", "30").wait_running()
+    host, other = host_of(c, "vm001"), host_of(c, "vm002")
+    at, text = in_minutes(20)
+    for h in (host, other):
+        c.svf("host", "drain", h, "--at", text)
+    r = wait_for("both are shown", 10, lambda: of_host(c, host) and
+                 of_host(c, other) and reservations(c))
+    assert {epoch(x["StartTime"]) for x in r.values()} == {at}
+    wait_for("the idle one is off", 40, lambda: not c.is_on("vm002"))
+    assert time.time() < at + 2, "not by the time that was planned"
+    wait_for("both are drained", 30, lambda: all(
+        row(c, h)["state"] == "drained" for h in (host, other)))
+    wait_for("one waits for its job", 10, lambda: not of_host(c, other)
+             and of_host(c, host))
+    assert row(c, host)["jobs_left"] == 1 and row(c, other)["safe"]
+    assert "DRAIN" in c.node("vm001")["State"]
+    job.end_well()
+    wait_for("now that is empty too", 40, lambda: row(c, host).get("safe"))
+    for h in (host, other):
+        c.svf("host", "resume", h)
+    assert c.svf("hosts")["hosts"][0].get("maintenance_at") is None
+    nodes_off(c)
+
+
+def test_times_that_are_none_are_refused(cluster):
+    c = cluster
+    for text in ("yesterday", "25:00", "now+", "now+2fortnights", "2026-13-01"):
+        r = c.run("svf", "host", "drain", E1, "--at", text)
+        assert r.returncode == 2 and "TIME is" in r.stderr, text
+    r = c.run("svf", "host", "drain", E1, "--at", "2020-01-01T00:00")
+    assert r.returncode == 1 and "over by slurmctld's clock" in r.stderr
+    assert row(c, E1)["state"] == "up"
+    c.svf("host", "drain", E1)
+    r = c.run("svf", "host", "drain", E1, "--at", "now+2hours")
+    assert r.returncode == 1 and "svf host resume" in r.stderr
+    c.svf("host", "resume", E1)
+    tomorrow = c.svf("host", "drain", E1, "--at", "tomorrow")["maintenance_at"]
+    t = time.localtime(tomorrow)
+    assert (t.tm_hour, t.tm_min) == (0, 0) and tomorrow > time.time()
+    assert tomorrow - time.time() <= 25 * 3600
+    c.svf("host", "resume", E1)
