@@ -238,7 +238,7 @@ static void q_relocate(struct probe *p, struct answer *a)
 	if (!moid)
 		return;
 	op = op_new(p, &cb);
-	if (vs_vc_vm_relocate(p->vc, moid, to->moid, p->pool, &cb,
+	if (vs_vc_vm_relocate(p->vc, moid, to->moid, p->pool, NULL, &cb,
 			      &op->err) < 0)
 		op->done = true;
 	if (op_good(p, op))

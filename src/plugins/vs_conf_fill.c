@@ -329,6 +329,11 @@ static int check_together(struct vs_conf *conf, const struct vs_conf_file *f,
 		return vs_conf_err(f, 0, err, "expected at least one %s= line",
 			!conf->nadapters ? "AdapterName" :
 			!conf->npartitions ? "PartitionName" : "ClusterName");
+	for (size_t i = 0; i < conf->nclusters && !conf->datastore; i++)
+		if (!conf->clusters[i].datastore)
+			return vs_conf_err(f, 0, err,
+				"Datastore= is missing: at the top, or in the line of ClusterName=%s",
+				conf->clusters[i].name);
 	if (conf->insecure && conf->ca_file)
 		return vs_conf_err(f, line_of(&f->records[0], "InsecureTLS"),
 			err, "InsecureTLS=yes and CAFile= exclude each other");

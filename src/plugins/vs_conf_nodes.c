@@ -339,8 +339,9 @@ uint64_t vs_conf_hash(const struct vs_conf *c)
 		h = add_int(h, p->memory_overhead_mb);
 	}
 	for (size_t i = 0; i < c->nclusters; i++)
-		h = add_str(add_str(h, c->clusters[i].name),
-			    c->clusters[i].pool);
+		h = add_str(add_str(add_str(h, c->clusters[i].name),
+				    c->clusters[i].pool),
+			    c->clusters[i].datastore);
 	for (size_t i = 0; i < c->nhosts; i++)
 		h = add_str(add_str(h, c->hosts[i].name), c->hosts[i].leaf);
 	for (size_t i = 0; i < c->nnodes; i++) {

@@ -41,8 +41,11 @@ const struct vs_conf_key vs_conf_keys[] = {
 	{ VS_SCOPE_TOP, VS_CONF_TEXT, "Folder", NULL, true, NULL, 0, 0,
 	  TOP(folder),
 	  "The VM folder of this Slurm cluster; nothing outside it is changed." },
-	{ VS_SCOPE_TOP, VS_CONF_TEXT, "Datastore", NULL, true, NULL, 0, 0,
-	  TOP(datastore), "Where the VMs' disks go." },
+	{ VS_SCOPE_TOP, VS_CONF_TEXT, "Datastore", NULL, false, NULL, 0, 0,
+	  TOP(datastore),
+	  "Where the VMs' disks go: a datastore, or several as a,b (local ones of "
+	  "single hosts too), of which each VM gets the one with most room that "
+	  "its host sees. Needed unless each ClusterName= line has its own." },
 	{ VS_SCOPE_TOP, VS_CONF_CHOICE, "Placement", "balance", false,
 	  "balance|pack|spread|drs", 0, 0, TOP(placement),
 	  "balance: even load; pack: fewest hosts, then fewest leaf switches; "
@@ -166,6 +169,10 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  CLU(name), "A vSphere cluster whose hosts may be used." },
 	{ VS_SCOPE_CLUSTER, VS_CONF_TEXT, "ResourcePool", NULL, false, NULL, 0, 0,
 	  CLU(pool), "A resource pool in it; the cluster's root if not given." },
+	{ VS_SCOPE_CLUSTER, VS_CONF_TEXT, "Datastore", NULL, false, NULL, 0, 0,
+	  CLU(datastore),
+	  "Where the disks of VMs on its hosts go, as the Datastore= of the top, "
+	  "which it replaces." },
 
 	{ VS_SCOPE_HOST, VS_CONF_NAME, "HostName", NULL, true, NULL, 0, 0,
 	  HST(name), "ESXi hosts, as a Slurm host list." },

@@ -62,3 +62,107 @@ def test_the_hours_vms_are_used_up_and_said_so_until_the_hour_is_over(fresh):
     c.wait_job(waits, 90)
     assert time.time() // 60 >= was["clones"][0]["minute"] + 60
     assert c.calls("CloneVM_Task") == 3
+
+
+# ---- datastores -----------------------------------------------------------------
+
+def store(name, free=1000, hosts=()):
+    return {"name": name, "capacityGB": 20000, "freeGB": free,
+            "hosts": list(hosts)}
+
+
+def esx(i):
+    return f"esx{i:02d}.example.org"
+
+
+def stores_world(stores, hosts=2, vfs=2, **more):
+    w = world(hosts=hosts, vfs=vfs, **more)
+    # The first is where the template lies, which no VM may go to.
+    w["datacenters"][0]["datastores"] += stores
+    return w
+
+
+def where(c):
+    """Of each VM of ours: its host's short name and its datastore."""
+    return {v["name"]: (v["host"].split(".")[0], v["datastore"])
+            for v in c.our_vms()}
+
+
+def test_each_cluster_has_a_datastore_of_its_own(fresh):
+    w = stores_world([store("nfs-a"), store("nfs-b")], hosts=1)
+    dc = w["datacenters"][0]
+    dc["datastores"][1]["hosts"] = [esx(1)]
+    dc["datastores"][2]["hosts"] = [esx(2)]
+    second = world(hosts=2, vfs=2)["datacenters"][0]["clusters"][0]
+    dc["clusters"].append({**second, "name": "HPC2",
+                           "hosts": second["hosts"][1:]})
+    c = fresh(nodes=4, inventory=w, vsphere={"Datastore": None, "lines": [
+        "ClusterName=HPC1 ResourcePool=slurm Datastore=nfs-a",
+        "ClusterName=HPC2 ResourcePool=slurm Datastore=nfs-b",
+        "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
+        "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed"]})
+    c.wait_job(c.sbatch("-N4", script="srun true"), 60)
+    assert sorted(where(c).values()) == [("esx01", "nfs-a")] * 2 + [
+        ("esx02", "nfs-b")] * 2
+    assert c.calls("CloneVM_Task") == 4
+
+
+LOCAL = {"Datastore": "local-1,local-2"}
+
+
+def local_world(**more):
+    """Two hosts with a datastore of their own each, and one with none."""
+    return stores_world([store("local-1", hosts=[esx(1)]),
+                         store("local-2", hosts=[esx(2)])], hosts=3, **more)
+
+
+def test_vms_lie_on_their_hosts_own_datastores(fresh):
+    """The host that has none of them gets no VM, and is named."""
+    c = fresh(nodes=6, inventory=local_world(), vsphere={
+        **LOCAL, "OversubscribeNames": "yes"})
+    wait_for("the host without one is named", 20, lambda: any(
+        "esx03.example.org sees none of Datastore=local-1,local-2" in n
+        for n in notes(c)))
+    c.wait_job(c.sbatch("-N4", script="srun true"), 60)
+    assert sorted(where(c).values()) == [("esx01", "local-1")] * 2 + [
+        ("esx02", "local-2")] * 2
+    assert c.sbatch("-N5", script="true", expect=False).returncode
+    assert "5 nodes of sriov-roce are asked for, the hosts can hold 4" in \
+        c.ctld_log()
+
+
+def test_a_vm_that_is_off_takes_its_disks_along_to_another_host(fresh):
+    c = fresh(nodes=2, inventory=local_world(vfs=1), vsphere={
+        **LOCAL, "lines": [
+            "ClusterName=HPC1 ResourcePool=slurm",
+            "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
+            "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed "
+            "Retention=off"]})
+    c.wait_job(c.sbatch("-N1", "-w", "vm001", script="true"), 60)
+    wait_for("it is off", 30, lambda: not c.names_on() and
+             c.is_powered_down("vm001"))
+    host, lies = where(c)["vm001"]
+    other = {"esx01": "esx02", "esx02": "esx01"}[host]
+    c.must("svf", "host", "drain", host + ".example.org")
+    c.wait_job(c.sbatch("-N1", "-w", "vm001", script="true"), 60)
+    assert where(c)["vm001"] == (other, "local-" + other[-1])
+    assert lies == "local-" + host[-1]
+    assert c.calls("CloneVM_Task") == 1 and c.calls("RelocateVM_Task") == 1
+    assert [t for t in c.state()["tasks"] if t["state"] == "error"] == []
+
+
+def test_the_datastore_with_most_room_is_taken_and_a_full_one_left(fresh):
+    """A gang that no datastore holds alone waits; room that comes lets it run."""
+    w = stores_world([store("a", 16), store("b", 15)])
+    c = fresh(nodes=4, inventory=w, vsphere={"Datastore": "a,b"})
+    c.wait_job(c.sbatch("-N1", script="true"), 60)
+    assert [s for _, s in where(c).values()] == ["a"]
+    more = c.sbatch("-N2", "-C", "sriov-roce", "--exclude=" +
+                    next(iter(where(c))), script="true")
+    wait_for("the reason names a datastore", 40, lambda: "datastore" in
+             reason_of(c, more))
+    assert c.calls("CloneVM_Task") == 1
+    c.do("setFree", datastore="b", freeGB=40)
+    c.wait_job(more, 60)
+    assert sorted(s for _, s in where(c).values()) == ["a", "b", "b"]
+    assert [t for t in c.state()["tasks"] if t["state"] == "error"] == []

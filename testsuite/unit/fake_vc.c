@@ -260,6 +260,8 @@ int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *cl,
 	vs_strlcpy(c->clone.folder, cl->folder, sizeof(c->clone.folder));
 	vs_strlcpy(c->clone.host, cl->host, sizeof(c->clone.host));
 	vs_strlcpy(c->clone.pool, cl->pool, sizeof(c->clone.pool));
+	vs_strlcpy(c->clone.store, cl->datastore ? cl->datastore : "",
+		   sizeof(c->clone.store));
 	vs_strlcpy(c->clone.uuid, cl->uuid, sizeof(c->clone.uuid));
 	fake_cards_apply(&c->clone, &cl->hw);
 	extra_apply(&c->clone, &cl->hw);
@@ -282,14 +284,15 @@ int64_t vs_vc_vm_reconfigure(struct vs_vc *vc, const char *vm,
 }
 
 int64_t vs_vc_vm_relocate(struct vs_vc *vc, const char *vm, const char *host,
-			  const char *pool, const struct vs_vc_op *op,
-			  struct vs_err *err)
+			  const char *pool, const char *store,
+			  const struct vs_vc_op *op, struct vs_err *err)
 {
 	struct fake_call *c = call_new(FAKE_RELOCATE, vm, host, op);
 
 	(void)vc;
 	(void)err;
 	vs_strlcpy(c->clone.pool, pool, sizeof(c->clone.pool));
+	vs_strlcpy(c->clone.store, store ? store : "", sizeof(c->clone.store));
 	return (int64_t)c->id;
 }
 

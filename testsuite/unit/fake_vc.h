@@ -20,6 +20,7 @@ struct fake_card { char mac[20], pci[16]; };
 struct fake_vm {
 	bool used, on, tools, disks_own, is_template, unreadable;
 	char moid[32], name[64], folder[32], host[32], pool[32], uuid[40];
+	char store[32];			/* moId that it was cloned or moved to */
 	char mark[160], profile[32], tag[48];
 	bool has_card;
 	int key;			/* of its card; 0: 13031 */

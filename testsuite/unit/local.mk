@@ -16,6 +16,7 @@ check_PROGRAMS += testsuite/unit/test_util testsuite/unit/test_name \
 	testsuite/unit/test_room testsuite/unit/test_policy \
 	testsuite/unit/test_gang testsuite/unit/test_step \
 	testsuite/unit/test_pool testsuite/unit/test_share \
+	testsuite/unit/test_stores \
 	testsuite/unit/test_level testsuite/unit/test_numa \
 	testsuite/unit/test_timeline testsuite/unit/test_rails \
 	testsuite/unit/test_gains
@@ -60,6 +61,9 @@ testsuite_unit_test_rails_LDADD = $(unit_ldadd)
 testsuite_unit_test_pool_SOURCES = testsuite/unit/test_pool.c $(plan_world)
 testsuite_unit_test_pool_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_pool_LDADD = $(unit_ldadd)
+testsuite_unit_test_stores_SOURCES = testsuite/unit/test_stores.c $(plan_world)
+testsuite_unit_test_stores_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_stores_LDADD = $(unit_ldadd)
 testsuite_unit_test_level_SOURCES = testsuite/unit/test_level.c $(plan_world)
 testsuite_unit_test_level_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_level_LDADD = $(unit_ldadd)

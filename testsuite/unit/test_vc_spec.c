@@ -321,11 +321,16 @@ static void what_the_profile_does_not_have_is_taken_away(void **state)
 static void moving_and_powering_name_host_and_pool(void **state)
 {
 	(void)state;
-	is(vs_spec_relocate("host-11", "resgroup-9"),
+	is(vs_spec_relocate("host-11", "resgroup-9", NULL),
 	   "{'spec':{'_typeName':'VirtualMachineRelocateSpec',"
 	   "'pool':" REF("ResourcePool", "resgroup-9") ","
 	   "'host':" REF("HostSystem", "host-11") "}}");
-	is(vs_spec_relocate("host-11", NULL),
+	is(vs_spec_relocate("host-11", "resgroup-9", "datastore-7"),
+	   "{'spec':{'_typeName':'VirtualMachineRelocateSpec',"
+	   "'datastore':" REF("Datastore", "datastore-7") ","
+	   "'pool':" REF("ResourcePool", "resgroup-9") ","
+	   "'host':" REF("HostSystem", "host-11") "}}");
+	is(vs_spec_relocate("host-11", NULL, NULL),
 	   "{'spec':{'_typeName':'VirtualMachineRelocateSpec',"
 	   "'host':" REF("HostSystem", "host-11") "}}");
 	is(vs_spec_power_on("host-11"),

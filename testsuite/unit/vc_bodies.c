@@ -147,7 +147,10 @@ static void vm_bodies(void)
 			.extra = &job, .nextra = 1 }, "VirtualE1000e"));
 	line("ReconfigVMRequestType", vs_spec_reconfigure("7",
 		&(struct vs_vc_hw){ .memory_mb = 4096, .exact = true }, NULL));
-	line("RelocateVMRequestType", vs_spec_relocate("host-1", "resgroup-1"));
+	line("RelocateVMRequestType", vs_spec_relocate("host-1", "resgroup-1",
+						      NULL));
+	line("RelocateVMRequestType", vs_spec_relocate("host-1", "resgroup-1",
+						      "datastore-7"));
 	line("PowerOnVMRequestType", vs_spec_power_on("host-1"));
 	vs_jb_free(nic);
 }

@@ -172,7 +172,8 @@ static int64_t obey_vm(const struct words *w, struct vs_err *err)
 	if (!strcmp(verb, "destroy"))
 		return vs_vc_vm_destroy(vc, what, &live_op, err);
 	if (!strcmp(verb, "relocate"))
-		return vs_vc_vm_relocate(vc, what, host, pool, &live_op, err);
+		return vs_vc_vm_relocate(vc, what, host, pool, NULL, &live_op,
+					 err);
 	if (!strcmp(verb, "adopt"))
 		return vs_vc_task_adopt(vc, what, &live_op, err);
 	if (!strcmp(verb, "cancel"))

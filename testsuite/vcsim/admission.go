@@ -225,6 +225,9 @@ func (v *vmachine) fits(h *host) ([]heldVF, error) {
 	if err := v.checkReservations(h); err != nil {
 		return nil, err
 	}
+	if !h.mounts(v.m.Datastore[0]) {
+		return nil, v.diskUnseen(h)
+	}
 	c := v.m.Config
 	if int(c.Hardware.NumCPU) > h.spec.Cores*2 {
 		return nil, fault(&types.NotEnoughCpus{NumCpuDest: int32(h.spec.Cores * 2), NumCpuVm: c.Hardware.NumCPU}, "The host does not have enough CPUs.")

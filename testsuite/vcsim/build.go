@@ -7,6 +7,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/vmware/govmomi/simulator/vpx"
@@ -185,7 +186,7 @@ func (w *world) buildStore(d *datacenter, s *dsSpec) {
 	w.entityDefaults(&m.ManagedEntity)
 	url := "ds:///vmfs/volumes/" + r.Value + "/"
 	m.Summary = types.DatastoreSummary{Datastore: &r, Name: s.Name, Url: url, Capacity: s.CapacityGB << 30,
-		FreeSpace: s.FreeGB << 30, Accessible: true, MultipleHostAccess: types.NewBool(true), Type: "vsan", MaintenanceMode: "normal"}
+		FreeSpace: s.FreeGB << 30, Accessible: true, MultipleHostAccess: types.NewBool(len(s.Hosts) != 1), Type: "vsan", MaintenanceMode: "normal"}
 	m.Info = &types.DatastoreInfo{Name: s.Name, Url: url, FreeSpace: s.FreeGB << 30}
 	m.Capability = types.DatastoreCapability{DirectoryHierarchySupported: true, PerFileThinProvisioningSupported: true}
 	d.stores[s.Name] = w.add(r, m)
@@ -367,7 +368,9 @@ func (c *cluster) summarise() {
 	c.m.Summary = s
 	c.m.Datastore, c.m.Network = nil, nil
 	for _, d := range c.dc.storeList {
-		c.m.Datastore = append(c.m.Datastore, d.ref)
+		if slices.ContainsFunc(c.hosts, func(h *host) bool { return h.mounts(d.ref) }) {
+			c.m.Datastore = append(c.m.Datastore, d.ref)
+		}
 	}
 	for _, n := range c.dc.spec.Networks {
 		c.m.Network = append(c.m.Network, c.dc.nets[n.Name].o.ref)

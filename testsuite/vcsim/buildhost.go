@@ -5,6 +5,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -83,7 +84,10 @@ func (w *world) buildHost(c *cluster, s *hostSpec, name string) error {
 		BootTime: &boot, InQuarantineMode: types.NewBool(false)}
 	h.hardware()
 	h.config(c.dc)
-	for _, d := range c.dc.storeList {
+	for i, d := range c.dc.storeList {
+		if on := c.dc.spec.Datastores[i].Hosts; len(on) > 0 && !slices.Contains(on, name) {
+			continue
+		}
 		m.Datastore = append(m.Datastore, d.ref)
 		ds := d.ptr.(*mo.Datastore)
 		ds.Host = append(ds.Host, types.DatastoreHostMount{Key: r, MountInfo: types.HostMountInfo{AccessMode: "readWrite",

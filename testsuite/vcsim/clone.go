@@ -193,6 +193,9 @@ func (c *call) cloneTarget(src *vmachine, spec *types.VirtualMachineCloneSpec) (
 	} else {
 		res.store = c.w.get(src.m.Datastore[0])
 	}
+	if !res.host.mounts(res.store.ref) {
+		return nil, res.host.unmounted(res.store)
+	}
 	return res, nil
 }
 

@@ -86,9 +86,10 @@ type dcSpec struct {
 }
 
 type dsSpec struct {
-	Name       string `json:"name"`
-	CapacityGB int64  `json:"capacityGB"`
-	FreeGB     int64  `json:"freeGB"`
+	Name       string   `json:"name"`
+	CapacityGB int64    `json:"capacityGB"`
+	FreeGB     int64    `json:"freeGB"`
+	Hosts      []string `json:"hosts"` // that mount it; none: all of them
 }
 
 type switchSpec struct {

@@ -171,6 +171,8 @@ func relocateVM(c *call) (any, error) {
 	}
 	if d := req.Spec.Datastore; d != nil && c.w.free[*d] == nil {
 		return nil, notFound(*d)
+	} else if d != nil && !to.mounts(*d) {
+		return nil, to.unmounted(c.w.get(*d))
 	}
 	t := &task{cancelable: true, hosts: []*host{v.h}, run: func() (any, error) { return nil, v.relocate(to, &req.Spec) }}
 	if to != v.h {
@@ -197,6 +199,9 @@ func (v *vmachine) relocate(to *host, spec *types.VirtualMachineRelocateSpec) er
 	}
 	if to != v.h && to.m.Runtime.InMaintenanceMode {
 		return to.accepts()
+	}
+	if spec.Datastore == nil && !to.mounts(v.m.Datastore[0]) {
+		return v.diskUnseen(to)
 	}
 	if spec.Datastore != nil {
 		if err := v.moveDisks(v.w.get(*spec.Datastore)); err != nil {

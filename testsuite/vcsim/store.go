@@ -7,6 +7,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/vmware/govmomi/vim25/mo"
 	"github.com/vmware/govmomi/vim25/types"
@@ -60,6 +61,26 @@ func (w *world) noRoom(store, file string, bytes int64) error {
 	return fault(f, "%s", text)
 }
 
+// mounts: a datastore may be local to some hosts.
+func (h *host) mounts(store ref) bool {
+	return slices.Contains(h.m.Datastore, store)
+}
+
+// unmounted is the fault of a placement on a datastore that the host doesn't see.
+func (h *host) unmounted(store *object) error {
+	f := &types.DatastoreNotWritableOnHost{Host: h.o.ref}
+	f.Datastore, f.Name = &store.ref, store.name()
+	return fault(f, "Datastore '%s' is not accessible on host '%s'.", store.name(), h.spec.Name)
+}
+
+// diskUnseen is the fault of a VM whose disks the host doesn't see.
+func (v *vmachine) diskUnseen(h *host) error {
+	store := v.w.get(v.m.Datastore[0])
+	f := &types.CannotAccessVmDisk{}
+	f.Fault = types.LocalizedMethodFault{Fault: &types.DatastoreNotWritableOnHost{Host: h.o.ref}}
+	return fault(f, "Unable to access the virtual machine's disk on datastore '%s' from host '%s'.", store.name(), h.spec.Name)
+}
+
 // takeDisks takes the room of a VM's disks on a datastore.
 func (v *vmachine) takeDisks(store *object) error {
 	r, err := v.takeRoom(store, v.m.Name+".vmdk", v.diskGB<<30)
@@ -89,8 +110,16 @@ func (v *vmachine) moveDisks(to *object) error {
 		v.swap = swap
 	}
 	old.release(v.w)
-	v.m.Datastore = []ref{to.ref}
-	v.w.touch(v.o, "datastore")
+	for _, d := range v.m.Config.Hardware.Device {
+		if disk, ok := d.(*types.VirtualDisk); ok {
+			if b, ok := disk.Backing.(*types.VirtualDiskFlatVer2BackingInfo); ok {
+				b.FileName = ""
+			}
+		}
+	}
+	v.setFiles(to)
+	v.bump()
+	v.w.touch(v.o, "datastore", "config")
 	return nil
 }
 

@@ -169,3 +169,43 @@ func TestAVfIsFreeOnlyWhenEsxiHasReleasedIt(t *testing.T) {
 	c.ok(c.vmOp(b, "PowerOffVM_Task", nil))
 	c.ok(c.vmOp(a, "PowerOnVM_Task", nil))
 }
+
+// A datastore of some hosts alone: others can neither clone to it nor take a VM
+// that lies there without its disks.
+func TestALocalDatastoreIsItsHostsAlone(t *testing.T) {
+	c := start(t, func(inv *inventory) {
+		dc := &inv.Datacenters[0]
+		dc.Datastores = append(dc.Datastores, dsSpec{Name: "local-1", CapacityGB: 1000, FreeGB: 1000, Hosts: []string{"esx01"}},
+			dsSpec{Name: "local-2", CapacityGB: 1000, FreeGB: 1000, Hosts: []string{"esx02"}})
+	}).login()
+	local1, local2 := c.find("DC0/datastore/local-1"), c.find("DC0/datastore/local-2")
+	esx1, esx2 := c.find("DC0/host/HPC1/esx01"), c.find("DC0/host/HPC1/esx02")
+	if n := len(c.read(esx1, "datastore").([]any)); n != 2 {
+		t.Fatal(n)
+	}
+	spec := func(host, store obj) obj {
+		return obj{"folder": c.find("DC0/vm/slurm"), "name": "n1", "spec": obj{"_typeName": "VirtualMachineCloneSpec",
+			"template": false, "powerOn": false, "location": obj{"_typeName": "VirtualMachineRelocateSpec",
+				"pool": c.find("DC0/host/HPC1/Resources/slurm"), "host": host, "datastore": store}}}
+	}
+	tpl := c.find("DC0/vm/rhel9")
+	c.fails("DatastoreNotWritableOnHost", tpl, "CloneVM_Task", spec(esx2, local1))
+	vm := c.ok(c.call(tpl, "CloneVM_Task", spec(esx1, local1))).(obj)
+	move := func(more obj) obj {
+		s := obj{"_typeName": "VirtualMachineRelocateSpec", "host": esx2}
+		for k, v := range more {
+			s[k] = v
+		}
+		return obj{"spec": s}
+	}
+	c.taskFault("CannotAccessVmDisk", c.vmOp(vm, "RelocateVM_Task", move(nil)))
+	c.fails("DatastoreNotWritableOnHost", vm, "RelocateVM_Task", move(obj{"datastore": local1}))
+	c.ok(c.vmOp(vm, "RelocateVM_Task", move(obj{"datastore": local2})))
+	if f := c.read(vm, "config.files").(obj)["vmPathName"]; f != "[local-2] n1/n1.vmx" {
+		t.Fatal(f)
+	}
+	if d := c.read(vm, "datastore").([]any); len(d) != 1 || d[0].(obj)["value"] != local2["value"] {
+		t.Fatal(d)
+	}
+	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
+}

@@ -71,6 +71,7 @@ static void free_places(struct vs_conf *conf)
 	for (size_t i = 0; i < conf->nclusters; i++) {
 		free(conf->clusters[i].name);
 		free(conf->clusters[i].pool);
+		free(conf->clusters[i].datastore);
 	}
 	free(conf->clusters);
 	for (size_t i = 0; i < conf->nhosts; i++) {

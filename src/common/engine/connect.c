@@ -49,6 +49,7 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
 		vs_calloc(conf->nclusters + 1, sizeof(*clusters));
 	VS_FREE const char **pools =
 		vs_calloc(conf->nclusters + 1, sizeof(*pools));
+	VS_FREE char *stores = vs_stores_named(conf);
 	struct vs_vc_conf vc = {
 		.url = conf->vcenter,
 		.username = conf->username,
@@ -63,7 +64,7 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
 		.names = {
 			.datacenter = conf->datacenter,
 			.folder = conf->folder,
-			.datastore = conf->datastore,
+			.datastore = stores,
 			.clusters = clusters,
 			.pools = pools,
 			.networks = nets,

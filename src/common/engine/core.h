@@ -29,7 +29,7 @@ struct vs_conf_partition {	/* settings for the nodes of a partition */
 	int64_t memory_mb;	/* 0: the node's RealMemory plus overhead */
 	int64_t memory_overhead_mb;
 };
-struct vs_conf_cluster { char *name, *pool; };
+struct vs_conf_cluster { char *name, *pool, *datastore; };
 struct vs_conf_host { char *name, *leaf; };	/* expanded, one per host */
 struct vs_conf_node {		/* one per Slurm node of ours */
 	char *name;

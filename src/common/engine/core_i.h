@@ -287,8 +287,7 @@ struct vs_core {
 	uint32_t facts_epoch;		/* see vs_nodes_touch; begins with 1 */
 	int64_t full_ms;		/* all nodes were looked at then */
 	int64_t whole_ms;		/* all that don't rest were */
-	bool whole;			/* in this turn */
-	bool op_ended;			/* others may have its budget */
+	bool whole, op_ended;	/* in this turn; others may have its budget */
 	struct vs_ledger ledger;
 	struct vs_sums sums;		/* of both: vs_sums_now() */
 	int *host_ops; struct vs_bar *bars;	/* for vs_env_fill, _budget */
@@ -494,5 +493,6 @@ void vs_say_all(struct vs_core *c, const struct vs_tell *tells, size_t n,
 #include "engine/hold_i.h"
 #include "engine/job_i.h"
 #include "engine/pace_i.h"
+#include "engine/stores_i.h"
 
 #endif

@@ -42,11 +42,16 @@ static enum vs_code judged(const struct vs_node *n, const struct vs_err *err)
 	return err->code;
 }
 
-static void blame_shared(struct vs_core *c, const struct vs_host *at,
+static void blame_shared(struct vs_core *c, const struct vs_node *n,
+			 const struct vs_host *at,
 			 const struct vs_err *err, int64_t now_ms)
 {
 	bool space = !strcmp(err->fault, VS_VC_FAULT_NO_SPACE);
+	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
 
+	if (space && h && vs_stores_full(c, h->store,
+					 now_ms + VS_AVOID_HOST_MS))
+		return;
 	vs_avoid_add(c, space ? c->store : at->cluster, NULL,
 		     now_ms + VS_AVOID_HOST_MS, err->text);
 }
@@ -70,7 +75,7 @@ static void blame(struct vs_core *c, struct vs_node *n, const char *host,
 			vs_avoid_add(c, host, h->cards[i].pf,
 				     now_ms + VS_AVOID_PF_MS, err->text);
 	} else if (n->last_err.code == VS_E_SHORTAGE && err->fault[0]) {
-		blame_shared(c, at, err, now_ms);
+		blame_shared(c, n, at, err, now_ms);
 	} else {
 		vs_avoid_add(c, host, NULL, now_ms + VS_AVOID_HOST_MS,
 			     err->text);

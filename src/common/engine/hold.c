@@ -68,6 +68,7 @@ void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,
 		.prefer_host = vm ? vm->host :
 			n->op.kind == VS_OP_CLONE ? n->op.host : NULL,
 		.exists = vm != NULL,
+		.store = vs_stores_of(c, vm),
 	};
 }
 
@@ -86,12 +87,15 @@ void vs_hold_of(struct vs_core *c, const struct vs_node *n,
 			vs_profile_overhead_mb(n->profile),
 		.disk_mb = n->profile->disk_mb,
 		.swap_mb = vs_profile_swap_mb(n->profile),
+		.moves = at->moves,
 		.job = job,
 		.vcpus = n->profile->vcpus,
 		.memory_mb = n->profile->memory_mb,
 	};
 	vs_strlcpy(out->node, n->name, sizeof(out->node));
 	vs_strlcpy(out->host, at->host->moid, sizeof(out->host));
+	vs_strlcpy(out->store, at->to_store ? at->to_store : "",
+		   sizeof(out->store));
 	for (int i = 0; i < at->npfs; i++) {
 		vs_strlcpy(out->cards[i].pf, at->pfs[i]->pci, VS_PCI_LEN);
 		out->cards[i].automatic = at->pf_automatic;

@@ -9,6 +9,7 @@
  * DRS or HA automated for VMs with VFs	no new job on such VMs
  * a network that no PF with VFs reaches	no new job of that adapter
  * rule A broken by the configuration	no new job of those adapters
+ * a host that sees no datastore of its own	told, it gets no VM
  * rule A broken by lost VFs		told (HACKING.md)
  * MaxClonesPerHour= reached		no new job that needs a new VM
  * rights in excess, or not to be known	told to operators
@@ -129,6 +130,7 @@ void vs_preflight(struct vs_core *c)
 	vs_rights_check(c);
 	vs_reach_check(c);
 	vs_guards_check(c);
+	vs_stores_check(c);
 	vs_clones_check(c);
 	compare(c, old, nold);
 }

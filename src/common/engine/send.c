@@ -161,7 +161,8 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 		.uuid = uuid,
 		.pool = vs_pool_of(c, vs_host_get(&c->inv, h->host)),
 		.host = h->host,
-		.datastore = c->store[0] ? c->store : NULL,
+		.datastore = h->store[0] ? h->store :
+			c->store[0] ? c->store : NULL,
 	};
 
 	vs_uuid_random(uuid);
@@ -284,7 +285,8 @@ int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
 	case VS_DO_RELOCATE:
 		*kind = VS_OP_RELOCATE;
 		return vs_vc_vm_relocate(c->vc, vm->moid, h->host,
-			vs_pool_of(c, vs_host_get(&c->inv, h->host)), op, err);
+			vs_pool_of(c, vs_host_get(&c->inv, h->host)),
+			h->moves ? h->store : NULL, op, err);
 	case VS_DO_RECONFIGURE:
 		*kind = VS_OP_RECONFIGURE;
 		return send_reconfigure(c, n, h, vm, op, err);

@@ -99,6 +99,7 @@ static void room_told(struct vs_core *c, const struct vs_vc_slow *s)
 			 s->pools[i].mem_mb);
 	if (c->inv.store.there && grew(c->inv.store.free_mb, s->store_free_mb))
 		c->vf_freed = true;
+	c->vf_freed |= vs_stores_told(c, s);
 	vs_room_set_store(&c->inv, store, s->store_free_mb);
 	vs_room_end(&c->inv);
 }

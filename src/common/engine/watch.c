@@ -82,8 +82,7 @@ static void ev_up(void *arg, const struct vs_vc_found *f)
 	vs_lock();
 	found_clusters(c, f);
 	vs_strlcpy(c->folder, f->folder, sizeof(c->folder));
-	vs_strlcpy(c->store, f->datastore ? f->datastore : "",
-		   sizeof(c->store));
+	vs_stores_found(c, f);
 	vs_strlcpy(c->vc_user, f->user, sizeof(c->vc_user));
 	for (size_t i = 0; i < c->conf->nadapters; i++)
 		for (size_t k = 0; k < f->nnetworks; k++) {
@@ -192,11 +191,6 @@ static bool net_asked(const struct vs_core *c, const char *moid)
 	return false;
 }
 
-static bool store_asked(const struct vs_core *c, const char *moid)
-{
-	return !strcmp(c->store, moid);
-}
-
 /* A host may have hundreds; those that placement asks for are never the ones
  * that find no room in our table. */
 static int list_copy(const struct vs_core *c,
@@ -220,7 +214,7 @@ static void host_lists(const struct vs_core *c, struct vs_host *to,
 		to->nnets = list_copy(c, net_asked, h->nets, h->nnets,
 				      to->nets, VS_HOST_NETS);
 	if (h->has & VS_VC_HOST_STORES)
-		to->nstores = list_copy(c, store_asked, h->stores, h->nstores,
+		to->nstores = list_copy(c, vs_stores_asked, h->stores, h->nstores,
 					to->stores, VS_HOST_STORES);
 }
 

@@ -291,6 +291,7 @@ void vs_inventory_clear(struct vs_inventory *inv)
 		host_drop(inv, inv->hosts);
 	free(inv->by_index);
 	free(inv->pools);
+	free(inv->uses);
 	vs_inventory_init(inv);
 	inv->generation = inv->pools_changed = generation;
 	vs_hosts_reordered(inv);
@@ -329,6 +330,16 @@ bool vs_host_has_net(const struct vs_host *h, const char *net_moid)
 bool vs_host_has_store(const struct vs_host *h, const char *store_moid)
 {
 	return has(h->stores, h->nstores, store_moid);
+}
+
+bool vs_host_has_any_store(const struct vs_inventory *inv,
+			   const struct vs_host *h)
+{
+	for (size_t i = 0; i < inv->nuses; i++)
+		if (!strcmp(inv->uses[i].cluster, h->cluster) &&
+		    vs_host_has_store(h, inv->uses[i].store))
+			return true;
+	return false;
 }
 
 /* ---- whose a VM is ------------------------------------------------------ */

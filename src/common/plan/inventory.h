@@ -89,7 +89,7 @@ struct vs_card {
  * datastore: something while it is on only. */
 struct vs_share {
 	bool there;			/* so were its disks */
-	int pool;			/* index, -1: none that we know */
+	int pool, store;		/* index, -1: none that we know */
 	int64_t cpu_mhz, mem_mb, swap_mb;
 };
 
@@ -140,12 +140,20 @@ struct vs_vm {
 	UT_hash_handle hh;
 };
 
-/* What is read now and then only: see plan/room. -1: not known. */
+/*
+ * What is read now and then only: see plan/room. -1: not known. Of several
+ * datastores each is a pool of its own: "cluster" is its moId, its memory what
+ * is free on it.
+ */
 struct vs_pool {
 	char cluster[VS_MOID_LEN];	/* its VMs are on that one's hosts */
 	char moid[VS_MOID_LEN];		/* "" not known */
 	char name[VS_LABEL_LEN];	/* for people: "resource pool slurm" */
 	int64_t cpu_mhz, mem_mb;	/* VMs may still reserve so much */
+};
+struct vs_store_use {			/* hosts of this cluster may use */
+	char cluster[VS_MOID_LEN], store[VS_MOID_LEN];
+	int64_t full_until_ms;		/* the engine's */
 };
 struct vs_store {
 	bool there;			/* it was read once */
@@ -160,6 +168,8 @@ struct vs_inventory {
 	struct vs_pool *pools;
 	size_t npools;
 	struct vs_store store;		/* the one our VMs lie on */
+	struct vs_store_use *uses;	/* several: set by the engine */
+	size_t nuses;			/* 0: there is one for all */
 	uint64_t generation;		/* moves with every change */
 	uint64_t hosts_changed;		/* of the set of hosts, or of an order
 					 * of them: by name, by cores */
@@ -209,6 +219,9 @@ struct vs_pf *vs_host_pf(struct vs_host *h, const char *pci);
 bool vs_host_usable(const struct vs_host *h);	/* connected, on, not leaving */
 bool vs_host_has_net(const struct vs_host *h, const char *net_moid);
 bool vs_host_has_store(const struct vs_host *h, const char *store_moid);
+/* Of several datastores, does it see one that it may use? */
+bool vs_host_has_any_store(const struct vs_inventory *inv,
+			   const struct vs_host *h);
 
 /* Whose VM it is: the four tests of ownership. */
 enum vs_owner {

@@ -271,9 +271,21 @@ static void say_host(const struct vs_work *w, size_t cls, size_t site,
 		vs_buf_printf(b, " (%s)", why);
 }
 
-static bool is_pool(enum vs_refusal r)
+/* What hosts share; of several datastores, each. */
+static bool is_pool(const struct vs_work *w, enum vs_refusal r)
 {
-	return r == VS_REFUSE_POOL_CPU || r == VS_REFUSE_POOL_MEMORY;
+	return r == VS_REFUSE_POOL_CPU || r == VS_REFUSE_POOL_MEMORY ||
+	       (r == VS_REFUSE_STORE_ROOM && w->env->inv->nuses);
+}
+
+static int pool_said(const struct vs_work *w, size_t cls,
+		     const struct vs_pool_short *s)
+{
+	const struct vs_site *site = &w->sites[s->site];
+	int64_t mb;
+
+	return s->why != VS_REFUSE_STORE_ROOM ? site->pool :
+		vs_store_at(&w->classes[cls], site, &mb, NULL);
 }
 
 /* Each pool that lacks once, whatever the number of its hosts. */
@@ -286,9 +298,9 @@ static const char *say_pools(const struct vs_work *w, size_t cls,
 	for (size_t i = 0; i < w->nsites; i++) {
 		struct vs_pool_short s = { i, why[i] };
 
-		if (!is_pool(why[i]) || said[w->sites[i].pool])
+		if (!is_pool(w, why[i]) || said[pool_said(w, cls, &s)])
 			continue;
-		said[w->sites[i].pool] = true;
+		said[pool_said(w, cls, &s)] = true;
 		vs_buf_printf(b, "%s", sep);
 		vs_pool_say(w, &w->classes[cls], &s, b);
 		sep = "; ";
@@ -306,14 +318,14 @@ static void say_hosts(const struct vs_work *w, size_t cls,
 		vs_buf_printf(b, "no host is known");
 	for (size_t i = 0; i < w->nsites; i++) {
 		count[why[i]]++;
-		if (w->nsites > HOSTS_TOLD || is_pool(why[i]))
+		if (w->nsites > HOSTS_TOLD || is_pool(w, why[i]))
 			continue;
 		vs_buf_printf(b, "%s", sep);
 		say_host(w, cls, i, why[i], b);
 		sep = "; ";
 	}
 	for (int r = 0; r < VS_REFUSALS && w->nsites > HOSTS_TOLD; r++) {
-		if (!count[r] || is_pool(r))
+		if (!count[r] || is_pool(w, r))
 			continue;
 		vs_buf_printf(b, "%s%zu host%s: %s", sep, count[r],
 			      plural(count[r]), vs_refusal_text(r));
@@ -357,7 +369,7 @@ static int refuse(const struct vs_work *w, size_t cls,
 
 	for (size_t i = 0; i < w->nsites; i++) {
 		why[i] = vs_fit_now(w, cls, i);
-		pool |= is_pool(why[i]);
+		pool |= is_pool(w, why[i]);
 	}
 	say_need(c, &b);
 	if (c->count < w->n)
@@ -405,8 +417,13 @@ static void answer(const struct vs_work *w)
 	for (size_t i = 0; i < w->n; i++) {
 		const struct vs_site *s = &w->sites[w->site_of[i]];
 		struct vs_place_node *n = &w->nodes[i];
+		int64_t mb;
+		int store = vs_store_at(&w->classes[w->class_of[i]], s, &mb,
+					&n->moves);
 
 		n->host = s->host;
+		n->to_store = store < 0 ? NULL :
+			w->env->inv->pools[store].cluster;
 		n->npfs = w->pfs_of[i].n;
 		for (int k = 0; k < n->npfs; k++)
 			n->pfs[k] = &s->host->pfs[w->pfs_of[i].pf[k]];

@@ -31,6 +31,8 @@ struct vs_place_node {		/* one VM to place */
 	const struct vs_network *net;
 	const char *prefer_host;	/* moId where its VM lies; NULL: none */
 	bool exists;			/* its VM does: no disks are made */
+	const char *store;		/* of several datastores, the one that
+					 * it lies on (moId); NULL: not known */
 	/* out, valid on success */
 	const struct vs_host *host;
 	const struct vs_pf *pfs[VS_CARDS_MAX]; /* one for each card, in the
@@ -38,6 +40,8 @@ struct vs_place_node {		/* one VM to place */
 	int npfs;			/* 0: takes none */
 	bool pf_automatic;		/* one PF of that switch on the host,
 					 * and the adapter names none */
+	const char *to_store;		/* of several, NULL: any */
+	bool moves;			/* its disks must go there */
 };
 
 /* What is left out of a host. */
@@ -65,7 +69,8 @@ struct vs_place_env {
 	const struct vs_rail_kind *rails;
 	size_t nrails;
 	const char *store;		/* datastore's moId, NULL: don't care,
-					 * nor for the room on it */
+					 * nor for the room on it, unless the
+					 * inventory has several */
 	const char **clusters;		/* moIds allowed, NULL-terminated;
 					 * NULL: don't care */
 	/* hosts and PFs to leave out (failed lately, drained by an operator);

@@ -316,6 +316,20 @@ static bool same_class(const struct vs_class *c, const struct vs_place_node *n)
 	       a->latency_high == b->latency_high;
 }
 
+static int store_of(const struct vs_work *w, const struct vs_place_node *n)
+{
+	return n->exists && n->store ?
+		vs_room_pool(w->env->inv, n->store) : -1;
+}
+
+/* Of several datastores: what exists lies on one. */
+static bool same_store(const struct vs_work *w, const struct vs_class *c,
+		       const struct vs_place_node *n)
+{
+	return !w->env->inv->nuses ||
+	       (c->exists == n->exists && c->store == store_of(w, n));
+}
+
 void vs_class_fill(struct vs_class *c, const struct vs_place_node *n)
 {
 	const struct vs_adapter_kind *kind =
@@ -334,6 +348,8 @@ void vs_class_fill(struct vs_class *c, const struct vs_place_node *n)
 	c->mem_mb = vs_profile_reserved_mb(n->profile) +
 		    vs_profile_overhead_mb(n->profile);
 	c->swap_mb = vs_profile_swap_mb(n->profile);
+	c->exists = n->exists;
+	c->store = -1;
 }
 
 static size_t class_find(struct vs_work *w, const struct vs_place_node *n)
@@ -341,10 +357,13 @@ static size_t class_find(struct vs_work *w, const struct vs_place_node *n)
 	size_t i;
 
 	for (i = 0; i < w->nclasses; i++) {
-		if (same_class(&w->classes[i], n))
+		if (same_class(&w->classes[i], n) &&
+		    same_store(w, &w->classes[i], n))
 			return i;
 	}
-	vs_class_fill(&w->classes[w->nclasses++], n);
+	vs_class_fill(&w->classes[i], n);
+	w->classes[i].store = store_of(w, n);
+	w->nclasses++;
 	return i;
 }
 
@@ -388,6 +407,7 @@ void vs_site_fill(const struct vs_work *w, size_t at, struct vs_site *s)
 	*s = (struct vs_site) {
 		.host = h, .brief = brief, .first = VS_NO_NODE, .most = INT_MAX,
 		.pool = w->ever ? -1 : brief->pool,
+		.store = w->ever ? -1 : vs_store_best(w, brief),
 	};
 	if (w->ever) {
 		site_empty(s);

@@ -94,6 +94,9 @@ static enum vs_refusal fixed_host(const struct vs_work *w,
 	if (w->env->store && !(w->ever && !h->nstores) &&
 	    !vs_host_has_store(h, w->env->store))
 		return VS_REFUSE_STORE;
+	if (w->env->inv->nuses && !(w->ever && !h->nstores) &&
+	    !vs_host_has_any_store(w->env->inv, h))
+		return VS_REFUSE_STORE;
 	if (h->max_hw && h->max_hw < c->min_hw)
 		return VS_REFUSE_HW;
 	if (!c->net || (!(w->ever && !h->nnets) &&

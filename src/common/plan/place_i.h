@@ -24,6 +24,8 @@ struct vs_class {
 	int min_hw;
 	int64_t mem_mb;			/* reserved and overhead */
 	int64_t swap_mb;
+	bool exists;			/* told apart where there are several */
+	int store;			/* datastores: where they lie; -1 */
 	size_t count;			/* nodes of it in the gang */
 	size_t room;			/* on all sites, before the gang */
 };
@@ -40,6 +42,8 @@ struct vs_site {
 	struct vs_host_sum *own;	/* `sum` is it once something is put
 					 * there; NULL: nothing was */
 	int pool;			/* -1: none that is known */
+	int store;			/* of several the one with most room: an
+					 * index of pools; -1 */
 	bool avoided;
 	bool busy;			/* its budget of operations is used up */
 	uint32_t avoided_pfs;		/* by vs_bar, or the env's avoid() */
@@ -152,6 +156,12 @@ size_t vs_class_room(const struct vs_work *w, size_t cls, size_t limit,
 bool vs_place_cheapest(struct vs_work *w, size_t cls);
 void vs_pool_say(const struct vs_work *w, const struct vs_class *c,
 		 const struct vs_pool_short *s, struct vs_buf *b);
+/* Of several: where one more of the class would lie there, as an index of
+ * pools (-1: any), and MB that it needs there. moves: its disks go there. */
+int vs_store_at(const struct vs_class *c, const struct vs_site *s,
+		int64_t *mb, bool *moves);
+/* The one with most room left of those that the site may use; -1. */
+int vs_store_best(const struct vs_work *w, const struct vs_brief *b);
 /* MB that these nodes need of the datastore. */
 int64_t vs_store_need(const struct vs_work *w);
 /* How many of `n` VMs that need so much each it holds. */

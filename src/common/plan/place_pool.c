@@ -44,13 +44,14 @@ static enum vs_refusal room_fit(const struct vs_room *left,
 				const struct vs_class *c,
 				const struct vs_site *s)
 {
-	int64_t cpu = vs_fit_cpu(c, s);
+	int64_t cpu = vs_fit_cpu(c, s), mb;
+	int store = vs_store_at(c, s, &mb, NULL);
 
-	if (s->pool < 0)
-		return VS_REFUSE_NONE;
-	if (cpu && cpu > left[s->pool].cpu_mhz)
+	if (s->pool >= 0 && cpu && cpu > left[s->pool].cpu_mhz)
 		return VS_REFUSE_POOL_CPU;
-	return c->mem_mb > left[s->pool].mem_mb ? VS_REFUSE_POOL_MEMORY :
+	if (s->pool >= 0 && c->mem_mb > left[s->pool].mem_mb)
+		return VS_REFUSE_POOL_MEMORY;
+	return store >= 0 && mb > left[store].mem_mb ? VS_REFUSE_STORE_ROOM :
 		VS_REFUSE_NONE;
 }
 
@@ -71,9 +72,14 @@ static void room_charge(struct vs_room *r, int64_t cpu, int64_t mem)
 void vs_pool_charge(struct vs_work *w, const struct vs_class *c,
 		    const struct vs_site *s, int sign)
 {
+	int64_t mb;
+	int store = vs_store_at(c, s, &mb, NULL);
+
 	if (s->pool >= 0)
 		room_charge(&w->pools[s->pool], sign * vs_fit_cpu(c, s),
 			    sign * c->mem_mb);
+	if (store >= 0)
+		room_charge(&w->pools[store], 0, sign * mb);
 }
 
 static size_t times(int64_t room, int64_t each, size_t most)
@@ -88,15 +94,19 @@ static size_t times(int64_t room, int64_t each, size_t most)
 size_t vs_pool_share(const struct vs_class *c, const struct vs_site *s,
 		     struct vs_room *left, size_t n)
 {
-	int64_t cpu = vs_fit_cpu(c, s);
-	struct vs_room *r;
+	int64_t cpu = vs_fit_cpu(c, s), mb;
+	int store = vs_store_at(c, s, &mb, NULL);
+	struct vs_room *r = s->pool < 0 ? NULL : &left[s->pool];
 
-	if (s->pool < 0)
-		return n;
-	r = &left[s->pool];
-	n = times(r->cpu_mhz, cpu, n);
-	n = times(r->mem_mb, c->mem_mb, n);
-	room_charge(r, (int64_t)n * cpu, (int64_t)n * c->mem_mb);
+	if (store >= 0)
+		n = times(left[store].mem_mb, mb, n);
+	if (r) {
+		n = times(r->cpu_mhz, cpu, n);
+		n = times(r->mem_mb, c->mem_mb, n);
+		room_charge(r, (int64_t)n * cpu, (int64_t)n * c->mem_mb);
+	}
+	if (store >= 0)
+		room_charge(&left[store], 0, (int64_t)n * mb);
 	return n;
 }
 
@@ -104,7 +114,11 @@ bool vs_pool_holds(const struct vs_work *w, const struct vs_class *c,
 		   const struct vs_site *s, size_t need)
 {
 	const struct vs_site *dear = &w->sites[w->by_mhz[w->nsites - 1]];
+	int64_t mb;
+	int store = vs_store_at(c, s, &mb, NULL);
 
+	if (store >= 0 && times(w->pools[store].mem_mb, mb, need) != need)
+		return false;
 	return s->pool < 0 ||
 	       (times(w->pools[s->pool].cpu_mhz, vs_fit_cpu(c, dear), need) ==
 		need && times(w->pools[s->pool].mem_mb, c->mem_mb, need) ==
@@ -158,10 +172,20 @@ void vs_pool_say(const struct vs_work *w, const struct vs_class *c,
 		 const struct vs_pool_short *s, struct vs_buf *b)
 {
 	const struct vs_site *site = &w->sites[s->site];
-	const struct vs_room *r = &w->pools_before[site->pool];
+	const struct vs_room *r;
 	bool cpu = s->why == VS_REFUSE_POOL_CPU;
 	const char *unit = cpu ? "MHz" : "MB";
+	int64_t mb;
+	int store = vs_store_at(c, site, &mb, NULL);
 
+	if (s->why == VS_REFUSE_STORE_ROOM) {
+		vs_buf_printf(b, "datastore %s has %lld MB free, each VM needs %lld MB for disks and swap file",
+			      w->env->inv->pools[store].name,
+			      (long long)w->pools_before[store].mem_mb,
+			      (long long)mb);
+		return;
+	}
+	r = &w->pools_before[site->pool];
 	vs_buf_printf(b, "%s has %lld %s of %s left, each VM needs %lld %s",
 		      w->env->inv->pools[site->pool].name,
 		      (long long)(cpu ? r->cpu_mhz : r->mem_mb), unit,
@@ -171,6 +195,38 @@ void vs_pool_say(const struct vs_work *w, const struct vs_class *c,
 }
 
 /* ---- the datastore ------------------------------------------------------ */
+
+int vs_store_best(const struct vs_work *w, const struct vs_brief *b)
+{
+	const struct vs_room *pools = w->sums->pools;
+	int best = -1;
+
+	for (int i = 0; i < b->nstores; i++) {
+		int at = b->stores[i];
+
+		if (best < 0 || pools[at].mem_mb > pools[best].mem_mb)
+			best = at;
+	}
+	return best;
+}
+
+int vs_store_at(const struct vs_class *c, const struct vs_site *s, int64_t *mb,
+		bool *moves)
+{
+	const struct vs_brief *b = s->brief;
+	bool sees = false;
+
+	*mb = c->swap_mb;
+	for (int i = 0; c->store >= 0 && i < b->nstores; i++)
+		sees |= b->stores[i] == c->store;
+	if (moves)
+		*moves = c->store >= 0 && !sees && s->store >= 0;
+	if (sees)
+		return s->store < 0 ? -1 : c->store;
+	if (c->store >= 0 || !c->exists)
+		*mb += c->profile->disk_mb;
+	return s->store;
+}
 
 int64_t vs_store_need(const struct vs_work *w)
 {

@@ -27,7 +27,7 @@ void vs_vm_share(const struct vs_vm *vm, struct vs_share *out)
 {
 	int64_t reserved, full;
 
-	*out = (struct vs_share) { .there = true, .pool = -1 };
+	*out = (struct vs_share) { .there = true, .pool = -1, .store = -1 };
 	if (vm->power != VS_POWER_ON)
 		return;
 	out->cpu_mhz = vm->cpu_reserved_mhz;
@@ -58,11 +58,13 @@ static void share_now(const struct vs_inventory *inv, const struct vs_vm *vm,
 {
 	vs_vm_share(vm, out);
 	out->pool = pool_of(inv, vm);
+	out->store = vs_room_store_of(inv, vm);
 }
 
 static bool same_share(const struct vs_share *a, const struct vs_share *b)
 {
 	return a->there == b->there && a->pool == b->pool &&
+	       a->store == b->store &&
 	       a->cpu_mhz == b->cpu_mhz && a->mem_mb == b->mem_mb &&
 	       a->swap_mb == b->swap_mb;
 }
@@ -85,6 +87,7 @@ void vs_room_end(struct vs_inventory *inv)
 		t->mem_mb = min64(t->mem_mb, now.mem_mb);
 		t->swap_mb = min64(t->swap_mb, now.swap_mb);
 		t->pool = now.pool;
+		t->store = now.store;
 		if (same_share(&vm->told, t))
 			continue;
 		vm->told = *t;
@@ -146,6 +149,46 @@ void vs_room_set_pool_moid(struct vs_inventory *inv, const char *cluster,
 	inv->pools_changed = ++inv->generation;
 }
 
+void vs_room_set_stores(struct vs_inventory *inv, const char *store,
+			const char *name, int64_t free_mb)
+{
+	vs_room_set_pool(inv, store, name, -1, free_mb);
+}
+
+int vs_room_stores(const struct vs_inventory *inv, const struct vs_host *h,
+		   short *out, int max)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < inv->nuses && n < max; i++) {
+		const struct vs_store_use *use = &inv->uses[i];
+		int at;
+
+		if (strcmp(use->cluster, h->cluster) ||
+		    !vs_host_has_store(h, use->store))
+			continue;
+		at = vs_room_pool(inv, use->store);
+		if (at >= 0)
+			out[n++] = (short)at;
+	}
+	return n;
+}
+
+/* "[local-3] vm001/" lies on local-3. */
+int vs_room_store_of(const struct vs_inventory *inv, const struct vs_vm *vm)
+{
+	size_t len = vm->disk_dir[0] == '[' ? strcspn(vm->disk_dir, "]") : 0;
+
+	for (size_t i = 0; i < inv->nuses && len > 1; i++) {
+		int at = vs_room_pool(inv, inv->uses[i].store);
+
+		if (at >= 0 && strlen(inv->pools[at].name) == len - 1 &&
+		    !strncmp(inv->pools[at].name, vm->disk_dir + 1, len - 1))
+			return at;
+	}
+	return -1;
+}
+
 void vs_room_set_store(struct vs_inventory *inv, const char *name,
 		       int64_t free_mb)
 {
@@ -180,6 +223,8 @@ void vs_room_take_vm(const struct vs_inventory *inv, const struct vs_vm *vm,
 	if (told->there)
 		pool_take(t, told->pool, -told->cpu_mhz, -told->mem_mb);
 	pool_take(t, now.pool, now.cpu_mhz, now.mem_mb);
+	pool_take(t, told->store, 0, -told->swap_mb);
+	pool_take(t, now.store, 0, now.swap_mb);
 	t->store_mb += now.swap_mb - told->swap_mb;
 }
 
@@ -190,15 +235,19 @@ void vs_room_take_hold(const struct vs_inventory *inv,
 		hold->vm[0] ? vs_vm_get(inv, hold->vm) : NULL;
 	const struct vs_host *h = vs_host_get(inv, hold->host);
 	int pool = h ? vs_room_pool(inv, h->cluster) : -1;
+	int store = hold->store[0] ? vs_room_pool(inv, hold->store) : -1;
 
-	if (!vm || !vm->told.there)
+	if (!vm || !vm->told.there || hold->moves) {
 		t->store_mb += hold->disk_mb;
+		pool_take(t, store, 0, hold->disk_mb);
+	}
 	/* as on a host: a promise for another place is kept for later */
 	if (vm && vs_vm_shown_on(vm) &&
 	    (hold->state != VS_HOLD_PROMISED ||
 	     vs_room_pool(inv, vm->host_ptr->cluster) == pool))
 		return;
 	pool_take(t, pool, hold->cpu_mhz, hold->mem_mb);
+	pool_take(t, store, 0, hold->swap_mb);
 	t->store_mb += hold->swap_mb;
 }
 

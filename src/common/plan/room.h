@@ -29,6 +29,14 @@ void vs_room_set_pool(struct vs_inventory *inv, const char *cluster,
 /* Which pool it is: VMs that lie in another one are no part of it. */
 void vs_room_set_pool_moid(struct vs_inventory *inv, const char *cluster,
 			   const char *moid);
+/* Of several datastores: VMs take room of the one that they lie on. */
+void vs_room_set_stores(struct vs_inventory *inv, const char *store,
+			const char *name, int64_t free_mb);
+/* Those that this host may use and sees, as indexes of pools; how many. */
+int vs_room_stores(const struct vs_inventory *inv, const struct vs_host *h,
+		   short *out, int max);
+/* The one that it lies on, an index of pools; -1: none of several. */
+int vs_room_store_of(const struct vs_inventory *inv, const struct vs_vm *vm);
 void vs_room_set_store(struct vs_inventory *inv, const char *name,
 		       int64_t free_mb);
 /* All values of that reading are set. */

@@ -130,7 +130,9 @@ static bool crosses(const struct now *u, const struct vs_host *h,
 
 static void brief(const struct now *u, const struct vs_host *h)
 {
-	u->s->briefs[u->s->name_at[h->index]] = (struct vs_brief) {
+	struct vs_brief *b = &u->s->briefs[u->s->name_at[h->index]];
+
+	*b = (struct vs_brief) {
 		.index = h->index,
 		.pool = vs_room_pool(u->inv, h->cluster),
 		.npfs = h->npfs,
@@ -138,6 +140,9 @@ static void brief(const struct now *u, const struct vs_host *h)
 		.core_mhz = h->core_mhz,
 		.memory_mb = h->memory_mb,
 	};
+	if (u->inv->nuses)
+		b->nstores = vs_room_stores(u->inv, h, b->stores,
+					    VS_BRIEF_STORES);
 }
 
 static void sum_host(const struct now *u, const struct vs_host *h)

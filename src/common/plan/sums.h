@@ -18,11 +18,14 @@ struct vs_fits {
 
 /* What placement asks of each host, side by side: the hosts themselves are
  * large and lie far apart. */
+#define VS_BRIEF_STORES 8
 struct vs_brief {
 	int index;			/* the host's */
 	int pool;			/* of its cluster, -1: none known */
 	int npfs, cores, core_mhz;
 	int64_t memory_mb;
+	short stores[VS_BRIEF_STORES];	/* of several, indexes of pools */
+	int nstores;
 };
 
 struct vs_sums {

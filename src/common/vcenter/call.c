@@ -140,13 +140,13 @@ int64_t vs_vc_vm_reconfigure(struct vs_vc *vc, const char *vm,
 }
 
 int64_t vs_vc_vm_relocate(struct vs_vc *vc, const char *vm, const char *host,
-			  const char *pool, const struct vs_vc_op *op,
-			  struct vs_err *err)
+			  const char *pool, const char *store,
+			  const struct vs_vc_op *op, struct vs_err *err)
 {
 	if (may_change(vc, err))
 		return -1;
 	return send_vm(vc, on_task, "RelocateVM_Task", vm,
-		       vs_spec_relocate(host, pool), op);
+		       vs_spec_relocate(host, pool, store), op);
 }
 
 int64_t vs_vc_vm_power_on(struct vs_vc *vc, const char *vm, const char *host,

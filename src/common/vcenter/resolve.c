@@ -305,20 +305,29 @@ static bool match_networks(struct vs_vc *vc)
 	return true;
 }
 
+static bool match_stores(struct vs_vc *vc)
+{
+	for (size_t i = 0; i < vc->nstores; i++) {
+		struct entry *e = find(vc, &(struct wish){ .key = "Datastore",
+				.value = vc->stores[i].name,
+				.type = "Datastore", .what = "datastore",
+				IN_DC });
+
+		if (!e)
+			return false;
+		vs_str_replace((char **)&vc->stores[i].moid, e->moid);
+	}
+	return true;
+}
+
 static void on_names(struct vcx_read *r)
 {
 	struct vs_vc *vc = r->vc;
-	struct entry *e;
 
 	drop_view(vc);
-	if (!match_folder(vc) || !match_clusters(vc) || !match_networks(vc))
+	if (!match_folder(vc) || !match_clusters(vc) || !match_networks(vc) ||
+	    !match_stores(vc))
 		return;
-	e = find(vc, &(struct wish){ .key = "Datastore",
-			.value = vc->store_name, .type = "Datastore",
-			.what = "datastore", IN_DC });
-	if (!e)
-		return;
-	vs_str_replace(&vc->store, e->moid);
 	for (size_t i = 0; i < vc->ntemplates; i++)
 		vs_vcx_template_forget(&vc->templates[i]);
 	vs_vcx_templates(vc, vs_vcx_details);

@@ -129,7 +129,9 @@ static void add_all(struct vs_vc *vc, struct vcx_rights *r)
 		    c->pool ? "ResourcePool" : "ClusterName",
 		    c->pool ? c->pool : c->name);
 	}
-	add(r, ON_STORE, "Datastore", vc->store, "Datastore", vc->store_name);
+	for (size_t i = 0; i < vc->nstores; i++)
+		add(r, ON_STORE, "Datastore", vc->stores[i].moid, "Datastore",
+		    vc->stores[i].name);
 	for (size_t i = 0; i < vc->nnetworks; i++)
 		add(r, ON_NETWORK, vc->networks[i].type, vc->networks[i].moid,
 		    "Network", vc->networks[i].name);

@@ -27,8 +27,7 @@ struct vcx_slow {
 	struct vs_vc_task *tasks;
 	size_t ntasks, captasks;
 	struct pool_row *pools;
-	int64_t store_free_mb;
-	bool store_seen, folder_seen;
+	bool folder_seen;
 	struct ended *ended;
 };
 
@@ -136,7 +135,8 @@ static void deliver(struct vs_vc *vc)
 		vs_calloc(vc->nclusters + 1, sizeof(*clusters));
 	struct vs_vc_slow out = {
 		.tasks = s->tasks, .ntasks = s->ntasks,
-		.store_free_mb = s->store_free_mb,
+		.store_free_mb = vc->stores[0].free_mb,
+		.stores = vc->stores, .nstores = vc->nstores,
 		.pools = (void *)s->pools, .npools = vc->nclusters,
 		.clusters = clusters, .nclusters = vc->nclusters,
 	};
@@ -160,8 +160,9 @@ static const char *unseen(const struct vs_vc *vc, const char **key)
 	if (!vc->slow->folder_seen)
 		return vc->folder_name;
 	*key = "Datastore";
-	if (!vc->slow->store_seen)
-		return vc->store_name;
+	for (size_t i = 0; i < vc->nstores; i++)
+		if (!vc->stores_seen[i])
+			return vc->stores[i].name;
 	*key = "Network";
 	for (size_t i = 0; i < vc->nnetworks; i++)
 		if (!vc->networks[i].seen)
@@ -297,11 +298,20 @@ static void one_network(struct vs_vc *vc, const char *moid)
 			vc->networks[i].seen = true;
 }
 
+static void one_store(struct vs_vc *vc, const char *moid, int64_t bytes)
+{
+	for (size_t i = 0; i < vc->nstores; i++) {
+		if (strcmp(vc->stores[i].moid, moid))
+			continue;
+		vc->stores[i].free_mb = bytes < 0 ? -1 : bytes >> 20;
+		vc->stores_seen[i] = true;
+	}
+}
+
 static void on_value(struct vcx_read *r, const char *type, const char *moid,
 		     struct vs_j props, struct vs_j missing)
 {
 	struct vs_vc *vc = r->vc;
-	int64_t bytes;
 
 	(void)missing;
 	if (!strcmp(type, "Task")) {
@@ -309,9 +319,8 @@ static void on_value(struct vcx_read *r, const char *type, const char *moid,
 	} else if (!strcmp(type, "VirtualMachine")) {
 		one_template(vc, moid, props);
 	} else if (!strcmp(type, "Datastore")) {
-		bytes = left(vs_vcx_prop(props, "summary.freeSpace"));
-		vc->slow->store_free_mb = bytes < 0 ? -1 : bytes >> 20;
-		vc->slow->store_seen = true;
+		one_store(vc, moid, left(vs_vcx_prop(props,
+						     "summary.freeSpace")));
 	} else if (!strcmp(type, "Folder")) {
 		vc->slow->folder_seen = true;
 	} else if (!strcmp(type, "ResourcePool")) {
@@ -328,8 +337,11 @@ static void start_values(struct vs_vc *vc)
 	struct vcx_slow *s = vc->slow;
 
 	clear_tasks(s);
-	s->store_free_mb = -1;
-	s->store_seen = s->folder_seen = false;
+	s->folder_seen = false;
+	for (size_t i = 0; i < vc->nstores; i++) {
+		vc->stores[i].free_mb = -1;
+		vc->stores_seen[i] = false;
+	}
 	for (size_t i = 0; i < vc->nclusters; i++) {
 		vc->clusters[i].pool_seen = false;
 		vs_vcx_cluster_forget(&vc->clusters[i]);
@@ -364,7 +376,9 @@ static void add_things(struct vs_vc *vc, struct json_object *props,
 		vs_jb_add(objects, vs_spec_object("ClusterComputeResource",
 						  vc->clusters[i].moid));
 	vs_jb_add(props, vs_spec_props("Datastore", store));
-	vs_jb_add(objects, vs_spec_object("Datastore", vc->store));
+	for (size_t i = 0; i < vc->nstores; i++)
+		vs_jb_add(objects, vs_spec_object("Datastore",
+						  vc->stores[i].moid));
 	vs_jb_add(props, vs_spec_props("Folder", name));
 	vs_jb_add(objects, vs_spec_object("Folder", vc->folder));
 	for (size_t i = 0; i < vc->nnetworks; i++) {

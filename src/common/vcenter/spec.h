@@ -35,7 +35,8 @@ struct json_object *vs_spec_clone(const struct vs_vc_clone *c,
 struct json_object *vs_spec_reconfigure(const char *change_version,
 					const struct vs_vc_hw *hw,
 					const char *mgmt_type);
-struct json_object *vs_spec_relocate(const char *host, const char *pool);
+struct json_object *vs_spec_relocate(const char *host, const char *pool,
+				     const char *store);
 struct json_object *vs_spec_power_on(const char *host);
 
 #endif

@@ -233,11 +233,13 @@ struct json_object *vs_spec_reconfigure(const char *change_version,
 	return o;
 }
 
-struct json_object *vs_spec_relocate(const char *host, const char *pool)
+struct json_object *vs_spec_relocate(const char *host, const char *pool,
+				     const char *store)
 {
 	struct json_object *o = vs_jb_obj(NULL);
 	struct json_object *spec = vs_jb_obj("VirtualMachineRelocateSpec");
 
+	vs_jb_ref(spec, "datastore", "Datastore", store);
 	vs_jb_ref(spec, "pool", "ResourcePool", pool);
 	vs_jb_ref(spec, "host", "HostSystem", host);
 	vs_jb_put(o, "spec", spec);

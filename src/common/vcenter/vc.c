@@ -279,11 +279,35 @@ static size_t count(const char *const *list)
 	return n;
 }
 
+/* "a,b": each once. */
+static void take_stores(struct vs_vc *vc, const char *list)
+{
+	size_t most = 1;
+
+	for (const char *s = list; *s; s++)
+		most += *s == ',';
+	vc->stores = vs_calloc(most, sizeof(*vc->stores));
+	vc->stores_seen = vs_calloc(most, sizeof(*vc->stores_seen));
+	for (const char *s = list; *s; s += !!*s) {
+		size_t len = strcspn(s, ",");
+		VS_FREE char *name = strndup(s, len);
+		size_t i = 0;
+
+		s += len;
+		while (i < vc->nstores && strcmp(vc->stores[i].name, name))
+			i++;
+		if (i < vc->nstores || !len)
+			continue;
+		vc->stores[vc->nstores++] = (struct vs_vc_store) {
+			vs_strdup(name), vs_strdup(""), -1 };
+	}
+}
+
 static void take_names(struct vs_vc *vc, const struct vs_vc_names *n)
 {
 	vc->dc_name = vs_strdup(n->datacenter);
 	vc->folder_name = vs_strdup(n->folder);
-	vc->store_name = vs_strdup(n->datastore);
+	take_stores(vc, n->datastore);
 	vc->nclusters = count(n->clusters);
 	vc->clusters = vs_calloc(vc->nclusters + 1, sizeof(*vc->clusters));
 	for (size_t i = 0; i < vc->nclusters; i++) {
@@ -314,6 +338,7 @@ static int check_conf(const struct vs_vc_conf *c, struct vs_err *err)
 		return vs_err_set(err, VS_E_CONFIG,
 				  "Username and PasswordFile are needed");
 	if (!c->names.datacenter || !c->names.folder || !c->names.datastore ||
+	    !c->names.datastore[strspn(c->names.datastore, ",")] ||
 	    !count(c->names.clusters))
 		return vs_err_set(err, VS_E_CONFIG,
 			"Datacenter, Folder, Datastore and a ClusterName are needed");
@@ -417,7 +442,12 @@ static void free_names(struct vs_vc *vc)
 	free(vc->templates);
 	free(vc->dc_name);
 	free(vc->folder_name);
-	free(vc->store_name);
+	for (size_t i = 0; i < vc->nstores; i++) {
+		free((char *)vc->stores[i].name);
+		free((char *)vc->stores[i].moid);
+	}
+	free(vc->stores);
+	free(vc->stores_seen);
 }
 
 void vs_vc_free(struct vs_vc *vc, int logout_ms)
@@ -449,7 +479,6 @@ void vs_vc_free(struct vs_vc *vc, int logout_ms)
 	free(vc->dc);
 	free(vc->vm_folder);
 	free(vc->folder);
-	free(vc->store);
 	explicit_bzero(vc->token, sizeof(vc->token));
 	free(vc);
 }

@@ -26,7 +26,8 @@ struct vs_vc;
 
 /* What must be found in vCenter, by the names an administrator gave. */
 struct vs_vc_names {
-	const char *datacenter, *folder, *datastore;
+	const char *datacenter, *folder;
+	const char *datastore;		/* one, or several: "a,b" */
 	const char *const *clusters;	/* NULL-terminated, with pools beside */
 	const char *const *pools;	/* "" or NULL: the cluster's root pool */
 	const char *const *networks;	/* NULL-terminated */
@@ -56,6 +57,8 @@ struct vs_vc_cluster { const char *name, *moid, *pool_moid;
 	enum vs_vc_auto drs;		/* it chooses hosts at power-on */
 	enum vs_vc_auto ha;		/* it starts VMs again elsewhere */
 	const struct vs_vc_override *overrides; size_t noverrides; };
+struct vs_vc_store { const char *name, *moid;
+	int64_t free_mb; };		/* -1 unknown */
 struct vs_vc_network { const char *name, *moid, *switch_uuid, *portgroup_key; };
 struct vs_vc_template { const char *name, *moid, *change_version, *host;
 	bool is_template; int hw;
@@ -68,7 +71,8 @@ struct vs_vc_found {
 	const char *instance_uuid;
 	const char *release;		/* negotiated, "8.0.3.0" */
 	const char *user;		/* UserSession.userName, for tasks */
-	const char *datacenter, *folder, *datastore;	/* moIds */
+	const char *datacenter, *folder, *datastore;	/* moIds; the first */
+	const struct vs_vc_store *stores; size_t nstores;	/* all */
 	const struct vs_vc_cluster *clusters; size_t nclusters;
 	const struct vs_vc_network *networks; size_t nnetworks;
 	const struct vs_vc_template *templates; size_t ntemplates;
@@ -138,7 +142,8 @@ struct vs_vc_lack { const char *key, *name, *privs; };
 
 struct vs_vc_slow {			/* what vCenter doesn't stream */
 	const struct vs_vc_task *tasks; size_t ntasks;	/* unfinished only */
-	int64_t store_free_mb;		/* -1 unknown */
+	int64_t store_free_mb;		/* of the first, -1 unknown */
+	const struct vs_vc_store *stores; size_t nstores;	/* all */
 	struct { const char *cluster; int64_t cpu_mhz, mem_mb; } *pools;
 	size_t npools;			/* unreservedForVm of our pools, 0 if
 					 * overcommitted, -1 unknown */
@@ -263,9 +268,10 @@ int64_t vs_vc_vm_reconfigure(struct vs_vc *vc, const char *vm,
 			     const char *change_version,
 			     const struct vs_vc_hw *hw,
 			     const struct vs_vc_op *op, struct vs_err *err);
+/* store: its disks go there, NULL: they stay where they are. */
 int64_t vs_vc_vm_relocate(struct vs_vc *vc, const char *vm, const char *host,
-			  const char *pool, const struct vs_vc_op *op,
-			  struct vs_err *err);
+			  const char *pool, const char *store,
+			  const struct vs_vc_op *op, struct vs_err *err);
 int64_t vs_vc_vm_power_on(struct vs_vc *vc, const char *vm, const char *host,
 			  const struct vs_vc_op *op, struct vs_err *err);
 int64_t vs_vc_vm_power_off(struct vs_vc *vc, const char *vm,

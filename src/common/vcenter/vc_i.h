@@ -179,11 +179,13 @@ struct vs_vc {
 	bool insecure, read_only;
 	int call_timeout_ms, wait_seconds;
 	size_t max_body;
-	char *dc_name, *folder_name, *store_name;
+	char *dc_name, *folder_name;
+	struct vs_vc_store *stores;	/* whose texts are our own */
+	bool *stores_seen;
 	struct vcx_cluster *clusters;
 	struct vcx_network *networks;
 	struct vcx_template *templates;
-	size_t nclusters, nnetworks, ntemplates;
+	size_t nclusters, nnetworks, ntemplates, nstores;
 	/* transport */
 	CURLM *multi;
 	struct vcx_calls calls;
@@ -204,7 +206,7 @@ struct vs_vc {
 	char *about, *version, *instance_uuid, *user;
 	struct vcx_ids ids;
 	/* resolved */
-	char *dc, *vm_folder, *folder, *store;
+	char *dc, *vm_folder, *folder;
 	struct vcx_resolve *resolve;
 	struct vcx_lookup *lookup;		/* of templates */
 	int64_t search_at;			/* not before */

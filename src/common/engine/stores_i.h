@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Datastores, one or several: a part of core_i.h. The lock is held. */
+#ifndef VS_ENGINE_STORES_I_H
+#define VS_ENGINE_STORES_I_H
+
+#include "vcenter/vc.h"
+
+struct vs_conf;
+struct vs_core;
+struct vs_host;
+struct vs_vm;
+
+/* The names of all of them, "a,b": the top's, then the clusters' own. free() it. */
+char *vs_stores_named(const struct vs_conf *conf);
+/* They are found: who may use which. */
+void vs_stores_found(struct vs_core *c, const struct vs_vc_found *f);
+/* What is free on each. True: on one it has grown. */
+bool vs_stores_told(struct vs_core *c, const struct vs_vc_slow *s);
+/* Is it one of them? */
+bool vs_stores_asked(const struct vs_core *c, const char *moid);
+/* Of several, the one that a VM lies on (moId); NULL: not told. */
+const char *vs_stores_of(const struct vs_core *c, const struct vs_vm *vm);
+/* vCenter has found no room there: it counts as full until then. False: it is
+ * none of several. */
+bool vs_stores_full(struct vs_core *c, const char *moid, int64_t until_ms);
+/* Of the preflight: hosts that see none of those that they may use. */
+void vs_stores_check(struct vs_core *c);
+
+#endif

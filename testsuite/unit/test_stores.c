@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plan/place with several datastores: which one a VM gets, how much room there
+ * is, and what becomes of VMs whose disks another host doesn't see. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include "plan/room.h"
+#include "plan_world.h"
+#include "util/mem.h"
+
+#define MANY 16
+#define DISK 10240
+
+static struct world w;
+static struct vs_place_node gang[MANY];
+static struct vs_err err;
+
+static int setup(void **state)
+{
+	(void)state;
+	w_init(&w);
+	w.p_roce.disk_mb = DISK;
+	w_gang(&w, gang, MANY);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	w_clear(&w);
+	return 0;
+}
+
+static struct vs_host *host(const char *name, const char *cluster,
+			    const char *store)
+{
+	struct vs_host *h = w_host(&w, name);
+
+	vs_strlcpy(h->cluster, cluster, sizeof(h->cluster));
+	w_pf(h, W_PF0, 8);
+	h->nstores = 0;
+	if (store)
+		vs_strlcpy(h->stores[h->nstores++], store, VS_MOID_LEN);
+	vs_host_changed(&w.inv, h);
+	return h;
+}
+
+static void sees(struct vs_host *h, const char *store)
+{
+	vs_strlcpy(h->stores[h->nstores++], store, VS_MOID_LEN);
+	vs_host_changed(&w.inv, h);
+}
+
+/* "ds-a" is named a. */
+static void store(const char *cluster, const char *moid, int64_t mb)
+{
+	w.inv.uses = vs_realloc(w.inv.uses, w.inv.nuses + 1,
+				sizeof(*w.inv.uses));
+	w.inv.uses[w.inv.nuses] = (struct vs_store_use) { .full_until_ms = 0 };
+	vs_strlcpy(w.inv.uses[w.inv.nuses].cluster, cluster, VS_MOID_LEN);
+	vs_strlcpy(w.inv.uses[w.inv.nuses++].store, moid, VS_MOID_LEN);
+	vs_room_set_stores(&w.inv, moid, moid + 3, mb);
+}
+
+static int place(size_t n)
+{
+	return vs_place(&w.env, gang, n, NULL, &err);
+}
+
+static int on(const char *name, const char *moid, size_t n)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += !strcmp(gang[i].host->name, name) &&
+			 !strcmp(gang[i].to_store, moid);
+	return count;
+}
+
+static size_t room(void)
+{
+	struct vs_place_node like = gang[0];
+
+	return vs_place_room(&w.env, &like, MANY);
+}
+
+static void each_host_gives_its_own(void **state)
+{
+	(void)state;
+	host("esx1", "c1", "ds-a");
+	host("esx2", "c1", "ds-b");
+	store("c1", "ds-a", 4 * DISK);
+	store("c1", "ds-b", 4 * DISK);
+	assert_int_equal(place(4), 0);
+	assert_int_equal(on("esx1", "ds-a", 4), 2);
+	assert_int_equal(on("esx2", "ds-b", 4), 2);
+}
+
+static void of_two_the_one_with_most_room_is_taken(void **state)
+{
+	(void)state;
+	sees(host("esx1", "c1", "ds-a"), "ds-b");
+	store("c1", "ds-a", 3 * DISK);
+	store("c1", "ds-b", 3 * DISK + 1);
+	assert_int_equal(place(1), 0);
+	assert_int_equal(on("esx1", "ds-b", 1), 1);
+	vs_room_set_stores(&w.inv, "ds-a", "a", 9 * DISK);
+	assert_int_equal(place(1), 0);
+	assert_int_equal(on("esx1", "ds-a", 1), 1);
+}
+
+static void another_clusters_is_none_of_its_own(void **state)
+{
+	(void)state;
+	sees(host("esx1", "c1", "ds-a"), "ds-b");
+	host("esx2", "c2", "ds-a");
+	store("c1", "ds-a", 1 * DISK);
+	store("c2", "ds-b", 9 * DISK);
+	assert_int_equal(place(1), 0);
+	assert_int_equal(on("esx1", "ds-a", 1), 1);
+	assert_int_equal(place(2), -1);
+	assert_non_null(strstr(err.text, "esx2: doesn't reach the datastore"));
+}
+
+/* What several hosts share is one, whoever draws on it. */
+static void room_is_counted_by_datastore(void **state)
+{
+	(void)state;
+	host("esx1", "c1", "ds-a");
+	host("esx2", "c1", "ds-a");
+	host("esx3", "c1", "ds-b");
+	store("c1", "ds-a", 3 * DISK - 1);
+	store("c1", "ds-b", 2 * DISK);
+	assert_int_equal(room(), 4);
+	assert_int_equal(place(4), 0);
+	assert_int_equal(on("esx1", "ds-a", 4) + on("esx2", "ds-a", 4), 2);
+	assert_int_equal(on("esx3", "ds-b", 4), 2);
+	assert_int_equal(place(5), -1);
+	assert_non_null(strstr(err.text, "datastore a has 30719 MB free, each VM needs 10240 MB"));
+	assert_non_null(strstr(err.text, "datastore b has 20480 MB free"));
+	/* unknown is no refusal */
+	vs_room_set_stores(&w.inv, "ds-b", "b", -1);
+	assert_int_equal(place(5), 0);
+}
+
+static void packed_vms_mind_it_too(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	host("esx1", "c1", "ds-a");
+	host("esx2", "c1", "ds-b");
+	store("c1", "ds-a", 2 * DISK);
+	store("c1", "ds-b", 3 * DISK);
+	assert_int_equal(place(5), 0);
+	assert_int_equal(on("esx1", "ds-a", 5), 2);
+	assert_int_equal(on("esx2", "ds-b", 5), 3);
+	assert_int_equal(place(6), -1);
+}
+
+/* A hold has its disks until its VM is seen. */
+static void what_is_promised_is_taken(void **state)
+{
+	struct vs_hold *h;
+
+	(void)state;
+	host("esx1", "c1", "ds-a");
+	store("c1", "ds-a", 3 * DISK);
+	h = w_hold(&w, "x", "esx1", W_PF0, VS_HOLD_PROMISED);
+	vs_strlcpy(h->store, "ds-a", sizeof(h->store));
+	h->disk_mb = DISK;
+	assert_int_equal(room(), 2);
+}
+
+static void a_vm_stays_where_its_disks_are_seen(void **state)
+{
+	(void)state;
+	sees(host("esx1", "c1", "ds-a"), "ds-b");
+	store("c1", "ds-a", 0);
+	store("c1", "ds-b", 9 * DISK);
+	gang[0].exists = true;
+	gang[0].store = "ds-a";
+	assert_int_equal(place(1), 0);
+	assert_int_equal(on("esx1", "ds-a", 1), 1);
+	assert_false(gang[0].moves);
+}
+
+static void else_it_takes_them_along_if_there_is_room(void **state)
+{
+	(void)state;
+	host("esx2", "c1", "ds-b");
+	store("c1", "ds-a", 9 * DISK);
+	store("c1", "ds-b", DISK);
+	gang[0].exists = gang[1].exists = true;
+	gang[0].store = gang[1].store = "ds-a";
+	assert_int_equal(place(1), 0);
+	assert_int_equal(on("esx2", "ds-b", 1), 1);
+	assert_true(gang[0].moves);
+	assert_int_equal(place(2), -1);
+	/* beside a new one, which needs disks as well */
+	gang[1].exists = false;
+	assert_int_equal(place(2), -1);
+	vs_room_set_stores(&w.inv, "ds-b", "b", 2 * DISK);
+	assert_int_equal(place(2), 0);
+	assert_true(gang[0].moves);
+	assert_false(gang[1].moves);
+}
+
+static void a_vms_datastore_is_read_from_its_files(void **state)
+{
+	struct vs_vm *vm;
+
+	(void)state;
+	host("esx1", "c1", "ds-a");
+	store("c1", "ds-a", DISK);
+	store("c1", "ds-a2", DISK);
+	vm = w_vm(&w, "vm-1", "x", "esx1");
+	vs_strlcpy(vm->disk_dir, "[a2] x/", sizeof(vm->disk_dir));
+	assert_int_equal(vs_room_store_of(&w.inv, vm),
+			 vs_room_pool(&w.inv, "ds-a2"));
+	vs_strlcpy(vm->disk_dir, "[a] x/", sizeof(vm->disk_dir));
+	assert_int_equal(vs_room_store_of(&w.inv, vm),
+			 vs_room_pool(&w.inv, "ds-a"));
+	vs_strlcpy(vm->disk_dir, "[other] x/", sizeof(vm->disk_dir));
+	assert_int_equal(vs_room_store_of(&w.inv, vm), -1);
+	vm->disk_dir[0] = '\0';
+	assert_int_equal(vs_room_store_of(&w.inv, vm), -1);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(each_host_gives_its_own),
+		T(of_two_the_one_with_most_room_is_taken),
+		T(another_clusters_is_none_of_its_own),
+		T(room_is_counted_by_datastore),
+		T(packed_vms_mind_it_too),
+		T(what_is_promised_is_taken),
+		T(a_vm_stays_where_its_disks_are_seen),
+		T(else_it_takes_them_along_if_there_is_room),
+		T(a_vms_datastore_is_read_from_its_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
