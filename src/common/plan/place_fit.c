@@ -316,20 +316,6 @@ static bool same_class(const struct vs_class *c, const struct vs_place_node *n)
 	       a->latency_high == b->latency_high;
 }
 
-static int store_of(const struct vs_work *w, const struct vs_place_node *n)
-{
-	return n->exists && n->store ?
-		vs_room_pool(w->env->inv, n->store) : -1;
-}
-
-/* Of several datastores: what exists lies on one. */
-static bool same_store(const struct vs_work *w, const struct vs_class *c,
-		       const struct vs_place_node *n)
-{
-	return !w->env->inv->nuses ||
-	       (c->exists == n->exists && c->store == store_of(w, n));
-}
-
 void vs_class_fill(struct vs_class *c, const struct vs_place_node *n)
 {
 	const struct vs_adapter_kind *kind =
@@ -358,11 +344,11 @@ static size_t class_find(struct vs_work *w, const struct vs_place_node *n)
 
 	for (i = 0; i < w->nclasses; i++) {
 		if (same_class(&w->classes[i], n) &&
-		    same_store(w, &w->classes[i], n))
+		    vs_store_same(w, &w->classes[i], n))
 			return i;
 	}
 	vs_class_fill(&w->classes[i], n);
-	w->classes[i].store = store_of(w, n);
+	w->classes[i].store = vs_store_lies(w, n);
 	w->nclasses++;
 	return i;
 }

@@ -160,6 +160,11 @@ void vs_pool_say(const struct vs_work *w, const struct vs_class *c,
  * pools (-1: any), and MB that it needs there. moves: its disks go there. */
 int vs_store_at(const struct vs_class *c, const struct vs_site *s,
 		int64_t *mb, bool *moves);
+/* Where the node's VM lies, -1; and is it of this class by that? What exists
+ * needs another thing than what doesn't, where there are several. */
+int vs_store_lies(const struct vs_work *w, const struct vs_place_node *n);
+bool vs_store_same(const struct vs_work *w, const struct vs_class *c,
+		   const struct vs_place_node *n);
 /* The one with most room left of those that the site may use; -1. */
 int vs_store_best(const struct vs_work *w, const struct vs_brief *b);
 /* MB that these nodes need of the datastore. */

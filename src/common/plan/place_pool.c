@@ -196,6 +196,19 @@ void vs_pool_say(const struct vs_work *w, const struct vs_class *c,
 
 /* ---- the datastore ------------------------------------------------------ */
 
+int vs_store_lies(const struct vs_work *w, const struct vs_place_node *n)
+{
+	return n->exists && n->store ?
+		vs_room_pool(w->env->inv, n->store) : -1;
+}
+
+bool vs_store_same(const struct vs_work *w, const struct vs_class *c,
+		   const struct vs_place_node *n)
+{
+	return !w->env->inv->nuses ||
+	       (c->exists == n->exists && c->store == vs_store_lies(w, n));
+}
+
 int vs_store_best(const struct vs_work *w, const struct vs_brief *b)
 {
 	const struct vs_room *pools = w->sums->pools;

@@ -177,7 +177,9 @@ int vs_room_stores(const struct vs_inventory *inv, const struct vs_host *h,
 /* "[local-3] vm001/" lies on local-3. */
 int vs_room_store_of(const struct vs_inventory *inv, const struct vs_vm *vm)
 {
-	size_t len = vm->disk_dir[0] == '[' ? strcspn(vm->disk_dir, "]") : 0;
+	const char *end = strchr(vm->disk_dir, ']');
+	size_t len = vm->disk_dir[0] == '[' && end ?
+		(size_t)(end - vm->disk_dir) : 0;
 
 	for (size_t i = 0; i < inv->nuses && len > 1; i++) {
 		int at = vs_room_pool(inv, inv->uses[i].store);
