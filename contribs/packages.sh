@@ -87,7 +87,7 @@ files_of() { # PACKAGE
 	case $1 in
 	*.deb) dpkg-deb -c "$1" | awk '$1 !~ /^d/ { print substr($6, 2) }' ;;
 	*) rpm -qp --qf '[%{FILEMODES:perms} %{FILENAMES}\n]' "$1" | awk '$1 !~ /^d/ { print $2 }' ;;
-	esac | grep -vE '^/usr/(share/(doc|licenses)|lib/[.]build-id)/' |
+	esac | grep -vE '^/usr/(share/(doc|licenses|lintian)|lib/[.]build-id)/' |
 		sed -E 's,^/usr/lib(64)?/([^/]*-linux-gnu/)?slurm(-wlm)?/,PLUGINS/,; s/[.]gz$//' | sort
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a port must be, and the words if it isn't: what is, what should be, what
- * to do. Pure: no call of libibverbs is made here.
+ * to do. Pure: no call of libibverbs is made here. They become a node's reason, in
+ * which "Word=" would look like a field of scontrol's.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -162,7 +163,7 @@ static int judge_layer(uint8_t want, const char *device, int port,
 	if (layer_of(attr) == want)
 		return 0;
 	return vs_err_set(err, VS_E_CONFIG,
-		"%s port %d is %s, %s is wanted: wrong Network= or LinkLayer= in vsphere.conf, or the adapter in the host is in the other mode (mlxconfig set LINK_TYPE_P1=%s)",
+		"%s port %d is %s, %s is wanted: wrong network or link layer in vsphere.conf, or the adapter in the host is in the other mode (mlxconfig: set LINK_TYPE_P1 to %s)",
 		device, port, port_layer_name(layer_of(attr)),
 		port_layer_name(want),
 		want == IBV_LINK_LAYER_ETHERNET ? "ETH" : "IB");
@@ -211,11 +212,11 @@ static int judge_mtu(const struct port_want *want, const struct port_seen *seen,
 	if (is >= least)
 		return 0;
 	return vs_err_set(err, VS_E_RETRY,
-		"%s port %d has active_mtu %d, with MTU=%d it should be %d: %s",
+		"%s port %d has active_mtu %d, for MTU %d it should be %d: %s",
 		seen->device, seen->port, is, want->mtu, least,
 		want->layer == IBV_LINK_LAYER_ETHERNET ?
 		"the card did not take the MTU; look at the MTU of switch and PF" :
-		"look at the subnet manager's partition (mtu=5 is 4096) or set a smaller MTU= in vsphere.conf");
+		"look at the subnet manager's partition (opensm: mtu 5 is 4096), or set a smaller MTU in vsphere.conf");
 }
 
 int port_judge(const struct port_want *want, const struct port_seen *seen,

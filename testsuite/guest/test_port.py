@@ -25,9 +25,9 @@ KINDS = {
                   ["mlx5_1 port 1 is DOWN, not ACTIVE", "uplink of the PF"]),
     "wrong layer": ({"VM_LINK_LAYER": "InfiniBand"}, {}, 3,
                     ["mlx5_1 port 1 is InfiniBand, Ethernet is wanted",
-                     "LINK_TYPE_P1=ETH"]),
+                     "LINK_TYPE_P1 to ETH"]),
     "small mtu": ({"VM_ACTIVE_MTU": "1024"}, {}, 1,
-                  ["active_mtu 1024, with MTU=9000 it should be 4096"]),
+                  ["active_mtu 1024, for MTU 9000 it should be 4096"]),
     "no address": ({"VM_GIDS": "v1"}, {"address": "10.1.0.7/16"}, 1,
                    ["no GID of RoCE v2 for the address 10.1.0.7 of eth1"]),
     "no tool": ({"SV_PORT": "/nowhere/port"}, {}, 3,
@@ -38,10 +38,10 @@ IB_KINDS = {
     "no subnet manager": ({"VM_PORT_STATE": "2: INIT"}, 1,
                           ["is INIT, not ACTIVE", "subnet manager"]),
     "small mtu": ({"VM_ACTIVE_MTU": "2048"}, 1,
-                  ["active_mtu 2048, with MTU=4092 it should be 4096",
+                  ["active_mtu 2048, for MTU 4092 it should be 4096",
                    "subnet manager's partition"]),
     "ethernet": ({"VM_LINK_LAYER": "Ethernet"}, 3,
-                 ["is Ethernet, InfiniBand is wanted", "LINK_TYPE_P1=IB"]),
+                 ["is Ethernet, InfiniBand is wanted", "LINK_TYPE_P1 to IB"]),
 }
 
 

@@ -201,7 +201,7 @@ void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
 	bool died = n->died;
-	char why[280];
+	char why[VS_GUEST_SAYS + 112];
 
 	n->died = false;
 	if (n->flags & VS_NODE_UP) {

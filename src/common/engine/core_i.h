@@ -195,7 +195,7 @@ struct vs_tell {
 	uint32_t job;
 	bool ok;
 	int64_t at_ms;			/* BOOTED: since when, 0: not said */
-	char text[256];
+	char text[VS_GUEST_SAYS + 112];
 };
 
 /* What is costly to know of a profile, until something changes. */

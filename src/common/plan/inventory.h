@@ -19,6 +19,7 @@
 #define VS_HOST_NETS 64
 #define VS_HOST_STORES 32
 #define VS_VM_CARDS 16
+#define VS_GUEST_SAYS 320	/* of its reason: what is, and what to do */
 
 struct vs_pf {
 	char pci[VS_PCI_LEN];
@@ -125,7 +126,7 @@ struct vs_vm {
 	bool disks_own;			/* every disk lies in disk_dir */
 	/* What the guest of this boot said last, "": nothing yet. */
 	char guest_state[16];		/* booting, ready, failed */
-	char guest_reason[160];
+	char guest_reason[VS_GUEST_SAYS];
 
 	/* kept by plan/room: what of it is in the pools' and the datastore's
 	 * values as read last, and in those that are being read */
