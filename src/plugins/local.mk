@@ -88,6 +88,8 @@ src_plugins_job_submit_vsphere_la_SOURCES = \
 	src/plugins/job_submit/vsphere/job_submit_vsphere.c \
 	src/plugins/job_submit/vsphere/judge.c \
 	src/plugins/job_submit/vsphere/judge.h \
+	src/plugins/job_submit/vsphere/names.c \
+	src/plugins/job_submit/vsphere/names.h \
 	src/plugins/job_submit/vsphere/ours.c \
 	src/plugins/job_submit/vsphere/ours.h \
 	src/plugins/job_submit/vsphere/wish.c \

@@ -222,9 +222,11 @@ typedef __typeof__(*((job_record_t *)NULL)->details) vs_job_details_t;
 #if VS_GE(23, 2)
 #define VS_MODIFY_ARGS , char **err_msg
 #define VS_MODIFY_MSG err_msg
+#define VS_MODIFY_PASS(err_msg) , err_msg
 #else
 #define VS_MODIFY_ARGS
 #define VS_MODIFY_MSG NULL
+#define VS_MODIFY_PASS(err_msg)
 #endif
 
 /* Of --exclusive and its like: whole nodes. */

@@ -13,6 +13,7 @@ fuzz_programs = testsuite/fuzz/test_fuzz_vc \
 	testsuite/fuzz/test_fuzz_conf \
 	testsuite/fuzz/test_fuzz_names \
 	testsuite/fuzz/test_fuzz_files \
+	testsuite/fuzz/test_fuzz_submit \
 	testsuite/fuzz/test_fuzz_guest \
 	testsuite/fuzz/test_fuzz_port
 check_PROGRAMS += $(fuzz_programs)
@@ -135,3 +136,10 @@ testsuite_fuzz_test_fuzz_port_CFLAGS = $(AM_CFLAGS) $(IBVERBS_CFLAGS)
 testsuite_fuzz_test_fuzz_port_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_test_fuzz_port_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/port
+
+testsuite_fuzz_test_fuzz_submit_SOURCES = testsuite/fuzz/fuzz_submit.c \
+	testsuite/fuzz/fuzz_main.h src/plugins/job_submit/vsphere/names.c
+testsuite_fuzz_test_fuzz_submit_CPPFLAGS = $(fuzz_cppflags) -I$(top_srcdir)/src
+testsuite_fuzz_test_fuzz_submit_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_test_fuzz_submit_LDADD = src/common/libvs_core.la -lpthread
+EXTRA_DIST += testsuite/fuzz/corpus/submit

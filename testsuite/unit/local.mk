@@ -119,6 +119,12 @@ testsuite_unit_test_engine_prefetch_SOURCES = \
 testsuite_unit_test_engine_prefetch_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_prefetch_LDADD = $(engine_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_submit
+testsuite_unit_test_engine_submit_SOURCES = \
+	testsuite/unit/test_engine_submit.c $(engine_stage)
+testsuite_unit_test_engine_submit_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_submit_LDADD = $(engine_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_gone
 testsuite_unit_test_engine_gone_SOURCES = testsuite/unit/test_engine_gone.c \
 	$(engine_stage)
@@ -457,6 +463,20 @@ conf_stage = testsuite/unit/conf_stage.c testsuite/unit/conf_stage.h \
 	src/plugins/vs_conf_nodes.c src/plugins/vs_conf_slurm.c
 slurm_unit_ldadd = src/plugins/libvs_conf.la $(unit_ldadd) $(SLURMFULL_LIBS)
 
+check_PROGRAMS += testsuite/unit/test_submit
+testsuite_unit_test_submit_SOURCES = testsuite/unit/test_submit.c \
+	testsuite/unit/submit_stage.c testsuite/unit/submit_stage.h \
+	src/plugins/job_submit/vsphere/constraint.c \
+	src/plugins/job_submit/vsphere/job_submit_vsphere.c \
+	src/plugins/job_submit/vsphere/judge.c \
+	src/plugins/job_submit/vsphere/names.c \
+	src/plugins/job_submit/vsphere/ours.c \
+	src/plugins/job_submit/vsphere/wish.c \
+	src/plugins/job_submit/vsphere/words.c \
+	src/plugins/timed.c
+testsuite_unit_test_submit_CPPFLAGS = $(plugin_cppflags)
+testsuite_unit_test_submit_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_submit_LDADD = $(slurm_unit_ldadd)
 check_PROGRAMS += testsuite/unit/test_conf testsuite/unit/test_conf_nodes \
 	testsuite/unit/test_bits testsuite/unit/test_job_test \
 	testsuite/unit/test_prep

@@ -9,26 +9,7 @@
 #include "util/mem.h"
 #include "util/name.h"
 
-#define BETWEEN "&|,*()[]"
-
 /* ---- names --------------------------------------------------------------------- */
-
-bool vs_features_each(const char *text, vs_feature_fn *fn, void *arg)
-{
-	while (text && *text) {
-		size_t len = strcspn(text, BETWEEN);
-
-		if (len && !fn(arg, text, len))
-			return false;
-		text += len;
-		/* a count isn't a name */
-		if (*text == '*')
-			text += 1 + strspn(text + 1, "0123456789");
-		else if (*text)
-			text++;
-	}
-	return true;
-}
 
 struct asked { const char *name; size_t len; const char *near; unsigned best; };
 

@@ -4,11 +4,7 @@
 #define VS_CONSTRAINT_H
 
 #include "../../slurm_compat.h"
-
-/* The names in a constraint, in order, without what stands between them; each is
- * not NUL-terminated. fn ends it by returning false; so does the result. */
-typedef bool vs_feature_fn(void *arg, const char *name, size_t len);
-bool vs_features_each(const char *text, vs_feature_fn *fn, void *arg);
+#include "names.h"
 
 /* Does Slurm know a node with that feature, active or not? Under NODE R. */
 bool vs_feature_known(const char *name, size_t len);

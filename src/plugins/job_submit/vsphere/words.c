@@ -10,7 +10,6 @@
 #include "../../bits.h"
 #include "util/mem.h"
 
-#define WORDS 120
 #define PARTS 4				/* named at most */
 
 static void add(char sentence[VS_SENTENCE], const char *fmt, ...)
@@ -26,21 +25,11 @@ static void add(char sentence[VS_SENTENCE], const char *fmt, ...)
 	va_end(ap);
 }
 
-static const char *clean(const char *s, size_t len, char out[WORDS])
-{
-	size_t n = len < WORDS - 1 ? len : WORDS - 1;
-
-	for (size_t i = 0; i < n; i++)
-		out[i] = s[i] >= ' ' && s[i] < 0x7f && s[i] != '"' ? s[i] : '?';
-	out[n] = '\0';
-	return out;
-}
-
-static const char *constraint(const struct vs_finding *f, char out[WORDS])
+static const char *constraint(const struct vs_finding *f, char out[VS_WORDS])
 {
 	const char *words = f->words ? f->words : "";
 
-	return clean(words, strlen(words), out);
+	return vs_words_clean(words, strlen(words), out);
 }
 
 static const char *plural(uint32_t n)
@@ -137,12 +126,12 @@ static void choice_add(const struct vs_case *c, char sentence[VS_SENTENCE])
 {
 	struct parts p = { .c = c, .nodes = bit_alloc(node_record_count) };
 	size_t len = strlen(sentence);
-	char names[WORDS];
+	char names[VS_WORDS];
 
 	vs_parts_each(c->w, part_join, &p);
 	if (p.names) {
 		add(sentence, " (adapters of partition %s: ",
-		    clean(p.names, strlen(p.names), names));
+		    vs_words_clean(p.names, strlen(p.names), names));
 		if (adapters_add(c->o, p.nodes, sentence))
 			add(sentence, ")");
 		else
@@ -155,10 +144,10 @@ static void choice_add(const struct vs_case *c, char sentence[VS_SENTENCE])
 int vs_say_unknown(const struct vs_case *c, const char *name, size_t len,
 		   const char *near, char sentence[VS_SENTENCE])
 {
-	char wrong[WORDS];
+	char wrong[VS_WORDS];
 
 	snprintf(sentence, VS_SENTENCE, "no node has the feature \"%s\"",
-		 clean(name, len, wrong));
+		 vs_words_clean(name, len, wrong));
 	if (near)
 		add(sentence, ": did you mean %s?", near);
 	choice_add(c, sentence);
@@ -170,7 +159,7 @@ int vs_say_unknown(const struct vs_case *c, const char *name, size_t len,
 int vs_say_unread(const struct vs_case *c, char sentence[VS_SENTENCE])
 {
 	struct vs_finding f = { .words = c->w->features };
-	char words[WORDS];
+	char words[VS_WORDS];
 
 	snprintf(sentence, VS_SENTENCE, "the constraint \"%s\" can't be read: "
 		 "counts stand in one pair of brackets, one for each kind "
@@ -200,7 +189,7 @@ static bool say_two(const struct vs_case *c, const struct vs_finding *f,
 {
 	struct two t = { .o = c->o, .first = -1, .second = -1 };
 	const char *a, *b;
-	char words[WORDS];
+	char words[VS_WORDS];
 
 	vs_features_each(c->w->features, two_look, &t);
 	if (t.second < 0 || bit_ffs(c->c.nodes) >= 0)
@@ -216,7 +205,7 @@ static bool say_two(const struct vs_case *c, const struct vs_finding *f,
 static void say_none(const struct vs_case *c, const struct vs_finding *f,
 		     char sentence[VS_SENTENCE])
 {
-	char words[WORDS];
+	char words[VS_WORDS];
 
 	if (!c->c.n && say_two(c, f, sentence))
 		return;
@@ -235,7 +224,7 @@ static const char *asked(const struct vs_case *c, const struct vs_finding *f)
 static void say_few(const struct vs_case *c, const struct vs_finding *f,
 		    char sentence[VS_SENTENCE])
 {
-	char words[WORDS];
+	char words[VS_WORDS];
 
 	add(sentence, "partition %s has %u node%s with \"%s\", and %u %s",
 	    f->part->name, f->have, plural(f->have), constraint(f, words),
@@ -276,7 +265,7 @@ static void say_named(const struct vs_case *c, const struct vs_finding *f,
 		      char sentence[VS_SENTENCE])
 {
 	const struct vs_kind *k = &c->o->kinds[f->node];
-	char words[WORDS];
+	char words[VS_WORDS];
 
 	add(sentence, "node %s, which the job names, doesn't have \"%s\" (its "
 	    "adapter is %s): name other nodes (-w), or none",
@@ -287,7 +276,7 @@ static void say_named(const struct vs_case *c, const struct vs_finding *f,
 int vs_say(const struct vs_case *c, const struct vs_finding *f,
 	   char sentence[VS_SENTENCE])
 {
-	char words[WORDS];
+	char words[VS_WORDS];
 
 	sentence[0] = '\0';
 	switch (f->verdict) {
