@@ -357,9 +357,6 @@ static int judge(struct vs_case *c, bool ours, char sentence[VS_SENTENCE])
 		return vs_say_unread(c, sentence);
 	if (!vs_parts_each(w, part_look, &l) || l.goes)
 		return 0;
-	/* of others' nodes we know that they don't have our adapters */
-	if (!ours && l.f.verdict != VS_NONE && l.f.verdict != VS_FEW_COUNTED)
-		return 0;
 	return vs_say(c, &l.f, sentence);
 }
 
