@@ -58,7 +58,7 @@ src_plugins_select_cons_tres_vsphere_la_SOURCES = \
 	src/plugins/select/cons_tres_vsphere/widen.c \
 	src/plugins/select/cons_tres_vsphere/widen.h \
 	src/plugins/slurm_port.c src/plugins/slurm_port.h \
-	src/plugins/slurm_port_resv.c \
+	src/plugins/slurm_port_resv.c src/plugins/slurm_port_stays.c \
 	src/plugins/slurm_port_ahead.c src/plugins/slurm_port_i.h \
 	src/plugins/slurm_port_got.c \
 	src/plugins/slurm_port_node.c \

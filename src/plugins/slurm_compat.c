@@ -119,6 +119,20 @@ const char *vs_reason_name(job_record_t *job_ptr)
 #endif
 }
 
+uint32_t vs_suspend_exc_states(void)
+{
+	uint32_t states = 0;
+#if VS_GE(23, 2)
+	char *copy = xstrdup(slurm_conf.suspend_exc_states), *save = NULL;
+
+	for (char *tok = copy ? strtok_r(copy, ",", &save) : NULL; tok;
+	     tok = strtok_r(NULL, ",", &save))
+		states |= parse_node_state_flag(tok);
+	xfree(copy);
+#endif
+	return states;
+}
+
 bool vs_private_cloud_missing(void)
 {
 #if VS_GE(23, 2)
@@ -146,6 +160,9 @@ static const slurmctld_lock_t all_write = {
 	.conf = READ_LOCK, .job = WRITE_LOCK, .node = WRITE_LOCK,
 	.part = WRITE_LOCK, .fed = READ_LOCK,
 };
+static const slurmctld_lock_t parts_read = {
+	.conf = READ_LOCK, .node = READ_LOCK, .part = READ_LOCK,
+};
 static const slurmctld_lock_t nodes_write = { .node = WRITE_LOCK };
 static const slurmctld_lock_t jobs_write = { .job = WRITE_LOCK };
 /* As the RPCs of reservations take them, in all releases. */
@@ -163,6 +180,18 @@ void vs_lock_nodes_read(void)
 void vs_unlock_nodes_read(void)
 {
 	unlock_slurmctld(nodes_read);
+	vs_timed_unlocked();
+}
+
+void vs_lock_parts_read(void)
+{
+	lock_slurmctld(parts_read);
+	vs_timed_locked();
+}
+
+void vs_unlock_parts_read(void)
+{
+	unlock_slurmctld(parts_read);
 	vs_timed_unlocked();
 }
 

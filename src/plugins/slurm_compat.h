@@ -306,6 +306,9 @@ void vs_node_ask_registration(node_record_t *node_ptr);
 /* "Resources", "Priority", ... */
 const char *vs_reason_name(job_record_t *job_ptr);
 
+/* SuspendExcStates, as flags of node_state; 0 before 23.02. Under CONF R. */
+uint32_t vs_suspend_exc_states(void);
+
 /* Slurm before 23.02 hides powered-down cloud nodes without it. */
 bool vs_private_cloud_missing(void);
 
@@ -317,6 +320,8 @@ bool vs_another_goes_on(void);
 /* slurmctld's locks were named alike in all releases but for what they add. */
 void vs_lock_nodes_read(void);		/* node R */
 void vs_unlock_nodes_read(void);
+void vs_lock_parts_read(void);		/* conf R, node R, part R */
+void vs_unlock_parts_read(void);
 void vs_lock_jobs_read(void);		/* conf R, job R, node R */
 void vs_unlock_jobs_read(void);
 void vs_lock_write(void);		/* conf R, job W, node W, part W, fed R */

@@ -107,7 +107,7 @@ static uint32_t flags_of(const node_record_t *n)
 	    (base == NODE_STATE_IDLE || base == NODE_STATE_ALLOCATED ||
 	     base == NODE_STATE_MIXED))
 		flags |= VS_NODE_UP;
-	return flags;
+	return flags | vs_port_node_stays(n);
 }
 
 node_record_t *vs_port_node_next(const char *name, int *next)
@@ -130,6 +130,7 @@ static void port_nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
 	int next = 0;
 
 	(void)ctx;
+	vs_port_stays_read();
 	for (size_t i = 0; i < n; i++) {
 		node_record_t *node_ptr;
 
@@ -480,8 +481,7 @@ const struct vs_port vs_slurm_port = {
 	.node_giveup = vs_port_node_giveup,
 	.power_scan = vs_port_power_scan,
 	.job_configuring = port_job_configuring,
-	.prolog_done = port_prolog_done,
-	.epilog_done = port_epilog_done,
+	.prolog_done = port_prolog_done, .epilog_done = port_epilog_done,
 	.job_reason = port_job_reason,
 	.job_waits = port_job_waits,
 	.job_got = vs_port_job_got,

@@ -13,6 +13,11 @@ bool vs_port_node_runs(const node_record_t *node_ptr);
 /* DOWN because slurmd didn't answer, by Slurm and not by somebody. */
 bool vs_port_node_silent(const node_record_t *node_ptr);
 
+/* slurm_port_stays.c: what keeps it on though it is idle, as flags of port.h.
+ * NODE R; the first reads slurm.conf again now and then, no lock held. */
+void vs_port_stays_read(void);
+uint32_t vs_port_node_stays(const node_record_t *n);
+
 #define VS_PORT_SLICE 500	/* nodes, under one hold of slurmctld's lock */
 
 /* The node of this name, NULL: there is none. Names in the order of Slurm's

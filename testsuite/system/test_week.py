@@ -6,7 +6,7 @@ import time
 
 from cluster import Cluster, parse_fields, wait_for
 from stages import Held, ready_count, wait_ready_again, wait_saved
-from worlds import world
+from worlds import template, world
 
 E1, E2 = "esx01.example.org", "esx02.example.org"
 
@@ -239,3 +239,61 @@ def test_times_that_are_none_are_refused(cluster):
     assert (t.tm_hour, t.tm_min) == (0, 0) and tomorrow > time.time()
     assert tomorrow - time.time() <= 25 * 3600
     c.svf("host", "resume", E1)
+
+
+# ---- nodes that Slurm keeps on ------------------------------------------------
+
+
+def two_kinds(fresh, **slurm):
+    """Two hosts with one VF each, of which two kinds of VM want one: a job for
+    the second kind has to have a warm VM of the first one's VF."""
+    c = fresh(nodes=4, start=False, inventory=world(
+        hosts=2, vfs=1, templates=[template(), template("other")]),
+        slurm={"SuspendTime": 600, **slurm})
+    c.vsphere = {"ShutdownGrace": 1, "OversubscribeNames": "yes", "lines": [
+        "ClusterName=HPC1 ResourcePool=slurm",
+        "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
+        "PartitionName=one Adapter=sriov-roce Template=rhel9-ofed",
+        "PartitionName=two Adapter=sriov-roce Template=other"]}
+    c.partition_lines = ["PartitionName=one Nodes=vm[001-002] Default=YES",
+                         "PartitionName=two Nodes=vm[003-004]"]
+    c.start()
+    return c.wait_ready()
+
+
+def test_a_vm_that_slurm_keeps_on_is_not_reclaimed(fresh):
+    """SuspendExcNodes: its VF is never somebody else's; another one's is."""
+    c = two_kinds(fresh, SuspendExcNodes="vm001")
+    wait_for("operators are told", 10, lambda: "keep 1 node on: once up their "
+             "VMs have 1 VF that" in c.ctld_log())
+    assert [n for n in c.svf("status")["notes"] if "SuspendExcNodes" in n]
+    c.wait_job(c.sbatch("-N2", "-p", "one"), 60)
+    host = host_of(c, "vm001")
+    c.wait_job(c.sbatch("-N1", "-p", "two"), 90)
+    assert host_of(c, "vm001") == host, "a VM that is to stay on was reclaimed"
+    assert not c.is_on("vm002")
+    both = c.sbatch("-N2", "-p", "two")
+    wait_for("it waits for VFs", 20, lambda: "VF" in c.svf("why", str(both))
+             ["text"])
+    # which is what it is there for
+    c.wait_job(c.sbatch("-N1", "-p", "one"), 60)
+    assert c.job_state(both) == "PENDING" and host_of(c, "vm001") == host
+    # An administrator's word is another thing.
+    c.must("scontrol", "update", "nodename=vm001", "state=power_down")
+    c.wait_job(both, 90)
+
+
+def test_partitions_that_slurm_keeps_on_are_not_reclaimed(fresh):
+    c = two_kinds(fresh, SuspendExcParts="one", SuspendTime=5)
+    wait_for("operators are told", 10, lambda: "keep 2 nodes on: once up their "
+             "VMs have 2 VFs that" in c.ctld_log())
+    c.wait_job(c.sbatch("-N2", "-p", "one"), 60)
+    job = c.sbatch("-N1", "-p", "two")
+    wait_for("it waits for VFs", 20, lambda: "VF" in c.svf("why", str(job))
+             ["text"])
+    # SuspendTime is over, and the reclaimer has looked more than once.
+    wait_for("SuspendTime is over", 30, lambda: all(
+        time.time() - epoch(c.node(n)["LastBusyTime"]) > 12
+        for n in ("vm001", "vm002")))
+    assert set(c.names_on()) == {"vm001", "vm002"}
+    assert c.job_state(job) == "PENDING"

@@ -44,11 +44,10 @@ static void count_job(struct tally *t, uint32_t job)
 static void count_node(struct vs_core *c, struct tally *t,
 		       const struct vs_node *n)
 {
-	const struct vs_holders *of = (size_t)n->id < c->whens.timeline.nids ?
-		c->whens.timeline.held[n->id].of : NULL;
-	int64_t end = !of ? VS_TIME_NEVER :
-		of->job == VS_HOLDER_IDLE ? t->now : of->end;
+	int64_t end = n->job ? vs_until_job(c, n) : t->now;
 
+	if (!end || n->missing || n->seen == VS_SEEN_UNKNOWN)
+		end = VS_TIME_NEVER;
 	count_job(t, n->job);
 	for (size_t i = 0; i < n->nbeside; i++)
 		count_job(t, n->beside[i].job);

@@ -194,6 +194,7 @@ void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
 		c->name_freed = true;
 	if (flags != n->flags)
 		vs_node_touch(n);
+	c->unjudged |= ((flags ^ n->flags) & VS_NODE_STAYS_EVER) != 0;
 	if (is_idle(flags) && !is_idle(n->flags))
 		n->idle_ms = vs_clock();
 	/* Heard while vCenter was away it is Slurm's word all the same. */

@@ -26,6 +26,8 @@ enum {
 	VS_NODE_DRAIN = 512,
 	VS_NODE_SILENT = 2048,	/* DOWN by Slurm itself: it did not respond */
 	VS_NODE_NO_RESPOND = 1024,
+	VS_NODE_STAYS = 4096,	/* SuspendExc*: idle it is not powered down */
+	VS_NODE_STAYS_EVER = 8192, /* whatever its state is */
 };
 
 struct vs_port_node {

@@ -131,7 +131,8 @@ static void goes(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		remove_vm(c, n, now_ms);
 	} else if (n->flags & VS_NODE_POWERING_UP) {
 		vs_boot_for_nobody(c, n);
-	} else if ((n->flags & VS_NODE_UP) && !n->leave) {
+	} else if ((n->flags & VS_NODE_UP) && !n->leave &&
+		   !(n->flags & VS_NODE_STAYS)) {
 		n->leave = true;
 		vs_node_touch(n);
 	}

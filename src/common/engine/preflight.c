@@ -13,6 +13,7 @@
  * rule A broken by lost VFs		told (HACKING.md)
  * MaxClonesPerHour= reached		no new job that needs a new VM
  * rights in excess, or not to be known	told to operators
+ * VFs that SuspendExc* keeps in use	told to operators
  *
  * Rules: what stops new jobs never stops a VM's end, or a job that has begun.
  * Each finding is logged when it comes and when it goes, not in between.
@@ -62,6 +63,26 @@ static void other_cluster(struct vs_core *c)
 			vs_find(c, VS_STOPS_ALL, "%s", c->blocked);
 			return;
 		}
+}
+
+/* Idle they have their VFs, and nobody else gets them. */
+static void stays_check(struct vs_core *c)
+{
+	size_t nodes = 0, vfs = 0;
+
+	for (size_t i = 0; i < c->nnodes; i++) {
+		const struct vs_node *n = &c->nodes[i];
+
+		if (!(n->flags & VS_NODE_STAYS_EVER))
+			continue;
+		nodes++;
+		vfs += (size_t)vs_adapter_vfs(n->profile->adapter);
+	}
+	if (vfs)
+		vs_find(c, VS_STOPS_NOTHING,
+			"SuspendExcNodes, SuspendExcParts or SuspendExcStates keep %zu node%s on: once up their VMs have %zu VF%s that are never reclaimed for waiting jobs",
+			nodes, nodes == 1 ? "" : "s", vfs,
+			vfs == 1 ? "" : "s");
 }
 
 /* ---- what is new ------------------------------------------------------------ */
@@ -132,5 +153,6 @@ void vs_preflight(struct vs_core *c)
 	vs_guards_check(c);
 	vs_stores_check(c);
 	vs_clones_check(c);
+	stays_check(c);
 	compare(c, old, nold);
 }

@@ -3,7 +3,8 @@
  * Idle warm VMs that stand in a waiting job's way. A job was refused for want
  * of VFs or of room; those that sit on VMs which it cannot use are asked back
  * by powering their nodes down the way Slurm does, oldest idle first, no more
- * than the job is short of. Never touches a node with a job, never an unknown.
+ * than the job is short of. Never touches a node with a job, never an unknown,
+ * nor one that Slurm is told to keep on (SuspendExcNodes and the like).
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -174,7 +175,8 @@ static bool is_idle(const struct idle *all, const struct vs_node *n)
 		return vs_node_gives_way(n) && !vs_node_going(n);
 	return n->wanted == VS_WANT_KEEP && !n->job && !vs_node_going(n) &&
 	       (n->flags & VS_NODE_UP) &&
-	       !(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING)) &&
+	       !(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING |
+			     VS_NODE_STAYS)) &&
 	       n->seen != VS_SEEN_UNKNOWN;
 }
 
@@ -205,6 +207,7 @@ bool vs_node_gives_way(const struct vs_node *n)
 	/* with its job gone it is idle in a moment */
 	return vs_node_going(n) || vs_node_given(n) ||
 	       (!n->job && (n->flags & VS_NODE_UP) &&
+		!(n->flags & VS_NODE_STAYS) &&
 		n->seen != VS_SEEN_UNKNOWN);
 }
 

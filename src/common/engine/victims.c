@@ -75,7 +75,8 @@ static void moves(struct question *q, const struct vs_node *n, int sign)
 
 static bool may_move(const struct question *q, int id)
 {
-	return id >= 0 && (size_t)id < q->c->nnodes && !q->in[id];
+	return id >= 0 && (size_t)id < q->c->nnodes && !q->in[id] &&
+	       !(q->c->nodes[id].flags & VS_NODE_STAYS);
 }
 
 /* A VM goes when the last of the jobs on it has ended. */

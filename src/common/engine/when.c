@@ -76,6 +76,8 @@ void vs_when_node(struct vs_core *c, struct vs_node *n)
 		n->going_ms = vs_clock();
 	if (!vs_ledger_get(&c->ledger, n->name))
 		vs_timeline_let_go(t, n->id);
+	else if ((n->flags & VS_NODE_STAYS_EVER) && !vs_node_going(n))
+		vs_timeline_hold(t, n->id, VS_HOLDER_STAYS);
 	else if (n->job)
 		vs_timeline_hold(t, n->id, keeper(c, n));
 	else if (n->missing || n->seen == VS_SEEN_UNKNOWN)

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Nodes that Slurm doesn't power down when they are idle: SuspendExcNodes,
+ * SuspendExcParts, SuspendExcStates. A wish to power one down, which comes by
+ * a flag, would pass over that.
+ *
+ * Rules: read anew every few seconds, for scontrol can change them; in the
+ * engine's thread alone. Of SuspendExcNodes=LIST:COUNT Slurm keeps any COUNT of
+ * the list, so that all of it counts here; what is no node's name is passed over
+ * (NodeSets).
+ */
+#include "slurm_port.h"
+#include "slurm_port_i.h"
+#include "util/mem.h"
+
+#define READ_S 5
+
+static struct {
+	bitstr_t *nodes;	/* for ever, NULL: none */
+	uint32_t states;	/* while they are in one of these */
+	time_t read_at;
+} stays;
+
+static void stay(char *list)
+{
+	vs_hostlist_t names;
+	char *colon = strrchr(list, ':'), *name;
+
+	if (colon && !strpbrk(colon, "]"))
+		*colon = '\0';
+	names = hostlist_create(list);
+	while (names && (name = hostlist_shift(names))) {
+		const node_record_t *n = find_node_record2(name);
+
+		if (n)
+			bit_set(stays.nodes, n->index);
+		free(name);
+	}
+	if (names)
+		hostlist_destroy(names);
+}
+
+/* "vm[1,3-4]:1,vm7": commas count outside of brackets. */
+static void read_nodes(const char *text)
+{
+	VS_FREE char *copy = text ? vs_strdup(text) : NULL;
+	char *from = copy;
+	int depth = 0;
+
+	for (char *p = copy; p && *p; p++) {
+		depth += (*p == '[') - (*p == ']');
+		if (*p != ',' || depth)
+			continue;
+		*p = '\0';
+		stay(from);
+		from = p + 1;
+	}
+	if (from && *from)
+		stay(from);
+}
+
+static void read_parts(const char *text)
+{
+	VS_FREE char *copy = text ? vs_strdup(text) : NULL;
+	char *save = NULL;
+
+	for (char *name = copy ? strtok_r(copy, ",", &save) : NULL; name;
+	     name = strtok_r(NULL, ",", &save)) {
+		const part_record_t *part = find_part_record(name);
+
+		if (part && part->node_bitmap)
+			bit_or(stays.nodes, part->node_bitmap);
+	}
+}
+
+void vs_port_stays_read(void)
+{
+	time_t now = time(NULL);
+
+	if (now >= stays.read_at && now - stays.read_at < READ_S)
+		return;
+	stays.read_at = now;
+	vs_lock_parts_read();
+	FREE_NULL_BITMAP(stays.nodes);
+	stays.nodes = bit_alloc(node_record_count);
+	read_nodes(slurm_conf.suspend_exc_nodes);
+	read_parts(slurm_conf.suspend_exc_parts);
+	stays.states = vs_suspend_exc_states();
+	vs_unlock_parts_read();
+}
+
+uint32_t vs_port_node_stays(const node_record_t *n)
+{
+	bool ever = (stays.states & NODE_STATE_CLOUD) ||
+		(stays.nodes && (int)n->index < bit_size(stays.nodes) &&
+		 bit_test(stays.nodes, n->index));
+
+	return ever ? VS_NODE_STAYS | VS_NODE_STAYS_EVER :
+		n->node_state & stays.states ? VS_NODE_STAYS : 0;
+}
