@@ -62,7 +62,8 @@ COMMENT = re.compile(r"/\*.*?\*/", re.S)
 def our_words():
     """Everything that the sources can say, one string a line."""
     words = []
-    for f in sorted((TOP / "src").rglob("*.c")):
+    for f in sorted([*(TOP / "src").rglob("*.c"),
+                     *(TOP / "contribs").rglob("*.c")]):
         for chain in CHAIN.findall(COMMENT.sub("", f.read_text())):
             words.append("".join(STRING.findall(chain)).replace('\\"', '"'))
     for f in (TOP / "contribs/guest").iterdir():
