@@ -70,6 +70,10 @@ static void fact(struct vs_guest *g, const char *key, const char *value)
 		list_add(g->macs, value);
 	else if (!strcmp(key, "port"))
 		port_add(g, value);
+	else if (!strcmp(key, "gid-index") && is_word(value))
+		list_add(g->gid_indexes, value);
+	else if (!strcmp(key, "gid") && is_word(value))
+		list_add(g->gids, value);
 	else if (!strcmp(key, "host"))
 		word_set(g->place.host, value);
 	else if (!strcmp(key, "pf"))
@@ -102,10 +106,38 @@ static bool facts_read(struct vs_guest *g, const char *name, const char *first)
 	return good;
 }
 
+/*
+ * Libraries take one index for all devices. One of an IPv6 address, or another on
+ * each card, is better left to what they find out themselves.
+ */
+static void gid_settle(struct vs_guest *g)
+{
+	size_t len = strcspn(g->gid_indexes, ",");
+
+	if (!len || len >= sizeof(g->gid_index) ||
+	    strspn(g->gid_indexes, "0123456789") != len)
+		return;
+	for (const char *at = g->gid_indexes; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (strncmp(at, g->gid_indexes, len) ||
+		    (at[len] && at[len] != ','))
+			return;
+	}
+	for (const char *at = g->gids; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (strncmp(at, "::ffff:", 7) ||
+		    memchr(at, '.', strcspn(at, ",")) == NULL)
+			return;
+	}
+	snprintf(g->gid_index, sizeof(g->gid_index), "%.*s", (int)len,
+		 g->gid_indexes);
+}
+
 void vs_guest_read(struct vs_guest *g)
 {
 	memset(g, 0, sizeof(*g));
 	g->ready = facts_read(g, "ready", "ok");
+	gid_settle(g);
 	if (g->ready)
 		facts_read(g, "place", NULL);
 }

@@ -22,6 +22,9 @@ struct vs_guest {
 	char macs[VS_GUEST_LIST];
 	char devices[VS_GUEST_LIST];	/* "mlx5_0" */
 	char ports[VS_GUEST_LIST];	/* "mlx5_0:1" */
+	char gid_indexes[VS_GUEST_LIST], gids[VS_GUEST_LIST];
+	/* The GID index of all cards, if it is one and of IPv4 addresses. */
+	char gid_index[8];
 	struct vs_got_place place;
 };
 

@@ -74,6 +74,8 @@ src_plugins_prep_vsphere_la_SOURCES = \
 	src/plugins/guest.c src/plugins/guest.h \
 	src/plugins/release_check.c \
 	src/plugins/prep/vsphere/device.c src/plugins/prep/vsphere/device.h \
+	src/plugins/prep/vsphere/port_ask.c \
+	src/plugins/prep/vsphere/port_ask.h \
 	src/plugins/prep/vsphere/prep_vsphere.c \
 	src/plugins/prep/vsphere/unlaunched.c \
 	src/plugins/prep/vsphere/unlaunched.h

@@ -107,7 +107,32 @@ def test_a_port_that_fails_later_is_seen_before_the_first_step(cluster):
             cluster.job(job).get("Restarts") == "1"))
         assert "it ran" not in cluster.output(job)
         assert cluster.job(job)["JobState"] == "PENDING"
+        assert cluster.node("vm002")["Reason"].startswith(
+            "prep/vsphere: mlx5_1 port 1 is DOWN, not ACTIVE: look at ")
         assert "launch_failed_requeued_held" not in cluster.job(job)["Reason"]
     finally:
         cluster.port_state("vm002", "4: ACTIVE")
+        cluster.must("scontrol", "update", "nodename=vm002", "state=resume")
+
+
+def test_an_mtu_that_somebody_changes_is_seen_before_the_first_step(cluster):
+    """The link is up and ACTIVE: only libibverbs tells."""
+    out = cluster.wait_job(cluster.sbatch("-p", "roce", "-N1", "-w", "vm002",
+                                          script="hostname"), 60)
+    assert out.strip() == "vm002"
+    mtu = cluster.path("guests", "vm002", "root/sys/class/net/eth1/mtu")
+    mtu.write_text("1500\n")
+    try:
+        job = cluster.sbatch("-p", "roce", "-N1", "-w", "vm002",
+                             script="echo it ran")
+        wait_for("the node is drained with the cause", 30, lambda: (
+            "DRAIN" in cluster.node("vm002")["State"] and
+            cluster.job(job).get("Restarts") == "1"))
+        assert "it ran" not in cluster.output(job)
+        assert cluster.node("vm002")["Reason"].startswith(
+            "prep/vsphere: mlx5_1 port 1 has active_mtu 1024, at boot it was "
+            "4096: ")
+        cluster.must("scancel", str(job))
+    finally:
+        mtu.write_text("9000\n")
         cluster.must("scontrol", "update", "nodename=vm002", "state=resume")

@@ -36,7 +36,8 @@ static int up(void **state)
 
 static int down(void **state)
 {
-	const char *names[] = { "ready", "place", "state" };
+	const char *names[] = { "ready", "place", "state", "checker",
+		"asked" };
 
 	(void)state;
 	for (size_t i = 0; i < VS_COUNT(names); i++) {

@@ -386,7 +386,8 @@ EXTRA_DIST += testsuite/golden/go.mod testsuite/golden/go.sum \
 check_PROGRAMS += testsuite/unit/test_device
 testsuite_unit_test_device_SOURCES = testsuite/unit/test_device.c \
 	testsuite/unit/guest_stage.h \
-	src/plugins/guest.c src/plugins/prep/vsphere/device.c
+	src/plugins/guest.c src/plugins/prep/vsphere/device.c \
+	src/plugins/prep/vsphere/port_ask.c
 testsuite_unit_test_device_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/plugins
 testsuite_unit_test_device_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_device_LDADD = $(unit_ldadd)

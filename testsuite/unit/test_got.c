@@ -183,6 +183,30 @@ static void several_cards_are_lists_in_their_order(void **state)
 	assert_string_equal(g.ports, "mlx5_0:1,mlx5_3:2");
 }
 
+static void a_gid_index_is_told_if_it_is_one_and_of_ipv4(void **state)
+{
+	static const struct { const char *indexes, *gids, *want; } rows[] = {
+		{ "3", "::ffff:10.1.0.7", "3" },
+		{ "3,3", "::ffff:10.1.0.7,::ffff:10.2.0.7", "3" },
+		{ "3,5", "::ffff:10.1.0.7,::ffff:10.2.0.7", "" },
+		{ "3,31", "::ffff:10.1.0.7,::ffff:10.2.0.7", "" },
+		{ "1", "fe80::250:56ff:fe00:1", "" },
+		{ "3,3", "::ffff:10.1.0.7,fe80::1", "" },
+		{ "x", "::ffff:10.1.0.7", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		VS_FREE char *text = vs_asprintf(READY "gid-index %s\ngid %s\n",
+						 rows[i].indexes, rows[i].gids);
+		struct vs_guest g;
+
+		put("ready", text);
+		vs_guest_read(&g);
+		assert_string_equal(g.gid_index, rows[i].want);
+	}
+}
+
 static void a_card_that_failed_is_nobodys(void **state)
 {
 	struct vs_guest g;
@@ -248,7 +272,7 @@ static const char *is(const char *name)
 static const struct vs_guest here = {
 	.ready = true, .adapter = "roce", .macs = "m1,m2",
 	.devices = "mlx5_0,mlx5_3", .ports = "mlx5_0:1,mlx5_3:2",
-	.place = { "esx1", PF "," PF2 },
+	.place = { "esx1", PF "," PF2 }, .gid_index = "3",
 };
 
 static int no_vars(void **state)
@@ -269,6 +293,8 @@ static void a_task_reads_all_of_it(void **state)
 	assert_string_equal(is("SLURM_VSPHERE_DEVICE"), "mlx5_0,mlx5_3");
 	assert_string_equal(is("UCX_NET_DEVICES"), "mlx5_0:1,mlx5_3:2");
 	assert_string_equal(is("NCCL_IB_HCA"), "mlx5_0,mlx5_3");
+	assert_string_equal(is("UCX_IB_GID_INDEX"), "3");
+	assert_string_equal(is("NCCL_IB_GID_INDEX"), "3");
 }
 
 static void another_nodes_values_give_way(void **state)
@@ -284,6 +310,7 @@ static void another_nodes_values_give_way(void **state)
 	assert_string_equal(is("UCX_NET_DEVICES"), "mlx5_9:1");
 	assert_string_equal(is("NCCL_IB_HCA"), "mlx5_9");
 	assert_null(is("SLURM_VSPHERE_HOST"));
+	assert_null(is("UCX_IB_GID_INDEX"));
 	vs_env_make(&env, &eth);
 	assert_null(is("UCX_NET_DEVICES"));
 	assert_null(is("NCCL_IB_HCA"));
@@ -340,6 +367,8 @@ int main(void)
 			a_node_knows_its_card_and_its_place, up, down),
 		cmocka_unit_test_setup_teardown(
 			several_cards_are_lists_in_their_order, up, down),
+		cmocka_unit_test_setup_teardown(
+			a_gid_index_is_told_if_it_is_one_and_of_ipv4, up, down),
 		cmocka_unit_test_setup_teardown(
 			a_card_that_failed_is_nobodys, up, down),
 		cmocka_unit_test_setup(a_task_reads_all_of_it, no_vars),

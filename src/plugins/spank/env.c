@@ -24,6 +24,8 @@ static const struct row {
 	{ "SLURM_VSPHERE_DEVICE", offsetof(struct vs_guest, devices), false },
 	{ "UCX_NET_DEVICES", offsetof(struct vs_guest, ports), true },
 	{ "NCCL_IB_HCA", offsetof(struct vs_guest, devices), true },
+	{ "UCX_IB_GID_INDEX", offsetof(struct vs_guest, gid_index), true },
+	{ "NCCL_IB_GID_INDEX", offsetof(struct vs_guest, gid_index), true },
 };
 
 /* Is "NAME=VALUE" one of the words in set? */

@@ -48,7 +48,7 @@ static int option_given(int val, const char *optarg, int remote)
 /* A table of the plugin's would not reach sbatch and salloc. */
 static struct spank_option option = {
 	(char *)"vsphere-env", (char *)"yes|no",
-	(char *)"set SLURM_VSPHERE_* in each task's environment, and UCX_NET_DEVICES and NCCL_IB_HCA to the VM's RDMA adapter (default: yes)",
+	(char *)"set SLURM_VSPHERE_* in each task's environment, and UCX's and NCCL's variables to the VM's RDMA adapter (default: yes)",
 	1, 0, option_given
 };
 

@@ -11,8 +11,10 @@
  *
  * The script leaves RUN/ready (RUN: /run/slurm-vsphere, or what the
  * environment's SLURM_VSPHERE_RUN says). Its first line is "ok" or "failed:
- * REASON"; each further line "port DIR" names a directory such as
- * /sys/class/infiniband/mlx5_0/ports/1, whose state must still be ACTIVE.
+ * REASON". A line "rdma SPEC" of each port, "link-layer LAYER" and "checker PATH"
+ * have the program asked whether the ports are as they were; without it the
+ * directories of lines "port DIR", such as /sys/class/infiniband/mlx5_0/ports/1,
+ * must still have the state ACTIVE.
  */
 int vs_device_check(char *why, size_t size);
 

@@ -195,6 +195,31 @@ static void place_note(const job_env_t *job_env)
 		      plugin_type, VS_ENV_JOB(job_env));
 }
 
+/*
+ * Slurm drains a node whose prolog failed with the reason "Prolog error", unless
+ * it is drained already: so say the cause first. The reason is not tagged as the
+ * core's, which would take it away when it sees fit; a person must look.
+ */
+static void drain(const char *why)
+{
+	update_node_msg_t msg;
+	struct vs_guest guest;
+	char *reason;
+
+	vs_guest_read(&guest);
+	if (!guest.node[0])
+		return;
+	slurm_init_update_node_msg(&msg);
+	reason = xstrdup_printf("%s: %s", plugin_type, why);
+	msg.node_names = guest.node;
+	msg.node_state = NODE_STATE_DRAIN;
+	msg.reason = reason;
+	if (slurm_update_node(&msg))
+		error("%s: slurmctld takes no reason for node %s: %m",
+		      plugin_type, guest.node);
+	xfree(reason);
+}
+
 VS_EXPORT int prep_p_prolog(job_env_t *job_env, slurm_cred_t *cred)
 {
 	char why[640];
@@ -204,6 +229,7 @@ VS_EXPORT int prep_p_prolog(job_env_t *job_env, slurm_cred_t *cred)
 	if (!vs_device_check(why, sizeof(why)))
 		return SLURM_SUCCESS;
 	error("%s: JobId=%u: %s", plugin_type, VS_ENV_JOB(job_env), why);
+	drain(why);
 	return WAIT_STATUS_FAILED;
 }
 
