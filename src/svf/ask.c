@@ -301,6 +301,22 @@ int svf_ask_nodes(const char *verb, const char *nodes, struct vs_jdoc *doc)
 	return ask(&req, doc);
 }
 
+int svf_order_nodes(const char *verb, const char *nodes, const char *text,
+		    struct vs_jdoc *doc)
+{
+	struct vs_ctl_request req = { 0 };
+
+	if (strlen(nodes) >= sizeof(req.nodes)) {
+		fprintf(stderr, "svf: a list of nodes of %zu bytes at most\n",
+			sizeof(req.nodes) - 1);
+		return SVF_USAGE;
+	}
+	vs_strlcpy(req.verb, verb, sizeof(req.verb));
+	vs_strlcpy(req.nodes, nodes, sizeof(req.nodes));
+	vs_strlcpy(req.text, text, sizeof(req.text));
+	return ask(&req, doc);
+}
+
 int svf_order(const char *verb, const char *name, const char *text,
 	      struct vs_jdoc *doc)
 {

@@ -140,7 +140,7 @@ static void offer_arguments(const struct state *st)
 	/* One name and then a reason, unless several are said to go. */
 	for (; w && w->name; w++)
 		if (!strcmp(w->name, st->word) && st->args > 1 &&
-		    !strstr(w->args, "NODE..."))
+		    !strstr(w->args, "NODES..."))
 			return;
 	if (st->v->names == SVF_NAMES_HOST)
 		offer_names(st, "hosts", "host");

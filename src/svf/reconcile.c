@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* svf reconcile, adopt, vm, host: what an operator looks at and orders. */
+/* svf reconcile, adopt, host: what an operator looks at and orders. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static int no_arguments(const struct svf *s, const char *verb)
 }
 
 /* The end of every order: print what came back in one line or as JSON. */
-static int finish(const struct svf *s, struct vs_jdoc *doc, char *line)
+int svf_finish(const struct svf *s, struct vs_jdoc *doc, char *line)
 {
 	VS_FREE char *text = line;
 	int rc;
@@ -96,7 +96,7 @@ static int confirm(const struct svf *s)
 
 	if (rc)
 		return rc;
-	return finish(s, &doc, vs_asprintf("%" PRId64 " VMs are confirmed",
+	return svf_finish(s, &doc, vs_asprintf("%" PRId64 " VMs are confirmed",
 		vs_j_int(vs_j_get(vs_j_root(&doc), "confirmed"))));
 }
 
@@ -134,7 +134,7 @@ static int run_adopt(const struct svf *s)
 	if (rc || (rc = svf_order("adopt", "", "", &doc)))
 		return rc;
 	top = vs_j_root(&doc);
-	return finish(s, &doc, vs_asprintf(
+	return svf_finish(s, &doc, vs_asprintf(
 		"%" PRId64 " VMs are adopted with cluster id %s",
 		vs_j_int(vs_j_get(top, "vms")),
 		vs_j_str(vs_j_get(top, "cluster_id"))));
@@ -150,66 +150,28 @@ const struct svf_verb svf_adopt = {
 "takes the id that they carry. (root, SlurmUser, operators)\n",
 };
 
-/* ---- vm ---------------------------------------------------------------------- */
-
-static int run_vm(const struct svf *s)
-{
-	const char *host;
-	struct vs_jdoc doc;
-	struct vs_j top;
-	int rc;
-
-	if (s->argc != 2 || strcmp(s->argv[0], "forget")) {
-		fputs("svf: vm: forget NODE is expected\n", stderr);
-		return SVF_USAGE;
-	}
-	rc = svf_order("forget", s->argv[1], "", &doc);
-	if (rc)
-		return rc;
-	top = vs_j_root(&doc);
-	host = vs_j_str_or(vs_j_opt(top, "vm_host"), "");
-	return finish(s, &doc, vs_asprintf("%s: its VM%s%s is forgotten",
-		vs_j_str(vs_j_get(top, "node")), *host ? " on host " : "",
-		host));
-}
-
-static const struct svf_word vm_words[] = {
-	{ "forget", "NODE", "let the node have a new VM: its own is lost with its host for good, or was on and is not shown by vCenter any more" },
-	{ 0 }
-};
-
-const struct svf_verb svf_vm = {
-	.name = "vm", .args = "forget NODE", .run = run_vm, .words = vm_words,
-	.names = SVF_NAMES_NODE,
-	.what = "a node's VM is lost with its host for good",
-	.help =
-"A node whose VM is on a host that doesn't answer is not built anew: two VMs\n"
-"with one name and one job would be worse than a lost node. When you know that\n"
-"the host is off, forget lets the node have a new VM; take the old one out of\n"
-"vCenter's inventory first, or its name is taken. The order ends when the host\n"
-"answers again.\n"
-"\n"
-"The same goes for a VM that was on and that vCenter doesn't show any more, as\n"
-"after its restore from a backup: move it back into the folder under its name,\n"
-"or switch it off where it runs and forget it. (root, SlurmUser, operators)\n",
-};
-
 /* ---- host -------------------------------------------------------------------- */
 
-#define REASON_MAX 120		/* vs_ctl_request.text */
-
-/* The words from there on, with blanks between. */
-static char *words(const struct svf *s, int from)
+char *svf_words(const struct svf *s, int from, const char *between)
 {
 	char *text = vs_strdup("");
 
 	for (int i = from; i < s->argc; i++) {
 		VS_FREE char *had = text;
 
-		text = vs_asprintf("%s%s%s", had, had[0] ? " " : "",
+		text = vs_asprintf("%s%s%s", had, had[0] ? between : "",
 				   s->argv[i]);
 	}
 	return text;
+}
+
+bool svf_reason_fits(const char *verb, const char *text)
+{
+	if (strlen(text) < SVF_REASON_MAX)
+		return true;
+	fprintf(stderr, "svf: %s: a reason of %d bytes at most\n", verb,
+		SVF_REASON_MAX - 1);
+	return false;
 }
 
 static void put_clock(int64_t at, char out[32])
@@ -258,7 +220,7 @@ static char *drained_words(struct vs_j top)
 static int run_host(const struct svf *s)
 {
 	bool is_drain = s->argc && !strcmp(s->argv[0], "drain");
-	VS_FREE char *text = words(s, s->flag ? 3 : 2);
+	VS_FREE char *text = svf_words(s, s->flag ? 3 : 2, " ");
 	struct vs_jdoc doc;
 	struct vs_j top;
 	int64_t at = 0;
@@ -278,16 +240,13 @@ static int run_host(const struct svf *s)
 			s->argv[2]);
 		return SVF_USAGE;
 	}
-	if (strlen(text) >= REASON_MAX) {
-		fprintf(stderr, "svf: host: a reason of %d bytes at most\n",
-			REASON_MAX - 1);
+	if (!svf_reason_fits("host", text))
 		return SVF_USAGE;
-	}
 	rc = svf_order_at(s->argv[0], s->argv[1], text, at, &doc);
 	if (rc)
 		return rc;
 	top = vs_j_root(&doc);
-	return finish(s, &doc, is_drain ? drained_words(top) : vs_asprintf(
+	return svf_finish(s, &doc, is_drain ? drained_words(top) : vs_asprintf(
 		"%s takes VMs again, if nothing else keeps them away (it was %s)",
 		vs_j_str(vs_j_get(top, "host")),
 		vs_j_str(vs_j_get(top, "was"))));

@@ -123,6 +123,18 @@ int svf_order_at(const char *verb, const char *name, const char *text,
  * is none of these. now_s: as time(NULL). */
 int64_t svf_when(const char *text, int64_t now_s);
 
+/* An order for nodes, as Slurm lists them, and why. */
+int svf_order_nodes(const char *verb, const char *nodes, const char *text,
+		    struct vs_jdoc *doc);
+
+/* ---- reconcile.c: of orders ---------------------------------------------- */
+#define SVF_REASON_MAX 120	/* vs_ctl_request.text */
+/* The end of an order: what came back in one line (taken) or as JSON. */
+int svf_finish(const struct svf *s, struct vs_jdoc *doc, char *line);
+/* The words from there on; free() it. */
+char *svf_words(const struct svf *s, int from, const char *between);
+bool svf_reason_fits(const char *verb, const char *text);	/* or says not */
+
 /* ---- show.c ------------------------------------------------------------ */
 /* Ask, and print the report, its notes after it (--json: as it is). */
 typedef void svf_print_fn(const struct svf *s, struct vs_jdoc *doc);

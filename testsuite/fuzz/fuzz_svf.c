@@ -44,6 +44,12 @@ int svf_order_at(const char *verb, const char *name, const char *text,
 	return svf_order(verb, name, text, doc);
 }
 
+int svf_order_nodes(const char *verb, const char *nodes, const char *text,
+		    struct vs_jdoc *doc)
+{
+	return svf_order(verb, nodes, text, doc);
+}
+
 static void must_be_printable(FILE *f)
 {
 	int c, last = 0;
@@ -81,7 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const struct svf_verb *const verbs[] = { &svf_hosts, &svf_nodes,
 		&svf_why, &svf_status, &svf_reconcile, &svf_adopt, &svf_vm,
 		&svf_host };
-	static char *job[] = { "7" }, *vm[] = { "forget", "vm1" };
+	static char *job[] = { "7" }, *vm[] = { "forget", "vm1" },
+		*evict[] = { "evict", "vm1" };
 	static char *host[] = { "drain", "esx1", "now+2hours" };
 	VS_FREE char *time = NULL;
 	const struct svf_verb *v;
@@ -93,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	s.flag = data[0] & 16 && v->flag;
 	s.json = data[0] & 32;
 	if (v == &svf_why || v == &svf_vm) {
-		s.argv = v == &svf_why ? job : vm;
+		s.argv = v == &svf_why ? job : s.flag ? evict : vm;
 		s.argc = v == &svf_why ? 1 : 2;
 	}
 	if (v == &svf_host) {

@@ -69,7 +69,8 @@ EXTRA_DIST += testsuite/fuzz/corpus/client
 # svf's own objects, but for ask.c: the target answers instead.
 fuzz_svf = src/svf/hosts.c src/svf/nodes.c \
 	src/svf/reconcile.c src/svf/show.c src/svf/status.c src/svf/svf.h \
-	src/svf/table.c src/svf/view.c src/svf/when.c src/svf/why.c
+	src/svf/table.c src/svf/view.c src/svf/vm.c src/svf/when.c \
+	src/svf/why.c
 
 testsuite_fuzz_test_fuzz_svf_SOURCES = testsuite/fuzz/fuzz_svf.c \
 	testsuite/fuzz/fuzz_main.h $(fuzz_svf)

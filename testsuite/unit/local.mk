@@ -286,6 +286,12 @@ testsuite_unit_test_engine_doubt_SOURCES = testsuite/unit/test_engine_doubt.c \
 testsuite_unit_test_engine_doubt_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_doubt_LDADD = $(engine_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_orders
+testsuite_unit_test_engine_orders_SOURCES = \
+	testsuite/unit/test_engine_orders.c $(engine_stage)
+testsuite_unit_test_engine_orders_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_orders_LDADD = $(engine_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_host
 testsuite_unit_test_engine_host_SOURCES = testsuite/unit/test_engine_host.c \
 	$(engine_stage)

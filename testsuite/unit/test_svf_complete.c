@@ -46,6 +46,7 @@ static void verbs_orders_and_options_come_from_the_tables(void **state)
 	completes("svf rec", "reconcile\n");
 	completes("svf host dr", "drain\n");
 	completes("svf vm f", "forget\n");
+	completes("svf vm --re", "--requeue\n");
 	completes("svf hosts --p", "--pfs\n");
 	completes("svf nodes --p", "");
 	completes("svf hosts --no", "--noheader\n");

@@ -314,7 +314,7 @@ struct json_object *vs_core_act(const char *what, const char *name,
 	struct json_object *top = vs_jb_obj(NULL);
 	int rc = 0;
 
-	vs_info("operator uid=%u orders %s %s", uid, what, name);
+	vs_info("operator uid=%u orders %s %.200s", uid, what, name);
 	vs_lock();
 	vs_calm_end(c, vs_clock());
 	vs_unlock();
@@ -328,6 +328,9 @@ struct json_object *vs_core_act(const char *what, const char *name,
 		rc = drain(c, top, name, text, 0, err);
 	else if (!strcmp(what, "resume"))
 		rc = resume(c, top, name, err);
+	else if (!strcmp(what, "evict") || !strcmp(what, "requeue") ||
+		 !strcmp(what, "rebuild"))
+		rc = vs_orders_give(c, top, what, name, text, err);
 	else
 		rc = vs_err_set(err, VS_E_REQUEST, "unknown order: %s", what);
 	if (!rc)

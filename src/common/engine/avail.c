@@ -29,7 +29,7 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 		/* It holds its VF already; whether it must be rebuilt first
 		 * only decides how warm it is. */
 		host = vm->host_ptr;
-		if (host && vs_host_wanted(c, host))
+		if (n->orders.evict || (host && vs_host_wanted(c, host)))
 			return VS_AVAIL_NONE;
 		if (n->adopt)
 			return VS_AVAIL_NONE;	/* warm in a moment */

@@ -85,6 +85,9 @@ static const struct verb {
 	{ "confirm", false, false, true },
 	{ "adopt", false, false, true },
 	{ "forget", false, true, true },
+	{ "evict", false, true, true },
+	{ "requeue", false, true, true },
+	{ "rebuild", false, true, true },
 	{ "drain", false, true, true },
 	{ "resume", false, true, true },
 };
@@ -186,6 +189,12 @@ static bool may_change(uint32_t uid)
 	return uid == 0 || uid == ctl.slurm_uid || vs_core_is_operator(uid);
 }
 
+/* A node or host, or a list of nodes. */
+static const char *what(const struct vs_ctl_request *r)
+{
+	return r->nodes[0] ? r->nodes : r->name;
+}
+
 static const struct verb *verb_allowed(const struct conn *c, struct vs_err *err)
 {
 	for (size_t i = 0; i < VS_COUNT(verbs); i++) {
@@ -200,7 +209,7 @@ static const struct verb *verb_allowed(const struct conn *c, struct vs_err *err)
 			vs_err_set(err, VS_E_REQUEST,
 				   "%s: only root, SlurmUser and operators of Slurm may do that",
 				   v->name);
-		else if (v->needs_name && !c->req.name[0])
+		else if (v->needs_name && !*what(&c->req))
 			vs_err_set(err, VS_E_REQUEST,
 				   "%s: a name is expected", v->name);
 		else
@@ -237,7 +246,7 @@ static int report_make(struct conn *c, struct vs_err *err)
 		vs_core_drain_at(c->req.name, c->req.text, c->req.at, c->uid,
 				 err) :
 		v->changes ?
-		vs_core_act(v->name, c->req.name, c->req.text, c->uid, err) :
+		vs_core_act(v->name, what(&c->req), c->req.text, c->uid, err) :
 		!strcmp(v->name, "plan") ?
 		vs_core_plan(c->req.nodes, c->uid, err) :
 		vs_core_report(v->name, job, c->uid, err);

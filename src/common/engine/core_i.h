@@ -20,6 +20,7 @@
 #include "engine/when_i.h"
 #include "engine/drs_i.h"
 #include "engine/maintain_i.h"
+#include "engine/orders_i.h"
 #include "plan/ledger.h"
 #include "plan/place.h"
 #include "plan/step.h"
@@ -93,7 +94,7 @@ struct vs_node {
 	struct vs_node_op op;
 	struct vs_node_drs drs;
 	LIST_ENTRY(vs_node) busy;	/* while op.id */
-	struct vs_ahead ahead;
+	struct vs_ahead ahead; struct vs_orders orders;
 	uint64_t look_after;		/* wait for this slow beat's number */
 	bool renew;			/* up for Slurm, VM not right for claim */
 	bool leave;			/* to be powered down when idle */
@@ -256,8 +257,7 @@ struct vs_core {
 	bool vc_retry;			/* try now, whatever it waits for */
 	bool found, loaded;	/* names resolved; between load_end and down */
 	char folder[VS_MOID_LEN], store[VS_MOID_LEN], vc_user[VS_LABEL_LEN];
-	char **cluster_moids;		/* NULL-terminated */
-	char **pool_moids;		/* beside cluster_moids */
+	char **cluster_moids, **pool_moids; /* side by side, then NULL */
 	struct vs_inventory inv;
 	uint64_t load_seq;		/* for the sweep after a reload */
 	uint64_t slow_seq;		/* slow beats delivered */

@@ -38,6 +38,7 @@ core_sources += \
 	src/common/engine/node.c \
 	src/common/engine/observe.c \
 	src/common/engine/ops.c \
+	src/common/engine/orders.c src/common/engine/orders_i.h \
 	src/common/engine/orphan.c \
 	src/common/engine/pace.c src/common/engine/pace_i.h \
 	src/common/engine/plan_report.c \

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A host that is wanted: in maintenance, or entering it (which vCenter shows as
- * a task only, until the last VM is off), or drained by an operator. Nodes whose VM is on there are drained
- * with the cause, idle ones powered down at once, running jobs finish; when the
- * VM is off or elsewhere our drain goes, and nobody else's.
+ * a task only, until the last VM is off), or drained by an operator. Nodes whose
+ * VM is on there, or is evicted by an operator (orders.c), are drained with the
+ * cause, idle ones powered down at once, running jobs finish; when the VM is off
+ * or elsewhere our drain goes, and nobody else's.
  */
 #include <stdio.h>
-#include "engine/core_i.h"
+#include "engine/ended_i.h"
 
 #define AGAIN_MS 5000
 
@@ -30,6 +31,7 @@ void vs_why_wanted(const struct vs_core *c, const struct vs_host *h,
 			 a ? a->why : "wanted");
 }
 
+/* Whose VM is to go off: its host, NULL if it needn't. */
 static const struct vs_host *wanted_host(struct vs_core *c,
 					 const struct vs_node *n)
 {
@@ -38,7 +40,7 @@ static const struct vs_host *wanted_host(struct vs_core *c,
 		vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_OURS ?
 		vm->host_ptr : NULL;
 
-	return h && vs_host_wanted(c, h) ? h : NULL;
+	return h && (n->orders.evict || vs_host_wanted(c, h)) ? h : NULL;
 }
 
 static bool idle(const struct vs_node *n)
@@ -48,11 +50,24 @@ static bool idle(const struct vs_node *n)
 			     VS_NODE_POWER_DOWN_ASKED));
 }
 
+/* Its jobs are requeued, as an operator has ordered. One that Slurm has down
+ * is powered down by force: nobody else would. */
+static bool by_force(const struct vs_node *n)
+{
+	const uint32_t used = VS_NODE_ALLOCATED | VS_NODE_COMPLETING;
+
+	return n->orders.evict && ((n->orders.requeue && (n->flags & used)) ||
+				   ((n->flags & VS_NODE_DOWN) && !n->job &&
+				    !(n->flags & used)));
+}
+
 void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	const struct vs_host *h = wanted_host(c, n);
+	const struct vs_host *h;
 	char why[256];
 
+	vs_orders_look(c, n);
+	h = wanted_host(c, n);
 	/* What was drained before a restart is ours to clear, by its tag. */
 	if (!c->started && (n->flags & VS_NODE_DRAIN))
 		n->maintained = true;
@@ -65,7 +80,17 @@ void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	}
 	n->maintained = true;
-	vs_why_wanted(c, h, why, sizeof(why));
+	if (n->orders.evict)
+		vs_orders_why(n, why, sizeof(why));
+	else
+		vs_why_wanted(c, h, why, sizeof(why));
+	if (by_force(n)) {
+		if (n->flags & VS_NODE_ALLOCATED)
+			vs_ended_begins(c, n, now_ms);
+		vs_tell(c, VS_TELL_GIVEUP, n->name,
+			n->orders.requeue ? VS_JOB_ANY : 0, false, why);
+		return;
+	}
 	if (!(n->flags & VS_NODE_DRAIN))
 		vs_tell(c, VS_TELL_DRAIN, n->name, 0, false, why);
 	if (idle(n))

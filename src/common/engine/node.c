@@ -46,6 +46,8 @@ enum vs_profile_fit vs_node_fit(const struct vs_core *c,
 {
 	const char *want = c->now[n->profile - c->profiles].hash;
 
+	if (n->orders.rebuild[0] && !strcmp(vm->moid, n->orders.rebuild))
+		return VS_FIT_REBUILD;
 	if (!want[0])
 		return VS_FIT_RIGHT;	/* template unknown: judge nothing */
 	return vs_profile_fit(vm->profile, want);
@@ -91,8 +93,8 @@ static bool seen_is_off(enum vs_seen s)
 
 static enum vs_wanted want_off(const struct vs_node *n)
 {
-	return n->profile->retention == VS_RETAIN_DESTROY ? VS_WANT_GONE :
-		VS_WANT_OFF;
+	return n->profile->retention == VS_RETAIN_DESTROY ||
+		n->orders.rebuild[0] ? VS_WANT_GONE : VS_WANT_OFF;
 }
 
 static enum vs_wanted wanted_of(const struct vs_node *n, int64_t now_ms)

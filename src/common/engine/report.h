@@ -138,6 +138,14 @@
  * "adopt": { "cluster_id": "uuid", (*) "vms": 12 (*) }
  * "drain", "resume": { "host": "esx01", (*) "was": "drained" (*) }  the state; of
  *	"drain" also maintenance_at to safe as in "hosts"
+ * "evict", "requeue", "rebuild": {
+ *   "nodes": [ { "node": "vm003", (*)
+ *     "did": "off", (*)		off: it goes off now; after-job; destroy: it
+ *					is off, and is destroyed; nothing;
+ *					refused
+ *     "text": "why",			of the last two
+ *     "job": 4711			that has it
+ *   } ] }
  * "forget": { "node": "vm003", (*) "vm_host": "esx01" }
  */
 #ifndef VS_ENGINE_REPORT_H

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Orders about nodes' VMs: evict (off as soon as no job has the node, its VF is
+ * free then) and rebuild (off likewise, destroyed, cloned anew when the node is
+ * wanted again).
+ *
+ * Nothing is done here: an evicted node counts as one on a wanted host
+ * (maintain.c: drained with our tag, powered down by Slurm when idle, undrained
+ * when its VM is off), and a VM that is to be rebuilt fits nobody any more
+ * (vs_node_fit), so that the step table destroys it, by the rules of ownership,
+ * disks and brake that hold for every VM. An order is bound to the VM that it
+ * was given for: the next one of that name is not meant. `scontrol update
+ * state=resume` withdraws it.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/hostlist.h"
+#include "util/mem.h"
+
+static bool has_job(const struct vs_node *n)
+{
+	return n->job || (n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING));
+}
+
+static void ends(struct vs_core *c, struct vs_node *n, const char *how)
+{
+	vs_info("node=%s %s of its VM %s", n->name,
+		n->orders.rebuild[0] ? "rebuild" : "eviction", how);
+	memset(&n->orders, 0, sizeof(n->orders));
+	c->hints_dirty = true;
+	vs_node_touch(n);
+}
+
+/* Slurm itself lifts the drain when it powers the node down. */
+static bool withdrawn(const struct vs_node *n)
+{
+	return n->orders.drained && (n->flags & VS_NODE_UP) &&
+	       !(n->flags & (VS_NODE_DRAIN | VS_NODE_POWER_DOWN_ASKED));
+}
+
+void vs_orders_look(struct vs_core *c, struct vs_node *n)
+{
+	struct vs_orders *o = &n->orders;
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	if (!vs_orders_any(o) || n->seen == VS_SEEN_UNKNOWN ||
+	    n->seen == VS_SEEN_BUSY)
+		return;
+	if (o->evict && withdrawn(n)) {
+		ends(c, n, "is withdrawn: somebody has resumed the node");
+		return;
+	}
+	o->drained |= o->evict && (n->flags & VS_NODE_DRAIN);
+	if (o->evict && (!vm || vm->power == VS_POWER_OFF)) {
+		o->evict = o->requeue = o->drained = false;
+		c->hints_dirty = true;
+		if (!o->rebuild[0])
+			ends(c, n, "is done: it is off");
+	}
+	if (o->rebuild[0] && (!vm || strcmp(vm->moid, o->rebuild)))
+		ends(c, n, "goes on: the old one is gone");
+}
+
+void vs_orders_why(const struct vs_node *n, char *why, size_t size)
+{
+	snprintf(why, size, "its VM is %s by an operator%s%s",
+		 n->orders.rebuild[0] ? "rebuilt" : "evicted",
+		 n->orders.why[0] ? ": " : "", n->orders.why);
+}
+
+/* ---- giving them ----------------------------------------------------------------- */
+
+/* Why there is nothing to be ordered of this VM; NULL: it can be. */
+static const char *refusal(struct vs_core *c, const struct vs_node *n,
+			   const struct vs_vm *vm, bool rebuild)
+{
+	const struct vs_profile_now *now = &c->now[n->profile - c->profiles];
+
+	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
+		return "the VM of its name is not ours, and is never touched";
+	if (n->missing || vs_node_vm_unsure(vm))
+		return "its VM can't be judged now: it is suspended, or its host doesn't answer (svf vm forget is for one that is lost)";
+	if (rebuild && !vm->disks_own && vm->power == VS_POWER_OFF)
+		return "its VM has a disk outside of its own directory, which would be deleted with it: detach it first";
+	if (rebuild && now->missing[0])
+		return now->missing;
+	return NULL;
+}
+
+static void give(struct vs_core *c, struct vs_node *n, const char *what,
+		 const char *why, struct json_object *row)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+	bool rebuild = !strcmp(what, "rebuild"), on;
+	const char *no = vm ? refusal(c, n, vm, rebuild) : NULL;
+	struct vs_orders *o = &n->orders;
+
+	on = vm && vm->power == VS_POWER_ON;
+	if (no || !vm || (!on && !rebuild)) {
+		vs_jb_str(row, "did", no ? "refused" : "nothing");
+		vs_jb_str(row, "text", no ? no : vm ? "its VM is off already" :
+			  n->op.kind == VS_OP_CLONE ?
+			  "its VM is being cloned now" :
+			  "it has no VM: one is cloned when it is wanted");
+		return;
+	}
+	o->evict = on;
+	o->drained = false;
+	o->requeue = on && !strcmp(what, "requeue");
+	vs_strlcpy(o->rebuild, rebuild ? vm->moid : "", sizeof(o->rebuild));
+	vs_one_line(vs_strlcpy(o->why, why, sizeof(o->why)));
+	n->maintained_ms = INT64_MIN / 2;	/* at once */
+	vs_node_touch(n);
+	if (on && has_job(n) && !o->requeue)
+		vs_jb_str(row, "did", "after-job");
+	else
+		vs_jb_str(row, "did", on ? "off" : "destroy");
+	if (on && n->job)
+		vs_jb_int(row, "job", n->job);
+}
+
+int vs_orders_give(struct vs_core *c, struct json_object *top, const char *what,
+		   const char *nodes, const char *why, struct vs_err *err)
+{
+	char **names = vs_hostlist_expand(nodes);
+	struct json_object *arr = vs_jb_arr();
+	int rc = 0;
+
+	vs_lock();
+	if (!names)
+		rc = vs_err_set(err, VS_E_REQUEST, "%s: nodes are expected, as Slurm lists them, not '%.100s'",
+				what, nodes);
+	else if (c->observe)
+		rc = vs_err_set(err, VS_E_STATE,
+				"Mode=observe: nothing is changed in vCenter");
+	else if (!c->loaded || !c->found)
+		rc = vs_err_set(err, VS_E_RETRY,
+				"vCenter's inventory is not loaded");
+	for (char **s = names; !rc && s && *s; s++)
+		if (!vs_node_named(c, *s))
+			rc = vs_err_set(err, VS_E_GONE, "no such node: %.64s (nothing is done)",
+					*s);
+	for (char **s = names; !rc && s && *s; s++) {
+		struct json_object *row = vs_jb_obj(NULL);
+
+		vs_jb_str(row, "node", *s);
+		give(c, vs_node_named(c, *s), what, why, row);
+		vs_jb_add(arr, row);
+		c->hints_dirty = true;
+	}
+	vs_unlock();
+	vs_wake();
+	vs_hostlist_free(names);
+	vs_jb_put(top, "nodes", arr);
+	return rc ? -1 : 0;
+}
+
+/* ---- over restarts ----------------------------------------------------------------- */
+
+struct json_object *vs_orders_json(const struct vs_core *c)
+{
+	struct json_object *arr = vs_jb_arr();
+
+	for (size_t i = 0; i < c->nnodes; i++) {
+		const struct vs_orders *of = &c->nodes[i].orders;
+		struct json_object *o;
+
+		if (!vs_orders_any(of))
+			continue;
+		o = vs_jb_obj(NULL);
+		vs_jb_str(o, "node", c->nodes[i].name);
+		vs_jb_bool(o, "evict", of->evict);
+		vs_jb_bool(o, "requeue", of->requeue);
+		vs_jb_bool(o, "drained", of->drained);
+		if (of->rebuild[0])
+			vs_jb_str(o, "rebuild", of->rebuild);
+		vs_jb_str(o, "why", of->why);
+		vs_jb_add(arr, o);
+	}
+	return arr;
+}
+
+/* Of nodes that are no more: nothing. */
+void vs_orders_read(struct vs_core *c, struct vs_j list)
+{
+	for (size_t i = 0; i < vs_j_len(list); i++) {
+		struct vs_j j = vs_j_at(list, i);
+		struct vs_node *n = vs_node_named(c, vs_j_str(
+			vs_j_get(j, "node")));
+		struct vs_orders o = {
+			.evict = vs_j_bool_or(vs_j_opt(j, "evict"), false),
+			.requeue = vs_j_bool_or(vs_j_opt(j, "requeue"), false),
+			.drained = vs_j_bool_or(vs_j_opt(j, "drained"), false),
+		};
+
+		vs_strlcpy(o.rebuild, vs_j_str_or(vs_j_opt(j, "rebuild"), ""),
+			   sizeof(o.rebuild));
+		vs_one_line(vs_strlcpy(o.why, vs_j_str_or(vs_j_opt(j, "why"), ""),
+				       sizeof(o.why)));
+		if (list.doc->err.code)
+			return;
+		if (!n || !vs_orders_any(&o))
+			continue;
+		n->orders = o;
+		vs_node_touch(n);
+	}
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What operators have ordered of nodes' VMs (orders.c): kept in the hints. A
+ * part of core_i.h, which includes it.
+ */
+#ifndef VS_ENGINE_ORDERS_I_H
+#define VS_ENGINE_ORDERS_I_H
+
+#include "util/err.h"
+#include "util/json.h"
+#include "vcenter/vc.h"
+
+struct vs_core;
+struct vs_node;
+
+struct vs_orders {		/* of a node */
+	bool evict;		/* its VM goes off when no job has it */
+	bool requeue;		/* and its jobs are requeued at once */
+	bool drained;		/* Slurm's drain for it was seen */
+	char rebuild[VS_MOID_LEN];	/* this VM is destroyed, "": none is */
+	char why[120];		/* of who ordered it, "": not said */
+};
+
+static inline bool vs_orders_any(const struct vs_orders *o)
+{
+	return o->evict || o->rebuild[0];
+}
+
+/* All with the lock held. Ends what is done, or was withdrawn in Slurm; before
+ * the node is acted upon, after it was looked at. */
+void vs_orders_look(struct vs_core *c, struct vs_node *n);
+/* What a drained node's reason says. */
+void vs_orders_why(const struct vs_node *n, char *why, size_t size);
+/* "evict", "requeue" (evict, jobs and all) and "rebuild" for all these nodes,
+ * as Slurm lists them, or for none. */
+int vs_orders_give(struct vs_core *c, struct json_object *top, const char *what,
+		   const char *nodes, const char *why, struct vs_err *err);
+struct json_object *vs_orders_json(const struct vs_core *c);
+void vs_orders_read(struct vs_core *c, struct vs_j list);
+
+#endif

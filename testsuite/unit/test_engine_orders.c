@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An operator's orders about nodes' VMs: evict and rebuild, in each phase of a
+ * VM's life, over a restart, and withdrawn.
+ */
+#include "engine_stage.h"
+#include "util/json.h"
+
+/* The order's answer for its first node is kept in did and said. */
+static char did[32], said[300];
+static int64_t said_job;
+
+static int order(const char *what, const char *nodes, const char *why)
+{
+	struct vs_err err = { 0 };
+	struct json_object *o = vs_core_act(what, nodes, why, 0, &err);
+	struct vs_jdoc doc;
+	VS_FREE char *text = NULL;
+	struct vs_j row;
+
+	did[0] = said[0] = '\0';
+	vs_strlcpy(said, err.text, sizeof(said));
+	if (!o)
+		return err.code;
+	text = vs_jb_text_free(o);
+	assert_int_equal(vs_jdoc_parse(&doc, text, strlen(text), NULL), 0);
+	row = vs_j_at(vs_j_get(vs_j_root(&doc), "nodes"), 0);
+	vs_strlcpy(did, vs_j_str(vs_j_get(row, "did")), sizeof(did));
+	vs_strlcpy(said, vs_j_str_or(vs_j_opt(row, "text"), ""), sizeof(said));
+	said_job = vs_j_int_or(vs_j_opt(row, "job"), 0);
+	vs_jdoc_free(&doc);
+	return 0;
+}
+
+static void must_do(const char *what, const char *nodes, const char *expected)
+{
+	if (order(what, nodes, ""))
+		fail_msg("%s %s: %s", what, nodes, said);
+	assert_string_equal(did, expected);
+}
+
+static struct vs_node *node(const char *name)
+{
+	return vs_node_named(&vs_core, name);
+}
+
+static enum vs_avail avail(const char *name)
+{
+	return vs_kept_now(&vs_core, id(name))->avail;
+}
+
+/* Slurm powers vm1 down, and its VM goes off. */
+static void goes_off(void)
+{
+	turns(60);
+	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	flags("vm1", GOING);
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	turn();
+	flags("vm1", DOWN);
+	turns(60);
+}
+
+static void an_idle_warm_vm_goes_off_at_once_and_the_node_is_usable(void **st)
+{
+	(void)st;
+	begin_idle("warm");
+	assert_int_equal(order("evict", "vm1", "for a\ntest"), 0);
+	assert_string_equal(did, "off");
+	assert_int_equal(avail("vm1"), VS_AVAIL_NONE);
+	turn();
+	assert_string_equal(heard(VS_TELL_DRAIN, "vm1")->text,
+			    "its VM is evicted by an operator: for a test");
+	assert_null(heard(VS_TELL_UNDRAIN, "vm1"));
+	flags("vm1", UP | VS_NODE_DRAIN);
+	goes_off();
+	assert_non_null(heard(VS_TELL_UNDRAIN, "vm1"));
+	assert_false(vs_orders_any(&node("vm1")->orders));
+	assert_int_equal(avail("vm1"), VS_AVAIL_OFF);
+	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
+	/* and nothing more is done to it */
+	ntold = 0;
+	turns(100);
+	assert_null(heard(VS_TELL_DRAIN, "vm1"));
+	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+}
+
+static void a_running_job_ends_first_and_none_comes_after_it(void **st)
+{
+	(void)st;
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	must_do("evict", "vm1", "after-job");
+	assert_int_equal(said_job, 7);
+	turns(60);
+	assert_non_null(heard(VS_TELL_DRAIN, "vm1"));
+	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+	flags("vm1", BUSY | VS_NODE_DRAIN);
+	turns(100);
+	assert_int_equal(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_SHUTDOWN],
+			 0);
+	end_job(7, "vm1");
+	flags("vm1", UP | VS_NODE_DRAIN);
+	goes_off();
+	assert_non_null(heard(VS_TELL_UNDRAIN, "vm1"));
+}
+
+static void with_requeue_its_jobs_go_at_once(void **st)
+{
+	(void)st;
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	must_do("requeue", "vm1", "off");
+	turn();
+	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_int_equal(heard(VS_TELL_GIVEUP, "vm1")->job, VS_JOB_ANY);
+	assert_null(heard(VS_TELL_DRAIN, "vm1"));
+	assert_true(node("vm1")->ending_ms > now);
+	flags("vm1", GOING);
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	turn();
+	assert_false(vs_orders_any(&node("vm1")->orders));
+}
+
+static void one_that_slurm_has_down_goes_by_force(void **st)
+{
+	(void)st;
+	begin_idle("warm");
+	flags("vm1", VS_NODE_DOWN);
+	must_do("evict", "vm1", "off");
+	turn();
+	assert_int_equal(heard(VS_TELL_GIVEUP, "vm1")->job, 0);
+}
+
+static void resume_withdraws_what_waits_for_a_job(void **st)
+{
+	(void)st;
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	must_do("rebuild", "vm1", "after-job");
+	turns(2);
+	flags("vm1", BUSY | VS_NODE_DRAIN);
+	turns(2);
+	flags("vm1", BUSY);
+	turns(2);
+	assert_false(vs_orders_any(&node("vm1")->orders));
+	ntold = 0;
+	turns(100);
+	assert_null(heard(VS_TELL_DRAIN, "vm1"));
+	end_job(7, "vm1");
+	turns(100);
+	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_int_equal(avail("vm1"), VS_AVAIL_WARM);
+}
+
+static void what_is_not_on_can_not_go_off(void **st)
+{
+	(void)st;
+	begin(2, 1, 1, "warm");
+	ready();
+	must_do("evict", "vm1", "nothing");
+	assert_non_null(strstr(said, "has no VM"));
+	must_do("rebuild", "vm1", "nothing");
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	must_do("evict", "vm1", "off");
+	goes_off();
+	must_do("evict", "vm1", "nothing");
+	assert_string_equal(said, "its VM is off already");
+}
+
+static void nothing_is_done_for_a_list_with_an_unknown_node(void **st)
+{
+	(void)st;
+	begin_idle("warm");
+	assert_int_equal(order("evict", "vm[1-2]", ""), VS_E_GONE);
+	assert_string_equal(said, "no such node: vm2 (nothing is done)");
+	assert_int_equal(order("evict", "vm[1-", ""), VS_E_REQUEST);
+	assert_int_equal(order("rebuild", "vm1,vm9", ""), VS_E_GONE);
+	assert_false(vs_orders_any(&node("vm1")->orders));
+	vs_core.observe = true;
+	assert_int_equal(order("evict", "vm1", ""), VS_E_STATE);
+	vs_core.observe = false;
+}
+
+static void a_vm_that_is_not_ours_is_refused(void **st)
+{
+	(void)st;
+	begin_idle("warm");
+	vs_strlcpy(vs_vm_get_named(&vs_core.inv, vs_core.folder, "vm1")->
+		   mark.cluster, "x", 2);
+	must_do("rebuild", "vm1", "refused");
+	assert_non_null(strstr(said, "not ours"));
+	assert_false(vs_orders_any(&node("vm1")->orders));
+}
+
+static void a_warm_vm_is_rebuilt_when_it_is_off(void **st)
+{
+	char old[VS_MOID_LEN];
+
+	(void)st;
+	begin_idle("warm");
+	vs_strlcpy(old, fake_get("vm1")->moid, sizeof(old));
+	must_do("rebuild", "vm1", "off");
+	turn();
+	assert_string_equal(heard(VS_TELL_DRAIN, "vm1")->text,
+			    "its VM is rebuilt by an operator");
+	flags("vm1", UP | VS_NODE_DRAIN);
+	goes_off();
+	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
+	assert_true(fake_finish(FAKE_DESTROY));
+	turns(2);
+	assert_false(vs_orders_any(&node("vm1")->orders));
+	assert_int_equal(fake_sent[FAKE_CLONE], 1);
+	bring_up(8, "vm1");
+	assert_int_equal(fake_sent[FAKE_CLONE], 2);
+	assert_string_not_equal(fake_get("vm1")->moid, old);
+	/* the new one is nobody's to destroy */
+	end_job(8, "vm1");
+	turns(100);
+	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
+}
+
+static void a_job_that_comes_before_finds_a_new_one_too(void **st)
+{
+	(void)st;
+	begin_idle("warm");
+	must_do("evict", "vm1", "off");
+	goes_off();
+	must_do("rebuild", "vm1", "destroy");
+	assert_int_equal(job_begin(9, "vm1", NULL), 0);
+	flags("vm1", BOOT);
+	turns(2);
+	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
+	assert_true(fake_finish(FAKE_DESTROY));
+	turns(2);
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_ON));
+}
+
+/* Slurm's power-downs are not counted, but what an order destroys is. */
+static void too_many_rebuilds_put_the_brake_on(void **st)
+{
+	(void)st;
+	begin(6, 1, 6, "warm");
+	vs_brake_clear(&vs_core.brake);
+	ready();
+	for (uint32_t i = 0; i < 6; i++) {
+		const char *name = vs_core.nodes[i].name;
+
+		bring_up(100 + i, name);
+		end_job(100 + i, name);
+		flags(name, GOING);
+		turns(2);
+		assert_true(fake_finish(FAKE_POWER_OFF));
+		turn();
+		flags(name, DOWN);
+	}
+	must_do("rebuild", "vm[1-6]", "destroy");
+	turns(3);
+	assert_int_equal(fake_sent[FAKE_DESTROY], 3);
+	assert_true(vs_core.brake.on);
+	assert_int_equal(vs_brake_confirm(&vs_core), 3);
+	turns(3);
+	assert_int_equal(fake_sent[FAKE_DESTROY], 6);
+	vs_brake_clear(&vs_core.brake);
+}
+
+static void orders_outlive_a_restart(void **st)
+{
+	VS_FREE char *text = NULL;
+	struct json_object *top;
+	struct vs_jdoc doc;
+
+	(void)st;
+	begin(2, 1, 2, "warm");
+	ready();
+	bring_up(7, "vm1");
+	assert_int_equal(order("rebuild", "vm1", ""), 0);
+	assert_true(vs_core.hints_dirty);
+	top = vs_jb_obj(NULL);
+	vs_jb_put(top, "orders", vs_orders_json(&vs_core));
+	text = vs_jb_text_free(top);
+	memset(&node("vm1")->orders, 0, sizeof(node("vm1")->orders));
+	vs_core.hints_loaded = false;
+	vs_hints_load(&vs_core, text);
+	turns(2);
+	assert_non_null(heard(VS_TELL_DRAIN, "vm1"));
+	assert_string_equal(node("vm1")->orders.rebuild,
+			    fake_get("vm1")->moid);
+	/* of a node or a shape that isn't known: nothing */
+	memset(&node("vm1")->orders, 0, sizeof(node("vm1")->orders));
+	assert_int_equal(vs_jdoc_parse(&doc,
+		"[{\"node\":\"gone\",\"evict\":true},{\"evict\":true}]", 45,
+		NULL), 0);
+	vs_orders_read(&vs_core, vs_j_root(&doc));
+	vs_jdoc_free(&doc);
+	assert_false(vs_orders_any(&node("vm1")->orders));
+	assert_false(vs_orders_any(&node("vm2")->orders));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_idle_warm_vm_goes_off_at_once_and_the_node_is_usable),
+		cmocka_unit_test(a_running_job_ends_first_and_none_comes_after_it),
+		cmocka_unit_test(with_requeue_its_jobs_go_at_once),
+		cmocka_unit_test(one_that_slurm_has_down_goes_by_force),
+		cmocka_unit_test(resume_withdraws_what_waits_for_a_job),
+		cmocka_unit_test(what_is_not_on_can_not_go_off),
+		cmocka_unit_test(nothing_is_done_for_a_list_with_an_unknown_node),
+		cmocka_unit_test(a_vm_that_is_not_ours_is_refused),
+		cmocka_unit_test(a_warm_vm_is_rebuilt_when_it_is_off),
+		cmocka_unit_test(a_job_that_comes_before_finds_a_new_one_too),
+		cmocka_unit_test(too_many_rebuilds_put_the_brake_on),
+		cmocka_unit_test(orders_outlive_a_restart),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
