@@ -333,6 +333,25 @@ def shortage(w):
     w.done(job)
 
 
+@scenario(prepare=lambda w: w.up("vm001"), points=(
+    "tell.drain", "tell.undrain", "tell.power_down", "send.ShutdownGuest",
+    "end.ShutdownGuest", "send.Destroy_Task", "answer.Destroy_Task",
+    "end.Destroy_Task", "write.*", "rename.*"))
+def rebuilt(w):
+    """An operator has a warm VM made anew, and says so again where a killed
+    slurmctld has forgotten it."""
+    was = w.c.our_vm("vm001")["uuid"]
+
+    def look():
+        vm = w.c.our_vm("vm001")
+        if vm and vm["uuid"] == was:
+            w.ask("svf", "vm", "rebuild", "vm001")
+        return not vm or vm["uuid"] != was
+    w.did()
+    wait_until("the old VM is gone", w.goal, look, lambda: w.state("vm001"))
+    w.done(w.jobs("-N1 -w vm001"))
+
+
 # ---- VMs that are made ahead, and jobs that end for others ------------------------
 
 def prefetch(w):

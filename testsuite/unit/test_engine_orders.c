@@ -103,7 +103,7 @@ static void a_running_job_ends_first_and_none_comes_after_it(void **st)
 	turns(100);
 	assert_int_equal(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_SHUTDOWN],
 			 0);
-	end_job(7, "vm1");
+	vs_job_end(&vs_core, 7, &(int) { id("vm1") }, 1, false);
 	flags("vm1", UP | VS_NODE_DRAIN);
 	goes_off();
 	assert_non_null(heard(VS_TELL_UNDRAIN, "vm1"));

@@ -51,7 +51,8 @@ void vs_orders_look(struct vs_core *c, struct vs_node *n)
 		ends(c, n, "is withdrawn: somebody has resumed the node");
 		return;
 	}
-	o->drained |= o->evict && (n->flags & VS_NODE_DRAIN);
+	if (o->evict && !o->drained && (n->flags & VS_NODE_DRAIN))
+		o->drained = c->hints_dirty = true;
 	if (o->evict && (!vm || vm->power == VS_POWER_OFF)) {
 		o->evict = o->requeue = o->drained = false;
 		c->hints_dirty = true;
@@ -105,12 +106,14 @@ static void give(struct vs_core *c, struct vs_node *n, const char *what,
 			  "it has no VM: one is cloned when it is wanted");
 		return;
 	}
+	if (!vs_orders_any(o)) {
+		o->drained = false;
+		n->maintained_ms = INT64_MIN / 2;	/* at once */
+	}
 	o->evict = on;
-	o->drained = false;
 	o->requeue = on && !strcmp(what, "requeue");
 	vs_strlcpy(o->rebuild, rebuild ? vm->moid : "", sizeof(o->rebuild));
 	vs_one_line(vs_strlcpy(o->why, why, sizeof(o->why)));
-	n->maintained_ms = INT64_MIN / 2;	/* at once */
 	vs_node_touch(n);
 	if (on && has_job(n) && !o->requeue)
 		vs_jb_str(row, "did", "after-job");
