@@ -56,9 +56,9 @@ VS_PACKAGES_BUILD=(gcc make autoconf automake libtool pkg-config dpkg-dev
 VS_PACKAGES_RUN=(munge python3 python3-pytest util-linux)
 # A Slurm that somebody built and installed from a directory is no package.
 [ -n "${VS_SLURM_TREE:-}" ] || VS_PACKAGES_RUN+=(slurmctld slurmd slurm-client)
-# The tests of limits; this -core is no service.
+# The tests of limits (this -core is no service), and of MPI.
 # shellcheck disable=SC2034 # check.sh's
-VS_PACKAGES_SYSTEM=()
+VS_PACKAGES_SYSTEM=(libopenmpi-dev openmpi-bin)
 [ -n "${VS_SLURM_TREE:-}" ] || VS_PACKAGES_SYSTEM+=(slurmdbd mariadb-server-core)
 # shellcheck disable=SC2034 # check.sh's
 VS_PACKAGES_LINT=(git shellcheck codespell cppcheck binutils)
