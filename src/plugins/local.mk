@@ -20,6 +20,7 @@ plugin_ldflags = $(AM_LDFLAGS) -module -avoid-version -shared \
 
 src_plugins_libvs_plugin_la_SOURCES = \
 	src/common/engine/conf.c \
+	src/common/plan/check_table.c \
 	src/common/util/err.c \
 	src/common/util/mem.c \
 	src/common/util/name.c \
@@ -57,6 +58,8 @@ src_plugins_select_cons_tres_vsphere_la_SOURCES = \
 	src/plugins/select/cons_tres_vsphere/when.h \
 	src/plugins/select/cons_tres_vsphere/widen.c \
 	src/plugins/select/cons_tres_vsphere/widen.h \
+	src/plugins/slurm_check.c src/plugins/slurm_check.h \
+	src/plugins/slurm_port_check.c \
 	src/plugins/slurm_port.c src/plugins/slurm_port.h \
 	src/plugins/slurm_port_resv.c src/plugins/slurm_port_stays.c \
 	src/plugins/slurm_port_ahead.c src/plugins/slurm_port_i.h \

@@ -496,5 +496,5 @@ const struct vs_port vs_slurm_port = {
 	.node_power_up = vs_port_node_power_up,
 	.task_job = port_task_job,
 	.component_job = port_component_job,
-	.job_info = port_job_info,
+	.job_info = port_job_info, .slurm_check = vs_port_slurm_check,
 };

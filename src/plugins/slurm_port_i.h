@@ -43,6 +43,10 @@ void vs_port_job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
 /* slurm_port_resv.c */
 void vs_port_resvs_set(void *ctx, const struct vs_port_resv *rows, size_t n);
 
+/* slurm_port_check.c */
+void vs_port_slurm_check(void *ctx, const struct vs_slurm_bounds *b,
+			 vs_slurm_found *fn, void *arg);
+
 /* slurm_port_ahead.c */
 size_t vs_port_jobs_ahead(void *ctx, int64_t within_s,
 			  struct vs_port_ahead *rows, size_t max);

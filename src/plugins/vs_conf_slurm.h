@@ -7,6 +7,7 @@
 #define VS_CONF_SLURM_H
 
 #include <stdint.h>
+#include "slurm_check.h"
 #include "slurm_compat.h"
 #include "vs_conf_file.h"
 
@@ -23,10 +24,6 @@ struct vs_conf *vs_conf_read(const char *path, struct vs_conf_file *f,
 
 /* The same from lines that were read before. */
 struct vs_conf *vs_conf_build(const struct vs_conf_file *f, struct vs_err *err);
-
-/* What slurm.conf must have for us: -1 with the missing key in err. Things that
- * merely hurt are logged as errors, once per process. */
-int vs_conf_check_slurm(struct vs_err *err);
 
 /* conf->nodes from Slurm's partitions and nodes. One that was created at run
  * time and can't be served is handed to refuse, and left out; any other is an

@@ -87,6 +87,8 @@ static void offer_options(const struct state *st)
 
 	if (st->v && st->v->flag)
 		offer(st->cur, st->head, st->v->flag);
+	if (st->v && st->v->also)
+		offer(st->cur, st->head, st->v->also);
 	for (const struct svf_opt *o = svf_opts; o->name; o++) {
 		VS_FREE char *name = vs_asprintf("%s%s", o->name,
 			o->arg && o->arg[0] != '=' ? "=" : "");

@@ -5,6 +5,7 @@ bin_PROGRAMS += src/svf/svf
 src_svf_svf_SOURCES = \
 	src/common/engine/conf.c \
 	src/common/engine/control_msg.c \
+	src/common/plan/check_table.c \
 	src/common/util/buf.c \
 	src/common/util/err.c \
 	src/common/util/hostlist.c \
@@ -15,6 +16,7 @@ src_svf_svf_SOURCES = \
 	src/common/util/seal.c \
 	src/common/util/time.c \
 	src/svf/ask.c \
+	src/svf/check.c \
 	src/svf/complete.c \
 	src/svf/conf.c \
 	src/svf/hosts.c \

@@ -17,7 +17,7 @@
 const struct svf_verb *const svf_verbs[] = {
 	&svf_hosts, &svf_nodes, &svf_why, &svf_plan, &svf_status, &svf_reconcile,
 	&svf_adopt, &svf_vm, &svf_host, &svf_conf,
-	&svf_import, NULL
+	&svf_import, &svf_check, NULL
 };
 
 const struct svf_verb *svf_verb_named(const char *name)
@@ -31,7 +31,8 @@ const struct svf_verb *svf_verb_named(const char *name)
 struct line {			/* the command line while it is read */
 	struct svf s;
 	const struct svf_verb *v;
-	const char *own, *colour;
+	const char *own[2], *colour;
+	int owns;		/* more than two are too many */
 	bool no_more;		/* -- was there */
 };
 
@@ -151,9 +152,11 @@ static int word_take(struct line *l, char **words, int *used)
 		o = option_at(words, &value, used);
 	if (o)
 		return option_take(l, o, value);
-	if (!l->no_more && words[0][0] == '-' && !raw)
-		l->own = l->own ? "" : words[0];
-	else if (l->v)
+	if (!l->no_more && words[0][0] == '-' && !raw) {
+		if (l->owns < 2)
+			l->own[l->owns] = words[0];
+		l->owns++;
+	} else if (l->v)
 		l->s.argv[l->s.argc++] = words[0];
 	else if (!(l->v = svf_verb_named(words[0])))
 		return wrong("there is no verb", words[0]);
@@ -204,6 +207,23 @@ static int view_check(const struct line *l)
 	return 0;
 }
 
+/* The verb's own options, each once. */
+static int own_take(struct line *l)
+{
+	for (int i = 0; i < l->owns && i < 2; i++) {
+		const char *own = l->own[i];
+		bool *is_set = l->v->flag && !strcmp(own, l->v->flag) ?
+			&l->s.flag : l->v->also && !strcmp(own, l->v->also) ?
+			&l->s.also : NULL;
+
+		if (!is_set || *is_set || l->owns > 2)
+			return wrong("this verb has no option",
+				     is_set ? "twice" : own);
+		*is_set = true;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	VS_FREE char **rest = vs_calloc((size_t)argc + 1, sizeof(*rest));
@@ -226,11 +246,9 @@ int main(int argc, char **argv)
 		svf_usage(stderr);
 		return SVF_USAGE;
 	}
-	if (l.own && (!l.v->flag || strcmp(l.own, l.v->flag)))
-		return wrong("this verb has no option",
-			     l.own[0] ? l.own : "twice");
-	l.s.flag = l.own != NULL;
-	rc = colour_choose(&l);
+	rc = own_take(&l);
+	if (!rc)
+		rc = colour_choose(&l);
 	if (!rc)
 		rc = view_check(&l);
 	return rc ? rc : l.v->run(&l.s);

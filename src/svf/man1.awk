@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Verbs, options and exit codes of svf(1), from `svf --tables` on standard
+# Verbs, options, exit codes and what svf check finds, of svf(1), from `svf --tables` on standard
 # input (usage.c says its shape), put into the page given as the second file.
 function roff(s) {
 	gsub(/\\/, "\\e", s)
@@ -63,10 +63,15 @@ FNR == NR {
 			roff(f[3]) roff(arg) "\n" roff(f[5]) ".\n"
 	} else if (f[1] == "exit") {
 		exits = exits ".TP\n.B " f[2] "\n" roff(f[3]) "\n"
+	} else if (f[1] == "code") {
+		codes = codes ".TP\n\\fB" roff(f[2]) "\\fR (" f[3] ", of a " roff(f[4]) ")\n" \
+			toupper(substr(f[5], 1, 1)) roff(substr(f[5], 2)) ".\n" \
+			roff(f[6]) "\n"
 	}
 	next
 }
 $0 == "@VERBS@" { verb(""); printf "%s", verbs; next }
 $0 == "@OPTIONS@" { printf "%s", options; next }
+$0 == "@CODES@" { printf "%s", codes; next }
 $0 == "@EXITS@" { printf "%s", exits; next }
 { print }

@@ -29,6 +29,7 @@ struct svf {			/* the command line */
 	int argc;		/* what follows the verb, options taken out */
 	char **argv;
 	bool flag;		/* the verb's own option was given */
+	bool also;		/* so was its other one */
 };
 
 /*
@@ -70,6 +71,7 @@ struct svf_verb {
 	const char *more;	/* in the man page alone, or NULL */
 	const char *flag;	/* the verb's own option ("--pfs") or NULL */
 	const char *flag_what;	/* what that does */
+	const char *also, *also_what;	/* another one, that changes no columns */
 	bool raw;		/* what follows it is another command's */
 	bool reads;		/* --watch may repeat it */
 	const struct svf_list *list;	/* its columns, NULL: it has none */
@@ -82,7 +84,7 @@ extern const struct svf_verb *const svf_verbs[];	/* NULL-terminated */
 const struct svf_verb *svf_verb_named(const char *name);	/* or NULL */
 extern const struct svf_verb svf_hosts, svf_nodes, svf_why, svf_status,
 	svf_reconcile, svf_adopt, svf_vm, svf_host, svf_conf,
-	svf_plan, svf_import;
+	svf_plan, svf_import, svf_check;
 
 /* ---- where.c: whom to ask ---------------------------------------------- */
 #define SVF_ENDS 8

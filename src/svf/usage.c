@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plan/check_table.h"
 #include "svf.h"
 #include "util/mem.h"
 
@@ -110,12 +111,18 @@ void svf_verb_usage(FILE *f, const struct svf_verb *v)
 	VS_FREE char *head = v->flag ? vs_asprintf(
 		"Fields of -o and --sort with %s:", v->flag) : NULL;
 
-	fprintf(f, "usage: svf %s [OPTION...]%s%s%s%s%s\n\n%s.\n", v->name,
+	fprintf(f, "usage: svf %s [OPTION...]%s%s%s%s%s%s%s%s\n\n%s.\n", v->name,
 		v->flag ? " [" : "", v->flag ? v->flag : "",
-		v->flag ? "]" : "", v->args[0] ? " " : "", v->args, v->what);
+		v->flag ? "]" : "", v->also ? " [" : "",
+		v->also ? v->also : "", v->also ? "]" : "",
+		v->args[0] ? " " : "", v->args, v->what);
 	if (v->flag && v->flag_what) {
 		fprintf(f, "\n  %-11s", v->flag);
 		wrap(f, 13, v->flag_what);
+	}
+	if (v->also) {
+		fprintf(f, "  %-11s", v->also);
+		wrap(f, 13, v->also_what);
 	}
 	for (const struct svf_word *w = v->words; w && w->name; w++) {
 		fprintf(f, "\n%s %s\n        ", w->name, w->args);
@@ -172,6 +179,8 @@ static void table_verb(FILE *f, const struct svf_verb *v)
 		v->args, v->what);
 	if (v->flag && v->flag_what)
 		fprintf(f, "flag\t%s\t%s\n", v->flag, v->flag_what);
+	if (v->also)
+		fprintf(f, "flag\t%s\t%s\n", v->also, v->also_what);
 	for (const struct svf_word *w = v->words; w && w->name; w++)
 		fprintf(f, "word\t%s %s\t%s\t%s\n", v->name, w->name, w->args,
 			w->what);
@@ -194,4 +203,10 @@ void svf_tables(FILE *f)
 			o->name, o->arg ? o->arg : "", o->what);
 	for (size_t i = 0; i < VS_COUNT(exits); i++)
 		fprintf(f, "exit\t%d\t%s\n", exits[i].code, exits[i].what);
+	for (int i = 0; i < VS_CHECKS; i++)
+		fprintf(f, "code\t%s\t%s\t%s\t%s\t%s\n",
+			vs_check_kinds[i].code,
+			vs_severity_name(vs_check_kinds[i].severity),
+			vs_check_kinds[i].of, vs_check_kinds[i].what,
+			vs_check_kinds[i].why);
 }

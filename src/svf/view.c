@@ -113,6 +113,7 @@ struct svf_pick *svf_view(const struct svf_list *l, const char *text,
 static const struct { const char *word, *colour; } eyes[] = {
 	{ "down", RED }, { "fail", RED }, { "failing", RED }, { "error", RED },
 	{ "disconnected", RED }, { "quarantined", RED }, { "unknown", RED },
+	{ "hard", RED }, { "warning", YELLOW },
 	{ "yes", YELLOW }, { "avoided", YELLOW }, { "on-trial", YELLOW },
 	{ "drained", YELLOW }, { "drain", YELLOW }, { "draining", YELLOW },
 	{ "maintenance", YELLOW }, { "entering-maintenance", YELLOW },

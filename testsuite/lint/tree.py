@@ -24,7 +24,8 @@ WALLS = {
     "src/common/vcenter": {"util", "vcenter"},
     "src/common/engine": {"util", "plan", "vcenter", "engine"},
     "src/plugins": {"util", "engine", "plan", "src", "slurm"},
-    "src/svf": {"util", "engine", "plugins"},   # plugins: vs_conf_file.h
+    # plugins: vs_conf_file.h; plan: check_table.h
+    "src/svf": {"util", "engine", "plugins", "plan"},
     "contribs/probe": {"util", "vcenter", "plugins"},       # the same
     "contribs/guest": {"util"},
 }

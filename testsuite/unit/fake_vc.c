@@ -140,8 +140,10 @@ static void show_host(int i)
 	static const char *const nets[] = { "dvportgroup-1" };
 	static const char *const stores[] = { "datastore-1" };
 	char moid[32], name[32];
-	struct vs_vc_pf pf = { PF, "vmnic4", "sw", nvfs, 0, 32, 256 * 1024,
-			       true };
+	struct vs_vc_pf pf = {
+		.pci = PF, .pnic = "vmnic4", .switch_uuid = "sw", .vfs = nvfs,
+		.numa_cores = 32, .numa_mb = 256 * 1024, .link_up = true,
+	};
 	struct vs_vc_host h = {
 		.moid = moid, .has = ~0u, .name = name, .cluster = "domain-c1",
 		.connected = true, .powered_on = true, .cores = 64,
@@ -163,8 +165,11 @@ void fake_load(void)
 	};
 	struct vs_vc_network net = { "NET", "dvportgroup-1", "sw",
 				     "dvportgroup-1" };
-	struct vs_vc_template tpl = { "tpl", "vm-tpl", "1", "host-1", true,
-				      fake_hw, fake_disk_mb, NULL };
+	struct vs_vc_template tpl = {
+		.name = "tpl", .moid = "vm-tpl", .change_version = "1",
+		.host = "host-1", .is_template = true, .hw = fake_hw,
+		.disk_mb = fake_disk_mb,
+	};
 	struct vs_vc_found f = {
 		.about = "fake", .instance_uuid = "u", .release = "8.0.3.0",
 		.user = "slurm", .datacenter = "datacenter-1",
@@ -185,8 +190,11 @@ void fake_load(void)
 
 void fake_template(const char *moid, const char *missing)
 {
-	struct vs_vc_template tpl = { "tpl", moid, moid, "host-1", true,
-				      fake_hw, fake_disk_mb, missing };
+	struct vs_vc_template tpl = {
+		.name = "tpl", .moid = moid, .change_version = moid,
+		.host = "host-1", .is_template = true, .hw = fake_hw,
+		.disk_mb = fake_disk_mb, .missing = missing,
+	};
 
 	vs_watch_events.template_changed(&vs_core, &tpl);
 }

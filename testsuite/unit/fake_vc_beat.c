@@ -61,15 +61,14 @@ void fake_host(const struct vs_vc_host *h)
 
 void fake_slow(const struct vs_vc_task *tasks, size_t n)
 {
-	struct { const char *cluster; int64_t cpu_mhz, mem_mb; } pool = {
-		"C1", fake_pool_mhz, fake_pool_mb };
+	struct vs_vc_pool pool = { "C1", fake_pool_mhz, fake_pool_mb, -1, -1 };
 	struct vs_vc_cluster cl = { .name = "C1", .moid = "domain-c1",
 		.pool_moid = "resgroup-1", .drs = fake_drs, .ha = fake_ha,
 		.overrides = &fake_override,
 		.noverrides = fake_override.vm ? 1 : 0 };
 	struct vs_vc_slow s = { .tasks = tasks, .ntasks = n,
 				.store_free_mb = fake_store_mb,
-				.pools = (void *)&pool, .npools = 1,
+				.pools = &pool, .npools = 1,
 				.clusters = &cl, .nclusters = 1,
 				.rights_known = fake_rights_known,
 				.lacks = &fake_lack,

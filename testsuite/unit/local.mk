@@ -467,7 +467,8 @@ testsuite_unit_test_svf_plan_LDADD = $(unit_ldadd) $(MUNGE_LIBS)
 
 if HAVE_SLURMFULL
 conf_stage = testsuite/unit/conf_stage.c testsuite/unit/conf_stage.h \
-	src/plugins/vs_conf_nodes.c src/plugins/vs_conf_slurm.c
+	src/plugins/slurm_check.c src/plugins/vs_conf_nodes.c \
+	src/plugins/vs_conf_slurm.c
 slurm_unit_ldadd = src/plugins/libvs_conf.la $(unit_ldadd) $(SLURMFULL_LIBS)
 
 check_PROGRAMS += testsuite/unit/test_submit

@@ -317,8 +317,12 @@ static void nobody_passes_one_that_was_refused_where_order_counts(void **state)
 static void begin_kinds(const char *type, const char *pf)
 {
 	static const struct vs_vc_pf pfs[] = {
-		{ "0000:3b:00.0", "vmnic4", "sw", 2, 0, 32, 256 * 1024, true },
-		{ "0000:5e:00.0", "vmnic5", "sw", 2, 1, 32, 256 * 1024, true },
+		{ .pci = "0000:3b:00.0", .pnic = "vmnic4", .switch_uuid = "sw",
+		  .vfs = 2, .numa = 0, .numa_cores = 32,
+		  .numa_mb = 256 * 1024, .link_up = true },
+		{ .pci = "0000:5e:00.0", .pnic = "vmnic5", .switch_uuid = "sw",
+		  .vfs = 2, .numa = 1, .numa_cores = 32,
+		  .numa_mb = 256 * 1024, .link_up = true },
 	};
 	const struct vs_vc_host h = { .moid = "host-1", .pfs = pfs, .npfs = 2,
 				      .has = VS_VC_HOST_PFS };

@@ -34,6 +34,8 @@ type pf struct {
 	vfs       int
 	max       int
 	active    bool
+	off       bool // SR-IOV is not enabled
+	asked     int  // VFs requested, 0: as many as there are
 	numa      int
 	used      map[int]*vmachine
 	late      map[int]int // VFs of VMs that are off, not released yet
@@ -42,7 +44,7 @@ type pf struct {
 }
 
 func (p *pf) usable() int {
-	if !p.active {
+	if !p.active || p.off {
 		return 0
 	}
 	return p.vfs
@@ -192,9 +194,10 @@ func (h *host) config(dc *datacenter) {
 	idx := strings.TrimLeft(h.m.Self.Value, "host-")
 	n, _ := strconv.Atoi(idx)
 	for i, p := range h.spec.Pnics {
-		nic := types.PhysicalNic{Key: "key-vim.host.PhysicalNic-" + p.Device, Device: p.Device, Pci: p.Pci, Driver: "nmlx5_core",
+		nic := types.PhysicalNic{Key: "key-vim.host.PhysicalNic-" + p.Device, Device: p.Device, Pci: p.Pci,
 			Mac: fmt.Sprintf("b8:59:9f:%02x:%02x:%02x", n/256%256, n%256, i), WakeOnLanSupported: false,
 			ResourcePoolSchedulerAllowed: types.NewBool(true)}
+		nic.Driver, nic.DriverVersion, nic.FirmwareVersion = p.driver()
 		if p.SpeedMb > 0 {
 			nic.LinkSpeed = &types.PhysicalNicLinkInfo{SpeedMb: p.SpeedMb, Duplex: true}
 		}
@@ -207,6 +210,7 @@ func (h *host) config(dc *datacenter) {
 		c.Network.Pnic = append(c.Network.Pnic, nic)
 	}
 	h.m.Config = c
+	h.facts()
 	h.proxySwitches(dc)
 	h.passthru()
 }
@@ -249,11 +253,27 @@ func (h *host) passthru() {
 			continue
 		}
 		num := int32(p.usable())
-		list = append(list, &types.HostSriovInfo{HostPciPassthruInfo: base, SriovEnabled: p.vfs > 0, SriovCapable: true,
-			SriovActive: p.active && p.vfs > 0, NumVirtualFunctionRequested: int32(p.vfs), NumVirtualFunction: num,
+		list = append(list, &types.HostSriovInfo{HostPciPassthruInfo: base, SriovEnabled: p.vfs > 0 && !p.off, SriovCapable: true,
+			SriovActive: num > 0, NumVirtualFunctionRequested: int32(p.requested()), NumVirtualFunction: num,
 			MaxVirtualFunctionSupported: int32(p.max)})
 	}
 	h.m.Config.PciPassthruInfo = list
+}
+
+// driver of a NIC, its version and the card's firmware.
+func (n *pnicSpec) driver() (string, string, string) {
+	f := append(strings.Fields(n.Driver), "", "", "")
+	if n.Driver == "" {
+		return "nmlx5_core", "4.23.0.66", "22.39.2048"
+	}
+	return f[0], f[1], f[2]
+}
+
+func (p *pf) requested() int {
+	if p.asked > 0 {
+		return p.asked
+	}
+	return p.vfs
 }
 
 func (h *host) pfBy(id string) *pf {

@@ -56,12 +56,15 @@ type adminOp struct {
 	Error           string              `json:"error"`
 	Datastore       string              `json:"datastore"`
 	FreeGB          *int64              `json:"freeGB"`
+	Accessible      *bool               `json:"accessible"`
+	Set             *hostSet            `json:"set"`
+	SetVm           *vmSet              `json:"setVm"`
 }
 
 func (s *server) do(op *adminOp) (any, error) {
 	w := s.w
 	switch op.Op {
-	case "hostState", "failHost", "maintenance", "standby", "setVfs", "renumberPf":
+	case "hostState", "failHost", "maintenance", "standby", "setVfs", "renumberPf", "setHost":
 		h := w.hostBy[op.Host]
 		if h == nil {
 			return nil, fmt.Errorf("host: there is no %q", op.Host)
@@ -166,6 +169,10 @@ func (w *world) doRoom(op *adminOp) error {
 		return fmt.Errorf("datastore: there is no %q, or freeGB is missing", op.Datastore)
 	case "setPool":
 		return w.setPool(op)
+	case "limitPool":
+		return w.limitPool(op)
+	case "setStore":
+		return w.setStore(op)
 	default:
 		return fmt.Errorf("op: %q is unknown", op.Op)
 	}

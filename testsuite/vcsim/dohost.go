@@ -34,6 +34,8 @@ func (w *world) doHost(h *host, op *adminOp) (any, error) {
 			return nil, err
 		}
 		return c.enterStandby(h, state)
+	case "setHost":
+		return nil, h.set(op.Set)
 	case "maintenance":
 		switch {
 		case op.Mode == "exit" || op.State == "exit":

@@ -45,6 +45,7 @@ func init() {
 		},
 		"vmState":  doState,
 		"override": doOverride,
+		"setVm":    doSetVM,
 	}
 }
 

@@ -133,6 +133,7 @@ type pnicSpec struct {
 	SpeedMb int32      `json:"speedMb"`
 	Switch  string     `json:"switch"`
 	Rdma    bool       `json:"rdma"`
+	Driver  string     `json:"driver"` // with its version and the firmware: "nmlx5_core 4.23.0.66 22.39.2048"
 	Sriov   *sriovSpec `json:"sriov"`
 }
 

@@ -62,6 +62,14 @@ func (w *world) tellPool(o *object, mem, cpu, memMax, cpuMax int64) {
 			cpu = min(cpu, size.cpuMhz-usedCPU)
 		}
 	}
+	if most, ok := w.limited[o.ref]; ok {
+		if most.memMB > 0 {
+			memMax = min(memMax, most.memMB)
+		}
+		if most.cpuMhz > 0 {
+			cpuMax = min(cpuMax, most.cpuMhz)
+		}
+	}
 	p.Runtime.OverallStatus = "green"
 	p.Runtime.Memory = types.ResourcePoolResourceUsage{ReservationUsed: usedMem << 20, ReservationUsedForVm: usedMem << 20,
 		UnreservedForPool: mem << 20, UnreservedForVm: mem << 20, MaxUsage: memMax << 20}
@@ -80,6 +88,25 @@ func (w *world) setPool(op *adminOp) error {
 		delete(w.sized, pool)
 		if op.MemoryMB > 0 || op.CPUMhz > 0 {
 			w.sized[pool] = poolSize{op.MemoryMB, op.CPUMhz}
+		}
+		if len(c.hosts) > 0 {
+			c.hosts[0].quick()
+		}
+		return nil
+	}
+	return fmt.Errorf("name: cluster %q has no pool %q", op.Cluster, op.Name)
+}
+
+// limitPool bounds what all VMs of a pool may use; no numbers: nothing does.
+func (w *world) limitPool(op *adminOp) error {
+	for _, c := range w.clusters {
+		pool, ok := c.pools[op.Name]
+		if c.spec.Name != op.Cluster || !ok {
+			continue
+		}
+		delete(w.limited, pool)
+		if op.MemoryMB > 0 || op.CPUMhz > 0 {
+			w.limited[pool] = poolSize{op.MemoryMB, op.CPUMhz}
 		}
 		if len(c.hosts) > 0 {
 			c.hosts[0].quick()

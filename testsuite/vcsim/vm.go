@@ -101,7 +101,8 @@ func (w *world) newVM(d *datacenter, name string, folder ref) *vmachine {
 	m.Self, m.Name, m.Parent = r, name, &folder
 	w.entityDefaults(&m.ManagedEntity)
 	m.Runtime = types.VirtualMachineRuntimeInfo{ConnectionState: "connected", PowerState: "poweredOff"}
-	m.Guest = &types.GuestInfo{ToolsRunningStatus: "guestToolsNotRunning", GuestState: "notRunning", ToolsStatus: "toolsNotRunning"}
+	m.Guest = &types.GuestInfo{ToolsRunningStatus: "guestToolsNotRunning", GuestState: "notRunning", ToolsStatus: "toolsNotRunning",
+		ToolsVersionStatus2: toolsVersion(true)}
 	m.GuestHeartbeatStatus = types.ManagedEntityStatusGray
 	m.Config = &types.VirtualMachineConfigInfo{Name: name, Uuid: "42" + randomUUID()[2:], InstanceUuid: "50" + randomUUID()[2:]}
 	return &vmachine{w: w, m: m, dc: d, dir: r.Value}

@@ -49,6 +49,7 @@ type world struct {
 	clusters []*cluster
 	pools    map[ref]*cluster
 	sized    map[ref]poolSize // pools of a size of their own
+	limited  map[ref]poolSize // pools with a limit
 	dcs      []*datacenter
 	dvs      []*dvswitch
 	byPath   map[string]map[string]ref // folder moId -> name -> child
@@ -76,7 +77,7 @@ type world struct {
 
 func newWorld(inv *inventory, dir string) *world {
 	w := &world{inv: inv, dir: dir, objs: map[ref]*object{}, vms: map[ref]*vmachine{},
-		hostBy: map[string]*host{}, pools: map[ref]*cluster{}, sized: map[ref]poolSize{}, byPath: map[string]map[string]ref{},
+		hostBy: map[string]*host{}, pools: map[ref]*cluster{}, sized: map[ref]poolSize{}, limited: map[ref]poolSize{}, byPath: map[string]map[string]ref{},
 		names: map[string]ref{}, guests: map[*guest]bool{}, free: map[ref]*int64{}, sessions: map[string]*session{}, lockout: map[string]*lock{},
 		count: newCounters(), faults: &faultEngine{rand: rand.New(rand.NewSource(inv.Seed))}, started: time.Now().UTC(), ids: 10}
 	w.tasks = &taskManager{w: w, byRef: map[ref]*task{}}

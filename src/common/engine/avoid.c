@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What placement leaves out for a while, and why: a host or PF that failed
- * lately, one that failed so often that its breaker is open, one that an
+ * lately, one that fails a check (check.c), one that failed so often that its breaker is open, one that an
  * operator has drained, PFs that aren't what they were, and the cluster or
  * datastore that had no room.
  *
@@ -116,7 +116,7 @@ bool vs_avoid_any(const struct vs_core *c, const struct vs_host *h)
 	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
 		if (vs_avoid_of(c, a, h))
 			return true;
-	return false;
+	return vs_checks_unfit(c, h->moid) != NULL;
 }
 
 const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,
@@ -127,6 +127,10 @@ const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,
 	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
 		if (speaks_of(c, a, host, h ? h->cluster : host) &&
 		    (!a->pf[0] || (pf && !strcmp(a->pf, pf))))
+			return a;
+	for (const struct vs_avoid *a = vs_checks_unfit(c, host); a;
+	     a = a->next)
+		if (!a->pf[0] || (pf && !strcmp(a->pf, pf)))
 			return a;
 	return NULL;
 }
@@ -165,6 +169,11 @@ const struct vs_bar *vs_avoid_bars(struct vs_core *c)
 		if (h)
 			c->bars[h->index].avoided = true;
 	}
+	for (const struct vs_unfit *u = c->checks.unfit; u; u = u->hh.next) {
+		h = vs_host_get(&c->inv, u->moid);
+		for (const struct vs_avoid *a = u->avoids; h && a; a = a->next)
+			bar(&c->bars[h->index], a, h);
+	}
 	vs_breakers_bar(c, c->bars);
 	return c->bars;
 }
@@ -187,7 +196,8 @@ const char *vs_avoid_note(struct vs_core *c)
 	c->avoid_note_hosts = c->inv.nhosts;
 	c->avoid_note[0] = '\0';
 	for (struct vs_host *h = c->inv.hosts;
-	     h && (c->avoids || c->maintain.windows); h = h->hh.next) {
+	     h && (c->avoids || c->maintain.windows || c->checks.unfit);
+	     h = h->hh.next) {
 		const struct vs_avoid *a = vs_avoid_get(c, h->moid, NULL);
 		const struct vs_window *w = vs_window_barring(c, h->moid);
 

@@ -20,7 +20,7 @@ struct vs_core;
 #define VS_BREAKER_MAX_MS ((int64_t)60 * 60 * 1000)
 
 enum vs_avoid_cause { VS_AVOID_FAILED, VS_AVOID_BROKEN, VS_AVOID_DRAINED,
-		      VS_AVOID_DRIFTED };
+		      VS_AVOID_DRIFTED, VS_AVOID_UNFIT };
 struct vs_avoid {
 	enum vs_avoid_cause cause;
 	char moid[VS_MOID_LEN];	/* of a host, cluster or datastore */
@@ -96,6 +96,9 @@ void vs_breakers_look(struct vs_core *c);
 /* drift.c: PFs that changed; lock held */
 struct vs_print *vs_print_get(const struct vs_core *c, const char *name);
 struct vs_print *vs_print_make(struct vs_core *c, const char *name);
+/* The most VFs that it was seen with, 0: not known. */
+int vs_drift_had(const struct vs_core *c, const struct vs_host *h,
+		 const char *pci);
 void vs_drift_look(struct vs_core *c, struct vs_host *h);
 bool vs_drift_confirm(struct vs_core *c, struct vs_host *h);	/* there was? */
 void vs_drift_overcommit(struct vs_core *c, struct vs_host *h);

@@ -180,17 +180,23 @@ void vs_clones_check(struct vs_core *c)
 {
 	const struct vs_clones *k = &c->clones;
 	int cap = c->conf->clones_max;
+	const struct vs_says says = { VS_CHECK_CLONES, "MaxClonesPerHour",
+		k->full ? "reached" : cap ? "more than 80 % of it" :
+		"more than 1000 VMs in an hour, and no limit",
+		cap ? "fewer VMs made, or a higher limit" :
+		"fewer VMs made, or a limit",
+		"vsphere.conf: PartitionName=... Retention=warm" };
 
 	if (k->full)
-		vs_find(c, VS_STOPS_JOBS,
+		vs_find(c, VS_STOPS_JOBS, &says,
 			"MaxClonesPerHour=%d: so many VMs were made in the last hour, jobs that need a new one wait: those on VMs that are there run (Retention=warm or off keeps VMs)",
 			cap);
 	else if (k->many && cap)
-		vs_find(c, VS_STOPS_PLANS,
+		vs_find(c, VS_STOPS_PLANS, &says,
 			"more than 80 %% of MaxClonesPerHour=%d VMs were made in the last hour: none is made ahead of jobs now",
 			cap);
 	else if (k->many)
-		vs_find(c, VS_STOPS_NOTHING,
+		vs_find(c, VS_STOPS_NOTHING, &says,
 			"more than %d VMs were made in the last hour: each leaves tasks and events in vCenter's database for as long as vCenter retains them; Retention=warm or off makes fewer, MaxClonesPerHour= sets a limit",
 			VS_CLONES_MANY);
 }

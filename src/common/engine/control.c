@@ -82,6 +82,8 @@ static const struct verb {
 	{ "status", false, false, false },
 	{ "plan", false, false, false },
 	{ "reconcile", false, false, false },
+	{ "check", false, false, false },
+	{ "recheck", false, false, false },
 	{ "confirm", false, false, true },
 	{ "adopt", false, false, true },
 	{ "forget", false, true, true },

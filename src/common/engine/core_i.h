@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include "engine/avoid_i.h"
 #include "engine/brake_i.h"
+#include "engine/check_i.h"
 #include "engine/clones_i.h"
 #include "engine/core.h"
 #include "engine/prefetch_i.h"
@@ -213,15 +214,6 @@ struct vs_profile_now {
 	bool rule_a;			/* broken by the configuration */
 };
 
-/* What the preflight has found, by what it stops: nothing (for operators),
- * nothing (for everybody to know), new jobs, all changes. */
-enum vs_stops { VS_STOPS_NOTHING, VS_STOPS_PLANS, VS_STOPS_JOBS, VS_STOPS_ALL };
-struct vs_finding { enum vs_stops stops; char *text; };
-
-/* of a cluster; "": it is as it should */
-struct vs_guard { char cluster[VS_MOID_LEN], drs[224], ha[224]; };
-struct vs_lack { char *key, *name, *privs; };	/* see vs_vc_lack */
-
 struct vs_core {
 	pthread_mutex_t lock;
 	pthread_t thread;
@@ -273,6 +265,7 @@ struct vs_core {
 	uint64_t judged_epoch;		/* the configuration rule A was judged of */
 	struct vs_finding *findings;	/* of the last preflight */
 	size_t nfindings, cap_findings;
+	struct vs_checks checks;
 	struct vs_guard *guards;
 	size_t nguards;
 	bool automated;			/* some VM is, by an override */

@@ -46,6 +46,15 @@ static struct vs_pf_print *was_at(struct vs_print *p, const char *pci)
 	return NULL;
 }
 
+int vs_drift_had(const struct vs_core *c, const struct vs_host *h,
+		 const char *pci)
+{
+	struct vs_print *p = vs_print_get(c, h->name);
+	const struct vs_pf_print *was = p ? was_at(p, pci) : NULL;
+
+	return was ? was->vfs : 0;
+}
+
 static const struct vs_pf_print *nic_was(const struct vs_print *p,
 					 const char *pnic)
 {
@@ -175,6 +184,7 @@ bool vs_drift_confirm(struct vs_core *c, struct vs_host *h)
 	}
 	c->hints_dirty = true;
 	vs_drift_look(c, h);
+	vs_checks_renew(c);
 	return was;
 }
 

@@ -8,8 +8,8 @@
 
 /* preflight.c, its findings: reach.c, guard.c; lock held */
 void vs_preflight(struct vs_core *c);
-void vs_find(struct vs_core *c, enum vs_stops stops, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+void vs_find(struct vs_core *c, enum vs_stops stops, const struct vs_says *says,
+	     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void vs_bar(struct vs_core *c, size_t profile, const char *why);
 void vs_reach_check(struct vs_core *c);
 bool vs_host_draws(const struct vs_core *c, const struct vs_host *h, size_t a);

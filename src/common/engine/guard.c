@@ -22,6 +22,7 @@
 static void guard_fill(struct vs_guard *g, const struct vs_vc_cluster *cl)
 {
 	vs_strlcpy(g->cluster, cl->moid, sizeof(g->cluster));
+	vs_strlcpy(g->name, cl->name, sizeof(g->name));
 	g->drs[0] = g->ha[0] = '\0';
 	if (cl->drs == VS_VC_AUTO_YES)
 		snprintf(g->drs, sizeof(g->drs),
@@ -196,6 +197,21 @@ static bool serves(const struct vs_core *c, const struct vs_guard *g, size_t a)
 	return false;
 }
 
+static void found_guard(struct vs_core *c, const struct vs_guard *g,
+			enum vs_check code, const char *why, const char *should,
+			const char *command)
+{
+	VS_FREE char *fix = vs_asprintf("%s /%s/host/%s", command,
+					c->conf->datacenter ?
+					c->conf->datacenter : "DATACENTER",
+					g->name);
+
+	vs_find(c, VS_STOPS_JOBS, &(struct vs_says) {
+		code, g->name, strstr(why, "can't be read") ? "not readable" :
+		code == VS_CHECK_DRS ? "DRS chooses hosts" :
+		"HA restarts VMs", should, fix }, "%s", why);
+}
+
 static void check_guard(struct vs_core *c, const struct vs_guard *g)
 {
 	const char *why = g->drs[0] ? g->drs : g->ha;
@@ -212,9 +228,26 @@ static void check_guard(struct vs_core *c, const struct vs_guard *g)
 				   sizeof(c->now[p].barred_new));
 	}
 	if (met && g->drs[0])
-		vs_find(c, VS_STOPS_JOBS, "%s", g->drs);
+		found_guard(c, g, VS_CHECK_DRS, g->drs, "off or manual",
+			    "govc cluster.change -drs-mode manual");
 	if (met && g->ha[0])
-		vs_find(c, VS_STOPS_JOBS, "%s", g->ha);
+		found_guard(c, g, VS_CHECK_HA, g->ha,
+			    "off, or restart priority disabled",
+			    "govc cluster.change -ha-enabled=false");
+}
+
+static void found_override(struct vs_core *c, const struct vs_node *n,
+			   const struct vs_vm *vm)
+{
+	bool drs = vm->drs == VS_AUTOMATED;
+	VS_FREE char *fix = vs_asprintf(
+		"govc cluster.override.change -vm %s %s", vm->name,
+		drs ? "-drs-mode manual" : "-ha-restart-priority disabled");
+
+	vs_find(c, VS_STOPS_JOBS, &(struct vs_says) {
+		VS_CHECK_VM_OVERRIDE, n->name, drs ? "DRS chooses its host" :
+		"HA restarts it", drs ? "manual or disabled" : "disabled",
+		fix }, "node %s: %s", n->name, vm_automated(c, vm));
 }
 
 static void check_overrides(struct vs_core *c)
@@ -225,8 +258,7 @@ static void check_overrides(struct vs_core *c)
 
 		if (vm && (vm->drs == VS_AUTOMATED || vm->ha == VS_AUTOMATED) &&
 		    vs_adapter_kinds[n->profile->adapter->type].takes_vf)
-			vs_find(c, VS_STOPS_JOBS, "node %s: %s", n->name,
-				vm_automated(c, vm));
+			found_override(c, n, vm);
 	}
 }
 
@@ -256,10 +288,33 @@ static void bar_by(struct vs_core *c, const struct vs_lack *l, const char *why)
 	}
 }
 
+/* "A.B, C.D on the network ..." into the words of a command. */
+static char *role_update(const char *privs)
+{
+	char *out = vs_strdup("govc role.update -a ROLE");
+
+	while (*privs) {
+		size_t len = strcspn(privs, ", ");
+
+		if (memchr(privs, '.', len)) {
+			VS_FREE char *old = out;
+
+			out = vs_asprintf("%s %.*s", old, (int)len, privs);
+		}
+		privs += len + strspn(privs + len, ", ");
+	}
+	return out;
+}
+
 void vs_rights_check(struct vs_core *c)
 {
+	const char *user = c->conf->username ? c->conf->username : "";
+
 	if (!c->rights_known) {
-		vs_find(c, VS_STOPS_NOTHING,
+		vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {
+			VS_CHECK_RIGHTS_UNKNOWN, user, "not told",
+			"told: Read-only at the root, propagating",
+			"govc permissions.set -principal USER -role ReadOnly -propagate=true /" },
 			"vCenter doesn't say what the account may do: what it may not will fail when it is tried");
 		return;
 	}
@@ -268,16 +323,26 @@ void vs_rights_check(struct vs_core *c)
 		VS_FREE char *why = vs_asprintf(
 			"the account lacks privileges on %s=%s: %s", l->key,
 			l->name, l->privs);
+		VS_FREE char *is = vs_asprintf("without %s", l->privs);
+		VS_FREE char *fix = role_update(l->privs);
+		const struct vs_says says = {
+			VS_CHECK_RIGHTS_MISSING, l->name, is,
+			"the role of vsphere.conf(5), PRIVILEGES",
+			fix };
 
 		if (c->observe) {
-			vs_find(c, VS_STOPS_NOTHING, "for Mode=manage %s", why);
+			vs_find(c, VS_STOPS_NOTHING, &says,
+				"for Mode=manage %s", why);
 			continue;
 		}
-		vs_find(c, VS_STOPS_JOBS, "%s", why);
+		vs_find(c, VS_STOPS_JOBS, &says, "%s", why);
 		bar_by(c, l, why);
 	}
 	if (c->excess[0])
-		vs_find(c, VS_STOPS_NOTHING,
+		vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {
+			VS_CHECK_RIGHTS_EXCESS, user, c->excess,
+			"Read-only at the root",
+			"govc permissions.set -principal USER -role ReadOnly -propagate=true /" },
 			"the account has privileges at vCenter's root that it doesn't need there (%s): vCenter can't keep it from what is not ours",
 			c->excess);
 }

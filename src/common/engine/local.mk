@@ -12,6 +12,8 @@ core_sources += \
 	src/common/engine/breaker.c \
 	src/common/engine/calm.c \
 	src/common/engine/cards.c \
+	src/common/engine/check.c src/common/engine/check_facts.c \
+	src/common/engine/check_i.h src/common/engine/check_log.c \
 	src/common/engine/conf.c \
 	src/common/engine/connect.c \
 	src/common/engine/control.c src/common/engine/control.h \
@@ -50,6 +52,7 @@ core_sources += \
 	src/common/engine/reclaim.c \
 	src/common/engine/refusal.c \
 	src/common/engine/report.c src/common/engine/report.h \
+	src/common/engine/report_check.c \
 	src/common/engine/report_host.c \
 	src/common/engine/report_notes.c \
 	src/common/engine/send.c \

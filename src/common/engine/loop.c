@@ -206,6 +206,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 	}
 	vs_strays_pass(c, now_ms);
 	vs_clones_pass(c);
+	vs_checks_pass(c, now_ms);
 	vs_preflight(c);
 	vs_orphans_pass(c, now_ms);
 	if (!nodes_pass(c, now_ms))

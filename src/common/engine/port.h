@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "plan/check_table.h"
 
 enum {
 	VS_NODE_POWERED_DOWN = 1,
@@ -78,6 +79,11 @@ struct vs_port_resv {
  * says no more than that; for something that only Slurm knows of. */
 enum vs_job_waits { VS_WAITS_NOT, VS_WAITS_FOR_ROOM, VS_WAITS_WORDLESS,
 		    VS_WAITS_ELSE };
+
+/* What of vsphere.conf bounds slurm.conf's keys, and what is found in it. */
+struct vs_slurm_bounds { int boot_timeout_s, shutdown_grace_s; };
+typedef void vs_slurm_found(void *arg, enum vs_check code, const char *is,
+			    const char *should);
 
 struct vs_port {
 	void *ctx;
@@ -168,6 +174,10 @@ struct vs_port {
 	/* State, owner and reason of a job: 0, or -1 if there is none. */
 	int (*job_info)(void *ctx, uint32_t job, uint32_t *uid, char *state,
 			size_t state_size, char *reason, size_t reason_size);
+	/* fn for each thing in slurm.conf that isn't as we need it, with a lock
+	 * of slurmctld's held. NULL: nobody knows. */
+	void (*slurm_check)(void *ctx, const struct vs_slurm_bounds *b,
+			    vs_slurm_found *fn, void *arg);
 };
 
 #endif

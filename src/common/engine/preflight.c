@@ -8,6 +8,8 @@
  * ... on a Template, a Network		no new job that needs it
  * DRS or HA automated for VMs with VFs	no new job on such VMs
  * a network that no PF with VFs reaches	no new job of that adapter
+ * a template that no VM can be made from	no new job of that template (check.c)
+ * a datastore that isn't accessible	no new job (check.c)
  * rule A broken by the configuration	no new job of those adapters
  * a host that sees no datastore of its own	told, it gets no VM
  * rule A broken by lost VFs		told (HACKING.md)
@@ -25,7 +27,33 @@
 #include "engine/core_i.h"
 #include "util/mem.h"
 
-void vs_find(struct vs_core *c, enum vs_stops stops, const char *fmt, ...)
+/* A finding is as hard as what it stops. */
+static struct vs_found found(enum vs_stops stops, const struct vs_says *s)
+{
+	struct vs_found f = {
+		.code = s->code, .severity = vs_check_kinds[s->code].severity,
+		.object = vs_strdup(s->object), .is = vs_strdup(s->is),
+		.should = vs_strdup(s->should), .fix = vs_strdup(s->fix),
+	};
+
+	if (stops >= VS_STOPS_JOBS)
+		f.severity = VS_HARD;
+	else if (f.severity == VS_HARD)
+		f.severity = VS_WARNING;
+	return f;
+}
+
+static void found_free(struct vs_finding *f)
+{
+	free(f->text);
+	free(f->found.object);
+	free(f->found.is);
+	free(f->found.should);
+	free(f->found.fix);
+}
+
+void vs_find(struct vs_core *c, enum vs_stops stops, const struct vs_says *says,
+	     const char *fmt, ...)
 {
 	struct vs_finding *f;
 	va_list ap;
@@ -36,7 +64,9 @@ void vs_find(struct vs_core *c, enum vs_stops stops, const char *fmt, ...)
 	va_end(ap);
 	VS_GROW(c->findings, c->cap_findings, c->nfindings + 1);
 	f = &c->findings[c->nfindings++];
-	*f = (struct vs_finding) { stops, vs_strdup(text) };
+	*f = (struct vs_finding) { .stops = stops, .text = vs_strdup(text) };
+	if (says)
+		f->found = found(stops, says);
 }
 
 /* The first reason is the one that is told. */
@@ -60,7 +90,11 @@ static void other_cluster(struct vs_core *c)
 			snprintf(c->blocked, sizeof(c->blocked),
 				 "the folder holds VM %s of another cluster (id %s): give each cluster a folder of its own (or svf adopt, if this cluster's id was lost)",
 				 vm->name, vm->mark.cluster);
-			vs_find(c, VS_STOPS_ALL, "%s", c->blocked);
+			vs_find(c, VS_STOPS_ALL, &(struct vs_says) {
+				VS_CHECK_FOLDER, c->conf->folder, vm->name,
+				"a folder of its own for each cluster",
+				"svf adopt\t# if this cluster's id was lost" },
+				"%s", c->blocked);
 			return;
 		}
 }
@@ -79,7 +113,11 @@ static void stays_check(struct vs_core *c)
 		vfs += (size_t)vs_adapter_vfs(n->profile->adapter);
 	}
 	if (vfs)
-		vs_find(c, VS_STOPS_NOTHING,
+		vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {
+			VS_CHECK_SLURM_EXCLUDED, "slurm.conf",
+			"SuspendExc* keeps nodes of vSphere's on",
+			"SuspendExcNodes, SuspendExcParts and SuspendExcStates without them",
+			"slurm.conf: SuspendExcNodes=" },
 			"SuspendExcNodes, SuspendExcParts or SuspendExcStates keep %zu node%s on: once up their VMs have %zu VF%s that are never reclaimed for waiting jobs",
 			nodes, nodes == 1 ? "" : "s", vfs,
 			vfs == 1 ? "" : "s");
@@ -122,7 +160,7 @@ static void compare(struct vs_core *c, struct vs_finding *old, size_t n)
 			vs_info("no longer so: %s", old[i].text);
 			changed = true;
 		}
-		free(old[i].text);
+		found_free(&old[i]);
 	}
 	free(old);
 	if (!changed)
@@ -154,5 +192,6 @@ void vs_preflight(struct vs_core *c)
 	vs_stores_check(c);
 	vs_clones_check(c);
 	stays_check(c);
+	vs_checks_bar(c);
 	compare(c, old, nold);
 }

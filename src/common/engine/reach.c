@@ -96,7 +96,11 @@ static void check_uplinks(struct vs_core *c, size_t a)
 		snprintf(why, sizeof(why),
 			 "AdapterName=%s: on no host an uplink of Network=%s has VFs",
 			 ad->name, ad->network);
-	vs_find(c, VS_STOPS_JOBS, "%s", why);
+	vs_find(c, VS_STOPS_JOBS, &(struct vs_says) {
+		no_net ? VS_CHECK_ADAPTER_NETWORK : VS_CHECK_ADAPTER_UPLINK,
+		ad->name, no_net ? "on no host" : "no uplink with VFs",
+		ad->network, "govc dvs.add -dvs SWITCH -pnic VMNIC HOST" },
+		"%s", why);
 	bar_adapter(c, a, why);
 }
 
@@ -176,7 +180,10 @@ static void broken_rule_a(struct vs_core *c, const size_t *pool, size_t a,
 			vs_bar(c, p, why);
 	}
 	if (broken)
-		vs_find(c, bars ? VS_STOPS_JOBS : VS_STOPS_PLANS, "%s%s",
+		vs_find(c, bars ? VS_STOPS_JOBS : VS_STOPS_PLANS,
+			&(struct vs_says) { VS_CHECK_RULE_A, c->adapters[a].name,
+			why, "no more nodes than VFs",
+			"vsphere.conf: OversubscribeNames=yes" }, "%s%s",
 			bars ? "" : "VFs have gone: ", why);
 }
 

@@ -323,6 +323,10 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 		vs_report_reconcile(c, top, uid);
 	} else if (!strcmp(what, "why")) {
 		rc = report_why(c, top, job, uid, err);
+	} else if (!strcmp(what, "check")) {
+		vs_report_check(c, top, uid);
+	} else if (!strcmp(what, "recheck")) {
+		vs_report_recheck(c, top, uid);
 	} else if (!strcmp(what, "hosts")) {
 		vs_report_hosts(c, top);
 	} else if (!strcmp(what, "status")) {

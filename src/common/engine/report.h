@@ -134,6 +134,27 @@
  *   "notes": [ ... ]
  * }
  *
+ * "check": what is found wrong {
+ *   "up": true, (*)			false: of vCenter nothing is known now
+ *   "seq": 17, (*)			number of the reading that this is of
+ *   "read": 1789000000,		the last of them
+ *   "hosts": 16, (*)			that were looked at
+ *   "findings": [ {			(*) of the preflight, of what hosts
+ *					share, of hosts, of slurm.conf
+ *     "code": "vf-off", (*)		of plan/check_table.c
+ *     "severity": "hard", (*)		hard, warning, unknown
+ *     "of": "PF", (*)			what the object is
+ *     "object": "esx01", (*) "pf": "0000:3b:00.0",
+ *     "is": "text", (*) "should": "text", (*)
+ *     "fix": "command\ncommand",	for operators
+ *     "why": "text" (*)
+ *   } ]
+ * }
+ * "recheck": all is read anew, if an operator asks {
+ *   "seq": 17, (*)			number of the last reading begun
+ *   "asked": true			another is: "check" will have its number
+ * }
+ *
  * "confirm": { "confirmed": 5 (*) }		VMs that waited
  * "adopt": { "cluster_id": "uuid", (*) "vms": 12 (*) }
  * "drain", "resume": { "host": "esx01", (*) "was": "drained" (*) }  the state; of

@@ -67,16 +67,24 @@ static void add_reason(struct json_object **why, char *text_take)
 	vs_jb_add_str(*why, text);
 }
 
+static char *avoid_words(const struct vs_avoid *a)
+{
+	return vs_asprintf("%s%s%s", a->pf, a->pf[0] ? ": " : "", a->why);
+}
+
 static void avoid_reasons(const struct vs_core *c, const struct vs_host *h,
 			  struct json_object *o, struct json_object **why)
 {
 	int64_t until_ms = 0;
 
+	for (const struct vs_avoid *a = vs_checks_unfit(c, h->moid); a;
+	     a = a->next)
+		add_reason(why, avoid_words(a));
+
 	for (const struct vs_avoid *a = c->avoids; a; a = a->next) {
 		if (!vs_avoid_of(c, a, h))
 			continue;
-		add_reason(why, vs_asprintf("%s%s%s", a->pf,
-					    a->pf[0] ? ": " : "", a->why));
+		add_reason(why, avoid_words(a));
 		if (a->until_ms > until_ms)
 			until_ms = a->until_ms;
 	}

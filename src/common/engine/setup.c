@@ -236,6 +236,7 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 	c->maintain.silent = false;
 	c->observe = conf->mode && !strcasecmp(conf->mode, "observe");
 	vs_rights_forget(c);
+	vs_checks_renew(c);
 	adapters_make(c);
 	nodes_make(c);
 	nodes_carry(c, old, nold);

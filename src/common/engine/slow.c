@@ -112,6 +112,7 @@ void vs_slow_begin(void *arg)
 
 	vs_lock();
 	vs_room_begin(&c->inv);
+	c->checks.begun++;
 	vs_unlock();
 }
 
@@ -130,6 +131,7 @@ void vs_slow_told(void *arg, const struct vs_vc_slow *s)
 	room_told(c, s);
 	vs_guards_set(c, s->clusters, s->nclusters);
 	vs_rights_set(c, s);
+	vs_checks_slow(c, s);
 	vs_op_adopt_tasks(c, s->tasks, s->ntasks);
 	vs_unlock();
 }

@@ -52,6 +52,7 @@ static void template_apply(struct vs_core *c, const struct vs_vc_template *t)
 			   sizeof(c->now[i].missing));
 		c->now[i].sums = 0;	/* more or less may fit */
 	}
+	vs_checks_template(c, t);
 	if (t->missing)
 		vs_error("%s", t->missing);
 	c->vf_freed = true;
@@ -213,9 +214,11 @@ static void host_lists(const struct vs_core *c, struct vs_host *to,
 	if (h->has & VS_VC_HOST_NETS)
 		to->nnets = list_copy(c, net_asked, h->nets, h->nnets,
 				      to->nets, VS_HOST_NETS);
-	if (h->has & VS_VC_HOST_STORES)
-		to->nstores = list_copy(c, vs_stores_asked, h->stores, h->nstores,
-					to->stores, VS_HOST_STORES);
+	if (!(h->has & VS_VC_HOST_STORES))
+		return;
+	to->stores_known = true;
+	to->nstores = list_copy(c, vs_stores_asked, h->stores, h->nstores,
+				to->stores, VS_HOST_STORES);
 }
 
 static int host_vfs(const struct vs_host *h)
@@ -291,6 +294,7 @@ static void ev_host(void *arg, const struct vs_vc_host *h)
 	if (h->has & VS_VC_HOST_PFS)
 		host_pfs(to, h);
 	host_lists(c, to, h);
+	vs_facts_set(c, to, h);
 	vs_drift_look(c, to);
 	if (host_vfs(to) < vfs)
 		vs_drift_overcommit(c, to);

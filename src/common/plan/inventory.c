@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "plan/facts.h"
 #include "plan/inventory.h"
 #include "util/mem.h"
 
@@ -269,6 +270,7 @@ static void host_drop(struct vs_inventory *inv, struct vs_host *h)
 	inv->by_index[last->index] = last;
 	HASH_DEL(inv->hosts, h);
 	TAILQ_REMOVE(&inv->by_change, h, by_change);
+	vs_host_facts_free(h->facts);
 	free(h);
 	vs_hosts_reordered(inv);
 }

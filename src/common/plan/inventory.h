@@ -32,6 +32,7 @@ struct vs_pf {
 	bool link_up;
 };
 
+struct vs_host_facts;
 struct vs_host {
 	char moid[VS_MOID_LEN];
 	char name[VS_LABEL_LEN];
@@ -53,7 +54,9 @@ struct vs_host {
 	int nnets;
 	char stores[VS_HOST_STORES][VS_MOID_LEN];
 	int nstores;
+	bool stores_known;		/* they have been delivered */
 	char leaf[VS_NAME_LEN];		/* HostName= Switch= of vsphere.conf */
+	struct vs_host_facts *facts;	/* its own, NULL: none; see facts.h */
 
 	/* kept by the inventory */
 	LIST_HEAD(, vs_vm) vms;		/* registered here, on or off */

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 core_sources += \
 	src/common/plan/adapter.c src/common/plan/adapter.h \
+	src/common/plan/check.c src/common/plan/check.h \
+	src/common/plan/check_host.c src/common/plan/check_i.h \
+	src/common/plan/check_pf.c src/common/plan/check_site.c \
+	src/common/plan/check_table.c src/common/plan/check_table.h \
 	src/common/plan/curve.c src/common/plan/curve.h \
+	src/common/plan/facts.h \
 	src/common/plan/gains.c \
 	src/common/plan/inventory.c src/common/plan/inventory.h \
 	src/common/plan/ledger.c src/common/plan/ledger.h \

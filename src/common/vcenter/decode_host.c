@@ -22,7 +22,10 @@ const char *const vs_inv_host_paths[] = {
 	"runtime.inMaintenanceMode", "runtime.inQuarantineMode",
 	"hardware.cpuInfo", "hardware.memorySize", "hardware.numaInfo",
 	"config.product", "config.pciPassthruInfo", "config.network.pnic",
-	"config.network.proxySwitch", "network", "datastore", NULL
+	"config.network.proxySwitch", "network", "datastore",
+	"config.powerSystemInfo", "config.dateTimeInfo.ntpConfig",
+	"config.dateTimeInfo.systemClockProtocol", "summary.rebootRequired",
+	NULL
 };
 
 static char *lower(const char *s)
@@ -65,6 +68,11 @@ static void set_pts(struct vcx_host *h, struct vs_j list)
 		if (vs_j_bool_or(vs_j_opt(p, "sriovActive"), false))
 			pt->vfs = (int)vs_j_int_or(vs_j_opt(p,
 						"numVirtualFunction"), 0);
+		pt->enabled = vs_j_bool_or(vs_j_opt(p, "sriovEnabled"), false);
+		pt->asked = (int)vs_j_int_or(vs_j_opt(p,
+					"numVirtualFunctionRequested"), 0);
+		pt->most = (int)vs_j_int_or(vs_j_opt(p,
+					"maxVirtualFunctionSupported"), 0);
 		h->npts++;
 	}
 }
@@ -75,6 +83,9 @@ static void clear_pnics(struct vcx_host *h)
 		free(h->pnics[i].key);
 		free(h->pnics[i].device);
 		free(h->pnics[i].pci);
+		free(h->pnics[i].driver);
+		free(h->pnics[i].version);
+		free(h->pnics[i].firmware);
 	}
 	free(h->pnics);
 	h->pnics = NULL;
@@ -94,6 +105,9 @@ static void set_pnics(struct vcx_host *h, struct vs_j list)
 		nic->key = opt_str(p, "key");
 		nic->device = opt_str(p, "device");
 		nic->pci = lower(vs_j_str_or(vs_j_opt(p, "pci"), ""));
+		nic->driver = opt_str(p, "driver");
+		nic->version = opt_str(p, "driverVersion");
+		nic->firmware = opt_str(p, "firmwareVersion");
 		nic->link = !vs_j_null(vs_j_opt(p, "linkSpeed"));
 	}
 }
@@ -102,6 +116,7 @@ static void clear_proxies(struct vcx_host *h)
 {
 	for (size_t i = 0; i < h->nproxies; i++) {
 		free(h->proxies[i].uuid);
+		free(h->proxies[i].name);
 		vs_strs_free(h->proxies[i].pnics, h->proxies[i].npnics);
 	}
 	free(h->proxies);
@@ -120,6 +135,8 @@ static void set_proxies(struct vcx_host *h, struct vs_j list)
 		struct vcx_proxy *proxy = &h->proxies[h->nproxies++];
 
 		proxy->uuid = opt_str(p, "dvsUuid");
+		proxy->name = opt_str(p, "dvsName");
+		proxy->mtu = (int)vs_j_int_or(vs_j_opt(p, "mtu"), 0);
 		proxy->pnics = vs_strs_read(vs_j_opt(p, "pnic"), false,
 					    &proxy->npnics);
 	}
@@ -244,9 +261,10 @@ static unsigned int set_hardware(struct vcx_host *h, const char *path,
 	}
 	if (!strcmp(path, "hardware.memorySize"))
 		h->memory_mb = usable_mb(vs_j_int_or(val, 0));
-	else if (!strcmp(path, "config.product"))
+	else if (!strcmp(path, "config.product")) {
 		h->max_hw = max_hw(vs_j_str_or(vs_j_opt(val, "version"), ""));
-	else
+		return VS_VC_HOST_HW | vs_inv_host_fact(h, path, val);
+	} else
 		return 0;
 	return VS_VC_HOST_HW;
 }
@@ -304,6 +322,8 @@ bool vs_inv_host_prop(struct vcx_host *h, const char *path, struct vs_j val)
 		bit = set_devices(h, path, val);
 	if (!bit)
 		bit = set_place(h, path, val);
+	if (!bit)
+		bit = vs_inv_host_fact(h, path, val);
 	h->has |= bit;
 	return bit != 0;
 }
@@ -363,6 +383,10 @@ static size_t join_pfs(const struct vcx_host *h, struct vs_vc_pf *pfs)
 			.switch_uuid = switch_of(h, nic->key),
 			.vfs = h->pts[i].vfs,
 			.link_up = nic->link,
+			.enabled = h->pts[i].enabled,
+			.asked = h->pts[i].asked, .most = h->pts[i].most,
+			.driver = nic->driver, .driver_version = nic->version,
+			.firmware = nic->firmware,
 		};
 		join_numa(h, &pfs[n++]);
 	}
@@ -378,6 +402,8 @@ void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
 			 void *arg)
 {
 	VS_FREE struct vs_vc_pf *pfs = vs_calloc(h->npts + 1, sizeof(*pfs));
+	VS_FREE struct vs_vc_switch *switches =
+		vs_calloc(h->nproxies + 1, sizeof(*switches));
 	struct vs_vc_host out = {
 		.moid = h->moid, .has = h->has, .name = h->name,
 		.cluster = h->cluster ? h->cluster : "",
@@ -394,6 +420,7 @@ void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
 	};
 
 	out.npfs = join_pfs(h, pfs);
+	vs_inv_host_facts_put(h, &out, switches);
 	h->has = 0;
 	if (!h->name)
 		out.has &= ~VS_VC_HOST_NAME;
@@ -407,6 +434,7 @@ void vs_inv_host_free(struct vcx_host *h)
 	clear_pnics(h);
 	clear_proxies(h);
 	clear_numas(h);
+	vs_inv_host_facts_free(h);
 	vs_strs_free(h->nets, h->nnets);
 	vs_strs_free(h->stores, h->nstores);
 	free(h->moid);

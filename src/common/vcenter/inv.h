@@ -45,9 +45,10 @@ struct vcx_vm {
 	UT_hash_handle hh;
 };
 
-struct vcx_pnic { char *key, *device, *pci; bool link; };
-struct vcx_proxy { char *uuid; char **pnics; size_t npnics; };
-struct vcx_pt { char *pci; int vfs; };
+struct vcx_pnic { char *key, *device, *pci, *driver, *version, *firmware;
+	bool link; };
+struct vcx_proxy { char *uuid, *name; int mtu; char **pnics; size_t npnics; };
+struct vcx_pt { char *pci; int vfs, asked, most; bool enabled; };
 struct vcx_numa { char *pci; int node, threads; int64_t mb; };	/* the node's */
 
 struct vcx_host {
@@ -58,6 +59,8 @@ struct vcx_host {
 	bool maintenance, quarantine;
 	int cores, threads, core_mhz, numa_nodes, max_hw;
 	int64_t memory_mb;
+	char *version, *build, *policy, *clock;	/* NULL unknown */
+	int clocks, reboot;			/* -1 unknown */
 	struct vcx_pt *pts; size_t npts;
 	struct vcx_pnic *pnics; size_t npnics;
 	struct vcx_proxy *proxies; size_t nproxies;
@@ -116,6 +119,12 @@ bool vs_inv_vm_barred(const struct vcx_vm *vm);
 /* decode_vm.c, decode_host.c: one property; false: unknown path. */
 bool vs_inv_vm_prop(struct vcx_vm *vm, const char *path, struct vs_j val);
 bool vs_inv_host_prop(struct vcx_host *h, const char *path, struct vs_j val);
+/* decode_facts.c: how a host is set up; 0: no path of its. */
+unsigned int vs_inv_host_fact(struct vcx_host *h, const char *path,
+			      struct vs_j val);
+void vs_inv_host_facts_put(const struct vcx_host *h, struct vs_vc_host *out,
+			   struct vs_vc_switch *switches);
+void vs_inv_host_facts_free(struct vcx_host *h);
 /* Before `enter`: what is not said is not set. */
 void vs_inv_vm_reset(struct vcx_vm *vm, enum vcx_filter f);
 void vs_inv_host_reset(struct vcx_host *h);

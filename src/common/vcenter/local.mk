@@ -4,6 +4,7 @@ core_sources += \
 	src/common/vcenter/call.c \
 	src/common/vcenter/calm.c \
 	src/common/vcenter/cluster.c \
+	src/common/vcenter/decode_facts.c \
 	src/common/vcenter/decode_host.c \
 	src/common/vcenter/decode_vm.c \
 	src/common/vcenter/details.c \
@@ -18,7 +19,7 @@ core_sources += \
 	src/common/vcenter/spec.c src/common/vcenter/spec.h \
 	src/common/vcenter/spec_vm.c \
 	src/common/vcenter/task.c \
-	src/common/vcenter/template.c \
+	src/common/vcenter/template.c src/common/vcenter/template_facts.c \
 	src/common/vcenter/vc.c src/common/vcenter/vc.h \
 	src/common/vcenter/vc_i.h \
 	src/common/vcenter/watch.c \

@@ -21,19 +21,14 @@
 #include "vcenter/vc_i.h"
 
 struct ended { char *moid; bool recent; UT_hash_handle hh; };
-struct pool_row { const char *cluster; int64_t cpu_mhz, mem_mb; };
 
 struct vcx_slow {
 	struct vs_vc_task *tasks;
 	size_t ntasks, captasks;
-	struct pool_row *pools;
+	struct vs_vc_pool *pools;
 	bool folder_seen;
 	struct ended *ended;
 };
-
-_Static_assert(sizeof(struct pool_row) ==
-	       sizeof(*((struct vs_vc_slow *)0)->pools),
-	       "pool_row is vs_vc_slow's");
 
 static void clear_tasks(struct vcx_slow *s)
 {
@@ -137,7 +132,7 @@ static void deliver(struct vs_vc *vc)
 		.tasks = s->tasks, .ntasks = s->ntasks,
 		.store_free_mb = vc->stores[0].free_mb,
 		.stores = vc->stores, .nstores = vc->nstores,
-		.pools = (void *)s->pools, .npools = vc->nclusters,
+		.pools = s->pools, .npools = vc->nclusters,
 		.clusters = clusters, .nclusters = vc->nclusters,
 	};
 
@@ -251,7 +246,7 @@ static void one_pool(struct vs_vc *vc, const char *moid, struct vs_j p)
 	struct vs_j cpu = vs_j_opt(rt, "cpu"), mem = vs_j_opt(rt, "memory");
 
 	for (size_t i = 0; i < vc->nclusters; i++) {
-		struct pool_row *row = &vc->slow->pools[i];
+		struct vs_vc_pool *row = &vc->slow->pools[i];
 		int64_t bytes;
 
 		if (strcmp(vc->clusters[i].pool_moid, moid))
@@ -260,6 +255,9 @@ static void one_pool(struct vs_vc *vc, const char *moid, struct vs_j p)
 		row->cpu_mhz = left(vs_j_opt(cpu, "unreservedForVm"));
 		bytes = left(vs_j_opt(mem, "unreservedForVm"));
 		row->mem_mb = bytes < 0 ? -1 : bytes >> 20;
+		row->most_mhz = left(vs_j_opt(cpu, "maxUsage"));
+		bytes = left(vs_j_opt(mem, "maxUsage"));
+		row->most_mb = bytes < 0 ? -1 : bytes >> 20;
 	}
 }
 
@@ -298,12 +296,16 @@ static void one_network(struct vs_vc *vc, const char *moid)
 			vc->networks[i].seen = true;
 }
 
-static void one_store(struct vs_vc *vc, const char *moid, int64_t bytes)
+static void one_store(struct vs_vc *vc, const char *moid, struct vs_j p)
 {
+	int64_t bytes = left(vs_vcx_prop(p, "summary.freeSpace"));
+
 	for (size_t i = 0; i < vc->nstores; i++) {
 		if (strcmp(vc->stores[i].moid, moid))
 			continue;
 		vc->stores[i].free_mb = bytes < 0 ? -1 : bytes >> 20;
+		vc->stores[i].away = !vs_j_bool_or(
+			vs_vcx_prop(p, "summary.accessible"), true);
 		vc->stores_seen[i] = true;
 	}
 }
@@ -319,8 +321,7 @@ static void on_value(struct vcx_read *r, const char *type, const char *moid,
 	} else if (!strcmp(type, "VirtualMachine")) {
 		one_template(vc, moid, props);
 	} else if (!strcmp(type, "Datastore")) {
-		one_store(vc, moid, left(vs_vcx_prop(props,
-						     "summary.freeSpace")));
+		one_store(vc, moid, props);
 	} else if (!strcmp(type, "Folder")) {
 		vc->slow->folder_seen = true;
 	} else if (!strcmp(type, "ResourcePool")) {
@@ -340,6 +341,7 @@ static void start_values(struct vs_vc *vc)
 	s->folder_seen = false;
 	for (size_t i = 0; i < vc->nstores; i++) {
 		vc->stores[i].free_mb = -1;
+		vc->stores[i].away = false;
 		vc->stores_seen[i] = false;
 	}
 	for (size_t i = 0; i < vc->nclusters; i++) {
@@ -353,7 +355,8 @@ static void start_values(struct vs_vc *vc)
 	free(s->pools);
 	s->pools = vs_calloc(vc->nclusters, sizeof(*s->pools));
 	for (size_t i = 0; i < vc->nclusters; i++)
-		s->pools[i] = (struct pool_row){ vc->clusters[i].name, -1, -1 };
+		s->pools[i] = (struct vs_vc_pool){ vc->clusters[i].name, -1, -1,
+						   -1, -1 };
 }
 
 static void add_things(struct vs_vc *vc, struct json_object *props,
@@ -361,7 +364,8 @@ static void add_things(struct vs_vc *vc, struct json_object *props,
 {
 	static const char *const cluster[] = { "configurationEx", NULL };
 	static const char *const pool[] = { "runtime", NULL };
-	static const char *const store[] = { "summary.freeSpace", NULL };
+	static const char *const store[] = { "summary.freeSpace",
+		"summary.accessible", NULL };
 	static const char *const name[] = { "name", NULL };
 	static const char *const vm[] = { "name", "config.template",
 		"config.changeVersion", NULL };

@@ -23,7 +23,9 @@
 const char *const vs_vcx_template_paths[] = {
 	"name", "config.template", "config.version", "config.changeVersion",
 	"runtime.host", "config.hardware.device",
-	"summary.storage.committed", "network", NULL
+	"summary.storage.committed", "network", "config.guestId",
+	"config.cpuHotAddEnabled", "config.memoryHotAddEnabled", "snapshot",
+	"guest.toolsVersionStatus2", NULL
 };
 
 struct found { char *moid, *name; };
@@ -120,6 +122,7 @@ void vs_vcx_template_wipe(struct vcx_template *t)
 	free(t->change_version);
 	free(t->host);
 	free(t->missing);
+	free(t->guest);
 	vs_jb_free(t->nic);
 	nets_free(t);
 }
@@ -140,6 +143,7 @@ void vs_vcx_template_set(struct vcx_template *t, struct vs_j props)
 	t->hw = !strncmp(hw, "vmx-", 4) ? (int)strtol(hw + 4, NULL, 10) : 0;
 	t->disk_mb = disks_mb(dev, vs_vcx_prop(props,
 					       "summary.storage.committed"));
+	vs_vcx_template_facts(t, props);
 	nets_set(t, vs_vcx_prop(props, "network"));
 	vs_jb_free(t->nic);
 	t->nic = NULL;
@@ -174,8 +178,10 @@ struct vs_vc_template vs_vcx_template_view(const struct vcx_template *t)
 		.moid = t->missing ? "" : t->moid,
 		.change_version = t->missing ? "" : t->change_version,
 		.host = t->host, .is_template = t->is_template, .hw = t->hw,
-		.disk_mb = t->disk_mb,
-		.missing = t->missing };
+		.disk_mb = t->disk_mb, .missing = t->missing,
+		.guest = t->guest, .passthrough = t->passthrough,
+		.snapshot = t->snapshot, .hot_add = t->hot_add,
+		.tools = t->tools };
 }
 
 static void judge(struct vs_vc *vc, struct vcx_template *t, const char *have)

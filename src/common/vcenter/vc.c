@@ -299,7 +299,8 @@ static void take_stores(struct vs_vc *vc, const char *list)
 		if (i < vc->nstores || !len)
 			continue;
 		vc->stores[vc->nstores++] = (struct vs_vc_store) {
-			vs_strdup(name), vs_strdup(""), -1 };
+			.name = vs_strdup(name), .moid = vs_strdup(""),
+			.free_mb = -1 };
 	}
 }
 

@@ -58,14 +58,18 @@ struct vs_vc_cluster { const char *name, *moid, *pool_moid;
 	enum vs_vc_auto ha;		/* it starts VMs again elsewhere */
 	const struct vs_vc_override *overrides; size_t noverrides; };
 struct vs_vc_store { const char *name, *moid;
-	int64_t free_mb; };		/* -1 unknown */
+	int64_t free_mb;		/* -1 unknown */
+	bool away; };			/* it says that it isn't accessible */
 struct vs_vc_network { const char *name, *moid, *switch_uuid, *portgroup_key; };
 struct vs_vc_template { const char *name, *moid, *change_version, *host;
 	bool is_template; int hw;
 	int64_t disk_mb;		/* a full clone's disks, 0 unknown */
-	const char *missing; };		/* why it can't be cloned now (moid and
+	const char *missing;		/* why it can't be cloned now (moid and
 					 * change_version are "" then), NULL:
 					 * it can */
+	const char *guest;		/* guestId, "" or NULL unknown */
+	int passthrough;		/* RDMA cards and devices of a host */
+	enum vs_vc_auto snapshot, hot_add, tools; };	/* has it that? */
 struct vs_vc_found {
 	const char *about;		/* "VMware vCenter Server 8.0.3 build-..." */
 	const char *instance_uuid;
@@ -81,10 +85,14 @@ struct vs_vc_found {
 /* ---- updates: only fields whose bit is in `has` are valid ---------------- */
 struct vs_vc_pf { const char *pci, *pnic, *switch_uuid; int vfs; int numa;
 	int numa_cores; int64_t numa_mb;	/* of that node, 0 unknown */
-	bool link_up; };
+	bool link_up;
+	bool enabled; int asked, most;		/* SR-IOV: set, VFs requested,
+						 * supported */
+	const char *driver, *driver_version, *firmware; };	/* or "" */
+struct vs_vc_switch { const char *uuid, *name; int mtu; };	/* 0 unknown */
 enum { VS_VC_HOST_NAME = 1, VS_VC_HOST_STATE = 2, VS_VC_HOST_HW = 4,
        VS_VC_HOST_PFS = 8, VS_VC_HOST_NETS = 16, VS_VC_HOST_STORES = 32,
-       VS_VC_HOST_PARENT = 64 };
+       VS_VC_HOST_PARENT = 64, VS_VC_HOST_FACTS = 128 };
 struct vs_vc_host {
 	const char *moid;
 	unsigned int has;
@@ -95,6 +103,12 @@ struct vs_vc_host {
 	const struct vs_vc_pf *pfs; size_t npfs;
 	const char *const *nets; size_t nnets;		/* moIds */
 	const char *const *stores; size_t nstores;
+	/* with FACTS or PFS: how it is set up; "" and -1: not known */
+	const struct vs_vc_switch *switches; size_t nswitches;
+	const char *version, *build;	/* ESXi's */
+	const char *power;		/* shortName of its power policy */
+	int clocks;			/* time servers */
+	int reboot;			/* it needs one: 1, 0 */
 };
 
 enum vs_vc_card_kind { VS_VC_CARD_OTHER, VS_VC_CARD_ETHERNET,
@@ -140,13 +154,16 @@ struct vs_vc_task {
  * "Folder", "slurm", "VirtualMachine.Inventory.Delete, ...". */
 struct vs_vc_lack { const char *key, *name, *privs; };
 
+/* unreservedForVm, 0 if overcommitted, -1 unknown; and what all its VMs may use
+ * together, -1 unknown. */
+struct vs_vc_pool { const char *cluster; int64_t cpu_mhz, mem_mb;
+	int64_t most_mhz, most_mb; };
+
 struct vs_vc_slow {			/* what vCenter doesn't stream */
 	const struct vs_vc_task *tasks; size_t ntasks;	/* unfinished only */
 	int64_t store_free_mb;		/* of the first, -1 unknown */
 	const struct vs_vc_store *stores; size_t nstores;	/* all */
-	struct { const char *cluster; int64_t cpu_mhz, mem_mb; } *pools;
-	size_t npools;			/* unreservedForVm of our pools, 0 if
-					 * overcommitted, -1 unknown */
+	const struct vs_vc_pool *pools; size_t npools;
 	const struct vs_vc_cluster *clusters; size_t nclusters;
 	bool rights_known;		/* what follows was asked for, and told */
 	const struct vs_vc_lack *lacks; size_t nlacks;

@@ -148,6 +148,9 @@ struct vcx_template {
 	bool changed;		/* to be told */
 	int hw;
 	int64_t disk_mb;
+	char *guest;
+	int passthrough;
+	enum vs_vc_auto snapshot, hot_add, tools;
 	struct json_object *nic;	/* its first network card, whole */
 	struct { char *type, *moid; } *nets;	/* of its own cards */
 	size_t nnets;
@@ -307,6 +310,8 @@ void vs_vcx_template_forget(struct vcx_template *t);
 /* All that it owns. */
 void vs_vcx_template_wipe(struct vcx_template *t);
 struct vs_vc_template vs_vcx_template_view(const struct vcx_template *t);
+/* template_facts.c: for the preflight alone. */
+void vs_vcx_template_facts(struct vcx_template *t, struct vs_j props);
 extern const char *const vs_vcx_template_paths[];
 
 #endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How hosts are set up, from vCenter's events into the inventory, for the
+ * checks. What changes while it is known is told once, when it changes:
+ * whether it is right is judged by the checks, and told by them.
+ *
+ * The lock is held.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/mem.h"
+
+static void changed(const struct vs_host *h, const char *pf, const char *what,
+		    const char *was, const char *is)
+{
+	if (was[0] && is[0] && strcmp(was, is))
+		vs_info("host=%s%s%s %s was %s, is %s now", h->name,
+			pf[0] ? " pf=" : "", pf, what, was, is);
+}
+
+static int mtu_of(const struct vs_host_facts *f, const char *uuid)
+{
+	for (size_t i = 0; i < f->nswitches; i++)
+		if (!strcmp(f->switches[i].uuid, uuid))
+			return f->switches[i].mtu;
+	return 0;
+}
+
+static void compare(const struct vs_host *h, const struct vs_host_facts *was,
+		    const struct vs_host_facts *is)
+{
+	char a[16], b[16];
+
+	changed(h, "", "power policy", was->power, is->power);
+	changed(h, "", "ESXi build", was->build, is->build);
+	for (size_t i = 0; i < is->nswitches; i++) {
+		int mtu = mtu_of(was, is->switches[i].uuid);
+
+		snprintf(a, sizeof(a), "%d", mtu);
+		snprintf(b, sizeof(b), "%d", is->switches[i].mtu);
+		if (mtu && is->switches[i].mtu)
+			changed(h, "", "MTU of a switch", a, b);
+	}
+	/* Beside h->pfs, which is of now: a PF that moved is drift.c's. */
+	for (int i = 0; i < h->npfs; i++) {
+		const struct vs_pf_facts *p = &was->pfs[i], *q = &is->pfs[i];
+
+		if (strcmp(p->driver, q->driver))
+			continue;
+		changed(h, h->pfs[i].pci, "driver", p->version, q->version);
+		changed(h, h->pfs[i].pci, "firmware", p->firmware,
+			q->firmware);
+		snprintf(a, sizeof(a), "%d", p->asked);
+		snprintf(b, sizeof(b), "%d", q->asked);
+		if (p->asked && q->asked)
+			changed(h, h->pfs[i].pci, "max_vfs", a, b);
+	}
+}
+
+static const char *or_none(const char *s)
+{
+	return s ? s : "";
+}
+
+static void fill_pfs(struct vs_host_facts *f, const struct vs_vc_host *h)
+{
+	for (size_t i = 0; i < h->npfs && i < VS_HOST_PFS; i++) {
+		const struct vs_vc_pf *pf = &h->pfs[i];
+		struct vs_pf_facts *to = &f->pfs[i];
+
+		to->enabled = pf->enabled;
+		to->asked = pf->asked;
+		to->most = pf->most;
+		vs_strlcpy(to->driver, or_none(pf->driver),
+			   sizeof(to->driver));
+		vs_strlcpy(to->version, or_none(pf->driver_version),
+			   sizeof(to->version));
+		vs_strlcpy(to->firmware, or_none(pf->firmware),
+			   sizeof(to->firmware));
+	}
+}
+
+static struct vs_host_facts *facts_of(const struct vs_vc_host *h)
+{
+	struct vs_host_facts *f = vs_host_facts_new();
+
+	vs_strlcpy(f->version, or_none(h->version), sizeof(f->version));
+	vs_strlcpy(f->build, or_none(h->build), sizeof(f->build));
+	vs_strlcpy(f->power, or_none(h->power), sizeof(f->power));
+	f->clocks = h->clocks;
+	f->reboot = h->reboot;
+	fill_pfs(f, h);
+	f->switches = vs_calloc(h->nswitches + 1, sizeof(*f->switches));
+	for (; f->nswitches < h->nswitches; f->nswitches++) {
+		const struct vs_vc_switch *from = &h->switches[f->nswitches];
+		struct vs_switch_facts *to = &f->switches[f->nswitches];
+
+		vs_strlcpy(to->uuid, from->uuid, sizeof(to->uuid));
+		vs_strlcpy(to->name, from->name, sizeof(to->name));
+		to->mtu = from->mtu;
+	}
+	return f;
+}
+
+void vs_facts_set(struct vs_core *c, struct vs_host *to,
+		  const struct vs_vc_host *h)
+{
+	struct vs_host_facts *was = to->facts;
+
+	if (!(h->has & (VS_VC_HOST_FACTS | VS_VC_HOST_PFS)) || !h->version)
+		return;
+	to->facts = facts_of(h);
+	if (was && c->ready)
+		compare(to, was, to->facts);
+	vs_host_facts_free(was);
+}

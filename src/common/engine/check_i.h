@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the preflight and the checks have found: a part of core_i.h, which
+ * includes it.
+ */
+#ifndef VS_ENGINE_CHECK_I_H
+#define VS_ENGINE_CHECK_I_H
+
+#include "plan/check.h"
+#include "vcenter/vc.h"
+
+struct vs_core;
+struct vs_avoid;
+struct json_object;
+
+/* What the preflight has found, by what it stops: nothing (for operators),
+ * nothing (for everybody to know), new jobs, all changes. */
+enum vs_stops { VS_STOPS_NOTHING, VS_STOPS_PLANS, VS_STOPS_JOBS, VS_STOPS_ALL };
+/* The same thing for `svf check`: copied; NULL: that has it otherwise. */
+struct vs_says {
+	enum vs_check code;
+	const char *object, *is, *should, *fix;
+};
+struct vs_finding { enum vs_stops stops; char *text; struct vs_found found; };
+
+struct vs_guard {			/* a cluster; "": it is as it should */
+	char cluster[VS_MOID_LEN], name[VS_LABEL_LEN], drs[224], ha[224];
+};
+struct vs_lack { char *key, *name, *privs; };	/* see vs_vc_lack */
+
+struct vs_checked_template {		/* vs_template_facts, and its texts */
+	char name[VS_LABEL_LEN], guest[64];
+	struct vs_template_facts facts;
+};
+struct vs_checked_pool { char name[VS_LABEL_LEN], cluster[VS_MOID_LEN];
+	int64_t most_mhz, most_mb; };
+
+struct vs_checked_store { char name[VS_LABEL_LEN]; int64_t free_mb; bool away; };
+
+/* A host of which something takes no VM: entries like those of avoid.c, kept by
+ * host, for all of them may fail the same check. */
+struct vs_unfit {
+	char moid[VS_MOID_LEN];
+	struct vs_avoid *avoids;
+	UT_hash_handle hh;
+};
+
+/* As found last. It doesn't change any more, and is read without the lock by
+ * whoever has it in use. */
+struct vs_checked { struct vs_found_list l; int users; };
+
+struct vs_checks {
+	struct vs_checked *hosts, *site;	/* NULL: not checked yet */
+	struct vs_unfit *unfit;			/* uthash by moid */
+	uint64_t hosts_seen;		/* inv.hosts_itself that was checked */
+	bool stale;			/* what they ask beside that changed */
+	bool site_stale;
+	int64_t at_ms;			/* hosts were checked then, 0: never */
+	int64_t read_ms;		/* of the last slow beat */
+	/* Readings of what vCenter doesn't stream: begun, told, and judged
+	 * together with the hosts of that time. */
+	uint64_t begun, told, judged;
+	struct vs_checked_template *templates;
+	size_t ntemplates;
+	struct vs_checked_pool *pools;
+	size_t npools;
+	struct vs_checked_store *stores;
+	size_t nstores;
+};
+
+/* check.c: in the engine's turn; lock held */
+void vs_checks_pass(struct vs_core *c, int64_t now_ms);
+void vs_checks_template(struct vs_core *c, const struct vs_vc_template *t);
+void vs_checks_slow(struct vs_core *c, const struct vs_vc_slow *s);
+/* Jobs wait for what a hard finding speaks of: in the preflight. */
+void vs_checks_bar(struct vs_core *c);
+/* Another configuration is in force. */
+void vs_checks_renew(struct vs_core *c);
+/* What the checks keep away from this host; NULL: nothing. */
+const struct vs_avoid *vs_checks_unfit(const struct vs_core *c,
+				       const char *host);
+/* To be read without the lock until it is dropped, with the lock. */
+struct vs_checked *vs_checked_use(struct vs_checked *k);
+void vs_checked_drop(struct vs_checked *k);
+/* check_facts.c: how a host is set up, as told; lock held */
+struct vs_host;
+void vs_facts_set(struct vs_core *c, struct vs_host *to,
+		  const struct vs_vc_host *h);
+/* check_log.c: what came and what went; lock held */
+void vs_checks_say(const struct vs_found_list *old,
+		   const struct vs_found_list *now);
+/* report_check.c; no lock held */
+void vs_report_check(struct vs_core *c, struct json_object *top, uint32_t uid);
+/* All is read anew; the answer says what "seq" is of before. */
+void vs_report_recheck(struct vs_core *c, struct json_object *top,
+		       uint32_t uid);
+
+#endif

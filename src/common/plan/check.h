@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The checks of what a site has set up: hosts, their PFs and switches,
+ * templates, the datastore, pools. Facts go in as plain data, findings come
+ * out, each with a code of the table below, what is, what should be, and the
+ * command that mends it, which somebody else must run: we hold no host rights.
+ *
+ * What isn't known finds nothing, but that it isn't known.
+ */
+#ifndef VS_PLAN_CHECK_H
+#define VS_PLAN_CHECK_H
+
+#include "plan/check_table.h"
+#include "plan/facts.h"
+#include "plan/place.h"
+#include "plan/profile.h"
+
+/* ---- findings ----------------------------------------------------------- */
+struct vs_found {
+	enum vs_check code;
+	enum vs_severity severity;
+	char *object;			/* its name, as people know it */
+	char *is, *should;		/* short, no sentences */
+	char *fix;			/* commands, one a line; "": none */
+	char pf[VS_PCI_LEN];		/* of the host that is the object, or "" */
+	/* That PF takes no VM for it, on the host of this moId. "": none must
+	 * be kept away, or placement sees by itself why. */
+	char bars[VS_MOID_LEN];
+};
+struct vs_found_list { struct vs_found *f; size_t n, cap; };
+
+/* All four texts are taken over; the table's severity. Good until the next. */
+struct vs_found *vs_found_add(struct vs_found_list *l, enum vs_check code,
+			      const char *object, char *is_take,
+			      char *should_take, char *fix_take);
+void vs_found_clear(struct vs_found_list *l);
+/* By severity, then code, then object. */
+void vs_found_sort(struct vs_found_list *l);
+
+/* ---- facts -------------------------------------------------------------- */
+struct vs_template_facts {
+	const char *name;		/* as configured */
+	const char *guest;		/* guestId, "" unknown */
+	int hw;				/* 0 unknown */
+	int passthrough;		/* cards of ours, or devices of a host's, in it */
+	int snapshot, hot_add, tools;	/* 1, 0, -1 unknown */
+};
+
+struct vs_store_facts {
+	const char *name, *type;	/* "vsan", "NFS", ... */
+	int accessible;			/* 1, 0, -1 unknown */
+	int64_t free_mb;		/* -1 unknown */
+	int64_t needs_mb;		/* of what is defined and isn't there yet */
+};
+
+struct vs_pool_facts {
+	const char *name;		/* for people */
+	const char *path;		/* as govc has it */
+	const char *cluster;		/* moId */
+	int core_mhz;			/* of the fastest host there */
+	int64_t most_cpu_mhz, most_mem_mb;	/* all its VMs together; -1 */
+};
+
+/* What is asked of a site. All of it belongs to the caller. */
+struct vs_check_site {
+	const struct vs_inventory *inv;
+	const struct vs_adapter *adapters;
+	const struct vs_network *nets;	/* beside adapters */
+	size_t nadapters;
+	const struct vs_profile *profiles;
+	const bool *used;		/* beside them: some node has it */
+	size_t nprofiles;
+	const char *datacenter;
+	const char *store;		/* moId of the one for all, or "" */
+	const char *store_name;		/* as configured, "a,b" */
+};
+
+/* ---- what is usual ------------------------------------------------------- */
+/* Of each kind of thing, which value most hosts have. */
+struct vs_usual;
+struct vs_usual *vs_usual_new(void);
+void vs_usual_free(struct vs_usual *u);
+/* All hosts first, then the checks. */
+void vs_usual_count(struct vs_usual *u, const struct vs_check_site *s,
+		    const struct vs_host *h);
+/* The value that most have; of those that as many have, the greatest. NULL:
+ * none is known. *n: how many have it, *others: how many have another. */
+const char *vs_usual_value(const struct vs_usual *u, const char *kind,
+			   const char *key, int *n, int *others);
+
+/* ---- checks --------------------------------------------------------------- */
+void vs_check_host(const struct vs_check_site *s, const struct vs_usual *u,
+		   const struct vs_host *h, struct vs_found_list *l);
+void vs_check_pfs(const struct vs_check_site *s, const struct vs_usual *u,
+		  const struct vs_host *h, struct vs_found_list *l);
+void vs_check_template(const struct vs_check_site *s,
+		       const struct vs_template_facts *t,
+		       struct vs_found_list *l);
+void vs_check_store(const struct vs_store_facts *d, struct vs_found_list *l);
+void vs_check_pool(const struct vs_check_site *s, const struct vs_pool_facts *p,
+		   struct vs_found_list *l);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The checks of a host as a whole: ESXi, its power policy and clock, what of
+ * the site's it can reach, whether the largest VM fits. What is not known of a
+ * host that is connected is one finding, "host-unread".
+ */
+#include <stdio.h>
+#include <string.h>
+#include "plan/check_i.h"
+#include "util/mem.h"
+
+#define ESXI_CORES 4	/* left to ESXi (VMware's HPC guides: 44 of 48) */
+
+const struct vs_switch_facts *vs_check_switch(const struct vs_host *h,
+					      const struct vs_network *net)
+{
+	for (size_t i = 0; h->facts && i < h->facts->nswitches; i++)
+		if (net->switch_uuid[0] &&
+		    !strcmp(h->facts->switches[i].uuid, net->switch_uuid))
+			return &h->facts->switches[i];
+	return NULL;
+}
+
+char *vs_check_reboot(const struct vs_host *h)
+{
+	return vs_asprintf(
+		"govc host.maintenance.enter -host %s %s\n"
+		"govc host.shutdown -r %s\n"
+		"govc host.maintenance.exit -host %s %s",
+		h->name, h->name, h->name, h->name, h->name);
+}
+
+/* ---- what the configuration asks of this host ---------------------------- */
+
+static size_t adapter_of(const struct vs_check_site *s, size_t profile)
+{
+	return (size_t)(s->profiles[profile].adapter - s->adapters);
+}
+
+/* Could VMs of this profile be on it at all? */
+static bool concerns(const struct vs_check_site *s, const struct vs_host *h,
+		     size_t profile)
+{
+	return s->used[profile] &&
+	       vs_host_has_net(h, s->nets[adapter_of(s, profile)].moid);
+}
+
+/* True: it is too old, which is another build too. */
+static bool check_hardware(const struct vs_check_site *s,
+			   const struct vs_host *h, struct vs_found_list *l)
+{
+	const struct vs_profile *of = NULL;
+	int need = 0;
+
+	for (size_t p = 0; p < s->nprofiles; p++) {
+		const struct vs_profile *prof = &s->profiles[p];
+		int hw = vs_adapter_kinds[prof->adapter->type].min_hw;
+
+		if (prof->template_hw > hw)
+			hw = prof->template_hw;
+		if (!concerns(s, h, p) || hw <= need)
+			continue;
+		need = hw;
+		of = prof;
+	}
+	if (!of || !h->max_hw || h->max_hw >= need)
+		return false;
+	vs_found_add(l, VS_CHECK_ESXI_OLD, h->name,
+		vs_asprintf("ESXi %s, hardware version %d at most",
+			    h->facts ? h->facts->version : "", h->max_hw),
+		vs_asprintf("hardware version %d (Template=%s, adapter %s)",
+			    need, of->template_name, of->adapter->name),
+		vs_asprintf("govc host.esxcli -host %s software profile update -d DEPOT -p PROFILE",
+			    h->name));
+	return true;
+}
+
+static void check_cores(const struct vs_check_site *s, const struct vs_host *h,
+			struct vs_found_list *l)
+{
+	int most = 0;
+
+	for (size_t p = 0; p < s->nprofiles; p++)
+		if (concerns(s, h, p) && s->profiles[p].latency_high &&
+		    s->profiles[p].vcpus > most)
+			most = s->profiles[p].vcpus;
+	if (!h->cores || most <= h->cores - ESXI_CORES)
+		return;
+	vs_found_add(l, VS_CHECK_HOST_CORES, h->name,
+		vs_asprintf("%d cores", h->cores),
+		vs_asprintf("%d: %d for one VM, %d for ESXi",
+			    most + ESXI_CORES, most, ESXI_CORES),
+		vs_asprintf("vsphere.conf: PartitionName=... CPUs=%d",
+			    h->cores > ESXI_CORES ? h->cores - ESXI_CORES : 1));
+}
+
+static void check_memory(const struct vs_check_site *s,
+			 const struct vs_host *h, struct vs_found_list *l)
+{
+	int64_t most = 0;
+
+	for (size_t p = 0; p < s->nprofiles; p++) {
+		int64_t mb = vs_profile_reserved_mb(&s->profiles[p]) +
+			vs_profile_overhead_mb(&s->profiles[p]);
+
+		if (concerns(s, h, p) && mb > most)
+			most = mb;
+	}
+	if (!h->memory_mb || most <= h->memory_mb)
+		return;
+	vs_found_add(l, VS_CHECK_HOST_MEMORY, h->name,
+		vs_asprintf("%lld MB for VMs", (long long)h->memory_mb),
+		vs_asprintf("%lld MB, overhead included", (long long)most),
+		vs_asprintf("vsphere.conf: PartitionName=... Memory=%lld",
+			    (long long)(h->memory_mb - h->memory_mb / 50) /
+			    4 * 4));
+}
+
+/* ---- what it reaches ------------------------------------------------------ */
+
+static bool reaches(const struct vs_check_site *s, const struct vs_host *h,
+		    size_t a)
+{
+	for (int i = 0; i < h->npfs; i++)
+		if (vs_pf_reaches(&s->adapters[a], &s->nets[a], &h->pfs[i]))
+			return true;
+	return false;
+}
+
+static void check_network(const struct vs_check_site *s,
+			  const struct vs_usual *u, const struct vs_host *h,
+			  size_t a, struct vs_found_list *l)
+{
+	const struct vs_adapter *ad = &s->adapters[a];
+	char key[VS_MOID_LEN * 2 + 2];
+	const char *most;
+	int n, others;
+
+	if (vs_host_has_net(h, s->nets[a].moid)) {
+		if (!vs_check_takes_vf(ad) || !h->pfs_known ||
+		    reaches(s, h, a))
+			return;
+		vs_found_add(l, VS_CHECK_UPLINK_MISSING, h->name,
+			vs_asprintf("no PF%s%s as uplink for %s",
+				    ad->pf[0] ? " " : "", ad->pf, ad->network),
+			vs_asprintf("a PF with VFs in the switch of %s (adapter %s)",
+				    ad->network, ad->name),
+			vs_asprintf("govc dvs.add -dvs SWITCH -pnic VMNIC %s",
+				    h->name));
+		return;
+	}
+	snprintf(key, sizeof(key), "%s %s", h->cluster, s->nets[a].moid);
+	most = vs_usual_value(u, "net", key, &n, &others);
+	/* Hosts may differ by design: three of four must have it. */
+	if (!most || strcmp(most, "yes") || n < 3 * others)
+		return;
+	vs_found_add(l, VS_CHECK_NETWORK_MISSING, h->name,
+		vs_asprintf("no %s", ad->network),
+		vs_asprintf("%s, as on %d hosts of the cluster (adapter %s)",
+			    ad->network, n, ad->name),
+		vs_asprintf("govc dvs.add -dvs SWITCH -pnic VMNIC %s",
+			    h->name));
+}
+
+/* Of adapters without VFs: those with them are judged PF by PF. */
+static void check_mtu(const struct vs_check_site *s, const struct vs_host *h,
+		      size_t a, struct vs_found_list *l)
+{
+	const struct vs_adapter *ad = &s->adapters[a];
+	const struct vs_switch_facts *sw = vs_check_switch(h, &s->nets[a]);
+	struct vs_found *f;
+
+	if (vs_check_takes_vf(ad) || !ad->mtu || !sw || !sw->mtu ||
+	    sw->mtu >= ad->mtu || !vs_host_has_net(h, s->nets[a].moid))
+		return;
+	f = vs_found_add(l, VS_CHECK_MTU, h->name,
+		vs_asprintf("MTU %d on %s", sw->mtu, sw->name),
+		vs_asprintf("%d (adapter %s)", ad->mtu, ad->name),
+		vs_asprintf("govc dvs.change -mtu %d %s", ad->mtu, sw->name));
+	f->severity = VS_WARNING;	/* small packets pass */
+}
+
+static void check_store(const struct vs_check_site *s, const struct vs_host *h,
+			struct vs_found_list *l)
+{
+	bool sees = s->inv->nuses ? vs_host_has_any_store(s->inv, h) :
+		!s->store[0] || vs_host_has_store(h, s->store);
+
+	if (!h->stores_known || sees)
+		return;
+	vs_found_add(l, VS_CHECK_STORE_MISSING, h->name,
+		vs_asprintf("no Datastore=%s", s->store_name),
+		vs_strdup("mounted, as on the other hosts of its cluster"),
+		vs_asprintf("govc host.storage.info -host %s -rescan -refresh -rescan-vmfs",
+			    h->name));
+}
+
+/* ---- ESXi ----------------------------------------------------------------- */
+
+static void check_build(const struct vs_usual *u, const struct vs_host *h,
+			struct vs_found_list *l)
+{
+	char build[48];
+	const char *most;
+	int n, others;
+
+	snprintf(build, sizeof(build), "%s-%s", h->facts->version,
+		 h->facts->build);
+	most = vs_usual_value(u, "esxi", "", &n, &others);
+	if (!h->facts->build[0] || !most || !strcmp(most, build))
+		return;
+	vs_found_add(l, VS_CHECK_ESXI_ODD, h->name, vs_strdup(build),
+		vs_asprintf("%s, as on %d hosts", most, n),
+		vs_asprintf("govc host.esxcli -host %s software profile update -d DEPOT -p PROFILE",
+			    h->name));
+}
+
+static const char *policy_words(const char *name)
+{
+	return !strcmp(name, "dynamic") ? "Balanced" :
+	       !strcmp(name, "low") ? "Low Power" :
+	       !strcmp(name, "custom") ? "Custom" : name;
+}
+
+static void check_settings(const struct vs_host *h, struct vs_found_list *l)
+{
+	const struct vs_host_facts *f = h->facts;
+
+	if (f->power[0] && strcmp(f->power, "static"))
+		vs_found_add(l, VS_CHECK_POWER_POLICY, h->name,
+			vs_strdup(policy_words(f->power)),
+			vs_strdup("High Performance"),
+			vs_asprintf("govc host.esxcli -host %s system settings advanced set -o /Power/CpuPolicy -s 'High Performance'",
+				    h->name));
+	if (f->clocks == 0)
+		vs_found_add(l, VS_CHECK_HOST_CLOCK, h->name,
+			vs_strdup("no NTP or PTP server"),
+			vs_strdup("the time servers of the site"),
+			vs_asprintf("govc host.date.change -host %s -server NTP-SERVER\n"
+				    "govc host.service -host %s enable ntpd\n"
+				    "govc host.service -host %s start ntpd",
+				    h->name, h->name, h->name));
+	if (f->reboot == 1)
+		vs_found_add(l, VS_CHECK_HOST_REBOOT, h->name,
+			vs_strdup("a reboot is required"),
+			vs_strdup("none is"), vs_check_reboot(h));
+}
+
+static void check_unread(const struct vs_host *h, struct vs_found_list *l)
+{
+	const struct vs_host_facts *f = h->facts;
+	char lacks[120];
+
+	snprintf(lacks, sizeof(lacks), "%s%s%s%s%s",
+		 !f || !f->power[0] ? ", power policy" : "",
+		 !f || !f->build[0] ? ", product" : "",
+		 !f || f->clocks < 0 ? ", time servers" : "",
+		 !h->pfs_known ? ", PFs" : "",
+		 !f || f->reboot < 0 ? ", need of a reboot" : "");
+	if (!lacks[0])
+		return;
+	vs_found_add(l, VS_CHECK_HOST_UNREAD, h->name,
+		vs_asprintf("not read: %s", lacks + 2), vs_strdup("readable"),
+		vs_strdup("govc permissions.set -principal USER -role ReadOnly -propagate=true /"));
+}
+
+void vs_check_host(const struct vs_check_site *s, const struct vs_usual *u,
+		   const struct vs_host *h, struct vs_found_list *l)
+{
+	bool old;
+
+	if (!h->connected)
+		return;		/* what it says is of yesterday */
+	check_unread(h, l);
+	old = check_hardware(s, h, l);
+	check_cores(s, h, l);
+	check_memory(s, h, l);
+	check_store(s, h, l);
+	for (size_t a = 0; a < s->nadapters; a++) {
+		if (h->nnets)
+			check_network(s, u, h, a, l);
+		check_mtu(s, h, a, l);
+	}
+	if (h->facts) {
+		if (!old)
+			check_build(u, h, l);
+		check_settings(h, l);
+	}
+	vs_check_pfs(s, u, h, l);
+}

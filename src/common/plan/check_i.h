@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Between check.c, check_host.c, check_pf.c and check_site.c. */
+#ifndef VS_PLAN_CHECK_I_H
+#define VS_PLAN_CHECK_I_H
+
+#include "plan/check.h"
+
+/* One more has this value; "" counts nothing. */
+void vs_usual_add(struct vs_usual *u, const char *kind, const char *key,
+		  const char *value);
+void vs_usual_count_pfs(struct vs_usual *u, const struct vs_check_site *s,
+			const struct vs_host *h);
+
+static inline bool vs_check_takes_vf(const struct vs_adapter *a)
+{
+	return vs_adapter_kinds[a->type].takes_vf;
+}
+
+/* What the host says of the switch of an adapter's network; NULL: nothing. */
+const struct vs_switch_facts *vs_check_switch(const struct vs_host *h,
+					      const struct vs_network *net);
+/* Leave it, into maintenance, and come back anew. */
+char *vs_check_reboot(const struct vs_host *h);
+
+#endif

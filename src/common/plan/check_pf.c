@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The checks of a host's physical functions: VFs, link, MTU, driver, firmware.
+ * Only those that some adapter draws on are looked at.
+ *
+ * Rules: one cause is told once, the first in the order in which things are
+ * mended: SR-IOV off before its VFs are counted. InfiniBand ports show no link
+ * and no MTU of theirs to vCenter: the guest checks those.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "plan/check_i.h"
+#include "util/mem.h"
+
+#define VFS_ANY 8	/* to be asked for where no other host says how many */
+
+/* The first adapter with VFs that draws on the PF; NULL: none. */
+static const struct vs_adapter *drawn_by(const struct vs_check_site *s,
+					 const struct vs_host *h,
+					 const struct vs_pf *pf)
+{
+	for (size_t a = 0; a < s->nadapters; a++)
+		if (vs_check_takes_vf(&s->adapters[a]) &&
+		    vs_host_has_net(h, s->nets[a].moid) &&
+		    vs_pf_reaches(&s->adapters[a], &s->nets[a], pf))
+			return &s->adapters[a];
+	return NULL;
+}
+
+/* ---- what is usual ------------------------------------------------------- */
+
+/*
+ * Cards of one kind, as far as their firmware tells: NVIDIA's versions begin
+ * with the family's number (20: ConnectX-6, 28: ConnectX-7). Of others, the
+ * driver alone.
+ */
+static const char *firmware_kind(const struct vs_pf_facts *f, char out[64])
+{
+	size_t len = strspn(f->firmware, "0123456789");
+	bool nvidia = !strncmp(f->driver, "nmlx", 4);
+
+	snprintf(out, 64, "%s %.*s", f->driver, nvidia ? (int)len : 0,
+		 f->firmware);
+	return out;
+}
+
+void vs_usual_count_pfs(struct vs_usual *u, const struct vs_check_site *s,
+			const struct vs_host *h)
+{
+	char text[64];
+
+	for (int i = 0; i < h->npfs; i++) {
+		const struct vs_pf_facts *f = &h->facts->pfs[i];
+		const struct vs_adapter *a = drawn_by(s, h, &h->pfs[i]);
+
+		if (!a)
+			continue;
+		vs_usual_add(u, "driver", f->driver, f->version);
+		vs_usual_add(u, "firmware", firmware_kind(f, text),
+			     f->firmware);
+		snprintf(text, sizeof(text), "%d", f->asked);
+		vs_usual_add(u, "vfs", a->name, f->asked > 0 ? text : "");
+	}
+}
+
+/* ---- VFs ------------------------------------------------------------------ */
+
+static struct vs_found *add(struct vs_found_list *l, enum vs_check code,
+			    const struct vs_host *h, const struct vs_pf *pf,
+			    char *is, char *should, char *fix)
+{
+	struct vs_found *f = vs_found_add(l, code, h->name, is, should, fix);
+
+	vs_strlcpy(f->pf, pf->pci, sizeof(f->pf));
+	return f;
+}
+
+static int usual_vfs(const struct vs_usual *u, const struct vs_adapter *a)
+{
+	int n, others, vfs = 0;
+	const char *most = vs_usual_value(u, "vfs", a->name, &n, &others);
+
+	for (; most && *most >= '0' && *most <= '9'; most++)
+		vfs = vfs * 10 + *most - '0';
+	return vfs > 0 ? vfs : VFS_ANY;
+}
+
+/* max_vfs of the driver: a number for each of its ports, in PCI order. The
+ * driver's other parameters stay as they are (-a). */
+static char *set_vfs(const struct vs_host *h, int which, int vfs)
+{
+	const char *driver = h->facts->pfs[which].driver;
+	int order[VS_HOST_PFS], n = 0, k;
+	char list[VS_HOST_PFS * 5 + 1] = "";
+	size_t len = 0;
+
+	for (int i = 0; i < h->npfs; i++) {
+		if (strcmp(h->facts->pfs[i].driver, driver))
+			continue;
+		for (k = n++; k > 0 && strcmp(h->pfs[order[k - 1]].pci,
+					      h->pfs[i].pci) > 0; k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+	for (k = 0; k < n && len < sizeof(list); k++) {
+		int asked = order[k] == which ? vfs :
+			h->facts->pfs[order[k]].asked;
+
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%d",
+					k ? "," : "", asked > 999 ? 999 :
+					asked > 0 ? asked : 0);
+	}
+	return vs_asprintf("govc host.esxcli -host %s system module parameters set -a -m %s -p max_vfs=%s",
+			   h->name, driver[0] ? driver : "DRIVER", list);
+}
+
+static bool same_card(const char *a, const char *b)
+{
+	const char *dot = strchr(a, '.');
+
+	return dot && !strncmp(a, b, (size_t)(dot - a) + 1);
+}
+
+/* Of all ports of its card. */
+static int asked_of_card(const struct vs_host *h, const struct vs_pf *pf)
+{
+	int sum = 0;
+
+	for (int i = 0; i < h->npfs; i++)
+		if (same_card(pf->pci, h->pfs[i].pci))
+			sum += h->facts->pfs[i].asked;
+	return sum;
+}
+
+static void off(const struct vs_check_site *s, const struct vs_usual *u,
+		const struct vs_host *h, int i, struct vs_found_list *l)
+{
+	const struct vs_pf *pf = &h->pfs[i];
+	int vfs = usual_vfs(u, drawn_by(s, h, pf));
+	VS_FREE char *set = set_vfs(h, i, vfs), *boot = vs_check_reboot(h);
+
+	add(l, VS_CHECK_VF_OFF, h, pf, vs_strdup("SR-IOV is off"),
+	    vs_asprintf("on, with %d VFs", vfs),
+	    vs_asprintf("%s\n%s", set, boot));
+}
+
+static void check_vfs(const struct vs_check_site *s, const struct vs_usual *u,
+		      const struct vs_host *h, int i, struct vs_found_list *l)
+{
+	const struct vs_pf *pf = &h->pfs[i];
+	const struct vs_pf_facts *f = &h->facts->pfs[i];
+	int sum = asked_of_card(h, pf);
+
+	if (!f->enabled)
+		off(s, u, h, i, l);
+	else if (!pf->vfs)
+		add(l, VS_CHECK_VF_INACTIVE, h, pf,
+		    vs_asprintf("%d VFs asked for, none active", f->asked),
+		    vs_strdup("active"), vs_check_reboot(h));
+	else if (f->most > 0 && sum + 1 > f->most)
+		add(l, VS_CHECK_VF_COUNT, h, pf,
+		    vs_asprintf("NUM_OF_VFS=%d, %d VFs asked of the card",
+				f->most, sum),
+		    vs_asprintf("NUM_OF_VFS=%d at least", sum + 1),
+		    vs_asprintf("mlxconfig -d %s set SRIOV_EN=1 NUM_OF_VFS=%d",
+				pf->pci, sum + 1));
+	else if (pf->vfs < f->asked)
+		add(l, VS_CHECK_VF_FEWER, h, pf, vs_asprintf("%d VFs", pf->vfs),
+		    vs_asprintf("%d, as asked for", f->asked),
+		    vs_check_reboot(h));
+	else if (pf->vfs < f->had) {
+		VS_FREE char *set = set_vfs(h, i, f->had);
+
+		add(l, VS_CHECK_VF_LOST, h, pf, vs_asprintf("%d VFs", pf->vfs),
+		    vs_asprintf("%d, as before", f->had),
+		    vs_asprintf("%s\nsvf host resume %s", set, h->name));
+	}
+}
+
+/* ---- the port, the driver -------------------------------------------------- */
+
+static void check_port(const struct vs_check_site *s, const struct vs_host *h,
+		       const struct vs_pf *pf, struct vs_found_list *l)
+{
+	struct vs_found *f;
+	bool down = false;
+
+	for (size_t a = 0; a < s->nadapters; a++) {
+		const struct vs_adapter *ad = &s->adapters[a];
+		const struct vs_switch_facts *sw;
+
+		if (!vs_check_takes_vf(ad) || ad->link != VS_LINK_ETHERNET ||
+		    !vs_host_has_net(h, s->nets[a].moid) ||
+		    !vs_pf_reaches(ad, &s->nets[a], pf))
+			continue;
+		down |= !pf->link_up;
+		sw = vs_check_switch(h, &s->nets[a]);
+		if (!ad->mtu || !sw || !sw->mtu || sw->mtu >= ad->mtu)
+			continue;
+		f = add(l, VS_CHECK_MTU, h, pf,
+			vs_asprintf("MTU %d on %s", sw->mtu, sw->name),
+			vs_asprintf("%d (adapter %s)", ad->mtu, ad->name),
+			vs_asprintf("govc dvs.change -mtu %d %s", ad->mtu,
+				    sw->name));
+		vs_strlcpy(f->bars, h->moid, sizeof(f->bars));
+		break;
+	}
+	if (!down)
+		return;
+	f = add(l, VS_CHECK_LINK_DOWN, h, pf,
+		vs_asprintf("%s has no link", pf->pnic), vs_strdup("up"),
+		vs_asprintf("govc host.esxcli -host %s network nic up -n %s",
+			    h->name, pf->pnic));
+	vs_strlcpy(f->bars, h->moid, sizeof(f->bars));
+}
+
+static void check_versions(const struct vs_usual *u, const struct vs_host *h,
+			   int i, struct vs_found_list *l)
+{
+	const struct vs_pf_facts *f = &h->facts->pfs[i];
+	const struct vs_pf *pf = &h->pfs[i];
+	const char *most;
+	char kind[64];
+	int n, others;
+
+	most = vs_usual_value(u, "driver", f->driver, &n, &others);
+	if (f->version[0] && most && strcmp(most, f->version))
+		add(l, VS_CHECK_DRIVER_ODD, h, pf,
+		    vs_asprintf("%s %s", f->driver, f->version),
+		    vs_asprintf("%s, as %d PFs have it", most, n),
+		    vs_asprintf("govc host.esxcli -host %s software vib update -d DEPOT",
+				h->name));
+	most = vs_usual_value(u, "firmware", firmware_kind(f, kind), &n,
+			      &others);
+	if (f->firmware[0] && most && strcmp(most, f->firmware))
+		add(l, VS_CHECK_FIRMWARE_ODD, h, pf, vs_strdup(f->firmware),
+		    vs_asprintf("%s, as %d PFs have it", most, n),
+		    vs_asprintf("mlxfwmanager -d %s -u -i FIRMWARE.mfa",
+				pf->pci));
+}
+
+void vs_check_pfs(const struct vs_check_site *s, const struct vs_usual *u,
+		  const struct vs_host *h, struct vs_found_list *l)
+{
+	for (int i = 0; h->facts && i < h->npfs; i++) {
+		const struct vs_pf *pf = &h->pfs[i];
+
+		if (!drawn_by(s, h, pf))
+			continue;
+		check_vfs(s, u, h, i, l);
+		if (pf->vfs)
+			check_port(s, h, pf, l);
+		check_versions(u, h, i, l);
+	}
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is known of a host beside what placement asks: for plan/check alone.
+ * Kept apart from struct vs_host, which is walked through often.
+ */
+#ifndef VS_PLAN_FACTS_H
+#define VS_PLAN_FACTS_H
+
+#include "plan/inventory.h"
+
+/* A PF, beside struct vs_pf and in the same order. Texts are "" if unknown. */
+struct vs_pf_facts {
+	bool enabled;			/* SR-IOV, by whoever set the host up */
+	int asked, most;		/* VFs requested, VFs supported */
+	int had;			/* the most it was ever seen with, 0 */
+	char driver[32], version[48], firmware[48];
+};
+
+struct vs_switch_facts {
+	char uuid[VS_LABEL_LEN], name[VS_LABEL_LEN];
+	int mtu;			/* 0 unknown */
+};
+
+struct vs_host_facts {
+	char version[24], build[16];	/* ESXi's */
+	char power[24];			/* policy: static, dynamic, low, custom */
+	int clocks;			/* time servers, -1 unknown */
+	int reboot;			/* it waits for one: 1, 0, -1 unknown */
+	struct vs_pf_facts pfs[VS_HOST_PFS];
+	struct vs_switch_facts *switches;
+	size_t nswitches;
+};
+
+struct vs_host_facts *vs_host_facts_new(void);	/* all unknown */
+void vs_host_facts_free(struct vs_host_facts *f);
+
+#endif

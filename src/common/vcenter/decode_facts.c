@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How a host is set up, for the preflight: ESXi's release, its power policy,
+ * its time servers, whether it waits for a reboot, its switches. Streamed with
+ * all else of a host, so that a change is known at once and costs no call.
+ *
+ * Rules: what isn't said is unknown. Of the clock's properties only those are
+ * asked for that an administrator sets: the others change by the second.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+#include "vcenter/inv.h"
+
+static void set_clocks(struct vcx_host *h, struct vs_j ntp)
+{
+	h->clocks = vs_j_null(ntp) ? -1 :
+		(int)vs_j_len(vs_j_opt(ntp, "server"));
+}
+
+static void set_policy(struct vcx_host *h, struct vs_j info)
+{
+	vs_str_replace(&h->policy, vs_j_str_or(vs_j_opt(vs_j_opt(info,
+			"currentPolicy"), "shortName"), NULL));
+}
+
+unsigned int vs_inv_host_fact(struct vcx_host *h, const char *path,
+			      struct vs_j val)
+{
+	if (!strcmp(path, "config.product")) {
+		vs_str_replace(&h->version, vs_j_str_or(
+				vs_j_opt(val, "version"), NULL));
+		vs_str_replace(&h->build, vs_j_str_or(
+				vs_j_opt(val, "build"), NULL));
+	} else if (!strcmp(path, "config.powerSystemInfo")) {
+		set_policy(h, val);
+	} else if (!strcmp(path, "config.dateTimeInfo.ntpConfig")) {
+		set_clocks(h, val);
+	} else if (!strcmp(path, "config.dateTimeInfo.systemClockProtocol")) {
+		vs_str_replace(&h->clock, vs_j_str_or(val, NULL));
+	} else if (!strcmp(path, "summary.rebootRequired")) {
+		h->reboot = vs_j_null(val) ? -1 : vs_j_bool_or(val, false);
+	} else {
+		return 0;
+	}
+	return VS_VC_HOST_FACTS;
+}
+
+static const char *or_none(const char *s)
+{
+	return s ? s : "";
+}
+
+void vs_inv_host_facts_put(const struct vcx_host *h, struct vs_vc_host *out,
+			   struct vs_vc_switch *switches)
+{
+	for (size_t i = 0; i < h->nproxies; i++)
+		switches[i] = (struct vs_vc_switch){ h->proxies[i].uuid,
+			h->proxies[i].name, h->proxies[i].mtu };
+	out->switches = switches;
+	out->nswitches = h->nproxies;
+	out->version = or_none(h->version);
+	out->build = or_none(h->build);
+	out->power = or_none(h->policy);
+	out->reboot = h->reboot;
+	/* The precision time protocol has no list of servers. */
+	out->clocks = !strcmp(or_none(h->clock), "ptp") ? 1 : h->clocks;
+}
+
+void vs_inv_host_facts_free(struct vcx_host *h)
+{
+	free(h->version);
+	free(h->build);
+	free(h->policy);
+	free(h->clock);
+}

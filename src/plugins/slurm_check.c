@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What slurm.conf must have for us, and what it had better have: one table, for
+ * the start of slurmctld and for `svf check`. What is hard keeps the plugin
+ * from starting; after a reconfigure it can only be told.
+ *
+ * Rules: slurm_conf is read under its lock by whoever calls; a row looks at
+ * slurm_conf and at the bounds that it is given, at nothing else.
+ */
+#include <strings.h>
+#include "slurm_check.h"
+#include "slurm_compat.h"
+#include "util/mem.h"
+
+/* ---- what is looked at ------------------------------------------------------ */
+
+static bool no_suspend_program(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return !slurm_conf.suspend_program || !*slurm_conf.suspend_program;
+}
+
+static bool no_resume_program(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return !slurm_conf.resume_program || !*slurm_conf.resume_program;
+}
+
+static bool no_suspend_time(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return slurm_conf.suspend_time == INFINITE ||
+		slurm_conf.suspend_time == NO_VAL;
+}
+
+static bool no_prep(const struct vs_slurm_bounds *b)
+{
+	const char *at = slurm_conf.prep_plugins, *ours = "prep/vsphere";
+
+	(void)b;
+	while (at && *at) {
+		size_t len = strcspn(at, ", ");
+
+		if (len == strlen(ours) && !strncasecmp(at, ours, len))
+			return false;
+		at += len + !!at[len];
+	}
+	return true;
+}
+
+/* What it is by default, by the names of all releases, is flat. */
+static bool ordered_topology(const struct vs_slurm_bounds *b)
+{
+	static const char *const flat[] = { "none", "default", "flat" };
+	const char *plugin = slurm_conf.topology_plugin;
+	const char *slash = plugin ? strrchr(plugin, '/') : NULL;
+
+	(void)b;
+	if (!plugin || !*plugin)
+		return false;
+	for (size_t i = 0; i < VS_COUNT(flat); i++)
+		if (!strcasecmp(slash ? slash + 1 : plugin, flat[i]))
+			return false;
+	return true;
+}
+
+static bool throttles(uint16_t rate)
+{
+	return rate != 0 && rate < 1000;
+}
+
+static bool resume_rate(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return throttles(slurm_conf.resume_rate);
+}
+
+static bool suspend_rate(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return throttles(slurm_conf.suspend_rate);
+}
+
+static bool no_return(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return slurm_conf.ret2service != 2;
+}
+
+static bool no_alloc(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return !(slurm_conf.prolog_flags & PROLOG_FLAG_ALLOC);
+}
+
+static bool holds(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return !xstrstr(slurm_conf.sched_params, "nohold_on_prolog_fail");
+}
+
+static bool hides_cloud(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return vs_private_cloud_missing();
+}
+
+static bool short_resume(const struct vs_slurm_bounds *b)
+{
+	return b && slurm_conf.resume_timeout < b->boot_timeout_s;
+}
+
+static bool short_suspend(const struct vs_slurm_bounds *b)
+{
+	return b && slurm_conf.suspend_timeout < b->shutdown_grace_s;
+}
+
+/* ---- the table --------------------------------------------------------------- */
+
+enum value { MISSING, RESUME_RATE, SUSPEND_RATE, RET2SERVICE, SUSPEND_TIMEOUT,
+	     RESUME_TIMEOUT, TOPOLOGY, PREP };
+
+static const struct row {
+	enum vs_check code;
+	bool (*bad)(const struct vs_slurm_bounds *b);
+	enum value is;
+	const char *should;	/* and how it is written */
+	const char *text;	/* in the log; of hard ones, why we don't start */
+} rows[] = {
+	{ VS_CHECK_SLURM_SUSPEND_PROGRAM, no_suspend_program, MISSING,
+	  "SuspendProgram=/bin/true",
+	  "SuspendProgram is missing; without it Slurm never powers a VM up or "
+	  "down (SuspendProgram=/bin/true will do)" },
+	{ VS_CHECK_SLURM_RESUME_PROGRAM, no_resume_program, MISSING,
+	  "ResumeProgram=/bin/true",
+	  "ResumeProgram is missing; without it Slurm never powers a VM up or "
+	  "down (ResumeProgram=/bin/true will do)" },
+	{ VS_CHECK_SLURM_SUSPEND_TIME, no_suspend_time, MISSING,
+	  "SuspendTime=600",
+	  "SuspendTime is missing or -1; power saving must be on "
+	  "(SuspendTime=600, say)" },
+	{ VS_CHECK_SLURM_PREP, no_prep, PREP,
+	  "PrEpPlugins=prep/script,prep/vsphere",
+	  "prep/vsphere is not in PrEpPlugins (PrEpPlugins=prep/script,"
+	  "prep/vsphere keeps Prolog and Epilog); without it jobs start before "
+	  "their VMs are there" },
+	{ VS_CHECK_SLURM_TOPOLOGY, ordered_topology, TOPOLOGY,
+	  "TopologyPlugin=topology/default",
+	  "ties node names to switches, but VMs move between "
+	  "hosts; leave it out and name switches by vsphere.conf's HostName= "
+	  "(Placement=pack heeds them)" },
+	{ VS_CHECK_SLURM_RESUME_RATE, resume_rate, RESUME_RATE, "ResumeRate=0",
+	  "ResumeRate throttles VMs to that many a minute; vsphere.conf's "
+	  "MaxProvisioning does it better: set ResumeRate=0" },
+	{ VS_CHECK_SLURM_SUSPEND_RATE, suspend_rate, SUSPEND_RATE,
+	  "SuspendRate=0", NULL },
+	{ VS_CHECK_SLURM_RETURN, no_return, RET2SERVICE, "ReturnToService=2",
+	  "ReturnToService is not 2: a VM that comes back by itself stays DOWN" },
+	{ VS_CHECK_SLURM_PROLOG, no_alloc, MISSING, "PrologFlags=Alloc",
+	  "PrologFlags=Alloc is missing: a job may begin before all its nodes' "
+	  "RDMA devices were checked" },
+	{ VS_CHECK_SLURM_HOLD, holds, MISSING,
+	  "SchedulerParameters=nohold_on_prolog_fail",
+	  "SchedulerParameters=nohold_on_prolog_fail is missing: a job whose node "
+	  "fails its device check is held, not requeued" },
+	{ VS_CHECK_SLURM_CLOUD, hides_cloud, MISSING, "PrivateData=cloud",
+	  "PrivateData=cloud is missing: sinfo hides powered-down VMs" },
+	{ VS_CHECK_SLURM_RESUME_TIMEOUT, short_resume, RESUME_TIMEOUT,
+	  NULL, NULL },
+	{ VS_CHECK_SLURM_SUSPEND_TIMEOUT, short_suspend, SUSPEND_TIMEOUT,
+	  NULL, NULL },
+};
+
+static void value_of(enum value which, char *out, size_t size)
+{
+	switch (which) {
+	case RESUME_RATE:
+		snprintf(out, size, "%u", slurm_conf.resume_rate);
+		break;
+	case SUSPEND_RATE:
+		snprintf(out, size, "%u", slurm_conf.suspend_rate);
+		break;
+	case RET2SERVICE:
+		snprintf(out, size, "%u", slurm_conf.ret2service);
+		break;
+	case SUSPEND_TIMEOUT:
+		snprintf(out, size, "%u", slurm_conf.suspend_timeout);
+		break;
+	case RESUME_TIMEOUT:
+		snprintf(out, size, "%u", slurm_conf.resume_timeout);
+		break;
+	case TOPOLOGY:
+		snprintf(out, size, "%s", slurm_conf.topology_plugin);
+		break;
+	case PREP:
+		snprintf(out, size, "%s", slurm_conf.prep_plugins ?
+			 slurm_conf.prep_plugins : "missing");
+		break;
+	case MISSING:
+		snprintf(out, size, "missing");
+		break;
+	}
+}
+
+void vs_slurm_checks(const struct vs_slurm_bounds *b, vs_slurm_found *fn,
+		     void *arg)
+{
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		const struct row *r = &rows[i];
+		VS_FREE char *should = NULL;
+		char is[256];
+
+		if (!r->bad(b))
+			continue;
+		value_of(r->is, is, sizeof(is));
+		should = r->code == VS_CHECK_SLURM_RESUME_TIMEOUT ?
+			vs_asprintf("ResumeTimeout=%d", b->boot_timeout_s) :
+			r->code == VS_CHECK_SLURM_SUSPEND_TIMEOUT ?
+			vs_asprintf("SuspendTimeout=%d", b->shutdown_grace_s) :
+			vs_strdup(r->should);
+		fn(arg, r->code, is, should);
+	}
+}
+
+/* Each says it once in a process's life: reconfigure would repeat them. */
+static void warn_once(const struct row *r, bool bad, bool *said)
+{
+	if (bad && !*said)
+		error("slurm-vsphere: slurm.conf: %s", r->text);
+	*said = bad;
+}
+
+int vs_conf_check_slurm(struct vs_err *err)
+{
+	static bool said[VS_COUNT(rows)];
+	VS_FREE char *text = NULL;
+
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		const struct row *r = &rows[i];
+		char is[256];
+
+		if (vs_check_kinds[r->code].severity != VS_HARD || !r->bad(NULL))
+			continue;
+		value_of(r->is, is, sizeof(is));
+		text = r->is == TOPOLOGY ?
+			vs_asprintf("TopologyPlugin=%s %s", is, r->text) :
+			vs_strdup(r->text);
+		return vs_err_set(err, VS_E_CONFIG, "slurm.conf: %s", text);
+	}
+	for (size_t i = 0; i < VS_COUNT(rows); i++)
+		if (rows[i].text &&
+		    vs_check_kinds[rows[i].code].severity != VS_HARD)
+			warn_once(&rows[i], rows[i].bad(NULL), &said[i]);
+	return 0;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * svf check: what of the site's set-up is not as it should be, and the commands
+ * that mend it. For an operator all is read anew first; what is found of hosts
+ * is as vCenter has streamed it. Exits 1 if something hard is found.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "plan/check_table.h"
+#include "svf.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define FRESH_MS 10000
+#define AGAIN_MS 200
+
+/* ---- the table of codes ---------------------------------------------------- */
+
+static const struct vs_check_kind *kind_of(const struct svf_row *row)
+{
+	return row->p;
+}
+
+static void put_code(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", kind_of(row)->code);
+}
+
+static void put_severity(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", vs_severity_name(kind_of(row)->severity));
+}
+
+static void put_of(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", kind_of(row)->of);
+}
+
+static void put_what(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", kind_of(row)->what);
+}
+
+static void put_why(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", kind_of(row)->why);
+}
+
+static const struct svf_col code_cols[] = {
+	{ .name = "code", .put = put_code, .what = "of a kind of finding" },
+	{ .name = "severity", .put = put_severity,
+	  .what = "hard, warning or unknown" },
+	{ .name = "of", .put = put_of, .what = "what it is found of" },
+	{ .name = "what", .put = put_what, .what = "what is found" },
+	{ .name = "why", .how = SVF_BELOW, .put = put_why,
+	  .what = "why it matters" },
+};
+static const struct svf_list codes = SVF_LIST(code_cols);
+
+static void print_codes_json(const struct svf *s)
+{
+	struct json_object *arr = vs_jb_arr();
+	VS_FREE char *text = NULL;
+
+	for (int i = 0; i < VS_CHECKS; i++) {
+		const struct vs_check_kind *k = &vs_check_kinds[i];
+		struct json_object *o;
+
+		if (!svf_wanted(s, k->code))
+			continue;
+		o = vs_jb_obj(NULL);
+		vs_jb_str(o, "code", k->code);
+		vs_jb_str(o, "severity", vs_severity_name(k->severity));
+		vs_jb_str(o, "of", k->of);
+		vs_jb_str(o, "what", k->what);
+		vs_jb_str(o, "why", k->why);
+		vs_jb_add(arr, o);
+	}
+	text = vs_jb_pretty_free(arr);
+	puts(text);
+}
+
+static int print_codes(const struct svf *s)
+{
+	struct svf_table *t;
+
+	if (s->json) {
+		print_codes_json(s);
+		return SVF_OK;
+	}
+	t = svf_table_of(&codes, s);
+	for (int i = 0; i < VS_CHECKS; i++)
+		if (svf_wanted(s, vs_check_kinds[i].code))
+			svf_row_add(t, &(struct svf_row){
+				.p = &vs_check_kinds[i] });
+	svf_table_print(t, s->no_header);
+	svf_table_free(t);
+	return SVF_OK;
+}
+
+/* ---- findings --------------------------------------------------------------- */
+
+static const char *str_of(struct vs_j f, const char *key)
+{
+	return vs_j_str_or(vs_j_opt(f, key), "");
+}
+
+static void put_object(struct svf_table *t, const struct svf_row *row)
+{
+	const char *pf = str_of(row->j, "pf");
+
+	svf_cell(t, "%s%s%s", str_of(row->j, "object"), pf[0] ? " " : "", pf);
+}
+
+static const struct svf_col cols[] = {
+	{ .name = "severity", .how = SVF_STATE, .key = "severity",
+	  .what = "hard (it takes no job), warning or unknown" },
+	{ .name = "code", .key = "code", .what = "of the kind of finding" },
+	{ .name = "object", .put = put_object,
+	  .what = "what it is found of: a host, perhaps one PF of it, a template, slurm.conf" },
+	{ .name = "is", .key = "is", .what = "what is" },
+	{ .name = "should", .how = SVF_BELOW, .key = "should",
+	  .title = "SHOULD_BE", .what = "what should be" },
+	{ .name = "why", .how = SVF_EXTRA, .key = "why",
+	  .what = "why it matters" },
+	{ .name = "fix", .how = SVF_EXTRA, .key = "fix",
+	  .what = "the commands that mend it, for operators" },
+};
+static const struct svf_list list = SVF_LIST(cols);
+
+static bool wanted(const struct svf *s, struct vs_j f)
+{
+	return svf_wanted(s, str_of(f, "code")) ||
+		svf_wanted(s, str_of(f, "object"));
+}
+
+static void print_fix(struct vs_j f)
+{
+	const char *fix = str_of(f, "fix"), *pf = str_of(f, "pf");
+	VS_FREE char *head = vs_asprintf("%s %s%s%s", str_of(f, "code"),
+		str_of(f, "object"), pf[0] ? " " : "", pf);
+
+	if (!fix[0])
+		return;
+	printf("\n# %s\n", svf_clean(head));
+	while (*fix) {
+		size_t len = strcspn(fix, "\n");
+		VS_FREE char *line = vs_asprintf("%.*s", (int)len, fix);
+
+		puts(svf_clean(line));
+		fix += len + !!fix[len];
+	}
+}
+
+static void print_list(const struct svf *s, struct vs_j all)
+{
+	struct svf_table *t = svf_table_of(&list, s);
+
+	for (size_t i = 0; i < vs_j_len(all); i++)
+		if (wanted(s, vs_j_at(all, i)))
+			svf_row_add(t, &(struct svf_row){
+				.j = vs_j_at(all, i) });
+	if (!all.doc->err.code)
+		svf_table_print(t, s->no_header);
+	svf_table_free(t);
+	for (size_t i = 0; i < vs_j_len(all) && !s->format; i++)
+		if (wanted(s, vs_j_at(all, i)))
+			print_fix(vs_j_at(all, i));
+}
+
+static int print(const struct svf *s, struct vs_jdoc *doc)
+{
+	struct vs_j top = vs_j_root(doc), all = vs_j_get(top, "findings");
+	int hard = 0, n = 0, rc;
+	char age[16];
+
+	for (size_t i = 0; i < vs_j_len(all); i++) {
+		const char *sev = str_of(vs_j_at(all, i), "severity");
+
+		if (!wanted(s, vs_j_at(all, i)))
+			continue;
+		n++;
+		hard += !strcmp(sev, "hard") ||
+			(s->also && !strcmp(sev, "warning"));
+	}
+	if (!s->json && n)
+		print_list(s, all);
+	rc = svf_read_failed(doc);
+	if (rc)
+		return rc;
+	svf_age(vs_j_int_or(vs_j_opt(top, "read"), 0), age);
+	if (!s->json && !s->no_header && !s->format)
+		printf("%s%d finding%s, %" PRId64 " hosts%s%s%s\n",
+		       n ? "\n" : "", n, n == 1 ? "" : "s",
+		       vs_j_int_or(vs_j_opt(top, "hosts"), 0),
+		       age[0] ? ", read " : "", age, age[0] ? " ago" : "");
+	return hard ? SVF_NO : SVF_OK;
+}
+
+/* ---- asking ------------------------------------------------------------------ */
+
+static void pause_ms(int ms)
+{
+	struct timespec ts = { ms / 1000, ms % 1000 * 1000000L };
+
+	nanosleep(&ts, NULL);
+}
+
+/* Until what was read anew is there, or the time is over. */
+static int ask(struct vs_jdoc *doc)
+{
+	int64_t end_ms = vs_now_ms() + FRESH_MS, was;
+	bool asked;
+	int rc = svf_ask("recheck", 0, "", doc);
+
+	if (rc)
+		return rc;
+	was = vs_j_int_or(vs_j_opt(vs_j_root(doc), "seq"), 0);
+	asked = vs_j_bool_or(vs_j_opt(vs_j_root(doc), "asked"), false);
+	vs_jdoc_free(doc);
+	for (;;) {
+		rc = svf_ask("check", 0, "", doc);
+		if (rc || !asked || vs_now_ms() >= end_ms ||
+		    vs_j_int_or(vs_j_opt(vs_j_root(doc), "seq"), 0) > was)
+			return rc;
+		vs_jdoc_free(doc);
+		pause_ms(AGAIN_MS);
+	}
+}
+
+static int run(const struct svf *s)
+{
+	struct vs_jdoc doc;
+	int rc;
+
+	if (s->flag)
+		return print_codes(s);
+	rc = ask(&doc);
+	if (rc)
+		return rc;
+	rc = print(s, &doc);
+	if (s->json && (rc == SVF_OK || rc == SVF_NO))
+		svf_print_json(&doc);
+	vs_jdoc_free(&doc);
+	return rc;
+}
+
+const struct svf_verb svf_check = {
+	.name = "check", .args = "[CODE|OBJECT...]", .run = run, .reads = true,
+	.flag = "--codes",
+	.flag_what = "all that can be found: code, severity, what and why",
+	.also = "--strict", .also_what = "exit with 1 for warnings too",
+	.list = &list, .flagged = &codes, .names = SVF_NAMES_HOST,
+	.what = "what of hosts, templates and slurm.conf isn't as it should be",
+	.help =
+"hard: what it speaks of takes no job until it is mended; warning: jobs run, but\n"
+"slower or less safely; unknown: it can't be told. For operators vCenter is read\n"
+"anew first, and the commands that mend each finding follow: nothing here runs\n"
+"them, for neither svf nor the account of vCenter's may change a host. CODE or\n"
+"OBJECT (a host, a template) leaves out all else. Exits with 1 if anything hard\n"
+"is found.\n",
+	.more =
+"What is found of a host is as vCenter streams it, so that a change is known\n"
+"within seconds and told in slurmctld's log when it comes and when it goes.\n"
+"A driver, firmware or ESXi build is held against what most hosts have. A hard\n"
+"finding of a physical function (mtu, link-down) keeps new VMs from it; svf hosts\n"
+"says why. Of a template or datastore it keeps jobs waiting, with the finding as\n"
+"their reason.\n",
+};
