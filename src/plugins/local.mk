@@ -64,6 +64,7 @@ src_plugins_select_cons_tres_vsphere_la_SOURCES = \
 	src/plugins/slurm_port_resv.c src/plugins/slurm_port_stays.c \
 	src/plugins/slurm_port_ahead.c src/plugins/slurm_port_i.h \
 	src/plugins/slurm_port_got.c \
+	src/plugins/slurm_port_jobs.c \
 	src/plugins/slurm_port_node.c \
 	src/plugins/vs_conf_nodes.c \
 	src/plugins/vs_conf_slurm.c src/plugins/vs_conf_slurm.h

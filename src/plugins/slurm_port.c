@@ -269,51 +269,6 @@ static void port_jobs_look(void *ctx, struct vs_port_look *rows, size_t n)
 	}
 }
 
-static uint32_t port_task_job(void *ctx, uint32_t array, uint32_t task)
-{
-	job_record_t *job_ptr;
-	uint32_t job;
-
-	(void)ctx;
-	vs_lock_jobs_read();
-	job_ptr = find_job_array_rec(array, task);
-	job = job_ptr ? job_ptr->job_id : 0;
-	vs_unlock_jobs_read();
-	return job;
-}
-
-static uint32_t port_component_job(void *ctx, uint32_t leader, uint32_t offset)
-{
-	job_record_t *job_ptr;
-	uint32_t job;
-
-	(void)ctx;
-	vs_lock_jobs_read();
-	job_ptr = find_het_job_record(leader, offset);
-	job = job_ptr && job_ptr->het_job_id ? job_ptr->job_id : 0;
-	vs_unlock_jobs_read();
-	return job;
-}
-
-static int port_job_info(void *ctx, uint32_t job, uint32_t *uid, char *state,
-			 size_t state_size, char *reason, size_t reason_size)
-{
-	job_record_t *job_ptr;
-
-	(void)ctx;
-	vs_lock_jobs_read();
-	job_ptr = find_job_record(job);
-	if (job_ptr) {
-		*uid = job_ptr->user_id;
-		vs_strlcpy(state, job_state_string(job_ptr->job_state),
-			   state_size);
-		vs_strlcpy(reason, job_ptr->state_desc ? job_ptr->state_desc :
-			   vs_reason_name(job_ptr), reason_size);
-	}
-	vs_unlock_jobs_read();
-	return job_ptr ? 0 : -1;
-}
-
 /* ---- who may see what --------------------------------------------------------- */
 
 static bool port_is_operator(void *ctx, uint32_t uid)
@@ -389,6 +344,18 @@ static bool reason_is_ours(const job_record_t *job_ptr)
 		job_ptr->state_reason == WAIT_NODE_NOT_AVAIL);
 }
 
+enum vs_job_waits vs_port_waits(const job_record_t *job_ptr)
+{
+	if (!IS_JOB_PENDING(job_ptr))
+		return VS_WAITS_NOT;
+	if (!reason_is_ours(job_ptr))
+		return VS_WAITS_ELSE;
+	return !job_ptr->state_desc &&
+	       (job_ptr->state_reason == WAIT_RESOURCES ||
+		job_ptr->state_reason == WAIT_LICENSES) ?
+	       VS_WAITS_WORDLESS : VS_WAITS_FOR_ROOM;
+}
+
 static enum vs_job_waits port_job_waits(void *ctx, uint32_t job)
 {
 	enum vs_job_waits waits = VS_WAITS_NOT;
@@ -397,12 +364,8 @@ static enum vs_job_waits port_job_waits(void *ctx, uint32_t job)
 	(void)ctx;
 	vs_lock_jobs_read();
 	job_ptr = find_job_record(job);
-	if (job_ptr && IS_JOB_PENDING(job_ptr))
-		waits = !reason_is_ours(job_ptr) ? VS_WAITS_ELSE :
-			!job_ptr->state_desc &&
-			(job_ptr->state_reason == WAIT_RESOURCES ||
-			 job_ptr->state_reason == WAIT_LICENSES) ?
-			VS_WAITS_WORDLESS : VS_WAITS_FOR_ROOM;
+	if (job_ptr)
+		waits = vs_port_waits(job_ptr);
 	vs_unlock_jobs_read();
 	return waits;
 }
@@ -494,7 +457,9 @@ const struct vs_port vs_slurm_port = {
 	.jobs_ahead = vs_port_jobs_ahead,
 	.resvs_set = vs_port_resvs_set,
 	.node_power_up = vs_port_node_power_up,
-	.task_job = port_task_job,
-	.component_job = port_component_job,
-	.job_info = port_job_info, .slurm_check = vs_port_slurm_check,
+	.task_job = vs_port_task_job,
+	.component_job = vs_port_component_job,
+	.job_info = vs_port_job_info,
+	.jobs_info = vs_port_jobs_info,
+	.slurm_check = vs_port_slurm_check,
 };

@@ -40,6 +40,16 @@ void vs_port_power_scan(void *ctx);
 void vs_port_job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
 		     size_t n);
 
+/* What it waits for by its record. Under JOB R. */
+enum vs_job_waits vs_port_waits(const job_record_t *job_ptr);
+
+/* slurm_port_jobs.c */
+uint32_t vs_port_task_job(void *ctx, uint32_t array, uint32_t task);
+uint32_t vs_port_component_job(void *ctx, uint32_t leader, uint32_t offset);
+int vs_port_job_info(void *ctx, uint32_t job, uint32_t *uid, char *state,
+		     size_t state_size, char *reason, size_t reason_size);
+void vs_port_jobs_info(void *ctx, struct vs_port_job_row *rows, size_t n);
+
 /* slurm_port_resv.c */
 void vs_port_resvs_set(void *ctx, const struct vs_port_resv *rows, size_t n);
 

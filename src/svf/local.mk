@@ -24,6 +24,7 @@ src_svf_svf_SOURCES = \
 	src/svf/import_conf.c src/svf/import_notes.c src/svf/import_read.c \
 	src/svf/import_vms.c \
 	src/svf/job.c \
+	src/svf/jobs.c \
 	src/svf/main.c \
 	src/svf/nodes.c \
 	src/svf/partition.c \

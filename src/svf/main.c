@@ -15,8 +15,8 @@
 #include "vs_config.h"
 
 const struct svf_verb *const svf_verbs[] = {
-	&svf_hosts, &svf_nodes, &svf_why, &svf_plan, &svf_status, &svf_reconcile,
-	&svf_adopt, &svf_vm, &svf_host, &svf_conf,
+	&svf_hosts, &svf_nodes, &svf_jobs, &svf_why, &svf_plan, &svf_status,
+	&svf_reconcile, &svf_adopt, &svf_vm, &svf_host, &svf_conf,
 	&svf_import, &svf_check, NULL
 };
 

@@ -20,6 +20,44 @@ static void must(bool good)
 		abort();
 }
 
+/* What is compressed is the same names: each of them, and no other. */
+static void there_and_back(char **names)
+{
+	VS_FREE char *text = NULL, *again = NULL;
+	char **back;
+	size_t n = 0, nback = 0;
+
+	while (names && names[n])
+		n++;
+	if (!n || n > 300)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (strpbrk(names[i], "[],"))
+			return;
+	text = vs_hostlist_compress((const char *const *)names, n);
+	back = vs_hostlist_expand(text);
+	must(back);
+	for (; back[nback]; nback++) {
+		bool found = false;
+
+		for (size_t i = 0; i < n && !found; i++)
+			found = !strcmp(names[i], back[nback]);
+		must(found);
+		for (size_t i = 0; i < nback; i++)
+			must(strcmp(back[i], back[nback]));
+	}
+	for (size_t i = 0; i < n; i++) {
+		bool found = false;
+
+		for (size_t k = 0; k < nback && !found; k++)
+			found = !strcmp(names[i], back[k]);
+		must(found);
+	}
+	again = vs_hostlist_compress((const char *const *)back, nback);
+	must(!strcmp(text, again));
+	vs_hostlist_free(back);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -40,6 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(!names || names[0]);
 	for (char **s = names; s && *s; s++)
 		must(**s != '\0');
+	there_and_back(names);
 	vs_hostlist_free(names);
 	return 0;
 }

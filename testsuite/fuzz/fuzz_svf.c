@@ -86,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct svf_verb *const verbs[] = { &svf_hosts, &svf_nodes,
 		&svf_why, &svf_status, &svf_reconcile, &svf_adopt, &svf_vm,
-		&svf_host };
+		&svf_host, &svf_jobs };
 	static char *job[] = { "7" }, *vm[] = { "forget", "vm1" },
 		*evict[] = { "evict", "vm1" };
 	static char *host[] = { "drain", "esx1", "now+2hours" };

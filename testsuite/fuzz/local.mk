@@ -67,7 +67,7 @@ testsuite_fuzz_test_fuzz_client_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/client
 
 # svf's own objects, but for ask.c: the target answers instead.
-fuzz_svf = src/svf/hosts.c src/svf/nodes.c \
+fuzz_svf = src/svf/hosts.c src/svf/jobs.c src/svf/nodes.c \
 	src/svf/reconcile.c src/svf/show.c src/svf/status.c src/svf/svf.h \
 	src/svf/table.c src/svf/view.c src/svf/vm.c src/svf/when.c \
 	src/svf/why.c

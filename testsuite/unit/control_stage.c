@@ -35,7 +35,7 @@
 char stage_dir[] = "/tmp/vs-control-XXXXXX";
 char stage_socket[80];
 _Atomic size_t stage_big;
-const char *_Atomic stage_report_text[5];
+const char *_Atomic stage_report_text[6];
 static char stranger_socket[80];
 static pid_t munged_pid, stranger_pid;
 static atomic_llong clock_offset_ms, clock_stopped_ms;
@@ -101,7 +101,8 @@ uint32_t vs_core_part(uint32_t job, const char *part)
 struct json_object *vs_core_report(const char *what, uint32_t job,
 				   uint32_t uid, struct vs_err *err)
 {
-	static const char *const verbs[] = { "hosts", "nodes", "why", "status" };
+	static const char *const verbs[] = { "hosts", "nodes", "why",
+						"status", "", "jobs" };
 	struct json_object *o;
 
 	if (!strcmp(what, "why") && job != 4711) {

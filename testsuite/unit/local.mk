@@ -119,6 +119,15 @@ testsuite_unit_test_engine_prefetch_SOURCES = \
 testsuite_unit_test_engine_prefetch_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_prefetch_LDADD = $(engine_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_jobs testsuite/unit/test_hostlist
+testsuite_unit_test_engine_jobs_SOURCES = \
+	testsuite/unit/test_engine_jobs.c $(engine_stage)
+testsuite_unit_test_engine_jobs_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_jobs_LDADD = $(engine_ldadd)
+testsuite_unit_test_hostlist_SOURCES = testsuite/unit/test_hostlist.c
+testsuite_unit_test_hostlist_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_hostlist_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_submit
 testsuite_unit_test_engine_submit_SOURCES = \
 	testsuite/unit/test_engine_submit.c $(engine_stage)

@@ -127,6 +127,37 @@ static void nodes_show_what_is_done_and_since_when(void **state)
 	assert_string_equal(out, "vm002  starting  -  -  -  -  sriov-roce  -  power-on 5h07m  no VF free\n");
 }
 
+static void jobs_show_what_they_have_and_wait_for(void **state)
+{
+	VS_FREE char *text = vs_asprintf(
+"{\"jobs\":["
+" {\"job\":12,\"id\":\"12\",\"uid\":0,\"partition\":\"roce\","
+"  \"state\":\"CONFIGURING\",\"adapters\":[\"sriov-roce\"],"
+"  \"nodes\":[\"vm001\",\"vm002\",\"vm004\"],\"hosts\":[\"esx9.x\",\"esx10.x\"],"
+"  \"vfs\":3,\"making\":2,\"phase\":\"clone\",\"since\":%lld},"
+" {\"job\":15,\"id\":\"14+1\",\"uid\":4000000000,\"state\":\"PENDING\","
+"  \"adapters\":[\"sriov-ib\",\"sriov-roce\"],\"need\":4,"
+"  \"text\":\"needs 4 VFs, 3 free\",\"expected\":1789000000},"
+" {\"job\":20,\"id\":\"20_[3-5]\",\"state\":\"PENDING\"}]}",
+		(long long)time(NULL) - 12);
+
+	(void)state;
+	setenv("TZ", "UTC", 1);
+	stage_report_text[JOBS] = text;
+	assert_int_equal(svf("jobs"), 0);
+	assert_string_equal(out,
+"JOBID     USER        PARTITION  STATE        ADAPTER              NODES            HOSTS           VFS  MAKING       EXPECTED          WAITS\n"
+"12        root        roce       CONFIGURING  sriov-roce           vm[001-002,004]  esx9.x,esx10.x    3  2 clone 12s  -                 -\n"
+"14+1      4000000000  -          PENDING      sriov-ib,sriov-roce  -                -                 -  -            2026-09-10T00:26  needs 4 VFs, 3 free\n"
+"20_[3-5]  -           -          PENDING      -                    -                -                 -  -            -                 -\n");
+	assert_int_equal(svf("-n -o jobid,need jobs 14 20"), 0);
+	assert_string_equal(out, "14+1      4\n20_[3-5]  -\n");
+	assert_int_equal(svf("-n -o jobid jobs 1 14+1 2"), 1);
+	assert_string_equal(out, "14+1\n");
+	expect_in(errs, "svf: job 1 has nothing of vSphere's");
+	expect_in(errs, "svf: job 2 has nothing of vSphere's");
+}
+
 static void why_says_it_in_words(void **state)
 {
 	(void)state;
@@ -312,6 +343,7 @@ int main(void)
 		T(a_pf_that_is_overcommitted_takes_nothing_from_others),
 		T(pfs_have_a_line_each_and_names_choose),
 		T(nodes_show_what_is_done_and_since_when),
+		T(jobs_show_what_they_have_and_wait_for),
 		T(why_says_it_in_words),
 		T(status_is_one_line_per_fact),
 		T(json_is_the_whole_answer),

@@ -78,6 +78,7 @@ static const struct verb {
 } verbs[] = {
 	{ "hosts", false, false, false },
 	{ "nodes", false, false, false },
+	{ "jobs", false, false, false },
 	{ "why", true, false, false },
 	{ "status", false, false, false },
 	{ "plan", false, false, false },

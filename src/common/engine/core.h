@@ -248,7 +248,7 @@ const struct vs_core_api *vs_core_api_get(void);
 
 /* ---- reports, for the control channel ------------------------------------- */
 struct json_object;
-/* "hosts", "nodes", "why" (job), "status", "reconcile". Caller owns the result; NULL with
+/* "hosts", "nodes", "jobs", "why" (job), "status", "reconcile". Caller owns the result; NULL with
  * err. uid decides what may be seen. */
 struct json_object *vs_core_report(const char *what, uint32_t job, uint32_t uid,
 				   struct vs_err *err);

@@ -33,6 +33,8 @@ void vs_report_notes(struct vs_core *c, struct json_object *top,
 const char *vs_report_host_state(const struct vs_core *c,
 				 const struct vs_host *h);	/* lock held */
 void vs_report_hosts(struct vs_core *c, struct json_object *top); /* no lock */
+void vs_report_jobs(struct vs_core *c, struct json_object *top,
+		    uint32_t uid);				/* no lock */
 void vs_report_times(struct vs_core *c, struct json_object *top);
 void vs_report_suspects(struct vs_core *c, struct json_object *top);
 void vs_report_reconcile(struct vs_core *c, struct json_object *top,

@@ -54,6 +54,7 @@ core_sources += \
 	src/common/engine/report.c src/common/engine/report.h \
 	src/common/engine/report_check.c \
 	src/common/engine/report_host.c \
+	src/common/engine/report_jobs.c \
 	src/common/engine/report_notes.c \
 	src/common/engine/send.c \
 	src/common/engine/setup.c \

@@ -85,6 +85,15 @@ struct vs_slurm_bounds { int boot_timeout_s, shutdown_grace_s; };
 typedef void vs_slurm_found(void *arg, enum vs_check code, const char *is,
 			    const char *should);
 
+/* A job as people know it; job is the engine's. */
+struct vs_port_job_row {
+	uint32_t job, uid;
+	bool there;
+	enum vs_job_waits waits;
+	char id[48];		/* "12", "12_3", "14+1" */
+	char partition[64], state[24], reason[64];
+};
+
 struct vs_port {
 	void *ctx;
 	/* False: slurmctld shuts down or this is no active controller: the
@@ -178,6 +187,8 @@ struct vs_port {
 	 * of slurmctld's held. NULL: nobody knows. */
 	void (*slurm_check)(void *ctx, const struct vs_slurm_bounds *b,
 			    vs_slurm_found *fn, void *arg);
+	/* Refresh all n rows. Short JOB read locks. */
+	void (*jobs_info)(void *ctx, struct vs_port_job_row *rows, size_t n);
 };
 
 #endif

@@ -327,6 +327,8 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 		vs_report_check(c, top, uid);
 	} else if (!strcmp(what, "recheck")) {
 		vs_report_recheck(c, top, uid);
+	} else if (!strcmp(what, "jobs")) {
+		vs_report_jobs(c, top, uid);
 	} else if (!strcmp(what, "hosts")) {
 		vs_report_hosts(c, top);
 	} else if (!strcmp(what, "status")) {

@@ -68,6 +68,26 @@
  *   "notes": [ ... ]
  * }
  *
+ * "jobs": those that have nodes of ours or wait for them, by number {
+ *   "jobs": [ {
+ *     "job": 4711, (*)
+ *     "id": "4711", (*)		as squeue writes it: "12_3", "14+1"
+ *     "uid": 1000, "partition": "roce",
+ *     "state": "RUNNING", (*)		as Slurm says it
+ *     "adapters": [ "sriov-roce" ],	of its nodes, or those it waits for
+ *     "nodes": [ "vm001", ... ],	of ours, that it has
+ *     "hosts": [ "esx01", ... ],	of their VMs, on or promised
+ *     "vfs": 4,			in use or held by them
+ *     "making": 2,			nodes of it that are not up yet
+ *     "phase": "clone", "since": 1789000000,	the one of these that was begun
+ *					last, by what is done for it
+ *     "need": 4,			nodes it waits for
+ *     "text": "needs 4 sriov-roce VFs on 4 nodes, 3 free",	while it waits
+ *     "expected": 1789000000		when it may begin, as far as is known
+ *   } ],
+ *   "notes": [ ... ]
+ * }
+ *
  * "why" (a job; one that does not exist or may not be seen is VS_E_GONE): {
  *   "job": 4711, (*)
  *   "state": "PENDING", "reason": "Resources",	as Slurm says them
