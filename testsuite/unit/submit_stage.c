@@ -56,6 +56,7 @@ static void core_kinds(const int *ids, size_t n, struct vs_kind *out,
 		out[i].adapter = at == 4 || at == 5;
 		out[i].cards = !out[i].adapter;
 		out[i].alone = at >= 8;
+		out[i].like = out[i].adapter ? 1 : out[i].alone ? 2 : 0;
 	}
 }
 

@@ -92,6 +92,7 @@ static void kinds_are_by_adapter(void **state)
 	assert_int_equal(kinds[0].cards, 1);
 	assert_int_equal(kinds[1].cards, 0);
 	assert_true(kinds[0].alone && kinds[1].alone);
+	assert_int_not_equal(kinds[0].like, kinds[1].like);
 	assert_int_equal(kinds[2].adapter, -1);
 	assert_int_equal(kinds[3].adapter, -1);
 	for (size_t i = 0; names[i]; i++)

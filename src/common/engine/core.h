@@ -108,6 +108,7 @@ struct vs_asker {
 /* What a submission is judged by, of a node. */
 struct vs_kind {
 	int adapter;		/* -1: it is none of ours */
+	int like;		/* the same for VMs that are alike, from 0 */
 	int cards;		/* VFs that its VM takes, 0: it needs none */
 	bool alone;		/* Retention=destroy: a VM for one job */
 };

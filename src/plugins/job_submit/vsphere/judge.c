@@ -111,25 +111,36 @@ static uint32_t most_cpus(bitstr_t *nodes)
 	return m.cpus;
 }
 
-/* The core's ids of those of these nodes that are ours; of what kind, if they
- * are of one. */
-static size_t ours_of(const struct vs_ours *o, bitstr_t *nodes, int **ids,
-		      const struct vs_kind **kind)
+/*
+ * The core's ids of those of these nodes that are ours, of VMs that are alike no
+ * more than `need`, which is all that counts; of what kind, if they are of one
+ * adapter. *all: how many are ours.
+ */
+static size_t ours_of(const struct vs_ours *o, bitstr_t *nodes, size_t need,
+		      int **ids, size_t *all, const struct vs_kind **kind)
 {
 	size_t n = 0;
 
-	*ids = vs_calloc((size_t)bit_set_count(nodes) + 1, sizeof(**ids));
+	*all = (size_t)bit_overlap(nodes, o->nodes);
+	*ids = vs_calloc(MIN(*all, need * o->nlike) + 1, sizeof(**ids));
 	*kind = NULL;
-	VS_EACH_BIT(i, nodes) {
-		const struct vs_kind *k = &o->kinds[i];
+	for (size_t l = 0; l < o->nlike; l++) {
+		size_t got = 0;
 
-		if (k->adapter < 0)
+		if (!bit_overlap_any(nodes, o->like[l]))
 			continue;
-		if (!n)
-			*kind = k;
-		else if (*kind && (*kind)->adapter != k->adapter)
-			*kind = NULL;
-		(*ids)[n++] = o->ids[i];
+		VS_EACH_BIT(i, o->like[l]) {
+			if (got == need)
+				break;
+			if (!bit_test(nodes, i))
+				continue;
+			if (!n)
+				*kind = &o->kinds[i];
+			else if (*kind && (*kind)->adapter != o->kinds[i].adapter)
+				*kind = NULL;
+			(*ids)[n++] = o->ids[i];
+			got++;
+		}
 	}
 	return n;
 }
@@ -140,8 +151,8 @@ static bool hosts_hold(const struct vs_case *c, bitstr_t *nodes, uint32_t need,
 		       bool more, struct vs_finding *f)
 {
 	VS_FREE int *ids = NULL;
-	size_t n = ours_of(c->o, nodes, &ids, &f->kind);
-	size_t others = (size_t)bit_set_count(nodes) - n, have;
+	size_t all, n = ours_of(c->o, nodes, need, &ids, &all, &f->kind);
+	size_t others = (size_t)bit_set_count(nodes) - all, have;
 
 	if (!n || others >= need || (more && others))
 		return true;
@@ -202,16 +213,9 @@ static enum vs_verdict named_fit(const struct vs_case *c, bitstr_t *nodes,
 static enum vs_verdict sharing_fits(const struct vs_case *c, bitstr_t *nodes,
 				    const struct vs_finding *f)
 {
-	bool any = false;
-
-	if (c->w->alone || !f->part->max_share)
+	if (c->w->alone || !f->part->max_share || bit_ffs(nodes) < 0)
 		return VS_GOES;
-	VS_EACH_BIT(i, nodes) {
-		if (!c->o->kinds[i].alone)
-			return VS_GOES;
-		any = true;
-	}
-	return any ? VS_SHARED : VS_GOES;
+	return bit_super_set(nodes, c->o->alone) ? VS_SHARED : VS_GOES;
 }
 
 /* [a|b]: one of them for all of the job's nodes. */

@@ -40,7 +40,27 @@ static void clear(void)
 	free(ours.kinds);
 	free(ours.ids);
 	FREE_NULL_BITMAP(ours.nodes);
+	FREE_NULL_BITMAP(ours.alone);
+	for (size_t i = 0; i < ours.nlike; i++)
+		FREE_NULL_BITMAP(ours.like[i]);
+	free(ours.like);
 	ours = (struct vs_ours) { .core = ours.core };
+}
+
+static void node_sort(int i)
+{
+	const struct vs_kind *k = &ours.kinds[i];
+	size_t like = (size_t)k->like;
+
+	bit_set(ours.nodes, i);
+	if (k->alone)
+		bit_set(ours.alone, i);
+	for (; ours.nlike <= like; ours.nlike++) {
+		ours.like = vs_realloc(ours.like, ours.nlike + 1,
+				       sizeof(*ours.like));
+		ours.like[ours.nlike] = bit_alloc(ours.size);
+	}
+	bit_set(ours.like[like], i);
 }
 
 static void renew(void)
@@ -57,11 +77,12 @@ static void renew(void)
 	ours.ids = vs_calloc(n + 1, sizeof(*ours.ids));
 	ours.kinds = vs_calloc(n + 1, sizeof(*ours.kinds));
 	ours.nodes = bit_alloc(n);
+	ours.alone = bit_alloc(n);
 	ours.core->node_ids(names, n, ours.ids);
 	ours.core->kinds(ours.ids, n, ours.kinds, &ours.adapters);
 	for (int i = 0; i < ours.size; i++)
 		if (ours.kinds[i].adapter >= 0)
-			bit_set(ours.nodes, i);
+			node_sort(i);
 }
 
 static bool is_true(void)

@@ -10,6 +10,9 @@ struct vs_ours {
 	const struct vs_core_api *core;
 	int size;			/* of ids and kinds: all nodes */
 	bitstr_t *nodes;		/* ours */
+	bitstr_t *alone;		/* those whose VMs are for one job each */
+	bitstr_t **like;		/* ours again, by kind.like */
+	size_t nlike;
 	int *ids;			/* the core's, -1 */
 	struct vs_kind *kinds;
 	char **adapters;		/* their names, NULL at the end */
