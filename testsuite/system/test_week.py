@@ -297,3 +297,61 @@ def test_partitions_that_slurm_keeps_on_are_not_reclaimed(fresh):
         for n in ("vm001", "vm002")))
     assert set(c.names_on()) == {"vm001", "vm002"}
     assert c.job_state(job) == "PENDING"
+
+
+# ---- Slurm's own maintenance ---------------------------------------------------
+
+
+def maintenance(c, node, start="now"):
+    c.must("scontrol", "create", "reservation", "reservationname=m",
+           f"starttime={start}", "duration=60", f"users={c.user}",
+           "flags=maint,ignore_jobs", f"nodes={node}")
+    return "--reservation=m"
+
+
+def test_an_idle_vm_in_a_maintenance_reservation_serves_its_job_and_gives_way(
+        fresh):
+    """Its job gets it as it is. While nobody runs there its VF is for whoever
+    waits, and the next job of the reservation has one when that is over."""
+    c = two_kinds(fresh)
+    c.wait_job(c.sbatch("-N2", "-p", "one"), 60)
+    inside = maintenance(c, "vm001")
+    wait_for("it has begun", 20, lambda: "MAINT" in c.node("vm001")["State"])
+    made = c.mutating()
+    c.wait_job(c.sbatch("-N1", "-p", "one", inside), 60)
+    assert c.mutating() == made, "its VM was there"
+    both = Held(c, "-N2", "-p", "two").wait_running(90)
+    assert not c.is_on("vm001") and not c.is_on("vm002")
+    job = Held(c, "-N1", "-p", "one", inside)
+    wait_for("it waits for VFs", 30, lambda: "VF" in c.svf("why", str(job.id))
+             ["text"])
+    both.end_well()
+    job.wait_running(90)
+    assert host_of(c, "vm001")
+    job.end_well()
+    c.must("scontrol", "delete", "reservationname=m")
+
+
+def test_a_job_of_a_planned_maintenance_begins_with_it_and_nothing_is_made_ahead(
+        fresh):
+    """Nodes that are planned away are nobody's to wake; the job's VM is made
+    when it begins. One that is warm before stays what it is."""
+    c = fresh(nodes=2, inventory=world(hosts=2, vfs=1),
+              vsphere={"ShutdownGrace": 1, "Prefetch": 2})
+    c.wait_job(c.sbatch("-N1", "-w", "vm002"), 60)
+    made = c.mutating()
+    at, text = in_minutes(25)
+    inside = maintenance(c, "vm[001-002]", text)
+    jobs = {n: c.sbatch("-N1", "-w", n, "-t", "1", inside)
+            for n in c.node_names()}
+    assert [c.squeue(j, "%r") for j in jobs.values()] == ["Reservation"] * 2
+    longer = c.sbatch("-N1", "-w", "vm002", "-t", "10")
+    wait_for("Slurm keeps others away", 20, lambda: "eserved" in
+             c.squeue(longer, "%r"))
+    wait_for("the time has come", 40, lambda: time.time() >= at)
+    assert c.mutating() == made and c.names_on() == {"vm002"}
+    for node, job in jobs.items():
+        c.wait_job(job, 60)
+        assert epoch(c.job(job)["StartTime"]) - at < 40, node
+    c.must("scancel", longer)
+    c.must("scontrol", "delete", "reservationname=m")
