@@ -166,3 +166,32 @@ def test_the_datastore_with_most_room_is_taken_and_a_full_one_left(fresh):
     c.wait_job(more, 60)
     assert sorted(s for _, s in where(c).values()) == ["a", "b", "b"]
     assert [t for t in c.state()["tasks"] if t["state"] == "error"] == []
+
+
+# ---- hosts that DPM has switched off ----------------------------------------------
+
+def test_a_host_in_standby_is_no_loss_and_dpm_is_told(fresh):
+    """It gets no VM; a job that needs it waits, and is not told "never"; rule A
+    isn't broken. DPM by itself is only told."""
+    w = world(hosts=2, vfs=2)
+    w["datacenters"][0]["clusters"][0]["dpm"] = "automated"
+    c = fresh(nodes=4, inventory=w)
+    wait_for("DPM is told", 20, lambda: any(
+        "DPM of cluster HPC1 switches idle hosts off" in n for n in notes(c)))
+    c.do("standby", host=esx(2), mode="enter")
+    wait_for("it is in standby", 20, lambda: {
+        h["host"]: h["state"] for h in c.svf("hosts")["hosts"]
+    }[esx(2)] == "standby")
+    job = c.sbatch("-N3", script="true")
+    wait_for("it waits", 30, lambda: "needs 3 sriov-roce VFs" in
+             reason_of(c, job))
+    assert c.job_state(job) == "PENDING"
+    assert not [n for n in notes(c) if "VFs have gone" in n]
+    assert "can never run" not in c.ctld_log()
+    c.wait_job(c.sbatch("-N2", "-t1", script="true"), 60)
+    assert {v["host"] for v in c.our_vms()} == {esx(1)}
+    c.do("standby", host=esx(2), mode="exit")
+    c.wait_job(job, 60)
+    c.do("cluster", cluster="HPC1", dpm="manual")
+    wait_for("it is told no more", 30, lambda: not any(
+        "DPM of cluster" in n for n in notes(c)))

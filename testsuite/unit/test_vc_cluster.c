@@ -144,6 +144,32 @@ static void overrides_of_what_is_off_are_not_in_force(void **state)
 	vs_vcx_cluster_forget(&cluster);
 }
 
+#define DPM(drs, dpm, hosts) "{\"drsConfig\":{" drs "}," \
+	"\"dpmConfigInfo\":{" dpm "},\"dpmHostConfig\":[" hosts "]}"
+#define AUTO "\"defaultDpmBehavior\":\"automated\""
+#define MANUAL "\"defaultDpmBehavior\":\"manual\""
+
+static bool dpm(const char *conf)
+{
+	read_conf(conf);
+	return cluster.dpm;
+}
+
+static void dpm_switches_hosts_off_where_drs_is_on(void **state)
+{
+	(void)state;
+	assert_false(dpm("{}"));
+	assert_true(dpm(DPM(ON, ON "," AUTO, "")));
+	assert_false(dpm(DPM(ON, ON "," MANUAL, "")));
+	assert_false(dpm(DPM(ON, "\"enabled\":false," AUTO, "")));
+	assert_false(dpm(DPM("\"enabled\":false", ON "," AUTO, "")));
+	/* a host's own word */
+	assert_true(dpm(DPM(ON, ON "," MANUAL,
+		"{\"behavior\":\"manual\"},{\"behavior\":\"automated\"}")));
+	assert_false(dpm(DPM(ON, ON "," MANUAL,
+		"{\"enabled\":false,\"behavior\":\"automated\"}")));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +179,7 @@ int main(void)
 		cmocka_unit_test(ha_without_host_monitoring_restarts_nothing),
 		cmocka_unit_test(overrides_count_where_drs_looks_at_them),
 		cmocka_unit_test(overrides_of_what_is_off_are_not_in_force),
+		cmocka_unit_test(dpm_switches_hosts_off_where_drs_is_on),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

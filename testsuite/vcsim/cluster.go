@@ -28,6 +28,9 @@ func (c *cluster) show() {
 	if s.HaHosts != "" {
 		x.DasConfig.HostMonitoring = s.HaHosts
 	}
+	if s.Dpm != "" {
+		x.DpmConfigInfo = &types.ClusterDpmConfigInfo{Enabled: types.NewBool(true), DefaultDpmBehavior: types.DpmBehavior(s.Dpm), HostPowerActionRate: 3}
+	}
 	for _, r := range c.order {
 		o := c.override[r]
 		if o.drs != "" {
@@ -121,6 +124,14 @@ func (c *cluster) change(op *adminOp) error {
 			return fmt.Errorf("drs: unknown %q", *op.Drs)
 		}
 		s.Drs = *op.Drs
+	}
+	if op.Dpm != nil {
+		switch *op.Dpm {
+		case "", "manual", "automated":
+		default:
+			return fmt.Errorf("dpm: unknown %q", *op.Dpm)
+		}
+		s.Dpm = *op.Dpm
 	}
 	if op.DrsPerverse != nil {
 		s.DrsPerverse = *op.DrsPerverse

@@ -34,6 +34,7 @@ type adminOp struct {
 	Folder          string              `json:"folder"`
 	Cluster         string              `json:"cluster"`
 	Drs             *string             `json:"drs"`
+	Dpm             *string             `json:"dpm"`
 	DrsPerverse     *bool               `json:"drsPerverse"`
 	Ha              *bool               `json:"ha"`
 	HaPassthrough   *bool               `json:"haPassthrough"`

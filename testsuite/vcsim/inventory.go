@@ -107,6 +107,7 @@ type clusterSpec struct {
 	Name          string     `json:"name"`
 	Drs           string     `json:"drs"`
 	DrsPerverse   bool       `json:"drsPerverse"`
+	Dpm           string     `json:"dpm"` // manual, automated; "": off
 	Ha            bool       `json:"ha"`
 	HaPriority    string     `json:"haPriority"` // of VMs without an override; "" is medium
 	HaHosts       string     `json:"haHosts"`    // hostMonitoring; "": not said, which is enabled

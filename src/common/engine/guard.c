@@ -23,7 +23,7 @@ static void guard_fill(struct vs_guard *g, const struct vs_vc_cluster *cl)
 {
 	vs_strlcpy(g->cluster, cl->moid, sizeof(g->cluster));
 	vs_strlcpy(g->name, cl->name, sizeof(g->name));
-	g->drs[0] = g->ha[0] = '\0';
+	g->drs[0] = g->ha[0] = g->dpm[0] = '\0';
 	if (cl->drs == VS_VC_AUTO_YES)
 		snprintf(g->drs, sizeof(g->drs),
 			 "DRS of cluster %s chooses hosts by itself: VMs with VFs need it off or manual",
@@ -31,6 +31,10 @@ static void guard_fill(struct vs_guard *g, const struct vs_vc_cluster *cl)
 	else if (cl->drs == VS_VC_AUTO_UNKNOWN)
 		snprintf(g->drs, sizeof(g->drs),
 			 "DRS of cluster %s can't be read: VMs with VFs need it off or manual",
+			 cl->name);
+	if (cl->dpm)
+		snprintf(g->dpm, sizeof(g->dpm),
+			 "DPM of cluster %s switches idle hosts off, and wakes none for VMs that are placed on a host: those in standby get no VM until somebody wakes them; set DPM to off or manual, or disable it for the hosts with VFs",
 			 cl->name);
 	if (cl->ha == VS_VC_AUTO_YES)
 		snprintf(g->ha, sizeof(g->ha),
@@ -69,7 +73,8 @@ static bool guards_same(const struct vs_core *c, const struct vs_guard *now,
 	for (size_t i = 0; i < n && n == c->nguards; i++)
 		if (strcmp(now[i].cluster, c->guards[i].cluster) ||
 		    strcmp(now[i].drs, c->guards[i].drs) ||
-		    strcmp(now[i].ha, c->guards[i].ha))
+		    strcmp(now[i].ha, c->guards[i].ha) ||
+		    strcmp(now[i].dpm, c->guards[i].dpm))
 			return false;
 	return n == c->nguards;
 }
@@ -217,13 +222,13 @@ static void check_guard(struct vs_core *c, const struct vs_guard *g)
 	const char *why = g->drs[0] ? g->drs : g->ha;
 	bool met = false;
 
-	for (size_t p = 0; why[0] && p < c->nprofiles; p++) {
+	for (size_t p = 0; p < c->nprofiles; p++) {
 		size_t a = (size_t)(c->profiles[p].adapter - c->adapters);
 
 		if (!serves(c, g, a))
 			continue;
 		met = true;
-		if (!c->now[p].barred_new[0])
+		if (why[0] && !c->now[p].barred_new[0])
 			vs_strlcpy(c->now[p].barred_new, why,
 				   sizeof(c->now[p].barred_new));
 	}
@@ -234,6 +239,12 @@ static void check_guard(struct vs_core *c, const struct vs_guard *g)
 		found_guard(c, g, VS_CHECK_HA, g->ha,
 			    "off, or restart priority disabled",
 			    "govc cluster.change -ha-enabled=false");
+	if (met && g->dpm[0])
+		vs_find(c, VS_STOPS_PLANS, &(struct vs_says) {
+			VS_CHECK_DPM, g->name, "DPM switches hosts off",
+			"off or manual",
+			"PowerCLI: Set-Cluster has no word for it; in the vSphere Client: cluster, Configure, vSphere DRS, Power Management" },
+			"%s", g->dpm);
 }
 
 static void found_override(struct vs_core *c, const struct vs_node *n,

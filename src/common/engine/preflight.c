@@ -7,6 +7,7 @@
  * rights missing on Folder, pool, store	no new job
  * ... on a Template, a Network		no new job that needs it
  * DRS or HA automated for VMs with VFs	no new job on such VMs
+ * DPM automated where VFs are		told
  * a network that no PF with VFs reaches	no new job of that adapter
  * a template that no VM can be made from	no new job of that template (check.c)
  * a datastore that isn't accessible	no new job (check.c)

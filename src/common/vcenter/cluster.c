@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a cluster does with VMs by itself: DRS chooses a host at power-on, HA
- * starts a VM again on another one. Read with the names and on each slow beat,
+ * starts a VM again on another one, DPM switches hosts off. Read with the names and on each slow beat,
  * from configurationEx, whole: a path may not descend into what it really is.
  *
  * Rules: what isn't said is unknown, never "no": nobody else would notice. A
@@ -96,6 +96,28 @@ static void ha_override(struct vcx_cluster *c, struct vs_j o)
 		VS_VC_AUTO_NO;
 }
 
+/* A part of DRS: off with it. Hosts may have their own word, which only turns
+ * it off or on for them; one that is automated will do. */
+static bool dpm_automated(struct vs_j conf)
+{
+	struct vs_j dpm = vs_j_opt(conf, "dpmConfigInfo");
+	struct vs_j hosts = vs_j_opt(conf, "dpmHostConfig");
+	bool all = !strcmp(vs_j_str_or(vs_j_opt(dpm, "defaultDpmBehavior"), ""),
+			   "automated");
+
+	if (!in_force(vs_j_opt(conf, "drsConfig")) ||
+	    !vs_j_bool_or(vs_j_opt(dpm, "enabled"), false))
+		return false;
+	for (size_t i = 0, n = vs_j_len(hosts); i < n && !all; i++) {
+		struct vs_j h = vs_j_at(hosts, i);
+
+		all = vs_j_bool_or(vs_j_opt(h, "enabled"), true) &&
+			!strcmp(vs_j_str_or(vs_j_opt(h, "behavior"), ""),
+				"automated");
+	}
+	return all;
+}
+
 void vs_vcx_cluster_forget(struct vcx_cluster *c)
 {
 	for (size_t i = 0; i < c->noverrides; i++)
@@ -104,6 +126,7 @@ void vs_vcx_cluster_forget(struct vcx_cluster *c)
 	c->overrides = NULL;
 	c->noverrides = c->capoverrides = 0;
 	c->drs = c->ha = VS_VC_AUTO_UNKNOWN;
+	c->dpm = false;
 }
 
 void vs_vcx_cluster_set(struct vcx_cluster *c, struct vs_j conf)
@@ -116,6 +139,7 @@ void vs_vcx_cluster_set(struct vcx_cluster *c, struct vs_j conf)
 	vs_vcx_cluster_forget(c);
 	c->drs = drs_of(drs);
 	c->ha = ha_of(vs_j_opt(conf, "dasConfig"));
+	c->dpm = dpm_automated(conf);
 	if (!in_force(drs) ||
 	    !vs_j_bool_or(vs_j_opt(drs, "enableVmBehaviorOverrides"), true))
 		n = 0;
@@ -130,6 +154,6 @@ struct vs_vc_cluster vs_vcx_cluster_view(const struct vcx_cluster *c)
 {
 	return (struct vs_vc_cluster){
 		.name = c->name, .moid = c->moid, .pool_moid = c->pool_moid,
-		.drs = c->drs, .ha = c->ha,
+		.drs = c->drs, .ha = c->ha, .dpm = c->dpm,
 		.overrides = c->overrides, .noverrides = c->noverrides };
 }

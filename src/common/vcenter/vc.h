@@ -56,6 +56,7 @@ struct vs_vc_override { const char *vm;	/* moId; UNKNOWN: as the cluster */
 struct vs_vc_cluster { const char *name, *moid, *pool_moid;
 	enum vs_vc_auto drs;		/* it chooses hosts at power-on */
 	enum vs_vc_auto ha;		/* it starts VMs again elsewhere */
+	bool dpm;			/* it switches idle hosts off */
 	const struct vs_vc_override *overrides; size_t noverrides; };
 struct vs_vc_store { const char *name, *moid;
 	int64_t free_mb;		/* -1 unknown */

@@ -158,7 +158,7 @@ struct vcx_template {
 
 struct vcx_cluster {
 	char *name, *pool, *moid, *pool_moid;
-	bool read, pool_seen;
+	bool read, pool_seen, dpm;
 	enum vs_vc_auto drs, ha;
 	struct vs_vc_override *overrides;
 	size_t noverrides, capoverrides;
