@@ -65,6 +65,10 @@ static int url(const struct vs_conf_file *f, int line,
 		return vs_conf_err(f, line, err, "%s: expected https://host or "
 			"https://host:port, without a user or password in it "
 			"(they go into Username= and PasswordFile=)", k->key);
+	if (strchr(s, ','))
+		return vs_conf_err(f, line, err, "%s=%.80s: expected one vCenter: "
+			"hosts of another, linked or not, need a Slurm cluster "
+			"of their own", k->key, s);
 	if (strncasecmp(s, "https://", strlen("https://")))
 		return vs_conf_err(f, line, err, "%s=%.80s: expected "
 			"https://host or https://host:port", k->key, s);

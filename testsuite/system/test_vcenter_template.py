@@ -11,6 +11,8 @@ import pytest
 from vclive import clone, pair, start, world   # noqa: F401
 
 TEMPLATE = world()["datacenters"][0]["templates"][0]
+ELSEWHERE = (" (one of another datacenter must be cloned into it, an item of a "
+             "content library deployed there: govc library.deploy)")
 
 
 def add(sim, name="rhel9", **over):
@@ -77,7 +79,7 @@ def test_a_template_that_is_gone_is_said_and_no_failure(pair):
     assert (t["moid"], t["change_version"]) == ("", "")
     assert t["missing"] == (
         "Template=rhel9: vCenter has no VM template of that name in "
-        'datacenter "DC0"')
+        'datacenter "DC0"' + ELSEWHERE)
     sent = live.send(f"clone vm001 host={live.host('esx01')['moid']}")
     assert sent["code"] == "shortage" and sent["text"] == t["missing"]
     beat(live, "slow")
@@ -123,7 +125,7 @@ def test_the_start_needs_no_template(start):
     live.up()
     assert a["moid"] == "" and a["missing"] == (
         "Template=rhel8: vCenter has no VM template of that name in "
-        'datacenter "DC0"; there are: rhel9, rhel9-b')
+        'datacenter "DC0"' + ELSEWHERE + '; there are: rhel9, rhel9-b')
     assert b["moid"] and "missing" not in b
     assert clone(live, "vm001", "esx01", "template=1")["code"] == "ok"
     add(sim, "rhel8")
@@ -205,3 +207,24 @@ def test_a_beat_that_is_refused_for_what_is_gone_is_heard_too(pair):
     live.tell("slow")
     assert live.wait("down")["code"] == "retry"
     live.up()
+
+
+@pytest.mark.parametrize("what,says", [
+    ({"tpm": True}, "Template=rhel9: it has a virtual TPM: clones of it need a "
+                    "key provider and Cryptographer privileges"),
+    ({"encrypted": True}, "Template=rhel9: it is encrypted: clones of it need")])
+def test_an_encrypted_template_is_not_cloned(pair, what, says):
+    sim, live = pair
+    gone(sim)
+    beat(live)
+    add(sim, **what)
+    t = beat(live)["template"]
+    assert t["moid"] == "" and t["missing"].startswith(says)
+    sent = live.send(f"clone vm001 host={live.host('esx01')['moid']}")
+    assert sent["code"] == "shortage"
+    assert sim.calls("CloneVM_Task") == 0
+    sim.do("destroyVm", vm="rhel9")
+    until(lambda: not sim.vm("rhel9"))
+    add(sim)
+    assert "missing" not in beat(live)["template"]
+    assert clone(live, "vm001")["code"] == "ok"

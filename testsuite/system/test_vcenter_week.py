@@ -6,7 +6,7 @@ import json
 import time
 
 from cluster import wait_for
-from worlds import world
+from worlds import template, world
 
 
 def reason_of(cluster, job):
@@ -195,3 +195,78 @@ def test_a_host_in_standby_is_no_loss_and_dpm_is_told(fresh):
     c.do("cluster", cluster="HPC1", dpm="manual")
     wait_for("it is told no more", 30, lambda: not any(
         "DPM of cluster" in n for n in notes(c)))
+
+
+# ---- templates ------------------------------------------------------------------
+
+def test_jobs_of_an_encrypted_template_wait_and_others_run(fresh):
+    w = world(hosts=2, vfs=2, templates=[template(),
+                                         template("sealed", tpm=True)])
+    c = fresh(nodes=4, inventory=w, start=False, vsphere={"lines": [
+        "ClusterName=HPC1 ResourcePool=slurm",
+        "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
+        "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
+        "PartitionName=tpm Adapter=sriov-roce Template=sealed"]})
+    c.choose_ports()
+    c.node_lines = [c.node_line(1, 2, "sriov-roce"),
+                    c.node_line(3, 4, "sriov-roce")]
+    c.partition_lines = ["PartitionName=roce Nodes=vm[001-002] Default=YES",
+                         "PartitionName=tpm Nodes=vm[003-004]"]
+    c.start()
+    c.wait_ready()
+    job = c.sbatch("-N1", "-p", "tpm", script="true")
+    wait_for("why", 30, lambda: "Template=sealed: it has a virtual TPM" in
+             c.svf("why", str(job))["text"])
+    wait_for("squeue's reason", 30, lambda: "it has a virtual TPM" in
+             reason_of(c, job))
+    c.wait_job(c.sbatch("-N2", script="true"), 60)
+    assert c.job_state(job) == "PENDING"
+    # Replaced by one without, it serves.
+    c.do("destroyVm", vm="sealed")
+    wait_for("it is gone", 10, lambda: not [
+        v for v in c.state()["vms"] if v["name"] == "sealed"])
+    c.do("addVm", spec={**template("sealed"), "host": esx(1)})
+    c.wait_job(job, 90)
+
+
+def test_a_library_items_vm_template_is_a_template_as_any_other(fresh):
+    """VM template items are in the inventory, in whatever folder; OVF items
+    aren't, and the reason says what to do."""
+    w = world(hosts=1, vfs=2, templates=[template(
+        "golden", folder="items", libraryItem="7a0f1c3e-0000-4000-8000-1")])
+    w["datacenters"][0]["folders"].append("items")
+    lines = [
+        "ClusterName=HPC1 ResourcePool=slurm",
+        "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
+        "PartitionName=roce Adapter=sriov-roce Template=golden"]
+    c = fresh(nodes=2, inventory=w, vsphere={"lines": lines})
+    c.wait_job(c.sbatch("-N1", "-w", "vm001", script="true"), 60)
+    c.change_vsphere("Template=golden", "Template=golden-ovf")
+    c.must("scontrol", "reconfigure")
+    job = c.sbatch("-N1", "-w", "vm002", script="true")
+    wait_for("the way out is said", 40, lambda: "an item of a content library "
+             "deployed there: govc library.deploy" in
+             c.svf("why", str(job))["text"])
+    assert c.job_state(job) == "PENDING"
+
+
+# ---- federated logins --------------------------------------------------------------
+
+FEDERATED = "an account of an external identity provider"
+
+
+def test_a_federated_account_is_told_that_it_has_no_password_login(fresh):
+    c = fresh(nodes=1, inventory=world(hosts=1, vfs=1), ready=False,
+              vsphere={"Username": "hpc@corp.example.org"})
+    wait_for("svf says so", 30, lambda: FEDERATED in c.svf("status").get(
+        "error", ""))
+    assert "vsphere.local" in c.svf("status")["error"]
+    assert c.calls("Login") == 1
+
+
+def test_a_wrong_password_of_vcenters_own_domain_is_just_that(fresh):
+    c = fresh(nodes=1, inventory=world(hosts=1, vfs=1), ready=False,
+              vsphere={"Username": "Other@VSPHERE.local"})
+    wait_for("it is refused", 30, lambda: "refuses the login" in c.svf(
+        "status").get("error", ""))
+    assert FEDERATED not in c.svf("status")["error"]

@@ -212,10 +212,14 @@ static void vcenter_must_be_an_https_url_without_user_or_path(void **state)
 		"Datastore=s\n" STAGE_LINES;
 	const char *bad[] = { "vc.example.org", "http://vc.example.org",
 		"https://", "https://vc/sdk" };
+	const char *two = "https://a,https://b";
+	VS_FREE char *both = vs_asprintf("VCenter=%s\n%s", two, rest);
 	const char *secret[] = { "https://me:secret@vc", "me:secret@vc",
 		"http://me:secret@vc", "https://vc/?u=me:secret@vc" };
 
 	(void)state;
+	REFUSED(both, "vsphere.conf line 1: VCenter=", two,
+		"one vCenter: hosts of another, linked or not");
 	for (size_t i = 0; i < VS_COUNT(bad); i++) {
 		VS_FREE char *text = vs_asprintf("VCenter=%s\n%s", bad[i], rest);
 

@@ -211,7 +211,7 @@ func (src *vmachine) cloneTo(req *types.CloneVM_Task, name string, where *cloneW
 	*v.m.Config = *src.m.Config
 	c := v.m.Config
 	c.Name, c.Uuid, c.InstanceUuid = name, keep.Uuid, keep.InstanceUuid
-	c.Template, c.Annotation = req.Spec.Template, ""
+	c.Template, c.Annotation, c.ContentLibItemInfo = req.Spec.Template, "", nil
 	c.Hardware.Device = copyDevices(src.m.Config.Hardware.Device)
 	v.h = where.host // for checks against the host's PFs
 	if req.Spec.Config != nil {

@@ -164,6 +164,9 @@ type vmSpec struct {
 	Cards           []cardSpec        `json:"cards"`
 	ExtraConfig     map[string]string `json:"extraConfig"`
 	InstanceUuid    string            `json:"instanceUuid"`
+	Tpm             bool              `json:"tpm"`         // a virtual TPM, which encrypts the VM's files
+	Encrypted       bool              `json:"encrypted"`   // its files and disks
+	LibraryItem     string            `json:"libraryItem"` // uuid of the content library's VM template item that it is
 }
 
 type cardSpec struct {

@@ -76,6 +76,9 @@ func cloneRights(c *call) []need {
 	req, v, w := c.req.(*types.CloneVM_Task), c.o.vm, c.w
 	what := map[[2]bool]string{{true, false}: "DeployTemplate", {true, true}: "CloneTemplate", {false, false}: "Clone", {false, true}: "CreateTemplateFromVM"}
 	res := []need{{c.o, "VirtualMachine.Provisioning." + what[[2]bool{v.m.Config.Template, req.Spec.Template}]}}
+	if v.m.Config.KeyId != nil {
+		res = append(res, need{c.o, "Cryptographer.Clone"})
+	}
 	if req.Spec.Customization != nil {
 		res = append(res, need{c.o, "VirtualMachine.Provisioning.Customize"})
 	}

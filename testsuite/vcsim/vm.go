@@ -279,6 +279,10 @@ func (v *vmachine) baseConfig(s *vmSpec) {
 	scsi.Key, scsi.ControllerKey, scsi.Device, scsi.SharedBus = 1000, 100, []int32{2000}, "noSharing"
 	scsi.DeviceInfo = &types.Description{Label: "SCSI controller 0", Summary: "VMware paravirtual SCSI"}
 	c.Hardware.Device = []types.BaseVirtualDevice{pci, scsi, disk}
+	v.encrypt(s)
+	if s.LibraryItem != "" {
+		c.ContentLibItemInfo = &types.VirtualMachineContentLibraryItemInfo{ContentLibraryItemUuid: s.LibraryItem}
+	}
 	keys := []string{}
 	for k := range s.ExtraConfig {
 		keys = append(keys, k)
@@ -293,6 +297,25 @@ func (v *vmachine) baseConfig(s *vmSpec) {
 	}
 	c.Template = isTrue(s.Template)
 	v.bump()
+}
+
+// encrypt: a virtual TPM has the VM's files encrypted, not its disks.
+func (v *vmachine) encrypt(s *vmSpec) {
+	c, key := v.m.Config, &types.CryptoKeyId{KeyId: "key-1", ProviderId: &types.KeyProviderId{Id: "nkp"}}
+	if s.Tpm || s.Encrypted {
+		c.KeyId = key
+	}
+	if s.Tpm {
+		tpm := &types.VirtualTPM{}
+		tpm.Key, tpm.ControllerKey = 11000, 100
+		tpm.DeviceInfo = &types.Description{Label: "Virtual TPM", Summary: "Virtual TPM"}
+		c.Hardware.Device = append(c.Hardware.Device, tpm)
+	}
+	for _, d := range c.Hardware.Device {
+		if disk, ok := d.(*types.VirtualDisk); ok && s.Encrypted {
+			disk.Backing.(*types.VirtualDiskFlatVer2BackingInfo).KeyId = key
+		}
+	}
 }
 
 // newMAC is a generated address, in the range vCenter assigns from.

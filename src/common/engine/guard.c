@@ -243,7 +243,7 @@ static void check_guard(struct vs_core *c, const struct vs_guard *g)
 		vs_find(c, VS_STOPS_PLANS, &(struct vs_says) {
 			VS_CHECK_DPM, g->name, "DPM switches hosts off",
 			"off or manual",
-			"PowerCLI: Set-Cluster has no word for it; in the vSphere Client: cluster, Configure, vSphere DRS, Power Management" },
+			"vSphere Client: Configure, vSphere DRS, Edit, Power Management (govc has no command for it)" },
 			"%s", g->dpm);
 }
 

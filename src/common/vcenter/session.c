@@ -281,14 +281,30 @@ static int read_password(struct vs_vc *vc, char buf[MAX_PASSWORD],
 
 /* ---- log in --------------------------------------------------------------- */
 
+/* Accounts of an identity provider (AD FS, OpenID Connect) have no password
+ * that SessionManager.Login could take; vCenter answers as to a wrong one. Only
+ * the vCenter's own domain is certain to be none. */
+static const char *federated(const char *username)
+{
+	const char *at = strrchr(username, '@'), *slash = strchr(username, '\\');
+	size_t len = strlen("vsphere.local");
+
+	if (at ? !strcasecmp(at + 1, "vsphere.local") :
+	    slash && (size_t)(slash - username) == len &&
+	    !strncasecmp(username, "vsphere.local", len))
+		return "";
+	return "; an account of an external identity provider (AD FS, Okta, Entra ID) has no password login: make one in the vCenter's own domain (vsphere.local)";
+}
+
 static void refused(const struct vs_vc *vc, struct vs_err *err)
 {
 	char why[200];
 
 	vs_strlcpy(why, err->text, sizeof(why));
 	vs_err_set(err, VS_E_LOGIN,
-		   "vCenter refuses the login with Username=%s and the password in PasswordFile=%s (%s): correct them; slurm-vsphere stops trying, so that the account is not locked, until that file changes, scontrol reconfigure or svf reconcile",
-		   vc->username, vc->password_file, why);
+		   "vCenter refuses the login with Username=%s and the password in PasswordFile=%s (%s): correct them%s; slurm-vsphere stops trying, so that the account is not locked, until that file changes, scontrol reconfigure or svf reconcile",
+		   vc->username, vc->password_file, why,
+		   federated(vc->username));
 }
 
 static void on_login(struct vcx_call *call, struct vs_j reply,

@@ -9,6 +9,8 @@
  * asked for each time, all of the datacenter is searched at most once a minute.
  * What is no template is not cloned, for an image that is still being built
  * has the name already. A name that stands for two templates is not guessed.
+ * One that is encrypted, or has a virtual TPM, is not cloned: its clones need a
+ * key provider, and the account privileges over keys (Cryptographer.*).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +27,7 @@ const char *const vs_vcx_template_paths[] = {
 	"runtime.host", "config.hardware.device",
 	"summary.storage.committed", "network", "config.guestId",
 	"config.cpuHotAddEnabled", "config.memoryHotAddEnabled", "snapshot",
-	"guest.toolsVersionStatus2", NULL
+	"guest.toolsVersionStatus2", "config.keyId", NULL
 };
 
 struct found { char *moid, *name; };
@@ -100,6 +102,25 @@ static int64_t disks_mb(struct vs_j dev, struct vs_j committed)
 	return (bytes > thick ? bytes : thick) >> 20;
 }
 
+/* Its files, or a disk, have a key (vSphere API, CryptoKeyId). */
+static void keys_set(struct vcx_template *t, struct vs_j props,
+		     struct vs_j dev)
+{
+	bool tpm = false;
+	bool key = !vs_j_null(vs_vcx_prop(props, "config.keyId"));
+
+	for (size_t i = 0, n = vs_j_len(dev); i < n; i++) {
+		struct vs_j d = vs_j_at(dev, i);
+
+		tpm |= !strcmp(vs_j_type(d), "VirtualTPM");
+		key |= !strcmp(vs_j_type(d), "VirtualDisk") &&
+			!vs_j_null(vs_j_opt(vs_j_opt(d, "backing"), "keyId"));
+	}
+	t->changed |= t->tpm != tpm || t->encrypted != key;
+	t->tpm = tpm;
+	t->encrypted = key;
+}
+
 static void nets_set(struct vcx_template *t, struct vs_j nets)
 {
 	size_t n = vs_j_len(nets);
@@ -140,6 +161,7 @@ void vs_vcx_template_set(struct vcx_template *t, struct vs_j props)
 			vs_vcx_prop(props, "config.changeVersion"), ""));
 	t->changed |= vs_str_replace(&t->host, host);
 	t->is_template = is;
+	keys_set(t, props, dev);
 	t->hw = !strncmp(hw, "vmx-", 4) ? (int)strtol(hw + 4, NULL, 10) : 0;
 	t->disk_mb = disks_mb(dev, vs_vcx_prop(props,
 					       "summary.storage.committed"));
@@ -189,13 +211,19 @@ static void judge(struct vs_vc *vc, struct vcx_template *t, const char *have)
 	VS_FREE char *why = NULL;
 
 	if (!*t->moid)
-		why = vs_asprintf("Template=%s: vCenter has no VM template of that name in datacenter \"%s\"%s",
+		why = vs_asprintf("Template=%s: vCenter has no VM template of that name in datacenter \"%s\" (one of another datacenter must be cloned into it, an item of a content library deployed there: govc library.deploy)%s",
 				  t->name, vc->dc_name, have);
 	else if (!*t->change_version)
 		why = vs_asprintf("Template=%s: it can't be read: the account of Username= needs Read-only on it",
 				  t->name);
 	else if (!t->is_template)
 		why = vs_asprintf("Template=%s: the VM of that name is no template (yet): convert it to one",
+				  t->name);
+	else if (t->tpm)
+		why = vs_asprintf("Template=%s: it has a virtual TPM: clones of it need a key provider and Cryptographer privileges, which are not asked for; make it a VM, remove the TPM (govc device.remove) and mark it as a template again",
+				  t->name);
+	else if (t->encrypted)
+		why = vs_asprintf("Template=%s: it is encrypted: clones of it need a key provider and Cryptographer privileges, which are not asked for; make it a VM, give it and its disks an unencrypted storage policy and mark it as a template again",
 				  t->name);
 	t->changed |= vs_str_replace(&t->missing, why);
 }

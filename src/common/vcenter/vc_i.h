@@ -143,6 +143,7 @@ struct vcx_template {
 	char *name, *moid, *change_version, *host;	/* moid "": not found */
 	char *missing;		/* why it can't be cloned, or NULL */
 	bool is_template;
+	bool tpm, encrypted;
 	bool seen;		/* in this slow beat */
 	bool stale;		/* to be read (anew) */
 	bool changed;		/* to be told */
