@@ -270,3 +270,43 @@ def test_a_wrong_password_of_vcenters_own_domain_is_just_that(fresh):
     wait_for("it is refused", 30, lambda: "refuses the login" in c.svf(
         "status").get("error", ""))
     assert FEDERATED not in c.svf("status")["error"]
+
+
+# ---- NSX -----------------------------------------------------------------------------
+
+def nsx_world():
+    w = world(hosts=2, vfs=2)
+    w["datacenters"][0]["networks"] += [
+        {"name": "seg-rdma", "switch": "dvs-roce", "nsx": "overlay"},
+        {"name": "seg-vm", "switch": "dvs-mgmt", "nsx": "vlan"},
+        {"name": "seg-old", "nsx": "overlay"}]
+    return w
+
+
+def test_rdma_cards_on_nsx_segments_are_refused_by_name_ethernet_runs(fresh):
+    c = fresh(nodes=6, inventory=nsx_world(), start=False, vsphere={"lines": [
+        "ClusterName=HPC1 ResourcePool=slurm",
+        "AdapterName=roce Type=sriov Network=seg-rdma",
+        "AdapterName=eth Type=vmxnet3 Network=seg-vm",
+        "AdapterName=old Type=vmxnet3 Network=seg-old",
+        "PartitionName=roce Adapter=roce Template=rhel9-ofed",
+        "PartitionName=eth Adapter=eth Template=rhel9-ofed",
+        "PartitionName=old Adapter=old Template=rhel9-ofed"]})
+    c.choose_ports()
+    c.node_lines = [c.node_line(1, 2, "roce"), c.node_line(3, 4, "eth"),
+                    c.node_line(5, 6, "old")]
+    c.partition_lines = ["PartitionName=roce Nodes=vm[001-002]",
+                         "PartitionName=eth Nodes=vm[003-004] Default=YES",
+                         "PartitionName=old Nodes=vm[005-006]"]
+    c.start()
+    c.wait_ready()
+    says = {"roce": "Network=seg-rdma is an NSX segment",
+            "old": "Network=seg-old is an opaque network of NSX"}
+    jobs = {p: c.sbatch("-N1", "-p", p, script="true") for p in says}
+    for p, job in jobs.items():
+        wait_for(f"why of {p}", 30,
+                 lambda: says[p] in c.svf("why", str(job))["text"])
+    c.wait_job(c.sbatch("-N2", script="true"), 60)
+    assert {c.job_state(j) for j in jobs.values()} == {"PENDING"}
+    assert len([n for n in notes(c) if "NSX" in n]) == 2
+    assert c.calls("CloneVM_Task") == 2

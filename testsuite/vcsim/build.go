@@ -40,6 +40,7 @@ type network struct {
 	o   *object
 	sw  *dvswitch // nil for a standard network
 	key string
+	nsx string
 }
 
 type cluster struct {
@@ -202,9 +203,17 @@ func (w *world) buildNetworks(d *datacenter) {
 	}
 	for i := range d.spec.Networks {
 		n := &d.spec.Networks[i]
-		net := &network{sw: d.switches[n.Switch]}
+		net := &network{sw: d.switches[n.Switch], nsx: n.Nsx}
 		var r ref
-		if net.sw == nil {
+		if net.sw == nil && n.Nsx != "" {
+			r = ref{Type: "OpaqueNetwork", Value: w.newID("network-o")}
+			m := &mo.OpaqueNetwork{}
+			m.Self, m.Name, m.ManagedEntity.Name, m.Parent = r, n.Name, n.Name, &d.m.NetworkFolder
+			m.Summary = &types.OpaqueNetworkSummary{NetworkSummary: types.NetworkSummary{Network: &r, Name: n.Name, Accessible: true},
+				OpaqueNetworkId: randomUUID(), OpaqueNetworkType: "nsx.LogicalSwitch"}
+			w.entityDefaults(&m.ManagedEntity)
+			net.o = w.add(r, m)
+		} else if net.sw == nil {
 			r = ref{Type: "Network", Value: w.newID("network-")}
 			m := &mo.Network{}
 			m.Self, m.Name, m.ManagedEntity.Name, m.Parent = r, n.Name, n.Name, &d.m.NetworkFolder
@@ -215,6 +224,10 @@ func (w *world) buildNetworks(d *datacenter) {
 			r = ref{Type: "DistributedVirtualPortgroup", Value: w.newID("dvportgroup-")}
 			net.key = r.Value
 			m := portgroup(r, n.Name, d.m.NetworkFolder, net.sw.o.ref, n.Vlan)
+			if n.Nsx != "" { // which kind of segment it is, only NSX tells
+				m.Config.BackingType, m.Config.LogicalSwitchUuid = "nsx", randomUUID()
+				m.Config.SegmentId = "/infra/segments/" + n.Name
+			}
 			w.entityDefaults(&m.ManagedEntity)
 			net.o = w.add(r, m)
 			net.sw.m.Portgroup = append(net.sw.m.Portgroup, r)

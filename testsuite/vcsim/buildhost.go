@@ -100,6 +100,8 @@ func (w *world) buildHost(c *cluster, s *hostSpec, name string) error {
 		no := w.get(n)
 		if pg, ok := no.ptr.(*mo.DistributedVirtualPortgroup); ok {
 			pg.Host = append(pg.Host, r)
+		} else if on, ok := no.ptr.(*mo.OpaqueNetwork); ok {
+			on.Host = append(on.Host, r)
 		} else {
 			no.ptr.(*mo.Network).Host = append(no.ptr.(*mo.Network).Host, r)
 		}

@@ -27,7 +27,7 @@ func (d *datacenter) byBacking(b types.BaseVirtualDeviceBackingInfo) *network {
 			}
 		}
 	case *types.VirtualEthernetCardNetworkBackingInfo:
-		if n := d.nets[x.DeviceName]; n != nil && n.sw == nil {
+		if n := d.nets[x.DeviceName]; n != nil && n.sw == nil && n.nsx == "" {
 			return n
 		}
 	}
@@ -174,6 +174,11 @@ func (v *vmachine) checkCard(i int, dev types.BaseVirtualDevice, card *types.Vir
 		f := &types.InvalidDeviceBacking{}
 		f.DeviceIndex, f.Property = int32(i), fmt.Sprintf("virtualDeviceSpec[%d].device.backing", i)
 		return fault(f, "Invalid backing for device '%d': the network does not exist.", i)
+	}
+	if _, ok := dev.(*types.VirtualSriovEthernetCard); ok && n.nsx == "overlay" {
+		f := &types.InvalidDeviceBacking{}
+		f.DeviceIndex = int32(i)
+		return fault(f, "An SR-IOV card can't be on an overlay segment.")
 	}
 	if r, ok := dev.(*types.VirtualVmxnet3Vrdma); ok {
 		if n.sw == nil {

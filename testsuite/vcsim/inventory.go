@@ -101,6 +101,7 @@ type netSpec struct {
 	Name   string `json:"name"`
 	Switch string `json:"switch"`
 	Vlan   int32  `json:"vlan"`
+	Nsx    string `json:"nsx"` // a segment, overlay or vlan: a port group of the switch, or without one an opaque network
 }
 
 type clusterSpec struct {
@@ -285,6 +286,9 @@ func (dc *dcSpec) check(path string) error {
 	for i, n := range dc.Networks {
 		if !sw[n.Switch] {
 			return fmt.Errorf("%s.networks[%d].switch: %q is not declared", path, i, n.Switch)
+		}
+		if n.Nsx != "" && n.Nsx != "overlay" && n.Nsx != "vlan" {
+			return fmt.Errorf("%s.networks[%d].nsx: unknown %q", path, i, n.Nsx)
 		}
 	}
 	for ci := range dc.Clusters {

@@ -262,14 +262,14 @@ func kindOf(kind string) []string {
 	switch kind {
 	case "ClusterComputeResource":
 		res = append(res, "ComputeResource")
-	case "DistributedVirtualPortgroup":
+	case "DistributedVirtualPortgroup", "OpaqueNetwork":
 		res = append(res, "Network")
 	case "VmwareDistributedVirtualSwitch":
 		res = append(res, "DistributedVirtualSwitch")
 	}
 	switch kind {
 	case "VirtualMachine", "HostSystem", "ClusterComputeResource", "Folder", "Datacenter", "Datastore",
-		"Network", "DistributedVirtualPortgroup", "VmwareDistributedVirtualSwitch", "ResourcePool":
+		"Network", "DistributedVirtualPortgroup", "OpaqueNetwork", "VmwareDistributedVirtualSwitch", "ResourcePool":
 		res = append(res, "ManagedEntity", "ExtensibleManagedObject")
 	}
 	return res

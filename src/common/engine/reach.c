@@ -3,6 +3,10 @@
  * Which PFs the adapters draw on: is there any at all, and are there no more
  * nodes than VFs (rule A). The lock is held.
  *
+ * NSX's segments: SR-IOV and PVRDMA cards are none of an overlay's, and which
+ * segment is one vCenter doesn't say; an opaque network (N-VDS) is of a vSphere
+ * before 8, and has no port group.
+ *
  * Rules: a host of which something isn't known yet may have what is looked for.
  * Rule A is judged when a configuration comes into force; VFs that go with a
  * host later are told, and stop nobody.
@@ -102,6 +106,34 @@ static void check_uplinks(struct vs_core *c, size_t a)
 		ad->network, "govc dvs.add -dvs SWITCH -pnic VMNIC HOST" },
 		"%s", why);
 	bar_adapter(c, a, why);
+}
+
+/* True: it can't be used, whatever hosts have. */
+static bool check_segment(struct vs_core *c, size_t a)
+{
+	const struct vs_adapter *ad = &c->adapters[a];
+	const struct vs_network *net = &c->nets[a];
+	char why[400];
+
+	if (net->opaque)
+		snprintf(why, sizeof(why),
+			 "AdapterName=%s: Network=%s is an opaque network of NSX, which has no port group: name one of a distributed switch",
+			 ad->name, ad->network);
+	else if (net->nsx && vs_adapter_kinds[ad->type].rdma)
+		snprintf(why, sizeof(why),
+			 "AdapterName=%s: Network=%s is an NSX segment, on which cards of Type=%s may not work (on an overlay they never do): name a port group with a VLAN, made in vCenter on the switch of the PFs",
+			 ad->name, ad->network,
+			 takes_vf(c, a) ? "sriov" : "pvrdma");
+	else
+		return false;
+	vs_find(c, VS_STOPS_JOBS, &(struct vs_says) {
+		VS_CHECK_ADAPTER_NSX, ad->name, net->opaque ?
+		"an opaque network" : "an NSX segment",
+		"a port group with a VLAN",
+		"govc dvs.portgroup.add -dvs SWITCH -vlan VLAN NAME" },
+		"%s", why);
+	bar_adapter(c, a, why);
+	return true;
 }
 
 /* ---- rule A --------------------------------------------------------------- */
@@ -259,7 +291,8 @@ void vs_reach_check(struct vs_core *c)
 	bool judge = c->judged_epoch != c->epoch;
 
 	for (size_t a = 0; a < c->conf->nadapters; a++)
-		check_uplinks(c, a);
+		if (!check_segment(c, a))
+			check_uplinks(c, a);
 	pools_number(c, pool);
 	for (size_t a = 0; a < c->conf->nadapters; a++)
 		if (pool[a] == a && takes_vf(c, a))

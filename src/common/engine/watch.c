@@ -97,6 +97,8 @@ static void ev_up(void *arg, const struct vs_vc_found *f)
 				   sizeof(to->switch_uuid));
 			vs_strlcpy(to->portgroup_key, net->portgroup_key,
 				   sizeof(to->portgroup_key));
+			to->nsx = net->nsx;
+			to->opaque = net->opaque;
 		}
 	for (size_t k = 0; k < f->ntemplates; k++)
 		template_apply(c, &f->templates[k]);

@@ -16,6 +16,7 @@ struct vs_network {		/* where an adapter's cards connect */
 	char moid[VS_MOID_LEN];
 	char switch_uuid[VS_LABEL_LEN];	/* "" for a standard switch */
 	char portgroup_key[VS_MOID_LEN];
+	bool nsx, opaque;		/* NSX's: see engine/reach.c */
 };
 
 /* How many VMs find that many VFs each, with rails on as many PFs? */

@@ -18,6 +18,7 @@
 struct entry {
 	char *type, *moid, *name, *up;	/* up: parent, owner or switch */
 	char *key;			/* port group key or switch uuid */
+	bool nsx;			/* a port group that NSX made */
 };
 
 struct vcx_resolve {
@@ -182,6 +183,8 @@ static void keep(struct vcx_read *r, const char *type, const char *moid,
 	for (size_t i = 0; i < VS_COUNT(keys); i++)
 		vs_str_replace(&e->key, vs_j_str_or(vs_vcx_prop(props, keys[i]),
 						    e->key));
+	e->nsx = !strcmp(vs_j_str_or(vs_vcx_prop(props, "config.backingType"),
+				     ""), "nsx");
 	if (!e->up)
 		e->up = vs_strdup("");
 }
@@ -202,7 +205,7 @@ static void drop_view(struct vs_vc *vc)
 	vs_str_replace(&vc->resolve->view, NULL);
 }
 
-struct wanted { const char *type; const char *paths[4]; };
+struct wanted { const char *type; const char *paths[5]; };
 
 static void read_view(struct vs_vc *vc, const struct wanted *w, size_t n,
 		      void (*end)(struct vcx_read *r))
@@ -295,6 +298,7 @@ static bool match_networks(struct vs_vc *vc)
 		if (!e)
 			return false;
 		vs_str_replace(&n->type, e->type);
+		n->nsx = e->nsx;
 		vs_str_replace(&n->moid, e->moid);
 		vs_str_replace(&n->portgroup_key, e->key ? e->key : "");
 		vs_str_replace(&n->switch_uuid, "");
@@ -343,7 +347,8 @@ static void on_names_view(struct vcx_call *call, struct vs_j reply,
 		{ "Datastore", { "name", NULL } },
 		{ "Network", { "name", NULL } },
 		{ "DistributedVirtualPortgroup", { "name", "key",
-			"config.distributedVirtualSwitch", NULL } },
+			"config.distributedVirtualSwitch",
+			"config.backingType", NULL } },
 		{ "DistributedVirtualSwitch", { "name", "uuid", NULL } },
 	};
 

@@ -61,7 +61,8 @@ struct vs_vc_cluster { const char *name, *moid, *pool_moid;
 struct vs_vc_store { const char *name, *moid;
 	int64_t free_mb;		/* -1 unknown */
 	bool away; };			/* it says that it isn't accessible */
-struct vs_vc_network { const char *name, *moid, *switch_uuid, *portgroup_key; };
+struct vs_vc_network { const char *name, *moid, *switch_uuid, *portgroup_key;
+	bool nsx, opaque; };		/* a segment: its port group, or none */
 struct vs_vc_template { const char *name, *moid, *change_version, *host;
 	bool is_template; int hw;
 	int64_t disk_mb;		/* a full clone's disks, 0 unknown */

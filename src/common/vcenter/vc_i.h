@@ -167,7 +167,7 @@ struct vcx_cluster {
 
 struct vcx_network {
 	char *name, *type, *moid, *switch_uuid, *portgroup_key;
-	bool seen;
+	bool seen, nsx;
 };
 
 struct vcx_ids {		/* from ServiceContent */
