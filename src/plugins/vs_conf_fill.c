@@ -232,6 +232,11 @@ static int add_partition(struct vs_conf *conf, const struct vs_conf_file *f,
 	if (p->memory_mb && p->memory_overhead_mb >= 0)
 		return vs_conf_err(f, line_of(r, "MemoryOverhead"), err,
 			"Memory= and MemoryOverhead= exclude each other");
+	if (p->storage_policy && !vs_uuid_valid(p->storage_policy))
+		return vs_conf_err(f, line_of(r, "StoragePolicy"), err,
+			"StoragePolicy=%.80s: expected the policy's id, a UUID "
+			"(govc storage.policy.info NAME prints it), not its name",
+			p->storage_policy);
 	if (p->memory_mb % 4)
 		return vs_conf_err(f, line_of(r, "Memory"), err,
 			"Memory=%lld: expected a multiple of 4 (MB)",

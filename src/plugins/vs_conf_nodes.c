@@ -335,6 +335,7 @@ uint64_t vs_conf_hash(const struct vs_conf *c)
 		h = add_str(add_str(add_str(h, p->name), p->adapter),
 			    p->template_name);
 		h = add_str(add_str(h, p->retention), p->latency);
+		h = add_str(add_str(h, p->storage_policy), p->annotation);
 		h = add_int(add_int(h, p->vcpus), p->memory_mb);
 		h = add_int(h, p->memory_overhead_mb);
 	}

@@ -165,6 +165,18 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "MB that a guest's kernel takes before slurmd counts RealMemory; 256 plus "
 	  "RealMemory/32 if not given. Not with Memory." },
 
+	{ VS_SCOPE_PARTITION, VS_CONF_TEXT, "StoragePolicy", NULL, false, NULL,
+	  0, 0, PRT(storage_policy),
+	  "The id (a UUID, from govc storage.policy.info) of the storage policy of "
+	  "new VMs and all their disks; vCenter's own choice if not given. "
+	  "Datastore= still says where they go: it must comply." },
+	{ VS_SCOPE_PARTITION, VS_CONF_TEXT, "Annotation", NULL, false, NULL,
+	  0, 0, PRT(annotation),
+	  "The notes of new VMs, for people, and for agents of backup or antivirus "
+	  "that leave VMs out by them; needs VirtualMachine.Config.Annotation on "
+	  "the folder. Custom attributes of the template are copied by vCenter; "
+	  "tags are not: leave the folder out there." },
+
 	{ VS_SCOPE_CLUSTER, VS_CONF_NAME, "ClusterName", NULL, true, NULL, 0, 0,
 	  CLU(name), "A vSphere cluster whose hosts may be used." },
 	{ VS_SCOPE_CLUSTER, VS_CONF_TEXT, "ResourcePool", NULL, false, NULL, 0, 0,

@@ -67,7 +67,8 @@ class Simulator:
         """The VMs of the folder `slurm`: name, on, host, uuid, vf_macs."""
         return [{"name": v["name"], "on": v["power"] == "poweredOn",
                  "host": v["host"], "uuid": v["instanceUuid"],
-                 "datastore": v["datastore"],
+                 "datastore": v["datastore"], "policies": v["policies"],
+                 "annotation": v["annotation"],
                  "owner": v["owner"], "boots": v["boots"],
                  "vf_macs": [c["mac"] for c in v["cards"]
                              if c["type"] == "sriov"]}

@@ -310,3 +310,52 @@ def test_rdma_cards_on_nsx_segments_are_refused_by_name_ethernet_runs(fresh):
     assert {c.job_state(j) for j in jobs.values()} == {"PENDING"}
     assert len([n for n in notes(c) if "NSX" in n]) == 2
     assert c.calls("CloneVM_Task") == 2
+
+
+# ---- storage policies, notes -------------------------------------------------------
+
+POLICY = "aa6d5a82-1c88-45da-85d3-3d74b91a5bad"
+
+
+def partition(more):
+    return {"lines": [
+        "ClusterName=HPC1 ResourcePool=slurm",
+        "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
+        "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed " + more]}
+
+
+def test_new_vms_have_their_storage_policy_and_notes(fresh):
+    """The policy on each disk too; another policy builds the VM anew, other
+    notes don't. No call more than without."""
+    c = fresh(nodes=1, inventory=world(
+        hosts=1, vfs=2, storagePolicies=[POLICY]),
+        vsphere=partition(f'StoragePolicy={POLICY} Annotation="no backup"'))
+    c.wait_job(c.sbatch("-N1", script="true"), 60)
+    vm = c.our_vms()[0]
+    assert vm["policies"] == {"home": POLICY, "2000": POLICY}
+    assert vm["annotation"] == "no backup"
+    assert c.mutating() == 2
+    c.change_vsphere("no backup", "no backup, no scan")
+    c.must("scontrol", "reconfigure")
+    c.wait_job(c.sbatch("-N1", script="true"), 60)
+    assert c.calls("CloneVM_Task") == 1
+    other = POLICY.replace("aa6d", "bb6d")
+    c.change_vsphere(POLICY, other)
+    c.must("scontrol", "reconfigure")
+    job = c.sbatch("-N1", script="true")
+    wait_for("PBM's refusal of an unknown one is said", 60, lambda:
+             "the profile " + other in c.ctld_log())
+    c.run("scancel", str(job))
+
+
+def test_a_policys_name_is_refused_and_the_way_to_its_id_said(fresh):
+    c = fresh(nodes=1, inventory=world(hosts=1, vfs=2), start=False,
+              vsphere=partition("StoragePolicy=Gold"))
+    try:
+        c.start()
+    except Exception as e:      # slurmctld ends
+        said = str(e)
+    else:
+        said = c.ctld_log()
+    assert "StoragePolicy=Gold: expected the policy's id" in said
+    assert "govc storage.policy.info" in said

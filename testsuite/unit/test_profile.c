@@ -49,11 +49,29 @@ static void a_profile_has_the_same_hash_each_time(void **state)
 	copy.vcpus = 8;
 	copy.memory_mb = 16384;
 	copy.latency_high = copy.dynamic = false;
+	copy.storage_policy[0] = '\0';
 	assert_int_equal(vs_profile_hash(&profile, a), 0);
 	assert_int_equal(vs_profile_hash(&copy, b), 0);
 	assert_string_equal(a, b);
 	assert_int_equal(strlen(a), 17);
 	assert_int_equal(a[8], '-');
+	assert_int_equal(vs_profile_fit(a, b), VS_FIT_RIGHT);
+}
+
+/* Its disks were placed by another one, or by none. */
+static void another_storage_policy_asks_for_a_rebuild(void **state)
+{
+	char a[VS_PROFILE_HASH_LEN], b[VS_PROFILE_HASH_LEN];
+
+	(void)state;
+	vs_profile_hash(&profile, a);
+	vs_strlcpy(profile.storage_policy,
+		   "aa6d5a82-1c88-45da-85d3-3d74b91a5bad",
+		   sizeof(profile.storage_policy));
+	vs_profile_hash(&profile, b);
+	assert_int_equal(vs_profile_fit(a, b), VS_FIT_REBUILD);
+	profile.annotation = "no backup";
+	vs_profile_hash(&profile, a);
 	assert_int_equal(vs_profile_fit(a, b), VS_FIT_RIGHT);
 }
 
@@ -232,6 +250,8 @@ int main(void)
 		cmocka_unit_test_setup(a_profile_has_the_same_hash_each_time,
 				       setup),
 		cmocka_unit_test_setup(one_card_is_what_it_always_was, setup),
+		cmocka_unit_test_setup(
+			another_storage_policy_asks_for_a_rebuild, setup),
 		cmocka_unit_test_setup(without_a_template_there_is_no_hash,
 				       setup),
 		cmocka_unit_test_setup(what_only_placement_reads_is_not_in_it,

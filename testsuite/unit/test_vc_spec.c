@@ -195,6 +195,36 @@ static void a_clone_is_off_marked_and_has_its_card(void **state)
 	vs_jb_free(nic);
 }
 
+/* Its home directory, and each disk. */
+static void a_policy_is_said_of_each_disk(void **state)
+{
+	const int disks[] = { 2000, 2001 };
+	const struct vs_vc_clone c = {
+		.folder = "group-v20", .name = "vm001", .uuid = "u",
+		.pool = "resgroup-9", .host = "host-10",
+		.datastore = "datastore-5", .policy = "p-1",
+		.disks = disks, .ndisks = 2, .annotation = "no backup",
+	};
+#define POLICY "'profile':[{'_typeName':'VirtualMachineDefinedProfileSpec'," \
+	"'profileId':'p-1'}]"
+#define ON_DISK(key) "{'_typeName':'VirtualMachineRelocateSpecDiskLocator'," \
+	"'diskId':" key ",'datastore':" REF("Datastore", "datastore-5") "," POLICY "}"
+
+	(void)state;
+	is(vs_spec_clone(&c, NULL),
+	   "{'folder':" REF("Folder", "group-v20") ",'name':'vm001',"
+	   "'spec':{'_typeName':'VirtualMachineCloneSpec',"
+	   "'location':{'_typeName':'VirtualMachineRelocateSpec',"
+	   "'datastore':" REF("Datastore", "datastore-5") ","
+	   "'pool':" REF("ResourcePool", "resgroup-9") ","
+	   "'host':" REF("HostSystem", "host-10") "," POLICY ","
+	   "'disk':[" ON_DISK("2000") "," ON_DISK("2001") "]},"
+	   "'template':false,"
+	   "'config':{'_typeName':'VirtualMachineConfigSpec',"
+	   "'instanceUuid':'u','annotation':'no backup'},"
+	   "'powerOn':false}}");
+}
+
 static void a_linked_clone_names_its_snapshot(void **state)
 {
 	const struct vs_vc_clone c = {
@@ -347,6 +377,7 @@ int main(void)
 		cmocka_unit_test(views_say_what_they_hold),
 		cmocka_unit_test(reading_and_waiting),
 		cmocka_unit_test(a_clone_is_off_marked_and_has_its_card),
+		cmocka_unit_test(a_policy_is_said_of_each_disk),
 		cmocka_unit_test(a_linked_clone_names_its_snapshot),
 		cmocka_unit_test(each_kind_of_card_has_its_own_body),
 		cmocka_unit_test(a_reconfigure_swaps_cards_in_a_safe_order),

@@ -99,7 +99,15 @@ static void clone_body(const struct vs_vc_card_spec *c, bool latency,
 			.mgmt_mac = nic ? "00:50:56:00:00:09" : NULL },
 	};
 
+	struct vs_vc_clone kept = clone;
+	const int disks[] = { 2000, 2001 };
+
 	line("CloneVMRequestType", vs_spec_clone(&clone, nic));
+	kept.policy = "aa6d5a82-1c88-45da-85d3-3d74b91a5bad";
+	kept.disks = disks;
+	kept.ndisks = 2;
+	kept.annotation = "no backup";
+	line("CloneVMRequestType", vs_spec_clone(&kept, nic));
 }
 
 static struct json_object *template_nic(void)

@@ -193,6 +193,11 @@ func (c *call) cloneTarget(src *vmachine, spec *types.VirtualMachineCloneSpec) (
 	} else {
 		res.store = c.w.get(src.m.Datastore[0])
 	}
+	for _, d := range loc.Disk {
+		if !src.hasDisk(d.DiskId) {
+			return nil, invalidArgument("spec.location.disk.diskId")
+		}
+	}
 	if !res.host.mounts(res.store.ref) {
 		return nil, res.host.unmounted(res.store)
 	}
@@ -223,6 +228,9 @@ func (src *vmachine) cloneTo(req *types.CloneVM_Task, name string, where *cloneW
 	v.h = nil
 	if c.InstanceUuid != keep.InstanceUuid && w.byInstance(c.InstanceUuid) != nil {
 		c.InstanceUuid = keep.InstanceUuid // vCenter changes it on conflict
+	}
+	if err := v.applyPolicies(&req.Spec.Location); err != nil {
+		return nil, err
 	}
 	if !linked(&req.Spec) {
 		if err := v.takeDisks(where.store); err != nil {

@@ -70,6 +70,7 @@ type inventory struct {
 	TaskSlots   slotSpec            `json:"taskSlots"`
 	VfRelease   Dur                 `json:"vfRelease"`
 	NoRoomFault string              `json:"noRoomFault"`
+	Policies    []string            `json:"storagePolicies"` // ids of those that PBM knows
 	Guest       guestSpec           `json:"guest"`
 	Datacenters []dcSpec            `json:"datacenters"`
 }

@@ -22,8 +22,9 @@ type vmachine struct {
 	h         *host
 	dc        *datacenter
 	diskGB    int64
-	disks     room // that its disks take
-	swap      room // that its swap file takes while it is on
+	policies  map[string]string // of its home and disks, by PBM
+	disks     room              // that its disks take
+	swap      room              // that its swap file takes while it is on
 	held      []heldVF
 	busy      *task
 	sources   int // clones under way that read from it

@@ -55,6 +55,8 @@ static void free_partitions(struct vs_conf *conf)
 		free(p->template_name);
 		free(p->retention);
 		free(p->latency);
+		free(p->storage_policy);
+		free(p->annotation);
 	}
 	free(conf->partitions);
 }

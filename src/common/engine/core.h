@@ -25,6 +25,7 @@ struct vs_conf_adapter {
 };
 struct vs_conf_partition {	/* settings for the nodes of a partition */
 	char *name, *adapter, *template_name, *retention, *latency;
+	char *storage_policy, *annotation;
 	int vcpus;		/* 0: the node's CPUs */
 	int64_t memory_mb;	/* 0: the node's RealMemory plus overhead */
 	int64_t memory_overhead_mb;

@@ -161,6 +161,9 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 		.uuid = uuid,
 		.pool = vs_pool_of(c, vs_host_get(&c->inv, h->host)),
 		.host = h->host,
+		.policy = n->profile->storage_policy[0] ?
+			n->profile->storage_policy : NULL,
+		.annotation = n->profile->annotation,
 		.datastore = h->store[0] ? h->store :
 			c->store[0] ? c->store : NULL,
 	};

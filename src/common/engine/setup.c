@@ -91,6 +91,11 @@ static enum vs_retention retention_of(const struct vs_conf_partition *part)
 	return VS_RETAIN_WARM;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
 /* Profiles are few, nodes are many: one profile per distinct setting. */
 static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 			    const struct vs_conf_partition *part)
@@ -103,10 +108,13 @@ static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 			!strcasecmp(part->latency, "high"),
 		.retention = retention_of(part),
 		.dynamic = n->dynamic,
+		.annotation = part->annotation,
 	};
 
 	vs_strlcpy(want.template_name, part->template_name,
 		   sizeof(want.template_name));
+	vs_strlcpy(want.storage_policy, part->storage_policy ?
+		   part->storage_policy : "", sizeof(want.storage_policy));
 	for (size_t i = 0; i < c->nprofiles; i++) {
 		const struct vs_profile *p = &c->profiles[i];
 
@@ -115,6 +123,8 @@ static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 		    p->latency_high == want.latency_high &&
 		    p->retention == want.retention &&
 		    p->dynamic == want.dynamic &&
+		    same_text(p->annotation, want.annotation) &&
+		    !strcmp(p->storage_policy, want.storage_policy) &&
 		    !strcmp(p->template_name, want.template_name))
 			return i;
 	}

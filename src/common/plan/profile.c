@@ -29,6 +29,8 @@ int vs_profile_hash(const struct vs_profile *p, char out[VS_PROFILE_HASH_LEN])
 		return -1;
 	t = vs_hash_str(t, p->template_moid);
 	t = vs_hash_str(t, p->template_version);
+	if (p->storage_policy[0])	/* disks are placed by it */
+		t = vs_hash_str(t, p->storage_policy);
 	snprintf(numbers, sizeof(numbers), "%d %d %d %d %lld %d", (int)a->type,
 		 (int)a->link, a->mtu, p->vcpus, (long long)p->memory_mb,
 		 (int)p->latency_high);

@@ -28,7 +28,9 @@ struct vs_profile {
 	int64_t memory_mb;
 	bool latency_high;
 	bool dynamic;		/* its slurmd finds no node of its name in slurm.conf */
+	char storage_policy[VS_UUID_LEN];	/* its id, "": none */
 	enum vs_retention retention;		/* not hashed */
+	const char *annotation;			/* nor is this; NULL: none */
 };
 
 /* Needs template_moid; -1 if it is not resolved yet. */

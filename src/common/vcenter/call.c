@@ -95,6 +95,7 @@ static struct vcx_template *template_of(struct vs_vc *vc, const char *moid)
 int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *c,
 		       const struct vs_vc_op *op, struct vs_err *err)
 {
+	struct vs_vc_clone whole = *c;
 	struct vcx_template *t;
 
 	if (may_change(vc, err))
@@ -108,8 +109,13 @@ int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *c,
 		return vs_err_set(err, VS_E_CONFIG,
 			"template \"%s\" has no network card: its first one is the management network",
 			t ? t->name : c->source);
+	if (c->policy && t) {
+		whole.disks = t->disks;
+		whole.ndisks = t->ndisks;
+	}
 	return send_vm(vc, on_task, "CloneVM_Task", c->source,
-		       vs_spec_clone(c, c->hw.mgmt_mac ? t->nic : NULL), op);
+		       vs_spec_clone(&whole, c->hw.mgmt_mac ? t->nic : NULL),
+		       op);
 }
 
 static const char *card_type(struct vs_vc *vc, const char *moid, int key)

@@ -193,6 +193,35 @@ static void put_hw(struct json_object *o, const struct vs_vc_hw *hw,
 		vs_jb_put(o, "extraConfig", extra(hw->extra, hw->nextra));
 }
 
+static void put_policy(struct json_object *o, const char *policy)
+{
+	struct json_object *list = vs_jb_arr();
+	struct json_object *p = vs_jb_obj("VirtualMachineDefinedProfileSpec");
+
+	vs_jb_str(p, "profileId", policy);
+	vs_jb_add(list, p);
+	vs_jb_put(o, "profile", list);
+}
+
+/* A profile of the whole is the home directory's alone: each disk has its own
+ * (vSphere API, VirtualMachineRelocateSpec). */
+static void put_policies(struct json_object *to, const struct vs_vc_clone *c)
+{
+	struct json_object *disks = vs_jb_arr();
+
+	put_policy(to, c->policy);
+	for (size_t i = 0; i < c->ndisks && c->datastore; i++) {
+		struct json_object *d = vs_jb_obj(
+			"VirtualMachineRelocateSpecDiskLocator");
+
+		vs_jb_int(d, "diskId", c->disks[i]);
+		vs_jb_ref(d, "datastore", "Datastore", c->datastore);
+		put_policy(d, c->policy);
+		vs_jb_add(disks, d);
+	}
+	vs_jb_put(to, "disk", disks);
+}
+
 struct json_object *vs_spec_clone(const struct vs_vc_clone *c,
 				  struct json_object *nic)
 {
@@ -208,9 +237,13 @@ struct json_object *vs_spec_clone(const struct vs_vc_clone *c,
 		vs_jb_str(to, "diskMoveType", "createNewChildDiskBacking");
 	vs_jb_ref(to, "pool", "ResourcePool", c->pool);
 	vs_jb_ref(to, "host", "HostSystem", c->host);
+	if (c->policy)
+		put_policies(to, c);
 	vs_jb_put(spec, "location", to);
 	vs_jb_bool(spec, "template", false);
 	vs_jb_str(config, "instanceUuid", c->uuid);
+	if (c->annotation)
+		vs_jb_str(config, "annotation", c->annotation);
 	put_hw(config, &c->hw, nic, NULL);
 	vs_jb_put(spec, "config", config);
 	vs_jb_bool(spec, "powerOn", false);

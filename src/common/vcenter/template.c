@@ -102,6 +102,22 @@ static int64_t disks_mb(struct vs_j dev, struct vs_j committed)
 	return (bytes > thick ? bytes : thick) >> 20;
 }
 
+static void disks_set(struct vcx_template *t, struct vs_j dev)
+{
+	size_t n = vs_j_len(dev);
+
+	free(t->disks);
+	t->disks = vs_calloc(n + 1, sizeof(*t->disks));
+	t->ndisks = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct vs_j d = vs_j_at(dev, i);
+
+		if (!strcmp(vs_j_type(d), "VirtualDisk"))
+			t->disks[t->ndisks++] =
+				(int)vs_j_int_or(vs_j_opt(d, "key"), 0);
+	}
+}
+
 /* Its files, or a disk, have a key (vSphere API, CryptoKeyId). */
 static void keys_set(struct vcx_template *t, struct vs_j props,
 		     struct vs_j dev)
@@ -145,6 +161,7 @@ void vs_vcx_template_wipe(struct vcx_template *t)
 	free(t->missing);
 	free(t->guest);
 	vs_jb_free(t->nic);
+	free(t->disks);
 	nets_free(t);
 }
 
@@ -162,6 +179,7 @@ void vs_vcx_template_set(struct vcx_template *t, struct vs_j props)
 	t->changed |= vs_str_replace(&t->host, host);
 	t->is_template = is;
 	keys_set(t, props, dev);
+	disks_set(t, dev);
 	t->hw = !strncmp(hw, "vmx-", 4) ? (int)strtol(hw + 4, NULL, 10) : 0;
 	t->disk_mb = disks_mb(dev, vs_vcx_prop(props,
 					       "summary.storage.committed"));

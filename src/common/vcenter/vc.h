@@ -279,6 +279,11 @@ struct vs_vc_clone {
 	const char *source, *folder, *name, *uuid;
 	const char *pool, *host, *datastore;
 	const char *snapshot;		/* linked clone of it, NULL: full */
+	const char *policy;		/* storage policy's id, NULL: the
+					 * template's or the datastore's own */
+	const int *disks; size_t ndisks;	/* keys of the source's, for the
+					 * policy; found by us */
+	const char *annotation;		/* notes, NULL: none */
 	struct vs_vc_hw hw;
 };
 int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *c,

@@ -153,6 +153,8 @@ struct vcx_template {
 	int passthrough;
 	enum vs_vc_auto snapshot, hot_add, tools;
 	struct json_object *nic;	/* its first network card, whole */
+	int *disks;			/* keys of its virtual disks */
+	size_t ndisks;
 	struct { char *type, *moid; } *nets;	/* of its own cards */
 	size_t nnets;
 };
