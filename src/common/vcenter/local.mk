@@ -19,7 +19,8 @@ core_sources += \
 	src/common/vcenter/spec.c src/common/vcenter/spec.h \
 	src/common/vcenter/spec_vm.c \
 	src/common/vcenter/task.c \
-	src/common/vcenter/template.c src/common/vcenter/template_facts.c \
+	src/common/vcenter/template.c src/common/vcenter/template_disks.c \
+	src/common/vcenter/template_facts.c \
 	src/common/vcenter/vc.c src/common/vcenter/vc.h \
 	src/common/vcenter/vc_i.h \
 	src/common/vcenter/watch.c \

@@ -75,68 +75,6 @@ static bool is_card(struct vs_j dev)
 	return !vs_j_null(vs_j_opt(dev, "addressType"));
 }
 
-/*
- * What a clone of these disks takes: as much as they take themselves, which for
- * thin ones is less than they may grow to. Where that isn't told, what is
- * certain: the thick ones.
- */
-static int64_t disks_mb(struct vs_j dev, struct vs_j committed)
-{
-	int64_t all = 0, thick = 0, bytes, has = vs_j_int_or(committed, 0);
-	size_t n = vs_j_len(dev);
-
-	for (size_t i = 0; i < n; i++) {
-		struct vs_j d = vs_j_at(dev, i);
-
-		if (strcmp(vs_j_type(d), "VirtualDisk"))
-			continue;
-		bytes = vs_j_int_or(vs_j_opt(d, "capacityInBytes"),
-				    vs_j_int_or(vs_j_opt(d, "capacityInKB"),
-						0) * 1024);
-		all += bytes;
-		if (!vs_j_bool_or(vs_j_opt(vs_j_opt(d, "backing"),
-					   "thinProvisioned"), true))
-			thick += bytes;
-	}
-	bytes = has < all ? has : all;
-	return (bytes > thick ? bytes : thick) >> 20;
-}
-
-static void disks_set(struct vcx_template *t, struct vs_j dev)
-{
-	size_t n = vs_j_len(dev);
-
-	free(t->disks);
-	t->disks = vs_calloc(n + 1, sizeof(*t->disks));
-	t->ndisks = 0;
-	for (size_t i = 0; i < n; i++) {
-		struct vs_j d = vs_j_at(dev, i);
-
-		if (!strcmp(vs_j_type(d), "VirtualDisk"))
-			t->disks[t->ndisks++] =
-				(int)vs_j_int_or(vs_j_opt(d, "key"), 0);
-	}
-}
-
-/* Its files, or a disk, have a key (vSphere API, CryptoKeyId). */
-static void keys_set(struct vcx_template *t, struct vs_j props,
-		     struct vs_j dev)
-{
-	bool tpm = false;
-	bool key = !vs_j_null(vs_vcx_prop(props, "config.keyId"));
-
-	for (size_t i = 0, n = vs_j_len(dev); i < n; i++) {
-		struct vs_j d = vs_j_at(dev, i);
-
-		tpm |= !strcmp(vs_j_type(d), "VirtualTPM");
-		key |= !strcmp(vs_j_type(d), "VirtualDisk") &&
-			!vs_j_null(vs_j_opt(vs_j_opt(d, "backing"), "keyId"));
-	}
-	t->changed |= t->tpm != tpm || t->encrypted != key;
-	t->tpm = tpm;
-	t->encrypted = key;
-}
-
 static void nets_set(struct vcx_template *t, struct vs_j nets)
 {
 	size_t n = vs_j_len(nets);
@@ -178,11 +116,8 @@ void vs_vcx_template_set(struct vcx_template *t, struct vs_j props)
 			vs_vcx_prop(props, "config.changeVersion"), ""));
 	t->changed |= vs_str_replace(&t->host, host);
 	t->is_template = is;
-	keys_set(t, props, dev);
-	disks_set(t, dev);
 	t->hw = !strncmp(hw, "vmx-", 4) ? (int)strtol(hw + 4, NULL, 10) : 0;
-	t->disk_mb = disks_mb(dev, vs_vcx_prop(props,
-					       "summary.storage.committed"));
+	vs_vcx_template_disks(t, props, dev);
 	vs_vcx_template_facts(t, props);
 	nets_set(t, vs_vcx_prop(props, "network"));
 	vs_jb_free(t->nic);

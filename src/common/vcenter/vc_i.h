@@ -310,6 +310,9 @@ void vs_vcx_templates_tell(struct vs_vc *vc);
 bool vs_vcx_template_named(const struct vcx_template *t, const char *name);
 void vs_vcx_template_set(struct vcx_template *t, struct vs_j props);
 void vs_vcx_template_forget(struct vcx_template *t);
+/* template_disks.c: what is read of its disks; dev: config.hardware.device. */
+void vs_vcx_template_disks(struct vcx_template *t, struct vs_j props,
+			   struct vs_j dev);
 /* All that it owns. */
 void vs_vcx_template_wipe(struct vcx_template *t);
 struct vs_vc_template vs_vcx_template_view(const struct vcx_template *t);
