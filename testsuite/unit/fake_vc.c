@@ -164,7 +164,7 @@ void fake_load(void)
 		.drs = VS_VC_AUTO_NO, .ha = VS_VC_AUTO_NO,
 	};
 	struct vs_vc_network net = { "NET", "dvportgroup-1", "sw",
-				     "dvportgroup-1" };
+				     "dvportgroup-1", false, false };
 	struct vs_vc_template tpl = {
 		.name = "tpl", .moid = "vm-tpl", .change_version = "1",
 		.host = "host-1", .is_template = true, .hw = fake_hw,
