@@ -33,6 +33,7 @@ struct line {			/* the command line while it is read */
 	const struct svf_verb *v;
 	const char *own[2], *colour;
 	int owns;		/* more than two are too many */
+	int watch;		/* seconds, 0: once */
 	bool no_more;		/* -- was there */
 };
 
@@ -104,6 +105,17 @@ static const struct svf_opt *option_at(char **words, const char **value,
 	return NULL;
 }
 
+static int watch_take(struct line *l, const char *value)
+{
+	char *end = "";
+	long n = value ? strtol(value, &end, 10) : SVF_WATCH_S;
+
+	if (n < 1 || n > 3600 || *end)
+		return wrong("--watch takes seconds from 1 to 3600, not", value);
+	l->watch = (int)n;
+	return 0;
+}
+
 /* 0, or an exit code after its line. */
 static int option_take(struct line *l, const struct svf_opt *o,
 		       const char *value)
@@ -126,6 +138,8 @@ static int option_take(struct line *l, const struct svf_opt *o,
 	case SVF_OPT_COLOR:
 		l->colour = value ? value : "always";
 		break;
+	case SVF_OPT_WATCH:
+		return watch_take(l, value);
 	default:			/* were looked for before */
 		break;
 	}
@@ -251,5 +265,8 @@ int main(int argc, char **argv)
 		rc = colour_choose(&l);
 	if (!rc)
 		rc = view_check(&l);
-	return rc ? rc : l.v->run(&l.s);
+	if (!rc && l.watch && (!l.v->reads || (l.s.flag && l.v->flag_orders)))
+		rc = wrong("what changes something is not repeated:", l.v->name);
+	return rc ? rc : l.watch ? svf_watch(l.v, &l.s, l.watch) :
+		l.v->run(&l.s);
 }

@@ -9,15 +9,18 @@
 
 #include "svf.h"
 
-/* "power-on 12s", "-" when there is nothing to do. */
+/* "power-on 12s of 20s", "-" when there is nothing to do. */
 static void put_action(struct svf_table *t, const struct svf_row *row)
 {
 	const char *action = vs_j_str_or(vs_j_opt(row->j, "action"), "");
+	int64_t usual = vs_j_int_or(vs_j_opt(row->j, "usual"), 0);
 	char age[16];
 
 	svf_age(vs_j_int_or(vs_j_opt(row->j, "since"), 0), age);
 	if (!action[0] || !strcmp(action, "nothing"))
 		svf_cell(t, "-");
+	else if (age[0] && usual > 0)
+		svf_cell(t, "%s %s of %" PRId64 "s", action, age, usual);
 	else
 		svf_cell(t, "%s%s%s", action, age[0] ? " " : "", age);
 }
@@ -58,7 +61,9 @@ static const struct svf_col cols[] = {
 	{ .name = "jobid", .how = SVF_RIGHT, .put = put_job,
 	  .what = "the job on it, if you may see that" },
 	{ .name = "action", .how = SVF_STATE, .put = put_action,
-	  .what = "what is being done or waited for, and since when" },
+	  .what = "what is being done or waited for, since when, and how long that took lately" },
+	{ .name = "order", .how = SVF_EXTRA, .key = "order",
+	  .what = "what an operator has ordered of its VM (svf vm): evict or rebuild" },
 	{ .name = "error", .how = SVF_BAD, .key = "last_error",
 	  .what = "what failed last; it goes away with the next success" },
 };

@@ -110,7 +110,7 @@ static int run_reconcile(const struct svf *s)
 
 const struct svf_verb svf_reconcile = {
 	.name = "reconcile", .args = "", .run = run_reconcile, .reads = true,
-	.flag = "--confirm",
+	.flag = "--confirm", .flag_orders = true,
 	.flag_what = "let those go that wait now (root, SlurmUser, operators)",
 	.list = &list,
 	.what = "what is mended by itself, and what waits for you",

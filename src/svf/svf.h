@@ -73,7 +73,8 @@ struct svf_verb {
 	const char *flag_what;	/* what that does */
 	const char *also, *also_what;	/* another one, that changes no columns */
 	bool raw;		/* what follows it is another command's */
-	bool reads;		/* --watch may repeat it */
+	bool reads;		/* --watch may repeat it, */
+	bool flag_orders;	/* but not with its own option */
 	const struct svf_list *list;	/* its columns, NULL: it has none */
 	const struct svf_list *flagged;	/* with its option; NULL: the same */
 	const struct svf_word *words;	/* ended by a NULL name; NULL: none */
@@ -163,6 +164,11 @@ extern const struct svf_opt svf_opts[];	/* ended by a NULL name */
 void svf_usage(FILE *f);
 void svf_verb_usage(FILE *f, const struct svf_verb *v);
 void svf_tables(FILE *f);	/* all of it for man.awk: a record per line */
+
+/* ---- watch.c ---------------------------------------------------------------- */
+#define SVF_WATCH_S 2
+/* Again and again; comes back only with what is wrong from the beginning. */
+int svf_watch(const struct svf_verb *v, const struct svf *s, int seconds);
 
 /* ---- complete.c: for the shells; of the words after --complete ----------- */
 int svf_complete(char **argv, int argc);

@@ -346,6 +346,7 @@ def rebuilt(w):
         vm = w.c.our_vm("vm001")
         if vm and vm["uuid"] == was:
             w.ask("svf", "vm", "rebuild", "vm001")
+            w.ask("svf", "reconcile", "--confirm")  # cells before count, too
         return not vm or vm["uuid"] != was
     w.did()
     wait_until("the old VM is gone", w.goal, look, lambda: w.state("vm001"))

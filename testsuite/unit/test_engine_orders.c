@@ -275,6 +275,30 @@ static void too_many_rebuilds_put_the_brake_on(void **st)
 	vs_brake_clear(&vs_core.brake);
 }
 
+static void while_the_brake_is_on_the_drain_goes_all_the_same(void **st)
+{
+	(void)st;
+	begin_idle("warm");
+	must_do("rebuild", "vm1", "off");
+	vs_core.brake.on = true;
+	turn();
+	flags("vm1", UP | VS_NODE_DRAIN);
+	turns(60);
+	flags("vm1", GOING | VS_NODE_DRAIN);
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	turn();
+	flags("vm1", DOWN | VS_NODE_DRAIN);
+	for (int i = 0; i < 100; i++) {	/* and said again and again */
+		must_do("rebuild", "vm1", "destroy");
+		turn();
+	}
+	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
+	assert_true(vs_orders_any(&node("vm1")->orders));
+	assert_non_null(heard(VS_TELL_UNDRAIN, "vm1"));
+	vs_brake_clear(&vs_core.brake);
+}
+
 static void orders_outlive_a_restart(void **st)
 {
 	VS_FREE char *text = NULL;
@@ -322,6 +346,7 @@ int main(void)
 		cmocka_unit_test(a_warm_vm_is_rebuilt_when_it_is_off),
 		cmocka_unit_test(a_job_that_comes_before_finds_a_new_one_too),
 		cmocka_unit_test(too_many_rebuilds_put_the_brake_on),
+		cmocka_unit_test(while_the_brake_is_on_the_drain_goes_all_the_same),
 		cmocka_unit_test(orders_outlive_a_restart),
 	};
 

@@ -229,7 +229,7 @@ static bool brake_passed(struct vs_core *c, struct vs_node *n,
 			 const struct vs_vm *vm, enum vs_action action)
 {
 	if ((action != VS_DO_SHUTDOWN && action != VS_DO_DESTROY) ||
-	    (n->dying && !n->orders.rebuild[0]) ||
+	    (n->dying && !(action == VS_DO_DESTROY && n->orders.rebuild[0])) ||
 	    (n->wanted != VS_WANT_OFF && n->wanted != VS_WANT_GONE) ||
 	    (action == VS_DO_DESTROY && vm && vm->job_tag[0]) ||
 	    vs_brake_asks(c, &n->braked, vm ? vm->moid : n->name, n->name))

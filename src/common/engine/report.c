@@ -62,6 +62,26 @@ static const char *vm_state(struct vs_core *c, const struct vs_node *n,
 	       vm->power == VS_POWER_SUSPENDED ? "suspended" : "unknown";
 }
 
+/* What is done, since when, and how long it took lately. */
+static void action_json(const struct vs_core *c, const struct vs_node *n,
+			struct json_object *o)
+{
+	bool op = n->op.kind != VS_OP_NONE;
+	bool boots = !op && n->wanted == VS_WANT_ON && n->seen == VS_SEEN_ON &&
+		n->powered_on_ms;
+	int64_t since_ms = boots ? n->powered_on_ms :
+		op && n->op.since_ms ? n->op.since_ms : n->action_since_ms;
+	int64_t usual_ms = op || boots ? vs_pace_ms(c, n->profile, boots ?
+		VS_PACE_BOOT : (int)n->op.kind) : -1;
+
+	vs_jb_str(o, "action", boots ? "boot" : op ? vs_op_name(n->op.kind) :
+		  vs_action_name(n->action));
+	if (since_ms)
+		vs_jb_int(o, "since", vs_report_epoch(since_ms));
+	if (usual_ms >= 0)
+		vs_jb_int(o, "usual", (usual_ms + 999) / 1000);
+}
+
 static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 				     uint32_t job)
 {
@@ -83,10 +103,10 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 	vs_jb_str(o, "partition", n->conf->partition);
 	if (job)
 		vs_jb_int(o, "job", job);
-	vs_jb_str(o, "action", n->op.kind != VS_OP_NONE ?
-		  vs_op_name(n->op.kind) : vs_action_name(n->action));
-	if (n->action_since_ms)
-		vs_jb_int(o, "since", vs_report_epoch(n->action_since_ms));
+	action_json(c, n, o);
+	if (vs_orders_any(&n->orders))
+		vs_jb_str(o, "order", n->orders.rebuild[0] ? "rebuild" :
+			  "evict");
 	if (n->missing)
 		vs_report_str(o, "last_error",
 			      "vCenter doesn't show its VM, which was on: see svf reconcile");

@@ -59,9 +59,12 @@
  *					commas between them; so "pf"
  *     "adapter": "sriov-roce", "partition": "roce",
  *     "job": 4711,			absent also where it is another's
- *     "action": "power-on",		what the engine does or waits for, or
+ *     "action": "power-on",		what the engine does or waits for
+ *					(boot: for its guest), or
  *					"nothing"
  *     "since": 1789000000,		of action
+ *     "usual": 34,			how many seconds it took lately
+ *     "order": "evict",		an operator's, that isn't done yet
  *     "last_error": "text"
  *   } ],
  *   "suspect": [ { "vm": "vm009", "why": "text" } ],
