@@ -7,7 +7,7 @@ import re
 import pytest
 
 from cluster import Cluster, wait_for
-from daemons import slurm_release
+from daemons import plugin_dirs, slurm_release
 from worlds import ROCE_AND_ETH, world
 
 HOSTS = ("esx01.example.org", "esx02.example.org")
@@ -304,33 +304,34 @@ def test_after_a_reconfigure_with_other_nodes_it_knows_which_are_which(cluster):
     let_through(cluster, "-N3", "-C", "vmxnet3")
 
 
-def test_an_exclusive_vm_is_not_shared():
+def test_an_exclusive_vm_is_not_shared(fresh):
     """Retention=destroy wants OverSubscribe=EXCLUSIVE, which can go while
     slurmctld runs."""
-    with Cluster(nodes=2, inventory=world(hosts=1, vfs=4)) as c:
-        c.slurm = {"JobSubmitPlugins": "vsphere"}
-        c.vsphere = {"lines": ROCE_AND_ETH[:2] + [
-            "PartitionName=fresh Adapter=sriov-roce Template=rhel9-ofed "
-            "Retention=destroy"]}
-        c.partition_lines = ["PartitionName=fresh Nodes=ALL Default=YES "
-                             "OverSubscribe=EXCLUSIVE"]
-        c.start()
-        c.wait_ready()
-        let_through(c, "-N1", "--oversubscribe")
-        c.must("scontrol", "update", "partitionname=fresh", "oversubscribe=no")
-        assert refused(c, "-N1") == (
-            "a VM of partition fresh is for one job alone (Retention=destroy), "
-            "but the partition lets jobs share nodes: submit with --exclusive")
-        let_through(c, "-N1", "--exclusive")
+    c = fresh(start=False, nodes=2, inventory=world(hosts=1, vfs=4))
+    c.slurm["JobSubmitPlugins"] = "vsphere"
+    c.vsphere = {"lines": ROCE_AND_ETH[:2] + [
+        "PartitionName=fresh Adapter=sriov-roce Template=rhel9-ofed "
+        "Retention=destroy"]}
+    c.partition_lines = ["PartitionName=fresh Nodes=ALL Default=YES "
+                         "OverSubscribe=EXCLUSIVE"]
+    c.start()
+    c.wait_ready()
+    let_through(c, "-N1", "--oversubscribe")
+    c.must("scontrol", "update", "partitionname=fresh", "oversubscribe=no")
+    assert refused(c, "-N1") == (
+        "a VM of partition fresh is for one job alone (Retention=destroy), "
+        "but the partition lets jobs share nodes: submit with --exclusive")
+    let_through(c, "-N1", "--exclusive")
 
 
-def test_beside_stock_cons_tres_it_is_silent():
-    with Cluster(nodes=1, inventory=world(hosts=1, vfs=1), plain=True) as c:
-        c.slurm = {"JobSubmitPlugins": "vsphere"}
-        c.start()
-        r = c.run("sbatch", "-C", "nothing", "--wrap", "true")
-        assert r.stderr.strip().endswith("Invalid feature specification")
-        assert len(r.stderr.strip().splitlines()) == 1
-        assert "job_submit/vsphere" not in "".join(
-            line for line in c.ctld_log().splitlines(True)
-            if "error" in line or "refused" in line)
+def test_beside_stock_cons_tres_it_is_silent(fresh):
+    c = fresh(start=False, nodes=1, plain=True)
+    c.slurm["JobSubmitPlugins"] = "vsphere"
+    c.slurm["PluginDir"] = ":".join(plugin_dirs(c.root))
+    c.start()
+    r = c.run("sbatch", "-C", "nothing", "--wrap", "true")
+    assert r.stderr.strip().endswith("Invalid feature specification")
+    assert len(r.stderr.strip().splitlines()) == 1
+    assert "job_submit/vsphere loaded" in c.ctld_log()
+    assert not re.search(r"(error|refused).*job_submit/vsphere|"
+                         r"job_submit/vsphere.*refused", c.ctld_log())

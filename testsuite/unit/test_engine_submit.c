@@ -61,6 +61,24 @@ static void what_is_not_known_refuses_nobody(void **state)
 	assert_int_equal(capacity(NODES, NODES, false), NODES);
 }
 
+/* It is kept from one question to the next. */
+static void vfs_that_come_or_go_are_seen(void **state)
+{
+	struct vs_host *h;
+
+	(void)state;
+	begin_all(2, 3);
+	ready();
+	assert_int_equal(capacity(NODES, NODES, false), 6);
+	h = vs_host_get(&vs_core.inv, "host-1");
+	h->pfs[0].vfs = 1;
+	vs_host_changed(&vs_core.inv, h);
+	assert_int_equal(capacity(NODES, NODES, false), 4);
+	h->pfs[0].vfs = 4;
+	vs_host_changed(&vs_core.inv, h);
+	assert_int_equal(capacity(NODES, NODES, false), 7);
+}
+
 static void each_kind_has_its_own_capacity(void **state)
 {
 	struct vs_conf *conf = conf_make(NODES, "warm", 1024);
@@ -107,6 +125,7 @@ int main(void)
 		cmocka_unit_test(a_node_counts_once_unless_more_may_come),
 		cmocka_unit_test(what_is_in_use_or_down_counts_all_the_same),
 		cmocka_unit_test(what_is_not_known_refuses_nobody),
+		cmocka_unit_test(vfs_that_come_or_go_are_seen),
 		cmocka_unit_test(each_kind_has_its_own_capacity),
 		cmocka_unit_test(kinds_are_by_adapter),
 	};
