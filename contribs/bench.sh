@@ -6,6 +6,7 @@
 #   locks      how long slurmctld's threads and locks are kept by us (2 min)
 #   place      how fast gangs are placed, and how well; --seed: others (1 min)
 #   select     scheduling cycles at 10,000 nodes, beside stock cons_tres (10 min)
+#   submit     what job_submit/vsphere adds to a submission at 10,000 nodes (4 min)
 #   provision  64 VMs from nothing, beside govc; 1,000 at once (6 min)
 #   prefetch   how much of VMs' making is over when their jobs start (5 min)
 #   reconcile  calls while nothing is wanted, at 4,000 VMs; svf hosts (2 min)
@@ -30,6 +31,7 @@ start      -       bench.py
 locks      locks   locks bench_locks.py
 place      place   place
 select     submit  bench_select.py
+submit     submit  bench_submit.py
 provision  -       bench_provision.py
 prefetch   -       bench_prefetch.py
 reconcile  -       bench_reconcile.py
@@ -85,7 +87,7 @@ seed=
 parts=()
 while [ $# -gt 0 ]; do
 	case $1 in
-	-h | --help) sed -n '4,18s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	-h | --help) sed -n '4,19s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	--release)
 		release=${2:-}
 		[ -n "$release" ] || die "--release needs one of contribs/releases"
