@@ -218,9 +218,9 @@ int svf_watch(const struct svf_verb *v, const struct svf *s, int seconds)
 		char *out = NULL, *err = NULL;
 		int rc = run(&w, s, &out, &err);
 
-		if (first && rc != SVF_OK && rc != SVF_AWAY &&
-		    rc != SVF_MUNGE) {
-			printf("%s", out);
+		/* svf check says no, and what it has found */
+		if (first && (rc == SVF_USAGE || rc == SVF_CONF ||
+			      (rc == SVF_NO && !*out))) {
 			fprintf(stderr, "%s", err);
 			free(out);
 			free(err);
