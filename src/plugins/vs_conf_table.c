@@ -174,8 +174,8 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  0, 0, PRT(annotation),
 	  "The notes of new VMs, for people, and for agents of backup or antivirus "
 	  "that leave VMs out by them; needs VirtualMachine.Config.Annotation on "
-	  "the folder. Custom attributes of the template are copied by vCenter; "
-	  "tags are not: leave the folder out there." },
+	  "the folder. Tags and custom attributes are not set: see AGENTS in "
+	  "vsphere.conf(5)." },
 
 	{ VS_SCOPE_CLUSTER, VS_CONF_NAME, "ClusterName", NULL, true, NULL, 0, 0,
 	  CLU(name), "A vSphere cluster whose hosts may be used." },

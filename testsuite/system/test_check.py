@@ -144,6 +144,9 @@ FAULTS = [
     ("ha", "HPC1", {"op": "cluster", "cluster": "HPC1", "ha": True},
      {"op": "cluster", "cluster": "HPC1", "ha": False},
      "govc cluster.change -ha-enabled=false /DC0/host/HPC1"),
+    ("dpm", "HPC1", {"op": "cluster", "cluster": "HPC1",
+                     "dpm": "automated"},
+     {"op": "cluster", "cluster": "HPC1", "dpm": ""}, "Power Management"),
     ("rights-missing", "slurm", rights(roles_without(
         "VirtualMachine.Interact.PowerOff")), SOUND,
      "govc role.update -a ROLE VirtualMachine.Interact.PowerOff"),

@@ -180,6 +180,25 @@ static void without_a_cap_many_are_told_of_and_none_waits(void **st)
 	assert_null(barred("vm2"));
 }
 
+/* A configuration with another one. */
+static void another_cap_is_in_force_at_once(void **st)
+{
+	(void)st;
+	begin_with(4, 1, "warm");
+	bring_up(7, "vm1");
+	turn();
+	assert_non_null(barred("vm2"));
+	vs_core.conf->clones_max = 2;
+	vs_core.epoch++;
+	turn();
+	assert_null(barred("vm2"));
+	assert_true(vs_core.vf_freed);
+	vs_core.conf->clones_max = 0;
+	vs_core.epoch++;
+	turn();
+	assert_null(barred("vm2"));
+}
+
 static char dir[] = "/tmp/vs-clones-XXXXXX";
 
 static void a_restart_forgets_nothing(void **st)
@@ -221,6 +240,7 @@ int main(void)
 		cmocka_unit_test(vms_that_a_job_uses_up_count_as_none),
 		cmocka_unit_test(most_of_it_used_is_told),
 		cmocka_unit_test(without_a_cap_many_are_told_of_and_none_waits),
+		cmocka_unit_test(another_cap_is_in_force_at_once),
 		cmocka_unit_test(a_restart_forgets_nothing),
 	};
 
