@@ -10,6 +10,7 @@ noinst_LTLIBRARIES += src/plugins/libvs_conf.la src/plugins/libvs_plugin.la
 src_plugins_libvs_conf_la_SOURCES = \
 	src/plugins/vs_conf_file.h \
 	src/plugins/vs_conf_fill.c \
+	src/plugins/vs_conf_net.c src/plugins/vs_conf_net.h \
 	src/plugins/vs_conf_scan.c \
 	src/plugins/vs_conf_table.c src/plugins/vs_conf_table.h
 
@@ -24,6 +25,7 @@ src_plugins_libvs_plugin_la_SOURCES = \
 	src/common/util/err.c \
 	src/common/util/mem.c \
 	src/common/util/name.c \
+	src/common/util/ipv4.c \
 	src/plugins/bits.h \
 	src/plugins/core_open.c src/plugins/core_open.h \
 	src/plugins/slurm_compat.c src/plugins/slurm_compat.h \

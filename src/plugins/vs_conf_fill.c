@@ -17,6 +17,7 @@
 #include "util/mem.h"
 #include "util/name.h"
 #include "vs_conf_file.h"
+#include "vs_conf_net.h"
 
 static int number(const struct vs_conf_file *f, int line,
 		  const struct vs_conf_key *k, const char *s, long *out,
@@ -113,8 +114,10 @@ static int set_value(const struct vs_conf_file *f, int line,
 					   why.text);
 		vs_str_replace(slot, pci);
 		return 0;
-	case VS_CONF_SUBNET:
-		if (!vs_subnet_address(s, NULL, NULL, &why))
+	case VS_CONF_POOLS:
+	case VS_CONF_IPS:
+	case VS_CONF_DOMAINS:
+		if (!vs_conf_net_value(k, s, &why))
 			break;
 		return vs_conf_err(f, line, err, "%s=%s", k->key, why.text);
 	case VS_CONF_PATH:
@@ -205,11 +208,6 @@ static int add_adapter(struct vs_conf *conf, const struct vs_conf_file *f,
 		return vs_conf_err(f, line_of(r, "PF"), err,
 			"PF= is one PF, and PerNode=%d takes VFs of as many: "
 			"leave PF= out, or set Rails=any", a->per_node);
-	if (a->subnet && a->per_node > 1)
-		return vs_conf_err(f, line_of(r, "Subnet"), err,
-			"Subnet= gives a node one address, and PerNode=%d gives "
-			"it as many cards: leave Subnet= out, the guests' own "
-			"configuration sets the addresses", a->per_node);
 	if (!strcmp(a->link_layer, "InfiniBand") && strcmp(a->type, "sriov"))
 		return vs_conf_err(f, line_of(r, "LinkLayer"), err,
 			"LinkLayer=InfiniBand goes with Type=sriov, not with "
@@ -346,7 +344,7 @@ static int check_together(struct vs_conf *conf, const struct vs_conf_file *f,
 	if (conf->insecure && conf->ca_file)
 		return vs_conf_err(f, line_of(&f->records[0], "InsecureTLS"),
 			err, "InsecureTLS=yes and CAFile= exclude each other");
-	return 0;
+	return vs_conf_net_check(conf, f, err);
 }
 
 int vs_conf_fill(struct vs_conf *conf, const struct vs_conf_file *f,

@@ -7,8 +7,11 @@
  * Under slurmctld's NODE and PART locks; keeps no pointer into Slurm's tables.
  */
 #include "slurm_compat.h"
+#include <uthash.h>
 #include "util/mem.h"
 #include "util/name.h"
+#include "util/ipv4.h"
+#include "vs_conf_net.h"
 #include "vs_conf_slurm.h"
 
 #define MEMORY_MIN_MB 512
@@ -40,6 +43,11 @@ static int64_t memory_of(const struct vs_conf_partition *p, uint64_t real)
 	return ((int64_t)real + over + 3) / 4 * 4;
 }
 
+static bool same_word(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
 static bool same_rules(const struct vs_conf_partition *a,
 		       const struct vs_conf_partition *b)
 {
@@ -47,17 +55,13 @@ static bool same_rules(const struct vs_conf_partition *a,
 	       !strcmp(a->template_name, b->template_name) &&
 	       !strcmp(a->retention, b->retention) &&
 	       !strcmp(a->latency, b->latency) && a->vcpus == b->vcpus &&
+	       same_word(a->subnet, b->subnet) &&
+	       same_word(a->addresses, b->addresses) &&
+	       same_word(a->gateway, b->gateway) &&
+	       same_word(a->dns, b->dns) &&
+	       same_word(a->dns_search, b->dns_search) &&
 	       a->memory_mb == b->memory_mb &&
 	       a->memory_overhead_mb == b->memory_overhead_mb;
-}
-
-static const struct vs_conf_partition *partition_named(
-	const struct vs_conf *conf, const char *name)
-{
-	for (size_t i = 0; i < conf->npartitions; i++)
-		if (!strcmp(conf->partitions[i].name, name))
-			return &conf->partitions[i];
-	return NULL;
 }
 
 static bool all_exclusive(const node_record_t *node_ptr, const char **not_so)
@@ -104,30 +108,66 @@ static int check_features(const struct vs_conf *conf,
 	return 0;
 }
 
-static int check_address(const struct vs_conf *conf,
-			 const struct vs_conf_file *f, int line,
-			 const struct vs_conf_partition *p, const char *node,
-			 struct vs_err *err)
+/* Names that end with one number have one address: whose is it already? */
+struct taken {
+	char address[VS_IPV4_LEN];
+	char node[64];
+	UT_hash_handle hh;
+};
+
+static void taken_free(struct taken **all)
 {
-	char address[VS_SUBNET_LEN];
-	struct vs_err why = { 0 };
+	struct taken *t, *next;
 
-	for (size_t i = 0; i < conf->nadapters; i++) {
-		const struct vs_conf_adapter *a = &conf->adapters[i];
+	HASH_ITER(hh, *all, t, next) {
+		HASH_DEL(*all, t);
+		free(t);
+	}
+}
 
-		if (a->subnet && !strcmp(a->name, p->adapter) &&
-		    vs_subnet_address(a->subnet, node, address, &why))
-			return vs_conf_err(f, line, err, "AdapterName=%s: %s",
-					   a->name, why.text);
+static int take(struct taken **all, const char *list, const char *node,
+		struct vs_err *err)
+{
+	for (size_t len; list && *list; list += len + !!list[len]) {
+		char address[VS_IPV4_LEN] = "";
+		struct taken *t;
+
+		len = strcspn(list, ",");
+		snprintf(address, sizeof(address), "%.*s", (int)len, list);
+		if (!strcmp(address, "dhcp"))
+			continue;
+		HASH_FIND_STR(*all, address, t);
+		if (t && strcmp(t->node, node))
+			return vs_err_set(err, VS_E_CONFIG,
+				"node %s would have the address %s of node %s, whose name ends with the same number: expected pools of their own (Subnet= or Addresses= in the partition's line)",
+				node, address, t->node);
+		if (t)
+			continue;
+		t = vs_calloc(1, sizeof(*t));
+		vs_strlcpy(t->address, address, sizeof(t->address));
+		vs_strlcpy(t->node, node, sizeof(t->node));
+		HASH_ADD_STR(*all, address, t);
 	}
 	return 0;
 }
 
+static int add_addresses(const struct vs_conf *conf,
+			 const struct vs_conf_partition *p,
+			 struct vs_conf_node *n, struct taken **taken,
+			 struct vs_err *err)
+{
+	return vs_conf_net_node(conf, p, n, err) ||
+		take(taken, n->address, n->name, err) ||
+		take(taken, n->first_address, n->name, err) ? -1 : 0;
+}
+
 static int add_node(struct vs_conf *conf, const struct vs_conf_file *f,
 		    int line, const struct vs_conf_partition *p,
-		    const node_record_t *node_ptr, struct vs_err *err)
+		    const node_record_t *node_ptr, struct taken **taken,
+		    struct vs_err *err)
 {
 	const config_record_t *config = node_ptr->config_ptr;
+	struct vs_err why = { 0 };
 	const char *shared = NULL;
 	bool exclusive = all_exclusive(node_ptr, &shared);
 	struct vs_conf_node *n;
@@ -138,8 +178,6 @@ static int add_node(struct vs_conf *conf, const struct vs_conf_file *f,
 		return vs_conf_err(f, line, err, "node name \"%.80s\" can be no "
 			"VM's: expected up to 63 letters, digits, '.', '_' or "
 			"'-'", node_ptr->name);
-	if (check_address(conf, f, line, p, node_ptr->name, err))
-		return -1;
 	if (!p->memory_mb && config->real_memory < MEMORY_MIN_MB)
 		return vs_conf_err(f, line, err, "node %s has no usable "
 			"RealMemory in slurm.conf (%lu MB): expected at least %d, "
@@ -160,7 +198,11 @@ static int add_node(struct vs_conf *conf, const struct vs_conf_file *f,
 	n->memory_mb = memory_of(p, config->real_memory);
 	n->exclusive = exclusive;
 	n->dynamic = IS_NODE_DYNAMIC_NORM(node_ptr);
-	return 0;
+	if (!add_addresses(conf, p, n, taken, &why))
+		return 0;
+	vs_conf_node_clear(n);
+	conf->nnodes--;
+	return vs_conf_err(f, line, err, "%s", why.text);
 }
 
 /* Whose node is whose, while the lines are gone through. */
@@ -170,6 +212,7 @@ struct adding {
 	int line;
 	int *owner;		/* by node index: index into conf->nodes, or: */
 	vs_conf_refuse *refuse;
+	struct taken *taken;
 };
 
 #define NOBODY (-1)
@@ -210,17 +253,18 @@ static int add_to(struct adding *a, const struct vs_conf_partition *p,
 	if (*owner == REFUSED)
 		return 0;
 	if (*owner == NOBODY) {
-		if (add_node(a->conf, a->f, a->line, p, node_ptr, err))
+		if (add_node(a->conf, a->f, a->line, p, node_ptr, &a->taken,
+			     err))
 			return unfit(a, node_ptr, err);
 		*owner = (int)a->conf->nnodes - 1;
 		return 0;
 	}
 	have = &a->conf->nodes[*owner];
-	if (same_rules(partition_named(a->conf, have->partition), p))
+	if (same_rules(vs_conf_partition_named(a->conf, have->partition), p))
 		return 0;
 	vs_conf_err(a->f, a->line, err, "node %s is in the partitions %s and %s, "
 		    "whose lines disagree: expected the same Adapter, Template, "
-		    "Retention, LatencySensitivity, CPUs and memory",
+		    "Retention, LatencySensitivity, CPUs, memory and addresses",
 		    node_ptr->name, have->partition, p->name);
 	return unfit(a, node_ptr, err);
 }
@@ -268,18 +312,19 @@ int vs_conf_add_nodes(struct vs_conf *conf, struct vs_conf_file *f,
 	struct adding a = {
 		.conf = conf, .f = f, .owner = owner, .refuse = refuse,
 	};
+	int rc = 0;
 
 	for (int i = 0; i <= node_record_count; i++)
 		owner[i] = NOBODY;
-	for (size_t i = 0; i < conf->npartitions; i++) {
+	for (size_t i = 0; !rc && i < conf->npartitions; i++) {
 		struct vs_conf_record *r =
 			vs_conf_record_get(f, VS_SCOPE_PARTITION, i);
 
 		a.line = r ? r->line : 0;
-		if (add_partition(&a, &conf->partitions[i], err))
-			return -1;
+		rc = add_partition(&a, &conf->partitions[i], err);
 	}
-	return 0;
+	taken_free(&a.taken);
+	return rc;
 }
 
 /* ---- equal or not ------------------------------------------------------------ */
@@ -338,6 +383,9 @@ uint64_t vs_conf_hash(const struct vs_conf *c)
 		h = add_str(add_str(h, p->storage_policy), p->annotation);
 		h = add_int(add_int(h, p->vcpus), p->memory_mb);
 		h = add_int(h, p->memory_overhead_mb);
+		h = add_str(add_str(add_str(h, p->subnet), p->addresses),
+			    p->gateway);
+		h = add_str(add_str(h, p->dns), p->dns_search);
 	}
 	for (size_t i = 0; i < c->nclusters; i++)
 		h = add_str(add_str(add_str(h, c->clusters[i].name),

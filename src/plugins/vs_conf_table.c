@@ -120,11 +120,14 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "What the guest's port must be; InfiniBand with Type=sriov alone." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_INT, "MTU", NULL, false, NULL, 1280, 65520,
 	  ADP(mtu), "The MTU that the guest sets; the network's own if not given." },
-	{ VS_SCOPE_ADAPTER, VS_CONF_SUBNET, "Subnet", NULL, false, NULL, 0, 0,
+	{ VS_SCOPE_ADAPTER, VS_CONF_POOLS, "Subnet", NULL, false, NULL, 0, 8,
 	  ADP(subnet),
-	  "The cards' IPv4 subnet, as 10.1.0.0/16: a node's address is the number "
-	  "that ends its name (vm012: 10.1.0.12). Given to the guest, which sets "
-	  "it; no address if not given. Not with PerNode over 1." },
+	  "The cards' IPv4 addresses. 10.1.0.0/16: the number that ends a node's "
+	  "name, counted from the subnet (vm012: 10.1.0.12); "
+	  "10.1.0.10-10.1.0.250/16: number 1 has the first of them; with @101 "
+	  "behind it, number 101. dhcp: the network's server gives them. With "
+	  "PerNode= one for each card, with commas. Given to the guest, which sets "
+	  "them; the guest's own configuration if not given." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_PCI, "PF", NULL, false, NULL, 0, 0, ADP(pf),
 	  "The physical function on every host, dddd:bb:ss.f; found from the "
 	  "network's uplinks if not given. With Type=sriov alone, and with PerNode "
@@ -147,6 +150,20 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  PRT(template_name),
 	  "The template that VMs are cloned from, by name or by path below the VM "
 	  "folders; one that is made again under its name is found." },
+	{ VS_SCOPE_PARTITION, VS_CONF_POOLS, "Subnet", NULL, false, NULL, 0, 8,
+	  PRT(subnet), "For this partition's nodes instead of the adapter's." },
+	{ VS_SCOPE_PARTITION, VS_CONF_POOLS, "Addresses", NULL, false, NULL, 0, 1,
+	  PRT(addresses),
+	  "IPv4 addresses of the nodes' first card, the template's own for "
+	  "management, written as Subnet=. dhcp, the default: the template's own "
+	  "configuration." },
+	{ VS_SCOPE_PARTITION, VS_CONF_IPS, "Gateway", NULL, false, NULL, 0, 1,
+	  PRT(gateway), "The default route of the first card. With Addresses=." },
+	{ VS_SCOPE_PARTITION, VS_CONF_IPS, "DNS", NULL, false, NULL, 0, 3,
+	  PRT(dns), "Name servers, up to three. With Addresses=." },
+	{ VS_SCOPE_PARTITION, VS_CONF_DOMAINS, "DNSSearch", NULL, false, NULL,
+	  0, 6, PRT(dns_search),
+	  "Domains that host names are looked up in. With Addresses=." },
 	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "Retention", "warm", false,
 	  "warm|off|destroy", 0, 0, PRT(retention),
 	  "After a job: warm: the VM stays on until SuspendTime; off: it is powered "

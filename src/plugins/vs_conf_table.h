@@ -25,7 +25,9 @@ enum vs_conf_type {
 	VS_CONF_PATH,		/* absolute */
 	VS_CONF_CHOICE,
 	VS_CONF_PCI,
-	VS_CONF_SUBNET,		/* IPv4 address/prefix */
+	VS_CONF_POOLS,		/* IPv4 addresses, util/ipv4.h; max: how many */
+	VS_CONF_IPS,		/* likewise, single ones */
+	VS_CONF_DOMAINS,	/* likewise, of DNS */
 	VS_CONF_INT,		/* an int */
 	VS_CONF_MB,		/* an int64_t */
 	VS_CONF_BOOL,		/* yes or no */

@@ -12,7 +12,7 @@ src_svf_svf_SOURCES = \
 	src/common/util/json.c \
 	src/common/util/log.c \
 	src/common/util/mem.c \
-	src/common/util/name.c \
+	src/common/util/ipv4.c src/common/util/name.c \
 	src/common/util/seal.c \
 	src/common/util/time.c \
 	src/svf/ask.c \

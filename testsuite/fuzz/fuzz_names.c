@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names that come from files, from vCenter or from users: PCI addresses,
- * uuids, node names, the owner mark, subnets.
+ * uuids, node names, the owner mark, pools of addresses.
  *
  * What must hold: nothing crashes; what is accepted is what it is written back
  * as; no name that is accepted could change a path's or a request's meaning.
@@ -12,6 +12,7 @@
 
 #include "util/mem.h"
 #include "util/name.h"
+#include "util/ipv4.h"
 
 static void must(bool good)
 {
@@ -55,19 +56,28 @@ static void node(const char *s)
 		     s[0] != '.' && strlen(s) < 64);
 }
 
-static void subnet(const char *s, const char *name)
+/* An address is of its pool, and two nodes with other numbers have other ones. */
+static void pools(const char *s, const char *name)
 {
-	char out[VS_SUBNET_LEN] = "";
+	char out[VS_IPV4_LEN] = "";
 	struct vs_err err = { 0 };
+	struct vs_ipv4_pool p;
+	uint32_t ip;
 
-	if (vs_subnet_address(s, NULL, NULL, &err)) {
-		must(err.code != VS_OK && err.text[0]);
-		return;
+	for (int i = 0; i < vs_ipv4_pool_count(s); i++) {
+		if (vs_ipv4_pool_nth(s, i, &p, &err)) {
+			must(err.code != VS_OK && err.text[0]);
+			return;
+		}
+		if (p.dhcp)
+			continue;
+		must(p.net < p.first && p.first <= p.last &&
+		     vs_ipv4_pool_meets(&p, &p) && vs_ipv4_pool_net_meets(&p, &p));
+		if (vs_ipv4_pool_address(&p, name, out, &err))
+			continue;
+		must(!vs_ipv4_parse(out, strcspn(out, "/"), &ip) &&
+		     ip >= p.first && ip <= p.last);
 	}
-	if (!vs_subnet_address(s, name, out, &err))
-		must(strchr(out, '/') && strchr(out, '.') &&
-		     !strcmp(strchr(out, '/') + 1, strchr(s, '/') + 1 +
-			     strspn(strchr(s, '/') + 1, "0+ \t")));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -83,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	mark(text);
 	node(text);
 	must(!vs_uuid_valid(text) || strlen(text) == VS_UUID_LEN - 1);
-	subnet(text, second);
+	pools(text, second);
 	vs_mac_of(text, second, 1, 0, mac);
 	must(!strncmp(mac, "00:50:56:", 9) && mac[9] < '4');
 	return 0;

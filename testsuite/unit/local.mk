@@ -10,6 +10,7 @@ testsuite_unit_test_json_LDADD = $(unit_ldadd)
 
 # util and plan
 check_PROGRAMS += testsuite/unit/test_util testsuite/unit/test_name \
+	testsuite/unit/test_ipv4 \
 	testsuite/unit/test_adapter testsuite/unit/test_profile \
 	testsuite/unit/test_inventory testsuite/unit/test_cards \
 	testsuite/unit/test_ledger testsuite/unit/test_place \
@@ -28,6 +29,9 @@ testsuite_unit_test_util_LDADD = $(unit_ldadd)
 testsuite_unit_test_name_SOURCES = testsuite/unit/test_name.c
 testsuite_unit_test_name_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_name_LDADD = $(unit_ldadd)
+testsuite_unit_test_ipv4_SOURCES = testsuite/unit/test_ipv4.c
+testsuite_unit_test_ipv4_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_ipv4_LDADD = $(unit_ldadd)
 testsuite_unit_test_adapter_SOURCES = testsuite/unit/test_adapter.c
 testsuite_unit_test_adapter_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_adapter_LDADD = $(unit_ldadd)

@@ -188,6 +188,68 @@ static void a_pf_written_wrong_is_refused_with_the_form_expected(void **state)
 	      "PF: ", "0000:3b:00:1", "dddd:bb:ss.f");
 }
 
+/* One adapter with a subnet, and a partition whose line ends with `words`. */
+static char *partition_with(const char *words)
+{
+	char *text = vs_calloc(1024, 1);
+
+	/* "%P" in it is no conversion */
+	snprintf(text, 1024, "%s%s%s\n", STAGE_TOP,
+		 "ClusterName=HPC1\n"
+		 "AdapterName=roce Type=sriov Network=n Subnet=10.1.0.0/16\n"
+		 "PartitionName=p Adapter=roce Template=t "
+		 "Addresses=10.9.0.10-10.9.0.99/24\n"
+		 "PartitionName=q Adapter=roce Template=t ", words);
+	return text;
+}
+
+static void addresses_that_overlap_are_refused_with_both_lines(void **state)
+{
+	static const struct { const char *words, *says; } rows[] = {
+		{ "Subnet=10.1.4.0/24", "line 8: Subnet=10.1.4.0/24 overlaps with Subnet=10.1.0.0/16 (line 6): expected pools that share no address" },
+		{ "Subnet=10.1.0.0/16@101", "overlaps with Subnet=10.1.0.0/16 (line 6)" },
+		{ "Addresses=10.9.0.99-10.9.0.120/24", "line 8: Addresses=10.9.0.99-10.9.0.120/24 overlaps with Addresses=10.9.0.10-10.9.0.99/24 (line 7)" },
+		{ "Addresses=10.1.7.10-10.1.7.20/24", "is in the subnet of Subnet=10.1.0.0/16 (line 6): each card of a VM needs a subnet of its own" },
+		{ "Subnet=10.3.0.0/16,10.4.0.0/16", "Subnet=10.3.0.0/16,10.4.0.0/16 has 2, and AdapterName=roce gives a node PerNode=1 cards" },
+		{ "Addresses=10.9.1.0/24,10.9.2.0/24", "expected 1 at most" },
+		{ "Addresses=10.9.1.0/24 Gateway=10.9.2.1", "Gateway=10.9.2.1 is not in the subnet of Addresses=10.9.1.0/24" },
+		{ "Addresses=10.9.1.1-10.9.1.9/24 Gateway=10.9.1.1", "Gateway=10.9.1.1 is one of Addresses=" },
+		{ "Addresses=dhcp DNS=10.9.0.2", "DNS= goes with Addresses= of a pool" },
+		{ "Gateway=10.9.0.1", "Gateway= goes with Addresses= of a pool" },
+		{ "Addresses=10.9.1.0/24 DNS=10.9.0.2,x", "DNS=10.9.0.2,x: expected an IPv4 address, or several" },
+		{ "Addresses=10.9.1.0/24 DNSSearch=a..b,-c", "expected a domain's name" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		VS_FREE char *text = partition_with(rows[i].words);
+
+		assert_null(stage_read(text));
+		if (!strstr(stage_err.text, rows[i].says))
+			fail_msg("\"%s\" lacks \"%s\"", stage_err.text,
+				 rows[i].says);
+	}
+}
+
+static void pools_that_share_nothing_or_are_one_are_right(void **state)
+{
+	static const char *const rows[] = {
+		"Subnet=10.1.0.0/16", "Subnet=10.2.0.0/16", "Subnet=dhcp",
+		"Addresses=10.9.0.10-10.9.0.99/24",
+		"Addresses=10.9.0.100-10.9.0.120/24 Gateway=10.9.0.1 "
+		"DNS=10.9.0.2,10.9.0.3 DNSSearch=hpc.example.org,example.org",
+		"Addresses=dhcp",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		VS_FREE char *text = partition_with(rows[i]);
+
+		if (!stage_read(text))
+			fail_msg("%s: %s", rows[i], stage_err.text);
+	}
+}
+
 static void values_out_of_their_range_are_refused(void **state)
 {
 	(void)state;
@@ -262,7 +324,7 @@ static void combinations_that_cannot_be_are_refused(void **state)
 	LINE9("AdapterName=x Type=sriov Network=n PerNode=2 PF=0000:3b:00.1\n",
 	      "PF= is one PF, and PerNode=2 takes VFs of as many");
 	LINE9("AdapterName=x Type=sriov Network=n PerNode=2 Subnet=10.1.0.0/16\n",
-	      "Subnet= gives a node one address, and PerNode=2");
+	      "Subnet=10.1.0.0/16 has 1, and AdapterName=x gives a node PerNode=2 cards");
 	LINE9("AdapterName=x Type=vmxnet3 Network=n PF=0000:3b:00.1\n",
 	      "PF= goes with Type=sriov");
 	LINE9("AdapterName=x Type=pvrdma Network=n LinkLayer=InfiniBand\n",
@@ -345,6 +407,8 @@ int main(void)
 		T(a_key_that_is_given_twice_is_refused_with_both_lines),
 		T(what_is_no_pair_is_refused),
 		T(a_pf_written_wrong_is_refused_with_the_form_expected),
+		T(addresses_that_overlap_are_refused_with_both_lines),
+		T(pools_that_share_nothing_or_are_one_are_right),
 		T(values_out_of_their_range_are_refused),
 		T(vcenter_must_be_an_https_url_without_user_or_path),
 		T(what_is_missing_is_named),

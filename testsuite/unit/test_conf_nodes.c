@@ -60,7 +60,70 @@ static void a_node_without_an_address_in_the_subnet_is_refused(void **state)
 		"ClusterName=HPC1\n"
 		"AdapterName=sriov-roce Type=sriov Network=n Subnet=10.1.0.0/24\n"
 		"PartitionName=roce Adapter=sriov-roce Template=t\n"));
-	assert_non_null(strstr(stage_err.text, "node login: expected a name that ends with a number from 1 to 254"));
+	assert_non_null(strstr(stage_err.text, "Subnet=10.1.0.0/24: node login: expected a name that ends with a number from 1 to 254"));
+}
+
+static const char two_pools[] = STAGE_TOP
+	"ClusterName=HPC1\n"
+	"AdapterName=sriov-roce Type=sriov Network=n Subnet=10.1.0.0/24\n"
+	"PartitionName=roce Adapter=sriov-roce Template=t "
+	"Addresses=10.9.0.10-10.9.0.99/24\n"
+	"PartitionName=big Adapter=sriov-roce Template=t "
+	"Subnet=10.2.0.10-10.2.0.12/16@101 Addresses=10.9.0.0/30\n";
+
+static void nodes_have_addresses_of_their_partitions_pools(void **state)
+{
+	struct vs_conf *c;
+
+	(void)state;
+	stage_node("vm1", "sriov-roce", 16, 1024, true);
+	stage_node("vm90", "sriov-roce", 16, 1024, true);
+	stage_partition("roce", "01", true);
+	c = stage_nodes(STAGE_TOP "ClusterName=HPC1\n"
+		"AdapterName=sriov-roce Type=sriov Network=n PerNode=2 "
+		"Subnet=10.1.0.0/24,10.2.0.10-10.2.0.99/16\n"
+		"PartitionName=roce Adapter=sriov-roce Template=t "
+		"Addresses=10.9.0.10-10.9.0.99/24\n");
+	assert_non_null(c);
+	assert_string_equal(c->nodes[0].address, "10.1.0.1/24,10.2.0.10/16");
+	assert_string_equal(c->nodes[0].first_address, "10.9.0.10/24");
+	assert_string_equal(c->nodes[1].address, "10.1.0.90/24,10.2.0.99/16");
+	assert_string_equal(c->nodes[1].first_address, "10.9.0.99/24");
+}
+
+static void a_node_that_finds_no_address_left_is_refused(void **state)
+{
+	(void)state;
+	stage_node("vm1", "sriov-roce", 16, 1024, true);
+	stage_node("vm104", "sriov-roce", 16, 1024, true);
+	stage_partition("roce", "0", true);
+	stage_partition("big", "1", true);
+	assert_null(stage_nodes(two_pools));
+	says("line 8: Subnet=10.2.0.10-10.2.0.12/16@101: node vm104: expected a name that ends with a number from 101 to 103 for its address");
+}
+
+static void two_nodes_with_one_address_are_refused(void **state)
+{
+	(void)state;
+	stage_node("a1", "sriov-roce", 16, 1024, true);
+	stage_node("b01", "sriov-roce", 16, 1024, true);
+	stage_partition("roce", "01", true);
+	assert_null(stage_nodes(STAGE_TOP "ClusterName=HPC1\n"
+		"AdapterName=sriov-roce Type=sriov Network=n Subnet=10.1.0.0/24\n"
+		"PartitionName=roce Adapter=sriov-roce Template=t\n"));
+	says("line 7: node b01 would have the address 10.1.0.1/24 of node a1");
+}
+
+static void a_node_whose_address_is_the_gateway_is_refused(void **state)
+{
+	(void)state;
+	stage_node("vm1", "sriov-roce", 16, 1024, true);
+	stage_partition("roce", "0", true);
+	assert_null(stage_nodes(STAGE_TOP "ClusterName=HPC1\n"
+		"AdapterName=sriov-roce Type=sriov Network=n\n"
+		"PartitionName=roce Adapter=sriov-roce Template=t "
+		"Addresses=10.9.0.0/24 Gateway=10.9.0.1\n"));
+	says("node vm1: its address 10.9.0.1/24 is the Gateway=");
 }
 
 static void a_partitions_own_sizes_come_first(void **state)
@@ -353,6 +416,10 @@ int main(void)
 		T(cloud_nodes_of_a_partition_are_ours_with_their_size),
 		T(a_partitions_own_sizes_come_first),
 		T(a_node_without_an_address_in_the_subnet_is_refused),
+		T(nodes_have_addresses_of_their_partitions_pools),
+		T(a_node_that_finds_no_address_left_is_refused),
+		T(two_nodes_with_one_address_are_refused),
+		T(a_node_whose_address_is_the_gateway_is_refused),
 		T(a_node_with_two_adapters_is_refused_by_name),
 		T(a_node_with_no_adapter_is_refused_by_name),
 		T(a_node_with_another_adapter_than_its_line_is_refused),

@@ -217,52 +217,9 @@ static void node_names_are_safe_in_requests_and_paths(void **state)
 	assert_false(vs_node_name_valid(name));
 }
 
-static void a_nodes_address_is_the_number_of_its_name(void **state)
-{
-	static const struct { const char *subnet, *node, *want; } good[] = {
-		{ "10.1.0.0/16", "vm012", "10.1.0.12/16" },
-		{ "10.1.0.0/16", "vm300", "10.1.1.44/16" },
-		{ "192.168.7.0/24", "n254", "192.168.7.254/24" },
-		{ "192.168.7.128/25", "rack2-7", "192.168.7.135/25" },
-	};
-	static const struct { const char *subnet, *node; } bad[] = {
-		{ "192.168.7.0/24", "n255" },	/* broadcast */
-		{ "192.168.7.0/24", "n0" },
-		{ "192.168.7.0/24", "n256" },
-		{ "10.0.0.0/8", "n99999999999" },
-		{ "10.1.0.0/16", "login" },
-		{ "10.1.0.1/16", NULL },
-		{ "10.1.0.0", NULL },
-		{ "10.1.0.0/31", NULL },
-		{ "10.1.0.0/7", NULL },
-		{ "10.1.0.0/16x", NULL },
-		{ "10.1.0.0/ 16", NULL },
-		{ "10.1.0.0/+16", NULL },
-		{ "10.1/16", NULL },
-		{ "/16", NULL },
-		{ "fd00::/64", NULL },
-	};
-	char out[VS_SUBNET_LEN];
-
-	(void)state;
-	for (size_t i = 0; i < VS_COUNT(good); i++) {
-		assert_int_equal(vs_subnet_address(good[i].subnet, good[i].node,
-						   out, NULL), 0);
-		assert_string_equal(out, good[i].want);
-	}
-	for (size_t i = 0; i < VS_COUNT(bad); i++) {
-		struct vs_err err = { 0 };
-
-		assert_int_equal(vs_subnet_address(bad[i].subnet, bad[i].node,
-						   out, &err), -1);
-		assert_non_null(strstr(err.text, "expected"));
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_nodes_address_is_the_number_of_its_name),
 		cmocka_unit_test(pci_addresses_come_out_in_lower_case),
 		cmocka_unit_test(
 			a_wrong_pci_address_is_refused_with_the_form_expected),

@@ -50,6 +50,7 @@ static void a_profile_has_the_same_hash_each_time(void **state)
 	copy.memory_mb = 16384;
 	copy.latency_high = copy.dynamic = false;
 	copy.storage_policy[0] = '\0';
+	copy.net = 0;
 	assert_int_equal(vs_profile_hash(&profile, a), 0);
 	assert_int_equal(vs_profile_hash(&copy, b), 0);
 	assert_string_equal(a, b);
@@ -155,6 +156,9 @@ static void each_setting_asks_for_a_reconfiguration(void **state)
 	assert_int_equal(against(was), VS_FIT_RECONFIGURE);
 	setup(NULL);
 	vs_strlcpy(adapter.subnet, "10.1.0.0/16", sizeof(adapter.subnet));
+	assert_int_equal(against(was), VS_FIT_RECONFIGURE);
+	setup(NULL);
+	profile.net = 1;
 	assert_int_equal(against(was), VS_FIT_RECONFIGURE);
 	setup(NULL);
 	assert_int_equal(against(was), VS_FIT_RIGHT);

@@ -5,6 +5,7 @@
  * values or knows Slurm: the plugins and the unit tests link it alike.
  */
 #include <stdlib.h>
+#include <string.h>
 #include "engine/core.h"
 #include "util/mem.h"
 
@@ -57,6 +58,11 @@ static void free_partitions(struct vs_conf *conf)
 		free(p->latency);
 		free(p->storage_policy);
 		free(p->annotation);
+		free(p->subnet);
+		free(p->addresses);
+		free(p->gateway);
+		free(p->dns);
+		free(p->dns_search);
 	}
 	free(conf->partitions);
 }
@@ -66,6 +72,17 @@ void vs_conf_node_clear(struct vs_conf_node *node)
 	free(node->name);
 	free(node->partition);
 	free(node->adapter);
+	free(node->address);
+	free(node->first_address);
+}
+
+const struct vs_conf_partition *vs_conf_partition_named(
+	const struct vs_conf *conf, const char *name)
+{
+	for (size_t i = 0; i < conf->npartitions; i++)
+		if (!strcmp(conf->partitions[i].name, name))
+			return &conf->partitions[i];
+	return NULL;
 }
 
 static void free_places(struct vs_conf *conf)

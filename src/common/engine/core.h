@@ -26,6 +26,8 @@ struct vs_conf_adapter {
 struct vs_conf_partition {	/* settings for the nodes of a partition */
 	char *name, *adapter, *template_name, *retention, *latency;
 	char *storage_policy, *annotation;
+	char *subnet;		/* instead of the adapter's */
+	char *addresses, *gateway, *dns, *dns_search;	/* of the first card */
 	int vcpus;		/* 0: the node's CPUs */
 	int64_t memory_mb;	/* 0: the node's RealMemory plus overhead */
 	int64_t memory_overhead_mb;
@@ -40,6 +42,9 @@ struct vs_conf_node {		/* one per Slurm node of ours */
 	int64_t memory_mb;
 	bool exclusive;		/* all its partitions are OverSubscribe=EXCLUSIVE */
 	bool dynamic;		/* not in slurm.conf: created at run time */
+	/* "10.1.0.7/16", with commas for several cards; "dhcp"; NULL: the guest's
+	 * own. The first card is the template's, for management. */
+	char *address, *first_address;
 };
 struct vs_conf {
 	char *vcenter, *username, *password_file, *ca_file;
@@ -72,6 +77,8 @@ struct vs_conf {
 struct vs_conf *vs_conf_new(void);	/* with the defaults */
 void vs_conf_free(struct vs_conf *conf);
 void vs_conf_node_clear(struct vs_conf_node *node);	/* what it owns */
+const struct vs_conf_partition *vs_conf_partition_named(
+	const struct vs_conf *conf, const char *name);	/* or NULL */
 
 /* ---- answers for the select plugin ---------------------------------------- */
 enum vs_avail {

@@ -11,7 +11,7 @@
 #include "engine/core_i.h"
 #include "util/mem.h"
 
-#define KV_MAX 16
+#define KV_MAX 24
 struct spec {			/* memory behind a vs_vc_hw */
 	struct vs_vc_card_spec cards[VS_CARDS_MAX];
 	int ncards;
@@ -56,12 +56,34 @@ static char *machine_id(const struct vs_core *c, const struct vs_node *n)
 			   (unsigned long long)b);
 }
 
+static void kv_or_none(struct spec *s, const char *key, const char *value)
+{
+	kv(s, key, value ? value : "");
+}
+
+/* The first card is the template's own, and has an address of ours only where
+ * vsphere.conf gives one. */
+static void spec_net(const struct vs_core *c, const struct vs_node *n,
+		     struct spec *s)
+{
+	const struct vs_conf_partition *p =
+		vs_conf_partition_named(c->conf, n->conf->partition);
+	bool first = p && n->conf->first_address;
+
+	kv_or_none(s, "guestinfo.slurm.address", n->conf->address);
+	kv_or_none(s, "guestinfo.slurm.first-address", n->conf->first_address);
+	kv_or_none(s, "guestinfo.slurm.first-mac", first ? n->mgmt_mac : NULL);
+	kv_or_none(s, "guestinfo.slurm.gateway", first ? p->gateway : NULL);
+	kv_or_none(s, "guestinfo.slurm.dns", first ? p->dns : NULL);
+	kv_or_none(s, "guestinfo.slurm.dns-search",
+		   first ? p->dns_search : NULL);
+}
+
 /* What the guest and later ourselves find in extraConfig. */
 static void spec_extra(struct vs_core *c, const struct vs_node *n,
 		       const char *uuid, struct spec *s)
 {
 	const struct vs_adapter *a = n->profile->adapter;
-	char address[VS_SUBNET_LEN];
 	struct vs_mark mark;
 
 	vs_strlcpy(mark.cluster, c->cluster_id, sizeof(mark.cluster));
@@ -81,9 +103,7 @@ static void spec_extra(struct vs_core *c, const struct vs_node *n,
 	   a->link == VS_LINK_INFINIBAND ? "InfiniBand" : "Ethernet" : "none");
 	kv_take(s, "guestinfo.slurm.mtu",
 		a->mtu ? vs_asprintf("%d", a->mtu) : NULL);
-	kv_take(s, "guestinfo.slurm.address", a->subnet[0] &&
-		!vs_subnet_address(a->subnet, n->name, address, NULL) ?
-		vs_strdup(address) : NULL);
+	spec_net(c, n, s);
 	kv_take(s, "guestinfo.slurm.machine-id", machine_id(c, n));
 	kv(s, "guestinfo.slurm.cluster",
 	   c->conf->slurm_cluster ? c->conf->slurm_cluster : "");

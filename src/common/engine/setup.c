@@ -14,15 +14,6 @@
 #include "util/crash.h"
 #include "util/mem.h"
 
-static const struct vs_conf_partition *part_of(const struct vs_conf *conf,
-					       const char *name)
-{
-	for (size_t i = 0; i < conf->npartitions; i++)
-		if (!strcmp(conf->partitions[i].name, name))
-			return &conf->partitions[i];
-	return NULL;
-}
-
 static int adapter_index(const struct vs_conf *conf, const char *name)
 {
 	for (size_t i = 0; i < conf->nadapters; i++)
@@ -42,7 +33,7 @@ int vs_setup_check(const struct vs_conf *conf, struct vs_err *err)
 	for (size_t i = 0; i < conf->nnodes; i++) {
 		const struct vs_conf_node *n = &conf->nodes[i];
 
-		if (!part_of(conf, n->partition) ||
+		if (!vs_conf_partition_named(conf, n->partition) ||
 		    adapter_index(conf, n->adapter) < 0)
 			return vs_err_set(err, VS_E_CONFIG,
 				"node %s: its partition or adapter is not in vsphere.conf",
@@ -96,6 +87,21 @@ static bool same_text(const char *a, const char *b)
 	return !strcmp(a ? a : "", b ? b : "");
 }
 
+/* A running guest has what it was given: another word, another profile. */
+static uint64_t net_of(const struct vs_conf_partition *p)
+{
+	const char *texts[] = { p->subnet, p->addresses, p->gateway, p->dns,
+				p->dns_search };
+	uint64_t h = VS_HASH_START;
+	bool any = false;
+
+	for (size_t i = 0; i < VS_COUNT(texts); i++) {
+		h = vs_hash_str(h, texts[i] ? texts[i] : "");
+		any |= texts[i] != NULL;
+	}
+	return any ? h : 0;
+}
+
 /* Profiles are few, nodes are many: one profile per distinct setting. */
 static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 			    const struct vs_conf_partition *part)
@@ -109,6 +115,7 @@ static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 		.retention = retention_of(part),
 		.dynamic = n->dynamic,
 		.annotation = part->annotation,
+		.net = net_of(part),
 	};
 
 	vs_strlcpy(want.template_name, part->template_name,
@@ -122,7 +129,7 @@ static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 		    p->memory_mb == want.memory_mb &&
 		    p->latency_high == want.latency_high &&
 		    p->retention == want.retention &&
-		    p->dynamic == want.dynamic &&
+		    p->dynamic == want.dynamic && p->net == want.net &&
 		    same_text(p->annotation, want.annotation) &&
 		    !strcmp(p->storage_policy, want.storage_policy) &&
 		    !strcmp(p->template_name, want.template_name))
@@ -152,7 +159,7 @@ static void nodes_make(struct vs_core *c)
 		const struct vs_conf_node *from = &conf->nodes[i];
 		struct vs_node *n = &c->nodes[i];
 		size_t p = profile_index(c, from,
-					 part_of(conf, from->partition));
+					 vs_conf_partition_named(conf, from->partition));
 
 		n->name = from->name;
 		n->id = (int)i;

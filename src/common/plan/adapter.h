@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "util/name.h"
+#include "util/ipv4.h"
 
 #define VS_NAME_LEN 64		/* Slurm node, adapter, partition names */
 #define VS_MOID_LEN 80		/* vCenter's object ids */
@@ -51,7 +52,7 @@ struct vs_adapter {
 	int per_node;			/* cards of each VM; 0 is 1 */
 	bool rails;			/* each on a PF of its own */
 	int mtu;			/* 0: as the network has it */
-	char subnet[VS_SUBNET_LEN];	/* of the cards' addresses, or "" */
+	char subnet[VS_IPV4_POOLS_LEN];	/* of the cards' addresses, or "" */
 };
 
 static inline int vs_adapter_cards(const struct vs_adapter *a)

@@ -40,6 +40,11 @@ int vs_profile_hash(const struct vs_profile *p, char out[VS_PROFILE_HASH_LEN])
 	s = vs_hash_str(s, numbers);
 	if (a->subnet[0])
 		s = vs_hash_str(s, a->subnet);
+	if (p->net) {
+		snprintf(numbers, sizeof(numbers), "net %llx",
+			 (unsigned long long)p->net);
+		s = vs_hash_str(s, numbers);
+	}
 	if (p->dynamic)
 		s = vs_hash_str(s, "dynamic");
 	/* a single card is not said: VMs of before have such hashes */

@@ -27,6 +27,7 @@ struct vs_profile {
 	int vcpus;
 	int64_t memory_mb;
 	bool latency_high;
+	uint64_t net;		/* what its partition says of addresses, 0: nothing */
 	bool dynamic;		/* its slurmd finds no node of its name in slurm.conf */
 	char storage_policy[VS_UUID_LEN];	/* its id, "": none */
 	enum vs_retention retention;		/* not hashed */

@@ -9,6 +9,7 @@ core_sources += \
 	src/common/util/log.c src/common/util/log.h \
 	src/common/util/mem.c src/common/util/mem.h \
 	src/common/util/name.c src/common/util/name.h \
+	src/common/util/ipv4.c src/common/util/ipv4.h \
 	src/common/util/seal.c src/common/util/seal.h \
 	src/common/util/time.c src/common/util/time.h \
 	src/common/util/times.c src/common/util/times.h

@@ -199,63 +199,6 @@ char *vs_mark_format(const struct vs_mark *m)
 
 /* ---- addresses ------------------------------------------------------------ */
 
-static int subnet_parse(const char *s, uint32_t *base, int *prefix,
-			struct vs_err *err)
-{
-	char ip[VS_SUBNET_LEN] = "";
-	const char *slash = strchr(s, '/');
-	struct in_addr a;
-	char *end;
-	long n;
-
-	if (slash && (size_t)(slash - s) < sizeof(ip))
-		memcpy(ip, s, (size_t)(slash - s));
-	/* strtol() alone would take blanks and signs. */
-	n = slash && isdigit((unsigned char)slash[1]) ?
-		strtol(slash + 1, &end, 10) : 0;
-	if (!n || *end || n < 8 || n > 30 ||
-	    inet_pton(AF_INET, ip, &a) != 1)
-		return vs_err_set(err, VS_E_CONFIG,
-				  "%.40s: expected an IPv4 subnet as 10.1.0.0/16",
-				  s);
-	*prefix = (int)n;
-	*base = ntohl(a.s_addr);
-	if (*base & (UINT32_MAX >> n))
-		return vs_err_set(err, VS_E_CONFIG,
-				  "%.40s: expected the subnet's own address, with nothing behind the prefix",
-				  s);
-	return 0;
-}
-
-int vs_subnet_address(const char *subnet, const char *node,
-		      char out[VS_SUBNET_LEN], struct vs_err *err)
-{
-	char ip[INET_ADDRSTRLEN];
-	size_t digits = 0, len;
-	struct in_addr a;
-	uint32_t base = 0;
-	uint64_t n;
-	int prefix = 0;
-
-	if (subnet_parse(subnet, &base, &prefix, err))
-		return -1;
-	if (!node)
-		return 0;
-	len = strlen(node);
-	while (digits < len && node[len - digits - 1] >= '0' &&
-	       node[len - digits - 1] <= '9')
-		digits++;
-	n = digits && digits < 10 ? strtoull(node + len - digits, NULL, 10) : 0;
-	if (!n || n >= (UINT32_MAX >> prefix))
-		return vs_err_set(err, VS_E_CONFIG,
-				  "node %.64s: expected a name that ends with a number from 1 to %u for its address in %s",
-				  node, (UINT32_MAX >> prefix) - 1, subnet);
-	a.s_addr = htonl(base + (uint32_t)n);
-	inet_ntop(AF_INET, &a, ip, sizeof(ip));
-	snprintf(out, VS_SUBNET_LEN, "%s/%d", ip, prefix);
-	return 0;
-}
-
 unsigned int vs_name_distance(const char *a, size_t alen, const char *b,
 			      size_t blen)
 {

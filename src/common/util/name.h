@@ -48,16 +48,6 @@ struct vs_mark {
 int vs_mark_parse(const char *s, struct vs_mark *out);	/* 0 or -1 */
 char *vs_mark_format(const struct vs_mark *m);		/* free() it */
 
-#define VS_SUBNET_LEN 20		/* "255.255.255.255/32" */
-/*
- * The address of a node in an IPv4 subnet "10.1.0.0/16": the number that ends
- * its name, counted from the subnet's own address ("vm012": 10.1.0.12/16).
- * Node NULL: is it a subnet? -1 with err: it is none (its host bits must be 0,
- * its prefix 8 to 30), or the name has no number that fits.
- */
-int vs_subnet_address(const char *subnet, const char *node,
-		      char out[VS_SUBNET_LEN], struct vs_err *err);
-
 /* Is it UTF-8, as JSON must be (no surrogates, nothing overlong)? */
 bool vs_utf8_valid(const char *s);
 
