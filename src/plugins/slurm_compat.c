@@ -165,9 +165,10 @@ static const slurmctld_lock_t parts_read = {
 };
 static const slurmctld_lock_t nodes_write = { .node = WRITE_LOCK };
 static const slurmctld_lock_t jobs_write = { .job = WRITE_LOCK };
-/* As the RPCs of reservations take them, in all releases. */
+/* As the RPC that deletes a reservation, in all releases: jobs that pend for it
+ * are written to. */
 static const slurmctld_lock_t resvs_write = {
-	.conf = READ_LOCK, .job = READ_LOCK, .node = WRITE_LOCK,
+	.conf = READ_LOCK, .job = WRITE_LOCK, .node = WRITE_LOCK,
 	.part = READ_LOCK,
 };
 

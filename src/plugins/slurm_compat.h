@@ -328,7 +328,7 @@ void vs_lock_write(void);		/* conf R, job W, node W, part W, fed R */
 void vs_unlock_write(void);
 void vs_lock_nodes_write(void);		/* node W alone */
 void vs_unlock_nodes_write(void);
-void vs_lock_resvs_write(void);	/* conf R, job R, node W, part R */
+void vs_lock_resvs_write(void);	/* conf R, job W, node W, part R */
 void vs_unlock_resvs_write(void);
 void vs_lock_jobs_write(void);		/* job W alone */
 void vs_unlock_jobs_write(void);

@@ -7,7 +7,8 @@
  * Rules: one is ours by its name, its flags, its user and (since 23.02) its
  * comment together; whoever changed one of these has made it his own, and it is
  * left alone. What shall be is compared under a read lock first, so that nothing
- * is written while nothing has changed.
+ * is written while nothing has changed; each is written under a lock of its own,
+ * for Slurm walks over all jobs and nodes each time.
  */
 #include "slurm_port.h"
 #include "slurm_port_i.h"
@@ -113,6 +114,7 @@ static const struct vs_port_resv *row_of(const struct vs_port_resv *rows,
 struct all {
 	const struct vs_port_resv *rows;
 	size_t n;
+	bool *differ;		/* of rows, those that are to be written */
 	char **gone;		/* names of ours that nobody wants */
 	size_t ngone, cap;
 };
@@ -130,16 +132,15 @@ static int note_gone(void *x, void *arg)
 }
 
 /* CONF R, JOB R, NODE R. */
-static bool something_differs(struct all *all)
+static void compare(struct all *all)
 {
-	bool some = all->ngone > 0;
-
-	for (size_t i = 0; i < all->n && !some; i++) {
+	if (resv_list)
+		list_for_each(resv_list, note_gone, all);
+	for (size_t i = 0; i < all->n; i++) {
 		const slurmctld_resv_t *r = named(all->rows[i].name);
 
-		some = !r || !ours(r) || differs(r, &all->rows[i]);
+		all->differ[i] = !r || !ours(r) || differs(r, &all->rows[i]);
 	}
-	return some;
 }
 
 static void describe(resv_desc_msg_t *desc, const struct vs_port_resv *row,
@@ -176,8 +177,9 @@ static void refused(const char *name, const char *why)
 static void delete(const char *name)
 {
 	reservation_name_msg_t msg = { .name = (char *)name };
+	const slurmctld_resv_t *r = named(name);
 
-	if (!delete_resv(&msg))
+	if (r && ours(r) && !delete_resv(&msg))
 		info("slurm-vsphere: reservation %s is deleted", name);
 }
 
@@ -211,27 +213,25 @@ static void set(const struct vs_port_resv *row)
 void vs_port_resvs_set(void *ctx, const struct vs_port_resv *rows, size_t n)
 {
 	struct all all = { .rows = rows, .n = n };
-	bool some;
 
 	(void)ctx;
+	all.differ = vs_calloc(n + 1, sizeof(*all.differ));
 	vs_lock_jobs_read();
-	if (resv_list)
-		list_for_each(resv_list, note_gone, &all);
-	some = something_differs(&all);
+	compare(&all);
 	vs_unlock_jobs_read();
-	if (some) {
+	for (size_t i = 0; i < all.ngone; i++) {
 		vs_lock_resvs_write();
-		for (size_t i = 0; i < all.ngone; i++) {
-			const slurmctld_resv_t *r = named(all.gone[i]);
-
-			if (r && ours(r))
-				delete(all.gone[i]);
-		}
-		for (size_t i = 0; i < n; i++)
-			set(&rows[i]);
+		delete(all.gone[i]);
+		vs_unlock_resvs_write();
+		free(all.gone[i]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!all.differ[i])
+			continue;
+		vs_lock_resvs_write();
+		set(&rows[i]);
 		vs_unlock_resvs_write();
 	}
-	for (size_t i = 0; i < all.ngone; i++)
-		free(all.gone[i]);
 	free(all.gone);
+	free(all.differ);
 }

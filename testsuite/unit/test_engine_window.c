@@ -166,6 +166,62 @@ static void its_time_comes_and_it_is_remembered(void **st)
 	assert_non_null(vs_avoid_cause(&vs_core, VS_AVOID_DRAINED, "host-2"));
 }
 
+/* ---- what Slurm is told ------------------------------------------------------- */
+
+static struct { size_t calls, n; int64_t end; char nodes[64], comment[256]; } said;
+
+static void resvs_set(void *ctx, const struct vs_port_resv *rows, size_t n)
+{
+	(void)ctx;
+	said.calls++;
+	said.n = n;
+	said.end = n ? rows[0].end : 0;
+	vs_strlcpy(said.nodes, n ? rows[0].nodes : "", sizeof(said.nodes));
+	vs_strlcpy(said.comment, n ? rows[0].comment : "",
+		   sizeof(said.comment));
+}
+
+static void say(int after_ms)
+{
+	now += after_ms;
+	vs_leaving_say(&vs_core, now);
+}
+
+static const struct vs_port port = { .resvs_set = resvs_set };
+
+static void two_jobs_on_esx1(void)
+{
+	begin(3, 1, 3, "warm");
+	vs_core.port = &port;
+	ready();
+	bring_up(7, "vm1");
+	bring_up(8, "vm2");
+	vs_avoid_put(&vs_core, VS_AVOID_DRAINED, "host-1", NULL,
+		     VS_AVOID_FOREVER, "drained: firmware");
+}
+
+/* It is written into Slurm's accounting each time it changes. */
+static void what_is_overdue_changes_nothing_by_itself(void **st)
+{
+	int64_t end;
+	char comment[256];
+
+	(void)st;
+	two_jobs_on_esx1();
+	vs_when_until(&vs_core, 7, in_s(-500));
+	vs_when_until(&vs_core, 8, in_s(-400));
+	say(5000);
+	assert_int_equal(said.n, 1);
+	end = said.end;
+	assert_in_range((uint64_t)end, (uint64_t)in_s(60), (uint64_t)in_s(660));
+	assert_int_equal(end % 600, 0);
+	vs_strlcpy(comment, said.comment, sizeof(comment));
+	end_job(8, "vm2");
+	say(5000);
+	assert_string_equal(said.comment, comment);
+	assert_non_null(strstr(comment, "firmware"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +230,7 @@ int main(void)
 		cmocka_unit_test(what_was_promised_before_goes_elsewhere),
 		cmocka_unit_test(safe_is_when_the_last_job_ends),
 		cmocka_unit_test(its_time_comes_and_it_is_remembered),
+		cmocka_unit_test(what_is_overdue_changes_nothing_by_itself),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -23,6 +23,7 @@
 #define YEAR_S ((int64_t)365 * 24 * 3600)
 #define BOUNDLESS_S (YEAR_S * 3 / 4)	/* Slurm's "no limit" is a year */
 #define LEAST_S 60
+#define OVERDUE_S 600
 #define JOBS 512		/* of a host, told apart */
 
 struct tally {
@@ -155,6 +156,7 @@ static struct vs_leaving *leaving(struct vs_core *c, const char *host,
 static void drop(struct vs_core *c, struct vs_leaving *l)
 {
 	HASH_DEL(c->maintain.leaving, l);
+	free(l->nodes);
 	free(l);
 }
 
@@ -217,19 +219,31 @@ static char *nodes_of(struct vs_core *c, const struct vs_host *h)
 	return names;
 }
 
-static char *comment_of(const struct vs_core *c, const struct vs_host *h,
-			const struct vs_remains *r)
+/* Why; when is its end. Words that change would be a new record of it in
+ * Slurm's accounting each time. */
+static char *comment_of(const struct vs_core *c, const struct vs_host *h)
 {
 	const struct vs_window *w = vs_window_of(c, h->moid);
-	char why[256], words[160];
+	char why[256];
 
-	vs_remains_words(r, words, sizeof(words));
 	if (w)
 		snprintf(why, sizeof(why), "host %.100s: %.140s", h->name,
 			 w->why);
 	else
 		vs_why_wanted(c, h, why, sizeof(why));
-	return vs_asprintf("slurm-vsphere: %s; %s", why, words);
+	return vs_asprintf("slurm-vsphere: %s", why);
+}
+
+/* Of what is planned, once a minute: VMs come and go until then. */
+static char *nodes_at(struct vs_core *c, const struct vs_host *h,
+		      struct vs_leaving *l, bool planned, int64_t now)
+{
+	if (!planned || !l->nodes || now - l->nodes_at >= LEAST_S) {
+		free(l->nodes);
+		l->nodes = nodes_of(c, h);
+		l->nodes_at = now;
+	}
+	return l->nodes ? vs_strdup(l->nodes) : NULL;
 }
 
 static void row_make(struct vs_core *c, const struct vs_host *h,
@@ -241,12 +255,13 @@ static void row_make(struct vs_core *c, const struct vs_host *h,
 
 	*row = (struct vs_port_resv) {
 		.name = resv_name(h), .nodes = nodes_take,
-		.comment = comment_of(c, h, r), .start = l->start,
+		.comment = comment_of(c, h), .start = l->start,
 		.end = planned || r->safe_at == VS_TIME_NEVER ?
 			l->start + YEAR_S : r->safe_at,
 	};
+	/* Overdue: any moment, but it isn't written anew for each. */
 	if (row->end < now + LEAST_S)
-		row->end = now + LEAST_S;
+		row->end = ((now + LEAST_S) / OVERDUE_S + 1) * OVERDUE_S;
 	if (row->end <= row->start)
 		row->end = row->start + LEAST_S;
 }
@@ -272,7 +287,7 @@ static size_t rows_make(struct vs_core *c, struct vs_port_resv **rows)
 		l = leaving(c, h->moid, w ? w->at : now, now);
 		vs_host_remains(c, h, &r);
 		tell(c, h, l, &r);
-		nodes = nodes_of(c, h);
+		nodes = nodes_at(c, h, l, w && w->at > now, now);
 		if (!nodes)
 			continue;
 		VS_GROW(*rows, cap, n + 1);

@@ -30,6 +30,8 @@ struct vs_leaving {
 	char host[VS_MOID_LEN];
 	int64_t start;			/* of Slurm's reservation, s since the
 					 * epoch */
+	char *nodes;			/* of what is planned, */
+	int64_t nodes_at;		/* as it was then */
 	bool told, told_empty;		/* in the log */
 	bool there;			/* it still is to be */
 	UT_hash_handle hh;
