@@ -234,14 +234,19 @@ static char *comment_of(const struct vs_core *c, const struct vs_host *h)
 	return vs_asprintf("slurm-vsphere: %s", why);
 }
 
-/* Of what is planned, once a minute: VMs come and go until then. */
+/* Of what is planned, others once a minute: VMs come and go until then. The
+ * first is told at once, and when the last is gone. */
 static char *nodes_at(struct vs_core *c, const struct vs_host *h,
 		      struct vs_leaving *l, bool planned, int64_t now)
 {
-	if (!planned || !l->nodes || now - l->nodes_at >= LEAST_S) {
+	char *nodes = nodes_of(c, h);
+
+	if (!planned || !nodes || !l->nodes || now - l->nodes_at >= LEAST_S) {
 		free(l->nodes);
-		l->nodes = nodes_of(c, h);
+		l->nodes = nodes;
 		l->nodes_at = now;
+	} else {
+		free(nodes);
 	}
 	return l->nodes ? vs_strdup(l->nodes) : NULL;
 }
