@@ -100,6 +100,8 @@ static uint32_t flags_of(const node_record_t *n)
 		flags |= VS_NODE_DOWN;
 	if (vs_port_node_silent(n))
 		flags |= VS_NODE_SILENT;
+	else if (vs_port_node_taken(n))
+		flags |= VS_NODE_TAKEN;
 	if (n->run_job_cnt || n->sus_job_cnt || base == NODE_STATE_ALLOCATED ||
 	    base == NODE_STATE_MIXED)
 		flags |= VS_NODE_ALLOCATED;

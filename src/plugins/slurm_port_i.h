@@ -18,6 +18,9 @@ bool vs_port_node_silent(const node_record_t *node_ptr);
 void vs_port_stays_read(void);
 uint32_t vs_port_node_stays(const node_record_t *n);
 
+/* Drained or set down by a person or a health check. NODE R. */
+bool vs_port_node_taken(const node_record_t *node_ptr);
+
 #define VS_PORT_SLICE 500	/* nodes, under one hold of slurmctld's lock */
 
 /* The node of this name, NULL: there is none. Names in the order of Slurm's

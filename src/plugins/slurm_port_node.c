@@ -325,8 +325,16 @@ bool vs_port_node_silent(const node_record_t *n)
 static bool taken_away(const node_record_t *n)
 {
 	return (IS_NODE_DOWN(n) || IS_NODE_DRAIN(n)) && n->reason &&
-	       *n->reason && !reason_ours(n) && !vs_port_node_silent(n) &&
-	       !n->run_job_cnt;
+	       *n->reason && !reason_ours(n) && !vs_port_node_silent(n);
+}
+
+/* Slurm's own words for a boot that didn't come, or came by itself, speak of no
+ * fault that somebody has found. */
+bool vs_port_node_taken(const node_record_t *n)
+{
+	return taken_away(n) && xstrncmp(n->reason, "ResumeTimeout", 13) &&
+	       xstrncmp(n->reason, "Node unexpectedly rebooted", 26) &&
+	       xstrncmp(n->reason, "Not responding", 14);
 }
 
 void vs_port_node_giveup(void *ctx, const char *node, uint32_t job,
@@ -340,7 +348,7 @@ void vs_port_node_giveup(void *ctx, const char *node, uint32_t job,
 	if (n && came_too_late(n, job))
 		n = NULL;
 	if (n && !(n->node_state & NODE_STATE_POWERING_DOWN) &&
-	    taken_away(n)) {
+	    taken_away(n) && !n->run_job_cnt) {
 		set_powered_down(n);
 	} else if (n && !(n->node_state & NODE_STATE_POWERING_DOWN) &&
 		   (n->run_job_cnt ||

@@ -81,6 +81,12 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "in vCenter's database: while so many were, jobs that need a new one wait, "
 	  "and from 80 % on none is made ahead of jobs. A job that has begun gets "
 	  "all its VMs. 0: any number, and a warning at 1000." },
+	{ VS_SCOPE_TOP, VS_CONF_INT, "HealthDrains", "0", false, NULL,
+	  0, 1000, TOP(health_drains),
+	  "A host takes no more VMs once so many nodes were drained or set down "
+	  "by others (a health check, a person) while their VMs ran on it, and "
+	  "still are: faults stick to hosts, drains to names. Ends when all of "
+	  "them are resumed, or with svf host resume. 0: told alone, at 3." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "Prefetch", "0", false, NULL,
 	  0, 1000, TOP(prefetch),
 	  "VMs at most that are made ahead of jobs which backfill has planned to "

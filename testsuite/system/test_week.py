@@ -355,3 +355,89 @@ def test_a_job_of_a_planned_maintenance_begins_with_it_and_nothing_is_made_ahead
         assert epoch(c.job(job)["StartTime"]) - at < 40, node
     c.must("scancel", longer)
     c.must("scontrol", "delete", "reservationname=m")
+
+
+# ---- drains of health checks ---------------------------------------------------
+
+
+def health_check(c, node):
+    """As NHC does it."""
+    c.must("scontrol", "update", f"nodename={node}", "state=drain",
+           "reason=NHC: check_hw_ib: no active port")
+
+
+def drained(c, host):
+    return row(c, host).get("drained_by_others", 0)
+
+
+def test_drains_of_health_checks_are_counted_where_the_vms_were(fresh):
+    """The name stays drained when its VM is off; the host is known by it, over a
+    restart too, and takes VMs all the same unless HealthDrains= says no."""
+    c = fresh(nodes=6, inventory=world(hosts=1, vfs=6), vsphere={
+        "ShutdownGrace": 1}, slurm={"SlurmctldParameters": None,
+                                    "SuspendTime": 8})
+    c.wait_job(c.sbatch("-N2"), 60)
+    up = sorted(c.names_on())
+    for n, node in enumerate(up, 1):
+        health_check(c, node)
+        wait_for("it counts", 10, lambda n=n: drained(c, E1) == n)
+    rows = {r["node"]: r.get("drained_on") for r in c.svf("nodes")["nodes"]}
+    assert [n for n in rows if rows[n] == E1] == up
+    wait_for("SuspendTime ends their VMs", 40, lambda: not c.names_on() and
+             all(c.is_powered_down(n) for n in up))
+    assert all("DRAIN" in c.node(n)["State"] for n in up)
+    assert drained(c, E1) == 2 and "may be faulty" not in c.ctld_log()
+    # One that is off says nothing of a host.
+    cold = next(n for n in c.node_names() if n not in up)
+    health_check(c, cold)
+    wait_for("it is known", 10, lambda: [r for r in c.svf("nodes")["nodes"]
+             if r["node"] == cold and r["slurm_state"] != "idle"])
+    was = ready_count(c)
+    wait_saved(c, c.sbatch("-N1", "-H"), up[0])
+    c.kill_slurmctld()
+    c.start_slurmctld()
+    wait_ready_again(c, was)
+    wait_for("it is remembered", 15, lambda: drained(c, E1) == 2)
+    c.wait_job(c.sbatch("-N1"), 60)
+    third = c.names_on().pop()
+    health_check(c, third)
+    wait_for("the third is told", 15, lambda: f"host={E1} may be faulty: "
+             "3 nodes were drained by others" in c.ctld_log())
+    assert row(c, E1)["state"] == "up"
+    c.must("scontrol", "update", f"nodename={up[1]}", "state=resume")
+    wait_for("one less", 10, lambda: drained(c, E1) == 2)
+    c.must("scontrol", "update", f"nodename={up[0]},{third},{cold}",
+           "state=resume")
+    wait_for("none", 10, lambda: drained(c, E1) == 0)
+
+
+def test_with_health_drains_such_a_host_takes_no_more_vms(fresh):
+    c = fresh(nodes=6, inventory=world(hosts=1, vfs=6), vsphere={
+        "ShutdownGrace": 1, "HealthDrains": 2},
+        slurm={"SlurmctldParameters": None})
+    c.wait_job(c.sbatch("-N3"), 60)
+    up = sorted(c.names_on())
+    job = Held(c, "-N1", "-w", up[2]).wait_running()
+    for node in up[:2]:
+        health_check(c, node)
+    wait_for("it is quarantined", 15, lambda: row(c, E1)["state"] ==
+             "quarantined")
+    late = c.sbatch("-N1")
+    wait_for("no VM comes there", 20, lambda: "drained by others" in
+             c.svf("why", str(late))["text"])
+    job.end_well()              # what runs there runs on
+    c.must("scancel", late)
+    wait_for("it is over", 20, lambda: c.job_state(late) == "CANCELLED")
+    c.svf("host", "resume", E1)
+    assert row(c, E1)["state"] == "up" and drained(c, E1) == 0
+    cold = [n for n in c.node_names() if n not in up]
+    c.wait_job(c.sbatch("-N1", "-w", cold[0]), 60)
+    # These count no more; the next two do.
+    health_check(c, up[2])
+    wait_for("it counts", 10, lambda: drained(c, E1) == 1)
+    health_check(c, cold[0])
+    wait_for("quarantined again", 15, lambda: row(c, E1)["state"] ==
+             "quarantined")
+    c.must("scontrol", "update", f"nodename={up[2]},{cold[0]}", "state=resume")
+    wait_for("all are resumed", 15, lambda: row(c, E1)["state"] == "up")
+    c.must("scontrol", "update", f"nodename={up[0]},{up[1]}", "state=resume")

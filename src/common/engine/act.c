@@ -292,6 +292,7 @@ static int resume(struct vs_core *c, struct json_object *top, const char *name,
 		say_host(top, h, vs_report_host_state(c, h));
 		vs_avoid_end(c, VS_AVOID_DRAINED, h->moid);
 		vs_window_end(c, h->moid);
+		vs_health_forget(c, h->moid);
 		vs_avoid_end(c, VS_AVOID_FAILED, h->moid);
 		/* and what it shares with others */
 		vs_avoid_end(c, VS_AVOID_FAILED, h->cluster);

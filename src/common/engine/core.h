@@ -60,6 +60,7 @@ struct vs_conf {
 	char *slurm_cluster;
 	char *conf_server;	/* "ctl1:6817,ctl2:6817", for slurmd in guests */
 	int provision_max, power_max, host_max;	/* operations in flight */
+	int health_drains;	/* on a host that keep VMs away, 0: never */
 	int clones_max;			/* VMs made in an hour, 0: any number */
 	int prefetch;		/* VMs made ahead at a time, 0: none */
 	int prefetch_window_s, prefetch_grace_s;

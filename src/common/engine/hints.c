@@ -31,7 +31,7 @@ static char *hints_path(const char *state_dir)
 
 static const char *const causes[] = {
 	[VS_AVOID_FAILED] = "failed", [VS_AVOID_BROKEN] = "broken",
-	[VS_AVOID_DRAINED] = "drained",
+	[VS_AVOID_DRAINED] = "drained", [VS_AVOID_SICK] = "sick",
 };
 
 static struct json_object *avoids_json(const struct vs_core *c)
@@ -137,6 +137,7 @@ static struct json_object *to_json(const struct vs_core *c)
 
 	vs_jb_put(top, "avoid", avoids_json(c));
 	vs_jb_put(top, "windows", vs_windows_json(c));
+	vs_jb_put(top, "drains", vs_health_json(c));
 	vs_jb_put(top, "breakers", breakers_json(c));
 	vs_jb_put(top, "pfs", prints_json(c));
 	vs_jb_put(top, "brake", brake_json(c));
@@ -194,10 +195,16 @@ static enum vs_avoid_cause cause_of(const char *name)
 	return VS_AVOID_FAILED;
 }
 
+/* Until somebody says so. */
+static bool lasting(enum vs_avoid_cause cause)
+{
+	return cause == VS_AVOID_DRAINED || cause == VS_AVOID_SICK;
+}
+
 /* A clock that was set must not lock a host out for years. */
 static bool sane(enum vs_avoid_cause cause, int64_t left_ms)
 {
-	return cause == VS_AVOID_DRAINED || (left_ms > 0 &&
+	return lasting(cause) || (left_ms > 0 &&
 		left_ms <= (cause == VS_AVOID_BROKEN ? VS_BREAKER_MAX_MS :
 			    VS_AVOID_HOST_MS));
 }
@@ -222,7 +229,7 @@ static void read_avoids(struct vs_core *c, struct vs_j list)
 		until = until * 1000 - epoch_ms;
 		if (sane(which, until - now_ms))
 			vs_avoid_put(c, which, host, pf,
-				     which == VS_AVOID_DRAINED ?
+				     lasting(which) ?
 				     VS_AVOID_FOREVER : until, why);
 	}
 }
@@ -355,6 +362,8 @@ void vs_hints_load(struct vs_core *c, const char *text)
 	read_avoids(c, vs_j_opt(vs_j_root(&doc), "avoid"));
 	doc.err.code = VS_OK;
 	vs_windows_read(c, vs_j_opt(vs_j_root(&doc), "windows"));
+	doc.err.code = VS_OK;
+	vs_health_read(c, vs_j_opt(vs_j_root(&doc), "drains"));
 	doc.err.code = VS_OK;
 	read_breakers(c, vs_j_opt(vs_j_root(&doc), "breakers"));
 	doc.err.code = VS_OK;

@@ -33,7 +33,7 @@ core_sources += \
 	src/common/engine/login.c \
 	src/common/engine/login_i.h \
 	src/common/engine/loop.c \
-	src/common/engine/leaving.c \
+	src/common/engine/health.c src/common/engine/leaving.c \
 	src/common/engine/maintain.c src/common/engine/maintain_i.h \
 	src/common/engine/ended.c src/common/engine/ended_i.h \
 	src/common/engine/missing.c \

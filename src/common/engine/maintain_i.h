@@ -37,7 +37,15 @@ struct vs_leaving {
 	UT_hash_handle hh;
 };
 
+/* A host on which others drained nodes, or set them down. */
+struct vs_sick {
+	char host[VS_MOID_LEN];
+	int nodes;			/* that still are */
+	UT_hash_handle hh;
+};
+
 struct vs_maintain {
+	struct vs_sick *sick;		/* uthash by host */
 	struct vs_window *windows;
 	/* That for which VMs are placed now ends then, s since the epoch; 0:
 	 * nobody knows when. */
@@ -74,6 +82,15 @@ void vs_remains_json(const struct vs_remains *r, struct json_object *o);
 void vs_leaving_clear(struct vs_core *c);
 /* Slurm's reservations, as they shall be. The engine's thread, no lock held. */
 void vs_leaving_say(struct vs_core *c, int64_t now_ms);
+
+/* health.c: drains by others, counted by host; lock held */
+void vs_health_look(struct vs_core *c, struct vs_node *n);
+int vs_health_drains(const struct vs_core *c, const char *host);
+void vs_health_forget(struct vs_core *c, const char *host);
+void vs_health_gone(struct vs_core *c, const struct vs_node *n);
+void vs_health_clear(struct vs_core *c);
+struct json_object *vs_health_json(const struct vs_core *c);
+void vs_health_read(struct vs_core *c, struct vs_j list);
 
 /* window.c: planned maintenance; lock held */
 const struct vs_window *vs_window_of(const struct vs_core *c, const char *host);

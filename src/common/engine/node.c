@@ -289,6 +289,7 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	}
 	boot_look(n, now_ms);
 	vs_adopt_looked(c, n);
+	vs_health_look(c, n);
 }
 
 /* ---- act ------------------------------------------------------------------- */

@@ -29,6 +29,8 @@ enum {
 	VS_NODE_NO_RESPOND = 1024,
 	VS_NODE_STAYS = 4096,	/* SuspendExc*: idle it is not powered down */
 	VS_NODE_STAYS_EVER = 8192, /* whatever its state is */
+	VS_NODE_TAKEN = 16384,	/* drained or down by others than us and than
+				 * Slurm for want of an answer */
 };
 
 struct vs_port_node {

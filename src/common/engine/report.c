@@ -107,6 +107,8 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 	if (vs_orders_any(&n->orders))
 		vs_jb_str(o, "order", n->orders.rebuild[0] ? "rebuild" :
 			  "evict");
+	host = vs_host_get(&c->inv, n->drained_on);
+	vs_report_str(o, "drained_on", host ? host->name : NULL);
 	if (n->missing)
 		vs_report_str(o, "last_error",
 			      "vCenter doesn't show its VM, which was on: see svf reconcile");

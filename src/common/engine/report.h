@@ -16,7 +16,7 @@
  *     "leaf": "leaf1",			Switch= of vsphere.conf
  *     "state": "up", (*)		up, avoided (it or a PF of it, after a
  *					failure or a change), quarantined (its
- *					breaker is open), on-trial (half-open),
+ *					breaker is open; HealthDrains=), on-trial (half-open),
  *					drained (by an operator), maintenance,
  *					entering-maintenance, standby,
  *					disconnected, unknown
@@ -28,6 +28,8 @@
  *     "safe_at": 1789000000,		when the last of these jobs ends; absent
  *					where nobody knows
  *     "safe": true,			no VM of ours is on
+ *     "drained_by_others": 2,		nodes that somebody else drained while
+ *					their VMs ran here, and that still are
  *     "pfs": [ {
  *       "pci": "0000:3b:00.0", (*)
  *       "pnic": "vmnic4",
@@ -65,6 +67,8 @@
  *     "since": 1789000000,		of action
  *     "usual": 34,			how many seconds it took lately
  *     "order": "evict",		an operator's, that isn't done yet
+ *     "drained_on": "esx01",		there its VM was when somebody else
+ *					drained it
  *     "last_error": "text"
  *   } ],
  *   "suspect": [ { "vm": "vm009", "why": "text" } ],

@@ -21,7 +21,8 @@ const char *vs_report_host_state(const struct vs_core *c,
 	       h->maintenance ? "maintenance" :
 	       h->entering_maintenance ? "entering-maintenance" :
 	       vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid) ? "drained" :
-	       vs_avoid_cause(c, VS_AVOID_BROKEN, h->moid) ? "quarantined" :
+	       vs_avoid_cause(c, VS_AVOID_BROKEN, h->moid) ||
+	       vs_avoid_cause(c, VS_AVOID_SICK, h->moid) ? "quarantined" :
 	       h->quarantine || !h->pfs_known ? "unknown" :
 	       b && b->trips ? "on-trial" :
 	       vs_avoid_any(c, h) ? "avoided" : "up";
@@ -112,6 +113,21 @@ static void leaving_reasons(struct vs_core *c, const struct vs_host *h,
 	vs_remains_json(&r, o);
 }
 
+static void drains_reason(const struct vs_core *c, const struct vs_host *h,
+			  struct json_object *o, struct json_object **why)
+{
+	int n = vs_health_drains(c, h->moid);
+
+	if (!n)
+		return;
+	vs_jb_int(o, "drained_by_others", n);
+	if (!vs_avoid_cause(c, VS_AVOID_SICK, h->moid))
+		add_reason(why, vs_asprintf(
+			"%d node%s drained by others while %s here", n,
+			n == 1 ? " was" : "s were",
+			n == 1 ? "its VM ran" : "their VMs ran"));
+}
+
 static void host_reasons(struct vs_core *c, const struct vs_host *h,
 			 const struct vs_host_sum *sum, struct json_object *o)
 {
@@ -125,6 +141,7 @@ static void host_reasons(struct vs_core *c, const struct vs_host *h,
 				c->adapters[a].name, c->adapters[a].network));
 	avoid_reasons(c, h, o, &why);
 	leaving_reasons(c, h, o, &why);
+	drains_reason(c, h, o, &why);
 	if (b && b->trips && !vs_avoid_cause(c, VS_AVOID_BROKEN, h->moid))
 		add_reason(&why, vs_asprintf(
 			"starts failed on it lately: a single VM is tried%s%s",

@@ -195,6 +195,7 @@ static void nodes_carry(struct vs_core *c, const struct vs_node *old,
 
 		if (!n) {
 			hold_leaves(c, old[i].name);
+			vs_health_gone(c, &old[i]);
 			free(old[i].beside);
 			continue;
 		}

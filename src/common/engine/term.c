@@ -179,6 +179,7 @@ void vs_term_new(struct vs_core *c)
 	while (c->avoids)
 		vs_avoid_expire(c, INT64_MAX);
 	vs_windows_clear(c);
+	vs_health_clear(c);
 	vs_leaving_clear(c);
 	vs_brake_clear(&c->brake);
 	c->clones = (struct vs_clones) { .minute = 0 };
