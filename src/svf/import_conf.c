@@ -239,6 +239,30 @@ static void top_key(struct out *o, const struct svf_cluster *im, enum svf_key k,
 	vs_buf_printf(&o->b, "\n");
 }
 
+/* All there are, each once: a VM gets one that its host sees. */
+static void datastores(struct out *o, const struct svf_cluster *im)
+{
+	struct vs_buf list = VS_BUF_INIT(65536);
+	enum svf_key s = SVF_K_DATASTORE;
+
+	for (size_t i = 0; i < im->nvms; i++) {
+		const struct svf_imported *vm = &im->vms[i];
+		size_t k = 0;
+
+		while (k < i && !(im->vms[k].values[s] && vm->values[s] &&
+				  same(&im->vms[k], vm, s)))
+			k++;
+		if (vm->values[s] && k == i)
+			vs_buf_printf(&list, "%s%s", list.len ? "," : "",
+				      vm->values[s]);
+	}
+	if (!list.len)
+		vs_buf_printf(&o->b, "# note: no datastore is given: put in yours\n");
+	pair(o, "", "Datastore", list.len ? list.data : "CHANGE-ME");
+	vs_buf_printf(&o->b, "\n");
+	vs_buf_free(&list);
+}
+
 /* A line for each cluster, with the pool of its first VM. */
 static void clusters(struct out *o, const struct svf_cluster *im)
 {
@@ -380,7 +404,7 @@ int svf_import_conf(const struct svf_cluster *im, char **conf,
 		      "PasswordFile=/etc/slurm/vcenter.password\n");
 	top_key(&o, im, SVF_K_DATACENTER, "Datacenter", "CHANGE-ME");
 	top_key(&o, im, SVF_K_VM_FOLDER, "Folder", "slurm");
-	top_key(&o, im, SVF_K_DATASTORE, "Datastore", "CHANGE-ME");
+	datastores(&o, im);
 	clusters(&o, im);
 	adapters(&o);
 	partitions(&o);

@@ -87,7 +87,7 @@ static const struct { const char *file, *lines[8]; } samples[] = {
 "PartitionName=n Adapter=sriov Template=\"t 1\" CPUs=2 Memory=1536\n",
 "#NodeName=n[1-4],m9 CPUs=2 ", "# note: script a, b (n[1-4]): ",
 "# note: port_group m%: ", "# note: ip 10.0.0.[1-4] (n[1-4]): ",
-"# note: datastore ds2 (n2, maybe others): all VMs share one\nDatastore=ds1\n" } },
+"Datastore=ds1,ds2,one\n" } },
 };
 
 static void each_sample_becomes_a_vsphere_conf(void **state)
