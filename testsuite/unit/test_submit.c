@@ -146,6 +146,19 @@ static void hidden_partitions_are_named_to_nobody(void **state)
 	assert_null(strstr(said, "hidden"));
 }
 
+static void a_closed_partitions_alternate_is_left_to_slurm(void **state)
+{
+	(void)state;
+	constrain("vmxnet3");
+	desc.partition = (char *)"roce";
+	part("roce")->alternate = (char *)"eth";
+	refused(NEVER, "no node of partition roce");
+	part("roce")->state_up = PARTITION_DRAIN;
+	goes();
+	part("roce")->alternate = NULL;
+	refused(NEVER, "no node of partition roce");
+}
+
 static void of_several_the_partition_that_is_nearest_is_told(void **state)
 {
 	(void)state;
@@ -422,6 +435,7 @@ int main(void)
 		TEST(what_slurm_cannot_read_is_explained),
 		TEST(one_partition_of_several_will_do),
 		TEST(hidden_partitions_are_named_to_nobody),
+		TEST(a_closed_partitions_alternate_is_left_to_slurm),
 		TEST(of_several_the_partition_that_is_nearest_is_told),
 		TEST(what_is_too_large_for_a_partition_is_slurms_affair),
 		TEST(the_hosts_hold_no_more_than_they_do),

@@ -331,11 +331,16 @@ static bool part_look(void *arg, part_record_t *part_ptr)
 	struct look *l = arg;
 	struct vs_finding f;
 
-	l->goes = vs_part_look(l->c, part_ptr, &f) <= VS_GOES_NOT_OURS;
+	/* Slurm takes the other one then. */
+	l->goes = (part_ptr->alternate &&
+		   !(part_ptr->state_up & PARTITION_SUBMIT)) ||
+		vs_part_look(l->c, part_ptr, &f) <= VS_GOES_NOT_OURS;
+	if (l->goes)
+		return false;
 	/* the first, unless that has nothing of what is asked for */
 	if (!l->f.part || (l->f.verdict == VS_NONE && f.verdict != VS_NONE))
 		l->f = f;
-	return !l->goes;
+	return true;
 }
 
 /* ---- a job ----------------------------------------------------------------------- */
