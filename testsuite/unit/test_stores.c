@@ -230,6 +230,54 @@ static void a_vms_datastore_is_read_from_its_files(void **state)
 	assert_int_equal(vs_room_store_of(&w.inv, vm), -1);
 }
 
+/* The disks of a VM that is moved count twice only until a reading has seen
+ * them where they go. */
+static void a_move_is_over_when_it_is_read(void **state)
+{
+	struct vs_hold *h;
+	struct vs_vm *vm;
+
+	(void)state;
+	sees(host("esx1", "c1", "ds-a"), "ds-b");
+	store("c1", "ds-a", 0);
+	store("c1", "ds-b", 3 * DISK);
+	vm = w_vm(&w, "vm-1", "x", "esx1");
+	vm->power = VS_POWER_OFF;
+	vs_strlcpy(vm->disk_dir, "[a] x/", sizeof(vm->disk_dir));
+	vs_room_begin(&w.inv);
+	vs_room_end(&w.inv);
+	h = w_hold(&w, "x", "esx1", W_PF0, VS_HOLD_PROMISED);
+	vs_strlcpy(h->store, "ds-b", sizeof(h->store));
+	vs_strlcpy(h->vm, "vm-1", sizeof(h->vm));
+	h->disk_mb = DISK;
+	h->moves = true;
+	assert_int_equal(room(), 2);
+	/* it goes there while the room is being read: not sure to be in it */
+	vs_room_begin(&w.inv);
+	vs_strlcpy(vm->disk_dir, "[b] x/", sizeof(vm->disk_dir));
+	vs_room_end(&w.inv);
+	assert_int_equal(room(), 2);
+	vs_room_begin(&w.inv);
+	vs_room_set_stores(&w.inv, "ds-b", "b", 2 * DISK);
+	vs_room_end(&w.inv);
+	assert_int_equal(room(), 2);
+}
+
+/* Nothing was read yet, so that there is no array to write to. */
+static void without_pools_nothing_is_taken_of_one(void **state)
+{
+	struct vs_taken t = { .pools = NULL };
+	struct vs_vm *vm;
+
+	(void)state;
+	host("esx1", "c1", NULL);
+	vm = w_vm(&w, "vm-1", "x", "esx1");
+	w_ours(&w, vm);
+	assert_int_equal(w.inv.npools, 0);
+	vs_room_take_vm(&w.inv, vm, w.env.folder, w.env.cluster_id, &t);
+	assert_int_equal(t.store_mb, 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -243,6 +291,8 @@ int main(void)
 		T(a_vm_stays_where_its_disks_are_seen),
 		T(else_it_takes_them_along_if_there_is_room),
 		T(a_vms_datastore_is_read_from_its_files),
+		T(a_move_is_over_when_it_is_read),
+		T(without_pools_nothing_is_taken_of_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,7 +87,9 @@ void vs_room_end(struct vs_inventory *inv)
 		t->mem_mb = min64(t->mem_mb, now.mem_mb);
 		t->swap_mb = min64(t->swap_mb, now.swap_mb);
 		t->pool = now.pool;
-		t->store = now.store;
+		/* one that goes to another meanwhile is sure to be in neither */
+		if (t->store != now.store)
+			t->swap_mb = 0;
 		if (same_share(&vm->told, t))
 			continue;
 		vm->told = *t;
@@ -174,6 +176,15 @@ int vs_room_stores(const struct vs_inventory *inv, const struct vs_host *h,
 	return n;
 }
 
+static bool is_store(const struct vs_inventory *inv, const char *moid)
+{
+	for (size_t i = 0; i < inv->nuses; i++) {
+		if (!strcmp(inv->uses[i].store, moid))
+			return true;
+	}
+	return false;
+}
+
 /* "[local-3] vm001/" lies on local-3. */
 int vs_room_store_of(const struct vs_inventory *inv, const struct vs_vm *vm)
 {
@@ -181,12 +192,12 @@ int vs_room_store_of(const struct vs_inventory *inv, const struct vs_vm *vm)
 	size_t len = vm->disk_dir[0] == '[' && end ?
 		(size_t)(end - vm->disk_dir) : 0;
 
-	for (size_t i = 0; i < inv->nuses && len > 1; i++) {
-		int at = vs_room_pool(inv, inv->uses[i].store);
+	for (size_t i = 0; i < inv->npools && inv->nuses && len > 1; i++) {
+		const struct vs_pool *p = &inv->pools[i];
 
-		if (at >= 0 && strlen(inv->pools[at].name) == len - 1 &&
-		    !strncmp(inv->pools[at].name, vm->disk_dir + 1, len - 1))
-			return at;
+		if (!strncmp(p->name, vm->disk_dir + 1, len - 1) &&
+		    !p->name[len - 1] && is_store(inv, p->cluster))
+			return (int)i;
 	}
 	return -1;
 }
@@ -222,10 +233,11 @@ void vs_room_take_vm(const struct vs_inventory *inv, const struct vs_vm *vm,
 	    vs_vm_owner(vm, folder, cluster_id) != VS_OWNER_OURS)
 		return;
 	share_now(inv, vm, &now);
-	if (told->there)
+	if (told->there) {
 		pool_take(t, told->pool, -told->cpu_mhz, -told->mem_mb);
+		pool_take(t, told->store, 0, -told->swap_mb);
+	}
 	pool_take(t, now.pool, now.cpu_mhz, now.mem_mb);
-	pool_take(t, told->store, 0, -told->swap_mb);
 	pool_take(t, now.store, 0, now.swap_mb);
 	t->store_mb += now.swap_mb - told->swap_mb;
 }
@@ -239,7 +251,9 @@ void vs_room_take_hold(const struct vs_inventory *inv,
 	int pool = h ? vs_room_pool(inv, h->cluster) : -1;
 	int store = hold->store[0] ? vs_room_pool(inv, hold->store) : -1;
 
-	if (!vm || !vm->told.there || hold->moves) {
+	/* what moves is there once a reading has seen it there */
+	if (!vm || !vm->told.there ||
+	    (hold->moves && vm->told.store != store)) {
 		t->store_mb += hold->disk_mb;
 		pool_take(t, store, 0, hold->disk_mb);
 	}
