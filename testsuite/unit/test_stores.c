@@ -81,6 +81,15 @@ static int on(const char *name, const char *moid, size_t n)
 	return count;
 }
 
+static int lie_on(const char *moid, size_t n)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += !strcmp(gang[i].to_store, moid);
+	return count;
+}
+
 static size_t room(void)
 {
 	struct vs_place_node like = gang[0];
@@ -230,6 +239,159 @@ static void a_vms_datastore_is_read_from_its_files(void **state)
 	assert_int_equal(vs_room_store_of(&w.inv, vm), -1);
 }
 
+/* Two hosts that both see both: more than either has room for. */
+static void a_gang_larger_than_the_largest_goes_on_several(void **state)
+{
+	static const enum vs_policy policies[] = { VS_PLACE_BALANCE,
+		VS_PLACE_PACK, VS_PLACE_SPREAD };
+
+	(void)state;
+	sees(host("esx1", "c1", "ds-a"), "ds-b");
+	sees(host("esx2", "c1", "ds-a"), "ds-b");
+	store("c1", "ds-a", 3 * DISK);
+	store("c1", "ds-b", 3 * DISK - 1);
+	assert_int_equal(room(), 5);
+	for (size_t i = 0; i < VS_COUNT(policies); i++) {
+		w.env.policy = policies[i];
+		assert_int_equal(place(5), 0);
+		assert_int_equal(lie_on("ds-a", 5), 3);
+		assert_int_equal(lie_on("ds-b", 5), 2);
+		assert_int_equal(place(6), -1);
+		assert_non_null(strstr(err.text, "room for 5 (datastore a has 30720 MB free, each VM needs 10240 MB for disks and swap file; datastore b has 30719 MB free"));
+	}
+}
+
+/* After each VM anew, and not until one is full. */
+static void each_vm_gets_the_one_with_most_room_then(void **state)
+{
+	(void)state;
+	sees(host("esx1", "c1", "ds-a"), "ds-b");
+	store("c1", "ds-a", 6 * DISK);
+	store("c1", "ds-b", 5 * DISK - 1);
+	assert_int_equal(place(4), 0);
+	assert_string_equal(gang[0].to_store, "ds-a");
+	assert_string_equal(gang[1].to_store, "ds-a");
+	assert_string_equal(gang[2].to_store, "ds-b");
+	assert_string_equal(gang[3].to_store, "ds-a");
+}
+
+/* What there is said to be room for can be placed, whichever hosts see what:
+ * esx1 must not take what esx2 alone needs. */
+static void what_there_is_room_for_can_be_placed(void **state)
+{
+	struct vs_host *esx1 = host("esx1", "c1", "ds-a");
+	struct vs_host *esx2 = host("esx2", "c1", "ds-a");
+
+	(void)state;
+	sees(esx1, "ds-b");
+	store("c1", "ds-a", DISK + 1);
+	store("c1", "ds-b", DISK);
+	esx1->pfs[0].vfs = esx2->pfs[0].vfs = 1;
+	esx2->core_mhz = 1900;		/* slow cores are counted first */
+	vs_hosts_reordered(&w.inv);
+	assert_int_equal(room(), 2);
+	for (int policy = 0; policy < 3; policy++) {
+		w.env.policy = (enum vs_policy)policy;
+		assert_int_equal(place(2), 0);
+		assert_int_equal(on("esx1", "ds-b", 2), 1);
+		assert_int_equal(on("esx2", "ds-a", 2), 1);
+	}
+}
+
+static void whatever_hosts_see_room_is_what_can_be_placed(void **state)
+{
+	struct vs_host *h[4];
+	size_t most;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		const char name[] = { 'e', 's', 'x', (char)('1' + i), 0 };
+
+		h[i] = host(name, "c1", NULL);
+	}
+	for (unsigned int seed = 0; seed < 1000; seed++) {
+		unsigned int r = seed * 2654435761u;
+
+		w.inv.nuses = 0;
+		store("c1", "ds-a", (r >> 4) % 5 * DISK);
+		store("c1", "ds-b", (r >> 8) % 5 * DISK);
+		store("c1", "ds-c", (r >> 12) % 5 * DISK);
+		for (int i = 0; i < 4; i++, r = r * 1664525u + 1013904223u) {
+			h[i]->pfs[0].vfs = (int)(r >> 8) % 4;
+			h[i]->core_mhz = 2000 + (int)(r >> 10) % 4;
+			h[i]->nstores = 0;
+			for (int k = 0; k < 3; k++)
+				if (r >> (12 + k) & 1)
+					sees(h[i], (const char *[]) { "ds-a",
+					     "ds-b", "ds-c" }[k]);
+		}
+		vs_hosts_reordered(&w.inv);
+		w.env.policy = (enum vs_policy)(seed % 3);
+		most = room();
+		assert_int_equal(place(most), 0);
+		assert_int_equal(place(most + 1), -1);
+	}
+}
+
+/* Two kinds of VMs, exchanged and levelled: no datastore is promised twice. */
+static void none_is_promised_twice(void **state)
+{
+	(void)state;
+	w_pf(host("esx1", "c1", "ds-a"), W_PF1, 8);
+	sees(w_host(&w, "esx1"), "ds-b");
+	sees(host("esx2", "c1", "ds-b"), "ds-c");
+	sees(host("esx3", "c1", "ds-c"), "ds-a");
+	for (int seed = 0; seed < 300; seed++) {
+		const int64_t rooms[] = { seed % 6, seed / 6 % 5 + 1,
+					  seed / 30 % 5 };
+		int64_t left[VS_COUNT(rooms)];
+		size_t n = 4 + (size_t)seed % 6;
+
+		w.inv.nuses = 0;
+		for (size_t i = 0; i < VS_COUNT(rooms); i++) {
+			const char moid[] = { 'd', 's', '-', (char)('a' + i), 0 };
+
+			left[i] = rooms[i] * DISK + seed % 3 * DISK / 2;
+			store("c1", moid, left[i]);
+		}
+		w_gang(&w, gang, n);
+		for (size_t i = 0; i < n; i += 2)
+			gang[i].profile = &w.p_eth;
+		w.p_eth.disk_mb = DISK / 2 * (1 + seed % 3);
+		w.env.policy = (enum vs_policy)(seed % 3);
+		if (place(n))
+			continue;
+		for (size_t i = 0; i < n; i++)
+			left[gang[i].to_store[3] - 'a'] -=
+				gang[i].profile->disk_mb +
+				vs_profile_swap_mb(gang[i].profile);
+		for (size_t i = 0; i < VS_COUNT(rooms); i++)
+			assert_true(left[i] >= 0);
+	}
+}
+
+/* Of many that a host sees none is left unused. */
+static void a_host_may_see_many(void **state)
+{
+	struct vs_host *h = host("esx1", "c1", NULL);
+	char moid[16];
+
+	(void)state;
+	h->pfs[0].vfs = MANY;
+	for (int i = 0; i < MANY; i++) {
+		snprintf(moid, sizeof(moid), "ds-%02d", i);
+		sees(h, moid);
+		store("c1", moid, DISK);
+	}
+	assert_int_equal(room(), MANY);
+	assert_int_equal(place(MANY), 0);
+	gang[0].exists = true;
+	gang[0].store = "ds-15";
+	assert_int_equal(place(1), 0);
+	assert_false(gang[0].moves);
+	assert_string_equal(gang[0].to_store, "ds-15");
+}
+
 /* The disks of a VM that is moved count twice only until a reading has seen
  * them where they go. */
 static void a_move_is_over_when_it_is_read(void **state)
@@ -291,6 +453,12 @@ int main(void)
 		T(a_vm_stays_where_its_disks_are_seen),
 		T(else_it_takes_them_along_if_there_is_room),
 		T(a_vms_datastore_is_read_from_its_files),
+		T(a_gang_larger_than_the_largest_goes_on_several),
+		T(each_vm_gets_the_one_with_most_room_then),
+		T(what_there_is_room_for_can_be_placed),
+		T(whatever_hosts_see_room_is_what_can_be_placed),
+		T(none_is_promised_twice),
+		T(a_host_may_see_many),
 		T(a_move_is_over_when_it_is_read),
 		T(without_pools_nothing_is_taken_of_one),
 	};

@@ -153,8 +153,10 @@ static bool place_class(struct vs_work *w, size_t cls)
 	if (w->env->policy == VS_PLACE_PACK ? vs_place_packed(w, cls) :
 	    vs_place_even(w, cls))
 		return true;
-	/* fast cores may have taken too much of a pool's CPU */
-	if (w->classes[cls].profile->latency_high && w->env->inv->npools &&
+	/* fast cores may have taken too much of a pool's CPU, hosts that see
+	 * several datastores too much of one that is another's only one */
+	if ((w->env->inv->nuses || (w->classes[cls].profile->latency_high &&
+				    w->env->inv->npools)) &&
 	    vs_place_cheapest(w, cls))
 		return true;
 	for (size_t i = 0; i < w->n; i++) {
@@ -278,34 +280,24 @@ static bool is_pool(const struct vs_work *w, enum vs_refusal r)
 	       (r == VS_REFUSE_STORE_ROOM && w->env->inv->nuses);
 }
 
-static int pool_said(const struct vs_work *w, size_t cls,
-		     const struct vs_pool_short *s)
-{
-	const struct vs_site *site = &w->sites[s->site];
-	int64_t mb;
-
-	return s->why != VS_REFUSE_STORE_ROOM ? site->pool :
-		vs_store_at(&w->classes[cls], site, &mb, NULL);
-}
-
 /* Each pool that lacks once, whatever the number of its hosts. */
 static const char *say_pools(const struct vs_work *w, size_t cls,
 			     const enum vs_refusal *why, struct vs_buf *b)
 {
 	VS_FREE bool *said = vs_calloc(w->env->inv->npools, sizeof(*said));
-	const char *sep = "";
+	struct vs_buf text = VS_BUF_INIT(b->max - b->len - 1);
+	bool any;
 
 	for (size_t i = 0; i < w->nsites; i++) {
 		struct vs_pool_short s = { i, why[i] };
 
-		if (!is_pool(w, why[i]) || said[pool_said(w, cls, &s)])
-			continue;
-		said[pool_said(w, cls, &s)] = true;
-		vs_buf_printf(b, "%s", sep);
-		vs_pool_say(w, &w->classes[cls], &s, b);
-		sep = "; ";
+		if (is_pool(w, why[i]))
+			vs_pool_say(w, &w->classes[cls], &s, said, &text);
 	}
-	return sep;
+	vs_buf_printf(b, "%s", text.len ? text.data : "");
+	any = text.len > 0;
+	vs_buf_free(&text);
+	return any ? "; " : "";
 }
 
 static void say_hosts(const struct vs_work *w, size_t cls,
@@ -417,13 +409,12 @@ static void answer(const struct vs_work *w)
 	for (size_t i = 0; i < w->n; i++) {
 		const struct vs_site *s = &w->sites[w->site_of[i]];
 		struct vs_place_node *n = &w->nodes[i];
-		int64_t mb;
-		int store = vs_store_at(&w->classes[w->class_of[i]], s, &mb,
-					&n->moves);
+		int store = w->pfs_of[i].store;
 
 		n->host = s->host;
 		n->to_store = store < 0 ? NULL :
 			w->env->inv->pools[store].cluster;
+		n->moves = vs_store_moves(w, &w->classes[w->class_of[i]], s);
 		n->npfs = w->pfs_of[i].n;
 		for (int k = 0; k < n->npfs; k++)
 			n->pfs[k] = &s->host->pfs[w->pfs_of[i].pf[k]];

@@ -271,7 +271,7 @@ static void site_charge(struct vs_work *w, size_t node, int sign)
 	sum->mem_given += sign * max64(c->mem_mb, p->memory_mb);
 	sum->vms += sign;
 	s->placed += sign;
-	vs_pool_charge(w, c, s, sign);
+	vs_pool_charge(w, c, s, pfs->store, sign);
 }
 
 void vs_put_on_pfs(struct vs_work *w, size_t node, size_t site,
@@ -288,8 +288,9 @@ void vs_put_on_pfs(struct vs_work *w, size_t node, size_t site,
 
 void vs_put(struct vs_work *w, size_t node, size_t site)
 {
-	const struct vs_picked pfs = choose_pfs(w, w->class_of[node], site);
+	struct vs_picked pfs = choose_pfs(w, w->class_of[node], site);
 
+	pfs.store = vs_store_pick(w, w->class_of[node], site);
 	vs_put_on_pfs(w, node, site, &pfs);
 }
 
@@ -340,15 +341,16 @@ void vs_class_fill(struct vs_class *c, const struct vs_place_node *n)
 
 static size_t class_find(struct vs_work *w, const struct vs_place_node *n)
 {
+	int lies = vs_store_lies(w, n);
 	size_t i;
 
 	for (i = 0; i < w->nclasses; i++) {
 		if (same_class(&w->classes[i], n) &&
-		    vs_store_same(w, &w->classes[i], n))
+		    vs_store_same(w, &w->classes[i], n, lies))
 			return i;
 	}
 	vs_class_fill(&w->classes[i], n);
-	w->classes[i].store = vs_store_lies(w, n);
+	w->classes[i].store = lies;
 	w->nclasses++;
 	return i;
 }
@@ -393,7 +395,7 @@ void vs_site_fill(const struct vs_work *w, size_t at, struct vs_site *s)
 	*s = (struct vs_site) {
 		.host = h, .brief = brief, .first = VS_NO_NODE, .most = INT_MAX,
 		.pool = w->ever ? -1 : brief->pool,
-		.store = w->ever ? -1 : vs_store_best(w, brief),
+		.nstores = w->ever ? 0 : brief->nstores,
 	};
 	if (w->ever) {
 		site_empty(s);

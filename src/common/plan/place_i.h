@@ -30,10 +30,15 @@ struct vs_class {
 	size_t room;			/* on all sites, before the gang */
 };
 
-/* The PFs of one VM's cards, by their places in vs_host.pfs; n 0: none. */
+/* The PFs of one VM's cards, by their places in vs_host.pfs (n 0: none), and
+ * of several datastores its own, an index of pools (-1: none). Compared as
+ * bytes: no holes. */
 struct vs_picked {
-	signed char n, pf[VS_CARDS_MAX];
+	short n, store;
+	signed char pf[VS_CARDS_MAX];
 };
+_Static_assert(sizeof(struct vs_picked) == 2 * sizeof(short) + VS_CARDS_MAX,
+	       "vs_picked has holes");
 
 struct vs_site {
 	const struct vs_host *host;
@@ -42,8 +47,7 @@ struct vs_site {
 	struct vs_host_sum *own;	/* `sum` is it once something is put
 					 * there; NULL: nothing was */
 	int pool;			/* -1: none that is known */
-	int store;			/* of several the one with most room: an
-					 * index of pools; -1 */
+	int nstores;			/* of several, of its brief; 0: no matter */
 	bool avoided;
 	bool busy;			/* its budget of operations is used up */
 	uint32_t avoided_pfs;		/* by vs_bar, or the env's avoid() */
@@ -136,16 +140,18 @@ void vs_pools_init(struct vs_work *w);
 enum vs_refusal vs_pool_fit(const struct vs_work *w, const struct vs_class *c,
 			    const struct vs_site *s);
 void vs_pool_charge(struct vs_work *w, const struct vs_class *c,
-		    const struct vs_site *s, int sign);
-/* How many of `n` the pool takes out of `left`, which is charged. */
-size_t vs_pool_share(const struct vs_class *c, const struct vs_site *s,
-		     struct vs_room *left, size_t n);
+		    const struct vs_site *s, int store, int sign);
+/* How many of `n` the pool and the datastores take out of `left`, which is
+ * charged as by one vs_put() after the other. */
+size_t vs_pool_share(const struct vs_work *w, const struct vs_class *c,
+		     const struct vs_site *s, struct vs_room *left, size_t n);
 /* A copy of what is left in the pools; free() it. */
 struct vs_room *vs_pools_copy(const struct vs_work *w);
-/* May `need` of this class all go to hosts of the site's pool, whichever? */
+/* May `need` of this class all go to hosts of the site's pool, whichever? Of
+ * hosts that see different datastores that isn't sure: see vs_fit_now(). */
 bool vs_pool_holds(const struct vs_work *w, const struct vs_class *c,
 		   const struct vs_site *s, size_t need);
-/* A pool that allows no more, seen from a site. */
+/* A pool, or all datastores, that allow no more, seen from a site. */
 struct vs_pool_short { size_t site; enum vs_refusal why; };
 /* How many more of this class fit on all sites together, at most limit;
  * why NONE: no pool is in the way. */
@@ -154,19 +160,25 @@ size_t vs_class_room(const struct vs_work *w, size_t cls, size_t limit,
 /* Place all of a class anew, where it costs its pool the least; true if all
  * are placed. */
 bool vs_place_cheapest(struct vs_work *w, size_t cls);
+/* said: by index of pools, those named before; they aren't named again. */
 void vs_pool_say(const struct vs_work *w, const struct vs_class *c,
-		 const struct vs_pool_short *s, struct vs_buf *b);
-/* Of several: where one more of the class would lie there, as an index of
- * pools (-1: any), and MB that it needs there. moves: its disks go there. */
-int vs_store_at(const struct vs_class *c, const struct vs_site *s,
-		int64_t *mb, bool *moves);
+		 const struct vs_pool_short *s, bool *said, struct vs_buf *b);
+/* Of several, as things stand in `left`: where one more of the class would lie
+ * there, as an index of pools (-1: any): where its disks are seen, else the
+ * one with most room. mb: what it needs there. */
+int vs_store_at(const struct vs_work *w, const struct vs_class *c,
+		const struct vs_site *s, const struct vs_room *left,
+		int64_t *mb);
+/* As things stand now. */
+short vs_store_pick(const struct vs_work *w, size_t cls, size_t site);
+/* Do its disks go there from another? */
+bool vs_store_moves(const struct vs_work *w, const struct vs_class *c,
+		    const struct vs_site *s);
 /* Where the node's VM lies, -1; and is it of this class by that? What exists
  * needs another thing than what doesn't, where there are several. */
 int vs_store_lies(const struct vs_work *w, const struct vs_place_node *n);
 bool vs_store_same(const struct vs_work *w, const struct vs_class *c,
-		   const struct vs_place_node *n);
-/* The one with most room left of those that the site may use; -1. */
-int vs_store_best(const struct vs_work *w, const struct vs_brief *b);
+		   const struct vs_place_node *n, int lies);
 /* MB that these nodes need of the datastore. */
 int64_t vs_store_need(const struct vs_work *w);
 /* How many of `n` VMs that need so much each it holds. */

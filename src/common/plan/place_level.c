@@ -90,12 +90,14 @@ static void try_site(struct level *l, size_t x, size_t a, size_t b,
 			continue;
 		l->tries--;
 		vs_unput(w, y);
-		if (!vs_fit_now(w, w->class_of[x], b) &&
-		    !vs_fit_now(w, w->class_of[y], a)) {
+		if (!vs_fit_now(w, w->class_of[x], b)) {
 			vs_put(w, x, b);
-			vs_put(w, y, a);
-			keep_better(l, a, b, y, best);
-			vs_unput(w, y);
+			/* x may have taken of a datastore that y needs */
+			if (!vs_fit_now(w, w->class_of[y], a)) {
+				vs_put(w, y, a);
+				keep_better(l, a, b, y, best);
+				vs_unput(w, y);
+			}
 			vs_unput(w, x);
 		}
 		vs_put_on_pfs(w, y, b, &pfs);

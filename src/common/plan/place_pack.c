@@ -77,7 +77,7 @@ static void bins_cut(const struct vs_work *w, size_t cls, struct bins *s)
 		const struct vs_site *site = &w->sites[b.site];
 
 		if (!vs_pool_holds(w, c, site, c->count))
-			b.room = vs_pool_share(c, site, left, b.room);
+			b.room = vs_pool_share(w, c, site, left, b.room);
 		if (b.room)
 			s->b[kept++] = b;
 	}
@@ -225,10 +225,22 @@ static void quotas_fill(struct bins *s, size_t need)
 	last_bin(s, need)->quota = need;
 }
 
-static void quotas_use(struct vs_work *w, size_t cls, struct bins *s)
+/* Of several datastores another bin may have taken what this one counted on. */
+static bool use(struct vs_work *w, size_t node, struct bin *b)
+{
+	b->quota--;
+	if (w->env->inv->nuses && vs_fit_now(w, w->class_of[node], b->site))
+		return false;
+	vs_put(w, node, b->site);
+	return true;
+}
+
+/* True: all that is in a quota is placed. */
+static bool quotas_use(struct vs_work *w, size_t cls, struct bins *s)
 {
 	VS_FREE struct bin **at = vs_calloc(w->nsites, sizeof(*at));
 	size_t next = 0;
+	bool all = true;
 
 	for (size_t i = 0; i < s->n; i++)
 		at[s->b[i].site] = &s->b[i];
@@ -236,10 +248,8 @@ static void quotas_use(struct vs_work *w, size_t cls, struct bins *s)
 		struct bin *b = w->class_of[i] == cls &&
 			w->prefers[i] != VS_NO_NODE ? at[w->prefers[i]] : NULL;
 
-		if (b && b->quota) {
-			b->quota--;
-			vs_put(w, i, b->site);
-		}
+		if (b && b->quota)
+			all &= use(w, i, b);
 	}
 	for (size_t i = 0; i < w->n; i++) {
 		if (w->class_of[i] != cls || w->site_of[i] != VS_NO_NODE)
@@ -247,16 +257,17 @@ static void quotas_use(struct vs_work *w, size_t cls, struct bins *s)
 		while (next < s->n && !s->b[next].quota)
 			next++;
 		if (next == s->n)
-			return;
-		s->b[next].quota--;
-		vs_put(w, i, s->b[next].site);
+			break;
+		all &= use(w, i, &s->b[next]);
 	}
+	return all;
 }
 
 bool vs_place_packed(struct vs_work *w, size_t cls)
 {
 	struct bins s = { 0 }, last;
 	size_t need = w->classes[cls].count, room = 0, broken = 0, n = 0;
+	bool all;
 
 	bins_init(w, cls, &s);
 	for (size_t i = 0; i < s.n; i++) {
@@ -276,8 +287,8 @@ bool vs_place_packed(struct vs_work *w, size_t cls)
 	quotas_fill(&s, broken < need ? broken : need);
 	quotas_fill(&last, broken < need ? need - broken : 0);
 	s.n += last.n;
-	quotas_use(w, cls, &s);
+	all = quotas_use(w, cls, &s);
 	free(s.b);
 	free(s.leaf_open);
-	return room >= w->classes[cls].count;
+	return all && room >= w->classes[cls].count;
 }

@@ -8,6 +8,14 @@
 
 #define WHY_MAX 512
 
+static void pool_say(const struct vs_work *w, const struct vs_pool_short *s,
+		     struct vs_buf *why)
+{
+	VS_FREE bool *said = vs_calloc(w->env->inv->npools, sizeof(*said));
+
+	vs_pool_say(w, &w->classes[0], s, said, why);
+}
+
 static size_t rooms(const struct vs_place_env *env,
 		    const struct vs_place_node *like, size_t limit, bool ever,
 		    struct vs_buf *why)
@@ -30,7 +38,7 @@ static size_t rooms(const struct vs_place_env *env,
 	if (many < sum)
 		vs_store_say(&w, 1, need, why);
 	else if (short_of.why)
-		vs_pool_say(&w, &w.classes[0], &short_of, why);
+		pool_say(&w, &short_of, why);
 	vs_work_free(&w);
 	return many;
 }

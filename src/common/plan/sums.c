@@ -30,6 +30,7 @@ void vs_sums_clear(struct vs_sums *s)
 	free(s->pools);
 	free(s->by_name);
 	free(s->briefs);
+	free(s->stores);
 	free(s->name_at);
 	free(s->spare_sites);
 	free(s->spare_ranks);
@@ -140,9 +141,10 @@ static void brief(const struct now *u, const struct vs_host *h)
 		.core_mhz = h->core_mhz,
 		.memory_mb = h->memory_mb,
 	};
+	b->stores = &u->s->stores[(size_t)h->index * VS_HOST_STORES];
 	if (u->inv->nuses)
 		b->nstores = vs_room_stores(u->inv, h, b->stores,
-					    VS_BRIEF_STORES);
+					    VS_HOST_STORES);
 }
 
 static void sum_host(const struct now *u, const struct vs_host *h)
@@ -225,6 +227,7 @@ static void size_for(struct vs_sums *s, const struct vs_inventory *inv)
 	s->stamp = vs_calloc(n, sizeof(*s->stamp));
 	s->by_name = vs_calloc(n, sizeof(*s->by_name));
 	s->briefs = vs_calloc(n, sizeof(*s->briefs));
+	s->stores = vs_calloc(n * VS_HOST_STORES, sizeof(*s->stores));
 	s->name_at = vs_calloc(n, sizeof(*s->name_at));
 	s->by_mhz = vs_calloc(n, sizeof(*s->by_mhz));
 	s->pools = vs_calloc(np, sizeof(*s->pools));

@@ -18,14 +18,13 @@ struct vs_fits {
 
 /* What placement asks of each host, side by side: the hosts themselves are
  * large and lie far apart. */
-#define VS_BRIEF_STORES 8
 struct vs_brief {
 	int index;			/* the host's */
 	int pool;			/* of its cluster, -1: none known */
 	int npfs, cores, core_mhz;
 	int64_t memory_mb;
-	short stores[VS_BRIEF_STORES];	/* of several, indexes of pools */
 	int nstores;
+	short *stores;			/* of several, indexes of pools */
 };
 
 struct vs_sums {
@@ -35,6 +34,7 @@ struct vs_sums {
 	int strangers;			/* VMs of another cluster in the folder */
 	const struct vs_host **by_name;	/* nhosts of them */
 	struct vs_brief *briefs;	/* as by_name */
+	short *stores;			/* all briefs' */
 	size_t *name_at;		/* places in by_name, by host->index */
 	size_t *by_mhz;			/* places in by_name, slow cores first */
 	uint64_t generation;		/* moves when one of these does, or what
