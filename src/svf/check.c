@@ -210,7 +210,7 @@ static void pause_ms(int ms)
 	nanosleep(&ts, NULL);
 }
 
-/* Until what was read anew is there, or the time is over. */
+/* Until what was read anew is there, vCenter is not, or the time is over. */
 static int ask(struct vs_jdoc *doc)
 {
 	int64_t end_ms = vs_now_ms() + FRESH_MS, was;
@@ -223,10 +223,16 @@ static int ask(struct vs_jdoc *doc)
 	asked = vs_j_bool_or(vs_j_opt(vs_j_root(doc), "asked"), false);
 	vs_jdoc_free(doc);
 	for (;;) {
+		struct vs_j top;
+
 		rc = svf_ask("check", 0, "", doc);
-		if (rc || !asked || vs_now_ms() >= end_ms ||
-		    vs_j_int_or(vs_j_opt(vs_j_root(doc), "seq"), 0) > was)
+		if (rc)
 			return rc;
+		top = vs_j_root(doc);
+		if (!asked || vs_now_ms() >= end_ms ||
+		    !vs_j_bool_or(vs_j_opt(top, "up"), false) ||
+		    vs_j_int_or(vs_j_opt(top, "seq"), 0) > was)
+			return SVF_OK;
 		vs_jdoc_free(doc);
 		pause_ms(AGAIN_MS);
 	}

@@ -87,6 +87,16 @@ testsuite_unit_test_step_SOURCES = testsuite/unit/test_step.c
 testsuite_unit_test_step_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_step_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_check testsuite/unit/test_check_site
+testsuite_unit_test_check_site_SOURCES = testsuite/unit/test_check_site.c \
+	testsuite/unit/check_stage.h
+testsuite_unit_test_check_site_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_check_site_LDADD = $(unit_ldadd)
+testsuite_unit_test_check_SOURCES = testsuite/unit/test_check.c \
+	testsuite/unit/check_stage.h
+testsuite_unit_test_check_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_check_LDADD = $(unit_ldadd)
+
 # The engine on a fake vCenter, which stands in for the client at link time:
 # before the core, and compiled once.
 check_LTLIBRARIES += testsuite/unit/libfake_vc.la
@@ -137,6 +147,12 @@ testsuite_unit_test_engine_submit_SOURCES = \
 	testsuite/unit/test_engine_submit.c $(engine_stage)
 testsuite_unit_test_engine_submit_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_submit_LDADD = $(engine_ldadd)
+
+check_PROGRAMS += testsuite/unit/test_engine_check
+testsuite_unit_test_engine_check_SOURCES = testsuite/unit/test_engine_check.c \
+	$(engine_stage)
+testsuite_unit_test_engine_check_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_check_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_gone
 testsuite_unit_test_engine_gone_SOURCES = testsuite/unit/test_engine_gone.c \
@@ -357,6 +373,11 @@ testsuite_unit_test_vc_spec_SOURCES = testsuite/unit/test_vc_spec.c
 testsuite_unit_test_vc_spec_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_vc_spec_LDADD = $(unit_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_vc_facts
+testsuite_unit_test_vc_facts_SOURCES = testsuite/unit/test_vc_facts.c \
+	testsuite/unit/inv_stage.h
+testsuite_unit_test_vc_facts_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_vc_facts_LDADD = $(unit_ldadd)
 check_PROGRAMS += testsuite/unit/test_vc_fault testsuite/unit/test_vc_inv \
 	testsuite/unit/test_vc_template
 testsuite_unit_test_vc_template_SOURCES = testsuite/unit/test_vc_template.c

@@ -201,6 +201,9 @@ const char *vs_avoid_note(struct vs_core *c)
 		const struct vs_avoid *a = vs_avoid_get(c, h->moid, NULL);
 		const struct vs_window *w = vs_window_barring(c, h->moid);
 
+		/* Of one PF: it may be the only one that was asked for. */
+		if (!a)
+			a = vs_checks_unfit(c, h->moid);
 		if ((!a && !w) || n++)
 			continue;
 		first = a ? a->why : w->why;

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""svf check where more than one object is concerned: slurm.conf, the clusters,
+vCenter itself; hosts that fail a hard check get no job, with the reason where
+people look; what changes under a running job is told once; what is for
+operators alone."""
+
+import json
+import re
+
+import pytest
+
+from cluster import Cluster, wait_for
+from stages import Held
+from test_check import HARD, findings
+from users import NOBODY, as_user, needs_root
+from worlds import PF0, ROCE, foreign, world
+
+H1, H2 = "esx01.example.org", "esx02.example.org"
+T = "rhel9-ofed"
+NIC = {"pci": PF0}
+
+
+def make_cluster():
+    c = Cluster(inventory=world(hosts=2, vfs=3), nodes=4)
+    c.vsphere = {"ShutdownGrace": 2, "BootTimeout": 60}
+    c.slurm = {"SuspendTimeout": 3, "SchedulerParameters":
+               c.scheduler_parameters + ",sched_interval=2"}
+    return c
+
+
+def codes(cluster, *args):
+    return {(f["code"], f["object"]) for f in findings(cluster, *args)}
+
+
+def sound(cluster):
+    # The account may everything here: no permissions are declared.
+    return {c for c in codes(cluster) if c[0] != "rights-excess"} == set()
+
+
+@pytest.fixture(autouse=True)
+def mended(cluster):
+    wait_for("nothing is wrong before", 30, lambda: sound(cluster))
+    yield
+    for h in (H1, H2):
+        host(cluster, h, link=True, **NIC)
+        host(cluster, h, mtu=9000, switch="dvs-roce")
+    wait_for("nothing is wrong after", 40, lambda: sound(cluster))
+
+
+def host(cluster, name, **change):
+    cluster.do("setHost", host=name, set=change)
+
+
+def all_off(cluster):
+    cluster.must("scontrol", "update", "nodename=vm[001-004]",
+                 "state=power_down")
+    wait_for("all are off", 40, lambda: not cluster.names_on() and all(
+        cluster.is_powered_down(n) for n in cluster.node_names()))
+
+
+def found(cluster, code, what, timeout=20):
+    return wait_for(f"{code} of {what}", timeout, lambda: [
+        f for f in findings(cluster, code)
+        if (f["code"], f["object"]) == (code, what)])[0]
+
+
+# ---- slurm.conf ---------------------------------------------------------------
+
+SLURM = [
+    ("slurm-resume-rate", r"^ResumeRate=.*$", "ResumeRate=100",
+     "ResumeRate=0"),
+    ("slurm-suspend-rate", r"^SuspendRate=.*$", "SuspendRate=60",
+     "SuspendRate=0"),
+    ("slurm-return-to-service", r"^ReturnToService=.*$", "ReturnToService=1",
+     "ReturnToService=2"),
+    ("slurm-prolog-flags", r"^PrologFlags=.*$", "", "PrologFlags=Alloc"),
+    ("slurm-hold-on-prolog", r",nohold_on_prolog_fail", "",
+     "SchedulerParameters=nohold_on_prolog_fail"),
+    ("slurm-private-data", r"^PrivateData=.*$", "", "PrivateData=cloud"),
+    ("slurm-resume-timeout", r"^ResumeTimeout=.*$", "ResumeTimeout=40",
+     "ResumeTimeout=60"),
+    ("slurm-suspend-timeout", r"^SuspendTimeout=.*$", "SuspendTimeout=1",
+     "SuspendTimeout=2"),
+    ("slurm-suspend-exc", r"^SuspendTime=", "SuspendExcNodes=vm004\n"
+     "SuspendTime=", "SuspendExcNodes="),
+]
+
+
+@pytest.mark.parametrize("code, old, new, line", SLURM,
+                         ids=[s[0] for s in SLURM])
+def test_a_key_of_slurm_conf_is_found_with_its_line(cluster, code, old, new,
+                                                    line):
+    f = cluster.path("etc", "slurm.conf")
+    text = f.read_text()
+    assert re.search(old, text, re.M)
+    f.write_text(re.sub(old, new, text, flags=re.M))
+    try:
+        cluster.must("scontrol", "reconfigure")
+        if code == "slurm-private-data" and cluster.release >= (23, 2):
+            wait_for("it is of no matter there", 20, lambda: sound(cluster))
+            return
+        one = found(cluster, code, "slurm.conf", 30)
+        assert one["severity"] == "warning"
+        assert one["fix"].startswith("slurm.conf: " + line)
+        # vCenter is asked anew where a key of ours follows from it.
+        wait_for("nothing else", 30, lambda: {
+            c for c, _ in codes(cluster)} - {"rights-excess"} == {code})
+    finally:
+        f.write_text(text)
+        cluster.must("scontrol", "reconfigure")
+
+
+# ---- hosts that fail ----------------------------------------------------------
+
+def test_a_host_that_fails_a_hard_check_gets_no_job(cluster):
+    host(cluster, H1, mtu=1500, switch="dvs-roce")
+    f = found(cluster, "mtu", H1)
+    assert f["pf"] == PF0 and f["severity"] == "hard"
+    reasons = {h["host"]: h for h in cluster.svf("hosts")["hosts"]}
+    assert reasons[H1]["state"] == "avoided"
+    assert any("mtu: MTU 1500 on dvs-roce, should be 9000" in r
+               for r in reasons[H1]["reasons"])
+    assert reasons[H2]["state"] == "up"
+    jobs = [Held(cluster, "-N1", "--exclusive") for _ in range(3)]
+    for j in jobs:
+        j.wait_running()
+    assert {cluster.our_vm(n)["host"] for n in cluster.names_on()} == {H2}
+    # Nothing is left but the host that is wrong: the job says why.
+    last = cluster.sbatch("-N1", "--exclusive", script="hostname")
+    words = "mtu: MTU 1500 on dvs-roce"
+    wait_for("the reason names it", 30, lambda: words in
+             cluster.svf("why", str(last))["text"])
+    assert words in cluster.squeue(last)
+    host(cluster, H1, mtu=9000, switch="dvs-roce")
+    assert cluster.wait_job(last, 60).strip().startswith("vm")
+    assert cluster.counters()["powerOnFullPF"] == 0
+    for j in jobs:
+        j.end_well()
+
+
+def test_without_link_no_job_begins_and_it_heals_by_itself(cluster):
+    for h in (H1, H2):
+        host(cluster, h, link=False, **NIC)
+        found(cluster, "link-down", h)
+    all_off(cluster)
+    job = cluster.sbatch("-N1", script="hostname")
+    wait_for("the reason names it", 30, lambda: "link-down: vmnic4 has no link"
+             in cluster.svf("why", str(job))["text"])
+    assert cluster.squeue(job, "%t") == "PD" and not cluster.names_on()
+    host(cluster, H2, link=True, **NIC)
+    assert cluster.wait_job(job, 60).strip().startswith("vm")
+    assert {cluster.our_vm(n)["host"] for n in cluster.names_on()} == {H2}
+
+
+@pytest.mark.parametrize("change, back, code, words", [
+    ({"card": "sriov", "network": ROCE}, {"card": ""}, "template-card",
+     "template rhel9-ofed: 1 of them"),
+    ({"hardware": "vmx-9"}, {"hardware": "vmx-20"}, "template-hardware",
+     "template rhel9-ofed: hardware version 9")],
+    ids=["card", "hardware"])
+def test_jobs_of_a_template_that_cannot_serve_wait(cluster, change, back, code,
+                                                   words):
+    cluster.do("setVm", vm=T, setVm=change)
+    assert code in HARD
+    found(cluster, code, T)
+    job = cluster.sbatch("-N1", script="hostname")
+    wait_for("the reason names it", 30, lambda: words in cluster.squeue(job))
+    cluster.do("setVm", vm=T, setVm=back)
+    assert cluster.wait_job(job, 60).strip().startswith("vm")
+
+
+def test_jobs_wait_for_a_datastore_that_is_away(cluster):
+    cluster.do("setStore", datastore="vsan", accessible=False)
+    found(cluster, "datastore-away", "vsan")
+    job = cluster.sbatch("-N1", script="hostname")
+    wait_for("the reason names it", 30, lambda: "datastore vsan: not "
+             "accessible" in cluster.squeue(job))
+    cluster.do("setStore", datastore="vsan", accessible=True)
+    assert cluster.wait_job(job, 60).strip().startswith("vm")
+
+
+# ---- drift --------------------------------------------------------------------
+
+def said(cluster, *words):
+    """Lines of the log that have all of these."""
+    return [ln for ln in cluster.ctld_log().splitlines()
+            if all(w in ln for w in words)]
+
+
+def test_a_driver_that_is_updated_under_a_job_is_told_once(cluster):
+    job = Held(cluster, "-N1")
+    job.wait_running()
+    name = next(iter(cluster.names_on()))
+    where = cluster.our_vm(name)["host"]
+    before = len(said(cluster, "check=driver-odd"))
+    # Of two hosts the later version counts as usual: the other one is odd.
+    host(cluster, where, driverVersion="4.22.0.1", **NIC)
+    f = found(cluster, "driver-odd", where)
+    assert "nmlx5_core 4.22.0.1" in f["is"] and "4.23.0.66" in f["should"]
+    for _ in range(3):
+        findings(cluster)
+    assert len(said(cluster, f"host={where}", f"pf={PF0}",
+                    "driver was 4.23.0.66, is 4.22.0.1 now")) == 1
+    assert len(said(cluster, "check=driver-odd", where)) == before + 1
+    assert job.runs_on()
+    host(cluster, where, driverVersion="4.23.0.66", **NIC)
+    wait_for("it is gone", 20, lambda: sound(cluster))
+    assert len(said(cluster, "check=driver-odd no longer so", where)) == 1
+    job.end_well()
+
+
+def test_vfs_that_go_under_a_job_are_told_and_the_job_runs_on(cluster):
+    all_off(cluster)
+    job = Held(cluster, "-N1", "--exclusive")
+    job.wait_running()
+    where = cluster.our_vm(next(iter(cluster.names_on())))["host"]
+    cluster.do("setVfs", host=where, pci=PF0, vfs=1)
+    f = found(cluster, "vf-lost", where)
+    assert "max_vfs=3\n" in f["fix"] and f"svf host resume {where}" in f["fix"]
+    assert job.runs_on()
+    # An operator says that it is meant to be so.
+    cluster.must("svf", "host", "resume", where)
+    wait_for("it is right", 20, lambda: sound(cluster))
+    cluster.do("setVfs", host=where, pci=PF0, vfs=3)
+    job.end_well()
+
+
+# ---- vCenter, its clusters and VMs ---------------------------------------------
+
+def test_more_vfs_in_use_than_there_are(cluster):
+    all_off(cluster)
+    cluster.do("addVm", spec=foreign("theirs-1", H1))
+    cluster.do("addVm", spec=foreign("theirs-2", H1))
+    cluster.do("setVfs", host=H1, pci=PF0, vfs=1)
+    f = found(cluster, "vf-overcommitted", H1)
+    assert f["is"] == "1 VFs, 2 in use or promised" and f["pf"] == PF0
+    for vm in ("theirs-1", "theirs-2"):
+        cluster.do("destroyVm", vm=vm, force=True)
+    cluster.do("setVfs", host=H1, pci=PF0, vfs=3)
+
+
+def test_an_override_of_a_nodes_vm_is_named(cluster):
+    job = cluster.sbatch("-N1", "-w", "vm001", script="hostname")
+    cluster.wait_job(job, 60)
+    cluster.do("override", vm="vm001", drs="fullyAutomated")
+    f = found(cluster, "vm-override", "vm001")
+    assert f["fix"] == "govc cluster.override.change -vm vm001 " \
+        "-drs-mode manual"
+    cluster.do("override", vm="vm001")
+
+
+def test_another_clusters_vms_in_the_folder(cluster):
+    uuid = "50211e0a-0000-4000-8000-000000000077"
+    alien = "99999999-2222-4333-8444-555555555555"
+    cluster.do("addVm", spec={
+        "name": "vm077", "folder": "slurm", "host": H1, "numCPUs": 1,
+        "memoryMB": 512, "instanceUuid": uuid,
+        "extraConfig": {"slurm.vsphere.owner": f"{alien}/vm077/{uuid}"}})
+    assert found(cluster, "folder-shared", "slurm")["severity"] == "hard"
+    cluster.do("destroyVm", vm="vm077")
+
+
+def test_rights_that_cannot_be_asked_for_are_unknown(cluster):
+    cluster.fault(method="HasUserPrivilegeOnEntities", on="request", http=500,
+                  body="no")
+    # What was known stays so; another configuration asks anew.
+    cluster.change_vsphere("ShutdownGrace=2", "ShutdownGrace=3")
+    f = found(cluster, "rights-unknown", "slurm@vsphere.local", 30)
+    assert f["severity"] == "unknown"
+    assert cluster.run("svf", "check", "rights-unknown").returncode == 0
+    cluster.clear_faults()
+    cluster.change_vsphere("ShutdownGrace=3", "ShutdownGrace=2")
+
+
+def test_no_uplink_on_any_host(cluster):
+    for h in (H1, H2):
+        host(cluster, h, uplink=False, **NIC)
+    found(cluster, "adapter-uplink", "sriov-roce")
+    assert codes(cluster) - {("rights-excess", "slurm@vsphere.local")} >= {
+        ("adapter-uplink", "sriov-roce"), ("uplink-missing", H1),
+        ("uplink-missing", H2)}
+    for h in (H1, H2):
+        host(cluster, h, uplink=True, **NIC)
+
+
+def test_vcenter_away_is_a_hard_finding(cluster):
+    cluster.do("outage", duration="4s", how="refuse")
+    f = wait_for("it is found", 20, lambda: [
+        x for x in findings(cluster) if x["code"] == "vcenter-away"])[0]
+    assert f["severity"] == "hard" and f["object"].startswith("https://")
+    wait_for("it is back", 40, lambda: sound(cluster))
+
+
+# ---- who sees what --------------------------------------------------------------
+
+@needs_root
+def test_commands_and_rights_are_for_operators(cluster):
+    host(cluster, H1, power="low")
+    found(cluster, "power-policy", H1)
+    mine = {f["code"]: f for f in findings(cluster)}
+    assert "rights-excess" in mine and "fix" in mine["power-policy"]
+    r = as_user(cluster, NOBODY, "svf", "--json", "check")
+    theirs = {f["code"]: f for f in json.loads(r.stdout)["findings"]}
+    assert set(theirs) == {"power-policy"} and r.returncode == 0
+    assert "fix" not in theirs["power-policy"]
+    text = as_user(cluster, NOBODY, "svf", "check").stdout
+    assert "Low Power" in text and "esxcli" not in text
+    text = cluster.must("svf", "check")
+    assert f"\n# power-policy {H1}\ngovc host.esxcli -host {H1} " in text
+    host(cluster, H1, power="static")
+
+
+def test_the_codes_are_told_without_slurmctld(cluster):
+    table = json.loads(cluster.run(
+        "env", "SVF_CONTROL=127.0.0.1:1", "svf", "--json", "check",
+        "--codes").stdout)
+    assert len({c["code"] for c in table}) == len(table) > 50
+    assert all(c["why"].endswith(".") and not c["what"].endswith(".")
+               for c in table)
+    assert HARD <= {c["code"] for c in table if c["severity"] == "hard"}
+    out = cluster.must("svf", "check", "--codes", "-o", "code,severity",
+                       "mtu")
+    assert re.search(r"^mtu +hard$", out, re.M)

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The pure checks: a sound host finds nothing; one thing that is changed in it
+ * is found by one code; what isn't known finds nothing. What is usual, and the
+ * table itself.
+ */
+#include "check_stage.h"
+
+static void a_sound_site_finds_nothing(void **state)
+{
+	(void)state;
+	look();
+	assert_int_equal(found.n, 0);
+}
+
+static void of_a_host_that_is_away_nothing_is_said(void **state)
+{
+	(void)state;
+	host(2)->connected = false;
+	host(2)->facts->power[0] = '\0';
+	host(2)->pfs[0].link_up = false;
+	look();
+	assert_int_equal(found.n, 0);
+}
+
+static void what_is_not_read_is_one_finding_that_bars_nothing(void **state)
+{
+	struct vs_host *h = host(2);
+
+	(void)state;
+	vs_host_facts_free(h->facts);
+	h->facts = NULL;
+	finds(VS_CHECK_HOST_UNREAD, "ReadOnly");
+	assert_int_equal(found.f[0].severity, VS_UNSURE);
+	assert_string_equal(found.f[0].bars, "");
+}
+
+/* ---- VFs -------------------------------------------------------------------- */
+
+static void vfs_are_judged_in_the_order_in_which_they_are_mended(void **state)
+{
+	struct vs_pf *pf = &host(2)->pfs[0];
+	struct vs_pf_facts *f = &host(2)->facts->pfs[0];
+
+	(void)state;
+	pf->vfs = 4;				/* fewer than it had */
+	f->asked = 4;
+	finds(VS_CHECK_VF_LOST, "max_vfs=8\n");
+	f->asked = 6;				/* and than were asked for */
+	finds(VS_CHECK_VF_FEWER, "host.shutdown -r esx2");
+	f->most = 6;				/* which the firmware bounds */
+	finds(VS_CHECK_VF_COUNT, "NUM_OF_VFS=7");
+	pf->vfs = 0;				/* and there are none */
+	finds(VS_CHECK_VF_INACTIVE, "host.shutdown -r esx2");
+	f->enabled = false;			/* for it is off: as many as others */
+	finds(VS_CHECK_VF_OFF, "-a -m nmlx5_core -p max_vfs=8\n");
+}
+
+/* NUM_OF_VFS >= sum(max_vfs) + 1, of all ports of a card. */
+static void two_ports_of_a_card_share_its_firmwares_number(void **state)
+{
+	struct vs_host *h = host(2);
+
+	(void)state;
+	h->pfs[1] = h->pfs[0];
+	h->facts->pfs[1] = h->facts->pfs[0];
+	vs_strlcpy(h->pfs[1].pci, "0000:3b:00.1", VS_PCI_LEN);
+	h->npfs = 2;
+	look();
+	assert_int_equal(found.n, 2);		/* 8 + 8 + 1 > 16 */
+	assert_int_equal(found.f[0].code, VS_CHECK_VF_COUNT);
+	h->facts->pfs[0].most = h->facts->pfs[1].most = 17;
+	look();
+	assert_int_equal(found.n, 0);
+	/* Another card's ports count for themselves. */
+	h->facts->pfs[0].most = h->facts->pfs[1].most = 9;
+	vs_strlcpy(h->pfs[1].pci, "0000:5e:00.0", VS_PCI_LEN);
+	look();
+	assert_int_equal(found.n, 0);
+}
+
+/* max_vfs has a number for each port, in the order of addresses. */
+static void the_drivers_list_is_in_pci_order(void **state)
+{
+	struct vs_host *h = host(2);
+
+	(void)state;
+	h->pfs[1] = h->pfs[0];
+	h->facts->pfs[1] = h->facts->pfs[0];
+	vs_strlcpy(h->pfs[1].pci, "0000:18:00.0", VS_PCI_LEN);
+	h->facts->pfs[1].asked = 5;
+	h->pfs[1].vfs = h->facts->pfs[1].had = 5;
+	h->npfs = 2;
+	h->facts->pfs[0].enabled = false;
+	h->pfs[0].vfs = 0;
+	finds(VS_CHECK_VF_OFF, "max_vfs=5,8\n");
+}
+
+static void a_pf_that_no_adapter_draws_on_is_nobodys_business(void **state)
+{
+	struct vs_host *h = host(2);
+
+	(void)state;
+	h->pfs[1] = h->pfs[0];
+	h->facts->pfs[1] = (struct vs_pf_facts) { .enabled = false };
+	vs_strlcpy(h->pfs[1].pci, "0000:5e:00.0", VS_PCI_LEN);
+	vs_strlcpy(h->pfs[1].switch_uuid, "other", VS_LABEL_LEN);
+	h->npfs = 2;
+	look();
+	assert_int_equal(found.n, 0);
+}
+
+/* ---- ports and switches -------------------------------------------------------- */
+
+static void a_port_without_link_bars_its_pf(void **state)
+{
+	(void)state;
+	host(2)->pfs[0].link_up = false;
+	finds(VS_CHECK_LINK_DOWN, "nic up -n vmnic4");
+	assert_string_equal(found.f[0].bars, "host-2");
+	assert_string_equal(found.f[0].pf, "0000:3b:00.0");
+}
+
+static void infiniband_shows_neither_link_nor_mtu(void **state)
+{
+	(void)state;
+	adapter.link = VS_LINK_INFINIBAND;
+	host(2)->pfs[0].link_up = false;
+	host(2)->facts->switches[0].mtu = 1500;
+	look();
+	assert_int_equal(found.n, 0);
+}
+
+static void a_small_mtu_bars_the_pf_and_an_unknown_one_nothing(void **state)
+{
+	struct vs_switch_facts *sw = &host(2)->facts->switches[0];
+
+	(void)state;
+	sw->mtu = 8999;
+	finds(VS_CHECK_MTU, "dvs.change -mtu 9000 dvs");
+	assert_string_equal(found.f[0].bars, "host-2");
+	sw->mtu = 0;
+	look();
+	assert_int_equal(found.n, 0);
+	sw->mtu = 1500;
+	adapter.mtu = 0;		/* as the network has it */
+	look();
+	assert_int_equal(found.n, 0);
+}
+
+static void without_vfs_a_small_mtu_warns_and_bars_nothing(void **state)
+{
+	(void)state;
+	adapter.type = VS_ADAPTER_PVRDMA;
+	host(2)->facts->switches[0].mtu = 1500;
+	finds(VS_CHECK_MTU, "dvs.change -mtu 9000 dvs");
+	assert_int_equal(found.f[0].severity, VS_WARNING);
+	assert_string_equal(found.f[0].bars, "");
+}
+
+static void a_network_is_missed_where_three_of_four_have_it(void **state)
+{
+	(void)state;
+	vs_strlcpy(host(2)->nets[0], "another", VS_MOID_LEN);
+	finds(VS_CHECK_NETWORK_MISSING, "dvs.add");
+	vs_strlcpy(host(3)->nets[0], "another", VS_MOID_LEN);
+	look();				/* two kinds of hosts, by design */
+	assert_int_equal(found.n, 0);
+}
+
+static void an_uplink_is_missed_where_the_network_is(void **state)
+{
+	(void)state;
+	host(2)->pfs[0].switch_uuid[0] = '\0';
+	finds(VS_CHECK_UPLINK_MISSING, "dvs.add");
+	host(2)->pfs_known = false;
+	look();
+	assert_int_equal(found.n, 1);
+	assert_int_equal(found.f[0].code, VS_CHECK_HOST_UNREAD);
+}
+
+/* ---- what is usual --------------------------------------------------------------- */
+
+static void the_odd_one_is_told_on_either_side_of_a_roll_out(void **state)
+{
+	(void)state;
+	vs_strlcpy(host(2)->facts->pfs[0].version, "4.24", 48);
+	finds(VS_CHECK_DRIVER_ODD, "software vib update");
+	/* Two and two: the later one is the usual one. */
+	vs_strlcpy(host(3)->facts->pfs[0].version, "4.24", 48);
+	look();
+	assert_int_equal(found.n, 2);
+	assert_string_equal(found.f[0].object, "esx1");
+	assert_string_equal(found.f[1].object, "esx4");
+	vs_strlcpy(host(1)->facts->pfs[0].version, "4.24", 48);
+	vs_strlcpy(host(4)->facts->pfs[0].version, "4.24", 48);
+	look();
+	assert_int_equal(found.n, 0);
+}
+
+/* ConnectX-6 and -7 have other firmware by nature. */
+static void firmware_is_compared_within_a_family_of_cards(void **state)
+{
+	(void)state;
+	vs_strlcpy(host(2)->facts->pfs[0].firmware, "28.40.5", 48);
+	look();
+	assert_int_equal(found.n, 0);
+	vs_strlcpy(host(2)->facts->pfs[0].firmware, "22.40.5", 48);
+	finds(VS_CHECK_FIRMWARE_ODD, "mlxfwmanager -d 0000:3b:00.0");
+}
+
+/* ---- room ----------------------------------------------------------------------- */
+
+static void four_cores_are_left_to_esxi(void **state)
+{
+	(void)state;
+	profile.vcpus = 28;
+	look();
+	assert_int_equal(found.n, 0);
+	host(2)->cores = 31;
+	finds(VS_CHECK_HOST_CORES, "CPUs=27");
+	profile.latency_high = false;	/* cores are shared then */
+	look();
+	assert_int_equal(found.n, 0);
+}
+
+static void memory_counts_with_its_overhead(void **state)
+{
+	int64_t need = vs_profile_reserved_mb(&profile) +
+		vs_profile_overhead_mb(&profile);
+
+	(void)state;
+	host(2)->memory_mb = need;
+	look();
+	assert_int_equal(found.n, 0);
+	host(2)->memory_mb = need - 1;
+	finds(VS_CHECK_HOST_MEMORY, "Memory=");
+	used = false;			/* no node has it */
+	look();
+	assert_int_equal(found.n, 0);
+}
+
+/* ---- the table, the cost ------------------------------------------------------------- */
+
+static void every_row_of_the_table_is_whole_and_alone(void **state)
+{
+	(void)state;
+	for (int i = 0; i < VS_CHECKS; i++) {
+		const struct vs_check_kind *k = &vs_check_kinds[i];
+
+		assert_true(k->code && k->of && k->what && k->why);
+		assert_int_equal(strspn(k->code,
+			"abcdefghijklmnopqrstuvwxyz-"), strlen(k->code));
+		assert_int_equal(k->why[strlen(k->why) - 1], '.');
+		for (int j = 0; j < i; j++)
+			assert_string_not_equal(k->code,
+						vs_check_kinds[j].code);
+	}
+}
+
+/* On the engine's thread, when a host has changed. */
+static void a_thousand_hosts_cost_milliseconds(void **state)
+{
+	struct timespec a, b;
+	double ms;
+
+	(void)state;
+	for (int i = HOSTS + 1; i <= 1000; i++)
+		sound_host(i);
+	for (int i = 1; i <= 1000; i += 2)
+		host(i)->facts->switches[0].mtu = 1500;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
+	look();
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
+	ms = (double)(b.tv_sec - a.tv_sec) * 1e3 +
+		(double)(b.tv_nsec - a.tv_nsec) / 1e6;
+	print_message("1000 hosts, %zu findings: %.2f ms\n", found.n, ms);
+	assert_int_equal(found.n, 500);
+	assert_true(ms < 200);		/* sanitizers and all */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_sound_site_finds_nothing),
+		T(of_a_host_that_is_away_nothing_is_said),
+		T(what_is_not_read_is_one_finding_that_bars_nothing),
+		T(vfs_are_judged_in_the_order_in_which_they_are_mended),
+		T(two_ports_of_a_card_share_its_firmwares_number),
+		T(the_drivers_list_is_in_pci_order),
+		T(a_pf_that_no_adapter_draws_on_is_nobodys_business),
+		T(a_port_without_link_bars_its_pf),
+		T(infiniband_shows_neither_link_nor_mtu),
+		T(a_small_mtu_bars_the_pf_and_an_unknown_one_nothing),
+		T(without_vfs_a_small_mtu_warns_and_bars_nothing),
+		T(a_network_is_missed_where_three_of_four_have_it),
+		T(an_uplink_is_missed_where_the_network_is),
+		T(the_odd_one_is_told_on_either_side_of_a_roll_out),
+		T(firmware_is_compared_within_a_family_of_cards),
+		T(four_cores_are_left_to_esxi),
+		T(memory_counts_with_its_overhead),
+		T(every_row_of_the_table_is_whole_and_alone),
+		T(a_thousand_hosts_cost_milliseconds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

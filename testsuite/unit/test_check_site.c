@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The pure checks of what hosts share: pools, datastores, templates. */
+#include "check_stage.h"
+
+static void a_pools_limit_is_held_against_the_largest_vm(void **state)
+{
+	struct vs_pool_facts p = { .name = "slurm", .path = "/p",
+		.core_mhz = 2400, .most_cpu_mhz = -1, .most_mem_mb = -1 };
+
+	(void)state;
+	vs_check_pool(&site, &p, &found);
+	assert_int_equal(found.n, 0);
+	p.most_cpu_mhz = 16 * 2400 - 1;
+	vs_check_pool(&site, &p, &found);
+	assert_int_equal(found.n, 1);
+	p.most_cpu_mhz++;
+	p.most_mem_mb = 32 * 1024;
+	vs_check_pool(&site, &p, &found);	/* the overhead comes on top */
+	assert_int_equal(found.n, 2);
+}
+
+static void a_datastore_has_room_or_says_how_much_it_lacks(void **state)
+{
+	struct vs_store_facts d = { .name = "vsan", .accessible = 1,
+				    .free_mb = 1000, .needs_mb = 1000 };
+
+	(void)state;
+	vs_check_store(&d, &found);
+	d.needs_mb++;
+	d.free_mb = -1;
+	vs_check_store(&d, &found);
+	assert_int_equal(found.n, 0);
+	d.free_mb = 1000;
+	vs_check_store(&d, &found);
+	assert_int_equal(found.f[0].code, VS_CHECK_STORE_ROOM);
+	d.accessible = 0;		/* that alone */
+	vs_check_store(&d, &found);
+	assert_int_equal(found.n, 2);
+	assert_int_equal(found.f[1].code, VS_CHECK_STORE_AWAY);
+}
+
+/* ---- templates --------------------------------------------------------------------- */
+
+static size_t of_template(const char *guest, int hw, int flag)
+{
+	struct vs_template_facts t = { .name = "tpl", .guest = guest, .hw = hw,
+		.snapshot = flag, .hot_add = flag, .tools = flag };
+
+	vs_found_clear(&found);
+	vs_check_template(&site, &t, &found);
+	return found.n;
+}
+
+static void guests_are_known_by_vspheres_names(void **state)
+{
+	static const char *const good[] = { "rhel9_64Guest", "", "sles15_64Guest",
+		"otherLinux64Guest", "other5xLinux64Guest", "debian12_64Guest",
+		"rockylinux_64Guest", "ubuntu64Guest" };
+	static const char *const bad[] = { "rhel6Guest", "windows9_64Guest",
+		"otherGuest64", "freebsd14_64Guest", "darwin21_64Guest",
+		"other3xLinuxGuest", "vmkernel8Guest" };
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(good); i++)
+		if (of_template(good[i], 20, -1))
+			fail_msg("%s is not taken", good[i]);
+	for (size_t i = 0; i < VS_COUNT(bad); i++)
+		if (of_template(bad[i], 20, -1) != 1)
+			fail_msg("%s is taken", bad[i]);
+}
+
+static void a_templates_hardware_is_as_new_as_its_use(void **state)
+{
+	(void)state;
+	assert_int_equal(of_template("", 14, -1), 0);
+	assert_int_equal(of_template("", 13, -1), 1);	/* latency */
+	profile.latency_high = false;
+	assert_int_equal(of_template("", 13, -1), 0);
+	assert_int_equal(of_template("", 10, -1), 0);	/* SR-IOV */
+	assert_int_equal(of_template("", 9, -1), 1);
+	assert_non_null(strstr(found.f[0].fix, "-version 10"));
+	assert_int_equal(of_template("", 0, -1), 0);
+}
+
+static void each_flag_of_a_template_is_a_finding_of_its_own(void **state)
+{
+	(void)state;
+	assert_int_equal(of_template("", 20, 1), 2);	/* snapshot, hot-add */
+	assert_int_equal(of_template("", 20, 0), 1);	/* no tools */
+	assert_int_equal(found.f[0].code, VS_CHECK_TEMPLATE_TOOLS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_pools_limit_is_held_against_the_largest_vm),
+		T(a_datastore_has_room_or_says_how_much_it_lacks),
+		T(guests_are_known_by_vspheres_names),
+		T(a_templates_hardware_is_as_new_as_its_use),
+		T(each_flag_of_a_template_is_a_finding_of_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the checks do in the engine: a hard finding keeps new VMs from its PF,
+ * with the reason, until it is mended; nothing that runs is touched; what isn't
+ * known keeps nobody away. And who is told what.
+ */
+#include "engine_stage.h"
+#include "engine/report.h"
+#include "util/json.h"
+
+static struct {
+	int mtu;
+	bool link, known;
+	const char *power;
+} esx1;
+
+/* esx1, set up like that. */
+static void show(void)
+{
+	const struct vs_vc_pf pf = {
+		.pci = "0000:3b:00.0", .pnic = "vmnic4", .switch_uuid = "sw",
+		.vfs = 2, .link_up = esx1.link, .enabled = true, .asked = 2,
+		.most = 16, .driver = "nmlx5_core", .driver_version = "4.23",
+		.firmware = "22.39",
+	};
+	const struct vs_vc_switch sw = { "sw", "dvs", esx1.mtu };
+
+	fake_host(&(struct vs_vc_host) {
+		.moid = "host-1", .has = VS_VC_HOST_PFS | VS_VC_HOST_STATE |
+			(esx1.known ? VS_VC_HOST_FACTS : 0),
+		.connected = true, .powered_on = true, .pfs = &pf, .npfs = 1,
+		.switches = &sw, .nswitches = 1,
+		.version = esx1.known ? "8.0.3" : NULL, .build = "1",
+		.power = esx1.power, .clocks = 1,
+	});
+	now += 2000;
+	turn();
+}
+
+static void one_host(void)
+{
+	begin(2, 1, 2, "warm");
+	ready();
+	esx1.mtu = 9000;
+	esx1.link = esx1.known = true;
+	esx1.power = "static";
+	show();
+}
+
+/* Why a job can't begin there, "": it could. */
+static const char *refusal(const char *node)
+{
+	static char why[256];
+	struct vs_err err = { 0 };
+	int one = id(node);
+
+	why[0] = '\0';
+	if (vs_ask_room(&vs_core, &one, 1, NULL, why, sizeof(why))) {
+		assert_int_equal(job_begin(99, node, NULL), 0);
+		vs_job_end(&vs_core, 99, &one, 1, false);
+	} else {
+		assert_int_equal(vs_job_begin(&vs_core, 99, 0, &one, 1, &err),
+				 -1);
+	}
+	turn();
+	return why;
+}
+
+#define HAS(text, part) do {						\
+	const char *t_ = (text);					\
+	if (!strstr(t_, part))						\
+		fail_msg("\"%s\" is not in: %s", part, t_);		\
+} while (0)
+
+static void a_small_mtu_keeps_new_vms_away_until_it_is_mended(void **st)
+{
+	(void)st;
+	one_host();
+	assert_string_equal(refusal("vm1"), "");
+	esx1.mtu = 1500;
+	show();
+	HAS(refusal("vm1"), "mtu: MTU 1500 on dvs, should be 9000");
+	esx1.mtu = 9000;
+	show();
+	assert_string_equal(refusal("vm1"), "");
+	assert_null(vs_core.checks.unfit);
+}
+
+static void without_link_the_running_vm_is_left_alone(void **st)
+{
+	(void)st;
+	one_host();
+	bring_up(7, "vm1");
+	memset(fake_sent, 0, sizeof(fake_sent));
+	ntold = 0;
+	esx1.link = false;
+	show();
+	turns(30);
+	for (int k = 0; k < FAKE_KINDS; k++)
+		assert_int_equal(fake_sent[k], 0);
+	assert_null(heard(VS_TELL_DRAIN, NULL));
+	assert_null(heard(VS_TELL_FAIL, NULL));
+	HAS(refusal("vm2"), "link-down: vmnic4 has no link");
+}
+
+static void what_is_not_known_keeps_nobody_away(void **st)
+{
+	(void)st;
+	begin(2, 1, 2, "warm");
+	ready();
+	esx1.mtu = 1500;
+	esx1.link = true;
+	esx1.known = false;
+	show();
+	assert_string_equal(refusal("vm1"), "");
+}
+
+static void an_operators_resume_does_not_end_what_is_still_so(void **st)
+{
+	struct vs_err err;
+
+	(void)st;
+	one_host();
+	esx1.mtu = 1500;
+	show();
+	vs_jb_free(vs_core_act("resume", "esx1", "", 0, &err));
+	turns(2);
+	HAS(refusal("vm1"), "mtu: ");
+}
+
+/* ---- who is told what --------------------------------------------------------- */
+
+static bool is_operator(void *ctx, uint32_t uid)
+{
+	(void)ctx;
+	return uid == 0;
+}
+
+static int boot_bound;
+
+static void slurm_check(void *ctx, const struct vs_slurm_bounds *b,
+			vs_slurm_found *fn, void *arg)
+{
+	(void)ctx;
+	boot_bound = b->boot_timeout_s;
+	fn(arg, VS_CHECK_SLURM_RESUME_RATE, "100", "ResumeRate=0");
+}
+
+static const struct vs_port port = { .is_operator = is_operator,
+				     .slurm_check = slurm_check };
+
+static char *check_of(uint32_t uid)
+{
+	return vs_jb_text_free(vs_core_report("check", 0, uid, NULL));
+}
+
+static void commands_and_rights_are_for_operators(void **st)
+{
+	VS_FREE char *all = NULL, *some = NULL;
+
+	(void)st;
+	one_host();
+	vs_core.port = &port;
+	esx1.power = "low";
+	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B, C.D" };
+	show();
+	fake_slow(NULL, 0);
+	turns(2);
+	all = check_of(0);
+	HAS(all, "\"code\":\"power-policy\",\"severity\":\"warning\"");
+	HAS(all, "-s 'High Performance'");
+	HAS(all, "\"fix\":\"govc role.update -a ROLE A.B C.D\"");
+	HAS(all, "\"fix\":\"slurm.conf: ResumeRate=0\"");
+	assert_int_equal(boot_bound, vs_core.conf->boot_timeout_s);
+	some = check_of(1000);
+	HAS(some, "power-policy");
+	assert_null(strstr(some, "fix"));
+	assert_null(strstr(some, "rights-"));
+	fake_lack.key = NULL;
+	fake_slow(NULL, 0);
+	turns(2);
+}
+
+static int64_t number_of(const char *what, uint32_t uid)
+{
+	VS_FREE char *text = vs_jb_text_free(vs_core_report(what, 0, uid,
+							    NULL));
+	const char *at = strstr(text, "\"seq\":");
+
+	assert_non_null(at);
+	return strtoll(at + 6, NULL, 10);
+}
+
+/* What was begun before the question doesn't count as its answer. */
+static void a_recheck_is_answered_by_a_reading_that_began_after_it(void **st)
+{
+	int64_t asked;
+
+	(void)st;
+	one_host();
+	vs_core.port = &port;
+	fake_slow(NULL, 0);
+	turns(2);
+	asked = number_of("recheck", 0);
+	assert_true(number_of("check", 0) <= asked);
+	assert_true(vs_core.vc_retry);
+	fake_slow(NULL, 0);
+	assert_true(number_of("check", 0) <= asked);	/* not judged yet */
+	turns(2);
+	assert_true(number_of("check", 0) > asked);
+	vs_core.vc_retry = false;
+	number_of("recheck", 1000);		/* nobody's business */
+	assert_false(vs_core.vc_retry);
+}
+
+static void while_vcenter_is_away_that_is_what_is_said(void **st)
+{
+	VS_FREE char *text = NULL;
+
+	(void)st;
+	one_host();
+	vs_core.port = &port;
+	fake_down(VS_E_RETRY);
+	text = check_of(0);
+	HAS(text, "\"code\":\"vcenter-away\",\"severity\":\"hard\"");
+	HAS(text, "connection lost");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_small_mtu_keeps_new_vms_away_until_it_is_mended),
+		cmocka_unit_test(without_link_the_running_vm_is_left_alone),
+		cmocka_unit_test(what_is_not_known_keeps_nobody_away),
+		cmocka_unit_test(an_operators_resume_does_not_end_what_is_still_so),
+		cmocka_unit_test(commands_and_rights_are_for_operators),
+		cmocka_unit_test(a_recheck_is_answered_by_a_reading_that_began_after_it),
+		cmocka_unit_test(while_vcenter_is_away_that_is_what_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

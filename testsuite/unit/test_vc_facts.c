@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How a host is set up, out of its properties, and a template: what isn't said
+ * is unknown, what is taken back is so again.
+ */
+#include "inv_stage.h"
+#include "vcenter/vc_i.h"
+
+#define ENTER(changes) UPDATE(SET("f-hosts", OBJ("enter", "HostSystem", \
+						 "host-1", changes)))
+#define MODIFY(changes) UPDATE(SET("f-hosts", OBJ("modify", "HostSystem", \
+						  "host-1", changes)))
+#define SERVERS(list) CHANGE("config.dateTimeInfo.ntpConfig", \
+	"{'_typeName':'HostNtpConfig','server':[" list "]}")
+
+static struct vs_vc_switch switches[4];
+
+/* After the update, what would be delivered. */
+static struct vs_vc_host told(struct vs_inv *inv, const char *update)
+{
+	struct vs_vc_host h = { 0 };
+
+	assert_int_equal(feed(inv, update), 0);
+	assert_non_null(inv->hosts);
+	vs_inv_host_facts_put(inv->hosts, &h, switches);
+	return h;
+}
+
+static void a_host_that_says_nothing_is_unknown(void **state)
+{
+	struct vs_vc_host h = told(*state, ENTER(CHANGE("name", STR("esx1"))));
+
+	assert_string_equal(h.version, "");
+	assert_string_equal(h.build, "");
+	assert_string_equal(h.power, "");
+	assert_int_equal(h.clocks, -1);
+	assert_int_equal(h.reboot, -1);
+	assert_int_equal(h.nswitches, 0);
+}
+
+static void what_it_says_is_read_and_forgotten_when_taken_back(void **state)
+{
+	struct vs_vc_host h = told(*state, ENTER(
+		CHANGE("config.product", "{'version':'8.0.3','build':'24022510'}")
+		"," CHANGE("config.powerSystemInfo", "{'currentPolicy':{'key':2,"
+			   "'name':'n','shortName':'dynamic'}}")
+		"," SERVERS("'a','b'")
+		"," CHANGE("config.dateTimeInfo.systemClockProtocol", STR("ntp"))
+		"," CHANGE("summary.rebootRequired",
+			   "{'_typeName':'boolean','_value':true}")
+		"," CHANGE("config.network.proxySwitch", "[{'dvsUuid':'50 2a',"
+			   "'dvsName':'dvs-roce','mtu':9000,'pnic':[]},"
+			   "{'dvsUuid':'50 2b','dvsName':'old','pnic':[]}]")));
+
+	assert_string_equal(h.version, "8.0.3");
+	assert_string_equal(h.build, "24022510");
+	assert_string_equal(h.power, "dynamic");
+	assert_int_equal(h.clocks, 2);
+	assert_int_equal(h.reboot, 1);
+	assert_int_equal(h.nswitches, 2);
+	assert_string_equal(h.switches[0].uuid, "50 2a");
+	assert_string_equal(h.switches[0].name, "dvs-roce");
+	assert_int_equal(h.switches[0].mtu, 9000);
+	assert_int_equal(h.switches[1].mtu, 0);
+	h = told(*state, MODIFY(CHANGE("config.powerSystemInfo", "null") ","
+				CHANGE("summary.rebootRequired", "null") ","
+				CHANGE("config.dateTimeInfo.ntpConfig",
+				       "null")));
+	assert_string_equal(h.power, "");
+	assert_int_equal(h.clocks, -1);
+	assert_int_equal(h.reboot, -1);
+	assert_string_equal(h.build, "24022510");
+}
+
+static void no_servers_are_none_but_with_ptp(void **state)
+{
+	struct vs_vc_host h = told(*state, ENTER(SERVERS("")));
+
+	assert_int_equal(h.clocks, 0);
+	h = told(*state, MODIFY(CHANGE(
+		"config.dateTimeInfo.systemClockProtocol", STR("ptp"))));
+	assert_int_equal(h.clocks, 1);
+}
+
+/* A change of the whole that we asked parts of: all is read anew. */
+static void a_parents_change_is_read_anew(void **state)
+{
+	struct vs_inv *inv = *state;
+
+	feed(inv, ENTER(SERVERS("'a'")));
+	assert_true(TAILQ_EMPTY(&inv->refetch));
+	feed(inv, MODIFY(CHANGE("config.dateTimeInfo", "{}")));
+	assert_false(TAILQ_EMPTY(&inv->refetch));
+}
+
+static void a_pfs_driver_and_wishes_are_the_nics_and_the_devices(void **state)
+{
+	struct vs_inv *inv = *state;
+	const struct vcx_host *h;
+
+	feed(inv, ENTER(
+		CHANGE("config.pciPassthruInfo", "[{'_typeName':'HostSriovInfo',"
+		       "'id':'0000:3B:00.0','sriovCapable':true,"
+		       "'sriovEnabled':true,'sriovActive':false,"
+		       "'numVirtualFunction':0,"
+		       "'numVirtualFunctionRequested':8,"
+		       "'maxVirtualFunctionSupported':63}]") ","
+		CHANGE("config.network.pnic", "[{'key':'k','device':'vmnic4',"
+		       "'pci':'0000:3b:00.0','driver':'nmlx5_core',"
+		       "'driverVersion':'4.23','firmwareVersion':'22.39'},"
+		       "{'key':'l','device':'vmnic5','pci':'0000:5e:00.0'}]")));
+	h = inv->hosts;
+	assert_int_equal(h->npts, 1);
+	assert_true(h->pts[0].enabled);
+	assert_int_equal(h->pts[0].vfs, 0);
+	assert_int_equal(h->pts[0].asked, 8);
+	assert_int_equal(h->pts[0].most, 63);
+	assert_string_equal(h->pnics[0].driver, "nmlx5_core");
+	assert_string_equal(h->pnics[0].version, "4.23");
+	assert_string_equal(h->pnics[0].firmware, "22.39");
+	assert_string_equal(h->pnics[1].version, "");
+}
+
+/* ---- templates -------------------------------------------------------------- */
+
+static struct vcx_template template_of(const char *props)
+{
+	struct vs_jdoc doc = parse(props);
+	struct vcx_template t = { 0 };
+
+	vs_vcx_template_facts(&t, vs_j_root(&doc));
+	vs_jdoc_free(&doc);
+	return t;
+}
+#define PROP(n, v) "{'name':'" n "','val':" v "}"
+
+static void a_template_that_says_nothing_is_unknown(void **state)
+{
+	struct vcx_template t = template_of("[]");
+
+	(void)state;
+	assert_string_equal(t.guest, "");
+	assert_int_equal(t.passthrough, 0);
+	assert_int_equal(t.hot_add, VS_VC_AUTO_UNKNOWN);
+	assert_int_equal(t.tools, VS_VC_AUTO_UNKNOWN);
+	assert_int_equal(t.snapshot, VS_VC_AUTO_NO);	/* unset: there is none */
+	free(t.guest);
+}
+
+static void what_no_template_should_have_is_seen(void **state)
+{
+	struct vcx_template t = template_of("["
+		PROP("config.guestId", STR("rhel9_64Guest")) ","
+		PROP("config.cpuHotAddEnabled",
+		     "{'_typeName':'boolean','_value':false}") ","
+		PROP("config.memoryHotAddEnabled",
+		     "{'_typeName':'boolean','_value':true}") ","
+		PROP("snapshot", "{'_typeName':'VirtualMachineSnapshotInfo'}") ","
+		PROP("guest.toolsVersionStatus2",
+		     STR("guestToolsNotInstalled")) ","
+		PROP("config.hardware.device", "[{'_typeName':'VirtualVmxnet3'},"
+		     "{'_typeName':'VirtualPCIPassthrough'},"
+		     "{'_typeName':'VirtualSriovEthernetCard'},"
+		     "{'_typeName':'VirtualVmxnet3Vrdma'}]") "]");
+
+	(void)state;
+	assert_string_equal(t.guest, "rhel9_64Guest");
+	assert_int_equal(t.passthrough, 3);
+	assert_int_equal(t.hot_add, VS_VC_AUTO_YES);
+	assert_int_equal(t.tools, VS_VC_AUTO_NO);
+	assert_int_equal(t.snapshot, VS_VC_AUTO_YES);
+	free(t.guest);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_host_that_says_nothing_is_unknown),
+		T(what_it_says_is_read_and_forgotten_when_taken_back),
+		T(no_servers_are_none_but_with_ptp),
+		T(a_parents_change_is_read_anew),
+		T(a_pfs_driver_and_wishes_are_the_nics_and_the_devices),
+		cmocka_unit_test(a_template_that_says_nothing_is_unknown),
+		cmocka_unit_test(what_no_template_should_have_is_seen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
