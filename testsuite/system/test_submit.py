@@ -324,6 +324,28 @@ def test_an_exclusive_vm_is_not_shared(fresh):
     let_through(c, "-N1", "--exclusive")
 
 
+def test_nodes_that_come_and_go_count_while_they_are_there(fresh):
+    """With a feature that no node had before, by which a NodeSet takes them."""
+    c = fresh(start=False, nodes=2, inventory=world(hosts=1, vfs=4))
+    c.slurm.update({"JobSubmitPlugins": "vsphere", "MaxNodeCount": 8,
+                    "TreeWidth": 65533})
+    c.partition_lines = ["NodeSet=new Feature=new", "PartitionName=roce "
+                         "Nodes=vm[001-002],new Default=YES"]
+    c.start()
+    c.wait_ready()
+    assert "\"new\"" in refused(c, "-C", "new")
+    c.must("scontrol", "create", "nodename=dyn1", "NodeAddr=127.0.0.1",
+           f"Port={c.slurmd_port}", "CPUs=2", "RealMemory=1024", "state=cloud",
+           "Feature=sriov-roce,new")
+    let_through(c, "-C", "new")
+    let_through(c, "-N3", "-C", "sriov-roce")
+    assert refused(c, "-N2", "-C", "new") == (
+        "partition roce has 1 node with \"new\", and 2 are asked for: "
+        "ask for 1 at most (-N1)")
+    c.must("scontrol", "delete", "nodename=dyn1")
+    assert "\"new\"" in refused(c, "-C", "new")
+
+
 def test_beside_stock_cons_tres_it_is_silent(fresh):
     c = fresh(start=False, nodes=1, plain=True)
     c.slurm["JobSubmitPlugins"] = "vsphere"
