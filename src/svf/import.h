@@ -65,7 +65,5 @@ int svf_import_conf(const struct svf_cluster *im, char **conf,
 
 /* ---- import_notes.c ---------------------------------------------------------- */
 void svf_import_notes(struct vs_buf *out, const struct svf_cluster *im);
-/* Add them as Slurm's host list, in their order: "vm[1-8],other". */
-void svf_list_add(struct vs_buf *out, const char *const *names, size_t n);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "import.h"
 #include "util/buf.h"
+#include "util/hostlist.h"
 #include "util/mem.h"
 #include "util/name.h"
 
@@ -20,7 +21,7 @@ struct partition {
 	char *name;
 	const struct svf_imported *first;
 	size_t adapter;
-	struct vs_buf nodes;		/* as Slurm lists them */
+	char *nodes;			/* as Slurm lists them */
 };
 struct adapter { char *name; const struct svf_imported *first; };
 struct out {
@@ -144,8 +145,7 @@ static size_t partition_of(struct out *o,
 	VS_GROW(o->parts, o->cap_parts, o->nparts + 1);
 	p = &o->parts[o->nparts];
 	*p = (struct partition){ .first = vm, .adapter = adapter,
-				 .name = partition_name(o, vm->name),
-				 .nodes = VS_BUF_INIT(SVF_IMPORT_CONF_MAX) };
+				 .name = partition_name(o, vm->name) };
 	return o->nparts++;
 }
 
@@ -343,8 +343,8 @@ static void slurm_lines(struct out *o)
 				      "# note: no %s given for %s: put in what the template has\n",
 				      vm->values[SVF_K_CPU] ? "memory is" :
 				      vm->values[SVF_K_MEMORY] ? "cpu is" :
-				      "cpu and memory are", p->nodes.data);
-		vs_buf_printf(&o->b, "#NodeName=%s CPUs=%s ", p->nodes.data,
+				      "cpu and memory are", p->nodes);
+		vs_buf_printf(&o->b, "#NodeName=%s CPUs=%s ", p->nodes,
 			      vm->values[SVF_K_CPU] ? vm->values[SVF_K_CPU] :
 			      "CHANGE-ME");
 		if (vm->values[SVF_K_MEMORY])
@@ -354,7 +354,7 @@ static void slurm_lines(struct out *o)
 		vs_buf_printf(&o->b, "Features=%s State=CLOUD\n"
 			      "#PartitionName=%s Nodes=%s%s\n",
 			      o->adapters[p->adapter].name, p->name,
-			      p->nodes.data, i ? "" : " Default=YES");
+			      p->nodes, i ? "" : " Default=YES");
 	}
 }
 
@@ -372,7 +372,7 @@ static void sort_out(struct out *o, const struct svf_cluster *im)
 		for (size_t i = 0; i < im->nvms; i++)
 			if (part[i] == p)
 				names[n++] = im->vms[i].name;
-		svf_list_add(&o->parts[p].nodes, names, n);
+		o->parts[p].nodes = vs_hostlist_compress(names, n);
 	}
 }
 
@@ -380,7 +380,7 @@ static void out_free(struct out *o)
 {
 	for (size_t i = 0; i < o->nparts; i++) {
 		free(o->parts[i].name);
-		vs_buf_free(&o->parts[i].nodes);
+		free(o->parts[i].nodes);
 	}
 	for (size_t i = 0; i < o->nadapters; i++)
 		free(o->adapters[i].name);

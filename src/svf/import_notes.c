@@ -9,7 +9,10 @@
 #include <strings.h>
 
 #include "import.h"
+#include "util/hostlist.h"
 #include "util/mem.h"
+
+#define VALUES_MAX 200		/* bytes of them in a note */
 
 /* What to do about a key that vsphere.conf doesn't have. */
 static const struct { enum svf_key key; const char *todo; } notes[] = {
@@ -40,53 +43,6 @@ static const struct { enum svf_key key; const char *todo; } notes[] = {
 	{ SVF_K_BARRIER, "nodes come up side by side; a job begins when all of its own are up" },
 };
 
-/* ---- host lists ------------------------------------------------------------------- */
-
-/* The number in a name (its last digits) and where; -1: none that counts. */
-static long number_in(const char *s, size_t *at, size_t *len)
-{
-	size_t end = strlen(s);
-
-	while (end && !strchr("0123456789", s[end - 1]))
-		end--;
-	for (*at = end; *at && strchr("0123456789", s[*at - 1]); )
-		--*at;
-	*len = end - *at;
-	return *len && *len < 9 ? strtol(s + *at, NULL, 10) : -1;
-}
-
-/* Is b the one after a: "vm9", "vm10" and "vm09", "vm10", not "vm9", "vm010"? */
-static bool follows(const char *a, const char *b)
-{
-	size_t aat, alen, bat, blen;
-	long x = number_in(a, &aat, &alen), y = number_in(b, &bat, &blen);
-
-	return x >= 0 && y == x + 1 && aat == bat && !strncmp(a, b, aat) &&
-		!strcmp(a + aat + alen, b + bat + blen) &&
-		(alen == blen || (b[bat] != '0' && a[aat] != '0'));
-}
-
-/* "vm[1-8]", from names in their order; a range per run. */
-void svf_list_add(struct vs_buf *out, const char *const *names, size_t n)
-{
-	for (size_t i = 0, k; i < n; i = k) {
-		size_t at, len, end;
-
-		for (k = i + 1; k < n && follows(names[k - 1], names[k]); )
-			k++;
-		vs_buf_printf(out, "%s", out->len ? "," : "");
-		number_in(names[i], &at, &len);
-		end = strlen(names[k - 1]) - (strlen(names[i]) - at - len);
-		if (k - i == 1)
-			vs_buf_printf(out, "%s", names[i]);
-		else
-			vs_buf_printf(out, "%.*s[%.*s-%.*s]%s", (int)at,
-				      names[i], (int)len, names[i] + at,
-				      (int)(end - at), names[k - 1] + at,
-				      names[i] + at + len);
-	}
-}
-
 /* ---- notes ------------------------------------------------------------------------ */
 
 static int by_text(const void *a, const void *b)
@@ -115,7 +71,7 @@ static void note(struct vs_buf *b, const struct svf_cluster *im, enum svf_key k,
 {
 	VS_FREE const char **texts = vs_calloc(im->nvms + 1, sizeof(*texts));
 	VS_FREE const char **names = vs_calloc(im->nvms + 1, sizeof(*names));
-	struct vs_buf vms = VS_BUF_INIT(SVF_IMPORT_CONF_MAX), list = VS_BUF_INIT(SVF_IMPORT_CONF_MAX);
+	VS_FREE char *vms = NULL, *list = NULL;
 	size_t n = 0, distinct = 0;
 
 	for (size_t i = 0; i < im->nvms; i++) {
@@ -124,20 +80,23 @@ static void note(struct vs_buf *b, const struct svf_cluster *im, enum svf_key k,
 		names[n] = im->vms[i].name;
 		texts[n++] = im->vms[i].values[k];
 	}
-	svf_list_add(&vms, names, n);
+	vms = vs_hostlist_compress(names, n);
 	qsort(texts, n, sizeof(*texts), by_text);
 	for (size_t i = 0; i < n; i++)
 		if (!i || strcmp(texts[i - 1], texts[i]))
 			texts[distinct++] = texts[i];
-	svf_list_add(&list, texts, distinct);
+	list = vs_hostlist_compress(texts, distinct);
+	if (distinct > 1 && strlen(list) > VALUES_MAX) {
+		free(list);
+		list = vs_asprintf("%.*s and %zu more", VALUES_MAX, texts[0],
+				   distinct - 1);
+	}
 	if (n)
 		vs_buf_printf(b, "# note: %s%s%s%s%s%s: %s\n",
 			      svf_key_name(k), k == SVF_K_PASSWORD ? "" : " ",
-			      k == SVF_K_PASSWORD ? "" : list.data,
-			      n < im->nvms ? " (" : "", n < im->nvms ? vms.data : "",
+			      k == SVF_K_PASSWORD ? "" : list,
+			      n < im->nvms ? " (" : "", n < im->nvms ? vms : "",
 			      n < im->nvms ? ")" : "", todo);
-	vs_buf_free(&vms);
-	vs_buf_free(&list);
 }
 
 void svf_import_notes(struct vs_buf *b, const struct svf_cluster *im)

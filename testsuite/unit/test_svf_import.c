@@ -47,11 +47,11 @@ static const struct { const char *file, *lines[8]; } samples[] = {
 "PartitionName=gpu-vm Adapter=vmxnet3 Template=vhpc_clone CPUs=20 Memory=102400\n",
 "#NodeName=gpu-vm[1-2] CPUs=20 RealMemory=",
 "# note: device ['0000:3B:00.0']: passthrough devices are not served",
-"# note: ip 172.1.10.[1-2]: " } },
+"# note: ip 172.1.10.1,172.1.10.2: " } },
 	{ "cluster-linked-clone.conf", {
 "Datacenter=HPC_Datacenter\n", "Datastore=COMPUTE01_vsanDatastore\n",
-"#NodeName=linked-vm[1-20] CPUs=CHANGE-ME ",
-"# note: no cpu and memory are given for linked-vm[1-20]: ",
+"#NodeName=linked-vm[1-9],linked-vm[10-20] CPUs=CHANGE-ME ",
+"# note: no cpu and memory are given for linked-vm[1-9],linked-vm[10-20]: ",
 "# note: linked 1: VMs are full clones\n" } },
 	{ "cluster-pvrdma.conf", {
 "ClusterName=COMPUTE_GPU_Cluster\n",
@@ -86,7 +86,7 @@ static const struct { const char *file, *lines[8]; } samples[] = {
 "AdapterName=sriov Type=sriov Network=s PF=0000:3b:00.1\n",
 "PartitionName=n Adapter=sriov Template=\"t 1\" CPUs=2 Memory=1536\n",
 "#NodeName=n[1-4],m9 CPUs=2 ", "# note: script a, b (n[1-4]): ",
-"# note: port_group m%: ", "# note: ip 10.0.0.[1-4] (n[1-4]): ",
+"# note: port_group m%: ", "# note: ip 10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4 (n[1-4]): ",
 "Datastore=ds1,ds2,one\n" } },
 };
 
