@@ -238,7 +238,7 @@ static int run(const struct svf *s)
 	if (rc)
 		return rc;
 	if (s->json)
-		return svf_print_json(&doc);
+		return svf_print_named(s, &doc, "hosts", "host");
 	t = svf_table_of(s->flag ? &pfs : &hosts, s);
 	all = vs_j_get(vs_j_root(&doc), "hosts");
 	for (size_t i = 0; i < vs_j_len(all); i++) {

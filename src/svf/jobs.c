@@ -188,8 +188,11 @@ static int run(const struct svf *s)
 
 	if (rc)
 		return rc;
-	if (s->json)
-		return svf_print_json(&doc);
+	if (s->json) {
+		unknown = check(s, vs_j_opt(vs_j_root(&doc), "jobs"));
+		rc = svf_print_json(&doc);
+		return rc ? rc : unknown;
+	}
 	jobs = vs_j_get(vs_j_root(&doc), "jobs");
 	t = svf_table_of(&list, s);
 	for (size_t i = 0; i < vs_j_len(jobs); i++) {

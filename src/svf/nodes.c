@@ -112,7 +112,7 @@ static int run(const struct svf *s)
 	if (rc)
 		return rc;
 	if (s->json)
-		return svf_print_json(&doc);
+		return svf_print_named(s, &doc, "nodes", "node");
 	nodes = vs_j_get(vs_j_root(&doc), "nodes");
 	svf_print_nodes(s, nodes);
 	unknown = svf_names_check(s, nodes, "node");

@@ -59,6 +59,15 @@ int svf_print_json(struct vs_jdoc *doc)
 	return SVF_OK;
 }
 
+int svf_print_named(const struct svf *s, struct vs_jdoc *doc, const char *list,
+		    const char *key)
+{
+	int unknown = svf_names_check(s, vs_j_opt(vs_j_root(doc), list), key);
+	int rc = svf_print_json(doc);
+
+	return rc ? rc : unknown;
+}
+
 void svf_print_notes(struct vs_jdoc *doc)
 {
 	struct vs_j notes = vs_j_opt(vs_j_root(doc), "notes");

@@ -147,6 +147,9 @@ int svf_show(const struct svf *s, const char *verb, uint32_t job,
 int svf_read_failed(const struct vs_jdoc *doc);
 /* --json: print the report and free it. */
 int svf_print_json(struct vs_jdoc *doc);
+/* The same, with SVF_NO and a line for each name of s that list[].key hasn't. */
+int svf_print_named(const struct svf *s, struct vs_jdoc *doc, const char *list,
+		    const char *key);
 /* The "notes" of a report, on stderr. */
 void svf_print_notes(struct vs_jdoc *doc);
 

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "svf_stage.h"
+#include "util/json.h"
 #include "util/mem.h"
 
 static const char hosts_text[] =
@@ -142,6 +143,31 @@ static void each_verb_says_what_it_is_and_its_fields(void **state)
 	expect_in(out, "\nFields of -o and --sort with --pfs:\n");
 }
 
+/* With the same exit code as without. */
+static void each_verb_has_json(void **state)
+{
+	static const char *const asked[] = { "hosts", "nodes", "jobs",
+		"why 4711", "status", "reconcile", "reconcile --confirm", "adopt", "vm forget vm1",
+		"host drain esx1", "host resume esx1", "conf --keys", "check --codes" };
+	struct vs_jdoc doc;
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(asked); i++) {
+		VS_FREE char *words = vs_asprintf("--json %s", asked[i]);
+
+		if (svf(words))
+			fail_msg("%s: %s", words, errs);
+		if (vs_jdoc_parse(&doc, out, strlen(out), NULL))
+			fail_msg("%s: %s", words, out);
+		vs_jdoc_free(&doc);
+	}
+	stage_report_text[HOSTS] = hosts_text;
+	assert_int_equal(svf("--json hosts esx1"), 0);
+	assert_int_equal(svf("--json hosts esx9 esx1"), 1);
+	assert_string_equal(errs, "svf: no such host: esx9\n");
+	assert_int_equal(out[0], '{');
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +177,7 @@ int main(void)
 		T(a_field_that_there_is_not_names_those_there_are),
 		T(lines_are_sorted_by_fields_that_need_not_be_shown),
 		T(states_that_need_an_eye_are_coloured_if_asked),
+		T(each_verb_has_json),
 		T(each_verb_says_what_it_is_and_its_fields),
 	};
 
