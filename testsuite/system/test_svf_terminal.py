@@ -79,9 +79,13 @@ class Terminal:
     def end(self):
         """Its exit status; what it still said is read."""
         end = time.monotonic() + 10
-        while self.read() and time.monotonic() < end:
-            pass
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        while True:
+            self.read()
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.read()
+                return os.waitstatus_to_exitcode(status)
+            assert time.monotonic() < end, "it doesn't end: " + self.text[-300:]
 
 
 def test_watch_follows_a_node_and_leaves_the_terminal_as_it_was(cluster):
