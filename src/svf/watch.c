@@ -206,6 +206,12 @@ static void print_change(struct watch *w)
 	w->said = vs_strdup(text);
 }
 
+/* Of the question: svf check says no, too, where it has found something. */
+static bool complains(const char *err)
+{
+	return !strncmp(err, "svf: ", 5) || strstr(err, "\nsvf: ");
+}
+
 int svf_watch(const struct svf_verb *v, const struct svf *s, int seconds)
 {
 	struct watch w = { .v = v, .seconds = seconds,
@@ -218,9 +224,9 @@ int svf_watch(const struct svf_verb *v, const struct svf *s, int seconds)
 		char *out = NULL, *err = NULL;
 		int rc = run(&w, s, &out, &err);
 
-		/* svf check says no, and what it has found */
 		if (first && (rc == SVF_USAGE || rc == SVF_CONF ||
-			      (rc == SVF_NO && !*out))) {
+			      (rc == SVF_NO && complains(err)))) {
+			printf("%s", out);
 			fprintf(stderr, "%s", err);
 			free(out);
 			free(err);
