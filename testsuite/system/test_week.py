@@ -4,6 +4,8 @@ planned time, and the reservation that says so."""
 
 import time
 
+import pytest
+
 from cluster import Cluster, parse_fields, wait_for
 from stages import Held, ready_count, wait_ready_again, wait_saved
 from worlds import template, world
@@ -17,6 +19,17 @@ def make_cluster():
     # idle_on_node_suspend makes Slurm itself lift drains at power-down.
     c.slurm = {"SlurmctldParameters": None, "SuspendTime": 300}
     return c
+
+
+@pytest.fixture(autouse=True)
+def hosts_serve(request):
+    """What one test has done to a host is no other's matter."""
+    yield
+    if "cluster" in request.fixturenames:
+        c = request.getfixturevalue("cluster")
+        for host in (E1, E2):
+            c.run("svf", "host", "resume", host)
+        c.run("scontrol", "delete", "reservationname=vsphere_mine")
 
 
 def reservations(c):
@@ -67,8 +80,9 @@ def test_a_drained_host_is_a_reservation_until_its_last_job_ends(cluster):
     end = epoch(c.job(job.id)["EndTime"])
     answer = c.svf("host", "drain", host, "a", "fan")
     assert answer["jobs_left"] == 1 and answer["nodes_left"] == 1
-    assert abs(answer["safe_at"] - end) <= 1
-    assert row(c, host)["safe_at"] == answer["safe_at"]
+    # (Slurm counts the time limit anew from the launch, a second later.)
+    assert abs(answer["safe_at"] - end) <= 2
+    assert abs(row(c, host)["safe_at"] - end) <= 2
     resv = wait_for("Slurm shows it", 10, lambda: of_host(c, host))
     assert resv["Nodes"] == node and resv["Users"] == "root"
     assert {"MAINT", "IGNORE_JOBS", "SPEC_NODES"} <= flags_of(resv)
@@ -85,6 +99,9 @@ def test_a_drained_host_is_a_reservation_until_its_last_job_ends(cluster):
     c.start_slurmctld()
     wait_ready_again(c, was)
     wait_for("it is there after the restart", 15, lambda: of_host(c, host))
+    assert set(reservations(c)) == {"vsphere_mine", f"vsphere_{host}"}
+    c.must("scontrol", "reconfigure")
+    wait_for("it is read anew", 20, lambda: row(c, host).get("safe_at"))
     assert set(reservations(c)) == {"vsphere_mine", f"vsphere_{host}"}
     job.end_well()
     wait_for("it goes with the VM", 40, lambda: not of_host(c, host))
@@ -340,7 +357,7 @@ def test_a_job_of_a_planned_maintenance_begins_with_it_and_nothing_is_made_ahead
               vsphere={"ShutdownGrace": 1, "Prefetch": 2})
     c.wait_job(c.sbatch("-N1", "-w", "vm002"), 60)
     made = c.mutating()
-    at, text = in_minutes(25)
+    at, text = in_minutes(30)
     inside = maintenance(c, "vm[001-002]", text)
     jobs = {n: c.sbatch("-N1", "-w", n, "-t", "1", inside)
             for n in c.node_names()}
@@ -348,8 +365,9 @@ def test_a_job_of_a_planned_maintenance_begins_with_it_and_nothing_is_made_ahead
     longer = c.sbatch("-N1", "-w", "vm002", "-t", "10")
     wait_for("Slurm keeps others away", 20, lambda: "eserved" in
              c.squeue(longer, "%r"))
-    wait_for("the time has come", 40, lambda: time.time() >= at)
+    wait_for("it is near", 40, lambda: time.time() >= at - 3)
     assert c.mutating() == made and c.names_on() == {"vm002"}
+    assert time.time() < at, "too slow to tell"
     for node, job in jobs.items():
         c.wait_job(job, 60)
         assert epoch(c.job(job)["StartTime"]) - at < 40, node
