@@ -38,7 +38,7 @@ const struct svf_opt svf_opts[] = {
 
 static const struct { int code; const char *what; } exits[] = {
 	{ SVF_OK, "done" },
-	{ SVF_NO, "asked and answered: the answer is no (no such job, host or node, or it is not yours to see)" },
+	{ SVF_NO, "asked and answered: the answer is no (no such job, host or node, or it is not yours to see; svf check: something hard is found)" },
 	{ SVF_USAGE, "the command line is wrong" },
 	{ SVF_AWAY, "nobody answers, or not in time" },
 	{ SVF_MUNGE, "munge on this machine refuses" },
