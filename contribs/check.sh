@@ -109,6 +109,7 @@ part_unit() {
 	run_unit_programs "$VS_BUILD" ""
 	one "the measurements build" make -C "$VS_BUILD" V=0 benches
 	say "== the guest's script"
+	export VS_BUILD
 	run_pytest guest
 	say "== the scripts of contribs"
 	run_pytest contribs
