@@ -15,6 +15,17 @@
 #include "util/mem.h"
 
 #define AGAIN_MS 1000
+#define SLICE 64		/* nodes between two lendings of the lock */
+
+/* slurmctld's threads go first, and may bring another configuration: then what
+ * was begun is of the old one. */
+static bool lent_well(const struct vs_core *c)
+{
+	uint64_t epoch = c->epoch;
+
+	vs_lock_lend();
+	return c->epoch == epoch;
+}
 
 /* ---- the question ---------------------------------------------------------- */
 
@@ -183,16 +194,6 @@ static void had_set(struct vs_core *c, struct vs_host *h)
 		h->facts->pfs[i].had = vs_drift_had(c, h, h->pfs[i].pci);
 }
 
-/* slurmctld's threads go first, and may bring another configuration: then what
- * was begun is of the old one. */
-static bool lent_well(const struct vs_core *c)
-{
-	uint64_t epoch = c->epoch;
-
-	vs_lock_lend();
-	return c->epoch == epoch;
-}
-
 /* False: it has to begin anew. */
 static bool hosts_look(struct vs_core *c, struct vs_usual *usual,
 		       struct vs_found_list *l)
@@ -245,7 +246,7 @@ static bool stores_away(const struct vs_core *c)
 	return away && away == c->checks.nstores;
 }
 
-/* Of nodes whose VM isn't there, or is off. */
+/* Of nodes whose VM isn't there, or is off; -1: it has to begin anew. */
 static int64_t store_needs(struct vs_core *c)
 {
 	int64_t mb = 0;
@@ -258,6 +259,8 @@ static int64_t store_needs(struct vs_core *c)
 			mb += n->profile->disk_mb;
 		if (!vm || vm->power != VS_POWER_ON)
 			mb += vs_profile_swap_mb(n->profile);
+		if (i % SLICE == SLICE - 1 && !lent_well(c))
+			return -1;
 	}
 	return mb;
 }
@@ -326,7 +329,7 @@ static void pools_check(struct vs_core *c, const struct vs_check_site *s,
 
 /* Each by itself, and the room on all of them. */
 static void stores_check(struct vs_core *c, const char *names,
-			 struct vs_found_list *l)
+			 int64_t needs_mb, struct vs_found_list *l)
 {
 	const struct vs_checks *k = &c->checks;
 	struct vs_store_facts all = { .name = names, .accessible = -1 };
@@ -342,12 +345,12 @@ static void stores_check(struct vs_core *c, const char *names,
 		else if (all.free_mb >= 0 && !d->away)
 			all.free_mb += d->free_mb;
 	}
-	all.needs_mb = store_needs(c);
+	all.needs_mb = needs_mb;
 	if (k->nstores && !stores_away(c))
 		vs_check_store(&all, l);
 }
 
-static void site_check(struct vs_core *c)
+static void site_check(struct vs_core *c, int64_t needs_mb)
 {
 	VS_FREE bool *used = profiles_used(c);
 	VS_FREE char *names = vs_stores_named(c->conf);
@@ -356,7 +359,7 @@ static void site_check(struct vs_core *c)
 
 	templates_check(c, &s, &found);
 	pools_check(c, &s, &found);
-	stores_check(c, names, &found);
+	stores_check(c, names, needs_mb, &found);
 	found_set(&c->checks.site, &found);
 	c->unjudged = true;
 }
@@ -386,10 +389,14 @@ void vs_checks_bar(struct vs_core *c)
 void vs_checks_pass(struct vs_core *c, int64_t now_ms)
 {
 	struct vs_checks *k = &c->checks;
+	int64_t needs_mb;
 
 	if (k->site_stale) {
+		needs_mb = store_needs(c);
+		if (needs_mb < 0)
+			return;
 		k->site_stale = false;
-		site_check(c);
+		site_check(c, needs_mb);
 	}
 	if (!k->stale && k->hosts_seen == c->inv.hosts_itself) {
 		k->judged = k->told;
