@@ -168,6 +168,20 @@ def test_the_datastore_with_most_room_is_taken_and_a_full_one_left(fresh):
     assert [t for t in c.state()["tasks"] if t["state"] == "error"] == []
 
 
+def test_a_datastore_that_has_filled_up_is_left_for_another(fresh):
+    """Since it was read: no node pays for it, and the job begins once."""
+    w = stores_world([store("a", 25), store("b", 15)])
+    c = fresh(nodes=2, inventory=w, vsphere={"Datastore": "a,b"})
+    c.do("setFree", datastore="a", freeGB=5)
+    job = c.sbatch("-N1", script="true")
+    c.wait_job(job, 60)
+    assert [s for _, s in where(c).values()] == ["b"]
+    assert c.job(job)["Restarts"] == "0"
+    assert c.calls("CloneVM_Task") == 2
+    assert "NoDiskSpace" in c.ctld_log()
+    assert not [s for s in c.node_states().values() if s.startswith("DOWN")]
+
+
 # ---- hosts that DPM has switched off ----------------------------------------------
 
 def test_a_host_in_standby_is_no_loss_and_dpm_is_told(fresh):

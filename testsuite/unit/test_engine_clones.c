@@ -168,6 +168,45 @@ static void most_of_it_used_is_told(void **st)
 	assert_null(barred("vm2"));
 }
 
+static size_t jobs_ahead(void *ctx, int64_t within_s,
+			 struct vs_port_ahead *rows, size_t max)
+{
+	(void)ctx;
+	(void)within_s;
+	(void)max;
+	rows[0] = (struct vs_port_ahead) { .node = "vm3", .job = 9, .in_s = 60 };
+	return 1;
+}
+
+/* vm1 was made in this hour; may vm3 be made ahead of job 9? */
+static size_t made_ahead(int cap)
+{
+	static const struct vs_port port = { .jobs_ahead = jobs_ahead };
+	const struct vs_port *was = vs_core.port;
+
+	begin_with(4, cap, "warm");
+	vs_core.port = &port;
+	vs_core.conf->prefetch = 4;
+	vs_core.conf->prefetch_window_s = 600;
+	vs_core.conf->prefetch_grace_s = 60;
+	vs_clones_note(&vs_core.clones, vs_wall_ms() / 60000, 3);
+	bring_up(7, "vm1");
+	assert_null(barred("vm3"));
+	vs_prefetch_read(&vs_core, now);
+	vs_prefetch_pass(&vs_core, now);
+	vs_core.port = was;
+	return vs_core.plans.nahead;
+}
+
+static void what_little_is_left_is_for_jobs_that_begin(void **st)
+{
+	(void)st;
+	assert_int_equal(made_ahead(5), 0);
+	vs_prefetch_clear(&vs_core);
+	assert_int_equal(made_ahead(20), 1);
+	vs_prefetch_clear(&vs_core);
+}
+
 static void without_a_cap_many_are_told_of_and_none_waits(void **st)
 {
 	(void)st;
@@ -239,6 +278,7 @@ int main(void)
 		cmocka_unit_test(a_gang_is_never_half_made),
 		cmocka_unit_test(vms_that_a_job_uses_up_count_as_none),
 		cmocka_unit_test(most_of_it_used_is_told),
+		cmocka_unit_test(what_little_is_left_is_for_jobs_that_begin),
 		cmocka_unit_test(without_a_cap_many_are_told_of_and_none_waits),
 		cmocka_unit_test(another_cap_is_in_force_at_once),
 		cmocka_unit_test(a_restart_forgets_nothing),

@@ -297,6 +297,7 @@ static int resume(struct vs_core *c, struct json_object *top, const char *name,
 		/* and what it shares with others */
 		vs_avoid_end(c, VS_AVOID_FAILED, h->cluster);
 		vs_avoid_end(c, VS_AVOID_FAILED, c->store);
+		vs_stores_try_again(c);
 		vs_breaker_end(c, h->moid);
 		vs_drift_confirm(c, h);
 		c->vf_freed = true;

@@ -99,8 +99,8 @@ bool vs_stores_told(struct vs_core *c, const struct vs_vc_slow *s)
 
 	for (size_t i = 0; c->inv.nuses && i < s->nstores; i++) {
 		int at = vs_room_pool(&c->inv, s->stores[i].moid);
-		int64_t mb = is_full(c, s->stores[i].moid) ? 0 :
-			s->stores[i].free_mb;
+		int64_t mb = s->stores[i].away || is_full(c, s->stores[i].moid)
+			? 0 : s->stores[i].free_mb;
 
 		more |= at >= 0 && grew(c->inv.pools[at].mem_mb, mb);
 		vs_room_set_stores(&c->inv, s->stores[i].moid,
@@ -136,6 +136,12 @@ bool vs_stores_full(struct vs_core *c, const char *moid, int64_t until_ms)
 		if (!strcmp(c->inv.uses[i].store, moid))
 			c->inv.uses[i].full_until_ms = until_ms;
 	return true;
+}
+
+void vs_stores_try_again(struct vs_core *c)
+{
+	for (size_t i = 0; i < c->inv.nuses; i++)
+		c->inv.uses[i].full_until_ms = 0;
 }
 
 /* ---- the preflight ------------------------------------------------------------ */

@@ -23,6 +23,8 @@ const char *vs_stores_of(const struct vs_core *c, const struct vs_vm *vm);
 /* vCenter has found no room there: it counts as full until then. False: it is
  * none of several. */
 bool vs_stores_full(struct vs_core *c, const char *moid, int64_t until_ms);
+/* An operator has made room: what the next reading says counts. */
+void vs_stores_try_again(struct vs_core *c);
 /* Of the preflight: hosts that see none of those that they may use. */
 void vs_stores_check(struct vs_core *c);
 
