@@ -355,8 +355,7 @@ static size_t class_find(struct vs_work *w, const struct vs_place_node *n)
 	return i;
 }
 
-/* Large blocks had anew for each question are dear: the allocator tidies up
- * after the whole process first. */
+/* Large blocks had anew each time are dear: malloc tidies up first. */
 void *vs_spare_take(void **spare, size_t n, size_t size)
 {
 	void *have = *spare;
