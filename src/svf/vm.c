@@ -142,7 +142,7 @@ const struct svf_verb svf_vm = {
 	.name = "vm", .args = "evict|rebuild|forget", .run = run,
 	.words = words, .names = SVF_NAMES_NODE, .list = &list,
 	.flag = "--requeue",
-	.flag_what = "with evict: jobs on the nodes are requeued now, those that can't be end",
+	.flag_what = "with evict: jobs on the nodes are requeued now, and those that may not be are ended",
 	.what = "send a node's VM away, have it made anew, or let it be lost",
 	.help =
 "NODES are written as for Slurm (vm[001-004],vm007); one that is not known, and\n"
