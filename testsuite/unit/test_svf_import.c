@@ -47,7 +47,8 @@ static const struct { const char *file, *lines[8]; } samples[] = {
 "PartitionName=gpu-vm Adapter=vmxnet3 Template=vhpc_clone CPUs=20 Memory=102400\n",
 "#NodeName=gpu-vm[1-2] CPUs=20 RealMemory=",
 "# note: device ['0000:3B:00.0']: passthrough devices are not served",
-"# note: ip 172.1.10.1,172.1.10.2: " } },
+"# note: ip 172.1.10.1,172.1.10.2: Addresses=FIRST-LAST/BITS ",
+"# note: gateway 172.1.101.1: Gateway= on the PartitionName line" } },
 	{ "cluster-linked-clone.conf", {
 "Datacenter=HPC_Datacenter\n", "Datastore=COMPUTE01_vsanDatastore\n",
 "#NodeName=linked-vm[1-9],linked-vm[10-20] CPUs=CHANGE-ME ",
