@@ -235,6 +235,30 @@ static void clones_count_until_a_beat_has_them(void **state)
 	assert_int_equal(job_begin(3, "vm3", NULL), 0);
 }
 
+/* Its hold ends before a beat has seen it. */
+static void disks_of_a_vm_that_goes_off_at_once_still_count(void **state)
+{
+	(void)state;
+	begin(3, 1, 3, "off");
+	fake_disk_mb = 10000;
+	fake_store_mb = 15000;
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	flags("vm1", GOING);
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_OFF) || fake_finish(FAKE_SHUTDOWN));
+	flags("vm1", DOWN);
+	turns(3);
+	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_int_equal(job_begin(8, "vm2", NULL), -1);
+	/* itself it needs no more of it */
+	assert_int_equal(job_begin(9, "vm1", NULL), 0);
+	fake_store_mb = 10000;		/* by vCenter's own count */
+	beat();
+	assert_int_equal(job_begin(8, "vm2", NULL), 0);
+}
+
 static void vms_that_exist_need_vfs_all_the_same(void **state)
 {
 	static const char *const names[] = { "vm1", "vm2", "vm3" };
@@ -416,6 +440,7 @@ int main(void)
 		cmocka_unit_test(clones_count_until_a_beat_has_them),
 		cmocka_unit_test(vms_that_exist_need_vfs_all_the_same),
 		cmocka_unit_test(a_vm_that_exists_starts_beside_a_full_datastore),
+		cmocka_unit_test(disks_of_a_vm_that_goes_off_at_once_still_count),
 		cmocka_unit_test(a_template_that_is_too_new_finds_no_host),
 		cmocka_unit_test(a_host_on_its_way_out_takes_nothing),
 		cmocka_unit_test(a_host_of_many_networks_and_datastores_keeps_ours),

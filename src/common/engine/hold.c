@@ -119,6 +119,7 @@ static void hold_take(struct vs_core *c, struct vs_node *n,
 	}
 	vs_node_touch(n);
 	vs_clones_owe(c, n, !vs_node_vm(c, n));
+	vs_stores_disks(c, n, 0);
 	vs_when_node(c, n);
 	vs_debug("hold promised JobId=%u node=%s host=%s pf=%s", job, n->name,
 		 at->host->name, hold.ncards ? vs_hold_pfs(&hold, pfs) : "-");
@@ -195,6 +196,7 @@ void vs_hold_drop(struct vs_core *c, struct vs_node *n)
 	vs_crash_before("hold", "drop");
 	vs_debug("hold released node=%s host=%s pf=%s", n->name, h->host,
 		 h->ncards ? vs_hold_pfs(h, pfs) : "-");
+	vs_stores_disks(c, n, h->disk_mb);
 	vs_ledger_release(&c->ledger, n->name);
 	vs_clones_owe(c, n, false);
 	vs_node_touch(n);

@@ -124,6 +124,17 @@ const char *vs_stores_of(const struct vs_core *c, const struct vs_vm *vm)
 	return at < 0 ? NULL : c->inv.pools[at].cluster;
 }
 
+void vs_stores_disks(struct vs_core *c, const struct vs_node *n,
+		     int64_t made_mb)
+{
+	struct vs_vm *vm = vs_node_vm(c, n);
+
+	if (!vm || vm->told.there || vm->made_mb == made_mb)
+		return;
+	vm->made_mb = made_mb;
+	vs_vm_changed(&c->inv, vm);
+}
+
 bool vs_stores_full(struct vs_core *c, const char *moid, int64_t until_ms)
 {
 	int at = vs_room_pool(&c->inv, moid);

@@ -8,6 +8,7 @@
 struct vs_conf;
 struct vs_core;
 struct vs_host;
+struct vs_node;
 struct vs_vm;
 
 /* The names of all of them, "a,b": the top's, then the clusters' own. free() it. */
@@ -20,6 +21,10 @@ bool vs_stores_told(struct vs_core *c, const struct vs_vc_slow *s);
 bool vs_stores_asked(const struct vs_core *c, const char *moid);
 /* Of several, the one that a VM lies on (moId); NULL: not told. */
 const char *vs_stores_of(const struct vs_core *c, const struct vs_vm *vm);
+/* The node's hold ends (or begins: 0), and with it what counts its VM's disks
+ * while no reading has seen the VM. */
+void vs_stores_disks(struct vs_core *c, const struct vs_node *n,
+		     int64_t made_mb);
 /* vCenter has found no room there: it counts as full until then. False: it is
  * none of several. */
 bool vs_stores_full(struct vs_core *c, const char *moid, int64_t until_ms);

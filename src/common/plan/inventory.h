@@ -134,6 +134,8 @@ struct vs_vm {
 	/* kept by plan/room: what of it is in the pools' and the datastore's
 	 * values as read last, and in those that are being read */
 	struct vs_share told, telling;
+	int64_t made_mb;		/* its disks, while no reading has seen it
+					 * and no hold stands for them */
 
 	/* kept by the inventory: host, name and folder change through their
 	 * setters only */

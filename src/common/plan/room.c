@@ -5,8 +5,8 @@
  * Rules: what is not certain counts as taken until the next reading: a VM that
  * changed while the values were read is in them by its lesser share. VMs that
  * can't be read are taken to be as they were. A hold counts until a VM stands
- * for it, its disks until a reading has seen the VM. Never guesses what others
- * do.
+ * for it, its disks until a reading has seen the VM, which takes them over from a
+ * hold that ends before. Never guesses what others do.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -236,6 +236,10 @@ void vs_room_take_vm(const struct vs_inventory *inv, const struct vs_vm *vm,
 	if (told->there) {
 		pool_take(t, told->pool, -told->cpu_mhz, -told->mem_mb);
 		pool_take(t, told->store, 0, -told->swap_mb);
+	}
+	if (!told->there) {
+		pool_take(t, now.store, 0, vm->made_mb);
+		t->store_mb += vm->made_mb;
 	}
 	pool_take(t, now.pool, now.cpu_mhz, now.mem_mb);
 	pool_take(t, now.store, 0, now.swap_mb);
