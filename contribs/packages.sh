@@ -305,7 +305,7 @@ template_is_made() { # DIRECTORY WITH THE PACKAGES
 	local tmpl=$root.template f
 	as_root rm -rf "$tmpl" && as_root cp -a "$base" "$tmpl" &&
 		as_root mkdir -p "$tmpl/recipe/out" || return 1
-	for f in "$1"/slurm-vsphere-{prep,guest}_*.deb; do
+	for f in "$1"/slurm-vsphere-{select,prep,guest}_*.deb; do
 		as_root dpkg -x "$f" "$tmpl/recipe/out" || return 1
 	done
 	as_root find "$tmpl/recipe/out" -type f -exec cp -t "$tmpl/recipe" {} + &&

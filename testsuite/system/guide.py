@@ -15,9 +15,10 @@ from daemons import TOP
 GUIDE = TOP / "contribs/guide"
 PAGES = sorted(p.stem for p in GUIDE.glob("*.md"))
 BLOCK = re.compile(r"^```(\S[^\n]*)\n(.*?)^```$", re.M | re.S)
-# What a command of these begins with can be run here, so it must be.
+# What a command of these begins with can be run here, so it must be; the
+# simulator has no directory of users.
 RUNNABLE = re.compile(r"^\s*(?:\w+=\$\()?(svf|svf-probe|govc|sbatch|srun|salloc|"
-                      r"squeue|sinfo|scontrol|scancel|sacct)\b")
+                      r"squeue|sinfo|scontrol|scancel|sacct)\b(?! sso\.)")
 
 
 def text(page):

@@ -92,7 +92,7 @@ PLACES = {      # of the man page's headings: where the guide gives the role
     "The Folder, propagating": ("/DC0/vm/slurm", True),
     "Each ResourcePool (or the cluster, if none is given)":
         ("/DC0/host/HPC1/Resources/slurm", False),
-    "Each Template": ("/DC0/vm/rhel9-ofed", False),
+    "Each Template": ("/DC0/vm/templates", True),
     "The Datastore": ("/DC0/datastore/vsanDatastore", False),
     "Each Network, and those of the templates' own cards":
         ("/DC0/network/SRIOV-ROCE-PG", False)}
@@ -146,12 +146,14 @@ def make_cluster():
     c = Site(inventory=site, nodes=12)
     text = guide.conf("administrator", "slurm.conf")
     c.slurm = pairs(text)
-    c.slurm["SchedulerParameters"] += ",bf_interval=2"      # the tests' beat
+    for key, beat in (("SchedulerParameters", "bf_interval=2"),
+                      ("SlurmctldParameters", Cluster.slurmctld_parameters)):
+        c.slurm[key] += "," + beat
     lines = {ln.split("=")[0]: ln for ln in text.splitlines()}
     node = re.fullmatch(r"NodeName=vm\[001-012\] CPUs=2 RealMemory=1024 "
                         r"Features=sriov-roce State=CLOUD", lines["NodeName"])
     assert node, lines["NodeName"]
-    c.partition_lines = [lines["PartitionName"]]
+    c.partition_lines = [lines["PartitionName"] + " Default=YES"]
     return c
 
 
