@@ -118,7 +118,9 @@ void fake_show(struct fake_vm *vm)
 		.cpu_reserved_mhz = vm->cpu_reserved_mhz,
 		.mem_reserved_mb = vm->memory_mb, .mem_locked = true,
 		.cards = cards,
-		.disk_dir = "[s] d/", .disks_own = vm->disks_own,
+		.disk_dir = !strcmp(vm->store, "datastore-2") ? "[t] d/" :
+			!strcmp(vm->store, "other") ? "[o] d/" : "[s] d/",
+		.disks_own = vm->disks_own,
 		.unreadable = vm->unreadable,
 	};
 
@@ -138,7 +140,7 @@ void fake_remove(struct fake_vm *vm)
 static void show_host(int i)
 {
 	static const char *const nets[] = { "dvportgroup-1" };
-	static const char *const stores[] = { "datastore-1" };
+	static const char *const stores[] = { "datastore-1", "datastore-2" };
 	char moid[32], name[32];
 	struct vs_vc_pf pf = {
 		.pci = PF, .pnic = "vmnic4", .switch_uuid = "sw", .vfs = nvfs,
@@ -149,7 +151,9 @@ static void show_host(int i)
 		.connected = true, .powered_on = true, .cores = 64,
 		.core_mhz = 2000, .numa_nodes = 2, .max_hw = 21,
 		.memory_mb = 512 * 1024, .pfs = &pf, .npfs = 1,
-		.nets = nets, .nnets = 1, .stores = stores, .nstores = 1,
+		.nets = nets, .nnets = 1,
+		.stores = stores + (fake_stores == FAKE_LOCAL && i > 1),
+		.nstores = fake_stores == FAKE_BOTH ? 2 : 1,
 	};
 
 	snprintf(moid, sizeof(moid), "host-%d", i);
@@ -178,6 +182,10 @@ void fake_load(void)
 		.nnetworks = 1, .templates = &tpl, .ntemplates = 1,
 	};
 
+	if (fake_stores) {
+		f.stores = fake_two;
+		f.nstores = 2;
+	}
 	vs_watch_events.up(&vs_core, &f);
 	vs_watch_events.load_begin(&vs_core);
 	for (int i = 1; i <= nhosts; i++)
@@ -388,6 +396,9 @@ void fake_effect(struct fake_call *c)
 	case FAKE_RELOCATE:
 		vs_strlcpy(vm->host, c->host, sizeof(vm->host));
 		vs_strlcpy(vm->pool, c->clone.pool, sizeof(vm->pool));
+		if (c->clone.store[0])
+			vs_strlcpy(vm->store, c->clone.store,
+				   sizeof(vm->store));
 		break;
 	case FAKE_POWER_ON:
 		vm->on = true;

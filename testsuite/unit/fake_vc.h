@@ -53,6 +53,10 @@ extern bool fake_rights_known;			/* true */
 extern struct vs_vc_lack fake_lack;		/* key NULL: none */
 extern const char *fake_excess;
 void fake_beat_reset(void);
+/* Two datastores, s and t (datastore-1 and -2), instead of the one: all hosts
+ * see both, or esx1 s and the others t. fake_t_mb: what is free on t. */
+extern enum fake_stores { FAKE_ONE, FAKE_BOTH, FAKE_LOCAL } fake_stores;
+extern int64_t fake_t_mb;
 /* PlaceVm: how often it was asked since the reset, and the last question. */
 extern struct fake_where {
 	int asked;

@@ -13,6 +13,12 @@ bool fake_rights_known = true;
 struct vs_vc_lack fake_lack;
 const char *fake_excess = "";
 int64_t fake_pool_mhz, fake_pool_mb, fake_store_mb;
+enum fake_stores fake_stores;
+int64_t fake_t_mb;
+struct vs_vc_store fake_two[2] = {
+	{ .name = "s", .moid = "datastore-1" },
+	{ .name = "t", .moid = "datastore-2" },
+};
 
 /* As a sound vCenter would say. */
 void fake_beat_reset(void)
@@ -75,6 +81,12 @@ void fake_slow(const struct vs_vc_task *tasks, size_t n)
 				.nlacks = fake_lack.key ? 1 : 0,
 				.excess = fake_excess };
 
+	fake_two[0].free_mb = fake_store_mb;
+	fake_two[1].free_mb = fake_t_mb;
+	if (fake_stores) {
+		s.stores = fake_two;
+		s.nstores = 2;
+	}
 	fake_slow_asked = false;
 	vs_watch_events.slow_begin(&vs_core);
 	vs_watch_events.slow(&vs_core, &s);

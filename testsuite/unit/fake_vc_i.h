@@ -24,6 +24,8 @@ extern int fake_ncalls;
 struct fake_call *fake_oldest(enum fake_kind kind);	/* that waits */
 void fake_effect(struct fake_call *c);			/* done and shown */
 
+extern struct vs_vc_store fake_two[2];
+
 /* fake_vc_cards.c */
 void fake_cards_apply(struct fake_vm *vm, const struct vs_vc_hw *hw);
 int fake_cards_show(const struct fake_vm *vm,

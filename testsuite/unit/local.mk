@@ -261,6 +261,12 @@ testsuite_unit_test_engine_clones_SOURCES = testsuite/unit/test_engine_clones.c 
 testsuite_unit_test_engine_clones_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_clones_LDADD = $(engine_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_stores
+testsuite_unit_test_engine_stores_SOURCES = testsuite/unit/test_engine_stores.c \
+	$(engine_stage)
+testsuite_unit_test_engine_stores_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_stores_LDADD = $(engine_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_limits
 testsuite_unit_test_engine_limits_SOURCES = testsuite/unit/test_engine_limits.c \
 	$(engine_stage)

@@ -296,6 +296,7 @@ static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 		vs_ledger_move(&c->ledger, h, vm->host, cards, ncards);
 	}
 	vs_ledger_set_vm(&c->ledger, h, vm->moid);
+	vs_stores_seen(c, h, vm);
 	if (h->state == VS_HOLD_PROMISED)
 		vs_ledger_set_state(&c->ledger, h, VS_HOLD_REQUESTED);
 	if (h->state == VS_HOLD_REQUESTED)
@@ -383,9 +384,10 @@ void vs_hold_sync(struct vs_core *c, struct vs_node *n)
 		return;
 	}
 	if (h->state == VS_HOLD_SEEN &&
-	    h->ncards != vs_adapter_vfs(n->profile->adapter)) {
+	    (h->ncards != vs_adapter_vfs(n->profile->adapter) ||
+	     !vs_stores_right(c, h))) {
 		/* ESXi's choice of PF was never shown, or it had another number
-		 * of cards: find a place anew. */
+		 * of cards, or no datastore: find a place anew. */
 		vs_hold_drop(c, n);
 	} else if (h->state == VS_HOLD_SEEN) {
 		/* Off for a rebuild: what it had is promised to it again. */

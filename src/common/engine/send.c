@@ -184,9 +184,14 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 		.policy = n->profile->storage_policy[0] ?
 			n->profile->storage_policy : NULL,
 		.annotation = n->profile->annotation,
-		.datastore = h->store[0] ? h->store :
+		.datastore = c->inv.nuses ? h->store :
 			c->store[0] ? c->store : NULL,
 	};
+
+	if (!vs_stores_right(c, h))
+		return vs_err_set(err, VS_E_RETRY,
+			"of the datastores of Datastore= none that host %s sees is known yet: the VM is made when one is",
+			h->host);
 
 	vs_uuid_random(uuid);
 	spec_extra(c, n, uuid, &s);

@@ -155,6 +155,33 @@ void vs_stores_try_again(struct vs_core *c)
 		c->inv.uses[i].full_until_ms = 0;
 }
 
+bool vs_stores_right(const struct vs_core *c, const struct vs_hold *h)
+{
+	const struct vs_host *host = vs_host_get(&c->inv, h->host);
+
+	return !c->inv.nuses ||
+	       (h->store[0] && host && (!host->stores_known ||
+					vs_host_has_store(host, h->store)));
+}
+
+/* Whatever was promised: after a restart nothing was, and somebody may have
+ * moved it, with its disks or without. */
+void vs_stores_seen(struct vs_core *c, struct vs_hold *h,
+		    const struct vs_vm *vm)
+{
+	int at = vs_room_store_of(&c->inv, vm);
+
+	if (!c->inv.nuses)
+		return;
+	if (at < 0)
+		vs_ledger_set_store(&c->ledger, h, vs_stores_right(c, h) ?
+				    h->store : "", false);
+	else
+		vs_ledger_set_store(&c->ledger, h, c->inv.pools[at].cluster,
+				    h->moves && vm->told.there &&
+				    vm->told.store != at);
+}
+
 /* ---- the preflight ------------------------------------------------------------ */
 
 static bool sees_one(const struct vs_core *c, const struct vs_host *h)

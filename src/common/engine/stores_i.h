@@ -7,6 +7,7 @@
 
 struct vs_conf;
 struct vs_core;
+struct vs_hold;
 struct vs_host;
 struct vs_node;
 struct vs_vm;
@@ -30,6 +31,12 @@ void vs_stores_disks(struct vs_core *c, const struct vs_node *n,
 bool vs_stores_full(struct vs_core *c, const char *moid, int64_t until_ms);
 /* An operator has made room: what the next reading says counts. */
 void vs_stores_try_again(struct vs_core *c);
+/* May a VM be made as the hold says? Of several its host must see the one that
+ * is named there: without one the disks go to the template's. */
+bool vs_stores_right(const struct vs_core *c, const struct vs_hold *h);
+/* The VM is on: the hold's is where its files are. */
+void vs_stores_seen(struct vs_core *c, struct vs_hold *h,
+		    const struct vs_vm *vm);
 /* Of the preflight: hosts that see none of those that they may use. */
 void vs_stores_check(struct vs_core *c);
 

@@ -186,6 +186,17 @@ void vs_ledger_set_vm(struct vs_ledger *l, struct vs_hold *h, const char *vm)
 	hold_note(l, h);
 }
 
+void vs_ledger_set_store(struct vs_ledger *l, struct vs_hold *h,
+			 const char *store, bool moves)
+{
+	if (!strcmp(h->store, store) && h->moves == moves)
+		return;
+	if (store != h->store)
+		vs_strlcpy(h->store, store, sizeof(h->store));
+	h->moves = moves;
+	hold_note(l, h);
+}
+
 int vs_ledger_release(struct vs_ledger *l, const char *node)
 {
 	struct vs_hold *h = vs_ledger_get(l, node);

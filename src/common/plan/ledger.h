@@ -97,6 +97,10 @@ bool vs_hold_is_on(const struct vs_hold *h, const struct vs_hold_card *cards,
 const char *vs_hold_pfs(const struct vs_hold *h, char out[VS_PFS_LEN]);
 /* The VM that stands for the hold, "" while there is none. */
 void vs_ledger_set_vm(struct vs_ledger *l, struct vs_hold *h, const char *vm);
+/* Of several datastores, where its VM lies or will ("": not known). moves: its
+ * disks go there from another. */
+void vs_ledger_set_store(struct vs_ledger *l, struct vs_hold *h,
+			 const char *store, bool moves);
 /* 0; -1 if the node has no hold (a double release: the caller's bug). */
 int vs_ledger_release(struct vs_ledger *l, const char *node);
 

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Several datastores: what the engine knows of where VMs lie, and sends. */
+#include "engine_stage.h"
+
+/* With t, which the template doesn't lie on, the larger one. */
+static void begin_with(enum fake_stores stores, int hosts, int vfs)
+{
+	begin(2, hosts, vfs, "warm");
+	free(vs_core.conf->datastore);
+	vs_core.conf->datastore = vs_strdup("s,t");
+	fake_stores = stores;
+	fake_disk_mb = 10000;
+	fake_store_mb = 50000;
+	fake_t_mb = 90000;
+	ready();
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fake_stores = FAKE_ONE;
+	fake_disk_mb = 0;
+	return 0;
+}
+
+static struct vs_hold *hold(const char *node)
+{
+	struct vs_hold *h = vs_ledger_get(&vs_core.ledger, node);
+
+	assert_non_null(h);
+	return h;
+}
+
+/* slurmctld was killed: all of memory goes, vCenter's VMs stay. */
+static void restart(uint32_t job, const char *node)
+{
+	struct vs_node *n = vs_node_named(&vs_core, node);
+
+	vs_ledger_clear(&vs_core.ledger);
+	fake_down(VS_E_RETRY);
+	vs_core.started = n->compared = false;
+	n->job = 0;
+	n->flags = BUSY;
+	n->wanted = VS_WANT_OFF;
+	vs_job_claim(&vs_core, job, 0, &n->id, 1, true);
+	fake_load();
+	fake_slow(NULL, 0);
+	ntold = 0;
+	turns(3);
+}
+
+/* Its template is another one: the next job's VM is made anew at once. */
+static void made_anew(void)
+{
+	end_job(7, "vm1");
+	fake_template("vm-new", NULL);
+	turn();
+	job_starts(8, "vm1");
+	turns(3);
+	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+	rebuilt_by(FAKE_DESTROY);
+	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
+	assert_true(fake_finish(FAKE_CLONE));
+}
+
+static void after_a_restart_a_vm_lies_where_its_files_are(void **state)
+{
+	(void)state;
+	begin_with(FAKE_BOTH, 1, 2);
+	bring_up(7, "vm1");
+	assert_string_equal(fake_get("vm1")->store, "datastore-2");
+	restart(7, "vm1");
+	assert_string_equal(hold("vm1")->store, "datastore-2");
+	made_anew();
+	assert_string_equal(fake_get("vm1")->store, "datastore-2");
+}
+
+/* Somebody's VM lies on a third one: nothing is known of where it lies. */
+static void without_a_known_one_a_place_is_found_anew(void **state)
+{
+	(void)state;
+	begin_with(FAKE_BOTH, 1, 2);
+	bring_up(7, "vm1");
+	vs_strlcpy(fake_get("vm1")->store, "other", sizeof("other"));
+	restart(7, "vm1");
+	assert_string_equal(hold("vm1")->store, "");
+	made_anew();
+	assert_string_equal(fake_get("vm1")->store, "datastore-2");
+}
+
+/* A configuration with one datastore promised it, the present one has two. */
+static void a_promise_without_one_is_given_anew(void **state)
+{
+	(void)state;
+	begin_with(FAKE_BOTH, 1, 2);
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	vs_ledger_set_store(&vs_core.ledger, hold("vm1"), "", false);
+	flags("vm1", BOOT);
+	turn();
+	assert_true(fake_finish(FAKE_CLONE));
+	assert_string_equal(fake_get("vm1")->store, "datastore-2");
+}
+
+static void a_vm_that_somebody_moves_lies_where_it_went(void **state)
+{
+	struct fake_vm *vm;
+
+	(void)state;
+	begin_with(FAKE_LOCAL, 2, 1);
+	bring_up(7, "vm1");
+	vm = fake_get("vm1");
+	assert_string_equal(vm->host, "host-1");
+	assert_string_equal(hold("vm1")->store, "datastore-1");
+	vs_strlcpy(vm->host, "host-2", sizeof(vm->host));
+	vs_strlcpy(vm->store, "datastore-2", sizeof(vm->store));
+	fake_show(vm);
+	turn();
+	assert_string_equal(hold("vm1")->host, "host-2");
+	assert_string_equal(hold("vm1")->store, "datastore-2");
+	made_anew();
+	assert_string_equal(fake_get("vm1")->host, "host-2");
+	assert_string_equal(fake_get("vm1")->store, "datastore-2");
+}
+
+/* Off, it goes to the other host with its disks: once it is on, and a reading
+ * has seen it there, they count no second time. */
+static void a_move_is_over(void **state)
+{
+	struct fake_vm *vm;
+
+	(void)state;
+	begin_with(FAKE_LOCAL, 2, 1);
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	powered_down("vm1");
+	fake_slow(NULL, 0);
+	vm = fake_get("vm1");
+	vs_avoid_add(&vs_core, "host-1", NULL, now + 3600000, "test");
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+	assert_true(hold("vm1")->moves);
+	flags("vm1", BOOT);
+	turn();
+	assert_true(fake_finish(FAKE_RELOCATE));
+	assert_string_equal(vm->store, "datastore-2");
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	flags("vm1", BUSY);
+	turn();
+	assert_true(hold("vm1")->moves);
+	fake_t_mb -= 10000;
+	fake_slow(NULL, 0);
+	turns(51);
+	assert_false(hold("vm1")->moves);
+	assert_int_equal(vs_sums_now(&vs_core)->pools[vs_room_pool(
+		&vs_core.inv, "datastore-2")].mem_mb, fake_t_mb);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_teardown(name, teardown)
+	const struct CMUnitTest tests[] = {
+		T(after_a_restart_a_vm_lies_where_its_files_are),
+		T(without_a_known_one_a_place_is_found_anew),
+		T(a_promise_without_one_is_given_anew),
+		T(a_vm_that_somebody_moves_lies_where_it_went),
+		T(a_move_is_over),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
