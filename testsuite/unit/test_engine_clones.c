@@ -122,6 +122,60 @@ static void what_is_owed_counts_at_once(void **st)
 	assert_int_equal(vs_core.clones.owed, 1);
 }
 
+/* In job_begin, under slurmctld's locks, no time is looked for. */
+static void the_time_is_found_in_the_engines_own_turn(void **st)
+{
+	(void)st;
+	begin_with(4, 2, "warm");
+	assert_int_equal(job_begin(7, "vm1", "vm2"), 0);
+	assert_string_equal(barred("vm3"), "MaxClonesPerHour=2 is used up");
+	turn();
+	assert_non_null(strstr(barred("vm3"), "is used up until"));
+}
+
+/* Of another template: it is destroyed first, and one is made. */
+static void a_vm_that_must_be_made_anew_is_owed(void **st)
+{
+	(void)st;
+	begin_with(3, 2, "warm");
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	powered_down("vm1");
+	fake_template("vm-new", NULL);
+	turn();
+	assert_int_equal(vs_clones_hour(&vs_core), 1);
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+	assert_int_equal(vs_core.clones.owed, 1);
+	assert_non_null(barred("vm2"));
+	flags("vm1", BOOT);
+	turns(2);
+	assert_true(fake_finish(FAKE_DESTROY));
+	turns(2);
+	assert_int_equal(vs_clones_hour(&vs_core), 2);
+	assert_int_equal(vs_core.clones.owed, 0);
+}
+
+/* What is on, or was made for this very job, is not made again. */
+static void what_is_there_for_the_job_is_not_owed(void **st)
+{
+	(void)st;
+	begin_with(3, 2, "destroy");
+	clone_for(7, "vm1");
+	turns(2);
+	assert_true(fake_fault(FAKE_POWER_ON, VS_E_OTHER_HOST,
+			       "GenericVmConfigFault", "no"));
+	turns(20);
+	assert_true(fake_waiting(FAKE_RELOCATE));
+	assert_int_equal(vs_core.clones.owed, 0);
+	assert_true(fake_finish(FAKE_RELOCATE));
+	turns(3);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	vs_ledger_clear(&vs_core.ledger);
+	turns(2);
+	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_int_equal(vs_core.clones.owed, 0);
+}
+
 /* One VM is left of the hour: the whole gang has it, and all that it needs. */
 static void a_gang_is_never_half_made(void **st)
 {
@@ -275,6 +329,9 @@ int main(void)
 		cmocka_unit_test(a_clock_that_is_set_back_forgets_at_most),
 		cmocka_unit_test(what_was_made_keeps_new_jobs_waiting),
 		cmocka_unit_test(what_is_owed_counts_at_once),
+		cmocka_unit_test(the_time_is_found_in_the_engines_own_turn),
+		cmocka_unit_test(a_vm_that_must_be_made_anew_is_owed),
+		cmocka_unit_test(what_is_there_for_the_job_is_not_owed),
 		cmocka_unit_test(a_gang_is_never_half_made),
 		cmocka_unit_test(vms_that_a_job_uses_up_count_as_none),
 		cmocka_unit_test(most_of_it_used_is_told),

@@ -349,3 +349,13 @@ bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
 	}
 	return true;
 }
+
+void vs_question_begin(struct vs_core *c)
+{
+	c->question = ++c->questions;
+}
+
+void vs_question_end(struct vs_core *c)
+{
+	c->question = 0;
+}

@@ -12,6 +12,7 @@
  * matter. The lock is held.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
 #include "util/mem.h"
@@ -95,12 +96,11 @@ static int enough_of(const struct vs_core *c)
 	return cap ? cap - cap / 5 : VS_CLONES_MANY;
 }
 
-static void judge(struct vs_core *c)
+void vs_clones_judge(struct vs_core *c)
 {
 	struct vs_clones *k = &c->clones;
 	int sum = vs_clones_hour(c) + k->owed, cap = c->conf->clones_max;
 	bool full = cap && sum >= cap, many = sum >= enough_of(c);
-	char at[32];
 
 	if (many != k->many || full != k->full)
 		c->unjudged = true;
@@ -109,12 +109,23 @@ static void judge(struct vs_core *c)
 		k->full = full;
 		vs_nodes_touch(c);
 		c->vf_freed |= !full;
+		snprintf(k->why, sizeof(k->why), "MaxClonesPerHour=%d is used up",
+			 cap);
 	}
-	if (!full)
+}
+
+/* Minutes are searched for that: in the engine's turn alone. */
+static void say_when(struct vs_core *c)
+{
+	struct vs_clones *k = &c->clones;
+	char at[32];
+
+	if (!k->full)
 		return;
 	vs_expect_clock(vs_clones_open(c), at, sizeof(at));
 	snprintf(k->why, sizeof(k->why),
-		 "MaxClonesPerHour=%d is used up until %s", cap, at);
+		 "MaxClonesPerHour=%d is used up until %s", c->conf->clones_max,
+		 at);
 }
 
 void vs_clones_owe(struct vs_core *c, struct vs_node *n, bool owed)
@@ -123,7 +134,7 @@ void vs_clones_owe(struct vs_core *c, struct vs_node *n, bool owed)
 		return;
 	n->owed = owed;
 	c->clones.owed += owed ? 1 : -1;
-	judge(c);
+	c->clones.unjudged = true;
 }
 
 void vs_clones_sent(struct vs_core *c, struct vs_node *n)
@@ -131,7 +142,7 @@ void vs_clones_sent(struct vs_core *c, struct vs_node *n)
 	vs_clones_note(&c->clones, minute_now(), 1);
 	c->hints_dirty = true;
 	vs_clones_owe(c, n, false);
-	judge(c);
+	c->clones.unjudged = true;
 }
 
 /* Of nodes that a new configuration has dropped nobody has told. */
@@ -150,8 +161,13 @@ void vs_clones_pass(struct vs_core *c)
 				vs_ledger_get(&c->ledger, n->name);
 			k->owed += n->owed;
 		}
-		judge(c);
+		k->unjudged = true;
 	}
+	if (!k->unjudged)
+		return;
+	vs_clones_judge(c);
+	say_when(c);
+	k->unjudged = false;
 }
 
 static bool must_be_made(const struct vs_core *c, const struct vs_node *n,
@@ -162,6 +178,19 @@ static bool must_be_made(const struct vs_core *c, const struct vs_node *n,
 		       !vs_ledger_get(&c->ledger, n->name);
 	return (n->profile->retention == VS_RETAIN_DESTROY ||
 		vs_node_fit(c, n, vm) == VS_FIT_REBUILD);
+}
+
+/* What is on, or was made for this very job, is there. */
+bool vs_clones_needed(const struct vs_core *c, const struct vs_node *n,
+		      uint32_t job)
+{
+	const struct vs_vm *vm = vs_node_vm((struct vs_core *)c, n);
+
+	if (vm && vm->power == VS_POWER_ON)
+		return false;
+	if (vm && job && strtoul(vm->job_tag, NULL, 10) == job)
+		return vs_node_fit(c, n, vm) == VS_FIT_REBUILD;
+	return must_be_made(c, n, vm);
 }
 
 const char *vs_clones_bar(struct vs_core *c, const struct vs_node *n,

@@ -20,6 +20,7 @@ struct vs_clones {
 	int made[VS_CLONES_MINUTES];	/* by minute % VS_CLONES_MINUTES */
 	int owed;			/* to nodes that have a place, not sent */
 	bool many, full;
+	bool unjudged;			/* owed has changed since a turn's look */
 	uint64_t seen_epoch;		/* when owed was counted anew */
 	int64_t seen_minute;
 	char why[96];			/* while full */
@@ -37,6 +38,12 @@ int64_t vs_clones_left(const struct vs_clones *k, int64_t minute, int max);
  * loses) a place for a VM that must be made. */
 void vs_clones_sent(struct vs_core *c, struct vs_node *n);
 void vs_clones_owe(struct vs_core *c, struct vs_node *n, bool owed);
+/* Once after some of them: may more jobs begin? Says no time until when. */
+void vs_clones_judge(struct vs_core *c);
+/* Will a VM be made for the node once it has a place for that job? Asked
+ * before it has one. */
+bool vs_clones_needed(const struct vs_core *c, const struct vs_node *n,
+		      uint32_t job);
 /* Once a turn: minutes pass, nodes are others. */
 void vs_clones_pass(struct vs_core *c);
 /* Why no new job gets this node (vm: its VM, or NULL), NULL: not for this. */

@@ -106,6 +106,7 @@ void vs_hold_of(struct vs_core *c, const struct vs_node *n,
 static void hold_take(struct vs_core *c, struct vs_node *n,
 		      const struct vs_place_node *at, uint32_t job)
 {
+	bool made = vs_clones_needed(c, n, job);
 	struct vs_hold hold;
 	char pfs[VS_PFS_LEN];
 	struct vs_err err;
@@ -118,7 +119,7 @@ static void hold_take(struct vs_core *c, struct vs_node *n,
 		return;
 	}
 	vs_node_touch(n);
-	vs_clones_owe(c, n, !vs_node_vm(c, n));
+	vs_clones_owe(c, n, made);
 	vs_stores_disks(c, n, 0);
 	vs_when_node(c, n);
 	vs_debug("hold promised JobId=%u node=%s host=%s pf=%s", job, n->name,
@@ -163,6 +164,7 @@ static int hold_placed(struct vs_core *c, const struct vs_place_env *env,
 		hold_take(c, nodes[i], &place[i], job);
 		vs_breaker_tried(c, place[i].host, nodes[i]->name);
 	}
+	vs_clones_judge(c);
 	return 0;
 }
 
@@ -386,8 +388,8 @@ void vs_hold_sync(struct vs_core *c, struct vs_node *n)
 	if (h->state == VS_HOLD_SEEN &&
 	    (h->ncards != vs_adapter_vfs(n->profile->adapter) ||
 	     !vs_stores_right(c, h))) {
-		/* ESXi's choice of PF was never shown, or it had another number
-		 * of cards, or no datastore: find a place anew. */
+		/* No PF was ever shown, or it had another number of cards, or
+		 * no datastore: find a place anew. */
 		vs_hold_drop(c, n);
 	} else if (h->state == VS_HOLD_SEEN) {
 		/* Off for a rebuild: what it had is promised to it again. */
@@ -488,14 +490,4 @@ void vs_rooms_renew(struct vs_core *c)
 size_t vs_room_for(struct vs_core *c, const struct vs_node *like)
 {
 	return vs_room_now(c, like)->room[like->kept->exists];
-}
-
-void vs_question_begin(struct vs_core *c)
-{
-	c->question = ++c->questions;
-}
-
-void vs_question_end(struct vs_core *c)
-{
-	c->question = 0;
 }

@@ -24,7 +24,7 @@ void vs_hold_drop(struct vs_core *c, struct vs_node *n);
 bool vs_hold_fits(struct vs_core *c, struct vs_node *n);
 /* By node->kept->exists. */
 size_t vs_room_for(struct vs_core *c, const struct vs_node *like);
-/* Between these two nothing is changed, and what was asked once holds. */
+/* ask.c: between these two nothing is changed, and what was asked once holds. */
 void vs_question_begin(struct vs_core *c);
 void vs_question_end(struct vs_core *c);
 /* Why no VM can be made for it, whatever room there is; NULL: it can, or has
