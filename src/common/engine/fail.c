@@ -52,8 +52,9 @@ static void blame_shared(struct vs_core *c, const struct vs_node *n,
 	if (space && h && vs_stores_full(c, h->store,
 					 now_ms + VS_AVOID_HOST_MS))
 		return;
-	vs_avoid_add(c, space ? c->store : at->cluster, NULL,
-		     now_ms + VS_AVOID_HOST_MS, err->text);
+	/* of several nobody knows which: its host sees it */
+	vs_avoid_add(c, !space ? at->cluster : c->store[0] ? c->store :
+		     at->moid, NULL, now_ms + VS_AVOID_HOST_MS, err->text);
 }
 
 static bool is_start(enum vs_op_kind k)
