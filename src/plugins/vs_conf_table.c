@@ -45,7 +45,8 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  TOP(datastore),
 	  "Where the VMs' disks go: a datastore, or several as a,b (local ones of "
 	  "single hosts too), of which each VM gets the one with most room that "
-	  "its host sees. Needed unless each ClusterName= line has its own." },
+	  "its host sees. Blanks around a name are no part of it; a name with a "
+	  "comma can't be given: rename that datastore. Needed unless each ClusterName= line has its own." },
 	{ VS_SCOPE_TOP, VS_CONF_CHOICE, "Placement", "balance", false,
 	  "balance|pack|spread|drs", 0, 0, TOP(placement),
 	  "balance: even load; pack: fewest hosts, then fewest leaf switches; "

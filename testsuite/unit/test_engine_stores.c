@@ -155,6 +155,47 @@ static void a_move_is_over(void **state)
 		&vs_core.inv, "datastore-2")].mem_mb, fake_t_mb);
 }
 
+/* Which of them is full isn't known. */
+static void a_full_one_of_no_name_leaves_its_host_out(void **state)
+{
+	(void)state;
+	begin_with(FAKE_BOTH, 2, 1);
+	boot_up(7, "vm1");
+	vs_ledger_set_store(&vs_core.ledger, hold("vm1"), "", false);
+	assert_true(fake_fault(FAKE_POWER_ON, VS_E_SHORTAGE,
+			       VS_VC_FAULT_NO_SPACE, "No space left"));
+	assert_non_null(vs_avoid_get(&vs_core, "host-1", ""));
+	assert_null(vs_avoid_get(&vs_core, "host-2", ""));
+}
+
+static void blanks_are_no_part_of_a_name(void **state)
+{
+	(void)state;
+	begin_with(FAKE_BOTH, 1, 2);
+	free(vs_core.conf->datastore);
+	vs_core.conf->datastore = vs_strdup(" s , t");
+	fake_load();
+	assert_int_equal(vs_core.inv.nuses, 2);
+}
+
+/* Each cluster has its own: nobody looks for the top's. */
+static void what_is_used_nowhere_need_not_exist(void **state)
+{
+	struct vs_conf *conf = conf_make(1, "warm", 1024);
+	char *names;
+
+	(void)state;
+	conf->datastore = vs_strdup("gone");
+	names = vs_stores_named(conf);
+	assert_string_equal(names, "gone");
+	free(names);
+	conf->clusters[0].datastore = vs_strdup("s");
+	names = vs_stores_named(conf);
+	assert_string_equal(names, "s");
+	free(names);
+	vs_conf_free(conf);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_teardown(name, teardown)
@@ -164,6 +205,9 @@ int main(void)
 		T(a_promise_without_one_is_given_anew),
 		T(a_vm_that_somebody_moves_lies_where_it_went),
 		T(a_move_is_over),
+		T(a_full_one_of_no_name_leaves_its_host_out),
+		T(blanks_are_no_part_of_a_name),
+		T(what_is_used_nowhere_need_not_exist),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -217,6 +217,21 @@ static void node_names_are_safe_in_requests_and_paths(void **state)
 	assert_false(vs_node_name_valid(name));
 }
 
+static void names_of_a_list_are_without_their_blanks(void **state)
+{
+	const char *list = " vsan ,, local 1,\t,b ", *name;
+
+	(void)state;
+	assert_int_equal(vs_list_next(&list, &name), 4);
+	assert_memory_equal(name, "vsan", 4);
+	assert_int_equal(vs_list_next(&list, &name), 7);
+	assert_memory_equal(name, "local 1", 7);
+	assert_int_equal(vs_list_next(&list, &name), 1);
+	assert_memory_equal(name, "b", 1);
+	assert_int_equal(vs_list_next(&list, &name), 0);
+	assert_int_equal(vs_list_next(&list, &name), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +248,7 @@ int main(void)
 		cmocka_unit_test(a_mark_comes_back_as_it_was_written),
 		cmocka_unit_test(a_broken_mark_is_refused),
 		cmocka_unit_test(node_names_are_safe_in_requests_and_paths),
+		cmocka_unit_test(names_of_a_list_are_without_their_blanks),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

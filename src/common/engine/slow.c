@@ -92,7 +92,8 @@ static void pool_set(struct vs_core *c, const char *cluster, int64_t cpu_mhz,
 
 static void room_told(struct vs_core *c, const struct vs_vc_slow *s)
 {
-	const char *store = c->conf->datastore ? c->conf->datastore : "";
+	const char *store = s->nstores ? s->stores[0].name :
+		c->conf->datastore ? c->conf->datastore : "";
 
 	for (size_t i = 0; i < s->npools; i++)
 		pool_set(c, s->pools[i].cluster, s->pools[i].cpu_mhz,

@@ -14,6 +14,7 @@
 #include "engine/core_i.h"
 #include "util/buf.h"
 #include "util/mem.h"
+#include "util/name.h"
 
 #define NAMES_MAX 65536
 #define TOLD_MAX 8		/* hosts named */
@@ -29,13 +30,18 @@ static const char *list_of(const struct vs_conf *conf, size_t cluster)
 char *vs_stores_named(const struct vs_conf *conf)
 {
 	struct vs_buf b = VS_BUF_INIT(NAMES_MAX);
+	bool top = false;
 	char *names;
 
-	if (conf->datastore)
+	/* the top's need not exist where each cluster has its own */
+	for (size_t i = 0; i < conf->nclusters; i++)
+		top |= list_of(conf, i) == conf->datastore;
+	if (top && conf->datastore)
 		vs_buf_printf(&b, "%s", conf->datastore);
 	for (size_t i = 0; i < conf->nclusters; i++)
 		if (conf->clusters[i].datastore)
-			vs_buf_printf(&b, ",%s", conf->clusters[i].datastore);
+			vs_buf_printf(&b, "%s%s", b.len ? "," : "",
+				      conf->clusters[i].datastore);
 	names = vs_strdup(b.data ? b.data : "");
 	vs_buf_free(&b);
 	return names;
@@ -43,15 +49,12 @@ char *vs_stores_named(const struct vs_conf *conf)
 
 static bool has_name(const char *list, const char *name)
 {
-	size_t len = strlen(name);
+	size_t len = strlen(name), n;
+	const char *s;
 
-	for (const char *s = list; *s; s += !!*s) {
-		size_t n = strcspn(s, ",");
-
+	while ((n = vs_list_next(&list, &s)))
 		if (n == len && !strncmp(s, name, n))
 			return true;
-		s += n;
-	}
 	return false;
 }
 

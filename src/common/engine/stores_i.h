@@ -12,7 +12,7 @@ struct vs_host;
 struct vs_node;
 struct vs_vm;
 
-/* The names of all of them, "a,b": the top's, then the clusters' own. free() it. */
+/* The names of all that are used, "a,b": the top's, then the clusters' own. free() it. */
 char *vs_stores_named(const struct vs_conf *conf);
 /* They are found: who may use which. */
 void vs_stores_found(struct vs_core *c, const struct vs_vc_found *f);

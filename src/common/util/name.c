@@ -226,3 +226,16 @@ unsigned int vs_name_distance(const char *a, size_t alen, const char *b,
 	}
 	return row[blen];
 }
+
+size_t vs_list_next(const char **list, const char **name)
+{
+	static const char blanks[] = " \t", passed[] = " \t,";
+	const char *start = *list + strspn(*list, passed);
+	size_t len = strcspn(start, ",");
+
+	*list = start + len;
+	*name = start;
+	while (len && strchr(blanks, start[len - 1]))
+		len--;
+	return len;
+}

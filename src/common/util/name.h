@@ -20,6 +20,13 @@
 int vs_pci_parse(const char *s, char out[VS_PCI_LEN], struct vs_err *err);
 
 /*
+ * The next name of a list "a, b" at *list, which moves on past it: its start in
+ * *name and its length, without the blanks around it. 0: there are no more;
+ * empty names are passed over.
+ */
+size_t vs_list_next(const char **list, const char **name);
+
+/*
  * The MAC of card `index` of a node: stable over every rebuild, in VMware's
  * range for manual addresses (00:50:56:00:00:00-00:50:56:3f:ff:ff). Two
  * names may collide in these 22 bits; the caller checks its set of nodes and

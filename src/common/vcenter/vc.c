@@ -19,6 +19,7 @@
 #include "util/crash.h"
 #include "util/log.h"
 #include "util/mem.h"
+#include "util/name.h"
 #include "util/time.h"
 #include "vcenter/vc_i.h"
 
@@ -282,21 +283,20 @@ static size_t count(const char *const *list)
 /* "a,b": each once. */
 static void take_stores(struct vs_vc *vc, const char *list)
 {
-	size_t most = 1;
+	size_t most = 1, len;
+	const char *start;
 
 	for (const char *s = list; *s; s++)
 		most += *s == ',';
 	vc->stores = vs_calloc(most, sizeof(*vc->stores));
 	vc->stores_seen = vs_calloc(most, sizeof(*vc->stores_seen));
-	for (const char *s = list; *s; s += !!*s) {
-		size_t len = strcspn(s, ",");
-		VS_FREE char *name = strndup(s, len);
+	while ((len = vs_list_next(&list, &start))) {
+		VS_FREE char *name = strndup(start, len);
 		size_t i = 0;
 
-		s += len;
 		while (i < vc->nstores && strcmp(vc->stores[i].name, name))
 			i++;
-		if (i < vc->nstores || !len)
+		if (i < vc->nstores)
 			continue;
 		vc->stores[vc->nstores++] = (struct vs_vc_store) {
 			.name = vs_strdup(name), .moid = vs_strdup(""),
@@ -339,7 +339,7 @@ static int check_conf(const struct vs_vc_conf *c, struct vs_err *err)
 		return vs_err_set(err, VS_E_CONFIG,
 				  "Username and PasswordFile are needed");
 	if (!c->names.datacenter || !c->names.folder || !c->names.datastore ||
-	    !c->names.datastore[strspn(c->names.datastore, ",")] ||
+	    !c->names.datastore[strspn(c->names.datastore, ", \t")] ||
 	    !count(c->names.clusters))
 		return vs_err_set(err, VS_E_CONFIG,
 			"Datacenter, Folder, Datastore and a ClusterName are needed");
