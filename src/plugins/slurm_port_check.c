@@ -1,10 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * slurm.conf's part of `svf check`, for the port: asked from the control
- * channel's thread, under a read lock for as long as a few strings take.
+ * channel's thread, under a read lock for as long as a few strings and a walk over the nodes take.
  */
 #include "slurm_check.h"
 #include "slurm_port_i.h"
+
+/* "bm[...]" may be long: the first one, and how many. */
+static void others(vs_slurm_found *fn, void *arg)
+{
+	const char *first = "";
+	size_t n = vs_port_others_go(&first);
+	char is[256];
+
+	if (!n)
+		return;
+	snprintf(is, sizeof(is), "%zu node%s that %s no VM%s: %s%s", n,
+		 n == 1 ? "" : "s", n == 1 ? "is" : "are", n == 1 ? "" : "s",
+		 first, n == 1 ? "" : ", ...");
+	fn(arg, VS_CHECK_SLURM_OTHERS, is, "SuspendExcParts=");
+}
 
 void vs_port_slurm_check(void *ctx, const struct vs_slurm_bounds *b,
 			 vs_slurm_found *fn, void *arg)
@@ -12,5 +27,6 @@ void vs_port_slurm_check(void *ctx, const struct vs_slurm_bounds *b,
 	(void)ctx;
 	vs_lock_parts_read();
 	vs_slurm_checks(b, fn, arg);
+	others(fn, arg);
 	vs_unlock_parts_read();
 }

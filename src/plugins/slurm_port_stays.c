@@ -21,7 +21,7 @@ static struct {
 	time_t read_at;
 } stays;
 
-static void stay(char *list)
+static void stay(bitstr_t *bits, char *list)
 {
 	vs_hostlist_t names;
 	char *colon = strrchr(list, ':'), *name;
@@ -33,7 +33,7 @@ static void stay(char *list)
 		const node_record_t *n = find_node_record2(name);
 
 		if (n)
-			bit_set(stays.nodes, n->index);
+			bit_set(bits, n->index);
 		free(name);
 	}
 	if (names)
@@ -41,7 +41,7 @@ static void stay(char *list)
 }
 
 /* "vm[1,3-4]:1,vm7": commas count outside of brackets. */
-static void read_nodes(const char *text)
+static void read_nodes(bitstr_t *bits, const char *text)
 {
 	VS_FREE char *copy = text ? vs_strdup(text) : NULL;
 	char *from = copy;
@@ -52,14 +52,14 @@ static void read_nodes(const char *text)
 		if (*p != ',' || depth)
 			continue;
 		*p = '\0';
-		stay(from);
+		stay(bits, from);
 		from = p + 1;
 	}
 	if (from && *from)
-		stay(from);
+		stay(bits, from);
 }
 
-static void read_parts(const char *text)
+static void read_parts(bitstr_t *bits, const char *text)
 {
 	VS_FREE char *copy = text ? vs_strdup(text) : NULL;
 	char *save = NULL;
@@ -69,8 +69,18 @@ static void read_parts(const char *text)
 		const part_record_t *part = find_part_record(name);
 
 		if (part && part->node_bitmap)
-			bit_or(stays.nodes, part->node_bitmap);
+			bit_or(bits, part->node_bitmap);
 	}
+}
+
+/* Under vs_lock_parts_read(). */
+static bitstr_t *excluded(void)
+{
+	bitstr_t *bits = bit_alloc(node_record_count);
+
+	read_nodes(bits, slurm_conf.suspend_exc_nodes);
+	read_parts(bits, slurm_conf.suspend_exc_parts);
+	return bits;
 }
 
 void vs_port_stays_read(void)
@@ -82,9 +92,7 @@ void vs_port_stays_read(void)
 	stays.read_at = now;
 	vs_lock_parts_read();
 	FREE_NULL_BITMAP(stays.nodes);
-	stays.nodes = bit_alloc(node_record_count);
-	read_nodes(slurm_conf.suspend_exc_nodes);
-	read_parts(slurm_conf.suspend_exc_parts);
+	stays.nodes = excluded();
 	stays.states = vs_suspend_exc_states();
 	vs_unlock_parts_read();
 }
@@ -97,4 +105,32 @@ uint32_t vs_port_node_stays(const node_record_t *n)
 
 	return ever ? VS_NODE_STAYS | VS_NODE_STAYS_EVER :
 		n->node_state & stays.states ? VS_NODE_STAYS : 0;
+}
+
+/* Does nothing: whoever wants hosts switched off has a program for it. */
+static bool is_true(const char *program)
+{
+	const char *slash = program ? strrchr(program, '/') : NULL;
+
+	return program && !strcmp(slash ? slash + 1 : program, "true");
+}
+
+size_t vs_port_others_go(const char **first)
+{
+	bitstr_t *kept;
+	size_t count = 0;
+	const node_record_t *n;
+
+	if (!is_true(slurm_conf.suspend_program))
+		return 0;
+	kept = excluded();
+	for (int i = 0; (n = next_node(&i)); i++) {
+		if (IS_NODE_CLOUD(n) || IS_NODE_FUTURE(n) ||
+		    bit_test(kept, n->index))
+			continue;
+		if (!count++)
+			*first = n->name;
+	}
+	FREE_NULL_BITMAP(kept);
+	return count;
 }

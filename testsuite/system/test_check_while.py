@@ -321,3 +321,24 @@ def test_the_codes_are_told_without_slurmctld(cluster):
     out = cluster.must("svf", "check", "--codes", "-o", "code,severity",
                        "mtu")
     assert re.search(r"^mtu +hard$", out, re.M)
+
+
+# ---- power saving is for all of Slurm -----------------------------------------
+
+def test_hosts_that_are_no_vms_are_kept_from_power_saving(fresh):
+    c = fresh(start=False, nodes=3, inventory=world(hosts=1, vfs=1))
+    c.choose_ports()
+    c.node_lines = [c.node_line(1, 1, "sriov-roce"),
+                    c.node_line(2, 3, "metal").replace("State=CLOUD", "")]
+    c.partition_lines = ["PartitionName=roce Nodes=vm001 Default=YES",
+                         "PartitionName=batch Nodes=vm[002-003]"]
+    c.start()
+    c.wait_ready()
+    one = found(c, "slurm-suspend-others", "slurm.conf", 30)
+    assert one["is"] == "2 nodes that are no VMs: vm002, ..."
+    assert one["fix"].startswith("slurm.conf: SuspendExcParts=")
+    conf = c.path("etc", "slurm.conf")
+    conf.write_text(conf.read_text() + "SuspendExcParts=batch\n")
+    c.must("scontrol", "reconfigure")
+    wait_for("nothing is said", 30, lambda: "slurm-suspend-others" not in
+             {code for code, _ in codes(c)})

@@ -192,6 +192,9 @@ const struct vs_check_kind vs_check_kinds[VS_CHECKS] = {
 	[VS_CHECK_SLURM_EXCLUDED] = { "slurm-suspend-exc", VS_WARNING,
 		"slurm.conf", "nodes of ours are kept from being powered down",
 		"Their VFs are never another job's, whatever Retention= says." },
+	[VS_CHECK_SLURM_OTHERS] = { "slurm-suspend-others", VS_WARNING,
+		"slurm.conf", "power saving takes nodes that are no VMs",
+		"SuspendProgram does nothing: Slurm believes them off, and sets them DOWN at their next job." },
 };
 
 const char *vs_severity_name(enum vs_severity s)
