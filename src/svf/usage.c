@@ -11,6 +11,7 @@
 #include "util/mem.h"
 
 #define WIDE 79
+#define BELOW "\n                               "
 
 const struct svf_opt svf_opts[] = {
 	{ "-j", "--json", NULL,
@@ -83,8 +84,8 @@ void svf_usage(FILE *f)
 {
 	fputs("usage: svf [OPTION...] VERB [ARGUMENT...]\n\n", f);
 	for (const struct svf_verb *const *v = svf_verbs; *v; v++)
-		fprintf(f, "  %-10s%-19s%s\n", (*v)->name, (*v)->args,
-			(*v)->what);
+		fprintf(f, "  %-10s%-18s%s%s\n", (*v)->name, (*v)->args,
+			strlen((*v)->args) > 18 ? BELOW : " ", (*v)->what);
 	putc('\n', f);
 	for (const struct svf_opt *o = svf_opts; o->name; o++)
 		print_opt(f, o);
