@@ -303,5 +303,6 @@ int main(void)
 		T(a_thousand_hosts_cost_milliseconds),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

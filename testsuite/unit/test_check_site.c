@@ -100,5 +100,6 @@ int main(void)
 		T(each_flag_of_a_template_is_a_finding_of_its_own),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

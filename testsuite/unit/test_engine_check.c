@@ -238,5 +238,6 @@ int main(void)
 		cmocka_unit_test(while_vcenter_is_away_that_is_what_is_said),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -341,5 +341,6 @@ int main(void)
 		cmocka_unit_test(a_restart_forgets_nothing),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

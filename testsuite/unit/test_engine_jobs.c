@@ -218,5 +218,6 @@ int main(void)
 		T(thousands_come_in_one_answer),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

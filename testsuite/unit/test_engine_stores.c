@@ -210,5 +210,6 @@ int main(void)
 		T(what_is_used_nowhere_need_not_exist),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

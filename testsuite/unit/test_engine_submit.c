@@ -130,5 +130,6 @@ int main(void)
 		cmocka_unit_test(kinds_are_by_adapter),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,5 +72,6 @@ int main(void)
 		cmocka_unit_test(long_numbers_stay_what_they_are),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

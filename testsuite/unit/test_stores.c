@@ -463,5 +463,6 @@ int main(void)
 		T(without_pools_nothing_is_taken_of_one),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

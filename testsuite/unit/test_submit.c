@@ -458,5 +458,6 @@ int main(void)
 		TEST(who_may_not_update_learns_nothing),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,5 +185,6 @@ int main(void)
 		cmocka_unit_test(what_no_template_should_have_is_seen),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
