@@ -53,6 +53,12 @@ def not_run(page):
             for line in body.splitlines() if RUNNABLE.match(line)]
 
 
+def inline(page, command):
+    """What follows the command in running text and tables: `svf ...`."""
+    text_only = BLOCK.sub("", text(page))
+    return re.findall(rf"`{command} ([^`]+)`", text_only)
+
+
 # ---- what the pages quote of our messages ------------------------------------
 
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')

@@ -32,6 +32,24 @@ def test_what_can_run_here_is_run(page):
 
 
 @pytest.mark.parametrize("page", guide.PAGES)
+def test_svf_in_its_text_is_svf_as_it_is(page):
+    """Each `svf VERB ...`: the verb, the order and the options are there."""
+    svf = next(pathlib.Path(os.environ["VS_ROOT"]).glob("usr/**/bin/svf"))
+    for line in guide.inline(page, "svf"):
+        words = [w for w in line.split() if w != "-n"]
+        r = subprocess.run([svf, words[0], "--help"], text=True,
+                           capture_output=True)
+        assert r.returncode == 0, line
+        known = r.stdout + subprocess.run([svf, "--help"], text=True,
+                                          capture_output=True).stdout
+        for word in words[1:]:
+            if word.startswith("--") or words[0] in ("vm", "host") and \
+                    word == words[1]:
+                assert re.search(rf"(?<![\w-]){word.split('=')[0]}(?!\w)",
+                                 known), line
+
+
+@pytest.mark.parametrize("page", guide.PAGES)
 def test_its_links_lead_somewhere(page):
     named = re.findall(r"`?((?:[\w./-]+/)?[\w-]+\.md)`?", guide.text(page))
     for name in named:
@@ -202,6 +220,13 @@ def test_nothing_is_left_behind_of_the_guides_drain(cluster, told):
                for h in cluster.svf("hosts")["hosts"])
 
 
+def test_where_to_look_and_what_to_order(cluster, told):
+    out = run(cluster, "failures", "sh run")
+    assert "takes VMs again" in out
+    wait_for("none is drained any more", 30, lambda: not [
+        n for n, s in cluster.node_states().items() if "DRAIN" in s])
+
+
 @needs_root
 def test_the_users_commands(cluster, told):
     out = run(cluster, "user", "sh run user", NOBODY)
@@ -211,7 +236,7 @@ def test_the_users_commands(cluster, told):
 # ---- failures.md -------------------------------------------------------------
 
 def quotes():
-    rows = re.findall(r"^\| (`.*?) \|", guide.text("failures"), re.M)
+    rows = re.findall(r"^\| ([`*].*?) \|", guide.text("failures"), re.M)
     return [q for row in rows for q in re.findall(r"`([^`]+)`", row)]
 
 
