@@ -70,6 +70,9 @@ FAULTS = [
     ("vf-off", H, on_host(**NIC, enabled=False), on_host(**NIC, enabled=True),
      f"-host {H} system module parameters set -a -m nmlx5_core "
      "-p max_vfs=4\n"),
+    ("vf-incapable", H, on_host(**NIC, capable=False),
+     on_host(**NIC, capable=True),
+     f"mlxconfig -d {PF0} set SRIOV_EN=1 NUM_OF_VFS=5\n"),
     ("vf-inactive", H, on_host(**NIC, active=False),
      on_host(**NIC, active=True), "govc host.shutdown -r " + H),
     ("vf-count", H, on_host(**NIC, max=4), on_host(**NIC, max=16),
@@ -154,7 +157,7 @@ FAULTS = [
      rights({**ROLES, "Root": ["Host.Config.Maintenance"]}, ROOT), SOUND,
      "-role ReadOnly"),
 ]
-HARD = {"vf-off", "vf-inactive", "uplink-missing", "link-down", "mtu",
+HARD = {"vf-off", "vf-incapable", "vf-inactive", "uplink-missing", "link-down", "mtu",
         "datastore-missing", "esxi-old", "pf-changed", "template-hardware",
         "template-card", "template-missing", "datastore-away", "pool-room",
         "drs", "ha", "rights-missing"}

@@ -96,6 +96,32 @@ static void the_drivers_list_is_in_pci_order(void **state)
 	finds(VS_CHECK_VF_OFF, "max_vfs=5,8\n");
 }
 
+/* What has no SR-IOV capability is no PF: uplinks that should be one are named,
+ * others are nobody's business. */
+static void an_uplink_that_is_not_capable_is_named(void **state)
+{
+	struct vs_host_facts *f = host(2)->facts;
+
+	(void)state;
+	f->incapable = vs_calloc(2, sizeof(*f->incapable));
+	f->nincapable = 1;
+	vs_strlcpy(f->incapable[0].pci, "0000:3b:00.1", VS_PCI_LEN);
+	vs_strlcpy(f->incapable[0].pnic, "vmnic5", 32);
+	vs_strlcpy(f->incapable[0].switch_uuid, "sw", VS_LABEL_LEN);
+	vs_strlcpy(f->incapable[0].driver, "ixgben", 32);
+	look();				/* another kind of card beside a PF */
+	assert_int_equal(found.n, 0);
+	/* The other port of the card: 8 of each, and one. */
+	vs_strlcpy(f->incapable[0].driver, "nmlx5_core", 32);
+	finds(VS_CHECK_VF_INCAPABLE, "SRIOV_EN=1 NUM_OF_VFS=17\n");
+	assert_string_equal(found.f[0].pf, "0000:3b:00.1");
+	vs_strlcpy(f->incapable[0].driver, "ixgben", 32);
+	host(2)->npfs = 0;		/* there is nothing else */
+	finds(VS_CHECK_VF_INCAPABLE, "mlxconfig -d 0000:3b:00.1 set");
+	vs_strlcpy(f->incapable[0].switch_uuid, "other", VS_LABEL_LEN);
+	finds(VS_CHECK_UPLINK_MISSING, "dvs.add");
+}
+
 static void a_pf_that_no_adapter_draws_on_is_nobodys_business(void **state)
 {
 	struct vs_host *h = host(2);
@@ -288,6 +314,7 @@ int main(void)
 		T(vfs_are_judged_in_the_order_in_which_they_are_mended),
 		T(two_ports_of_a_card_share_its_firmwares_number),
 		T(the_drivers_list_is_in_pci_order),
+		T(an_uplink_that_is_not_capable_is_named),
 		T(a_pf_that_no_adapter_draws_on_is_nobodys_business),
 		T(a_port_without_link_bars_its_pf),
 		T(infiniband_shows_neither_link_nor_mtu),

@@ -34,6 +34,7 @@ type pf struct {
 	vfs       int
 	max       int
 	active    bool
+	incapable bool // SR-IOV is off in the firmware or the BIOS
 	off       bool // SR-IOV is not enabled
 	asked     int  // VFs requested, 0: as many as there are
 	numa      int
@@ -44,7 +45,7 @@ type pf struct {
 }
 
 func (p *pf) usable() int {
-	if !p.active || p.off {
+	if !p.active || p.off || p.incapable {
 		return 0
 	}
 	return p.vfs
@@ -75,7 +76,7 @@ func (w *world) buildHost(c *cluster, s *hostSpec, name string) error {
 	for _, n := range h.spec.Pnics {
 		if n.Sriov != nil {
 			h.pfs = append(h.pfs, &pf{h: h, id: n.Pci, device: n.Device, sw: n.Switch, vfs: n.Sriov.Vfs, max: n.Sriov.Max,
-				active: n.Sriov.Active == nil || *n.Sriov.Active, numa: n.Numa, used: map[int]*vmachine{}, late: map[int]int{}})
+				active: n.Sriov.Active == nil || *n.Sriov.Active, incapable: n.Sriov.Capable != nil && !*n.Sriov.Capable, numa: n.Numa, used: map[int]*vmachine{}, late: map[int]int{}})
 		}
 	}
 	m := h.m
@@ -252,6 +253,10 @@ func (h *host) passthru() {
 		p := h.pfBy(n.Pci)
 		if p == nil {
 			list = append(list, &base)
+			continue
+		}
+		if p.incapable {
+			list = append(list, &types.HostSriovInfo{HostPciPassthruInfo: base})
 			continue
 		}
 		num := int32(p.usable())

@@ -25,6 +25,7 @@ type hostSet struct {
 	DriverVersion *string `json:"driverVersion"`
 	Firmware      *string `json:"firmware"`
 	Link          *bool   `json:"link"`
+	Capable       *bool   `json:"capable"`
 	Enabled       *bool   `json:"enabled"` // SR-IOV
 	Active        *bool   `json:"active"`
 	Requested     *int    `json:"requested"`
@@ -174,6 +175,9 @@ func (h *host) setUplink(at int, in bool) {
 func (p *pf) set(s *hostSet) {
 	if p == nil {
 		return
+	}
+	if s.Capable != nil {
+		p.incapable = !*s.Capable
 	}
 	if s.Enabled != nil {
 		p.off = !*s.Enabled

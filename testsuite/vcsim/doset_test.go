@@ -55,6 +55,11 @@ func TestSriovSettingsShowInPassthruInfo(t *testing.T) {
 	if p := pf(); p["sriovEnabled"] != false || p["sriovActive"] != false {
 		t.Fatal(p)
 	}
+	c.set("esx02", obj{"pci": "0000:3b:00.0", "capable": false})
+	if p := pf(); p["sriovCapable"] != false || p["numVirtualFunction"] != 0.0 || p["maxVirtualFunctionSupported"] != 0.0 {
+		t.Fatal(p)
+	}
+	c.set("esx02", obj{"pci": "0000:3b:00.0", "capable": true})
 	c.set("esx02", obj{"pci": "0000:3b:00.0", "enabled": true, "requested": 9, "max": 12})
 	if p := pf(); p["numVirtualFunction"] != was || p["numVirtualFunctionRequested"] != 9.0 || p["maxVirtualFunctionSupported"] != 12.0 {
 		t.Fatal(p)

@@ -141,9 +141,10 @@ type pnicSpec struct {
 }
 
 type sriovSpec struct {
-	Vfs    int   `json:"vfs"`
-	Max    int   `json:"max"`
-	Active *bool `json:"active"`
+	Vfs     int   `json:"vfs"`
+	Max     int   `json:"max"`
+	Active  *bool `json:"active"`
+	Capable *bool `json:"capable"` // false: SR-IOV is off in the firmware or the BIOS
 }
 
 type vmSpec struct {

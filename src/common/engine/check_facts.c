@@ -81,6 +81,22 @@ static void fill_pfs(struct vs_host_facts *f, const struct vs_vc_host *h)
 	}
 }
 
+static void fill_incapable(struct vs_host_facts *f, const struct vs_vc_host *h)
+{
+	f->incapable = vs_calloc(h->nincapable + 1, sizeof(*f->incapable));
+	for (; f->nincapable < h->nincapable; f->nincapable++) {
+		const struct vs_vc_incapable *from =
+			&h->incapable[f->nincapable];
+		struct vs_incapable_facts *to = &f->incapable[f->nincapable];
+
+		vs_strlcpy(to->pci, from->pci, sizeof(to->pci));
+		vs_strlcpy(to->pnic, from->pnic, sizeof(to->pnic));
+		vs_strlcpy(to->switch_uuid, from->switch_uuid,
+			   sizeof(to->switch_uuid));
+		vs_strlcpy(to->driver, from->driver, sizeof(to->driver));
+	}
+}
+
 static struct vs_host_facts *facts_of(const struct vs_vc_host *h)
 {
 	struct vs_host_facts *f = vs_host_facts_new();
@@ -91,6 +107,7 @@ static struct vs_host_facts *facts_of(const struct vs_vc_host *h)
 	f->clocks = h->clocks;
 	f->reboot = h->reboot;
 	fill_pfs(f, h);
+	fill_incapable(f, h);
 	f->switches = vs_calloc(h->nswitches + 1, sizeof(*f->switches));
 	for (; f->nswitches < h->nswitches; f->nswitches++) {
 		const struct vs_vc_switch *from = &h->switches[f->nswitches];

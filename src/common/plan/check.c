@@ -75,6 +75,7 @@ void vs_host_facts_free(struct vs_host_facts *f)
 	if (!f)
 		return;
 	free(f->switches);
+	free(f->incapable);
 	free(f);
 }
 

@@ -138,7 +138,7 @@ static void check_network(const struct vs_check_site *s,
 
 	if (vs_host_has_net(h, s->nets[a].moid)) {
 		if (!vs_check_takes_vf(ad) || !h->pfs_known ||
-		    reaches(s, h, a))
+		    vs_check_incapable(s, u, h, a, l) || reaches(s, h, a))
 			return;
 		vs_found_add(l, VS_CHECK_UPLINK_MISSING, h->name,
 			vs_asprintf("no PF%s%s as uplink for %s",

@@ -19,6 +19,11 @@ static inline bool vs_check_takes_vf(const struct vs_adapter *a)
 /* What the host says of the switch of an adapter's network; NULL: nothing. */
 const struct vs_switch_facts *vs_check_switch(const struct vs_host *h,
 					      const struct vs_network *net);
+/* Uplinks of the adapter's network that can't be PFs, though they should: all,
+ * if it has no PF there; else those of the PFs' driver. False: it has none. */
+bool vs_check_incapable(const struct vs_check_site *s, const struct vs_usual *u,
+			const struct vs_host *h, size_t a,
+			struct vs_found_list *l);
 /* Leave it, into maintenance, and come back anew. */
 char *vs_check_reboot(const struct vs_host *h);
 

@@ -133,16 +133,89 @@ static int asked_of_card(const struct vs_host *h, const struct vs_pf *pf)
 	return sum;
 }
 
+/* The firmware's part, which comes before the driver's: `vfs` more than are
+ * asked of the card's other ports, and as many of each that is incapable. */
+static char *firmware_on(const struct vs_host *h, const struct vs_pf *pf,
+			 int asked, int vfs)
+{
+	int sum = asked_of_card(h, pf) - asked + vfs;
+
+	for (size_t i = 0; i < h->facts->nincapable; i++)
+		if (strcmp(pf->pci, h->facts->incapable[i].pci) &&
+		    same_card(pf->pci, h->facts->incapable[i].pci))
+			sum += vfs;
+	return vs_asprintf("mlxconfig -d %s set SRIOV_EN=1 NUM_OF_VFS=%d",
+			   pf->pci, sum + 1);
+}
+
+/* A PF of this driver, or any for "", by which the adapter's VMs get there? */
+static bool has_pf(const struct vs_check_site *s, const struct vs_host *h,
+		   size_t a, const char *driver)
+{
+	for (int i = 0; h->facts && i < h->npfs; i++)
+		if (vs_pf_reaches(&s->adapters[a], &s->nets[a], &h->pfs[i]) &&
+		    (!driver[0] || !strcmp(driver, h->facts->pfs[i].driver)))
+			return true;
+	return false;
+}
+
+/* Two adapters may draw on the same one. */
+static bool told_of(const struct vs_found_list *l, const struct vs_host *h,
+		    const char *pci)
+{
+	for (size_t i = l->n; i-- && !strcmp(l->f[i].object, h->name);)
+		if (l->f[i].code == VS_CHECK_VF_INCAPABLE &&
+		    !strcmp(l->f[i].pf, pci))
+			return true;
+	return false;
+}
+
+bool vs_check_incapable(const struct vs_check_site *s, const struct vs_usual *u,
+			const struct vs_host *h, size_t a,
+			struct vs_found_list *l)
+{
+	const struct vs_adapter *ad = &s->adapters[a];
+	bool none = !has_pf(s, h, a, ""), some = false;
+	int vfs = usual_vfs(u, ad);
+
+	for (size_t i = 0; h->facts && i < h->facts->nincapable; i++) {
+		const struct vs_incapable_facts *f = &h->facts->incapable[i];
+		VS_FREE char *set = NULL, *boot = NULL;
+		struct vs_pf pf = { .vfs = 0 };
+
+		vs_strlcpy(pf.pci, f->pci, sizeof(pf.pci));
+		vs_strlcpy(pf.pnic, f->pnic, sizeof(pf.pnic));
+		vs_strlcpy(pf.switch_uuid, f->switch_uuid,
+			   sizeof(pf.switch_uuid));
+		if (!vs_pf_reaches(ad, &s->nets[a], &pf) ||
+		    (!none && !(f->driver[0] && has_pf(s, h, a, f->driver))))
+			continue;
+		some = true;
+		if (told_of(l, h, f->pci))
+			continue;
+		set = firmware_on(h, &pf, 0, vfs);
+		boot = vs_check_reboot(h);
+		add(l, VS_CHECK_VF_INCAPABLE, h, &pf,
+		    vs_asprintf("%s has no SR-IOV capability", f->pnic),
+		    vs_asprintf("SR-IOV on in firmware and BIOS (adapter %s)",
+				ad->name),
+		    vs_asprintf("%s\n# SR-IOV and IOMMU on in the host's BIOS\n%s",
+				set, boot));
+	}
+	return some;
+}
+
 static void off(const struct vs_check_site *s, const struct vs_usual *u,
 		const struct vs_host *h, int i, struct vs_found_list *l)
 {
 	const struct vs_pf *pf = &h->pfs[i];
 	int vfs = usual_vfs(u, drawn_by(s, h, pf));
 	VS_FREE char *set = set_vfs(h, i, vfs), *boot = vs_check_reboot(h);
+	VS_FREE char *firmware = firmware_on(h, pf, h->facts->pfs[i].asked, vfs);
 
 	add(l, VS_CHECK_VF_OFF, h, pf, vs_strdup("SR-IOV is off"),
 	    vs_asprintf("on, with %d VFs", vfs),
-	    vs_asprintf("%s\n%s", set, boot));
+	    vs_asprintf("%s\n%s\n%s", firmware, set, boot));
 }
 
 static void check_vfs(const struct vs_check_site *s, const struct vs_usual *u,

@@ -21,6 +21,11 @@ struct vs_switch_facts {
 	int mtu;			/* 0 unknown */
 };
 
+/* A NIC in a distributed switch that isn't capable of SR-IOV: no PF. */
+struct vs_incapable_facts {
+	char pci[VS_PCI_LEN], pnic[32], switch_uuid[VS_LABEL_LEN], driver[32];
+};
+
 struct vs_host_facts {
 	char version[24], build[16];	/* ESXi's */
 	char power[24];			/* policy: static, dynamic, low, custom */
@@ -29,6 +34,8 @@ struct vs_host_facts {
 	struct vs_pf_facts pfs[VS_HOST_PFS];
 	struct vs_switch_facts *switches;
 	size_t nswitches;
+	struct vs_incapable_facts *incapable;
+	size_t nincapable;
 };
 
 struct vs_host_facts *vs_host_facts_new(void);	/* all unknown */

@@ -393,6 +393,26 @@ static size_t join_pfs(const struct vcx_host *h, struct vs_vc_pf *pfs)
 	return n;
 }
 
+/* Uplinks that may be PFs of which SR-IOV is off in the firmware or the BIOS,
+ * for the checks alone. */
+static size_t join_incapable(const struct vcx_host *h,
+			     struct vs_vc_incapable *out)
+{
+	size_t n = 0, k;
+
+	for (size_t i = 0; i < h->npnics; i++) {
+		const struct vcx_pnic *nic = &h->pnics[i];
+		const char *uuid = switch_of(h, nic->key);
+
+		for (k = 0; k < h->npts && strcmp(h->pts[k].pci, nic->pci); k++)
+			;
+		if (k == h->npts && uuid[0])
+			out[n++] = (struct vs_vc_incapable){ nic->pci,
+				nic->device, uuid, nic->driver };
+	}
+	return n;
+}
+
 static bool says(const char *s, const char *what)
 {
 	return s && !strcmp(s, what);
@@ -404,6 +424,8 @@ void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
 	VS_FREE struct vs_vc_pf *pfs = vs_calloc(h->npts + 1, sizeof(*pfs));
 	VS_FREE struct vs_vc_switch *switches =
 		vs_calloc(h->nproxies + 1, sizeof(*switches));
+	VS_FREE struct vs_vc_incapable *incapable =
+		vs_calloc(h->npnics + 1, sizeof(*incapable));
 	struct vs_vc_host out = {
 		.moid = h->moid, .has = h->has, .name = h->name,
 		.cluster = h->cluster ? h->cluster : "",
@@ -420,6 +442,8 @@ void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
 	};
 
 	out.npfs = join_pfs(h, pfs);
+	out.incapable = incapable;
+	out.nincapable = join_incapable(h, incapable);
 	vs_inv_host_facts_put(h, &out, switches);
 	h->has = 0;
 	if (!h->name)

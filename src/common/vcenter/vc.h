@@ -91,6 +91,8 @@ struct vs_vc_pf { const char *pci, *pnic, *switch_uuid; int vfs; int numa;
 	bool enabled; int asked, most;		/* SR-IOV: set, VFs requested,
 						 * supported */
 	const char *driver, *driver_version, *firmware; };	/* or "" */
+/* A NIC in a distributed switch that isn't capable of SR-IOV: no PF. */
+struct vs_vc_incapable { const char *pci, *pnic, *switch_uuid, *driver; };
 struct vs_vc_switch { const char *uuid, *name; int mtu; };	/* 0 unknown */
 enum { VS_VC_HOST_NAME = 1, VS_VC_HOST_STATE = 2, VS_VC_HOST_HW = 4,
        VS_VC_HOST_PFS = 8, VS_VC_HOST_NETS = 16, VS_VC_HOST_STORES = 32,
@@ -107,6 +109,7 @@ struct vs_vc_host {
 	const char *const *stores; size_t nstores;
 	/* with FACTS or PFS: how it is set up; "" and -1: not known */
 	const struct vs_vc_switch *switches; size_t nswitches;
+	const struct vs_vc_incapable *incapable; size_t nincapable;
 	const char *version, *build;	/* ESXi's */
 	const char *power;		/* shortName of its power policy */
 	int clocks;			/* time servers */
