@@ -147,9 +147,10 @@ const struct svf_verb svf_vm = {
 	.help =
 "NODES are written as for Slurm (vm[001-004],vm007); one that is not known, and\n"
 "nothing is done for any. The orders outlive restarts. scontrol update\n"
-"nodename=NODE state=resume withdraws one that waits for a job. A VM that is not\n"
-"ours, has a disk of others or can't be judged is refused. Too many VMs to be\n"
-"destroyed put the brake on (svf reconcile).\n"
+"nodename=NODE state=resume withdraws one that waits for a job; a later one adds\n"
+"to it. A VM that is not ours or can't be judged is refused, and a rebuild of one\n"
+"that has a disk of others. Too many VMs to be destroyed put the brake on\n"
+"(svf reconcile).\n"
 "\n"
 "A node whose VM is on a host that doesn't answer is not built anew: two VMs\n"
 "with one name and one job would be worse than a lost node. When you know that\n"

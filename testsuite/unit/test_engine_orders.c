@@ -201,6 +201,43 @@ static void a_vm_that_is_not_ours_is_refused(void **st)
 	assert_false(vs_orders_any(&node("vm1")->orders));
 }
 
+/* On or off: it would be refused when it is off, and the node be of no use. */
+static void a_rebuild_of_a_vm_with_a_disk_of_others_is_refused(void **st)
+{
+	(void)st;
+	begin_idle("warm");
+	vs_vm_get_named(&vs_core.inv, vs_core.folder, "vm1")->disks_own = false;
+	must_do("rebuild", "vm1", "refused");
+	assert_non_null(strstr(said, "disk outside"));
+	assert_false(vs_orders_any(&node("vm1")->orders));
+	must_do("evict", "vm1", "off");
+}
+
+static void a_later_order_adds_to_an_earlier_one(void **st)
+{
+	const struct vs_orders *o;
+
+	(void)st;
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	o = &node("vm1")->orders;
+	assert_int_equal(order("rebuild", "vm1", ""), 0);
+	assert_int_equal(order("evict", "vm1", "it hums"), 0);
+	assert_string_equal(did, "after-job");
+	assert_non_null(strstr(said, "rebuild"));
+	assert_string_equal(o->rebuild, fake_get("vm1")->moid);
+	assert_int_equal(order("requeue", "vm1", ""), 0);
+	assert_string_equal(did, "off");
+	must_do("evict", "vm1", "off");
+	assert_true(o->evict && o->requeue);
+	must_do("rebuild", "vm1", "off");
+	assert_string_equal(said, "");
+	assert_true(o->evict && o->requeue);
+	assert_string_equal(o->rebuild, fake_get("vm1")->moid);
+	assert_string_equal(o->why, "it hums");
+}
+
 static void a_warm_vm_is_rebuilt_when_it_is_off(void **st)
 {
 	char old[VS_MOID_LEN];
@@ -343,6 +380,8 @@ int main(void)
 		cmocka_unit_test(what_is_not_on_can_not_go_off),
 		cmocka_unit_test(nothing_is_done_for_a_list_with_an_unknown_node),
 		cmocka_unit_test(a_vm_that_is_not_ours_is_refused),
+		cmocka_unit_test(a_rebuild_of_a_vm_with_a_disk_of_others_is_refused),
+		cmocka_unit_test(a_later_order_adds_to_an_earlier_one),
 		cmocka_unit_test(a_warm_vm_is_rebuilt_when_it_is_off),
 		cmocka_unit_test(a_job_that_comes_before_finds_a_new_one_too),
 		cmocka_unit_test(too_many_rebuilds_put_the_brake_on),

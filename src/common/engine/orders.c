@@ -82,13 +82,15 @@ static const char *refusal(struct vs_core *c, const struct vs_node *n,
 		return "the VM of its name is not ours, and is never touched";
 	if (n->missing || vs_node_vm_unsure(vm))
 		return "its VM can't be judged now: it is suspended, or its host doesn't answer (svf vm forget is for one that is lost)";
-	if (rebuild && !vm->disks_own && vm->power == VS_POWER_OFF)
+	if (rebuild && !vm->disks_own)
 		return "its VM has a disk outside of its own directory, which would be deleted with it: detach it first";
 	if (rebuild && now->missing[0])
 		return now->missing;
 	return NULL;
 }
 
+/* Orders add up: an eviction doesn't end a rebuild, nor one that waits for the
+ * job another's --requeue. */
 static void give(struct vs_core *c, struct vs_node *n, const char *what,
 		 const char *why, struct json_object *row)
 {
@@ -111,9 +113,13 @@ static void give(struct vs_core *c, struct vs_node *n, const char *what,
 		n->maintained_ms = INT64_MIN / 2;	/* at once */
 	}
 	o->evict = on;
-	o->requeue = on && !strcmp(what, "requeue");
-	vs_strlcpy(o->rebuild, rebuild ? vm->moid : "", sizeof(o->rebuild));
-	vs_one_line(vs_strlcpy(o->why, why, sizeof(o->why)));
+	o->requeue = on && (o->requeue || !strcmp(what, "requeue"));
+	if (rebuild)
+		vs_strlcpy(o->rebuild, vm->moid, sizeof(o->rebuild));
+	else if (o->rebuild[0])
+		vs_jb_str(row, "text", "a rebuild that was ordered before stands: its VM goes off, and is destroyed then");
+	if (why[0])
+		vs_one_line(vs_strlcpy(o->why, why, sizeof(o->why)));
 	vs_node_touch(n);
 	if (on && has_job(n) && !o->requeue)
 		vs_jb_str(row, "did", "after-job");
