@@ -51,6 +51,21 @@ def test_cards_with_addresses_of_ours_are_left_alone_by_others(guest):  # noqa: 
     assert not left.exists()
 
 
+@pytest.mark.parametrize("addresses, ours", [
+    ("10.1.0.7/16,dhcp", 0), ("dhcp,10.2.0.7/16", 1)])
+def test_of_mixed_cards_those_with_a_lease_stay_with_the_distribution(
+        guest, addresses, ours):  # noqa: F811
+    mac = (MAC, two_rails(guest))[ours]
+    guest.info["address"] = addresses
+    assert guest.boot().returncode == 0
+    run = guest.dir / "root/run"
+    assert (run / "systemd/network/10-slurm-vsphere-cards.network"
+            ).read_text().splitlines() == [
+        "[Match]", f"MACAddress={mac}", "[Link]", "Unmanaged=yes"]
+    assert (run / "NetworkManager/conf.d/10-slurm-vsphere.conf").read_text() \
+        == f"[keyfile]\nunmanaged-devices=mac:{mac}\n"
+
+
 @pytest.mark.parametrize("key, value", [
     ("first-address", "10.9.0.17"), ("gateway", "10.9.0.1;reboot"),
     ("dns", "a.b"), ("dns-search", "x`id`"), ("first-mac", "eth0")])
