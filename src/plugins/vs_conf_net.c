@@ -66,7 +66,6 @@ int vs_conf_net_value(const struct vs_conf_key *k, const char *s,
 
 struct place {			/* where a pool stands */
 	struct vs_ipv4_pool pool;
-	int role;		/* 0: the first card's, 1 and on: an adapter's */
 	int line;
 	const char *key, *text;	/* the whole value */
 };
@@ -76,12 +75,10 @@ struct places {
 	size_t n, cap;
 };
 
-static void add(struct places *ps, const char *key, const char *text, int role,
-		int line)
+static void add(struct places *ps, const char *key, const char *text, int line)
 {
 	for (int i = 0; text && i < vs_ipv4_pool_count(text); i++) {
-		struct place p = { .role = role + i, .line = line, .key = key,
-				   .text = text };
+		struct place p = { .line = line, .key = key, .text = text };
 
 		if (vs_ipv4_pool_nth(text, i, &p.pool, NULL))
 			continue;
@@ -99,11 +96,29 @@ static int line_of(const struct vs_conf_record *r, const char *key)
 
 static bool same_pool(const struct place *a, const struct place *b)
 {
-	return a->role == b->role && a->pool.first == b->pool.first &&
+	return a->pool.first == b->pool.first &&
 		a->pool.last == b->pool.last && a->pool.at == b->pool.at &&
 		a->pool.prefix == b->pool.prefix;
 }
 
+/* The pools of one VM's cards. */
+static int apart(const struct vs_conf_file *f, const struct places *vm,
+		 struct vs_err *err)
+{
+	for (size_t i = 0; i < vm->n; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct place *a = &vm->all[i], *b = &vm->all[k];
+
+			if (vs_ipv4_pool_net_meets(&a->pool, &b->pool))
+				return vs_conf_err(f, a->line, err,
+					"%s=%s is in the subnet of %s=%s (line %d): each card of a VM needs a subnet of its own",
+					a->key, a->text, b->key, b->text,
+					b->line);
+		}
+	return 0;
+}
+
+/* All lines' pools: which VM has a number in one of them nobody knows yet. */
 static int overlaps(const struct vs_conf_file *f, const struct places *ps,
 		    struct vs_err *err)
 {
@@ -111,13 +126,7 @@ static int overlaps(const struct vs_conf_file *f, const struct places *ps,
 		for (size_t k = 0; k < i; k++) {
 			const struct place *a = &ps->all[i], *b = &ps->all[k];
 
-			if (a->role != b->role &&
-			    vs_ipv4_pool_net_meets(&a->pool, &b->pool))
-				return vs_conf_err(f, a->line, err,
-					"%s=%s is in the subnet of %s=%s (line %d): each card of a VM needs a subnet of its own",
-					a->key, a->text, b->key, b->text,
-					b->line);
-			if (!same_pool(a, b) && a->role == b->role &&
+			if (!same_pool(a, b) &&
 			    vs_ipv4_pool_meets(&a->pool, &b->pool))
 				return vs_conf_err(f, a->line, err,
 					"%s=%s overlaps with %s=%s (line %d): expected pools that share no address, or the same one",
@@ -183,6 +192,59 @@ static int first_card(const struct vs_conf_file *f,
 	return p->addresses ? gateway_fits(f, r, p, err) : 0;
 }
 
+/* Where that adapter's Subnet= stands. */
+static int subnet_line(const struct vs_conf *conf, const struct vs_conf_file *f,
+		       const struct vs_conf_adapter *a)
+{
+	size_t n = (size_t)(a - conf->adapters);
+
+	for (size_t i = 0; i < f->nrecords; i++)
+		if (f->records[i].scope == VS_SCOPE_ADAPTER && !n--)
+			return line_of(&f->records[i], "Subnet");
+	return 0;
+}
+
+/* Whether or not a partition has such VMs. */
+static int check_adapter(const struct vs_conf_file *f,
+			 const struct vs_conf_record *r,
+			 const struct vs_conf_adapter *a, struct places *ps,
+			 struct vs_err *err)
+{
+	int line = line_of(r, "Subnet");
+	struct places vm = { 0 };
+	int rc;
+
+	add(ps, "Subnet", a->subnet, line);
+	add(&vm, "Subnet", a->subnet, line);
+	rc = one_for_each(f, line, a->subnet, a, err) || apart(f, &vm, err);
+	free(vm.all);
+	return rc ? -1 : 0;
+}
+
+static int check_partition(const struct vs_conf *conf,
+			   const struct vs_conf_file *f,
+			   const struct vs_conf_record *r,
+			   const struct vs_conf_partition *p, struct places *ps,
+			   struct vs_err *err)
+{
+	const struct vs_conf_adapter *a = adapter_named(conf, p->adapter);
+	int line = line_of(r, "Subnet"), first = line_of(r, "Addresses");
+	struct places vm = { 0 };
+	int rc;
+
+	add(ps, "Subnet", p->subnet, line);
+	add(ps, "Addresses", p->addresses, first);
+	if (p->subnet)
+		add(&vm, "Subnet", p->subnet, line);
+	else if (a)
+		add(&vm, "Subnet", a->subnet, subnet_line(conf, f, a));
+	add(&vm, "Addresses", p->addresses, first);
+	rc = (a && one_for_each(f, line, p->subnet, a, err)) ||
+		first_card(f, r, p, err) || apart(f, &vm, err);
+	free(vm.all);
+	return rc ? -1 : 0;
+}
+
 int vs_conf_net_check(const struct vs_conf *conf, const struct vs_conf_file *f,
 		      struct vs_err *err)
 {
@@ -193,26 +255,12 @@ int vs_conf_net_check(const struct vs_conf *conf, const struct vs_conf_file *f,
 	for (size_t i = 0; !rc && i < f->nrecords; i++) {
 		const struct vs_conf_record *r = &f->records[i];
 
-		if (r->scope == VS_SCOPE_ADAPTER) {
-			const struct vs_conf_adapter *a = &conf->adapters[na++];
-
-			rc = one_for_each(f, line_of(r, "Subnet"), a->subnet, a,
-					  err);
-			add(&ps, "Subnet", a->subnet, 1, line_of(r, "Subnet"));
-		} else if (r->scope == VS_SCOPE_PARTITION) {
-			const struct vs_conf_partition *p =
-				&conf->partitions[np++];
-			const struct vs_conf_adapter *a =
-				adapter_named(conf, p->adapter);
-
-			if (a)
-				rc = one_for_each(f, line_of(r, "Subnet"),
-						  p->subnet, a, err);
-			rc = rc ? rc : first_card(f, r, p, err);
-			add(&ps, "Subnet", p->subnet, 1, line_of(r, "Subnet"));
-			add(&ps, "Addresses", p->addresses, 0,
-			    line_of(r, "Addresses"));
-		}
+		if (r->scope == VS_SCOPE_ADAPTER)
+			rc = check_adapter(f, r, &conf->adapters[na++], &ps,
+					   err);
+		else if (r->scope == VS_SCOPE_PARTITION)
+			rc = check_partition(conf, f, r,
+					     &conf->partitions[np++], &ps, err);
 	}
 	rc = rc ? rc : overlaps(f, &ps, err);
 	free(ps.all);

@@ -250,6 +250,53 @@ static void pools_that_share_nothing_or_are_one_are_right(void **state)
 	}
 }
 
+/* Cards of different VMs may be in one subnet. */
+static void lines_of_different_vms_may_share_a_subnet(void **state)
+{
+	static const struct { const char *lines, *says; } rows[] = {
+		{ "AdapterName=eth Type=vmxnet3 Network=n Subnet=10.0.1.1-10.0.1.200/16\n"
+		  "AdapterName=roce Type=sriov Network=n Subnet=10.3.0.0/16\n"
+		  "PartitionName=a Adapter=eth Template=t\n"
+		  "PartitionName=b Adapter=roce Template=t Addresses=10.0.2.1-10.0.2.200/16\n",
+		  NULL },
+		{ "AdapterName=rails Type=sriov Network=n PerNode=2 Subnet=10.1.0.0/24,10.2.0.10-10.2.0.99/24\n"
+		  "AdapterName=rail2 Type=sriov Network=n Subnet=10.2.0.100-10.2.0.200/24\n"
+		  "PartitionName=a Adapter=rails Template=t\n"
+		  "PartitionName=b Adapter=rail2 Template=t\n",
+		  NULL },
+		/* the partition's own instead of its adapter's */
+		{ "AdapterName=x Type=sriov Network=n Subnet=10.1.0.10-10.1.0.99/24\n"
+		  "PartitionName=a Adapter=x Template=t Subnet=10.2.0.0/24 Addresses=10.1.0.100-10.1.0.200/24\n",
+		  NULL },
+		{ "AdapterName=x Type=sriov Network=n Subnet=10.1.0.10-10.1.0.99/24\n"
+		  "PartitionName=a Adapter=x Template=t Addresses=10.1.0.100-10.1.0.200/24\n",
+		  "line 7: Addresses=10.1.0.100-10.1.0.200/24 is in the subnet of Subnet=10.1.0.10-10.1.0.99/24 (line 6)" },
+		{ "AdapterName=x Type=sriov Network=n PerNode=2 Subnet=10.1.0.10-10.1.0.99/24,10.1.0.100-10.1.0.200/24\n"
+		  "PartitionName=a Adapter=x Template=t\n",
+		  "is in the subnet of" },
+		{ "AdapterName=x Type=sriov Network=n PerNode=2\n"
+		  "PartitionName=a Adapter=x Template=t Subnet=10.1.0.10-10.1.0.99/24,10.1.0.100-10.1.0.200/24\n",
+		  "line 7: Subnet=10.1.0.10-10.1.0.99/24,10.1.0.100-10.1.0.200/24 is in the subnet of" },
+		{ "AdapterName=rails Type=sriov Network=n PerNode=2 Subnet=10.1.0.0/24,10.2.0.10-10.2.0.99/24\n"
+		  "AdapterName=rail2 Type=sriov Network=n Subnet=10.2.0.99-10.2.0.200/24\n"
+		  "PartitionName=a Adapter=rails Template=t\n",
+		  "line 7: Subnet=10.2.0.99-10.2.0.200/24 overlaps with" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		VS_FREE char *text = vs_asprintf("%sClusterName=HPC1\n%s",
+						 STAGE_TOP, rows[i].lines);
+		bool right = stage_read(text) != NULL;
+
+		if (right != !rows[i].says ||
+		    (!right && !strstr(stage_err.text, rows[i].says)))
+			fail_msg("%s: %s, says \"%s\"", rows[i].lines,
+				 right ? "right" : "wrong",
+				 right ? "" : stage_err.text);
+	}
+}
+
 static void values_out_of_their_range_are_refused(void **state)
 {
 	(void)state;
@@ -409,6 +456,7 @@ int main(void)
 		T(a_pf_written_wrong_is_refused_with_the_form_expected),
 		T(addresses_that_overlap_are_refused_with_both_lines),
 		T(pools_that_share_nothing_or_are_one_are_right),
+		T(lines_of_different_vms_may_share_a_subnet),
 		T(values_out_of_their_range_are_refused),
 		T(vcenter_must_be_an_https_url_without_user_or_path),
 		T(what_is_missing_is_named),
