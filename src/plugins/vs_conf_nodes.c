@@ -339,60 +339,48 @@ static uint64_t add_int(uint64_t h, int64_t n)
 	return vs_hash(h, &n, sizeof(n));
 }
 
-static uint64_t hash_top(uint64_t h, const struct vs_conf *c)
+/* What a line of this kind says: by the table, so that no key is forgotten. */
+static uint64_t add_line(uint64_t h, enum vs_conf_scope scope, const void *line)
 {
-	const char *strs[] = {
-		c->vcenter, c->username, c->password_file, c->ca_file,
-		c->datacenter, c->folder, c->datastore, c->placement, c->mode,
-		c->control_addr, c->munge_socket, c->state_dir,
-		c->slurm_cluster, c->conf_server,
-	};
-	const int64_t ints[] = {
-		c->password_uid, c->insecure, c->oversubscribe_names,
-		c->control_port, c->provision_max, c->power_max, c->host_max,
-		c->boot_timeout_s, c->prolog_timeout_s, c->shutdown_grace_s,
-		c->suspend_time_s, c->resume_timeout_s, c->prefetch,
-		c->prefetch_window_s, c->prefetch_grace_s, c->clones_max,
-	};
+	for (size_t i = 0; i < vs_conf_nkeys; i++) {
+		const struct vs_conf_key *k = &vs_conf_keys[i];
+		const void *slot = (const char *)line + k->offset;
 
-	for (size_t i = 0; i < VS_COUNT(strs); i++)
-		h = add_str(h, strs[i]);
-	for (size_t i = 0; i < VS_COUNT(ints); i++)
-		h = add_int(h, ints[i]);
+		if (k->scope != scope)
+			continue;
+		if (k->type == VS_CONF_INT)
+			h = add_int(h, *(const int *)slot);
+		else if (k->type == VS_CONF_MB)
+			h = add_int(h, *(const int64_t *)slot);
+		else if (k->type == VS_CONF_BOOL)
+			h = add_int(h, *(const bool *)slot);
+		else
+			h = add_str(h, *(char *const *)slot);
+	}
 	return h;
+}
+
+/* What comes from slurm.conf. */
+static uint64_t add_slurm(uint64_t h, const struct vs_conf *c)
+{
+	h = add_str(add_str(add_str(h, c->state_dir), c->slurm_cluster),
+		    c->conf_server);
+	h = add_int(add_int(h, c->password_uid), c->suspend_time_s);
+	return add_int(add_int(h, c->resume_timeout_s), c->kill_tries_s);
 }
 
 uint64_t vs_conf_hash(const struct vs_conf *c)
 {
-	uint64_t h = hash_top(VS_HASH_START, c);
+	uint64_t h = add_slurm(add_line(VS_HASH_START, VS_SCOPE_TOP, c), c);
 
-	for (size_t i = 0; i < c->nadapters; i++) {
-		const struct vs_conf_adapter *a = &c->adapters[i];
-
-		h = add_str(add_str(add_str(h, a->name), a->type), a->network);
-		h = add_str(add_str(add_str(h, a->pf), a->link_layer),
-			    a->subnet);
-		h = add_str(add_int(add_int(h, a->mtu), a->per_node), a->rails);
-	}
-	for (size_t i = 0; i < c->npartitions; i++) {
-		const struct vs_conf_partition *p = &c->partitions[i];
-
-		h = add_str(add_str(add_str(h, p->name), p->adapter),
-			    p->template_name);
-		h = add_str(add_str(h, p->retention), p->latency);
-		h = add_str(add_str(h, p->storage_policy), p->annotation);
-		h = add_int(add_int(h, p->vcpus), p->memory_mb);
-		h = add_int(h, p->memory_overhead_mb);
-		h = add_str(add_str(add_str(h, p->subnet), p->addresses),
-			    p->gateway);
-		h = add_str(add_str(h, p->dns), p->dns_search);
-	}
+	for (size_t i = 0; i < c->nadapters; i++)
+		h = add_line(h, VS_SCOPE_ADAPTER, &c->adapters[i]);
+	for (size_t i = 0; i < c->npartitions; i++)
+		h = add_line(h, VS_SCOPE_PARTITION, &c->partitions[i]);
 	for (size_t i = 0; i < c->nclusters; i++)
-		h = add_str(add_str(add_str(h, c->clusters[i].name),
-				    c->clusters[i].pool),
-			    c->clusters[i].datastore);
+		h = add_line(h, VS_SCOPE_CLUSTER, &c->clusters[i]);
 	for (size_t i = 0; i < c->nhosts; i++)
-		h = add_str(add_str(h, c->hosts[i].name), c->hosts[i].leaf);
+		h = add_line(h, VS_SCOPE_HOST, &c->hosts[i]);
 	for (size_t i = 0; i < c->nnodes; i++) {
 		const struct vs_conf_node *n = &c->nodes[i];
 

@@ -260,6 +260,53 @@ static void equal_configurations_have_equal_hashes(void **state)
 	assert_true(a != d);
 }
 
+static void say_another(const struct vs_conf_key *k, void *slot, int by)
+{
+	if (k->type == VS_CONF_INT)
+		*(int *)slot += by;
+	else if (k->type == VS_CONF_MB)
+		*(int64_t *)slot += by;
+	else
+		*(bool *)slot = !*(bool *)slot;
+}
+
+/* A change that isn't seen here isn't taken over by a reconfiguration. */
+static void every_key_counts_in_the_hash(void **state)
+{
+	struct vs_conf *c;
+	uint64_t h;
+
+	(void)state;
+	stage_node("vm1", "sriov-roce", 2, 1024, true);
+	stage_partition("roce", "0", false);
+	c = with("HostName=esx1 Switch=leaf1\n");
+	assert_non_null(c);
+	h = vs_conf_hash(c);
+	for (size_t i = 0; i < vs_conf_nkeys; i++) {
+		const struct vs_conf_key *k = &vs_conf_keys[i];
+		void *lines[VS_SCOPES] = { c, c->adapters, c->partitions,
+					   c->clusters, c->hosts };
+		void *slot = (char *)lines[k->scope] + k->offset;
+		bool number = k->type == VS_CONF_INT ||
+			k->type == VS_CONF_MB || k->type == VS_CONF_BOOL;
+		char *was = number ? NULL : *(char **)slot, word[] = "another";
+
+		if (number)
+			say_another(k, slot, 1);
+		else
+			*(char **)slot = word;
+		if (vs_conf_hash(c) == h)
+			fail_msg("%s= is not in the hash", k->key);
+		if (number)
+			say_another(k, slot, -1);
+		else
+			*(char **)slot = was;
+	}
+	assert_true(vs_conf_hash(c) == h);
+	assert_true(vs_conf_hash(with("HostName=esx1 Switch=leaf1\n"
+				      "HealthDrains=2\n")) != h);
+}
+
 /* ---- nodes that come and go ---------------------------------------------------- */
 
 static void a_created_node_is_ours_as_any_other(void **state)
@@ -429,6 +476,7 @@ int main(void)
 		T(a_node_without_memory_is_refused),
 		T(a_name_that_no_vm_can_have_is_refused),
 		T(equal_configurations_have_equal_hashes),
+		T(every_key_counts_in_the_hash),
 		T(a_created_node_is_ours_as_any_other),
 		T(a_created_node_that_does_not_fit_is_left_out_alone),
 		T(a_created_node_whose_lines_disagree_is_dropped_again),
