@@ -312,6 +312,54 @@ static void too_many_rebuilds_put_the_brake_on(void **st)
 	vs_brake_clear(&vs_core.brake);
 }
 
+/* Six nodes that a person has set down, their VMs on: the order, and Slurm's
+ * POWERED_DOWN, which by_force() leads to without a POWERING_DOWN. */
+static void six_down_go(const char *what)
+{
+	begin(6, 1, 6, "warm");
+	vs_brake_clear(&vs_core.brake);
+	ready();
+	for (uint32_t i = 0; i < 6; i++) {
+		bring_up(100 + i, vs_core.nodes[i].name);
+		end_job(100 + i, vs_core.nodes[i].name);
+	}
+	for (uint32_t i = 0; i < 6; i++)
+		flags(vs_core.nodes[i].name, VS_NODE_DOWN | VS_NODE_TAKEN);
+	must_do(what, "vm[1-6]", "off");
+	turn();
+	for (uint32_t i = 0; i < 6; i++) {
+		assert_non_null(heard(VS_TELL_GIVEUP, vs_core.nodes[i].name));
+		flags(vs_core.nodes[i].name,
+		      DOWN | VS_NODE_DOWN | VS_NODE_TAKEN);
+	}
+	for (int i = 0; i < 6; i++) {
+		turns(2);
+		if (!fake_finish(FAKE_POWER_OFF))
+			fail_msg("the VM %d of six isn't switched off", i + 1);
+	}
+	turns(3);
+}
+
+static void evictions_of_nodes_that_are_down_ask_no_brake(void **st)
+{
+	(void)st;
+	six_down_go("evict");
+	assert_false(vs_core.brake.on);
+	assert_null(vs_core.brake.ends);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_false(vs_orders_any(&vs_core.nodes[i].orders));
+	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
+}
+
+static void but_what_their_rebuild_destroys_does(void **st)
+{
+	(void)st;
+	six_down_go("rebuild");
+	assert_int_equal(fake_sent[FAKE_DESTROY], 3);
+	assert_true(vs_core.brake.on);
+	vs_brake_clear(&vs_core.brake);
+}
+
 static void while_the_brake_is_on_the_drain_goes_all_the_same(void **st)
 {
 	(void)st;
@@ -385,6 +433,8 @@ int main(void)
 		cmocka_unit_test(a_warm_vm_is_rebuilt_when_it_is_off),
 		cmocka_unit_test(a_job_that_comes_before_finds_a_new_one_too),
 		cmocka_unit_test(too_many_rebuilds_put_the_brake_on),
+		cmocka_unit_test(evictions_of_nodes_that_are_down_ask_no_brake),
+		cmocka_unit_test(but_what_their_rebuild_destroys_does),
 		cmocka_unit_test(while_the_brake_is_on_the_drain_goes_all_the_same),
 		cmocka_unit_test(orders_outlive_a_restart),
 	};

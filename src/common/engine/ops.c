@@ -223,13 +223,15 @@ static bool budget_left(const struct vs_core *c, enum vs_action a,
 		(a == VS_DO_SHUTDOWN || !host_full(c, host));
 }
 
-/* Ends that nobody asked for: see brake.c. What was made for one job and is
- * off has had that job's end, whoever remembers it. */
+/* Ends that nobody asked for: see brake.c. An evicted VM goes off by an
+ * operator's word, also where Slurm shows no power-down of its node. What was
+ * made for one job and is off has had that job's end, whoever remembers it. */
 static bool brake_passed(struct vs_core *c, struct vs_node *n,
 			 const struct vs_vm *vm, enum vs_action action)
 {
 	if ((action != VS_DO_SHUTDOWN && action != VS_DO_DESTROY) ||
 	    (n->dying && !(action == VS_DO_DESTROY && n->orders.rebuild[0])) ||
+	    (action == VS_DO_SHUTDOWN && n->orders.evict) ||
 	    (n->wanted != VS_WANT_OFF && n->wanted != VS_WANT_GONE) ||
 	    (action == VS_DO_DESTROY && vm && vm->job_tag[0]) ||
 	    vs_brake_asks(c, &n->braked, vm ? vm->moid : n->name, n->name))
