@@ -6,19 +6,44 @@
 #include "slurm_check.h"
 #include "slurm_port_i.h"
 
+#define LIST_MAX 900
+
+/* Cut after a whole name, or range, if it is too long for a line. */
+static void shorten(char *list)
+{
+	int depth = 0, inside = 0;
+	size_t end = 0;
+
+	if (strlen(list) <= LIST_MAX)
+		return;
+	for (size_t i = 0; i < LIST_MAX; i++) {
+		depth += (list[i] == '[') - (list[i] == ']');
+		if (list[i] != ',')
+			continue;
+		end = i;
+		inside = depth;
+	}
+	if (inside)
+		list[end++] = ']';
+	list[end] = '\0';
+}
+
 /* "bm[...]" may be long: the first one, and how many. */
 static void others(vs_slurm_found *fn, void *arg)
 {
 	const char *first = "";
-	size_t n = vs_port_others_go(&first);
-	char is[256];
+	char *list = NULL, is[256], should[LIST_MAX + 32];
+	size_t n = vs_port_others_go(&first, &list);
 
 	if (!n)
 		return;
 	snprintf(is, sizeof(is), "%zu node%s that %s no VM%s: %s%s", n,
 		 n == 1 ? "" : "s", n == 1 ? "is" : "are", n == 1 ? "" : "s",
 		 first, n == 1 ? "" : ", ...");
-	fn(arg, VS_CHECK_SLURM_OTHERS, is, "SuspendExcParts=");
+	shorten(list);
+	snprintf(should, sizeof(should), "SuspendExcNodes=%s", list);
+	fn(arg, VS_CHECK_SLURM_OTHERS, is, should);
+	xfree(list);
 }
 
 void vs_port_slurm_check(void *ctx, const struct vs_slurm_bounds *b,

@@ -19,7 +19,7 @@ void vs_port_stays_read(void);
 uint32_t vs_port_node_stays(const node_record_t *n);
 /* Nodes that are no VMs and would be powered down by a program that does
  * nothing: how many, and the first one's name. Under vs_lock_parts_read(). */
-size_t vs_port_others_go(const char **first);
+size_t vs_port_others_go(const char **first, char **list);
 
 /* Drained or set down by a person or a health check. NODE R. */
 bool vs_port_node_taken(const node_record_t *node_ptr);

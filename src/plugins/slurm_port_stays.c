@@ -115,22 +115,26 @@ static bool is_true(const char *program)
 	return program && !strcmp(slash ? slash + 1 : program, "true");
 }
 
-size_t vs_port_others_go(const char **first)
+size_t vs_port_others_go(const char **first, char **list)
 {
-	bitstr_t *kept;
+	bitstr_t *kept, *go;
 	size_t count = 0;
 	const node_record_t *n;
 
 	if (!is_true(slurm_conf.suspend_program))
 		return 0;
 	kept = excluded();
+	go = bit_alloc(node_record_count);
 	for (int i = 0; (n = next_node(&i)); i++) {
 		if (IS_NODE_CLOUD(n) || IS_NODE_FUTURE(n) ||
 		    bit_test(kept, n->index))
 			continue;
+		bit_set(go, n->index);
 		if (!count++)
 			*first = n->name;
 	}
+	*list = count ? bitmap2node_name(go) : NULL;
+	FREE_NULL_BITMAP(go);
 	FREE_NULL_BITMAP(kept);
 	return count;
 }

@@ -73,10 +73,11 @@ SLURM = [
      "SuspendRate=0"),
     ("slurm-return-to-service", r"^ReturnToService=.*$", "ReturnToService=1",
      "ReturnToService=2"),
-    ("slurm-prolog-flags", r"^PrologFlags=.*$", "", "PrologFlags=Alloc"),
+    ("slurm-prolog-flags", r"^PrologFlags=.*$", "", "add to PrologFlags=: Alloc"),
     ("slurm-hold-on-prolog", r",nohold_on_prolog_fail", "",
-     "SchedulerParameters=nohold_on_prolog_fail"),
-    ("slurm-private-data", r"^PrivateData=.*$", "", "PrivateData=cloud"),
+     "add to SchedulerParameters=: nohold_on_prolog_fail"),
+    ("slurm-private-data", r"^PrivateData=.*$", "",
+     "add to PrivateData=: cloud"),
     ("slurm-resume-timeout", r"^ResumeTimeout=.*$", "ResumeTimeout=40",
      "ResumeTimeout=60"),
     ("slurm-suspend-timeout", r"^SuspendTimeout=.*$", "SuspendTimeout=1",
@@ -336,9 +337,10 @@ def test_hosts_that_are_no_vms_are_kept_from_power_saving(fresh):
     c.wait_ready()
     one = found(c, "slurm-suspend-others", "slurm.conf", 30)
     assert one["is"] == "2 nodes that are no VMs: vm002, ..."
-    assert one["fix"].startswith("slurm.conf: SuspendExcParts=")
+    assert one["should"] == "SuspendExcNodes=vm[002-003]"
+    assert one["fix"] == "slurm.conf: add to SuspendExcNodes=: vm[002-003]"
     conf = c.path("etc", "slurm.conf")
-    conf.write_text(conf.read_text() + "SuspendExcParts=batch\n")
+    conf.write_text(conf.read_text() + one["should"] + "\n")
     c.must("scontrol", "reconfigure")
     wait_for("nothing is said", 30, lambda: "slurm-suspend-others" not in
              {code for code, _ in codes(c)})

@@ -95,7 +95,7 @@ static __attribute__((unused)) int up(void **state)
 	site = (struct vs_check_site) { .inv = &inv, .adapters = &adapter,
 		.nets = &net, .nadapters = 1, .profiles = &profile,
 		.used = &used, .nprofiles = 1, .store = "ds-1",
-		.store_name = "vsan" };
+		.store_name = "vsan", .user = "slurm@v" };
 	for (int i = 1; i <= HOSTS; i++)
 		sound_host(i);
 	return 0;

@@ -30,7 +30,7 @@ static void what_is_not_read_is_one_finding_that_bars_nothing(void **state)
 	(void)state;
 	vs_host_facts_free(h->facts);
 	h->facts = NULL;
-	finds(VS_CHECK_HOST_UNREAD, "ReadOnly");
+	finds(VS_CHECK_HOST_UNREAD, "-principal 'slurm@v' -role ReadOnly");
 	assert_int_equal(found.f[0].severity, VS_UNSURE);
 	assert_string_equal(found.f[0].bars, "");
 }
@@ -198,7 +198,7 @@ static void an_uplink_is_missed_where_the_network_is(void **state)
 {
 	(void)state;
 	host(2)->pfs[0].switch_uuid[0] = '\0';
-	finds(VS_CHECK_UPLINK_MISSING, "dvs.add");
+	finds(VS_CHECK_UPLINK_MISSING, "dvs.add -dvs dvs -pnic vmnic4 esx2");
 	host(2)->pfs_known = false;
 	look();
 	assert_int_equal(found.n, 1);

@@ -45,7 +45,7 @@ static struct vs_check_site site_of(const struct vs_core *c, const bool *used,
 		.inv = &c->inv, .adapters = c->adapters, .nets = c->nets,
 		.nadapters = c->conf->nadapters, .profiles = c->profiles,
 		.used = used, .nprofiles = c->nprofiles, .store = c->store,
-		.store_name = names,
+		.store_name = names, .user = c->conf->username,
 	};
 }
 
@@ -283,8 +283,8 @@ static void templates_check(struct vs_core *c, const struct vs_check_site *s,
 			vs_found_add(l, VS_CHECK_TEMPLATE_MISSING, t->name,
 				vs_strdup(missing),
 				vs_strdup("a template that can be read"),
-				vs_asprintf("govc vm.markastemplate %s",
-					    t->name));
+				vs_template_mend(t->name, t->lack,
+						 c->conf->username));
 		else if (wanted)
 			vs_check_template(s, &t->facts, l);
 	}
@@ -436,6 +436,7 @@ void vs_checks_template(struct vs_core *c, const struct vs_vc_template *t)
 	to = &k->templates[i];
 	vs_strlcpy(to->name, t->name, sizeof(to->name));
 	vs_strlcpy(to->guest, t->guest ? t->guest : "", sizeof(to->guest));
+	to->lack = t->lack;
 	to->facts = (struct vs_template_facts) {
 		.hw = t->hw, .passthrough = t->passthrough,
 		.snapshot = three(t->snapshot), .hot_add = three(t->hot_add),

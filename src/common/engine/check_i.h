@@ -32,6 +32,7 @@ struct vs_lack { char *key, *name, *privs; };	/* see vs_vc_lack */
 struct vs_checked_template {		/* vs_template_facts, and its texts */
 	char name[VS_LABEL_LEN], guest[64];
 	struct vs_template_facts facts;
+	enum vs_vc_unfit lack;
 };
 struct vs_checked_pool { char name[VS_LABEL_LEN], cluster[VS_MOID_LEN];
 	int64_t most_mhz, most_mb; };
@@ -87,6 +88,9 @@ void vs_checked_drop(struct vs_checked *k);
 struct vs_host;
 void vs_facts_set(struct vs_core *c, struct vs_host *to,
 		  const struct vs_vc_host *h);
+/* What mends a template that can't be cloned. user may be NULL. */
+char *vs_template_mend(const char *name, enum vs_vc_unfit lack,
+		       const char *user);
 /* check_log.c: what came and what went; lock held */
 void vs_checks_say(const struct vs_found_list *old,
 		   const struct vs_found_list *now);

@@ -233,7 +233,8 @@ static void check_guard(struct vs_core *c, const struct vs_guard *g)
 				   sizeof(c->now[p].barred_new));
 	}
 	if (met && g->drs[0])
-		found_guard(c, g, VS_CHECK_DRS, g->drs, "off or manual",
+		found_guard(c, g, VS_CHECK_DRS, g->drs,
+			    "manual (off deletes the cluster's resource pools)",
 			    "govc cluster.change -drs-mode manual");
 	if (met && g->ha[0])
 		found_guard(c, g, VS_CHECK_HA, g->ha,
@@ -320,12 +321,13 @@ static char *role_update(const char *privs)
 void vs_rights_check(struct vs_core *c)
 {
 	const char *user = c->conf->username ? c->conf->username : "";
+	VS_FREE char *read = vs_check_readonly(user);
 
 	if (!c->rights_known) {
 		vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {
 			VS_CHECK_RIGHTS_UNKNOWN, user, "not told",
 			"told: Read-only at the root, propagating",
-			"govc permissions.set -principal USER -role ReadOnly -propagate=true /" },
+			read },
 			"vCenter doesn't say what the account may do: what it may not will fail when it is tried");
 		return;
 	}
@@ -353,7 +355,7 @@ void vs_rights_check(struct vs_core *c)
 		vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {
 			VS_CHECK_RIGHTS_EXCESS, user, c->excess,
 			"Read-only at the root",
-			"govc permissions.set -principal USER -role ReadOnly -propagate=true /" },
+			read },
 			"the account has privileges at vCenter's root that it doesn't need there (%s): vCenter can't keep it from what is not ours",
 			c->excess);
 }

@@ -83,11 +83,14 @@ static bool unreachable(const struct vs_core *c, size_t a, bool *no_net)
 static void check_uplinks(struct vs_core *c, size_t a)
 {
 	const struct vs_adapter *ad = &c->adapters[a];
+	VS_FREE char *fix = NULL;
 	char why[400];
 	bool no_net;
 
 	if (!unreachable(c, a, &no_net))
 		return;
+	fix = vs_asprintf("govc dvs.add -dvs %s -pnic VMNIC HOST",
+			  vs_check_switch_name(&c->inv, &c->nets[a]));
 	if (no_net)
 		snprintf(why, sizeof(why),
 			 "AdapterName=%s: no host has Network=%s", ad->name,
@@ -103,7 +106,7 @@ static void check_uplinks(struct vs_core *c, size_t a)
 	vs_find(c, VS_STOPS_JOBS, &(struct vs_says) {
 		no_net ? VS_CHECK_ADAPTER_NETWORK : VS_CHECK_ADAPTER_UPLINK,
 		ad->name, no_net ? "on no host" : "no uplink with VFs",
-		ad->network, "govc dvs.add -dvs SWITCH -pnic VMNIC HOST" },
+		ad->network, fix },
 		"%s", why);
 	bar_adapter(c, a, why);
 }

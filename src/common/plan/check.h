@@ -71,6 +71,7 @@ struct vs_check_site {
 	const bool *used;		/* beside them: some node has it */
 	size_t nprofiles;
 	const char *datacenter;
+	const char *user;		/* of vCenter, or NULL */
 	const char *store;		/* moId of the one for all, or "" */
 	const char *store_name;		/* as configured, "a,b" */
 };
@@ -87,6 +88,12 @@ void vs_usual_count(struct vs_usual *u, const struct vs_check_site *s,
  * none is known. *n: how many have it, *others: how many have another. */
 const char *vs_usual_value(const struct vs_usual *u, const char *kind,
 			   const char *key, int *n, int *others);
+
+/* The name of the switch of this network, as some host has it, or "SWITCH". */
+const char *vs_check_switch_name(const struct vs_inventory *inv,
+				 const struct vs_network *net);
+/* The command that lets the account read all. user may be NULL or "". */
+char *vs_check_readonly(const char *user);
 
 /* ---- checks --------------------------------------------------------------- */
 void vs_check_host(const struct vs_check_site *s, const struct vs_usual *u,

@@ -21,6 +21,22 @@ const struct vs_switch_facts *vs_check_switch(const struct vs_host *h,
 	return NULL;
 }
 
+const char *vs_check_switch_name(const struct vs_inventory *inv,
+				 const struct vs_network *net)
+{
+	const struct vs_switch_facts *sw = NULL;
+
+	for (const struct vs_host *h = inv->hosts; h && !sw; h = h->hh.next)
+		sw = vs_check_switch(h, net);
+	return sw && sw->name[0] ? sw->name : "SWITCH";
+}
+
+char *vs_check_readonly(const char *user)
+{
+	return vs_asprintf("govc permissions.set -principal '%s' -role ReadOnly -propagate=true /",
+			   user && user[0] ? user : "USER");
+}
+
 char *vs_check_reboot(const struct vs_host *h)
 {
 	return vs_asprintf(
@@ -127,6 +143,29 @@ static bool reaches(const struct vs_check_site *s, const struct vs_host *h,
 	return false;
 }
 
+/* The PF that is to be an uplink, if it can only be one, into the switch. */
+static char *add_uplink(const struct vs_check_site *s, const struct vs_host *h,
+			size_t a)
+{
+	const char *pnic = NULL;
+	int n = 0;
+
+	for (int i = 0; i < h->npfs; i++) {
+		struct vs_pf pf = h->pfs[i];
+
+		vs_strlcpy(pf.switch_uuid, s->nets[a].switch_uuid,
+			   sizeof(pf.switch_uuid));
+		if (h->pfs[i].switch_uuid[0] ||
+		    !vs_pf_reaches(&s->adapters[a], &s->nets[a], &pf))
+			continue;
+		pnic = h->pfs[i].pnic;
+		n++;
+	}
+	return vs_asprintf("govc dvs.add -dvs %s -pnic %s %s",
+			   vs_check_switch_name(s->inv, &s->nets[a]),
+			   n == 1 && pnic[0] ? pnic : "VMNIC", h->name);
+}
+
 static void check_network(const struct vs_check_site *s,
 			  const struct vs_usual *u, const struct vs_host *h,
 			  size_t a, struct vs_found_list *l)
@@ -145,8 +184,7 @@ static void check_network(const struct vs_check_site *s,
 				    ad->pf[0] ? " " : "", ad->pf, ad->network),
 			vs_asprintf("a PF with VFs in the switch of %s (adapter %s)",
 				    ad->network, ad->name),
-			vs_asprintf("govc dvs.add -dvs SWITCH -pnic VMNIC %s",
-				    h->name));
+			add_uplink(s, h, a));
 		return;
 	}
 	snprintf(key, sizeof(key), "%s %s", h->cluster, s->nets[a].moid);
@@ -158,8 +196,7 @@ static void check_network(const struct vs_check_site *s,
 		vs_asprintf("no %s", ad->network),
 		vs_asprintf("%s, as on %d hosts of the cluster (adapter %s)",
 			    ad->network, n, ad->name),
-		vs_asprintf("govc dvs.add -dvs SWITCH -pnic VMNIC %s",
-			    h->name));
+		add_uplink(s, h, a));
 }
 
 /* Of adapters without VFs: those with them are judged PF by PF. */
@@ -246,7 +283,8 @@ static void check_settings(const struct vs_host *h, struct vs_found_list *l)
 			vs_strdup("none is"), vs_check_reboot(h));
 }
 
-static void check_unread(const struct vs_host *h, struct vs_found_list *l)
+static void check_unread(const struct vs_check_site *s,
+			 const struct vs_host *h, struct vs_found_list *l)
 {
 	const struct vs_host_facts *f = h->facts;
 	char lacks[120];
@@ -261,7 +299,7 @@ static void check_unread(const struct vs_host *h, struct vs_found_list *l)
 		return;
 	vs_found_add(l, VS_CHECK_HOST_UNREAD, h->name,
 		vs_asprintf("not read: %s", lacks + 2), vs_strdup("readable"),
-		vs_strdup("govc permissions.set -principal USER -role ReadOnly -propagate=true /"));
+		vs_check_readonly(s->user));
 }
 
 void vs_check_host(const struct vs_check_site *s, const struct vs_usual *u,
@@ -271,7 +309,7 @@ void vs_check_host(const struct vs_check_site *s, const struct vs_usual *u,
 
 	if (!h->connected)
 		return;		/* what it says is of yesterday */
-	check_unread(h, l);
+	check_unread(s, h, l);
 	old = check_hardware(s, h, l);
 	check_cores(s, h, l);
 	check_memory(s, h, l);

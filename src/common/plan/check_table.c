@@ -109,7 +109,7 @@ const struct vs_check_kind vs_check_kinds[VS_CHECKS] = {
 		"No such VM is ever powered on there." },
 	[VS_CHECK_DRS] = { "drs", VS_HARD, "cluster",
 		"DRS chooses hosts of VMs with VFs by itself",
-		"It knows nothing of VFs that are promised, and may put a VM elsewhere." },
+		"It knows nothing of VFs that are promised, and may put a VM elsewhere: manual (off deletes the cluster's resource pools)." },
 	[VS_CHECK_HA] = { "ha", VS_HARD, "cluster",
 		"HA restarts VMs with VFs behind Slurm's back",
 		"The node would be two for a while, and its VF is another job's." },

@@ -154,6 +154,7 @@ struct vs_vc_template vs_vcx_template_view(const struct vcx_template *t)
 		.change_version = t->missing ? "" : t->change_version,
 		.host = t->host, .is_template = t->is_template, .hw = t->hw,
 		.disk_mb = t->disk_mb, .missing = t->missing,
+		.lack = t->missing ? t->lack : VS_VC_LACK_NONE,
 		.guest = t->guest, .passthrough = t->passthrough,
 		.snapshot = t->snapshot, .hot_add = t->hot_add,
 		.tools = t->tools };
@@ -178,6 +179,11 @@ static void judge(struct vs_vc *vc, struct vcx_template *t, const char *have)
 	else if (t->encrypted)
 		why = vs_asprintf("Template=%s: it is encrypted: clones of it need a key provider and Cryptographer privileges, which are not asked for; make it a VM, give it and its disks an unencrypted storage policy and mark it as a template again",
 				  t->name);
+	t->lack = !*t->moid ? VS_VC_LACK_ABSENT :
+		!*t->change_version ? VS_VC_LACK_UNREAD :
+		!t->is_template ? VS_VC_LACK_VM :
+		t->tpm ? VS_VC_LACK_TPM :
+		t->encrypted ? VS_VC_LACK_KEY : VS_VC_LACK_NONE;
 	t->changed |= vs_str_replace(&t->missing, why);
 }
 

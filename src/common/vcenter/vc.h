@@ -63,12 +63,16 @@ struct vs_vc_store { const char *name, *moid;
 	bool away; };			/* it says that it isn't accessible */
 struct vs_vc_network { const char *name, *moid, *switch_uuid, *portgroup_key;
 	bool nsx, opaque; };		/* a segment: its port group, or none */
+/* Why a template can't be cloned. */
+enum vs_vc_unfit { VS_VC_LACK_NONE, VS_VC_LACK_ABSENT, VS_VC_LACK_UNREAD,
+	VS_VC_LACK_VM, VS_VC_LACK_TPM, VS_VC_LACK_KEY };
 struct vs_vc_template { const char *name, *moid, *change_version, *host;
 	bool is_template; int hw;
 	int64_t disk_mb;		/* a full clone's disks, 0 unknown */
 	const char *missing;		/* why it can't be cloned now (moid and
 					 * change_version are "" then), NULL:
 					 * it can */
+	enum vs_vc_unfit lack;		/* the same, to be told apart */
 	const char *guest;		/* guestId, "" or NULL unknown */
 	int passthrough;		/* RDMA cards and devices of a host */
 	enum vs_vc_auto snapshot, hot_add, tools; };	/* has it that? */

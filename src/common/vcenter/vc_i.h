@@ -144,6 +144,7 @@ struct vcx_template {
 	char *missing;		/* why it can't be cloned, or NULL */
 	bool is_template;
 	bool tpm, encrypted;
+	enum vs_vc_unfit lack;		/* beside missing */
 	bool seen;		/* in this slow beat */
 	bool stale;		/* to be read (anew) */
 	bool changed;		/* to be told */
