@@ -59,12 +59,20 @@ static long megabytes(const struct svf_imported *vm)
 	return (long)(gb * 1024 + 3) / 4 * 4;
 }
 
+/* Said, and no ${...}: for keys that are left out then. */
+static bool given(const struct svf_imported *vm, enum svf_key k)
+{
+	return vm->values[k] && !svf_variable(vm->values[k]);
+}
+
 /* Values with blanks in quotes, as Slurm's parser needs them. */
 static void pair(struct out *o, const char *before, const char *key,
 		 const char *v)
 {
-	vs_buf_printf(&o->b, strchr(v, ' ') ? "%s%s=\"%s\"" : "%s%s=%s",
-		      before, key, v);
+	VS_FREE char *filled = svf_filled(v);
+
+	vs_buf_printf(&o->b, strchr(filled, ' ') ? "%s%s=\"%s\"" : "%s%s=%s",
+		      before, key, filled);
 }
 
 /* ---- what is alike ---------------------------------------------------------------- */
@@ -166,13 +174,33 @@ static int refuse(struct vs_err *err, struct svf_pos at, const char *fmt,
 			  at.col, text);
 }
 
+/* The toolkit wants a pf for each sriov_port_group; no pf at all will do here. */
+static int cards_check(const struct svf_imported *vm, struct vs_err *err)
+{
+	const char *pfs = vm->values[SVF_K_PF];
+	size_t n = svf_lines(pfs), cards = svf_lines(vm->values[SVF_K_SRIOV]);
+	char pci[VS_PCI_LEN];
+	struct vs_err why;
+
+	for (size_t i = 0; i < n; i++) {
+		VS_FREE char *pf = svf_line(pfs, i);
+
+		if (!svf_variable(pf) && vs_pci_parse(pf, pci, &why))
+			return refuse(err, vm->at[SVF_K_PF], "%.150s%s",
+				      why.text, "");
+	}
+	if (n && cards && n != cards)
+		return vs_err_set(err, VS_E_CONFIG,
+			"line %d column %d: %zu pf for %zu sriov_port_group: each is a card of its own, give one of both for each",
+			vm->at[SVF_K_PF].line, vm->at[SVF_K_PF].col, n, cards);
+	return 0;
+}
+
 static int vm_check(const struct svf_cluster *im, const struct svf_imported *vm,
 		    struct vs_err *err)
 {
 	const struct svf_imported *dc = first_with(im, SVF_K_DATACENTER);
 	enum svf_key k = SVF_K_DATACENTER;
-	char pci[VS_PCI_LEN];
-	struct vs_err why;
 
 	if (!vs_node_name_valid(vm->name))
 		return vs_err_set(err, VS_E_CONFIG,
@@ -187,11 +215,10 @@ static int vm_check(const struct svf_cluster *im, const struct svf_imported *vm,
 		return refuse(err, vm->at[k],
 			      "datacenter %.60s, but %.60s before: a vsphere.conf serves one datacenter, make a file of each",
 			      vm->values[k], dc->values[k]);
-	if (vm->values[SVF_K_PF] &&
-	    vs_pci_parse(vm->values[SVF_K_PF], pci, &why))
-		return refuse(err, vm->at[SVF_K_PF], "%.150s%s", why.text, "");
+	if (cards_check(vm, err))
+		return -1;
 	k = SVF_K_LATENCY;
-	if (vm->values[k] && strcasecmp(vm->values[k], "high") &&
+	if (given(vm, k) && strcasecmp(vm->values[k], "high") &&
 	    strcasecmp(vm->values[k], "normal"))
 		return refuse(err, vm->at[k],
 			      "latency is high or normal, not %.60s%s",
@@ -244,6 +271,7 @@ static void datastores(struct out *o, const struct svf_cluster *im)
 {
 	struct vs_buf list = VS_BUF_INIT(65536);
 	enum svf_key s = SVF_K_DATASTORE;
+	bool filled = false;	/* one CHANGE-ME will do */
 
 	for (size_t i = 0; i < im->nvms; i++) {
 		const struct svf_imported *vm = &im->vms[i];
@@ -252,9 +280,10 @@ static void datastores(struct out *o, const struct svf_cluster *im)
 		while (k < i && !(im->vms[k].values[s] && vm->values[s] &&
 				  same(&im->vms[k], vm, s)))
 			k++;
-		if (vm->values[s] && k == i)
+		if (vm->values[s] && k == i && !(filled && !given(vm, s)))
 			vs_buf_printf(&list, "%s%s", list.len ? "," : "",
 				      vm->values[s]);
+		filled = filled || (vm->values[s] && !given(vm, s));
 	}
 	if (!list.len)
 		vs_buf_printf(&o->b, "# note: no datastore is given: put in yours\n");
@@ -267,6 +296,7 @@ static void datastores(struct out *o, const struct svf_cluster *im)
 static void clusters(struct out *o, const struct svf_cluster *im)
 {
 	enum svf_key c = SVF_K_CLUSTER, pool = SVF_K_RESOURCE_POOL;
+	bool filled = false;	/* one CHANGE-ME will do */
 
 	if (!first_with(im, c))
 		vs_buf_printf(&o->b, "# note: no cluster is given: put in yours\n"
@@ -278,8 +308,9 @@ static void clusters(struct out *o, const struct svf_cluster *im)
 		while (k < i && !(im->vms[k].values[c] && vm->values[c] &&
 				  same(&im->vms[k], vm, c)))
 			k++;
-		if (!vm->values[c] || k < i)
+		if (!vm->values[c] || k < i || (filled && !given(vm, c)))
 			continue;
+		filled = filled || !given(vm, c);
 		pair(o, "", "ClusterName", vm->values[c]);
 		if (vm->values[pool])
 			pair(o, " ", "ResourcePool", vm->values[pool]);
@@ -287,22 +318,65 @@ static void clusters(struct out *o, const struct svf_cluster *im)
 	}
 }
 
-static void adapters(struct out *o)
+/* Several cards are rails of one port group, on PFs of its uplinks. */
+static void rails_note(struct out *o, const struct svf_imported *vm)
+{
+	VS_FREE char *groups = svf_commas(vm->values[SVF_K_SRIOV]);
+	VS_FREE char *pfs = svf_commas(vm->values[SVF_K_PF]);
+	VS_FREE char *first = svf_line(vm->values[SVF_K_SRIOV], 0);
+	size_t n = svf_lines(vm->values[SVF_K_SRIOV]);
+
+	if (n > 1)
+		vs_buf_printf(&o->b,
+			      "# note: sriov_port_group %s with pf %s: PerNode=%zu cards are all of one port group, here %s: on each host, give its switch these PFs as uplinks\n",
+			      groups, *pfs ? pfs : "(none)", n, first);
+}
+
+/* PF= where it is one; of several PFs each card has its own, by Rails=. */
+static void cards_of(struct out *o, const struct svf_imported *vm, size_t n)
+{
+	const char *pfs = card_of(vm) == SVF_K_SRIOV && given(vm, SVF_K_PF) ?
+		vm->values[SVF_K_PF] : NULL;
+	VS_FREE char *first = svf_line(pfs, 0);
+	size_t alike = 0, again = 0;
+
+	for (size_t i = 0; i < svf_lines(pfs); i++) {
+		VS_FREE char *pf = svf_line(pfs, i);
+
+		alike += !strcmp(pf, first);
+		for (size_t k = 0; k < i; k++) {
+			VS_FREE char *before = svf_line(pfs, k);
+
+			again += !strcmp(pf, before);
+		}
+	}
+	if (n > 1)
+		vs_buf_printf(&o->b, " PerNode=%zu%s", n,
+			      again ? " Rails=any" : "");
+	if (pfs && alike == svf_lines(pfs))
+		pair(o, " ", "PF", first);
+}
+
+static void adapters(struct out *o, const struct svf_cluster *im)
 {
 	for (size_t i = 0; i < o->nadapters; i++) {
 		const struct svf_imported *vm = o->adapters[i].first;
 		enum svf_key card = card_of(vm);
+		VS_FREE char *network = svf_line(vm->values[card], 0);
+		const char *mtu = svf_import_mtu(im, vm, card);
 
+		if (card == SVF_K_SRIOV)
+			rails_note(o, vm);
 		if (!vm->values[card])
 			vs_buf_printf(&o->b,
 				      "# note: no port group is given: each node has one card beside the template's own, put in its network\n");
 		vs_buf_printf(&o->b, "AdapterName=%s Type=%s", o->adapters[i].name,
 			      card == SVF_K_SRIOV ? "sriov" :
 			      card == SVF_K_PVRDMA ? "pvrdma" : "vmxnet3");
-		pair(o, " ", "Network", vm->values[card] ? vm->values[card] :
-		     NETWORK_UNKNOWN);
-		if (card == SVF_K_SRIOV && vm->values[SVF_K_PF])
-			pair(o, " ", "PF", vm->values[SVF_K_PF]);
+		pair(o, " ", "Network", network ? network : NETWORK_UNKNOWN);
+		cards_of(o, vm, svf_lines(vm->values[card]));
+		if (mtu && !svf_variable(mtu))
+			pair(o, " ", "MTU", mtu);
 		vs_buf_printf(&o->b, "\n");
 	}
 }
@@ -319,9 +393,9 @@ static void partitions(struct out *o)
 		pair(o, " ", "Adapter", o->adapters[p->adapter].name);
 		pair(o, " ", "Template", vm->values[SVF_K_TEMPLATE] ?
 		     vm->values[SVF_K_TEMPLATE] : "CHANGE-ME");
-		if (vm->values[SVF_K_CPU])
+		if (given(vm, SVF_K_CPU))
 			pair(o, " ", "CPUs", vm->values[SVF_K_CPU]);
-		if (vm->values[SVF_K_MEMORY])
+		if (given(vm, SVF_K_MEMORY))
 			vs_buf_printf(&o->b, " Memory=%ld", megabytes(vm));
 		if (!strcasecmp(value(vm, SVF_K_LATENCY), "high"))
 			pair(o, " ", "LatencySensitivity", "high");
@@ -338,16 +412,16 @@ static void slurm_lines(struct out *o)
 		const struct svf_imported *vm = p->first;
 		long mb = (megabytes(vm) - 256) * 32 / 33;
 
-		if (!vm->values[SVF_K_CPU] || !vm->values[SVF_K_MEMORY])
+		bool cpu = given(vm, SVF_K_CPU), mem = given(vm, SVF_K_MEMORY);
+
+		if (!cpu || !mem)
 			vs_buf_printf(&o->b,
 				      "# note: no %s given for %s: put in what the template has\n",
-				      vm->values[SVF_K_CPU] ? "memory is" :
-				      vm->values[SVF_K_MEMORY] ? "cpu is" :
+				      cpu ? "memory is" : mem ? "cpu is" :
 				      "cpu and memory are", p->nodes);
 		vs_buf_printf(&o->b, "#NodeName=%s CPUs=%s ", p->nodes,
-			      vm->values[SVF_K_CPU] ? vm->values[SVF_K_CPU] :
-			      "CHANGE-ME");
-		if (vm->values[SVF_K_MEMORY])
+			      cpu ? vm->values[SVF_K_CPU] : "CHANGE-ME");
+		if (mem)
 			vs_buf_printf(&o->b, "RealMemory=%ld ", mb > 1 ? mb : 1);
 		else
 			vs_buf_printf(&o->b, "RealMemory=CHANGE-ME ");
@@ -406,7 +480,7 @@ int svf_import_conf(const struct svf_cluster *im, char **conf,
 	top_key(&o, im, SVF_K_VM_FOLDER, "Folder", "slurm");
 	datastores(&o, im);
 	clusters(&o, im);
-	adapters(&o);
+	adapters(&o, im);
 	partitions(&o);
 	slurm_lines(&o);
 	svf_import_notes(&o.b, im);

@@ -41,7 +41,53 @@ static const struct { enum svf_key key; const char *todo; } notes[] = {
 	{ SVF_K_PASSWORD, "nobody logs in to guests, and no password is needed" },
 	{ SVF_K_SCRIPT, "put what it does into the template, or into slurm.conf's Prolog" },
 	{ SVF_K_BARRIER, "nodes come up side by side; a job begins when all of its own are up" },
+	{ SVF_K_SEQUENCE, "nodes come up side by side, and no script waits for another VM's: what must come first belongs to the template, the rest to slurm.conf's Prolog" },
+	{ SVF_K_CORES, "sockets are the template's: set its cores per socket, CPUs= must be a multiple; NodeName may say Sockets= and CoresPerSocket=" },
+	{ SVF_K_SECURE_BOOT, "it is as in the template: set it there, among the boot options" },
+	{ SVF_K_GUEST_MTU, "cards allow it where the AdapterName line has MTU=, and not elsewhere" },
+	{ SVF_K_SRIOV_DVS, "the switch is found by its port group" },
+	{ SVF_K_SVS_NAME, "the switch is found by its port group, and must be a distributed one" },
 };
+
+/* Keys that become vsphere.conf's: a ${...} in them is yours to fill in. */
+#define PUT_IN "CHANGE-ME is in its place: put in yours"
+#define LEFT_OUT "it is left out: put in yours"
+static const struct { enum svf_key key; const char *todo; } filled[] = {
+	{ SVF_K_TEMPLATE, PUT_IN }, { SVF_K_DATACENTER, PUT_IN },
+	{ SVF_K_VM_FOLDER, PUT_IN },
+	{ SVF_K_CLUSTER, PUT_IN ", each on a line of its own" },
+	{ SVF_K_RESOURCE_POOL, PUT_IN },
+	{ SVF_K_DATASTORE, PUT_IN ", several with commas" },
+	{ SVF_K_SRIOV, PUT_IN }, { SVF_K_PVRDMA, PUT_IN },
+	{ SVF_K_PORT_GROUP, PUT_IN }, { SVF_K_CPU, LEFT_OUT },
+	{ SVF_K_MEMORY, LEFT_OUT }, { SVF_K_PF, LEFT_OUT },
+	{ SVF_K_LATENCY, LEFT_OUT },
+};
+
+/* ---- switches --------------------------------------------------------------------- */
+
+const char *svf_import_mtu(const struct svf_cluster *im,
+			   const struct svf_imported *vm, enum svf_key card)
+{
+	VS_FREE char *group = svf_line(vm->values[card], 0);
+	VS_FREE char *sriov = card == SVF_K_SRIOV ?
+		svf_line(vm->values[SVF_K_SRIOV_DVS], 0) : NULL;
+	const char *named = card == SVF_K_SRIOV ? sriov :
+		vm->values[SVF_K_DVS_NAME] ? vm->values[SVF_K_DVS_NAME] :
+		vm->values[SVF_K_SVS_NAME];
+
+	for (size_t i = 0; i < im->nswitches; i++) {
+		const struct svf_imported *s = &im->switches[i];
+		const char *of = s->values[SVF_K_PORT_GROUP];
+		const char *name = s->values[SVF_K_NAME] ?
+			s->values[SVF_K_NAME] : s->name;
+
+		if (named ? !strcmp(name, named) :
+		    group && of && !strcmp(of, group))
+			return s->values[SVF_K_MTU];
+	}
+	return NULL;
+}
 
 /* ---- notes ------------------------------------------------------------------------ */
 
@@ -50,8 +96,19 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+typedef bool says_fn(const struct svf_imported *vm, enum svf_key k);
+
+/* A ${...} that would stand in vsphere.conf. */
+static bool says_variable(const struct svf_imported *vm, enum svf_key k)
+{
+	if (k == SVF_K_PORT_GROUP && (vm->values[SVF_K_SRIOV] ||
+				      vm->values[SVF_K_PVRDMA]))
+		return false;
+	return vm->values[k] && svf_variable(vm->values[k]);
+}
+
 /* Said, and not what is so anyway. */
-static bool says(const struct svf_imported *vm, enum svf_key k)
+static bool says_more(const struct svf_imported *vm, enum svf_key k)
 {
 	const char *v = vm->values[k];
 
@@ -60,18 +117,19 @@ static bool says(const struct svf_imported *vm, enum svf_key k)
 	if (k == SVF_K_PORT_GROUP)	/* it may be the jobs' card */
 		return vm->values[SVF_K_SRIOV] || vm->values[SVF_K_PVRDMA];
 	if (k == SVF_K_LINKED || k == SVF_K_INSTANT ||
-	    k == SVF_K_CPU_RESERVATION || k == SVF_K_MEMORY_RESERVATION)
+	    k == SVF_K_CPU_RESERVATION || k == SVF_K_MEMORY_RESERVATION ||
+	    k == SVF_K_GUEST_MTU)
 		return !strchr("nNfF0", *v) && strcasecmp(v, "off");
 	return true;
 }
 
 /* A key's values, each once, and whose they are if not all VMs'. */
 static void note(struct vs_buf *b, const struct svf_cluster *im, enum svf_key k,
-		 const char *todo)
+		 const char *todo, says_fn *says)
 {
 	VS_FREE const char **texts = vs_calloc(im->nvms + 1, sizeof(*texts));
 	VS_FREE const char **names = vs_calloc(im->nvms + 1, sizeof(*names));
-	VS_FREE char *vms = NULL, *list = NULL;
+	VS_FREE char *vms = NULL, *lists = NULL, *list = NULL;
 	size_t n = 0, distinct = 0;
 
 	for (size_t i = 0; i < im->nvms; i++) {
@@ -85,12 +143,13 @@ static void note(struct vs_buf *b, const struct svf_cluster *im, enum svf_key k,
 	for (size_t i = 0; i < n; i++)
 		if (!i || strcmp(texts[i - 1], texts[i]))
 			texts[distinct++] = texts[i];
-	list = vs_hostlist_compress(texts, distinct);
-	if (distinct > 1 && strlen(list) > VALUES_MAX) {
-		free(list);
-		list = vs_asprintf("%.*s and %zu more", VALUES_MAX, texts[0],
-				   distinct - 1);
+	lists = vs_hostlist_compress(texts, distinct);
+	if (distinct > 1 && strlen(lists) > VALUES_MAX) {
+		free(lists);
+		lists = vs_asprintf("%.*s and %zu more", VALUES_MAX, texts[0],
+				    distinct - 1);
 	}
+	list = svf_commas(lists);
 	if (n)
 		vs_buf_printf(b, "# note: %s%s%s%s%s%s: %s\n",
 			      svf_key_name(k), k == SVF_K_PASSWORD ? "" : " ",
@@ -102,16 +161,22 @@ static void note(struct vs_buf *b, const struct svf_cluster *im, enum svf_key k,
 void svf_import_notes(struct vs_buf *b, const struct svf_cluster *im)
 {
 	vs_buf_printf(b, "\n");
+	for (size_t i = 0; i < VS_COUNT(filled); i++)
+		note(b, im, filled[i].key, filled[i].todo, says_variable);
 	for (size_t i = 0; i < VS_COUNT(notes); i++)
-		note(b, im, notes[i].key, notes[i].todo);
+		note(b, im, notes[i].key, notes[i].todo, says_more);
 	for (size_t i = 0; i < im->nvms; i++)
 		if (strchr(im->vms[i].name, '_')) {
 			vs_buf_printf(b, "# note: %s: a name with _ is no host name for DNS; slurm.conf's NodeName may be another\n",
 				      im->vms[i].name);
 			break;
 		}
-	for (size_t i = 0; i < im->nswitches; i++)
+	for (size_t i = 0; i < im->nswitches; i++) {
+		const char *mtu = im->switches[i].values[SVF_K_MTU];
+
 		vs_buf_printf(b,
-			      "# note: switch %s: make it yourself, as a distributed one, with these hosts' uplinks; adapters are found by it\n",
-			      im->switches[i]);
+			      "# note: switch %s: make it yourself, as a distributed one, with these hosts' uplinks%s%s; adapters are found by it\n",
+			      im->switches[i].name, mtu ? " and MTU " : "",
+			      mtu ? mtu : "");
+	}
 }

@@ -2,7 +2,8 @@
 /*
  * Reads vHPC-toolkit's cluster files as Python's configparser takes them:
  * sections of KEY: VALUE (or KEY=VALUE), lines that begin with # or ; are
- * comments, lines that begin with a blank go on.
+ * comments, lines that begin with a blank go on. Names of VMs and switches keep
+ * their case (before 1.0 the toolkit made them small), keys are small.
  *
  * Rules: every character has its line and column; a text of any content ends
  * in sections or in an error.
@@ -163,7 +164,7 @@ static int item_begin(struct file *f, const struct text *l, size_t from)
 		.key = vs_asprintf("%.*s", (int)len, l->s + from) };
 	svf_text_add(&it->value, ' ', l->at[end]);
 	it->value.s[it->value.len = 0] = '\0';
-	for (char *p = it->key; *p; p++)
+	for (char *p = it->key; *p && s->name[0] != '_'; p++)
 		*p = (char)tolower((unsigned char)*p);
 	for (size_t i = 0; i + 1 < s->nitems; i++)
 		if (!strcmp(s->items[i].key, it->key))

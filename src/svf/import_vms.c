@@ -2,7 +2,8 @@
 /*
  * What a cluster file of vHPC-toolkit says of VMs: in [_VMS_] a line per VM or
  * range of VMs, whose words are sections (put in their place) or KEY:VALUE; of
- * a key that stands twice the last counts.
+ * a key that stands twice the last counts, but for those that the toolkit
+ * appends: they are one more card, or one more script.
  *
  * Rules: lists are read, not run; what the toolkit would stumble over is an
  * error with its place.
@@ -41,13 +42,94 @@ static const struct { const char *name; enum kind kind; } keys[SVF_KEYS] = {
 	[SVF_K_DOMAIN] = { "domain" }, [SVF_K_HOSTNAME] = { "guest_hostname" },
 	[SVF_K_USERNAME] = { "guest_username" },
 	[SVF_K_PASSWORD] = { "guest_password" }, [SVF_K_SCRIPT] = { "script" },
-	[SVF_K_BARRIER] = { "barrier", INT }, [SVF_K_NAME] = { "name" },
-	[SVF_K_PNIC] = { "pnic", LIST },
+	[SVF_K_BARRIER] = { "barrier", INT },
+	[SVF_K_SEQUENCE] = { "sequence", INT },
+	[SVF_K_CORES] = { "cores_per_socket", INT },
+	[SVF_K_SECURE_BOOT] = { "secure_boot", BOOL },
+	[SVF_K_GUEST_MTU] = { "allow_guest_mtu_change", BOOL },
+	[SVF_K_SRIOV_DVS] = { "sriov_dvs_name" },
+	[SVF_K_SVS_NAME] = { "svs_name" }, [SVF_K_NAME] = { "name" },
+	[SVF_K_PNIC] = { "pnic", LIST }, [SVF_K_MTU] = { "mtu", INT },
 };
 
 const char *svf_key_name(enum svf_key k)
 {
 	return keys[k].name;
+}
+
+/* ---- several in one -------------------------------------------------------------- */
+
+size_t svf_lines(const char *v)
+{
+	size_t n = v != NULL;
+
+	for (; v && *v; v++)
+		n += *v == '\n';
+	return n;
+}
+
+char *svf_line(const char *v, size_t i)
+{
+	while (v && i--) {
+		v = strchr(v, '\n');
+		v += v != NULL;
+	}
+	return v ? vs_asprintf("%.*s", (int)strcspn(v, "\n"), v) : NULL;
+}
+
+char *svf_commas(const char *v)
+{
+	char *out = vs_strdup(v ? v : "");
+
+	for (char *p = out; *p; p++)
+		if (*p == '\n')
+			*p = ',';
+	return out;
+}
+
+/* ---- variables ------------------------------------------------------------------- */
+
+/* How long the ${...} is that begins here; 0: none does. */
+static size_t variable_len(const char *s)
+{
+	const char *end = s[0] == '$' && s[1] == '{' ? strchr(s, '}') : NULL;
+
+	return end && !isdigit((unsigned char)s[2]) ?
+		(size_t)(end - s) + 1 : 0;
+}
+
+bool svf_variable(const char *s)
+{
+	for (; *s; s++)
+		if (variable_len(s))
+			return true;
+	return false;
+}
+
+char *svf_filled(const char *s)
+{
+	char *out = vs_strdup("");
+
+	while (*s) {
+		size_t len = variable_len(s);
+		char *more = vs_asprintf(len ? "%sCHANGE-ME" : "%s%c", out, *s);
+
+		free(out);
+		out = more;
+		s += len ? len : 1;
+	}
+	return out;
+}
+
+/* The first brace that is none of a variable. */
+static const char *brace(const char *s)
+{
+	while (*s && *s != '{' && *s != '}') {
+		size_t len = variable_len(s);
+
+		s += len ? len : 1;
+	}
+	return *s ? s : NULL;
 }
 
 /* ---- ranges ---------------------------------------------------------------------- */
@@ -56,10 +138,10 @@ const char *svf_key_name(enum svf_key k)
 static bool range_parse(const char *s, size_t *at, size_t *len, long *x,
 			long *y, bool *doubled)
 {
-	const char *open = strchr(s, '{'), *p;
+	const char *open = brace(s), *p;
 	char *end;
 
-	if (!open)
+	if (!open || *open != '{')
 		return false;
 	*doubled = open[1] == '{';
 	p = open + 1 + *doubled;
@@ -74,7 +156,7 @@ static bool range_parse(const char *s, size_t *at, size_t *len, long *x,
 	end += 1 + *doubled;
 	*at = (size_t)(open - s);
 	*len = (size_t)(end - open);
-	return !strpbrk(end, "{}") && *y >= *x && *x >= 0 &&
+	return !brace(end) && *y >= *x && *x >= 0 &&
 		*y - *x < SVF_IMPORT_VMS_MAX && *y < 1000000000;
 }
 
@@ -84,7 +166,7 @@ int svf_range(const char *s, bool *doubled)
 	long x, y;
 
 	*doubled = false;
-	if (!strpbrk(s, "{}"))
+	if (!brace(s))
 		return 0;
 	return range_parse(s, &at, &len, &x, &y, doubled) ?
 		(int)(y - x + 1) : -1;
@@ -143,6 +225,8 @@ static int value_check(enum kind kind, const char *s, struct svf_pos at,
 {
 	char *end = NULL;
 
+	if (svf_variable(s))
+		return 0;
 	if (kind == INT && (!isdigit((unsigned char)*s) ||
 			    strtol(s, &end, 10) > 100000000 || *end))
 		return svf_bad(err, at, "a number is expected, not %.60s", s);
@@ -171,7 +255,12 @@ static int key_find(const char *name, bool of_switch)
 	return -1;
 }
 
-/* The last one counts; of scripts all. */
+static bool appended(int k)
+{
+	return k == SVF_K_SCRIPT || k == SVF_K_SEQUENCE || k == SVF_K_PF ||
+		k == SVF_K_SRIOV || k == SVF_K_SRIOV_DVS;
+}
+
 static int value_set(struct svf_imported *vm, const char *key,
 		     const char *value, struct svf_pos key_at,
 		     struct svf_pos at, bool of_switch, struct vs_err *err)
@@ -187,8 +276,8 @@ static int value_set(struct svf_imported *vm, const char *key,
 	if (value_check(keys[k].kind, value, at, err))
 		return -1;
 	had = vm->values[k];
-	vm->values[k] = k == SVF_K_SCRIPT && had ?
-		vs_asprintf("%s, %s", had, value) : vs_strdup(value);
+	vm->values[k] = appended(k) && had ?
+		vs_asprintf("%s\n%s", had, value) : vs_strdup(value);
 	vm->at[k] = at;
 	free(had);
 	return 0;
@@ -330,8 +419,9 @@ static int lines_take(struct svf_cluster *im, struct file *f, const char *name)
 		if (!rc && of_switch) {
 			VS_GROW(im->switches, im->cap_switches,
 				im->nswitches + 1);
-			im->switches[im->nswitches++] =
-				vs_strdup(s->items[i].key);
+			all.name = vs_strdup(s->items[i].key);
+			im->switches[im->nswitches++] = all;
+			all = (struct svf_imported){ 0 };
 		} else if (!rc) {
 			rc = vms_add(im, &s->items[i], &all, f->err);
 		}
@@ -361,7 +451,7 @@ void svf_import_free(struct svf_cluster *im)
 	for (size_t i = 0; i < im->nvms; i++)
 		vm_free(&im->vms[i]);
 	for (size_t i = 0; i < im->nswitches; i++)
-		free(im->switches[i]);
+		vm_free(&im->switches[i]);
 	free(im->vms);
 	free(im->switches);
 }

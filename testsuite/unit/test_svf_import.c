@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * svf import: the samples of vHPC-toolkit 1.0.3 (fuzz/corpus/import, Apache-2.0,
- * as they are) and what is wrong with a file. Expected lines are written by
- * hand from the samples, whose comments say which VM goes to which host.
+ * svf import: the eight samples of vHPC-toolkit's tag v1.0.3
+ * (examples/cluster-scripts there, fuzz/corpus/import here, Apache-2.0, byte for
+ * byte), cluster-simple as v0.2.0 had it, a file of ours with every key
+ * (all-keys), and what is wrong with a file. Expected lines are written by hand
+ * from the samples, whose comments say which VM goes to which host.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -41,7 +43,7 @@ static void read_sample(const char *name, struct svf_cluster *im)
 		fail_msg("%s: %s", name, err.text);
 }
 
-static const struct { const char *file, *lines[8]; } samples[] = {
+static const struct { const char *file, *lines[12]; } samples[] = {
 	{ "cluster-gpu-passthru.conf", {
 "AdapterName=vmxnet3 Type=vmxnet3 Network=vHPC-PG-VMNetwork\n",
 "PartitionName=gpu-vm Adapter=vmxnet3 Template=vhpc_clone CPUs=20 Memory=102400\n",
@@ -63,6 +65,24 @@ static const struct { const char *file, *lines[8]; } samples[] = {
 "# note: port_group vHPC-PG-VMNetwork: the first card is the template's own",
 "# note: switch pvrdma-dvs: " } },
 	{ "cluster-simple.conf", {
+"Datacenter=HPC_Datacenter\n", "ClusterName=HPC_Cluster\n",
+"PartitionName=vhpc_vm Adapter=vmxnet3 Template=vhpc_clone\n",
+"#NodeName=vhpc_vm[01-02] CPUs=CHANGE-ME ",
+"# note: guest_password: ", "# note: sequence 0,1: ",
+"# note: script ../examples/post-scripts/hello_world1.sh,../examples/post-scripts/hello_world2.sh: " } },
+	{ "rhel-hpc-demo-cluster.conf", {
+"\nDatacenter=CHANGE-ME\n", "\nDatastore=CHANGE-ME\n",
+"\nClusterName=CHANGE-ME ResourcePool=CHANGE-ME\nAdapterName=",
+"\nAdapterName=vmxnet3 Type=vmxnet3 Network=rhel-hpc-demo-management\n",
+"\nAdapterName=sriov Type=sriov Network=rhel-hpc-demo-IB-SRIOV-PG PF=0000:3b:00.0\n",
+"\nPartitionName=rhel-hpc-demo-head Adapter=vmxnet3 Template=RHEL-8.1-template CPUs=4 Memory=8192\n",
+"\nPartitionName=rhel-hpc-demo-compute Adapter=sriov Template=RHEL-8.1-template CPUs=44 Memory=327680 LatencySensitivity=high\n",
+"#NodeName=rhel-hpc-demo-compute[1-4] CPUs=44 ",
+"# note: cluster ${cluster_name_in_vSphere_to_store_Compute_VMs},${cluster_name_in_vSphere_to_store_FrontEnd_VM}: CHANGE-ME is in its place: ",
+"# note: cores_per_socket 22 (rhel-hpc-demo-compute[1-4]): ",
+"# note: secure_boot off: ",
+"# note: switch rhel-hpc-demo-IB-SRIOV-DVS: make it yourself" } },
+	{ "cluster-simple-0.2.conf", {
 "ClusterName=HPC_Cluster\n", "#NodeName=vhpc_vm[01-02] CPUs=CHANGE-ME ",
 "# note: host vhpc-esx-01.hpc.vmware.com: ",
 "# note: guest_password: ", "# note: barrier [0-1]: ",
@@ -84,11 +104,12 @@ static const struct { const char *file, *lines[8]; } samples[] = {
 "# note: vgpu grid_p100-4q: vGPUs are not served" } },
 	{ "all-keys", {
 "ClusterName=\"C 1\" ResourcePool=p\nClusterName=Other ResourcePool=p\n",
-"AdapterName=sriov Type=sriov Network=s PF=0000:3b:00.1\n",
+"AdapterName=sriov Type=sriov Network=s PF=0000:3b:00.1 MTU=9000\n",
 "PartitionName=n Adapter=sriov Template=\"t 1\" CPUs=2 Memory=1536\n",
-"#NodeName=n[1-4],m9 CPUs=2 ", "# note: script a, b (n[1-4]): ",
+"#NodeName=n[1-4],m9 CPUs=2 ", "# note: script a,b (n[1-4]): ",
 "# note: port_group m%: ", "# note: ip 10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4 (n[1-4]): ",
-"Datastore=ds1,ds2,one\n" } },
+"Datastore=ds1,ds2,one\n", "# note: cores_per_socket 2: ",
+"# note: allow_guest_mtu_change yes: ", "# note: svs_name vs0: " } },
 };
 
 static void each_sample_becomes_a_vsphere_conf(void **state)
@@ -102,9 +123,10 @@ static void each_sample_becomes_a_vsphere_conf(void **state)
 
 		if (svf(words))
 			fail_msg("%s: %s", samples[i].file, errs);
-		for (int k = 0; k < 8 && samples[i].lines[k]; k++)
+		for (int k = 0; k < 12 && samples[i].lines[k]; k++)
 			expect_in(out, samples[i].lines[k]);
 		assert_null(strstr(out, "VMware1!"));
+		assert_null(strstr(out, "guest_OS_root_password"));
 		write_file("new.conf", "%s", out);
 		if (svf(check))
 			fail_msg("%s: %s", samples[i].file, errs);
@@ -152,49 +174,61 @@ static void ranges_unfold_as_the_toolkit_does(void **state)
 #define VMS "[_VMS_]\n"
 #define SECTION "[B]\ntemplate: t\ndatacenter: D\n"
 
+static const struct { const char *text, *says; } bad[] = {
+	{ "", "line 1 column 1: there is no VM" },
+	{ "x: y\n", "line 1 column 1: [SECTION] is expected" },
+	{ "# c\n[B\n", "line 2 column 1: [NAME] is expected" },
+	{ "[B] x\n", "line 1 column 4: nothing is expected after ]" },
+	{ "[B]\n[B]\n", "line 2 column 1: [B] is there twice" },
+	{ "[DEFAULT]\n", "line 1 column 1: [DEFAULT]" },
+	{ "[B]\ncpu\n", "line 2 column 1: KEY: VALUE is expected" },
+	{ "[B]\ncpu: 1\nCPU: 2\n", "line 3 column 1: cpu is there twice" },
+	{ SECTION VMS "v: B C\n", "line 5 column 6: C is neither" },
+	{ SECTION VMS "v: B nic : 1\n", "line 5 column 6: there is no key nic" },
+	{ SECTION VMS "v: B cpu: four\n", "line 5 column 11: a number" },
+	{ SECTION VMS "v: B\n   cpu: x\n", "line 6 column 9: a number" },
+	{ SECTION VMS "v: B memory: 1,5\n", "an amount is expected" },
+	{ SECTION VMS "v: B linked: maybe\n", "yes or no is expected" },
+	{ SECTION VMS "v: B device: [__import__('os').system('id')]\n",
+	  "line 5 column 14: a list ['a', 'b'] is expected" },
+	{ SECTION VMS "v: B device: ['a' 'b']\n", "a list" },
+	{ SECTION VMS "v: B host: h{1:2}\n", "line 5 column 12: h{1:2} is a range, and the VM is none" },
+	{ SECTION VMS "v{1:3}: B host: h{1:4}\n", "4 values for 3 VMs" },
+	{ SECTION VMS "v{1:3}: B host: h{{1:2}}\n", "2 values don't divide 3 VMs" },
+	{ SECTION VMS "v{3:1}: B\n", "line 5 column 1: NAME{x:y}" },
+	{ SECTION VMS "v{{1:3}}: B\n", "NAME{x:y} is expected" },
+	{ SECTION VMS "v{1:99999}: B\n", "NAME{x:y} is expected" },
+	{ SECTION VMS "v{1:9}{1:9}: B\n", "NAME{x:y} is expected" },
+	{ SECTION VMS "v{1:6000}: B\nw{1:6000}: B\n",
+	  "line 6 column 1: more than 10000 VMs" },
+	{ SECTION VMS "v{1:3}: B\nv2: B\n", "VM v2 is there twice" },
+	{ SECTION VMS "v: B\nw: B datacenter: E\n",
+	  "line 6 column 18: datacenter E, but D before" },
+	{ SECTION VMS "v: B pf: 0000:3b:00:1 sriov_port_group: p\n",
+	  "line 5 column 10: " },
+	{ SECTION VMS "v: B pf: 0000:3b:00.1 sriov_port_group: p sriov_port_group: q\n",
+	  "line 5 column 10: 1 pf for 2 sriov_port_group: " },
+	{ SECTION VMS "v: B pf: 0000:3b:00.1 pf: x sriov_port_group: p sriov_port_group: q\n",
+	  "line 5 column 27: " },
+	{ SECTION VMS "v: B host: ${a\n", "{x:y} or {{x:y}} is expected in ${a" },
+	{ SECTION VMS "v{1:2}: B host: h${1:3}\n", "3 values for 2 VMs" },
+	{ SECTION "[_DVS_]\nd: mtu: big\n" VMS "v: B\n",
+	  "line 5 column 9: a number" },
+	{ SECTION VMS "v: B mtu: 9000\n", "there is no key mtu" },
+	{ SECTION "[_DVS_]\nd: port_group: p mtu: 900\n" VMS "v: B port_group: p\n",
+	  "vsphere.conf can't have what it says: " },
+	{ SECTION VMS "v: B latency: low\n", "latency is high or normal" },
+	{ SECTION "vm_folder: 50%\n" VMS "v: B\n", "line 4 column 14: %" },
+	{ SECTION VMS "v/../x: B\n", "can't be the name of a node" },
+	{ SECTION "cluster: a\"b\n" VMS "v: B\n", "line 4 column 10: a name with" },
+	{ SECTION "cluster: a\a\n" VMS "v: B\n", "line 4 column 11: a control character (0x07)" },
+	{ SECTION "[_SVS_]\ns: cpu: 1\n" VMS "v: B\n",
+	  "line 5 column 4: there is no key cpu of a switch" },
+	{ SECTION VMS "v: B memory: 0.1\n", "vsphere.conf can't have what it says: " },
+};
+
 static void what_is_wrong_is_told_with_line_and_column(void **state)
 {
-	static const struct { const char *text, *says; } bad[] = {
-		{ "", "line 1 column 1: there is no VM" },
-		{ "x: y\n", "line 1 column 1: [SECTION] is expected" },
-		{ "# c\n[B\n", "line 2 column 1: [NAME] is expected" },
-		{ "[B] x\n", "line 1 column 4: nothing is expected after ]" },
-		{ "[B]\n[B]\n", "line 2 column 1: [B] is there twice" },
-		{ "[DEFAULT]\n", "line 1 column 1: [DEFAULT]" },
-		{ "[B]\ncpu\n", "line 2 column 1: KEY: VALUE is expected" },
-		{ "[B]\ncpu: 1\nCPU: 2\n", "line 3 column 1: cpu is there twice" },
-		{ SECTION VMS "v: B C\n", "line 5 column 6: C is neither" },
-		{ SECTION VMS "v: B nic : 1\n", "line 5 column 6: there is no key nic" },
-		{ SECTION VMS "v: B cpu: four\n", "line 5 column 11: a number" },
-		{ SECTION VMS "v: B\n   cpu: x\n", "line 6 column 9: a number" },
-		{ SECTION VMS "v: B memory: 1,5\n", "an amount is expected" },
-		{ SECTION VMS "v: B linked: maybe\n", "yes or no is expected" },
-		{ SECTION VMS "v: B device: [__import__('os').system('id')]\n",
-		  "line 5 column 14: a list ['a', 'b'] is expected" },
-		{ SECTION VMS "v: B device: ['a' 'b']\n", "a list" },
-		{ SECTION VMS "v: B host: h{1:2}\n", "line 5 column 12: h{1:2} is a range, and the VM is none" },
-		{ SECTION VMS "v{1:3}: B host: h{1:4}\n", "4 values for 3 VMs" },
-		{ SECTION VMS "v{1:3}: B host: h{{1:2}}\n", "2 values don't divide 3 VMs" },
-		{ SECTION VMS "v{3:1}: B\n", "line 5 column 1: NAME{x:y}" },
-		{ SECTION VMS "v{{1:3}}: B\n", "NAME{x:y} is expected" },
-		{ SECTION VMS "v{1:99999}: B\n", "NAME{x:y} is expected" },
-		{ SECTION VMS "v{1:9}{1:9}: B\n", "NAME{x:y} is expected" },
-		{ SECTION VMS "v{1:6000}: B\nw{1:6000}: B\n",
-		  "line 6 column 1: more than 10000 VMs" },
-		{ SECTION VMS "v{1:3}: B\nv2: B\n", "VM v2 is there twice" },
-		{ SECTION VMS "v: B\nw: B datacenter: E\n",
-		  "line 6 column 18: datacenter E, but D before" },
-		{ SECTION VMS "v: B pf: 0000:3b:00:1 sriov_port_group: p\n",
-		  "line 5 column 10: " },
-		{ SECTION VMS "v: B latency: low\n", "latency is high or normal" },
-		{ SECTION "vm_folder: 50%\n" VMS "v: B\n", "line 4 column 14: %" },
-		{ SECTION VMS "v/../x: B\n", "can't be the name of a node" },
-		{ SECTION "cluster: a\"b\n" VMS "v: B\n", "line 4 column 10: a name with" },
-		{ SECTION "cluster: a\a\n" VMS "v: B\n", "line 4 column 11: a control character (0x07)" },
-		{ SECTION "[_SVS_]\ns: cpu: 1\n" VMS "v: B\n",
-		  "line 5 column 4: there is no key cpu of a switch" },
-		{ SECTION VMS "v: B memory: 0.1\n", "vsphere.conf can't have what it says: " },
-	};
 	VS_FREE char *path = path_of("cluster.conf");
 	VS_FREE char *words = vs_asprintf("import %s", path);
 
@@ -243,6 +277,68 @@ static void vms_that_differ_are_partitions_of_their_own(void **state)
 	vs_jdoc_free(&doc);
 }
 
+struct card_case { const char *vm, *adapter, *note; };
+
+static const struct card_case cards[] = {
+	/* two PFs are two rails, found by the switch's uplinks */
+	{ "v: B pf: 0000:3b:00.0 pf: 0000:5e:00.0 sriov_port_group: p sriov_port_group: p\n",
+	  "Network=p PerNode=2\n", "# note: sriov_port_group p,p with pf 0000:3b:00.0,0000:5e:00.0: PerNode=2 " },
+	/* of two port groups the first, and its switch's MTU */
+	{ "v: B R1 R2\n", "Network=p PerNode=2 MTU=9000\n",
+	  "port group, here p: " },
+	{ "v: B R2 R1\n", "Network=q PerNode=2 MTU=4000\n",
+	  "port group, here q: " },
+	/* one PF for both, and one for two of three */
+	{ "v: B pf: 0000:3b:00.0 pf: 0000:3b:00.0 sriov_port_group: p sriov_port_group: p\n",
+	  "Network=p PerNode=2 Rails=any PF=0000:3b:00.0\n", "PerNode=2" },
+	{ "v: B R1 R2 R1\n", "Network=p PerNode=3 Rails=any MTU=9000\n",
+	  "PerNode=3" },
+	/* a switch that is named goes before one that has the port group */
+	{ "v: B port_group: r\n", "Network=r MTU=1500\n", "switch Ethernet: " },
+	{ "v: B port_group: r dvs_name: roce-b\n", "Network=r MTU=4000\n",
+	  "with these hosts' uplinks and MTU 4000; " },
+	{ "v: B port_group: r svs_name: other\n", "Network=r\n",
+	  "# note: svs_name other: " },
+	/* variables */
+	{ "v: B sriov_port_group: ${pg} pf: ${pf} cpu: ${n}\n",
+	  "AdapterName=sriov Type=sriov Network=CHANGE-ME\n",
+	  "# note: cpu ${n}: it is left out: put in yours\n" },
+	{ "v{1:2}: B datastore: ${x}-{1:2} port_group: q\n", "Network=q\n",
+	  "# note: datastore ${x}-[1-2]: CHANGE-ME is in its place" },
+};
+
+static void cards_are_rails_with_their_switchs_mtu(void **state)
+{
+	VS_FREE char *path = path_of("cluster.conf");
+	VS_FREE char *words = vs_asprintf("import %s", path);
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(cards); i++) {
+		write_file("cluster.conf", SECTION
+			   "[R1]\npf: 0000:3b:00.0\nsriov_port_group: p\nsriov_dvs_name: roce-a\n"
+			   "[R2]\npf: 0000:5e:00.0\nsriov_port_group: q\nsriov_dvs_name: roce-b\n"
+			   "[_DVS_]\nroce-a: mtu: 9000\nroce-b: mtu: 4000\n"
+			   "Ethernet: port_group: r mtu: 1500\n"
+			   VMS "%s", cards[i].vm);
+		if (svf(words))
+			fail_msg("%s%s", cards[i].vm, errs);
+		expect_in(out, cards[i].adapter);
+		expect_in(out, cards[i].note);
+	}
+}
+
+static void names_keep_their_case(void **state)
+{
+	VS_FREE char *path = path_of("cluster.conf");
+	VS_FREE char *words = vs_asprintf("import %s", path);
+
+	(void)state;
+	write_file("cluster.conf", "%s", "[B]\nTemplate: T\n" VMS "VM{1:2}: B\n");
+	assert_int_equal(svf(words), 0);
+	expect_in(out, "\nPartitionName=VM Adapter=vmxnet3 Template=T\n");
+	expect_in(out, "#NodeName=VM[1-2] ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +347,8 @@ int main(void)
 		T(ranges_unfold_as_the_toolkit_does),
 		T(what_is_wrong_is_told_with_line_and_column),
 		T(vms_that_differ_are_partitions_of_their_own),
+		T(cards_are_rails_with_their_switchs_mtu),
+		T(names_keep_their_case),
 	};
 
 	signal(SIGPIPE, SIG_IGN);
