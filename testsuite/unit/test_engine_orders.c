@@ -213,6 +213,78 @@ static void a_rebuild_of_a_vm_with_a_disk_of_others_is_refused(void **st)
 	must_do("evict", "vm1", "off");
 }
 
+#define KEPT (VS_NODE_DRAIN | VS_NODE_TAKEN | VS_NODE_STAYS)
+
+/* Slurm would never power it down, and svf said that it goes off now. */
+static void one_that_others_drained_and_slurm_keeps_on_is_refused(void **st)
+{
+	(void)st;
+	begin_idle("warm");
+	flags("vm1", UP | KEPT);
+	must_do("evict", "vm1", "refused");
+	assert_non_null(strstr(said, "SuspendExcNodes"));
+	must_do("requeue", "vm1", "refused");
+	must_do("rebuild", "vm1", "refused");
+	flags("vm1", BUSY | KEPT);
+	must_do("evict", "vm1", "refused");
+	assert_false(vs_orders_any(&node("vm1")->orders));
+	must_do("requeue", "vm1", "off");	/* by force, as ever */
+	/* each of the causes alone is no obstacle */
+	begin_idle("warm");
+	flags("vm1", UP | VS_NODE_STAYS);
+	must_do("evict", "vm1", "off");
+	begin_idle("warm");
+	flags("vm1", UP | VS_NODE_DRAIN | VS_NODE_TAKEN);
+	must_do("evict", "vm1", "off");
+	begin_idle("warm");
+	flags("vm1", VS_NODE_DOWN | KEPT);
+	must_do("evict", "vm1", "off");
+}
+
+static int refuses(void *ctx, const char *name, const char *why)
+{
+	(void)ctx;
+	(void)name;
+	(void)why;
+	return -1;
+}
+
+static void a_power_down_is_logged_once_and_not_when_slurm_keeps_it_on(void **st)
+{
+	const struct vs_port *was = vs_core.port;
+	struct vs_port port = { .node_power_down = refuses };
+	int64_t push = 0;
+	size_t first = 0;
+
+	(void)st;
+	begin(1, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	must_do("evict", "vm1", "after-job");
+	vs_job_end(&vs_core, 7, &(int) { id("vm1") }, 1, false);
+	flags("vm1", UP | KEPT);
+	ntold = 0;
+	turns(200);
+	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_true(vs_orders_any(&node("vm1")->orders));
+	flags("vm1", UP | VS_NODE_DRAIN | VS_NODE_TAKEN);
+	turns(200);
+	for (size_t i = 0; i < ntold; i++) {
+		if (told[i].kind != VS_TELL_POWER_DOWN)
+			continue;
+		assert_int_equal(told[i].ok, first != 0);
+		first++;
+	}
+	assert_true(first > 2);
+	/* not idle yet: nothing was logged, the next one is */
+	vs_core.port = &port;
+	vs_say_all(&vs_core, heard(VS_TELL_POWER_DOWN, "vm1"), 1, now, &push);
+	vs_core.port = was;
+	ntold = 0;
+	turns(60);
+	assert_false(heard(VS_TELL_POWER_DOWN, "vm1")->ok);
+}
+
 static void a_later_order_adds_to_an_earlier_one(void **st)
 {
 	const struct vs_orders *o;
@@ -429,6 +501,8 @@ int main(void)
 		cmocka_unit_test(nothing_is_done_for_a_list_with_an_unknown_node),
 		cmocka_unit_test(a_vm_that_is_not_ours_is_refused),
 		cmocka_unit_test(a_rebuild_of_a_vm_with_a_disk_of_others_is_refused),
+		cmocka_unit_test(one_that_others_drained_and_slurm_keeps_on_is_refused),
+		cmocka_unit_test(a_power_down_is_logged_once_and_not_when_slurm_keeps_it_on),
 		cmocka_unit_test(a_later_order_adds_to_an_earlier_one),
 		cmocka_unit_test(a_warm_vm_is_rebuilt_when_it_is_off),
 		cmocka_unit_test(a_job_that_comes_before_finds_a_new_one_too),

@@ -111,6 +111,7 @@ struct vs_node {
 	bool clone_lost;		/* the reply to one; it may be under way */
 	bool maintained;		/* drained by us for its host */
 	int64_t maintained_ms;
+	enum vs_said said;		/* of its power-down for that */
 	char drained_on[VS_MOID_LEN];	/* by others, see health.c; "": it isn't */
 	bool forgotten;			/* an operator: its lost VM is no more */
 	enum vs_braked braked;

@@ -50,6 +50,28 @@ static bool idle(const struct vs_node *n)
 			     VS_NODE_POWER_DOWN_ASKED));
 }
 
+bool vs_node_kept_on(const struct vs_node *n)
+{
+	const uint32_t kept = VS_NODE_STAYS | VS_NODE_TAKEN | VS_NODE_DRAIN;
+
+	return (n->flags & kept) == kept && !(n->flags & VS_NODE_DOWN);
+}
+
+/* It is idle. Each is logged once. */
+static void power_down(struct vs_core *c, struct vs_node *n, const char *why)
+{
+	if (!vs_node_kept_on(n)) {
+		vs_tell(c, VS_TELL_POWER_DOWN, n->name, 0,
+			n->said == VS_SAID_DOWN, why);
+		n->said = VS_SAID_DOWN;
+		return;
+	}
+	if (n->said != VS_SAID_STAYS)
+		vs_info("node=%s stays on though %s: somebody else has drained it, and Slurm keeps it on (SuspendExcNodes, -Parts or -States)",
+			n->name, why);
+	n->said = VS_SAID_STAYS;
+}
+
 /* Its jobs are requeued, as an operator has ordered. One that Slurm has down
  * is powered down by force: nobody else would. */
 static bool by_force(const struct vs_node *n)
@@ -76,6 +98,7 @@ void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	n->maintained_ms = now_ms;
 	if (!h) {
 		n->maintained = false;
+		n->said = VS_SAID_NOTHING;
 		vs_tell(c, VS_TELL_UNDRAIN, n->name, 0, false, NULL);
 		return;
 	}
@@ -94,5 +117,5 @@ void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (!(n->flags & VS_NODE_DRAIN))
 		vs_tell(c, VS_TELL_DRAIN, n->name, 0, false, why);
 	if (idle(n))
-		vs_tell(c, VS_TELL_POWER_DOWN, n->name, 0, false, why);
+		power_down(c, n, why);
 }

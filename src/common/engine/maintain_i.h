@@ -16,6 +16,9 @@ struct json_object;
 
 #define VS_WINDOWS_MAX 250
 
+/* What was last said in the log of a drained node's power-down. */
+enum vs_said { VS_SAID_NOTHING, VS_SAID_STAYS, VS_SAID_DOWN };
+
 /* Maintenance that an operator has planned: until then the host takes VMs of
  * jobs that end before it. */
 struct vs_window {
@@ -70,6 +73,9 @@ struct vs_remains {
 bool vs_host_wanted(const struct vs_core *c, const struct vs_host *h);
 void vs_why_wanted(const struct vs_core *c, const struct vs_host *h,
 		   char *why, size_t size);
+/* Drained by somebody else, and kept on by SuspendExc*: Slurm doesn't power it
+ * down, and a power-down that we ask for would lift the other's drain. */
+bool vs_node_kept_on(const struct vs_node *n);
 void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 
 /* leaving.c: until when hosts that are to be empty aren't; lock held */

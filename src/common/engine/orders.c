@@ -74,7 +74,7 @@ void vs_orders_why(const struct vs_node *n, char *why, size_t size)
 
 /* Why there is nothing to be ordered of this VM; NULL: it can be. */
 static const char *refusal(struct vs_core *c, const struct vs_node *n,
-			   const struct vs_vm *vm, bool rebuild)
+			   const struct vs_vm *vm, bool rebuild, bool requeue)
 {
 	const struct vs_profile_now *now = &c->now[n->profile - c->profiles];
 
@@ -84,6 +84,10 @@ static const char *refusal(struct vs_core *c, const struct vs_node *n,
 		return "its VM can't be judged now: it is suspended, or its host doesn't answer (svf vm forget is for one that is lost)";
 	if (rebuild && !vm->disks_own)
 		return "its VM has a disk outside of its own directory, which would be deleted with it: detach it first";
+	if (vm->power == VS_POWER_ON && vs_node_kept_on(n) &&
+	    !(requeue && (n->flags & (VS_NODE_ALLOCATED |
+				      VS_NODE_COMPLETING))))
+		return "somebody else has drained the node, and Slurm keeps it on (SuspendExcNodes, -Parts or -States): resume it first, or take it out of them";
 	if (rebuild && now->missing[0])
 		return now->missing;
 	return NULL;
@@ -95,9 +99,10 @@ static void give(struct vs_core *c, struct vs_node *n, const char *what,
 		 const char *why, struct json_object *row)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
-	bool rebuild = !strcmp(what, "rebuild"), on;
-	const char *no = vm ? refusal(c, n, vm, rebuild) : NULL;
 	struct vs_orders *o = &n->orders;
+	bool rebuild = !strcmp(what, "rebuild"), on;
+	bool requeue = o->requeue || !strcmp(what, "requeue");
+	const char *no = vm ? refusal(c, n, vm, rebuild, requeue) : NULL;
 
 	on = vm && vm->power == VS_POWER_ON;
 	if (no || !vm || (!on && !rebuild)) {
@@ -111,9 +116,10 @@ static void give(struct vs_core *c, struct vs_node *n, const char *what,
 	if (!vs_orders_any(o)) {
 		o->drained = false;
 		n->maintained_ms = INT64_MIN / 2;	/* at once */
+		n->said = VS_SAID_NOTHING;
 	}
 	o->evict = on;
-	o->requeue = on && (o->requeue || !strcmp(what, "requeue"));
+	o->requeue = on && requeue;
 	if (rebuild)
 		vs_strlcpy(o->rebuild, vm->moid, sizeof(o->rebuild));
 	else if (o->rebuild[0])

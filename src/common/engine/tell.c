@@ -59,8 +59,10 @@ static void powered_down(struct vs_core *c, const struct vs_tell *t, bool ok)
 		return;
 	vs_lock();
 	n = vs_node_named(c, t->node);
-	if (n)
+	if (n) {
 		n->leave_ms = 0;	/* it was not idle yet */
+		n->said = VS_SAID_NOTHING;
+	}
 	vs_unlock();
 }
 
