@@ -48,6 +48,7 @@ static int64_t disks(const char *devices, const char *committed)
 	vs_jb_free(t.nic);
 	free(t.change_version);
 	free(t.host);
+	free(t.guest);
 	free(t.nets);		/* none was read */
 	vs_jdoc_free(&doc);
 	return mb;
