@@ -109,7 +109,7 @@ static int run_reconcile(const struct svf *s)
 }
 
 const struct svf_verb svf_reconcile = {
-	.name = "reconcile", .args = "", .run = run_reconcile, .reads = true,
+	.name = "reconcile", .args = "", .run = run_reconcile,
 	.flag = "--confirm", .flag_orders = true,
 	.flag_what = "let those go that wait now (root, SlurmUser, operators)",
 	.list = &list,

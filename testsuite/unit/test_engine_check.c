@@ -4,6 +4,8 @@
  * with the reason, until it is mended; nothing that runs is touched; what isn't
  * known keeps nobody away. And who is told what.
  */
+#include <pthread.h>
+#include <sched.h>
 #include "engine_stage.h"
 #include "engine/report.h"
 #include "util/json.h"
@@ -203,14 +205,15 @@ static void a_recheck_is_answered_by_a_reading_that_began_after_it(void **st)
 	turns(2);
 	asked = number_of("recheck", 0);
 	assert_true(number_of("check", 0) <= asked);
-	assert_true(vs_core.vc_retry);
+	assert_true(vs_core.checks.look);
+	assert_false(vs_core.vc_retry);	/* no login that was refused */
 	fake_slow(NULL, 0);
 	assert_true(number_of("check", 0) <= asked);	/* not judged yet */
 	turns(2);
 	assert_true(number_of("check", 0) > asked);
-	vs_core.vc_retry = false;
+	vs_core.checks.look = false;
 	number_of("recheck", 1000);		/* nobody's business */
-	assert_false(vs_core.vc_retry);
+	assert_false(vs_core.checks.look);
 }
 
 static void while_vcenter_is_away_that_is_what_is_said(void **st)
@@ -226,6 +229,43 @@ static void while_vcenter_is_away_that_is_what_is_said(void **st)
 	HAS(text, "connection lost");
 }
 
+/* ---- a configuration that comes in the middle ---------------------------------- */
+
+static void *another_configuration(void *arg)
+{
+	vs_lock_now();
+	vs_core.epoch++;
+	vs_core.loaded = false;
+	vs_unlock();
+	return arg;
+}
+
+/* Nothing is judged, or sent, by the old client's word. */
+static void what_a_lent_lock_lets_in_ends_the_turn(void **state)
+{
+	uint64_t judged;
+	pthread_t t;
+
+	(void)state;
+	begin(2, 2, 2, "warm");
+	ready();
+	judged = vs_core.judged_epoch;
+	vs_lock();
+	vs_core.checks.stale = true;
+	vs_core.checks.at_ms = 0;
+	assert_int_equal(pthread_create(&t, NULL, another_configuration, NULL),
+			 0);
+	while (!atomic_load(&vs_lock_wanted))
+		sched_yield();
+	vs_pass(&vs_core, now);
+	assert_false(vs_core.loaded);
+	assert_int_equal(vs_core.judged_epoch, judged);
+	vs_unlock();
+	pthread_join(t, NULL);
+	vs_core.epoch--;
+	vs_core.loaded = true;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,6 +276,7 @@ int main(void)
 		cmocka_unit_test(commands_and_rights_are_for_operators),
 		cmocka_unit_test(a_recheck_is_answered_by_a_reading_that_began_after_it),
 		cmocka_unit_test(while_vcenter_is_away_that_is_what_is_said),
+		cmocka_unit_test(what_a_lent_lock_lets_in_ends_the_turn),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

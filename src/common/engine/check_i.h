@@ -57,6 +57,7 @@ struct vs_checks {
 	uint64_t hosts_seen;		/* inv.hosts_itself that was checked */
 	bool stale;			/* what they ask beside that changed */
 	bool site_stale;
+	bool look;			/* vCenter is to be read anew */
 	int64_t at_ms;			/* hosts were checked then, 0: never */
 	int64_t read_ms;		/* of the last slow beat */
 	/* Readings of what vCenter doesn't stream: begun, told, and judged

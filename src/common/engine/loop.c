@@ -194,6 +194,8 @@ static bool nodes_pass(struct vs_core *c, int64_t now_ms)
 /* One comparison of the two truths for every node. */
 void vs_pass(struct vs_core *c, int64_t now_ms)
 {
+	uint64_t epoch = c->epoch;
+
 	vs_avoid_expire(c, now_ms);
 	vs_windows_pass(c);
 	vs_breakers_look(c);
@@ -207,6 +209,10 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 	vs_strays_pass(c, now_ms);
 	vs_clones_pass(c);
 	vs_checks_pass(c, now_ms);
+	/* The lock was lent: another configuration may have come, and the
+	 * inventory be the old one's. */
+	if (c->epoch != epoch)
+		return;
 	vs_preflight(c);
 	vs_orphans_pass(c, now_ms);
 	if (!nodes_pass(c, now_ms))
@@ -336,16 +342,18 @@ static void turn(struct loop *l)
 	struct vs_tell *tells;
 	size_t ntells;
 	int64_t now_ms = vs_clock();
-	bool is_busy, retry;
+	bool is_busy, retry, look;
 
 	vs_lock();
 	is_busy = busy(c);
 	retry = c->vc_retry;
-	c->vc_retry = false;
+	look = retry || c->checks.look;
+	c->vc_retry = c->checks.look = false;
 	vs_unlock();
-	if (c->vc && retry) {
+	if (c->vc && look) {
 		vs_vc_calm(c->vc, VS_VC_ALERT);
-		vs_vc_retry_now(c->vc);
+		if (retry)
+			vs_vc_retry_now(c->vc);
 		vs_vc_slow_now(c->vc);	/* what was mended shows at once */
 	} else if (retry) {
 		l->logs_in = true;

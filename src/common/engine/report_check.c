@@ -208,9 +208,10 @@ void vs_report_recheck(struct vs_core *c, struct json_object *top,
 
 	vs_lock();
 	vs_jb_int(top, "seq", (int64_t)c->checks.begun);
-	/* Not for everybody: a few refused logins lock the account. */
+	/* A look, and no login that was refused: whoever watches asks again
+	 * and again, and a few of them lock the account. */
 	if (operator) {
-		c->vc_retry = true;
+		c->checks.look = true;
 		vs_calm_end(c, vs_clock());
 		vs_checks_renew(c);
 		vs_jb_bool(top, "asked", c->ready);

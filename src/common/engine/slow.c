@@ -74,10 +74,12 @@ static void pool_set(struct vs_core *c, const char *cluster, int64_t cpu_mhz,
 	size_t i = 0;
 	int at;
 
-	while (i < c->conf->nclusters &&
+	while (i < c->conf->nclusters && c->cluster_moids &&
+	       c->cluster_moids[i] &&
 	       strcmp(c->conf->clusters[i].name, cluster))
 		i++;
-	/* a configuration that is in force, and not yet in the client */
+	/* a configuration that is in force, and not yet in the client, which
+	 * may have fewer clusters */
 	if (i == c->conf->nclusters || !c->cluster_moids ||
 	    !c->cluster_moids[i])
 		return;

@@ -217,7 +217,7 @@ static void check_cluster(struct vs_core *c, size_t i)
 
 void vs_stores_check(struct vs_core *c)
 {
-	for (size_t i = 0; c->cluster_moids && i < c->conf->nclusters; i++)
-		if (c->cluster_moids[i])
-			check_cluster(c, i);
+	for (size_t i = 0; i < c->conf->nclusters && c->cluster_moids &&
+	     c->cluster_moids[i]; i++)
+		check_cluster(c, i);
 }
