@@ -169,7 +169,25 @@ static void a_small_mtu_bars_the_pf_and_an_unknown_one_nothing(void **state)
 	look();
 	assert_int_equal(found.n, 0);
 	sw->mtu = 1500;
-	adapter.mtu = 0;		/* as the network has it */
+	adapter.mtu = 0;		/* as the network has it on other hosts */
+	finds(VS_CHECK_MTU_ODD, "dvs.change -mtu 9000 dvs");
+	assert_int_equal(found.f[0].severity, VS_WARNING);
+	assert_string_equal(found.f[0].bars, "");
+	for (int i = 1; i <= HOSTS; i++)
+		host(i)->facts->switches[0].mtu = 1500;
+	look();
+	assert_int_equal(found.n, 0);
+}
+
+/* Of a switch that no adapter is on, nothing is said. */
+static void another_switchs_mtu_is_nobodys_business(void **state)
+{
+	(void)state;
+	adapter.mtu = 0;
+	vs_strlcpy(net.switch_uuid, "other", sizeof(net.switch_uuid));
+	for (int i = 1; i <= HOSTS; i++)
+		vs_strlcpy(host(i)->pfs[0].switch_uuid, "other", VS_LABEL_LEN);
+	host(2)->facts->switches[0].mtu = 1500;
 	look();
 	assert_int_equal(found.n, 0);
 }
@@ -319,6 +337,7 @@ int main(void)
 		T(a_port_without_link_bars_its_pf),
 		T(infiniband_shows_neither_link_nor_mtu),
 		T(a_small_mtu_bars_the_pf_and_an_unknown_one_nothing),
+		T(another_switchs_mtu_is_nobodys_business),
 		T(without_vfs_a_small_mtu_warns_and_bars_nothing),
 		T(a_network_is_missed_where_three_of_four_have_it),
 		T(an_uplink_is_missed_where_the_network_is),

@@ -175,5 +175,11 @@ void vs_usual_count(struct vs_usual *u, const struct vs_check_site *s,
 	snprintf(key, sizeof(key), "%s-%s", h->facts->version, h->facts->build);
 	if (h->facts->build[0])
 		vs_usual_add(u, "esxi", "", key);
+	for (size_t i = 0; i < h->facts->nswitches; i++) {
+		const struct vs_switch_facts *sw = &h->facts->switches[i];
+
+		snprintf(key, sizeof(key), "%d", sw->mtu);
+		vs_usual_add(u, "mtu", sw->uuid, sw->mtu ? key : "");
+	}
 	vs_usual_count_pfs(u, s, h);
 }

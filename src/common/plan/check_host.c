@@ -217,6 +217,37 @@ static void check_mtu(const struct vs_check_site *s, const struct vs_host *h,
 	f->severity = VS_WARNING;	/* small packets pass */
 }
 
+/* Where no adapter on the switch says what it must be. */
+static void check_mtu_odd(const struct vs_check_site *s,
+			  const struct vs_usual *u, const struct vs_host *h,
+			  struct vs_found_list *l)
+{
+	for (size_t i = 0; h->facts && i < h->facts->nswitches; i++) {
+		const struct vs_switch_facts *sw = &h->facts->switches[i];
+		bool ours = false, said = false;
+		const char *most;
+		int n, others;
+		char is[16];
+
+		for (size_t a = 0; a < s->nadapters; a++) {
+			if (strcmp(s->nets[a].switch_uuid, sw->uuid) ||
+			    !vs_host_has_net(h, s->nets[a].moid))
+				continue;
+			ours |= s->adapters[a].link != VS_LINK_INFINIBAND;
+			said |= s->adapters[a].mtu > 0;
+		}
+		snprintf(is, sizeof(is), "%d", sw->mtu);
+		most = vs_usual_value(u, "mtu", sw->uuid, &n, &others);
+		if (!ours || said || !sw->mtu || !most || !strcmp(most, is))
+			continue;
+		vs_found_add(l, VS_CHECK_MTU_ODD, h->name,
+			vs_asprintf("MTU %d on %s", sw->mtu, sw->name),
+			vs_asprintf("%s, as on %d hosts", most, n),
+			vs_asprintf("govc dvs.change -mtu %s %s", most,
+				    sw->name));
+	}
+}
+
 static void check_store(const struct vs_check_site *s, const struct vs_host *h,
 			struct vs_found_list *l)
 {
@@ -319,6 +350,7 @@ void vs_check_host(const struct vs_check_site *s, const struct vs_usual *u,
 			check_network(s, u, h, a, l);
 		check_mtu(s, h, a, l);
 	}
+	check_mtu_odd(s, u, h, l);
 	if (h->facts) {
 		if (!old)
 			check_build(u, h, l);
