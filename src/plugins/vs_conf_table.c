@@ -87,7 +87,8 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "A host takes no more VMs once so many nodes were drained or set down "
 	  "by others (a health check, a person) while their VMs ran on it, and "
 	  "still are: faults stick to hosts, drains to names. Ends when all of "
-	  "them are resumed, or with svf host resume. 0: told alone, at 3." },
+	  "them are resumed, with svf host resume, or when this is set to 0 or "
+	  "above their number. 0: told alone, at 3." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "Prefetch", "0", false, NULL,
 	  0, 1000, TOP(prefetch),
 	  "VMs at most that are made ahead of jobs which backfill has planned to "

@@ -22,12 +22,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	vs_log_to(quiet);
 	memcpy(text, data, size);
+	if (!c->conf)
+		c->conf = vs_conf_new();
+	c->conf->health_drains = (int)(size % 3);
 	c->hints_loaded = false;
 	vs_brake_clear(&c->brake);
 	vs_hints_load(c, text);
 	now_ms = vs_clock();
 	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
-		if (a->cause != VS_AVOID_DRAINED &&
+		if (a->cause != VS_AVOID_DRAINED && a->cause != VS_AVOID_SICK &&
 		    a->until_ms > now_ms + VS_BREAKER_MAX_MS)
 			abort();
 	for (const struct vs_breaker *b = c->breakers; b; b = b->next)

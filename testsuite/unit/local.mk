@@ -327,6 +327,12 @@ testsuite_unit_test_engine_orders_SOURCES = \
 testsuite_unit_test_engine_orders_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_unit_test_engine_orders_LDADD = $(engine_ldadd)
 
+check_PROGRAMS += testsuite/unit/test_engine_health
+testsuite_unit_test_engine_health_SOURCES = testsuite/unit/test_engine_health.c \
+	$(engine_stage)
+testsuite_unit_test_engine_health_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_health_LDADD = $(engine_ldadd)
+
 check_PROGRAMS += testsuite/unit/test_engine_host
 testsuite_unit_test_engine_host_SOURCES = testsuite/unit/test_engine_host.c \
 	$(engine_stage)

@@ -71,8 +71,10 @@ static struct vs_sick *note(struct vs_core *c, struct vs_node *n,
 	return s;
 }
 
-static void judge(struct vs_core *c, const struct vs_host *h, int nodes)
+static void judge(struct vs_core *c, const char *host, int nodes)
 {
+	const struct vs_host *h = vs_host_get(&c->inv, host);
+	const char *name = h ? h->name : host;	/* not seen, or not yet */
 	int most = c->conf->health_drains;
 	char why[160];
 
@@ -80,15 +82,45 @@ static void judge(struct vs_core *c, const struct vs_host *h, int nodes)
 		 "%d nodes were drained by others while their VMs ran here",
 		 nodes);
 	if (most && nodes >= most &&
-	    !vs_avoid_cause(c, VS_AVOID_SICK, h->moid)) {
+	    !vs_avoid_cause(c, VS_AVOID_SICK, host)) {
 		vs_error("host=%s takes no VM until they are resumed, or svf host resume %s: %s (HealthDrains=%d)",
-			 h->name, h->name, why, most);
-		vs_avoid_put(c, VS_AVOID_SICK, h->moid, NULL,
+			 name, name, why, most);
+		vs_avoid_put(c, VS_AVOID_SICK, host, NULL,
 			     VS_AVOID_FOREVER, why);
 	} else if (!most && nodes == VS_BREAKER_NODES) {
 		vs_error("host=%s may be faulty: %s; it goes on taking VMs (svf host drain %s ends that)",
-			 h->name, why, h->name);
+			 name, why, name);
 	}
+}
+
+/*
+ * The limit is another than the one that was judged by. (As long as it is the
+ * same, a host that was left out stays so until all of them are resumed.)
+ */
+void vs_health_limit(struct vs_core *c, int was)
+{
+	int most = c->conf->health_drains;
+	struct vs_avoid *a, *next;
+	const struct vs_host *h;
+
+	if (most == was)
+		return;
+	c->hints_dirty = true;
+	for (a = c->avoids; a; a = next) {
+		int n = vs_health_drains(c, a->moid);
+		char moid[VS_MOID_LEN];
+
+		next = a->next;
+		if (a->cause != VS_AVOID_SICK || (most && n >= most))
+			continue;
+		h = vs_host_get(&c->inv, a->moid);
+		vs_info("host=%s takes VMs again: HealthDrains=%d, and nodes=%d were drained by others there",
+			h ? h->name : a->moid, most, n);
+		vs_strlcpy(moid, a->moid, sizeof(moid));
+		vs_avoid_end(c, VS_AVOID_SICK, moid);
+	}
+	for (struct vs_sick *s = c->maintain.sick; most && s; s = s->hh.next)
+		judge(c, s->host, s->nodes);
 }
 
 void vs_health_look(struct vs_core *c, struct vs_node *n)
@@ -115,7 +147,7 @@ void vs_health_look(struct vs_core *c, struct vs_node *n)
 	}
 	vs_info("node=%s was drained or set down by others, its VM is on host=%s: nodes=%d there",
 		n->name, h->name, vs_health_drains(c, h->moid) + 1);
-	judge(c, h, note(c, n, h->moid)->nodes);
+	judge(c, h->moid, note(c, n, h->moid)->nodes);
 }
 
 /* It is no node of ours any more. */

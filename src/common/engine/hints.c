@@ -138,6 +138,7 @@ static struct json_object *to_json(const struct vs_core *c)
 	vs_jb_put(top, "avoid", avoids_json(c));
 	vs_jb_put(top, "windows", vs_windows_json(c));
 	vs_jb_put(top, "drains", vs_health_json(c));
+	vs_jb_int(top, "health_drains", c->conf->health_drains);
 	vs_jb_put(top, "breakers", breakers_json(c));
 	vs_jb_put(top, "pfs", prints_json(c));
 	vs_jb_put(top, "brake", brake_json(c));
@@ -364,6 +365,9 @@ void vs_hints_load(struct vs_core *c, const char *text)
 	vs_windows_read(c, vs_j_opt(vs_j_root(&doc), "windows"));
 	doc.err.code = VS_OK;
 	vs_health_read(c, vs_j_opt(vs_j_root(&doc), "drains"));
+	doc.err.code = VS_OK;
+	vs_health_limit(c, (int)vs_j_int_or(
+		vs_j_opt(vs_j_root(&doc), "health_drains"), -1));
 	doc.err.code = VS_OK;
 	read_breakers(c, vs_j_opt(vs_j_root(&doc), "breakers"));
 	doc.err.code = VS_OK;

@@ -92,6 +92,8 @@ void vs_leaving_say(struct vs_core *c, int64_t now_ms);
 /* health.c: drains by others, counted by host; lock held */
 void vs_health_look(struct vs_core *c, struct vs_node *n);
 int vs_health_drains(const struct vs_core *c, const char *host);
+/* The configuration in force has come; was: the limit before, -1: unknown. */
+void vs_health_limit(struct vs_core *c, int was);
 void vs_health_forget(struct vs_core *c, const char *host);
 void vs_health_gone(struct vs_core *c, const struct vs_node *n);
 void vs_health_clear(struct vs_core *c);

@@ -258,6 +258,8 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 	adapters_make(c);
 	nodes_make(c);
 	nodes_carry(c, old, nold);
+	if (old_conf)
+		vs_health_limit(c, old_conf->health_drains);
 	vs_prefetch_carry(c);
 	for (struct vs_wait *w = c->waits; w; w = w->next)
 		ids_carry(c, old, nold, w->ids, &w->n);
