@@ -114,8 +114,11 @@ def test_a_key_of_slurm_conf_is_found_with_its_line(cluster, code, old, new,
 # ---- hosts that fail ----------------------------------------------------------
 
 def test_a_host_that_fails_a_hard_check_gets_no_job(cluster):
+    drift = f"host={H1}", "MTU of a switch was 9000, is 1500 now"
+    before = len(said(cluster, *drift))
     host(cluster, H1, mtu=1500, switch="dvs-roce")
     f = found(cluster, "mtu", H1)
+    assert len(said(cluster, *drift)) == before + 1
     assert f["pf"] == PF0 and f["severity"] == "hard"
     reasons = {h["host"]: h for h in cluster.svf("hosts")["hosts"]}
     assert reasons[H1]["state"] == "avoided"
@@ -282,6 +285,17 @@ def test_no_uplink_on_any_host(cluster):
         ("uplink-missing", H2)}
     for h in (H1, H2):
         host(cluster, h, uplink=True, **NIC)
+
+
+def test_no_host_has_the_adapters_network(cluster):
+    for h in (H1, H2):
+        host(cluster, h, member=False, switch="dvs-roce")
+    f = found(cluster, "adapter-network", "sriov-roce")
+    assert f["severity"] == "hard" and f["is"] == "on no host"
+    assert f["should"] == ROCE and "govc dvs.add" in f["fix"]
+    assert "adapter-uplink" not in {c for c, _ in codes(cluster)}
+    for h in (H1, H2):
+        host(cluster, h, member=True, switch="dvs-roce")
 
 
 def test_vcenter_away_is_a_hard_finding(cluster):
