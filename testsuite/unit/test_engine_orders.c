@@ -241,19 +241,8 @@ static void one_that_others_drained_and_slurm_keeps_on_is_refused(void **st)
 	must_do("evict", "vm1", "off");
 }
 
-static int refuses(void *ctx, const char *name, const char *why)
-{
-	(void)ctx;
-	(void)name;
-	(void)why;
-	return -1;
-}
-
 static void a_power_down_is_logged_once_and_not_when_slurm_keeps_it_on(void **st)
 {
-	const struct vs_port *was = vs_core.port;
-	struct vs_port port = { .node_power_down = refuses };
-	int64_t push = 0;
 	size_t first = 0;
 
 	(void)st;
@@ -276,13 +265,6 @@ static void a_power_down_is_logged_once_and_not_when_slurm_keeps_it_on(void **st
 		first++;
 	}
 	assert_true(first > 2);
-	/* not idle yet: nothing was logged, the next one is */
-	vs_core.port = &port;
-	vs_say_all(&vs_core, heard(VS_TELL_POWER_DOWN, "vm1"), 1, now, &push);
-	vs_core.port = was;
-	ntold = 0;
-	turns(60);
-	assert_false(heard(VS_TELL_POWER_DOWN, "vm1")->ok);
 }
 
 static void a_later_order_adds_to_an_earlier_one(void **st)
