@@ -152,11 +152,13 @@ def no_such(key, name, what, where, have):
 
 
 DC = ' in datacenter "DC0"'
+ELSEWHERE = (r" \(one of another datacenter must be cloned into it, an item of "
+             r"a content library deployed there: govc library\.deploy\)")
 # name: (vsphere.conf's top, its lines, the text)
 OBJECTS = {
     "a template": ({}, [GOOD[0], GOOD[1],
                         "PartitionName=roce Adapter=sriov-roce Template=rhel7"],
-                   no_such("Template", "rhel7", "VM template", DC,
+                   no_such("Template", "rhel7", "VM template", DC + ELSEWHERE,
                            "rhel9-ofed")),
     "a network": ({}, [GOOD[0],
                        "AdapterName=sriov-roce Type=sriov Network=NO-SUCH-PG",
