@@ -180,6 +180,40 @@ static void a_small_mtu_bars_the_pf_and_an_unknown_one_nothing(void **state)
 }
 
 /* Of a switch that no adapter is on, nothing is said. */
+/* The PF is barred for all adapters or for none. */
+static void another_adapters_mtu_bars_no_pf_that_serves(void **state)
+{
+	struct vs_adapter both[2] = { adapter, adapter };
+	struct vs_network nets[2] = { net, net };
+	struct vs_profile of[2] = { profile, profile };
+	bool has[2] = { true, false };
+
+	(void)state;
+	both[0].mtu = 0;
+	vs_strlcpy(both[1].name, "roce9k", sizeof(both[1].name));
+	of[0].adapter = &both[0];
+	of[1].adapter = &both[1];
+	site.adapters = both;
+	site.nets = nets;
+	site.nadapters = site.nprofiles = 2;
+	site.profiles = of;
+	site.used = has;
+	for (int i = 1; i <= HOSTS; i++)
+		host(i)->facts->switches[0].mtu = 1500;
+	look();
+	assert_int_equal(found.n, 0);		/* no node has roce9k */
+	has[1] = true;
+	look();
+	assert_int_equal(found.n, HOSTS);
+	assert_int_equal(found.f[0].code, VS_CHECK_MTU);
+	assert_int_equal(found.f[0].severity, VS_WARNING);
+	assert_string_equal(found.f[0].bars, "");
+	both[0].mtu = 9000;
+	look();
+	assert_int_equal(found.f[0].severity, VS_HARD);
+	assert_string_not_equal(found.f[0].bars, "");
+}
+
 static void another_switchs_mtu_is_nobodys_business(void **state)
 {
 	(void)state;
@@ -337,6 +371,7 @@ int main(void)
 		T(a_port_without_link_bars_its_pf),
 		T(infiniband_shows_neither_link_nor_mtu),
 		T(a_small_mtu_bars_the_pf_and_an_unknown_one_nothing),
+		T(another_adapters_mtu_bars_no_pf_that_serves),
 		T(another_switchs_mtu_is_nobodys_business),
 		T(without_vfs_a_small_mtu_warns_and_bars_nothing),
 		T(a_network_is_missed_where_three_of_four_have_it),

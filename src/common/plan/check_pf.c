@@ -253,33 +253,70 @@ static void check_vfs(const struct vs_check_site *s, const struct vs_usual *u,
 
 /* ---- the port, the driver -------------------------------------------------- */
 
-static void check_port(const struct vs_check_site *s, const struct vs_host *h,
-		       const struct vs_pf *pf, struct vs_found_list *l)
+static bool adapter_used(const struct vs_check_site *s, size_t a)
 {
+	for (size_t p = 0; p < s->nprofiles; p++)
+		if (s->used[p] && s->profiles[p].adapter == &s->adapters[a])
+			return true;
+	return false;
+}
+
+/* Ethernet adapters of nodes that there are, and this PF is an uplink of. */
+static bool port_serves(const struct vs_check_site *s, const struct vs_host *h,
+			const struct vs_pf *pf, size_t a)
+{
+	const struct vs_adapter *ad = &s->adapters[a];
+
+	return vs_check_takes_vf(ad) && ad->link == VS_LINK_ETHERNET &&
+	       vs_host_has_net(h, s->nets[a].moid) &&
+	       vs_pf_reaches(ad, &s->nets[a], pf) && adapter_used(s, a);
+}
+
+/* A PF is barred for all adapters: only if it can serve none of them. */
+static void check_mtu(const struct vs_check_site *s, const struct vs_host *h,
+		      const struct vs_pf *pf, struct vs_found_list *l)
+{
+	const struct vs_switch_facts *of = NULL;
+	const struct vs_adapter *most = NULL;
+	bool serves = false;
 	struct vs_found *f;
-	bool down = false;
 
 	for (size_t a = 0; a < s->nadapters; a++) {
 		const struct vs_adapter *ad = &s->adapters[a];
 		const struct vs_switch_facts *sw;
 
-		if (!vs_check_takes_vf(ad) || ad->link != VS_LINK_ETHERNET ||
-		    !vs_host_has_net(h, s->nets[a].moid) ||
-		    !vs_pf_reaches(ad, &s->nets[a], pf))
+		if (!port_serves(s, h, pf, a))
 			continue;
-		down |= !pf->link_up;
 		sw = vs_check_switch(h, &s->nets[a]);
-		if (!ad->mtu || !sw || !sw->mtu || sw->mtu >= ad->mtu)
-			continue;
-		f = add(l, VS_CHECK_MTU, h, pf,
-			vs_asprintf("MTU %d on %s", sw->mtu, sw->name),
-			vs_asprintf("%d (adapter %s)", ad->mtu, ad->name),
-			vs_asprintf("govc dvs.change -mtu %d %s", ad->mtu,
-				    sw->name));
-		vs_strlcpy(f->bars, h->moid, sizeof(f->bars));
-		break;
+		if (!ad->mtu || !sw || !sw->mtu || sw->mtu >= ad->mtu) {
+			serves = true;
+		} else if (!most || ad->mtu > most->mtu) {
+			most = ad;
+			of = sw;
+		}
 	}
-	if (!down)
+	if (!most)
+		return;
+	f = add(l, VS_CHECK_MTU, h, pf,
+		vs_asprintf("MTU %d on %s", of->mtu, of->name),
+		vs_asprintf("%d (adapter %s)", most->mtu, most->name),
+		vs_asprintf("govc dvs.change -mtu %d %s", most->mtu, of->name));
+	if (serves)
+		f->severity = VS_WARNING;
+	else
+		vs_strlcpy(f->bars, h->moid, sizeof(f->bars));
+}
+
+static void check_port(const struct vs_check_site *s, const struct vs_host *h,
+		       const struct vs_pf *pf, struct vs_found_list *l)
+{
+	struct vs_found *f;
+	bool serves = false;
+
+	check_mtu(s, h, pf, l);
+	for (size_t a = 0; a < s->nadapters && !serves; a++)
+		serves = port_serves(s, h, pf, a);
+	if (!serves || pf->link_up)
 		return;
 	f = add(l, VS_CHECK_LINK_DOWN, h, pf,
 		vs_asprintf("%s has no link", pf->pnic), vs_strdup("up"),
