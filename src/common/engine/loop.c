@@ -336,6 +336,22 @@ static void rest(struct vs_core *c, int64_t now_ms, int wait_ms)
 	drain(c->wake_fd);
 }
 
+/* What operators have asked for: a reading, or a login that was refused too. */
+static void ask_vcenter(struct loop *l, bool look, bool retry)
+{
+	struct vs_core *c = l->c;
+
+	if (c->vc && (look || retry)) {
+		vs_vc_calm(c->vc, VS_VC_ALERT);
+		if (retry)
+			vs_vc_retry_now(c->vc);
+		vs_vc_slow_now(c->vc);	/* what was mended shows at once */
+	} else if (retry) {
+		l->logs_in = true;
+		l->renew_ms = 0;
+	}
+}
+
 static void turn(struct loop *l)
 {
 	struct vs_core *c = l->c;
@@ -347,18 +363,10 @@ static void turn(struct loop *l)
 	vs_lock();
 	is_busy = busy(c);
 	retry = c->vc_retry;
-	look = retry || c->checks.look;
+	look = c->checks.look;
 	c->vc_retry = c->checks.look = false;
 	vs_unlock();
-	if (c->vc && look) {
-		vs_vc_calm(c->vc, VS_VC_ALERT);
-		if (retry)
-			vs_vc_retry_now(c->vc);
-		vs_vc_slow_now(c->vc);	/* what was mended shows at once */
-	} else if (retry) {
-		l->logs_in = true;
-		l->renew_ms = 0;
-	}
+	ask_vcenter(l, look, retry);
 	rest(c, now_ms, !c->vc ? BEAT_IDLE_MS : is_busy ? BEAT_BUSY_MS / 2 : 500);
 	now_ms = vs_clock();
 	if (!c->port->active(c->port->ctx))
