@@ -49,6 +49,7 @@ static int64_t disks(const char *devices, const char *committed)
 	free(t.change_version);
 	free(t.host);
 	free(t.guest);
+	free(t.disks);
 	free(t.nets);		/* none was read */
 	vs_jdoc_free(&doc);
 	return mb;
