@@ -170,6 +170,10 @@ class Judge:
             if len(seen) < a["nodes"]:
                 self.found("jobs", f"{name} {key} completed, but its steps ran "
                            f"on {sorted(seen)}, not {a['nodes']} nodes", key=key)
+        elif state == "CANCELLED" and a["partition"] == "doomed" and \
+                f"preempted {key} has been killed" in self.c.ctld_log():
+            # so Slurm calls it where the job was still configuring
+            self.preempted += 1
         elif state == "CANCELLED":
             if "cancelled" not in a:
                 self.found("jobs", f"{name} {key} was cancelled by nobody", key=key)
