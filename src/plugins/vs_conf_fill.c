@@ -307,14 +307,6 @@ static int add_hosts(struct vs_conf *conf, const struct vs_conf_file *f,
 	return rc;
 }
 
-static bool has_adapter(const struct vs_conf *conf, const char *name)
-{
-	for (size_t i = 0; i < conf->nadapters; i++)
-		if (!strcmp(conf->adapters[i].name, name))
-			return true;
-	return false;
-}
-
 static int check_together(struct vs_conf *conf, const struct vs_conf_file *f,
 			  struct vs_err *err)
 {
@@ -327,7 +319,7 @@ static int check_together(struct vs_conf *conf, const struct vs_conf_file *f,
 		if (r->scope != VS_SCOPE_PARTITION)
 			continue;
 		adapter = conf->partitions[n++].adapter;
-		if (!has_adapter(conf, adapter))
+		if (!vs_conf_adapter_named(conf, adapter))
 			return vs_conf_err(f, line_of(r, "Adapter"), err,
 				"Adapter=%.63s: expected the name of an "
 				"AdapterName= line", adapter);

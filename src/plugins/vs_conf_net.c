@@ -136,15 +136,6 @@ static int overlaps(const struct vs_conf_file *f, const struct places *ps,
 	return 0;
 }
 
-static const struct vs_conf_adapter *adapter_named(const struct vs_conf *conf,
-						   const char *name)
-{
-	for (size_t i = 0; i < conf->nadapters; i++)
-		if (!strcmp(conf->adapters[i].name, name))
-			return &conf->adapters[i];
-	return NULL;
-}
-
 /* Without a list of its own a card has no address: so for each or for none. */
 static int one_for_each(const struct vs_conf_file *f, int line,
 			const char *subnet, const struct vs_conf_adapter *a,
@@ -227,7 +218,8 @@ static int check_partition(const struct vs_conf *conf,
 			   const struct vs_conf_partition *p, struct places *ps,
 			   struct vs_err *err)
 {
-	const struct vs_conf_adapter *a = adapter_named(conf, p->adapter);
+	const struct vs_conf_adapter *a =
+		vs_conf_adapter_named(conf, p->adapter);
 	int line = line_of(r, "Subnet"), first = line_of(r, "Addresses");
 	struct places vm = { 0 };
 	int rc;
@@ -292,7 +284,8 @@ int vs_conf_net_node(const struct vs_conf *conf,
 		     const struct vs_conf_partition *p, struct vs_conf_node *n,
 		     struct vs_err *err)
 {
-	const struct vs_conf_adapter *a = adapter_named(conf, p->adapter);
+	const struct vs_conf_adapter *a =
+		vs_conf_adapter_named(conf, p->adapter);
 	const char *subnet = p->subnet ? p->subnet : a ? a->subnet : NULL;
 
 	if (subnet && list_make(subnet, n->name, &n->address, err))

@@ -76,6 +76,15 @@ void vs_conf_node_clear(struct vs_conf_node *node)
 	free(node->first_address);
 }
 
+const struct vs_conf_adapter *vs_conf_adapter_named(const struct vs_conf *conf,
+						    const char *name)
+{
+	for (size_t i = 0; i < conf->nadapters; i++)
+		if (!strcmp(conf->adapters[i].name, name))
+			return &conf->adapters[i];
+	return NULL;
+}
+
 const struct vs_conf_partition *vs_conf_partition_named(
 	const struct vs_conf *conf, const char *name)
 {

@@ -78,6 +78,8 @@ struct vs_conf {
 struct vs_conf *vs_conf_new(void);	/* with the defaults */
 void vs_conf_free(struct vs_conf *conf);
 void vs_conf_node_clear(struct vs_conf_node *node);	/* what it owns */
+const struct vs_conf_adapter *vs_conf_adapter_named(const struct vs_conf *conf,
+						    const char *name);
 const struct vs_conf_partition *vs_conf_partition_named(
 	const struct vs_conf *conf, const char *name);	/* or NULL */
 

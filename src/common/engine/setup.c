@@ -16,10 +16,9 @@
 
 static int adapter_index(const struct vs_conf *conf, const char *name)
 {
-	for (size_t i = 0; i < conf->nadapters; i++)
-		if (!strcmp(conf->adapters[i].name, name))
-			return (int)i;
-	return -1;
+	const struct vs_conf_adapter *a = vs_conf_adapter_named(conf, name);
+
+	return a ? (int)(a - conf->adapters) : -1;
 }
 
 int vs_setup_check(const struct vs_conf *conf, struct vs_err *err)
