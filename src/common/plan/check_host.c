@@ -134,15 +134,6 @@ static void check_memory(const struct vs_check_site *s,
 
 /* ---- what it reaches ------------------------------------------------------ */
 
-static bool reaches(const struct vs_check_site *s, const struct vs_host *h,
-		    size_t a)
-{
-	for (int i = 0; i < h->npfs; i++)
-		if (vs_pf_reaches(&s->adapters[a], &s->nets[a], &h->pfs[i]))
-			return true;
-	return false;
-}
-
 /* The PF that is to be an uplink, if it can only be one, into the switch. */
 static char *add_uplink(const struct vs_check_site *s, const struct vs_host *h,
 			size_t a)
@@ -177,7 +168,8 @@ static void check_network(const struct vs_check_site *s,
 
 	if (vs_host_has_net(h, s->nets[a].moid)) {
 		if (!vs_check_takes_vf(ad) || !h->pfs_known ||
-		    vs_check_incapable(s, u, h, a, l) || reaches(s, h, a))
+		    vs_check_incapable(s, u, h, a, l) ||
+		    vs_check_has_pf(s, h, a, ""))
 			return;
 		vs_found_add(l, VS_CHECK_UPLINK_MISSING, h->name,
 			vs_asprintf("no PF%s%s as uplink for %s",

@@ -19,6 +19,10 @@ static inline bool vs_check_takes_vf(const struct vs_adapter *a)
 /* What the host says of the switch of an adapter's network; NULL: nothing. */
 const struct vs_switch_facts *vs_check_switch(const struct vs_host *h,
 					      const struct vs_network *net);
+/* A PF by which the adapter's VMs get to its network? Of this driver, which the
+ * host's facts must say; "": of any. */
+bool vs_check_has_pf(const struct vs_check_site *s, const struct vs_host *h,
+		     size_t a, const char *driver);
 /* Uplinks of the adapter's network that can't be PFs, though they should: all,
  * if it has no PF there; else those of the PFs' driver. False: it has none. */
 bool vs_check_incapable(const struct vs_check_site *s, const struct vs_usual *u,

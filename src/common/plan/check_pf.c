@@ -15,15 +15,22 @@
 
 #define VFS_ANY 8	/* to be asked for where no other host says how many */
 
+/* Are the adapter's VFs of this PF? */
+static bool draws(const struct vs_check_site *s, const struct vs_host *h,
+		  const struct vs_pf *pf, size_t a)
+{
+	return vs_check_takes_vf(&s->adapters[a]) &&
+	       vs_host_has_net(h, s->nets[a].moid) &&
+	       vs_pf_reaches(&s->adapters[a], &s->nets[a], pf);
+}
+
 /* The first adapter with VFs that draws on the PF; NULL: none. */
 static const struct vs_adapter *drawn_by(const struct vs_check_site *s,
 					 const struct vs_host *h,
 					 const struct vs_pf *pf)
 {
 	for (size_t a = 0; a < s->nadapters; a++)
-		if (vs_check_takes_vf(&s->adapters[a]) &&
-		    vs_host_has_net(h, s->nets[a].moid) &&
-		    vs_pf_reaches(&s->adapters[a], &s->nets[a], pf))
+		if (draws(s, h, pf, a))
 			return &s->adapters[a];
 	return NULL;
 }
@@ -148,13 +155,13 @@ static char *firmware_on(const struct vs_host *h, const struct vs_pf *pf,
 			   pf->pci, sum + 1);
 }
 
-/* A PF of this driver, or any for "", by which the adapter's VMs get there? */
-static bool has_pf(const struct vs_check_site *s, const struct vs_host *h,
-		   size_t a, const char *driver)
+bool vs_check_has_pf(const struct vs_check_site *s, const struct vs_host *h,
+		     size_t a, const char *driver)
 {
-	for (int i = 0; h->facts && i < h->npfs; i++)
+	for (int i = 0; i < h->npfs; i++)
 		if (vs_pf_reaches(&s->adapters[a], &s->nets[a], &h->pfs[i]) &&
-		    (!driver[0] || !strcmp(driver, h->facts->pfs[i].driver)))
+		    (!driver[0] ||
+		     !strcmp(driver, h->facts->pfs[i].driver)))
 			return true;
 	return false;
 }
@@ -175,7 +182,7 @@ bool vs_check_incapable(const struct vs_check_site *s, const struct vs_usual *u,
 			struct vs_found_list *l)
 {
 	const struct vs_adapter *ad = &s->adapters[a];
-	bool none = !has_pf(s, h, a, ""), some = false;
+	bool none = !vs_check_has_pf(s, h, a, ""), some = false;
 	int vfs = usual_vfs(u, ad);
 
 	for (size_t i = 0; h->facts && i < h->facts->nincapable; i++) {
@@ -188,7 +195,8 @@ bool vs_check_incapable(const struct vs_check_site *s, const struct vs_usual *u,
 		vs_strlcpy(pf.switch_uuid, f->switch_uuid,
 			   sizeof(pf.switch_uuid));
 		if (!vs_pf_reaches(ad, &s->nets[a], &pf) ||
-		    (!none && !(f->driver[0] && has_pf(s, h, a, f->driver))))
+		    (!none && !(f->driver[0] &&
+				vs_check_has_pf(s, h, a, f->driver))))
 			continue;
 		some = true;
 		if (told_of(l, h, f->pci))
@@ -265,11 +273,8 @@ static bool adapter_used(const struct vs_check_site *s, size_t a)
 static bool port_serves(const struct vs_check_site *s, const struct vs_host *h,
 			const struct vs_pf *pf, size_t a)
 {
-	const struct vs_adapter *ad = &s->adapters[a];
-
-	return vs_check_takes_vf(ad) && ad->link == VS_LINK_ETHERNET &&
-	       vs_host_has_net(h, s->nets[a].moid) &&
-	       vs_pf_reaches(ad, &s->nets[a], pf) && adapter_used(s, a);
+	return draws(s, h, pf, a) &&
+	       s->adapters[a].link == VS_LINK_ETHERNET && adapter_used(s, a);
 }
 
 /* A PF is barred for all adapters: only if it can serve none of them. */
