@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "svf.h"
 #include "util/mem.h"
@@ -94,12 +93,7 @@ static void put_room(struct svf_table *t, struct vs_j host,
 /* " (until 14:05)" on this machine's clock. */
 static void put_until(int64_t at, char out[32])
 {
-	time_t when = (time_t)at;
-	struct tm tm;
-
-	out[0] = '\0';
-	if (at > 0 && localtime_r(&when, &tm))
-		strftime(out, 32, " (until %H:%M)", &tm);
+	svf_clock(at, " (until %H:%M)", out);
 }
 
 static void put_reasons(struct svf_table *t, const struct svf_row *row)

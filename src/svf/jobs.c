@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "svf.h"
 #include "util/hostlist.h"
@@ -104,15 +103,11 @@ static void put_making(struct svf_table *t, const struct svf_row *row)
 /* As squeue --start. */
 static void put_expected(struct svf_table *t, const struct svf_row *row)
 {
-	time_t at = (time_t)vs_j_int_or(vs_j_opt(row->j, "expected"), 0);
-	struct tm tm;
 	char text[32];
 
-	if (at > 0 && localtime_r(&at, &tm) &&
-	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M", &tm))
-		svf_cell(t, "%s", text);
-	else
-		svf_cell(t, "-");
+	svf_clock(vs_j_int_or(vs_j_opt(row->j, "expected"), 0),
+		  "%Y-%m-%dT%H:%M", text);
+	svf_cell(t, "%s", text[0] ? text : "-");
 }
 
 static const struct svf_col cols[] = {

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "sbatch.h"
 #include "svf.h"
@@ -56,9 +55,7 @@ static void say_start(const struct svf_sbatch *b, struct vs_j top, bool now)
 	VS_FREE char *nodes = vs_strdup(b->nodes);
 	VS_FREE char *part = vs_strdup(b->partition);
 	VS_FREE char *text = why[0] ? vs_strdup(why) : slurms_own(top);
-	time_t when = (time_t)b->start;
 	char at[32];
-	struct tm tm;
 
 	svf_clean(nodes);
 	svf_clean(part);
@@ -70,11 +67,10 @@ static void say_start(const struct svf_sbatch *b, struct vs_j top, bool now)
 	printf("waits: %s\n", svf_clean(text));
 	say_idle(top);
 	if (!b->start || b->start - vs_j_int(vs_j_get(top, "time")) > UNKNOWN_S ||
-	    !localtime_r(&when, &tm)) {
+	    !svf_clock(b->start, SVF_DAY, at)[0]) {
 		puts("nobody knows until when");
 		return;
 	}
-	strftime(at, sizeof(at), "%Y-%m-%dT%H:%M:%S", &tm);
 	printf("Slurm expects it to start at %s on %s%s%s\n", at, nodes,
 	       part[0] ? " in partition " : "", part);
 }

@@ -176,12 +176,8 @@ bool svf_reason_fits(const char *verb, const char *text)
 
 static void put_clock(int64_t at, char out[32])
 {
-	time_t when = (time_t)at;
-	struct tm tm;
-
-	vs_strlcpy(out, "?", 32);
-	if (localtime_r(&when, &tm))
-		strftime(out, 32, "%Y-%m-%dT%H:%M:%S", &tm);
+	if (!svf_clock(at, SVF_DAY, out)[0])
+		vs_strlcpy(out, "?", 32);
 }
 
 /* "; 2 jobs run there, safe at 2026-03-01T14:00:00" */

@@ -213,6 +213,10 @@ void svf_table_free(struct svf_table *t);
 char *svf_clean(char *s);
 /* "12s", "3m05s", "2h10m", "4d03h" since then (epoch seconds); "" for 0. */
 const char *svf_age(int64_t then, char out[16]);
+#define SVF_DAY "%Y-%m-%dT%H:%M:%S"
+/* Epoch seconds on this machine's clock, by strftime's form; "": there is no
+ * such time, or it is 0. Returns out. */
+const char *svf_clock(int64_t at, const char *form, char out[32]);
 
 /* ---- nodes.c ----------------------------------------------------------- */
 /* The "nodes" array of a report as a table; those named in s alone, if any. */

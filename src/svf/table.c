@@ -319,6 +319,17 @@ void svf_table_free(struct svf_table *t)
 	free(t);
 }
 
+const char *svf_clock(int64_t at, const char *form, char out[32])
+{
+	time_t when = (time_t)at;
+	struct tm tm;
+
+	out[0] = '\0';
+	if (at > 0 && localtime_r(&when, &tm))
+		strftime(out, 32, form, &tm);
+	return out;
+}
+
 const char *svf_age(int64_t then, char out[16])
 {
 	int64_t s = (int64_t)time(NULL) - then;

@@ -123,12 +123,7 @@ static int run(const struct watch *w, const struct svf *s, char **out,
 /* "14:05:10", or with its day for a file. */
 static const char *clock_text(time_t at, bool day, char text[32])
 {
-	struct tm tm;
-
-	text[0] = '\0';
-	if (localtime_r(&at, &tm))
-		strftime(text, 32, day ? "%Y-%m-%dT%H:%M:%S" : "%H:%M:%S", &tm);
-	return text;
+	return svf_clock((int64_t)at, day ? SVF_DAY : "%H:%M:%S", text);
 }
 
 /* Nobody answers: what was there stays. */
