@@ -211,14 +211,6 @@ static void say_host(struct json_object *top, const struct vs_host *h,
 	vs_jb_str(top, "was", was);
 }
 
-/* Into a line of a log, a node's reason and a terminal. */
-static void one_line(char *s)
-{
-	for (; *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			*s = ' ';
-}
-
 static void drain_why(int64_t at, const char *text, char *why, size_t size)
 {
 	char when[48] = "drained by an operator";
@@ -229,7 +221,7 @@ static void drain_why(int64_t at, const char *text, char *why, size_t size)
 		strftime(when, sizeof(when),
 			 "maintenance planned for %Y-%m-%dT%H:%M", &tm);
 	snprintf(why, size, "%s%s%s", when, text[0] ? ": " : "", text);
-	one_line(why);
+	vs_one_line(why);
 }
 
 /* At once if that is now, or too soon for idle VMs to go before. */

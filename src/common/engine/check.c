@@ -49,14 +49,6 @@ static struct vs_check_site site_of(const struct vs_core *c, const bool *used,
 	};
 }
 
-static bool ours(const struct vs_core *c, const struct vs_host *h)
-{
-	for (char **m = c->cluster_moids; m && *m; m++)
-		if (!strcmp(*m, h->cluster))
-			return true;
-	return false;
-}
-
 /* ---- findings, kept ---------------------------------------------------------- */
 
 struct vs_checked *vs_checked_use(struct vs_checked *k)
@@ -203,13 +195,13 @@ static bool hosts_look(struct vs_core *c, struct vs_usual *usual,
 	struct vs_check_site s = site_of(c, used, names);
 
 	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
-		if (ours(c, h) && h->connected) {
+		if (vs_host_cluster(c, h) >= 0 && h->connected) {
 			vs_usual_count(usual, &s, h);
 			if (!lent_well(c))
 				return false;
 		}
 	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
-		if (!ours(c, h))
+		if (vs_host_cluster(c, h) < 0)
 			continue;
 		had_set(c, h);
 		vs_check_host(&s, usual, h, l);

@@ -61,9 +61,13 @@ int vs_clones_made(const struct vs_clones *k, int64_t minute)
 int64_t vs_clones_left(const struct vs_clones *k, int64_t minute, int max)
 {
 	int64_t end = minute + VS_CLONES_MINUTES;
+	int n = vs_clones_made(k, minute);
 
-	while (minute < end && vs_clones_made(k, minute) > max)
-		minute++;
+	for (; minute < end && n > max; minute++) {
+		int64_t oldest = minute - VS_CLONES_MINUTES + 1;
+
+		n -= is_kept(k, oldest) ? *slot(k, oldest) : 0;
+	}
 	return minute;
 }
 

@@ -12,6 +12,9 @@ void vs_find(struct vs_core *c, enum vs_stops stops, const struct vs_says *says,
 	     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void vs_bar(struct vs_core *c, size_t profile, const char *why);
 void vs_reach_check(struct vs_core *c);
+/* Which of the configuration's ClusterName lines the host belongs to, by the
+ * names that were found last; -1: none, and no VM of ours goes there. */
+int vs_host_cluster(const struct vs_core *c, const struct vs_host *h);
 bool vs_host_draws(const struct vs_core *c, const struct vs_host *h, size_t a);
 bool vs_host_unplugged(const struct vs_core *c, const struct vs_host *h,
 		       size_t a);

@@ -125,7 +125,6 @@ void vs_health_limit(struct vs_core *c, int was)
 
 void vs_health_look(struct vs_core *c, struct vs_node *n)
 {
-	const struct vs_vm *vm;
 	const struct vs_host *h;
 
 	if (!n->flags)
@@ -137,10 +136,7 @@ void vs_health_look(struct vs_core *c, struct vs_node *n)
 	}
 	if (n->drained_on[0])
 		return;
-	vm = vs_node_vm(c, n);
-	h = vm && vm->power == VS_POWER_ON &&
-		vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_OURS ?
-		vm->host_ptr : NULL;
+	h = vs_node_on(c, n);
 	if (!h) {
 		vs_strlcpy(n->drained_on, NOWHERE, sizeof(n->drained_on));
 		return;

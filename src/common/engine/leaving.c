@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "util/buf.h"
 #include "util/crash.h"
 #include "util/json.h"
 #include "util/mem.h"
@@ -24,6 +25,7 @@
 #define BOUNDLESS_S (YEAR_S * 3 / 4)	/* Slurm's "no limit" is a year */
 #define LEAST_S 60
 #define OVERDUE_S 600
+#define NODES_MAX (1 << 20)	/* bytes: more than a host can have VMs */
 #define JOBS 512		/* of a host, told apart */
 
 struct tally {
@@ -202,21 +204,16 @@ static char *resv_name(const struct vs_host *h)
 static char *nodes_of(struct vs_core *c, const struct vs_host *h)
 {
 	const struct vs_holds *holds = vs_ledger_holds(&c->ledger, h->moid);
+	struct vs_buf b = VS_BUF_INIT(NODES_MAX);
 	const struct vs_hold *hold;
-	char *names = NULL;
 
 	if (!holds)
 		return NULL;
-	LIST_FOREACH(hold, &holds->list, on_host) {
-		VS_FREE char *had = names;
-
+	LIST_FOREACH(hold, &holds->list, on_host)
 		if (vs_node_named(c, hold->node))
-			names = vs_asprintf("%s%s%s", had ? had : "",
-					    had ? "," : "", hold->node);
-		else
-			had = NULL;
-	}
-	return names;
+			vs_buf_printf(&b, "%s%s", b.len ? "," : "",
+				      hold->node);
+	return b.data;
 }
 
 /* Why; when is its end. Words that change would be a new record of it in

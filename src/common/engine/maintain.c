@@ -31,14 +31,20 @@ void vs_why_wanted(const struct vs_core *c, const struct vs_host *h,
 			 a ? a->why : "wanted");
 }
 
+const struct vs_host *vs_node_on(struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	return vm && vm->power == VS_POWER_ON &&
+		vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_OURS ?
+		vm->host_ptr : NULL;
+}
+
 /* Whose VM is to go off: its host, NULL if it needn't. */
 static const struct vs_host *wanted_host(struct vs_core *c,
 					 const struct vs_node *n)
 {
-	const struct vs_vm *vm = vs_node_vm(c, n);
-	const struct vs_host *h = vm && vm->power == VS_POWER_ON &&
-		vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_OURS ?
-		vm->host_ptr : NULL;
+	const struct vs_host *h = vs_node_on(c, n);
 
 	return h && (n->orders.evict || vs_host_wanted(c, h)) ? h : NULL;
 }

@@ -71,6 +71,8 @@ struct vs_remains {
 
 /* maintain.c: nodes on hosts that are wanted; lock held */
 bool vs_host_wanted(const struct vs_core *c, const struct vs_host *h);
+/* Where the node's VM is on, and ours; NULL: nowhere. */
+const struct vs_host *vs_node_on(struct vs_core *c, const struct vs_node *n);
 void vs_why_wanted(const struct vs_core *c, const struct vs_host *h,
 		   char *why, size_t size);
 /* Drained by somebody else, and kept on by SuspendExc*: Slurm doesn't power it

@@ -42,11 +42,12 @@ static bool withdrawn(const struct vs_node *n)
 void vs_orders_look(struct vs_core *c, struct vs_node *n)
 {
 	struct vs_orders *o = &n->orders;
-	const struct vs_vm *vm = vs_node_vm(c, n);
+	const struct vs_vm *vm;
 
 	if (!vs_orders_any(o) || n->seen == VS_SEEN_UNKNOWN ||
 	    n->seen == VS_SEEN_BUSY)
 		return;
+	vm = vs_node_vm(c, n);
 	if (o->evict && withdrawn(n)) {
 		ends(c, n, "is withdrawn: somebody has resumed the node");
 		return;

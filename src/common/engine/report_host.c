@@ -182,11 +182,10 @@ static struct json_object *pfs_json(const struct vs_core *c,
 static const char *cluster_name(const struct vs_core *c,
 				const struct vs_host *h)
 {
-	for (size_t i = 0; c->cluster_moids && c->cluster_moids[i]; i++)
-		if (i < c->conf->nclusters &&
-		    !strcmp(c->cluster_moids[i], h->cluster))
-			return c->conf->clusters[i].name;
-	return NULL;
+	int at = vs_host_cluster(c, h);
+
+	return at < 0 || (size_t)at >= c->conf->nclusters ? NULL :
+		c->conf->clusters[at].name;
 }
 
 static struct json_object *host_json(struct vs_core *c, struct vs_host *h,

@@ -163,10 +163,9 @@ static void hw_fill(const struct vs_core *c, const struct vs_node *n,
 
 const char *vs_pool_of(const struct vs_core *c, const struct vs_host *host)
 {
-	for (size_t i = 0; host && c->cluster_moids && c->cluster_moids[i]; i++)
-		if (!strcmp(c->cluster_moids[i], host->cluster))
-			return c->pool_moids[i];
-	return NULL;
+	int at = host ? vs_host_cluster(c, host) : -1;
+
+	return at < 0 ? NULL : c->pool_moids[at];
 }
 
 static int64_t send_clone(struct vs_core *c, struct vs_node *n,

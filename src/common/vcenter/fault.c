@@ -199,13 +199,6 @@ void vs_vcx_mask(char *text)
 	memmove(to, from, strlen(from) + 1);
 }
 
-static void one_line(char *s)
-{
-	for (; *s; s++)
-		if (iscntrl((unsigned char)*s))
-			*s = ' ';
-}
-
 /* The words with which a reader who sees only the type would be lost. */
 static void add_details(struct vs_j in, char *text, size_t size)
 {
@@ -246,8 +239,8 @@ void vs_vcx_fault(struct vs_j fault, enum vcx_where where, struct vs_err *err)
 			   sizeof(err->fault));
 	}
 	add_details(in, err->text, sizeof(err->text));
-	one_line(err->text);
-	one_line(err->fault);
+	vs_one_line(err->text);
+	vs_one_line(err->fault);
 	vs_vcx_mask(err->text);
 }
 
