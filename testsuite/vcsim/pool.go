@@ -79,34 +79,20 @@ func (w *world) tellPool(o *object, mem, cpu, memMax, cpuMax int64) {
 }
 
 // setPool gives a pool a size, or takes it away (no numbers).
-func (w *world) setPool(op *adminOp) error {
-	for _, c := range w.clusters {
-		pool, ok := c.pools[op.Name]
-		if c.spec.Name != op.Cluster || !ok {
-			continue
-		}
-		delete(w.sized, pool)
-		if op.MemoryMB > 0 || op.CPUMhz > 0 {
-			w.sized[pool] = poolSize{op.MemoryMB, op.CPUMhz}
-		}
-		if len(c.hosts) > 0 {
-			c.hosts[0].quick()
-		}
-		return nil
-	}
-	return fmt.Errorf("name: cluster %q has no pool %q", op.Cluster, op.Name)
-}
+func (w *world) setPool(op *adminOp) error { return w.sizePool(w.sized, op) }
 
 // limitPool bounds what all VMs of a pool may use; no numbers: nothing does.
-func (w *world) limitPool(op *adminOp) error {
+func (w *world) limitPool(op *adminOp) error { return w.sizePool(w.limited, op) }
+
+func (w *world) sizePool(sizes map[ref]poolSize, op *adminOp) error {
 	for _, c := range w.clusters {
 		pool, ok := c.pools[op.Name]
 		if c.spec.Name != op.Cluster || !ok {
 			continue
 		}
-		delete(w.limited, pool)
+		delete(sizes, pool)
 		if op.MemoryMB > 0 || op.CPUMhz > 0 {
-			w.limited[pool] = poolSize{op.MemoryMB, op.CPUMhz}
+			sizes[pool] = poolSize{op.MemoryMB, op.CPUMhz}
 		}
 		if len(c.hosts) > 0 {
 			c.hosts[0].quick()
