@@ -143,7 +143,8 @@ def rule_banned(files):
 
 
 def code_files(files):
-    return [f for f in files if f.endswith((".c", ".h", ".go", ".py", ".sh"))]
+    return [f for f in files if f.endswith(
+        (".c", ".h", ".go", ".py", ".sh", ".mk", ".am"))]
 
 
 def rule_file(files):

@@ -36,7 +36,23 @@ STAGE int64_t test_clock(void)
 	return now;
 }
 
-/* One turn of the engine; what it would tell Slurm is kept. */
+/* What Slurm's PrivateData lets everybody see: of a port's sees_*. */
+static __attribute__((unused)) bool all_jobs, all_nodes;
+
+STAGE bool sees_jobs(void *ctx, uint32_t uid)
+{
+	(void)ctx;
+	(void)uid;
+	return all_jobs;
+}
+
+STAGE bool sees_nodes(void *ctx, uint32_t uid)
+{
+	(void)ctx;
+	(void)uid;
+	return all_nodes;
+}
+
 /* What the engine keeps of the sums is what they are. */
 STAGE void sums_are_true(void)
 {
@@ -85,7 +101,8 @@ STAGE void times_are_true(void)
 				 != NULL);
 }
 
-/* As the loop's, which looks at all nodes in every third of them alone. */
+/* One turn of the engine; what it would tell Slurm is kept. As the loop's,
+ * which looks at all nodes in every third of them alone. */
 STAGE void some_turn(void)
 {
 	struct vs_core *c = &vs_core;

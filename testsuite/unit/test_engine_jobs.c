@@ -8,24 +8,9 @@
 #define OWNER 1001
 #define STRANGER 1002
 
-static bool all_jobs, all_nodes;
 static enum vs_job_waits waits;		/* of those that pend */
 static int asked;
 static uint32_t gone;
-
-static bool sees_jobs(void *ctx, uint32_t uid)
-{
-	(void)ctx;
-	(void)uid;
-	return all_jobs;
-}
-
-static bool sees_nodes(void *ctx, uint32_t uid)
-{
-	(void)ctx;
-	(void)uid;
-	return all_nodes;
-}
 
 /* Jobs up to 100 run, the others pend. */
 static void jobs_info(void *ctx, struct vs_port_job_row *rows, size_t n)

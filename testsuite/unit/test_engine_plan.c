@@ -8,15 +8,6 @@
 
 #define USER 1001
 
-static bool shown;
-
-static bool sees_nodes(void *ctx, uint32_t uid)
-{
-	(void)ctx;
-	(void)uid;
-	return shown;
-}
-
 static const struct vs_port port = { .sees_nodes = sees_nodes };
 
 static int stage(void **state)
@@ -24,7 +15,7 @@ static int stage(void **state)
 	(void)state;
 	begin(4, 2, 2, "warm");
 	vs_core.port = &port;
-	shown = true;
+	all_nodes = true;
 	while (vs_core.paces) {
 		struct vs_pace *t = vs_core.paces;
 
@@ -330,7 +321,7 @@ static void idle_vms_that_would_give_way_are_named(void **state)
 	/* one that goes already */
 	vs_core.nodes[id("vm2")].leave = true;
 	gives_way("vm5", "vm2");
-	shown = false;
+	all_nodes = false;
 	doc = asked("vm5");
 	assert_true(vs_j_bool(vs_j_get(vs_j_root(&doc), "after_idle")));
 	assert_true(vs_j_null(vs_j_opt(vs_j_root(&doc), "give_way")));
@@ -358,7 +349,7 @@ static void hidden_nodes_are_counted_and_not_named(void **state)
 	VS_FREE char *text = NULL;
 
 	(void)state;
-	shown = false;
+	all_nodes = false;
 	o = vs_core_plan("vm1", USER, NULL);
 	assert_non_null(o);
 	text = vs_jb_text_free(o);

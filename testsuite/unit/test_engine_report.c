@@ -11,22 +11,6 @@
 #define OWNER 1001
 #define STRANGER 1002
 
-static bool all_jobs, all_nodes;
-
-static bool sees_jobs(void *ctx, uint32_t uid)
-{
-	(void)ctx;
-	(void)uid;
-	return all_jobs;
-}
-
-static bool sees_nodes(void *ctx, uint32_t uid)
-{
-	(void)ctx;
-	(void)uid;
-	return all_nodes;
-}
-
 /* Job 4711 of OWNER is on every node. */
 static void nodes_jobs(void *ctx, struct vs_port_job *rows, size_t n)
 {
