@@ -352,6 +352,7 @@ void vs_port_node_giveup(void *ctx, const char *node, uint32_t job,
 		set_powered_down(n);
 	} else if (n && !(n->node_state & NODE_STATE_POWERING_DOWN) &&
 		   (n->run_job_cnt ||
+		    (n->node_state & NODE_STATE_COMPLETING) ||
 		    !(n->node_state & NODE_STATE_POWERED_DOWN))) {
 		char *text = xstrdup_printf(VS_REASON_TAG "%s", reason);
 

@@ -157,3 +157,32 @@ def test_a_node_whose_vm_went_off_while_vcenter_was_away_comes_back(fresh):
                 40, "given back")
     out = c.wait_job(c.sbatch("-N1", "-w", "vm001", script="hostname"), 40)
     assert out.strip() == "vm001"
+
+
+def test_a_node_that_was_completing_and_off_at_a_restart_serves_again(fresh):
+    """A slurmctld that was killed may remember a job's end to come on a node of
+    which it knows that it is going off; started once more it takes the node from
+    the job, and leaves it COMPLETING for ever: who is off registers no more."""
+    c = fresh(inventory=world(hosts=1, vfs=2), nodes=2,
+              slurm={"SuspendTimeout": 8})
+    job = c.sbatch("-N1", "-w", "vm001", script="hostname; sleep 300")
+    wait_for("it runs", 40, lambda: "vm001" in c.output(job))
+    c.do("powerOff", vm="vm001")
+    c.wait_node("vm001", lambda s: "COMPLETING" in s, 60, "its job's end to come")
+    c.do("outage", duration="90s", how="refuse")
+    c.end_slurmctld()
+    state = c.path("state", "job_state").read_bytes()
+    c.start_slurmctld()
+    c.must("scontrol", "update", "nodename=vm001", "state=power_down_force")
+    c.wait_node("vm001", lambda s: "POWERING_DOWN" in s, 20, "on its way off")
+    c.end_slurmctld()
+    c.path("state", "job_state").write_bytes(state)
+    c.start_slurmctld()
+    c.wait_node("vm001", lambda s: "COMPLETING" in s and "POWERED_DOWN" in s,
+                30, "gone off meanwhile")
+    c.restart_slurmctld()
+    c.do("outage", duration="0s", how="refuse")
+    c.wait_node("vm001", lambda s: "COMPLETING" not in s, 30, "free of its job")
+    c.must("scancel", str(job))
+    out = c.wait_job(c.sbatch("-N1", "-w", "vm001", script="hostname"), 60)
+    assert out.strip() == "vm001"

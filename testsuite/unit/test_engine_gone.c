@@ -279,6 +279,40 @@ static void a_node_that_is_to_leave_is_told_now_and_then(void **st)
 	assert_false(heard(VS_TELL_POWER_DOWN, "vm1")->ok);
 }
 
+static size_t times_given_up(void)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ntold; i++)
+		n += told[i].kind == VS_TELL_GIVEUP;
+	return n;
+}
+
+/* Slurm itself ends the one that goes off; but for who takes it away. */
+static void a_node_that_is_off_and_completes_for_ever_is_given_back(void **st)
+{
+	const uint32_t stuck = DOWN | VS_NODE_COMPLETING;
+
+	(void)st;
+	up_with(0);
+	switch_off();
+	flags("vm1", stuck);
+	ntold = 0;
+	turns(20);
+	assert_int_equal(times_given_up(), 0);
+	now += 6000;
+	turns(20);
+	assert_int_equal(times_given_up(), 1);
+	flags("vm1", stuck | VS_NODE_DRAIN);
+	now += 60000;
+	turns(20);
+	assert_int_equal(times_given_up(), 1);
+	flags("vm1", DOWN);
+	now += 60000;
+	turns(20);
+	assert_int_equal(times_given_up(), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +330,7 @@ int main(void)
 		cmocka_unit_test(what_slurm_powers_down_while_vcenter_is_away_needs_no_brake),
 		cmocka_unit_test(a_node_that_the_job_has_lost_is_not_waited_for),
 		cmocka_unit_test(a_node_that_is_to_leave_is_told_now_and_then),
+		cmocka_unit_test(a_node_that_is_off_and_completes_for_ever_is_given_back),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

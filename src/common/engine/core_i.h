@@ -137,6 +137,7 @@ struct vs_node {
 	int64_t reported_ms, action_since_ms;
 	int64_t going_ms;		/* it is to go off since, 0: it isn't */
 	int64_t ending_ms;		/* a job's late kill may come until then; 0 */
+	int64_t stuck_ms;		/* off and COMPLETING since; or 0 */
 	char ran_on[VS_MOID_LEN];	/* where its VM was seen on, "": nowhere */
 	struct vs_err last_err;
 };

@@ -9,9 +9,15 @@
  * Rules: a guest is known to be another one only by a VM that is on elsewhere
  * and was out of reach or off since it was last seen on: vMotion moves one that
  * is within reach. Slurm ends the job, never we.
+ *
+ * And one whose end never comes: a slurmctld that begins anew with a node off
+ * and COMPLETING takes it from its job, and leaves it COMPLETING until it
+ * registers, which no job will make it do.
  */
 #include <string.h>
 #include "engine/ended_i.h"
+
+#define STUCK_MS 5000
 
 /*
  * slurmctld tries for a while to reach the guest that is gone, to end its job.
@@ -38,12 +44,33 @@ void vs_ended_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		n->ran_lost = true;
 }
 
+static void unstick(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	const uint32_t stuck = VS_NODE_POWERED_DOWN | VS_NODE_COMPLETING;
+	const uint32_t others = VS_NODE_ALLOCATED | VS_NODE_POWERING_UP |
+		VS_NODE_POWERING_DOWN | VS_NODE_POWER_DOWN_ASKED |
+		VS_NODE_DOWN | VS_NODE_DRAIN | VS_NODE_TAKEN;
+
+	if ((n->flags & (stuck | others)) != stuck) {
+		n->stuck_ms = 0;
+		return;
+	}
+	if (!n->stuck_ms)
+		n->stuck_ms = now_ms;
+	if (now_ms - n->stuck_ms < STUCK_MS)
+		return;
+	n->stuck_ms = now_ms;
+	vs_tell(c, VS_TELL_GIVEUP, n->name, 0, false,
+		"it was off, and its last job's end never came");
+}
+
 void vs_ended_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
 	const uint32_t running = VS_NODE_UP | VS_NODE_ALLOCATED;
 	bool elsewhere;
 
+	unstick(c, n, now_ms);
 	if ((n->flags & running) != running || n->seen != VS_SEEN_ON || !vm)
 		return;
 	elsewhere = n->ran_on[0] && n->ran_lost && strcmp(n->ran_on, vm->host);
