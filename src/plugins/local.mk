@@ -8,6 +8,7 @@ noinst_LTLIBRARIES += src/plugins/libvs_conf.la src/plugins/libvs_plugin.la
 
 # vsphere.conf without Slurm: svf links it too.
 src_plugins_libvs_conf_la_SOURCES = \
+	src/plugins/vs_conf_adapter.c src/plugins/vs_conf_adapter.h \
 	src/plugins/vs_conf_file.h \
 	src/plugins/vs_conf_fill.c \
 	src/plugins/vs_conf_net.c src/plugins/vs_conf_net.h \
@@ -21,6 +22,7 @@ plugin_ldflags = $(AM_LDFLAGS) -module -avoid-version -shared \
 
 src_plugins_libvs_plugin_la_SOURCES = \
 	src/common/engine/conf.c \
+	src/common/plan/adapter.c \
 	src/common/plan/check_table.c \
 	src/common/util/err.c \
 	src/common/util/mem.c \

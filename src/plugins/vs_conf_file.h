@@ -45,6 +45,9 @@ struct vs_conf_record *vs_conf_record_get(struct vs_conf_file *f,
 int vs_conf_err(const struct vs_conf_file *f, int line, struct vs_err *err,
 		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
+/* Where the record gives this key; where it begins, if it doesn't. */
+int vs_conf_line_of(const struct vs_conf_record *r, const char *key);
+
 /* How a HostName= list becomes names: a malloc()ed, NULL-terminated array of
  * malloc()ed names, or NULL if it is malformed. */
 typedef char **vs_conf_expand(const char *list);

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include "util/mem.h"
 #include "util/name.h"
+#include "vs_conf_adapter.h"
 #include "vs_conf_file.h"
 #include "vs_conf_net.h"
 
@@ -175,7 +176,7 @@ static bool feature_valid(const char *s)
 	return true;
 }
 
-static int line_of(const struct vs_conf_record *r, const char *key)
+int vs_conf_line_of(const struct vs_conf_record *r, const char *key)
 {
 	int k = vs_conf_key_find(key, strlen(key), 1u << r->scope);
 
@@ -201,18 +202,7 @@ static int add_adapter(struct vs_conf *conf, const struct vs_conf_file *f,
 		if (!strcmp(conf->adapters[i].name, a->name))
 			return vs_conf_err(f, r->line, err,
 				"AdapterName=%s is given twice", a->name);
-	if (a->pf && strcmp(a->type, "sriov"))
-		return vs_conf_err(f, line_of(r, "PF"), err,
-			"PF= goes with Type=sriov, not with Type=%s", a->type);
-	if (a->pf && a->per_node > 1 && strcmp(a->rails, "any"))
-		return vs_conf_err(f, line_of(r, "PF"), err,
-			"PF= is one PF, and PerNode=%d takes VFs of as many: "
-			"leave PF= out, or set Rails=any", a->per_node);
-	if (!strcmp(a->link_layer, "InfiniBand") && strcmp(a->type, "sriov"))
-		return vs_conf_err(f, line_of(r, "LinkLayer"), err,
-			"LinkLayer=InfiniBand goes with Type=sriov, not with "
-			"Type=%s", a->type);
-	return 0;
+	return vs_conf_adapter_check(a, f, r, err);
 }
 
 static int add_partition(struct vs_conf *conf, const struct vs_conf_file *f,
@@ -228,15 +218,15 @@ static int add_partition(struct vs_conf *conf, const struct vs_conf_file *f,
 	if (fill_record(f, r, p, err))
 		return -1;
 	if (p->memory_mb && p->memory_overhead_mb >= 0)
-		return vs_conf_err(f, line_of(r, "MemoryOverhead"), err,
+		return vs_conf_err(f, vs_conf_line_of(r, "MemoryOverhead"), err,
 			"Memory= and MemoryOverhead= exclude each other");
 	if (p->storage_policy && !vs_uuid_valid(p->storage_policy))
-		return vs_conf_err(f, line_of(r, "StoragePolicy"), err,
+		return vs_conf_err(f, vs_conf_line_of(r, "StoragePolicy"), err,
 			"StoragePolicy=%.80s: expected the policy's id, a UUID "
 			"(govc storage.policy.info NAME prints it), not its name",
 			p->storage_policy);
 	if (p->memory_mb % 4)
-		return vs_conf_err(f, line_of(r, "Memory"), err,
+		return vs_conf_err(f, vs_conf_line_of(r, "Memory"), err,
 			"Memory=%lld: expected a multiple of 4 (MB)",
 			(long long)p->memory_mb);
 	for (size_t i = 0; i + 1 < conf->npartitions; i++)
@@ -320,7 +310,7 @@ static int check_together(struct vs_conf *conf, const struct vs_conf_file *f,
 			continue;
 		adapter = conf->partitions[n++].adapter;
 		if (!vs_conf_adapter_named(conf, adapter))
-			return vs_conf_err(f, line_of(r, "Adapter"), err,
+			return vs_conf_err(f, vs_conf_line_of(r, "Adapter"), err,
 				"Adapter=%.63s: expected the name of an "
 				"AdapterName= line", adapter);
 	}
@@ -334,7 +324,7 @@ static int check_together(struct vs_conf *conf, const struct vs_conf_file *f,
 				"Datastore= is missing: at the top, or in the line of ClusterName=%s",
 				conf->clusters[i].name);
 	if (conf->insecure && conf->ca_file)
-		return vs_conf_err(f, line_of(&f->records[0], "InsecureTLS"),
+		return vs_conf_err(f, vs_conf_line_of(&f->records[0], "InsecureTLS"),
 			err, "InsecureTLS=yes and CAFile= exclude each other");
 	return vs_conf_net_check(conf, f, err);
 }

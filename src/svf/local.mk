@@ -5,6 +5,7 @@ bin_PROGRAMS += src/svf/svf
 src_svf_svf_SOURCES = \
 	src/common/engine/conf.c \
 	src/common/engine/control_msg.c \
+	src/common/plan/adapter.c \
 	src/common/plan/check_table.c \
 	src/common/util/buf.c \
 	src/common/util/err.c \
@@ -15,6 +16,7 @@ src_svf_svf_SOURCES = \
 	src/common/util/ipv4.c src/common/util/name.c \
 	src/common/util/seal.c \
 	src/common/util/time.c \
+	src/svf/adapters.c \
 	src/svf/ask.c \
 	src/svf/check.c \
 	src/svf/complete.c \

@@ -30,7 +30,8 @@ check_PROGRAMS += testsuite/unit/test_adapter testsuite/unit/test_cards \
 	testsuite/unit/test_profile testsuite/unit/test_rails \
 	testsuite/unit/test_room testsuite/unit/test_share \
 	testsuite/unit/test_step testsuite/unit/test_stores \
-	testsuite/unit/test_svf testsuite/unit/test_svf_complete \
+	testsuite/unit/test_svf testsuite/unit/test_svf_adapters \
+	testsuite/unit/test_svf_complete \
 	testsuite/unit/test_svf_view testsuite/unit/test_svf_where \
 	testsuite/unit/test_timeline testsuite/unit/test_util \
 	testsuite/unit/test_vc_barred testsuite/unit/test_vc_cluster \

@@ -11,18 +11,6 @@
 #include "engine/core_i.h"
 #include "util/mem.h"
 
-static enum vs_card_kind card_kind(enum vs_adapter_type type)
-{
-	switch (type) {
-	case VS_ADAPTER_SRIOV:
-		return VS_CARD_SRIOV;
-	case VS_ADAPTER_PVRDMA:
-		return VS_CARD_PVRDMA;
-	default:
-		return VS_CARD_VMXNET3;
-	}
-}
-
 static bool network_is(const struct vs_network *net, const struct vs_card *card)
 {
 	return !strcmp(card->network, net->moid) ||
@@ -68,7 +56,7 @@ bool vs_node_cards_right(const struct vs_node *n, const struct vs_vm *vm,
 		k = vs_node_card(n, card);
 		if (k < 0)
 			continue;
-		if (card->kind != card_kind(n->profile->adapter->type) ||
+		if (card->kind != vs_adapter_kind(n->profile->adapter)->card ||
 		    !network_is(n->net, card))
 			return false;
 		found |= 1u << k;

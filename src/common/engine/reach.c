@@ -131,7 +131,7 @@ static bool check_segment(struct vs_core *c, size_t a)
 		snprintf(why, sizeof(why),
 			 "AdapterName=%s: Network=%s is an NSX segment, on which cards of Type=%s may not work (on an overlay they never do): name a port group with a VLAN, made in vCenter on the switch of the PFs",
 			 ad->name, ad->network,
-			 takes_vf(c, a) ? "sriov" : "pvrdma");
+			 vs_adapter_kind(ad)->name);
 	else
 		return false;
 	vs_find(c, VS_STOPS_JOBS, &(struct vs_says) {

@@ -113,6 +113,13 @@ static void spec_extra(struct vs_core *c, const struct vs_node *n,
 		n->profile->dynamic ? vs_strdup("yes") : NULL);
 }
 
+/* The client's name for what vCenter will show. */
+static const enum vs_vc_net_kind net_kinds[] = {
+	[VS_CARD_VMXNET3] = VS_VC_NET_VMXNET3,
+	[VS_CARD_PVRDMA] = VS_VC_NET_PVRDMA,
+	[VS_CARD_SRIOV] = VS_VC_NET_SRIOV,
+};
+
 static void spec_cards(const struct vs_node *n, const struct vs_hold *h,
 		       struct spec *s)
 {
@@ -123,15 +130,12 @@ static void spec_cards(const struct vs_node *n, const struct vs_hold *h,
 			&h->cards[s->ncards] : NULL;
 
 		s->cards[s->ncards] = (struct vs_vc_card_spec) {
-			.kind = a->type == VS_ADAPTER_SRIOV ? VS_VC_NET_SRIOV :
-				a->type == VS_ADAPTER_PVRDMA ?
-				VS_VC_NET_PVRDMA : VS_VC_NET_VMXNET3,
+			.kind = net_kinds[vs_adapter_kind(a)->card],
 			.mac = n->macs[s->ncards],
 			.network = n->net->moid,
 			.switch_uuid = n->net->switch_uuid,
 			.portgroup_key = n->net->portgroup_key,
-			.pci = a->type == VS_ADAPTER_SRIOV && held &&
-				!held->automatic && held->pf[0] ?
+			.pci = held && !held->automatic && held->pf[0] ?
 				held->pf : NULL,
 			.mtu_change_allowed = a->mtu != 0,
 		};

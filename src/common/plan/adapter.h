@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Adapters: the kinds of network device a VM can get, and what each kind
- * allows and demands (one table, vs_adapter_kinds; sources: VMware's
- * documentation as collected per type in the table's comments).
+ * Adapters: the kinds of device a VM can get, and what each kind allows and
+ * demands, by release of vSphere (one table, vs_adapter_kinds; sources:
+ * VMware's documentation as collected per type in the table's comments). Who
+ * wants to know what a type may do asks the table, and never which type it is.
  */
 #ifndef VS_PLAN_ADAPTER_H
 #define VS_PLAN_ADAPTER_H
@@ -21,23 +22,71 @@ enum vs_adapter_type {
 	VS_ADAPTER_VMXNET3,
 	VS_ADAPTER_PVRDMA,
 	VS_ADAPTER_SRIOV,
+	VS_ADAPTER_DIRECTPATH,
+	VS_ADAPTER_DYNAMIC,
+	VS_ADAPTER_DVX,
+	VS_ADAPTER_VGPU,
 	VS_ADAPTER_TYPES
+};
+
+/* What vCenter shows in a VM. */
+enum vs_card_kind { VS_CARD_OTHER, VS_CARD_ETHERNET, VS_CARD_VMXNET3,
+		    VS_CARD_PVRDMA, VS_CARD_SRIOV, VS_CARD_PCI_FIXED,
+		    VS_CARD_PCI_DYNAMIC };
+
+/* What may be done with a VM that has the device. */
+enum vs_deed {
+	VS_DEED_VMOTION,
+	VS_DEED_SNAPSHOT,
+	VS_DEED_SUSPEND,
+	VS_DEED_HA,			/* restarted on another host */
+	VS_DEED_DRS_PLACE,		/* DRS chooses the host at power-on */
+	VS_DEED_DRS_MOVE,		/* and moves it while it is on */
+	VS_DEED_HOT_ADD,		/* of the device, into a VM that is on */
+	VS_DEEDS
+};
+
+/* Releases of vSphere as numbers that can be compared: 8.0 U2 is 80002. */
+#define VS_RELEASE(major, minor, update) \
+	((major) * 10000 + (minor) * 100 + (update))
+#define VS_RELEASE_LEN 16
+
+struct vs_can {
+	int from;			/* release; 0: in none */
+	bool vendor;			/* where the device's driver can do it */
 };
 
 struct vs_adapter_kind {
 	const char *name;		/* as in vsphere.conf's Type= */
-	bool takes_vf;			/* one VF of a PF per card */
+	bool offered;			/* vsphere.conf takes it */
+	bool takes_vf;			/* one VF of a PF per card: counted */
 	bool full_memory;		/* memory reserved in full, or no power-on */
-	bool needs_dvs;			/* a distributed port group */
+	bool network;			/* a card on a port group */
+	bool needs_dvs;			/* a distributed one */
 	bool rdma;
-	bool hot_add, vmotion, snapshot, suspend, ha;
-	bool drs_moves;			/* DRS may move a powered-on VM */
+	bool infiniband;		/* its port may be one */
+	enum vs_card_kind card;
+	int since;			/* release of vSphere */
 	int min_hw;			/* VM hardware version */
+	struct vs_can can[VS_DEEDS];
+	const char *needs;		/* beside these, for people; or NULL */
 };
 
 extern const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES];
+extern const char *const vs_deed_names[VS_DEEDS];	/* "vmotion", ... */
 
-/* -1 with the list of known names in err. */
+/* May it be done in this release (0: in the newest)? What hangs on the vendor's
+ * driver counts as no: nobody tells whether it can. */
+bool vs_adapter_can(enum vs_adapter_type type, enum vs_deed deed, int release);
+/* "yes", "no", "8.0U2+", "vendor": what is true in which releases; those that
+ * slurm-vsphere works with begin at VS_RELEASE_OLDEST. Returns out. */
+#define VS_RELEASE_OLDEST VS_RELEASE(8, 0, 1)	/* of vCenter; hosts: any */
+const char *vs_can_words(const struct vs_can *can, char out[VS_RELEASE_LEN]);
+/* "8.0U2". Returns out. */
+const char *vs_release_words(int release, char out[VS_RELEASE_LEN]);
+
+/* -1 with the list of known names in err; one that is not offered yet is an
+ * error of its own. */
 int vs_adapter_type_parse(const char *s, enum vs_adapter_type *out,
 			  struct vs_err *err);
 
@@ -55,6 +104,11 @@ struct vs_adapter {
 	char subnet[VS_IPV4_POOLS_LEN];	/* of the cards' addresses, or "" */
 };
 
+static inline const struct vs_adapter_kind *vs_adapter_kind(
+	const struct vs_adapter *a)
+{
+	return &vs_adapter_kinds[a->type];
+}
 static inline int vs_adapter_cards(const struct vs_adapter *a)
 {
 	return a->per_node > 1 ? a->per_node : 1;
@@ -62,7 +116,7 @@ static inline int vs_adapter_cards(const struct vs_adapter *a)
 /* VFs that one VM takes. */
 static inline int vs_adapter_vfs(const struct vs_adapter *a)
 {
-	return vs_adapter_kinds[a->type].takes_vf ? vs_adapter_cards(a) : 0;
+	return vs_adapter_kind(a)->takes_vf ? vs_adapter_cards(a) : 0;
 }
 
 #endif

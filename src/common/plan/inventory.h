@@ -72,10 +72,6 @@ enum vs_power { VS_POWER_UNKNOWN, VS_POWER_OFF, VS_POWER_ON, VS_POWER_SUSPENDED 
 
 enum vs_override { VS_AS_CLUSTER, VS_LEFT_ALONE, VS_AUTOMATED };
 
-enum vs_card_kind { VS_CARD_OTHER, VS_CARD_ETHERNET, VS_CARD_VMXNET3,
-		    VS_CARD_PVRDMA, VS_CARD_SRIOV, VS_CARD_PCI_FIXED,
-		    VS_CARD_PCI_DYNAMIC };
-
 struct vs_card {
 	enum vs_card_kind kind;
 	int key;

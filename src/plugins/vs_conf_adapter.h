@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* AdapterName= lines of vsphere.conf. No Slurm here. */
+#ifndef VS_CONF_ADAPTER_H
+#define VS_CONF_ADAPTER_H
+
+#include "vs_conf_file.h"
+
+/* Do the values of one line go together, by what its type allows? -1 with the
+ * line and what was expected. */
+int vs_conf_adapter_check(const struct vs_conf_adapter *a,
+			  const struct vs_conf_file *f,
+			  const struct vs_conf_record *r, struct vs_err *err);
+
+#endif

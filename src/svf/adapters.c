@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * svf adapters: the capability table of adapter types (plan/adapter), and which
+ * of them the site's vsphere.conf has. Asks nobody: the table is the one that
+ * the core goes by, the file is read as svf conf reads it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/adapter.h"
+#include "plugins/vs_conf_file.h"
+#include "svf.h"
+#include "util/hostlist.h"
+#include "util/mem.h"
+
+struct site {
+	struct vs_conf *conf;
+	struct vs_conf_file file;
+	char *unread;		/* why nothing is known of it, or NULL */
+};
+
+/* A row: a type, or (a is set) an adapter of it. */
+struct row {
+	const struct vs_adapter_kind *kind;
+	const struct vs_conf_adapter *a;
+	const struct site *site;
+};
+
+static void site_read(struct site *t)
+{
+	struct vs_err err = { 0 };
+	struct svf_where w;
+
+	memset(t, 0, sizeof(*t));
+	t->conf = vs_conf_new();
+	svf_where(&w, &err);	/* a bad SVF_CONTROL does no harm here */
+	if (vs_conf_scan(&t->file, w.vsphere_conf, &err) ||
+	    vs_conf_fill(t->conf, &t->file, vs_hostlist_expand, &err))
+		t->unread = vs_strdup(err.text);
+	svf_where_free(&w);
+}
+
+static void site_free(struct site *t)
+{
+	vs_conf_file_free(&t->file);
+	vs_conf_free(t->conf);
+	free(t->unread);
+}
+
+static const struct vs_adapter_kind *kind_of(const struct vs_conf_adapter *a)
+{
+	enum vs_adapter_type type;
+
+	return vs_adapter_type_parse(a->type, &type, NULL) ? NULL :
+		&vs_adapter_kinds[type];
+}
+
+/* ---- cells --------------------------------------------------------------- */
+
+static void put_type(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", ((const struct row *)row->p)->kind->name);
+}
+
+/* "sriov-roce,sriov-ib", to be free()d; "": it has none. */
+static char *adapters_of(const struct site *site,
+			 const struct vs_adapter_kind *k)
+{
+	char *out = vs_strdup("");
+
+	for (size_t i = 0; !site->unread && i < site->conf->nadapters; i++) {
+		VS_FREE char *had = NULL;
+
+		if (kind_of(&site->conf->adapters[i]) != k)
+			continue;
+		had = out;
+		out = vs_asprintf("%s%s%s", had, *had ? "," : "",
+				  site->conf->adapters[i].name);
+	}
+	return out;
+}
+
+static void put_site(struct svf_table *t, const struct svf_row *row)
+{
+	const struct row *r = row->p;
+	VS_FREE char *names = adapters_of(r->site, r->kind);
+
+	svf_cell(t, "%s", *names ? names : r->site->unread ? "?" :
+		 r->kind->offered ? "-" : "(not offered)");
+}
+
+static void put_can(struct svf_table *t, const struct svf_row *row,
+		    enum vs_deed deed)
+{
+	char words[VS_RELEASE_LEN];
+
+	svf_cell(t, "%s", vs_can_words(
+		&((const struct row *)row->p)->kind->can[deed], words));
+}
+
+#define PUT(name, deed)							\
+static void put_##name(struct svf_table *t, const struct svf_row *row)	\
+{									\
+	put_can(t, row, deed);						\
+}
+PUT(vmotion, VS_DEED_VMOTION)
+PUT(snapshot, VS_DEED_SNAPSHOT)
+PUT(suspend, VS_DEED_SUSPEND)
+PUT(ha, VS_DEED_HA)
+PUT(drs_place, VS_DEED_DRS_PLACE)
+PUT(drs_move, VS_DEED_DRS_MOVE)
+PUT(hot_add, VS_DEED_HOT_ADD)
+
+static void put_memory(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", ((const struct row *)row->p)->kind->full_memory ?
+		 "full" : "-");
+}
+
+static void put_hw(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%d", ((const struct row *)row->p)->kind->min_hw);
+}
+
+static void put_since(struct svf_table *t, const struct svf_row *row)
+{
+	char words[VS_RELEASE_LEN];
+
+	svf_cell(t, "%s", vs_release_words(
+		((const struct row *)row->p)->kind->since, words));
+}
+
+/* What else it wants, for people. */
+static char *needs_of(const struct vs_adapter_kind *k)
+{
+	return vs_asprintf("%s%s%s", !k->network ? "" : k->needs_dvs ?
+			   "a distributed port group" : "a port group",
+			   k->network && k->needs ? ", " : "",
+			   k->needs ? k->needs : "");
+}
+
+static void put_needs(struct svf_table *t, const struct svf_row *row)
+{
+	VS_FREE char *needs = needs_of(((const struct row *)row->p)->kind);
+
+	svf_cell(t, "%s", needs);
+}
+
+static void put_adapter(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", ((const struct row *)row->p)->a->name);
+}
+
+static void put_network(struct svf_table *t, const struct svf_row *row)
+{
+	const char *net = ((const struct row *)row->p)->a->network;
+
+	svf_cell(t, "%s", net ? net : "-");
+}
+
+static void put_cards(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%d", ((const struct row *)row->p)->a->per_node);
+}
+
+#define CAN_COLS							\
+	{ .name = "vmotion", .put = put_vmotion,			\
+	  .what = "may a VM with it move to another host while it is on: yes, no, from a release on (8.0U2+), or vendor: where the device's driver can" }, \
+	{ .name = "snapshot", .drop = 4, .put = put_snapshot,		\
+	  .what = "the same of snapshots" },				\
+	{ .name = "suspend", .put = put_suspend, .what = "of suspending it" }, \
+	{ .name = "ha", .put = put_ha,					\
+	  .what = "of HA, which starts it again on another host" },	\
+	{ .name = "drs-place", .drop = 3, .put = put_drs_place,		\
+	  .what = "of DRS, which chooses its host at power-on" },	\
+	{ .name = "drs-move", .drop = 2, .put = put_drs_move,		\
+	  .what = "and moves it while it is on" },			\
+	{ .name = "hot-add", .drop = 1, .put = put_hot_add,		\
+	  .what = "of adding the device to a VM that is on" },		\
+	{ .name = "memory", .put = put_memory,				\
+	  .what = "full: all memory of its VM is reserved" }
+
+static const struct svf_col cols[] = {
+	{ .name = "type", .put = put_type, .what = "Type= of vsphere.conf(5)" },
+	{ .name = "site", .put = put_site,
+	  .what = "the adapters of vsphere.conf that are of it; ? if the file can't be read" },
+	CAN_COLS,
+	{ .name = "hw", .how = SVF_RIGHT, .put = put_hw,
+	  .what = "the least VM hardware version" },
+	{ .name = "since", .how = SVF_EXTRA, .put = put_since,
+	  .what = "the release of vSphere that brought it" },
+	{ .name = "needs", .how = SVF_BELOW, .put = put_needs,
+	  .what = "what else it wants" },
+};
+static const struct svf_list types = SVF_LIST(cols);
+
+static const struct svf_col site_cols[] = {
+	{ .name = "adapter", .put = put_adapter,
+	  .what = "AdapterName= of vsphere.conf(5), the Slurm feature" },
+	{ .name = "type", .put = put_type, .what = "its type" },
+	{ .name = "network", .put = put_network, .what = "its port group" },
+	{ .name = "cards", .how = SVF_RIGHT, .drop = 5, .put = put_cards,
+	  .what = "of each VM" },
+	CAN_COLS,
+};
+static const struct svf_list adapters = SVF_LIST(site_cols);
+
+/* ---- the verb ------------------------------------------------------------- */
+
+static struct json_object *kind_json(const struct vs_adapter_kind *k)
+{
+	struct json_object *o = vs_jb_obj(NULL), *can = vs_jb_obj(NULL);
+	VS_FREE char *needs = needs_of(k);
+	char words[VS_RELEASE_LEN];
+
+	vs_jb_str(o, "type", k->name);
+	vs_jb_bool(o, "offered", k->offered);
+	vs_jb_str(o, "since", vs_release_words(k->since, words));
+	vs_jb_int(o, "hw", k->min_hw);
+	vs_jb_bool(o, "full_memory", k->full_memory);
+	vs_jb_bool(o, "counted", k->takes_vf);
+	vs_jb_bool(o, "rdma", k->rdma);
+	for (int d = 0; d < VS_DEEDS; d++)
+		vs_jb_str(can, vs_deed_names[d],
+			  vs_can_words(&k->can[d], words));
+	vs_jb_put(o, "can", can);
+	vs_jb_str(o, "needs", needs);
+	return o;
+}
+
+static struct json_object *adapter_json(const struct vs_conf_adapter *a)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+
+	vs_jb_str(o, "adapter", a->name);
+	vs_jb_str(o, "type", a->type);
+	vs_jb_str(o, "network", a->network);
+	vs_jb_int(o, "cards", a->per_node);
+	return o;
+}
+
+static void print_json(const struct svf *s, const struct site *site)
+{
+	struct json_object *top = vs_jb_obj(NULL), *kinds = vs_jb_arr();
+	struct json_object *list = vs_jb_arr();
+	VS_FREE char *text = NULL;
+
+	for (int i = 0; i < VS_ADAPTER_TYPES; i++)
+		if (s->flag || svf_wanted(s, vs_adapter_kinds[i].name))
+			vs_jb_add(kinds, kind_json(&vs_adapter_kinds[i]));
+	vs_jb_put(top, "types", kinds);
+	for (size_t i = 0; !site->unread && i < site->conf->nadapters; i++)
+		if (!s->flag || svf_wanted(s, site->conf->adapters[i].name))
+			vs_jb_add(list, adapter_json(&site->conf->adapters[i]));
+	if (site->unread)
+		vs_jb_str(top, "unread", site->unread);
+	else
+		vs_jb_put(top, "adapters", list);
+	if (site->unread)
+		vs_jb_free(list);
+	text = vs_jb_pretty_free(top);
+	puts(text);
+}
+
+static size_t add_types(const struct svf *s, const struct site *site,
+			struct svf_table *t, struct row *rows)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < VS_ADAPTER_TYPES; i++) {
+		if (!svf_wanted(s, vs_adapter_kinds[i].name))
+			continue;
+		rows[n] = (struct row) { .kind = &vs_adapter_kinds[i],
+					 .site = site };
+		svf_row_add(t, &(struct svf_row){ .p = &rows[n++] });
+	}
+	return n;
+}
+
+static size_t add_adapters(const struct svf *s, const struct site *site,
+			   struct svf_table *t, struct row *rows)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; !site->unread && i < site->conf->nadapters; i++) {
+		const struct vs_conf_adapter *a = &site->conf->adapters[i];
+
+		if (!svf_wanted(s, a->name))
+			continue;
+		rows[n] = (struct row) { .kind = kind_of(a), .a = a,
+					 .site = site };
+		svf_row_add(t, &(struct svf_row){ .p = &rows[n++] });
+	}
+	return n;
+}
+
+static int print_table(const struct svf *s, const struct site *site)
+{
+	VS_FREE struct row *rows = vs_calloc(VS_ADAPTER_TYPES +
+				site->conf->nadapters, sizeof(*rows));
+	struct svf_table *t = svf_table_of(s->flag ? &adapters : &types, s);
+	size_t n = s->flag ? add_adapters(s, site, t, rows) :
+		add_types(s, site, t, rows);
+
+	svf_table_print(t, s->no_header);
+	svf_table_free(t);
+	if (n >= (size_t)s->argc)
+		return SVF_OK;
+	fprintf(stderr, "svf: adapters: there is no %s of one of these names\n",
+		s->flag ? "AdapterName= in vsphere.conf" : "type");
+	return SVF_NO;
+}
+
+static int run(const struct svf *s)
+{
+	struct site site;
+	int rc = SVF_OK;
+
+	site_read(&site);
+	if (site.unread && s->flag) {
+		fprintf(stderr, "svf: %s\n", svf_clean(site.unread));
+		rc = SVF_CONF;
+	} else if (s->json) {
+		print_json(s, &site);
+	} else {
+		rc = print_table(s, &site);
+	}
+	if (site.unread && rc == SVF_OK && !s->json)
+		fprintf(stderr, "svf: the site's adapters aren't known: %s\n",
+			svf_clean(site.unread));
+	site_free(&site);
+	return rc;
+}
+
+const struct svf_verb svf_adapters = {
+	.name = "adapters", .args = "[NAME...]", .run = run,
+	.flag = "--site",
+	.flag_what = "one line per AdapterName= of vsphere.conf, not per type",
+	.list = &types, .flagged = &adapters,
+	.what = "what each type of adapter allows and needs",
+	.help =
+"The table that slurm-vsphere itself goes by. \"8.0U2+\" is from that release of\n"
+"vSphere on, \"vendor\" where the device's driver can. Needs no slurmctld.\n",
+};
