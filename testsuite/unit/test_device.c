@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* slurmd's look at the RDMA device before a job's first step. */
+/* slurmd's look at the cards before a job's first step. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include "guest_stage.h"
 #include "prep/vsphere/device.h"
 #include "prep/vsphere/port_ask.h"
@@ -146,8 +153,90 @@ static void one_that_hangs_is_ended_and_is_wrong(void **state)
 			 VS_PORT_WRONG);
 }
 
+/* ---- one that can't be ended ----------------------------------------------------- */
+
+/*
+ * As a driver that hangs keeps its caller: a process that is killed and doesn't
+ * go, for somebody traces it, and has not yet taken note of its death. That one
+ * writes the other's pid, and ends when the test opens and closes let_go.
+ */
+static int never_goes(const char *note, const char *let_go)
+{
+	pid_t me = getpid();
+	int ready[2];
+	char c;
+
+	if (pipe(ready) || fflush(NULL))
+		return 9;
+	/* Where the Yama module isn't, that is no error, nor needed. */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	if (!fork()) {
+		int in;
+		FILE *out;
+
+		alarm(60);	/* whatever becomes of the test */
+		setsid();
+		close(2);
+		close(ready[0]);
+		if (ptrace(PTRACE_SEIZE, me, NULL, NULL))
+			_exit(1);
+		out = fopen(note, "w");
+		fprintf(out, "%d\n", (int)me);
+		fclose(out);
+		close(ready[1]);
+		in = open(let_go, O_RDONLY);	/* until the test opens it */
+		_exit(read(in, &c, 1) < 0);
+	}
+	close(ready[1]);
+	if (read(ready[0], &c, 1) < 0)	/* it has us */
+		return 9;
+	for (;;)
+		pause();
+}
+
+static int64_t ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static void one_that_cannot_be_ended_is_no_child_of_slurmds(void **state)
+{
+	VS_FREE char *note = vs_asprintf("%s/asked", dir);
+	VS_FREE char *let_go = vs_asprintf("%s/state", dir);
+	const char *argv[] = { "/proc/self/exe", "never-goes", note, let_go,
+		NULL };
+	char self[256];
+	int64_t began = ms();
+	int pid = 0, fd;
+	ssize_t len;
+	FILE *f;
+
+	(void)state;
+	len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	assert_true(len > 0);
+	self[len] = '\0';
+	argv[0] = self;
+	assert_int_equal(mkfifo(let_go, 0600), 0);
+	assert_int_equal(vs_port_ask(argv, 1000, why, sizeof(why)),
+			 VS_PORT_WRONG);
+	assert_non_null(strstr(why, "did not answer within 1 s"));
+	assert_true(ms() - began < 1900);	/* nor was it waited for */
+	f = fopen(note, "r");
+	if (!f || fscanf(f, "%d", &pid) != 1)
+		fail_msg("the process that can't be ended wasn't made: ptrace is forbidden here");
+	fclose(f);
+	assert_int_equal(kill(pid, 0), 0);	/* it is still there */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+	fd = open(let_go, O_WRONLY);
+	close(fd);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, up, down)
-int main(void)
+int main(int argc, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
 		T(a_machine_that_is_no_vm_of_ours_passes),
@@ -160,8 +249,11 @@ int main(void)
 		T(its_last_line_is_the_reason),
 		T(who_cannot_be_asked_stops_nobody),
 		T(one_that_hangs_is_ended_and_is_wrong),
+		T(one_that_cannot_be_ended_is_no_child_of_slurmds),
 	};
 
+	if (argc == 4 && !strcmp(argv[1], "never-goes"))
+		return never_goes(argv[2], argv[3]);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,8 +5,13 @@
  * keeps its callers in the kernel. What happens to a child happens to it alone,
  * and where it isn't installed slurmd starts and works all the same.
  *
+ * A process in the kernel outlives even SIGKILL until the driver lets it go, and
+ * would be slurmd's child until then, and a zombie after it. So a shell stands
+ * between: our child, which can always be killed, and the program is its child,
+ * that init inherits then.
+ *
  * Rules: only the thread of this job's prolog waits, and not for ever; slurmd
- * waits for no child of any pid, nor do we.
+ * waits for no child of any pid, nor do we; none is left to it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +28,8 @@
 #include "port_ask.h"
 
 #define LOOK_MS 10
-#define KILLED_MS 1000		/* that a killed child has to go */
+#define KILLED_MS 1000		/* that a killed shell has to go */
+#define ARGS_MAX 32
 
 static int64_t now_ms(void)
 {
@@ -33,14 +39,25 @@ static int64_t now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
+/* Not the shell's last command, which it would become. */
+static const char *const shell[] = { "/bin/sh", "-c", "\"$@\"; exit $?", "sh" };
+#define SHELL_ARGS (sizeof(shell) / sizeof(shell[0]))
+
 /* A child without our signals' settings, whose words come through out. */
 static int spawn(const char *const argv[], int out, pid_t *pid)
 {
+	const char *args[SHELL_ARGS + ARGS_MAX + 1] = { NULL };
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t none, all;
 	int rc;
 
+	memcpy(args, shell, sizeof(shell));
+	for (size_t i = 0; argv[i]; i++) {
+		if (i == ARGS_MAX)
+			return E2BIG;
+		args[SHELL_ARGS + i] = argv[i];
+	}
 	sigemptyset(&none);
 	sigfillset(&all);
 	posix_spawnattr_init(&attr);
@@ -53,7 +70,7 @@ static int spawn(const char *const argv[], int out, pid_t *pid)
 	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_adddup2(&files, out, 2);
-	rc = posix_spawn(pid, argv[0], &files, &attr, (char *const *)argv,
+	rc = posix_spawn(pid, args[0], &files, &attr, (char *const *)args,
 			 environ);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
@@ -139,7 +156,7 @@ enum vs_port_answer vs_port_ask(const char *const argv[], int timeout_ms,
 	words_read(pipes[0], end, text, sizeof(text));
 	close(pipes[0]);
 	if (!ended(pid, end, &status)) {
-		/* One that even so stays is the kernel's, till it lets go. */
+		/* What even so stays is the kernel's and init's. */
 		kill(-pid, SIGKILL);
 		ended(pid, now_ms() + KILLED_MS, &status);
 		snprintf(why, size,

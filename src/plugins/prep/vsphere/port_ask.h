@@ -13,7 +13,8 @@ enum vs_port_answer {
 
 /*
  * Run argv[0] (a path) with argv, NULL at its end, for at most timeout_ms. One
- * that doesn't answer in time is ended, and is an answer: wrong.
+ * that doesn't answer in time is ended, and is an answer: wrong. One that can't
+ * be ended is left to init: the caller never has a child afterwards.
  */
 enum vs_port_answer vs_port_ask(const char *const argv[], int timeout_ms,
 				char *why, size_t size);
