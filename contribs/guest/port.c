@@ -2,7 +2,7 @@
 /*
  * slurm-vsphere-port wait --netdev IF --mac MAC --link-layer LAYER [--mtu N]
  *                         [--address IPV4|dhcp] [--timeout S] [--root DIR]
- * slurm-vsphere-port check LAYER DEVICE/PORT/ACTIVE_MTU/GID_INDEX/GID...
+ * slurm-vsphere-port check LAYER DEVICE/PORT/ACTIVE_MTU/GID_INDEX/GID[/GUIDS]...
  *
  * wait: until the card's RDMA port is ACTIVE with what is asked for; prints what
  * it found, a line KEY VALUE each. check: are ports as they were, at once. If
@@ -22,7 +22,7 @@
 static const char usage_text[] =
 "usage: slurm-vsphere-port wait --netdev IF --mac MAC --link-layer Ethernet|InfiniBand\n"
 "                               [--mtu N] [--address IPV4|dhcp] [--timeout S] [--root DIR]\n"
-"       slurm-vsphere-port check Ethernet|InfiniBand DEVICE/PORT/ACTIVE_MTU/GID_INDEX/GID...\n";
+"       slurm-vsphere-port check Ethernet|InfiniBand DEVICE/PORT/ACTIVE_MTU/GID_INDEX/GID[/NODE_GUID/PORT_GUID]...\n";
 
 static int usage(const char *what, const char *value)
 {

@@ -44,12 +44,14 @@ struct port_seen {
 	union ibv_gid gid;
 };
 
-/* What `check` is told of a port: DEVICE/PORT/ACTIVE_MTU/INDEX/GID, index and
- * GID "-" where there are none (InfiniBand). */
+/* What `check` is told of a port: DEVICE/PORT/ACTIVE_MTU/INDEX/GID; on InfiniBand
+ * DEVICE/PORT/ACTIVE_MTU/-/-/NODE_GUID/PORT_GUID, 16 hex digits each (an older
+ * release's word ends before them). */
 struct port_spec {
 	char device[64];
 	int port, mtu, gid_index;	/* bytes; -1: no GID */
 	union ibv_gid gid;
+	uint64_t node_guid, port_guid;	/* host order; 0, 0: any */
 };
 #define PORT_SPEC_LEN 160
 
@@ -85,9 +87,10 @@ const struct ibv_gid_entry *port_gid_choose(const struct port_want *want,
 int port_judge(const struct port_want *want, const struct port_seen *seen,
 	       struct vs_err *err);
 
-/* A port that was right at boot, now. The layer is the node's, the rest spec's. */
+/* A port that was right at boot, now; of seen the attributes and GUIDs count. The
+ * layer is the node's, the rest spec's. */
 int port_judge_again(uint8_t layer, const struct port_spec *spec,
-		     const struct ibv_port_attr *attr, struct vs_err *err);
+		     const struct port_seen *seen, struct vs_err *err);
 
 /* 0 or -1. */
 int port_spec_parse(const char *s, struct port_spec *out);

@@ -255,14 +255,18 @@ int port_wait(const struct port_want *want, int64_t timeout_ms,
 static int check_open(uint8_t layer, const struct port_spec *spec,
 		      struct ibv_context *ctx, struct vs_err *err)
 {
-	struct ibv_port_attr attr;
+	struct port_seen seen = {
+		.node_guid = be64toh(ibv_get_device_guid(ctx->device)),
+	};
 	union ibv_gid gid;
 
-	if (ibv_query_port(ctx, (uint8_t)spec->port, &attr))
+	if (ibv_query_port(ctx, (uint8_t)spec->port, &seen.attr))
 		return vs_err_set(err, VS_E_RETRY,
 				  "%s port %d can't be asked: %s", spec->device,
 				  spec->port, strerror(errno));
-	if (port_judge_again(layer, spec, &attr, err))
+	if (spec->gid_index < 0)
+		seen.port_guid = port_guid(ctx, spec->port);
+	if (port_judge_again(layer, spec, &seen, err))
 		return -1;
 	if (spec->gid_index < 0 ||
 	    (!ibv_query_gid(ctx, (uint8_t)spec->port, spec->gid_index, &gid) &&

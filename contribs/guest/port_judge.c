@@ -6,6 +6,7 @@
  */
 #include <arpa/inet.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "port.h"
 
@@ -233,13 +234,30 @@ int port_judge(const struct port_want *want, const struct port_seen *seen,
 	return judge_mtu(want, seen, err);
 }
 
-int port_judge_again(uint8_t layer, const struct port_spec *spec,
-		     const struct ibv_port_attr *attr, struct vs_err *err)
+/* Before the state: a subnet manager that doesn't know a GUID leaves it INIT. */
+static int judge_guids_again(const struct port_spec *spec,
+			     const struct port_seen *seen, struct vs_err *err)
 {
-	int is = mtu_bytes(attr->active_mtu);
+	if ((!spec->node_guid && !spec->port_guid) ||
+	    (spec->node_guid == seen->node_guid &&
+	     spec->port_guid == seen->port_guid))
+		return 0;
+	return vs_err_set(err, VS_E_RETRY,
+		"%s has the node GUID %016llx and the port GUID %016llx, at boot they were %016llx and %016llx: somebody gave the VF others on its host; power the VM off and on",
+		spec->device, (unsigned long long)seen->node_guid,
+		(unsigned long long)seen->port_guid,
+		(unsigned long long)spec->node_guid,
+		(unsigned long long)spec->port_guid);
+}
 
-	if (judge_layer(layer, spec->device, spec->port, attr, err) ||
-	    judge_state(layer, spec->device, spec->port, attr, err))
+int port_judge_again(uint8_t layer, const struct port_spec *spec,
+		     const struct port_seen *seen, struct vs_err *err)
+{
+	int is = mtu_bytes(seen->attr.active_mtu);
+
+	if (judge_layer(layer, spec->device, spec->port, &seen->attr, err) ||
+	    judge_guids_again(spec, seen, err) ||
+	    judge_state(layer, spec->device, spec->port, &seen->attr, err))
 		return -1;
 	if (is >= spec->mtu)
 		return 0;
@@ -250,19 +268,37 @@ int port_judge_again(uint8_t layer, const struct port_spec *spec,
 
 /* ---- what was right at boot, as a word --------------------------------------- */
 
+/* "/NODE_GUID/PORT_GUID", not both 0, or nothing. */
+static int guids_parse(const char *s, struct port_spec *spec)
+{
+	char node[17], port[17], more;
+
+	if (!*s)
+		return 0;
+	if (strlen(s) != 34 ||
+	    sscanf(s, "/%16[0-9a-f]/%16[0-9a-f]%c", node, port, &more) != 2 ||
+	    strlen(node) != 16)
+		return -1;
+	spec->node_guid = strtoull(node, NULL, 16);
+	spec->port_guid = strtoull(port, NULL, 16);
+	return spec->node_guid || spec->port_guid ? 0 : -1;
+}
+
 int port_spec_parse(const char *s, struct port_spec *out)
 {
 	struct port_spec spec = { .gid_index = -1 };
 	char index[8], gid[64], more;
+	int rest = 0;
 
 	if (strlen(s) >= PORT_SPEC_LEN ||
-	    sscanf(s, "%63[A-Za-z0-9_.-]/%3d/%5d/%7[0-9-]/%63[0-9a-f:.-]%c",
-		   spec.device, &spec.port, &spec.mtu, index, gid, &more) != 5 ||
-	    spec.port < 1 || spec.port > 255 || spec.mtu < 0)
+	    sscanf(s, "%63[A-Za-z0-9_.-]/%3d/%5d/%7[0-9-]/%63[0-9a-f:.-]%n",
+		   spec.device, &spec.port, &spec.mtu, index, gid, &rest) != 5 ||
+	    spec.port < 1 || spec.port > 255 || spec.mtu < 0 ||
+	    guids_parse(s + rest, &spec))
 		return -1;
 	if (strcmp(index, "-")) {
 		if (sscanf(index, "%5d%c", &spec.gid_index, &more) != 1 ||
-		    spec.gid_index < 0 ||
+		    spec.gid_index < 0 || s[rest] ||
 		    inet_pton(AF_INET6, gid, spec.gid.raw) != 1)
 			return -1;
 	} else if (strcmp(gid, "-")) {
@@ -274,12 +310,17 @@ int port_spec_parse(const char *s, struct port_spec *out)
 
 void port_spec_format(const struct port_seen *seen, char out[PORT_SPEC_LEN])
 {
-	char index[16] = "-", gid[INET6_ADDRSTRLEN] = "-";
+	char index[16] = "-", gid[INET6_ADDRSTRLEN] = "-", guids[36] = "";
 
 	if (seen->gid_index >= 0) {
 		snprintf(index, sizeof(index), "%d", seen->gid_index);
 		inet_ntop(AF_INET6, seen->gid.raw, gid, sizeof(gid));
 	}
-	snprintf(out, PORT_SPEC_LEN, "%s/%d/%d/%s/%s", seen->device, seen->port,
-		 mtu_bytes(seen->attr.active_mtu), index, gid);
+	if (seen->gid_index < 0 && (seen->node_guid || seen->port_guid))
+		snprintf(guids, sizeof(guids), "/%016llx/%016llx",
+			 (unsigned long long)seen->node_guid,
+			 (unsigned long long)seen->port_guid);
+	snprintf(out, PORT_SPEC_LEN, "%s/%d/%d/%s/%s%s", seen->device,
+		 seen->port, mtu_bytes(seen->attr.active_mtu), index, gid,
+		 guids);
 }

@@ -25,9 +25,12 @@ static void word(const char *s)
 	seen.port = a.port;
 	seen.gid_index = a.gid_index;
 	seen.gid = a.gid;
+	seen.node_guid = a.node_guid;
+	seen.port_guid = a.port_guid;
 	port_spec_format(&seen, out);
 	if (port_spec_parse(out, &b) || b.mtu != 4096 || b.port != a.port ||
 	    strcmp(b.device, a.device) || b.gid_index != a.gid_index ||
+	    b.node_guid != a.node_guid || b.port_guid != a.port_guid ||
 	    memcmp(&b.gid, &a.gid, sizeof(a.gid)))
 		abort();
 }
@@ -47,7 +50,8 @@ static void said(int rc, const struct vs_err *err)
 static void judge(const uint8_t *data, size_t size, struct port_want *want)
 {
 	struct port_seen seen = { .device = "mlx5_0", .port = 1 };
-	struct port_spec spec = { .device = "mlx5_0", .port = 1, .mtu = 2048 };
+	struct port_spec spec = { .device = "mlx5_0", .port = 1, .mtu = 2048,
+				  .node_guid = 1, .gid_index = -1 };
 	const struct ibv_gid_entry *g;
 	struct ibv_gid_entry gids[8];
 	struct vs_err err = { 0 };
@@ -67,7 +71,7 @@ static void judge(const uint8_t *data, size_t size, struct port_want *want)
 	seen.attr.link_layer = data[8];
 	seen.node_guid = data[9] & 1;
 	said(port_judge(want, &seen, &err), &err);
-	said(port_judge_again(want->layer, &spec, &seen.attr, &err), &err);
+	said(port_judge_again(want->layer, &spec, &seen, &err), &err);
 	for (size_t at = 10; n < 8 && at + 19 <= size; at += 19, n++) {
 		memset(&gids[n], 0, sizeof(gids[n]));
 		gids[n].port_num = data[at];

@@ -103,7 +103,9 @@ def test_infiniband_has_no_gid_index(guest):  # noqa: F811
     guest.cards[1]["network"] = "SRIOV-IB-PG"
     assert guest.boot().returncode == 0
     words = guest.ready()[1]
-    assert words["rdma"] == "mlx5_1/1/4096/-/-" and "gid-index" not in words
+    assert words["rdma"] == ("mlx5_1/1/4096/-/-/005056fffe010203/"
+                             "005056fffe010203")
+    assert "gid-index" not in words
 
 
 # ---- the program itself --------------------------------------------------------------

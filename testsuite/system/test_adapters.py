@@ -3,6 +3,9 @@
 
 import json
 import re
+import shutil
+
+import pytest
 
 from cluster import Cluster, wait_for
 from stages import Held
@@ -115,13 +118,14 @@ def test_a_port_that_fails_later_is_seen_before_the_first_step(cluster):
         cluster.must("scontrol", "update", "nodename=vm002", "state=resume")
 
 
-def test_an_mtu_that_somebody_changes_is_seen_before_the_first_step(cluster):
-    """The link is up and ACTIVE: only libibverbs tells."""
+def test_an_active_mtu_that_changed_is_seen_before_the_first_step(cluster):
+    """The link is up and ACTIVE, the interface as it was: only libibverbs tells."""
     out = cluster.wait_job(cluster.sbatch("-p", "roce", "-N1", "-w", "vm002",
                                           script="hostname"), 60)
     assert out.strip() == "vm002"
-    mtu = cluster.path("guests", "vm002", "root/sys/class/net/eth1/mtu")
-    mtu.write_text("1500\n")
+    verbs = cluster.path("guests", "vm002", "verbs")
+    was = verbs.read_text()
+    verbs.write_text(re.sub(r"^mtu .*", "mtu 1024", was, flags=re.M))
     try:
         job = cluster.sbatch("-p", "roce", "-N1", "-w", "vm002",
                              script="echo it ran")
@@ -134,5 +138,49 @@ def test_an_mtu_that_somebody_changes_is_seen_before_the_first_step(cluster):
             "4096: ")
         cluster.must("scancel", str(job))
     finally:
-        mtu.write_text("9000\n")
+        verbs.write_text(was)
         cluster.must("scontrol", "update", "nodename=vm002", "state=resume")
+
+
+def sysfs(cluster, node, netdev, file):
+    return cluster.path("guests", node, "root/sys/class/net", netdev, file)
+
+
+def other_mtu(cluster):
+    sysfs(cluster, "vm003", "eth1", "mtu").write_text("1500\n")
+
+
+def no_interface(cluster):
+    shutil.rmtree(sysfs(cluster, "vm008", "eth1", ""))
+
+
+def other_guid(cluster):
+    verbs = cluster.path("guests", "vm004", "verbs")
+    verbs.write_text(re.sub(r"^guid .*", "guid 005056fffe0a0b0c",
+                            verbs.read_text(), flags=re.M))
+
+
+AGAIN = {
+    "mtu": ("roce", "vm003", other_mtu,
+            "eth1 has MTU 1500, vsphere.conf says 9000: "),
+    "vmxnet3": ("eth", "vm008", no_interface, "the interface eth1 (MAC "),
+    "guid": ("ib", "vm004", other_guid,
+             "mlx5_1 has the node GUID 005056fffe0a0b0c and "),
+}
+
+
+@pytest.mark.parametrize("what", AGAIN)
+def test_a_card_that_was_changed_since_boot_meets_no_job(cluster, what):
+    """Each kind of card: the warm VM's next job is requeued, its node drained."""
+    part, node, spoil, words = AGAIN[what]
+    out = cluster.wait_job(cluster.sbatch("-p", part, "-w", node,
+                                          script="hostname"), 60)
+    assert out.strip() == node
+    spoil(cluster)
+    job = cluster.sbatch("-p", part, "-w", node, script="echo it ran")
+    wait_for("the node is drained and the job back in the queue", 30, lambda: (
+        "DRAIN" in cluster.node(node)["State"] and
+        cluster.job(job).get("Restarts") == "1"))
+    assert cluster.node(node)["Reason"].startswith(f"prep/vsphere: {words}")
+    assert "it ran" not in cluster.output(job)
+    cluster.must("scancel", str(job))

@@ -137,6 +137,36 @@ static void who_cannot_be_asked_stops_nobody(void **state)
 	assert_int_equal(vs_device_check(why, sizeof(why)), 0);
 }
 
+/* The guest's script, which does it all; the program is asked by it alone. */
+static void the_script_is_asked_where_it_says_that_it_can(void **state)
+{
+	VS_FREE char *script = vs_asprintf("%s/place", dir);
+	VS_FREE char *text = vs_asprintf("#!/bin/sh\n[ \"$*\" = check ] || exit 2\n"
+		"case $(cat %s/asked 2>/dev/null) in\n"
+		"wrong) echo 'eth1 has MTU 1500' >&2; exit 1 ;;\n"
+		"right) exit 0 ;;\n*) exit 2 ;;\nesac\n", dir);
+	VS_FREE char *ready = vs_asprintf("ok\nport %s\nguest-check %s\n", dir,
+					  script);
+
+	(void)state;
+	put("place", text);
+	chmod(script, 0700);
+	put("ready", ready);
+	put("state", "1: DOWN\n");
+	put("asked", "right");
+	assert_int_equal(vs_device_check(why, sizeof(why)), 0);
+	put("asked", "wrong");
+	assert_int_equal(vs_device_check(why, sizeof(why)), -1);
+	assert_string_equal(why, "eth1 has MTU 1500");
+	/* it can't say: what there is else is looked at */
+	put("asked", "");
+	assert_int_equal(vs_device_check(why, sizeof(why)), -1);
+	assert_non_null(strstr(why, "\"1: DOWN\", not ACTIVE"));
+	unlink(script);
+	assert_int_equal(vs_device_check(why, sizeof(why)), -1);
+	assert_non_null(strstr(why, "\"1: DOWN\", not ACTIVE"));
+}
+
 static void one_that_hangs_is_ended_and_is_wrong(void **state)
 {
 	VS_FREE char *path = vs_asprintf("%s/checker", dir);
@@ -248,6 +278,7 @@ int main(int argc, char *argv[])
 		T(a_port_that_is_as_it_was_passes),
 		T(its_last_line_is_the_reason),
 		T(who_cannot_be_asked_stops_nobody),
+		T(the_script_is_asked_where_it_says_that_it_can),
 		T(one_that_hangs_is_ended_and_is_wrong),
 		T(one_that_cannot_be_ended_is_no_child_of_slurmds),
 	};

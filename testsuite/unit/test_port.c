@@ -77,6 +77,42 @@ static void a_port_comes_back_from_its_word(void **state)
 	assert_memory_equal(&spec.gid, &seen.gid, sizeof(spec.gid));
 	assert_int_equal(port_spec_parse("mlx5_1/1/2048/-/-", &spec), 0);
 	assert_int_equal(spec.gid_index, -1);
+	assert_true(!spec.node_guid && !spec.port_guid);
+	seen.gid_index = -1;
+	seen.node_guid = 0x005056fffe010203;
+	seen.port_guid = 0xf;
+	port_spec_format(&seen, word);
+	assert_string_equal(word,
+		"mlx5_1/2/4096/-/-/005056fffe010203/000000000000000f");
+	assert_int_equal(port_spec_parse(word, &spec), 0);
+	assert_true(spec.node_guid == seen.node_guid &&
+		    spec.port_guid == seen.port_guid);
+}
+
+/* An older release's word has none. */
+static void guids_are_compared_if_they_were_kept(void **state)
+{
+	struct port_seen seen = {
+		.node_guid = 1, .port_guid = 2,
+		.attr = { .state = IBV_PORT_ACTIVE,
+			  .link_layer = IBV_LINK_LAYER_INFINIBAND },
+	};
+	struct port_spec spec = { .device = "mlx5_1", .port = 1 };
+	struct vs_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(port_judge_again(IB, &spec, &seen, &err), 0);
+	spec.node_guid = 1;
+	spec.port_guid = 2;
+	assert_int_equal(port_judge_again(IB, &spec, &seen, &err), 0);
+	spec.port_guid = 3;
+	assert_int_equal(port_judge_again(IB, &spec, &seen, &err), -1);
+	spec.node_guid = 3;
+	spec.port_guid = 2;
+	seen.attr.state = IBV_PORT_INIT;	/* that is what follows */
+	assert_int_equal(port_judge_again(IB, &spec, &seen, &err), -1);
+	assert_non_null(strstr(err.text,
+		"node GUID 0000000000000001 and the port GUID 0000000000000002, at boot they were 0000000000000003 and 0000000000000002"));
 }
 
 static void a_word_that_is_no_port_is_refused(void **state)
@@ -87,6 +123,12 @@ static void a_word_that_is_no_port_is_refused(void **state)
 		"mlx5_1/1/4096/-/::1", "mlx5_1/1/4096/3x/::1",
 		"mlx5_1/1/4096/3/::g", "mlx5_1/1/4096/3/::1 ",
 		"../x/1/4096/-/-", "mlx5_1/1/4096/--1/::1",
+		"mlx5_1/1/4096/-/-/", "mlx5_1/1/4096/-/-/1/2",
+		"mlx5_1/1/4096/-/-/0000000000000000/0000000000000000",
+		"mlx5_1/1/4096/-/-/000000000000001/00000000000000002",
+		"mlx5_1/1/4096/-/-/0000000000000001/000000000000000g",
+		"mlx5_1/1/4096/-/-/0000000000000001/0000000000000002/",
+		"mlx5_1/1/4096/3/::1/0000000000000001/0000000000000002",
 	};
 	struct port_spec spec;
 
@@ -120,6 +162,7 @@ int main(void)
 		cmocka_unit_test(a_guid_is_of_a_mac_but_for_its_middle_and_one_bit),
 		cmocka_unit_test(what_is_no_mac_is_refused),
 		cmocka_unit_test(a_port_comes_back_from_its_word),
+		cmocka_unit_test(guids_are_compared_if_they_were_kept),
 		cmocka_unit_test(a_word_that_is_no_port_is_refused),
 		cmocka_unit_test(a_port_at_its_devices_best_is_right),
 	};

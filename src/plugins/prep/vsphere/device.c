@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The second look at the RDMA device, before a job's first step. The guest's
- * script has looked before slurmd started; since then a cable, a switch, or
- * somebody with root may have changed it. slurm-vsphere-port looks again where
- * the script says that it is there (link layer, ACTIVE, active_mtu, GID, in some
- * milliseconds); where it isn't, the port's state in /sys is better than nothing.
+ * The second look at the cards, before a job's first step. The guest's script has
+ * looked before slurmd started; since then a cable, a switch, or somebody with
+ * root may have changed them. The script itself looks again (interface: there, MAC,
+ * up, MTU; port: link layer, GUIDs, ACTIVE, active_mtu, GID; in some milliseconds),
+ * in a process of its own, for a driver that hangs keeps whoever reads its /sys.
+ * An older template's, which doesn't say that it can, has slurm-vsphere-port
+ * look; where neither can be asked, the port's state is better than nothing.
  * Changes nothing; libc only, for it runs in slurmd on every VM.
  */
 #include <errno.h>
@@ -23,7 +25,7 @@
 struct ready {
 	char dirs[PORTS_MAX][LINE_MAX_];
 	char specs[PORTS_MAX][LINE_MAX_];
-	char checker[LINE_MAX_], layer[32];
+	char script[LINE_MAX_], checker[LINE_MAX_], layer[32];
 	size_t ndirs, nspecs;
 };
 
@@ -68,6 +70,8 @@ static void fact(struct ready *r, const char *line)
 		snprintf(r->specs[r->nspecs++], LINE_MAX_, "%s", line + 5);
 	else if (!strncmp(line, "checker /", 9))
 		snprintf(r->checker, sizeof(r->checker), "%s", line + 8);
+	else if (!strncmp(line, "guest-check /", 13))
+		snprintf(r->script, sizeof(r->script), "%s", line + 12);
 	else if (!strncmp(line, "link-layer ", 11))
 		snprintf(r->layer, sizeof(r->layer), "%.31s", line + 11);
 }
@@ -107,8 +111,14 @@ static int ready_read(struct ready *r, char *why, size_t size)
 
 static enum vs_port_answer ask(const struct ready *r, char *why, size_t size)
 {
+	const char *script[] = { r->script, "check", NULL };
 	const char *argv[PORTS_MAX + 4] = { r->checker, "check", r->layer };
+	enum vs_port_answer answer = VS_PORT_UNASKED;
 
+	if (r->script[0])
+		answer = vs_port_ask(script, ANSWER_MS, why, size);
+	if (answer != VS_PORT_UNASKED)
+		return answer;
 	if (!r->checker[0] || !r->nspecs || r->nspecs != r->ndirs)
 		return VS_PORT_UNASKED;
 	for (size_t i = 0; i < r->nspecs; i++)

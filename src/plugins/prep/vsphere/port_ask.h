@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The question to slurm-vsphere-port (contribs/guest), from slurmd. */
+/* The question to slurm-vsphere-guest or slurm-vsphere-port (contribs/guest), from
+ * slurmd. */
 #ifndef VS_PREP_PORT_ASK_H
 #define VS_PREP_PORT_ASK_H
 
