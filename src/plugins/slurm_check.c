@@ -124,51 +124,58 @@ static const struct row {
 	enum vs_check code;
 	bool (*bad)(const struct vs_slurm_bounds *b);
 	enum value is;
-	const char *should;	/* and how it is written */
+	const char *should;	/* and how it is written, but for lists: */
+	const char *add;	/* to what a site may have there, or NULL */
 	const char *text;	/* in the log; of hard ones, why we don't start */
 } rows[] = {
 	{ VS_CHECK_SLURM_SUSPEND_PROGRAM, no_suspend_program, MISSING,
-	  "SuspendProgram=/bin/true",
+	  "SuspendProgram=/bin/true", NULL,
 	  "SuspendProgram is missing; without it Slurm never powers a VM up or "
 	  "down (SuspendProgram=/bin/true will do)" },
 	{ VS_CHECK_SLURM_RESUME_PROGRAM, no_resume_program, MISSING,
-	  "ResumeProgram=/bin/true",
+	  "ResumeProgram=/bin/true", NULL,
 	  "ResumeProgram is missing; without it Slurm never powers a VM up or "
 	  "down (ResumeProgram=/bin/true will do)" },
 	{ VS_CHECK_SLURM_SUSPEND_TIME, no_suspend_time, MISSING,
-	  "SuspendTime=600",
+	  "SuspendTime=600", NULL,
 	  "SuspendTime is missing or -1; power saving must be on "
 	  "(SuspendTime=600, say)" },
 	{ VS_CHECK_SLURM_PREP, no_prep, PREP,
 	  "PrEpPlugins=prep/script,prep/vsphere",
+	  "add to PrEpPlugins= (prep/script by default): prep/vsphere",
 	  "prep/vsphere is not in PrEpPlugins (PrEpPlugins=prep/script,"
 	  "prep/vsphere keeps Prolog and Epilog); without it jobs start before "
 	  "their VMs are there" },
 	{ VS_CHECK_SLURM_TOPOLOGY, ordered_topology, TOPOLOGY,
-	  "TopologyPlugin=topology/default",
+	  "TopologyPlugin=topology/default", NULL,
 	  "ties node names to switches, but VMs move between "
 	  "hosts; leave it out and name switches by vsphere.conf's HostName= "
 	  "(Placement=pack heeds them)" },
 	{ VS_CHECK_SLURM_RESUME_RATE, resume_rate, RESUME_RATE, "ResumeRate=0",
+	  NULL,
 	  "ResumeRate throttles VMs to that many a minute; vsphere.conf's "
 	  "MaxProvisioning does it better: set ResumeRate=0" },
 	{ VS_CHECK_SLURM_SUSPEND_RATE, suspend_rate, SUSPEND_RATE,
-	  "SuspendRate=0", NULL },
+	  "SuspendRate=0", NULL, NULL },
 	{ VS_CHECK_SLURM_RETURN, no_return, RET2SERVICE, "ReturnToService=2",
+	  NULL,
 	  "ReturnToService is not 2: a VM that comes back by itself stays DOWN" },
 	{ VS_CHECK_SLURM_PROLOG, no_alloc, MISSING, "PrologFlags=Alloc",
+	  "add to PrologFlags=: Alloc",
 	  "PrologFlags=Alloc is missing: a job may begin before all its nodes' "
 	  "RDMA devices were checked" },
 	{ VS_CHECK_SLURM_HOLD, holds, MISSING,
 	  "SchedulerParameters=nohold_on_prolog_fail",
+	  "add to SchedulerParameters=: nohold_on_prolog_fail",
 	  "SchedulerParameters=nohold_on_prolog_fail is missing: a job whose node "
 	  "fails its device check is held, not requeued" },
 	{ VS_CHECK_SLURM_CLOUD, hides_cloud, MISSING, "PrivateData=cloud",
+	  "add to PrivateData=: cloud",
 	  "PrivateData=cloud is missing: sinfo hides powered-down VMs" },
 	{ VS_CHECK_SLURM_RESUME_TIMEOUT, short_resume, RESUME_TIMEOUT,
-	  NULL, NULL },
+	  NULL, NULL, NULL },
 	{ VS_CHECK_SLURM_SUSPEND_TIMEOUT, short_suspend, SUSPEND_TIMEOUT,
-	  NULL, NULL },
+	  NULL, NULL, NULL },
 };
 
 static void value_of(enum value which, char *out, size_t size)
@@ -218,7 +225,7 @@ void vs_slurm_checks(const struct vs_slurm_bounds *b, vs_slurm_found *fn,
 			r->code == VS_CHECK_SLURM_SUSPEND_TIMEOUT ?
 			vs_asprintf("SuspendTimeout=%d", b->shutdown_grace_s) :
 			vs_strdup(r->should);
-		fn(arg, r->code, is, should);
+		fn(arg, r->code, is, should, r->add ? r->add : should);
 	}
 }
 

@@ -32,7 +32,7 @@ static void shorten(char *list)
 static void others(vs_slurm_found *fn, void *arg)
 {
 	const char *first = "";
-	char *list = NULL, is[256], should[LIST_MAX + 32];
+	char *list = NULL, is[256], should[LIST_MAX + 32], fix[LIST_MAX + 48];
 	size_t n = vs_port_others_go(&first, &list);
 
 	if (!n)
@@ -42,7 +42,8 @@ static void others(vs_slurm_found *fn, void *arg)
 		 first, n == 1 ? "" : ", ...");
 	shorten(list);
 	snprintf(should, sizeof(should), "SuspendExcNodes=%s", list);
-	fn(arg, VS_CHECK_SLURM_OTHERS, is, should);
+	snprintf(fix, sizeof(fix), "add to SuspendExcNodes=: %s", list);
+	fn(arg, VS_CHECK_SLURM_OTHERS, is, should, fix);
 	xfree(list);
 }
 

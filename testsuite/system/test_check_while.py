@@ -248,8 +248,8 @@ def test_an_override_of_a_nodes_vm_is_named(cluster):
     cluster.wait_job(job, 60)
     cluster.do("override", vm="vm001", drs="fullyAutomated")
     f = found(cluster, "vm-override", "vm001")
-    assert f["fix"] == "govc cluster.override.change -vm vm001 " \
-        "-drs-mode manual"
+    assert f["fix"] == "govc cluster.override.change -cluster " \
+        "/DC0/host/HPC1 -vm vm001 -drs-mode manual"
     cluster.do("override", vm="vm001")
 
 

@@ -46,14 +46,62 @@ static void vfs_are_judged_in_the_order_in_which_they_are_mended(void **state)
 	pf->vfs = 4;				/* fewer than it had */
 	f->asked = 4;
 	finds(VS_CHECK_VF_LOST, "max_vfs=8\n");
+	assert_non_null(strstr(found.f[0].fix, "svf host resume esx2"));
 	f->asked = 6;				/* and than were asked for */
 	finds(VS_CHECK_VF_FEWER, "host.shutdown -r esx2");
-	f->most = 6;				/* which the firmware bounds */
-	finds(VS_CHECK_VF_COUNT, "NUM_OF_VFS=7");
 	pf->vfs = 0;				/* and there are none */
 	finds(VS_CHECK_VF_INACTIVE, "host.shutdown -r esx2");
 	f->enabled = false;			/* for it is off: as many as others */
 	finds(VS_CHECK_VF_OFF, "-a -m nmlx5_core -p max_vfs=8\n");
+}
+
+/* What the firmware bounds hides nothing else; and it is NVIDIA's rule. */
+static void the_firmwares_number_is_a_finding_of_its_own(void **state)
+{
+	struct vs_pf_facts *f = &host(2)->facts->pfs[0];
+
+	(void)state;
+	f->most = 8;
+	finds(VS_CHECK_VF_COUNT, "mlxconfig -y -d 0000:3b:00.0 set "
+	      "SRIOV_EN=1 NUM_OF_VFS=9\ngovc host.shutdown -r esx2");
+	host(2)->pfs[0].vfs = 4;
+	look();
+	assert_int_equal(found.n, 2);
+	assert_int_equal(found.f[1].code, VS_CHECK_VF_FEWER);
+	f->asked = 4;
+	f->most = 4;
+	look();
+	assert_int_equal(found.n, 2);
+	assert_int_equal(found.f[1].code, VS_CHECK_VF_LOST);
+	for (int i = 1; i <= HOSTS; i++)
+		vs_strlcpy(host(i)->facts->pfs[0].driver, "icen", 32);
+	finds(VS_CHECK_VF_LOST, "-m icen -p max_vfs=8\n");
+	f->asked = f->had = 4;
+	look();
+	assert_int_equal(found.n, 0);
+}
+
+/* A block that is pasted: no line comes before what it needs. */
+static void a_reboot_is_waited_for(void **state)
+{
+	static const char *const lines[] = {
+		"govc host.maintenance.enter esx2\n", "mlxfwmanager ",
+		"govc host.shutdown -r esx2\n",
+		"-name esx2)\" -runtime.connectionState notResponding\n",
+		"-name esx2)\" -runtime.connectionState connected\n",
+		"govc host.maintenance.exit esx2" };
+	const char *at;
+
+	(void)state;
+	vs_strlcpy(host(2)->facts->pfs[0].firmware, "22.40.5", 48);
+	finds(VS_CHECK_FIRMWARE_ODD, lines[0]);
+	at = found.f[0].fix;
+	for (size_t i = 0; i < VS_COUNT(lines); i++) {
+		at = strstr(at, lines[i]);
+		if (!at)
+			fail_msg("no %s in its place in: %s", lines[i],
+				 found.f[0].fix);
+	}
 }
 
 /* NUM_OF_VFS >= sum(max_vfs) + 1, of all ports of a card. */
@@ -115,9 +163,8 @@ static void an_uplink_that_is_not_capable_is_named(void **state)
 	vs_strlcpy(f->incapable[0].driver, "nmlx5_core", 32);
 	finds(VS_CHECK_VF_INCAPABLE, "SRIOV_EN=1 NUM_OF_VFS=17\n");
 	assert_string_equal(found.f[0].pf, "0000:3b:00.1");
-	vs_strlcpy(f->incapable[0].driver, "ixgben", 32);
 	host(2)->npfs = 0;		/* there is nothing else */
-	finds(VS_CHECK_VF_INCAPABLE, "mlxconfig -d 0000:3b:00.1 set");
+	finds(VS_CHECK_VF_INCAPABLE, "mlxconfig -y -d 0000:3b:00.1 set");
 	vs_strlcpy(f->incapable[0].switch_uuid, "other", VS_LABEL_LEN);
 	finds(VS_CHECK_UPLINK_MISSING, "dvs.add");
 }
@@ -251,10 +298,39 @@ static void an_uplink_is_missed_where_the_network_is(void **state)
 	(void)state;
 	host(2)->pfs[0].switch_uuid[0] = '\0';
 	finds(VS_CHECK_UPLINK_MISSING, "dvs.add -dvs dvs -pnic vmnic4 esx2");
+	assert_int_equal(found.f[0].severity, VS_HARD);
 	host(2)->pfs_known = false;
 	look();
 	assert_int_equal(found.n, 1);
 	assert_int_equal(found.f[0].code, VS_CHECK_HOST_UNREAD);
+}
+
+/* One host of four lost its card, perhaps; two and two are of two kinds. */
+static void a_host_without_such_a_card_is_no_hard_finding(void **state)
+{
+	struct vs_host_facts *f = host(2)->facts;
+
+	(void)state;
+	host(2)->npfs = 0;
+	finds(VS_CHECK_UPLINK_MISSING, "dvs.add -dvs dvs -pnic VMNIC esx2");
+	assert_int_equal(found.f[0].severity, VS_WARNING);
+	/* Its uplinks, and what it has beside them, are of another kind. */
+	f->incapable = vs_calloc(2, sizeof(*f->incapable));
+	f->nincapable = 1;
+	vs_strlcpy(f->incapable[0].pci, "0000:18:00.0", VS_PCI_LEN);
+	vs_strlcpy(f->incapable[0].switch_uuid, "sw", VS_LABEL_LEN);
+	vs_strlcpy(f->incapable[0].driver, "ntg3", 32);
+	host(2)->npfs = 1;
+	host(2)->pfs[0].switch_uuid[0] = '\0';
+	vs_strlcpy(f->pfs[0].driver, "i40en", 32);
+	finds(VS_CHECK_UPLINK_MISSING, "dvs.add");
+	assert_int_equal(found.f[0].severity, VS_WARNING);
+	host(3)->npfs = 0;
+	look();
+	assert_int_equal(found.n, 0);
+	/* Nowhere is one: then what there is might be meant. */
+	host(1)->npfs = host(4)->npfs = 0;
+	finds(VS_CHECK_VF_INCAPABLE, "# SR-IOV on in the firmware");
 }
 
 /* ---- what is usual --------------------------------------------------------------- */
@@ -284,7 +360,7 @@ static void firmware_is_compared_within_a_family_of_cards(void **state)
 	look();
 	assert_int_equal(found.n, 0);
 	vs_strlcpy(host(2)->facts->pfs[0].firmware, "22.40.5", 48);
-	finds(VS_CHECK_FIRMWARE_ODD, "mlxfwmanager -d 0000:3b:00.0");
+	finds(VS_CHECK_FIRMWARE_ODD, "mlxfwmanager -y -d 0000:3b:00.0");
 }
 
 /* ---- room ----------------------------------------------------------------------- */
@@ -364,6 +440,8 @@ int main(void)
 		T(of_a_host_that_is_away_nothing_is_said),
 		T(what_is_not_read_is_one_finding_that_bars_nothing),
 		T(vfs_are_judged_in_the_order_in_which_they_are_mended),
+		T(the_firmwares_number_is_a_finding_of_its_own),
+		T(a_reboot_is_waited_for),
 		T(two_ports_of_a_card_share_its_firmwares_number),
 		T(the_drivers_list_is_in_pci_order),
 		T(an_uplink_that_is_not_capable_is_named),
@@ -376,6 +454,7 @@ int main(void)
 		T(without_vfs_a_small_mtu_warns_and_bars_nothing),
 		T(a_network_is_missed_where_three_of_four_have_it),
 		T(an_uplink_is_missed_where_the_network_is),
+		T(a_host_without_such_a_card_is_no_hard_finding),
 		T(the_odd_one_is_told_on_either_side_of_a_roll_out),
 		T(firmware_is_compared_within_a_family_of_cards),
 		T(four_cores_are_left_to_esxi),

@@ -5,6 +5,7 @@
 static void a_pools_limit_is_held_against_the_largest_vm(void **state)
 {
 	struct vs_pool_facts p = { .name = "slurm", .path = "/p",
+		.cluster = "domain-c1",
 		.core_mhz = 2400, .most_cpu_mhz = -1, .most_mem_mb = -1 };
 
 	(void)state;
@@ -17,6 +18,15 @@ static void a_pools_limit_is_held_against_the_largest_vm(void **state)
 	p.most_mem_mb = 32 * 1024;
 	vs_check_pool(&site, &p, &found);	/* the overhead comes on top */
 	assert_int_equal(found.n, 2);
+	p.cluster = "domain-c2";		/* none of its hosts is ours */
+	vs_check_pool(&site, &p, &found);
+	vs_strlcpy(host(1)->cluster, "domain-c2", VS_MOID_LEN);
+	host(1)->npfs = 0;			/* one is, without a PF */
+	vs_check_pool(&site, &p, &found);
+	assert_int_equal(found.n, 2);
+	host(1)->npfs = 1;
+	vs_check_pool(&site, &p, &found);
+	assert_int_equal(found.n, 3);
 }
 
 static void a_datastore_has_room_or_says_how_much_it_lacks(void **state)

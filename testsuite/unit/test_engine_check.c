@@ -145,7 +145,8 @@ static void slurm_check(void *ctx, const struct vs_slurm_bounds *b,
 {
 	(void)ctx;
 	boot_bound = b->boot_timeout_s;
-	fn(arg, VS_CHECK_SLURM_RESUME_RATE, "100", "ResumeRate=0");
+	fn(arg, VS_CHECK_SLURM_RESUME_RATE, "100", "ResumeRate=0",
+	   "ResumeRate=0");
 }
 
 static const struct vs_port port = { .is_operator = is_operator,

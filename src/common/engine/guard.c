@@ -202,15 +202,30 @@ static bool serves(const struct vs_core *c, const struct vs_guard *g, size_t a)
 	return false;
 }
 
+static char *cluster_path(const struct vs_core *c, const struct vs_guard *g)
+{
+	return vs_asprintf("/%s/host/%s", c->conf->datacenter ?
+			   c->conf->datacenter : "DATACENTER", g->name);
+}
+
+/* VMs of ours are made anew: an override of theirs would come too late, so it
+ * is the cluster's default that must be off. govc doesn't know that one. */
+static char *ha_fix(const struct vs_core *c, const struct vs_guard *g)
+{
+	VS_FREE char *path = cluster_path(c, g);
+
+	return vs_asprintf(
+		"# VMs of others that HA must go on restarting, each:\n"
+		"# govc cluster.override.change -cluster %s -vm VM -ha-restart-priority medium\n"
+		"# then, in the vSphere Client: %s, Configure, vSphere Availability, Edit, VM restart priority: Disabled\n"
+		"# or, if HA guards nobody else's: govc cluster.change -ha-enabled=false %s",
+		path, g->name, path);
+}
+
 static void found_guard(struct vs_core *c, const struct vs_guard *g,
 			enum vs_check code, const char *why, const char *should,
-			const char *command)
+			const char *fix)
 {
-	VS_FREE char *fix = vs_asprintf("%s /%s/host/%s", command,
-					c->conf->datacenter ?
-					c->conf->datacenter : "DATACENTER",
-					g->name);
-
 	vs_find(c, VS_STOPS_JOBS, &(struct vs_says) {
 		code, g->name, strstr(why, "can't be read") ? "not readable" :
 		code == VS_CHECK_DRS ? "DRS chooses hosts" :
@@ -219,6 +234,9 @@ static void found_guard(struct vs_core *c, const struct vs_guard *g,
 
 static void check_guard(struct vs_core *c, const struct vs_guard *g)
 {
+	VS_FREE char *path = cluster_path(c, g), *ha = ha_fix(c, g);
+	VS_FREE char *drs = vs_asprintf("govc cluster.change -drs-mode manual %s",
+					path);
 	const char *why = g->drs[0] ? g->drs : g->ha;
 	bool met = false;
 
@@ -235,11 +253,11 @@ static void check_guard(struct vs_core *c, const struct vs_guard *g)
 	if (met && g->drs[0])
 		found_guard(c, g, VS_CHECK_DRS, g->drs,
 			    "manual (off deletes the cluster's resource pools)",
-			    "govc cluster.change -drs-mode manual");
+			    drs);
 	if (met && g->ha[0])
 		found_guard(c, g, VS_CHECK_HA, g->ha,
-			    "off, or restart priority disabled",
-			    "govc cluster.change -ha-enabled=false");
+			    "its default restart priority disabled, or off",
+			    ha);
 	if (met && g->dpm[0])
 		vs_find(c, VS_STOPS_PLANS, &(struct vs_says) {
 			VS_CHECK_DPM, g->name, "DPM switches hosts off",
@@ -252,9 +270,11 @@ static void found_override(struct vs_core *c, const struct vs_node *n,
 			   const struct vs_vm *vm)
 {
 	bool drs = vm->drs == VS_AUTOMATED;
+	const struct vs_guard *g = guard_of(c, vm);
+	VS_FREE char *path = g ? cluster_path(c, g) : vs_strdup("CLUSTER");
 	VS_FREE char *fix = vs_asprintf(
-		"govc cluster.override.change -vm %s %s", vm->name,
-		drs ? "-drs-mode manual" : "-ha-restart-priority disabled");
+		"govc cluster.override.change -cluster %s -vm %s %s", path,
+		vm->name, drs ? "-drs-mode manual" : "-ha-restart-priority disabled");
 
 	vs_find(c, VS_STOPS_JOBS, &(struct vs_says) {
 		VS_CHECK_VM_OVERRIDE, n->name, drs ? "DRS chooses its host" :

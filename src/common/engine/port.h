@@ -84,8 +84,9 @@ enum vs_job_waits { VS_WAITS_NOT, VS_WAITS_FOR_ROOM, VS_WAITS_WORDLESS,
 
 /* What of vsphere.conf bounds slurm.conf's keys, and what is found in it. */
 struct vs_slurm_bounds { int boot_timeout_s, shutdown_grace_s; };
+/* fix: what to write into slurm.conf. */
 typedef void vs_slurm_found(void *arg, enum vs_check code, const char *is,
-			    const char *should);
+			    const char *should, const char *fix);
 
 /* A job as people know it; job is the engine's. */
 struct vs_port_job_row {

@@ -120,35 +120,11 @@ static void add_vcenter(struct asked *a, const struct vs_core *c)
 
 /* ---- slurm.conf ---------------------------------------------------------------- */
 
-/* A key that is a list has a site's own values too. */
-static char *slurm_fix(enum vs_check code, const char *should)
-{
-	const char *value = strchr(should, '=');
-
-	switch (code) {
-	case VS_CHECK_SLURM_PREP:
-		return vs_strdup("slurm.conf: add to PrEpPlugins= (prep/script by default): prep/vsphere");
-	case VS_CHECK_SLURM_PROLOG:
-	case VS_CHECK_SLURM_HOLD:
-	case VS_CHECK_SLURM_CLOUD:
-	case VS_CHECK_SLURM_OTHERS:
-		if (value)
-			return vs_asprintf("slurm.conf: add to %.*s=: %s",
-					   (int)(value - should), should,
-					   value + 1);
-		break;
-	default:
-		break;
-	}
-	return vs_asprintf("slurm.conf: %s", should);
-}
-
 static void slurm_found(void *arg, enum vs_check code, const char *is,
-			const char *should)
+			const char *should, const char *fix)
 {
 	vs_found_add(arg, code, "slurm.conf", vs_strdup(is),
-		     vs_strdup(should),
-		     slurm_fix(code, should));
+		     vs_strdup(should), vs_asprintf("slurm.conf: %s", fix));
 }
 
 static void slurm_check(struct vs_core *c, struct vs_found_list *l)

@@ -160,6 +160,20 @@ const char *vs_usual_value(const struct vs_usual *u, const char *kind,
 	return most ? most->text : NULL;
 }
 
+int vs_usual_has(const struct vs_usual *u, const char *kind, const char *key,
+		 const char *value)
+{
+	char name[256];
+	struct usual *s;
+
+	snprintf(name, sizeof(name), "%s %s", kind, key);
+	HASH_FIND_STR(u->all, name, s);
+	for (size_t i = 0; s && i < s->n; i++)
+		if (!strcmp(s->v[i].text, value))
+			return s->v[i].n;
+	return 0;
+}
+
 void vs_usual_count(struct vs_usual *u, const struct vs_check_site *s,
 		    const struct vs_host *h)
 {
@@ -169,6 +183,10 @@ void vs_usual_count(struct vs_usual *u, const struct vs_check_site *s,
 		snprintf(key, sizeof(key), "%s %s", h->cluster, s->nets[a].moid);
 		vs_usual_add(u, "net", key,
 			     vs_host_has_net(h, s->nets[a].moid) ? "yes" : "no");
+		if (h->pfs_known && vs_host_has_net(h, s->nets[a].moid) &&
+		    vs_check_takes_vf(&s->adapters[a]))
+			vs_usual_add(u, "uplink", key,
+				     vs_check_has_pf(s, h, a, "") ? "yes" : "no");
 	}
 	if (!h->facts)
 		return;

@@ -92,6 +92,10 @@ const char *vs_usual_value(const struct vs_usual *u, const char *kind,
 /* The name of the switch of this network, as some host has it, or "SWITCH". */
 const char *vs_check_switch_name(const struct vs_inventory *inv,
 				 const struct vs_network *net);
+/* How many have this value. */
+int vs_usual_has(const struct vs_usual *u, const char *kind, const char *key,
+		 const char *value);
+
 /* The command that lets the account read all. user may be NULL or "". */
 char *vs_check_readonly(const char *user);
 

@@ -37,13 +37,27 @@ char *vs_check_readonly(const char *user)
 			   user && user[0] ? user : "USER");
 }
 
-char *vs_check_reboot(const struct vs_host *h)
+char *vs_check_reboot(const struct vs_host *h, const char *commands)
 {
 	return vs_asprintf(
-		"govc host.maintenance.enter -host %s %s\n"
+		"govc host.maintenance.enter %s\n"
+		"%s%s"
 		"govc host.shutdown -r %s\n"
-		"govc host.maintenance.exit -host %s %s",
-		h->name, h->name, h->name, h->name, h->name);
+		"govc object.collect -wait 15m \"$(govc find / -type h -name %s)\" -runtime.connectionState notResponding\n"
+		"govc object.collect -wait 60m \"$(govc find / -type h -name %s)\" -runtime.connectionState connected\n"
+		"govc host.maintenance.exit %s",
+		h->name, commands, commands[0] ? "\n" : "", h->name, h->name,
+		h->name, h->name);
+}
+
+/* Another ESXi. */
+static char *esxi_update(const struct vs_host *h)
+{
+	VS_FREE char *update = vs_asprintf(
+		"govc host.esxcli -host %s software profile update -d DEPOT -p PROFILE",
+		h->name);
+
+	return vs_check_reboot(h, update);
 }
 
 /* ---- what the configuration asks of this host ---------------------------- */
@@ -86,8 +100,7 @@ static bool check_hardware(const struct vs_check_site *s,
 			    h->facts ? h->facts->version : "", h->max_hw),
 		vs_asprintf("hardware version %d (Template=%s, adapter %s)",
 			    need, of->template_name, of->adapter->name),
-		vs_asprintf("govc host.esxcli -host %s software profile update -d DEPOT -p PROFILE",
-			    h->name));
+		esxi_update(h));
 	return true;
 }
 
@@ -157,32 +170,58 @@ static char *add_uplink(const struct vs_check_site *s, const struct vs_host *h,
 			   n == 1 && pnic[0] ? pnic : "VMNIC", h->name);
 }
 
+/* Hosts may differ by design: three of four must have what this one lacks. */
+static int most_have(const struct vs_usual *u, const char *kind,
+		     const struct vs_host *h, const struct vs_network *net)
+{
+	char key[VS_MOID_LEN * 2 + 2];
+	const char *most;
+	int n, others;
+
+	snprintf(key, sizeof(key), "%s %s", h->cluster, net->moid);
+	most = vs_usual_value(u, kind, key, &n, &others);
+	return most && !strcmp(most, "yes") && n >= 3 * others ? n : 0;
+}
+
+/* Without a card that could be one, the host is perhaps of another kind. */
+static void check_uplink(const struct vs_check_site *s,
+			 const struct vs_usual *u, const struct vs_host *h,
+			 size_t a, struct vs_found_list *l)
+{
+	const struct vs_adapter *ad = &s->adapters[a];
+	bool spare;
+	struct vs_found *f;
+
+	if (!vs_check_takes_vf(ad) || !h->pfs_known ||
+	    vs_check_incapable(s, u, h, a, l) || vs_check_has_pf(s, h, a, ""))
+		return;
+	spare = vs_check_spare(s, u, h, a);
+	if (!spare && !most_have(u, "uplink", h, &s->nets[a]))
+		return;
+	f = vs_found_add(l, VS_CHECK_UPLINK_MISSING, h->name,
+		vs_asprintf("no %s%s%s as uplink for %s",
+			    spare ? "PF" : "card with VFs, nor one",
+			    ad->pf[0] ? " " : "", ad->pf, ad->network),
+		vs_asprintf("a PF with VFs in the switch of %s (adapter %s)",
+			    ad->network, ad->name),
+		add_uplink(s, h, a));
+	if (!spare)
+		f->severity = VS_WARNING;
+}
+
 static void check_network(const struct vs_check_site *s,
 			  const struct vs_usual *u, const struct vs_host *h,
 			  size_t a, struct vs_found_list *l)
 {
 	const struct vs_adapter *ad = &s->adapters[a];
-	char key[VS_MOID_LEN * 2 + 2];
-	const char *most;
-	int n, others;
+	int n;
 
 	if (vs_host_has_net(h, s->nets[a].moid)) {
-		if (!vs_check_takes_vf(ad) || !h->pfs_known ||
-		    vs_check_incapable(s, u, h, a, l) ||
-		    vs_check_has_pf(s, h, a, ""))
-			return;
-		vs_found_add(l, VS_CHECK_UPLINK_MISSING, h->name,
-			vs_asprintf("no PF%s%s as uplink for %s",
-				    ad->pf[0] ? " " : "", ad->pf, ad->network),
-			vs_asprintf("a PF with VFs in the switch of %s (adapter %s)",
-				    ad->network, ad->name),
-			add_uplink(s, h, a));
+		check_uplink(s, u, h, a, l);
 		return;
 	}
-	snprintf(key, sizeof(key), "%s %s", h->cluster, s->nets[a].moid);
-	most = vs_usual_value(u, "net", key, &n, &others);
-	/* Hosts may differ by design: three of four must have it. */
-	if (!most || strcmp(most, "yes") || n < 3 * others)
+	n = most_have(u, "net", h, &s->nets[a]);
+	if (!n)
 		return;
 	vs_found_add(l, VS_CHECK_NETWORK_MISSING, h->name,
 		vs_asprintf("no %s", ad->network),
@@ -270,9 +309,7 @@ static void check_build(const struct vs_usual *u, const struct vs_host *h,
 	if (!h->facts->build[0] || !most || !strcmp(most, build))
 		return;
 	vs_found_add(l, VS_CHECK_ESXI_ODD, h->name, vs_strdup(build),
-		vs_asprintf("%s, as on %d hosts", most, n),
-		vs_asprintf("govc host.esxcli -host %s software profile update -d DEPOT -p PROFILE",
-			    h->name));
+		vs_asprintf("%s, as on %d hosts", most, n), esxi_update(h));
 }
 
 static const char *policy_words(const char *name)
@@ -303,7 +340,7 @@ static void check_settings(const struct vs_host *h, struct vs_found_list *l)
 	if (f->reboot == 1)
 		vs_found_add(l, VS_CHECK_HOST_REBOOT, h->name,
 			vs_strdup("a reboot is required"),
-			vs_strdup("none is"), vs_check_reboot(h));
+			vs_strdup("none is"), vs_check_reboot(h, ""));
 }
 
 static void check_unread(const struct vs_check_site *s,

@@ -28,7 +28,15 @@ bool vs_check_has_pf(const struct vs_check_site *s, const struct vs_host *h,
 bool vs_check_incapable(const struct vs_check_site *s, const struct vs_usual *u,
 			const struct vs_host *h, size_t a,
 			struct vs_found_list *l);
-/* Leave it, into maintenance, and come back anew. */
-char *vs_check_reboot(const struct vs_host *h);
+/* A card of a kind by which this adapter's VMs get to its network on other
+ * hosts; where none is known, any. */
+bool vs_check_card_of(const struct vs_usual *u, const struct vs_adapter *a,
+		      const char *driver);
+/* It has one that no adapter draws on, though it could be this one's. */
+bool vs_check_spare(const struct vs_check_site *s, const struct vs_usual *u,
+		    const struct vs_host *h, size_t a);
+/* Into maintenance, these commands (a line each, "": none), a reboot, and back
+ * when the host is there again: no line comes before what it needs. */
+char *vs_check_reboot(const struct vs_host *h, const char *commands);
 
 #endif

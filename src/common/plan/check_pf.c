@@ -15,6 +15,12 @@
 
 #define VFS_ANY 8	/* to be asked for where no other host says how many */
 
+/* VMware's drivers of vendor id 15b3: mlxconfig and NUM_OF_VFS are theirs. */
+static bool is_nvidia(const char *driver)
+{
+	return !strncmp(driver, "nmlx", 4);
+}
+
 /* Are the adapter's VFs of this PF? */
 static bool draws(const struct vs_check_site *s, const struct vs_host *h,
 		  const struct vs_pf *pf, size_t a)
@@ -45,10 +51,9 @@ static const struct vs_adapter *drawn_by(const struct vs_check_site *s,
 static const char *firmware_kind(const struct vs_pf_facts *f, char out[64])
 {
 	size_t len = strspn(f->firmware, "0123456789");
-	bool nvidia = !strncmp(f->driver, "nmlx", 4);
 
-	snprintf(out, 64, "%s %.*s", f->driver, nvidia ? (int)len : 0,
-		 f->firmware);
+	snprintf(out, 64, "%s %.*s", f->driver, is_nvidia(f->driver) ?
+		 (int)len : 0, f->firmware);
 	return out;
 }
 
@@ -61,6 +66,10 @@ void vs_usual_count_pfs(struct vs_usual *u, const struct vs_check_site *s,
 		const struct vs_pf_facts *f = &h->facts->pfs[i];
 		const struct vs_adapter *a = drawn_by(s, h, &h->pfs[i]);
 
+		for (size_t k = 0; k < s->nadapters; k++)
+			if (draws(s, h, &h->pfs[i], k))
+				vs_usual_add(u, "card", s->adapters[k].name,
+					     f->driver);
 		if (!a)
 			continue;
 		vs_usual_add(u, "driver", f->driver, f->version);
@@ -140,19 +149,29 @@ static int asked_of_card(const struct vs_host *h, const struct vs_pf *pf)
 	return sum;
 }
 
+/* On the host itself: no API of vSphere's speaks to a card's firmware. */
+static char *mlxconfig(const struct vs_host *h, const char *pci, int num)
+{
+	return vs_asprintf("ssh -n root@%s /opt/mellanox/bin/mlxconfig -y -d %s set SRIOV_EN=1 NUM_OF_VFS=%d",
+			   h->name, pci, num);
+}
+
 /* The firmware's part, which comes before the driver's: `vfs` more than are
  * asked of the card's other ports, and as many of each that is incapable. */
 static char *firmware_on(const struct vs_host *h, const struct vs_pf *pf,
-			 int asked, int vfs)
+			 const char *driver, int asked, int vfs)
 {
 	int sum = asked_of_card(h, pf) - asked + vfs;
+
+	if (!is_nvidia(driver))
+		return vs_asprintf("# SR-IOV on in the firmware of %s, by its vendor's tool",
+				   pf->pci);
 
 	for (size_t i = 0; i < h->facts->nincapable; i++)
 		if (strcmp(pf->pci, h->facts->incapable[i].pci) &&
 		    same_card(pf->pci, h->facts->incapable[i].pci))
 			sum += vfs;
-	return vs_asprintf("mlxconfig -d %s set SRIOV_EN=1 NUM_OF_VFS=%d",
-			   pf->pci, sum + 1);
+	return mlxconfig(h, pf->pci, sum + 1);
 }
 
 bool vs_check_has_pf(const struct vs_check_site *s, const struct vs_host *h,
@@ -163,6 +182,33 @@ bool vs_check_has_pf(const struct vs_check_site *s, const struct vs_host *h,
 		    (!driver[0] ||
 		     !strcmp(driver, h->facts->pfs[i].driver)))
 			return true;
+	return false;
+}
+
+bool vs_check_card_of(const struct vs_usual *u, const struct vs_adapter *a,
+		      const char *driver)
+{
+	int n, others;
+
+	return !vs_usual_value(u, "card", a->name, &n, &others) ||
+	       vs_usual_has(u, "card", a->name, driver);
+}
+
+bool vs_check_spare(const struct vs_check_site *s, const struct vs_usual *u,
+		    const struct vs_host *h, size_t a)
+{
+	for (int i = 0; i < h->npfs; i++) {
+		struct vs_pf pf = h->pfs[i];
+
+		if (drawn_by(s, h, &pf) ||
+		    !vs_check_card_of(u, &s->adapters[a], h->facts ?
+				      h->facts->pfs[i].driver : ""))
+			continue;
+		vs_strlcpy(pf.switch_uuid, s->nets[a].switch_uuid,
+			   sizeof(pf.switch_uuid));
+		if (vs_pf_reaches(&s->adapters[a], &s->nets[a], &pf))
+			return true;
+	}
 	return false;
 }
 
@@ -187,7 +233,7 @@ bool vs_check_incapable(const struct vs_check_site *s, const struct vs_usual *u,
 
 	for (size_t i = 0; h->facts && i < h->facts->nincapable; i++) {
 		const struct vs_incapable_facts *f = &h->facts->incapable[i];
-		VS_FREE char *set = NULL, *boot = NULL;
+		VS_FREE char *set = NULL, *all = NULL;
 		struct vs_pf pf = { .vfs = 0 };
 
 		vs_strlcpy(pf.pci, f->pci, sizeof(pf.pci));
@@ -195,20 +241,20 @@ bool vs_check_incapable(const struct vs_check_site *s, const struct vs_usual *u,
 		vs_strlcpy(pf.switch_uuid, f->switch_uuid,
 			   sizeof(pf.switch_uuid));
 		if (!vs_pf_reaches(ad, &s->nets[a], &pf) ||
-		    (!none && !(f->driver[0] &&
-				vs_check_has_pf(s, h, a, f->driver))))
+		    !(none ? vs_check_card_of(u, ad, f->driver) :
+		      f->driver[0] && vs_check_has_pf(s, h, a, f->driver)))
 			continue;
 		some = true;
 		if (told_of(l, h, f->pci))
 			continue;
-		set = firmware_on(h, &pf, 0, vfs);
-		boot = vs_check_reboot(h);
+		set = firmware_on(h, &pf, f->driver, 0, vfs);
+		all = vs_asprintf("%s\n# as it starts: SR-IOV and IOMMU on in the host's BIOS",
+				  set);
 		add(l, VS_CHECK_VF_INCAPABLE, h, &pf,
 		    vs_asprintf("%s has no SR-IOV capability", f->pnic),
 		    vs_asprintf("SR-IOV on in firmware and BIOS (adapter %s)",
 				ad->name),
-		    vs_asprintf("%s\n# SR-IOV and IOMMU on in the host's BIOS\n%s",
-				set, boot));
+		    vs_check_reboot(h, all));
 	}
 	return some;
 }
@@ -218,12 +264,54 @@ static void off(const struct vs_check_site *s, const struct vs_usual *u,
 {
 	const struct vs_pf *pf = &h->pfs[i];
 	int vfs = usual_vfs(u, drawn_by(s, h, pf));
-	VS_FREE char *set = set_vfs(h, i, vfs), *boot = vs_check_reboot(h);
-	VS_FREE char *firmware = firmware_on(h, pf, h->facts->pfs[i].asked, vfs);
+	const struct vs_pf_facts *f = &h->facts->pfs[i];
+	VS_FREE char *set = set_vfs(h, i, vfs);
+	VS_FREE char *firmware = firmware_on(h, pf, f->driver, f->asked, vfs);
+	VS_FREE char *all = vs_asprintf("%s\n%s", firmware, set);
 
 	add(l, VS_CHECK_VF_OFF, h, pf, vs_strdup("SR-IOV is off"),
-	    vs_asprintf("on, with %d VFs", vfs),
-	    vs_asprintf("%s\n%s\n%s", firmware, set, boot));
+	    vs_asprintf("on, with %d VFs", vfs), vs_check_reboot(h, all));
+}
+
+/* mlx5's rule. Of other drivers nothing like it is known. */
+static void check_num(const struct vs_host *h, int i, struct vs_found_list *l)
+{
+	const struct vs_pf *pf = &h->pfs[i];
+	const struct vs_pf_facts *f = &h->facts->pfs[i];
+	int sum = asked_of_card(h, pf);
+	VS_FREE char *set = NULL;
+
+	if (!is_nvidia(f->driver) || f->most <= 0 || sum + 1 <= f->most)
+		return;
+	set = mlxconfig(h, pf->pci, sum + 1);
+	add(l, VS_CHECK_VF_COUNT, h, pf,
+	    vs_asprintf("NUM_OF_VFS=%d, %d VFs asked of the card", f->most,
+			sum),
+	    vs_asprintf("NUM_OF_VFS=%d at least", sum + 1),
+	    vs_check_reboot(h, set));
+}
+
+static void check_fewer(const struct vs_host *h, int i,
+			struct vs_found_list *l)
+{
+	const struct vs_pf *pf = &h->pfs[i];
+	const struct vs_pf_facts *f = &h->facts->pfs[i];
+	VS_FREE char *set = NULL, *mend = NULL;
+
+	if (pf->vfs < f->asked) {
+		add(l, VS_CHECK_VF_FEWER, h, pf, vs_asprintf("%d VFs", pf->vfs),
+		    vs_asprintf("%d, as asked for", f->asked),
+		    vs_check_reboot(h, ""));
+		return;
+	}
+	if (pf->vfs >= f->had)
+		return;
+	set = set_vfs(h, i, f->had);
+	mend = vs_check_reboot(h, set);
+	add(l, VS_CHECK_VF_LOST, h, pf, vs_asprintf("%d VFs", pf->vfs),
+	    vs_asprintf("%d, as before", f->had),
+	    vs_asprintf("%s\n# or, if it is meant to be so: svf host resume %s",
+			mend, h->name));
 }
 
 static void check_vfs(const struct vs_check_site *s, const struct vs_usual *u,
@@ -231,31 +319,16 @@ static void check_vfs(const struct vs_check_site *s, const struct vs_usual *u,
 {
 	const struct vs_pf *pf = &h->pfs[i];
 	const struct vs_pf_facts *f = &h->facts->pfs[i];
-	int sum = asked_of_card(h, pf);
 
-	if (!f->enabled)
+	if (!f->enabled) {
 		off(s, u, h, i, l);
-	else if (!pf->vfs)
+	} else if (!pf->vfs) {
 		add(l, VS_CHECK_VF_INACTIVE, h, pf,
 		    vs_asprintf("%d VFs asked for, none active", f->asked),
-		    vs_strdup("active"), vs_check_reboot(h));
-	else if (f->most > 0 && sum + 1 > f->most)
-		add(l, VS_CHECK_VF_COUNT, h, pf,
-		    vs_asprintf("NUM_OF_VFS=%d, %d VFs asked of the card",
-				f->most, sum),
-		    vs_asprintf("NUM_OF_VFS=%d at least", sum + 1),
-		    vs_asprintf("mlxconfig -d %s set SRIOV_EN=1 NUM_OF_VFS=%d",
-				pf->pci, sum + 1));
-	else if (pf->vfs < f->asked)
-		add(l, VS_CHECK_VF_FEWER, h, pf, vs_asprintf("%d VFs", pf->vfs),
-		    vs_asprintf("%d, as asked for", f->asked),
-		    vs_check_reboot(h));
-	else if (pf->vfs < f->had) {
-		VS_FREE char *set = set_vfs(h, i, f->had);
-
-		add(l, VS_CHECK_VF_LOST, h, pf, vs_asprintf("%d VFs", pf->vfs),
-		    vs_asprintf("%d, as before", f->had),
-		    vs_asprintf("%s\nsvf host resume %s", set, h->name));
+		    vs_strdup("active"), vs_check_reboot(h, ""));
+	} else {
+		check_num(h, i, l);
+		check_fewer(h, i, l);
 	}
 }
 
@@ -335,24 +408,32 @@ static void check_versions(const struct vs_usual *u, const struct vs_host *h,
 {
 	const struct vs_pf_facts *f = &h->facts->pfs[i];
 	const struct vs_pf *pf = &h->pfs[i];
+	VS_FREE char *update = NULL, *flash = NULL;
 	const char *most;
 	char kind[64];
 	int n, others;
 
 	most = vs_usual_value(u, "driver", f->driver, &n, &others);
-	if (f->version[0] && most && strcmp(most, f->version))
+	if (f->version[0] && most && strcmp(most, f->version)) {
+		update = vs_asprintf("govc host.esxcli -host %s software vib update -d DEPOT",
+				     h->name);
 		add(l, VS_CHECK_DRIVER_ODD, h, pf,
 		    vs_asprintf("%s %s", f->driver, f->version),
 		    vs_asprintf("%s, as %d PFs have it", most, n),
-		    vs_asprintf("govc host.esxcli -host %s software vib update -d DEPOT",
-				h->name));
+		    vs_check_reboot(h, update));
+	}
 	most = vs_usual_value(u, "firmware", firmware_kind(f, kind), &n,
 			      &others);
-	if (f->firmware[0] && most && strcmp(most, f->firmware))
-		add(l, VS_CHECK_FIRMWARE_ODD, h, pf, vs_strdup(f->firmware),
-		    vs_asprintf("%s, as %d PFs have it", most, n),
-		    vs_asprintf("mlxfwmanager -d %s -u -i FIRMWARE.mfa",
-				pf->pci));
+	if (!f->firmware[0] || !most || !strcmp(most, f->firmware))
+		return;
+	flash = is_nvidia(f->driver) ?
+		vs_asprintf("ssh -n root@%s /opt/mellanox/bin/mlxfwmanager -y -d %s -u -i FIRMWARE.mfa",
+			    h->name, pf->pci) :
+		vs_asprintf("# firmware %s for %s, by its vendor's tool", most,
+			    pf->pci);
+	add(l, VS_CHECK_FIRMWARE_ODD, h, pf, vs_strdup(f->firmware),
+	    vs_asprintf("%s, as %d PFs have it", most, n),
+	    vs_check_reboot(h, flash));
 }
 
 void vs_check_pfs(const struct vs_check_site *s, const struct vs_usual *u,

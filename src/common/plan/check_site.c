@@ -141,6 +141,21 @@ void vs_check_store(const struct vs_store_facts *d, struct vs_found_list *l)
 			    d->name));
 }
 
+/* Could VMs of this profile be on hosts of that cluster? */
+static bool reaches(const struct vs_check_site *s, const char *cluster,
+		    size_t profile)
+{
+	const struct vs_adapter *ad = s->profiles[profile].adapter;
+	size_t a = (size_t)(ad - s->adapters);
+
+	for (const struct vs_host *h = s->inv->hosts; h; h = h->hh.next)
+		if (!strcmp(h->cluster, cluster) &&
+		    vs_host_has_net(h, s->nets[a].moid) &&
+		    (!vs_check_takes_vf(ad) || vs_check_has_pf(s, h, a, "")))
+			return true;
+	return false;
+}
+
 void vs_check_pool(const struct vs_check_site *s, const struct vs_pool_facts *p,
 		   struct vs_found_list *l)
 {
@@ -153,7 +168,7 @@ void vs_check_pool(const struct vs_check_site *s, const struct vs_pool_facts *p,
 			vs_profile_overhead_mb(prof);
 		int64_t mhz = vs_profile_cpu_mhz(prof, p->core_mhz);
 
-		if (!s->used[i])
+		if (!s->used[i] || !reaches(s, p->cluster, i))
 			continue;
 		mem = mb > mem ? mb : mem;
 		cpu = mhz > cpu ? mhz : cpu;
