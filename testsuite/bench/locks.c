@@ -4,15 +4,18 @@
  * hosts and 4,000 VMs: a scheduler's questions and a job's begin and end,
  * timed as slurmctld feels them (waits for the core's lock included), while the
  * engine's thread passes over changes and svf asks for everything again and
- * again; then the search for jobs that end for another one. Lines: name value unit bar pass|fail.
+ * again; then an operator's order for all nodes, and the search for jobs that end
+ * for another one. Lines: name value unit bar pass|fail.
  *
  * locks [cpu]: only what the calls themselves cost, without waits; for a machine
  * that has other work.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "unit/engine_stage.h"
 #include "util/json.h"
 #include "util/mem.h"
@@ -210,6 +213,89 @@ static bool line(const char *name, const char *what, int64_t us, int64_t bar)
 	return us <= bar;
 }
 
+/* ---- orders ------------------------------------------------------------------------- */
+
+static int64_t waited_us;	/* the longest, of the probe */
+static atomic_bool probed;
+
+static void *probe(void *arg)
+{
+	(void)arg;
+	while (!atomic_load(&over)) {
+		int64_t began = now_us(), took_us;
+
+		vs_core_api_get()->asks(0);
+		took_us = now_us() - began;
+		if (took_us > waited_us)
+			waited_us = took_us;
+		atomic_store(&probed, true);
+	}
+	return NULL;
+}
+
+static bool probed_line(int rounds, const char *name)
+{
+	char what[48];
+
+	qsort(took[0], (size_t)rounds, sizeof(took[0][0]), by_value);
+	snprintf(what, sizeof(what), "%s_waits", name);
+	return line(what, "median", took[0][rounds / 2], P99_BAR_US) &
+		line(what, "worst", took[0][rounds - 1], WORST_BAR_US);
+}
+
+static void waits_for(int round, bool save)
+{
+	struct vs_err err = { 0 };
+	pthread_t t;
+
+	atomic_store(&over, false);
+	atomic_store(&probed, false);
+	waited_us = 0;
+	pthread_create(&t, NULL, probe, NULL);
+	while (!atomic_load(&probed))
+		sched_yield();
+	if (save)
+		vs_hints_save(&vs_core, INT64_MAX / 2);
+	else
+		vs_jb_free(vs_core_act("evict", "vm[1-10000]", "bench", 0,
+				       &err));
+	if (err.code)
+		fprintf(stderr, "evict: %s\n", err.text);
+	atomic_store(&over, true);
+	pthread_join(t, NULL);
+	took[save][round] = waited_us;
+}
+
+/* How long a thread of slurmctld's waits at worst while an operator orders all
+ * 10,000 nodes' VMs off, and while that is saved for a restart. */
+static bool orders(void)
+{
+	struct vs_core *c = &vs_core;
+	char dir[] = "/tmp/vs-bench-XXXXXX", file[64];
+	bool good;
+
+	world(16);
+	if (!mkdtemp(dir))
+		return false;
+	free(c->conf->state_dir);
+	c->conf->state_dir = vs_strdup(dir);
+	for (int i = 0; i < PREEMPTIONS; i++) {
+		for (size_t k = 0; k < c->nnodes; k++)
+			memset(&c->nodes[k].orders, 0,
+			       sizeof(c->nodes[k].orders));
+		waits_for(i, false);
+		c->hints_save_ms = 0;
+		waits_for(i, true);
+	}
+	good = probed_line(PREEMPTIONS, "order_all_nodes");
+	memcpy(took[0], took[1], sizeof(took[0]));
+	good &= probed_line(PREEMPTIONS, "order_saved");
+	snprintf(file, sizeof(file), "%s/slurm_vsphere.hints", dir);
+	unlink(file);
+	rmdir(dir);
+	return good;
+}
+
 /* ---- preemption --------------------------------------------------------------------- */
 
 /* No VF is left, each VM has a job: which of 4,000 end for one of `gang` nodes?
@@ -290,6 +376,7 @@ int main(int argc, char **argv)
 		good &= line(names[k], "worst", took[k][ROUNDS - 1],
 			     WORST_BAR_US);
 	}
+	good &= orders();
 	good &= preemption(all);
 	return good ? 0 : 1;
 }

@@ -94,6 +94,12 @@ testsuite_unit_test_engine_limits_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_missing_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_noclient_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_orders_LDADD = $(engine_ldadd)
+
+check_PROGRAMS += testsuite/unit/test_engine_lent
+testsuite_unit_test_engine_lent_SOURCES = testsuite/unit/test_engine_lent.c \
+	$(engine_stage)
+testsuite_unit_test_engine_lent_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+testsuite_unit_test_engine_lent_LDADD = $(engine_ldadd) -lpthread
 testsuite_unit_test_engine_plan_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_prefetch_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_prefetch_end_LDADD = $(engine_ldadd)

@@ -337,7 +337,7 @@ static inline void vs_lock_now(void)
 	vs_lock();
 	atomic_fetch_sub(&vs_lock_wanted, 1);
 }
-void vs_lock_lend(void);	/* the engine's thread, which holds it */
+void vs_lock_lend(void);	/* by who holds it, but slurmctld's threads */
 static inline void vs_unlock(void) { pthread_mutex_unlock(&vs_core.lock); }
 void vs_wake(void);
 int64_t vs_clock(void);		/* monotonic; tests bring their own */

@@ -143,7 +143,7 @@ static struct json_object *to_json(const struct vs_core *c)
 	vs_jb_put(top, "pfs", prints_json(c));
 	vs_jb_put(top, "brake", brake_json(c));
 	vs_jb_put(top, "clones", clones_json(c));
-	vs_jb_put(top, "orders", vs_orders_json(c));
+	vs_jb_put(top, "orders", vs_orders_json(c));	/* lends the lock: last */
 	return top;
 }
 
@@ -172,6 +172,8 @@ int vs_file_replace(const char *path, const char *text, struct vs_err *err)
 void vs_hints_save(struct vs_core *c, int64_t now_ms)
 {
 	VS_FREE char *path = NULL, *text = NULL;
+	struct json_object *top = NULL;
+	uint64_t epoch;
 	struct vs_err err = { 0 };
 
 	vs_lock();
@@ -179,9 +181,15 @@ void vs_hints_save(struct vs_core *c, int64_t now_ms)
 		c->hints_dirty = false;
 		c->hints_save_ms = now_ms + SAVE_MS;
 		path = hints_path(c->conf->state_dir);
-		text = vs_jb_text_free(to_json(c));
+		epoch = c->epoch;
+		top = to_json(c);
+		/* Half of it is of the configuration before: soon again. */
+		if (epoch != c->epoch)
+			c->hints_dirty = true;
 	}
 	vs_unlock();
+	if (top)
+		text = vs_jb_text_free(top);
 	if (text && vs_file_replace(path, text, &err))
 		vs_error("hints are not saved: %s", err.text);
 }

@@ -18,6 +18,8 @@
 #include "util/hostlist.h"
 #include "util/mem.h"
 
+#define LEND_EVERY 64		/* nodes */
+
 static bool has_job(const struct vs_node *n)
 {
 	return n->job || (n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING));
@@ -136,34 +138,75 @@ static void give(struct vs_core *c, struct vs_node *n, const char *what,
 		vs_jb_int(row, "job", n->job);
 }
 
+/* Can anything be ordered at all? */
+static int stands(const struct vs_core *c, struct vs_err *err)
+{
+	if (c->observe)
+		return vs_err_set(err, VS_E_STATE,
+				  "Mode=observe: nothing is changed in vCenter");
+	if (!c->loaded || !c->found)
+		return vs_err_set(err, VS_E_RETRY,
+				  "vCenter's inventory is not loaded");
+	return 0;
+}
+
+/* slurmctld's threads go first: with the next node nothing of before holds. */
+static void breathe(size_t i)
+{
+	if (i % LEND_EVERY == LEND_EVERY - 1)
+		vs_lock_lend();
+}
+
+static int all_known(struct vs_core *c, char **names, struct vs_err *err)
+{
+	for (size_t i = 0; names[i]; i++) {
+		if (!vs_node_named(c, names[i]))
+			return vs_err_set(err, VS_E_GONE, "no such node: %.64s (nothing is done)",
+					  names[i]);
+		breathe(i);
+	}
+	return 0;
+}
+
+/* What was true of all when the order began may no longer be of this one: its
+ * order isn't given then, and the answer says so. */
+static struct json_object *give_named(struct vs_core *c, const char *name,
+				      const char *what, const char *why)
+{
+	struct json_object *row = vs_jb_obj(NULL);
+	struct vs_node *n = vs_node_named(c, name);
+	struct vs_err err = { 0 };
+	char text[200];
+
+	vs_jb_str(row, "node", name);
+	if (!n)
+		vs_err_set(&err, VS_E_GONE, "there is no such node any more");
+	if (n && !stands(c, &err)) {
+		give(c, n, what, why, row);
+		c->hints_dirty = true;
+		return row;
+	}
+	snprintf(text, sizeof(text), "changed while the order was given: %.120s; give it again",
+		 err.text);
+	vs_jb_str(row, "did", "refused");
+	vs_jb_str(row, "text", text);
+	return row;
+}
+
 int vs_orders_give(struct vs_core *c, struct json_object *top, const char *what,
 		   const char *nodes, const char *why, struct vs_err *err)
 {
 	char **names = vs_hostlist_expand(nodes);
 	struct json_object *arr = vs_jb_arr();
-	int rc = 0;
+	int rc;
 
 	vs_lock();
-	if (!names)
-		rc = vs_err_set(err, VS_E_REQUEST, "%s: nodes are expected, as Slurm lists them, not '%.100s'",
-				what, nodes);
-	else if (c->observe)
-		rc = vs_err_set(err, VS_E_STATE,
-				"Mode=observe: nothing is changed in vCenter");
-	else if (!c->loaded || !c->found)
-		rc = vs_err_set(err, VS_E_RETRY,
-				"vCenter's inventory is not loaded");
-	for (char **s = names; !rc && s && *s; s++)
-		if (!vs_node_named(c, *s))
-			rc = vs_err_set(err, VS_E_GONE, "no such node: %.64s (nothing is done)",
-					*s);
-	for (char **s = names; !rc && s && *s; s++) {
-		struct json_object *row = vs_jb_obj(NULL);
-
-		vs_jb_str(row, "node", *s);
-		give(c, vs_node_named(c, *s), what, why, row);
-		vs_jb_add(arr, row);
-		c->hints_dirty = true;
+	rc = !names ? vs_err_set(err, VS_E_REQUEST, "%s: nodes are expected, as Slurm lists them, not '%.100s'",
+				 what, nodes) :
+		stands(c, err) ? -1 : all_known(c, names, err);
+	for (size_t i = 0; !rc && names && names[i]; i++) {
+		vs_jb_add(arr, give_named(c, names[i], what, why));
+		breathe(i);
 	}
 	vs_unlock();
 	vs_wake();
@@ -178,7 +221,8 @@ struct json_object *vs_orders_json(const struct vs_core *c)
 {
 	struct json_object *arr = vs_jb_arr();
 
-	for (size_t i = 0; i < c->nnodes; i++) {
+	/* c->nodes may be others after each breath */
+	for (size_t i = 0; i < c->nnodes; breathe(i++)) {
 		const struct vs_orders *of = &c->nodes[i].orders;
 		struct json_object *o;
 

@@ -26,15 +26,18 @@ static inline bool vs_orders_any(const struct vs_orders *o)
 	return o->evict || o->rebuild[0];
 }
 
-/* All with the lock held. Ends what is done, or was withdrawn in Slurm; before
+/* With the lock held, but for the giving. Ends what is done, or was withdrawn in Slurm; before
  * the node is acted upon, after it was looked at. */
 void vs_orders_look(struct vs_core *c, struct vs_node *n);
 /* What a drained node's reason says. */
 void vs_orders_why(const struct vs_node *n, char *why, size_t size);
 /* "evict", "requeue" (evict, jobs and all) and "rebuild" for all these nodes,
- * as Slurm lists them, or for none. */
+ * as Slurm lists them; 0 with an array "nodes" in top, -1: for none of them.
+ * Takes the lock, and lends it: nodes that a new configuration took away
+ * meanwhile, or that it is too late for, are rows with did=refused. */
 int vs_orders_give(struct vs_core *c, struct json_object *top, const char *what,
 		   const char *nodes, const char *why, struct vs_err *err);
+/* Lends the lock; of another configuration than it began with if c->epoch is another. */
 struct json_object *vs_orders_json(const struct vs_core *c);
 void vs_orders_read(struct vs_core *c, struct vs_j list);
 
