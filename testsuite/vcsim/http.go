@@ -234,7 +234,7 @@ func (c *call) getProperty() (any, error) {
 	if !ok || len(p.segs) != 1 {
 		return nil, fault(&types.InvalidProperty{Name: c.method}, "The property %s is not in %s", c.method, c.this.Type)
 	}
-	if !c.w.sees(c.s, o) {
+	if !c.w.sees(c.s, o) || !c.w.reads(c.s, o, p.top()) {
 		return nil, deny([]need{{o, readPriv}})
 	}
 	c.w.beforeRead(c.s, o)

@@ -210,7 +210,7 @@ func boxArray(v any) any {
 // encodeProp is the value of a path as it stands in an Any slot for a session,
 // or nil.
 func (s *session) encodeProp(o *object, p *propPath) []byte {
-	if o.hidden[p.top()] {
+	if o.hidden[p.top()] || !s.w.reads(s, o, p.top()) {
 		return nil
 	}
 	v, ok := p.get(o.val)

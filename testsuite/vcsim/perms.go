@@ -42,7 +42,7 @@ func (w *world) setPermissions(roles map[string][]string, specs []permSpec) erro
 	}
 	for i, s := range specs {
 		switch s.Role {
-		case "Admin", "ReadOnly", "NoAccess":
+		case "Admin", "ReadOnly", "View", "NoAccess":
 		default:
 			if _, ok := known[s.Role]; !ok {
 				return fmt.Errorf("permissions[%d].role: there is no %q", i, s.Role)
@@ -81,6 +81,9 @@ func (w *world) reconsider() {
 		for _, c := range s.collectors {
 			for _, f := range c.filters {
 				f.stale = true
+				for _, m := range f.members {
+					f.dirty[m.o] = struct{}{}
+				}
 			}
 			c.signal()
 		}
@@ -106,16 +109,18 @@ func (w *world) rolesOn(user string, o *object, inherited bool, depth int) []str
 	return res
 }
 
-// grants: what every role has but the one without access, and what is listed,
-// with patterns such as VirtualMachine.Config.*.
+// grants: what every role has but the one without access and the one that only
+// views, and what is listed, with patterns such as VirtualMachine.Config.*.
 func (w *world) grants(role, priv string) bool {
 	switch {
 	case role == "Admin":
 		return true
 	case role == "NoAccess":
 		return false
-	case priv == "System.Anonymous" || priv == viewPriv || priv == readPriv:
+	case priv == "System.Anonymous" || priv == viewPriv:
 		return true
+	case priv == readPriv:
+		return role != "View"
 	}
 	for _, p := range w.inv.Roles[role] {
 		if ok, _ := path.Match(p, priv); ok {
@@ -169,6 +174,15 @@ func (w *world) sees(s *session, o *object) bool {
 	}
 	if o.entity() == nil && w.subject(o).ref == w.content.RootFolder {
 		return true // a manager, or an object of the session
+	}
+	return w.has(s.login, o, viewPriv)
+}
+
+// reads: config and hardware take System.Read, all else that is asked for here
+// System.View (the API reference's "Required Privileges" of each property).
+func (w *world) reads(s *session, o *object, top string) bool {
+	if s == nil || o.entity() == nil || top != "config" && top != "hardware" {
+		return true
 	}
 	return w.has(s.login, o, readPriv)
 }

@@ -254,3 +254,29 @@ func TestDestroyTakesARightOnTheParentToo(t *testing.T) {
 		t.Fatal(f)
 	}
 }
+
+func TestWhoMayOnlyViewReadsNoConfig(t *testing.T) {
+	specs := []permSpec{{User: slurmUser, Role: "ReadOnly"}, {User: slurmUser, Entity: "DC0/vm/foreign1", Role: "View"}}
+	c := start(t, withPerms(specs)).login()
+	vm := c.find("DC0/vm/foreign1")
+	if vm == nil {
+		t.Fatal("not found")
+	}
+	res := c.call(defaultPC, "RetrievePropertiesEx", obj{"options": obj{}, "specSet": []any{obj{"_typeName": "PropertyFilterSpec",
+		"propSet":   []any{obj{"_typeName": "PropertySpec", "type": "VirtualMachine", "pathSet": []any{"name", "config.changeVersion"}}},
+		"objectSet": []any{obj{"_typeName": "ObjectSpec", "obj": vm}}}}}).(obj)["objects"].([]any)[0].(obj)
+	if len(res["propSet"].([]any)) != 1 || len(res["missingSet"].([]any)) != 1 ||
+		!strings.Contains(fmt.Sprint(res["missingSet"]), "System.Read") {
+		t.Fatal(res)
+	}
+	vms := c.watch("VirtualMachine", "name", "config.template")
+	a := c.wait(vms, "", 1, 0)
+	if s := fmt.Sprint(updates(a)[fmt.Sprint(vm["value"])]); strings.Contains(s, "config.template") || !strings.Contains(s, "foreign1") {
+		t.Fatal(s)
+	}
+	c.do("permissions", obj{"permissions": specs[:1]})
+	a = c.wait(vms, a["version"].(string), 1, 0)
+	if s := fmt.Sprint(updates(a)[fmt.Sprint(vm["value"])]); !strings.Contains(s, "config.template") {
+		t.Fatal(s)
+	}
+}

@@ -118,7 +118,12 @@ func writeObjects(b *bytes.Buffer, items []readItem) {
 			b.WriteByte('}')
 			continue
 		}
+		var denied []*propPath
 		for _, p := range it.paths {
+			if !it.s.w.reads(it.s, it.o, p.top()) {
+				denied = append(denied, p)
+				continue
+			}
 			v := it.s.encodeProp(it.o, p)
 			if v == nil {
 				continue
@@ -134,12 +139,13 @@ func writeObjects(b *bytes.Buffer, items []readItem) {
 		if open {
 			b.WriteByte(']')
 		}
+		b.Write(deniedPaths(it.o, denied))
 		b.WriteByte('}')
 	}
 	b.WriteByte(']')
 }
 
-// deniedPaths is the missingSet of an object that may not be read.
+// deniedPaths is the missingSet of what may not be read of an object.
 func deniedPaths(o *object, paths []*propPath) []byte {
 	var b bytes.Buffer
 	f := asFault(deny([]need{{o, readPriv}}))
