@@ -228,3 +228,21 @@ def test_an_encrypted_template_is_not_cloned(pair, what, says):
     add(sim)
     assert "missing" not in beat(live)["template"]
     assert clone(live, "vm001")["code"] == "ok"
+
+
+@pytest.mark.parametrize("role", ["View", "NoAccess"])
+def test_a_template_that_may_be_read_no_more_is_said_so(pair, role):
+    sim, live = pair
+    user = world()["users"][0]["name"]
+    sim.do("permissions", permissions=[
+        {"user": user, "role": "Admin"},
+        {"user": user, "role": role, "entity": "DC0/vm/rhel9"}])
+    t = beat(live)["template"]
+    assert t["moid"] == "" and t["missing"] == (
+        "Template=rhel9: it can't be read: the account of Username= needs "
+        "Read-only on it")
+    sim.do("permissions", permissions=[])
+    t = beat(live)["template"]
+    assert t["moid"] == sim.vm("rhel9")["moid"] and "missing" not in t
+    assert clone(live, "vm001")["code"] == "ok"
+    assert sim.calls("Login") == 1

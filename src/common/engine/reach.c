@@ -273,7 +273,9 @@ static void check_pool(struct vs_core *c, const size_t *pool, size_t a,
 	int vfs = pool_vfs(c, pool, a), need;
 	size_t nodes = pool_nodes(c, pool, a, &need), many = 0, room = 0;
 	size_t rails = rails_short(c, pool, a, &many, &room);
-	bool several = need != (int)nodes, broken = need > vfs;
+	bool several = need != (int)nodes;
+	/* An opaque network has no PFs at all, and is refused for itself. */
+	bool broken = need > vfs && !c->nets[a].opaque;
 	char why[256], each[40] = "";
 
 	if (broken && several)

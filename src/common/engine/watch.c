@@ -235,7 +235,7 @@ static int host_vfs(const struct vs_host *h)
 static void host_pfs(struct vs_host *to, const struct vs_vc_host *h)
 {
 	to->npfs = 0;
-	to->pfs_known = true;
+	to->pfs_known = !h->pfs_unread;
 	for (size_t i = 0; i < h->npfs && to->npfs < VS_HOST_PFS; i++) {
 		struct vs_pf *pf = &to->pfs[to->npfs++];
 

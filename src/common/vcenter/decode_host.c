@@ -274,8 +274,10 @@ static unsigned int set_devices(struct vcx_host *h, const char *path,
 {
 	if (!strcmp(path, "config.pciPassthruInfo")) {
 		set_pts(h, val);
+		h->pts_read = !vs_j_null(val);
 	} else if (!strcmp(path, "config.network.pnic")) {
 		set_pnics(h, val);
+		h->pnics_read = !vs_j_null(val);
 	} else if (!strcmp(path, "config.network.proxySwitch")) {
 		set_proxies(h, val);
 	} else if (!strcmp(path, "hardware.numaInfo")) {
@@ -442,6 +444,7 @@ void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
 	};
 
 	out.npfs = join_pfs(h, pfs);
+	out.pfs_unread = !h->pts_read || !h->pnics_read;
 	out.incapable = incapable;
 	out.nincapable = join_incapable(h, incapable);
 	vs_inv_host_facts_put(h, &out, switches);

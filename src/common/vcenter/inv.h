@@ -61,6 +61,7 @@ struct vcx_host {
 	int64_t memory_mb;
 	char *version, *build, *policy, *clock;	/* NULL unknown */
 	int clocks, reboot;			/* -1 unknown */
+	bool pts_read, pnics_read;	/* not so: unset */
 	struct vcx_pt *pts; size_t npts;
 	struct vcx_pnic *pnics; size_t npnics;
 	struct vcx_proxy *proxies; size_t nproxies;

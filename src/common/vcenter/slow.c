@@ -261,7 +261,8 @@ static void one_pool(struct vs_vc *vc, const char *moid, struct vs_j p)
 	}
 }
 
-static void one_template(struct vs_vc *vc, const char *moid, struct vs_j p)
+static void one_template(struct vs_vc *vc, const char *moid, struct vs_j p,
+			 struct vs_j missing)
 {
 	const char *name = vs_j_str_or(vs_vcx_prop(p, "name"), "");
 	const char *version = vs_j_str_or(
@@ -276,8 +277,10 @@ static void one_template(struct vs_vc *vc, const char *moid, struct vs_j p)
 		    (*name && !vs_vcx_template_named(t, name)))
 			continue;
 		t->seen = true;
-		t->stale |= *version && (strcmp(t->change_version, version) ||
-					 t->is_template != is);
+		/* It may be read no more: permissions were changed. */
+		t->stale |= *version ? strcmp(t->change_version, version) ||
+			t->is_template != is :
+			*t->change_version && vs_j_len(missing);
 	}
 }
 
@@ -315,11 +318,10 @@ static void on_value(struct vcx_read *r, const char *type, const char *moid,
 {
 	struct vs_vc *vc = r->vc;
 
-	(void)missing;
 	if (!strcmp(type, "Task")) {
 		one_task(vc->slow, moid, props);
 	} else if (!strcmp(type, "VirtualMachine")) {
-		one_template(vc, moid, props);
+		one_template(vc, moid, props, missing);
 	} else if (!strcmp(type, "Datastore")) {
 		one_store(vc, moid, props);
 	} else if (!strcmp(type, "Folder")) {

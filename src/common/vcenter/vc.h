@@ -109,6 +109,7 @@ struct vs_vc_host {
 	int cores, core_mhz, numa_nodes, max_hw;
 	int64_t memory_mb;
 	const struct vs_vc_pf *pfs; size_t npfs;
+	bool pfs_unread;		/* vCenter doesn't say which there are */
 	const char *const *nets; size_t nnets;		/* moIds */
 	const char *const *stores; size_t nstores;
 	/* with FACTS or PFS: how it is set up; "" and -1: not known */
