@@ -236,6 +236,34 @@ def rule_crash(files):
                 yield f, f"{f}: {'.'.join(point)}: no {word} in crash.c"
 
 
+def asserted(tree):
+    """The words that a system test expects: what begins a row of a table, what
+    is an argument of found() or alone(), what something == ."""
+    def words(nodes):
+        return [n.value for n in nodes if isinstance(n, ast.Constant)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.List):
+            for row in node.elts:
+                if isinstance(row, ast.Tuple):
+                    yield from words(row.elts[:1])
+        elif isinstance(node, ast.Call):
+            if getattr(node.func, "id", "") in ("found", "alone"):
+                yield from words(node.args)
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq):
+            yield from words(node.comparators)
+
+
+def rule_codes(files):
+    """each code of svf check is found by a system test"""
+    tests = [ast.parse(text(f)) for f in files
+             if re.match(r"testsuite/system/test_\w+\.py$", f)]
+    have = {w for t in tests for w in asserted(t)}
+    for code in re.findall(r'\[VS_CHECK_\w+\] = \{ "([\w-]+)"',
+                           text("src/common/plan/check_table.c")):
+        if code not in have:
+            yield code, f"no test in testsuite/system finds {code}"
+
+
 def allowed():
     res = {}
     f = HERE / "allow.txt"
