@@ -26,6 +26,7 @@ enum vs_code {
 	VS_E_UNKNOWN,		/* outcome unknown: look before acting again */
 	VS_E_BUG,		/* ours */
 };
+#define VS_CODES (VS_E_BUG + 1)
 
 struct vs_err {
 	enum vs_code code;

@@ -35,6 +35,7 @@ void vs_times_add(struct vs_times *t, int64_t us)
 
 	atomic_fetch_add(&t->slots[slot_of(us)], 1);
 	atomic_fetch_add(&t->count, 1);
+	atomic_fetch_add(&t->sum_us, us > 0 ? us : 0);
 	while (us > worst &&
 	       !atomic_compare_exchange_weak(&t->worst_us, &worst, us))
 		;
@@ -54,4 +55,14 @@ int64_t vs_times_quantile(struct vs_times *t, int permille)
 			return most_of(i) < worst ? most_of(i) : worst;
 	}
 	return worst;
+}
+
+uint64_t vs_times_below(struct vs_times *t, int log2)
+{
+	int end = (log2 - 2) * STEPS;	/* slots begin at powers of two */
+	uint64_t sum = 0;
+
+	for (int i = 0; i < end && i < VS_TIMES_SLOTS; i++)
+		sum += atomic_load(&t->slots[i]);
+	return sum;
 }

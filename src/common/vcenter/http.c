@@ -22,6 +22,7 @@
 #include "util/log.h"
 #include "util/mem.h"
 #include "util/time.h"
+#include "vcenter/tally.h"
 #include "vcenter/vc_i.h"
 
 #define MAX_CONNECTIONS 10L
@@ -392,6 +393,7 @@ static void finish(struct vcx_call *call, CURLcode rc)
 	struct vs_jdoc doc = { 0 };
 	struct vs_err err = { 0 };
 	bool failed = judge(call, rc, &doc, &err) < 0;
+	curl_off_t us = 0;
 
 	/* Whoever cleans up in fn must not meet this call again, and fn may
 	 * still look at its reply and status. */
@@ -402,6 +404,8 @@ static void finish(struct vcx_call *call, CURLcode rc)
 			 call->what, vs_code_name(err.code),
 			 err.fault[0] ? err.fault : "none");
 	}
+	curl_easy_getinfo(call->easy, CURLINFO_TOTAL_TIME_T, &us);
+	vs_tally_note(call->what, failed ? err.code : VS_OK, us);
 	vs_crash_before("answer", call->what);
 	call->fn(call, vs_j_root(&doc), failed ? &err : NULL);
 	vs_crash_after("answer", call->what);
