@@ -56,9 +56,9 @@ VS_PACKAGES_BUILD=(gcc make autoconf automake libtool pkg-config dpkg-dev
 VS_PACKAGES_RUN=(munge python3 python3-pytest util-linux)
 # A Slurm that somebody built and installed from a directory is no package.
 [ -n "${VS_SLURM_TREE:-}" ] || VS_PACKAGES_RUN+=(slurmctld slurmd slurm-client)
-# The tests of limits (this -core is no service), and of MPI.
+# The tests of limits (this -core is no service), of MPI, and of the metrics.
 # shellcheck disable=SC2034 # check.sh's
-VS_PACKAGES_SYSTEM=(libopenmpi-dev openmpi-bin)
+VS_PACKAGES_SYSTEM=(libopenmpi-dev openmpi-bin prometheus python3-prometheus-client)
 [ -n "${VS_SLURM_TREE:-}" ] || VS_PACKAGES_SYSTEM+=(slurmdbd mariadb-server-core)
 # shellcheck disable=SC2034 # check.sh's
 VS_PACKAGES_LINT=(git shellcheck codespell cppcheck binutils)
@@ -249,7 +249,7 @@ settle_services() {
 	local p
 	for p in "${wanted[@]}"; do
 		case $p in
-		munge | slurmctld | slurmd | slurmdbd)
+		munge | slurmctld | slurmd | slurmdbd | prometheus)
 			package_installed "$p" || continue
 			as_root update-rc.d "$p" disable >>"$log" 2>&1 || true
 			note "the service $p is installed, but not started and not enabled" ;;

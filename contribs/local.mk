@@ -10,6 +10,9 @@ dist_guest_DATA = contribs/guest/README.md \
 	contribs/guest/slurm-vsphere-slurmd.service
 examplesdir = $(docdir)/examples
 dist_examples_DATA = contribs/vsphere.conf
+monitoringdir = $(examplesdir)/monitoring
+dist_monitoring_DATA = contribs/monitoring/alerts.yml \
+	contribs/monitoring/alerts_test.yml contribs/monitoring/grafana.json
 manualdir = $(docdir)/guide
 dist_manual_DATA = contribs/guide/administrator.md contribs/guide/failures.md \
 	contribs/guide/user.md
@@ -57,7 +60,8 @@ AM_DISTCHECK_CONFIGURE_FLAGS = --with-slurm-source=$(SLURM_SOURCE) \
 installs = install-binPROGRAMS install-sbinPROGRAMS \
 	install-slurmpluginLTLIBRARIES \
 	install-dist_sbinSCRIPTS install-dist_guestDATA \
-	install-dist_examplesDATA install-dist_manualDATA install-man1 install-man5
+	install-dist_examplesDATA install-dist_monitoringDATA \
+	install-dist_manualDATA install-man1 install-man5
 $(installs): refuse-other-slurm
 refuse-other-slurm:
 	@lib=$(DESTDIR)$(slurmplugindir)/libslurmfull.so; \

@@ -5,6 +5,7 @@
  * the line and what was expected. Reads no file but the password's metadata,
  * and never prints a value that could be a secret.
  */
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -297,6 +298,42 @@ static int add_hosts(struct vs_conf *conf, const struct vs_conf_file *f,
 	return rc;
 }
 
+/* 1: loopback's, 0: another, -1: no numeric address at all. */
+static int is_loopback(const char *addr)
+{
+	struct in6_addr v6;
+	struct in_addr v4;
+
+	if (inet_pton(AF_INET, addr, &v4) == 1)
+		return ntohl(v4.s_addr) >> 24 == 127;
+	if (inet_pton(AF_INET6, addr, &v6) == 1)
+		return IN6_IS_ADDR_LOOPBACK(&v6);
+	return -1;
+}
+
+/* Nobody is asked who they are there: who shall read it is the site's own word. */
+static int check_metrics(const struct vs_conf *conf,
+			 const struct vs_conf_file *f, struct vs_err *err)
+{
+	const struct vs_conf_record *top = &f->records[0];
+	int loopback = is_loopback(conf->metrics_addr);
+
+	if (loopback < 0)
+		return vs_conf_err(f, vs_conf_line_of(top, "MetricsAddr"), err,
+			"MetricsAddr=%.63s: expected a numeric address",
+			conf->metrics_addr);
+	if (!loopback && !conf->metrics_remote)
+		return vs_conf_err(f, vs_conf_line_of(top, "MetricsAddr"), err,
+			"MetricsAddr=%.63s: expected an address of loopback, or MetricsRemote=yes if others may read the metrics without a password",
+			conf->metrics_addr);
+	if (conf->metrics_port == conf->control_port &&
+	    !strcmp(conf->metrics_addr, conf->control_addr))
+		return vs_conf_err(f, vs_conf_line_of(top, "MetricsPort"), err,
+			"MetricsPort=%d: expected another port than ControlPort",
+			conf->metrics_port);
+	return 0;
+}
+
 static int check_together(struct vs_conf *conf, const struct vs_conf_file *f,
 			  struct vs_err *err)
 {
@@ -326,6 +363,8 @@ static int check_together(struct vs_conf *conf, const struct vs_conf_file *f,
 	if (conf->insecure && conf->ca_file)
 		return vs_conf_err(f, vs_conf_line_of(&f->records[0], "InsecureTLS"),
 			err, "InsecureTLS=yes and CAFile= exclude each other");
+	if (check_metrics(conf, f, err))
+		return -1;
 	return vs_conf_net_check(conf, f, err);
 }
 

@@ -65,6 +65,20 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "The address on which slurmctld answers svf." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "ControlPort", "6828", false, NULL,
 	  1, 65535, TOP(control_port), "The TCP port of ControlAddr." },
+	{ VS_SCOPE_TOP, VS_CONF_INT, "MetricsPort", "0", false, NULL,
+	  0, 65535, TOP(metrics_port),
+	  "The TCP port on which slurmctld serves metrics to Prometheus, "
+	  "http://127.0.0.1:PORT/metrics, in OpenMetrics; see METRICS. 0: they "
+	  "are not served." },
+	{ VS_SCOPE_TOP, VS_CONF_TEXT, "MetricsAddr", "127.0.0.1", false, NULL,
+	  0, 0, TOP(metrics_addr),
+	  "The numeric address of MetricsPort. One that is not loopback's needs "
+	  "MetricsRemote=yes." },
+	{ VS_SCOPE_TOP, VS_CONF_BOOL, "MetricsRemote", "no", false, NULL, 0, 0,
+	  TOP(metrics_remote),
+	  "yes: MetricsAddr may be reached from other machines. Whoever reaches it "
+	  "reads the names of ESXi hosts and adapters and all counts, without a "
+	  "password and in clear." },
 	{ VS_SCOPE_TOP, VS_CONF_PATH, "MungeSocket", NULL, false, NULL, 0, 0,
 	  TOP(munge_socket),
 	  "munged's socket; slurm.conf's AuthInfo=socket= or munge's own default "

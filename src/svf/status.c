@@ -103,6 +103,8 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 	printf("%-29s %s%s%s\n", "connection", up ? "up" : "down",
 	       age[0] ? " for " : "", age);
 	line("error", vs_j_str_or(vs_j_opt(top, "error"), ""));
+	line("metrics", vs_j_str_or(vs_j_opt(top, "metrics"), ""));
+	line("no metrics", vs_j_str_or(vs_j_opt(top, "metrics_error"), ""));
 	line("mode", vs_j_str_or(vs_j_opt(top, "mode"), ""));
 	line("cluster id", vs_j_str_or(vs_j_opt(top, "cluster_id"), ""));
 	for (size_t i = 0; i < VS_COUNT(numbers); i++) {

@@ -49,6 +49,7 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
 
 	vs_err_set(&n->last_err, VS_E_OTHER_HOST, "%s", why);
+	vs_metrics_failed(c, VS_PACE_BOOT, VS_E_OTHER_HOST);
 	if (n->boot_host[0]) {
 		vs_avoid_add(c, n->boot_host, n->boot_pf, now_ms, why);
 		vs_breaker_cleared(c, n->boot_host, n->name);
@@ -191,8 +192,9 @@ static bool too_old(const struct vs_core *c, const struct vs_node *n,
 
 /* Slurm refuses the guest, or may have, for when it was switched on alone: no
  * host is to blame. */
-static void again(struct vs_node *n, const char *why)
+static void again(struct vs_core *c, struct vs_node *n, const char *why)
 {
+	vs_metrics_failed(c, VS_PACE_BOOT, VS_E_RETRY);
 	vs_info("node=%s boots anew: %s", n->name, why);
 	n->cycle = true;
 }
@@ -208,6 +210,8 @@ void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		n->boot_host[0] = '\0';
 		if (n->starting && n->seen == VS_SEEN_ON && vm) {
 			vs_breaker_served(c, vm->host);
+			vs_metrics_started(c, n->powered_on_ms ?
+					   now_ms - n->powered_on_ms : 0);
 			if (n->powered_on_ms)
 				vs_pace_note(c, n->profile, VS_PACE_BOOT,
 					     now_ms - n->powered_on_ms);
@@ -227,14 +231,14 @@ void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (!n->power_sent_ms && !c->observe)
 		push(c, n, now_ms);
 	if (!n->boot_told_ms && too_old(c, n, now_ms)) {
-		again(n, "it was switched on longer ago than ResumeTimeout");
+		again(c, n, "it was switched on longer ago than ResumeTimeout");
 		return;
 	}
 	if (boot_failed(c, n, vm, now_ms, why, sizeof(why)) && !c->observe) {
 		if (n->power_sent_ms)
 			try_elsewhere(c, n, vm, why, now_ms);
 		else
-			again(n, why);
+			again(c, n, why);
 	} else if (!n->boot_told_ms || silent(n, vm, now_ms)) {
 		booted(c, n, now_ms, n->boot_told_ms);
 	} else if (!strcmp(vm->guest_state, "ready")) {

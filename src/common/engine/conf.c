@@ -17,6 +17,7 @@ struct vs_conf *vs_conf_new(void)
 	conf->mode = vs_strdup("manage");
 	conf->control_addr = vs_strdup("127.0.0.1");
 	conf->control_port = 6828;
+	conf->metrics_addr = vs_strdup("127.0.0.1");
 	conf->provision_max = 20;
 	conf->power_max = 50;
 	conf->host_max = 8;
@@ -126,6 +127,7 @@ void vs_conf_free(struct vs_conf *conf)
 	free(conf->placement);
 	free(conf->mode);
 	free(conf->control_addr);
+	free(conf->metrics_addr);
 	free(conf->munge_socket);
 	free(conf->state_dir);
 	free(conf->slurm_cluster);

@@ -9,4 +9,9 @@
  * to STATE_DIR/vsphere_control.port; -1 VS_E_CONFIG. */
 int vs_control_listen(const struct vs_conf *conf, struct vs_err *err);
 
+/* The same at any address, with nothing written; whose: "Control" or "Metrics",
+ * for the words of what fails. */
+int vs_listen_at(const char *whose, const char *addr, int port,
+		 struct vs_err *err);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the control channel listens, and how others learn of it.
+ * Where the control channel listens (and the metrics), and how others learn of it.
  *
  * Rules: the socket is non-blocking and never inherited by what slurmctld
  * starts; the port's file is whole or not there. Nothing is accepted here.
@@ -17,7 +17,8 @@
 #include "engine/control_i.h"
 #include "util/mem.h"
 
-static int listen_at(const char *addr, int port, struct vs_err *err)
+int vs_listen_at(const char *whose, const char *addr, int port,
+		 struct vs_err *err)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
 				  .ai_flags = AI_PASSIVE }, *list;
@@ -27,8 +28,8 @@ static int listen_at(const char *addr, int port, struct vs_err *err)
 	snprintf(service, sizeof(service), "%d", port);
 	rc = getaddrinfo(addr, service, &hints, &list);
 	if (rc)
-		return vs_err_set(err, VS_E_CONFIG, "ControlAddr=%s: %s", addr,
-				  gai_strerror(rc));
+		return vs_err_set(err, VS_E_CONFIG, "%sAddr=%s: %s", whose,
+				  addr, gai_strerror(rc));
 	for (struct addrinfo *a = list; a && fd < 0; a = a->ai_next) {
 		fd = socket(a->ai_family, a->ai_socktype | SOCK_NONBLOCK |
 			    SOCK_CLOEXEC, 0);
@@ -45,8 +46,8 @@ static int listen_at(const char *addr, int port, struct vs_err *err)
 	freeaddrinfo(list);
 	if (fd < 0)
 		vs_err_set(err, VS_E_CONFIG,
-			   "ControlAddr=%s ControlPort=%d: can't listen: %s",
-			   addr, port, strerror(errno));
+			   "%sAddr=%s %sPort=%d: can't listen: %s", whose,
+			   addr, whose, port, strerror(errno));
 	return fd;
 }
 
@@ -77,7 +78,8 @@ static int port_write(int fd, const char *dir, struct vs_err *err)
 
 int vs_control_listen(const struct vs_conf *conf, struct vs_err *err)
 {
-	int fd = listen_at(conf->control_addr, conf->control_port, err);
+	int fd = vs_listen_at("Control", conf->control_addr,
+			      conf->control_port, err);
 
 	if (fd >= 0 && conf->state_dir &&
 	    port_write(fd, conf->state_dir, err)) {

@@ -55,6 +55,9 @@ struct vs_conf {
 	bool oversubscribe_names;	/* rule B */
 	char *control_addr;		/* listen here, "127.0.0.1" */
 	int control_port;
+	char *metrics_addr;		/* serve metrics here, "127.0.0.1" */
+	int metrics_port;		/* 0: nowhere */
+	bool metrics_remote;		/* metrics_addr may be no loopback's */
 	char *munge_socket;		/* NULL: libmunge's default */
 	char *state_dir;		/* StateSaveLocation */
 	char *slurm_cluster;

@@ -17,6 +17,7 @@
 #include "engine/check_i.h"
 #include "engine/clones_i.h"
 #include "engine/core.h"
+#include "engine/metrics_i.h"
 #include "engine/prefetch_i.h"
 #include "engine/when_i.h"
 #include "engine/drs_i.h"
@@ -133,6 +134,7 @@ struct vs_node {
 	char boot_host[VS_MOID_LEN], boot_pf[VS_PCI_LEN]; /* where it failed to
 				 * boot for this claim, "": nowhere */
 	int64_t shutdown_ms;		/* guest asked to shut down */
+	int64_t off_asked_ms;		/* the same, for vs_metrics_off alone */
 	int64_t ready_since_ms;		/* wanted READY for how long */
 	int64_t reported_ms, action_since_ms;
 	int64_t going_ms;		/* it is to go off since, 0: it isn't */
@@ -177,7 +179,7 @@ struct vs_refused {			/* a job's last refusal */
 	int *ids;
 	size_t n, need;
 	char why[256], told[256];
-	int64_t at_ms, told_ms;
+	int64_t at_ms, told_ms, lacked_ms;	/* lacked: VFs since, 0: not */
 	enum vs_lacks lacks;
 	bool wiped;			/* Slurm has written over it since */
 	bool in_backfill;
@@ -315,6 +317,7 @@ struct vs_core {
 	bool name_freed;		/* a node can be allocated again */
 
 	struct vs_times times[VS_TIMED], cpu_times[VS_TIMED];
+	struct vs_metrics metrics;
 	struct vs_pace *paces;		/* uthash by template's moid */
 	struct vs_orphan *orphans;	/* uthash by moid */
 	bool holds_left;		/* some are of names that are no nodes */
@@ -465,6 +468,7 @@ struct vs_term {
 	char *control_at;		/* svf is answered there, NULL: not */
 	char *control_why;		/* told of why not */
 	int64_t control_ms;		/* looked at then */
+	struct vs_metrics_place metrics;
 };
 bool vs_term_holds(struct vs_core *c, struct vs_term *t);
 void vs_term_yield(struct vs_core *c, struct vs_term *t);

@@ -20,6 +20,7 @@ void vs_node_give_up(struct vs_core *c, struct vs_node *n, const char *why)
 	if (n->giveup || n->wanted == VS_WANT_AHEAD)
 		return;		/* nobody has it yet */
 	vs_error("node=%s cannot be had: %s", n->name, why);
+	vs_metrics_given_up(c, n->last_err.code);
 	if (n->last_err.code == VS_E_SHORTAGE)
 		vs_tell(c, VS_TELL_GIVEUP, n->name, n->job, false, why);
 	else
@@ -111,6 +112,7 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 
 	n->last_err = *err;
 	n->last_err.code = judged(n, err);
+	vs_metrics_failed(c, kind, err->code);
 	n->not_before_ms = now_ms + pause;
 	if (kind == VS_OP_SHUTDOWN)
 		not_asked(c, n, err->code, now_ms);

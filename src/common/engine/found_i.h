@@ -15,6 +15,8 @@ void vs_reach_check(struct vs_core *c);
 /* Which of the configuration's ClusterName lines the host belongs to, by the
  * names that were found last; -1: none, and no VM of ours goes there. */
 int vs_host_cluster(const struct vs_core *c, const struct vs_host *h);
+/* Does the adapter take VFs, and may they be this PF's? */
+bool vs_pf_draws(const struct vs_core *c, size_t a, const struct vs_pf *pf);
 bool vs_host_draws(const struct vs_core *c, const struct vs_host *h, size_t a);
 bool vs_host_unplugged(const struct vs_core *c, const struct vs_host *h,
 		       size_t a);
@@ -35,6 +37,9 @@ void vs_report_notes(struct vs_core *c, struct json_object *top,
 		     bool operators);
 const char *vs_report_host_state(const struct vs_core *c,
 				 const struct vs_host *h);	/* lock held */
+const char *vs_report_slurm_state(uint32_t flags);
+const char *vs_report_vm_state(struct vs_core *c, const struct vs_node *n,
+			       const struct vs_vm *vm);	/* lock held */
 void vs_report_hosts(struct vs_core *c, struct json_object *top); /* no lock */
 void vs_report_jobs(struct vs_core *c, struct json_object *top,
 		    uint32_t uid);				/* no lock */

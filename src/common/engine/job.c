@@ -189,6 +189,7 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 	}
 	vs_when_settled(c, job);
 	HASH_FIND(hh, c->refused, &job, sizeof(job), r);
+	vs_metrics_began(c, r, vs_clock());
 	if (r)
 		vs_refused_free(c, r);
 	return 0;

@@ -36,6 +36,11 @@ core_sources += \
 	src/common/engine/health.c src/common/engine/leaving.c \
 	src/common/engine/maintain.c src/common/engine/maintain_i.h \
 	src/common/engine/ended.c src/common/engine/ended_i.h \
+	src/common/engine/metrics.h src/common/engine/metrics_facts.c \
+	src/common/engine/metrics_http.c src/common/engine/metrics_http.h \
+	src/common/engine/metrics_i.h src/common/engine/metrics_keep.c \
+	src/common/engine/metrics_note.c src/common/engine/metrics_serve.c \
+	src/common/engine/metrics_text.c \
 	src/common/engine/missing.c \
 	src/common/engine/node.c \
 	src/common/engine/observe.c \

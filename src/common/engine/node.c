@@ -288,6 +288,7 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		n->wanted = wanted_of(n, now_ms);
 	}
 	boot_look(n, now_ms);
+	vs_metrics_off(c, n, seen_is_off(n->seen), now_ms);
 	vs_adopt_looked(c, n);
 	vs_health_look(c, n);
 }

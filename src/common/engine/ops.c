@@ -144,6 +144,10 @@ static void op_done(void *arg, uint64_t id, const char *result,
 			was.task[0] ? was.task : "-",
 			(long long)(now_ms - was.since_ms));
 		vs_pace_note(c, n->profile, was.kind, now_ms - was.since_ms);
+		if (was.kind == VS_OP_SHUTDOWN)
+			vs_metrics_off_asked(n, was.since_ms);
+		else
+			vs_metrics_step(c, was.kind, now_ms - was.since_ms);
 		/* Now it settles: id 0, until vCenter shows it. */
 		op_set(c, n, was.kind, 0,
 		       result && result[0] ? result : was.vm, was.host,

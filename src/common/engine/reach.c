@@ -21,7 +21,7 @@ static bool takes_vf(const struct vs_core *c, size_t a)
 	return vs_adapter_kinds[c->adapters[a].type].takes_vf;
 }
 
-static bool draws_on(const struct vs_core *c, size_t a, const struct vs_pf *pf)
+bool vs_pf_draws(const struct vs_core *c, size_t a, const struct vs_pf *pf)
 {
 	return takes_vf(c, a) &&
 	       vs_pf_reaches(&c->adapters[a], &c->nets[a], pf);
@@ -30,7 +30,7 @@ static bool draws_on(const struct vs_core *c, size_t a, const struct vs_pf *pf)
 bool vs_host_draws(const struct vs_core *c, const struct vs_host *h, size_t a)
 {
 	for (int p = 0; p < h->npfs; p++)
-		if (h->pfs[p].vfs && draws_on(c, a, &h->pfs[p]))
+		if (h->pfs[p].vfs && vs_pf_draws(c, a, &h->pfs[p]))
 			return true;
 	return false;
 }
@@ -158,8 +158,8 @@ static void pools_number(const struct vs_core *c, size_t *pool)
 					size_t from = pool[a], to = pool[b];
 
 					if (from == to ||
-					    !draws_on(c, a, &h->pfs[p]) ||
-					    !draws_on(c, b, &h->pfs[p]))
+					    !vs_pf_draws(c, a, &h->pfs[p]) ||
+					    !vs_pf_draws(c, b, &h->pfs[p]))
 						continue;
 					for (size_t k = 0;
 					     k < c->conf->nadapters; k++)
@@ -178,7 +178,7 @@ static int pool_vfs(const struct vs_core *c, const size_t *pool, size_t which)
 		for (int p = 0; p < h->npfs; p++)
 			for (size_t a = 0; a < c->conf->nadapters; a++)
 				if (pool[a] == which &&
-				    draws_on(c, a, &h->pfs[p])) {
+				    vs_pf_draws(c, a, &h->pfs[p])) {
 					vfs += h->pfs[p].vfs;
 					break;
 				}
@@ -239,7 +239,7 @@ static size_t rails_room(const struct vs_core *c, size_t a)
 			continue;
 		n = 0;
 		for (int p = 0; p < h->npfs; p++)
-			if (draws_on(c, a, &h->pfs[p]))
+			if (vs_pf_draws(c, a, &h->pfs[p]))
 				free[n++] = h->pfs[p].vfs;
 		room += (size_t)vs_rails_room(free, n, vs_adapter_vfs(ad),
 					      ad->rails);

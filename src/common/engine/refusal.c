@@ -72,11 +72,13 @@ void vs_job_refused(struct vs_core *c, const struct vs_asker *a,
 		why = words;
 	}
 	HASH_FIND(hh, c->refused, &job, sizeof(job), r);
+	vs_metrics_lacks(r, a->lacks, vs_clock());
 	if (!why[0] || (r && counts_more(r, a)))
 		return;
 	if (!r) {
 		r = vs_calloc(1, sizeof(*r));
 		r->job = job;
+		vs_metrics_lacks(r, a->lacks, vs_clock());
 		HASH_ADD(hh, c->refused, job, sizeof(r->job), r);
 	}
 	r->ids = vs_realloc(r->ids, n + 1, sizeof(*r->ids));

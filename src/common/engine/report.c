@@ -27,7 +27,7 @@ void vs_report_str(struct json_object *o, const char *key, const char *s)
 
 /* ---- nodes ------------------------------------------------------------------- */
 
-static const char *slurm_state(uint32_t f)
+const char *vs_report_slurm_state(uint32_t f)
 {
 	return !f ? "unknown" :
 	       f & VS_NODE_POWERING_DOWN ? "powering_down" :
@@ -39,8 +39,8 @@ static const char *slurm_state(uint32_t f)
 	       f & VS_NODE_COMPLETING ? "completing" : "idle";
 }
 
-static const char *vm_state(struct vs_core *c, const struct vs_node *n,
-			    const struct vs_vm *vm)
+const char *vs_report_vm_state(struct vs_core *c, const struct vs_node *n,
+			       const struct vs_vm *vm)
 {
 	if (!c->loaded || n->missing)
 		return "unknown";
@@ -94,8 +94,8 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 		h ? vs_host_get(&c->inv, h->host) : vm ? vm->host_ptr : NULL;
 
 	vs_jb_str(o, "node", n->name);
-	vs_jb_str(o, "vm_state", vm_state(c, n, vm));
-	vs_jb_str(o, "slurm_state", slurm_state(n->flags));
+	vs_jb_str(o, "vm_state", vs_report_vm_state(c, n, vm));
+	vs_jb_str(o, "slurm_state", vs_report_slurm_state(n->flags));
 	vs_report_str(o, "host", host ? host->name : NULL);
 	vs_report_str(o, "pf", h ? vs_hold_pfs(h, pfs) : NULL);
 	vs_report_str(o, "mac", vs_node_macs(n, macs));
@@ -311,6 +311,8 @@ static void report_status(struct vs_core *c, struct json_object *top,
 	vs_report_times(c, top);
 	vs_report_paces(c, top);
 	vs_report_drs(c, top);
+	vs_report_str(top, "metrics", c->metrics.at);
+	vs_report_str(top, "metrics_error", c->metrics.why);
 	if (c->brake.on)
 		vs_jb_bool(top, "brake", true);
 	vs_report_notes(c, top, operators);

@@ -123,6 +123,8 @@
  *   "nodes": 64, "vms_on": 12, "vms_off": 3, "suspect": 0,
  *   "ahead": 2,				VMs made ahead of jobs, now
  *   "ahead_made": 9, "ahead_used": 6, "ahead_removed": 1,	and since start
+ *   "metrics": "http://127.0.0.1:9853/metrics",	where they are served
+ *   "metrics_error": "text",			MetricsPort= is set, but they aren't
  *   "brake": true,				stopped, waits for an operator
  *   "notes": [ ... ]
  * }

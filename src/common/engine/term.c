@@ -102,6 +102,7 @@ void vs_term_yield(struct vs_core *c, struct vs_term *t)
 	vs_unlock();
 	vs_vc_free(vc, LOGOUT_MS);
 	vs_control_stop();
+	vs_metrics_end(c, &t->metrics);
 	vs_str_replace(&t->control_at, NULL);
 	vs_str_replace(&t->control_why, NULL);
 	t->control_ms = 0;
@@ -161,6 +162,7 @@ bool vs_term_holds(struct vs_core *c, struct vs_term *t)
 	if (!t->held && !take(c, t, now_ms))
 		return false;
 	control_keep(c, t, now_ms);
+	vs_metrics_keep(c, &t->metrics, now_ms);
 	return true;
 }
 

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The metrics' server: one page for Prometheus, http://ADDR:PORT/metrics.
+ */
+#ifndef VS_ENGINE_METRICS_H
+#define VS_ENGINE_METRICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "util/buf.h"
+#include "util/err.h"
+
+/* Makes the page in the server's thread. -1: what is wrong is the answer. */
+typedef int vs_metrics_page_fn(bool openmetrics, struct vs_buf *out,
+			       struct vs_err *err);
+
+/* Listen on addr:port (0: a free one) and serve in a thread of its own; *bound is
+ * the port, bound may be NULL. -1 VS_E_CONFIG, VS_E_RETRY if that can't be. */
+int vs_metrics_start(const char *addr, int port, vs_metrics_page_fn *page,
+		     int *bound, struct vs_err *err);
+/* End the thread and all connections. Harmless if nothing was started. */
+void vs_metrics_stop(void);
+
+struct vs_metrics_served {
+	uint64_t served;	/* pages */
+	uint64_t refused;	/* other answers */
+	uint64_t expired;	/* too slow */
+	uint64_t made;		/* times that the page was made */
+};
+void vs_metrics_served_get(struct vs_metrics_served *out);
+
+#endif
