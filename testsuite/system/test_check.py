@@ -142,6 +142,11 @@ FAULTS = [
      {"op": "limitPool", "cluster": "HPC1", "name": "slurm"},
      "govc pool.change -mem.limit -1 -cpu.limit -1 "
      "/DC0/host/HPC1/Resources/slurm"),
+    ("pool-nodes", "slurm", {"op": "limitPool", "cluster": "HPC1",
+                             "name": "slurm", "memoryMB": 6000},
+     {"op": "limitPool", "cluster": "HPC1", "name": "slurm"},
+     "govc pool.change -mem.limit -1 -mem.expandable=true "
+     "/DC0/host/HPC1/Resources/slurm"),
     ("drs", "HPC1", {"op": "cluster", "cluster": "HPC1",
                      "drs": "fullyAutomated"},
      {"op": "cluster", "cluster": "HPC1", "drs": "manual"},

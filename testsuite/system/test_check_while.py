@@ -13,7 +13,7 @@ from cluster import Cluster, wait_for
 from stages import Held
 from test_check import HARD, findings
 from users import NOBODY, as_user, needs_root
-from worlds import PF0, ROCE, foreign, world
+from worlds import PF0, ROCE, foreign, host as machine, world
 
 H1, H2 = "esx01.example.org", "esx02.example.org"
 T = "rhel9-ofed"
@@ -378,3 +378,88 @@ def test_hosts_that_are_no_vms_are_kept_from_power_saving(fresh):
     c.must("scontrol", "reconfigure")
     wait_for("nothing is said", 30, lambda: "slurm-suspend-others" not in
              {code for code, _ in codes(c)})
+
+
+# ---- room for all at once -----------------------------------------------------
+
+TIMES = {"ShutdownGrace": 2, "BootTimeout": 60}
+SLOW = {"SuspendTimeout": 3}
+
+
+def only(c, code):
+    """It is found, and nothing else is."""
+    return {k for k, _ in codes(c)} - {"rights-excess"} == {code}
+
+
+def test_a_host_with_room_for_fewer_vms_than_vfs(fresh):
+    """Four VFs and four nodes: one that finds no memory has no other host."""
+    c = fresh(nodes=4, inventory=world(hosts=2, vfs=2), slurm=SLOW,
+              vsphere=TIMES)
+    wait_for("nothing is wrong before", 30, lambda: sound(c))
+    host(c, H2, memoryMB=4096)
+    f = found(c, "host-memory-vfs", H2)
+    assert f["severity"] == "warning" and only(c, f["code"])
+    assert re.match(r"its VFs serve 2 VMs x (\d+) MB = \d+ MB, it has \d+ MB: "
+                    "1 fit$", f["is"])
+    assert "all 4 nodes of adapter sriov-roce: the hosts have it for 3" in \
+        f["should"]
+    assert f["fix"].startswith("vsphere.conf: PartitionName=... Memory=")
+    host(c, H2, memoryMB=128 * 1024)
+    wait_for("it is mended", 30, lambda: sound(c))
+
+
+def test_room_is_judged_on_the_datastores_that_a_partition_may_use(fresh):
+    """Two clusters with a datastore each; InfiniBand is in one of them alone."""
+    inv = world(hosts=1, vfs=2)
+    dc = inv["datacenters"][0]
+    dc["datastores"] = [{"name": n, "capacityGB": 900, "freeGB": 500}
+                        for n in ("fast", "slow")]
+    dc["clusters"].append({
+        "name": "HPC2", "drs": "manual", "pools": ["slurm"],
+        "hosts": [machine(H2, 2, ib_vfs=2)]})
+    c = fresh(start=False, nodes=4, inventory=inv)
+    c.slurm = SLOW
+    c.vsphere = {**TIMES, "Datastore": None, "lines": [
+        "ClusterName=HPC1 ResourcePool=slurm Datastore=fast",
+        "ClusterName=HPC2 ResourcePool=slurm Datastore=slow",
+        "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
+        "AdapterName=sriov-ib Type=sriov Network=SRIOV-IB-PG "
+        "LinkLayer=infiniband",
+        "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
+        "PartitionName=ib Adapter=sriov-ib Template=rhel9-ofed"]}
+    c.choose_ports()
+    c.node_lines = [c.node_line(1, 2, "sriov-roce"),
+                    c.node_line(3, 4, "sriov-ib")]
+    c.partition_lines = ["PartitionName=roce Nodes=vm[001-002] Default=YES",
+                         "PartitionName=ib Nodes=vm[003-004]"]
+    c.start()
+    c.wait_ready()
+    wait_for("nothing is wrong before", 30, lambda: sound(c))
+    # There is plenty on "fast": it is of no use to nodes of InfiniBand.
+    c.do("setFree", datastore="slow", freeGB=15)
+    f = found(c, "datastore-room", "slow")
+    assert f["is"] == "15 GB free" and f["should"].startswith("20 GB")
+    assert only(c, f["code"])
+    c.do("setFree", datastore="slow", freeGB=500)
+    wait_for("it is mended", 30, lambda: sound(c))
+    # Those of RoCE may use either.
+    c.do("setFree", datastore="fast", freeGB=5)
+    assert sound(c)
+
+
+def test_a_pool_that_no_vm_of_ours_can_be_in_may_be_small(fresh):
+    inv = world(hosts=1, vfs=2)
+    away = machine(H2, 0)
+    away["pnics"] = away["pnics"][:1]
+    inv["datacenters"][0]["clusters"].append({
+        "name": "HPC2", "drs": "manual", "pools": ["slurm"], "hosts": [away]})
+    c = fresh(nodes=2, inventory=inv, slurm=SLOW, vsphere={**TIMES, "lines": [
+        "ClusterName=HPC1 ResourcePool=slurm",
+        "ClusterName=HPC2 ResourcePool=slurm",
+        "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
+        "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed"]})
+    wait_for("nothing is wrong before", 30, lambda: sound(c))
+    c.do("limitPool", cluster="HPC2", name="slurm", memoryMB=500)
+    assert sound(c)
+    c.do("limitPool", cluster="HPC1", name="slurm", memoryMB=500)
+    assert "/HPC1/" in found(c, "pool-room", "slurm")["fix"]

@@ -24,7 +24,7 @@ static struct vs_inventory inv;
 static struct vs_adapter adapter;
 static struct vs_network net;
 static struct vs_profile profile;
-static bool used;
+static int nodes;
 static struct vs_check_site site;
 static struct vs_found_list found;
 
@@ -91,10 +91,10 @@ static __attribute__((unused)) int up(void **state)
 		.latency_high = true };
 	vs_strlcpy(profile.template_name, "tpl",
 		   sizeof(profile.template_name));
-	used = true;
+	nodes = 1;
 	site = (struct vs_check_site) { .inv = &inv, .adapters = &adapter,
 		.nets = &net, .nadapters = 1, .profiles = &profile,
-		.used = &used, .nprofiles = 1, .store = "ds-1",
+		.nodes = &nodes, .nprofiles = 1, .store = "ds-1",
 		.store_name = "vsan", .user = "slurm@v" };
 	for (int i = 1; i <= HOSTS; i++)
 		sound_host(i);
@@ -114,8 +114,10 @@ static __attribute__((unused)) void look(void)
 	struct vs_usual *u = vs_usual_new();
 
 	vs_found_clear(&found);
-	for (struct vs_host *h = inv.hosts; h; h = h->hh.next)
+	for (struct vs_host *h = inv.hosts; h; h = h->hh.next) {
 		vs_usual_count(u, &site, h);
+		vs_usual_count_room(u, &site, h);
+	}
 	for (struct vs_host *h = inv.hosts; h; h = h->hh.next)
 		vs_check_host(&site, u, h, &found);
 	vs_usual_free(u);

@@ -67,7 +67,8 @@ void fake_host(const struct vs_vc_host *h)
 
 void fake_slow(const struct vs_vc_task *tasks, size_t n)
 {
-	struct vs_vc_pool pool = { "C1", fake_pool_mhz, fake_pool_mb, -1, -1 };
+	struct vs_vc_pool pool = { "C1", fake_pool_mhz, fake_pool_mb, -1, -1,
+				   -1, -1 };
 	struct vs_vc_cluster cl = { .name = "C1", .moid = "domain-c1",
 		.pool_moid = "resgroup-1", .drs = fake_drs, .ha = fake_ha,
 		.overrides = &fake_override,

@@ -19,7 +19,8 @@ EXTRA_DIST += testsuite/unit/check_stage.h testsuite/unit/control_stage.h \
 # util, plan, vcenter, the control channel; and svf, whose tests run
 # src/svf/svf, which `make check` has built by then.
 check_PROGRAMS += testsuite/unit/test_adapter testsuite/unit/test_cards \
-	testsuite/unit/test_check testsuite/unit/test_check_site \
+	testsuite/unit/test_check testsuite/unit/test_check_room \
+	testsuite/unit/test_check_site \
 	testsuite/unit/test_control testsuite/unit/test_gains \
 	testsuite/unit/test_gang testsuite/unit/test_hostlist \
 	testsuite/unit/test_inventory testsuite/unit/test_ipv4 \

@@ -233,7 +233,7 @@ static void another_adapters_mtu_bars_no_pf_that_serves(void **state)
 	struct vs_adapter both[2] = { adapter, adapter };
 	struct vs_network nets[2] = { net, net };
 	struct vs_profile of[2] = { profile, profile };
-	bool has[2] = { true, false };
+	int has[2] = { 1, 0 };
 
 	(void)state;
 	both[0].mtu = 0;
@@ -244,12 +244,12 @@ static void another_adapters_mtu_bars_no_pf_that_serves(void **state)
 	site.nets = nets;
 	site.nadapters = site.nprofiles = 2;
 	site.profiles = of;
-	site.used = has;
+	site.nodes = has;
 	for (int i = 1; i <= HOSTS; i++)
 		host(i)->facts->switches[0].mtu = 1500;
 	look();
 	assert_int_equal(found.n, 0);		/* no node has roce9k */
-	has[1] = true;
+	has[1] = 1;
 	look();
 	assert_int_equal(found.n, HOSTS);
 	assert_int_equal(found.f[0].code, VS_CHECK_MTU);
@@ -389,7 +389,7 @@ static void memory_counts_with_its_overhead(void **state)
 	assert_int_equal(found.n, 0);
 	host(2)->memory_mb = need - 1;
 	finds(VS_CHECK_HOST_MEMORY, "Memory=");
-	used = false;			/* no node has it */
+	nodes = 0;			/* no node has it */
 	look();
 	assert_int_equal(found.n, 0);
 }

@@ -70,12 +70,26 @@ func (w *world) tellPool(o *object, mem, cpu, memMax, cpuMax int64) {
 			cpuMax = min(cpuMax, most.cpuMhz)
 		}
 	}
+	p.Config = types.ResourceConfigSpec{Entity: &o.ref, MemoryAllocation: allocation(w.sized[o.ref].memMB, w.limited[o.ref].memMB),
+		CpuAllocation: allocation(w.sized[o.ref].cpuMhz, w.limited[o.ref].cpuMhz)}
+	if _, root := w.pools[*p.Parent]; !root { // the cluster's own: all of it, and no more
+		p.Config.MemoryAllocation, p.Config.CpuAllocation = allocation(memMax, memMax), allocation(cpuMax, cpuMax)
+	}
 	p.Runtime.OverallStatus = "green"
 	p.Runtime.Memory = types.ResourcePoolResourceUsage{ReservationUsed: usedMem << 20, ReservationUsedForVm: usedMem << 20,
 		UnreservedForPool: mem << 20, UnreservedForVm: mem << 20, MaxUsage: memMax << 20}
 	p.Runtime.Cpu = types.ResourcePoolResourceUsage{ReservationUsed: usedCPU, ReservationUsedForVm: usedCPU,
 		UnreservedForPool: cpu, UnreservedForVm: cpu, MaxUsage: cpuMax}
-	w.touch(o, "runtime")
+	w.touch(o, "runtime", "config")
+}
+
+// allocation as a pool's config has it: a reservation of its own doesn't expand.
+func allocation(size, limit int64) types.ResourceAllocationInfo {
+	if limit == 0 {
+		limit = -1
+	}
+	return types.ResourceAllocationInfo{Reservation: i64(size), ExpandableReservation: types.NewBool(size == 0), Limit: i64(limit),
+		Shares: &types.SharesInfo{Shares: 4000, Level: types.SharesLevelNormal}}
 }
 
 // setPool gives a pool a size, or takes it away (no numbers).

@@ -37,6 +37,28 @@ func TestAPoolOfASizeAdmitsNoMoreAndSaysWhatIsLeft(t *testing.T) {
 	c.ok(c.vmOp(b, "PowerOnVM_Task", nil))
 }
 
+func TestAPoolSaysInItsConfigWhatItWasGiven(t *testing.T) {
+	c := start(t, nil).login()
+	config := func(path, of string) (expands bool, reserved, limit int) {
+		a := c.read(c.find("DC0/host/HPC1/Resources"+path), "config").(obj)[of].(obj)
+		return a["expandableReservation"].(bool), int(a["reservation"].(float64)), int(a["limit"].(float64))
+	}
+	if e, r, l := config("/slurm", "memoryAllocation"); !e || r != 0 || l != -1 {
+		t.Fatal(e, r, l)
+	}
+	c.do("setPool", obj{"cluster": "HPC1", "name": "slurm", "memoryMB": 4096})
+	c.do("limitPool", obj{"cluster": "HPC1", "name": "slurm", "cpuMhz": 9000})
+	if e, r, l := config("/slurm", "memoryAllocation"); e || r != 4096 || l != -1 {
+		t.Fatal(e, r, l)
+	}
+	if e, r, l := config("/slurm", "cpuAllocation"); !e || r != 0 || l != 9000 {
+		t.Fatal(e, r, l)
+	}
+	if e, r, l := config("", "memoryAllocation"); e || r < 4096 || r != l {
+		t.Fatal(e, r, l)
+	}
+}
+
 func TestATemplateSaysWhatItsDisksTake(t *testing.T) {
 	c := start(t, nil).login()
 	got := c.read(c.find("DC0/vm/rhel9-ofed"), "summary").(obj)["storage"].(obj)["committed"].(float64)

@@ -15,11 +15,8 @@
 #include "util/mem.h"
 
 #define AGAIN_MS 1000
-#define SLICE 64		/* nodes between two lendings of the lock */
 
-/* slurmctld's threads go first, and may bring another configuration: then what
- * was begun is of the old one. */
-static bool lent_well(const struct vs_core *c)
+bool vs_checks_lend(const struct vs_core *c)
 {
 	uint64_t epoch = c->epoch;
 
@@ -29,22 +26,22 @@ static bool lent_well(const struct vs_core *c)
 
 /* ---- the question ---------------------------------------------------------- */
 
-static bool *profiles_used(const struct vs_core *c)
+int *vs_checks_nodes(const struct vs_core *c)
 {
-	bool *used = vs_calloc(c->nprofiles + 1, sizeof(*used));
+	int *n = vs_calloc(c->nprofiles + 1, sizeof(*n));
 
 	for (size_t i = 0; i < c->nnodes; i++)
-		used[c->nodes[i].profile - c->profiles] = true;
-	return used;
+		n[c->nodes[i].profile - c->profiles]++;
+	return n;
 }
 
-static struct vs_check_site site_of(const struct vs_core *c, const bool *used,
+struct vs_check_site vs_checks_site(const struct vs_core *c, const int *nodes,
 				    const char *names)
 {
 	return (struct vs_check_site) {
 		.inv = &c->inv, .adapters = c->adapters, .nets = c->nets,
 		.nadapters = c->conf->nadapters, .profiles = c->profiles,
-		.used = used, .nprofiles = c->nprofiles, .store = c->store,
+		.nodes = nodes, .nprofiles = c->nprofiles, .store = c->store,
 		.store_name = names, .user = c->conf->username,
 	};
 }
@@ -66,8 +63,7 @@ void vs_checked_drop(struct vs_checked *k)
 	free(k);
 }
 
-/* In the place of what was found before, and said. */
-static void found_set(struct vs_checked **slot, struct vs_found_list *take)
+void vs_checked_set(struct vs_checked **slot, struct vs_found_list *take)
 {
 	static const struct vs_found_list none;
 	struct vs_checked *old = *slot, *now = vs_calloc(1, sizeof(*now));
@@ -190,14 +186,16 @@ static void had_set(struct vs_core *c, struct vs_host *h)
 static bool hosts_look(struct vs_core *c, struct vs_usual *usual,
 		       struct vs_found_list *l)
 {
-	VS_FREE bool *used = profiles_used(c);
+	VS_FREE int *nodes = vs_checks_nodes(c);
 	VS_FREE char *names = vs_stores_named(c->conf);
-	struct vs_check_site s = site_of(c, used, names);
+	struct vs_check_site s = vs_checks_site(c, nodes, names);
 
 	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
-		if (vs_host_cluster(c, h) >= 0 && h->connected) {
-			vs_usual_count(usual, &s, h);
-			if (!lent_well(c))
+		if (vs_host_cluster(c, h) >= 0) {
+			if (h->connected)
+				vs_usual_count(usual, &s, h);
+			vs_usual_count_room(usual, &s, h);
+			if (!vs_checks_lend(c))
 				return false;
 		}
 	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
@@ -205,7 +203,7 @@ static bool hosts_look(struct vs_core *c, struct vs_usual *usual,
 			continue;
 		had_set(c, h);
 		vs_check_host(&s, usual, h, l);
-		if (!lent_well(c))
+		if (!vs_checks_lend(c))
 			return false;
 	}
 	return true;
@@ -222,139 +220,12 @@ static bool hosts_check(struct vs_core *c)
 		vs_found_clear(&found);
 		return false;
 	}
-	found_set(&c->checks.hosts, &found);
+	vs_checked_set(&c->checks.hosts, &found);
 	bars_set(c);
 	return true;
 }
 
-/* ---- what hosts share -------------------------------------------------------- */
-
-static bool stores_away(const struct vs_core *c)
-{
-	size_t away = 0;
-
-	for (size_t i = 0; i < c->checks.nstores; i++)
-		away += c->checks.stores[i].away;
-	return away && away == c->checks.nstores;
-}
-
-/* Of nodes whose VM isn't there, or is off; -1: it has to begin anew. */
-static int64_t store_needs(struct vs_core *c)
-{
-	int64_t mb = 0;
-
-	for (size_t i = 0; i < c->nnodes; i++) {
-		const struct vs_node *n = &c->nodes[i];
-		const struct vs_vm *vm = vs_node_vm(c, n);
-
-		if (!vm)
-			mb += n->profile->disk_mb;
-		if (!vm || vm->power != VS_POWER_ON)
-			mb += vs_profile_swap_mb(n->profile);
-		if (i % SLICE == SLICE - 1 && !lent_well(c))
-			return -1;
-	}
-	return mb;
-}
-
-static void templates_check(struct vs_core *c, const struct vs_check_site *s,
-			    struct vs_found_list *l)
-{
-	for (size_t i = 0; i < c->checks.ntemplates; i++) {
-		const struct vs_checked_template *t = &c->checks.templates[i];
-		const char *missing = "";
-		bool wanted = false;
-
-		for (size_t p = 0; p < c->nprofiles; p++) {
-			if (strcmp(c->profiles[p].template_name, t->name))
-				continue;
-			wanted |= s->used[p];
-			missing = c->now[p].missing;
-		}
-		if (wanted && missing[0])
-			vs_found_add(l, VS_CHECK_TEMPLATE_MISSING, t->name,
-				vs_strdup(missing),
-				vs_strdup("a template that can be read"),
-				vs_template_mend(t->name, t->lack,
-						 c->conf->username));
-		else if (wanted)
-			vs_check_template(s, &t->facts, l);
-	}
-}
-
-static int fastest_mhz(const struct vs_core *c, const char *cluster)
-{
-	int mhz = 0;
-
-	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
-		if (!strcmp(h->cluster, cluster) && h->core_mhz > mhz)
-			mhz = h->core_mhz;
-	return mhz;
-}
-
-static void pools_check(struct vs_core *c, const struct vs_check_site *s,
-			struct vs_found_list *l)
-{
-	for (size_t i = 0; i < c->checks.npools; i++) {
-		const struct vs_checked_pool *p = &c->checks.pools[i];
-		VS_FREE char *name = NULL, *path = NULL;
-		const struct vs_conf_cluster *cl = NULL;
-
-		for (size_t k = 0; k < c->conf->nclusters; k++)
-			if (!strcmp(c->conf->clusters[k].name, p->name))
-				cl = &c->conf->clusters[k];
-		if (!cl)
-			continue;
-		name = vs_strdup(cl->pool && cl->pool[0] ? cl->pool : cl->name);
-		path = vs_asprintf("/%s/host/%s/Resources%s%s",
-				   c->conf->datacenter ? c->conf->datacenter :
-				   "DATACENTER", cl->name,
-				   cl->pool && cl->pool[0] ? "/" : "",
-				   cl->pool ? cl->pool : "");
-		vs_check_pool(s, &(struct vs_pool_facts) {
-			.name = name, .path = path, .cluster = p->cluster,
-			.core_mhz = fastest_mhz(c, p->cluster),
-			.most_cpu_mhz = p->most_mhz, .most_mem_mb = p->most_mb,
-		}, l);
-	}
-}
-
-/* Each by itself, and the room on all of them. */
-static void stores_check(struct vs_core *c, const char *names,
-			 int64_t needs_mb, struct vs_found_list *l)
-{
-	const struct vs_checks *k = &c->checks;
-	struct vs_store_facts all = { .name = names, .accessible = -1 };
-
-	for (size_t i = 0; i < k->nstores; i++) {
-		const struct vs_checked_store *d = &k->stores[i];
-
-		vs_check_store(&(struct vs_store_facts) {
-			.name = d->name, .accessible = !d->away, .free_mb = -1,
-		}, l);
-		if (d->free_mb < 0)
-			all.free_mb = -1;
-		else if (all.free_mb >= 0 && !d->away)
-			all.free_mb += d->free_mb;
-	}
-	all.needs_mb = needs_mb;
-	if (k->nstores && !stores_away(c))
-		vs_check_store(&all, l);
-}
-
-static void site_check(struct vs_core *c, int64_t needs_mb)
-{
-	VS_FREE bool *used = profiles_used(c);
-	VS_FREE char *names = vs_stores_named(c->conf);
-	struct vs_check_site s = site_of(c, used, names);
-	struct vs_found_list found = { .f = NULL };
-
-	templates_check(c, &s, &found);
-	pools_check(c, &s, &found);
-	stores_check(c, names, needs_mb, &found);
-	found_set(&c->checks.site, &found);
-	c->unjudged = true;
-}
+/* ---- the turn ------------------------------------------------------------- */
 
 void vs_checks_bar(struct vs_core *c)
 {
@@ -366,7 +237,7 @@ void vs_checks_bar(struct vs_core *c)
 			f->code == VS_CHECK_STORE_AWAY ? "datastore" :
 			"template", f->object, f->is, f->should);
 
-		if (f->code == VS_CHECK_STORE_AWAY && stores_away(c) &&
+		if (f->code == VS_CHECK_STORE_AWAY && vs_stores_away(c) &&
 		    !c->unserved[0])
 			vs_strlcpy(c->unserved, why, sizeof(c->unserved));
 		if (f->code != VS_CHECK_TEMPLATE_HW &&
@@ -381,15 +252,9 @@ void vs_checks_bar(struct vs_core *c)
 void vs_checks_pass(struct vs_core *c, int64_t now_ms)
 {
 	struct vs_checks *k = &c->checks;
-	int64_t needs_mb;
 
-	if (k->site_stale) {
-		needs_mb = store_needs(c);
-		if (needs_mb < 0)
-			return;
-		k->site_stale = false;
-		site_check(c, needs_mb);
-	}
+	if (k->site_stale && !vs_checks_share(c))
+		return;
 	if (!k->stale && k->hosts_seen == c->inv.hosts_itself) {
 		k->judged = k->told;
 		return;
@@ -455,6 +320,8 @@ void vs_checks_slow(struct vs_core *c, const struct vs_vc_slow *s)
 		vs_strlcpy(to->name, from->cluster, sizeof(to->name));
 		to->most_mhz = from->most_mhz;
 		to->most_mb = from->most_mb;
+		to->own_mhz = from->own_mhz;
+		to->own_mb = from->own_mb;
 		for (size_t i = 0; i < s->nclusters; i++)
 			if (!strcmp(s->clusters[i].name, from->cluster))
 				vs_strlcpy(to->cluster, s->clusters[i].moid,
@@ -466,6 +333,7 @@ void vs_checks_slow(struct vs_core *c, const struct vs_vc_slow *s)
 		struct vs_checked_store *to = &k->stores[k->nstores];
 
 		vs_strlcpy(to->name, from->name, sizeof(to->name));
+		vs_strlcpy(to->moid, from->moid, sizeof(to->moid));
 		to->free_mb = from->free_mb;
 		to->away = from->away;
 	}

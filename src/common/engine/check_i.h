@@ -35,9 +35,9 @@ struct vs_checked_template {		/* vs_template_facts, and its texts */
 	enum vs_vc_unfit lack;
 };
 struct vs_checked_pool { char name[VS_LABEL_LEN], cluster[VS_MOID_LEN];
-	int64_t most_mhz, most_mb; };
+	int64_t most_mhz, most_mb, own_mhz, own_mb; };
 
-struct vs_checked_store { char name[VS_LABEL_LEN]; int64_t free_mb; bool away; };
+struct vs_checked_store { char name[VS_LABEL_LEN], moid[VS_MOID_LEN]; int64_t free_mb; bool away; };
 
 /* A host of which something takes no VM: entries like those of avoid.c, kept by
  * host, for all of them may fail the same check. */
@@ -82,6 +82,18 @@ void vs_checks_renew(struct vs_core *c);
 /* What the checks keep away from this host; NULL: nothing. */
 const struct vs_avoid *vs_checks_unfit(const struct vs_core *c,
 				       const char *host);
+/* slurmctld's threads go first, and may bring another configuration: false, what
+ * was begun is of the old one. */
+bool vs_checks_lend(const struct vs_core *c);
+/* Of each profile. The caller's. */
+int *vs_checks_nodes(const struct vs_core *c);
+struct vs_check_site vs_checks_site(const struct vs_core *c, const int *nodes,
+				    const char *names);
+/* In the place of what was found before, and said. */
+void vs_checked_set(struct vs_checked **slot, struct vs_found_list *take);
+/* check_share.c: what hosts share; false: it has to begin anew. */
+bool vs_checks_share(struct vs_core *c);
+bool vs_stores_away(const struct vs_core *c);
 /* To be read without the lock until it is dropped, with the lock. */
 struct vs_checked *vs_checked_use(struct vs_checked *k);
 void vs_checked_drop(struct vs_checked *k);

@@ -14,6 +14,7 @@ core_sources += \
 	src/common/engine/cards.c \
 	src/common/engine/check.c src/common/engine/check_facts.c \
 	src/common/engine/check_i.h src/common/engine/check_log.c \
+	src/common/engine/check_share.c \
 	src/common/engine/conf.c \
 	src/common/engine/connect.c \
 	src/common/engine/control.c src/common/engine/control.h \

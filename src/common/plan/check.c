@@ -88,7 +88,6 @@ struct usual {
 	size_t n, cap;
 	UT_hash_handle hh;
 };
-struct vs_usual { struct usual *all; };
 
 struct vs_usual *vs_usual_new(void)
 {
@@ -109,6 +108,7 @@ void vs_usual_free(struct vs_usual *u)
 		free(s->key);
 		free(s);
 	}
+	free(u->fits);
 	free(u);
 }
 

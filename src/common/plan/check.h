@@ -68,7 +68,7 @@ struct vs_check_site {
 	const struct vs_network *nets;	/* beside adapters */
 	size_t nadapters;
 	const struct vs_profile *profiles;
-	const bool *used;		/* beside them: some node has it */
+	const int *nodes;		/* beside them: that have it */
 	size_t nprofiles;
 	const char *datacenter;
 	const char *user;		/* of vCenter, or NULL */
@@ -84,6 +84,9 @@ void vs_usual_free(struct vs_usual *u);
 /* All hosts first, then the checks. */
 void vs_usual_count(struct vs_usual *u, const struct vs_check_site *s,
 		    const struct vs_host *h);
+/* What it could hold: of all hosts, those that are away too. */
+void vs_usual_count_room(struct vs_usual *u, const struct vs_check_site *s,
+			 const struct vs_host *h);
 /* The value that most have; of those that as many have, the greatest. NULL:
  * none is known. *n: how many have it, *others: how many have another. */
 const char *vs_usual_value(const struct vs_usual *u, const char *kind,
@@ -108,7 +111,26 @@ void vs_check_template(const struct vs_check_site *s,
 		       const struct vs_template_facts *t,
 		       struct vs_found_list *l);
 void vs_check_store(const struct vs_store_facts *d, struct vs_found_list *l);
-void vs_check_pool(const struct vs_check_site *s, const struct vs_pool_facts *p,
+/* True: its limit is too low for one VM already. */
+bool vs_check_pool(const struct vs_check_site *s, const struct vs_pool_facts *p,
 		   struct vs_found_list *l);
+/* Could VMs of this profile be on hosts of that cluster? */
+bool vs_check_reaches(const struct vs_check_site *s, const char *cluster,
+		      size_t profile);
+
+/* What profiles need of datastores, or of pools, of which each may use some. */
+struct vs_check_share {
+	const int64_t *supply;		/* -1 unknown, or without an end */
+	size_t nsupplies;
+	const int64_t *demand;
+	bool *const *may;		/* beside: [demand][supply] */
+	size_t ndemands;
+};
+typedef void vs_check_short(void *arg, const bool *in, int64_t has,
+			    int64_t needs);
+/* Says which of them have less together than those need that may use no
+ * other. Demands that may use none count nowhere. */
+void vs_check_shared(const struct vs_check_share *s, vs_check_short *fn,
+		     void *arg);
 
 #endif

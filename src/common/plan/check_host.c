@@ -9,8 +9,6 @@
 #include "plan/check_i.h"
 #include "util/mem.h"
 
-#define ESXI_CORES 4	/* left to ESXi (VMware's HPC guides: 44 of 48) */
-
 const struct vs_switch_facts *vs_check_switch(const struct vs_host *h,
 					      const struct vs_network *net)
 {
@@ -71,7 +69,7 @@ static size_t adapter_of(const struct vs_check_site *s, size_t profile)
 static bool concerns(const struct vs_check_site *s, const struct vs_host *h,
 		     size_t profile)
 {
-	return s->used[profile] &&
+	return s->nodes[profile] &&
 	       vs_host_has_net(h, s->nets[adapter_of(s, profile)].moid);
 }
 
@@ -113,14 +111,14 @@ static void check_cores(const struct vs_check_site *s, const struct vs_host *h,
 		if (concerns(s, h, p) && s->profiles[p].latency_high &&
 		    s->profiles[p].vcpus > most)
 			most = s->profiles[p].vcpus;
-	if (!h->cores || most <= h->cores - ESXI_CORES)
+	if (!h->cores || most <= h->cores - VS_ESXI_CORES)
 		return;
 	vs_found_add(l, VS_CHECK_HOST_CORES, h->name,
 		vs_asprintf("%d cores", h->cores),
 		vs_asprintf("%d: %d for one VM, %d for ESXi",
-			    most + ESXI_CORES, most, ESXI_CORES),
+			    most + VS_ESXI_CORES, most, VS_ESXI_CORES),
 		vs_asprintf("vsphere.conf: PartitionName=... CPUs=%d",
-			    h->cores > ESXI_CORES ? h->cores - ESXI_CORES : 1));
+			    h->cores > VS_ESXI_CORES ? h->cores - VS_ESXI_CORES : 1));
 }
 
 static void check_memory(const struct vs_check_site *s,
@@ -373,6 +371,7 @@ void vs_check_host(const struct vs_check_site *s, const struct vs_usual *u,
 	old = check_hardware(s, h, l);
 	check_cores(s, h, l);
 	check_memory(s, h, l);
+	vs_check_host_room(s, u, h, l);
 	check_store(s, h, l);
 	for (size_t a = 0; a < s->nadapters; a++) {
 		/* An opaque network is no host's fault (engine/reach.c). */

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between check.c, check_host.c, check_pf.c and check_site.c. */
+/* Between check.c and the other check_*.c. */
 #ifndef VS_PLAN_CHECK_I_H
 #define VS_PLAN_CHECK_I_H
 
 #include "plan/check.h"
+
+#define VS_ESXI_CORES 4	/* left to ESXi (VMware's HPC guides: 44 of 48) */
+
+struct vs_usual {
+	struct usual *all;
+	struct { int64_t mem, cores; } *fits;	/* VMs, by profile */
+};
 
 /* One more has this value; "" counts nothing. */
 void vs_usual_add(struct vs_usual *u, const char *kind, const char *key,
@@ -15,6 +22,10 @@ static inline bool vs_check_takes_vf(const struct vs_adapter *a)
 {
 	return vs_adapter_kinds[a->type].takes_vf;
 }
+
+void vs_check_host_room(const struct vs_check_site *s,
+			const struct vs_usual *u, const struct vs_host *h,
+			struct vs_found_list *l);
 
 /* What the host says of the switch of an adapter's network; NULL: nothing. */
 const struct vs_switch_facts *vs_check_switch(const struct vs_host *h,

@@ -337,7 +337,7 @@ static void check_vfs(const struct vs_check_site *s, const struct vs_usual *u,
 static bool adapter_used(const struct vs_check_site *s, size_t a)
 {
 	for (size_t p = 0; p < s->nprofiles; p++)
-		if (s->used[p] && s->profiles[p].adapter == &s->adapters[a])
+		if (s->nodes[p] && s->profiles[p].adapter == &s->adapters[a])
 			return true;
 	return false;
 }

@@ -15,7 +15,7 @@
 static bool uses(const struct vs_check_site *s, size_t p,
 		 const struct vs_template_facts *t)
 {
-	return s->used[p] && !strcmp(s->profiles[p].template_name, t->name);
+	return s->nodes[p] && !strcmp(s->profiles[p].template_name, t->name);
 }
 
 static void check_hw(const struct vs_check_site *s,
@@ -135,15 +135,14 @@ void vs_check_store(const struct vs_store_facts *d, struct vs_found_list *l)
 		return;
 	vs_found_add(l, VS_CHECK_STORE_ROOM, d->name,
 		vs_asprintf("%lld GB free", (long long)d->free_mb / 1024),
-		vs_asprintf("%lld GB for disks and swap files of all nodes that aren't there yet",
+		vs_asprintf("%lld GB for disks and swap files of the nodes that have no other and aren't there yet",
 			    (long long)(d->needs_mb + 1023) / 1024),
 		vs_asprintf("govc datastore.info %s	# make room, or define fewer nodes",
 			    d->name));
 }
 
-/* Could VMs of this profile be on hosts of that cluster? */
-static bool reaches(const struct vs_check_site *s, const char *cluster,
-		    size_t profile)
+bool vs_check_reaches(const struct vs_check_site *s, const char *cluster,
+		      size_t profile)
 {
 	const struct vs_adapter *ad = s->profiles[profile].adapter;
 	size_t a = (size_t)(ad - s->adapters);
@@ -156,7 +155,7 @@ static bool reaches(const struct vs_check_site *s, const char *cluster,
 	return false;
 }
 
-void vs_check_pool(const struct vs_check_site *s, const struct vs_pool_facts *p,
+bool vs_check_pool(const struct vs_check_site *s, const struct vs_pool_facts *p,
 		   struct vs_found_list *l)
 {
 	int64_t mem = 0, cpu = 0;
@@ -168,7 +167,7 @@ void vs_check_pool(const struct vs_check_site *s, const struct vs_pool_facts *p,
 			vs_profile_overhead_mb(prof);
 		int64_t mhz = vs_profile_cpu_mhz(prof, p->core_mhz);
 
-		if (!s->used[i] || !reaches(s, p->cluster, i))
+		if (!s->nodes[i] || !vs_check_reaches(s, p->cluster, i))
 			continue;
 		mem = mb > mem ? mb : mem;
 		cpu = mhz > cpu ? mhz : cpu;
@@ -176,7 +175,7 @@ void vs_check_pool(const struct vs_check_site *s, const struct vs_pool_facts *p,
 	low_mem = p->most_mem_mb >= 0 && p->most_mem_mb < mem;
 	low_cpu = p->most_cpu_mhz >= 0 && p->most_cpu_mhz < cpu;
 	if (!low_mem && !low_cpu)
-		return;
+		return false;
 	vs_found_add(l, VS_CHECK_POOL_ROOM, p->name,
 		vs_asprintf("%lld MB, %lld MHz at most for all its VMs",
 			    (long long)p->most_mem_mb,
@@ -185,4 +184,5 @@ void vs_check_pool(const struct vs_check_site *s, const struct vs_pool_facts *p,
 			    (long long)mem, (long long)cpu),
 		vs_asprintf("govc pool.change -mem.limit -1 -cpu.limit -1 %s",
 			    p->path));
+	return true;
 }

@@ -3,7 +3,8 @@ core_sources += \
 	src/common/plan/adapter.c src/common/plan/adapter.h \
 	src/common/plan/check.c src/common/plan/check.h \
 	src/common/plan/check_host.c src/common/plan/check_i.h \
-	src/common/plan/check_pf.c src/common/plan/check_site.c \
+	src/common/plan/check_pf.c src/common/plan/check_room.c \
+	src/common/plan/check_site.c \
 	src/common/plan/check_table.c src/common/plan/check_table.h \
 	src/common/plan/curve.c src/common/plan/curve.h \
 	src/common/plan/facts.h \

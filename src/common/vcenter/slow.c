@@ -240,9 +240,21 @@ static int64_t left(struct vs_j val)
 	return vs_j_null(val) ? -1 : n < 0 ? 0 : n;
 }
 
+/* ResourceAllocationInfo: a limit of -1 is none. */
+static int64_t bound(struct vs_j of)
+{
+	int64_t most = vs_j_int_or(vs_j_opt(of, "limit"), -1);
+	int64_t kept = vs_j_int_or(vs_j_opt(of, "reservation"), -1);
+
+	if (vs_j_bool_or(vs_j_opt(of, "expandableReservation"), true))
+		kept = -1;
+	return most < 0 || (kept >= 0 && kept < most) ? kept : most;
+}
+
 static void one_pool(struct vs_vc *vc, const char *moid, struct vs_j p)
 {
 	struct vs_j rt = vs_vcx_prop(p, "runtime");
+	struct vs_j conf = vs_vcx_prop(p, "config");
 	struct vs_j cpu = vs_j_opt(rt, "cpu"), mem = vs_j_opt(rt, "memory");
 
 	for (size_t i = 0; i < vc->nclusters; i++) {
@@ -258,6 +270,8 @@ static void one_pool(struct vs_vc *vc, const char *moid, struct vs_j p)
 		row->most_mhz = left(vs_j_opt(cpu, "maxUsage"));
 		bytes = left(vs_j_opt(mem, "maxUsage"));
 		row->most_mb = bytes < 0 ? -1 : bytes >> 20;
+		row->own_mhz = bound(vs_j_opt(conf, "cpuAllocation"));
+		row->own_mb = bound(vs_j_opt(conf, "memoryAllocation"));
 	}
 }
 
@@ -358,14 +372,14 @@ static void start_values(struct vs_vc *vc)
 	s->pools = vs_calloc(vc->nclusters, sizeof(*s->pools));
 	for (size_t i = 0; i < vc->nclusters; i++)
 		s->pools[i] = (struct vs_vc_pool){ vc->clusters[i].name, -1, -1,
-						   -1, -1 };
+						   -1, -1, -1, -1 };
 }
 
 static void add_things(struct vs_vc *vc, struct json_object *props,
 		       struct json_object *objects)
 {
 	static const char *const cluster[] = { "configurationEx", NULL };
-	static const char *const pool[] = { "runtime", NULL };
+	static const char *const pool[] = { "runtime", "config", NULL };
 	static const char *const store[] = { "summary.freeSpace",
 		"summary.accessible", NULL };
 	static const char *const name[] = { "name", NULL };

@@ -164,10 +164,11 @@ struct vs_vc_task {
  * "Folder", "slurm", "VirtualMachine.Inventory.Delete, ...". */
 struct vs_vc_lack { const char *key, *name, *privs; };
 
-/* unreservedForVm, 0 if overcommitted, -1 unknown; and what all its VMs may use
- * together, -1 unknown. */
+/* unreservedForVm, 0 if overcommitted, -1 unknown; what all its VMs may use
+ * together, -1 unknown; and what the pool itself says of that: its limit, or its
+ * reservation that doesn't expand, -1: neither, or unknown. */
 struct vs_vc_pool { const char *cluster; int64_t cpu_mhz, mem_mb;
-	int64_t most_mhz, most_mb; };
+	int64_t most_mhz, most_mb, own_mhz, own_mb; };
 
 struct vs_vc_slow {			/* what vCenter doesn't stream */
 	const struct vs_vc_task *tasks; size_t ntasks;	/* unfinished only */
