@@ -393,8 +393,12 @@ def only(c, code):
 
 def test_a_host_with_room_for_fewer_vms_than_vfs(fresh):
     """Four VFs and four nodes: one that finds no memory has no other host."""
-    c = fresh(nodes=4, inventory=world(hosts=2, vfs=2), slurm=SLOW,
-              vsphere=TIMES)
+    c = fresh(nodes=4, inventory=world(hosts=2, vfs=2), slurm=SLOW, vsphere={
+        **TIMES, "lines": [
+            "ClusterName=HPC1 ResourcePool=slurm",
+            "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
+            "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed "
+            "LatencySensitivity=high"]})
     wait_for("nothing is wrong before", 30, lambda: sound(c))
     host(c, H2, memoryMB=4096)
     f = found(c, "host-memory-vfs", H2)
@@ -405,6 +409,14 @@ def test_a_host_with_room_for_fewer_vms_than_vfs(fresh):
         f["should"]
     assert f["fix"].startswith("vsphere.conf: PartitionName=... Memory=")
     host(c, H2, memoryMB=128 * 1024)
+    wait_for("it is mended", 30, lambda: sound(c))
+    host(c, H2, cores=7)
+    f = found(c, "host-cores-vfs", H2)
+    assert f["is"] == "its VFs serve 2 VMs x 2 cores = 4, it has 3 and 4 " \
+        "for ESXi: 1 fit"
+    assert f["fix"].startswith("vsphere.conf: PartitionName=... CPUs=1")
+    assert f["severity"] == "warning" and only(c, f["code"])
+    host(c, H2, cores=32)
     wait_for("it is mended", 30, lambda: sound(c))
 
 
