@@ -355,13 +355,15 @@ class Cluster(Configuration, Simulator):
         self.stop()
 
     # ---- changes under way ------------------------------------------------
-    def change_vsphere(self, old, new):
-        """Edit vsphere.conf and let slurmctld read it."""
+    def change_vsphere(self, old, new, refused=False):
+        """Edit vsphere.conf and let slurmctld read it; refused: it can't, which
+        one that begins anew for it says, and an older one logs alone."""
         f = self.path("etc", "vsphere.conf")
         text = f.read_text()
         assert old in text, f"vsphere.conf has no {old!r}"
         f.write_text(text.replace(old, new))
-        self.must("scontrol", "reconfigure")
+        r = self.run("scontrol", "reconfigure")
+        assert (r.returncode != 0) == (refused and self.reexec), r.stderr
 
     def last_registration(self, names):
         """When slurmctld took the last of these nodes' registrations (epoch

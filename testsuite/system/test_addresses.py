@@ -78,7 +78,7 @@ def test_a_pool_that_changes_is_given_to_the_vm_at_its_next_start(cluster):
              not cluster.is_on("vm004"))
     was, bad = (f"Addresses=10.{n}.0.10-10.{n}.0.20/24@3 Gateway=10.{n}.0.1"
                 for n in (9, 3))
-    cluster.change_vsphere(was, bad)
+    cluster.change_vsphere(was, bad, refused=True)
     wait_for("the overlap is told of", 20, lambda:
              "is in the subnet of" in cluster.ctld_log())
     cluster.change_vsphere(bad, was.replace("0.10-", "0.5-"))

@@ -13,8 +13,10 @@ from cluster import Cluster, wait_for
 from worlds import world
 
 HERE = pathlib.Path(__file__).parent
-# These guests have no RDMA device, whatever their environment names.
+# These guests have no RDMA device, whatever their environment names, and nothing
+# but one machine's loopback between them.
 OVER_TCP = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self",
+            "OMPI_MCA_btl_tcp_if_include": "lo",
             "OMPI_MCA_btl_base_warn_component_unused": "0"}
 
 

@@ -98,8 +98,11 @@ SENTENCES = {
         "tasks: ask for 3 at most (-N3)"),
     "more tasks than they may": (
         ("-n5", "--ntasks-per-node=1", "-C", "vmxnet3"),
-        "partition both has 3 nodes with \"vmxnet3\", and 5 are needed for its "
-        "tasks: ask for 3 at most (-N3)"),
+        # (Newer commands count the nodes themselves, and ask for them.)
+        ("partition both has 3 nodes with \"vmxnet3\", and 5 are needed for its "
+         "tasks: ask for 3 at most (-N3)",
+         "partition both has 3 nodes with \"vmxnet3\", and 5 are asked for: ask "
+         "for 3 at most (-N3)")),
     "one kind for too many": (
         ("-N9", "-C", "[sriov-roce|vmxnet3]"),
         "partition both has 8 nodes with \"sriov-roce\", and 9 are asked for: "
@@ -158,7 +161,8 @@ SENTENCES = {
 @pytest.mark.parametrize("case", SENTENCES)
 def test_what_can_never_run_is_refused_with_the_way_out(cluster, case):
     options, want = SENTENCES[case]
-    assert refused(cluster, *options) == want
+    said = refused(cluster, *options)
+    assert said in want if isinstance(want, tuple) else said == want
 
 
 @pytest.mark.parametrize("by", ("srun", "salloc"))

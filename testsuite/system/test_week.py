@@ -49,7 +49,9 @@ def epoch(text):
 
 
 def row(c, host):
-    return next(h for h in c.svf("hosts")["hosts"] if h["host"] == host)
+    found = [h for h in c.svf("hosts")["hosts"] if h["host"] == host]
+    assert found, f"svf hosts doesn't know {host} (yet)"
+    return found[0]
 
 
 def host_of(c, node):
