@@ -141,7 +141,8 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "Ethernet|InfiniBand", 0, 0, ADP(link_layer),
 	  "What the guest's port must be; InfiniBand with Type=sriov alone." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_INT, "MTU", NULL, false, NULL, 1280, 65520,
-	  ADP(mtu), "The MTU that the guest sets; the network's own if not given." },
+	  ADP(mtu), "The MTU that the guest sets, and that is looked at again before "
+	  "each job; the network's own if not given." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_POOLS, "Subnet", NULL, false, NULL, 0, 8,
 	  ADP(subnet),
 	  "The cards' IPv4 addresses. 10.1.0.0/16: the number that ends a node's "

@@ -25,20 +25,24 @@
 static char dir[] = "/tmp/vs-fuzz-XXXXXX";
 static char id_path[64], ready_path[64], port_dir[64], state_path[64];
 
-/* No program of whatever name is run here. */
+/* No program of whatever name is run here: neither the script, "PATH check", nor
+ * slurm-vsphere-port, "PATH check LAYER SPEC...". */
 enum vs_port_answer vs_port_ask(const char *const argv[], int timeout_ms,
 				char *why, size_t size)
 {
+	size_t answer;
 	int n = 0;
 
 	while (argv[n])
 		n++;
-	if (argv[0][0] != '/' || n < 4 || n > 11 || timeout_ms <= 0)
+	if (argv[0][0] != '/' || n < 2 || n == 3 || n > 11 ||
+	    strcmp(argv[1], "check") || timeout_ms <= 0)
 		abort();
-	if (strlen(argv[3]) % 3 == 1)
+	answer = strlen(argv[n == 2 ? 0 : 3]) % 3;
+	if (answer == 1)
 		snprintf(why, size, "it is wrong");
-	return strlen(argv[3]) % 3 == 0 ? VS_PORT_RIGHT :
-	       strlen(argv[3]) % 3 == 1 ? VS_PORT_WRONG : VS_PORT_UNASKED;
+	return answer == 0 ? VS_PORT_RIGHT :
+	       answer == 1 ? VS_PORT_WRONG : VS_PORT_UNASKED;
 }
 
 static void clean(void)

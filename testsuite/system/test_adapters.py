@@ -2,6 +2,7 @@
 """Adapters of several kinds side by side, and a card that is not right."""
 
 import json
+import os
 import re
 import shutil
 
@@ -160,12 +161,20 @@ def other_guid(cluster):
                             verbs.read_text(), flags=re.M))
 
 
+def hanging_driver(cluster):
+    """Whoever reads it waits, as in a driver that hangs."""
+    mtu = sysfs(cluster, "vm007", "eth1", "mtu")
+    mtu.unlink()
+    os.mkfifo(mtu)
+
+
 AGAIN = {
     "mtu": ("roce", "vm003", other_mtu,
             "eth1 has MTU 1500, vsphere.conf says 9000: "),
     "vmxnet3": ("eth", "vm008", no_interface, "the interface eth1 (MAC "),
     "guid": ("ib", "vm004", other_guid,
              "mlx5_1 has the node GUID 005056fffe0a0b0c and "),
+    "hangs": ("eth", "vm007", hanging_driver, "/"),
 }
 
 
@@ -183,4 +192,16 @@ def test_a_card_that_was_changed_since_boot_meets_no_job(cluster, what):
         cluster.job(job).get("Restarts") == "1"))
     assert cluster.node(node)["Reason"].startswith(f"prep/vsphere: {words}")
     assert "it ran" not in cluster.output(job)
+    if what == "hangs":
+        assert "did not answer within 10 s: a card's driver hangs" in \
+            cluster.node(node)["Reason"]
     cluster.must("scancel", str(job))
+    # as the guide says
+    cluster.must("scontrol", "update", f"nodename={node}", "state=power_down")
+    wait_for("its VM is off", 60, lambda: (not cluster.is_on(node) and
+                                           cluster.is_powered_down(node)))
+    if "DRAIN" in cluster.node(node)["State"]:
+        cluster.must("scontrol", "update", f"nodename={node}", "state=resume")
+    out = cluster.wait_job(cluster.sbatch("-p", part, "-w", node,
+                                          script="hostname"), 60)
+    assert out.strip() == node

@@ -160,7 +160,7 @@ enum vs_port_answer vs_port_ask(const char *const argv[], int timeout_ms,
 		kill(-pid, SIGKILL);
 		ended(pid, now_ms() + KILLED_MS, &status);
 		snprintf(why, size,
-			 "%s did not answer within %d s: the RDMA driver hangs (dmesg in the guest tells)",
+			 "%s did not answer within %d s: a card's driver hangs (dmesg in the guest tells)",
 			 argv[0], timeout_ms / 1000);
 		return VS_PORT_WRONG;
 	}
