@@ -8,7 +8,10 @@ import pytest
 
 from cluster import Cluster, wait_for
 from stages import Held, wait_saved
-from worlds import host, world
+from test_check import findings
+from worlds import PF0, host, world
+
+PF1 = "0000:3b:00.1"
 
 BOTH = """#!/bin/sh
 # The simulator has one hook: the guest knows whose it is.
@@ -48,10 +51,17 @@ def inventory():
     return inv
 
 
-def conf(*clusters):
+def second_pf(inv):
+    for h in inv["datacenters"][0]["clusters"][0]["hosts"]:
+        h["pnics"].append({**h["pnics"][1], "device": "vmnic5", "pci": PF1})
+    return inv
+
+
+def conf(*clusters, pf=""):
     return {"ShutdownGrace": 1, "lines": [
         *(f"ClusterName={c} ResourcePool=slurm" for c in clusters),
-        "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
+        "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000" +
+        pf,
         "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed"]}
 
 
@@ -59,8 +69,9 @@ def conf(*clusters):
 def pair():
     made = []
 
-    def make(first_of, second_of, folder="second", nodes=4, ready=True):
-        inv = inventory()
+    def make(first_of, second_of, folder="second", nodes=4, ready=True,
+             inv=None, pfs=("", "")):
+        inv = inv or inventory()
         a = Cluster(nodes=nodes, inventory=inv)
         b = Second(a, folder, nodes=nodes)
         made.extend((a, b))
@@ -68,8 +79,8 @@ def pair():
         both.write_text(BOTH.format(first=a.dir, second=b.dir))
         both.chmod(0o755)
         inv["guest"] = {"command": [str(both)]}
-        a.vsphere = conf(first_of)
-        b.vsphere = {**conf(second_of), "Folder": folder}
+        a.vsphere = conf(first_of, pf=pfs[0])
+        b.vsphere = {**conf(second_of, pf=pfs[1]), "Folder": folder}
         a.start()
         a.wait_ready()
         b.start()
@@ -92,6 +103,22 @@ def settled(c, *want):
     wait_for(f"the VFs are {want}", 20, lambda: sums(c) == list(want))
 
 
+def vms_in(c, folder):
+    return [v for v in c.state()["vms"]
+            if v["folder"].endswith("/" + folder) and not v["template"]]
+
+
+def shared(c):
+    return [(f["object"], f["severity"]) for f in findings(c)
+            if f["code"] == "pf-shared"]
+
+
+def shared_pfs(c):
+    """What svf hosts says of it."""
+    return sorted((h["host"], r) for h in c.svf("hosts")["hosts"]
+                  for r in h.get("reasons", []) if "Slurm cluster" in r)
+
+
 def what_they_are(c):
     return {n: (v["instanceUuid"], v["boots"], v["power"], v["owner"])
             for n, v in c.vms().items()}
@@ -106,6 +133,7 @@ def test_each_has_hosts_of_its_own_and_leaves_the_others_alone(pair):
         j.wait_running(90)
     settled(a, 4, 3, 0, 0, 1)
     settled(b, 4, 3, 0, 0, 1)
+    assert not shared(a) + shared(b) + shared_pfs(a) + shared_pfs(b)
     assert {v["host"] for v in b.vms().values()} <= {
         "esx03.example.org", "esx04.example.org"}
     macs = [m["mac"] for v in a.state()["vms"] for m in v["cards"]]
@@ -139,6 +167,22 @@ def test_on_the_same_hosts_the_others_vfs_are_foreign(pair):
     second = Held(b, "-N2").wait_running(60)
     settled(a, 4, 2, 2, 0, 0)
     settled(b, 4, 2, 2, 0, 0)
+    for us, theirs in ((a, vms_in(a, "second")), (b, vms_in(a, "slurm"))):
+        other, = {v["owner"].split("/")[0] for v in theirs}
+        def named(us=us, other=other):
+            assert shared(us) == [(other, "warning")]
+            return True
+        wait_for("the other is named", 20, named)
+        words = f"{PF0}: %s used by another Slurm cluster (id {other})"
+        by = {}
+        for vm in theirs:
+            by[vm["host"]] = by.get(vm["host"], 0) + 1
+        assert shared_pfs(us) == sorted(
+            (h, words % ("1 VF is" if n == 1 else f"{n} VFs are"))
+            for h, n in by.items())
+        assert any(f"another Slurm cluster (id {other}) uses VFs" in n
+                   for n in us.svf("status")["notes"])
+        assert us.run("svf", "check", "pf-shared").returncode == 0
     third = a.sbatch("-N1", "-w", "vm001", "--exclusive")
     assert a.job_state(third) == "PENDING"
     a.must("scancel", third)
@@ -147,9 +191,26 @@ def test_on_the_same_hosts_the_others_vfs_are_foreign(pair):
     a.must("scontrol", "update", "nodename=ALL", "state=power_down")
     wait_for("the first's are off", 40, lambda: not a.names_on())
     settled(b, 4, 2, 0, 0, 2)
+    wait_for("it is over", 20, lambda: not shared(b) + shared_pfs(b))
+    assert b.ctld_log().count("warning: another Slurm cluster (id") == 1
     assert what_they_are(b) == was
     second.end_well()
     assert a.counters()["powerOnFullPF"] == 0 and a.overfull() == []
+
+
+def test_on_the_same_hosts_with_pfs_of_its_own_nothing_is_shared(pair):
+    """PF=: each has its own of every host."""
+    a, b = pair("HPC1", "HPC1", nodes=2, inv=second_pf(inventory()),
+                pfs=(f" PF={PF0}", f" PF={PF1}"))
+    jobs = [Held(c, "-N2").wait_running(60) for c in (a, b)]
+    for c, own in ((a, PF0), (b, PF1)):
+        wait_for("the VFs are in use", 20, lambda c=c: sums(c)[1:3] == [2, 2])
+        of = {pf["pci"]: (pf["ours"], pf["foreign"]) for h in
+              c.svf("hosts")["hosts"] for pf in h["pfs"] if pf["ours"]}
+        assert set(of) == {own}
+        assert shared(c) == [] and shared_pfs(c) == []
+    for j in jobs:
+        j.end_well()
 
 
 def test_in_one_folder_the_second_is_refused(pair):

@@ -340,6 +340,25 @@ static void a_sound_mark_of_another_cluster_is_told_apart(void **state)
 			 VS_OWNER_SUSPECT);
 }
 
+/* Of those no name and no uuid are read. */
+static void outside_of_the_folder_a_mark_names_its_cluster(void **state)
+{
+	struct vs_vm *vm = w_vm(&w, "vm-1", "n1", "esx01");
+
+	(void)state;
+	w_ours(&w, vm);
+	vm->uuid[0] = '\0';
+	assert_int_equal(owner_of(vm), VS_OWNER_SUSPECT);
+	vs_vm_set_folder(&w.inv, vm, "");
+	assert_int_equal(vs_vm_owner(vm, W_FOLDER, "another1"),
+			 VS_OWNER_OTHER_CLUSTER);
+	assert_int_equal(owner_of(vm), VS_OWNER_FOREIGN);
+	assert_int_equal(vs_vm_owner(vm, W_FOLDER, ""), VS_OWNER_FOREIGN);
+	vm->is_template = true;
+	assert_int_equal(vs_vm_owner(vm, W_FOLDER, "another1"),
+			 VS_OWNER_FOREIGN);
+}
+
 static void without_an_id_or_a_folder_nothing_is_ours(void **state)
 {
 	struct vs_vm *vm = w_vm(&w, "vm-1", "n1", "esx01");
@@ -377,6 +396,7 @@ int main(void)
 		TEST(a_vm_without_a_mark_is_foreign),
 		TEST(a_mark_with_one_failed_test_is_suspect),
 		TEST(a_sound_mark_of_another_cluster_is_told_apart),
+		TEST(outside_of_the_folder_a_mark_names_its_cluster),
 		TEST(without_an_id_or_a_folder_nothing_is_ours),
 	};
 

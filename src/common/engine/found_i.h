@@ -12,6 +12,15 @@ void vs_find(struct vs_core *c, enum vs_stops stops, const struct vs_says *says,
 	     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void vs_bar(struct vs_core *c, size_t profile, const char *why);
 void vs_reach_check(struct vs_core *c);
+/* Does the adapter take VFs of this PF? */
+bool vs_pf_draws(const struct vs_core *c, size_t a, const struct vs_pf *pf);
+/* beside.c: another Slurm cluster's VMs on our PFs; lock held. */
+void vs_beside_check(struct vs_core *c);
+bool vs_beside_stale(struct vs_core *c);	/* it has to be judged anew */
+/* That it has `vfs` of this PF of the host, by its id; NULL: no matter. To be
+ * freed. */
+char *vs_beside_words(const struct vs_core *c, const struct vs_host *h, int pf,
+		      int vfs);
 /* Which of the configuration's ClusterName lines the host belongs to, by the
  * names that were found last; -1: none, and no VM of ours goes there. */
 int vs_host_cluster(const struct vs_core *c, const struct vs_host *h);

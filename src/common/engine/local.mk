@@ -5,6 +5,7 @@ core_sources += \
 	src/common/engine/ask.c \
 	src/common/engine/avail.c \
 	src/common/engine/avoid.c src/common/engine/avoid_i.h \
+	src/common/engine/beside.c \
 	src/common/engine/boot.c src/common/engine/boot_i.h \
 	src/common/engine/brake.c src/common/engine/brake_i.h \
 	src/common/engine/clones.c src/common/engine/clones_i.h \

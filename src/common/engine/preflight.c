@@ -17,6 +17,7 @@
  * MaxClonesPerHour= reached		no new job that needs a new VM
  * rights in excess, or not to be known	told to operators
  * VFs that SuspendExc* keeps in use	told to operators
+ * another Slurm cluster on our PFs	told to operators (beside.c)
  *
  * Rules: what stops new jobs never stops a VM's end, or a job that has begun.
  * Each finding is logged when it comes and when it goes, not in between.
@@ -177,7 +178,8 @@ void vs_preflight(struct vs_core *c)
 
 	if (c->ready && !c->unjudged && c->judged_epoch == c->epoch &&
 	    c->checked == c->inv.hosts_itself &&
-	    !vs_sums_now(c)->strangers == !c->blocked[0])
+	    !vs_sums_now(c)->strangers == !c->blocked[0] &&
+	    !vs_beside_stale(c))
 		return;
 	c->checked = c->inv.hosts_itself;
 	c->unjudged = false;
@@ -193,6 +195,7 @@ void vs_preflight(struct vs_core *c)
 	vs_stores_check(c);
 	vs_clones_check(c);
 	stays_check(c);
+	vs_beside_check(c);
 	vs_checks_bar(c);
 	compare(c, old, nold);
 }

@@ -153,6 +153,12 @@ static void host_reasons(struct vs_core *c, const struct vs_host *h,
 				h->pfs[i].pci,
 				sum->pf[i].total - sum->pf[i].free,
 				sum->pf[i].total));
+	for (int i = 0; i < h->npfs; i++) {
+		char *words = vs_beside_words(c, h, i, sum->pf[i].beside);
+
+		if (words)
+			add_reason(&why, words);
+	}
 	if (why)
 		vs_jb_put(o, "reasons", why);
 }

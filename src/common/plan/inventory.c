@@ -360,6 +360,11 @@ enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,
 
 	if (!vm->owner_mark || !vm->owner_mark[0])
 		return VS_OWNER_FOREIGN;
+	/* Outside of the folder no more is read than whose it says to be. */
+	if (!vm->uuid[0] && (!folder || strcmp(vm->folder, folder)))
+		return vm->marked && !vm->is_template && cluster_id &&
+		       cluster_id[0] && strcmp(mark->cluster, cluster_id) ?
+		       VS_OWNER_OTHER_CLUSTER : VS_OWNER_FOREIGN;
 	if (!vm->marked)
 		return VS_OWNER_SUSPECT;
 	/* a template, a copy, a restore or a renamed VM carries the mark too */

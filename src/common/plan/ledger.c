@@ -247,8 +247,7 @@ static uint32_t bus_pfs(const struct vs_host *h, const char *pci)
 	return mask;
 }
 
-/* The PFs of its host that a powered-on VM's card may have a VF of. */
-static uint32_t card_pfs(const struct vs_host *h, const struct vs_card *c)
+uint32_t vs_card_pfs(const struct vs_host *h, const struct vs_card *c)
 {
 	uint32_t mask;
 
@@ -305,7 +304,7 @@ static int vm_sriov_on(const struct vs_vm *vm, int pf)
 
 	for (int i = 0; i < vm->ncards; i++)
 		n += vm->cards[i].kind == VS_CARD_SRIOV &&
-		     (card_pfs(vm->host_ptr, &vm->cards[i]) & 1u << pf);
+		     (vs_card_pfs(vm->host_ptr, &vm->cards[i]) & 1u << pf);
 	return n;
 }
 
@@ -326,7 +325,7 @@ static void sum_start(const struct vs_host *h, struct vs_host_sum *s)
 static void sum_card(const struct vs_vm *vm, const struct vs_card *c,
 		     enum vs_owner owner, struct vs_host_sum *s)
 {
-	uint32_t mask = card_pfs(vm->host_ptr, c);
+	uint32_t mask = vs_card_pfs(vm->host_ptr, c);
 
 	for (int i = 0; i < vm->host_ptr->npfs; i++) {
 		if (!(mask & 1u << i))
@@ -337,6 +336,8 @@ static void sum_card(const struct vs_vm *vm, const struct vs_card *c,
 			s->pf[i].suspect++;
 		else
 			s->pf[i].foreign++;
+		s->pf[i].beside += owner == VS_OWNER_OTHER_CLUSTER;
+		s->beside += owner == VS_OWNER_OTHER_CLUSTER;
 		s->pf_mem_mb[i] += vm->memory_mb;
 		s->pf_vcpus[i] += vm->vcpus;
 	}

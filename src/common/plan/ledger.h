@@ -104,9 +104,13 @@ void vs_ledger_set_store(struct vs_ledger *l, struct vs_hold *h,
 /* 0; -1 if the node has no hold (a double release: the caller's bug). */
 int vs_ledger_release(struct vs_ledger *l, const char *node);
 
+/* The PFs of its host that a powered-on VM's card may have a VF of, as bits. */
+uint32_t vs_card_pfs(const struct vs_host *h, const struct vs_card *card);
+
 struct vs_pf_use {
 	int total;		/* vfs */
 	int ours, foreign, suspect;	/* cards of powered-on VMs */
+	int beside;		/* of foreign: another Slurm cluster's */
 	int held;		/* holds not (yet) visible as cards */
 	int free;		/* may be negative: over-committed */
 	bool unknown;		/* a VM on that host cannot be read */
@@ -129,6 +133,7 @@ struct vs_host_sum {
 	int64_t cpu_given, mem_given;	/* reserved or not */
 	int vms;			/* on, or about to be */
 	int strangers;			/* VMs of another cluster in folder */
+	int beside;			/* the PFs' */
 	/* last: placement looks at all hosts, of which each has few PFs */
 	struct vs_pf_use pf[VS_HOST_PFS];	/* as in vs_host.pfs */
 	int64_t pf_mem_mb[VS_HOST_PFS];	/* memory of the VMs that use it */

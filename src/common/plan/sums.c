@@ -162,6 +162,7 @@ static void sum_host(const struct now *u, const struct vs_host *h)
 	vs_ledger_sum(u->l, u->inv, h, s->folder, s->cluster_id,
 		      &s->hosts[h->index]);
 	s->strangers += s->hosts[h->index].strangers - was.strangers;
+	s->beside += s->hosts[h->index].beside - was.beside;
 	taken_start(u, t, -1);
 	LIST_FOREACH(vm, &h->vms, on_host)
 		vs_room_take_vm(u->inv, vm, s->folder, s->cluster_id, t);

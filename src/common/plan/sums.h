@@ -32,6 +32,7 @@ struct vs_sums {
 	struct vs_room *pools;		/* left, as vs_room_left() */
 	int64_t store_mb;
 	int strangers;			/* VMs of another cluster in the folder */
+	int beside;			/* VFs that another cluster's VMs have */
 	const struct vs_host **by_name;	/* nhosts of them */
 	struct vs_brief *briefs;	/* as by_name */
 	short *stores;			/* all briefs' */

@@ -23,7 +23,7 @@ const char *const vs_inv_vm_paths[] = {
 	"config.template", "config.hardware.device", "config.hardware.numCPU",
 	"config.hardware.memoryMB", "config.memoryAllocation",
 	"config.cpuAllocation", "config.memoryReservationLockedToMax",
-	"config.latencySensitivity", NULL
+	"config.latencySensitivity", KEYED(VS_KEY_OWNER), NULL
 };
 
 const char *const vs_inv_ours_paths[] = {
@@ -314,6 +314,13 @@ bool vs_inv_vm_prop(struct vcx_vm *vm, const char *path, struct vs_j val)
 	return false;
 }
 
+/* Whose it says to be both filters ask. Of a VM in the folder its own one knows;
+ * who has left it still says so. */
+static bool keeps_mark(const struct vcx_vm *vm, enum vcx_filter f)
+{
+	return (f == VCX_F_OURS) != vm->in[VCX_F_OURS];
+}
+
 void vs_inv_vm_reset(struct vcx_vm *vm, enum vcx_filter f)
 {
 	const char *const *paths = f == VCX_F_OURS ? vs_inv_ours_paths :
@@ -321,7 +328,8 @@ void vs_inv_vm_reset(struct vcx_vm *vm, enum vcx_filter f)
 	struct vs_j unset = { 0 };
 
 	for (size_t i = 0; paths[i]; i++)
-		vs_inv_vm_prop(vm, paths[i], unset);
+		if (!keeps_mark(vm, f) || strcmp(paths[i], KEYED(VS_KEY_OWNER)))
+			vs_inv_vm_prop(vm, paths[i], unset);
 	vm->barred[f] = false;
 }
 
