@@ -53,7 +53,7 @@ export PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 VS_PACKAGES_BUILD=(gcc make autoconf automake libtool pkg-config dpkg-dev
 	libcurl4-openssl-dev libjson-c-dev libmunge-dev uthash-dev
 	libibverbs-dev libcmocka-dev ca-certificates)
-VS_PACKAGES_RUN=(munge python3 python3-pytest util-linux)
+VS_PACKAGES_RUN=(munge python3 python3-pytest util-linux zsh)
 # A Slurm that somebody built and installed from a directory is no package.
 [ -n "${VS_SLURM_TREE:-}" ] || VS_PACKAGES_RUN+=(slurmctld slurmd slurm-client)
 # The tests of limits (this -core is no service), of MPI, and of the metrics.

@@ -70,7 +70,7 @@ def test_vms_that_a_restored_vcenter_remembers_wrongly_are_left_alone(fresh):
     assert c.wait_job(other, 40).strip() == "vm002"
     assert c.job_state(job) == "PENDING"
     c.do("unregister", vm="vm001")
-    c.run("svf", "vm", "forget", "vm001")
+    assert c.run("svf", "vm", "forget", "vm001").returncode == 0
     assert c.wait_job(job, 40).strip() == "vm001"
     assert c.calls("CloneVM_Task") == 3 and c.calls("Destroy_Task") == 0
     nobody_down(c)

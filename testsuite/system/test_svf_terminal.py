@@ -230,3 +230,34 @@ def test_tab_completes_verbs_fields_and_the_names_of_nodes(cluster):
         t.type("svf nodes vm00\t\t")
         wait_for("both nodes are offered", 10, lambda: t.read() and
                  re.search(r"vm001 +vm002", t.text))
+
+
+def test_zsh_loads_its_completion_and_offers_the_same(cluster):
+    """compinit finds the installed _svf by its #compdef line."""
+    functions = f"{cluster.root}/usr/share/zsh/site-functions"
+    with Terminal(cluster, "zsh", "-f", "-i", PS1="> ", PROMPT="> ",
+                  ZDOTDIR=str(cluster.path("out"))) as t:
+        # -u: the directory may be another user's. No dump in a home.
+        t.type(f"fpath=({functions} $fpath); autoload -Uz compinit; "
+               "unsetopt zle_bracketed_paste prompt_cr; "
+               "compinit -u -D; unset zle_bracketed_paste; "
+               "print -r $_comps[svf] rea''dy\n")
+        wait_for("the shell knows _svf", 20, lambda: t.read() and
+                 "_svf ready" in t.text)
+
+        def tab(typed, want):
+            t.text = ""
+            t.type(typed + "\t")
+            wait_for(f"TAB after {typed}", 10, lambda: t.read() and
+                     want in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\a|.\x08", "",
+                                    t.text))
+            t.type("\x15")
+        tab("svf reco", "svf reconcile ")
+        tab("svf hosts --so", "svf hosts --sort=")
+        tab("svf hosts --format=host,lea", "svf hosts --format=host,leaf")
+        tab("svf vm for", "svf vm forget ")
+        tab("svf nodes vm0", "svf nodes vm00")
+        t.text = ""
+        t.type("svf nodes vm00\t\t")
+        wait_for("both nodes are offered", 10, lambda: t.read() and
+                 re.search(r"vm001 +vm002", t.text))

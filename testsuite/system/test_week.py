@@ -302,6 +302,28 @@ def test_a_vm_that_slurm_keeps_on_is_not_reclaimed(fresh):
     c.wait_job(both, 90)
 
 
+def test_a_drained_node_that_slurm_keeps_on_is_told_of_once(fresh):
+    """Slurm powers a node that it keeps on down for us alone, not while somebody
+    has drained it."""
+    c = two_kinds(fresh, SuspendExcNodes="vm001")
+    c.wait_job(c.sbatch("-N1", "-w", "vm001", script="true"), 60)
+    c.must("scontrol", "update", "nodename=vm001", "state=drain", "reason=fan")
+    wait_for("it is drained", 20, lambda: "IDLE+" in c.node("vm001")["State"] and
+             "DRAIN" in c.node("vm001")["State"])
+    host = host_of(c, "vm001")
+    c.must("svf", "host", "drain", host, "new", "memory")
+    words = "node=vm001 stays on though "
+    wait_for("it is told", 30, lambda: words in c.ctld_log())
+    line, = [ln for ln in c.ctld_log().splitlines() if words in ln]
+    assert "somebody else has drained it" in line
+    assert "SuspendExcNodes, -Parts or -States" in line
+    assert c.is_on("vm001")
+    c.must("scontrol", "update", "nodename=vm001", "state=resume")
+    wait_for("then it goes off", 40, lambda: not c.is_on("vm001"))
+    assert c.ctld_log().count(words) == 1
+    c.must("svf", "host", "resume", host)
+
+
 def test_partitions_that_slurm_keeps_on_are_not_reclaimed(fresh):
     c = two_kinds(fresh, SuspendExcParts="one", SuspendTime=5)
     wait_for("operators are told", 10, lambda: "keep 2 nodes on: once up their "
