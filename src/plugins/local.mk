@@ -41,6 +41,8 @@ slurmplugin_LTLIBRARIES += src/plugins/select_cons_tres_vsphere.la \
 src_plugins_select_cons_tres_vsphere_la_SOURCES = \
 	src/plugins/got.c src/plugins/got.h \
 	src/plugins/release_check.c \
+	src/plugins/select/cons_tres_vsphere/account.c \
+	src/plugins/select/cons_tres_vsphere/account.h \
 	src/plugins/select/cons_tres_vsphere/cluster.c \
 	src/plugins/select/cons_tres_vsphere/cluster.h \
 	src/plugins/select/cons_tres_vsphere/ever.c \

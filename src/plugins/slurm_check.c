@@ -105,6 +105,35 @@ static bool hides_cloud(const struct vs_slurm_bounds *b)
 	return vs_private_cloud_missing();
 }
 
+/* Is it in a list like "vf:8,other"? */
+static bool listed(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = list; at && *at; at += !!*at) {
+		size_t word = strcspn(at, ":=,;");
+
+		if (word == len && !strncasecmp(at, name, len))
+			return true;
+		at += strcspn(at, ",;");
+	}
+	return false;
+}
+
+static bool vf_not_kept(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return listed(slurm_conf.licenses, "vf") &&
+	       !listed(slurm_conf.accounting_storage_tres, "license/vf");
+}
+
+static bool vf_not_counted(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return !listed(slurm_conf.licenses, "vf") &&
+	       listed(slurm_conf.accounting_storage_tres, "license/vf");
+}
+
 static bool short_resume(const struct vs_slurm_bounds *b)
 {
 	return b && slurm_conf.resume_timeout < b->boot_timeout_s;
@@ -172,6 +201,16 @@ static const struct row {
 	{ VS_CHECK_SLURM_CLOUD, hides_cloud, MISSING, "PrivateData=cloud",
 	  "add to PrivateData=: cloud",
 	  "PrivateData=cloud is missing: sinfo hides powered-down VMs" },
+	{ VS_CHECK_SLURM_VF_TRES, vf_not_kept, MISSING,
+	  "AccountingStorageTRES=license/vf",
+	  "add to AccountingStorageTRES=: license/vf",
+	  "Licenses= has vf, and AccountingStorageTRES= hasn't license/vf: "
+	  "jobs' VFs are neither kept in the database nor held to limits" },
+	{ VS_CHECK_SLURM_VF_LICENSE, vf_not_counted, MISSING,
+	  "Licenses=vf:N, N the number of VFs",
+	  "add to Licenses=: vf:N, N the number of VFs",
+	  "AccountingStorageTRES= has license/vf, and Licenses= has no vf: "
+	  "no job's VFs are counted (Licenses=vf:N, with the number of VFs)" },
 	{ VS_CHECK_SLURM_RESUME_TIMEOUT, short_resume, RESUME_TIMEOUT,
 	  NULL, NULL, NULL },
 	{ VS_CHECK_SLURM_SUSPEND_TIMEOUT, short_suspend, SUSPEND_TIMEOUT,

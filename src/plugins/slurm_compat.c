@@ -302,6 +302,55 @@ bool vs_waits_in_order(const job_record_t *job_ptr)
 }
 #endif
 
+/* ---- licenses ------------------------------------------------------------------ */
+
+vs_list_t vs_licenses_read(const char *text)
+{
+	char *words = (char *)text;	/* it is copied */
+	bool valid = false;
+
+#if VS_GE(26, 5)
+	return license_validate(words, false, false, false, NULL, &valid, NULL);
+#elif VS_GE(25, 5)
+	return license_validate(words, false, false, false, NULL, &valid);
+#else
+	return license_validate(words, false, false, NULL, &valid);
+#endif
+}
+
+void vs_licenses_take(job_record_t *job_ptr, vs_list_t list)
+{
+	vs_list_t all = job_ptr->license_list;
+
+	job_ptr->license_list = list;
+#if VS_GE(23, 2)
+	license_job_get(job_ptr, true);
+#else
+	license_job_get(job_ptr);
+#endif
+	job_ptr->license_list = all;
+}
+
+void vs_licenses_return(job_record_t *job_ptr, vs_list_t list)
+{
+	vs_list_t all = job_ptr->license_list;
+
+	job_ptr->license_list = list;
+	license_job_return(job_ptr);
+	job_ptr->license_list = all;
+}
+
+void vs_licenses_changed(job_record_t *job_ptr)
+{
+#if VS_GE(25, 5)
+	xfree(job_ptr->licenses_allocated);
+	job_ptr->licenses_allocated =
+		license_list_to_string(job_ptr->license_list);
+#else
+	(void)job_ptr;
+#endif
+}
+
 /* ---- job_submit --------------------------------------------------------------- */
 
 int vs_constraint_read(const char *features, uint32_t user, job_record_t **out)

@@ -41,6 +41,7 @@
 #include "src/slurmctld/agent.h"
 #include "src/slurmctld/fed_mgr.h"
 #include "src/slurmctld/job_scheduler.h"
+#include "src/slurmctld/licenses.h"
 #include "src/slurmctld/locks.h"
 #include "src/slurmctld/node_scheduler.h"
 #if !VS_GE(23, 2)
@@ -63,6 +64,7 @@
 #pragma weak fed_mgr_fed_rec
 #pragma weak idle_node_bitmap
 #pragma weak last_node_update
+#pragma weak license_free_rec
 #pragma weak node_record_count
 #pragma weak node_record_table_ptr
 #pragma weak share_node_bitmap
@@ -343,5 +345,15 @@ bool vs_waits_in_order(const job_record_t *job_ptr);
 
 /* In an RPC's submission of this job, not in a later look at it. */
 bool vs_job_is_new(const job_record_t *job_ptr);
+
+/* ---- licenses: Slurm's code. Under JOB W ------------------------------------ */
+
+/* "vf:2,other:1", those that the cluster has; NULL: none. */
+vs_list_t vs_licenses_read(const char *text);
+/* Count these as taken, or as given back, in the job's name. */
+void vs_licenses_take(job_record_t *job_ptr, vs_list_t list);
+void vs_licenses_return(job_record_t *job_ptr, vs_list_t list);
+/* job_ptr->license_list has changed while the job has its nodes. */
+void vs_licenses_changed(job_record_t *job_ptr);
 
 #endif

@@ -66,18 +66,23 @@ class AccountedCluster(Cluster):
             "StorageType=accounting_storage/mysql", "StorageHost=localhost",
             "StorageUser=nobody", "StorageLoc=accounting", words]) + "\n"
 
+    def database_argv(self):
+        return [binary("mariadbd"), "--no-defaults",
+                f"--datadir={self.path('database')}", f"--user={self.user}",
+                *SMALL]
+
+    def bootstrap(self, sql):
+        subprocess.run([*self.database_argv(), "--bootstrap"], check=True,
+                       timeout=60, text=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, input=sql)
+
     def start_database(self):
         data = self.path("database")
-        argv = [binary("mariadbd"), "--no-defaults", f"--datadir={data}",
-                f"--user={self.user}", *SMALL]
         if not data.exists():
             data.joinpath("mysql").mkdir(parents=True)
-            subprocess.run([*argv, "--bootstrap"], check=True, timeout=60,
-                           text=True, stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL,
-                           input="use mysql;\n" + TABLES[0].read_text())
+            self.bootstrap("use mysql;\n" + TABLES[0].read_text())
         d = self._start("mariadbd", [
-            *argv, f"--socket={self.database_socket()}",
+            *self.database_argv(), f"--socket={self.database_socket()}",
             f"--pid-file={self.path('run', 'mariadbd.pid')}"])
 
         def up():
@@ -102,6 +107,20 @@ class AccountedCluster(Cluster):
             with socket.create_connection(("127.0.0.1", self.ctld_port + 3)):
                 return True
         wait_for("slurmdbd answers", 60, up)
+
+    def change_database(self, sql):
+        """While nobody is there: these machines have no client of MariaDB's."""
+        for name in ("slurmdbd", "mariadbd"):
+            self.daemons.pop(name).end(grace=20)
+        self.bootstrap(f"use accounting;\n{sql}\n")
+        self.start_database()
+        self.start_slurmdbd()
+
+    def sacct(self, job, *fields):
+        """Of the whole job: a dict of these fields, {} if it isn't there."""
+        out = self.must("sacct", "-X", "-P", "-n", "-j", str(job), "-o",
+                        ",".join(fields)).splitlines()
+        return dict(zip(fields, out[-1].split("|"))) if out else {}
 
     def sacctmgr(self, *lines):
         for line in lines:

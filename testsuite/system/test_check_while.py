@@ -82,6 +82,8 @@ SLURM = [
      "ResumeTimeout=60"),
     ("slurm-suspend-timeout", r"^SuspendTimeout=.*$", "SuspendTimeout=1",
      "SuspendTimeout=2"),
+    ("slurm-vf-tres", r"^SuspendTime=", "Licenses=other:1,vf:8\nSuspendTime=",
+     "add to AccountingStorageTRES=: license/vf"),
     ("slurm-suspend-exc", r"^SuspendTime=", "SuspendExcNodes=vm004\n"
      "SuspendTime=", "SuspendExcNodes="),
     # Hard ones: slurmctld doesn't start with them, but took them meanwhile.

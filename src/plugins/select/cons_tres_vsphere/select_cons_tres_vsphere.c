@@ -12,6 +12,7 @@
 #include <errno.h>
 #include "../../slurm_compat.h"
 #include "../../slurm_port.h"
+#include "account.h"
 #include "cluster.h"
 #include "job_test.h"
 #include "when.h"
@@ -124,7 +125,10 @@ VS_EXPORT int select_p_job_test(job_record_t *job_ptr, bitstr_t *bitmap,
 
 	VS_XSET(&t);
 	vs_timed_begin();
+	vs_account_least(&t, bitmap);
 	rc = vs_job_test(&t, bitmap);
+	if (!rc)
+		vs_account_asks(&t, bitmap);
 	vs_timed_end();
 	return rc;
 }
@@ -171,8 +175,10 @@ VS_EXPORT int select_p_job_begin(job_record_t *job_ptr)
 		return rc;
 	vs_timed_begin();
 	rc = begin(job_ptr);
-	if (!rc)
+	if (!rc) {
+		vs_account_begin(job_ptr);
 		vs_port_wait_over(job_ptr);
+	}
 	vs_timed_end();
 	return rc;
 }
@@ -194,6 +200,7 @@ VS_EXPORT int select_p_job_fini(job_record_t *job_ptr)
 {
 	int rc = stock.job_fini(job_ptr);
 
+	vs_account_end(job_ptr);
 	leave(job_ptr, job_ptr->node_bitmap);
 	return rc;
 }
@@ -205,8 +212,10 @@ VS_EXPORT int select_p_job_resized(job_record_t *job_ptr,
 	int rc = stock.job_resized(job_ptr, node_ptr);
 	int id = core ? vs_cluster_id(node_ptr) : -1;
 
-	if (!rc && id >= 0)
+	if (!rc && id >= 0) {
 		core->job_end(job_ptr->job_id, &id, 1, false);
+		vs_account_resized(job_ptr, node_ptr);
+	}
 	return rc;
 }
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The VFs of jobs, told to Slurm's accounting as licenses: license/vf of all
+ * adapters, and one by each adapter's name, of those that slurm.conf's Licenses=
+ * has. All under JOB W.
+ */
+#ifndef VS_ACCOUNT_H
+#define VS_ACCOUNT_H
+
+#include "job_test.h"
+
+/* Before a job is tested on these nodes: it takes no fewer than that. */
+void vs_account_least(const struct vs_test *t, const bitstr_t *bitmap);
+/* It would get just these: Slurm's limits are judged by them next. */
+void vs_account_asks(const struct vs_test *t, const bitstr_t *bitmap);
+/* It has its node_bitmap; nothing of it is counted yet. */
+void vs_account_begin(job_record_t *job_ptr);
+/* It lost that node. */
+void vs_account_resized(job_record_t *job_ptr, const node_record_t *lost);
+/* It leaves all of them, and may be back in the queue next. */
+void vs_account_end(job_record_t *job_ptr);
+
+#endif
