@@ -15,6 +15,8 @@ static const struct {
 	{ "vms_off", "VMs off" },
 	{ "suspect", "suspect VMs" },
 	{ "in_flight", "operations in flight" },
+	{ "starts", "VMs started" },
+	{ "failures", "steps that failed" },
 	{ "clones_hour", "VMs made in the last hour" },
 	{ "clones_max", "MaxClonesPerHour" },
 	{ "ahead", "VMs ahead of jobs now" },

@@ -274,6 +274,18 @@ static void report_prefetch(const struct vs_core *c, struct json_object *top)
 	vs_jb_int(top, "ahead_removed", (int64_t)c->plans.removed);
 }
 
+/* Since this slurmctld began: VMs that came up, and what failed. */
+static void report_starts(const struct vs_core *c, struct json_object *top)
+{
+	uint64_t failed = 0;
+
+	for (int i = 0; i < VS_METRIC_STEPS; i++)
+		for (int k = 0; k < VS_CODES; k++)
+			failed += c->metrics.failed[i][k];
+	vs_jb_int(top, "starts", (int64_t)c->metrics.starts);
+	vs_jb_int(top, "failures", (int64_t)failed);
+}
+
 static void report_status(struct vs_core *c, struct json_object *top,
 			  bool operators)
 {
@@ -303,6 +315,7 @@ static void report_status(struct vs_core *c, struct json_object *top,
 	vs_jb_int(top, "vms_on", on);
 	vs_jb_int(top, "vms_off", off);
 	vs_jb_int(top, "suspect", suspect);
+	report_starts(c, top);
 	vs_jb_int(top, "clones_hour", vs_clones_hour(c));
 	if (c->conf->clones_max)
 		vs_jb_int(top, "clones_max", c->conf->clones_max);

@@ -119,6 +119,8 @@
  *   "drs": {"agreed": 3, "moved": 1, "refused": 0, "failed": 0},
  *						answers to PlaceVm, Placement=drs
  *   "in_flight": 3,			operations
+ *   "starts": 40, "failures": 2,		since start: VMs that came up, steps of
+ *					nodes' VMs that failed
  *   "clones_hour": 17, "clones_max": 20,	VMs made in the last hour
  *   "nodes": 64, "vms_on": 12, "vms_off": 3, "suspect": 0,
  *   "ahead": 2,				VMs made ahead of jobs, now
