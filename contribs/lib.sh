@@ -51,14 +51,15 @@ umask 022
 export PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
 VS_PACKAGES_BUILD=(gcc make autoconf automake libtool pkg-config dpkg-dev
-	libcurl4-openssl-dev libjson-c-dev libmunge-dev uthash-dev
+	libcurl4-openssl-dev libjson-c-dev libmunge-dev libncurses-dev uthash-dev
 	libibverbs-dev libcmocka-dev ca-certificates)
 VS_PACKAGES_RUN=(munge python3 python3-pytest util-linux zsh)
 # A Slurm that somebody built and installed from a directory is no package.
 [ -n "${VS_SLURM_TREE:-}" ] || VS_PACKAGES_RUN+=(slurmctld slurmd slurm-client)
-# The tests of limits (this -core is no service), of MPI, and of the metrics.
+# The tests of limits (this -core is no service), of MPI, of the metrics, of svf top
 # shellcheck disable=SC2034 # check.sh's
-VS_PACKAGES_SYSTEM=(libopenmpi-dev openmpi-bin prometheus python3-prometheus-client)
+VS_PACKAGES_SYSTEM=(libopenmpi-dev openmpi-bin prometheus python3-prometheus-client
+	python3-pyte librsvg2-bin)
 [ -n "${VS_SLURM_TREE:-}" ] || VS_PACKAGES_SYSTEM+=(slurmdbd mariadb-server-core)
 # shellcheck disable=SC2034 # check.sh's
 VS_PACKAGES_LINT=(git shellcheck codespell cppcheck binutils)

@@ -79,6 +79,8 @@ static void offer_value(const struct state *st, const struct svf_opt *o,
 		offer_fields(st, value, o->id == SVF_OPT_SORT);
 	else if (o->id == SVF_OPT_COLOR)
 		offer_colours(st, value);
+	else if (o->id == SVF_OPT_OWN && !strcmp(o->arg, "FILE"))
+		puts(":files");
 }
 
 static void offer_options(const struct state *st)
@@ -89,6 +91,15 @@ static void offer_options(const struct state *st)
 		offer(st->cur, st->head, st->v->flag);
 	if (st->v && st->v->also)
 		offer(st->cur, st->head, st->v->also);
+	for (const struct svf_opt *o = st->v ? st->v->own : NULL; o && o->name;
+	     o++) {
+		VS_FREE char *name = vs_asprintf("%s=", o->name);
+		bool only = !strncmp(name, st->cur, strlen(st->cur));
+
+		offer(st->cur, st->head, name);
+		if (only)
+			puts(":nospace");
+	}
 	for (const struct svf_opt *o = svf_opts; o->name; o++) {
 		VS_FREE char *name = vs_asprintf("%s%s", o->name,
 			o->arg && o->arg[0] != '=' ? "=" : "");
@@ -152,13 +163,22 @@ static void offer_arguments(const struct state *st)
 		puts(":files");
 }
 
-static const struct svf_opt *option_named(const char *word, size_t len)
+static const struct svf_opt *named_in(const struct svf_opt *opts,
+				      const char *word, size_t len)
 {
-	for (const struct svf_opt *o = svf_opts; o->name; o++)
+	for (const struct svf_opt *o = opts; o && o->name; o++)
 		if ((strlen(o->name) == len && !strncmp(word, o->name, len)) ||
 		    (o->brief && len == 2 && !strncmp(word, o->brief, len)))
 			return o;
 	return NULL;
+}
+
+static const struct svf_opt *option_named(const struct state *st,
+					  const char *word, size_t len)
+{
+	const struct svf_opt *o = named_in(st->v ? st->v->own : NULL, word, len);
+
+	return o ? o : named_in(svf_opts, word, len);
 }
 
 /* One of the words before. */
@@ -184,7 +204,8 @@ static void complete(struct state *st, char **words, int n)
 	for (int i = 1; i < n; i++) {
 		bool value = o && o->arg && o->arg[0] != '=';
 
-		o = value ? NULL : option_named(words[i], strlen(words[i]));
+		o = value ? NULL : option_named(st, words[i],
+						strlen(words[i]));
 		if (!value)
 			pass(st, words[i]);
 	}
@@ -193,7 +214,8 @@ static void complete(struct state *st, char **words, int n)
 	if (o && o->arg && o->arg[0] != '=' && !raw)
 		offer_value(st, o, st->cur);
 	else if (st->cur[0] == '-' && equals && !raw &&
-		 (o = option_named(st->cur, (size_t)(equals - st->cur))))
+		 (o = option_named(st, st->cur,
+				  (size_t)(equals - st->cur))))
 		offer_value(st, o, equals + 1);
 	else if (st->cur[0] == '-')
 		offer_options(st);

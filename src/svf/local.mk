@@ -28,6 +28,7 @@ src_svf_svf_SOURCES = \
 	src/svf/job.c \
 	src/svf/jobs.c \
 	src/svf/main.c \
+	src/svf/map.c src/svf/map_svg.c src/svf/map_xml.c \
 	src/svf/nodes.c \
 	src/svf/partition.c \
 	src/svf/plan.c \
@@ -37,6 +38,10 @@ src_svf_svf_SOURCES = \
 	src/svf/status.c \
 	src/svf/svf.h \
 	src/svf/table.c \
+	src/svf/top.c src/svf/top.h src/svf/top_ask.c src/svf/top_cells.c \
+	src/svf/top_curses.c src/svf/top_draw.c src/svf/top_hosts.c \
+	src/svf/top_line.c src/svf/top_model.c src/svf/top_search.c \
+	src/svf/top_side.c \
 	src/svf/usage.c \
 	src/svf/untold.c \
 	src/svf/view.c \
@@ -44,8 +49,9 @@ src_svf_svf_SOURCES = \
 	src/svf/where.c \
 	src/svf/why.c
 src_svf_svf_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
-src_svf_svf_CFLAGS = $(AM_CFLAGS) $(JSONC_CFLAGS)
-src_svf_svf_LDADD = src/plugins/libvs_conf.la $(JSONC_LIBS) $(MUNGE_LIBS)
+src_svf_svf_CFLAGS = $(AM_CFLAGS) $(JSONC_CFLAGS) $(NCURSES_CFLAGS)
+src_svf_svf_LDADD = src/plugins/libvs_conf.la $(JSONC_LIBS) $(MUNGE_LIBS) \
+	$(NCURSES_LIBS)
 
 # The shells ask svf itself.
 bashcompletiondir = $(datadir)/bash-completion/completions

@@ -17,7 +17,7 @@
 const struct svf_verb *const svf_verbs[] = {
 	&svf_hosts, &svf_nodes, &svf_jobs, &svf_why, &svf_plan, &svf_status,
 	&svf_reconcile, &svf_adopt, &svf_vm, &svf_host, &svf_conf,
-	&svf_import, &svf_check, &svf_adapters, NULL
+	&svf_import, &svf_check, &svf_top, &svf_map, &svf_adapters, NULL
 };
 
 const struct svf_verb *svf_verb_named(const char *name)
@@ -73,12 +73,12 @@ static int asked_for_help(int argc, char **argv)
 	return -1;
 }
 
-/* Which option is it, and its value: "--name=value", "-oVALUE" or the next
- * word, which *used counts. NULL: none of these. */
-static const struct svf_opt *option_at(char **words, const char **value,
-				       int *used)
+/* Which option of these is it, and its value: "--name=value", "-oVALUE" or the
+ * next word, which *used counts. NULL: none of these. */
+static const struct svf_opt *option_of(const struct svf_opt *opts, char **words,
+				       const char **value, int *used)
 {
-	for (const struct svf_opt *o = svf_opts; o->name; o++) {
+	for (const struct svf_opt *o = opts; o && o->name; o++) {
 		size_t len = strlen(o->name);
 		bool optional = o->arg && o->arg[0] == '=';
 
@@ -103,6 +103,15 @@ static const struct svf_opt *option_at(char **words, const char **value,
 		return o;
 	}
 	return NULL;
+}
+
+static const struct svf_opt *option_at(const struct line *l, char **words,
+				       const char **value, int *used)
+{
+	const struct svf_opt *o = option_of(l->v ? l->v->own : NULL, words,
+					    value, used);
+
+	return o ? o : option_of(svf_opts, words, value, used);
 }
 
 static int watch_take(struct line *l, const char *value)
@@ -140,6 +149,11 @@ static int option_take(struct line *l, const struct svf_opt *o,
 		break;
 	case SVF_OPT_WATCH:
 		return watch_take(l, value);
+	case SVF_OPT_OWN:
+		if (l->s.own[o - l->v->own])
+			return wrong("this verb has no option twice:", o->name);
+		l->s.own[o - l->v->own] = value;
+		break;
 	default:			/* were looked for before */
 		break;
 	}
@@ -161,9 +175,9 @@ static int word_take(struct line *l, char **words, int *used)
 	if (!l->no_more && raw)
 		o = !strcmp(words[0], "--json") ||
 			!strcmp(words[0], "--noheader") ?
-			option_at(words, &value, used) : NULL;
+			option_at(l, words, &value, used) : NULL;
 	else if (!l->no_more && words[0][0] == '-')
-		o = option_at(words, &value, used);
+		o = option_at(l, words, &value, used);
 	if (o)
 		return option_take(l, o, value);
 	if (!l->no_more && words[0][0] == '-' && !raw) {

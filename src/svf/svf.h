@@ -16,10 +16,12 @@ enum {				/* exit codes, documented in svf(1) */
 	SVF_USAGE = 2,
 	SVF_AWAY = 3,		/* nobody answers */
 	SVF_MUNGE = 4,
-	SVF_CONF = 5,		/* a file has an error (svf conf, svf import) */
+	SVF_CONF = 5,		/* a file has an error, or can't be written */
 };
 
 #define SVF_PORT 6828		/* ControlPort's default */
+
+#define SVF_OWNS 2		/* options with values that a verb may have */
 
 struct svf {			/* the command line */
 	bool json, no_header;
@@ -30,6 +32,8 @@ struct svf {			/* the command line */
 	char **argv;
 	bool flag;		/* the verb's own option was given */
 	bool also;		/* so was its other one */
+	const char *own[SVF_OWNS];	/* values of the verb's options, NULL:
+				 * not given */
 };
 
 /*
@@ -63,6 +67,16 @@ struct svf_word { const char *name, *args, *what; };
 enum svf_names { SVF_NAMES_NONE, SVF_NAMES_HOST, SVF_NAMES_NODE,
 		 SVF_NAMES_FILE };
 
+struct svf_opt {
+	const char *brief, *name;	/* "-o" or NULL, "--format" */
+	const char *arg;	/* "FIELDS"; "=WHEN": after = and may be left
+				 * out; NULL: takes none */
+	const char *what;
+	enum { SVF_OPT_JSON, SVF_OPT_NOHEADER, SVF_OPT_FORMAT, SVF_OPT_SORT,
+	       SVF_OPT_COLOR, SVF_OPT_WATCH, SVF_OPT_HELP,
+	       SVF_OPT_VERSION, SVF_OPT_OWN } id;
+};
+
 struct svf_verb {
 	const char *name;
 	const char *args;	/* for the usage line, "" if none */
@@ -72,6 +86,9 @@ struct svf_verb {
 	const char *flag;	/* the verb's own option ("--pfs") or NULL */
 	const char *flag_what;	/* what that does */
 	const char *also, *also_what;	/* another one, that changes no columns */
+	const struct svf_opt *own;	/* with values, SVF_OPT_OWN; after the verb
+				 * they go before those of every verb; ended by
+				 * a NULL name; NULL: none */
 	bool raw;		/* what follows it is another command's */
 	bool reads;		/* --watch may repeat it, */
 	bool flag_orders;	/* but not with its own option */
@@ -85,7 +102,7 @@ extern const struct svf_verb *const svf_verbs[];	/* NULL-terminated */
 const struct svf_verb *svf_verb_named(const char *name);	/* or NULL */
 extern const struct svf_verb svf_hosts, svf_nodes, svf_jobs, svf_why, svf_status,
 	svf_reconcile, svf_adopt, svf_vm, svf_host, svf_conf,
-	svf_plan, svf_import, svf_check, svf_adapters;
+	svf_plan, svf_import, svf_check, svf_top, svf_map, svf_adapters;
 
 /* ---- where.c: whom to ask ---------------------------------------------- */
 #define SVF_ENDS 8
@@ -94,6 +111,7 @@ struct svf_where {
 	int nends;
 	char *munge_socket;	/* NULL: libmunge's own */
 	char *slurm_user;	/* NULL: not known */
+	char *cluster;		/* ClusterName, NULL: not known */
 	char *vsphere_conf;	/* its path, there or not */
 };
 int svf_where(struct svf_where *w, struct vs_err *err);
@@ -154,16 +172,9 @@ int svf_print_named(const struct svf *s, struct vs_jdoc *doc, const char *list,
 void svf_print_notes(struct vs_jdoc *doc);
 
 /* ---- usage.c: what svf says of itself ---------------------------------- */
-struct svf_opt {		/* of every verb */
-	const char *brief, *name;	/* "-o" or NULL, "--format" */
-	const char *arg;	/* "FIELDS"; "=WHEN": after = and may be left
-				 * out; NULL: takes none */
-	const char *what;
-	enum { SVF_OPT_JSON, SVF_OPT_NOHEADER, SVF_OPT_FORMAT, SVF_OPT_SORT,
-	       SVF_OPT_COLOR, SVF_OPT_WATCH, SVF_OPT_HELP,
-	       SVF_OPT_VERSION } id;
-};
-extern const struct svf_opt svf_opts[];	/* ended by a NULL name */
+extern const struct svf_opt svf_opts[];	/* of every verb; ended by a NULL name */
+/* "-o, --format=FIELDS", to be free()d. */
+char *svf_opt_title(const struct svf_opt *o);
 void svf_usage(FILE *f);
 void svf_verb_usage(FILE *f, const struct svf_verb *v);
 void svf_tables(FILE *f);	/* all of it for man.awk: a record per line */

@@ -43,7 +43,7 @@ static const struct { int code; const char *what; } exits[] = {
 	{ SVF_USAGE, "the command line is wrong" },
 	{ SVF_AWAY, "nobody answers, or not in time" },
 	{ SVF_MUNGE, "munge on this machine refuses" },
-	{ SVF_CONF, "a file has an error (svf conf, svf import)" },
+	{ SVF_CONF, "a file has an error (svf conf, svf import), or can't be written (svf map)" },
 };
 
 /* Broken between words; all lines but the first begin with `indent` blanks,
@@ -69,12 +69,17 @@ static void wrap(FILE *f, int indent, const char *text)
 	putc('\n', f);
 }
 
-static void print_opt(FILE *f, const struct svf_opt *o)
+char *svf_opt_title(const struct svf_opt *o)
 {
-	VS_FREE char *name = vs_asprintf("%s%s%s%s%s%s",
+	return vs_asprintf("%s%s%s%s%s%s",
 		o->brief ? o->brief : "", o->brief ? ", " : "    ", o->name,
 		!o->arg ? "" : o->arg[0] == '=' ? "[" : "=",
 		o->arg ? o->arg : "", o->arg && o->arg[0] == '=' ? "]" : "");
+}
+
+static void print_opt(FILE *f, const struct svf_opt *o)
+{
+	VS_FREE char *name = svf_opt_title(o);
 
 	fprintf(f, "  %-22s", name);
 	wrap(f, 24, o->what);
@@ -128,6 +133,10 @@ void svf_verb_usage(FILE *f, const struct svf_verb *v)
 		fprintf(f, "  %-11s", v->also);
 		wrap(f, 13, v->also_what);
 	}
+	if (v->own)
+		putc('\n', f);
+	for (const struct svf_opt *o = v->own; o && o->name; o++)
+		print_opt(f, o);
 	for (const struct svf_word *w = v->words; w && w->name; w++) {
 		fprintf(f, "\n%s %s\n        ", w->name, w->args);
 		wrap(f, 8, w->what);
@@ -185,6 +194,11 @@ static void table_verb(FILE *f, const struct svf_verb *v)
 		fprintf(f, "flag\t%s\t%s\n", v->flag, v->flag_what);
 	if (v->also)
 		fprintf(f, "flag\t%s\t%s\n", v->also, v->also_what);
+	for (const struct svf_opt *o = v->own; o && o->name; o++) {
+		VS_FREE char *title = svf_opt_title(o);
+
+		fprintf(f, "flag\t%s\t%s\n", title, o->what);
+	}
 	for (const struct svf_word *w = v->words; w && w->name; w++)
 		fprintf(f, "word\t%s %s\t%s\t%s\n", v->name, w->name, w->args,
 			w->what);

@@ -127,7 +127,7 @@ int svf_conf_read(const char *path, svf_conf_fn *fn, void *arg)
 struct found {
 	char *hosts[SVF_ENDS];		/* SlurmctldHost, in order */
 	int nhosts;
-	char *user, *auth_socket;	/* slurm.conf */
+	char *user, *auth_socket, *cluster;	/* slurm.conf */
 	char *addr, *munge_socket;	/* vsphere.conf */
 	int port;
 };
@@ -145,6 +145,8 @@ static void slurm_key(void *arg, const char *key, const char *value)
 			(int)strcspn(host, ")"), host);
 	} else if (!strcasecmp(key, "SlurmUser")) {
 		vs_str_replace(&f->user, value);
+	} else if (!strcasecmp(key, "ClusterName")) {
+		vs_str_replace(&f->cluster, value);
 	} else if (!strcasecmp(key, "AuthInfo")) {
 		const char *s = strstr(value, "socket=");
 		VS_FREE char *path = NULL;
@@ -278,6 +280,7 @@ int svf_where(struct svf_where *w, struct vs_err *err)
 	else
 		from_files(w, &f);
 	w->slurm_user = vs_strdup(f.user);
+	w->cluster = f.cluster;
 	w->munge_socket = vs_strdup(f.munge_socket ? f.munge_socket :
 				    f.auth_socket);
 	for (int i = 0; i < f.nhosts; i++)
@@ -295,6 +298,7 @@ void svf_where_free(struct svf_where *w)
 		free(w->ends[i].host);
 	free(w->munge_socket);
 	free(w->slurm_user);
+	free(w->cluster);
 	free(w->vsphere_conf);
 	memset(w, 0, sizeof(*w));
 }

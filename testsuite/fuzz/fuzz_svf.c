@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "svf/svf.h"
+#include "svf/top.h"
 #include "util/mem.h"
 
 static const char *answer;
@@ -50,6 +51,18 @@ int svf_order_nodes(const char *verb, const char *nodes, const char *text,
 	return svf_order(verb, nodes, text, doc);
 }
 
+/* Instead of src/svf/where.c: nobody is asked. */
+int svf_where(struct svf_where *w, struct vs_err *err)
+{
+	memset(w, 0, sizeof(*w));
+	return vs_err_set(err, VS_E_REQUEST, "nowhere");
+}
+
+void svf_where_free(struct svf_where *w)
+{
+	(void)w;
+}
+
 static void must_be_printable(FILE *f)
 {
 	int c, last = 0;
@@ -81,12 +94,42 @@ static void run(const struct svf_verb *v, const struct svf *s)
 	fclose(said);
 }
 
+/* svf top's screen of it, as far as keys go. */
+static void look(unsigned int keys)
+{
+	static const uint32_t all[] = { TOP_KEY_END, TOP_KEY_PGUP, '/', '1',
+		'\n', 's', '\t', TOP_KEY_DOWN };
+	struct top_view v = { .rows = 24, .cols = 80 };
+	struct json_object *top;
+	struct top_model *m;
+	struct vs_jdoc doc = { 0 };
+
+	if (top_ask(&top))
+		return;
+	doc.root = top;
+	m = top_model_new(&doc, NULL);
+	for (unsigned int i = 0; i <= keys % VS_COUNT(all); i++) {
+		struct top_lines out = { 0 };
+
+		top_draw(m, &v, &out);
+		if (out.n != (size_t)v.rows)
+			abort();
+		for (size_t k = 0; k < out.n; k++)
+			if (out.l[k].n > v.cols)
+				abort();
+		top_lines_free(&out);
+		top_key(m, &v, all[i]);
+	}
+	top_model_free(m);
+	vs_jdoc_free(&doc);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct svf_verb *const verbs[] = { &svf_hosts, &svf_nodes,
 		&svf_why, &svf_status, &svf_reconcile, &svf_adopt, &svf_vm,
-		&svf_host, &svf_jobs };
+		&svf_host, &svf_jobs, &svf_map };
 	static char *job[] = { "7" }, *vm[] = { "forget", "vm1" },
 		*evict[] = { "evict", "vm1" };
 	static char *host[] = { "drain", "esx1", "now+2hours" };
@@ -114,6 +157,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	answer = (const char *)data + 1;
 	answer_len = size - 1;
 	run(v, &s);
+	if (v == &svf_map)
+		look(data[0] >> 4);
 	return 0;
 }
 

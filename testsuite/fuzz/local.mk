@@ -67,10 +67,13 @@ testsuite_fuzz_test_fuzz_client_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/client
 
 # svf's own objects, but for ask.c: the target answers instead.
-fuzz_svf = src/svf/hosts.c src/svf/jobs.c src/svf/nodes.c \
+fuzz_svf = src/svf/hosts.c src/svf/jobs.c src/svf/map.c src/svf/map_svg.c \
+	src/svf/map_xml.c src/svf/nodes.c \
 	src/svf/reconcile.c src/svf/show.c src/svf/status.c src/svf/svf.h \
-	src/svf/table.c src/svf/view.c src/svf/vm.c src/svf/when.c \
-	src/svf/why.c
+	src/svf/table.c src/svf/top.h src/svf/top_ask.c src/svf/top_cells.c \
+	src/svf/top_draw.c src/svf/top_hosts.c src/svf/top_line.c \
+	src/svf/top_model.c src/svf/top_search.c src/svf/top_side.c \
+	src/svf/view.c src/svf/vm.c src/svf/when.c src/svf/why.c
 
 testsuite_fuzz_test_fuzz_svf_SOURCES = testsuite/fuzz/fuzz_svf.c \
 	testsuite/fuzz/fuzz_main.h $(fuzz_svf)

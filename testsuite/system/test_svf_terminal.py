@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """svf on a terminal: --watch as a person sees it, colour, and the shell's TAB."""
 
-import fcntl
 import os
-import pty
 import re
 import select
 import signal
-import struct
 import subprocess
-import termios
-import time
 
 from cluster import Cluster, wait_for
 from daemons import TOP
 from stages import Held
+from terminal import Terminal
 from worlds import world
 
 LEAVE = "\x1b[?7h\x1b[?25h\x1b[?1049l"
@@ -24,68 +20,6 @@ ENTER = "\x1b[?1049h"
 def make_cluster():
     return Cluster(nodes=2, inventory=world(hosts=2, vfs=2, durations={
         "CloneVM_Task": "2s"}))
-
-
-class Terminal:
-    """A command on a terminal of its own; .text is all that came."""
-
-    def __init__(self, cluster, *argv, rows=30, cols=200, **env):
-        self.text = ""
-        pid, self.fd = pty.fork()
-        if pid == 0:
-            os.execvpe(argv[0], argv, {**cluster.env, "TERM": "xterm", **env})
-        self.pid = pid
-        self.was = termios.tcgetattr(self.fd)
-        self.resize(rows, cols)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        try:
-            os.kill(self.pid, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
-        except (ProcessLookupError, ChildProcessError):
-            pass
-        os.close(self.fd)
-
-    def resize(self, rows, cols):
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ,
-                    struct.pack("HHHH", rows, cols, 0, 0))
-
-    def read(self, seconds=0.1):
-        try:
-            while select.select([self.fd], [], [], seconds)[0]:
-                self.text += os.read(self.fd, 65536).decode(errors="replace")
-        except OSError:         # EIO: it has ended
-            return False
-        return True
-
-    def type(self, text):
-        os.write(self.fd, text.encode())
-
-    def screen(self):
-        """What the last whole drawing shows."""
-        self.read()
-        drawn = self.text.split("\x1b[H")[-1]
-        if "\x1b[J" not in drawn:
-            drawn = (self.text.split("\x1b[H") + [""])[-2]
-        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn)
-
-    def wait_screen(self, what, look, timeout=20):
-        wait_for(f"on the screen: {what}", timeout,
-                 lambda: look(self.screen()))
-
-    def end(self):
-        """Its exit status; what it still said is read."""
-        end = time.monotonic() + 10
-        while True:
-            self.read()
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                self.read()
-                return os.waitstatus_to_exitcode(status)
-            assert time.monotonic() < end, "it doesn't end: " + self.text[-300:]
 
 
 def test_watch_follows_a_node_and_leaves_the_terminal_as_it_was(cluster):

@@ -148,7 +148,9 @@ EXTRA_DIST += testsuite/golden/go.mod testsuite/golden/go.sum \
 # Files of the plugins, of svf and of the guest's program, as they are.
 check_PROGRAMS += testsuite/unit/test_device testsuite/unit/test_got \
 	testsuite/unit/test_port testsuite/unit/test_svf_import \
-	testsuite/unit/test_svf_plan testsuite/unit/test_svf_when
+	testsuite/unit/test_svf_plan testsuite/unit/test_svf_top \
+	testsuite/unit/test_svf_top_screen \
+	testsuite/unit/test_svf_when
 testsuite_unit_test_device_SOURCES = testsuite/unit/test_device.c \
 	src/plugins/guest.c src/plugins/prep/vsphere/device.c \
 	src/plugins/prep/vsphere/port_ask.c
@@ -167,6 +169,16 @@ testsuite_unit_test_svf_import_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 testsuite_unit_test_svf_plan_SOURCES = testsuite/unit/test_svf_plan.c \
 	src/svf/job.c src/svf/partition.c src/svf/sbatch.c
 testsuite_unit_test_svf_plan_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+svf_top = src/svf/map_xml.c src/svf/table.c src/svf/top_cells.c \
+	src/svf/top_draw.c src/svf/top_hosts.c src/svf/top_line.c \
+	src/svf/top_model.c src/svf/top_search.c src/svf/top_side.c \
+	src/svf/view.c testsuite/unit/top_stage.h
+testsuite_unit_test_svf_top_SOURCES = testsuite/unit/test_svf_top.c $(svf_top)
+testsuite_unit_test_svf_top_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+testsuite_unit_test_svf_top_screen_SOURCES = \
+	testsuite/unit/test_svf_top_screen.c $(svf_top)
+testsuite_unit_test_svf_top_screen_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/src
 testsuite_unit_test_svf_when_SOURCES = testsuite/unit/test_svf_when.c \
 	src/svf/when.c
 testsuite_unit_test_svf_when_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src

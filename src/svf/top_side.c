@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What stands beside the hosts: the engine and its link to vCenter, what all
+ * VFs are used for, the jobs that wait for VFs and those that have some, and
+ * what the signs mean.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "top.h"
+#include "util/mem.h"
+
+/* ---- fields that flow over lines --------------------------------------------- */
+
+struct flow { struct top_lines *out; struct top_line *l; };
+
+static void field(struct flow *f, int style, char *text_take)
+{
+	VS_FREE char *text = text_take;
+	int room = f->out->width;
+
+	if (!f->l || (f->l->n && room > 0 &&
+		      f->l->n + 3 + top_width(text) > room))
+		f->l = top_line_new(f->out);
+	else
+		top_put(f->l, TOP_PLAIN, "   ");
+	top_put(f->l, style, "%s", text);
+}
+
+static const char *ago(int64_t then, int64_t now, char out[32])
+{
+	int64_t s = now - then;
+
+	out[0] = '\0';
+	if (then <= 0 || s < 0)
+		return out;
+	if (s < 60)
+		snprintf(out, 32, "%ds", (int)s);
+	else if (s < 3600)
+		snprintf(out, 32, "%dm%02ds", (int)(s / 60), (int)(s % 60));
+	else if (s < 86400)
+		snprintf(out, 32, "%dh%02dm", (int)(s / 3600),
+			 (int)(s / 60 % 60));
+	else
+		snprintf(out, 32, "%" PRId64 "d%02dh", s / 86400,
+			 (int)(s / 3600 % 24));
+	return out;
+}
+
+static void link_field(struct flow *f, const struct top_engine *e, int64_t now)
+{
+	char age[32];
+
+	ago(e->since, now, age);
+	field(f, e->up ? TOP_PLAIN : TOP_BAD,
+	      vs_asprintf("vCenter %s%s%s", e->up ? "up" : "DOWN",
+			  age[0] ? " for " : "", age));
+}
+
+static void calls_fields(struct flow *f, const struct top_engine *e)
+{
+	if (e->in_flight >= 0)
+		field(f, e->in_flight ? TOP_HEAD : TOP_PLAIN,
+		      vs_asprintf("%" PRId64 " operation%s in flight",
+				  e->in_flight, e->in_flight == 1 ? "" : "s"));
+	if (e->calls >= 0)
+		field(f, TOP_PLAIN, vs_asprintf(
+			"%" PRId64 " calls, %" PRId64 " changing", e->calls,
+			e->mutating < 0 ? 0 : e->mutating));
+	if (e->starts >= 0)
+		field(f, TOP_PLAIN, vs_asprintf("%" PRId64 " VM starts",
+						e->starts));
+	if (e->failures >= 0)
+		field(f, e->failures ? TOP_WARN : TOP_PLAIN,
+		      vs_asprintf("%" PRId64 " failure%s", e->failures,
+				  e->failures == 1 ? "" : "s"));
+}
+
+static void vms_fields(struct flow *f, const struct top_engine *e)
+{
+	if (e->on >= 0)
+		field(f, TOP_PLAIN, vs_asprintf(
+			"VMs %" PRId64 " on, %" PRId64 " off", e->on,
+			e->off < 0 ? 0 : e->off));
+	if (e->suspect > 0)
+		field(f, TOP_WARN, vs_asprintf("%" PRId64 " suspect VMs",
+					       e->suspect));
+	if (e->clones_max > 0)
+		field(f, e->clones_hour >= e->clones_max ? TOP_WARN : TOP_PLAIN,
+		      vs_asprintf("%" PRId64 " of %" PRId64 " VMs made this hour",
+				  e->clones_hour, e->clones_max));
+}
+
+void top_engine_lines(const struct top_model *m, int64_t now, int notes,
+		      struct top_lines *out)
+{
+	const struct top_engine *e = &m->engine;
+	struct flow f = { .out = out };
+
+	link_field(&f, e, now);
+	if (e->mode[0] && strcmp(e->mode, "manage"))
+		field(&f, TOP_WARN, vs_asprintf("mode %s", e->mode));
+	calls_fields(&f, e);
+	vms_fields(&f, e);
+	if (e->brake)
+		field(&f, TOP_BAD, vs_strdup("BRAKE: see svf reconcile"));
+	if (!e->up && e->error[0])
+		top_wrap(out, TOP_BAD, 0, 2, e->error);
+	for (size_t i = 0; i < m->nnotes && i < 3; i++)
+		if (e->up || strcmp(m->notes[i], e->error) != 0)
+			top_wrap(out, TOP_WARN, 0, notes, m->notes[i]);
+}
+
+/* "128 VFs: 12 job, 3 coming, 113 free" */
+void top_sum_lines(const struct top_model *m, struct top_lines *out)
+{
+	static const unsigned char shown[] = { TOP_JOB, TOP_MAKING, TOP_IDLE,
+		TOP_HIDDEN, TOP_HELD, TOP_FOREIGN, TOP_SUSPECT, TOP_FREE,
+		TOP_BARRED, TOP_QUARANTINED, TOP_UNKNOWN };
+	struct flow f = { .out = out };
+	size_t total = 0, troubled = 0;
+
+	for (size_t i = 0; i < m->nhosts; i++) {
+		total += (size_t)m->hosts[i].total;
+		troubled += m->hosts[i].trouble > 0;
+	}
+	field(&f, TOP_HEAD, vs_asprintf("%zu host%s", m->nhosts,
+					m->nhosts == 1 ? "" : "s"));
+	if (troubled)
+		field(&f, TOP_WARN, vs_asprintf("%zu not up", troubled));
+	field(&f, TOP_HEAD, vs_asprintf("%zu VFs:", total));
+	for (size_t i = 0; i < VS_COUNT(shown); i++)
+		if (m->uses[shown[i]])
+			field(&f, TOP_PLAIN, vs_asprintf(
+				"%d %s", m->uses[shown[i]],
+				shown[i] == TOP_JOB ? "of jobs" :
+				top_uses[shown[i]].brief));
+}
+
+/* ---- jobs --------------------------------------------------------------------- */
+
+static void job_who(struct top_line *l, const struct top_job *j, int mark)
+{
+	top_put(l, TOP_HEAD | mark, "%-8s", j->id);
+	top_put(l, TOP_PLAIN | mark, " %-8s %-8s", j->user, j->partition);
+}
+
+/* "  4712  bob  roce  14:30  needs 4 sriov-roce VFs on 4 nodes, 3 free" */
+static void waiting_put(struct top_lines *out, const struct top_view *v,
+			const struct top_job *j, int mark)
+{
+	char day[32], clock[32], today[32];
+	struct top_line *l = top_line_new(out);
+
+	svf_clock(j->expected, "%Y-%m-%d", day);
+	svf_clock(v ? v->now : 0, "%Y-%m-%d", today);
+	svf_clock(j->expected, v && !strcmp(day, today) ? "%H:%M" :
+		  "%m-%dT%H:%M", clock);
+	top_put(l, TOP_PLAIN, "  ");
+	job_who(l, j, mark);
+	top_put(l, TOP_PLAIN, "  %s%s", clock[0] ? "expected " : "",
+		clock[0] ? clock : "no time known");
+	if (!j->text[0] && j->need)
+		top_put(l, TOP_PLAIN, "  needs %d nodes", j->need);
+	if (l->max - l->n >= 2 + top_width(j->text))
+		top_put(l, TOP_WARN, "  %s", j->text);
+	else
+		top_wrap(out, TOP_WARN, 4, 2, j->text);
+}
+
+/* "A 4711  alice  roce  RUNNING  4 VFs  2 making: clone 12s" */
+static void having_put(struct top_lines *out, const struct top_view *v,
+		       const struct top_job *j, int mark)
+{
+	struct top_line *l = top_line_new(out);
+	char age[32];
+
+	top_put(l, j->letter ? (TOP_JOB0 + j->colour) | mark : TOP_PLAIN, "%c",
+		j->letter ? j->letter : ' ');
+	top_put(l, TOP_PLAIN, " ");
+	job_who(l, j, mark);
+	top_put(l, TOP_PLAIN, "  %-9s %d VF%s", j->state, j->vfs,
+		j->vfs == 1 ? "" : "s");
+	if (!j->making)
+		return;
+	ago(j->since, v ? v->now : 0, age);
+	top_put(l, TOP_WARN, "  %d node%s to come: %s%s%s", j->making,
+		j->making == 1 ? "" : "s", j->phase, age[0] ? " " : "", age);
+}
+
+void top_job_lines(const struct top_model *m, const struct top_view *v,
+		   struct top_lines *out)
+{
+	size_t waits = 0;
+
+	for (size_t i = 0; i < m->njobs; i++)
+		waits += m->jobs[i].waits;
+	top_put(top_line_new(out), TOP_HEAD, "QUEUE: %zu job%s waiting",
+		waits, waits == 1 ? "" : "s");
+	for (size_t i = 0; i < m->njobs; i++)
+		if (m->jobs[i].waits)
+			waiting_put(out, v, &m->jobs[i],
+				    top_job_found(v, m, (int)i) ? TOP_MARK : 0);
+	top_put(top_line_new(out), TOP_HEAD, "JOBS WITH VFS: %zu",
+		m->njobs - waits);
+	for (size_t i = 0; i < m->njobs; i++)
+		if (!m->jobs[i].waits)
+			having_put(out, v, &m->jobs[i],
+				   top_job_found(v, m, (int)i) ? TOP_MARK : 0);
+}
+
+/* ---- what the signs mean --------------------------------------------------------- */
+
+void top_legend_lines(struct top_lines *out)
+{
+	struct top_line *l = top_line_new(out);
+
+	for (int i = 0; i < TOP_USES; i++) {
+		top_put(l, TOP_HEAD, "%s%c", i ? " " : "", top_uses[i].ch);
+		if (i != TOP_UNKNOWN)	/* a line of 80 is full without it */
+			top_put(l, TOP_DIM, "%s", top_uses[i].brief);
+	}
+}
+
+void top_help_lines(struct top_lines *out)
+{
+	static const char *const keys[][2] = {
+		{ "q", "quit (so does ^C)" },
+		{ "up down PgUp PgDn Home End", "scroll hosts, or jobs after Tab" },
+		{ "Tab", "the arrows move hosts, or jobs" },
+		{ "/", "search: a job's number, a user, a part of a host's name" },
+		{ "n  Esc", "the next one; no more" },
+		{ "s", "order of hosts: name, trouble, free, used" },
+		{ "p", "pause, and on again" },
+		{ "space", "ask now" },
+		{ "h", "this, and back" },
+	};
+
+	top_put(top_line_new(out), TOP_HEAD, "A cell is a VF:");
+	for (int i = 0; i < TOP_USES; i++) {
+		struct top_line *l = top_line_new(out);
+
+		top_put(l, TOP_HEAD, "  %c  ", top_uses[i].ch);
+		top_put(l, TOP_PLAIN, "%s", top_uses[i].what);
+	}
+	top_put(top_line_new(out), TOP_HEAD, "Keys:");
+	for (size_t i = 0; i < VS_COUNT(keys); i++) {
+		struct top_line *l = top_line_new(out);
+
+		top_put(l, TOP_HEAD, "  %-26s ", keys[i][0]);
+		top_put(l, TOP_PLAIN, "%s", keys[i][1]);
+	}
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * svf top's screen: what stands on it at which size, and what keys do. Expected
+ * texts are written by hand from svf(1).
+ */
+#include "top_stage.h"
+
+/* The screen has its size, whatever is on it. */
+static void drawn(const struct top_model *m, struct top_view *v,
+		  struct top_lines *out)
+{
+	top_lines_free(out);
+	*out = (struct top_lines){ 0 };
+	top_draw(m, v, out);
+	assert_int_equal(out->n, v->rows);
+	for (size_t i = 0; i < out->n; i++)
+		assert_true(out->l[i].n <= v->cols);
+}
+
+/* hosts h0000 to, one PF of 8; every 100th quarantined; job 7 on h0500 */
+static struct top_model *many(int hosts)
+{
+	struct vs_buf b = VS_BUF_INIT(1 << 20);
+	struct top_model *m;
+
+	vs_buf_printf(&b, "{\"site\":\"big\",\"at\":1789000000,\"hosts\":{\"hosts\":[");
+	for (int i = 0; i < hosts; i++)
+		vs_buf_printf(&b, "%s{\"host\":\"h%04d.example.org\",\"state\":\"%s\",\"pfs\":[{\"pci\":\"" PF0 "\",\"pnic\":\"vmnic4\",\"total\":8,\"ours\":%d}]}",
+			      i ? "," : "", i, i % 100 == 99 ? "quarantined" :
+			      "up", i == 500);
+	vs_buf_printf(&b, "]},\"nodes\":{\"nodes\":[{\"node\":\"vm1\",\"vm_state\":\"on\",\"host\":\"h0500.example.org\",\"pf\":\"" PF0 "\",\"job\":7}]},"
+		"\"jobs\":{\"jobs\":[{\"job\":7,\"id\":\"7\",\"uid\":0,\"state\":\"RUNNING\",\"vfs\":1,\"nodes\":[\"vm1\"]},"
+		"{\"job\":9,\"id\":\"9_1\",\"uid\":0,\"partition\":\"roce\",\"state\":\"PENDING\",\"need\":4,\"text\":\"needs 4 VFs, 3 free\",\"expected\":1789003600}]},"
+		"\"status\":{\"vcenter\":\"https://vc\",\"up\":true,\"since\":1788996400,\"mode\":\"manage\",\"in_flight\":3,\"calls\":120,\"mutating\":7,\"vms_on\":1,\"vms_off\":0,\"starts\":5,\"failures\":2}}");
+	m = model_of(b.data, NULL);
+	vs_buf_free(&b);
+	return m;
+}
+
+static void press(const struct top_model *m, struct top_view *v,
+		  struct top_lines *out, const char *keys)
+{
+	for (; *keys; keys++)
+		top_key(m, v, (uint32_t)(unsigned char)*keys);
+	drawn(m, v, out);
+}
+
+static void key(const struct top_model *m, struct top_view *v,
+		struct top_lines *out, uint32_t k)
+{
+	assert_int_equal(top_key(m, v, k), TOP_DID);
+	drawn(m, v, out);
+}
+
+static void engine_queue_and_hosts_are_on_one_screen(void **state)
+{
+	static const int sizes[][2] = { { 24, 80 }, { 50, 200 }, { 10, 40 },
+					{ 12, 130 }, { 300, 500 } };
+	static const char *const all[] = { "big", "vCenter up for 1h00m",
+		"3 operations in flight", "120 calls, 7 changing",
+		"5 VM starts", "2 failures", "h0000  up", "vmnic4 ........",
+		"QUEUE: 1 job waiting", "9_1", "needs 4 VFs, 3 free", "expected",
+		"JOBS WITH VFS: 1", "A 7", "q quit" };
+	struct top_model *m = many(1000);
+	struct top_lines out = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(sizes); i++) {
+		struct top_view v = { .rows = sizes[i][0], .cols = sizes[i][1],
+				      .interval = 2, .now = 1789000000 };
+
+		drawn(m, &v, &out);
+		for (size_t k = 0; k < VS_COUNT(all) && i < 2; k++)
+			if (!shows(&out, all[k]))
+				fail_msg("%dx%d: no '%s'", v.cols, v.rows,
+					 all[k]);
+	}
+	top_lines_free(&out);
+	top_model_free(m);
+}
+
+static void a_terminal_that_is_too_small_is_told_so(void **state)
+{
+	static const int sizes[][2] = { { 9, 80 }, { 24, 39 }, { 1, 1 },
+					{ 2, 200 }, { 0, 0 } };
+	struct top_model *m = many(3);
+	struct top_lines out = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(sizes); i++) {
+		struct top_view v = { .rows = sizes[i][0],
+				      .cols = sizes[i][1] };
+
+		drawn(m, &v, &out);
+		if (i < 2) {
+			expect_line(&out, 0, "terminal too small:");
+			expect_line(&out, 1, i ? "39x24, needs 40x10" :
+				    "80x9, needs 40x10");
+		}
+	}
+	top_lines_free(&out);
+	top_model_free(m);
+}
+
+static void all_of_a_thousand_hosts_can_be_reached(void **state)
+{
+	struct top_model *m = many(1000);
+	struct top_view v = { .rows = 24, .cols = 80, .interval = 2 };
+	struct top_lines out = { 0 };
+	size_t pages = 0, seen = 0;
+
+	(void)state;
+	drawn(m, &v, &out);
+	assert_true(shows(&out, "h0000") && v.page > 4);
+	key(m, &v, &out, TOP_KEY_DOWN);
+	assert_true(!shows(&out, "h0000") && shows(&out, "h0001"));
+	key(m, &v, &out, TOP_KEY_UP);
+	key(m, &v, &out, TOP_KEY_UP);
+	assert_true(shows(&out, "h0000"));
+	for (seen = v.page; seen < 1000 && pages < 1000; pages++) {
+		size_t before = v.at;
+
+		key(m, &v, &out, TOP_KEY_PGDN);
+		assert_true(v.at <= before + v.page);	/* none is passed over */
+		seen = v.at + v.page;
+	}
+	assert_true(shows(&out, "h0999"));
+	key(m, &v, &out, TOP_KEY_PGUP);
+	assert_false(shows(&out, "h0999"));
+	key(m, &v, &out, TOP_KEY_END);
+	assert_true(shows(&out, "h0999") && v.at + v.page == 1000);
+	key(m, &v, &out, TOP_KEY_HOME);
+	assert_true(shows(&out, "h0000"));
+	assert_true(shows(&out, "FREE/VFS 1-") && shows(&out, " of 1000"));
+	top_lines_free(&out);
+	top_model_free(m);
+}
+
+static bool marked(const struct top_lines *ls, const char *what)
+{
+	for (size_t i = 0; i < ls->n; i++) {
+		const char *at = strstr(line_text(ls, i), what);
+
+		if (at && ls->l[i].g[at - line_text(ls, i)].style & TOP_MARK)
+			return true;
+	}
+	return false;
+}
+
+static void a_host_or_job_is_found(void **state)
+{
+	struct top_model *m = many(1000);
+	struct top_view v = { .rows = 24, .cols = 80, .interval = 2 };
+	struct top_lines out = { 0 };
+
+	(void)state;
+	press(m, &v, &out, "/H07");
+	assert_true(shows(&out, "/H07_") && v.at == 0);
+	press(m, &v, &out, "77\n");
+	assert_true(marked(&out, "h0777"));
+	press(m, &v, &out, "/7\n");		/* the job, no host's seven */
+	assert_int_equal(m->hosts[v.at].name[3], '0');
+	assert_true(marked(&out, "A......."));
+	assert_true(marked(&out, "7        "));
+	assert_false(marked(&out, "h0507"));
+	press(m, &v, &out, "\033/h09\n");
+	assert_true(marked(&out, "h0900"));
+	press(m, &v, &out, "n");
+	assert_int_equal(v.at, 901);
+	press(m, &v, &out, "/nobody\n");
+	assert_true(shows(&out, "no host, job or user with VFs is named 'nobody'"));
+	press(m, &v, &out, "/9\n");		/* one that only waits */
+	assert_true(marked(&out, "9_1"));
+	press(m, &v, &out, "\033");
+	assert_false(marked(&out, "9_1"));
+	top_lines_free(&out);
+	top_model_free(m);
+}
+
+static void hosts_are_sorted_by_what_one_looks_for(void **state)
+{
+	struct top_model *m = many(1000);
+	struct top_view v = { .rows = 24, .cols = 80, .interval = 2 };
+	struct top_lines out = { 0 };
+
+	(void)state;
+	press(m, &v, &out, "s");
+	assert_true(shows(&out, "sort: trouble") && shows(&out, "h0099"));
+	press(m, &v, &out, "ss");
+	assert_true(shows(&out, "sort: used") && shows(&out, "h0500"));
+	press(m, &v, &out, "s");
+	assert_true(shows(&out, "sort: name") && shows(&out, "h0000"));
+	top_lines_free(&out);
+	top_model_free(m);
+}
+
+static void pause_help_and_quit_do_what_they_say(void **state)
+{
+	struct top_model *m = many(3);
+	struct top_view v = { .rows = 24, .cols = 80, .interval = 2,
+			      .now = 1789000000 };
+	struct top_lines out = { 0 };
+
+	(void)state;
+	assert_int_equal(top_key(m, &v, 'p'), TOP_DID);
+	drawn(m, &v, &out);
+	assert_true(v.paused && shows(&out, "PAUSED"));
+	assert_int_equal(top_key(m, &v, 'p'), TOP_DID_ASK);
+	drawn(m, &v, &out);
+	assert_false(shows(&out, "PAUSED"));
+	assert_int_equal(top_key(m, &v, ' '), TOP_DID_ASK);
+	key(m, &v, &out, 'h');
+	for (int i = 0; i < TOP_USES; i++)
+		assert_true(shows(&out, top_uses[i].what));
+	assert_true(shows(&out, "order of hosts") && shows(&out, "this, and back"));
+	key(m, &v, &out, 'h');
+	assert_true(shows(&out, "h0001"));
+	assert_int_equal(top_key(m, &v, 'q'), TOP_DID_QUIT);
+	press(m, &v, &out, "/q");		/* typed, it is a letter */
+	assert_string_equal(v.search, "q");
+	key(m, &v, &out, TOP_KEY_BACK);
+	assert_string_equal(v.search, "");
+	v.away = v.now;
+	vs_strlcpy(v.error, "slurmctld is not reachable", sizeof(v.error));
+	drawn(m, &v, &out);
+	assert_true(shows(&out, "nobody answers since") &&
+		    shows(&out, "slurmctld is not reachable") &&
+		    shows(&out, "h0001"));
+	drawn(NULL, &v, &out);
+	assert_true(shows(&out, "slurmctld is not reachable"));
+	top_lines_free(&out);
+	top_model_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(engine_queue_and_hosts_are_on_one_screen),
+		cmocka_unit_test(a_terminal_that_is_too_small_is_told_so),
+		cmocka_unit_test(all_of_a_thousand_hosts_can_be_reached),
+		cmocka_unit_test(a_host_or_job_is_found),
+		cmocka_unit_test(hosts_are_sorted_by_what_one_looks_for),
+		cmocka_unit_test(pause_help_and_quit_do_what_they_say),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
