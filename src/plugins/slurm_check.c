@@ -176,7 +176,7 @@ static const struct row {
 	  "prep/vsphere keeps Prolog and Epilog); without it jobs start before "
 	  "their VMs are there" },
 	{ VS_CHECK_SLURM_TOPOLOGY, ordered_topology, TOPOLOGY,
-	  "TopologyPlugin=topology/default", NULL,
+	  "no TopologyPlugin=", "leave TopologyPlugin= out",
 	  "ties node names to switches, but VMs move between "
 	  "hosts; leave it out and name switches by vsphere.conf's HostName= "
 	  "(Placement=pack heeds them)" },

@@ -96,7 +96,7 @@ SLURM = [
     ("slurm-prep-plugins", r"^PrEpPlugins=.*$", "PrEpPlugins=prep/script",
      "add to PrEpPlugins= (prep/script by default): prep/vsphere"),
     ("slurm-topology", r"^ReturnToService=", "TopologyPlugin=topology/tree\n"
-     "ReturnToService=", "TopologyPlugin=topology/default"),
+     "ReturnToService=", "leave TopologyPlugin= out"),
 ]
 HARD_KEYS = {"slurm-suspend-program", "slurm-resume-program",
              "slurm-suspend-time", "slurm-prep-plugins", "slurm-topology"}
