@@ -200,6 +200,18 @@ static void on_load_begin(void *arg)
 		vm_wipe(&p->vms[--p->nvms]);
 }
 
+static void say_privs(char *out, size_t size, const struct vs_vc_lack *of,
+		      size_t n)
+{
+	out[0] = '\0';
+	for (size_t i = 0; i < n; i++) {
+		VS_FREE char *had = vs_strdup(out);
+
+		snprintf(out, size, "%s%s%s: %s", had, had[0] ? ", " : "",
+			 of[i].key[0] ? of[i].key : "root", of[i].privs);
+	}
+}
+
 static void on_slow(void *arg, const struct vs_vc_slow *s)
 {
 	struct probe *p = arg;
@@ -215,15 +227,8 @@ static void on_slow(void *arg, const struct vs_vc_slow *s)
 		vs_jb_add(p->tasks, o);
 	}
 	p->rights_known = s->rights_known;
-	p->lacks[0] = '\0';
-	for (size_t i = 0; i < s->nlacks; i++) {
-		VS_FREE char *had = vs_strdup(p->lacks);
-
-		snprintf(p->lacks, sizeof(p->lacks), "%s%s%s: %s", had,
-			 had[0] ? ", " : "", s->lacks[i].key,
-			 s->lacks[i].privs);
-	}
-	vs_strlcpy(p->excess, s->excess ? s->excess : "", sizeof(p->excess));
+	say_privs(p->lacks, sizeof(p->lacks), s->lacks, s->nlacks);
+	say_privs(p->excess, sizeof(p->excess), s->excess, s->nexcess);
 	p->beats++;
 }
 

@@ -162,7 +162,11 @@ FAULTS = [
      "govc role.update -a ROLE VirtualMachine.Interact.PowerOff"),
     ("rights-excess", USERNAME,
      rights({**ROLES, "Root": ["Host.Config.Maintenance"]}, ROOT), SOUND,
-     f"-principal '{USERNAME}' -role ReadOnly"),
+     f"-principal '{USERNAME}' -role ReadOnly -propagate=true /"),
+    ("rights-excess", USERNAME,
+     rights({**ROLES, "Dc": ["VirtualMachine.Inventory.Delete"]},
+            LEAST + [{"user": USERNAME, "entity": "DC0", "role": "Dc"}]),
+     SOUND, f"-principal '{USERNAME}' -role ReadOnly -propagate=true /DC0"),
 ]
 HARD = {"vf-off", "vf-incapable", "vf-inactive", "uplink-missing", "link-down", "mtu",
         "datastore-missing", "esxi-old", "pf-changed", "template-hardware",

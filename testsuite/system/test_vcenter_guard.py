@@ -107,12 +107,27 @@ def test_rights_that_are_lacking_are_asked_for_until_they_are_there(limited):
     assert told()["lacks"] == []
 
 
-def test_rights_in_excess_are_those_at_the_root(limited):
+def test_rights_in_excess_are_told_where_they_come_from(limited):
     _, _, told = limited
     admin = [{**PERMISSIONS[0], "role": "big"}] + PERMISSIONS[1:]
     slow = told(admin, big=["VirtualMachine.Interact.PowerOff", "Host.*"])
-    assert slow["lacks"] == [] and slow["excess"] == (
-        "VirtualMachine.Interact.PowerOff, Host.Config.Maintenance")
+    assert slow["lacks"] == [] and slow["excess"] == [
+        {"key": "", "name": "", "privs": "VirtualMachine.Interact.PowerOff, "
+         "Host.Config.Maintenance"}]
+    dc = PERMISSIONS + [{"user": USER, "entity": "DC0", "role": "dc"}]
+    slow = told(dc, dc=["VirtualMachine.Inventory.Delete"],
+                folder=ROLES["folder"] + ["Authorization.ModifyPermissions"])
+    assert slow["lacks"] == [] and slow["excess"] == [
+        {"key": "Datacenter", "name": "DC0",
+         "privs": "VirtualMachine.Inventory.Delete"},
+        {"key": "Folder", "name": "slurm",
+         "privs": "Authorization.ModifyPermissions"}]
+    # A pool inherits from its cluster, and that from its hosts' folder.
+    hosts = PERMISSIONS + [{"user": USER, "entity": "DC0/host", "role": "h"}]
+    slow = told(hosts, h=["Host.*"],
+                pool=ROLES["pool"] + ["Host.Config.Maintenance"])
+    assert slow["excess"] == [{"key": "ResourcePool", "name": "slurm",
+                               "privs": "Host.Config.Maintenance"}]
 
 
 def test_rights_that_cannot_be_asked_for_are_unknown(limited):

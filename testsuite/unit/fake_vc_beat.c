@@ -73,6 +73,7 @@ void fake_slow(const struct vs_vc_task *tasks, size_t n)
 		.pool_moid = "resgroup-1", .drs = fake_drs, .ha = fake_ha,
 		.overrides = &fake_override,
 		.noverrides = fake_override.vm ? 1 : 0 };
+	struct vs_vc_lack spare = { "", "", fake_excess };
 	struct vs_vc_slow s = { .tasks = tasks, .ntasks = n,
 				.store_free_mb = fake_store_mb,
 				.pools = &pool, .npools = 1,
@@ -80,7 +81,8 @@ void fake_slow(const struct vs_vc_task *tasks, size_t n)
 				.rights_known = fake_rights_known,
 				.lacks = &fake_lack,
 				.nlacks = fake_lack.key ? 1 : 0,
-				.excess = fake_excess };
+				.excess = &spare,
+				.nexcess = fake_excess[0] ? 1 : 0 };
 
 	fake_two[0].free_mb = fake_store_mb;
 	fake_two[1].free_mb = fake_t_mb;

@@ -68,21 +68,26 @@ static void put_auto(struct json_object *o, const struct vs_vc_cluster *c)
 	vs_jb_put(o, "overrides", list);
 }
 
-static void put_rights(struct json_object *o, const struct vs_vc_slow *s)
+static struct json_object *privs_of(const struct vs_vc_lack *of, size_t n)
 {
 	struct json_object *list = vs_jb_arr();
 
-	vs_jb_bool(o, "rights_known", s->rights_known);
-	vs_jb_str(o, "excess", s->excess);
-	for (size_t i = 0; i < s->nlacks; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct json_object *l = vs_jb_obj(NULL);
 
-		vs_jb_str(l, "key", s->lacks[i].key);
-		vs_jb_str(l, "name", s->lacks[i].name);
-		vs_jb_str(l, "privs", s->lacks[i].privs);
+		vs_jb_str(l, "key", of[i].key);
+		vs_jb_str(l, "name", of[i].name);
+		vs_jb_str(l, "privs", of[i].privs);
 		vs_jb_add(list, l);
 	}
-	vs_jb_put(o, "lacks", list);
+	return list;
+}
+
+static void put_rights(struct json_object *o, const struct vs_vc_slow *s)
+{
+	vs_jb_bool(o, "rights_known", s->rights_known);
+	vs_jb_put(o, "lacks", privs_of(s->lacks, s->nlacks));
+	vs_jb_put(o, "excess", privs_of(s->excess, s->nexcess));
 }
 
 static void on_up(void *arg, const struct vs_vc_found *f)

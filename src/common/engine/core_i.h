@@ -276,7 +276,7 @@ struct vs_core {
 	bool automated;			/* some VM is, by an override */
 	struct vs_lack *lacks;		/* of rights */
 	size_t nlacks;
-	char *excess;
+	struct vs_lack *excess; size_t nexcess;
 	bool rights_known;
 	char vc_state[640];		/* why vCenter is not there, or "" */
 	int64_t vc_since_ms;

@@ -100,18 +100,26 @@ void vs_guards_set(struct vs_core *c, const struct vs_vc_cluster *clusters,
 	c->unjudged = true;
 }
 
-static void lacks_free(struct vs_core *c)
+static void lacks_free(struct vs_lack **of, size_t *n)
 {
-	for (size_t i = 0; i < c->nlacks; i++) {
-		free(c->lacks[i].key);
-		free(c->lacks[i].name);
-		free(c->lacks[i].privs);
+	for (size_t i = 0; i < *n; i++) {
+		free((*of)[i].key);
+		free((*of)[i].name);
+		free((*of)[i].privs);
 	}
-	free(c->lacks);
-	free(c->excess);
-	c->lacks = NULL;
-	c->excess = NULL;
-	c->nlacks = 0;
+	free(*of);
+	*of = NULL;
+	*n = 0;
+}
+
+static struct vs_lack *lacks_copy(const struct vs_vc_lack *of, size_t n)
+{
+	struct vs_lack *out = vs_calloc(n + 1, sizeof(*out));
+
+	for (size_t i = 0; i < n; i++)
+		out[i] = (struct vs_lack) { vs_strdup(of[i].key),
+			vs_strdup(of[i].name), vs_strdup(of[i].privs) };
+	return out;
 }
 
 /* What couldn't be asked this time is as it was. */
@@ -119,23 +127,19 @@ void vs_rights_set(struct vs_core *c, const struct vs_vc_slow *s)
 {
 	if (!s->rights_known)
 		return;
-	lacks_free(c);
+	vs_rights_forget(c);
 	c->rights_known = true;
-	c->excess = vs_strdup(s->excess);
-	c->lacks = vs_calloc(s->nlacks + 1, sizeof(*c->lacks));
-	for (; c->nlacks < s->nlacks; c->nlacks++) {
-		const struct vs_vc_lack *l = &s->lacks[c->nlacks];
-
-		c->lacks[c->nlacks] = (struct vs_lack) {
-			vs_strdup(l->key), vs_strdup(l->name),
-			vs_strdup(l->privs) };
-	}
+	c->lacks = lacks_copy(s->lacks, s->nlacks);
+	c->nlacks = s->nlacks;
+	c->excess = lacks_copy(s->excess, s->nexcess);
+	c->nexcess = s->nexcess;
 	c->unjudged = true;
 }
 
 void vs_rights_forget(struct vs_core *c)
 {
-	lacks_free(c);
+	lacks_free(&c->lacks, &c->nlacks);
+	lacks_free(&c->excess, &c->nexcess);
 	c->rights_known = false;
 }
 
@@ -321,9 +325,9 @@ static void bar_by(struct vs_core *c, const struct vs_lack *l, const char *why)
 }
 
 /* "A.B, C.D on the network ..." into the words of a command. */
-static char *role_update(const char *privs)
+static char *role_update(const char *how, const char *privs)
 {
-	char *out = vs_strdup("govc role.update -a ROLE");
+	char *out = vs_asprintf("govc role.update %s ROLE", how);
 
 	while (*privs) {
 		size_t len = strcspn(privs, ", ");
@@ -336,6 +340,26 @@ static char *role_update(const char *privs)
 		privs += len + strspn(privs + len, ", ");
 	}
 	return out;
+}
+
+/* Above the folder and the pools, it is to read, and no more. */
+static void found_excess(struct vs_core *c, const struct vs_lack *l,
+			 const char *user)
+{
+	bool root = !l->key[0], dc = !strcmp(l->key, "Datacenter");
+	VS_FREE char *where = root ? vs_strdup("vCenter's root") :
+		vs_asprintf("%s=%s", l->key, l->name);
+	VS_FREE char *is = vs_asprintf("on %s: %s", where, l->privs);
+	VS_FREE char *read = vs_check_readonly(user);
+	VS_FREE char *fix = root ? vs_strdup(read) :
+		dc ? vs_asprintf("%s%s", read, l->name) :
+		role_update("-r", l->privs);
+
+	vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {
+		VS_CHECK_RIGHTS_EXCESS, user, is, root || dc ?
+		"Read-only there" : "without them there", fix },
+		"the account has privileges on %s that it doesn't need there (%s): vCenter can't keep it from what is not ours",
+		where, l->privs);
 }
 
 void vs_rights_check(struct vs_core *c)
@@ -357,7 +381,7 @@ void vs_rights_check(struct vs_core *c)
 			"the account lacks privileges on %s=%s: %s", l->key,
 			l->name, l->privs);
 		VS_FREE char *is = vs_asprintf("without %s", l->privs);
-		VS_FREE char *fix = role_update(l->privs);
+		VS_FREE char *fix = role_update("-a", l->privs);
 		const struct vs_says says = {
 			VS_CHECK_RIGHTS_MISSING, l->name, is,
 			"the role of vsphere.conf(5), PRIVILEGES",
@@ -371,11 +395,6 @@ void vs_rights_check(struct vs_core *c)
 		vs_find(c, VS_STOPS_JOBS, &says, "%s", why);
 		bar_by(c, l, why);
 	}
-	if (c->excess[0])
-		vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {
-			VS_CHECK_RIGHTS_EXCESS, user, c->excess,
-			"Read-only at the root",
-			read },
-			"the account has privileges at vCenter's root that it doesn't need there (%s): vCenter can't keep it from what is not ours",
-			c->excess);
+	for (size_t i = 0; i < c->nexcess; i++)
+		found_excess(c, &c->excess[i], user);
 }

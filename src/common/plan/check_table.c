@@ -159,7 +159,7 @@ const struct vs_check_kind vs_check_kinds[VS_CHECKS] = {
 		"the account lacks privileges",
 		"What needs them would fail in the middle of a job's start." },
 	[VS_CHECK_RIGHTS_EXCESS] = { "rights-excess", VS_WARNING, "account",
-		"the account has privileges at the root that it doesn't need",
+		"the account has privileges at the root, on the datacenter, the folder or a pool that it doesn't need there",
 		"vCenter can't keep it from what is not ours." },
 	[VS_CHECK_RIGHTS_UNKNOWN] = { "rights-unknown", VS_UNSURE, "account",
 		"vCenter doesn't say what the account may do",

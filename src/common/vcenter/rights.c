@@ -4,10 +4,12 @@
  * names, so that a missing privilege is said by name before a job meets it, and
  * one in excess is said too.
  *
- * Rules: the table is what vsphere.conf(5) promises, no more. An answer that
+ * Rules: the table is what vsphere.conf(5) promises, no more; what is in excess
+ * above is not told again of what inherits it. An answer that
  * doesn't come leaves the rights unknown, which refuses nobody: vCenter itself
  * keeps watch at each call. Never asks of what isn't in the configuration, the
- * vCenter's root excepted.
+ * vCenter's root excepted. Of a template no excess is told: it may lie in the
+ * folder.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,55 +24,61 @@
 
 enum on { ON_FOLDER = 1, ON_POOL = 2, ON_STORE = 4, ON_NETWORK = 8,
 	  ON_TEMPLATE = 16, ON_OWN_NETWORK = 32,
-	  NOT_ON_ROOT = 64 };	/* there it is in excess */
+	  ABOVE = 64 };		/* the root, the datacenter */
 
-static const struct { const char *priv; unsigned int on; } table[] = {
-	{ "VirtualMachine.Inventory.CreateFromExisting", ON_FOLDER },
-	{ "VirtualMachine.Inventory.Delete", ON_FOLDER | NOT_ON_ROOT },
-	{ "VirtualMachine.Config.AddNewDisk", ON_FOLDER },
-	{ "VirtualMachine.Config.AddRemoveDevice", ON_FOLDER },
-	{ "VirtualMachine.Config.EditDevice", ON_FOLDER },
-	{ "VirtualMachine.Config.AdvancedConfig", ON_FOLDER },
-	{ "VirtualMachine.Config.CPUCount", ON_FOLDER },
-	{ "VirtualMachine.Config.Memory", ON_FOLDER },
-	{ "VirtualMachine.Config.Resource", ON_FOLDER },
-	{ "VirtualMachine.Config.Settings", ON_FOLDER | NOT_ON_ROOT },
-	{ "VirtualMachine.Interact.PowerOn", ON_FOLDER },
-	{ "VirtualMachine.Interact.PowerOff", ON_FOLDER | NOT_ON_ROOT },
-	{ "Resource.ColdMigrate", ON_FOLDER },
-	{ "Resource.AssignVMToPool", ON_FOLDER | ON_POOL },
-	{ "Datastore.AllocateSpace", ON_STORE },
-	{ "Network.Assign", ON_NETWORK | ON_OWN_NETWORK },
-	{ "VirtualMachine.Provisioning.DeployTemplate", ON_TEMPLATE },
-	{ "Host.Config.Maintenance", NOT_ON_ROOT },
-	{ "Authorization.ModifyPermissions", NOT_ON_ROOT },
+/* Where it is needed, and where in excess. */
+static const struct { const char *priv; unsigned int on, spare; } table[] = {
+	{ "VirtualMachine.Inventory.CreateFromExisting", ON_FOLDER, 0 },
+	{ "VirtualMachine.Inventory.Delete", ON_FOLDER, ABOVE },
+	{ "VirtualMachine.Config.AddNewDisk", ON_FOLDER, 0 },
+	{ "VirtualMachine.Config.AddRemoveDevice", ON_FOLDER, 0 },
+	{ "VirtualMachine.Config.EditDevice", ON_FOLDER, 0 },
+	{ "VirtualMachine.Config.AdvancedConfig", ON_FOLDER, 0 },
+	{ "VirtualMachine.Config.CPUCount", ON_FOLDER, 0 },
+	{ "VirtualMachine.Config.Memory", ON_FOLDER, 0 },
+	{ "VirtualMachine.Config.Resource", ON_FOLDER, 0 },
+	{ "VirtualMachine.Config.Settings", ON_FOLDER, ABOVE },
+	{ "VirtualMachine.Interact.PowerOn", ON_FOLDER, 0 },
+	{ "VirtualMachine.Interact.PowerOff", ON_FOLDER, ABOVE },
+	{ "Resource.ColdMigrate", ON_FOLDER, 0 },
+	{ "Resource.AssignVMToPool", ON_FOLDER | ON_POOL, 0 },
+	{ "Datastore.AllocateSpace", ON_STORE, 0 },
+	{ "Network.Assign", ON_NETWORK | ON_OWN_NETWORK, 0 },
+	{ "VirtualMachine.Provisioning.DeployTemplate", ON_TEMPLATE, 0 },
+	{ "Host.Config.Maintenance", 0,
+	  ABOVE | ON_FOLDER | ON_POOL },
+	{ "Authorization.ModifyPermissions", 0,
+	  ABOVE | ON_FOLDER | ON_POOL },
 };
 
 struct entity {
 	unsigned int on;
 	const char *type, *moid;	/* the client's own, while asking */
 	const char *key, *name;
-	struct vs_buf privs;		/* of what is lacking */
+	struct vs_buf privs, spare;	/* what is lacking, what in excess */
 };
 
 struct vcx_rights {
 	struct entity *e;
 	size_t n, cap;
-	struct vs_vc_lack *lacks;
-	size_t nlacks;
-	struct vs_buf excess;
+	struct vs_vc_lack *lacks, *excess;
+	size_t nlacks, nexcess;
+	bool above[VS_COUNT(table)];	/* it is in excess there */
 	bool known;
 	void (*end)(struct vs_vc *vc);
 };
 
 static void forget(struct vcx_rights *r)
 {
-	for (size_t i = 0; i < r->n; i++)
+	for (size_t i = 0; i < r->n; i++) {
 		vs_buf_free(&r->e[i].privs);
-	vs_buf_free(&r->excess);
+		vs_buf_free(&r->e[i].spare);
+	}
 	free(r->lacks);
-	r->lacks = NULL;
-	r->n = r->nlacks = 0;
+	free(r->excess);
+	r->lacks = r->excess = NULL;
+	r->n = r->nlacks = r->nexcess = 0;
+	memset(r->above, 0, sizeof(r->above));
 	r->known = false;
 }
 
@@ -88,14 +96,13 @@ void vs_vcx_rights_tell(const struct vs_vc *vc, struct vs_vc_slow *out)
 {
 	const struct vcx_rights *r = vc->rights;
 
-	out->excess = "";
 	if (!r || !r->known)
 		return;
 	out->rights_known = true;
 	out->lacks = r->lacks;
 	out->nlacks = r->nlacks;
-	if (r->excess.len)
-		out->excess = r->excess.data;
+	out->excess = r->excess;
+	out->nexcess = r->nexcess;
 }
 
 /* ---- the question --------------------------------------------------------- */
@@ -107,6 +114,7 @@ static void add(struct vcx_rights *r, unsigned int on, const char *type,
 		return;
 	VS_GROW(r->e, r->cap, r->n + 1);
 	r->e[r->n++] = (struct entity){ on, type, moid, key, name,
+					VS_BUF_INIT(TEXT_MAX),
 					VS_BUF_INIT(TEXT_MAX) };
 }
 
@@ -120,7 +128,8 @@ static void add_template(struct vcx_rights *r, const struct vcx_template *t)
 
 static void add_all(struct vs_vc *vc, struct vcx_rights *r)
 {
-	add(r, NOT_ON_ROOT, "Folder", vc->ids.root, "", "");
+	add(r, ABOVE, "Folder", vc->ids.root, "", "");
+	add(r, ABOVE, "Datacenter", vc->dc, "Datacenter", vc->dc_name);
 	add(r, ON_FOLDER, "Folder", vc->folder, "Folder", vc->folder_name);
 	for (size_t i = 0; i < vc->nclusters; i++) {
 		const struct vcx_cluster *c = &vc->clusters[i];
@@ -187,15 +196,17 @@ static void judge(struct vcx_rights *r, struct entity *e, struct vs_j of)
 	for (size_t i = 0; i < VS_COUNT(table); i++) {
 		bool has;
 
-		if (!(table[i].on & e->on))
+		if (!((table[i].on | table[i].spare) & e->on))
 			continue;
 		has = granted(of, table[i].priv);
-		if (e->on == NOT_ON_ROOT && has)
-			list_add(&r->excess, table[i].priv, "");
-		else if (e->on != NOT_ON_ROOT && !has)
+		if ((table[i].on & e->on) && !has)
 			list_add(&e->privs, table[i].priv,
 				 e->on == ON_OWN_NETWORK ?
 				 " on the network of its own card" : "");
+		if (!(table[i].spare & e->on) || !has || r->above[i])
+			continue;
+		list_add(&e->spare, table[i].priv, "");
+		r->above[i] = e->on == ABOVE;
 	}
 }
 
@@ -204,7 +215,6 @@ static bool read_answer(struct vcx_rights *r, struct vs_j reply)
 {
 	size_t n = vs_j_len(reply), told = 0;
 
-	r->excess = (struct vs_buf)VS_BUF_INIT(TEXT_MAX);
 	for (size_t i = 0; i < r->n; i++) {
 		for (size_t k = 0; k < n; k++) {
 			struct vs_j o = vs_j_at(reply, k);
@@ -223,10 +233,17 @@ static bool read_answer(struct vcx_rights *r, struct vs_j reply)
 static void list_lacks(struct vcx_rights *r)
 {
 	r->lacks = vs_calloc(r->n + 1, sizeof(*r->lacks));
-	for (size_t i = 0; i < r->n; i++)
-		if (r->e[i].privs.len)
+	r->excess = vs_calloc(r->n + 1, sizeof(*r->excess));
+	for (size_t i = 0; i < r->n; i++) {
+		const struct entity *e = &r->e[i];
+
+		if (e->privs.len)
 			r->lacks[r->nlacks++] = (struct vs_vc_lack){
-				r->e[i].key, r->e[i].name, r->e[i].privs.data };
+				e->key, e->name, e->privs.data };
+		if (e->spare.len)
+			r->excess[r->nexcess++] = (struct vs_vc_lack){
+				e->key, e->name, e->spare.data };
+	}
 }
 
 static void on_rights(struct vcx_call *call, struct vs_j reply,

@@ -178,8 +178,8 @@ struct vs_vc_slow {			/* what vCenter doesn't stream */
 	const struct vs_vc_cluster *clusters; size_t nclusters;
 	bool rights_known;		/* what follows was asked for, and told */
 	const struct vs_vc_lack *lacks; size_t nlacks;
-	const char *excess;		/* privileges at the root that it should
-					 * not have, "A, B", or "" */
+	const struct vs_vc_lack *excess; size_t nexcess;	/* that it should not have
+					 * there; of the root key and name are "" */
 };
 
 struct vs_vc_events {
