@@ -157,6 +157,11 @@ FAULTS = [
     ("dpm", "HPC1", {"op": "cluster", "cluster": "HPC1",
                      "dpm": "automated"},
      {"op": "cluster", "cluster": "HPC1", "dpm": ""}, "Power Management"),
+    ("networks-apart", "sriov-roce", on_host(mgmt=ROCE),
+     on_host(mgmt="VM-PG"), "govc dvs.portgroup.add -dvs dvs-roce"),
+    ("networks-apart", "sriov-roce",
+     on_template(card="vmxnet3", network=ROCE), on_template(card=""),
+     f"govc vm.network.change -vm {T} -net"),
     ("rights-missing", "slurm", rights(roles_without(
         "VirtualMachine.Interact.PowerOff")), SOUND,
      "govc role.update -a ROLE VirtualMachine.Interact.PowerOff"),

@@ -100,6 +100,53 @@ static void each_flag_of_a_template_is_a_finding_of_its_own(void **state)
 	assert_int_equal(found.f[0].code, VS_CHECK_TEMPLATE_TOOLS);
 }
 
+/* ---- networks ------------------------------------------------------------------------ */
+
+static void a_templates_own_card_is_not_on_the_rdma_network(void **state)
+{
+	char nets[2][VS_MOID_LEN] = { "network-1", "pg-1" };
+	struct vs_template_facts t = { .name = "tpl", .guest = "", .hw = 20,
+		.snapshot = -1, .hot_add = -1, .tools = -1, .nets = nets,
+		.nnets = 1 };
+
+	(void)state;
+	vs_check_template(&site, &t, &found);
+	assert_int_equal(found.n, 0);
+	t.nnets = 2;
+	vs_check_template(&site, &t, &found);
+	assert_int_equal(found.n, 1);
+	assert_int_equal(found.f[0].code, VS_CHECK_APART);
+	assert_non_null(strstr(found.f[0].fix, "vm.network.change -vm tpl"));
+	adapter.type = VS_ADAPTER_VMXNET3;
+	vs_check_template(&site, &t, &found);
+	assert_int_equal(found.n, 1);
+}
+
+static void management_is_not_on_the_rdma_network(void **state)
+{
+	(void)state;
+	vs_strlcpy(net.portgroup_key, "key-1", VS_MOID_LEN);
+	for (int i = 2; i <= 3; i++) {
+		host(i)->facts->nmgmt = 2;
+		vs_strlcpy(host(i)->facts->mgmt[0], "PG", VS_LABEL_LEN);
+	}
+	vs_check_apart(&site, &found);
+	assert_int_equal(found.n, 0);	/* a standard one of that name */
+	for (int i = 2; i <= 3; i++)
+		vs_strlcpy(host(i)->facts->mgmt[1], "key-1", VS_LABEL_LEN);
+	vs_check_apart(&site, &found);
+	assert_int_equal(found.n, 1);
+	assert_string_equal(found.f[0].object, "roce");
+	assert_string_equal(found.f[0].is,
+			    "PG carries the management of 2 hosts: esx2, ...");
+	net.switch_uuid[0] = '\0';	/* it is a standard one itself */
+	vs_check_apart(&site, &found);
+	assert_int_equal(found.n, 2);
+	nodes = 0;
+	vs_check_apart(&site, &found);
+	assert_int_equal(found.n, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +155,8 @@ int main(void)
 		T(guests_are_known_by_vspheres_names),
 		T(a_templates_hardware_is_as_new_as_its_use),
 		T(each_flag_of_a_template_is_a_finding_of_its_own),
+		T(a_templates_own_card_is_not_on_the_rdma_network),
+		T(management_is_not_on_the_rdma_network),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

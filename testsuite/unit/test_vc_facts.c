@@ -48,10 +48,23 @@ static void what_it_says_is_read_and_forgotten_when_taken_back(void **state)
 		"," CHANGE("config.dateTimeInfo.systemClockProtocol", STR("ntp"))
 		"," CHANGE("summary.rebootRequired",
 			   "{'_typeName':'boolean','_value':true}")
+		"," CHANGE("config.virtualNicManagerInfo.netConfig",
+			   "[{'nicType':'vmotion','candidateVnic':[{'key':"
+			   "'vmotion.k0','portgroup':'no'}],'selectedVnic':"
+			   "['vmotion.k0']},{'nicType':'management',"
+			   "'candidateVnic':[{'key':'k0','portgroup':'',"
+			   "'spec':{'distributedVirtualPort':{'portgroupKey':"
+			   "'dvportgroup-7'}}},{'key':'management.k1',"
+			   "'portgroup':'VM Network','spec':{}},{'key':'k2',"
+			   "'portgroup':'no'}],'selectedVnic':"
+			   "['management.k0','management.k1']}]")
 		"," CHANGE("config.network.proxySwitch", "[{'dvsUuid':'50 2a',"
 			   "'dvsName':'dvs-roce','mtu':9000,'pnic':[]},"
 			   "{'dvsUuid':'50 2b','dvsName':'old','pnic':[]}]")));
 
+	assert_int_equal(h.nmgmt, 2);
+	assert_string_equal(h.mgmt[0], "dvportgroup-7");
+	assert_string_equal(h.mgmt[1], "VM Network");
 	assert_string_equal(h.version, "8.0.3");
 	assert_string_equal(h.build, "24022510");
 	assert_string_equal(h.power, "dynamic");

@@ -16,6 +16,7 @@ type hostSet struct {
 	Power      *string   `json:"power"` // static, dynamic, low, custom
 	Ntp        *[]string `json:"ntp"`
 	Reboot     *bool     `json:"reboot"`
+	Mgmt       *string   `json:"mgmt"` // the network of its management
 	Build      *string   `json:"build"`
 	ApiVersion *string   `json:"apiVersion"`
 	MemoryMB   *int64    `json:"memoryMB"`
@@ -42,8 +43,28 @@ type hostSet struct {
 // facts are what an untouched host says of itself.
 func (h *host) facts() {
 	h.setPower("static")
+	h.setMgmt("Management Network", nil)
 	h.m.Config.DateTimeInfo = &types.HostDateTimeInfo{SystemClockProtocol: "ntp",
 		NtpConfig: &types.HostNtpConfig{Server: []string{"ntp.example.org"}}}
+}
+
+// setMgmt: vmk0 is on this network, or on a standard port group of the host's
+// own. What a service uses is named with the service before it.
+func (h *host) setMgmt(name string, n *network) {
+	vnic := func(kind string) types.HostVirtualNic {
+		v := types.HostVirtualNic{Device: "vmk0", Key: "key-vim.host.VirtualNic-vmk0", Portgroup: name,
+			Spec: types.HostVirtualNicSpec{Mac: "00:50:56:60:00:01", Mtu: 1500, Ip: &types.HostIpConfig{Dhcp: true}}}
+		if n != nil && n.sw != nil {
+			v.Portgroup = ""
+			v.Spec.DistributedVirtualPort = &types.DistributedVirtualSwitchPortConnection{SwitchUuid: n.sw.m.Uuid, PortgroupKey: n.key}
+		}
+		v.Key = kind + "." + v.Key
+		return v
+	}
+	h.m.Config.VirtualNicManagerInfo = &types.HostVirtualNicManagerInfo{NetConfig: []types.VirtualNicManagerNetConfig{
+		{NicType: "management", MultiSelectAllowed: true, CandidateVnic: []types.HostVirtualNic{vnic("management")},
+			SelectedVnic: []string{"management.key-vim.host.VirtualNic-vmk0"}},
+		{NicType: "vmotion", MultiSelectAllowed: true, CandidateVnic: []types.HostVirtualNic{vnic("vmotion")}}}}
 }
 
 func (h *host) setPower(short string) {
@@ -67,6 +88,13 @@ func (h *host) set(s *hostSet) error {
 	}
 	if s.Reboot != nil {
 		h.m.Summary.RebootRequired = *s.Reboot
+	}
+	if s.Mgmt != nil {
+		n := h.c.dc.nets[*s.Mgmt]
+		if n == nil {
+			return fmt.Errorf("mgmt: there is no network %q", *s.Mgmt)
+		}
+		h.setMgmt(*s.Mgmt, n)
 	}
 	h.setProduct(s)
 	h.setSize(s)

@@ -299,9 +299,13 @@ void vs_checks_template(struct vs_core *c, const struct vs_vc_template *t)
 		.snapshot = three(t->snapshot), .hot_add = three(t->hot_add),
 		.tools = three(t->tools),
 	};
+	for (size_t n = 0; n < t->nnets && n < VS_COUNT(to->nets); n++)
+		vs_strlcpy(to->nets[to->facts.nnets++], t->nets[n].moid,
+			   sizeof(to->nets[0]));
 	/* The array may have moved. */
 	for (i = 0; i < k->ntemplates; i++) {
 		k->templates[i].facts.name = k->templates[i].name;
+		k->templates[i].facts.nets = k->templates[i].nets;
 		k->templates[i].facts.guest = k->templates[i].guest;
 	}
 	k->site_stale = k->stale = true;

@@ -106,6 +106,9 @@ static struct vs_host_facts *facts_of(const struct vs_vc_host *h)
 	vs_strlcpy(f->power, or_none(h->power), sizeof(f->power));
 	f->clocks = h->clocks;
 	f->reboot = h->reboot;
+	for (size_t i = 0; i < h->nmgmt && f->nmgmt < VS_HOST_MGMT; i++)
+		vs_strlcpy(f->mgmt[f->nmgmt++], h->mgmt[i],
+			   sizeof(f->mgmt[0]));
 	fill_pfs(f, h);
 	fill_incapable(f, h);
 	f->switches = vs_calloc(h->nswitches + 1, sizeof(*f->switches));

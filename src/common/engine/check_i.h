@@ -31,6 +31,7 @@ struct vs_lack { char *key, *name, *privs; };	/* see vs_vc_lack */
 
 struct vs_checked_template {		/* vs_template_facts, and its texts */
 	char name[VS_LABEL_LEN], guest[64];
+	char nets[8][VS_MOID_LEN];
 	struct vs_template_facts facts;
 	enum vs_vc_unfit lack;
 };

@@ -326,6 +326,7 @@ bool vs_checks_share(struct vs_core *c)
 	templates_check(c, &s, &found);
 	pools_check(c, &s, &found);
 	stores_check(c, &s, needs, &found);
+	vs_check_apart(&s, &found);
 	vs_checked_set(&c->checks.site, &found);
 	c->unjudged = true;
 	return true;

@@ -44,6 +44,8 @@ struct vs_template_facts {
 	int hw;				/* 0 unknown */
 	int passthrough;		/* cards of ours, or devices of a host's, in it */
 	int snapshot, hot_add, tools;	/* 1, 0, -1 unknown */
+	char (*nets)[VS_MOID_LEN];	/* moIds, of its own cards */
+	size_t nnets;
 };
 
 struct vs_store_facts {
@@ -110,6 +112,8 @@ void vs_check_pfs(const struct vs_check_site *s, const struct vs_usual *u,
 void vs_check_template(const struct vs_check_site *s,
 		       const struct vs_template_facts *t,
 		       struct vs_found_list *l);
+/* Management and RDMA: by what hosts say. */
+void vs_check_apart(const struct vs_check_site *s, struct vs_found_list *l);
 void vs_check_store(const struct vs_store_facts *d, struct vs_found_list *l);
 /* True: its limit is too low for one VM already. */
 bool vs_check_pool(const struct vs_check_site *s, const struct vs_pool_facts *p,

@@ -84,6 +84,90 @@ static void check_guest(const struct vs_template_facts *t,
 			as_vm(t, set));
 }
 
+/* ---- networks ------------------------------------------------------------- */
+
+/* The first profile that some node has and that has this RDMA adapter? */
+static bool first_rdma(const struct vs_check_site *s, size_t p)
+{
+	const struct vs_adapter *a = s->profiles[p].adapter;
+
+	for (size_t k = 0; k < p; k++)
+		if (s->nodes[k] && s->profiles[k].adapter == a)
+			return false;
+	return s->nodes[p] && vs_adapter_kinds[a->type].rdma;
+}
+
+static const struct vs_network *net_of(const struct vs_check_site *s, size_t p)
+{
+	return &s->nets[s->profiles[p].adapter - s->adapters];
+}
+
+/* A port group of a standard switch is known by its name. */
+static bool manages(const struct vs_host *h, const struct vs_network *net,
+		    const struct vs_adapter *a)
+{
+	const char *name = a->network;
+
+	for (const char *at = name; *at; at++)
+		if (*at == '/')
+			name = at + 1;
+	for (int i = 0; h->facts && i < h->facts->nmgmt; i++)
+		if (!strcmp(h->facts->mgmt[i], net->switch_uuid[0] ?
+			    net->portgroup_key : name))
+			return vs_host_has_net(h, net->moid);
+	return false;
+}
+
+void vs_check_apart(const struct vs_check_site *s, struct vs_found_list *l)
+{
+	for (size_t p = 0; p < s->nprofiles; p++) {
+		const struct vs_adapter *a = s->profiles[p].adapter;
+		const char *first = "";
+		int n = 0;
+
+		if (!first_rdma(s, p))
+			continue;
+		for (const struct vs_host *h = s->inv->hosts; h; h = h->hh.next)
+			if (manages(h, net_of(s, p), a) && !n++)
+				first = h->name;
+		if (n)
+			vs_found_add(l, VS_CHECK_APART, a->name,
+				vs_asprintf("%s carries the management of %d host%s: %s%s",
+					    a->network, n, n == 1 ? "" : "s",
+					    first, n == 1 ? "" : ", ..."),
+				vs_strdup("a port group of its own"),
+				vs_asprintf("govc dvs.portgroup.add -dvs %s -vlan VLAN NAME\n"
+					    "# vsphere.conf: AdapterName=%s Network=NAME",
+					    vs_check_switch_name(s->inv, net_of(s, p)),
+					    a->name));
+	}
+}
+
+static void check_own_card(const struct vs_check_site *s,
+			   const struct vs_template_facts *t,
+			   struct vs_found_list *l)
+{
+	VS_FREE char *move = vs_asprintf(
+		"govc vm.network.change -vm %s -net MANAGEMENT-NETWORK ethernet-0",
+		t->name);
+
+	for (size_t p = 0; p < s->nprofiles; p++) {
+		const struct vs_adapter *a = s->profiles[p].adapter;
+		bool its = false;
+
+		for (size_t i = 0; i < t->nnets; i++)
+			its |= !strcmp(t->nets[i], net_of(s, p)->moid);
+		if (its && uses(s, p, t) && vs_adapter_kinds[a->type].rdma)
+			vs_found_add(l, VS_CHECK_APART, a->name,
+				vs_asprintf("the own card of template %s is on %s too",
+					    t->name, a->network),
+				vs_strdup("on a management network"),
+				as_vm(t, move));
+	}
+}
+
+/* ---- templates, whole -------------------------------------------------------- */
+
 void vs_check_template(const struct vs_check_site *s,
 		       const struct vs_template_facts *t,
 		       struct vs_found_list *l)
@@ -102,6 +186,8 @@ void vs_check_template(const struct vs_check_site *s,
 
 	check_hw(s, t, l);
 	check_guest(t, l);
+	if (t->passthrough <= 0)	/* that is told already */
+		check_own_card(s, t, l);
 	if (t->passthrough > 0)
 		vs_found_add(l, VS_CHECK_TEMPLATE_CARD, t->name,
 			vs_asprintf("%d of them", t->passthrough),

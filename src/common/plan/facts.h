@@ -8,6 +8,8 @@
 
 #include "plan/inventory.h"
 
+#define VS_HOST_MGMT 4
+
 /* A PF, beside struct vs_pf and in the same order. Texts are "" if unknown. */
 struct vs_pf_facts {
 	bool enabled;			/* SR-IOV, by whoever set the host up */
@@ -34,6 +36,9 @@ struct vs_host_facts {
 	struct vs_pf_facts pfs[VS_HOST_PFS];
 	struct vs_switch_facts *switches;
 	size_t nswitches;
+	/* keys of port groups, or names, that management uses */
+	char mgmt[VS_HOST_MGMT][VS_LABEL_LEN];
+	int nmgmt;
 	struct vs_incapable_facts *incapable;
 	size_t nincapable;
 };

@@ -25,6 +25,57 @@ static void set_policy(struct vcx_host *h, struct vs_j info)
 			"currentPolicy"), "shortName"), NULL));
 }
 
+/* "key-vim.host.VirtualNic-vmk0", or with its service and a dot before it. */
+static bool is_selected(struct vs_j net, const char *type, const char *key)
+{
+	struct vs_j list = vs_j_opt(net, "selectedVnic");
+	VS_FREE char *whole = vs_asprintf("%s.%s", type, key);
+
+	for (size_t i = 0, n = vs_j_len(list); *key && i < n; i++) {
+		const char *s = vs_j_str_or(vs_j_at(list, i), "");
+
+		if (!strcmp(s, key) || !strcmp(s, whole))
+			return true;
+	}
+	return false;
+}
+
+/* Of a distributed switch the port group's key, else its name. */
+static const char *portgroup_of(struct vs_j vnic)
+{
+	struct vs_j port = vs_j_opt(vs_j_opt(vnic, "spec"),
+				    "distributedVirtualPort");
+
+	return vs_j_str_or(vs_j_opt(port, "portgroupKey"),
+			   vs_j_str_or(vs_j_opt(vnic, "portgroup"), ""));
+}
+
+static void set_mgmt(struct vcx_host *h, struct vs_j nets)
+{
+	static const char type[] = "management";
+
+	vs_strs_free(h->mgmt, h->nmgmt);
+	h->mgmt = NULL;
+	h->nmgmt = 0;
+	for (size_t i = 0, n = vs_j_len(nets); i < n; i++) {
+		struct vs_j net = vs_j_at(nets, i);
+		struct vs_j all = vs_j_opt(net, "candidateVnic");
+
+		if (strcmp(vs_j_str_or(vs_j_opt(net, "nicType"), ""), type))
+			continue;
+		for (size_t k = 0, m = vs_j_len(all); k < m; k++) {
+			struct vs_j vnic = vs_j_at(all, k);
+
+			if (!is_selected(net, type, vs_j_str_or(
+					vs_j_opt(vnic, "key"), "")))
+				continue;
+			h->mgmt = vs_realloc(h->mgmt, h->nmgmt + 1,
+					     sizeof(*h->mgmt));
+			h->mgmt[h->nmgmt++] = vs_strdup(portgroup_of(vnic));
+		}
+	}
+}
+
 unsigned int vs_inv_host_fact(struct vcx_host *h, const char *path,
 			      struct vs_j val)
 {
@@ -39,6 +90,8 @@ unsigned int vs_inv_host_fact(struct vcx_host *h, const char *path,
 		set_clocks(h, val);
 	} else if (!strcmp(path, "config.dateTimeInfo.systemClockProtocol")) {
 		vs_str_replace(&h->clock, vs_j_str_or(val, NULL));
+	} else if (!strcmp(path, "config.virtualNicManagerInfo.netConfig")) {
+		set_mgmt(h, val);
 	} else if (!strcmp(path, "summary.rebootRequired")) {
 		h->reboot = vs_j_null(val) ? -1 : vs_j_bool_or(val, false);
 	} else {
@@ -64,12 +117,15 @@ void vs_inv_host_facts_put(const struct vcx_host *h, struct vs_vc_host *out,
 	out->build = or_none(h->build);
 	out->power = or_none(h->policy);
 	out->reboot = h->reboot;
+	out->mgmt = (const char *const *)h->mgmt;
+	out->nmgmt = h->nmgmt;
 	/* The precision time protocol has no list of servers. */
 	out->clocks = !strcmp(or_none(h->clock), "ptp") ? 1 : h->clocks;
 }
 
 void vs_inv_host_facts_free(struct vcx_host *h)
 {
+	vs_strs_free(h->mgmt, h->nmgmt);
 	free(h->version);
 	free(h->build);
 	free(h->policy);

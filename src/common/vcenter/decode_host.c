@@ -25,6 +25,7 @@ const char *const vs_inv_host_paths[] = {
 	"config.network.proxySwitch", "network", "datastore",
 	"config.powerSystemInfo", "config.dateTimeInfo.ntpConfig",
 	"config.dateTimeInfo.systemClockProtocol", "summary.rebootRequired",
+	"config.virtualNicManagerInfo.netConfig",
 	NULL
 };
 

@@ -68,6 +68,7 @@ struct vcx_host {
 	struct vcx_numa *numas; size_t nnumas;
 	char **nets; size_t nnets;
 	char **stores; size_t nstores;
+	char **mgmt; size_t nmgmt;
 	TAILQ_ENTRY(vcx_host) link;
 	UT_hash_handle hh;
 };

@@ -157,7 +157,7 @@ struct vs_vc_template vs_vcx_template_view(const struct vcx_template *t)
 		.lack = t->missing ? t->lack : VS_VC_LACK_NONE,
 		.guest = t->guest, .passthrough = t->passthrough,
 		.snapshot = t->snapshot, .hot_add = t->hot_add,
-		.tools = t->tools };
+		.tools = t->tools, .nets = t->nets, .nnets = t->nnets };
 }
 
 static void judge(struct vs_vc *vc, struct vcx_template *t, const char *have)

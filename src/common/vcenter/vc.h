@@ -66,6 +66,7 @@ struct vs_vc_network { const char *name, *moid, *switch_uuid, *portgroup_key;
 /* Why a template can't be cloned. */
 enum vs_vc_unfit { VS_VC_LACK_NONE, VS_VC_LACK_ABSENT, VS_VC_LACK_UNREAD,
 	VS_VC_LACK_VM, VS_VC_LACK_TPM, VS_VC_LACK_KEY };
+struct vs_vc_ref { char *type, *moid; };
 struct vs_vc_template { const char *name, *moid, *change_version, *host;
 	bool is_template; int hw;
 	int64_t disk_mb;		/* a full clone's disks, 0 unknown */
@@ -75,6 +76,7 @@ struct vs_vc_template { const char *name, *moid, *change_version, *host;
 	enum vs_vc_unfit lack;		/* the same, to be told apart */
 	const char *guest;		/* guestId, "" or NULL unknown */
 	int passthrough;		/* RDMA cards and devices of a host */
+	const struct vs_vc_ref *nets; size_t nnets;	/* of its own cards */
 	enum vs_vc_auto snapshot, hot_add, tools; };	/* has it that? */
 struct vs_vc_found {
 	const char *about;		/* "VMware vCenter Server 8.0.3 build-..." */
@@ -117,6 +119,8 @@ struct vs_vc_host {
 	const struct vs_vc_incapable *incapable; size_t nincapable;
 	const char *version, *build;	/* ESXi's */
 	const char *power;		/* shortName of its power policy */
+	const char *const *mgmt; size_t nmgmt;	/* port groups that carry the
+					 * management: keys, or names */
 	int clocks;			/* time servers */
 	int reboot;			/* it needs one: 1, 0 */
 };

@@ -156,7 +156,7 @@ struct vcx_template {
 	struct json_object *nic;	/* its first network card, whole */
 	int *disks;			/* keys of its virtual disks */
 	size_t ndisks;
-	struct { char *type, *moid; } *nets;	/* of its own cards */
+	struct vs_vc_ref *nets;		/* of its own cards */
 	size_t nnets;
 };
 
