@@ -100,10 +100,22 @@ static int order(const struct svf *s, const char *verb, const char *nodes,
 	return rc ? rc : print(s, &doc);
 }
 
+/* NODES --on HOST */
+static int order_on(const struct svf *s, const char *verb)
+{
+	if (s->argc == 3 && !s->flag && svf_reason_fits("vm", s->argv[2]))
+		return order(s, verb, s->argv[1], s->argv[2]);
+	fprintf(stderr, "svf: vm: %s NODES --on HOST is expected\n",
+		s->argv[0]);
+	return SVF_USAGE;
+}
+
 static int evict(const struct svf *s)
 {
 	VS_FREE char *why = svf_words(s, 2, " ");
 
+	if (s->also)
+		return order_on(s, "evict-on");
 	if (!svf_reason_fits("vm", why))
 		return SVF_USAGE;
 	return order(s, s->flag ? "requeue" : "evict", s->argv[1], why);
@@ -113,6 +125,8 @@ static int rebuild(const struct svf *s)
 {
 	VS_FREE char *nodes = svf_words(s, 1, ",");
 
+	if (s->also)
+		return order_on(s, "rebuild-on");
 	return order(s, "rebuild", nodes, "");
 }
 
@@ -120,13 +134,13 @@ static int run(const struct svf *s)
 {
 	const char *what = s->argc ? s->argv[0] : "";
 
-	if (s->argc == 2 && !strcmp(what, "forget") && !s->flag)
+	if (s->argc == 2 && !strcmp(what, "forget") && !s->flag && !s->also)
 		return forget(s);
 	if (s->argc >= 2 && !strcmp(what, "evict"))
 		return evict(s);
 	if (s->argc >= 2 && !strcmp(what, "rebuild") && !s->flag)
 		return rebuild(s);
-	fputs("svf: vm: evict [--requeue] NODES [REASON], rebuild NODES or forget NODE is expected\n",
+	fputs("svf: vm: evict [--requeue] NODES [REASON], rebuild NODES, evict or rebuild NODES --on HOST, or forget NODE is expected\n",
 	      stderr);
 	return SVF_USAGE;
 }
@@ -143,6 +157,8 @@ const struct svf_verb svf_vm = {
 	.words = words, .names = SVF_NAMES_NODE, .list = &list,
 	.flag = "--requeue",
 	.flag_what = "with evict: jobs on the nodes are requeued now, and those that may not be are ended",
+	.also = "--on",
+	.also_what = "evict or rebuild NODES --on HOST: their VMs come up on that host next, if it has room then; else elsewhere. Heeded once, forgotten with slurmctld",
 	.what = "send a node's VM away, have it made anew, or let it be lost",
 	.help =
 "NODES are written as for Slurm (vm[001-004],vm007); one that is not known, and\n"

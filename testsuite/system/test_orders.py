@@ -116,3 +116,66 @@ def test_an_unknown_node_and_other_users_are_refused(cluster):
     for bad in (["evict"], ["rebuild"], ["rebuild", "--requeue", "vm001"],
                 ["forget", "vm001", "vm002"], ["evicts", "vm001"]):
         assert cluster.run("svf", "vm", *bad).returncode == 2
+
+
+def hosts_of(cluster, *nodes):
+    return {n: cluster.our_vm(n)["host"] for n in nodes}
+
+
+def gone(cluster, *nodes):
+    """So many at once are what the brake is for."""
+    def all_gone():
+        if cluster.svf("reconcile")["brake"]:
+            cluster.must("svf", "reconcile", "--confirm")
+        return not any(uuid(cluster, n) for n in nodes)
+    wait_for("they are gone", 60, all_gone)
+
+
+def test_a_rebuilt_vm_comes_up_on_the_host_that_was_asked_for(cluster):
+    """Against placement's own choice, which would take one on each host; and
+    only once: the next rebuild is placed as ever."""
+    names = [h["host"] for h in cluster.svf("hosts")["hosts"]]
+    two = ("-N2", "-w", "vm[001-002]")
+    cluster.must("svf", "vm", "evict", "vm[001-004]")
+    wait_for("no VM is on", 60, lambda: used(cluster) == 0)
+    for order in (["--on", names[1]], ["--on", names[0]], []):
+        rows(cluster, "rebuild", "vm[001-002]", *order)
+        gone(cluster, "vm001", "vm002")
+        cluster.wait_job(cluster.sbatch(*two), 90)
+        assert set(hosts_of(cluster, "vm001", "vm002").values()) == set(
+            order[1:] or names)
+
+
+def test_an_evicted_vm_moves_to_the_host_that_was_asked_for(cluster):
+    """The same VM: it is off, and relocated."""
+    names = [h["host"] for h in cluster.svf("hosts")["hosts"]]
+    cluster.wait_job(cluster.sbatch("-N1", "-w", "vm001"), 90)
+    was, on = uuid(cluster, "vm001"), hosts_of(cluster, "vm001")["vm001"]
+    other = next(n for n in names if n != on)
+    cluster.must("svf", "vm", "evict", "vm001", "--on", other)
+    wait_for("it is off", 60, lambda: not cluster.is_on("vm001"))
+    cluster.wait_job(cluster.sbatch("-N1", "-w", "vm001"), 90)
+    assert hosts_of(cluster, "vm001") == {"vm001": other}
+    assert uuid(cluster, "vm001") == was
+
+
+def test_a_host_without_room_is_no_reason_to_wait(cluster):
+    names = [h["host"] for h in cluster.svf("hosts")["hosts"]]
+    three = "vm[001-003]"
+    cluster.must("svf", "vm", "rebuild", three, "--on", names[1])
+    gone(cluster, "vm001", "vm002", "vm003")
+    cluster.wait_job(cluster.sbatch("-N3", "-w", three), 90)
+    assert sorted(hosts_of(cluster, "vm001", "vm002", "vm003").values()) == [
+        names[0], names[1], names[1]]
+
+
+def test_a_wish_for_an_unknown_host_does_nothing(cluster):
+    cluster.wait_job(cluster.sbatch("-N1", "-w", "vm001"), 90)
+    was = uuid(cluster, "vm001")
+    r = cluster.run("svf", "vm", "rebuild", "vm001", "--on", "esx99")
+    assert r.returncode == 1 and "no such host: esx99" in r.stderr
+    for bad in (["rebuild", "vm001", "--on"], ["forget", "vm001", "--on"],
+                ["evict", "--requeue", "vm001", "--on", "x"]):
+        assert cluster.run("svf", "vm", *bad).returncode == 2
+    cluster.wait_job(cluster.sbatch("-N1", "-w", "vm001"), 90)
+    assert uuid(cluster, "vm001") == was

@@ -323,7 +323,8 @@ struct json_object *vs_core_act(const char *what, const char *name,
 	else if (!strcmp(what, "resume"))
 		rc = resume(c, top, name, err);
 	else if (!strcmp(what, "evict") || !strcmp(what, "requeue") ||
-		 !strcmp(what, "rebuild"))
+		 !strcmp(what, "rebuild") || !strcmp(what, "evict-on") ||
+		 !strcmp(what, "rebuild-on"))
 		rc = vs_orders_give(c, top, what, name, text, err);
 	else
 		rc = vs_err_set(err, VS_E_REQUEST, "unknown order: %s", what);

@@ -91,6 +91,8 @@ static const struct verb {
 	{ "evict", false, true, true },
 	{ "requeue", false, true, true },
 	{ "rebuild", false, true, true },
+	{ "evict-on", false, true, true },
+	{ "rebuild-on", false, true, true },
 	{ "drain", false, true, true },
 	{ "resume", false, true, true },
 };

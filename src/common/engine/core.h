@@ -276,8 +276,9 @@ struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
 uint32_t vs_core_part(uint32_t job, const char *part);
 /* What an operator orders: "confirm" (the brake), "adopt" (VMs of a lost
  * cluster id), "forget" (name: a node whose VM is lost with its host), "drain"
- * and "resume" (name: a host; text: why), "evict", "requeue" and "rebuild"
- * (name: nodes, as Slurm lists them; text: why). The caller has asked
+ * and "resume" (name: a host; text: why), "evict", "requeue", "rebuild" (name:
+ * nodes, as Slurm lists them; text: why), "evict-on" and "rebuild-on" (text: the
+ * host where their VMs are to be next, if there is room). The caller has asked
  * vs_core_is_operator(). Answers as above. */
 struct json_object *vs_core_act(const char *what, const char *name,
 				const char *text, uint32_t uid,

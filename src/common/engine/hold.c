@@ -60,12 +60,13 @@ void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,
 			struct vs_place_node *to)
 {
 	struct vs_vm *vm = vs_node_vm(c, n);
+	const char *wish = vs_orders_wish(n, vm);
 
 	*to = (struct vs_place_node) {
 		.node = n->name,
 		.profile = n->profile,
 		.net = n->net,
-		.prefer_host = vm ? vm->host :
+		.prefer_host = wish ? wish : vm ? vm->host :
 			n->op.kind == VS_OP_CLONE ? n->op.host : NULL,
 		.exists = vm != NULL,
 		.store = vs_stores_of(c, vm),
@@ -120,6 +121,8 @@ static void hold_take(struct vs_core *c, struct vs_node *n,
 	}
 	vs_node_touch(n);
 	vs_clones_owe(c, n, made);
+	if (vs_orders_wish(n, vs_node_vm(c, n)))
+		n->orders.wish[0] = '\0';
 	vs_stores_disks(c, n, 0);
 	vs_when_node(c, n);
 	vs_debug("hold promised JobId=%u node=%s host=%s pf=%s", job, n->name,

@@ -2,7 +2,8 @@
 /*
  * Orders about nodes' VMs: evict (off as soon as no job has the node, its VF is
  * free then) and rebuild (off likewise, destroyed, cloned anew when the node is
- * wanted again).
+ * wanted again). Either may say on which host the VM should be next: a wish,
+ * heeded once, if placement finds room there.
  *
  * Nothing is done here: an evicted node counts as one on a wanted host
  * (maintain.c: drained with our tag, powered down by Slurm when idle, undrained
@@ -27,9 +28,13 @@ static bool has_job(const struct vs_node *n)
 
 static void ends(struct vs_core *c, struct vs_node *n, const char *how)
 {
+	char wish[VS_MOID_LEN];
+
+	vs_strlcpy(wish, n->orders.wish, sizeof(wish));
 	vs_info("node=%s %s of its VM %s", n->name,
 		n->orders.rebuild[0] ? "rebuild" : "eviction", how);
-	memset(&n->orders, 0, sizeof(n->orders));
+	n->orders = (struct vs_orders){ .wish = "" };
+	vs_strlcpy(n->orders.wish, wish, sizeof(n->orders.wish));
 	c->hints_dirty = true;
 	vs_node_touch(n);
 }
@@ -66,6 +71,16 @@ void vs_orders_look(struct vs_core *c, struct vs_node *n)
 		ends(c, n, "goes on: the old one is gone");
 }
 
+const char *vs_orders_wish(const struct vs_node *n, const struct vs_vm *vm)
+{
+	const struct vs_orders *o = &n->orders;
+
+	if (!o->wish[0] || (vm && vm->power != VS_POWER_OFF &&
+			    strcmp(vm->moid, o->rebuild) != 0))
+		return NULL;
+	return o->wish;
+}
+
 void vs_orders_why(const struct vs_node *n, char *why, size_t size)
 {
 	snprintf(why, size, "its VM is %s by an operator%s%s",
@@ -96,17 +111,38 @@ static const char *refusal(struct vs_core *c, const struct vs_node *n,
 	return NULL;
 }
 
+struct order {			/* as it was given */
+	const char *what, *why;
+	char wish[VS_MOID_LEN];		/* where, "": not said */
+};
+
+static int wished(struct vs_core *c, struct order *o, struct vs_err *err)
+{
+	const struct vs_host *h = vs_host_get_named(&c->inv, o->why);
+
+	if (!h)
+		return vs_err_set(err, VS_E_GONE,
+				  "no such host: %.100s (nothing is done)",
+				  o->why);
+	vs_strlcpy(o->wish, h->moid, sizeof(o->wish));
+	o->why = "";
+	return 0;
+}
+
 /* Orders add up: an eviction doesn't end a rebuild, nor one that waits for the
  * job another's --requeue. */
-static void give(struct vs_core *c, struct vs_node *n, const char *what,
-		 const char *why, struct json_object *row)
+static void give(struct vs_core *c, struct vs_node *n,
+		 const struct order *order, struct json_object *row)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
 	struct vs_orders *o = &n->orders;
-	bool rebuild = !strcmp(what, "rebuild"), on;
-	bool requeue = o->requeue || !strcmp(what, "requeue");
+	bool rebuild = !strncmp(order->what, "rebuild", 7), on;
+	bool requeue = o->requeue || !strcmp(order->what, "requeue");
 	const char *no = vm ? refusal(c, n, vm, rebuild, requeue) : NULL;
 
+	/* also for those whose VM is off, or not there, and needs no order */
+	if (!no && order->wish[0])
+		vs_strlcpy(o->wish, order->wish, sizeof(o->wish));
 	on = vm && vm->power == VS_POWER_ON;
 	if (no || !vm || (!on && !rebuild)) {
 		vs_jb_str(row, "did", no ? "refused" : "nothing");
@@ -127,8 +163,8 @@ static void give(struct vs_core *c, struct vs_node *n, const char *what,
 		vs_strlcpy(o->rebuild, vm->moid, sizeof(o->rebuild));
 	else if (o->rebuild[0])
 		vs_jb_str(row, "text", "a rebuild that was ordered before stands: its VM goes off, and is destroyed then");
-	if (why[0])
-		vs_one_line(vs_strlcpy(o->why, why, sizeof(o->why)));
+	if (order->why[0])
+		vs_one_line(vs_strlcpy(o->why, order->why, sizeof(o->why)));
 	vs_node_touch(n);
 	if (on && has_job(n) && !o->requeue)
 		vs_jb_str(row, "did", "after-job");
@@ -171,7 +207,7 @@ static int all_known(struct vs_core *c, char **names, struct vs_err *err)
 /* What was true of all when the order began may no longer be of this one: its
  * order isn't given then, and the answer says so. */
 static struct json_object *give_named(struct vs_core *c, const char *name,
-				      const char *what, const char *why)
+				      const struct order *order)
 {
 	struct json_object *row = vs_jb_obj(NULL);
 	struct vs_node *n = vs_node_named(c, name);
@@ -182,7 +218,7 @@ static struct json_object *give_named(struct vs_core *c, const char *name,
 	if (!n)
 		vs_err_set(&err, VS_E_GONE, "there is no such node any more");
 	if (n && !stands(c, &err)) {
-		give(c, n, what, why, row);
+		give(c, n, order, row);
 		c->hints_dirty = true;
 		return row;
 	}
@@ -196,6 +232,9 @@ static struct json_object *give_named(struct vs_core *c, const char *name,
 int vs_orders_give(struct vs_core *c, struct json_object *top, const char *what,
 		   const char *nodes, const char *why, struct vs_err *err)
 {
+	bool somewhere = !strcmp(what, "evict-on") ||
+		!strcmp(what, "rebuild-on");
+	struct order order = { .what = what, .why = why };
 	char **names = vs_hostlist_expand(nodes);
 	struct json_object *arr = vs_jb_arr();
 	int rc;
@@ -204,8 +243,10 @@ int vs_orders_give(struct vs_core *c, struct json_object *top, const char *what,
 	rc = !names ? vs_err_set(err, VS_E_REQUEST, "%s: nodes are expected, as Slurm lists them, not '%.100s'",
 				 what, nodes) :
 		stands(c, err) ? -1 : all_known(c, names, err);
+	if (!rc && somewhere)
+		rc = wished(c, &order, err);
 	for (size_t i = 0; !rc && names && names[i]; i++) {
-		vs_jb_add(arr, give_named(c, names[i], what, why));
+		vs_jb_add(arr, give_named(c, names[i], &order));
 		breathe(i);
 	}
 	vs_unlock();
@@ -235,6 +276,8 @@ struct json_object *vs_orders_json(const struct vs_core *c)
 		vs_jb_bool(o, "drained", of->drained);
 		if (of->rebuild[0])
 			vs_jb_str(o, "rebuild", of->rebuild);
+		if (of->wish[0])
+			vs_jb_str(o, "wish", of->wish);
 		vs_jb_str(o, "why", of->why);
 		vs_jb_add(arr, o);
 	}
@@ -256,6 +299,8 @@ void vs_orders_read(struct vs_core *c, struct vs_j list)
 
 		vs_strlcpy(o.rebuild, vs_j_str_or(vs_j_opt(j, "rebuild"), ""),
 			   sizeof(o.rebuild));
+		vs_strlcpy(o.wish, vs_j_str_or(vs_j_opt(j, "wish"), ""),
+			   sizeof(o.wish));
 		vs_one_line(vs_strlcpy(o.why, vs_j_str_or(vs_j_opt(j, "why"), ""),
 				       sizeof(o.why)));
 		if (list.doc->err.code)

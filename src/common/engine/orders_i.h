@@ -12,12 +12,15 @@
 
 struct vs_core;
 struct vs_node;
+struct vs_vm;
 
 struct vs_orders {		/* of a node */
 	bool evict;		/* its VM goes off when no job has it */
 	bool requeue;		/* and its jobs are requeued at once */
 	bool drained;		/* Slurm's drain for it was seen */
 	char rebuild[VS_MOID_LEN];	/* this VM is destroyed, "": none is */
+	char wish[VS_MOID_LEN];	/* the host its VM is to be on next if there is
+				 * room, "": any; outlives the order */
 	char why[120];		/* of who ordered it, "": not said */
 };
 
@@ -31,7 +34,11 @@ static inline bool vs_orders_any(const struct vs_orders *o)
 void vs_orders_look(struct vs_core *c, struct vs_node *n);
 /* What a drained node's reason says. */
 void vs_orders_why(const struct vs_node *n, char *why, size_t size);
-/* "evict", "requeue" (evict, jobs and all) and "rebuild" for all these nodes,
+/* The host (moId) on which its VM should be next, NULL: nobody has said. vm: the
+ * one it has, or NULL. */
+const char *vs_orders_wish(const struct vs_node *n, const struct vs_vm *vm);
+/* "evict", "requeue" (evict, jobs and all), "rebuild", and "evict-on" and
+ * "rebuild-on" (why: the host's name) for all these nodes,
  * as Slurm lists them; 0 with an array "nodes" in top, -1: for none of them.
  * Takes the lock, and lends it: nodes that a new configuration took away
  * meanwhile, or that it is too late for, are rows with did=refused. */

@@ -190,7 +190,7 @@
  * "adopt": { "cluster_id": "uuid", (*) "vms": 12 (*) }
  * "drain", "resume": { "host": "esx01", (*) "was": "drained" (*) }  the state; of
  *	"drain" also maintenance_at to safe as in "hosts"
- * "evict", "requeue", "rebuild": {
+ * "evict", "requeue", "rebuild", "evict-on", "rebuild-on": {
  *   "nodes": [ { "node": "vm003", (*)
  *     "did": "off", (*)		off: it goes off now; after-job; destroy: it
  *					is off, and is destroyed; nothing;
