@@ -3,13 +3,22 @@
 # the check before anything is copied.
 
 # Of the template; packages put the units where their systemd looks.
-dist_sbin_SCRIPTS = contribs/guest/slurm-vsphere-guest
+dist_sbin_SCRIPTS = contribs/guest/slurm-vsphere-guest \
+	contribs/health/slurm-vsphere-health
 guestdir = $(pkgdatadir)/guest
 dist_guest_DATA = contribs/guest/README.md \
 	contribs/guest/slurm-vsphere-identity.service \
 	contribs/guest/slurm-vsphere-slurmd.service
+# Of the controller.
+healthdir = $(pkgdatadir)/health
+dist_health_SCRIPTS = contribs/health/pair.sbatch
+dist_health_DATA = contribs/health/README.md contribs/health/choose.py \
+	contribs/health/job.py contribs/health/judge.py \
+	contribs/health/keep.py contribs/health/perf.py \
+	contribs/health/slurm-vsphere-health.service \
+	contribs/health/slurm-vsphere-health.timer
 examplesdir = $(docdir)/examples
-dist_examples_DATA = contribs/vsphere.conf
+dist_examples_DATA = contribs/vsphere.conf contribs/health/vsphere-health.conf
 monitoringdir = $(examplesdir)/monitoring
 dist_monitoring_DATA = contribs/monitoring/alerts.yml \
 	contribs/monitoring/alerts_test.yml contribs/monitoring/grafana.json
@@ -60,6 +69,7 @@ AM_DISTCHECK_CONFIGURE_FLAGS = --with-slurm-source=$(SLURM_SOURCE) \
 installs = install-binPROGRAMS install-sbinPROGRAMS \
 	install-slurmpluginLTLIBRARIES \
 	install-dist_sbinSCRIPTS install-dist_guestDATA \
+	install-dist_healthSCRIPTS install-dist_healthDATA \
 	install-dist_examplesDATA install-dist_monitoringDATA \
 	install-dist_manualDATA install-man1 install-man5
 $(installs): refuse-other-slurm

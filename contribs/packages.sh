@@ -98,12 +98,15 @@ holds() { # PACKAGE FILE...
 }
 
 packages_hold() { # DIRECTORY SUFFIX: name of a package, then SUFFIX, is a pattern
-	local d=$1 s=$2 u=/usr/lib/systemd/system rc=0
+	local d=$1 s=$2 u=/usr/lib/systemd/system h=/usr/share/slurm-vsphere/health rc=0
 	# shellcheck disable=SC2086 # patterns
 	{
 		holds $d/slurm-vsphere$s /usr/bin/svf-probe \
 			PLUGINS/job_submit_vsphere.so \
-			PLUGINS/libslurm_vsphere.so /usr/share/man/man1/svf-probe.1 || rc=1
+			PLUGINS/libslurm_vsphere.so /usr/share/man/man1/svf-probe.1 \
+			/usr/sbin/slurm-vsphere-health $u/slurm-vsphere-health.service \
+			$u/slurm-vsphere-health.timer $h/README.md $h/choose.py \
+			$h/job.py $h/judge.py $h/keep.py $h/perf.py $h/pair.sbatch || rc=1
 		holds $d/slurm-vsphere-select$s PLUGINS/select_cons_tres_vsphere.so || rc=1
 		holds $d/slurm-vsphere-prep$s PLUGINS/prep_vsphere.so \
 			PLUGINS/spank_vsphere.so || rc=1

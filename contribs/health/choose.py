@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which hosts are tested next, and by which nodes. Pure: hosts and nodes are the
+answers of `svf --json hosts` and `svf --json nodes`.
+
+Rules: the host that waits longest comes first; no host is in two pairs at once,
+for they would share its link; only nodes that nobody uses are taken.
+"""
+
+AT_REST = {("on", "idle"), ("off", "powered_down"), ("none", "powered_down")}
+
+
+def pfs_of(node):
+    return [p for p in node.get("pf", "").split(",") if p]
+
+
+def targets(hosts, nodes, partition, rows):
+    """{host: [PF, ...]} that the partition's adapter may use: those of the
+    networks on which its VMs are or were seen; before any was, of all."""
+    known = {(n.get("host"), pf) for n in nodes
+             if n["partition"] == partition for pf in pfs_of(n)}
+    known |= {(r[e]["host"], r[e]["pf"]) for r in rows
+              if r.get("partition") == partition for e in ("from", "to")}
+    nets = {pf.get("switch") for h in hosts for pf in h.get("pfs", [])
+            if (h["host"], pf["pci"]) in known}
+    found = {h["host"]: [pf["pci"] for pf in h.get("pfs", [])
+                         if pf["total"] > 0 and
+                         (pf.get("switch") in nets or not nets)]
+             for h in hosts}
+    return {h: pfs for h, pfs in found.items() if pfs}
+
+
+def usable(nodes, partition):
+    """The partition's nodes that no job and no order has."""
+    return [n for n in nodes if n["partition"] == partition and
+            (n["vm_state"], n["slurm_state"]) in AT_REST and
+            not n.get("job") and not n.get("order")]
+
+
+def available(hosts, where, free):
+    """Hosts on which one more VM could be, or one of ours is that may go."""
+    here = {n.get("host") for n in free if n["vm_state"] == "on"}
+    return [h["host"] for h in hosts if h["host"] in where and
+            h["state"] == "up" and
+            (h["host"] in here or
+             any(pf.get("free", 0) > 0 for pf in h["pfs"]
+                 if pf["pci"] in where[h["host"]]))]
+
+
+def ages(where, last, now):
+    """{host: seconds since all of its PFs were tested, None: never}."""
+    res = {}
+    for host, pfs in where.items():
+        times = [last[host, pf]["time"] for pf in pfs if (host, pf) in last]
+        res[host] = now - min(times) if len(times) == len(pfs) else None
+    return res
+
+
+def by_age(names, age):
+    return sorted(names, key=lambda h: (
+        age[h] is not None, -(age[h] or 0), h))
+
+
+def pairs_of(can, age, every, most):
+    """[(host, host)], the longest untested first, each host once."""
+    left, found = by_age(can, age), []
+    while len(left) > 1 and len(found) < most:
+        first = left.pop(0)
+        if age[first] is not None and age[first] < every:
+            break
+        found.append((first, left.pop(0)))
+    return found
+
+
+def again(slow, can, good, most):
+    """Pairs that tell which host of a slow pair it is: each of them with another
+    partner, one that is known good if there is one."""
+    busy, found = set(), []
+    had = {frozenset(p) for p in slow}
+    suspects = [h for pair in slow for h in pair]
+    for host in dict.fromkeys(suspects):
+        if host in busy or host not in can or len(found) == most:
+            continue
+        others = [h for h in can if h != host and h not in busy and
+                  frozenset((host, h)) not in had]
+        others.sort(key=lambda h: (h not in good, h in suspects, h))
+        if others:
+            found.append((host, others[0]))
+            busy |= {host, others[0]}
+    return found
+
+
+def nodes_for(pair, free):
+    """A node for each host of the pair, one whose VM is there first, and one
+    without a VM that runs next; None if there are too few."""
+    got = []
+    for host in pair:
+        left = [n for n in free if n not in got]
+        left.sort(key=lambda n: (
+            n.get("host") != host, n["vm_state"] == "on", n["node"]))
+        if not left:
+            return None
+        got.append(left[0])
+    return got
+
+
+def shared(hosts, nodes, own):
+    """{(host, PF): VMs of others on it that may send now}: foreign ones, and
+    nodes with jobs but for those named in own."""
+    res = {}
+    for h in hosts:
+        for pf in h.get("pfs", []):
+            res[h["host"], pf["pci"]] = pf.get("foreign", 0) + \
+                pf.get("suspect", 0)
+    for n in nodes:
+        if n.get("job") and n["node"] not in own:
+            for pf in pfs_of(n):
+                key = n.get("host"), pf
+                res[key] = res.get(key, 0) + 1
+    return {k: v for k, v in res.items() if v}
