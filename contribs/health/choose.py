@@ -55,19 +55,23 @@ def ages(where, last, now):
     return res
 
 
-def by_age(names, age):
-    return sorted(names, key=lambda h: (
-        age[h] is not None, -(age[h] or 0), h))
+def turns(where, last):
+    """{host: when one of its PFs was tested last, 0: never}. Which PF a VM gets
+    isn't ours to say: a host with an untested one must not always come first."""
+    return {host: max((last[host, pf]["time"] for pf in pfs
+                       if (host, pf) in last), default=0)
+            for host, pfs in where.items()}
 
 
-def pairs_of(can, age, every, most):
-    """[(host, host)], the longest untested first, each host once."""
-    left, found = by_age(can, age), []
+def pairs_of(can, age, turn, every, most):
+    """[(host, host)], those that are due by their turns, each host once."""
+    left, found = sorted(can, key=lambda h: (turn[h], h)), []
     while len(left) > 1 and len(found) < most:
-        first = left.pop(0)
-        if age[first] is not None and age[first] < every:
+        due = [h for h in left if age[h] is None or age[h] >= every]
+        if not due:
             break
-        found.append((first, left.pop(0)))
+        left.remove(due[0])
+        found.append((due[0], left.pop(0)))
     return found
 
 

@@ -400,10 +400,23 @@ def test_the_longest_untested_hosts_are_paired_first():
         r["to"]["pf"] = "p"
     age = choose.ages(where, judge.tested(rows), NOW)
     assert age == {"a": 9 * DAY, "b": DAY, "c": DAY, "d": None}
-    assert choose.pairs_of("abcd", age, 7 * DAY, 9) == [("d", "a")]
-    assert choose.pairs_of("abcd", age, DAY / 2, 9) == [("d", "a"), ("b", "c")]
-    assert choose.pairs_of("abcd", age, DAY / 2, 1) == [("d", "a")]
-    assert choose.pairs_of("d", age, 1, 9) == []
+    turn = choose.turns(where, judge.tested(rows))
+    assert choose.pairs_of("abcd", age, turn, 7 * DAY, 9) == [("d", "a")]
+    assert choose.pairs_of("abcd", age, turn, DAY / 2, 9) == [
+        ("d", "a"), ("b", "c")]
+    assert choose.pairs_of("abcd", age, turn, DAY / 2, 1) == [("d", "a")]
+    assert choose.pairs_of("d", age, turn, 1, 9) == []
+
+
+def test_a_host_whose_second_pf_waits_has_its_turn_like_others():
+    last = {("a", "p"): row(2, "a", "b", "good", NOW - 60),
+            ("b", "p"): row(1, "b", "a", "good", NOW - 8 * DAY),
+            ("c", "p"): row(1, "c", "d", "good", NOW - 60)}
+    where = {"a": ["p", "q"], "b": ["p"], "c": ["p"]}
+    age, turn = choose.ages(where, last, NOW), choose.turns(where, last)
+    assert age["a"] is None
+    assert choose.pairs_of("abc", age, turn, 7 * DAY, 9) == [("b", "a")]
+    assert choose.pairs_of("ac", age, turn, 7 * DAY, 9) == [("a", "c")]
 
 
 def test_only_hosts_in_service_with_room_are_taken():
