@@ -8,10 +8,8 @@
  * block, a request must be whole within READ_MS (CROWD_MS while all places are
  * taken), each part of the answer must have been taken within WRITE_MS, and a
  * part is sealed when the one before it is gone. Everything has a maximum.
- * munged is waited for in this thread alone.
- *
- * Only operators of Slurm change something. It never tells a refused peer why
- * before munge has said who that is.
+ * munged is waited for in this thread alone. Only operators of Slurm change
+ * something. It never tells a refused peer why before munge has said who that is.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE	/* accept4, pthread_setname_np */
@@ -73,8 +71,7 @@ static struct {
 
 static const struct verb {
 	const char *name;
-	bool needs_job, needs_name;
-	bool changes;		/* needs an operator */
+	bool needs_job, needs_name, changes;	/* changes: an operator's */
 } verbs[] = {
 	{ "hosts", false, false, false },
 	{ "nodes", false, false, false },
