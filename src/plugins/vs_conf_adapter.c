@@ -35,6 +35,16 @@ static bool has_infiniband(const struct vs_adapter_kind *k)
 	return k->infiniband;
 }
 
+static bool has_network(const struct vs_adapter_kind *k)
+{
+	return k->network;
+}
+
+static bool is_device(const struct vs_adapter_kind *k)
+{
+	return !k->network;
+}
+
 /* The key goes with some types alone, and is given with another. */
 static int misplaced(const struct vs_conf_adapter *a,
 		     const struct vs_conf_file *f,
@@ -50,6 +60,44 @@ static int misplaced(const struct vs_conf_adapter *a,
 		a->type);
 }
 
+/* Keys that hang on what the type is. */
+static const struct vs_conf_of {
+	const char *key;
+	bool (*has)(const struct vs_adapter_kind *k);
+	bool needed;
+} of_types[] = {
+	{ "Network", has_network, true },
+	{ "MTU", has_network, false },
+	{ "Subnet", has_network, false },
+	{ "PF", has_pfs, false },
+	{ "Rails", has_pfs, false },
+	{ "Vendor", is_device, true },
+	{ "Device", is_device, true },
+	{ "Label", is_device, false },
+	{ "MMIO", is_device, false },
+};
+
+static int check_keys(const struct vs_conf_adapter *a,
+		      const struct vs_adapter_kind *k,
+		      const struct vs_conf_file *f,
+		      const struct vs_conf_record *r, struct vs_err *err)
+{
+	for (size_t i = 0; i < VS_COUNT(of_types); i++) {
+		const struct vs_conf_of *o = &of_types[i];
+		int at = vs_conf_key_find(o->key, strlen(o->key),
+					  1u << VS_SCOPE_ADAPTER);
+		VS_FREE char *words = vs_asprintf("%s=", o->key);
+
+		if (r->values[at] && !o->has(k))
+			return misplaced(a, f, r, o->key, words, o->has, err);
+		if (!r->values[at] && o->needed && o->has(k))
+			return vs_conf_err(f, r->line, err,
+				"%s= is missing in this AdapterName= line, of Type=%s",
+				o->key, k->name);
+	}
+	return 0;
+}
+
 int vs_conf_adapter_check(const struct vs_conf_adapter *a,
 			  const struct vs_conf_file *f,
 			  const struct vs_conf_record *r, struct vs_err *err)
@@ -62,8 +110,12 @@ int vs_conf_adapter_check(const struct vs_conf_adapter *a,
 		return vs_conf_err(f, vs_conf_line_of(r, "Type"), err,
 				   "Type=: %s", why.text);
 	k = &vs_adapter_kinds[type];
-	if (a->pf && !has_pfs(k))
-		return misplaced(a, f, r, "PF", "PF=", has_pfs, err);
+	if (check_keys(a, k, f, r, err))
+		return -1;
+	if (a->label && strlen(a->label) >= VS_DEVICE_LABEL)
+		return vs_conf_err(f, vs_conf_line_of(r, "Label"), err,
+			"Label= is longer than %d characters",
+			VS_DEVICE_LABEL - 1);
 	if (a->pf && a->per_node > 1 && strcmp(a->rails, "any"))
 		return vs_conf_err(f, vs_conf_line_of(r, "PF"), err,
 			"PF= is one PF, and PerNode=%d takes VFs of as many: "
@@ -71,5 +123,67 @@ int vs_conf_adapter_check(const struct vs_conf_adapter *a,
 	if (!strcmp(a->link_layer, "InfiniBand") && !has_infiniband(k))
 		return misplaced(a, f, r, "LinkLayer", "LinkLayer=InfiniBand",
 				 has_infiniband, err);
+	return 0;
+}
+
+static const struct vs_adapter_kind *kind_of(const struct vs_conf_adapter *a)
+{
+	enum vs_adapter_type type = VS_ADAPTER_VMXNET3;
+
+	vs_adapter_type_parse(a->type, &type, NULL);
+	return &vs_adapter_kinds[type];
+}
+
+static bool same_devices(const struct vs_conf_adapter *a,
+			 const struct vs_conf_adapter *b)
+{
+	return a->vendor && a->vendor == b->vendor && a->device == b->device;
+}
+
+static int check_with(const struct vs_conf *conf,
+		      const struct vs_conf_adapter *a,
+		      const struct vs_conf_file *f, int line,
+		      struct vs_err *err)
+{
+	const struct vs_conf_adapter *w = vs_conf_adapter_named(conf, a->with);
+
+	if (!w || !is_device(kind_of(w)) || w->with)
+		return vs_conf_err(f, line, err,
+			"With=%.63s: expected the name of an AdapterName= line of devices that has no With= of its own",
+			a->with);
+	if (w == a || same_devices(a, w))
+		return vs_conf_err(f, line, err,
+			"With=%s are the devices of AdapterName=%s itself: set PerNode=",
+			a->with, a->name);
+	if (a->per_node + w->per_node > VS_CARDS_MAX)
+		return vs_conf_err(f, line, err,
+			"AdapterName=%s has PerNode=%d, and %d of With=%s: a VM has %d at most",
+			a->name, a->per_node, w->per_node, w->name,
+			VS_CARDS_MAX);
+	return 0;
+}
+
+int vs_conf_adapters_check(const struct vs_conf *conf,
+			   const struct vs_conf_file *f, struct vs_err *err)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->nrecords; i++) {
+		const struct vs_conf_record *r = &f->records[i];
+		const struct vs_conf_adapter *a;
+
+		if (r->scope != VS_SCOPE_ADAPTER)
+			continue;
+		a = &conf->adapters[n++];
+		if (a->with && check_with(conf, a, f,
+					  vs_conf_line_of(r, "With"), err))
+			return -1;
+		for (size_t k = 0; k + 1 < n; k++)
+			if (same_devices(a, &conf->adapters[k]) &&
+			    !a->label != !conf->adapters[k].label)
+				return vs_conf_err(f, r->line, err,
+					"AdapterName=%s and AdapterName=%s have the same Vendor= and Device=, and one of them a Label=: give both one, or none",
+					conf->adapters[k].name, a->name);
+	}
 	return 0;
 }

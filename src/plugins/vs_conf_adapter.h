@@ -11,4 +11,9 @@ int vs_conf_adapter_check(const struct vs_conf_adapter *a,
 			  const struct vs_conf_file *f,
 			  const struct vs_conf_record *r, struct vs_err *err);
 
+/* All of them: adapters beside adapters, and those that want the same devices
+ * in two ways. */
+int vs_conf_adapters_check(const struct vs_conf *conf,
+			   const struct vs_conf_file *f, struct vs_err *err);
+
 #endif

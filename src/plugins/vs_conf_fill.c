@@ -28,7 +28,13 @@ static int number(const struct vs_conf_file *f, int line,
 	char *end;
 
 	errno = 0;
-	*out = strtol(s, &end, 10);
+	*out = strtol(s, &end, k->type == VS_CONF_HEX ? 16 : 10);
+	if (k->type == VS_CONF_HEX &&
+	    (strncasecmp(s, "0x", 2) || *end || *out < k->min ||
+	     *out > k->max))
+		return vs_conf_err(f, line, err,
+			"%s=%.40s: expected a PCI id such as 0x10de (lspci -nn)",
+			k->key, s);
 	if (errno || end == s || *end || *out < k->min || *out > k->max)
 		return vs_conf_err(f, line, err,
 			"%s=%.40s: expected a number from %ld to %ld", k->key,
@@ -94,13 +100,14 @@ static int set_value(const struct vs_conf_file *f, int line,
 
 	switch (k->type) {
 	case VS_CONF_INT:
+	case VS_CONF_HEX:
 	case VS_CONF_MB:
 		if (number(f, line, k, s, &n, err))
 			return -1;
-		if (k->type == VS_CONF_INT)
-			*(int *)slot = (int)n;
-		else
+		if (k->type == VS_CONF_MB)
 			*(int64_t *)slot = n;
+		else
+			*(int *)slot = (int)n;
 		return 0;
 	case VS_CONF_BOOL:
 		if (strcasecmp(s, "yes") && strcasecmp(s, "no"))
@@ -363,7 +370,8 @@ static int check_together(struct vs_conf *conf, const struct vs_conf_file *f,
 	if (conf->insecure && conf->ca_file)
 		return vs_conf_err(f, vs_conf_line_of(&f->records[0], "InsecureTLS"),
 			err, "InsecureTLS=yes and CAFile= exclude each other");
-	if (check_metrics(conf, f, err))
+	if (check_metrics(conf, f, err) ||
+	    vs_conf_adapters_check(conf, f, err))
 		return -1;
 	return vs_conf_net_check(conf, f, err);
 }

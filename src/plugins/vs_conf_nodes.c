@@ -348,7 +348,7 @@ static uint64_t add_line(uint64_t h, enum vs_conf_scope scope, const void *line)
 
 		if (k->scope != scope)
 			continue;
-		if (k->type == VS_CONF_INT)
+		if (k->type == VS_CONF_INT || k->type == VS_CONF_HEX)
 			h = add_int(h, *(const int *)slot);
 		else if (k->type == VS_CONF_MB)
 			h = add_int(h, *(const int64_t *)slot);

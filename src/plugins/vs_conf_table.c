@@ -132,11 +132,33 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "A kind of network device. The name is the Slurm feature that nodes "
 	  "carry and users constrain on." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_CHOICE, "Type", NULL, true,
-	  "sriov|pvrdma|vmxnet3", 0, 0, ADP(type),
+	  "sriov|pvrdma|vmxnet3|dynamic-directpath", 0, 0, ADP(type),
 	  "sriov: a VF of an RDMA adapter; pvrdma: paravirtual RDMA; vmxnet3: "
-	  "Ethernet." },
-	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "Network", NULL, true, NULL, 0, 0,
-	  ADP(network), "The port group the card is attached to." },
+	  "Ethernet; dynamic-directpath: a whole PCI device of the host, of these "
+	  "ids. svf adapters says what each may do and needs." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "Network", NULL, false, NULL, 0, 0,
+	  ADP(network),
+	  "The port group the card is attached to; needed, but for devices." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_HEX, "Vendor", NULL, false, NULL, 1, 0xffff,
+	  ADP(vendor),
+	  "The PCI vendor id of a device, as 0x10de; with Type=dynamic-directpath." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_HEX, "Device", NULL, false, NULL, 1, 0xffff,
+	  ADP(device), "Its PCI device id, as 0x20b0." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "Label", NULL, false, NULL, 0, 0,
+	  ADP(label),
+	  "The hardware label that the device must have on its host; any if not "
+	  "given. Where one adapter of these ids has a label, all of them should." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_INT, "MMIO", NULL, false, NULL, 1, 32768,
+	  ADP(mmio_gb),
+	  "GB of 64-bit MMIO space that a device with large BARs wants in its VM: "
+	  "the sum of its BARs, doubled (256 for a GPU of 80 GB). All of a VM's "
+	  "are added and rounded up to a power of two. Its template must boot by "
+	  "EFI." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "With", NULL, false, NULL, 0, 0,
+	  ADP(with),
+	  "Another AdapterName, of devices: each VM has them beside its own card, "
+	  "all or nothing, of one host, of one NUMA node where possible. Beside "
+	  "an RDMA card they may talk peer to peer (GPUDirect RDMA)." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_CHOICE, "LinkLayer", "Ethernet", false,
 	  "Ethernet|InfiniBand", 0, 0, ADP(link_layer),
 	  "What the guest's port must be; InfiniBand with Type=sriov alone." },

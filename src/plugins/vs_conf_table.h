@@ -29,6 +29,7 @@ enum vs_conf_type {
 	VS_CONF_IPS,		/* likewise, single ones */
 	VS_CONF_DOMAINS,	/* likewise, of DNS */
 	VS_CONF_INT,		/* an int */
+	VS_CONF_HEX,		/* an int, written 0x10de */
 	VS_CONF_MB,		/* an int64_t */
 	VS_CONF_BOOL,		/* yes or no */
 };
@@ -45,7 +46,7 @@ struct vs_conf_key {
 	const char *doc;	/* one or two sentences */
 };
 
-#define VS_CONF_KEYS 64		/* no scope mixes: rows in the table */
+#define VS_CONF_KEYS 80		/* no scope mixes: rows in the table */
 
 extern const struct vs_conf_key vs_conf_keys[];
 extern const size_t vs_conf_nkeys;

@@ -101,6 +101,13 @@ static void on_host(void *arg, const struct vs_vc_host *h)
 			     h->pfs[i].vfs, h->pfs[i].numa,
 			     h->pfs[i].numa_cores, (int)h->pfs[i].numa_mb,
 			     h->pfs[i].link_up);
+	if (h->has & VS_VC_HOST_PFS)
+		for (size_t i = 0; i < h->ndevices; i++)
+			note(" %s=%04x:%04x/%s/%s/n%d", h->devices[i].pci,
+			     (unsigned int)h->devices[i].vendor,
+			     (unsigned int)h->devices[i].device,
+			     h->devices[i].name, h->devices[i].label,
+			     h->devices[i].numa);
 	note(";");
 }
 

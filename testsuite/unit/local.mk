@@ -21,7 +21,8 @@ EXTRA_DIST += testsuite/unit/check_stage.h testsuite/unit/control_stage.h \
 check_PROGRAMS += testsuite/unit/test_adapter testsuite/unit/test_cards \
 	testsuite/unit/test_check testsuite/unit/test_check_room \
 	testsuite/unit/test_check_site \
-	testsuite/unit/test_control testsuite/unit/test_gains \
+	testsuite/unit/test_control testsuite/unit/test_devices \
+	testsuite/unit/test_gains \
 	testsuite/unit/test_gang testsuite/unit/test_hostlist \
 	testsuite/unit/test_inventory testsuite/unit/test_ipv4 \
 	testsuite/unit/test_json testsuite/unit/test_ledger \
@@ -201,7 +202,8 @@ select_stage = testsuite/unit/select_stage.c testsuite/unit/select_stage.h \
 	src/plugins/select/cons_tres_vsphere/widen.c \
 	src/plugins/timed.c
 check_PROGRAMS += testsuite/unit/test_bits testsuite/unit/test_conf \
-	testsuite/unit/test_conf_nodes testsuite/unit/test_job_test \
+	testsuite/unit/test_conf_adapter testsuite/unit/test_conf_nodes \
+	testsuite/unit/test_job_test \
 	testsuite/unit/test_job_when testsuite/unit/test_preempt \
 	testsuite/unit/test_prep testsuite/unit/test_submit \
 	testsuite/unit/test_widen
@@ -210,6 +212,10 @@ testsuite_unit_test_bits_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_conf_SOURCES = testsuite/unit/test_conf.c $(conf_stage)
 testsuite_unit_test_conf_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_conf_LDADD = $(slurm_unit_ldadd)
+testsuite_unit_test_conf_adapter_SOURCES = \
+	testsuite/unit/test_conf_adapter.c $(conf_stage)
+testsuite_unit_test_conf_adapter_CPPFLAGS = $(plugin_cppflags)
+testsuite_unit_test_conf_adapter_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_conf_nodes_SOURCES = testsuite/unit/test_conf_nodes.c \
 	$(conf_stage)
 testsuite_unit_test_conf_nodes_CPPFLAGS = $(plugin_cppflags)

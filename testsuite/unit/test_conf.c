@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "conf_stage.h"
-#include "plan/adapter.h"
 #include "util/mem.h"
 
 /* The file is refused, and the text has each of the words. */
@@ -364,23 +363,6 @@ static void a_partition_with_an_unknown_adapter_is_refused(void **state)
 	      "Adapter=sriov-rose", "AdapterName=");
 }
 
-/* Type= takes what plan/adapter offers, and the man page says so. */
-static void the_types_are_those_of_the_capability_table(void **state)
-{
-	int at = vs_conf_key_find("Type", 4, 1u << VS_SCOPE_ADAPTER);
-	char all[200] = "|";
-
-	(void)state;
-	snprintf(all, sizeof(all), "|%s|", vs_conf_keys[at].choices);
-	for (int i = 0; i < VS_ADAPTER_TYPES; i++) {
-		const struct vs_adapter_kind *k = &vs_adapter_kinds[i];
-		char one[40];
-
-		snprintf(one, sizeof(one), "|%s|", k->name);
-		assert_int_equal(strstr(all, one) != NULL, k->offered);
-	}
-}
-
 static void combinations_that_cannot_be_are_refused(void **state)
 {
 	(void)state;
@@ -480,7 +462,6 @@ int main(void)
 		T(what_is_missing_is_named),
 		T(a_partition_with_an_unknown_adapter_is_refused),
 		T(combinations_that_cannot_be_are_refused),
-		T(the_types_are_those_of_the_capability_table),
 		T(a_missing_file_is_said_at_once),
 		T(the_password_file_must_be_slurmusers_alone),
 		T(the_password_file_must_belong_to_slurmuser),

@@ -262,7 +262,7 @@ static void equal_configurations_have_equal_hashes(void **state)
 
 static void say_another(const struct vs_conf_key *k, void *slot, int by)
 {
-	if (k->type == VS_CONF_INT)
+	if (k->type == VS_CONF_INT || k->type == VS_CONF_HEX)
 		*(int *)slot += by;
 	else if (k->type == VS_CONF_MB)
 		*(int64_t *)slot += by;
@@ -288,6 +288,7 @@ static void every_key_counts_in_the_hash(void **state)
 					   c->clusters, c->hosts };
 		void *slot = (char *)lines[k->scope] + k->offset;
 		bool number = k->type == VS_CONF_INT ||
+			k->type == VS_CONF_HEX ||
 			k->type == VS_CONF_MB || k->type == VS_CONF_BOOL;
 		char *was = number ? NULL : *(char **)slot, word[] = "another";
 

@@ -239,6 +239,32 @@ static void a_filter_that_is_not_ours_is_an_error(void **state)
 	CHANGE("config.network.proxySwitch", "[{'dvsUuid':'50 2a'," \
 	       "'pnic':['k-4']}]"))
 
+/* 0x10de as it is, 0xb015 as a negative number; what isn't active isn't there. */
+static void devices_that_are_handed_out_are_told_with_their_ids(void **state)
+{
+	DELIVERS(*state, UPDATE(SET("f-hosts", OBJ("enter", "HostSystem",
+		"host-1",
+		CHANGE("hardware.pciDevice", "["
+		       "{'id':'0000:CA:00.0','vendorId':4318,'deviceId':8368,"
+		       "'deviceName':'GA100'},"
+		       "{'id':'0000:3b:00.0','vendorId':5555,'deviceId':-20459,"
+		       "'deviceName':'ConnectX'},"
+		       "{'id':'0000:65:00.0','vendorId':4318,'deviceId':8368,"
+		       "'deviceName':'GA100'}]") ","
+		CHANGE("config.pciPassthruInfo", "["
+		       "{'_typeName':'HostPciPassthruInfo','id':'0000:ca:00.0',"
+		       "'passthruEnabled':true,'passthruActive':true,"
+		       "'hardwareLabel':'fabric-a'},"
+		       "{'_typeName':'HostPciPassthruInfo','id':'0000:3b:00.0',"
+		       "'passthruEnabled':true,'passthruActive':true},"
+		       "{'_typeName':'HostPciPassthruInfo','id':'0000:65:00.0',"
+		       "'passthruEnabled':true,'passthruActive':false},"
+		       "{'_typeName':'HostPciPassthruInfo','id':'0000:99:00.0',"
+		       "'passthruEnabled':true,'passthruActive':true}]")))),
+		"host host-1 away 0x0 0MB hw0 0000:ca:00.0=10de:20b0/GA100/fabric-a/n-1"
+		" 0000:3b:00.0=15b3:b015/ConnectX//n-1;");
+}
+
 static void a_pf_is_joined_from_four_places(void **state)
 {
 	/* 131072 MB less 8 % and 1024; the PF without a NIC is no adapter. */
@@ -300,6 +326,7 @@ int main(void)
 		T(a_lost_session_in_a_missing_set_is_an_error),
 		T(a_filter_that_is_not_ours_is_an_error),
 		T(a_pf_is_joined_from_four_places),
+		T(devices_that_are_handed_out_are_told_with_their_ids),
 		T(tasks_come_after_the_inventory),
 		T(what_is_no_update_set_is_refused_with_its_path),
 	};

@@ -275,6 +275,15 @@ static void each_kind_of_card_has_its_own_body(void **state)
 		"'VirtualPCIPassthroughDeviceBackingInfo','deviceName':'',"
 		"'id':'0000:af:00.0','deviceId':'0','systemId':'BYPASS',"
 		"'vendorId':0}}}");
+	c = (struct vs_vc_card_spec) { .kind = VS_VC_PCI_DYNAMIC,
+		.vendor = 0x10de, .device = 0x20b0, .label = "fabric-a" };
+	card_is(&c, "{'_typeName':'VirtualPCIPassthrough','key':-101,"
+		"'backing':{'_typeName':"
+		"'VirtualPCIPassthroughDynamicBackingInfo','deviceName':'',"
+		"'allowedDevice':[{'_typeName':"
+		"'VirtualPCIPassthroughAllowedDevice','vendorId':4318,"
+		"'deviceId':8368}],'customLabel':'fabric-a'}}");
+	c = sriov;
 	c.kind = VS_VC_NET_PVRDMA;
 	card_is(&c, "{'_typeName':'VirtualVmxnet3Vrdma','key':-101," DVS ","
 		CONNECT "," MAC ",'deviceProtocol':'rocev2'}");

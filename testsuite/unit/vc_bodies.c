@@ -43,7 +43,7 @@ static struct json_object *filter(const char *type, enum vcx_filter f,
 				  const char *view_type)
 {
 	return vs_spec_filter_of(
-		one(vs_spec_props(type, vs_inv_paths(f))),
+		one(vs_spec_props(type, vs_inv_paths(NULL, f))),
 		one(vs_spec_view_members(view_type, "session[52a]52c")));
 }
 
@@ -68,10 +68,15 @@ static void session_bodies(void)
 	line("CreateFilterRequestType", vs_spec_create_filter(
 		filter("HostSystem", VCX_F_HOSTS, "ContainerView")));
 	line("CreateFilterRequestType", vs_spec_create_filter(
+		vs_spec_filter_of(one(vs_spec_props("HostSystem",
+						    vs_inv_host_paths)),
+			one(vs_spec_view_members("ContainerView",
+						 "session[52a]52c")))));
+	line("CreateFilterRequestType", vs_spec_create_filter(
 		filter("Task", VCX_F_TASKS, "ListView")));
 	line("RetrievePropertiesExRequestType", vs_spec_retrieve(
 		vs_spec_filter_of(one(vs_spec_props("Task",
-				vs_inv_paths(VCX_F_TASKS))),
+				vs_inv_paths(NULL, VCX_F_TASKS))),
 			one(vs_spec_object("Task", "task-1")))));
 	line("ContinueRetrievePropertiesExRequestType",
 	     vs_spec_continue("0"));
@@ -144,6 +149,12 @@ static void vm_bodies(void)
 	c[0] = card(VS_VC_NET_SRIOV, "0000:af:00.0", true);
 	c[1] = card(VS_VC_NET_SRIOV, "0000:3b:00.0", true);
 	clone_body(c, true, NULL, nic);
+	c[1] = (struct vs_vc_card_spec){ .kind = VS_VC_PCI_DYNAMIC,
+					 .vendor = 0x10de, .device = 0x20b0 };
+	clone_body(c, true, NULL, nic);
+	c[0] = c[1];
+	c[0].label = "fabric-a";
+	clone_body(c, true, NULL, NULL);
 	clone_body(NULL, false, NULL, NULL);
 	line("ReconfigVMRequestType", vs_spec_reconfigure(
 		"2026-01-01T10:00:00.000000Z", &(struct vs_vc_hw){

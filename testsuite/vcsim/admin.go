@@ -122,7 +122,8 @@ func (w *world) state() map[string]any {
 			owner, _ := v.extra("slurm.vsphere.owner")
 			vms = append(vms, map[string]any{"name": v.m.Name, "moid": o.ref.Value, "folder": w.folderPath(o),
 				"power": v.m.Runtime.PowerState, "host": v.h.spec.Name, "datastore": w.get(v.m.Datastore[0]).name(), "policies": v.policies, "annotation": v.m.Config.Annotation, "owner": owner, "template": v.m.Config.Template,
-				"instanceUuid": v.m.Config.InstanceUuid, "cards": v.cardInfos(), "boots": v.boots, "guest": v.guest != nil})
+				"instanceUuid": v.m.Config.InstanceUuid, "cards": v.cardInfos(), "boots": v.boots,
+				"memoryMB": v.m.Config.Hardware.MemoryMB, "reservedMB": v.reservedMB(), "passthru": v.passthruExtra(), "guest": v.guest != nil})
 		}
 		if t := w.tasks.byRef[o.ref]; t != nil {
 			e, ended := "", 0.0

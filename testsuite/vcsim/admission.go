@@ -18,6 +18,7 @@ type demand struct {
 	pf    string
 	sw    string
 	vf    string
+	dev   *types.VirtualPCIPassthroughDynamicBackingInfo
 }
 
 // demands lists the VFs that a VM's cards need.
@@ -37,8 +38,11 @@ func (v *vmachine) demands() []demand {
 			res = append(res, dm)
 			n++
 		case *types.VirtualPCIPassthrough:
-			if b, ok := c.Backing.(*types.VirtualPCIPassthroughDeviceBackingInfo); ok {
+			switch b := c.Backing.(type) {
+			case *types.VirtualPCIPassthroughDeviceBackingInfo:
 				res = append(res, demand{card: c.Key, index: n, vf: b.Id})
+			case *types.VirtualPCIPassthroughDynamicBackingInfo:
+				res = append(res, demand{card: c.Key, index: n, dev: b})
 			}
 			n++
 		}
@@ -51,12 +55,16 @@ func (h *host) candidates(d demand) []*pf {
 	var res []*pf
 	for _, p := range h.pfs {
 		switch {
+		case d.dev != nil:
+			if p.dev != nil && p.dev.serves(d.dev) {
+				res = append(res, p)
+			}
 		case d.vf != "":
 			if p.indexOf(d.vf) >= 0 {
 				res = append(res, p)
 			}
 		case d.pf != "":
-			if p.id == d.pf {
+			if p.id == d.pf && p.dev == nil {
 				res = append(res, p)
 			}
 		case d.sw != "" && p.sw == d.sw:
@@ -254,6 +262,9 @@ func (v *vmachine) fits(h *host) ([]heldVF, error) {
 		}
 	}
 	held, short := h.assign(ds, h.notReleased())
+	if short != nil && (short.dev != nil || len(h.candidates(*short)) > 0 && h.candidates(*short)[0].dev != nil) {
+		return nil, v.noDevice(h, short.index)
+	}
 	if short != nil {
 		id := short.pf
 		if cs := h.candidates(*short); id == "" && len(cs) > 0 {
@@ -263,7 +274,7 @@ func (v *vmachine) fits(h *host) ([]heldVF, error) {
 		}
 		return nil, noVF(short.index, id)
 	}
-	return held, nil
+	return held, v.checkMMIO(held)
 }
 
 func deviceBacking(i int, text string) error {

@@ -38,6 +38,7 @@ type pf struct {
 	off       bool // SR-IOV is not enabled
 	asked     int  // VFs requested, 0: as many as there are
 	numa      int
+	dev       *pciSpec // a device that is handed out whole, by itself; nil: a PF
 	used      map[int]*vmachine
 	late      map[int]int // VFs of VMs that are off, not released yet
 	lowered   int         // by how much setVfs last lowered vfs, at that change
@@ -53,6 +54,9 @@ func (p *pf) usable() int {
 
 // vfID is the SBDF of the i-th VF: two functions after its PF, onwards.
 func (p *pf) vfID(i int) string {
+	if p.dev != nil {
+		return p.id
+	}
 	var seg, bus, slot, fn int
 	_, _ = fmt.Sscanf(p.id, "%x:%x:%x.%x", &seg, &bus, &slot, &fn)
 	n := slot*8 + fn + 2 + i
@@ -78,6 +82,9 @@ func (w *world) buildHost(c *cluster, s *hostSpec, name string) error {
 			h.pfs = append(h.pfs, &pf{h: h, id: n.Pci, device: n.Device, sw: n.Switch, vfs: n.Sriov.Vfs, max: n.Sriov.Max,
 				active: n.Sriov.Active == nil || *n.Sriov.Active, incapable: n.Sriov.Capable != nil && !*n.Sriov.Capable, numa: n.Numa, used: map[int]*vmachine{}, late: map[int]int{}})
 		}
+	}
+	if err := h.buildDevices(); err != nil {
+		return err
 	}
 	m := h.m
 	m.Self, m.Name, m.Parent = r, name, &c.o.ref
@@ -166,10 +173,18 @@ func (h *host) hardware() {
 				n.PciId = append(n.PciId, p.Pci)
 			}
 		}
+		for _, d := range s.Devices {
+			if d.Numa == i {
+				n.PciId = append(n.PciId, d.Pci)
+			}
+		}
 		hw.NumaInfo.NumaNode = append(hw.NumaInfo.NumaNode, n)
 	}
 	for _, p := range s.Pnics {
 		hw.PciDevice = append(hw.PciDevice, pciDevice(p.Pci, 4123))
+	}
+	for i := range s.Devices {
+		hw.PciDevice = append(hw.PciDevice, s.Devices[i].hardware())
 	}
 	h.m.Hardware = hw
 	h.m.Summary = types.HostListSummary{Host: &h.m.Self, OverallStatus: "green", Runtime: &h.m.Runtime,
@@ -263,6 +278,9 @@ func (h *host) passthru() {
 		list = append(list, &types.HostSriovInfo{HostPciPassthruInfo: base, SriovEnabled: p.vfs > 0 && !p.off, SriovCapable: true,
 			SriovActive: num > 0, NumVirtualFunctionRequested: int32(p.requested()), NumVirtualFunction: num,
 			MaxVirtualFunctionSupported: int32(p.max)})
+	}
+	for i := range h.spec.Devices {
+		list = append(list, h.spec.Devices[i].passthru())
 	}
 	h.m.Config.PciPassthruInfo = list
 }

@@ -155,6 +155,12 @@ func (v *vmachine) buildCard(s *cardSpec, key int32) (types.BaseVirtualDevice, e
 		p.Key, p.Backing = key, &types.VirtualPCIPassthroughDeviceBackingInfo{Id: s.Vf, DeviceId: "101c", SystemId: "BYPASS", VendorId: 5555}
 		return p, nil
 	}
+	if s.Type == "pci" {
+		p := &types.VirtualPCIPassthrough{}
+		p.Key, p.Backing = key, &types.VirtualPCIPassthroughDynamicBackingInfo{CustomLabel: s.Label,
+			AllowedDevice: []types.VirtualPCIPassthroughAllowedDevice{{VendorId: int32(s.Vendor), DeviceId: int32(s.Device)}}}
+		return p, nil
+	}
 	n := v.dc.nets[s.Network]
 	if n == nil {
 		return nil, fmt.Errorf("network: %q is not declared", s.Network)
@@ -189,5 +195,5 @@ func (v *vmachine) buildCard(s *cardSpec, key int32) (types.BaseVirtualDevice, e
 		}
 		return c, nil
 	}
-	return nil, fmt.Errorf("type: %q is not one of vmxnet3, pvrdma, sriov, rawvf", s.Type)
+	return nil, fmt.Errorf("type: %q is not one of vmxnet3, pvrdma, sriov, rawvf, pci", s.Type)
 }

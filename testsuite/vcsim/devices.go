@@ -139,6 +139,9 @@ func (v *vmachine) addDevice(i int, list []types.BaseVirtualDevice, dev types.Ba
 		base.Key, base.UnitNumber = nextKey(list, 13031, -1), nextUnit(list, 65, -1)
 		label = fmt.Sprintf("SR-IOV network adapter %d", 13032-base.Key)
 	case *types.VirtualPCIPassthrough:
+		if err := v.checkDevice(i, d); err != nil {
+			return nil, err
+		}
 		base.Key, base.UnitNumber = nextKey(list, 13000, 1), nextUnit(list, 18, 1)
 		label = fmt.Sprintf("PCI device %d", base.Key-13000)
 	case types.BaseVirtualEthernetCard:

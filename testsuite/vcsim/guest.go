@@ -47,6 +47,8 @@ type cardInfo struct {
 	Pf      string `json:"pf"`
 	Vf      string `json:"vf"`
 	Numa    int    `json:"numa"`
+	Vendor  string `json:"vendor"` // of a device: "0x10de"
+	Device  string `json:"device"`
 }
 
 func (v *vmachine) cardInfos() []cardInfo {
@@ -74,6 +76,9 @@ func (v *vmachine) cardInfos() []cardInfo {
 		for _, x := range v.held {
 			if x.card == d.GetVirtualDevice().Key {
 				ci.Pf, ci.Vf, ci.Numa = x.p.id, x.p.vfID(x.vf), x.p.numa
+				if dev := x.p.dev; dev != nil {
+					ci.Type, ci.Vendor, ci.Device = "pci", fmt.Sprintf("0x%04x", dev.Vendor), fmt.Sprintf("0x%04x", dev.Device)
+				}
 			}
 		}
 		res = append(res, ci)

@@ -127,6 +127,7 @@ type hostSpec struct {
 	Numa       int        `json:"numa"`
 	ApiVersion string     `json:"apiVersion"`
 	Pnics      []pnicSpec `json:"pnics"`
+	Devices    []pciSpec  `json:"devices"`
 }
 
 type pnicSpec struct {
@@ -157,6 +158,7 @@ type vmSpec struct {
 	PowerOn         bool              `json:"powerOn"`
 	Template        *bool             `json:"template"`
 	HardwareVersion string            `json:"hardwareVersion"`
+	Firmware        string            `json:"firmware"` // bios, efi; "" is efi
 	GuestId         string            `json:"guestId"`
 	NumCPUs         int32             `json:"numCPUs"`
 	MemoryMB        int32             `json:"memoryMB"`
@@ -177,6 +179,9 @@ type cardSpec struct {
 	Network string `json:"network"`
 	Pf      string `json:"pf"`
 	Vf      string `json:"vf"`
+	Vendor  int    `json:"vendor"` // of Type pci: any device of these ids
+	Device  int    `json:"device"`
+	Label   string `json:"label"`
 	Mac     string `json:"mac"`
 }
 

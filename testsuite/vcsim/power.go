@@ -130,6 +130,7 @@ func (v *vmachine) turnOn(held []heldVF) {
 		}
 	}
 	v.m.Config.Hardware.Device = devs
+	v.assigned(held)
 	now := time.Now().UTC()
 	v.m.Runtime.PowerState, v.m.Runtime.BootTime = types.VirtualMachinePowerStatePoweredOn, &now
 	v.boots++

@@ -262,7 +262,10 @@ func (v *vmachine) baseConfig(s *vmSpec) {
 	if c.Version == "" {
 		c.Version = "vmx-20"
 	}
-	c.GuestFullName, c.Firmware = c.GuestId, "efi"
+	c.GuestFullName, c.Firmware = c.GuestId, s.Firmware
+	if c.Firmware == "" {
+		c.Firmware = "efi"
+	}
 	c.Hardware = types.VirtualHardware{NumCPU: max(1, s.NumCPUs), NumCoresPerSocket: types.NewInt32(1), MemoryMB: max(64, s.MemoryMB)}
 	shares := &types.SharesInfo{Shares: 1000, Level: "normal"}
 	c.MemoryAllocation = &types.ResourceAllocationInfo{Reservation: i64(0), Limit: i64(-1), Shares: shares, ExpandableReservation: types.NewBool(false)}

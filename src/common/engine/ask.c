@@ -78,17 +78,17 @@ static size_t counted_twice(struct vs_core *c, const struct used *used)
 			    !used[p].all)
 				continue;
 			sum += used[p].all *
-				(size_t)vs_adapter_cards(&c->adapters[a]);
+				(size_t)vs_adapter_vfs(&c->adapters[a]);
 			sizes++;
 		}
 		if (sizes < 2 ||
-		    !vs_adapter_kinds[c->adapters[a].type].takes_vf)
+		    !vs_adapter_vfs(&c->adapters[a]))
 			continue;
 		vfs = free_vfs(c, a);
 		/* nodes, of which each takes as many */
 		if (sum > vfs)
 			over += (sum - vfs - 1) /
-				(size_t)vs_adapter_cards(&c->adapters[a]) + 1;
+				(size_t)vs_adapter_vfs(&c->adapters[a]) + 1;
 	}
 	return over;
 }

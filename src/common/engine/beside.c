@@ -44,7 +44,7 @@ static void ids_of(const struct vs_core *c, const struct vs_host *h, int pf,
 		bool on = false;
 
 		for (int i = 0; vm->power == VS_POWER_ON && i < vm->ncards; i++)
-			on |= vs_card_pfs(h, &vm->cards[i]) >> pf & 1;
+			on |= vs_card_rows(h, &vm->cards[i]) >> pf & 1;
 		if (on && vs_vm_owner(vm, c->folder, c->cluster_id) ==
 		    VS_OWNER_OTHER_CLUSTER)
 			ids_add(s, vm->mark.cluster);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A node's cards on its adapter's network: PerNode= of them, each known by its
+ * A node's cards on its adapter's network: PerNode= of them (devices have none:
+ * see devices.c), each known by its
  * MAC, which is the node's for good; the k-th card takes its VF of the k-th PF
  * that is held, in the order of their addresses.
  *
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/devices_i.h"
 #include "util/mem.h"
 
 static bool network_is(const struct vs_network *net, const struct vs_card *card)
@@ -20,7 +22,7 @@ static bool network_is(const struct vs_network *net, const struct vs_card *card)
 
 int vs_node_card(const struct vs_node *n, const struct vs_card *card)
 {
-	for (int k = 0; k < vs_adapter_cards(n->profile->adapter); k++)
+	for (int k = 0; k < vs_adapter_nics(n->profile->adapter); k++)
 		if (!strcasecmp(card->mac, n->macs[k]))
 			return k;
 	return -1;
@@ -30,7 +32,8 @@ const char *vs_node_macs(const struct vs_node *n, char out[VS_MACS_LEN])
 {
 	size_t len = 0;
 
-	for (int k = 0; k < vs_adapter_cards(n->profile->adapter); k++)
+	out[0] = '\0';
+	for (int k = 0; k < vs_adapter_nics(n->profile->adapter); k++)
 		len += (size_t)snprintf(out + len, VS_MACS_LEN - len, "%s%s",
 					k ? "," : "", n->macs[k]);
 	return out;
@@ -47,7 +50,7 @@ static bool card_lands(const struct vs_card *card,
 bool vs_node_cards_right(const struct vs_node *n, const struct vs_vm *vm,
 			 const struct vs_hold *h)
 {
-	int want = vs_adapter_cards(n->profile->adapter), count = 0, k;
+	int want = vs_adapter_nics(n->profile->adapter), count = 0, k;
 	unsigned int found = 0;
 
 	for (int i = 0; i < vm->ncards; i++) {
@@ -65,7 +68,8 @@ bool vs_node_cards_right(const struct vs_node *n, const struct vs_vm *vm,
 		    h && (k >= h->ncards || !card_lands(card, &h->cards[k])))
 			return false;
 	}
-	return count == want && found == (1u << want) - 1;
+	return count == want && found == (1u << want) - 1 &&
+	       vs_node_devices_right(n, vm, h);
 }
 
 int vs_node_cards(const struct vs_node *n, const struct vs_vm *vm,
@@ -74,7 +78,7 @@ int vs_node_cards(const struct vs_node *n, const struct vs_vm *vm,
 	int count = 0;
 
 	memset(to, 0, VS_CARDS_MAX * sizeof(*to));
-	for (int k = 0; k < vs_adapter_cards(n->profile->adapter); k++)
+	for (int k = 0; k < vs_adapter_nics(n->profile->adapter); k++)
 		for (int i = 0; i < vm->ncards; i++)
 			if (vm->cards[i].kind == VS_CARD_SRIOV &&
 			    !strcasecmp(vm->cards[i].mac, n->macs[k])) {
@@ -82,5 +86,6 @@ int vs_node_cards(const struct vs_node *n, const struct vs_vm *vm,
 					   VS_PCI_LEN);
 				break;
 			}
+	vs_node_devices(n, vm, to, &count);
 	return count;
 }

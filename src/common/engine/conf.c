@@ -43,6 +43,8 @@ static void free_adapters(struct vs_conf *conf)
 		free(a->link_layer);
 		free(a->subnet);
 		free(a->rails);
+		free(a->label);
+		free(a->with);
 	}
 	free(conf->adapters);
 }

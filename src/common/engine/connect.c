@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/devices_i.h"
 #include "util/mem.h"
 
 static const char **distinct(size_t n, const char *(*name)(const struct vs_core *,
@@ -21,9 +22,9 @@ static const char **distinct(size_t n, const char *(*name)(const struct vs_core 
 	for (size_t i = 0; i < n; i++) {
 		size_t k = 0;
 
-		while (k < used && strcmp(list[k], name(c, i)))
+		while (k < used && name(c, i) && strcmp(list[k], name(c, i)))
 			k++;
-		if (k == used)
+		if (k == used && name(c, i))
 			list[used++] = name(c, i);
 	}
 	return list;
@@ -61,6 +62,7 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
 		.call_timeout_ms = 60000,
 		.wait_seconds = 20,
 		.max_body = 64 << 20,
+		.devices = vs_devices_wanted(c),
 		.names = {
 			.datacenter = conf->datacenter,
 			.folder = conf->folder,

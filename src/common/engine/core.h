@@ -22,6 +22,9 @@
 struct vs_conf_adapter {
 	char *name, *type, *network, *pf, *link_layer, *subnet, *rails;
 	int mtu, per_node;
+	int vendor, device;	/* PCI ids of a device, 0: none given */
+	char *label, *with;	/* its label; the adapter of devices beside */
+	int mmio_gb;
 };
 struct vs_conf_partition {	/* settings for the nodes of a partition */
 	char *name, *adapter, *template_name, *retention, *latency;

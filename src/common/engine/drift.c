@@ -154,6 +154,9 @@ void vs_drift_look(struct vs_core *c, struct vs_host *h)
 		const struct vs_pf *pf = &h->pfs[i];
 		const struct vs_avoid *a = told(c, h, pf->pci);
 
+		why[i][0] = '\0';
+		if (pf->of)
+			continue;	/* devices are told by their ids */
 		judge(p, pf, lost, why[i], sizeof(why[i]));
 		drifted += why[i][0] != '\0';
 		same += a && !strcmp(a->why, why[i]);

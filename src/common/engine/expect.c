@@ -98,15 +98,22 @@ void vs_need_words(struct vs_core *c, const int *ids, size_t n, size_t need,
 		   char *out, size_t size)
 {
 	const struct vs_adapter *a = only_adapter(c, ids, n);
-	bool vf = a && vs_adapter_kinds[a->type].takes_vf;
-	size_t all = vf ? need * (size_t)vs_adapter_cards(a) : need;
-	char nodes[40] = "";
+	bool vf = a && vs_adapter_takes(a);
+	bool own = a && vs_adapter_vfs(a);
+	size_t all = own ? need * (size_t)vs_adapter_cards(a) : need;
+	size_t more = vf ? need * (size_t)vs_adapter_beside(a) : 0;
+	char nodes[40] = "", beside[VS_NAME_LEN + 40] = "";
 
-	if (vf && all > 1)
+	if (more)
+		snprintf(beside, sizeof(beside), " with %zu %s device%s", more,
+			 a->with->name, more == 1 ? "" : "s");
+	if (vf && all + more > 1)
 		snprintf(nodes, sizeof(nodes), " on %zu node%s", need,
 			 need == 1 ? "" : "s");
-	snprintf(out, size, "needs %zu %s%s%s%s", all, a ? a->name : "node",
-		 !a ? "" : vf ? " VF" : " VM", all == 1 ? "" : "s", nodes);
+	snprintf(out, size, "needs %zu %s%s%s%s%s%s", all,
+		 a ? a->name : "node", a ? " " : "",
+		 !a ? "" : own ? vs_adapter_kind(a)->unit : "VM",
+		 all == 1 ? "" : "s", beside, nodes);
 }
 
 void vs_lack_words(struct vs_core *c, const int *ids, size_t n, size_t need,

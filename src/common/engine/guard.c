@@ -190,7 +190,7 @@ const char *vs_node_barred(struct vs_core *c, const struct vs_node *n)
 		return now->barred;
 	if (vs_clones_bar(c, n, vm))
 		return vs_clones_bar(c, n, vm);
-	if (!vs_adapter_kinds[n->profile->adapter->type].takes_vf)
+	if (!vs_adapter_takes(n->profile->adapter))
 		return NULL;
 	if (vm)
 		return vm_automated(c, vm);
@@ -199,9 +199,12 @@ const char *vs_node_barred(struct vs_core *c, const struct vs_node *n)
 
 static bool serves(const struct vs_core *c, const struct vs_guard *g, size_t a)
 {
+	const struct vs_adapter *with = c->adapters[a].with;
+
 	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
 		if (!strcmp(h->cluster, g->cluster) &&
-		    vs_host_draws(c, h, a))
+		    (vs_host_draws(c, h, a) || (with &&
+		     vs_host_draws(c, h, (size_t)(with - c->adapters)))))
 			return true;
 	return false;
 }
@@ -293,7 +296,7 @@ static void check_overrides(struct vs_core *c)
 		const struct vs_vm *vm = vs_node_vm(c, n);
 
 		if (vm && (vm->drs == VS_AUTOMATED || vm->ha == VS_AUTOMATED) &&
-		    vs_adapter_kinds[n->profile->adapter->type].takes_vf)
+		    vs_adapter_takes(n->profile->adapter))
 			found_override(c, n, vm);
 	}
 }

@@ -99,7 +99,7 @@ void vs_hold_of(struct vs_core *c, const struct vs_node *n,
 		   sizeof(out->store));
 	for (int i = 0; i < at->npfs; i++) {
 		vs_strlcpy(out->cards[i].pf, at->pfs[i]->pci, VS_PCI_LEN);
-		out->cards[i].automatic = at->pf_automatic;
+		out->cards[i].automatic = at->pf_automatic && !at->pfs[i]->of;
 	}
 	vs_strlcpy(out->vm, vm ? vm->moid : "", sizeof(out->vm));
 }
@@ -389,7 +389,7 @@ void vs_hold_sync(struct vs_core *c, struct vs_node *n)
 		return;
 	}
 	if (h->state == VS_HOLD_SEEN &&
-	    (h->ncards != vs_adapter_vfs(n->profile->adapter) ||
+	    (h->ncards != vs_adapter_takes(n->profile->adapter) ||
 	     !vs_stores_right(c, h))) {
 		/* No PF was ever shown, or it had another number of cards, or
 		 * no datastore: find a place anew. */

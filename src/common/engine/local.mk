@@ -23,6 +23,7 @@ core_sources += \
 	src/common/engine/control_msg.c src/common/engine/control_msg.h \
 	src/common/engine/core.c src/common/engine/core.h \
 	src/common/engine/core_i.h \
+	src/common/engine/devices.c src/common/engine/devices_i.h \
 	src/common/engine/drift.c \
 	src/common/engine/expect.c \
 	src/common/engine/drs.c src/common/engine/drs_i.h \

@@ -314,7 +314,7 @@ static bool place_now(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	/* Others may have come there since: DRS moves VMs at power-on. */
 	if (h && h->state == VS_HOLD_PROMISED &&
 	    (!host || !vs_host_usable(host) || vs_clone_lacks(c, n) ||
-	     h->ncards != vs_adapter_vfs(n->profile->adapter) ||
+	     h->ncards != vs_adapter_takes(n->profile->adapter) ||
 	     avoided(c, h) || !vs_hold_fits(c, n) || !vs_stores_right(c, h))) {
 		vs_hold_drop(c, n);
 		h = NULL;

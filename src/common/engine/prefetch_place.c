@@ -18,7 +18,7 @@
 
 static bool takes_vf(const struct vs_node *n)
 {
-	return vs_adapter_kinds[n->profile->adapter->type].takes_vf;
+	return vs_adapter_takes(n->profile->adapter);
 }
 
 /* Does a job that waits for VMs like `of` want what this node would take?
@@ -60,7 +60,7 @@ bool vs_prefetch_to_spare(struct vs_core *c, const struct vs_node *n,
 /* In VFs: one that goes may have more of them than one that comes needs. */
 bool vs_prefetch_vf_comes(struct vs_core *c, const struct vs_node *n)
 {
-	int come = -vs_adapter_vfs(n->profile->adapter);
+	int come = -vs_adapter_takes(n->profile->adapter);
 	const struct vs_node *other;
 
 	if (!takes_vf(n) || n->seen != VS_SEEN_OFF)
@@ -80,7 +80,7 @@ bool vs_prefetch_vf_comes(struct vs_core *c, const struct vs_node *n)
 		if (other->ahead.state == VS_AHEAD_UP &&
 		    other->ahead.job == n->ahead.job &&
 		    !vs_ledger_get(&c->ledger, other->name))
-			come -= vs_adapter_vfs(other->profile->adapter);
+			come -= vs_adapter_takes(other->profile->adapter);
 	return come >= 0;
 }
 
@@ -99,7 +99,7 @@ static bool free_at_home(struct vs_core *c, const struct vs_node *n)
 	for (int i = 0; h && i < h->npfs; i++)
 		if (vs_pf_reaches(n->profile->adapter, n->net, &h->pfs[i]))
 			free += vs_sums_now(c)->hosts[h->index].pf[i].free;
-	return free >= vs_adapter_cards(n->profile->adapter);
+	return free >= vs_adapter_vfs(n->profile->adapter);
 }
 
 /* What comes free first is not on its host, but on that of another which waits
@@ -200,12 +200,12 @@ static void shift_ahead(struct vs_core *c, const struct vs_node *of, int sign)
 	const struct vs_host *host =
 		vs_host_get(&c->inv, vm ? vm->host : of->op.host);
 	const struct vs_adapter *a = of->profile->adapter;
-	int left = takes_vf(of) ? vs_adapter_cards(a) : 0;
+	int left = vs_adapter_takes(a);
 
 	if (of->ahead.state != VS_AHEAD_CLONE || !host)
 		return;
 	for (int i = 0; i < host->npfs && left; i++)
-		if (vs_pf_reaches(a, of->net, &host->pfs[i])) {
+		if (vs_pf_serves(a, of->net, &host->pfs[i])) {
 			shift_vf(c, host, host->pfs[i].pci, -sign);
 			left--;
 		}

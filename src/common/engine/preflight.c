@@ -112,7 +112,7 @@ static void stays_check(struct vs_core *c)
 		if (!(n->flags & VS_NODE_STAYS_EVER))
 			continue;
 		nodes++;
-		vfs += (size_t)vs_adapter_vfs(n->profile->adapter);
+		vfs += (size_t)vs_adapter_takes(n->profile->adapter);
 	}
 	if (vfs)
 		vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {

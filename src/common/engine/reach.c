@@ -18,7 +18,7 @@
 
 static bool takes_vf(const struct vs_core *c, size_t a)
 {
-	return vs_adapter_kinds[c->adapters[a].type].takes_vf;
+	return vs_adapter_vfs(&c->adapters[a]) > 0;
 }
 
 bool vs_pf_draws(const struct vs_core *c, size_t a, const struct vs_pf *pf)
@@ -62,6 +62,7 @@ bool vs_host_unplugged(const struct vs_core *c, const struct vs_host *h,
 		       size_t a)
 {
 	return takes_vf(c, a) && h->pfs_known && allowed_cluster(c, h) &&
+	       vs_adapter_nics(&c->adapters[a]) &&
 	       vs_host_has_net(h, c->nets[a].moid) && !vs_host_draws(c, h, a);
 }
 
@@ -73,10 +74,11 @@ static bool unreachable(const struct vs_core *c, size_t a, bool *no_net)
 	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
 		if (!allowed_cluster(c, h))
 			continue;
-		if (!h->pfs_known || !h->nnets)
+		if (!h->pfs_known ||
+		    (!h->nnets && vs_adapter_nics(&c->adapters[a])))
 			return false;
 		some = true;
-		if (!vs_host_has_net(h, c->nets[a].moid))
+		if (!vs_host_on_net(h, &c->adapters[a], &c->nets[a]))
 			continue;
 		*no_net = false;
 		if (!takes_vf(c, a) || vs_host_draws(c, h, a))
@@ -196,10 +198,13 @@ static size_t pool_nodes(const struct vs_core *c, const size_t *pool,
 	for (size_t i = 0; i < c->nnodes; i++) {
 		const struct vs_adapter *a = c->nodes[i].profile->adapter;
 
-		if (pool[a - c->adapters] != which)
+		if (pool[a - c->adapters] == which)
+			*vfs += vs_adapter_vfs(a);
+		else if (!a->with || pool[a->with - c->adapters] != which)
 			continue;
 		nodes++;
-		*vfs += vs_adapter_vfs(a);
+		if (a->with && pool[a->with - c->adapters] == which)
+			*vfs += vs_adapter_beside(a);
 	}
 	return nodes;
 }
@@ -212,7 +217,10 @@ static void broken_rule_a(struct vs_core *c, const size_t *pool, size_t a,
 	for (size_t p = 0; p < c->nprofiles; p++) {
 		struct vs_profile_now *now = &c->now[p];
 
-		if (pool[c->profiles[p].adapter - c->adapters] != a)
+		const struct vs_adapter *of = c->profiles[p].adapter;
+
+		if (pool[of - c->adapters] != a &&
+		    (!of->with || pool[of->with - c->adapters] != a))
 			continue;
 		now->rule_a = broken && (judge || now->rule_a);
 		bars |= now->rule_a;

@@ -60,12 +60,13 @@ struct freed {
 	int free[VS_HOST_PFS], at[VS_HOST_PFS], n;
 };
 
-static void freed_start(struct vs_core *c, struct freed *f,
-			const struct vs_host *host, const struct vs_node *want)
+static void freed_of(struct vs_core *c, struct freed *f,
+		     const struct vs_host *host, const struct vs_node *want,
+		     const struct vs_adapter *of)
 {
 	const struct vs_host_sum *sum = &vs_sums_now(c)->hosts[host->index];
 
-	*f = (struct freed) { .host = host, .adapter = want->profile->adapter };
+	*f = (struct freed) { .host = host, .adapter = of };
 	for (int i = 0; i < host->npfs; i++) {
 		if (!vs_pf_reaches(f->adapter, want->net, &host->pfs[i]))
 			continue;
@@ -78,6 +79,17 @@ static int freed_room(const struct freed *f)
 {
 	return vs_rails_room(f->free, f->n, vs_adapter_vfs(f->adapter),
 			     f->adapter->rails);
+}
+
+/* Where nothing of its own is short, what is beside it may be (With=). */
+static void freed_start(struct vs_core *c, struct freed *f,
+			const struct vs_host *host, const struct vs_node *want)
+{
+	const struct vs_adapter *a = want->profile->adapter;
+
+	freed_of(c, f, host, want, a);
+	if (a->with && (!vs_adapter_vfs(a) || freed_room(f) > 0))
+		freed_of(c, f, host, want, a->with);
 }
 
 /* How many of its VFs are on PFs with no more than `most` free ones: of rails,
@@ -133,9 +145,9 @@ static bool helps(struct vs_core *c, const struct vs_node *victim,
 	n = need_of(want, host);
 	if (helps_all(c, victim, host, &n))
 		return true;
-	if (!vs_host_has_net(host, want->net->moid))
+	if (!vs_host_on_net(host, want->profile->adapter, want->net))
 		return false;
-	if (!vs_adapter_kinds[want->profile->adapter->type].takes_vf)
+	if (!vs_adapter_takes(want->profile->adapter))
 		return true;	/* short of CPU or memory */
 	sum = &vs_sums_now(c)->hosts[host->index];
 	return helps_vf(c, h, host, want,
@@ -375,7 +387,7 @@ static size_t reclaim_groups(struct vs_core *c, const struct vs_refused *r,
 
 		if (!host || done[host->index] || !vs_host_usable(host) ||
 		    vs_window_barring(c, host->moid) ||
-		    !vs_host_has_net(host, want->net->moid))
+		    !vs_host_on_net(host, want->profile->adapter, want->net))
 			continue;
 		done[host->index] = true;
 		freed_start(c, &f, host, want);

@@ -50,8 +50,7 @@ static void nodes_words(struct vs_core *c, const int *ids, size_t n,
 	for (size_t i = 0; i < n && !vf; i++) {
 		const struct vs_node *node = vs_node_at(c, ids[i]);
 
-		vf = node && vs_adapter_kinds[node->profile->adapter->type]
-			.takes_vf;
+		vf = node && vs_adapter_takes(node->profile->adapter);
 	}
 	vs_need_words(c, ids, n, need, needs, sizeof(needs));
 	if (vf)

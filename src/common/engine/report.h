@@ -34,6 +34,9 @@
  *       "pci": "0000:3b:00.0", (*)
  *       "pnic": "vmnic4",
  *       "switch": "dvs-roce",		what its uplink belongs to
+ *       "device": "10de:20b0",		of devices that are handed out whole:
+ *					vendor and device; pci is the first's
+ *       "label": "a",			their hardware label
  *       "numa": 0,			NUMA node of the host
  *       "total": 8, "ours": 2, "foreign": 1, "suspect": 0,
  *       "held": 1,			promised or requested, not seen in use

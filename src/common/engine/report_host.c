@@ -36,6 +36,15 @@ static const char *switch_name(const struct vs_core *c, const char *uuid)
 	return uuid;
 }
 
+static void device_json(struct json_object *o, const struct vs_devices *of)
+{
+	VS_FREE char *ids = vs_asprintf("%04x:%04x", (unsigned int)of->vendor,
+					(unsigned int)of->device);
+
+	vs_jb_str(o, "device", ids);
+	vs_report_str(o, "label", of->label);
+}
+
 static struct json_object *pf_json(const struct vs_core *c,
 				   const struct vs_pf *pf,
 				   const struct vs_pf_use *use)
@@ -45,6 +54,8 @@ static struct json_object *pf_json(const struct vs_core *c,
 	vs_jb_str(o, "pci", pf->pci);
 	vs_report_str(o, "pnic", pf->pnic);
 	vs_report_str(o, "switch", switch_name(c, pf->switch_uuid));
+	if (pf->of)
+		device_json(o, pf->of);
 	if (pf->numa >= 0)
 		vs_jb_int(o, "numa", pf->numa);
 	vs_jb_int(o, "total", use->total);

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/devices_i.h"
 #include "util/mem.h"
 
-#define KV_MAX 24
+#define KV_MAX 32
 struct spec {			/* memory behind a vs_vc_hw */
 	struct vs_vc_card_spec cards[VS_CARDS_MAX];
 	int ncards;
@@ -79,6 +80,21 @@ static void spec_net(const struct vs_core *c, const struct vs_node *n,
 		   first ? p->dns_search : NULL);
 }
 
+/* Large BARs want a window above 4 GB; peers talk past the root complex. What is
+ * not wanted (any more) is taken away. */
+static void spec_pci(const struct vs_adapter *a, struct spec *s)
+{
+	int mmio = vs_adapter_mmio(a);
+
+	if (vs_adapter_takes(a) == (vs_adapter_nics(a) ? vs_adapter_vfs(a) : 0))
+		return;			/* no device: as the template has it */
+	kv(s, "pciPassthru.use64bitMMIO", mmio ? "TRUE" : "");
+	kv_take(s, "pciPassthru.64bitMMIOSizeGB",
+		mmio ? vs_asprintf("%d", mmio) : NULL);
+	kv(s, "pciPassthru.allowP2P", vs_adapter_p2p(a) ? "TRUE" : "");
+	kv(s, "pciPassthru.RelaxACSforP2P", vs_adapter_p2p(a) ? "TRUE" : "");
+}
+
 /* What the guest and later ourselves find in extraConfig. */
 static void spec_extra(struct vs_core *c, const struct vs_node *n,
 		       const char *uuid, struct spec *s)
@@ -101,9 +117,11 @@ static void spec_extra(struct vs_core *c, const struct vs_node *n,
 	kv(s, "guestinfo.slurm.link-layer",
 	   vs_adapter_kinds[a->type].rdma ?
 	   a->link == VS_LINK_INFINIBAND ? "InfiniBand" : "Ethernet" : "none");
+	kv_take(s, "guestinfo.slurm.device", vs_node_device_ids(n));
 	kv_take(s, "guestinfo.slurm.mtu",
 		a->mtu ? vs_asprintf("%d", a->mtu) : NULL);
 	spec_net(c, n, s);
+	spec_pci(a, s);
 	kv_take(s, "guestinfo.slurm.machine-id", machine_id(c, n));
 	kv(s, "guestinfo.slurm.cluster",
 	   c->conf->slurm_cluster ? c->conf->slurm_cluster : "");
@@ -125,9 +143,9 @@ static void spec_cards(const struct vs_node *n, const struct vs_hold *h,
 {
 	const struct vs_adapter *a = n->profile->adapter;
 
-	for (s->ncards = 0; s->ncards < vs_adapter_cards(a); s->ncards++) {
-		const struct vs_hold_card *held = s->ncards < h->ncards ?
-			&h->cards[s->ncards] : NULL;
+	for (s->ncards = 0; s->ncards < vs_adapter_nics(a); s->ncards++) {
+		const struct vs_hold_card *held = vs_adapter_vfs(a) &&
+			s->ncards < h->ncards ? &h->cards[s->ncards] : NULL;
 
 		s->cards[s->ncards] = (struct vs_vc_card_spec) {
 			.kind = net_kinds[vs_adapter_kind(a)->card],
@@ -140,6 +158,7 @@ static void spec_cards(const struct vs_node *n, const struct vs_hold *h,
 			.mtu_change_allowed = a->mtu != 0,
 		};
 	}
+	vs_spec_devices(n, h, s->cards, &s->ncards);
 }
 
 static void hw_fill(const struct vs_core *c, const struct vs_node *n,
@@ -154,7 +173,7 @@ static void hw_fill(const struct vs_core *c, const struct vs_node *n,
 		.vcpus = p->vcpus,
 		.memory_mb = p->memory_mb,
 		.memory_locked = p->latency_high ||
-			vs_adapter_kinds[p->adapter->type].full_memory,
+			vs_adapter_pins(p->adapter),
 		.latency_high = p->latency_high,
 		.cards = s->cards,
 		.ncards = s->ncards,
@@ -210,7 +229,7 @@ static bool was_ours(const struct vs_core *c, const struct vs_node *n,
 {
 	char mac[VS_MAC_LEN];
 
-	for (int k = vs_adapter_cards(n->profile->adapter); k < VS_CARDS_MAX;
+	for (int k = vs_adapter_nics(n->profile->adapter); k < VS_CARDS_MAX;
 	     k++) {
 		vs_mac_of(c->cluster_id, n->name, (unsigned int)k + 1, 0, mac);
 		if (!strcasecmp(card->mac, mac))
@@ -227,6 +246,7 @@ static int cards_gone(const struct vs_core *c, const struct vs_node *n,
 
 	for (int i = 0; i < vm->ncards; i++)
 		if (vs_node_card(n, &vm->cards[i]) >= 0 ||
+		    vs_card_is_device(&vm->cards[i]) ||
 		    was_ours(c, n, &vm->cards[i]))
 			gone[count++] = vm->cards[i].key;
 	for (int i = 0; i < vm->ncards && !count; i++)

@@ -41,6 +41,24 @@ int vs_setup_check(const struct vs_conf *conf, struct vs_err *err)
 	return 0;
 }
 
+static const char *or_none(const char *s)
+{
+	return s ? s : "";
+}
+
+static void device_make(const struct vs_core *c,
+			const struct vs_conf_adapter *from,
+			struct vs_adapter *a)
+{
+	int with = from->with ? adapter_index(c->conf, from->with) : -1;
+
+	a->vendor = (uint16_t)from->vendor;
+	a->device = (uint16_t)from->device;
+	a->mmio_gb = from->mmio_gb;
+	vs_strlcpy(a->label, or_none(from->label), sizeof(a->label));
+	a->with = with < 0 ? NULL : &c->adapters[with];
+}
+
 static void adapters_make(struct vs_core *c)
 {
 	const struct vs_conf *conf = c->conf;
@@ -55,14 +73,16 @@ static void adapters_make(struct vs_core *c)
 
 		vs_strlcpy(a->name, from->name, sizeof(a->name));
 		vs_adapter_type_parse(from->type, &a->type, NULL);
-		vs_strlcpy(a->network, from->network, sizeof(a->network));
-		vs_strlcpy(a->pf, from->pf ? from->pf : "", sizeof(a->pf));
+		vs_strlcpy(a->network, or_none(from->network),
+			   sizeof(a->network));
+		vs_strlcpy(a->pf, or_none(from->pf), sizeof(a->pf));
 		a->mtu = from->mtu;
 		a->per_node = from->per_node;
-		a->rails = from->per_node > 1 &&
+		a->rails = from->per_node > 1 && vs_adapter_nics(a) &&
 			!(from->rails && !strcasecmp(from->rails, "any"));
-		vs_strlcpy(a->subnet, from->subnet ? from->subnet : "",
+		vs_strlcpy(a->subnet, or_none(from->subnet),
 			   sizeof(a->subnet));
+		device_make(c, from, a);
 		a->link = from->link_layer &&
 			!strcasecmp(from->link_layer, "InfiniBand") ?
 			VS_LINK_INFINIBAND : VS_LINK_ETHERNET;

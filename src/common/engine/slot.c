@@ -51,13 +51,13 @@ static bool same_vfs(const struct vs_core *c, const struct vs_profile *a,
 
 	if (a->adapter == b->adapter)
 		return true;
-	if (!vs_adapter_kinds[a->adapter->type].takes_vf ||
-	    !vs_adapter_kinds[b->adapter->type].takes_vf)
+	if (!vs_adapter_takes(a->adapter) ||
+	    !vs_adapter_takes(b->adapter))
 		return false;
 	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
 		for (int i = 0; i < h->npfs; i++)
-			if (vs_pf_reaches(a->adapter, na, &h->pfs[i]) &&
-			    vs_pf_reaches(b->adapter, nb, &h->pfs[i]))
+			if (vs_pf_serves(a->adapter, na, &h->pfs[i]) &&
+			    vs_pf_serves(b->adapter, nb, &h->pfs[i]))
 				return true;
 	return false;
 }
@@ -238,14 +238,10 @@ static bool only_room_lacks(struct vs_core *c, const int *ids, size_t n,
 	return n && !c->now[*kind].barred[0] && !c->now[*kind].missing[0];
 }
 
-/* Else it is something else that there is no room for. */
-static bool vf_is_free(struct vs_core *c, size_t kind)
+static bool some_free(struct vs_core *c, const struct vs_adapter *a)
 {
-	const struct vs_adapter *a = c->profiles[kind].adapter;
 	const struct vs_sums *sums = vs_sums_now(c);
 
-	if (!vs_adapter_kinds[a->type].takes_vf)
-		return true;
 	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
 		for (int i = 0; i < h->npfs; i++)
 			if (sums->hosts[h->index].pf[i].free > 0 &&
@@ -255,13 +251,22 @@ static bool vf_is_free(struct vs_core *c, size_t kind)
 	return false;
 }
 
+/* Else it is something else that there is no room for. */
+static bool vf_is_free(struct vs_core *c, size_t kind)
+{
+	const struct vs_adapter *a = c->profiles[kind].adapter;
+
+	return (!vs_adapter_vfs(a) || some_free(c, a)) &&
+	       (!a->with || some_free(c, a->with));
+}
+
 /* How many VFs that such VMs want does this node's have? */
 static size_t vfs_of(const struct vs_core *c, int id, size_t kind)
 {
 	size_t its = (size_t)c->kept[id].profile;
 
 	return want_the_same(&c->whens, kind, its) ?
-		(size_t)vs_adapter_cards(c->profiles[its].adapter) : 0;
+		(size_t)vs_adapter_takes(c->profiles[its].adapter) : 0;
 }
 
 bool vs_when_others_give(struct vs_core *c, const struct vs_asker *a,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/devices_i.h"
 #include "engine/login_i.h"
 #include "plan/room.h"
 #include "util/mem.h"
@@ -232,7 +233,8 @@ static int host_vfs(const struct vs_host *h)
 	return vfs;
 }
 
-static void host_pfs(struct vs_host *to, const struct vs_vc_host *h)
+static void host_pfs(const struct vs_core *c, struct vs_host *to,
+		     const struct vs_vc_host *h)
 {
 	to->npfs = 0;
 	to->pfs_known = !h->pfs_unread;
@@ -250,6 +252,7 @@ static void host_pfs(struct vs_host *to, const struct vs_vc_host *h)
 		pf->numa_mb = h->pfs[i].numa_mb;
 		pf->link_up = h->pfs[i].link_up;
 	}
+	vs_devices_rows(c, to, h);
 }
 
 static const char *leaf_of(const struct vs_core *c, const char *host)
@@ -294,7 +297,7 @@ static void ev_host(void *arg, const struct vs_vc_host *h)
 		to->max_hw = h->max_hw;
 	}
 	if (h->has & VS_VC_HOST_PFS)
-		host_pfs(to, h);
+		host_pfs(c, to, h);
 	host_lists(c, to, h);
 	vs_facts_set(c, to, h);
 	vs_drift_look(c, to);
@@ -343,6 +346,8 @@ static void vm_cards(struct vs_vm *to, const struct vs_vc_vm *v)
 			   sizeof(card->switch_uuid));
 		vs_strlcpy(card->pci, from->pci ? from->pci : "",
 			   sizeof(card->pci));
+		card->vendor = (uint16_t)from->vendor;
+		card->device = (uint16_t)from->device;
 		card->automatic = from->automatic;
 		card->mtu_change_allowed = from->mtu_change_allowed;
 	}

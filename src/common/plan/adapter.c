@@ -67,7 +67,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 	 * restarts, from 8.0 U2. Virtual machines of ESXi 5.5 and later. */
 	[VS_ADAPTER_SRIOV] = {
 		.name = "sriov", .offered = true,
-		.takes_vf = true, .full_memory = true,
+		.takes_vf = true, .unit = "VF", .full_memory = true,
 		.network = true, .needs_dvs = false, .rdma = true,
 		.infiniband = true,
 		.card = VS_CARD_SRIOV,
@@ -84,9 +84,9 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 	 * (DirectPath I/O, vm-admin). */
 	[VS_ADAPTER_DIRECTPATH] = {
 		.name = "directpath", .offered = false,
-		.takes_vf = true, .full_memory = true,
+		.takes_vf = true, .unit = "device", .full_memory = true,
 		.network = false, .needs_dvs = false, .rdma = false,
-		.card = VS_CARD_PCI_FIXED,
+		.card = VS_CARD_PCI_FIXED, .fixed = true,
 		.since = VS_RELEASE(4, 0, 0), .min_hw = 7,
 		.can = {
 			[VS_DEED_VMOTION] = NEVER, [VS_DEED_SNAPSHOT] = NEVER,
@@ -99,8 +99,8 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 	/* Any device of a vendor, a device id and perhaps a label: assignable
 	 * hardware (7.0, hardware version 17; labels from 7.0 U2). */
 	[VS_ADAPTER_DYNAMIC] = {
-		.name = "dynamic-directpath", .offered = false,
-		.takes_vf = true, .full_memory = true,
+		.name = "dynamic-directpath", .offered = true,
+		.takes_vf = true, .unit = "device", .full_memory = true,
 		.network = false, .needs_dvs = false, .rdma = false,
 		.card = VS_CARD_PCI_DYNAMIC,
 		.since = VS_RELEASE(7, 0, 0), .min_hw = 17,
@@ -116,7 +116,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 	 * vendor's driver implements (8.0, hardware version 20). */
 	[VS_ADAPTER_DVX] = {
 		.name = "dvx", .offered = false,
-		.takes_vf = true, .full_memory = true,
+		.takes_vf = true, .unit = "device", .full_memory = true,
 		.network = false, .needs_dvs = false, .rdma = true,
 		.card = VS_CARD_OTHER,
 		.since = VS_RELEASE(8, 0, 0), .min_hw = 20,
@@ -135,7 +135,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 	 * from 6.7 U1; DRS doesn't move it by itself. */
 	[VS_ADAPTER_VGPU] = {
 		.name = "vgpu", .offered = false,
-		.takes_vf = true, .full_memory = true,
+		.takes_vf = true, .unit = "device", .full_memory = true,
 		.network = false, .needs_dvs = false, .rdma = false,
 		.card = VS_CARD_OTHER,
 		.since = VS_RELEASE(6, 0, 0), .min_hw = 11,
@@ -156,6 +156,30 @@ bool vs_adapter_can(enum vs_adapter_type type, enum vs_deed deed, int release)
 	const struct vs_can *can = &vs_adapter_kinds[type].can[deed];
 
 	return can->from && !can->vendor && (!release || release >= can->from);
+}
+
+int vs_adapter_hw(const struct vs_adapter *a)
+{
+	int hw = vs_adapter_kind(a)->min_hw;
+
+	return a->with && vs_adapter_kind(a->with)->min_hw > hw ?
+		vs_adapter_kind(a->with)->min_hw : hw;
+}
+
+/* One window for all of them: a power of two that holds both, the size that
+ * VMware asks for (Broadcom KB 323402). */
+int vs_adapter_mmio(const struct vs_adapter *a)
+{
+	int all = a->mmio_gb + (a->with ? a->with->mmio_gb : 0), size = 1;
+
+	while (all && size < all)
+		size *= 2;
+	return all ? size : 0;
+}
+
+bool vs_adapter_p2p(const struct vs_adapter *a)
+{
+	return vs_adapter_kind(a)->rdma && vs_adapter_beside(a) > 0;
 }
 
 const char *vs_release_words(int release, char out[VS_RELEASE_LEN])

@@ -16,7 +16,8 @@
 #define VS_NAME_LEN 64		/* Slurm node, adapter, partition names */
 #define VS_MOID_LEN 80		/* vCenter's object ids */
 #define VS_LABEL_LEN 128	/* vCenter's display names */
-#define VS_CARDS_MAX 8		/* cards of one VM, vsphere.conf's PerNode= */
+#define VS_CARDS_MAX 8		/* cards and devices of one VM */
+#define VS_DEVICE_LABEL 64	/* a device's hardware label */
 
 enum vs_adapter_type {
 	VS_ADAPTER_VMXNET3,
@@ -59,7 +60,10 @@ struct vs_can {
 struct vs_adapter_kind {
 	const char *name;		/* as in vsphere.conf's Type= */
 	bool offered;			/* vsphere.conf takes it */
-	bool takes_vf;			/* one VF of a PF per card: counted */
+	bool takes_vf;			/* one VF of a PF per card, or a device:
+					 * counted */
+	const char *unit;		/* what that is, for people */
+	bool fixed;			/* a device given by its address */
 	bool full_memory;		/* memory reserved in full, or no power-on */
 	bool network;			/* a card on a port group */
 	bool needs_dvs;			/* a distributed one */
@@ -97,11 +101,17 @@ struct vs_adapter {
 	enum vs_adapter_type type;
 	enum vs_link_layer link;
 	char network[VS_LABEL_LEN];	/* port group */
-	char pf[VS_PCI_LEN];		/* named PF, or "" for automatic */
+	char pf[VS_PCI_LEN];		/* named PF, or "" for automatic; of a
+					 * device its address, or "" for any */
 	int per_node;			/* cards of each VM; 0 is 1 */
 	bool rails;			/* each on a PF of its own */
 	int mtu;			/* 0: as the network has it */
 	char subnet[VS_IPV4_POOLS_LEN];	/* of the cards' addresses, or "" */
+	/* a device's PCI ids, and its label ("": any) */
+	uint16_t vendor, device;
+	char label[VS_DEVICE_LABEL];
+	int mmio_gb;			/* 64-bit MMIO its VM needs, 0: none */
+	const struct vs_adapter *with;	/* devices beside it in each VM, or NULL */
 };
 
 static inline const struct vs_adapter_kind *vs_adapter_kind(
@@ -113,10 +123,37 @@ static inline int vs_adapter_cards(const struct vs_adapter *a)
 {
 	return a->per_node > 1 ? a->per_node : 1;
 }
-/* VFs that one VM takes. */
+/* VFs of this adapter, or devices, that one VM takes. */
 static inline int vs_adapter_vfs(const struct vs_adapter *a)
 {
 	return vs_adapter_kind(a)->takes_vf ? vs_adapter_cards(a) : 0;
 }
+/* Those of the adapter beside it (With=). */
+static inline int vs_adapter_beside(const struct vs_adapter *a)
+{
+	return a->with ? vs_adapter_vfs(a->with) : 0;
+}
+/* All that is counted of one VM: so many cards has its hold, its own first. */
+static inline int vs_adapter_takes(const struct vs_adapter *a)
+{
+	return vs_adapter_vfs(a) + vs_adapter_beside(a);
+}
+/* Cards of its VMs on a port group; 0 where it is a device. */
+static inline int vs_adapter_nics(const struct vs_adapter *a)
+{
+	return vs_adapter_kind(a)->network ? vs_adapter_cards(a) : 0;
+}
+/* Its VM's memory must be reserved in full. */
+static inline bool vs_adapter_pins(const struct vs_adapter *a)
+{
+	return vs_adapter_kind(a)->full_memory ||
+	       (a->with && vs_adapter_kind(a->with)->full_memory);
+}
+/* The least hardware version of its VM. */
+int vs_adapter_hw(const struct vs_adapter *a);
+/* 64-bit MMIO of its VM in GB, 0: no device needs any. */
+int vs_adapter_mmio(const struct vs_adapter *a);
+/* A device beside an RDMA card: peer-to-peer between the two (GPUDirect). */
+bool vs_adapter_p2p(const struct vs_adapter *a);
 
 #endif

@@ -70,7 +70,8 @@ static bool concerns(const struct vs_check_site *s, const struct vs_host *h,
 		     size_t profile)
 {
 	return s->nodes[profile] &&
-	       vs_host_has_net(h, s->nets[adapter_of(s, profile)].moid);
+	       vs_host_on_net(h, s->profiles[profile].adapter,
+			      &s->nets[adapter_of(s, profile)]);
 }
 
 /* True: it is too old, which is another build too. */
@@ -82,7 +83,7 @@ static bool check_hardware(const struct vs_check_site *s,
 
 	for (size_t p = 0; p < s->nprofiles; p++) {
 		const struct vs_profile *prof = &s->profiles[p];
-		int hw = vs_adapter_kinds[prof->adapter->type].min_hw;
+		int hw = vs_adapter_hw(prof->adapter);
 
 		if (prof->template_hw > hw)
 			hw = prof->template_hw;
@@ -214,7 +215,7 @@ static void check_network(const struct vs_check_site *s,
 	const struct vs_adapter *ad = &s->adapters[a];
 	int n;
 
-	if (vs_host_has_net(h, s->nets[a].moid)) {
+	if (vs_host_on_net(h, ad, &s->nets[a])) {
 		check_uplink(s, u, h, a, l);
 		return;
 	}

@@ -20,7 +20,7 @@ void vs_usual_count_pfs(struct vs_usual *u, const struct vs_check_site *s,
 
 static inline bool vs_check_takes_vf(const struct vs_adapter *a)
 {
-	return vs_adapter_kinds[a->type].takes_vf;
+	return vs_adapter_vfs(a) && vs_adapter_nics(a);
 }
 
 void vs_check_host_room(const struct vs_check_site *s,

@@ -27,7 +27,7 @@ static void check_hw(const struct vs_check_site *s,
 
 	for (size_t p = 0; p < s->nprofiles; p++) {
 		const struct vs_profile *prof = &s->profiles[p];
-		int hw = vs_adapter_kinds[prof->adapter->type].min_hw;
+		int hw = vs_adapter_hw(prof->adapter);
 
 		if (prof->latency_high && hw < LATENCY_HW)
 			hw = LATENCY_HW;

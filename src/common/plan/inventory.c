@@ -271,6 +271,7 @@ static void host_drop(struct vs_inventory *inv, struct vs_host *h)
 	HASH_DEL(inv->hosts, h);
 	TAILQ_REMOVE(&inv->by_change, h, by_change);
 	vs_host_facts_free(h->facts);
+	free(h->devices);
 	free(h);
 	vs_hosts_reordered(inv);
 }
@@ -306,6 +307,24 @@ struct vs_pf *vs_host_pf(struct vs_host *h, const char *pci)
 			return &h->pfs[i];
 	}
 	return NULL;
+}
+
+const struct vs_pf *vs_host_device(const struct vs_host *h, const char *pci)
+{
+	for (int i = 0; i < h->npfs; i++)
+		for (int k = 0; h->pfs[i].of && k < h->pfs[i].of->n; k++)
+			if (!strcmp(h->pfs[i].of->pci[k], pci))
+				return &h->pfs[i];
+	return NULL;
+}
+
+bool vs_devices_match(const struct vs_devices *d, unsigned int vendor,
+		      unsigned int device, const char *label)
+{
+	if (!vendor)
+		return true;
+	return d->vendor == vendor && d->device == device &&
+	       (!label[0] || !d->label[0] || !strcmp(d->label, label));
 }
 
 bool vs_host_usable(const struct vs_host *h)

@@ -19,10 +19,23 @@
 #define VS_HOST_NETS 64
 #define VS_HOST_STORES 32
 #define VS_VM_CARDS 16
+#define VS_DEVICES_MAX 16	/* alike, of a host */
 #define VS_GUEST_SAYS 320	/* of its reason: what is, and what to do */
 
+/* Devices of a host that are handed to VMs whole and are alike: one row beside
+ * its PFs, with as many to give. One that an adapter names by its address is a
+ * row of its own. */
+struct vs_devices {
+	uint16_t vendor, device;
+	char label[VS_DEVICE_LABEL];
+	bool fixed;			/* handed out by its address alone */
+	int n;
+	char pci[VS_DEVICES_MAX][VS_PCI_LEN];
+};
+
 struct vs_pf {
-	char pci[VS_PCI_LEN];
+	char pci[VS_PCI_LEN];		/* of devices the first's */
+	const struct vs_devices *of;	/* the row is of devices; NULL: a PF */
 	char pnic[32];			/* "vmnic4" */
 	char switch_uuid[VS_LABEL_LEN];	/* "" if it is no uplink */
 	int vfs;			/* numVirtualFunction while sriovActive, else 0 */
@@ -50,6 +63,7 @@ struct vs_host {
 	int max_hw;			/* highest VM hardware version */
 	struct vs_pf pfs[VS_HOST_PFS];
 	int npfs;
+	struct vs_devices *devices;	/* its own, or NULL */
 	char nets[VS_HOST_NETS][VS_MOID_LEN];
 	int nnets;
 	char stores[VS_HOST_STORES][VS_MOID_LEN];
@@ -76,7 +90,9 @@ struct vs_card {
 	enum vs_card_kind kind;
 	int key;
 	char mac[VS_MAC_LEN];
-	char network[VS_MOID_LEN];	/* moId of the network or port group */
+	char network[VS_MOID_LEN];	/* moId of the network or port group; of
+					 * a dynamic device its label */
+	uint16_t vendor, device;	/* of a dynamic device, 0: several */
 	char switch_uuid[VS_LABEL_LEN];
 	/* sriov: the PF, "" while an automatic one is not resolved;
 	 * fixed passthrough: the device's own address (may be a VF's). */
@@ -220,6 +236,12 @@ void vs_inventory_remove_vm(struct vs_inventory *inv, const char *moid);
 struct vs_pf *vs_host_pf(struct vs_host *h, const char *pci);
 bool vs_host_usable(const struct vs_host *h);	/* connected, on, not leaving */
 bool vs_host_has_net(const struct vs_host *h, const char *net_moid);
+/* By the address of any of the row's devices; NULL: none. */
+const struct vs_pf *vs_host_device(const struct vs_host *h, const char *pci);
+/* May a card that wants these ids (0: nobody knows) and this label ("": any)
+ * get a device of the row? Of a row without a label any has whichever. */
+bool vs_devices_match(const struct vs_devices *d, unsigned int vendor,
+		      unsigned int device, const char *label);
 bool vs_host_has_store(const struct vs_host *h, const char *store_moid);
 /* Of several datastores, does it see one that it may use? */
 bool vs_host_has_any_store(const struct vs_inventory *inv,

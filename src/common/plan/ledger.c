@@ -11,8 +11,6 @@
 #include "plan/room.h"
 #include "util/mem.h"
 
-#define PCI_BUS_LEN 7		/* "0000:3b" */
-
 void vs_ledger_init(struct vs_ledger *l)
 {
 	memset(l, 0, sizeof(*l));
@@ -209,75 +207,6 @@ int vs_ledger_release(struct vs_ledger *l, const char *node)
 	return 0;
 }
 
-/* ---- what a card or a hold may be on ------------------------------------ */
-
-static uint32_t all_pfs(const struct vs_host *h)
-{
-	return (1u << h->npfs) - 1;
-}
-
-static uint32_t pf_bit(const struct vs_host *h, const char *pci)
-{
-	for (int i = 0; i < h->npfs; i++) {
-		if (!strcmp(h->pfs[i].pci, pci))
-			return 1u << i;
-	}
-	return 0;
-}
-
-static uint32_t switch_pfs(const struct vs_host *h, const char *uuid)
-{
-	uint32_t mask = 0;
-
-	for (int i = 0; uuid[0] && i < h->npfs; i++) {
-		if (!strcmp(h->pfs[i].switch_uuid, uuid))
-			mask |= 1u << i;
-	}
-	return mask;
-}
-
-static uint32_t bus_pfs(const struct vs_host *h, const char *pci)
-{
-	uint32_t mask = 0;
-
-	for (int i = 0; i < h->npfs; i++) {
-		if (!strncmp(h->pfs[i].pci, pci, PCI_BUS_LEN))
-			mask |= 1u << i;
-	}
-	return mask;
-}
-
-uint32_t vs_card_pfs(const struct vs_host *h, const struct vs_card *c)
-{
-	uint32_t mask;
-
-	switch (c->kind) {
-	case VS_CARD_SRIOV:
-		/* "" is no PF's address, a vanished one isn't either */
-		mask = pf_bit(h, c->pci);
-		if (!mask)
-			mask = switch_pfs(h, c->switch_uuid);
-		return mask ? mask : all_pfs(h);
-	case VS_CARD_PCI_FIXED:
-	case VS_CARD_PCI_DYNAMIC:
-		return c->pci[0] ? bus_pfs(h, c->pci) : all_pfs(h);
-	default:
-		return 0;
-	}
-}
-
-static uint32_t hold_card_pfs(const struct vs_host *h,
-			      const struct vs_hold_card *card)
-{
-	uint32_t mask = pf_bit(h, card->pf);
-
-	if (!mask)
-		return all_pfs(h);	/* renumbered, or a guess */
-	if (card->automatic)
-		mask |= switch_pfs(h, h->pfs[__builtin_ctz(mask)].switch_uuid);
-	return mask;
-}
-
 /* ---- the sum ------------------------------------------------------------ */
 
 static bool may_hide_vfs(const struct vs_vm *vm)
@@ -286,26 +215,6 @@ static bool may_hide_vfs(const struct vs_vm *vm)
 	    vm->power == VS_POWER_SUSPENDED)
 		return false;
 	return !vm->readable || vm->power == VS_POWER_UNKNOWN;
-}
-
-static bool has_sriov(const struct vs_vm *vm)
-{
-	for (int i = 0; i < vm->ncards; i++) {
-		if (vm->cards[i].kind == VS_CARD_SRIOV)
-			return true;
-	}
-	return false;
-}
-
-/* On how many of its cards' behalf a VF of this PF may be in use. */
-static int vm_sriov_on(const struct vs_vm *vm, int pf)
-{
-	int n = 0;
-
-	for (int i = 0; i < vm->ncards; i++)
-		n += vm->cards[i].kind == VS_CARD_SRIOV &&
-		     (vs_card_pfs(vm->host_ptr, &vm->cards[i]) & 1u << pf);
-	return n;
 }
 
 static int64_t max64(int64_t a, int64_t b)
@@ -325,7 +234,7 @@ static void sum_start(const struct vs_host *h, struct vs_host_sum *s)
 static void sum_card(const struct vs_vm *vm, const struct vs_card *c,
 		     enum vs_owner owner, struct vs_host_sum *s)
 {
-	uint32_t mask = vs_card_pfs(vm->host_ptr, c);
+	uint32_t mask = vs_card_rows(vm->host_ptr, c);
 
 	for (int i = 0; i < vm->host_ptr->npfs; i++) {
 		if (!(mask & 1u << i))
@@ -374,14 +283,14 @@ static void sum_hold_vfs(const struct vs_host *h, const struct vs_hold *hold,
 	uint32_t masks[VS_CARDS_MAX];
 
 	for (int c = 0; c < hold->ncards; c++)
-		masks[c] = hold_card_pfs(h, &hold->cards[c]);
+		masks[c] = vs_hold_rows(h, &hold->cards[c]);
 	for (int i = 0; i < h->npfs; i++) {
 		int held = 0;
 
 		for (int c = 0; c < hold->ncards; c++)
 			held += masks[c] >> i & 1;
 		if (held && vm)
-			held -= vm_sriov_on(vm, i);
+			held -= vs_vm_cards_on(vm, i);
 		if (held <= 0)
 			continue;
 		s->pf[i].held += held;
@@ -402,7 +311,7 @@ static void sum_hold(const struct vs_inventory *inv, const struct vs_host *h,
 			     hold->state != VS_HOLD_PROMISED);
 
 	if (hold->ncards && !(stands && hold->state != VS_HOLD_PROMISED &&
-			      has_sriov(vm)))
+			      vs_vm_has_cards(vm, h, hold)))
 		sum_hold_vfs(h, hold, stands && hold->state ==
 			     VS_HOLD_PROMISED ? vm : NULL, s);
 	if (stands)

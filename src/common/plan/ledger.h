@@ -104,9 +104,6 @@ void vs_ledger_set_store(struct vs_ledger *l, struct vs_hold *h,
 /* 0; -1 if the node has no hold (a double release: the caller's bug). */
 int vs_ledger_release(struct vs_ledger *l, const char *node);
 
-/* The PFs of its host that a powered-on VM's card may have a VF of, as bits. */
-uint32_t vs_card_pfs(const struct vs_host *h, const struct vs_card *card);
-
 struct vs_pf_use {
 	int total;		/* vfs */
 	int ours, foreign, suspect;	/* cards of powered-on VMs */
@@ -125,6 +122,17 @@ void vs_ledger_host_room(const struct vs_ledger *l,
 			 const struct vs_inventory *inv,
 			 const struct vs_host *h, int64_t *cpu_mhz,
 			 int64_t *mem_mb);
+
+/* Bits of the host's rows (vs_host.pfs): what a powered-on VM's card may be on,
+ * 0: nothing that is counted; and what a hold's card may be. */
+uint32_t vs_card_rows(const struct vs_host *h, const struct vs_card *c);
+uint32_t vs_hold_rows(const struct vs_host *h,
+		      const struct vs_hold_card *card);
+/* Does the VM have cards of the kind that the hold is for? On how many of its
+ * cards' behalf may one of this row of its host (an index) be in use? */
+bool vs_vm_has_cards(const struct vs_vm *vm, const struct vs_host *h,
+		     const struct vs_hold *hold);
+int vs_vm_cards_on(const struct vs_vm *vm, int row);
 
 /* All of it for a host, as placement needs it. */
 struct vs_host_sum {

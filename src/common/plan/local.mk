@@ -10,8 +10,10 @@ core_sources += \
 	src/common/plan/facts.h \
 	src/common/plan/gains.c \
 	src/common/plan/inventory.c src/common/plan/inventory.h \
+	src/common/plan/ledger_rows.c \
 	src/common/plan/ledger.c src/common/plan/ledger.h \
 	src/common/plan/place.c src/common/plan/place.h \
+	src/common/plan/place_choose.c \
 	src/common/plan/place_fit.c src/common/plan/place_fixed.c \
 	src/common/plan/place_i.h src/common/plan/place_level.c \
 	src/common/plan/place_pack.c src/common/plan/place_policy.c \

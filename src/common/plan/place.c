@@ -31,6 +31,8 @@ static const char *const refusal_texts[] = {
 	[VS_REFUSE_NO_PF] = "no PF with link reaches the network",
 	[VS_REFUSE_RAILS] = "fewer PFs reach the network than a VM has cards",
 	[VS_REFUSE_VF] = "no free VF",
+	[VS_REFUSE_NO_DEVICE] = "no such device that passthrough is enabled for",
+	[VS_REFUSE_DEVICE] = "no free device",
 	[VS_REFUSE_VFS] = "too few free VFs for all cards of a VM",
 	[VS_REFUSE_UNKNOWN] = "VFs unknown, a VM or its PFs can't be read",
 	[VS_REFUSE_CPU] = "too little CPU left for the reservation",
@@ -256,7 +258,8 @@ static void say_host(const struct vs_work *w, size_t cls, size_t site,
 {
 	const struct vs_place_env *env = w->env;
 	const struct vs_site *s = &w->sites[site];
-	uint32_t pfs = vs_fit_of(w, cls, site)->pfs & s->avoided_pfs;
+	const struct vs_fit *f = vs_fit_of(w, cls, site);
+	uint32_t pfs = (f->pfs | f->beside) & s->avoided_pfs;
 	char why[96] = "";
 
 	vs_buf_printf(b, "%s: %s", s->host->name[0] ? s->host->name :
@@ -341,14 +344,20 @@ static void report_fill(const struct vs_work *w, const enum vs_refusal *why,
 
 static void say_need(const struct vs_class *c, struct vs_buf *b)
 {
-	const char *name = c->profile->adapter->name;
+	const struct vs_adapter *a = c->profile->adapter;
+	const char *name = a->name;
 
 	if (c->vfs > 1)
-		vs_buf_printf(b, "needs %zu node%s with %d %s VFs each",
-			      c->count, plural(c->count), c->vfs, name);
+		vs_buf_printf(b, "needs %zu node%s with %d %s %ss each",
+			      c->count, plural(c->count), c->vfs, name,
+			      vs_adapter_kind(a)->unit);
 	else
 		vs_buf_printf(b, "needs %zu %s %s%s", c->count, name,
-			      c->vfs ? "VF" : "VM", plural(c->count));
+			      c->vfs ? vs_adapter_kind(a)->unit : "VM",
+			      plural(c->count));
+	if (c->beside)
+		vs_buf_printf(b, " with %d %s device%s each", c->beside,
+			      a->with->name, plural((size_t)c->beside));
 }
 
 static int refuse(const struct vs_work *w, size_t cls,

@@ -22,9 +22,18 @@ struct vs_network {		/* where an adapter's cards connect */
 /* How many VMs find that many VFs each, with rails on as many PFs? */
 int vs_rails_room(const int *free, int npfs, int vfs, bool rails);
 
-/* Is this PF one by which a VF of the adapter gets on its network? */
+/* Does the adapter's port group reach the host? One of devices has none, and
+ * needs none. net may be NULL: it is not known. */
+bool vs_host_on_net(const struct vs_host *h, const struct vs_adapter *a,
+		    const struct vs_network *net);
+/* Is this PF one by which a VF of the adapter gets on its network, or the row
+ * one of its devices? */
 bool vs_pf_reaches(const struct vs_adapter *a, const struct vs_network *net,
 		   const struct vs_pf *pf);
+
+/* The same of all that its VMs take: what is beside it counts too. */
+bool vs_pf_serves(const struct vs_adapter *a, const struct vs_network *net,
+		  const struct vs_pf *pf);
 
 struct vs_place_node {		/* one VM to place */
 	const char *node;
@@ -90,7 +99,8 @@ struct vs_place_env {
 enum vs_refusal { VS_REFUSE_NONE, VS_REFUSE_CONNECTION, VS_REFUSE_STANDBY,
 		  VS_REFUSE_MAINTENANCE, VS_REFUSE_QUARANTINE,
 		  VS_REFUSE_CLUSTER, VS_REFUSE_NETWORK, VS_REFUSE_STORE,
-		  VS_REFUSE_NO_PF, VS_REFUSE_RAILS, VS_REFUSE_VF,
+		  VS_REFUSE_NO_PF, VS_REFUSE_NO_DEVICE,
+		  VS_REFUSE_RAILS, VS_REFUSE_VF, VS_REFUSE_DEVICE,
 		  VS_REFUSE_VFS, VS_REFUSE_UNKNOWN,
 		  VS_REFUSE_CPU, VS_REFUSE_MEMORY, VS_REFUSE_POOL_CPU,
 		  VS_REFUSE_POOL_MEMORY, VS_REFUSE_STORE_ROOM, VS_REFUSE_HW,

@@ -26,9 +26,9 @@ const struct vs_fit *vs_fit_of(const struct vs_work *w, size_t cls,
 static enum vs_refusal fixed(const struct vs_class *c, const struct vs_site *s,
 			     const struct vs_fit *f)
 {
-	if (c->vfs && s->sum->unknown &&
+	if (vs_class_counts(c) && s->sum->unknown &&
 	    (!f->fixed || f->fixed == VS_REFUSE_NO_PF ||
-	     f->fixed == VS_REFUSE_RAILS))
+	     f->fixed == VS_REFUSE_NO_DEVICE || f->fixed == VS_REFUSE_RAILS))
 		return VS_REFUSE_UNKNOWN;
 	return f->fixed;
 }
@@ -50,9 +50,8 @@ enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site)
 
 	if (no)
 		return no;
-	if (c->vfs && !vs_vf_room(c, s, f->pfs))
-		return c->vfs > 1 && vs_vf_free(s, f->pfs) ? VS_REFUSE_VFS :
-			VS_REFUSE_VF;
+	if (vs_class_counts(c) && !vs_vf_room(c, s, f, 0))
+		return vs_vf_short(c, s, f);
 	cpu = vs_fit_cpu(c, s);
 	if (cpu && cpu > s->sum->cpu_free)
 		return VS_REFUSE_CPU;
@@ -62,7 +61,7 @@ enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site)
 	if (pool)
 		return pool;
 	if (s->avoided ||
-	    (c->vfs && !vs_vf_room(c, s, f->pfs & ~s->avoided_pfs)))
+	    (vs_class_counts(c) && !vs_vf_room(c, s, f, s->avoided_pfs)))
 		return VS_REFUSE_AVOID;
 	if (s->placed >= s->most)
 		return VS_REFUSE_TRIAL;
@@ -85,9 +84,9 @@ size_t vs_fit_room(const struct vs_work *w, size_t cls, size_t site,
 	if (fixed(c, s, f) || s->avoided || s->busy || s->placed >= s->most)
 		return 0;
 	limit = min_size(limit, (int64_t)(s->most - s->placed));
-	if (c->vfs)
-		limit = min_size(limit, (int64_t)vs_vf_room(c, s, f->pfs &
-							 ~s->avoided_pfs));
+	if (vs_class_counts(c))
+		limit = min_size(limit, (int64_t)vs_vf_room(c, s, f,
+							    s->avoided_pfs));
 	if (cpu && !(w->ever && !s->brief->cores))
 		limit = min_size(limit, s->sum->cpu_free / cpu);
 	if (!(w->ever && !s->brief->memory_mb))
@@ -136,9 +135,13 @@ int64_t vs_fit_load(const struct vs_work *w, size_t cls, size_t site)
 	int64_t load = other_shares(s, (int64_t)p->vcpus * s->brief->core_mhz,
 				    max64(c->mem_mb, p->memory_mb));
 
-	if (!c->vfs)
-		return load;
-	return max64(load, vf_share(s, vs_fit_of(w, cls, site)->pfs, c->vfs));
+	if (c->vfs)
+		load = max64(load, vf_share(s, vs_fit_of(w, cls, site)->pfs,
+					    c->vfs));
+	if (c->beside)
+		load = max64(load, vf_share(s, vs_fit_of(w, cls, site)->beside,
+					    c->beside));
+	return load;
 }
 
 int64_t vs_site_load(const struct vs_work *w, size_t site)
@@ -152,83 +155,6 @@ int64_t vs_site_load(const struct vs_work *w, size_t site)
 }
 
 /* ---- putting a node on a site ------------------------------------------- */
-
-/* Is there memory for it on the NUMA node of this PF, and a core for each vCPU,
- * beside the other VMs that have a VF there? Where nobody knows the nodes, all
- * are alike; what isn't known of one is its part of the host. */
-static bool numa_holds(const struct vs_class *c, const struct vs_site *s,
-		       int at)
-{
-	const struct vs_host *h = s->host;
-	const struct vs_pf *pf = &h->pfs[at];
-	int64_t mb = 0, vcpus = 0;
-
-	if (pf->numa < 0 || h->numa_nodes < 2)
-		return true;
-	for (int i = 0; i < h->npfs; i++) {
-		if (h->pfs[i].numa != pf->numa)
-			continue;
-		mb += s->sum->pf_mem_mb[i];
-		vcpus += s->sum->pf_vcpus[i];
-	}
-	return mb + c->mem_mb <= (pf->numa_mb ? pf->numa_mb :
-				  h->memory_mb / h->numa_nodes) &&
-	       vcpus + c->profile->vcpus <= (pf->numa_cores ? pf->numa_cores :
-					     h->cores / h->numa_nodes);
-}
-
-/* For one more card beside those that are picked. Of several rails each goes
- * where most is free: any other choice may leave room for fewer VMs. */
-static int choose_pf(const struct vs_work *w, size_t cls, size_t site,
-		     const struct vs_picked *with)
-{
-	const struct vs_site *s = &w->sites[site];
-	uint32_t mask = vs_fit_of(w, cls, site)->pfs & ~s->avoided_pfs;
-	const struct vs_class *c = &w->classes[cls];
-	int best = -1, best_vfs = 0;
-	bool best_numa = false;
-
-	for (int i = 0; i < s->host->npfs; i++) {
-		int vfs = s->sum->pf[i].free, order;
-		bool numa;
-
-		for (int k = 0; k < with->n; k++)
-			vfs -= with->pf[k] != i ? 0 : c->rails ? vfs : 1;
-		if (!(mask & 1u << i) || vfs <= 0)
-			continue;
-		numa = numa_holds(c, s, i);
-		order = c->rails ? 0 : (int)numa - (int)best_numa;
-		if (!order)
-			order = vfs - best_vfs;
-		if (!order)
-			order = (int)numa - (int)best_numa;
-		if (!order)
-			order = strcmp(s->host->pfs[best].pci,
-				       s->host->pfs[i].pci);
-		if (best < 0 || order > 0) {
-			best = i;
-			best_vfs = vfs;
-			best_numa = numa;
-		}
-	}
-	return best;
-}
-
-static struct vs_picked choose_pfs(const struct vs_work *w, size_t cls,
-				   size_t site)
-{
-	const struct vs_pf *pfs = w->sites[site].host->pfs;
-	struct vs_picked p = { .n = 0 };
-
-	while (p.n < w->classes[cls].vfs) {
-		int pf = choose_pf(w, cls, site, &p), k = p.n++;
-
-		for (; k && strcmp(pfs[p.pf[k - 1]].pci, pfs[pf].pci) > 0; k--)
-			p.pf[k] = p.pf[k - 1];
-		p.pf[k] = (signed char)pf;
-	}
-	return p;
-}
 
 static struct vs_host_sum *own_sum(struct vs_site *s)
 {
@@ -288,7 +214,7 @@ void vs_put_on_pfs(struct vs_work *w, size_t node, size_t site,
 
 void vs_put(struct vs_work *w, size_t node, size_t site)
 {
-	struct vs_picked pfs = choose_pfs(w, w->class_of[node], site);
+	struct vs_picked pfs = vs_choose_pfs(w, w->class_of[node], site);
 
 	pfs.store = vs_store_pick(w, w->class_of[node], site);
 	vs_put_on_pfs(w, node, site, &pfs);
@@ -319,14 +245,12 @@ static bool same_class(const struct vs_class *c, const struct vs_place_node *n)
 
 void vs_class_fill(struct vs_class *c, const struct vs_place_node *n)
 {
-	const struct vs_adapter_kind *kind =
-		&vs_adapter_kinds[n->profile->adapter->type];
-
 	c->profile = n->profile;
 	c->net = n->net;
 	c->vfs = vs_adapter_vfs(n->profile->adapter);
+	c->beside = vs_adapter_beside(n->profile->adapter);
 	c->rails = c->vfs > 1 && n->profile->adapter->rails;
-	c->min_hw = kind->min_hw;
+	c->min_hw = vs_adapter_hw(n->profile->adapter);
 	if (n->profile->latency_high && c->min_hw < HW_LATENCY_HIGH)
 		c->min_hw = HW_LATENCY_HIGH;
 	/* a clone is of its template's version */

@@ -29,16 +29,55 @@ static bool cluster_allowed(const struct vs_work *w, const struct vs_host *h)
 	return false;
 }
 
+static bool device_of(const struct vs_adapter *a, const struct vs_devices *d)
+{
+	if (d->fixed != vs_adapter_kind(a)->fixed)
+		return false;
+	if (a->pf[0])
+		return !strcmp(a->pf, d->pci[0]);
+	return vs_devices_match(d, a->vendor, a->device, a->label);
+}
+
 bool vs_pf_reaches(const struct vs_adapter *a, const struct vs_network *net,
 		   const struct vs_pf *pf)
 {
-	bool uplink = net->switch_uuid[0] &&
+	bool uplink;
+
+	if (pf->of || !vs_adapter_nics(a))
+		return pf->of && !vs_adapter_nics(a) && vs_adapter_vfs(a) &&
+		       device_of(a, pf->of);
+	uplink = net->switch_uuid[0] &&
 		!strcmp(pf->switch_uuid, net->switch_uuid);
 
 	/* a standard switch has no uuid: there the name is all */
 	if (!a->pf[0] || net->switch_uuid[0])
 		return uplink && (!a->pf[0] || !strcmp(a->pf, pf->pci));
 	return !strcmp(a->pf, pf->pci);
+}
+
+bool vs_pf_serves(const struct vs_adapter *a, const struct vs_network *net,
+		  const struct vs_pf *pf)
+{
+	return (vs_adapter_vfs(a) && vs_pf_reaches(a, net, pf)) ||
+	       (a->with && vs_pf_reaches(a->with, net, pf));
+}
+
+bool vs_host_on_net(const struct vs_host *h, const struct vs_adapter *a,
+		    const struct vs_network *net)
+{
+	return !vs_adapter_nics(a) || (net && vs_host_has_net(h, net->moid));
+}
+
+/* The rows of devices that are to be beside the class's own. */
+static uint32_t beside(const struct vs_class *c, const struct vs_host *h)
+{
+	uint32_t mask = 0;
+
+	for (int i = 0; c->beside && i < h->npfs; i++)
+		if (vs_pf_reaches(c->profile->adapter->with, c->net,
+				  &h->pfs[i]))
+			mask |= 1u << i;
+	return mask;
 }
 
 /* PFs that reach the class's network, and how many uplinks of its switch
@@ -99,8 +138,8 @@ static enum vs_refusal fixed_host(const struct vs_work *w,
 		return VS_REFUSE_STORE;
 	if (h->max_hw && h->max_hw < c->min_hw)
 		return VS_REFUSE_HW;
-	if (!c->net || (!(w->ever && !h->nnets) &&
-			!vs_host_has_net(h, c->net->moid)))
+	if (!(w->ever && !h->nnets && c->net) &&
+	    !vs_host_on_net(h, c->profile->adapter, c->net))
 		return VS_REFUSE_NETWORK;
 	return VS_REFUSE_NONE;
 }
@@ -112,21 +151,41 @@ static void fit_fill(const struct vs_work *w, const struct vs_class *c,
 
 	memset(f, 0, sizeof(*f));
 	f->fixed = fixed_host(w, c, h);
-	if (f->fixed || !c->vfs)
+	if (f->fixed || !vs_class_counts(c))
 		return;
 	if (!h->pfs_known) {
 		f->fixed = VS_REFUSE_UNKNOWN;
 		return;
 	}
-	f->pfs = reaching_pfs(w, c, h, &pool);
-	f->automatic = pool == 1 && !c->profile->adapter->pf[0];
-	if (!f->pfs)
-		f->fixed = VS_REFUSE_NO_PF;
+	if (c->vfs) {
+		f->pfs = reaching_pfs(w, c, h, &pool);
+		f->automatic = pool == 1 && !c->profile->adapter->pf[0];
+	}
+	f->beside = beside(c, h);
+	if (c->vfs && !f->pfs)
+		f->fixed = vs_adapter_nics(c->profile->adapter) ?
+			VS_REFUSE_NO_PF : VS_REFUSE_NO_DEVICE;
 	else if (c->rails && count(f->pfs) < c->vfs)
 		f->fixed = VS_REFUSE_RAILS;
+	else if (c->beside && !f->beside)
+		f->fixed = VS_REFUSE_NO_DEVICE;
 }
 
 /* ---- kept --------------------------------------------------------------- */
+
+/* Those that adapters of ports have not cost them nothing. */
+static uint64_t key_device(uint64_t key, const struct vs_adapter *a)
+{
+	char plain[48];
+
+	if (!vs_adapter_nics(a)) {
+		snprintf(plain, sizeof(plain), "%d %x %x", (int)a->type,
+			 (unsigned int)a->vendor, (unsigned int)a->device);
+		key = vs_hash_str(vs_hash_str(key, plain), a->label);
+		key = vs_hash_str(key, a->pf);
+	}
+	return a->with ? key_device(vs_hash_str(key, "with"), a->with) : key;
+}
 
 /* All that fit_fill reads beside the host. */
 uint64_t vs_fits_key(const struct vs_work *w, const struct vs_class *c)
@@ -136,10 +195,10 @@ uint64_t vs_fits_key(const struct vs_work *w, const struct vs_class *c)
 	char plain[48];
 	uint64_t key = VS_HASH_START;
 
-	snprintf(plain, sizeof(plain), "%d %d %d %d %d %d", c->vfs, c->rails,
+	snprintf(plain, sizeof(plain), "%d %d %d %d %d %d %d", c->vfs, c->beside, c->rails,
 		 c->min_hw, (int)a->link, m != NULL, c->net != NULL);
 	key = vs_hash_str(key, plain);
-	key = vs_hash_str(key, a->pf);
+	key = key_device(vs_hash_str(key, a->pf), a);
 	key = vs_hash_str(key, c->net ? c->net->moid : "");
 	key = vs_hash_str(key, c->net ? c->net->switch_uuid : "");
 	key = vs_hash_str(key, w->env->store ? w->env->store : "");

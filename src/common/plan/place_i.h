@@ -20,6 +20,7 @@ struct vs_class {
 	const struct vs_profile *profile;
 	const struct vs_network *net;
 	int vfs;			/* of each VM, 0: takes none */
+	int beside;			/* devices beside them (With=) */
 	bool rails;			/* each on a PF of its own */
 	int min_hw;
 	int64_t mem_mb;			/* reserved and overhead */
@@ -60,6 +61,7 @@ struct vs_fit {				/* a class on a site */
 	enum vs_refusal fixed;		/* refused whatever is free, unless its
 					 * VFs can't be counted: that is first */
 	uint32_t pfs;			/* candidates, avoided ones too */
+	uint32_t beside;		/* the same for what is beside them */
 	bool automatic;
 };
 
@@ -107,7 +109,15 @@ size_t vs_vf_free(const struct vs_site *s, uint32_t pfs);
 bool vs_site_whole(const struct vs_work *w, const struct vs_class *c,
 		   const struct vs_site *s);
 size_t vs_vf_room(const struct vs_class *c, const struct vs_site *s,
-		  uint32_t pfs);
+		  const struct vs_fit *f, uint32_t not_these);
+/* What of them is short, where there is no room. */
+enum vs_refusal vs_vf_short(const struct vs_class *c, const struct vs_site *s,
+			    const struct vs_fit *f);
+/* Is anything of its VMs counted? */
+static inline bool vs_class_counts(const struct vs_class *c)
+{
+	return c->vfs || c->beside;
+}
 /* How many more of this class could go there, at most limit; the pools are
  * left out of it. */
 size_t vs_fit_room(const struct vs_work *w, size_t cls, size_t site,
@@ -128,6 +138,10 @@ void vs_unput(struct vs_work *w, size_t node);
  * next, not cleared; it goes back there. */
 void *vs_spare_take(void **spare, size_t n, size_t size);
 void vs_spare_give(void **spare, void *have);
+
+/* place_choose.c: on which of the site's PFs one more of the class would be. */
+struct vs_picked vs_choose_pfs(const struct vs_work *w, size_t cls,
+			       size_t site);
 
 /* place_fixed.c: what of them is fixed, for all classes */
 void vs_fits_init(struct vs_work *w);

@@ -41,18 +41,43 @@ size_t vs_vf_free(const struct vs_site *s, uint32_t pfs)
 	return n;
 }
 
-size_t vs_vf_room(const struct vs_class *c, const struct vs_site *s,
-		  uint32_t pfs)
+/* How many VMs that take `vfs` each of these. */
+static size_t room_on(const struct vs_site *s, uint32_t pfs, int vfs,
+		      bool rails)
 {
 	int free[VS_HOST_PFS], n = 0;
 
-	if (c->vfs == 1)
+	if (vfs == 1)
 		return vs_vf_free(s, pfs);
 	for (int i = 0; i < s->brief->npfs; i++) {
 		if (pfs & 1u << i)
 			free[n++] = s->sum->pf[i].free;
 	}
-	return (size_t)vs_rails_room(free, n, c->vfs, c->rails);
+	return (size_t)vs_rails_room(free, n, vfs, rails);
+}
+
+/* No row is both a VF's and a device's, nor of two kinds of devices: so the
+ * lesser of the two is what there is room for. */
+size_t vs_vf_room(const struct vs_class *c, const struct vs_site *s,
+		  const struct vs_fit *f, uint32_t not_these)
+{
+	size_t own = c->vfs ? room_on(s, f->pfs & ~not_these, c->vfs,
+				      c->rails) : VS_ROOM_MAX;
+	size_t beside = c->beside ? room_on(s, f->beside & ~not_these,
+					    c->beside, false) : VS_ROOM_MAX;
+
+	return own < beside ? own : beside;
+}
+
+enum vs_refusal vs_vf_short(const struct vs_class *c, const struct vs_site *s,
+			    const struct vs_fit *f)
+{
+	if (!c->vfs || room_on(s, f->pfs, c->vfs, c->rails))
+		return VS_REFUSE_DEVICE;
+	if (c->vfs > 1 && vs_vf_free(s, f->pfs))
+		return VS_REFUSE_VFS;
+	return vs_adapter_nics(c->profile->adapter) ? VS_REFUSE_VF :
+		VS_REFUSE_DEVICE;
 }
 
 static bool holds_one(const struct vs_rail_kind *k, const struct vs_site *s)

@@ -19,6 +19,20 @@ static uint32_t fold(uint64_t h)
 	return (uint32_t)(h >> 32 ^ h);
 }
 
+/* What a network card has none of is not said: see below. */
+static uint64_t hash_device(uint64_t s, const struct vs_adapter *a)
+{
+	char text[96];
+
+	if (vs_adapter_kind(a)->network)
+		return s;
+	snprintf(text, sizeof(text), "device %d %x %x %d %d", (int)a->type,
+		 (unsigned int)a->vendor, (unsigned int)a->device,
+		 vs_adapter_cards(a), a->mmio_gb);
+	s = vs_hash_str(s, text);
+	return vs_hash_str(vs_hash_str(s, a->label), a->pf);
+}
+
 int vs_profile_hash(const struct vs_profile *p, char out[VS_PROFILE_HASH_LEN])
 {
 	const struct vs_adapter *a = p->adapter;
@@ -53,6 +67,12 @@ int vs_profile_hash(const struct vs_profile *p, char out[VS_PROFILE_HASH_LEN])
 			 a->rails ? " rails" : "");
 		s = vs_hash_str(s, numbers);
 	}
+	s = hash_device(s, a);
+	if (a->with) {
+		s = vs_hash_str(s, "with");
+		s = vs_hash_str(s, a->with->name);
+		s = hash_device(s, a->with);
+	}
 	snprintf(out, VS_PROFILE_HASH_LEN, "%08x-%08x",
 		 (unsigned int)fold(t), (unsigned int)fold(s));
 	return 0;
@@ -82,7 +102,7 @@ int64_t vs_profile_cpu_mhz(const struct vs_profile *p, int host_core_mhz)
 
 int64_t vs_profile_reserved_mb(const struct vs_profile *p)
 {
-	if (p->latency_high || vs_adapter_kinds[p->adapter->type].full_memory)
+	if (p->latency_high || vs_adapter_pins(p->adapter))
 		return p->memory_mb;
 	return 0;
 }

@@ -17,7 +17,9 @@
 #include "util/mem.h"
 #include "vcenter/inv.h"
 
+/* The first is asked for only where devices are wanted: see vs_inv_paths(). */
 const char *const vs_inv_host_paths[] = {
+	"hardware.pciDevice",
 	"name", "parent", "runtime.connectionState", "runtime.powerState",
 	"runtime.inMaintenanceMode", "runtime.inQuarantineMode",
 	"hardware.cpuInfo", "hardware.memorySize", "hardware.numaInfo",
@@ -276,6 +278,9 @@ static unsigned int set_devices(struct vcx_host *h, const char *path,
 	if (!strcmp(path, "config.pciPassthruInfo")) {
 		set_pts(h, val);
 		h->pts_read = !vs_j_null(val);
+		vs_inv_set_gives(h, val);
+	} else if (!strcmp(path, "hardware.pciDevice")) {
+		vs_inv_set_devices(h, val);
 	} else if (!strcmp(path, "config.network.pnic")) {
 		set_pnics(h, val);
 		h->pnics_read = !vs_j_null(val);
@@ -357,19 +362,17 @@ static const char *switch_of(const struct vcx_host *h, const char *key)
 	return "";
 }
 
-static void join_numa(const struct vcx_host *h, struct vs_vc_pf *pf)
+int vs_inv_numa_of(const struct vcx_host *h, const char *pci, int *cores,
+		   int64_t *mb)
 {
 	const struct vcx_numa *u = h->numas, *end = u + h->nnumas;
 
-	while (u < end && strcmp(u->pci, pf->pci))
+	while (u < end && strcmp(u->pci, pci))
 		u++;
-	pf->numa = u < end ? u->node : -1;
-	if (u == end)
-		return;
-	pf->numa_mb = u->mb;
-	if (h->threads > 0)
-		pf->numa_cores = (int)((int64_t)u->threads * h->cores /
-				       h->threads);
+	*cores = u < end && h->threads > 0 ?
+		(int)((int64_t)u->threads * h->cores / h->threads) : 0;
+	*mb = u < end ? u->mb : 0;
+	return u < end ? u->node : -1;
 }
 
 static size_t join_pfs(const struct vcx_host *h, struct vs_vc_pf *pfs)
@@ -391,7 +394,9 @@ static size_t join_pfs(const struct vcx_host *h, struct vs_vc_pf *pfs)
 			.driver = nic->driver, .driver_version = nic->version,
 			.firmware = nic->firmware,
 		};
-		join_numa(h, &pfs[n++]);
+		pfs[n].numa = vs_inv_numa_of(h, pfs[n].pci, &pfs[n].numa_cores,
+					     &pfs[n].numa_mb);
+		n++;
 	}
 	return n;
 }
@@ -429,6 +434,8 @@ void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
 		vs_calloc(h->nproxies + 1, sizeof(*switches));
 	VS_FREE struct vs_vc_incapable *incapable =
 		vs_calloc(h->npnics + 1, sizeof(*incapable));
+	VS_FREE struct vs_vc_device *devices =
+		vs_calloc(h->ngives + 1, sizeof(*devices));
 	struct vs_vc_host out = {
 		.moid = h->moid, .has = h->has, .name = h->name,
 		.cluster = h->cluster ? h->cluster : "",
@@ -446,6 +453,8 @@ void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
 
 	out.npfs = join_pfs(h, pfs);
 	out.pfs_unread = !h->pts_read || !h->pnics_read;
+	out.devices = devices;
+	out.ndevices = vs_inv_host_devices_put(h, devices);
 	out.incapable = incapable;
 	out.nincapable = join_incapable(h, incapable);
 	vs_inv_host_facts_put(h, &out, switches);
@@ -462,6 +471,7 @@ void vs_inv_host_free(struct vcx_host *h)
 	clear_pnics(h);
 	clear_proxies(h);
 	clear_numas(h);
+	vs_inv_host_devices_free(h);
 	vs_inv_host_facts_free(h);
 	vs_strs_free(h->nets, h->nnets);
 	vs_strs_free(h->stores, h->nstores);

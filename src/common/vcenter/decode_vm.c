@@ -161,6 +161,26 @@ static void read_pf(struct vs_vc_card *c, struct vs_j dev)
 		vs_j_bool_or(vs_j_opt(dev, "allowGuestOSMtuChange"), false);
 }
 
+/* A fixed one has an address; a dynamic one says what it allows, and perhaps a
+ * label. Which device it got the backing doesn't say. */
+static void read_device(struct vs_vc_card *c, struct vs_j backing)
+{
+	struct vs_j allowed = vs_j_opt(backing, "allowedDevice");
+	struct vs_j first = vs_j_at(allowed, 0);
+
+	c->network = vs_strdup(vs_j_str_or(vs_j_opt(backing, "customLabel"),
+					   ""));
+	c->switch_uuid = vs_strdup("");
+	c->portgroup_key = vs_strdup("");
+	c->pci = c->kind == VS_VC_CARD_PCI_FIXED ?
+		lower(vs_j_str_or(vs_j_opt(backing, "id"), "")) :
+		vs_strdup("");
+	if (c->kind != VS_VC_CARD_PCI_DYNAMIC || vs_j_len(allowed) != 1)
+		return;
+	c->vendor = (int)vs_j_int_or(vs_j_opt(first, "vendorId"), 0) & 0xffff;
+	c->device = (int)vs_j_int_or(vs_j_opt(first, "deviceId"), 0) & 0xffff;
+}
+
 static void read_card(struct vcx_vm *vm, struct vs_j dev, const char *type,
 		      enum vs_vc_card_kind kind)
 {
@@ -172,12 +192,7 @@ static void read_card(struct vcx_vm *vm, struct vs_j dev, const char *type,
 	c->mac = lower(vs_j_str_or(vs_j_opt(dev, "macAddress"), ""));
 	vm->card_types[vm->ncards++] = vs_strdup(type);
 	if (kind == VS_VC_CARD_PCI_FIXED || kind == VS_VC_CARD_PCI_DYNAMIC) {
-		c->network = vs_strdup("");
-		c->switch_uuid = vs_strdup("");
-		c->portgroup_key = vs_strdup("");
-		c->pci = kind == VS_VC_CARD_PCI_FIXED ?
-			lower(vs_j_str_or(vs_j_opt(backing, "id"), "")) :
-			vs_strdup("");
+		read_device(c, backing);
 		return;
 	}
 	read_network(c, backing);

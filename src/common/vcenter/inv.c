@@ -22,7 +22,7 @@ const char *const vs_inv_task_paths[] = {
 	"info.state", "info.error", "info.result", NULL
 };
 
-const char *const *vs_inv_paths(enum vcx_filter f)
+const char *const *vs_inv_paths(const struct vs_inv *inv, enum vcx_filter f)
 {
 	switch (f) {
 	case VCX_F_VMS:
@@ -30,7 +30,7 @@ const char *const *vs_inv_paths(enum vcx_filter f)
 	case VCX_F_OURS:
 		return vs_inv_ours_paths;
 	case VCX_F_HOSTS:
-		return vs_inv_host_paths;
+		return vs_inv_host_paths + !(inv && inv->devices);
 	default:
 		return vs_inv_task_paths;
 	}
@@ -153,9 +153,10 @@ static bool starts(const char *s, const char *with)
 }
 
 /* Does a change of `path` touch one that was asked for? */
-static bool related(enum vcx_filter f, const char *path)
+static bool related(const struct vs_inv *inv, enum vcx_filter f,
+		    const char *path)
 {
-	const char *const *p = vs_inv_paths(f);
+	const char *const *p = vs_inv_paths(inv, f);
 
 	for (size_t i = 0; p[i]; i++)
 		if (starts(p[i], path) || starts(path, p[i]))
@@ -260,7 +261,7 @@ static void changes(struct vs_inv *inv, enum vcx_filter f, const char *type,
 			if (prop(inv, f, moid, path, val))
 				continue;
 		}
-		if (related(f, path))
+		if (related(inv, f, path))
 			want_refetch(inv, f, type, moid);
 	}
 }

@@ -49,6 +49,9 @@ struct vcx_pnic { char *key, *device, *pci, *driver, *version, *firmware;
 	bool link; };
 struct vcx_proxy { char *uuid, *name; int mtu; char **pnics; size_t npnics; };
 struct vcx_pt { char *pci; int vfs, asked, most; bool enabled; };
+/* Any PCI device of the host; and those that may be handed to VMs now. */
+struct vcx_device { char *pci, *name; int vendor, device; };
+struct vcx_give { char *pci, *label; };
 struct vcx_numa { char *pci; int node, threads; int64_t mb; };	/* the node's */
 
 struct vcx_host {
@@ -64,6 +67,8 @@ struct vcx_host {
 	bool pts_read, pnics_read;	/* not so: unset */
 	struct vcx_pt *pts; size_t npts;
 	struct vcx_pnic *pnics; size_t npnics;
+	struct vcx_device *devices; size_t ndevices;
+	struct vcx_give *gives; size_t ngives;
 	struct vcx_proxy *proxies; size_t nproxies;
 	struct vcx_numa *numas; size_t nnumas;
 	char **nets; size_t nnets;
@@ -96,13 +101,14 @@ struct vs_inv {
 	struct vcx_refetches refetch;
 	_Atomic uint64_t updates;	/* read in any thread */
 	unsigned int round;
+	bool devices;			/* hosts' PCI devices are read, too */
 };
 
 struct vs_inv *vs_inv_new(const struct vs_vc_events *ev, void *ev_arg);
 void vs_inv_free(struct vs_inv *inv);
 void vs_inv_clear(struct vs_inv *inv);	/* forget all, deliver nothing */
 /* The properties a filter asks for, NULL-terminated. */
-const char *const *vs_inv_paths(enum vcx_filter f);
+const char *const *vs_inv_paths(const struct vs_inv *inv, enum vcx_filter f);
 /* Apply one UpdateSet, tasks left out. -1 with err if it is not one, or if the
  * session is gone (VS_E_RELOGIN in a missingSet). Then deliver with flush. */
 int vs_inv_update(struct vs_inv *inv, struct vs_j set, struct vs_err *err);
@@ -124,6 +130,16 @@ bool vs_inv_host_prop(struct vcx_host *h, const char *path, struct vs_j val);
 /* decode_facts.c: how a host is set up; 0: no path of its. */
 unsigned int vs_inv_host_fact(struct vcx_host *h, const char *path,
 			      struct vs_j val);
+/* decode_devices.c: the devices that a host hands to VMs. */
+void vs_inv_set_devices(struct vcx_host *h, struct vs_j list);
+void vs_inv_set_gives(struct vcx_host *h, struct vs_j list);
+/* out has room for ngives of them; how many they are. */
+size_t vs_inv_host_devices_put(const struct vcx_host *h,
+			       struct vs_vc_device *out);
+void vs_inv_host_devices_free(struct vcx_host *h);
+/* The NUMA node of an address, -1: not known; what the node has, 0: not known. */
+int vs_inv_numa_of(const struct vcx_host *h, const char *pci, int *cores,
+		   int64_t *mb);
 void vs_inv_host_facts_put(const struct vcx_host *h, struct vs_vc_host *out,
 			   struct vs_vc_switch *switches);
 void vs_inv_host_facts_free(struct vcx_host *h);

@@ -76,6 +76,28 @@ static void address(struct json_object *card, const char *mac)
 		vs_jb_str(card, "macAddress", mac);
 }
 
+/* Any device of these ids: which one is ESXi's choice at power-on. */
+static struct json_object *new_device(const struct vs_vc_card_spec *c, int key)
+{
+	struct json_object *o = vs_jb_obj("VirtualPCIPassthrough");
+	struct json_object *backing =
+		vs_jb_obj("VirtualPCIPassthroughDynamicBackingInfo");
+	struct json_object *allowed =
+		vs_jb_obj("VirtualPCIPassthroughAllowedDevice");
+	struct json_object *list = vs_jb_arr();
+
+	vs_jb_int(allowed, "vendorId", c->vendor);
+	vs_jb_int(allowed, "deviceId", c->device);
+	vs_jb_add(list, allowed);
+	vs_jb_str(backing, "deviceName", "");
+	vs_jb_put(backing, "allowedDevice", list);
+	if (c->label && *c->label)
+		vs_jb_str(backing, "customLabel", c->label);
+	vs_jb_int(o, "key", key);
+	vs_jb_put(o, "backing", backing);
+	return o;
+}
+
 static struct json_object *new_card(const struct vs_vc_card_spec *c, int key)
 {
 	static const char *const types[] = {
@@ -152,7 +174,9 @@ static struct json_object *device_changes(const struct vs_vc_hw *hw,
 		any = true;
 	}
 	for (int i = 0; i < hw->ncards; i++) {
-		o = new_card(&hw->cards[i], KEY_NEW_CARD - i);
+		o = hw->cards[i].kind == VS_VC_PCI_DYNAMIC ?
+			new_device(&hw->cards[i], KEY_NEW_CARD - i) :
+			new_card(&hw->cards[i], KEY_NEW_CARD - i);
 		vs_jb_add(a, change("add", o));
 		any = true;
 	}

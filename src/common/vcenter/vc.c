@@ -383,6 +383,7 @@ struct vs_vc *vs_vc_new(const struct vs_vc_conf *conf,
 	vc->max_body = c.max_body ? c.max_body : 64u << 20;
 	take_names(vc, &c.names);
 	vc->inv = vs_inv_new(&vc->ev, arg);
+	vc->inv->devices = conf->devices;
 	vc->inv->ctx = vc;
 	vc->inv->task = vs_vcx_task_seen;
 	vc->inv->task_lost = vs_vcx_task_lost;

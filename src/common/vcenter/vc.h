@@ -46,6 +46,7 @@ struct vs_vc_conf {
 	int call_timeout_ms;		/* 60000 */
 	int wait_seconds;		/* long poll: 20 */
 	size_t max_body;		/* bytes of one reply: 64 MiB */
+	bool devices;			/* hosts' PCI devices are wanted */
 	struct vs_vc_names names;
 };
 
@@ -99,6 +100,9 @@ struct vs_vc_pf { const char *pci, *pnic, *switch_uuid; int vfs; int numa;
 	const char *driver, *driver_version, *firmware; };	/* or "" */
 /* A NIC in a distributed switch that isn't capable of SR-IOV: no PF. */
 struct vs_vc_incapable { const char *pci, *pnic, *switch_uuid, *driver; };
+/* A device that the host hands to VMs (passthrough is active); "" for no label. */
+struct vs_vc_device { const char *pci, *name, *label; int vendor, device;
+	int numa, numa_cores; int64_t numa_mb; };
 struct vs_vc_switch { const char *uuid, *name; int mtu; };	/* 0 unknown */
 enum { VS_VC_HOST_NAME = 1, VS_VC_HOST_STATE = 2, VS_VC_HOST_HW = 4,
        VS_VC_HOST_PFS = 8, VS_VC_HOST_NETS = 16, VS_VC_HOST_STORES = 32,
@@ -112,6 +116,7 @@ struct vs_vc_host {
 	int64_t memory_mb;
 	const struct vs_vc_pf *pfs; size_t npfs;
 	bool pfs_unread;		/* vCenter doesn't say which there are */
+	const struct vs_vc_device *devices; size_t ndevices;	/* with PFS */
 	const char *const *nets; size_t nnets;		/* moIds */
 	const char *const *stores; size_t nstores;
 	/* with FACTS or PFS: how it is set up; "" and -1: not known */
@@ -129,7 +134,9 @@ enum vs_vc_card_kind { VS_VC_CARD_OTHER, VS_VC_CARD_ETHERNET,
 	VS_VC_CARD_VMXNET3, VS_VC_CARD_PVRDMA, VS_VC_CARD_SRIOV,
 	VS_VC_CARD_PCI_FIXED, VS_VC_CARD_PCI_DYNAMIC };
 struct vs_vc_card { enum vs_vc_card_kind kind; int key; const char *mac;
-	const char *network;		/* moId of a standard network, or "" */
+	const char *network;		/* moId of a standard network, or ""; of
+					 * a dynamic device its label */
+	int vendor, device;		/* likewise, 0: it allows several */
 	const char *portgroup_key, *switch_uuid;	/* or "" */
 	const char *pci; bool automatic, mtu_change_allowed; };
 enum { VS_VC_VM_NAME = 1, VS_VC_VM_POWER = 2, VS_VC_VM_HOST = 4,
@@ -263,12 +270,16 @@ struct vs_vc_op {
 	void *arg;
 };
 
-enum vs_vc_net_kind { VS_VC_NET_SRIOV, VS_VC_NET_PVRDMA, VS_VC_NET_VMXNET3 };
+enum vs_vc_net_kind { VS_VC_NET_SRIOV, VS_VC_NET_PVRDMA, VS_VC_NET_VMXNET3,
+	VS_VC_PCI_DYNAMIC };
 struct vs_vc_card_spec {
 	enum vs_vc_net_kind kind;
 	const char *mac;			/* manual address */
 	const char *network, *switch_uuid, *portgroup_key;
 	const char *pci;		/* explicit PF, NULL: automatic */
+	int vendor, device;		/* of a device, which has none of the
+					 * above */
+	const char *label;		/* NULL or "": any */
 	bool mtu_change_allowed;
 };
 struct vs_vc_kv { const char *key, *value; };	/* extraConfig; "" deletes */

@@ -105,7 +105,7 @@ static void next_filter(struct vs_vc *vc)
 		vs_vcx_slow(vc);
 		return;
 	}
-	vs_jb_add(props, vs_spec_props(types[f], vs_inv_paths(f)));
+	vs_jb_add(props, vs_spec_props(types[f], vs_inv_paths(vc->inv, f)));
 	vs_vcx_post(vc, 0, on_filter, "PropertyCollector", vc->pc,
 		    "CreateFilter", vs_spec_create_filter(
 			vs_spec_filter_of(props, members_of(vc, f))));
@@ -208,7 +208,7 @@ static void reread(struct vs_vc *vc, const struct vcx_refetch *what)
 	struct json_object *props = vs_jb_arr(), *objects = vs_jb_arr();
 
 	vs_jb_add(props, vs_spec_props(what->type,
-				       vs_inv_paths(what->filter)));
+				       vs_inv_paths(vc->inv, what->filter)));
 	vs_jb_add(objects, vs_spec_object(what->type, what->moid));
 	vs_vcx_read(&r, vs_spec_filter_of(props, objects));
 }

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Devices of hosts that VMs get whole: which of them are counted, as rows beside
+ * the PFs, and which a node's VM has. A node's slots are its adapter's, then
+ * those of the adapter beside it (With=); a device has no MAC, and is known by
+ * its ids.
+ *
+ * Rules: only devices that some adapter names are rows, so that a site without
+ * such adapters has none; those that are alike are one row with as many to
+ * give, for which of them a VM gets is ESXi's choice. Devices in a VM of ours
+ * are ours: its template has none. The lock is held.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/devices_i.h"
+#include "util/mem.h"
+
+bool vs_devices_wanted(const struct vs_core *c)
+{
+	for (size_t a = 0; a < c->conf->nadapters; a++)
+		if (!vs_adapter_nics(&c->adapters[a]))
+			return true;
+	return false;
+}
+
+/* ---- rows ------------------------------------------------------------------- */
+
+/* The adapter that hands it out; NULL: none. */
+static const struct vs_adapter *wanted_by(const struct vs_core *c,
+					  const struct vs_vc_device *d)
+{
+	for (size_t i = 0; i < c->conf->nadapters; i++) {
+		const struct vs_adapter *a = &c->adapters[i];
+
+		if (vs_adapter_nics(a) ||
+		    (a->label[0] && strcmp(a->label, d->label)))
+			continue;
+		if (a->pf[0] ? !strcmp(a->pf, d->pci) :
+		    a->vendor == d->vendor && a->device == d->device)
+			return a;
+	}
+	return NULL;
+}
+
+static struct vs_devices *alike(const struct vs_host *h, int from,
+				const struct vs_adapter *a,
+				const struct vs_vc_device *d)
+{
+	for (int i = from; i < h->npfs && !vs_adapter_kind(a)->fixed; i++) {
+		struct vs_devices *of = &h->devices[i - from];
+
+		if (!of->fixed && of->vendor == d->vendor &&
+		    of->device == d->device && of->n < VS_DEVICES_MAX &&
+		    (!a->label[0] || !strcmp(of->label, d->label)))
+			return of;
+	}
+	return NULL;
+}
+
+static void row_add(struct vs_host *to, int from, const struct vs_adapter *a,
+		    const struct vs_vc_device *d)
+{
+	struct vs_devices *of = &to->devices[to->npfs - from];
+	struct vs_pf *row = &to->pfs[to->npfs++];
+
+	memset(row, 0, sizeof(*row));
+	memset(of, 0, sizeof(*of));
+	row->of = of;
+	row->vfs = 1;
+	row->numa = d->numa;
+	row->numa_cores = d->numa_cores;
+	row->numa_mb = d->numa_mb;
+	row->link_up = true;
+	vs_strlcpy(row->pci, d->pci, sizeof(row->pci));
+	vs_strlcpy(row->pnic, d->name, sizeof(row->pnic));
+	of->vendor = (uint16_t)d->vendor;
+	of->device = (uint16_t)d->device;
+	of->fixed = vs_adapter_kind(a)->fixed;
+	of->n = 1;
+	vs_strlcpy(of->label, a->label, sizeof(of->label));
+	vs_strlcpy(of->pci[0], d->pci, sizeof(of->pci[0]));
+}
+
+/* One more that is alike: the row has the lowest address, and a NUMA node if
+ * all are on one. */
+static void row_join(struct vs_pf *row, struct vs_devices *of,
+		     const struct vs_vc_device *d)
+{
+	int k = of->n++;
+
+	for (; k && strcmp(of->pci[k - 1], d->pci) > 0; k--)
+		vs_strlcpy(of->pci[k], of->pci[k - 1], sizeof(of->pci[k]));
+	vs_strlcpy(of->pci[k], d->pci, sizeof(of->pci[k]));
+	vs_strlcpy(row->pci, of->pci[0], sizeof(row->pci));
+	row->vfs = of->n;
+	if (row->numa != d->numa)
+		row->numa = -1;
+}
+
+void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
+		     const struct vs_vc_host *h)
+{
+	int from = to->npfs;
+
+	free(to->devices);
+	to->devices = NULL;
+	if (!h->ndevices || !vs_devices_wanted(c))
+		return;
+	to->devices = vs_calloc(VS_HOST_PFS, sizeof(*to->devices));
+	for (size_t i = 0; i < h->ndevices; i++) {
+		const struct vs_vc_device *d = &h->devices[i];
+		const struct vs_adapter *a = wanted_by(c, d);
+		struct vs_devices *of = a ? alike(to, from, a, d) : NULL;
+
+		if (of)
+			row_join(&to->pfs[from + (of - to->devices)], of, d);
+		else if (a && to->npfs < VS_HOST_PFS)
+			row_add(to, from, a, d);
+		else if (a)
+			vs_error("host=%s device=%s is not handed out: a host has %d PFs and kinds of devices at most",
+				 to->name, d->pci, VS_HOST_PFS);
+	}
+}
+
+/* ---- a node's devices ---------------------------------------------------------- */
+
+bool vs_card_is_device(const struct vs_card *card)
+{
+	return card->kind == VS_CARD_PCI_FIXED ||
+	       card->kind == VS_CARD_PCI_DYNAMIC;
+}
+
+/* The adapter of the node's k-th device, and which card of the hold it is;
+ * NULL: it has no more. */
+static const struct vs_adapter *slot(const struct vs_node *n, int k, int *card)
+{
+	const struct vs_adapter *a = n->profile->adapter;
+	int own = vs_adapter_nics(a) ? 0 : vs_adapter_vfs(a);
+
+	*card = k < own ? k : vs_adapter_vfs(a) + k - own;
+	return k < own ? a : k - own < vs_adapter_beside(a) ? a->with : NULL;
+}
+
+/* held NULL: whichever of its kind. */
+static bool card_is(const struct vs_card *card, const struct vs_adapter *a,
+		    const struct vs_hold_card *held)
+{
+	const struct vs_adapter_kind *kind = vs_adapter_kind(a);
+
+	if (card->kind != kind->card)
+		return false;
+	if (kind->fixed)
+		return !held || !strcmp(card->pci, held->pf);
+	return card->vendor == a->vendor && card->device == a->device &&
+	       !strcmp(card->network, a->label);
+}
+
+/* The VM's first card of that kind that no slot has; -1. */
+static int card_of(const struct vs_vm *vm, unsigned int taken,
+		   const struct vs_adapter *a, const struct vs_hold_card *held)
+{
+	for (int i = 0; i < vm->ncards; i++)
+		if (!(taken & 1u << i) && card_is(&vm->cards[i], a, held))
+			return i;
+	return -1;
+}
+
+bool vs_node_devices_right(const struct vs_node *n, const struct vs_vm *vm,
+			   const struct vs_hold *h)
+{
+	bool off = vm->power != VS_POWER_ON;
+	const struct vs_adapter *a;
+	unsigned int taken = 0;
+	int card, at, k = 0;
+
+	for (; (a = slot(n, k, &card)); k++) {
+		if (off && h && card >= h->ncards)
+			return false;
+		at = card_of(vm, taken, a, off && h ? &h->cards[card] : NULL);
+		if (at < 0)
+			return false;
+		taken |= 1u << at;
+	}
+	for (int i = 0; i < vm->ncards; i++)
+		k -= vs_card_is_device(&vm->cards[i]);
+	return !k;
+}
+
+void vs_node_devices(const struct vs_node *n, const struct vs_vm *vm,
+		     struct vs_hold_card to[VS_CARDS_MAX], int *count)
+{
+	const struct vs_adapter *a;
+	unsigned int taken = 0;
+	int card, at;
+
+	for (int k = 0; (a = slot(n, k, &card)); k++) {
+		uint32_t rows;
+
+		at = card_of(vm, taken, a, NULL);
+		if (at < 0)
+			continue;
+		taken |= 1u << at;
+		rows = vm->host_ptr ?
+			vs_card_rows(vm->host_ptr, &vm->cards[at]) : 0;
+		vs_strlcpy(to[*count].pf, rows ?
+			   vm->host_ptr->pfs[__builtin_ctz(rows)].pci : "",
+			   VS_PCI_LEN);
+		(*count)++;
+	}
+}
+
+/* ---- what is sent ----------------------------------------------------------------- */
+
+void vs_spec_devices(const struct vs_node *n, const struct vs_hold *h,
+		     struct vs_vc_card_spec *s, int *count)
+{
+	const struct vs_adapter *a;
+	int card;
+
+	(void)h;
+	for (int k = 0; (a = slot(n, k, &card)); k++)
+		s[(*count)++] = (struct vs_vc_card_spec) {
+			.kind = VS_VC_PCI_DYNAMIC,
+			.vendor = a->vendor, .device = a->device,
+			.label = a->label,
+		};
+}
+
+char *vs_node_device_ids(const struct vs_node *n)
+{
+	const struct vs_adapter *a;
+	char *out = NULL;
+	int card;
+
+	for (int k = 0; (a = slot(n, k, &card)); k++) {
+		VS_FREE char *had = out;
+
+		out = vs_asprintf("%s%s%04x:%04x", had ? had : "",
+				  had ? "," : "", (unsigned int)a->vendor,
+				  (unsigned int)a->device);
+	}
+	return out;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* devices.c: the devices of hosts that adapters hand to VMs whole. The lock is
+ * held. */
+#ifndef VS_ENGINE_DEVICES_I_H
+#define VS_ENGINE_DEVICES_I_H
+
+#include "engine/core_i.h"
+
+/* Does any adapter hand out devices? Else nothing is read of them. */
+bool vs_devices_wanted(const struct vs_core *c);
+/* The host's devices that some adapter wants, as rows after its PFs. */
+void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
+		     const struct vs_vc_host *h);
+
+/* A node's devices in its VM: there are as many as its adapter, and the one
+ * beside it, say, and they are those; h: while it is off, those held for it
+ * (NULL: whichever). */
+bool vs_node_devices_right(const struct vs_node *n, const struct vs_vm *vm,
+			   const struct vs_hold *h);
+/* The rows that they are counted on, in the order of the node's slots, into
+ * to[*count], and behind those that are there. */
+void vs_node_devices(const struct vs_node *n, const struct vs_vm *vm,
+		     struct vs_hold_card to[VS_CARDS_MAX], int *count);
+/* Of VMs of ours: is it a device that we gave? */
+bool vs_card_is_device(const struct vs_card *card);
+/* The same for a spec: cards s[*count] on, by what is held. */
+void vs_spec_devices(const struct vs_node *n, const struct vs_hold *h,
+		     struct vs_vc_card_spec *s, int *count);
+/* "10de:20b0,10de:20b0" for the guest, to be free()d; NULL: it has none. */
+char *vs_node_device_ids(const struct vs_node *n);
+
+#endif

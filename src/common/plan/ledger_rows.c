@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The rows of a host's table (its PFs, and the devices that it hands out) that
+ * a VM's card or a hold may take one of.
+ *
+ * Rules: what can't be told is each row that it may be; a device that no row
+ * has may still be a VF that is handed out like one.
+ */
+#include <string.h>
+#include "plan/ledger.h"
+
+#define PCI_BUS_LEN 7		/* "0000:3b" */
+
+static uint32_t all_rows(const struct vs_host *h)
+{
+	return (1u << h->npfs) - 1;
+}
+
+static uint32_t all_pfs(const struct vs_host *h)
+{
+	uint32_t mask = 0;
+
+	for (int i = 0; i < h->npfs; i++)
+		mask |= h->pfs[i].of ? 0 : 1u << i;
+	return mask;
+}
+
+static uint32_t pf_bit(const struct vs_host *h, const char *pci)
+{
+	for (int i = 0; i < h->npfs; i++) {
+		if (!strcmp(h->pfs[i].pci, pci))
+			return 1u << i;
+	}
+	return 0;
+}
+
+static uint32_t switch_pfs(const struct vs_host *h, const char *uuid)
+{
+	uint32_t mask = 0;
+
+	for (int i = 0; uuid[0] && i < h->npfs; i++) {
+		if (!strcmp(h->pfs[i].switch_uuid, uuid))
+			mask |= 1u << i;
+	}
+	return mask;
+}
+
+static uint32_t bus_pfs(const struct vs_host *h, const char *pci)
+{
+	uint32_t mask = 0;
+
+	for (int i = 0; i < h->npfs; i++) {
+		if (!h->pfs[i].of &&
+		    !strncmp(h->pfs[i].pci, pci, PCI_BUS_LEN))
+			mask |= 1u << i;
+	}
+	return mask;
+}
+
+/* A device by its address, or a VF that is handed out like one. */
+static uint32_t fixed_rows(const struct vs_host *h, const struct vs_card *c)
+{
+	const struct vs_pf *row = vs_host_device(h, c->pci);
+
+	if (row)
+		return 1u << (row - h->pfs);
+	return c->pci[0] ? bus_pfs(h, c->pci) : all_rows(h);
+}
+
+/* Devices of its kind; if there are none it may have a VF of any PF. */
+static uint32_t dynamic_rows(const struct vs_host *h, const struct vs_card *c)
+{
+	uint32_t mask = 0;
+
+	for (int i = 0; i < h->npfs; i++)
+		if (h->pfs[i].of && !h->pfs[i].of->fixed &&
+		    vs_devices_match(h->pfs[i].of, c->vendor, c->device,
+				     c->network))
+			mask |= 1u << i;
+	if (!c->vendor)
+		mask |= all_pfs(h);
+	return mask ? mask : all_pfs(h);
+}
+
+/* The rows of its host that a powered-on VM's card may take one of. */
+uint32_t vs_card_rows(const struct vs_host *h, const struct vs_card *c)
+{
+	uint32_t mask;
+
+	switch (c->kind) {
+	case VS_CARD_SRIOV:
+		/* "" is no PF's address, a vanished one isn't either */
+		mask = pf_bit(h, c->pci);
+		if (!mask)
+			mask = switch_pfs(h, c->switch_uuid);
+		return mask ? mask : all_pfs(h);
+	case VS_CARD_PCI_FIXED:
+		return fixed_rows(h, c);
+	case VS_CARD_PCI_DYNAMIC:
+		return dynamic_rows(h, c);
+	default:
+		return 0;
+	}
+}
+
+uint32_t vs_hold_rows(const struct vs_host *h, const struct vs_hold_card *card)
+{
+	uint32_t mask = pf_bit(h, card->pf);
+
+	if (!mask)
+		return all_rows(h);	/* renumbered, or a guess */
+	if (card->automatic)
+		mask |= switch_pfs(h, h->pfs[__builtin_ctz(mask)].switch_uuid);
+	return mask;
+}
+
+/* ---- what stands for a hold ------------------------------------------------ */
+
+/* A hold on a PF is for an SR-IOV card, one on a row of devices for a device. */
+static bool is_for(const struct vs_card *c, bool device)
+{
+	return device ? c->kind == VS_CARD_PCI_FIXED ||
+			c->kind == VS_CARD_PCI_DYNAMIC :
+		c->kind == VS_CARD_SRIOV;
+}
+
+/* Does the VM have what the hold is for? All its cards are shown at once. */
+bool vs_vm_has_cards(const struct vs_vm *vm, const struct vs_host *h,
+		     const struct vs_hold *hold)
+{
+	bool device = h->devices != NULL;
+
+	for (int c = 0; c < hold->ncards && device; c++)
+		device = vs_host_device(h, hold->cards[c].pf) != NULL;
+	for (int i = 0; i < vm->ncards; i++)
+		if (is_for(&vm->cards[i], device))
+			return true;
+	return false;
+}
+
+/* On how many of its cards' behalf a VF of this PF may be in use. */
+int vs_vm_cards_on(const struct vs_vm *vm, int pf)
+{
+	int n = 0;
+
+	for (int i = 0; i < vm->ncards; i++)
+		n += is_for(&vm->cards[i], vm->host_ptr->pfs[pf].of) &&
+		     (vs_card_rows(vm->host_ptr, &vm->cards[i]) & 1u << pf);
+	return n;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The devices that a host hands to VMs whole, joined from two places:
+ * pciPassthruInfo (which may be handed out now, and their labels) and the list
+ * of its PCI devices (vendor, device, name). The list is long: it is read only
+ * where somebody wants devices.
+ *
+ * Rules: what passthrough isn't active for is none, be it enabled or not (it
+ * waits for a reboot); ids are unsigned here, though the API has them signed.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+#include "vcenter/inv.h"
+
+static char *lower(const char *s)
+{
+	char *out = vs_strdup(s);
+
+	for (char *p = out; *p; p++)
+		*p = (char)tolower((unsigned char)*p);
+	return out;
+}
+
+static void clear_devices(struct vcx_host *h)
+{
+	for (size_t i = 0; i < h->ndevices; i++) {
+		free(h->devices[i].pci);
+		free(h->devices[i].name);
+	}
+	free(h->devices);
+	h->devices = NULL;
+	h->ndevices = 0;
+}
+
+static void clear_gives(struct vcx_host *h)
+{
+	for (size_t i = 0; i < h->ngives; i++) {
+		free(h->gives[i].pci);
+		free(h->gives[i].label);
+	}
+	free(h->gives);
+	h->gives = NULL;
+	h->ngives = 0;
+}
+
+/* 0x10de comes as 4318, 0xb015 as -20459. */
+static int id_of(struct vs_j dev, const char *key)
+{
+	return (int)(vs_j_int_or(vs_j_opt(dev, key), 0) & 0xffff);
+}
+
+void vs_inv_set_devices(struct vcx_host *h, struct vs_j list)
+{
+	size_t n = vs_j_len(list);
+
+	clear_devices(h);
+	h->devices = n ? vs_calloc(n, sizeof(*h->devices)) : NULL;
+	for (size_t i = 0; i < n; i++) {
+		struct vs_j dev = vs_j_at(list, i);
+		struct vcx_device *d = &h->devices[h->ndevices++];
+
+		d->pci = lower(vs_j_str_or(vs_j_opt(dev, "id"), ""));
+		d->name = vs_strdup(vs_j_str_or(vs_j_opt(dev, "deviceName"),
+						""));
+		d->vendor = id_of(dev, "vendorId");
+		d->device = id_of(dev, "deviceId");
+	}
+}
+
+void vs_inv_set_gives(struct vcx_host *h, struct vs_j list)
+{
+	size_t n = vs_j_len(list);
+
+	clear_gives(h);
+	h->gives = n ? vs_calloc(n, sizeof(*h->gives)) : NULL;
+	for (size_t i = 0; i < n; i++) {
+		struct vs_j p = vs_j_at(list, i);
+		struct vcx_give *g = &h->gives[h->ngives];
+
+		if (!vs_j_bool_or(vs_j_opt(p, "passthruActive"), false))
+			continue;
+		g->pci = lower(vs_j_str_or(vs_j_opt(p, "id"), ""));
+		g->label = vs_strdup(vs_j_str_or(vs_j_opt(p, "hardwareLabel"),
+						 ""));
+		h->ngives++;
+	}
+}
+
+size_t vs_inv_host_devices_put(const struct vcx_host *h,
+			       struct vs_vc_device *out)
+{
+	size_t n = 0, k;
+
+	for (size_t i = 0; i < h->ngives; i++) {
+		const struct vcx_give *g = &h->gives[i];
+
+		for (k = 0; k < h->ndevices &&
+		     strcmp(h->devices[k].pci, g->pci); k++)
+			;
+		if (k == h->ndevices)
+			continue;
+		out[n] = (struct vs_vc_device) {
+			.pci = g->pci, .label = g->label,
+			.name = h->devices[k].name,
+			.vendor = h->devices[k].vendor,
+			.device = h->devices[k].device,
+		};
+		out[n].numa = vs_inv_numa_of(h, g->pci, &out[n].numa_cores,
+					     &out[n].numa_mb);
+		n++;
+	}
+	return n;
+}
+
+void vs_inv_host_devices_free(struct vcx_host *h)
+{
+	clear_devices(h);
+	clear_gives(h);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* vsphere.conf's AdapterName= lines: what goes with which type, and what they
+ * say together. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "conf_stage.h"
+#include "plan/adapter.h"
+#include "util/mem.h"
+
+/* A right file with more lines, from the ninth on. */
+static void refused(const char *more, const char *words)
+{
+	VS_FREE char *text = stage_text(more);
+
+	if (stage_read(text))
+		fail_msg("taken: %s", more);
+	if (!strstr(stage_err.text, words))
+		fail_msg("\"%s\" lacks \"%s\"", stage_err.text, words);
+}
+
+/* Type= takes what plan/adapter offers, and the man page says so. */
+static void the_types_are_those_of_the_capability_table(void **state)
+{
+	int at = vs_conf_key_find("Type", 4, 1u << VS_SCOPE_ADAPTER);
+	char all[200] = "|";
+
+	(void)state;
+	snprintf(all, sizeof(all), "|%s|", vs_conf_keys[at].choices);
+	for (int i = 0; i < VS_ADAPTER_TYPES; i++) {
+		const struct vs_adapter_kind *k = &vs_adapter_kinds[i];
+		char one[40];
+
+		snprintf(one, sizeof(one), "|%s|", k->name);
+		assert_int_equal(strstr(all, one) != NULL, k->offered);
+	}
+}
+
+#define GPU "AdapterName=gpu Type=dynamic-directpath Vendor=0x10de Device=0x20b0 "
+
+static void a_key_of_another_type_is_refused(void **state)
+{
+	(void)state;
+	refused("AdapterName=x Type=sriov Vendor=0x10de Network=n\n",
+	      "Vendor= goes with Type=dynamic-directpath, not with Type=sriov");
+	refused("AdapterName=x Type=vmxnet3\n",
+	      "Network= is missing in this AdapterName= line, of Type=vmxnet3");
+	refused("AdapterName=x Type=dynamic-directpath Vendor=0x10de\n",
+	      "Device= is missing");
+	refused("AdapterName=x Type=dynamic-directpath Vendor=4318 Device=0x1\n",
+	      "Vendor=4318: expected a PCI id such as 0x10de");
+	refused("AdapterName=x Type=dynamic-directpath Vendor=0x10de Device=0x1 Network=n\n",
+	      "Network= goes with Type=vmxnet3 or pvrdma or sriov");
+	refused("AdapterName=x Type=sriov Network=n With=vmxnet3\n",
+	      "With=vmxnet3: expected the name of an AdapterName= line of devices");
+	refused(GPU "With=gpu\n", "With=gpu: expected the name of an");
+	refused("AdapterName=x Type=sriov Network=n MMIO=64\n",
+		"MMIO= goes with Type=dynamic-directpath");
+}
+
+static void what_lines_say_together_is_checked(void **state)
+{
+	(void)state;
+	refused(GPU "\nAdapterName=b Type=dynamic-directpath Vendor=0x10de "
+		"Device=0x20b0 Label=b\n", "give both one, or none");
+	refused(GPU "PerNode=4\nAdapterName=x Type=sriov Network=n PerNode=5 "
+		"With=gpu\n", "a VM has 8 at most");
+	refused(GPU "PerNode=4\nAdapterName=same Type=dynamic-directpath "
+		"Vendor=0x10de Device=0x20b0 With=gpu\n",
+		"With=gpu are the devices of AdapterName=same itself");
+}
+
+static void a_device_beside_a_card_is_read(void **state)
+{
+	VS_FREE char *text = stage_text(GPU "MMIO=160 Label=a\n"
+		"AdapterName=x Type=sriov Network=n With=gpu\n");
+	const struct vs_conf *c = stage_read(text);
+	const struct vs_conf_adapter *a;
+
+	(void)state;
+	assert_non_null(c);
+	a = vs_conf_adapter_named(c, "gpu");
+	assert_int_equal(a->vendor, 0x10de);
+	assert_int_equal(a->device, 0x20b0);
+	assert_int_equal(a->mmio_gb, 160);
+	assert_string_equal(a->label, "a");
+	assert_null(a->network);
+	assert_string_equal(vs_conf_adapter_named(c, "x")->with, "gpu");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(f) cmocka_unit_test_setup_teardown(f, stage_up, stage_down)
+		T(the_types_are_those_of_the_capability_table),
+		T(a_key_of_another_type_is_refused),
+		T(what_lines_say_together_is_checked),
+		T(a_device_beside_a_card_is_read),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
