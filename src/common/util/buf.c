@@ -22,10 +22,10 @@ static int make_room(struct vs_buf *b, size_t len)
 	if (need <= b->cap)
 		return 0;
 	cap = b->cap ? b->cap : 256;
-	while (cap < need && cap <= b->max / 2)
-		cap *= 2;
-	if (cap < need)
-		cap = need;
+	/* near the maximum too: a step for each addition would copy it all
+	 * again each time */
+	while (cap < need)
+		cap = cap <= b->max / 2 ? cap * 2 : b->max + 1;
 	b->data = vs_realloc(b->data, cap, 1);
 	b->cap = cap;
 	return 0;
