@@ -4,8 +4,8 @@
  * hosts and 4,000 VMs: a scheduler's questions and a job's begin and end,
  * timed as slurmctld feels them (waits for the core's lock included), while the
  * engine's thread passes over changes and svf asks for everything again and
- * again; then an operator's order for all nodes, and the search for jobs that end
- * for another one. Lines: name value unit bar pass|fail.
+ * again; then an operator's order for all nodes, a reading of the metrics, and the
+ * search for jobs that end for another one. Lines: name value unit bar pass|fail.
  *
  * locks [cpu]: only what the calls themselves cost, without waits; for a machine
  * that has other work.
@@ -243,7 +243,30 @@ static bool probed_line(int rounds, const char *name)
 		line(what, "worst", took[0][rounds - 1], WORST_BAR_US);
 }
 
-static void waits_for(int round, bool save)
+/* What is done meanwhile: an order, its saving, a reading of the metrics. */
+enum { EVICT, SAVE, METRICS };
+static int64_t scrape_us, scrape_lock_us, text_us;	/* of the last one */
+static size_t page_len;
+
+static void scrape(struct vs_err *err)
+{
+	struct vs_buf page = VS_BUF_INIT(24 * 1024 * 1024);
+	struct vs_metrics_facts f;
+	int64_t began = now_us();
+
+	if (vs_metrics_read(&vs_core, &f, err))
+		return;
+	scrape_us = now_us() - began;
+	scrape_lock_us = f.lock_us;
+	began = now_us();
+	vs_metrics_text(&f, true, &page, err);
+	text_us = now_us() - began;
+	page_len = page.len;
+	vs_metrics_facts_free(&f);
+	vs_buf_free(&page);
+}
+
+static void waits_for(int round, int what)
 {
 	struct vs_err err = { 0 };
 	pthread_t t;
@@ -254,16 +277,18 @@ static void waits_for(int round, bool save)
 	pthread_create(&t, NULL, probe, NULL);
 	while (!atomic_load(&probed))
 		sched_yield();
-	if (save)
+	if (what == SAVE)
 		vs_hints_save(&vs_core, INT64_MAX / 2);
+	else if (what == METRICS)
+		scrape(&err);
 	else
 		vs_jb_free(vs_core_act("evict", "vm[1-10000]", "bench", 0,
 				       &err));
 	if (err.code)
-		fprintf(stderr, "evict: %s\n", err.text);
+		fprintf(stderr, "%d: %s\n", what, err.text);
 	atomic_store(&over, true);
 	pthread_join(t, NULL);
-	took[save][round] = waited_us;
+	took[what][round] = waited_us;
 }
 
 /* How long a thread of slurmctld's waits at worst while an operator orders all
@@ -283,9 +308,9 @@ static bool orders(void)
 		for (size_t k = 0; k < c->nnodes; k++)
 			memset(&c->nodes[k].orders, 0,
 			       sizeof(c->nodes[k].orders));
-		waits_for(i, false);
+		waits_for(i, EVICT);
 		c->hints_save_ms = 0;
-		waits_for(i, true);
+		waits_for(i, SAVE);
 	}
 	good = probed_line(PREEMPTIONS, "order_all_nodes");
 	memcpy(took[0], took[1], sizeof(took[0]));
@@ -294,6 +319,27 @@ static bool orders(void)
 	unlink(file);
 	rmdir(dir);
 	return good;
+}
+
+/* ---- metrics ------------------------------------------------------------------------ */
+
+/* The same while Prometheus reads all of it. */
+static bool metrics(void)
+{
+	int64_t worst_us = 0;
+	bool good;
+
+	world(16);
+	for (int i = 0; i < PREEMPTIONS; i++) {
+		waits_for(i, METRICS);
+		if (scrape_lock_us > worst_us)
+			worst_us = scrape_lock_us;
+	}
+	printf("# metrics: %zu bytes, read in %lld us, written in %lld us\n",
+	       page_len, (long long)scrape_us, (long long)text_us);
+	memcpy(took[0], took[METRICS], sizeof(took[0]));
+	good = probed_line(PREEMPTIONS, "metrics");
+	return line("metrics_lock_held", "worst", worst_us, P99_BAR_US) & good;
 }
 
 /* ---- preemption --------------------------------------------------------------------- */
@@ -377,6 +423,7 @@ int main(int argc, char **argv)
 			     WORST_BAR_US);
 	}
 	good &= orders();
+	good &= metrics();
 	good &= preemption(all);
 	return good ? 0 : 1;
 }

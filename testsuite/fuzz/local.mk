@@ -15,7 +15,8 @@ fuzz_programs = testsuite/fuzz/test_fuzz_vc \
 	testsuite/fuzz/test_fuzz_files \
 	testsuite/fuzz/test_fuzz_submit \
 	testsuite/fuzz/test_fuzz_guest \
-	testsuite/fuzz/test_fuzz_port
+	testsuite/fuzz/test_fuzz_port \
+	testsuite/fuzz/test_fuzz_metrics
 check_PROGRAMS += $(fuzz_programs)
 
 if FUZZING
@@ -147,3 +148,10 @@ testsuite_fuzz_test_fuzz_submit_CPPFLAGS = $(fuzz_cppflags) -I$(top_srcdir)/src
 testsuite_fuzz_test_fuzz_submit_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_test_fuzz_submit_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/submit
+
+testsuite_fuzz_test_fuzz_metrics_SOURCES = testsuite/fuzz/fuzz_metrics.c \
+	testsuite/fuzz/fuzz_main.h
+testsuite_fuzz_test_fuzz_metrics_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_test_fuzz_metrics_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_test_fuzz_metrics_LDADD = src/common/libvs_core.la -lpthread
+EXTRA_DIST += testsuite/fuzz/corpus/metrics

@@ -8,7 +8,8 @@ import socket
 
 import pytest
 
-from cluster import INSIDE, isolation, slurm_binary, wait_for
+from cluster import INSIDE, free_ports, isolation, slurm_binary, wait_for
+from monitoring import families, value
 from stages import holds, nobody_down, ready_count, wait_ready_again, wait_saved
 from worlds import world
 
@@ -49,6 +50,8 @@ def two(fresh):
               slurm={"SlurmctldTimeout": 4, "SuspendTimeout": 2},
               partition_lines=["PartitionName=roce Nodes=vm[001-002] Default=YES",
                                "PartitionName=off Nodes=vm003"])
+    c.metrics_port, c.metrics_owned = free_ports(1)
+    c.vsphere["MetricsPort"] = c.metrics_port
     c.slurm["SlurmctldHost"] = f"{socket.gethostname()}(127.0.0.1)\n" \
         "SlurmctldHost=backup(127.0.0.2)"
     c.start()
@@ -115,6 +118,29 @@ def test_a_backup_takes_over_and_gives_back_twice(two):
     c.wait_job(c.sbatch("-N1", "-p", "off", script="hostname"), 40)
     wait_for("its VM goes off again", 30, lambda: not c.is_on("vm003"))
     nobody_down(c)
+
+
+def test_the_metrics_are_served_by_the_one_in_control(two):
+    """One port for both; who stands by has none, and says nothing of it."""
+    c, log = two
+    at = f"metrics are served at http://127.0.0.1:{c.metrics_port}/metrics"
+
+    def up():
+        try:
+            return value(families(c.metrics_port), "vcenter_up") == 1
+        except OSError:
+            return False
+    wait_for("the first serves them", 20, up)
+    assert at in c.ctld_log() and "metrics" not in log.read_text()
+    take_over(c, log)
+    wait_for("the backup does", 20, up)
+    assert at in log.read_text()
+    was = c.ctld_log().count(at)
+    give_back(c)
+    wait_for("the first does again", 20,
+             lambda: c.ctld_log().count(at) > was and up())
+    wait_for("svf says so", 10, lambda: c.svf("status").get("metrics"))
+    assert "no longer in control" in log.read_text()
 
 
 def test_an_engine_waits_for_the_one_before_it(fresh):

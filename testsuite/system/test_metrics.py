@@ -104,6 +104,15 @@ def test_a_port_in_use_is_told_and_stops_nothing(cluster):
     assert value(families(cluster.metrics_port), "vcenter_up") == 1
 
 
+def test_a_reconfigure_takes_them_away_again(cluster, port):
+    serve(cluster, 0)
+    wait_for("they are served no more", 20, lambda: not served(cluster))
+    wait_for("their thread has ended", 10,
+             lambda: "vs_metrics" not in threads(cluster))
+    with pytest.raises(OSError):
+        page(port)
+
+
 def test_an_address_of_others_needs_the_sites_own_word(cluster, port):
     f = cluster.path("etc", "vsphere.conf")
     was = f.read_text()

@@ -26,7 +26,8 @@ check_PROGRAMS += testsuite/unit/test_adapter testsuite/unit/test_cards \
 	testsuite/unit/test_gang testsuite/unit/test_hostlist \
 	testsuite/unit/test_inventory testsuite/unit/test_ipv4 \
 	testsuite/unit/test_json testsuite/unit/test_ledger \
-	testsuite/unit/test_level testsuite/unit/test_name \
+	testsuite/unit/test_level testsuite/unit/test_metrics \
+	testsuite/unit/test_name \
 	testsuite/unit/test_numa testsuite/unit/test_place \
 	testsuite/unit/test_policy testsuite/unit/test_pool \
 	testsuite/unit/test_profile testsuite/unit/test_rails \
@@ -61,6 +62,7 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_beside \
 	testsuite/unit/test_engine_faults testsuite/unit/test_engine_gone \
 	testsuite/unit/test_engine_health testsuite/unit/test_engine_host \
 	testsuite/unit/test_engine_jobs testsuite/unit/test_engine_limits \
+	testsuite/unit/test_engine_metrics \
 	testsuite/unit/test_engine_missing testsuite/unit/test_engine_noclient \
 	testsuite/unit/test_engine_orders testsuite/unit/test_engine_plan \
 	testsuite/unit/test_engine_prefetch \
@@ -93,6 +95,7 @@ testsuite_unit_test_engine_health_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_host_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_jobs_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_limits_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_metrics_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_missing_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_noclient_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_orders_LDADD = $(engine_ldadd)

@@ -376,6 +376,10 @@ static void combinations_that_cannot_be_are_refused(void **state)
 	      "PF= goes with Type=sriov");
 	LINE9("AdapterName=x Type=pvrdma Network=n LinkLayer=InfiniBand\n",
 	      "LinkLayer=InfiniBand goes with Type=sriov");
+	LINE9("MetricsAddr=10.0.0.1\n", "loopback, or MetricsRemote=yes");
+	LINE9("MetricsAddr=::\n", "loopback, or MetricsRemote=yes");
+	LINE9("MetricsAddr=ctl1\n", "expected a numeric address");
+	LINE9("MetricsPort=6828\n", "another port than ControlPort");
 	LINE9("CAFile=/ca InsecureTLS=yes\n",
 	      "InsecureTLS=yes and CAFile= exclude each other");
 	LINE9("PartitionName=p Adapter=vmxnet3 Template=t Memory=1024 "

@@ -361,7 +361,7 @@ static void kept(struct out *o)
 		kept_of(o, words[i], "wall", &vs_core.times[i]);
 		kept_of(o, words[i], "cpu", &vs_core.cpu_times[i]);
 	}
-	one_seconds(o, "scrape_lock_seconds", "The longest time for which this reading could have kept one of slurmctld's threads.", o->f->lock_us);
+	one_seconds(o, "scrape_lock_seconds", "The longest stretch of this reading's own work for which one of slurmctld's threads could be kept.", o->f->lock_us);
 }
 
 int vs_metrics_text(const struct vs_metrics_facts *f, bool openmetrics,

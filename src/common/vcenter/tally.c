@@ -14,6 +14,8 @@
 #include "util/mem.h"
 #include "vcenter/tally.h"
 
+#define OTHER "other"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct vs_tally rows[VS_TALLY_NAMES];
 static size_t nrows;
@@ -28,7 +30,7 @@ static void name_of(const char *what, char name[VS_TALLY_NAME_LEN])
 	       at[len] == '.')
 		len++;
 	if (!len || len >= VS_TALLY_NAME_LEN || (at[len] && at[len] != '?')) {
-		at = "other";
+		at = OTHER;
 		len = strlen(at);
 	}
 	memcpy(name, at, len);
@@ -40,10 +42,9 @@ static struct vs_tally *row_of(const char *name)
 	for (size_t i = 0; i < nrows; i++)
 		if (!strcmp(rows[i].name, name))
 			return &rows[i];
-	if (nrows == VS_TALLY_NAMES)
-		return &rows[nrows - 1];
-	if (nrows == VS_TALLY_NAMES - 1)
-		name = "other";
+	/* the last place is for all that have none */
+	if (nrows == VS_TALLY_NAMES - 1 && strcmp(name, OTHER))
+		return row_of(OTHER);
 	vs_strlcpy(rows[nrows].name, name, sizeof(rows[nrows].name));
 	return &rows[nrows++];
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include "util/err.h"
 
-#define VS_TALLY_NAMES 64	/* the last one counts what has no place: "other" */
+#define VS_TALLY_NAMES 64	/* one counts what has no place: "other" */
 #define VS_TALLY_NAME_LEN 48
 
 struct vs_tally {
