@@ -55,12 +55,12 @@ static char *word_of(const struct vs_port_got *rows, size_t n, size_t first,
 	return vs_asprintf("%s=%s", folded, place);
 }
 
-/* False: it is full, and ends in "...". */
-static bool text_add(char *text, const char *word)
+/* False: it is full, and ends in "...". left: so many bytes come after it. */
+static bool text_add(char *text, const char *word, size_t left)
 {
 	size_t len = strlen(text), more = strlen(word);
 
-	if (len + 1 + more + strlen(" ...") > VS_GOT_TEXT) {
+	if (len + 1 + more + strlen(" ...") + left > VS_GOT_TEXT) {
 		memcpy(text + len, " ...", sizeof(" ..."));
 		return false;
 	}
@@ -72,7 +72,8 @@ char *vs_got_text(const struct vs_port_got *rows, size_t n, vs_got_fold *fold)
 {
 	VS_FREE bool *said = vs_calloc(n + 1, sizeof(*said));
 	char *text = vs_calloc(VS_GOT_TEXT + 1, 1);
-	const char *adapter = NULL;
+	const char *adapter = NULL, *took = n ? rows[0].took : NULL;
+	size_t left = took ? strlen(took) + 1 : 0, len;
 	bool room = true;
 
 	/* Without its blank, which each word brings. */
@@ -85,11 +86,14 @@ char *vs_got_text(const struct vs_port_got *rows, size_t n, vs_got_fold *fold)
 		if (!same(adapter, rows[i].adapter)) {
 			adapter = rows[i].adapter;
 			kind = vs_asprintf("adapter=%s", adapter);
-			room = text_add(text, kind);
+			room = text_add(text, kind, left);
 		}
 		word = word_of(rows, n, i, said, fold);
-		room = room && text_add(text, word);
+		room = room && text_add(text, word, left);
 	}
+	len = strlen(text);
+	if (took)
+		snprintf(text + len, VS_GOT_TEXT + 1 - len, " %s", took);
 	return text;
 }
 

@@ -19,8 +19,9 @@
 /* Names as people write many of them, "vm[001-003]"; free() it. */
 typedef char *vs_got_fold(const char *const *names, size_t n);
 
-/* "vsphere: adapter=sriov-roce vm[001-002]=esx01/0000:3b:00.0 ...", at most
- * VS_GOT_TEXT bytes, what is too much as "..."; free() it. */
+/* "vsphere: adapter=sriov-roce vm[001-002]=esx01/0000:3b:00.0 ... waited_s=0.0
+ * provision_s=12.3 ...", at most VS_GOT_TEXT bytes, of places what is too much as
+ * "..."; free() it. */
 char *vs_got_text(const struct vs_port_got *rows, size_t n, vs_got_fold *fold);
 
 /* The record's line is ours, and says what the job waits for. */

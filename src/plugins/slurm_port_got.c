@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a job got, written into its record in slurmctld: system_comment, which
- * `scontrol show job` shows to those who may see the job, and accounting keeps;
- * and its SPANK environment, which goes to each node with the order to run its
- * prolog. A job that is back in the queue has neither. Never comment or
- * admin_comment: those are people's.
+ * `scontrol show job` shows to those who may see the job; and its SPANK environment, which goes to each node with the order to run its
+ * prolog. A job that is back in the queue has neither. Never comment: that is
+ * people's, and so is admin_comment, which slurmdbd keeps, unless the site wants
+ * the line there and nobody has written one (system_comment is never sent to
+ * slurmdbd, 22.05 to 26.05).
  */
 #include <stdlib.h>
 #include "got.h"
@@ -44,19 +45,26 @@ static void env_replace(job_record_t *job_ptr, char **env, size_t n)
 	job_ptr->spank_job_env_size = kept + (uint32_t)n;
 }
 
-static bool is_ours(const job_record_t *job_ptr)
+static bool is_ours(const char *comment)
 {
-	return !xstrncmp(job_ptr->system_comment, VS_GOT_TAG,
-			 strlen(VS_GOT_TAG));
+	return !xstrncmp(comment, VS_GOT_TAG, strlen(VS_GOT_TAG));
 }
 
-static void comment_set(job_record_t *job_ptr, const char *text)
+static void comment_set(char **comment, const char *text)
 {
-	if (!xstrcmp(job_ptr->system_comment, text))
+	if (!xstrcmp(*comment, text))
 		return;
-	xfree(job_ptr->system_comment);
-	job_ptr->system_comment = xstrdup(text);
+	xfree(*comment);
+	*comment = xstrdup(text);
 	last_job_update = time(NULL);
+}
+
+/* text NULL: it is back in the queue. */
+static void admin_comment_set(job_record_t *job_ptr, const char *text)
+{
+	if (is_ours(job_ptr->admin_comment) ||
+	    (text && (!job_ptr->admin_comment || !*job_ptr->admin_comment)))
+		comment_set(&job_ptr->admin_comment, text);
 }
 
 void vs_port_job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
@@ -72,11 +80,14 @@ void vs_port_job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
 	job_ptr = find_job_record(job);
 	if (job_ptr && n && IS_JOB_RUNNING(job_ptr) &&
 	    IS_JOB_CONFIGURING(job_ptr)) {
-		comment_set(job_ptr, text);
+		comment_set(&job_ptr->system_comment, text);
+		if (rows[0].admin_comment)
+			admin_comment_set(job_ptr, text);
 		env_replace(job_ptr, env, nenv);
 	} else if (job_ptr && !n && IS_JOB_PENDING(job_ptr) &&
-		   is_ours(job_ptr)) {
-		comment_set(job_ptr, NULL);
+		   is_ours(job_ptr->system_comment)) {
+		comment_set(&job_ptr->system_comment, NULL);
+		admin_comment_set(job_ptr, NULL);
 		env_replace(job_ptr, NULL, 0);
 	}
 	vs_unlock_jobs_write();

@@ -60,6 +60,10 @@ const struct vs_conf_key vs_conf_keys[] = {
 	{ VS_SCOPE_TOP, VS_CONF_BOOL, "OversubscribeNames", "no", false, NULL,
 	  0, 0, TOP(oversubscribe_names),
 	  "yes: more nodes may be defined than there are VFs for." },
+	{ VS_SCOPE_TOP, VS_CONF_BOOL, "AdminComment", "no", false, NULL, 0, 0,
+	  TOP(admin_comment),
+	  "yes: what stands in a job's SystemComment from its launch on is its "
+	  "AdminComment too, which slurmdbd keeps, unless there is one." },
 	{ VS_SCOPE_TOP, VS_CONF_TEXT, "ControlAddr", "127.0.0.1", false, NULL,
 	  0, 0, TOP(control_addr),
 	  "The address on which slurmctld answers svf." },

@@ -23,6 +23,7 @@ LIMITS = ["modify qos four set grptres=license/vf=4",
           "modify qos each set maxtresperuser=license/vf=1",
           "modify account few set grptres=license/pair=2"]
 USER2 = "nobody"
+CLONE, ON = 1.5, 0.7            # s, in this vCenter
 
 
 def two_pfs(name):
@@ -36,7 +37,8 @@ def two_pfs(name):
 def make_cluster():
     """Four nodes of one VF, two of two VFs, two without."""
     c = accounting.AccountedCluster(nodes=8, inventory=world(
-        hosts=[two_pfs(f"esx0{i}.example.org") for i in (1, 2)]))
+        hosts=[two_pfs(f"esx0{i}.example.org") for i in (1, 2)],
+        durations={"CloneVM_Task": f"{CLONE}s", "PowerOnVM_Task": f"{ON}s"}))
     c.accounts = [
         "add cluster vstest",
         "add qos four,two,each",
@@ -51,7 +53,7 @@ def make_cluster():
     ]
     c.accounts = [line for line in c.accounts if line]
     c.choose_ports()
-    c.vsphere = {"ShutdownGrace": 1, "lines": [
+    c.vsphere = {"ShutdownGrace": 1, "AdminComment": "yes", "lines": [
         "ClusterName=HPC1 ResourcePool=slurm",
         f"AdapterName=sriov-roce Type=sriov Network={ROCE} MTU=9000",
         f"AdapterName=pair Type=sriov Network={ROCE} MTU=9000 PerNode=2",
@@ -130,6 +132,54 @@ def nothing_left(cluster):
     all_returned(cluster)
 
 
+def took(c, job):
+    """{"waited_s": 0.0, "cold": 1.0, ...} of its record in the database."""
+    words = c.sacct(job, "AdminComment")["AdminComment"].split()
+    return {k: float(v) for k, v in (w.split("=") for w in words if "=" in w)
+            if k.endswith("_s") or k == "cold"}
+
+
+def test_what_its_vms_took_is_apart_from_a_jobs_run_time(cluster):
+    """Of a node that has no VM yet, and of the same when it is warm."""
+    def ran():
+        job = cluster.sbatch("-N1", "-w", "vm004", script="sleep 1")
+        cluster.wait_job(job, 60)
+        accounted(cluster, job)
+        row = cluster.sacct(job, "ElapsedRaw", "AdminComment")
+        said = row["AdminComment"]
+        assert said.startswith("vsphere: adapter=sriov-roce vm004=esx0")
+        assert said == cluster.job(job)["SystemComment"].strip()
+        line = [x for x in cluster.ctld_log().splitlines()
+                if f"JobId={job} all nodes are up" in x][-1]
+        assert line.split(" waited_s=")[1] == said.split(" waited_s=")[1]
+        return took(cluster, job), int(row["ElapsedRaw"])
+
+    began = time.monotonic()
+    cold, ran_s = ran()
+    whole = time.monotonic() - began
+    assert cold["cold"] == 1 and cold["waited_s"] == 0
+    assert CLONE <= cold["clone_s"] <= CLONE + 1
+    assert ON <= cold["power_on_s"] <= ON + 1
+    steps = cold["clone_s"] + cold["power_on_s"] + cold["boot_s"]
+    assert cold["boot_s"] > 0
+    assert CLONE + ON <= steps <= cold["provision_s"] + 0.2
+    assert cold["provision_s"] + 1 <= whole
+    assert ran_s <= 2               # the second that it slept, and no boot
+    warm, ran_s = ran()
+    assert warm["cold"] == 0 and warm["provision_s"] <= 1 and ran_s <= 2
+    assert set(warm) == {"waited_s", "provision_s", "cold"}
+
+
+def test_what_an_administrator_wrote_of_a_job_stays(cluster):
+    job = cluster.sbatch("-H", "-N1", script="true")
+    cluster.must("scontrol", "update", f"jobid={job}", "admincomment=mine")
+    cluster.must("scontrol", "release", str(job))
+    cluster.wait_job(job, 60)
+    accounted(cluster, job)
+    assert cluster.sacct(job, "AdminComment") == {"AdminComment": "mine"}
+    assert "provision_s=" in cluster.job(job)["SystemComment"]
+
+
 @pytest.mark.parametrize("options, got", [
     (["-N2"], {"vf": 2}),
     (["-N1", "-p", "two"], {"vf": 2, "pair": 2}),
@@ -160,6 +210,8 @@ def test_a_license_of_the_users_own_stays_with_the_job(cluster):
     cluster.must("scontrol", "requeue", str(job.id))
     wait_for("it is back in the queue", 20, lambda: cluster.job(
         job.id)["JobState"] == "PENDING")
+    wait_for("nothing is said of what it had", 20, lambda: "vsphere" not in
+             cluster.job(job.id).get("AdminComment", ""))
     wait_for("it has none of ours", 20, lambda: cluster.job(
         job.id)["Licenses"] == "other:2")
     all_returned(cluster)

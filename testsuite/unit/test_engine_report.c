@@ -281,6 +281,39 @@ static void slurm_is_told_what_a_job_got_before_it_begins(void **state)
 	assert_string_equal(got, "7:");
 }
 
+static void what_a_job_waited_for_is_told_by_its_parts(void **state)
+{
+	struct vs_asker a = { .job = 7, .lacks = VS_LACKS_VFS };
+	int one = id("vm1");
+	struct vs_wait w = { .job = 7, .ids = &one, .n = 1 };
+	VS_FREE char *text = NULL;
+
+	(void)state;
+	vs_job_refused(&vs_core, &a, &one, 1, 1, "no VF is free");
+	now += 12000;
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", WANTED);
+	turn();
+	now += 20000;
+	assert_true(fake_finish(FAKE_CLONE));
+	flags("vm1", BOOT);
+	turns(2);
+	now += 3000;
+	assert_true(fake_finish(FAKE_POWER_ON));
+	turn();
+	now += 11500;
+	flags("vm1", BUSY);
+	turn();
+	text = vs_took_words(&vs_core, &w, now);
+	/* each of the five turns takes 100 ms besides */
+	assert_string_equal(text, "waited_s=12.0 provision_s=35.0 cold=1 "
+			    "clone_s=20.0 power_on_s=3.1 boot_s=11.6");
+	/* of one that a process before this began, nothing */
+	vs_job_end(&vs_core, 7, &one, 1, false);
+	vs_job_claim(&vs_core, 7, 0, &one, 1, false);
+	assert_null(vs_took_words(&vs_core, &w, now));
+}
+
 /* The report as text, or the error's. */
 static char *asked(const char *what, uint32_t uid)
 {
@@ -370,6 +403,7 @@ int main(void)
 		T(of_a_long_queue_all_have_their_turn),
 		T(slurms_own_reason_takes_ours_back),
 		T(slurm_is_told_what_a_job_got_before_it_begins),
+		T(what_a_job_waited_for_is_told_by_its_parts),
 		T(jobs_of_others_are_hidden_by_private_data),
 		T(nodes_are_hidden_by_private_data),
 		T(a_hidden_job_is_answered_for_like_one_that_is_not_there),

@@ -27,7 +27,8 @@ static struct vs_port_got row(const char *node, const char *adapter,
 			      const char *host, const char *pfs)
 {
 	return (struct vs_port_got) {
-		(char *)node, (char *)adapter, (char *)host, (char *)pfs,
+		.node = (char *)node, .adapter = (char *)adapter,
+		.host = (char *)host, .pfs = (char *)pfs,
 	};
 }
 
@@ -61,6 +62,32 @@ static void a_record_too_long_ends_after_a_whole_word(void **state)
 	text = vs_got_text(rows, VS_COUNT(rows), join);
 	assert_in_range(strlen(text), VS_GOT_TEXT - 40, VS_GOT_TEXT);
 	assert_string_equal(text + strlen(text) - 9, ":00.0 ...");
+}
+
+static void what_a_job_waited_for_ends_the_record_however_long(void **state)
+{
+	static char took[] = "waited_s=0.0 provision_s=12.3 cold=2";
+	static char hosts[100][32];
+	struct vs_port_got rows[100];
+	char *text;
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(rows); i++)
+		rows[i] = row("vm", i % 2 ? "roce" : "eth", "esx1", PF);
+	rows[0].took = took;
+	text = vs_got_text(rows, 1, join);
+	assert_string_equal(text, "vsphere: adapter=eth vm=esx1/" PF
+			    " waited_s=0.0 provision_s=12.3 cold=2");
+	free(text);
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		snprintf(hosts[i], sizeof(hosts[i]), "esx%03zu", i);
+		rows[i].host = hosts[i];
+	}
+	text = vs_got_text(rows, VS_COUNT(rows), join);
+	assert_in_range(strlen(text), 1, VS_GOT_TEXT);
+	assert_string_equal(text + strlen(text) - strlen(took) - 5,
+			    " ... waited_s=0.0 provision_s=12.3 cold=2");
+	free(text);
 }
 
 /* ---- to the nodes ----------------------------------------------------------------- */
@@ -360,6 +387,7 @@ int main(void)
 		cmocka_unit_test(what_a_job_waits_for_is_told_from_what_it_got),
 		cmocka_unit_test(the_record_names_each_place_once),
 		cmocka_unit_test(a_record_too_long_ends_after_a_whole_word),
+		cmocka_unit_test(what_a_job_waited_for_ends_the_record_however_long),
 		cmocka_unit_test(each_of_many_nodes_finds_its_own),
 		cmocka_unit_test(a_hosts_odd_name_breaks_no_text),
 		cmocka_unit_test(what_makes_no_sense_is_no_place),

@@ -212,9 +212,12 @@ void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 			vs_breaker_served(c, vm->host);
 			vs_metrics_started(c, n->powered_on_ms ?
 					   now_ms - n->powered_on_ms : 0);
-			if (n->powered_on_ms)
+			if (n->powered_on_ms) {
 				vs_pace_note(c, n->profile, VS_PACE_BOOT,
 					     now_ms - n->powered_on_ms);
+				vs_took_note(n, VS_PACE_BOOT,
+					     now_ms - n->powered_on_ms);
+			}
 		}
 		n->starting &= n->seen != VS_SEEN_ON;
 	}

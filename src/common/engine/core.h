@@ -56,6 +56,7 @@ struct vs_conf {
 	char *datacenter, *folder, *datastore;
 	char *placement, *mode;		/* "manage" or "observe" */
 	bool oversubscribe_names;	/* rule B */
+	bool admin_comment;		/* what a job got goes there, too */
 	char *control_addr;		/* listen here, "127.0.0.1" */
 	int control_port;
 	char *metrics_addr;		/* serve metrics here, "127.0.0.1" */

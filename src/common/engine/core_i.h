@@ -19,6 +19,7 @@
 #include "engine/core.h"
 #include "engine/metrics_i.h"
 #include "engine/prefetch_i.h"
+#include "engine/took_i.h"
 #include "engine/when_i.h"
 #include "engine/drs_i.h"
 #include "engine/maintain_i.h"
@@ -96,7 +97,7 @@ struct vs_node {
 	struct vs_node_op op;
 	struct vs_node_drs drs;
 	LIST_ENTRY(vs_node) busy;	/* while op.id */
-	struct vs_ahead ahead; struct vs_orders orders;
+	struct vs_ahead ahead; struct vs_orders orders; struct vs_took took;
 	uint64_t look_after;		/* wait for this slow beat's number */
 	bool renew;			/* up for Slurm, VM not right for claim */
 	bool leave;			/* to be powered down when idle */

@@ -67,12 +67,13 @@ static void got_free(struct vs_got *g)
 		free(g->rows[i].adapter);
 		free(g->rows[i].host);
 		free(g->rows[i].pfs);
+		free(g->rows[i].took);
 	}
 	free(g->rows);
 	free(g);
 }
 
-void vs_got_note(struct vs_core *c, const struct vs_wait *w)
+void vs_got_note(struct vs_core *c, const struct vs_wait *w, int64_t now_ms)
 {
 	struct vs_got *g = vs_calloc(1, sizeof(*g));
 
@@ -81,6 +82,8 @@ void vs_got_note(struct vs_core *c, const struct vs_wait *w)
 	g->rows = vs_calloc(w->n + 1, sizeof(*g->rows));
 	for (size_t i = 0; i < w->n; i++)
 		row_fill(c, &c->nodes[w->ids[i]], &g->rows[i]);
+	g->rows[0].admin_comment = c->conf->admin_comment;
+	g->rows[0].took = vs_took_words(c, w, now_ms);
 	g->next = c->gots;
 	c->gots = g;
 }

@@ -99,6 +99,7 @@ static void claim(struct vs_core *c, struct vs_node *n, uint32_t job,
 	n->leave = n->giveup = false;
 	n->left_ms = n->given_ms = 0;
 	n->tries = 0;
+	n->took = (struct vs_took) { 0 };
 	n->boot_host[0] = '\0';
 	n->not_before_ms = 0;
 	vs_when_node(c, n);
@@ -190,6 +191,7 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 	vs_when_settled(c, job);
 	HASH_FIND(hh, c->refused, &job, sizeof(job), r);
 	vs_metrics_began(c, r, vs_clock());
+	vs_took_begin(c, ids, n, r, vs_clock());
 	if (r)
 		vs_refused_free(c, r);
 	return 0;

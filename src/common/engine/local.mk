@@ -51,6 +51,7 @@ core_sources += \
 	src/common/engine/orders.c src/common/engine/orders_i.h \
 	src/common/engine/orphan.c \
 	src/common/engine/pace.c src/common/engine/pace_i.h \
+	src/common/engine/took.c src/common/engine/took_i.h \
 	src/common/engine/plan_report.c \
 	src/common/engine/port.h \
 	src/common/engine/prefetch.c src/common/engine/prefetch_i.h \

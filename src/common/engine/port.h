@@ -58,6 +58,9 @@ struct vs_port_got {
 	char *host;			/* the ESXi host's name; NULL: not known */
 	char *pfs;			/* "0000:3b:00.0,...", a VF of each; NULL:
 					 * none, or not known */
+	bool admin_comment;		/* in the first row: keep it there, too */
+	char *took;			/* in the first row: what the job waited
+					 * for, as vs_took_words(); NULL: not known */
 };
 
 struct vs_port_ahead {		/* what is to come on a node */

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include "engine/core_i.h"
+#include "util/mem.h"
 #include "util/time.h"
 
 static bool node_up(struct vs_core *c, const struct vs_node *n)
@@ -20,15 +21,18 @@ static bool node_up(struct vs_core *c, const struct vs_node *n)
 static bool wait_over(struct vs_core *c, struct vs_wait *w, int64_t now_ms,
 		      bool *ok)
 {
+	VS_FREE char *took = NULL;
 	size_t up = 0;
 
 	for (size_t i = 0; i < w->n; i++)
 		up += node_up(c, &c->nodes[w->ids[i]]);
 	*ok = true;
 	if (up == w->n) {
-		vs_info("JobId=%u all nodes are up nodes=%zu ms=%lld", w->job,
-			w->n, (long long)(now_ms > w->since_ms ?
-					  now_ms - w->since_ms : 0));
+		took = vs_took_words(c, w, now_ms);
+		vs_info("JobId=%u all nodes are up nodes=%zu ms=%lld%s%s",
+			w->job, w->n, (long long)(now_ms > w->since_ms ?
+						  now_ms - w->since_ms : 0),
+			took ? " " : "", took ? took : "");
 		return true;
 	}
 	if (now_ms - w->since_ms <
@@ -63,7 +67,7 @@ void vs_waits_pass(struct vs_core *c, int64_t now_ms)
 		}
 		if (ok) {
 			vs_job_started(c, w);
-			vs_got_note(c, w);
+			vs_got_note(c, w, now_ms);
 		}
 		vs_tell(c, VS_TELL_PROLOG, NULL, w->job, ok, NULL);
 		vs_wait_end(link);
