@@ -22,11 +22,11 @@ static const char one_host[] =
 "  \"host\":\"e1\",\"pf\":\"" PF0 "\",\"job\":7},"
 " {\"node\":\"vm2\",\"vm_state\":\"starting\",\"slurm_state\":\"powering_up\","
 "  \"host\":\"e1\",\"pf\":\"" PF0 "\",\"job\":7},"
-" {\"node\":\"vm3\",\"vm_state\":\"on\",\"slurm_state\":\"idle\","
+" {\"node\":\"vm3\",\"vm_state\":\"on\",\"slurm_state\":\"allocated\","
 "  \"host\":\"e1\",\"pf\":\"" PF0 "\"},"
 " {\"node\":\"vm4\",\"vm_state\":\"none\",\"slurm_state\":\"powering_up\","
 "  \"host\":\"e1\",\"pf\":\"" PF0 "\"},"
-" {\"node\":\"vm5\",\"vm_state\":\"on\",\"slurm_state\":\"allocated\","
+" {\"node\":\"vm5\",\"vm_state\":\"on\",\"slurm_state\":\"idle\","
 "  \"host\":\"e1\",\"pf\":\"" PF0 "," PF1 "\"}]},"
 "\"hosts\":{\"hosts\":[{\"host\":\"e1\",\"state\":\"up\",\"pfs\":["
 " {\"pci\":\"" PF0 "\",\"pnic\":\"vmnic4\",\"total\":10,\"ours\":3,\"held\":2,"
@@ -57,9 +57,10 @@ static void each_use_of_a_vf_has_its_sign(void **state)
 
 	(void)state;
 	assert_string_equal(cells_of(m, 0, 0), "Aa=*+#!...");
-	assert_string_equal(cells_of(m, 0, 1), "*.");
+	assert_string_equal(cells_of(m, 0, 1), "=.");
 	assert_int_equal(m->hosts[0].free, 4);
-	assert_int_equal(m->uses[TOP_HIDDEN], 2);
+	assert_int_equal(m->uses[TOP_HIDDEN], 1);
+	assert_int_equal(m->uses[TOP_IDLE], 2);
 	for (int i = 0; i < TOP_USES; i++)
 		for (int k = 0; k < i; k++)
 			assert_int_not_equal(top_uses[i].ch, top_uses[k].ch);
@@ -201,12 +202,12 @@ static void a_host_is_a_line_if_it_fits_and_more_if_not(void **state)
 	top_host_lines(m, NULL, 0, &wide);
 	assert_int_equal(wide.n, 1);
 	expect_line(&wide, 0, "e1    up             4/12   "
-		    "vmnic4 Aa=*+#!...  0000:af:00.0 *.");
+		    "vmnic4 Aa=*+#!...  0000:af:00.0 =.");
 	top_host_lines(m, NULL, 0, &narrow);
 	assert_int_equal(narrow.n, 3);
 	expect_line(&narrow, 0, "e1    up             4/12   vmnic4 Aa=*+#!..");
 	expect_line(&narrow, 1, "                                   .");
-	expect_line(&narrow, 2, "                            0000:af:00.0 *.");
+	expect_line(&narrow, 2, "                            0000:af:00.0 =.");
 	top_host_lines(m, NULL, 0, &pipe);
 	assert_int_equal(pipe.n, 1);
 	top_lines_free(&wide);
