@@ -21,9 +21,13 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def make_cluster():
-    return Cluster(nodes=4, inventory=world(
+    c = Cluster(nodes=4, inventory=world(
         hosts=[host(E1, 2), host(E2, 4), host(E3, 2, ib_vfs=4)],
         vms=[foreign("theirs", E2)], durations={"CloneVM_Task": "2s"}))
+    # Slurm looks at a queue once a minute when nothing changes.
+    c.slurm = {"SchedulerParameters":
+               c.scheduler_parameters + ",sched_interval=2"}
+    return c
 
 
 def host_line(screen, name):
@@ -161,6 +165,22 @@ def test_keys_resize_and_help(cluster):
     cluster.must("svf", "host", "resume", E2)
 
 
+def test_it_asks_when_it_is_told_to_and_so_often(cluster):
+    with Screen(cluster, "svf", "top", "--every=600") as t:
+        t.wait_screen("the hosts", lambda s: "every 600 s" in s and
+                      " up " in host_line(s, "esx02"))
+        cluster.must("svf", "host", "drain", E2, "x")
+        t.type("/esx02\n")
+        t.wait_screen("a key is heard", lambda s: "n next" in s)
+        assert " up " in host_line(t.screen(), "esx02")
+        t.type(" ")
+        t.wait_screen("what is so now", lambda s: "drained" in
+                      host_line(s, "esx02"))
+        t.type("q")
+        assert t.end() == 0
+    cluster.must("svf", "host", "resume", E2)
+
+
 def test_slurmctld_goes_away_and_comes_back(cluster):
     with top(cluster) as t:
         cluster.end_slurmctld()
@@ -284,10 +304,12 @@ def texts(tree):
 
 
 def test_map_is_a_picture_for_a_ticket(cluster, tmp_path):
-    job = Held(cluster, "-N2").wait_running()
     cluster.must("svf", "host", "drain", E3, "<fan> & \"co\" é")
+    job = Held(cluster, "-N2").wait_running()
+    more = Held(cluster, "-N1", "-t", "10").wait_running()
     waits = cluster.sbatch("-N4")
-    wait_for("it waits", 20, lambda: "VF" in cluster.squeue(waits, "%r"))
+    wait_for("it waits", 20, lambda: any(
+        j["job"] == waits and "text" in j for j in cluster.svf("jobs")["jobs"]))
     try:
         svg = tmp_path / "map.svg"
         assert cluster.must("svf", "map", "--svg", "-o", str(svg)) == ""
@@ -296,7 +318,7 @@ def test_map_is_a_picture_for_a_ticket(cluster, tmp_path):
         said = texts(tree)
         squares = [e for e in tree.iter(SVG + "path")]
         drawn = sum(e.get("d").count("M") for e in squares)
-        legend = 11 + 1                 # what signs mean, the job
+        legend = 11 + 2                 # what signs mean, the jobs
         assert drawn == 2 + 4 + 2 + 4 + legend
         assert "AA" in "".join(said) or said.count("A") >= 3
         assert any("cluster HPC1, 3 hosts" in t for t in said)
@@ -306,9 +328,12 @@ def test_map_is_a_picture_for_a_ticket(cluster, tmp_path):
         assert any(t.startswith(f"{job.id}  ") and "2 VFs" in t for t in said)
         assert any(t.startswith(f"{waits}  ") for t in said)
         assert any('<fan> & "co" é' in t for t in said)
-        fill = {e.get("fill") for e in tree.iter(SVG + "g")
-                if f"job {job.id}," in (e.findtext(SVG + "title") or "")}
-        assert len(fill) == 1
+        for its, n in ((job, 2), (more, 1)):
+            mine = [e for e in tree.iter(SVG + "g")
+                    if f"job {its.id}," in (e.findtext(SVG + "title") or "")]
+            assert len({e.get("fill") for e in mine}) == 1
+            assert sum(e.find(SVG + "path").get("d").count("M")
+                       for e in mine) == n
         png = tmp_path / "map.png"
         subprocess.run(["rsvg-convert", "-o", png, svg], check=True,
                        capture_output=True)
@@ -325,6 +350,7 @@ def test_map_is_a_picture_for_a_ticket(cluster, tmp_path):
         cluster.must("scancel", str(waits))
         cluster.must("svf", "host", "resume", E3)
     job.end_well()
+    more.end_well()
 
 
 def test_a_thousand_hosts_are_quick_to_go_through(fresh):
