@@ -142,5 +142,5 @@ const struct svf_verb svf_status = {
 "moving mean), and how long slurmctld was kept by us. With Prefetch= how many\n"
 "VMs are ahead of jobs now, how many were made so far, and of those how many a\n"
 "job has used and how many were removed without one. With Placement=drs what\n"
-"DRS answered.\n",
+"DRS answered. With MetricsPort= where metrics are served, or why they are not.\n",
 };
