@@ -78,6 +78,10 @@ static void host_read(struct top_host *h, struct vs_j j)
 
 		p->pci = svf_clean(vs_strdup(vs_j_str(vs_j_get(pf, "pci"))));
 		p->label = text_of(pf, "pnic");
+		if (!p->label[0]) {	/* handed out whole, or no NIC */
+			free(p->label);
+			p->label = text_of(pf, "device");
+		}
 		if (!p->label[0])
 			vs_str_replace(&p->label, p->pci);
 	}

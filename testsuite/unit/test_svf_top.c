@@ -216,6 +216,20 @@ static void a_host_is_a_line_if_it_fits_and_more_if_not(void **state)
 	top_model_free(m);
 }
 
+static void a_device_that_is_handed_out_whole_has_its_number(void **state)
+{
+	struct top_model *m = host_in("up", "",
+				      ",\"device\":\"10de:20b0\",\"ours\":1");
+	struct top_lines ls = { .width = 100 };
+
+	(void)state;
+	top_host_lines(m, NULL, 0, &ls);
+	expect_line(&ls, 0, "e1    up             5/6    10de:20b0 *...  "
+		    "0000:af:00.0 ..");
+	top_lines_free(&ls);
+	top_model_free(m);
+}
+
 static void a_reason_stands_beside_its_host_or_below_it(void **state)
 {
 	struct top_model *m = host_in("quarantined", "\"reasons\":["
@@ -288,6 +302,7 @@ int main(void)
 		cmocka_unit_test(a_job_keeps_its_letter_while_it_has_vfs),
 		cmocka_unit_test(more_jobs_than_letters_differ_in_colour),
 		cmocka_unit_test(a_host_is_a_line_if_it_fits_and_more_if_not),
+		cmocka_unit_test(a_device_that_is_handed_out_whole_has_its_number),
 		cmocka_unit_test(a_reason_stands_beside_its_host_or_below_it),
 		cmocka_unit_test(a_name_steers_no_terminal),
 		cmocka_unit_test(any_name_is_text_in_xml),
