@@ -25,6 +25,7 @@
 #define GAP 8
 #define MARGIN 20
 #define LINE_H 16
+#define WIDTH_MIN 1200		/* for remarks of 160 characters */
 #define LEGEND_W 330
 #define WAITING_MAX 60
 #define JOBS_MAX 240
@@ -222,13 +223,15 @@ static void shape(struct page *p)
 			if (p->m->hosts[i].pfs[k].ncells > p->row)
 				p->row = ROW_MAX;
 	p->box = LABEL + p->row * STEP + 20;
-	n = 1000 / p->box;
+	n = (WIDTH_MIN - 2 * MARGIN) / p->box;
 	for (size_t i = 0; i < p->m->nhosts; i++)
 		high += host_height(p, &p->m->hosts[i]) + GAP;
 	while (n < 60 && (int64_t)n * n * p->box * 3 < high * 4)
 		n++;
 	p->columns = n;
 	p->width = n * p->box + 2 * MARGIN - GAP;
+	if (p->width < WIDTH_MIN)
+		p->width = WIDTH_MIN;
 }
 
 static size_t cluster_end(const struct page *p, size_t from)
