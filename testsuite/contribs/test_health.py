@@ -97,9 +97,11 @@ def test_twice_with_the_same_partner_is_once():
 def test_who_is_slow_with_one_known_good_is_slow():
     assert slow_hosts(row(1, "b", "c", "good"), row(2, "a", "b", "slow")) == ["a"]
     assert slow_hosts(row(2, "a", "b", "slow"), row(3, "b", "c", "good")) == ["a"]
-    # not if it was good too long ago
+    # not if it was good too long ago, before or after
     assert not slow_hosts(row(1, "b", "c", "good", at=NOW - 2 * DAY),
                           row(2, "a", "b", "slow"))
+    assert not slow_hosts(row(1, "a", "b", "slow", at=NOW - 3 * DAY),
+                          row(2, "b", "c", "good", at=NOW - 2 * DAY))
 
 
 def test_two_good_hosts_that_are_slow_together_are_told():
