@@ -17,6 +17,7 @@ dist_health_DATA = contribs/health/README.md contribs/health/choose.py \
 	contribs/health/keep.py contribs/health/perf.py \
 	contribs/health/slurm-vsphere-health.service \
 	contribs/health/slurm-vsphere-health.timer
+dist_man_MANS += contribs/health/slurm-vsphere-health.8
 examplesdir = $(docdir)/examples
 dist_examples_DATA = contribs/vsphere.conf contribs/health/vsphere-health.conf
 monitoringdir = $(examplesdir)/monitoring
@@ -33,7 +34,8 @@ dist_manual_DATA = contribs/guide/administrator.md contribs/guide/failures.md \
 debian = debian/README.source debian/changelog debian/clean debian/control \
 	debian/copyright debian/rules debian/source/format \
 	debian/slurm-vsphere.docs debian/slurm-vsphere.examples \
-	debian/slurm-vsphere.install debian/slurm-vsphere.manpages \
+	debian/slurm-vsphere.install debian/slurm-vsphere.lintian-overrides \
+	debian/slurm-vsphere.manpages \
 	debian/slurm-vsphere-client.install debian/slurm-vsphere-client.manpages \
 	debian/not-installed \
 	debian/slurm-vsphere-guest.docs debian/slurm-vsphere-guest.install \
@@ -71,7 +73,7 @@ installs = install-binPROGRAMS install-sbinPROGRAMS \
 	install-dist_sbinSCRIPTS install-dist_guestDATA \
 	install-dist_healthSCRIPTS install-dist_healthDATA \
 	install-dist_examplesDATA install-dist_monitoringDATA \
-	install-dist_manualDATA install-man1 install-man5
+	install-dist_manualDATA install-man1 install-man5 install-man8
 $(installs): refuse-other-slurm
 refuse-other-slurm:
 	@lib=$(DESTDIR)$(slurmplugindir)/libslurmfull.so; \

@@ -104,6 +104,7 @@ packages_hold() { # DIRECTORY SUFFIX: name of a package, then SUFFIX, is a patte
 		holds $d/slurm-vsphere$s /usr/bin/svf-probe \
 			PLUGINS/job_submit_vsphere.so \
 			PLUGINS/libslurm_vsphere.so /usr/share/man/man1/svf-probe.1 \
+			/usr/share/man/man8/slurm-vsphere-health.8 \
 			/usr/sbin/slurm-vsphere-health $u/slurm-vsphere-health.service \
 			$u/slurm-vsphere-health.timer $h/README.md $h/choose.py \
 			$h/job.py $h/judge.py $h/keep.py $h/perf.py $h/pair.sbatch || rc=1

@@ -130,7 +130,8 @@ _READ = {"ib_send_bw": send_bw, "ib_send_lat": send_lat,
 def measure(test):
     """The figure of one test, a dict of read_job(); else Unreadable."""
     if test["rc"] != 0:
-        said = [ln.strip() for ln in test["text"].splitlines() if ln.strip()]
+        said = [ln.strip() for ln in test["text"].splitlines() if ln.strip()
+                and not ln.startswith("server: ")]
         how = {124: "took too long", 127: "isn't installed"}.get(
             test["rc"], f"ended with {test['rc']}")
         raise Unreadable(f"{how}: {said[-1][:80]}" if said else how)

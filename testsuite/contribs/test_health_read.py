@@ -136,6 +136,9 @@ def test_a_failed_program_is_no_result_whatever_it_printed():
                 text="timeout: failed to run command 'ib_send_bw'\n")
     with pytest.raises(Unreadable, match="isn't installed"):
         perf.measure(test)
+    test.update(rc=1, text=" Couldn't connect to vm2:18515\nserver: ****\n")
+    with pytest.raises(Unreadable, match="Couldn't connect to vm2:18515$"):
+        perf.measure(test)
 
 
 def test_no_mutilated_output_accuses_anybody():
