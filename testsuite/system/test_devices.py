@@ -3,6 +3,8 @@
 
 import json
 
+import pytest
+
 from cluster import Cluster, wait_for
 from stages import Held
 from worlds import PF0, ROCE, host, template, world
@@ -28,8 +30,9 @@ def make_cluster():
                    k: GPU[k] for k in ("vendor", "device")}}],
                "extraConfig": {"pciPassthru.use64bitMMIO": "TRUE",
                                "pciPassthru.64bitMMIOSizeGB": "128"}}]
-    c = Cluster(nodes=6, inventory=world(hosts=hosts, vms=theirs, templates=[
-        template(), template("old", hardwareVersion="vmx-14")]))
+    c = Cluster(nodes=7, inventory=world(hosts=hosts, vms=theirs, templates=[
+        template(), template("old", hardwareVersion="vmx-14"),
+        template("legacy", firmware="bios")]))
     c.choose_ports()
     c.vsphere = {"ShutdownGrace": 2, "OversubscribeNames": "yes", "lines": [
         "ClusterName=HPC1 ResourcePool=slurm",
@@ -37,12 +40,14 @@ def make_cluster():
         f"AdapterName=roce-gpu Type=sriov Network={ROCE} MTU=9000 With=gpu",
         "PartitionName=gpu Adapter=gpu Template=rhel9-ofed",
         "PartitionName=rocegpu Adapter=roce-gpu Template=rhel9-ofed",
-        "PartitionName=old Adapter=gpu Template=old"]}
+        "PartitionName=old Adapter=gpu Template=old",
+        "PartitionName=legacy Adapter=gpu Template=legacy"]}
     c.node_lines = [c.node_line(1, 4, "gpu"), c.node_line(5, 5, "roce-gpu"),
-                    c.node_line(6, 6, "gpu")]
+                    c.node_line(6, 7, "gpu")]
     c.partition_lines = ["PartitionName=gpu Nodes=vm[001-004] Default=YES",
                          "PartitionName=rocegpu Nodes=vm005",
-                         "PartitionName=old Nodes=vm006"]
+                         "PartitionName=old Nodes=vm006",
+                         "PartitionName=legacy Nodes=vm007"]
     return c
 
 
@@ -151,15 +156,20 @@ def test_a_vf_and_a_device_are_had_together_or_not_at_all(cluster):
     assert ready.count("\nrdma ") == 1 and ready.count("\npci ") == 1
 
 
-def test_an_old_template_is_refused_before_a_call_is_made(cluster):
-    """Hardware version 14, where assignable hardware wants 17."""
+@pytest.mark.parametrize("code, partition, words", [
+    ("template-hardware", "old", "hardware version 14"),
+    ("template-firmware", "legacy", "BIOS, should be EFI")])
+def test_a_template_that_will_not_do_is_refused_before_a_call(
+        cluster, code, partition, words):
+    """Assignable hardware wants version 17, large BARs want EFI; the other
+    partition of the adapter has jobs all the same."""
     was = cluster.mutating()
-    job = cluster.sbatch("-p", "old", "-N1")
-    wait_for("it says why", 20, lambda: "hardware version" in
+    job = cluster.sbatch("-p", partition, "-N1")
+    wait_for("it says why", 20, lambda: words in
              cluster.svf("why", str(job))["text"])
     assert cluster.mutating() == was
     out = cluster.run("svf", "check", "-n", "-o", "code,object").stdout
-    assert "template-hardware" in out and "old" in out
+    assert [code, partition] in [ln.split()[:2] for ln in out.splitlines()]
 
 
 def test_everything_is_given_back(cluster):

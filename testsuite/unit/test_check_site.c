@@ -92,6 +92,33 @@ static void a_templates_hardware_is_as_new_as_its_use(void **state)
 	assert_int_equal(of_template("", 0, -1), 0);
 }
 
+/* By the one adapter that wants EFI; jobs of the others go on. */
+static void large_bars_want_a_template_that_boots_by_efi(void **state)
+{
+	struct vs_adapter gpu = { .name = "gpu", .type = VS_ADAPTER_DYNAMIC,
+				  .mmio_gb = 160 };
+	struct vs_template_facts t = { .name = "tpl", .guest = "", .hw = 20,
+		.bios = true, .snapshot = -1, .hot_add = -1, .tools = -1 };
+	struct vs_profile plain = profile;
+
+	(void)state;
+	vs_check_template(&site, &t, &found);
+	assert_int_equal(found.n, 0);
+	adapter.with = &gpu;
+	vs_check_template(&site, &t, &found);
+	assert_int_equal(found.n, 1);
+	assert_int_equal(found.f[0].code, VS_CHECK_TEMPLATE_FIRMWARE);
+	assert_string_equal(found.f[0].is, "BIOS");
+	assert_non_null(strstr(found.f[0].should, "256 GB"));
+	plain.adapter = &(struct vs_adapter) { .type = VS_ADAPTER_VMXNET3 };
+	assert_true(vs_check_bars(&found.f[0], &profile));
+	assert_false(vs_check_bars(&found.f[0], &plain));
+	t.bios = false;
+	vs_found_clear(&found);
+	vs_check_template(&site, &t, &found);
+	assert_int_equal(found.n, 0);
+}
+
 static void each_flag_of_a_template_is_a_finding_of_its_own(void **state)
 {
 	(void)state;
@@ -153,6 +180,7 @@ int main(void)
 		T(a_pools_limit_is_held_against_the_largest_vm),
 		T(a_datastore_has_room_or_says_how_much_it_lacks),
 		T(guests_are_known_by_vspheres_names),
+		T(large_bars_want_a_template_that_boots_by_efi),
 		T(a_templates_hardware_is_as_new_as_its_use),
 		T(each_flag_of_a_template_is_a_finding_of_its_own),
 		T(a_templates_own_card_is_not_on_the_rdma_network),

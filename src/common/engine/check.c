@@ -240,11 +240,8 @@ void vs_checks_bar(struct vs_core *c)
 		if (f->code == VS_CHECK_STORE_AWAY && vs_stores_away(c) &&
 		    !c->unserved[0])
 			vs_strlcpy(c->unserved, why, sizeof(c->unserved));
-		if (f->code != VS_CHECK_TEMPLATE_HW &&
-		    f->code != VS_CHECK_TEMPLATE_CARD)
-			continue;
 		for (size_t p = 0; p < c->nprofiles; p++)
-			if (!strcmp(c->profiles[p].template_name, f->object))
+			if (vs_check_bars(f, &c->profiles[p]))
 				vs_bar(c, p, why);
 	}
 }
@@ -295,7 +292,7 @@ void vs_checks_template(struct vs_core *c, const struct vs_vc_template *t)
 	vs_strlcpy(to->guest, t->guest ? t->guest : "", sizeof(to->guest));
 	to->lack = t->lack;
 	to->facts = (struct vs_template_facts) {
-		.hw = t->hw, .passthrough = t->passthrough,
+		.hw = t->hw, .passthrough = t->passthrough, .bios = t->bios,
 		.snapshot = three(t->snapshot), .hot_add = three(t->hot_add),
 		.tools = three(t->tools),
 	};

@@ -42,6 +42,7 @@ struct vs_template_facts {
 	const char *name;		/* as configured */
 	const char *guest;		/* guestId, "" unknown */
 	int hw;				/* 0 unknown */
+	bool bios;			/* known to boot by BIOS */
 	int passthrough;		/* cards of ours, or devices of a host's, in it */
 	int snapshot, hot_add, tools;	/* 1, 0, -1 unknown */
 	char (*nets)[VS_MOID_LEN];	/* moIds, of its own cards */
@@ -114,6 +115,8 @@ void vs_check_template(const struct vs_check_site *s,
 		       struct vs_found_list *l);
 /* Management and RDMA: by what hosts say. */
 void vs_check_apart(const struct vs_check_site *s, struct vs_found_list *l);
+/* Is it a finding of a template that keeps VMs of this profile from being made? */
+bool vs_check_bars(const struct vs_found *f, const struct vs_profile *prof);
 void vs_check_store(const struct vs_store_facts *d, struct vs_found_list *l);
 /* True: its limit is too low for one VM already. */
 bool vs_check_pool(const struct vs_check_site *s, const struct vs_pool_facts *p,

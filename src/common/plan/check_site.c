@@ -18,6 +18,29 @@ static bool uses(const struct vs_check_site *s, size_t p,
 	return s->nodes[p] && !strcmp(s->profiles[p].template_name, t->name);
 }
 
+static int needs_hw(const struct vs_profile *prof)
+{
+	int hw = vs_adapter_hw(prof->adapter);
+
+	return prof->latency_high && hw < LATENCY_HW ? LATENCY_HW : hw;
+}
+
+bool vs_check_bars(const struct vs_found *f, const struct vs_profile *prof)
+{
+	if (strcmp(prof->template_name, f->object))
+		return false;
+	switch (f->code) {
+	case VS_CHECK_TEMPLATE_HW:
+		return prof->template_hw < needs_hw(prof);
+	case VS_CHECK_TEMPLATE_FIRMWARE:
+		return vs_adapter_mmio(prof->adapter) > 0;
+	case VS_CHECK_TEMPLATE_CARD:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void check_hw(const struct vs_check_site *s,
 		     const struct vs_template_facts *t,
 		     struct vs_found_list *l)
@@ -27,10 +50,8 @@ static void check_hw(const struct vs_check_site *s,
 
 	for (size_t p = 0; p < s->nprofiles; p++) {
 		const struct vs_profile *prof = &s->profiles[p];
-		int hw = vs_adapter_hw(prof->adapter);
+		int hw = needs_hw(prof);
 
-		if (prof->latency_high && hw < LATENCY_HW)
-			hw = LATENCY_HW;
 		if (!uses(s, p, t) || hw <= need)
 			continue;
 		need = hw;
@@ -44,6 +65,26 @@ static void check_hw(const struct vs_check_site *s,
 				    "govc vm.upgrade -vm %s -version %d\n"
 				    "govc vm.markastemplate %s", t->name,
 				    t->name, need, t->name));
+}
+
+/* The firmware can't be changed under a guest that is installed. */
+static void check_firmware(const struct vs_check_site *s,
+			   const struct vs_template_facts *t,
+			   struct vs_found_list *l)
+{
+	for (size_t p = 0; t->bios && p < s->nprofiles; p++) {
+		const struct vs_adapter *a = s->profiles[p].adapter;
+
+		if (!uses(s, p, t) || !vs_adapter_mmio(a))
+			continue;
+		vs_found_add(l, VS_CHECK_TEMPLATE_FIRMWARE, t->name,
+			vs_strdup("BIOS"),
+			vs_asprintf("EFI (adapter %s, %d GB of MMIO)", a->name,
+				    vs_adapter_mmio(a)),
+			vs_asprintf("# install %s anew in a VM that boots by EFI:\ngovc vm.change -vm VM -e firmware=efi",
+				    t->name));
+		return;
+	}
 }
 
 /* "rhel9_64Guest", "otherLinux64Guest", "debian12_64Guest" */
@@ -185,6 +226,7 @@ void vs_check_template(const struct vs_check_site *s,
 		t->name);
 
 	check_hw(s, t, l);
+	check_firmware(s, t, l);
 	check_guest(t, l);
 	if (t->passthrough <= 0)	/* that is told already */
 		check_own_card(s, t, l);

@@ -27,7 +27,7 @@ const char *const vs_vcx_template_paths[] = {
 	"runtime.host", "config.hardware.device",
 	"summary.storage.committed", "network", "config.guestId",
 	"config.cpuHotAddEnabled", "config.memoryHotAddEnabled", "snapshot",
-	"guest.toolsVersionStatus2", "config.keyId", NULL
+	"guest.toolsVersionStatus2", "config.keyId", "config.firmware", NULL
 };
 
 struct found { char *moid, *name; };
@@ -155,7 +155,7 @@ struct vs_vc_template vs_vcx_template_view(const struct vcx_template *t)
 		.host = t->host, .is_template = t->is_template, .hw = t->hw,
 		.disk_mb = t->disk_mb, .missing = t->missing,
 		.lack = t->missing ? t->lack : VS_VC_LACK_NONE,
-		.guest = t->guest, .passthrough = t->passthrough,
+		.guest = t->guest, .passthrough = t->passthrough, .bios = t->bios,
 		.snapshot = t->snapshot, .hot_add = t->hot_add,
 		.tools = t->tools, .nets = t->nets, .nnets = t->nnets };
 }

@@ -37,6 +37,8 @@ void vs_vcx_template_facts(struct vcx_template *t, struct vs_j props)
 
 	vs_str_replace(&t->guest, vs_j_str_or(
 			vs_vcx_prop(props, "config.guestId"), ""));
+	t->bios = !strcmp(vs_j_str_or(vs_vcx_prop(props, "config.firmware"),
+				      ""), "bios");
 	t->passthrough = 0;
 	for (size_t i = 0; i < n; i++)
 		t->passthrough += passes_through(vs_j_at(dev, i));

@@ -77,6 +77,7 @@ struct vs_vc_template { const char *name, *moid, *change_version, *host;
 	enum vs_vc_unfit lack;		/* the same, to be told apart */
 	const char *guest;		/* guestId, "" or NULL unknown */
 	int passthrough;		/* RDMA cards and devices of a host */
+	bool bios;			/* it boots by BIOS, not by EFI */
 	const struct vs_vc_ref *nets; size_t nnets;	/* of its own cards */
 	enum vs_vc_auto snapshot, hot_add, tools; };	/* has it that? */
 struct vs_vc_found {

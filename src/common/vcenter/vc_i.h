@@ -152,6 +152,7 @@ struct vcx_template {
 	int64_t disk_mb;
 	char *guest;
 	int passthrough;
+	bool bios;
 	enum vs_vc_auto snapshot, hot_add, tools;
 	struct json_object *nic;	/* its first network card, whole */
 	int *disks;			/* keys of its virtual disks */
