@@ -19,7 +19,8 @@ import xml.etree.ElementTree as ElementTree
 
 WORKER = "VS_SHARD"
 # The longest, as they were measured; the others by how much they wait.
-FIRST = ("test_slurmctld", "test_host_faults", "test_people", "test_trouble",
+FIRST = ("test_week", "test_health", "test_check_while", "test_accounting",
+         "test_slurmctld", "test_host_faults", "test_people", "test_trouble",
          "test_outage", "test_found", "test_stall")
 
 
