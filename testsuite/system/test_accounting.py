@@ -271,6 +271,19 @@ def test_a_job_that_loses_a_node_counts_what_is_left(cluster):
     cluster.wait_job(job.id, 40)
 
 
+def test_a_job_whose_licenses_were_taken_off_counts_again_when_it_shrinks(
+        cluster):
+    """Slurm lets its owner do that to a running job."""
+    job = Held(cluster, "-N3").wait_running()
+    cluster.must("scontrol", "update", f"jobid={job.id}", "licenses=")
+    assert in_use(cluster)["vf"] == 0
+    cluster.must("scontrol", "update", f"jobid={job.id}", "numnodes=2")
+    assert licenses(allocated(cluster.job(job.id))) == {"vf": 2}
+    assert in_use(cluster)["vf"] == 2
+    job.let_go()
+    cluster.wait_job(job.id, 40)
+
+
 def test_a_running_job_keeps_its_count_over_a_restart(cluster):
     """And over a reconfigure; and gives back just that."""
     job = Held(cluster, "-N2").wait_running()

@@ -165,35 +165,41 @@ static bool is_asked(const struct vs_test *t)
 	       t->mode != SELECT_MODE_TEST_ONLY && counts();
 }
 
-/* Those that it asks none of, too: the last test's number may stand there. */
-static void ask(const struct vs_test *t, const char *text)
+/* Those that it asks none of, too: the last test's number may stand there. By
+ * text newer Slurm would drop them. */
+static void ask(vs_list_t list, size_t name, uint32_t n)
 {
-	vs_list_t list = vs_licenses_read(text);
+	licenses_t *one = xmalloc(sizeof(*one));
 
-	license_set_job_tres_cnt(list, t->job_ptr->tres_req_cnt, false);
-	FREE_NULL_LIST(list);
+	one->name = xstrdup(site.names[name]);
+	one->total = n;
+	list_append(list, one);
 }
 
 void vs_account_least(const struct vs_test *t, const bitstr_t *bitmap)
 {
-	VS_FREE char *text = NULL;
+	vs_list_t list;
 
 	if (!is_asked(t))
 		return;
+	list = list_create(license_free_rec);
 	for (size_t i = 0; i < site.n; i++)
-		word_add(&text, i, least(i, bitmap) * MAX(t->min, 1));
-	ask(t, text);
+		ask(list, i, least(i, bitmap) * MAX(t->min, 1));
+	license_set_job_tres_cnt(list, t->job_ptr->tres_req_cnt, false);
+	FREE_NULL_LIST(list);
 }
 
 void vs_account_asks(const struct vs_test *t, const bitstr_t *bitmap)
 {
-	VS_FREE char *text = NULL;
+	vs_list_t list;
 
 	if (!is_asked(t))
 		return;
+	list = list_create(license_free_rec);
 	for (size_t i = 0; i < site.n; i++)
-		word_add(&text, i, sum(i, bitmap, -1));
-	ask(t, text);
+		ask(list, i, sum(i, bitmap, -1));
+	license_set_job_tres_cnt(list, t->job_ptr->tres_req_cnt, false);
+	FREE_NULL_LIST(list);
 }
 
 /* ---- what it has ---------------------------------------------------------------- */
@@ -294,9 +300,11 @@ void vs_account_resized(job_record_t *job_ptr, const node_record_t *lost)
 {
 	vs_list_t old;
 
-	if (!counts() || !(old = list_drop(job_ptr)))
+	if (!counts() || has_alternatives(job_ptr))
 		return;
-	vs_licenses_return(job_ptr, old);
+	/* Its owner may have taken all licenses off it while it ran. */
+	if ((old = list_drop(job_ptr)))
+		vs_licenses_return(job_ptr, old);
 	FREE_NULL_LIST(old);
 	words_drop(job_ptr);
 	set(job_ptr, (int)lost->index, true);
