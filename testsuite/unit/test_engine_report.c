@@ -314,6 +314,20 @@ static void what_a_job_waited_for_is_told_by_its_parts(void **state)
 	assert_null(vs_took_words(&vs_core, &w, now));
 }
 
+static void of_who_comes_to_a_vm_that_is_made_for_another_nothing_is_told(void **st)
+{
+	int one = id("vm1");
+	struct vs_wait w = { .job = 7, .ids = &one, .n = 1 };
+	VS_FREE char *text = NULL;
+
+	(void)st;
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	text = vs_took_words(&vs_core, &w, now);
+	assert_non_null(text);
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+	assert_null(vs_took_words(&vs_core, &w, now));
+}
+
 /* The report as text, or the error's. */
 static char *asked(const char *what, uint32_t uid)
 {
@@ -404,6 +418,7 @@ int main(void)
 		T(slurms_own_reason_takes_ours_back),
 		T(slurm_is_told_what_a_job_got_before_it_begins),
 		T(what_a_job_waited_for_is_told_by_its_parts),
+		T(of_who_comes_to_a_vm_that_is_made_for_another_nothing_is_told),
 		T(jobs_of_others_are_hidden_by_private_data),
 		T(nodes_are_hidden_by_private_data),
 		T(a_hidden_job_is_answered_for_like_one_that_is_not_there),

@@ -3,12 +3,22 @@
  * What a job had to wait for, apart from its run time, of which Slurm leaves it
  * out: measured from job_begin to the answer of its prolog, on the steps as they
  * end. In memory alone: of a job that began before this process nothing is said,
- * for the part that is known would be read as the whole.
+ * for the part that is known would be read as the whole; nor of jobs that come to
+ * one VM while it is made ready for the first.
  */
 #include <stdlib.h>
 #include "engine/core_i.h"
 #include "util/mem.h"
 #include "util/time.h"
+
+/* Jobs that share a VM share its steps: whose wait was it? */
+static bool others_wait(const struct vs_node *n)
+{
+	for (size_t i = 0; i < n->nbeside; i++)
+		if (!n->beside[i].runs)
+			return true;
+	return false;
+}
 
 void vs_took_begin(struct vs_core *c, const int *ids, size_t n,
 		   const struct vs_refused *r, int64_t now_ms)
@@ -16,7 +26,7 @@ void vs_took_begin(struct vs_core *c, const int *ids, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		struct vs_node *node = vs_node_at(c, ids[i]);
 
-		if (!node)
+		if (!node || others_wait(node))
 			continue;
 		node->took = (struct vs_took) {
 			.began_ms = now_ms,
