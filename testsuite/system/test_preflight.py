@@ -96,6 +96,19 @@ def test_a_missing_right_is_named_until_it_is_given(cluster):
             lambda: cluster.do("permissions", roles=ROLES, permissions=LEAST))
 
 
+def test_notes_on_vms_want_a_right_of_their_own(cluster):
+    role = next(r for r, at in AT.items() if "DC0/vm/slurm" in at)
+    right = "VirtualMachine.Config.Annotation"
+    assert right not in ROLES[role]
+    cluster.change_vsphere("Template=rhel9-ofed",
+                           'Template=rhel9-ofed Annotation="no backup"')
+    refused(cluster, "the account lacks privileges on Folder=slurm: " + right,
+            lambda: cluster.do("permissions", permissions=LEAST, roles={
+                **ROLES, role: ROLES[role] + [right]}))
+    cluster.change_vsphere(' Annotation="no backup"', "")
+    cluster.do("permissions", roles=ROLES, permissions=LEAST)
+
+
 def test_drs_that_chooses_hosts_is_refused_until_it_is_manual(cluster):
     cluster.do("cluster", cluster="HPC1", drs="partiallyAutomated")
     refused(cluster, "DRS of cluster HPC1 chooses hosts by itself",

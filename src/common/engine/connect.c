@@ -40,6 +40,14 @@ static const char *template_name(const struct vs_core *c, size_t i)
 	return c->conf->partitions[i].template_name;
 }
 
+static bool notes_wanted(const struct vs_conf *conf)
+{
+	for (size_t i = 0; i < conf->npartitions; i++)
+		if (conf->partitions[i].annotation)
+			return true;
+	return false;
+}
+
 struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
 {
 	const struct vs_conf *conf = c->conf;
@@ -63,6 +71,7 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
 		.wait_seconds = 20,
 		.max_body = 64 << 20,
 		.devices = vs_devices_wanted(c),
+		.notes = notes_wanted(conf),
 		.names = {
 			.datacenter = conf->datacenter,
 			.folder = conf->folder,

@@ -47,6 +47,7 @@ struct vs_vc_conf {
 	int wait_seconds;		/* long poll: 20 */
 	size_t max_body;		/* bytes of one reply: 64 MiB */
 	bool devices;			/* hosts' PCI devices are wanted */
+	bool notes;			/* VMs get an annotation */
 	struct vs_vc_names names;
 };
 
