@@ -308,5 +308,6 @@ int main(void)
 		cmocka_unit_test(any_name_is_text_in_xml),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -252,5 +252,6 @@ int main(void)
 		cmocka_unit_test(pause_help_and_quit_do_what_they_say),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
