@@ -48,7 +48,7 @@ static const struct { const char *file, *lines[12]; } samples[] = {
 "AdapterName=vmxnet3 Type=vmxnet3 Network=vHPC-PG-VMNetwork\n",
 "PartitionName=gpu-vm Adapter=vmxnet3 Template=vhpc_clone CPUs=20 Memory=102400\n",
 "#NodeName=gpu-vm[1-2] CPUs=20 RealMemory=",
-"# note: device ['0000:3B:00.0']: passthrough devices are not served",
+"# note: device ['0000:3B:00.0']: a device by its address is not served",
 "# note: ip 172.1.10.1,172.1.10.2: Addresses=FIRST-LAST/BITS ",
 "# note: gateway 172.1.101.1: Gateway= on the PartitionName line" } },
 	{ "cluster-linked-clone.conf", {
