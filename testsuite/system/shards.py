@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Several test files at once: what these tests do is wait.
 
-`pytest DIR` runs $VS_JOBS files (default 4, 1: as pytest itself does) side by
+`pytest DIR` runs $VS_JOBS files (default 6, 1: as pytest itself does) side by
 side, each in a process of its own with its own clusters; anything narrower (a
 file, -k) runs as usual. One result: the files' outputs one after the other, one
 junit file, one exit status.
@@ -41,7 +41,7 @@ def interrupt_once():
 def files_of(config):
     """The files to be shared out, or None."""
     options = config.option
-    jobs = int(os.environ.get("VS_JOBS", "4"))
+    jobs = int(os.environ.get("VS_JOBS", "6"))
     if WORKER in os.environ or jobs < 2 or options.keyword or \
             options.markexpr or options.collectonly or options.maxfail or \
             config.pluginmanager.hasplugin("dsession"):
@@ -132,7 +132,7 @@ def main(config):
     if not files:
         return None
     with tempfile.TemporaryDirectory(prefix="vs-shards-") as scratch:
-        run = Run(files, int(os.environ.get("VS_JOBS", "4")), scratch)
+        run = Run(files, int(os.environ.get("VS_JOBS", "6")), scratch)
         interrupt_once()
         try:
             run.all()
