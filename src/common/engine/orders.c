@@ -56,6 +56,7 @@ void vs_orders_look(struct vs_core *c, struct vs_node *n)
 		return;
 	vm = vs_node_vm(c, n);
 	if (o->evict && withdrawn(n)) {
+		o->wish[0] = '\0';	/* of the order that isn't to be */
 		ends(c, n, "is withdrawn: somebody has resumed the node");
 		return;
 	}
