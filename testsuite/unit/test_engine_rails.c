@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * VMs of several cards (PerNode=): what is asked of vCenter for them, when one
- * is right, and which idle VMs make room for them.
+ * is right, and which idle VMs make room for them. Devices beside them (With=).
  */
 #include "engine_stage.h"
 
@@ -177,6 +177,25 @@ static void a_shortage_is_told_in_nodes_and_their_vfs(void **st)
 	assert_string_equal(words, "needs 2 nodes, room for 1");
 }
 
+/* Also what takes it beside its VF (With=). */
+static void a_device_that_no_host_offers_is_refused_by_its_ids(void **st)
+{
+	struct vs_conf *conf = conf_make(1, "warm", 4096);
+	struct vs_err err = { 0 };
+
+	(void)st;
+	begin(1, 2, 1, "warm");
+	conf_other_from(conf, 1, "dynamic-directpath");
+	begin_as(conf);
+	vs_core.adapters[1].vendor = 0x10de;
+	vs_core.adapters[1].device = 0x20b0;
+	vs_core.adapters[0].with = &vs_core.adapters[1];
+	ready();
+	assert_int_equal(vs_job_begin(&vs_core, 99, 0, (int[]) { 0 }, 1, &err),
+			 -1);
+	assert_non_null(strstr(err.text, "AdapterName=other: no host offers a device of Vendor=0x10de Device=0x20b0: switch passthrough on"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +205,7 @@ int main(void)
 		cmocka_unit_test(the_ledger_is_rebuilt_from_what_vcenter_shows),
 		cmocka_unit_test(idle_vms_of_one_host_go_together_for_one_that_needs_both),
 		cmocka_unit_test(a_shortage_is_told_in_nodes_and_their_vfs),
+		cmocka_unit_test(a_device_that_no_host_offers_is_refused_by_its_ids),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

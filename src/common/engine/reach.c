@@ -51,7 +51,8 @@ static bool allowed_cluster(const struct vs_core *c, const struct vs_host *h)
 static void bar_adapter(struct vs_core *c, size_t a, const char *why)
 {
 	for (size_t p = 0; p < c->nprofiles; p++)
-		if (c->profiles[p].adapter == &c->adapters[a])
+		if (c->profiles[p].adapter == &c->adapters[a] ||
+		    c->profiles[p].adapter->with == &c->adapters[a])
 			vs_bar(c, p, why);
 }
 
@@ -87,6 +88,25 @@ static bool unreachable(const struct vs_core *c, size_t a, bool *no_net)
 	return some;
 }
 
+static void no_device(struct vs_core *c, size_t a)
+{
+	const struct vs_adapter *ad = &c->adapters[a];
+	const char *quote = ad->label[0] ? "'" : "";
+	char ids[160], why[400];
+
+	snprintf(ids, sizeof(ids), "Vendor=0x%04x Device=0x%04x%s%s%s%s",
+		 (unsigned int)ad->vendor, (unsigned int)ad->device,
+		 ad->label[0] ? " Label=" : "", quote, ad->label, quote);
+	snprintf(why, sizeof(why),
+		 "AdapterName=%s: no host offers a device of %s: switch passthrough on for it (vSphere Client: host, Configure, PCI Devices), and reboot the host if it asks for that",
+		 ad->name, ids);
+	vs_find(c, VS_STOPS_JOBS, &(struct vs_says) {
+		VS_CHECK_ADAPTER_UPLINK, ad->name, "no device", ids,
+		"govc host.esxcli -host HOST hardware pci pcipassthru set -d ADDRESS -e true -a" },
+		"%s", why);
+	bar_adapter(c, a, why);
+}
+
 static void check_uplinks(struct vs_core *c, size_t a)
 {
 	const struct vs_adapter *ad = &c->adapters[a];
@@ -96,6 +116,10 @@ static void check_uplinks(struct vs_core *c, size_t a)
 
 	if (!unreachable(c, a, &no_net))
 		return;
+	if (!no_net && !vs_adapter_nics(ad)) {
+		no_device(c, a);
+		return;
+	}
 	fix = vs_asprintf("govc dvs.add -dvs %s -pnic VMNIC HOST",
 			  vs_check_switch_name(&c->inv, &c->nets[a]));
 	if (no_net)

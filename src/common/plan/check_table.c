@@ -137,7 +137,7 @@ const struct vs_check_kind vs_check_kinds[VS_CHECKS] = {
 	[VS_CHECK_ADAPTER_NETWORK] = { "adapter-network", VS_HARD, "adapter",
 		"no host has the adapter's Network=", "No VM of it can be placed." },
 	[VS_CHECK_ADAPTER_UPLINK] = { "adapter-uplink", VS_HARD, "adapter",
-		"on no host has the adapter's network an uplink with VFs",
+		"on no host has the adapter's network an uplink with VFs, or no host offers its device",
 		"No VM of it can be placed." },
 	[VS_CHECK_ADAPTER_NSX] = { "adapter-nsx", VS_HARD, "adapter",
 		"the adapter's Network= is NSX's, and no card of its type can be on it",
