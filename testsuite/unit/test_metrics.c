@@ -329,6 +329,29 @@ static void who_takes_no_answer_is_cut_off_and_others_are_served(void **state)
 	close(fd);
 }
 
+/* They hold all places, and read nothing. */
+static void a_crowd_that_takes_no_answer_keeps_nobody_out_for_long(void **state)
+{
+	int64_t began = vs_now_ms();
+	int deaf[PLACES], asks;
+	VS_FREE char *s = NULL;
+
+	(void)state;
+	atomic_store(&page_size, 20 * 1024 * 1024);
+	for (int i = 0; i < PLACES; i++)
+		deaf[i] = dial(GET "\r\n");
+	while (served().served != PLACES && vs_now_ms() < began + PATIENCE_MS)
+		sched_yield();
+	assert_int_equal(served().served, PLACES);
+	began = vs_now_ms();
+	asks = dial("GET /x HTTP/1.1\r\n\r\n");
+	s = all_of(asks);
+	assert_non_null(strstr(s, "HTTP/1.1 404 "));
+	assert_true(vs_now_ms() - began < 6000);	/* and not ten */
+	for (int i = 0; i < PLACES; i++)
+		close(deaf[i]);
+}
+
 static void a_long_page_comes_whole(void **state)
 {
 	const size_t size = 20 * 1024 * 1024;
@@ -398,6 +421,7 @@ int main(void)
 		SERVED(who_trickles_is_cut_off),
 		SERVED(a_crowd_of_slow_ones_keeps_nobody_out_for_long),
 		SERVED(who_takes_no_answer_is_cut_off_and_others_are_served),
+		SERVED(a_crowd_that_takes_no_answer_keeps_nobody_out_for_long),
 		SERVED(a_long_page_comes_whole),
 		SERVED(a_port_in_use_is_an_error_of_the_configuration),
 		SERVED(its_end_is_everybodys),

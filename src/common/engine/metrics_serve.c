@@ -3,8 +3,9 @@
  * The metrics' server: one thread, one poll loop, one request per connection.
  *
  * Rules: nobody waits for a slow client: sockets never block, a request must be
- * whole within READ_MS of its connection (CROWD_MS while all places are taken), the
- * answer taken within WRITE_MS, however many bytes trickle meanwhile. Everything has
+ * whole within READ_MS of its connection, the answer taken within WRITE_MS of its
+ * beginning (each within CROWD_MS or WRITE_CROWD_MS while all places are taken),
+ * however many bytes trickle meanwhile. Everything has
  * a maximum. A page serves all who ask within FRESH_MS, so that who asks without a
  * pause costs the core two readings a second. Nothing is changed by any request, and
  * nobody is asked who they are: the page names no user and no job.
@@ -36,6 +37,7 @@
 #define READ_MS 5000
 #define CROWD_MS 1000
 #define WRITE_MS 10000
+#define WRITE_CROWD_MS 2000
 #define DEAF_MS 1000		/* after accept() found no descriptor */
 #define FRESH_MS 1000
 #define PAGE_MAX (24 * 1024 * 1024)
@@ -185,8 +187,9 @@ static void conn_write(struct conn *c)
 
 static int64_t deadline(const struct conn *c)
 {
-	return c->since_ms + (c->writing ? WRITE_MS :
-			      srv.nconns == CONNS_MAX ? CROWD_MS : READ_MS);
+	if (srv.nconns == CONNS_MAX)
+		return c->since_ms + (c->writing ? WRITE_CROWD_MS : CROWD_MS);
+	return c->since_ms + (c->writing ? WRITE_MS : READ_MS);
 }
 
 static void accept_one(int64_t now_ms)
