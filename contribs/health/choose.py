@@ -2,8 +2,9 @@
 """Which hosts are tested next, and by which nodes. Pure: hosts and nodes are the
 answers of `svf --json hosts` and `svf --json nodes`.
 
-Rules: the host that waits longest comes first; no host is in two pairs at once,
-for they would share its link; only nodes that nobody uses are taken.
+Rules: a host that was found slow comes first, then the one that waits longest; no
+host is in two pairs at once, for they would share its link; only nodes that nobody
+uses are taken.
 """
 
 AT_REST = {("on", "idle"), ("off", "powered_down"), ("none", "powered_down")}
@@ -13,6 +14,12 @@ def pfs_of(node):
     return [p for p in node.get("pf", "").split(",") if p]
 
 
+def pf_rows(host):
+    """Its PFs. Devices that are handed out whole have rows among them: no network
+    is at these."""
+    return [pf for pf in host.get("pfs", []) if "device" not in pf]
+
+
 def targets(hosts, nodes, partition, rows):
     """{host: [PF, ...]} that the partition's adapter may use: those of the
     networks on which its VMs are or were seen; before any was, of all."""
@@ -20,9 +27,9 @@ def targets(hosts, nodes, partition, rows):
              if n["partition"] == partition for pf in pfs_of(n)}
     known |= {(r[e]["host"], r[e]["pf"]) for r in rows
               if r.get("partition") == partition for e in ("from", "to")}
-    nets = {pf.get("switch") for h in hosts for pf in h.get("pfs", [])
+    nets = {pf.get("switch") for h in hosts for pf in pf_rows(h)
             if (h["host"], pf["pci"]) in known}
-    found = {h["host"]: [pf["pci"] for pf in h.get("pfs", [])
+    found = {h["host"]: [pf["pci"] for pf in pf_rows(h)
                          if pf["total"] > 0 and
                          (pf.get("switch") in nets or not nets)]
              for h in hosts}
@@ -42,7 +49,7 @@ def available(hosts, where, free):
     return [h["host"] for h in hosts if h["host"] in where and
             h["state"] == "up" and
             (h["host"] in here or
-             any(pf.get("free", 0) > 0 for pf in h["pfs"]
+             any(pf.get("free", 0) > 0 for pf in pf_rows(h)
                  if pf["pci"] in where[h["host"]]))]
 
 
@@ -63,15 +70,20 @@ def turns(where, last):
             for host, pfs in where.items()}
 
 
-def pairs_of(can, age, turn, every, most):
-    """[(host, host)], those that are due by their turns, each host once."""
-    left, found = sorted(can, key=lambda h: (turn[h], h)), []
+def pairs_of(can, age, turn, every, most, first=()):
+    """[(host, host)], those that are due by their turns, each host once. Those in
+    first are due before all others, each with one that isn't in it."""
+    left = sorted(can, key=lambda h: (h not in first, turn[h], h))
+    found = []
     while len(left) > 1 and len(found) < most:
-        due = [h for h in left if age[h] is None or age[h] >= every]
+        due = [h for h in left if h in first or age[h] is None or
+               age[h] >= every]
         if not due:
             break
         left.remove(due[0])
-        found.append((due[0], left.pop(0)))
+        other = next((h for h in left if h not in first), left[0])
+        left.remove(other)
+        found.append((due[0], other))
     return found
 
 
@@ -112,7 +124,7 @@ def shared(hosts, nodes, own):
     nodes with jobs but for those named in own."""
     res = {}
     for h in hosts:
-        for pf in h.get("pfs", []):
+        for pf in pf_rows(h):
             res[h["host"], pf["pci"]] = pf.get("foreign", 0) + \
                 pf.get("suspect", 0)
     for n in nodes:

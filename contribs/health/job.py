@@ -104,7 +104,7 @@ class Job:
         self.dir = pathlib.Path(conf["output"])
         out = must("sbatch", "--parsable", f"--job-name={NAME}", "-p", partition,
                    "-w", ",".join(self.nodes), "-D", self.dir, "-o",
-                   self.dir / "%j.out", *conf["sbatch"],
+                   self.dir / f"{NAME}-%j.out", *conf["sbatch"],
                    conf["script"] or SHARE / "pair.sbatch", env=job_env(conf))
         self.id = int(out.split(";")[0])
         self.until = time.time() + conf["wait"]
@@ -139,7 +139,7 @@ class Job:
 
     def output(self):
         """Its whole output; a file that isn't this user's own is none."""
-        f, until = self.dir / f"{self.id}.out", time.time() + WRITTEN_S
+        f, until = self.dir / f"{NAME}-{self.id}.out", time.time() + WRITTEN_S
         while True:
             try:
                 fd = os.open(f, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -7,7 +7,8 @@ Rules: a slow pair accuses two hosts and proves none. A host is found slow
 - if it is slow with one that is known good, and isn't known good itself.
 A good pair clears both of what was seen before. No result says nothing, a pair on
 one host says nothing of wires, and where no pair at all was good the limits or
-the network are the suspects.
+the network are the suspects. What a run acts on is of this run (since): a slow pair
+of that host, somebody's good one, and that by which another is known good.
 """
 
 import collections
@@ -85,16 +86,18 @@ def pairs(rows):
 
 
 class Evidence:
-    """What speaks against whom, by (host, PF)."""
+    """What speaks against whom, by (host, PF). A good pair from before since
+    makes nobody's slow one a proof; by default one that is older than trusted."""
 
-    def __init__(self, rows, now, window, trusted):
+    def __init__(self, rows, now, window, trusted, since=None):
         self.slow = collections.defaultdict(dict)   # end: {host: pair}
         self.good = {}      # end: {host: when they were good together, last}
         self.trusted = now - trusted
-        self.any_good = False
+        self.since = self.trusted if since is None else since
+        self.last_good = 0
         events = [{"time": r["time"], "drained": r["drained"]}
                   for r in rows if "drained" in r]
-        for e in sorted(events + pairs(rows), key=lambda e: e["time"]):
+        for e in sorted(pairs(rows) + events, key=lambda e: e["time"]):
             if e["time"] < now - window:
                 continue
             if "drained" in e:
@@ -114,31 +117,42 @@ class Evidence:
     def learn(self, pair):
         for end, other in (pair["ends"], pair["ends"][::-1]):
             if pair["verdict"] == "good":
-                self.any_good = True
+                self.last_good = max(self.last_good, pair["time"])
                 self.slow.pop(end, None)
                 self.good.setdefault(end, {})[other[0]] = pair["time"]
             elif pair["verdict"] == "slow":
                 self.slow[end][other[0]] = {**pair, "other": other}
                 self.good.get(end, {}).pop(other[0], None)
 
-    def known_good(self, end, other_than):
+    def known_good(self, end, other_than, since=None):
         """Good with another host, lately, and slow with none but this one."""
-        return any(h != other_than and at >= self.trusted
+        since = self.trusted if since is None else since
+        return any(h != other_than and at >= since
                    for h, at in self.good.get(end, {}).items()) and \
             not set(self.slow.get(end, {})) - {other_than}
 
     def against(self, end):
-        """The pair by which a host is found slow, or None."""
+        """The pair by which a host is found slow, the last one, or None."""
         mine = self.slow.get(end, {})
         others = {p["other"] for p in mine.values()}
         if len(mine) >= 2 and all(len(self.slow.get(o, {})) < len(mine)
                                   for o in others):
             return max(mine.values(), key=lambda p: p["time"])
-        for pair in mine.values():
-            if self.known_good(pair["other"], end[0]) and \
-                    not any(self.known_good(end, h) for h in mine):
-                return pair
-        return None
+        if any(self.known_good(end, h) for h in mine):
+            return None
+        return max((p for p in mine.values() if self.known_good(
+            p["other"], end[0], self.since)),
+            key=lambda p: p["time"], default=None)
+
+    def accused(self):
+        """{host: (end, pair)} of those found slow, by the last such pair."""
+        found = {}
+        for end in sorted(e for e, known in self.slow.items() if known):
+            pair = self.against(end)
+            if pair and (end[0] not in found or
+                         pair["time"] > found[end[0]][1]["time"]):
+                found[end[0]] = end, pair
+        return found
 
 
 def reason(end, pair):
@@ -147,23 +161,34 @@ def reason(end, pair):
     return text.encode("ascii", "replace").decode()[:REASON_MAX]
 
 
-def verdicts(rows, now, window, trusted):
-    """([(host, reason)], one for each host that was found slow; [sentence]
-    about slow pairs that say no more than that)."""
-    seen = Evidence(rows, now, window, trusted)
-    found, open_pairs = {}, {}
-    for end in sorted(e for e, known in seen.slow.items() if known):
-        pair = seen.against(end)
-        if pair:
-            found.setdefault(end[0], reason(end, pair))
-    for end, known in seen.slow.items():
+def suspects(rows, now, window, trusted):
+    """{host: (end, pair)} that were found slow at any time of the window and not
+    cleared since."""
+    return Evidence(rows, now, window, trusted, 0).accused()
+
+
+def verdicts(rows, now, window, trusted, since=None):
+    """([(host, reason)], one for each host that was found slow; [sentence] about
+    what is slow beside that). With since, when a run began, only what it has seen
+    is found; who was found slow before is told."""
+    seen = Evidence(rows, now, window, trusted, since)
+    found = {host: reason(*by) for host, by in sorted(seen.accused().items())
+             if by[1]["time"] >= (since or 0)}
+    before = {host: reason(*by) for host, by in sorted(suspects(
+        rows, now, window, trusted).items())
+        if by[1]["time"] < (since or 0) and host not in found}
+    open_pairs = {}
+    for known in seen.slow.values():
         for pair in known.values():
-            if not {e[0] for e in pair["ends"]} & set(found):
+            if not {e[0] for e in pair["ends"]} & {*found, *before}:
                 open_pairs[pair["time"], pair["job"]] = pair
-    if found and not seen.any_good:
-        return [], ["no pair was good at all: the network or the limits are "
-                    "suspects, not " + ", ".join(sorted(found))]
-    return sorted(found.items()), [
+    said = [f"{host} was slow: {why}; this run has no result of it, the next "
+            "begins with it" for host, why in before.items()]
+    if found and seen.last_good < (since or 1):
+        return [], said + [
+            "no pair was good at all: the network or the limits are suspects, "
+            "not " + ", ".join(found)]
+    return list(found.items()), said + [
         f"{figure(p['row'])} between {p['ends'][0][0]} and {p['ends'][1][0]}, "
         f"JobId={p['job']}: which of them it is, other pairs must show"
         for _, p in sorted(open_pairs.items())]

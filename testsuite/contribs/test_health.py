@@ -65,8 +65,8 @@ def row(job, a, b, verdict, at=None, pf=PF):
             "verdict": verdict, "why": ""}
 
 
-def found(*rows, now=NOW):
-    return judge.verdicts(list(rows), now, 14 * DAY, DAY)
+def found(*rows, now=NOW, since=None):
+    return judge.verdicts(list(rows), now, 14 * DAY, DAY, since)
 
 
 def slow_hosts(*rows, **kw):
@@ -129,6 +129,41 @@ def test_where_nobody_is_good_nobody_is_drained():
 def test_a_good_pair_clears_what_was_before():
     assert "a" not in slow_hosts(OTHERS, row(1, "a", "b", "slow"), row(
         2, "a", "d", "good"), row(3, "a", "c", "slow"))
+
+
+def test_a_run_finds_by_what_it_has_seen_and_tells_what_was_before():
+    """Its cable may have been replaced since."""
+    rows = row(1, "a", "b", "slow"), row(2, "a", "c", "slow")
+    hosts, said = found(OTHERS, *rows, since=NOW - 999)
+    assert not slow_hosts(OTHERS, *rows, since=NOW - 997)
+    assert [h for h, _ in hosts] == ["a"] and not said
+    assert judge.suspects([OTHERS, *rows], NOW, 14 * DAY, DAY).keys() == {"a"}
+    hosts, said = found(OTHERS, *rows, since=NOW - 10)
+    assert not hosts and len(said) == 1
+    assert said[0].startswith("a was slow: ib_send_bw 41.2 Gb/s of 100")
+    # good meanwhile: nothing is left of it
+    hosts, said = found(OTHERS, *rows, row(950, "a", "d", "good"),
+                        since=NOW - 60)
+    assert not hosts and not any("a was slow" in s for s in said)
+
+
+def test_last_nights_good_pair_proves_nothing_in_a_run():
+    """b was good last night, and it is b that went bad since."""
+    night = row(1, "b", "c", "good", at=NOW - DAY / 2)
+    hosts, said = found(night, row(2, "a", "b", "slow"), since=NOW - 1000)
+    assert not hosts and "which of them" in said[0]
+    again = row(3, "b", "c", "good")
+    assert slow_hosts(night, row(2, "a", "b", "slow"), again,
+                      since=NOW - 1000) == ["a"]
+
+
+def test_where_nobody_is_good_in_a_run_last_nights_good_ones_drain_nobody():
+    night = [row(1, h, "e", "good", at=NOW - DAY / 2) for h in "xyz"]
+    rows = night + [row(1, "a", "b", "slow"), row(2, "a", "c", "slow")]
+    assert slow_hosts(*rows) == ["a"]
+    hosts, said = found(*rows, since=NOW - 1000)
+    assert not hosts and "suspects, not a" in said[0]
+    assert slow_hosts(*rows, row(3, "x", "y", "good"), since=NOW - 1000) == ["a"]
 
 
 def test_a_drained_host_is_not_found_again_by_old_results():
@@ -206,6 +241,42 @@ def test_a_host_whose_second_pf_waits_has_its_turn_like_others():
     assert age["a"] is None
     assert choose.pairs_of("abc", age, turn, 7 * DAY, 9) == [("b", "a")]
     assert choose.pairs_of("ac", age, turn, 7 * DAY, 9) == [("a", "c")]
+
+
+def test_a_suspect_is_tested_first_and_not_with_another():
+    where = {h: ["p"] for h in "abcd"}
+    last = {(h, "p"): row(i, h, "x", "good", NOW - DAY + i)
+            for i, h in enumerate("abcd")}
+    age, turn = choose.ages(where, last, NOW), choose.turns(where, last)
+    assert choose.pairs_of("abcd", age, turn, 7 * DAY, 9) == []
+    assert choose.pairs_of("abcd", age, turn, 7 * DAY, 9, {"d"}) == [("d", "a")]
+    assert choose.pairs_of("abcd", age, turn, 7 * DAY, 9, {"c", "d"}) == [
+        ("c", "a"), ("d", "b")]
+    assert choose.pairs_of("cd", age, turn, 7 * DAY, 9, {"c", "d"}) == [
+        ("c", "d")]
+
+
+def test_devices_beside_the_network_are_no_target():
+    """With=: a node's PFs have its GPU among them."""
+    hosts, nodes = site()
+    gpu = {"pci": "g", "device": "10de:20b0", "total": 2, "free": 2}
+    for h in hosts:
+        h["pfs"].append(dict(gpu))
+    nodes[0]["pf"] = "p,g"
+    where = choose.targets(hosts, nodes, "roce", [])
+    assert where == {h: ["p"] for h in "abcd"}
+    # seen by results alone, and before anything was seen
+    del nodes[0]["pf"]
+    seen = dict(row(1, "a", "b", "good", pf="g"), partition="roce")
+    seen["to"]["pf"] = "p"
+    assert choose.targets(hosts, nodes, "roce", [seen]) == where
+    assert choose.targets(hosts, nodes, "roce", []) == {
+        h: ["p", "q"] for h in "abcd"}
+    hosts[3]["pfs"] = [dict(gpu)]
+    assert "d" not in choose.targets(hosts, nodes, "roce", [])
+    # nor is there room for a VM where only devices are free
+    hosts[0]["pfs"] = [dict(hosts[0]["pfs"][0], free=0), dict(gpu, pci="p")]
+    assert choose.available(hosts[:2], where, nodes[1:]) == ["b"]
 
 
 def test_only_hosts_in_service_with_room_are_taken():
