@@ -4,6 +4,7 @@
  * bad answer, or none, leaves all as it was.
  */
 #include "engine_stage.h"
+#include "util/json.h"
 
 /* vm1 is placed on host-1, of three hosts; its clone is due. */
 static void due(const char *policy, int vfs)
@@ -190,6 +191,31 @@ static void other_policies_ask_nobody(void **state)
 	assert_string_equal(cloned_on("vm1"), "host-1");
 }
 
+static void where_an_operator_wants_it_drs_is_not_asked(void **state)
+{
+	struct vs_err err = { 0 };
+	struct json_object *o;
+
+	(void)state;
+	begin(3, 3, 2, "warm");
+	vs_core.drs = (struct vs_drs) { .on = true };
+	ready();
+	o = vs_core_act("evict-on", "vm1", "esx3", 0, &err);
+	assert_non_null(o);
+	free(vs_jb_text_free(o));
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	assert_int_equal(free_on("host-3"), 1);
+	flags("vm1", BOOT);
+	turns(3);
+	assert_int_equal(fake_where.asked, 0);
+	assert_string_equal(cloned_on("vm1"), "host-3");
+	/* once: the next hold is DRS's again */
+	assert_int_equal(job_begin(8, "vm2", NULL), 0);
+	flags("vm2", BOOT);
+	turns(3);
+	assert_int_equal(fake_where.asked, 1);
+}
+
 static void a_bounded_number_of_questions_is_under_way(void **state)
 {
 	int ids[20];
@@ -227,6 +253,7 @@ int main(void)
 		cmocka_unit_test(an_answer_for_a_job_that_is_gone_takes_nothing),
 		cmocka_unit_test(a_vm_that_is_there_is_not_asked_for),
 		cmocka_unit_test(other_policies_ask_nobody),
+		cmocka_unit_test(where_an_operator_wants_it_drs_is_not_asked),
 		cmocka_unit_test(a_bounded_number_of_questions_is_under_way),
 	};
 

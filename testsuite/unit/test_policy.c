@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan/place: the policies, preferences, PFs of a host. */
+/* plan/place: the policies, preferences, wishes, PFs of a host. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -306,6 +306,69 @@ static void pack_heeds_a_disk_only_among_equals(void **state)
 	assert_string_equal(gang[8].host->name, "esx02");
 }
 
+/* ---- what an operator wants ---------------------------------------------- */
+
+static void wish(size_t i, const char *moid)
+{
+	gang[i].prefer_host = moid;
+	gang[i].wished = true;
+}
+
+static void a_wish_goes_before_any_policy(void **state)
+{
+	(void)state;
+	host("esx01", "a", 8);
+	host("esx02", "b", 2);
+	host("esx03", "c", 8);
+	wish(2, "host-esx02");
+	wish(3, "host-esx02");
+	wish(4, "host-esx02");		/* for which it has no room */
+	for (int p = VS_PLACE_BALANCE; p <= VS_PLACE_SPREAD; p++) {
+		w.env.policy = (enum vs_policy)p;
+		place(6);
+		assert_string_equal(gang[2].host->name, "esx02");
+		assert_string_equal(gang[3].host->name, "esx02");
+		assert_int_equal(on("esx02", 6), 2);
+		/* the rest by the policy: pack takes one host for it */
+		assert_int_equal(hosts_used(6), p == VS_PLACE_PACK ? 2 : 3);
+	}
+}
+
+/* It is counted once, and the gang gathers where it is. */
+static void pack_fills_the_host_that_is_wished(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	host("esx01", "a", 8);
+	host("esx02", "b", 2);
+	wish(2, "host-esx02");
+	place(3);
+	assert_string_equal(gang[2].host->name, "esx02");
+	assert_int_equal(on("esx02", 3), 2);
+	assert_int_equal(on("esx01", 3), 1);
+}
+
+static void a_wish_keeps_nobody_else_from_a_place(void **state)
+{
+	struct vs_adapter named = w.roce;
+	struct vs_profile p = w.p_roce;
+
+	(void)state;
+	vs_strlcpy(named.pf, W_PF1, sizeof(named.pf));
+	p.adapter = &named;
+	w_pf(w_host(&w, "esx01"), W_PF1, 1);
+	host("esx02", "", 1);
+	gang[1].profile = &p;		/* esx01 alone has that PF */
+	wish(0, "host-esx01");
+	for (int i = VS_PLACE_BALANCE; i <= VS_PLACE_SPREAD; i++) {
+		w.env.policy = (enum vs_policy)i;
+		place(2);
+		assert_string_equal(gang[0].host->name, "esx02");
+		assert_string_equal(gang[1].host->name, "esx01");
+		assert_true(vs_place_could(&w.env, gang, 2));
+	}
+}
+
 static void pack_of_a_gang_that_spans_many_leaves_is_whole(void **state)
 {
 	char name[16], leaf[16];
@@ -408,6 +471,9 @@ int main(void)
 		TEST(pack_uses_few_leaves_but_no_host_more),
 		TEST(pack_leaves_the_emptier_leaf_whole),
 		TEST(pack_heeds_a_disk_only_among_equals),
+		TEST(a_wish_goes_before_any_policy),
+		TEST(pack_fills_the_host_that_is_wished),
+		TEST(a_wish_keeps_nobody_else_from_a_place),
 		TEST(pack_of_a_gang_that_spans_many_leaves_is_whole),
 		TEST(pack_puts_a_second_kind_where_the_gang_is),
 		TEST(the_pf_with_more_free_vfs_is_taken),

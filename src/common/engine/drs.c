@@ -8,7 +8,7 @@
  * DRS knows nothing, so that a VM goes nowhere where its VF isn't free. One
  * question per hold, a bounded number under way, a bounded wait; whatever goes
  * wrong is counted, and the VM is cloned where its hold is. Never asks for a VM
- * that is there already.
+ * that is there already, nor for one that is where an operator wanted it.
  */
 #include <string.h>
 #include "engine/core_i.h"

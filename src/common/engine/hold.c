@@ -68,6 +68,7 @@ void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,
 		.net = n->net,
 		.prefer_host = wish ? wish : vm ? vm->host :
 			n->op.kind == VS_OP_CLONE ? n->op.host : NULL,
+		.wished = wish != NULL,
 		.exists = vm != NULL,
 		.store = vs_stores_of(c, vm),
 	};
@@ -113,7 +114,9 @@ static void hold_take(struct vs_core *c, struct vs_node *n,
 	struct vs_err err;
 
 	vs_crash_before("hold", "take");
-	n->drs = (struct vs_node_drs) { .id = 0 };
+	n->drs = (struct vs_node_drs) {
+		.settled = vs_orders_heed(n, vs_node_vm(c, n), at->host->moid),
+	};
 	vs_hold_of(c, n, at, job, &hold);
 	if (vs_ledger_take(&c->ledger, &hold, &err)) {
 		vs_error("bug: %s node=%s", err.text, n->name);
@@ -121,8 +124,6 @@ static void hold_take(struct vs_core *c, struct vs_node *n,
 	}
 	vs_node_touch(n);
 	vs_clones_owe(c, n, made);
-	if (vs_orders_wish(n, vs_node_vm(c, n)))
-		n->orders.wish[0] = '\0';
 	vs_stores_disks(c, n, 0);
 	vs_when_node(c, n);
 	vs_debug("hold promised JobId=%u node=%s host=%s pf=%s", job, n->name,

@@ -82,6 +82,16 @@ const char *vs_orders_wish(const struct vs_node *n, const struct vs_vm *vm)
 	return o->wish;
 }
 
+bool vs_orders_heed(struct vs_node *n, const struct vs_vm *vm, const char *host)
+{
+	const char *wish = vs_orders_wish(n, vm);
+	bool met = wish && !strcmp(wish, host);
+
+	if (wish)
+		n->orders.wish[0] = '\0';
+	return met;
+}
+
 void vs_orders_why(const struct vs_node *n, char *why, size_t size)
 {
 	snprintf(why, size, "its VM is %s by an operator%s%s",

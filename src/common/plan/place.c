@@ -87,7 +87,7 @@ static size_t others_on(const struct vs_work *w, size_t site, size_t cls,
 
 	for (size_t y = w->sites[site].first; y != VS_NO_NODE &&
 	     n < REPAIR_KINDS; y = w->next[y])
-		if (w->class_of[y] != cls)
+		if (w->class_of[y] != cls && !vs_wish_met(w, y))
 			n = vs_kind_add(w, out, n, y);
 	return n;
 }
@@ -177,6 +177,7 @@ static size_t place_in(struct vs_work *w, const size_t *order)
 			vs_unput(w, i);
 	}
 	w->tries = REPAIR_TRIES;
+	vs_place_wished(w);
 	for (size_t i = 0; i < w->nclasses; i++) {
 		if (!place_class(w, order[i]))
 			return order[i];
@@ -222,8 +223,16 @@ static size_t rooms_fill(struct vs_work *w, size_t *order)
 /* Those that there is room for, each class by itself. */
 static size_t place_room(struct vs_work *w, const size_t *order)
 {
-	size_t failed = place_in(w, order);
+	size_t failed;
 
+	for (size_t i = 0; i < w->n; i++)
+		w->heeds |= w->nodes[i].wished;
+	failed = place_in(w, order);
+	if (w->heeds && failed < w->nclasses) {
+		/* the gang first, then the wish */
+		w->heeds = false;
+		failed = place_in(w, order);
+	}
 	/* the reasons told are those of the first try */
 	return failed == w->nclasses || place_again(w, order, failed) ?
 		w->nclasses : place_in(w, order);

@@ -40,6 +40,8 @@ struct vs_place_node {		/* one VM to place */
 	const struct vs_profile *profile;
 	const struct vs_network *net;
 	const char *prefer_host;	/* moId where its VM lies; NULL: none */
+	bool wished;			/* it is where an operator wants it: goes
+					 * before the policy */
 	bool exists;			/* its VM does: no disks are made */
 	const char *store;		/* of several datastores, the one that
 					 * it lies on (moId); NULL: not known */
@@ -120,7 +122,8 @@ struct vs_place_report {	/* one reason per host that was refused */
  * a few moves can make; a VM that lies on a host stays there unless that is
  * full. pack: fewest hosts, then fewest leaf switches; hosts kept whole (see rails) last.
  * spread: one VM of the gang per host while possible. Ties go to the host
- * where the VM lies, then by load, then by host name.
+ * where the VM lies, then by load, then by host name. Whatever the policy, who is
+ * wished somewhere goes there if it fits, and all the others still do.
  *
  * Place all n nodes. 0, or -1 with err VS_E_SHORTAGE and a text such as
  * "needs 4 sriov-roce VFs, 3 free (esx01: no free VF; ...)"; pools and the

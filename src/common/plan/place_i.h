@@ -87,6 +87,7 @@ struct vs_work {
 	size_t *prefers;		/* site, or VS_NO_NODE */
 	size_t *order;			/* nodes, most constrained first */
 	int tries;			/* repairs left */
+	bool heeds;			/* what is wished goes first */
 };
 
 /* place_fit.c */
@@ -200,7 +201,11 @@ size_t vs_store_holds(const struct vs_work *w, int64_t need_mb, size_t n);
 void vs_store_say(const struct vs_work *w, size_t n, int64_t need_mb,
 		  struct vs_buf *b);
 
-/* place_policy.c: place all of a class that isn't placed; true if all are. */
+/* place_policy.c: those that are wished where they fit; is it where it is
+ * wished, and to stay there? */
+void vs_place_wished(struct vs_work *w);
+bool vs_wish_met(const struct vs_work *w, size_t node);
+/* Place all of a class that isn't placed; true if all are. */
 bool vs_place_even(struct vs_work *w, size_t cls);
 /* The best site for one more by the policy, or VS_NO_NODE; O(sites). */
 size_t vs_place_best(const struct vs_work *w, size_t cls);

@@ -25,6 +25,7 @@ struct bin {
 struct bins {
 	struct bin *b;
 	size_t n;
+	size_t need;		/* VMs that have no place yet */
 	bool *leaf_open;	/* by leaf number */
 	size_t nleaves;
 };
@@ -76,7 +77,7 @@ static void bins_cut(const struct vs_work *w, size_t cls, struct bins *s)
 		struct bin b = s->b[i];
 		const struct vs_site *site = &w->sites[b.site];
 
-		if (!vs_pool_holds(w, c, site, c->count))
+		if (!vs_pool_holds(w, c, site, s->need))
 			b.room = vs_pool_share(w, c, site, left, b.room);
 		if (b.room)
 			s->b[kept++] = b;
@@ -90,7 +91,10 @@ static void bins_init(const struct vs_work *w, size_t cls, struct bins *s)
 	VS_FREE size_t *prefs = vs_calloc(w->nsites, sizeof(*prefs));
 
 	for (size_t i = 0; i < w->n; i++) {
-		if (w->class_of[i] == cls && w->prefers[i] != VS_NO_NODE)
+		if (w->class_of[i] != cls || w->site_of[i] != VS_NO_NODE)
+			continue;
+		s->need++;
+		if (w->prefers[i] != VS_NO_NODE)
 			prefs[w->prefers[i]]++;
 	}
 	s->b = vs_calloc(w->nsites, sizeof(*s->b));
@@ -246,6 +250,7 @@ static bool quotas_use(struct vs_work *w, size_t cls, struct bins *s)
 		at[s->b[i].site] = &s->b[i];
 	for (size_t i = 0; i < w->n; i++) {
 		struct bin *b = w->class_of[i] == cls &&
+			w->site_of[i] == VS_NO_NODE &&
 			w->prefers[i] != VS_NO_NODE ? at[w->prefers[i]] : NULL;
 
 		if (b && b->quota)
@@ -266,10 +271,11 @@ static bool quotas_use(struct vs_work *w, size_t cls, struct bins *s)
 bool vs_place_packed(struct vs_work *w, size_t cls)
 {
 	struct bins s = { 0 }, last;
-	size_t need = w->classes[cls].count, room = 0, broken = 0, n = 0;
+	size_t need, room = 0, broken = 0, n = 0;
 	bool all;
 
 	bins_init(w, cls, &s);
+	need = s.need;
 	for (size_t i = 0; i < s.n; i++) {
 		room += s.b[i].room;
 		if (s.b[i].whole && !s.b[i].used)
@@ -290,5 +296,5 @@ bool vs_place_packed(struct vs_work *w, size_t cls)
 	all = quotas_use(w, cls, &s);
 	free(s.b);
 	free(s.leaf_open);
-	return all && room >= w->classes[cls].count;
+	return all && room >= s.need;
 }

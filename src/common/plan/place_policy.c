@@ -62,6 +62,26 @@ size_t vs_place_best(const struct vs_work *w, size_t cls)
 	return best.site;
 }
 
+/* ---- wishes ------------------------------------------------------------- */
+
+bool vs_wish_met(const struct vs_work *w, size_t node)
+{
+	return w->heeds && w->nodes[node].wished &&
+	       w->site_of[node] != VS_NO_NODE &&
+	       w->site_of[node] == w->prefers[node];
+}
+
+void vs_place_wished(struct vs_work *w)
+{
+	for (size_t i = 0; w->heeds && i < w->n; i++) {
+		size_t want = w->prefers[i];
+
+		if (w->nodes[i].wished && want != VS_NO_NODE &&
+		    !vs_fit_now(w, w->class_of[i], want))
+			vs_put(w, i, want);
+	}
+}
+
 /* ---- the heap ----------------------------------------------------------- */
 
 struct heap {
@@ -131,7 +151,7 @@ static bool even(struct vs_work *w, size_t cls, struct rank *ranks)
 		size_t want = w->prefers[i];
 
 		if (w->class_of[i] != cls || want == VS_NO_NODE ||
-		    vs_fit_now(w, cls, want))
+		    w->site_of[i] != VS_NO_NODE || vs_fit_now(w, cls, want))
 			continue;
 		top = heap_top(w, cls, &heap);
 		if (rank_of(w, cls, want).crowd <= top->crowd)

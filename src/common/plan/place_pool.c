@@ -250,11 +250,12 @@ bool vs_place_cheapest(struct vs_work *w, size_t cls)
 	size_t k = 0;
 
 	for (size_t i = 0; i < w->n; i++) {
-		if (w->class_of[i] == cls && w->site_of[i] != VS_NO_NODE)
+		if (w->class_of[i] == cls && w->site_of[i] != VS_NO_NODE &&
+		    !vs_wish_met(w, i))
 			vs_unput(w, i);
 	}
 	for (size_t i = 0; i < w->n; i++) {
-		if (w->class_of[i] != cls)
+		if (w->class_of[i] != cls || w->site_of[i] != VS_NO_NODE)
 			continue;
 		while (k < w->nsites && vs_fit_now(w, cls, w->by_mhz[k]))
 			k++;
