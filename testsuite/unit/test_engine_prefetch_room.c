@@ -219,6 +219,41 @@ static void who_waits_for_ethernet_keeps_both(void **state)
 	assert_null(heard(VS_TELL_POWER_UP, NULL));
 }
 
+/* Two PFs, and one device: what is beside the VF (With=) counts by itself. */
+static void a_device_beside_the_vf_is_made_ahead_for_once(void **state)
+{
+	struct vs_conf *conf = conf_make(3, "off", 1024);
+	struct vs_vc_pf pfs[] = {
+		{ .pci = "0000:3b:00.0", .pnic = "vmnic4", .driver = "nmlx5",
+		  .switch_uuid = "sw", .numa = -1, .vfs = 8, .link_up = true },
+		{ .pci = "0000:5e:00.0", .pnic = "vmnic5", .driver = "nmlx5",
+		  .switch_uuid = "sw", .numa = -1, .vfs = 8, .link_up = true },
+	};
+	struct vs_vc_device gpu = { .pci = "0000:af:00.0", .name = "gpu",
+		.label = "", .vendor = 0x10de, .device = 0x20b0, .numa = -1 };
+	struct vs_vc_host h = { .moid = "host-1", .has = VS_VC_HOST_PFS,
+		.pfs = pfs, .npfs = 2, .devices = &gpu, .ndevices = 1 };
+
+	(void)state;
+	begin(3, 1, 8, "off");
+	conf_other_from(conf, 3, "dynamic-directpath");
+	begin_as(conf);
+	vs_core.adapters[1].vendor = 0x10de;
+	vs_core.adapters[1].device = 0x20b0;
+	vs_core.adapters[0].with = &vs_core.adapters[1];
+	prefetch_is(4);
+	ready();
+	fake_host(&h);
+	turn();
+	/* vm1 is held, the device with it */
+	assert_int_equal(job_begin(1, "vm1", NULL), 0);
+	planned(2, "vm2", 100);
+	planned(3, "vm3", 100);
+	ends(1, "vm1", 90);
+	plan_is_read();
+	assert_int_equal(vs_core.plans.nahead, 1);
+}
+
 #define T(f) cmocka_unit_test(f)
 
 int main(void)
@@ -234,6 +269,7 @@ int main(void)
 		T(nothing_is_begun_while_jobs_take_the_whole_budget),
 		T(who_waits_for_vfs_keeps_no_ethernet_node),
 		T(who_waits_for_ethernet_keeps_both),
+		T(a_device_beside_the_vf_is_made_ahead_for_once),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -90,16 +90,27 @@ static bool goes_before(const struct vs_refused *r, const struct vs_refused *own
 		(r->rank == own->rank && r->job < own->job);
 }
 
-static bool free_at_home(struct vs_core *c, const struct vs_node *n)
+static int free_of(struct vs_core *c, const struct vs_host *h,
+		   const struct vs_adapter *a, const struct vs_network *net)
 {
-	const struct vs_vm *vm = vs_node_vm(c, n);
-	const struct vs_host *h = vm ? vs_host_get(&c->inv, vm->host) : NULL;
 	int free = 0;
 
 	for (int i = 0; h && i < h->npfs; i++)
-		if (vs_pf_reaches(n->profile->adapter, n->net, &h->pfs[i]))
+		if (vs_pf_reaches(a, net, &h->pfs[i]))
 			free += vs_sums_now(c)->hosts[h->index].pf[i].free;
-	return free >= vs_adapter_vfs(n->profile->adapter);
+	return free;
+}
+
+static bool free_at_home(struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_adapter *a = n->profile->adapter;
+	const struct vs_vm *vm = vs_node_vm(c, n);
+	const struct vs_host *h = vm ? vs_host_get(&c->inv, vm->host) : NULL;
+
+	return (!vs_adapter_vfs(a) ||
+		free_of(c, h, a, n->net) >= vs_adapter_vfs(a)) &&
+	       (!vs_adapter_beside(a) ||
+		free_of(c, h, a->with, n->net) >= vs_adapter_beside(a));
 }
 
 /* What comes free first is not on its host, but on that of another which waits
@@ -192,23 +203,38 @@ static void shift_held(struct vs_core *c, const struct vs_node *of, int sign)
 	shift(c, host, of, sign);
 }
 
-/* Made ahead and off: it will want its share, where it lies. Which of that
- * host's PFs is open still: one each, as far as they go. */
+/* So many of one adapter. Which of the host's PFs is open still: one each, and
+ * again from the first where that isn't enough. */
+static void shift_some(struct vs_core *c, const struct vs_host *host,
+		       const struct vs_adapter *a, const struct vs_network *net,
+		       int left, int sign)
+{
+	for (bool any = true; left && any;) {
+		any = false;
+		for (int i = 0; i < host->npfs && left; i++) {
+			if (!vs_pf_reaches(a, net, &host->pfs[i]))
+				continue;
+			shift_vf(c, host, host->pfs[i].pci, sign);
+			any = true;
+			left--;
+		}
+	}
+}
+
+/* Made ahead and off: it will want its share, where it lies. */
 static void shift_ahead(struct vs_core *c, const struct vs_node *of, int sign)
 {
 	const struct vs_vm *vm = vs_node_vm(c, of);
 	const struct vs_host *host =
 		vs_host_get(&c->inv, vm ? vm->host : of->op.host);
 	const struct vs_adapter *a = of->profile->adapter;
-	int left = vs_adapter_takes(a);
 
 	if (of->ahead.state != VS_AHEAD_CLONE || !host)
 		return;
-	for (int i = 0; i < host->npfs && left; i++)
-		if (vs_pf_serves(a, of->net, &host->pfs[i])) {
-			shift_vf(c, host, host->pfs[i].pci, -sign);
-			left--;
-		}
+	shift_some(c, host, a, of->net, vs_adapter_vfs(a), -sign);
+	if (a->with)
+		shift_some(c, host, a->with, of->net, vs_adapter_beside(a),
+			   -sign);
 	shift(c, host, of, -sign);
 }
 
