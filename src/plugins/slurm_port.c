@@ -8,6 +8,7 @@
  * What changes a node's life is in slurm_port_node.c.
  */
 #include <stdlib.h>
+#include <time.h>
 #include "bits.h"
 #include "got.h"
 #include "slurm_port.h"
@@ -15,6 +16,7 @@
 #include "util/mem.h"
 
 #define COMMENT_SECONDS 30	/* between two system_comments of one job */
+#define RESUMED_S 2
 
 static bool controlling;
 static time_t taken_at;		/* shutdown_time when control was taken */
@@ -31,6 +33,21 @@ bool vs_port_take(void)
 bool vs_port_active_set(bool active)
 {
 	return __atomic_exchange_n(&controlling, active, __ATOMIC_ACQ_REL);
+}
+
+/* No such call comes after a reconfigure that failed while there are no jobs: that
+ * state is saved for two seconds with no end in sight tells as much. */
+static bool resumes(bool saving)
+{
+	static time_t since;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!saving)
+		since = 0;
+	else if (!since)
+		since = now.tv_sec;
+	return saving && now.tv_sec - since >= RESUMED_S;
 }
 
 /*
@@ -56,6 +73,8 @@ static bool port_active(void *ctx)
 		__atomic_store_n(&saves, true, __ATOMIC_RELEASE);
 	else if (__atomic_exchange_n(&saves, false, __ATOMIC_ACQ_REL))
 		vs_port_active_set(false);
+	if (resumes(saving && !at))
+		vs_port_active_set(true);
 	return __atomic_load_n(&controlling, __ATOMIC_ACQUIRE);
 }
 
