@@ -158,9 +158,13 @@ def test_slow_beside_others_traffic_is_no_result(cluster):
     of the host's."""
     configure(cluster, pairs="1")
     start_afresh(cluster)
-    busy = [Held(cluster, "-N1", "-w", f"vm00{i}").wait_running()
-            for i in (1, 2, 3, 4)]
-    for h in (E1, E2, E3, E4):
+    busy = []
+    for i, h in enumerate((E1, E2, E3, E4), 1):
+        cluster.must("svf", "vm", "evict", f"vm00{i}", "--on", h)
+        cluster.wait_node(f"vm00{i}", lambda s: s == "IDLE+CLOUD+POWERED_DOWN",
+                          40, "off")
+        busy.append(Held(cluster, "-N1", "-w", f"vm00{i}").wait_running())
+        assert cluster.our_vm(f"vm00{i}")["host"] == h
         speed(cluster, h, "50 1.1")
     r = health(cluster, "run")
     for h in (E1, E2, E3, E4):
