@@ -40,7 +40,7 @@ def make_cluster():
 
 
 def threads(c):
-    pid = c.path("run", "slurmctld.pid").read_text().strip()
+    pid = c.daemons["slurmctld"].pid
     return [p.read_text().strip()
             for p in pathlib.Path(f"/proc/{pid}/task").glob("*/comm")]
 
@@ -61,6 +61,7 @@ def served(c):
 @pytest.fixture
 def port(cluster):
     """Where the metrics are, whatever ran before."""
+    wait_for("svf has answers", 20, lambda: cluster.svf("status"))
     if served(cluster) != f"http://127.0.0.1:{cluster.metrics_port}/metrics":
         serve(cluster, cluster.metrics_port)
         wait_for("metrics are served", 20, lambda: served(cluster))
@@ -121,7 +122,8 @@ def test_an_address_of_others_needs_the_sites_own_word(cluster, port):
         r = cluster.run("svf", "conf", str(f))
         assert r.returncode != 0 and "MetricsRemote=yes" in r.stderr, r
         cluster.run("scontrol", "reconfigure")
-        assert page(port)[0] == 200     # what was in force still is
+        wait_for("what was in force still is", 20,
+                 lambda: page(port)[0] == 200)
         f.write_text("MetricsAddr=0.0.0.0\nMetricsRemote=yes\n" + was)
         cluster.must("svf", "conf", str(f))
         for wrong in ("MetricsAddr=localhost", "MetricsAddr=10.1",
