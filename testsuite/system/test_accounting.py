@@ -3,6 +3,7 @@
 each job is what it got, whatever it asked for; reports, limits and fair share
 go by it."""
 
+import json
 import os
 import time
 
@@ -305,8 +306,11 @@ def test_without_the_license_nothing_is_counted_and_check_says_so(cluster):
     f.write_text(text.replace("Licenses=vf:8,pair:4,", "Licenses="))
     try:
         cluster.must("scontrol", "reconfigure")
-        wait_for("svf check says it", 30, lambda: "add to Licenses=: vf:N" in
-                 cluster.run("svf", "check").stdout)
+        wait_for("svf check says it", 30, lambda: [
+            f for f in json.loads(cluster.run(
+                "svf", "--json", "check").stdout)["findings"]
+            if f["code"] == "slurm-vf-license" and
+            "add to Licenses=: vf:N" in f["fix"]])
         job = cluster.sbatch("-N1", "-L", "other", script=HOSTNAMES)
         cluster.wait_job(job, 60)
         assert accounted(cluster, job) == {}
