@@ -78,10 +78,10 @@ def test_a_batch_jobs_steps_too_with_two_ranks_a_node(cluster, program):
     env = "".join(f"export {k}={v}\n" for k, v in OVER_TCP.items())
     out = cluster.wait_job(cluster.sbatch(
         "-N2", "--ntasks-per-node=2",
-        script=f"{env}srun --mpi=pmix {program}\nsrun --mpi=pmix {program}\n"
+        script=f"set -e\n{env}srun --mpi=pmix {program}\nsrun --mpi=pmix {program}\n"
         "echo index $UCX_IB_GID_INDEX $NCCL_IB_GID_INDEX"), 120)
     found = re.findall(r"rank (\d) of (\d) on (\S+): sum (\d+)", out)
-    assert sorted(r for r, *_ in found) == sorted("01230123")
+    assert sorted(r for r, *_ in found) == sorted("01230123"), out
     assert {(size, total) for _, size, _, total in found} == {("4", "100")}
     assert len({host for _, _, host, _ in found}) == 2
     # of the cards' IPv4 addresses, as drivers fill the table

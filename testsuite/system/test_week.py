@@ -130,8 +130,10 @@ def test_a_maintenance_that_ends_while_slurmctld_is_dead_leaves_nothing(cluster)
     was = ready_count(c)
     c.kill_slurmctld()
     c.do("maintenance", host=host, mode="cancel")
+    seen = len(c.ctld_log())
     c.start_slurmctld()
-    assert of_host(c, host)
+    assert f"Recovered state of reservation vsphere_{host}" in \
+        c.ctld_log()[seen:]
     wait_ready_again(c, was)
     # vCenter shows the task's end with its next slow beat.
     wait_for("ours is gone", 40, lambda: not reservations(c))
