@@ -1,53 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The control channel's server: one thread, one poll loop, one request per
- * connection, answered by vs_core_report() or vs_core_act() from memory.
+ * The control channel's server (serve.c): one request per connection,
+ * answered by vs_core_report() or vs_core_act() from memory.
  *
  * Rules: who asks is what munge says, nothing in the request; the answer can
- * be opened by that user alone. Nobody waits for a slow client: sockets never
- * block, a request must be whole within READ_MS (CROWD_MS while all places are
+ * be opened by that user alone. Nobody waits for a slow client:
+ * a request must be whole within READ_MS (CROWD_MS while all places are
  * taken), each part of the answer must have been taken within WRITE_MS, and a
  * part is sealed when the one before it is gone. Everything has a maximum.
  * munged is waited for in this thread alone. Only operators of Slurm change
  * something. It never tells a refused peer why before munge has said who that is.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE	/* accept4, pthread_setname_np */
-#endif
 #include <errno.h>
 #include <netdb.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "engine/control.h"
 #include "engine/control_i.h"
 #include "engine/control_msg.h"
+#include "engine/serve.h"
 #include "util/buf.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/seal.h"
-#include "util/time.h"
 
 #define CONNS_MAX 32
 #define READ_MS 5000
 #define CROWD_MS 1000
 #define WRITE_MS 5000
-#define DEAF_MS 1000		/* after accept() found no descriptor */
 
 struct conn {
-	int fd;				/* -1: a free place */
-	bool writing;
-	int64_t since_ms;		/* accepted, or this part was begun */
-	struct vs_buf in, out;
-	size_t sent;			/* of out */
+	struct vs_conn c;
 	struct vs_ctl_request req;
 	uint32_t uid;
 	char *report;
@@ -57,17 +44,30 @@ struct conn {
 };
 
 static struct {
-	bool running;
-	pthread_t thread;
-	int listen_fd, wake_fd;
-	atomic_bool stop;
-	int64_t deaf_until_ms;
 	char *munge_socket;
 	uint32_t slurm_uid;
-	struct conn conns[CONNS_MAX];
-	int nconns;
-	atomic_uint_fast64_t served, refused, expired;
-} ctl = { .listen_fd = -1, .wake_fd = -1 };
+	atomic_uint_fast64_t served, refused;
+} ctl;
+
+static void conn_open(struct vs_conn *at, const struct sockaddr *sa,
+		      socklen_t len);
+static void conn_read(struct vs_conn *at, int64_t now_ms);
+static void conn_write(struct vs_conn *at, int64_t now_ms);
+static void conn_slow(struct vs_conn *at);
+static void conn_free(struct vs_conn *at);
+
+static const struct vs_serve_kind kind = {
+	.who = "svf", .thread = "vs_control",
+	.places = CONNS_MAX, .size = sizeof(struct conn),
+	.read_ms = READ_MS, .read_crowd_ms = CROWD_MS,
+	.write_ms = WRITE_MS, .write_crowd_ms = WRITE_MS,
+	.opened = conn_open, .readable = conn_read, .writable = conn_write,
+	.slow = conn_slow, .closing = conn_free,
+};
+static struct conn conns[CONNS_MAX];
+static struct vs_serve server = {
+	.kind = &kind, .conns = conns, .listen_fd = -1, .wake_fd = -1,
+};
 
 static const struct verb {
 	const char *name;
@@ -96,15 +96,25 @@ static const struct verb {
 
 /* ---- connections ------------------------------------------------------- */
 
+/* Its place in the server is the first member. */
+static struct conn *of(struct vs_conn *at)
+{
+	return (struct conn *)at;
+}
+
+static void conn_free(struct vs_conn *at)
+{
+	free(of(at)->report);
+}
+
+static void conn_slow(struct vs_conn *at)
+{
+	vs_debug("control: too slow, closed peer=%s", of(at)->peer);
+}
+
 static void conn_close(struct conn *c)
 {
-	close(c->fd);
-	vs_buf_free(&c->in);
-	vs_buf_free(&c->out);
-	free(c->report);
-	memset(c, 0, sizeof(*c));
-	c->fd = -1;
-	ctl.nconns--;
+	vs_serve_close(&server, &c->c);
 }
 
 static void conn_refuse(struct conn *c, const struct vs_err *err)
@@ -114,24 +124,19 @@ static void conn_refuse(struct conn *c, const struct vs_err *err)
 	conn_close(c);
 }
 
-static void conn_open(int fd, const struct sockaddr *sa, socklen_t len,
-		      int64_t now_ms)
+static void conn_open(struct vs_conn *at, const struct sockaddr *sa,
+		      socklen_t len)
 {
 	char host[NI_MAXHOST], port[NI_MAXSERV];
-	struct conn *c = ctl.conns;
+	struct conn *c = of(at);
 
-	while (c->fd >= 0)
-		c++;
-	c->fd = fd;
-	c->since_ms = now_ms;
-	c->in = (struct vs_buf)VS_BUF_INIT(VS_FRAME_HEAD + VS_CTL_REQUEST_MAX);
-	c->out = (struct vs_buf)VS_BUF_INIT(VS_FRAME_HEAD + VS_CTL_REPLY_MAX);
+	at->in = (struct vs_buf)VS_BUF_INIT(VS_FRAME_HEAD + VS_CTL_REQUEST_MAX);
+	at->out = (struct vs_buf)VS_BUF_INIT(VS_FRAME_HEAD + VS_CTL_REPLY_MAX);
 	if (getnameinfo(sa, len, host, sizeof(host), port, sizeof(port),
 			NI_NUMERICHOST | NI_NUMERICSERV))
 		vs_strlcpy(c->peer, "?", sizeof(c->peer));
 	else
 		snprintf(c->peer, sizeof(c->peer), "%s:%s", host, port);
-	ctl.nconns++;
 }
 
 /* ---- answers ----------------------------------------------------------- */
@@ -149,12 +154,12 @@ static int part_seal(struct conn *c, const struct vs_ctl_part *p,
 		return -1;
 	len = strlen(cred);
 	vs_frame_head(head, len);
-	vs_buf_reset(&c->out);
-	c->sent = 0;
-	c->writing = true;
-	c->since_ms = now_ms;
-	if (vs_buf_add(&c->out, head, sizeof(head)) ||
-	    vs_buf_add(&c->out, cred, len))
+	vs_buf_reset(&c->c.out);
+	c->c.sent = 0;
+	c->c.writing = true;
+	c->c.since_ms = now_ms;
+	if (vs_buf_add(&c->c.out, head, sizeof(head)) ||
+	    vs_buf_add(&c->c.out, cred, len))
 		return vs_err_set(err, VS_E_BUG, "a part of %zu bytes is too long",
 				  len);
 	return 0;
@@ -273,12 +278,12 @@ static void conn_answer(struct conn *c, size_t len, int64_t now_ms)
 	int rc;
 
 	/* The buffer's own NUL ends the credential: nothing follows it. */
-	if (c->in.len != VS_FRAME_HEAD + len) {
+	if (c->c.in.len != VS_FRAME_HEAD + len) {
 		vs_err_set(&err, VS_E_REQUEST, "bytes after the request");
 		conn_refuse(c, &err);
 		return;
 	}
-	if (vs_unseal(ctl.munge_socket, c->in.data + VS_FRAME_HEAD, &text, &len,
+	if (vs_unseal(ctl.munge_socket, c->c.in.data + VS_FRAME_HEAD, &text, &len,
 		      &c->uid, &err) ||
 	    vs_ctl_request_parse(text, len, &c->req, &err)) {
 		conn_refuse(c, &err);
@@ -301,23 +306,24 @@ static void conn_answer(struct conn *c, size_t len, int64_t now_ms)
 
 /* ---- sockets ----------------------------------------------------------- */
 
-static void conn_read(struct conn *c, int64_t now_ms)
+static void conn_read(struct vs_conn *at, int64_t now_ms)
 {
+	struct conn *c = of(at);
 	char buf[VS_FRAME_HEAD + VS_CTL_REQUEST_MAX];
 	struct vs_err err = { 0 };
-	ssize_t n = recv(c->fd, buf, sizeof(buf), 0);
+	ssize_t n = recv(at->fd, buf, sizeof(buf), 0);
 	size_t len = 0;
 	int rc;
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n <= 0 || vs_buf_add(&c->in, buf, (size_t)n)) {
+	if (n <= 0 || vs_buf_add(&at->in, buf, (size_t)n)) {
 		vs_err_set(&err, VS_E_REQUEST, "%s", n > 0 ? "too many bytes" :
 			   n < 0 ? strerror(errno) : "it hung up");
 		conn_refuse(c, &err);
 		return;
 	}
-	rc = vs_frame_check((unsigned char *)c->in.data, c->in.len,
+	rc = vs_frame_check((unsigned char *)at->in.data, at->in.len,
 			    VS_CTL_REQUEST_MAX, &len, &err);
 	if (rc < 0)
 		conn_refuse(c, &err);
@@ -325,10 +331,11 @@ static void conn_read(struct conn *c, int64_t now_ms)
 		conn_answer(c, len, now_ms);
 }
 
-static void conn_write(struct conn *c, int64_t now_ms)
+static void conn_write(struct vs_conn *at, int64_t now_ms)
 {
+	struct conn *c = of(at);
 	struct vs_err err = { 0 };
-	ssize_t n = send(c->fd, c->out.data + c->sent, c->out.len - c->sent,
+	ssize_t n = send(at->fd, at->out.data + at->sent, at->out.len - at->sent,
 			 MSG_NOSIGNAL);
 
 	if (n < 0) {
@@ -336,8 +343,8 @@ static void conn_write(struct conn *c, int64_t now_ms)
 			conn_close(c);
 		return;
 	}
-	c->sent += (size_t)n;
-	if (c->sent < c->out.len)
+	at->sent += (size_t)n;
+	if (at->sent < at->out.len)
 		return;
 	if (c->part == c->of) {
 		conn_close(c);
@@ -347,128 +354,19 @@ static void conn_write(struct conn *c, int64_t now_ms)
 	}
 }
 
-static int64_t deadline(const struct conn *c)
-{
-	return c->since_ms + (c->writing ? WRITE_MS :
-			      ctl.nconns == CONNS_MAX ? CROWD_MS : READ_MS);
-}
-
-static void accept_one(int64_t now_ms)
-{
-	struct sockaddr_storage sa;
-	socklen_t len = sizeof(sa);
-	int fd = accept4(ctl.listen_fd, (struct sockaddr *)&sa, &len,
-			 SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-	if (fd >= 0)
-		conn_open(fd, (struct sockaddr *)&sa, len, now_ms);
-	else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
-		 errno == ENOMEM)
-		ctl.deaf_until_ms = now_ms + DEAF_MS;
-}
-
-/* Who is to be polled for what; returns how long at most. */
-static int poll_fill(struct pollfd pfd[2 + CONNS_MAX], int64_t now_ms)
-{
-	bool deaf = now_ms < ctl.deaf_until_ms;
-	int64_t next = deaf ? ctl.deaf_until_ms : INT64_MAX;
-
-	pfd[0] = (struct pollfd){ .fd = ctl.wake_fd, .events = POLLIN };
-	pfd[1] = (struct pollfd){
-		.fd = deaf || ctl.nconns == CONNS_MAX ? -1 : ctl.listen_fd,
-		.events = POLLIN,
-	};
-	for (int i = 0; i < CONNS_MAX; i++) {
-		const struct conn *c = &ctl.conns[i];
-
-		pfd[2 + i] = (struct pollfd){
-			.fd = c->fd, .events = c->writing ? POLLOUT : POLLIN,
-		};
-		if (c->fd >= 0 && deadline(c) < next)
-			next = deadline(c);
-	}
-	if (next == INT64_MAX)
-		return -1;
-	return next > now_ms ? (int)(next - now_ms) : 0;
-}
-
-static void conns_turn(const struct pollfd *pfd, int64_t now_ms)
-{
-	for (int i = 0; i < CONNS_MAX; i++) {
-		struct conn *c = &ctl.conns[i];
-
-		if (c->fd < 0)
-			continue;
-		if (pfd[i].revents && c->writing)
-			conn_write(c, now_ms);
-		else if (pfd[i].revents)
-			conn_read(c, now_ms);
-		if (c->fd >= 0 && now_ms >= deadline(c)) {
-			atomic_fetch_add(&ctl.expired, 1);
-			vs_debug("control: too slow, closed peer=%s", c->peer);
-			conn_close(c);
-		}
-	}
-}
-
-static void *control_main(void *arg)
-{
-	struct pollfd pfd[2 + CONNS_MAX];
-
-	(void)arg;
-	while (!atomic_load(&ctl.stop)) {
-		int timeout = poll_fill(pfd, vs_now_ms());
-
-		if (poll(pfd, VS_COUNT(pfd), timeout) < 0)
-			continue;	/* EINTR; nothing in pfd counts */
-		conns_turn(pfd + 2, vs_now_ms());
-		if (pfd[1].revents)
-			accept_one(vs_now_ms());
-	}
-	for (int i = 0; i < CONNS_MAX; i++)
-		if (ctl.conns[i].fd >= 0)
-			conn_close(&ctl.conns[i]);
-	return NULL;
-}
-
 /* ---- start and stop ---------------------------------------------------- */
-
-static int thread_start(struct vs_err *err)
-{
-	sigset_t all, old;
-	int rc;
-
-	/* Signals are slurmctld's business. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&ctl.thread, NULL, control_main, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (rc)
-		return vs_err_set(err, VS_E_RETRY, "no thread for svf: %s",
-				  strerror(rc));
-	pthread_setname_np(ctl.thread, "vs_control");
-	ctl.running = true;
-	return 0;
-}
 
 int vs_control_start(const struct vs_conf *conf, struct vs_err *err)
 {
+	int fd;
+
 	vs_control_stop();
-	for (int i = 0; i < CONNS_MAX; i++)
-		ctl.conns[i].fd = -1;
-	atomic_store(&ctl.stop, false);
 	atomic_store(&ctl.served, 0);
 	atomic_store(&ctl.refused, 0);
-	atomic_store(&ctl.expired, 0);
-	ctl.deaf_until_ms = 0;
 	ctl.slurm_uid = conf->password_uid;
 	ctl.munge_socket = vs_strdup(conf->munge_socket);
-	ctl.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (ctl.wake_fd < 0)
-		vs_err_set(err, VS_E_RETRY, "eventfd: %s", strerror(errno));
-	else
-		ctl.listen_fd = vs_control_listen(conf, err);
-	if (ctl.listen_fd < 0 || thread_start(err)) {
+	fd = vs_control_listen(conf, err);
+	if (fd < 0 || vs_serve_start(&server, fd, err)) {
 		vs_control_stop();
 		return -1;
 	}
@@ -477,16 +375,7 @@ int vs_control_start(const struct vs_conf *conf, struct vs_err *err)
 
 void vs_control_stop(void)
 {
-	if (ctl.running) {
-		atomic_store(&ctl.stop, true);
-		if (eventfd_write(ctl.wake_fd, 1))
-			vs_error("control: can't wake the thread");
-		pthread_join(ctl.thread, NULL);
-		ctl.running = false;
-	}
-	vs_cleanup_fd(&ctl.listen_fd);
-	vs_cleanup_fd(&ctl.wake_fd);
-	ctl.listen_fd = ctl.wake_fd = -1;
+	vs_serve_stop(&server);
 	free(ctl.munge_socket);
 	ctl.munge_socket = NULL;
 }
@@ -495,5 +384,5 @@ void vs_control_counts_get(struct vs_control_counts *out)
 {
 	out->served = atomic_load(&ctl.served);
 	out->refused = atomic_load(&ctl.refused);
-	out->expired = atomic_load(&ctl.expired);
+	out->expired = atomic_load(&server.expired);
 }

@@ -42,7 +42,7 @@ core_sources += \
 	src/common/engine/metrics.h src/common/engine/metrics_facts.c \
 	src/common/engine/metrics_http.c src/common/engine/metrics_http.h \
 	src/common/engine/metrics_i.h src/common/engine/metrics_keep.c \
-	src/common/engine/metrics_note.c src/common/engine/metrics_serve.c \
+	src/common/engine/metrics_note.c src/common/engine/metrics_serve.c src/common/engine/serve.c src/common/engine/serve.h \
 	src/common/engine/metrics_text.c \
 	src/common/engine/missing.c \
 	src/common/engine/node.c \
