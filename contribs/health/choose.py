@@ -43,6 +43,14 @@ def usable(nodes, partition):
             not n.get("job") and not n.get("order")]
 
 
+def settling(nodes, partition):
+    """Those that will be usable, or not, in a moment."""
+    return [n for n in nodes if n["partition"] == partition and
+            (n["slurm_state"] in ("completing", "powering_down") or
+             (n["slurm_state"] == "powered_down" and
+              n["vm_state"] in ("on", "stopping")))]
+
+
 def available(hosts, where, free):
     """Hosts on which one more VM could be, or one of ours is that may go."""
     here = {n.get("host") for n in free if n["vm_state"] == "on"}

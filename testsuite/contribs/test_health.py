@@ -293,6 +293,21 @@ def test_only_hosts_in_service_with_room_are_taken():
     assert [n["node"] for n in free] == ["vm1", "vm2", "vm3", "vm4", "vm5"]
 
 
+def test_nodes_that_are_only_just_freed_are_told_from_those_in_use():
+    def node(name, slurm, vm, partition="roce"):
+        return {"node": name, "partition": partition, "slurm_state": slurm,
+                "vm_state": vm}
+    nodes = [node("done", "completing", "on"), node("busy", "allocated", "on"),
+             node("off", "powered_down", "none"), node("idle", "idle", "on"),
+             node("going", "powering_down", "on"), node("bad", "down", "on"),
+             node("still", "powered_down", "on"),
+             node("stops", "powered_down", "stopping"),
+             node("other", "completing", "on", "ib")]
+    assert [n["node"] for n in choose.settling(nodes, "roce")] == [
+        "done", "going", "still", "stops"]
+    assert [n["node"] for n in choose.usable(nodes, "roce")] == ["off", "idle"]
+
+
 def test_a_node_whose_vm_is_there_goes_first_and_none_serves_two():
     _, nodes = site()
     got = choose.nodes_for(("a", "c"), nodes)

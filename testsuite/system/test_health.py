@@ -74,6 +74,11 @@ def start_afresh(c):
             f.unlink()
     for h in hosts(c):
         c.must("svf", "host", "resume", h)
+    wait_for("nobody has a node", 60, lambda: all(
+        (n["slurm_state"], n["vm_state"]) in
+        (("idle", "on"), ("powered_down", "off"), ("powered_down", "none"))
+        and not n.get("job") and not n.get("order")
+        for n in c.svf("nodes")["nodes"]))
 
 
 def test_good_hosts_are_measured_and_none_is_drained(cluster):
@@ -117,8 +122,6 @@ def test_a_slow_host_is_drained_with_its_figure_and_jobs_avoid_it(cluster):
     # What is drained is tested no more, and after its repair not held guilty.
     cluster.must("svf", "host", "resume", E3)
     speed(cluster, E3)
-    wait_for("its nodes are idle", 60, lambda: all(
-        n["slurm_state"] == "idle" for n in cluster.svf("nodes")["nodes"]))
     r = health(cluster, "run")
     assert r.returncode == 0, r.stdout + r.stderr
     assert all(h["state"] == "up" for h in hosts(cluster).values())
