@@ -215,7 +215,7 @@ func (v *vmachine) checkReservations(h *host) error {
 	c := v.m.Config
 	high := c.LatencySensitivity != nil && c.LatencySensitivity.Level == "high"
 	full := int64(c.Hardware.MemoryMB)
-	if (len(v.demands()) > 0 || high) && mem < full {
+	if (v.pinned() || high) && mem < full {
 		return genericFault([2]string{"msg.memSched.invalidMin", "Invalid memory setting: memory reservation (sched.mem.min) should be equal to memsize(" + itoa(full) + ")."},
 			[2]string{"msg.moduletable.powerOnFailed", "Module 'MemSched' power on failed."})
 	}
@@ -228,6 +228,9 @@ func (v *vmachine) checkReservations(h *host) error {
 // fits tells why a VM can't be powered on on a host; nil and its VFs if it can.
 func (v *vmachine) fits(h *host) ([]heldVF, error) {
 	if err := h.accepts(); err != nil {
+		return nil, err
+	}
+	if err := v.checkVersion(h); err != nil {
 		return nil, err
 	}
 	if err := v.checkReservations(h); err != nil {

@@ -111,7 +111,7 @@ func (c *cluster) haRestarts(v *vmachine) bool {
 	if prio == "" {
 		prio = c.spec.HaPriority
 	}
-	return prio != "disabled" && c.spec.HaHosts != "disabled" && (c.spec.HaPassthrough || len(v.demands()) == 0)
+	return prio != "disabled" && c.spec.HaHosts != "disabled" && v.restartable()
 }
 
 // change is a person's deed in the cluster's settings.

@@ -57,7 +57,7 @@ func (v *vmachine) changeDevices(list []types.BaseVirtualDevice, changes []types
 			if at < 0 {
 				return nil, deviceSpec(i, "key")
 			}
-			if v.on() && isPassthru(res[at]) {
+			if v.on() && !v.h.allows(res[at], deedPlug) {
 				return nil, hotplug()
 			}
 			res = append(res[:at:at], res[at+1:]...)
@@ -121,8 +121,11 @@ func nextUnit(list []types.BaseVirtualDevice, start, step int32) *int32 {
 }
 
 func (v *vmachine) addDevice(i int, list []types.BaseVirtualDevice, dev types.BaseVirtualDevice) ([]types.BaseVirtualDevice, error) {
-	if isPassthru(dev) && v.on() {
+	if v.on() && !v.h.allows(dev, deedPlug) {
 		return nil, hotplug()
+	}
+	if err := v.checkKind(list, dev); err != nil {
+		return nil, err
 	}
 	base := dev.GetVirtualDevice()
 	for _, d := range list {
@@ -260,7 +263,7 @@ func (v *vmachine) editDevice(i int, old, dev types.BaseVirtualDevice) (types.Ba
 	if fmt.Sprintf("%T", old) != fmt.Sprintf("%T", dev) {
 		return nil, deviceSpec(i, "device")
 	}
-	if isPassthru(old) && v.on() {
+	if v.on() && isPassthru(old) {
 		return nil, hotplug()
 	}
 	was, now := old.GetVirtualDevice(), dev.GetVirtualDevice()

@@ -77,10 +77,6 @@ func hwVersion(v *vmachine) int {
 func (v *vmachine) checkDevice(i int, d *types.VirtualPCIPassthrough) error {
 	switch b := d.Backing.(type) {
 	case *types.VirtualPCIPassthroughDynamicBackingInfo:
-		if hwVersion(v) < 17 {
-			f := &types.DeviceUnsupportedForVmVersion{CurrentVersion: v.m.Config.Version, ExpectedVersion: "vmx-17"}
-			return fault(f, "Device 'PCI device' requires hardware version vmx-17; the virtual machine has %s.", v.m.Config.Version)
-		}
 		if len(b.AllowedDevice) == 0 {
 			return deviceSpec(i, "backing.allowedDevice")
 		}

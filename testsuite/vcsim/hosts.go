@@ -110,7 +110,7 @@ func (h *host) evacuate(t *task, all bool) {
 		return
 	}
 	for _, v := range h.ordered() {
-		movable := v.on() && drs == "fullyAutomated" && len(v.demands()) == 0 || !v.on() && all && !v.m.Config.Template
+		movable := v.on() && drs == "fullyAutomated" && !v.kept(deedDrs) || !v.on() && all && !v.m.Config.Template
 		if !movable || v.busy != nil || v.h.c.drsOf(v) == "disabled" {
 			continue
 		}

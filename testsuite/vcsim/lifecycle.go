@@ -190,8 +190,8 @@ func (v *vmachine) relocate(to *host, spec *types.VirtualMachineRelocateSpec) er
 		return err
 	}
 	if v.on() && to != v.h {
-		if len(v.demands()) > 0 {
-			return fault(&types.DisallowedMigrationDeviceAttached{}, "A device that prevents migration is attached to the virtual machine.")
+		if label, held := v.forbids(deedMotion); held {
+			return noMotion(label)
 		}
 		if _, err := v.fits(to); err != nil {
 			return err
@@ -293,8 +293,8 @@ func createSnapshot(c *call) (any, error) {
 		return nil, fault(&types.NotSupported{}, "The operation is not supported on a template.")
 	}
 	t := &task{run: func() (any, error) {
-		if len(v.demands()) > 0 {
-			return nil, genericFault([2]string{"msg.snapshot.pciPassthru", "Virtual machine is configured to use a device that prevents the snapshot operation: Device 'pciPassthru0' is a PCI passthrough device."})
+		if label, held := v.forbids(deedSnapshot); held {
+			return nil, genericFault([2]string{"msg.snapshot.pciPassthru", "Virtual machine is configured to use a device that prevents the snapshot operation: Device '" + label + "' is a PCI passthrough device."})
 		}
 		return v.snapshot(req.Name, req.Description), nil
 	}}

@@ -62,6 +62,7 @@ func init() {
 		"MarkAsTemplate":               {types: vm, run: markAsTemplate, mutating: true},
 		"MarkAsVirtualMachine":         {types: vm, run: markAsVM, mutating: true},
 		"CreateSnapshot_Task":          {types: vm, run: createSnapshot, mutating: true},
+		"CreateSecondaryVM_Task":       {types: vm, run: checkFT, mutating: true},
 		"EnterMaintenanceMode_Task":    {types: on("HostSystem"), run: enterMaintenance, mutating: true},
 		"ExitMaintenanceMode_Task":     {types: on("HostSystem"), run: exitMaintenance, mutating: true},
 		"HasPrivilegeOnEntities":       {types: on("AuthorizationManager"), run: hasPrivilegeOnEntities, nullable: true},

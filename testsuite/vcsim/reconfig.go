@@ -54,8 +54,8 @@ func (v *vmachine) rename(name string) {
 // an error. Nested objects are replaced, never changed in place.
 func (v *vmachine) configure(s *types.VirtualMachineConfigSpec) error {
 	c := v.m.Config
-	if v.on() && (s.NumCPUs != 0 && s.NumCPUs != c.Hardware.NumCPU || s.MemoryMB != 0 && int32(s.MemoryMB) != c.Hardware.MemoryMB) {
-		return powerState(types.VirtualMachinePowerStatePoweredOff, types.VirtualMachinePowerStatePoweredOn)
+	if err := v.checkGrow(s); err != nil {
+		return err
 	}
 	set := func(to *string, val string) {
 		if val != "" {

@@ -15,7 +15,7 @@ var knownPrivs = []string{
 	"VirtualMachine.Inventory.CreateFromExisting", "VirtualMachine.Inventory.Delete", "VirtualMachine.Inventory.Unregister",
 	"VirtualMachine.Provisioning.Clone", "VirtualMachine.Provisioning.DeployTemplate", "VirtualMachine.Provisioning.CreateTemplateFromVM",
 	"VirtualMachine.Provisioning.CloneTemplate", "VirtualMachine.Provisioning.Customize", "VirtualMachine.Provisioning.MarkAsTemplate",
-	"VirtualMachine.Interact.PowerOn", "VirtualMachine.Interact.PowerOff", "VirtualMachine.State.CreateSnapshot",
+	"VirtualMachine.Interact.PowerOn", "VirtualMachine.Interact.PowerOff", "VirtualMachine.Interact.CreateSecondary", "VirtualMachine.State.CreateSnapshot",
 	"VirtualMachine.Config.AddNewDisk", "VirtualMachine.Config.AddExistingDisk", "VirtualMachine.Config.RemoveDisk",
 	"VirtualMachine.Config.AddRemoveDevice", "VirtualMachine.Config.EditDevice", "VirtualMachine.Config.AdvancedConfig",
 	"VirtualMachine.Config.CPUCount", "VirtualMachine.Config.Memory", "VirtualMachine.Config.Resource", "VirtualMachine.Config.Settings",
@@ -48,6 +48,7 @@ func init() {
 		"MarkAsVirtualMachine": func(c *call) []need {
 			return []need{{c.w.get(c.req.(*types.MarkAsVirtualMachine).Pool), "Resource.AssignVMToPool"}}
 		},
+		"CreateSecondaryVM_Task":    one("VirtualMachine.Interact.CreateSecondary"),
 		"CreateSnapshot_Task":       one("VirtualMachine.State.CreateSnapshot"),
 		"EnterMaintenanceMode_Task": one("Host.Config.Maintenance"),
 		"ExitMaintenanceMode_Task":  one("Host.Config.Maintenance"),
