@@ -94,8 +94,8 @@ func (w *world) buildVM(d *datacenter, s *vmSpec) (*vmachine, error) {
 		return nil, fmt.Errorf("name: the folder has %q already", s.Name)
 	}
 	v := w.newVM(d, s.Name, folder)
-	v.baseConfig(s)
 	v.h = h
+	v.baseConfig(s)
 	if err := v.buildCards(s); err != nil {
 		return nil, err
 	}

@@ -260,7 +260,7 @@ func (v *vmachine) baseConfig(s *vmSpec) {
 		c.GuestId = "rhel9_64Guest"
 	}
 	if c.Version == "" {
-		c.Version = "vmx-20"
+		c.Version = fmt.Sprintf("vmx-%02d", min(20, hwOf(v.h.release())))
 	}
 	c.GuestFullName, c.Firmware = c.GuestId, s.Firmware
 	if c.Firmware == "" {
