@@ -312,7 +312,7 @@ template_is_made() { # DIRECTORY WITH THE PACKAGES
 	for f in "$1"/slurm-vsphere-{select,prep,guest}_*.deb; do
 		as_root dpkg -x "$f" "$tmpl/recipe/out" || return 1
 	done
-	as_root find "$tmpl/recipe/out" -type f -exec cp -t "$tmpl/recipe" {} + &&
+	as_root find "$tmpl/recipe/out" -path "*/usr/share" -prune -o -type f -exec cp -t "$tmpl/recipe" {} + &&
 		head -c 128 /dev/urandom | as_root tee "$tmpl/recipe/munge.key" >/dev/null &&
 		awk '/^## / { on = /^## Make the template/ } on && /^```$/ { exit }
 			code; on && /^```sh/ { code = 1 }' "$VS_TOP/contribs/guest/README.md" |
