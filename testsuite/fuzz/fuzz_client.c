@@ -256,6 +256,17 @@ static void on_done(void *arg, uint64_t id, const char *result,
 		abort();
 }
 
+static void on_target(void *arg, uint64_t id, const struct vs_vc_target *t,
+		      size_t n, const struct vs_err *err)
+{
+	(void)arg;
+	if (!id || (err && (err->code == VS_OK || !err->text[0])))
+		abort();
+	for (size_t i = 0; i < n; i++)
+		if (!t[i].pci[0] || !t[i].system[0])
+			abort();
+}
+
 static void quiet(enum vs_log_level level, const char *line)
 {
 	(void)level;
@@ -278,6 +289,7 @@ static void ask(struct run *r)
 	r->asked -= vs_vc_vm_power_on(r->vc, "vm-1", "host-1", &op, &err) < 0;
 	r->asked -= vs_vc_vm_shutdown_guest(r->vc, "vm-1", &op, &err) < 0;
 	r->asked -= vs_vc_task_adopt(r->vc, "task-1", &op, &err) < 0;
+	vs_vc_target(r->vc, "domain-c1", "host-1", &err);
 }
 
 /* ---- the target -------------------------------------------------------------- */
@@ -319,11 +331,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const char *const nets[] = { "SRIOV-ROCE-PG", "VM-PG", NULL };
 	static const char *const templates[] = { "rhel9-ofed", NULL };
 	static const struct vs_vc_events ev = { .load_begin = on_load_begin,
-		.load_end = on_load_end, .down = on_down };
+		.load_end = on_load_end, .down = on_down, .target = on_target };
 	VS_FREE char *text = vs_calloc(size + 1, 1);
 	struct vs_vc_conf conf = { .url = "https://vc", .username = "u",
 		.password_file = file, .password_uid = geteuid(),
-		.max_body = 1 << 16, .names = { "DC0", "slurm",
+		.max_body = 1 << 16, .devices = true, .names = { "DC0", "slurm",
 			"vsanDatastore", clusters, pools, nets, templates } };
 	struct vs_err err;
 	struct run r = { 0 };

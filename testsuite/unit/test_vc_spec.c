@@ -283,6 +283,23 @@ static void each_kind_of_card_has_its_own_body(void **state)
 		"'allowedDevice':[{'_typeName':"
 		"'VirtualPCIPassthroughAllowedDevice','vendorId':4318,"
 		"'deviceId':8368}],'customLabel':'fabric-a'}}");
+	c = (struct vs_vc_card_spec) { .kind = VS_VC_PCI_FIXED,
+		.pci = "0000:3b:00.0", .vendor = 0x15b3, .device = 0x101b,
+		.name = "ConnectX-6", .system = "5f1c7e2a" };
+	card_is(&c, "{'_typeName':'VirtualPCIPassthrough','key':-101,"
+		"'backing':{'_typeName':"
+		"'VirtualPCIPassthroughDeviceBackingInfo',"
+		"'deviceName':'ConnectX-6','id':'0000:3b:00.0',"
+		"'deviceId':'101b','systemId':'5f1c7e2a','vendorId':5555}}");
+	/* a short with its sign, hex without zeros before it */
+	c.vendor = 0xb015;
+	c.device = 0x00d1;
+	c.name = NULL;
+	card_is(&c, "{'_typeName':'VirtualPCIPassthrough','key':-101,"
+		"'backing':{'_typeName':"
+		"'VirtualPCIPassthroughDeviceBackingInfo',"
+		"'deviceName':'','id':'0000:3b:00.0',"
+		"'deviceId':'d1','systemId':'5f1c7e2a','vendorId':-20459}}");
 	c = sriov;
 	c.kind = VS_VC_NET_PVRDMA;
 	card_is(&c, "{'_typeName':'VirtualVmxnet3Vrdma','key':-101," DVS ","

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vcenter: PlaceVm, what is asked and which answer counts. */
+/* vcenter: PlaceVm and QueryConfigTarget, what is asked, which answer counts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,6 +79,37 @@ static void the_question_names_template_place_and_hosts(void **state)
 	assert_non_null(strstr(text, "\"disallowPrerequisiteMoves\":true"));
 }
 
+/* ---- QueryConfigTarget ---------------------------------------------------- */
+
+#define DEVICE(id, system) "{'_typeName':'VirtualMachinePciPassthroughInfo'," \
+	"'name':'x','pciDevice':{'_typeName':'HostPciDevice','id':'" id "'}," \
+	"'systemId':'" system "'}"
+
+static void a_device_is_known_by_its_address_and_says_its_system(void **state)
+{
+	VS_FREE char *text = vs_strdup("{'numCpus':4,'pciPassthrough':["
+		DEVICE("0000:3B:00.0", "one") "," DEVICE("0000:af:00.0", "")
+		",{'name':'odd'}," DEVICE("here", "two") ","
+		DEVICE("0000:d8:00.0", "two") "]}");
+	VS_FREE struct vs_vc_target *list = NULL;
+	struct vs_err err = { 0 };
+	struct vs_jdoc doc;
+	size_t n;
+
+	(void)state;
+	for (char *p = text; *p; p++)
+		if (*p == '\'')
+			*p = '"';
+	assert_int_equal(vs_jdoc_parse(&doc, text, strlen(text), &err), 0);
+	list = vs_vcx_target_read(vs_j_root(&doc), &n);
+	assert_int_equal(n, 2);
+	assert_string_equal(list[0].pci, "0000:3b:00.0");
+	assert_string_equal(list[0].system, "one");
+	assert_string_equal(list[1].pci, "0000:d8:00.0");
+	assert_string_equal(list[1].system, "two");
+	vs_jdoc_free(&doc);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -86,6 +117,7 @@ int main(void)
 		cmocka_unit_test(advice_that_names_no_host_is_passed_over),
 		cmocka_unit_test(where_nothing_is_recommended_there_is_no_host),
 		cmocka_unit_test(the_question_names_template_place_and_hosts),
+		cmocka_unit_test(a_device_is_known_by_its_address_and_says_its_system),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

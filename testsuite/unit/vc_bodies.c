@@ -155,6 +155,13 @@ static void vm_bodies(void)
 	c[0] = c[1];
 	c[0].label = "fabric-a";
 	clone_body(c, true, NULL, NULL);
+	c[1] = (struct vs_vc_card_spec){ .kind = VS_VC_PCI_FIXED,
+		.pci = "0000:3b:00.0", .vendor = 0x10ee, .device = 0x5000,
+		.name = "Alveo U250", .system = "5f1c7e2a-0000-0000-0000-000000000000" };
+	clone_body(c, true, NULL, nic);
+	c[1].vendor = 0xb015;
+	c[1].device = 0x00d1;
+	clone_body(c, true, NULL, NULL);
 	clone_body(NULL, false, NULL, NULL);
 	line("ReconfigVMRequestType", vs_spec_reconfigure(
 		"2026-01-01T10:00:00.000000Z", &(struct vs_vc_hw){
@@ -170,6 +177,7 @@ static void vm_bodies(void)
 						      NULL));
 	line("RelocateVMRequestType", vs_spec_relocate("host-1", "resgroup-1",
 						      "datastore-7"));
+	line("QueryConfigTargetRequestType", vs_spec_config_target("host-1"));
 	line("PowerOnVMRequestType", vs_spec_power_on("host-1"));
 	vs_jb_free(nic);
 }

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "plan/address.h"
 #include "util/name.h"
 #include "util/ipv4.h"
 
@@ -18,6 +19,7 @@
 #define VS_LABEL_LEN 128	/* vCenter's display names */
 #define VS_CARDS_MAX 8		/* cards and devices of one VM */
 #define VS_DEVICE_LABEL 64	/* a device's hardware label */
+#define VS_FIXED_LINES 32	/* adapters of fixed devices */
 
 enum vs_adapter_type {
 	VS_ADAPTER_VMXNET3,
@@ -101,8 +103,7 @@ struct vs_adapter {
 	enum vs_adapter_type type;
 	enum vs_link_layer link;
 	char network[VS_LABEL_LEN];	/* port group */
-	char pf[VS_PCI_LEN];		/* named PF, or "" for automatic; of a
-					 * device its address, or "" for any */
+	char pf[VS_PCI_LEN];		/* named PF, or "" for automatic */
 	int per_node;			/* cards of each VM; 0 is 1 */
 	bool rails;			/* each on a PF of its own */
 	int mtu;			/* 0: as the network has it */
@@ -110,6 +111,9 @@ struct vs_adapter {
 	/* a device's PCI ids, and its label ("": any) */
 	uint16_t vendor, device;
 	char label[VS_DEVICE_LABEL];
+	char address[VS_ADDRESS_LEN];	/* of fixed ones, see plan/address.h */
+	int line;			/* of fixed ones: its bit in
+					 * vs_devices.lines */
 	int mmio_gb;			/* 64-bit MMIO its VM needs, 0: none */
 	const struct vs_adapter *with;	/* devices beside it in each VM, or NULL */
 };

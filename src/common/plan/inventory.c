@@ -324,7 +324,8 @@ bool vs_devices_match(const struct vs_devices *d, unsigned int vendor,
 	if (!vendor)
 		return true;
 	return d->vendor == vendor && d->device == device &&
-	       (!label[0] || !d->label[0] || !strcmp(d->label, label));
+	       (!label[0] || (!d->fixed && !d->label[0]) ||
+		!strcmp(d->label, label));
 }
 
 bool vs_host_usable(const struct vs_host *h)

@@ -23,12 +23,14 @@
 #define VS_GUEST_SAYS 320	/* of its reason: what is, and what to do */
 
 /* Devices of a host that are handed to VMs whole and are alike: one row beside
- * its PFs, with as many to give. One that an adapter names by its address is a
+ * its PFs, with as many to give. One that is handed out by its address is a
  * row of its own. */
 struct vs_devices {
 	uint16_t vendor, device;
-	char label[VS_DEVICE_LABEL];
-	bool fixed;			/* handed out by its address alone */
+	char label[VS_DEVICE_LABEL];	/* that is asked for; of a fixed one its
+					 * own */
+	bool fixed;			/* handed out by its address alone, */
+	uint32_t lines;			/* to VMs of these: vs_adapter.line */
 	int n;
 	char pci[VS_DEVICES_MAX][VS_PCI_LEN];
 };
@@ -239,7 +241,8 @@ bool vs_host_has_net(const struct vs_host *h, const char *net_moid);
 /* By the address of any of the row's devices; NULL: none. */
 const struct vs_pf *vs_host_device(const struct vs_host *h, const char *pci);
 /* May a card that wants these ids (0: nobody knows) and this label ("": any)
- * get a device of the row? Of a row without a label any has whichever. */
+ * get a device of the row? Of a row without a label any has whichever, but of a
+ * fixed one: that is the label of the device itself. */
 bool vs_devices_match(const struct vs_devices *d, unsigned int vendor,
 		      unsigned int device, const char *label);
 bool vs_host_has_store(const struct vs_host *h, const char *store_moid);

@@ -67,13 +67,14 @@ static uint32_t fixed_rows(const struct vs_host *h, const struct vs_card *c)
 	return c->pci[0] ? bus_pfs(h, c->pci) : all_rows(h);
 }
 
-/* Devices of its kind; if there are none it may have a VF of any PF. */
+/* Devices of its kind, those that are handed out by their address too: nobody
+ * says which it has. If there are none it may have a VF of any PF. */
 static uint32_t dynamic_rows(const struct vs_host *h, const struct vs_card *c)
 {
 	uint32_t mask = 0;
 
 	for (int i = 0; i < h->npfs; i++)
-		if (h->pfs[i].of && !h->pfs[i].of->fixed &&
+		if (h->pfs[i].of &&
 		    vs_devices_match(h->pfs[i].of, c->vendor, c->device,
 				     c->network))
 			mask |= 1u << i;

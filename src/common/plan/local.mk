@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 core_sources += \
 	src/common/plan/adapter.c src/common/plan/adapter.h \
+	src/common/plan/address.c src/common/plan/address.h \
 	src/common/plan/check.c src/common/plan/check.h \
 	src/common/plan/check_host.c src/common/plan/check_i.h \
 	src/common/plan/check_pf.c src/common/plan/check_room.c \

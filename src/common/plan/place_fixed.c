@@ -33,8 +33,8 @@ static bool device_of(const struct vs_adapter *a, const struct vs_devices *d)
 {
 	if (d->fixed != vs_adapter_kind(a)->fixed)
 		return false;
-	if (a->pf[0])
-		return !strcmp(a->pf, d->pci[0]);
+	if (d->fixed && !(d->lines & 1u << a->line))
+		return false;
 	return vs_devices_match(d, a->vendor, a->device, a->label);
 }
 
@@ -179,10 +179,10 @@ static uint64_t key_device(uint64_t key, const struct vs_adapter *a)
 	char plain[48];
 
 	if (!vs_adapter_nics(a)) {
-		snprintf(plain, sizeof(plain), "%d %x %x", (int)a->type,
-			 (unsigned int)a->vendor, (unsigned int)a->device);
+		snprintf(plain, sizeof(plain), "%d %x %x %d", (int)a->type,
+			 (unsigned int)a->vendor, (unsigned int)a->device,
+			 a->line);
 		key = vs_hash_str(vs_hash_str(key, plain), a->label);
-		key = vs_hash_str(key, a->pf);
 	}
 	return a->with ? key_device(vs_hash_str(key, "with"), a->with) : key;
 }

@@ -20,6 +20,7 @@ core_sources += \
 	src/common/vcenter/spec.c src/common/vcenter/spec.h \
 	src/common/vcenter/spec_vm.c \
 	src/common/vcenter/tally.c src/common/vcenter/tally.h \
+	src/common/vcenter/target.c \
 	src/common/vcenter/task.c \
 	src/common/vcenter/template.c src/common/vcenter/template_disks.c \
 	src/common/vcenter/template_facts.c \

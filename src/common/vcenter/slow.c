@@ -300,10 +300,14 @@ static void one_template(struct vs_vc *vc, const char *moid, struct vs_j p,
 
 static void one_cluster(struct vs_vc *vc, const char *moid, struct vs_j p)
 {
-	for (size_t i = 0; i < vc->nclusters; i++)
-		if (!strcmp(vc->clusters[i].moid, moid))
-			vs_vcx_cluster_set(&vc->clusters[i],
-					   vs_vcx_prop(p, "configurationEx"));
+	for (size_t i = 0; i < vc->nclusters; i++) {
+		if (strcmp(vc->clusters[i].moid, moid))
+			continue;
+		vs_vcx_cluster_set(&vc->clusters[i],
+				   vs_vcx_prop(p, "configurationEx"));
+		vs_str_replace(&vc->clusters[i].browser, vs_j_ref(
+			vs_vcx_prop(p, "environmentBrowser"), NULL));
+	}
 }
 
 static void one_network(struct vs_vc *vc, const char *moid)
@@ -378,7 +382,8 @@ static void start_values(struct vs_vc *vc)
 static void add_things(struct vs_vc *vc, struct json_object *props,
 		       struct json_object *objects)
 {
-	static const char *const cluster[] = { "configurationEx", NULL };
+	static const char *const cluster[] = { "environmentBrowser",
+		"configurationEx", NULL };
 	static const char *const pool[] = { "runtime", "config", NULL };
 	static const char *const store[] = { "summary.freeSpace",
 		"summary.accessible", NULL };
@@ -391,7 +396,8 @@ static void add_things(struct vs_vc *vc, struct json_object *props,
 	for (size_t i = 0; i < vc->nclusters; i++)
 		vs_jb_add(objects, vs_spec_object("ResourcePool",
 						  vc->clusters[i].pool_moid));
-	vs_jb_add(props, vs_spec_props("ClusterComputeResource", cluster));
+	vs_jb_add(props, vs_spec_props("ClusterComputeResource",
+				       cluster + !vc->inv->devices));
 	for (size_t i = 0; i < vc->nclusters; i++)
 		vs_jb_add(objects, vs_spec_object("ClusterComputeResource",
 						  vc->clusters[i].moid));

@@ -181,6 +181,14 @@ struct json_object *vs_spec_continue(const char *token)
 	return o;
 }
 
+struct json_object *vs_spec_config_target(const char *host)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+
+	vs_jb_ref(o, "host", "HostSystem", host);
+	return o;
+}
+
 struct json_object *vs_spec_wait(const char *version, int wait_seconds)
 {
 	struct json_object *o = vs_jb_obj(NULL);

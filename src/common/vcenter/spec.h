@@ -38,5 +38,6 @@ struct json_object *vs_spec_reconfigure(const char *change_version,
 struct json_object *vs_spec_relocate(const char *host, const char *pool,
 				     const char *store);
 struct json_object *vs_spec_power_on(const char *host);
+struct json_object *vs_spec_config_target(const char *host);
 
 #endif

@@ -8,6 +8,7 @@
  * change, SR-IOV cards last. New devices have negative keys, distinct in one
  * spec.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "util/mem.h"
@@ -98,6 +99,29 @@ static struct json_object *new_device(const struct vs_vc_card_spec *c, int key)
 	return o;
 }
 
+/*
+ * The device itself. Ids are as the host has them: the vendor's is a short with
+ * its sign, the device's is hex in a string, without leading zeros (VHPC and the
+ * Terraform provider write it so).
+ */
+static struct json_object *new_fixed(const struct vs_vc_card_spec *c, int key)
+{
+	struct json_object *o = vs_jb_obj("VirtualPCIPassthrough");
+	struct json_object *backing =
+		vs_jb_obj("VirtualPCIPassthroughDeviceBackingInfo");
+	char device[8];
+
+	snprintf(device, sizeof(device), "%x", (unsigned int)c->device & 0xffff);
+	vs_jb_str(backing, "deviceName", c->name ? c->name : "");
+	vs_jb_str(backing, "id", c->pci);
+	vs_jb_str(backing, "deviceId", device);
+	vs_jb_str(backing, "systemId", c->system);
+	vs_jb_int(backing, "vendorId", (int16_t)c->vendor);
+	vs_jb_int(o, "key", key);
+	vs_jb_put(o, "backing", backing);
+	return o;
+}
+
 static struct json_object *new_card(const struct vs_vc_card_spec *c, int key)
 {
 	static const char *const types[] = {
@@ -123,6 +147,13 @@ static struct json_object *new_card(const struct vs_vc_card_spec *c, int key)
 			vs_jb_put(o, "sriovBacking", pf_backing(c->pci));
 	}
 	return o;
+}
+
+static struct json_object *new_of(const struct vs_vc_card_spec *c, int key)
+{
+	return c->kind == VS_VC_PCI_DYNAMIC ? new_device(c, key) :
+	       c->kind == VS_VC_PCI_FIXED ? new_fixed(c, key) :
+	       new_card(c, key);
 }
 
 static struct json_object *extra(const struct vs_vc_kv *kv, size_t n)
@@ -174,10 +205,8 @@ static struct json_object *device_changes(const struct vs_vc_hw *hw,
 		any = true;
 	}
 	for (int i = 0; i < hw->ncards; i++) {
-		o = hw->cards[i].kind == VS_VC_PCI_DYNAMIC ?
-			new_device(&hw->cards[i], KEY_NEW_CARD - i) :
-			new_card(&hw->cards[i], KEY_NEW_CARD - i);
-		vs_jb_add(a, change("add", o));
+		vs_jb_add(a, change("add", new_of(&hw->cards[i],
+						  KEY_NEW_CARD - i)));
 		any = true;
 	}
 	if (any)

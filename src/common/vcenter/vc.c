@@ -427,6 +427,7 @@ static void free_names(struct vs_vc *vc)
 		free(c->pool);
 		free(c->moid);
 		free(c->pool_moid);
+		free(c->browser);
 		vs_vcx_cluster_forget(c);
 	}
 	for (size_t i = 0; i < vc->nnetworks; i++) {

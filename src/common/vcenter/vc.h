@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "util/err.h"
+#include "util/name.h"
 
 struct vs_vc;
 
@@ -195,6 +196,10 @@ struct vs_vc_slow {			/* what vCenter doesn't stream */
 					 * there; of the root key and name are "" */
 };
 
+/* A device that a host offers to VMs, and the systemId that a backing which
+ * names it must say. */
+struct vs_vc_target { char pci[VS_PCI_LEN]; const char *system; };
+
 struct vs_vc_events {
 	void (*up)(void *arg, const struct vs_vc_found *found);
 	/* The connection or the session is lost, or start-up failed. The code
@@ -219,6 +224,9 @@ struct vs_vc_events {
 	 * the client goes down. */
 	void (*where)(void *arg, uint64_t id, const char *host,
 		      const struct vs_err *err);
+	/* The answer to vs_vc_target(), or err; likewise. */
+	void (*target)(void *arg, uint64_t id, const struct vs_vc_target *t,
+		       size_t n, const struct vs_err *err);
 };
 
 struct vs_vc *vs_vc_new(const struct vs_vc_conf *conf,
@@ -254,6 +262,12 @@ struct vs_vc_where {
 int64_t vs_vc_where(struct vs_vc *vc, const struct vs_vc_where *w,
 		    struct vs_err *err);
 
+/* Which devices does this host of that cluster offer by their address? The
+ * question's id; -1 with err: the client is not up, or wasn't made with
+ * `devices`. */
+int64_t vs_vc_target(struct vs_vc *vc, const char *cluster, const char *host,
+		     struct vs_err *err);
+
 /* ---- mutating calls ------------------------------------------------------
  * Each gives an id (never 0); the callback comes at most twice: `started` when
  * vCenter has accepted it (task's moId; not for calls without a task), then
@@ -273,15 +287,18 @@ struct vs_vc_op {
 };
 
 enum vs_vc_net_kind { VS_VC_NET_SRIOV, VS_VC_NET_PVRDMA, VS_VC_NET_VMXNET3,
-	VS_VC_PCI_DYNAMIC };
+	VS_VC_PCI_DYNAMIC, VS_VC_PCI_FIXED };
 struct vs_vc_card_spec {
 	enum vs_vc_net_kind kind;
 	const char *mac;			/* manual address */
 	const char *network, *switch_uuid, *portgroup_key;
-	const char *pci;		/* explicit PF, NULL: automatic */
+	const char *pci;		/* explicit PF, NULL: automatic; of a
+					 * fixed device its address */
 	int vendor, device;		/* of a device, which has none of the
-					 * above */
-	const char *label;		/* NULL or "": any */
+					 * rest above */
+	const char *label;		/* of a dynamic one, NULL or "": any */
+	const char *name, *system;	/* of a fixed one, as its host has it;
+					 * see vs_vc_target */
 	bool mtu_change_allowed;
 };
 struct vs_vc_kv { const char *key, *value; };	/* extraConfig; "" deletes */

@@ -163,6 +163,7 @@ struct vcx_template {
 
 struct vcx_cluster {
 	char *name, *pool, *moid, *pool_moid;
+	char *browser;		/* its environment browser, see target.c */
 	bool read, pool_seen, dpm;
 	enum vs_vc_auto drs, ha;
 	struct vs_vc_override *overrides;
@@ -294,6 +295,10 @@ struct vs_vc_cluster vs_vcx_cluster_view(const struct vcx_cluster *c);
 struct json_object *vs_vcx_where_spec(const struct vs_vc_where *w);
 /* The moId of the host that is recommended most, or "". */
 const char *vs_vcx_where_read(struct vs_j placement_result);
+
+/* ---- QueryConfigTarget (target.c) ----------------------------------------- */
+/* Those that say their systemId; good while the reply is. free() it. */
+struct vs_vc_target *vs_vcx_target_read(struct vs_j config_target, size_t *n);
 
 /* ---- rights (rights.c) ---------------------------------------------------- */
 /* Ask what the account may do, if it is time, then end(); a refusal leaves it

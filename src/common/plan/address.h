@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Address= of an adapter of fixed devices: which of those of its ids are handed
+ * out. "0000:3b:00.0,esx[03-04]/0000:af:00.0" is the first on every host, and
+ * the second on two hosts besides. "" is all of them, wherever they are.
+ */
+#ifndef VS_PLAN_ADDRESS_H
+#define VS_PLAN_ADDRESS_H
+
+#include <stdbool.h>
+#include "util/err.h"
+
+#define VS_ADDRESS_LEN 512
+
+/* -1 with what is wrong with the list, VS_E_CONFIG; longer than
+ * VS_ADDRESS_LEN - 1 is wrong too. */
+int vs_address_check(const char *list, struct vs_err *err);
+/* Is the device at this address (as vs_pci_parse() writes it) of this host, by
+ * vCenter's name of it, one of them? A list that is wrong has none. */
+bool vs_address_has(const char *list, const char *host, const char *pci);
+
+#endif
