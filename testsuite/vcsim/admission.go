@@ -264,6 +264,9 @@ func (v *vmachine) fits(h *host) ([]heldVF, error) {
 			return nil, deviceBacking(i, "The physical function "+d.pf+" does not exist on host "+h.spec.Name)
 		}
 	}
+	if err := v.fitsFixed(h); err != nil {
+		return nil, err
+	}
 	held, short := h.assign(ds, h.notReleased())
 	if short != nil && (short.dev != nil || len(h.candidates(*short)) > 0 && h.candidates(*short)[0].dev != nil) {
 		return nil, v.noDevice(h, short.index)

@@ -155,6 +155,9 @@ func (v *vmachine) buildCard(s *cardSpec, key int32) (types.BaseVirtualDevice, e
 		p.Key, p.Backing = key, &types.VirtualPCIPassthroughDeviceBackingInfo{Id: s.Vf, DeviceId: "101c", SystemId: "BYPASS", VendorId: 5555}
 		return p, nil
 	}
+	if s.Type == "directpath" {
+		return v.fixedCard(s, key)
+	}
 	if s.Type == "pci" {
 		p := &types.VirtualPCIPassthrough{}
 		p.Key, p.Backing = key, &types.VirtualPCIPassthroughDynamicBackingInfo{CustomLabel: s.Label,
@@ -195,5 +198,5 @@ func (v *vmachine) buildCard(s *cardSpec, key int32) (types.BaseVirtualDevice, e
 		}
 		return c, nil
 	}
-	return nil, fmt.Errorf("type: %q is not one of vmxnet3, pvrdma, sriov, rawvf, pci", s.Type)
+	return nil, fmt.Errorf("type: %q is not one of vmxnet3, pvrdma, sriov, rawvf, pci, directpath", s.Type)
 }

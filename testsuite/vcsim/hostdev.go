@@ -87,9 +87,7 @@ func (v *vmachine) checkDevice(i int, d *types.VirtualPCIPassthrough) error {
 		}
 		b.AssignedId = "" // the host's, at power-on
 	case *types.VirtualPCIPassthroughDeviceBackingInfo:
-		if b.Id == "" {
-			return deviceSpec(i, "backing.id")
-		}
+		return v.checkFixed(i, b)
 	default:
 		return deviceSpec(i, "backing")
 	}

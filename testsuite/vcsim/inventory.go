@@ -182,6 +182,7 @@ type cardSpec struct {
 	Vendor  int    `json:"vendor"` // of Type pci: any device of these ids
 	Device  int    `json:"device"`
 	Label   string `json:"label"`
+	Pci     string `json:"pci"` // of Type directpath: the device's address
 	Mac     string `json:"mac"`
 }
 

@@ -200,6 +200,9 @@ func (v *vmachine) relocate(to *host, spec *types.VirtualMachineRelocateSpec) er
 	if to != v.h && to.m.Runtime.InMaintenanceMode {
 		return to.accepts()
 	}
+	if err := v.follows(to); err != nil {
+		return err
+	}
 	if spec.Datastore == nil && !to.mounts(v.m.Datastore[0]) {
 		return v.diskUnseen(to)
 	}

@@ -118,10 +118,11 @@ func TestWhatADeviceKeepsItsVMFrom(t *testing.T) {
 		out := obj{"_typeName": "VirtualDeviceConfigSpec", "operation": "remove", "device": list[len(list)-1]}
 		c.judge(k.may("plug"), c.reconfig(vm, obj{"deviceChange": []any{out}}), "GenericVmConfigFault", "msg.devices.hotplug.failed")
 
-		// off, everything but what the device is itself may be changed, and it may move
+		// off, everything but what the device is itself may be changed, and it may
+		// move, unless its device has an address on this host
 		c.ok(c.vmOp(vm, "PowerOffVM_Task", nil))
 		c.ok(c.reconfig(vm, obj{"memoryMB": 4096, "numCPUs": 1}))
-		c.ok(c.vmOp(vm, "RelocateVM_Task", there))
+		c.judge(k.name != "directpath", c.vmOp(vm, "RelocateVM_Task", there), "CannotAccessVmDevice", "is not accessible")
 	})
 }
 

@@ -196,6 +196,7 @@ func queryConfigTarget(c *call) (any, error) {
 		}
 		res.Sriov = append(res.Sriov, info)
 	}
+	res.PciPassthrough = h.configTarget()
 	for _, n := range h.c.dc.spec.Networks {
 		net := h.c.dc.nets[n.Name]
 		if pg, ok := net.o.ptr.(*mo.DistributedVirtualPortgroup); ok && h.reaches(n.Switch) {
