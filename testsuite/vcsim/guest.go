@@ -133,6 +133,7 @@ func (v *vmachine) boot() {
 	cmd.Env = append(os.Environ(), "VM_NAME="+v.m.Name, "VM_MOID="+v.o.ref.Value, "VM_HOST="+v.h.spec.Name, "VM_DIR="+dir,
 		"VM_GUESTINFO="+filepath.Join(dir, "guestinfo.json"), "VM_CARDS="+filepath.Join(dir, "cards.json"),
 		fmt.Sprintf("VM_BOOT=%d", v.boots), "VM_RUNINFO="+run)
+	cmd.Env = append(cmd.Env, v.forkEnv()...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if out, err := os.OpenFile(filepath.Join(dir, "console.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err == nil {
 		cmd.Stdout, cmd.Stderr = out, out
@@ -234,6 +235,7 @@ func (v *vmachine) pollGuestinfo(g *guest) {
 		v.w.mu.Lock()
 		if v.guest == g {
 			v.takeGuestinfo()
+			v.takeFreeze()
 		}
 		v.w.mu.Unlock()
 	}

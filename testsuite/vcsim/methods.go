@@ -51,6 +51,7 @@ func init() {
 		"FindChild":                    {types: on("SearchIndex"), run: findChild, nullable: true},
 		"CancelTask":                   {types: on("Task"), run: cancelTask},
 		"CloneVM_Task":                 {types: vm, run: cloneVM, mutating: true},
+		"InstantClone_Task":            {types: vm, run: instantCloneVM, mutating: true},
 		"ReconfigVM_Task":              {types: vm, run: reconfigVM, mutating: true},
 		"PowerOnVM_Task":               {types: vm, run: powerOnVM, mutating: true},
 		"PowerOffVM_Task":              {types: vm, run: powerOffVM, mutating: true},

@@ -156,6 +156,7 @@ func (v *vmachine) turnOff() {
 		}
 	}
 	v.held, v.offUnseen = nil, false
+	v.setFrozen(false)
 	v.m.Runtime.PowerState, v.m.Runtime.BootTime = types.VirtualMachinePowerStatePoweredOff, nil
 	v.swap.release(v.w)
 	v.endGuest()
@@ -204,7 +205,7 @@ func shutdownGuest(c *call) (any, error) {
 	if !v.on() {
 		return nil, powerState(types.VirtualMachinePowerStatePoweredOff, types.VirtualMachinePowerStatePoweredOff)
 	}
-	if v.m.Guest.ToolsRunningStatus != "guestToolsRunning" {
+	if v.m.Guest.ToolsRunningStatus != "guestToolsRunning" || v.frozen() {
 		return nil, fault(&types.ToolsUnavailable{}, "Cannot complete operation because VMware Tools is not running in this virtual machine.")
 	}
 	v.shutdown(c.w.duration("ShutdownGuest"))

@@ -36,6 +36,7 @@ func init() {
 		"SessionIsActive":       func(c *call) []need { return []need{{c.w.get(c.w.content.RootFolder), "Sessions.ValidateSession"}} },
 		"CancelTask":            cancelRights,
 		"CloneVM_Task":          cloneRights,
+		"InstantClone_Task":     instantRights,
 		"ReconfigVM_Task":       reconfigRights,
 		"RelocateVM_Task":       relocateRights,
 		"PowerOnVM_Task":        one("VirtualMachine.Interact.PowerOn"),
@@ -103,6 +104,18 @@ func cloneRights(c *call) []need {
 	}
 	if req.Spec.Config != nil {
 		res = append(res, v.configNeeds(folder, req.Spec.Config, true)...)
+	}
+	return res
+}
+
+// instantRights: which object each is wanted on is guessed by CloneVM_Task's.
+func instantRights(c *call) []need {
+	req, v, w := c.req.(*types.InstantClone_Task), c.o.vm, c.w
+	folder := orRef(req.Spec.Location.Folder, &v.dc.m.VmFolder)
+	res := []need{{c.o, "VirtualMachine.Provisioning.Clone"}, {c.o, "VirtualMachine.Interact.PowerOn"},
+		{w.get(*folder), "VirtualMachine.Inventory.CreateFromExisting"}, {w.get(v.m.Datastore[0]), "Datastore.AllocateSpace"}}
+	if pool := orRef(req.Spec.Location.Pool, v.m.ResourcePool); pool != nil {
+		res = append(res, need{w.get(*pool), "Resource.AssignVMToPool"})
 	}
 	return res
 }

@@ -16,31 +16,33 @@ import (
 )
 
 type vmachine struct {
-	w         *world
-	o         *object
-	m         *mo.VirtualMachine
-	h         *host
-	dc        *datacenter
-	diskGB    int64
-	policies  map[string]string // of its home and disks, by PBM
-	disks     room              // that its disks take
-	swap      room              // that its swap file takes while it is on
-	held      []heldVF
-	busy      *task
-	sources   int // clones under way that read from it
-	pending   []demand
-	pendOn    *host
-	guest     *guest
-	boots     int
-	changes   int
-	phantom   bool   // an orphan: no host has it
-	dir       string // of its guest, below vms/
-	offUnseen bool   // went off while its host was not heard of
-	broken    string // connection state of a VM that can't be read
-	foreign   bool   // not ours by the tests of ownership, since that change
-	foreignAt uint64
-	diskAt    uint64 // the change at which a foreign disk was attached
-	foreignOn uint64 // the change at which a foreign hand powered it on
+	w          *world
+	o          *object
+	m          *mo.VirtualMachine
+	h          *host
+	dc         *datacenter
+	diskGB     int64
+	policies   map[string]string // of its home and disks, by PBM
+	disks      room              // that its disks take
+	swap       room              // that its swap file takes while it is on
+	held       []heldVF
+	busy       *task
+	sources    int // clones under way that read from it
+	pending    []demand
+	pendOn     *host
+	guest      *guest
+	boots      int
+	changes    int
+	phantom    bool   // an orphan: no host has it
+	dir        string // of its guest, below vms/
+	offUnseen  bool   // went off while its host was not heard of
+	broken     string // connection state of a VM that can't be read
+	foreign    bool   // not ours by the tests of ownership, since that change
+	foreignAt  uint64
+	deltas     int       // disks added to it by instant clones
+	forkedFrom *vmachine // until its guest begins
+	diskAt     uint64    // the change at which a foreign disk was attached
+	foreignOn  uint64    // the change at which a foreign hand powered it on
 }
 
 // heldVF is a VF taken by a card of a VM that is on.
