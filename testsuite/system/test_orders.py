@@ -159,6 +159,30 @@ def test_an_evicted_vm_moves_to_the_host_that_was_asked_for(cluster):
     assert uuid(cluster, "vm001") == was
 
 
+def test_a_vm_that_cannot_be_moved_is_made_anew_where_it_was_asked_for(cluster):
+    """vCenter refuses the move for the VM's own sake: it isn't asked again, the
+    job comes up where the order says, and no node goes down."""
+    names = [h["host"] for h in cluster.svf("hosts")["hosts"]]
+    cluster.wait_job(cluster.sbatch("-N1", "-w", "vm001"), 90)
+    was, on = uuid(cluster, "vm001"), hosts_of(cluster, "vm001")["vm001"]
+    other = next(n for n in names if n != on)
+    cluster.must("svf", "vm", "evict", "vm001", "--on", other)
+    wait_for("it is off", 60, lambda: not cluster.is_on("vm001"))
+    cluster.fault(on="task", method="RelocateVM_Task", object="vm001",
+                  message="declared", fault={
+                      "_typeName": "CannotAccessVmDevice",
+                      "device": "pciPassthru", "backing": "0000:3b:00.0",
+                      "connected": True})
+    before = cluster.calls("RelocateVM_Task")
+    try:
+        cluster.wait_job(cluster.sbatch("-N1", "-w", "vm001"), 90)
+        assert cluster.calls("RelocateVM_Task") == before + 1
+    finally:
+        cluster.clear_faults()
+    assert hosts_of(cluster, "vm001") == {"vm001": other}
+    assert uuid(cluster, "vm001") != was, "it was moved after all"
+
+
 def test_a_host_without_room_is_no_reason_to_wait(cluster):
     names = [h["host"] for h in cluster.svf("hosts")["hosts"]]
     three = "vm[001-003]"

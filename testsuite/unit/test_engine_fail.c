@@ -177,6 +177,64 @@ static void a_power_off_that_fails_blames_no_place(void **st)
 	assert_null(vs_core.avoids);
 }
 
+/* ---- a VM that can't be moved ------------------------------------------------ */
+
+/* Off, and its place is on the other host. */
+static void to_be_moved(const char *refused_with, enum vs_code code)
+{
+	begin(1, 2, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	powered_down("vm1");
+	vs_avoid_add(&vs_core, fake_get("vm1")->host, NULL, now + 3600000,
+		     "test");
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+	flags("vm1", BOOT);
+	turns(2);
+	assert_true(fake_fault(FAKE_RELOCATE, code, refused_with, "no"));
+	turns(10);
+}
+
+static void a_vm_that_vcenter_does_not_move_is_made_anew(void **st)
+{
+	char was[32];
+
+	(void)st;
+	to_be_moved("CannotAccessVmDevice", VS_E_REQUEST);
+	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);
+	assert_string_equal(vs_ledger_get(&vs_core.ledger, "vm1")->host,
+			    "host-2");
+	vs_strlcpy(was, fake_get("vm1")->moid, sizeof(was));
+	assert_true(fake_finish(FAKE_DESTROY));
+	turns(3);
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(3);
+	assert_string_equal(fake_get("vm1")->host, "host-2");
+	assert_string_not_equal(fake_get("vm1")->moid, was);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	assert_null(heard(VS_TELL_FAIL, NULL));
+	assert_null(heard(VS_TELL_GIVEUP, NULL));
+}
+
+/* It may be the other host's fault alone. */
+static void a_host_that_takes_none_is_not_the_vms_fault(void **st)
+{
+	(void)st;
+	to_be_moved("InvalidHostState", VS_E_OTHER_HOST);
+	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
+	vs_avoid_end(&vs_core, VS_AVOID_FAILED, "host-2");
+	turns(20);
+	assert_true(fake_fault(FAKE_RELOCATE, VS_E_OTHER_HOST,
+			       "InvalidHostState", "no"));
+	vs_avoid_end(&vs_core, VS_AVOID_FAILED, "host-2");
+	turns(20);
+	assert_int_equal(fake_sent[FAKE_RELOCATE], 2);
+	assert_true(fake_finish(FAKE_DESTROY));
+	turns(3);
+	assert_true(fake_finish(FAKE_CLONE));
+}
+
 /* ---- a VF that is gone when it is wanted ------------------------------------ */
 
 static void steal(const char *host)
@@ -238,6 +296,8 @@ int main(void)
 		cmocka_unit_test(room_that_an_operator_has_made_is_used_at_once),
 		cmocka_unit_test(a_guest_that_cannot_be_asked_is_switched_off),
 		cmocka_unit_test(a_power_off_that_fails_blames_no_place),
+		cmocka_unit_test(a_vm_that_vcenter_does_not_move_is_made_anew),
+		cmocka_unit_test(a_host_that_takes_none_is_not_the_vms_fault),
 		cmocka_unit_test(a_vf_stolen_after_the_hold_means_another_host),
 		cmocka_unit_test(a_vf_stolen_with_none_left_sends_the_job_back_to_wait),
 	};

@@ -211,3 +211,26 @@ func TestOnlyKnownFullPfsAreHeldAgainstTheSender(t *testing.T) {
 		t.Fatal(n)
 	}
 }
+
+// What names a PF stays where that PF is; an automatic one goes anywhere.
+func TestAVMIsNotMovedAwayFromItsPF(t *testing.T) {
+	c := start(t, func(inv *inventory) {
+		hosts := inv.Datacenters[0].Clusters[0].Hosts
+		other := hosts[0]
+		other.Name, other.Count = "odd%02d", 1
+		other.Pnics = append([]pnicSpec(nil), other.Pnics...)
+		other.Pnics[1].Pci = "0000:5e:00.0"
+		inv.Datacenters[0].Clusters[0].Hosts = append(hosts, other)
+	}).login()
+	named := c.clone("n1", "esx02", c.sriov(explicitPF("0000:3b:00.0")))
+	auto := c.clone("n2", "esx02", c.sriov(nil))
+	to := func(host string) obj {
+		return obj{"spec": obj{"_typeName": "VirtualMachineRelocateSpec", "host": c.find("DC0/host/HPC1/" + host)}}
+	}
+	c.ok(c.vmOp(named, "RelocateVM_Task", to("esx03")))
+	f, _ := c.taskFault("CannotAccessVmDevice", c.vmOp(named, "RelocateVM_Task", to("odd01")))
+	if f["backing"] != "0000:3b:00.0" {
+		t.Fatal(f)
+	}
+	c.ok(c.vmOp(auto, "RelocateVM_Task", to("odd01")))
+}

@@ -132,7 +132,10 @@ func TestWhatCantBeForkedIsRefused(t *testing.T) {
 }
 
 func TestACloneNeedsTheRoomOfItsSource(t *testing.T) {
-	c := start(t, func(inv *inventory) { inv.Datacenters[0].VMs = nil; inv.Datacenters[0].Clusters[0].Hosts[0].MemoryMB = 1024*3 + 512 }).login()
+	c := start(t, func(inv *inventory) {
+		inv.Datacenters[0].VMs = nil
+		inv.Datacenters[0].Clusters[0].Hosts[0].MemoryMB = 1024*3 + 512
+	}).login()
 	cfg := obj{"memoryMB": 1024, "memoryReservationLockedToMax": true}
 	src := c.clone("parent", "esx02", cfg)
 	c.ok(c.vmOp(src, "PowerOnVM_Task", nil))

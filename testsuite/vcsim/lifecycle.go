@@ -197,6 +197,11 @@ func (v *vmachine) relocate(to *host, spec *types.VirtualMachineRelocateSpec) er
 			return err
 		}
 	}
+	if to != v.h && !v.on() {
+		if err := v.boundElsewhere(to); err != nil {
+			return err
+		}
+	}
 	if to != v.h && to.m.Runtime.InMaintenanceMode {
 		return to.accepts()
 	}
@@ -227,6 +232,30 @@ func (v *vmachine) relocate(to *host, spec *types.VirtualMachineRelocateSpec) er
 	from.quick()
 	to.quick()
 	from.checkMaintenance()
+	return nil
+}
+
+// boundElsewhere: a VM that is off is not moved away from a device that only its
+// host has, by address: a PF that was named, or a device of the host's own.
+func (v *vmachine) boundElsewhere(to *host) error {
+	for _, d := range v.m.Config.Hardware.Device {
+		there, name := true, ""
+		switch c := d.(type) {
+		case *types.VirtualSriovEthernetCard:
+			name = c.SriovBacking.PhysicalFunctionBacking.Id
+			there = strings.HasPrefix(name, "Automatic-") || to.pfBy(name) != nil
+		case *types.VirtualPCIPassthrough:
+			if b, ok := c.Backing.(*types.VirtualPCIPassthroughDeviceBackingInfo); ok {
+				name = b.Id
+				there = b.SystemId == "" || b.SystemId == "BYPASS" || b.SystemId == to.systemID()
+			}
+		}
+		if !there {
+			base := d.GetVirtualDevice()
+			return fault(&types.CannotAccessVmDevice{Device: "pciPassthru", Backing: name, Connected: true},
+				"The device %d (%s) of '%s' is not accessible on host %s.", base.Key, name, v.m.Name, to.spec.Name)
+		}
+	}
 	return nil
 }
 

@@ -23,6 +23,7 @@
 #include "engine/when_i.h"
 #include "engine/drs_i.h"
 #include "engine/maintain_i.h"
+#include "engine/move_i.h"
 #include "engine/orders_i.h"
 #include "plan/ledger.h"
 #include "plan/place.h"
@@ -95,7 +96,7 @@ struct vs_node {
 	enum vs_seen seen;
 	enum vs_action action;
 	struct vs_node_op op;
-	struct vs_node_drs drs;
+	struct vs_node_drs drs; struct vs_move move;
 	LIST_ENTRY(vs_node) busy;	/* while op.id */
 	struct vs_ahead ahead; struct vs_orders orders; struct vs_took took;
 	uint64_t look_after;		/* wait for this slow beat's number */

@@ -116,6 +116,9 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 	n->not_before_ms = now_ms + pause;
 	if (kind == VS_OP_SHUTDOWN)
 		not_asked(c, n, err->code, now_ms);
+	if (kind == VS_OP_RELOCATE &&
+	    vs_move_failed(n, vs_node_vm(c, n), &n->last_err))
+		return;
 	switch (n->last_err.code) {
 	case VS_E_STATE:
 	case VS_E_GONE:

@@ -145,7 +145,8 @@ enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
 	if (fit == VS_FIT_REBUILD || !tag_right(n, vm, job, restart))
 		return VS_SEEN_OFF_STALE;
 	if (h && (strcmp(h->host, vm->host) || vs_node_pool_wrong(c, vm)))
-		return VS_SEEN_OFF_ELSEWHERE;
+		return vs_move_may(n, vm) ? VS_SEEN_OFF_ELSEWHERE :
+			VS_SEEN_OFF_STALE;
 	if (fit == VS_FIT_RECONFIGURE || !vs_node_cards_right(n, vm, h) ||
 	    !reservation_right(n, vm))
 		return VS_SEEN_OFF_OTHER;

@@ -145,6 +145,8 @@ static void op_done(void *arg, uint64_t id, const char *result,
 			(long long)(now_ms - was.since_ms));
 		vs_pace_note(c, n->profile, was.kind, now_ms - was.since_ms);
 		vs_took_note(n, was.kind, now_ms - was.since_ms);
+		if (was.kind == VS_OP_RELOCATE)
+			n->move.failed = 0;
 		if (was.kind == VS_OP_SHUTDOWN)
 			vs_metrics_off_asked(n, was.since_ms);
 		else
