@@ -408,10 +408,39 @@ def test_each_question_of_the_dashboard_is_understood(port, prometheus):
     assert there == shown, there ^ shown
     ids = [p["id"] for p in board["panels"]]
     assert len(ids) == len(set(ids))
+    for p in board["panels"]:       # Grafana's own default is red from 80 on
+        assert p["type"] != "stat" or {"mappings", "thresholds"} & set(
+            p["fieldConfig"]["defaults"]), p["title"]
     labels = set(re.findall(r"\{\{(\w+)\}\}", json.dumps(board)))
     have = {k for f in families(port).values() for s in f.samples
             for k in s.labels}
     assert labels <= have, labels - have
+
+
+SHARED = """
+slurm_vsphere_vfs{adapter="roce,rails",pf="0000:3b:00.0",state="free"} 3
+slurm_vsphere_vfs{adapter="roce-ib",pf="0000:5e:00.0",state="free"} 5
+"""
+
+
+def test_the_dashboard_finds_an_adapter_whose_pf_others_share(tmp_path):
+    """A PF's label names all adapters that draw on it; what the user chooses is
+    one of them, or some, as Grafana writes it."""
+    board = json.loads((HERE / "grafana.json").read_text())
+    expr = next(t["expr"] for p in board["panels"]
+                for t in p.get("targets", []) if p["title"] == "VFs by state")
+    tests = [{"expr": expr.replace("$instance", ".*").replace("$adapter", a),
+              "eval_time": "1m", "exp_samples": [
+                  {"labels": '{state="free"}', "value": n}] if n else []}
+             for a, n in (("roce", 3), ("rails", 3), ("roce-ib", 5), ("ib", 0),
+                          ("(roce|roce-ib)", 8), (".*", 8))]
+    (tmp_path / "t.yml").write_text(json.dumps({"tests": [{
+        "interval": "1m", "promql_expr_test": tests, "input_series": [
+            {"series": line.rsplit(" ", 1)[0],
+             "values": line.rsplit(" ", 1)[1] + "x5"}
+            for line in SHARED.split("\n") if line]}]}))
+    r = promtool("test", "rules", "t.yml", cwd=tmp_path)
+    assert r.returncode == 0, r.stdout + r.stderr
 
 
 def test_nobodys_job_or_name_is_in_it(cluster, port):

@@ -88,6 +88,36 @@ static void each_vf_is_in_one_state(void **state)
 	assert_int_equal(value("hosts{state=\"disconnected\"}"), 1);
 }
 
+/* Nobody need look for the VFs of a host that is off by intent: DPM's standby, a
+ * reboot in maintenance. */
+static void a_host_that_is_off_by_intent_has_lost_nothing(void **state)
+{
+	struct vs_host *h = vs_host_get(&vs_core.inv, "host-1");
+
+	(void)state;
+	h->standby = true;
+	h->powered_on = false;
+	expect_vfs(0, 0, 0, 0, 4, 0);
+	h->standby = false;
+	h->powered_on = true;
+	h->maintenance = true;
+	h->connected = false;
+	expect_vfs(0, 0, 0, 0, 4, 0);
+	h->maintenance = false;
+	expect_vfs(0, 0, 0, 0, 0, 4);
+	h->connected = true;
+}
+
+/* What blocks jobs in Mode=observe is the administrator's own will. */
+static void a_site_that_is_observed_is_told_apart(void **state)
+{
+	(void)state;
+	assert_int_equal(value("observe"), 0);
+	vs_core.observe = true;
+	assert_int_equal(value("observe"), 1);
+	vs_core.observe = false;
+}
+
 /* Fewer VFs than it had, and fewer than are in use. */
 static void vfs_that_went_are_lost_and_too_many_are_below_zero(void **state)
 {
@@ -316,6 +346,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FRESH(each_vf_is_in_one_state),
+		FRESH(a_host_that_is_off_by_intent_has_lost_nothing),
+		FRESH(a_site_that_is_observed_is_told_apart),
 		FRESH(vfs_that_went_are_lost_and_too_many_are_below_zero),
 		FRESH(a_pf_names_all_who_draw_on_it),
 		FRESH(a_start_is_timed_step_by_step),

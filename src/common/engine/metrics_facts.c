@@ -38,12 +38,15 @@ static uint64_t adapters_of(const struct vs_core *c, const struct vs_pf *pf)
 }
 
 /* Where its VFs that nobody has count: those of a host that isn't there are
- * lost for now, those that placement leaves out in quarantine. */
+ * lost for now, those that placement leaves out in quarantine, also while their
+ * host is off by intent. */
 static enum vs_vf_state spare_of(const struct vs_host *h,
 				 const struct vs_bar *bar, int pf,
 				 const struct vs_pf_use *use)
 {
-	if (!h->connected || !h->powered_on || h->standby)
+	if (h->standby || h->maintenance)
+		return VS_VF_QUARANTINED;
+	if (!h->connected || !h->powered_on)
 		return VS_VF_LOST;
 	if (use->unknown || !h->pfs_known || !vs_host_usable(h) ||
 	    bar->avoided || bar->trial || (bar->pfs & 1u << pf))
@@ -182,6 +185,7 @@ static void sums_read(struct vs_core *c, struct vs_metrics_facts *f)
 	f->kept = c->metrics;
 	f->up = c->ready;
 	f->blocked = why != NULL;
+	f->observe = c->observe;
 	f->brake = c->brake.on;
 	f->in_flight[0] = c->provisioning;
 	f->in_flight[1] = c->power_ops;

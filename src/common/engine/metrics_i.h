@@ -88,7 +88,7 @@ struct vs_metrics_facts {
 	struct vs_metrics_count (*slurm)[VS_METRIC_STATES];
 	struct vs_metrics_count (*vms)[VS_METRIC_STATES];
 	struct vs_metrics kept;
-	bool up, blocked, brake;
+	bool up, blocked, observe, brake;
 	int in_flight[2], in_flight_max[2];	/* provisioning, power */
 	int clones_hour, clones_max;
 	uint64_t ahead, ahead_made, ahead_used, ahead_removed;
