@@ -268,7 +268,8 @@ static void what_is_busy_for_slurm_is_a_reason_but_no_shortage(void **state)
 	assert_int_equal(w.refused, 1);
 	assert_int_equal(w.lacks, VS_LACKS_NODES);
 	assert_int_equal(w.need, 4);
-	assert_string_equal(w.why, "2 free");
+	/* there may be any number of VFs: the nodes are those of jobs */
+	assert_string_equal(w.why, "2 nodes free");
 	/* one idle node of those two has no VF */
 	w.room = 7;
 	bit_set_all(bits);
@@ -288,6 +289,12 @@ static void what_is_busy_for_slurm_is_a_reason_but_no_shortage(void **state)
 	assert_string_equal(w.why, "1 free");
 	/* of which kinds there are is seen from candidates all over */
 	assert_true(strchr(w.wants, '0') && strchr(w.wants, '7'));
+	have_jobs(6, 6);
+	w.room = 8;
+	w.start = 0;
+	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 4, 4, 4), ESLURM_NODES_BUSY);
+	assert_string_equal(w.why, "1 node free");
 }
 
 /* With nodes that are nobody's VMs in the choice VFs say nothing. */

@@ -44,12 +44,13 @@ static size_t some_of(const struct vs_picked *p, size_t n, int *ids)
 	return n;
 }
 
-/* Says nothing where it is not for nodes that the job waits. */
+/* Says nothing where it is not for nodes that the job waits. What is free are
+ * nodes, unless there are VFs for some of them alone. */
 void vs_refuse_busy(const struct vs_test *t, const bitstr_t *given,
 		    const struct vs_picked *p, uint32_t room, uint32_t needs)
 {
 	struct vs_asker a = vs_asker_of(t);
-	uint32_t idle, used, have;
+	uint32_t idle, used, vfs, have;
 	VS_FREE int *ids = NULL;
 	char words[32];
 	size_t n;
@@ -58,12 +59,14 @@ void vs_refuse_busy(const struct vs_test *t, const bitstr_t *given,
 		return;
 	idle = (uint32_t)bit_overlap((bitstr_t *)given, idle_node_bitmap);
 	used = (uint32_t)bit_set_count((bitstr_t *)given) - idle;
-	have = MIN(idle, room > used ? room - used : 0);
+	vfs = room > used ? room - used : 0;
+	have = MIN(idle, vfs);
 	if (have >= needs)
 		return;
 	ids = vs_calloc(MAX(needs, SOME) + 1, sizeof(*ids));
 	n = some_of(p, MAX(needs, SOME), ids);
-	snprintf(words, sizeof(words), "%u free", have);
+	snprintf(words, sizeof(words), "%u%s free", have,
+		 vfs < idle ? "" : idle == 1 ? " node" : " nodes");
 	a.lacks = VS_LACKS_NODES;
 	vs_cluster_core()->refused(&a, ids, n, needs, have, words);
 }
