@@ -53,6 +53,11 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "spread: one VM per host while possible; drs: as balance, but vCenter's "
 	  "DRS is asked before a VM is cloned, and chooses among the hosts that "
 	  "have room." },
+	{ VS_SCOPE_TOP, VS_CONF_CHOICE, "CloneParents", "datastore", false,
+	  "datastore|host", 0, 0, TOP(clone_parents),
+	  "Parents of linked clones: one for each version of a template on each "
+	  "datastore, or one on each host besides, for a host copies from its own VMs "
+	  "few at a time. See LINKED CLONES." },
 	{ VS_SCOPE_TOP, VS_CONF_CHOICE, "Mode", "manage", false,
 	  "manage|observe", 0, 0, TOP(mode),
 	  "observe: count, plan and report, change nothing in vCenter; jobs wait "
@@ -217,6 +222,11 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "warm|off|destroy", 0, 0, PRT(retention),
 	  "After a job: warm: the VM stays on until SuspendTime; off: it is powered "
 	  "off; destroy: every job gets fresh VMs (exclusive partitions alone)." },
+	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "Clone", "full", false,
+	  "full|linked", 0, 0, PRT(clone),
+	  "full: each VM is a copy of the template; linked: it stands on the disks of "
+	  "a parent, a copy that is made once, and is there in seconds. See LINKED "
+	  "CLONES. VMs that exist are right either way." },
 	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "LatencySensitivity", "normal",
 	  false, "normal|high", 0, 0, PRT(latency),
 	  "high: full CPU reservation and exclusive cores." },

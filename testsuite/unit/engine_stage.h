@@ -237,6 +237,7 @@ STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 	c->clock = test_clock;
 	ntold = 0;
 	vs_jobs_clear(c);
+	vs_parents_clear(c);
 	vs_ledger_clear(&c->ledger);
 	while (c->avoids)
 		vs_avoid_expire(c, INT64_MAX);

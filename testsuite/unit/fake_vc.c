@@ -8,7 +8,7 @@
 
 #define PF "0000:3b:00.0"
 
-static struct fake_vm vms[MAX_VMS];
+struct fake_vm fake_vms[MAX_VMS];
 struct fake_call fake_calls[MAX_CALLS];
 int fake_ncalls;
 static int nhosts, nvfs, serial;
@@ -22,7 +22,7 @@ int fake_hw;
 
 void fake_reset(int hosts, int vfs)
 {
-	memset(vms, 0, sizeof(vms));
+	memset(fake_vms, 0, sizeof(fake_vms));
 	memset(fake_calls, 0, sizeof(fake_calls));
 	memset(fake_sent, 0, sizeof(fake_sent));
 	fake_cancels = fake_overfull = fake_ncalls = 0;
@@ -39,24 +39,24 @@ void fake_reset(int hosts, int vfs)
 static struct fake_vm *by_moid(const char *moid)
 {
 	for (int i = 0; i < MAX_VMS; i++)
-		if (vms[i].used && !strcmp(vms[i].moid, moid))
-			return &vms[i];
+		if (fake_vms[i].used && !strcmp(fake_vms[i].moid, moid))
+			return &fake_vms[i];
 	return NULL;
 }
 
 struct fake_vm *fake_get(const char *name)
 {
 	for (int i = 0; i < MAX_VMS; i++)
-		if (vms[i].used && !strcmp(vms[i].name, name))
-			return &vms[i];
+		if (fake_vms[i].used && !strcmp(fake_vms[i].name, name))
+			return &fake_vms[i];
 	return NULL;
 }
 
 static struct fake_vm *room(void)
 {
 	for (int i = 0; i < MAX_VMS; i++)
-		if (!vms[i].used)
-			return &vms[i];
+		if (!fake_vms[i].used)
+			return &fake_vms[i];
 	abort();
 }
 
@@ -81,7 +81,7 @@ int fake_count(void)
 	int n = 0;
 
 	for (int i = 0; i < MAX_VMS; i++)
-		n += vms[i].used && !strcmp(vms[i].folder, "group-v1");
+		n += fake_vms[i].used && !strcmp(fake_vms[i].folder, "group-v1");
 	return n;
 }
 
@@ -90,8 +90,8 @@ static int used_on(const char *host)
 	int n = 0;
 
 	for (int i = 0; i < MAX_VMS; i++)
-		n += vms[i].used && vms[i].on && vms[i].has_card &&
-		     !strcmp(vms[i].host, host);
+		n += fake_vms[i].used && fake_vms[i].on && fake_vms[i].has_card &&
+		     !strcmp(fake_vms[i].host, host);
 	return n;
 }
 
@@ -124,6 +124,7 @@ void fake_show(struct fake_vm *vm)
 		.unreadable = vm->unreadable,
 	};
 
+	fake_parents_show(vm, &v);
 	v.ncards = fake_cards_show(vm, cards);
 	vs_watch_events.vm(&vs_core, &v);
 }
@@ -191,8 +192,8 @@ void fake_load(void)
 	for (int i = 1; i <= nhosts; i++)
 		show_host(i);
 	for (int i = 0; i < MAX_VMS; i++)
-		if (vms[i].used)
-			fake_show(&vms[i]);
+		if (fake_vms[i].used)
+			fake_show(&fake_vms[i]);
 	vs_watch_events.load_end(&vs_core);
 }
 
@@ -259,6 +260,8 @@ static void extra_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 			vs_strlcpy(vm->tag, kv->value, sizeof(vm->tag));
 		else if (!strcmp(kv->key, "guestinfo.slurm.mtu"))
 			vs_strlcpy(vm->mtu, kv->value, sizeof(vm->mtu));
+		else
+			fake_marks_apply(vm, kv);
 	}
 }
 
@@ -271,6 +274,7 @@ int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *cl,
 	(void)err;
 	c->clone = (struct fake_vm) { .used = true, .disks_own = true };
 	vs_strlcpy(c->clone.source, cl->source, sizeof(c->clone.source));
+	fake_source_apply(&c->clone, cl);
 	snprintf(c->clone.moid, sizeof(c->clone.moid), "vm-%d", ++serial);
 	vs_strlcpy(c->clone.name, cl->name, sizeof(c->clone.name));
 	vs_strlcpy(c->clone.folder, cl->folder, sizeof(c->clone.folder));
@@ -348,6 +352,15 @@ SIMPLE(vs_vc_vm_power_off, FAKE_POWER_OFF)
 SIMPLE(vs_vc_vm_shutdown_guest, FAKE_SHUTDOWN)
 SIMPLE(vs_vc_vm_destroy, FAKE_DESTROY)
 
+int64_t vs_vc_vm_snapshot(struct vs_vc *vc, const char *vm, const char *name,
+			  const struct vs_vc_op *op, struct vs_err *err)
+{
+	(void)vc;
+	(void)name;
+	(void)err;
+	return (int64_t)call_new(FAKE_SNAPSHOT, vm, NULL, op)->id;
+}
+
 int64_t vs_vc_task_adopt(struct vs_vc *vc, const char *task,
 			 const struct vs_vc_op *op, struct vs_err *err)
 {
@@ -408,6 +421,9 @@ void fake_effect(struct fake_call *c)
 	case FAKE_POWER_OFF:
 	case FAKE_SHUTDOWN:
 		vm->on = false;
+		break;
+	case FAKE_SNAPSHOT:
+		vs_strlcpy(vm->snapshot, c->task, sizeof(vm->snapshot));
 		break;
 	case FAKE_DESTROY:
 		fake_remove(vm);

@@ -12,6 +12,7 @@
 
 enum fake_kind { FAKE_CLONE, FAKE_RECONFIGURE, FAKE_RELOCATE, FAKE_POWER_ON,
 		 FAKE_POWER_OFF, FAKE_SHUTDOWN, FAKE_DESTROY, FAKE_ADOPT,
+		 FAKE_SNAPSHOT,
 		 FAKE_KINDS };
 
 #define FAKE_CARDS VS_CARDS_MAX
@@ -22,6 +23,8 @@ struct fake_vm {
 	char moid[32], name[64], folder[32], host[32], pool[32], uuid[40];
 	char store[32];			/* moId that it was cloned or moved to */
 	char mark[160], profile[32], tag[48];
+	char parent[40], from[40], snapshot[32];	/* "": none */
+	char base[64];			/* the directory of its parent */
 	bool has_card;
 	int key;			/* of its card; 0: 13031 */
 	int other_key;			/* 0, or another card like it, before it */
@@ -99,5 +102,9 @@ bool fake_lose(enum fake_kind kind, bool happens);
 bool fake_late(enum fake_kind kind);
 bool fake_late_task(struct vs_vc_task *t);
 void fake_late_happens(void);
+
+/* fake_vc_parents.c: the parent whose name holds part, NULL: none. */
+struct fake_vm *fake_parent(const char *part);
+int fake_parents(void);
 
 #endif

@@ -26,6 +26,13 @@ void fake_effect(struct fake_call *c);			/* done and shown */
 
 extern struct vs_vc_store fake_two[2];
 
+/* fake_vc_parents.c: what a clone of this source copies, and the spec says; what
+ * is shown of it. */
+void fake_source_apply(struct fake_vm *vm, const struct vs_vc_clone *cl);
+void fake_marks_apply(struct fake_vm *vm, const struct vs_vc_kv *kv);
+void fake_parents_show(const struct fake_vm *vm, struct vs_vc_vm *out);
+extern struct fake_vm fake_vms[MAX_VMS];
+
 /* fake_vc_cards.c */
 void fake_cards_apply(struct fake_vm *vm, const struct vs_vc_hw *hw);
 int fake_cards_show(const struct fake_vm *vm,

@@ -17,6 +17,7 @@ bool fake_late_task(struct vs_vc_task *t)
 		"VirtualMachine.clone", "VirtualMachine.reconfigure",
 		"VirtualMachine.relocate", "VirtualMachine.powerOn",
 		"VirtualMachine.powerOff", "", "VirtualMachine.destroy", "",
+		"VirtualMachine.createSnapshot",
 	};
 
 	for (int i = 0; i < fake_ncalls; i++) {

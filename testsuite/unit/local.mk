@@ -49,6 +49,7 @@ check_LTLIBRARIES += testsuite/unit/libfake_vc.la
 engine_stage = testsuite/unit/engine_stage.h testsuite/unit/fake_vc.h
 fake_vc = testsuite/unit/fake_vc.c testsuite/unit/fake_vc_beat.c \
 	testsuite/unit/fake_vc_cards.c testsuite/unit/fake_vc_late.c \
+	testsuite/unit/fake_vc_parents.c \
 	testsuite/unit/fake_vc.h testsuite/unit/fake_vc_i.h
 testsuite_unit_libfake_vc_la_SOURCES = $(fake_vc)
 engine_ldadd = testsuite/unit/libfake_vc.la $(unit_ldadd)
@@ -64,7 +65,8 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_beside \
 	testsuite/unit/test_engine_jobs testsuite/unit/test_engine_limits \
 	testsuite/unit/test_engine_metrics \
 	testsuite/unit/test_engine_missing testsuite/unit/test_engine_noclient \
-	testsuite/unit/test_engine_orders testsuite/unit/test_engine_plan \
+	testsuite/unit/test_engine_orders testsuite/unit/test_engine_parents \
+	testsuite/unit/test_engine_plan \
 	testsuite/unit/test_engine_prefetch \
 	testsuite/unit/test_engine_prefetch_end \
 	testsuite/unit/test_engine_prefetch_room \
@@ -99,6 +101,7 @@ testsuite_unit_test_engine_metrics_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_missing_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_noclient_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_orders_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_parents_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_lent
 testsuite_unit_test_engine_lent_SOURCES = testsuite/unit/test_engine_lent.c \

@@ -119,7 +119,7 @@ static int lost_id(struct vs_core *c, char id[VS_UUID_LEN], int *vms,
 	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
 		const char *theirs = vm->mark.cluster;
 
-		if (vs_vm_owner(vm, c->folder, theirs) != VS_OWNER_OURS)
+		if (!vs_owner_is_ours(vs_vm_owner(vm, c->folder, theirs)))
 			continue;
 		if (!strcmp(theirs, c->cluster_id))
 			return vs_err_set(err, VS_E_STATE,
@@ -290,6 +290,7 @@ static int resume(struct vs_core *c, struct json_object *top, const char *name,
 		vs_avoid_end(c, VS_AVOID_FAILED, h->cluster);
 		vs_avoid_end(c, VS_AVOID_FAILED, c->store);
 		vs_stores_try_again(c);
+		vs_parents_try_again(c);
 		vs_breaker_end(c, h->moid);
 		vs_drift_confirm(c, h);
 		c->vf_freed = true;

@@ -143,10 +143,14 @@ void vs_clones_owe(struct vs_core *c, struct vs_node *n, bool owed)
 
 void vs_clones_sent(struct vs_core *c, struct vs_node *n)
 {
-	vs_clones_note(&c->clones, minute_now(), 1);
-	c->hints_dirty = true;
+	vs_clones_note_one(c);
 	vs_clones_owe(c, n, false);
-	c->clones.unjudged = true;
+}
+
+void vs_clones_note_one(struct vs_core *c)
+{
+	vs_clones_note(&c->clones, minute_now(), 1);
+	c->hints_dirty = c->clones.unjudged = true;
 }
 
 /* Of nodes that a new configuration has dropped nobody has told. */

@@ -37,6 +37,7 @@ int64_t vs_clones_left(const struct vs_clones *k, int64_t minute, int max);
 /* clones.c; lock held. A clone is sent for the node, or it has been given (or
  * loses) a place for a VM that must be made. */
 void vs_clones_sent(struct vs_core *c, struct vs_node *n);
+void vs_clones_note_one(struct vs_core *c);	/* for no node */
 void vs_clones_owe(struct vs_core *c, struct vs_node *n, bool owed);
 /* Once after some of them: may more jobs begin? Says no time until when. */
 void vs_clones_judge(struct vs_core *c);

@@ -15,6 +15,7 @@ struct vs_conf *vs_conf_new(void)
 
 	conf->placement = vs_strdup("balance");
 	conf->mode = vs_strdup("manage");
+	conf->clone_parents = vs_strdup("datastore");
 	conf->control_addr = vs_strdup("127.0.0.1");
 	conf->control_port = 6828;
 	conf->metrics_addr = vs_strdup("127.0.0.1");
@@ -61,6 +62,7 @@ static void free_partitions(struct vs_conf *conf)
 		free(p->latency);
 		free(p->storage_policy);
 		free(p->annotation);
+		free(p->clone);
 		free(p->subnet);
 		free(p->addresses);
 		free(p->gateway);
@@ -122,6 +124,7 @@ void vs_conf_free(struct vs_conf *conf)
 	free(conf->vcenter);
 	free(conf->username);
 	free(conf->password_file);
+	free(conf->clone_parents);
 	free(conf->ca_file);
 	free(conf->datacenter);
 	free(conf->folder);

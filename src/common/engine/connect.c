@@ -72,6 +72,7 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
 		.max_body = 64 << 20,
 		.devices = vs_devices_wanted(c),
 		.notes = notes_wanted(conf),
+		.linked = vs_parents_asked(conf),
 		.names = {
 			.datacenter = conf->datacenter,
 			.folder = conf->folder,

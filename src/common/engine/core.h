@@ -29,6 +29,7 @@ struct vs_conf_adapter {
 struct vs_conf_partition {	/* settings for the nodes of a partition */
 	char *name, *adapter, *template_name, *retention, *latency;
 	char *storage_policy, *annotation;
+	char *clone;		/* "full", "linked"; NULL: full */
 	char *subnet;		/* instead of the adapter's */
 	char *addresses, *gateway, *dns, *dns_search;	/* of the first card */
 	int vcpus;		/* 0: the node's CPUs */
@@ -55,6 +56,7 @@ struct vs_conf {
 	bool insecure;
 	char *datacenter, *folder, *datastore;
 	char *placement, *mode;		/* "manage" or "observe" */
+	char *clone_parents;		/* one for each "datastore" or "host" */
 	bool oversubscribe_names;	/* rule B */
 	bool admin_comment;		/* what a job got goes there, too */
 	char *control_addr;		/* listen here, "127.0.0.1" */

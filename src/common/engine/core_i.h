@@ -25,6 +25,7 @@
 #include "engine/maintain_i.h"
 #include "engine/move_i.h"
 #include "engine/orders_i.h"
+#include "engine/parents_i.h"
 #include "plan/ledger.h"
 #include "plan/place.h"
 #include "plan/step.h"
@@ -44,7 +45,7 @@ struct vs_node_op {
 	enum vs_op_kind kind;
 	uint64_t id;			/* the client's; 0: done, settling */
 	char task[VS_MOID_LEN];
-	char vm[VS_MOID_LEN];
+	char vm[VS_MOID_LEN], source[VS_MOID_LEN];	/* a clone's parent */
 	char host[VS_MOID_LEN];
 	int64_t since_ms;		/* sent, or done while settling */
 	bool cancel_asked;
@@ -97,7 +98,7 @@ struct vs_node {
 	enum vs_action action;
 	struct vs_node_op op;
 	struct vs_node_drs drs; struct vs_move move;
-	LIST_ENTRY(vs_node) busy;	/* while op.id */
+	LIST_ENTRY(vs_node) busy; struct vs_parent *parent;	/* while op.id; or NULL */
 	struct vs_ahead ahead; struct vs_orders orders; struct vs_took took;
 	uint64_t look_after;		/* wait for this slow beat's number */
 	bool renew;			/* up for Slurm, VM not right for claim */
@@ -323,10 +324,9 @@ struct vs_core {
 	struct vs_pace *paces;		/* uthash by template's moid */
 	struct vs_orphan *orphans;	/* uthash by moid */
 	bool holds_left;		/* some are of names that are no nodes */
-	int64_t orphans_ms;		/* looked for then */
-	int ours;			/* VMs, at that time */
+	int64_t orphans_ms; int ours;	/* looked for then; VMs of ours */
 	struct vs_brake brake;
-	struct vs_clones clones;
+	struct vs_clones clones; struct vs_parents parents;
 	bool hints_loaded, hints_dirty;
 	int64_t hints_save_ms;		/* not before */
 };

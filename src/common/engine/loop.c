@@ -215,6 +215,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 		return;
 	vs_preflight(c);
 	vs_orphans_pass(c, now_ms);
+	vs_parents_pass(c, now_ms);
 	if (!nodes_pass(c, now_ms))
 		return;
 	if (!c->ready) {

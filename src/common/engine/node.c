@@ -48,6 +48,8 @@ enum vs_profile_fit vs_node_fit(const struct vs_core *c,
 
 	if (n->orders.rebuild[0] && !strcmp(vm->moid, n->orders.rebuild))
 		return VS_FIT_REBUILD;
+	if (vs_parent_gone(c, vm))
+		return VS_FIT_REBUILD;
 	if (!want[0])
 		return VS_FIT_RIGHT;	/* template unknown: judge nothing */
 	return vs_profile_fit(vm->profile, want);

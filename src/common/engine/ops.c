@@ -37,10 +37,10 @@ static const char *host_name(const struct vs_core *c, const char *moid)
 	return h ? h->name : "-";
 }
 
-static bool host_full(const struct vs_core *c, const char *host)
+bool vs_op_host_full(const struct vs_core *c, const char *host)
 {
 	const struct vs_node *n;
-	int on_host = 0;
+	int on_host = vs_parents_ops_on(c, host);
 
 	LIST_FOREACH(n, &c->busy, busy)
 		on_host += !strcmp(n->op.host, host);
@@ -63,7 +63,7 @@ static void op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 
 	vs_node_touch(n);
 	/* jobs may wait for its budget: see vs_env_budget */
-	if (op->id && (op->cancel_asked || host_full(c, op->host)))
+	if (op->id && (op->cancel_asked || vs_op_host_full(c, op->host)))
 		c->vf_freed = true;
 	if (op->id && op->kind != VS_OP_ADOPTED)
 		(*(is_power(op->kind) ? &c->power_ops : &c->provisioning))--;
@@ -155,6 +155,7 @@ static void op_done(void *arg, uint64_t id, const char *result,
 		op_set(c, n, was.kind, 0,
 		       result && result[0] ? result : was.vm, was.host,
 		       now_ms);
+		vs_strlcpy(n->op.source, was.source, sizeof(was.source));
 		n->not_before_ms = 0;
 		n->last_err.code = VS_OK;
 		if (was.kind == VS_OP_SHUTDOWN)
@@ -227,7 +228,7 @@ static bool budget_left(const struct vs_core *c, enum vs_action a,
 			const char *host)
 {
 	return vs_op_affords(c, a) &&
-		(a == VS_DO_SHUTDOWN || !host_full(c, host));
+		(a == VS_DO_SHUTDOWN || !vs_op_host_full(c, host));
 }
 
 /* Ends that nobody asked for: see brake.c. An evicted VM goes off by an
@@ -273,6 +274,8 @@ static int start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 		n->starting = kind == VS_OP_POWER_ON;
 		if (kind == VS_OP_CLONE)
 			vs_clones_sent(c, n);
+		if (kind == VS_OP_CLONE && n->parent)
+			vs_strlcpy(n->op.source, n->parent->vm, VS_MOID_LEN);
 		n->powered_on_ms = 0;	/* it goes off by our hand */
 		n->clone_lost = false;
 		vs_debug("node=%s %s begins JobId=%u host=%s", n->name,
@@ -320,6 +323,7 @@ void vs_op_forget_all(struct vs_core *c)
 	/* nodes that a configuration has dropped had some, too */
 	c->provisioning = c->power_ops = 0;
 	c->nstrays = 0;
+	vs_parents_forget_calls(c);
 	vs_drs_forget(c);
 	vs_orphans_forget_calls(c);
 }
@@ -396,6 +400,8 @@ static bool task_known(const struct vs_core *c, const char *task)
 	for (size_t i = 0; i < c->nstrays; i++)
 		if (!strcmp(c->strays[i].task, task))
 			return true;
+	if (vs_parents_task(c, task))
+		return true;
 	LIST_FOREACH(n, &c->busy, busy)
 		if (!strcmp(n->op.task, task))
 			return true;
@@ -409,7 +415,7 @@ static bool call_without_task(const struct vs_core *c)
 	LIST_FOREACH(n, &c->busy, busy)
 		if (n->op.kind == VS_OP_CLONE && !n->op.task[0])
 			return true;
-	return false;
+	return vs_parents_unanswered(c);
 }
 
 static bool clone_lost(const struct vs_core *c)
@@ -417,7 +423,7 @@ static bool clone_lost(const struct vs_core *c)
 	for (size_t i = 0; i < c->nnodes; i++)
 		if (c->nodes[i].clone_lost)
 			return true;
-	return false;
+	return vs_parents_lost(c);
 }
 
 /* Who has begun it may not be known. */
@@ -429,6 +435,10 @@ static bool by_us(const struct vs_core *c, const struct vs_vc_task *task)
 
 static bool from_our_template(const struct vs_core *c, const char *entity)
 {
+	const struct vs_vm *vm = vs_vm_get(&c->inv, entity);
+
+	if (vm && vm->as_parent)
+		return true;
 	for (size_t i = 0; i < c->nprofiles; i++)
 		if (!strcmp(c->profiles[i].template_moid, entity))
 			return true;
@@ -457,6 +467,8 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 
 		if (vm && !n)
 			vs_orphan_busy(c, vm);
+		if (vm && vm->as_parent)
+			vs_parent_busy(c, vm, task);
 		if (task_known(c, task->moid))
 			continue;
 		if (n && !n->op.id && vm == vs_node_vm(c, n)) {

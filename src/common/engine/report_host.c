@@ -215,8 +215,8 @@ static struct json_object *host_json(struct vs_core *c, struct vs_host *h,
 	LIST_FOREACH(vm, &h->vms, on_host) {
 		if (vm->is_template)
 			continue;
-		if (vs_vm_owner(vm, c->folder, c->cluster_id) ==
-		    VS_OWNER_OURS)
+		if (vs_owner_is_ours(vs_vm_owner(vm, c->folder,
+						 c->cluster_id)))
 			ours++;
 		else
 			foreign++;

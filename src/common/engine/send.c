@@ -106,6 +106,7 @@ static void spec_extra(struct vs_core *c, const struct vs_node *n,
 	vs_strlcpy(mark.node, n->name, sizeof(mark.node));
 	vs_strlcpy(mark.uuid, uuid, sizeof(mark.uuid));
 	kv_take(s, VS_KEY_OWNER, vs_mark_format(&mark));
+	kv(s, VS_KEY_PARENT, "");	/* it is made of one, and none itself */
 	if (!vs_profile_hash(n->profile, s->hash))
 		kv(s, VS_KEY_PROFILE, s->hash);
 	kv_take(s, "slurm.vsphere.job",
@@ -192,7 +193,8 @@ const char *vs_pool_of(const struct vs_core *c, const struct vs_host *host)
 }
 
 static int64_t send_clone(struct vs_core *c, struct vs_node *n,
-			  const struct vs_hold *h, const struct vs_vc_op *op, struct vs_err *err)
+			  const struct vs_hold *h, int64_t now_ms,
+			  const struct vs_vc_op *op, struct vs_err *err)
 {
 	SPEC_FREE struct spec s = { .nkv = 0 };
 	char uuid[VS_UUID_LEN];
@@ -215,6 +217,19 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 			"of the datastores of Datastore= none that host %s sees is known yet: the VM is made when one is",
 			h->host);
 
+	if (n->profile->clone != VS_CLONE_FULL) {
+		const struct vs_vm *parent = vs_parent_for(c, n, h, now_ms,
+							   err);
+
+		if (!parent)
+			return err->code == VS_OK ? 0 : -1;
+		cl.source = parent->moid;
+		cl.like = n->profile->template_moid;
+		cl.snapshot = parent->snapshot;
+		kv(&s, VS_KEY_FROM, parent->uuid);
+	} else {
+		kv(&s, VS_KEY_FROM, "");
+	}
 	vs_uuid_random(uuid);
 	spec_extra(c, n, uuid, &s);
 	spec_cards(n, h, &s);
@@ -332,7 +347,7 @@ int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
 	switch (action) {
 	case VS_DO_CLONE:
 		*kind = VS_OP_CLONE;
-		return send_clone(c, n, h, op, err);
+		return send_clone(c, n, h, now_ms, op, err);
 	case VS_DO_RELOCATE:
 		*kind = VS_OP_RELOCATE;
 		return vs_vc_vm_relocate(c->vc, vm->moid, h->host,

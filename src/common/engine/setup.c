@@ -101,6 +101,14 @@ static enum vs_retention retention_of(const struct vs_conf_partition *part)
 	return VS_RETAIN_WARM;
 }
 
+static enum vs_clone_kind clone_of(const struct vs_conf_partition *part)
+{
+	enum vs_clone_kind kind = VS_CLONE_FULL;
+
+	vs_clone_parse(part->clone, &kind);
+	return kind;
+}
+
 static bool same_text(const char *a, const char *b)
 {
 	return !strcmp(a ? a : "", b ? b : "");
@@ -133,6 +141,7 @@ static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 			!strcasecmp(part->latency, "high"),
 		.retention = retention_of(part),
 		.dynamic = n->dynamic,
+		.clone = clone_of(part),
 		.annotation = part->annotation,
 		.net = net_of(part),
 	};
@@ -148,6 +157,7 @@ static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 		    p->memory_mb == want.memory_mb &&
 		    p->latency_high == want.latency_high &&
 		    p->retention == want.retention &&
+		    p->clone == want.clone &&
 		    p->dynamic == want.dynamic && p->net == want.net &&
 		    same_text(p->annotation, want.annotation) &&
 		    !strcmp(p->storage_policy, want.storage_policy) &&

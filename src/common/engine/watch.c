@@ -9,6 +9,7 @@
 #include "engine/core_i.h"
 #include "engine/devices_i.h"
 #include "engine/login_i.h"
+#include "engine/parents_i.h"
 #include "plan/room.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -48,7 +49,7 @@ static void template_apply(struct vs_core *c, const struct vs_vc_template *t)
 		vs_strlcpy(p->template_version, t->change_version,
 			   sizeof(p->template_version));
 		p->template_hw = t->hw;
-		p->disk_mb = t->disk_mb;
+		vs_parent_template(c, (size_t)i, t);
 		vs_strlcpy(c->now[i].missing, t->missing ? t->missing : "",
 			   sizeof(c->now[i].missing));
 		c->now[i].sums = 0;	/* more or less may fit */
@@ -357,7 +358,8 @@ _Static_assert((int)VS_CARD_PCI_DYNAMIC == (int)VS_VC_CARD_PCI_DYNAMIC &&
 	       (int)VS_CARD_VMXNET3 == (int)VS_VC_CARD_VMXNET3,
 	       "the client's and the plan's card kinds go together");
 
-static void vm_config(struct vs_vm *to, const struct vs_vc_vm *v)
+static void vm_config(struct vs_core *c, struct vs_vm *to,
+		      const struct vs_vc_vm *v)
 {
 	if (v->has & VS_VC_VM_CONFIG) {
 		to->is_template = v->is_template;
@@ -378,12 +380,18 @@ static void vm_config(struct vs_vm *to, const struct vs_vc_vm *v)
 			   sizeof(to->profile));
 		vs_strlcpy(to->job_tag, v->job_tag ? v->job_tag : "",
 			   sizeof(to->job_tag));
+		vs_strlcpy(to->from, v->from ? v->from : "", sizeof(to->from));
+		vs_parent_told(c, to, v->parent);
 	}
 	if (v->has & VS_VC_VM_DISKS) {
 		vs_strlcpy(to->disk_dir, v->disk_dir ? v->disk_dir : "",
 			   sizeof(to->disk_dir));
 		to->disks_own = v->disks_own;
+		vs_vm_set_bases(to, v->bases);
 	}
+	if (v->has & VS_VC_VM_SNAPSHOT)
+		vs_strlcpy(to->snapshot, v->snapshot ? v->snapshot : "",
+			   sizeof(to->snapshot));
 }
 
 static enum vs_power power_of(const char *s)
@@ -440,7 +448,7 @@ static void ev_vm(void *arg, const struct vs_vc_vm *v)
 	}
 	if (v->has & VS_VC_VM_TOOLS)
 		to->tools_running = v->tools_running;
-	vm_config(to, v);
+	vm_config(c, to, v);
 	/* Cards that don't fit into our table may hold VFs. */
 	if (v->unreadable ||
 	    ((v->has & VS_VC_VM_CARDS) && v->ncards > VS_VM_CARDS))

@@ -26,6 +26,7 @@ void vs_inventory_init(struct vs_inventory *inv)
 {
 	memset(inv, 0, sizeof(*inv));
 	LIST_INIT(&inv->strays);
+	LIST_INIT(&inv->parents);
 	TAILQ_INIT(&inv->by_change);
 }
 
@@ -185,10 +186,12 @@ void vs_vm_set_host(struct vs_inventory *inv, struct vs_vm *vm,
 static void vm_drop(struct vs_inventory *inv, struct vs_vm *vm)
 {
 	vs_vm_changed(inv, vm);
+	vs_vm_set_parent(inv, vm, NULL);
 	name_unindex(inv, vm);
 	LIST_REMOVE(vm, on_host);
 	HASH_DEL(inv->vms, vm);
 	free(vm->owner_mark);
+	free(vm->bases);
 	free(vm);
 }
 
@@ -373,6 +376,23 @@ void vs_vm_set_mark(struct vs_vm *vm, const char *mark)
 	vm->marked = mark && !vs_mark_parse(mark, &vm->mark);
 }
 
+void vs_vm_set_parent(struct vs_inventory *inv, struct vs_vm *vm,
+		      const char *mark)
+{
+	bool was = vm->as_parent;
+
+	vm->as_parent = vs_parent_mark_parse(mark, &vm->parent);
+	if (was && !vm->as_parent)
+		LIST_REMOVE(vm, with_parents);
+	if (!was && vm->as_parent)
+		LIST_INSERT_HEAD(&inv->parents, vm, with_parents);
+}
+
+void vs_vm_set_bases(struct vs_vm *vm, const char *bases)
+{
+	vs_str_replace(&vm->bases, bases && bases[0] ? bases : NULL);
+}
+
 enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,
 			  const char *cluster_id)
 {
@@ -398,7 +418,7 @@ enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,
 		return VS_OWNER_OTHER_CLUSTER;
 	if (!folder || !folder[0] || strcmp(vm->folder, folder))
 		return VS_OWNER_SUSPECT;
-	return VS_OWNER_OURS;
+	return vm->as_parent ? VS_OWNER_PARENT : VS_OWNER_OURS;
 }
 
 bool vs_vm_stranger(const struct vs_vm *vm, const char *folder,

@@ -14,6 +14,7 @@
 #include <sys/queue.h>
 #include "util/hash.h"
 #include "plan/adapter.h"
+#include "plan/parent.h"
 
 #define VS_HOST_PFS 16
 #define VS_HOST_NETS 64
@@ -141,6 +142,13 @@ struct vs_vm {
 	char job_tag[48];		/* slurm.vsphere.job: "JOBID.RESTARTS", Retention=destroy */
 	char disk_dir[VS_LABEL_LEN];	/* "[store] dir/" of its vmx */
 	bool disks_own;			/* every disk lies in disk_dir */
+	/* "[store] dir/\n" of each directory with a disk that its own stand on,
+	 * NULL: none; set by vs_vm_set_bases */
+	char *bases;
+	bool as_parent;			/* it says to be one, set by */
+	struct vs_parent_mark parent;	/* vs_vm_set_parent */
+	char from[VS_UUID_LEN];		/* of this parent it was made, "": none */
+	char snapshot[VS_MOID_LEN];	/* a parent's own one, "": none */
 	/* What the guest of this boot said last, "": nothing yet. */
 	char guest_state[16];		/* booting, ready, failed */
 	char guest_reason[VS_GUEST_SAYS];
@@ -156,6 +164,7 @@ struct vs_vm {
 	LIST_ENTRY(vs_vm) on_host;	/* or among the strays */
 	struct vs_host *host_ptr;	/* NULL while the host is not known */
 	TAILQ_ENTRY(vs_vm) same_name;
+	LIST_ENTRY(vs_vm) with_parents;
 	struct vs_name_slot *name_slot;	/* NULL while it has no name */
 	UT_hash_handle hh;
 };
@@ -201,6 +210,7 @@ struct vs_inventory {
 	size_t by_index_cap;
 	struct vs_name_slot *names;	/* uthash by (folder, name) */
 	LIST_HEAD(, vs_vm) strays;	/* their host is not known */
+	LIST_HEAD(, vs_vm) parents;	/* as_parent */
 	TAILQ_HEAD(vs_hosts_changed, vs_host) by_change; /* latest last */
 };
 
@@ -219,6 +229,10 @@ struct vs_vm *vs_vm_get_named(const struct vs_inventory *inv,
 			      const char *folder, const char *name);
 /* Its owner's mark as found, NULL: none. */
 void vs_vm_set_mark(struct vs_vm *vm, const char *mark);
+/* Of what it says to be a parent, NULL: it doesn't. */
+void vs_vm_set_parent(struct vs_inventory *inv, struct vs_vm *vm,
+		      const char *mark);
+void vs_vm_set_bases(struct vs_vm *vm, const char *bases);
 /* Set the VM's host (keeps lists right; "" = none) and note a change. */
 void vs_vm_set_host(struct vs_inventory *inv, struct vs_vm *vm, const char *host);
 /* The same for what the (folder, name) index is made of. */
@@ -253,12 +267,18 @@ bool vs_host_has_any_store(const struct vs_inventory *inv,
 /* Whose VM it is: the four tests of ownership. */
 enum vs_owner {
 	VS_OWNER_OURS,
+	VS_OWNER_PARENT,	/* ours, and a parent of clones: no node's */
 	VS_OWNER_FOREIGN,	/* no mark of any slurm-vsphere */
 	VS_OWNER_SUSPECT,	/* our mark, but a test fails */
 	VS_OWNER_OTHER_CLUSTER,	/* a sound mark of another cluster's id */
 };
 enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,
 			  const char *cluster_id);
+/* A node's VM or a parent: made by us, and nobody else's. */
+static inline bool vs_owner_is_ours(enum vs_owner o)
+{
+	return o == VS_OWNER_OURS || o == VS_OWNER_PARENT;
+}
 /* Another cluster's, in our folder: nothing may be done there. */
 bool vs_vm_stranger(const struct vs_vm *vm, const char *folder,
 		    const char *cluster_id);

@@ -239,7 +239,7 @@ static void sum_card(const struct vs_vm *vm, const struct vs_card *c,
 	for (int i = 0; i < vm->host_ptr->npfs; i++) {
 		if (!(mask & 1u << i))
 			continue;
-		if (owner == VS_OWNER_OURS)
+		if (vs_owner_is_ours(owner))
 			s->pf[i].ours++;
 		else if (owner == VS_OWNER_SUSPECT)
 			s->pf[i].suspect++;

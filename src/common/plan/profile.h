@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "plan/adapter.h"
+#include "plan/parent.h"
 
 #define VS_PROFILE_HASH_LEN 18
 
@@ -23,7 +24,11 @@ struct vs_profile {
 	char template_moid[VS_MOID_LEN];	/* "" until resolved */
 	char template_version[64];		/* its changeVersion */
 	int template_hw;			/* hardware version, 0 unknown */
-	int64_t disk_mb;			/* a clone's disks, 0 unknown */
+	int64_t disk_mb;			/* that a new VM's disks need, 0 unknown:
+						 * of a linked clone a share */
+	int64_t template_mb;			/* the template's, 0 unknown */
+	enum vs_clone_kind clone;		/* not hashed: a VM is right
+						 * however it was made */
 	int vcpus;
 	int64_t memory_mb;
 	bool latency_high;

@@ -202,6 +202,23 @@ int vs_room_store_of(const struct vs_inventory *inv, const struct vs_vm *vm)
 	return -1;
 }
 
+bool vs_room_lies_on(const struct vs_inventory *inv, const struct vs_vm *vm,
+		     const char *store)
+{
+	const char *name = inv->store.name;
+	size_t len = strlen(name);
+	int at;
+
+	if (inv->nuses) {
+		at = vs_room_store_of(inv, vm);
+		return at >= 0 && !strcmp(inv->pools[at].cluster, store);
+	}
+	return !inv->store.there || !len ||
+	       (vm->disk_dir[0] == '[' &&
+		!strncmp(vm->disk_dir + 1, name, len) &&
+		vm->disk_dir[1 + len] == ']');
+}
+
 void vs_room_set_store(struct vs_inventory *inv, const char *name,
 		       int64_t free_mb)
 {
@@ -230,7 +247,7 @@ void vs_room_take_vm(const struct vs_inventory *inv, const struct vs_vm *vm,
 
 	/* others' may be in another pool, on another datastore */
 	if (!vm->readable || vm->power == VS_POWER_UNKNOWN ||
-	    vs_vm_owner(vm, folder, cluster_id) != VS_OWNER_OURS)
+	    !vs_owner_is_ours(vs_vm_owner(vm, folder, cluster_id)))
 		return;
 	share_now(inv, vm, &now);
 	if (told->there) {

@@ -18,7 +18,8 @@
 #include "util/mem.h"
 
 #define CHANGES "CloneVM_Task", "ReconfigVM_Task", "RelocateVM_Task",	\
-	"PowerOnVM_Task", "PowerOffVM_Task", "ShutdownGuest", "Destroy_Task"
+	"PowerOnVM_Task", "PowerOffVM_Task", "ShutdownGuest", "Destroy_Task", \
+	"CreateSnapshot_Task"
 
 static const char *const calls[] = {
 	CHANGES, "CancelTask",

@@ -100,7 +100,7 @@ int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *c,
 
 	if (may_change(vc, err))
 		return -1;
-	t = template_of(vc, c->source);
+	t = template_of(vc, c->like ? c->like : c->source);
 	if (!*c->source || (t && t->missing))
 		return vs_err_set(err, VS_E_SHORTAGE, "%s",
 				  t && t->missing ? t->missing :
@@ -178,6 +178,15 @@ int64_t vs_vc_vm_shutdown_guest(struct vs_vc *vc, const char *vm,
 	if (may_change(vc, err))
 		return -1;
 	return send_vm(vc, on_void, "ShutdownGuest", vm, NULL, op);
+}
+
+int64_t vs_vc_vm_snapshot(struct vs_vc *vc, const char *vm, const char *name,
+			  const struct vs_vc_op *op, struct vs_err *err)
+{
+	if (may_change(vc, err))
+		return -1;
+	return send_vm(vc, on_task, "CreateSnapshot_Task", vm,
+		       vs_spec_snapshot(name), op);
 }
 
 int64_t vs_vc_vm_destroy(struct vs_vc *vc, const char *vm,

@@ -30,7 +30,8 @@ const char *const vs_inv_ours_paths[] = {
 	"name", "parent", "resourcePool", "config.instanceUuid", "config.changeVersion",
 	"config.files.vmPathName", "guest.toolsRunningStatus",
 	KEYED(VS_KEY_OWNER), KEYED(VS_KEY_PROFILE), KEYED(VCX_KEY_JOB),
-	KEYED(VCX_KEY_STATE), KEYED(VCX_KEY_REASON), NULL
+	KEYED(VCX_KEY_STATE), KEYED(VCX_KEY_REASON),
+	KEYED(VCX_KEY_PARENT), KEYED(VCX_KEY_FROM), "snapshot", NULL
 };
 
 void vs_strs_free(char **strs, size_t n)
@@ -93,12 +94,10 @@ static void clear_devices(struct vcx_vm *vm)
 	}
 	free(vm->cards);
 	vs_strs_free(vm->card_types, vm->ncards);
-	vs_strs_free(vm->disks, vm->ndisks);
+	vs_inv_clear_disks(vm);
 	vm->cards = NULL;
 	vm->card_types = NULL;
 	vm->ncards = 0;
-	vm->disks = NULL;
-	vm->ndisks = 0;
 }
 
 static char *lower(const char *s)
@@ -216,20 +215,18 @@ static void set_devices(struct vcx_vm *vm, struct vs_j list)
 		struct vs_j dev = vs_j_at(list, i);
 		const char *type = vs_j_type(dev);
 		enum vs_vc_card_kind kind = kind_of(dev, type);
-		struct vs_j file = vs_j_opt(vs_j_opt(dev, "backing"),
-					    "fileName");
 
 		if (kind != VS_VC_CARD_OTHER)
 			read_card(vm, dev, type, kind);
 		else if (!strcmp(type, "VirtualDisk"))
-			vm->disks[vm->ndisks++] =
-				vs_strdup(vs_j_str_or(file, ""));
+			vs_inv_read_disk(vm, vs_j_opt(dev, "backing"));
 	}
 }
 
 /* ---- one property --------------------------------------------------------- */
 
-enum how { STR, REF, OPTION, IS, BOOL, INT, LONG, RESERVED, LEVEL, DEVICES };
+enum how { STR, REF, OPTION, IS, BOOL, INT, LONG, RESERVED, LEVEL, DEVICES,
+	   SNAPSHOT };
 
 struct row {
 	const char *path;
@@ -271,6 +268,9 @@ static const struct row rows[] = {
 	{ KEYED(VS_KEY_OWNER), OPTION, AT(owner), NULL, VS_VC_VM_MARK },
 	{ KEYED(VS_KEY_PROFILE), OPTION, AT(profile), NULL, VS_VC_VM_MARK },
 	{ KEYED(VCX_KEY_JOB), OPTION, AT(job), NULL, VS_VC_VM_MARK },
+	{ KEYED(VCX_KEY_PARENT), OPTION, AT(parent), NULL, VS_VC_VM_MARK },
+	{ KEYED(VCX_KEY_FROM), OPTION, AT(from), NULL, VS_VC_VM_MARK },
+	{ "snapshot", SNAPSHOT, AT(snapshot), NULL, VS_VC_VM_SNAPSHOT },
 	{ KEYED(VCX_KEY_STATE), OPTION, AT(guest_state), NULL, VS_VC_VM_GUEST },
 	{ KEYED(VCX_KEY_REASON), OPTION, AT(guest_reason), NULL,
 	  VS_VC_VM_GUEST },
@@ -309,6 +309,10 @@ static void set(struct vcx_vm *vm, const struct row *r, struct vs_j val)
 	case LEVEL:
 		*(bool *)slot = !strcmp(vs_j_str_or(vs_j_opt(val, "level"),
 						    ""), "high");
+		break;
+	case SNAPSHOT:
+		vs_str_replace(slot, vs_inv_find_snapshot(
+				vs_j_opt(val, "rootSnapshotList"), 0));
 		break;
 	case DEVICES:
 		vm->bare = vs_j_null(val);
@@ -358,32 +362,6 @@ bool vs_inv_vm_unreadable(const struct vcx_vm *vm)
 	return vm->bare || vs_inv_vm_barred(vm);
 }
 
-/* "[store] dir/" of "[store] dir/vm.vmx"; a bare "[store] vm.vmx" has none. */
-static char *dir_of(const char *file)
-{
-	const char *end = strrchr(file, '/');
-	char *out;
-
-	if (!end)
-		return vs_strdup("");
-	out = vs_strdup(file);
-	out[end - file + 1] = '\0';
-	return out;
-}
-
-static bool disks_own(const struct vcx_vm *vm)
-{
-	if (!*vm->disk_dir)
-		return false;
-	for (size_t i = 0; i < vm->ndisks; i++) {
-		VS_FREE char *dir = dir_of(vm->disks[i]);
-
-		if (strcmp(dir, vm->disk_dir))
-			return false;
-	}
-	return true;
-}
-
 void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
 		       void *arg)
 {
@@ -399,6 +377,8 @@ void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
 		.owner_mark = vm->owner, .profile = vm->profile,
 		.job_tag = vm->job, .guest_state = vm->guest_state,
 		.guest_reason = vm->guest_reason, .vcpus = vm->vcpus,
+		.parent = vm->parent, .from = vm->from,
+		.snapshot = vm->snapshot ? vm->snapshot : "",
 		.memory_mb = vm->memory_mb,
 		.cpu_reserved_mhz = vm->cpu_reserved,
 		.mem_reserved_mb = vm->mem_reserved,
@@ -420,10 +400,9 @@ void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
 	if (!vm->vmx)
 		out.has &= ~VS_VC_VM_DISKS;
 	if (out.has & VS_VC_VM_DISKS) {
-		free(vm->disk_dir);
-		vm->disk_dir = dir_of(vm->vmx);
+		out.disks_own = vs_inv_vm_disks(vm);
 		out.disk_dir = vm->disk_dir;
-		out.disks_own = disks_own(vm);
+		out.bases = vm->bases;
 	}
 	if (ev->vm)
 		ev->vm(arg, &out);
@@ -447,5 +426,9 @@ void vs_inv_vm_free(struct vcx_vm *vm)
 	free(vm->guest_state);
 	free(vm->guest_reason);
 	free(vm->disk_dir);
+	free(vm->parent);
+	free(vm->from);
+	free(vm->snapshot);
+	free(vm->bases);
 	free(vm);
 }

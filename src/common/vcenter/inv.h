@@ -17,6 +17,9 @@ enum vcx_filter { VCX_F_VMS, VCX_F_OURS, VCX_F_HOSTS, VCX_F_TASKS,
 		  VCX_NFILTERS };
 
 #define VCX_KEY_JOB "slurm.vsphere.job"
+#define VCX_KEY_PARENT "slurm.vsphere.parent"
+#define VCX_KEY_FROM "slurm.vsphere.from"
+#define VCX_SNAPSHOT "slurm-vsphere"	/* the one of a parent */
 #define VCX_KEY_STATE "guestinfo.slurm.state"	/* written by the guest */
 #define VCX_KEY_REASON "guestinfo.slurm.reason"
 
@@ -33,6 +36,7 @@ struct vcx_vm {
 	unsigned int tried;		/* inv's round in which it was tried */
 	char *name, *folder, *host, *pool, *uuid, *change_version, *power, *vmx;
 	char *owner, *profile, *job, *guest_state, *guest_reason;
+	char *parent, *from, *snapshot;
 	int vcpus;
 	int64_t memory_mb, cpu_reserved, mem_reserved;
 	struct vs_vc_card *cards;
@@ -40,6 +44,9 @@ struct vcx_vm {
 	size_t ncards;
 	char **disks;
 	size_t ndisks;
+	char **under;			/* files that its disks stand on */
+	size_t nunder, cap_under;
+	char *bases;
 	char *disk_dir;
 	TAILQ_ENTRY(vcx_vm) link;	/* dirty ones */
 	UT_hash_handle hh;
@@ -130,6 +137,13 @@ bool vs_inv_host_prop(struct vcx_host *h, const char *path, struct vs_j val);
 /* decode_facts.c: how a host is set up; 0: no path of its. */
 unsigned int vs_inv_host_fact(struct vcx_host *h, const char *path,
 			      struct vs_j val);
+/* decode_disks.c: a VM's disks; what they say of its directory, whose others
+ * they stand on (into disk_dir and bases); are all in the former? */
+void vs_inv_read_disk(struct vcx_vm *vm, struct vs_j backing);
+void vs_inv_clear_disks(struct vcx_vm *vm);
+bool vs_inv_vm_disks(struct vcx_vm *vm);
+/* The moId of the first of our name in a list of trees, NULL: none. */
+const char *vs_inv_find_snapshot(struct vs_j list, int depth);
 /* decode_devices.c: the devices that a host hands to VMs. */
 void vs_inv_set_devices(struct vcx_host *h, struct vs_j list);
 void vs_inv_set_gives(struct vcx_host *h, struct vs_j list);

@@ -5,6 +5,7 @@ core_sources += \
 	src/common/vcenter/calm.c \
 	src/common/vcenter/cluster.c \
 	src/common/vcenter/decode_devices.c \
+	src/common/vcenter/decode_disks.c \
 	src/common/vcenter/decode_facts.c \
 	src/common/vcenter/decode_host.c \
 	src/common/vcenter/decode_vm.c \

@@ -37,6 +37,7 @@ struct json_object *vs_spec_reconfigure(const char *change_version,
 					const char *mgmt_type);
 struct json_object *vs_spec_relocate(const char *host, const char *pool,
 				     const char *store);
+struct json_object *vs_spec_snapshot(const char *name);
 struct json_object *vs_spec_power_on(const char *host);
 struct json_object *vs_spec_config_target(const char *host);
 

@@ -14,6 +14,7 @@
 #include "util/mem.h"
 #include "vcenter/spec.h"
 
+#define LINKED "createNewChildDiskBacking"
 #define KEY_NEW_CARD (-101)	/* the first one's, and down from there */
 
 static struct json_object *reservation(int64_t amount)
@@ -269,6 +270,8 @@ static void put_policies(struct json_object *to, const struct vs_vc_clone *c)
 
 		vs_jb_int(d, "diskId", c->disks[i]);
 		vs_jb_ref(d, "datastore", "Datastore", c->datastore);
+		if (c->snapshot)
+			vs_jb_str(d, "diskMoveType", LINKED);
 		put_policy(d, c->policy);
 		vs_jb_add(disks, d);
 	}
@@ -287,7 +290,7 @@ struct json_object *vs_spec_clone(const struct vs_vc_clone *c,
 	vs_jb_str(o, "name", c->name);
 	vs_jb_ref(to, "datastore", "Datastore", c->datastore);
 	if (c->snapshot)
-		vs_jb_str(to, "diskMoveType", "createNewChildDiskBacking");
+		vs_jb_str(to, "diskMoveType", LINKED);
 	vs_jb_ref(to, "pool", "ResourcePool", c->pool);
 	vs_jb_ref(to, "host", "HostSystem", c->host);
 	if (c->policy)
@@ -329,6 +332,17 @@ struct json_object *vs_spec_relocate(const char *host, const char *pool,
 	vs_jb_ref(spec, "pool", "ResourcePool", pool);
 	vs_jb_ref(spec, "host", "HostSystem", host);
 	vs_jb_put(o, "spec", spec);
+	return o;
+}
+
+/* Off it has no memory to be kept, nor a guest to be asked. */
+struct json_object *vs_spec_snapshot(const char *name)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+
+	vs_jb_str(o, "name", name);
+	vs_jb_bool(o, "memory", false);
+	vs_jb_bool(o, "quiesce", false);
 	return o;
 }
 

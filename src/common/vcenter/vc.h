@@ -49,6 +49,7 @@ struct vs_vc_conf {
 	size_t max_body;		/* bytes of one reply: 64 MiB */
 	bool devices;			/* hosts' PCI devices are wanted */
 	bool notes;			/* VMs get an annotation */
+	bool linked;			/* some are linked clones */
 	struct vs_vc_names names;
 };
 
@@ -146,7 +147,7 @@ enum { VS_VC_VM_NAME = 1, VS_VC_VM_POWER = 2, VS_VC_VM_HOST = 4,
        VS_VC_VM_CONN = 8, VS_VC_VM_CARDS = 16, VS_VC_VM_CONFIG = 32,
        VS_VC_VM_MARK = 64, VS_VC_VM_PARENT = 128, VS_VC_VM_TOOLS = 256,
        VS_VC_VM_DISKS = 512, VS_VC_VM_GUEST = 1024,
-       VS_VC_VM_POOL = 2048 };
+       VS_VC_VM_POOL = 2048, VS_VC_VM_SNAPSHOT = 4096 };
 struct vs_vc_vm {
 	const char *moid;
 	unsigned int has;
@@ -154,6 +155,8 @@ struct vs_vc_vm {
 	const char *power;		/* poweredOn, poweredOff, suspended */
 	bool connected, is_template, tools_running;
 	const char *owner_mark, *profile, *job_tag;	/* NULL: key not set */
+	const char *parent, *from;	/* the same; with MARK */
+	const char *snapshot;		/* moId of the one of that name, or "" */
 	const char *guest_state, *guest_reason;	/* what the guest said last:
 				 * booting, ready, failed; NULL: nothing */
 	int vcpus; int64_t memory_mb, cpu_reserved_mhz, mem_reserved_mb;
@@ -161,6 +164,8 @@ struct vs_vc_vm {
 	const struct vs_vc_card *cards; size_t ncards;
 	const char *disk_dir;		/* "[store] dir/" of its vmx */
 	bool disks_own;			/* all disks lie there */
+	const char *bases;		/* other directories with disks that these
+					 * stand on, each with a newline; or "" */
 	bool unreadable;		/* missingSet: NoPermission, ... */
 };
 
@@ -320,6 +325,8 @@ struct vs_vc_hw {				/* NULL or 0: not said */
 };
 struct vs_vc_clone {
 	const char *source, *folder, *name, *uuid;
+	const char *like;		/* the template that the source is a copy
+					 * of, NULL: it is the template */
 	const char *pool, *host, *datastore;
 	const char *snapshot;		/* linked clone of it, NULL: full */
 	const char *policy;		/* storage policy's id, NULL: the
@@ -345,6 +352,9 @@ int64_t vs_vc_vm_power_off(struct vs_vc *vc, const char *vm,
 			   const struct vs_vc_op *op, struct vs_err *err);
 int64_t vs_vc_vm_shutdown_guest(struct vs_vc *vc, const char *vm,
 				const struct vs_vc_op *op, struct vs_err *err);
+/* Of its disks alone, as it is: result is the snapshot's moId. */
+int64_t vs_vc_vm_snapshot(struct vs_vc *vc, const char *vm, const char *name,
+			  const struct vs_vc_op *op, struct vs_err *err);
 int64_t vs_vc_vm_destroy(struct vs_vc *vc, const char *vm,
 			 const struct vs_vc_op *op, struct vs_err *err);
 /* Follow a task that was there before us: `done` only. */

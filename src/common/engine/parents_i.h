@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Parents of nodes' VMs (Clone=linked; plan/parent.h says what they are): a
+ * part of core_i.h. The lock is held.
+ */
+#ifndef VS_ENGINE_PARENTS_I_H
+#define VS_ENGINE_PARENTS_I_H
+
+#include "plan/inventory.h"
+#include "util/err.h"
+#include "util/hash.h"
+
+struct json_object;
+struct vs_conf;
+struct vs_core;
+struct vs_hold;
+struct vs_node;
+struct vs_vc_task;
+struct vs_vc_template;
+
+enum vs_parent_op { VS_PARENT_IDLE, VS_PARENT_CLONES, VS_PARENT_SNAPS,
+		    VS_PARENT_DESTROYS, VS_PARENT_ADOPTED, VS_PARENT_OPS };
+
+/* One that is asked for, by its key; or one that is there, by its moId. */
+struct vs_parent {
+	char id[3 * VS_MOID_LEN];
+	struct vs_parent_key key;	/* of one that is asked for */
+	char name[VS_NAME_LEN];		/* of the VM that is made, */
+	char node[VS_NAME_LEN];		/* for this node */
+	unsigned int skip;		/* names that vCenter says are taken */
+	enum vs_parent_op op;
+	uint64_t op_id;			/* the client's; 0: done, settling */
+	char task[VS_MOID_LEN], vm[VS_MOID_LEN], host[VS_MOID_LEN];
+	int64_t since_ms;		/* of op */
+	bool lost;			/* the reply to a clone */
+	uint64_t look_after;		/* wait for this slow beat's number */
+	int tries;
+	int64_t not_before_ms, away_ms, asked_ms;
+	char why[320];			/* what keeps those that ask, "" */
+	/* of one that is there */
+	uint64_t judged_after;		/* this slow beat is too old */
+	int64_t unwanted_ms;		/* since then; 0: somebody wants it */
+	bool told;
+	UT_hash_handle hh;
+};
+
+struct vs_parents {
+	struct vs_parent *all;
+	int64_t scan_ms;
+	char barred[256];		/* why no linked clone can be had, "" */
+	struct vs_parent_mark bars;	/* of this version */
+	int64_t barred_until_ms;
+};
+
+/* parents.c
+ * What the node's VM is to be cloned from, at its hold's place. NULL: there is
+ * none yet, and it is on its way (err VS_OK; n->parent->why says how far), or
+ * err says why there can be none. */
+const struct vs_vm *vs_parent_for(struct vs_core *c, struct vs_node *n,
+				  const struct vs_hold *h, int64_t now_ms,
+				  struct vs_err *err);
+/* Why the node has to wait for its parent, NULL: it doesn't. */
+const char *vs_parent_waits(const struct vs_node *n);
+void vs_parents_forget_calls(struct vs_core *c);	/* the client is gone */
+void vs_parents_clear(struct vs_core *c);
+/* Calls of theirs under way on a host; one that has no task yet; one of which
+ * the reply is lost; is this task one of theirs? */
+int vs_parents_ops_on(const struct vs_core *c, const char *host);
+bool vs_parents_unanswered(const struct vs_core *c);
+bool vs_parents_lost(const struct vs_core *c);
+bool vs_parents_task(const struct vs_core *c, const char *task);
+/* An unfinished task on a parent, whoever has begun it. */
+void vs_parent_busy(struct vs_core *c, const struct vs_vm *vm,
+		    const struct vs_vc_task *task);
+/* parents_call.c. False: a call of it is under way, or its effect isn't shown
+ * yet. Then: the next call, -1 with err if it can't be sent; destroy it, its
+ * record being r. */
+bool vs_parent_settle(struct vs_core *c, struct vs_parent *p, int64_t now_ms);
+int vs_parent_make(struct vs_core *c, struct vs_parent *p,
+		   const struct vs_node *n, const struct vs_hold *h,
+		   int64_t now_ms, struct vs_err *err);
+int vs_parent_snap(struct vs_core *c, struct vs_parent *p,
+		   const struct vs_vm *vm, int64_t now_ms, struct vs_err *err);
+void vs_parent_destroy(struct vs_core *c, struct vs_parent *r,
+		       const struct vs_vm *vm, int64_t now_ms);
+struct vs_parent *vs_parent_record(struct vs_core *c, const char *id,
+				   bool make);
+/* "linked/3f0a11c2 datastore-1 host-2" */
+void vs_parent_key_id(const struct vs_parent_key *key,
+		      char out[3 * VS_MOID_LEN]);
+/* What a profile asks for there; -1: nothing, or nothing that is known. */
+int vs_parent_key_of(const struct vs_core *c, const struct vs_profile *p,
+		     const char *host, const char *store,
+		     struct vs_parent_key *out);
+
+/* parents_keep.c: which are wanted, and the end of those that aren't */
+void vs_parents_pass(struct vs_core *c, int64_t now_ms);
+/* vCenter's word of a VM; of a template, for a profile (its index). */
+void vs_parent_told(struct vs_core *c, struct vs_vm *vm, const char *mark);
+void vs_parent_template(struct vs_core *c, size_t profile,
+			const struct vs_vc_template *t);
+void vs_parents_bar(struct vs_core *c, const struct vs_parent_key *key,
+		    int64_t until_ms, const char *why);
+void vs_parents_try_again(struct vs_core *c);
+/* Its parent is gone, or another VM by now: it can't start. */
+bool vs_parent_gone(const struct vs_core *c, const struct vs_vm *child);
+void vs_report_parents(struct vs_core *c, struct json_object *top);
+int vs_parents_count(const struct vs_core *c);
+/* Is there a partition whose VMs have some? */
+bool vs_parents_asked(const struct vs_conf *conf);
+/* ops.c: no more calls may be sent to this host now. */
+bool vs_op_host_full(const struct vs_core *c, const char *host);
+
+#endif

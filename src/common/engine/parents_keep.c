@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which parents of linked clones are wanted, and the end of those that aren't.
+ *
+ * Rules: wanted is the one that clones of a partition's template, as it is now,
+ * would be made of. What isn't known wants all of them: a template that can't
+ * be read, a VM of the folder that can't, a VM that is missed. One that nobody
+ * wants goes when no disk stands on it, no clone of it is under way, and a slow
+ * beat since then has shown no task on it; never while it is on, nor with a disk
+ * outside of its own directory. The lock is held.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "engine/report.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define SCAN_MS 1000
+#define LINGER_MS 5000		/* a template may be written twice in a row */
+#define FORGET_MS (10 * 60 * 1000)
+
+bool vs_parents_asked(const struct vs_conf *conf)
+{
+	for (size_t i = 0; i < conf->npartitions; i++) {
+		enum vs_clone_kind kind = VS_CLONE_FULL;
+
+		if (!vs_clone_parse(conf->partitions[i].clone, &kind) &&
+		    kind != VS_CLONE_FULL)
+			return true;
+	}
+	return false;
+}
+
+static bool is_linked(const struct vs_profile *p)
+{
+	return p->clone != VS_CLONE_FULL;
+}
+
+void vs_parent_told(struct vs_core *c, struct vs_vm *vm, const char *mark)
+{
+	bool was = vm->as_parent;
+
+	vs_vm_set_parent(&c->inv, vm, mark);
+	if (was != vm->as_parent)
+		vs_nodes_touch(c);
+}
+
+/* A snapshot is impossible with a card that is passed through. */
+void vs_parent_template(struct vs_core *c, size_t profile,
+			const struct vs_vc_template *t)
+{
+	struct vs_profile *p = &c->profiles[profile];
+	VS_FREE char *why = NULL;
+
+	p->template_mb = t->disk_mb;
+	p->disk_mb = is_linked(p) ? vs_linked_mb(t->disk_mb) : t->disk_mb;
+	if (!is_linked(p) || !t->passthrough || t->missing)
+		return;
+	why = vs_asprintf("Template=%s has a passthrough card or device, which forbids the snapshot that Clone=linked needs: take it out of the template (each VM gets its own), or set Clone=full",
+			  t->name);
+	vs_strlcpy(c->now[profile].missing, why,
+		   sizeof(c->now[profile].missing));
+}
+
+/* ---- while none can be had -------------------------------------------------------- */
+
+static bool asks_for(const struct vs_core *c, size_t i,
+		     const struct vs_parent_mark *m)
+{
+	struct vs_parent_mark is;
+
+	return !vs_parent_mark_of(c->profiles[i].clone, c->now[i].hash, &is) &&
+	       is.kind == m->kind && !strcmp(is.of, m->of);
+}
+
+static void bar_set(struct vs_core *c, const char *why)
+{
+	for (size_t i = 0; i < c->nprofiles; i++) {
+		struct vs_profile_now *now = &c->now[i];
+
+		if (!asks_for(c, i, &c->parents.bars) ||
+		    (now->missing[0] && strcmp(now->missing,
+					       c->parents.barred)))
+			continue;
+		vs_strlcpy(now->missing, why, sizeof(now->missing));
+		now->sums = 0;
+	}
+	vs_strlcpy(c->parents.barred, why, sizeof(c->parents.barred));
+	c->vf_freed = true;
+	vs_nodes_touch(c);
+}
+
+void vs_parents_bar(struct vs_core *c, const struct vs_parent_key *key,
+		    int64_t until_ms, const char *why)
+{
+	if (c->parents.barred[0])
+		bar_set(c, "");
+	c->parents.bars = key->mark;
+	c->parents.barred_until_ms = until_ms;
+	bar_set(c, why);
+	vs_error("%s: its linked clones wait", why);
+}
+
+void vs_parents_try_again(struct vs_core *c)
+{
+	if (c->parents.barred[0])
+		bar_set(c, "");
+}
+
+bool vs_parent_gone(const struct vs_core *c, const struct vs_vm *child)
+{
+	const struct vs_vm *vm;
+
+	if (!child->from[0] || !child->bases || !c->loaded)
+		return false;
+	LIST_FOREACH(vm, &c->inv.parents, with_parents)
+		if (!strcasecmp(vm->uuid, child->from))
+			return false;
+	/* of one that can't be read nobody knows what it is */
+	for (vm = c->inv.vms; vm; vm = vm->hh.next)
+		if (!vm->readable && !strcmp(vm->folder, c->folder))
+			return false;
+	return true;
+}
+
+/* ---- which are wanted ---------------------------------------------------------------- */
+
+static bool is_best(const struct vs_core *c, const struct vs_vm *vm,
+		    const struct vs_profile *p, const char *store)
+{
+	struct vs_parent_key key;
+
+	return !vs_parent_key_of(c, p, vm->host, store, &key) &&
+	       vs_parent_is(&c->inv, vm, &key) &&
+	       vs_parent_choose(&c->inv, &key, c->folder, c->cluster_id) == vm;
+}
+
+static bool wanted_by(const struct vs_core *c, const struct vs_vm *vm,
+		      const struct vs_profile *p)
+{
+	for (size_t i = 0; i < c->inv.nuses; i++)
+		if (is_best(c, vm, p, c->inv.uses[i].store))
+			return true;
+	return !c->inv.nuses && is_best(c, vm, p, c->store);
+}
+
+static bool is_wanted(const struct vs_core *c, const struct vs_vm *vm)
+{
+	if (vm->parent.kind == VS_CLONE_KINDS)
+		return true;		/* of another time: nobody knows */
+	for (size_t i = 0; i < c->nprofiles; i++)
+		if (is_linked(&c->profiles[i]) &&
+		    (!c->now[i].hash[0] ||
+		     wanted_by(c, vm, &c->profiles[i])))
+			return true;
+	return false;
+}
+
+/* ---- the end of one -------------------------------------------------------------------- */
+
+/* A clone of it is under way, or done and not shown yet. */
+static bool is_copied(const struct vs_core *c, const struct vs_vm *vm)
+{
+	if (vs_strays_wait(c))
+		return true;
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].missing || c->nodes[i].clone_lost ||
+		    (c->nodes[i].op.kind == VS_OP_CLONE &&
+		     !strcmp(c->nodes[i].op.source, vm->moid)))
+			return true;
+	return false;
+}
+
+/* What its making is, by its key, may be at work on it too. */
+static bool is_made(const struct vs_core *c, const struct vs_vm *vm)
+{
+	for (const struct vs_parent *p = c->parents.all; p; p = p->hh.next)
+		if (p->op != VS_PARENT_IDLE && !strcmp(p->vm, vm->moid))
+			return true;
+	return false;
+}
+
+static bool can_go(const struct vs_vm *vm)
+{
+	return vm->readable && vm->connected && vm->host_ptr &&
+	       vm->power == VS_POWER_OFF;
+}
+
+static void end_it(struct vs_core *c, struct vs_parent *r,
+		   const struct vs_vm *vm, int64_t now_ms)
+{
+	bool unsure;
+
+	if (!r->unwanted_ms)
+		r->unwanted_ms = now_ms;
+	if (r->op != VS_PARENT_IDLE && !r->op_id &&
+	    now_ms - r->since_ms >= VS_SETTLE_MS)
+		r->op = VS_PARENT_IDLE;	/* done, and it is still there */
+	if (r->op != VS_PARENT_IDLE || is_made(c, vm) ||
+	    is_copied(c, vm) ||
+	    vs_parent_children(&c->inv, vm, c->folder, &unsure) || unsure) {
+		r->judged_after = c->slow_seq;
+		return;
+	}
+	if (!can_go(vm) || now_ms < r->not_before_ms ||
+	    now_ms - r->unwanted_ms < LINGER_MS ||
+	    c->provisioning >= c->conf->provision_max)
+		return;
+	if (!vm->disks_own) {
+		if (!r->told)
+			vs_error("parent vm=%s stays: it has a disk outside of its own directory, which Destroy_Task would delete; detach it",
+				 vm->name);
+		r->told = true;
+		return;
+	}
+	if (c->slow_seq > r->judged_after)
+		vs_parent_destroy(c, r, vm, now_ms);
+	else
+		vs_vc_slow_now(c->vc);
+}
+
+/* ---- once a turn -------------------------------------------------------------------------- */
+
+/* A reading has seen its disks, or there are none: the hold is over. */
+static void hold_ends(struct vs_core *c, struct vs_parent *p)
+{
+	struct vs_hold *h = p->name[0] && !p->op_id ?
+		vs_ledger_get(&c->ledger, p->name) : NULL;
+	const struct vs_vm *vm = h ? vs_vm_get(&c->inv, p->vm) : NULL;
+
+	if (!h || p->op != VS_PARENT_IDLE || (vm && !vm->told.there))
+		return;
+	vs_ledger_release(&c->ledger, p->name);
+	c->vf_freed = true;
+}
+
+static bool is_old(const struct vs_core *c, const struct vs_parent *p,
+		   int64_t now_ms)
+{
+	if (!p->key.store[0])
+		return !p->op_id && !vs_vm_get(&c->inv, p->id);
+	return p->op == VS_PARENT_IDLE && !p->lost &&
+	       now_ms - p->asked_ms > FORGET_MS &&
+	       !vs_ledger_get(&c->ledger, p->name);
+}
+
+static void forget_old(struct vs_core *c, int64_t now_ms)
+{
+	struct vs_parent *p, *tmp;
+
+	HASH_ITER(hh, c->parents.all, p, tmp) {
+		hold_ends(c, p);
+		if (!is_old(c, p, now_ms))
+			continue;
+		for (size_t i = 0; i < c->nnodes; i++)
+			if (c->nodes[i].parent == p)
+				c->nodes[i].parent = NULL;
+		HASH_DEL(c->parents.all, p);
+		free(p);
+	}
+}
+
+void vs_parents_pass(struct vs_core *c, int64_t now_ms)
+{
+	struct vs_parent *r;
+	struct vs_vm *vm;
+
+	if (now_ms - c->parents.scan_ms < SCAN_MS)
+		return;
+	c->parents.scan_ms = now_ms;
+	if (c->parents.barred[0] && now_ms >= c->parents.barred_until_ms)
+		bar_set(c, "");
+	forget_old(c, now_ms);
+	if (c->observe || c->blocked[0])
+		return;
+	LIST_FOREACH(vm, &c->inv.parents, with_parents) {
+		if (vs_vm_owner(vm, c->folder, c->cluster_id) !=
+		    VS_OWNER_PARENT)
+			continue;
+		r = vs_parent_record(c, vm->moid, true);
+		if (is_wanted(c, vm))
+			r->unwanted_ms = 0;
+		else
+			end_it(c, r, vm, now_ms);
+	}
+}
+
+/* ---- what is told -------------------------------------------------------------------------- */
+
+int vs_parents_count(const struct vs_core *c)
+{
+	const struct vs_vm *vm;
+	int n = 0;
+
+	LIST_FOREACH(vm, &c->inv.parents, with_parents)
+		n += vs_vm_owner(vm, c->folder, c->cluster_id) ==
+			VS_OWNER_PARENT;
+	return n;
+}

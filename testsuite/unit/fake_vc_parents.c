@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * See fake_vc.h: parents and their children. A clone copies what its source says
+ * of itself, as vCenter does; one of a snapshot stands on its source's disks.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "fake_vc_i.h"
+#include "util/mem.h"
+
+static void dir_of(const struct fake_vm *vm, char out[64])
+{
+	snprintf(out, 64, "[s] %s/", vm->moid);
+}
+
+void fake_source_apply(struct fake_vm *vm, const struct vs_vc_clone *cl)
+{
+	for (int i = 0; i < MAX_VMS; i++) {
+		const struct fake_vm *from = &fake_vms[i];
+
+		if (!from->used || strcmp(from->moid, cl->source))
+			continue;
+		vs_strlcpy(vm->parent, from->parent, sizeof(vm->parent));
+		vs_strlcpy(vm->from, from->from, sizeof(vm->from));
+		if (cl->snapshot && !strcmp(cl->snapshot, from->snapshot))
+			dir_of(from, vm->base);
+	}
+}
+
+void fake_marks_apply(struct fake_vm *vm, const struct vs_vc_kv *kv)
+{
+	if (!strcmp(kv->key, VS_KEY_PARENT))
+		vs_strlcpy(vm->parent, kv->value, sizeof(vm->parent));
+	else if (!strcmp(kv->key, VS_KEY_FROM))
+		vs_strlcpy(vm->from, kv->value, sizeof(vm->from));
+}
+
+void fake_parents_show(const struct fake_vm *vm, struct vs_vc_vm *out)
+{
+	static char dir[64], bases[80];
+
+	out->parent = vm->parent[0] ? vm->parent : NULL;
+	out->from = vm->from[0] ? vm->from : NULL;
+	out->snapshot = vm->snapshot;
+	out->bases = "";
+	if (vm->parent[0]) {
+		dir_of(vm, dir);
+		out->disk_dir = dir;
+	}
+	if (vm->base[0]) {
+		snprintf(bases, sizeof(bases), "%s\n", vm->base);
+		out->bases = bases;
+	}
+}
+
+struct fake_vm *fake_parent(const char *part)
+{
+	for (int i = 0; i < MAX_VMS; i++)
+		if (fake_vms[i].used && fake_vms[i].parent[0] &&
+		    strstr(fake_vms[i].name, part))
+			return &fake_vms[i];
+	return NULL;
+}
+
+int fake_parents(void)
+{
+	int n = 0;
+
+	for (int i = 0; i < MAX_VMS; i++)
+		n += fake_vms[i].used && fake_vms[i].parent[0];
+	return n;
+}
