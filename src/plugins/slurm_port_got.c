@@ -67,10 +67,30 @@ static void admin_comment_set(job_record_t *job_ptr, const char *text)
 		comment_set(&job_ptr->admin_comment, text);
 }
 
+/* What it waited for stands; its nodes keep what they were told at the launch. */
+static void moved(job_record_t *job_ptr, const struct vs_port_got *rows,
+		  size_t n)
+{
+	VS_FREE struct vs_port_got *now = vs_calloc(n, sizeof(*now));
+	VS_FREE char *text = NULL, *took = NULL;
+	const char *was = strstr(job_ptr->system_comment, " waited_s=");
+
+	if (!IS_JOB_RUNNING(job_ptr) && !IS_JOB_SUSPENDED(job_ptr))
+		return;
+	memcpy(now, rows, n * sizeof(*now));
+	took = was ? vs_strdup(was + 1) : NULL;
+	now[0].took = took;
+	text = vs_got_text(now, n, fold);
+	comment_set(&job_ptr->system_comment, text);
+	if (is_ours(job_ptr->admin_comment))
+		comment_set(&job_ptr->admin_comment, text);
+}
+
 void vs_port_job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
 		     size_t n)
 {
-	VS_FREE char *text = n ? vs_got_text(rows, n, fold) : NULL;
+	VS_FREE char *text = n && !rows[0].moved ?
+		vs_got_text(rows, n, fold) : NULL;
 	size_t nenv = 0;
 	char **env = vs_got_env(rows, n, &nenv);
 	job_record_t *job_ptr;
@@ -78,12 +98,15 @@ void vs_port_job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
 	(void)ctx;
 	vs_lock_jobs_write();
 	job_ptr = find_job_record(job);
-	if (job_ptr && n && IS_JOB_RUNNING(job_ptr) &&
+	if (job_ptr && text && IS_JOB_RUNNING(job_ptr) &&
 	    IS_JOB_CONFIGURING(job_ptr)) {
 		comment_set(&job_ptr->system_comment, text);
 		if (rows[0].admin_comment)
 			admin_comment_set(job_ptr, text);
 		env_replace(job_ptr, env, nenv);
+	} else if (job_ptr && n && rows[0].moved &&
+		   is_ours(job_ptr->system_comment)) {
+		moved(job_ptr, rows, n);
 	} else if (job_ptr && !n && IS_JOB_PENDING(job_ptr) &&
 		   is_ours(job_ptr->system_comment)) {
 		comment_set(&job_ptr->system_comment, NULL);

@@ -99,6 +99,12 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  1, 1000, TOP(power_max), "Power operations in flight at once." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxPerHost", "8", false, NULL,
 	  1, 128, TOP(host_max), "Operations in flight on one ESXi host." },
+	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxVmotionsPerHost", "4", false, NULL,
+	  0, 32, TOP(vmotions_max),
+	  "vMotions at once that come to an ESXi host or go from it, when VMs whose "
+	  "adapter allows it leave one that is to be empty with their jobs running; "
+	  "vCenter itself does 8 over 10 Gb/s, 4 over 1. 0: none is moved, their jobs "
+	  "end there." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxClonesPerHour", "0", false, NULL,
 	  0, 100000, TOP(clones_max),
 	  "VMs that are made within an hour, of which each leaves tasks and events "

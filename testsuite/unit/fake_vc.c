@@ -91,6 +91,7 @@ static int used_on(const char *host)
 
 	for (int i = 0; i < MAX_VMS; i++)
 		n += fake_vms[i].used && fake_vms[i].on && fake_vms[i].has_card &&
+		     fake_vms[i].kind == VS_VC_NET_SRIOV &&
 		     !strcmp(fake_vms[i].host, host);
 	return n;
 }
@@ -335,7 +336,7 @@ int64_t vs_vc_vm_power_on(struct vs_vc *vc, const char *vm, const char *host,
 		busy += fake_calls[i].waiting && fake_calls[i].kind == FAKE_POWER_ON &&
 			!strcmp(fake_calls[i].host, host) &&
 			!is_on(fake_calls[i].vm);
-	if (busy >= nvfs)
+	if (busy >= nvfs && by_moid(vm)->kind == VS_VC_NET_SRIOV)
 		fake_overfull++;
 	return (int64_t)call_new(FAKE_POWER_ON, vm, host, op)->id;
 }
@@ -415,7 +416,7 @@ void fake_effect(struct fake_call *c)
 		break;
 	case FAKE_POWER_ON:
 		vm->on = true;
-		if (vm->has_card && vm->automatic)
+		if (vm->has_card && vm->automatic && !vm->kind)
 			vs_strlcpy(vm->pci, PF, sizeof(vm->pci));
 		break;
 	case FAKE_POWER_OFF:

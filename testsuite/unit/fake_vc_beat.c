@@ -8,6 +8,7 @@
 bool fake_slow_asked;
 enum vs_vc_calm fake_calm;
 enum vs_vc_auto fake_drs = VS_VC_AUTO_NO, fake_ha = VS_VC_AUTO_NO;
+bool fake_moves;
 struct vs_vc_override fake_override;
 bool fake_rights_known = true;
 struct vs_vc_lack fake_lack;
@@ -26,6 +27,7 @@ void fake_beat_reset(void)
 	fake_slow_asked = false;
 	memset(&fake_where, 0, sizeof(fake_where));
 	fake_drs = fake_ha = VS_VC_AUTO_NO;
+	fake_moves = false;
 	memset(&fake_override, 0, sizeof(fake_override));
 	memset(&fake_lack, 0, sizeof(fake_lack));
 	fake_rights_known = true;
@@ -71,6 +73,7 @@ void fake_slow(const struct vs_vc_task *tasks, size_t n)
 				   -1, -1 };
 	struct vs_vc_cluster cl = { .name = "C1", .moid = "domain-c1",
 		.pool_moid = "resgroup-1", .drs = fake_drs, .ha = fake_ha,
+		.moves = fake_moves,
 		.overrides = &fake_override,
 		.noverrides = fake_override.vm ? 1 : 0 };
 	struct vs_vc_lack spare = { "", "", fake_excess };

@@ -29,12 +29,18 @@ void fake_cards_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 int fake_cards_show(const struct fake_vm *vm,
 		    struct vs_vc_card out[FAKE_CARDS + 1])
 {
+	static const enum vs_vc_card_kind shown[] = {
+		[VS_VC_NET_SRIOV] = VS_VC_CARD_SRIOV,
+		[VS_VC_NET_PVRDMA] = VS_VC_CARD_PVRDMA,
+		[VS_VC_NET_VMXNET3] = VS_VC_CARD_VMXNET3,
+	};
+	bool vf = vm->kind > VS_VC_NET_VMXNET3 || vm->kind == VS_VC_NET_SRIOV;
 	struct vs_vc_card card = {
-		.kind = VS_VC_CARD_SRIOV, .key = vm->key ? vm->key : 13031,
+		.kind = vf ? VS_VC_CARD_SRIOV : shown[vm->kind], .key = vm->key ? vm->key : 13031,
 		.mac = vm->mac,
 		.network = "", .portgroup_key = "dvportgroup-1",
 		.switch_uuid = "sw", .pci = vm->pci,
-		.automatic = vm->automatic, .mtu_change_allowed = true,
+		.automatic = vf && vm->automatic, .mtu_change_allowed = true,
 	};
 	int n = 0;
 

@@ -119,7 +119,7 @@ static void an_override_of_the_vm_counts_before_its_cluster(void **st)
 	end_job(7, "vm1");
 	fake_drs = VS_VC_AUTO_YES;
 	fake_override = (struct vs_vc_override) { fake_get("vm1")->moid,
-		VS_VC_AUTO_NO, VS_VC_AUTO_UNKNOWN };
+		VS_VC_AUTO_NO, VS_VC_AUTO_UNKNOWN, false };
 	beat();
 	assert_string_equal(refusal("vm1"), "");
 	HAS(refusal("vm2"), "DRS of cluster C1");

@@ -63,6 +63,19 @@ static void only_off_and_manual_leave_the_host_to_us(void **state)
 		",\"defaultVmBehavior\":\"aNewOne\"")), VS_VC_AUTO_YES);
 }
 
+/* Partial automation places at power-on, and recommends what to move. */
+static void only_full_automation_moves_vms_that_are_on(void **state)
+{
+	(void)state;
+	read_conf(DRS(ON ",\"defaultVmBehavior\":\"partiallyAutomated\""));
+	assert_false(vs_vcx_cluster_view(&cluster).moves);
+	read_conf(DRS(ON ",\"defaultVmBehavior\":\"fullyAutomated\""));
+	assert_true(vs_vcx_cluster_view(&cluster).moves);
+	read_conf(DRS("\"enabled\":false,"
+		      "\"defaultVmBehavior\":\"fullyAutomated\""));
+	assert_false(vs_vcx_cluster_view(&cluster).moves);
+}
+
 static void ha_restarts_unless_its_default_is_disabled(void **state)
 {
 	(void)state;
@@ -110,6 +123,7 @@ static void overrides_count_where_drs_looks_at_them(void **state)
 	assert_int_equal(cluster.noverrides, 4);
 	assert_int_equal(cluster.overrides[0].drs, VS_VC_AUTO_NO);
 	assert_int_equal(cluster.overrides[1].drs, VS_VC_AUTO_YES);
+	assert_true(cluster.overrides[1].moves && !cluster.overrides[0].moves);
 	assert_int_equal(cluster.overrides[1].ha, VS_VC_AUTO_NO);
 	assert_int_equal(cluster.overrides[2].drs, VS_VC_AUTO_UNKNOWN);
 	assert_string_equal(cluster.overrides[3].vm, "vm-4");
@@ -175,6 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_not_said_is_unknown_never_no),
 		cmocka_unit_test(only_off_and_manual_leave_the_host_to_us),
+		cmocka_unit_test(only_full_automation_moves_vms_that_are_on),
 		cmocka_unit_test(ha_restarts_unless_its_default_is_disabled),
 		cmocka_unit_test(ha_without_host_monitoring_restarts_nothing),
 		cmocka_unit_test(overrides_count_where_drs_looks_at_them),

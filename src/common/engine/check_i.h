@@ -26,6 +26,7 @@ struct vs_finding { enum vs_stops stops; char *text; struct vs_found found; };
 struct vs_guard {			/* a cluster; "": it is as it should */
 	char cluster[VS_MOID_LEN], name[VS_LABEL_LEN], drs[224], ha[224];
 	char dpm[320];
+	bool moves;			/* DRS moves VMs that are on */
 };
 struct vs_lack { char *key, *name, *privs; };	/* see vs_vc_lack */
 

@@ -22,6 +22,7 @@ struct vs_conf *vs_conf_new(void)
 	conf->provision_max = 20;
 	conf->power_max = 50;
 	conf->host_max = 8;
+	conf->vmotions_max = 4;
 	conf->prefetch_window_s = 600;
 	conf->prefetch_grace_s = 300;
 	conf->boot_timeout_s = 300;

@@ -68,6 +68,7 @@ struct vs_conf {
 	char *state_dir;		/* StateSaveLocation */
 	char *slurm_cluster;
 	char *conf_server;	/* "ctl1:6817,ctl2:6817", for slurmd in guests */
+	int vmotions_max;	/* on a host at once, 0: none are done */
 	int provision_max, power_max, host_max;	/* operations in flight */
 	int health_drains;	/* on a host that keep VMs away, 0: never */
 	int clones_max;			/* VMs made in an hour, 0: any number */

@@ -37,7 +37,7 @@
 
 enum vs_op_kind { VS_OP_NONE, VS_OP_CLONE, VS_OP_RECONFIGURE, VS_OP_RELOCATE,
 		  VS_OP_POWER_ON, VS_OP_SHUTDOWN, VS_OP_POWER_OFF,
-		  VS_OP_DESTROY, VS_OP_ADOPTED, VS_OPS };
+		  VS_OP_DESTROY, VS_OP_ADOPTED, VS_OP_VMOTION, VS_OPS };
 const char *vs_op_name(enum vs_op_kind k);
 
 /* One call under way for a node, or just done and not yet shown by vCenter. */
@@ -97,7 +97,7 @@ struct vs_node {
 	enum vs_seen seen;
 	enum vs_action action;
 	struct vs_node_op op;
-	struct vs_node_drs drs; struct vs_move move;
+	struct vs_node_drs drs; struct vs_move move; struct vs_vmotion vmotion;
 	LIST_ENTRY(vs_node) busy; struct vs_parent *parent;	/* while op.id; or NULL */
 	struct vs_ahead ahead; struct vs_orders orders; struct vs_took took;
 	uint64_t look_after;		/* wait for this slow beat's number */
@@ -198,7 +198,7 @@ enum vs_tell_kind { VS_TELL_REBUILD, VS_TELL_POWER_DOWN, VS_TELL_FAIL,
 		    VS_TELL_GIVEUP, VS_TELL_SCAN, VS_TELL_PROLOG,
 		    VS_TELL_EPILOG, VS_TELL_REASON, VS_TELL_SCHEDULE,
 		    VS_TELL_BOOT_PUSH, VS_TELL_BOOTED, VS_TELL_ADOPT,
-		    VS_TELL_DRAIN, VS_TELL_UNDRAIN, VS_TELL_POWER_UP };
+		    VS_TELL_DRAIN, VS_TELL_UNDRAIN, VS_TELL_POWER_UP, VS_TELL_GOT };
 struct vs_tell {
 	enum vs_tell_kind kind;
 	char node[VS_NAME_LEN];
@@ -300,7 +300,7 @@ struct vs_core {
 	char avoid_note[192];		/* see vs_avoid_note, of */
 	uint64_t avoid_note_gen;	/* this generation and */
 	int avoid_note_hosts;		/* so many hosts */
-	struct vs_maintain maintain;
+	struct vs_maintain maintain; struct vs_vmotions vmotions;
 	struct vs_wait *waits;
 	struct vs_got *gots;		/* of jobs whose prolog is answered */
 	struct vs_refused *refused;

@@ -63,6 +63,11 @@ static bool ask(struct vs_core *c, struct vs_node *n,
 
 	if (w.nhosts < 2)
 		return false;		/* there is nothing to choose */
+	if (vs_door(c, n, NULL, VS_DEED_DRS_PLACE, NULL, &err)) {
+		c->drs.failed++;
+		vs_debug("node=%s DRS isn't asked: %s", n->name, err.text);
+		return false;
+	}
 	id = vs_vc_where(c->vc, &w, &err);
 	if (id < 0) {
 		c->drs.failed++;

@@ -110,6 +110,10 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 {
 	int64_t pause = (int64_t)500 << (n->tries < 6 ? n->tries : 6);
 
+	if (kind == VS_OP_VMOTION) {
+		vs_vmotion_failed(c, n, host, err, now_ms);
+		return;
+	}
 	n->last_err = *err;
 	n->last_err.code = judged(n, err);
 	vs_metrics_failed(c, kind, err->code);

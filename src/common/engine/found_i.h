@@ -29,6 +29,8 @@ bool vs_pf_draws(const struct vs_core *c, size_t a, const struct vs_pf *pf);
 bool vs_host_draws(const struct vs_core *c, const struct vs_host *h, size_t a);
 bool vs_host_unplugged(const struct vs_core *c, const struct vs_host *h,
 		       size_t a);
+/* Does DRS by itself move such a VM while it is on? */
+bool vs_guard_moves(const struct vs_core *c, const struct vs_vm *vm);
 void vs_guards_set(struct vs_core *c, const struct vs_vc_cluster *clusters,
 		   size_t n);
 void vs_guards_check(struct vs_core *c);

@@ -23,6 +23,7 @@ static void guard_fill(struct vs_guard *g, const struct vs_vc_cluster *cl)
 {
 	vs_strlcpy(g->cluster, cl->moid, sizeof(g->cluster));
 	vs_strlcpy(g->name, cl->name, sizeof(g->name));
+	g->moves = cl->moves;
 	g->drs[0] = g->ha[0] = g->dpm[0] = '\0';
 	if (cl->drs == VS_VC_AUTO_YES)
 		snprintf(g->drs, sizeof(g->drs),
@@ -61,6 +62,7 @@ static void overrides_set(struct vs_core *c, const struct vs_vc_cluster *cl)
 		if (!vm)
 			continue;
 		vm->drs = override_of(o->drs);
+		vm->drs_moves = o->moves;
 		vm->ha = override_of(o->ha);
 		c->automated |= vm->drs == VS_AUTOMATED ||
 			vm->ha == VS_AUTOMATED;
@@ -73,6 +75,7 @@ static bool guards_same(const struct vs_core *c, const struct vs_guard *now,
 	for (size_t i = 0; i < n && n == c->nguards; i++)
 		if (strcmp(now[i].cluster, c->guards[i].cluster) ||
 		    strcmp(now[i].drs, c->guards[i].drs) ||
+		    now[i].moves != c->guards[i].moves ||
 		    strcmp(now[i].ha, c->guards[i].ha) ||
 		    strcmp(now[i].dpm, c->guards[i].dpm))
 			return false;
@@ -153,6 +156,14 @@ static const struct vs_guard *guard_of(const struct vs_core *c,
 		    !strcmp(c->guards[i].cluster, vm->host_ptr->cluster))
 			return &c->guards[i];
 	return NULL;
+}
+
+bool vs_guard_moves(const struct vs_core *c, const struct vs_vm *vm)
+{
+	const struct vs_guard *g = guard_of(c, vm);
+
+	return vm->drs == VS_AS_CLUSTER ? g && g->moves :
+		vm->drs == VS_AUTOMATED && vm->drs_moves;
 }
 
 /* Why no job may have this VM, or NULL. */

@@ -261,26 +261,6 @@ static bool power_on_unfinished(const struct vs_node *n)
 	       (n->op.kind == VS_OP_ADOPTED && n->op.id);
 }
 
-/*
- * Chosen by DRS at power-on, or while it was on: by vMotion, where its card
- * allows that, else by HA, behind Slurm's back.
- */
-static void moved(const struct vs_core *c, struct vs_node *n,
-		  const struct vs_hold *h, const struct vs_vm *vm)
-{
-	const struct vs_host *was = vs_host_get(&c->inv, h->host);
-
-	if (h->state != VS_HOLD_SEEN || !h->ncards) {
-		vs_info("node=%s runs on another host than was chosen: host=%s",
-			n->name, vm->host_ptr->name);
-		return;
-	}
-	vs_err_set(&n->last_err, VS_E_STATE,
-		   "its VM was on %s and is on %s now: with a passthrough card only a restart does that; set HA's restart priority to disabled for the VMs of this folder",
-		   was ? was->name : h->host, vm->host_ptr->name);
-	vs_error("node=%s %s", n->name, n->last_err.text);
-}
-
 /* The VM is on: its hold is where it runs, whoever put it there. */
 static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 {
@@ -301,7 +281,7 @@ static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 	}
 	if (strcmp(h->host, vm->host) || !cards_agree(h, cards, ncards)) {
 		if (strcmp(h->host, vm->host))
-			moved(c, n, h, vm);
+			vs_vmotion_elsewhere(c, n, h, vm);
 		vs_ledger_move(&c->ledger, h, vm->host, cards, ncards);
 	}
 	vs_ledger_set_vm(&c->ledger, h, vm->moid);

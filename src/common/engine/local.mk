@@ -24,7 +24,9 @@ core_sources += \
 	src/common/engine/core.c src/common/engine/core.h \
 	src/common/engine/core_i.h \
 	src/common/engine/devices.c src/common/engine/devices_i.h \
+	src/common/engine/door.c \
 	src/common/engine/drift.c \
+	src/common/engine/vmotion.c src/common/engine/vmotion_i.h \
 	src/common/engine/expect.c \
 	src/common/engine/drs.c src/common/engine/drs_i.h \
 	src/common/engine/fail.c src/common/engine/found_i.h src/common/engine/job_i.h \

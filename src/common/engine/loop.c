@@ -81,7 +81,7 @@ static bool rests(const struct vs_node *n)
 {
 	return n->kept->fresh && n->action == VS_DO_NOTHING &&
 	       n->op.kind == VS_OP_NONE && !n->adopt && !n->leave &&
-	       !n->giveup && !n->renew && !n->cycle && !n->maintained &&
+	       !n->vmotion.state && !n->giveup && !n->renew && !n->cycle && !n->maintained &&
 	       !n->ending_ms && !n->stuck_ms && !vs_orders_any(&n->orders) &&
 	       (n->wanted == VS_WANT_KEEP || n->wanted == VS_WANT_OFF ||
 		n->wanted == VS_WANT_GONE || n->wanted == VS_WANT_AHEAD);

@@ -7,6 +7,7 @@
  * or elsewhere our drain goes, and nobody else's.
  */
 #include <stdio.h>
+#include <string.h>
 #include "engine/ended_i.h"
 
 #define AGAIN_MS 5000
@@ -89,13 +90,28 @@ static bool by_force(const struct vs_node *n)
 				    !(n->flags & used)));
 }
 
+/* And why its VM didn't leave with its job. */
+static void why_stays(const struct vs_core *c, const struct vs_node *n,
+		      const struct vs_host *h, char *why, size_t size)
+{
+	size_t len;
+
+	vs_why_wanted(c, h, why, size);
+	len = strlen(why);
+	if (n->vmotion.state == VS_VMOTION_STAYS)
+		snprintf(why + len, size - len, "; its VM stays till the job's end: %s",
+			 n->vmotion.why);
+}
+
 void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	const struct vs_host *h;
-	char why[256];
+	char why[400];
 
 	vs_orders_look(c, n);
 	h = wanted_host(c, n);
+	if (h && !n->orders.evict && vs_vmotion_leaves(c, n, h, now_ms))
+		return;
 	/* What was drained before a restart is ours to clear, by its tag. */
 	if (!c->started && (n->flags & VS_NODE_DRAIN))
 		n->maintained = true;
@@ -112,7 +128,7 @@ void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (n->orders.evict)
 		vs_orders_why(n, why, sizeof(why));
 	else
-		vs_why_wanted(c, h, why, sizeof(why));
+		why_stays(c, n, h, why, sizeof(why));
 	if (by_force(n)) {
 		if (n->flags & VS_NODE_ALLOCATED)
 			vs_ended_begins(c, n, now_ms);

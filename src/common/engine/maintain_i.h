@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Hosts that are to be empty, now or at a planned time, and what Slurm is shown
- * of it. Included by core_i.h.
+ * of it. Included by core_i.h; of what leaves with its job: vmotion_i.h.
  */
 #ifndef VS_ENGINE_MAINTAIN_I_H
 #define VS_ENGINE_MAINTAIN_I_H
 
+#include "engine/vmotion_i.h"
 #include "plan/inventory.h"
 #include "util/hash.h"
 

@@ -281,6 +281,7 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		vs_node_touch(n);
 	vs_missing_look(c, n, now_ms);
 	vs_hold_sync(c, n);
+	vs_vmotion_look(c, n);
 	n->seen = seen_of(c, n);
 	/* Only the right VM ends a rebuild: a registration or a ping of the
 	 * old guest that was under way may make Slurm believe it up again. */
@@ -460,8 +461,7 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vs_maintain_act(c, n, now_ms);
 	/* An op for a node that nobody wants any more is called off. */
 	if (n->op.id && !n->op.cancel_asked &&
-	    (n->op.kind == VS_OP_CLONE || n->op.kind == VS_OP_POWER_ON ||
-	     n->op.kind == VS_OP_RELOCATE || n->op.kind == VS_OP_RECONFIGURE) &&
+	    (n->op.kind <= VS_OP_POWER_ON || n->op.kind == VS_OP_VMOTION) &&
 	    (n->wanted == VS_WANT_OFF || n->wanted == VS_WANT_GONE))
 		vs_op_cancel(c, n);
 	/* What nobody has yet waits for all that jobs want: prefetch.c. */

@@ -16,7 +16,7 @@
 
 static const char *const op_names[VS_OPS] = {
 	"none", "clone", "reconfigure", "relocate", "power-on", "shutdown",
-	"power-off", "destroy", "adopted",
+	"power-off", "destroy", "adopted", "vmotion",
 };
 
 const char *vs_op_name(enum vs_op_kind k)
@@ -180,6 +180,7 @@ static bool settled(struct vs_core *c, const struct vs_node *n)
 	case VS_OP_DESTROY:
 		return !vm;
 	case VS_OP_RELOCATE:
+	case VS_OP_VMOTION:
 		return !vm || (!strcmp(vm->host, n->op.host) &&
 			       !vs_node_pool_wrong(c, vm));
 	case VS_OP_RECONFIGURE:
@@ -276,7 +277,8 @@ static int start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 			vs_clones_sent(c, n);
 		if (kind == VS_OP_CLONE && n->parent)
 			vs_strlcpy(n->op.source, n->parent->vm, VS_MOID_LEN);
-		n->powered_on_ms = 0;	/* it goes off by our hand */
+		if (kind != VS_OP_VMOTION)
+			n->powered_on_ms = 0;	/* it goes off by our hand */
 		n->clone_lost = false;
 		vs_debug("node=%s %s begins JobId=%u host=%s", n->name,
 			 vs_op_name(kind), n->job, host_name(c, host));
@@ -294,10 +296,10 @@ int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 	return start(c, n, action, vs_ledger_get(&c->ledger, n->name), now_ms);
 }
 
-void vs_op_clone_at(struct vs_core *c, struct vs_node *n, struct vs_hold *at,
-		    int64_t now_ms)
+void vs_op_at(struct vs_core *c, struct vs_node *n, enum vs_action action,
+	      struct vs_hold *at, int64_t now_ms)
 {
-	start(c, n, VS_DO_CLONE, at, now_ms);
+	start(c, n, action, at, now_ms);
 }
 
 void vs_op_cancel(struct vs_core *c, struct vs_node *n)

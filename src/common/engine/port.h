@@ -59,6 +59,8 @@ struct vs_port_got {
 	char *pfs;			/* "0000:3b:00.0,...", a VF of each; NULL:
 					 * none, or not known */
 	bool admin_comment;		/* in the first row: keep it there, too */
+	bool moved;			/* in the first row: a job that runs, of
+					 * which a VM was moved */
 	char *took;			/* in the first row: what the job waited
 					 * for, as vs_took_words(); NULL: not known */
 };
@@ -155,7 +157,7 @@ struct vs_port {
 	/* What a job waits for by its record. One short JOB read lock. */
 	enum vs_job_waits (*job_waits)(void *ctx, uint32_t job);
 	/* What a job that is about to be launched got, node by node: for its
-	 * record and its nodes. n 0: it has left nodes; of a job that is back in
+	 * record and its nodes; of one that runs, for its record. n 0: it has left nodes; of a job that is back in
 	 * the queue the record says it no more. */
 	void (*job_got)(void *ctx, uint32_t job, const struct vs_port_got *rows,
 			size_t n);

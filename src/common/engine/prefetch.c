@@ -297,7 +297,7 @@ static void clone_ahead(struct vs_core *c, struct vs_node *n,
 	    n->op.kind != VS_OP_NONE || now_ms < n->not_before_ms)
 		return;
 	if (n->tries < TRIES_AHEAD && vs_prefetch_place(c, n, &at)) {
-		vs_op_clone_at(c, n, &at, now_ms);
+		vs_op_at(c, n, VS_DO_CLONE, &at, now_ms);
 		return;
 	}
 	/* A host that is busy just now is asked again with the next plan. */

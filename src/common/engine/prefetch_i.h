@@ -7,6 +7,7 @@
 #define VS_ENGINE_PREFETCH_I_H
 
 #include <sys/queue.h>
+#include "plan/step.h"
 
 struct vs_core;
 struct vs_node;
@@ -55,9 +56,10 @@ void vs_prefetch_carry(struct vs_core *c);	/* nodes have other ids now */
 
 void vs_prefetch_vf_free(struct vs_core *c);	/* for whom it may be */
 
-/* ops.c: a clone that no hold stands for, and whose VM stays off */
-void vs_op_clone_at(struct vs_core *c, struct vs_node *n, struct vs_hold *at,
-		    int64_t now_ms);
+/* ops.c: the same for a hold that isn't the node's: a clone whose VM stays off, a
+ * vMotion */
+void vs_op_at(struct vs_core *c, struct vs_node *n, enum vs_action action,
+	      struct vs_hold *at, int64_t now_ms);
 
 /* prefetch_place.c: what may be had ahead; lock held */
 /* Jobs that wait now, and power-ups of ours that are on their way, leave this

@@ -349,12 +349,20 @@ int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
 		*kind = VS_OP_CLONE;
 		return send_clone(c, n, h, now_ms, op, err);
 	case VS_DO_RELOCATE:
-		*kind = VS_OP_RELOCATE;
+		*kind = vm->power == VS_POWER_ON ? VS_OP_VMOTION :
+			VS_OP_RELOCATE;
+		if (*kind == VS_OP_VMOTION &&
+		    vs_door(c, n, vm, VS_DEED_VMOTION,
+			    vs_host_get(&c->inv, h->host), err))
+			return -1;
 		return vs_vc_vm_relocate(c->vc, vm->moid, h->host,
 			vs_pool_of(c, vs_host_get(&c->inv, h->host)),
 			h->moves ? h->store : NULL, op, err);
 	case VS_DO_RECONFIGURE:
 		*kind = VS_OP_RECONFIGURE;
+		if (vm->power == VS_POWER_ON &&
+		    vs_door(c, n, vm, VS_DEED_HOT_ADD, NULL, err))
+			return -1;
 		return send_reconfigure(c, n, h, vm, op, err);
 	case VS_DO_POWER_ON:
 		*kind = VS_OP_POWER_ON;

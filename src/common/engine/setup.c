@@ -205,11 +205,14 @@ static void nodes_make(struct vs_core *c)
 static void hold_leaves(struct vs_core *c, const char *node)
 {
 	const struct vs_hold *h = vs_ledger_get(&c->ledger, node);
+	char moving[VS_NAME_LEN + 1];		/* see vmotion.c */
 
 	if (h && h->state == VS_HOLD_REQUESTED)
 		c->holds_left = true;
 	else
 		vs_ledger_release(&c->ledger, node);
+	snprintf(moving, sizeof(moving), ">%s", node);
+	vs_ledger_release(&c->ledger, moving);
 	c->vf_freed = true;
 }
 

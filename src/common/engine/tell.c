@@ -88,7 +88,7 @@ static const char *const tell_names[] = {
 	[VS_TELL_SCHEDULE] = "schedule", [VS_TELL_BOOT_PUSH] = "boot_push",
 	[VS_TELL_BOOTED] = "booted", [VS_TELL_ADOPT] = "adopt",
 	[VS_TELL_DRAIN] = "drain", [VS_TELL_UNDRAIN] = "undrain",
-	[VS_TELL_POWER_UP] = "power_up",
+	[VS_TELL_POWER_UP] = "power_up", [VS_TELL_GOT] = "got",
 };
 #endif
 
@@ -132,6 +132,9 @@ static void say(struct vs_core *c, const struct vs_tell *t)
 			c->prolog_done(t->job, t->ok);
 		else
 			p->prolog_done(p->ctx, t->job, t->ok);
+		break;
+	case VS_TELL_GOT:
+		vs_got_say(c, t->job);
 		break;
 	case VS_TELL_EPILOG:
 		p->job_got(p->ctx, t->job, NULL, 0);

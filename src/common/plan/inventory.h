@@ -120,6 +120,7 @@ struct vs_vm {
 	char pool[VS_MOID_LEN];		/* resource pool, "" not known */
 	/* what the cluster's DRS and HA do to it: an override of its own */
 	enum vs_override drs, ha;
+	bool drs_moves;			/* drs automated: while it is on, too */
 	enum vs_power power;
 	bool connected;			/* runtime.connectionState */
 	bool readable;			/* devices and power were delivered */

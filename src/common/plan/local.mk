@@ -8,6 +8,7 @@ core_sources += \
 	src/common/plan/check_site.c \
 	src/common/plan/check_table.c src/common/plan/check_table.h \
 	src/common/plan/curve.c src/common/plan/curve.h \
+	src/common/plan/deed.c src/common/plan/deed.h \
 	src/common/plan/facts.h \
 	src/common/plan/gains.c \
 	src/common/plan/inventory.c src/common/plan/inventory.h \

@@ -20,6 +20,12 @@ static enum vs_vc_auto chooses(const char *behavior)
 	       !strcmp(behavior, "manual") ? VS_VC_AUTO_NO : VS_VC_AUTO_YES;
 }
 
+/* Partial automation only recommends what to move. */
+static bool moves(const char *behavior)
+{
+	return !strcmp(behavior, "fullyAutomated");
+}
+
 static enum vs_vc_auto drs_of(struct vs_j drs)
 {
 	struct vs_j enabled = vs_j_opt(drs, "enabled");
@@ -79,9 +85,12 @@ static struct vs_vc_override *override_of(struct vcx_cluster *c, struct vs_j o)
 
 static void drs_override(struct vcx_cluster *c, struct vs_j o)
 {
-	override_of(c, o)->drs = vs_j_bool_or(vs_j_opt(o, "enabled"), true) ?
-		chooses(vs_j_str_or(vs_j_opt(o, "behavior"), "")) :
-		VS_VC_AUTO_NO;
+	const char *behavior = vs_j_str_or(vs_j_opt(o, "behavior"), "");
+	bool on = vs_j_bool_or(vs_j_opt(o, "enabled"), true);
+	struct vs_vc_override *to = override_of(c, o);
+
+	to->drs = on ? chooses(behavior) : VS_VC_AUTO_NO;
+	to->moves = on && moves(behavior);
 }
 
 static void ha_override(struct vcx_cluster *c, struct vs_j o)
@@ -126,7 +135,7 @@ void vs_vcx_cluster_forget(struct vcx_cluster *c)
 	c->overrides = NULL;
 	c->noverrides = c->capoverrides = 0;
 	c->drs = c->ha = VS_VC_AUTO_UNKNOWN;
-	c->dpm = false;
+	c->dpm = c->moves = false;
 }
 
 void vs_vcx_cluster_set(struct vcx_cluster *c, struct vs_j conf)
@@ -138,6 +147,8 @@ void vs_vcx_cluster_set(struct vcx_cluster *c, struct vs_j conf)
 
 	vs_vcx_cluster_forget(c);
 	c->drs = drs_of(drs);
+	c->moves = c->drs == VS_VC_AUTO_YES &&
+		moves(vs_j_str_or(vs_j_opt(drs, "defaultVmBehavior"), ""));
 	c->ha = ha_of(vs_j_opt(conf, "dasConfig"));
 	c->dpm = dpm_automated(conf);
 	if (!in_force(drs) ||
@@ -154,6 +165,6 @@ struct vs_vc_cluster vs_vcx_cluster_view(const struct vcx_cluster *c)
 {
 	return (struct vs_vc_cluster){
 		.name = c->name, .moid = c->moid, .pool_moid = c->pool_moid,
-		.drs = c->drs, .ha = c->ha, .dpm = c->dpm,
+		.drs = c->drs, .ha = c->ha, .dpm = c->dpm, .moves = c->moves,
 		.overrides = c->overrides, .noverrides = c->noverrides };
 }

@@ -56,11 +56,13 @@ struct vs_vc_conf {
 /* ---- what was resolved -------------------------------------------------- */
 enum vs_vc_auto { VS_VC_AUTO_UNKNOWN, VS_VC_AUTO_NO, VS_VC_AUTO_YES };
 struct vs_vc_override { const char *vm;	/* moId; UNKNOWN: as the cluster */
-	enum vs_vc_auto drs, ha; };
+	enum vs_vc_auto drs, ha;
+	bool moves; };			/* drs: those that are on, too */
 struct vs_vc_cluster { const char *name, *moid, *pool_moid;
 	enum vs_vc_auto drs;		/* it chooses hosts at power-on */
 	enum vs_vc_auto ha;		/* it starts VMs again elsewhere */
 	bool dpm;			/* it switches idle hosts off */
+	bool moves;			/* DRS moves VMs that are on by itself */
 	const struct vs_vc_override *overrides; size_t noverrides; };
 struct vs_vc_store { const char *name, *moid;
 	int64_t free_mb;		/* -1 unknown */

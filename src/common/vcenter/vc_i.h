@@ -164,7 +164,7 @@ struct vcx_template {
 struct vcx_cluster {
 	char *name, *pool, *moid, *pool_moid;
 	char *browser;		/* its environment browser, see target.c */
-	bool read, pool_seen, dpm;
+	bool read, pool_seen, dpm, moves;
 	enum vs_vc_auto drs, ha;
 	struct vs_vc_override *overrides;
 	size_t noverrides, capoverrides;

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a type of adapter allows is made use of: a host that is to be empty is
+left by VMs of vmxnet3 and PVRDMA with their jobs running; those with a VF stay
+until their job has ended, or is requeued by an order."""
+
+import os
+import re
+
+from cluster import Cluster, wait_for
+from stages import Held, wait_ready_again, ready_count
+from worlds import ROCE, host, world
+
+E1, E2, E3 = (f"esx{i:02d}.example.org" for i in (1, 2, 3))
+ETH, RDMA, VF = "vm001", "vm002", "vm003"
+
+
+def make_cluster():
+    """On esx01 there is room for all, on the others for one VM of `eth` each:
+    its CPUs are reserved."""
+    c = Cluster(nodes=5, inventory=world(
+        hosts=[host(E1), host(E2, cores=3), host(E3, cores=3)],
+        durations={"RelocateVM_Task": "1s"}))
+    c.choose_ports()
+    c.vsphere = {"ShutdownGrace": 1, "Placement": "pack", "lines": [
+        "ClusterName=HPC1 ResourcePool=slurm",
+        "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG",
+        f"AdapterName=pvrdma Type=pvrdma Network={ROCE}",
+        f"AdapterName=sriov-roce Type=sriov Network={ROCE}",
+        "PartitionName=eth Adapter=vmxnet3 Template=rhel9-ofed LatencySensitivity=high",
+        "PartitionName=rdma Adapter=pvrdma Template=rhel9-ofed",
+        "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed"]}
+    c.node_lines = [c.node_line(1, 1, "vmxnet3"), c.node_line(2, 2, "pvrdma"),
+                    c.node_line(3, 3, "sriov-roce"),
+                    c.node_line(4, 5, "vmxnet3")]
+    c.partition_lines = ["PartitionName=eth Nodes=vm001,vm[004-005] Default=YES",
+                         "PartitionName=rdma Nodes=vm002",
+                         "PartitionName=roce Nodes=vm003"]
+    return c
+
+
+class Living(Held):
+    """A job of which the very process is looked at."""
+
+    def __init__(self, c, *options):
+        super().__init__(c, *options, before="echo pid=$$; echo began")
+
+    def pid(self):
+        return int(re.search(r"pid=(\d+)", self.c.output(self.id))[1])
+
+    def lives(self):
+        os.kill(self.pid(), 0)
+        return self.runs_on()
+
+
+def host_of(c, node):
+    vm = c.our_vm(node)
+    return vm["host"] if vm and vm["on"] else None
+
+
+def boots(c, node):
+    return c.our_vm(node)["boots"]
+
+
+def state_of(c, name):
+    return {h["host"]: h for h in c.svf("hosts")["hosts"]}[name]["state"]
+
+
+def drains(c):
+    return {n: c.node(n).get("Reason", "") for n in (ETH, RDMA, VF, "vm004", "vm005")
+            if "DRAIN" in c.node(n)["State"]}
+
+
+def moved_to(c, node, *hosts, seconds=30):
+    wait_for(f"{node}'s VM is on {' or '.join(hosts)}", seconds,
+             lambda: host_of(c, node) in hosts)
+    wait_for("svf jobs shows it there", 20, lambda: host_of(c, node) in str(
+        [j for j in c.svf("jobs")["jobs"]]))
+
+
+def back(c, *names):
+    """What was drained by an operator takes VMs again, and nobody is drained."""
+    for name in names:
+        c.svf("host", "resume", name, json_out=False)
+    wait_for("nobody is drained", 40, lambda: drains(c) == {})
+
+
+def on_the_first(c, **jobs):
+    """These jobs' VMs, partition=node, run on esx01: the other hosts take VMs
+    only after that."""
+    for name in (E2, E3):
+        c.svf("host", "drain", name, json_out=False)
+    run = {n: Living(c, "-p", p, "-w", n).wait_running()
+           for p, n in jobs.items()}
+    assert {host_of(c, n) for n in run} == {E1}
+    for name in (E2, E3):
+        c.svf("host", "resume", name, json_out=False)
+    return run
+
+
+def test_jobs_go_on_while_their_host_is_emptied(cluster):
+    c = cluster
+    jobs = on_the_first(c, eth=ETH, rdma=RDMA, roce=VF)
+    print(c.svf("host", "drain", E1, json_out=False))
+    moved_to(c, ETH, E2, E3)
+    moved_to(c, RDMA, E2, E3)
+    wait_for("SystemComment says where it is now", 20, lambda: host_of(
+        c, ETH) in c.job(jobs[ETH].id)["SystemComment"])
+    assert "waited_s=" in c.job(jobs[ETH].id)["SystemComment"]
+    for n in (ETH, RDMA):
+        assert jobs[n].lives() and boots(c, n) == 1
+    wait_for("the one with a VF is drained, and says why", 20, lambda: re.search(
+        r"drained by an operator.*type sriov allows it in no release",
+        drains(c).get(VF, "")))
+    assert set(drains(c)) == {VF}, drains(c)
+    jobs[VF].end_well()
+    wait_for("the host is empty", 40, lambda: not [
+        v for v in c.our_vms() if v["on"] and v["host"] == E1])
+    for n in (ETH, RDMA):
+        jobs[n].lives()
+        jobs[n].end_well()
+    back(c, E1)
