@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """MetricsPort=: what Prometheus is told is what svf says, to whom and how, and
 that nobody who asks can stand in anybody's way. Three hosts
-with eight VFs, of which five are ours to have, and six nodes; the metrics come
-with the second test."""
+with eight VFs, of which five are ours to have, and six nodes, and a GPU that no
+node has; the metrics come with the second test."""
 
 import datetime
 import json
@@ -19,7 +19,7 @@ from cluster import TOP, Cluster, free_ports, wait_for
 from monitoring import (
     PREFIX, families, families_now, page, promtool, value)
 from stages import Held
-from worlds import foreign, host, world
+from worlds import ROCE_AND_ETH, foreign, host, world
 
 E1, E2, E3 = (f"esx{i:02d}.example.org" for i in (1, 2, 3))
 HERE = pathlib.Path(TOP) / "contribs/monitoring"
@@ -27,11 +27,16 @@ PLACES = 8      # connections at once, as promised
 
 
 def make_cluster():
+    hosts = [host(E1, 4), host(E2, 2), host(E3, 2)]
+    hosts[0]["devices"] = [{"pci": "0000:65:00.0", "vendor": 0x10de,
+                            "device": 0x20b0, "name": "GA100"}]
     c = Cluster(nodes=6, inventory=world(
-        hosts=[host(E1, 4), host(E2, 2), host(E3, 2)],
+        hosts=hosts,
         vms=[foreign("theirs1", E2), foreign("theirs2", E3),
              foreign("theirs3", E3)]))
-    c.vsphere = {"ShutdownGrace": 1, "OversubscribeNames": "yes"}
+    c.vsphere = {"ShutdownGrace": 1, "OversubscribeNames": "yes", "lines": [
+        *ROCE_AND_ETH[:2], "AdapterName=gpu Type=dynamic-directpath"
+        " Vendor=0x10de Device=0x20b0", ROCE_AND_ETH[3]]}
     c.slurm = {"SuspendTimeout": 2,
                "SchedulerParameters": c.scheduler_parameters +
                ",sched_interval=2"}
@@ -179,19 +184,19 @@ def test_prometheus_says_what_svf_says(cluster, port, prometheus):
     def same():
         st, hosts = cluster.svf("status"), cluster.svf("hosts")["hosts"]
         nodes = cluster.svf("nodes")["nodes"]
-        pfs = [pf for h in hosts for pf in h["pfs"]]
+        pfs = [pf for h in hosts for pf in h["pfs"] if "device" not in pf]
         for state in ("free", "ours", "foreign", "held", "suspect"):
             assert ask(f'sum({PREFIX}vfs{{state="{state}"}})') == sum(
                 pf[state] for pf in pfs), state
         assert ask(f'sum({PREFIX}vfs)') == sum(pf["total"] for pf in pfs)
         for h in hosts:
             assert ask(f'sum({PREFIX}vfs{{host="{h["host"]}",state="ours"}})') \
-                == sum(pf["ours"] for pf in h["pfs"])
+                == sum(pf["ours"] for pf in h["pfs"] if pf in pfs)
         assert ask(f'{PREFIX}hosts{{state="up"}}') == len(hosts)
         for state in ("allocated", "powered_down", "idle"):
-            assert ask(f'{PREFIX}nodes{{state="{state}"}}') == sum(
+            assert ask(f'sum({PREFIX}nodes{{state="{state}"}})') == sum(
                 n["slurm_state"] == state for n in nodes)
-        assert ask(f'{PREFIX}node_vms{{state="on"}}') == sum(
+        assert ask(f'sum({PREFIX}node_vms{{state="on"}})') == sum(
             n["vm_state"] == "on" for n in nodes)
         assert ask(f'{PREFIX}clones_last_hour') == st["clones_hour"]
         assert ask(f'sum({PREFIX}operations_in_flight)') == st["in_flight"]

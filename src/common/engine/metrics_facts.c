@@ -7,6 +7,7 @@
  * first between two; no text is made, and nothing sorted, under the lock. No job,
  * user or node is named, for whoever reaches the port may read it.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -72,6 +73,13 @@ static void pf_read(struct vs_core *c, const struct vs_host *h, int i,
 	*p = (struct vs_metrics_pf) { .host = host };
 	vs_strlcpy(p->pci, pf->pci, sizeof(p->pci));
 	p->adapters = adapters_of(c, pf);
+	p->device = pf->of != NULL;
+	if (pf->of) {
+		snprintf(p->ids, sizeof(p->ids), "%04x:%04x",
+			 (unsigned int)pf->of->vendor,
+			 (unsigned int)pf->of->device);
+		vs_strlcpy(p->label, pf->of->label, sizeof(p->label));
+	}
 	p->n[VS_VF_HELD] = use->held;
 	p->n[VS_VF_OURS] = use->ours;
 	p->n[VS_VF_FOREIGN] = use->foreign;

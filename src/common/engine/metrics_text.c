@@ -150,6 +150,7 @@ static void site(struct out *o)
 	one(o, GAUGE, "brake", "1: too many VMs would have been removed at once, an operator must look (svf reconcile).", f->brake);
 }
 
+/* VFs of a PF, or devices that are alike. */
 static void vfs_of(struct out *o, const struct vs_metrics_pf *p)
 {
 	static const char *const words[VS_VF_STATES] = {
@@ -158,6 +159,7 @@ static void vfs_of(struct out *o, const struct vs_metrics_pf *p)
 	};
 	const struct vs_metrics_facts *f = o->f;
 	char names[512] = "", host[LABEL_LEN], adapter[LABEL_LEN];
+	char kind[LABEL_LEN], which[LABEL_LEN + 64];
 	size_t len = 0;
 
 	for (size_t a = 0; a < f->nadapters && a < VS_METRIC_ADAPTERS; a++) {
@@ -168,9 +170,14 @@ static void vfs_of(struct out *o, const struct vs_metrics_pf *p)
 		len = strlen(names);
 	}
 	label(f->hosts[p->host].name, host);
+	if (p->device)
+		snprintf(which, sizeof(which), "device=\"%s\",label=\"%s\"",
+			 p->ids, label(p->label, kind));
 	for (int i = 0; i < VS_VF_STATES; i++)
-		put(o, PREFIX "vfs{adapter=\"%s\",host=\"%s\",pf=\"%s\",state=\"%s\"} %d\n",
-		    names, host, p->pci, words[i], p->n[i]);
+		put(o, PREFIX "%s{adapter=\"%s\",host=\"%s\",%s%spf=\"%s\",state=\"%s\"} %d\n",
+		    p->device ? "devices" : "vfs", names, host,
+		    p->device ? which : "", p->device ? "," : "", p->pci,
+		    words[i], p->n[i]);
 }
 
 static void hosts(struct out *o)
@@ -185,7 +192,12 @@ static void hosts(struct out *o)
 
 	family(o, GAUGE, "vfs", NULL, "VFs of each PF: free, held (promised or requested), ours, foreign, suspect (used by VMs), quarantined (free but left out), lost (their host is not there, or has fewer than it had). Below 0: over-committed. adapter: all that draw on the PF.");
 	for (size_t i = 0; i < f->npfs; i++)
-		vfs_of(o, &f->pfs[i]);
+		if (!f->pfs[i].device)
+			vfs_of(o, &f->pfs[i]);
+	family(o, GAUGE, "devices", NULL, "Devices of hosts that VMs get whole, by vendor and device id and hardware label, in the same states. pf: the address of the first of those that are alike.");
+	for (size_t i = 0; i < f->npfs; i++)
+		if (f->pfs[i].device)
+			vfs_of(o, &f->pfs[i]);
 	family(o, GAUGE, "hosts", NULL, "ESXi hosts by state, as svf hosts says it.");
 	for (size_t w = 0; w < VS_COUNT(words); w++) {
 		unsigned int n = 0;
