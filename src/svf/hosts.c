@@ -32,16 +32,34 @@ static void add_pf(struct sum *s, struct vs_j pf, bool over)
 	s->unknown |= vs_j_bool_or(vs_j_opt(pf, "unknown"), false);
 }
 
-/* Of a host, or (of is set) of one PF. */
+static bool is_device(struct vs_j pf)
+{
+	return vs_j_str_or(vs_j_opt(pf, "device"), NULL) != NULL;
+}
+
+static size_t count_pfs(struct vs_j host)
+{
+	struct vs_j pfs = vs_j_opt(host, "pfs");
+	size_t n = 0;
+
+	for (size_t i = 0; i < vs_j_len(pfs); i++)
+		n += !is_device(vs_j_at(pfs, i));
+	return n;
+}
+
+/* Of a host's PFs (its devices have a column of their own), or (of is set) of
+ * one row. */
 static struct sum sum_of(const struct svf_row *row)
 {
 	struct vs_j pfs = vs_j_opt(row->j, "pfs");
+	size_t n = row->of.doc ? 0 : count_pfs(row->j);
 	struct sum sum = { 0 };
 
 	if (row->of.doc)
 		add_pf(&sum, row->j, true);
-	for (size_t i = 0; !row->of.doc && i < vs_j_len(pfs); i++)
-		add_pf(&sum, vs_j_at(pfs, i), vs_j_len(pfs) == 1);
+	for (size_t i = 0; n && i < vs_j_len(pfs); i++)
+		if (!is_device(vs_j_at(pfs, i)))
+			add_pf(&sum, vs_j_at(pfs, i), n == 1);
 	return sum;
 }
 
@@ -130,7 +148,21 @@ static void put_state(struct svf_table *t, const struct svf_row *row)
 
 static void put_npfs(struct svf_table *t, const struct svf_row *row)
 {
-	svf_cell(t, "%zu", vs_j_len(vs_j_opt(row->j, "pfs")));
+	svf_cell(t, "%zu", count_pfs(row->j));
+}
+
+static void put_devices(struct svf_table *t, const struct svf_row *row)
+{
+	put_room(t, row->j, "devices_free", "devices_total", 1);
+}
+
+/* "10de:20b0", with its hardware label "10de:20b0/a". */
+static void put_ids(struct svf_table *t, const struct svf_row *row)
+{
+	const char *label = vs_j_str_or(vs_j_opt(row->j, "label"), "");
+
+	svf_cell(t, "%s%s%s", vs_j_str_or(vs_j_opt(row->j, "device"), "-"),
+		 label[0] ? "/" : "", label);
 }
 
 static void put_ghz(struct svf_table *t, const struct svf_row *row)
@@ -188,6 +220,9 @@ static const struct svf_col cols[] = {
 	{ .name = "pfs", .how = SVF_RIGHT, .drop = 5, .put = put_npfs,
 	  .what = "physical functions with SR-IOV" },
 	VFS_COLS,
+	{ .name = "devices", .title = "DEVICES_FREE/ALL",
+	  .how = SVF_RIGHT | SVF_IF, .put = put_devices,
+	  .what = "devices that VMs get whole: not given to any, and all; only where there are some" },
 	{ .name = "ghz", .title = "GHZ_FREE/ALL", .how = SVF_RIGHT, .drop = 4,
 	  .put = put_ghz, .what = "CPU that is not reserved, and all there is, in GHz" },
 	{ .name = "gb", .title = "GB_FREE/ALL", .how = SVF_RIGHT, .drop = 3,
@@ -203,7 +238,9 @@ static const struct svf_col pf_cols[] = {
 	{ .name = "host", .put = put_name, .what = "the ESXi host" },
 	{ .name = "state", .how = SVF_STATE, .put = put_state,
 	  .what = "the host's, as without --pfs" },
-	{ .name = "pf", .put = put_pci, .what = "the physical function's PCI address" },
+	{ .name = "pf", .put = put_pci, .what = "the physical function's PCI address, or the first's of devices that are alike" },
+	{ .name = "device", .how = SVF_IF, .put = put_ids,
+	  .what = "of devices that VMs get whole: vendor and device, and their hardware label; the numbers are of such devices then" },
 	{ .name = "nic", .key = "pnic", .what = "its name on the host" },
 	{ .name = "network", .key = "switch",
 	  .what = "the distributed switch that it is an uplink of" },
@@ -258,7 +295,7 @@ static int run(const struct svf *s)
 
 const struct svf_verb svf_hosts = {
 	.name = "hosts", .args = "[HOST...]", .run = run, .reads = true,
-	.flag = "--pfs", .flag_what = "one line per physical function",
+	.flag = "--pfs", .flag_what = "one line per physical function, or kind of device that VMs get whole",
 	.list = &hosts, .flagged = &pfs, .names = SVF_NAMES_HOST,
 	.what = "ESXi hosts: state, VFs, CPU and memory",
 	.help =

@@ -85,6 +85,30 @@ static void put_need(struct svf_table *t, const struct svf_row *row)
 	put_count(t, row, "need");
 }
 
+static void put_devices(struct svf_table *t, const struct svf_row *row)
+{
+	put_count(t, row, "devices");
+}
+
+static void put_span(struct svf_table *t, const struct svf_row *row,
+		     const char *key)
+{
+	int64_t s = vs_j_int_or(vs_j_opt(row->j, key), -1);
+	char text[16];
+
+	svf_cell(t, "%s", s < 0 ? "-" : svf_span(s, text));
+}
+
+static void put_waited(struct svf_table *t, const struct svf_row *row)
+{
+	put_span(t, row, "waited_s");
+}
+
+static void put_provision(struct svf_table *t, const struct svf_row *row)
+{
+	put_span(t, row, "provision_s");
+}
+
 /* "2 clone 12s": so many nodes are on their way. */
 static void put_making(struct svf_table *t, const struct svf_row *row)
 {
@@ -127,9 +151,15 @@ static const struct svf_col cols[] = {
 	  .what = "where their VMs run, or are going to" },
 	{ .name = "vfs", .how = SVF_RIGHT, .put = put_vfs,
 	  .what = "the virtual functions that these hold" },
+	{ .name = "devices", .how = SVF_RIGHT | SVF_IF, .put = put_devices,
+	  .what = "the devices that they hold whole; only where there are some" },
 	{ .name = "making", .put = put_making,
 	  .what = "nodes that are not up yet, and what was begun last for one of them, "
 	  "when" },
+	{ .name = "waited", .how = SVF_RIGHT | SVF_IF, .put = put_waited, .drop = 1,
+	  .what = "how long it lacked VFs or devices, until it began or now; only where one did" },
+	{ .name = "provision", .how = SVF_RIGHT | SVF_IF, .put = put_provision, .drop = 1,
+	  .what = "from when it got its nodes until their VMs were up, or now; only where that is known" },
 	{ .name = "expected", .put = put_expected, .drop = 1,
 	  .what = "when it may begin, as far as is known" },
 	{ .name = "waits", .how = SVF_BELOW, .key = "text",

@@ -77,20 +77,21 @@ static bool alike(const struct top_cell *a, const struct top_cell *b)
 static void run_title(const struct page *p, const struct top_pf *pf,
 		      const struct top_cell *c, int n)
 {
+	VS_FREE char *has = top_counts(pf->device ? 0 : n, pf->device ? n : 0);
 	const struct top_model *m = p->m;
 	FILE *f = p->f;
 
 	fprintf(f, "<title>");
 	map_put_text(f, pf->label, 40);
 	if (c->job >= 0) {
-		VS_FREE char *s = vs_asprintf(": %d VF%s of job %s, %s%s", n,
-			n == 1 ? "" : "s", m->jobs[c->job].id,
+		VS_FREE char *s = vs_asprintf(": %s of job %s, %s%s", has,
+			m->jobs[c->job].id,
 			m->jobs[c->job].user,
 			c->use == TOP_MAKING ? ", VM not on yet" : "");
 
 		map_put_text(f, s, 120);
 	} else {
-		fprintf(f, ": %d VF%s ", n, n == 1 ? "" : "s");
+		fprintf(f, ": %s ", has);
 		map_put_text(f, top_uses[c->use].what, 80);
 	}
 	fputs("</title>", f);
@@ -337,9 +338,10 @@ static const struct top_job *nth(const struct page *p, bool waits, size_t n)
 static void job_item(const struct page *p, size_t i, int x, int y)
 {
 	const struct top_job *j = nth(p, false, i);
-	VS_FREE char *text = vs_asprintf("%s  %s  %s  %s, %d VF%s%s", j->id,
-		j->user, j->partition, j->state, j->vfs,
-		j->vfs == 1 ? "" : "s", j->making ? ", more to come" : "");
+	VS_FREE char *has = top_counts(j->vfs, j->devices);
+	VS_FREE char *text = vs_asprintf("%s  %s  %s  %s, %s%s", j->id,
+		j->user, j->partition, j->state, has,
+		j->making ? ", more to come" : "");
 
 	if (j->letter)
 		square(p, x, y, "u0", job_fills[j->colour], j->letter);
@@ -401,7 +403,7 @@ static int below_svg(const struct page *p, int y, bool draw)
 	for (size_t i = trouble_next(p, 0); i < p->m->nhosts;
 	     i = trouble_next(p, i + 1))
 		nreasons++;
-	y = list_svg(p, "A square is a VF:", TOP_USES, TOP_USES, LEGEND_W, y,
+	y = list_svg(p, "A square is a VF or device:", TOP_USES, TOP_USES, LEGEND_W, y,
 		     draw, use_item);
 	y = list_svg(p, "Jobs with VFs", p->m->njobs - p->waits, JOBS_MAX,
 		     LEGEND_W, y, draw, job_item);

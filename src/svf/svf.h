@@ -48,6 +48,7 @@ enum {				/* svf_col.how */
 	SVF_EXTRA = 4,		/* with -o alone */
 	SVF_STATE = 8,		/* coloured by the word */
 	SVF_BAD = 16,		/* coloured, whatever it says */
+	SVF_IF = 32,		/* left out where all cells are "-" */
 };
 struct svf_col {
 	const char *name;	/* -o's word; the title is it in upper case */
@@ -225,6 +226,8 @@ char *svf_clean(char *s);
 /* "12s", "3m05s", "2h10m", "4d03h" since then (epoch seconds); "" for 0. */
 const char *svf_age(int64_t then, char out[16]);
 #define SVF_DAY "%Y-%m-%dT%H:%M:%S"
+/* The same of so many seconds, "0s" too. */
+const char *svf_span(int64_t s, char out[16]);
 /* Epoch seconds on this machine's clock, by strftime's form; "": there is no
  * such time, or it is 0. Returns out. */
 const char *svf_clock(int64_t at, const char *form, char out[32]);

@@ -212,6 +212,22 @@ static void print_below(const char *text, int wide)
 		putchar('\n');
 }
 
+/* Columns of what this site doesn't have. */
+static void leave_out(const struct svf_table *t, size_t nrows, int *widths)
+{
+	for (size_t i = 0; i < t->npicks && !t->chosen; i++) {
+		size_t col = t->picks[i].col, row = 0;
+
+		if (!(t->list.cols[col].how & SVF_IF))
+			continue;
+		while (row < nrows &&
+		       !strcmp(t->cells[row * t->list.ncols + col], "-"))
+			row++;
+		if (row == nrows)
+			widths[i] = -1;
+	}
+}
+
 static int total(const struct svf_table *t, const int *widths)
 {
 	int sum = 0;
@@ -292,6 +308,7 @@ void svf_table_print(const struct svf_table *t, bool no_header)
 		qsort_r(rows, nrows, sizeof(*rows), by_cells, (void *)t);
 	if (!no_header)
 		widen(t, titles, widths);
+	leave_out(t, nrows, widths);
 	below = fit(t, widths, wide);
 	if (!no_header)
 		print_row(t, titles, widths, false);
@@ -332,11 +349,12 @@ const char *svf_clock(int64_t at, const char *form, char out[32])
 
 const char *svf_age(int64_t then, char out[16])
 {
-	int64_t s = (int64_t)time(NULL) - then;
-
 	out[0] = '\0';
-	if (then <= 0)
-		return out;
+	return then <= 0 ? out : svf_span((int64_t)time(NULL) - then, out);
+}
+
+const char *svf_span(int64_t s, char out[16])
+{
 	if (s < 0)
 		s = 0;
 	if (s > 999LL * 86400)

@@ -312,7 +312,8 @@ const struct svf_verb svf_top = {
 	.name = "top", .args = "", .run = run, .own = own,
 	.what = "hosts, VFs, jobs and engine on one screen, live",
 	.help =
-"A cell is a VF, with the letter and colour of the job that has it:\n"
+"A cell is a VF, or a device that VMs get whole, with the letter and colour of\n"
+"the job that has it:\n"
 "  A  in use by the job of that letter\n"
 "  a  given to it, its VM isn't on yet\n"
 "  =  in use by a VM of this Slurm that has no job\n"

@@ -45,20 +45,23 @@ struct top_pf {
 	struct top_cell *cells;
 	int ncells, more;	/* more: that aren't shown */
 	int over;		/* so many are promised that aren't there */
+	bool device;		/* a cell is a device that VMs get whole */
 };
 
 struct top_host {
 	char *name, *cluster, *state, *reason;	/* "" where there is none */
 	struct top_pf *pfs;
 	int npfs;
-	int total, free;	/* VFs; free: those that a VM may have now */
+	int total, free;	/* VFs and devices; free: those that a VM may
+				 * have now */
+	int devices;		/* of total */
 	int trouble;		/* 0: up; the greater the worse */
 };
 
 struct top_job {
 	uint32_t number;
 	char *id, *user, *partition, *state, *text, *phase;
-	int vfs, making, need;
+	int vfs, devices, making, need;
 	int64_t since, expected;	/* s since the epoch, 0: not known */
 	bool waits;
 	char letter;		/* 'A' to 'Z'; 0: it has no VFs */
@@ -189,6 +192,8 @@ void top_hosts_head(const struct top_model *m, struct top_lines *out);
 /* notes: how many lines one of them may have */
 void top_engine_lines(const struct top_model *m, int64_t now, int notes,
 		      struct top_lines *out);
+/* "3 VFs, 1 device", "1 device", "0 VFs"; free() it. */
+char *top_counts(int vfs, int devices);
 void top_sum_lines(const struct top_model *m, struct top_lines *out);
 void top_job_lines(const struct top_model *m, const struct top_view *v,
 		   struct top_lines *out);

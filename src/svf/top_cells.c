@@ -210,6 +210,7 @@ static void pf_fill(struct top_model *m, struct top_host *h, struct top_pf *p,
 	if (p->cells)
 		qsort(p->cells, (size_t)p->ncells, sizeof(*p->cells), by_use);
 	h->total += total;
+	h->devices += p->device ? total : 0;
 	for (int i = 0; i < p->ncells; i++) {
 		m->uses[p->cells[i].use]++;
 		h->free += p->cells[i].use == TOP_FREE;

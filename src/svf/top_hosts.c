@@ -240,10 +240,13 @@ void top_hosts_head(const struct top_model *m, struct top_lines *out)
 {
 	int width = name_width(m, top_domain(m));
 	struct top_line *l = top_line_new(out);
+	bool devices = false;
 
+	for (size_t i = 0; i < m->nhosts; i++)
+		devices |= m->hosts[i].devices > 0;
 	top_put(l, TOP_HEAD, "HOST");
 	top_pad(l, TOP_HEAD, width + 2);
 	top_put(l, TOP_HEAD, "STATE");
 	top_pad(l, TOP_HEAD, width + 2 + STATE_WIDTH);
-	top_put(l, TOP_HEAD, "FREE/VFS");
+	top_put(l, TOP_HEAD, devices ? "FREE/ALL" : "FREE/VFS");
 }

@@ -78,6 +78,7 @@ static void host_read(struct top_host *h, struct vs_j j)
 
 		p->pci = svf_clean(vs_strdup(vs_j_str(vs_j_get(pf, "pci"))));
 		p->label = text_of(pf, "pnic");
+		p->device = vs_j_str_or(vs_j_opt(pf, "device"), NULL) != NULL;
 		if (!p->label[0]) {	/* handed out whole, or no NIC */
 			free(p->label);
 			p->label = text_of(pf, "device");
@@ -109,11 +110,12 @@ static void job_read(struct top_job *job, struct vs_j j)
 	job->text = text_of(j, "text");
 	job->phase = text_of(j, "phase");
 	job->vfs = small(j, "vfs");
+	job->devices = small(j, "devices");
 	job->making = small(j, "making");
 	job->need = small(j, "need");
 	job->since = vs_j_int_or(vs_j_opt(j, "since"), 0);
 	job->expected = vs_j_int_or(vs_j_opt(j, "expected"), 0);
-	job->waits = !vs_j_len(vs_j_opt(j, "nodes")) && !job->vfs &&
+	job->waits = !vs_j_len(vs_j_opt(j, "nodes")) && !job->vfs && !job->devices &&
 		(job->text[0] || job->need);
 }
 
@@ -166,7 +168,7 @@ static void jobs_read(struct top_model *m, struct vs_j jobs)
 
 static bool has_vfs(const struct top_job *j)
 {
-	return j->vfs || j->making;
+	return j->vfs || j->devices || j->making;
 }
 
 static void letter_take(struct top_job *j, unsigned int want, bool taken[26])

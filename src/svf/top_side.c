@@ -112,6 +112,19 @@ void top_engine_lines(const struct top_model *m, int64_t now, int notes,
 			top_wrap(out, TOP_WARN, 0, notes, m->notes[i]);
 }
 
+static char *counted(int n, const char *what)
+{
+	return vs_asprintf("%d %s%s", n, what, n == 1 ? "" : "s");
+}
+
+char *top_counts(int vfs, int devices)
+{
+	VS_FREE char *v = counted(vfs, "VF"), *d = counted(devices, "device");
+
+	return vs_asprintf("%s%s%s", vfs || !devices ? v : "",
+			   vfs && devices ? ", " : "", devices ? d : "");
+}
+
 /* "128 VFs: 12 job, 3 coming, 113 free" */
 void top_sum_lines(const struct top_model *m, struct top_lines *out)
 {
@@ -119,17 +132,21 @@ void top_sum_lines(const struct top_model *m, struct top_lines *out)
 		TOP_HIDDEN, TOP_HELD, TOP_FOREIGN, TOP_SUSPECT, TOP_FREE,
 		TOP_BARRED, TOP_QUARANTINED, TOP_UNKNOWN };
 	struct flow f = { .out = out };
-	size_t total = 0, troubled = 0;
+	VS_FREE char *all = NULL;
+	int total = 0, devices = 0;
+	size_t troubled = 0;
 
 	for (size_t i = 0; i < m->nhosts; i++) {
-		total += (size_t)m->hosts[i].total;
+		total += m->hosts[i].total;
+		devices += m->hosts[i].devices;
 		troubled += m->hosts[i].trouble > 0;
 	}
 	field(&f, TOP_HEAD, vs_asprintf("%zu host%s", m->nhosts,
 					m->nhosts == 1 ? "" : "s"));
 	if (troubled)
 		field(&f, TOP_WARN, vs_asprintf("%zu not up", troubled));
-	field(&f, TOP_HEAD, vs_asprintf("%zu VFs:", total));
+	all = top_counts(total - devices, devices);
+	field(&f, TOP_HEAD, vs_asprintf("%s:", all));
 	for (size_t i = 0; i < VS_COUNT(shown); i++)
 		if (m->uses[shown[i]])
 			field(&f, TOP_PLAIN, vs_asprintf(
@@ -173,6 +190,7 @@ static void waiting_put(struct top_lines *out, const struct top_view *v,
 static void having_put(struct top_lines *out, const struct top_view *v,
 		       const struct top_job *j, int mark)
 {
+	VS_FREE char *has = top_counts(j->vfs, j->devices);
 	struct top_line *l = top_line_new(out);
 	char age[32];
 
@@ -180,8 +198,7 @@ static void having_put(struct top_lines *out, const struct top_view *v,
 		j->letter ? j->letter : ' ');
 	top_put(l, TOP_PLAIN, " ");
 	job_who(l, j, mark);
-	top_put(l, TOP_PLAIN, "  %-9s %d VF%s", j->state, j->vfs,
-		j->vfs == 1 ? "" : "s");
+	top_put(l, TOP_PLAIN, "  %-9s %s", j->state, has);
 	if (!j->making)
 		return;
 	ago(j->since, v ? v->now : 0, age);
@@ -237,7 +254,7 @@ void top_help_lines(struct top_lines *out)
 		{ "h", "this, and back" },
 	};
 
-	top_put(top_line_new(out), TOP_HEAD, "A cell is a VF:");
+	top_put(top_line_new(out), TOP_HEAD, "A cell is a VF, or a device that VMs get whole:");
 	for (int i = 0; i < TOP_USES; i++) {
 		struct top_line *l = top_line_new(out);
 

@@ -43,9 +43,55 @@ static void fields_and_widths_are_chosen_as_in_squeue(void **state)
 	assert_string_equal(out, "leaf1  esx1\n");
 	assert_int_equal(svf("hosts --format all -n esx1"), 0);
 	assert_string_equal(out,
-		"esx1  HPC1  leaf1  up  1  8  2  0  0  6  -  -  0/0\n");
+		"esx1  HPC1  leaf1  up  1  8  2  0  0  6  -  -  -  0/0\n");
 	assert_int_equal(svf("hosts --pfs -onuma,pf esx1"), 0);
 	assert_string_equal(out, "NUMA  PF\n   -  0000:3b:00.0\n");
+}
+
+/* A GPU is no VF: it has a column of its own, where there is one at all. */
+static void devices_are_counted_apart_from_vfs(void **state)
+{
+	(void)state;
+	stage_report_text[HOSTS] =
+"{\"hosts\":[{\"host\":\"esx1\",\"state\":\"up\",\"pfs\":["
+" {\"pci\":\"0000:3b:00.0\",\"total\":8,\"ours\":2,\"free\":6},"
+" {\"pci\":\"0000:65:00.0\",\"device\":\"10de:20b0\",\"label\":\"a\","
+"  \"total\":2,\"ours\":1,\"free\":1}],"
+"  \"devices_total\":2,\"devices_free\":1},"
+" {\"host\":\"esx2\",\"state\":\"up\",\"pfs\":["
+" {\"pci\":\"0000:65:00.0\",\"device\":\"10de:20b0\",\"total\":1,"
+"  \"unknown\":true}],\"devices_total\":1},"
+" {\"host\":\"esx3\",\"state\":\"up\",\"pfs\":[]}]}";
+	assert_int_equal(svf("hosts"), 0);
+	assert_string_equal(out,
+"HOST  CLUSTER  STATE  PFS  VFS  OURS  FOREIGN  HELD  FREE  DEVICES_FREE/ALL  GHZ_FREE/ALL  GB_FREE/ALL  VMS_OURS/OTHER  REASON\n"
+"esx1  -        up       1    8     2        0     0     6               1/2             -            -             0/0\n"
+"esx2  -        up       0    0     0        0     0     0               ?/1             -            -             0/0\n"
+"esx3  -        up       0    0     0        0     0     0                 -             -            -             0/0\n");
+	assert_int_equal(svf("hosts --pfs -n -o pf,device,vfs,free esx1"), 0);
+	assert_string_equal(out,
+		"0000:3b:00.0  -            8  6\n"
+		"0000:65:00.0  10de:20b0/a  2  1\n");
+	assert_int_equal(svf("hosts -n -o devices,host esx3"), 0);
+	assert_string_equal(out, "-  esx3\n");	/* chosen, it is there */
+}
+
+static void jobs_say_how_long_they_waited(void **state)
+{
+	(void)state;
+	stage_report_text[JOBS] =
+"{\"jobs\":["
+" {\"job\":12,\"id\":\"12\",\"state\":\"RUNNING\",\"nodes\":[\"vm1\"],"
+"  \"vfs\":1,\"devices\":2,\"waited_s\":65,\"provision_s\":0},"
+" {\"job\":13,\"id\":\"13\",\"state\":\"PENDING\",\"waited_s\":7200}]}";
+	assert_int_equal(svf("jobs -o jobid,vfs,devices,waited,provision"), 0);
+	assert_string_equal(out,
+		"JOBID  VFS  DEVICES  WAITED  PROVISION\n"
+		"12       1        2   1m05s         0s\n"
+		"13       -        -   2h00m          -\n");
+	assert_int_equal(svf("jobs"), 0);
+	assert_non_null(strstr(out, "WAITED  PROVISION  EXPECTED"));
+	assert_non_null(strstr(out, "VFS  DEVICES  MAKING"));
 }
 
 static void what_was_chosen_is_shown_however_narrow_it_is(void **state)
@@ -173,6 +219,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup(f, restart)
 		T(fields_and_widths_are_chosen_as_in_squeue),
+		T(devices_are_counted_apart_from_vfs),
+		T(jobs_say_how_long_they_waited),
 		T(what_was_chosen_is_shown_however_narrow_it_is),
 		T(a_field_that_there_is_not_names_those_there_are),
 		T(lines_are_sorted_by_fields_that_need_not_be_shown),

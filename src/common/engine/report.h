@@ -30,7 +30,7 @@
  *     "safe": true,			no VM of ours is on
  *     "drained_by_others": 2,		nodes that somebody else drained while
  *					their VMs ran here, and that still are
- *     "pfs": [ {
+ *     "pfs": [ {				and what is handed out whole, by kind
  *       "pci": "0000:3b:00.0", (*)
  *       "pnic": "vmnic4",
  *       "switch": "dvs-roce",		what its uplink belongs to
@@ -44,6 +44,8 @@
  *       "unknown": true		the counts can't be relied on; no
  *					"free" then
  *     } ],
+ *     "devices_total": 2, "devices_free": 1,	of all its rows with "device";
+ *					absent without such, _free where unknown
  *     "cpu_mhz_total": 96000, "cpu_mhz_free": 48000,
  *     "memory_mb_total": 524288, "memory_mb_free": 262144,
  *     "vms_ours": 2, "vms_foreign": 5
@@ -88,6 +90,12 @@
  *     "nodes": [ "vm001", ... ],	of ours, that it has
  *     "hosts": [ "esx01", ... ],	of their VMs, on or promised
  *     "vfs": 4,			in use or held by them
+ *     "devices": 1,			the same of those handed out whole;
+ *					absent where there is none
+ *     "waited_s": 12,			for want of VFs (or devices), now or
+ *					before it began; absent: not at all, or
+ *					not known
+ *     "provision_s": 35,		from there until its VMs were up, or now
  *     "making": 2,			nodes of it that are not up yet
  *     "phase": "clone", "since": 1789000000,	the one of these that was begun
  *					last, by what is done for it

@@ -160,9 +160,10 @@ static void host_reasons(struct vs_core *c, const struct vs_host *h,
 	for (int i = 0; i < h->npfs; i++)
 		if (sum->pf[i].free < 0 && !sum->pf[i].unknown)
 			add_reason(&why, vs_asprintf(
-				"%s: over-committed, %d VFs in use or promised, %d there",
+				"%s: over-committed, %d %s in use or promised, %d there",
 				h->pfs[i].pci,
 				sum->pf[i].total - sum->pf[i].free,
+				h->pfs[i].of ? "devices" : "VFs",
 				sum->pf[i].total));
 	for (int i = 0; i < h->npfs; i++) {
 		char *words = vs_beside_words(c, h, i, sum->pf[i].beside);
@@ -196,6 +197,30 @@ static struct json_object *pfs_json(const struct vs_core *c,
 	return arr;
 }
 
+/* Of its devices that VMs get whole: absent where none are handed out. */
+static void devices_json(const struct vs_host *h, const struct vs_host_sum *sum,
+			 struct json_object *o)
+{
+	int total = 0, free = 0, rows = 0;
+	bool unknown = false;
+
+	for (int i = 0; i < h->npfs; i++) {
+		const struct vs_pf_use *use = &sum->pf[i];
+
+		if (!h->pfs[i].of)
+			continue;
+		rows++;
+		total += use->total;
+		free += use->free > 0 ? use->free : 0;
+		unknown |= use->unknown;
+	}
+	if (!rows)
+		return;
+	vs_jb_int(o, "devices_total", total);
+	if (!unknown)
+		vs_jb_int(o, "devices_free", free);
+}
+
 static const char *cluster_name(const struct vs_core *c,
 				const struct vs_host *h)
 {
@@ -227,6 +252,7 @@ static struct json_object *host_json(struct vs_core *c, struct vs_host *h,
 	vs_jb_str(o, "state", vs_report_host_state(c, h));
 	host_reasons(c, h, sum, o);
 	vs_jb_put(o, "pfs", pfs_json(c, h, sum));
+	devices_json(h, sum, o);
 	vs_jb_int(o, "cpu_mhz_total", (int64_t)h->cores * h->core_mhz);
 	vs_jb_int(o, "cpu_mhz_free", sum->cpu_free);
 	vs_jb_int(o, "memory_mb_total", h->memory_mb);

@@ -25,7 +25,9 @@ struct strings { char **s; size_t n, cap; };
 struct row {
 	uint32_t job;
 	struct strings nodes, hosts, adapters;
-	size_t vfs, making, need;
+	size_t vfs, devices, making, need;
+	int64_t waited_ms, provision_ms;	/* the longest of its nodes' */
+	bool untold;			/* of one of them it isn't known */
 	int64_t since_ms;
 	const char *phase;		/* a constant */
 	char text[256];
@@ -91,6 +93,32 @@ static void adapter_add(struct row *r, const struct vs_node *n)
 		strings_add(&r->adapters, name);
 }
 
+/* Of a VM that jobs share the latest one's is known. */
+static void took_add(struct row *r, const struct vs_node *n, int64_t now_ms)
+{
+	const struct vs_took *t = &n->took;
+	int64_t ms = (t->up_ms ? t->up_ms : now_ms) - t->began_ms;
+
+	if (!t->began_ms || n->job != r->job)
+		r->untold = true;
+	if (t->lacked_ms > r->waited_ms)
+		r->waited_ms = t->lacked_ms;
+	if (ms > r->provision_ms)
+		r->provision_ms = ms;
+}
+
+/* A hold has its adapter's own first. */
+static void cards_add(struct row *r, const struct vs_node *n,
+		      const struct vs_hold *h)
+{
+	const struct vs_adapter *a = n->profile->adapter;
+	int all = h ? h->ncards : 0;
+	int vfs = vs_adapter_nics(a) ? vs_adapter_vfs(a) : 0;
+
+	r->vfs += (size_t)(vfs < all ? vfs : all);
+	r->devices += (size_t)(vfs < all ? all - vfs : 0);
+}
+
 static void node_add(struct vs_core *c, struct row *r, struct vs_node *n)
 {
 	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
@@ -103,7 +131,8 @@ static void node_add(struct vs_core *c, struct row *r, struct vs_node *n)
 	adapter_add(r, n);
 	if (host)
 		strings_add(&r->hosts, host->name);
-	r->vfs += h ? (size_t)h->ncards : 0;
+	cards_add(r, n, h);
+	took_add(r, n, vs_clock());
 	if (n->flags & VS_NODE_UP)
 		return;
 	r->making++;
@@ -146,6 +175,8 @@ static void words_add(struct vs_core *c, struct row *row)
 	if (!r || row->nodes.n)
 		return;
 	row->need = r->need;
+	if (r->lacked_ms)
+		row->waited_ms = vs_clock() - r->lacked_ms;
 	for (size_t i = 0; i < r->n; i++) {
 		const struct vs_node *n = vs_node_at(c, r->ids[i]);
 
@@ -181,6 +212,12 @@ static struct json_object *job_json(struct row *r,
 	}
 	if (r->nodes.n)
 		vs_jb_int(o, "vfs", (int64_t)r->vfs);
+	if (r->devices)
+		vs_jb_int(o, "devices", (int64_t)r->devices);
+	if (r->waited_ms && !r->untold)
+		vs_jb_int(o, "waited_s", r->waited_ms / 1000);
+	if (r->nodes.n && !r->untold)
+		vs_jb_int(o, "provision_s", r->provision_ms / 1000);
 	if (r->making) {
 		vs_jb_int(o, "making", (int64_t)r->making);
 		vs_report_str(o, "phase", r->phase);

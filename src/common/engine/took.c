@@ -63,6 +63,12 @@ void vs_took_note(struct vs_node *n, int what, int64_t ms)
 	t->cold = true;		/* a warm one that had to be built anew, too */
 }
 
+void vs_took_end(struct vs_core *c, const struct vs_wait *w, int64_t now_ms)
+{
+	for (size_t i = 0; i < w->n; i++)
+		c->nodes[w->ids[i]].took.up_ms = now_ms;
+}
+
 static void longer(int64_t *most, int64_t ms)
 {
 	if (ms > *most)

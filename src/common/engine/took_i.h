@@ -22,6 +22,7 @@ struct vs_took {
 	int64_t clone_ms, change_ms;	/* change: reconfigured, moved */
 	int64_t on_ms, boot_ms;		/* boot: from on to registered */
 	bool cold;			/* it was not up already */
+	int64_t up_ms;			/* all of the job's were; 0: not yet */
 };
 
 /* A job begins on these; r: its refusal, NULL if it had none. */
@@ -29,6 +30,8 @@ void vs_took_begin(struct vs_core *c, const int *ids, size_t n,
 		   const struct vs_refused *r, int64_t now_ms);
 /* One more step of the node's is done, as for vs_pace_note(). */
 void vs_took_note(struct vs_node *n, int what, int64_t ms);
+/* The job's prolog is answered: all that it waited for is there. */
+void vs_took_end(struct vs_core *c, const struct vs_wait *w, int64_t now_ms);
 /*
  * "waited_s=12.0 provision_s=35.2 cold=2 clone_s=20.1 power_on_s=3.0
  * boot_s=11.5", of each step the longest of its nodes; free() it. NULL: not

@@ -68,6 +68,7 @@ void vs_waits_pass(struct vs_core *c, int64_t now_ms)
 		if (ok) {
 			vs_job_started(c, w);
 			vs_got_note(c, w, now_ms);
+			vs_took_end(c, w, now_ms);
 		}
 		vs_tell(c, VS_TELL_PROLOG, NULL, w->job, ok, NULL);
 		vs_wait_end(link);
