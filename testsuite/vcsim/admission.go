@@ -236,6 +236,9 @@ func (v *vmachine) fits(h *host) ([]heldVF, error) {
 	if err := v.checkReservations(h); err != nil {
 		return nil, err
 	}
+	if err := v.checkSecureBoot(); err != nil {
+		return nil, err
+	}
 	if !h.mounts(v.m.Datastore[0]) {
 		return nil, v.diskUnseen(h)
 	}

@@ -76,13 +76,8 @@ func (v *vmachine) configure(s *types.VirtualMachineConfigSpec) error {
 	if s.NumCPUs != 0 {
 		hw.NumCPU = s.NumCPUs
 	}
-	if s.NumCoresPerSocket != nil && *s.NumCoresPerSocket > 0 {
-		if hw.NumCPU%*s.NumCoresPerSocket != 0 {
-			return invalidArgument("configSpec.numCoresPerSocket")
-		}
-		hw.NumCoresPerSocket = s.NumCoresPerSocket
-	} else if n := hw.NumCoresPerSocket; n != nil && *n > 0 && hw.NumCPU%*n != 0 {
-		hw.NumCoresPerSocket = types.NewInt32(1)
+	if err := sockets(&hw, s.NumCoresPerSocket); err != nil {
+		return err
 	}
 	if s.MemoryMB != 0 {
 		hw.MemoryMB = int32(s.MemoryMB)
@@ -94,6 +89,10 @@ func (v *vmachine) configure(s *types.VirtualMachineConfigSpec) error {
 	hw.Device = devs
 	c.Hardware = hw
 	v.allocations(s)
+	v.bootOptions(s.BootOptions)
+	if err := v.shares(); err != nil {
+		return err
+	}
 	for _, b := range s.ExtraConfig {
 		o := b.GetOptionValue()
 		val, ok := o.Value.(string)

@@ -146,7 +146,7 @@ func (v *vmachine) configNeeds(o *object, s *types.VirtualMachineConfigSpec, fre
 	add(len(s.ExtraConfig) > 0, "AdvancedConfig")
 	add(s.Annotation != "", "Annotation")
 	add(s.Name != "" && !fresh, "Rename")
-	add(s.InstanceUuid != "" || s.Uuid != "" || s.LatencySensitivity != nil || s.GuestId != "" || s.Version != "" || s.Firmware != "" ||
+	add(s.InstanceUuid != "" || s.Uuid != "" || s.LatencySensitivity != nil || s.GuestId != "" || s.Version != "" || s.Firmware != "" || s.BootOptions != nil ||
 		s.MemoryHotAddEnabled != nil || s.CpuHotAddEnabled != nil || s.VirtualNuma != nil || s.Flags != nil || s.Tools != nil, "Settings")
 	for _, ch := range s.DeviceChange {
 		spec := ch.GetVirtualDeviceConfigSpec()
