@@ -11,6 +11,7 @@ src_plugins_libvs_conf_la_SOURCES = \
 	src/plugins/vs_conf_adapter.c src/plugins/vs_conf_adapter.h \
 	src/plugins/vs_conf_file.h \
 	src/plugins/vs_conf_fill.c \
+	src/plugins/vs_conf_hardware.c src/plugins/vs_conf_hardware.h \
 	src/plugins/vs_conf_net.c src/plugins/vs_conf_net.h \
 	src/plugins/vs_conf_scan.c \
 	src/plugins/vs_conf_table.c src/plugins/vs_conf_table.h

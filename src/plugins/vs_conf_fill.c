@@ -19,6 +19,7 @@
 #include "util/name.h"
 #include "vs_conf_adapter.h"
 #include "vs_conf_file.h"
+#include "vs_conf_hardware.h"
 #include "vs_conf_net.h"
 
 static int number(const struct vs_conf_file *f, int line,
@@ -108,6 +109,14 @@ static int set_value(const struct vs_conf_file *f, int line,
 			*(int64_t *)slot = n;
 		else
 			*(int *)slot = (int)n;
+		return 0;
+	case VS_CONF_AMOUNT:
+	case VS_CONF_SHARES:
+		if (k->type == VS_CONF_AMOUNT ?
+		    vs_conf_amount(k, s, slot, &why) :
+		    vs_conf_shares(k, s, slot, &why))
+			return vs_conf_err(f, line, err, "%s=%s", k->key,
+					   why.text);
 		return 0;
 	case VS_CONF_BOOL:
 		if (strcasecmp(s, "yes") && strcasecmp(s, "no"))
@@ -371,7 +380,8 @@ static int check_together(struct vs_conf *conf, const struct vs_conf_file *f,
 		return vs_conf_err(f, vs_conf_line_of(&f->records[0], "InsecureTLS"),
 			err, "InsecureTLS=yes and CAFile= exclude each other");
 	if (check_metrics(conf, f, err) ||
-	    vs_conf_adapters_check(conf, f, err))
+	    vs_conf_adapters_check(conf, f, err) ||
+	    vs_conf_hardware_check(conf, f, err))
 		return -1;
 	return vs_conf_net_check(conf, f, err);
 }

@@ -11,6 +11,7 @@
 #include "util/mem.h"
 #include "util/name.h"
 #include "util/ipv4.h"
+#include "vs_conf_hardware.h"
 #include "vs_conf_net.h"
 #include "vs_conf_slurm.h"
 
@@ -61,7 +62,8 @@ static bool same_rules(const struct vs_conf_partition *a,
 	       same_word(a->dns, b->dns) &&
 	       same_word(a->dns_search, b->dns_search) &&
 	       a->memory_mb == b->memory_mb &&
-	       a->memory_overhead_mb == b->memory_overhead_mb;
+	       a->memory_overhead_mb == b->memory_overhead_mb &&
+	       vs_conf_hardware_same(a, b);
 }
 
 static bool all_exclusive(const node_record_t *node_ptr, const char **not_so)
@@ -198,7 +200,8 @@ static int add_node(struct vs_conf *conf, const struct vs_conf_file *f,
 	n->memory_mb = memory_of(p, config->real_memory);
 	n->exclusive = exclusive;
 	n->dynamic = IS_NODE_DYNAMIC_NORM(node_ptr);
-	if (!add_addresses(conf, p, n, taken, &why))
+	if (!vs_conf_hardware_node(p, n->vcpus, n->memory_mb, &why) &&
+	    !add_addresses(conf, p, n, taken, &why))
 		return 0;
 	vs_conf_node_clear(n);
 	conf->nnodes--;
@@ -264,7 +267,8 @@ static int add_to(struct adding *a, const struct vs_conf_partition *p,
 		return 0;
 	vs_conf_err(a->f, a->line, err, "node %s is in the partitions %s and %s, "
 		    "whose lines disagree: expected the same Adapter, Template, "
-		    "Retention, LatencySensitivity, CPUs, memory and addresses",
+		    "Retention, LatencySensitivity, CPUs, memory, hardware and "
+		    "addresses",
 		    node_ptr->name, have->partition, p->name);
 	return unfit(a, node_ptr, err);
 }
@@ -348,9 +352,10 @@ static uint64_t add_line(uint64_t h, enum vs_conf_scope scope, const void *line)
 
 		if (k->scope != scope)
 			continue;
-		if (k->type == VS_CONF_INT || k->type == VS_CONF_HEX)
+		if (k->type == VS_CONF_INT || k->type == VS_CONF_HEX ||
+		    k->type == VS_CONF_SHARES)
 			h = add_int(h, *(const int *)slot);
-		else if (k->type == VS_CONF_MB)
+		else if (k->type == VS_CONF_MB || k->type == VS_CONF_AMOUNT)
 			h = add_int(h, *(const int64_t *)slot);
 		else if (k->type == VS_CONF_BOOL)
 			h = add_int(h, *(const bool *)slot);

@@ -235,7 +235,39 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "CLONES. VMs that exist are right either way." },
 	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "LatencySensitivity", "normal",
 	  false, "normal|high", 0, 0, PRT(latency),
-	  "high: full CPU reservation and exclusive cores." },
+	  "high: exclusive cores; all of the VM's CPU and memory is reserved for it." },
+	{ VS_SCOPE_PARTITION, VS_CONF_AMOUNT, "CPUReservation", NULL, false,
+	  NULL, 0, 10000000, PRT(cpu_reservation),
+	  "MHz that are reserved for each VM, at most what its vCPUs can have of "
+	  "the host's cores; full: all of that, vCPUs times the MHz of the host "
+	  "it is placed on. Must be full with LatencySensitivity=high, and is so "
+	  "without a word; else nothing is reserved." },
+	{ VS_SCOPE_PARTITION, VS_CONF_SHARES, "CPUShares", "normal", false, NULL,
+	  1, 1000000, PRT(cpu_shares),
+	  "The VM's part where a host's CPU is short: low, normal, high, or a "
+	  "number of shares (normal is 1000 for each vCPU)." },
+	{ VS_SCOPE_PARTITION, VS_CONF_AMOUNT, "MemoryReservation", NULL, false,
+	  NULL, 0, 24L * 1024 * 1024, PRT(memory_reservation),
+	  "MB that are reserved for each VM; full: all its memory. Must be full "
+	  "with adapters that pin memory (svf adapters) and with "
+	  "LatencySensitivity=high, and is so without a word; else nothing is "
+	  "reserved." },
+	{ VS_SCOPE_PARTITION, VS_CONF_SHARES, "MemoryShares", "normal", false,
+	  NULL, 1, 1000000, PRT(memory_shares),
+	  "The same for memory (normal is 10 for each MB)." },
+	{ VS_SCOPE_PARTITION, VS_CONF_INT, "CoresPerSocket", NULL, false, NULL,
+	  1, 768, PRT(cores_per_socket),
+	  "Cores of each virtual socket, which divide the VM's vCPUs; as in the "
+	  "template if not given." },
+	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "NumaAffinity", "none", false,
+	  "none|pf", 0, 0, PRT(numa_affinity),
+	  "pf: the VM runs on the NUMA node of its PF (of several, on their "
+	  "nodes), or of its device; hosts on which no such node has the cores "
+	  "and the memory for it take none. Not with adapters without a PF." },
+	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "SecureBoot", NULL, false, "yes|no",
+	  0, 0, PRT(secure_boot),
+	  "EFI secure boot of the VMs; as in the template if not given. The "
+	  "template must boot by EFI: its firmware is never changed." },
 	{ VS_SCOPE_PARTITION, VS_CONF_INT, "CPUs", NULL, false, NULL, 1, 768,
 	  PRT(vcpus), "vCPUs of the VMs; the node's CPUs= if not given." },
 	{ VS_SCOPE_PARTITION, VS_CONF_MB, "Memory", NULL, false, NULL,

@@ -32,6 +32,8 @@ enum vs_conf_type {
 	VS_CONF_HEX,		/* an int, written 0x10de */
 	VS_CONF_MB,		/* an int64_t */
 	VS_CONF_BOOL,		/* yes or no */
+	VS_CONF_AMOUNT,		/* an int64_t, -1 for "full" */
+	VS_CONF_SHARES,		/* an int, see vs_conf_hardware.h */
 };
 
 struct vs_conf_key {

@@ -116,6 +116,7 @@ void fake_show(struct fake_vm *vm)
 		.guest_reason = vm->guest_reason,
 		.vcpus = 4, .memory_mb = vm->memory_mb,
 		.latency_high = vm->latency_high,
+		.numa = vm->numa[0] ? vm->numa : NULL,
 		.cpu_reserved_mhz = vm->cpu_reserved_mhz,
 		.mem_reserved_mb = vm->memory_mb, .mem_locked = true,
 		.cards = cards,
@@ -243,6 +244,7 @@ static struct fake_call *call_new(enum fake_kind kind, const char *vm,
 static void extra_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 {
 	vm->memory_mb = hw->memory_mb;
+	vm->asked = *hw;
 	if (hw->exact || hw->memory_locked)
 		vm->mem_locked = hw->memory_locked;
 	if (hw->exact || hw->latency_high)
@@ -259,6 +261,8 @@ static void extra_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 				   sizeof(vm->profile));
 		else if (!strcmp(kv->key, "slurm.vsphere.job"))
 			vs_strlcpy(vm->tag, kv->value, sizeof(vm->tag));
+		else if (!strcmp(kv->key, "numa.nodeAffinity"))
+			vs_strlcpy(vm->numa, kv->value, sizeof(vm->numa));
 		else if (!strcmp(kv->key, "guestinfo.slurm.mtu"))
 			vs_strlcpy(vm->mtu, kv->value, sizeof(vm->mtu));
 		else

@@ -40,6 +40,8 @@ struct fake_vm {
 	bool mem_locked, latency_high, mtu_change;
 	char mtu[8], source[32];
 	int64_t cpu_reserved_mhz;
+	char numa[16];
+	struct vs_vc_hw asked;		/* its numbers; pointers are void */
 	const char *guest_state, *guest_reason;
 };
 

@@ -71,6 +71,7 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_beside \
 	testsuite/unit/test_engine_prefetch \
 	testsuite/unit/test_engine_prefetch_end \
 	testsuite/unit/test_engine_prefetch_room \
+	testsuite/unit/test_engine_hardware \
 	testsuite/unit/test_engine_preflight testsuite/unit/test_engine_rails \
 	testsuite/unit/test_engine_reclaim \
 	testsuite/unit/test_engine_reconcile testsuite/unit/test_engine_report \
@@ -116,6 +117,7 @@ testsuite_unit_test_engine_prefetch_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_prefetch_end_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_prefetch_room_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_preflight_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_hardware_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_rails_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_reclaim_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_reconcile_LDADD = $(engine_ldadd)
@@ -211,7 +213,8 @@ select_stage = testsuite/unit/select_stage.c testsuite/unit/select_stage.h \
 	src/plugins/select/cons_tres_vsphere/widen.c \
 	src/plugins/timed.c
 check_PROGRAMS += testsuite/unit/test_bits testsuite/unit/test_conf \
-	testsuite/unit/test_conf_adapter testsuite/unit/test_conf_nodes \
+	testsuite/unit/test_conf_adapter testsuite/unit/test_conf_hardware \
+	testsuite/unit/test_conf_nodes \
 	testsuite/unit/test_job_test \
 	testsuite/unit/test_job_when testsuite/unit/test_preempt \
 	testsuite/unit/test_prep testsuite/unit/test_submit \
@@ -225,6 +228,10 @@ testsuite_unit_test_conf_adapter_SOURCES = \
 	testsuite/unit/test_conf_adapter.c $(conf_stage)
 testsuite_unit_test_conf_adapter_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_conf_adapter_LDADD = $(slurm_unit_ldadd)
+testsuite_unit_test_conf_hardware_SOURCES = \
+	testsuite/unit/test_conf_hardware.c $(conf_stage)
+testsuite_unit_test_conf_hardware_CPPFLAGS = $(plugin_cppflags)
+testsuite_unit_test_conf_hardware_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_conf_nodes_SOURCES = testsuite/unit/test_conf_nodes.c \
 	$(conf_stage)
 testsuite_unit_test_conf_nodes_CPPFLAGS = $(plugin_cppflags)

@@ -262,9 +262,10 @@ static void equal_configurations_have_equal_hashes(void **state)
 
 static void say_another(const struct vs_conf_key *k, void *slot, int by)
 {
-	if (k->type == VS_CONF_INT || k->type == VS_CONF_HEX)
+	if (k->type == VS_CONF_INT || k->type == VS_CONF_HEX ||
+	    k->type == VS_CONF_SHARES)
 		*(int *)slot += by;
-	else if (k->type == VS_CONF_MB)
+	else if (k->type == VS_CONF_MB || k->type == VS_CONF_AMOUNT)
 		*(int64_t *)slot += by;
 	else
 		*(bool *)slot = !*(bool *)slot;
@@ -289,6 +290,8 @@ static void every_key_counts_in_the_hash(void **state)
 		void *slot = (char *)lines[k->scope] + k->offset;
 		bool number = k->type == VS_CONF_INT ||
 			k->type == VS_CONF_HEX ||
+			k->type == VS_CONF_AMOUNT ||
+			k->type == VS_CONF_SHARES ||
 			k->type == VS_CONF_MB || k->type == VS_CONF_BOOL;
 		char *was = number ? NULL : *(char **)slot, word[] = "another";
 

@@ -290,11 +290,11 @@ static void a_host_full_of_kinds_is_no_trouble(void **state)
 
 static void nodes_of_another_size_are_another_kind(void **state)
 {
-	static struct vs_profile more_cpu, more_memory, latency;
+	static struct vs_profile more_cpu, more_memory, latency, reserves;
 	int64_t each = 8192 + vs_overhead_mb(4, 8192);
 
 	(void)state;
-	more_cpu = more_memory = latency = w.p_roce;
+	more_cpu = more_memory = latency = reserves = w.p_roce;
 	more_cpu.vcpus = 5;
 	more_memory.memory_mb = 9000;
 	latency.latency_high = true;
@@ -312,6 +312,11 @@ static void nodes_of_another_size_are_another_kind(void **state)
 	assert_int_equal(vs_place(&w.env, gang, 4, NULL, NULL), -1);
 	gang[3].profile = &w.p_roce;
 	place(4);
+	reserves.hw.cpu_mhz = 5999;	/* of 3 x 2000 */
+	gang[3].profile = &reserves;
+	place(4);
+	gang[2].profile = &reserves;
+	assert_int_equal(vs_place(&w.env, gang, 4, NULL, NULL), -1);
 }
 
 static void a_packed_second_kind_stays_on_the_gangs_leaf(void **state)

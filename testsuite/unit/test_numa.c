@@ -80,6 +80,70 @@ static void a_numa_node_needs_a_core_for_each_vcpu(void **state)
 	assert_string_equal(gang[0].pfs[0]->pci, W_PF1);
 }
 
+/* NumaAffinity=pf: what no node of a PF can ever hold goes nowhere. */
+static void a_vm_that_is_bound_goes_where_a_pfs_node_holds_it(void **state)
+{
+	struct vs_host *h = host(8);
+	struct vs_err err = { 0 };
+
+	(void)state;
+	w_pf(h, W_PF1, 16);
+	h->numa_nodes = 2;
+	h->cores = 16;
+	h->pfs[0].numa = 0;
+	h->pfs[1].numa = 1;
+	h->pfs[1].numa_cores = 2;
+	w.p_roce.vcpus = 8;
+	w.p_roce.hw.numa_pf = true;
+	vs_host_changed(&w.inv, h);
+	place(1);			/* fewer VFs, but cores */
+	assert_string_equal(gang[0].pfs[0]->pci, W_PF0);
+	assert_int_equal(vs_place_capacity(&w.env, gang, 99), 8);
+	w.p_roce.vcpus = 9;
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL, &err), -1);
+	assert_non_null(strstr(err.text,
+			       "no PF on a NUMA node that holds the VM"));
+	assert_int_equal(vs_place_capacity(&w.env, gang, 99), 0);
+	h->pfs[0].numa = h->pfs[1].numa = -1;	/* nobody knows */
+	vs_host_changed(&w.inv, h);
+	place(1);
+	h->pfs[0].numa = 0;
+	h->pfs[1].numa = 1;
+	h->numa_nodes = 1;			/* it is the host */
+	vs_host_changed(&w.inv, h);
+	place(1);
+	h->numa_nodes = 2;
+	w.p_roce.vcpus = 8;
+	w.p_roce.memory_mb = 200 * 1024;
+	vs_host_changed(&w.inv, h);
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL, &err), -1);
+}
+
+/* Of rails it may be on the nodes of all its PFs. */
+static void cards_of_two_nodes_have_both(void **state)
+{
+	static const char *const both[] = { W_PF1, W_PF0 };
+	struct vs_host *h = host(8);
+	char nodes[VS_NUMA_LEN];
+
+	(void)state;
+	w_pf(h, W_PF1, 8);
+	h->numa_nodes = 2;
+	h->pfs[0].numa = 0;
+	h->pfs[1].numa = 1;
+	assert_string_equal(vs_numa_nodes(h, both, 2, nodes), "0,1");
+	assert_string_equal(vs_numa_nodes(h, both, 1, nodes), "1");
+	assert_string_equal(vs_numa_nodes(h, both, 0, nodes), "");
+	h->pfs[0].numa = -1;
+	assert_string_equal(vs_numa_nodes(h, both, 2, nodes), "");
+	assert_string_equal(vs_numa_nodes(h, both, 1, nodes), "1");
+	h->numa_nodes = 1;
+	assert_string_equal(vs_numa_nodes(h, both, 1, nodes), "");
+	h->numa_nodes = 2;
+	h->pfs[0].numa = 1;
+	assert_string_equal(vs_numa_nodes(h, both, 2, nodes), "1");
+}
+
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -87,6 +151,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(the_pf_of_a_numa_node_that_holds_the_vm_is_taken),
 		T(a_numa_node_needs_a_core_for_each_vcpu),
+		T(a_vm_that_is_bound_goes_where_a_pfs_node_holds_it),
+		T(cards_of_two_nodes_have_both),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

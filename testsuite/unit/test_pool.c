@@ -224,6 +224,30 @@ static void a_pools_cpu_matters_to_a_reservation_only(void **state)
 	assert_int_equal(place(2), 0);
 }
 
+static void what_hosts_lack_is_said_where_there_is_room_for_none(void **state)
+{
+	char why[128];
+
+	(void)state;
+	w.p_roce.hw.cpu_mhz = VS_RESERVE_FULL;
+	host("esx01", "c1", 4)->cores = 3;
+	host("esx02", "c1", 4)->memory_mb = 4096;
+	host("esx03", "c1", 4)->cores = 3;
+	assert_int_equal(vs_place_room_why(&w.env, &gang[0], 9, why,
+					   sizeof(why)), 0);
+	assert_string_equal(why,
+		"too little CPU left for the reservation on 2 hosts, "
+		"too little memory left on 1 host");
+	host("esx04", "c1", 0);		/* VFs are short, too */
+	assert_int_equal(vs_place_room_why(&w.env, &gang[0], 9, why,
+					   sizeof(why)), 0);
+	assert_string_equal(why, "");
+	host("esx05", "c1", 1);
+	assert_int_equal(vs_place_room_why(&w.env, &gang[0], 9, why,
+					   sizeof(why)), 1);
+	assert_string_equal(why, "");
+}
+
 static void where_cpu_is_short_slow_cores_go_first(void **state)
 {
 	static const enum vs_policy all[] = { VS_PLACE_BALANCE, VS_PLACE_PACK,
@@ -238,6 +262,14 @@ static void where_cpu_is_short_slow_cores_go_first(void **state)
 	assert_int_equal(vs_place_room(&w.env, &gang[0], 100), 5);
 	for (size_t p = 0; p < VS_COUNT(all); p++) {
 		w.env.policy = all[p];
+		assert_int_equal(place(5), 0);
+		assert_int_equal(on("esx01", 5), 1);
+		assert_int_equal(place(6), -1);
+	}
+	/* as with a reservation that is full, or more than slow cores have */
+	w.p_roce.latency_high = false;
+	for (size_t i = 0; i < 2; i++) {
+		w.p_roce.hw.cpu_mhz = i ? 12000 : VS_RESERVE_FULL;
 		assert_int_equal(place(5), 0);
 		assert_int_equal(on("esx01", 5), 1);
 		assert_int_equal(place(6), -1);
@@ -434,6 +466,7 @@ int main(void)
 		TEST(a_pool_is_named_beside_hosts_that_lack_something_else),
 		TEST(pools_bound_no_capacity),
 		TEST(a_pools_cpu_matters_to_a_reservation_only),
+		TEST(what_hosts_lack_is_said_where_there_is_room_for_none),
 		TEST(where_cpu_is_short_slow_cores_go_first),
 		TEST(beside_other_vms_cpu_may_not_be_enough_for_all),
 		TEST(a_pool_that_holds_all_leaves_pack_its_choice),

@@ -51,6 +51,7 @@ static void a_profile_has_the_same_hash_each_time(void **state)
 	copy.latency_high = copy.dynamic = false;
 	copy.storage_policy[0] = '\0';
 	copy.net = 0;
+	copy.hw = (struct vs_hardware){ 0 };
 	assert_int_equal(vs_profile_hash(&profile, a), 0);
 	assert_int_equal(vs_profile_hash(&copy, b), 0);
 	assert_string_equal(a, b);
@@ -164,6 +165,65 @@ static void each_setting_asks_for_a_reconfiguration(void **state)
 	assert_int_equal(against(was), VS_FIT_RIGHT);
 }
 
+static void each_hardware_setting_asks_for_a_reconfiguration(void **state)
+{
+	static const struct vs_hardware all[] = {
+		{ .cpu_mhz = 1000 }, { .cpu_mhz = VS_RESERVE_FULL },
+		{ .mem_mb = 1000 }, { .mem_mb = VS_RESERVE_FULL },
+		{ .cpu_shares = VS_SHARES_LOW }, { .cpu_shares = 1 },
+		{ .mem_shares = VS_SHARES_LOW }, { .mem_shares = 1 },
+		{ .cores_per_socket = 2 }, { .secure_boot = VS_HW_YES },
+		{ .secure_boot = VS_HW_NO }, { .numa_pf = true },
+	};
+	char was[VS_COUNT(all) + 1][VS_PROFILE_HASH_LEN];
+
+	(void)state;
+	adapter.type = VS_ADAPTER_VMXNET3;
+	for (size_t i = 0; i <= VS_COUNT(all); i++) {
+		if (i)
+			profile.hw = all[i - 1];
+		assert_int_equal(vs_profile_hash(&profile, was[i]), 0);
+		for (size_t k = 0; k < i; k++)
+			assert_int_equal(vs_profile_fit(was[k], was[i]),
+					 VS_FIT_RECONFIGURE);
+	}
+	/* what the template has is its changeVersion's */
+	profile.template_cores = 4;
+	profile.template_secure = VS_HW_YES;
+	assert_int_equal(against(was[VS_COUNT(all)]), VS_FIT_RIGHT);
+}
+
+/* A vCPU runs on one core at most: more can't be had of slow ones. */
+static void reservations_are_what_the_line_says(void **state)
+{
+	(void)state;
+	adapter.type = VS_ADAPTER_VMXNET3;
+	assert_false(vs_profile_reserves_cpu(&profile));
+	profile.hw = (struct vs_hardware){ .cpu_mhz = 17000, .mem_mb = 4096 };
+	assert_true(vs_profile_reserves_cpu(&profile));
+	assert_int_equal(vs_profile_cpu_mhz(&profile, 2500), 17000);
+	assert_int_equal(vs_profile_cpu_mhz(&profile, 2000), 16000);
+	assert_int_equal(vs_profile_cpu_mhz(&profile, 0), 17000);
+	assert_int_equal(vs_profile_reserved_mb(&profile), 4096);
+	assert_int_equal(vs_profile_swap_mb(&profile), 16384 - 4096);
+	assert_false(vs_profile_mem_locked(&profile));
+	assert_false(vs_profile_cold(&profile));
+	profile.hw = (struct vs_hardware){
+		.cpu_mhz = VS_RESERVE_FULL, .mem_mb = VS_RESERVE_FULL };
+	assert_int_equal(vs_profile_cpu_mhz(&profile, 2500), 20000);
+	assert_int_equal(vs_profile_cpu_mhz(&profile, 3000), 24000);
+	assert_int_equal(vs_profile_reserved_mb(&profile), 16384);
+	assert_true(vs_profile_mem_locked(&profile));
+	assert_true(vs_profile_cold(&profile));
+	profile.hw = (struct vs_hardware){ .mem_mb = 99999 };
+	assert_int_equal(vs_profile_reserved_mb(&profile), 16384);
+	profile.hw = (struct vs_hardware){ .numa_pf = true };
+	assert_true(vs_profile_cold(&profile));
+	assert_false(vs_profile_efi(&profile));
+	profile.hw.secure_boot = VS_HW_YES;
+	assert_true(vs_profile_efi(&profile));
+}
+
 static void another_template_or_version_asks_for_a_rebuild(void **state)
 {
 	char was[VS_PROFILE_HASH_LEN];
@@ -261,6 +321,11 @@ int main(void)
 		cmocka_unit_test_setup(what_only_placement_reads_is_not_in_it,
 				       setup),
 		cmocka_unit_test_setup(each_setting_asks_for_a_reconfiguration,
+				       setup),
+		cmocka_unit_test_setup(
+			each_hardware_setting_asks_for_a_reconfiguration,
+			setup),
+		cmocka_unit_test_setup(reservations_are_what_the_line_says,
 				       setup),
 		cmocka_unit_test_setup(
 			another_template_or_version_asks_for_a_rebuild, setup),

@@ -344,6 +344,8 @@ static void a_reconfigure_swaps_cards_in_a_safe_order(void **state)
 	   "'_value':''}}]}}");
 }
 
+#define NORMAL "'shares':{'_typeName':'SharesInfo','shares':0,'level':'normal'}"
+
 /* A VM of another profile, or a template that somebody gave reservations. */
 static void what_the_profile_does_not_have_is_taken_away(void **state)
 {
@@ -355,9 +357,9 @@ static void what_the_profile_does_not_have_is_taken_away(void **state)
 	   "'changeVersion':'7','memoryMB':4096,"
 	   "'memoryReservationLockedToMax':false,"
 	   "'memoryAllocation':{'_typeName':'ResourceAllocationInfo',"
-	   "'reservation':0},"
+	   "'reservation':0," NORMAL "},"
 	   "'cpuAllocation':{'_typeName':'ResourceAllocationInfo',"
-	   "'reservation':0},"
+	   "'reservation':0," NORMAL "},"
 	   "'latencySensitivity':{'_typeName':'LatencySensitivity',"
 	   "'level':'normal'}}}");
 	hw.memory_locked = hw.latency_high = true;
@@ -367,11 +369,44 @@ static void what_the_profile_does_not_have_is_taken_away(void **state)
 	   "'changeVersion':'7','memoryMB':4096,"
 	   "'memoryReservationLockedToMax':true,"
 	   "'memoryAllocation':{'_typeName':'ResourceAllocationInfo',"
-	   "'reservation':4096},"
+	   "'reservation':4096," NORMAL "},"
 	   "'cpuAllocation':{'_typeName':'ResourceAllocationInfo',"
-	   "'reservation':8000},"
+	   "'reservation':8000," NORMAL "},"
 	   "'latencySensitivity':{'_typeName':'LatencySensitivity',"
 	   "'level':'high'}}}");
+}
+
+/* Numbers of shares count with "custom" alone (vSphere's SharesInfo). */
+static void hardware_is_said_as_the_line_has_it(void **state)
+{
+	struct vs_vc_hw hw = {
+		.vcpus = 8, .cores_per_socket = 4, .memory_mb = 4096,
+		.mem_reserved_mb = 1024, .cpu_reserved_mhz = 3000,
+		.cpu_shares = 5000, .mem_shares = VS_VC_SHARES_LOW,
+		.cold = true, .secure_boot = VS_VC_AUTO_YES,
+	};
+
+	(void)state;
+	is(vs_spec_reconfigure("7", &hw, NULL),
+	   "{'spec':{'_typeName':'VirtualMachineConfigSpec',"
+	   "'changeVersion':'7','numCPUs':8,'numCoresPerSocket':4,"
+	   "'memoryMB':4096,"
+	   "'memoryAllocation':{'_typeName':'ResourceAllocationInfo',"
+	   "'reservation':1024,'shares':{'_typeName':'SharesInfo',"
+	   "'shares':0,'level':'low'}},"
+	   "'cpuAllocation':{'_typeName':'ResourceAllocationInfo',"
+	   "'reservation':3000,'shares':{'_typeName':'SharesInfo',"
+	   "'shares':5000,'level':'custom'}},"
+	   "'cpuHotAddEnabled':false,'memoryHotAddEnabled':false,"
+	   "'bootOptions':{'_typeName':'VirtualMachineBootOptions',"
+	   "'efiSecureBootEnabled':true}}}");
+	hw = (struct vs_vc_hw){ .cores_per_socket = -1,
+				.secure_boot = VS_VC_AUTO_NO };
+	is(vs_spec_reconfigure("7", &hw, NULL),
+	   "{'spec':{'_typeName':'VirtualMachineConfigSpec',"
+	   "'changeVersion':'7','numCoresPerSocket':0,"
+	   "'bootOptions':{'_typeName':'VirtualMachineBootOptions',"
+	   "'efiSecureBootEnabled':false}}}");
 }
 
 static void moving_and_powering_name_host_and_pool(void **state)
@@ -408,6 +443,7 @@ int main(void)
 		cmocka_unit_test(each_kind_of_card_has_its_own_body),
 		cmocka_unit_test(a_reconfigure_swaps_cards_in_a_safe_order),
 		cmocka_unit_test(what_the_profile_does_not_have_is_taken_away),
+		cmocka_unit_test(hardware_is_said_as_the_line_has_it),
 		cmocka_unit_test(moving_and_powering_name_host_and_pool),
 	};
 

@@ -173,6 +173,12 @@ static void vm_bodies(void)
 			.extra = &job, .nextra = 1 }, "VirtualE1000e"));
 	line("ReconfigVMRequestType", vs_spec_reconfigure("7",
 		&(struct vs_vc_hw){ .memory_mb = 4096, .exact = true }, NULL));
+	line("ReconfigVMRequestType", vs_spec_reconfigure("7",
+		&(struct vs_vc_hw){ .memory_mb = 4096, .exact = true,
+			.vcpus = 4, .cores_per_socket = -1,
+			.mem_reserved_mb = 1024, .cpu_shares = 5000,
+			.mem_shares = VS_VC_SHARES_HIGH, .cold = true,
+			.secure_boot = VS_VC_AUTO_YES }, NULL));
 	line("RelocateVMRequestType", vs_spec_relocate("host-1", "resgroup-1",
 						      NULL));
 	line("RelocateVMRequestType", vs_spec_relocate("host-1", "resgroup-1",

@@ -69,6 +69,8 @@ static void free_partitions(struct vs_conf *conf)
 		free(p->gateway);
 		free(p->dns);
 		free(p->dns_search);
+		free(p->secure_boot);
+		free(p->numa_affinity);
 	}
 	free(conf->partitions);
 }

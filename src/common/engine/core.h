@@ -35,6 +35,12 @@ struct vs_conf_partition {	/* settings for the nodes of a partition */
 	int vcpus;		/* 0: the node's CPUs */
 	int64_t memory_mb;	/* 0: the node's RealMemory plus overhead */
 	int64_t memory_overhead_mb;
+	/* reserved: MHz and MB, -1 all; shares: a number, 0 normal, -1 low,
+	 * -2 high (plan/hardware.h) */
+	int64_t cpu_reservation, memory_reservation;
+	int cpu_shares, memory_shares;
+	int cores_per_socket;	/* 0: the template's */
+	char *secure_boot, *numa_affinity;
 };
 struct vs_conf_cluster { char *name, *pool, *datastore; };
 struct vs_conf_host { char *name, *leaf; };	/* expanded, one per host */

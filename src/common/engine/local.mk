@@ -32,6 +32,7 @@ core_sources += \
 	src/common/engine/fail.c src/common/engine/found_i.h src/common/engine/job_i.h \
 	src/common/engine/got.c \
 	src/common/engine/guard.c \
+	src/common/engine/hardware.c src/common/engine/hardware_i.h \
 	src/common/engine/hints.c \
 	src/common/engine/hold.c src/common/engine/hold_i.h \
 	src/common/engine/job.c \

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "engine/core_i.h"
 #include "engine/ended_i.h"
+#include "engine/hardware_i.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -53,14 +54,6 @@ enum vs_profile_fit vs_node_fit(const struct vs_core *c,
 	if (!want[0])
 		return VS_FIT_RIGHT;	/* template unknown: judge nothing */
 	return vs_profile_fit(vm->profile, want);
-}
-
-static bool reservation_right(const struct vs_node *n, const struct vs_vm *vm)
-{
-	if (!n->profile->latency_high || !vm->host_ptr)
-		return true;
-	return vm->cpu_reserved_mhz >=
-		vs_profile_cpu_mhz(n->profile, vm->host_ptr->core_mhz);
 }
 
 bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
@@ -150,7 +143,7 @@ enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
 		return vs_move_may(n, vm) ? VS_SEEN_OFF_ELSEWHERE :
 			VS_SEEN_OFF_STALE;
 	if (fit == VS_FIT_RECONFIGURE || !vs_node_cards_right(n, vm, h) ||
-	    !reservation_right(n, vm))
+	    !vs_hardware_right(c, n, vm, h))
 		return VS_SEEN_OFF_OTHER;
 	return VS_SEEN_OFF;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "engine/core_i.h"
 #include "engine/devices_i.h"
+#include "engine/hardware_i.h"
 #include "util/mem.h"
 
 #define KV_MAX 32
@@ -23,6 +24,7 @@ struct spec {			/* memory behind a vs_vc_hw */
 	char *owned[KV_MAX];
 	size_t nowned;
 	char hash[VS_PROFILE_HASH_LEN];
+	char numa[VS_NUMA_LEN];
 };
 
 static void spec_free(struct spec *s)
@@ -166,23 +168,13 @@ static void hw_fill(const struct vs_core *c, const struct vs_node *n,
 		    const struct vs_hold *h, struct spec *s,
 		    struct vs_vc_hw *hw)
 {
-	const struct vs_profile *p = n->profile;
-	const struct vs_host *host = vs_host_get(&c->inv, h->host);
-
+	/* "" takes it away, in case that the VM or its template has it */
+	kv(s, "numa.nodeAffinity", vs_hardware_numa(c, n, h, s->numa));
 	*hw = (struct vs_vc_hw) {
-		.exact = true,
-		.vcpus = p->vcpus,
-		.memory_mb = p->memory_mb,
-		.memory_locked = p->latency_high ||
-			vs_adapter_pins(p->adapter),
-		.latency_high = p->latency_high,
-		.cards = s->cards,
-		.ncards = s->ncards,
-		.extra = s->kv,
-		.nextra = s->nkv,
+		.cards = s->cards, .ncards = s->ncards,
+		.extra = s->kv, .nextra = s->nkv,
 	};
-	if (p->latency_high && host)
-		hw->cpu_reserved_mhz = vs_profile_cpu_mhz(p, host->core_mhz);
+	vs_hardware_fill(c, n, h, hw);
 }
 
 const char *vs_pool_of(const struct vs_core *c, const struct vs_host *host)
@@ -280,6 +272,7 @@ static int64_t send_reconfigure(struct vs_core *c, struct vs_node *n,
 	spec_extra(c, n, vm->uuid, &s);
 	spec_cards(n, h, &s);
 	hw_fill(c, n, h, &s, &hw);
+	vs_hardware_again(n->profile, &hw);
 	hw.ngone = cards_gone(c, n, vm, s.gone);
 	hw.gone = s.gone;
 	return vs_vc_vm_reconfigure(c->vc, vm->moid, vm->change_version, &hw,

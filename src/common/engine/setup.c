@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "engine/core_i.h"
+#include "engine/hardware_i.h"
 #include "util/crash.h"
 #include "util/mem.h"
 
@@ -146,6 +147,7 @@ static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 		.net = net_of(part),
 	};
 
+	vs_hardware_set(&want, part);
 	vs_strlcpy(want.template_name, part->template_name,
 		   sizeof(want.template_name));
 	vs_strlcpy(want.storage_policy, part->storage_policy ?
@@ -159,6 +161,7 @@ static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 		    p->retention == want.retention &&
 		    p->clone == want.clone &&
 		    p->dynamic == want.dynamic && p->net == want.net &&
+		    vs_hardware_same(&p->hw, &want.hw) &&
 		    same_text(p->annotation, want.annotation) &&
 		    !strcmp(p->storage_policy, want.storage_policy) &&
 		    !strcmp(p->template_name, want.template_name))

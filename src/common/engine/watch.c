@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/hardware_i.h"
 #include "engine/devices_i.h"
 #include "engine/login_i.h"
 #include "engine/parents_i.h"
@@ -50,6 +51,7 @@ static void template_apply(struct vs_core *c, const struct vs_vc_template *t)
 			   sizeof(p->template_version));
 		p->template_hw = t->hw;
 		vs_parent_template(c, (size_t)i, t);
+		vs_hardware_template(p, t);
 		vs_strlcpy(c->now[i].missing, t->missing ? t->missing : "",
 			   sizeof(c->now[i].missing));
 		c->now[i].sums = 0;	/* more or less may fit */
@@ -370,6 +372,8 @@ static void vm_config(struct vs_core *c, struct vs_vm *to,
 		to->mem_reserved_mb = v->mem_reserved_mb;
 		to->mem_locked = v->mem_locked;
 		to->latency_high = v->latency_high;
+		vs_strlcpy(to->numa, v->numa ? v->numa : "",
+			   sizeof(to->numa));
 		vs_strlcpy(to->uuid, v->uuid ? v->uuid : "", sizeof(to->uuid));
 		vs_strlcpy(to->change_version,
 			   v->change_version ? v->change_version : "",

@@ -33,7 +33,7 @@ bool vs_check_bars(const struct vs_found *f, const struct vs_profile *prof)
 	case VS_CHECK_TEMPLATE_HW:
 		return prof->template_hw < needs_hw(prof);
 	case VS_CHECK_TEMPLATE_FIRMWARE:
-		return vs_adapter_mmio(prof->adapter) > 0;
+		return vs_profile_efi(prof);
 	case VS_CHECK_TEMPLATE_CARD:
 		return true;
 	default:
@@ -75,10 +75,11 @@ static void check_firmware(const struct vs_check_site *s,
 	for (size_t p = 0; t->bios && p < s->nprofiles; p++) {
 		const struct vs_adapter *a = s->profiles[p].adapter;
 
-		if (!uses(s, p, t) || !vs_adapter_mmio(a))
+		if (!uses(s, p, t) || !vs_profile_efi(&s->profiles[p]))
 			continue;
 		vs_found_add(l, VS_CHECK_TEMPLATE_FIRMWARE, t->name,
 			vs_strdup("BIOS"),
+			!vs_adapter_mmio(a) ? vs_strdup("EFI (SecureBoot=yes)") :
 			vs_asprintf("EFI (adapter %s, %d GB of MMIO)", a->name,
 				    vs_adapter_mmio(a)),
 			vs_asprintf("# install %s anew in a VM that boots by EFI:\ngovc vm.change -vm VM -e firmware=efi",

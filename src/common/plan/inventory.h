@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 #include "util/hash.h"
-#include "plan/adapter.h"
+#include "plan/hardware.h"
 #include "plan/parent.h"
 
 #define VS_HOST_PFS 16
@@ -138,6 +138,7 @@ struct vs_vm {
 	int64_t cpu_reserved_mhz, mem_reserved_mb;
 	bool mem_locked;		/* memoryReservationLockedToMax */
 	bool latency_high;
+	char numa[VS_NUMA_LEN];		/* numa.nodeAffinity */
 	struct vs_card cards[VS_VM_CARDS];
 	int ncards;
 	char job_tag[48];		/* slurm.vsphere.job: "JOBID.RESTARTS", Retention=destroy */

@@ -30,6 +30,7 @@ static const char *const refusal_texts[] = {
 	[VS_REFUSE_STORE] = "doesn't reach the datastore",
 	[VS_REFUSE_NO_PF] = "no PF with link reaches the network",
 	[VS_REFUSE_RAILS] = "fewer PFs reach the network than a VM has cards",
+	[VS_REFUSE_NUMA] = "no PF on a NUMA node that holds the VM",
 	[VS_REFUSE_VF] = "no free VF",
 	[VS_REFUSE_NO_DEVICE] = "no such device that passthrough is enabled for",
 	[VS_REFUSE_DEVICE] = "no free device",
@@ -157,8 +158,8 @@ static bool place_class(struct vs_work *w, size_t cls)
 		return true;
 	/* fast cores may have taken too much of a pool's CPU, hosts that see
 	 * several datastores too much of one that is another's only one */
-	if ((w->env->inv->nuses || (w->classes[cls].profile->latency_high &&
-				    w->env->inv->npools)) &&
+	if ((w->env->inv->nuses || (w->env->inv->npools &&
+		vs_profile_reserves_cpu(w->classes[cls].profile))) &&
 	    vs_place_cheapest(w, cls))
 		return true;
 	for (size_t i = 0; i < w->n; i++) {

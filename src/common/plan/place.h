@@ -102,7 +102,7 @@ enum vs_refusal { VS_REFUSE_NONE, VS_REFUSE_CONNECTION, VS_REFUSE_STANDBY,
 		  VS_REFUSE_MAINTENANCE, VS_REFUSE_QUARANTINE,
 		  VS_REFUSE_CLUSTER, VS_REFUSE_NETWORK, VS_REFUSE_STORE,
 		  VS_REFUSE_NO_PF, VS_REFUSE_NO_DEVICE,
-		  VS_REFUSE_RAILS, VS_REFUSE_VF, VS_REFUSE_DEVICE,
+		  VS_REFUSE_RAILS, VS_REFUSE_NUMA, VS_REFUSE_VF, VS_REFUSE_DEVICE,
 		  VS_REFUSE_VFS, VS_REFUSE_UNKNOWN,
 		  VS_REFUSE_CPU, VS_REFUSE_MEMORY, VS_REFUSE_POOL_CPU,
 		  VS_REFUSE_POOL_MEMORY, VS_REFUSE_STORE_ROOM, VS_REFUSE_HW,
@@ -147,7 +147,8 @@ size_t vs_place_hosts(const struct vs_place_env *env,
 size_t vs_place_room(const struct vs_place_env *env,
 		     const struct vs_place_node *like, size_t limit);
 /* The same; where it is a pool or the datastore that allows no more, `why`
- * says so ("datastore vsan has 900 MB free, ..."), else it is "". */
+ * says so ("datastore vsan has 900 MB free, ..."), and where there is room for
+ * none what hosts lack of CPU or memory; else it is "". */
 size_t vs_place_room_why(const struct vs_place_env *env,
 			 const struct vs_place_node *like, size_t limit,
 			 char *why, size_t size);

@@ -240,7 +240,8 @@ static bool same_class(const struct vs_class *c, const struct vs_place_node *n)
 	return c->net == n->net && a->adapter == b->adapter &&
 	       a->vcpus == b->vcpus && a->memory_mb == b->memory_mb &&
 	       a->template_hw == b->template_hw &&
-	       a->latency_high == b->latency_high;
+	       a->latency_high == b->latency_high &&
+	       vs_hardware_same(&a->hw, &b->hw);
 }
 
 void vs_class_fill(struct vs_class *c, const struct vs_place_node *n)

@@ -144,6 +144,45 @@ static enum vs_refusal fixed_host(const struct vs_work *w,
 	return VS_REFUSE_NONE;
 }
 
+/* As placement's choice asks it of what is left: what isn't known of a node is
+ * its part of the host. */
+static void numa_size(const struct vs_host *h, const struct vs_pf *pf,
+		      int64_t *mb, int *cores)
+{
+	*mb = pf->numa_mb ? pf->numa_mb : h->memory_mb / h->numa_nodes;
+	*cores = pf->numa_cores ? pf->numa_cores : h->cores / h->numa_nodes;
+}
+
+/* NumaAffinity=pf: PFs whose node can't ever hold the VM are none of it. One
+ * of several cards may be on the nodes of all of them. */
+static bool numa_could(const struct vs_class *c, const struct vs_host *h,
+		       uint32_t *pfs)
+{
+	uint64_t counted = 0;
+	int64_t all_mb = 0, mb;
+	int all_cores = 0, cores;
+
+	for (int i = 0; i < h->npfs && h->numa_nodes > 1; i++) {
+		const struct vs_pf *pf = &h->pfs[i];
+
+		if (!(*pfs & 1u << i))
+			continue;
+		if (pf->numa < 0 || pf->numa > 63)
+			return true;
+		numa_size(h, pf, &mb, &cores);
+		if (c->vfs == 1 && (mb < c->mem_mb ||
+				    cores < c->profile->vcpus))
+			*pfs &= ~(1u << i);
+		if (counted & 1ull << pf->numa)
+			continue;
+		counted |= 1ull << pf->numa;
+		all_mb += mb;
+		all_cores += cores;
+	}
+	return *pfs && (!counted || (all_mb >= c->mem_mb &&
+				     all_cores >= c->profile->vcpus));
+}
+
 static void fit_fill(const struct vs_work *w, const struct vs_class *c,
 		     const struct vs_host *h, struct vs_fit *f)
 {
@@ -169,6 +208,8 @@ static void fit_fill(const struct vs_work *w, const struct vs_class *c,
 		f->fixed = VS_REFUSE_RAILS;
 	else if (c->beside && !f->beside)
 		f->fixed = VS_REFUSE_NO_DEVICE;
+	else if (c->vfs && c->profile->hw.numa_pf && !numa_could(c, h, &f->pfs))
+		f->fixed = VS_REFUSE_NUMA;
 }
 
 /* ---- kept --------------------------------------------------------------- */
@@ -187,6 +228,18 @@ static uint64_t key_device(uint64_t key, const struct vs_adapter *a)
 	return a->with ? key_device(vs_hash_str(key, "with"), a->with) : key;
 }
 
+/* What the nodes of PFs must hold. */
+static uint64_t key_numa(uint64_t key, const struct vs_class *c)
+{
+	char plain[64];
+
+	if (!c->profile->hw.numa_pf)
+		return key;
+	snprintf(plain, sizeof(plain), "numa %lld %d", (long long)c->mem_mb,
+		 c->profile->vcpus);
+	return vs_hash_str(key, plain);
+}
+
 /* All that fit_fill reads beside the host. */
 uint64_t vs_fits_key(const struct vs_work *w, const struct vs_class *c)
 {
@@ -197,7 +250,7 @@ uint64_t vs_fits_key(const struct vs_work *w, const struct vs_class *c)
 
 	snprintf(plain, sizeof(plain), "%d %d %d %d %d %d %d", c->vfs, c->beside, c->rails,
 		 c->min_hw, (int)a->link, m != NULL, c->net != NULL);
-	key = vs_hash_str(key, plain);
+	key = key_numa(vs_hash_str(key, plain), c);
 	key = key_device(vs_hash_str(key, a->pf), a);
 	key = vs_hash_str(key, c->net ? c->net->moid : "");
 	key = vs_hash_str(key, c->net ? c->net->switch_uuid : "");

@@ -25,10 +25,11 @@ struct vs_later {
 /* What vs_fit_room() reads of the class beside its fits. */
 static uint64_t needs_key(uint64_t key, const struct vs_class *c)
 {
-	char plain[80];
+	char plain[96];
 
-	snprintf(plain, sizeof(plain), "%lld %d %d", (long long)c->mem_mb,
-		 c->profile->vcpus, c->profile->latency_high);
+	snprintf(plain, sizeof(plain), "%lld %d %d %lld",
+		 (long long)c->mem_mb, c->profile->vcpus,
+		 c->profile->latency_high, (long long)c->profile->hw.cpu_mhz);
 	return vs_hash_str(key, plain);
 }
 

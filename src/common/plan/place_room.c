@@ -16,6 +16,27 @@ static void pool_say(const struct vs_work *w, const struct vs_pool_short *s,
 	vs_pool_say(w, &w->classes[0], s, said, why);
 }
 
+/* The hosts themselves lack CPU or memory, or NUMA nodes of that size, and no
+ * other thing that comes and goes. */
+static void hosts_say(const struct vs_work *w, struct vs_buf *why)
+{
+	size_t n[VS_REFUSALS] = { 0 };
+
+	for (size_t i = 0; i < w->nsites; i++)
+		n[vs_fit_now(w, 0, i)]++;
+	if (n[VS_REFUSE_VF] || n[VS_REFUSE_DEVICE] || n[VS_REFUSE_VFS] ||
+	    n[VS_REFUSE_UNKNOWN] || n[VS_REFUSE_AVOID] ||
+	    n[VS_REFUSE_TRIAL] || n[VS_REFUSE_BUSY])
+		return;
+	for (enum vs_refusal r = 0; r < VS_REFUSALS; r++) {
+		if (!n[r] || (r != VS_REFUSE_CPU && r != VS_REFUSE_MEMORY &&
+			      r != VS_REFUSE_NUMA))
+			continue;
+		vs_buf_printf(why, "%s%s on %zu host%s", why->len ? ", " : "",
+			      vs_refusal_text(r), n[r], n[r] == 1 ? "" : "s");
+	}
+}
+
 static size_t rooms(const struct vs_place_env *env,
 		    const struct vs_place_node *like, size_t limit, bool ever,
 		    struct vs_buf *why)
@@ -39,6 +60,8 @@ static size_t rooms(const struct vs_place_env *env,
 		vs_store_say(&w, 1, need, why);
 	else if (short_of.why)
 		pool_say(&w, &short_of, why);
+	else if (!many && !ever)
+		hosts_say(&w, why);
 	vs_work_free(&w);
 	return many;
 }

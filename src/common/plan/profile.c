@@ -67,6 +67,7 @@ int vs_profile_hash(const struct vs_profile *p, char out[VS_PROFILE_HASH_LEN])
 			 a->rails ? " rails" : "");
 		s = vs_hash_str(s, numbers);
 	}
+	s = vs_hardware_hash(&p->hw, s);
 	s = hash_device(s, a);
 	if (a->with) {
 		s = vs_hash_str(s, "with");
@@ -97,14 +98,41 @@ enum vs_profile_fit vs_profile_fit(const char *have, const char *want)
  * reservation: vCPUs x the host's MHz (vSphere's resource management). */
 int64_t vs_profile_cpu_mhz(const struct vs_profile *p, int host_core_mhz)
 {
-	return p->latency_high ? (int64_t)p->vcpus * host_core_mhz : 0;
+	int64_t full = (int64_t)p->vcpus * host_core_mhz;
+
+	if (p->latency_high || p->hw.cpu_mhz == VS_RESERVE_FULL)
+		return full;
+	/* a vCPU has a core at most */
+	return full && p->hw.cpu_mhz > full ? full : p->hw.cpu_mhz;
+}
+
+bool vs_profile_reserves_cpu(const struct vs_profile *p)
+{
+	return p->latency_high || p->hw.cpu_mhz;
+}
+
+bool vs_profile_mem_locked(const struct vs_profile *p)
+{
+	return p->latency_high || vs_adapter_pins(p->adapter) ||
+	       p->hw.mem_mb == VS_RESERVE_FULL;
 }
 
 int64_t vs_profile_reserved_mb(const struct vs_profile *p)
 {
-	if (p->latency_high || vs_adapter_pins(p->adapter))
+	if (vs_profile_mem_locked(p) || p->hw.mem_mb > p->memory_mb)
 		return p->memory_mb;
-	return 0;
+	return p->hw.mem_mb;
+}
+
+bool vs_profile_efi(const struct vs_profile *p)
+{
+	return vs_adapter_mmio(p->adapter) > 0 ||
+	       p->hw.secure_boot == VS_HW_YES;
+}
+
+bool vs_profile_cold(const struct vs_profile *p)
+{
+	return vs_profile_mem_locked(p) || p->hw.numa_pf;
 }
 
 int64_t vs_profile_swap_mb(const struct vs_profile *p)

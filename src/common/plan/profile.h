@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "plan/adapter.h"
+#include "plan/hardware.h"
 #include "plan/parent.h"
 
 #define VS_PROFILE_HASH_LEN 18
@@ -32,6 +32,11 @@ struct vs_profile {
 	int vcpus;
 	int64_t memory_mb;
 	bool latency_high;
+	struct vs_hardware hw;
+	/* the template's own: cores per socket (0 unknown, -1 automatic) and
+	 * secure boot; not hashed, its changeVersion is */
+	int template_cores;
+	enum vs_hw_word template_secure;
 	uint64_t net;		/* what its partition says of addresses, 0: nothing */
 	bool dynamic;		/* its slurmd finds no node of its name in slurm.conf */
 	char storage_policy[VS_UUID_LEN];	/* its id, "": none */
@@ -51,9 +56,18 @@ enum vs_profile_fit vs_profile_fit(const char *have, const char *want);
 
 /* What admission has to reserve for one VM of this profile on a host. */
 int64_t vs_profile_cpu_mhz(const struct vs_profile *p, int host_core_mhz);
+/* Some, on whichever host. */
+bool vs_profile_reserves_cpu(const struct vs_profile *p);
+/* All its memory is reserved, and stays so whatever its size. */
+bool vs_profile_mem_locked(const struct vs_profile *p);
 int64_t vs_profile_reserved_mb(const struct vs_profile *p);
 /* The swap file of one that is on: memory that isn't reserved. */
 int64_t vs_profile_swap_mb(const struct vs_profile *p);
+/* It must boot by EFI. */
+bool vs_profile_efi(const struct vs_profile *p);
+/* CPU and memory can't be added while it is on: what is reserved in full or
+ * bound to NUMA nodes forbids it. */
+bool vs_profile_cold(const struct vs_profile *p);
 /* VM overhead, MB, on top of the reservation (an upper estimate). */
 int64_t vs_overhead_mb(int vcpus, int64_t memory_mb);
 int64_t vs_profile_overhead_mb(const struct vs_profile *p);

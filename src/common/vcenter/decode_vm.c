@@ -30,7 +30,7 @@ const char *const vs_inv_ours_paths[] = {
 	"name", "parent", "resourcePool", "config.instanceUuid", "config.changeVersion",
 	"config.files.vmPathName", "guest.toolsRunningStatus",
 	KEYED(VS_KEY_OWNER), KEYED(VS_KEY_PROFILE), KEYED(VCX_KEY_JOB),
-	KEYED(VCX_KEY_STATE), KEYED(VCX_KEY_REASON),
+	KEYED(VCX_KEY_STATE), KEYED(VCX_KEY_REASON), KEYED(VCX_KEY_NUMA),
 	KEYED(VCX_KEY_PARENT), KEYED(VCX_KEY_FROM), "snapshot", NULL
 };
 
@@ -271,6 +271,7 @@ static const struct row rows[] = {
 	{ KEYED(VCX_KEY_PARENT), OPTION, AT(parent), NULL, VS_VC_VM_MARK },
 	{ KEYED(VCX_KEY_FROM), OPTION, AT(from), NULL, VS_VC_VM_MARK },
 	{ "snapshot", SNAPSHOT, AT(snapshot), NULL, VS_VC_VM_SNAPSHOT },
+	{ KEYED(VCX_KEY_NUMA), OPTION, AT(numa), NULL, VS_VC_VM_CONFIG },
 	{ KEYED(VCX_KEY_STATE), OPTION, AT(guest_state), NULL, VS_VC_VM_GUEST },
 	{ KEYED(VCX_KEY_REASON), OPTION, AT(guest_reason), NULL,
 	  VS_VC_VM_GUEST },
@@ -382,7 +383,7 @@ void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
 		.memory_mb = vm->memory_mb,
 		.cpu_reserved_mhz = vm->cpu_reserved,
 		.mem_reserved_mb = vm->mem_reserved,
-		.mem_locked = vm->mem_locked,
+		.mem_locked = vm->mem_locked, .numa = vm->numa,
 		.latency_high = vm->latency_high,
 		.cards = vm->cards, .ncards = vm->ncards,
 		.unreadable = vs_inv_vm_unreadable(vm),
@@ -425,6 +426,7 @@ void vs_inv_vm_free(struct vcx_vm *vm)
 	free(vm->job);
 	free(vm->guest_state);
 	free(vm->guest_reason);
+	free(vm->numa);
 	free(vm->disk_dir);
 	free(vm->parent);
 	free(vm->from);

@@ -22,6 +22,7 @@ enum vcx_filter { VCX_F_VMS, VCX_F_OURS, VCX_F_HOSTS, VCX_F_TASKS,
 #define VCX_SNAPSHOT "slurm-vsphere"	/* the one of a parent */
 #define VCX_KEY_STATE "guestinfo.slurm.state"	/* written by the guest */
 #define VCX_KEY_REASON "guestinfo.slurm.reason"
+#define VCX_KEY_NUMA "numa.nodeAffinity"
 
 
 struct vcx_vm {
@@ -35,7 +36,7 @@ struct vcx_vm {
 					 * invalid, inaccessible */
 	unsigned int tried;		/* inv's round in which it was tried */
 	char *name, *folder, *host, *pool, *uuid, *change_version, *power, *vmx;
-	char *owner, *profile, *job, *guest_state, *guest_reason;
+	char *owner, *profile, *job, *guest_state, *guest_reason, *numa;
 	char *parent, *from, *snapshot;
 	int vcpus;
 	int64_t memory_mb, cpu_reserved, mem_reserved;

@@ -18,6 +18,7 @@ core_sources += \
 	src/common/vcenter/rights.c \
 	src/common/vcenter/session.c \
 	src/common/vcenter/slow.c \
+	src/common/vcenter/spec_hw.c \
 	src/common/vcenter/spec.c src/common/vcenter/spec.h \
 	src/common/vcenter/spec_vm.c \
 	src/common/vcenter/tally.c src/common/vcenter/tally.h \

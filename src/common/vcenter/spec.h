@@ -28,6 +28,8 @@ struct json_object *vs_spec_create_filter(struct json_object *filter_take);
 struct json_object *vs_spec_retrieve(struct json_object *filter_take);
 struct json_object *vs_spec_continue(const char *token);
 struct json_object *vs_spec_wait(const char *version, int wait_seconds);
+/* spec_hw.c: CPU, memory and firmware of a VirtualMachineConfigSpec. */
+void vs_spec_hw(struct json_object *config, const struct vs_vc_hw *hw);
 /* nic: the template's first card as vCenter shows it (not taken), or NULL. */
 struct json_object *vs_spec_clone(const struct vs_vc_clone *c,
 				  struct json_object *nic);

@@ -17,14 +17,6 @@
 #define LINKED "createNewChildDiskBacking"
 #define KEY_NEW_CARD (-101)	/* the first one's, and down from there */
 
-static struct json_object *reservation(int64_t amount)
-{
-	struct json_object *o = vs_jb_obj("ResourceAllocationInfo");
-
-	vs_jb_int(o, "reservation", amount);
-	return o;
-}
-
 static struct json_object *change(const char *operation,
 				  struct json_object *device_take)
 {
@@ -219,29 +211,7 @@ static struct json_object *device_changes(const struct vs_vc_hw *hw,
 static void put_hw(struct json_object *o, const struct vs_vc_hw *hw,
 		   struct json_object *nic, const char *mgmt_type)
 {
-	struct json_object *latency;
-	bool locked = hw->memory_locked, exact = hw->exact;
-
-	if (hw->vcpus)
-		vs_jb_int(o, "numCPUs", hw->vcpus);
-	if (hw->cores_per_socket)
-		vs_jb_int(o, "numCoresPerSocket", hw->cores_per_socket);
-	if (hw->memory_mb)
-		vs_jb_int(o, "memoryMB", hw->memory_mb);
-	if (locked || exact)
-		vs_jb_bool(o, "memoryReservationLockedToMax", locked);
-	if (locked ? hw->memory_mb > 0 : exact)
-		vs_jb_put(o, "memoryAllocation",
-			  reservation(locked ? hw->memory_mb : 0));
-	if (hw->cpu_reserved_mhz || exact)
-		vs_jb_put(o, "cpuAllocation",
-			  reservation(hw->cpu_reserved_mhz));
-	if (hw->latency_high || exact) {
-		latency = vs_jb_obj("LatencySensitivity");
-		vs_jb_str(latency, "level",
-			  hw->latency_high ? "high" : "normal");
-		vs_jb_put(o, "latencySensitivity", latency);
-	}
+	vs_spec_hw(o, hw);
 	vs_jb_put(o, "deviceChange", device_changes(hw, nic, mgmt_type));
 	if (hw->nextra)
 		vs_jb_put(o, "extraConfig", extra(hw->extra, hw->nextra));

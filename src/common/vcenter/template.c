@@ -27,7 +27,9 @@ const char *const vs_vcx_template_paths[] = {
 	"runtime.host", "config.hardware.device",
 	"summary.storage.committed", "network", "config.guestId",
 	"config.cpuHotAddEnabled", "config.memoryHotAddEnabled", "snapshot",
-	"guest.toolsVersionStatus2", "config.keyId", "config.firmware", NULL
+	"guest.toolsVersionStatus2", "config.keyId", "config.firmware",
+	"config.bootOptions", "config.hardware.numCoresPerSocket",
+	"config.hardware.autoCoresPerSocket", NULL
 };
 
 struct found { char *moid, *name; };
@@ -157,6 +159,8 @@ struct vs_vc_template vs_vcx_template_view(const struct vcx_template *t)
 		.lack = t->missing ? t->lack : VS_VC_LACK_NONE,
 		.guest = t->guest, .passthrough = t->passthrough, .bios = t->bios,
 		.snapshot = t->snapshot, .hot_add = t->hot_add,
+		.cores_per_socket = t->cores_per_socket,
+		.secure_boot = t->secure_boot,
 		.tools = t->tools, .nets = t->nets, .nnets = t->nnets };
 }
 

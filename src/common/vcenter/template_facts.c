@@ -28,6 +28,20 @@ static enum vs_vc_auto hot_add(struct vs_j cpu, struct vs_j memory)
 		VS_VC_AUTO_YES : VS_VC_AUTO_NO;
 }
 
+/* What VMs have that aren't told otherwise. */
+static void hardware(struct vcx_template *t, struct vs_j props)
+{
+	struct vs_j secure = vs_j_opt(vs_vcx_prop(props, "config.bootOptions"),
+				      "efiSecureBootEnabled");
+
+	t->secure_boot = vs_j_null(secure) ? VS_VC_AUTO_UNKNOWN :
+		vs_j_bool_or(secure, false) ? VS_VC_AUTO_YES : VS_VC_AUTO_NO;
+	t->cores_per_socket = vs_j_bool_or(
+		vs_vcx_prop(props, "config.hardware.autoCoresPerSocket"),
+		false) ? -1 : (int)vs_j_int_or(vs_vcx_prop(props,
+			"config.hardware.numCoresPerSocket"), 0);
+}
+
 void vs_vcx_template_facts(struct vcx_template *t, struct vs_j props)
 {
 	struct vs_j dev = vs_vcx_prop(props, "config.hardware.device");
@@ -46,6 +60,7 @@ void vs_vcx_template_facts(struct vcx_template *t, struct vs_j props)
 			     vs_vcx_prop(props, "config.memoryHotAddEnabled"));
 	t->snapshot = vs_j_null(vs_vcx_prop(props, "snapshot")) ?
 		VS_VC_AUTO_NO : VS_VC_AUTO_YES;
+	hardware(t, props);
 	t->tools = !*tools ? VS_VC_AUTO_UNKNOWN :
 		strcmp(tools, "guestToolsNotInstalled") ? VS_VC_AUTO_YES :
 		VS_VC_AUTO_NO;

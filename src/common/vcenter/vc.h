@@ -84,7 +84,9 @@ struct vs_vc_template { const char *name, *moid, *change_version, *host;
 	int passthrough;		/* RDMA cards and devices of a host */
 	bool bios;			/* it boots by BIOS, not by EFI */
 	const struct vs_vc_ref *nets; size_t nnets;	/* of its own cards */
-	enum vs_vc_auto snapshot, hot_add, tools; };	/* has it that? */
+	enum vs_vc_auto snapshot, hot_add, tools;	/* has it that? */
+	int cores_per_socket;		/* -1 automatic, 0 unknown */
+	enum vs_vc_auto secure_boot; };
 struct vs_vc_found {
 	const char *about;		/* "VMware vCenter Server 8.0.3 build-..." */
 	const char *instance_uuid;
@@ -163,6 +165,7 @@ struct vs_vc_vm {
 				 * booting, ready, failed; NULL: nothing */
 	int vcpus; int64_t memory_mb, cpu_reserved_mhz, mem_reserved_mb;
 	bool mem_locked, latency_high;
+	const char *numa;		/* numa.nodeAffinity, NULL: none */
 	const struct vs_vc_card *cards; size_t ncards;
 	const char *disk_dir;		/* "[store] dir/" of its vmx */
 	bool disks_own;			/* all disks lie there */
@@ -309,15 +312,21 @@ struct vs_vc_card_spec {
 	bool mtu_change_allowed;
 };
 struct vs_vc_kv { const char *key, *value; };	/* extraConfig; "" deletes */
+enum { VS_VC_SHARES_NORMAL = 0, VS_VC_SHARES_LOW = -1, VS_VC_SHARES_HIGH = -2 };
 struct vs_vc_hw {				/* NULL or 0: not said */
-	int vcpus, cores_per_socket;
+	int vcpus, cores_per_socket;		/* -1: as vCenter chooses */
 	int64_t memory_mb;
 	bool memory_locked;			/* full reservation */
+	int64_t mem_reserved_mb;		/* else */
 	int64_t cpu_reserved_mhz;
+	int cpu_shares, mem_shares;		/* a number, or the above */
 	bool latency_high;
-	bool exact;		/* memory lock, reservations and latency are as
-				 * said here, and taken away where nothing is:
-				 * the VM or its template may have them */
+	bool cold;				/* no hot-add of CPU and memory */
+	enum vs_vc_auto secure_boot;
+	bool exact;		/* memory lock, reservations, shares and latency
+				 * are as said here, and taken away where
+				 * nothing is: the VM or its template may have
+				 * them */
 	const struct vs_vc_card_spec *cards; int ncards; /* new ones */
 	const int *gone; int ngone;	/* keys of cards to be removed */
 	const char *mgmt_mac; int mgmt_key;	/* give the template's first NIC

@@ -153,7 +153,8 @@ struct vcx_template {
 	char *guest;
 	int passthrough;
 	bool bios;
-	enum vs_vc_auto snapshot, hot_add, tools;
+	enum vs_vc_auto snapshot, hot_add, tools, secure_boot;
+	int cores_per_socket;		/* as in vs_vc_template */
 	struct json_object *nic;	/* its first network card, whole */
 	int *disks;			/* keys of its virtual disks */
 	size_t ndisks;
