@@ -79,6 +79,17 @@ char *svf_range_at(const char *s, int i);
 int svf_import_conf(const struct svf_cluster *im, char **conf,
 		    struct vs_err *err);
 
+/* ---- import_hardware.c -------------------------------------------------------- */
+/* " CPUReservation=full CPUShares=500": what the VM's line has of it, to be
+ * free()d. */
+char *svf_import_hardware(const struct svf_imported *vm);
+bool svf_import_hardware_same(const struct svf_imported *a,
+			      const struct svf_imported *b);
+/* -1: vCenter would not take it. */
+int svf_import_hardware_check(const struct svf_imported *vm, struct vs_err *err);
+/* Of a word that is yes or no: is it yes? */
+bool svf_import_yes(const char *v);
+
 /* ---- import_notes.c ---------------------------------------------------------- */
 void svf_import_notes(struct vs_buf *out, const struct svf_cluster *im);
 /* What the switch of a VM's (first) card says: the one that the VM names, else

@@ -147,7 +147,8 @@ static size_t partition_of(struct out *o,
 		for (k = 0; k < VS_COUNT(alike); k++)
 			if (!same(p->first, vm, alike[k]))
 				break;
-		if (k == VS_COUNT(alike) && p->adapter == adapter)
+		if (k == VS_COUNT(alike) && p->adapter == adapter &&
+		    svf_import_hardware_same(p->first, vm))
 			return i;
 	}
 	VS_GROW(o->parts, o->cap_parts, o->nparts + 1);
@@ -215,7 +216,7 @@ static int vm_check(const struct svf_cluster *im, const struct svf_imported *vm,
 		return refuse(err, vm->at[k],
 			      "datacenter %.60s, but %.60s before: a vsphere.conf serves one datacenter, make a file of each",
 			      vm->values[k], dc->values[k]);
-	if (cards_check(vm, err))
+	if (cards_check(vm, err) || svf_import_hardware_check(vm, err))
 		return -1;
 	k = SVF_K_LATENCY;
 	if (given(vm, k) && strcasecmp(vm->values[k], "high") &&
@@ -386,6 +387,7 @@ static void partitions(struct out *o)
 	for (size_t i = 0; i < o->nparts; i++) {
 		const struct partition *p = &o->parts[i];
 		const struct svf_imported *vm = p->first;
+		VS_FREE char *hw = svf_import_hardware(vm);
 
 		if (!vm->values[SVF_K_TEMPLATE])
 			vs_buf_printf(&o->b, "# note: no template is given: put in yours\n");
@@ -399,7 +401,7 @@ static void partitions(struct out *o)
 			vs_buf_printf(&o->b, " Memory=%ld", megabytes(vm));
 		if (!strcasecmp(value(vm, SVF_K_LATENCY), "high"))
 			pair(o, " ", "LatencySensitivity", "high");
-		vs_buf_printf(&o->b, "\n");
+		vs_buf_printf(&o->b, "%s\n", hw);
 	}
 }
 

@@ -18,16 +18,12 @@
 static const struct { enum svf_key key; const char *todo; } notes[] = {
 	{ SVF_K_HOST, "VMs go to whichever host of the cluster has room, as Placement says; svf host drain keeps one out" },
 	{ SVF_K_PORT_GROUP, "the first card is the template's own and is not changed: attach the template's to this port group" },
-	{ SVF_K_CPU_RESERVATION, "CPU is reserved in full with LatencySensitivity=high, else not" },
-	{ SVF_K_MEMORY_RESERVATION, "memory is reserved in full with Type=sriov or LatencySensitivity=high, else not" },
 	{ SVF_K_LINKED, "VMs are full clones" },
 	{ SVF_K_INSTANT, "VMs are full clones; Retention=warm keeps them on for the next job" },
 	{ SVF_K_POWER, "Slurm's power saving decides what is on" },
 	{ SVF_K_DEVICE, "a device by its address is not served: an AdapterName line with Type=dynamic-directpath, Vendor= and Device= gives one of its kind" },
 	{ SVF_K_VGPU, "vGPUs are not served: keep these VMs out of Slurm's cloud nodes, or do without" },
 	{ SVF_K_MMIO, "MMIO= on the AdapterName line of the device" },
-	{ SVF_K_CPU_SHARES, "give shares to the resource pool" },
-	{ SVF_K_MEMORY_SHARES, "give shares to the resource pool" },
 	{ SVF_K_ADAPTER_NUMBER, "a node's cards are found by their MAC addresses" },
 	{ SVF_K_DVS_NAME, "the switch is found by its port group" },
 	{ SVF_K_DHCP, "the first card is configured as in the template, unless its PartitionName line has Addresses=" },
@@ -42,8 +38,7 @@ static const struct { enum svf_key key; const char *todo; } notes[] = {
 	{ SVF_K_SCRIPT, "put what it does into the template, or into slurm.conf's Prolog" },
 	{ SVF_K_BARRIER, "nodes come up side by side; a job begins when all of its own are up" },
 	{ SVF_K_SEQUENCE, "nodes come up side by side, and no script waits for another VM's: what must come first belongs to the template, the rest to slurm.conf's Prolog" },
-	{ SVF_K_CORES, "sockets are the template's: set its cores per socket, CPUs= must be a multiple; NodeName may say Sockets= and CoresPerSocket=" },
-	{ SVF_K_SECURE_BOOT, "it is as in the template: set it there, among the boot options" },
+	{ SVF_K_CORES, "CPUs= must be a multiple; slurm.conf's NodeName may say Sockets= and CoresPerSocket=" },
 	{ SVF_K_GUEST_MTU, "cards allow it where the AdapterName line has MTU=, and not elsewhere" },
 	{ SVF_K_SRIOV_DVS, "the switch is found by its port group" },
 	{ SVF_K_SVS_NAME, "the switch is found by its port group, and must be a distributed one" },
@@ -61,7 +56,10 @@ static const struct { enum svf_key key; const char *todo; } filled[] = {
 	{ SVF_K_SRIOV, PUT_IN }, { SVF_K_PVRDMA, PUT_IN },
 	{ SVF_K_PORT_GROUP, PUT_IN }, { SVF_K_CPU, LEFT_OUT },
 	{ SVF_K_MEMORY, LEFT_OUT }, { SVF_K_PF, LEFT_OUT },
-	{ SVF_K_LATENCY, LEFT_OUT },
+	{ SVF_K_LATENCY, LEFT_OUT }, { SVF_K_CPU_RESERVATION, LEFT_OUT },
+	{ SVF_K_MEMORY_RESERVATION, LEFT_OUT }, { SVF_K_CPU_SHARES, LEFT_OUT },
+	{ SVF_K_MEMORY_SHARES, LEFT_OUT }, { SVF_K_CORES, LEFT_OUT },
+	{ SVF_K_SECURE_BOOT, LEFT_OUT },
 };
 
 /* ---- switches --------------------------------------------------------------------- */
@@ -117,9 +115,10 @@ static bool says_more(const struct svf_imported *vm, enum svf_key k)
 	if (k == SVF_K_PORT_GROUP)	/* it may be the jobs' card */
 		return vm->values[SVF_K_SRIOV] || vm->values[SVF_K_PVRDMA];
 	if (k == SVF_K_LINKED || k == SVF_K_INSTANT ||
-	    k == SVF_K_CPU_RESERVATION || k == SVF_K_MEMORY_RESERVATION ||
 	    k == SVF_K_GUEST_MTU)
-		return !strchr("nNfF0", *v) && strcasecmp(v, "off");
+		return svf_import_yes(v);
+	if (k == SVF_K_CORES)		/* a variable is told of as such */
+		return !svf_variable(v);
 	return true;
 }
 

@@ -23,7 +23,8 @@ src_svf_svf_SOURCES = \
 	src/svf/conf.c \
 	src/svf/hosts.c \
 	src/svf/import.c src/svf/import.h src/svf/import_i.h \
-	src/svf/import_conf.c src/svf/import_notes.c src/svf/import_read.c \
+	src/svf/import_conf.c src/svf/import_hardware.c \
+	src/svf/import_notes.c src/svf/import_read.c \
 	src/svf/import_vms.c \
 	src/svf/job.c \
 	src/svf/jobs.c \

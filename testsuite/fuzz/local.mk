@@ -92,7 +92,8 @@ EXTRA_DIST += testsuite/fuzz/corpus/sbatch
 
 testsuite_fuzz_test_fuzz_import_SOURCES = testsuite/fuzz/fuzz_import.c \
 	testsuite/fuzz/fuzz_main.h src/svf/import.h src/svf/import_i.h \
-	src/svf/import_conf.c src/svf/import_notes.c src/svf/import_read.c \
+	src/svf/import_conf.c src/svf/import_hardware.c \
+	src/svf/import_notes.c src/svf/import_read.c \
 	src/svf/import_vms.c
 testsuite_fuzz_test_fuzz_import_CPPFLAGS = $(fuzz_cppflags) -I$(top_srcdir)/src
 testsuite_fuzz_test_fuzz_import_LDFLAGS = $(fuzz_ldflags)

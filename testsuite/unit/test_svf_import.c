@@ -75,12 +75,11 @@ static const struct { const char *file, *lines[12]; } samples[] = {
 "\nClusterName=CHANGE-ME ResourcePool=CHANGE-ME\nAdapterName=",
 "\nAdapterName=vmxnet3 Type=vmxnet3 Network=rhel-hpc-demo-management\n",
 "\nAdapterName=sriov Type=sriov Network=rhel-hpc-demo-IB-SRIOV-PG PF=0000:3b:00.0\n",
-"\nPartitionName=rhel-hpc-demo-head Adapter=vmxnet3 Template=RHEL-8.1-template CPUs=4 Memory=8192\n",
-"\nPartitionName=rhel-hpc-demo-compute Adapter=sriov Template=RHEL-8.1-template CPUs=44 Memory=327680 LatencySensitivity=high\n",
+"\nPartitionName=rhel-hpc-demo-head Adapter=vmxnet3 Template=RHEL-8.1-template CPUs=4 Memory=8192 SecureBoot=no\n",
+"\nPartitionName=rhel-hpc-demo-compute Adapter=sriov Template=RHEL-8.1-template CPUs=44 Memory=327680 LatencySensitivity=high CoresPerSocket=22 SecureBoot=no\n",
 "#NodeName=rhel-hpc-demo-compute[1-4] CPUs=44 ",
 "# note: cluster ${cluster_name_in_vSphere_to_store_Compute_VMs},${cluster_name_in_vSphere_to_store_FrontEnd_VM}: CHANGE-ME is in its place: ",
-"# note: cores_per_socket 22 (rhel-hpc-demo-compute[1-4]): ",
-"# note: secure_boot off: ",
+"# note: cores_per_socket 22 (rhel-hpc-demo-compute[1-4]): CPUs= must be",
 "# note: switch rhel-hpc-demo-IB-SRIOV-DVS: make it yourself" } },
 	{ "cluster-simple-0.2.conf", {
 "ClusterName=HPC_Cluster\n", "#NodeName=vhpc_vm[01-02] CPUs=CHANGE-ME ",
@@ -105,7 +104,7 @@ static const struct { const char *file, *lines[12]; } samples[] = {
 	{ "all-keys", {
 "ClusterName=\"C 1\" ResourcePool=p\nClusterName=Other ResourcePool=p\n",
 "AdapterName=sriov Type=sriov Network=s PF=0000:3b:00.1 MTU=9000\n",
-"PartitionName=n Adapter=sriov Template=\"t 1\" CPUs=2 Memory=1536\n",
+"PartitionName=n Adapter=sriov Template=\"t 1\" CPUs=2 Memory=1536 CPUReservation=full CPUShares=1 MemoryShares=2 CoresPerSocket=2 SecureBoot=yes\n",
 "#NodeName=n[1-4],m9 CPUs=2 ", "# note: script a,b (n[1-4]): ",
 "# note: port_group m%: ", "# note: ip 10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4 (n[1-4]): ",
 "Datastore=ds1,ds2,one\n", "# note: cores_per_socket 2: ",
@@ -219,6 +218,11 @@ static const struct { const char *text, *says; } bad[] = {
 	  "vsphere.conf can't have what it says: " },
 	{ SECTION VMS "v: B latency: low\n", "latency is high or normal" },
 	{ SECTION "vm_folder: 50%\n" VMS "v: B\n", "line 4 column 14: %" },
+	{ SECTION VMS "v: B cpu_shares: 0\n",
+	  "line 5 column 18: cpu_shares is a number from 1 to 1000000, not 0" },
+	{ SECTION VMS "v: B memory_shares: 1000001\n", "memory_shares is a number" },
+	{ SECTION VMS "v: B cpu: 6 cores_per_socket: 4\n",
+	  "line 5 column 31: cores_per_socket 4 doesn't divide cpu 6" },
 	{ SECTION VMS "v/../x: B\n", "can't be the name of a node" },
 	{ SECTION "cluster: a\"b\n" VMS "v: B\n", "line 4 column 10: a name with" },
 	{ SECTION "cluster: a\a\n" VMS "v: B\n", "line 4 column 11: a control character (0x07)" },
@@ -275,6 +279,63 @@ static void vms_that_differ_are_partitions_of_their_own(void **state)
 	assert_true(vs_j_len(vs_j_get(top, "notes")) > 3);
 	expect_in(vs_j_str(vs_j_at(vs_j_get(top, "notes"), 0)), "vCenter and");
 	vs_jdoc_free(&doc);
+}
+
+/* Each key of the toolkit's cpumem, latency and secure_boot is one of ours. */
+static const struct { const char *vm, *line; bool noted; } hardware[] = {
+	{ "cpu_reservation: yes memory_reservation: on port_group: p",
+	  " CPUReservation=full MemoryReservation=full\n", false },
+	{ "cpu_reservation: no memory_reservation: 0 port_group: p",
+	  " Template=t\n", false },
+	/* what is so anyway is not said */
+	{ "memory_reservation: yes sriov_port_group: p", " Template=t\n", false },
+	{ "cpu_reservation: yes memory_reservation: yes latency: high",
+	  " LatencySensitivity=high\n", false },
+	{ "cpu_shares: 500 memory_shares: 1000000",
+	  " CPUShares=500 MemoryShares=1000000\n", false },
+	{ "cpu: 8 cores_per_socket: 4", " CPUs=8 CoresPerSocket=4\n", false },
+	{ "cores_per_socket: 0", " Template=t\n", false },
+	{ "secure_boot: off", " SecureBoot=no\n", false },
+	{ "secure_boot: ${s} cores_per_socket: ${c} cpu_shares: ${n}",
+	  " Template=t\n", true },
+};
+
+static void hardware_is_the_partitions(void **state)
+{
+	static const char *const keys[] = { "cpu_reservation",
+		"memory_reservation", "cpu_shares", "memory_shares",
+		"secure_boot" };
+	VS_FREE char *path = path_of("cluster.conf");
+	VS_FREE char *words = vs_asprintf("import %s", path);
+	VS_FREE char *conf = path_of("new.conf");
+	VS_FREE char *check = vs_asprintf("conf %s", conf);
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(hardware); i++) {
+		write_file("cluster.conf", SECTION VMS "v: B %s\n",
+			   hardware[i].vm);
+		if (svf(words))
+			fail_msg("%s: %s", hardware[i].vm, errs);
+		expect_in(out, hardware[i].line);
+		for (size_t k = 0; k < VS_COUNT(keys); k++) {
+			VS_FREE char *note = vs_asprintf("# note: %s ", keys[k]);
+
+			if (strstr(out, note) && !hardware[i].noted)
+				fail_msg("%s: %s", hardware[i].vm, out);
+		}
+		if (hardware[i].noted)
+			expect_in(out, "# note: secure_boot ${s}: it is left out");
+		write_file("new.conf", "%s", out);
+		if (svf(check))
+			fail_msg("%s: %s", hardware[i].vm, errs);
+	}
+	/* another word for the same is no other partition */
+	write_file("cluster.conf", SECTION VMS
+		   "v1: B secure_boot: yes\nv2: B secure_boot: on\n"
+		   "v3: B secure_boot: no\n");
+	assert_int_equal(svf(words), 0);
+	expect_in(out, "#NodeName=v[1-2] ");
+	expect_in(out, "#NodeName=v3 ");
 }
 
 struct card_case { const char *vm, *adapter, *note; };
@@ -347,6 +408,7 @@ int main(void)
 		T(ranges_unfold_as_the_toolkit_does),
 		T(what_is_wrong_is_told_with_line_and_column),
 		T(vms_that_differ_are_partitions_of_their_own),
+		T(hardware_is_the_partitions),
 		T(cards_are_rails_with_their_switchs_mtu),
 		T(names_keep_their_case),
 	};
