@@ -24,8 +24,11 @@ plugin_ldflags = $(AM_LDFLAGS) -module -avoid-version -shared \
 src_plugins_libvs_plugin_la_SOURCES = \
 	src/common/engine/conf.c \
 	src/common/plan/adapter.c \
+	src/common/plan/address.c \
 	src/common/plan/check_table.c \
+	src/common/util/buf.c \
 	src/common/util/err.c \
+	src/common/util/hostlist.c \
 	src/common/util/mem.c \
 	src/common/util/name.c \
 	src/common/util/ipv4.c \

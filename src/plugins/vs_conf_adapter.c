@@ -45,6 +45,11 @@ static bool is_device(const struct vs_adapter_kind *k)
 	return !k->network;
 }
 
+static bool is_fixed(const struct vs_adapter_kind *k)
+{
+	return k->fixed;
+}
+
 /* The key goes with some types alone, and is given with another. */
 static int misplaced(const struct vs_conf_adapter *a,
 		     const struct vs_conf_file *f,
@@ -74,6 +79,7 @@ static const struct vs_conf_of {
 	{ "Vendor", is_device, true },
 	{ "Device", is_device, true },
 	{ "Label", is_device, false },
+	{ "Address", is_fixed, false },
 	{ "MMIO", is_device, false },
 };
 
@@ -116,6 +122,9 @@ int vs_conf_adapter_check(const struct vs_conf_adapter *a,
 		return vs_conf_err(f, vs_conf_line_of(r, "Label"), err,
 			"Label= is longer than %d characters",
 			VS_DEVICE_LABEL - 1);
+	if (a->address && vs_address_check(a->address, &why))
+		return vs_conf_err(f, vs_conf_line_of(r, "Address"), err,
+				   "Address=: %s", why.text);
 	if (a->pf && a->per_node > 1 && strcmp(a->rails, "any"))
 		return vs_conf_err(f, vs_conf_line_of(r, "PF"), err,
 			"PF= is one PF, and PerNode=%d takes VFs of as many: "
@@ -163,10 +172,34 @@ static int check_with(const struct vs_conf *conf,
 	return 0;
 }
 
+/*
+ * Who gets which of the same devices must be told from what the lines say. Where
+ * one takes them by address and another whichever ESXi gives, no device could be
+ * promised to the first.
+ */
+static int check_both(const struct vs_conf_adapter *a,
+		      const struct vs_conf_adapter *b,
+		      const struct vs_conf_file *f, int line,
+		      struct vs_err *err)
+{
+	if (!same_devices(a, b))
+		return 0;
+	if (kind_of(a)->fixed != kind_of(b)->fixed &&
+	    (!a->label || !b->label || !strcmp(a->label, b->label)))
+		return vs_conf_err(f, line, err,
+			"AdapterName=%s is Type=%s and AdapterName=%s is Type=%s, of the same Vendor= and Device=: ESXi may give the one what is the other's; give each a Label= of its own, or both one Type=",
+			a->name, a->type, b->name, b->type);
+	if (!kind_of(a)->fixed && !a->label != !b->label)
+		return vs_conf_err(f, line, err,
+			"AdapterName=%s and AdapterName=%s have the same Vendor= and Device=, and one of them a Label=: give both one, or none",
+			a->name, b->name);
+	return 0;
+}
+
 int vs_conf_adapters_check(const struct vs_conf *conf,
 			   const struct vs_conf_file *f, struct vs_err *err)
 {
-	size_t n = 0;
+	size_t n = 0, fixed = 0;
 
 	for (size_t i = 0; i < f->nrecords; i++) {
 		const struct vs_conf_record *r = &f->records[i];
@@ -179,11 +212,13 @@ int vs_conf_adapters_check(const struct vs_conf *conf,
 					  vs_conf_line_of(r, "With"), err))
 			return -1;
 		for (size_t k = 0; k + 1 < n; k++)
-			if (same_devices(a, &conf->adapters[k]) &&
-			    !a->label != !conf->adapters[k].label)
-				return vs_conf_err(f, r->line, err,
-					"AdapterName=%s and AdapterName=%s have the same Vendor= and Device=, and one of them a Label=: give both one, or none",
-					conf->adapters[k].name, a->name);
+			if (check_both(&conf->adapters[k], a, f, r->line, err))
+				return -1;
+		fixed += kind_of(a)->fixed;
+		if (fixed > VS_FIXED_LINES)
+			return vs_conf_err(f, r->line, err,
+				"AdapterName=%s: there are more than %d lines of Type=%s",
+				a->name, VS_FIXED_LINES, a->type);
 	}
 	return 0;
 }

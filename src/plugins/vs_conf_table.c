@@ -147,22 +147,30 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "A kind of network device. The name is the Slurm feature that nodes "
 	  "carry and users constrain on." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_CHOICE, "Type", NULL, true,
-	  "sriov|pvrdma|vmxnet3|dynamic-directpath", 0, 0, ADP(type),
+	  "sriov|pvrdma|vmxnet3|directpath|dynamic-directpath", 0, 0, ADP(type),
 	  "sriov: a VF of an RDMA adapter; pvrdma: paravirtual RDMA; vmxnet3: "
 	  "Ethernet; dynamic-directpath: a whole PCI device of the host, of these "
-	  "ids. svf adapters says what each may do and needs." },
+	  "ids, which ESXi chooses; directpath: one of them by its address, which "
+	  "is counted and chosen here. svf adapters says what each may do and needs." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "Network", NULL, false, NULL, 0, 0,
 	  ADP(network),
 	  "The port group the card is attached to; needed, but for devices." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_HEX, "Vendor", NULL, false, NULL, 1, 0xffff,
 	  ADP(vendor),
-	  "The PCI vendor id of a device, as 0x10de; with Type=dynamic-directpath." },
+	  "The PCI vendor id of a device, as 0x10de; with Type=directpath and "
+	  "dynamic-directpath." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_HEX, "Device", NULL, false, NULL, 1, 0xffff,
 	  ADP(device), "Its PCI device id, as 0x20b0." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "Label", NULL, false, NULL, 0, 0,
 	  ADP(label),
 	  "The hardware label that the device must have on its host; any if not "
 	  "given. Where one adapter of these ids has a label, all of them should." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "Address", NULL, false, NULL, 0, 0,
+	  ADP(address),
+	  "With Type=directpath: which devices of these ids are handed out, by "
+	  "their PCI addresses, with commas: 0000:3b:00.0 is that of every host, "
+	  "esx[03-04].example.org/0000:af:00.0 those of the hosts named before it. "
+	  "All that passthrough is enabled for, on all hosts, if not given." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_INT, "MMIO", NULL, false, NULL, 1, 32768,
 	  ADP(mmio_gb),
 	  "GB of 64-bit MMIO space that a device with large BARs wants in its VM: "

@@ -6,6 +6,7 @@ src_svf_svf_SOURCES = \
 	src/common/engine/conf.c \
 	src/common/engine/control_msg.c \
 	src/common/plan/adapter.c \
+	src/common/plan/address.c \
 	src/common/plan/check_table.c \
 	src/common/util/buf.c \
 	src/common/util/err.c \

@@ -69,6 +69,10 @@ extern struct fake_where {
 	char name[64], cluster[32], hosts[256];
 } fake_where;
 void fake_recommend(int question, const char *host, const struct vs_err *err);
+/* QueryConfigTarget: the same. One device, none (pci NULL), or err. */
+extern struct fake_target { int asked; char host[32]; } fake_target;
+void fake_offers(int question, const char *pci, const char *system,
+		 const struct vs_err *err);
 extern int64_t fake_disk_mb;		/* of the template, at the next load */
 extern int fake_hw;			/* its hardware version */
 

@@ -26,6 +26,7 @@ void fake_beat_reset(void)
 {
 	fake_slow_asked = false;
 	memset(&fake_where, 0, sizeof(fake_where));
+	memset(&fake_target, 0, sizeof(fake_target));
 	fake_drs = fake_ha = VS_VC_AUTO_NO;
 	fake_moves = false;
 	memset(&fake_override, 0, sizeof(fake_override));
@@ -60,6 +61,29 @@ void fake_recommend(int question, const char *host, const struct vs_err *err)
 {
 	vs_watch_events.where(&vs_core, 1000000 + (uint64_t)question, host,
 			      err);
+}
+
+struct fake_target fake_target;
+
+int64_t vs_vc_target(struct vs_vc *vc, const char *cluster, const char *host,
+		     struct vs_err *err)
+{
+	(void)vc;
+	(void)cluster;
+	(void)err;
+	vs_strlcpy(fake_target.host, host, sizeof(fake_target.host));
+	return (int64_t)(2000000 + ++fake_target.asked);
+}
+
+/* To the question of that number, counted from 1. */
+void fake_offers(int question, const char *pci, const char *system,
+		 const struct vs_err *err)
+{
+	struct vs_vc_target t = { .system = system };
+
+	vs_strlcpy(t.pci, pci ? pci : "", sizeof(t.pci));
+	vs_watch_events.target(&vs_core, 2000000 + (uint64_t)question, &t,
+			       pci != NULL, err);
 }
 
 void fake_host(const struct vs_vc_host *h)

@@ -46,6 +46,7 @@ static void free_adapters(struct vs_conf *conf)
 		free(a->subnet);
 		free(a->rails);
 		free(a->label);
+		free(a->address);
 		free(a->with);
 	}
 	free(conf->adapters);

@@ -24,6 +24,7 @@ struct vs_conf_adapter {
 	int mtu, per_node;
 	int vendor, device;	/* PCI ids of a device, 0: none given */
 	char *label, *with;	/* its label; the adapter of devices beside */
+	char *address;		/* of fixed ones, see plan/address.h */
 	int mmio_gb;
 };
 struct vs_conf_partition {	/* settings for the nodes of a partition */

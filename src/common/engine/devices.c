@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/devices_i.h"
+#include "engine/offer_i.h"
 #include "util/mem.h"
 
 bool vs_devices_wanted(const struct vs_core *c)
@@ -26,21 +27,49 @@ bool vs_devices_wanted(const struct vs_core *c)
 
 /* ---- rows ------------------------------------------------------------------- */
 
-/* The adapter that hands it out; NULL: none. */
+static bool hands_out(const struct vs_adapter *a, const struct vs_host *h,
+		      const struct vs_vc_device *d)
+{
+	return !vs_adapter_nics(a) && a->vendor == d->vendor &&
+	       a->device == d->device &&
+	       (!a->label[0] || !strcmp(a->label, d->label)) &&
+	       vs_address_has(a->address, h->name, d->pci);
+}
+
+/* The adapter that hands it out, the first one; NULL: none. */
 static const struct vs_adapter *wanted_by(const struct vs_core *c,
+					  const struct vs_host *h,
 					  const struct vs_vc_device *d)
 {
-	for (size_t i = 0; i < c->conf->nadapters; i++) {
-		const struct vs_adapter *a = &c->adapters[i];
-
-		if (vs_adapter_nics(a) ||
-		    (a->label[0] && strcmp(a->label, d->label)))
-			continue;
-		if (a->pf[0] ? !strcmp(a->pf, d->pci) :
-		    a->vendor == d->vendor && a->device == d->device)
-			return a;
-	}
+	for (size_t i = 0; i < c->conf->nadapters; i++)
+		if (hands_out(&c->adapters[i], h, d))
+			return &c->adapters[i];
 	return NULL;
+}
+
+/* Of a device that goes by its address: all adapters that may give it. */
+static uint32_t lines_of(const struct vs_core *c, const struct vs_host *h,
+			 const struct vs_vc_device *d)
+{
+	uint32_t lines = 0;
+
+	for (size_t i = 0; i < c->conf->nadapters; i++)
+		if (vs_adapter_kind(&c->adapters[i])->fixed &&
+		    hands_out(&c->adapters[i], h, d))
+			lines |= 1u << c->adapters[i].line;
+	return lines;
+}
+
+/* On the bus of a PF that has VFs: it is one of them, and counted there. */
+static bool is_vf(const struct vs_host *h, const struct vs_vc_device *d)
+{
+	static const size_t bus = sizeof("0000:3b") - 1;
+
+	for (int i = 0; i < h->npfs; i++)
+		if (!h->pfs[i].of && h->pfs[i].vfs > 0 &&
+		    !strncmp(h->pfs[i].pci, d->pci, bus))
+			return true;
+	return false;
 }
 
 static struct vs_devices *alike(const struct vs_host *h, int from,
@@ -58,8 +87,9 @@ static struct vs_devices *alike(const struct vs_host *h, int from,
 	return NULL;
 }
 
-static void row_add(struct vs_host *to, int from, const struct vs_adapter *a,
-		    const struct vs_vc_device *d)
+static struct vs_devices *row_add(struct vs_host *to, int from,
+				  const struct vs_adapter *a,
+				  const struct vs_vc_device *d)
 {
 	struct vs_devices *of = &to->devices[to->npfs - from];
 	struct vs_pf *row = &to->pfs[to->npfs++];
@@ -78,8 +108,10 @@ static void row_add(struct vs_host *to, int from, const struct vs_adapter *a,
 	of->device = (uint16_t)d->device;
 	of->fixed = vs_adapter_kind(a)->fixed;
 	of->n = 1;
-	vs_strlcpy(of->label, a->label, sizeof(of->label));
+	vs_strlcpy(of->label, of->fixed ? d->label : a->label,
+		   sizeof(of->label));
 	vs_strlcpy(of->pci[0], d->pci, sizeof(of->pci[0]));
+	return of;
 }
 
 /* One more that is alike: the row has the lowest address, and a NUMA node if
@@ -103,6 +135,7 @@ void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
 {
 	int from = to->npfs;
 
+	vs_offer_forget(to);
 	free(to->devices);
 	to->devices = NULL;
 	if (!h->ndevices || !vs_devices_wanted(c))
@@ -110,13 +143,14 @@ void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
 	to->devices = vs_calloc(VS_HOST_PFS, sizeof(*to->devices));
 	for (size_t i = 0; i < h->ndevices; i++) {
 		const struct vs_vc_device *d = &h->devices[i];
-		const struct vs_adapter *a = wanted_by(c, d);
+		const struct vs_adapter *a = is_vf(to, d) ? NULL :
+			wanted_by(c, to, d);
 		struct vs_devices *of = a ? alike(to, from, a, d) : NULL;
 
 		if (of)
 			row_join(&to->pfs[from + (of - to->devices)], of, d);
 		else if (a && to->npfs < VS_HOST_PFS)
-			row_add(to, from, a, d);
+			row_add(to, from, a, d)->lines = lines_of(c, to, d);
 		else if (a)
 			vs_error("host=%s device=%s is not handed out: a host has %d PFs and kinds of devices at most",
 				 to->name, d->pci, VS_HOST_PFS);
@@ -142,8 +176,24 @@ static const struct vs_adapter *slot(const struct vs_node *n, int k, int *card)
 	return k < own ? a : k - own < vs_adapter_beside(a) ? a->with : NULL;
 }
 
+/* By its address; of a host that isn't known, or doesn't offer it any more, the
+ * address says all that there is. */
+static bool fixed_is(const struct vs_vm *vm, const struct vs_card *card,
+		     const struct vs_adapter *a,
+		     const struct vs_hold_card *held)
+{
+	const struct vs_pf *row = vm->host_ptr ?
+		vs_host_device(vm->host_ptr, card->pci) : NULL;
+
+	if (held)
+		return !strcmp(card->pci, held->pf);
+	return row ? vs_pf_reaches(a, NULL, row) : !vm->host_ptr ||
+		vs_address_has(a->address, vm->host_ptr->name, card->pci);
+}
+
 /* held NULL: whichever of its kind. */
-static bool card_is(const struct vs_card *card, const struct vs_adapter *a,
+static bool card_is(const struct vs_vm *vm, const struct vs_card *card,
+		    const struct vs_adapter *a,
 		    const struct vs_hold_card *held)
 {
 	const struct vs_adapter_kind *kind = vs_adapter_kind(a);
@@ -151,7 +201,7 @@ static bool card_is(const struct vs_card *card, const struct vs_adapter *a,
 	if (card->kind != kind->card)
 		return false;
 	if (kind->fixed)
-		return !held || !strcmp(card->pci, held->pf);
+		return fixed_is(vm, card, a, held);
 	return card->vendor == a->vendor && card->device == a->device &&
 	       !strcmp(card->network, a->label);
 }
@@ -161,7 +211,7 @@ static int card_of(const struct vs_vm *vm, unsigned int taken,
 		   const struct vs_adapter *a, const struct vs_hold_card *held)
 {
 	for (int i = 0; i < vm->ncards; i++)
-		if (!(taken & 1u << i) && card_is(&vm->cards[i], a, held))
+		if (!(taken & 1u << i) && card_is(vm, &vm->cards[i], a, held))
 			return i;
 	return -1;
 }
@@ -212,19 +262,59 @@ void vs_node_devices(const struct vs_node *n, const struct vs_vm *vm,
 
 /* ---- what is sent ----------------------------------------------------------------- */
 
-void vs_spec_devices(const struct vs_node *n, const struct vs_hold *h,
-		     struct vs_vc_card_spec *s, int *count)
+bool vs_vm_bound(const struct vs_vm *vm)
 {
+	for (int i = 0; i < vm->ncards; i++)
+		if (vm->cards[i].kind == VS_CARD_PCI_FIXED)
+			return true;
+	return false;
+}
+
+/* A device by its address, as its host has it. */
+static int spec_fixed(struct vs_core *c, const struct vs_hold *h, int card,
+		      int64_t now_ms, struct vs_vc_card_spec *s,
+		      struct vs_err *err)
+{
+	struct vs_host *host = vs_host_get(&c->inv, h->host);
+	const struct vs_pf *row = host && card < h->ncards ?
+		vs_host_device(host, h->cards[card].pf) : NULL;
+
+	if (!row)
+		return vs_err_set(err, VS_E_OTHER_HOST,
+			"host %s doesn't offer the device %s any more",
+			host ? host->name : h->host,
+			card < h->ncards ? h->cards[card].pf : "");
+	s->kind = VS_VC_PCI_FIXED;
+	s->pci = row->pci;
+	s->name = row->pnic;
+	s->system = vs_offer_system(c, host, row->pci, now_ms, err);
+	return s->system ? 0 : -1;
+}
+
+int vs_spec_devices(struct vs_core *c, const struct vs_node *n,
+		    const struct vs_hold *h, const struct vs_vm *vm,
+		    int64_t now_ms, struct vs_vc_card_spec *s, int *count,
+		    struct vs_err *err)
+{
+	bool away = vm && h && strcmp(vm->host, h->host);
 	const struct vs_adapter *a;
 	int card;
 
-	(void)h;
-	for (int k = 0; (a = slot(n, k, &card)); k++)
-		s[(*count)++] = (struct vs_vc_card_spec) {
+	for (int k = 0; (a = slot(n, k, &card)); k++) {
+		struct vs_vc_card_spec one = {
 			.kind = VS_VC_PCI_DYNAMIC,
 			.vendor = a->vendor, .device = a->device,
 			.label = a->label,
 		};
+
+		if (away && vs_adapter_kind(a)->fixed)
+			continue;
+		if (vs_adapter_kind(a)->fixed &&
+		    spec_fixed(c, h, card, now_ms, &one, err))
+			return -1;
+		s[(*count)++] = one;
+	}
+	return 0;
 }
 
 char *vs_node_device_ids(const struct vs_node *n)

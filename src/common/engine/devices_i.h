@@ -23,9 +23,16 @@ void vs_node_devices(const struct vs_node *n, const struct vs_vm *vm,
 		     struct vs_hold_card to[VS_CARDS_MAX], int *count);
 /* Of VMs of ours: is it a device that we gave? */
 bool vs_card_is_device(const struct vs_card *card);
-/* The same for a spec: cards s[*count] on, by what is held. */
-void vs_spec_devices(const struct vs_node *n, const struct vs_hold *h,
-		     struct vs_vc_card_spec *s, int *count);
+/* Has it a device by its address? Then it can be registered on no other host,
+ * before that was taken out of it. */
+bool vs_vm_bound(const struct vs_vm *vm);
+/* The same for a spec: cards s[*count] on, by what is held. vm: that is
+ * reconfigured; one that lies on another host than its hold gets none there.
+ * -1: not now, and why; VS_OK: it is being asked for (offer_i.h). */
+int vs_spec_devices(struct vs_core *c, const struct vs_node *n,
+		    const struct vs_hold *h, const struct vs_vm *vm,
+		    int64_t now_ms, struct vs_vc_card_spec *s, int *count,
+		    struct vs_err *err);
 /* "10de:20b0,10de:20b0" for the guest, to be free()d; NULL: it has none. */
 char *vs_node_device_ids(const struct vs_node *n);
 

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/offer_i.h"
 #include "util/mem.h"
 
 #define TRIES_HERE 2		/* faults of no clear cause, on one host */
@@ -29,14 +30,20 @@ void vs_node_give_up(struct vs_core *c, struct vs_node *n, const char *why)
 	n->tries = 0;
 }
 
+/* What it was to have is not to be had: its PFs, or devices, are left out. */
+static bool finds_none(const struct vs_err *err)
+{
+	return !strcmp(err->fault, VS_VC_FAULT_NO_VF) ||
+	       !strcmp(err->fault, VS_VC_FAULT_NO_DEVICE);
+}
+
 /* The code as the engine takes it: a fault of the host's ends its patience
  * with that host, and nobody's node is to blame for vCenter's settings. */
 static enum vs_code judged(const struct vs_node *n, const struct vs_err *err)
 {
 	if (!err->fault[0])
 		return err->code;	/* said by no vCenter */
-	if (!strcmp(err->fault, VS_VC_FAULT_NO_VF) ||
-	    err->code == VS_E_CONFIG)
+	if (finds_none(err) || err->code == VS_E_CONFIG)
 		return VS_E_SHORTAGE;
 	if (err->code == VS_E_RETRY && n->tries >= TRIES_HERE)
 		return VS_E_OTHER_HOST;
@@ -64,18 +71,30 @@ static bool is_start(enum vs_op_kind k)
 	       k == VS_OP_RELOCATE || k == VS_OP_POWER_ON;
 }
 
+/* PFs without a VF, or devices: whichever the fault speaks of. */
+static void blame_cards(struct vs_core *c, const struct vs_host *at,
+			const struct vs_hold *h, const struct vs_err *err,
+			int64_t now_ms)
+{
+	bool device = !strcmp(err->fault, VS_VC_FAULT_NO_DEVICE);
+
+	for (int i = 0; i < h->ncards; i++)
+		if (device == (vs_host_device(at, h->cards[i].pf) != NULL))
+			vs_avoid_add(c, at->moid, h->cards[i].pf,
+				     now_ms + VS_AVOID_PF_MS, err->text);
+}
+
 static void blame(struct vs_core *c, struct vs_node *n, const char *host,
 		  const struct vs_err *err, int64_t now_ms)
 {
 	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
-	const struct vs_host *at = vs_host_get(&c->inv, host);
+	struct vs_host *at = vs_host_get(&c->inv, host);
 
 	if (!at)
 		return;
-	if (!strcmp(err->fault, VS_VC_FAULT_NO_VF) && h && h->ncards) {
-		for (int i = 0; i < h->ncards; i++)
-			vs_avoid_add(c, host, h->cards[i].pf,
-				     now_ms + VS_AVOID_PF_MS, err->text);
+	vs_offer_forget(at);
+	if (finds_none(err) && h && h->ncards) {
+		blame_cards(c, at, h, err, now_ms);
 	} else if (n->last_err.code == VS_E_SHORTAGE && err->fault[0]) {
 		blame_shared(c, n, at, err, now_ms);
 	} else {

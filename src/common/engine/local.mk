@@ -51,6 +51,7 @@ core_sources += \
 	src/common/engine/missing.c \
 	src/common/engine/node.c \
 	src/common/engine/observe.c \
+	src/common/engine/offer.c src/common/engine/offer_i.h \
 	src/common/engine/ops.c \
 	src/common/engine/orders.c src/common/engine/orders_i.h \
 	src/common/engine/orphan.c \

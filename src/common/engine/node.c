@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/devices_i.h"
 #include "engine/ended_i.h"
 #include "engine/hardware_i.h"
 #include "util/mem.h"
@@ -139,6 +140,9 @@ enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
 
 	if (fit == VS_FIT_REBUILD || !tag_right(n, vm, job, restart))
 		return VS_SEEN_OFF_STALE;
+	/* what has an address here goes first: it may not leave with it */
+	if (h && strcmp(h->host, vm->host) && vs_vm_bound(vm))
+		return VS_SEEN_OFF_OTHER;
 	if (h && (strcmp(h->host, vm->host) || vs_node_pool_wrong(c, vm)))
 		return vs_move_may(n, vm) ? VS_SEEN_OFF_ELSEWHERE :
 			VS_SEEN_OFF_STALE;

@@ -141,8 +141,9 @@ static const enum vs_vc_net_kind net_kinds[] = {
 	[VS_CARD_SRIOV] = VS_VC_NET_SRIOV,
 };
 
-static void spec_cards(const struct vs_node *n, const struct vs_hold *h,
-		       struct spec *s)
+static int spec_cards(struct vs_core *c, const struct vs_node *n,
+		      const struct vs_hold *h, const struct vs_vm *vm,
+		      int64_t now_ms, struct spec *s, struct vs_err *err)
 {
 	const struct vs_adapter *a = n->profile->adapter;
 
@@ -161,7 +162,7 @@ static void spec_cards(const struct vs_node *n, const struct vs_hold *h,
 			.mtu_change_allowed = a->mtu != 0,
 		};
 	}
-	vs_spec_devices(n, h, s->cards, &s->ncards);
+	return vs_spec_devices(c, n, h, vm, now_ms, s->cards, &s->ncards, err);
 }
 
 static void hw_fill(const struct vs_core *c, const struct vs_node *n,
@@ -182,6 +183,12 @@ const char *vs_pool_of(const struct vs_core *c, const struct vs_host *host)
 	int at = host ? vs_host_cluster(c, host) : -1;
 
 	return at < 0 ? NULL : c->pool_moids[at];
+}
+
+/* What a device needs is being asked for, or can't be had. */
+static int64_t not_yet(const struct vs_err *err)
+{
+	return err->code == VS_OK ? 0 : -1;
 }
 
 static int64_t send_clone(struct vs_core *c, struct vs_node *n,
@@ -222,9 +229,10 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 	} else {
 		kv(&s, VS_KEY_FROM, "");
 	}
+	if (spec_cards(c, n, h, NULL, now_ms, &s, err))
+		return not_yet(err);
 	vs_uuid_random(uuid);
 	spec_extra(c, n, uuid, &s);
-	spec_cards(n, h, &s);
 	hw_fill(c, n, h, &s, &cl.hw);
 	cl.hw.mgmt_mac = n->mgmt_mac;
 	return vs_vc_vm_clone(c->vc, &cl, op, err);
@@ -264,13 +272,15 @@ static int cards_gone(const struct vs_core *c, const struct vs_node *n,
 
 static int64_t send_reconfigure(struct vs_core *c, struct vs_node *n,
 				const struct vs_hold *h, struct vs_vm *vm,
-				const struct vs_vc_op *op, struct vs_err *err)
+				int64_t now_ms, const struct vs_vc_op *op,
+				struct vs_err *err)
 {
 	SPEC_FREE struct spec s = { .nkv = 0 };
 	struct vs_vc_hw hw;
 
+	if (spec_cards(c, n, h, vm, now_ms, &s, err))
+		return not_yet(err);
 	spec_extra(c, n, vm->uuid, &s);
-	spec_cards(n, h, &s);
 	hw_fill(c, n, h, &s, &hw);
 	vs_hardware_again(n->profile, &hw);
 	hw.ngone = cards_gone(c, n, vm, s.gone);
@@ -356,7 +366,7 @@ int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
 		if (vm->power == VS_POWER_ON &&
 		    vs_door(c, n, vm, VS_DEED_HOT_ADD, NULL, err))
 			return -1;
-		return send_reconfigure(c, n, h, vm, op, err);
+		return send_reconfigure(c, n, h, vm, now_ms, op, err);
 	case VS_DO_POWER_ON:
 		*kind = VS_OP_POWER_ON;
 		return send_power_on(c, n, h, vm, op, err);

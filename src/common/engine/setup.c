@@ -49,7 +49,7 @@ static const char *or_none(const char *s)
 
 static void device_make(const struct vs_core *c,
 			const struct vs_conf_adapter *from,
-			struct vs_adapter *a)
+			struct vs_adapter *a, int *lines)
 {
 	int with = from->with ? adapter_index(c->conf, from->with) : -1;
 
@@ -57,12 +57,16 @@ static void device_make(const struct vs_core *c,
 	a->device = (uint16_t)from->device;
 	a->mmio_gb = from->mmio_gb;
 	vs_strlcpy(a->label, or_none(from->label), sizeof(a->label));
+	vs_strlcpy(a->address, or_none(from->address), sizeof(a->address));
+	if (vs_adapter_kind(a)->fixed)
+		a->line = (*lines)++;
 	a->with = with < 0 ? NULL : &c->adapters[with];
 }
 
 static void adapters_make(struct vs_core *c)
 {
 	const struct vs_conf *conf = c->conf;
+	int lines = 0;
 
 	c->adapters = vs_calloc(conf->nadapters + 1, sizeof(*c->adapters));
 	c->nets = vs_calloc(conf->nadapters + 1, sizeof(*c->nets));
@@ -83,7 +87,7 @@ static void adapters_make(struct vs_core *c)
 			!(from->rails && !strcasecmp(from->rails, "any"));
 		vs_strlcpy(a->subnet, or_none(from->subnet),
 			   sizeof(a->subnet));
-		device_make(c, from, a);
+		device_make(c, from, a, &lines);
 		a->link = from->link_layer &&
 			!strcasecmp(from->link_layer, "InfiniBand") ?
 			VS_LINK_INFINIBAND : VS_LINK_ETHERNET;

@@ -9,6 +9,7 @@
 #include "engine/core_i.h"
 #include "engine/hardware_i.h"
 #include "engine/devices_i.h"
+#include "engine/offer_i.h"
 #include "engine/login_i.h"
 #include "engine/parents_i.h"
 #include "plan/room.h"
@@ -138,6 +139,7 @@ static void ev_down(void *arg, const struct vs_err *err)
 		vs_vc_state_set(c, text);
 	}
 	vs_op_forget_all(c);
+	vs_offers_down(c);
 	vs_nodes_touch(c);
 	vs_unlock();
 	if (err->code == VS_E_RETRY || err->code == VS_E_RELOGIN)
@@ -491,4 +493,5 @@ const struct vs_vc_events vs_watch_events = {
 	.slow_begin = vs_slow_begin,
 	.slow = vs_slow_told,
 	.where = vs_drs_told,
+	.target = vs_offer_told,
 };

@@ -83,7 +83,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 	/* The device itself, named by its address: its VM is bound to the host
 	 * (DirectPath I/O, vm-admin). */
 	[VS_ADAPTER_DIRECTPATH] = {
-		.name = "directpath", .offered = false,
+		.name = "directpath", .offered = true,
 		.takes_vf = true, .unit = "device", .full_memory = true,
 		.network = false, .needs_dvs = false, .rdma = false,
 		.card = VS_CARD_PCI_FIXED, .fixed = true,

@@ -275,6 +275,7 @@ static void host_drop(struct vs_inventory *inv, struct vs_host *h)
 	TAILQ_REMOVE(&inv->by_change, h, by_change);
 	vs_host_facts_free(h->facts);
 	free(h->devices);
+	free(h->offer);
 	free(h);
 	vs_hosts_reordered(inv);
 }

@@ -49,6 +49,7 @@ struct vs_pf {
 };
 
 struct vs_host_facts;
+struct vs_offer;
 struct vs_host {
 	char moid[VS_MOID_LEN];
 	char name[VS_LABEL_LEN];
@@ -67,6 +68,7 @@ struct vs_host {
 	struct vs_pf pfs[VS_HOST_PFS];
 	int npfs;
 	struct vs_devices *devices;	/* its own, or NULL */
+	struct vs_offer *offer;		/* likewise; the engine's, see offer.c */
 	char nets[VS_HOST_NETS][VS_MOID_LEN];
 	int nnets;
 	char stores[VS_HOST_STORES][VS_MOID_LEN];

@@ -113,6 +113,15 @@ static bool says_no_vf(const char *s)
 		strcasestr(s, "No virtual function");
 }
 
+/* Whatever type vCenter gives it: of assignable hardware, in use, not enabled. */
+static bool says_no_device(const char *s)
+{
+	return strcasestr(s, "One or more devices (pciPassthru") ||
+		strcasestr(s, "Failed to register the device pciPassthru") ||
+		(!strncasecmp(s, "Device ", strlen("Device ")) &&
+		 strcasestr(s, " is already in use"));
+}
+
 static bool says_memory_lock(const char *s)
 {
 	return strcasestr(s, "sched.mem.min") ||
@@ -129,20 +138,21 @@ static bool says_no_space(const char *s)
 /* What a fault says in words, in the order in which it is worth reading. */
 struct words {
 	const char *best;
-	bool no_vf, memory_lock, no_space;
+	bool no_vf, no_device, memory_lock, no_space;
 };
 
 static void hear(struct words *w, const char *s)
 {
-	bool telling = says_no_vf(s) || says_memory_lock(s) ||
-		says_no_space(s);
+	bool telling = says_no_vf(s) || says_no_device(s) ||
+		says_memory_lock(s) || says_no_space(s);
 
 	if (!*s)
 		return;
-	if (!w->best || (telling && !w->no_vf && !w->memory_lock &&
-			 !w->no_space))
+	if (!w->best || (telling && !w->no_vf && !w->no_device &&
+			 !w->memory_lock && !w->no_space))
 		w->best = s;
 	w->no_vf |= says_no_vf(s);
+	w->no_device |= says_no_device(s);
 	w->memory_lock |= says_memory_lock(s);
 	w->no_space |= says_no_space(s);
 }
@@ -230,6 +240,10 @@ void vs_vcx_fault(struct vs_j fault, enum vcx_where where, struct vs_err *err)
 	if (w.no_vf) {
 		err->code = VS_E_OTHER_HOST;
 		vs_strlcpy(err->fault, VS_VC_FAULT_NO_VF, sizeof(err->fault));
+	} else if (w.no_device) {
+		err->code = VS_E_OTHER_HOST;
+		vs_strlcpy(err->fault, VS_VC_FAULT_NO_DEVICE,
+			   sizeof(err->fault));
 	} else if (w.memory_lock) {
 		err->code = VS_E_REQUEST;
 	} else if (w.no_space || !strcmp(type, "NoDiskSpace") ||

@@ -287,6 +287,8 @@ int64_t vs_vc_target(struct vs_vc *vc, const char *cluster, const char *host,
  */
 #define VS_VC_FAULT_NO_VF "NoVirtualFunction"	/* err.fault when a power-on
 	* found no free VF, whatever type vCenter gave it; VS_E_OTHER_HOST */
+#define VS_VC_FAULT_NO_DEVICE "NoPciDevice"	/* the same for a device that a
+	* VM gets whole: not there, not enabled, somebody else's */
 #define VS_VC_FAULT_NO_SPACE "NoDiskSpace"	/* the same for room on the
 	* datastore; VS_E_SHORTAGE */
 struct vs_vc_op {
