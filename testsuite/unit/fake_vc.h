@@ -31,6 +31,7 @@ struct fake_vm {
 	int removed_key;		/* by the last reconfigure */
 	int removed;			/* how many, by it */
 	char mac[20], pci[16];
+	char system[40];		/* of a device by its address */
 	bool automatic;
 	struct fake_card more[FAKE_CARDS - 1];	/* its cards beside the first */
 	int nmore;

@@ -8,12 +8,17 @@ void fake_cards_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 {
 	vm->removed_key = hw->ngone ? hw->gone[0] : 0;
 	vm->removed = hw->ngone;
+	if (!hw->ncards && hw->ngone)
+		vm->has_card = false;
 	if (!hw->ncards)
 		return;
 	vm->has_card = true;
 	vm->kind = hw->cards->kind;
 	vm->mtu_change = hw->cards->mtu_change_allowed;
-	vs_strlcpy(vm->mac, hw->cards->mac, sizeof(vm->mac));
+	vs_strlcpy(vm->mac, hw->cards->mac ? hw->cards->mac : "",
+		   sizeof(vm->mac));
+	vs_strlcpy(vm->system, hw->cards->system ? hw->cards->system : "",
+		   sizeof(vm->system));
 	vm->automatic = !hw->cards->pci;
 	vs_strlcpy(vm->pci, hw->cards->pci ? hw->cards->pci : "",
 		   sizeof(vm->pci));
@@ -21,7 +26,7 @@ void fake_cards_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 		const struct vs_vc_card_spec *c = &hw->cards[vm->nmore + 1];
 		struct fake_card *to = &vm->more[vm->nmore];
 
-		vs_strlcpy(to->mac, c->mac, sizeof(to->mac));
+		vs_strlcpy(to->mac, c->mac ? c->mac : "", sizeof(to->mac));
 		vs_strlcpy(to->pci, c->pci ? c->pci : "", sizeof(to->pci));
 	}
 }
@@ -44,6 +49,11 @@ int fake_cards_show(const struct fake_vm *vm,
 	};
 	int n = 0;
 
+	if (vm->kind == VS_VC_PCI_FIXED)
+		card = (struct vs_vc_card) { .kind = VS_VC_CARD_PCI_FIXED,
+			.key = 13000, .mac = "", .network = "",
+			.portgroup_key = "", .switch_uuid = "",
+			.pci = vm->pci };
 	if (vm->other_key) {
 		out[n] = card;
 		out[n].key = vm->other_key;

@@ -47,7 +47,7 @@ static void a_key_of_another_type_is_refused(void **state)
 {
 	(void)state;
 	refused("AdapterName=x Type=sriov Vendor=0x10de Network=n\n",
-	      "Vendor= goes with Type=dynamic-directpath, not with Type=sriov");
+	      "Vendor= goes with Type=directpath or dynamic-directpath, not with Type=sriov");
 	refused("AdapterName=x Type=vmxnet3\n",
 	      "Network= is missing in this AdapterName= line, of Type=vmxnet3");
 	refused("AdapterName=x Type=dynamic-directpath Vendor=0x10de\n",
@@ -60,7 +60,56 @@ static void a_key_of_another_type_is_refused(void **state)
 	      "With=vmxnet3: expected the name of an AdapterName= line of devices");
 	refused(GPU "With=gpu\n", "With=gpu: expected the name of an");
 	refused("AdapterName=x Type=sriov Network=n MMIO=64\n",
-		"MMIO= goes with Type=dynamic-directpath");
+		"MMIO= goes with Type=directpath or dynamic-directpath");
+	refused(GPU "Address=0000:3b:00.0\n",
+		"Address= goes with Type=directpath, not with Type=dynamic-directpath");
+}
+
+#define FPGA "AdapterName=fpga Type=directpath Vendor=0x10ee Device=0x5000 "
+
+static void addresses_are_read_strictly(void **state)
+{
+	VS_FREE char *text = stage_text(FPGA
+		"Address=0000:3b:00.0,esx[03-04].example.org/0000:AF:00.0\n"
+		"AdapterName=one Type=directpath Vendor=0x10ee Device=0x5000 "
+		"Address=0000:5e:00.0\n");
+	const struct vs_conf *c;
+
+	(void)state;
+	refused("AdapterName=x Type=directpath Vendor=0x10ee\n",
+		"Device= is missing in this AdapterName= line, of Type=directpath");
+	refused(FPGA "Address=3b:00.0\n",
+		"Address=: \"3b:00.0\" is no PCI address: expected dddd:bb:ss.f");
+	refused(FPGA "Address=0000:3b:00:0\n", "is no PCI address");
+	refused(FPGA "Address=/0000:3b:00.0\n", "names no host");
+	refused(FPGA "Address=esx[01-/0000:3b:00.0\n",
+		"is no list: expected addresses as 0000:3b:00.0, or HOSTS/0000:3b:00.0");
+	refused(FPGA "Address=0000:3b:00.0,\n", "is no list");
+	refused(FPGA "Network=n\n", "Network= goes with");
+	refused(FPGA "PF=0000:3b:00.0\n", "PF= goes with Type=sriov");
+	c = stage_read(text);
+	assert_non_null(c);
+	assert_string_equal(vs_conf_adapter_named(c, "fpga")->address,
+		"0000:3b:00.0,esx[03-04].example.org/0000:AF:00.0");
+}
+
+/* ESXi would give the one what is promised to the other. */
+static void devices_by_address_and_of_any_are_kept_apart(void **state)
+{
+	VS_FREE char *apart = stage_text(FPGA "Label=a\n"
+		"AdapterName=b Type=dynamic-directpath Vendor=0x10ee "
+		"Device=0x5000 Label=b\n");
+
+	(void)state;
+	refused(FPGA "\nAdapterName=b Type=dynamic-directpath Vendor=0x10ee "
+		"Device=0x5000\n", "AdapterName=fpga is Type=directpath and "
+		"AdapterName=b is Type=dynamic-directpath, of the same");
+	refused(FPGA "Label=a\nAdapterName=b Type=dynamic-directpath "
+		"Vendor=0x10ee Device=0x5000 Label=a\n",
+		"give each a Label= of its own");
+	refused(FPGA "Label=a\nAdapterName=b Type=dynamic-directpath "
+		"Vendor=0x10ee Device=0x5000\n", "ESXi may give the one");
+	assert_non_null(stage_read(apart));
 }
 
 static void what_lines_say_together_is_checked(void **state)
@@ -99,6 +148,8 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, stage_up, stage_down)
 		T(the_types_are_those_of_the_capability_table),
 		T(a_key_of_another_type_is_refused),
+		T(addresses_are_read_strictly),
+		T(devices_by_address_and_of_any_are_kept_apart),
 		T(what_lines_say_together_is_checked),
 		T(a_device_beside_a_card_is_read),
 	};

@@ -146,6 +146,82 @@ static void an_unknown_pf_of_a_card_is_no_device(void **state)
 	assert_free(3, 2);
 }
 
+/* ---- devices by their address ----------------------------------------------- */
+
+/* Beside the PF: FPGAs at these, for the adapters of these lines. */
+static struct vs_adapter fpga;
+static struct vs_profile p_fpga;
+
+static struct vs_pf *w_fixed(struct vs_host *h, const char *pci, int row,
+			     uint32_t lines, const char *label)
+{
+	struct vs_pf *pf = w_pf(h, pci, 1);
+	struct vs_devices *of = &h->devices[row];
+
+	pf->of = of;
+	pf->switch_uuid[0] = '\0';
+	*of = (struct vs_devices) { .vendor = 0x10ee, .device = 0x5000,
+				    .fixed = true, .lines = lines, .n = 1 };
+	vs_strlcpy(of->label, label, sizeof(of->label));
+	vs_strlcpy(of->pci[0], pci, VS_PCI_LEN);
+	return pf;
+}
+
+#define FPGA0 "0000:3d:00.0"
+#define FPGA1 "0000:d9:00.0"
+#define FPGA2 "0000:da:00.0"
+
+/* Two on esx01, of which the second adapter may give one; one on esx02. */
+static void w_fpgas(void)
+{
+	w_fixed(esx01, FPGA0, 1, 1, "");
+	w_fixed(esx01, FPGA1, 2, 3, "b");
+	esx02->devices = vs_calloc(VS_HOST_PFS, sizeof(*esx02->devices));
+	w_fixed(esx02, FPGA2, 0, 1, "");
+	fpga = (struct vs_adapter) {
+		.name = "fpga", .type = VS_ADAPTER_DIRECTPATH,
+		.vendor = 0x10ee, .device = 0x5000,
+	};
+	p_fpga = w.p_roce;
+	p_fpga.adapter = &fpga;
+	vs_host_changed(&w.inv, esx01);
+	vs_host_changed(&w.inv, esx02);
+}
+
+#define assert_fpgas(a, b, c) do {					\
+	assert_int_equal(w_free(&w, "esx01", FPGA0), a);		\
+	assert_int_equal(w_free(&w, "esx01", FPGA1), b);		\
+	assert_int_equal(w_free(&w, "esx02", FPGA2), c);		\
+} while (0)
+
+static void a_fixed_card_takes_its_device_and_no_other(void **state)
+{
+	(void)state;
+	w_fpgas();
+	assert_fpgas(1, 1, 1);
+	w_card(w_on("vm-1", "esx01"), VS_CARD_PCI_FIXED, FPGA1);
+	assert_fpgas(1, 0, 1);
+	assert_free(4, 2);	/* neither a VF nor a GPU */
+	w_hold(&w, "n1", "esx01", FPGA0, VS_HOLD_PROMISED);
+	assert_fpgas(0, 0, 1);
+}
+
+/* Nobody says which of them it has: each may be. */
+static void a_dynamic_card_counts_against_each_that_it_may_be(void **state)
+{
+	struct vs_card *c;
+
+	(void)state;
+	w_fpgas();
+	c = dynamic_card(w_on("vm-1", "esx01"), 0x5000, "");
+	c->vendor = 0x10ee;
+	assert_fpgas(0, 0, 1);
+	assert_free(4, 2);
+	vs_strlcpy(c->network, "b", sizeof(c->network));
+	vs_host_changed(&w.inv, esx01);
+	assert_fpgas(1, 0, 1);	/* the only one of that label */
+}
+
 /* ---- placement ------------------------------------------------------------- */
 
 static struct vs_place_node gang[8];
@@ -203,6 +279,72 @@ static void a_vf_and_a_device_come_together_or_not_at_all(void **state)
 	vs_host_changed(&w.inv, esx01);
 	assert_int_equal(vs_place_room(&w.env, of(&p_both, 1), 9), 0);
 	assert_int_equal(vs_place_room(&w.env, of(&p_gpu, 1), 9), 1);
+}
+
+static void each_address_is_given_once_to_whom_it_is_meant_for(void **state)
+{
+	struct vs_err err = { 0 };
+
+	(void)state;
+	w_fpgas();
+	assert_int_equal(vs_place(&w.env, of(&p_fpga, 3), 3, NULL, &err), 0);
+	assert_ptr_equal(gang[0].host, esx01);
+	assert_ptr_not_equal(gang[0].pfs[0], gang[1].pfs[0]);
+	assert_ptr_not_equal(gang[0].pfs[0], gang[2].pfs[0]);
+	assert_ptr_not_equal(gang[1].pfs[0], gang[2].pfs[0]);
+	assert_int_equal(vs_place(&w.env, of(&p_fpga, 4), 4, NULL, &err), -1);
+	assert_non_null(strstr(err.text, "needs 4 fpga devices, 3 free"));
+	/* another line of vsphere.conf has one of them alone */
+	fpga.line = 1;
+	assert_int_equal(vs_place_room(&w.env, of(&p_fpga, 1), 9), 1);
+	assert_int_equal(vs_place(&w.env, of(&p_fpga, 1), 1, NULL, &err), 0);
+	assert_string_equal(gang[0].pfs[0]->pci, FPGA1);
+	/* no device that ESXi chooses is one of them, nor the other way */
+	fpga.type = VS_ADAPTER_DYNAMIC;
+	assert_int_equal(vs_place_room(&w.env, of(&p_fpga, 1), 9), 0);
+	gpu.type = VS_ADAPTER_DIRECTPATH;
+	assert_int_equal(vs_place_room(&w.env, of(&p_gpu, 1), 9), 0);
+}
+
+static void several_for_one_vm_are_several_devices_of_one_host(void **state)
+{
+	struct vs_err err = { 0 };
+
+	(void)state;
+	w_fpgas();
+	fpga.per_node = 2;
+	assert_int_equal(vs_place_room(&w.env, of(&p_fpga, 1), 9), 1);
+	assert_int_equal(vs_place(&w.env, of(&p_fpga, 1), 1, NULL, &err), 0);
+	assert_ptr_equal(gang[0].host, esx01);
+	assert_int_equal(gang[0].npfs, 2);
+	assert_string_equal(gang[0].pfs[0]->pci, FPGA0);
+	assert_string_equal(gang[0].pfs[1]->pci, FPGA1);
+}
+
+/* ---- Address= ---------------------------------------------------------------- */
+
+static void an_address_is_of_all_hosts_or_of_those_named(void **state)
+{
+	const char *list = "0000:3B:00.0,esx[03-04].org/0000:af:00.0,"
+		"0000:5e:00.[0-1]";
+	char text[VS_ADDRESS_LEN + 1];
+	struct vs_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(vs_address_check(list, &err), 0);
+	assert_true(vs_address_has(list, "esx01.org", "0000:3b:00.0"));
+	assert_true(vs_address_has(list, "esx03.org", "0000:3b:00.0"));
+	assert_true(vs_address_has(list, "esx03.org", "0000:af:00.0"));
+	assert_true(vs_address_has(list, "esx04.org", "0000:5e:00.1"));
+	assert_false(vs_address_has(list, "esx05.org", "0000:af:00.0"));
+	assert_false(vs_address_has(list, "esx03", "0000:af:00.0"));
+	assert_false(vs_address_has(list, "esx03.org", "0000:af:00.2"));
+	assert_true(vs_address_has("", "esx01.org", "0000:af:00.2"));
+	assert_false(vs_address_has("esx[", "esx01.org", "0000:af:00.2"));
+	memset(text, 'x', sizeof(text));
+	text[VS_ADDRESS_LEN] = '\0';
+	assert_int_equal(vs_address_check(text, &err), -1);
+	assert_non_null(strstr(err.text, "longer than 511"));
 }
 
 /* Alone and beside: they draw on the same devices. */
@@ -278,6 +420,11 @@ int main(void)
 		T(a_fixed_card_takes_the_device_that_has_its_address),
 		T(a_hold_of_a_device_is_stood_for_by_its_card),
 		T(an_unknown_pf_of_a_card_is_no_device),
+		T(a_fixed_card_takes_its_device_and_no_other),
+		T(a_dynamic_card_counts_against_each_that_it_may_be),
+		T(each_address_is_given_once_to_whom_it_is_meant_for),
+		T(several_for_one_vm_are_several_devices_of_one_host),
+		T(an_address_is_of_all_hosts_or_of_those_named),
 		T(devices_need_no_network_and_are_counted),
 		T(a_vf_and_a_device_come_together_or_not_at_all),
 		T(those_beside_and_those_alone_share_the_devices),

@@ -159,6 +159,36 @@ static void a_missing_vf_is_known_by_its_words_in_any_fault(void **state)
 	}
 }
 
+static void a_missing_device_is_known_by_its_words(void **state)
+{
+	static const char *const t[] = {
+		"{'fault':{'_typeName':'InsufficientResourcesFault'},"
+		"'localizedMessage':'Insufficient resources. One or more "
+		"devices (pciPassthru0) required by VM vm1 are not available "
+		"on host esx01.'}",
+		"{'fault':{'_typeName':'GenericVmConfigFault','faultMessage':["
+		"{'key':'a','message':'Module DevicePowerOn power on failed.'},"
+		"{'key':'b','message':'Device 65:00.0 is already in use.'}]},"
+		"'localizedMessage':'Failed to power on.'}",
+		"{'fault':{'_typeName':'GenericVmConfigFault','reason':"
+		"'Failed to register the device pciPassthru0 for 0000:65:00.0 "
+		"due to unavailable hardware or software support.'}}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(t); i++) {
+		struct vs_err err = judged(t[i], VCX_IN_TASK);
+
+		assert_int_equal(err.code, VS_E_OTHER_HOST);
+		assert_string_equal(err.fault, VS_VC_FAULT_NO_DEVICE);
+		assert_non_null(strcasestr(err.text, "device"));
+	}
+	/* a file that is in use is none */
+	assert_string_not_equal(judged("{'fault':{'_typeName':'FileLocked'},"
+		"'localizedMessage':'The file is already in use'}",
+		VCX_IN_TASK).fault, VS_VC_FAULT_NO_DEVICE);
+}
+
 static void a_full_datastore_is_known_by_its_words(void **state)
 {
 	static const char *const t[] = {
@@ -258,6 +288,7 @@ int main(void)
 			an_unknown_fault_is_judged_by_where_it_appeared),
 		cmocka_unit_test(
 			a_missing_vf_is_known_by_its_words_in_any_fault),
+		cmocka_unit_test(a_missing_device_is_known_by_its_words),
 		cmocka_unit_test(a_full_datastore_is_known_by_its_words),
 		cmocka_unit_test(a_wrong_reservation_is_no_matter_of_the_host),
 		cmocka_unit_test(

@@ -292,8 +292,7 @@ struct vs_core {
 	struct vs_ledger ledger;
 	struct vs_sums sums;		/* of both: vs_sums_now() */
 	int *host_ops; struct vs_bar *bars;	/* for vs_env_fill, _budget */
-	size_t cap_host_ops, cap_bars;
-	int offers_asked;		/* questions under way, see offer.c */
+	size_t cap_host_ops, cap_bars; int offers_asked; /* see offer.c */
 	struct vs_avoid *avoids;
 	struct vs_breaker *breakers;
 	struct vs_print *prints;	/* uthash by host */

@@ -140,12 +140,11 @@ enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
 
 	if (fit == VS_FIT_REBUILD || !tag_right(n, vm, job, restart))
 		return VS_SEEN_OFF_STALE;
-	/* what has an address here goes first: it may not leave with it */
-	if (h && strcmp(h->host, vm->host) && vs_vm_bound(vm))
-		return VS_SEEN_OFF_OTHER;
+	/* it may not leave with a device that has an address here */
 	if (h && (strcmp(h->host, vm->host) || vs_node_pool_wrong(c, vm)))
-		return vs_move_may(n, vm) ? VS_SEEN_OFF_ELSEWHERE :
-			VS_SEEN_OFF_STALE;
+		return !vs_move_may(n, vm) ? VS_SEEN_OFF_STALE :
+			strcmp(h->host, vm->host) && vs_vm_bound(vm) ?
+			VS_SEEN_OFF_OTHER : VS_SEEN_OFF_ELSEWHERE;
 	if (fit == VS_FIT_RECONFIGURE || !vs_node_cards_right(n, vm, h) ||
 	    !vs_hardware_right(c, n, vm, h))
 		return VS_SEEN_OFF_OTHER;

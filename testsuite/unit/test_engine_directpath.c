@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Devices by their address: what is asked of a host before a clone, what an
+ * answer leads to, and how a VM that is off goes to another host's device.
+ */
+#include "engine_stage.h"
+
+#define HERE "0000:65:00.0"
+#define THERE "0000:ca:00.0"
+
+/* One FPGA, beside the host's PF, at this address. */
+static void offers(const char *host, const char *pci)
+{
+	struct vs_vc_pf pf = { .pci = "0000:3b:00.0", .pnic = "vmnic4",
+		.driver = "nmlx5", .switch_uuid = "sw", .numa = -1, .vfs = 4,
+		.link_up = true };
+	struct vs_vc_device fpga = { .pci = pci, .name = "U250", .label = "",
+		.vendor = 0x10ee, .device = 0x5000, .numa = -1 };
+	struct vs_vc_host h = { .moid = host, .has = VS_VC_HOST_PFS,
+		.pfs = &pf, .npfs = 1, .devices = &fpga,
+		.ndevices = pci != NULL };
+
+	fake_host(&h);
+	turn();
+}
+
+/* Two nodes; host-1 has a device, host-2 another. */
+static void fpgas(void)
+{
+	struct vs_conf *conf = conf_make(2, "off", 1024);
+	struct vs_conf_adapter *a = conf_other_from(conf, 0, "directpath");
+
+	a->vendor = 0x10ee;
+	a->device = 0x5000;
+	begin(2, 2, 4, "off");
+	begin_as(conf);
+	ready();
+	offers("host-1", HERE);
+	offers("host-2", THERE);
+}
+
+static void due(const char *node)
+{
+	assert_int_equal(job_begin(7, node, NULL), 0);
+	flags(node, BOOT);
+	turns(2);
+}
+
+static const struct vs_hold *hold_of(const char *node)
+{
+	return vs_ledger_get(&vs_core.ledger, node);
+}
+
+static void the_host_is_asked_before_the_clone_and_once(void **state)
+{
+	(void)state;
+	fpgas();
+	due("vm1");
+	assert_int_equal(fake_target.asked, 1);
+	assert_string_equal(fake_target.host, "host-1");
+	turns(5);
+	assert_int_equal(fake_target.asked, 1);
+	assert_int_equal(fake_sent[FAKE_CLONE], 0);
+	fake_offers(1, HERE, "the-system", NULL);
+	turn();
+	assert_int_equal(fake_sent[FAKE_CLONE], 1);
+	assert_true(fake_finish(FAKE_CLONE));
+	assert_string_equal(fake_get("vm1")->pci, HERE);
+	assert_string_equal(fake_get("vm1")->system, "the-system");
+	turns(2);
+	assert_int_equal(fake_sent[FAKE_RECONFIGURE], 0);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	assert_string_equal(hold_of("vm1")->cards[0].pf, HERE);
+	turn();
+	assert_int_equal(hold_of("vm1")->state, VS_HOLD_SEEN);
+	assert_int_equal(fake_target.asked, 1);
+}
+
+static void a_host_that_does_not_offer_it_is_left_out(void **state)
+{
+	(void)state;
+	fpgas();
+	due("vm1");
+	fake_offers(1, NULL, NULL, NULL);
+	turns(20);
+	assert_string_equal(hold_of("vm1")->host, "host-2");
+	assert_string_equal(hold_of("vm1")->cards[0].pf, THERE);
+	assert_int_equal(fake_target.asked, 2);
+	assert_string_equal(fake_target.host, "host-2");
+	fake_offers(2, THERE, "other", NULL);
+	turns(10);
+	assert_int_equal(fake_sent[FAKE_CLONE], 1);
+}
+
+static void a_question_without_an_answer_is_asked_again(void **state)
+{
+	struct vs_err err = { 0 };
+
+	(void)state;
+	fpgas();
+	due("vm1");
+	vs_err_set(&err, VS_E_RETRY, "timed out");
+	fake_offers(1, NULL, NULL, &err);
+	turns(3);
+	assert_int_equal(fake_sent[FAKE_CLONE], 0);
+	assert_non_null(strstr(vs_node_named(&vs_core, "vm1")->last_err.text,
+			       "host esx1 isn't read (QueryConfigTarget)"));
+	turns(100);		/* ten seconds */
+	assert_int_equal(fake_target.asked, 2);
+	assert_string_equal(hold_of("vm1")->host, "host-1");
+	fake_offers(2, HERE, "s", NULL);
+	turns(40);
+	assert_int_equal(fake_sent[FAKE_CLONE], 1);
+	assert_null(heard(VS_TELL_FAIL, NULL));
+}
+
+/* What was told may be another host's after a reload. */
+static void a_lost_connection_forgets_question_and_answer(void **state)
+{
+	(void)state;
+	fpgas();
+	due("vm1");
+	fake_down(VS_E_RETRY);
+	turn();
+	fake_load();
+	fake_slow(NULL, 0);
+	offers("host-1", HERE);
+	offers("host-2", THERE);
+	fake_offers(1, HERE, "old", NULL);
+	turns(10);
+	assert_int_equal(fake_sent[FAKE_CLONE], 0);
+	assert_int_equal(fake_target.asked, 2);
+	fake_offers(2, HERE, "new", NULL);
+	turns(2);
+	assert_int_equal(fake_sent[FAKE_CLONE], 1);
+	assert_true(fake_finish(FAKE_CLONE));
+	assert_string_equal(fake_get("vm1")->system, "new");
+}
+
+/* The device of its host is gone: it comes out of the VM there, the VM moves,
+ * and gets the other host's. I7: four calls. */
+static void a_vm_that_moves_leaves_its_device_behind(void **state)
+{
+	(void)state;
+	fpgas();
+	due("vm1");
+	fake_offers(1, HERE, "one", NULL);
+	turn();
+	assert_true(fake_finish(FAKE_CLONE));
+	flags("vm1", DOWN);
+	end_job(7, "vm1");
+	turns(5);
+	assert_null(hold_of("vm1"));
+	offers("host-1", NULL);
+	due("vm1");
+	assert_string_equal(hold_of("vm1")->host, "host-2");
+	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
+	assert_int_equal(fake_sent[FAKE_RECONFIGURE], 1);
+	assert_true(fake_finish(FAKE_RECONFIGURE));
+	assert_int_equal(fake_get("vm1")->removed, 1);
+	assert_false(fake_get("vm1")->has_card);
+	turns(2);
+	assert_true(fake_finish(FAKE_RELOCATE));
+	turns(2);
+	assert_int_equal(fake_sent[FAKE_RECONFIGURE], 1);
+	assert_int_equal(fake_target.asked, 2);
+	fake_offers(2, THERE, "two", NULL);
+	turns(2);
+	assert_true(fake_finish(FAKE_RECONFIGURE));
+	assert_string_equal(fake_get("vm1")->pci, THERE);
+	assert_string_equal(fake_get("vm1")->system, "two");
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	assert_int_equal(fake_sent[FAKE_CLONE], 1);
+	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);
+	assert_int_equal(fake_sent[FAKE_RECONFIGURE], 2);
+	turns(3);
+	assert_int_equal(hold_of("vm1")->state, VS_HOLD_SEEN);
+}
+
+/* The device alone, and not its whole host. */
+static void a_device_that_somebody_else_has_is_avoided(void **state)
+{
+	const struct vs_avoid *a;
+
+	(void)state;
+	fpgas();
+	due("vm1");
+	fake_offers(1, HERE, "one", NULL);
+	turn();
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	assert_true(fake_fault(FAKE_POWER_ON, VS_E_OTHER_HOST,
+			       VS_VC_FAULT_NO_DEVICE,
+			       "Device 65:00.0 is already in use."));
+	for (a = vs_core.avoids; a && strcmp(a->pf, HERE); a = a->next)
+		;
+	assert_non_null(a);
+	assert_string_equal(a->moid, "host-1");
+	turns(20);
+	assert_string_equal(hold_of("vm1")->host, "host-2");
+	assert_null(heard(VS_TELL_FAIL, NULL));
+}
+
+#define T(f) cmocka_unit_test(f)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(the_host_is_asked_before_the_clone_and_once),
+		T(a_host_that_does_not_offer_it_is_left_out),
+		T(a_question_without_an_answer_is_asked_again),
+		T(a_lost_connection_forgets_question_and_answer),
+		T(a_vm_that_moves_leaves_its_device_behind),
+		T(a_device_that_somebody_else_has_is_avoided),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
