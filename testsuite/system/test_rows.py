@@ -26,7 +26,13 @@ class Row:
     """A kind of adapter at this site: its line, and which device its VM has.
     of: (host, address, how many there are at the site), None: not counted."""
 
+    # VMware's: is all memory reserved, and the least hardware version
+    rules = {"vmxnet3": (False, 7), "pvrdma": (False, 13), "sriov": (True, 10),
+             "dynamic-directpath": (True, 17), "directpath": (True, 7),
+             "dvx": (True, 20), "vgpu": (True, 11)}
+
     def __init__(self, kind, line, device, of=None, words=""):
+        self.full, self.hw = self.rules[kind]
         self.kind, self.line, self.device, self.of = kind, line, device, of
         self.words = words      # what a second job waits for
 
@@ -80,7 +86,7 @@ def kinds():
 
 
 def too_old(row):
-    return max(kinds()[row.kind]["hw"] - 1, OLDEST)
+    return max(row.hw - 1, OLDEST)
 
 
 def make_inventory():
@@ -210,21 +216,21 @@ def test_its_vm_has_that_device_and_no_other(seen, name):
 
 @pytest.mark.parametrize("name", ROWS)
 def test_its_vm_reserves_what_the_table_says(seen, name):
-    kind, config = kinds()[ROWS[name].kind], seen.configs[name]
+    r, config = ROWS[name], seen.configs[name]
     vm = seen.vms[seen.nodes[name]]
-    full = kind["full_memory"]
-    assert bool(config.get("memoryReservationLockedToMax")) == full
-    assert vm["reservedMB"] == (vm["memoryMB"] if full else 0), vm
-    assert int(config["version"].split("-")[1]) >= kind["hw"]
+    assert bool(config.get("memoryReservationLockedToMax")) == r.full
+    assert vm["reservedMB"] == (vm["memoryMB"] if r.full else 0), vm
+    assert int(config["version"].split("-")[1]) >= r.hw
+    kind = kinds()[r.kind]
+    assert (kind["full_memory"], kind["hw"]) == (r.full, r.hw), kind
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_a_template_too_old_for_it_is_refused(cluster, seen, name):
-    kind = kinds()[ROWS[name].kind]
     out = cluster.run("svf", "check", "-n", "-o", "code,object").stdout
     found = ["template-hardware", f"{name}-old"] in [
         ln.split()[:2] for ln in out.splitlines()]
-    assert found == (kind["hw"] > OLDEST), out
+    assert found == (ROWS[name].hw > OLDEST), out
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -315,7 +321,7 @@ def on_no_network(vc, vm, device):
 def test_a_wrong_spec_fails_in_vcenter(seen, name):
     vc, vm = seen.vcenter, ("VirtualMachine",
                             seen.vms[seen.nodes[name]]["moid"])
-    pinned = kinds()[ROWS[name].kind]["full_memory"]
+    pinned = ROWS[name].full
     with pytest.raises(Fault) as e:
         (unreserved if pinned else on_no_network)(vc, vm, ROWS[name].device[0])
     assert e.value.name == ("GenericVmConfigFault" if pinned else
