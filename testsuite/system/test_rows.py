@@ -13,7 +13,7 @@ import pytest
 
 from cluster import Cluster, free_ports, wait_for
 from monitoring import PREFIX, families, value
-from stages import Held
+from stages import Held, nobody_down
 from vcenter_json import Fault, VCenter
 from worlds import IB, PF0, ROCE, host, template, world
 
@@ -327,3 +327,61 @@ def test_a_wrong_spec_fails_in_vcenter(seen, name):
     assert e.value.name == ("GenericVmConfigFault" if pinned else
                             "InvalidDeviceBacking"), e.value
     assert not pinned or "sched.mem.min" in str(e.value)
+
+
+# ---- a line of an adapter comes and goes under running jobs ------------------------
+
+def lines_of(names):
+    return re.compile(r"^(Adapter|Partition)Name=(" + "|".join(names) +
+                      r")(-old)?\b.*\n", re.M)
+
+
+def known(c):
+    return {n["node"]: n for n in c.svf("nodes")["nodes"]}
+
+
+def test_an_adapter_of_devices_comes_and_goes_under_running_jobs(cluster, seen):
+    """As one of VFs does: nobody touches the VMs whose line is gone, their jobs
+    run on, and they are ours again when it is back."""
+    both = ("ib", "dynamic")
+    jobs = {n: Held(cluster, "-p", n, "-N1").wait_running(60) for n in both}
+    nodes = {n: cluster.job(j.id)["NodeList"] for n, j in jobs.items()}
+    at = {n: ROWS[n].of[:2] for n in both}
+    was, calls = books(cluster), cluster.mutating()
+    assert {at[n]: [nodes[n]] for n in both} == was
+    f = cluster.path("etc", "vsphere.conf")
+    text = f.read_text()
+    f.write_text(lines_of(both).sub("", text))
+    cluster.must("scontrol", "reconfigure")
+    try:
+        wait_for("their nodes are no longer ours", 30, lambda: not (
+            set(nodes.values()) & set(known(cluster))))
+        wait_for("vCenter is read again", 30, lambda: (
+            cluster.svf("status")["up"] and
+            (E1, PF0) in hosts_rows(cluster)))
+        rows = hosts_rows(cluster)
+        # What no adapter names is read no more: it might be a VF, and counts
+        # as one of those of its host, which has none.
+        assert at["dynamic"] not in rows, rows
+        assert rows[E3, PF0]["ours"] == 1 and rows[E3, PF0]["free"] == -1
+        assert rows[at["ib"]]["ours"] == 1 and rows[at["ib"]]["free"] == 0
+        assert rows[E1, PF0]["free"] == 1
+        assert "DEVICES" not in cluster.must("svf", "hosts")
+        for job in jobs.values():
+            job.end_well()
+        assert books(cluster) == was and cluster.mutating() == calls
+    finally:
+        f.write_text(text)
+        cluster.must("scontrol", "reconfigure")
+    wait_for("they are ours again", 30, lambda: (
+        set(nodes.values()) <= set(known(cluster))))
+    wait_for("and counted where they were", 30, lambda: all(
+        (r := hosts_rows(cluster).get(at[n])) and r["ours"] == 1 and
+        r["free"] == 0 for n in both))
+    assert books(cluster) == was
+    for n in both:      # its next job finds it, and then it goes
+        out = cluster.wait_job(cluster.sbatch("-p", n, "-N1",
+                                              script="hostname"), 60)
+        assert out.strip() == nodes[n]
+    wait_for("all is given back", 60, lambda: not books(cluster))
+    nobody_down(cluster)
