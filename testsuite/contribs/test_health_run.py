@@ -105,7 +105,7 @@ def site(tmp_path, monkeypatch, capsys):
                     output=str(tmp_path / "out"), pairs=3, drain=not no_drain,
                     limits={"": {}})
         conf.update(keys)
-        m.run(conf, types.SimpleNamespace(partition=None))
+        world.status = m.run(conf, types.SimpleNamespace(partition=None))
         world.clock.sleep(DAY)      # the timer's next
         return capsys.readouterr().out
 
@@ -159,6 +159,11 @@ def test_a_suspect_without_a_test_is_told_and_not_drained(site):
     said = site(world)
     assert "c was slow: ib_send_bw 41.2 Gb/s" in said and not world.drained
     assert "this run has no result of it" in said
+    assert world.status == 1
+    world.state, world.slow = dict.fromkeys("abcdef", "up"), set()
+    site(world)
+    said = site(world)          # who was slow beside it is cleared, too
+    assert world.status == 0, said
 
 
 def test_what_an_operator_has_drained_is_not_held_guilty_afterwards(site):
