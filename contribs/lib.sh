@@ -56,10 +56,11 @@ VS_PACKAGES_BUILD=(gcc make autoconf automake libtool pkg-config dpkg-dev
 VS_PACKAGES_RUN=(munge python3 python3-pytest util-linux zsh)
 # A Slurm that somebody built and installed from a directory is no package.
 [ -n "${VS_SLURM_TREE:-}" ] || VS_PACKAGES_RUN+=(slurmctld slurmd slurm-client)
-# The tests of limits (this -core is no service), of MPI, of the metrics, of svf top
+# The tests of limits (this -core is no service), of MPI, of the metrics, of svf top,
+# of what the health tests' job reads
 # shellcheck disable=SC2034 # check.sh's
 VS_PACKAGES_SYSTEM=(libopenmpi-dev openmpi-bin prometheus python3-prometheus-client
-	python3-pyte librsvg2-bin)
+	python3-pyte librsvg2-bin perftest)
 [ -n "${VS_SLURM_TREE:-}" ] || VS_PACKAGES_SYSTEM+=(slurmdbd mariadb-server-core)
 # shellcheck disable=SC2034 # check.sh's
 VS_PACKAGES_LINT=(git shellcheck codespell cppcheck binutils)

@@ -127,14 +127,26 @@ _READ = {"ib_send_bw": send_bw, "ib_send_lat": send_lat,
          "osu_latency": osu_latency, "osu_bw": osu_bw}
 
 
+_TROUBLE = re.compile(r"error|fail|could|unable|\bnot? |invalid|unrecognized|"
+                      r"refused|denied|no active", re.I)
+
+
+def complaint(text):
+    """The line that says best what went wrong, "": none. The first: programs go
+    on to say what they can't do without it, and how they are used."""
+    said = [ln.strip() for ln in text.splitlines() if ln.strip("- \t")
+            and not ln.startswith("server: ")]
+    return next((ln for ln in said if _TROUBLE.search(ln)),
+                said[-1] if said else "")[:80]
+
+
 def measure(test):
     """The figure of one test, a dict of read_job(); else Unreadable."""
     if test["rc"] != 0:
-        said = [ln.strip() for ln in test["text"].splitlines() if ln.strip()
-                and not ln.startswith("server: ")]
+        said = complaint(test["text"])
         how = {124: "took too long", 127: "isn't installed"}.get(
             test["rc"], f"ended with {test['rc']}")
-        raise Unreadable(f"{how}: {said[-1][:80]}" if said else how)
+        raise Unreadable(f"{how}: {said}" if said else how)
     value = _READ[test["test"]](test["text"])
     if value <= 0:
         raise Unreadable("it measured 0")

@@ -94,7 +94,7 @@ def perftest(name, argv):
     meet.mkdir(exist_ok=True)
     mine = os.environ["SLURM_VSPHERE_HOST"]
     if peer:
-        at = meet / f"{os.environ['SLURM_JOB_ID']}-{peer}"
+        at = meet / f"{os.environ['SLURM_JOB_ID']}-server"
         if not at.exists():
             print(f"Couldn't connect to {peer}:18515", file=sys.stderr)
             print(" Unable to open file descriptor for socket connection",
@@ -105,7 +105,7 @@ def perftest(name, argv):
         sys.stdout.flush()
         at.unlink()
         return
-    at = meet / f"{os.environ['SLURM_JOB_ID']}-{os.environ['SLURMD_NODENAME']}"
+    at = meet / f"{os.environ['SLURM_JOB_ID']}-server"     # one at a time
     new = at.with_suffix(".new")
     new.write_text(mine)
     new.rename(at)
