@@ -25,7 +25,7 @@ dist_monitoring_DATA = contribs/monitoring/alerts.yml \
 	contribs/monitoring/alerts_test.yml contribs/monitoring/grafana.json
 manualdir = $(docdir)/guide
 dist_manual_DATA = contribs/guide/administrator.md contribs/guide/failures.md \
-	contribs/guide/user.md
+	contribs/guide/user.md contribs/guide/vhpc-toolkit.md
 
 # ---- the release ---------------------------------------------------------------
 

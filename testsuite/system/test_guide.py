@@ -247,3 +247,24 @@ def test_each_message_of_failures_md_is_one_of_ours():
                if p not in words]
     assert not unknown
     assert not [q for q in quotes() if not guide.pieces(q)]
+
+
+# ---- vhpc-toolkit.md ---------------------------------------------------------
+
+def test_each_row_of_the_toolkits_table_has_its_test():
+    """Tests that are named are there, and keys are vsphere.conf's."""
+    rows = re.findall(r"^\| (`.*?) \| (.*?) \| (.*?) \|$",
+                      guide.text("vhpc-toolkit"), re.M)
+    assert len(rows) > 35
+    here, unit = guide.TOP / "testsuite/system", guide.TOP / "testsuite/unit"
+    keys = set(re.findall(r'"(\w+)"', (
+        guide.TOP / "src/plugins/vs_conf_table.c").read_text()))
+    for theirs, ours, test in rows:
+        if test == "-":
+            assert ours.startswith("no: "), theirs
+            continue
+        file, _, name = test.partition("::")
+        text = (unit / file if file.endswith(".c") else here / file).read_text()
+        assert not name or f"def {name}(" in text, test
+        named = set(re.findall(r"`([A-Z]\w+)=", ours))
+        assert named <= keys, (theirs, named - keys)
