@@ -18,7 +18,7 @@ from vcenter_json import Fault, VCenter
 from worlds import IB, PF0, ROCE, host, template, world
 
 E1, E2, E3 = (f"esx0{i}.example.org" for i in (1, 2, 3))
-IB_PF, GPU = "0000:af:00.0", "0000:65:00.0"
+IB_PF, GPU, FPGA = "0000:af:00.0", "0000:65:00.0", "0000:ca:00.0"
 ETH, PVRDMA = "ETH-PG", "PVRDMA-PG"
 
 
@@ -56,6 +56,14 @@ def any_gpu(d, _):
         ids == [(0x10de, 0x20b0)] and GPU in b["assignedId"]
 
 
+def that_fpga(d, vc):
+    """Of that host: its addresses are other hosts' too."""
+    b = d["backing"]
+    host = vc.get(vc.find(f"DC0/host/HPC1/{E2}"), "hardware")
+    return b["_typeName"] == "VirtualPCIPassthroughDeviceBackingInfo" and \
+        b["id"] == FPGA and b["systemId"] == host["systemInfo"]["uuid"]
+
+
 ROWS = {
     "vmxnet3": Row("vmxnet3", f"Network={ETH}",
                    ("VirtualVmxnet3", port(ETH))),
@@ -70,6 +78,9 @@ ROWS = {
     "dynamic": Row("dynamic-directpath", "Vendor=0x10de Device=0x20b0",
                    ("VirtualPCIPassthrough", any_gpu), (E3, GPU, 1),
                    "needs 1 dynamic device, 0 free"),
+    "fixed": Row("directpath", "Vendor=0x10ee Device=0x5000",
+                 ("VirtualPCIPassthrough", that_fpga), (E2, FPGA, 1),
+                 "needs 1 fixed device, 0 free"),
 }
 COUNTED = [name for name, r in ROWS.items() if r.of]
 # Its least hardware version is older than what any template here may be.
@@ -91,6 +102,8 @@ def too_old(row):
 
 def make_inventory():
     hosts = [host(E1, vfs=1), host(E2, vfs=0, ib_vfs=1), host(E3, vfs=0)]
+    hosts[1]["devices"] = [{"pci": FPGA, "vendor": 0x10ee, "device": 0x5000,
+                            "name": "Alveo U250"}]
     hosts[2]["devices"] = [{"pci": GPU, "vendor": 0x10de, "device": 0x20b0,
                             "name": "GA100", "numa": 1}]
     templates = [template()] + [
@@ -343,15 +356,18 @@ def known(c):
 def test_an_adapter_of_devices_comes_and_goes_under_running_jobs(cluster, seen):
     """As one of VFs does: nobody touches the VMs whose line is gone, their jobs
     run on, and they are ours again when it is back."""
-    both = ("ib", "dynamic")
-    jobs = {n: Held(cluster, "-p", n, "-N1").wait_running(60) for n in both}
+    gone = ["ib"] + [n for n in COUNTED if "device" in seen.rows[ROWS[n].of[:2]]]
+    assert "dynamic" in gone
+    jobs = {n: Held(cluster, "-p", n, "-N1") for n in gone}
+    for job in jobs.values():
+        job.wait_running(60)
     nodes = {n: cluster.job(j.id)["NodeList"] for n, j in jobs.items()}
-    at = {n: ROWS[n].of[:2] for n in both}
+    at = {n: ROWS[n].of[:2] for n in gone}
     was, calls = books(cluster), cluster.mutating()
-    assert {at[n]: [nodes[n]] for n in both} == was
+    assert {at[n]: [nodes[n]] for n in gone} == was
     f = cluster.path("etc", "vsphere.conf")
     text = f.read_text()
-    f.write_text(lines_of(both).sub("", text))
+    f.write_text(lines_of(gone).sub("", text))
     cluster.must("scontrol", "reconfigure")
     try:
         wait_for("their nodes are no longer ours", 30, lambda: not (
@@ -362,7 +378,7 @@ def test_an_adapter_of_devices_comes_and_goes_under_running_jobs(cluster, seen):
         rows = hosts_rows(cluster)
         # What no adapter names is read no more: it might be a VF, and counts
         # as one of those of its host, which has none.
-        assert at["dynamic"] not in rows, rows
+        assert not [pf for pf in rows.values() if "device" in pf], rows
         assert rows[E3, PF0]["ours"] == 1 and rows[E3, PF0]["free"] == -1
         assert rows[at["ib"]]["ours"] == 1 and rows[at["ib"]]["free"] == 0
         assert rows[E1, PF0]["free"] == 1
@@ -377,9 +393,9 @@ def test_an_adapter_of_devices_comes_and_goes_under_running_jobs(cluster, seen):
         set(nodes.values()) <= set(known(cluster))))
     wait_for("and counted where they were", 30, lambda: all(
         (r := hosts_rows(cluster).get(at[n])) and r["ours"] == 1 and
-        r["free"] == 0 for n in both))
+        r["free"] == 0 for n in gone))
     assert books(cluster) == was
-    for n in both:      # its next job finds it, and then it goes
+    for n in gone:      # its next job finds it, and then it goes
         out = cluster.wait_job(cluster.sbatch("-p", n, "-N1",
                                               script="hostname"), 60)
         assert out.strip() == nodes[n]
