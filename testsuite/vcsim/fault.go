@@ -83,7 +83,7 @@ func noVF(card int, pf string) error {
 }
 
 func powerState(want, is types.VirtualMachinePowerState) error {
-	word := map[types.VirtualMachinePowerState]string{"poweredOn": "Powered on", "poweredOff": "Powered off"}[is]
+	word := map[types.VirtualMachinePowerState]string{"poweredOn": "Powered on", "poweredOff": "Powered off", "suspended": "Suspended"}[is]
 	return fault(&types.InvalidPowerState{RequestedState: want, ExistingState: is},
 		"The attempted operation cannot be performed in the current state (%s).", word)
 }

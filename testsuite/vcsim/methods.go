@@ -56,6 +56,7 @@ func init() {
 		"PowerOnVM_Task":               {types: vm, run: powerOnVM, mutating: true},
 		"PowerOffVM_Task":              {types: vm, run: powerOffVM, mutating: true},
 		"ShutdownGuest":                {types: vm, run: shutdownGuest, mutating: true},
+		"SuspendVM_Task":               {types: vm, run: suspendVM, mutating: true},
 		"Destroy_Task":                 {types: vm, run: destroyVM, mutating: true},
 		"RelocateVM_Task":              {types: vm, run: relocateVM, mutating: true},
 		"UnregisterVM":                 {types: vm, run: unregisterVM, mutating: true},

@@ -188,6 +188,10 @@ func powerOffVM(c *call) (any, error) {
 		if err := v.reachable(); err != nil {
 			return nil, err
 		}
+		if v.m.Runtime.PowerState == types.VirtualMachinePowerStateSuspended {
+			v.forget()
+			return nil, nil
+		}
 		if !v.on() {
 			return nil, powerState(types.VirtualMachinePowerStatePoweredOff, types.VirtualMachinePowerStatePoweredOff)
 		}

@@ -41,8 +41,8 @@ func (c *client) fixedGPU() obj {
 func anyGPU(*client) obj { return gpu(nil)["deviceChange"].([]any)[0].(obj) }
 
 var ruledKinds = []ruled{
-	{"vmxnet3", "", false, "plug memory vmotion snapshot ft", onCard("VirtualVmxnet3", "VM-PG")},
-	{"pvrdma", "vmx-12", false, "memory vmotion snapshot", onCard("VirtualVmxnet3Vrdma", "PVRDMA-PG")},
+	{"vmxnet3", "", false, "plug memory vmotion snapshot suspend ft", onCard("VirtualVmxnet3", "VM-PG")},
+	{"pvrdma", "vmx-12", false, "memory vmotion snapshot suspend", onCard("VirtualVmxnet3Vrdma", "PVRDMA-PG")},
 	{"sriov", "vmx-09", true, "", onCard("VirtualSriovEthernetCard", "SRIOV-ROCE-PG")},
 	{"directpath", "", true, "", (*client).fixedGPU},
 	{"dynamic-directpath", "vmx-16", true, "", anyGPU},
@@ -111,6 +111,15 @@ func TestWhatADeviceKeepsItsVMFrom(t *testing.T) {
 			"GenericVmConfigFault", "prevents the snapshot operation")
 		there := obj{"spec": obj{"_typeName": "VirtualMachineRelocateSpec", "host": c.find("DC0/host/HPC1/esx02")}}
 		c.judge(k.may("vmotion"), c.vmOp(vm, "RelocateVM_Task", there), "DisallowedMigrationDeviceAttached", "DeviceNotSupported")
+
+		c.judge(k.may("suspend"), c.vmOp(vm, "SuspendVM_Task", nil), "GenericVmConfigFault", "does not allow suspend")
+		if k.may("suspend") {
+			if p := c.read(vm, "runtime.powerState"); p != "suspended" {
+				t.Fatal(p)
+			}
+			c.taskFault("InvalidPowerState", c.vmOp(vm, "SuspendVM_Task", nil))
+			c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
+		}
 
 		// its second one comes, or the one it has goes, while it is on
 		c.judge(k.may("plug"), c.reconfig(vm, obj{"deviceChange": []any{k.add(c)}}), "GenericVmConfigFault", "msg.devices.hotplug.failed")
