@@ -467,6 +467,7 @@ const struct vs_port vs_slurm_port = {
 	.job_configuring = port_job_configuring,
 	.prolog_done = port_prolog_done, .epilog_done = port_epilog_done,
 	.job_reason = port_job_reason,
+	.job_requeued = vs_port_job_requeued,
 	.job_waits = port_job_waits,
 	.job_got = vs_port_job_got,
 	.schedule = port_schedule,

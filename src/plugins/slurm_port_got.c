@@ -12,6 +12,8 @@
 #include "slurm_port_i.h"
 #include "util/mem.h"
 
+#define REQUEUED VS_GOT_TAG "requeued: "
+
 static char *fold(const char *const *names, size_t n)
 {
 	vs_hostlist_t list = hostlist_create(NULL);
@@ -109,7 +111,10 @@ void vs_port_job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
 		moved(job_ptr, rows, n);
 	} else if (job_ptr && !n && IS_JOB_PENDING(job_ptr) &&
 		   is_ours(job_ptr->system_comment)) {
-		comment_set(&job_ptr->system_comment, NULL);
+		/* of its last run it says no more but its end */
+		if (xstrncmp(job_ptr->system_comment, REQUEUED,
+			     strlen(REQUEUED)))
+			comment_set(&job_ptr->system_comment, NULL);
 		admin_comment_set(job_ptr, NULL);
 		env_replace(job_ptr, NULL, 0);
 	}
@@ -117,4 +122,18 @@ void vs_port_job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
 	for (size_t i = 0; i < nenv; i++)
 		free(env[i]);
 	free(env);
+}
+
+void vs_port_job_requeued(void *ctx, uint32_t job, const char *text)
+{
+	VS_FREE char *line = vs_asprintf(REQUEUED "%.*s",
+		VS_GOT_TEXT - (int)strlen(REQUEUED), text);
+	job_record_t *job_ptr;
+
+	(void)ctx;
+	vs_lock_jobs_write();
+	job_ptr = find_job_record(job);
+	if (job_ptr && IS_JOB_PENDING(job_ptr))
+		comment_set(&job_ptr->system_comment, line);
+	vs_unlock_jobs_write();
 }

@@ -43,6 +43,7 @@ void vs_port_node_giveup(void *ctx, const char *node, uint32_t job,
 			 const char *reason);
 int vs_port_node_power_up(void *ctx, const char *node);
 void vs_port_power_scan(void *ctx);
+void vs_port_job_requeued(void *ctx, uint32_t job, const char *text);
 void vs_port_job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
 		     size_t n);
 

@@ -34,7 +34,7 @@ src_svf_svf_SOURCES = \
 	src/svf/nodes.c \
 	src/svf/partition.c \
 	src/svf/plan.c \
-	src/svf/reconcile.c src/svf/when.c \
+	src/svf/host.c src/svf/reconcile.c src/svf/when.c \
 	src/svf/sbatch.c src/svf/sbatch.h \
 	src/svf/show.c \
 	src/svf/status.c \

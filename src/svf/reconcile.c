@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* svf reconcile, adopt, host: what an operator looks at and orders. */
+/* svf reconcile, adopt: what an operator looks at and orders. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "svf.h"
 #include "util/mem.h"
@@ -150,7 +149,7 @@ const struct svf_verb svf_adopt = {
 "takes the id that they carry. (root, SlurmUser, operators)\n",
 };
 
-/* ---- host -------------------------------------------------------------------- */
+/* ---- words of orders -------------------------------------------------------- */
 
 char *svf_words(const struct svf *s, int from, const char *between)
 {
@@ -173,106 +172,3 @@ bool svf_reason_fits(const char *verb, const char *text)
 		SVF_REASON_MAX - 1);
 	return false;
 }
-
-static void put_clock(int64_t at, char out[32])
-{
-	if (!svf_clock(at, SVF_DAY, out)[0])
-		vs_strlcpy(out, "?", 32);
-}
-
-/* "; 2 jobs run there, safe at 2026-03-01T14:00:00" */
-static char *safe_words(struct vs_j top)
-{
-	int64_t jobs = vs_j_int_or(vs_j_opt(top, "jobs_left"), 0);
-	int64_t at = vs_j_int_or(vs_j_opt(top, "safe_at"), 0);
-	char clock[32];
-
-	if (vs_j_bool_or(vs_j_opt(top, "safe"), false))
-		return vs_strdup("; none of ours is on there: safe now");
-	if (!jobs)
-		return vs_strdup("; idle VMs go off");
-	put_clock(at, clock);
-	return vs_asprintf("; %" PRId64 " job%s there, safe %s%s", jobs,
-			   jobs == 1 ? " runs" : "s run",
-			   at ? "at " : "when nobody knows", at ? clock : "");
-}
-
-static char *drained_words(struct vs_j top)
-{
-	int64_t at = vs_j_int_or(vs_j_opt(top, "maintenance_at"), 0);
-	VS_FREE char *safe = safe_words(top);
-	char clock[32];
-
-	if (!at)
-		return vs_asprintf("%s takes no more VMs (it was %s)%s",
-				   vs_j_str(vs_j_get(top, "host")),
-				   vs_j_str(vs_j_get(top, "was")), safe);
-	put_clock(at, clock);
-	return vs_asprintf("%s takes VMs of jobs that end before %s (it is %s)%s",
-			   vs_j_str(vs_j_get(top, "host")), clock,
-			   vs_j_str(vs_j_get(top, "was")), safe);
-}
-
-static int run_host(const struct svf *s)
-{
-	bool is_drain = s->argc && !strcmp(s->argv[0], "drain");
-	VS_FREE char *text = svf_words(s, s->flag ? 3 : 2, " ");
-	struct vs_jdoc doc;
-	struct vs_j top;
-	int64_t at = 0;
-	int rc;
-
-	if (s->argc < (s->flag ? 3 : 2) ||
-	    (!is_drain && (s->flag || s->argc != 2 ||
-			   strcmp(s->argv[0], "resume")))) {
-		fputs("svf: host: drain HOST [--at TIME] [REASON] or resume HOST is expected\n",
-		      stderr);
-		return SVF_USAGE;
-	}
-	if (s->flag)
-		at = svf_when(s->argv[2], (int64_t)time(NULL));
-	if (s->flag && at <= 0) {
-		fprintf(stderr, "svf: host: TIME is 14:00, 2026-03-01T14:00 or now+2hours, not %s\n",
-			s->argv[2]);
-		return SVF_USAGE;
-	}
-	if (!svf_reason_fits("host", text))
-		return SVF_USAGE;
-	rc = svf_order_at(s->argv[0], s->argv[1], text, at, &doc);
-	if (rc)
-		return rc;
-	top = vs_j_root(&doc);
-	return svf_finish(s, &doc, is_drain ? drained_words(top) : vs_asprintf(
-		"%s takes VMs again, if nothing else keeps them away (it was %s)",
-		vs_j_str(vs_j_get(top, "host")),
-		vs_j_str(vs_j_get(top, "was"))));
-}
-
-static const struct svf_word host_words[] = {
-	{ "drain", "HOST [--at TIME] [REASON...]", "no VM is placed on the host any more; nodes whose VM is on there are drained, idle ones powered down, running jobs finish. Says when the last of them ends, and so does reservation vsphere_HOST in Slurm. Outlives restarts. REASON is of 119 bytes at most" },
-	{ "resume", "HOST", "ends that, and whatever else slurm-vsphere holds against the host. Look at svf hosts first" },
-	{ 0 }
-};
-
-const struct svf_verb svf_host = {
-	.name = "host", .args = "drain|resume HOST", .words = host_words,
-	.flag = "--at", .flag_what = "drain from TIME on (14:00, 2026-03-01T14:00, now+2hours); until then the host takes VMs of jobs that end before it, and no others",
-	.run = run_host, .names = SVF_NAMES_HOST,
-	.what = "keep VMs away from a host, or no longer",
-	.help =
-"While VMs of running jobs are on a host that is drained, enters maintenance or\n"
-"will be drained (--at), Slurm has a reservation vsphere_HOST (MAINT, IGNORE_JOBS,\n"
-"user root) of their nodes, which ends when the host is safe: with the last job's\n"
-"time limit. It goes with the last VM, and comes back if it is deleted meanwhile;\n"
-"one of which somebody has changed users, accounts, flags or comment is left alone,\n"
-"nodes and times are put right. A time limit counts from the launch, so that\n"
-"a boot shortly before --at TIME comes on top of it.\n"
-"What else is held against a host: that a VM failed to start on it lately\n"
-"(avoided), that three nodes in a row did (quarantined: no VM for 5 minutes,\n"
-"then a single one is tried, and after each failure the pause doubles, up to an\n"
-"hour; on-trial meanwhile), or that a physical function isn't what it was:\n"
-"another NIC or another address, or it has virtual functions that another one\n"
-"lost. That happens when a card is added or moved, because max_vfs of a driver\n"
-"counts in PCI order; what svf hosts --pfs shows now is taken for right.\n"
-"(root, SlurmUser, operators)\n",
-};

@@ -70,7 +70,7 @@ EXTRA_DIST += testsuite/fuzz/corpus/client
 # svf's own objects, but for ask.c: the target answers instead.
 fuzz_svf = src/svf/hosts.c src/svf/jobs.c src/svf/map.c src/svf/map_svg.c \
 	src/svf/map_xml.c src/svf/nodes.c \
-	src/svf/reconcile.c src/svf/show.c src/svf/status.c src/svf/svf.h \
+	src/svf/host.c src/svf/reconcile.c src/svf/show.c src/svf/status.c src/svf/svf.h \
 	src/svf/table.c src/svf/top.h src/svf/top_ask.c src/svf/top_cells.c \
 	src/svf/top_draw.c src/svf/top_hosts.c src/svf/top_line.c \
 	src/svf/top_model.c src/svf/top_search.c src/svf/top_side.c \

@@ -100,7 +100,11 @@ def on_the_first(c, **jobs):
 def test_jobs_go_on_while_their_host_is_emptied(cluster):
     c = cluster
     jobs = on_the_first(c, eth=ETH, rdma=RDMA, roce=VF)
-    print(c.svf("host", "drain", E1, json_out=False))
+    plan = {r["node"]: r["will"] for r in c.svf("host", "plan", E1)["nodes"]}
+    assert plan == {ETH: "move", RDMA: "move", VF: "stay"}
+    said = c.svf("host", "drain", E1, json_out=False)
+    assert re.search(rf"{ETH} +{jobs[ETH].id} +move", said), said
+    assert re.search(rf"{VF} +{jobs[VF].id} +stay", said), said
     moved_to(c, ETH, E2, E3)
     moved_to(c, RDMA, E2, E3)
     wait_for("SystemComment says where it is now", 20, lambda: host_of(
@@ -119,3 +123,77 @@ def test_jobs_go_on_while_their_host_is_emptied(cluster):
         jobs[n].lives()
         jobs[n].end_well()
     back(c, E1)
+
+
+def test_without_room_it_waits_and_says_so(cluster):
+    """Each of the other hosts has room for one of three VMs: the third stays
+    until one of them is gone. slurmctld is killed in the middle of a move."""
+    c = cluster
+    for name in (E2, E3):
+        c.svf("host", "drain", name, json_out=False)
+    nodes = ("vm001", "vm004", "vm005")
+    jobs = {n: Living(c, "-p", "eth", "-w", n).wait_running() for n in nodes}
+    assert {host_of(c, n) for n in nodes} == {E1}
+    for name in (E2, E3):
+        c.svf("host", "resume", name, json_out=False)
+    booted = {n: boots(c, n) for n in nodes}
+    c.do("setDuration", name="RelocateVM_Task", duration="4s")
+    was = ready_count(c)
+    c.do("maintenance", host=E1)
+    wait_for("a VM is on its way", 30,
+             lambda: c.running_tasks("RelocateVM_Task"))
+    c.kill_slurmctld()
+    c.start_slurmctld()
+    wait_ready_again(c, was)
+    c.do("setDuration", name="RelocateVM_Task", duration="300ms")
+    wait_for("two of them have left", 60, lambda: sorted(
+        host_of(c, n) for n in nodes) == [E1, E2, E3])
+    stays = next(n for n in nodes if host_of(c, n) == E1)
+    wait_for("the third says what lacks", 40, lambda: re.search(
+        r"entering maintenance; .*needs 1 vmxnet3 VM, 0 free",
+        drains(c).get(stays, "")))
+    assert state_of(c, E1) == "entering-maintenance"
+    for n in nodes:
+        assert jobs[n].lives() and boots(c, n) == booted[n]
+    gone = next(n for n in nodes if n != stays)
+    jobs[gone].end_well()
+    c.must("scontrol", "update", f"nodename={gone}", "state=power_down")
+    moved_to(c, stays, E2, E3, seconds=60)
+    wait_for("the host is in maintenance", 30,
+             lambda: state_of(c, E1) == "maintenance")
+    wait_for("the drain is lifted", 30, lambda: drains(c) == {})
+    jobs[stays].lives()
+    c.do("maintenance", host=E1, mode="exit")
+    for n in nodes:
+        if n != gone:
+            jobs[n].end_well()
+
+
+def test_jobs_with_a_vf_are_requeued_by_an_order_and_a_move_by_others_followed(
+        cluster):
+    c = cluster
+    c.must("scontrol", "update", "nodename=vm[001-005]", "state=power_down")
+    wait_for("all VMs are off", 60, lambda: not c.names_on())
+    wait_for("nodes are powered down", 30, lambda: all(
+        c.is_powered_down(n) for n in (ETH, RDMA, VF)))
+    jobs = on_the_first(c, rdma=RDMA, roce=VF)
+    eth, vf = jobs[RDMA], jobs[VF]
+    c.do("migrate", vm=RDMA, host=E2)
+    moved_to(c, RDMA, E2)
+    wait_for("SystemComment follows", 20, lambda: E2 in c.job(eth.id)[
+        "SystemComment"])
+    c.do("migrate", vm=RDMA, host=E1)
+    moved_to(c, RDMA, E1)
+    c.svf("host", "drain", E1, "--requeue", json_out=False)
+    moved_to(c, RDMA, E2, E3)
+    wait_for("the job with a VF is requeued", 40,
+             lambda: c.job(vf.id)["Restarts"] == "1")
+    wait_for("its record says why", 20, lambda: re.search(
+        r"requeued: host esx01.*drained.*type sriov",
+        c.job(vf.id).get("SystemComment", "")))
+    eth.lives()
+    eth.end_well()
+    c.must("scancel", str(vf.id))
+    vf.let_go()
+    back(c, E1)
+    assert c.counters()["foreignTouches"] == 0

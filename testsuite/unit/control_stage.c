@@ -161,10 +161,11 @@ struct json_object *vs_core_act(const char *what, const char *name,
 }
 
 struct json_object *vs_core_drain_at(const char *name, const char *text,
-				     int64_t at, uint32_t uid,
+				     int64_t at, bool requeue, uint32_t uid,
 				     struct vs_err *err)
 {
-	struct json_object *o = vs_core_act("drain", name, text, uid, err);
+	struct json_object *o = vs_core_act(requeue ? "drain-requeue" : "drain",
+					    name, text, uid, err);
 
 	vs_jb_int(o, "maintenance_at", at);
 	return o;

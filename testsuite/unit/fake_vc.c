@@ -484,21 +484,3 @@ bool fake_fail(enum fake_kind kind, enum vs_code code, const char *text)
 {
 	return fake_fault(kind, code, "", text);
 }
-
-bool fake_no_vf(void)
-{
-	return fake_fault(FAKE_POWER_ON, VS_E_OTHER_HOST, VS_VC_FAULT_NO_VF,
-			  "no free VF");
-}
-
-bool fake_lose(enum fake_kind kind, bool happens)
-{
-	struct fake_call *c = fake_oldest(kind);
-
-	if (!c)
-		return false;
-	if (happens)
-		fake_effect(c);
-	return fake_fail(kind, VS_E_UNKNOWN, "the reply was lost");
-}
-

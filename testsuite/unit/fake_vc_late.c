@@ -42,3 +42,20 @@ void fake_late_happens(void)
 			fake_effect(&fake_calls[i]);
 		}
 }
+
+bool fake_no_vf(void)
+{
+	return fake_fault(FAKE_POWER_ON, VS_E_OTHER_HOST, VS_VC_FAULT_NO_VF,
+			  "no free VF");
+}
+
+bool fake_lose(enum fake_kind kind, bool happens)
+{
+	struct fake_call *c = fake_oldest(kind);
+
+	if (!c)
+		return false;
+	if (happens)
+		fake_effect(c);
+	return fake_fail(kind, VS_E_UNKNOWN, "the reply was lost");
+}

@@ -14,7 +14,7 @@ EXTRA_DIST += testsuite/unit/check_stage.h testsuite/unit/control_stage.h \
 	testsuite/unit/engine_stage.h testsuite/unit/guest_stage.h \
 	testsuite/unit/inv_stage.h testsuite/unit/plan_stage.h \
 	testsuite/unit/plan_world.h testsuite/unit/prefetch_stage.h \
-	testsuite/unit/svf_stage.h
+	testsuite/unit/svf_stage.h testsuite/unit/vmotion_stage.h
 
 # util, plan, vcenter, the control channel; and svf, whose tests run
 # src/svf/svf, which `make check` has built by then.
@@ -59,8 +59,9 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_beside \
 	testsuite/unit/test_engine_calls testsuite/unit/test_engine_calm \
 	testsuite/unit/test_engine_check testsuite/unit/test_engine_clones \
 	testsuite/unit/test_engine_doubt testsuite/unit/test_engine_drift \
-	testsuite/unit/test_engine_door testsuite/unit/test_engine_vmotion \
 	testsuite/unit/test_engine_directpath \
+	testsuite/unit/test_engine_door testsuite/unit/test_engine_leave \
+	testsuite/unit/test_engine_vmotion \
 	testsuite/unit/test_engine_drs testsuite/unit/test_engine_fail \
 	testsuite/unit/test_engine_faults testsuite/unit/test_engine_gone \
 	testsuite/unit/test_engine_health testsuite/unit/test_engine_host \
@@ -94,6 +95,7 @@ testsuite_unit_test_engine_doubt_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_drift_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_door_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_directpath_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_leave_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_drs_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_vmotion_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_fail_LDADD = $(engine_ldadd)

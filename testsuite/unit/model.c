@@ -384,5 +384,5 @@ const struct vs_port model_port = {
 	.node_power_down = node_power_down, .node_fail = node_fail,
 	.node_giveup = node_giveup, .prolog_done = prolog_done,
 	.node_drain = no_drain, .node_undrain = no_undrain,
-	.job_reason = no_reason, .job_got = no_got, .power_scan = nothing, .schedule = nothing,
+	.job_reason = no_reason, .job_requeued = no_reason, .job_got = no_got, .power_scan = nothing, .schedule = nothing,
 };

@@ -3,69 +3,13 @@
  * VMs that leave a host with their jobs running: who is moved, where to, under
  * whose hold, and what becomes of those that can't be.
  */
-#include "engine_stage.h"
-#include "util/json.h"
+#include "vmotion_stage.h"
 
 static const struct vs_vc_task entering = {
 	.moid = "task-900", .name = "HostSystem.enterMaintenanceMode",
 	.entity = "host-1", .entity_name = "esx1", .state = "running",
 	.user = "admin",
 };
-
-/* Job 7 runs on vm1 (and 8 on vm2), on host-1. */
-static void run(const char *type, int nodes, int hosts)
-{
-	struct vs_conf *conf = conf_make(3, "warm", 1024);
-
-	begin(1, hosts, 3, "warm");
-	free(conf->adapters[0].type);
-	conf->adapters[0].type = vs_strdup(type);
-	if (strcmp(type, "sriov"))
-		conf->adapters[0].mtu = 0;
-	free(conf->placement);
-	conf->placement = vs_strdup("pack");
-	begin_as(conf);
-	ready();
-	bring_up(7, "vm1");
-	if (nodes > 1)
-		bring_up(8, "vm2");
-	assert_string_equal(fake_get("vm1")->host, "host-1");
-	assert_string_equal(fake_get(nodes > 1 ? "vm2" : "vm1")->host,
-			    "host-1");
-	ntold = 0;
-}
-
-static void drain(const char *host)
-{
-	struct vs_err err = { 0 };
-
-	vs_jb_free(vs_core_act("drain", host, "", 0, &err));
-	assert_int_equal(err.code, VS_OK);
-}
-
-static struct vs_node *node(const char *name)
-{
-	return vs_node_named(&vs_core, name);
-}
-
-static const char *held_on(const char *hold)
-{
-	const struct vs_hold *h = vs_ledger_get(&vs_core.ledger, hold);
-
-	return h ? h->host : "";
-}
-
-static void maintenance(int i, bool is)
-{
-	char moid[32];
-	struct vs_vc_host h = {
-		.moid = moid, .has = VS_VC_HOST_STATE, .connected = true,
-		.powered_on = true, .maintenance = is,
-	};
-
-	snprintf(moid, sizeof(moid), "host-%d", i);
-	fake_host(&h);
-}
 
 static void the_job_goes_on_while_its_vm_moves(const char *type)
 {
@@ -320,6 +264,34 @@ static void one_that_nobody_needs_any_more_is_called_off(void **st)
 	assert_int_equal(fake_cancels, 1);
 }
 
+/* After a restart: where to the one that is under way goes nobody tells. */
+static void moves_of_before_us_are_waited_for(void **st)
+{
+	const struct vs_vc_task moving = {
+		.moid = "task-77", .name = "VirtualMachine.relocate",
+		.entity = NULL, .entity_name = "vm1", .state = "running",
+		.user = "slurm",
+	};
+	struct vs_vc_task t = moving;
+
+	(void)st;
+	run("vmxnet3", 2, 2);
+	t.entity = fake_get("vm1")->moid;
+	fake_slow(&t, 1);
+	drain("esx1");
+	turns(20);
+	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
+	assert_null(heard(VS_TELL_DRAIN, NULL));
+	vs_strlcpy(fake_get("vm1")->host, "host-2", 32);
+	fake_show(fake_get("vm1"));
+	assert_true(fake_finish(FAKE_ADOPT));
+	fake_slow(NULL, 0);
+	turns(20);
+	assert_string_equal(held_on("vm1"), "host-2");
+	assert_string_equal(held_on(">vm2"), "host-2");
+	vs_core.vmotions.others = 0;
+}
+
 static void an_eviction_goes_before(void **st)
 {
 	struct vs_err err = { 0 };
@@ -352,6 +324,7 @@ int main(void)
 		cmocka_unit_test(else_we_move_it),
 		cmocka_unit_test(a_lost_reply_is_looked_after),
 		cmocka_unit_test(one_that_nobody_needs_any_more_is_called_off),
+		cmocka_unit_test(moves_of_before_us_are_waited_for),
 		cmocka_unit_test(an_eviction_goes_before),
 	};
 

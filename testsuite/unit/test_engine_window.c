@@ -37,7 +37,8 @@ static size_t room_until(int64_t end)
 
 static void planned(const char *host, int64_t at)
 {
-	assert_int_equal(vs_window_put(&vs_core, host, at, "planned"), 0);
+	assert_int_equal(vs_window_put(&vs_core, host, at, "planned",
+					false), 0);
 }
 
 /* esx1 and esx2 have a VF each. */

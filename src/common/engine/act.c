@@ -226,13 +226,13 @@ static void drain_why(int64_t at, const char *text, char *why, size_t size)
 
 /* At once if that is now, or too soon for idle VMs to go before. */
 static int drain_from(struct vs_core *c, const struct vs_host *h, int64_t at,
-		      const char *why, struct vs_err *err)
+		      bool requeue, const char *why, struct vs_err *err)
 {
 	if (at && vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid))
 		return vs_err_set(err, VS_E_STATE,
 			"host %s is drained already: svf host resume %s first",
 			h->name, h->name);
-	if (at && vs_window_put(c, h->moid, at, why))
+	if (at && vs_window_put(c, h->moid, at, why, requeue))
 		return vs_err_set(err, VS_E_REQUEST,
 			"maintenance is planned for %d hosts already, more can't be",
 			VS_WINDOWS_MAX);
@@ -241,12 +241,14 @@ static int drain_from(struct vs_core *c, const struct vs_host *h, int64_t at,
 	vs_window_end(c, h->moid);
 	vs_avoid_put(c, VS_AVOID_DRAINED, h->moid, NULL, VS_AVOID_FOREVER,
 		     why);
+	if (requeue)
+		vs_avoid_requeue(c, h->moid);
 	vs_nodes_touch(c);
 	return 0;
 }
 
 static int drain(struct vs_core *c, struct json_object *top, const char *name,
-		 const char *text, int64_t at, struct vs_err *err)
+		 const char *text, int64_t at, bool requeue, struct vs_err *err)
 {
 	struct vs_remains r;
 	struct vs_host *h;
@@ -261,15 +263,35 @@ static int drain(struct vs_core *c, struct json_object *top, const char *name,
 	h = host_named(c, name, err);
 	if (h) {
 		say_host(top, h, vs_report_host_state(c, h));
-		rc = drain_from(c, h, at, why, err);
+		rc = drain_from(c, h, at, requeue, why, err);
 		if (at)
 			vs_jb_int(top, "maintenance_at", at);
 		vs_host_remains(c, h, &r);
 		vs_remains_json(&r, top);
+		vs_vmotion_plan(c, h, requeue, top);
 	}
 	vs_unlock();
 	vs_wake();
 	return rc;
+}
+
+/* What would become of those on it. */
+static int leave(struct vs_core *c, struct json_object *top, const char *name,
+		 bool requeue, struct vs_err *err)
+{
+	struct vs_host *h;
+
+	vs_lock();
+	h = c->loaded ? host_named(c, name, err) : NULL;
+	if (!c->loaded)
+		vs_err_set(err, VS_E_RETRY,
+			   "vCenter's inventory is not loaded");
+	if (h) {
+		say_host(top, h, vs_report_host_state(c, h));
+		vs_vmotion_plan(c, h, requeue, top);
+	}
+	vs_unlock();
+	return h ? 0 : -1;
 }
 
 /* Whatever kept VMs away from it by our decision, or an operator's. */
@@ -320,7 +342,11 @@ struct json_object *vs_core_act(const char *what, const char *name,
 	else if (!strcmp(what, "forget"))
 		rc = forget(c, top, name, err);
 	else if (!strcmp(what, "drain"))
-		rc = drain(c, top, name, text, 0, err);
+		rc = drain(c, top, name, text, 0, false, err);
+	else if (!strcmp(what, "drain-requeue"))
+		rc = drain(c, top, name, text, 0, true, err);
+	else if (!strcmp(what, "leave") || !strcmp(what, "leave-requeue"))
+		rc = leave(c, top, name, what[5] != '\0', err);
 	else if (!strcmp(what, "resume"))
 		rc = resume(c, top, name, err);
 	else if (!strcmp(what, "evict") || !strcmp(what, "requeue") ||
@@ -336,7 +362,7 @@ struct json_object *vs_core_act(const char *what, const char *name,
 }
 
 struct json_object *vs_core_drain_at(const char *name, const char *text,
-				     int64_t at, uint32_t uid,
+				     int64_t at, bool requeue, uint32_t uid,
 				     struct vs_err *err)
 {
 	struct vs_core *c = &vs_core;
@@ -347,7 +373,7 @@ struct json_object *vs_core_drain_at(const char *name, const char *text,
 	vs_lock();
 	vs_calm_end(c, vs_clock());
 	vs_unlock();
-	if (!drain(c, top, name, text, at, err))
+	if (!drain(c, top, name, text, at, requeue, err))
 		return top;
 	vs_jb_free(top);
 	return NULL;

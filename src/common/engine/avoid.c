@@ -97,6 +97,15 @@ const struct vs_avoid *vs_avoid_cause(const struct vs_core *c,
 	return NULL;
 }
 
+void vs_avoid_requeue(struct vs_core *c, const char *host)
+{
+	for (struct vs_avoid *a = c->avoids; a; a = a->next)
+		if (a->cause == VS_AVOID_DRAINED && !strcmp(a->moid, host))
+			a->requeue = true;
+	changed(c);
+	vs_nodes_touch(c);
+}
+
 /* The datastore is every host's, a cluster all of its own's. */
 static bool speaks_of(const struct vs_core *c, const struct vs_avoid *a,
 		      const char *host, const char *cluster)

@@ -27,6 +27,8 @@ struct vs_avoid {
 	char pf[VS_PCI_LEN];		/* "": the whole of it */
 	int64_t until_ms;
 	char why[160];
+	bool requeue;			/* drained: jobs that can't leave with
+					 * their VMs are requeued */
 	struct vs_avoid *next;
 };
 
@@ -62,6 +64,8 @@ void vs_avoid_expire(struct vs_core *c, int64_t now_ms);
 const struct vs_avoid *vs_avoid_cause(const struct vs_core *c,
 				      enum vs_avoid_cause cause,
 				      const char *moid);
+/* It is drained, and jobs there are requeued. */
+void vs_avoid_requeue(struct vs_core *c, const char *host);
 /* Why a host, or this PF of it, is left out; NULL: it isn't. */
 const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,
 				    const char *pf);

@@ -91,6 +91,9 @@ static const struct verb {
 	{ "evict-on", false, true, true },
 	{ "rebuild-on", false, true, true },
 	{ "drain", false, true, true },
+	{ "drain-requeue", false, true, true },
+	{ "leave", false, true, true },
+	{ "leave-requeue", false, true, true },
 	{ "resume", false, true, true },
 };
 
@@ -249,9 +252,9 @@ static int report_make(struct conn *c, struct vs_err *err)
 
 	if (!v || job_asked(c, v, &job, err))
 		return -1;
-	o = v->changes && c->req.at && !strcmp(v->name, "drain") ?
-		vs_core_drain_at(c->req.name, c->req.text, c->req.at, c->uid,
-				 err) :
+	o = v->changes && c->req.at && !strncmp(v->name, "drain", 5) ?
+		vs_core_drain_at(c->req.name, c->req.text, c->req.at,
+				 v->name[5] != '\0', c->uid, err) :
 		v->changes ?
 		vs_core_act(v->name, what(&c->req), c->req.text, c->uid, err) :
 		!strcmp(v->name, "plan") ?

@@ -290,7 +290,9 @@ struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
 uint32_t vs_core_part(uint32_t job, const char *part);
 /* What an operator orders: "confirm" (the brake), "adopt" (VMs of a lost
  * cluster id), "forget" (name: a node whose VM is lost with its host), "drain"
- * and "resume" (name: a host; text: why), "evict", "requeue", "rebuild" (name:
+ * and "resume" (name: a host; text: why), "drain-requeue" (jobs that can't leave
+ * with their VMs are requeued), "leave" and "leave-requeue" (what would become of
+ * the VMs there, nothing is ordered), "evict", "requeue", "rebuild" (name:
  * nodes, as Slurm lists them; text: why), "evict-on" and "rebuild-on" (text: the
  * host where their VMs are to be next, if there is room). The caller has asked
  * vs_core_is_operator(). Answers as above. */
@@ -300,7 +302,7 @@ struct json_object *vs_core_act(const char *what, const char *name,
 /* "drain" at a time, s since the epoch: until then the host takes VMs of jobs that
  * end before it. */
 struct json_object *vs_core_drain_at(const char *name, const char *text,
-				     int64_t at, uint32_t uid,
+				     int64_t at, bool requeue, uint32_t uid,
 				     struct vs_err *err);
 bool vs_core_is_operator(uint32_t uid);
 

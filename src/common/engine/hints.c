@@ -51,6 +51,8 @@ static struct json_object *avoids_json(const struct vs_core *c)
 		if (a->until_ms != VS_AVOID_FOREVER)
 			vs_jb_int(o, "until", (epoch_ms + a->until_ms) / 1000);
 		vs_jb_str(o, "why", a->why);
+		if (a->requeue)
+			vs_jb_bool(o, "requeue", true);
 		vs_jb_add(arr, o);
 	}
 	return arr;
@@ -240,6 +242,8 @@ static void read_avoids(struct vs_core *c, struct vs_j list)
 			vs_avoid_put(c, which, host, pf,
 				     lasting(which) ?
 				     VS_AVOID_FOREVER : until, why);
+		if (vs_j_bool_or(vs_j_opt(j, "requeue"), false))
+			vs_avoid_requeue(c, host);
 	}
 }
 

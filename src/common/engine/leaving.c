@@ -49,6 +49,12 @@ static void count_node(struct vs_core *c, struct tally *t,
 {
 	int64_t end = n->job ? vs_until_job(c, n) : t->now;
 
+	if (vs_vmotion_moves(&n->vmotion) || vs_vmotion_expected(c, n)) {
+		t->r->moves++;
+		if (t->r->safe_at < t->now)
+			t->r->safe_at = t->now;
+		return;
+	}
 	if (!end || n->missing || n->seen == VS_SEEN_UNKNOWN)
 		end = VS_TIME_NEVER;
 	count_job(t, n->job);
@@ -96,14 +102,24 @@ void vs_host_remains(struct vs_core *c, const struct vs_host *h,
 
 void vs_remains_words(const struct vs_remains *r, char *out, size_t size)
 {
-	char at[32] = "?", others[48] = "";
+	char at[32] = "?", others[112] = "";
+	size_t len = 0;
 
+	if (r->moves)
+		len = (size_t)snprintf(others, sizeof(others),
+				       "; %zu VM%s with %s running", r->moves,
+				       r->moves == 1 ? " leaves" : "s leave",
+				       r->moves == 1 ? "its job" : "their jobs");
 	if (r->others)
-		snprintf(others, sizeof(others), "; %d other VM%s %s on",
+		snprintf(others + len, sizeof(others) - len, "; %d other VM%s %s on",
 			 r->others, r->others == 1 ? "" : "s",
 			 r->others == 1 ? "is" : "are");
 	if (!r->safe_at) {
 		snprintf(out, size, "no VM of ours is on, safe now%s", others);
+		return;
+	}
+	if (r->moves && !r->nodes && !r->vms) {
+		snprintf(out, size, "%s", others + 2);
 		return;
 	}
 	if (r->safe_at != VS_TIME_NEVER)
@@ -125,6 +141,8 @@ void vs_remains_words(const struct vs_remains *r, char *out, size_t size)
 
 void vs_remains_json(const struct vs_remains *r, struct json_object *o)
 {
+	if (r->moves)
+		vs_jb_int(o, "moves", (int64_t)r->moves);
 	if (r->jobs)
 		vs_jb_int(o, "jobs_left", (int64_t)r->jobs);
 	if (r->nodes)
@@ -201,6 +219,14 @@ static char *resv_name(const struct vs_host *h)
 	return name;
 }
 
+/* What leaves with its job is anybody's all the while. */
+static bool stays_there(struct vs_core *c, const char *node)
+{
+	const struct vs_node *n = vs_node_named(c, node);
+
+	return n && !vs_vmotion_moves(&n->vmotion);
+}
+
 static char *nodes_of(struct vs_core *c, const struct vs_host *h)
 {
 	const struct vs_holds *holds = vs_ledger_holds(&c->ledger, h->moid);
@@ -210,7 +236,7 @@ static char *nodes_of(struct vs_core *c, const struct vs_host *h)
 	if (!holds)
 		return NULL;
 	LIST_FOREACH(hold, &holds->list, on_host)
-		if (vs_node_named(c, hold->node))
+		if (stays_there(c, hold->node))
 			vs_buf_printf(&b, "%s%s", b.len ? "," : "",
 				      hold->node);
 	return b.data;

@@ -81,13 +81,34 @@ static void power_down(struct vs_core *c, struct vs_node *n, const char *why)
 
 /* Its jobs are requeued, as an operator has ordered. One that Slurm has down
  * is powered down by force: nobody else would. */
-static bool by_force(const struct vs_node *n)
+static bool by_force(const struct vs_node *n, bool requeue)
 {
 	const uint32_t used = VS_NODE_ALLOCATED | VS_NODE_COMPLETING;
 
-	return n->orders.evict && ((n->orders.requeue && (n->flags & used)) ||
-				   ((n->flags & VS_NODE_DOWN) && !n->job &&
-				    !(n->flags & used)));
+	return (requeue && (n->flags & used)) ||
+		(n->orders.evict && (n->flags & VS_NODE_DOWN) && !n->job &&
+		 !(n->flags & used));
+}
+
+/* Of this node, or of all on the host. */
+static bool to_requeue(const struct vs_core *c, const struct vs_node *n,
+		       const struct vs_host *h)
+{
+	const struct vs_avoid *a =
+		vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid);
+
+	return n->orders.evict ? n->orders.requeue : a && a->requeue;
+}
+
+/* Their records say why, once they are back in the queue. */
+static void requeue(struct vs_core *c, struct vs_node *n, const char *why)
+{
+	vs_tell(c, VS_TELL_GIVEUP, n->name, VS_JOB_ANY, false, why);
+	if (n->job)
+		vs_tell(c, VS_TELL_REQUEUED, NULL, n->job, false, why);
+	for (size_t i = 0; i < n->nbeside; i++)
+		vs_tell(c, VS_TELL_REQUEUED, NULL, n->beside[i].job, false,
+			why);
 }
 
 /* And why its VM didn't leave with its job. */
@@ -99,8 +120,9 @@ static void why_stays(const struct vs_core *c, const struct vs_node *n,
 	vs_why_wanted(c, h, why, size);
 	len = strlen(why);
 	if (n->vmotion.state == VS_VMOTION_STAYS)
-		snprintf(why + len, size - len, "; its VM stays till the job's end: %s",
-			 n->vmotion.why);
+		snprintf(why + len, size - len, "; %s: %s",
+			 to_requeue(c, n, h) ? "jobs are requeued" :
+			 "its VM stays till the job's end", n->vmotion.why);
 }
 
 void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
@@ -129,11 +151,13 @@ void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		vs_orders_why(n, why, sizeof(why));
 	else
 		why_stays(c, n, h, why, sizeof(why));
-	if (by_force(n)) {
+	if (by_force(n, to_requeue(c, n, h))) {
 		if (n->flags & VS_NODE_ALLOCATED)
 			vs_ended_begins(c, n, now_ms);
-		vs_tell(c, VS_TELL_GIVEUP, n->name,
-			n->orders.requeue ? VS_JOB_ANY : 0, false, why);
+		if (to_requeue(c, n, h))
+			requeue(c, n, why);
+		else
+			vs_tell(c, VS_TELL_GIVEUP, n->name, 0, false, why);
 		return;
 	}
 	if (!(n->flags & VS_NODE_DRAIN))

@@ -26,6 +26,7 @@ struct vs_window {
 	char host[VS_MOID_LEN];
 	int64_t at;			/* s since the epoch */
 	char why[160];
+	bool requeue;			/* what can't leave it then */
 	struct vs_window *next;		/* the soonest first */
 };
 
@@ -62,6 +63,7 @@ struct vs_maintain {
 
 /* What of ours keeps a host from being safe. */
 struct vs_remains {
+	size_t moves;			/* nodes whose VMs leave with the jobs */
 	size_t nodes, jobs;		/* with VMs there, on these */
 	int vms, others;		/* ours that no node stands for, and
 					 * foreign ones, that are on */
@@ -107,7 +109,7 @@ void vs_health_read(struct vs_core *c, struct vs_j list);
 const struct vs_window *vs_window_of(const struct vs_core *c, const char *host);
 /* Instead of the one it had. -1: there are too many. */
 int vs_window_put(struct vs_core *c, const char *host, int64_t at,
-		  const char *why);
+		  const char *why, bool requeue);
 bool vs_window_end(struct vs_core *c, const char *host);  /* was there one? */
 void vs_windows_clear(struct vs_core *c);
 /* Those that begin. */

@@ -154,6 +154,8 @@ struct vs_port {
 	/* Text for a pending job's reason and its system comment; "" takes the
 	 * latter back. */
 	void (*job_reason)(void *ctx, uint32_t job, const char *text);
+	/* It was requeued just now, for this: its system comment. */
+	void (*job_requeued)(void *ctx, uint32_t job, const char *text);
 	/* What a job waits for by its record. One short JOB read lock. */
 	enum vs_job_waits (*job_waits)(void *ctx, uint32_t job);
 	/* What a job that is about to be launched got, node by node: for its

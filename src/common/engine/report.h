@@ -23,6 +23,7 @@
  *     "reasons": [ "text", ... ],	why not plainly up
  *     "avoided_until": 1789000000,	absent: until an operator says so
  *     "maintenance_at": 1789000000,	planned: svf host drain --at
+ *     "moves": 2,			nodes whose VMs leave it with their jobs
  *     "jobs_left": 2, "nodes_left": 4,	of one that is to be empty, now or
  *					then: with VMs on it
  *     "safe_at": 1789000000,		when the last of these jobs ends; absent
@@ -199,8 +200,16 @@
  *
  * "confirm": { "confirmed": 5 (*) }		VMs that waited
  * "adopt": { "cluster_id": "uuid", (*) "vms": 12 (*) }
- * "drain", "resume": { "host": "esx01", (*) "was": "drained" (*) }  the state; of
- *	"drain" also maintenance_at to safe as in "hosts"
+ * "leave", "leave-requeue": as "drain", and nothing is ordered
+ * "drain", "drain-requeue", "resume": { "host": "esx01", (*) "was": "drained" (*) }  the state; of
+ *	"drain" also maintenance_at to safe as in "hosts", and {
+ *   "moves": 2, (*) "stays": 1, (*)	nodes whose VMs leave with their jobs; whose
+ *					jobs end there, or are requeued
+ *   "nodes": [ { "node": "vm003", (*) "job": 4711,
+ *     "will": "move", (*)		with its job; stay: until its job ends;
+ *					requeue: its jobs are; off: it is idle
+ *     "why": "text"			it can't leave
+ *   } ] }
  * "evict", "requeue", "rebuild", "evict-on", "rebuild-on": {
  *   "nodes": [ { "node": "vm003", (*)
  *     "did": "off", (*)		off: it goes off now; after-job; destroy: it

@@ -89,6 +89,7 @@ static const char *const tell_names[] = {
 	[VS_TELL_BOOTED] = "booted", [VS_TELL_ADOPT] = "adopt",
 	[VS_TELL_DRAIN] = "drain", [VS_TELL_UNDRAIN] = "undrain",
 	[VS_TELL_POWER_UP] = "power_up", [VS_TELL_GOT] = "got",
+	[VS_TELL_REQUEUED] = "reason",
 };
 #endif
 
@@ -96,6 +97,39 @@ static bool together(enum vs_tell_kind k)
 {
 	return k == VS_TELL_SCAN || k == VS_TELL_BOOT_PUSH ||
 	       k == VS_TELL_SCHEDULE;
+}
+
+static void say_of_job(struct vs_core *c, const struct vs_tell *t)
+{
+	const struct vs_port *p = c->port;
+
+	switch (t->kind) {
+	case VS_TELL_PROLOG:
+		vs_got_say(c, t->job);
+		if (c->prolog_done)
+			c->prolog_done(t->job, t->ok);
+		else
+			p->prolog_done(p->ctx, t->job, t->ok);
+		break;
+	case VS_TELL_REQUEUED:
+		p->job_requeued(p->ctx, t->job, t->text);
+		break;
+	case VS_TELL_GOT:
+		vs_got_say(c, t->job);
+		break;
+	case VS_TELL_EPILOG:
+		p->job_got(p->ctx, t->job, NULL, 0);
+		if (c->epilog_done)
+			c->epilog_done(t->job);
+		else
+			p->epilog_done(p->ctx, t->job);
+		break;
+	case VS_TELL_REASON:
+		p->job_reason(p->ctx, t->job, t->text);
+		break;
+	default:
+		break;		/* together, below */
+	}
 }
 
 static void say(struct vs_core *c, const struct vs_tell *t)
@@ -126,26 +160,6 @@ static void say(struct vs_core *c, const struct vs_tell *t)
 	case VS_TELL_GIVEUP:
 		p->node_giveup(p->ctx, t->node, t->job, t->text);
 		break;
-	case VS_TELL_PROLOG:
-		vs_got_say(c, t->job);
-		if (c->prolog_done)
-			c->prolog_done(t->job, t->ok);
-		else
-			p->prolog_done(p->ctx, t->job, t->ok);
-		break;
-	case VS_TELL_GOT:
-		vs_got_say(c, t->job);
-		break;
-	case VS_TELL_EPILOG:
-		p->job_got(p->ctx, t->job, NULL, 0);
-		if (c->epilog_done)
-			c->epilog_done(t->job);
-		else
-			p->epilog_done(p->ctx, t->job);
-		break;
-	case VS_TELL_REASON:
-		p->job_reason(p->ctx, t->job, t->text);
-		break;
 	case VS_TELL_ADOPT:
 		p->node_adopt(p->ctx, t->node);
 		break;
@@ -153,10 +167,9 @@ static void say(struct vs_core *c, const struct vs_tell *t)
 		p->node_booted(p->ctx, t->node, t->at_ms ?
 			       vs_clock() - t->at_ms : -1, t->ok);
 		break;
-	case VS_TELL_SCAN:
-	case VS_TELL_BOOT_PUSH:
-	case VS_TELL_SCHEDULE:
-		break;		/* together, below */
+	default:
+		say_of_job(c, t);
+		break;
 	}
 	vs_crash_after("tell", tell_names[t->kind]);
 }

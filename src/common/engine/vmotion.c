@@ -127,6 +127,14 @@ static bool left_out(void *arg, const struct vs_host *h,
 	return true;
 }
 
+static void env_fill(struct vs_core *c, struct ask *a, struct vs_place_env *env)
+{
+	vs_env_fill(c, env);
+	env->avoid = left_out;
+	env->arg = a;
+	env->bars = NULL;
+}
+
 static int place(struct vs_core *c, struct vs_node *n, const struct vs_vm *vm,
 		 bool spare_busy, struct vs_place_node *at, struct vs_err *err)
 {
@@ -134,10 +142,7 @@ static int place(struct vs_core *c, struct vs_node *n, const struct vs_vm *vm,
 	struct vs_place_env env;
 	int rc;
 
-	vs_env_fill(c, &env);
-	env.avoid = left_out;
-	env.arg = &a;
-	env.bars = NULL;
+	env_fill(c, &a, &env);
 	vs_place_node_fill(c, n, at);
 	vs_until_set(c, vs_until_job(c, n));
 	rc = vs_place(&env, at, 1, NULL, err);
@@ -173,6 +178,34 @@ int vs_vmotion_may(struct vs_core *c, const struct vs_node *n,
 	return vs_door(c, n, vm, VS_DEED_VMOTION, NULL, err);
 }
 
+bool vs_vmotion_expected(struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	return n->job && (n->flags & VS_NODE_ALLOCATED) && vm &&
+	       n->vmotion.state == VS_VMOTION_NONE && !n->orders.evict &&
+	       !vs_vmotion_may(c, n, vm, NULL);
+}
+
+size_t vs_vmotion_room(struct vs_core *c, struct vs_node *n,
+		       const struct vs_vm *vm, char *why, size_t size)
+{
+	struct ask a = { c, n, vm, false };
+	struct vs_place_env env;
+	struct vs_place_node like;
+	struct vs_err err = { 0 };
+	size_t room;
+
+	env_fill(c, &a, &env);
+	vs_place_node_fill(c, n, &like);
+	vs_until_set(c, vs_until_job(c, n));
+	room = vs_place_room_why(&env, &like, c->nnodes, why, size);
+	if (!room && !why[0] && vs_place(&env, &like, 1, NULL, &err))
+		vs_strlcpy(why, err.text, size);
+	vs_until_set(c, 0);
+	return room;
+}
+
 static void go(struct vs_core *c, struct vs_node *n,
 	       const struct vs_place_node *at, int64_t now_ms)
 {
@@ -192,13 +225,29 @@ static void go(struct vs_core *c, struct vs_node *n,
 		n->job, at->host->name, vs_node_vm(c, n)->host_ptr->name);
 }
 
+/* A task of before us on a VM that is on may be a vMotion, to a host that
+ * nobody tells: who chooses another one now may choose that. */
+static bool strangers_move(const struct vs_core *c, int64_t now_ms)
+{
+	const struct vs_node *n;
+
+	LIST_FOREACH(n, &c->busy, busy) {
+		const struct vs_vm *vm = vs_vm_get(&c->inv, n->op.vm);
+
+		if (n->op.kind == VS_OP_ADOPTED && vm &&
+		    vm->power == VS_POWER_ON && !vs_op_hangs(n, now_ms))
+			return true;
+	}
+	return false;
+}
+
 static bool try_to_go(struct vs_core *c, struct vs_node *n,
 		      const struct vs_vm *vm, int64_t now_ms)
 {
 	struct vs_place_node at;
 	struct vs_err err = { 0 };
 
-	if (is_busy(c, vm->host)) {
+	if (is_busy(c, vm->host) || strangers_move(c, now_ms)) {
 		n->vmotion.state = VS_VMOTION_DUE;
 		return true;
 	}
@@ -223,14 +272,14 @@ bool vs_vmotion_leaves(struct vs_core *c, struct vs_node *n,
 
 	if (!n->job || !(n->flags & VS_NODE_ALLOCATED))
 		return false;
-	if (n->op.kind != VS_OP_NONE || now_ms < m->again_ms)
+	if ((n->op.kind != VS_OP_NONE && m->state) || now_ms < m->again_ms)
 		return vs_vmotion_moves(m);
 	if (vs_vmotion_may(c, n, vm, &err))
 		return stays(n, err.text, now_ms + ROOM_MS);
 	if (!m->since_ms)
 		m->since_ms = now_ms;
 	m->again_ms = now_ms + AGAIN_MS;
-	if (!(n->flags & VS_NODE_UP) ||
+	if (!(n->flags & VS_NODE_UP) || n->op.kind != VS_OP_NONE ||
 	    (n->seen != VS_SEEN_ON && n->seen != VS_SEEN_ON_WRONG)) {
 		/* it boots, or something else is under way */
 		if (m->state == VS_VMOTION_NONE)

@@ -9,6 +9,7 @@
 
 #include "plan/deed.h"
 
+struct json_object;
 struct vs_core;
 struct vs_node;
 struct vs_hold;
@@ -57,6 +58,14 @@ void vs_vmotion_failed(struct vs_core *c, struct vs_node *n, const char *host,
 /* Its VM is on, on another host than its hold's. */
 void vs_vmotion_elsewhere(struct vs_core *c, struct vs_node *n,
 			  const struct vs_hold *h, const struct vs_vm *vm);
+/* How many more like its VM could move now; 0 with why not. */
+size_t vs_vmotion_room(struct vs_core *c, struct vs_node *n,
+		       const struct vs_vm *vm, char *why, size_t size);
+/* vmotion_plan.c: "moves", "stays" and "nodes" of report.h's "leave". */
+void vs_vmotion_plan(struct vs_core *c, const struct vs_host *h, bool requeue,
+		     struct json_object *top);
+/* Its VM is not moving yet, but would if there is room. */
+bool vs_vmotion_expected(struct vs_core *c, const struct vs_node *n);
 /* The node that a hold's name means, of those that are no node's own; NULL. */
 const char *vs_vmotion_hold_of(const char *hold);
 /* It moves, or is about to. */

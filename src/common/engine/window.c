@@ -56,7 +56,7 @@ void vs_windows_clear(struct vs_core *c)
 }
 
 int vs_window_put(struct vs_core *c, const char *host, int64_t at,
-		  const char *why)
+		  const char *why, bool requeue)
 {
 	struct vs_window **link = &c->maintain.windows, *w;
 	size_t n = 0;
@@ -72,6 +72,7 @@ int vs_window_put(struct vs_core *c, const char *host, int64_t at,
 	vs_strlcpy(w->host, host, sizeof(w->host));
 	vs_strlcpy(w->why, why, sizeof(w->why));
 	w->at = at;
+	w->requeue = requeue;
 	w->next = *link;
 	*link = w;
 	changed(c);
@@ -91,6 +92,8 @@ void vs_windows_pass(struct vs_core *c)
 			w->why);
 		vs_avoid_put(c, VS_AVOID_DRAINED, w->host, NULL,
 			     VS_AVOID_FOREVER, w->why);
+		if (w->requeue)
+			vs_avoid_requeue(c, w->host);
 		vs_window_end(c, w->host);
 	}
 }
@@ -169,6 +172,8 @@ struct json_object *vs_windows_json(const struct vs_core *c)
 		vs_jb_str(o, "host", w->host);
 		vs_jb_int(o, "at", w->at);
 		vs_jb_str(o, "why", w->why);
+		if (w->requeue)
+			vs_jb_bool(o, "requeue", true);
 		vs_jb_add(arr, o);
 	}
 	return arr;
@@ -186,6 +191,7 @@ void vs_windows_read(struct vs_core *c, struct vs_j list)
 			return;
 		/* One whose time has come begins at once. */
 		if (host[0] && at > 0 && at < INT64_MAX / 2000)
-			vs_window_put(c, host, at, why);
+			vs_window_put(c, host, at, why, vs_j_bool_or(
+				vs_j_opt(j, "requeue"), false));
 	}
 }
