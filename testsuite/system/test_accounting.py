@@ -5,6 +5,7 @@ go by it."""
 
 import json
 import os
+import re
 import time
 
 import pytest
@@ -75,7 +76,7 @@ def make_cluster():
                "PriorityWeightFairshare": 100000,
                "PriorityDecayHalfLife": "1-0",
                "SchedulerParameters": Cluster.scheduler_parameters +
-               ",sched_interval=2"}
+               ",sched_interval=2,permit_job_expansion"}
     c.node_lines = [c.node_line(1, 4, "sriov-roce"), c.node_line(5, 6, "pair"),
                     c.node_line(7, 8, "vmxnet3")]
     weights = 'TRESBillingWeights="CPU=0,License/vf=1000"'
@@ -283,6 +284,23 @@ def test_a_job_whose_licenses_were_taken_off_counts_again_when_it_shrinks(
     assert in_use(cluster)["vf"] == 2
     job.let_go()
     cluster.wait_job(job.id, 40)
+
+
+def test_a_job_that_grows_by_anothers_nodes_counts_them(cluster):
+    """And nothing of it is left when it has ended."""
+    job = Held(cluster, "-N1").wait_running()
+    said = cluster.run("salloc", "--no-shell", "-N2", "-d",
+                       f"expand:{job.id}").stderr
+    more = re.search(r"allocation (\d+)", said)
+    assert more, said
+    assert in_use(cluster)["vf"] == 3
+    cluster.must("scontrol", "update", f"jobid={more[1]}", "NumNodes=0")
+    wait_for("it has grown", 20,
+             lambda: cluster.job(job.id)["NumNodes"] == "3")
+    assert licenses(allocated(cluster.job(job.id))) == {"vf": 3}
+    assert in_use(cluster)["vf"] == 3
+    cluster.must("scancel", str(job.id))
+    all_returned(cluster)
 
 
 def test_a_running_job_keeps_its_count_over_a_restart(cluster):

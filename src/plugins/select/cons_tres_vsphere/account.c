@@ -311,6 +311,24 @@ void vs_account_resized(job_record_t *job_ptr, const node_record_t *lost)
 	vs_licenses_changed(job_ptr);
 }
 
+void vs_account_moved(job_record_t *from, job_record_t *to)
+{
+	job_record_t *const both[] = { to, from };
+
+	if (!counts() || has_alternatives(from) || has_alternatives(to))
+		return;
+	for (size_t i = 0; i < VS_COUNT(both); i++) {
+		vs_list_t old = list_drop(both[i]);
+
+		if (old)
+			vs_licenses_return(both[i], old);
+		FREE_NULL_LIST(old);
+		words_drop(both[i]);
+	}
+	set(to, -1, true);
+	vs_licenses_changed(to);
+}
+
 void vs_account_end(job_record_t *job_ptr)
 {
 	vs_list_t old;

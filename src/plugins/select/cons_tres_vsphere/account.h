@@ -17,6 +17,8 @@ void vs_account_asks(const struct vs_test *t, const bitstr_t *bitmap);
 void vs_account_begin(job_record_t *job_ptr);
 /* It lost that node. */
 void vs_account_resized(job_record_t *job_ptr, const node_record_t *lost);
+/* The nodes of one are the other's now, before Slurm merges their licenses. */
+void vs_account_moved(job_record_t *from, job_record_t *to);
 /* It leaves all of them, and may be back in the queue next. */
 void vs_account_end(job_record_t *job_ptr);
 
