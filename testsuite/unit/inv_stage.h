@@ -31,6 +31,7 @@
 #define UPDATE(filters) "{'_typeName':'UpdateSet','version':'1'," \
 	"'filterSet':[" filters "]}"
 #define OWNER "config.extraConfig[\\\"slurm.vsphere.owner\\\"]"
+#define NUMA "config.extraConfig[\\\"numa.nodeAffinity\\\"]"
 #define POWER(v) CHANGE("runtime.powerState", \
 	"{'_typeName':'VirtualMachinePowerState','_value':'" v "'}")
 
@@ -67,6 +68,8 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 	if (v->has & VS_VC_VM_CONFIG)
 		note(" uuid=%s locked=%d mem=%d", v->uuid, v->mem_locked,
 		     (int)v->mem_reserved_mb);
+	if ((v->has & VS_VC_VM_CONFIG) && v->numa)
+		note(" numa=%s", v->numa);
 	if (v->has & VS_VC_VM_CARDS)
 		for (size_t i = 0; i < v->ncards; i++)
 			note(" card=%d/%s/%s%s", v->cards[i].kind,

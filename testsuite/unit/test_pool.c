@@ -260,16 +260,12 @@ static void where_cpu_is_short_slow_cores_go_first(void **state)
 	host("esx03", "c1", 2)->core_mhz = 1000;
 	pool("c1", 4 * 4000 + 12000, -1);
 	assert_int_equal(vs_place_room(&w.env, &gang[0], 100), 5);
-	for (size_t p = 0; p < VS_COUNT(all); p++) {
-		w.env.policy = all[p];
-		assert_int_equal(place(5), 0);
-		assert_int_equal(on("esx01", 5), 1);
-		assert_int_equal(place(6), -1);
-	}
 	/* as with a reservation that is full, or more than slow cores have */
-	w.p_roce.latency_high = false;
-	for (size_t i = 0; i < 2; i++) {
-		w.p_roce.hw.cpu_mhz = i ? 12000 : VS_RESERVE_FULL;
+	for (size_t p = 0; p < VS_COUNT(all) * 3; p++) {
+		w.env.policy = all[p / 3];
+		w.p_roce.latency_high = p % 3 == 0;
+		w.p_roce.hw.cpu_mhz = p % 3 == 1 ? VS_RESERVE_FULL :
+			p % 3 == 2 ? 12000 : 0;
 		assert_int_equal(place(5), 0);
 		assert_int_equal(on("esx01", 5), 1);
 		assert_int_equal(place(6), -1);

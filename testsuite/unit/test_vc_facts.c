@@ -160,6 +160,34 @@ static void a_template_that_says_nothing_is_unknown(void **state)
 	free(t.guest);
 }
 
+/* What VMs are given back that are no longer told otherwise. */
+static void a_templates_sockets_and_secure_boot_are_known(void **state)
+{
+	struct vcx_template t = template_of("["
+		PROP("config.bootOptions",
+		     "{'_typeName':'VirtualMachineBootOptions',"
+		     "'efiSecureBootEnabled':true}") ","
+		PROP("config.hardware.autoCoresPerSocket",
+		     "{'_typeName':'boolean','_value':false}") ","
+		PROP("config.hardware.numCoresPerSocket",
+		     "{'_typeName':'int','_value':4}") "]");
+
+	(void)state;
+	assert_int_equal(t.cores_per_socket, 4);
+	assert_int_equal(t.secure_boot, VS_VC_AUTO_YES);
+	free(t.guest);
+	t = template_of("["
+		PROP("config.bootOptions",
+		     "{'_typeName':'VirtualMachineBootOptions'}") ","
+		PROP("config.hardware.autoCoresPerSocket",
+		     "{'_typeName':'boolean','_value':true}") ","
+		PROP("config.hardware.numCoresPerSocket",
+		     "{'_typeName':'int','_value':4}") "]");
+	assert_int_equal(t.cores_per_socket, -1);
+	assert_int_equal(t.secure_boot, VS_VC_AUTO_UNKNOWN);
+	free(t.guest);
+}
+
 static void what_no_template_should_have_is_seen(void **state)
 {
 	struct vcx_template t = template_of("["
@@ -195,6 +223,7 @@ int main(void)
 		T(a_parents_change_is_read_anew),
 		T(a_pfs_driver_and_wishes_are_the_nics_and_the_devices),
 		cmocka_unit_test(a_template_that_says_nothing_is_unknown),
+		cmocka_unit_test(a_templates_sockets_and_secure_boot_are_known),
 		cmocka_unit_test(what_no_template_should_have_is_seen),
 	};
 

@@ -123,6 +123,18 @@ static void wants(struct vs_inv *inv, const char *moid, enum vcx_filter f)
 	assert_null(TAILQ_NEXT(r, link));
 }
 
+static void the_numa_nodes_that_it_is_bound_to_are_told(void **state)
+{
+	feed(*state, UPDATE(SET("f-ours", ENTER_B)));
+	DELIVERS(*state, UPDATE(SET("f-ours", OBJ("modify", "VirtualMachine",
+		"vm-1", CHANGE(NUMA, "{'_typeName':'OptionValue','value':"
+		STR("0,1") "}")))),
+		"vm vm-1 uuid=u1 locked=0 mem=0 numa=0,1;");
+	DELIVERS(*state, UPDATE(SET("f-ours", OBJ("modify", "VirtualMachine",
+		"vm-1", "{'name':'" NUMA "','op':'assign'}"))),
+		"vm vm-1 uuid=u1 locked=0 mem=0;");
+}
+
 static void a_change_of_a_parent_or_an_element_has_it_read_anew(void **state)
 {
 	struct vs_inv *inv = *state;
@@ -319,6 +331,7 @@ int main(void)
 		T(a_foreign_disk_is_seen),
 		T(a_mark_that_is_unset_or_empty_is_gone),
 		T(a_vm_without_config_is_unreadable_and_keeps_what_it_had),
+		T(the_numa_nodes_that_it_is_bound_to_are_told),
 		T(a_change_of_a_parent_or_an_element_has_it_read_anew),
 		T(a_change_of_what_never_entered_has_it_read),
 		T(what_was_read_anew_replaces_all_of_it),
