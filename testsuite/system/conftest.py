@@ -82,6 +82,7 @@ def check_invariants(cluster):
     n = cluster.counters()
     assert n["powerOnFullPF"] == 0, "I1: a power-on was sent to a full PF"
     assert n["foreignTouches"] == 0, "I4: something foreign was touched"
+    assert n["brokenChildren"] == 0, "a parent was destroyed under its children"
     assert cluster.overfull() == []
 
 

@@ -73,7 +73,7 @@ func cloneVM(c *call) (any, error) {
 	if where.host != src.h {
 		t.hosts = append(t.hosts, where.host)
 	}
-	t.stores = []*object{where.store}
+	t.stores, t.copies = []*object{where.store}, !linked(&req.Spec)
 	if from := c.w.get(src.m.Datastore[0]); from != where.store && !linked(&req.Spec) {
 		t.stores = append(t.stores, from)
 	}
@@ -198,6 +198,9 @@ func (c *call) cloneTarget(src *vmachine, spec *types.VirtualMachineCloneSpec) (
 			return nil, invalidArgument("spec.location.disk.diskId")
 		}
 	}
+	if linked(spec) && !res.host.mounts(src.m.Datastore[0]) {
+		return nil, src.diskUnseen(res.host)
+	}
 	if !res.host.mounts(res.store.ref) {
 		return nil, res.host.unmounted(res.store)
 	}
@@ -217,7 +220,7 @@ func (src *vmachine) cloneTo(req *types.CloneVM_Task, name string, where *cloneW
 	c := v.m.Config
 	c.Name, c.Uuid, c.InstanceUuid = name, keep.Uuid, keep.InstanceUuid
 	c.Template, c.Annotation, c.ContentLibItemInfo = req.Spec.Template, "", nil
-	c.Hardware.Device = copyDevices(src.m.Config.Hardware.Device)
+	c.Hardware.Device = src.clonedDevices(&req.Spec)
 	v.h = where.host // for checks against the host's PFs
 	if req.Spec.Config != nil {
 		if err := v.configure(req.Spec.Config); err != nil {

@@ -15,6 +15,7 @@ type counters struct {
 	powerOnKnownFullPF  int
 	foreignTouches      int
 	foreignDisks        int
+	brokenChildren      int // linked clones whose base our Destroy_Task deleted
 	foreignKnownTouches int
 	foreignKnownDisks   int
 	disksDeleted        int
@@ -53,7 +54,7 @@ func (c *counters) note(format string, a ...any) {
 func (w *world) counters() map[string]any {
 	c := w.count
 	return map[string]any{"calls": c.calls, "mutating": c.mutating, "powerOnFullPF": c.powerOnFullPF, "powerOnKnownFullPF": c.powerOnKnownFullPF,
-		"foreignTouches": c.foreignTouches, "foreignDisks": c.foreignDisks,
+		"brokenChildren": c.brokenChildren, "foreignTouches": c.foreignTouches, "foreignDisks": c.foreignDisks,
 		"foreignKnownTouches": c.foreignKnownTouches, "foreignKnownDisks": c.foreignKnownDisks, "disksDeleted": c.disksDeleted, "notes": c.notes, "maxInFlight": c.maxInFlight, "maxInFlightBy": c.maxInFlightBy, "logins": c.logins,
 		"failedLogins": c.failedLogins, "lockedLogins": c.lockedLogins, "sessions": len(w.sessions),
 		"waits": c.waits, "haRestarts": c.haRestarts, "churn": c.churn, "faults": c.faults, "faultsBy": c.faultsBy}

@@ -37,6 +37,10 @@ func init() {
 			c.req = &types.CreateSnapshot_Task{Name: op.Name}
 			return createSnapshot(c)
 		},
+		"removeSnapshots": func(_ *call, v *vmachine, _ *adminOp) (any, error) {
+			v.removeSnapshots()
+			return nil, nil
+		},
 		"setExtra": func(c *call, _ *vmachine, op *adminOp) (any, error) {
 			return doReconfig(c, types.VirtualMachineConfigSpec{ExtraConfig: []types.BaseOptionValue{&types.OptionValue{Key: op.Key, Value: op.Value}}})
 		},

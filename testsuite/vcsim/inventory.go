@@ -41,6 +41,7 @@ type userSpec struct {
 type slotSpec struct {
 	VCenter int `json:"vcenter"`
 	Host    int `json:"host"`
+	Units   int `json:"hostUnits"` // of a host, instead: see cost()
 	Store   int `json:"datastore"`
 }
 

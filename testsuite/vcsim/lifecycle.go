@@ -7,7 +7,6 @@ package main
 import (
 	"strings"
 
-	"github.com/vmware/govmomi/vim25/mo"
 	"github.com/vmware/govmomi/vim25/types"
 )
 
@@ -52,6 +51,7 @@ func destroyVM(c *call) (any, error) {
 		if !c.foreign {
 			v.countDisks()
 		}
+		c.w.orphanChildren(v, c.foreign)
 		c.w.erase(v, true)
 		return nil, nil
 	}}
@@ -179,7 +179,7 @@ func relocateVM(c *call) (any, error) {
 		t.hosts = append(t.hosts, to)
 	}
 	if d := req.Spec.Datastore; d != nil && *d != v.m.Datastore[0] {
-		t.stores = []*object{c.w.get(v.m.Datastore[0]), c.w.get(*d)}
+		t.stores, t.copies = []*object{c.w.get(v.m.Datastore[0]), c.w.get(*d)}, true
 	}
 	return c.vmTask(v, "RelocateVM_Task", "VirtualMachine.relocate", t)
 }
@@ -316,8 +316,7 @@ func markAsVM(c *call) (any, error) {
 	return nil, nil
 }
 
-// createSnapshot is refused where the real one refuses it; elsewhere it
-// succeeds and keeps a snapshot tree of names only.
+// createSnapshot is refused where the real one refuses it.
 func createSnapshot(c *call) (any, error) {
 	req := c.req.(*types.CreateSnapshot_Task)
 	v := c.o.vm
@@ -331,15 +330,4 @@ func createSnapshot(c *call) (any, error) {
 		return v.snapshot(req.Name, req.Description), nil
 	}}
 	return c.vmTask(v, "CreateSnapshot_Task", "VirtualMachine.createSnapshot", t)
-}
-
-func (v *vmachine) snapshot(name, text string) ref {
-	r := ref{Type: "VirtualMachineSnapshot", Value: v.w.newID("snapshot-")}
-	s := &mo.VirtualMachineSnapshot{Config: *v.m.Config, Vm: v.o.ref}
-	s.Self = r
-	v.w.addScoped(r, s)
-	v.m.Snapshot = &types.VirtualMachineSnapshotInfo{CurrentSnapshot: &r, RootSnapshotList: []types.VirtualMachineSnapshotTree{
-		{Snapshot: r, Vm: v.o.ref, Name: name, Description: text, State: v.m.Runtime.PowerState}}}
-	v.w.touch(v.o, "snapshot")
-	return r
 }

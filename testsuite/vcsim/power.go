@@ -68,6 +68,9 @@ func (c *call) powerOnAt(v *vmachine, want *host) (any, error) {
 		if v.on() {
 			return nil, powerState(types.VirtualMachinePowerStatePoweredOn, types.VirtualMachinePowerStatePoweredOn)
 		}
+		if err := v.baseThere(); err != nil {
+			return nil, err
+		}
 		h := v.chooseHost(want)
 		held, err := v.fits(h)
 		if err != nil {

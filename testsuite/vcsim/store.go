@@ -113,7 +113,7 @@ func (v *vmachine) moveDisks(to *object) error {
 	for _, d := range v.m.Config.Hardware.Device {
 		if disk, ok := d.(*types.VirtualDisk); ok {
 			if b, ok := disk.Backing.(*types.VirtualDiskFlatVer2BackingInfo); ok {
-				b.FileName = ""
+				b.FileName, b.Parent = "", nil
 			}
 		}
 	}

@@ -18,6 +18,7 @@ type task struct {
 	kind       string    // method, as in durations
 	hosts      []*host   // slots it takes: a provisioning task's hosts
 	stores     []*object // and datastores
+	copies     bool      // disks, whole
 	cancelable bool
 	run        func() (any, error) // under w.mu, at the end of the duration
 	after      func()              // under w.mu, however it ended
@@ -71,10 +72,33 @@ func (s slotSpec) or(old slotSpec) slotSpec {
 	if s.Host > 0 {
 		old.Host = s.Host
 	}
+	if s.Units > 0 {
+		old.Units = s.Units
+	}
 	if s.Store > 0 {
 		old.Store = s.Store
 	}
 	return old
+}
+
+// most is what a host bears at once: so many tasks, or so many units.
+func (s slotSpec) most() int {
+	if s.Units > 0 {
+		return s.Units
+	}
+	return s.Host
+}
+
+// cost: by the units that VMware has published for 6.x and 7.x (a host has 16),
+// a full clone takes 4, a linked one 1, a move of disks 8.
+func (t *task) cost(s slotSpec) int {
+	switch {
+	case s.Units == 0 || !t.copies:
+		return 1
+	case t.kind == "RelocateVM_Task":
+		return 8
+	}
+	return 4
 }
 
 // pump moves queued tasks into free slots, oldest first.
@@ -83,7 +107,7 @@ func (tm *taskManager) pump() {
 	use, stores := map[*host]int{}, map[*object]int{}
 	take := func(t *task) {
 		for _, h := range t.hosts {
-			use[h]++
+			use[h] += t.cost(slots)
 		}
 		for _, s := range t.stores {
 			stores[s]++
@@ -96,7 +120,7 @@ func (tm *taskManager) pump() {
 	for _, t := range tm.queue {
 		ok := len(tm.running) < slots.VCenter
 		for _, h := range t.hosts {
-			ok = ok && use[h] < slots.Host
+			ok = ok && use[h]+t.cost(slots) <= slots.most()
 		}
 		for _, s := range t.stores {
 			ok = ok && (slots.Store <= 0 || stores[s] < slots.Store)
@@ -133,12 +157,21 @@ func (tm *taskManager) begin(t *task) {
 	if t.hang || t.until != nil {
 		return
 	}
-	d := w.duration(t.kind) + t.extra
+	d := w.duration(t.timed(w)) + t.extra
 	t.timer = time.AfterFunc(d, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		tm.complete(t)
 	})
+}
+
+// timed: a clone that copies no disks may have a duration of its own.
+func (t *task) timed(w *world) string {
+	const own = "CloneVM_Task/linked"
+	if _, ok := w.inv.Durations[own]; ok && t.kind == "CloneVM_Task" && !t.copies {
+		return own
+	}
+	return t.kind
 }
 
 func (w *world) duration(kind string) time.Duration {

@@ -42,6 +42,7 @@ type vmachine struct {
 	deltas     int       // disks added to it by instant clones
 	forkedFrom *vmachine // until its guest begins
 	diskAt     uint64    // the change at which a foreign disk was attached
+	baseLost   bool      // the files that its disks stand on were deleted
 	foreignOn  uint64    // the change at which a foreign hand powered it on
 }
 

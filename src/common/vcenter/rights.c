@@ -25,7 +25,8 @@
 enum on { ON_FOLDER = 1, ON_POOL = 2, ON_STORE = 4, ON_NETWORK = 8,
 	  ON_TEMPLATE = 16, ON_OWN_NETWORK = 32,
 	  ABOVE = 64,		/* the root, the datacenter */
-	  FOR_NOTES = 128 };	/* on the folder, with Annotation= */
+	  FOR_NOTES = 128,	/* on the folder, with Annotation=, */
+	  FOR_LINKED = 256 };	/* with Clone=linked: parents lie there */
 
 /* Where it is needed, and where in excess. */
 static const struct { const char *priv; unsigned int on, spare; } table[] = {
@@ -40,6 +41,8 @@ static const struct { const char *priv; unsigned int on, spare; } table[] = {
 	{ "VirtualMachine.Config.Resource", ON_FOLDER, 0 },
 	{ "VirtualMachine.Config.Settings", ON_FOLDER, ABOVE },
 	{ "VirtualMachine.Config.Annotation", FOR_NOTES, 0 },
+	{ "VirtualMachine.State.CreateSnapshot", FOR_LINKED, 0 },
+	{ "VirtualMachine.Provisioning.Clone", FOR_LINKED, 0 },
 	{ "VirtualMachine.Interact.PowerOn", ON_FOLDER, 0 },
 	{ "VirtualMachine.Interact.PowerOff", ON_FOLDER, ABOVE },
 	{ "Resource.ColdMigrate", ON_FOLDER, 0 },
@@ -132,7 +135,9 @@ static void add_all(struct vs_vc *vc, struct vcx_rights *r)
 {
 	add(r, ABOVE, "Folder", vc->ids.root, "", "");
 	add(r, ABOVE, "Datacenter", vc->dc, "Datacenter", vc->dc_name);
-	add(r, ON_FOLDER | (vc->notes ? FOR_NOTES : 0), "Folder", vc->folder, "Folder", vc->folder_name);
+	add(r, ON_FOLDER | (vc->notes ? FOR_NOTES : 0) |
+	    (vc->linked ? FOR_LINKED : 0), "Folder", vc->folder, "Folder",
+	    vc->folder_name);
 	for (size_t i = 0; i < vc->nclusters; i++) {
 		const struct vcx_cluster *c = &vc->clusters[i];
 

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Linked clones (Clone=linked), and the parents that are made for them."""
+
+from cluster import Cluster, wait_for
+from worlds import world
+
+NODES = 4
+
+
+def make_cluster():
+    c = Cluster(nodes=NODES, inventory=world(hosts=2, vfs=4, durations={
+        "CloneVM_Task": "1200ms", "CloneVM_Task/linked": "200ms",
+        "CreateSnapshot_Task": "800ms"}))
+    c.slurm = {"SuspendTime": 600}
+    c.vsphere = {"lines": [
+        "ClusterName=HPC1 ResourcePool=slurm",
+        "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
+        "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed "
+        "Clone=linked"]}
+    return c
+
+
+def vms(c):
+    return {v["name"]: v for v in c.state()["vms"]}
+
+
+def parents(c):
+    return [v for v in c.state()["vms"] if v["parent"]]
+
+
+def ready(c):
+    return [v for v in parents(c) if v["snapshots"] == ["slurm-vsphere"]]
+
+
+def made(c):
+    return c.calls("CloneVM_Task"), c.calls("CreateSnapshot_Task")
+
+
+def ran(c, node, timeout=60):
+    """A job on the node; its VM."""
+    out = c.wait_job(c.sbatch("-N1", "-w", node, script="hostname"), timeout)
+    assert out.strip() == node
+    return vms(c)[node]
+
+
+def gone(c, names):
+    """Somebody deletes the VMs of nodes that are powered down."""
+    c.must("scontrol", "update", "nodename=" + ",".join(names),
+           "state=power_down")
+    wait_for("they are off", 40, lambda: not set(names) & c.names_on() and
+             all(c.is_powered_down(n) for n in names))
+    for n in names:
+        c.do("destroyVm", vm=n, wait=True)
+    wait_for("svf knows", 20, lambda: all(
+        n["vm_state"] == "none" for n in c.svf("nodes")["nodes"]
+        if n["node"] in names))
+
+
+def rows(c):
+    return c.svf("parents")["parents"]
+
+
+def anew(c):
+    """Nothing is there: neither nodes' VMs nor parents."""
+    there = [n for n in c.node_names() if n in vms(c)]
+    if there:
+        gone(c, there)
+    for p in parents(c):
+        c.do("destroyVm", vm=p["name"], wait=True)
+    wait_for("svf shows no parent", 20, lambda: not rows(c))
+    c.sim("counters/reset", {})
+
+
+def test_the_first_job_makes_the_parent_and_others_find_it(cluster):
+    c = cluster
+    job = c.sbatch("-N2", "-w", "vm[001-002]", script="srun hostname")
+    wait_for("the parent is being made", 30,
+             lambda: c.running_tasks("CloneVM_Task"))
+    wait_for("svf why says what the job waits for", 20, lambda:
+             "waits for the parent of its linked clone: the template is being "
+             "copied to parent-rhel9-ofed-" in c.svf("why", str(job))["text"])
+    out = c.wait_job(job, 60)
+    assert set(out.split()) == {"vm001", "vm002"}
+    assert made(c) == (3, 1), c.counters()["calls"]
+    p, = parents(c)
+    assert p["power"] == "poweredOff" and p["cards"] == [] or not [
+        x for x in p["cards"] if x["type"] == "sriov"], p
+    assert p["snapshots"] == ["slurm-vsphere"], p
+    assert p["owner"].split("/")[1] == p["name"], p
+    for n in ("vm001", "vm002"):
+        vm = vms(c)[n]
+        assert vm["bases"] == [f"[vsan] {p['name']}/{p['name']}.vmdk"], vm
+        assert vm["datastore"] == p["datastore"]
+        assert not vm["parent"], vm
+    ran(c, "vm003")
+    assert made(c) == (4, 1) and len(parents(c)) == 1, c.counters()["calls"]
+    row, = rows(c)
+    assert (row["vm"], row["state"], row["children"], row["wanted"]) == (
+        p["name"], "ready", 3, True), row
+    st = c.svf("status")
+    assert st["parents"] == 1 and st["vms_off"] == 0 and st["vms_on"] == 3, st
+    plan = c.svf("plan", "-N1", "-w", "vm004")["plan"]["nodes"]
+    assert plan[0]["clone"] == "linked", plan
+    # it is nobody's that could be cleared away
+    assert p["name"] not in str(c.svf("reconcile")), c.svf("reconcile")
+
+
+def test_an_old_parent_goes_after_its_last_child(cluster):
+    c = cluster
+    anew(c)
+    ran(c, "vm001")
+    ran(c, "vm002")
+    old, = ready(c)
+    c.touch_template("rhel9-ofed")
+    wait_for("svf knows that it is old", 40, lambda: not rows(c)[0]["wanted"])
+    # a child is left: the old one stays beside the new one
+    assert ran(c, "vm001")["bases"] != [f"[vsan] {old['name']}/{old['name']}.vmdk"]
+    assert len(ready(c)) == 2, parents(c)
+    assert old["name"] in {p["name"] for p in ready(c)}
+    ran(c, "vm002")
+    wait_for("the old parent is gone", 60,
+             lambda: old["name"] not in vms(c))
+    assert c.counters()["brokenChildren"] == 0
+    new, = ready(c)
+    assert rows(c)[0]["vm"] == new["name"] and rows(c)[0]["children"] == 2
+
+
+def killed(c, phase, look):
+    """slurmctld dies in this phase of a parent's making; the job runs."""
+    anew(c)
+    job = c.sbatch("-N1", "-w", "vm001", script="hostname")
+    wait_for(phase, 40, look)
+    c.kill_slurmctld()
+    c.start_slurmctld()
+    c.wait_ready()
+    assert c.wait_job(job, 90).strip() == "vm001"
+    assert len(parents(c)) == 1 and len(ready(c)) == 1, (phase, parents(c))
+    assert made(c) == (2, 1), (phase, c.counters()["calls"])
+    ours = [v for v in c.state()["vms"] if v["folder"].endswith("/slurm")]
+    assert not [v["name"] for v in ours if not v["owner"]], phase
+
+
+def test_slurmctld_may_die_while_the_template_is_copied(cluster):
+    killed(cluster, "the clone is under way",
+           lambda: cluster.running_tasks("CloneVM_Task"))
+
+
+def test_slurmctld_may_die_while_the_snapshot_is_made(cluster):
+    killed(cluster, "the snapshot is under way",
+           lambda: cluster.running_tasks("CreateSnapshot_Task"))
+
+
+def test_slurmctld_may_die_when_the_parent_is_there(cluster):
+    killed(cluster, "the parent is there", lambda: ready(cluster))
+
+
+def test_what_others_delete_is_made_again(cluster):
+    c = cluster
+    anew(c)
+    ran(c, "vm001")
+    p, = ready(c)
+    # its snapshot
+    c.do("removeSnapshots", vm=p["name"])
+    wait_for("svf shows it", 20, lambda: rows(c)[0]["state"] == "no-snapshot")
+    ran(c, "vm002")
+    assert made(c) == (3, 2) and len(ready(c)) == 1, c.counters()["calls"]
+    # itself: its children can't start any more, and are built anew
+    c.must("scontrol", "update", "nodename=vm[001-002]", "state=power_down")
+    wait_for("they are off", 40, lambda: not c.names_on() and
+             c.is_powered_down("vm001") and c.is_powered_down("vm002"))
+    c.do("destroyVm", vm=p["name"], wait=True)
+    wait_for("svf shows none", 20, lambda: not rows(c))
+    assert vms(c)["vm001"]["baseLost"]
+    was = vms(c)["vm001"]["instanceUuid"]
+    vm = ran(c, "vm001")
+    assert vm["instanceUuid"] != was and not vm["baseLost"], vm
+    assert len(ready(c)) == 1 and c.counters()["brokenChildren"] == 0
+
+
+def test_a_full_datastore_keeps_the_parent_and_its_jobs_waiting(cluster):
+    c = cluster
+    anew(c)
+    c.do("setFree", datastore="vsan", freeGB=9)     # the template has 10
+    wait_for("svf knows", 40, lambda: c.svf("reconcile", "--confirm",
+                                            json_out=False) or True)
+    job = c.sbatch("-N1", "-w", "vm001", script="hostname")
+    says = "MB left, and the parent of linked clones needs 10240"
+    wait_for("its reason", 60, lambda: says in c.must(
+        "scontrol", "show", "job", str(job)))
+    assert made(c)[0] == 0, c.counters()["calls"]
+    assert c.job_state(job) == "PENDING"
+    c.do("setFree", datastore="vsan", freeGB=15000)
+    c.svf("hosts")
+    c.must("svf", "host", "resume", "esx01.example.org")
+    c.must("svf", "reconcile", "--confirm")
+    assert c.wait_job(job, 60).strip() == "vm001"
+
+
+def test_each_host_may_have_a_parent_of_its_own(cluster):
+    c = cluster
+    anew(c)
+    c.change_vsphere("Placement=balance", "Placement=spread\nCloneParents=host")
+    out = c.wait_job(c.sbatch("-N2", "-w", "vm[001-002]",
+                              script="srun hostname"), 60)
+    assert set(out.split()) == {"vm001", "vm002"}
+    assert made(c) == (4, 2), c.counters()["calls"]
+    at = {p["host"]: p["name"] for p in ready(c)}
+    assert len(at) == 2, parents(c)
+    for n in ("vm001", "vm002"):
+        vm = vms(c)[n]
+        name = at[vm["host"]]
+        assert vm["bases"] == [f"[vsan] {name}/{name}.vmdk"], (vm, at)
+    # one for the datastore is enough again: the other one's child stays
+    c.change_vsphere("Placement=spread\nCloneParents=host", "Placement=spread")
+    wait_for("one is not wanted", 30,
+             lambda: [r["wanted"] for r in rows(c)].count(False) == 1)
+    extra, = [r["vm"] for r in rows(c) if not r["wanted"]]
+    child, = [n for n in ("vm001", "vm002") if at[vms(c)[n]["host"]] == extra]
+    assert extra in vms(c)
+    gone(c, [child])
+    wait_for("it is gone", 60, lambda: extra not in vms(c))
+    assert c.counters()["brokenChildren"] == 0
