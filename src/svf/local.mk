@@ -22,7 +22,7 @@ src_svf_svf_SOURCES = \
 	src/svf/check.c \
 	src/svf/complete.c \
 	src/svf/conf.c \
-	src/svf/hosts.c \
+	src/svf/hosts.c src/svf/parents.c \
 	src/svf/import.c src/svf/import.h src/svf/import_i.h \
 	src/svf/import_conf.c src/svf/import_hardware.c \
 	src/svf/import_notes.c src/svf/import_read.c \

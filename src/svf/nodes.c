@@ -30,6 +30,14 @@ static void put_name(struct svf_table *t, const struct svf_row *row)
 	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "node")));
 }
 
+static void put_error(struct svf_table *t, const struct svf_row *row)
+{
+	const char *error = vs_j_str_or(vs_j_opt(row->j, "last_error"), "");
+
+	svf_cell(t, "%s", error[0] ? error :
+		 vs_j_str_or(vs_j_opt(row->j, "waits"), ""));
+}
+
 static void put_vm(struct svf_table *t, const struct svf_row *row)
 {
 	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "vm_state")));
@@ -64,8 +72,8 @@ static const struct svf_col cols[] = {
 	  .what = "what is being done or waited for, since when, and how long that took lately" },
 	{ .name = "order", .how = SVF_EXTRA, .key = "order",
 	  .what = "what an operator has ordered of its VM (svf vm): evict or rebuild" },
-	{ .name = "error", .how = SVF_BAD, .key = "last_error",
-	  .what = "what failed last; it goes away with the next success" },
+	{ .name = "error", .how = SVF_BAD, .put = put_error,
+	  .what = "what failed last, which goes away with the next success; or the parent that its clone waits for" },
 };
 const struct svf_list svf_node_list = SVF_LIST(cols);
 

@@ -80,6 +80,15 @@ static void put_node(struct svf_table *t, const struct svf_row *row)
 	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "node")));
 }
 
+/* "clone", or "clone-linked" */
+static void put_do(struct svf_table *t, const struct svf_row *row)
+{
+	const char *clone = vs_j_str_or(vs_j_opt(row->j, "clone"), "");
+
+	svf_cell(t, "%s%s%s", vs_j_str_or(vs_j_opt(row->j, "do"), "-"),
+		 clone[0] ? "-" : "", clone);
+}
+
 static void put_calls(struct svf_table *t, const struct svf_row *row)
 {
 	svf_cell(t, "%" PRId64, vs_j_int_or(vs_j_opt(row->j, "calls"), 0));
@@ -98,8 +107,8 @@ static void put_seconds(struct svf_table *t, const struct svf_row *row)
 static const struct svf_col cols[] = {
 	{ .name = "node", .put = put_node, .what = "the node the job gets" },
 	{ .name = "adapter", .key = "adapter", .what = "the adapter that it has" },
-	{ .name = "do", .how = SVF_STATE, .key = "do",
-	  .what = "what is done for it: reuse a VM that is on, power-on, clone, relocate, reconfigure, rebuild, wait" },
+	{ .name = "do", .how = SVF_STATE, .put = put_do,
+	  .what = "what is done for it: reuse a VM that is on, power-on, clone, relocate, reconfigure, rebuild, wait; -linked: the new VM is a linked clone" },
 	{ .name = "host", .key = "host", .what = "where its VM would run" },
 	{ .name = "pf", .key = "pf", .what = "the physical function it would get" },
 	{ .name = "calls", .how = SVF_RIGHT, .put = put_calls,

@@ -14,6 +14,7 @@ static const struct {
 	{ "vms_on", "VMs on" },
 	{ "vms_off", "VMs off" },
 	{ "suspect", "suspect VMs" },
+	{ "parents", "parents of linked clones" },
 	{ "in_flight", "operations in flight" },
 	{ "starts", "VMs started" },
 	{ "failures", "steps that failed" },

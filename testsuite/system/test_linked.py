@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Linked clones (Clone=linked), and the parents that are made for them."""
 
+import time
+
 from cluster import Cluster, wait_for
 from worlds import world
 
@@ -99,7 +101,7 @@ def test_the_first_job_makes_the_parent_and_others_find_it(cluster):
         p["name"], "ready", 3, True), row
     st = c.svf("status")
     assert st["parents"] == 1 and st["vms_off"] == 0 and st["vms_on"] == 3, st
-    plan = c.svf("plan", "-N1", "-w", "vm004")["plan"]["nodes"]
+    plan = c.svf("plan", "-N1", "-w", "vm004")["nodes"]
     assert plan[0]["clone"] == "linked", plan
     # it is nobody's that could be cleared away
     assert p["name"] not in str(c.svf("reconcile")), c.svf("reconcile")
@@ -128,11 +130,18 @@ def test_an_old_parent_goes_after_its_last_child(cluster):
 def killed(c, phase, look):
     """slurmctld dies in this phase of a parent's making; the job runs."""
     anew(c)
-    job = c.sbatch("-N1", "-w", "vm001", script="hostname")
+    began = time.time_ns()
+    job = c.sbatch("-N1", "-w", "vm001", "--hold", script="hostname")
+    saved = c.path("state", "job_state")
+    wait_for("slurmctld has saved the job", 20, lambda: saved.exists() and
+             saved.stat().st_mtime_ns > began)
+    c.must("scontrol", "release", str(job))
     wait_for(phase, 40, look)
     c.kill_slurmctld()
     c.start_slurmctld()
     c.wait_ready()
+    if c.job(job).get("Reason") == "JobHeldUser":
+        c.must("scontrol", "release", str(job))
     assert c.wait_job(job, 90).strip() == "vm001"
     assert len(parents(c)) == 1 and len(ready(c)) == 1, (phase, parents(c))
     assert made(c) == (2, 1), (phase, c.counters()["calls"])
@@ -181,8 +190,7 @@ def test_a_full_datastore_keeps_the_parent_and_its_jobs_waiting(cluster):
     c = cluster
     anew(c)
     c.do("setFree", datastore="vsan", freeGB=9)     # the template has 10
-    wait_for("svf knows", 40, lambda: c.svf("reconcile", "--confirm",
-                                            json_out=False) or True)
+    c.run("svf", "check")       # which has all of it read
     job = c.sbatch("-N1", "-w", "vm001", script="hostname")
     says = "MB left, and the parent of linked clones needs 10240"
     wait_for("its reason", 60, lambda: says in c.must(
@@ -190,9 +198,8 @@ def test_a_full_datastore_keeps_the_parent_and_its_jobs_waiting(cluster):
     assert made(c)[0] == 0, c.counters()["calls"]
     assert c.job_state(job) == "PENDING"
     c.do("setFree", datastore="vsan", freeGB=15000)
-    c.svf("hosts")
+    c.run("svf", "check")
     c.must("svf", "host", "resume", "esx01.example.org")
-    c.must("svf", "reconcile", "--confirm")
     assert c.wait_job(job, 60).strip() == "vm001"
 
 

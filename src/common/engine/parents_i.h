@@ -104,7 +104,13 @@ void vs_parents_bar(struct vs_core *c, const struct vs_parent_key *key,
 void vs_parents_try_again(struct vs_core *c);
 /* Its parent is gone, or another VM by now: it can't start. */
 bool vs_parent_gone(const struct vs_core *c, const struct vs_vm *child);
+/* Would the clone of a node be made of it, as all is now, or isn't that known? */
+bool vs_parent_wanted(const struct vs_core *c, const struct vs_vm *vm);
+/* parents_report.c; the first without the lock. The second: so many calls to
+ * vCenter are to come before clones at these places can be sent. */
 void vs_report_parents(struct vs_core *c, struct json_object *top);
+size_t vs_parents_lacking(struct vs_core *c, const struct vs_hold *const *holds,
+			  const struct vs_node *const *nodes, size_t n);
 int vs_parents_count(const struct vs_core *c);
 /* Is there a partition whose VMs have some? */
 bool vs_parents_asked(const struct vs_conf *conf);

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
-#include "engine/report.h"
-#include "util/json.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -146,7 +144,7 @@ static bool wanted_by(const struct vs_core *c, const struct vs_vm *vm,
 	return !c->inv.nuses && is_best(c, vm, p, c->store);
 }
 
-static bool is_wanted(const struct vs_core *c, const struct vs_vm *vm)
+bool vs_parent_wanted(const struct vs_core *c, const struct vs_vm *vm)
 {
 	if (vm->parent.kind == VS_CLONE_KINDS)
 		return true;		/* of another time: nobody knows */
@@ -280,14 +278,12 @@ void vs_parents_pass(struct vs_core *c, int64_t now_ms)
 		    VS_OWNER_PARENT)
 			continue;
 		r = vs_parent_record(c, vm->moid, true);
-		if (is_wanted(c, vm))
+		if (vs_parent_wanted(c, vm))
 			r->unwanted_ms = 0;
 		else
 			end_it(c, r, vm, now_ms);
 	}
 }
-
-/* ---- what is told -------------------------------------------------------------------------- */
 
 int vs_parents_count(const struct vs_core *c)
 {

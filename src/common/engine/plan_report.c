@@ -287,6 +287,31 @@ static int64_t estimate_ms(const struct vs_core *c, struct plan *p)
 
 /* ---- the report -------------------------------------------------------------- */
 
+static bool clones(const struct row *r)
+{
+	for (size_t i = 0; i < r->nsteps; i++)
+		if (r->steps[i] == VS_DO_CLONE)
+			return true;
+	return false;
+}
+
+/* Parents that must be made before. */
+static int64_t parents_calls(struct vs_core *c, const struct plan *p)
+{
+	VS_FREE const struct vs_hold **holds =
+		vs_calloc(p->n + 1, sizeof(*holds));
+	VS_FREE const struct vs_node **nodes =
+		vs_calloc(p->n + 1, sizeof(*nodes));
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		if (clones(&p->rows[i]) && p->rows[i].placed) {
+			holds[n] = &p->rows[i].hold;
+			nodes[n++] = p->rows[i].n;
+		}
+	return (int64_t)vs_parents_lacking(c, holds, nodes, n);
+}
+
 static struct json_object *row_json(struct vs_core *c, const struct row *r)
 {
 	struct json_object *o = vs_jb_obj(NULL), *steps = vs_jb_arr();
@@ -301,6 +326,8 @@ static struct json_object *row_json(struct vs_core *c, const struct row *r)
 	for (size_t i = 0; i < r->nsteps; i++)
 		vs_jb_add_str(steps, vs_action_name(r->steps[i]));
 	vs_jb_put(o, "steps", steps);
+	if (clones(r) && r->n->profile->clone != VS_CLONE_FULL)
+		vs_jb_str(o, "clone", vs_clone_name(r->n->profile->clone));
 	vs_report_str(o, "host", host ? host->name : NULL);
 	vs_report_str(o, "pf", host ? vs_hold_pfs(&r->hold, pfs) : NULL);
 	vs_jb_int(o, "calls", (int64_t)r->nsteps);
@@ -323,7 +350,7 @@ static void plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 			struct json_object *top)
 {
 	struct json_object *arr = vs_jb_arr();
-	int64_t calls = 0, busy = 0, ms = estimate_ms(c, p);
+	int64_t calls = parents_calls(c, p), busy = 0, ms = estimate_ms(c, p);
 
 	for (size_t i = 0; i < p->n; i++) {
 		calls += (int64_t)p->rows[i].nsteps;

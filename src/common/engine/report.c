@@ -114,6 +114,7 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 			      "vCenter doesn't show its VM, which was on: see svf reconcile");
 	else if (n->last_err.code != VS_OK)
 		vs_report_str(o, "last_error", n->last_err.text);
+	vs_report_str(o, "waits", vs_parent_waits(n));
 	return o;
 }
 
@@ -172,7 +173,10 @@ static void why_nodes(struct vs_core *c, uint32_t job, char *text, size_t size)
 		else
 			slow = n;
 	}
-	if (slow)
+	if (slow && vs_parent_waits(slow))
+		snprintf(text, size, "%zu of %zu nodes are up; %s %s", up, all,
+			 slow->name, vs_parent_waits(slow));
+	else if (slow)
 		snprintf(text, size, "%zu of %zu nodes are up; %s: %s%s%s", up,
 			 all, slow->name, slow->op.kind != VS_OP_NONE ?
 			 vs_op_name(slow->op.kind) :
@@ -315,6 +319,8 @@ static void report_status(struct vs_core *c, struct json_object *top,
 	vs_jb_int(top, "vms_on", on);
 	vs_jb_int(top, "vms_off", off);
 	vs_jb_int(top, "suspect", suspect);
+	if (vs_parents_asked(c->conf) || vs_parents_count(c))
+		vs_jb_int(top, "parents", vs_parents_count(c));
 	report_starts(c, top);
 	vs_jb_int(top, "clones_hour", vs_clones_hour(c));
 	if (c->conf->clones_max)
@@ -366,6 +372,8 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 		vs_report_recheck(c, top, uid);
 	} else if (!strcmp(what, "jobs")) {
 		vs_report_jobs(c, top, uid);
+	} else if (!strcmp(what, "parents")) {
+		vs_report_parents(c, top);
 	} else if (!strcmp(what, "hosts")) {
 		vs_report_hosts(c, top);
 	} else if (!strcmp(what, "status")) {

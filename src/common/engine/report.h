@@ -75,6 +75,7 @@
  *     "order": "evict",		an operator's, that isn't done yet
  *     "drained_on": "esx01",		there its VM was when somebody else
  *					drained it
+ *     "waits": "text",			for the parent of its linked clone
  *     "last_error": "text"
  *   } ],
  *   "suspect": [ { "vm": "vm009", "why": "text" } ],
@@ -135,11 +136,27 @@
  *					nodes' VMs that failed
  *   "clones_hour": 17, "clones_max": 20,	VMs made in the last hour
  *   "nodes": 64, "vms_on": 12, "vms_off": 3, "suspect": 0,
+ *   "parents": 2,				of linked clones
  *   "ahead": 2,				VMs made ahead of jobs, now
  *   "ahead_made": 9, "ahead_used": 6, "ahead_removed": 1,	and since start
  *   "metrics": "http://127.0.0.1:9853/metrics",	where they are served
  *   "metrics_error": "text",			MetricsPort= is set, but they aren't
  *   "brake": true,				stopped, waits for an operator
+ *   "notes": [ ... ]
+ * }
+ *
+ * "parents": VMs that linked clones stand on {
+ *   "parents": [ {
+ *     "vm": "parent-rhel9-1a2b3c4d", (*)
+ *     "kind": "linked", (*)
+ *     "state": "ready", (*)		cloning, no-snapshot, snapshot, ready,
+ *					away, on, destroy
+ *     "template": "rhel9",		absent: a version that is no more
+ *     "datastore": "vsan", "host": "esx01",
+ *     "since": 1789000000,		of cloning
+ *     "children": 12, (*)		VMs that stand on its disks
+ *     "wanted": true (*)		false: it goes after its last child
+ *   } ],
  *   "notes": [ ... ]
  * }
  *
@@ -163,6 +180,7 @@
  *     "do": "clone", (*)		reuse, power-on, clone, relocate,
  *					reconfigure, rebuild, wait
  *     "steps": [ "clone", "power-on" ],
+ *     "clone": "linked",		where a VM is made, and not in full
  *     "host": "esx01", "pf": "0000:3b:00.0",
  *     "calls": 2, (*)			that change something
  *     "seconds": 34			for it alone, from measured durations

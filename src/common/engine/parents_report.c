@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Parents of linked clones as svf shows them, and what of them a plan needs.
+ * Memory work; the lock is held unless said, and lent between two parents, for
+ * the children of each are counted among all VMs.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "engine/report.h"
+#include "util/json.h"
+#include "util/mem.h"
+
+static const char *template_of(const struct vs_core *c,
+			       const struct vs_parent_mark *m)
+{
+	struct vs_parent_mark is;
+
+	for (size_t i = 0; i < c->nprofiles; i++)
+		if (!vs_parent_mark_of(c->profiles[i].clone, c->now[i].hash,
+				       &is) &&
+		    is.kind == m->kind && !strcmp(is.of, m->of))
+			return c->profiles[i].template_name;
+	return NULL;
+}
+
+/* What is done with it, NULL: nothing. */
+static const char *under_way(const struct vs_core *c, const struct vs_vm *vm)
+{
+	for (const struct vs_parent *p = c->parents.all; p; p = p->hh.next)
+		if (p->op != VS_PARENT_IDLE && !strcmp(p->vm, vm->moid))
+			return p->op == VS_PARENT_SNAPS ? "snapshot" :
+			       p->op == VS_PARENT_DESTROYS ? "destroy" :
+			       p->op == VS_PARENT_CLONES ? "cloning" : NULL;
+	return NULL;
+}
+
+static const char *state_of(const struct vs_core *c, const struct vs_vm *vm)
+{
+	const char *doing = under_way(c, vm);
+
+	if (doing)
+		return doing;
+	if (vm->power == VS_POWER_ON)
+		return "on";
+	switch (vs_parent_step(vm)) {
+	case VS_PARENT_AWAY:
+		return "away";
+	case VS_PARENT_SNAP:
+		return "no-snapshot";
+	default:
+		return "ready";
+	}
+}
+
+/* "[vsan] parent-x/" lies on vsan. */
+static void put_store(struct json_object *o, const struct vs_vm *vm)
+{
+	VS_FREE char *name = vs_strdup(vm->disk_dir[0] == '[' ?
+				       vm->disk_dir + 1 : "");
+
+	name[strcspn(name, "]")] = '\0';
+	vs_report_str(o, "datastore", name);
+}
+
+static struct json_object *parent_json(struct vs_core *c,
+				       const struct vs_vm *vm)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+	bool unsure;
+
+	vs_jb_str(o, "vm", vm->name);
+	vs_jb_str(o, "kind", vs_clone_name(vm->parent.kind));
+	vs_jb_str(o, "state", state_of(c, vm));
+	vs_report_str(o, "template", template_of(c, &vm->parent));
+	put_store(o, vm);
+	vs_report_str(o, "host", vm->host_ptr ? vm->host_ptr->name : NULL);
+	vs_jb_int(o, "children", (int64_t)vs_parent_children(&c->inv, vm,
+							     c->folder,
+							     &unsure));
+	vs_jb_bool(o, "wanted", vs_parent_wanted(c, vm));
+	return o;
+}
+
+/* One that vCenter doesn't show yet. */
+static struct json_object *coming_json(const struct vs_core *c,
+				       const struct vs_parent *p)
+{
+	const struct vs_host *h = vs_host_get(&c->inv, p->host);
+	struct json_object *o = vs_jb_obj(NULL);
+
+	vs_jb_str(o, "vm", p->name);
+	vs_jb_str(o, "kind", vs_clone_name(p->key.mark.kind));
+	vs_jb_str(o, "state", "cloning");
+	vs_report_str(o, "template", template_of(c, &p->key.mark));
+	vs_report_str(o, "host", h ? h->name : NULL);
+	vs_jb_int(o, "since", vs_report_epoch(p->since_ms));
+	vs_jb_int(o, "children", 0);
+	vs_jb_bool(o, "wanted", true);
+	return o;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Names first: parents come and go while the lock is lent. */
+static char **names_of(const struct vs_core *c, size_t *n)
+{
+	char **names = vs_calloc((size_t)vs_parents_count(c) + 1,
+				 sizeof(*names));
+	const struct vs_vm *vm;
+
+	*n = 0;
+	LIST_FOREACH(vm, &c->inv.parents, with_parents)
+		if (vs_vm_owner(vm, c->folder, c->cluster_id) ==
+		    VS_OWNER_PARENT)
+			names[(*n)++] = vs_strdup(vm->name);
+	qsort(names, *n, sizeof(*names), by_name);
+	return names;
+}
+
+void vs_report_parents(struct vs_core *c, struct json_object *top)
+{
+	struct json_object *arr = vs_jb_arr();
+	VS_FREE char **names = NULL;
+	size_t n;
+
+	vs_jb_put(top, "parents", arr);
+	vs_lock();
+	names = names_of(c, &n);
+	for (size_t i = 0; i < n; i++) {
+		const struct vs_vm *vm = vs_vm_get_named(&c->inv, c->folder,
+							 names[i]);
+
+		if (vm && vm->as_parent)
+			vs_jb_add(arr, parent_json(c, vm));
+		free(names[i]);
+		vs_lock_lend();
+	}
+	for (const struct vs_parent *p = c->parents.all; p; p = p->hh.next)
+		if (p->op == VS_PARENT_CLONES &&
+		    !vs_vm_get_named(&c->inv, c->folder, p->name))
+			vs_jb_add(arr, coming_json(c, p));
+	vs_report_notes(c, top, false);
+	vs_unlock();
+}
+
+size_t vs_parents_lacking(struct vs_core *c, const struct vs_hold *const *holds,
+			  const struct vs_node *const *nodes, size_t n)
+{
+	VS_FREE struct vs_parent_key *keys = vs_calloc(n + 1, sizeof(*keys));
+	size_t found = 0, calls = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct vs_parent_key *key = &keys[found];
+		const struct vs_vm *vm;
+		size_t k = 0;
+
+		if (vs_parent_key_of(c, nodes[i]->profile, holds[i]->host,
+				     c->inv.nuses ? holds[i]->store : c->store,
+				     key))
+			continue;
+		while (k < found && memcmp(&keys[k], key, sizeof(*key)))
+			k++;
+		if (k < found)
+			continue;
+		found++;
+		vm = vs_parent_choose(&c->inv, key, c->folder, c->cluster_id);
+		calls += !vm ? 2 : !vm->snapshot[0];
+	}
+	return calls;
+}
