@@ -19,6 +19,8 @@ type demand struct {
 	sw    string
 	vf    string
 	dev   *types.VirtualPCIPassthroughDynamicBackingInfo
+	vgpu  string
+	dvx   string
 }
 
 // demands lists the VFs that a VM's cards need.
@@ -43,6 +45,10 @@ func (v *vmachine) demands() []demand {
 				res = append(res, demand{card: c.Key, index: n, vf: b.Id})
 			case *types.VirtualPCIPassthroughDynamicBackingInfo:
 				res = append(res, demand{card: c.Key, index: n, dev: b})
+			case *types.VirtualPCIPassthroughVmiopBackingInfo:
+				res = append(res, demand{card: c.Key, index: n, vgpu: b.Vgpu})
+			case *types.VirtualPCIPassthroughDvxBackingInfo:
+				res = append(res, demand{card: c.Key, index: n, dvx: b.DeviceClass})
 			}
 			n++
 		}
@@ -59,12 +65,20 @@ func (h *host) candidates(d demand) []*pf {
 			if p.dev != nil && p.dev.serves(d.dev) {
 				res = append(res, p)
 			}
+		case d.vgpu != "":
+			if p.gpu != nil {
+				res = append(res, p)
+			}
+		case d.dvx != "":
+			if p.dvx != nil && p.id == d.dvx {
+				res = append(res, p)
+			}
 		case d.vf != "":
 			if p.indexOf(d.vf) >= 0 {
 				res = append(res, p)
 			}
 		case d.pf != "":
-			if p.id == d.pf && p.dev == nil {
+			if p.id == d.pf && p.dev == nil && p.gpu == nil && p.dvx == nil {
 				res = append(res, p)
 			}
 		case d.sw != "" && p.sw == d.sw:
@@ -88,11 +102,15 @@ func (p *pf) indexOf(vf string) int {
 func (h *host) assign(ds []demand, extra map[*pf]int) ([]heldVF, *demand) {
 	var res []heldVF
 	taken := map[*pf]map[int]bool{}
+	promised := map[*pf]map[string]int{} // vGPUs
 	load := func(p *pf) int { return len(p.used) + len(taken[p]) + extra[p] }
 	for k := range ds {
 		d := &ds[k]
 		var best *pf
 		for _, p := range h.candidates(*d) {
+			if d.vgpu != "" && !p.takes(d.vgpu, promised[p]) {
+				continue
+			}
 			if load(p) < p.usable() && (best == nil || load(p) < load(best)) {
 				best = p
 			}
@@ -120,6 +138,10 @@ func (h *host) assign(ds []demand, extra map[*pf]int) ([]heldVF, *demand) {
 			taken[best] = map[int]bool{}
 		}
 		taken[best][vf] = true
+		if promised[best] == nil {
+			promised[best] = map[string]int{}
+		}
+		promised[best][d.vgpu]++
 		res = append(res, heldVF{p: best, vf: vf, card: d.card})
 	}
 	return res, nil
@@ -169,14 +191,7 @@ func (h *host) crowded(ds []demand, known bool) bool {
 	for _, v := range h.c.dc.pendingOn(h, !known) {
 		all = append(all, v.pending...)
 	}
-	held, short := h.assign(all, extra)
-	if short != nil {
-		return true
-	}
-	for _, x := range held {
-		extra[x.p]++
-	}
-	_, short = h.assign(ds, extra)
+	_, short := h.assign(append(all, ds...), extra)
 	return short != nil
 }
 
@@ -271,6 +286,9 @@ func (v *vmachine) fits(h *host) ([]heldVF, error) {
 		return nil, err
 	}
 	held, short := h.assign(ds, h.notReleased())
+	if short != nil && (short.vgpu != "" || short.dvx != "") {
+		return nil, v.noShared(h, short)
+	}
 	if short != nil && (short.dev != nil || len(h.candidates(*short)) > 0 && h.candidates(*short)[0].dev != nil) {
 		return nil, v.noDevice(h, short.index)
 	}

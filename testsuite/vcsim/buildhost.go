@@ -39,6 +39,8 @@ type pf struct {
 	asked     int  // VFs requested, 0: as many as there are
 	numa      int
 	dev       *pciSpec // a device that is handed out whole, by itself; nil: a PF
+	gpu       *gpuSpec // a GPU, of which VMs have vGPUs
+	dvx       *dvxSpec // all devices of a DVX class
 	used      map[int]*vmachine
 	late      map[int]int // VFs of VMs that are off, not released yet
 	lowered   int         // by how much setVfs last lowered vfs, at that change
@@ -56,6 +58,9 @@ func (p *pf) usable() int {
 func (p *pf) vfID(i int) string {
 	if p.dev != nil {
 		return p.id
+	}
+	if p.gpu != nil || p.dvx != nil {
+		return fmt.Sprintf("%s#%d", p.id, i)
 	}
 	var seg, bus, slot, fn int
 	_, _ = fmt.Sscanf(p.id, "%x:%x:%x.%x", &seg, &bus, &slot, &fn)
@@ -84,6 +89,9 @@ func (w *world) buildHost(c *cluster, s *hostSpec, name string) error {
 		}
 	}
 	if err := h.buildDevices(); err != nil {
+		return err
+	}
+	if err := h.buildShared(); err != nil {
 		return err
 	}
 	m := h.m
@@ -186,6 +194,7 @@ func (h *host) hardware() {
 	for i := range s.Devices {
 		hw.PciDevice = append(hw.PciDevice, s.Devices[i].hardware())
 	}
+	h.sharedHardware(hw)
 	h.m.Hardware = hw
 	h.m.Summary = types.HostListSummary{Host: &h.m.Self, OverallStatus: "green", Runtime: &h.m.Runtime,
 		Hardware: &types.HostHardwareSummary{Vendor: "Simulated", Model: "SR-IOV host", Uuid: hw.SystemInfo.Uuid, CpuModel: "Simulated CPU",
@@ -283,6 +292,7 @@ func (h *host) passthru() {
 		list = append(list, h.spec.Devices[i].passthru())
 	}
 	h.m.Config.PciPassthruInfo = list
+	h.graphics()
 }
 
 // driver of a NIC, its version and the card's firmware.

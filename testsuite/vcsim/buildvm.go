@@ -158,6 +158,9 @@ func (v *vmachine) buildCard(s *cardSpec, key int32) (types.BaseVirtualDevice, e
 	if s.Type == "directpath" {
 		return v.fixedCard(s, key)
 	}
+	if s.Type == "vgpu" || s.Type == "dvx" {
+		return sharedCard(s, key), nil
+	}
 	if s.Type == "pci" {
 		p := &types.VirtualPCIPassthrough{}
 		p.Key, p.Backing = key, &types.VirtualPCIPassthroughDynamicBackingInfo{CustomLabel: s.Label,
@@ -198,5 +201,5 @@ func (v *vmachine) buildCard(s *cardSpec, key int32) (types.BaseVirtualDevice, e
 		}
 		return c, nil
 	}
-	return nil, fmt.Errorf("type: %q is not one of vmxnet3, pvrdma, sriov, rawvf, pci, directpath", s.Type)
+	return nil, fmt.Errorf("type: %q is not one of vmxnet3, pvrdma, sriov, rawvf, pci, directpath, vgpu, dvx", s.Type)
 }

@@ -76,6 +76,7 @@ func (v *vmachine) cardInfos() []cardInfo {
 		for _, x := range v.held {
 			if x.card == d.GetVirtualDevice().Key {
 				ci.Pf, ci.Vf, ci.Numa = x.p.id, x.p.vfID(x.vf), x.p.numa
+				x.p.seenBy(&ci)
 				if dev := x.p.dev; dev != nil {
 					ci.Type, ci.Vendor, ci.Device = "pci", fmt.Sprintf("0x%04x", dev.Vendor), fmt.Sprintf("0x%04x", dev.Device)
 				}

@@ -89,7 +89,7 @@ func (v *vmachine) checkDevice(i int, d *types.VirtualPCIPassthrough) error {
 	case *types.VirtualPCIPassthroughDeviceBackingInfo:
 		return v.checkFixed(i, b)
 	default:
-		return deviceSpec(i, "backing")
+		return v.checkShared(i, d.Backing)
 	}
 	return nil
 }
@@ -100,6 +100,9 @@ func bars(held []heldVF) int {
 	for _, x := range held {
 		if x.p.dev != nil {
 			n += x.p.dev.BarGB
+		}
+		if x.p.gpu != nil {
+			n += x.p.gpu.BarGB
 		}
 	}
 	return n

@@ -129,6 +129,8 @@ type hostSpec struct {
 	ApiVersion string     `json:"apiVersion"`
 	Pnics      []pnicSpec `json:"pnics"`
 	Devices    []pciSpec  `json:"devices"`
+	Gpus       []gpuSpec  `json:"gpus"`
+	Dvx        []dvxSpec  `json:"dvx"`
 }
 
 type pnicSpec struct {
@@ -183,7 +185,9 @@ type cardSpec struct {
 	Vendor  int    `json:"vendor"` // of Type pci: any device of these ids
 	Device  int    `json:"device"`
 	Label   string `json:"label"`
-	Pci     string `json:"pci"` // of Type directpath: the device's address
+	Profile string `json:"profile"` // of Type vgpu
+	Class   string `json:"class"`   // of Type dvx
+	Pci     string `json:"pci"`     // of Type directpath: the device's address
 	Mac     string `json:"mac"`
 }
 

@@ -134,6 +134,7 @@ func (v *vmachine) turnOn(held []heldVF) {
 	}
 	v.m.Config.Hardware.Device = devs
 	v.assigned(held)
+	v.h.graphicsChanged()
 	now := time.Now().UTC()
 	v.m.Runtime.PowerState, v.m.Runtime.BootTime = types.VirtualMachinePowerStatePoweredOn, &now
 	v.boots++
@@ -160,6 +161,7 @@ func (v *vmachine) turnOff() {
 	}
 	v.held, v.offUnseen = nil, false
 	v.setFrozen(false)
+	v.h.graphicsChanged()
 	v.m.Runtime.PowerState, v.m.Runtime.BootTime = types.VirtualMachinePowerStatePoweredOff, nil
 	v.swap.release(v.w)
 	v.endGuest()

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// shareddev_test.go: vGPUs and DVX devices, as the simulator hands them out.
+
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+const fpgaClass = "com.vendor.fpga"
+
+// shares gives the hosts two GPUs and a DVX class; "bare" has neither, and
+// "wrong" a GPU in another mode.
+func shares(inv *inventory) {
+	cl := &inv.Datacenters[0].Clusters[0]
+	bare, wrong := cl.Hosts[0], cl.Hosts[0]
+	bare.Name, bare.Count = "bare", 0
+	wrong.Name, wrong.Count = "wrong", 0
+	a100 := gpuSpec{Pci: "0000:65:00.0", Name: "NVIDIA A100-PCIE-40GB", Device: 0x20f1, MemoryGB: 40,
+		Profiles: map[string][]int{"nvidia_a100-20c": {2, 2}, "nvidia_a100-40c": {1, 1}, "nvidia_a100-1-5c": {7, 7}}}
+	other, graphics := a100, a100
+	other.Pci, graphics.Type = "0000:ca:00.0", "shared"
+	wrong.Gpus = []gpuSpec{graphics}
+	cl.Hosts[0].Gpus = []gpuSpec{a100, other}
+	cl.Hosts[0].Dvx = []dvxSpec{{Class: fpgaClass, Instances: 2, Needs: []string{"queues"}}}
+	cl.Hosts = append(cl.Hosts, bare, wrong)
+}
+
+func sharedVM(backing obj) obj {
+	return obj{"memoryMB": 4096, "memoryReservationLockedToMax": true, "deviceChange": []any{pciDev(backing)}}
+}
+
+func vgpuOf(profile string) obj {
+	return sharedVM(obj{"_typeName": "VirtualPCIPassthroughVmiopBackingInfo", "vgpu": profile})
+}
+
+func dvxOf(params ...string) obj {
+	list := []any{}
+	for _, p := range params {
+		list = append(list, obj{"_typeName": "OptionValue", "key": p, "value": obj{"_typeName": "string", "_value": "8"}})
+	}
+	return sharedVM(obj{"_typeName": "VirtualPCIPassthroughDvxBackingInfo", "deviceClass": fpgaClass, "configParams": list})
+}
+
+func (c *client) switchOn(name, host string, cfg obj) any {
+	c.t.Helper()
+	return c.vmOp(c.clone(name, host, cfg), "PowerOnVM_Task", nil)
+}
+
+func TestAGPURunsOneProfileAtATime(t *testing.T) {
+	c := start(t, shares).login()
+	whole := c.clone("whole", "esx01", vgpuOf("nvidia_a100-40c"))
+	c.ok(c.vmOp(whole, "PowerOnVM_Task", nil))
+	for _, name := range []string{"a", "b"} {
+		c.ok(c.switchOn(name, "esx01", vgpuOf("nvidia_a100-20c")))
+	}
+	third := c.clone("third", "esx01", vgpuOf("nvidia_a100-20c"))
+	_, text := c.taskFault("InsufficientGraphicsResourcesFault", c.vmOp(third, "PowerOnVM_Task", nil))
+	if !strings.Contains(text, "graphics resource") {
+		t.Fatal(text)
+	}
+	c.ok(c.vmOp(whole, "PowerOffVM_Task", nil))
+	c.ok(c.vmOp(third, "PowerOnVM_Task", nil))
+	if n := c.counter("powerOnFullPF"); n != 1 {
+		t.Fatalf("powerOnFullPF=%d", n)
+	}
+	h := c.find("DC0/host/HPC1/esx01")
+	vms := 0
+	for _, g := range c.read(h, "config.graphicsInfo").([]any) {
+		if list, ok := g.(obj)["vm"].([]any); ok {
+			vms += len(list)
+		}
+	}
+	if vms != 3 {
+		t.Fatalf("%d VMs have a GPU, by the host", vms)
+	}
+}
+
+func TestOneProfileSpreadsOverGPUs(t *testing.T) {
+	c := start(t, shares).login()
+	for _, name := range []string{"a", "b"} {
+		c.ok(c.switchOn(name, "esx01", vgpuOf("nvidia_a100-20c")))
+	}
+	c.taskFault("InsufficientGraphicsResourcesFault", c.switchOn("whole", "esx01", vgpuOf("nvidia_a100-40c")))
+}
+
+func TestAVGPUWantsItsHostInTheMode(t *testing.T) {
+	c := start(t, shares).login()
+	for _, host := range []string{"bare", "wrong"} {
+		c.taskFault("InsufficientGraphicsResourcesFault", c.switchOn("on-"+host, host, vgpuOf("nvidia_a100-40c")))
+	}
+	c.taskFault("InsufficientGraphicsResourcesFault", c.switchOn("unknown", "esx01", vgpuOf("nvidia_a100-80c")))
+	c.taskFault("InvalidDeviceSpec", c.cloneTask("none", "esx01", vgpuOf("")))
+	if l := c.read(c.find("DC0/host/HPC1/wrong"), "config.sharedPassthruGpuTypes"); l != nil {
+		t.Fatal(l)
+	}
+}
+
+func TestADvxDeviceIsOneOfItsClass(t *testing.T) {
+	c := start(t, shares).login()
+	first := c.clone("a", "esx01", dvxOf("queues"))
+	c.ok(c.vmOp(first, "PowerOnVM_Task", nil))
+	c.ok(c.switchOn("b", "esx01", dvxOf("queues", "more")))
+	third := c.clone("c", "esx01", dvxOf("queues"))
+	c.taskFault("InsufficientResourcesFault", c.vmOp(third, "PowerOnVM_Task", nil))
+	c.ok(c.vmOp(first, "PowerOffVM_Task", nil))
+	c.ok(c.vmOp(third, "PowerOnVM_Task", nil))
+	c.taskFault("InsufficientResourcesFault", c.switchOn("d", "bare", dvxOf("queues")))
+	c.taskFault("InvalidDeviceSpec", c.cloneTask("e", "esx01", dvxOf()))
+}
+
+func TestSharedDevicesWantMemoryAndVersion(t *testing.T) {
+	for _, k := range []struct {
+		cfg func() obj
+		old string
+	}{{func() obj { return vgpuOf("nvidia_a100-20c") }, "vmx-10"}, {func() obj { return dvxOf("queues") }, "vmx-19"}} {
+		c := start(t, shares).login()
+		cfg := k.cfg()
+		cfg["memoryReservationLockedToMax"] = false
+		_, text := c.taskFault("GenericVmConfigFault", c.switchOn("n", "esx01", cfg))
+		if !strings.Contains(text, "memory reservation") {
+			t.Fatal(text)
+		}
+		c = start(t, func(inv *inventory) {
+			shares(inv)
+			for i := range inv.Datacenters[0].Templates {
+				inv.Datacenters[0].Templates[i].HardwareVersion = k.old
+			}
+		}).login()
+		c.taskFault("DeviceUnsupportedForVmVersion", c.cloneTask("o", "esx01", k.cfg()))
+	}
+}
+
+// In the mixed mode profiles of different sizes share a GPU, each in its place.
+func TestInTheMixedModeProfilesShareAGPU(t *testing.T) {
+	c := start(t, func(inv *inventory) {
+		shares(inv)
+		h := &inv.Datacenters[0].Clusters[0].Hosts[0]
+		h.Gpus = h.Gpus[:1]
+		h.Gpus[0].Mode = "mixedSize"
+		h.Gpus[0].Profiles = map[string][]int{"nvidia_a100-20c": {2, 2}, "nvidia_a100-10c": {4, 4}}
+	}).login()
+	c.ok(c.switchOn("a", "esx01", vgpuOf("nvidia_a100-20c")))
+	c.ok(c.switchOn("b", "esx01", vgpuOf("nvidia_a100-10c")))
+	c.ok(c.switchOn("c", "esx01", vgpuOf("nvidia_a100-10c")))
+	c.taskFault("InsufficientGraphicsResourcesFault", c.switchOn("d", "esx01", vgpuOf("nvidia_a100-10c")))
+}
