@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 #include "plan/adapter.h"
+#include "plan/vgpu.h"
 #include "util/mem.h"
 #include "vs_conf_adapter.h"
 
@@ -50,6 +51,26 @@ static bool is_fixed(const struct vs_adapter_kind *k)
 	return k->fixed;
 }
 
+static bool by_ids(const struct vs_adapter_kind *k)
+{
+	return !k->network && !k->by_class && !k->by_profile;
+}
+
+static bool has_ids(const struct vs_adapter_kind *k)
+{
+	return by_ids(k) || k->by_class;
+}
+
+static bool by_class(const struct vs_adapter_kind *k)
+{
+	return k->by_class;
+}
+
+static bool by_profile(const struct vs_adapter_kind *k)
+{
+	return k->by_profile;
+}
+
 /* The key goes with some types alone, and is given with another. */
 static int misplaced(const struct vs_conf_adapter *a,
 		     const struct vs_conf_file *f,
@@ -69,18 +90,23 @@ static int misplaced(const struct vs_conf_adapter *a,
 static const struct vs_conf_of {
 	const char *key;
 	bool (*has)(const struct vs_adapter_kind *k);
-	bool needed;
+	bool (*needs)(const struct vs_adapter_kind *k);	/* or NULL */
 } of_types[] = {
-	{ "Network", has_network, true },
-	{ "MTU", has_network, false },
-	{ "Subnet", has_network, false },
-	{ "PF", has_pfs, false },
-	{ "Rails", has_pfs, false },
-	{ "Vendor", is_device, true },
-	{ "Device", is_device, true },
-	{ "Label", is_device, false },
-	{ "Address", is_fixed, false },
-	{ "MMIO", is_device, false },
+	{ "Network", has_network, has_network },
+	{ "MTU", has_network, NULL },
+	{ "Subnet", has_network, NULL },
+	{ "PF", has_pfs, NULL },
+	{ "Rails", has_pfs, NULL },
+	{ "Vendor", has_ids, by_ids },
+	{ "Device", has_ids, by_ids },
+	{ "Label", by_ids, NULL },
+	{ "Address", is_fixed, NULL },
+	{ "DeviceClass", by_class, by_class },
+	{ "Parameters", by_class, NULL },
+	{ "Instances", by_class, NULL },
+	{ "Profile", by_profile, by_profile },
+	{ "PerGPU", by_profile, NULL },
+	{ "MMIO", is_device, NULL },
 };
 
 static int check_keys(const struct vs_conf_adapter *a,
@@ -96,12 +122,64 @@ static int check_keys(const struct vs_conf_adapter *a,
 
 		if (r->values[at] && !o->has(k))
 			return misplaced(a, f, r, o->key, words, o->has, err);
-		if (!r->values[at] && o->needed && o->has(k))
+		if (!r->values[at] && o->needs && o->needs(k))
 			return vs_conf_err(f, r->line, err,
 				"%s= is missing in this AdapterName= line, of Type=%s",
 				o->key, k->name);
 	}
 	return 0;
+}
+
+/* "key=value,key=value" */
+static bool params_valid(const char *s)
+{
+	while (*s) {
+		size_t len = strcspn(s, ","), eq = strcspn(s, "=,");
+
+		if (!eq || eq >= len || (s[len] && !s[len + 1]))
+			return false;
+		s += len + !!s[len];
+	}
+	return true;
+}
+
+static int check_class(const struct vs_conf_adapter *a,
+		       const struct vs_conf_file *f,
+		       const struct vs_conf_record *r, struct vs_err *err)
+{
+	if (strlen(a->device_class) >= VS_DEVICE_LABEL)
+		return vs_conf_err(f, vs_conf_line_of(r, "DeviceClass"), err,
+			"DeviceClass= is longer than %d characters",
+			VS_DEVICE_LABEL - 1);
+	if (a->parameters && (strlen(a->parameters) >= VS_DEVICE_PARAMS ||
+			      !params_valid(a->parameters)))
+		return vs_conf_err(f, vs_conf_line_of(r, "Parameters"), err,
+			"Parameters=%.80s: expected \"key=value,key=value\", of %d characters at most",
+			a->parameters, VS_DEVICE_PARAMS - 1);
+	if (!a->vendor != !a->device)
+		return vs_conf_err(f, r->line, err,
+			"Vendor= and Device= go together");
+	if (!a->instances && !a->vendor)
+		return vs_conf_err(f, r->line, err,
+			"Instances= is missing in this AdapterName= line, of Type=%s: how many devices of the class does a host give? Or Vendor= and Device= of the functions it is made of",
+			a->type);
+	return 0;
+}
+
+static int check_named(const struct vs_conf_adapter *a,
+		       const struct vs_adapter_kind *k,
+		       const struct vs_conf_file *f,
+		       const struct vs_conf_record *r, struct vs_err *err)
+{
+	struct vs_vgpu v;
+
+	if (k->by_class)
+		return check_class(a, f, r, err);
+	if (!k->by_profile || vs_vgpu_parse(a->profile, &v))
+		return 0;
+	return vs_conf_err(f, vs_conf_line_of(r, "Profile"), err,
+		"Profile=%.80s: expected a vGPU profile's name as the host has it, such as nvidia_a100-4c (4 GB of an A100) or nvidia_a100-1-5c",
+		a->profile);
 }
 
 int vs_conf_adapter_check(const struct vs_conf_adapter *a,
@@ -125,6 +203,8 @@ int vs_conf_adapter_check(const struct vs_conf_adapter *a,
 	if (a->address && vs_address_check(a->address, &why))
 		return vs_conf_err(f, vs_conf_line_of(r, "Address"), err,
 				   "Address=: %s", why.text);
+	if (check_named(a, k, f, r, err))
+		return -1;
 	if (a->pf && a->per_node > 1 && strcmp(a->rails, "any"))
 		return vs_conf_err(f, vs_conf_line_of(r, "PF"), err,
 			"PF= is one PF, and PerNode=%d takes VFs of as many: "
@@ -143,9 +223,19 @@ static const struct vs_adapter_kind *kind_of(const struct vs_conf_adapter *a)
 	return &vs_adapter_kinds[type];
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b && !strcmp(a, b);
+}
+
 static bool same_devices(const struct vs_conf_adapter *a,
 			 const struct vs_conf_adapter *b)
 {
+	if (same_text(a->device_class, b->device_class) ||
+	    same_text(a->profile, b->profile))
+		return true;
+	if (a->device_class || b->device_class)
+		return false;
 	return a->vendor && a->vendor == b->vendor && a->device == b->device;
 }
 
@@ -164,6 +254,10 @@ static int check_with(const struct vs_conf *conf,
 		return vs_conf_err(f, line, err,
 			"With=%s are the devices of AdapterName=%s itself: set PerNode=",
 			a->with, a->name);
+	if (a->profile && w->profile)
+		return vs_conf_err(f, line, err,
+			"With=%s: a VM has vGPUs of one profile: set PerNode=",
+			a->with);
 	if (a->per_node + w->per_node > VS_CARDS_MAX)
 		return vs_conf_err(f, line, err,
 			"AdapterName=%s has PerNode=%d, and %d of With=%s: a VM has %d at most",
@@ -182,6 +276,8 @@ static int check_both(const struct vs_conf_adapter *a,
 		      const struct vs_conf_file *f, int line,
 		      struct vs_err *err)
 {
+	const char *words = NULL;
+
 	if (!same_devices(a, b))
 		return 0;
 	if (kind_of(a)->fixed != kind_of(b)->fixed &&
@@ -189,10 +285,18 @@ static int check_both(const struct vs_conf_adapter *a,
 		return vs_conf_err(f, line, err,
 			"AdapterName=%s is Type=%s and AdapterName=%s is Type=%s, of the same Vendor= and Device=: ESXi may give the one what is the other's; give each a Label= of its own, or both one Type=",
 			a->name, a->type, b->name, b->type);
-	if (!kind_of(a)->fixed && !a->label != !b->label)
+	if (a->profile && a->per_gpu != b->per_gpu)
+		words = "Profile=, and not the same PerGPU=: give both the same";
+	else if (a->device_class && (a->instances != b->instances ||
+				     a->vendor != b->vendor ||
+				     a->device != b->device))
+		words = "DeviceClass=, and not the same Instances=, Vendor= and Device=: give both the same";
+	else if (!kind_of(a)->fixed && !a->label != !b->label)
+		words = "Vendor= and Device=, and one of them a Label=: give both one, or none";
+	if (words)
 		return vs_conf_err(f, line, err,
-			"AdapterName=%s and AdapterName=%s have the same Vendor= and Device=, and one of them a Label=: give both one, or none",
-			a->name, b->name);
+			"AdapterName=%s and AdapterName=%s have the same %s",
+			a->name, b->name, words);
 	return 0;
 }
 

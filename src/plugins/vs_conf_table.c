@@ -147,18 +147,22 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "A kind of network device. The name is the Slurm feature that nodes "
 	  "carry and users constrain on." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_CHOICE, "Type", NULL, true,
-	  "sriov|pvrdma|vmxnet3|directpath|dynamic-directpath", 0, 0, ADP(type),
+	  "sriov|pvrdma|vmxnet3|directpath|dynamic-directpath|dvx|vgpu", 0, 0,
+	  ADP(type),
 	  "sriov: a VF of an RDMA adapter; pvrdma: paravirtual RDMA; vmxnet3: "
 	  "Ethernet; dynamic-directpath: a whole PCI device of the host, of these "
 	  "ids, which ESXi chooses; directpath: one of them by its address, which "
-	  "is counted and chosen here. svf adapters says what each may do and needs." },
+	  "is counted and chosen here; dvx: a device of a class that a vendor's "
+	  "driver offers (Enhanced DirectPath); vgpu: a share of a GPU. "
+	  "svf adapters says what each may do and needs." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "Network", NULL, false, NULL, 0, 0,
 	  ADP(network),
 	  "The port group the card is attached to; needed, but for devices." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_HEX, "Vendor", NULL, false, NULL, 1, 0xffff,
 	  ADP(vendor),
 	  "The PCI vendor id of a device, as 0x10de; with Type=directpath and "
-	  "dynamic-directpath." },
+	  "dynamic-directpath. With Type=dvx, of the PCI functions that the class "
+	  "is made of." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_HEX, "Device", NULL, false, NULL, 1, 0xffff,
 	  ADP(device), "Its PCI device id, as 0x20b0." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "Label", NULL, false, NULL, 0, 0,
@@ -171,6 +175,25 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "their PCI addresses, with commas: 0000:3b:00.0 is that of every host, "
 	  "esx[03-04].example.org/0000:af:00.0 those of the hosts named before it. "
 	  "All that passthrough is enabled for, on all hosts, if not given." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "DeviceClass", NULL, false, NULL, 0, 0,
+	  ADP(device_class),
+	  "With Type=dvx: the class, as the host has it (hardware.dvxClasses)." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "Parameters", NULL, false, NULL, 0, 0,
+	  ADP(parameters),
+	  "With Type=dvx: what each device is set to, key=value,key=value, by the "
+	  "vendor's documents; in quotes." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_INT, "Instances", NULL, false, NULL, 1, 4096,
+	  ADP(instances),
+	  "With Type=dvx: devices of the class that a host which has it gives to "
+	  "VMs, at most; vCenter doesn't tell. Vendor= and Device= may be given "
+	  "beside it or instead: then as many as the host has of these functions." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "Profile", NULL, false, NULL, 0, 0,
+	  ADP(profile),
+	  "With Type=vgpu: the vGPU's profile, as nvidia_a100-4c." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_INT, "PerGPU", NULL, false, NULL, 1, 32,
+	  ADP(per_gpu),
+	  "With Type=vgpu: vGPUs of the profile on one GPU, at most; what the "
+	  "names of the host's profiles tell if not given." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_INT, "MMIO", NULL, false, NULL, 1, 32768,
 	  ADP(mmio_gb),
 	  "GB of 64-bit MMIO space that a device with large BARs wants in its VM: "

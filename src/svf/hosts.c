@@ -240,7 +240,7 @@ static const struct svf_col pf_cols[] = {
 	  .what = "the host's, as without --pfs" },
 	{ .name = "pf", .put = put_pci, .what = "the physical function's PCI address, or the first's of devices that are alike" },
 	{ .name = "device", .how = SVF_IF, .put = put_ids,
-	  .what = "of devices that VMs get whole: vendor and device, and their hardware label; the numbers are of such devices then" },
+	  .what = "of devices that VMs get whole: vendor and device, and their hardware label, or the DVX class or vGPU profile; the numbers are of such devices then" },
 	{ .name = "nic", .key = "pnic", .what = "its name on the host" },
 	{ .name = "network", .key = "switch",
 	  .what = "the distributed switch that it is an uplink of" },

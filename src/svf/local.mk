@@ -8,6 +8,7 @@ src_svf_svf_SOURCES = \
 	src/common/plan/adapter.c \
 	src/common/plan/address.c \
 	src/common/plan/check_table.c \
+	src/common/plan/vgpu.c \
 	src/common/util/buf.c \
 	src/common/util/err.c \
 	src/common/util/hostlist.c \

@@ -72,9 +72,11 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 		note(" numa=%s", v->numa);
 	if (v->has & VS_VC_VM_CARDS)
 		for (size_t i = 0; i < v->ncards; i++)
-			note(" card=%d/%s/%s%s", v->cards[i].kind,
+			note(" card=%d/%s/%s%s%s", v->cards[i].kind,
 			     v->cards[i].mac, v->cards[i].automatic ? "auto" :
-			     "", v->cards[i].pci);
+			     "", v->cards[i].pci,
+			     v->cards[i].kind > VS_VC_CARD_PCI_DYNAMIC ?
+			     v->cards[i].network : "");
 	if (v->has & VS_VC_VM_DISKS)
 		note(" dir=%s own=%d", v->disk_dir, v->disks_own);
 	note(";");
@@ -84,6 +86,14 @@ static void on_vm_gone(void *arg, const char *moid)
 {
 	(void)arg;
 	note("gone %s;", moid);
+}
+
+static void note_named(const struct vs_vc_named *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		note(" %s=%s%s%s%s", list[i].name, list[i].moves ? "m" : "",
+		     list[i].suspends ? "s" : "", list[i].snapshots ? "c" : "",
+		     list[i].nic ? "n" : "");
 }
 
 static void on_host(void *arg, const struct vs_vc_host *h)
@@ -111,6 +121,11 @@ static void on_host(void *arg, const struct vs_vc_host *h)
 			     (unsigned int)h->devices[i].device,
 			     h->devices[i].name, h->devices[i].label,
 			     h->devices[i].numa);
+	for (size_t i = 0; i < h->ngpus; i++)
+		note(" %s=%s/%s/%s/n%d", h->gpus[i].pci, h->gpus[i].name,
+		     h->gpus[i].type, h->gpus[i].mode, h->gpus[i].numa);
+	note_named(h->profiles, h->nprofiles);
+	note_named(h->dvx, h->ndvx);
 	note(";");
 }
 

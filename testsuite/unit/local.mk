@@ -22,6 +22,7 @@ check_PROGRAMS += testsuite/unit/test_adapter testsuite/unit/test_cards \
 	testsuite/unit/test_check testsuite/unit/test_check_room \
 	testsuite/unit/test_check_site \
 	testsuite/unit/test_control testsuite/unit/test_devices \
+	testsuite/unit/test_shared \
 	testsuite/unit/test_gains \
 	testsuite/unit/test_gang testsuite/unit/test_hostlist \
 	testsuite/unit/test_inventory testsuite/unit/test_ipv4 \

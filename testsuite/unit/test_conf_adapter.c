@@ -47,7 +47,7 @@ static void a_key_of_another_type_is_refused(void **state)
 {
 	(void)state;
 	refused("AdapterName=x Type=sriov Vendor=0x10de Network=n\n",
-	      "Vendor= goes with Type=directpath or dynamic-directpath, not with Type=sriov");
+	      "Vendor= goes with Type=directpath or dynamic-directpath or dvx, not with Type=sriov");
 	refused("AdapterName=x Type=vmxnet3\n",
 	      "Network= is missing in this AdapterName= line, of Type=vmxnet3");
 	refused("AdapterName=x Type=dynamic-directpath Vendor=0x10de\n",
@@ -112,6 +112,69 @@ static void devices_by_address_and_of_any_are_kept_apart(void **state)
 	assert_non_null(stage_read(apart));
 }
 
+#define DVX "AdapterName=d Type=dvx DeviceClass=com.vendor.fpga "
+#define VGPU "AdapterName=v Type=vgpu Profile=nvidia_a100-4c "
+
+static void classes_and_profiles_have_keys_of_their_own(void **state)
+{
+	(void)state;
+	refused("AdapterName=d Type=dvx Instances=4\n",
+		"DeviceClass= is missing in this AdapterName= line, of Type=dvx");
+	refused(DVX "\n", "Instances= is missing");
+	refused(DVX "Vendor=0x1dd8\n", "Vendor= and Device= go together");
+	refused(DVX "Instances=4 Parameters=\"queues\"\n",
+		"expected \"key=value,key=value\"");
+	refused(DVX "Instances=4 Parameters=\"queues=8,\"\n",
+		"expected \"key=value,key=value\"");
+	refused(DVX "Instances=4 Label=a\n",
+		"Label= goes with Type=directpath or dynamic-directpath, not with Type=dvx");
+	refused(DVX "Instances=4 Profile=nvidia_a100-4c\n",
+		"Profile= goes with Type=vgpu, not with Type=dvx");
+	refused("AdapterName=v Type=vgpu\n", "Profile= is missing");
+	refused("AdapterName=v Type=vgpu Profile=a100\n",
+		"expected a vGPU profile's name as the host has it");
+	refused(VGPU "DeviceClass=x\n", "DeviceClass= goes with Type=dvx");
+	refused(VGPU "Network=n\n", "Network= goes with");
+	refused(VGPU "Vendor=0x10de Device=0x1\n", "Vendor= goes with");
+	refused("AdapterName=x Type=sriov Network=n PerGPU=2\n",
+		"PerGPU= goes with Type=vgpu, not with Type=sriov");
+}
+
+static void the_same_devices_are_counted_in_one_way(void **state)
+{
+	(void)state;
+	refused(DVX "Instances=4\nAdapterName=e Type=dvx DeviceClass=com.vendor.fpga Instances=5\n",
+		"not the same Instances=");
+	refused(VGPU "\nAdapterName=w Type=vgpu Profile=nvidia_a100-4c PerGPU=2\n",
+		"not the same PerGPU=");
+	refused(VGPU "With=w\nAdapterName=w Type=vgpu Profile=nvidia_a100-8c\n",
+		"a VM has vGPUs of one profile");
+	refused(VGPU "\nAdapterName=w Type=vgpu Profile=nvidia_a100-4c With=v\n",
+		"are the devices of AdapterName=w itself");
+}
+
+static void classes_and_profiles_are_read(void **state)
+{
+	VS_FREE char *text = stage_text(DVX
+		"Instances=4 Parameters=\"queues=8,mode=a b\" With=v\n"
+		VGPU "PerGPU=5 MMIO=64\n"
+		"AdapterName=x Type=sriov Network=n With=v\n");
+	const struct vs_conf *c = stage_read(text);
+	const struct vs_conf_adapter *a;
+
+	(void)state;
+	assert_non_null(c);
+	a = vs_conf_adapter_named(c, "d");
+	assert_string_equal(a->device_class, "com.vendor.fpga");
+	assert_string_equal(a->parameters, "queues=8,mode=a b");
+	assert_int_equal(a->instances, 4);
+	assert_string_equal(a->with, "v");
+	a = vs_conf_adapter_named(c, "v");
+	assert_string_equal(a->profile, "nvidia_a100-4c");
+	assert_int_equal(a->per_gpu, 5);
+	assert_int_equal(a->mmio_gb, 64);
+}
+
 static void what_lines_say_together_is_checked(void **state)
 {
 	(void)state;
@@ -150,6 +213,9 @@ int main(void)
 		T(a_key_of_another_type_is_refused),
 		T(addresses_are_read_strictly),
 		T(devices_by_address_and_of_any_are_kept_apart),
+		T(classes_and_profiles_have_keys_of_their_own),
+		T(the_same_devices_are_counted_in_one_way),
+		T(classes_and_profiles_are_read),
 		T(what_lines_say_together_is_checked),
 		T(a_device_beside_a_card_is_read),
 	};

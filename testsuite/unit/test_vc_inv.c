@@ -26,7 +26,13 @@
 	"{'_typeName':'VirtualPCIPassthroughDeviceBackingInfo'," \
 	"'id':'0000:3b:00.3'}}," \
 	"{'_typeName':'VirtualPCIPassthrough','key':13001,'backing':" \
-	"{'_typeName':'VirtualPCIPassthroughVmiopBackingInfo'}}]}"
+	"{'_typeName':'VirtualPCIPassthroughVmiopBackingInfo'," \
+	"'vgpu':'nvidia_a100-4c'}}," \
+	"{'_typeName':'VirtualPCIPassthrough','key':13002,'backing':" \
+	"{'_typeName':'VirtualPCIPassthroughDvxBackingInfo'," \
+	"'deviceClass':'com.vendor.fpga'}}," \
+	"{'_typeName':'VirtualPCIPassthrough','key':13003,'backing':" \
+	"{'_typeName':'VirtualPCIPassthroughPluginBackingInfo'}}]}"
 
 static void every_kind_of_card_is_recognised(void **state)
 {
@@ -45,7 +51,8 @@ static void every_kind_of_card_is_recognised(void **state)
 		" card=4/00:50:56:00:00:02/auto0000:3b:00.0"
 		" card=4/00:50:56:00:00:03/0000:af:00.1"
 		" card=4/00:50:56:00:00:04/auto"
-		" card=5//0000:3b:00.3;");
+		" card=5//0000:3b:00.3 card=8//nvidia_a100-4c"
+		" card=7//com.vendor.fpga;");
 }
 
 #define ENTER_A OBJ("enter", "VirtualMachine", "vm-1", POWER("poweredOff") \
@@ -277,6 +284,47 @@ static void devices_that_are_handed_out_are_told_with_their_ids(void **state)
 		" 0000:3b:00.0=15b3:b015/ConnectX//n-1;");
 }
 
+/* GPUs by their address, profiles and classes with what the driver can do. */
+static void what_a_host_has_by_name_is_told(void **state)
+{
+	DELIVERS(*state, UPDATE(SET("f-hosts", OBJ("enter", "HostSystem",
+		"host-1",
+		CHANGE("hardware.dvxClasses", "["
+		       "{'deviceClass':'com.vendor.fpga',"
+		       "'checkpointSupported':true,"
+		       "'swDMATracingSupported':false,'sriovNic':false},"
+		       "{'deviceClass':'com.vendor.nic',"
+		       "'checkpointSupported':true,"
+		       "'swDMATracingSupported':true,'sriovNic':true}]") ","
+		CHANGE("config.sharedPassthruGpuTypes", "{'_typeName':"
+		       "'ArrayOfString','_value':['nvidia_a100-4c',"
+		       "'nvidia_a100-8c']}") ","
+		CHANGE("config.sharedGpuCapabilities", "["
+		       "{'vgpu':'nvidia_a100-8c','migrateSupported':true,"
+		       "'suspendSupported':true,"
+		       "'diskSnapshotSupported':true,"
+		       "'memorySnapshotSupported':false}]") ","
+		CHANGE("config.graphicsInfo", "["
+		       "{'deviceName':'NVIDIA A100','pciId':'CA:00.0',"
+		       "'graphicsType':'sharedDirect','vgpuMode':'sameSize',"
+		       "'memorySizeInKB':41943040},"
+		       "{'deviceName':'NVIDIA A100','pciId':'0000:65:00.0',"
+		       "'graphicsType':'shared'}]")))),
+		"host host-1 away 0x0 0MB hw0"
+		" 0000:ca:00.0=NVIDIA A100/sharedDirect/sameSize/n-1"
+		" 0000:65:00.0=NVIDIA A100/shared//n-1"
+		" nvidia_a100-4c= nvidia_a100-8c=ms"
+		" com.vendor.fpga=sc com.vendor.nic=mscn;");
+	DELIVERS(*state, UPDATE(SET("f-hosts", OBJ("modify", "HostSystem",
+		"host-1",
+		CHANGE("hardware.dvxClasses", "[]") ","
+		CHANGE("config.sharedGpuCapabilities", "[]") ","
+		CHANGE("config.sharedPassthruGpuTypes",
+		       "['nvidia_a100-8c']") ","
+		CHANGE("config.graphicsInfo", "[]")))),
+		"host host-1 nvidia_a100-8c=;");
+}
+
 static void a_pf_is_joined_from_four_places(void **state)
 {
 	/* 131072 MB less 8 % and 1024; the PF without a NIC is no adapter. */
@@ -340,6 +388,7 @@ int main(void)
 		T(a_filter_that_is_not_ours_is_an_error),
 		T(a_pf_is_joined_from_four_places),
 		T(devices_that_are_handed_out_are_told_with_their_ids),
+		T(what_a_host_has_by_name_is_told),
 		T(tasks_come_after_the_inventory),
 		T(what_is_no_update_set_is_refused_with_its_path),
 	};

@@ -316,6 +316,28 @@ static void each_kind_of_card_has_its_own_body(void **state)
 		CONNECT ",'addressType':'assigned'}");
 }
 
+static void what_hosts_have_by_name_is_asked_for_by_it(void **state)
+{
+	struct vs_vc_card_spec c;
+
+	(void)state;
+	c = (struct vs_vc_card_spec) { .kind = VS_VC_PCI_DVX,
+		.label = "com.vendor.fpga", .params = "queues=8,mode=a=b" };
+	card_is(&c, "{'_typeName':'VirtualPCIPassthrough','key':-101,"
+		"'backing':{'_typeName':'VirtualPCIPassthroughDvxBackingInfo',"
+		"'deviceClass':'com.vendor.fpga','configParams':["
+		"{'_typeName':'OptionValue','key':'queues','value':"
+		"{'_typeName':'string','_value':'8'}},"
+		"{'_typeName':'OptionValue','key':'mode','value':"
+		"{'_typeName':'string','_value':'a=b'}}]}}");
+	c = (struct vs_vc_card_spec) { .kind = VS_VC_PCI_VGPU,
+		.label = "nvidia_a100-4c" };
+	card_is(&c, "{'_typeName':'VirtualPCIPassthrough','key':-101,"
+		"'backing':{'_typeName':"
+		"'VirtualPCIPassthroughVmiopBackingInfo',"
+		"'vgpu':'nvidia_a100-4c'}}");
+}
+
 static void a_reconfigure_swaps_cards_in_a_safe_order(void **state)
 {
 	struct vs_vc_kv job = { "slurm.vsphere.job", "" };
@@ -441,6 +463,7 @@ int main(void)
 		cmocka_unit_test(a_policy_is_said_of_each_disk),
 		cmocka_unit_test(a_linked_clone_names_its_snapshot),
 		cmocka_unit_test(each_kind_of_card_has_its_own_body),
+		cmocka_unit_test(what_hosts_have_by_name_is_asked_for_by_it),
 		cmocka_unit_test(a_reconfigure_swaps_cards_in_a_safe_order),
 		cmocka_unit_test(what_the_profile_does_not_have_is_taken_away),
 		cmocka_unit_test(hardware_is_said_as_the_line_has_it),

@@ -162,6 +162,12 @@ static void vm_bodies(void)
 	c[1].vendor = 0xb015;
 	c[1].device = 0x00d1;
 	clone_body(c, true, NULL, NULL);
+	c[1] = (struct vs_vc_card_spec){ .kind = VS_VC_PCI_DVX,
+		.label = "com.vendor.fpga", .params = "queues=8,mode=a" };
+	clone_body(c, true, NULL, nic);
+	c[1] = (struct vs_vc_card_spec){ .kind = VS_VC_PCI_VGPU,
+		.label = "nvidia_a100-4c" };
+	clone_body(c, true, NULL, NULL);
 	clone_body(NULL, false, NULL, NULL);
 	line("ReconfigVMRequestType", vs_spec_reconfigure(
 		"2026-01-01T10:00:00.000000Z", &(struct vs_vc_hw){

@@ -48,6 +48,9 @@ static void free_adapters(struct vs_conf *conf)
 		free(a->label);
 		free(a->address);
 		free(a->with);
+		free(a->device_class);
+		free(a->parameters);
+		free(a->profile);
 	}
 	free(conf->adapters);
 }

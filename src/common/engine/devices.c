@@ -15,6 +15,7 @@
 #include <string.h>
 #include "engine/devices_i.h"
 #include "engine/offer_i.h"
+#include "plan/shared.h"
 #include "util/mem.h"
 
 bool vs_devices_wanted(const struct vs_core *c)
@@ -79,7 +80,7 @@ static struct vs_devices *alike(const struct vs_host *h, int from,
 	for (int i = from; i < h->npfs && !vs_adapter_kind(a)->fixed; i++) {
 		struct vs_devices *of = &h->devices[i - from];
 
-		if (!of->fixed && of->vendor == d->vendor &&
+		if (!of->fixed && !of->named && of->vendor == d->vendor &&
 		    of->device == d->device && of->n < VS_DEVICES_MAX &&
 		    (!a->label[0] || !strcmp(of->label, d->label)))
 			return of;
@@ -138,7 +139,7 @@ void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
 	vs_offer_forget(to);
 	free(to->devices);
 	to->devices = NULL;
-	if (!h->ndevices || !vs_devices_wanted(c))
+	if (!vs_devices_wanted(c))
 		return;
 	to->devices = vs_calloc(VS_HOST_PFS, sizeof(*to->devices));
 	for (size_t i = 0; i < h->ndevices; i++) {
@@ -155,15 +156,10 @@ void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
 			vs_error("host=%s device=%s is not handed out: a host has %d PFs and kinds of devices at most",
 				 to->name, d->pci, VS_HOST_PFS);
 	}
+	vs_named_rows(c, to, from, h);
 }
 
 /* ---- a node's devices ---------------------------------------------------------- */
-
-bool vs_card_is_device(const struct vs_card *card)
-{
-	return card->kind == VS_CARD_PCI_FIXED ||
-	       card->kind == VS_CARD_PCI_DYNAMIC;
-}
 
 /* The adapter of the node's k-th device, and which card of the hold it is;
  * NULL: it has no more. */
@@ -200,6 +196,8 @@ static bool card_is(const struct vs_vm *vm, const struct vs_card *card,
 
 	if (card->kind != kind->card)
 		return false;
+	if (vs_adapter_named(a))
+		return !strcmp(card->network, a->label);
 	if (kind->fixed)
 		return fixed_is(vm, card, a, held);
 	return card->vendor == a->vendor && card->device == a->device &&
@@ -302,9 +300,11 @@ int vs_spec_devices(struct vs_core *c, const struct vs_node *n,
 
 	for (int k = 0; (a = slot(n, k, &card)); k++) {
 		struct vs_vc_card_spec one = {
-			.kind = VS_VC_PCI_DYNAMIC,
+			.kind = vs_adapter_kind(a)->by_class ? VS_VC_PCI_DVX :
+				vs_adapter_kind(a)->by_profile ?
+				VS_VC_PCI_VGPU : VS_VC_PCI_DYNAMIC,
 			.vendor = a->vendor, .device = a->device,
-			.label = a->label,
+			.label = a->label, .params = a->params,
 		};
 
 		if (away && vs_adapter_kind(a)->fixed)
@@ -317,6 +317,20 @@ int vs_spec_devices(struct vs_core *c, const struct vs_node *n,
 	return 0;
 }
 
+/* What a guest sees of one: of DVX devices and vGPUs at most the vendor is
+ * known, "any" of it, and "none" says that nothing can be looked for. */
+static char *ids_of(const struct vs_adapter *a)
+{
+	unsigned int vendor = a->vendor;
+
+	if (!vs_adapter_named(a))
+		return vs_asprintf("%04x:%04x", vendor,
+				   (unsigned int)a->device);
+	if (vs_adapter_kind(a)->by_profile)
+		vendor = vs_vgpu_vendor(a->label);
+	return vendor ? vs_asprintf("%04x:any", vendor) : vs_strdup("none");
+}
+
 char *vs_node_device_ids(const struct vs_node *n)
 {
 	const struct vs_adapter *a;
@@ -324,11 +338,10 @@ char *vs_node_device_ids(const struct vs_node *n)
 	int card;
 
 	for (int k = 0; (a = slot(n, k, &card)); k++) {
-		VS_FREE char *had = out;
+		VS_FREE char *had = out, *ids = ids_of(a);
 
-		out = vs_asprintf("%s%s%04x:%04x", had ? had : "",
-				  had ? "," : "", (unsigned int)a->vendor,
-				  (unsigned int)a->device);
+		out = vs_asprintf("%s%s%s", had ? had : "", had ? "," : "",
+				  ids);
 	}
 	return out;
 }

@@ -12,6 +12,10 @@ bool vs_devices_wanted(const struct vs_core *c);
 void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
 		     const struct vs_vc_host *h);
 
+/* The rest of those rows: what the host has by name (DVX classes, profiles). */
+void vs_named_rows(const struct vs_core *c, struct vs_host *to, int from,
+		   const struct vs_vc_host *h);
+
 /* A node's devices in its VM: there are as many as its adapter, and the one
  * beside it, say, and they are those; h: while it is off, those held for it
  * (NULL: whichever). */
@@ -21,8 +25,6 @@ bool vs_node_devices_right(const struct vs_node *n, const struct vs_vm *vm,
  * to[*count], and behind those that are there. */
 void vs_node_devices(const struct vs_node *n, const struct vs_vm *vm,
 		     struct vs_hold_card to[VS_CARDS_MAX], int *count);
-/* Of VMs of ours: is it a device that we gave? */
-bool vs_card_is_device(const struct vs_card *card);
 /* Has it a device by its address? Then it can be registered on no other host,
  * before that was taken out of it. */
 bool vs_vm_bound(const struct vs_vm *vm);
@@ -33,7 +35,7 @@ int vs_spec_devices(struct vs_core *c, const struct vs_node *n,
 		    const struct vs_hold *h, const struct vs_vm *vm,
 		    int64_t now_ms, struct vs_vc_card_spec *s, int *count,
 		    struct vs_err *err);
-/* "10de:20b0,10de:20b0" for the guest, to be free()d; NULL: it has none. */
+/* "10de:20b0,10de:any,none" for the guest, to be free()d; NULL: it has none. */
 char *vs_node_device_ids(const struct vs_node *n);
 
 #endif

@@ -199,7 +199,7 @@ void vs_drift_overcommit(struct vs_core *c, struct vs_host *h)
 
 		vs_ledger_pf_use(&c->ledger, &c->inv, h, &h->pfs[i],
 				 c->folder, c->cluster_id, &use);
-		if (use.free < 0)
+		if (vs_pf_over(&use))
 			vs_error("host=%s pf=%s has %d VFs now, %d are in use or promised: over-committed, VMs that run are left alone",
 				 h->name, h->pfs[i].pci, use.total,
 				 use.total - use.free);

@@ -105,8 +105,9 @@ void vs_need_words(struct vs_core *c, const int *ids, size_t n, size_t need,
 	char nodes[40] = "", beside[VS_NAME_LEN + 40] = "";
 
 	if (more)
-		snprintf(beside, sizeof(beside), " with %zu %s device%s", more,
-			 a->with->name, more == 1 ? "" : "s");
+		snprintf(beside, sizeof(beside), " with %zu %s %s%s", more,
+			 a->with->name, vs_adapter_kind(a->with)->unit,
+			 more == 1 ? "" : "s");
 	if (vf && all + more > 1)
 		snprintf(nodes, sizeof(nodes), " on %zu node%s", need,
 			 need == 1 ? "" : "s");

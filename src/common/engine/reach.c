@@ -88,12 +88,37 @@ static bool unreachable(const struct vs_core *c, size_t a, bool *no_net)
 	return some;
 }
 
+/* What hosts have by name, and none of them has this one. */
+static void no_named(struct vs_core *c, size_t a)
+{
+	const struct vs_adapter *ad = &c->adapters[a];
+	bool class = vs_adapter_kind(ad)->by_class;
+	char should[VS_DEVICE_LABEL + 20], why[400];
+
+	snprintf(should, sizeof(should), "%s=%s", class ? "DeviceClass" :
+		 "Profile", ad->label);
+	snprintf(why, sizeof(why), class ?
+		 "AdapterName=%s: no host offers devices of %s: install its vendor's driver on the hosts, and see that the class is no card's on a network (hardware.dvxClasses)" :
+		 "AdapterName=%s: no host offers %s: install the GPU vendor's manager on the hosts, and set their GPUs to \"shared direct\" (vSphere Client: host, Configure, Graphics)",
+		 ad->name, should);
+	vs_find(c, VS_STOPS_JOBS, &(struct vs_says) {
+		VS_CHECK_ADAPTER_UPLINK, ad->name, "no device", should,
+		class ? "govc object.collect -json HOST hardware.dvxClasses" :
+		"govc host.esxcli -host HOST graphics host set --default-type SharedPassthru" },
+		"%s", why);
+	bar_adapter(c, a, why);
+}
+
 static void no_device(struct vs_core *c, size_t a)
 {
 	const struct vs_adapter *ad = &c->adapters[a];
 	const char *quote = ad->label[0] ? "'" : "";
 	char ids[160], why[400];
 
+	if (vs_adapter_named(ad)) {
+		no_named(c, a);
+		return;
+	}
 	snprintf(ids, sizeof(ids), "Vendor=0x%04x Device=0x%04x%s%s%s%s",
 		 (unsigned int)ad->vendor, (unsigned int)ad->device,
 		 ad->label[0] ? " Label=" : "", quote, ad->label, quote);

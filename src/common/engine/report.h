@@ -36,8 +36,15 @@
  *       "pnic": "vmnic4",
  *       "switch": "dvs-roce",		what its uplink belongs to
  *       "device": "10de:20b0",		of devices that are handed out whole:
- *					vendor and device; pci is the first's
+ *					vendor and device; pci is the first's;
+ *					or a DVX class, or a vGPU's profile:
+ *					pci is a name of ours then
  *       "label": "a",			their hardware label
+ *       "can": [ "vmotion" ],		of a class or profile: what the host's
+ *					driver can do (names as in svf adapters)
+ *       "per_gpu": 10,			vGPUs of the profile on one GPU
+ *       "crowded": 5,			not to be had, for their GPUs run
+ *					another profile
  *       "numa": 0,			NUMA node of the host
  *       "total": 8, "ours": 2, "foreign": 1, "suspect": 0,
  *       "held": 1,			promised or requested, not seen in use

@@ -36,11 +36,29 @@ static const char *switch_name(const struct vs_core *c, const char *uuid)
 	return uuid;
 }
 
+/* A class or a profile, and what its driver says that it can do. */
+static void named_json(struct json_object *o, const struct vs_devices *of)
+{
+	struct json_object *can = vs_jb_arr();
+
+	vs_jb_str(o, "device", of->label);
+	for (int d = 0; d < VS_DEEDS; d++)
+		if (of->can >> d & 1)
+			vs_jb_add_str(can, vs_deed_names[d]);
+	vs_jb_put(o, "can", can);
+	if (of->per_gpu)
+		vs_jb_int(o, "per_gpu", of->per_gpu);
+}
+
 static void device_json(struct json_object *o, const struct vs_devices *of)
 {
 	VS_FREE char *ids = vs_asprintf("%04x:%04x", (unsigned int)of->vendor,
 					(unsigned int)of->device);
 
+	if (of->named) {
+		named_json(o, of);
+		return;
+	}
 	vs_jb_str(o, "device", ids);
 	vs_report_str(o, "label", of->label);
 }
@@ -63,10 +81,13 @@ static struct json_object *pf_json(const struct vs_core *c,
 	vs_jb_int(o, "foreign", use->foreign);
 	vs_jb_int(o, "suspect", use->suspect);
 	vs_jb_int(o, "held", use->held);
+	if (use->crowded)
+		vs_jb_int(o, "crowded", use->crowded);
 	if (use->unknown)
 		vs_jb_bool(o, "unknown", true);
 	else
-		vs_jb_int(o, "free", use->free);
+		vs_jb_int(o, "free", use->crowded && use->free < 0 ? 0 :
+			  use->free);
 	return o;
 }
 
@@ -158,7 +179,7 @@ static void host_reasons(struct vs_core *c, const struct vs_host *h,
 			"starts failed on it lately: a single VM is tried%s%s",
 			b->trial[0] ? ", now " : "", b->trial));
 	for (int i = 0; i < h->npfs; i++)
-		if (sum->pf[i].free < 0 && !sum->pf[i].unknown)
+		if (vs_pf_over(&sum->pf[i]) && !sum->pf[i].unknown)
 			add_reason(&why, vs_asprintf(
 				"%s: over-committed, %d %s in use or promised, %d there",
 				h->pfs[i].pci,

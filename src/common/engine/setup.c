@@ -56,10 +56,14 @@ static void device_make(const struct vs_core *c,
 	a->vendor = (uint16_t)from->vendor;
 	a->device = (uint16_t)from->device;
 	a->mmio_gb = from->mmio_gb;
-	vs_strlcpy(a->label, or_none(from->label), sizeof(a->label));
 	vs_strlcpy(a->address, or_none(from->address), sizeof(a->address));
 	if (vs_adapter_kind(a)->fixed)
 		a->line = (*lines)++;
+	vs_strlcpy(a->label, from->device_class ? from->device_class :
+		   from->profile ? from->profile : or_none(from->label),
+		   sizeof(a->label));
+	vs_strlcpy(a->params, or_none(from->parameters), sizeof(a->params));
+	a->most = from->device_class ? from->instances : from->per_gpu;
 	a->with = with < 0 ? NULL : &c->adapters[with];
 }
 

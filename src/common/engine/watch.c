@@ -359,6 +359,7 @@ static void vm_cards(struct vs_vm *to, const struct vs_vc_vm *v)
 	}
 }
 _Static_assert((int)VS_CARD_PCI_DYNAMIC == (int)VS_VC_CARD_PCI_DYNAMIC &&
+	       (int)VS_CARD_PCI_VGPU == (int)VS_VC_CARD_PCI_VGPU &&
 	       (int)VS_CARD_SRIOV == (int)VS_VC_CARD_SRIOV &&
 	       (int)VS_CARD_VMXNET3 == (int)VS_VC_CARD_VMXNET3,
 	       "the client's and the plan's card kinds go together");

@@ -115,10 +115,10 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 	/* Device virtualization extensions, "Enhanced DirectPath I/O": what the
 	 * vendor's driver implements (8.0, hardware version 20). */
 	[VS_ADAPTER_DVX] = {
-		.name = "dvx", .offered = false,
+		.name = "dvx", .offered = true,
 		.takes_vf = true, .unit = "device", .full_memory = true,
 		.network = false, .needs_dvs = false, .rdma = true,
-		.card = VS_CARD_OTHER,
+		.card = VS_CARD_PCI_DVX, .by_class = true,
 		.since = VS_RELEASE(8, 0, 0), .min_hw = 20,
 		.can = {
 			[VS_DEED_VMOTION] = VENDOR(8, 0, 0),
@@ -134,10 +134,10 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 	/* A share of a GPU, by the vendor's profile: suspend from 6.7, vMotion
 	 * from 6.7 U1; DRS doesn't move it by itself. */
 	[VS_ADAPTER_VGPU] = {
-		.name = "vgpu", .offered = false,
-		.takes_vf = true, .unit = "device", .full_memory = true,
+		.name = "vgpu", .offered = true,
+		.takes_vf = true, .unit = "vGPU", .full_memory = true,
 		.network = false, .needs_dvs = false, .rdma = false,
-		.card = VS_CARD_OTHER,
+		.card = VS_CARD_PCI_VGPU, .by_profile = true,
 		.since = VS_RELEASE(6, 0, 0), .min_hw = 11,
 		.can = {
 			[VS_DEED_VMOTION] = FROM(6, 7, 1),
@@ -147,7 +147,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 			[VS_DEED_DRS_PLACE] = FROM(6, 7, 0),
 			[VS_DEED_DRS_MOVE] = NEVER, [VS_DEED_HOT_ADD] = NEVER,
 		},
-		.needs = "the vendor's manager on the host, a profile",
+		.needs = "the vendor's manager on the host, GPUs in mode \"shared direct\", a profile",
 	},
 };
 

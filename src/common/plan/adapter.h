@@ -18,7 +18,9 @@
 #define VS_MOID_LEN 80		/* vCenter's object ids */
 #define VS_LABEL_LEN 128	/* vCenter's display names */
 #define VS_CARDS_MAX 8		/* cards and devices of one VM */
-#define VS_DEVICE_LABEL 64	/* a device's hardware label */
+#define VS_DEVICE_LABEL 64	/* a device's hardware label; a class of DVX
+				 * devices, a vGPU's profile */
+#define VS_DEVICE_PARAMS 256	/* "key=value,key=value" */
 #define VS_FIXED_LINES 32	/* adapters of fixed devices */
 
 enum vs_adapter_type {
@@ -35,7 +37,7 @@ enum vs_adapter_type {
 /* What vCenter shows in a VM. */
 enum vs_card_kind { VS_CARD_OTHER, VS_CARD_ETHERNET, VS_CARD_VMXNET3,
 		    VS_CARD_PVRDMA, VS_CARD_SRIOV, VS_CARD_PCI_FIXED,
-		    VS_CARD_PCI_DYNAMIC };
+		    VS_CARD_PCI_DYNAMIC, VS_CARD_PCI_DVX, VS_CARD_PCI_VGPU };
 
 /* What may be done with a VM that has the device. */
 enum vs_deed {
@@ -66,6 +68,7 @@ struct vs_adapter_kind {
 					 * counted */
 	const char *unit;		/* what that is, for people */
 	bool fixed;			/* a device given by its address */
+	bool by_class, by_profile;	/* or by one of these; else by PCI ids */
 	bool full_memory;		/* memory reserved in full, or no power-on */
 	bool network;			/* a card on a port group */
 	bool needs_dvs;			/* a distributed one */
@@ -108,12 +111,16 @@ struct vs_adapter {
 	bool rails;			/* each on a PF of its own */
 	int mtu;			/* 0: as the network has it */
 	char subnet[VS_IPV4_POOLS_LEN];	/* of the cards' addresses, or "" */
-	/* a device's PCI ids, and its label ("": any) */
+	/* a device's PCI ids, and its label ("": any); or instead of a label
+	 * its class or profile */
 	uint16_t vendor, device;
 	char label[VS_DEVICE_LABEL];
 	char address[VS_ADDRESS_LEN];	/* of fixed ones, see plan/address.h */
 	int line;			/* of fixed ones: its bit in
 					 * vs_devices.lines */
+	char params[VS_DEVICE_PARAMS];	/* of its class, or "" */
+	int most;			/* devices of the class on a host, of the
+					 * profile on a GPU, at most; 0: all */
 	int mmio_gb;			/* 64-bit MMIO its VM needs, 0: none */
 	const struct vs_adapter *with;	/* devices beside it in each VM, or NULL */
 };
@@ -122,6 +129,11 @@ static inline const struct vs_adapter_kind *vs_adapter_kind(
 	const struct vs_adapter *a)
 {
 	return &vs_adapter_kinds[a->type];
+}
+/* Devices that hosts have by a name of their own, and not by address or ids. */
+static inline bool vs_adapter_named(const struct vs_adapter *a)
+{
+	return vs_adapter_kind(a)->by_class || vs_adapter_kind(a)->by_profile;
 }
 static inline int vs_adapter_cards(const struct vs_adapter *a)
 {

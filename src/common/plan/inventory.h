@@ -25,13 +25,20 @@
 
 /* Devices of a host that are handed to VMs whole and are alike: one row beside
  * its PFs, with as many to give. One that is handed out by its address is a
- * row of its own. */
+ * row of its own. So are those of a DVX class, and the vGPUs of a profile, which
+ * have a made-up address: see plan/shared.h. */
 struct vs_devices {
 	uint16_t vendor, device;
-	char label[VS_DEVICE_LABEL];	/* that is asked for; of a fixed one its
-					 * own */
+	char label[VS_DEVICE_LABEL];	/* that is asked for, or the class, or
+					 * the profile; of a fixed one its own */
 	bool fixed;			/* handed out by its address alone, */
 	uint32_t lines;			/* to VMs of these: vs_adapter.line */
+	enum vs_card_kind named;	/* PCI_DVX, PCI_VGPU: by label; else 0 */
+	int per_gpu;			/* vGPUs of the profile that fit on one */
+	bool one_model;			/* all of the host's GPUs are alike */
+	/* what the host's driver can do beside what the table of adapters says
+	 * of all: bits of enum vs_deed */
+	unsigned int can;
 	int n;
 	char pci[VS_DEVICES_MAX][VS_PCI_LEN];
 };
@@ -96,7 +103,7 @@ struct vs_card {
 	int key;
 	char mac[VS_MAC_LEN];
 	char network[VS_MOID_LEN];	/* moId of the network or port group; of
-					 * a dynamic device its label */
+					 * a device its label, class or profile */
 	uint16_t vendor, device;	/* of a dynamic device, 0: several */
 	char switch_uuid[VS_LABEL_LEN];
 	/* sriov: the PF, "" while an automatic one is not resolved;
@@ -105,6 +112,13 @@ struct vs_card {
 	bool automatic;
 	bool mtu_change_allowed;
 };
+
+/* A device; in VMs of ours one that we gave. */
+static inline bool vs_card_is_device(const struct vs_card *c)
+{
+	return c->kind == VS_CARD_PCI_FIXED || c->kind == VS_CARD_PCI_DYNAMIC ||
+	       c->kind == VS_CARD_PCI_DVX || c->kind == VS_CARD_PCI_VGPU;
+}
 
 /* What a VM takes of its resource pool and, by its swap file, of its
  * datastore: something while it is on only. */

@@ -237,8 +237,11 @@ static void sum_card(const struct vs_vm *vm, const struct vs_card *c,
 	uint32_t mask = vs_card_rows(vm->host_ptr, c);
 
 	for (int i = 0; i < vm->host_ptr->npfs; i++) {
-		if (!(mask & 1u << i))
+		if (!(mask & 1u << i)) {
+			s->pf[i].crowded += vs_card_takes(vm->host_ptr, mask,
+							  i, c);
 			continue;
+		}
 		if (vs_owner_is_ours(owner))
 			s->pf[i].ours++;
 		else if (owner == VS_OWNER_SUSPECT)
@@ -286,13 +289,20 @@ static void sum_hold_vfs(const struct vs_host *h, const struct vs_hold *hold,
 		masks[c] = vs_hold_rows(h, &hold->cards[c]);
 	for (int i = 0; i < h->npfs; i++) {
 		int held = 0;
+		uint32_t on = 0;
 
-		for (int c = 0; c < hold->ncards; c++)
-			held += masks[c] >> i & 1;
+		for (int c = 0; c < hold->ncards; c++) {
+			held += vs_hold_takes(h, masks[c], i);
+			on |= masks[c];
+		}
 		if (held && vm)
 			held -= vs_vm_cards_on(vm, i);
 		if (held <= 0)
 			continue;
+		if (!(on >> i & 1)) {
+			s->pf[i].crowded += held;
+			continue;
+		}
 		s->pf[i].held += held;
 		s->pf_mem_mb[i] += hold->mem_mb;
 		s->pf_vcpus[i] += hold->vcpus;
@@ -330,7 +340,7 @@ static void sum_end(const struct vs_host *h, struct vs_host_sum *s)
 		struct vs_pf_use *u = &s->pf[i];
 
 		u->free = u->total - u->ours - u->foreign - u->suspect -
-			  u->held;
+			  u->held - u->crowded;
 		u->unknown = s->unknown;
 	}
 }

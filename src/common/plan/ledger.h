@@ -109,9 +109,15 @@ struct vs_pf_use {
 	int ours, foreign, suspect;	/* cards of powered-on VMs */
 	int beside;		/* of foreign: another Slurm cluster's */
 	int held;		/* holds not (yet) visible as cards */
+	int crowded;		/* vGPUs: of GPUs that run another profile */
 	int free;		/* may be negative: over-committed */
 	bool unknown;		/* a VM on that host cannot be read */
 };
+/* More are in use than there are. */
+static inline bool vs_pf_over(const struct vs_pf_use *u)
+{
+	return u->free + u->crowded < 0;
+}
 /* The sum for one PF. folder and cluster_id decide whose cards they are. */
 void vs_ledger_pf_use(const struct vs_ledger *l, const struct vs_inventory *inv,
 		      const struct vs_host *h, const struct vs_pf *pf,
@@ -128,8 +134,14 @@ void vs_ledger_host_room(const struct vs_ledger *l,
 uint32_t vs_card_rows(const struct vs_host *h, const struct vs_card *c);
 uint32_t vs_hold_rows(const struct vs_host *h,
 		      const struct vs_hold_card *card);
-/* Does the VM have cards of the kind that the hold is for? On how many of its
- * cards' behalf may one of this row of its host (an index) be in use? */
+/* How many of the row i (an index) are no more to be had for it: 1 of those that
+ * it may be on (rows: as told by the above); more, of vGPUs of another profile,
+ * which get nothing of its GPU. */
+int vs_card_takes(const struct vs_host *h, uint32_t rows, int i,
+		  const struct vs_card *c);
+int vs_hold_takes(const struct vs_host *h, uint32_t rows, int i);
+/* Does the VM have cards of the kind that the hold is for? How many of this row
+ * of its host (an index) may be in use on its cards' behalf? */
 bool vs_vm_has_cards(const struct vs_vm *vm, const struct vs_host *h,
 		     const struct vs_hold *hold);
 int vs_vm_cards_on(const struct vs_vm *vm, int row);

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 #include "plan/ledger.h"
+#include "plan/shared.h"
 
 #define PCI_BUS_LEN 7		/* "0000:3b" */
 
@@ -74,13 +75,24 @@ static uint32_t dynamic_rows(const struct vs_host *h, const struct vs_card *c)
 	uint32_t mask = 0;
 
 	for (int i = 0; i < h->npfs; i++)
-		if (h->pfs[i].of &&
+		if (h->pfs[i].of && !h->pfs[i].of->named &&
 		    vs_devices_match(h->pfs[i].of, c->vendor, c->device,
 				     c->network))
 			mask |= 1u << i;
 	if (!c->vendor)
 		mask |= all_pfs(h);
 	return mask ? mask : all_pfs(h);
+}
+
+/* Those of its class or profile. A DVX device of a class that is not counted may
+ * be a VF of any PF; a vGPU is no VF. */
+static uint32_t named_rows(const struct vs_host *h, const struct vs_card *c)
+{
+	for (int i = 0; i < h->npfs; i++)
+		if (h->pfs[i].of && h->pfs[i].of->named == c->kind &&
+		    !strcmp(h->pfs[i].of->label, c->network))
+			return 1u << i;
+	return c->kind == VS_CARD_PCI_DVX ? all_pfs(h) : 0;
 }
 
 /* The rows of its host that a powered-on VM's card may take one of. */
@@ -99,6 +111,9 @@ uint32_t vs_card_rows(const struct vs_host *h, const struct vs_card *c)
 		return fixed_rows(h, c);
 	case VS_CARD_PCI_DYNAMIC:
 		return dynamic_rows(h, c);
+	case VS_CARD_PCI_DVX:
+	case VS_CARD_PCI_VGPU:
+		return named_rows(h, c);
 	default:
 		return 0;
 	}
@@ -115,14 +130,26 @@ uint32_t vs_hold_rows(const struct vs_host *h, const struct vs_hold_card *card)
 	return mask;
 }
 
+/* Of the row i; rows: those that it may be on, which is one of each. */
+int vs_card_takes(const struct vs_host *h, uint32_t rows, int i,
+		  const struct vs_card *c)
+{
+	return rows >> i & 1 ? 1 : c->kind == VS_CARD_PCI_VGPU ?
+		vs_vgpu_crowds(h, i, c->network) : 0;
+}
+
+int vs_hold_takes(const struct vs_host *h, uint32_t rows, int i)
+{
+	return rows >> i & 1 ? 1 : rows && !(rows & (rows - 1)) ?
+		vs_row_crowds(h, i, __builtin_ctz(rows)) : 0;
+}
+
 /* ---- what stands for a hold ------------------------------------------------ */
 
 /* A hold on a PF is for an SR-IOV card, one on a row of devices for a device. */
 static bool is_for(const struct vs_card *c, bool device)
 {
-	return device ? c->kind == VS_CARD_PCI_FIXED ||
-			c->kind == VS_CARD_PCI_DYNAMIC :
-		c->kind == VS_CARD_SRIOV;
+	return device ? vs_card_is_device(c) : c->kind == VS_CARD_SRIOV;
 }
 
 /* Does the VM have what the hold is for? All its cards are shown at once. */
@@ -142,10 +169,14 @@ bool vs_vm_has_cards(const struct vs_vm *vm, const struct vs_host *h,
 /* On how many of its cards' behalf a VF of this PF may be in use. */
 int vs_vm_cards_on(const struct vs_vm *vm, int pf)
 {
+	const struct vs_host *h = vm->host_ptr;
 	int n = 0;
 
-	for (int i = 0; i < vm->ncards; i++)
-		n += is_for(&vm->cards[i], vm->host_ptr->pfs[pf].of) &&
-		     (vs_card_rows(vm->host_ptr, &vm->cards[i]) & 1u << pf);
+	for (int i = 0; i < vm->ncards; i++) {
+		const struct vs_card *c = &vm->cards[i];
+
+		if (is_for(c, h->pfs[pf].of))
+			n += vs_card_takes(h, vs_card_rows(h, c), pf, c);
+	}
 	return n;
 }

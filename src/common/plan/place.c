@@ -366,8 +366,9 @@ static void say_need(const struct vs_class *c, struct vs_buf *b)
 			      c->vfs ? vs_adapter_kind(a)->unit : "VM",
 			      plural(c->count));
 	if (c->beside)
-		vs_buf_printf(b, " with %d %s device%s each", c->beside,
-			      a->with->name, plural((size_t)c->beside));
+		vs_buf_printf(b, " with %d %s %s%s each", c->beside,
+			      a->with->name, vs_adapter_kind(a->with)->unit,
+			      plural((size_t)c->beside));
 }
 
 static int refuse(const struct vs_work *w, size_t cls,

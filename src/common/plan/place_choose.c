@@ -61,7 +61,7 @@ static int choose_pf(const struct vs_class *c, const struct vs_site *s,
 	bool best_numa = false;
 
 	for (int i = 0; i < s->host->npfs; i++) {
-		int vfs = s->sum->pf[i].free, order;
+		int vfs = vs_row_free(s, i), order;
 		bool numa;
 
 		for (int k = 0; k < with->n; k++)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "plan/place_i.h"
+#include "plan/shared.h"
 #include "util/mem.h"
 
 #define HW_LATENCY_HIGH 14	/* vSphere: latency sensitivity "high" */
@@ -166,14 +167,25 @@ static struct vs_host_sum *own_sum(struct vs_site *s)
 	return s->own;
 }
 
+/* n of the row go (-n: come), and what that takes of other rows. */
+static void row_takes(const struct vs_host *h, struct vs_host_sum *sum,
+		      int row, int n)
+{
+	sum->pf[row].free -= n;
+	sum->pf[row].held = sum->pf[row].held + n > 0 ?
+		sum->pf[row].held + n : 0;
+	for (int i = 0; h->pfs[row].of && i < h->npfs; i++)
+		sum->pf[i].free -= n * vs_row_crowds(h, i, row);
+}
+
 void vs_site_gone(struct vs_site *s, const struct vs_hold *hold)
 {
 	struct vs_host_sum *sum = own_sum(s);
 
 	for (int c = 0; c < hold->ncards; c++)
 		for (int i = 0; i < s->host->npfs; i++)
-			sum->pf[i].free += !strcmp(s->host->pfs[i].pci,
-						   hold->cards[c].pf);
+			if (!strcmp(s->host->pfs[i].pci, hold->cards[c].pf))
+				row_takes(s->host, sum, i, -1);
 	sum->cpu_free += hold->cpu_mhz;
 	sum->mem_free += hold->mem_mb;
 }
@@ -187,7 +199,7 @@ static void site_charge(struct vs_work *w, size_t node, int sign)
 	const struct vs_picked *pfs = &w->pfs_of[node];
 
 	for (int i = 0; i < pfs->n; i++) {
-		sum->pf[pfs->pf[i]].free -= sign;
+		row_takes(s->host, sum, pfs->pf[i], sign);
 		sum->pf_mem_mb[pfs->pf[i]] += sign * c->mem_mb;
 		sum->pf_vcpus[pfs->pf[i]] += sign * p->vcpus;
 	}

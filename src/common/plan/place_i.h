@@ -103,7 +103,11 @@ const struct vs_fit *vs_fit_of(const struct vs_work *w, size_t cls,
 int64_t vs_fit_cpu(const struct vs_class *c, const struct vs_site *s);
 /* May one more of this class go there now? NONE, or the first reason. */
 enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site);
-/* place_rails.c: VFs that are free on these PFs, and for how many VMs of the
+/* place_rails.c: what is free of a row. Of vGPUs it is less while others of
+ * another profile are yet to come onto the same GPUs: each may take one that
+ * those were promised. */
+int vs_row_free(const struct vs_site *s, int row);
+/* VFs that are free on these PFs, and for how many VMs of the
  * class they are. */
 size_t vs_vf_free(const struct vs_site *s, uint32_t pfs);
 /* Could it hold a VM that takes more VFs than those of this class? */

@@ -7,6 +7,7 @@
  */
 #include <limits.h>
 #include "plan/place_i.h"
+#include "plan/shared.h"
 
 /*
  * m VMs find their VFs if no PF that is counted gives more than m of them:
@@ -30,13 +31,29 @@ int vs_rails_room(const int *free, int npfs, int vfs, bool rails)
 	}
 }
 
+int vs_row_free(const struct vs_site *s, int row)
+{
+	int free = s->sum->pf[row].free;
+
+	for (int i = 0; free > 0 && s->brief->shared >> row & 1 &&
+	     i < s->brief->npfs; i++) {
+		int gpu = vs_row_crowds(s->host, i, row), left;
+
+		if (!gpu || s->sum->pf[i].held <= 0)
+			continue;
+		left = s->sum->pf[i].free > 0 ? s->sum->pf[i].free / gpu : 0;
+		free = left < free ? left : free;
+	}
+	return free;
+}
+
 size_t vs_vf_free(const struct vs_site *s, uint32_t pfs)
 {
 	size_t n = 0;
 
 	for (int i = 0; i < s->brief->npfs; i++) {
 		if ((pfs & 1u << i) && s->sum->pf[i].free > 0)
-			n += s->sum->pf[i].free;
+			n += vs_row_free(s, i);
 	}
 	return n;
 }
@@ -51,7 +68,7 @@ static size_t room_on(const struct vs_site *s, uint32_t pfs, int vfs,
 		return vs_vf_free(s, pfs);
 	for (int i = 0; i < s->brief->npfs; i++) {
 		if (pfs & 1u << i)
-			free[n++] = s->sum->pf[i].free;
+			free[n++] = vs_row_free(s, i);
 	}
 	return (size_t)vs_rails_room(free, n, vfs, rails);
 }

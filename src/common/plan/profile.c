@@ -30,6 +30,8 @@ static uint64_t hash_device(uint64_t s, const struct vs_adapter *a)
 		 (unsigned int)a->vendor, (unsigned int)a->device,
 		 vs_adapter_cards(a), a->mmio_gb);
 	s = vs_hash_str(s, text);
+	if (a->params[0])
+		s = vs_hash_str(s, a->params);
 	return vs_hash_str(vs_hash_str(s, a->label), a->pf);
 }
 

@@ -22,6 +22,7 @@ struct vs_brief {
 	int index;			/* the host's */
 	int pool;			/* of its cluster, -1: none known */
 	int npfs, cores, core_mhz;
+	uint32_t shared;		/* rows of vGPUs */
 	int64_t memory_mb;
 	int nstores;
 	short *stores;			/* of several, indexes of pools */

@@ -60,7 +60,7 @@ void vs_inv_set_devices(struct vcx_host *h, struct vs_j list)
 	h->devices = n ? vs_calloc(n, sizeof(*h->devices)) : NULL;
 	for (size_t i = 0; i < n; i++) {
 		struct vs_j dev = vs_j_at(list, i);
-		struct vcx_device *d = &h->devices[h->ndevices++];
+		struct vs_vc_function *d = &h->devices[h->ndevices++];
 
 		d->pci = lower(vs_j_str_or(vs_j_opt(dev, "id"), ""));
 		d->name = vs_strdup(vs_j_str_or(vs_j_opt(dev, "deviceName"),

@@ -17,9 +17,10 @@
 #include "util/mem.h"
 #include "vcenter/inv.h"
 
-/* The first is asked for only where devices are wanted: see vs_inv_paths(). */
+/* The first are asked for only where devices are wanted: see vs_inv_paths(). */
 const char *const vs_inv_host_paths[] = {
-	"hardware.pciDevice",
+	"hardware.pciDevice", "hardware.dvxClasses", "config.graphicsInfo",
+	"config.sharedPassthruGpuTypes", "config.sharedGpuCapabilities",
 	"name", "parent", "runtime.connectionState", "runtime.powerState",
 	"runtime.inMaintenanceMode", "runtime.inQuarantineMode",
 	"hardware.cpuInfo", "hardware.memorySize", "hardware.numaInfo",
@@ -290,7 +291,7 @@ static unsigned int set_devices(struct vcx_host *h, const char *path,
 		set_numas(h, val);
 		return VS_VC_HOST_PFS | VS_VC_HOST_HW;
 	} else {
-		return 0;
+		return vs_inv_host_named(h, path, val);
 	}
 	return VS_VC_HOST_PFS;
 }
@@ -436,6 +437,8 @@ void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
 		vs_calloc(h->npnics + 1, sizeof(*incapable));
 	VS_FREE struct vs_vc_device *devices =
 		vs_calloc(h->ngives + 1, sizeof(*devices));
+	VS_FREE struct vs_vc_named *profiles =
+		vs_calloc(h->nprofiles + 1, sizeof(*profiles));
 	struct vs_vc_host out = {
 		.moid = h->moid, .has = h->has, .name = h->name,
 		.cluster = h->cluster ? h->cluster : "",
@@ -455,6 +458,7 @@ void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
 	out.pfs_unread = !h->pts_read || !h->pnics_read;
 	out.devices = devices;
 	out.ndevices = vs_inv_host_devices_put(h, devices);
+	vs_inv_host_named_put(h, &out, profiles);
 	out.incapable = incapable;
 	out.nincapable = join_incapable(h, incapable);
 	vs_inv_host_facts_put(h, &out, switches);
@@ -472,6 +476,7 @@ void vs_inv_host_free(struct vcx_host *h)
 	clear_proxies(h);
 	clear_numas(h);
 	vs_inv_host_devices_free(h);
+	vs_inv_host_named_free(h);
 	vs_inv_host_facts_free(h);
 	vs_strs_free(h->nets, h->nnets);
 	vs_strs_free(h->stores, h->nstores);

@@ -124,6 +124,10 @@ static enum vs_vc_card_kind kind_of(struct vs_j dev, const char *type)
 			return VS_VC_CARD_PCI_FIXED;
 		if (!strcmp(backing, "VirtualPCIPassthroughDynamicBackingInfo"))
 			return VS_VC_CARD_PCI_DYNAMIC;
+		if (!strcmp(backing, "VirtualPCIPassthroughDvxBackingInfo"))
+			return VS_VC_CARD_PCI_DVX;
+		if (!strcmp(backing, "VirtualPCIPassthroughVmiopBackingInfo"))
+			return VS_VC_CARD_PCI_VGPU;
 		return VS_VC_CARD_OTHER;
 	}
 	/* E1000, E1000e, PCNet32, Vmxnet2, ...: all have an address. */
@@ -161,14 +165,15 @@ static void read_pf(struct vs_vc_card *c, struct vs_j dev)
 }
 
 /* A fixed one has an address; a dynamic one says what it allows, and perhaps a
- * label. Which device it got the backing doesn't say. */
+ * label, others their class or profile. Which device it got the backing doesn't say. */
 static void read_device(struct vs_vc_card *c, struct vs_j backing)
 {
 	struct vs_j allowed = vs_j_opt(backing, "allowedDevice");
 	struct vs_j first = vs_j_at(allowed, 0);
 
-	c->network = vs_strdup(vs_j_str_or(vs_j_opt(backing, "customLabel"),
-					   ""));
+	c->network = vs_strdup(vs_j_str_or(vs_j_opt(backing,
+		c->kind == VS_VC_CARD_PCI_DVX ? "deviceClass" :
+		c->kind == VS_VC_CARD_PCI_VGPU ? "vgpu" : "customLabel"), ""));
 	c->switch_uuid = vs_strdup("");
 	c->portgroup_key = vs_strdup("");
 	c->pci = c->kind == VS_VC_CARD_PCI_FIXED ?
@@ -190,7 +195,7 @@ static void read_card(struct vcx_vm *vm, struct vs_j dev, const char *type,
 	c->key = (int)vs_j_int_or(vs_j_opt(dev, "key"), 0);
 	c->mac = lower(vs_j_str_or(vs_j_opt(dev, "macAddress"), ""));
 	vm->card_types[vm->ncards++] = vs_strdup(type);
-	if (kind == VS_VC_CARD_PCI_FIXED || kind == VS_VC_CARD_PCI_DYNAMIC) {
+	if (kind == VS_VC_CARD_PCI_FIXED || kind >= VS_VC_CARD_PCI_DYNAMIC) {
 		read_device(c, backing);
 		return;
 	}

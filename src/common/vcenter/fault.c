@@ -30,6 +30,7 @@ static const struct row table[] = {
 	{ "RestrictedVersion", VS_E_CONFIG },
 	/* no room on this host */
 	{ "InsufficientResourcesFault", VS_E_OTHER_HOST },
+	{ "InsufficientGraphicsResourcesFault", VS_E_OTHER_HOST },
 	{ "InsufficientMemoryResourcesFault", VS_E_OTHER_HOST },
 	{ "InsufficientCpuResourcesFault", VS_E_OTHER_HOST },
 	{ "InsufficientHostCapacityFault", VS_E_OTHER_HOST },

@@ -30,7 +30,8 @@ const char *const *vs_inv_paths(const struct vs_inv *inv, enum vcx_filter f)
 	case VCX_F_OURS:
 		return vs_inv_ours_paths;
 	case VCX_F_HOSTS:
-		return vs_inv_host_paths + !(inv && inv->devices);
+		return vs_inv_host_paths +
+			(inv && inv->devices ? 0 : VCX_DEVICE_PATHS);
 	default:
 		return vs_inv_task_paths;
 	}

@@ -57,8 +57,7 @@ struct vcx_pnic { char *key, *device, *pci, *driver, *version, *firmware;
 	bool link; };
 struct vcx_proxy { char *uuid, *name; int mtu; char **pnics; size_t npnics; };
 struct vcx_pt { char *pci; int vfs, asked, most; bool enabled; };
-/* Any PCI device of the host; and those that may be handed to VMs now. */
-struct vcx_device { char *pci, *name; int vendor, device; };
+/* Those of the host's PCI devices that may be handed to VMs now. */
 struct vcx_give { char *pci, *label; };
 struct vcx_numa { char *pci; int node, threads; int64_t mb; };	/* the node's */
 
@@ -75,7 +74,10 @@ struct vcx_host {
 	bool pts_read, pnics_read;	/* not so: unset */
 	struct vcx_pt *pts; size_t npts;
 	struct vcx_pnic *pnics; size_t npnics;
-	struct vcx_device *devices; size_t ndevices;
+	struct vs_vc_function *devices; size_t ndevices;
+	struct vs_vc_gpu *gpus; size_t ngpus;
+	struct vs_vc_named *able, *dvx; size_t nable, ndvx;
+	char **profiles; size_t nprofiles;
 	struct vcx_give *gives; size_t ngives;
 	struct vcx_proxy *proxies; size_t nproxies;
 	struct vcx_numa *numas; size_t nnumas;
@@ -152,6 +154,13 @@ void vs_inv_set_gives(struct vcx_host *h, struct vs_j list);
 size_t vs_inv_host_devices_put(const struct vcx_host *h,
 			       struct vs_vc_device *out);
 void vs_inv_host_devices_free(struct vcx_host *h);
+/* decode_shared.c: what it has by name; 0: no path of its. profiles has room for
+ * nprofiles of them. */
+unsigned int vs_inv_host_named(struct vcx_host *h, const char *path,
+			       struct vs_j val);
+void vs_inv_host_named_put(struct vcx_host *h, struct vs_vc_host *out,
+			   struct vs_vc_named *profiles);
+void vs_inv_host_named_free(struct vcx_host *h);
 /* The NUMA node of an address, -1: not known; what the node has, 0: not known. */
 int vs_inv_numa_of(const struct vcx_host *h, const char *pci, int *cores,
 		   int64_t *mb);
@@ -167,6 +176,7 @@ void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
 			 void *arg);
 void vs_inv_vm_free(struct vcx_vm *vm);
 void vs_inv_host_free(struct vcx_host *h);
+#define VCX_DEVICE_PATHS 5	/* so many come first of a host's */
 extern const char *const vs_inv_vm_paths[], *const vs_inv_ours_paths[],
 	*const vs_inv_host_paths[], *const vs_inv_task_paths[];
 void vs_strs_free(char **strs, size_t n);

@@ -8,6 +8,7 @@ core_sources += \
 	src/common/vcenter/decode_disks.c \
 	src/common/vcenter/decode_facts.c \
 	src/common/vcenter/decode_host.c \
+	src/common/vcenter/decode_shared.c \
 	src/common/vcenter/decode_vm.c \
 	src/common/vcenter/details.c \
 	src/common/vcenter/fault.c \

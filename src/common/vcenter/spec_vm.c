@@ -71,9 +71,8 @@ static void address(struct json_object *card, const char *mac)
 }
 
 /* Any device of these ids: which one is ESXi's choice at power-on. */
-static struct json_object *new_device(const struct vs_vc_card_spec *c, int key)
+static struct json_object *dynamic_backing(const struct vs_vc_card_spec *c)
 {
-	struct json_object *o = vs_jb_obj("VirtualPCIPassthrough");
 	struct json_object *backing =
 		vs_jb_obj("VirtualPCIPassthroughDynamicBackingInfo");
 	struct json_object *allowed =
@@ -87,9 +86,40 @@ static struct json_object *new_device(const struct vs_vc_card_spec *c, int key)
 	vs_jb_put(backing, "allowedDevice", list);
 	if (c->label && *c->label)
 		vs_jb_str(backing, "customLabel", c->label);
-	vs_jb_int(o, "key", key);
-	vs_jb_put(o, "backing", backing);
-	return o;
+	return backing;
+}
+
+/* Any device of the class, with "key=value,key=value". */
+static struct json_object *dvx_backing(const struct vs_vc_card_spec *c)
+{
+	struct json_object *backing =
+		vs_jb_obj("VirtualPCIPassthroughDvxBackingInfo");
+	struct json_object *list = vs_jb_arr();
+	VS_FREE char *params = vs_strdup(c->params ? c->params : "");
+	char *more, *one = strtok_r(params, ",", &more);
+
+	vs_jb_str(backing, "deviceClass", c->label);
+	for (; one; one = strtok_r(NULL, ",", &more)) {
+		struct json_object *o = vs_jb_obj("OptionValue");
+		char *value = one + strcspn(one, "=");
+
+		if (*value)
+			*value++ = '\0';
+		vs_jb_str(o, "key", one);
+		vs_jb_put(o, "value", vs_jb_boxed_str(value));
+		vs_jb_add(list, o);
+	}
+	vs_jb_put(backing, "configParams", list);
+	return backing;
+}
+
+static struct json_object *vgpu_backing(const struct vs_vc_card_spec *c)
+{
+	struct json_object *backing =
+		vs_jb_obj("VirtualPCIPassthroughVmiopBackingInfo");
+
+	vs_jb_str(backing, "vgpu", c->label);
+	return backing;
 }
 
 /*
@@ -97,9 +127,8 @@ static struct json_object *new_device(const struct vs_vc_card_spec *c, int key)
  * its sign, the device's is hex in a string, without leading zeros (VHPC and the
  * Terraform provider write it so).
  */
-static struct json_object *new_fixed(const struct vs_vc_card_spec *c, int key)
+static struct json_object *fixed_backing(const struct vs_vc_card_spec *c)
 {
-	struct json_object *o = vs_jb_obj("VirtualPCIPassthrough");
 	struct json_object *backing =
 		vs_jb_obj("VirtualPCIPassthroughDeviceBackingInfo");
 	char device[8];
@@ -110,8 +139,16 @@ static struct json_object *new_fixed(const struct vs_vc_card_spec *c, int key)
 	vs_jb_str(backing, "deviceId", device);
 	vs_jb_str(backing, "systemId", c->system);
 	vs_jb_int(backing, "vendorId", (int16_t)c->vendor);
+	return backing;
+}
+
+static struct json_object *new_device(struct json_object *backing_take,
+				      int key)
+{
+	struct json_object *o = vs_jb_obj("VirtualPCIPassthrough");
+
 	vs_jb_int(o, "key", key);
-	vs_jb_put(o, "backing", backing);
+	vs_jb_put(o, "backing", backing_take);
 	return o;
 }
 
@@ -144,9 +181,18 @@ static struct json_object *new_card(const struct vs_vc_card_spec *c, int key)
 
 static struct json_object *new_of(const struct vs_vc_card_spec *c, int key)
 {
-	return c->kind == VS_VC_PCI_DYNAMIC ? new_device(c, key) :
-	       c->kind == VS_VC_PCI_FIXED ? new_fixed(c, key) :
-	       new_card(c, key);
+	switch (c->kind) {
+	case VS_VC_PCI_DYNAMIC:
+		return new_device(dynamic_backing(c), key);
+	case VS_VC_PCI_FIXED:
+		return new_device(fixed_backing(c), key);
+	case VS_VC_PCI_DVX:
+		return new_device(dvx_backing(c), key);
+	case VS_VC_PCI_VGPU:
+		return new_device(vgpu_backing(c), key);
+	default:
+		return new_card(c, key);
+	}
 }
 
 static struct json_object *extra(const struct vs_vc_kv *kv, size_t n)

@@ -111,6 +111,14 @@ struct vs_vc_incapable { const char *pci, *pnic, *switch_uuid, *driver; };
 /* A device that the host hands to VMs (passthrough is active); "" for no label. */
 struct vs_vc_device { const char *pci, *name, *label; int vendor, device;
 	int numa, numa_cores; int64_t numa_mb; };
+/* Any PCI device of the host. */
+struct vs_vc_function { char *pci, *name; int vendor, device; };
+/* A GPU that VMs share; type "sharedDirect": it is for vGPUs; mode "" before
+ * 8.0 U3. A profile of vGPUs that the host offers, or a class of DVX devices,
+ * and what its driver can do; nic: they are cards on a network. */
+struct vs_vc_gpu { const char *pci, *name, *type, *mode;
+	int numa, numa_cores; int64_t numa_mb; };
+struct vs_vc_named { const char *name; bool moves, suspends, snapshots, nic; };
 struct vs_vc_switch { const char *uuid, *name; int mtu; };	/* 0 unknown */
 enum { VS_VC_HOST_NAME = 1, VS_VC_HOST_STATE = 2, VS_VC_HOST_HW = 4,
        VS_VC_HOST_PFS = 8, VS_VC_HOST_NETS = 16, VS_VC_HOST_STORES = 32,
@@ -125,6 +133,10 @@ struct vs_vc_host {
 	const struct vs_vc_pf *pfs; size_t npfs;
 	bool pfs_unread;		/* vCenter doesn't say which there are */
 	const struct vs_vc_device *devices; size_t ndevices;	/* with PFS */
+	/* with PFS, where devices are wanted */
+	const struct vs_vc_function *functions; size_t nfunctions;
+	const struct vs_vc_gpu *gpus; size_t ngpus;
+	const struct vs_vc_named *profiles, *dvx; size_t nprofiles, ndvx;
 	const char *const *nets; size_t nnets;		/* moIds */
 	const char *const *stores; size_t nstores;
 	/* with FACTS or PFS: how it is set up; "" and -1: not known */
@@ -140,10 +152,11 @@ struct vs_vc_host {
 
 enum vs_vc_card_kind { VS_VC_CARD_OTHER, VS_VC_CARD_ETHERNET,
 	VS_VC_CARD_VMXNET3, VS_VC_CARD_PVRDMA, VS_VC_CARD_SRIOV,
-	VS_VC_CARD_PCI_FIXED, VS_VC_CARD_PCI_DYNAMIC };
+	VS_VC_CARD_PCI_FIXED, VS_VC_CARD_PCI_DYNAMIC, VS_VC_CARD_PCI_DVX,
+	VS_VC_CARD_PCI_VGPU };
 struct vs_vc_card { enum vs_vc_card_kind kind; int key; const char *mac;
 	const char *network;		/* moId of a standard network, or ""; of
-					 * a dynamic device its label */
+					 * a device its label, class, profile */
 	int vendor, device;		/* likewise, 0: it allows several */
 	const char *portgroup_key, *switch_uuid;	/* or "" */
 	const char *pci; bool automatic, mtu_change_allowed; };
@@ -299,7 +312,8 @@ struct vs_vc_op {
 };
 
 enum vs_vc_net_kind { VS_VC_NET_SRIOV, VS_VC_NET_PVRDMA, VS_VC_NET_VMXNET3,
-	VS_VC_PCI_DYNAMIC, VS_VC_PCI_FIXED };
+	VS_VC_PCI_DYNAMIC, VS_VC_PCI_FIXED, VS_VC_PCI_DVX,
+	VS_VC_PCI_VGPU };
 struct vs_vc_card_spec {
 	enum vs_vc_net_kind kind;
 	const char *mac;			/* manual address */
@@ -308,7 +322,9 @@ struct vs_vc_card_spec {
 					 * fixed device its address */
 	int vendor, device;		/* of a device, which has none of the
 					 * rest above */
-	const char *label;		/* of a dynamic one, NULL or "": any */
+	const char *label;		/* of a dynamic one, NULL or "": any; or
+					 * its class, or its profile */
+	const char *params;		/* "key=value,...", of its class; or NULL */
 	const char *name, *system;	/* of a fixed one, as its host has it;
 					 * see vs_vc_target */
 	bool mtu_change_allowed;
