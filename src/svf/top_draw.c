@@ -163,6 +163,21 @@ static void hosts_part(const struct top_model *m, struct top_view *v,
 	top_lines_free(&head);
 }
 
+/* The lines of all hosts and their head, at most so many. */
+static int hosts_need(const struct top_model *m, const struct top_view *v,
+		      int most)
+{
+	VS_FREE size_t *order = top_order_of(m, v->order);
+	struct top_lines all = { .width = v->cols };
+	int n;
+
+	for (size_t i = 0; i < m->nhosts && (int)all.n < most; i++)
+		top_host_lines(m, v, order[i], &all);
+	n = (int)all.n + 1;
+	top_lines_free(&all);
+	return n < most ? n : most;
+}
+
 static void jobs_part(const struct top_model *m, struct top_view *v,
 		      struct top_lines *out, int rows)
 {
@@ -204,7 +219,11 @@ static void draw_narrow(const struct top_model *m, struct top_view *v,
 	take_lines(out, &head, 0, nhead);
 	rows -= nhead + 1;
 	top_job_lines(m, v, &jobs);
-	njobs = (int)jobs.n > rows * 2 / 5 ? rows * 2 / 5 : (int)jobs.n;
+	njobs = rows - hosts_need(m, v, rows);
+	if (njobs < rows * 2 / 5)
+		njobs = rows * 2 / 5;
+	if (njobs > (int)jobs.n)
+		njobs = (int)jobs.n;
 	hosts_part(m, v, out, rows - njobs);
 	rule(out, v->cols);
 	jobs_part(m, v, out, njobs);
@@ -264,7 +283,7 @@ void top_draw(const struct top_model *m, struct top_view *v,
 	}
 	head_line(m, v, out);
 	if (v->away && v->error[0])
-		top_wrap(out, TOP_BAD, 0, 1, v->error);
+		top_wrap(out, TOP_BAD, 0, 2, v->error);
 	if (v->help) {
 		top_help_lines(out);
 	} else if (!m) {

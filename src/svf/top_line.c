@@ -108,6 +108,13 @@ void top_pad(struct top_line *l, int style, int to)
 		top_char(l, style, ' ');
 }
 
+/* Something did not fit: its last characters say so. */
+static void mark_cut(struct top_line *l)
+{
+	for (int i = l->n > 3 ? l->n - 3 : 0; i < l->n; i++)
+		l->g[i].ch = '.';
+}
+
 void top_wrap(struct top_lines *ls, int style, int indent, int nlines,
 	      const char *text)
 {
@@ -119,8 +126,14 @@ void top_wrap(struct top_lines *ls, int style, int indent, int nlines,
 		size_t len = strcspn(text, " ");
 		VS_FREE char *word = vs_asprintf("%.*s", (int)len, text);
 		bool first = l->n == indent;
+		bool over = !first && top_width(word) >= room - l->n;
 
-		if (!first && nlines > 1 && l->n + 1 + top_width(word) > room) {
+		if (over && nlines <= 1) {
+			top_put(l, style, " %s", word);
+			mark_cut(l);
+			return;
+		}
+		if (over) {
 			l = top_line_new(ls);
 			top_pad(l, style, indent);
 			nlines--;

@@ -83,6 +83,40 @@ static void engine_queue_and_hosts_are_on_one_screen(void **state)
 	top_model_free(m);
 }
 
+/* Three hosts leave their room to the jobs, a thousand don't; and what has no room
+ * for its last words shows that there were some. */
+static void room_that_hosts_dont_take_is_the_jobs(void **state)
+{
+	struct vs_buf b = VS_BUF_INIT(1 << 16);
+	struct top_view v = { .rows = 24, .cols = 80, .interval = 2,
+			      .now = 1789000000 };
+	struct top_lines out = { 0 };
+	struct top_model *m;
+
+	(void)state;
+	vs_buf_printf(&b, "{\"at\":1789000000,\"hosts\":{\"hosts\":[{\"host\":\"h1\",\"state\":\"up\",\"pfs\":[{\"pci\":\"" PF0 "\",\"total\":8}]}]},\"jobs\":{\"jobs\":[");
+	for (int i = 1; i < 12; i++)
+		vs_buf_printf(&b, "%s{\"job\":%d,\"id\":\"%d\",\"uid\":0,\"state\":\"RUNNING\",\"vfs\":1,\"nodes\":[\"vm%d\"]}",
+			      i > 1 ? "," : "", i, 100 + i, i);
+	vs_buf_printf(&b, "]},\"nodes\":{\"nodes\":[");
+	for (int i = 1; i < 12; i++)
+		vs_buf_printf(&b, "%s{\"node\":\"vm%d\",\"vm_state\":\"on\",\"host\":\"h1\",\"pf\":\"" PF0 "\",\"job\":%d}",
+			      i > 1 ? "," : "", i, i);
+	vs_buf_printf(&b, "]},\"status\":{\"up\":true,\"since\":1788996400,\"notes\":[\"a note that is much longer than any line of eighty columns has room for, and ends so\"]}}");
+	m = model_of(b.data, NULL);
+	vs_buf_free(&b);
+	drawn(m, &v, &out);
+	assert_true(shows(&out, "101") && shows(&out, "111"));
+	assert_false(shows(&out, "more lines"));
+	assert_true(shows(&out, "has room for, and ..."));
+	top_model_free(m);
+	m = many(1000);
+	drawn(m, &v, &out);
+	assert_true(shows(&out, "h0008"));
+	top_lines_free(&out);
+	top_model_free(m);
+}
+
 static void a_terminal_that_is_too_small_is_told_so(void **state)
 {
 	static const int sizes[][2] = { { 9, 80 }, { 24, 39 }, { 1, 1 },
@@ -245,6 +279,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(engine_queue_and_hosts_are_on_one_screen),
+		cmocka_unit_test(room_that_hosts_dont_take_is_the_jobs),
 		cmocka_unit_test(a_terminal_that_is_too_small_is_told_so),
 		cmocka_unit_test(all_of_a_thousand_hosts_can_be_reached),
 		cmocka_unit_test(a_host_or_job_is_found),
