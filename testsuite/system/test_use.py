@@ -178,8 +178,18 @@ def test_jobs_with_a_vf_are_requeued_by_an_order_and_a_move_by_others_followed(
         c.is_powered_down(n) for n in (ETH, RDMA, VF)))
     jobs = on_the_first(c, rdma=RDMA, roce=VF)
     eth, vf = jobs[RDMA], jobs[VF]
+    booted = boots(c, RDMA)
+    # Slurm's suspend stops processes: VMs stay on, and VFs in use.
+    for job in (eth, vf):
+        c.must("scontrol", "suspend", str(job.id))
+        assert c.job_state(job.id) == "SUSPENDED"
+    assert c.vfs_of([VF]) == 1 and c.names_on() >= {RDMA, VF}
     c.do("migrate", vm=RDMA, host=E2)
     moved_to(c, RDMA, E2)
+    for job in (eth, vf):
+        c.must("scontrol", "resume", str(job.id))
+        assert job.lives()
+    assert boots(c, RDMA) == booted
     wait_for("SystemComment follows", 20, lambda: E2 in c.job(eth.id)[
         "SystemComment"])
     c.do("migrate", vm=RDMA, host=E1)

@@ -64,6 +64,22 @@ static void sriov_stays_and_the_node_says_why(void **st)
 	assert_null(heard(VS_TELL_GIVEUP, NULL));
 }
 
+/* Slurm shows its node idle. */
+static void a_suspended_job_moves_too(void **st)
+{
+	(void)st;
+	run("vmxnet3", 1, 2);
+	flags("vm1", UP);
+	drain("esx1");
+	turns(2);
+	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);
+	assert_true(fake_finish(FAKE_RELOCATE));
+	turns(60);
+	assert_string_equal(held_on("vm1"), "host-2");
+	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_TELL_DRAIN, "vm1"));
+}
+
 static void an_idle_node_goes_off_instead(void **st)
 {
 	(void)st;
@@ -312,6 +328,7 @@ int main(void)
 		cmocka_unit_test(vmxnet3_moves),
 		cmocka_unit_test(pvrdma_moves),
 		cmocka_unit_test(sriov_stays_and_the_node_says_why),
+		cmocka_unit_test(a_suspended_job_moves_too),
 		cmocka_unit_test(an_idle_node_goes_off_instead),
 		cmocka_unit_test(without_room_it_waits_and_says_so),
 		cmocka_unit_test(the_target_is_held_before_the_move),

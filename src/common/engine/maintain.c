@@ -85,7 +85,7 @@ static bool by_force(const struct vs_node *n, bool requeue)
 {
 	const uint32_t used = VS_NODE_ALLOCATED | VS_NODE_COMPLETING;
 
-	return (requeue && (n->flags & used)) ||
+	return (requeue && (n->job || (n->flags & used))) ||
 		(n->orders.evict && (n->flags & VS_NODE_DOWN) && !n->job &&
 		 !(n->flags & used));
 }

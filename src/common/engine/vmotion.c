@@ -182,7 +182,7 @@ bool vs_vmotion_expected(struct vs_core *c, const struct vs_node *n)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
-	return n->job && (n->flags & VS_NODE_ALLOCATED) && vm &&
+	return n->job && !vs_node_going(n) && vm &&
 	       n->vmotion.state == VS_VMOTION_NONE && !n->orders.evict &&
 	       !vs_vmotion_may(c, n, vm, NULL);
 }
@@ -270,7 +270,8 @@ bool vs_vmotion_leaves(struct vs_core *c, struct vs_node *n,
 	struct vs_vmotion *m = &n->vmotion;
 	struct vs_err err = { 0 };
 
-	if (!n->job || !(n->flags & VS_NODE_ALLOCATED))
+	/* of a job that Slurm has suspended the node is idle */
+	if (!n->job || vs_node_going(n))
 		return false;
 	if ((n->op.kind != VS_OP_NONE && m->state) || now_ms < m->again_ms)
 		return vs_vmotion_moves(m);
