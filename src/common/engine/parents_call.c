@@ -362,9 +362,13 @@ int vs_parent_make(struct vs_core *c, struct vs_parent *p,
 int vs_parent_snap(struct vs_core *c, struct vs_parent *p,
 		   const struct vs_vm *vm, int64_t now_ms, struct vs_err *err)
 {
-	int64_t id = vs_vc_vm_snapshot(c->vc, vm->moid, VS_PARENT_SNAPSHOT,
-				       &calls, err);
+	int64_t id;
 
+	/* it has no card of ours, but may have one of the template's */
+	if (vs_deed_may(NULL, vm, VS_DEED_SNAPSHOT, c->vmotions.release, err))
+		return -1;
+	id = vs_vc_vm_snapshot(c->vc, vm->moid, VS_PARENT_SNAPSHOT, &calls,
+			       err);
 	if (id < 0)
 		return -1;
 	vs_strlcpy(p->name, vm->name, sizeof(p->name));
