@@ -177,7 +177,8 @@ class Job:
             job = perf.read_job(self.output())
             why = ""
         except perf.Unreadable as e:
-            job, why = {"nodes": self.nodes, "cards": {}, "tests": []}, \
+            job, why = {"nodes": self.nodes, "cards": {}, "tests": [],
+                        "said": ""}, \
                 self.why or f"JobState={self.state}: {e}"
         if set(job["nodes"]) != set(self.nodes) or \
                 job.get("job", self.id) != self.id:
@@ -202,8 +203,9 @@ class Job:
         done = [t for t in job["tests"] if key == (
             t["test"], t["card"], t["from"], t["to"])]
         limits = keep.limits_of(self.conf, self.adapter)
-        test = done[0] if done else {"test": row["test"], "rc": 1, "text":
-                                     "it was not run\n"}
+        test = done[0] if done else {"test": row["test"], "rc": 1, "text": ""}
+        if not done:
+            why = why or perf.complaint(job["said"]) or "it was not run"
         res = judge.assess(test, [job["cards"].get(
             (e["node"], row["card"]), {}).get("rate") for e in ends], limits)
         if why or len(done) != 1:

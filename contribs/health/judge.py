@@ -37,14 +37,15 @@ def assess(test, rates, limits):
     if bandwidth:
         line = limits["line_rate"] or (min(rates) if all(rates) else None)
         res["line_rate"] = line
-        if not line:
-            res["why"] = "the port's rate is not known"
-            return res
     try:
-        res["value"] = value = round(perf.measure(test), 2)
+        value = round(perf.measure(test), 2)
     except perf.Unreadable as e:
         res["why"] = str(e)
         return res
+    if bandwidth and not line:
+        res["why"] = "the port's rate is not known"
+        return res
+    res["value"] = value
     if not bandwidth:
         res["verdict"] = "good" if value <= res["limit"] else "slow"
     elif value > 1.05 * line:

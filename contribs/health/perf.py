@@ -170,7 +170,8 @@ _FIRST = re.compile(rf"health: version=1 job=(\d{{1,10}}) "
 
 def read_job(text):
     """{job, nodes, cards: {(node, card): {device, rate}}, tests: [{test, card,
-    from, to, rc, text}], done}. Tests without an end are left out."""
+    from, to, rc, text}], said: what it says beside these, done}. Tests without an
+    end are left out."""
     if len(text) > MOST:
         raise Unreadable(f"more than {MOST} bytes of output")
     job, begun, inside = None, None, []
@@ -178,7 +179,7 @@ def read_job(text):
         first = _FIRST.fullmatch(line)
         if first and not job:
             job = {"job": int(first[1]), "nodes": [first[2], first[3]],
-                   "cards": {}, "tests": [], "done": False}
+                   "cards": {}, "tests": [], "said": "", "done": False}
             continue
         if not job:
             continue
@@ -199,6 +200,8 @@ def read_job(text):
             job["done"] = True
         elif begun:
             inside.append(line)
+        elif not line.startswith("health: "):
+            job["said"] += line + "\n"
     if not job:
         raise Unreadable("it isn't the output of pair.sbatch")
     if len(set(job["nodes"])) != 2:

@@ -260,3 +260,31 @@ def test_what_a_job_writes_has_the_name_that_is_removed(site, monkeypatch):
     with open(name, "w") as f:
         f.write("of it\nhealth: done\n")
     assert made.output().startswith("of it")
+
+
+def test_why_a_job_has_no_result_is_its_own_word(site, monkeypatch):
+    m = site.module
+    monkeypatch.setattr("job.must", lambda *argv, **_: "7\n")
+    conf = {k: default for k, (_, default) in m.keep.KEYS.items()}
+    conf.update(output=str(site.out), limits={"": m.judge.DEFAULT_LIMITS})
+    site.out.mkdir(mode=0o700)
+    made = m.Job(conf, "roce", ("a", "b"), [{"node": "vm1"}, {"node": "vm2"}])
+    made.state = "COMPLETED"
+    made.places = {"vm1": ("a", ["p"]), "vm2": ("b", ["p"])}
+    head, end = "health: version=1 job=7 nodes=vm1,vm2\n", "health: done\n"
+    card = "health: card node={} card=0 device=mlx5_0 rate=100 Gb/sec (4X EDR)\n"
+    edge = "test=ib_send_bw card=0 from=vm1 to=vm2"
+    for text, why in (
+            (f"{head}no active RDMA port on vm1 (x)\n{end}", "no active RDMA"),
+            (f"{head}srun: error: no step\nsrun: bye\n{end}", "srun: error"),
+            (head + card.format("vm1") + end, "it was not run"),
+            (f"{head}{card.format('vm1')}health: begin {edge}\nFailed to x\n"
+             f"health: end {edge} rc=1\n{end}", "ended with 1: Failed to x")):
+        made.output = lambda text=text: text
+        row = made.rows()[0]
+        assert row["verdict"] == "none" and row["why"].startswith(why), row
+
+
+def test_a_partition_without_vms_is_a_mistake_and_no_busy_one(site):
+    with pytest.raises(site.module.Wrong, match="rose.*there are roce"):
+        site(World(), partitions=["roce", "rose"])
