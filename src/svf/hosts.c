@@ -222,7 +222,7 @@ static const struct svf_col cols[] = {
 	VFS_COLS,
 	{ .name = "devices", .title = "DEVICES_FREE/ALL",
 	  .how = SVF_RIGHT | SVF_IF, .put = put_devices,
-	  .what = "devices that VMs get whole: not given to any, and all; only where there are some" },
+	  .what = "devices that VMs get whole: not given to any, and all (profiles of one GPU count it each); only where there are some" },
 	{ .name = "ghz", .title = "GHZ_FREE/ALL", .how = SVF_RIGHT, .drop = 4,
 	  .put = put_ghz, .what = "CPU that is not reserved, and all there is, in GHz" },
 	{ .name = "gb", .title = "GB_FREE/ALL", .how = SVF_RIGHT, .drop = 3,

@@ -19,6 +19,7 @@ from worlds import IB, PF0, ROCE, host, template, world
 
 E1, E2, E3 = (f"esx0{i}.example.org" for i in (1, 2, 3))
 IB_PF, GPU, FPGA = "0000:af:00.0", "0000:65:00.0", "0000:ca:00.0"
+CLASS, PROFILE, VGPU = "com.vendor.fpga", "nvidia_a100-40c", "0000:e3:00.0"
 ETH, PVRDMA = "ETH-PG", "PVRDMA-PG"
 
 
@@ -64,6 +65,20 @@ def that_fpga(d, vc):
         b["id"] == FPGA and b["systemId"] == host["systemInfo"]["uuid"]
 
 
+def of_class(d, _):
+    b = d["backing"]
+    return b["_typeName"] == "VirtualPCIPassthroughDvxBackingInfo" and \
+        b["deviceClass"] == CLASS and \
+        [(o["key"], o["value"]["_value"]) for o in b["configParams"]] == \
+        [("queues", "8")]
+
+
+def of_profile(d, _):
+    b = d["backing"]
+    return b["_typeName"] == "VirtualPCIPassthroughVmiopBackingInfo" and \
+        b["vgpu"] == PROFILE
+
+
 ROWS = {
     "vmxnet3": Row("vmxnet3", f"Network={ETH}",
                    ("VirtualVmxnet3", port(ETH))),
@@ -81,6 +96,12 @@ ROWS = {
     "fixed": Row("directpath", "Vendor=0x10ee Device=0x5000",
                  ("VirtualPCIPassthrough", that_fpga), (E2, FPGA, 1),
                  "needs 1 fixed device, 0 free"),
+    "dvx": Row("dvx", f'DeviceClass={CLASS} Instances=1 Parameters="queues=8"',
+               ("VirtualPCIPassthrough", of_class), (E3, CLASS, 1),
+               "needs 1 dvx device, 0 free"),
+    "vgpu": Row("vgpu", f"Profile={PROFILE}",
+                ("VirtualPCIPassthrough", of_profile), (E1, VGPU, 1),
+                "needs 1 vgpu vGPU, 0 free"),
 }
 COUNTED = [name for name, r in ROWS.items() if r.of]
 # Its least hardware version is older than what any template here may be.
@@ -102,6 +123,11 @@ def too_old(row):
 
 def make_inventory():
     hosts = [host(E1, vfs=1), host(E2, vfs=0, ib_vfs=1), host(E3, vfs=0)]
+    hosts[2]["dvx"] = [{"class": CLASS, "instances": 1, "needs": ["queues"],
+                        "checkpoint": True}]
+    hosts[0]["gpus"] = [{"pci": VGPU, "name": "NVIDIA A100-PCIE-40GB",
+                         "device": 0x20f1, "memoryGB": 40, "numa": 1,
+                         "profiles": {PROFILE: [1, 1]}}]
     hosts[1]["devices"] = [{"pci": FPGA, "vendor": 0x10ee, "device": 0x5000,
                             "name": "Alveo U250"}]
     hosts[2]["devices"] = [{"pci": GPU, "vendor": 0x10de, "device": 0x20b0,
@@ -153,9 +179,13 @@ def books(c):
             for h in c.state()["hosts"] for pf in h["pfs"] if pf["used"]}
 
 
+# By what the simulator calls them; we have no address of theirs.
+NAMED = {CLASS: CLASS, PROFILE: VGPU}
+
+
 def hosts_rows(c):
-    return {(h["host"], pf["pci"]): pf for h in c.svf("hosts")["hosts"]
-            for pf in h["pfs"]}
+    return {(h["host"], NAMED.get(pf.get("device"), pf["pci"])): pf
+            for h in c.svf("hosts")["hosts"] for pf in h["pfs"]}
 
 
 class Seen:
@@ -290,7 +320,7 @@ def test_devices_are_no_vfs_to_svf_hosts(cluster, seen):
             str(sum(p["ours"] for p in pfs)), str(sum(p["free"] for p in pfs)),
             has if devs else "-"], h
         assert h.get("devices_total", 0) == sum(p["total"] for p in devs)
-    assert cells[E3][-1] == "0/1"       # the one GPU
+    assert cells[E3][-1] == "0/2"       # a GPU, and a DVX device
     assert "DEVICES_FREE/ALL" in cluster.must("svf", "hosts")
     out = cluster.must("svf", "hosts", "--pfs", "-n", "-o", "pf,device")
     assert [GPU, "10de:20b0"] in [ln.split() for ln in out.splitlines()]
@@ -376,10 +406,10 @@ def test_an_adapter_of_devices_comes_and_goes_under_running_jobs(cluster, seen):
             cluster.svf("status")["up"] and
             (E1, PF0) in hosts_rows(cluster)))
         rows = hosts_rows(cluster)
-        # What no adapter names is read no more: it might be a VF, and counts
-        # as one of those of its host, which has none.
+        # What no adapter names is read no more: two of them might be VFs, and
+        # count as such of their host, which has none.
         assert not [pf for pf in rows.values() if "device" in pf], rows
-        assert rows[E3, PF0]["ours"] == 1 and rows[E3, PF0]["free"] == -1
+        assert rows[E3, PF0]["ours"] == 2 and rows[E3, PF0]["free"] == -2
         assert rows[at["ib"]]["ours"] == 1 and rows[at["ib"]]["free"] == 0
         assert rows[E1, PF0]["free"] == 1
         assert "DEVICES" not in cluster.must("svf", "hosts")

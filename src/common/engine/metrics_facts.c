@@ -66,6 +66,8 @@ static void pf_read(struct vs_core *c, const struct vs_host *h, int i,
 		use->held;
 	struct vs_metrics_pf *p;
 
+	if (use->crowded)	/* their GPU runs another profile's */
+		spare = spare > use->crowded ? spare - use->crowded : 0;
 	if (!use->total && !had && !spare)
 		return;
 	VS_GROW(f->pfs, f->cap_pfs, f->npfs + 1);
@@ -74,7 +76,9 @@ static void pf_read(struct vs_core *c, const struct vs_host *h, int i,
 	vs_strlcpy(p->pci, pf->pci, sizeof(p->pci));
 	p->adapters = adapters_of(c, pf);
 	p->device = pf->of != NULL;
-	if (pf->of) {
+	if (pf->of && pf->of->named) {
+		vs_strlcpy(p->ids, pf->of->label, sizeof(p->ids));
+	} else if (pf->of) {
 		snprintf(p->ids, sizeof(p->ids), "%04x:%04x",
 			 (unsigned int)pf->of->vendor,
 			 (unsigned int)pf->of->device);

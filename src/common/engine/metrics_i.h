@@ -68,7 +68,8 @@ struct vs_metrics_pf {
 	char pci[VS_PCI_LEN];
 	uint64_t adapters;		/* a bit for each that draws on it */
 	bool device;			/* it is of devices handed out whole */
-	char ids[12], label[VS_DEVICE_LABEL];	/* of these: "10de:20b0" */
+	/* of these: "10de:20b0" and a hardware label, or class or profile */
+	char ids[VS_DEVICE_LABEL], label[VS_DEVICE_LABEL];
 	int n[VS_VF_STATES];
 };
 struct vs_metrics_host {

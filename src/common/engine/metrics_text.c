@@ -159,7 +159,7 @@ static void vfs_of(struct out *o, const struct vs_metrics_pf *p)
 	};
 	const struct vs_metrics_facts *f = o->f;
 	char names[512] = "", host[LABEL_LEN], adapter[LABEL_LEN];
-	char kind[LABEL_LEN], which[LABEL_LEN + 64];
+	char kind[LABEL_LEN], at[LABEL_LEN], which[2 * LABEL_LEN + 32];
 	size_t len = 0;
 
 	for (size_t a = 0; a < f->nadapters && a < VS_METRIC_ADAPTERS; a++) {
@@ -172,7 +172,7 @@ static void vfs_of(struct out *o, const struct vs_metrics_pf *p)
 	label(f->hosts[p->host].name, host);
 	if (p->device)
 		snprintf(which, sizeof(which), "device=\"%s\",label=\"%s\"",
-			 p->ids, label(p->label, kind));
+			 label(p->ids, kind), label(p->label, at));
 	for (int i = 0; i < VS_VF_STATES; i++)
 		put(o, PREFIX "%s{adapter=\"%s\",host=\"%s\",%s%spf=\"%s\",state=\"%s\"} %d\n",
 		    p->device ? "devices" : "vfs", names, host,
@@ -194,7 +194,7 @@ static void hosts(struct out *o)
 	for (size_t i = 0; i < f->npfs; i++)
 		if (!f->pfs[i].device)
 			vfs_of(o, &f->pfs[i]);
-	family(o, GAUGE, "devices", NULL, "Devices of hosts that VMs get whole, by vendor and device id and hardware label, in the same states. pf: the address of the first of those that are alike.");
+	family(o, GAUGE, "devices", NULL, "Devices of hosts that VMs get whole, in the same states. device: vendor and device id (label: their hardware label), DVX class or vGPU profile; profiles of one GPU count it each. pf: the address of the first of those that are alike.");
 	for (size_t i = 0; i < f->npfs; i++)
 		if (f->pfs[i].device)
 			vfs_of(o, &f->pfs[i]);
