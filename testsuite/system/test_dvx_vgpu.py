@@ -108,6 +108,14 @@ def test_hosts_tell_how_many_of_each_there_are(cluster):
                            "roce-half", "sriov"]
 
 
+def test_a_gpu_in_another_mode_is_found(cluster):
+    def found():
+        out = cluster.run("svf", "check", "-n", "-o", "code,object,is,should").stdout
+        return [ln for ln in map(str.split, out.splitlines()) if ln[0] == "gpu-mode"]
+    wait_for("svf check tells", 30, lambda: found() == [
+        f"gpu-mode {E3} GPU 0000:ca:00.0: shared shared direct".split()])
+
+
 def test_jobs_get_vgpus_of_one_profile_to_a_gpu(cluster):
     was = cluster.mutating()
     job = Held(cluster, "-p", "half", "-N3").wait_running()

@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include "engine/core_i.h"
 #include "util/mem.h"
 
@@ -97,6 +98,21 @@ static void fill_incapable(struct vs_host_facts *f, const struct vs_vc_host *h)
 	}
 }
 
+/* A board's own graphics is none of these: their profiles are NVIDIA's. */
+static void fill_gpus(struct vs_host_facts *f, const struct vs_vc_host *h)
+{
+	for (size_t i = 0; i < h->ngpus && f->ngpus < VS_HOST_GPUS; i++) {
+		const struct vs_vc_gpu *g = &h->gpus[i];
+
+		if (strncasecmp(g->vendor, "NVIDIA", strlen("NVIDIA")))
+			continue;
+		vs_strlcpy(f->gpus[f->ngpus].pci, g->pci,
+			   sizeof(f->gpus[0].pci));
+		vs_strlcpy(f->gpus[f->ngpus++].type, g->type,
+			   sizeof(f->gpus[0].type));
+	}
+}
+
 static struct vs_host_facts *facts_of(const struct vs_vc_host *h)
 {
 	struct vs_host_facts *f = vs_host_facts_new();
@@ -111,6 +127,7 @@ static struct vs_host_facts *facts_of(const struct vs_vc_host *h)
 			   sizeof(f->mgmt[0]));
 	fill_pfs(f, h);
 	fill_incapable(f, h);
+	fill_gpus(f, h);
 	f->switches = vs_calloc(h->nswitches + 1, sizeof(*f->switches));
 	for (; f->nswitches < h->nswitches; f->nswitches++) {
 		const struct vs_vc_switch *from = &h->switches[f->nswitches];

@@ -342,6 +342,32 @@ static void check_settings(const struct vs_host *h, struct vs_found_list *l)
 			vs_strdup("none is"), vs_check_reboot(h, ""));
 }
 
+/* One finding of all its GPUs; one that is passed through is another's. */
+static void check_gpus(const struct vs_check_site *s, const struct vs_host *h,
+		       struct vs_found_list *l)
+{
+	const struct vs_host_facts *f = h->facts;
+	bool wanted = false;
+
+	for (size_t a = 0; a < s->nadapters; a++)
+		wanted |= vs_adapter_kind(&s->adapters[a])->by_profile;
+	for (int i = 0; wanted && i < f->ngpus; i++) {
+		const struct vs_gpu_facts *g = &f->gpus[i];
+
+		VS_FREE char *set = NULL;
+
+		if (!strcmp(g->type, "sharedDirect") ||
+		    !strcmp(g->type, "direct"))
+			continue;
+		set = vs_asprintf("govc host.esxcli -host %s graphics host set --default-type SharedPassthru",
+				  h->name);
+		vs_found_add(l, VS_CHECK_GPU_MODE, h->name,
+			vs_asprintf("GPU %s: %s", g->pci, g->type),
+			vs_strdup("shared direct"), vs_check_reboot(h, set));
+		return;
+	}
+}
+
 static void check_unread(const struct vs_check_site *s,
 			 const struct vs_host *h, struct vs_found_list *l)
 {
@@ -385,6 +411,7 @@ void vs_check_host(const struct vs_check_site *s, const struct vs_usual *u,
 		if (!old)
 			check_build(u, h, l);
 		check_settings(h, l);
+		check_gpus(s, h, l);
 	}
 	vs_check_pfs(s, u, h, l);
 }

@@ -9,6 +9,7 @@
 #include "plan/inventory.h"
 
 #define VS_HOST_MGMT 4
+#define VS_HOST_GPUS 16
 
 /* A PF, beside struct vs_pf and in the same order. Texts are "" if unknown. */
 struct vs_pf_facts {
@@ -28,6 +29,9 @@ struct vs_incapable_facts {
 	char pci[VS_PCI_LEN], pnic[32], switch_uuid[VS_LABEL_LEN], driver[32];
 };
 
+/* A GPU that could be shared by profile; type: HostGraphicsInfo.graphicsType. */
+struct vs_gpu_facts { char pci[VS_PCI_LEN], type[16]; };
+
 struct vs_host_facts {
 	char version[24], build[16];	/* ESXi's */
 	char power[24];			/* policy: static, dynamic, low, custom */
@@ -41,6 +45,8 @@ struct vs_host_facts {
 	int nmgmt;
 	struct vs_incapable_facts *incapable;
 	size_t nincapable;
+	struct vs_gpu_facts gpus[VS_HOST_GPUS];
+	int ngpus;
 };
 
 struct vs_host_facts *vs_host_facts_new(void);	/* all unknown */

@@ -38,6 +38,7 @@ static void clear_gpus(struct vcx_host *h)
 	for (size_t i = 0; i < h->ngpus; i++) {
 		free((char *)h->gpus[i].pci);
 		free((char *)h->gpus[i].name);
+		free((char *)h->gpus[i].vendor);
 		free((char *)h->gpus[i].type);
 		free((char *)h->gpus[i].mode);
 	}
@@ -67,6 +68,7 @@ static void set_gpus(struct vcx_host *h, struct vs_j list)
 		h->gpus[h->ngpus] = (struct vs_vc_gpu) {
 			.pci = address(opt(g, "pciId")),
 			.name = vs_strdup(opt(g, "deviceName")),
+			.vendor = vs_strdup(opt(g, "vendorName")),
 			.type = vs_strdup(opt(g, "graphicsType")),
 			.mode = vs_strdup(opt(g, "vgpuMode")),
 		};

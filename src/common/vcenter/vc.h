@@ -116,7 +116,7 @@ struct vs_vc_function { char *pci, *name; int vendor, device; };
 /* A GPU that VMs share; type "sharedDirect": it is for vGPUs; mode "" before
  * 8.0 U3. A profile of vGPUs that the host offers, or a class of DVX devices,
  * and what its driver can do; nic: they are cards on a network. */
-struct vs_vc_gpu { const char *pci, *name, *type, *mode;
+struct vs_vc_gpu { const char *pci, *name, *vendor, *type, *mode;
 	int numa, numa_cores; int64_t numa_mb; };
 struct vs_vc_named { const char *name; bool moves, suspends, snapshots, nic; };
 struct vs_vc_switch { const char *uuid, *name; int mtu; };	/* 0 unknown */
