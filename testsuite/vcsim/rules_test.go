@@ -46,6 +46,27 @@ var ruledKinds = []ruled{
 	{"sriov", "vmx-09", true, "", onCard("VirtualSriovEthernetCard", "SRIOV-ROCE-PG")},
 	{"directpath", "", true, "", (*client).fixedGPU},
 	{"dynamic-directpath", "vmx-16", true, "", anyGPU},
+	{"dvx", "vmx-19", true, "vmotion snapshot suspend", ofClass(fpgaClass)},
+	{"dvx without checkpoints", "vmx-19", true, "", ofClass("com.vendor.plain")},
+	{"vgpu", "vmx-10", true, "vmotion snapshot suspend", func(*client) obj { return pciDev(aVgpu) }},
+}
+
+var aVgpu = obj{"_typeName": "VirtualPCIPassthroughVmiopBackingInfo", "vgpu": "nvidia_a100-40c"}
+
+func ofClass(name string) func(*client) obj {
+	return func(*client) obj {
+		return pciDev(obj{"_typeName": "VirtualPCIPassthroughDvxBackingInfo", "deviceClass": name})
+	}
+}
+
+// allKinds gives the hosts some of everything, and no VMs.
+func allKinds(inv *inventory) {
+	gpus(inv)
+	inv.Datacenters[0].VMs = nil
+	h := &inv.Datacenters[0].Clusters[0].Hosts[0]
+	h.Gpus = []gpuSpec{{Pci: "0000:b1:00.0", Name: "NVIDIA A100-PCIE-40GB", Device: 0x20f1, MemoryGB: 40,
+		Profiles: map[string][]int{"nvidia_a100-40c": {1, 1}}}}
+	h.Dvx = []dvxSpec{{Class: fpgaClass, Instances: 2, Checkpoint: true}, {Class: "com.vendor.plain", Instances: 2}}
 }
 
 func (k *ruled) may(what string) bool {
@@ -89,8 +110,7 @@ func eachKind(t *testing.T, change func(inv *inventory), do func(t *testing.T, c
 		k := &ruledKinds[i]
 		t.Run(k.name, func(t *testing.T) {
 			do(t, start(t, func(inv *inventory) {
-				gpus(inv)
-				inv.Datacenters[0].VMs = nil
+				allKinds(inv)
 				if change != nil {
 					change(inv)
 				}
@@ -184,7 +204,7 @@ func TestADeviceWantsItsHardwareVersion(t *testing.T) {
 		_, _ = fmt.Sscanf(k.least, "vmx-%d", &n)
 		for version, good := range map[string]bool{k.least: false, fmt.Sprintf("vmx-%02d", n+1): true} {
 			c := start(t, func(inv *inventory) {
-				gpus(inv)
+				allKinds(inv)
 				for i := range inv.Datacenters[0].Templates {
 					inv.Datacenters[0].Templates[i].HardwareVersion = version
 				}
@@ -241,8 +261,7 @@ func TestAVMHasSoManyPassthroughDevices(t *testing.T) {
 func TestHaRestartsWhatMayRunElsewhere(t *testing.T) {
 	for _, release := range []string{"8.0.1.0", "8.0.3.0"} {
 		c := start(t, func(inv *inventory) {
-			gpus(inv)
-			inv.Datacenters[0].VMs = nil
+			allKinds(inv)
 			cl := &inv.Datacenters[0].Clusters[0]
 			cl.Ha, cl.HaPassthrough, cl.Hosts[0].ApiVersion = true, true, release
 			inv.Durations["HaRestart"] = Dur(50 * time.Millisecond)
@@ -250,7 +269,7 @@ func TestHaRestartsWhatMayRunElsewhere(t *testing.T) {
 		vms := map[string]obj{}
 		for i := range ruledKinds {
 			k := &ruledKinds[i]
-			vms[k.name] = c.clone("n-"+k.name, "esx01", k.config(c))
+			vms[k.name] = c.clone(fmt.Sprintf("n%d", i), "esx01", k.config(c))
 			c.ok(c.vmOp(vms[k.name], "PowerOnVM_Task", nil))
 		}
 		c.do("failHost", obj{"host": "esx01"})
@@ -267,5 +286,25 @@ func TestHaRestartsWhatMayRunElsewhere(t *testing.T) {
 				t.Fatalf("%s on %s went to %s", name, release, at)
 			}
 		}
+	}
+}
+
+// vGPU's cells have releases: suspend came with 6.7, vMotion with 6.7U1.
+func TestAVgpuMayWhatItsReleaseAllows(t *testing.T) {
+	for release, may := range map[string][2]bool{"6.5.0": {}, "6.7.0": {true}, "6.7.1": {true, true}} {
+		c := start(t, func(inv *inventory) {
+			allKinds(inv)
+			for i := range inv.Datacenters[0].Clusters[0].Hosts {
+				inv.Datacenters[0].Clusters[0].Hosts[i].ApiVersion = release
+			}
+			for i := range inv.Datacenters[0].Templates {
+				inv.Datacenters[0].Templates[i].HardwareVersion = "vmx-13"
+			}
+		}).login()
+		vm := c.clone("n1", "esx01", sharedVM(aVgpu))
+		c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
+		there := obj{"spec": obj{"_typeName": "VirtualMachineRelocateSpec", "host": c.find("DC0/host/HPC1/esx02")}}
+		c.judge(may[1], c.vmOp(vm, "RelocateVM_Task", there), "DisallowedMigrationDeviceAttached", "DeviceNotSupported")
+		c.judge(may[0], c.vmOp(vm, "SuspendVM_Task", nil), "GenericVmConfigFault", "does not allow suspend")
 	}
 }
