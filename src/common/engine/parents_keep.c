@@ -193,9 +193,6 @@ static void end_it(struct vs_core *c, struct vs_parent *r,
 
 	if (!r->unwanted_ms)
 		r->unwanted_ms = now_ms;
-	if (r->op != VS_PARENT_IDLE && !r->op_id &&
-	    now_ms - r->since_ms >= VS_SETTLE_MS)
-		r->op = VS_PARENT_IDLE;	/* done, and it is still there */
 	if (r->op != VS_PARENT_IDLE || is_made(c, vm) ||
 	    is_copied(c, vm) ||
 	    vs_parent_children(&c->inv, vm, c->folder, &unsure) || unsure) {
@@ -249,6 +246,7 @@ static void forget_old(struct vs_core *c, int64_t now_ms)
 	struct vs_parent *p, *tmp;
 
 	HASH_ITER(hh, c->parents.all, p, tmp) {
+		vs_parent_settle(c, p, now_ms);	/* nobody may ask again */
 		hold_ends(c, p);
 		if (!is_old(c, p, now_ms))
 			continue;
