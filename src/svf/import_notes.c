@@ -22,7 +22,7 @@ static const struct { enum svf_key key; const char *todo; } notes[] = {
 	{ SVF_K_INSTANT, "VMs are full clones; Retention=warm keeps them on for the next job" },
 	{ SVF_K_POWER, "Slurm's power saving decides what is on" },
 	{ SVF_K_DEVICE, "a device by its address is not served: an AdapterName line with Type=dynamic-directpath, Vendor= and Device= gives one of its kind" },
-	{ SVF_K_VGPU, "vGPUs are not served: keep these VMs out of Slurm's cloud nodes, or do without" },
+	{ SVF_K_VGPU, "a vGPU is an adapter of its own: AdapterName=vgpu Type=vgpu with this Profile=, alone as the partition's Adapter=, or With=vgpu in the card's line" },
 	{ SVF_K_MMIO, "MMIO= on the AdapterName line of the device" },
 	{ SVF_K_ADAPTER_NUMBER, "a node's cards are found by their MAC addresses" },
 	{ SVF_K_DVS_NAME, "the switch is found by its port group" },

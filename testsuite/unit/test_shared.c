@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <string.h>
+#include "plan/deed.h"
 #include "plan/shared.h"
 #include "plan_world.h"
 #include "util/mem.h"
@@ -353,6 +354,21 @@ static void a_vf_and_a_vgpu_come_together_or_not_at_all(void **state)
 	assert_non_null(strstr(err.text, "with 1 v4 vGPU"));
 }
 
+/* The table allows it, and the host's driver has its say. */
+static void a_driver_that_cannot_keeps_its_vm(void **state)
+{
+	struct vs_vm *vm = w_on("vm-1", VS_CARD_PCI_VGPU, P4);
+	struct vs_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(vs_deed_may(&v4, vm, VS_DEED_VMOTION, 0, &err), -1);
+	assert_non_null(strstr(err.text, "the GPU driver of host esx01"));
+	esx01->devices[0].can = 1u << VS_DEED_VMOTION;
+	assert_int_equal(vs_deed_may(&v4, vm, VS_DEED_VMOTION, 0, &err), 0);
+	assert_int_equal(vs_deed_may(&v4, vm, VS_DEED_SUSPEND, 0, &err), -1);
+	assert_int_equal(vs_deed_may(&v4, NULL, VS_DEED_SUSPEND, 0, &err), 0);
+}
+
 static void what_is_demanded_of_the_vm(void **state)
 {
 	char a[VS_PROFILE_HASH_LEN], b[VS_PROFILE_HASH_LEN];
@@ -389,6 +405,7 @@ int main(void)
 		T(a_gang_of_two_profiles_shares_the_gpus),
 		T(what_is_held_keeps_its_gpu_until_it_is_on),
 		T(a_vf_and_a_vgpu_come_together_or_not_at_all),
+		T(a_driver_that_cannot_keeps_its_vm),
 		T(what_is_demanded_of_the_vm),
 	};
 

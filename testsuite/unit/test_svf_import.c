@@ -100,7 +100,7 @@ static const struct { const char *file, *lines[12]; } samples[] = {
 	{ "cluster-vgpu.conf", {
 "PartitionName=vgpu-vm Adapter=vmxnet3 Template=vhpc_clone CPUs=5 Memory=16384 LatencySensitivity=high\n",
 "#NodeName=vgpu-vm[1-4] CPUs=5 ",
-"# note: vgpu grid_p100-4q: vGPUs are not served" } },
+"# note: vgpu grid_p100-4q: a vGPU is an adapter of its own: AdapterName=vgpu Type=vgpu with this Profile=" } },
 	{ "all-keys", {
 "ClusterName=\"C 1\" ResourcePool=p\nClusterName=Other ResourcePool=p\n",
 "AdapterName=sriov Type=sriov Network=s PF=0000:3b:00.1 MTU=9000\n",

@@ -85,7 +85,7 @@ extern const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES];
 extern const char *const vs_deed_names[VS_DEEDS];	/* "vmotion", ... */
 
 /* May it be done in this release (0: in the newest)? What hangs on the vendor's
- * driver counts as no: nobody tells whether it can. */
+ * driver counts as no; what hosts tell of it is vs_devices.can. */
 bool vs_adapter_can(enum vs_adapter_type type, enum vs_deed deed, int release);
 /* "yes", "no", "8.0U2+", "vendor": what is true in which releases; those that
  * slurm-vsphere works with begin at VS_RELEASE_OLDEST. Returns out. */

@@ -51,7 +51,7 @@ static int forbidden(const struct vs_adapter_kind *k, enum vs_deed deed,
 				  vs_deed_names[deed], k->name);
 	if (can->vendor)
 		return vs_err_set(err, VS_E_REQUEST,
-				  "%s: type %s allows it where the vendor's driver can do it, of which vCenter tells nothing",
+				  "%s: type %s allows it where the vendor's driver can do it, on which nothing is built",
 				  vs_deed_names[deed], k->name);
 	return vs_err_set(err, VS_E_REQUEST,
 			  "%s: type %s allows it from vSphere %s on, this is %s",
@@ -80,6 +80,28 @@ static int card_may(const struct vs_card *card, enum vs_deed deed, int release,
 	return 0;
 }
 
+/* What the host's driver says of a profile (sharedGpuCapabilities). */
+static int driver_may(const struct vs_vm *vm, const struct vs_card *card,
+		      enum vs_deed deed, struct vs_err *err)
+{
+	const struct vs_host *h = vm->host_ptr;
+
+	if (card->kind != VS_CARD_PCI_VGPU || !h ||
+	    (deed != VS_DEED_VMOTION && deed != VS_DEED_SUSPEND))
+		return 0;
+	for (int i = 0; i < h->npfs; i++) {
+		const struct vs_devices *of = h->pfs[i].of;
+
+		if (of && of->named == VS_CARD_PCI_VGPU &&
+		    !strcmp(of->label, card->network) &&
+		    !(of->can >> deed & 1))
+			return vs_err_set(err, VS_E_REQUEST,
+				"%s: the GPU driver of host %s can't do it with %s",
+				vs_deed_names[deed], h->name, of->label);
+	}
+	return 0;
+}
+
 int vs_deed_may(const struct vs_adapter *a, const struct vs_vm *vm,
 		enum vs_deed deed, int release, struct vs_err *err)
 {
@@ -89,7 +111,8 @@ int vs_deed_may(const struct vs_adapter *a, const struct vs_vm *vm,
 	if (a && a->with && type_may(a->with->type, deed, release, err))
 		return -1;
 	for (int i = 0; vm && i < vm->ncards; i++)
-		if (card_may(&vm->cards[i], deed, release, err))
+		if (card_may(&vm->cards[i], deed, release, err) ||
+		    driver_may(vm, &vm->cards[i], deed, err))
 			return -1;
 	return 0;
 }
