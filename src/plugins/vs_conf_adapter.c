@@ -300,6 +300,37 @@ static int check_both(const struct vs_conf_adapter *a,
 	return 0;
 }
 
+static bool allows_instant(const struct vs_conf_adapter *a)
+{
+	return vs_adapter_can((enum vs_adapter_type)(kind_of(a) -
+						     vs_adapter_kinds),
+			      VS_DEED_INSTANT, 0);
+}
+
+int vs_conf_clone_check(const struct vs_conf *conf,
+			const struct vs_conf_partition *p,
+			const struct vs_conf_file *f,
+			const struct vs_conf_record *r, struct vs_err *err)
+{
+	const struct vs_conf_adapter *a = vs_conf_adapter_named(conf,
+								p->adapter);
+	const struct vs_conf_adapter *with = a->with ?
+		vs_conf_adapter_named(conf, a->with) : NULL;
+
+	if (!p->clone || strcasecmp(p->clone, "instant"))
+		return 0;
+	if (with && !allows_instant(with))
+		a = with;
+	if (!allows_instant(a))
+		return vs_conf_err(f, vs_conf_line_of(r, "Clone"), err,
+			"Clone=instant: AdapterName=%s is of Type=%s, which allows no instant clones (svf adapters): expected linked or full",
+			a->name, a->type);
+	if (p->storage_policy)
+		return vs_conf_err(f, vs_conf_line_of(r, "Clone"), err,
+			"Clone=instant and StoragePolicy= exclude each other: vCenter takes no policy for an instant clone");
+	return 0;
+}
+
 int vs_conf_adapters_check(const struct vs_conf *conf,
 			   const struct vs_conf_file *f, struct vs_err *err)
 {

@@ -11,6 +11,13 @@ int vs_conf_adapter_check(const struct vs_conf_adapter *a,
 			  const struct vs_conf_file *f,
 			  const struct vs_conf_record *r, struct vs_err *err);
 
+/* Can VMs of this partition be made as its Clone= says, by what the types of its
+ * adapter, and of what stands beside it, allow? */
+int vs_conf_clone_check(const struct vs_conf *conf,
+			const struct vs_conf_partition *p,
+			const struct vs_conf_file *f,
+			const struct vs_conf_record *r, struct vs_err *err);
+
 /* All of them: adapters beside adapters, and those that want the same devices
  * in two ways. */
 int vs_conf_adapters_check(const struct vs_conf *conf,

@@ -357,15 +357,19 @@ static int check_together(struct vs_conf *conf, const struct vs_conf_file *f,
 
 	for (size_t i = 0; i < f->nrecords; i++) {
 		const struct vs_conf_record *r = &f->records[i];
+		const struct vs_conf_partition *p;
 		const char *adapter;
 
 		if (r->scope != VS_SCOPE_PARTITION)
 			continue;
-		adapter = conf->partitions[n++].adapter;
+		p = &conf->partitions[n++];
+		adapter = p->adapter;
 		if (!vs_conf_adapter_named(conf, adapter))
 			return vs_conf_err(f, vs_conf_line_of(r, "Adapter"), err,
 				"Adapter=%.63s: expected the name of an "
 				"AdapterName= line", adapter);
+		if (vs_conf_clone_check(conf, p, f, r, err))
+			return -1;
 	}
 	if (!conf->nadapters || !conf->npartitions || !conf->nclusters)
 		return vs_conf_err(f, 0, err, "expected at least one %s= line",

@@ -56,6 +56,7 @@ static bool same_rules(const struct vs_conf_partition *a,
 	       !strcmp(a->template_name, b->template_name) &&
 	       !strcmp(a->retention, b->retention) &&
 	       !strcmp(a->latency, b->latency) && a->vcpus == b->vcpus &&
+	       same_word(a->clone, b->clone) &&
 	       same_word(a->subnet, b->subnet) &&
 	       same_word(a->addresses, b->addresses) &&
 	       same_word(a->gateway, b->gateway) &&

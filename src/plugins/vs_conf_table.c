@@ -260,10 +260,12 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "After a job: warm: the VM stays on until SuspendTime; off: it is powered "
 	  "off; destroy: every job gets fresh VMs (exclusive partitions alone)." },
 	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "Clone", "full", false,
-	  "full|linked", 0, 0, PRT(clone),
+	  "full|linked|instant", 0, 0, PRT(clone),
 	  "full: each VM is a copy of the template; linked: it stands on the disks of "
-	  "a parent, a copy that is made once, and is there in seconds. See LINKED "
-	  "CLONES. VMs that exist are right either way." },
+	  "a parent, a copy that is made once, and is there in seconds; instant: it "
+	  "goes on from the memory of a parent that has booted (see svf adapters for "
+	  "the types that allow it). See LINKED CLONES and INSTANT CLONES. VMs that "
+	  "exist are right either way." },
 	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "LatencySensitivity", "normal",
 	  false, "normal|high", 0, 0, PRT(latency),
 	  "high: exclusive cores; all of the VM's CPU and memory is reserved for it." },

@@ -111,6 +111,7 @@ PUT(ha, VS_DEED_HA)
 PUT(drs_place, VS_DEED_DRS_PLACE)
 PUT(drs_move, VS_DEED_DRS_MOVE)
 PUT(hot_add, VS_DEED_HOT_ADD)
+PUT(instant, VS_DEED_INSTANT)
 
 static void put_memory(struct svf_table *t, const struct svf_row *row)
 {
@@ -178,6 +179,8 @@ static void put_cards(struct svf_table *t, const struct svf_row *row)
 	  .what = "and moves it while it is on" },			\
 	{ .name = "hot-add", .drop = 1, .put = put_hot_add,		\
 	  .what = "of adding the device to a VM that is on" },		\
+	{ .name = "instant", .drop = 5, .put = put_instant,		\
+	  .what = "of instant clones (Clone=instant)" },		\
 	{ .name = "memory", .put = put_memory,				\
 	  .what = "full: all memory of its VM is reserved" }
 

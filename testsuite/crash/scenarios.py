@@ -153,6 +153,23 @@ def gang(w):
     w.done(w.jobs("-N2 -w vm[001-002]"))
 
 
+def instant_clones(w):
+    w.edit("Type=sriov Network=SRIOV-ROCE-PG MTU=9000\n",
+           "Type=vmxnet3 Network=VM-PG\n")
+    w.edit("PartitionName=warm Adapter=sriov-roce Template=rhel9-ofed\n",
+           "PartitionName=warm Adapter=sriov-roce Template=rhel9-ofed "
+           "Clone=instant\n")
+
+
+@scenario(prepare=instant_clones, edits=True, points=(
+    "send.CloneVM_Task", "end.CloneVM_Task", "send.PowerOnVM_Task",
+    "end.PowerOnVM_Task", "send.InstantClone_Task", "answer.InstantClone_Task",
+    "end.InstantClone_Task"))
+def instant(w):
+    """A parent boots and is frozen, and two VMs go on from it."""
+    w.done(w.jobs("-N2 -w vm[001-002]"))
+
+
 # ---- people ---------------------------------------------------------------------
 
 def slow_clone(w):

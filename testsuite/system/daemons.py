@@ -290,7 +290,10 @@ cat "$dir/guests/$VM_NAME.port" 2>/dev/null >"$VM_DIR/port-state" ||
 [ ! -f "$dir/guests/$VM_NAME.env" ] || . "$dir/guests/$VM_NAME.env"
 while [ -e "$dir/guests/$VM_NAME.hold" ]; do sleep 0.1; done
 # A real guest's own script, on a fake /sys of the VM's cards, becomes slurmd.
+# The uptime is this machine's, where a cold boot's begins anew: -b. An instant
+# clone has its parent's, and what is done about that is the script's.
 set -- "$slurmd" -D -b -N "$VM_NAME" -f "$SLURM_CONF"
+[ -z "${VM_FORKED:-}" ] || set -- "$slurmd" -D -N "$VM_NAME" -f "$SLURM_CONF"
 ! grep -q '"guestinfo.slurm.dynamic": *"yes"' "$VM_GUESTINFO" || set -- "$@" -Z
 if [ -n "$isolation" ]; then
 	# shellcheck disable=SC2086 # words

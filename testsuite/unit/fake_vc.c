@@ -11,8 +11,9 @@
 struct fake_vm fake_vms[MAX_VMS];
 struct fake_call fake_calls[MAX_CALLS];
 int fake_ncalls;
-static int nhosts, nvfs, serial;
-static struct vs_vc *const client = (struct vs_vc *)&serial;
+static int nhosts, nvfs;
+int fake_serial;
+static struct vs_vc *const client = (struct vs_vc *)&fake_serial;
 
 int fake_sent[FAKE_KINDS], fake_cancels, fake_overfull;
 int64_t fake_disk_mb;
@@ -36,7 +37,7 @@ void fake_reset(int hosts, int vfs)
 	vs_core.vc = client;
 }
 
-static struct fake_vm *by_moid(const char *moid)
+struct fake_vm *fake_by_moid(const char *moid)
 {
 	for (int i = 0; i < MAX_VMS; i++)
 		if (fake_vms[i].used && !strcmp(fake_vms[i].moid, moid))
@@ -67,12 +68,12 @@ struct fake_vm *fake_add_vm(const char *name, const char *folder,
 
 	*vm = (struct fake_vm) { .used = true, .on = on, .disks_own = true,
 				 .memory_mb = 1024 };
-	snprintf(vm->moid, sizeof(vm->moid), "vm-%d", ++serial);
+	snprintf(vm->moid, sizeof(vm->moid), "vm-%d", ++fake_serial);
 	vs_strlcpy(vm->name, name, sizeof(vm->name));
 	vs_strlcpy(vm->folder, folder, sizeof(vm->folder));
 	vs_strlcpy(vm->host, host, sizeof(vm->host));
 	snprintf(vm->uuid, sizeof(vm->uuid),
-		 "00000000-0000-4000-8000-%012d", serial);
+		 "00000000-0000-4000-8000-%012d", fake_serial);
 	return vm;
 }
 
@@ -104,7 +105,7 @@ void fake_show(struct fake_vm *vm)
 	struct vs_vc_vm v = {
 		.moid = vm->moid, .has = ~0u, .name = vm->name,
 		.folder = vm->folder, .host = vm->host, .pool = vm->pool,
-		.uuid = vm->uuid,
+		.uuid = vm->uuid, .bios_uuid = vm->bios, .frozen = vm->frozen,
 		.change_version = "1",
 		.power = vm->on ? "poweredOn" : "poweredOff",
 		.connected = true, .is_template = vm->is_template,
@@ -222,7 +223,7 @@ void fake_down(enum vs_code code)
 
 /* ---- fake_calls ------------------------------------------------------------------- */
 
-static struct fake_call *call_new(enum fake_kind kind, const char *vm,
+struct fake_call *fake_call_new(enum fake_kind kind, const char *vm,
 			     const char *host, const struct vs_vc_op *op)
 {
 	struct fake_call *c = &fake_calls[fake_ncalls++];
@@ -241,7 +242,7 @@ static struct fake_call *call_new(enum fake_kind kind, const char *vm,
 	return c;
 }
 
-static void extra_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
+void fake_extra_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 {
 	vm->memory_mb = hw->memory_mb;
 	vm->asked = *hw;
@@ -273,14 +274,14 @@ static void extra_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *cl,
 		       const struct vs_vc_op *op, struct vs_err *err)
 {
-	struct fake_call *c = call_new(FAKE_CLONE, NULL, cl->host, op);
+	struct fake_call *c = fake_call_new(FAKE_CLONE, NULL, cl->host, op);
 
 	(void)vc;
 	(void)err;
 	c->clone = (struct fake_vm) { .used = true, .disks_own = true };
 	vs_strlcpy(c->clone.source, cl->source, sizeof(c->clone.source));
 	fake_source_apply(&c->clone, cl);
-	snprintf(c->clone.moid, sizeof(c->clone.moid), "vm-%d", ++serial);
+	snprintf(c->clone.moid, sizeof(c->clone.moid), "vm-%d", ++fake_serial);
 	vs_strlcpy(c->clone.name, cl->name, sizeof(c->clone.name));
 	vs_strlcpy(c->clone.folder, cl->folder, sizeof(c->clone.folder));
 	vs_strlcpy(c->clone.host, cl->host, sizeof(c->clone.host));
@@ -289,7 +290,7 @@ int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *cl,
 		   sizeof(c->clone.store));
 	vs_strlcpy(c->clone.uuid, cl->uuid, sizeof(c->clone.uuid));
 	fake_cards_apply(&c->clone, &cl->hw);
-	extra_apply(&c->clone, &cl->hw);
+	fake_extra_apply(&c->clone, &cl->hw);
 	return (int64_t)c->id;
 }
 
@@ -297,14 +298,14 @@ int64_t vs_vc_vm_reconfigure(struct vs_vc *vc, const char *vm,
 			     const char *version, const struct vs_vc_hw *hw,
 			     const struct vs_vc_op *op, struct vs_err *err)
 {
-	struct fake_call *c = call_new(FAKE_RECONFIGURE, vm, NULL, op);
+	struct fake_call *c = fake_call_new(FAKE_RECONFIGURE, vm, NULL, op);
 
 	(void)vc;
 	(void)version;
 	(void)err;
-	c->clone = *by_moid(vm);
+	c->clone = *fake_by_moid(vm);
 	fake_cards_apply(&c->clone, hw);
-	extra_apply(&c->clone, hw);
+	fake_extra_apply(&c->clone, hw);
 	return (int64_t)c->id;
 }
 
@@ -312,7 +313,7 @@ int64_t vs_vc_vm_relocate(struct vs_vc *vc, const char *vm, const char *host,
 			  const char *pool, const char *store,
 			  const struct vs_vc_op *op, struct vs_err *err)
 {
-	struct fake_call *c = call_new(FAKE_RELOCATE, vm, host, op);
+	struct fake_call *c = fake_call_new(FAKE_RELOCATE, vm, host, op);
 
 	(void)vc;
 	(void)err;
@@ -324,7 +325,7 @@ int64_t vs_vc_vm_relocate(struct vs_vc *vc, const char *vm, const char *host,
 /* By somebody: its own power-on takes no second VF. */
 static bool is_on(const char *moid)
 {
-	const struct fake_vm *vm = by_moid(moid);
+	const struct fake_vm *vm = fake_by_moid(moid);
 
 	return vm && vm->on && vm->has_card;
 }
@@ -340,9 +341,9 @@ int64_t vs_vc_vm_power_on(struct vs_vc *vc, const char *vm, const char *host,
 		busy += fake_calls[i].waiting && fake_calls[i].kind == FAKE_POWER_ON &&
 			!strcmp(fake_calls[i].host, host) &&
 			!is_on(fake_calls[i].vm);
-	if (busy >= nvfs && by_moid(vm)->kind == VS_VC_NET_SRIOV)
+	if (busy >= nvfs && fake_by_moid(vm)->kind == VS_VC_NET_SRIOV)
 		fake_overfull++;
-	return (int64_t)call_new(FAKE_POWER_ON, vm, host, op)->id;
+	return (int64_t)fake_call_new(FAKE_POWER_ON, vm, host, op)->id;
 }
 
 #define SIMPLE(name, kind)						\
@@ -351,27 +352,18 @@ int64_t name(struct vs_vc *vc, const char *vm, const struct vs_vc_op *op, \
 {									\
 	(void)vc;							\
 	(void)err;							\
-	return (int64_t)call_new(kind, vm, NULL, op)->id;		\
+	return (int64_t)fake_call_new(kind, vm, NULL, op)->id;		\
 }
 SIMPLE(vs_vc_vm_power_off, FAKE_POWER_OFF)
 SIMPLE(vs_vc_vm_shutdown_guest, FAKE_SHUTDOWN)
 SIMPLE(vs_vc_vm_destroy, FAKE_DESTROY)
-
-int64_t vs_vc_vm_snapshot(struct vs_vc *vc, const char *vm, const char *name,
-			  const struct vs_vc_op *op, struct vs_err *err)
-{
-	(void)vc;
-	(void)name;
-	(void)err;
-	return (int64_t)call_new(FAKE_SNAPSHOT, vm, NULL, op)->id;
-}
 
 int64_t vs_vc_task_adopt(struct vs_vc *vc, const char *task,
 			 const struct vs_vc_op *op, struct vs_err *err)
 {
 	(void)vc;
 	(void)err;
-	return (int64_t)call_new(FAKE_ADOPT, task, NULL, op)->id;
+	return (int64_t)fake_call_new(FAKE_ADOPT, task, NULL, op)->id;
 }
 
 int vs_vc_task_cancel(struct vs_vc *vc, const char *task, struct vs_err *err)
@@ -402,12 +394,14 @@ int fake_waiting(enum fake_kind kind)
 
 void fake_effect(struct fake_call *c)
 {
-	struct fake_vm *vm = c->kind == FAKE_CLONE ? room() : by_moid(c->vm);
+	struct fake_vm *vm = c->kind == FAKE_CLONE || c->kind == FAKE_INSTANT ?
+		room() : fake_by_moid(c->vm);
 
 	if (!vm)
 		return;
 	switch (c->kind) {
 	case FAKE_CLONE:
+	case FAKE_INSTANT:
 	case FAKE_RECONFIGURE:
 		*vm = c->clone;
 		break;
@@ -425,7 +419,7 @@ void fake_effect(struct fake_call *c)
 		break;
 	case FAKE_POWER_OFF:
 	case FAKE_SHUTDOWN:
-		vm->on = false;
+		vm->on = vm->frozen = false;
 		break;
 	case FAKE_SNAPSHOT:
 		vs_strlcpy(vm->snapshot, c->task, sizeof(vm->snapshot));
@@ -461,7 +455,8 @@ bool fake_finish(enum fake_kind kind)
 	c->waiting = false;
 	fake_effect(c);
 	c->op->done(c->op->arg, c->id,
-		    kind == FAKE_CLONE ? c->clone.moid : "", NULL);
+		    kind == FAKE_CLONE || kind == FAKE_INSTANT ?
+		    c->clone.moid : "", NULL);
 	return true;
 }
 

@@ -12,7 +12,7 @@
 
 enum fake_kind { FAKE_CLONE, FAKE_RECONFIGURE, FAKE_RELOCATE, FAKE_POWER_ON,
 		 FAKE_POWER_OFF, FAKE_SHUTDOWN, FAKE_DESTROY, FAKE_ADOPT,
-		 FAKE_SNAPSHOT,
+		 FAKE_SNAPSHOT, FAKE_INSTANT,
 		 FAKE_KINDS };
 
 #define FAKE_CARDS VS_CARDS_MAX
@@ -25,6 +25,8 @@ struct fake_vm {
 	char mark[160], profile[32], tag[48];
 	char parent[40], from[40], snapshot[32];	/* "": none */
 	char base[64];			/* the directory of its parent */
+	char bios[40];			/* config.uuid, "": not told */
+	bool frozen;
 	bool has_card;
 	int key;			/* of its card; 0: 13031 */
 	int other_key;			/* 0, or another card like it, before it */

@@ -21,6 +21,11 @@ struct fake_call {
 
 extern struct fake_call fake_calls[MAX_CALLS];
 extern int fake_ncalls;
+struct fake_call *fake_call_new(enum fake_kind kind, const char *vm,
+				const char *host, const struct vs_vc_op *op);
+struct fake_vm *fake_by_moid(const char *moid);
+void fake_extra_apply(struct fake_vm *vm, const struct vs_vc_hw *hw);
+extern int fake_serial;			/* of the last VM made */
 struct fake_call *fake_oldest(enum fake_kind kind);	/* that waits */
 void fake_effect(struct fake_call *c);			/* done and shown */
 

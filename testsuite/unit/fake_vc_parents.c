@@ -70,3 +70,39 @@ int fake_parents(void)
 		n += fake_vms[i].used && fake_vms[i].parent[0];
 	return n;
 }
+
+int64_t vs_vc_vm_snapshot(struct vs_vc *vc, const char *vm, const char *name,
+			  const struct vs_vc_op *op, struct vs_err *err)
+{
+	(void)vc;
+	(void)name;
+	(void)err;
+	return (int64_t)fake_call_new(FAKE_SNAPSHOT, vm, NULL, op)->id;
+}
+
+/* On the source's host, with an instance uuid of vCenter's own. */
+int64_t vs_vc_vm_instant(struct vs_vc *vc, const struct vs_vc_instant *in,
+			 const struct vs_vc_op *op, struct vs_err *err)
+{
+	const struct fake_vm *from = fake_by_moid(in->source);
+	const struct vs_vc_hw hw = {
+		.cards = in->cards, .ncards = in->ncards, .memory_mb = 1024,
+		.extra = in->extra, .nextra = in->nextra,
+	};
+	struct fake_call *c = fake_call_new(FAKE_INSTANT, NULL, from->host, op);
+
+	(void)vc;
+	(void)err;
+	c->clone = *from;
+	c->clone.frozen = false;
+	vs_strlcpy(c->clone.source, in->source, sizeof(c->clone.source));
+	snprintf(c->clone.moid, sizeof(c->clone.moid), "vm-%d", ++fake_serial);
+	vs_strlcpy(c->clone.name, in->name, sizeof(c->clone.name));
+	vs_strlcpy(c->clone.folder, in->folder, sizeof(c->clone.folder));
+	vs_strlcpy(c->clone.bios, in->bios_uuid, sizeof(c->clone.bios));
+	vs_uuid_random(c->clone.uuid);
+	snprintf(c->clone.base, sizeof(c->clone.base), "[s] %s/", from->moid);
+	fake_cards_apply(&c->clone, &hw);
+	fake_extra_apply(&c->clone, &hw);
+	return (int64_t)c->id;
+}

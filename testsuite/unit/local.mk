@@ -40,6 +40,7 @@ check_PROGRAMS += testsuite/unit/test_adapter testsuite/unit/test_cards \
 	testsuite/unit/test_timeline testsuite/unit/test_util \
 	testsuite/unit/test_vc_barred testsuite/unit/test_vc_cluster \
 	testsuite/unit/test_vc_facts testsuite/unit/test_vc_fault \
+	testsuite/unit/test_vc_spec_instant \
 	testsuite/unit/test_vc_inv testsuite/unit/test_vc_spec \
 	testsuite/unit/test_vc_stats testsuite/unit/test_vc_task \
 	testsuite/unit/test_vc_template testsuite/unit/test_vc_where
@@ -69,6 +70,7 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_beside \
 	testsuite/unit/test_engine_jobs testsuite/unit/test_engine_limits \
 	testsuite/unit/test_engine_metrics \
 	testsuite/unit/test_engine_missing testsuite/unit/test_engine_noclient \
+	testsuite/unit/test_engine_instant \
 	testsuite/unit/test_engine_orders testsuite/unit/test_engine_parents \
 	testsuite/unit/test_engine_plan \
 	testsuite/unit/test_engine_prefetch \
@@ -111,6 +113,7 @@ testsuite_unit_test_engine_missing_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_noclient_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_orders_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_parents_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_instant_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_lent
 testsuite_unit_test_engine_lent_SOURCES = testsuite/unit/test_engine_lent.c \

@@ -52,18 +52,18 @@ static void row_is(const char *name, const char *words)
 	assert_string_equal(all, words);
 }
 
-/* vMotion, snapshot, suspend, HA, DRS placing, DRS moving, hot-add: from
+/* vMotion, snapshot, suspend, HA, DRS placing, DRS moving, hot-add, instant clone: from
  * VMware's tables of what each type supports. */
 static void the_table_says_what_vmware_says(void **state)
 {
 	(void)state;
-	row_is("vmxnet3", "yes yes yes yes yes yes yes");
-	row_is("pvrdma", "yes yes yes yes yes yes no");
-	row_is("sriov", "no no no 8.0U2+ 8.0U2+ no no");
-	row_is("directpath", "no no no no no no no");
-	row_is("dynamic-directpath", "no no no yes yes no no");
-	row_is("dvx", "vendor vendor vendor yes yes vendor no");
-	row_is("vgpu", "yes vendor yes yes yes no no");
+	row_is("vmxnet3", "yes yes yes yes yes yes yes yes");
+	row_is("pvrdma", "yes yes yes yes yes yes no no");
+	row_is("sriov", "no no no 8.0U2+ 8.0U2+ no no no");
+	row_is("directpath", "no no no no no no no no");
+	row_is("dynamic-directpath", "no no no yes yes no no no");
+	row_is("dvx", "vendor vendor vendor yes yes vendor no no");
+	row_is("vgpu", "yes vendor yes yes yes no no no");
 }
 
 static void a_release_before_it_or_a_vendors_driver_is_no_yes(void **state)

@@ -187,6 +187,26 @@ static void what_lines_say_together_is_checked(void **state)
 		"With=gpu are the devices of AdapterName=same itself");
 }
 
+static void instant_clones_are_for_types_that_allow_them(void **state)
+{
+	VS_FREE char *text = stage_text("PartitionName=i Adapter=vmxnet3 "
+					"Template=t Clone=instant\n");
+
+	(void)state;
+	refused("PartitionName=i Adapter=sriov-roce Template=t Clone=instant\n",
+		"Clone=instant: AdapterName=sriov-roce is of Type=sriov, which "
+		"allows no instant clones (svf adapters)");
+	refused(GPU "\nAdapterName=x Type=vmxnet3 Network=n With=gpu\n"
+		"PartitionName=i Adapter=x Template=t Clone=instant\n",
+		"AdapterName=gpu is of Type=dynamic-directpath, which allows no "
+		"instant clones");
+	refused("PartitionName=i Adapter=vmxnet3 Template=t Clone=instant "
+		"StoragePolicy=aa6d5a82-1c88-45da-85d3-3d74b91a5bad\n",
+		"Clone=instant and StoragePolicy= exclude each other");
+	if (!stage_read(text))
+		fail_msg("%s", stage_err.text);
+}
+
 static void a_device_beside_a_card_is_read(void **state)
 {
 	VS_FREE char *text = stage_text(GPU "MMIO=160 Label=a\n"
@@ -217,6 +237,7 @@ int main(void)
 		T(the_same_devices_are_counted_in_one_way),
 		T(classes_and_profiles_are_read),
 		T(what_lines_say_together_is_checked),
+		T(instant_clones_are_for_types_that_allow_them),
 		T(a_device_beside_a_card_is_read),
 	};
 

@@ -10,6 +10,8 @@
 
 #define WAIT VS_DO_WAIT
 #define CLON VS_DO_CLONE
+#define PREP VS_DO_PREPARE
+#define INST VS_DO_INSTANT
 #define RELO VS_DO_RELOCATE
 #define RECO VS_DO_RECONFIGURE
 #define PWON VS_DO_POWER_ON
@@ -19,22 +21,22 @@
 #define IDLE VS_DO_NOTHING
 
 /* A job's life, read line by line; columns as enum vs_seen:
- *	UNKN  BUSY  NONE  OFF   ELSE  OTHER STALE ON    WRONG ALIEN */
+ *	UNKN  BUSY  NONE  NINST OFF   ELSE  OTHER STALE ON    WRONG ALIEN */
 static const enum vs_action expected[VS_WANTS][VS_SEENS] = {
 	/* VS_WANT_OFF */
-	{ WAIT, WAIT, IDLE, IDLE, IDLE, IDLE, IDLE, SHUT, SHUT, IDLE },
+	{ WAIT, WAIT, IDLE, IDLE, IDLE, IDLE, IDLE, IDLE, SHUT, SHUT, IDLE },
 	/* VS_WANT_GONE */
-	{ WAIT, WAIT, IDLE, DEST, DEST, DEST, DEST, SHUT, SHUT, IDLE },
+	{ WAIT, WAIT, IDLE, IDLE, DEST, DEST, DEST, DEST, SHUT, SHUT, IDLE },
 	/* VS_WANT_READY */
-	{ WAIT, WAIT, CLON, IDLE, RELO, RECO, DEST, SHUT, SHUT, REPO },
+	{ WAIT, WAIT, CLON, PREP, IDLE, RELO, RECO, DEST, SHUT, SHUT, REPO },
 	/* VS_WANT_ON */
-	{ WAIT, WAIT, CLON, PWON, RELO, RECO, DEST, IDLE, SHUT, REPO },
+	{ WAIT, WAIT, CLON, INST, PWON, RELO, RECO, DEST, IDLE, SHUT, REPO },
 	/* VS_WANT_KEEP */
-	{ WAIT, WAIT, REPO, REPO, REPO, REPO, REPO, IDLE, IDLE, REPO },
+	{ WAIT, WAIT, REPO, REPO, REPO, REPO, REPO, REPO, IDLE, IDLE, REPO },
 	/* VS_WANT_AHEAD */
-	{ WAIT, WAIT, CLON, IDLE, IDLE, IDLE, IDLE, SHUT, SHUT, IDLE },
+	{ WAIT, WAIT, CLON, IDLE, IDLE, IDLE, IDLE, IDLE, SHUT, SHUT, IDLE },
 	/* VS_WANT_RENEW */
-	{ WAIT, WAIT, CLON, PWON, RELO, RECO, DEST, SHUT, SHUT, REPO },
+	{ WAIT, WAIT, CLON, INST, PWON, RELO, RECO, DEST, SHUT, SHUT, REPO },
 };
 
 static void every_pair_has_its_action(void **state)
@@ -96,6 +98,7 @@ static enum vs_seen after(enum vs_seen s, enum vs_action a)
 	case VS_DO_SHUTDOWN:
 		return s == VS_SEEN_ON_WRONG ? VS_SEEN_OFF_OTHER : VS_SEEN_OFF;
 	case VS_DO_POWER_ON:
+	case VS_DO_INSTANT:
 		return VS_SEEN_ON;
 	case VS_DO_DESTROY:
 		return VS_SEEN_NONE;
@@ -116,6 +119,9 @@ static void each_wish_comes_to_rest_in_four_steps(void **state)
 		for (int s = VS_SEEN_NONE; s <= VS_SEEN_ON_WRONG; s++) {
 			enum vs_seen now = s;
 
+			if (s == VS_SEEN_NONE_INSTANT)
+				continue;	/* it has a test of its own */
+
 			for (int i = 0; i < 4; i++)
 				now = after(now, vs_step(goals[g].w, now));
 			assert_int_equal(now, goals[g].end);
@@ -123,6 +129,27 @@ static void each_wish_comes_to_rest_in_four_steps(void **state)
 					 VS_DO_NOTHING);
 		}
 	}
+}
+
+/* It comes on at once: never before Slurm has asked for power. */
+static void an_instant_clone_is_made_for_a_boot_alone(void **state)
+{
+	(void)state;
+	for (int w = 0; w < VS_WANTS; w++) {
+		enum vs_action a = vs_step(w, VS_SEEN_NONE_INSTANT);
+
+		assert_int_not_equal(a, VS_DO_CLONE);
+		assert_true((a == VS_DO_INSTANT) ==
+			    (w == VS_WANT_ON || w == VS_WANT_RENEW));
+		for (int s = 0; s < VS_SEENS; s++)
+			assert_true(s == VS_SEEN_NONE_INSTANT ||
+				    (vs_step(w, s) != VS_DO_INSTANT &&
+				     vs_step(w, s) != VS_DO_PREPARE));
+	}
+	assert_int_equal(vs_step(VS_WANT_READY, VS_SEEN_NONE_INSTANT),
+			 VS_DO_PREPARE);
+	assert_int_equal(after(VS_SEEN_NONE_INSTANT, vs_step(VS_WANT_ON,
+			       VS_SEEN_NONE_INSTANT)), VS_SEEN_ON);
 }
 
 static void what_is_no_pair_touches_nothing(void **state)
@@ -163,6 +190,7 @@ int main(void)
 		cmocka_unit_test(nothing_that_runs_is_destroyed_or_configured),
 		cmocka_unit_test(a_vm_that_is_not_there_is_only_ever_cloned),
 		cmocka_unit_test(each_wish_comes_to_rest_in_four_steps),
+		cmocka_unit_test(an_instant_clone_is_made_for_a_boot_alone),
 		cmocka_unit_test(what_is_no_pair_touches_nothing),
 		cmocka_unit_test(names_are_there_and_differ),
 	};

@@ -194,9 +194,28 @@ static void vm_bodies(void)
 	vs_jb_free(nic);
 }
 
+static void instant_bodies(void)
+{
+	const struct vs_vc_card_spec c[2] = {
+		card(VS_VC_NET_VMXNET3, NULL, true),
+		card(VS_VC_NET_VMXNET3, NULL, false),
+	};
+	const struct vs_vc_kv job = { "slurm.vsphere.job", "" };
+	struct json_object *nic = template_nic();
+
+	line("InstantCloneRequestType", vs_spec_instant(&(struct vs_vc_instant){
+		.source = "vm-200", .folder = "group-v20", .name = "vm001",
+		.bios_uuid = "50211e0a-0000-4000-8000-000000000001",
+		.pool = "resgroup-9", .mgmt_mac = "00:50:56:00:00:09",
+		.cards = c, .keys = (const int []){ 4001, 4002 },
+		.ncards = 2, .extra = &job, .nextra = 1 }, nic));
+	vs_jb_free(nic);
+}
+
 int main(void)
 {
 	session_bodies();
 	vm_bodies();
+	instant_bodies();
 	return 0;
 }

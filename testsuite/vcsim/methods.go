@@ -157,11 +157,13 @@ func (v *vmachine) judge() {
 	}
 }
 
-// owned: the mark names the VM's own instance uuid.
+// owned: the mark names the VM's own instance uuid, or, as an instant clone's
+// may not be given, its BIOS uuid.
 func (v *vmachine) owned() bool {
 	mark, ok := v.extra("slurm.vsphere.owner")
 	parts := strings.Split(mark, "/")
-	return ok && len(parts) == 3 && v.m.Config.InstanceUuid != "" && strings.EqualFold(parts[2], v.m.Config.InstanceUuid)
+	return ok && len(parts) == 3 && v.m.Config.InstanceUuid != "" &&
+		(strings.EqualFold(parts[2], v.m.Config.InstanceUuid) || strings.EqualFold(parts[2], v.m.Config.Uuid))
 }
 
 // laterTypes are members that came with a release; older schemas lack them.

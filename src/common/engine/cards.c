@@ -89,3 +89,14 @@ int vs_node_cards(const struct vs_node *n, const struct vs_vm *vm,
 	vs_node_devices(n, vm, to, &count);
 	return count;
 }
+
+/* Others run on a VM that isn't right any more: of an older profile, say. It
+ * serves one more, but not without its card. */
+bool vs_node_shared_well(struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	return vm && vs_job_runs(n) && !n->cycle &&
+	       vs_node_cards_right(n, vm,
+				   vs_ledger_get(&c->ledger, n->name));
+}

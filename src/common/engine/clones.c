@@ -185,6 +185,7 @@ static bool must_be_made(const struct vs_core *c, const struct vs_node *n,
 		return n->op.kind != VS_OP_CLONE &&
 		       !vs_ledger_get(&c->ledger, n->name);
 	return (n->profile->retention == VS_RETAIN_DESTROY ||
+		n->profile->clone == VS_CLONE_INSTANT ||
 		vs_node_fit(c, n, vm) == VS_FIT_REBUILD);
 }
 

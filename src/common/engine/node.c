@@ -80,7 +80,7 @@ bool vs_node_vm_unsure(const struct vs_vm *vm)
 
 static bool seen_is_off(enum vs_seen s)
 {
-	return s == VS_SEEN_NONE || s == VS_SEEN_OFF ||
+	return vs_seen_none(s) || s == VS_SEEN_OFF ||
 	       s == VS_SEEN_OFF_ELSEWHERE || s == VS_SEEN_OFF_OTHER ||
 	       s == VS_SEEN_OFF_STALE;
 }
@@ -90,6 +90,7 @@ static bool seen_is_off(enum vs_seen s)
 static enum vs_wanted want_off(const struct vs_node *n)
 {
 	return n->profile->retention == VS_RETAIN_DESTROY ||
+		n->profile->clone == VS_CLONE_INSTANT ||
 		n->orders.rebuild[0] ? VS_WANT_GONE : VS_WANT_OFF;
 }
 
@@ -138,7 +139,9 @@ enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
 {
 	enum vs_profile_fit fit = vs_node_fit(c, n, vm);
 
-	if (fit == VS_FIT_REBUILD || !tag_right(n, vm, job, restart))
+	/* off, an instant clone is no more than a slow one */
+	if (fit == VS_FIT_REBUILD || !tag_right(n, vm, job, restart) ||
+	    n->profile->clone == VS_CLONE_INSTANT)
 		return VS_SEEN_OFF_STALE;
 	/* it may not leave with a device that has an address here */
 	if (h && (strcmp(h->host, vm->host) || vs_node_pool_wrong(c, vm)))
@@ -165,14 +168,15 @@ static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
 	if (n->missing)
 		return VS_SEEN_UNKNOWN;
 	if (!vm)
-		return vs_strays_wait(c) ? VS_SEEN_BUSY : VS_SEEN_NONE;
+		return vs_strays_wait(c) ? VS_SEEN_BUSY :
+			vs_node_seen_none(n);
 	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
 		return VS_SEEN_ALIEN;
 	if (vm->connected)
 		n->forgotten = false;
 	if (vs_node_vm_unsure(vm))
 		return n->forgotten && !vm_within_reach(vm) ?
-			VS_SEEN_NONE : VS_SEEN_UNKNOWN;
+			vs_node_seen_none(n) : VS_SEEN_UNKNOWN;
 	if (vm->power == VS_POWER_ON)
 		return seen_on(c, n, vm);
 	n->cycle = false;
@@ -238,17 +242,6 @@ static bool must_renew(struct vs_core *c, const struct vs_node *n)
 	return (n->flags & VS_NODE_UP) &&
 		(seen_is_off(n->seen) || n->seen == VS_SEEN_ON_WRONG) &&
 		!vs_job_runs(n) && vs_job_waits(c, n->job);
-}
-
-/* Others run on a VM that isn't right any more: of an older profile, say. It
- * serves one more, but not without its card. */
-bool vs_node_shared_well(struct vs_core *c, const struct vs_node *n)
-{
-	const struct vs_vm *vm = vs_node_vm(c, n);
-
-	return vm && vs_job_runs(n) && !n->cycle &&
-	       vs_node_cards_right(n, vm,
-				   vs_ledger_get(&c->ledger, n->name));
 }
 
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
@@ -350,7 +343,8 @@ static bool place_ready(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 
 static bool needs_place(enum vs_action a)
 {
-	return a == VS_DO_CLONE || a == VS_DO_RELOCATE ||
+	return a == VS_DO_CLONE || a == VS_DO_PREPARE ||
+	       a == VS_DO_INSTANT || a == VS_DO_RELOCATE ||
 	       a == VS_DO_RECONFIGURE || a == VS_DO_POWER_ON;
 }
 
@@ -394,7 +388,7 @@ static void report_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		vs_tell(c, VS_TELL_POWER_DOWN, n->name, 0, false,
 			"its VM was off");
 	else if (now_ms - n->action_since_ms >= OFF_SURE_MS &&
-		 (n->seen != VS_SEEN_NONE ||
+		 (!vs_seen_none(n->seen) ||
 		  (n->flags & (VS_NODE_NO_RESPOND | VS_NODE_POWERED_DOWN))))
 		vs_tell(c, VS_TELL_GIVEUP, n->name,
 			n->job ? n->job : VS_JOB_ANY, false,
@@ -484,7 +478,8 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		if (action == VS_DO_NOTHING)
 			return;
 	}
-	if (action == VS_DO_CLONE && vs_drs_waits(c, n, now_ms))
+	if ((action == VS_DO_CLONE || action == VS_DO_PREPARE ||
+	     action == VS_DO_INSTANT) && vs_drs_waits(c, n, now_ms))
 		return;
 	if (action == VS_DO_POWER_ON && !vs_hold_fits(c, n)) {
 		vs_hold_drop(c, n);

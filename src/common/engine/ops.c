@@ -272,9 +272,10 @@ static int start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 	if (id > 0) {
 		op_set(c, n, kind, (uint64_t)id, vm ? vm->moid : "", host,
 		       now_ms);
-		if (kind == VS_OP_POWER_ON)
+		n->starting = kind == VS_OP_POWER_ON ||
+			action == VS_DO_INSTANT;
+		if (n->starting)
 			n->power_sent_ms = now_ms;
-		n->starting = kind == VS_OP_POWER_ON;
 		if (kind == VS_OP_CLONE)
 			vs_clones_sent(c, n);
 		if (kind == VS_OP_CLONE && n->parent)
@@ -489,7 +490,7 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 			}
 		} else if ((!c->ready || clone_lost(c)) &&
 			   !call_without_task(c) && by_us(c, task) &&
-			   strstr(task->name, "clone") &&
+			   strcasestr(task->name, "clone") &&
 			   from_our_template(c, task->entity)) {
 			id = vs_vc_task_adopt(c->vc, task->moid, &stray, NULL);
 			if (id > 0)

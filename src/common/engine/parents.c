@@ -18,7 +18,8 @@
 static void say(struct vs_parent *p, const char *what, const char *more)
 {
 	snprintf(p->why, sizeof(p->why),
-		 "waits for the parent of its linked clone: %s%s%s%s", what,
+		 "waits for the parent of its %s clone: %s%s%s%s",
+		 vs_clone_name(p->key.mark.kind), what,
 		 p->name[0] ? " " : "", p->name, more);
 }
 
@@ -26,6 +27,7 @@ static const char *doing(const struct vs_parent *p)
 {
 	return p->op == VS_PARENT_CLONES ? "the template is being copied to" :
 	       p->op == VS_PARENT_SNAPS ? "a snapshot is being made of" :
+	       p->op == VS_PARENT_BOOTS ? "a power-on is under way of" :
 	       "a task is under way on";
 }
 
@@ -67,6 +69,48 @@ static enum vs_parent_step step_of(struct vs_parent *p, const struct vs_vm *vm,
 		VS_PARENT_MAKE;
 }
 
+/* On, and not frozen: its guest's script asks for that. One that doesn't is an
+ * administrator's business, and goes off until then. */
+static int freezes(struct vs_core *c, struct vs_parent *p,
+		   const struct vs_vm *vm, int64_t now_ms, struct vs_err *err)
+{
+	bool failed = !strcmp(vm->guest_state, "failed");
+	char why[640];
+
+	if (!p->boots_ms)
+		p->boots_ms = now_ms;
+	say(p, "it boots, and will be frozen:", "");
+	if (!failed && now_ms - p->boots_ms <
+	    (int64_t)c->conf->boot_timeout_s * 1000)
+		return 0;
+	snprintf(why, sizeof(why),
+		 "parent %s of instant clones was not frozen within %lld s: %s%.200s (its template must hold slurm-vsphere-guest, and VMware Tools that know instantclone.freeze)",
+		 vm->name, (long long)(now_ms - p->boots_ms) / 1000,
+		 failed ? "the guest says: " : "its guest says nothing",
+		 failed ? vm->guest_reason : "");
+	p->boots_ms = 0;
+	if (vs_parent_power(c, p, vm, false, now_ms, err))
+		return -1;
+	vs_parents_bar(c, &p->key, now_ms + VS_AVOID_HOST_MS, why);
+	return 0;
+}
+
+static int call(struct vs_core *c, struct vs_parent *p, struct vs_node *n,
+		const struct vs_hold *h, const struct vs_vm *vm,
+		enum vs_parent_step step, int64_t now_ms, struct vs_err *err)
+{
+	switch (step) {
+	case VS_PARENT_MAKE:
+		return vs_parent_make(c, p, n, h, now_ms, err);
+	case VS_PARENT_SNAP:
+		return vs_parent_snap(c, p, vm, now_ms, err);
+	case VS_PARENT_BOOT:
+		return vs_parent_power(c, p, vm, true, now_ms, err);
+	default:
+		return 0;
+	}
+}
+
 /* The next call for it, if it needs one: -1 with err if that failed. */
 static int go_on(struct vs_core *c, struct vs_parent *p, struct vs_node *n,
 		 const struct vs_hold *h, const struct vs_vm *vm,
@@ -82,12 +126,14 @@ static int go_on(struct vs_core *c, struct vs_parent *p, struct vs_node *n,
 		say(p, "the host isn't there that has", "");
 		return 0;
 	}
+	if (step == VS_PARENT_FREEZES)
+		return freezes(c, p, vm, now_ms, err);
+	p->boots_ms = 0;
 	if (!may_begin(c, p, makes ? NULL : vm, now_ms))
 		return 0;
 	vs_strlcpy(p->node, n->name, sizeof(p->node));
 	p->lost = false;
-	rc = makes ? vs_parent_make(c, p, n, h, now_ms, err) :
-		vs_parent_snap(c, p, vm, now_ms, err);
+	rc = call(c, p, n, h, vm, step, now_ms, err);
 	if (rc)
 		p->not_before_ms = now_ms + 1000;
 	else
@@ -125,14 +171,32 @@ const struct vs_vm *vs_parent_for(struct vs_core *c, struct vs_node *n,
 		return NULL;
 	}
 	p->why[0] = '\0';
+	p->boots_ms = 0;
 	vs_strlcpy(p->vm, vm->moid, sizeof(p->vm));
 	return vm;
 }
 
+int vs_parent_prepare(struct vs_core *c, struct vs_node *n,
+		      const struct vs_hold *h, int64_t now_ms,
+		      struct vs_err *err)
+{
+	return vs_parent_for(c, n, h, now_ms, err) || err->code == VS_OK ?
+		0 : -1;
+}
+
 const char *vs_parent_waits(const struct vs_node *n)
 {
+	bool asks = n->action == VS_DO_CLONE || n->action == VS_DO_PREPARE ||
+		n->action == VS_DO_INSTANT;
+
 	return n->parent && n->parent->why[0] && n->op.kind == VS_OP_NONE &&
-	       n->action == VS_DO_CLONE ? n->parent->why : NULL;
+	       asks ? n->parent->why : NULL;
+}
+
+enum vs_seen vs_node_seen_none(const struct vs_node *n)
+{
+	return n->profile->clone == VS_CLONE_INSTANT ? VS_SEEN_NONE_INSTANT :
+		VS_SEEN_NONE;
 }
 
 /* ---- what others ask ------------------------------------------------------------------ */

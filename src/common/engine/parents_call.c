@@ -21,6 +21,7 @@
 
 static const char *const op_names[VS_PARENT_OPS] = {
 	"nothing", "clone", "snapshot", "destroy", "adopted",
+	"power-on", "power-off",
 };
 
 /* ---- records ------------------------------------------------------------------ */
@@ -59,7 +60,7 @@ int vs_parent_key_of(const struct vs_core *c, const struct vs_profile *p,
 			      &out->mark))
 		return -1;
 	vs_strlcpy(out->store, store, sizeof(out->store));
-	if (per && !strcasecmp(per, "host"))
+	if ((per && !strcasecmp(per, "host")) || p->clone == VS_CLONE_INSTANT)
 		vs_strlcpy(out->host, host, sizeof(out->host));
 	return 0;
 }
@@ -169,7 +170,7 @@ static void failed(struct vs_core *c, struct vs_parent *p,
 	}
 	if (op == VS_PARENT_CLONES)
 		room_free(c, p);
-	if (op != VS_PARENT_DESTROYS)
+	if (op != VS_PARENT_DESTROYS && op != VS_PARENT_GOES_OFF)
 		tell_node(c, p, err, now_ms);
 }
 
@@ -223,6 +224,10 @@ static bool settled(const struct vs_core *c, const struct vs_parent *p)
 		       VS_OWNER_PARENT;
 	case VS_PARENT_SNAPS:
 		return !vm || vm->snapshot[0];
+	case VS_PARENT_BOOTS:
+		return !vm || vm->power == VS_POWER_ON;
+	case VS_PARENT_GOES_OFF:
+		return !vm || vm->power != VS_POWER_ON;
 	case VS_PARENT_DESTROYS:
 		return !vm;
 	default:
@@ -274,11 +279,20 @@ static int has_room(struct vs_core *c, const struct vs_parent *p,
 	return -1;
 }
 
-/* Counted until a reading of the datastore has seen it. */
-static void room_take(struct vs_core *c, const struct vs_parent *p, int64_t mb)
+/* Counted until a reading of the datastore has seen it, and until it is on, if
+ * it will be: as much as the clone that asks for it. */
+static void room_take(struct vs_core *c, const struct vs_parent *p,
+		      const struct vs_hold *like, int64_t mb)
 {
 	struct vs_hold hold = { .state = VS_HOLD_PROMISED, .disk_mb = mb };
 
+	if (p->key.mark.kind == VS_CLONE_INSTANT) {
+		hold.cpu_mhz = like->cpu_mhz;
+		hold.mem_mb = like->mem_mb;
+		hold.swap_mb = like->swap_mb;
+		hold.vcpus = like->vcpus;
+		hold.memory_mb = like->memory_mb;
+	}
 	vs_strlcpy(hold.node, p->name, sizeof(hold.node));
 	vs_strlcpy(hold.host, p->host, sizeof(hold.host));
 	if (c->inv.nuses)
@@ -347,15 +361,36 @@ int vs_parent_make(struct vs_core *c, struct vs_parent *p,
 		return -1;
 	room_free(c, p);	/* of one that has gone */
 	name_it(c, p, profile);
-	id = send_clone(c, p, profile, err);
+	id = p->key.mark.kind == VS_CLONE_INSTANT ?
+		vs_send_instant_parent(c, n, h, p, &calls, err) :
+		send_clone(c, p, profile, err);
 	if (id < 0)
 		return -1;
 	op_set(c, p, VS_PARENT_CLONES, (uint64_t)id, now_ms);
 	p->vm[0] = '\0';
-	room_take(c, p, profile->template_mb);
+	room_take(c, p, h, profile->template_mb);
 	vs_clones_note_one(c);
-	vs_info("parent vm=%s is made for linked clones of template %s: clone host=%s",
-		p->name, profile->template_name, at ? at->name : "-");
+	vs_info("parent vm=%s is made for %s clones of template %s: clone host=%s",
+		p->name, vs_clone_name(p->key.mark.kind),
+		profile->template_name, at ? at->name : "-");
+	return 0;
+}
+
+int vs_parent_power(struct vs_core *c, struct vs_parent *p,
+		    const struct vs_vm *vm, bool on, int64_t now_ms,
+		    struct vs_err *err)
+{
+	int64_t id = on ? vs_vc_vm_power_on(c->vc, vm->moid, vm->host, &calls,
+					    err) :
+		vs_vc_vm_power_off(c->vc, vm->moid, &calls, err);
+
+	if (id < 0)
+		return -1;
+	vs_strlcpy(p->name, vm->name, sizeof(p->name));
+	vs_strlcpy(p->vm, vm->moid, sizeof(p->vm));
+	vs_strlcpy(p->host, vm->host, sizeof(p->host));
+	op_set(c, p, on ? VS_PARENT_BOOTS : VS_PARENT_GOES_OFF, (uint64_t)id,
+	       now_ms);
 	return 0;
 }
 
@@ -404,7 +439,7 @@ void vs_parent_busy(struct vs_core *c, const struct vs_vm *vm,
 	int64_t id;
 
 	r->judged_after = c->slow_seq;
-	if (r->op_id || strstr(task->name, "clone") ||
+	if (r->op_id || strcasestr(task->name, "clone") ||
 	    vs_parents_task(c, task->moid))
 		return;
 	id = vs_vc_task_adopt(c->vc, task->moid, &calls, NULL);

@@ -7,6 +7,7 @@
 #define VS_ENGINE_PARENTS_I_H
 
 #include "plan/inventory.h"
+#include "plan/step.h"
 #include "util/err.h"
 #include "util/hash.h"
 
@@ -15,11 +16,13 @@ struct vs_conf;
 struct vs_core;
 struct vs_hold;
 struct vs_node;
+struct vs_vc_op;
 struct vs_vc_task;
 struct vs_vc_template;
 
 enum vs_parent_op { VS_PARENT_IDLE, VS_PARENT_CLONES, VS_PARENT_SNAPS,
-		    VS_PARENT_DESTROYS, VS_PARENT_ADOPTED, VS_PARENT_OPS };
+		    VS_PARENT_DESTROYS, VS_PARENT_ADOPTED, VS_PARENT_BOOTS,
+		    VS_PARENT_GOES_OFF, VS_PARENT_OPS };
 
 /* One that is asked for, by its key; or one that is there, by its moId. */
 struct vs_parent {
@@ -36,6 +39,7 @@ struct vs_parent {
 	uint64_t look_after;		/* wait for this slow beat's number */
 	int tries;
 	int64_t not_before_ms, away_ms, asked_ms;
+	int64_t boots_ms;		/* on, and not frozen yet; 0: not so */
 	char why[320];			/* what keeps those that ask, "" */
 	/* of one that is there */
 	uint64_t judged_after;		/* this slow beat is too old */
@@ -59,6 +63,10 @@ struct vs_parents {
 const struct vs_vm *vs_parent_for(struct vs_core *c, struct vs_node *n,
 				  const struct vs_hold *h, int64_t now_ms,
 				  struct vs_err *err);
+/* The same for a step that only sees to it: 0 or -1. */
+int vs_parent_prepare(struct vs_core *c, struct vs_node *n,
+		      const struct vs_hold *h, int64_t now_ms,
+		      struct vs_err *err);
 /* Why the node has to wait for its parent, NULL: it doesn't. */
 const char *vs_parent_waits(const struct vs_node *n);
 void vs_parents_forget_calls(struct vs_core *c);	/* the client is gone */
@@ -81,6 +89,10 @@ int vs_parent_make(struct vs_core *c, struct vs_parent *p,
 		   int64_t now_ms, struct vs_err *err);
 int vs_parent_snap(struct vs_core *c, struct vs_parent *p,
 		   const struct vs_vm *vm, int64_t now_ms, struct vs_err *err);
+/* Those of instant clones are switched on, and off. */
+int vs_parent_power(struct vs_core *c, struct vs_parent *p,
+		    const struct vs_vm *vm, bool on, int64_t now_ms,
+		    struct vs_err *err);
 void vs_parent_destroy(struct vs_core *c, struct vs_parent *r,
 		       const struct vs_vm *vm, int64_t now_ms);
 struct vs_parent *vs_parent_record(struct vs_core *c, const char *id,
@@ -114,6 +126,13 @@ size_t vs_parents_lacking(struct vs_core *c, const struct vs_hold *const *holds,
 int vs_parents_count(const struct vs_core *c);
 /* Is there a partition whose VMs have some? */
 bool vs_parents_asked(const struct vs_conf *conf);
+/* send.c: a full clone that will be frozen, p->name, for such VMs as n's. */
+int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
+			       const struct vs_hold *h,
+			       const struct vs_parent *p,
+			       const struct vs_vc_op *op, struct vs_err *err);
+/* There is no VM, and how it would be made. */
+enum vs_seen vs_node_seen_none(const struct vs_node *n);
 /* ops.c: no more calls may be sent to this host now. */
 bool vs_op_host_full(const struct vs_core *c, const char *host);
 

@@ -17,6 +17,7 @@
 
 #define SCAN_MS 1000
 #define LINGER_MS 5000		/* a template may be written twice in a row */
+#define ASKED_MS 10000		/* by no clone any more */
 #define FORGET_MS (10 * 60 * 1000)
 
 bool vs_parents_asked(const struct vs_conf *conf)
@@ -56,8 +57,8 @@ void vs_parent_template(struct vs_core *c, size_t profile,
 	p->disk_mb = is_linked(p) ? vs_linked_mb(t->disk_mb) : t->disk_mb;
 	if (!is_linked(p) || !t->passthrough || t->missing)
 		return;
-	why = vs_asprintf("Template=%s has a passthrough card or device, which forbids the snapshot that Clone=linked needs: take it out of the template (each VM gets its own), or set Clone=full",
-			  t->name);
+	why = vs_asprintf("Template=%s has a passthrough card or device, which forbids Clone=%s: take it out of the template (each VM gets its own), or set Clone=full",
+			  t->name, vs_clone_name(p->clone));
 	vs_strlcpy(c->now[profile].missing, why,
 		   sizeof(c->now[profile].missing));
 }
@@ -98,7 +99,7 @@ void vs_parents_bar(struct vs_core *c, const struct vs_parent_key *key,
 	c->parents.bars = key->mark;
 	c->parents.barred_until_ms = until_ms;
 	bar_set(c, why);
-	vs_error("%s: its linked clones wait", why);
+	vs_error("%s: its clones wait", why);
 }
 
 void vs_parents_try_again(struct vs_core *c)
@@ -186,6 +187,35 @@ static bool can_go(const struct vs_vm *vm)
 	       vm->power == VS_POWER_OFF;
 }
 
+/* One that stands frozen keeps its host's memory, and keeps the host from
+ * maintenance: it goes off where nobody wants it, or may have it. */
+static bool goes_off(struct vs_core *c, struct vs_parent *r,
+		     const struct vs_vm *vm, int64_t now_ms)
+{
+	struct vs_err err = { 0 };
+
+	if (vm->parent.kind != VS_CLONE_INSTANT || vm->power != VS_POWER_ON ||
+	    !vm->readable || !vm->connected)
+		return false;
+	if (r->op == VS_PARENT_IDLE && now_ms >= r->not_before_ms &&
+	    !is_made(c, vm) && !is_copied(c, vm)) {
+		vs_info("parent vm=%s is switched off: %s", vm->name,
+			r->unwanted_ms ? "no instant clone is made of it any more" :
+			"its host is to be empty");
+		if (vs_parent_power(c, r, vm, false, now_ms, &err))
+			r->not_before_ms = now_ms + 1000;
+	}
+	return true;
+}
+
+static bool host_leaves(const struct vs_vm *vm)
+{
+	const struct vs_host *h = vm->host_ptr;
+
+	return h && (h->entering_maintenance || h->maintenance ||
+		     h->entering_standby);
+}
+
 static void end_it(struct vs_core *c, struct vs_parent *r,
 		   const struct vs_vm *vm, int64_t now_ms)
 {
@@ -193,6 +223,8 @@ static void end_it(struct vs_core *c, struct vs_parent *r,
 
 	if (!r->unwanted_ms)
 		r->unwanted_ms = now_ms;
+	if (now_ms - r->unwanted_ms >= LINGER_MS && goes_off(c, r, vm, now_ms))
+		return;
 	if (r->op != VS_PARENT_IDLE || is_made(c, vm) ||
 	    is_copied(c, vm) ||
 	    vs_parent_children(&c->inv, vm, c->folder, &unsure) || unsure) {
@@ -219,13 +251,15 @@ static void end_it(struct vs_core *c, struct vs_parent *r,
 /* ---- once a turn -------------------------------------------------------------------------- */
 
 /* A reading has seen its disks, or there are none: the hold is over. */
-static void hold_ends(struct vs_core *c, struct vs_parent *p)
+static void hold_ends(struct vs_core *c, struct vs_parent *p, int64_t now_ms)
 {
 	struct vs_hold *h = p->name[0] && !p->op_id ?
 		vs_ledger_get(&c->ledger, p->name) : NULL;
 	const struct vs_vm *vm = h ? vs_vm_get(&c->inv, p->vm) : NULL;
 
-	if (!h || p->op != VS_PARENT_IDLE || (vm && !vm->told.there))
+	if (!h || p->op != VS_PARENT_IDLE || (vm && !vm->told.there) ||
+	    (vm && h->memory_mb && vm->power != VS_POWER_ON &&
+	     now_ms - p->asked_ms < ASKED_MS))
 		return;
 	vs_ledger_release(&c->ledger, p->name);
 	c->vf_freed = true;
@@ -247,7 +281,7 @@ static void forget_old(struct vs_core *c, int64_t now_ms)
 
 	HASH_ITER(hh, c->parents.all, p, tmp) {
 		vs_parent_settle(c, p, now_ms);	/* nobody may ask again */
-		hold_ends(c, p);
+		hold_ends(c, p, now_ms);
 		if (!is_old(c, p, now_ms))
 			continue;
 		for (size_t i = 0; i < c->nnodes; i++)
@@ -276,10 +310,13 @@ void vs_parents_pass(struct vs_core *c, int64_t now_ms)
 		    VS_OWNER_PARENT)
 			continue;
 		r = vs_parent_record(c, vm->moid, true);
-		if (vs_parent_wanted(c, vm))
+		if (vs_parent_wanted(c, vm)) {
 			r->unwanted_ms = 0;
-		else
+			if (host_leaves(vm))
+				goes_off(c, r, vm, now_ms);
+		} else {
 			end_it(c, r, vm, now_ms);
+		}
 	}
 }
 

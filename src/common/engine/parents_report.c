@@ -41,13 +41,17 @@ static const char *state_of(const struct vs_core *c, const struct vs_vm *vm)
 
 	if (doing)
 		return doing;
-	if (vm->power == VS_POWER_ON)
+	if (vm->power == VS_POWER_ON && vm->parent.kind != VS_CLONE_INSTANT)
 		return "on";
 	switch (vs_parent_step(vm)) {
 	case VS_PARENT_AWAY:
 		return "away";
 	case VS_PARENT_SNAP:
 		return "no-snapshot";
+	case VS_PARENT_BOOT:
+		return "off";
+	case VS_PARENT_FREEZES:
+		return "booting";
 	default:
 		return "ready";
 	}

@@ -54,9 +54,10 @@ static enum vs_seen after(struct vs_core *c, const struct row *r,
 
 	switch (a) {
 	case VS_DO_POWER_ON:
+	case VS_DO_INSTANT:
 		return VS_SEEN_ON;
 	case VS_DO_DESTROY:
-		return VS_SEEN_NONE;
+		return vs_node_seen_none(r->n);
 	case VS_DO_SHUTDOWN:
 		vm->power = VS_POWER_OFF;
 		break;
@@ -76,7 +77,7 @@ static void steps_find(struct vs_core *c, struct row *r)
 {
 	const struct vs_vm *now = vs_node_vm(c, r->n);
 	struct vs_vm vm = { 0 };
-	enum vs_seen seen = VS_SEEN_NONE;
+	enum vs_seen seen = vs_node_seen_none(r->n);
 
 	if (now)
 		vm = *now;
@@ -190,7 +191,7 @@ static void plan_make(struct vs_core *c, const int *ids, struct plan *p)
 
 static int op_of(enum vs_action a)
 {
-	return a == VS_DO_CLONE ? VS_OP_CLONE :
+	return a == VS_DO_CLONE || a == VS_DO_INSTANT ? VS_OP_CLONE :
 	       a == VS_DO_RELOCATE ? VS_OP_RELOCATE :
 	       a == VS_DO_RECONFIGURE ? VS_OP_RECONFIGURE :
 	       a == VS_DO_POWER_ON ? VS_OP_POWER_ON :

@@ -176,7 +176,7 @@ static void follow(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		follow_up(c, n, now_ms);
 	else if (taken(n))
 		used(c, n);
-	else if (a->state == VS_AHEAD_GOES && n->seen == VS_SEEN_NONE) {
+	else if (a->state == VS_AHEAD_GOES && vs_seen_none(n->seen)) {
 		c->plans.removed++;
 		set(c, n, VS_AHEAD_NOT, now_ms);
 	}
@@ -199,7 +199,7 @@ static bool rests_off(struct vs_core *c, const struct vs_node *n)
 	return n->flags == VS_NODE_POWERED_DOWN && !n->job && !n->giveup &&
 	       !n->adopt && !n->leave && n->op.kind == VS_OP_NONE &&
 	       n->look_after <= c->slow_seq &&
-	       (n->seen == VS_SEEN_NONE || n->seen == VS_SEEN_OFF);
+	       (vs_seen_none(n->seen) || n->seen == VS_SEEN_OFF);
 }
 
 static bool may_have(struct vs_core *c, const struct vs_node *n,
@@ -238,7 +238,7 @@ static bool in_flight_full(const struct vs_core *c)
 static void power(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	bool had = n->ahead.state == VS_AHEAD_CLONE;
-	bool built = had || n->seen == VS_SEEN_NONE;
+	bool built = had || vs_seen_none(n->seen);
 
 	c->plans.made += !had;
 	set(c, n, VS_AHEAD_UP, now_ms);
@@ -277,7 +277,7 @@ static void weigh(struct vs_core *c, const struct vs_coming *p, int64_t now_ms)
 	if ((n->ahead.state != VS_AHEAD_NOT && !cloned) ||
 	    (!cloned && c->plans.nahead >= (size_t)c->conf->prefetch) ||
 	    !may_have(c, n, p, now_ms) || in_flight_full(c) ||
-	    (n->seen == VS_SEEN_NONE && vs_clones_scarce(c)))
+	    (vs_seen_none(n->seen) && vs_clones_scarce(c)))
 		return;
 	if (vs_prefetch_vf_comes(c, n) ||
 	    (!too_soon_to_power(c, p, now_ms) &&

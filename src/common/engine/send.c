@@ -238,6 +238,106 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 	return vs_vc_vm_clone(c->vc, &cl, op, err);
 }
 
+/* As large as its clones and with cards like theirs, whose keys they have; its
+ * own MACs, for the template's guest may use them until it is frozen. */
+int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
+			       const struct vs_hold *h,
+			       const struct vs_parent *p,
+			       const struct vs_vc_op *op, struct vs_err *err)
+{
+	SPEC_FREE struct spec s = { .nkv = 0 };
+	struct vs_node as = *n;
+	char uuid[VS_UUID_LEN];
+	struct vs_mark mark;
+	struct vs_vc_clone cl = {
+		.source = n->profile->template_moid,
+		.folder = c->folder,
+		.name = p->name,
+		.uuid = uuid,
+		.pool = vs_pool_of(c, vs_host_get(&c->inv, h->host)),
+		.host = h->host,
+		.datastore = p->key.store,
+		.annotation = n->profile->annotation,
+	};
+
+	as.name = p->name;
+	vs_mac_of(c->cluster_id, p->name, 0, 0, as.mgmt_mac);
+	for (unsigned int k = 0; k < VS_CARDS_MAX; k++)
+		vs_mac_of(c->cluster_id, p->name, k + 1, 0, as.macs[k]);
+	vs_uuid_random(uuid);
+	vs_strlcpy(mark.cluster, c->cluster_id, sizeof(mark.cluster));
+	vs_strlcpy(mark.node, p->name, sizeof(mark.node));
+	vs_strlcpy(mark.uuid, uuid, sizeof(mark.uuid));
+	kv_take(&s, VS_KEY_OWNER, vs_mark_format(&mark));
+	kv_take(&s, VS_KEY_PARENT, vs_parent_mark_format(&p->key.mark));
+	kv(&s, VS_KEY_FROM, "");
+	kv(&s, "slurm.vsphere.job", "");
+	kv(&s, "guestinfo.slurm.node", "");
+	kv(&s, "guestinfo.slurm.parent", "yes");
+	if (spec_cards(c, &as, h, NULL, 0, &s, err))
+		return -1;
+	hw_fill(c, &as, h, &s, &cl.hw);
+	cl.hw.mgmt_mac = as.mgmt_mac;
+	return vs_vc_vm_clone(c->vc, &cl, op, err);
+}
+
+/* The parent's cards of our adapter, in the order of its MACs: their keys. */
+static int parent_keys(const struct vs_core *c, const struct vs_node *n,
+		       const struct vs_vm *parent, int keys[VS_CARDS_MAX])
+{
+	char mac[VS_MAC_LEN];
+	int found = 0, want = vs_adapter_nics(n->profile->adapter);
+
+	for (int k = 0; k < want; k++) {
+		vs_mac_of(c->cluster_id, parent->name, (unsigned int)k + 1, 0,
+			  mac);
+		for (int i = 0; i < parent->ncards; i++)
+			if (!strcasecmp(parent->cards[i].mac, mac)) {
+				keys[k] = parent->cards[i].key;
+				found++;
+				break;
+			}
+	}
+	return found == want ? found : -1;
+}
+
+/* Of the parent on the host of its place: on when the call is over. */
+static int64_t send_instant(struct vs_core *c, struct vs_node *n,
+			    const struct vs_hold *h, int64_t now_ms,
+			    const struct vs_vc_op *op, struct vs_err *err)
+{
+	const struct vs_vm *parent = vs_parent_for(c, n, h, now_ms, err);
+	SPEC_FREE struct spec s = { .nkv = 0 };
+	int keys[VS_CARDS_MAX];
+	char uuid[VS_UUID_LEN];
+	struct vs_vc_instant in = {
+		.folder = c->folder, .name = n->name, .bios_uuid = uuid,
+		.pool = vs_pool_of(c, vs_host_get(&c->inv, h->host)),
+		.like = n->profile->template_moid, .mgmt_mac = n->mgmt_mac,
+		.cards = s.cards, .keys = keys, .extra = s.kv,
+	};
+
+	if (!parent)
+		return err->code == VS_OK ? 0 : -1;
+	in.source = parent->moid;
+	if (parent_keys(c, n, parent, keys) < 0)
+		return vs_err_set(err, VS_E_CONFIG,
+			"parent %s has not the cards of its clones: somebody changed it; switch it off and delete it, another is made",
+			parent->name);
+	kv(&s, VS_KEY_FROM, parent->uuid);
+	vs_uuid_random(uuid);
+	spec_extra(c, n, uuid, &s);
+	/* what it has from its parent */
+	kv(&s, "guestinfo.slurm.parent", "no");
+	kv(&s, "guestinfo.slurm.state", "");
+	kv(&s, "guestinfo.slurm.reason", "");
+	if (spec_cards(c, n, h, NULL, now_ms, &s, err))
+		return -1;
+	in.ncards = s.ncards;
+	in.nextra = s.nkv;
+	return vs_vc_vm_instant(c->vc, &in, op, err);
+}
+
 /* One of an earlier configuration, with more cards. */
 static bool was_ours(const struct vs_core *c, const struct vs_node *n,
 		     const struct vs_card *card)
@@ -351,6 +451,12 @@ int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
 	case VS_DO_CLONE:
 		*kind = VS_OP_CLONE;
 		return send_clone(c, n, h, now_ms, op, err);
+	case VS_DO_PREPARE:
+		*kind = VS_OP_NONE;
+		return vs_parent_prepare(c, n, h, now_ms, err);
+	case VS_DO_INSTANT:
+		*kind = VS_OP_CLONE;
+		return send_instant(c, n, h, now_ms, op, err);
 	case VS_DO_RELOCATE:
 		*kind = vm->power == VS_POWER_ON ? VS_OP_VMOTION :
 			VS_OP_RELOCATE;

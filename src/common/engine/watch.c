@@ -378,6 +378,7 @@ static void vm_config(struct vs_core *c, struct vs_vm *to,
 		vs_strlcpy(to->numa, v->numa ? v->numa : "",
 			   sizeof(to->numa));
 		vs_strlcpy(to->uuid, v->uuid ? v->uuid : "", sizeof(to->uuid));
+		vs_strlcpy(to->bios_uuid, v->bios_uuid, sizeof(to->bios_uuid));
 		vs_strlcpy(to->change_version,
 			   v->change_version ? v->change_version : "",
 			   sizeof(to->change_version));
@@ -397,6 +398,7 @@ static void vm_config(struct vs_core *c, struct vs_vm *to,
 		to->disks_own = v->disks_own;
 		vs_vm_set_bases(to, v->bases);
 	}
+	to->frozen = v->has & VS_VC_VM_FROZEN ? v->frozen : to->frozen;
 	if (v->has & VS_VC_VM_SNAPSHOT)
 		vs_strlcpy(to->snapshot, v->snapshot ? v->snapshot : "",
 			   sizeof(to->snapshot));

@@ -25,11 +25,14 @@ const char *const vs_deed_names[VS_DEEDS] = {
 	[VS_DEED_DRS_PLACE] = "drs-place",
 	[VS_DEED_DRS_MOVE] = "drs-move",
 	[VS_DEED_HOT_ADD] = "hot-add",
+	[VS_DEED_INSTANT] = "instant",
 };
 
 const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 	/* Emulated: no pinning, nothing forbidden. Hardware version 7 brought
-	 * it (vSphere's adapter type table). */
+	 * it (vSphere's adapter type table). Instant clones from 6.7; devices
+	 * whose state isn't in the VM's memory forbid them (InstantClone_Task:
+	 * DisallowedMigrationDeviceAttached). */
 	[VS_ADAPTER_VMXNET3] = {
 		.name = "vmxnet3", .offered = true,
 		.takes_vf = false, .full_memory = false,
@@ -42,10 +45,12 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 			[VS_DEED_DRS_PLACE] = ALWAYS,
 			[VS_DEED_DRS_MOVE] = ALWAYS,
 			[VS_DEED_HOT_ADD] = ALWAYS,
+			[VS_DEED_INSTANT] = FROM(6, 7, 0),
 		},
 	},
 	/* Hardware version 13, a distributed port group only, no hot-add;
-	 * vMotion and snapshots work (vsphere-networking, PVRDMA support). */
+	 * vMotion and snapshots work (vsphere-networking, PVRDMA support). Of
+	 * instant clones nothing is documented: no. */
 	[VS_ADAPTER_PVRDMA] = {
 		.name = "pvrdma", .offered = true,
 		.takes_vf = false, .full_memory = false,
@@ -58,6 +63,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 			[VS_DEED_DRS_PLACE] = ALWAYS,
 			[VS_DEED_DRS_MOVE] = ALWAYS,
 			[VS_DEED_HOT_ADD] = NEVER,
+			[VS_DEED_INSTANT] = NEVER,
 		},
 		.needs = "guest kernel 4.6+, RDMA-tagged vmkernel adapter",
 	},
@@ -77,6 +83,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 			[VS_DEED_SUSPEND] = NEVER, [VS_DEED_HA] = FROM(8, 0, 2),
 			[VS_DEED_DRS_PLACE] = FROM(8, 0, 2),
 			[VS_DEED_DRS_MOVE] = NEVER, [VS_DEED_HOT_ADD] = NEVER,
+			[VS_DEED_INSTANT] = NEVER,
 		},
 		.needs = "a free VF of a PF that is an uplink of the network",
 	},
@@ -93,6 +100,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 			[VS_DEED_SUSPEND] = NEVER, [VS_DEED_HA] = NEVER,
 			[VS_DEED_DRS_PLACE] = NEVER, [VS_DEED_DRS_MOVE] = NEVER,
 			[VS_DEED_HOT_ADD] = NEVER,
+			[VS_DEED_INSTANT] = NEVER,
 		},
 		.needs = "a free device that passthrough is enabled for",
 	},
@@ -109,6 +117,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 			[VS_DEED_SUSPEND] = NEVER, [VS_DEED_HA] = FROM(7, 0, 0),
 			[VS_DEED_DRS_PLACE] = FROM(7, 0, 0),
 			[VS_DEED_DRS_MOVE] = NEVER, [VS_DEED_HOT_ADD] = NEVER,
+			[VS_DEED_INSTANT] = NEVER,
 		},
 		.needs = "a free device of its vendor and device id",
 	},
@@ -128,6 +137,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 			[VS_DEED_DRS_PLACE] = FROM(8, 0, 0),
 			[VS_DEED_DRS_MOVE] = VENDOR(8, 0, 0),
 			[VS_DEED_HOT_ADD] = NEVER,
+			[VS_DEED_INSTANT] = NEVER,
 		},
 		.needs = "the vendor's driver on the host, a device class",
 	},
@@ -146,6 +156,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 			[VS_DEED_HA] = FROM(6, 5, 0),
 			[VS_DEED_DRS_PLACE] = FROM(6, 7, 0),
 			[VS_DEED_DRS_MOVE] = NEVER, [VS_DEED_HOT_ADD] = NEVER,
+			[VS_DEED_INSTANT] = NEVER,
 		},
 		.needs = "the vendor's manager on the host, GPUs in mode \"shared direct\", a profile",
 	},

@@ -48,6 +48,7 @@ enum vs_deed {
 	VS_DEED_DRS_PLACE,		/* DRS chooses the host at power-on */
 	VS_DEED_DRS_MOVE,		/* and moves it while it is on */
 	VS_DEED_HOT_ADD,		/* of the device, into a VM that is on */
+	VS_DEED_INSTANT,		/* a clone of it while it is on */
 	VS_DEEDS
 };
 

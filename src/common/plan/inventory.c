@@ -409,8 +409,9 @@ enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,
 	if (!vm->marked)
 		return VS_OWNER_SUSPECT;
 	/* a template, a copy, a restore or a renamed VM carries the mark too */
-	if (vm->is_template || strcasecmp(mark->uuid, vm->uuid) ||
-	    strcmp(mark->node, vm->name))
+	if (vm->is_template || strcmp(mark->node, vm->name) ||
+	    (strcasecmp(mark->uuid, vm->uuid) &&
+	     strcasecmp(mark->uuid, vm->bios_uuid)))
 		return VS_OWNER_SUSPECT;
 	/* our own id is lost: nothing can be told from another cluster's */
 	if (!cluster_id || !cluster_id[0])

@@ -22,7 +22,13 @@
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyz0123456789" \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZ._-"
 
-static const char *const kinds[VS_CLONE_KINDS] = { "full", "linked" };
+static const char *const kinds[VS_CLONE_KINDS] = { "full", "linked",
+						   "instant" };
+/* So much of the profile's hash do their parents depend on. */
+static const size_t of_hash[VS_CLONE_KINDS] = {
+	[VS_CLONE_LINKED] = HALF,
+	[VS_CLONE_INSTANT] = VS_PROFILE_HASH_LEN - 1,
+};
 
 const char *vs_clone_name(enum vs_clone_kind k)
 {
@@ -71,10 +77,11 @@ char *vs_parent_mark_format(const struct vs_parent_mark *m)
 int vs_parent_mark_of(enum vs_clone_kind kind, const char *hash,
 		      struct vs_parent_mark *out)
 {
-	if (kind != VS_CLONE_LINKED || strlen(hash) < HALF)
+	if (kind >= VS_CLONE_KINDS || !of_hash[kind] ||
+	    strlen(hash) < of_hash[kind])
 		return -1;
 	*out = (struct vs_parent_mark) { .kind = kind };
-	memcpy(out->of, hash, HALF);
+	memcpy(out->of, hash, of_hash[kind]);
 	return 0;
 }
 
@@ -97,7 +104,8 @@ bool vs_parent_within_reach(const struct vs_vm *vm)
 
 static int rank(const struct vs_vm *vm)
 {
-	return 2 * vs_parent_within_reach(vm) + (vm->snapshot[0] != '\0');
+	return 2 * vs_parent_within_reach(vm) +
+		(vs_parent_step(vm) == VS_PARENT_READY);
 }
 
 static bool before(const struct vs_vm *a, const struct vs_vm *b)
@@ -122,9 +130,13 @@ struct vs_vm *vs_parent_choose(const struct vs_inventory *inv,
 
 enum vs_parent_step vs_parent_step(const struct vs_vm *chosen)
 {
-	return !chosen ? VS_PARENT_MAKE :
-	       !vs_parent_within_reach(chosen) ? VS_PARENT_AWAY :
-	       !chosen->snapshot[0] ? VS_PARENT_SNAP : VS_PARENT_READY;
+	if (!chosen || !vs_parent_within_reach(chosen))
+		return chosen ? VS_PARENT_AWAY : VS_PARENT_MAKE;
+	if (chosen->parent.kind == VS_CLONE_INSTANT)
+		return chosen->power == VS_POWER_OFF ? VS_PARENT_BOOT :
+		       chosen->power == VS_POWER_ON && chosen->frozen ?
+		       VS_PARENT_READY : VS_PARENT_FREEZES;
+	return !chosen->snapshot[0] ? VS_PARENT_SNAP : VS_PARENT_READY;
 }
 
 /* ---- names ------------------------------------------------------------------ */

@@ -3,7 +3,9 @@
  * Parents: VMs of ours that are no node's, of which nodes' VMs are cloned
  * (Clone=linked). One for each version of a template on each datastore, or (by
  * CloneParents=host) on each host: a full clone that stays off, without a
- * passthrough card, with one snapshot. It bears the owner's mark, with its own
+ * passthrough card, with one snapshot. Those of instant clones (Clone=instant) are
+ * one for each profile on each host: on, as large as their clones, with cards like
+ * theirs, and frozen by their guest. A parent bears the owner's mark, with its own
  * name for the node's, and says of what it is a parent in a key beside it. A
  * child says in a key of its own which parent's uuid it was made of.
  */
@@ -18,7 +20,8 @@ struct vs_inventory;
 struct vs_vm;
 
 /* How a node's VM is made: Clone= of its partition. */
-enum vs_clone_kind { VS_CLONE_FULL, VS_CLONE_LINKED, VS_CLONE_KINDS };
+enum vs_clone_kind { VS_CLONE_FULL, VS_CLONE_LINKED,
+		     VS_CLONE_INSTANT, VS_CLONE_KINDS };
 const char *vs_clone_name(enum vs_clone_kind k);	/* "full", "linked" */
 /* Of vsphere.conf's word, NULL: full; -1: it is none. */
 int vs_clone_parse(const char *word, enum vs_clone_kind *out);
@@ -30,7 +33,8 @@ int vs_clone_parse(const char *word, enum vs_clone_kind *out);
 #define VS_PARENT_OF_LEN 24
 struct vs_parent_mark {
 	enum vs_clone_kind kind;	/* VS_CLONE_KINDS: it isn't understood */
-	/* of which version of a template: the first half of the profile's hash */
+	/* of which version of a template: the first half of the profile's hash;
+	 * of instant clones, whose size is their parent's, all of it */
 	char of[VS_PARENT_OF_LEN];
 };
 /* "": no parent. What can't be read is one all the same, that nobody asks for. */
@@ -62,6 +66,8 @@ enum vs_parent_step {
 	VS_PARENT_MAKE,			/* there is none */
 	VS_PARENT_AWAY,			/* it can't be used where it is */
 	VS_PARENT_SNAP,			/* it lacks its snapshot */
+	VS_PARENT_BOOT,			/* of instant clones, and off */
+	VS_PARENT_FREEZES,		/* its guest hasn't asked to be frozen */
 	VS_PARENT_READY,
 };
 enum vs_parent_step vs_parent_step(const struct vs_vm *chosen);	/* or NULL */

@@ -10,10 +10,11 @@
 #include "plan/step.h"
 #include "util/mem.h"
 
-#define OFF_ROW(when_none, want_gone)					\
+#define OFF_ROW(when_none, when_instant, want_gone)			\
 	[VS_SEEN_UNKNOWN] = VS_DO_WAIT,					\
 	[VS_SEEN_BUSY] = VS_DO_WAIT,					\
 	[VS_SEEN_NONE] = when_none,					\
+	[VS_SEEN_NONE_INSTANT] = when_instant,				\
 	[VS_SEEN_OFF] = want_gone,					\
 	[VS_SEEN_OFF_ELSEWHERE] = want_gone,				\
 	[VS_SEEN_OFF_OTHER] = want_gone,				\
@@ -22,10 +23,11 @@
 	[VS_SEEN_ON_WRONG] = VS_DO_SHUTDOWN,				\
 	[VS_SEEN_ALIEN] = VS_DO_NOTHING
 
-#define BUILD_ROW(when_off, when_on, when_wrong)			\
+#define BUILD_ROW(when_instant, when_off, when_on, when_wrong)		\
 	[VS_SEEN_UNKNOWN] = VS_DO_WAIT,					\
 	[VS_SEEN_BUSY] = VS_DO_WAIT,					\
 	[VS_SEEN_NONE] = VS_DO_CLONE,					\
+	[VS_SEEN_NONE_INSTANT] = when_instant,				\
 	[VS_SEEN_OFF] = when_off,					\
 	[VS_SEEN_OFF_ELSEWHERE] = VS_DO_RELOCATE,			\
 	[VS_SEEN_OFF_OTHER] = VS_DO_RECONFIGURE,			\
@@ -35,25 +37,31 @@
 	[VS_SEEN_ALIEN] = VS_DO_REPORT
 
 static const enum vs_action table[VS_WANTS][VS_SEENS] = {
-	[VS_WANT_OFF] = { OFF_ROW(VS_DO_NOTHING, VS_DO_NOTHING) },
-	[VS_WANT_GONE] = { OFF_ROW(VS_DO_NOTHING, VS_DO_DESTROY) },
+	[VS_WANT_OFF] = { OFF_ROW(VS_DO_NOTHING, VS_DO_NOTHING,
+				  VS_DO_NOTHING) },
+	[VS_WANT_GONE] = { OFF_ROW(VS_DO_NOTHING, VS_DO_NOTHING,
+				   VS_DO_DESTROY) },
 	/* What is wrong of it is mended for the job that comes. */
-	[VS_WANT_AHEAD] = { OFF_ROW(VS_DO_CLONE, VS_DO_NOTHING) },
-	/* POWERED_DOWN with a VM still on: it is dying, or must. */
-	[VS_WANT_READY] = { BUILD_ROW(VS_DO_NOTHING, VS_DO_SHUTDOWN,
-				      VS_DO_SHUTDOWN) },
+	[VS_WANT_AHEAD] = { OFF_ROW(VS_DO_CLONE, VS_DO_NOTHING,
+				    VS_DO_NOTHING) },
+	/* POWERED_DOWN with a VM still on: it is dying, or must. An instant
+	 * clone would be on before Slurm asks for a boot: it can't be made
+	 * yet, its parent can. */
+	[VS_WANT_READY] = { BUILD_ROW(VS_DO_PREPARE, VS_DO_NOTHING,
+				      VS_DO_SHUTDOWN, VS_DO_SHUTDOWN) },
 	/* POWERING_UP: Slurm expects a boot, so that a wrong VM may go down
 	 * and come back. */
-	[VS_WANT_ON] = { BUILD_ROW(VS_DO_POWER_ON, VS_DO_NOTHING,
-				   VS_DO_SHUTDOWN) },
-	[VS_WANT_RENEW] = { BUILD_ROW(VS_DO_POWER_ON, VS_DO_SHUTDOWN,
-				      VS_DO_SHUTDOWN) },
+	[VS_WANT_ON] = { BUILD_ROW(VS_DO_INSTANT, VS_DO_POWER_ON,
+				   VS_DO_NOTHING, VS_DO_SHUTDOWN) },
+	[VS_WANT_RENEW] = { BUILD_ROW(VS_DO_INSTANT, VS_DO_POWER_ON,
+				      VS_DO_SHUTDOWN, VS_DO_SHUTDOWN) },
 	/* Jobs may run: what isn't on has vanished under them, and only
 	 * whoever knows the jobs can decide. */
 	[VS_WANT_KEEP] = {
 		[VS_SEEN_UNKNOWN] = VS_DO_WAIT,
 		[VS_SEEN_BUSY] = VS_DO_WAIT,
 		[VS_SEEN_NONE] = VS_DO_REPORT,
+		[VS_SEEN_NONE_INSTANT] = VS_DO_REPORT,
 		[VS_SEEN_OFF] = VS_DO_REPORT,
 		[VS_SEEN_OFF_ELSEWHERE] = VS_DO_REPORT,
 		[VS_SEEN_OFF_OTHER] = VS_DO_REPORT,
@@ -71,7 +79,8 @@ static const char *const wanted_names[] = {
 };
 static const char *const seen_names[] = {
 	[VS_SEEN_UNKNOWN] = "unknown", [VS_SEEN_BUSY] = "busy",
-	[VS_SEEN_NONE] = "none", [VS_SEEN_OFF] = "off",
+	[VS_SEEN_NONE] = "none", [VS_SEEN_NONE_INSTANT] = "none-instant",
+	[VS_SEEN_OFF] = "off",
 	[VS_SEEN_OFF_ELSEWHERE] = "off-elsewhere",
 	[VS_SEEN_OFF_OTHER] = "off-other", [VS_SEEN_OFF_STALE] = "off-stale",
 	[VS_SEEN_ON] = "on", [VS_SEEN_ON_WRONG] = "on-wrong",
@@ -79,7 +88,8 @@ static const char *const seen_names[] = {
 };
 static const char *const action_names[] = {
 	[VS_DO_NOTHING] = "nothing", [VS_DO_WAIT] = "wait",
-	[VS_DO_CLONE] = "clone", [VS_DO_RELOCATE] = "relocate",
+	[VS_DO_CLONE] = "clone", [VS_DO_PREPARE] = "prepare",
+	[VS_DO_INSTANT] = "instant-clone", [VS_DO_RELOCATE] = "relocate",
 	[VS_DO_RECONFIGURE] = "reconfigure", [VS_DO_POWER_ON] = "power-on",
 	[VS_DO_SHUTDOWN] = "shutdown", [VS_DO_DESTROY] = "destroy",
 	[VS_DO_REPORT] = "report",

@@ -7,6 +7,8 @@
 #ifndef VS_PLAN_STEP_H
 #define VS_PLAN_STEP_H
 
+#include <stdbool.h>
+
 enum vs_wanted {
 	VS_WANT_OFF,		/* node powered down or powering down, VM kept */
 	VS_WANT_GONE,		/* the same, VM not kept (Retention, job's end) */
@@ -25,6 +27,8 @@ enum vs_seen {
 	VS_SEEN_UNKNOWN,	/* unreadable, host away, vCenter away */
 	VS_SEEN_BUSY,		/* a task of ours (or of others) holds it */
 	VS_SEEN_NONE,		/* no VM of that name in our folder */
+	VS_SEEN_NONE_INSTANT,	/* the same, and the one that is made comes on
+				 * at once: an instant clone */
 	VS_SEEN_OFF,		/* ours, off, right profile, right host */
 	VS_SEEN_OFF_ELSEWHERE,	/* right profile, other host than the hold's */
 	VS_SEEN_OFF_OTHER,	/* same template, other settings */
@@ -39,6 +43,8 @@ enum vs_action {
 	VS_DO_NOTHING,		/* as it should be */
 	VS_DO_WAIT,		/* something is under way */
 	VS_DO_CLONE,
+	VS_DO_PREPARE,		/* see to a parent for its instant clone */
+	VS_DO_INSTANT,		/* clone it, and it is on */
 	VS_DO_RELOCATE,
 	VS_DO_RECONFIGURE,
 	VS_DO_POWER_ON,
@@ -49,6 +55,11 @@ enum vs_action {
 };
 
 enum vs_action vs_step(enum vs_wanted wanted, enum vs_seen seen);
+/* There is none, however it would be made. */
+static inline bool vs_seen_none(enum vs_seen s)
+{
+	return s == VS_SEEN_NONE || s == VS_SEEN_NONE_INSTANT;
+}
 const char *vs_wanted_name(enum vs_wanted w);
 const char *vs_seen_name(enum vs_seen s);
 const char *vs_action_name(enum vs_action a);

@@ -19,7 +19,7 @@
 
 #define CHANGES "CloneVM_Task", "ReconfigVM_Task", "RelocateVM_Task",	\
 	"PowerOnVM_Task", "PowerOffVM_Task", "ShutdownGuest", "Destroy_Task", \
-	"CreateSnapshot_Task"
+	"CreateSnapshot_Task", "InstantClone_Task"
 
 static const char *const calls[] = {
 	CHANGES, "CancelTask",

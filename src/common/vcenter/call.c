@@ -118,6 +118,22 @@ int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *c,
 		       op);
 }
 
+int64_t vs_vc_vm_instant(struct vs_vc *vc, const struct vs_vc_instant *c,
+			 const struct vs_vc_op *op, struct vs_err *err)
+{
+	struct vcx_template *t;
+
+	if (may_change(vc, err))
+		return -1;
+	t = template_of(vc, c->like);
+	if (c->mgmt_mac && (!t || !t->nic))
+		return vs_err_set(err, VS_E_CONFIG,
+			"template \"%s\" has no network card: its first one is the management network",
+			t ? t->name : c->like);
+	return send_vm(vc, on_task, "InstantClone_Task", c->source,
+		       vs_spec_instant(c, c->mgmt_mac ? t->nic : NULL), op);
+}
+
 static const char *card_type(struct vs_vc *vc, const char *moid, int key)
 {
 	struct vcx_vm *vm = vs_inv_vm(vc->inv, moid);

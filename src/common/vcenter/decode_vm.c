@@ -31,7 +31,8 @@ const char *const vs_inv_ours_paths[] = {
 	"config.files.vmPathName", "guest.toolsRunningStatus",
 	KEYED(VS_KEY_OWNER), KEYED(VS_KEY_PROFILE), KEYED(VCX_KEY_JOB),
 	KEYED(VCX_KEY_STATE), KEYED(VCX_KEY_REASON), KEYED(VCX_KEY_NUMA),
-	KEYED(VCX_KEY_PARENT), KEYED(VCX_KEY_FROM), "snapshot", NULL
+	KEYED(VCX_KEY_PARENT), KEYED(VCX_KEY_FROM), "snapshot",
+	"config.uuid", "runtime.instantCloneFrozen", NULL
 };
 
 void vs_strs_free(char **strs, size_t n)
@@ -265,6 +266,9 @@ static const struct row rows[] = {
 	{ "parent", REF, AT(folder), NULL, VS_VC_VM_PARENT },
 	{ "resourcePool", REF, AT(pool), NULL, VS_VC_VM_POOL },
 	{ "config.instanceUuid", STR, AT(uuid), NULL, VS_VC_VM_CONFIG },
+	{ "config.uuid", STR, AT(bios), NULL, VS_VC_VM_CONFIG },
+	{ "runtime.instantCloneFrozen", BOOL, AT(frozen), NULL,
+	  VS_VC_VM_FROZEN },
 	{ "config.changeVersion", STR, AT(change_version), NULL,
 	  VS_VC_VM_CONFIG },
 	{ "config.files.vmPathName", STR, AT(vmx), NULL, VS_VC_VM_DISKS },
@@ -377,6 +381,7 @@ void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
 		.host = vm->host ? vm->host : "",
 		.pool = vm->pool ? vm->pool : "",
 		.uuid = vm->uuid ? vm->uuid : "",
+		.bios_uuid = vm->bios ? vm->bios : "", .frozen = vm->frozen,
 		.change_version = vm->change_version ? vm->change_version : "",
 		.power = vm->power, .connected = vm->connected,
 		.is_template = vm->is_template, .tools_running = vm->tools,
@@ -436,6 +441,7 @@ void vs_inv_vm_free(struct vcx_vm *vm)
 	free(vm->parent);
 	free(vm->from);
 	free(vm->snapshot);
+	free(vm->bios);
 	free(vm->bases);
 	free(vm);
 }

@@ -37,7 +37,8 @@ struct vcx_vm {
 	unsigned int tried;		/* inv's round in which it was tried */
 	char *name, *folder, *host, *pool, *uuid, *change_version, *power, *vmx;
 	char *owner, *profile, *job, *guest_state, *guest_reason, *numa;
-	char *parent, *from, *snapshot;
+	char *parent, *from, *snapshot, *bios;
+	bool frozen;
 	int vcpus;
 	int64_t memory_mb, cpu_reserved, mem_reserved;
 	struct vs_vc_card *cards;

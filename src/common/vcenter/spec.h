@@ -39,6 +39,9 @@ struct json_object *vs_spec_reconfigure(const char *change_version,
 					const char *mgmt_type);
 struct json_object *vs_spec_relocate(const char *host, const char *pool,
 				     const char *store);
+/* nic: as of a clone. */
+struct json_object *vs_spec_instant(const struct vs_vc_instant *c,
+				    struct json_object *nic);
 struct json_object *vs_spec_snapshot(const char *name);
 struct json_object *vs_spec_power_on(const char *host);
 struct json_object *vs_spec_config_target(const char *host);

@@ -324,6 +324,35 @@ struct json_object *vs_spec_clone(const struct vs_vc_clone *c,
 	return o;
 }
 
+/* Cards may be edited there and nothing else. The memory has the old address: the
+ * guest binds its drivers anew. */
+struct json_object *vs_spec_instant(const struct vs_vc_instant *c,
+				    struct json_object *nic)
+{
+	struct json_object *o = vs_jb_obj(NULL), *card;
+	struct json_object *spec = vs_jb_obj("VirtualMachineInstantCloneSpec");
+	struct json_object *to = vs_jb_obj("VirtualMachineRelocateSpec");
+	struct json_object *cards = vs_jb_arr();
+
+	vs_jb_str(spec, "name", c->name);
+	vs_jb_ref(to, "folder", "Folder", c->folder);
+	vs_jb_ref(to, "pool", "ResourcePool", c->pool);
+	if (nic && c->mgmt_mac) {
+		card = vs_jb_clone(nic);
+		address(card, c->mgmt_mac);
+		vs_jb_add(cards, change("edit", card));
+	}
+	for (int i = 0; i < c->ncards; i++)
+		vs_jb_add(cards, change("edit", new_card(&c->cards[i],
+							 c->keys[i])));
+	vs_jb_put(to, "deviceChange", cards);
+	vs_jb_put(spec, "location", to);
+	vs_jb_put(spec, "config", extra(c->extra, c->nextra));
+	vs_jb_str(spec, "biosUuid", c->bios_uuid);
+	vs_jb_put(o, "spec", spec);
+	return o;
+}
+
 struct json_object *vs_spec_reconfigure(const char *change_version,
 					const struct vs_vc_hw *hw,
 					const char *mgmt_type)

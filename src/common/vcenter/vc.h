@@ -164,7 +164,8 @@ enum { VS_VC_VM_NAME = 1, VS_VC_VM_POWER = 2, VS_VC_VM_HOST = 4,
        VS_VC_VM_CONN = 8, VS_VC_VM_CARDS = 16, VS_VC_VM_CONFIG = 32,
        VS_VC_VM_MARK = 64, VS_VC_VM_PARENT = 128, VS_VC_VM_TOOLS = 256,
        VS_VC_VM_DISKS = 512, VS_VC_VM_GUEST = 1024,
-       VS_VC_VM_POOL = 2048, VS_VC_VM_SNAPSHOT = 4096 };
+       VS_VC_VM_POOL = 2048, VS_VC_VM_SNAPSHOT = 4096,
+       VS_VC_VM_FROZEN = 8192 };
 struct vs_vc_vm {
 	const char *moid;
 	unsigned int has;
@@ -173,6 +174,8 @@ struct vs_vc_vm {
 	bool connected, is_template, tools_running;
 	const char *owner_mark, *profile, *job_tag;	/* NULL: key not set */
 	const char *parent, *from;	/* the same; with MARK */
+	const char *bios_uuid;		/* config.uuid, with CONFIG */
+	bool frozen;			/* for instant clones, by its guest */
 	const char *snapshot;		/* moId of the one of that name, or "" */
 	const char *guest_state, *guest_reason;	/* what the guest said last:
 				 * booting, ready, failed; NULL: nothing */
@@ -367,6 +370,21 @@ struct vs_vc_clone {
 };
 int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *c,
 		       const struct vs_vc_op *op, struct vs_err *err);
+/*
+ * A clone of a VM that is on, which goes on from there on the same host and is
+ * on at once (InstantClone_Task). What it is called is taken, its size is the
+ * source's. No instanceUuid may be given: the mark names bios_uuid instead.
+ */
+struct vs_vc_instant {
+	const char *source, *folder, *name, *bios_uuid, *pool;
+	const char *like;		/* the template that the source is of */
+	const char *mgmt_mac;		/* of the template's first card, or NULL */
+	/* the source's other cards: their keys, and what they become */
+	const struct vs_vc_card_spec *cards; const int *keys; int ncards;
+	const struct vs_vc_kv *extra; size_t nextra;
+};
+int64_t vs_vc_vm_instant(struct vs_vc *vc, const struct vs_vc_instant *c,
+			 const struct vs_vc_op *op, struct vs_err *err);
 int64_t vs_vc_vm_reconfigure(struct vs_vc *vc, const char *vm,
 			     const char *change_version,
 			     const struct vs_vc_hw *hw,

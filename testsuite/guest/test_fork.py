@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Parents of instant clones, and what their clones do before they are nodes."""
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+from test_guest import GUEST, ID, MAC, SCRIPT, Guest, Real, failed, kernel_takes
+
+PARENT = {"parent": "yes"}
+
+
+@pytest.fixture
+def guest(tmp_path):
+    return Guest(tmp_path)
+
+
+def run_hook(guest, *command, **env):
+    return subprocess.run([str(GUEST / "simulator-hook"), *command],
+                          env={**guest.environment(), **env}, text=True,
+                          timeout=30, capture_output=True, check=False)
+
+
+def recorder(guest):
+    """A slurmd that writes its words down."""
+    cmd = guest.dir / "slurmd"
+    cmd.write_text(f'#!/bin/sh\necho "$@" >"{guest.dir}/args"\n')
+    cmd.chmod(0o755)
+    return str(cmd)
+
+
+def test_a_parent_is_frozen_and_is_nobodys_node(guest):
+    guest.info = dict(PARENT)
+    p = subprocess.Popen([str(GUEST / "simulator-hook"), "touch",
+                          str(guest.dir / "started")],
+                         env=guest.environment(), stderr=subprocess.PIPE,
+                         text=True, start_new_session=True)
+    try:
+        for _ in range(300):
+            if (guest.dir / "frozen").exists():
+                break
+            try:
+                p.wait(0.1)
+                break
+            except subprocess.TimeoutExpired:
+                pass
+        assert (guest.dir / "frozen").exists() and p.poll() is None, \
+            p.stderr.read()
+    finally:
+        os.killpg(p.pid, 9)
+        p.wait(10)
+    assert not guest.started()
+    assert not (guest.dir / "root/etc/hostname").exists()
+    assert not (guest.dir / "slurm-vsphere/ready").exists()
+    assert guest.told() == {"guestinfo.slurm.state": "booting",
+                            "guestinfo.slurm.reason": "parent"}
+
+
+def test_a_clone_becomes_its_own_node_and_slurmd_begins_its_uptime_anew(guest):
+    slurmd = recorder(guest)
+    r = run_hook(guest, slurmd, "-D", "-N", "vm007", VM_FORKED="/parent")
+    assert r.returncode == 0, r.stderr
+    assert (guest.dir / "root/etc/hostname").read_text() == "vm007\n"
+    assert (guest.dir / "root/etc/machine-id").read_text() == ID + "\n"
+    assert (guest.dir / "args").read_text().split() == ["-D", "-N", "vm007",
+                                                        "-b"]
+    assert guest.ready()[0] == "ok"
+
+
+def test_the_clones_own_slurmd_gets_it_too_and_again_when_it_is_restarted(guest):
+    env = {"SV_SLURMD": recorder(guest)}
+    run_hook(guest, VM_FORKED="/parent", **env)
+    want = ["-D", "-N", "vm007", "--conf-server", "ctl1:6817,ctl2:6817", "-b"]
+    assert (guest.dir / "args").read_text().split() == want
+    (guest.dir / "args").unlink()
+    run_hook(guest, **env)      # systemd starts the unit again
+    assert (guest.dir / "args").read_text().split() == want
+
+
+def test_a_cold_boot_has_its_own_uptime(guest):
+    run_hook(guest, SV_SLURMD=recorder(guest))
+    assert "-b" not in (guest.dir / "args").read_text().split()
+
+
+# ---- as on a real machine ----------------------------------------------------------
+
+class Machine(Real):
+    """With a driver behind each card, and recorders for the system's commands."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.info["address"] = ""
+        self.log = self.dir / "commands"
+        self.bin = self.dir / "bin"
+        self.bin.mkdir()
+        for name in ("hwclock", "chronyc", "systemctl"):
+            self.command(name, "")
+        self.driver = self.root / "sys/bus/pci/drivers/vmxnet3"
+        self.driver.mkdir(parents=True)
+        for n in ("fn0", "fn1"):
+            (self.root / "sys/devices" / n / "driver").symlink_to(self.driver)
+        mtu = self.root / "sys/class/net/eth1/mtu"
+        self.ip = kernel_takes(mtu)
+        self.env["PATH"] = f"{self.bin}:{os.environ['PATH']}"
+
+    def command(self, name, body):
+        cmd = self.bin / name
+        cmd.write_text(f'#!/bin/sh\necho "{name} $*" >>"{self.log}"\n{body}\n')
+        cmd.chmod(0o755)
+
+    def fork(self):
+        """The freeze returns in the clone, with the clone's guestinfo."""
+        of_clone = self.dir / "clone.json"
+        self.environment()
+        (self.dir / "guestinfo.json").rename(of_clone)
+        mine, self.info = self.info, dict(PARENT)
+        tools = self.dir / "tools"
+        tools.write_text(f"""#!/bin/sh
+if [ "$1" = instantclone.freeze ]; then
+    echo frozen >>"{self.log}"; cp "{of_clone}" "$VM_GUESTINFO"; exit 1
+fi
+exec "{GUEST}/simulator-hook" "$1"
+""")
+        tools.chmod(0o755)
+        try:
+            return self.run_with(tools)
+        finally:
+            self.info = mine
+
+    def run_with(self, tools):
+        env = {**self.environment(), "SV_ROOT": str(self.root),
+               "SV_GUESTINFO_CMD": str(tools), "SV_IP": self.write_ip(self.ip),
+               "SV_VERBS": str(self.dir / "verbs"),
+               "SLURM_VSPHERE_RUN": str(self.dir / "slurm-vsphere")}
+        begin = self.dir / "begin"
+        begin.write_text(f'#!/bin/sh\necho "$@" >"{self.dir}/started"\n')
+        begin.chmod(0o755)
+        return subprocess.run([str(SCRIPT), "start", "--", str(begin)],
+                              env=env, text=True, timeout=30,
+                              capture_output=True, check=False)
+
+    def said(self):
+        return self.log.read_text().splitlines()
+
+
+@pytest.fixture
+def machine(tmp_path):
+    return Machine(tmp_path)
+
+
+def test_clock_name_cards_and_munge_are_made_anew_in_their_order(machine):
+    r = machine.fork()
+    assert machine.started(), r.stderr
+    assert (machine.dir / "started").read_text() == "-b\n"
+    assert machine.said() == [
+        "frozen", "hwclock --hctosys", "chronyc makestep",
+        "systemctl try-restart systemd-networkd.service",
+        "systemctl try-restart NetworkManager.service",
+        "systemctl --job-mode=ignore-dependencies restart munge.service"]
+    assert (machine.root / "proc/sys/kernel/hostname").read_text() == "vm007"
+    assert (machine.root / "etc/machine-id").read_text() == ID + "\n"
+    # the last card's; the kernel would take each
+    assert (machine.driver / "unbind").read_text() == "fn1"
+    assert (machine.driver / "bind").read_text() == "fn1"
+    assert machine.ready()[1]["mac"] == MAC
+
+
+def test_a_clock_that_cannot_be_set_stops_the_node(machine):
+    machine.command("hwclock", "echo 'Cannot access the Hardware Clock' >&2; "
+                               "exit 1")
+    failed(machine, machine.fork(), 1, "clock", "Cannot access the Hardware")
+
+
+def test_a_munge_that_does_not_come_back_stops_the_node(machine):
+    machine.command("systemctl", 'case $* in *munge*) echo "no munge" >&2; '
+                                 'exit 1 ;; esac')
+    failed(machine, machine.fork(), 1, "munge", "no munge")
+
+
+def test_a_card_that_its_driver_does_not_take_again_stops_the_node(machine):
+    (machine.driver / "bind").mkdir()
+    failed(machine, machine.fork(), 1, "driver", "fn0")
+
+
+def test_the_sites_own_programs_are_run_before_slurmd(machine):
+    site = machine.root / "etc/slurm-vsphere/forked.d"
+    site.mkdir(parents=True)
+    keys = site / "10-keys"
+    keys.write_text(f'#!/bin/sh\necho keys >>"{machine.log}"\n')
+    (site / "README").write_text("not run")
+    keys.chmod(0o755)
+    machine.fork()
+    assert machine.started() and machine.said()[-1] == "keys"
+    (machine.dir / "started").unlink()
+    keys.write_text("#!/bin/sh\necho 'no keys' >&2; exit 4\n")
+    failed(machine, machine.fork(), 1, "10-keys", "no keys")
+
+
+def test_tools_that_cannot_freeze_are_told(machine):
+    machine.info = {**PARENT, "node": ""}
+    tools = pathlib.Path(machine.dir / "old-tools")
+    tools.write_text(f"""#!/bin/sh
+[ "$1" != instantclone.freeze ] || exit 1
+exec "{GUEST}/simulator-hook" "$1"
+""")
+    tools.chmod(0o755)
+    failed(machine, machine.run_with(tools), 1, "can't be frozen",
+           "instantclone.freeze")

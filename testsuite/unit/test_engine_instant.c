@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Instant clones (Clone=instant): parents that stand frozen, one on each host,
+ * and VMs that are on at once. */
+#include "engine_stage.h"
+
+static void begin_instant(int nodes, int hosts)
+{
+	struct vs_conf *conf = conf_make(nodes, "warm", 1024);
+
+	begin(nodes, hosts, 8, "warm");
+	conf->partitions[0].clone = vs_strdup("instant");
+	free(conf->adapters[0].type);
+	conf->adapters[0].type = vs_strdup("vmxnet3");
+	begin_as(conf);
+	ready();
+}
+
+static const char *waits(const char *node)
+{
+	const char *why = vs_parent_waits(vs_node_named(&vs_core, node));
+
+	return why ? why : "(it doesn't)";
+}
+
+static void freeze(void)
+{
+	struct fake_vm *p = fake_parent("parent-");
+
+	p->frozen = true;
+	fake_show(p);
+	turns(2);
+}
+
+/* The job's node is allocated, and its parent stands. */
+static void parent_stands(uint32_t job, const char *node)
+{
+	assert_int_equal(job_begin(job, node, NULL), 0);
+	flags(node, WANTED);
+	turns(2);
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	turns(2);
+	freeze();
+}
+
+static void comes_up(const char *node)
+{
+	flags(node, BOOT);
+	turns(2);
+	assert_true(fake_finish(FAKE_INSTANT));
+	turns(2);
+	flags(node, BUSY);
+	turns(2);
+}
+
+static void only_the_parent_is_made_before_slurm_asks_for_power(void **st)
+{
+	const struct fake_vm *p, *vm;
+
+	(void)st;
+	begin_instant(2, 1);
+	parent_stands(7, "vm1");
+	turns(50);
+	p = fake_parent("parent-tpl-");
+	assert_non_null(p);
+	assert_true(p->has_card && p->on && p->kind == VS_VC_NET_VMXNET3);
+	assert_int_equal(fake_sent[FAKE_INSTANT], 0);
+	assert_int_equal(fake_sent[FAKE_SNAPSHOT], 0);
+	comes_up("vm1");
+	vm = fake_get("vm1");
+	assert_true(vm->on);
+	assert_string_equal(vm->source, p->moid);
+	assert_string_equal(vm->from, p->uuid);
+	assert_string_equal(vm->parent, "");
+	assert_string_not_equal(vm->mac, p->mac);
+	/* no power-on but the parent's, and nobody is disturbed */
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
+	assert_int_equal(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_SHUTDOWN],
+			 0);
+	assert_null(heard(VS_TELL_REBUILD, NULL));
+	assert_null(heard(VS_TELL_GIVEUP, NULL));
+	assert_int_equal(vs_core.provisioning + vs_core.power_ops, 0);
+	/* the next one finds it */
+	assert_int_equal(job_begin(8, "vm2", NULL), 0);
+	comes_up("vm2");
+	assert_int_equal(fake_parents(), 1);
+}
+
+static void a_parent_that_is_not_frozen_keeps_its_clones_waiting(void **st)
+{
+	(void)st;
+	begin_instant(1, 1);
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", BOOT);
+	turns(2);
+	assert_non_null(strstr(waits("vm1"), "waits for the parent of its instant clone: the template is being copied"));
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	turns(2);
+	assert_non_null(strstr(waits("vm1"), "it boots, and will be frozen"));
+	assert_int_equal(fake_sent[FAKE_INSTANT], 0);
+	now += (int64_t)vs_core.conf->boot_timeout_s * 1000;
+	turns(2);
+	/* an administrator's business, and no node's fault */
+	assert_non_null(strstr(vs_core.parents.barred, "was not frozen within"));
+	assert_null(heard(VS_TELL_FAIL, NULL));
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	assert_int_equal(fake_sent[FAKE_INSTANT], 0);
+}
+
+static void a_guest_that_says_why_is_heard(void **st)
+{
+	struct fake_vm *p;
+
+	(void)st;
+	begin_instant(1, 1);
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", BOOT);
+	turns(2);
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	p = fake_parent("parent-");
+	p->guest_state = "failed";
+	p->guest_reason = "no such tools";
+	fake_show(p);
+	turns(2);
+	assert_non_null(strstr(vs_core.parents.barred,
+			       "the guest says: no such tools"));
+}
+
+static void a_lost_answer_makes_no_second_one(void **st)
+{
+	(void)st;
+	begin_instant(1, 1);
+	parent_stands(7, "vm1");
+	flags("vm1", BOOT);
+	turns(2);
+	assert_true(fake_lose(FAKE_INSTANT, true));
+	turns(20);
+	fake_slow(NULL, 0);
+	turns(20);
+	assert_int_equal(fake_sent[FAKE_INSTANT], 1);
+	assert_true(fake_get("vm1")->on);
+	assert_int_equal(vs_node_named(&vs_core, "vm1")->seen, VS_SEEN_ON);
+}
+
+static void off_it_is_no_more(void **st)
+{
+	(void)st;
+	begin_instant(1, 1);
+	parent_stands(7, "vm1");
+	comes_up("vm1");
+	end_job(7, "vm1");
+	powered_down("vm1");
+	assert_true(fake_finish(FAKE_DESTROY));
+	turns(20);
+	assert_null(fake_get("vm1"));
+	assert_int_equal(fake_parents(), 1);
+	assert_true(fake_parent("parent-")->frozen);
+	assert_int_equal(fake_sent[FAKE_CLONE], 1);
+	assert_int_equal(fake_sent[FAKE_INSTANT], 1);
+}
+
+/* A copy of an instant clone has another BIOS uuid, and so isn't ours. */
+static void a_copy_of_one_is_not_ours(void **st)
+{
+	struct fake_vm *vm;
+
+	(void)st;
+	begin_instant(1, 1);
+	parent_stands(7, "vm1");
+	comes_up("vm1");
+	vm = fake_get("vm1");
+	assert_int_equal(vs_vm_owner(vs_vm_get(&vs_core.inv, vm->moid),
+				     vs_core.folder, vs_core.cluster_id),
+			 VS_OWNER_OURS);
+	vs_strlcpy(vm->bios, "4211aaaa-0000-4000-8000-000000000009",
+		   sizeof(vm->bios));
+	fake_show(vm);
+	assert_int_equal(vs_vm_owner(vs_vm_get(&vs_core.inv, vm->moid),
+				     vs_core.folder, vs_core.cluster_id),
+			 VS_OWNER_SUSPECT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_the_parent_is_made_before_slurm_asks_for_power),
+		cmocka_unit_test(a_parent_that_is_not_frozen_keeps_its_clones_waiting),
+		cmocka_unit_test(a_guest_that_says_why_is_heard),
+		cmocka_unit_test(a_lost_answer_makes_no_second_one),
+		cmocka_unit_test(off_it_is_no_more),
+		cmocka_unit_test(a_copy_of_one_is_not_ours),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
