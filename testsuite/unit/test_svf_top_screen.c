@@ -117,6 +117,35 @@ static void room_that_hosts_dont_take_is_the_jobs(void **state)
 	top_model_free(m);
 }
 
+/* A GPU is no VF, and is not called one. */
+static void devices_are_told_from_vfs(void **state)
+{
+	static const char text[] =
+"{\"at\":1789000000,\"hosts\":{\"hosts\":[{\"host\":\"esx1\",\"state\":\"up\",\"pfs\":["
+"{\"pci\":\"" PF0 "\",\"pnic\":\"vmnic4\",\"total\":3,\"ours\":1,\"free\":2},"
+"{\"pci\":\"0000:65:00.0\",\"device\":\"10de:20b0\",\"total\":2,\"ours\":1,\"free\":1}]}]},"
+"\"nodes\":{\"nodes\":[{\"node\":\"vm1\",\"vm_state\":\"on\",\"host\":\"esx1\","
+"\"pf\":\"" PF0 ",0000:65:00.0\",\"job\":7},{\"node\":\"vm2\",\"vm_state\":\"none\"}]},"
+"\"jobs\":{\"jobs\":[{\"job\":7,\"id\":\"7\",\"uid\":0,\"state\":\"RUNNING\","
+"\"vfs\":1,\"devices\":1,\"nodes\":[\"vm1\"]},"
+"{\"job\":8,\"id\":\"8\",\"uid\":0,\"state\":\"RUNNING\",\"vfs\":0,\"devices\":2}]},"
+"\"status\":{\"vcenter\":\"https://vc\",\"up\":true,\"mode\":\"manage\"}}";
+	struct top_model *m = model_of(text, NULL);
+	struct top_view v = { .rows = 30, .cols = 120, .interval = 2,
+			      .now = 1789000000 };
+	struct top_lines out = { 0 };
+
+	(void)state;
+	drawn(m, &v, &out);
+	assert_true(shows(&out, "3 VFs, 2 devices:"));
+	assert_true(shows(&out, "FREE/ALL"));
+	assert_true(shows(&out, "10de:20b0 A."));
+	assert_true(shows(&out, "RUNNING   1 VF, 1 device"));
+	assert_true(shows(&out, "RUNNING   2 devices"));
+	top_lines_free(&out);
+	top_model_free(m);
+}
+
 static void a_terminal_that_is_too_small_is_told_so(void **state)
 {
 	static const int sizes[][2] = { { 9, 80 }, { 24, 39 }, { 1, 1 },
@@ -280,6 +309,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(engine_queue_and_hosts_are_on_one_screen),
 		cmocka_unit_test(room_that_hosts_dont_take_is_the_jobs),
+		cmocka_unit_test(devices_are_told_from_vfs),
 		cmocka_unit_test(a_terminal_that_is_too_small_is_told_so),
 		cmocka_unit_test(all_of_a_thousand_hosts_can_be_reached),
 		cmocka_unit_test(a_host_or_job_is_found),
