@@ -8,6 +8,7 @@
 #   select     scheduling cycles at 10,000 nodes, beside stock cons_tres (10 min)
 #   submit     what job_submit/vsphere adds to a submission at 10,000 nodes (4 min)
 #   provision  64 VMs from nothing, beside govc; 1,000 at once (6 min)
+#   clones     64 VMs by full, linked and instant clones (3 min)
 #   prefetch   how much of VMs' making is over when their jobs start (5 min)
 #   reconcile  calls while nothing is wanted, at 4,000 VMs; svf hosts (2 min)
 #   all        all of them, one after the other
@@ -33,6 +34,7 @@ place      place   place
 select     submit  bench_select.py
 submit     submit  bench_submit.py
 provision  -       bench_provision.py
+clones     -       bench_clones.py
 prefetch   -       bench_prefetch.py
 reconcile  -       bench_reconcile.py
 "
