@@ -11,9 +11,9 @@
 /* From which release on, 0: in none. Of dvx the driver decides, which nobody
  * tells: no. */
 static const int may_from[VS_ADAPTER_TYPES][VS_DEEDS] = {
-	/* vmotion, snapshot, suspend, ha, drs-place, drs-move, hot-add */
+	/* vmotion, snapshot, suspend, ha, drs-place, drs-move, hot-add, instant */
 	[VS_ADAPTER_VMXNET3] = { OLDEST, OLDEST, OLDEST, OLDEST, OLDEST,
-				 OLDEST, OLDEST },
+				 OLDEST, OLDEST, OLDEST },
 	[VS_ADAPTER_PVRDMA] = { OLDEST, OLDEST, OLDEST, OLDEST, OLDEST,
 				OLDEST, 0 },
 	[VS_ADAPTER_SRIOV] = { 0, 0, 0, VS_RELEASE(8, 0, 2),

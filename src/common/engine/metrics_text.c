@@ -252,6 +252,7 @@ static void steps(struct out *o)
 		{ VS_OP_RELOCATE, "relocate" }, { VS_OP_POWER_ON, "power-on" },
 		{ VS_PACE_BOOT, "boot" }, { VS_OP_SHUTDOWN, "shutdown" },
 		{ VS_OP_POWER_OFF, "power-off" }, { VS_OP_DESTROY, "destroy" },
+		{ VS_OP_VMOTION, "vmotion" },
 	};
 	const struct vs_metrics *m = &o->f->kept;
 	char labels[64];

@@ -456,6 +456,9 @@ int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
 		return vs_parent_prepare(c, n, h, now_ms, err);
 	case VS_DO_INSTANT:
 		*kind = VS_OP_CLONE;
+		if (vs_door(c, n, NULL, VS_DEED_INSTANT,
+			    vs_host_get(&c->inv, h->host), err))
+			return -1;
 		return send_instant(c, n, h, now_ms, op, err);
 	case VS_DO_RELOCATE:
 		*kind = vm->power == VS_POWER_ON ? VS_OP_VMOTION :
