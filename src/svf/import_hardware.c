@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a cluster file says of a VM's reservations, shares, sockets and secure
- * boot, as keys of its PartitionName= line. What is so anyway is left out; what
+ * What a cluster file says of a VM's kind of clone, reservations, shares, sockets
+ * and secure boot, as keys of its PartitionName= line. What is so anyway is left out; what
  * the toolkit (or vCenter, then) would not take is an error with its place.
  */
 #include <stdlib.h>
@@ -67,6 +67,13 @@ char *svf_import_hardware(const struct svf_imported *vm)
 		!strcasecmp(vm->values[SVF_K_LATENCY], "high");
 	char *text = vs_strdup("");
 
+	/* no VF can be forked: a full clone then, with a note */
+	if (given(vm, SVF_K_INSTANT) && !pins &&
+	    svf_import_yes(vm->values[SVF_K_INSTANT]))
+		add(&text, "Clone", "instant");
+	else if (given(vm, SVF_K_LINKED) &&
+		 svf_import_yes(vm->values[SVF_K_LINKED]))
+		add(&text, "Clone", "linked");
 	if (given(vm, SVF_K_CPU_RESERVATION) && !high &&
 	    svf_import_yes(vm->values[SVF_K_CPU_RESERVATION]))
 		add(&text, "CPUReservation", "full");

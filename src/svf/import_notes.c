@@ -18,10 +18,9 @@
 static const struct { enum svf_key key; const char *todo; } notes[] = {
 	{ SVF_K_HOST, "VMs go to whichever host of the cluster has room, as Placement says; svf host drain keeps one out" },
 	{ SVF_K_PORT_GROUP, "the first card is the template's own and is not changed: attach the template's to this port group" },
-	{ SVF_K_LINKED, "VMs are full clones" },
-	{ SVF_K_INSTANT, "VMs are full clones; Retention=warm keeps them on for the next job" },
+	{ SVF_K_INSTANT, "no instant clone has a VF: VMs are full clones; Retention=warm keeps them on for the next job" },
 	{ SVF_K_POWER, "Slurm's power saving decides what is on" },
-	{ SVF_K_DEVICE, "a device by its address is not served: an AdapterName line with Type=dynamic-directpath, Vendor= and Device= gives one of its kind" },
+	{ SVF_K_DEVICE, "an AdapterName line with Type=directpath and Address= gives this very device, one with Type=dynamic-directpath, Vendor= and Device= one of its kind; With= of the card's line puts it beside the card" },
 	{ SVF_K_VGPU, "a vGPU is an adapter of its own: AdapterName=vgpu Type=vgpu with this Profile=, alone as the partition's Adapter=, or With=vgpu in the card's line" },
 	{ SVF_K_MMIO, "MMIO= on the AdapterName line of the device" },
 	{ SVF_K_ADAPTER_NUMBER, "a node's cards are found by their MAC addresses" },
@@ -59,7 +58,7 @@ static const struct { enum svf_key key; const char *todo; } filled[] = {
 	{ SVF_K_LATENCY, LEFT_OUT }, { SVF_K_CPU_RESERVATION, LEFT_OUT },
 	{ SVF_K_MEMORY_RESERVATION, LEFT_OUT }, { SVF_K_CPU_SHARES, LEFT_OUT },
 	{ SVF_K_MEMORY_SHARES, LEFT_OUT }, { SVF_K_CORES, LEFT_OUT },
-	{ SVF_K_SECURE_BOOT, LEFT_OUT },
+	{ SVF_K_SECURE_BOOT, LEFT_OUT }, { SVF_K_LINKED, LEFT_OUT },
 };
 
 /* ---- switches --------------------------------------------------------------------- */
@@ -114,7 +113,9 @@ static bool says_more(const struct svf_imported *vm, enum svf_key k)
 		return false;
 	if (k == SVF_K_PORT_GROUP)	/* it may be the jobs' card */
 		return vm->values[SVF_K_SRIOV] || vm->values[SVF_K_PVRDMA];
-	if (k == SVF_K_LINKED || k == SVF_K_INSTANT ||
+	if (k == SVF_K_INSTANT && !svf_variable(v) && !vm->values[SVF_K_SRIOV])
+		return false;		/* Clone=instant */
+	if (k == SVF_K_INSTANT ||
 	    k == SVF_K_GUEST_MTU)
 		return svf_import_yes(v);
 	if (k == SVF_K_CORES)		/* a variable is told of as such */

@@ -48,14 +48,14 @@ static const struct { const char *file, *lines[12]; } samples[] = {
 "AdapterName=vmxnet3 Type=vmxnet3 Network=vHPC-PG-VMNetwork\n",
 "PartitionName=gpu-vm Adapter=vmxnet3 Template=vhpc_clone CPUs=20 Memory=102400\n",
 "#NodeName=gpu-vm[1-2] CPUs=20 RealMemory=",
-"# note: device ['0000:3B:00.0']: a device by its address is not served",
+"# note: device ['0000:3B:00.0']: an AdapterName line with Type=directpath and Address= gives this very device",
 "# note: ip 172.1.10.1,172.1.10.2: Addresses=FIRST-LAST/BITS ",
 "# note: gateway 172.1.101.1: Gateway= on the PartitionName line" } },
 	{ "cluster-linked-clone.conf", {
 "Datacenter=HPC_Datacenter\n", "Datastore=COMPUTE01_vsanDatastore\n",
 "#NodeName=linked-vm[1-9],linked-vm[10-20] CPUs=CHANGE-ME ",
 "# note: no cpu and memory are given for linked-vm[1-9],linked-vm[10-20]: ",
-"# note: linked 1: VMs are full clones\n" } },
+"PartitionName=linked-vm Adapter=vmxnet3 Template=vhpc_clone Clone=linked\n" } },
 	{ "cluster-pvrdma.conf", {
 "ClusterName=COMPUTE_GPU_Cluster\n",
 "AdapterName=pvrdma Type=pvrdma Network=pvrdma-pg\n",
@@ -296,6 +296,10 @@ static const struct { const char *vm, *line; bool noted; } hardware[] = {
 	{ "cpu: 8 cores_per_socket: 4", " CPUs=8 CoresPerSocket=4\n", false },
 	{ "cores_per_socket: 0", " Template=t\n", false },
 	{ "secure_boot: off", " SecureBoot=no\n", false },
+	{ "linked: yes", " Template=t Clone=linked\n", false },
+	{ "linked: no instant: no", " Template=t\n", false },
+	{ "instant: yes port_group: p", " Template=t Clone=instant\n", false },
+	{ "instant: yes sriov_port_group: p", " Template=t\n", false },
 	{ "secure_boot: ${s} cores_per_socket: ${c} cpu_shares: ${n}",
 	  " Template=t\n", true },
 };
