@@ -2,8 +2,6 @@
 """Clone=instant: VMs that go on from the memory of a parent, which boots once on
 each host and is frozen. Slurm's real daemons, the guest's own script."""
 
-import pytest
-
 from cluster import Cluster, wait_for
 from worlds import world
 
@@ -11,8 +9,7 @@ HOSTS = ["esx01.example.org", "esx02.example.org"]
 PARENT = "parent-rhel9-ofed-"
 
 
-@pytest.fixture(scope="module")
-def cluster():
+def make_cluster():
     c = Cluster(nodes=8, inventory=world(hosts=2))
     c.choose_ports()
     c.vsphere = {"lines": [
@@ -26,8 +23,7 @@ def cluster():
     c.partition_lines = [
         "PartitionName=roce Nodes=vm[001-002] Default=YES MaxTime=INFINITE",
         "PartitionName=eth Nodes=vm[003-008] MaxTime=INFINITE"]
-    with c:
-        yield c
+    return c
 
 
 def parents(c, **wanted):
