@@ -92,14 +92,17 @@ CALLS = {**{m: {**WAYS, **CALL_FAULTS, **TASK_FAULTS, **NEVER}
          "ShutdownGuest": {**WAYS, **CALL_FAULTS},
          "CancelTask": {**WAYS, **CALL_FAULTS},
          "ModifyListView": WAYS, "Logout": WAYS, "PlaceVm": WAYS,
+         "QueryConfigTarget": WAYS,
          **{m: WAYS for m in START}}
 for m in ("PowerOffVM_Task", "Destroy_Task"):
     CALLS[m].update(NEVER_OFF)
 CALLS["WaitForUpdatesEx"] = {**WAYS, **NEVER}
 COLD = ("connect", "older", "adopt", "adopted", "running")
 WORK = ("new", "warm", "again", "profile", "move", "suspend", "deaf",
-        "destroy", "cancel", "reconfigure", "connect", "older", "drs",
+        "destroy", "cancel", "reconfigure", "connect", "older", "drs", "bound",
         "gang", "ahead", "cloned", "unused")
+# Scenarios that are there for one call.
+ALONE = (("drs", "PlaceVm"), ("bound", "QueryConfigTarget"))
 # Any fault is a refusal there, and nobody tries again but at an operator's word.
 CALLS["Login"] = {k: v for k, v in WAYS.items() if k != "NotAuthenticated"}
 # Without --whole.
@@ -182,7 +185,7 @@ class Calls(Runner):
             yield from ((s, "vCenter", way) for way in TROUBLE)
             for m in self.sent[s]:
                 if m not in CALLS or (s == "older") != (m == ASKED_BEFORE) or \
-                        (s == "drs") != (m == "PlaceVm") or \
+                        any((s == k) != (m == v) for k, v in ALONE) or \
                         (s not in ("connect", "older") and m in START and
                          m != "WaitForUpdatesEx"):
                     continue

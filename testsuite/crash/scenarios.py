@@ -107,6 +107,17 @@ def drs(w):
     w.done(w.jobs("-N1 -w vm001"))
 
 
+def by_address(w):
+    w.edit("MTU=9000\n", "MTU=9000 With=fpga\nAdapterName=fpga "
+           "Type=directpath Vendor=0x10ee Device=0x5000\n")
+
+
+@scenario(prepare=by_address, edits=True)
+def bound(w):
+    """The host is asked for the device that a new VM gets by its address."""
+    w.done(w.jobs("-N1 -w vm001"))
+
+
 @scenario(prepare=full_host)
 def move(w):
     """The host of a VM that is off is full."""

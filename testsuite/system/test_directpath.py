@@ -203,3 +203,14 @@ def test_large_bars_want_efi(cluster):
              why(cluster, job))
     assert cluster.mutating() == was
     cluster.must("scancel", str(job))
+
+
+def test_devices_that_no_vm_gets_are_told(cluster):
+    r = cluster.run("svf", "--json", "check")   # its status says what it found
+    idle = {f["code"]: f for f in json.loads(r.stdout)["findings"]
+            if f["object"] == E2 and f.get("pf") in (OFF, WAITS)}
+    off_, waits = idle.pop("device-off"), idle.pop("device-reboot")
+    assert not idle and (off_["pf"], waits["pf"]) == (OFF, WAITS)
+    assert off_["code"] == "device-off" and waits["code"] == "device-reboot"
+    assert "pcipassthru set -d " + OFF in off_["fix"], off_
+    assert "host.shutdown -r " + E2 in waits["fix"], waits

@@ -116,7 +116,9 @@ static void on_host(void *arg, const struct vs_vc_host *h)
 			     h->pfs[i].link_up);
 	if (h->has & VS_VC_HOST_PFS)
 		for (size_t i = 0; i < h->ndevices; i++)
-			note(" %s=%04x:%04x/%s/%s/n%d", h->devices[i].pci,
+			note(" %s=%s%04x:%04x/%s/%s/n%d", h->devices[i].pci,
+			     h->devices[i].active ? "" :
+			     h->devices[i].enabled ? "waits:" : "off:",
 			     (unsigned int)h->devices[i].vendor,
 			     (unsigned int)h->devices[i].device,
 			     h->devices[i].name, h->devices[i].label,

@@ -15,7 +15,7 @@ static void offers(const char *host, const char *pci)
 		.driver = "nmlx5", .switch_uuid = "sw", .numa = -1, .vfs = 4,
 		.link_up = true };
 	struct vs_vc_device fpga = { .pci = pci, .name = "U250", .label = "",
-		.vendor = 0x10ee, .device = 0x5000, .numa = -1 };
+		.vendor = 0x10ee, .device = 0x5000, .numa = -1, .active = true };
 	struct vs_vc_host h = { .moid = host, .has = VS_VC_HOST_PFS,
 		.pfs = &pf, .npfs = 1, .devices = &fpga,
 		.ndevices = pci != NULL };

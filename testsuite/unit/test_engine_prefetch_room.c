@@ -230,7 +230,7 @@ static void a_device_beside_the_vf_is_made_ahead_for_once(void **state)
 		  .switch_uuid = "sw", .numa = -1, .vfs = 8, .link_up = true },
 	};
 	struct vs_vc_device gpu = { .pci = "0000:af:00.0", .name = "gpu",
-		.label = "", .vendor = 0x10de, .device = 0x20b0, .numa = -1 };
+		.label = "", .vendor = 0x10de, .device = 0x20b0, .numa = -1, .active = true };
 	struct vs_vc_host h = { .moid = "host-1", .has = VS_VC_HOST_PFS,
 		.pfs = pfs, .npfs = 2, .devices = &gpu, .ndevices = 1 };
 

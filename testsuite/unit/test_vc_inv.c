@@ -258,7 +258,7 @@ static void a_filter_that_is_not_ours_is_an_error(void **state)
 	CHANGE("config.network.proxySwitch", "[{'dvsUuid':'50 2a'," \
 	       "'pnic':['k-4']}]"))
 
-/* 0x10de as it is, 0xb015 as a negative number; what isn't active isn't there. */
+/* 0x10de as it is, 0xb015 as a negative number; what isn't active says so. */
 static void devices_that_are_handed_out_are_told_with_their_ids(void **state)
 {
 	DELIVERS(*state, UPDATE(SET("f-hosts", OBJ("enter", "HostSystem",
@@ -269,6 +269,10 @@ static void devices_that_are_handed_out_are_told_with_their_ids(void **state)
 		       "{'id':'0000:3b:00.0','vendorId':5555,'deviceId':-20459,"
 		       "'deviceName':'ConnectX'},"
 		       "{'id':'0000:65:00.0','vendorId':4318,'deviceId':8368,"
+		       "'deviceName':'GA100'},"
+		       "{'id':'0000:66:00.0','vendorId':4318,'deviceId':8368,"
+		       "'deviceName':'GA100'},"
+		       "{'id':'0000:67:00.0','vendorId':4318,'deviceId':8368,"
 		       "'deviceName':'GA100'}]") ","
 		CHANGE("config.pciPassthruInfo", "["
 		       "{'_typeName':'HostPciPassthruInfo','id':'0000:ca:00.0',"
@@ -278,10 +282,17 @@ static void devices_that_are_handed_out_are_told_with_their_ids(void **state)
 		       "'passthruEnabled':true,'passthruActive':true},"
 		       "{'_typeName':'HostPciPassthruInfo','id':'0000:65:00.0',"
 		       "'passthruEnabled':true,'passthruActive':false},"
+		       "{'_typeName':'HostPciPassthruInfo','id':'0000:66:00.0',"
+		       "'passthruCapable':true,'passthruEnabled':false,"
+		       "'passthruActive':false},"
+		       "{'_typeName':'HostPciPassthruInfo','id':'0000:67:00.0',"
+		       "'passthruCapable':false},"
 		       "{'_typeName':'HostPciPassthruInfo','id':'0000:99:00.0',"
 		       "'passthruEnabled':true,'passthruActive':true}]")))),
 		"host host-1 away 0x0 0MB hw0 0000:ca:00.0=10de:20b0/GA100/fabric-a/n-1"
-		" 0000:3b:00.0=15b3:b015/ConnectX//n-1;");
+		" 0000:3b:00.0=15b3:b015/ConnectX//n-1"
+		" 0000:65:00.0=waits:10de:20b0/GA100//n-1"
+		" 0000:66:00.0=off:10de:20b0/GA100//n-1;");
 }
 
 /* GPUs by their address, profiles and classes with what the driver can do. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 #include "engine/core_i.h"
+#include "engine/devices_i.h"
 #include "util/mem.h"
 
 static void changed(const struct vs_host *h, const char *pf, const char *what,
@@ -148,6 +149,7 @@ void vs_facts_set(struct vs_core *c, struct vs_host *to,
 	if (!(h->has & (VS_VC_HOST_FACTS | VS_VC_HOST_PFS)) || !h->version)
 		return;
 	to->facts = facts_of(h);
+	vs_devices_idle(c, to, h, to->facts);
 	if (was && c->ready)
 		compare(to, was, to->facts);
 	vs_host_facts_free(was);

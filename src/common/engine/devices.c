@@ -144,8 +144,8 @@ void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
 	to->devices = vs_calloc(VS_HOST_PFS, sizeof(*to->devices));
 	for (size_t i = 0; i < h->ndevices; i++) {
 		const struct vs_vc_device *d = &h->devices[i];
-		const struct vs_adapter *a = is_vf(to, d) ? NULL :
-			wanted_by(c, to, d);
+		const struct vs_adapter *a = !d->active || is_vf(to, d) ?
+			NULL : wanted_by(c, to, d);
 		struct vs_devices *of = a ? alike(to, from, a, d) : NULL;
 
 		if (of)
@@ -157,6 +157,28 @@ void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
 				 to->name, d->pci, VS_HOST_PFS);
 	}
 	vs_named_rows(c, to, from, h);
+}
+
+void vs_devices_idle(const struct vs_core *c, const struct vs_host *h,
+		     const struct vs_vc_host *from, struct vs_host_facts *f)
+{
+	f->idle = vs_calloc(from->ndevices + 1, sizeof(*f->idle));
+	for (size_t i = 0; i < from->ndevices; i++) {
+		const struct vs_vc_device *d = &from->devices[i];
+		const struct vs_adapter *a = d->active || is_vf(h, d) ? NULL :
+			wanted_by(c, h, d);
+		struct vs_idle_facts *to = &f->idle[f->nidle];
+
+		if (!a)
+			continue;
+		vs_strlcpy(to->pci, d->pci, sizeof(to->pci));
+		vs_strlcpy(to->name, d->name, sizeof(to->name));
+		vs_strlcpy(to->adapter, a->name, sizeof(to->adapter));
+		to->vendor = (uint16_t)d->vendor;
+		to->device = (uint16_t)d->device;
+		to->enabled = d->enabled;
+		f->nidle++;
+	}
 }
 
 /* ---- a node's devices ---------------------------------------------------------- */

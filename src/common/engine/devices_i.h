@@ -16,6 +16,11 @@ void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
 void vs_named_rows(const struct vs_core *c, struct vs_host *to, int from,
 		   const struct vs_vc_host *h);
 
+/* Those that would be, were they active, into its facts. */
+struct vs_host_facts;
+void vs_devices_idle(const struct vs_core *c, const struct vs_host *h,
+		     const struct vs_vc_host *from, struct vs_host_facts *f);
+
 /* A node's devices in its VM: there are as many as its adapter, and the one
  * beside it, say, and they are those; h: while it is off, those held for it
  * (NULL: whichever). */

@@ -76,6 +76,7 @@ void vs_host_facts_free(struct vs_host_facts *f)
 		return;
 	free(f->switches);
 	free(f->incapable);
+	free(f->idle);
 	free(f);
 }
 

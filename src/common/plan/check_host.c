@@ -414,4 +414,5 @@ void vs_check_host(const struct vs_check_site *s, const struct vs_usual *u,
 		check_gpus(s, h, l);
 	}
 	vs_check_pfs(s, u, h, l);
+	vs_check_idle(h, l);
 }

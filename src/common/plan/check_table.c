@@ -87,6 +87,12 @@ const struct vs_check_kind vs_check_kinds[VS_CHECKS] = {
 	[VS_CHECK_FIRMWARE_ODD] = { "firmware-odd", VS_WARNING, "PF",
 		"another firmware than most cards of its kind have",
 		"Limits and congestion control differ from firmware to firmware." },
+	[VS_CHECK_DEVICE_OFF] = { "device-off", VS_WARNING, "device",
+		"passthrough isn't enabled for a device that an adapter hands out",
+		"It goes to no VM." },
+	[VS_CHECK_DEVICE_REBOOT] = { "device-reboot", VS_WARNING, "device",
+		"passthrough is enabled for a device, and not active",
+		"It goes to no VM before the host was rebooted." },
 
 	[VS_CHECK_TEMPLATE_MISSING] = { "template-missing", VS_HARD, "template",
 		"the template isn't there, isn't readable, or is no template",

@@ -32,6 +32,14 @@ struct vs_incapable_facts {
 /* A GPU that could be shared by profile; type: HostGraphicsInfo.graphicsType. */
 struct vs_gpu_facts { char pci[VS_PCI_LEN], type[16]; };
 
+/* A device that some adapter would hand out, and that passthrough isn't active
+ * for. */
+struct vs_idle_facts {
+	char pci[VS_PCI_LEN], name[32], adapter[VS_NAME_LEN];
+	uint16_t vendor, device;
+	bool enabled;			/* it waits for a reboot of the host */
+};
+
 struct vs_host_facts {
 	char version[24], build[16];	/* ESXi's */
 	char power[24];			/* policy: static, dynamic, low, custom */
@@ -47,6 +55,8 @@ struct vs_host_facts {
 	size_t nincapable;
 	struct vs_gpu_facts gpus[VS_HOST_GPUS];
 	int ngpus;
+	struct vs_idle_facts *idle;
+	size_t nidle;
 };
 
 struct vs_host_facts *vs_host_facts_new(void);	/* all unknown */

@@ -3,6 +3,7 @@ core_sources += \
 	src/common/plan/adapter.c src/common/plan/adapter.h \
 	src/common/plan/address.c src/common/plan/address.h \
 	src/common/plan/check.c src/common/plan/check.h \
+	src/common/plan/check_device.c \
 	src/common/plan/check_host.c src/common/plan/check_i.h \
 	src/common/plan/check_pf.c src/common/plan/check_room.c \
 	src/common/plan/check_site.c \

@@ -5,8 +5,9 @@
  * of its PCI devices (vendor, device, name). The list is long: it is read only
  * where somebody wants devices.
  *
- * Rules: what passthrough isn't active for is none, be it enabled or not (it
- * waits for a reboot); ids are unsigned here, though the API has them signed.
+ * Rules: what passthrough isn't active for goes to no VM, be it enabled (it waits
+ * for a reboot) or not, and is told for the checks alone; ids are unsigned here,
+ * though the API has them signed.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -80,7 +81,11 @@ void vs_inv_set_gives(struct vcx_host *h, struct vs_j list)
 		struct vs_j p = vs_j_at(list, i);
 		struct vcx_give *g = &h->gives[h->ngives];
 
-		if (!vs_j_bool_or(vs_j_opt(p, "passthruActive"), false))
+		g->active = vs_j_bool_or(vs_j_opt(p, "passthruActive"), false);
+		g->enabled = vs_j_bool_or(vs_j_opt(p, "passthruEnabled"),
+					  false);
+		if (!g->active && !g->enabled &&
+		    !vs_j_bool_or(vs_j_opt(p, "passthruCapable"), false))
 			continue;
 		g->pci = lower(vs_j_str_or(vs_j_opt(p, "id"), ""));
 		g->label = vs_strdup(vs_j_str_or(vs_j_opt(p, "hardwareLabel"),
@@ -104,6 +109,7 @@ size_t vs_inv_host_devices_put(const struct vcx_host *h,
 			continue;
 		out[n] = (struct vs_vc_device) {
 			.pci = g->pci, .label = g->label,
+			.active = g->active, .enabled = g->enabled,
 			.name = h->devices[k].name,
 			.vendor = h->devices[k].vendor,
 			.device = h->devices[k].device,

@@ -108,8 +108,10 @@ struct vs_vc_pf { const char *pci, *pnic, *switch_uuid; int vfs; int numa;
 	const char *driver, *driver_version, *firmware; };	/* or "" */
 /* A NIC in a distributed switch that isn't capable of SR-IOV: no PF. */
 struct vs_vc_incapable { const char *pci, *pnic, *switch_uuid, *driver; };
-/* A device that the host hands to VMs (passthrough is active); "" for no label. */
+/* A device that the host hands to VMs, if passthrough is active for it; else it
+ * could; enabled: once it was rebooted. "" for no label. */
 struct vs_vc_device { const char *pci, *name, *label; int vendor, device;
+	bool active, enabled;
 	int numa, numa_cores; int64_t numa_mb; };
 /* Any PCI device of the host. */
 struct vs_vc_function { char *pci, *name; int vendor, device; };
