@@ -4,8 +4,6 @@ to one VM at a time, alone and beside a VF."""
 
 import json
 
-import pytest
-
 from cluster import Cluster, wait_for
 from stages import Held
 from worlds import PF0, ROCE, host, template, world
@@ -89,12 +87,10 @@ def off(c, *names):
         c.is_powered_down(n) and not c.is_on(n) for n in names))
 
 
-@pytest.fixture(autouse=True)
-def all_free(cluster):
-    """Each begins with no VM on, and all devices free."""
-    off(cluster, *cluster.names_on())
-    wait_for("all devices are free", 30,
-             lambda: free(cluster) == {A: 1, B: 1, C: 1})
+def all_free(c):
+    """No VM is on."""
+    off(c, *c.names_on())
+    wait_for("all devices are free", 30, lambda: free(c) == {A: 1, B: 1, C: 1})
 
 
 def why(c, job):
@@ -109,7 +105,62 @@ def test_each_device_is_a_row_of_its_own(cluster):
                            "roce-fpga", "sriov"]
 
 
+def test_devices_that_no_vm_gets_are_told(cluster):
+    r = cluster.run("svf", "--json", "check")   # its status says what it found
+    idle = {f["code"]: f for f in json.loads(r.stdout)["findings"]
+            if f["object"] == E2 and f.get("pf") in (OFF, WAITS)}
+    off_, waits = idle.pop("device-off"), idle.pop("device-reboot")
+    assert not idle and (off_["pf"], waits["pf"]) == (OFF, WAITS)
+    assert off_["code"] == "device-off" and waits["code"] == "device-reboot"
+    assert "pcipassthru set -d " + OFF in off_["fix"], off_
+    assert "host.shutdown -r " + E2 in waits["fix"], waits
+
+
+def test_large_bars_want_efi(cluster):
+    was = cluster.mutating()
+    job = cluster.sbatch("-p", "legacy", "-N1")
+    wait_for("it says why", 20, lambda: "BIOS, should be EFI" in
+             why(cluster, job))
+    assert cluster.mutating() == was
+    cluster.must("scancel", str(job))
+
+
+def test_a_fault_at_power_on_takes_the_vm_to_another_hosts_device(cluster):
+    """It may not be registered there with the device of this host: that goes
+    first, and the other one comes when it is there."""
+    cluster.fault(method="PowerOnVM_Task", on="task", count=1,
+                  fault={"_typeName": "GenericVmConfigFault",
+                         "reason": "Device 65:00.0 is already in use."})
+    was = {m: cluster.calls(m) for m in ("ReconfigVM_Task", "RelocateVM_Task",
+                                         "CloneVM_Task")}
+    out = cluster.wait_job(cluster.sbatch("-p", "some", "-N1"), 60)
+    assert "vm005" in out
+    first, then = {A: (E1, C), C: (E2, A)}, used(cluster)
+    assert list(then.values()) == [["vm005"]], then
+    assert list(then)[0] in first
+    sent = {m: cluster.calls(m) - n for m, n in was.items()}
+    assert sent["RelocateVM_Task"] == 1 and sent["ReconfigVM_Task"] == 2, sent
+    node = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}["vm005"]
+    assert node["pf"] == list(then)[0]
+    cluster.must("svf", "host", "resume", E1)
+    cluster.must("svf", "host", "resume", E2)
+
+
+def test_a_vf_and_a_device_are_had_together(cluster):
+    out = cluster.wait_job(cluster.sbatch("-p", "rocefpga", "-N1"), 60)
+    assert "vm006" in out
+    pci = [k for k, by in used(cluster).items() if by == ["vm006"]]
+    node = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}["vm006"]
+    assert node["pf"].split(",") == [PF0, *pci], node
+    assert vm_of(cluster, "vm006")["passthru"] == {
+        "allowP2P": "TRUE", "RelaxACSforP2P": "TRUE",
+        "use64bitMMIO": "TRUE", "64bitMMIOSizeGB": "256"}
+    ready = cluster.path("guests", "vm006", "slurm-vsphere", "ready").read_text()
+    assert ready.count("\nrdma ") == 1 and ready.count("\npci ") == 1
+
+
 def test_a_job_gets_its_devices_and_the_next_one_waits(cluster):
+    all_free(cluster)
     was, asked = cluster.mutating(), cluster.calls("QueryConfigTarget")
     job = Held(cluster, "-p", "fpga", "-N3").wait_running()
     had = used(cluster)
@@ -147,6 +198,7 @@ def test_a_job_gets_its_devices_and_the_next_one_waits(cluster):
 
 def test_foreign_vms_take_theirs(cluster):
     """One by its address; of another, nobody says which it has: all count."""
+    all_free(cluster)
     cluster.do("powerOn", vm="theirs")
     wait_for("it is counted", 20, lambda: free(cluster) == {A: 1, B: 1, C: 0})
     assert rows(cluster)[C]["foreign"] == 1
@@ -160,57 +212,3 @@ def test_foreign_vms_take_theirs(cluster):
     assert "vm00" in cluster.wait_job(job, 60)
     assert list(used(cluster)) and used(cluster)[C] != ["theirs"]
     cluster.do("powerOff", vm="anyone")
-
-
-def test_a_fault_at_power_on_takes_the_vm_to_another_hosts_device(cluster):
-    """It may not be registered there with the device of this host: that goes
-    first, and the other one comes when it is there."""
-    cluster.fault(method="PowerOnVM_Task", on="task", count=1,
-                  fault={"_typeName": "GenericVmConfigFault",
-                         "reason": "Device 65:00.0 is already in use."})
-    was = {m: cluster.calls(m) for m in ("ReconfigVM_Task", "RelocateVM_Task",
-                                         "CloneVM_Task")}
-    out = cluster.wait_job(cluster.sbatch("-p", "some", "-N1"), 60)
-    assert "vm005" in out
-    first, then = {A: (E1, C), C: (E2, A)}, used(cluster)
-    assert list(then.values()) == [["vm005"]], then
-    assert list(then)[0] in first
-    sent = {m: cluster.calls(m) - n for m, n in was.items()}
-    assert sent["RelocateVM_Task"] == 1 and sent["ReconfigVM_Task"] == 2, sent
-    node = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}["vm005"]
-    assert node["pf"] == list(then)[0]
-    cluster.must("svf", "host", "resume", E1)
-    cluster.must("svf", "host", "resume", E2)
-
-
-def test_a_vf_and_a_device_are_had_together(cluster):
-    out = cluster.wait_job(cluster.sbatch("-p", "rocefpga", "-N1"), 60)
-    assert "vm006" in out
-    pci = [k for k, by in used(cluster).items() if by == ["vm006"]]
-    node = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}["vm006"]
-    assert node["pf"].split(",") == [PF0, *pci], node
-    assert vm_of(cluster, "vm006")["passthru"] == {
-        "allowP2P": "TRUE", "RelaxACSforP2P": "TRUE",
-        "use64bitMMIO": "TRUE", "64bitMMIOSizeGB": "256"}
-    ready = cluster.path("guests", "vm006", "slurm-vsphere", "ready").read_text()
-    assert ready.count("\nrdma ") == 1 and ready.count("\npci ") == 1
-
-
-def test_large_bars_want_efi(cluster):
-    was = cluster.mutating()
-    job = cluster.sbatch("-p", "legacy", "-N1")
-    wait_for("it says why", 20, lambda: "BIOS, should be EFI" in
-             why(cluster, job))
-    assert cluster.mutating() == was
-    cluster.must("scancel", str(job))
-
-
-def test_devices_that_no_vm_gets_are_told(cluster):
-    r = cluster.run("svf", "--json", "check")   # its status says what it found
-    idle = {f["code"]: f for f in json.loads(r.stdout)["findings"]
-            if f["object"] == E2 and f.get("pf") in (OFF, WAITS)}
-    off_, waits = idle.pop("device-off"), idle.pop("device-reboot")
-    assert not idle and (off_["pf"], waits["pf"]) == (OFF, WAITS)
-    assert off_["code"] == "device-off" and waits["code"] == "device-reboot"
-    assert "pcipassthru set -d " + OFF in off_["fix"], off_
-    assert "host.shutdown -r " + E2 in waits["fix"], waits
