@@ -21,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "system"))
 from cluster import (    # noqa: E402
     Cluster, ClusterError, parse_fields, wait_for)
 from simulator import MUTATING                         # noqa: E402
-from worlds import foreign, world                      # noqa: E402
+from worlds import FPGAS, foreign, world              # noqa: E402
 
 MEND_S = 10         # after a restart, or a wish, the last call has been sent
 GOAL_S = 60
@@ -31,9 +31,6 @@ KINDS = [("-N1 -w vm001", HOST), ("-N2 -w vm[001-002]", HOST)]
 # More of each than one page of a reply holds.
 CROWD = [{"name": "crowd%03d", "count": 110, "host": "*"}]
 NETWORKS = [{"name": f"net{i:03d}"} for i in range(110)]
-# For each of a host's VFs one.
-FPGAS = [{"pci": f"0000:{bus}:00.0", "vendor": 0x10ee, "device": 0x5000,
-          "name": "U250"} for bus in ("65", "66", "67")]
 DURATIONS = {"CloneVM_Task": "300ms", "RelocateVM_Task": "300ms"}
 CONF = {"ShutdownGrace": 1, "BootTimeout": 20, "PrologTimeout": 45, "lines": [
     "ClusterName=HPC1 ResourcePool=slurm",
@@ -68,9 +65,8 @@ class Worker:
     def __init__(self, vfs=3):
         w = world(hosts=2, vfs=vfs, vms=CROWD, durations=DURATIONS)
         w["datacenters"][0]["networks"] += NETWORKS
-        for cl in w["datacenters"][0]["clusters"]:
-            for h in cl["hosts"]:
-                h["devices"] = FPGAS
+        for h in w["datacenters"][0]["clusters"][0]["hosts"]:
+            h["devices"] = FPGAS
         self.c = c = Armed(nodes=NODES, inventory=w)
         self.goal = GOAL_S
         self.agrees_s = 30

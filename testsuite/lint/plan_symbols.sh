@@ -11,7 +11,7 @@ allowed='abort|free|qsort|snprintf|vsnprintf|strcasecmp|strcmp|strncmp|strlen|st
 # checked twins of the above, sanitizers, gcov.
 compiler="_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__($allowed)_chk|__(asan|ubsan|tsan|sanitizer)_.*|__gcov_.*"
 # Of our own, only what plan and util's pure files define, but no chance.
-pure_util='buf err mem name'
+pure_util='buf err hostlist mem name'
 impure='vs_uuid_random'
 
 if [ $# -eq 0 ]; then

@@ -15,7 +15,7 @@
 /* "host/address" or "address", in place: the address, *host NULL for all. */
 static char *split(char *one, const char **host)
 {
-	char *slash = strrchr(one, '/');
+	char *slash = strchr(one, '/');
 
 	*host = NULL;
 	if (!slash)
