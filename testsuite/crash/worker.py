@@ -21,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "system"))
 from cluster import (    # noqa: E402
     Cluster, ClusterError, parse_fields, wait_for)
 from simulator import MUTATING                         # noqa: E402
-from worlds import FPGAS, foreign, world              # noqa: E402
+from worlds import foreign, with_fpgas, world           # noqa: E402
 
 MEND_S = 10         # after a restart, or a wish, the last call has been sent
 GOAL_S = 60
@@ -63,10 +63,8 @@ class Armed(Cluster):
 
 class Worker:
     def __init__(self, vfs=3):
-        w = world(hosts=2, vfs=vfs, vms=CROWD, durations=DURATIONS)
+        w = with_fpgas(world(hosts=2, vfs=vfs, vms=CROWD, durations=DURATIONS))
         w["datacenters"][0]["networks"] += NETWORKS
-        for h in w["datacenters"][0]["clusters"][0]["hosts"]:
-            h["devices"] = FPGAS
         self.c = c = Armed(nodes=NODES, inventory=w)
         self.goal = GOAL_S
         self.agrees_s = 30

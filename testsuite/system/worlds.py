@@ -21,11 +21,6 @@ ROCE_AND_ETH = [
     "PartitionName=eth Adapter=vmxnet3 Template=rhel9-ofed"]
 
 
-# Devices that a host could hand out, for each of a PF's three VFs one.
-FPGAS = [{"pci": f"0000:{bus}:00.0", "vendor": 0x10ee, "device": 0x5000,
-          "name": "U250"} for bus in ("65", "66", "67")]
-
-
 def host(name, vfs=4, ib_vfs=0, cores=32, memory=128 * 1024):
     """An ESXi host with a RoCE adapter of `vfs` VFs (0: none active), one of
     InfiniBand if asked, and an Ethernet NIC."""
@@ -82,3 +77,12 @@ def world(hosts=4, vfs=4, ib_vfs=0, vms=(), templates=None, durations=None,
         }],
         **top,
     }
+
+
+def with_fpgas(w):
+    """A device that its hosts could hand out for each of a PF's three VFs."""
+    for h in w["datacenters"][0]["clusters"][0]["hosts"]:
+        h["devices"] = [{"pci": f"0000:{bus}:00.0", "vendor": 0x10ee,
+                         "device": 0x5000, "name": "U250"}
+                        for bus in ("65", "66", "67")]
+    return w
