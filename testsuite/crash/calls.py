@@ -76,7 +76,8 @@ TROUBLE = {"refused": {"op": "outage", "how": "refuse", "duration": "1500ms"},
 NEVER = {"never": {"on": "reply", "hang": True}}
 
 TASKS = ("CloneVM_Task", "ReconfigVM_Task", "RelocateVM_Task",
-         "PowerOnVM_Task", "PowerOffVM_Task", "Destroy_Task")
+         "PowerOnVM_Task", "PowerOffVM_Task", "Destroy_Task",
+         "CreateSnapshot_Task")
 # What every start sends, and what goes on while the client is there.
 START = ("hello", "vimServiceVersions.xml", "content", "Login",
          "CreateContainerView", "DestroyView", "FindByInventoryPath",
@@ -94,15 +95,17 @@ CALLS = {**{m: {**WAYS, **CALL_FAULTS, **TASK_FAULTS, **NEVER}
          "ModifyListView": WAYS, "Logout": WAYS, "PlaceVm": WAYS,
          "QueryConfigTarget": WAYS,
          **{m: WAYS for m in START}}
-for m in ("PowerOffVM_Task", "Destroy_Task"):
+for m in ("PowerOffVM_Task", "Destroy_Task", "CreateSnapshot_Task"):
     CALLS[m].update(NEVER_OFF)
 CALLS["WaitForUpdatesEx"] = {**WAYS, **NEVER}
 COLD = ("connect", "older", "adopt", "adopted", "running")
 WORK = ("new", "warm", "again", "profile", "move", "suspend", "deaf",
         "destroy", "cancel", "reconfigure", "connect", "older", "drs", "bound",
-        "gang", "ahead", "cloned", "unused")
+        "gang", "ahead", "cloned", "unused",
+        "linked")
 # Scenarios that are there for one call.
-ALONE = (("drs", "PlaceVm"), ("bound", "QueryConfigTarget"))
+ALONE = (("drs", "PlaceVm"), ("bound", "QueryConfigTarget"),
+         ("linked", "CreateSnapshot_Task"))
 # Any fault is a refusal there, and nobody tries again but at an operator's word.
 CALLS["Login"] = {k: v for k, v in WAYS.items() if k != "NotAuthenticated"}
 # Without --whole.

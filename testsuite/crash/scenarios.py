@@ -151,6 +151,24 @@ def slow(w):
     w.done(w.jobs("-N1 -w vm001"))
 
 
+def linked_clones(w):
+    w.edit("Template=rhel9-ofed\n", "Template=rhel9-ofed Clone=linked\n")
+
+
+@scenario(prepare=linked_clones, edits=True, points=(
+    "send.CloneVM_Task", "answer.CloneVM_Task", "end.CloneVM_Task",
+    "hold.take"))
+def linked(w):
+    """A VM that is a linked clone: its parent is made before, and is the only
+    one when all is over."""
+    w.done(w.jobs("-N1 -w vm001"))
+
+    def there():
+        return [v["snapshots"] for v in w.c.state()["vms"] if v["parent"]]
+    wait_until("there is one parent, with a snapshot", w.goal,
+               lambda: there() == [["slurm-vsphere"]], there)
+
+
 def two_cards(w):
     w.edit("MTU=9000\n", "MTU=9000 PerNode=2 Rails=any\n")
     w.edit("ShutdownGrace=1\n", "ShutdownGrace=1\nOversubscribeNames=yes\n")
