@@ -51,7 +51,7 @@ core_sources += \
 	src/common/engine/metrics_note.c src/common/engine/metrics_serve.c src/common/engine/serve.c src/common/engine/serve.h \
 	src/common/engine/metrics_text.c \
 	src/common/engine/missing.c \
-	src/common/engine/node.c \
+	src/common/engine/node.c src/common/engine/node_i.h \
 	src/common/engine/observe.c \
 	src/common/engine/offer.c src/common/engine/offer_i.h \
 	src/common/engine/ops.c \
