@@ -461,15 +461,16 @@ class Worker:
         said = []
         svf = {h["host"]: h for h in self.c.svf("hosts")["hosts"]}
         for h in s["hosts"]:
-            theirs = {p["pci"]: p for p in svf.get(h["name"], {"pfs": []})
-                      ["pfs"]}
+            theirs = {p["pci"]: p for p in svf.get(h["name"], {}).get("pfs", [])}
             for pf in h["pfs"]:
                 mine = sum(1 for vm in pf["by"].values() if vm in on)
                 got = theirs.get(pf["id"], {})
+                if not (got or pf["device"] or pf["used"]):
+                    continue    # a device that no adapter names is not told
                 if pf["max"] and (got.get("ours") != mine or got.get("held") or
                                   got.get("free") != pf["vfs"] - pf["used"]):
-                    said.append(f"{h['name']} {pf['id']}: {mine} VFs are ours,"
-                                f" {pf['used']} used; svf says {got}")
+                    said.append(f"{h['name']} {pf['id']}: {mine} are ours, "
+                                f"{pf['used']} used; svf says {got}")
         return said
 
 
