@@ -12,7 +12,8 @@ testsuite_unit_libstage_la_SOURCES = testsuite/unit/plan_world.c \
 	testsuite/unit/control_stage.c testsuite/unit/svf_stage.c
 EXTRA_DIST += testsuite/unit/check_stage.h testsuite/unit/control_stage.h \
 	testsuite/unit/engine_stage.h testsuite/unit/guest_stage.h \
-	testsuite/unit/inv_stage.h testsuite/unit/plan_stage.h \
+	testsuite/unit/inv_stage.h testsuite/unit/parents_stage.h \
+	testsuite/unit/plan_stage.h \
 	testsuite/unit/plan_world.h testsuite/unit/prefetch_stage.h \
 	testsuite/unit/svf_stage.h testsuite/unit/vmotion_stage.h
 
@@ -72,6 +73,7 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_beside \
 	testsuite/unit/test_engine_missing testsuite/unit/test_engine_noclient \
 	testsuite/unit/test_engine_instant \
 	testsuite/unit/test_engine_orders testsuite/unit/test_engine_parents \
+	testsuite/unit/test_engine_parents_end \
 	testsuite/unit/test_engine_plan \
 	testsuite/unit/test_engine_prefetch \
 	testsuite/unit/test_engine_prefetch_end \
@@ -113,6 +115,7 @@ testsuite_unit_test_engine_missing_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_noclient_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_orders_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_parents_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_parents_end_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_instant_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_lent

@@ -1,48 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Linked clones and the parents that they stand on. */
-#include "engine_stage.h"
-
-static void begin_linked(int nodes, int hosts)
-{
-	struct vs_conf *conf = conf_make(nodes, "warm", 1024);
-
-	begin(nodes, hosts, 8, "warm");
-	conf->partitions[0].clone = vs_strdup("linked");
-	begin_as(conf);
-	fake_disk_mb = 20480;
-}
-
-static void per_host(void)
-{
-	free(vs_core.conf->clone_parents);
-	vs_core.conf->clone_parents = vs_strdup("host");
-}
-
-static void wants(uint32_t job, const char *node)
-{
-	assert_int_equal(job_begin(job, node, NULL), 0);
-	flags(node, BOOT);
-	turns(2);
-}
-
-static const char *waits(const char *node)
-{
-	const char *why = vs_parent_waits(vs_node_named(&vs_core, node));
-
-	return why ? why : "(it doesn't)";
-}
-
-/* vm1 has its VM, and the parent is there. */
-static void first_child(void)
-{
-	wants(7, "vm1");
-	assert_true(fake_finish(FAKE_CLONE));
-	turns(2);
-	assert_true(fake_finish(FAKE_SNAPSHOT));
-	turns(2);
-	assert_true(fake_finish(FAKE_CLONE));
-	turns(2);
-}
+#include "parents_stage.h"
 
 static void the_first_clone_makes_the_parent(void **st)
 {
@@ -131,15 +89,6 @@ static void a_snapshot_under_way_is_waited_for(void **st)
 	turns(2);
 	assert_int_equal(fake_sent[FAKE_SNAPSHOT], 0);
 	assert_int_equal(fake_sent[FAKE_CLONE], 2);
-}
-
-/* Two slow beats after it, and some seconds. */
-static void time_passes(void)
-{
-	for (int i = 0; i < 3; i++) {
-		fake_slow(NULL, 0);
-		turns(60);
-	}
 }
 
 static void an_old_one_goes_after_its_last_child(void **st)

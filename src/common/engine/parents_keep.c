@@ -221,8 +221,10 @@ static void end_it(struct vs_core *c, struct vs_parent *r,
 {
 	bool unsure;
 
-	if (!r->unwanted_ms)
+	if (!r->unwanted_ms) {
 		r->unwanted_ms = now_ms;
+		r->judged_after = c->slow_seq;
+	}
 	if (now_ms - r->unwanted_ms >= LINGER_MS && goes_off(c, r, vm, now_ms))
 		return;
 	if (r->op != VS_PARENT_IDLE || is_made(c, vm) ||

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The stage of the tests of linked clones. Included by each test program. */
+#ifndef PARENTS_STAGE_H
+#define PARENTS_STAGE_H
+
+#include "engine_stage.h"
+
+STAGE void begin_linked(int nodes, int hosts)
+{
+	struct vs_conf *conf = conf_make(nodes, "warm", 1024);
+
+	begin(nodes, hosts, 8, "warm");
+	conf->partitions[0].clone = vs_strdup("linked");
+	begin_as(conf);
+	fake_disk_mb = 20480;
+}
+
+STAGE void per_host(void)
+{
+	free(vs_core.conf->clone_parents);
+	vs_core.conf->clone_parents = vs_strdup("host");
+}
+
+STAGE void wants(uint32_t job, const char *node)
+{
+	assert_int_equal(job_begin(job, node, NULL), 0);
+	flags(node, BOOT);
+	turns(2);
+}
+
+STAGE const char *waits(const char *node)
+{
+	const char *why = vs_parent_waits(vs_node_named(&vs_core, node));
+
+	return why ? why : "(it doesn't)";
+}
+
+/* vm1 has its VM, and the parent is there. */
+STAGE void first_child(void)
+{
+	wants(7, "vm1");
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	assert_true(fake_finish(FAKE_SNAPSHOT));
+	turns(2);
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+}
+
+/* Two slow beats after it, and some seconds. */
+STAGE void time_passes(void)
+{
+	for (int i = 0; i < 3; i++) {
+		fake_slow(NULL, 0);
+		turns(60);
+	}
+}
+
+#endif
