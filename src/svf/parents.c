@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* svf parents: the VMs in the folder that linked clones stand on. */
+/* svf parents: the VMs in the folder that linked and instant clones stand on. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -24,13 +24,13 @@ static void put_wanted(struct svf_table *t, const struct svf_row *row)
 static const struct svf_col cols[] = {
 	{ .name = "vm", .put = put_vm, .what = "its name in the folder" },
 	{ .name = "kind", .how = SVF_EXTRA, .key = "kind",
-	  .what = "of which clones: linked" },
+	  .what = "of which clones: linked or instant" },
 	{ .name = "template", .key = "template",
 	  .what = "of which it is a copy; - if of a version that is no more" },
 	{ .name = "datastore", .key = "datastore", .what = "where its disks lie" },
 	{ .name = "host", .key = "host", .what = "where it is registered" },
 	{ .name = "state", .how = SVF_STATE, .key = "state",
-	  .what = "cloning, no-snapshot, snapshot, ready, away (its host or it can't be reached), on (by somebody's hand) or destroy" },
+	  .what = "cloning, no-snapshot, snapshot, off and booting (of instant clones, until frozen), ready, away (its host or it can't be reached), on (by somebody's hand) or destroy" },
 	{ .name = "children", .how = SVF_RIGHT, .put = put_children,
 	  .what = "VMs that stand on its disks" },
 	{ .name = "wanted", .put = put_wanted,
@@ -71,8 +71,9 @@ static int run(const struct svf *s)
 const struct svf_verb svf_parents = {
 	.name = "parents", .args = "[VM...]", .run = run, .reads = true,
 	.list = &list,
-	.what = "VMs that linked clones stand on (Clone=linked)",
+	.what = "VMs that linked and instant clones stand on",
 	.help =
-"They are made and removed by slurm-vsphere, stay off, and are no node's. Who\n"
-"deletes one in vCenter breaks its children: they are built anew when next used.\n",
+"They are made and removed by slurm-vsphere and are no node's. Those of linked\n"
+"clones stay off, those of instant clones stand frozen. Who deletes one in\n"
+"vCenter breaks its children: they are built anew when next used.\n",
 };
