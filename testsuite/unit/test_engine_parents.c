@@ -363,6 +363,32 @@ static void a_child_without_its_parent_is_built_anew(void **st)
 			 VS_FIT_REBUILD);
 }
 
+static void a_lost_connection_leaves_no_budget_too_many(void **st)
+{
+	(void)st;
+	begin_linked(2, 1);
+	ready();
+	wants(7, "vm1");
+	assert_int_equal(vs_core.provisioning, 1);
+	fake_down(VS_E_RETRY);
+	assert_int_equal(vs_core.provisioning, 0);
+	assert_int_equal(vs_core.power_ops, 0);
+}
+
+/* Its name is no node's; the end of orphans' holds isn't its. */
+static void its_room_is_held_while_it_is_made(void **st)
+{
+	(void)st;
+	begin_linked(2, 1);
+	ready();
+	wants(7, "vm1");
+	assert_int_equal(HASH_COUNT(vs_core.ledger.holds), 2);
+	vs_core.holds_left = true;
+	turns(20);
+	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
+	assert_int_equal(HASH_COUNT(vs_core.ledger.holds), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -382,6 +408,8 @@ int main(void)
 		cmocka_unit_test(it_is_made_though_nobody_asks_any_more),
 		cmocka_unit_test(each_host_has_its_own),
 		cmocka_unit_test(a_child_without_its_parent_is_built_anew),
+		cmocka_unit_test(a_lost_connection_leaves_no_budget_too_many),
+		cmocka_unit_test(its_room_is_held_while_it_is_made),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -325,12 +325,12 @@ void vs_op_forget_all(struct vs_core *c)
 		n->look_after = 0;
 		n->clone_lost = false;
 	}
-	/* nodes that a configuration has dropped had some, too */
-	c->provisioning = c->power_ops = 0;
 	c->nstrays = 0;
 	vs_parents_forget_calls(c);
 	vs_drs_forget(c);
 	vs_orphans_forget_calls(c);
+	/* nodes that a configuration has dropped had some, too */
+	c->provisioning = c->power_ops = 0;
 }
 
 /* ---- tasks that were there before us ---------------------------------------- */

@@ -215,7 +215,8 @@ static void holds_end(struct vs_core *c)
 		return;
 	c->holds_left = false;
 	HASH_ITER(hh, c->ledger.holds, h, tmp) {
-		if (vs_node_named(c, h->node) || vs_vmotion_hold_of(h->node))
+		if (h->parent || vs_node_named(c, h->node) ||
+		    vs_vmotion_hold_of(h->node))
 			continue;
 		if (!hold_is_over(c, h)) {
 			c->holds_left = true;

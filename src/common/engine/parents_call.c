@@ -284,7 +284,8 @@ static int has_room(struct vs_core *c, const struct vs_parent *p,
 static void room_take(struct vs_core *c, const struct vs_parent *p,
 		      const struct vs_hold *like, int64_t mb)
 {
-	struct vs_hold hold = { .state = VS_HOLD_PROMISED, .disk_mb = mb };
+	struct vs_hold hold = { .state = VS_HOLD_PROMISED, .disk_mb = mb,
+				.parent = true };
 
 	if (p->key.mark.kind == VS_CLONE_INSTANT) {
 		hold.cpu_mhz = like->cpu_mhz;

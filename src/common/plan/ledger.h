@@ -42,6 +42,7 @@ struct vs_hold {
 	char vm[VS_MOID_LEN];		/* "" until the VM exists */
 	char store[VS_MOID_LEN];	/* of several, "": not told */
 	bool moves;			/* the VM's disks go there from another */
+	bool parent;			/* of a parent that is made: no node's */
 	int64_t cpu_mhz, mem_mb;	/* reserved, overhead included */
 	int64_t disk_mb, swap_mb;	/* of the datastore: a clone's disks,
 					 * a powered-on VM's swap file */
