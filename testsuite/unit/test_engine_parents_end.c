@@ -26,10 +26,56 @@ static void a_beat_since_it_is_unwanted_is_waited_for(void **st)
 	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
 }
 
+/* A child that is away: its node is missed, and nothing goes before that is known. */
+static void after_an_outage_nothing_goes_before_all_is_known(void **st)
+{
+	(void)st;
+	begin_linked(2, 1);
+	ready();
+	first_child();
+	assert_true(fake_finish(FAKE_POWER_ON));
+	turns(2);
+	flags("vm1", VS_NODE_UP | VS_NODE_ALLOCATED);
+	fake_template("vm-tpl2", NULL);
+	time_passes();
+	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
+	fake_down(VS_E_RETRY);
+	fake_get("vm1")->used = false;
+	now += 10000;
+	fake_load();
+	fake_template("vm-tpl2", NULL);
+	vs_pass(&vs_core, now);
+	fake_slow(NULL, 0);
+	vs_pass(&vs_core, now);
+	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
+	turns(5);
+	assert_true(vs_core.nodes[0].missing);
+	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
+}
+
+/* The count since it is unwanted begins anew. */
+static void an_outage_and_a_new_term_forget_since_when(void **st)
+{
+	struct vs_parent *r;
+
+	(void)st;
+	childless();
+	fake_template("vm-tpl2", NULL);
+	turns(20);
+	r = vs_parent_record(&vs_core, fake_parent("")->moid, false);
+	assert_true(r->unwanted_ms > 0);
+	fake_down(VS_E_RETRY);
+	assert_int_equal(r->unwanted_ms, 0);
+	vs_term_new(&vs_core);
+	assert_null(vs_core.parents.all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_beat_since_it_is_unwanted_is_waited_for),
+		cmocka_unit_test(after_an_outage_nothing_goes_before_all_is_known),
+		cmocka_unit_test(an_outage_and_a_new_term_forget_since_when),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -461,6 +461,7 @@ void vs_parents_forget_calls(struct vs_core *c)
 		p->look_after = 0;
 		p->lost = false;
 		p->judged_after = c->slow_seq;
+		p->unwanted_ms = p->away_ms = p->boots_ms = 0;
 	}
 }
 

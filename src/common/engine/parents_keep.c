@@ -305,7 +305,8 @@ void vs_parents_pass(struct vs_core *c, int64_t now_ms)
 	if (c->parents.barred[0] && now_ms >= c->parents.barred_until_ms)
 		bar_set(c, "");
 	forget_old(c, now_ms);
-	if (c->observe || c->blocked[0])
+	/* Until all nodes are judged nobody knows whose VM is missed. */
+	if (!c->ready || c->observe || c->blocked[0])
 		return;
 	LIST_FOREACH(vm, &c->inv.parents, with_parents) {
 		if (vs_vm_owner(vm, c->folder, c->cluster_id) !=
