@@ -23,6 +23,7 @@ int fake_hw;
 
 void fake_reset(int hosts, int vfs)
 {
+	fake_shown_mhz = -1;
 	memset(fake_vms, 0, sizeof(fake_vms));
 	memset(fake_calls, 0, sizeof(fake_calls));
 	memset(fake_sent, 0, sizeof(fake_sent));
@@ -99,6 +100,8 @@ static int used_on(const char *host)
 
 /* ---- what is delivered ------------------------------------------------------ */
 
+int64_t fake_shown_mhz = -1;
+
 void fake_show(struct fake_vm *vm)
 {
 	struct vs_vc_card cards[FAKE_CARDS + 1];
@@ -118,7 +121,8 @@ void fake_show(struct fake_vm *vm)
 		.vcpus = 4, .memory_mb = vm->memory_mb,
 		.latency_high = vm->latency_high,
 		.numa = vm->numa[0] ? vm->numa : NULL,
-		.cpu_reserved_mhz = vm->cpu_reserved_mhz,
+		.cpu_reserved_mhz = fake_shown_mhz >= 0 ? fake_shown_mhz :
+			vm->cpu_reserved_mhz,
 		.mem_reserved_mb = vm->memory_mb, .mem_locked = true,
 		.cards = cards,
 		.disk_dir = !strcmp(vm->store, "datastore-2") ? "[t] d/" :

@@ -52,6 +52,8 @@ extern int fake_sent[FAKE_KINDS];	/* calls by kind, since reset */
 extern int fake_cancels;
 extern int fake_overfull;		/* power-ons sent to a full PF */
 extern bool fake_slow_asked;
+/* The CPU reservation that all VMs show, -1: what they have. */
+extern int64_t fake_shown_mhz;
 extern enum vs_vc_calm fake_calm;	/* as the client was told last */
 /* What the slow beat brings; unknown (-1), 1 TiB and 0 after a reset. */
 extern int64_t fake_pool_mhz, fake_pool_mb, fake_store_mb;

@@ -94,6 +94,54 @@ static void a_full_reservation_is_the_hosts_cores(void **state)
 	follows_the_mhz(1500);		/* more than its vCPUs could have */
 }
 
+static const struct vs_hardware whole = { .cpu_mhz = VS_RESERVE_FULL };
+
+/* vCenter says done, and shows the VM's reservation as it was. */
+static void reconfigured_and_not_shown(void)
+{
+	fake_shown_mhz = 4 * 2000;
+	assert_true(fake_finish(FAKE_RECONFIGURE));
+	turns(3);
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 0);
+}
+
+/* A second one would have the changeVersion of before the first. */
+static void a_reconfigure_is_done_when_it_is_shown(void **state)
+{
+	(void)state;
+	cloned(VS_ADAPTER_SRIOV, &whole);
+	host_is(3000, 0);
+	turns(2);
+	reconfigured_and_not_shown();
+	assert_int_equal(fake_sent[FAKE_RECONFIGURE], 1);
+	fake_shown_mhz = -1;
+	fake_show(fake_get("vm1"));
+	turns(2);
+	assert_int_equal(fake_sent[FAKE_RECONFIGURE], 1);
+	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
+}
+
+static void a_reconfigure_that_never_shows_ends(void **state)
+{
+	int many = 0;
+
+	(void)state;
+	cloned(VS_ADAPTER_SRIOV, &whole);
+	host_is(3000, 0);
+	turns(2);
+	for (; many < 3 * VS_TRIES_MAX && fake_waiting(FAKE_RECONFIGURE);
+	     many++) {
+		reconfigured_and_not_shown();
+		assert_int_equal(fake_sent[FAKE_RECONFIGURE], many + 1);
+		now += VS_SETTLE_MS;
+		turn();
+		fake_slow(NULL, 0);
+		turns(2);
+	}
+	assert_int_equal(many, VS_TRIES_MAX + 1);
+	assert_non_null(heard(VS_TELL_FAIL, "vm1"));
+}
+
 static void the_numa_node_is_the_pfs(void **state)
 {
 	const struct vs_hardware pf = { .numa_pf = true };
@@ -183,6 +231,8 @@ int main(void)
 		cmocka_unit_test(a_clone_has_what_the_line_says),
 		cmocka_unit_test(with_a_vf_nothing_is_added_while_it_is_on),
 		cmocka_unit_test(a_full_reservation_is_the_hosts_cores),
+		cmocka_unit_test(a_reconfigure_is_done_when_it_is_shown),
+		cmocka_unit_test(a_reconfigure_that_never_shows_ends),
 		cmocka_unit_test(the_numa_node_is_the_pfs),
 		cmocka_unit_test(what_is_no_longer_said_is_the_templates_again),
 		cmocka_unit_test(

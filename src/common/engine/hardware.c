@@ -9,6 +9,7 @@
  * can't be asked what the template had. The lock is held.
  */
 #include <string.h>
+#include "engine/devices_i.h"
 #include "engine/hardware_i.h"
 #include "util/mem.h"
 
@@ -117,4 +118,17 @@ bool vs_hardware_right(const struct vs_core *c, const struct vs_node *n,
 		       const struct vs_vm *vm, const struct vs_hold *h)
 {
 	return cpu_right(n, vm) && numa_right(c, n, vm, h);
+}
+
+bool vs_hardware_settled(struct vs_core *c, const struct vs_node *n,
+			 const struct vs_vm *vm)
+{
+	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+
+	if (strcmp(vm->host, n->op.host) && !vs_vm_bound(vm))
+		return true;
+	if (h && strcmp(h->host, n->op.host))
+		h = NULL;		/* it is to be elsewhere by now */
+	return vs_node_vm_right(c, n, vm, n->job, n->restart) &&
+		vs_hardware_right(c, n, vm, h);
 }

@@ -23,5 +23,9 @@ const char *vs_hardware_numa(const struct vs_core *c, const struct vs_node *n,
  * Of a VM that is off; the rest is in the profile's hash. */
 bool vs_hardware_right(const struct vs_core *c, const struct vs_node *n,
 		       const struct vs_vm *vm, const struct vs_hold *h);
+/* Does the VM show all that the node's finished reconfigure (n->op) was to do?
+ * Also true of one that has gone to another host, and may. */
+bool vs_hardware_settled(struct vs_core *c, const struct vs_node *n,
+			 const struct vs_vm *vm);
 
 #endif

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 #include "engine/core_i.h"
-#include "engine/devices_i.h"
+#include "engine/hardware_i.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -185,8 +185,7 @@ static bool settled(struct vs_core *c, const struct vs_node *n)
 		return !vm || (!strcmp(vm->host, n->op.host) &&
 			       !vs_node_pool_wrong(c, vm));
 	case VS_OP_RECONFIGURE:
-		return !vm || vs_node_vm_right(c, n, vm, n->job, n->restart) ||
-		       (strcmp(vm->host, n->op.host) && !vs_vm_bound(vm));
+		return !vm || vs_hardware_settled(c, n, vm);
 	default:
 		return true;
 	}
