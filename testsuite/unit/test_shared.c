@@ -128,6 +128,23 @@ static void of_several_models_names_decide(void **state)
 	assert_true(one);
 }
 
+/* The console's own adapter takes no vGPUs, and is no second model. */
+static void a_gpu_of_another_mode_is_no_other_model(void **state)
+{
+	struct vs_gpu g[] = { { "ASPEED Graphics Family", "basic", "" },
+		{ "GA100 [A100 PCIe]", "sharedDirect", "" },
+		{ "GA100 [A100 PCIe]", "sharedDirect", "" },
+		{ "NVIDIA L40", "shared", "" } };
+	bool one;
+
+	(void)state;
+	assert_int_equal(vs_vgpu_gpus("nvidia_a100d-4c", g, 4, &one), 6);
+	assert_true(one);
+	g[3].type = "sharedDirect";
+	assert_int_equal(vs_vgpu_gpus("nvidia_a100d-4c", g, 4, &one), 0);
+	assert_false(one);
+}
+
 /* ---- sums and placement ------------------------------------------------------- */
 
 #define P4 "nvidia_a100-4c"
@@ -396,6 +413,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_offered_is_no_measure),
 		cmocka_unit_test(only_gpus_in_the_mode_count),
 		cmocka_unit_test(of_several_models_names_decide),
+		cmocka_unit_test(a_gpu_of_another_mode_is_no_other_model),
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 		T(a_vgpu_takes_one_of_its_profile_and_a_gpu_of_others),
 		T(a_vgpu_of_another_model_takes_nothing),

@@ -88,6 +88,7 @@ uint32_t vs_vgpu_gpus(const char *profile, const struct vs_gpu *gpus, size_t n,
 	const char *word = strchr(profile, '_');
 	struct vs_vgpu v = { 0 };
 	uint32_t all = 0, named = 0;
+	const char *first = NULL;
 
 	*one_model = true;
 	if (!vs_vgpu_parse(profile, &v))
@@ -95,7 +96,12 @@ uint32_t vs_vgpu_gpus(const char *profile, const struct vs_gpu *gpus, size_t n,
 	word++;
 	v.model -= (size_t)(word - profile);
 	for (size_t i = 0; i < n && i < 32; i++) {
-		*one_model &= !strcmp(gpus[i].name, gpus[0].name);
+		/* a host's console has a GPU too, that takes none */
+		if (strcmp(gpus[i].type, "sharedDirect"))
+			continue;
+		if (!first)
+			first = gpus[i].name;
+		*one_model &= !strcmp(gpus[i].name, first);
 		if (!vs_gpu_serves(&gpus[i], profile))
 			continue;
 		all |= 1u << i;

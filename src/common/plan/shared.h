@@ -24,8 +24,8 @@ bool vs_gpu_serves(const struct vs_gpu *g, const char *profile);
  * says, 0: nothing. 0 if the host doesn't offer it. */
 int vs_vgpu_per_gpu(const char *profile, const char *const *offered, size_t n,
 		    bool mixed, int most);
-/* Of so many GPUs, those that are of the profile's model; *one_model: all of
- * them are alike. Where they are not, names decide; what no name tells counts
+/* Of so many GPUs, those that are of the profile's model; *one_model: all that
+ * are in the mode for vGPUs are alike. Where they are not, names decide; what no name tells counts
  * as none. Bits of an index below 32. */
 uint32_t vs_vgpu_gpus(const char *profile, const struct vs_gpu *gpus, size_t n,
 		      bool *one_model);
