@@ -55,6 +55,20 @@ static void every_kind_of_card_is_recognised(void **state)
 		" card=7//com.vendor.fpga;");
 }
 
+/* What the rest of the update says is taken all the same. */
+static void a_dynamic_device_that_allows_nothing_is_read(void **state)
+{
+	DELIVERS(*state, UPDATE(SET("f-vms", OBJ("enter", "VirtualMachine",
+		"vm-1", POWER("poweredOff") ","
+		CHANGE("config.hardware.device",
+		"[{'_typeName':'VirtualPCIPassthrough','key':13000,'backing':"
+		"{'_typeName':'VirtualPCIPassthroughDynamicBackingInfo',"
+		"'allowedDevice':[],'customLabel':'fabric-a'}}]") ","
+		CHANGE("runtime.host", REF("HostSystem", "host-1"))))),
+		"vm vm-1 power=poweredOff host=host-1 owner=- uuid= locked=0"
+		" mem=0 card=6//;");
+}
+
 #define ENTER_A OBJ("enter", "VirtualMachine", "vm-1", POWER("poweredOff") \
 	"," CHANGE("runtime.host", REF("HostSystem", "host-1")) "," \
 	CHANGE("config.hardware.device", "[{'_typeName':'VirtualDisk'," \
@@ -385,6 +399,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(every_kind_of_card_is_recognised),
+		T(a_dynamic_device_that_allows_nothing_is_read),
 		T(one_vm_in_two_filters_is_one_event),
 		T(it_is_gone_when_it_has_left_both),
 		T(a_foreign_disk_is_seen),

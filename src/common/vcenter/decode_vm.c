@@ -170,7 +170,7 @@ static void read_pf(struct vs_vc_card *c, struct vs_j dev)
 static void read_device(struct vs_vc_card *c, struct vs_j backing)
 {
 	struct vs_j allowed = vs_j_opt(backing, "allowedDevice");
-	struct vs_j first = vs_j_at(allowed, 0);
+	struct vs_j first;
 
 	c->network = vs_strdup(vs_j_str_or(vs_j_opt(backing,
 		c->kind == VS_VC_CARD_PCI_DVX ? "deviceClass" :
@@ -182,6 +182,7 @@ static void read_device(struct vs_vc_card *c, struct vs_j backing)
 		vs_strdup("");
 	if (c->kind != VS_VC_CARD_PCI_DYNAMIC || vs_j_len(allowed) != 1)
 		return;
+	first = vs_j_at(allowed, 0);	/* beyond its end would fail the update */
 	c->vendor = (int)vs_j_int_or(vs_j_opt(first, "vendorId"), 0) & 0xffff;
 	c->device = (int)vs_j_int_or(vs_j_opt(first, "deviceId"), 0) & 0xffff;
 }
