@@ -8,7 +8,8 @@
  *
  * Rules: a guest is known to be another one only by a VM that is on elsewhere
  * and was out of reach or off since it was last seen on: vMotion moves one that
- * is within reach. Slurm ends the job, never we.
+ * is within reach, and what becomes of one of ours its task tells. Slurm ends
+ * the job, never we.
  *
  * And one whose end never comes: a slurmctld that begins anew with a node off
  * and COMPLETING takes it from its job, and leaves it COMPLETING until it
@@ -29,6 +30,13 @@ void vs_ended_begins(const struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vs_node_touch(n);
 }
 
+/* By vMotion, as vCenter reports and shows. */
+static bool moved(const struct vs_node *n, const struct vs_vm *vm)
+{
+	return vm && n->op.kind == VS_OP_VMOTION && !n->op.id &&
+		!strcmp(vm->host, n->op.host);
+}
+
 void vs_ended_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
@@ -40,8 +48,12 @@ void vs_ended_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	}
 	if (!(n->flags & VS_NODE_ALLOCATED) || !c->loaded)
 		n->ran_on[0] = '\0';
-	else if (!vm || !vm->connected || vm->power != VS_POWER_ON)
+	else if (moved(n, vm))
+		vs_strlcpy(n->ran_on, vm->host, sizeof(n->ran_on));
+	if (!vm || !vm->connected || vm->power != VS_POWER_ON)
 		n->ran_lost = true;
+	else if (!strcmp(n->ran_on, vm->host))
+		n->ran_lost = false;
 }
 
 static void unstick(struct vs_core *c, struct vs_node *n, int64_t now_ms)
@@ -71,7 +83,8 @@ void vs_ended_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	bool elsewhere;
 
 	unstick(c, n, now_ms);
-	if ((n->flags & running) != running || n->seen != VS_SEEN_ON || !vm)
+	if ((n->flags & running) != running || n->seen != VS_SEEN_ON || !vm ||
+	    n->op.kind == VS_OP_VMOTION)
 		return;
 	elsewhere = n->ran_on[0] && n->ran_lost && strcmp(n->ran_on, vm->host);
 	vs_strlcpy(n->ran_on, vm->host, sizeof(n->ran_on));
