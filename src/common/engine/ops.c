@@ -206,7 +206,7 @@ void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		   "vCenter reported its %s done but doesn't show it",
 		   vs_op_name(n->op.kind));
 	vs_info("node=%s %s: looking again", n->name, n->last_err.text);
-	if (++n->tries > VS_TRIES_MAX)
+	if (n->op.kind != VS_OP_VMOTION && ++n->tries > VS_TRIES_MAX)
 		vs_node_give_up(c, n, n->last_err.text);
 	op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
 	n->look_after = c->slow_seq + 1;
