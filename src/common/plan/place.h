@@ -91,6 +91,8 @@ struct vs_place_env {
 	bool (*avoid)(void *arg, const struct vs_host *h, const struct vs_pf *pf,
 		      char *why, size_t size);
 	void *arg;
+	bool has_pool;			/* the VM is on: its share of the pool
+					 * and of the datastore is taken */
 	const struct vs_bar *bars;	/* by host->index: the same without
 					 * asking for each; NULL: ask */
 	const int *ops;			/* under way, by host->index; NULL:

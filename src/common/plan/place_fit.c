@@ -330,7 +330,7 @@ void vs_site_fill(const struct vs_work *w, size_t at, struct vs_site *s)
 
 	*s = (struct vs_site) {
 		.host = h, .brief = brief, .first = VS_NO_NODE, .most = INT_MAX,
-		.pool = w->ever ? -1 : brief->pool,
+		.pool = w->ever || env->has_pool ? -1 : brief->pool,
 		.nstores = w->ever ? 0 : brief->nstores,
 	};
 	if (w->ever) {

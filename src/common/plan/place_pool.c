@@ -75,6 +75,8 @@ bool vs_store_moves(const struct vs_work *w, const struct vs_class *c,
 static int64_t store_mb(const struct vs_work *w, const struct vs_class *c,
 			const struct vs_site *s)
 {
+	if (w->env->has_pool)
+		return 0;
 	return c->swap_mb + (vs_store_moves(w, c, s) || !c->exists ?
 			     c->profile->disk_mb : 0);
 }
@@ -111,8 +113,8 @@ static enum vs_refusal room_fit(const struct vs_work *w,
 		return VS_REFUSE_POOL_CPU;
 	if (s->pool >= 0 && c->mem_mb > left[s->pool].mem_mb)
 		return VS_REFUSE_POOL_MEMORY;
-	return store >= 0 && mb > left[store].mem_mb ? VS_REFUSE_STORE_ROOM :
-		VS_REFUSE_NONE;
+	return store >= 0 && mb && mb > left[store].mem_mb ?
+		VS_REFUSE_STORE_ROOM : VS_REFUSE_NONE;
 }
 
 enum vs_refusal vs_pool_fit(const struct vs_work *w, const struct vs_class *c,
@@ -321,7 +323,7 @@ int64_t vs_store_need(const struct vs_work *w)
 {
 	int64_t need = 0;
 
-	for (size_t i = 0; i < w->n; i++) {
+	for (size_t i = 0; i < w->n && !w->env->has_pool; i++) {
 		const struct vs_place_node *n = &w->nodes[i];
 
 		need += w->classes[w->class_of[i]].swap_mb;
