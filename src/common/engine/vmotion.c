@@ -133,6 +133,7 @@ static void env_fill(struct vs_core *c, struct ask *a, struct vs_place_env *env)
 	env->avoid = left_out;
 	env->arg = a;
 	env->bars = NULL;
+	env->has_pool = true;
 }
 
 static int place(struct vs_core *c, struct vs_node *n, const struct vs_vm *vm,
@@ -159,7 +160,8 @@ static bool stays(struct vs_node *n, const char *why, int64_t again_ms)
 {
 	struct vs_vmotion *m = &n->vmotion;
 
-	if (m->state != VS_VMOTION_STAYS || strcmp(m->why, why))
+	if (m->state != VS_VMOTION_STAYS ||
+	    strncmp(m->why, why, sizeof(m->why) - 1))
 		vs_info("node=%s its VM stays where it is JobId=%u: %s",
 			n->name, n->job, why);
 	m->state = VS_VMOTION_STAYS;
@@ -256,8 +258,12 @@ static bool try_to_go(struct vs_core *c, struct vs_node *n,
 		return vs_vmotion_moves(&n->vmotion);
 	}
 	if (place(c, n, vm, false, &at, &err)) {
-		n->vmotion.not_to[0] = '\0';	/* perhaps next time */
-		return stays(n, err.text, now_ms + ROOM_MS);
+		bool again = n->vmotion.not_to[0] && n->vmotion.tries;
+
+		n->vmotion.not_to[0] = '\0';
+		if (!again)
+			return stays(n, err.text, now_ms + ROOM_MS);
+		n->vmotion.again_ms = now_ms + ROOM_MS;
 	}
 	n->vmotion.state = VS_VMOTION_DUE;
 	return true;
@@ -277,8 +283,6 @@ bool vs_vmotion_leaves(struct vs_core *c, struct vs_node *n,
 		return vs_vmotion_moves(m);
 	if (vs_vmotion_may(c, n, vm, &err))
 		return stays(n, err.text, now_ms + ROOM_MS);
-	if (!m->since_ms)
-		m->since_ms = now_ms;
 	m->again_ms = now_ms + AGAIN_MS;
 	if (!(n->flags & VS_NODE_UP) || n->op.kind != VS_OP_NONE ||
 	    (n->seen != VS_SEEN_ON && n->seen != VS_SEEN_ON_WRONG)) {
@@ -288,7 +292,10 @@ bool vs_vmotion_leaves(struct vs_core *c, struct vs_node *n,
 		return vs_vmotion_moves(m);
 	}
 	if ((from->entering_maintenance || from->maintenance) &&
-	    vs_guard_moves(c, vm)) {
+	    vs_guard_moves(c, vm) &&
+	    !vs_door(c, n, vm, VS_DEED_DRS_MOVE, NULL, NULL)) {
+		if (!m->since_ms)
+			m->since_ms = now_ms;
 		if (now_ms - m->since_ms >= DRS_MS)
 			return stays(n, "DRS is fully automated, and hasn't moved it",
 				     now_ms + ROOM_MS);
@@ -330,7 +337,9 @@ void vs_vmotion_failed(struct vs_core *c, struct vs_node *n, const char *host,
 
 	c->vmotions.failed++;
 	vs_metrics_failed(c, VS_OP_VMOTION, err->code);
-	if (err->code == VS_E_CANCELED)
+	/* ours; anybody else's is a refusal */
+	if (err->code == VS_E_CANCELED &&
+	    (n->wanted == VS_WANT_OFF || n->wanted == VS_WANT_GONE))
 		return;
 	snprintf(why, sizeof(why), "vMotion to %.60s failed: %.120s",
 		 to ? to->name : "?", err->text);
@@ -343,7 +352,8 @@ void vs_vmotion_failed(struct vs_core *c, struct vs_node *n, const char *host,
 	n->look_after = c->slow_seq + 1;
 	vs_vc_slow_now(c->vc);
 	if (err->code == VS_E_REQUEST || err->code == VS_E_CONFIG ||
-	    err->code == VS_E_BUG || m->tries >= TRIES) {
+	    err->code == VS_E_BUG || err->code == VS_E_CANCELED ||
+	    m->tries >= TRIES) {
 		m->tries = 0;
 		stays(n, why, now_ms + STAYS_MS);
 	}
