@@ -132,11 +132,11 @@ void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 
 	vs_orders_look(c, n);
 	h = wanted_host(c, n);
-	if (h && !n->orders.evict && vs_vmotion_leaves(c, n, h, now_ms))
-		return;
 	/* What was drained before a restart is ours to clear, by its tag. */
 	if (!c->started && (n->flags & VS_NODE_DRAIN))
 		n->maintained = true;
+	if (h && !n->orders.evict && vs_vmotion_leaves(c, n, h, now_ms))
+		return;
 	if ((!h && !n->maintained) || now_ms - n->maintained_ms < AGAIN_MS)
 		return;
 	n->maintained_ms = now_ms;
