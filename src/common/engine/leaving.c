@@ -81,10 +81,12 @@ void vs_host_remains(struct vs_core *c, const struct vs_host *h,
 	*out = (struct vs_remains) { 0 };
 	if (holds)
 		LIST_FOREACH(hold, &holds->list, on_host) {
-			const struct vs_node *n =
-				vs_node_named(c, hold->node);
+			const char *comes = vs_vmotion_hold_of(hold->node);
+			const struct vs_node *n = vs_node_named(
+				c, comes ? comes : hold->node);
 
-			if (n)
+			/* once it is here its own hold is, too */
+			if (n && (!comes || vs_node_on(c, n) != h))
 				count_node(c, &t, n);
 		}
 	LIST_FOREACH(vm, &h->vms, on_host) {
