@@ -91,8 +91,10 @@ void vs_vmotion_plan(struct vs_core *c, const struct vs_host *h, bool requeue,
 		     struct json_object *top)
 {
 	const struct vs_holds *holds = vs_ledger_holds(&c->ledger, h->moid);
+	const struct vs_avoid *now =
+		vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid);
 	VS_FREE struct vs_node **nodes = NULL;
-	struct plan p = { .c = c, .from = h, .requeue = requeue,
+	struct plan p = { .c = c, .from = h, .requeue = requeue || (now && now->requeue),
 			  .rows = vs_jb_arr() };
 	const struct vs_hold *hold;
 	size_t n = 0, cap = 0;
