@@ -78,7 +78,9 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 			     v->cards[i].kind > VS_VC_CARD_PCI_DYNAMIC ?
 			     v->cards[i].network : "");
 	if (v->has & VS_VC_VM_DISKS)
-		note(" dir=%s own=%d", v->disk_dir, v->disks_own);
+		note(" dir=%s own=%d%s%s", v->disk_dir, v->disks_own,
+		     v->bases && v->bases[0] ? " bases=" : "",
+		     v->bases ? v->bases : "");
 	note(";");
 }
 

@@ -68,6 +68,44 @@ static void an_outage_and_a_new_term_forget_since_when(void **st)
 	assert_int_equal(r->unwanted_ms, 0);
 	vs_term_new(&vs_core);
 	assert_null(vs_core.parents.all);
+	vs_core.vc_renew = false;	/* of the next test too */
+}
+
+/* One outside of the folder may stand on it too. */
+static void who_may_stand_on_it_is_asked_everywhere(void **st)
+{
+	struct fake_vm *vm;
+
+	(void)st;
+	childless();
+	vm = fake_add_vm("other", "group-v9", "host-1", false);
+	snprintf(vm->base, sizeof(vm->base), "[s] %s/", fake_parent("")->moid);
+	fake_show(vm);
+	fake_template("vm-tpl2", NULL);
+	time_passes();
+	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
+	vm->base[0] = '\0';
+	fake_show(vm);
+	time_passes();
+	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
+}
+
+static void a_vm_whose_disks_nobody_knows_keeps_it(void **st)
+{
+	const struct vs_vc_vm v = {
+		.moid = "vm-900", .has = VS_VC_VM_HOST, .host = "host-1",
+		.unreadable = true,
+	};
+
+	(void)st;
+	childless();
+	vs_watch_events.vm(&vs_core, &v);
+	fake_template("vm-tpl2", NULL);
+	time_passes();
+	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
+	vs_watch_events.vm_gone(&vs_core, v.moid);
+	time_passes();
+	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
 }
 
 int main(void)
@@ -76,6 +114,8 @@ int main(void)
 		cmocka_unit_test(a_beat_since_it_is_unwanted_is_waited_for),
 		cmocka_unit_test(after_an_outage_nothing_goes_before_all_is_known),
 		cmocka_unit_test(an_outage_and_a_new_term_forget_since_when),
+		cmocka_unit_test(who_may_stand_on_it_is_asked_everywhere),
+		cmocka_unit_test(a_vm_whose_disks_nobody_knows_keeps_it),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

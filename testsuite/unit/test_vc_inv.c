@@ -105,6 +105,36 @@ static void it_is_gone_when_it_has_left_both(void **state)
 		"vm-9", ""))), "");
 }
 
+#define CHILD CHANGE("config.hardware.device", "[{'_typeName':'VirtualDisk'," \
+	"'backing':{'fileName':'[s] vm1/a.vmdk','parent':{'fileName':" \
+	"'[s] p/p.vmdk'}}}]")
+
+/* A VM that somebody cloned into another folder may stand on a parent's disk. */
+static void what_stands_on_what_is_seen_outside_of_the_folder(void **state)
+{
+	const char *const *paths = vs_inv_paths(*state, VCX_F_VMS);
+	bool asks = false;
+
+	for (size_t i = 0; paths[i]; i++)
+		asks |= !strcmp(paths[i], "config.files.vmPathName");
+	assert_true(asks);
+	DELIVERS(*state, UPDATE(SET("f-vms", OBJ("enter", "VirtualMachine",
+		"vm-1", CHANGE("config.files.vmPathName",
+			       STR("[s] vm1/vm1.vmx")) "," CHILD))),
+		"vm vm-1 host= owner=- uuid= locked=0 mem=0"
+		" dir=[s] vm1/ own=1 bases=[s] p/\n;");
+}
+
+static void who_leaves_the_folder_still_says_where_it_lies(void **state)
+{
+	feed(*state, UPDATE(SET("f-ours", ENTER_B) "," SET("f-vms", ENTER_A)));
+	feed(*state, UPDATE(SET("f-ours", OBJ("leave", "VirtualMachine",
+		"vm-1", ""))));
+	DELIVERS(*state, UPDATE(SET("f-vms", OBJ("modify", "VirtualMachine",
+		"vm-1", CHILD))),
+		"vm vm-1 dir=[s] vm1/ own=1 bases=[s] p/\n;");
+}
+
 static void a_foreign_disk_is_seen(void **state)
 {
 	feed(*state, UPDATE(SET("f-ours", ENTER_B)));
@@ -402,6 +432,8 @@ int main(void)
 		T(a_dynamic_device_that_allows_nothing_is_read),
 		T(one_vm_in_two_filters_is_one_event),
 		T(it_is_gone_when_it_has_left_both),
+		T(what_stands_on_what_is_seen_outside_of_the_folder),
+		T(who_leaves_the_folder_still_says_where_it_lies),
 		T(a_foreign_disk_is_seen),
 		T(a_mark_that_is_unset_or_empty_is_gone),
 		T(a_vm_without_config_is_unreadable_and_keeps_what_it_had),

@@ -392,6 +392,7 @@ void vs_vm_set_parent(struct vs_inventory *inv, struct vs_vm *vm,
 void vs_vm_set_bases(struct vs_vm *vm, const char *bases)
 {
 	vs_str_replace(&vm->bases, bases && bases[0] ? bases : NULL);
+	vm->bases_told = true;
 }
 
 enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,

@@ -163,6 +163,7 @@ struct vs_vm {
 	/* "[store] dir/\n" of each directory with a disk that its own stand on,
 	 * NULL: none; set by vs_vm_set_bases */
 	char *bases;
+	bool bases_told;		/* ever */
 	char bios_uuid[VS_UUID_LEN];	/* an instant clone's mark names it */
 	bool frozen;			/* for instant clones */
 	bool as_parent;			/* it says to be one, set by */

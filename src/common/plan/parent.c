@@ -210,7 +210,8 @@ size_t vs_parent_children(const struct vs_inventory *inv,
 	*unsure = false;
 	for (const struct vs_vm *vm = inv->vms; vm; vm = vm->hh.next) {
 		n += vs_parent_has_child(parent, vm);
-		*unsure |= !vm->readable && !strcmp(vm->folder, folder);
+		*unsure |= !vm->readable &&
+			(!vm->bases_told || !strcmp(vm->folder, folder));
 	}
 	return n;
 }

@@ -82,7 +82,8 @@ void vs_parent_name(const char *cluster_id, const struct vs_parent_key *key,
 
 /* Does the VM stand on the disks of this parent, or say so? */
 bool vs_parent_has_child(const struct vs_vm *parent, const struct vs_vm *vm);
-/* How many do; unsure: something in the folder can't be read. */
+/* How many do; unsure: something in the folder can't be read, or
+ * something elsewhere of whose disks nothing was ever read. */
 size_t vs_parent_children(const struct vs_inventory *inv,
 			  const struct vs_vm *parent, const char *folder,
 			  bool *unsure);

@@ -23,7 +23,8 @@ const char *const vs_inv_vm_paths[] = {
 	"config.template", "config.hardware.device", "config.hardware.numCPU",
 	"config.hardware.memoryMB", "config.memoryAllocation",
 	"config.cpuAllocation", "config.memoryReservationLockedToMax",
-	"config.latencySensitivity", KEYED(VS_KEY_OWNER), NULL
+	"config.latencySensitivity", "config.files.vmPathName",
+	KEYED(VS_KEY_OWNER), NULL
 };
 
 const char *const vs_inv_ours_paths[] = {
@@ -344,11 +345,13 @@ bool vs_inv_vm_prop(struct vcx_vm *vm, const char *path, struct vs_j val)
 	return false;
 }
 
-/* Whose it says to be both filters ask. Of a VM in the folder its own one knows;
- * who has left it still says so. */
-static bool keeps_mark(const struct vcx_vm *vm, enum vcx_filter f)
+/* Whose it says to be, and where it lies, both filters ask. Of a VM in the folder
+ * its own one knows; who has left it still says so. */
+static bool keeps(const struct vcx_vm *vm, enum vcx_filter f, const char *path)
 {
-	return (f == VCX_F_OURS) != vm->in[VCX_F_OURS];
+	return (f == VCX_F_OURS) != vm->in[VCX_F_OURS] &&
+	       (!strcmp(path, KEYED(VS_KEY_OWNER)) ||
+		!strcmp(path, "config.files.vmPathName"));
 }
 
 void vs_inv_vm_reset(struct vcx_vm *vm, enum vcx_filter f)
@@ -358,7 +361,7 @@ void vs_inv_vm_reset(struct vcx_vm *vm, enum vcx_filter f)
 	struct vs_j unset = { 0 };
 
 	for (size_t i = 0; paths[i]; i++)
-		if (!keeps_mark(vm, f) || strcmp(paths[i], KEYED(VS_KEY_OWNER)))
+		if (!keeps(vm, f, paths[i]))
 			vs_inv_vm_prop(vm, paths[i], unset);
 	vm->barred[f] = false;
 }
