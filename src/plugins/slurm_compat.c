@@ -340,6 +340,16 @@ void vs_licenses_return(job_record_t *job_ptr, vs_list_t list)
 	job_ptr->license_list = all;
 }
 
+bool vs_licenses_same(const licenses_t *a, const licenses_t *b)
+{
+#if VS_GE(25, 5)
+	if (a->id.lic_id != b->id.lic_id || a->id.hres_id != b->id.hres_id ||
+	    xstrcmp(a->nodes, b->nodes))
+		return false;
+#endif
+	return !xstrcmp(a->name, b->name);
+}
+
 void vs_licenses_changed(job_record_t *job_ptr)
 {
 #if VS_GE(25, 5)

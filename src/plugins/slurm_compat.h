@@ -353,6 +353,8 @@ vs_list_t vs_licenses_read(const char *text);
 /* Count these as taken, or as given back, in the job's name. */
 void vs_licenses_take(job_record_t *job_ptr, vs_list_t list);
 void vs_licenses_return(job_record_t *job_ptr, vs_list_t list);
+/* Both are of one license, of one place: their numbers may be added. */
+bool vs_licenses_same(const licenses_t *a, const licenses_t *b);
 /* job_ptr->license_list has changed while the job has its nodes. */
 void vs_licenses_changed(job_record_t *job_ptr);
 

@@ -311,22 +311,65 @@ void vs_account_resized(job_record_t *job_ptr, const node_record_t *lost)
 	vs_licenses_changed(job_ptr);
 }
 
+static int is_same(void *x, void *key)
+{
+	return vs_licenses_same(x, key);
+}
+
+/* The users' own, while none of ours is there. Slurm, which merges what both
+ * have next, finds nothing left: newer Slurm would join them by their text, and
+ * give back none that it has read from text. */
+static void own_move(job_record_t *from, job_record_t *to)
+{
+	licenses_t *one, *same;
+
+	if (from->license_list && !to->license_list)
+		to->license_list = list_create(license_free_rec);
+	while (from->license_list && (one = list_pop(from->license_list))) {
+		same = list_find_first(to->license_list, is_same, one);
+		if (!same) {
+			list_append(to->license_list, one);
+			continue;
+		}
+		same->total += one->total;
+		same->used += one->used;
+		license_free_rec(one);
+	}
+	if (from->license_list) {
+		xfree(to->licenses);
+		to->licenses = license_list_to_string(to->license_list);
+	}
+	FREE_NULL_LIST(from->license_list);
+	xfree(from->licenses);
+}
+
+/* With alternatives it has none of ours: what it names is its own choice. */
+static void moved_drop(job_record_t *job_ptr)
+{
+	vs_list_t old;
+
+	if (has_alternatives(job_ptr))
+		return;
+	if ((old = list_drop(job_ptr)))
+		vs_licenses_return(job_ptr, old);
+	FREE_NULL_LIST(old);
+	words_drop(job_ptr);
+}
+
 void vs_account_moved(job_record_t *from, job_record_t *to)
 {
-	job_record_t *const both[] = { to, from };
-
-	if (!counts() || has_alternatives(from) || has_alternatives(to))
+	if (!counts())
 		return;
-	for (size_t i = 0; i < VS_COUNT(both); i++) {
-		vs_list_t old = list_drop(both[i]);
-
-		if (old)
-			vs_licenses_return(both[i], old);
-		FREE_NULL_LIST(old);
-		words_drop(both[i]);
+	moved_drop(to);
+	moved_drop(from);
+	if (!has_alternatives(from) && !has_alternatives(to)) {
+		own_move(from, to);
+		set(to, -1, true);
 	}
-	set(to, -1, true);
-	vs_licenses_changed(to);
+	if (!has_alternatives(from))
+		vs_licenses_changed(from);
+	if (!has_alternatives(to))
+		vs_licenses_changed(to);
 }
 
 void vs_account_end(job_record_t *job_ptr)

@@ -230,7 +230,8 @@ VS_EXPORT int select_p_job_expand(job_record_t *from, job_record_t *to)
 	if (!rc && n) {
 		core->job_claim(to->job_id, to->restart_cnt, ids, n, true);
 		core->job_end(from->job_id, ids, n, false);
-		vs_account_moved(from, to);
 	}
+	if (!rc && core)	/* though its nodes aren't ours: to's may be */
+		vs_account_moved(from, to);
 	return rc;
 }
