@@ -71,6 +71,26 @@ static void an_outage_and_a_new_term_forget_since_when(void **st)
 	vs_core.vc_renew = false;	/* of the next test too */
 }
 
+static void a_template_with_a_passthrough_card_is_told(void **st)
+{
+	struct vs_vc_template t = {
+		.name = "tpl", .moid = "vm-tpl", .change_version = "x",
+		.host = "host-1", .is_template = true, .hw = fake_hw,
+		.disk_mb = 20480, .passthrough = 1,
+	};
+
+	(void)st;
+	begin_linked(2, 1);
+	ready();
+	vs_watch_events.template_changed(&vs_core, &t);
+	assert_non_null(strstr(vs_core.now[0].missing,
+			       "forbids Clone=linked"));
+	assert_int_equal(job_begin(7, "vm1", NULL), -1);
+	t.passthrough = 0;
+	vs_watch_events.template_changed(&vs_core, &t);
+	assert_string_equal(vs_core.now[0].missing, "");
+}
+
 /* One outside of the folder may stand on it too. */
 static void who_may_stand_on_it_is_asked_everywhere(void **st)
 {
@@ -114,6 +134,7 @@ int main(void)
 		cmocka_unit_test(a_beat_since_it_is_unwanted_is_waited_for),
 		cmocka_unit_test(after_an_outage_nothing_goes_before_all_is_known),
 		cmocka_unit_test(an_outage_and_a_new_term_forget_since_when),
+		cmocka_unit_test(a_template_with_a_passthrough_card_is_told),
 		cmocka_unit_test(who_may_stand_on_it_is_asked_everywhere),
 		cmocka_unit_test(a_vm_whose_disks_nobody_knows_keeps_it),
 	};

@@ -51,10 +51,10 @@ static void template_apply(struct vs_core *c, const struct vs_vc_template *t)
 		vs_strlcpy(p->template_version, t->change_version,
 			   sizeof(p->template_version));
 		p->template_hw = t->hw;
-		vs_parent_template(c, (size_t)i, t);
 		vs_hardware_template(p, t);
 		vs_strlcpy(c->now[i].missing, t->missing ? t->missing : "",
 			   sizeof(c->now[i].missing));
+		vs_parent_template(c, i, t);	/* may add to it */
 		c->now[i].sums = 0;	/* more or less may fit */
 	}
 	vs_checks_template(c, t);
