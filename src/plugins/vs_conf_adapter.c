@@ -278,6 +278,11 @@ static int check_both(const struct vs_conf_adapter *a,
 {
 	const char *words = NULL;
 
+	if (!a->device_class != !b->device_class && a->vendor &&
+	    a->vendor == b->vendor && a->device == b->device)
+		return vs_conf_err(f, line, err,
+			"AdapterName=%s and AdapterName=%s have the same Vendor= and Device=, and only one has DeviceClass=: each device would be promised twice; give that one Instances= instead, or leave one line out",
+			a->name, b->name);
 	if (!same_devices(a, b))
 		return 0;
 	if (kind_of(a)->fixed != kind_of(b)->fixed &&

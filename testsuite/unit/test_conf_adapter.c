@@ -145,6 +145,10 @@ static void the_same_devices_are_counted_in_one_way(void **state)
 	(void)state;
 	refused(DVX "Instances=4\nAdapterName=e Type=dvx DeviceClass=com.vendor.fpga Instances=5\n",
 		"not the same Instances=");
+	refused(DVX "Vendor=0x10ee Device=0x5000\nAdapterName=f Type=directpath "
+		"Vendor=0x10ee Device=0x5000\n", "and only one has DeviceClass=");
+	refused(GPU "\n" DVX "Vendor=0x10de Device=0x20b0\n",
+		"each device would be promised twice");
 	refused(VGPU "\nAdapterName=w Type=vgpu Profile=nvidia_a100-4c PerGPU=2\n",
 		"not the same PerGPU=");
 	refused(VGPU "With=w\nAdapterName=w Type=vgpu Profile=nvidia_a100-8c\n",

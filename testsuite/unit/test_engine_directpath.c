@@ -114,6 +114,43 @@ static void a_question_without_an_answer_is_asked_again(void **state)
 	assert_null(heard(VS_TELL_FAIL, NULL));
 }
 
+/* A refusal is believed from when it came, however long that took. */
+static void a_slow_refusal_is_believed_as_long(void **state)
+{
+	struct vs_err err = { 0 };
+
+	(void)state;
+	fpgas();
+	due("vm1");
+	turns(100);
+	vs_err_set(&err, VS_E_RETRY, "timed out");
+	fake_offers(1, NULL, NULL, &err);
+	turns(20);
+	assert_int_equal(fake_target.asked, 1);
+	turns(80);
+	assert_int_equal(fake_target.asked, 2);
+}
+
+/* The host's devices changed while it was asked: the answer may be of before. */
+static void an_answer_that_a_change_overtook_is_not_taken(void **state)
+{
+	(void)state;
+	fpgas();
+	due("vm1");
+	assert_int_equal(fake_target.asked, 1);
+	offers("host-1", HERE);
+	turns(3);
+	assert_int_equal(fake_target.asked, 1);	/* never a second at a time */
+	fake_offers(1, HERE, "before", NULL);
+	turns(2);
+	assert_int_equal(fake_sent[FAKE_CLONE], 0);
+	assert_int_equal(fake_target.asked, 2);
+	fake_offers(2, HERE, "after", NULL);
+	turns(2);
+	assert_true(fake_finish(FAKE_CLONE));
+	assert_string_equal(fake_get("vm1")->system, "after");
+}
+
 /* What was told may be another host's after a reload. */
 static void a_lost_connection_forgets_question_and_answer(void **state)
 {
@@ -178,6 +215,79 @@ static void a_vm_that_moves_leaves_its_device_behind(void **state)
 	assert_int_equal(hold_of("vm1")->state, VS_HOLD_SEEN);
 }
 
+/* ---- which are counted -------------------------------------------------------- */
+
+#define MANY 70
+
+/* One kind of device on host-1, so many of them. */
+static const struct vs_host *alike(int n)
+{
+	static char pcis[MANY][VS_PCI_LEN];
+	static struct vs_vc_device all[MANY];
+
+	for (int i = 0; i < n; i++) {
+		snprintf(pcis[i], sizeof(pcis[i]), "0000:%02x:00.0", 0x40 + i);
+		all[i] = (struct vs_vc_device) { .pci = pcis[i], .name = "U250",
+			.label = "", .vendor = 0x10ee, .device = 0x5000,
+			.numa = -1, .active = true };
+	}
+	fake_host(&(struct vs_vc_host) { .moid = "host-1",
+		.has = VS_VC_HOST_PFS, .devices = all, .ndevices = (size_t)n });
+	return vs_host_get(&vs_core.inv, "host-1");
+}
+
+/* A second row of the same would promise what the first has. */
+static void devices_alike_are_one_row_however_many(void **state)
+{
+	struct vs_conf *conf = conf_make(1, "off", 1024);
+	struct vs_conf_adapter *a =
+		conf_other_from(conf, 0, "dynamic-directpath");
+
+	(void)state;
+	a->vendor = 0x10ee;
+	a->device = 0x5000;
+	begin(1, 1, 4, "off");
+	begin_as(conf);
+	ready();
+	assert_int_equal(alike(20)->npfs, 1);
+	assert_int_equal(alike(20)->pfs[0].vfs, 20);
+	assert_int_equal(alike(64)->pfs[0].vfs, 64);
+	assert_int_equal(alike(MANY)->npfs, 1);
+	assert_int_equal(alike(MANY)->pfs[0].vfs, 64);
+	assert_string_equal(alike(MANY)->pfs[0].of->pci[63], "0000:7f:00.0");
+}
+
+static void what_is_passed_through_is_no_device_of_a_class(void **state)
+{
+	static struct vs_vc_function f[] = {
+		{ .pci = HERE, .name = "U250", .vendor = 0x10ee, .device = 0x5000 },
+		{ .pci = THERE, .name = "U250", .vendor = 0x10ee, .device = 0x5000 },
+	};
+	static const struct vs_vc_named dvx = { .name = "com.vendor.fpga" };
+	struct vs_vc_device d = { .pci = THERE, .name = "U250", .label = "",
+		.vendor = 0x10ee, .device = 0x5000, .numa = -1 };
+	struct vs_vc_host h = { .moid = "host-1", .has = VS_VC_HOST_PFS,
+		.functions = f, .nfunctions = 2, .dvx = &dvx, .ndvx = 1,
+		.devices = &d, .ndevices = 1 };
+	struct vs_conf *conf = conf_make(1, "off", 1024);
+	struct vs_conf_adapter *a = conf_other_from(conf, 0, "dvx");
+
+	(void)state;
+	a->vendor = 0x10ee;
+	a->device = 0x5000;
+	a->device_class = vs_strdup("com.vendor.fpga");
+	begin(1, 1, 4, "off");
+	begin_as(conf);
+	ready();
+	fake_host(&h);
+	assert_int_equal(vs_host_get(&vs_core.inv, "host-1")->pfs[0].vfs, 2);
+	d.active = true;
+	fake_host(&h);
+	assert_int_equal(vs_host_get(&vs_core.inv, "host-1")->pfs[0].vfs, 1);
+}
+
+/* ---- what goes wrong ---------------------------------------------------------- */
+
 /* The device alone, and not its whole host. */
 static void a_device_that_somebody_else_has_is_avoided(void **state)
 {
@@ -210,8 +320,12 @@ int main(void)
 		T(the_host_is_asked_before_the_clone_and_once),
 		T(a_host_that_does_not_offer_it_is_left_out),
 		T(a_question_without_an_answer_is_asked_again),
+		T(a_slow_refusal_is_believed_as_long),
+		T(an_answer_that_a_change_overtook_is_not_taken),
 		T(a_lost_connection_forgets_question_and_answer),
 		T(a_vm_that_moves_leaves_its_device_behind),
+		T(devices_alike_are_one_row_however_many),
+		T(what_is_passed_through_is_no_device_of_a_class),
 		T(a_device_that_somebody_else_has_is_avoided),
 	};
 

@@ -81,7 +81,7 @@ static struct vs_devices *alike(const struct vs_host *h, int from,
 		struct vs_devices *of = &h->devices[i - from];
 
 		if (!of->fixed && !of->named && of->vendor == d->vendor &&
-		    of->device == d->device && of->n < VS_DEVICES_MAX &&
+		    of->device == d->device &&
 		    (!a->label[0] || !strcmp(of->label, d->label)))
 			return of;
 	}
@@ -135,6 +135,7 @@ void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
 		     const struct vs_vc_host *h)
 {
 	int from = to->npfs;
+	const char *full = NULL;
 
 	vs_offer_forget(to);
 	free(to->devices);
@@ -148,7 +149,10 @@ void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
 			NULL : wanted_by(c, to, d);
 		struct vs_devices *of = a ? alike(to, from, a, d) : NULL;
 
-		if (of)
+		/* a second row of the same would promise each twice */
+		if (of && of->n == VS_DEVICES_MAX)
+			full = full ? full : d->pci;
+		else if (of)
 			row_join(&to->pfs[from + (of - to->devices)], of, d);
 		else if (a && to->npfs < VS_HOST_PFS)
 			row_add(to, from, a, d)->lines = lines_of(c, to, d);
@@ -156,6 +160,9 @@ void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
 			vs_error("host=%s device=%s is not handed out: a host has %d PFs and kinds of devices at most",
 				 to->name, d->pci, VS_HOST_PFS);
 	}
+	if (full)
+		vs_error("host=%s device=%s and those after it are not handed out: a host has %d devices alike at most",
+			 to->name, full, VS_DEVICES_MAX);
 	vs_named_rows(c, to, from, h);
 }
 

@@ -50,6 +50,15 @@ static struct vs_pf *row_add(struct vs_host *to, int from,
 	return row;
 }
 
+/* Given to VMs whole: no driver makes devices of a class of it. */
+static bool passed_through(const struct vs_vc_host *h, const char *pci)
+{
+	for (size_t i = 0; i < h->ndevices; i++)
+		if (h->devices[i].active && !strcmp(h->devices[i].pci, pci))
+			return true;
+	return false;
+}
+
 static void dvx_row(struct vs_host *to, int from, const struct vs_adapter *a,
 		    const struct vs_vc_host *h)
 {
@@ -60,7 +69,8 @@ static void dvx_row(struct vs_host *to, int from, const struct vs_adapter *a,
 		return;
 	for (size_t i = 0; a->vendor && i < h->nfunctions; i++)
 		n += h->functions[i].vendor == a->vendor &&
-		     h->functions[i].device == a->device;
+		     h->functions[i].device == a->device &&
+		     !passed_through(h, h->functions[i].pci);
 	if (a->most && n > a->most)
 		n = a->most;
 	if (n)

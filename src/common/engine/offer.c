@@ -19,7 +19,8 @@
 
 struct vs_offer {
 	uint64_t ask;			/* under way, 0: none */
-	int64_t asked_ms;
+	bool stale;			/* its answer may be of before a change */
+	int64_t told_ms;
 	struct vs_err err;		/* why it wasn't told, VS_OK: it was */
 	int n;
 	struct { char pci[VS_PCI_LEN], system[64]; } of[VS_HOST_PFS];
@@ -33,7 +34,7 @@ static void ask(struct vs_core *c, struct vs_host *h, int64_t now_ms)
 	if (c->offers_asked >= ASKING_MAX)
 		return;			/* the next turn sees to it */
 	memset(o, 0, sizeof(*o));
-	o->asked_ms = now_ms;
+	o->told_ms = now_ms;
 	id = vs_vc_target(c->vc, h->cluster, h->moid, &o->err);
 	if (id < 0)
 		return;
@@ -48,7 +49,7 @@ const char *vs_offer_system(struct vs_core *c, struct vs_host *h,
 	struct vs_offer *o = h->offer;
 
 	err->code = VS_OK;
-	if (!o || (!o->ask && !o->n && now_ms - o->asked_ms >= REFUSED_MS)) {
+	if (!o || (!o->ask && !o->n && now_ms - o->told_ms >= REFUSED_MS)) {
 		if (!o)
 			o = h->offer = vs_calloc(1, sizeof(*o));
 		ask(c, h, now_ms);
@@ -69,10 +70,12 @@ void vs_offer_forget(struct vs_host *h)
 {
 	struct vs_offer *o = h->offer;
 
-	if (o && !o->ask) {
-		free(o);
-		h->offer = NULL;
+	if (o && o->ask) {
+		o->stale = true;
+		return;
 	}
+	free(o);
+	h->offer = NULL;
 }
 
 void vs_offers_down(struct vs_core *c)
@@ -140,7 +143,10 @@ void vs_offer_told(void *arg, uint64_t id, const struct vs_vc_target *t,
 	h = asked(c, id);
 	if (h) {
 		h->offer->ask = 0;
-		if (err)
+		h->offer->told_ms = vs_clock();
+		if (h->offer->stale)
+			vs_offer_forget(h);
+		else if (err)
 			vs_err_set(&h->offer->err, err->code,
 				"host %s isn't read (QueryConfigTarget): %s",
 				h->name, err->text);

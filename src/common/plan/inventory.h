@@ -20,7 +20,7 @@
 #define VS_HOST_NETS 64
 #define VS_HOST_STORES 32
 #define VS_VM_CARDS 16
-#define VS_DEVICES_MAX 16	/* alike, of a host */
+#define VS_DEVICES_MAX 64	/* alike, of a host */
 #define VS_GUEST_SAYS 320	/* of its reason: what is, and what to do */
 
 /* Devices of a host that are handed to VMs whole and are alike: one row beside
