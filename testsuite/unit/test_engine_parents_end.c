@@ -91,6 +91,26 @@ static void a_template_with_a_passthrough_card_is_told(void **st)
 	assert_string_equal(vs_core.now[0].missing, "");
 }
 
+/* Said before anything is sent, as when vCenter says so. */
+static void a_card_in_the_parent_is_no_nodes_fault(void **st)
+{
+	struct vs_vm *vm;
+
+	(void)st;
+	begin_linked(2, 1);
+	ready();
+	wants(7, "vm1");
+	assert_true(fake_finish(FAKE_CLONE));
+	vm = vs_vm_get(&vs_core.inv, fake_parent("")->moid);
+	vm->ncards = 1;
+	vm->cards[0].kind = VS_CARD_SRIOV;
+	turns(20);
+	assert_int_equal(fake_sent[FAKE_SNAPSHOT], 0);
+	assert_true(vs_core.parents.barred[0]);
+	assert_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_int_equal(job_begin(8, "vm2", NULL), -1);
+}
+
 /* One outside of the folder may stand on it too. */
 static void who_may_stand_on_it_is_asked_everywhere(void **st)
 {
@@ -135,6 +155,7 @@ int main(void)
 		cmocka_unit_test(after_an_outage_nothing_goes_before_all_is_known),
 		cmocka_unit_test(an_outage_and_a_new_term_forget_since_when),
 		cmocka_unit_test(a_template_with_a_passthrough_card_is_told),
+		cmocka_unit_test(a_card_in_the_parent_is_no_nodes_fault),
 		cmocka_unit_test(who_may_stand_on_it_is_asked_everywhere),
 		cmocka_unit_test(a_vm_whose_disks_nobody_knows_keeps_it),
 	};

@@ -134,11 +134,16 @@ static int go_on(struct vs_core *c, struct vs_parent *p, struct vs_node *n,
 	vs_strlcpy(p->node, n->name, sizeof(p->node));
 	p->lost = false;
 	rc = call(c, p, n, h, vm, step, now_ms, err);
-	if (rc)
-		p->not_before_ms = now_ms + 1000;
-	else
+	if (!rc) {
 		say(p, doing(p), "");
-	return rc;
+		return 0;
+	}
+	p->not_before_ms = now_ms + 1000;
+	if (!vs_parent_is_setting(err))
+		return -1;
+	vs_parents_bar(c, &p->key, now_ms + VS_AVOID_HOST_MS, err->text);
+	err->code = VS_OK;
+	return 0;
 }
 
 const struct vs_vm *vs_parent_for(struct vs_core *c, struct vs_node *n,

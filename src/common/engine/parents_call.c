@@ -118,8 +118,7 @@ static void look_first(struct vs_core *c, struct vs_parent *p)
 	vs_vc_slow_now(c->vc);
 }
 
-/* Nobody's node is to blame for what an administrator must mend. */
-static bool is_setting(const struct vs_err *err)
+bool vs_parent_is_setting(const struct vs_err *err)
 {
 	return err->code == VS_E_CONFIG || err->code == VS_E_REQUEST ||
 	       err->code == VS_E_BUG ||
@@ -135,7 +134,7 @@ static void tell_node(struct vs_core *c, struct vs_parent *p,
 	struct vs_err told = *err;
 
 	vs_err_prefix(&told, "parent %s", p->name);
-	if (is_setting(err))
+	if (vs_parent_is_setting(err))
 		vs_parents_bar(c, &p->key, now_ms + VS_AVOID_HOST_MS,
 			       told.text);
 	else if (n && n->parent == p && n->op.kind == VS_OP_NONE)

@@ -84,6 +84,8 @@ void vs_parent_busy(struct vs_core *c, const struct vs_vm *vm,
  * yet. Then: the next call, -1 with err if it can't be sent; destroy it, its
  * record being r. */
 bool vs_parent_settle(struct vs_core *c, struct vs_parent *p, int64_t now_ms);
+/* An error that an administrator must mend, and no node's fault. */
+bool vs_parent_is_setting(const struct vs_err *err);
 int vs_parent_make(struct vs_core *c, struct vs_parent *p,
 		   const struct vs_node *n, const struct vs_hold *h,
 		   int64_t now_ms, struct vs_err *err);
