@@ -100,7 +100,7 @@ void fake_slow(const struct vs_vc_task *tasks, size_t n)
 		.moves = fake_moves,
 		.overrides = &fake_override,
 		.noverrides = fake_override.vm ? 1 : 0 };
-	struct vs_vc_lack spare = { "", "", fake_excess };
+	struct vs_vc_lack spare = { "", "", fake_excess, false };
 	struct vs_vc_slow s = { .tasks = tasks, .ntasks = n,
 				.store_free_mb = fake_store_mb,
 				.pools = &pool, .npools = 1,

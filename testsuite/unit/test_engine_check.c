@@ -165,7 +165,7 @@ static void commands_and_rights_are_for_operators(void **st)
 	one_host();
 	vs_core.port = &port;
 	esx1.power = "low";
-	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B, C.D" };
+	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B, C.D", false };
 	show();
 	fake_slow(NULL, 0);
 	turns(2);

@@ -150,7 +150,7 @@ static void nothing_is_reclaimed_for_a_job_that_may_not_begin(void **st)
 	turns(3);
 	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
 	fake_drs = VS_VC_AUTO_NO;
-	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B" };
+	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B", false };
 	beat();
 	turns(3);
 	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
@@ -169,7 +169,7 @@ static void a_missing_right_is_named_and_stops_new_jobs_alone(void **st)
 	ready();
 	bring_up(7, "vm1");
 	fake_lack = (struct vs_vc_lack) { "Folder", "slurm",
-		"VirtualMachine.Config.Memory, Resource.ColdMigrate" };
+		"VirtualMachine.Config.Memory, Resource.ColdMigrate", false };
 	beat();
 	HAS(vs_ask_blocked(&vs_core), "the account lacks privileges on Folder=slurm: VirtualMachine.Config.Memory, Resource.ColdMigrate");
 	end_job(7, "vm1");
@@ -181,19 +181,39 @@ static void a_missing_right_is_named_and_stops_new_jobs_alone(void **st)
 	assert_null(vs_ask_blocked(&vs_core));
 }
 
+static void a_right_for_vmotion_alone_stops_nothing(void **st)
+{
+	(void)st;
+	begin(1, 1, 1, "off");
+	ready();
+	fake_lack = (struct vs_vc_lack) { "Folder", "slurm",
+		"Resource.HotMigrate", true };
+	beat();
+	assert_null(vs_ask_blocked(&vs_core));
+	assert_int_equal(vs_core.nfindings, 1);
+	assert_int_equal(vs_core.findings[0].stops, VS_STOPS_NOTHING);
+	HAS(vs_core.findings[0].text, "lacks privileges on Folder=slurm: Resource.HotMigrate: VMs stay on a host");
+	assert_int_equal(vs_core.findings[0].found.code,
+			 VS_CHECK_RIGHTS_VMOTION);
+	bring_up(7, "vm1");
+	fake_lack.key = NULL;
+	beat();
+	assert_int_equal(vs_core.nfindings, 0);
+}
+
 static void a_right_missing_on_a_template_stops_the_jobs_that_need_it(void **st)
 {
 	(void)st;
 	begin(1, 1, 1, "warm");
 	ready();
-	fake_lack = (struct vs_vc_lack) { "Template", "tpl", "A.B" };
+	fake_lack = (struct vs_vc_lack) { "Template", "tpl", "A.B", false };
 	beat();
 	HAS(refusal("vm1"), "on Template=tpl: A.B");
 	assert_null(vs_ask_blocked(&vs_core));
 	fake_lack.name = "another";
 	beat();
 	assert_string_equal(refusal("vm1"), "");
-	fake_lack = (struct vs_vc_lack) { "Network", "NET", "C.D" };
+	fake_lack = (struct vs_vc_lack) { "Network", "NET", "C.D", false };
 	beat();
 	HAS(refusal("vm1"), "on Network=NET: C.D");
 }
@@ -206,7 +226,7 @@ static void rights_that_are_not_told_are_as_they_were(void **st)
 	ready();
 	assert_string_equal(refusal("vm1"), "");
 	fake_rights_known = true;
-	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B" };
+	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B", false };
 	beat();
 	fake_rights_known = false;
 	fake_lack.key = NULL;
@@ -385,7 +405,7 @@ static void observe_needs_no_rights_and_says_which_it_would(void **st)
 	begin(1, 1, 1, "warm");
 	vs_core.port = &port;
 	vs_core.observe = true;
-	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B" };
+	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B", false };
 	ready();
 	HAS(vs_ask_blocked(&vs_core), "Mode=observe");
 	assert_string_equal(vs_core.unserved, "");
@@ -466,6 +486,7 @@ int main(void)
 		cmocka_unit_test(an_override_of_the_vm_counts_before_its_cluster),
 		cmocka_unit_test(nothing_is_reclaimed_for_a_job_that_may_not_begin),
 		cmocka_unit_test(a_missing_right_is_named_and_stops_new_jobs_alone),
+		cmocka_unit_test(a_right_for_vmotion_alone_stops_nothing),
 		cmocka_unit_test(a_right_missing_on_a_template_stops_the_jobs_that_need_it),
 		cmocka_unit_test(rights_that_are_not_told_are_as_they_were),
 		cmocka_unit_test(rights_in_excess_are_told_to_operators_and_stop_nothing),

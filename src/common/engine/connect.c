@@ -48,6 +48,19 @@ static bool notes_wanted(const struct vs_conf *conf)
 	return false;
 }
 
+/* Of hosts' releases nothing is known yet: it may. */
+static bool vmotion_wanted(const struct vs_conf *conf)
+{
+	enum vs_adapter_type type;
+
+	for (size_t i = 0; conf->vmotions_max && i < conf->nadapters; i++)
+		if (!vs_adapter_type_parse(conf->adapters[i].type, &type,
+					   NULL) &&
+		    vs_adapter_can(type, VS_DEED_VMOTION, 0))
+			return true;
+	return false;
+}
+
 struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
 {
 	const struct vs_conf *conf = c->conf;
@@ -73,6 +86,7 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
 		.devices = vs_devices_wanted(c),
 		.notes = notes_wanted(conf),
 		.linked = vs_parents_asked(conf),
+		.vmotion = !c->observe && vmotion_wanted(conf),
 		.names = {
 			.datacenter = conf->datacenter,
 			.folder = conf->folder,

@@ -121,7 +121,8 @@ static struct vs_lack *lacks_copy(const struct vs_vc_lack *of, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		out[i] = (struct vs_lack) { vs_strdup(of[i].key),
-			vs_strdup(of[i].name), vs_strdup(of[i].privs) };
+			vs_strdup(of[i].name), vs_strdup(of[i].privs),
+			of[i].vmotion };
 	return out;
 }
 
@@ -376,6 +377,18 @@ static void found_excess(struct vs_core *c, const struct vs_lack *l,
 		where, l->privs);
 }
 
+static void lacks_for_vmotion(struct vs_core *c, const struct vs_lack *l)
+{
+	VS_FREE char *is = vs_asprintf("without %s", l->privs);
+	VS_FREE char *fix = role_update("-a", l->privs);
+
+	vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {
+		VS_CHECK_RIGHTS_VMOTION, l->name, is,
+		"the role of vsphere.conf(5), PRIVILEGES", fix },
+		"the account lacks privileges on %s=%s: %s: VMs stay on a host that is to be empty until their jobs end",
+		l->key, l->name, l->privs);
+}
+
 void vs_rights_check(struct vs_core *c)
 {
 	const char *user = c->conf->username ? c->conf->username : "";
@@ -401,6 +414,10 @@ void vs_rights_check(struct vs_core *c)
 			"the role of vsphere.conf(5), PRIVILEGES",
 			fix };
 
+		if (l->vmotion) {
+			lacks_for_vmotion(c, l);
+			continue;
+		}
 		if (c->observe) {
 			vs_find(c, VS_STOPS_NOTHING, &says,
 				"for Mode=manage %s", why);

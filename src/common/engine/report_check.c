@@ -21,6 +21,7 @@ struct asked {
 static bool of_rights(enum vs_check code)
 {
 	return code == VS_CHECK_RIGHTS_MISSING ||
+	       code == VS_CHECK_RIGHTS_VMOTION ||
 	       code == VS_CHECK_RIGHTS_EXCESS ||
 	       code == VS_CHECK_RIGHTS_UNKNOWN;
 }

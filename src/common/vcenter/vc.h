@@ -50,6 +50,7 @@ struct vs_vc_conf {
 	bool devices;			/* hosts' PCI devices are wanted */
 	bool notes;			/* VMs get an annotation */
 	bool linked;			/* some are linked clones */
+	bool vmotion;			/* running VMs may leave their hosts */
 	struct vs_vc_names names;
 };
 
@@ -204,7 +205,8 @@ struct vs_vc_task {
 
 /* Privileges that the account lacks on what a key of the configuration names:
  * "Folder", "slurm", "VirtualMachine.Inventory.Delete, ...". */
-struct vs_vc_lack { const char *key, *name, *privs; };
+struct vs_vc_lack { const char *key, *name, *privs;
+	bool vmotion; };		/* of use for that alone: bars no job */
 
 /* unreservedForVm, 0 if overcommitted, -1 unknown; what all its VMs may use
  * together, -1 unknown; and what the pool itself says of that: its limit, or its
