@@ -52,9 +52,7 @@ void vs_env_budget(struct vs_core *c, struct vs_place_env *env)
 		if (h)
 			c->host_ops[h->index]++;
 	}
-	for (int i = 0; i < c->inv.nhosts && c->parents.all; i++)
-		c->host_ops[i] += vs_parents_ops_on(c,
-				c->inv.by_index[i]->moid);
+	vs_parents_ops(c, c->host_ops);
 	env->ops = c->host_ops;
 	env->ops_max = c->conf->host_max;
 }

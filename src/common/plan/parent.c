@@ -91,9 +91,9 @@ bool vs_parent_is(const struct vs_inventory *inv, const struct vs_vm *vm,
 		  const struct vs_parent_key *key)
 {
 	return vm->as_parent && vm->parent.kind == key->mark.kind &&
+	       (!key->host[0] || !strcmp(vm->host, key->host)) &&
 	       !strcmp(vm->parent.of, key->mark.of) &&
-	       vs_room_lies_on(inv, vm, key->store) &&
-	       (!key->host[0] || !strcmp(vm->host, key->host));
+	       vs_room_lies_on(inv, vm, key->store);
 }
 
 bool vs_parent_within_reach(const struct vs_vm *vm)
@@ -122,8 +122,9 @@ struct vs_vm *vs_parent_choose(const struct vs_inventory *inv,
 	struct vs_vm *vm, *best = NULL;
 
 	LIST_FOREACH(vm, &inv->parents, with_parents)
-		if (vs_vm_owner(vm, folder, cluster_id) == VS_OWNER_PARENT &&
-		    vs_parent_is(inv, vm, key) && before(vm, best))
+		if (vs_parent_is(inv, vm, key) &&
+		    vs_vm_owner(vm, folder, cluster_id) == VS_OWNER_PARENT &&
+		    before(vm, best))
 			best = vm;
 	return best;
 }
