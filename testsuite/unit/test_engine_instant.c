@@ -185,6 +185,19 @@ static void a_copy_of_one_is_not_ours(void **st)
 			 VS_OWNER_SUSPECT);
 }
 
+/* Its host is to be empty; what became of another VM is another matter. */
+static void it_goes_off_though_a_vm_is_missed(void **st)
+{
+	(void)st;
+	begin_instant(2, 1);
+	parent_stands(7, "vm1");
+	vs_core.inv.by_index[0]->entering_maintenance = true;
+	vs_core.nodes[1].missing = VS_MISSING_SEEN;
+	vs_parents_pass(&vs_core, now + 60000);
+	vs_parents_pass(&vs_core, now + 70000);
+	assert_int_equal(fake_sent[FAKE_POWER_OFF], 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +207,7 @@ int main(void)
 		cmocka_unit_test(a_lost_answer_makes_no_second_one),
 		cmocka_unit_test(off_it_is_no_more),
 		cmocka_unit_test(a_copy_of_one_is_not_ours),
+		cmocka_unit_test(it_goes_off_though_a_vm_is_missed),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -45,6 +45,8 @@ struct vs_parent {
 	uint64_t judged_after;		/* this slow beat is too old */
 	int64_t unwanted_ms;		/* since then; 0: somebody wants it */
 	bool told;
+	/* as of this pass: what keeps it */
+	bool copied, made, has_children;
 	UT_hash_handle hh;
 };
 
@@ -54,6 +56,9 @@ struct vs_parents {
 	char barred[256];		/* why no linked clone can be had, "" */
 	struct vs_parent_mark bars;	/* of this version */
 	int64_t barred_until_ms;
+	/* as of this pass: of a clone nobody knows whose it is; a node's VM is
+	 * missed; a VM that may be a child can't be read */
+	bool copies_lost, missing, unread;
 };
 
 /* parents.c
@@ -111,6 +116,8 @@ int vs_parent_key_of(const struct vs_core *c, const struct vs_profile *p,
 
 /* parents_keep.c: which are wanted, and the end of those that aren't */
 void vs_parents_pass(struct vs_core *c, int64_t now_ms);
+/* parents_seen.c: what keeps each that has a record; what a pass asks for. */
+void vs_parents_see(struct vs_core *c);
 /* vCenter's word of a VM; of a template, for a profile (its index). */
 void vs_parent_told(struct vs_core *c, struct vs_vm *vm, const char *mark);
 void vs_parent_template(struct vs_core *c, size_t profile,

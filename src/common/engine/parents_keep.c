@@ -159,28 +159,6 @@ bool vs_parent_wanted(const struct vs_core *c, const struct vs_vm *vm)
 
 /* ---- the end of one -------------------------------------------------------------------- */
 
-/* A clone of it is under way, or done and not shown yet. */
-static bool is_copied(const struct vs_core *c, const struct vs_vm *vm)
-{
-	if (vs_strays_wait(c))
-		return true;
-	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].missing || c->nodes[i].clone_lost ||
-		    (c->nodes[i].op.kind == VS_OP_CLONE &&
-		     !strcmp(c->nodes[i].op.source, vm->moid)))
-			return true;
-	return false;
-}
-
-/* What its making is, by its key, may be at work on it too. */
-static bool is_made(const struct vs_core *c, const struct vs_vm *vm)
-{
-	for (const struct vs_parent *p = c->parents.all; p; p = p->hh.next)
-		if (p->op != VS_PARENT_IDLE && !strcmp(p->vm, vm->moid))
-			return true;
-	return false;
-}
-
 static bool can_go(const struct vs_vm *vm)
 {
 	return vm->readable && vm->connected && vm->host_ptr &&
@@ -198,7 +176,7 @@ static bool goes_off(struct vs_core *c, struct vs_parent *r,
 	    !vm->readable || !vm->connected)
 		return false;
 	if (r->op == VS_PARENT_IDLE && now_ms >= r->not_before_ms &&
-	    !is_made(c, vm) && !is_copied(c, vm)) {
+	    !r->made && !r->copied && !c->parents.copies_lost) {
 		vs_info("parent vm=%s is switched off: %s", vm->name,
 			r->unwanted_ms ? "no instant clone is made of it any more" :
 			"its host is to be empty");
@@ -219,17 +197,15 @@ static bool host_leaves(const struct vs_vm *vm)
 static void end_it(struct vs_core *c, struct vs_parent *r,
 		   const struct vs_vm *vm, int64_t now_ms)
 {
-	bool unsure;
-
 	if (!r->unwanted_ms) {
 		r->unwanted_ms = now_ms;
 		r->judged_after = c->slow_seq;
 	}
 	if (now_ms - r->unwanted_ms >= LINGER_MS && goes_off(c, r, vm, now_ms))
 		return;
-	if (r->op != VS_PARENT_IDLE || is_made(c, vm) ||
-	    is_copied(c, vm) ||
-	    vs_parent_children(&c->inv, vm, c->folder, &unsure) || unsure) {
+	if (r->op != VS_PARENT_IDLE || r->made || r->copied ||
+	    c->parents.copies_lost || c->parents.missing ||
+	    r->has_children || c->parents.unread) {
 		r->judged_after = c->slow_seq;
 		return;
 	}
@@ -308,11 +284,16 @@ void vs_parents_pass(struct vs_core *c, int64_t now_ms)
 	/* Until all nodes are judged nobody knows whose VM is missed. */
 	if (!c->ready || c->observe || c->blocked[0])
 		return;
+	vs_parents_see(c);
 	LIST_FOREACH(vm, &c->inv.parents, with_parents) {
 		if (vs_vm_owner(vm, c->folder, c->cluster_id) !=
 		    VS_OWNER_PARENT)
 			continue;
-		r = vs_parent_record(c, vm->moid, true);
+		r = vs_parent_record(c, vm->moid, false);
+		if (!r) {	/* judged by the next pass, which has seen it */
+			vs_parent_record(c, vm->moid, true);
+			continue;
+		}
 		if (vs_parent_wanted(c, vm)) {
 			r->unwanted_ms = 0;
 			if (host_leaves(vm))
