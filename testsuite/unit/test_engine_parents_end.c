@@ -148,6 +148,45 @@ static void a_vm_whose_disks_nobody_knows_keeps_it(void **st)
 	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
 }
 
+static void nodes_read(void *ctx, struct vs_port_node *nodes, size_t n)
+{
+	(void)ctx;
+	for (size_t i = 0; i < n; i++)
+		nodes[i].flags = 0;
+}
+
+/* Somebody took the parent's mark away: it is an orphan, with children. */
+static void an_orphan_that_others_stand_on_stays(void **st)
+{
+	static const struct vs_port port = { .nodes_read = nodes_read };
+	const struct vs_port *was;
+	struct fake_vm *vm, *old;
+
+	(void)st;
+	begin_linked(1, 1);
+	was = vs_core.port;
+	vs_core.port = &port;
+	vs_orphans_clear(&vs_core);
+	vs_core.orphans_ms = 0;
+	vs_brake_clear(&vs_core.brake);
+	old = fake_add_vm("old1", "group-v1", "host-1", false);
+	snprintf(old->mark, sizeof(old->mark), "%s/old1/%s",
+		 vs_core.cluster_id, old->uuid);
+	vm = fake_add_vm("other", "group-v9", "host-1", true);
+	vs_strlcpy(vm->base, "[s] d/", sizeof(vm->base));
+	ready();
+	for (int i = 0; i < 8; i++) {
+		turns(11);
+		vs_orphans_ask_slurm(&vs_core);
+		fake_slow(NULL, 0);
+	}
+	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
+	fake_remove(vm);
+	turns(60);
+	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
+	vs_core.port = was;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +197,7 @@ int main(void)
 		cmocka_unit_test(a_card_in_the_parent_is_no_nodes_fault),
 		cmocka_unit_test(who_may_stand_on_it_is_asked_everywhere),
 		cmocka_unit_test(a_vm_whose_disks_nobody_knows_keeps_it),
+		cmocka_unit_test(an_orphan_that_others_stand_on_stays),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

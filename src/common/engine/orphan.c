@@ -104,6 +104,18 @@ static int64_t end_call(struct vs_core *c, struct vs_orphan *o,
 	return vs_vc_vm_power_off(c->vc, vm->moid, &calls, err);
 }
 
+/* A parent whose mark somebody took away has children still. */
+static bool stood_on(struct vs_core *c, struct vs_orphan *o,
+		     const struct vs_vm *vm, int64_t now_ms)
+{
+	bool unsure;
+
+	if (!vs_parent_children(&c->inv, vm, c->folder, &unsure) && !unsure)
+		return false;
+	o->not_before_ms = now_ms + SHOWN_MS;
+	return true;
+}
+
 static void act(struct vs_core *c, struct vs_orphan *o, const struct vs_vm *vm,
 		int64_t now_ms)
 {
@@ -123,6 +135,8 @@ static void act(struct vs_core *c, struct vs_orphan *o, const struct vs_vm *vm,
 		o->told = true;
 		return;
 	}
+	if (vm->power == VS_POWER_OFF && stood_on(c, o, vm, now_ms))
+		return;
 	if (!vs_brake_asks(c, &o->braked, vm->moid, vm->name))
 		return;
 	id = end_call(c, o, vm, now_ms, &err);
