@@ -67,8 +67,8 @@ char *svf_import_hardware(const struct svf_imported *vm)
 		!strcasecmp(vm->values[SVF_K_LATENCY], "high");
 	char *text = vs_strdup("");
 
-	/* no VF can be forked: a full clone then, with a note */
-	if (given(vm, SVF_K_INSTANT) && !pins &&
+	/* neither can be forked: a full clone then, with a note */
+	if (given(vm, SVF_K_INSTANT) && !pins && !vm->values[SVF_K_PVRDMA] &&
 	    svf_import_yes(vm->values[SVF_K_INSTANT]))
 		add(&text, "Clone", "instant");
 	else if (given(vm, SVF_K_LINKED) &&

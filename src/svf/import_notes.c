@@ -113,7 +113,8 @@ static bool says_more(const struct svf_imported *vm, enum svf_key k)
 		return false;
 	if (k == SVF_K_PORT_GROUP)	/* it may be the jobs' card */
 		return vm->values[SVF_K_SRIOV] || vm->values[SVF_K_PVRDMA];
-	if (k == SVF_K_INSTANT && !svf_variable(v) && !vm->values[SVF_K_SRIOV])
+	if (k == SVF_K_INSTANT && !svf_variable(v) &&
+	    !vm->values[SVF_K_SRIOV] && !vm->values[SVF_K_PVRDMA])
 		return false;		/* Clone=instant */
 	if (k == SVF_K_INSTANT ||
 	    k == SVF_K_GUEST_MTU)

@@ -300,6 +300,7 @@ static const struct { const char *vm, *line; bool noted; } hardware[] = {
 	{ "linked: no instant: no", " Template=t\n", false },
 	{ "instant: yes port_group: p", " Template=t Clone=instant\n", false },
 	{ "instant: yes sriov_port_group: p", " Template=t\n", false },
+	{ "instant: yes pvrdma_port_group: p", " Template=t\n", false },
 	{ "secure_boot: ${s} cores_per_socket: ${c} cpu_shares: ${n}",
 	  " Template=t\n", true },
 };
