@@ -3,11 +3,14 @@
 left by VMs of vmxnet3 and PVRDMA with their jobs running; those with a VF stay
 until their job has ended, or is requeued by an order."""
 
-import os
+import json
+import pathlib
 import re
 
 from cluster import Cluster, wait_for
 from stages import Held, wait_ready_again, ready_count
+from test_check_while import found
+from test_preflight import LEAST, ROLES
 from worlds import ROCE, host, world
 
 E1, E2, E3 = (f"esx{i:02d}.example.org" for i in (1, 2, 3))
@@ -41,14 +44,26 @@ def make_cluster():
 class Living(Held):
     """A job of which the very process is looked at."""
 
-    def __init__(self, c, *options):
-        super().__init__(c, *options, before="echo pid=$$; echo began")
+    def process(self):
+        """(PID, when it began) of its script, seen from outside of the guest."""
+        top, job = str(self.c.path("x").parent), f"/job{int(self.id):05d}/"
+        for p in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                line = (p / "cmdline").read_text()
+                if top in line and f"{job}slurm_script" in line:
+                    return p.name, (p / "stat").read_text().split()[21]
+            except OSError:
+                pass
+        return None
 
-    def pid(self):
-        return int(re.search(r"pid=(\d+)", self.c.output(self.id))[1])
+    def wait_running(self, *timeout):
+        super().wait_running(*timeout)
+        self.born = wait_for("its script runs", 30, self.process)
+        return self
 
     def lives(self):
-        os.kill(self.pid(), 0)
+        now = self.process()
+        assert now == self.born, (now, self.born)
         return self.runs_on()
 
 
@@ -207,3 +222,15 @@ def test_jobs_with_a_vf_are_requeued_by_an_order_and_a_move_by_others_followed(
     vf.let_go()
     back(c, E1)
     assert c.counters()["foreignTouches"] == 0
+
+
+def test_an_account_that_may_not_do_vmotion_is_told(cluster):
+    """The last of the file: from now on the account has the least rights."""
+    c = cluster
+    assert c.run("svf", "check", "rights-vmotion").returncode == 0
+    roles = {k: [p for p in v if p != "Resource.HotMigrate"]
+             for k, v in ROLES.items()}
+    c.do("permissions", roles=roles, permissions=LEAST)
+    f = found(c, "rights-vmotion", "slurm", 60)
+    assert f["severity"] == "warning", f
+    assert "Resource.HotMigrate" in json.dumps(f), f

@@ -258,6 +258,9 @@ static void a_vgpu_of_another_model_takes_nothing(void **state)
 	esx01->devices[0].one_model = esx01->devices[1].one_model = false;
 	vs_host_changed(&w.inv, esx01);
 	assert_free(4, 20, 10, 3);
+	/* a name that tells no model may be of any */
+	w_on("vm-2", VS_CARD_PCI_VGPU, "mxgpu-1");
+	assert_free(4, 10, 5, 3);
 }
 
 static void a_dvx_device_takes_one_of_its_class(void **state)

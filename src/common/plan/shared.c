@@ -126,12 +126,13 @@ void vs_shared_pci(enum vs_card_kind kind, const char *name,
 int vs_vgpu_crowds(const struct vs_host *h, int at, const char *profile)
 {
 	const struct vs_devices *of = h->pfs[at].of;
+	struct vs_vgpu v;
 
 	if (!of || of->named != VS_CARD_PCI_VGPU ||
 	    !strcmp(of->label, profile))
 		return 0;
 	/* of no model that is told: of any */
-	return of->one_model || !profile[0] ||
+	return of->one_model || !vs_vgpu_parse(profile, &v) ||
 	       vs_vgpu_same_model(of->label, profile) ? of->per_gpu : 0;
 }
 
