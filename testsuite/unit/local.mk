@@ -225,6 +225,7 @@ select_stage = testsuite/unit/select_stage.c testsuite/unit/select_stage.h \
 	src/plugins/select/cons_tres_vsphere/widen.c \
 	src/plugins/timed.c
 check_PROGRAMS += testsuite/unit/test_account \
+	testsuite/unit/test_account_grows \
 	testsuite/unit/test_bits testsuite/unit/test_conf \
 	testsuite/unit/test_conf_adapter testsuite/unit/test_conf_hardware \
 	testsuite/unit/test_conf_nodes \
@@ -233,9 +234,15 @@ check_PROGRAMS += testsuite/unit/test_account \
 	testsuite/unit/test_prep testsuite/unit/test_submit \
 	testsuite/unit/test_widen
 testsuite_unit_test_account_SOURCES = testsuite/unit/test_account.c \
+	testsuite/unit/account_stage.h \
 	src/plugins/select/cons_tres_vsphere/account.c
 testsuite_unit_test_account_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_account_LDADD = $(slurm_unit_ldadd)
+testsuite_unit_test_account_grows_SOURCES = testsuite/unit/test_account_grows.c \
+	testsuite/unit/account_stage.h \
+	src/plugins/select/cons_tres_vsphere/account.c
+testsuite_unit_test_account_grows_CPPFLAGS = $(plugin_cppflags)
+testsuite_unit_test_account_grows_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_bits_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_bits_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_conf_SOURCES = testsuite/unit/test_conf.c $(conf_stage)

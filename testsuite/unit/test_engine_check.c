@@ -230,6 +230,30 @@ static void while_vcenter_is_away_that_is_what_is_said(void **st)
 	HAS(text, "connection lost");
 }
 
+/* ---- a right that is no job's business ----------------------------------------- */
+
+static void a_right_for_vmotion_alone_stops_nothing(void **st)
+{
+	(void)st;
+	begin(1, 1, 1, "off");
+	ready();
+	fake_lack = (struct vs_vc_lack) { "Folder", "slurm",
+		"Resource.HotMigrate", true };
+	fake_slow(NULL, 0);
+	turn();
+	assert_null(vs_ask_blocked(&vs_core));
+	assert_int_equal(vs_core.nfindings, 1);
+	assert_int_equal(vs_core.findings[0].stops, VS_STOPS_NOTHING);
+	HAS(vs_core.findings[0].text, "lacks privileges on Folder=slurm: Resource.HotMigrate: VMs stay on a host");
+	assert_int_equal(vs_core.findings[0].found.code,
+			 VS_CHECK_RIGHTS_VMOTION);
+	bring_up(7, "vm1");
+	fake_lack.key = NULL;
+	fake_slow(NULL, 0);
+	turn();
+	assert_int_equal(vs_core.nfindings, 0);
+}
+
 /* ---- a configuration that comes in the middle ---------------------------------- */
 
 static void *another_configuration(void *arg)
@@ -280,6 +304,7 @@ int main(void)
 		cmocka_unit_test(commands_and_rights_are_for_operators),
 		cmocka_unit_test(a_recheck_is_answered_by_a_reading_that_began_after_it),
 		cmocka_unit_test(while_vcenter_is_away_that_is_what_is_said),
+		cmocka_unit_test(a_right_for_vmotion_alone_stops_nothing),
 		cmocka_unit_test(what_a_lent_lock_lets_in_ends_the_turn),
 	};
 

@@ -181,26 +181,6 @@ static void a_missing_right_is_named_and_stops_new_jobs_alone(void **st)
 	assert_null(vs_ask_blocked(&vs_core));
 }
 
-static void a_right_for_vmotion_alone_stops_nothing(void **st)
-{
-	(void)st;
-	begin(1, 1, 1, "off");
-	ready();
-	fake_lack = (struct vs_vc_lack) { "Folder", "slurm",
-		"Resource.HotMigrate", true };
-	beat();
-	assert_null(vs_ask_blocked(&vs_core));
-	assert_int_equal(vs_core.nfindings, 1);
-	assert_int_equal(vs_core.findings[0].stops, VS_STOPS_NOTHING);
-	HAS(vs_core.findings[0].text, "lacks privileges on Folder=slurm: Resource.HotMigrate: VMs stay on a host");
-	assert_int_equal(vs_core.findings[0].found.code,
-			 VS_CHECK_RIGHTS_VMOTION);
-	bring_up(7, "vm1");
-	fake_lack.key = NULL;
-	beat();
-	assert_int_equal(vs_core.nfindings, 0);
-}
-
 static void a_right_missing_on_a_template_stops_the_jobs_that_need_it(void **st)
 {
 	(void)st;
@@ -486,7 +466,6 @@ int main(void)
 		cmocka_unit_test(an_override_of_the_vm_counts_before_its_cluster),
 		cmocka_unit_test(nothing_is_reclaimed_for_a_job_that_may_not_begin),
 		cmocka_unit_test(a_missing_right_is_named_and_stops_new_jobs_alone),
-		cmocka_unit_test(a_right_for_vmotion_alone_stops_nothing),
 		cmocka_unit_test(a_right_missing_on_a_template_stops_the_jobs_that_need_it),
 		cmocka_unit_test(rights_that_are_not_told_are_as_they_were),
 		cmocka_unit_test(rights_in_excess_are_told_to_operators_and_stop_nothing),
