@@ -8,7 +8,7 @@ import pathlib
 import re
 
 from cluster import Cluster, wait_for
-from stages import Held, wait_ready_again, ready_count
+from stages import Held, ready_count, wait_ready_again, wait_saved
 from test_check_while import found
 from test_preflight import LEAST, ROLES
 from worlds import ROCE, host, world
@@ -154,6 +154,7 @@ def test_without_room_it_waits_and_says_so(cluster):
     booted = {n: boots(c, n) for n in nodes}
     c.do("setDuration", name="RelocateVM_Task", duration="4s")
     was = ready_count(c)
+    wait_saved(c, jobs["vm005"].id, "vm005")
     c.do("maintenance", host=E1)
     wait_for("a VM is on its way", 30,
              lambda: c.running_tasks("RelocateVM_Task"))
