@@ -50,7 +50,7 @@ def test_what_a_job_has_and_what_is_on_its_way(cluster):
     assert sorted(on) == j["nodes"] and sorted(set(on.values())) == j["hosts"]
     line = cluster.svf("--noheader", "jobs", str(held.id), json_out=False)
     assert re.match(rf"{held.id} +\S+ +roce +RUNNING +sriov-roce +vm\[\d+-\d+\S*\] "
-                    r"+esx\[01-02\]\.example\.org +3 +- +- +-$", line), line
+                    r"+esx\[01-02\]\.example\.org +3 +\S+ +\d+s +- +-$", line), line
     held.end_well()
 
 

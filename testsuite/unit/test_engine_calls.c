@@ -30,9 +30,9 @@ static const char *const scenario_names[] = {
 	"new", "off", "changed-off", "changed-on", "moved", "rebuilt",
 	"suspended", "destroyed", "cancelled",
 };
-static const char *const kind_names[] = {
+static const char *const kind_names[FAKE_KINDS + 1] = {
 	"clone", "reconfigure", "relocate", "power-on", "power-off",
-	"shutdown", "destroy", "adopt", "no call",
+	"shutdown", "destroy", "adopt", "snapshot", "instant", "no call",
 };
 
 /* ---- a small Slurm, of one node and one job -------------------------------- */
