@@ -115,4 +115,4 @@ def test_what_the_real_perftest_complains_of_is_told(site):
     got = read(site(80000, HEALTH_BW_OPTIONS="-f 0 -D 2",
                     HEALTH_TESTS="ib_send_bw"))
     assert all(isinstance(value, float) for _, _, value in got), got
-    assert time.monotonic() - began < 120, "a server was waited for"
+    assert time.monotonic() - began < 240, "a server was waited for"
