@@ -88,16 +88,6 @@ void vs_got_note(struct vs_core *c, const struct vs_wait *w, int64_t now_ms)
 	c->gots = g;
 }
 
-static bool has(const struct vs_node *n, uint32_t job)
-{
-	if (n->job == job)
-		return true;
-	for (size_t i = 0; i < n->nbeside; i++)
-		if (n->beside[i].job == job)
-			return true;
-	return false;
-}
-
 void vs_got_moved(struct vs_core *c, uint32_t job)
 {
 	struct vs_got *g;
@@ -108,10 +98,10 @@ void vs_got_moved(struct vs_core *c, uint32_t job)
 	g = vs_calloc(1, sizeof(*g));
 	g->job = job;
 	for (size_t i = 0; i < c->nnodes; i++)
-		n += has(&c->nodes[i], job);
+		n += vs_job_has(&c->nodes[i], job);
 	g->rows = vs_calloc(n + 1, sizeof(*g->rows));
 	for (size_t i = 0; i < c->nnodes && g->n < n; i++)
-		if (has(&c->nodes[i], job))
+		if (vs_job_has(&c->nodes[i], job))
 			row_fill(c, &c->nodes[i], &g->rows[g->n++]);
 	g->rows[0].admin_comment = c->conf->admin_comment;
 	g->rows[0].moved = true;

@@ -183,6 +183,14 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 
 /* send.c: the requests themselves; lock held */
 const char *vs_pool_of(const struct vs_core *c, const struct vs_host *host);
+/* The mark of a VM of ours of that name and instance UUID, to be free()d. */
+char *vs_owner_mark(const struct vs_core *c, const char *name,
+		    const char *uuid);
+/* A clone of the profile's template on that host, as to its name and place; the
+ * datastore, and what is in the VM, are the caller's. It borrows all strings. */
+struct vs_vc_clone vs_clone_base(const struct vs_core *c,
+				 const struct vs_profile *p, const char *name,
+				 const char *uuid, const char *host);
 int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
 		struct vs_vm *vm, enum vs_action action, int64_t now_ms,
 		const struct vs_vc_op *op, enum vs_op_kind *kind,

@@ -316,7 +316,6 @@ static int64_t send_clone(struct vs_core *c, struct vs_parent *p,
 			  const struct vs_profile *profile, struct vs_err *err)
 {
 	char uuid[VS_UUID_LEN];
-	struct vs_mark mark;
 	VS_FREE char *owner = NULL;
 	VS_FREE char *is = vs_parent_mark_format(&p->key.mark);
 	struct vs_vc_kv kv[] = {
@@ -325,25 +324,14 @@ static int64_t send_clone(struct vs_core *c, struct vs_parent *p,
 		{ VS_KEY_PROFILE, "" }, { VS_KEY_FROM, "" },
 		{ "slurm.vsphere.job", "" }, { "guestinfo.slurm.node", "" },
 	};
-	const struct vs_vc_clone cl = {
-		.source = profile->template_moid,
-		.folder = c->folder,
-		.name = p->name,
-		.uuid = uuid,
-		.pool = vs_pool_of(c, vs_host_get(&c->inv, p->host)),
-		.host = p->host,
-		.datastore = p->key.store,
-		.policy = profile->storage_policy[0] ?
-			profile->storage_policy : NULL,
-		.annotation = profile->annotation,
-		.hw = { .extra = kv, .nextra = VS_COUNT(kv) },
-	};
+	struct vs_vc_clone cl = vs_clone_base(c, profile, p->name, uuid,
+					      p->host);
 
+	cl.datastore = p->key.store;
+	cl.hw.extra = kv;
+	cl.hw.nextra = VS_COUNT(kv);
 	vs_uuid_random(uuid);
-	vs_strlcpy(mark.cluster, c->cluster_id, sizeof(mark.cluster));
-	vs_strlcpy(mark.node, p->name, sizeof(mark.node));
-	vs_strlcpy(mark.uuid, uuid, sizeof(mark.uuid));
-	owner = vs_mark_format(&mark);
+	owner = vs_owner_mark(c, p->name, uuid);
 	kv[0].value = owner;
 	return vs_vc_vm_clone(c->vc, &cl, &calls, err);
 }

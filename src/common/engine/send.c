@@ -102,12 +102,8 @@ static void spec_extra(struct vs_core *c, const struct vs_node *n,
 		       const char *uuid, struct spec *s)
 {
 	const struct vs_adapter *a = n->profile->adapter;
-	struct vs_mark mark;
 
-	vs_strlcpy(mark.cluster, c->cluster_id, sizeof(mark.cluster));
-	vs_strlcpy(mark.node, n->name, sizeof(mark.node));
-	vs_strlcpy(mark.uuid, uuid, sizeof(mark.uuid));
-	kv_take(s, VS_KEY_OWNER, vs_mark_format(&mark));
+	kv_take(s, VS_KEY_OWNER, vs_owner_mark(c, n->name, uuid));
 	kv(s, VS_KEY_PARENT, "");	/* it is made of one, and none itself */
 	if (!vs_profile_hash(n->profile, s->hash))
 		kv(s, VS_KEY_PROFILE, s->hash);
@@ -185,6 +181,33 @@ const char *vs_pool_of(const struct vs_core *c, const struct vs_host *host)
 	return at < 0 ? NULL : c->pool_moids[at];
 }
 
+char *vs_owner_mark(const struct vs_core *c, const char *name,
+		    const char *uuid)
+{
+	struct vs_mark mark;
+
+	vs_strlcpy(mark.cluster, c->cluster_id, sizeof(mark.cluster));
+	vs_strlcpy(mark.node, name, sizeof(mark.node));
+	vs_strlcpy(mark.uuid, uuid, sizeof(mark.uuid));
+	return vs_mark_format(&mark);
+}
+
+struct vs_vc_clone vs_clone_base(const struct vs_core *c,
+				 const struct vs_profile *p, const char *name,
+				 const char *uuid, const char *host)
+{
+	return (struct vs_vc_clone) {
+		.source = p->template_moid,
+		.folder = c->folder,
+		.name = name,
+		.uuid = uuid,
+		.pool = vs_pool_of(c, vs_host_get(&c->inv, host)),
+		.host = host,
+		.policy = p->storage_policy[0] ? p->storage_policy : NULL,
+		.annotation = p->annotation,
+	};
+}
+
 /* What a device needs is being asked for, or can't be had. */
 static int64_t not_yet(const struct vs_err *err)
 {
@@ -197,19 +220,10 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 {
 	SPEC_FREE struct spec s = { .nkv = 0 };
 	char uuid[VS_UUID_LEN];
-	struct vs_vc_clone cl = {
-		.source = n->profile->template_moid,
-		.folder = c->folder,
-		.name = n->name,
-		.uuid = uuid,
-		.pool = vs_pool_of(c, vs_host_get(&c->inv, h->host)),
-		.host = h->host,
-		.policy = n->profile->storage_policy[0] ?
-			n->profile->storage_policy : NULL,
-		.annotation = n->profile->annotation,
-		.datastore = c->inv.nuses ? h->store :
-			c->store[0] ? c->store : NULL,
-	};
+	struct vs_vc_clone cl = vs_clone_base(c, n->profile, n->name, uuid,
+					      h->host);
+
+	cl.datastore = c->inv.nuses ? h->store : c->store[0] ? c->store : NULL;
 
 	if (!vs_stores_right(c, h))
 		return vs_err_set(err, VS_E_RETRY,
@@ -248,27 +262,16 @@ int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
 	SPEC_FREE struct spec s = { .nkv = 0 };
 	struct vs_node as = *n;
 	char uuid[VS_UUID_LEN];
-	struct vs_mark mark;
-	struct vs_vc_clone cl = {
-		.source = n->profile->template_moid,
-		.folder = c->folder,
-		.name = p->name,
-		.uuid = uuid,
-		.pool = vs_pool_of(c, vs_host_get(&c->inv, h->host)),
-		.host = h->host,
-		.datastore = p->key.store,
-		.annotation = n->profile->annotation,
-	};
+	struct vs_vc_clone cl = vs_clone_base(c, n->profile, p->name, uuid,
+					      h->host);
 
+	cl.datastore = p->key.store;
 	as.name = p->name;
 	vs_mac_of(c->cluster_id, p->name, 0, 0, as.mgmt_mac);
 	for (unsigned int k = 0; k < VS_CARDS_MAX; k++)
 		vs_mac_of(c->cluster_id, p->name, k + 1, 0, as.macs[k]);
 	vs_uuid_random(uuid);
-	vs_strlcpy(mark.cluster, c->cluster_id, sizeof(mark.cluster));
-	vs_strlcpy(mark.node, p->name, sizeof(mark.node));
-	vs_strlcpy(mark.uuid, uuid, sizeof(mark.uuid));
-	kv_take(&s, VS_KEY_OWNER, vs_mark_format(&mark));
+	kv_take(&s, VS_KEY_OWNER, vs_owner_mark(c, p->name, uuid));
 	kv_take(&s, VS_KEY_PARENT, vs_parent_mark_format(&p->key.mark));
 	kv(&s, VS_KEY_FROM, "");
 	kv(&s, "slurm.vsphere.job", "");
