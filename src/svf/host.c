@@ -18,24 +18,9 @@ static void put_will(struct svf_table *t, const struct svf_row *row)
 	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "will")));
 }
 
-static void put_node(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "node")));
-}
-
-static void put_job(struct svf_table *t, const struct svf_row *row)
-{
-	int64_t job = vs_j_int_or(vs_j_opt(row->j, "job"), 0);
-
-	if (job > 0)
-		svf_cell(t, "%" PRId64, job);
-	else
-		svf_cell(t, "-");
-}
-
 static const struct svf_col cols[] = {
-	{ .name = "node", .put = put_node, .what = "whose VM is on there" },
-	{ .name = "job", .how = SVF_RIGHT, .put = put_job,
+	{ .name = "node", .put = svf_put_node, .what = "whose VM is on there" },
+	{ .name = "job", .how = SVF_RIGHT, .put = svf_put_job,
 	  .what = "the job that has it" },
 	{ .name = "will", .how = SVF_STATE, .put = put_will,
 	  .what = "move: to another host, with the job; stay: until the job ends; requeue: the job is; off: it is idle, and goes off" },

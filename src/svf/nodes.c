@@ -25,11 +25,6 @@ static void put_action(struct svf_table *t, const struct svf_row *row)
 		svf_cell(t, "%s%s%s", action, age[0] ? " " : "", age);
 }
 
-static void put_name(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "node")));
-}
-
 static void put_error(struct svf_table *t, const struct svf_row *row)
 {
 	const char *error = vs_j_str_or(vs_j_opt(row->j, "last_error"), "");
@@ -43,18 +38,8 @@ static void put_vm(struct svf_table *t, const struct svf_row *row)
 	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "vm_state")));
 }
 
-static void put_job(struct svf_table *t, const struct svf_row *row)
-{
-	int64_t job = vs_j_int_or(vs_j_opt(row->j, "job"), 0);
-
-	if (job > 0)
-		svf_cell(t, "%" PRId64, job);
-	else
-		svf_cell(t, "-");
-}
-
 static const struct svf_col cols[] = {
-	{ .name = "node", .put = put_name, .what = "the node, and its VM's name" },
+	{ .name = "node", .put = svf_put_node, .what = "the node, and its VM's name" },
 	{ .name = "vm", .how = SVF_STATE, .put = put_vm,
 	  .what = "none, cloning, off, starting, on, stopping, suspended or unknown" },
 	{ .name = "slurm", .how = SVF_STATE, .key = "slurm_state",
@@ -66,7 +51,7 @@ static const struct svf_col cols[] = {
 	{ .name = "adapter", .key = "adapter", .what = "the adapter that it has" },
 	{ .name = "partition", .how = SVF_EXTRA, .key = "partition",
 	  .what = "the PartitionName line that it follows" },
-	{ .name = "jobid", .how = SVF_RIGHT, .put = put_job,
+	{ .name = "jobid", .how = SVF_RIGHT, .put = svf_put_job,
 	  .what = "the job on it, if you may see that" },
 	{ .name = "action", .how = SVF_STATE, .put = put_action,
 	  .what = "what is being done or waited for, since when, and how long that took lately" },

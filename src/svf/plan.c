@@ -75,11 +75,6 @@ static void say_start(const struct svf_sbatch *b, struct vs_j top, bool now)
 	       part[0] ? " in partition " : "", part);
 }
 
-static void put_node(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "node")));
-}
-
 /* "clone", or "clone-linked" */
 static void put_do(struct svf_table *t, const struct svf_row *row)
 {
@@ -105,7 +100,7 @@ static void put_seconds(struct svf_table *t, const struct svf_row *row)
 }
 
 static const struct svf_col cols[] = {
-	{ .name = "node", .put = put_node, .what = "the node the job gets" },
+	{ .name = "node", .put = svf_put_node, .what = "the node the job gets" },
 	{ .name = "adapter", .key = "adapter", .what = "the adapter that it has" },
 	{ .name = "do", .how = SVF_STATE, .put = put_do,
 	  .what = "what is done for it: reuse a VM that is on, power-on, clone, relocate, reconfigure, rebuild, wait; -linked: the new VM is a linked clone" },

@@ -220,6 +220,9 @@ struct svf_table *svf_table_new(const char *titles);
 /* The next cell; a row ends by itself. Control characters become '?'. */
 void svf_cell(struct svf_table *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* A row's "node"; its "job", "-" for none. */
+void svf_put_node(struct svf_table *t, const struct svf_row *row);
+void svf_put_job(struct svf_table *t, const struct svf_row *row);
 void svf_table_print(const struct svf_table *t, bool no_header);
 void svf_table_free(struct svf_table *t);
 /* The same cleaning for a text that is no cell, in place; returns s. */

@@ -9,6 +9,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE	/* qsort_r, strverscmp */
 #endif
+#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -396,4 +397,21 @@ int svf_names_check(const struct svf *s, struct vs_j list, const char *key)
 		rc = SVF_NO;
 	}
 	return rc;
+}
+
+/* ---- cells that several lists have ------------------------------------------------ */
+
+void svf_put_node(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "node")));
+}
+
+void svf_put_job(struct svf_table *t, const struct svf_row *row)
+{
+	int64_t job = vs_j_int_or(vs_j_opt(row->j, "job"), 0);
+
+	if (job > 0)
+		svf_cell(t, "%" PRId64, job);
+	else
+		svf_cell(t, "-");
 }

@@ -28,11 +28,6 @@ static int forget(const struct svf *s)
 
 /* ---- evict, rebuild ------------------------------------------------------------ */
 
-static void put_node(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "node")));
-}
-
 static void put_did(struct svf_table *t, const struct svf_row *row)
 {
 	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "did")));
@@ -60,7 +55,7 @@ static void put_text(struct svf_table *t, const struct svf_row *row)
 }
 
 static const struct svf_col cols[] = {
-	{ .name = "node", .put = put_node, .what = "the node" },
+	{ .name = "node", .put = svf_put_node, .what = "the node" },
 	{ .name = "did", .how = SVF_STATE, .put = put_did,
 	  .what = "off, after-job, destroy, nothing or refused" },
 	{ .name = "text", .how = SVF_BELOW, .put = put_text,
