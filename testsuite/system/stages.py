@@ -17,6 +17,16 @@ def wait_saved(c, job, node):
                  f.stat().st_mtime_ns > began)
 
 
+def off(c, *names):
+    """These nodes are powered down, and their VMs are off; no names: nothing."""
+    if not names:
+        return
+    c.must("scontrol", "update", "nodename=" + ",".join(names),
+           "state=power_down")
+    wait_for("they are off", 60, lambda: all(
+        c.is_powered_down(n) and not c.is_on(n) for n in names))
+
+
 def holds(c):
     """Who has how many VFs on which PF, by the core's own ledger."""
     return sorted((h["host"], pf["pci"], pf["total"], pf["ours"], pf["held"],

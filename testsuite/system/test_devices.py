@@ -6,7 +6,7 @@ import json
 import pytest
 
 from cluster import Cluster, wait_for
-from stages import Held
+from stages import Held, off
 from worlds import PF0, ROCE, host, template, world
 
 E1, E2, E3 = (f"esx0{i}.example.org" for i in (1, 2, 3))
@@ -64,13 +64,6 @@ def vm_of(c, name):
 def rows(c):
     return {(h["host"][:5], pf["pci"]): pf for h in c.svf("hosts")["hosts"]
             for pf in h["pfs"] if pf.get("device")}
-
-
-def off(c, *names):
-    c.must("scontrol", "update", "nodename=" + ",".join(names),
-           "state=power_down")
-    wait_for("they are off", 60, lambda: all(
-        c.is_powered_down(n) and not c.is_on(n) for n in names))
 
 
 def test_devices_of_hosts_are_rows_that_are_alike(cluster):

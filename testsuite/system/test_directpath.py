@@ -5,7 +5,7 @@ to one VM at a time, alone and beside a VF."""
 import json
 
 from cluster import Cluster, wait_for
-from stages import Held
+from stages import Held, off
 from worlds import PF0, ROCE, host, template, world
 
 E1, E2, E3 = (f"esx0{i}.example.org" for i in (1, 2, 3))
@@ -76,15 +76,6 @@ def rows(c):
 
 def free(c):
     return {pci: row["free"] for pci, row in rows(c).items()}
-
-
-def off(c, *names):
-    if not names:
-        return
-    c.must("scontrol", "update", "nodename=" + ",".join(names),
-           "state=power_down")
-    wait_for("they are off", 60, lambda: all(
-        c.is_powered_down(n) and not c.is_on(n) for n in names))
 
 
 def all_free(c):

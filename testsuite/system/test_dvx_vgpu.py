@@ -4,7 +4,7 @@
 import json
 
 from cluster import Cluster, wait_for
-from stages import Held
+from stages import Held, off
 from worlds import PF0, ROCE, host, template, world
 
 E1, E2, E3 = (f"esx0{i}.example.org" for i in (1, 2, 3))
@@ -83,15 +83,6 @@ def by_host(c):
             for h in c.state()["hosts"] for pf in h["pfs"]
             if pf["used"] and (pf["id"] == FPGA or pf["id"] in
                                ("0000:65:00.0", "0000:ca:00.0"))}
-
-
-def off(c, *names):
-    if not names:
-        return
-    c.must("scontrol", "update", "nodename=" + ",".join(names),
-           "state=power_down")
-    wait_for("they are off", 60, lambda: all(
-        c.is_powered_down(n) and not c.is_on(n) for n in names))
 
 
 def waits(c, job, words):
