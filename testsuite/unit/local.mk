@@ -15,7 +15,8 @@ EXTRA_DIST += testsuite/unit/check_stage.h testsuite/unit/control_stage.h \
 	testsuite/unit/inv_stage.h testsuite/unit/parents_stage.h \
 	testsuite/unit/plan_stage.h \
 	testsuite/unit/plan_world.h testsuite/unit/prefetch_stage.h \
-	testsuite/unit/svf_stage.h testsuite/unit/vmotion_stage.h
+	testsuite/unit/svf_stage.h testsuite/unit/vc_spec_stage.h \
+	testsuite/unit/vmotion_stage.h
 
 # util, plan, vcenter, the control channel; and svf, whose tests run
 # src/svf/svf, which `make check` has built by then.
