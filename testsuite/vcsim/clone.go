@@ -67,8 +67,6 @@ func cloneVM(c *call) (any, error) {
 		return nil, err
 	}
 	name := unescapeName(req.Name)
-	slot := req.Folder.Value + "/" + name
-	reserved := false
 	t := &task{cancelable: true, hosts: []*host{src.h}}
 	if where.host != src.h {
 		t.hosts = append(t.hosts, where.host)
@@ -78,9 +76,7 @@ func cloneVM(c *call) (any, error) {
 		t.stores = append(t.stores, from)
 	}
 	src.sources++
-	if dup := c.w.nameTaken(req.Folder, name); dup == nil {
-		c.w.names[slot], reserved = ref{Type: "VirtualMachine", Value: c.w.newID("vm-")}, true
-	}
+	reserved, giveBack := c.w.reserveName(req.Folder, name)
 	t.run = func() (any, error) {
 		if !reserved {
 			return nil, c.w.duplicate(req.Folder, name)
@@ -96,11 +92,20 @@ func cloneVM(c *call) (any, error) {
 	}
 	t.after = func() {
 		src.sources--
-		if reserved {
-			delete(c.w.names, slot)
-		}
+		giveBack()
 	}
 	return c.w.tasks.start(c, "CloneVM_Task", "VirtualMachine.clone", src.o, t), nil
+}
+
+// reserveName keeps a name in a folder for a task that is under way; false: it
+// is taken, and nothing is to be given back.
+func (w *world) reserveName(folder ref, name string) (bool, func()) {
+	if w.nameTaken(folder, name) != nil {
+		return false, func() {}
+	}
+	slot := folder.Value + "/" + name
+	w.names[slot] = ref{Type: "VirtualMachine", Value: w.newID("vm-")}
+	return true, func() { delete(w.names, slot) }
 }
 
 // duplicate is the fault for a name that was taken when the clone was asked.

@@ -93,11 +93,7 @@ func instantCloneVM(c *call) (any, error) {
 		return nil, err
 	}
 	name := unescapeName(req.Spec.Name)
-	slot := folder.Value + "/" + name
-	reserved := c.w.nameTaken(folder, name) == nil
-	if reserved {
-		c.w.names[slot] = ref{Type: "VirtualMachine", Value: c.w.newID("vm-")}
-	}
+	reserved, giveBack := c.w.reserveName(folder, name)
 	src.sources++
 	t := &task{cancelable: true, hosts: []*host{src.h}, stores: []*object{c.w.get(src.m.Datastore[0])}}
 	t.run = func() (any, error) {
@@ -112,9 +108,7 @@ func instantCloneVM(c *call) (any, error) {
 	}
 	t.after = func() {
 		src.sources--
-		if reserved {
-			delete(c.w.names, slot)
-		}
+		giveBack()
 	}
 	return c.w.tasks.start(c, "InstantClone_Task", "VirtualMachine.instantClone", src.o, t), nil
 }
