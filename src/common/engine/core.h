@@ -115,6 +115,8 @@ enum vs_avail {
 struct vs_victim {
 	const int *ids;			/* its nodes of ours */
 	size_t n;
+	uint32_t job;
+	bool only_suspend;		/* Slurm may not end it: PreemptMode=SUSPEND */
 };
 
 /* Why a job was refused, the strongest first. */
@@ -235,7 +237,8 @@ struct vs_core_api {
 	 * give it what it lacks? take[i] is set for those that are needed (the
 	 * first are to go first), and their number returned: their VMs go off
 	 * when they have left, and until then no other job gets them. 0: what is
-	 * idle or on its way out will do. -1: all their ends would not. */
+	 * idle or on its way out will do, or will when VMs have been suspended.
+	 * -1: all their ends would not. */
 	int (*make_room)(uint32_t job, const int *ids, size_t n,
 			 const struct vs_victim *victims, size_t nvictims,
 			 bool *take);
@@ -254,6 +257,9 @@ struct vs_core_api {
 	 * believes that it runs there, and will power up none of them for it. */
 	void (*job_claim)(uint32_t job, uint32_t restart, const int *ids,
 			  size_t n, bool launched);
+	/* Its VMs are suspended, for another job's sake: nobody but the engine
+	 * may resume it. */
+	bool (*job_is_suspended)(uint32_t job);
 	/* Why a pending job waits, or "" */
 	void (*why)(uint32_t job, char *out, size_t size);
 
@@ -274,7 +280,7 @@ struct vs_core_api {
 	 * our own work: for svf status. */
 	void (*timed)(enum vs_timed what, int64_t us, int64_t cpu_us);
 };
-#define VS_CORE_API_VERSION 14
+#define VS_CORE_API_VERSION 15
 const struct vs_core_api *vs_core_api_get(void);
 
 /* ---- reports, for the control channel ------------------------------------- */

@@ -50,6 +50,10 @@ struct vs_port_look {
 	int64_t end;			/* of one that runs, epoch seconds;
 					 * INT64_MAX: nobody knows */
 	int64_t start;			/* planned for one that pends, 0: not */
+	/* of one that runs: Slurm has suspended it; by job_suspend(), and for
+	 * which job's sake; an operator has, and only one resumes it */
+	bool suspended, ours, held;
+	uint32_t for_job;
 };
 
 /* What a job has on one of its nodes. */
@@ -175,6 +179,21 @@ struct vs_port {
 	 * within that time: at most max rows, how many. One JOB read lock. */
 	size_t (*jobs_ahead)(void *ctx, int64_t within_s,
 			     struct vs_port_ahead *rows, size_t max);
+	/* Suspend a job that runs, as gang scheduling would: its cores stay its
+	 * own. Its record says for whose sake, after a restart too, until it is
+	 * resumed. 0; -1: it doesn't run, or Slurm refuses. */
+	int (*job_suspend)(void *ctx, uint32_t job, uint32_t for_job);
+	/* 0: it runs again. -1: it isn't ours to resume: not suspended, held by
+	 * an operator, ended. */
+	int (*job_resume)(void *ctx, uint32_t job);
+	/* The VMs of these nodes are suspended, by us and as vCenter shows:
+	 * their silence is known, and slurmctld's pings leave them be for now. */
+	void (*nodes_suspended)(void *ctx, const char *const *nodes, size_t n);
+	/* They go on: each slurmd is asked to answer. The epoch second to ask
+	 * nodes_answered with. Both NULL: nobody knows. */
+	int64_t (*nodes_wake)(void *ctx, const char *const *nodes, size_t n);
+	bool (*nodes_answered)(void *ctx, const char *const *nodes, size_t n,
+			       int64_t since);
 	/* Power up a node that is powered down, idle and in service, as an
 	 * administrator would; -1 if it isn't. */
 	int (*node_power_up)(void *ctx, const char *node);

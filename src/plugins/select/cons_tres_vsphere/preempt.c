@@ -32,7 +32,9 @@ static int note(void *x, void *arg)
 	if (!n || e->n == e->max)
 		return 0;
 	e->jobs[e->n] = job_ptr;
-	e->victims[e->n++] = (struct vs_victim) { ids, n };
+	e->victims[e->n++] = (struct vs_victim) {
+		.ids = ids, .n = n, .job = job_ptr->job_id,
+	};
 	return 0;
 }
 
