@@ -22,7 +22,7 @@ static void full_house(void)
 			bring_up(11 + (uint32_t)i, name);
 	}
 	for (int i = 0; i < 4; i++)
-		victims[i] = (struct vs_victim) { &nodes[i], 1 };
+		victims[i] = (struct vs_victim) { .ids = &nodes[i], .n = 1 };
 	memset(take, 0, sizeof(take));
 }
 
@@ -47,7 +47,7 @@ static void who_is_not_needed_is_spared(void **state)
 {
 	(void)state;
 	full_house();
-	victims[1] = (struct vs_victim) { &nodes[1], 2 };
+	victims[1] = (struct vs_victim) { .ids = &nodes[1], .n = 2 };
 	assert_int_equal(wanted(2, 2), 1);
 	assert_true(!take[0] && take[1]);
 }
@@ -57,7 +57,7 @@ static void who_would_come_last_is_spared_first(void **state)
 {
 	(void)state;
 	full_house();
-	victims[2] = (struct vs_victim) { &nodes[2], 2 };
+	victims[2] = (struct vs_victim) { .ids = &nodes[2], .n = 2 };
 	assert_int_equal(wanted(3, 3), 2);
 	assert_true(take[0] && !take[1] && take[2]);
 }
@@ -75,7 +75,7 @@ static void whose_vm_has_no_vf_ends_for_nobody(void **state)
 {
 	(void)state;
 	full_house();
-	victims[0] = (struct vs_victim) { &nodes[7], 1 };
+	victims[0] = (struct vs_victim) { .ids = &nodes[7], .n = 1 };
 	assert_int_equal(wanted(1, 2), 1);
 	assert_true(!take[0] && take[1]);
 }
@@ -105,8 +105,8 @@ static void among_many_those_alone_end_whose_vms_have_vfs(void **state)
 						   NULL), 0);
 	}
 	for (int i = 0; i < ALL; i++) {
-		many[2 * i] = (struct vs_victim) { &ids[2 * ALL + i], 1 };
-		many[2 * i + 1] = (struct vs_victim) { &ids[i], 1 };
+		many[2 * i] = (struct vs_victim) { .ids = &ids[2 * ALL + i], .n = 1 };
+		many[2 * i + 1] = (struct vs_victim) { .ids = &ids[i], .n = 1 };
 	}
 	assert_int_equal(vs_make_room(&vs_core, 20, ids + ALL, GANG, many,
 				      2 * ALL, ended), GANG);
@@ -202,9 +202,9 @@ static void few_of_many_end(void **state)
 	(void)state;
 	full_house();
 	for (int i = 0; i < 40; i++)
-		many[i] = (struct vs_victim) { &nodes[7], 1 };
-	many[9] = (struct vs_victim) { &nodes[2], 1 };
-	many[30] = many[33] = (struct vs_victim) { &nodes[0], 1 };
+		many[i] = (struct vs_victim) { .ids = &nodes[7], .n = 1 };
+	many[9] = (struct vs_victim) { .ids = &nodes[2], .n = 1 };
+	many[30] = many[33] = (struct vs_victim) { .ids = &nodes[0], .n = 1 };
 	assert_int_equal(vs_make_room(&vs_core, 20, &nodes[4], 2, many, 40,
 				      ends), 2);
 	for (int i = 0; i < 40; i++)
