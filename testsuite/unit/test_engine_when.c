@@ -117,9 +117,9 @@ static void the_job_that_stays_longest_keeps_a_shared_vm(void **state)
 	assert_int_equal(in_s("vm3", NULL), 210);
 	/* Slurm has both; the one that isn't the longest there isn't lost */
 	vs_core.port = &port;
-	seen[0] = (struct vs_port_look) { 7, VS_JOB_RUNNING, T0 + 100, 0 };
-	seen[1] = (struct vs_port_look) { 8, VS_JOB_RUNNING, T0 + 500, 0 };
-	seen[2] = (struct vs_port_look) { 9, VS_JOB_RUNNING, T0 + 50, 0 };
+	seen[0] = (struct vs_port_look) { .job = 7, .is = VS_JOB_RUNNING, .end = T0 + 100 };
+	seen[1] = (struct vs_port_look) { .job = 8, .is = VS_JOB_RUNNING, .end = T0 + 500 };
+	seen[2] = (struct vs_port_look) { .job = 9, .is = VS_JOB_RUNNING, .end = T0 + 50 };
 	vs_when_look(&vs_core);
 	vs_core.port = NULL;
 	assert_int_equal(in_s("vm3", NULL), 110);
@@ -370,9 +370,9 @@ static void ends_and_plans_follow_what_slurm_says(void **state)
 	begin_full();
 	vs_core.port = &port;
 	plan(9, 8, "vm3", 400, 1000);
-	seen[0] = (struct vs_port_look) { 7, VS_JOB_RUNNING, T0 + 700, 0 };
-	seen[1] = (struct vs_port_look) { 8, VS_JOB_RUNNING, T0 + 800, 0 };
-	seen[2] = (struct vs_port_look) { 9, VS_JOB_PENDING, 0, T0 + 450 };
+	seen[0] = (struct vs_port_look) { .job = 7, .is = VS_JOB_RUNNING, .end = T0 + 700 };
+	seen[1] = (struct vs_port_look) { .job = 8, .is = VS_JOB_RUNNING, .end = T0 + 800 };
+	seen[2] = (struct vs_port_look) { .job = 9, .is = VS_JOB_PENDING, .start = T0 + 450 };
 	vs_when_look(&vs_core);
 	asker.rank = 9;
 	assert_int_equal(in_s("vm3", NULL), 710);
