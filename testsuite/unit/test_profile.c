@@ -238,13 +238,14 @@ static void another_template_or_version_asks_for_a_rebuild(void **state)
 	assert_int_equal(against(was), VS_FIT_REBUILD);
 }
 
-static void retention_and_the_templates_name_are_not_in_the_hash(void **state)
+static void what_is_done_with_a_vm_is_not_in_the_hash(void **state)
 {
 	char was[VS_PROFILE_HASH_LEN];
 
 	(void)state;
 	assert_int_equal(vs_profile_hash(&profile, was), 0);
 	profile.retention = VS_RETAIN_DESTROY;
+	profile.preempt_suspend = true;
 	vs_strlcpy(profile.template_name, "renamed",
 		   sizeof(profile.template_name));
 	assert_int_equal(against(was), VS_FIT_RIGHT);
@@ -330,7 +331,7 @@ int main(void)
 		cmocka_unit_test_setup(
 			another_template_or_version_asks_for_a_rebuild, setup),
 		cmocka_unit_test_setup(
-			retention_and_the_templates_name_are_not_in_the_hash,
+			what_is_done_with_a_vm_is_not_in_the_hash,
 			setup),
 		cmocka_unit_test_setup(what_is_no_hash_asks_for_a_rebuild,
 				       setup),

@@ -33,6 +33,7 @@ struct vs_conf_partition {	/* settings for the nodes of a partition */
 	char *name, *adapter, *template_name, *retention, *latency;
 	char *storage_policy, *annotation;
 	char *clone;		/* "full", "linked"; NULL: full */
+	char *preempt;		/* "end", "suspend"; NULL: end */
 	char *subnet;		/* instead of the adapter's */
 	char *addresses, *gateway, *dns, *dns_search;	/* of the first card */
 	int vcpus;		/* 0: the node's CPUs */

@@ -151,6 +151,8 @@ static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 		.retention = retention_of(part),
 		.dynamic = n->dynamic,
 		.clone = clone_of(part),
+		.preempt_suspend = part->preempt &&
+			!strcasecmp(part->preempt, "suspend"),
 		.annotation = part->annotation,
 		.net = net_of(part),
 	};
@@ -168,6 +170,7 @@ static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 		    p->latency_high == want.latency_high &&
 		    p->retention == want.retention &&
 		    p->clone == want.clone &&
+		    p->preempt_suspend == want.preempt_suspend &&
 		    p->dynamic == want.dynamic && p->net == want.net &&
 		    vs_hardware_same(&p->hw, &want.hw) &&
 		    same_text(p->annotation, want.annotation) &&
