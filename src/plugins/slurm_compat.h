@@ -49,6 +49,7 @@
 #endif
 #include "src/slurmctld/reservation.h"
 #include "src/slurmctld/slurmctld.h"
+#include "src/slurmctld/state_save.h"
 #pragma GCC diagnostic pop
 
 #pragma weak config_list
@@ -278,6 +279,10 @@ static inline bool vs_job_in_prolog(const job_record_t *job_ptr)
 	       (IS_JOB_CONFIGURING(job_ptr) ||
 		(job_ptr->details && job_ptr->details->prolog_running));
 }
+
+/* job_suspend() as gang scheduling calls it: SUSPEND_JOB or RESUME_JOB, the cores
+ * stay the job's and its priority what it is. Slurm's code. Under JOB W, NODE W. */
+int vs_job_suspend_op(job_record_t *job_ptr, uint16_t op);
 
 /* Of a reservation: create_resv(), update_resv(). Slurm's code. Under
  * vs_lock_resvs_write(). Of desc it takes what it keeps. */

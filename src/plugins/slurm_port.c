@@ -266,6 +266,10 @@ static void look(struct vs_port_look *row)
 	const job_record_t *job_ptr = find_job_record(row->job);
 
 	row->is = VS_JOB_GONE;
+	row->suspended = job_ptr && IS_JOB_SUSPENDED(job_ptr);
+	row->for_job = row->suspended ? vs_port_suspended_for(job_ptr) : 0;
+	row->ours = row->for_job != 0;
+	row->held = row->suspended && !job_ptr->priority;
 	if (!job_ptr)
 		return;
 	if (on_its_nodes(job_ptr)) {
@@ -473,6 +477,11 @@ const struct vs_port vs_slurm_port = {
 	.schedule = port_schedule,
 	.nodes_jobs = port_nodes_jobs,
 	.jobs_look = port_jobs_look,
+	.job_suspend = vs_port_job_suspend,
+	.job_resume = vs_port_job_resume,
+	.nodes_suspended = vs_port_nodes_suspended,
+	.nodes_wake = vs_port_nodes_wake,
+	.nodes_answered = vs_port_nodes_answered,
 	.is_operator = port_is_operator,
 	.sees_jobs = port_sees_jobs,
 	.sees_nodes = port_sees_nodes,

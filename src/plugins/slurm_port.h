@@ -28,6 +28,9 @@ void vs_port_node_refuse(node_record_t *n, const char *why);
 void vs_port_wait_over(job_record_t *job_ptr);
 void vs_port_wait_renew(job_record_t *job_ptr);
 
+/* This call of the job_resume hook is job_resume()'s own. JOB W. */
+bool vs_port_resumes(void);
+
 /* slurmctld's log. */
 vs_log_sink vs_slurm_log;
 
