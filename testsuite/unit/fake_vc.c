@@ -110,7 +110,8 @@ void fake_show(struct fake_vm *vm)
 		.folder = vm->folder, .host = vm->host, .pool = vm->pool,
 		.uuid = vm->uuid, .bios_uuid = vm->bios, .frozen = vm->frozen,
 		.change_version = "1",
-		.power = vm->on ? "poweredOn" : "poweredOff",
+		.power = vm->on ? "poweredOn" :
+			vm->suspended ? "suspended" : "poweredOff",
 		.connected = true, .is_template = vm->is_template,
 		.tools_running = vm->tools,
 		.owner_mark = vm->mark[0] ? vm->mark : NULL,
@@ -361,6 +362,7 @@ int64_t name(struct vs_vc *vc, const char *vm, const struct vs_vc_op *op, \
 SIMPLE(vs_vc_vm_power_off, FAKE_POWER_OFF)
 SIMPLE(vs_vc_vm_shutdown_guest, FAKE_SHUTDOWN)
 SIMPLE(vs_vc_vm_destroy, FAKE_DESTROY)
+SIMPLE(vs_vc_vm_suspend, FAKE_SUSPEND)
 
 int64_t vs_vc_task_adopt(struct vs_vc *vc, const char *task,
 			 const struct vs_vc_op *op, struct vs_err *err)
@@ -418,12 +420,17 @@ void fake_effect(struct fake_call *c)
 		break;
 	case FAKE_POWER_ON:
 		vm->on = true;
+		vm->suspended = false;
 		if (vm->has_card && vm->automatic && !vm->kind)
 			vs_strlcpy(vm->pci, PF, sizeof(vm->pci));
 		break;
 	case FAKE_POWER_OFF:
 	case FAKE_SHUTDOWN:
-		vm->on = vm->frozen = false;
+		vm->on = vm->frozen = vm->suspended = false;
+		break;
+	case FAKE_SUSPEND:
+		vm->on = false;
+		vm->suspended = true;
 		break;
 	case FAKE_SNAPSHOT:
 		vs_strlcpy(vm->snapshot, c->task, sizeof(vm->snapshot));

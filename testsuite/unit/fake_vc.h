@@ -12,7 +12,7 @@
 
 enum fake_kind { FAKE_CLONE, FAKE_RECONFIGURE, FAKE_RELOCATE, FAKE_POWER_ON,
 		 FAKE_POWER_OFF, FAKE_SHUTDOWN, FAKE_DESTROY, FAKE_ADOPT,
-		 FAKE_SNAPSHOT, FAKE_INSTANT,
+		 FAKE_SNAPSHOT, FAKE_INSTANT, FAKE_SUSPEND,
 		 FAKE_KINDS };
 
 #define FAKE_CARDS VS_CARDS_MAX
@@ -26,7 +26,7 @@ struct fake_vm {
 	char parent[40], from[40], snapshot[32];	/* "": none */
 	char base[64];			/* the directory of its parent */
 	char bios[40];			/* config.uuid, "": not told */
-	bool frozen;
+	bool frozen, suspended;		/* suspended: it is not on */
 	bool has_card;
 	int key;			/* of its card; 0: 13031 */
 	int other_key;			/* 0, or another card like it, before it */

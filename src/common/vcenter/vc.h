@@ -401,6 +401,9 @@ int64_t vs_vc_vm_power_on(struct vs_vc *vc, const char *vm, const char *host,
 			  const struct vs_vc_op *op, struct vs_err *err);
 int64_t vs_vc_vm_power_off(struct vs_vc *vc, const char *vm,
 			   const struct vs_vc_op *op, struct vs_err *err);
+/* Its guest's memory goes into a file; power_on goes on with it. */
+int64_t vs_vc_vm_suspend(struct vs_vc *vc, const char *vm,
+			 const struct vs_vc_op *op, struct vs_err *err);
 int64_t vs_vc_vm_shutdown_guest(struct vs_vc *vc, const char *vm,
 				const struct vs_vc_op *op, struct vs_err *err);
 /* Of its disks alone, as it is: result is the snapshot's moId. */
