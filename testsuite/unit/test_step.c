@@ -21,22 +21,22 @@
 #define IDLE VS_DO_NOTHING
 
 /* A job's life, read line by line; columns as enum vs_seen:
- *	UNKN  BUSY  NONE  NINST OFF   ELSE  OTHER STALE ON    WRONG ALIEN */
+ *	UNKN  BUSY  NONE  NINST OFF   ELSE  OTHER STALE ON    WRONG SUSP  ALIEN */
 static const enum vs_action expected[VS_WANTS][VS_SEENS] = {
 	/* VS_WANT_OFF */
-	{ WAIT, WAIT, IDLE, IDLE, IDLE, IDLE, IDLE, IDLE, SHUT, SHUT, IDLE },
+	{ WAIT, WAIT, IDLE, IDLE, IDLE, IDLE, IDLE, IDLE, SHUT, SHUT, SHUT, IDLE },
 	/* VS_WANT_GONE */
-	{ WAIT, WAIT, IDLE, IDLE, DEST, DEST, DEST, DEST, SHUT, SHUT, IDLE },
+	{ WAIT, WAIT, IDLE, IDLE, DEST, DEST, DEST, DEST, SHUT, SHUT, SHUT, IDLE },
 	/* VS_WANT_READY */
-	{ WAIT, WAIT, CLON, PREP, IDLE, RELO, RECO, DEST, SHUT, SHUT, REPO },
+	{ WAIT, WAIT, CLON, PREP, IDLE, RELO, RECO, DEST, SHUT, SHUT, SHUT, REPO },
 	/* VS_WANT_ON */
-	{ WAIT, WAIT, CLON, INST, PWON, RELO, RECO, DEST, IDLE, SHUT, REPO },
+	{ WAIT, WAIT, CLON, INST, PWON, RELO, RECO, DEST, IDLE, SHUT, SHUT, REPO },
 	/* VS_WANT_KEEP */
-	{ WAIT, WAIT, REPO, REPO, REPO, REPO, REPO, REPO, IDLE, IDLE, REPO },
+	{ WAIT, WAIT, REPO, REPO, REPO, REPO, REPO, REPO, IDLE, IDLE, IDLE, REPO },
 	/* VS_WANT_AHEAD */
-	{ WAIT, WAIT, CLON, IDLE, IDLE, IDLE, IDLE, IDLE, SHUT, SHUT, IDLE },
+	{ WAIT, WAIT, CLON, IDLE, IDLE, IDLE, IDLE, IDLE, SHUT, SHUT, SHUT, IDLE },
 	/* VS_WANT_RENEW */
-	{ WAIT, WAIT, CLON, INST, PWON, RELO, RECO, DEST, SHUT, SHUT, REPO },
+	{ WAIT, WAIT, CLON, INST, PWON, RELO, RECO, DEST, SHUT, SHUT, SHUT, REPO },
 };
 
 static void every_pair_has_its_action(void **state)
@@ -116,7 +116,7 @@ static void each_wish_comes_to_rest_in_four_steps(void **state)
 
 	(void)state;
 	for (size_t g = 0; g < 3; g++) {
-		for (int s = VS_SEEN_NONE; s <= VS_SEEN_ON_WRONG; s++) {
+		for (int s = VS_SEEN_NONE; s <= VS_SEEN_SUSPENDED; s++) {
 			enum vs_seen now = s;
 
 			if (s == VS_SEEN_NONE_INSTANT)

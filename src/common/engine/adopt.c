@@ -90,7 +90,7 @@ void vs_adopt_looked(struct vs_core *c, struct vs_node *n)
 	else if (!c->blocked[0])
 		n->compared |= (n->flags & (VS_NODE_UP | VS_NODE_POWERING_UP |
 					    VS_NODE_POWERING_DOWN)) ||
-			(n->flags && n->seen != VS_SEEN_UNKNOWN &&
+			(n->flags && !vs_seen_unsure(n->seen) &&
 			 n->seen != VS_SEEN_BUSY);
 }
 

@@ -214,7 +214,7 @@ struct vs_core {
 	int64_t orphans_ms; int ours;	/* looked for then; VMs of ours */
 	struct vs_brake brake;
 	struct vs_clones clones; struct vs_parents parents;
-	struct vs_suspend *suspends;
+	struct vs_suspends suspends;
 	bool hints_loaded, hints_dirty;
 	int64_t hints_save_ms;		/* not before */
 };

@@ -255,7 +255,7 @@ static bool cards_agree(const struct vs_hold *h,
 
 static bool power_on_unfinished(const struct vs_node *n)
 {
-	return n->op.kind == VS_OP_POWER_ON ||
+	return n->op.kind == VS_OP_POWER_ON || n->op.kind == VS_OP_RESUME ||
 	       (n->op.kind == VS_OP_ADOPTED && n->op.id);
 }
 
@@ -299,6 +299,24 @@ static bool elsewhere(void *arg, const struct vs_host *h,
 	return strcmp(h->moid, arg) != 0;
 }
 
+int vs_hold_here(struct vs_core *c, struct vs_node *n, const struct vs_vm *vm,
+		 struct vs_err *err)
+{
+	struct vs_place_node at;
+	struct vs_place_env env;
+
+	vs_env_fill(c, &env);
+	env.avoid = elsewhere;
+	env.arg = (void *)vm->host;
+	env.bars = NULL;
+	vs_place_node_fill(c, n, &at);
+	if (vs_place(&env, &at, 1, NULL, err))
+		return -1;
+	hold_take(c, n, &at, n->job);
+	return vs_ledger_get(&c->ledger, n->name) ? 0 :
+		vs_err_set(err, VS_E_BUG, "no hold could be taken");
+}
+
 /*
  * A task of before us is under way on this VM, which is off: it may be a
  * power-on, whose VF nothing shows yet. Where no place can be had on that host
@@ -308,33 +326,23 @@ void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 {
 	struct vs_hold_card cards[VS_CARDS_MAX];
 	int ncards = vs_node_cards(n, vm, cards);
-	struct vs_place_node at;
-	struct vs_place_env env;
 	struct vs_err err = { 0 };
 	struct vs_hold *h;
 
-	if (vm->power == VS_POWER_ON || vs_ledger_get(&c->ledger, n->name))
+	if (vm->power == VS_POWER_ON || vs_ledger_get(&c->ledger, n->name) ||
+	    vs_hold_here(c, n, vm, &err))
 		return;
-	vs_env_fill(c, &env);
-	env.avoid = elsewhere;
-	env.arg = vm->host;
-	env.bars = NULL;
-	vs_place_node_fill(c, n, &at);
-	if (vs_place(&env, &at, 1, NULL, &err))
-		return;
-	hold_take(c, n, &at, n->job);
 	h = vs_ledger_get(&c->ledger, n->name);
-	if (!h)
-		return;
 	if (ncards && cards[0].pf[0])
 		vs_ledger_move(&c->ledger, h, vm->host, cards, ncards);
 	vs_ledger_set_state(&c->ledger, h, VS_HOLD_REQUESTED);
 }
 
 /* Does anybody still want a VM for this node? */
-static bool hold_needed(const struct vs_node *n)
+static bool hold_needed(const struct vs_core *c, const struct vs_node *n)
 {
-	return n->wanted == VS_WANT_READY || n->wanted == VS_WANT_ON ||
+	return vs_suspend_comes_back(c, n) ||
+		n->wanted == VS_WANT_READY || n->wanted == VS_WANT_ON ||
 	       n->wanted == VS_WANT_RENEW;
 }
 
@@ -364,7 +372,7 @@ void vs_hold_sync(struct vs_core *c, struct vs_node *n)
 	/* Sent, and nobody knows what became of it. */
 	if (h->state == VS_HOLD_REQUESTED && n->look_after > c->slow_seq)
 		return;
-	if (!hold_needed(n)) {
+	if (!hold_needed(c, n)) {
 		/* A clone or reconfigure of ours may still need the place. */
 		if (!n->op.id)
 			vs_hold_drop(c, n);

@@ -55,7 +55,7 @@ static void count_node(struct vs_core *c, struct tally *t,
 			t->r->safe_at = t->now;
 		return;
 	}
-	if (!end || n->missing || n->seen == VS_SEEN_UNKNOWN)
+	if (!end || n->missing || vs_seen_unsure(n->seen))
 		end = VS_TIME_NEVER;
 	count_job(t, n->job);
 	for (size_t i = 0; i < n->nbeside; i++)

@@ -62,7 +62,7 @@ void vs_metrics_off(struct vs_core *c, struct vs_node *n, bool is_off,
 		    int64_t now_ms)
 {
 	if (!n->off_asked_ms || n->seen == VS_SEEN_BUSY ||
-	    n->seen == VS_SEEN_UNKNOWN)
+	    vs_seen_unsure(n->seen))
 		return;
 	if (is_off)
 		vs_metrics_step(c, VS_OP_SHUTDOWN, now_ms - n->off_asked_ms);

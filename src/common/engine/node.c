@@ -174,6 +174,8 @@ static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
 		return VS_SEEN_ALIEN;
 	if (vm->connected)
 		n->forgotten = false;
+	if (vm_within_reach(vm) && vm->power == VS_POWER_SUSPENDED)
+		return VS_SEEN_SUSPENDED;
 	if (vs_node_vm_unsure(vm))
 		return n->forgotten && !vm_within_reach(vm) ?
 			vs_node_seen_none(n) : VS_SEEN_UNKNOWN;
@@ -449,6 +451,7 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vs_adopt_act(c, n, now_ms);
 	vs_ended_act(c, n, now_ms);
 	vs_maintain_act(c, n, now_ms);
+	vs_suspend_act(c, n, now_ms);
 	/* An op for a node that nobody wants any more is called off. */
 	if (n->op.id && !n->op.cancel_asked &&
 	    (n->op.kind <= VS_OP_POWER_ON || n->op.kind == VS_OP_VMOTION) &&

@@ -11,7 +11,8 @@
 
 enum vs_op_kind { VS_OP_NONE, VS_OP_CLONE, VS_OP_RECONFIGURE, VS_OP_RELOCATE,
 		  VS_OP_POWER_ON, VS_OP_SHUTDOWN, VS_OP_POWER_OFF,
-		  VS_OP_DESTROY, VS_OP_ADOPTED, VS_OP_VMOTION, VS_OPS };
+		  VS_OP_DESTROY, VS_OP_ADOPTED, VS_OP_VMOTION,
+		  VS_OP_SUSPEND, VS_OP_RESUME, VS_OPS };
 const char *vs_op_name(enum vs_op_kind k);
 
 /* One call under way for a node, or just done and not yet shown by vCenter. */
@@ -85,6 +86,7 @@ struct vs_node {
 	uint32_t reclaimed_for;		/* this job while it goes, 0: none */
 	int64_t idle_ms;		/* up, and without a job since */
 	int64_t given_ms;		/* to a preemptor, see victims.c; 0: not */
+	int64_t no_suspend_ms;		/* one failed: not again before that */
 	bool giveup;			/* powering up for nobody any more */
 	bool adopt;			/* its VM outlived Slurm's memory of it */
 	bool compared;			/* with Slurm's memory, see adopt.c */
@@ -150,6 +152,11 @@ enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
 void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags);
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+
+/* suspend.c: a call of its failed; lock held */
+void vs_suspend_failed(struct vs_core *c, struct vs_node *n,
+		       enum vs_op_kind kind, const struct vs_err *err,
+		       int64_t now_ms);
 
 /* fail.c: what a failed call leads to; lock held */
 void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,

@@ -51,7 +51,7 @@ void vs_orders_look(struct vs_core *c, struct vs_node *n)
 	struct vs_orders *o = &n->orders;
 	const struct vs_vm *vm;
 
-	if (!vs_orders_any(o) || n->seen == VS_SEEN_UNKNOWN ||
+	if (!vs_orders_any(o) || vs_seen_unsure(n->seen) ||
 	    n->seen == VS_SEEN_BUSY)
 		return;
 	vm = vs_node_vm(c, n);

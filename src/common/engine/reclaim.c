@@ -189,7 +189,7 @@ static bool is_idle(const struct idle *all, const struct vs_node *n)
 	       (n->flags & VS_NODE_UP) &&
 	       !(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING |
 			     VS_NODE_STAYS)) &&
-	       n->seen != VS_SEEN_UNKNOWN;
+	       !vs_seen_unsure(n->seen);
 }
 
 /* One like those that the job waits for it would rather have as it is, if Slurm
@@ -220,7 +220,7 @@ bool vs_node_gives_way(const struct vs_node *n)
 	return vs_node_going(n) || vs_node_given(n) ||
 	       (!n->job && (n->flags & VS_NODE_UP) &&
 		!(n->flags & VS_NODE_STAYS) &&
-		n->seen != VS_SEEN_UNKNOWN);
+		!vs_seen_unsure(n->seen));
 }
 
 static void idle_find(struct vs_core *c, struct idle *all)

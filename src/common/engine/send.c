@@ -418,7 +418,8 @@ static int64_t send_shutdown(struct vs_core *c, struct vs_node *n,
 {
 	int64_t grace = (int64_t)c->conf->shutdown_grace_s * 1000;
 
-	if (vm->tools_running && (n->flags & VS_NODE_POWERING_DOWN)) {
+	if (vm->power == VS_POWER_ON && vm->tools_running &&
+	    (n->flags & VS_NODE_POWERING_DOWN)) {
 		if (!n->shutdown_ms) {
 			*kind = VS_OP_SHUTDOWN;
 			return vs_vc_vm_shutdown_guest(c->vc, vm->moid,
@@ -484,6 +485,14 @@ int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
 		return send_power_on(c, n, h, vm, op, err);
 	case VS_DO_SHUTDOWN:
 		return send_shutdown(c, n, vm, now_ms, kind, op, err);
+	case VS_DO_SUSPEND:
+		*kind = VS_OP_SUSPEND;
+		if (vs_door(c, n, vm, VS_DEED_SUSPEND, NULL, err))
+			return -1;
+		return vs_vc_vm_suspend(c->vc, vm->moid, op, err);
+	case VS_DO_RESUME:
+		*kind = VS_OP_RESUME;
+		return send_power_on(c, n, h, vm, op, err);
 	case VS_DO_DESTROY:
 		*kind = VS_OP_DESTROY;
 		return send_destroy(c, vm, op, err);

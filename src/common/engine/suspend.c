@@ -1,14 +1,406 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Suspend as a preemption action.
+ * Suspend as a preemption action. A job that lacks room on hosts would have it
+ * if the VMs of another job, of a lower one, were off (victims.c). Where that
+ * one's partition says Preempt=suspend and its VMs may be suspended (door.c) they
+ * are, with the job in them: the memory goes into a file, and what the VMs had of
+ * their hosts is free. They go on, where they were, when the job they made room
+ * for waits no more and there is room on their hosts again.
+ *
+ * Rules: by job, all its VMs or none; Slurm stops the job first and starts it
+ * last, so that its record tells the truth throughout; whatever fails on the way
+ * turns it back. A suspended VM is at its host, and resumed there alone. Slurm
+ * says whether the job is still to go on: one that has ended meanwhile has its
+ * VMs switched off, their memory thrown away. Nothing is remembered that Slurm's
+ * records and vCenter don't show (suspend_say.c).
  */
+#include <stdlib.h>
+#include <string.h>
 #include "engine/core_i.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define HEED_MS 10000		/* a slurmd that doesn't answer is stopped as it is */
+#define PATIENCE_MS (5 * 60 * 1000)	/* with a job that has room, and waits */
+#define TRY_MS 1000
+#define AGAIN_MS 5000		/* after a failure */
+#define REFUSED_MS (10 * 60 * 1000)
+
+static const char *const names[] = {
+	[VS_SUSPEND_STOPS] = "stopping", [VS_SUSPEND_HEEDS] = "stopping",
+	[VS_SUSPEND_GOES] = "suspending", [VS_SUSPEND_IS] = "suspended",
+	[VS_SUSPEND_RESUMES] = "resuming", [VS_SUSPEND_WAKES] = "resuming",
+};
+
+const char *vs_suspend_state_name(enum vs_suspend_state s)
+{
+	return names[s];
+}
 
 struct vs_suspend *vs_suspend_of(const struct vs_core *c, uint32_t job)
 {
-	struct vs_suspend *s = c->suspends;
+	struct vs_suspend *s = c->suspends.first;
 
 	while (s && s->job != job)
 		s = s->next;
 	return s;
+}
+
+static struct vs_suspend *of_node(const struct vs_core *c,
+				  const struct vs_node *n)
+{
+	return c->suspends.first && n->job ? vs_suspend_of(c, n->job) : NULL;
+}
+
+bool vs_suspend_goes(const struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_suspend *s = of_node(c, n);
+
+	return s && s->state <= VS_SUSPEND_GOES && !s->back;
+}
+
+bool vs_suspend_comes_back(const struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_suspend *s = of_node(c, n);
+
+	return s && s->state == VS_SUSPEND_RESUMES;
+}
+
+bool vs_suspends_stir(const struct vs_core *c)
+{
+	const struct vs_suspend *s = c->suspends.first;
+
+	while (s && s->state == VS_SUSPEND_IS)
+		s = s->next;
+	return s != NULL;
+}
+
+/* ---- who may be ------------------------------------------------------------------ */
+
+/* Its memory becomes a file beside its disks. */
+static bool has_space(const struct vs_core *c, const struct vs_vm *vm,
+		      const struct vs_profile *p)
+{
+	const char *store = vs_stores_of(c, vm);
+	int at = store ? vs_room_pool(&c->inv, store) : -1;
+
+	if (at >= 0)
+		return c->inv.pools[at].mem_mb > p->memory_mb;
+	return !c->inv.store.there || c->inv.store.free_mb > p->memory_mb;
+}
+
+static bool may(struct vs_core *c, struct vs_node *n, uint32_t job)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	return n->profile->preempt_suspend && n->job == job && !n->nbeside &&
+	       n->runs && (n->flags & VS_NODE_UP) &&
+	       (n->seen == VS_SEEN_ON || n->seen == VS_SEEN_ON_WRONG) &&
+	       n->op.kind == VS_OP_NONE && !n->missing &&
+	       !vs_vmotion_moves(&n->vmotion) && !vs_orders_any(&n->orders) &&
+	       vs_clock() >= n->no_suspend_ms && vm && vm->host_ptr &&
+	       vm->power == VS_POWER_ON && !vs_host_wanted(c, vm->host_ptr) &&
+	       !vs_door(c, n, vm, VS_DEED_SUSPEND, NULL, NULL) &&
+	       has_space(c, vm, n->profile);
+}
+
+bool vs_suspend_may(struct vs_core *c, const struct vs_victim *v)
+{
+	for (size_t i = 0; i < v->n; i++)
+		if (!vs_node_at(c, v->ids[i]) ||
+		    !may(c, &c->nodes[v->ids[i]], v->job))
+			return false;
+	return v->n && !c->observe && c->port->job_suspend &&
+	       !vs_suspend_of(c, v->job) && !vs_job_waits(c, v->job);
+}
+
+static struct vs_suspend *add(struct vs_core *c, uint32_t job, uint32_t for_job,
+			      enum vs_suspend_state state)
+{
+	struct vs_suspend *s = vs_calloc(1, sizeof(*s));
+
+	s->job = job;
+	s->for_job = for_job;
+	s->waits = true;
+	s->next = c->suspends.first;
+	c->suspends.first = s;
+	vs_suspend_state(s, state, vs_clock());
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].job == job)
+			vs_node_touch(&c->nodes[i]);
+	return s;
+}
+
+void vs_suspend_begin(struct vs_core *c, const struct vs_victim *v,
+		      uint32_t for_job)
+{
+	vs_info("JobId=%u its VMs are to be suspended, for JobId=%u", v->job,
+		for_job);
+	add(c, v->job, for_job, VS_SUSPEND_STOPS);
+	vs_wake();
+}
+
+void vs_suspend_found(struct vs_core *c, uint32_t job, uint32_t for_job)
+{
+	struct vs_suspend *s;
+
+	if (vs_suspend_of(c, job))
+		return;
+	vs_info("JobId=%u is found with its VMs suspended, or on their way",
+		job);
+	s = add(c, job, for_job, VS_SUSPEND_IS);
+	s->wall_ms = vs_wall_ms();
+}
+
+void vs_suspend_drop(struct vs_core *c, struct vs_suspend *s, const char *why)
+{
+	struct vs_suspend **link = &c->suspends.first;
+
+	vs_info("JobId=%u %s", s->job, why);
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].job == s->job)
+			vs_node_touch(&c->nodes[i]);
+	while (*link != s)
+		link = &(*link)->next;
+	*link = s->next;
+	free(s);
+}
+
+void vs_suspends_clear(struct vs_core *c)
+{
+	while (c->suspends.first) {
+		struct vs_suspend *s = c->suspends.first;
+
+		c->suspends.first = s->next;
+		free(s);
+	}
+	c->suspends = (struct vs_suspends) { .first = NULL };
+}
+
+/* ---- step by step ---------------------------------------------------------------- */
+
+void vs_suspend_state(struct vs_suspend *s, enum vs_suspend_state state,
+		      int64_t now_ms)
+{
+	s->state = state;
+	s->since_ms = now_ms;
+	s->asked_s = 0;
+	s->answered = false;
+	if (state != VS_SUSPEND_IS && state != VS_SUSPEND_RESUMES)
+		s->wall_ms = 0;
+	else if (!s->wall_ms)
+		s->wall_ms = vs_wall_ms();
+}
+
+static bool is_busy(const struct vs_core *c, const struct vs_node *n)
+{
+	return n->op.kind != VS_OP_NONE || n->look_after > c->slow_seq;
+}
+
+/* Its VM, if nothing is under way for it and vCenter shows it so. */
+static const struct vs_vm *shown(struct vs_core *c, const struct vs_node *n,
+				 enum vs_power power)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	return vm && vm->readable && vm->connected && !is_busy(c, n) &&
+	       !n->missing && vm->power == power ? vm : NULL;
+}
+
+static void count(struct vs_core *c)
+{
+	for (struct vs_suspend *s = c->suspends.first; s; s = s->next)
+		s->nodes = s->on = s->suspended = s->busy = 0;
+	for (size_t i = 0; i < c->nnodes; i++) {
+		struct vs_node *n = &c->nodes[i];
+		struct vs_suspend *s = of_node(c, n);
+
+		if (!s)
+			continue;
+		s->nodes++;
+		s->busy += is_busy(c, n);
+		s->on += shown(c, n, VS_POWER_ON) != NULL;
+		s->suspended += shown(c, n, VS_POWER_SUSPENDED) != NULL;
+	}
+}
+
+static void suspend_all(struct vs_core *c, const struct vs_suspend *s,
+			int64_t now_ms)
+{
+	for (size_t i = 0; i < c->nnodes; i++) {
+		struct vs_node *n = &c->nodes[i];
+
+		if (n->job == s->job && shown(c, n, VS_POWER_ON) && !s->back)
+			vs_op_at(c, n, VS_DO_SUSPEND, NULL, now_ms);
+	}
+}
+
+static void cant(struct vs_suspend *s, const char *why)
+{
+	if (strncmp(s->why, why, sizeof(s->why) - 1))
+		vs_info("JobId=%u its VMs stay suspended: %s", s->job, why);
+	vs_strlcpy(s->why, why, sizeof(s->why));
+}
+
+/* A hold for its VM where it is. */
+static int place(struct vs_core *c, struct vs_node *n, const struct vs_vm *vm,
+		 struct vs_err *err)
+{
+	if (vs_ledger_get(&c->ledger, n->name))
+		return 0;
+	if (vm->host_ptr && vs_host_wanted(c, vm->host_ptr))
+		return vs_err_set(err, VS_E_SHORTAGE,
+				  "host %s is to be empty", vm->host_ptr->name);
+	return vs_hold_here(c, n, vm, err);
+}
+
+/* All or none: half a gang on its hosts is room that nobody has. */
+static bool place_all(struct vs_core *c, struct vs_suspend *s)
+{
+	struct vs_err err = { 0 };
+
+	for (size_t i = 0; i < c->nnodes && err.code == VS_OK; i++) {
+		struct vs_node *n = &c->nodes[i];
+		const struct vs_vm *vm = n->job == s->job ?
+			shown(c, n, VS_POWER_SUSPENDED) : NULL;
+
+		if (vm)
+			place(c, n, vm, &err);
+	}
+	if (err.code == VS_OK)
+		return true;
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].job == s->job &&
+		    shown(c, &c->nodes[i], VS_POWER_SUSPENDED))
+			vs_hold_drop(c, &c->nodes[i]);
+	cant(s, err.text);
+	return false;
+}
+
+static void resume_all(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
+{
+	struct vs_err err = { 0 };
+
+	if (now_ms < s->try_ms)
+		return;
+	for (size_t i = 0; i < c->nnodes; i++) {
+		struct vs_node *n = &c->nodes[i];
+		const struct vs_vm *vm = n->job == s->job ?
+			shown(c, n, VS_POWER_SUSPENDED) : NULL;
+
+		if (!vm)
+			continue;
+		if (place(c, n, vm, &err)) {
+			cant(s, err.text);
+			s->try_ms = now_ms + TRY_MS;
+			return;
+		}
+		vs_op_at(c, n, VS_DO_RESUME,
+			 vs_ledger_get(&c->ledger, n->name), now_ms);
+	}
+}
+
+static bool may_go_on(const struct vs_suspend *s, int64_t now_ms)
+{
+	return !s->held && now_ms >= s->try_ms &&
+	       (s->back || !s->waits || now_ms - s->since_ms >= PATIENCE_MS);
+}
+
+static void step(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
+{
+	switch (s->state) {
+	case VS_SUSPEND_STOPS:
+		break;			/* suspend_say.c */
+	case VS_SUSPEND_HEEDS:
+		if (s->answered || now_ms - s->since_ms >= HEED_MS)
+			vs_suspend_state(s, VS_SUSPEND_GOES, now_ms);
+		break;
+	case VS_SUSPEND_GOES:
+		if (s->back && !s->busy)
+			vs_suspend_state(s, VS_SUSPEND_IS, now_ms);
+		if (s->suspended == s->nodes) {
+			c->suspends.suspended++;
+			vs_info("JobId=%u its VMs are suspended, for JobId=%u",
+				s->job, s->for_job);
+			vs_suspend_state(s, VS_SUSPEND_IS, now_ms);
+		}
+		suspend_all(c, s, now_ms);
+		break;
+	case VS_SUSPEND_IS:
+		s->back |= s->on != 0;	/* half of it is of no use */
+		if (!may_go_on(s, now_ms) || s->busy)
+			break;
+		s->try_ms = now_ms + TRY_MS;
+		if (!place_all(c, s))
+			break;
+		s->why[0] = '\0';
+		vs_suspend_state(s, VS_SUSPEND_RESUMES, now_ms);
+		resume_all(c, s, now_ms + TRY_MS);
+		break;
+	case VS_SUSPEND_RESUMES:
+		if (s->on == s->nodes)
+			vs_suspend_state(s, VS_SUSPEND_WAKES, now_ms);
+		else
+			resume_all(c, s, now_ms);
+		break;
+	case VS_SUSPEND_WAKES:
+		break;			/* suspend_say.c */
+	}
+}
+
+void vs_suspends_pass(struct vs_core *c, int64_t now_ms)
+{
+	struct vs_suspend *s, *next;
+
+	if (!c->suspends.first || c->blocked[0])
+		return;
+	count(c);
+	for (s = c->suspends.first; s; s = next) {
+		next = s->next;
+		if (!s->nodes)
+			vs_suspend_drop(c, s, "has left its nodes");
+		else
+			step(c, s, now_ms);
+	}
+}
+
+/* ---- one VM ---------------------------------------------------------------------- */
+
+/* Nobody will resume it: its job has ended, or was requeued, and its slurmd can't
+ * tell Slurm so; or its silence has cost it its node. */
+void vs_suspend_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	if (n->seen != VS_SEEN_SUSPENDED || of_node(c, n) ||
+	    !(n->flags & (VS_NODE_COMPLETING | VS_NODE_SILENT)) ||
+	    now_ms < n->not_before_ms)
+		return;
+	vs_info("node=%s its VM is suspended and its job is no more: it is switched off",
+		n->name);
+	n->not_before_ms = now_ms + AGAIN_MS;
+	vs_op_at(c, n, VS_DO_SHUTDOWN, NULL, now_ms);
+}
+
+void vs_suspend_failed(struct vs_core *c, struct vs_node *n,
+		       enum vs_op_kind kind, const struct vs_err *err,
+		       int64_t now_ms)
+{
+	struct vs_suspend *s = of_node(c, n);
+
+	c->suspends.failed++;
+	vs_metrics_failed(c, kind, err->code);
+	vs_info("node=%s JobId=%u op=%s failed code=%s fault=%s: %s", n->name,
+		n->job, vs_op_name(kind), vs_code_name(err->code),
+		err->fault[0] ? err->fault : "-", err->text);
+	/* Whatever it was: what vCenter shows decides. */
+	n->look_after = c->slow_seq + 1;
+	vs_vc_slow_now(c->vc);
+	if (kind == VS_OP_SUSPEND)
+		n->no_suspend_ms = now_ms + REFUSED_MS;
+	if (!s)
+		return;
+	if (kind == VS_OP_SUSPEND)
+		s->back = true;
+	else
+		cant(s, err->text);
+	s->try_ms = now_ms + AGAIN_MS;
 }

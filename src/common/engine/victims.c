@@ -8,7 +8,8 @@
  * together would not do, or if idle VMs and those on their way out will.
  * Placement itself judges, as if those VMs were gone; nodes that the job is to
  * get keep their VMs. The VMs of those who are named are promised away: no other
- * job gets them, and they go off with their jobs. The lock is held.
+ * job gets them, and they go off with their jobs. Whoever may be suspended, with
+ * all its VMs, is not ended (suspend.c). The lock is held.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ struct question {
 	size_t *asked;			/* of victims, nasked that may be named */
 	size_t nasked;
 	bool *ended;			/* by victim: as if it had */
+	bool *suspends;			/* by victim: its VMs may be suspended */
 	bool *in;			/* by node id: one of the job's */
 	int *stays;			/* by node id: jobs, 0: its VM is gone */
 	struct vs_as_if as_if;
@@ -144,7 +146,8 @@ static void ask(struct question *q, bool all)
 	fits_after(q, 0);
 	q->nasked = 0;
 	for (size_t i = 0; i < q->nvictims; i++)
-		if (all || has_vfs(q, &q->victims[i]))
+		if ((all || has_vfs(q, &q->victims[i])) &&
+		    (q->suspends[i] || !q->victims[i].only_suspend))
 			q->asked[q->nasked++] = i;
 }
 
@@ -242,12 +245,22 @@ static int choose(struct question *q)
 	return taken;
 }
 
+/* A node that the job is to get has no VM to suspend for it. */
+static bool may_suspend(const struct question *q, const struct vs_victim *v)
+{
+	for (size_t i = 0; i < v->n; i++)
+		if (!may_move(q, v->ids[i]))
+			return false;
+	return vs_suspend_may(q->c, v);
+}
+
 static void question_end(struct question *q)
 {
 	vs_as_if_end(&q->as_if);
 	free(q->place);
 	free(q->asked);
 	free(q->ended);
+	free(q->suspends);
 	free(q->in);
 	free(q->stays);
 	free(q->changed);
@@ -263,6 +276,7 @@ static void question_begin(struct question *q, struct vs_core *c,
 	q->place = vs_calloc(n + 1, sizeof(*q->place));
 	q->asked = vs_calloc(q->nvictims + 1, sizeof(*q->asked));
 	q->ended = vs_calloc(q->nvictims + 1, sizeof(*q->ended));
+	q->suspends = vs_calloc(q->nvictims + 1, sizeof(*q->suspends));
 	q->in = vs_calloc(c->nnodes + 1, sizeof(*q->in));
 	q->stays = vs_calloc(c->nnodes + 1, sizeof(*q->stays));
 	q->changed = vs_calloc(nhosts, sizeof(*q->changed));
@@ -277,12 +291,34 @@ static void question_begin(struct question *q, struct vs_core *c,
 	}
 	for (size_t i = 0; i < c->nnodes; i++) {
 		const struct vs_node *node = &c->nodes[i];
-		bool idle = !q->in[i] && vs_node_gives_way(node);
+		bool idle = !q->in[i] && (vs_node_gives_way(node) ||
+					  vs_suspend_goes(c, node));
 
 		q->stays[i] = idle ? 0 : 1 + (int)node->nbeside;
 		if (idle)
 			moves(q, node, 1);
 	}
+	for (size_t i = 0; i < q->nvictims; i++)
+		q->suspends[i] = may_suspend(q, &q->victims[i]);
+}
+
+/* What has been decided. How many jobs Slurm is to end. */
+static int carry_out(struct question *q, uint32_t job, bool *take)
+{
+	int taken = 0;
+
+	for (size_t i = 0; i < q->nvictims; i++) {
+		if (!q->ended[i])
+			continue;
+		if (q->suspends[i]) {
+			vs_suspend_begin(q->c, &q->victims[i], job);
+			continue;
+		}
+		take[i] = true;
+		taken++;
+		give(q, job, &q->victims[i]);
+	}
+	return taken;
 }
 
 int vs_make_room(struct vs_core *c, uint32_t job, const int *ids, size_t n,
@@ -300,11 +336,8 @@ int vs_make_room(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 		return -1;
 	question_begin(&q, c, ids, n);
 	taken = fits(&q) ? 0 : choose(&q);
-	for (size_t i = 0; i < nvictims && taken > 0; i++) {
-		take[i] = q.ended[i];
-		if (take[i])
-			give(&q, job, &victims[i]);
-	}
+	if (taken > 0)
+		taken = carry_out(&q, job, take);
 	question_end(&q);
 	return taken;
 }

@@ -80,7 +80,7 @@ void vs_when_node(struct vs_core *c, struct vs_node *n)
 		vs_timeline_hold(t, n->id, VS_HOLDER_STAYS);
 	else if (n->job)
 		vs_timeline_hold(t, n->id, keeper(c, n));
-	else if (n->missing || n->seen == VS_SEEN_UNKNOWN)
+	else if (n->missing || vs_seen_unsure(n->seen))
 		vs_timeline_hold(t, n->id, VS_HOLDER_STAYS);
 	else
 		vs_timeline_hold(t, n->id, VS_HOLDER_IDLE);

@@ -21,6 +21,7 @@
 	[VS_SEEN_OFF_STALE] = want_gone,				\
 	[VS_SEEN_ON] = VS_DO_SHUTDOWN,					\
 	[VS_SEEN_ON_WRONG] = VS_DO_SHUTDOWN,				\
+	[VS_SEEN_SUSPENDED] = VS_DO_SHUTDOWN,				\
 	[VS_SEEN_ALIEN] = VS_DO_NOTHING
 
 #define BUILD_ROW(when_instant, when_off, when_on, when_wrong)		\
@@ -34,6 +35,7 @@
 	[VS_SEEN_OFF_STALE] = VS_DO_DESTROY,				\
 	[VS_SEEN_ON] = when_on,						\
 	[VS_SEEN_ON_WRONG] = when_wrong,				\
+	[VS_SEEN_SUSPENDED] = VS_DO_SHUTDOWN,				\
 	[VS_SEEN_ALIEN] = VS_DO_REPORT
 
 static const enum vs_action table[VS_WANTS][VS_SEENS] = {
@@ -68,6 +70,8 @@ static const enum vs_action table[VS_WANTS][VS_SEENS] = {
 		[VS_SEEN_OFF_STALE] = VS_DO_REPORT,
 		[VS_SEEN_ON] = VS_DO_NOTHING,
 		[VS_SEEN_ON_WRONG] = VS_DO_NOTHING,
+		/* by us for another job's sake, or by somebody */
+		[VS_SEEN_SUSPENDED] = VS_DO_NOTHING,
 		[VS_SEEN_ALIEN] = VS_DO_REPORT,
 	},
 };
@@ -84,7 +88,7 @@ static const char *const seen_names[] = {
 	[VS_SEEN_OFF_ELSEWHERE] = "off-elsewhere",
 	[VS_SEEN_OFF_OTHER] = "off-other", [VS_SEEN_OFF_STALE] = "off-stale",
 	[VS_SEEN_ON] = "on", [VS_SEEN_ON_WRONG] = "on-wrong",
-	[VS_SEEN_ALIEN] = "alien",
+	[VS_SEEN_SUSPENDED] = "suspended", [VS_SEEN_ALIEN] = "alien",
 };
 static const char *const action_names[] = {
 	[VS_DO_NOTHING] = "nothing", [VS_DO_WAIT] = "wait",
@@ -93,6 +97,7 @@ static const char *const action_names[] = {
 	[VS_DO_RECONFIGURE] = "reconfigure", [VS_DO_POWER_ON] = "power-on",
 	[VS_DO_SHUTDOWN] = "shutdown", [VS_DO_DESTROY] = "destroy",
 	[VS_DO_REPORT] = "report",
+	[VS_DO_SUSPEND] = "suspend", [VS_DO_RESUME] = "resume",
 };
 _Static_assert(VS_COUNT(wanted_names) == VS_WANTS, "a wish has no name");
 _Static_assert(VS_COUNT(seen_names) == VS_SEENS, "a sight has no name");

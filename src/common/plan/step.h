@@ -35,6 +35,7 @@ enum vs_seen {
 	VS_SEEN_OFF_STALE,	/* other template (version): rebuild */
 	VS_SEEN_ON,		/* on, right profile */
 	VS_SEEN_ON_WRONG,	/* on, wrong profile, host or card */
+	VS_SEEN_SUSPENDED,	/* ours, its guest's memory in a file */
 	VS_SEEN_ALIEN,		/* the name is taken by a foreign or suspect VM */
 	VS_SEENS
 };
@@ -51,6 +52,8 @@ enum vs_action {
 	VS_DO_SHUTDOWN,		/* guest first, power off after a grace time */
 	VS_DO_DESTROY,
 	VS_DO_REPORT,		/* cannot be mended by us: say so */
+	VS_DO_SUSPEND,		/* these two never by the table, which knows of no */
+	VS_DO_RESUME,		/* other jobs: engine/suspend.c */
 	VS_ACTIONS
 };
 
@@ -59,6 +62,11 @@ enum vs_action vs_step(enum vs_wanted wanted, enum vs_seen seen);
 static inline bool vs_seen_none(enum vs_seen s)
 {
 	return s == VS_SEEN_NONE || s == VS_SEEN_NONE_INSTANT;
+}
+/* What becomes of a job in it can't be told. */
+static inline bool vs_seen_unsure(enum vs_seen s)
+{
+	return s == VS_SEEN_UNKNOWN || s == VS_SEEN_SUSPENDED;
 }
 const char *vs_wanted_name(enum vs_wanted w);
 const char *vs_seen_name(enum vs_seen s);

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What suspend.c has to say to Slurm, and what Slurm says of its jobs: by the
+ * engine's thread without the lock, for the port takes slurmctld's.
+ *
+ * Rules: a job is one of ours by its record in slurmctld (port.h), which a
+ * restart leaves, and by its VMs as vCenter shows them; those that are found so
+ * are gone on with. Slurm hears of suspended VMs' nodes for as long as vCenter
+ * shows them suspended, and no longer: then its own verdict on a silent node
+ * comes.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/core_i.h"
+#include "util/crash.h"
+#include "util/mem.h"
+
+#define LOOK_MS 1000
+#define KEEP_MS 5000		/* the shortest SlurmdTimeout is longer */
+#define FOUND_MAX 256
+
+/* ---- what Slurm says --------------------------------------------------------------- */
+
+static bool asks_for_it(const struct vs_core *c)
+{
+	for (size_t i = 0; i < c->nprofiles; i++)
+		if (c->profiles[i].preempt_suspend)
+			return true;
+	return c->suspends.first != NULL;
+}
+
+/* Its job may be one that was suspended before we came: its VM is, or Slurm has
+ * a job there that doesn't run. */
+static bool may_be_found(struct vs_core *c, const struct vs_node *n)
+{
+	const uint32_t runs = VS_NODE_ALLOCATED | VS_NODE_COMPLETING;
+
+	return n->job && !vs_suspend_of(c, n->job) && c->ready &&
+	       (n->seen == VS_SEEN_SUSPENDED ||
+		(n->profile->preempt_suspend && (n->flags & VS_NODE_UP) &&
+		 !(n->flags & runs)));
+}
+
+static void row_add(struct vs_port_look *rows, size_t *n, uint32_t job)
+{
+	for (size_t i = 0; i < *n; i++)
+		if (rows[i].job == job)
+			return;
+	rows[(*n)++] = (struct vs_port_look) { .job = job };
+}
+
+/* Those that are suspended, whom for, and those that may be. */
+static struct vs_port_look *rows_make(struct vs_core *c, size_t *n)
+{
+	struct vs_port_look *rows;
+	size_t count = 0, max;
+
+	for (struct vs_suspend *s = c->suspends.first; s; s = s->next)
+		count += 2;
+	rows = vs_calloc(count + FOUND_MAX + 1, sizeof(*rows));
+	*n = 0;
+	for (struct vs_suspend *s = c->suspends.first; s; s = s->next) {
+		row_add(rows, n, s->job);
+		row_add(rows, n, s->for_job);
+	}
+	max = *n + FOUND_MAX;
+	for (size_t i = 0; i < c->nnodes && *n < max; i++)
+		if (may_be_found(c, &c->nodes[i]))
+			row_add(rows, n, c->nodes[i].job);
+	return rows;
+}
+
+static bool is_shown_suspended(const struct vs_core *c, uint32_t job)
+{
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].job == job &&
+		    c->nodes[i].seen == VS_SEEN_SUSPENDED)
+			return true;
+	return false;
+}
+
+/* Whether it is to go on is Slurm's word alone. */
+static void heed(struct vs_core *c, struct vs_suspend *s,
+		 const struct vs_port_look *row)
+{
+	if (row->is != VS_JOB_RUNNING) {
+		vs_suspend_drop(c, s, "runs no more: its VMs aren't resumed");
+		return;
+	}
+	s->held = row->suspended && row->held;
+	if (s->state == VS_SUSPEND_STOPS || row->suspended)
+		return;
+	/* whoever has done it: Slurm believes that it runs */
+	s->back = true;
+	if (s->state == VS_SUSPEND_WAKES)
+		vs_suspend_drop(c, s, "goes on");
+}
+
+static void found(struct vs_core *c, const struct vs_port_look *row)
+{
+	if (row->is != VS_JOB_RUNNING || vs_suspend_of(c, row->job))
+		return;
+	if (row->suspended && row->ours)
+		vs_suspend_found(c, row->job, row->for_job);
+	else if (!row->suspended && is_shown_suspended(c, row->job))
+		vs_suspend_found(c, row->job, 0);	/* Slurm says it runs */
+}
+
+static void look(struct vs_core *c, int64_t now_ms)
+{
+	struct vs_port_look *rows;
+	struct vs_suspend *s, *next;
+	size_t n;
+
+	vs_lock();
+	if (now_ms - c->suspends.looked_ms < LOOK_MS || !asks_for_it(c)) {
+		vs_unlock();
+		return;
+	}
+	c->suspends.looked_ms = now_ms;
+	rows = rows_make(c, &n);
+	vs_unlock();
+	if (n)
+		c->port->jobs_look(c->port->ctx, rows, n);
+	vs_lock();
+	for (size_t i = 0; i < n; i++) {
+		for (s = c->suspends.first; s; s = next) {
+			next = s->next;
+			if (s->for_job == rows[i].job)
+				s->waits = rows[i].is == VS_JOB_PENDING;
+			if (s->job == rows[i].job)
+				heed(c, s, &rows[i]);
+		}
+		found(c, &rows[i]);
+	}
+	vs_unlock();
+	free(rows);
+}
+
+/* ---- what it hears ----------------------------------------------------------------- */
+
+struct word {
+	uint32_t job, for_job;
+	enum vs_suspend_state state;
+	int64_t asked_s;
+	char **nodes;
+	size_t n, cap;
+	/* the answer */
+	bool ok, answered;
+};
+
+static void node_add(struct word *w, const struct vs_node *n)
+{
+	VS_GROW(w->nodes, w->cap, w->n + 1);
+	w->nodes[w->n++] = vs_strdup(n->name);
+}
+
+static bool has_a_word(const struct vs_suspend *s)
+{
+	return s->state == VS_SUSPEND_STOPS || s->state == VS_SUSPEND_WAKES ||
+	       (s->state == VS_SUSPEND_HEEDS && !s->answered);
+}
+
+static struct word *words_make(struct vs_core *c, size_t *n)
+{
+	struct word *words = NULL;
+	size_t cap = 0;
+
+	*n = 0;
+	for (struct vs_suspend *s = c->suspends.first; s; s = s->next) {
+		struct word *w;
+
+		if (!has_a_word(s))
+			continue;
+		VS_GROW(words, cap, *n + 1);
+		w = &words[(*n)++];
+		*w = (struct word) {
+			.job = s->job, .for_job = s->for_job,
+			.state = s->state, .asked_s = s->asked_s,
+		};
+		for (size_t i = 0; i < c->nnodes; i++)
+			if (c->nodes[i].job == s->job)
+				node_add(w, &c->nodes[i]);
+	}
+	return words;
+}
+
+/* They are asked once, and their answers waited for. */
+static void wake(const struct vs_port *p, struct word *w)
+{
+	const char *const *nodes = (const char *const *)w->nodes;
+
+	if (!p->nodes_wake || !p->nodes_answered)
+		w->answered = true;
+	else if (!w->asked_s)
+		w->asked_s = p->nodes_wake(p->ctx, nodes, w->n);
+	else
+		w->answered = p->nodes_answered(p->ctx, nodes, w->n,
+						w->asked_s);
+}
+
+static void say(const struct vs_port *p, struct word *w)
+{
+	if (w->state == VS_SUSPEND_STOPS) {
+		vs_crash_before("tell", "suspend");
+		w->ok = !p->job_suspend(p->ctx, w->job, w->for_job);
+		vs_crash_after("tell", "suspend");
+		return;
+	}
+	wake(p, w);
+	if (w->state == VS_SUSPEND_WAKES && w->answered) {
+		vs_crash_before("tell", "resume");
+		w->ok = !p->job_resume(p->ctx, w->job);
+		vs_crash_after("tell", "resume");
+	}
+}
+
+static void said(struct vs_core *c, const struct word *w, int64_t now_ms)
+{
+	struct vs_suspend *s = vs_suspend_of(c, w->job);
+
+	if (!s || s->state != w->state)
+		return;
+	s->asked_s = w->asked_s;
+	s->answered = w->answered;
+	if (s->state == VS_SUSPEND_STOPS && w->ok)
+		vs_suspend_state(s, VS_SUSPEND_HEEDS, now_ms);
+	else if (s->state == VS_SUSPEND_STOPS)
+		vs_suspend_drop(c, s, "isn't suspended: Slurm refuses it");
+	if (w->state != VS_SUSPEND_WAKES || !w->answered)
+		return;
+	c->suspends.resumed += w->ok;
+	vs_suspend_drop(c, s, w->ok ? "goes on: its VMs are resumed" :
+			"has its VMs again; Slurm doesn't let us resume it");
+}
+
+static void word_end(struct word *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		free(w->nodes[i]);
+	free(w->nodes);
+}
+
+/* The nodes whose silence vCenter explains. */
+static void keep(struct vs_core *c, int64_t now_ms)
+{
+	struct word w = { .n = 0 };
+
+	vs_lock();
+	if (now_ms - c->suspends.kept_ms >= KEEP_MS && c->suspends.first) {
+		c->suspends.kept_ms = now_ms;
+		for (size_t i = 0; i < c->nnodes; i++) {
+			const struct vs_node *n = &c->nodes[i];
+
+			if ((n->seen == VS_SEEN_SUSPENDED ||
+			     n->op.kind == VS_OP_SUSPEND ||
+			     n->op.kind == VS_OP_RESUME) &&
+			    n->job && vs_suspend_of(c, n->job))
+				node_add(&w, n);
+		}
+	}
+	vs_unlock();
+	if (w.n && c->port->nodes_suspended)
+		c->port->nodes_suspended(c->port->ctx,
+					 (const char *const *)w.nodes, w.n);
+	word_end(&w);
+}
+
+void vs_suspend_say(struct vs_core *c, int64_t now_ms)
+{
+	struct word *words;
+	size_t n;
+
+	if (!c->port->jobs_look || !c->port->job_suspend ||
+	    !c->port->job_resume)
+		return;
+	look(c, now_ms);
+	vs_lock();
+	words = words_make(c, &n);
+	vs_unlock();
+	for (size_t i = 0; i < n; i++)
+		say(c->port, &words[i]);
+	vs_lock();
+	for (size_t i = 0; i < n; i++)
+		said(c, &words[i], now_ms);
+	vs_unlock();
+	for (size_t i = 0; i < n; i++)
+		word_end(&words[i]);
+	free(words);
+	keep(c, now_ms);
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Suspend as a preemption action: two hosts with room for two VMs each; vm1 to
+ * vm4 are up with jobs 11 to 14, which may be suspended; vm5 and vm6 are wanted
+ * by job 20. Slurm is a few variables here.
+ */
+#include "engine_stage.h"
+
+#define MEMORY_MB (200 * 1024)	/* the hosts have 512 GiB */
+
+static int nodes[8];
+static struct vs_victim victims[4];
+static bool take[4];
+
+/* Slurm's records */
+static struct vs_port_look job_11, job_12, job_20;
+static uint32_t suspended_for[32];
+static int refuses, resumed, kept, woken;
+static bool answers;
+static char kept_nodes[64];
+
+static struct vs_port_look *record(uint32_t job)
+{
+	static struct vs_port_look none;
+
+	none = (struct vs_port_look) { .job = job };
+	return job == 11 ? &job_11 : job == 12 ? &job_12 :
+		job == 20 ? &job_20 : &none;
+}
+
+static void jobs_look(void *ctx, struct vs_port_look *rows, size_t n)
+{
+	(void)ctx;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t job = rows[i].job;
+
+		rows[i] = *record(job);
+		rows[i].job = job;
+	}
+}
+
+static int job_suspend(void *ctx, uint32_t job, uint32_t for_job)
+{
+	struct vs_port_look *r = record(job);
+
+	(void)ctx;
+	if (refuses || r->is != VS_JOB_RUNNING || r->suspended)
+		return -1;
+	r->suspended = r->ours = true;
+	r->for_job = suspended_for[job] = for_job;
+	return 0;
+}
+
+static int job_resume(void *ctx, uint32_t job)
+{
+	struct vs_port_look *r = record(job);
+
+	(void)ctx;
+	if (!r->suspended || !r->ours || r->held)
+		return -1;
+	r->suspended = r->ours = false;
+	resumed++;
+	return 0;
+}
+
+static void nodes_suspended(void *ctx, const char *const *names, size_t n)
+{
+	(void)ctx;
+	kept++;
+	kept_nodes[0] = '\0';
+	for (size_t i = 0; i < n; i++) {
+		strcat(kept_nodes, names[i]);
+		strcat(kept_nodes, " ");
+	}
+}
+
+static int64_t nodes_wake(void *ctx, const char *const *names, size_t n)
+{
+	(void)ctx;
+	(void)names;
+	assert_int_not_equal(n, 0);
+	woken++;
+	return 1000;
+}
+
+static bool nodes_answered(void *ctx, const char *const *names, size_t n,
+			   int64_t since)
+{
+	(void)ctx;
+	(void)names;
+	(void)n;
+	assert_int_equal(since, 1000);
+	return answers;
+}
+
+static const struct vs_port port = {
+	.jobs_look = jobs_look, .job_suspend = job_suspend,
+	.job_resume = job_resume, .nodes_suspended = nodes_suspended,
+	.nodes_wake = nodes_wake, .nodes_answered = nodes_answered,
+};
+
+/* A turn, and the words after it. */
+static void round_of(int n)
+{
+	while (n--) {
+		now += 1000;
+		turn();
+		vs_suspend_say(&vs_core, now);
+	}
+}
+
+static void may_all_be_suspended(bool may)
+{
+	for (size_t i = 0; i < vs_core.nprofiles; i++)
+		vs_core.profiles[i].preempt_suspend = may;
+}
+
+static void full_house(const char *type)
+{
+	struct vs_conf *conf = conf_make(8, "warm", MEMORY_MB);
+
+	begin(8, 2, 8, "warm");
+	free(conf->adapters[0].type);
+	conf->adapters[0].type = vs_strdup(type);
+	conf->adapters[0].mtu = strcmp(type, "sriov") ? 0 : 9000;
+	conf->partitions[0].memory_reservation = -1;	/* all */
+	begin_as(conf);
+	ready();
+	vs_core.port = &port;
+	may_all_be_suspended(true);
+	for (int i = 0; i < 8; i++) {
+		char name[8];
+		uint32_t job = 11 + (uint32_t)i;
+
+		snprintf(name, sizeof(name), "vm%d", i + 1);
+		nodes[i] = id(name);
+		if (i >= 4)
+			continue;
+		bring_up(job, name);
+		vs_job_claim(&vs_core, job, 0, &nodes[i], 1, true);
+		victims[i] = (struct vs_victim) {
+			.ids = &nodes[i], .n = 1, .job = job,
+		};
+	}
+	memset(take, 0, sizeof(take));
+	job_11 = (struct vs_port_look) { .is = VS_JOB_RUNNING };
+	job_12 = job_11;
+	job_20 = (struct vs_port_look) { .is = VS_JOB_PENDING };
+	refuses = resumed = kept = woken = 0;
+	answers = true;
+	turn();
+}
+
+static int wanted(size_t n, size_t nvictims)
+{
+	int taken = vs_make_room(&vs_core, 20, &nodes[4], n, victims, nvictims,
+				 take);
+
+	sums_are_true();
+	return taken;
+}
+
+static bool has_room(void)
+{
+	return vs_node_avail(&vs_core, &vs_core.nodes[nodes[4]]) !=
+		VS_AVAIL_NONE;
+}
+
+static bool begins(size_t n)
+{
+	struct vs_err err;
+
+	return !vs_job_begin(&vs_core, 20, 0, &nodes[4], n, &err);
+}
+
+/* Job 11 and its VM, up to where it is suspended. */
+static void suspended(void)
+{
+	full_house("vmxnet3");
+	assert_int_equal(wanted(1, 1), 0);
+	round_of(5);
+	assert_int_equal(fake_waiting(FAKE_SUSPEND), 1);
+	assert_true(fake_finish(FAKE_SUSPEND));
+	flags("vm1", UP);	/* Slurm: its job doesn't run */
+	round_of(2);
+	assert_non_null(vs_suspend_of(&vs_core, 11));
+	assert_int_equal(vs_suspend_of(&vs_core, 11)->state, VS_SUSPEND_IS);
+}
+
+static void a_job_is_suspended_where_it_would_end(void **state)
+{
+	(void)state;
+	full_house("vmxnet3");
+	assert_false(has_room());
+	assert_int_equal(wanted(1, 4), 0);
+	assert_false(take[0] || take[1] || take[2] || take[3]);
+	assert_non_null(vs_suspend_of(&vs_core, 11));
+	assert_null(vs_suspend_of(&vs_core, 12));
+	/* asked again while it is on its way nobody else is named */
+	assert_int_equal(wanted(1, 4), 0);
+	assert_null(vs_suspend_of(&vs_core, 12));
+	round_of(1);
+	assert_true(job_11.suspended);
+	assert_int_equal(job_11.for_job, 20);
+	assert_int_equal(fake_sent[FAKE_SUSPEND], 0);	/* first its slurmd */
+	round_of(4);
+	assert_int_equal(fake_waiting(FAKE_SUSPEND), 1);
+	assert_false(has_room());
+	assert_true(fake_finish(FAKE_SUSPEND));
+	flags("vm1", UP);
+	round_of(1);
+	assert_string_equal(kept_nodes, "vm1 ");
+	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[nodes[0]]),
+			 VS_AVAIL_NONE);
+	assert_true(begins(1));
+}
+
+static void it_goes_on_when_there_is_room_again(void **state)
+{
+	(void)state;
+	suspended();
+	assert_true(begins(1));
+	job_20.is = VS_JOB_RUNNING;
+	round_of(5);
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 4);	/* its VM is in vm1's room */
+	assert_string_not_equal(vs_suspend_of(&vs_core, 11)->why, "");
+	job_20.is = VS_JOB_GONE;
+	vs_job_end(&vs_core, 20, &nodes[4], 1, false);
+	round_of(8);
+	while (fake_finish(FAKE_CLONE))
+		round_of(1);
+	round_of(3);
+	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
+	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	answers = false;
+	assert_true(fake_finish(FAKE_POWER_ON));
+	round_of(5);
+	assert_int_equal(resumed, 0);		/* its slurmd is silent yet */
+	answers = true;
+	round_of(2);
+	assert_int_equal(resumed, 1);
+	assert_null(vs_suspend_of(&vs_core, 11));
+	assert_int_equal(vs_core.suspends.resumed, 1);
+	assert_int_equal(fake_sent[FAKE_SHUTDOWN], 0);
+}
+
+static void while_the_other_waits_it_stays(void **state)
+{
+	(void)state;
+	suspended();
+	round_of(30);
+	assert_int_equal(vs_suspend_of(&vs_core, 11)->state, VS_SUSPEND_IS);
+	assert_true(kept >= 5);
+	/* but not for ever */
+	round_of(280);
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 5);
+}
+
+static void who_waits_no_more_gives_way(void **state)
+{
+	(void)state;
+	suspended();
+	job_20.is = VS_JOB_GONE;
+	round_of(3);
+	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	round_of(3);
+	assert_int_equal(resumed, 1);
+}
+
+static void an_operators_hold_is_heeded(void **state)
+{
+	(void)state;
+	suspended();
+	job_20.is = VS_JOB_GONE;
+	job_11.held = true;
+	round_of(5);
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 4);
+	job_11.held = false;
+	round_of(3);
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 5);
+}
+
+static void a_vm_that_cant_be_suspended_costs_nobody_his_job(void **state)
+{
+	(void)state;
+	full_house("vmxnet3");
+	assert_int_equal(wanted(1, 1), 0);
+	round_of(5);
+	assert_true(fake_fail(FAKE_SUSPEND, VS_E_REQUEST, "no"));
+	round_of(1);
+	fake_slow(NULL, 0);
+	round_of(12);
+	assert_int_equal(resumed, 1);
+	assert_null(vs_suspend_of(&vs_core, 11));
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 4);
+	/* the next time it ends, as Slurm does it */
+	assert_int_equal(wanted(1, 1), 1);
+	assert_true(take[0]);
+}
+
+static void a_type_that_forbids_it_ends(void **state)
+{
+	(void)state;
+	full_house("sriov");
+	assert_int_equal(wanted(1, 1), 1);
+	assert_true(take[0]);
+	assert_null(vs_suspend_of(&vs_core, 11));
+}
+
+static void nobody_is_suspended_whose_partition_says_nothing(void **state)
+{
+	(void)state;
+	full_house("vmxnet3");
+	may_all_be_suspended(false);
+	assert_int_equal(wanted(1, 1), 1);
+	assert_true(take[0]);
+	full_house("vmxnet3");
+	may_all_be_suspended(false);
+	victims[0].only_suspend = true;
+	assert_int_equal(wanted(1, 1), -1);
+	assert_false(take[0]);
+}
+
+static void slurms_refusal_is_the_end_of_it(void **state)
+{
+	(void)state;
+	full_house("vmxnet3");
+	refuses = 1;
+	assert_int_equal(wanted(1, 1), 0);
+	round_of(3);
+	assert_null(vs_suspend_of(&vs_core, 11));
+	assert_int_equal(fake_sent[FAKE_SUSPEND], 0);
+}
+
+/* Its job is cancelled: nobody in the VM can tell Slurm that it has ended. */
+static void a_job_that_ends_suspended_loses_its_vm(void **state)
+{
+	(void)state;
+	suspended();
+	job_11 = (struct vs_port_look) { .is = VS_JOB_GONE };
+	vs_job_end(&vs_core, 11, &nodes[0], 1, false);
+	flags("vm1", UP | VS_NODE_COMPLETING);
+	round_of(3);
+	assert_null(vs_suspend_of(&vs_core, 11));
+	assert_int_equal(fake_waiting(FAKE_POWER_OFF), 1);
+	assert_int_equal(fake_sent[FAKE_SHUTDOWN], 0);
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	ntold = 0;
+	round_of(8);
+	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+}
+
+static void two_vms_go_together_and_come_back_together(void **state)
+{
+	(void)state;
+	full_house("vmxnet3");
+	vs_job_end(&vs_core, 12, &nodes[1], 1, false);
+	vs_job_claim(&vs_core, 11, 0, &nodes[1], 1, true);
+	victims[0] = (struct vs_victim) { .ids = nodes, .n = 2, .job = 11 };
+	turn();
+	assert_int_equal(wanted(2, 1), 0);
+	round_of(5);
+	assert_int_equal(fake_waiting(FAKE_SUSPEND), 2);
+	assert_true(fake_finish(FAKE_SUSPEND));
+	round_of(2);
+	assert_int_equal(vs_suspend_of(&vs_core, 11)->state, VS_SUSPEND_GOES);
+	assert_true(fake_finish(FAKE_SUSPEND));
+	flags("vm1", UP);
+	flags("vm2", UP);
+	round_of(2);
+	assert_int_equal(vs_suspend_of(&vs_core, 11)->state, VS_SUSPEND_IS);
+	/* room for one alone is no room */
+	assert_true(begins(1));
+	job_20.is = VS_JOB_RUNNING;
+	round_of(5);
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 4);
+	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_null(vs_ledger_get(&vs_core.ledger, "vm2"));
+}
+
+/* slurmctld begins anew: its records and vCenter are all that is known. */
+static void after_a_restart_it_is_found(void **state)
+{
+	(void)state;
+	suspended();
+	vs_suspends_clear(&vs_core);
+	round_of(3);
+	assert_non_null(vs_suspend_of(&vs_core, 11));
+	assert_int_equal(vs_suspend_of(&vs_core, 11)->for_job, 20);
+	kept = 0;
+	round_of(6);
+	assert_true(kept > 0);
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 4);
+	/* killed between the last VM's end and that word */
+	vs_suspends_clear(&vs_core);
+	fake_get("vm1")->on = true;
+	fake_get("vm1")->suspended = false;
+	fake_show(fake_get("vm1"));
+	round_of(5);
+	assert_int_equal(resumed, 1);
+	assert_null(vs_suspend_of(&vs_core, 11));
+}
+
+/* Killed before Slurm had saved that it is suspended. */
+static void a_job_that_slurm_believes_running_goes_on(void **state)
+{
+	(void)state;
+	suspended();
+	vs_suspends_clear(&vs_core);
+	job_11 = (struct vs_port_look) { .is = VS_JOB_RUNNING };
+	flags("vm1", BUSY);
+	round_of(4);
+	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	round_of(3);
+	assert_null(vs_suspend_of(&vs_core, 11));
+	assert_int_equal(fake_sent[FAKE_SUSPEND], 1);
+}
+
+/* Somebody has suspended a VM by hand, and its job by scontrol: theirs. */
+static void what_others_suspend_is_theirs(void **state)
+{
+	(void)state;
+	full_house("vmxnet3");
+	may_all_be_suspended(true);
+	job_11.suspended = job_11.held = true;
+	fake_get("vm1")->on = false;
+	fake_get("vm1")->suspended = true;
+	fake_show(fake_get("vm1"));
+	flags("vm1", UP);
+	round_of(20);
+	assert_null(vs_suspend_of(&vs_core, 11));
+	assert_int_equal(kept, 0);
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 4);
+	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_job_is_suspended_where_it_would_end),
+		cmocka_unit_test(it_goes_on_when_there_is_room_again),
+		cmocka_unit_test(while_the_other_waits_it_stays),
+		cmocka_unit_test(who_waits_no_more_gives_way),
+		cmocka_unit_test(an_operators_hold_is_heeded),
+		cmocka_unit_test(a_vm_that_cant_be_suspended_costs_nobody_his_job),
+		cmocka_unit_test(a_type_that_forbids_it_ends),
+		cmocka_unit_test(nobody_is_suspended_whose_partition_says_nothing),
+		cmocka_unit_test(slurms_refusal_is_the_end_of_it),
+		cmocka_unit_test(a_job_that_ends_suspended_loses_its_vm),
+		cmocka_unit_test(two_vms_go_together_and_come_back_together),
+		cmocka_unit_test(after_a_restart_it_is_found),
+		cmocka_unit_test(a_job_that_slurm_believes_running_goes_on),
+		cmocka_unit_test(what_others_suspend_is_theirs),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
