@@ -16,7 +16,11 @@ enum fake_kind { FAKE_CLONE, FAKE_RECONFIGURE, FAKE_RELOCATE, FAKE_POWER_ON,
 		 FAKE_KINDS };
 
 #define FAKE_CARDS VS_CARDS_MAX
-struct fake_card { char mac[20], pci[16]; };
+struct fake_card {
+	enum vs_vc_net_kind kind;
+	char mac[20], pci[16], label[64];	/* label: of a device */
+	int vendor, device;
+};
 
 struct fake_vm {
 	bool used, on, tools, disks_own, is_template, unreadable;
@@ -34,6 +38,7 @@ struct fake_vm {
 	int removed;			/* how many, by it */
 	char mac[20], pci[16];
 	char system[40];		/* of a device by its address */
+	struct fake_card first;		/* the first card, if it is a device */
 	bool automatic;
 	struct fake_card more[FAKE_CARDS - 1];	/* its cards beside the first */
 	int nmore;

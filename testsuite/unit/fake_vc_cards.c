@@ -4,6 +4,15 @@
 #include "fake_vc_i.h"
 #include "util/mem.h"
 
+static void card_take(struct fake_card *to, const struct vs_vc_card_spec *c)
+{
+	*to = (struct fake_card) { .kind = c->kind, .vendor = c->vendor,
+				   .device = c->device };
+	vs_strlcpy(to->mac, c->mac ? c->mac : "", sizeof(to->mac));
+	vs_strlcpy(to->pci, c->pci ? c->pci : "", sizeof(to->pci));
+	vs_strlcpy(to->label, c->label ? c->label : "", sizeof(to->label));
+}
+
 void fake_cards_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 {
 	vm->removed_key = hw->ngone ? hw->gone[0] : 0;
@@ -22,13 +31,30 @@ void fake_cards_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 	vm->automatic = !hw->cards->pci;
 	vs_strlcpy(vm->pci, hw->cards->pci ? hw->cards->pci : "",
 		   sizeof(vm->pci));
-	for (vm->nmore = 0; vm->nmore < hw->ncards - 1; vm->nmore++) {
-		const struct vs_vc_card_spec *c = &hw->cards[vm->nmore + 1];
-		struct fake_card *to = &vm->more[vm->nmore];
+	card_take(&vm->first, hw->cards);
+	for (vm->nmore = 0; vm->nmore < hw->ncards - 1; vm->nmore++)
+		card_take(&vm->more[vm->nmore], &hw->cards[vm->nmore + 1]);
+}
 
-		vs_strlcpy(to->mac, c->mac ? c->mac : "", sizeof(to->mac));
-		vs_strlcpy(to->pci, c->pci ? c->pci : "", sizeof(to->pci));
-	}
+/* A device; false: it is a card on a network. */
+static bool device_show(const struct fake_card *from, struct vs_vc_card *to)
+{
+	static const enum vs_vc_card_kind shown[] = {
+		[VS_VC_PCI_DYNAMIC] = VS_VC_CARD_PCI_DYNAMIC,
+		[VS_VC_PCI_FIXED] = VS_VC_CARD_PCI_FIXED,
+		[VS_VC_PCI_DVX] = VS_VC_CARD_PCI_DVX,
+		[VS_VC_PCI_VGPU] = VS_VC_CARD_PCI_VGPU,
+	};
+
+	if (from->kind <= VS_VC_NET_VMXNET3)
+		return false;
+	*to = (struct vs_vc_card) {
+		.kind = shown[from->kind], .key = to->key, .mac = "",
+		.network = from->label, .portgroup_key = "",
+		.switch_uuid = "", .pci = from->pci,
+		.vendor = from->vendor, .device = from->device,
+	};
+	return true;
 }
 
 int fake_cards_show(const struct fake_vm *vm,
@@ -49,24 +75,22 @@ int fake_cards_show(const struct fake_vm *vm,
 	};
 	int n = 0;
 
-	if (vm->kind == VS_VC_PCI_FIXED)
-		card = (struct vs_vc_card) { .kind = VS_VC_CARD_PCI_FIXED,
-			.key = 13000, .mac = "", .network = "",
-			.portgroup_key = "", .switch_uuid = "",
-			.pci = vm->pci };
 	if (vm->other_key) {
 		out[n] = card;
 		out[n].key = vm->other_key;
 		out[n++].mac = "00:50:56:aa:bb:cc";
 	}
-	if (vm->has_card)
-		out[n++] = card;
+	out[n] = card;
+	device_show(&vm->first, &out[n]);
+	n += vm->has_card;
 	for (int i = 0; vm->has_card && i < vm->nmore; i++) {
 		out[n] = card;
 		out[n].key += i + 1;
-		out[n].mac = vm->more[i].mac;
-		out[n].automatic = !vm->more[i].pci[0];
-		out[n++].pci = vm->more[i].pci;
+		if (device_show(&vm->more[i], &out[n++]))
+			continue;
+		out[n - 1].mac = vm->more[i].mac;
+		out[n - 1].automatic = !vm->more[i].pci[0];
+		out[n - 1].pci = vm->more[i].pci;
 	}
 	return n;
 }

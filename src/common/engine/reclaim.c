@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "plan/freed.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -53,78 +54,27 @@ static bool helps_all(struct vs_core *c, const struct vs_node *victim,
 	       vs_profile_swap_mb(victim->profile) > 0;
 }
 
-/* VFs for the wanted VM on a host, with those that others would give back. */
-struct freed {
-	const struct vs_host *host;
-	const struct vs_adapter *adapter;
-	int free[VS_HOST_PFS], at[VS_HOST_PFS], n;
-};
-
-static void freed_of(struct vs_core *c, struct freed *f,
-		     const struct vs_host *host, const struct vs_node *want,
-		     const struct vs_adapter *of)
-{
-	const struct vs_host_sum *sum = &vs_sums_now(c)->hosts[host->index];
-
-	*f = (struct freed) { .host = host, .adapter = of };
-	for (int i = 0; i < host->npfs; i++) {
-		if (!vs_pf_reaches(f->adapter, want->net, &host->pfs[i]))
-			continue;
-		f->at[f->n] = i;
-		f->free[f->n++] = sum->pf[i].free > 0 ? sum->pf[i].free : 0;
-	}
-}
-
-static int freed_room(const struct freed *f)
-{
-	return vs_rails_room(f->free, f->n, vs_adapter_vfs(f->adapter),
-			     f->adapter->rails);
-}
-
-/* Where nothing of its own is short, what is beside it may be (With=). */
-static void freed_start(struct vs_core *c, struct freed *f,
+static void freed_start(struct vs_core *c, struct vs_freed *f,
 			const struct vs_host *host, const struct vs_node *want)
 {
-	const struct vs_adapter *a = want->profile->adapter;
-
-	freed_of(c, f, host, want, a);
-	if (a->with && (!vs_adapter_vfs(a) || freed_room(f) > 0))
-		freed_of(c, f, host, want, a->with);
-}
-
-/* How many of its VFs are on PFs with no more than `most` free ones: of rails,
- * others are of no use. */
-static int freed_add(struct freed *f, const struct vs_hold *h, int most)
-{
-	struct freed was = *f;
-	int n = 0;
-
-	for (int i = 0; i < h->ncards; i++)
-		for (int k = 0; k < f->n; k++)
-			if (!strcmp(h->cards[i].pf,
-				    f->host->pfs[f->at[k]].pci)) {
-				f->free[k]++;
-				n += !f->adapter->rails || was.free[k] <= most;
-			}
-	if (!n)
-		*f = was;
-	return n;
+	vs_freed_start(f, host, &vs_sums_now(c)->hosts[host->index],
+		       want->profile->adapter, want->net);
 }
 
 /* A VF of the wanted kind on its host: free already, or the victim's. For those
- * who take several, see reclaim_groups(). */
+ * who take several, or vGPUs, see reclaim_groups(). */
 static bool helps_vf(struct vs_core *c, const struct vs_hold *h,
 		     const struct vs_host *host, const struct vs_node *want,
 		     bool room)
 {
-	struct freed f;
-	int before;
+	struct vs_freed f;
 
 	freed_start(c, &f, host, want);
-	before = freed_room(&f);
-	if (!room && before > 0 && !vs_sums_now(c)->hosts[host->index].unknown)
+	if (!room && vs_freed_room(&f) > 0 &&
+	    !vs_sums_now(c)->hosts[host->index].unknown)
 		return true;
-	return vs_adapter_vfs(f.adapter) == 1 && freed_add(&f, h, INT_MAX);
+	return vs_freed_singly(want->profile->adapter) &&
+	       vs_freed_add(&f, h, INT_MAX);
 }
 
 /*
@@ -329,34 +279,42 @@ static void by_host_free(struct by_host *b)
 }
 #define BY_HOST_FREE __attribute__((cleanup(by_host_free)))
 
-/* Those of a host that together give one more wanted VM all its VFs. */
+/* What is missing still: there is more room than there was. */
+static size_t gained(size_t missing, int *room, const struct vs_freed *f)
+{
+	size_t n = (size_t)(vs_freed_room(f) - *room);
+
+	*room = vs_freed_room(f);
+	return missing - (n < missing ? n : missing);
+}
+
+/* Those of a host that together give the wanted VMs all that they take. */
 static size_t reclaim_on(struct vs_core *c, const struct vs_refused *r,
 			 struct idle *all, const struct vs_node *want,
-			 const struct by_host *b, struct freed *f,
+			 const struct by_host *b, struct vs_freed *f,
 			 size_t missing, int64_t now_ms)
 {
 	VS_FREE int *group = vs_calloc(c->nnodes + 1, sizeof(*group));
-	int at = f->host->index, room = freed_room(f);
-	size_t n = 0, going;
+	int at = f->host->index, room = vs_freed_room(f);
+	size_t n = 0;
 
 	for (int id = b->first_going[at]; id >= 0; id = b->next[id])
 		if (!all->in[id])
-			freed_add(f, vs_ledger_get(&c->ledger,
-						   c->nodes[id].name), INT_MAX);
-	going = (size_t)(freed_room(f) - room);
-	missing -= going < missing ? going : missing;
-	room += (int)going;
+			vs_freed_add(f, vs_ledger_get(&c->ledger,
+						      c->nodes[id].name),
+				     INT_MAX);
+	missing = gained(missing, &room, f);
 	for (int id = b->first_warm[at]; id >= 0 && missing; id = b->next[id]) {
 		struct vs_node *node = &c->nodes[id];
 
 		if (!may_go(r, all, want, node, now_ms) ||
-		    !freed_add(f, vs_ledger_get(&c->ledger, node->name), room))
+		    !vs_freed_add(f, vs_ledger_get(&c->ledger, node->name),
+				  room))
 			continue;
 		group[n++] = id;
-		if (freed_room(f) <= room)
+		if (vs_freed_room(f) <= room)
 			continue;
-		room = freed_room(f);
-		missing--;
+		missing = gained(missing, &room, f);
 		while (n)
 			take(c, r, all, &c->nodes[group[--n]], now_ms);
 	}
@@ -364,8 +322,8 @@ static size_t reclaim_on(struct vs_core *c, const struct vs_refused *r,
 }
 
 /*
- * A VM that takes several VFs may need more than one to go, on one host: where
- * some are on their way already, and where the longest idle one is.
+ * A VM that takes several VFs, or a vGPU, may need more than one to go, on one
+ * host: where some are on their way already, and where the longest idle one is.
  */
 static size_t reclaim_groups(struct vs_core *c, const struct vs_refused *r,
 			     struct idle *all, const struct vs_node *want,
@@ -383,7 +341,7 @@ static size_t reclaim_groups(struct vs_core *c, const struct vs_refused *r,
 			vs_ledger_get(&c->ledger, c->nodes[id].name);
 		struct vs_host *host =
 			h ? vs_host_get(&c->inv, h->host) : NULL;
-		struct freed f;
+		struct vs_freed f;
 
 		if (!host || done[host->index] || !vs_host_usable(host) ||
 		    vs_window_barring(c, host->moid) ||
@@ -417,7 +375,8 @@ static void reclaim_for(struct vs_core *c, const struct vs_refused *r,
 		if (all->would)
 			all->would[all->nwould++] = id;
 	}
-	if (missing && vs_adapter_vfs(want->profile->adapter) > 1)
+	if (missing && vs_adapter_takes(want->profile->adapter) &&
+	    !vs_freed_singly(want->profile->adapter))
 		missing = reclaim_groups(c, r, all, want, missing, now_ms);
 	for (size_t i = 0; i < all->nwarm && missing; i++) {
 		struct vs_node *n = &c->nodes[all->warm[i]];

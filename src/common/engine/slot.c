@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "plan/shared.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -43,6 +44,18 @@ const struct vs_curve *vs_when_curve(struct vs_core *c, size_t kind)
 
 /* ---- kinds that want the same VFs ------------------------------------------------- */
 
+/* The row is of use to it, or vGPUs of that profile take of the GPUs that it
+ * needs. */
+static bool draws_on(const struct vs_adapter *a, const struct vs_network *net,
+		     const struct vs_host *h, int row)
+{
+	for (int i = 0; i < h->npfs; i++)
+		if ((i == row || vs_row_crowds(h, i, row)) &&
+		    vs_pf_serves(a, net, &h->pfs[i]))
+			return true;
+	return false;
+}
+
 static bool same_vfs(const struct vs_core *c, const struct vs_profile *a,
 		     const struct vs_profile *b)
 {
@@ -56,8 +69,8 @@ static bool same_vfs(const struct vs_core *c, const struct vs_profile *a,
 		return false;
 	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
 		for (int i = 0; i < h->npfs; i++)
-			if (vs_pf_serves(a->adapter, na, &h->pfs[i]) &&
-			    vs_pf_serves(b->adapter, nb, &h->pfs[i]))
+			if (vs_pf_serves(b->adapter, nb, &h->pfs[i]) &&
+			    draws_on(a->adapter, na, h, i))
 				return true;
 	return false;
 }

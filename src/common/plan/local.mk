@@ -11,6 +11,7 @@ core_sources += \
 	src/common/plan/curve.c src/common/plan/curve.h \
 	src/common/plan/deed.c src/common/plan/deed.h \
 	src/common/plan/facts.h \
+	src/common/plan/freed.c src/common/plan/freed.h \
 	src/common/plan/gains.c \
 	src/common/plan/hardware.c src/common/plan/hardware.h \
 	src/common/plan/inventory.c src/common/plan/inventory.h \
