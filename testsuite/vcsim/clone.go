@@ -72,6 +72,9 @@ func cloneVM(c *call) (any, error) {
 		t.hosts = append(t.hosts, where.host)
 	}
 	t.stores, t.copies = []*object{where.store}, !linked(&req.Spec)
+	if !t.copies {
+		t.own = "CloneVM_Task/linked"
+	}
 	if from := c.w.get(src.m.Datastore[0]); from != where.store && !linked(&req.Spec) {
 		t.stores = append(t.stores, from)
 	}

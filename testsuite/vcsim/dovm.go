@@ -15,6 +15,7 @@ func init() {
 	vmOps = map[string]func(c *call, v *vmachine, op *adminOp) (any, error){
 		"powerOn":  func(c *call, v *vmachine, _ *adminOp) (any, error) { return c.powerOnAt(v, v.h) },
 		"powerOff": func(c *call, _ *vmachine, _ *adminOp) (any, error) { return powerOffVM(c) },
+		"suspend":  func(c *call, _ *vmachine, _ *adminOp) (any, error) { return suspendVM(c) },
 		"rename": func(c *call, _ *vmachine, op *adminOp) (any, error) {
 			c.req = &types.Rename_Task{NewName: op.Name}
 			return renameVM(c)
@@ -62,6 +63,9 @@ func doReconfig(c *call, spec types.VirtualMachineConfigSpec) (any, error) {
 func doDestroy(c *call, v *vmachine, op *adminOp) (any, error) {
 	if op.Force && v.busy == nil && v.reachable() == nil {
 		v.turnOff()
+		if v.suspended() {
+			v.forget()
+		}
 	}
 	return destroyVM(c)
 }

@@ -26,8 +26,9 @@ const guestPoweroff = 42
 type guest struct {
 	cmd     *exec.Cmd
 	done    chan struct{}
-	ended   bool // we ended it
-	closing bool // ShutdownGuest was asked
+	ended   bool      // we ended it
+	closing bool      // ShutdownGuest was asked
+	stopped []process // while it is frozen
 }
 
 func (v *vmachine) guestDir() string { return filepath.Join(v.w.dir, "vms", v.dir) }
@@ -111,7 +112,7 @@ func writeJSONFile(file string, v any) error {
 // boot starts the guest's command.
 func (v *vmachine) boot() {
 	w := v.w
-	if len(w.inv.Guest.Command) == 0 || !v.ourGuest() {
+	if !v.hasProcess() {
 		v.setTools(true)
 		return
 	}
@@ -152,8 +153,10 @@ func (v *vmachine) boot() {
 	go v.pollGuestinfo(g)
 }
 
-// ourGuest: foreign VMs (outside of our folders) have no guest process.
-func (v *vmachine) ourGuest() bool { return v.w.inFolders(v.o) }
+// hasProcess: foreign VMs (outside of our folders) have no guest process.
+func (v *vmachine) hasProcess() bool {
+	return len(v.w.inv.Guest.Command) > 0 && v.w.inFolders(v.o)
+}
 
 // attend waits for a guest's end and draws the conclusion.
 func (v *vmachine) attend(g *guest) {
@@ -188,6 +191,10 @@ func (v *vmachine) endGuest() {
 		return
 	}
 	v.guest, g.ended = nil, true
+	if g.frozen() {
+		g.destroy()
+		return
+	}
 	g.kill(syscall.SIGTERM)
 	go func() {
 		select {
@@ -265,6 +272,9 @@ func (w *world) endAll(ctx context.Context) {
 	var gs []*guest
 	for g := range w.guests {
 		g.ended = true
+		if g.frozen() {
+			g.destroy()
+		}
 		g.kill(syscall.SIGTERM)
 		gs = append(gs, g)
 	}

@@ -7,7 +7,6 @@
 package main
 
 import (
-	"syscall"
 	"time"
 
 	"github.com/vmware/govmomi/vim25/types"
@@ -227,8 +226,8 @@ func (h *host) fail() {
 			continue
 		}
 		if g := v.guest; g != nil {
-			v.guest, g.ended = nil, true
-			g.kill(syscall.SIGKILL)
+			v.guest = nil
+			g.destroy()
 		}
 		v.offUnseen = true
 	}

@@ -120,7 +120,7 @@ func (src *vmachine) fork(s *types.VirtualMachineInstantCloneSpec, name string, 
 		return nil, err
 	}
 	if !src.on() {
-		return nil, powerState(types.VirtualMachinePowerStatePoweredOn, types.VirtualMachinePowerStatePoweredOff)
+		return nil, powerState(types.VirtualMachinePowerStatePoweredOn, src.m.Runtime.PowerState)
 	}
 	if err := src.forkable(); err != nil {
 		return nil, err

@@ -194,7 +194,7 @@ type cardSpec struct {
 var defaultDurations = map[string]time.Duration{
 	"CloneVM_Task": 200 * time.Millisecond, "ReconfigVM_Task": 50 * time.Millisecond,
 	"PowerOnVM_Task": 100 * time.Millisecond, "PowerOffVM_Task": 50 * time.Millisecond,
-	"Destroy_Task": 50 * time.Millisecond, "RelocateVM_Task": 100 * time.Millisecond,
+	"SuspendVM_Task": 200 * time.Millisecond, "Destroy_Task": 50 * time.Millisecond, "RelocateVM_Task": 100 * time.Millisecond,
 	"ShutdownGuest": 200 * time.Millisecond, "HaRestart": 500 * time.Millisecond, "call": 0,
 }
 

@@ -15,6 +15,7 @@ func (w *world) erase(v *vmachine, files bool) {
 	v.endGuest()
 	if files {
 		v.disks.release(w)
+		v.memory.release(w)
 		v.removeDir()
 	}
 	if v.m.ResourcePool != nil {
@@ -42,8 +43,8 @@ func destroyVM(c *call) (any, error) {
 		if err := v.reachable(); err != nil {
 			return nil, err
 		}
-		if v.on() {
-			return nil, powerState(types.VirtualMachinePowerStatePoweredOff, types.VirtualMachinePowerStatePoweredOn)
+		if err := v.needOff(); err != nil {
+			return nil, err
 		}
 		if v.sources > 0 {
 			return nil, fault(&types.ResourceInUse{Type: "VirtualMachine", Name: v.m.Name}, "The resource '%s' is in use.", v.m.Name)
@@ -277,8 +278,8 @@ func renameVM(c *call) (any, error) {
 
 func markAsTemplate(c *call) (any, error) {
 	v := c.o.vm
-	if v.on() {
-		return nil, powerState(types.VirtualMachinePowerStatePoweredOff, types.VirtualMachinePowerStatePoweredOn)
+	if err := v.needOff(); err != nil {
+		return nil, err
 	}
 	if err := v.claim(); err != nil {
 		return nil, err

@@ -64,6 +64,9 @@ func (c *call) powerOnAt(v *vmachine, want *host) (any, error) {
 		}
 	}
 	t := &task{powering: v, foreign: c.foreign}
+	if v.suspended() {
+		t.own = "PowerOnVM_Task/resume"
+	}
 	t.run = func() (any, error) {
 		if v.on() {
 			return nil, powerState(types.VirtualMachinePowerStatePoweredOn, types.VirtualMachinePowerStatePoweredOn)
@@ -83,7 +86,11 @@ func (c *call) powerOnAt(v *vmachine, want *host) (any, error) {
 			return nil, err
 		}
 		v.place(h)
-		v.turnOn(held)
+		if v.suspended() {
+			v.resume(held)
+		} else {
+			v.turnOn(held)
+		}
 		v.foreignOn = 0
 		if c.foreign {
 			v.foreignOn = c.w.seq
@@ -118,8 +125,8 @@ func (v *vmachine) chooseHost(want *host) *host {
 	return want
 }
 
-func (v *vmachine) turnOn(held []heldVF) {
-	w := v.w
+// takeHost gives a VM that goes on what it has of its host.
+func (v *vmachine) takeHost(held []heldVF) {
 	v.held = held
 	devs := append([]types.BaseVirtualDevice(nil), v.m.Config.Hardware.Device...)
 	for _, x := range held {
@@ -135,11 +142,15 @@ func (v *vmachine) turnOn(held []heldVF) {
 	v.m.Config.Hardware.Device = devs
 	v.assigned(held)
 	v.h.graphicsChanged()
+}
+
+func (v *vmachine) turnOn(held []heldVF) {
+	v.takeHost(held)
 	now := time.Now().UTC()
 	v.m.Runtime.PowerState, v.m.Runtime.BootTime = types.VirtualMachinePowerStatePoweredOn, &now
 	v.boots++
 	v.summarise()
-	w.touch(v.o, "runtime", "config")
+	v.w.touch(v.o, "runtime", "config")
 	v.h.quick()
 	v.boot()
 }
@@ -149,21 +160,28 @@ func isAuto(s *types.VirtualSriovEthernetCard) bool {
 	return len(id) > 10 && id[:10] == "Automatic-"
 }
 
-// turnOff frees what a VM held; its guest is ended by the caller or has ended.
-func (v *vmachine) turnOff() {
-	if !v.on() {
-		return
-	}
+// leaveHost gives back what a VM has of its host while it is on.
+func (v *vmachine) leaveHost() {
 	for _, x := range v.held {
 		if x.p.used[x.vf] == v {
 			x.p.release(x.vf)
 		}
 	}
-	v.held, v.offUnseen = nil, false
-	v.setFrozen(false)
+	v.held = nil
 	v.h.graphicsChanged()
-	v.m.Runtime.PowerState, v.m.Runtime.BootTime = types.VirtualMachinePowerStatePoweredOff, nil
 	v.swap.release(v.w)
+}
+
+// turnOff frees what a VM held; its guest is ended by the caller or has ended.
+func (v *vmachine) turnOff() {
+	if !v.on() {
+		return
+	}
+	v.leaveHost()
+	v.offUnseen = false
+	v.setFrozen(false)
+	rt := &v.m.Runtime
+	rt.PowerState, rt.BootTime, rt.SuspendInterval = types.VirtualMachinePowerStatePoweredOff, nil, 0
 	v.endGuest()
 	v.setTools(false)
 	v.summarise()
@@ -193,7 +211,7 @@ func powerOffVM(c *call) (any, error) {
 		if err := v.reachable(); err != nil {
 			return nil, err
 		}
-		if v.m.Runtime.PowerState == types.VirtualMachinePowerStateSuspended {
+		if v.suspended() {
 			v.forget()
 			return nil, nil
 		}
@@ -212,7 +230,7 @@ func shutdownGuest(c *call) (any, error) {
 		return nil, err
 	}
 	if !v.on() {
-		return nil, powerState(types.VirtualMachinePowerStatePoweredOff, types.VirtualMachinePowerStatePoweredOff)
+		return nil, powerState(types.VirtualMachinePowerStatePoweredOn, v.m.Runtime.PowerState)
 	}
 	if v.m.Guest.ToolsRunningStatus != "guestToolsRunning" || v.frozen() {
 		return nil, fault(&types.ToolsUnavailable{}, "Cannot complete operation because VMware Tools is not running in this virtual machine.")

@@ -54,6 +54,9 @@ func (v *vmachine) rename(name string) {
 // an error. Nested objects are replaced, never changed in place.
 func (v *vmachine) configure(s *types.VirtualMachineConfigSpec) error {
 	c := v.m.Config
+	if err := v.checkSuspended(s); err != nil {
+		return err
+	}
 	if err := v.checkGrow(s); err != nil {
 		return err
 	}

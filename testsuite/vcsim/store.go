@@ -90,7 +90,21 @@ func (v *vmachine) takeDisks(store *object) error {
 	return err
 }
 
-// moveDisks moves a VM to another datastore, its swap file with it.
+// moveFile moves what a VM has on a datastore beside its disks.
+func (v *vmachine) moveFile(r *room, to *object, kind string) error {
+	if r.store == nil {
+		return nil
+	}
+	there, err := v.takeRoom(to, v.m.Name+kind, r.bytes)
+	if err == nil {
+		r.release(v.w)
+		*r = there
+	}
+	return err
+}
+
+// moveDisks moves a VM to another datastore, its swap file or the file of its
+// memory with it: it has one of them at most.
 func (v *vmachine) moveDisks(to *object) error {
 	if v.m.Datastore[0] == to.ref {
 		return nil
@@ -99,15 +113,14 @@ func (v *vmachine) moveDisks(to *object) error {
 	if err := v.takeDisks(to); err != nil {
 		return err
 	}
-	if v.swap.store != nil {
-		swap, err := v.takeRoom(to, v.m.Name+".vswp", v.swap.bytes)
-		if err != nil {
-			v.disks.release(v.w)
-			v.disks = old
-			return err
-		}
-		v.swap.release(v.w)
-		v.swap = swap
+	err := v.moveFile(&v.swap, to, ".vswp")
+	if err == nil {
+		err = v.moveFile(&v.memory, to, ".vmss")
+	}
+	if err != nil {
+		v.disks.release(v.w)
+		v.disks = old
+		return err
 	}
 	old.release(v.w)
 	for _, d := range v.m.Config.Hardware.Device {

@@ -16,12 +16,14 @@ type task struct {
 	o          *object
 	m          *mo.Task
 	kind       string    // method, as in durations
+	own        string    // a duration of its own, where it is given
 	hosts      []*host   // slots it takes: a provisioning task's hosts
 	stores     []*object // and datastores
 	copies     bool      // disks, whole
 	cancelable bool
 	run        func() (any, error) // under w.mu, at the end of the duration
 	after      func()              // under w.mu, however it ended
+	begun      func()              // under w.mu, when it leaves the queue
 	until      func() bool         // when set, the task ends when it says so
 	over       func(t *task) error // a declared fault for this task
 	hang       bool
@@ -154,6 +156,9 @@ func (tm *taskManager) begin(t *task) {
 	now := time.Now().UTC()
 	t.m.Info.State, t.m.Info.StartTime = types.TaskInfoStateRunning, &now
 	w.touch(t.o, "info")
+	if t.begun != nil {
+		t.begun()
+	}
 	if t.hang || t.until != nil {
 		return
 	}
@@ -165,11 +170,11 @@ func (tm *taskManager) begin(t *task) {
 	})
 }
 
-// timed: a clone that copies no disks may have a duration of its own.
+// timed: a clone that copies no disks, or a power-on that reads a memory, may
+// have a duration of its own.
 func (t *task) timed(w *world) string {
-	const own = "CloneVM_Task/linked"
-	if _, ok := w.inv.Durations[own]; ok && t.kind == "CloneVM_Task" && !t.copies {
-		return own
+	if _, ok := w.inv.Durations[t.own]; ok {
+		return t.own
 	}
 	return t.kind
 }

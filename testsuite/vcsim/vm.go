@@ -25,6 +25,8 @@ type vmachine struct {
 	policies   map[string]string // of its home and disks, by PBM
 	disks      room              // that its disks take
 	swap       room              // that its swap file takes while it is on
+	memory     room              // that its memory takes while it is suspended
+	hadTools   bool              // when it was suspended
 	held       []heldVF
 	busy       *task
 	sources    int // clones under way that read from it
@@ -209,8 +211,7 @@ func (v *vmachine) setFiles(store *object) {
 	dir := fmt.Sprintf("[%s] %s/", ds.Name, v.m.Name)
 	v.m.Config.Files = types.VirtualMachineFileInfo{VmPathName: dir + v.m.Name + ".vmx", LogDirectory: dir, SnapshotDirectory: dir, SuspendDirectory: dir}
 	v.m.Datastore = []ref{store.ref}
-	v.m.LayoutEx = &types.VirtualMachineFileLayoutEx{Timestamp: time.Now().UTC(), File: []types.VirtualMachineFileLayoutExFileInfo{
-		{Key: 0, Name: dir + v.m.Name + ".vmx", Type: "config", Size: 3000}}}
+	v.layOut()
 	for _, d := range v.m.Config.Hardware.Device {
 		if disk, ok := d.(*types.VirtualDisk); ok {
 			if b, ok := disk.Backing.(*types.VirtualDiskFlatVer2BackingInfo); ok && b.FileName == "" {
@@ -220,17 +221,26 @@ func (v *vmachine) setFiles(store *object) {
 	}
 }
 
+// layOut lists the VM's files, as far as they are shown.
+func (v *vmachine) layOut() {
+	dir := v.m.Config.Files.LogDirectory
+	files := []types.VirtualMachineFileLayoutExFileInfo{{Key: 0, Name: dir + v.m.Name + ".vmx", Type: "config", Size: 3000}}
+	if v.memory.store != nil {
+		files = append(files, types.VirtualMachineFileLayoutExFileInfo{Key: 1, Name: dir + v.m.Name + ".vmss", Type: "suspend", Size: v.memory.bytes})
+	}
+	v.m.LayoutEx = &types.VirtualMachineFileLayoutEx{Timestamp: time.Now().UTC(), File: files}
+}
+
 // summarise refreshes what repeats the config: summary, networks.
 func (v *vmachine) summarise() {
 	c := v.m.Config
-	rt := v.m.Runtime
+	rt, taken := v.m.Runtime, v.disks.bytes+v.swap.bytes+v.memory.bytes
 	v.m.Summary = types.VirtualMachineSummary{Vm: &v.m.Self, Runtime: rt, OverallStatus: "green",
 		Guest: &types.VirtualMachineGuestSummary{GuestId: c.GuestId, ToolsRunningStatus: v.m.Guest.ToolsRunningStatus, ToolsStatus: v.m.Guest.ToolsStatus},
 		Config: types.VirtualMachineConfigSummary{Name: c.Name, Template: c.Template, VmPathName: c.Files.VmPathName, MemorySizeMB: c.Hardware.MemoryMB,
 			NumCpu: c.Hardware.NumCPU, Uuid: c.Uuid, InstanceUuid: c.InstanceUuid, GuestId: c.GuestId, GuestFullName: c.GuestFullName,
 			NumEthernetCards: int32(len(v.cards())), NumVirtualDisks: 1},
-		Storage: &types.VirtualMachineStorageSummary{Committed: v.disks.bytes + v.swap.bytes, Unshared: v.disks.bytes + v.swap.bytes,
-			Timestamp: v.w.started}}
+		Storage: &types.VirtualMachineStorageSummary{Committed: taken, Unshared: taken, Timestamp: v.w.started}}
 	if a := c.MemoryAllocation; a != nil && a.Reservation != nil {
 		v.m.Summary.Config.MemoryReservation = int32(*a.Reservation)
 	}
