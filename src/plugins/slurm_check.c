@@ -144,6 +144,15 @@ static bool short_suspend(const struct vs_slurm_bounds *b)
 	return b && slurm_conf.suspend_timeout < b->shutdown_grace_s;
 }
 
+/* Its name where there is none hangs on the release. */
+static bool no_preemption(const struct vs_slurm_bounds *b)
+{
+	const char *type = slurm_conf.preempt_type;
+
+	return b && b->preempt_suspend &&
+	       (!type || !*type || !strcasecmp(type, "preempt/none"));
+}
+
 /* ---- the table --------------------------------------------------------------- */
 
 enum value { MISSING, RESUME_RATE, SUSPEND_RATE, RET2SERVICE, SUSPEND_TIMEOUT,
@@ -211,6 +220,10 @@ static const struct row {
 	  "add to Licenses=: vf:N, N the number of VFs",
 	  "AccountingStorageTRES= has license/vf, and Licenses= has no vf: "
 	  "no job's VFs are counted (Licenses=vf:N, with the number of VFs)" },
+	{ VS_CHECK_SLURM_PREEMPT, no_preemption, MISSING,
+	  "PreemptType=preempt/partition_prio, or preempt/qos",
+	  "PreemptType=preempt/partition_prio (and PreemptMode=REQUEUE), or "
+	  "vsphere.conf: Preempt=end", NULL },
 	{ VS_CHECK_SLURM_RESUME_TIMEOUT, short_resume, RESUME_TIMEOUT,
 	  NULL, NULL, NULL },
 	{ VS_CHECK_SLURM_SUSPEND_TIMEOUT, short_suspend, SUSPEND_TIMEOUT,

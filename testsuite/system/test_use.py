@@ -9,6 +9,7 @@ import re
 
 from cluster import Cluster, wait_for
 from stages import Held, ready_count, wait_ready_again, wait_saved
+from test_check import findings
 from test_check_while import found
 from test_preflight import LEAST, ROLES
 from worlds import ROCE, host, world
@@ -225,13 +226,36 @@ def test_jobs_with_a_vf_are_requeued_by_an_order_and_a_move_by_others_followed(
     assert c.counters()["foreignTouches"] == 0
 
 
-def test_an_account_that_may_not_do_vmotion_is_told(cluster):
-    """The last of the file: from now on the account has the least rights."""
+def test_what_the_account_or_slurm_lacks_for_a_use_is_told(cluster):
+    """The last of the file: from now on the account has the least rights. What
+    becomes of preempted jobs changes while one runs, and touches it not."""
     c = cluster
-    assert c.run("svf", "check", "rights-vmotion").returncode == 0
-    roles = {k: [p for p in v if p != "Resource.HotMigrate"]
-             for k, v in ROLES.items()}
-    c.do("permissions", roles=roles, permissions=LEAST)
+
+    def codes():
+        return {f["code"] for f in findings(c)} & {
+            "rights-vmotion", "rights-suspend", "slurm-preempt"}
+
+    assert codes() == set()
+    job = Living(c, "-p", "eth", "-w", ETH).wait_running()
+    booted = boots(c, ETH)
+    lacks = {"Resource.HotMigrate", "VirtualMachine.Interact.Suspend"}
+    assert lacks <= {p for v in ROLES.values() for p in v}
+    c.do("permissions", permissions=LEAST, roles={
+        k: [p for p in v if p not in lacks] for k, v in ROLES.items()})
     f = found(c, "rights-vmotion", "slurm", 60)
     assert f["severity"] == "warning", f
     assert "Resource.HotMigrate" in json.dumps(f), f
+    assert codes() == {"rights-vmotion"}
+    c.change_vsphere("sitivity=high", "sitivity=high Preempt=suspend")
+    f = found(c, "rights-suspend", "slurm", 60)
+    assert f["severity"] == "warning", f
+    assert f["fix"].endswith("-a ROLE VirtualMachine.Interact.Suspend"), f
+    f = found(c, "slurm-preempt", "slurm.conf", 60)
+    assert f["severity"] == "warning", f
+    assert f["fix"].startswith(
+        "slurm.conf: PreemptType=preempt/partition_prio"), f
+    c.change_vsphere(" Preempt=suspend", "")
+    wait_for("what is not asked for lacks nothing", 60,
+             lambda: codes() == {"rights-vmotion"})
+    assert job.lives() and boots(c, ETH) == booted
+    job.end_well()

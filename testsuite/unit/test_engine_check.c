@@ -165,7 +165,8 @@ static void commands_and_rights_are_for_operators(void **st)
 	one_host();
 	vs_core.port = &port;
 	esx1.power = "low";
-	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B, C.D", false };
+	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B, C.D",
+		VS_VC_FOR_JOBS };
 	show();
 	fake_slow(NULL, 0);
 	turns(2);
@@ -232,26 +233,38 @@ static void while_vcenter_is_away_that_is_what_is_said(void **st)
 
 /* ---- a right that is no job's business ----------------------------------------- */
 
-static void a_right_for_vmotion_alone_stops_nothing(void **st)
+static void lacks_and_runs(const struct vs_vc_lack *lack, enum vs_check code,
+			   const char *words)
 {
-	(void)st;
 	begin(1, 1, 1, "off");
 	ready();
-	fake_lack = (struct vs_vc_lack) { "Folder", "slurm",
-		"Resource.HotMigrate", true };
+	fake_lack = *lack;
 	fake_slow(NULL, 0);
 	turn();
 	assert_null(vs_ask_blocked(&vs_core));
 	assert_int_equal(vs_core.nfindings, 1);
 	assert_int_equal(vs_core.findings[0].stops, VS_STOPS_NOTHING);
-	HAS(vs_core.findings[0].text, "lacks privileges on Folder=slurm: Resource.HotMigrate: VMs stay on a host");
-	assert_int_equal(vs_core.findings[0].found.code,
-			 VS_CHECK_RIGHTS_VMOTION);
+	HAS(vs_core.findings[0].text, words);
+	assert_int_equal(vs_core.findings[0].found.code, code);
 	bring_up(7, "vm1");
 	fake_lack.key = NULL;
 	fake_slow(NULL, 0);
 	turn();
 	assert_int_equal(vs_core.nfindings, 0);
+}
+
+static void rights_that_no_start_needs_stop_none(void **st)
+{
+	static const struct vs_vc_lack hot = { "Folder", "slurm",
+		"Resource.HotMigrate", VS_VC_FOR_VMOTION };
+	static const struct vs_vc_lack suspend = { "Folder", "slurm",
+		"VirtualMachine.Interact.Suspend", VS_VC_FOR_SUSPEND };
+
+	(void)st;
+	lacks_and_runs(&hot, VS_CHECK_RIGHTS_VMOTION,
+		       "lacks privileges on Folder=slurm: Resource.HotMigrate: VMs stay on a host");
+	lacks_and_runs(&suspend, VS_CHECK_RIGHTS_SUSPEND,
+		       "on Folder=slurm: VirtualMachine.Interact.Suspend: no VM is suspended");
 }
 
 /* ---- a configuration that comes in the middle ---------------------------------- */
@@ -304,7 +317,7 @@ int main(void)
 		cmocka_unit_test(commands_and_rights_are_for_operators),
 		cmocka_unit_test(a_recheck_is_answered_by_a_reading_that_began_after_it),
 		cmocka_unit_test(while_vcenter_is_away_that_is_what_is_said),
-		cmocka_unit_test(a_right_for_vmotion_alone_stops_nothing),
+		cmocka_unit_test(rights_that_no_start_needs_stop_none),
 		cmocka_unit_test(what_a_lent_lock_lets_in_ends_the_turn),
 	};
 

@@ -150,7 +150,8 @@ static void nothing_is_reclaimed_for_a_job_that_may_not_begin(void **st)
 	turns(3);
 	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
 	fake_drs = VS_VC_AUTO_NO;
-	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B", false };
+	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B",
+		VS_VC_FOR_JOBS };
 	beat();
 	turns(3);
 	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
@@ -169,7 +170,8 @@ static void a_missing_right_is_named_and_stops_new_jobs_alone(void **st)
 	ready();
 	bring_up(7, "vm1");
 	fake_lack = (struct vs_vc_lack) { "Folder", "slurm",
-		"VirtualMachine.Config.Memory, Resource.ColdMigrate", false };
+		"VirtualMachine.Config.Memory, Resource.ColdMigrate",
+		VS_VC_FOR_JOBS };
 	beat();
 	HAS(vs_ask_blocked(&vs_core), "the account lacks privileges on Folder=slurm: VirtualMachine.Config.Memory, Resource.ColdMigrate");
 	end_job(7, "vm1");
@@ -186,14 +188,16 @@ static void a_right_missing_on_a_template_stops_the_jobs_that_need_it(void **st)
 	(void)st;
 	begin(1, 1, 1, "warm");
 	ready();
-	fake_lack = (struct vs_vc_lack) { "Template", "tpl", "A.B", false };
+	fake_lack = (struct vs_vc_lack) { "Template", "tpl", "A.B",
+		VS_VC_FOR_JOBS };
 	beat();
 	HAS(refusal("vm1"), "on Template=tpl: A.B");
 	assert_null(vs_ask_blocked(&vs_core));
 	fake_lack.name = "another";
 	beat();
 	assert_string_equal(refusal("vm1"), "");
-	fake_lack = (struct vs_vc_lack) { "Network", "NET", "C.D", false };
+	fake_lack = (struct vs_vc_lack) { "Network", "NET", "C.D",
+		VS_VC_FOR_JOBS };
 	beat();
 	HAS(refusal("vm1"), "on Network=NET: C.D");
 }
@@ -206,7 +210,8 @@ static void rights_that_are_not_told_are_as_they_were(void **st)
 	ready();
 	assert_string_equal(refusal("vm1"), "");
 	fake_rights_known = true;
-	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B", false };
+	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B",
+		VS_VC_FOR_JOBS };
 	beat();
 	fake_rights_known = false;
 	fake_lack.key = NULL;
@@ -385,7 +390,8 @@ static void observe_needs_no_rights_and_says_which_it_would(void **st)
 	begin(1, 1, 1, "warm");
 	vs_core.port = &port;
 	vs_core.observe = true;
-	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B", false };
+	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B",
+		VS_VC_FOR_JOBS };
 	ready();
 	HAS(vs_ask_blocked(&vs_core), "Mode=observe");
 	assert_string_equal(vs_core.unserved, "");

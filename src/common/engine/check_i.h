@@ -28,7 +28,7 @@ struct vs_guard {			/* a cluster; "": it is as it should */
 	char dpm[320];
 	bool moves;			/* DRS moves VMs that are on */
 };
-struct vs_lack { char *key, *name, *privs; bool vmotion; };	/* see vs_vc_lack */
+struct vs_lack { char *key, *name, *privs; enum vs_vc_use use; };
 
 struct vs_checked_template {		/* vs_template_facts, and its texts */
 	char name[VS_LABEL_LEN], guest[64];

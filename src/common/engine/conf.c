@@ -107,6 +107,15 @@ const struct vs_conf_partition *vs_conf_partition_named(
 	return NULL;
 }
 
+bool vs_conf_suspends(const struct vs_conf *conf)
+{
+	for (size_t i = 0; i < conf->npartitions; i++)
+		if (conf->partitions[i].preempt &&
+		    !strcasecmp(conf->partitions[i].preempt, "suspend"))
+			return true;
+	return false;
+}
+
 static void free_places(struct vs_conf *conf)
 {
 	for (size_t i = 0; i < conf->nclusters; i++) {

@@ -87,6 +87,7 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
 		.notes = notes_wanted(conf),
 		.linked = vs_parents_asked(conf),
 		.vmotion = !c->observe && vmotion_wanted(conf),
+		.suspend = !c->observe && vs_conf_suspends(conf),
 		.names = {
 			.datacenter = conf->datacenter,
 			.folder = conf->folder,

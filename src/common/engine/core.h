@@ -100,6 +100,8 @@ void vs_conf_free(struct vs_conf *conf);
 void vs_conf_node_clear(struct vs_conf_node *node);	/* what it owns */
 const struct vs_conf_adapter *vs_conf_adapter_named(const struct vs_conf *conf,
 						    const char *name);
+/* Some partition's line says Preempt=suspend. */
+bool vs_conf_suspends(const struct vs_conf *conf);
 const struct vs_conf_partition *vs_conf_partition_named(
 	const struct vs_conf *conf, const char *name);	/* or NULL */
 

@@ -122,7 +122,7 @@ static struct vs_lack *lacks_copy(const struct vs_vc_lack *of, size_t n)
 	for (size_t i = 0; i < n; i++)
 		out[i] = (struct vs_lack) { vs_strdup(of[i].key),
 			vs_strdup(of[i].name), vs_strdup(of[i].privs),
-			of[i].vmotion };
+			of[i].use };
 	return out;
 }
 
@@ -377,16 +377,24 @@ static void found_excess(struct vs_core *c, const struct vs_lack *l,
 		where, l->privs);
 }
 
-static void lacks_for_vmotion(struct vs_core *c, const struct vs_lack *l)
+/* What is of use for more than jobs' start and end; it stops none of them. */
+static const struct { enum vs_check code; const char *then; } uses[] = {
+	[VS_VC_FOR_VMOTION] = { VS_CHECK_RIGHTS_VMOTION,
+		"VMs stay on a host that is to be empty until their jobs end" },
+	[VS_VC_FOR_SUSPEND] = { VS_CHECK_RIGHTS_SUSPEND,
+		"no VM is suspended for another job's sake" },
+};
+
+static void lacks_for(struct vs_core *c, const struct vs_lack *l)
 {
 	VS_FREE char *is = vs_asprintf("without %s", l->privs);
 	VS_FREE char *fix = role_update("-a", l->privs);
 
 	vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {
-		VS_CHECK_RIGHTS_VMOTION, l->name, is,
+		uses[l->use].code, l->name, is,
 		"the role of vsphere.conf(5), PRIVILEGES", fix },
-		"the account lacks privileges on %s=%s: %s: VMs stay on a host that is to be empty until their jobs end",
-		l->key, l->name, l->privs);
+		"the account lacks privileges on %s=%s: %s: %s",
+		l->key, l->name, l->privs, uses[l->use].then);
 }
 
 void vs_rights_check(struct vs_core *c)
@@ -414,8 +422,8 @@ void vs_rights_check(struct vs_core *c)
 			"the role of vsphere.conf(5), PRIVILEGES",
 			fix };
 
-		if (l->vmotion) {
-			lacks_for_vmotion(c, l);
+		if (l->use != VS_VC_FOR_JOBS) {
+			lacks_for(c, l);
 			continue;
 		}
 		if (c->observe) {

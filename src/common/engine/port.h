@@ -92,7 +92,10 @@ enum vs_job_waits { VS_WAITS_NOT, VS_WAITS_FOR_ROOM, VS_WAITS_WORDLESS,
 		    VS_WAITS_ELSE };
 
 /* What of vsphere.conf bounds slurm.conf's keys, and what is found in it. */
-struct vs_slurm_bounds { int boot_timeout_s, shutdown_grace_s; };
+struct vs_slurm_bounds {
+	int boot_timeout_s, shutdown_grace_s;
+	bool preempt_suspend;			/* in some partition's line */
+};
 /* fix: what to write into slurm.conf. */
 typedef void vs_slurm_found(void *arg, enum vs_check code, const char *is,
 			    const char *should, const char *fix);

@@ -22,6 +22,7 @@ static bool of_rights(enum vs_check code)
 {
 	return code == VS_CHECK_RIGHTS_MISSING ||
 	       code == VS_CHECK_RIGHTS_VMOTION ||
+	       code == VS_CHECK_RIGHTS_SUSPEND ||
 	       code == VS_CHECK_RIGHTS_EXCESS ||
 	       code == VS_CHECK_RIGHTS_UNKNOWN;
 }
@@ -134,7 +135,8 @@ static void slurm_check(struct vs_core *c, struct vs_found_list *l)
 
 	vs_lock();
 	b = (struct vs_slurm_bounds) { c->conf->boot_timeout_s,
-				       c->conf->shutdown_grace_s };
+				       c->conf->shutdown_grace_s,
+				       vs_conf_suspends(c->conf) };
 	vs_unlock();
 	if (c->port->slurm_check)
 		c->port->slurm_check(c->port->ctx, &b, slurm_found, l);

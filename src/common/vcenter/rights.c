@@ -27,7 +27,8 @@ enum on { ON_FOLDER = 1, ON_POOL = 2, ON_STORE = 4, ON_NETWORK = 8,
 	  ABOVE = 64,		/* the root, the datacenter */
 	  FOR_NOTES = 128,	/* on the folder, with Annotation=, */
 	  FOR_LINKED = 256,	/* with Clone=linked: parents lie there */
-	  FOR_VMOTION = 512 };	/* of use only where running VMs may move */
+	  FOR_VMOTION = 512,	/* of use only where running VMs may move, */
+	  FOR_SUSPEND = 1024 };	/* where they may be suspended */
 
 /* Where it is needed, and where in excess. */
 static const struct { const char *priv; unsigned int on, spare; } table[] = {
@@ -46,6 +47,7 @@ static const struct { const char *priv; unsigned int on, spare; } table[] = {
 	{ "VirtualMachine.Provisioning.Clone", FOR_LINKED, 0 },
 	{ "VirtualMachine.Interact.PowerOn", ON_FOLDER, 0 },
 	{ "VirtualMachine.Interact.PowerOff", ON_FOLDER, ABOVE },
+	{ "VirtualMachine.Interact.Suspend", FOR_SUSPEND, 0 },
 	{ "Resource.ColdMigrate", ON_FOLDER, 0 },
 	{ "Resource.HotMigrate", FOR_VMOTION, 0 },
 	{ "Resource.AssignVMToPool", ON_FOLDER | ON_POOL, 0 },
@@ -62,8 +64,8 @@ struct entity {
 	unsigned int on;
 	const char *type, *moid;	/* the client's own, while asking */
 	const char *key, *name;
-	struct vs_buf privs, spare;	/* what is lacking, what in excess, */
-	struct vs_buf vmotion;		/* what is lacking for that alone */
+	struct vs_buf privs[VS_VC_USES];	/* what is lacking, by its use, */
+	struct vs_buf spare;			/* what in excess */
 };
 
 struct vcx_rights {
@@ -79,9 +81,9 @@ struct vcx_rights {
 static void forget(struct vcx_rights *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
-		vs_buf_free(&r->e[i].privs);
+		for (int use = 0; use < VS_VC_USES; use++)
+			vs_buf_free(&r->e[i].privs[use]);
 		vs_buf_free(&r->e[i].spare);
-		vs_buf_free(&r->e[i].vmotion);
 	}
 	free(r->lacks);
 	free(r->excess);
@@ -123,8 +125,9 @@ static void add(struct vcx_rights *r, unsigned int on, const char *type,
 		return;
 	VS_GROW(r->e, r->cap, r->n + 1);
 	r->e[r->n++] = (struct entity){ on, type, moid, key, name,
-					VS_BUF_INIT(TEXT_MAX),
-					VS_BUF_INIT(TEXT_MAX),
+					{ VS_BUF_INIT(TEXT_MAX),
+					  VS_BUF_INIT(TEXT_MAX),
+					  VS_BUF_INIT(TEXT_MAX) },
 					VS_BUF_INIT(TEXT_MAX) };
 }
 
@@ -142,7 +145,8 @@ static void add_all(struct vs_vc *vc, struct vcx_rights *r)
 	add(r, ABOVE, "Datacenter", vc->dc, "Datacenter", vc->dc_name);
 	add(r, ON_FOLDER | (vc->notes ? FOR_NOTES : 0) |
 	    (vc->linked ? FOR_LINKED : 0) |
-	    (vc->vmotion ? FOR_VMOTION : 0), "Folder", vc->folder, "Folder",
+	    (vc->vmotion ? FOR_VMOTION : 0) |
+	    (vc->suspend ? FOR_SUSPEND : 0), "Folder", vc->folder, "Folder",
 	    vc->folder_name);
 	for (size_t i = 0; i < vc->nclusters; i++) {
 		const struct vcx_cluster *c = &vc->clusters[i];
@@ -204,6 +208,12 @@ static bool granted(struct vs_j of, const char *priv)
 	return false;
 }
 
+static enum vs_vc_use use_of(unsigned int on)
+{
+	return on == FOR_VMOTION ? VS_VC_FOR_VMOTION :
+		on == FOR_SUSPEND ? VS_VC_FOR_SUSPEND : VS_VC_FOR_JOBS;
+}
+
 static void judge(struct vcx_rights *r, struct entity *e, struct vs_j of)
 {
 	for (size_t i = 0; i < VS_COUNT(table); i++) {
@@ -213,8 +223,7 @@ static void judge(struct vcx_rights *r, struct entity *e, struct vs_j of)
 			continue;
 		has = granted(of, table[i].priv);
 		if ((table[i].on & e->on) && !has)
-			list_add(table[i].on == FOR_VMOTION ? &e->vmotion :
-				 &e->privs, table[i].priv,
+			list_add(&e->privs[use_of(table[i].on)], table[i].priv,
 				 e->on == ON_OWN_NETWORK ?
 				 " on the network of its own card" : "");
 		if (!(table[i].spare & e->on) || !has || r->above[i])
@@ -246,20 +255,20 @@ static bool read_answer(struct vcx_rights *r, struct vs_j reply)
 
 static void list_lacks(struct vcx_rights *r)
 {
-	r->lacks = vs_calloc(2 * r->n + 1, sizeof(*r->lacks));
+	r->lacks = vs_calloc(VS_VC_USES * r->n + 1, sizeof(*r->lacks));
 	r->excess = vs_calloc(r->n + 1, sizeof(*r->excess));
 	for (size_t i = 0; i < r->n; i++) {
 		const struct entity *e = &r->e[i];
 
-		if (e->privs.len)
-			r->lacks[r->nlacks++] = (struct vs_vc_lack){
-				e->key, e->name, e->privs.data, false };
-		if (e->vmotion.len)
-			r->lacks[r->nlacks++] = (struct vs_vc_lack){
-				e->key, e->name, e->vmotion.data, true };
+		for (int use = 0; use < VS_VC_USES; use++)
+			if (e->privs[use].len)
+				r->lacks[r->nlacks++] = (struct vs_vc_lack){
+					e->key, e->name, e->privs[use].data,
+					(enum vs_vc_use)use };
 		if (e->spare.len)
 			r->excess[r->nexcess++] = (struct vs_vc_lack){
-				e->key, e->name, e->spare.data, false };
+				e->key, e->name, e->spare.data,
+				VS_VC_FOR_JOBS };
 	}
 }
 

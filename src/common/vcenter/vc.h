@@ -51,6 +51,7 @@ struct vs_vc_conf {
 	bool notes;			/* VMs get an annotation */
 	bool linked;			/* some are linked clones */
 	bool vmotion;			/* running VMs may leave their hosts */
+	bool suspend;			/* some may be suspended */
 	struct vs_vc_names names;
 };
 
@@ -204,9 +205,11 @@ struct vs_vc_task {
 };
 
 /* Privileges that the account lacks on what a key of the configuration names:
- * "Folder", "slurm", "VirtualMachine.Inventory.Delete, ...". */
-struct vs_vc_lack { const char *key, *name, *privs;
-	bool vmotion; };		/* of use for that alone: bars no job */
+ * "Folder", "slurm", "VirtualMachine.Inventory.Delete, ...". What is of use for
+ * vMotion or for suspending VMs alone is told by itself: it bars no job. */
+enum vs_vc_use { VS_VC_FOR_JOBS, VS_VC_FOR_VMOTION, VS_VC_FOR_SUSPEND,
+		 VS_VC_USES };
+struct vs_vc_lack { const char *key, *name, *privs; enum vs_vc_use use; };
 
 /* unreservedForVm, 0 if overcommitted, -1 unknown; what all its VMs may use
  * together, -1 unknown; and what the pool itself says of that: its limit, or its
