@@ -297,7 +297,7 @@ const struct vs_conf_key vs_conf_keys[] = {
 	{ VS_SCOPE_PARTITION, VS_CONF_INT, "CoresPerSocket", NULL, false, NULL,
 	  1, 768, PRT(cores_per_socket),
 	  "Cores of each virtual socket, which divide the VM's vCPUs; as in the "
-	  "template if not given." },
+	  "template if not given, or 1 if the template's don't divide them." },
 	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "NumaAffinity", "none", false,
 	  "none|pf", 0, 0, PRT(numa_affinity),
 	  "pf: the VM runs on the NUMA node of its PF (of several, on their "

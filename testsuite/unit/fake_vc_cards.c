@@ -13,12 +13,25 @@ static void card_take(struct fake_card *to, const struct vs_vc_card_spec *c)
 	vs_strlcpy(to->label, c->label ? c->label : "", sizeof(to->label));
 }
 
+/* Of several the first one goes last. */
+static void card_goes(struct fake_vm *vm, int key)
+{
+	int at = key - (vm->key ? vm->key : 13031) - 1;
+
+	if (at < 0 || at >= vm->nmore) {
+		vm->has_card = false;
+		return;
+	}
+	for (vm->nmore--; at < vm->nmore; at++)
+		vm->more[at] = vm->more[at + 1];
+}
+
 void fake_cards_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 {
 	vm->removed_key = hw->ngone ? hw->gone[0] : 0;
 	vm->removed = hw->ngone;
-	if (!hw->ncards && hw->ngone)
-		vm->has_card = false;
+	for (int i = 0; i < hw->ngone && !hw->ncards; i++)
+		card_goes(vm, hw->gone[i]);
 	if (!hw->ncards)
 		return;
 	vm->has_card = true;

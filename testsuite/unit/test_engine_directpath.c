@@ -196,6 +196,11 @@ static void a_vm_that_moves_leaves_its_device_behind(void **state)
 	assert_true(fake_finish(FAKE_RECONFIGURE));
 	assert_int_equal(fake_get("vm1")->removed, 1);
 	assert_false(fake_get("vm1")->has_card);
+	/* nor is anything said that is the other host's */
+	assert_int_equal(fake_get("vm1")->asked.ncards, 0);
+	assert_int_equal(fake_get("vm1")->asked.nextra, 0);
+	assert_int_equal(fake_get("vm1")->asked.cpu_reserved_mhz, 0);
+	assert_false(fake_get("vm1")->asked.exact);
 	turns(2);
 	assert_true(fake_finish(FAKE_RELOCATE));
 	turns(2);
@@ -213,6 +218,43 @@ static void a_vm_that_moves_leaves_its_device_behind(void **state)
 	assert_int_equal(fake_sent[FAKE_RECONFIGURE], 2);
 	turns(3);
 	assert_int_equal(hold_of("vm1")->state, VS_HOLD_SEEN);
+}
+
+/* A PF that is named is one of the host that the VM is on, whichever has that
+ * address there. */
+static void no_pf_of_another_host_is_said_before_it_is_there(void **state)
+{
+	struct vs_conf *conf = conf_make(2, "off", 1024);
+	struct vs_conf_adapter *a = conf_other_from(conf, 2, "directpath");
+
+	(void)state;
+	a->vendor = 0x10ee;
+	a->device = 0x5000;
+	conf->adapters[0].pf = vs_strdup("0000:3b:00.0");
+	conf->adapters[0].with = vs_strdup("other");
+	begin(2, 2, 4, "off");
+	begin_as(conf);
+	ready();
+	offers("host-1", HERE);
+	offers("host-2", THERE);
+	due("vm1");
+	fake_offers(1, HERE, "one", NULL);
+	turn();
+	assert_true(fake_finish(FAKE_CLONE));
+	assert_int_equal(fake_get("vm1")->asked.ncards, 2);
+	flags("vm1", DOWN);
+	end_job(7, "vm1");
+	turns(5);
+	offers("host-1", NULL);
+	due("vm1");
+	assert_string_equal(hold_of("vm1")->host, "host-2");
+	assert_int_equal(fake_sent[FAKE_RECONFIGURE], 1);
+	assert_true(fake_finish(FAKE_RECONFIGURE));
+	assert_int_equal(fake_get("vm1")->asked.ncards, 0);
+	assert_int_equal(fake_get("vm1")->removed, 1);
+	turns(2);
+	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);
+	assert_int_equal(fake_sent[FAKE_RECONFIGURE], 1);
 }
 
 /* ---- which are counted -------------------------------------------------------- */
@@ -324,6 +366,7 @@ int main(void)
 		T(an_answer_that_a_change_overtook_is_not_taken),
 		T(a_lost_connection_forgets_question_and_answer),
 		T(a_vm_that_moves_leaves_its_device_behind),
+		T(no_pf_of_another_host_is_said_before_it_is_there),
 		T(devices_alike_are_one_row_however_many),
 		T(what_is_passed_through_is_no_device_of_a_class),
 		T(a_device_that_somebody_else_has_is_avoided),

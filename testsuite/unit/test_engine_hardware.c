@@ -186,18 +186,35 @@ static void what_is_no_longer_said_is_the_templates_again(void **state)
 	assert_string_equal(fake_get("vm1")->numa, "");
 }
 
-/* 3 don't divide 4 vCPUs: vCenter would refuse it. */
-static void sockets_that_dont_divide_the_vcpus_are_not_asked_for(void **state)
+/* Sockets of 3 cores don't divide 4 vCPUs: a clone that had its template's
+ * would be refused. */
+static void the_templates_sockets_that_dont_divide_the_vcpus_are_of_one(void **st)
 {
-	struct vs_profile p = { .vcpus = 4, .template_cores = 3 };
+	const struct vs_vc_hw *got;
+
+	(void)st;
+	begin(1, 1, 2, "warm");
+	ready();
+	vs_core.profiles[0].template_cores = 3;
+	clone_for(7, "vm1");
+	got = &fake_get("vm1")->asked;
+	assert_int_equal(got->vcpus, 4);
+	assert_int_equal(got->cores_per_socket, 1);
+	vs_core.profiles[0].hw.cores_per_socket = 2;	/* said */
+	vs_profiles_changed(&vs_core);
+	turns(2);
+	assert_true(fake_finish(FAKE_RECONFIGURE));
+	assert_int_equal(fake_get("vm1")->asked.cores_per_socket, 2);
+}
+
+static void a_vm_that_exists_is_told_what_its_clone_had(void **state)
+{
+	struct vs_profile p = { .vcpus = 4, .template_cores = -1 };
 	struct vs_vc_hw hw = { 0 };
 
 	(void)state;
 	vs_hardware_again(&p, &hw);
-	assert_int_equal(hw.cores_per_socket, 0);
-	p.template_cores = -1;		/* automatic */
-	vs_hardware_again(&p, &hw);
-	assert_int_equal(hw.cores_per_socket, -1);
+	assert_int_equal(hw.cores_per_socket, -1);	/* automatic */
 	hw.cores_per_socket = 2;	/* said */
 	vs_hardware_again(&p, &hw);
 	assert_int_equal(hw.cores_per_socket, 2);
@@ -236,7 +253,8 @@ int main(void)
 		cmocka_unit_test(the_numa_node_is_the_pfs),
 		cmocka_unit_test(what_is_no_longer_said_is_the_templates_again),
 		cmocka_unit_test(
-			sockets_that_dont_divide_the_vcpus_are_not_asked_for),
+			the_templates_sockets_that_dont_divide_the_vcpus_are_of_one),
+		cmocka_unit_test(a_vm_that_exists_is_told_what_its_clone_had),
 		cmocka_unit_test(what_is_so_anyway_is_as_if_nothing_were_said),
 	};
 

@@ -289,12 +289,32 @@ void vs_node_devices(const struct vs_node *n, const struct vs_vm *vm,
 
 /* ---- what is sent ----------------------------------------------------------------- */
 
-bool vs_vm_bound(const struct vs_vm *vm)
+static int bound(const struct vs_vm *vm, int keys[VS_VM_CARDS])
 {
+	int n = 0;
+
 	for (int i = 0; i < vm->ncards; i++)
 		if (vm->cards[i].kind == VS_CARD_PCI_FIXED)
-			return true;
-	return false;
+			keys[n++] = vm->cards[i].key;
+	return n;
+}
+
+bool vs_vm_bound(const struct vs_vm *vm)
+{
+	int keys[VS_VM_CARDS];
+
+	return bound(vm, keys) > 0;
+}
+
+int64_t vs_vm_unbind(struct vs_core *c, const struct vs_vm *vm,
+		     const struct vs_vc_op *op, struct vs_err *err)
+{
+	int keys[VS_VM_CARDS];
+	struct vs_vc_hw hw = { .gone = keys };
+
+	hw.ngone = bound(vm, keys);
+	return vs_vc_vm_reconfigure(c->vc, vm->moid, vm->change_version, &hw,
+				    op, err);
 }
 
 /* A device by its address, as its host has it. */
@@ -319,11 +339,9 @@ static int spec_fixed(struct vs_core *c, const struct vs_hold *h, int card,
 }
 
 int vs_spec_devices(struct vs_core *c, const struct vs_node *n,
-		    const struct vs_hold *h, const struct vs_vm *vm,
-		    int64_t now_ms, struct vs_vc_card_spec *s, int *count,
-		    struct vs_err *err)
+		    const struct vs_hold *h, int64_t now_ms,
+		    struct vs_vc_card_spec *s, int *count, struct vs_err *err)
 {
-	bool away = vm && h && strcmp(vm->host, h->host);
 	const struct vs_adapter *a;
 	int card;
 
@@ -336,8 +354,6 @@ int vs_spec_devices(struct vs_core *c, const struct vs_node *n,
 			.label = a->label, .params = a->params,
 		};
 
-		if (away && vs_adapter_kind(a)->fixed)
-			continue;
 		if (vs_adapter_kind(a)->fixed &&
 		    spec_fixed(c, h, card, now_ms, &one, err))
 			return -1;

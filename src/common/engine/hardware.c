@@ -56,6 +56,10 @@ void vs_hardware_fill(const struct vs_core *c, const struct vs_node *n,
 	hw->exact = true;
 	hw->vcpus = p->vcpus;
 	hw->cores_per_socket = p->hw.cores_per_socket;
+	if (!hw->cores_per_socket && p->template_cores > 0 &&
+	    p->vcpus % p->template_cores)
+		hw->cores_per_socket = 1;	/* vCenter refuses what doesn't
+						 * divide them */
 	hw->memory_mb = p->memory_mb;
 	hw->memory_locked = vs_profile_mem_locked(p);
 	hw->mem_reserved_mb = vs_profile_reserved_mb(p);
@@ -70,11 +74,8 @@ void vs_hardware_fill(const struct vs_core *c, const struct vs_node *n,
 
 void vs_hardware_again(const struct vs_profile *p, struct vs_vc_hw *hw)
 {
-	int cores = p->template_cores;
-
-	if (!hw->cores_per_socket && cores &&
-	    (cores < 0 || p->vcpus % cores == 0))
-		hw->cores_per_socket = cores;
+	if (!hw->cores_per_socket)
+		hw->cores_per_socket = p->template_cores;
 	if (p->hw.secure_boot == VS_HW_TEMPLATE)
 		hw->secure_boot = secure(p->template_secure);
 }

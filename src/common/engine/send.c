@@ -34,17 +34,17 @@ static void spec_free(struct spec *s)
 }
 #define SPEC_FREE __attribute__((cleanup(spec_free)))
 
+/* NULL: the key is taken away, in case that the VM or its template has it. */
 static void kv(struct spec *s, const char *key, const char *value)
 {
-	s->kv[s->nkv++] = (struct vs_vc_kv) { key, value };
+	s->kv[s->nkv++] = (struct vs_vc_kv) { key, value ? value : "" };
 }
 
-/* NULL: the key is taken away, in case that the VM or its template has it. */
 static void kv_take(struct spec *s, const char *key, char *value)
 {
 	if (value)
 		s->owned[s->nowned++] = value;
-	kv(s, key, value ? value : "");
+	kv(s, key, value);
 }
 
 /* A node keeps its machine-id over every rebuild, as it keeps its MACs. */
@@ -59,11 +59,6 @@ static char *machine_id(const struct vs_core *c, const struct vs_node *n)
 			   (unsigned long long)b);
 }
 
-static void kv_or_none(struct spec *s, const char *key, const char *value)
-{
-	kv(s, key, value ? value : "");
-}
-
 /* The first card is the template's own, and has an address of ours only where
  * vsphere.conf gives one. */
 static void spec_net(const struct vs_core *c, const struct vs_node *n,
@@ -73,13 +68,12 @@ static void spec_net(const struct vs_core *c, const struct vs_node *n,
 		vs_conf_partition_named(c->conf, n->conf->partition);
 	bool first = p && n->conf->first_address;
 
-	kv_or_none(s, "guestinfo.slurm.address", n->conf->address);
-	kv_or_none(s, "guestinfo.slurm.first-address", n->conf->first_address);
-	kv_or_none(s, "guestinfo.slurm.first-mac", first ? n->mgmt_mac : NULL);
-	kv_or_none(s, "guestinfo.slurm.gateway", first ? p->gateway : NULL);
-	kv_or_none(s, "guestinfo.slurm.dns", first ? p->dns : NULL);
-	kv_or_none(s, "guestinfo.slurm.dns-search",
-		   first ? p->dns_search : NULL);
+	kv(s, "guestinfo.slurm.address", n->conf->address);
+	kv(s, "guestinfo.slurm.first-address", n->conf->first_address);
+	kv(s, "guestinfo.slurm.first-mac", first ? n->mgmt_mac : NULL);
+	kv(s, "guestinfo.slurm.gateway", first ? p->gateway : NULL);
+	kv(s, "guestinfo.slurm.dns", first ? p->dns : NULL);
+	kv(s, "guestinfo.slurm.dns-search", first ? p->dns_search : NULL);
 }
 
 /* Large BARs want a window above 4 GB; peers talk past the root complex. What is
@@ -138,8 +132,8 @@ static const enum vs_vc_net_kind net_kinds[] = {
 };
 
 static int spec_cards(struct vs_core *c, const struct vs_node *n,
-		      const struct vs_hold *h, const struct vs_vm *vm,
-		      int64_t now_ms, struct spec *s, struct vs_err *err)
+		      const struct vs_hold *h, int64_t now_ms,
+		      struct spec *s, struct vs_err *err)
 {
 	const struct vs_adapter *a = n->profile->adapter;
 
@@ -158,7 +152,7 @@ static int spec_cards(struct vs_core *c, const struct vs_node *n,
 			.mtu_change_allowed = a->mtu != 0,
 		};
 	}
-	return vs_spec_devices(c, n, h, vm, now_ms, s->cards, &s->ncards, err);
+	return vs_spec_devices(c, n, h, now_ms, s->cards, &s->ncards, err);
 }
 
 static void hw_fill(const struct vs_core *c, const struct vs_node *n,
@@ -243,7 +237,7 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 	} else {
 		kv(&s, VS_KEY_FROM, "");
 	}
-	if (spec_cards(c, n, h, NULL, now_ms, &s, err))
+	if (spec_cards(c, n, h, now_ms, &s, err))
 		return not_yet(err);
 	vs_uuid_random(uuid);
 	spec_extra(c, n, uuid, &s);
@@ -277,7 +271,7 @@ int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
 	kv(&s, "slurm.vsphere.job", "");
 	kv(&s, "guestinfo.slurm.node", "");
 	kv(&s, "guestinfo.slurm.parent", "yes");
-	if (spec_cards(c, &as, h, NULL, 0, &s, err))
+	if (spec_cards(c, &as, h, 0, &s, err))
 		return -1;
 	hw_fill(c, &as, h, &s, &cl.hw);
 	cl.hw.mgmt_mac = as.mgmt_mac;
@@ -334,7 +328,7 @@ static int64_t send_instant(struct vs_core *c, struct vs_node *n,
 	kv(&s, "guestinfo.slurm.parent", "no");
 	kv(&s, "guestinfo.slurm.state", "");
 	kv(&s, "guestinfo.slurm.reason", "");
-	if (spec_cards(c, n, h, NULL, now_ms, &s, err))
+	if (spec_cards(c, n, h, now_ms, &s, err))
 		return -1;
 	in.ncards = s.ncards;
 	in.nextra = s.nkv;
@@ -381,7 +375,9 @@ static int64_t send_reconfigure(struct vs_core *c, struct vs_node *n,
 	SPEC_FREE struct spec s = { .nkv = 0 };
 	struct vs_vc_hw hw;
 
-	if (spec_cards(c, n, h, vm, now_ms, &s, err))
+	if (strcmp(vm->host, h->host))	/* what it gets, it gets there */
+		return vs_vm_unbind(c, vm, op, err);
+	if (spec_cards(c, n, h, now_ms, &s, err))
 		return not_yet(err);
 	spec_extra(c, n, vm->uuid, &s);
 	hw_fill(c, n, h, &s, &hw);
