@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include "slurm_compat.h"
+#include "engine/core.h"
 #include "engine/port.h"
 #include "util/log.h"
 
@@ -28,8 +29,12 @@ void vs_port_node_refuse(node_record_t *n, const char *why);
 void vs_port_wait_over(job_record_t *job_ptr);
 void vs_port_wait_renew(job_record_t *job_ptr);
 
-/* This call of the job_resume hook is job_resume()'s own. JOB W. */
-bool vs_port_resumes(void);
+/* For the job_resume hook: 0, or why a job whose VMs are suspended for another's
+ * sake doesn't run again by this. An operator's word (indf) takes an operator's
+ * hold off, so that the engine resumes it when its VMs are on. core may be NULL:
+ * then its record alone tells. JOB W. */
+int vs_port_resume_test(job_record_t *job_ptr, bool indf,
+			const struct vs_core_api *core);
 
 /* slurmctld's log. */
 vs_log_sink vs_slurm_log;

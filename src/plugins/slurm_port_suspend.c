@@ -35,11 +35,6 @@
 
 static bool resumes;		/* JOB W */
 
-bool vs_port_resumes(void)
-{
-	return resumes;
-}
-
 uint32_t vs_port_suspended_for(const job_record_t *job_ptr)
 {
 	return vs_got_marked(job_ptr->spank_job_env,
@@ -145,6 +140,19 @@ int vs_port_job_resume(void *ctx, uint32_t job)
 	if (!rc)
 		schedule_job_save();
 	return rc ? -1 : 0;
+}
+
+int vs_port_resume_test(job_record_t *job_ptr, bool indf,
+			const struct vs_core_api *core)
+{
+	if (resumes || (!vs_port_suspended_for(job_ptr) &&
+			(!core || !core->job_is_suspended(job_ptr->job_id))))
+		return SLURM_SUCCESS;
+	if (indf && !job_ptr->priority)
+		set_job_prio(job_ptr);	/* as a resumed one's */
+	info("slurm-vsphere: %pJ isn't resumed now: its VMs are suspended for another job's sake; it is when they are on again",
+	     job_ptr);
+	return ESLURM_NODES_BUSY;
 }
 
 /* ---- nodes ---------------------------------------------------------------------- */

@@ -234,6 +234,7 @@ check_PROGRAMS += testsuite/unit/test_account \
 	testsuite/unit/test_job_test \
 	testsuite/unit/test_job_when testsuite/unit/test_preempt \
 	testsuite/unit/test_prep testsuite/unit/test_submit \
+	testsuite/unit/test_suspend_port \
 	testsuite/unit/test_widen
 testsuite_unit_test_account_SOURCES = testsuite/unit/test_account.c \
 	testsuite/unit/account_stage.h \
@@ -290,6 +291,11 @@ testsuite_unit_test_submit_SOURCES = testsuite/unit/test_submit.c \
 	src/plugins/job_submit/vsphere/words.c src/plugins/timed.c
 testsuite_unit_test_submit_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_submit_LDADD = $(slurm_unit_ldadd)
+testsuite_unit_test_suspend_port_SOURCES = \
+	testsuite/unit/test_suspend_port.c src/plugins/got.c \
+	src/plugins/slurm_port_suspend.c
+testsuite_unit_test_suspend_port_CPPFLAGS = $(plugin_cppflags)
+testsuite_unit_test_suspend_port_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_widen_SOURCES = testsuite/unit/test_widen.c \
 	$(select_stage)
 testsuite_unit_test_widen_CPPFLAGS = $(plugin_cppflags)

@@ -2,7 +2,7 @@
 /*
  * select/cons_tres_vsphere: stock select/cons_tres with vSphere's VFs counted
  * in. This file is the face that Slurm loads: it opens the stock plugin, forwards
- * every symbol of the release to it, and adds to seven of them.
+ * every symbol of the release to it, and adds to eight of them.
  *
  * Client commands load it too (they unpack node records through it): there it
  * forwards and says nothing. Only slurmctld's node_init, the first call of a
@@ -36,6 +36,7 @@ static struct {
 	vs_job_test_fn *job_test;
 	int (*job_begin)(job_record_t *job_ptr);
 	int (*job_fini)(job_record_t *job_ptr);
+	int (*job_resume)(job_record_t *job_ptr, bool indf);
 	int (*job_resized)(job_record_t *job_ptr, node_record_t *node_ptr);
 	int (*job_expand)(job_record_t *from, job_record_t *to);
 	VS_SYMBOLS(MEMBER)
@@ -47,6 +48,7 @@ static const char *symbols[] = {
 	"select_p_job_test",
 	"select_p_job_begin",
 	"select_p_job_fini",
+	"select_p_job_resume",
 	"select_p_job_resized",
 	"select_p_job_expand",
 	VS_SYMBOLS(SYMBOL)
@@ -203,6 +205,17 @@ VS_EXPORT int select_p_job_fini(job_record_t *job_ptr)
 	vs_account_end(job_ptr);
 	leave(job_ptr, job_ptr->node_bitmap);
 	return rc;
+}
+
+/*
+ * Who asks: an operator (indf), gang scheduling, or the engine by its port, which
+ * alone knows that the VMs are on again. Under JOB W, NODE W.
+ */
+VS_EXPORT int select_p_job_resume(job_record_t *job_ptr, bool indf)
+{
+	int rc = vs_port_resume_test(job_ptr, indf, vs_cluster_core());
+
+	return rc ? rc : stock.job_resume(job_ptr, indf);
 }
 
 VS_EXPORT int select_p_job_resized(job_record_t *job_ptr,
