@@ -179,9 +179,6 @@ static void a_node_with_another_adapter_than_its_line_is_refused(void **state)
 	says("Adapter=sriov-roce");
 }
 
-#define ETH(partition, preempt) "PartitionName=" partition \
-	" Adapter=vmxnet3 Template=t Preempt=" preempt "\n"
-
 static void two_lines_that_disagree_on_a_node_are_refused(void **state)
 {
 	(void)state;
@@ -194,13 +191,6 @@ static void two_lines_that_disagree_on_a_node_are_refused(void **state)
 			 "Template=rhel9-ofed Retention=off\n"));
 	says("line 9: node vm1 is in the partitions roce and debug");
 	says("disagree");
-	/* what becomes of a preempted job is the node's, too */
-	stage_node("vm2", "vmxnet3", 2, 1024, true);
-	stage_partition("eth", "1", false);
-	stage_partition("low", "1", false);
-	assert_non_null(with(ETH("eth", "suspend") ETH("low", "suspend")));
-	assert_null(with(ETH("eth", "suspend") ETH("low", "end")));
-	says("Clone, Preempt, Lat");
 }
 
 static void partitions_that_slurm_lacks_or_that_hold_no_vm_are_refused(

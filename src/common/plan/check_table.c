@@ -178,7 +178,7 @@ const struct vs_check_kind vs_check_kinds[VS_CHECKS] = {
 		"VMs stay on a host that is to be empty until their jobs end; MaxVmotionsPerHost=0 if that is wanted." },
 	[VS_CHECK_RIGHTS_SUSPEND] = { "rights-suspend", VS_WARNING, "object",
 		"the account lacks the privilege to suspend VMs, and a partition's line says Preempt=suspend",
-		"No VM is suspended: jobs wait for room that preemption was to give." },
+		"Each try to suspend one fails; its job goes on, and ends when it is preempted again." },
 	[VS_CHECK_RIGHTS_EXCESS] = { "rights-excess", VS_WARNING, "account",
 		"the account has privileges at the root, on the datacenter, the folder or a pool that it doesn't need there",
 		"vCenter can't keep it from what is not ours." },
