@@ -60,8 +60,8 @@ VS_PACKAGES_RUN=(munge python3 python3-pytest util-linux zsh)
 # of what the health tests' job reads
 # shellcheck disable=SC2034 # check.sh's
 VS_PACKAGES_SYSTEM=(libopenmpi-dev openmpi-bin prometheus python3-prometheus-client
-	python3-pyte librsvg2-bin perftest)
-[ -n "${VS_SLURM_TREE:-}" ] || VS_PACKAGES_SYSTEM+=(slurmdbd mariadb-server-core)
+	python3-pyte librsvg2-bin perftest mariadb-server-core)
+[ -n "${VS_SLURM_TREE:-}" ] || VS_PACKAGES_SYSTEM+=(slurmdbd)
 # shellcheck disable=SC2034 # check.sh's
 VS_PACKAGES_LINT=(git shellcheck codespell cppcheck binutils)
 

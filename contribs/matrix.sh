@@ -64,7 +64,8 @@ in_chroot() { # DIR COMMAND...
 # source the archive lacks. As Debian builds it: with more than one slurmd a host.
 slurm_built() { # DIR SOURCE
 	local at=$1/usr/local/src/slurm
-	if [ -x "$1/usr/local/sbin/slurmctld" ] && diff -q "$2/META" "$at/META" >/dev/null; then
+	if [ -x "$1/usr/local/sbin/slurmctld" ] && diff -q "$2/META" "$at/META" >/dev/null &&
+		[ -e "$1/usr/local/lib/slurm/accounting_storage_mysql.so" ]; then
 		return 0
 	fi
 	note "building the Slurm of $2, once"
@@ -80,7 +81,8 @@ slurm_built() { # DIR SOURCE
 		in_chroot "$1" bash -euc '
 			apt-get -q update
 			DEBIAN_FRONTEND=noninteractive apt-get -y -q --no-install-recommends install \
-				gcc make pkg-config libc6-dev libmunge-dev libjson-c-dev libdbus-1-dev python3
+				gcc make pkg-config libc6-dev libmunge-dev libjson-c-dev libdbus-1-dev \
+				libmariadb-dev python3
 			cd /usr/local/src/slurm
 			[ ! -e Makefile ] || make -s distclean
 			./configure --prefix=/usr/local --sysconfdir=/etc/slurm \
