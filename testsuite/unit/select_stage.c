@@ -149,6 +149,7 @@ static int core_make_room(uint32_t id, const int *ids, size_t n,
 			  const struct vs_victim *victims, size_t nvictims,
 			  bool *take)
 {
+	bool suspends = false;
 	int taken = 0;
 
 	assert_int_equal(id, 7);
@@ -157,10 +158,15 @@ static int core_make_room(uint32_t id, const int *ids, size_t n,
 		return 0;
 	w.victims = (int)nvictims;
 	for (size_t i = 0; i < nvictims; i++) {
-		take[i] = w.ends[victims[i].ids[0] - 100];
+		int node = victims[i].ids[0] - 100;
+
+		w.only_suspend[node] = victims[i].only_suspend;
+		w.never_suspend[node] = victims[i].never_suspend;
+		suspends |= w.suspends[node];
+		take[i] = w.ends[node];
 		taken += take[i];
 	}
-	return taken ? taken : -1;
+	return taken || suspends ? taken : -1;
 }
 
 uint16_t slurm_job_preempt_mode(job_record_t *job_ptr)

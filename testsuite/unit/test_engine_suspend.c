@@ -321,6 +321,12 @@ static void nobody_is_suspended_whose_partition_says_nothing(void **state)
 	victims[0].only_suspend = true;
 	assert_int_equal(wanted(1, 1), -1);
 	assert_false(take[0]);
+	/* and by what it is, whatever its partition says */
+	full_house("vmxnet3");
+	victims[0].only_suspend = false;
+	victims[0].never_suspend = true;
+	assert_int_equal(wanted(1, 1), 1);
+	assert_true(take[0]);
 }
 
 static void slurms_refusal_is_the_end_of_it(void **state)

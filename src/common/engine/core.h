@@ -120,6 +120,8 @@ struct vs_victim {
 	size_t n;
 	uint32_t job;
 	bool only_suspend;		/* Slurm may not end it: PreemptMode=SUSPEND */
+	bool never_suspend;		/* its VMs may not be: it is a part of another
+					 * job, or doesn't run */
 };
 
 /* Why a job was refused, the strongest first. */

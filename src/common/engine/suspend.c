@@ -110,7 +110,7 @@ bool vs_suspend_may(struct vs_core *c, const struct vs_victim *v)
 		if (!vs_node_at(c, v->ids[i]) ||
 		    !may(c, &c->nodes[v->ids[i]], v->job))
 			return false;
-	return v->n && !c->observe && c->port->job_suspend &&
+	return v->n && !v->never_suspend && !c->observe && c->port->job_suspend &&
 	       !vs_suspend_of(c, v->job) && !vs_job_waits(c, v->job);
 }
 

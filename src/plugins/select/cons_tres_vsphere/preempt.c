@@ -4,9 +4,13 @@
  * their nodes; a VF may be held by a VM of any node, and the core knows whose
  * end would give it.
  *
- * Rules: Slurm's candidates alone, in Slurm's order, and of them those that would
- * be requeued or cancelled: a suspended job's VM stays on, and keeps its VF.
- * Slurm ends them, not we.
+ * Rules: Slurm's candidates alone, in Slurm's order. Slurm ends those that would be
+ * requeued or cancelled, not we. The engine may suspend the VMs of some instead
+ * (Preempt=suspend); of a job with PreemptMode=SUSPEND it may do nothing else, and
+ * Slurm is never asked to preempt that one: it would stop its processes, only where
+ * the preemptor takes its very cores, and its VM would stay on and keep its VF.
+ * Until VMs have been suspended the preemptor has no nodes. One that Slurm has
+ * suspended already, and a part of a heterogeneous job, can only end.
  */
 #include "preempt.h"
 #include "cluster.h"
@@ -23,10 +27,15 @@ static int note(void *x, void *arg)
 	job_record_t *job_ptr = x;
 	uint16_t mode = slurm_job_preempt_mode(job_ptr);
 	struct ends *e = arg;
+	bool never = !IS_JOB_RUNNING(job_ptr) || job_ptr->het_job_id;
+	bool stop = mode == PREEMPT_MODE_SUSPEND;
 	int *ids = NULL;
 	size_t n;
 
-	if (mode != PREEMPT_MODE_REQUEUE && mode != PREEMPT_MODE_CANCEL)
+	if (!stop && mode != PREEMPT_MODE_REQUEUE &&
+	    mode != PREEMPT_MODE_CANCEL)
+		return 0;
+	if (stop && never)
 		return 0;
 	n = vs_cluster_ids(job_ptr->node_bitmap, &ids, NULL);
 	if (!n || e->n == e->max)
@@ -34,6 +43,7 @@ static int note(void *x, void *arg)
 	e->jobs[e->n] = job_ptr;
 	e->victims[e->n++] = (struct vs_victim) {
 		.ids = ids, .n = n, .job = job_ptr->job_id,
+		.only_suspend = stop, .never_suspend = never,
 	};
 	return 0;
 }
@@ -69,7 +79,7 @@ static bitstr_t *fewest(const struct vs_test *t, const bitstr_t *given,
 	return work;
 }
 
-/* How many must, added to *t->preempted. */
+/* How many must, added to *t->preempted; 0 and -1 as from make_room(). */
 static int end_some(const struct vs_test *t, const bitstr_t *nodes)
 {
 	size_t max = (size_t)list_count(t->candidates);
