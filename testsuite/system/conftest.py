@@ -84,6 +84,7 @@ def check_invariants(cluster):
     assert n["foreignTouches"] == 0, "I4: something foreign was touched"
     assert n["brokenChildren"] == 0, "a parent was destroyed under its children"
     assert cluster.overfull() == []
+    assert cluster.not_as_suspended() == []
 
 
 def end_jobs(cluster):

@@ -64,8 +64,9 @@ class Simulator:
         return self.sim("state")
 
     def our_vms(self):
-        """The VMs of the folder `slurm`: name, on, host, uuid, vf_macs."""
+        """The VMs of the folder `slurm`: name, on, power, host, uuid, vf_macs."""
         return [{"name": v["name"], "on": v["power"] == "poweredOn",
+                 "power": v["power"],
                  "host": v["host"], "uuid": v["instanceUuid"],
                  "datastore": v["datastore"], "policies": v["policies"],
                  "annotation": v["annotation"],
@@ -98,6 +99,19 @@ class Simulator:
         return [f"{h['name']} {pf['id']}: {pf['used']} of {pf['vfs']}"
                 for h in self.state()["hosts"] for pf in h["pfs"]
                 if pf["used"] > pf["vfs"]]
+
+    def not_as_suspended(self):
+        """What is suspended stands still and has nothing of its host; nothing
+        else stands still, unless a task is about it."""
+        s = self.state()
+        busy = {t["entity"] for t in s["tasks"] if t["state"] == "running"}
+        held = {vm for h in s["hosts"] for pf in h["pfs"]
+                for vm in pf["by"].values()}
+        return [f"{v['name']}: {v['power']}, {v['stopped']} processes stand "
+                f"still, of its host: {v['name'] in held}" for v in s["vms"]
+                if v["name"] not in busy and
+                (v["guest"] and (v["power"] == "suspended") != (v["stopped"] > 0)
+                 or v["power"] == "suspended" and v["name"] in held)]
 
     def running_tasks(self, kind):
         return [t for t in self.state()["tasks"]

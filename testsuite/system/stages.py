@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where several modules' tests begin, and what they look at afterwards."""
 
+import os
+import pathlib
 import time
 
 from cluster import wait_for
@@ -32,6 +34,38 @@ def holds(c):
     return sorted((h["host"], pf["pci"], pf["total"], pf["ours"], pf["held"],
                    pf["foreign"]) for h in c.svf("hosts")["hosts"]
                   for pf in h["pfs"])
+
+
+def power(c, node):
+    """poweredOn, suspended or poweredOff; None: there is no such VM."""
+    vm = c.our_vm(node)
+    return vm and vm["power"]
+
+
+def guest_states(c, node):
+    """{pid: state} of all processes of the node's guest (T: stopped), as /proc
+    has them: those that carry its VM_DIR, and their children."""
+    mark = b"VM_DIR=" + os.fsencode(os.path.realpath(c.path("guests", node)))
+    stats, ours = {}, set()
+    for p in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            state, parent = (p / "stat").read_text().rpartition(")")[2].split()[:2]
+            stats[int(p.name)] = state, int(parent)
+            if mark in (p / "environ").read_bytes().split(b"\0"):
+                ours.add(int(p.name))
+        except OSError:
+            pass        # it has ended
+    while more := {p for p, (_, of) in stats.items() if of in ours} - ours:
+        ours |= more
+    return {p: stats[p][0] for p in ours if stats[p][0] not in "ZX"}
+
+
+def stands_still(c, node):
+    """All of its guest is stopped, or waits (D) for what is; an AssertionError
+    says of what that isn't so."""
+    states = guest_states(c, node)
+    assert "T" in states.values() and set(states.values()) <= set("TD"), states
+    return True
 
 
 def ready_count(c):

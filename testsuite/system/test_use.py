@@ -8,7 +8,8 @@ import pathlib
 import re
 
 from cluster import Cluster, wait_for
-from stages import Held, ready_count, wait_ready_again, wait_saved
+from stages import Held, guest_states, power, ready_count, stands_still, \
+    wait_ready_again, wait_saved
 from test_check import findings
 from test_check_while import found
 from test_preflight import LEAST, ROLES
@@ -224,6 +225,25 @@ def test_jobs_with_a_vf_are_requeued_by_an_order_and_a_move_by_others_followed(
     vf.let_go()
     back(c, E1)
     assert c.counters()["foreignTouches"] == 0
+
+
+def test_a_vm_that_somebody_suspends_stands_still_and_goes_on(cluster):
+    """Its job is none of his business, and goes on where it was."""
+    c = cluster
+    job = Living(c, "-p", "eth", "-w", ETH).wait_running()
+    was, before = boots(c, ETH), guest_states(c, ETH)
+    assert "T" not in before.values() and int(job.born[0]) in before, before
+    c.do("suspend", vm=ETH, wait=True)
+    assert power(c, ETH) == "suspended"
+    wait_for("its guest stands still", 20, lambda: stands_still(c, ETH))
+    assert set(guest_states(c, ETH)) >= {int(job.born[0])}, before
+    job.lives()
+    c.do("powerOn", vm=ETH)
+    wait_for("its guest goes on", 20,
+             lambda: "T" not in guest_states(c, ETH).values())
+    assert (power(c, ETH), boots(c, ETH)) == ("poweredOn", was)
+    job.lives()
+    job.end_well()
 
 
 def test_what_the_account_or_slurm_lacks_for_a_use_is_told(cluster):
