@@ -8,10 +8,11 @@ from cluster import Cluster, wait_for
 from stages import Held, off
 from worlds import PF0, ROCE, host, template, world
 
-E1, E2, E3 = (f"esx0{i}.example.org" for i in (1, 2, 3))
+E1, E2, E3, E4 = (f"esx0{i}.example.org" for i in (1, 2, 3, 4))
 FPGA = {"vendor": 0x10ee, "device": 0x5000, "name": "Alveo U250"}
 A, B, C = "0000:65:00.0", "0000:ca:00.0", "0000:e3:00.0"
 OFF, WAITS = "0000:e4:00.0", "0000:e5:00.0"
+PORT = PF0[:-1] + "1"
 
 
 def fpga(pci, **more):
@@ -28,11 +29,15 @@ def theirs(name, on, card):
 
 def make_cluster():
     """Two FPGAs on the first host, one on the second, where one isn't enabled
-    and another waits for a reboot; the third has none. All have VFs."""
-    hosts = [host(E1, vfs=4), host(E2, vfs=4), host(E3, vfs=4)]
+    and another waits for a reboot; the third has none. All have VFs. The
+    fourth has many others, one of them on its PF's bus."""
+    hosts = [host(e, vfs=4) for e in (E1, E2, E3, E4)]
     hosts[0]["devices"] = [fpga(A), fpga(B)]
     hosts[1]["devices"] = [fpga(C), fpga(OFF, enabled=False),
                            fpga(WAITS, reboot=True)]
+    disk = {"vendor": 0x144d, "device": 0xa824, "name": "PM1733", "numa": 0}
+    hosts[3]["devices"] = [{**disk, "pci": PORT, "sriov": True}] + [
+        {**disk, "pci": f"0000:{0x80 + i:02x}:00.0"} for i in range(27)]
     c = Cluster(nodes=7, inventory=world(hosts=hosts, vms=[
         theirs("theirs", E2, {"type": "directpath", "pci": C}),
         theirs("anyone", E1, {"type": "pci", "vendor": 0x10ee,
@@ -43,6 +48,7 @@ def make_cluster():
     c.vsphere = {"ShutdownGrace": 2, "OversubscribeNames": "yes", "lines": [
         "ClusterName=HPC1 ResourcePool=slurm",
         f"AdapterName=fpga Type=directpath {ids}",
+        "AdapterName=disk Type=directpath Vendor=0x144d Device=0xa824",
         f"AdapterName=some Type=directpath {ids} Address={A},{E2}/{C}",
         f"AdapterName=roce-fpga Type=sriov Network={ROCE} MTU=9000 With=fpga",
         "PartitionName=fpga Adapter=fpga Template=rhel9-ofed",
@@ -69,9 +75,9 @@ def vm_of(c, name):
     return next(v for v in c.state()["vms"] if v["name"] == name)
 
 
-def rows(c):
+def rows(c, ids="10ee:5000"):
     return {pf["pci"]: pf for h in c.svf("hosts")["hosts"]
-            for pf in h["pfs"] if pf.get("device")}
+            for pf in h["pfs"] if pf.get("device") == ids}
 
 
 def free(c):
@@ -92,8 +98,8 @@ def test_each_device_is_a_row_of_its_own(cluster):
     assert {k: (pf["total"], pf["device"]) for k, pf in rows(cluster).items()} \
         == {pci: (1, "10ee:5000") for pci in (A, B, C)}
     out = cluster.must("svf", "adapters", "--site", "-n", "-o", "adapter,type")
-    assert out.split() == ["fpga", "directpath", "some", "directpath",
-                           "roce-fpga", "sriov"]
+    assert out.split() == ["fpga", "directpath", "disk", "directpath",
+                           "some", "directpath", "roce-fpga", "sriov"]
 
 
 def test_devices_that_no_vm_gets_are_told(cluster):
@@ -105,6 +111,20 @@ def test_devices_that_no_vm_gets_are_told(cluster):
     assert off_["code"] == "device-off" and waits["code"] == "device-reboot"
     assert "pcipassthru set -d " + OFF in off_["fix"], off_
     assert "host.shutdown -r " + E2 in waits["fix"], waits
+
+
+def test_what_is_more_than_a_host_may_have_is_told(cluster):
+    """24 rows: the PF, and as many of the 28 disks as there is room for."""
+    r = cluster.run("svf", "--json", "check")
+    left = [f for f in json.loads(r.stdout)["findings"]
+            if f["code"] == "device-left-out"]
+    disks = rows(cluster, "144d:a824")
+    assert [f["object"] for f in left] == [E4] and len(disks) == 23, (
+        left, sorted(disks))
+    assert left[0]["is"].startswith("5 are left out: "), left
+    assert PORT in disks, sorted(disks)     # no VF, though on the PF's bus
+    log = cluster.ctld_log()
+    assert log.count("5 of its PFs and devices are left out") == 1
 
 
 def test_large_bars_want_efi(cluster):

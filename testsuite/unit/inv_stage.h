@@ -37,6 +37,7 @@
 
 static char out[8192];		/* what was delivered, one word an event */
 static struct vs_err err;
+static __attribute__((unused)) unsigned int host_had;	/* VS_VC_HOST_* */
 
 static void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static void note(const char *fmt, ...)
@@ -101,6 +102,7 @@ static void note_named(const struct vs_vc_named *list, size_t n)
 static void on_host(void *arg, const struct vs_vc_host *h)
 {
 	(void)arg;
+	host_had = h->has;
 	note("host %s", h->moid);
 	if (h->has & VS_VC_HOST_STATE)
 		note(" %s%s%s", h->connected ? "connected" : "away",

@@ -327,24 +327,29 @@ static void an_address_is_of_all_hosts_or_of_those_named(void **state)
 {
 	const char *list = "0000:3B:00.0,esx[03-04].org/0000:af:00.0,"
 		"0000:5e:00.[0-1]";
+	struct vs_addresses *a = vs_addresses_new(list);
+	struct vs_addresses *wrong = vs_addresses_new("esx[");
 	char text[VS_ADDRESS_LEN + 1];
 	struct vs_err err = { 0 };
 
 	(void)state;
 	assert_int_equal(vs_address_check(list, &err), 0);
-	assert_true(vs_address_has(list, "esx01.org", "0000:3b:00.0"));
-	assert_true(vs_address_has(list, "esx03.org", "0000:3b:00.0"));
-	assert_true(vs_address_has(list, "esx03.org", "0000:af:00.0"));
-	assert_true(vs_address_has(list, "esx04.org", "0000:5e:00.1"));
-	assert_false(vs_address_has(list, "esx05.org", "0000:af:00.0"));
-	assert_false(vs_address_has(list, "esx03", "0000:af:00.0"));
-	assert_false(vs_address_has(list, "esx03.org", "0000:af:00.2"));
-	assert_true(vs_address_has("", "esx01.org", "0000:af:00.2"));
-	assert_false(vs_address_has("esx[", "esx01.org", "0000:af:00.2"));
+	assert_true(vs_addresses_has(a, "esx01.org", "0000:3b:00.0"));
+	assert_true(vs_addresses_has(a, "esx03.org", "0000:3b:00.0"));
+	assert_true(vs_addresses_has(a, "esx03.org", "0000:af:00.0"));
+	assert_true(vs_addresses_has(a, "esx04.org", "0000:5e:00.1"));
+	assert_false(vs_addresses_has(a, "esx05.org", "0000:af:00.0"));
+	assert_false(vs_addresses_has(a, "esx03", "0000:af:00.0"));
+	assert_false(vs_addresses_has(a, "esx03.org", "0000:af:00.2"));
+	assert_true(vs_addresses_has(NULL, "esx01.org", "0000:af:00.2"));
+	assert_false(vs_addresses_has(wrong, "esx01.org", "0000:af:00.2"));
 	memset(text, 'x', sizeof(text));
 	text[VS_ADDRESS_LEN] = '\0';
 	assert_int_equal(vs_address_check(text, &err), -1);
 	assert_non_null(strstr(err.text, "longer than 511"));
+	assert_null(vs_addresses_new(""));
+	vs_addresses_free(a);
+	vs_addresses_free(wrong);
 }
 
 /* Alone and beside: they draw on the same devices. */

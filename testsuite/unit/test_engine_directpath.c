@@ -296,7 +296,59 @@ static void devices_alike_are_one_row_however_many(void **state)
 	assert_int_equal(alike(64)->pfs[0].vfs, 64);
 	assert_int_equal(alike(MANY)->npfs, 1);
 	assert_int_equal(alike(MANY)->pfs[0].vfs, 64);
+	assert_int_equal(alike(MANY)->nleft, MANY - 64);
 	assert_string_equal(alike(MANY)->pfs[0].of->pci[63], "0000:7f:00.0");
+}
+
+/* vmnic4's second port, given whole: no VF of the first, though on its bus. */
+static void another_port_of_a_card_is_no_vf(void **state)
+{
+	struct vs_vc_pf pf = { .pci = "0000:3b:00.0", .pnic = "vmnic4",
+		.switch_uuid = "sw", .numa = -1, .vfs = 4, .link_up = true };
+	struct vs_vc_device on_bus[] = {
+		{ .pci = "0000:3b:00.1", .name = "port", .label = "",
+		  .vendor = 0x10ee, .device = 0x5000, .numa = -1,
+		  .active = true, .sriov = true },
+		{ .pci = "0000:3b:00.2", .name = "VF", .label = "",
+		  .vendor = 0x10ee, .device = 0x5000, .numa = -1,
+		  .active = true },
+	};
+	struct vs_vc_host h = { .moid = "host-1", .has = VS_VC_HOST_PFS,
+		.pfs = &pf, .npfs = 1, .devices = on_bus, .ndevices = 2 };
+	const struct vs_host *to;
+
+	(void)state;
+	fpgas();
+	fake_host(&h);
+	to = vs_host_get(&vs_core.inv, "host-1");
+	assert_int_equal(to->npfs, 2);
+	assert_string_equal(to->pfs[1].pci, "0000:3b:00.1");
+	/* its driver has it: there is nothing to give */
+	on_bus[1] = on_bus[0];
+	on_bus[1].pci = pf.pci;
+	fake_host(&h);
+	assert_int_equal(to->npfs, 2);
+}
+
+/* Each of them is a row: what finds none is told of. */
+static void what_finds_no_row_is_counted_as_left_out(void **state)
+{
+	const struct vs_host *h;
+
+	(void)state;
+	fpgas();
+	h = alike(VS_HOST_PFS);
+	assert_int_equal(h->npfs, VS_HOST_PFS);
+	assert_int_equal(h->nleft, 0);
+	alike(VS_HOST_PFS + 3);
+	assert_int_equal(h->npfs, VS_HOST_PFS);
+	assert_int_equal(h->nleft, 3);
+	assert_string_equal(h->left, "0000:58:00.0");
+	sums_are_true();
+	assert_int_equal(vs_sums_now(&vs_core)->hosts[h->index]
+			 .pf[VS_HOST_PFS - 1].free, 1);
+	alike(2);
+	assert_int_equal(h->nleft, 0);
 }
 
 static void what_is_passed_through_is_no_device_of_a_class(void **state)
@@ -368,6 +420,8 @@ int main(void)
 		T(a_vm_that_moves_leaves_its_device_behind),
 		T(no_pf_of_another_host_is_said_before_it_is_there),
 		T(devices_alike_are_one_row_however_many),
+		T(another_port_of_a_card_is_no_vf),
+		T(what_finds_no_row_is_counted_as_left_out),
 		T(what_is_passed_through_is_no_device_of_a_class),
 		T(a_device_that_somebody_else_has_is_avoided),
 	};

@@ -95,6 +95,19 @@ static void no_servers_are_none_but_with_ptp(void **state)
 	assert_int_equal(h.clocks, 1);
 }
 
+/* Address= names hosts: which of its devices are meant hangs on its name. */
+static void a_host_that_is_renamed_is_told_with_its_devices(void **state)
+{
+	struct vs_inv *inv = *state;
+
+	told(inv, ENTER(CHANGE("name", STR("esx1"))));
+	told(inv, MODIFY(CHANGE("summary.rebootRequired", "null")));
+	assert_false(host_had & VS_VC_HOST_PFS);
+	told(inv, MODIFY(CHANGE("name", STR("esx2"))));
+	assert_true(host_had & VS_VC_HOST_NAME);
+	assert_true(host_had & VS_VC_HOST_PFS);
+}
+
 /* A change of the whole that we asked parts of: all is read anew. */
 static void a_parents_change_is_read_anew(void **state)
 {
@@ -220,6 +233,7 @@ int main(void)
 		T(a_host_that_says_nothing_is_unknown),
 		T(what_it_says_is_read_and_forgotten_when_taken_back),
 		T(no_servers_are_none_but_with_ptp),
+		T(a_host_that_is_renamed_is_told_with_its_devices),
 		T(a_parents_change_is_read_anew),
 		T(a_pfs_driver_and_wishes_are_the_nics_and_the_devices),
 		cmocka_unit_test(a_template_that_says_nothing_is_unknown),

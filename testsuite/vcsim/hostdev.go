@@ -24,6 +24,7 @@ type pciSpec struct {
 	BarGB   int    `json:"barGB"`   // its BARs together
 	Enabled *bool  `json:"enabled"` // passthrough; false: a device of the host's
 	Reboot  bool   `json:"reboot"`  // enabled, and waits for a reboot
+	Sriov   bool   `json:"sriov"`   // a port that could have VFs, and is given whole
 }
 
 func (h *host) buildDevices() error {
@@ -48,8 +49,12 @@ func (d *pciSpec) hardware() types.HostPciDevice {
 }
 
 func (d *pciSpec) passthru() types.BaseHostPciPassthruInfo {
-	return &types.HostPciPassthruInfo{Id: d.Pci, DependentDevice: d.Pci, PassthruCapable: true,
+	base := types.HostPciPassthruInfo{Id: d.Pci, DependentDevice: d.Pci, PassthruCapable: true,
 		PassthruEnabled: d.Enabled == nil || *d.Enabled, PassthruActive: d.given(), HardwareLabel: d.Label}
+	if d.Sriov {
+		return &types.HostSriovInfo{HostPciPassthruInfo: base, SriovCapable: true}
+	}
+	return &base
 }
 
 // systemID is what a fixed backing of this host's devices must name.

@@ -34,7 +34,7 @@ static bool hands_out(const struct vs_adapter *a, const struct vs_host *h,
 	return !vs_adapter_nics(a) && a->vendor == d->vendor &&
 	       a->device == d->device &&
 	       (!a->label[0] || !strcmp(a->label, d->label)) &&
-	       vs_address_has(a->address, h->name, d->pci);
+	       vs_addresses_has(a->addresses, h->name, d->pci);
 }
 
 /* The adapter that hands it out, the first one; NULL: none. */
@@ -61,12 +61,18 @@ static uint32_t lines_of(const struct vs_core *c, const struct vs_host *h,
 	return lines;
 }
 
-/* On the bus of a PF that has VFs: it is one of them, and counted there. */
-static bool is_vf(const struct vs_host *h, const struct vs_vc_device *d)
+/* On the bus of a PF that has VFs: it is one of them, and counted there. But for
+ * another port of that card, which can have VFs itself: no VF can. (Their ids
+ * don't tell the two apart: some vendors' VFs have those of their PF.) A PF
+ * whose driver has it, or whose VFs are in use, is handed out to nobody. */
+static bool is_counted(const struct vs_host *h, const struct vs_vc_device *d)
 {
 	static const size_t bus = sizeof("0000:3b") - 1;
 
-	for (int i = 0; i < h->npfs; i++)
+	for (int i = 0; i < h->npfs && d->sriov; i++)
+		if (!h->pfs[i].of && !strcmp(h->pfs[i].pci, d->pci))
+			return true;
+	for (int i = 0; i < h->npfs && !d->sriov; i++)
 		if (!h->pfs[i].of && h->pfs[i].vfs > 0 &&
 		    !strncmp(h->pfs[i].pci, d->pci, bus))
 			return true;
@@ -135,7 +141,6 @@ void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
 		     const struct vs_vc_host *h)
 {
 	int from = to->npfs;
-	const char *full = NULL;
 
 	vs_offer_forget(to);
 	free(to->devices);
@@ -145,24 +150,20 @@ void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
 	to->devices = vs_calloc(VS_HOST_PFS, sizeof(*to->devices));
 	for (size_t i = 0; i < h->ndevices; i++) {
 		const struct vs_vc_device *d = &h->devices[i];
-		const struct vs_adapter *a = !d->active || is_vf(to, d) ?
+		const struct vs_adapter *a = !d->active || is_counted(to, d) ?
 			NULL : wanted_by(c, to, d);
 		struct vs_devices *of = a ? alike(to, from, a, d) : NULL;
 
 		/* a second row of the same would promise each twice */
 		if (of && of->n == VS_DEVICES_MAX)
-			full = full ? full : d->pci;
+			vs_row_left_out(to, d->pci);
 		else if (of)
 			row_join(&to->pfs[from + (of - to->devices)], of, d);
 		else if (a && to->npfs < VS_HOST_PFS)
 			row_add(to, from, a, d)->lines = lines_of(c, to, d);
 		else if (a)
-			vs_error("host=%s device=%s is not handed out: a host has %d PFs and kinds of devices at most",
-				 to->name, d->pci, VS_HOST_PFS);
+			vs_row_left_out(to, d->pci);
 	}
-	if (full)
-		vs_error("host=%s device=%s and those after it are not handed out: a host has %d devices alike at most",
-			 to->name, full, VS_DEVICES_MAX);
 	vs_named_rows(c, to, from, h);
 }
 
@@ -172,7 +173,7 @@ void vs_devices_idle(const struct vs_core *c, const struct vs_host *h,
 	f->idle = vs_calloc(from->ndevices + 1, sizeof(*f->idle));
 	for (size_t i = 0; i < from->ndevices; i++) {
 		const struct vs_vc_device *d = &from->devices[i];
-		const struct vs_adapter *a = d->active || is_vf(h, d) ? NULL :
+		const struct vs_adapter *a = d->active || is_counted(h, d) ? NULL :
 			wanted_by(c, h, d);
 		struct vs_idle_facts *to = &f->idle[f->nidle];
 
@@ -213,7 +214,8 @@ static bool fixed_is(const struct vs_vm *vm, const struct vs_card *card,
 	if (held)
 		return !strcmp(card->pci, held->pf);
 	return row ? vs_pf_reaches(a, NULL, row) : !vm->host_ptr ||
-		vs_address_has(a->address, vm->host_ptr->name, card->pci);
+		vs_addresses_has(a->addresses, vm->host_ptr->name,
+				 card->pci);
 }
 
 /* held NULL: whichever of its kind. */

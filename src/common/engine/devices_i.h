@@ -8,6 +8,11 @@
 
 /* Does any adapter hand out devices? Else nothing is read of them. */
 bool vs_devices_wanted(const struct vs_core *c);
+/* All rows of the host's table, from what vCenter tells of it; and one of them
+ * for which there is no room (an address, or a name). */
+void vs_host_rows(const struct vs_core *c, struct vs_host *to,
+		  const struct vs_vc_host *h);
+void vs_row_left_out(struct vs_host *to, const char *what);
 /* The host's devices that some adapter wants, as rows after its PFs. */
 void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
 		     const struct vs_vc_host *h);

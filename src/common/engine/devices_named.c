@@ -146,8 +146,7 @@ void vs_named_rows(const struct vs_core *c, struct vs_host *to, int from,
 		if (!vs_adapter_named(a) || has_row(to, from, a))
 			continue;
 		if (to->npfs == VS_HOST_PFS)
-			vs_error("host=%s \"%s\" is not handed out: a host has %d PFs and kinds of devices at most",
-				 to->name, a->label, VS_HOST_PFS);
+			vs_row_left_out(to, a->label);
 		else if (vs_adapter_kind(a)->by_class)
 			dvx_row(to, from, a, h);
 		else

@@ -26,6 +26,7 @@ core_sources += \
 	src/common/engine/devices.c src/common/engine/devices_i.h \
 	src/common/engine/door.c \
 	src/common/engine/devices_named.c \
+	src/common/engine/host_rows.c \
 	src/common/engine/drift.c \
 	src/common/engine/vmotion.c src/common/engine/vmotion_i.h \
 	src/common/engine/vmotion_plan.c \

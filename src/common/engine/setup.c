@@ -56,7 +56,7 @@ static void device_make(const struct vs_core *c,
 	a->vendor = (uint16_t)from->vendor;
 	a->device = (uint16_t)from->device;
 	a->mmio_gb = from->mmio_gb;
-	vs_strlcpy(a->address, or_none(from->address), sizeof(a->address));
+	a->addresses = vs_addresses_new(from->address);
 	if (vs_adapter_kind(a)->fixed)
 		a->line = (*lines)++;
 	vs_strlcpy(a->label, from->device_class ? from->device_class :
@@ -282,6 +282,8 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 	size_t nold = c->nnodes;
 	struct vs_refused *r, *tmp;
 
+	for (size_t i = 0; old_conf && i < old_conf->nadapters; i++)
+		vs_addresses_free(c->adapters[i].addresses);
 	free(c->adapters);
 	free(c->nets);
 	free(c->rails);

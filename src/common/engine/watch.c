@@ -239,28 +239,6 @@ static int host_vfs(const struct vs_host *h)
 	return vfs;
 }
 
-static void host_pfs(const struct vs_core *c, struct vs_host *to,
-		     const struct vs_vc_host *h)
-{
-	to->npfs = 0;
-	to->pfs_known = !h->pfs_unread;
-	for (size_t i = 0; i < h->npfs && to->npfs < VS_HOST_PFS; i++) {
-		struct vs_pf *pf = &to->pfs[to->npfs++];
-
-		memset(pf, 0, sizeof(*pf));
-		vs_strlcpy(pf->pci, h->pfs[i].pci, sizeof(pf->pci));
-		vs_strlcpy(pf->pnic, h->pfs[i].pnic, sizeof(pf->pnic));
-		vs_strlcpy(pf->switch_uuid, h->pfs[i].switch_uuid,
-			   sizeof(pf->switch_uuid));
-		pf->vfs = h->pfs[i].vfs;
-		pf->numa = h->pfs[i].numa;
-		pf->numa_cores = h->pfs[i].numa_cores;
-		pf->numa_mb = h->pfs[i].numa_mb;
-		pf->link_up = h->pfs[i].link_up;
-	}
-	vs_devices_rows(c, to, h);
-}
-
 static const char *leaf_of(const struct vs_core *c, const char *host)
 {
 	for (size_t i = 0; i < c->conf->nhosts; i++)
@@ -303,7 +281,7 @@ static void ev_host(void *arg, const struct vs_vc_host *h)
 		to->max_hw = h->max_hw;
 	}
 	if (h->has & VS_VC_HOST_PFS)
-		host_pfs(c, to, h);
+		vs_host_rows(c, to, h);
 	host_lists(c, to, h);
 	vs_facts_set(c, to, h);
 	vs_drift_look(c, to);

@@ -116,7 +116,7 @@ struct vs_adapter {
 	 * its class or profile */
 	uint16_t vendor, device;
 	char label[VS_DEVICE_LABEL];
-	char address[VS_ADDRESS_LEN];	/* of fixed ones, see plan/address.h */
+	struct vs_addresses *addresses;	/* of fixed ones, its own; NULL: all */
 	int line;			/* of fixed ones: its bit in
 					 * vs_devices.lines */
 	char params[VS_DEVICE_PARAMS];	/* of its class, or "" */

@@ -6,6 +6,7 @@
  * Rules: an address is compared as a number would be, 0000:3B:00.0 is
  * 0000:3b:00.0; a host is named as vCenter names it, and never guessed at.
  */
+#include <stdlib.h>
 #include <string.h>
 #include "plan/address.h"
 #include "util/hostlist.h"
@@ -56,18 +57,66 @@ int vs_address_check(const char *list, struct vs_err *err)
 	return rc;
 }
 
-bool vs_address_has(const char *list, const char *host, const char *pci)
+/* ---- made ready ---------------------------------------------------------------- */
+
+struct one { const char *host; char pci[VS_PCI_LEN]; };
+struct vs_addresses {
+	size_t n;
+	char **all;			/* the memory behind the hosts' names */
+	struct one of[];		/* by host, "" is each; by address */
+};
+
+static int by_host(const void *a, const void *b)
 {
-	char **all = list[0] ? vs_hostlist_expand(list) : NULL;
-	char at[VS_PCI_LEN];
-	bool has = !list[0];
+	const struct one *x = a, *y = b;
+	int order = strcmp(x->host, y->host);
 
-	for (size_t i = 0; all && all[i] && !has; i++) {
-		const char *on, *address = split(all[i], &on);
+	return order ? order : strcmp(x->pci, y->pci);
+}
 
-		has = (!on || !strcmp(on, host)) &&
-		      !vs_pci_parse(address, at, NULL) && !strcmp(at, pci);
+struct vs_addresses *vs_addresses_new(const char *list)
+{
+	struct vs_addresses *a;
+	char **all;
+	size_t n = 0;
+
+	if (!list || !list[0])
+		return NULL;
+	all = vs_hostlist_expand(list);
+	while (all && all[n])
+		n++;
+	a = vs_calloc(1, sizeof(*a) + n * sizeof(a->of[0]));
+	a->all = all;
+	for (size_t i = 0; i < n; i++) {
+		struct one *to = &a->of[a->n];
+		const char *address = split(all[i], &to->host);
+
+		if (!to->host)
+			to->host = "";
+		a->n += !vs_pci_parse(address, to->pci, NULL);
 	}
-	vs_hostlist_free(all);
-	return has;
+	qsort(a->of, a->n, sizeof(a->of[0]), by_host);
+	return a;
+}
+
+void vs_addresses_free(struct vs_addresses *a)
+{
+	if (a)
+		vs_hostlist_free(a->all);
+	free(a);
+}
+
+static bool has(const struct vs_addresses *a, const char *host,
+		const char *pci)
+{
+	struct one key = { .host = host };
+
+	vs_strlcpy(key.pci, pci, sizeof(key.pci));
+	return bsearch(&key, a->of, a->n, sizeof(a->of[0]), by_host) != NULL;
+}
+
+bool vs_addresses_has(const struct vs_addresses *a, const char *host,
+		      const char *pci)
+{
+	return !a || has(a, "", pci) || has(a, host, pci);
 }

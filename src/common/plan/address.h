@@ -15,8 +15,14 @@
 /* -1 with what is wrong with the list, VS_E_CONFIG; longer than
  * VS_ADDRESS_LEN - 1 is wrong too. */
 int vs_address_check(const char *list, struct vs_err *err);
+/* The list made ready for many questions; NULL for "". A list that is wrong has
+ * none. vs_addresses_free() it. */
+struct vs_addresses;
+struct vs_addresses *vs_addresses_new(const char *list);
+void vs_addresses_free(struct vs_addresses *a);
 /* Is the device at this address (as vs_pci_parse() writes it) of this host, by
- * vCenter's name of it, one of them? A list that is wrong has none. */
-bool vs_address_has(const char *list, const char *host, const char *pci);
+ * vCenter's name of it, one of them? Of NULL each is. */
+bool vs_addresses_has(const struct vs_addresses *a, const char *host,
+		      const char *pci);
 
 #endif

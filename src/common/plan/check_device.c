@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The checks of devices that are handed to VMs whole: those that an adapter of
- * vsphere.conf would give, and that the host doesn't.
+ * vsphere.conf would give, and that the host doesn't, or that we can't count.
  *
  * Rules: a device that nobody's line names is nobody's business; which of them a
  * host keeps for itself is its administrator's, so that it is no more than a
@@ -27,4 +27,11 @@ void vs_check_idle(const struct vs_host *h, struct vs_found_list *l)
 
 		vs_strlcpy(f->pf, d->pci, sizeof(f->pf));
 	}
+	if (h->nleft)
+		vs_found_add(l, VS_CHECK_DEVICE_LEFT, h->name,
+			vs_asprintf("%d are left out: %s and those after it",
+				    h->nleft, h->left),
+			vs_asprintf("%d PFs and kinds of devices at most, and %d devices alike",
+				    VS_HOST_PFS, VS_DEVICES_MAX),
+			vs_strdup("# vsphere.conf: Type=dynamic-directpath counts devices alike as one kind, or name fewer by Address="));
 }

@@ -93,6 +93,9 @@ const struct vs_check_kind vs_check_kinds[VS_CHECKS] = {
 	[VS_CHECK_DEVICE_REBOOT] = { "device-reboot", VS_WARNING, "device",
 		"passthrough is enabled for a device, and not active",
 		"It goes to no VM before the host was rebooted." },
+	[VS_CHECK_DEVICE_LEFT] = { "device-left-out", VS_WARNING, "host",
+		"it has more PFs and kinds of devices than are counted",
+		"Those left out go to no VM." },
 
 	[VS_CHECK_TEMPLATE_MISSING] = { "template-missing", VS_HARD, "template",
 		"the template isn't there, isn't readable, or is no template",

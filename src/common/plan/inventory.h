@@ -16,7 +16,7 @@
 #include "plan/hardware.h"
 #include "plan/parent.h"
 
-#define VS_HOST_PFS 16
+#define VS_HOST_PFS 24	/* PFs and kinds of devices: bits of uint32_t */
 #define VS_HOST_NETS 64
 #define VS_HOST_STORES 32
 #define VS_VM_CARDS 16
@@ -74,6 +74,8 @@ struct vs_host {
 	int max_hw;			/* highest VM hardware version */
 	struct vs_pf pfs[VS_HOST_PFS];
 	int npfs;
+	int nleft;			/* for which there was no room */
+	char left[VS_DEVICE_LABEL];	/* the first of them: address or name */
 	struct vs_devices *devices;	/* its own, or NULL */
 	struct vs_offer *offer;		/* likewise; the engine's, see offer.c */
 	char nets[VS_HOST_NETS][VS_MOID_LEN];

@@ -87,6 +87,7 @@ void vs_inv_set_gives(struct vcx_host *h, struct vs_j list)
 		if (!g->active && !g->enabled &&
 		    !vs_j_bool_or(vs_j_opt(p, "passthruCapable"), false))
 			continue;
+		g->sriov = vs_j_bool_or(vs_j_opt(p, "sriovCapable"), false);
 		g->pci = lower(vs_j_str_or(vs_j_opt(p, "id"), ""));
 		g->label = vs_strdup(vs_j_str_or(vs_j_opt(p, "hardwareLabel"),
 						 ""));
@@ -110,6 +111,7 @@ size_t vs_inv_host_devices_put(const struct vcx_host *h,
 		out[n] = (struct vs_vc_device) {
 			.pci = g->pci, .label = g->label,
 			.active = g->active, .enabled = g->enabled,
+			.sriov = g->sriov,
 			.name = h->devices[k].name,
 			.vendor = h->devices[k].vendor,
 			.device = h->devices[k].device,

@@ -303,7 +303,8 @@ static unsigned int set_place(struct vcx_host *h, const char *path,
 
 	if (!strcmp(path, "name")) {
 		vs_str_replace(&h->name, vs_j_str_or(val, NULL));
-		return VS_VC_HOST_NAME;
+		/* devices may be meant by their host's name */
+		return VS_VC_HOST_NAME | VS_VC_HOST_PFS;
 	}
 	if (!strcmp(path, "parent")) {
 		ref = vs_j_ref(val, NULL);

@@ -60,7 +60,7 @@ struct vcx_proxy { char *uuid, *name; int mtu; char **pnics; size_t npnics; };
 struct vcx_pt { char *pci; int vfs, asked, most; bool enabled; };
 /* Those of the host's PCI devices that may be handed to VMs, now or once somebody
  * has enabled them, or the host was rebooted. */
-struct vcx_give { char *pci, *label; bool active, enabled; };
+struct vcx_give { char *pci, *label; bool active, enabled, sriov; };
 struct vcx_numa { char *pci; int node, threads; int64_t mb; };	/* the node's */
 
 struct vcx_host {

@@ -114,6 +114,7 @@ struct vs_vc_incapable { const char *pci, *pnic, *switch_uuid, *driver; };
  * could; enabled: once it was rebooted. "" for no label. */
 struct vs_vc_device { const char *pci, *name, *label; int vendor, device;
 	bool active, enabled;
+	bool sriov;			/* it can have VFs: it is none */
 	int numa, numa_cores; int64_t numa_mb; };
 /* Any PCI device of the host. */
 struct vs_vc_function { char *pci, *name; int vendor, device; };
