@@ -10,7 +10,8 @@
 
 static void dir_of(const struct fake_vm *vm, char out[64])
 {
-	snprintf(out, 64, "[s] %s/", vm->moid);
+	snprintf(out, 64, "[%s] %s/", strcmp(vm->store, "other") ? "s" : "o",
+		 vm->moid);
 }
 
 void fake_source_apply(struct fake_vm *vm, const struct vs_vc_clone *cl)

@@ -74,6 +74,7 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_beside \
 	testsuite/unit/test_engine_missing testsuite/unit/test_engine_noclient \
 	testsuite/unit/test_engine_instant \
 	testsuite/unit/test_engine_orders testsuite/unit/test_engine_parents \
+	testsuite/unit/test_engine_parents_bar \
 	testsuite/unit/test_engine_parents_end \
 	testsuite/unit/test_engine_plan \
 	testsuite/unit/test_engine_prefetch \
@@ -118,6 +119,7 @@ testsuite_unit_test_engine_missing_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_noclient_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_orders_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_parents_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_parents_bar_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_parents_end_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_instant_LDADD = $(engine_ldadd)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The stage of the tests of linked clones. Included by each test program. */
+/* The stage of the tests of linked and instant clones. Included by each test program. */
 #ifndef PARENTS_STAGE_H
 #define PARENTS_STAGE_H
 
@@ -54,6 +54,52 @@ STAGE void time_passes(void)
 		fake_slow(NULL, 0);
 		turns(60);
 	}
+}
+
+/* ---- instant clones ------------------------------------------------------- */
+
+STAGE void begin_instant(int nodes, int hosts)
+{
+	struct vs_conf *conf = conf_make(nodes, "warm", 1024);
+
+	begin(nodes, hosts, 8, "warm");
+	conf->partitions[0].clone = vs_strdup("instant");
+	free(conf->adapters[0].type);
+	conf->adapters[0].type = vs_strdup("vmxnet3");
+	begin_as(conf);
+	ready();
+}
+
+STAGE void freeze(void)
+{
+	struct fake_vm *p = fake_parent("parent-");
+
+	p->frozen = true;
+	fake_show(p);
+	turns(2);
+}
+
+/* The job's node is allocated, and its parent stands. */
+STAGE void parent_stands(uint32_t job, const char *node)
+{
+	assert_int_equal(job_begin(job, node, NULL), 0);
+	flags(node, WANTED);
+	turns(2);
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	turns(2);
+	freeze();
+}
+
+STAGE void comes_up(const char *node)
+{
+	flags(node, BOOT);
+	turns(2);
+	assert_true(fake_finish(FAKE_INSTANT));
+	turns(2);
+	flags(node, BUSY);
+	turns(2);
 }
 
 #endif

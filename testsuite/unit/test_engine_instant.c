@@ -1,58 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Instant clones (Clone=instant): parents that stand frozen, one on each host,
  * and VMs that are on at once. */
-#include "engine_stage.h"
-
-static void begin_instant(int nodes, int hosts)
-{
-	struct vs_conf *conf = conf_make(nodes, "warm", 1024);
-
-	begin(nodes, hosts, 8, "warm");
-	conf->partitions[0].clone = vs_strdup("instant");
-	free(conf->adapters[0].type);
-	conf->adapters[0].type = vs_strdup("vmxnet3");
-	begin_as(conf);
-	ready();
-}
-
-static const char *waits(const char *node)
-{
-	const char *why = vs_parent_waits(vs_node_named(&vs_core, node));
-
-	return why ? why : "(it doesn't)";
-}
-
-static void freeze(void)
-{
-	struct fake_vm *p = fake_parent("parent-");
-
-	p->frozen = true;
-	fake_show(p);
-	turns(2);
-}
-
-/* The job's node is allocated, and its parent stands. */
-static void parent_stands(uint32_t job, const char *node)
-{
-	assert_int_equal(job_begin(job, node, NULL), 0);
-	flags(node, WANTED);
-	turns(2);
-	assert_true(fake_finish(FAKE_CLONE));
-	turns(2);
-	assert_true(fake_finish(FAKE_POWER_ON));
-	turns(2);
-	freeze();
-}
-
-static void comes_up(const char *node)
-{
-	flags(node, BOOT);
-	turns(2);
-	assert_true(fake_finish(FAKE_INSTANT));
-	turns(2);
-	flags(node, BUSY);
-	turns(2);
-}
+#include "parents_stage.h"
 
 static void only_the_parent_is_made_before_slurm_asks_for_power(void **st)
 {
@@ -104,7 +53,7 @@ static void a_parent_that_is_not_frozen_keeps_its_clones_waiting(void **st)
 	now += (int64_t)vs_core.conf->boot_timeout_s * 1000;
 	turns(2);
 	/* an administrator's business, and no node's fault */
-	assert_non_null(strstr(vs_core.parents.barred, "was not frozen within"));
+	assert_non_null(strstr(vs_core.now[0].missing, "was not frozen within"));
 	assert_null(heard(VS_TELL_FAIL, NULL));
 	assert_true(fake_finish(FAKE_POWER_OFF));
 	assert_int_equal(fake_sent[FAKE_INSTANT], 0);
@@ -127,7 +76,7 @@ static void a_guest_that_says_why_is_heard(void **st)
 	p->guest_reason = "no such tools";
 	fake_show(p);
 	turns(2);
-	assert_non_null(strstr(vs_core.parents.barred,
+	assert_non_null(strstr(vs_core.now[0].missing,
 			       "the guest says: no such tools"));
 }
 

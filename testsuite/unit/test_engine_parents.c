@@ -249,7 +249,7 @@ static void a_setting_that_forbids_it_is_no_nodes_fault(void **st)
 	assert_null(heard(VS_TELL_FAIL, "vm1"));
 	/* others aren't even begun, and hear why */
 	assert_int_equal(job_begin(8, "vm2", NULL), -1);
-	assert_non_null(strstr(vs_core.parents.barred, "CreateSnapshot is lacking"));
+	assert_non_null(strstr(vs_core.now[0].missing, "CreateSnapshot is lacking"));
 	assert_int_equal(fake_sent[FAKE_SNAPSHOT], 1);
 	/* after a while it is tried again */
 	now += VS_AVOID_HOST_MS;

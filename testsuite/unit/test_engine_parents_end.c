@@ -106,7 +106,7 @@ static void a_card_in_the_parent_is_no_nodes_fault(void **st)
 	vm->cards[0].kind = VS_CARD_SRIOV;
 	turns(20);
 	assert_int_equal(fake_sent[FAKE_SNAPSHOT], 0);
-	assert_true(vs_core.parents.barred[0]);
+	assert_true(vs_core.now[0].missing[0]);
 	assert_null(heard(VS_TELL_FAIL, "vm1"));
 	assert_int_equal(job_begin(8, "vm2", NULL), -1);
 }

@@ -115,6 +115,22 @@ static void not_asked(const struct vs_core *c, struct vs_node *n,
 		n->shutdown_ms -= (int64_t)c->conf->shutdown_grace_s * 1000;
 }
 
+/* What is there may be other than we believe. */
+bool vs_fail_is_doubt(enum vs_code code)
+{
+	switch (code) {
+	case VS_E_STATE:
+	case VS_E_GONE:
+	case VS_E_EXISTS:
+	case VS_E_BUSY:
+	case VS_E_UNKNOWN:
+	case VS_E_RELOGIN:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Look before anything else is done. */
 static void look_first(struct vs_core *c, struct vs_node *n,
 		       enum vs_op_kind kind, const struct vs_err *err)
@@ -146,15 +162,9 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 	if (kind == VS_OP_RELOCATE &&
 	    vs_move_failed(n, vs_node_vm(c, n), &n->last_err))
 		return;
-	switch (n->last_err.code) {
-	case VS_E_STATE:
-	case VS_E_GONE:
-	case VS_E_EXISTS:
-	case VS_E_BUSY:
-	case VS_E_UNKNOWN:
-	case VS_E_RELOGIN:
+	if (vs_fail_is_doubt(n->last_err.code))
 		look_first(c, n, kind, err);
-		break;
+	switch (n->last_err.code) {
 	case VS_E_OTHER_HOST:
 	case VS_E_SHORTAGE:
 		if (is_start(kind))

@@ -162,6 +162,8 @@ void vs_suspend_failed(struct vs_core *c, struct vs_node *n,
 void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		    const char *host, const struct vs_err *err, int64_t now_ms);
 void vs_node_give_up(struct vs_core *c, struct vs_node *n, const char *why);
+/* fail.c: after such an error, look before anything else is done. */
+bool vs_fail_is_doubt(enum vs_code code);
 
 enum vs_profile_fit vs_node_fit(const struct vs_core *c,
 				const struct vs_node *n,

@@ -171,6 +171,8 @@ const struct vs_vm *vs_parent_for(struct vs_core *c, struct vs_node *n,
 	}
 	vm = vs_parent_choose(&c->inv, &key, c->folder, c->cluster_id);
 	step = step_of(p, vm, now_ms);
+	if (step == VS_PARENT_MAKE && vs_parent_strayed(c, p, now_ms))
+		return NULL;
 	if (step != VS_PARENT_READY) {
 		go_on(c, p, n, h, vm, step, now_ms, err);
 		return NULL;

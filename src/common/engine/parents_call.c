@@ -155,18 +155,8 @@ static void failed(struct vs_core *c, struct vs_parent *p,
 		err->fault[0] ? err->fault : "-", err->text);
 	if (err->code == VS_E_EXISTS && op == VS_PARENT_CLONES)
 		p->skip = (p->skip + 1) % NAMES;
-	switch (err->code) {
-	case VS_E_STATE:
-	case VS_E_GONE:
-	case VS_E_EXISTS:
-	case VS_E_BUSY:
-	case VS_E_UNKNOWN:
-	case VS_E_RELOGIN:
+	if (vs_fail_is_doubt(err->code))
 		look_first(c, p);
-		break;
-	default:
-		break;
-	}
 	if (op == VS_PARENT_CLONES)
 		room_free(c, p);
 	if (op != VS_PARENT_DESTROYS && op != VS_PARENT_GOES_OFF)
@@ -200,8 +190,11 @@ static void done(void *arg, uint64_t id, const char *result,
 			(long long)(now_ms - p->since_ms));
 		/* Now it settles: id 0, until vCenter shows it. */
 		op_set(c, p, was, 0, now_ms);
-		if (was == VS_PARENT_CLONES)
+		if (was == VS_PARENT_CLONES) {
 			vs_strlcpy(p->vm, result, sizeof(p->vm));
+			vs_strlcpy(p->born, result, sizeof(p->born));
+			p->born_ms = now_ms;
+		}
 		p->tries = 0;
 		p->not_before_ms = 0;
 	}
@@ -464,5 +457,6 @@ void vs_parents_clear(struct vs_core *c)
 		HASH_DEL(c->parents.all, p);
 		free(p);
 	}
+	free(c->parents.bars);
 	c->parents = (struct vs_parents) { .all = NULL };
 }

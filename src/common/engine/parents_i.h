@@ -41,6 +41,8 @@ struct vs_parent {
 	int64_t not_before_ms, away_ms, asked_ms;
 	int64_t boots_ms;		/* on, and not frozen yet; 0: not so */
 	char why[320];			/* what keeps those that ask, "" */
+	char born[VS_MOID_LEN];		/* the VM that was made last, */
+	int64_t born_ms;		/* then; "": none since the start */
 	/* of one that is there */
 	uint64_t judged_after;		/* this slow beat is too old */
 	int64_t unwanted_ms;		/* since then; 0: somebody wants it */
@@ -50,12 +52,19 @@ struct vs_parent {
 	UT_hash_handle hh;
 };
 
+/* Why no clone of this version of a template can be had. */
+struct vs_parent_bar {
+	struct vs_parent_mark of;
+	bool on;			/* else it was, lately */
+	int64_t until_ms;
+	char why[256];
+};
+
 struct vs_parents {
 	struct vs_parent *all;
 	int64_t scan_ms;
-	char barred[256];		/* why no linked clone can be had, "" */
-	struct vs_parent_mark bars;	/* of this version */
-	int64_t barred_until_ms;
+	struct vs_parent_bar *bars;
+	size_t nbars, cap_bars;
 	/* as of this pass: of a clone nobody knows whose it is; a node's VM is
 	 * missed; a VM that may be a child can't be read */
 	bool copies_lost, missing, unread;
@@ -122,9 +131,18 @@ void vs_parents_see(struct vs_core *c);
 void vs_parent_told(struct vs_core *c, struct vs_vm *vm, const char *mark);
 void vs_parent_template(struct vs_core *c, size_t profile,
 			const struct vs_vc_template *t);
+/* parents_bar.c: until then there are no clones of that version of a template,
+ * and who asks for one hears why. Ended by time, or by an operator. */
 void vs_parents_bar(struct vs_core *c, const struct vs_parent_key *key,
 		    int64_t until_ms, const char *why);
+void vs_parents_bars_end(struct vs_core *c, int64_t now_ms);
 void vs_parents_try_again(struct vs_core *c);
+/* The one that was made lately is there and isn't what was asked for: true, and
+ * barred, for another one would go the same way. */
+bool vs_parent_strayed(struct vs_core *c, struct vs_parent *p, int64_t now_ms);
+/* n's parent, which is ready, has lost cards: barred. */
+void vs_parent_changed(struct vs_core *c, const struct vs_node *n,
+		       const struct vs_vm *parent, int64_t now_ms);
 /* Its parent is gone, or another VM by now: it can't start. */
 bool vs_parent_gone(const struct vs_core *c, const struct vs_vm *child);
 /* Would the clone of a node be made of it, as all is now, or isn't that known? */

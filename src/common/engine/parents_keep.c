@@ -63,51 +63,6 @@ void vs_parent_template(struct vs_core *c, size_t profile,
 		   sizeof(c->now[profile].missing));
 }
 
-/* ---- while none can be had -------------------------------------------------------- */
-
-static bool asks_for(const struct vs_core *c, size_t i,
-		     const struct vs_parent_mark *m)
-{
-	struct vs_parent_mark is;
-
-	return !vs_parent_mark_of(c->profiles[i].clone, c->now[i].hash, &is) &&
-	       is.kind == m->kind && !strcmp(is.of, m->of);
-}
-
-static void bar_set(struct vs_core *c, const char *why)
-{
-	for (size_t i = 0; i < c->nprofiles; i++) {
-		struct vs_profile_now *now = &c->now[i];
-
-		if (!asks_for(c, i, &c->parents.bars) ||
-		    (now->missing[0] && strcmp(now->missing,
-					       c->parents.barred)))
-			continue;
-		vs_strlcpy(now->missing, why, sizeof(now->missing));
-		now->sums = 0;
-	}
-	vs_strlcpy(c->parents.barred, why, sizeof(c->parents.barred));
-	c->vf_freed = true;
-	vs_nodes_touch(c);
-}
-
-void vs_parents_bar(struct vs_core *c, const struct vs_parent_key *key,
-		    int64_t until_ms, const char *why)
-{
-	if (c->parents.barred[0])
-		bar_set(c, "");
-	c->parents.bars = key->mark;
-	c->parents.barred_until_ms = until_ms;
-	bar_set(c, why);
-	vs_error("%s: its clones wait", why);
-}
-
-void vs_parents_try_again(struct vs_core *c)
-{
-	if (c->parents.barred[0])
-		bar_set(c, "");
-}
-
 bool vs_parent_gone(const struct vs_core *c, const struct vs_vm *child)
 {
 	const struct vs_vm *vm;
@@ -278,8 +233,7 @@ void vs_parents_pass(struct vs_core *c, int64_t now_ms)
 	if (now_ms - c->parents.scan_ms < SCAN_MS)
 		return;
 	c->parents.scan_ms = now_ms;
-	if (c->parents.barred[0] && now_ms >= c->parents.barred_until_ms)
-		bar_set(c, "");
+	vs_parents_bars_end(c, now_ms);
 	forget_old(c, now_ms);
 	/* Until all nodes are judged nobody knows whose VM is missed. */
 	if (!c->ready || c->observe || c->blocked[0])

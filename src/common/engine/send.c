@@ -317,10 +317,10 @@ static int64_t send_instant(struct vs_core *c, struct vs_node *n,
 	if (!parent)
 		return err->code == VS_OK ? 0 : -1;
 	in.source = parent->moid;
-	if (parent_keys(c, n, parent, keys) < 0)
-		return vs_err_set(err, VS_E_CONFIG,
-			"parent %s has not the cards of its clones: somebody changed it; switch it off and delete it, another is made",
-			parent->name);
+	if (parent_keys(c, n, parent, keys) < 0) {
+		vs_parent_changed(c, n, parent, now_ms);
+		return 0;
+	}
 	kv(&s, VS_KEY_FROM, parent->uuid);
 	vs_uuid_random(uuid);
 	spec_extra(c, n, uuid, &s);
@@ -329,7 +329,7 @@ static int64_t send_instant(struct vs_core *c, struct vs_node *n,
 	kv(&s, "guestinfo.slurm.state", "");
 	kv(&s, "guestinfo.slurm.reason", "");
 	if (spec_cards(c, n, h, now_ms, &s, err))
-		return -1;
+		return not_yet(err);
 	in.ncards = s.ncards;
 	in.nextra = s.nkv;
 	return vs_vc_vm_instant(c->vc, &in, op, err);
