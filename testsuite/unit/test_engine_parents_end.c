@@ -187,6 +187,78 @@ static void an_orphan_that_others_stand_on_stays(void **st)
 	vs_core.port = was;
 }
 
+/* vm2's job ends while its VM is cloned of the parent, which nobody wants then. */
+static void leaves_its_clone(void)
+{
+	wants(8, "vm2");
+	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
+	vs_job_end(&vs_core, 8, &(int) { id("vm2") }, 1, false);
+	flags("vm2", DOWN);
+	fake_template("vm-tpl2", NULL);
+}
+
+/* It was never heard of again: two beats have shown no clone. */
+static void a_lost_reply_keeps_it_no_longer_than_nobody_knows(void **st)
+{
+	(void)st;
+	childless();
+	leaves_its_clone();
+	assert_true(fake_lose(FAKE_CLONE, false));
+	turns(80);
+	fake_slow(NULL, 0);
+	turns(20);
+	assert_true(vs_core.nodes[1].clone_lost);
+	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
+	time_passes();
+	assert_false(vs_core.nodes[1].clone_lost);
+	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
+}
+
+/* The same of a parent's own clone: its record is no longer kept for that. */
+static void a_lost_parent_is_looked_for_not_for_ever(void **st)
+{
+	struct vs_parent *p;
+
+	(void)st;
+	begin_linked(2, 1);
+	ready();
+	wants(7, "vm1");
+	p = vs_node_named(&vs_core, "vm1")->parent;
+	vs_job_end(&vs_core, 7, &(int) { id("vm1") }, 1, false);
+	flags("vm1", DOWN);
+	assert_true(fake_lose(FAKE_CLONE, false));
+	turns(12);
+	assert_true(p->lost);
+	time_passes();
+	assert_false(p->lost);
+	assert_false(vs_clone_lost(&vs_core));
+}
+
+static void one_that_is_done_and_not_shown_keeps_it(void **st)
+{
+	struct fake_vm *vm;
+
+	(void)st;
+	childless();
+	leaves_its_clone();
+	assert_true(fake_finish(FAKE_CLONE));
+	vm = fake_get("vm2");
+	vs_watch_events.vm_gone(&vs_core, vm->moid);
+	now += VS_SETTLE_MS;
+	turns(20);
+	for (int i = 0; i < 3; i++)
+		time_passes();
+	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
+	/* shown, and seen to stand on it */
+	fake_show(vm);
+	now += 600000;
+	time_passes();
+	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
+	fake_remove(vm);
+	time_passes();
+	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +270,9 @@ int main(void)
 		cmocka_unit_test(who_may_stand_on_it_is_asked_everywhere),
 		cmocka_unit_test(a_vm_whose_disks_nobody_knows_keeps_it),
 		cmocka_unit_test(an_orphan_that_others_stand_on_stays),
+		cmocka_unit_test(a_lost_reply_keeps_it_no_longer_than_nobody_knows),
+		cmocka_unit_test(a_lost_parent_is_looked_for_not_for_ever),
+		cmocka_unit_test(one_that_is_done_and_not_shown_keeps_it),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -41,6 +41,7 @@ core_sources += \
 	src/common/engine/job.c \
 	src/common/engine/login.c \
 	src/common/engine/login_i.h \
+	src/common/engine/lost.c \
 	src/common/engine/loop.c \
 	src/common/engine/health.c src/common/engine/leaving.c \
 	src/common/engine/maintain.c src/common/engine/maintain_i.h \

@@ -210,6 +210,8 @@ void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		   "vCenter reported its %s done but doesn't show it",
 		   vs_op_name(n->op.kind));
 	vs_info("node=%s %s: looking again", n->name, n->last_err.text);
+	if (n->op.kind == VS_OP_CLONE)
+		vs_clone_unshown(c, n, now_ms);
 	if (n->op.kind != VS_OP_VMOTION && ++n->tries > VS_TRIES_MAX)
 		vs_node_give_up(c, n, n->last_err.text);
 	op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
@@ -356,10 +358,7 @@ static void stray_done(void *arg, uint64_t id, const char *result,
 		vs_nodes_touch(c);
 		c->vf_freed = true;
 		/* Its VM may be shown later than its end. */
-		for (size_t k = 0; k < c->nnodes; k++)
-			if (c->nodes[k].clone_lost)
-				c->nodes[k].look_after = c->slow_seq + 1;
-		vs_vc_slow_now(c->vc);
+		vs_clones_lost_look(c);
 	}
 	vs_unlock();
 }
@@ -416,24 +415,6 @@ static bool task_known(const struct vs_core *c, const char *task)
 		if (!strcmp(n->op.task, task))
 			return true;
 	return false;
-}
-
-static bool call_without_task(const struct vs_core *c)
-{
-	const struct vs_node *n;
-
-	LIST_FOREACH(n, &c->busy, busy)
-		if (n->op.kind == VS_OP_CLONE && !n->op.task[0])
-			return true;
-	return vs_parents_unanswered(c);
-}
-
-static bool clone_lost(const struct vs_core *c)
-{
-	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].clone_lost)
-			return true;
-	return vs_parents_lost(c);
 }
 
 /* Who has begun it may not be known. */
@@ -493,8 +474,8 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 				vs_info("node=%s task=%s (%s) is under way: adopted",
 					n->name, task->moid, task->name);
 			}
-		} else if ((!c->ready || clone_lost(c)) &&
-			   !call_without_task(c) && by_us(c, task) &&
+		} else if ((!c->ready || vs_clone_lost(c)) &&
+			   !vs_clone_unanswered(c) && by_us(c, task) &&
 			   strcasestr(task->name, "clone") &&
 			   from_our_template(c, task->entity)) {
 			id = vs_vc_task_adopt(c->vc, task->moid, &stray, NULL);

@@ -46,6 +46,7 @@ struct vs_parent {
 	/* of one that is there */
 	uint64_t judged_after;		/* this slow beat is too old */
 	int64_t unwanted_ms;		/* since then; 0: somebody wants it */
+	int64_t copied_until_ms;	/* a clone of it is done, and not shown */
 	bool told;
 	/* as of this pass: what keeps it */
 	bool copied, made, has_children;
@@ -126,7 +127,7 @@ int vs_parent_key_of(const struct vs_core *c, const struct vs_profile *p,
 /* parents_keep.c: which are wanted, and the end of those that aren't */
 void vs_parents_pass(struct vs_core *c, int64_t now_ms);
 /* parents_seen.c: what keeps each that has a record; what a pass asks for. */
-void vs_parents_see(struct vs_core *c);
+void vs_parents_see(struct vs_core *c, int64_t now_ms);
 /* vCenter's word of a VM; of a template, for a profile (its index). */
 void vs_parent_told(struct vs_core *c, struct vs_vm *vm, const char *mark);
 void vs_parent_template(struct vs_core *c, size_t profile,
@@ -162,6 +163,14 @@ int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
 			       const struct vs_vc_op *op, struct vs_err *err);
 /* There is no VM, and how it would be made. */
 enum vs_seen vs_node_seen_none(const struct vs_node *n);
+/* lost.c: of some clone the reply is lost; one has no task yet. What becomes of those
+ * that are lost is looked for; is it known? The node's is done, but not shown. */
+bool vs_clone_lost(const struct vs_core *c);
+bool vs_clone_unanswered(const struct vs_core *c);
+void vs_clones_lost_look(struct vs_core *c);
+void vs_clones_lost_pass(struct vs_core *c);
+void vs_clone_unshown(struct vs_core *c, const struct vs_node *n,
+		      int64_t now_ms);
 /* ops.c: no more calls may be sent to this host now. */
 bool vs_op_host_full(const struct vs_core *c, const char *host);
 

@@ -234,11 +234,12 @@ void vs_parents_pass(struct vs_core *c, int64_t now_ms)
 		return;
 	c->parents.scan_ms = now_ms;
 	vs_parents_bars_end(c, now_ms);
+	vs_clones_lost_pass(c);
 	forget_old(c, now_ms);
 	/* Until all nodes are judged nobody knows whose VM is missed. */
 	if (!c->ready || c->observe || c->blocked[0])
 		return;
-	vs_parents_see(c);
+	vs_parents_see(c, now_ms);
 	LIST_FOREACH(vm, &c->inv.parents, with_parents) {
 		if (vs_vm_owner(vm, c->folder, c->cluster_id) !=
 		    VS_OWNER_PARENT)

@@ -126,12 +126,14 @@ static void copies(struct vs_core *c)
 	}
 }
 
-void vs_parents_see(struct vs_core *c)
+void vs_parents_see(struct vs_core *c, int64_t now_ms)
 {
 	struct vs_parent *p;
 
-	for (p = c->parents.all; p; p = p->hh.next)
-		p->copied = p->made = false;
+	for (p = c->parents.all; p; p = p->hh.next) {
+		p->copied = now_ms < p->copied_until_ms;
+		p->made = false;
+	}
 	/* what its making is, by its key, may be at work on it too */
 	for (p = c->parents.all; p; p = p->hh.next) {
 		struct vs_parent *r = p->op != VS_PARENT_IDLE ?
