@@ -30,11 +30,13 @@ static const struct svf_col cols[] = {
 	{ .name = "datastore", .key = "datastore", .what = "where its disks lie" },
 	{ .name = "host", .key = "host", .what = "where it is registered" },
 	{ .name = "state", .how = SVF_STATE, .key = "state",
-	  .what = "cloning, no-snapshot, snapshot, off and booting (of instant clones, until frozen), ready, away (its host or it can't be reached), on (by somebody's hand) or destroy" },
+	  .what = "cloning, no-snapshot, snapshot, off and booting (of instant clones, until frozen), ready, away (its host or it can't be reached), on (by somebody's hand), destroy, or unmarked (somebody took its mark away)" },
 	{ .name = "children", .how = SVF_RIGHT, .put = put_children,
 	  .what = "VMs that stand on its disks" },
 	{ .name = "wanted", .put = put_wanted,
 	  .what = "yes, or no: it goes after its last child" },
+	{ .name = "stays", .key = "stays",
+	  .what = "what keeps one that nobody wants" },
 };
 static const struct svf_list list = SVF_LIST(cols);
 

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The end of a parent: what has to be known first. */
 #include "parents_stage.h"
+#include "util/log.h"
+
+static int said;
+
+static void count(enum vs_log_level level, const char *line)
+{
+	said += level == VS_LOG_ERROR && strstr(line, "stays");
+}
 
 /* Its last child is gone, and it is wanted still. */
 static void childless(void)
@@ -175,12 +183,16 @@ static void an_orphan_that_others_stand_on_stays(void **st)
 	vm = fake_add_vm("other", "group-v9", "host-1", true);
 	vs_strlcpy(vm->base, "[s] d/", sizeof(vm->base));
 	ready();
+	said = 0;
+	vs_log_to(count);
 	for (int i = 0; i < 8; i++) {
 		turns(11);
 		vs_orphans_ask_slurm(&vs_core);
 		fake_slow(NULL, 0);
 	}
+	vs_log_to(NULL);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
+	assert_int_equal(said, 1);
 	fake_remove(vm);
 	turns(60);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
@@ -259,6 +271,150 @@ static void one_that_is_done_and_not_shown_keeps_it(void **st)
 	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
 }
 
+/* ---- it is said ---------------------------------------------------------------- */
+
+static void what_keeps_all_of_them_is_said_once(void **st)
+{
+	struct fake_vm *vm;
+
+	(void)st;
+	childless();
+	vm = fake_add_vm("odd", "group-v9", "host-1", false);
+	vm->unreadable = true;
+	fake_show(vm);
+	vs_vm_get(&vs_core.inv, vm->moid)->bases_told = false;
+	fake_template("vm-tpl2", NULL);
+	said = 0;
+	vs_log_to(count);
+	for (int i = 0; i < 5; i++)
+		time_passes();
+	vs_log_to(NULL);
+	assert_int_equal(said, 1);
+	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
+	assert_string_equal(vs_core.parents.unread, "odd");
+	assert_non_null(strstr(vs_parent_stays(&vs_core,
+		vs_vm_get(&vs_core.inv, fake_parent("")->moid)),
+		"can't be read"));
+}
+
+/* Of all at once it is judged as of the one that a clone asks for. */
+static void choices_are_true(void)
+{
+	struct vs_core *c = &vs_core;
+	const struct vs_vm *vm;
+
+	LIST_FOREACH(vm, &c->inv.parents, with_parents) {
+		const struct vs_parent *r = vs_parent_record(c, vm->moid, false);
+		struct vs_parent_key key;
+
+		assert_int_equal(vs_parent_key_of(c, &c->profiles[0], vm->host,
+						  c->store, &key), 0);
+		assert_non_null(r);
+		assert_int_equal(r->worse, vs_parent_choose(&c->inv, &key,
+			c->folder, c->cluster_id) != vm);
+	}
+}
+
+static void of_two_alike_one_goes(void **st)
+{
+	struct fake_vm *p, *twin;
+	char moid[32];
+
+	(void)st;
+	childless();
+	p = fake_parent("");
+	twin = fake_add_vm("a-twin", "group-v1", "host-1", false);
+	vs_strlcpy(twin->parent, p->parent, sizeof(twin->parent));
+	vs_strlcpy(twin->snapshot, "s", sizeof(twin->snapshot));
+	snprintf(twin->mark, sizeof(twin->mark), "%s/a-twin/%s",
+		 vs_core.cluster_id, twin->uuid);
+	fake_show(twin);
+	turns(25);
+	choices_are_true();
+	vs_strlcpy(moid, p->moid, sizeof(moid));
+	time_passes();
+	assert_true(fake_finish(FAKE_DESTROY));
+	assert_false(fake_finish(FAKE_DESTROY));
+	assert_string_equal(fake_parent("")->name, "a-twin");
+	assert_null(vs_vm_get(&vs_core.inv, moid));
+}
+
+/* ---- the brake ------------------------------------------------------------------- */
+
+/* Each of five hosts has its parent, which nothing stands on. */
+static void five_parents(void)
+{
+	vs_brake_clear(&vs_core.brake);
+	begin_linked(5, 5);
+	per_host();
+	ready();
+	for (int i = 1; i <= 5; i++) {
+		char text[16];
+
+		for (int k = 1; k <= 5; k++) {
+			snprintf(text, sizeof(text), "host-%d", k);
+			if (k != i)
+				vs_avoid_add(&vs_core, text, NULL, INT64_MAX,
+					     "not now");
+		}
+		snprintf(text, sizeof(text), "vm%d", i);
+		wants((uint32_t)i, text);
+		assert_true(fake_finish(FAKE_CLONE));
+		vs_job_end(&vs_core, (uint32_t)i, &(int) { id(text) }, 1, false);
+		flags(text, DOWN);
+		turns(3);
+		while (vs_core.avoids)
+			vs_avoid_expire(&vs_core, INT64_MAX);
+	}
+	assert_int_equal(fake_parents(), 5);
+	time_passes();
+	choices_are_true();
+	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
+}
+
+static void passes(void)
+{
+	for (int i = 0; i < 3; i++) {
+		time_passes();
+		while (fake_finish(FAKE_DESTROY))
+			;
+	}
+}
+
+/* The new file makes full clones: meant so, or a mistake. */
+static void a_wrong_file_costs_no_more_than_the_brake_allows(void **st)
+{
+	const struct vs_vm *vm;
+	size_t stay = 0;
+
+	(void)st;
+	five_parents();
+	begin_as(conf_make(5, "warm", 1024));
+	fake_template("vm-tpl", NULL);
+	passes();
+	assert_int_equal(fake_parents(), 2);
+	assert_true(vs_core.brake.on);
+	LIST_FOREACH(vm, &vs_core.inv.parents, with_parents)
+		stay += !strcmp(vs_parent_stays(&vs_core, vm),
+				"the brake is on (svf reconcile)");
+	assert_int_equal(stay, 2);
+	assert_int_equal(vs_brake_confirm(&vs_core), 2);
+	passes();
+	assert_int_equal(fake_parents(), 0);
+	assert_false(vs_core.brake.on);
+}
+
+/* The site's own word, in vCenter: many are of no use, and none is asked for. */
+static void another_template_is_no_matter_of_the_brakes(void **st)
+{
+	(void)st;
+	five_parents();
+	fake_template("vm-tpl2", NULL);
+	passes();
+	assert_int_equal(fake_parents(), 0);
+	assert_false(vs_core.brake.on);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +429,10 @@ int main(void)
 		cmocka_unit_test(a_lost_reply_keeps_it_no_longer_than_nobody_knows),
 		cmocka_unit_test(a_lost_parent_is_looked_for_not_for_ever),
 		cmocka_unit_test(one_that_is_done_and_not_shown_keeps_it),
+		cmocka_unit_test(what_keeps_all_of_them_is_said_once),
+		cmocka_unit_test(of_two_alike_one_goes),
+		cmocka_unit_test(a_wrong_file_costs_no_more_than_the_brake_allows),
+		cmocka_unit_test(another_template_is_no_matter_of_the_brakes),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

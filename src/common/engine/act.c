@@ -73,10 +73,26 @@ static void add_orphans(struct vs_core *c, struct json_object *arr)
 		const struct vs_vm *vm = vs_vm_get(&c->inv, o->vm);
 
 		if (vm)
-			add_vm(arr, vm, o->name, o->unknown_to_slurm ?
+			add_vm(arr, vm, o->name, o->stood_on ?
+			       "no node has its name, and VMs stand on its disks: left alone until they are gone" :
+			       o->unknown_to_slurm ?
 			       "no node has its name: to be switched off and destroyed" :
 			       "its node has no adapter any more: left alone while Slurm has that node",
 			       o->braked);
+	}
+}
+
+/* Those alone that wait: what goes by itself is nobody's matter. */
+static void add_parents(struct vs_core *c, struct json_object *arr)
+{
+	for (const struct vs_parent *r = c->parents.all; r; r = r->hh.next) {
+		const struct vs_vm *vm = r->braked == VS_BRAKE_WAITS ?
+			vs_vm_get(&c->inv, r->id) : NULL;
+
+		if (vm)
+			add_vm(arr, vm, vm->name,
+			       "is a parent of which the configuration makes no clones any more: to be destroyed",
+			       r->braked);
 	}
 }
 
@@ -95,6 +111,7 @@ void vs_report_reconcile(struct vs_core *c, struct json_object *top,
 	if (sees) {
 		add_nodes(c, arr);
 		add_orphans(c, arr);
+		add_parents(c, arr);
 		vs_report_suspects(c, top);
 	}
 	vs_report_notes(c, top, orders);

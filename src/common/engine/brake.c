@@ -130,6 +130,7 @@ size_t vs_brake_confirm(struct vs_core *c)
 		vs_brake_count(&c->brake, o->vm, minute, true);
 		n++;
 	}
+	n += vs_parents_confirm(c, minute);
 	c->hints_dirty = true;
 	vs_info("the brake is off: %zu VMs are confirmed", n);
 	return n;

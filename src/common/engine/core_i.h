@@ -36,7 +36,7 @@
 
 struct vs_orphan {			/* ours, and no node has its name */
 	char vm[VS_MOID_LEN], name[VS_LABEL_LEN];
-	bool there, told;
+	bool there, told, stood_on;	/* stood_on: VMs stand on its disks */
 	bool unknown_to_slurm;		/* slurmctld has no node of that name */
 	uint64_t judged_after;		/* this slow beat is too old */
 	uint64_t op;			/* the client's, 0: none */

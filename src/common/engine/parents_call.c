@@ -49,18 +49,23 @@ void vs_parent_key_id(const struct vs_parent_key *key,
 		 key->host);
 }
 
+bool vs_parent_of_host(const struct vs_core *c, enum vs_clone_kind kind)
+{
+	const char *per = c->conf->clone_parents;
+
+	return (per && !strcasecmp(per, "host")) || kind == VS_CLONE_INSTANT;
+}
+
 int vs_parent_key_of(const struct vs_core *c, const struct vs_profile *p,
 		     const char *host, const char *store,
 		     struct vs_parent_key *out)
 {
-	const char *per = c->conf->clone_parents;
-
 	*out = (struct vs_parent_key) { .store = "" };
 	if (vs_parent_mark_of(p->clone, c->now[p - c->profiles].hash,
 			      &out->mark))
 		return -1;
 	vs_strlcpy(out->store, store, sizeof(out->store));
-	if ((per && !strcasecmp(per, "host")) || p->clone == VS_CLONE_INSTANT)
+	if (vs_parent_of_host(c, p->clone))
 		vs_strlcpy(out->host, host, sizeof(out->host));
 	return 0;
 }

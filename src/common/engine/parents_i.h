@@ -6,6 +6,7 @@
 #ifndef VS_ENGINE_PARENTS_I_H
 #define VS_ENGINE_PARENTS_I_H
 
+#include "engine/brake_i.h"
 #include "plan/inventory.h"
 #include "plan/step.h"
 #include "util/err.h"
@@ -48,8 +49,10 @@ struct vs_parent {
 	int64_t unwanted_ms;		/* since then; 0: somebody wants it */
 	int64_t copied_until_ms;	/* a clone of it is done, and not shown */
 	bool told;
-	/* as of this pass: what keeps it */
-	bool copied, made, has_children;
+	uint64_t wanted_in;		/* this configuration; 0: in none yet */
+	enum vs_braked braked;
+	/* as of this pass: what keeps it; clones are made of another one */
+	bool copied, made, has_children, worse;
 	UT_hash_handle hh;
 };
 
@@ -67,8 +70,9 @@ struct vs_parents {
 	struct vs_parent_bar *bars;
 	size_t nbars, cap_bars;
 	/* as of this pass: of a clone nobody knows whose it is; a node's VM is
-	 * missed; a VM that may be a child can't be read */
-	bool copies_lost, missing, unread;
+	 * missed; a VM that may be a child can't be read, its name or moId */
+	bool copies_lost, missing;
+	char unread[VS_NAME_LEN], unread_said[VS_NAME_LEN];
 };
 
 /* parents.c
@@ -119,6 +123,8 @@ struct vs_parent *vs_parent_record(struct vs_core *c, const char *id,
 /* "linked/3f0a11c2 datastore-1 host-2" */
 void vs_parent_key_id(const struct vs_parent_key *key,
 		      char out[3 * VS_MOID_LEN]);
+/* Are clones of the kind made of a parent on their own host? */
+bool vs_parent_of_host(const struct vs_core *c, enum vs_clone_kind kind);
 /* What a profile asks for there; -1: nothing, or nothing that is known. */
 int vs_parent_key_of(const struct vs_core *c, const struct vs_profile *p,
 		     const char *host, const char *store,
@@ -146,6 +152,8 @@ void vs_parent_changed(struct vs_core *c, const struct vs_node *n,
 		       const struct vs_vm *parent, int64_t now_ms);
 /* Its parent is gone, or another VM by now: it can't start. */
 bool vs_parent_gone(const struct vs_core *c, const struct vs_vm *child);
+/* Why one that nobody wants is there still, NULL: it goes. */
+const char *vs_parent_stays(const struct vs_core *c, const struct vs_vm *vm);
 /* Would the clone of a node be made of it, as all is now, or isn't that known? */
 bool vs_parent_wanted(const struct vs_core *c, const struct vs_vm *vm);
 /* parents_report.c; the first without the lock. The second: so many calls to
@@ -154,6 +162,7 @@ void vs_report_parents(struct vs_core *c, struct json_object *top);
 size_t vs_parents_lacking(struct vs_core *c, const struct vs_hold *const *holds,
 			  const struct vs_node *const *nodes, size_t n);
 int vs_parents_count(const struct vs_core *c);
+size_t vs_parents_confirm(struct vs_core *c, int64_t minute);	/* of the brake */
 /* Is there a partition whose VMs have some? */
 bool vs_parents_asked(const struct vs_conf *conf);
 /* send.c: a full clone that will be frozen, p->name, for such VMs as n's. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which parents of linked clones are wanted, and the end of those that aren't.
+ * Which parents of linked and instant clones are wanted, and the end of those that aren't.
  *
  * Rules: wanted is the one that clones of a partition's template, as it is now,
  * would be made of. What isn't known wants all of them: a template that can't
  * be read, a VM of the folder that can't, a VM that is missed. One that nobody
  * wants goes when no disk stands on it, no clone of it is under way, and a slow
  * beat since then has shown no task on it; never while it is on, nor with a disk
- * outside of its own directory. The lock is held.
+ * outside of its own directory. What a new configuration wants no more passes the
+ * brake. The lock is held.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #define SCAN_MS 1000
 #define LINGER_MS 5000		/* a template may be written twice in a row */
 #define ASKED_MS 10000		/* by no clone any more */
+#define UNREAD_MS 60000		/* a host that is away may come back */
 #define FORGET_MS (10 * 60 * 1000)
 
 bool vs_parents_asked(const struct vs_conf *conf)
@@ -81,33 +83,29 @@ bool vs_parent_gone(const struct vs_core *c, const struct vs_vm *child)
 
 /* ---- which are wanted ---------------------------------------------------------------- */
 
-static bool is_best(const struct vs_core *c, const struct vs_vm *vm,
-		    const struct vs_profile *p, const char *store)
-{
-	struct vs_parent_key key;
-
-	return !vs_parent_key_of(c, p, vm->host, store, &key) &&
-	       vs_parent_is(&c->inv, vm, &key) &&
-	       vs_parent_choose(&c->inv, &key, c->folder, c->cluster_id) == vm;
-}
-
 static bool wanted_by(const struct vs_core *c, const struct vs_vm *vm,
-		      const struct vs_profile *p)
+		      size_t profile)
 {
-	for (size_t i = 0; i < c->inv.nuses; i++)
-		if (is_best(c, vm, p, c->inv.uses[i].store))
-			return true;
-	return !c->inv.nuses && is_best(c, vm, p, c->store);
+	struct vs_parent_mark is;
+
+	return !vs_parent_mark_of(c->profiles[profile].clone,
+				  c->now[profile].hash, &is) &&
+	       is.kind == vm->parent.kind && !strcmp(is.of, vm->parent.of) &&
+	       (c->inv.nuses ? vs_room_store_of(&c->inv, vm) >= 0 :
+		vs_room_lies_on(&c->inv, vm, c->store));
 }
 
 bool vs_parent_wanted(const struct vs_core *c, const struct vs_vm *vm)
 {
+	const struct vs_parent *r;
+
 	if (vm->parent.kind == VS_CLONE_KINDS)
 		return true;		/* of another time: nobody knows */
+	HASH_FIND_STR(c->parents.all, vm->moid, r);
 	for (size_t i = 0; i < c->nprofiles; i++)
 		if (is_linked(&c->profiles[i]) &&
 		    (!c->now[i].hash[0] ||
-		     wanted_by(c, vm, &c->profiles[i])))
+		     (!(r && r->worse) && wanted_by(c, vm, i))))
 			return true;
 	return false;
 }
@@ -118,6 +116,36 @@ static bool can_go(const struct vs_vm *vm)
 {
 	return vm->readable && vm->connected && vm->host_ptr &&
 	       vm->power == VS_POWER_OFF;
+}
+
+static bool host_leaves(const struct vs_vm *vm)
+{
+	const struct vs_host *h = vm->host_ptr;
+
+	return h && (h->entering_maintenance || h->maintenance ||
+		     h->entering_standby);
+}
+
+/* What vCenter shows of the template is the site's own word; a configuration that
+ * doesn't ask for it any more may be a wrong file. */
+static bool brake_lets(struct vs_core *c, struct vs_parent *r,
+		       const struct vs_vm *vm)
+{
+	return vs_brake_asks(c, &r->braked, vm->moid, vm->name);
+}
+
+/* What may stand on its disks keeps it: whoever can, must hear of that. */
+static void say_unread(struct vs_core *c, const struct vs_parent *r,
+		       const struct vs_vm *vm, int64_t now_ms)
+{
+	struct vs_parents *p = &c->parents;
+
+	if (r->has_children || now_ms - r->unwanted_ms < UNREAD_MS ||
+	    !strcmp(p->unread, "?") || !strcmp(p->unread, p->unread_said))
+		return;
+	vs_strlcpy(p->unread_said, p->unread, sizeof(p->unread_said));
+	vs_error("parent vm=%s stays, and all that no clone is made of: VM %s can't be read, and may stand on its disks; see to its host, its datastore and the account's rights on it, or unregister it",
+		 vm->name, p->unread);
 }
 
 /* One that stands frozen keeps its host's memory, and keeps the host from
@@ -131,7 +159,8 @@ static bool goes_off(struct vs_core *c, struct vs_parent *r,
 	    !vm->readable || !vm->connected)
 		return false;
 	if (r->op == VS_PARENT_IDLE && now_ms >= r->not_before_ms &&
-	    !r->made && !r->copied && !c->parents.copies_lost) {
+	    !r->made && !r->copied && !c->parents.copies_lost &&
+	    (!r->unwanted_ms || host_leaves(vm) || brake_lets(c, r, vm))) {
 		vs_info("parent vm=%s is switched off: %s", vm->name,
 			r->unwanted_ms ? "no instant clone is made of it any more" :
 			"its host is to be empty");
@@ -141,27 +170,23 @@ static bool goes_off(struct vs_core *c, struct vs_parent *r,
 	return true;
 }
 
-static bool host_leaves(const struct vs_vm *vm)
-{
-	const struct vs_host *h = vm->host_ptr;
-
-	return h && (h->entering_maintenance || h->maintenance ||
-		     h->entering_standby);
-}
-
 static void end_it(struct vs_core *c, struct vs_parent *r,
 		   const struct vs_vm *vm, int64_t now_ms)
 {
 	if (!r->unwanted_ms) {
 		r->unwanted_ms = now_ms;
 		r->judged_after = c->slow_seq;
+		if (r->wanted_in == c->epoch)
+			r->braked = VS_BRAKE_PASSED;
 	}
 	if (now_ms - r->unwanted_ms >= LINGER_MS && goes_off(c, r, vm, now_ms))
 		return;
 	if (r->op != VS_PARENT_IDLE || r->made || r->copied ||
 	    c->parents.copies_lost || c->parents.missing ||
-	    r->has_children || c->parents.unread) {
+	    r->has_children || c->parents.unread[0]) {
 		r->judged_after = c->slow_seq;
+		if (c->parents.unread[0])
+			say_unread(c, r, vm, now_ms);
 		return;
 	}
 	if (!can_go(vm) || now_ms < r->not_before_ms ||
@@ -175,10 +200,10 @@ static void end_it(struct vs_core *c, struct vs_parent *r,
 		r->told = true;
 		return;
 	}
-	if (c->slow_seq > r->judged_after)
-		vs_parent_destroy(c, r, vm, now_ms);
-	else
+	if (c->slow_seq <= r->judged_after)
 		vs_vc_slow_now(c->vc);
+	else if (brake_lets(c, r, vm))
+		vs_parent_destroy(c, r, vm, now_ms);
 }
 
 /* ---- once a turn -------------------------------------------------------------------------- */
@@ -251,12 +276,28 @@ void vs_parents_pass(struct vs_core *c, int64_t now_ms)
 		}
 		if (vs_parent_wanted(c, vm)) {
 			r->unwanted_ms = 0;
+			r->wanted_in = c->epoch;
+			r->braked = VS_BRAKE_UNASKED;
 			if (host_leaves(vm))
 				goes_off(c, r, vm, now_ms);
 		} else {
 			end_it(c, r, vm, now_ms);
 		}
 	}
+}
+
+size_t vs_parents_confirm(struct vs_core *c, int64_t minute)
+{
+	size_t n = 0;
+
+	for (struct vs_parent *r = c->parents.all; r; r = r->hh.next) {
+		if (r->braked != VS_BRAKE_WAITS)
+			continue;
+		r->braked = VS_BRAKE_PASSED;
+		vs_brake_count(&c->brake, r->id, minute, true);
+		n++;
+	}
+	return n;
 }
 
 int vs_parents_count(const struct vs_core *c)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parents of linked clones as svf shows them, and what of them a plan needs.
+ * Parents of linked and instant clones as svf shows them, and what of them a plan needs.
  * Memory work; the lock is held unless said, and lent between two parents, for
  * the children of each are counted among all VMs.
  */
@@ -67,6 +67,31 @@ static void put_store(struct json_object *o, const struct vs_vm *vm)
 	vs_report_str(o, "datastore", name);
 }
 
+const char *vs_parent_stays(const struct vs_core *c, const struct vs_vm *vm)
+{
+	const struct vs_parent *r;
+
+	HASH_FIND_STR(c->parents.all, vm->moid, r);
+	if (!r || !r->unwanted_ms || vs_parent_wanted(c, vm))
+		return NULL;
+	if (r->has_children)
+		return "VMs stand on it";
+	if (r->copied || c->parents.copies_lost)
+		return "a clone of it may be under way";
+	if (c->parents.missing)
+		return "a node's VM is missed";
+	if (c->parents.unread[0])
+		return "a VM that may stand on it can't be read";
+	if (!vm->readable || !vm->connected)
+		return "it or its host can't be reached";
+	if (vm->power == VS_POWER_ON && vm->parent.kind != VS_CLONE_INSTANT)
+		return "it is on";
+	if (!vm->disks_own)
+		return "it has a disk outside of its own directory";
+	return r->braked == VS_BRAKE_WAITS ?
+		"the brake is on (svf reconcile)" : NULL;
+}
+
 static struct json_object *parent_json(struct vs_core *c,
 				       const struct vs_vm *vm)
 {
@@ -83,7 +108,33 @@ static struct json_object *parent_json(struct vs_core *c,
 							     c->folder,
 							     &unsure));
 	vs_jb_bool(o, "wanted", vs_parent_wanted(c, vm));
+	vs_report_str(o, "stays", vs_parent_stays(c, vm));
 	return o;
+}
+
+/* Its mark was taken away, and it has children still: see orphan.c. */
+static void unmarked(const struct vs_core *c, struct json_object *arr)
+{
+	for (const struct vs_orphan *r = c->orphans; r; r = r->hh.next) {
+		const struct vs_vm *vm = r->stood_on ?
+			vs_vm_get(&c->inv, r->vm) : NULL;
+		struct json_object *o;
+		bool unsure;
+
+		if (!vm)
+			continue;
+		o = vs_jb_obj(NULL);
+		vs_jb_str(o, "vm", r->name);
+		vs_jb_str(o, "state", "unmarked");
+		put_store(o, vm);
+		vs_report_str(o, "host",
+			      vm->host_ptr ? vm->host_ptr->name : NULL);
+		vs_jb_int(o, "children", (int64_t)
+			  vs_parent_children(&c->inv, vm, c->folder, &unsure));
+		vs_jb_bool(o, "wanted", false);
+		vs_jb_str(o, "stays", "VMs stand on it");
+		vs_jb_add(arr, o);
+	}
 }
 
 /* One that vCenter doesn't show yet. */
@@ -147,6 +198,7 @@ void vs_report_parents(struct vs_core *c, struct json_object *top)
 		if (p->op == VS_PARENT_CLONES &&
 		    !vs_vm_get_named(&c->inv, c->folder, p->name))
 			vs_jb_add(arr, coming_json(c, p));
+	unmarked(c, arr);
 	vs_report_notes(c, top, false);
 	vs_unlock();
 }

@@ -67,14 +67,17 @@ static void mark(const struct keys *k, const char *s, size_t len,
 static void children_seen(struct vs_core *c, struct keys *dirs,
 			  struct keys *uuids)
 {
-	c->parents.unread = false;
+	c->parents.unread[0] = '\0';
 	qsort(dirs->v, dirs->n, sizeof(*dirs->v), by_dir);
 	qsort(uuids->v, uuids->n, sizeof(*uuids->v), by_uuid);
 	for (const struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
 		const char *end;
 
-		c->parents.unread |= !vm->readable &&
-			(!vm->bases_told || !strcmp(vm->folder, c->folder));
+		if (!vm->readable && !c->parents.unread[0] &&
+		    (!vm->bases_told || !strcmp(vm->folder, c->folder)))
+			vs_strlcpy(c->parents.unread,
+				   vm->name[0] ? vm->name : vm->moid,
+				   sizeof(c->parents.unread));
 		for (const char *s = vm->bases; s && *s; s = end + 1) {
 			end = strchr(s, '\n');
 			mark(dirs, s, (size_t)(end - s), vm);
@@ -104,7 +107,7 @@ static void children(struct vs_core *c)
 		add(&dirs, vm->disk_dir, r);
 		add(&uuids, vm->uuid, r);
 	}
-	c->parents.unread = true;
+	vs_strlcpy(c->parents.unread, "?", sizeof(c->parents.unread));
 	if (dirs.n || uuids.n)
 		children_seen(c, &dirs, &uuids);
 }
@@ -126,6 +129,62 @@ static void copies(struct vs_core *c)
 	}
 }
 
+/* ---- of which of those that are alike clones are made ------------------------------ */
+
+struct alike {
+	const struct vs_vm *vm;
+	const char *host;		/* "": any */
+	size_t store;			/* "[name": so long in its directory */
+	struct vs_parent *r;
+};
+
+static int by_key(const struct alike *a, const struct alike *b)
+{
+	const struct vs_vm *x = a->vm, *y = b->vm;
+	int by = (int)x->parent.kind - (int)y->parent.kind;
+
+	if (!by)
+		by = strcmp(x->parent.of, y->parent.of);
+	if (!by)
+		by = (a->store > b->store) - (a->store < b->store);
+	if (!by)
+		by = strncmp(x->disk_dir, y->disk_dir, a->store);
+	return by ? by : strcmp(a->host, b->host);
+}
+
+static int by_choice(const void *a, const void *b)
+{
+	const struct alike *x = a, *y = b;
+	int by = by_key(x, y);
+
+	return by ? by : vs_parent_before(x->vm, y->vm) ? -1 : 1;
+}
+
+/* As vs_parent_choose() would, for all keys at once. */
+static void choices(struct vs_core *c)
+{
+	VS_FREE struct alike *v = vs_calloc((size_t)vs_parents_count(c) + 1,
+					    sizeof(*v));
+	const struct vs_vm *vm;
+	size_t n = 0;
+
+	LIST_FOREACH(vm, &c->inv.parents, with_parents) {
+		if (vs_vm_owner(vm, c->folder, c->cluster_id) !=
+		    VS_OWNER_PARENT)
+			continue;
+		v[n++] = (struct alike) {
+			.vm = vm, .store = strcspn(vm->disk_dir, "]"),
+			.host = vs_parent_of_host(c, vm->parent.kind) ?
+				vm->host : "",
+			.r = vs_parent_record(c, vm->moid, false),
+		};
+	}
+	qsort(v, n, sizeof(*v), by_choice);
+	for (size_t i = 0; i < n; i++)
+		if (v[i].r)
+			v[i].r->worse = i && !by_key(&v[i - 1], &v[i]);
+}
+
 void vs_parents_see(struct vs_core *c, int64_t now_ms)
 {
 	struct vs_parent *p;
@@ -144,4 +203,5 @@ void vs_parents_see(struct vs_core *c, int64_t now_ms)
 	}
 	copies(c);
 	children(c);
+	choices(c);
 }

@@ -108,7 +108,7 @@ static int rank(const struct vs_vm *vm)
 		(vs_parent_step(vm) == VS_PARENT_READY);
 }
 
-static bool before(const struct vs_vm *a, const struct vs_vm *b)
+bool vs_parent_before(const struct vs_vm *a, const struct vs_vm *b)
 {
 	int by = b ? rank(a) - rank(b) : 1;
 
@@ -119,12 +119,16 @@ struct vs_vm *vs_parent_choose(const struct vs_inventory *inv,
 			       const struct vs_parent_key *key,
 			       const char *folder, const char *cluster_id)
 {
-	struct vs_vm *vm, *best = NULL;
+	const struct vs_host *h = key->host[0] ? vs_host_get(inv, key->host) :
+		NULL;
+	struct vs_vm *vm = h ? LIST_FIRST(&h->vms) : LIST_FIRST(&inv->parents);
+	struct vs_vm *best = NULL;
 
-	LIST_FOREACH(vm, &inv->parents, with_parents)
+	for (; vm; vm = h ? LIST_NEXT(vm, on_host) :
+		     LIST_NEXT(vm, with_parents))
 		if (vs_parent_is(inv, vm, key) &&
 		    vs_vm_owner(vm, folder, cluster_id) == VS_OWNER_PARENT &&
-		    before(vm, best))
+		    vs_parent_before(vm, best))
 			best = vm;
 	return best;
 }

@@ -59,6 +59,8 @@ bool vs_parent_is(const struct vs_inventory *inv, const struct vs_vm *vm,
 struct vs_vm *vs_parent_choose(const struct vs_inventory *inv,
 			       const struct vs_parent_key *key,
 			       const char *folder, const char *cluster_id);
+/* Of two that are asked for by one key, is a the one? b may be NULL. */
+bool vs_parent_before(const struct vs_vm *a, const struct vs_vm *b);
 /* Can it be read, and is its host there to copy from? */
 bool vs_parent_within_reach(const struct vs_vm *vm);
 
