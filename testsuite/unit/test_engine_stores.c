@@ -155,6 +155,54 @@ static void a_move_is_over(void **state)
 		&vs_core.inv, "datastore-2")].mem_mb, fake_t_mb);
 }
 
+/* There its parent's disks aren't: it is as large as its template. */
+static void a_linked_clone_moves_as_a_full_one(void **state)
+{
+	struct vs_conf *conf = conf_make(2, "warm", 1024);
+	int at;
+
+	(void)state;
+	conf->datastore = vs_strdup("s,t");
+	conf->partitions[0].clone = vs_strdup("linked");
+	begin(2, 2, 1, "warm");
+	begin_as(conf);
+	fake_stores = FAKE_LOCAL;
+	fake_disk_mb = 20000;
+	fake_store_mb = fake_t_mb = 90000;
+	ready();
+	vs_avoid_add(&vs_core, "host-2", NULL, now + 1000, "test");
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", BOOT);
+	turns(2);
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	assert_true(fake_finish(FAKE_SNAPSHOT));
+	turns(2);
+	assert_true(fake_finish(FAKE_CLONE));
+	assert_int_equal(hold("vm1")->disk_mb, 2000);
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	flags("vm1", BUSY);
+	turns(12);
+	end_job(7, "vm1");
+	powered_down("vm1");
+	fake_slow(NULL, 0);
+	at = vs_room_pool(&vs_core.inv, "datastore-2");
+	vs_avoid_add(&vs_core, "host-1", NULL, now + 3600000, "test");
+	assert_int_equal(job_begin(8, "vm1", NULL), 0);
+	assert_true(hold("vm1")->moves);
+	assert_int_equal(hold("vm1")->disk_mb, 20000);
+	assert_int_equal(vs_sums_now(&vs_core)->pools[at].mem_mb, 70000);
+	/* and placement knows before */
+	vs_job_end(&vs_core, 8, &(int) { id("vm1") }, 1, false);
+	flags("vm1", DOWN);
+	turns(2);
+	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	fake_t_mb = 19000;
+	fake_slow(NULL, 0);
+	assert_int_equal(job_begin(9, "vm1", NULL), -1);
+}
+
 /* Which of them is full isn't known. */
 static void a_full_one_of_no_name_leaves_its_host_out(void **state)
 {
@@ -204,6 +252,7 @@ int main(void)
 		T(without_a_known_one_a_place_is_found_anew),
 		T(a_promise_without_one_is_given_anew),
 		T(a_vm_that_somebody_moves_lies_where_it_went),
+		T(a_linked_clone_moves_as_a_full_one),
 		T(a_move_is_over),
 		T(a_full_one_of_no_name_leaves_its_host_out),
 		T(blanks_are_no_part_of_a_name),

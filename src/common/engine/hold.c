@@ -88,7 +88,8 @@ void vs_hold_of(struct vs_core *c, const struct vs_node *n,
 					      at->host->core_mhz),
 		.mem_mb = vs_profile_reserved_mb(n->profile) +
 			vs_profile_overhead_mb(n->profile),
-		.disk_mb = n->profile->disk_mb,
+		.disk_mb = at->moves ? vs_profile_moved_mb(n->profile) :
+			n->profile->disk_mb,
 		.swap_mb = vs_profile_swap_mb(n->profile),
 		.moves = at->moves,
 		.job = job,

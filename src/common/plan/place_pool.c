@@ -77,8 +77,9 @@ static int64_t store_mb(const struct vs_work *w, const struct vs_class *c,
 {
 	if (w->env->has_pool)
 		return 0;
-	return c->swap_mb + (vs_store_moves(w, c, s) || !c->exists ?
-			     c->profile->disk_mb : 0);
+	return c->swap_mb + (!c->exists ? c->profile->disk_mb :
+			     vs_store_moves(w, c, s) ?
+			     vs_profile_moved_mb(c->profile) : 0);
 }
 
 int vs_store_at(const struct vs_work *w, const struct vs_class *c,

@@ -142,6 +142,11 @@ int64_t vs_profile_swap_mb(const struct vs_profile *p)
 	return p->memory_mb - vs_profile_reserved_mb(p);
 }
 
+int64_t vs_profile_moved_mb(const struct vs_profile *p)
+{
+	return p->clone == VS_CLONE_FULL ? p->disk_mb : p->template_mb;
+}
+
 int64_t vs_overhead_mb(int vcpus, int64_t memory_mb)
 {
 	/* VMware's table of overhead memory: 20 MB + 4 per vCPU + 0.7 % of

@@ -65,6 +65,9 @@ bool vs_profile_mem_locked(const struct vs_profile *p);
 int64_t vs_profile_reserved_mb(const struct vs_profile *p);
 /* The swap file of one that is on: memory that isn't reserved. */
 int64_t vs_profile_swap_mb(const struct vs_profile *p);
+/* The disks of one that moves to another datastore: there it stands on nobody's
+ * any more, and a linked clone is as large as its template. 0 unknown. */
+int64_t vs_profile_moved_mb(const struct vs_profile *p);
 /* It must boot by EFI. */
 bool vs_profile_efi(const struct vs_profile *p);
 /* CPU and memory can't be added while it is on: what is reserved in full or
