@@ -124,6 +124,8 @@ static uint32_t flags_of(const node_record_t *n)
 	if (n->run_job_cnt || n->sus_job_cnt || base == NODE_STATE_ALLOCATED ||
 	    base == NODE_STATE_MIXED)
 		flags |= VS_NODE_ALLOCATED;
+	if (n->sus_job_cnt)
+		flags |= VS_NODE_JOB_SUSPENDED;
 	if (!(n->node_state & not_up) &&
 	    (base == NODE_STATE_IDLE || base == NODE_STATE_ALLOCATED ||
 	     base == NODE_STATE_MIXED))

@@ -8,6 +8,11 @@
 
 #define MEMORY_MB (200 * 1024)	/* the hosts have 512 GiB */
 
+/* As slurm_port.c has it of a node with a suspended job; and of one that
+ * nodes_suspended() was said of. */
+#define STOPPED (BUSY | VS_NODE_JOB_SUSPENDED)
+#define SILENT (VS_NODE_ALLOCATED | VS_NODE_JOB_SUSPENDED | VS_NODE_NO_RESPOND)
+
 static int nodes[8];
 static struct vs_victim victims[4];
 static bool take[4];
@@ -181,7 +186,7 @@ static void suspended(void)
 	round_of(5);
 	assert_int_equal(fake_waiting(FAKE_SUSPEND), 1);
 	assert_true(fake_finish(FAKE_SUSPEND));
-	flags("vm1", UP);	/* Slurm: its job doesn't run */
+	flags("vm1", SILENT);
 	round_of(2);
 	assert_non_null(vs_suspend_of(&vs_core, 11));
 	assert_int_equal(vs_suspend_of(&vs_core, 11)->state, VS_SUSPEND_IS);
@@ -207,7 +212,7 @@ static void a_job_is_suspended_where_it_would_end(void **state)
 	assert_int_equal(fake_waiting(FAKE_SUSPEND), 1);
 	assert_false(has_room());
 	assert_true(fake_finish(FAKE_SUSPEND));
-	flags("vm1", UP);
+	flags("vm1", SILENT);
 	round_of(1);
 	assert_string_equal(kept_nodes, "vm1 ");
 	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
@@ -347,7 +352,7 @@ static void a_job_that_ends_suspended_loses_its_vm(void **state)
 	suspended();
 	job_11 = (struct vs_port_look) { .is = VS_JOB_GONE };
 	vs_job_end(&vs_core, 11, &nodes[0], 1, false);
-	flags("vm1", UP | VS_NODE_COMPLETING);
+	flags("vm1", VS_NODE_COMPLETING | VS_NODE_NO_RESPOND);
 	round_of(3);
 	assert_null(vs_suspend_of(&vs_core, 11));
 	assert_int_equal(fake_waiting(FAKE_POWER_OFF), 1);
@@ -373,8 +378,8 @@ static void two_vms_go_together_and_come_back_together(void **state)
 	round_of(2);
 	assert_int_equal(vs_suspend_of(&vs_core, 11)->state, VS_SUSPEND_GOES);
 	assert_true(fake_finish(FAKE_SUSPEND));
-	flags("vm1", UP);
-	flags("vm2", UP);
+	flags("vm1", SILENT);
+	flags("vm2", SILENT);
 	round_of(2);
 	assert_int_equal(vs_suspend_of(&vs_core, 11)->state, VS_SUSPEND_IS);
 	/* room for one alone is no room */
@@ -407,6 +412,12 @@ static void after_a_restart_it_is_found(void **state)
 	round_of(5);
 	assert_int_equal(resumed, 1);
 	assert_null(vs_suspend_of(&vs_core, 11));
+	/* killed when Slurm had stopped it, and its VM was on still */
+	job_11.suspended = job_11.ours = true;
+	flags("vm1", STOPPED);
+	round_of(5);
+	assert_int_equal(resumed, 2);
+	assert_null(vs_suspend_of(&vs_core, 11));
 }
 
 /* Killed before Slurm had saved that it is suspended. */
@@ -435,7 +446,7 @@ static void what_others_suspend_is_theirs(void **state)
 	fake_get("vm1")->on = false;
 	fake_get("vm1")->suspended = true;
 	fake_show(fake_get("vm1"));
-	flags("vm1", UP);
+	flags("vm1", STOPPED);
 	round_of(20);
 	assert_null(vs_suspend_of(&vs_core, 11));
 	assert_int_equal(kept, 0);

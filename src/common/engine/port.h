@@ -21,7 +21,7 @@ enum {
 	VS_NODE_POWER_UP_ASKED = 16,
 	VS_NODE_UP = 32,	/* registered: no power flag, responding,
 				 * base state IDLE, ALLOCATED or MIXED */
-	VS_NODE_ALLOCATED = 64,	/* a job holds it (run_job_cnt or bitmap) */
+	VS_NODE_ALLOCATED = 64,	/* a job holds it, be it suspended */
 	VS_NODE_COMPLETING = 128,
 	VS_NODE_DOWN = 256,
 	VS_NODE_DRAIN = 512,
@@ -31,6 +31,7 @@ enum {
 	VS_NODE_STAYS_EVER = 8192, /* whatever its state is */
 	VS_NODE_TAKEN = 16384,	/* drained or down by others than us and than
 				 * Slurm for want of an answer */
+	VS_NODE_JOB_SUSPENDED = 32768, /* a job there is, by whomever */
 };
 
 struct vs_port_node {

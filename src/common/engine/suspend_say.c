@@ -30,15 +30,12 @@ static bool asks_for_it(const struct vs_core *c)
 }
 
 /* Its job may be one that was suspended before we came: its VM is, or Slurm has
- * a job there that doesn't run. */
+ * a job there that is. */
 static bool may_be_found(struct vs_core *c, const struct vs_node *n)
 {
-	const uint32_t runs = VS_NODE_ALLOCATED | VS_NODE_COMPLETING;
-
 	return n->job && !vs_suspend_of(c, n->job) && c->ready &&
 	       (n->seen == VS_SEEN_SUSPENDED ||
-		(n->profile->preempt_suspend && (n->flags & VS_NODE_UP) &&
-		 !(n->flags & runs)));
+		(n->flags & VS_NODE_JOB_SUSPENDED));
 }
 
 static void row_add(struct vs_port_look *rows, size_t *n, uint32_t job)
