@@ -381,12 +381,37 @@ static void a_driver_that_cannot_keeps_its_vm(void **state)
 	struct vs_err err = { 0 };
 
 	(void)state;
-	assert_int_equal(vs_deed_may(&v4, vm, VS_DEED_VMOTION, 0, &err), -1);
+	assert_int_equal(vs_deed_may(&v4, vm, NULL, VS_DEED_VMOTION, 0, &err), -1);
 	assert_non_null(strstr(err.text, "the GPU driver of host esx01"));
 	esx01->devices[0].can = 1u << VS_DEED_VMOTION;
-	assert_int_equal(vs_deed_may(&v4, vm, VS_DEED_VMOTION, 0, &err), 0);
-	assert_int_equal(vs_deed_may(&v4, vm, VS_DEED_SUSPEND, 0, &err), -1);
-	assert_int_equal(vs_deed_may(&v4, NULL, VS_DEED_SUSPEND, 0, &err), 0);
+	assert_int_equal(vs_deed_may(&v4, vm, NULL, VS_DEED_VMOTION, 0, &err), 0);
+	assert_int_equal(vs_deed_may(&v4, vm, NULL, VS_DEED_SUSPEND, 0, &err), -1);
+	assert_int_equal(vs_deed_may(&v4, NULL, NULL, VS_DEED_SUSPEND, 0, &err), 0);
+}
+
+/* Where it is to go another version of the driver may be. */
+static void nor_does_it_go_to_one_that_cannot(void **state)
+{
+	struct vs_vm *vm = w_on("vm-1", VS_CARD_PCI_VGPU, P4);
+	struct vs_devices there = esx01->devices[0];
+	struct vs_host to = { .name = "esx02", .npfs = 1 };
+	struct vs_err err = { 0 };
+
+	(void)state;
+	esx01->devices[0].can = 1u << VS_DEED_VMOTION;
+	to.pfs[0].of = &there;
+	there.can = 0;
+	assert_int_equal(vs_deed_may(&v4, vm, &to, VS_DEED_VMOTION, 0, &err),
+			 -1);
+	assert_non_null(strstr(err.text, "the GPU driver of host esx02"));
+	there.can = 1u << VS_DEED_VMOTION;
+	assert_int_equal(vs_deed_may(&v4, vm, &to, VS_DEED_VMOTION, 0, &err),
+			 0);
+	/* what it has none of is placement's refusal */
+	there.can = 0;
+	vs_strlcpy(there.label, "another", sizeof(there.label));
+	assert_int_equal(vs_deed_may(&v4, vm, &to, VS_DEED_VMOTION, 0, &err),
+			 0);
 }
 
 static void what_is_demanded_of_the_vm(void **state)
@@ -427,6 +452,7 @@ int main(void)
 		T(what_is_held_keeps_its_gpu_until_it_is_on),
 		T(a_vf_and_a_vgpu_come_together_or_not_at_all),
 		T(a_driver_that_cannot_keeps_its_vm),
+		T(nor_does_it_go_to_one_that_cannot),
 		T(what_is_demanded_of_the_vm),
 	};
 

@@ -32,5 +32,6 @@ int vs_door(const struct vs_core *c, const struct vs_node *n,
 		if (to)
 			release = vs_release_older(release, release_of(to));
 	}
-	return vs_deed_may(n->profile->adapter, vm, deed, release, err);
+	return vs_deed_may(n->profile->adapter, vm, to, deed,
+			   release, err);
 }

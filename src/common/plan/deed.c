@@ -80,12 +80,11 @@ static int card_may(const struct vs_card *card, enum vs_deed deed, int release,
 	return 0;
 }
 
-/* What the host's driver says of a profile (sharedGpuCapabilities). */
-static int driver_may(const struct vs_vm *vm, const struct vs_card *card,
+/* What a host's driver says of a profile (sharedGpuCapabilities). One that
+ * doesn't offer it says nothing. */
+static int driver_may(const struct vs_host *h, const struct vs_card *card,
 		      enum vs_deed deed, struct vs_err *err)
 {
-	const struct vs_host *h = vm->host_ptr;
-
 	if (card->kind != VS_CARD_PCI_VGPU || !h ||
 	    (deed != VS_DEED_VMOTION && deed != VS_DEED_SUSPEND))
 		return 0;
@@ -103,7 +102,8 @@ static int driver_may(const struct vs_vm *vm, const struct vs_card *card,
 }
 
 int vs_deed_may(const struct vs_adapter *a, const struct vs_vm *vm,
-		enum vs_deed deed, int release, struct vs_err *err)
+		const struct vs_host *to, enum vs_deed deed, int release,
+		struct vs_err *err)
 {
 	release = release ? release : VS_RELEASE_OLDEST;
 	if (a && type_may(a->type, deed, release, err))
@@ -112,7 +112,8 @@ int vs_deed_may(const struct vs_adapter *a, const struct vs_vm *vm,
 		return -1;
 	for (int i = 0; vm && i < vm->ncards; i++)
 		if (card_may(&vm->cards[i], deed, release, err) ||
-		    driver_may(vm, &vm->cards[i], deed, err))
+		    driver_may(vm->host_ptr, &vm->cards[i], deed, err) ||
+		    driver_may(to, &vm->cards[i], deed, err))
 			return -1;
 	return 0;
 }

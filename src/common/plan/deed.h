@@ -22,9 +22,11 @@ int vs_release_older(int a, int b);
  * 0: it may, by the adapter (NULL: none), by what stands beside it (With=), and
  * by the cards that vCenter shows in the VM (NULL: it isn't there yet). Else -1,
  * VS_E_REQUEST, and a text such as "vmotion: type sriov allows it in no
- * release". release 0: the oldest.
+ * release". Where the driver of a host has a say it is the VM's host's, and
+ * that of the one that it is to go to (NULL: none). release 0: the oldest.
  */
 int vs_deed_may(const struct vs_adapter *a, const struct vs_vm *vm,
-		enum vs_deed deed, int release, struct vs_err *err);
+		const struct vs_host *to, enum vs_deed deed, int release,
+		struct vs_err *err);
 
 #endif
