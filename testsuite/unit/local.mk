@@ -65,7 +65,8 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_beside \
 	testsuite/unit/test_engine_doubt testsuite/unit/test_engine_drift \
 	testsuite/unit/test_engine_directpath \
 	testsuite/unit/test_engine_door testsuite/unit/test_engine_leave \
-	testsuite/unit/test_engine_suspend testsuite/unit/test_engine_vmotion testsuite/unit/test_engine_vmotion_mishaps \
+	testsuite/unit/test_engine_suspend testsuite/unit/test_engine_vmotion \
+	testsuite/unit/test_engine_vmotion_mishaps testsuite/unit/test_engine_vmotion_to \
 	testsuite/unit/test_engine_drs testsuite/unit/test_engine_fail \
 	testsuite/unit/test_engine_faults testsuite/unit/test_engine_gone \
 	testsuite/unit/test_engine_health testsuite/unit/test_engine_host \
@@ -107,6 +108,7 @@ testsuite_unit_test_engine_drs_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_suspend_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_vmotion_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_vmotion_mishaps_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_vmotion_to_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_fail_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_faults_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_gone_LDADD = $(engine_ldadd)

@@ -13,10 +13,12 @@
 #include "util/crash.h"
 #include "util/mem.h"
 
+#define SLICE 256		/* nodes between two breaths */
+
 struct vs_got {
 	uint32_t job;
 	struct vs_port_got *rows;
-	size_t n;
+	size_t n, cap;
 	struct vs_got *next;
 };
 
@@ -88,26 +90,124 @@ void vs_got_note(struct vs_core *c, const struct vs_wait *w, int64_t now_ms)
 	c->gots = g;
 }
 
+/* Several of its VMs may come in one turn: it is told once, of all of them. */
 void vs_got_moved(struct vs_core *c, uint32_t job)
 {
-	struct vs_got *g;
-	size_t n = 0;
+	struct vs_got_jobs *m = &c->vmotions.jobs;
 
-	if (!job || vs_job_waits(c, job))
-		return;		/* it is told when its prolog ends */
-	g = vs_calloc(1, sizeof(*g));
-	g->job = job;
-	for (size_t i = 0; i < c->nnodes; i++)
-		n += vs_job_has(&c->nodes[i], job);
-	g->rows = vs_calloc(n + 1, sizeof(*g->rows));
-	for (size_t i = 0; i < c->nnodes && g->n < n; i++)
-		if (vs_job_has(&c->nodes[i], job))
-			row_fill(c, &c->nodes[i], &g->rows[g->n++]);
+	if (!job)
+		return;
+	VS_GROW(m->ids, m->cap, m->n + 1);
+	m->ids[m->n++] = job;
+}
+
+static int by_job(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static const uint32_t *find(const struct vs_got_jobs *m, uint32_t job)
+{
+	return job ? bsearch(&job, m->ids, m->n, sizeof(job), by_job) : NULL;
+}
+
+static bool is_of(const struct vs_node *n, const struct vs_got_jobs *m)
+{
+	bool is = find(m, n->job);
+
+	for (size_t k = 0; k < n->nbeside && !is; k++)
+		is = find(m, n->beside[k].job);
+	return is;
+}
+
+/* One walk for all jobs, in which slurmctld's threads go first. -1: nothing of
+ * before holds. */
+static int nodes_of(struct vs_core *c, const struct vs_got_jobs *m, int **ids,
+		    size_t *n)
+{
+	uint64_t epoch = c->epoch;
+	size_t cap = 0;
+
+	for (size_t i = 0; i < c->nnodes; i++) {
+		if (is_of(&c->nodes[i], m)) {
+			VS_GROW(*ids, cap, *n + 1);
+			(*ids)[(*n)++] = (int)i;
+		}
+		if (i % SLICE < SLICE - 1)
+			continue;
+		vs_lock_lend();
+		if (c->epoch != epoch)
+			return -1;
+	}
+	return 0;
+}
+
+static void row_of(struct vs_core *c, const struct vs_node *n, uint32_t job,
+		   struct vs_got *gots, const struct vs_got_jobs *m)
+{
+	const uint32_t *at = find(m, job);
+	struct vs_got *g = at ? &gots[at - m->ids] : NULL;
+
+	if (!g)
+		return;
+	VS_GROW(g->rows, g->cap, g->n + 1);
+	g->rows[g->n] = (struct vs_port_got) { 0 };
+	row_fill(c, n, &g->rows[g->n++]);
+}
+
+/* Those that wait are told when their prologs end. */
+static void jobs_sort(struct vs_core *c, struct vs_got_jobs *m)
+{
+	size_t kept = 0;
+
+	qsort(m->ids, m->n, sizeof(*m->ids), by_job);
+	for (size_t i = 0; i < m->n; i++)
+		if ((!kept || m->ids[kept - 1] != m->ids[i]) &&
+		    !vs_job_waits(c, m->ids[i]))
+			m->ids[kept++] = m->ids[i];
+	m->n = kept;
+}
+
+static void tell(struct vs_core *c, const struct vs_got *from)
+{
+	struct vs_got *g = vs_calloc(1, sizeof(*g));
+
+	*g = *from;
 	g->rows[0].admin_comment = c->conf->admin_comment;
 	g->rows[0].moved = true;
 	g->next = c->gots;
 	c->gots = g;
-	vs_tell(c, VS_TELL_GOT, NULL, job, true, NULL);
+	vs_tell(c, VS_TELL_GOT, NULL, g->job, true, NULL);
+}
+
+void vs_gots_moved(struct vs_core *c)
+{
+	struct vs_got_jobs *m = &c->vmotions.jobs;
+	VS_FREE struct vs_got *gots = NULL;
+	VS_FREE int *ids = NULL;
+	size_t n = 0;
+
+	if (!m->n)
+		return;
+	jobs_sort(c, m);
+	if (nodes_of(c, m, &ids, &n))
+		return;
+	gots = vs_calloc(m->n + 1, sizeof(*gots));
+	for (size_t i = 0; i < n; i++) {
+		const struct vs_node *node = &c->nodes[ids[i]];
+
+		row_of(c, node, node->job, gots, m);
+		for (size_t k = 0; k < node->nbeside; k++)
+			row_of(c, node, node->beside[k].job, gots, m);
+	}
+	for (size_t i = 0; i < m->n; i++) {
+		gots[i].job = m->ids[i];
+		if (gots[i].n)		/* else its end came before */
+			tell(c, &gots[i]);
+	}
+	m->n = 0;
 }
 
 /* The latest of this job, unlinked; NULL: there is none. */
@@ -140,6 +240,7 @@ void vs_got_say(struct vs_core *c, uint32_t job)
 
 void vs_got_clear(struct vs_core *c)
 {
+	c->vmotions.jobs.n = 0;
 	while (c->gots)
 		got_free(take(c, c->gots->job));
 }

@@ -145,6 +145,7 @@ static struct json_object *to_json(const struct vs_core *c)
 	vs_jb_put(top, "pfs", prints_json(c));
 	vs_jb_put(top, "brake", brake_json(c));
 	vs_jb_put(top, "clones", clones_json(c));
+	vs_jb_put(top, "vmotions", vs_vmotions_json(c));
 	vs_jb_put(top, "orders", vs_orders_json(c));	/* lends the lock: last */
 	return top;
 }
@@ -388,6 +389,8 @@ void vs_hints_load(struct vs_core *c, const char *text)
 	read_brake(c, vs_j_opt(vs_j_root(&doc), "brake"));
 	doc.err.code = VS_OK;
 	read_clones(c, vs_j_opt(vs_j_root(&doc), "clones"));
+	doc.err.code = VS_OK;
+	vs_vmotions_read(c, vs_j_opt(vs_j_root(&doc), "vmotions"));
 	doc.err.code = VS_OK;
 	vs_orders_read(c, vs_j_opt(vs_j_root(&doc), "orders"));
 	vs_jdoc_free(&doc);

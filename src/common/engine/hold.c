@@ -319,9 +319,9 @@ int vs_hold_here(struct vs_core *c, struct vs_node *n, const struct vs_vm *vm,
 }
 
 /*
- * A task of before us is under way on this VM, which is off: it may be a
- * power-on, whose VF nothing shows yet. Where no place can be had on that host
- * nobody else is placed there either.
+ * A task of before us is under way on this VM. On one that is off it may be a
+ * power-on, whose VF nothing shows yet: where no place can be had on that host
+ * nobody else is placed there either. One that is on may move.
  */
 void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 {
@@ -330,6 +330,8 @@ void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 	struct vs_err err = { 0 };
 	struct vs_hold *h;
 
+	if (vm->power == VS_POWER_ON)
+		vs_vmotion_adopted(c, n, vm);
 	if (vm->power == VS_POWER_ON || vs_ledger_get(&c->ledger, n->name) ||
 	    vs_hold_here(c, n, vm, &err))
 		return;

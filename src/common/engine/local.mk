@@ -29,7 +29,8 @@ core_sources += \
 	src/common/engine/host_rows.c \
 	src/common/engine/drift.c \
 	src/common/engine/vmotion.c src/common/engine/vmotion_i.h \
-	src/common/engine/vmotion_plan.c \
+	src/common/engine/vmotion_hint.c \
+	src/common/engine/vmotion_plan.c src/common/engine/vmotion_to.c \
 	src/common/engine/expect.c \
 	src/common/engine/drs.c src/common/engine/drs_i.h \
 	src/common/engine/fail.c src/common/engine/found_i.h src/common/engine/job_i.h \

@@ -88,12 +88,13 @@ static bool rests(const struct vs_node *n)
 }
 
 /* Let slurmctld's threads have the lock. False: nothing of before holds. */
-static bool breathe(const struct vs_core *c, size_t i)
+static bool breathe(struct vs_core *c, size_t i)
 {
 	uint64_t epoch = c->epoch;
 
-	if (i % SLICE == SLICE - 1)
+	if (i % SLICE == SLICE - 1 || c->vmotions.placed)
 		vs_lock_lend();
+	c->vmotions.placed = false;
 	return c->epoch == epoch && c->loaded;
 }
 
@@ -216,7 +217,11 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 	vs_preflight(c);
 	vs_orphans_pass(c, now_ms);
 	vs_parents_pass(c, now_ms);
+	vs_vmotions_turn(c, now_ms);
 	if (!nodes_pass(c, now_ms))
+		return;
+	vs_gots_moved(c);
+	if (c->epoch != epoch)
 		return;
 	if (!c->ready) {
 		vs_crash_before("core", "ready");
@@ -225,6 +230,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 		c->started |= !c->blocked[0];
 		c->vf_freed = true;
 		vs_calm_end(c, now_ms);
+		vs_vmotions_forget(c);
 		vs_info("ready: nodes=%zu hosts=%d", c->nnodes, c->inv.nhosts);
 		/* Jobs of before a restart: Slurm's next full pass is a minute
 		 * away, and until then nobody knows what they wait for. */

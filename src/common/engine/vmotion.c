@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * VMs that leave a host which is to be empty with their jobs running, by
- * vMotion, where what they are made of allows it (door.c). The ledger chooses
- * the target as for any other VM, and has a hold there before vCenter is asked
- * and until the VM is shown there; the node's own hold follows the VM (hold.c).
+ * vMotion, where what they are made of allows it (door.c). Where to is
+ * vmotion_to.c's part; the node's own hold follows the VM (hold.c).
  *
  * Rules: where DRS is fully automated and the host enters maintenance vCenter
  * itself moves them, and we wait for it; a VM goes to a host of its cluster that
@@ -23,136 +22,6 @@
 #define DRS_MS (2 * 60 * 1000)	/* of patience with DRS */
 #define STAYS_MS (10 * 60 * 1000)	/* after a refusal */
 #define TRIES 3
-#define MARK '>'		/* no node's name begins so */
-
-/* ---- the hold on the target ------------------------------------------------ */
-
-static void hold_name(const struct vs_node *n, char out[VS_NAME_LEN])
-{
-	snprintf(out, VS_NAME_LEN, "%c%.*s", MARK, VS_NAME_LEN - 2, n->name);
-}
-
-const char *vs_vmotion_hold_of(const char *hold)
-{
-	return hold[0] == MARK ? hold + 1 : NULL;
-}
-
-static void hold_end(struct vs_core *c, const struct vs_node *n)
-{
-	char name[VS_NAME_LEN];
-
-	hold_name(n, name);
-	if (!vs_ledger_release(&c->ledger, name))
-		c->vf_freed = true;
-}
-
-/* Its disks stay where they are, and so does its swap file. */
-static struct vs_hold *hold_take(struct vs_core *c, struct vs_node *n,
-				 const struct vs_place_node *at)
-{
-	struct vs_hold hold;
-	struct vs_err err;
-
-	vs_hold_of(c, n, at, n->job, &hold);
-	hold_name(n, hold.node);
-	hold.disk_mb = hold.swap_mb = 0;
-	hold.moves = false;
-	if (vs_ledger_take(&c->ledger, &hold, &err)) {
-		vs_error("bug: %s node=%s", err.text, n->name);
-		return NULL;
-	}
-	return vs_ledger_get(&c->ledger, hold.node);
-}
-
-/* ---- where to ---------------------------------------------------------------- */
-
-struct ask {
-	struct vs_core *c;
-	const struct vs_node *n;
-	const struct vs_vm *vm;
-	bool spare_busy;		/* hosts whose budget is used up */
-};
-
-/* vMotions that come to a host, or go from it. */
-static int under_way(const struct vs_core *c, const char *host)
-{
-	const struct vs_node *n;
-	int count = 0;
-
-	LIST_FOREACH(n, &c->busy, busy) {
-		const struct vs_vm *vm = vs_vm_get(&c->inv, n->op.vm);
-
-		count += n->op.kind == VS_OP_VMOTION &&
-			(!strcmp(n->op.host, host) ||
-			 (vm && !strcmp(vm->host, host)));
-	}
-	return count;
-}
-
-static bool is_busy(const struct vs_core *c, const char *host)
-{
-	return under_way(c, host) >= c->conf->vmotions_max;
-}
-
-/* Why not there; NULL: it may. */
-static const char *unfit(const struct ask *a, const struct vs_host *h)
-{
-	const char *store = vs_stores_of(a->c, a->vm);
-
-	if (h == a->vm->host_ptr)
-		return "it is there now";
-	if (strcmp(h->cluster, a->vm->host_ptr->cluster))
-		return "of another cluster";
-	if (store && !vs_host_has_store(h, store))
-		return "doesn't see its datastore";
-	if (!strcmp(h->moid, a->n->vmotion.not_to))
-		return "vCenter has just refused to move it there";
-	if (a->spare_busy && is_busy(a->c, h->moid))
-		return "MaxVmotionsPerHost";
-	return NULL;
-}
-
-static bool left_out(void *arg, const struct vs_host *h,
-		     const struct vs_pf *pf, char *why, size_t size)
-{
-	const struct ask *a = arg;
-	const char *no = pf ? NULL : unfit(a, h);
-	struct vs_err err;
-
-	if (!no && !pf && vs_door(a->c, a->n, a->vm, VS_DEED_VMOTION, h, &err))
-		no = err.text;
-	if (!no)
-		return vs_avoid_asked(a->c, h, pf, why, size);
-	vs_strlcpy(why, no, size);
-	return true;
-}
-
-static void env_fill(struct vs_core *c, struct ask *a, struct vs_place_env *env)
-{
-	vs_env_fill(c, env);
-	env->avoid = left_out;
-	env->arg = a;
-	env->bars = NULL;
-	env->has_pool = true;
-}
-
-static int place(struct vs_core *c, struct vs_node *n, const struct vs_vm *vm,
-		 bool spare_busy, struct vs_place_node *at, struct vs_err *err)
-{
-	struct ask a = { c, n, vm, spare_busy };
-	struct vs_place_env env;
-	int rc;
-
-	env_fill(c, &a, &env);
-	vs_place_node_fill(c, n, at);
-	vs_until_set(c, vs_until_job(c, n));
-	rc = vs_place(&env, at, 1, NULL, err);
-	vs_until_set(c, 0);
-	if (!rc && at->moves)
-		return vs_err_set(err, VS_E_SHORTAGE,
-				  "no other host sees its datastore");
-	return rc;
-}
 
 /* ---- what becomes of it ------------------------------------------------------- */
 
@@ -189,83 +58,56 @@ bool vs_vmotion_expected(struct vs_core *c, const struct vs_node *n)
 	       !vs_vmotion_may(c, n, vm, NULL);
 }
 
-size_t vs_vmotion_room(struct vs_core *c, struct vs_node *n,
-		       const struct vs_vm *vm, char *why, size_t size)
-{
-	struct ask a = { c, n, vm, false };
-	struct vs_place_env env;
-	struct vs_place_node like;
-	struct vs_err err = { 0 };
-	size_t room;
-
-	env_fill(c, &a, &env);
-	vs_place_node_fill(c, n, &like);
-	vs_until_set(c, vs_until_job(c, n));
-	room = vs_place_room_why(&env, &like, c->nnodes, why, size);
-	if (!room && !why[0] && vs_place(&env, &like, 1, NULL, &err))
-		vs_strlcpy(why, err.text, size);
-	vs_until_set(c, 0);
-	return room;
-}
-
 static void go(struct vs_core *c, struct vs_node *n,
 	       const struct vs_place_node *at, int64_t now_ms)
 {
-	struct vs_hold *hold = hold_take(c, n, at);
+	struct vs_hold *hold = vs_vmotion_hold(c, n, at);
 
 	if (!hold)
 		return;
 	n->vmotion.state = VS_VMOTION_DUE;
 	vs_op_at(c, n, VS_DO_RELOCATE, hold, now_ms);
 	if (n->op.kind != VS_OP_VMOTION) {	/* no budget, or it failed */
-		hold_end(c, n);
+		vs_vmotion_hold_end(c, n);
 		return;
 	}
 	n->vmotion.state = VS_VMOTION_GOES;
 	vs_strlcpy(n->vmotion.to, at->host->moid, sizeof(n->vmotion.to));
+	vs_vmotion_begun(c, vs_node_vm(c, n)->host_ptr, at->host);
+	/* saved at this turn's end, before the call leaves */
+	c->hints_dirty = true;
+	c->hints_save_ms = now_ms;
 	vs_info("node=%s moves by vMotion JobId=%u host=%s from=%s", n->name,
 		n->job, at->host->name, vs_node_vm(c, n)->host_ptr->name);
-}
-
-/* A task of before us on a VM that is on may be a vMotion, to a host that
- * nobody tells: who chooses another one now may choose that. */
-static bool strangers_move(const struct vs_core *c, int64_t now_ms)
-{
-	const struct vs_node *n;
-
-	LIST_FOREACH(n, &c->busy, busy) {
-		const struct vs_vm *vm = vs_vm_get(&c->inv, n->op.vm);
-
-		if (n->op.kind == VS_OP_ADOPTED && vm &&
-		    vm->power == VS_POWER_ON && !vs_op_hangs(n, now_ms))
-			return true;
-	}
-	return false;
 }
 
 static bool try_to_go(struct vs_core *c, struct vs_node *n,
 		      const struct vs_vm *vm, int64_t now_ms)
 {
+	struct vs_vmotion *m = &n->vmotion;
 	struct vs_place_node at;
 	struct vs_err err = { 0 };
+	bool again;
 
-	if (is_busy(c, vm->host) || strangers_move(c, now_ms)) {
-		n->vmotion.state = VS_VMOTION_DUE;
+	if (!vs_vmotion_turn(c, n, vm)) {
+		m->state = VS_VMOTION_DUE;
 		return true;
 	}
-	if (!place(c, n, vm, true, &at, &err)) {
+	m->again_ms = now_ms + AGAIN_MS;
+	switch (vs_vmotion_target(c, n, vm, &at, &err)) {
+	case VS_TARGET_FOUND:
 		go(c, n, &at, now_ms);
-		return vs_vmotion_moves(&n->vmotion);
-	}
-	if (place(c, n, vm, false, &at, &err)) {
-		bool again = n->vmotion.not_to[0] && n->vmotion.tries;
-
-		n->vmotion.not_to[0] = '\0';
+		return vs_vmotion_moves(m);
+	case VS_TARGET_BUSY:
+		break;
+	case VS_TARGET_NONE:
+		again = m->not_to[0] && m->tries;
+		m->not_to[0] = '\0';
 		if (!again)
 			return stays(n, err.text, now_ms + ROOM_MS);
-		n->vmotion.again_ms = now_ms + ROOM_MS;
+		m->again_ms = now_ms + ROOM_MS;
 	}
-	n->vmotion.state = VS_VMOTION_DUE;
+	m->state = VS_VMOTION_DUE;
 	return true;
 }
 
@@ -283,12 +125,12 @@ bool vs_vmotion_leaves(struct vs_core *c, struct vs_node *n,
 		return vs_vmotion_moves(m);
 	if (vs_vmotion_may(c, n, vm, &err))
 		return stays(n, err.text, now_ms + ROOM_MS);
-	m->again_ms = now_ms + AGAIN_MS;
 	if (!(n->flags & VS_NODE_UP) || n->op.kind != VS_OP_NONE ||
 	    (n->seen != VS_SEEN_ON && n->seen != VS_SEEN_ON_WRONG)) {
 		/* it boots, or something else is under way */
 		if (m->state == VS_VMOTION_NONE)
 			m->state = VS_VMOTION_DUE;
+		m->again_ms = now_ms + AGAIN_MS;
 		return vs_vmotion_moves(m);
 	}
 	if ((from->entering_maintenance || from->maintenance) &&
@@ -300,6 +142,7 @@ bool vs_vmotion_leaves(struct vs_core *c, struct vs_node *n,
 			return stays(n, "DRS is fully automated, and hasn't moved it",
 				     now_ms + ROOM_MS);
 		m->state = VS_VMOTION_DRS;
+		m->again_ms = now_ms + AGAIN_MS;
 		return true;
 	}
 	return try_to_go(c, n, vm, now_ms);
@@ -317,7 +160,7 @@ void vs_vmotion_look(struct vs_core *c, struct vs_node *n)
 		n->look_after > c->slow_seq;
 	if (unsure || n->missing)
 		return;
-	hold_end(c, n);
+	vs_vmotion_hold_end(c, n);
 	m->to[0] = '\0';
 	if (m->state == VS_VMOTION_GOES)
 		m->state = VS_VMOTION_DUE;
