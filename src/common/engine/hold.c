@@ -300,17 +300,24 @@ static bool elsewhere(void *arg, const struct vs_host *h,
 	return strcmp(h->moid, arg) != 0;
 }
 
+void vs_hold_here_env(struct vs_core *c, const struct vs_node *n,
+		      const struct vs_vm *vm, struct vs_place_env *env,
+		      struct vs_place_node *like)
+{
+	vs_env_fill(c, env);
+	env->avoid = elsewhere;
+	env->arg = (void *)vm->host;
+	env->bars = NULL;
+	vs_place_node_fill(c, n, like);
+}
+
 int vs_hold_here(struct vs_core *c, struct vs_node *n, const struct vs_vm *vm,
 		 struct vs_err *err)
 {
 	struct vs_place_node at;
 	struct vs_place_env env;
 
-	vs_env_fill(c, &env);
-	env.avoid = elsewhere;
-	env.arg = (void *)vm->host;
-	env.bars = NULL;
-	vs_place_node_fill(c, n, &at);
+	vs_hold_here_env(c, n, vm, &env, &at);
 	if (vs_place(&env, &at, 1, NULL, err))
 		return -1;
 	hold_take(c, n, &at, n->job);

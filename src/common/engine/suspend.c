@@ -24,6 +24,7 @@
 #define PATIENCE_MS (5 * 60 * 1000)	/* with a job that has room, and waits */
 #define TRY_MS 1000
 #define AGAIN_MS 5000		/* after a failure */
+#define TRIES_MAX 4		/* in a turn: placement is asked under the lock */
 #define REFUSED_MS (10 * 60 * 1000)
 
 static const char *const names[] = {
@@ -255,7 +256,7 @@ static int place(struct vs_core *c, struct vs_node *n, const struct vs_vm *vm,
 }
 
 /* All or none: half a gang on its hosts is room that nobody has. */
-static bool place_all(struct vs_core *c, struct vs_suspend *s)
+static bool place_all(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 {
 	struct vs_err err = { 0 };
 
@@ -264,8 +265,8 @@ static bool place_all(struct vs_core *c, struct vs_suspend *s)
 		const struct vs_vm *vm = n->job == s->job ?
 			shown(c, n, VS_POWER_SUSPENDED) : NULL;
 
-		if (vm)
-			place(c, n, vm, &err);
+		if (vm && place(c, n, vm, &err))
+			vs_suspend_make_way(c, n, vm, now_ms);
 	}
 	if (err.code == VS_OK)
 		return true;
@@ -300,9 +301,11 @@ static void resume_all(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 	}
 }
 
-static bool may_go_on(const struct vs_suspend *s, int64_t now_ms)
+static bool may_go_on(const struct vs_core *c, const struct vs_suspend *s,
+		      int64_t now_ms)
 {
 	return !s->held && now_ms >= s->try_ms &&
+	       c->suspends.tries < TRIES_MAX &&
 	       (s->back || !s->waits || now_ms - s->since_ms >= PATIENCE_MS);
 }
 
@@ -328,10 +331,11 @@ static void step(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 		break;
 	case VS_SUSPEND_IS:
 		s->back |= s->on != 0;	/* half of it is of no use */
-		if (!may_go_on(s, now_ms) || s->busy)
+		if (!may_go_on(c, s, now_ms) || s->busy)
 			break;
+		c->suspends.tries++;
 		s->try_ms = now_ms + TRY_MS;
-		if (!place_all(c, s))
+		if (!place_all(c, s, now_ms))
 			break;
 		s->why[0] = '\0';
 		vs_suspend_state(s, VS_SUSPEND_RESUMES, now_ms);
@@ -355,6 +359,7 @@ void vs_suspends_pass(struct vs_core *c, int64_t now_ms)
 	if (!c->suspends.first || c->blocked[0])
 		return;
 	count(c);
+	c->suspends.tries = 0;
 	for (s = c->suspends.first; s; s = next) {
 		next = s->next;
 		if (!s->nodes)

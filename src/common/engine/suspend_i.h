@@ -10,6 +10,7 @@
 struct vs_core;
 struct vs_node;
 struct vs_victim;
+struct vs_vm;
 
 enum vs_suspend_state {
 	VS_SUSPEND_STOPS,	/* Slurm is to stop its processes */
@@ -41,6 +42,7 @@ struct vs_suspend {
 struct vs_suspends {
 	struct vs_suspend *first;
 	int64_t looked_ms, kept_ms;	/* see suspend_say.c */
+	int tries;			/* to resume some, in this turn */
 	uint64_t suspended, resumed, failed;	/* jobs, jobs, calls */
 };
 
@@ -66,6 +68,10 @@ void vs_suspend_state(struct vs_suspend *s, enum vs_suspend_state state,
 		      int64_t now_ms);
 /* After a restart, or found so: from what Slurm and vCenter show. */
 void vs_suspend_found(struct vs_core *c, uint32_t job, uint32_t for_job);
+
+/* suspend_room.c: idle VMs go, if that gives its VM room where it is. */
+void vs_suspend_make_way(struct vs_core *c, const struct vs_node *n,
+			 const struct vs_vm *vm, int64_t now_ms);
 
 /* suspend_say.c: words to Slurm, and what it says; without the lock */
 void vs_suspend_say(struct vs_core *c, int64_t now_ms);

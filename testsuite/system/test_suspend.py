@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Suspend as a preemption action: a host has room for two VMs, and a third one
+is wanted by a job that goes before. The VM of a job whose partition says
+Preempt=suspend is suspended with it, and goes on when there is room again."""
+
+import signal
+import time
+
+from cluster import Cluster, wait_for
+from stages import Held, ready_count, wait_ready_again, wait_saved
+from worlds import host, world
+
+LOW, HIGH = ["vm001", "vm002"], ["vm003", "vm004"]
+SILENCE = 8		# SlurmdTimeout, s
+
+
+def make_cluster():
+    c = Cluster(nodes=4, inventory=world(hosts=[
+        host("esx01.example.org", vfs=0, memory=11 * 1024)]))
+    c.choose_ports()
+    c.vsphere = {"ShutdownGrace": 1, "OversubscribeNames": "yes", "lines": [
+        "ClusterName=HPC1 ResourcePool=slurm",
+        "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG",
+        "PartitionName=low Adapter=vmxnet3 Template=rhel9-ofed"
+        " MemoryReservation=full Preempt=suspend",
+        "PartitionName=other Adapter=vmxnet3 Template=rhel9-ofed"
+        " MemoryReservation=full"]}
+    c.slurm = {"SuspendTimeout": 2, "PreemptType": "preempt/partition_prio",
+               "PreemptMode": "REQUEUE", "SlurmdTimeout": SILENCE}
+    c.node_lines = [c.node_line(1, 2, "vmxnet3", memory=4096),
+                    c.node_line(3, 4, "vmxnet3", memory=4096)]
+    c.partition_lines = [
+        "PartitionName=low Nodes=vm[001-002] Default=YES",
+        "PartitionName=other Nodes=vm[003-004]",
+        "PartitionName=high Nodes=ALL PriorityTier=10"]
+    return c
+
+
+def power(c, name):
+    """As svf shows it."""
+    return next(n["vm_state"] for n in c.svf("nodes")["nodes"]
+                if n["node"] == name)
+
+
+def suspended(c, *jobs):
+    def look():
+        states = {j: c.job_state(j) for j in jobs}
+        return [j for j, s in states.items() if s == "SUSPENDED" and
+                power(c, c.job(j)["NodeList"]) == "suspended"]
+    return wait_for("a job is suspended, and its VM is", 60, look)[0]
+
+
+def test_a_job_is_suspended_and_goes_on(cluster):
+    """For longer than SlurmdTimeout: its node is not DOWN, it gets no other job,
+    and slurmctld may begin anew."""
+    c = cluster
+    low = [Held(c, "--exclusive", "-w", n, before="echo began; uptime -s")
+           for n in LOW]
+    for job in low:
+        job.wait_running()
+    first = Held(c, "-p", "high", "--exclusive", "-w", HIGH[0])
+    victim = suspended(c, *(j.id for j in low))
+    stays = next(j for j in low if j.id != victim)
+    back = next(j for j in low if j.id == victim)
+    node = c.job(victim)["NodeList"]
+    first.wait_running()
+    stays.runs_on()
+    assert c.job(victim)["Restarts"] == "0"
+    assert str(first.id) in c.job(victim)["SystemComment"]
+    other = c.sbatch("-p", "low", "-w", node, script="hostname")
+    until = time.monotonic() + 3 * SILENCE
+    while time.monotonic() < until:
+        assert "DOWN" not in c.node_states()[node], c.node(node)
+        time.sleep(1)
+    assert c.job_state(victim) == "SUSPENDED"
+    assert c.job_state(other) == "PENDING"
+    ready = ready_count(c)
+    wait_saved(c, victim, node)
+    c.restart_slurmctld(signal.SIGKILL)
+    wait_ready_again(c, ready)
+    assert c.job_state(victim) == "SUSPENDED"
+    first.end_well()
+    wait_for("it goes on", 60, lambda: c.job_state(victim) == "RUNNING")
+    assert power(c, node) == "on"
+    stays.end_well()
+    back.end_well()
+    c.wait_job(other)
