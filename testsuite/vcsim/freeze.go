@@ -59,14 +59,18 @@ func (p *process) marked(mark []byte) bool {
 }
 
 // members are the guest's processes: its group, what carries its mark, and the
-// children of these.
-func (g *guest) members() []process {
+// children of these. Who is none is remembered: to read what a process was
+// started with takes the longest.
+func (g *guest) members(others map[int]string) []process {
 	mark := append([]byte("\x00VM_DIR="+g.cmd.Dir), 0)
 	all := processes()
 	in := map[int]bool{}
 	for i := range all {
-		if p := &all[i]; p.group == g.cmd.Process.Pid || p.marked(mark) {
+		p := &all[i]
+		if p.group == g.cmd.Process.Pid || others[p.pid] != p.start && p.marked(mark) {
 			in[p.pid] = true
+		} else {
+			others[p.pid] = p.start
 		}
 	}
 	for more := true; more; {
@@ -89,12 +93,12 @@ func (g *guest) members() []process {
 // freeze stops the guest's processes, until none is left that a fork made
 // meanwhile.
 func (g *guest) freeze() {
-	known := map[int]string{}
+	known, others := map[int]string{}, map[int]string{}
 	for _, p := range g.stopped {
 		known[p.pid] = p.start
 	}
 	for quiet := 0; quiet < 2; quiet++ {
-		for _, p := range g.members() {
+		for _, p := range g.members(others) {
 			if known[p.pid] == p.start {
 				continue
 			}
