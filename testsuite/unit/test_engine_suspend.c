@@ -84,8 +84,7 @@ static int64_t nodes_wake(void *ctx, const char *const *names, size_t n)
 	(void)ctx;
 	(void)names;
 	assert_int_not_equal(n, 0);
-	woken++;
-	return 1000;
+	return 1000 + woken++;
 }
 
 static bool nodes_answered(void *ctx, const char *const *names, size_t n,
@@ -94,7 +93,7 @@ static bool nodes_answered(void *ctx, const char *const *names, size_t n,
 	(void)ctx;
 	(void)names;
 	(void)n;
-	assert_int_equal(since, 1000);
+	assert_int_equal(since, 1000 + woken - 1);
 	return answers;
 }
 
@@ -239,9 +238,13 @@ static void it_goes_on_when_there_is_room_again(void **state)
 	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
 	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm1"));
 	answers = false;
+	woken = 0;
 	assert_true(fake_finish(FAKE_POWER_ON));
 	round_of(5);
 	assert_int_equal(resumed, 0);		/* its slurmd is silent yet */
+	assert_int_equal(woken, 1);
+	round_of(20);	/* it may have been asked before it could hear */
+	assert_int_equal(woken, 2);
 	answers = true;
 	round_of(2);
 	assert_int_equal(resumed, 1);
@@ -343,6 +346,8 @@ static void slurms_refusal_is_the_end_of_it(void **state)
 	round_of(3);
 	assert_null(vs_suspend_of(&vs_core, 11));
 	assert_int_equal(fake_sent[FAKE_SUSPEND], 0);
+	assert_int_equal(wanted(1, 1), 1);	/* what is left */
+	assert_true(take[0]);
 }
 
 /* Its job is cancelled: nobody in the VM can tell Slurm that it has ended. */

@@ -25,7 +25,6 @@
 #define TRY_MS 1000
 #define AGAIN_MS 5000		/* after a failure */
 #define TRIES_MAX 4		/* in a turn: placement is asked under the lock */
-#define REFUSED_MS (10 * 60 * 1000)
 
 static const char *const names[] = {
 	[VS_SUSPEND_STOPS] = "stopping", [VS_SUSPEND_HEEDS] = "stopping",
@@ -400,7 +399,7 @@ void vs_suspend_failed(struct vs_core *c, struct vs_node *n,
 	n->look_after = c->slow_seq + 1;
 	vs_vc_slow_now(c->vc);
 	if (kind == VS_OP_SUSPEND)
-		n->no_suspend_ms = now_ms + REFUSED_MS;
+		n->no_suspend_ms = now_ms + VS_SUSPEND_REFUSED_MS;
 	if (!s)
 		return;
 	if (kind == VS_OP_SUSPEND)

@@ -29,7 +29,7 @@ struct vs_suspend {
 	int64_t since_ms;		/* in this state */
 	int64_t wall_ms;		/* suspended since; 0: it isn't */
 	int64_t try_ms;			/* not resumed before that */
-	int64_t asked_s;		/* its slurmds were asked; 0: not */
+	int64_t asked_s, asked_ms;	/* its slurmds were asked; 0: not */
 	bool answered;			/* all of them have */
 	bool back;			/* to be resumed, whoever waits */
 	bool waits;			/* for_job pends, as last seen */
@@ -45,6 +45,8 @@ struct vs_suspends {
 	int tries;			/* to resume some, in this turn */
 	uint64_t suspended, resumed, failed;	/* jobs, jobs, calls */
 };
+
+#define VS_SUSPEND_REFUSED_MS (10 * 60 * 1000)	/* such a VM goes on, or its job ends */
 
 /* NULL: it is not. */
 struct vs_suspend *vs_suspend_of(const struct vs_core *c, uint32_t job);

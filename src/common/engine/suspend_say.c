@@ -18,6 +18,7 @@
 #define LOOK_MS 1000
 #define KEEP_MS 5000		/* the shortest SlurmdTimeout is longer */
 #define FOUND_MAX 256
+#define ASK_MS 15000		/* a question may come before its guest's network */
 
 /* ---- what Slurm says --------------------------------------------------------------- */
 
@@ -140,6 +141,7 @@ struct word {
 	uint32_t job, for_job;
 	enum vs_suspend_state state;
 	int64_t asked_s;
+	bool again;			/* asked long ago */
 	char **nodes;
 	size_t n, cap;
 	/* the answer */
@@ -158,7 +160,7 @@ static bool has_a_word(const struct vs_suspend *s)
 	       (s->state == VS_SUSPEND_HEEDS && !s->answered);
 }
 
-static struct word *words_make(struct vs_core *c, size_t *n)
+static struct word *words_make(struct vs_core *c, int64_t now_ms, size_t *n)
 {
 	struct word *words = NULL;
 	size_t cap = 0;
@@ -174,6 +176,7 @@ static struct word *words_make(struct vs_core *c, size_t *n)
 		*w = (struct word) {
 			.job = s->job, .for_job = s->for_job,
 			.state = s->state, .asked_s = s->asked_s,
+			.again = now_ms - s->asked_ms >= ASK_MS,
 		};
 		for (size_t i = 0; i < c->nnodes; i++)
 			if (c->nodes[i].job == s->job)
@@ -182,18 +185,17 @@ static struct word *words_make(struct vs_core *c, size_t *n)
 	return words;
 }
 
-/* They are asked once, and their answers waited for. */
 static void wake(const struct vs_port *p, struct word *w)
 {
 	const char *const *nodes = (const char *const *)w->nodes;
 
 	if (!p->nodes_wake || !p->nodes_answered)
 		w->answered = true;
-	else if (!w->asked_s)
-		w->asked_s = p->nodes_wake(p->ctx, nodes, w->n);
-	else
+	else if (w->asked_s)
 		w->answered = p->nodes_answered(p->ctx, nodes, w->n,
 						w->asked_s);
+	if (!w->answered && (!w->asked_s || w->again))
+		w->asked_s = p->nodes_wake(p->ctx, nodes, w->n);
 }
 
 static void say(const struct vs_port *p, struct word *w)
@@ -212,18 +214,30 @@ static void say(const struct vs_port *p, struct word *w)
 	}
 }
 
+/* Nor is it asked for again at once: its job ends, if that is what is left. */
+static void refused(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
+{
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].job == s->job)
+			c->nodes[i].no_suspend_ms =
+				now_ms + VS_SUSPEND_REFUSED_MS;
+	vs_suspend_drop(c, s, "isn't suspended: Slurm refuses it");
+}
+
 static void said(struct vs_core *c, const struct word *w, int64_t now_ms)
 {
 	struct vs_suspend *s = vs_suspend_of(c, w->job);
 
 	if (!s || s->state != w->state)
 		return;
+	if (s->asked_s != w->asked_s)
+		s->asked_ms = now_ms;
 	s->asked_s = w->asked_s;
 	s->answered = w->answered;
 	if (s->state == VS_SUSPEND_STOPS && w->ok)
 		vs_suspend_state(s, VS_SUSPEND_HEEDS, now_ms);
 	else if (s->state == VS_SUSPEND_STOPS)
-		vs_suspend_drop(c, s, "isn't suspended: Slurm refuses it");
+		refused(c, s, now_ms);
 	if (w->state != VS_SUSPEND_WAKES || !w->answered)
 		return;
 	c->suspends.resumed += w->ok;
@@ -273,7 +287,7 @@ void vs_suspend_say(struct vs_core *c, int64_t now_ms)
 		return;
 	look(c, now_ms);
 	vs_lock();
-	words = words_make(c, &n);
+	words = words_make(c, now_ms, &n);
 	vs_unlock();
 	for (size_t i = 0; i < n; i++)
 		say(c->port, &words[i]);
