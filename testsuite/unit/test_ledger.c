@@ -397,7 +397,7 @@ static void the_sum_over_all_hosts_is_the_sum_of_each(void **state)
 	int64_t cpu, mem;
 
 	(void)state;
-	w_pf(esx02, W_PF0, 4);
+	w_pf(esx02, W_PF0, 4)->numa = 1;
 	w_vm_on(&w, "vm-1", "esx02", W_PF0);
 	w_vm_on(&w, "vm-2", "esx01", "")->readable = false;
 	h = w_hold(&w, "n1", "esx02", W_PF0, VS_HOLD_PROMISED);
@@ -424,7 +424,7 @@ static void the_sum_over_all_hosts_is_the_sum_of_each(void **state)
 	assert_true(sums[esx01->index].unknown);
 	assert_int_equal(sums[esx02->index].vms, 2);
 	assert_int_equal(sums[esx02->index].pf[0].free, 2);
-	assert_int_equal(sums[esx02->index].pf_mem_mb[0], 8192 + 1000);
+	assert_int_equal(sums[esx02->index].node_mem_mb[1], 8192 + 1000);
 	assert_int_equal(sums[esx02->index].cpu_given, 14 * 2000);
 	assert_int_equal(sums[esx02->index].mem_given, 8192 + 50000);
 	vs_sums_clear(&made);

@@ -80,6 +80,45 @@ static void a_numa_node_needs_a_core_for_each_vcpu(void **state)
 	assert_string_equal(gang[0].pfs[0]->pci, W_PF1);
 }
 
+/* However many cards a VM has on a node, it is there once; likewise a hold, and
+ * what a VM that is on already stands for. */
+static void a_vm_counts_once_on_a_numa_node(void **state)
+{
+	struct vs_host *h = host(8);
+	struct vs_hold *hold;
+	struct vs_vm *vm;
+
+	(void)state;
+	w_pf(h, W_PF1, 8);
+	w_pf(h, "0000:ca:00.0", 4);
+	h->numa_nodes = 2;
+	h->cores = 24;
+	h->pfs[0].numa = h->pfs[1].numa = 1;
+	h->pfs[2].numa = 0;
+	vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);	/* of 4 vCPUs */
+	vs_strlcpy(w_card(vm, VS_CARD_SRIOV, "")->pci, W_PF1, VS_PCI_LEN);
+	vs_strlcpy(w_card(vm, VS_CARD_SRIOV, "")->pci, W_PF1, VS_PCI_LEN);
+	vs_host_changed(&w.inv, h);
+	place(2);			/* 4 of 12 cores are taken there */
+	assert_int_equal(gang[0].pfs[0]->numa, 1);
+	assert_int_equal(gang[1].pfs[0]->numa, 1);
+	hold = w_hold(&w, "x1", "esx01", W_PF0, VS_HOLD_PROMISED);
+	hold->vcpus = 4;
+	hold->cards[1] = hold->cards[0];
+	vs_strlcpy(hold->cards[1].pf, W_PF1, VS_PCI_LEN);
+	hold->ncards = 2;
+	vs_host_changed(&w.inv, h);
+	place(1);
+	assert_int_equal(gang[0].pfs[0]->numa, 1);
+	/* with a card more than that VM has: it is the same VM */
+	vs_ledger_set_vm(&w.ledger, hold, "vm-1");
+	hold->cards[2] = hold->cards[0];
+	hold->ncards = 3;
+	vs_host_changed(&w.inv, h);
+	place(2);
+	assert_int_equal(gang[1].pfs[0]->numa, 1);
+}
+
 /* NumaAffinity=pf: what no node of a PF can ever hold goes nowhere. */
 static void a_vm_that_is_bound_goes_where_a_pfs_node_holds_it(void **state)
 {
@@ -151,6 +190,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(the_pf_of_a_numa_node_that_holds_the_vm_is_taken),
 		T(a_numa_node_needs_a_core_for_each_vcpu),
+		T(a_vm_counts_once_on_a_numa_node),
 		T(a_vm_that_is_bound_goes_where_a_pfs_node_holds_it),
 		T(cards_of_two_nodes_have_both),
 	};

@@ -17,6 +17,7 @@
 #include "plan/parent.h"
 
 #define VS_HOST_PFS 24	/* PFs and kinds of devices: bits of uint32_t */
+#define VS_HOST_NODES 32	/* NUMA nodes: bits of uint32_t */
 #define VS_HOST_NETS 64
 #define VS_HOST_STORES 32
 #define VS_VM_CARDS 16

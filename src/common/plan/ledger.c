@@ -231,8 +231,9 @@ static void sum_start(const struct vs_host *h, struct vs_host_sum *s)
 	s->mem_free = h->memory_mb;
 }
 
-static void sum_card(const struct vs_vm *vm, const struct vs_card *c,
-		     enum vs_owner owner, struct vs_host_sum *s)
+/* Of one card; returns the rows that it may be on. */
+static uint32_t sum_card(const struct vs_vm *vm, const struct vs_card *c,
+			 enum vs_owner owner, struct vs_host_sum *s)
 {
 	uint32_t mask = vs_card_rows(vm->host_ptr, c);
 
@@ -250,9 +251,8 @@ static void sum_card(const struct vs_vm *vm, const struct vs_card *c,
 			s->pf[i].foreign++;
 		s->pf[i].beside += owner == VS_OWNER_OTHER_CLUSTER;
 		s->beside += owner == VS_OWNER_OTHER_CLUSTER;
-		s->pf_mem_mb[i] += vm->memory_mb;
-		s->pf_vcpus[i] += vm->vcpus;
 	}
+	return mask;
 }
 
 static void sum_vm(const struct vs_vm *vm, const char *folder,
@@ -261,6 +261,7 @@ static void sum_vm(const struct vs_vm *vm, const char *folder,
 	const struct vs_host *h = vm->host_ptr;
 	struct vs_share takes;
 	enum vs_owner owner;
+	uint32_t rows = 0;
 
 	if (may_hide_vfs(vm))
 		s->unknown = true;
@@ -276,14 +277,15 @@ static void sum_vm(const struct vs_vm *vm, const char *folder,
 	s->vms++;
 	owner = vs_vm_owner(vm, folder, cluster_id);
 	for (int i = 0; i < vm->ncards; i++)
-		sum_card(vm, &vm->cards[i], owner, s);
+		rows |= sum_card(vm, &vm->cards[i], owner, s);
+	vs_sum_nodes(s, vs_rows_nodes(h, rows), 1, vm->memory_mb, vm->vcpus);
 }
 
 /* Its VFs but for those that this VM's cards stand for, NULL: none do. */
 static void sum_hold_vfs(const struct vs_host *h, const struct vs_hold *hold,
 			 const struct vs_vm *vm, struct vs_host_sum *s)
 {
-	uint32_t masks[VS_CARDS_MAX];
+	uint32_t masks[VS_CARDS_MAX], rows = 0, had = 0;
 
 	for (int c = 0; c < hold->ncards; c++)
 		masks[c] = vs_hold_rows(h, &hold->cards[c]);
@@ -304,9 +306,12 @@ static void sum_hold_vfs(const struct vs_host *h, const struct vs_hold *hold,
 			continue;
 		}
 		s->pf[i].held += held;
-		s->pf_mem_mb[i] += hold->mem_mb;
-		s->pf_vcpus[i] += hold->vcpus;
+		rows |= 1u << i;
 	}
+	for (int i = 0; vm && i < vm->ncards; i++)
+		had |= vs_card_rows(h, &vm->cards[i]);
+	vs_sum_nodes(s, vs_rows_nodes(h, rows) & ~vs_rows_nodes(h, had), 1,
+		     hold->mem_mb, hold->vcpus);
 }
 
 /* What of a hold no VM stands for yet, on the hold's own host. */

@@ -157,9 +157,16 @@ struct vs_host_sum {
 	int beside;			/* the PFs' */
 	/* last: placement looks at all hosts, of which each has few PFs */
 	struct vs_pf_use pf[VS_HOST_PFS];	/* as in vs_host.pfs */
-	int64_t pf_mem_mb[VS_HOST_PFS];	/* memory of the VMs that use it */
-	int pf_vcpus[VS_HOST_PFS];	/* and their vCPUs */
+	/* by NUMA node: of the VMs that have a VF or a device there, once each */
+	int32_t node_mem_mb[VS_HOST_NODES];
+	int32_t node_vcpus[VS_HOST_NODES];
 };
+/* The NUMA nodes that these rows are on; those beyond VS_HOST_NODES, and where
+ * it isn't known, are left out. */
+uint32_t vs_rows_nodes(const struct vs_host *h, uint32_t rows);
+/* A VM with devices on these nodes comes (sign 1) or goes (-1). */
+void vs_sum_nodes(struct vs_host_sum *sum, uint32_t nodes, int sign,
+		  int64_t mem_mb, int vcpus);
 /* One host's: O(its VMs + its holds). */
 void vs_ledger_sum(const struct vs_ledger *l, const struct vs_inventory *inv,
 		   const struct vs_host *h, const char *folder,

@@ -26,6 +26,28 @@ static uint32_t all_pfs(const struct vs_host *h)
 	return mask;
 }
 
+uint32_t vs_rows_nodes(const struct vs_host *h, uint32_t rows)
+{
+	uint32_t nodes = 0;
+
+	for (int i = 0; i < h->npfs; i++)
+		if (rows >> i & 1 && h->pfs[i].numa >= 0 &&
+		    h->pfs[i].numa < VS_HOST_NODES)
+			nodes |= 1u << h->pfs[i].numa;
+	return nodes;
+}
+
+void vs_sum_nodes(struct vs_host_sum *sum, uint32_t nodes, int sign,
+		  int64_t mem_mb, int vcpus)
+{
+	for (; nodes; nodes &= nodes - 1) {
+		int k = __builtin_ctz(nodes);
+
+		sum->node_mem_mb[k] += sign * (int32_t)mem_mb;
+		sum->node_vcpus[k] += sign * vcpus;
+	}
+}
+
 static uint32_t pf_bit(const struct vs_host *h, const char *pci)
 {
 	for (int i = 0; i < h->npfs; i++) {

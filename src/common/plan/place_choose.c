@@ -17,16 +17,12 @@ static bool numa_holds(const struct vs_class *c, const struct vs_site *s,
 {
 	const struct vs_host *h = s->host;
 	const struct vs_pf *pf = &h->pfs[at];
-	int64_t mb = 0, vcpus = 0;
+	int64_t mb, vcpus;
 
-	if (pf->numa < 0 || h->numa_nodes < 2)
+	if (pf->numa < 0 || pf->numa >= VS_HOST_NODES || h->numa_nodes < 2)
 		return true;
-	for (int i = 0; i < h->npfs; i++) {
-		if (h->pfs[i].numa != pf->numa)
-			continue;
-		mb += s->sum->pf_mem_mb[i];
-		vcpus += s->sum->pf_vcpus[i];
-	}
+	mb = s->sum->node_mem_mb[pf->numa];
+	vcpus = s->sum->node_vcpus[pf->numa];
 	return mb + c->mem_mb <= (pf->numa_mb ? pf->numa_mb :
 				  h->memory_mb / h->numa_nodes) &&
 	       vcpus + c->profile->vcpus <= (pf->numa_cores ? pf->numa_cores :

@@ -197,12 +197,14 @@ static void site_charge(struct vs_work *w, size_t node, int sign)
 	struct vs_host_sum *sum = own_sum(s);
 	const struct vs_profile *p = c->profile;
 	const struct vs_picked *pfs = &w->pfs_of[node];
+	uint32_t rows = 0;
 
 	for (int i = 0; i < pfs->n; i++) {
 		row_takes(s->host, sum, pfs->pf[i], sign);
-		sum->pf_mem_mb[pfs->pf[i]] += sign * c->mem_mb;
-		sum->pf_vcpus[pfs->pf[i]] += sign * p->vcpus;
+		rows |= 1u << pfs->pf[i];
 	}
+	vs_sum_nodes(sum, vs_rows_nodes(s->host, rows), sign, c->mem_mb,
+		     p->vcpus);
 	sum->cpu_free -= sign * vs_fit_cpu(c, s);
 	sum->mem_free -= sign * c->mem_mb;
 	sum->cpu_given += sign * (int64_t)p->vcpus * s->host->core_mhz;
