@@ -19,19 +19,24 @@ def gpu(pci, **more):
             "profiles": {HALF: [2, 2], WHOLE: [1, 1], SLICE: [7, 7]}, **more}
 
 
+BOARD = {"pci": "0000:03:00.0", "name": "ASPEED Graphics Family", "by": "ASPEED",
+         "vendor": 0x1a03, "device": 0x2000, "type": "basic"}
+
+
 def fpga(**more):
     return {"class": FPGA, "instances": 2, "needs": ["queues"],
             "checkpoint": True, **more}
 
 
 def make_cluster():
-    """The first host has a GPU and two DVX devices, the second a GPU; the
-    third's GPU is in another mode, its driver has another class."""
+    """The first host has a GPU and two DVX devices, the second a GPU whose name
+    tells no model; the third's GPU is in another mode, its driver has another
+    class. All have the graphics of their board, which is for no VM."""
     hosts = [host(E1, vfs=4), host(E2, vfs=4), host(E3, vfs=4)]
-    hosts[0]["gpus"] = [gpu("0000:65:00.0")]
+    hosts[0]["gpus"] = [BOARD, gpu("0000:65:00.0")]
     hosts[0]["dvx"] = [fpga()]
-    hosts[1]["gpus"] = [gpu("0000:ca:00.0")]
-    hosts[2]["gpus"] = [gpu("0000:ca:00.0", type="shared")]
+    hosts[1]["gpus"] = [BOARD, gpu("0000:ca:00.0", name="GA100GL")]
+    hosts[2]["gpus"] = [BOARD, gpu("0000:ca:00.0", type="shared")]
     hosts[2]["dvx"] = [fpga(**{"class": "com.vendor.other"})]
     theirs = [{"name": name, "folder": "", "host": E2, "powerOn": False,
                "numCPUs": 2, "memoryMB": 2048, "lockMemory": True,

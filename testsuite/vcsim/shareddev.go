@@ -19,7 +19,9 @@ import (
 type gpuSpec struct {
 	Pci      string           `json:"pci"`
 	Name     string           `json:"name"`
-	Device   int              `json:"device"` // PCI id; the vendor is NVIDIA
+	Device   int              `json:"device"` // PCI ids
+	Vendor   int              `json:"vendor"` // 0 is NVIDIA
+	By       string           `json:"by"`     // the vendor's name, likewise
 	Type     string           `json:"type"`   // basic, shared, direct, sharedDirect; "" is sharedDirect
 	Mode     string           `json:"mode"`   // none, sameSize, mixedSize, multiInstanceGpu; "": not said
 	MemoryGB int64            `json:"memoryGB"`
@@ -45,6 +47,14 @@ func (g *gpuSpec) graphicsType() string {
 		return "sharedDirect"
 	}
 	return g.Type
+}
+
+// vendor is whose it is: a board's own graphics is no NVIDIA's.
+func (g *gpuSpec) vendor() (int16, string) {
+	if g.Vendor == 0 {
+		return 0x10de, "NVIDIA Corporation"
+	}
+	return int16(g.Vendor), g.By
 }
 
 func (h *host) buildShared() error {
@@ -76,7 +86,8 @@ func (h *host) buildShared() error {
 func (h *host) sharedHardware(hw *types.HostHardwareInfo) {
 	for _, g := range h.spec.Gpus {
 		p := pciDevice(g.Pci, int16(g.Device))
-		p.VendorId, p.SubVendorId, p.ClassId, p.VendorName, p.DeviceName = 0x10de, 0x10de, 0x0302, "NVIDIA Corporation", g.Name
+		id, by := g.vendor()
+		p.VendorId, p.SubVendorId, p.ClassId, p.VendorName, p.DeviceName = id, id, 0x0302, by, g.Name
 		hw.PciDevice = append(hw.PciDevice, p)
 		for i := range hw.NumaInfo.NumaNode {
 			if g.Numa == i {
@@ -106,7 +117,8 @@ func (h *host) graphics() {
 	names := map[string]bool{}
 	for i := range h.spec.Gpus {
 		g := &h.spec.Gpus[i]
-		info := types.HostGraphicsInfo{DeviceName: g.Name, VendorName: "NVIDIA Corporation", PciId: g.Pci,
+		_, by := g.vendor()
+		info := types.HostGraphicsInfo{DeviceName: g.Name, VendorName: by, PciId: g.Pci,
 			GraphicsType: g.graphicsType(), VgpuMode: g.Mode, MemorySizeInKB: g.MemoryGB << 20}
 		for _, v := range h.pfBy(g.Pci).used {
 			info.Vm = append(info.Vm, v.o.ref)
