@@ -73,10 +73,9 @@ static void nodes_suspended(void *ctx, const char *const *names, size_t n)
 	(void)ctx;
 	kept++;
 	kept_nodes[0] = '\0';
-	for (size_t i = 0; i < n; i++) {
-		strcat(kept_nodes, names[i]);
-		strcat(kept_nodes, " ");
-	}
+	for (size_t i = 0, at = 0; i < n && at < sizeof(kept_nodes); i++)
+		at += snprintf(kept_nodes + at, sizeof(kept_nodes) - at, "%s ",
+			       names[i]);
 }
 
 static int64_t nodes_wake(void *ctx, const char *const *names, size_t n)

@@ -235,7 +235,7 @@ static void suspend_all(struct vs_core *c, const struct vs_suspend *s,
 	}
 }
 
-static void cant(struct vs_suspend *s, const char *why)
+static void cannot(struct vs_suspend *s, const char *why)
 {
 	if (strncmp(s->why, why, sizeof(s->why) - 1))
 		vs_info("JobId=%u its VMs stay suspended: %s", s->job, why);
@@ -273,7 +273,7 @@ static bool place_all(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 		if (c->nodes[i].job == s->job &&
 		    shown(c, &c->nodes[i], VS_POWER_SUSPENDED))
 			vs_hold_drop(c, &c->nodes[i]);
-	cant(s, err.text);
+	cannot(s, err.text);
 	return false;
 }
 
@@ -291,7 +291,7 @@ static void resume_all(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 		if (!vm)
 			continue;
 		if (place(c, n, vm, &err)) {
-			cant(s, err.text);
+			cannot(s, err.text);
 			s->try_ms = now_ms + TRY_MS;
 			return;
 		}
@@ -405,6 +405,6 @@ void vs_suspend_failed(struct vs_core *c, struct vs_node *n,
 	if (kind == VS_OP_SUSPEND)
 		s->back = true;
 	else
-		cant(s, err->text);
+		cannot(s, err->text);
 	s->try_ms = now_ms + AGAIN_MS;
 }
