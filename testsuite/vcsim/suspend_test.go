@@ -120,6 +120,39 @@ func TestAGuestStandsStillWhileItsMemoryIsWritten(t *testing.T) {
 	}
 }
 
+func TestASuspendThatLosesItsHostIsNone(t *testing.T) {
+	c := start(t, func(inv *inventory) {
+		hooked(inv)
+		inv.Durations["SuspendVM_Task"] = Dur(300 * time.Millisecond)
+	}).login()
+	vm := c.clone("n1", "esx02", obj{})
+	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
+	far, _ := c.guestOf(vm)
+	before := c.freeMB()
+	tk := c.vmOp(vm, "SuspendVM_Task", nil)
+	c.do("hostState", obj{"host": "esx02", "state": "notResponding"})
+	c.taskFault("HostNotConnected", tk)
+	until(t, "it goes on", func() bool { return !still(far) })
+	c.do("hostState", obj{"host": "esx02", "state": "connected"})
+	if p := c.read(vm, "runtime.powerState"); p != "poweredOn" || c.freeMB() != before {
+		t.Fatal(p, c.freeMB(), before)
+	}
+}
+
+func TestSuspendTakesItsOwnRight(t *testing.T) {
+	c := start(t, func(inv *inventory) {
+		inv.Roles = map[string][]string{"most": {"VirtualMachine.Interact.PowerOn", "VirtualMachine.Interact.PowerOff"}}
+		inv.Permissions = []permSpec{{User: "slurm@vsphere.local", Entity: "", Role: "Admin"}}
+	}).login()
+	vm := c.clone("n1", "esx02", obj{})
+	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
+	c.do("permissions", obj{"permissions": []any{obj{"user": "slurm@vsphere.local", "entity": "", "role": "most", "propagate": true}}})
+	if f := c.fails("NoPermission", vm, "SuspendVM_Task", nil); f["privilegeId"] != "VirtualMachine.Interact.Suspend" {
+		t.Fatal(f)
+	}
+	c.ok(c.vmOp(vm, "PowerOffVM_Task", nil))
+}
+
 // A suspended VM has its memory on the datastore and nothing on its host.
 func TestASuspendedVMHasNothingOfItsHost(t *testing.T) {
 	c := start(t, allKinds).login()
