@@ -85,3 +85,26 @@ def test_a_job_is_suspended_and_goes_on(cluster):
     stays.end_well()
     back.end_well()
     c.wait_job(other)
+
+
+def test_nobody_but_the_engine_resumes_it_and_whoever_cancels_it_has_the_node(
+        cluster):
+    """Its memory is thrown away then, and the node serves the next job."""
+    c = cluster
+    low = [Held(c, "--exclusive", "-w", n) for n in LOW]
+    for job in low:
+        job.wait_running()
+    high = Held(c, "-p", "high", "--exclusive", "-w", HIGH[0])
+    victim = suspended(c, *(j.id for j in low))
+    stays = next(j for j in low if j.id != victim)
+    node = c.job(victim)["NodeList"]
+    high.wait_running()
+    r = c.run("scontrol", "resume", str(victim))
+    assert r.returncode and c.job_state(victim) == "SUSPENDED", r
+    assert power(c, node) == "suspended"
+    c.must("scancel", str(victim))
+    wait_for("its VM is off", 60, lambda: power(c, node) == "off")
+    c.wait_state(victim, {"CANCELLED"}, 60)
+    high.end_well()
+    stays.end_well()
+    c.wait_job(c.sbatch("-p", "low", "-w", node), 90)
