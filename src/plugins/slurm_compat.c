@@ -91,6 +91,26 @@ int vs_job_suspend_op(job_record_t *job_ptr, uint16_t op)
 #endif
 }
 
+void vs_job_send_resume(const job_record_t *job_ptr)
+{
+	suspend_int_msg_t *msg = xmalloc(sizeof(*msg));
+	agent_arg_t *args = xmalloc(sizeof(*args));
+
+#if VS_GE(25, 11)
+	msg->step_id = STEP_ID_FROM_JOB_RECORD(job_ptr);
+#else
+	msg->job_id = job_ptr->job_id;
+#endif
+	msg->op = RESUME_JOB;
+	args->msg_type = REQUEST_SUSPEND_INT;
+	args->msg_args = msg;
+	args->protocol_version = job_ptr->start_protocol_ver;
+	args->hostlist = hostlist_create(job_ptr->nodes);
+	args->node_count = job_ptr->node_cnt;
+	set_agent_arg_r_uid(args, SLURM_AUTH_UID_ANY);
+	agent_queue_request(args);
+}
+
 void vs_node_bits_powering_up(node_record_t *node_ptr)
 {
 #if VS_GE(24, 5)

@@ -281,6 +281,8 @@ static inline bool vs_job_in_prolog(const job_record_t *job_ptr)
 /* job_suspend() as gang scheduling calls it: SUSPEND_JOB or RESUME_JOB, the cores
  * stay the job's and its priority what it is. Slurm's code. Under JOB W, NODE W. */
 int vs_job_suspend_op(job_record_t *job_ptr, uint16_t op);
+/* JOB R. Its slurmds let its processes run, those that were stopped. */
+void vs_job_send_resume(const job_record_t *job_ptr);
 
 /* Of a reservation: create_resv(), update_resv(). Slurm's code. Under
  * vs_lock_resvs_write(). Of desc it takes what it keeps. */

@@ -481,6 +481,7 @@ const struct vs_port vs_slurm_port = {
 	.jobs_look = port_jobs_look,
 	.job_suspend = vs_port_job_suspend,
 	.job_resume = vs_port_job_resume,
+	.job_continue = vs_port_job_continue,
 	.nodes_suspended = vs_port_nodes_suspended,
 	.nodes_wake = vs_port_nodes_wake,
 	.nodes_answered = vs_port_nodes_answered,

@@ -53,6 +53,7 @@ enum vs_job_waits vs_port_waits(const job_record_t *job_ptr);
 /* slurm_port_suspend.c */
 int vs_port_job_suspend(void *ctx, uint32_t job, uint32_t for_job);
 int vs_port_job_resume(void *ctx, uint32_t job);
+void vs_port_job_continue(void *ctx, uint32_t job);
 void vs_port_nodes_suspended(void *ctx, const char *const *nodes, size_t n);
 int64_t vs_port_nodes_wake(void *ctx, const char *const *nodes, size_t n);
 bool vs_port_nodes_answered(void *ctx, const char *const *nodes, size_t n,

@@ -155,6 +155,19 @@ int vs_port_resume_test(job_record_t *job_ptr, bool indf,
 	return ESLURM_NODES_BUSY;
 }
 
+void vs_port_job_continue(void *ctx, uint32_t job)
+{
+	job_record_t *job_ptr;
+
+	(void)ctx;
+	vs_lock_jobs_read();
+	job_ptr = find_job_record(job);
+	if (job_ptr && IS_JOB_RUNNING(job_ptr) && !IS_JOB_COMPLETING(job_ptr) &&
+	    !vs_job_in_prolog(job_ptr) && job_ptr->nodes)
+		vs_job_send_resume(job_ptr);
+	vs_unlock_jobs_read();
+}
+
 /* ---- nodes ---------------------------------------------------------------------- */
 
 #define NOT_UP (NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_UP | \

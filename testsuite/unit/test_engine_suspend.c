@@ -20,7 +20,7 @@ static bool take[4];
 /* Slurm's records */
 static struct vs_port_look job_11, job_12, job_20;
 static uint32_t suspended_for[32];
-static int refuses, resumed, kept, woken;
+static int refuses, resumed, kept, woken, continued;
 static bool answers;
 static char kept_nodes[64];
 
@@ -68,6 +68,13 @@ static int job_resume(void *ctx, uint32_t job)
 	return 0;
 }
 
+static void job_continue(void *ctx, uint32_t job)
+{
+	(void)ctx;
+	if (record(job)->is == VS_JOB_RUNNING && !record(job)->suspended)
+		continued++;
+}
+
 static void nodes_suspended(void *ctx, const char *const *names, size_t n)
 {
 	(void)ctx;
@@ -98,7 +105,8 @@ static bool nodes_answered(void *ctx, const char *const *names, size_t n,
 
 static const struct vs_port port = {
 	.jobs_look = jobs_look, .job_suspend = job_suspend,
-	.job_resume = job_resume, .nodes_suspended = nodes_suspended,
+	.job_resume = job_resume, .job_continue = job_continue,
+	.nodes_suspended = nodes_suspended,
 	.nodes_wake = nodes_wake, .nodes_answered = nodes_answered,
 };
 
@@ -130,6 +138,7 @@ static void full_house(const char *type)
 	begin_as(conf);
 	ready();
 	vs_core.port = &port;
+	vs_suspends_clear(&vs_core);
 	may_all_be_suspended(true);
 	for (int i = 0; i < 8; i++) {
 		char name[8];
@@ -149,7 +158,7 @@ static void full_house(const char *type)
 	job_11 = (struct vs_port_look) { .is = VS_JOB_RUNNING };
 	job_12 = job_11;
 	job_20 = (struct vs_port_look) { .is = VS_JOB_PENDING };
-	refuses = resumed = kept = woken = 0;
+	refuses = resumed = kept = woken = continued = 0;
 	answers = true;
 	turn();
 }
@@ -435,9 +444,26 @@ static void a_job_that_slurm_believes_running_goes_on(void **state)
 	round_of(4);
 	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
 	assert_true(fake_finish(FAKE_POWER_ON));
+	continued = 0;
 	round_of(3);
 	assert_null(vs_suspend_of(&vs_core, 11));
 	assert_int_equal(fake_sent[FAKE_SUSPEND], 1);
+	assert_int_equal(continued, 1);
+}
+
+/* The same, and its VM was on still: nothing shows that it was stopped. */
+static void jobs_of_before_a_start_are_told_to_go_on(void **state)
+{
+	(void)state;
+	full_house("vmxnet3");
+	round_of(1);
+	assert_int_equal(continued, 2);		/* that Slurm knows of here */
+	round_of(10);
+	assert_int_equal(continued, 2);		/* once */
+	vs_suspends_clear(&vs_core);
+	may_all_be_suspended(false);
+	round_of(2);
+	assert_int_equal(continued, 2);
 }
 
 /* Somebody has suspended a VM by hand, and its job by scontrol: theirs. */
@@ -474,6 +500,7 @@ int main(void)
 		cmocka_unit_test(two_vms_go_together_and_come_back_together),
 		cmocka_unit_test(after_a_restart_it_is_found),
 		cmocka_unit_test(a_job_that_slurm_believes_running_goes_on),
+		cmocka_unit_test(jobs_of_before_a_start_are_told_to_go_on),
 		cmocka_unit_test(what_others_suspend_is_theirs),
 	};
 

@@ -49,8 +49,19 @@ void vs_lock_write(void) { locked++; }
 void vs_unlock_write(void) { locked--; }
 void vs_lock_nodes_write(void) { locked++; }
 void vs_unlock_nodes_write(void) { locked--; }
+void vs_lock_jobs_read(void) { locked++; }
+void vs_unlock_jobs_read(void) { locked--; }
 void vs_lock_nodes_read(void) { locked++; }
 void vs_unlock_nodes_read(void) { locked--; }
+static int sent;
+
+void vs_job_send_resume(const job_record_t *job_ptr)
+{
+	assert_ptr_equal(job_ptr, &job);
+	assert_int_equal(locked, 1);
+	sent++;
+}
+
 void schedule_job_save(void) { saves++; }
 
 void set_job_prio(job_record_t *job_ptr)
@@ -103,7 +114,7 @@ static int up(void **state)
 	job.spank_job_env = xcalloc(2, sizeof(char *));
 	job.spank_job_env[0] = xstrdup("SPANK_HIS=1");
 	job.spank_job_env_size = 1;
-	saves = refuses = asked = 0;
+	saves = refuses = asked = sent = 0;
 	core_says = false;
 	return 0;
 }
@@ -171,6 +182,23 @@ static void a_job_that_may_not_be_suspended_is_left_alone(void **state)
 	assert_int_equal(vs_port_job_suspend(NULL, 8, 42), -1);
 	assert_string_equal(job.system_comment, LINE);
 	assert_int_equal(saves, 0);
+}
+
+static void who_runs_is_told_to_go_on_and_nobody_else(void **state)
+{
+	(void)state;
+	job.nodes = "vm1";
+	vs_port_job_continue(NULL, 7);
+	assert_int_equal(sent, 1);
+	vs_port_job_continue(NULL, 8);
+	job.job_state = JOB_SUSPENDED;
+	vs_port_job_continue(NULL, 7);
+	job.job_state = JOB_RUNNING | JOB_COMPLETING;
+	vs_port_job_continue(NULL, 7);
+	job.nodes = NULL;
+	job.job_state = JOB_RUNNING;
+	vs_port_job_continue(NULL, 7);
+	assert_int_equal(sent, 1);
 }
 
 static void what_slurm_refuses_is_not_marked(void **state)
@@ -290,6 +318,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_job_is_suspended_and_resumed_without_a_trace),
 		T(a_job_that_may_not_be_suspended_is_left_alone),
+		T(who_runs_is_told_to_go_on_and_nobody_else),
 		T(what_slurm_refuses_is_not_marked),
 		T(nobody_but_the_port_resumes_it),
 		T(an_operators_hold_is_an_operators_to_take_off),

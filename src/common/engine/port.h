@@ -190,6 +190,9 @@ struct vs_port {
 	/* 0: it runs again. -1: it isn't ours to resume: not suspended, held by
 	 * an operator, ended. */
 	int (*job_resume)(void *ctx, uint32_t job);
+	/* A running job may have been stopped by a job_suspend that slurmctld
+	 * was killed too soon to save: its processes are to run. */
+	void (*job_continue)(void *ctx, uint32_t job);
 	/* The VMs of these nodes are suspended, by us and as vCenter shows:
 	 * their silence is known, and slurmctld's pings leave them be for now. */
 	void (*nodes_suspended)(void *ctx, const char *const *nodes, size_t n);

@@ -42,6 +42,7 @@ struct vs_suspend {
 struct vs_suspends {
 	struct vs_suspend *first;
 	int64_t looked_ms, kept_ms;	/* see suspend_say.c */
+	size_t continued;		/* nodes whose jobs were told to go on */
 	int tries;			/* to resume some, in this turn */
 	uint64_t suspended, resumed, failed;	/* jobs, jobs, calls */
 };

@@ -90,8 +90,6 @@ static void heed(struct vs_core *c, struct vs_suspend *s,
 		return;
 	/* whoever has done it: Slurm believes that it runs */
 	s->back = true;
-	if (s->state == VS_SUSPEND_WAKES)
-		vs_suspend_drop(c, s, "goes on");
 }
 
 static void found(struct vs_core *c, const struct vs_port_look *row)
@@ -133,6 +131,38 @@ static void look(struct vs_core *c, int64_t now_ms)
 	}
 	vs_unlock();
 	free(rows);
+}
+
+/*
+ * Once after a start: slurmds may have stopped a job for us just before the last
+ * slurmctld was killed, which this one believes running. It is told to go on;
+ * whom nobody has stopped does so anyway.
+ */
+static void go_on(struct vs_core *c)
+{
+	VS_FREE struct vs_port_look *rows = NULL;
+	size_t n = 0;
+
+	vs_lock();
+	if (!c->ready || c->observe || c->suspends.continued >= c->nnodes) {
+		vs_unlock();
+		return;
+	}
+	rows = vs_calloc(FOUND_MAX, sizeof(*rows));
+	while (c->suspends.continued < c->nnodes && n < FOUND_MAX) {
+		const struct vs_node *node =
+			&c->nodes[c->suspends.continued++];
+
+		if (node->profile->preempt_suspend && node->launched &&
+		    !(n && rows[n - 1].job == node->job))
+			rows[n++].job = node->job;
+	}
+	vs_unlock();
+	if (n)
+		c->port->jobs_look(c->port->ctx, rows, n);
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].is == VS_JOB_RUNNING && !rows[i].suspended)
+			c->port->job_continue(c->port->ctx, rows[i].job);
 }
 
 /* ---- what it hears ----------------------------------------------------------------- */
@@ -210,6 +240,8 @@ static void say(const struct vs_port *p, struct word *w)
 	if (w->state == VS_SUSPEND_WAKES && w->answered) {
 		vs_crash_before("tell", "resume");
 		w->ok = !p->job_resume(p->ctx, w->job);
+		if (!w->ok && p->job_continue)	/* for Slurm it runs */
+			p->job_continue(p->ctx, w->job);
 		vs_crash_after("tell", "resume");
 	}
 }
@@ -242,7 +274,7 @@ static void said(struct vs_core *c, const struct word *w, int64_t now_ms)
 		return;
 	c->suspends.resumed += w->ok;
 	vs_suspend_drop(c, s, w->ok ? "goes on: its VMs are resumed" :
-			"has its VMs again; Slurm doesn't let us resume it");
+			"has its VMs again");
 }
 
 static void word_end(struct word *w)
@@ -286,6 +318,8 @@ void vs_suspend_say(struct vs_core *c, int64_t now_ms)
 	    !c->port->job_resume)
 		return;
 	look(c, now_ms);
+	if (c->port->job_continue)
+		go_on(c);
 	vs_lock();
 	words = words_make(c, now_ms, &n);
 	vs_unlock();
