@@ -87,7 +87,8 @@ int64_t vs_vc_vm_instant(struct vs_vc *vc, const struct vs_vc_instant *in,
 {
 	const struct fake_vm *from = fake_by_moid(in->source);
 	const struct vs_vc_hw hw = {
-		.cards = in->cards, .ncards = in->ncards, .memory_mb = 1024,
+		.cards = in->cards, .ncards = in->ncards,
+		.memory_mb = from->memory_mb,
 		.extra = in->extra, .nextra = in->nextra,
 	};
 	struct fake_call *c = fake_call_new(FAKE_INSTANT, NULL, from->host, op);

@@ -58,16 +58,22 @@ STAGE void time_passes(void)
 
 /* ---- instant clones ------------------------------------------------------- */
 
-STAGE void begin_instant(int nodes, int hosts)
+STAGE void begin_instant_of(int nodes, int hosts, int64_t memory_mb)
 {
-	struct vs_conf *conf = conf_make(nodes, "warm", 1024);
+	struct vs_conf *conf = conf_make(nodes, "warm", memory_mb);
 
 	begin(nodes, hosts, 8, "warm");
 	conf->partitions[0].clone = vs_strdup("instant");
 	free(conf->adapters[0].type);
 	conf->adapters[0].type = vs_strdup("vmxnet3");
+	conf->partitions[0].memory_reservation = -1;
 	begin_as(conf);
 	ready();
+}
+
+STAGE void begin_instant(int nodes, int hosts)
+{
+	begin_instant_of(nodes, hosts, 1024);
 }
 
 STAGE void freeze(void)

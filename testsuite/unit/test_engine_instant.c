@@ -147,6 +147,83 @@ static void it_goes_off_though_a_vm_is_missed(void **st)
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 1);
 }
 
+#define GB 1024
+
+static size_t room_for(const char *node)
+{
+	return vs_room_for(&vs_core, vs_node_named(&vs_core, node));
+}
+
+/* The host has 512 GB. */
+static void its_memory_counts_before_it_is_made(void **st)
+{
+	(void)st;
+	begin_instant_of(2, 1, 200 * GB);
+	turns(12);
+	assert_int_equal(room_for("vm1"), 1);
+	assert_int_equal(job_begin(7, "vm1", "vm2"), -1);
+	parent_stands(7, "vm1");
+	comes_up("vm1");
+	turns(12);
+	assert_int_equal(job_begin(8, "vm2", NULL), -1);
+}
+
+static void it_counts_once_on_each_host(void **st)
+{
+	(void)st;
+	begin_instant_of(3, 1, 150 * GB);
+	turns(12);
+	assert_int_equal(room_for("vm1"), 2);
+	assert_int_equal(job_begin(7, "vm1", "vm2"), 0);
+	flags("vm1", WANTED);
+	flags("vm2", WANTED);
+	turns(2);
+	assert_int_equal(fake_sent[FAKE_CLONE], 1);
+	assert_int_equal(job_begin(8, "vm3", NULL), -1);
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	turns(2);
+	freeze();
+	vs_job_end(&vs_core, 7, (int[]) { id("vm1"), id("vm2") }, 2, false);
+	flags("vm1", DOWN);
+	flags("vm2", DOWN);
+	turns(12);
+	assert_int_equal(room_for("vm3"), 2);
+}
+
+static void one_that_boots_again_has_its_memory_held(void **st)
+{
+	struct fake_vm *p;
+	const struct vs_host *h;
+
+	(void)st;
+	begin_instant_of(2, 1, 200 * GB);
+	parent_stands(7, "vm1");
+	vs_job_end(&vs_core, 7, &(int) { id("vm1") }, 1, false);
+	flags("vm1", DOWN);
+	fake_slow(NULL, 0);
+	turns(12);
+	p = fake_parent("parent-");
+	assert_null(vs_ledger_get(&vs_core.ledger, p->name));
+	p->on = p->frozen = false;	/* by somebody */
+	fake_show(p);
+	turns(12);
+	h = vs_host_get(&vs_core.inv, "host-1");
+	assert_true(vs_sums_now(&vs_core)->hosts[h->index].mem_free >= 450 * GB);
+	assert_int_equal(room_for("vm1"), 1);
+	assert_int_equal(job_begin(8, "vm2", NULL), 0);
+	flags("vm2", WANTED);
+	turns(2);
+	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
+	assert_non_null(vs_ledger_get(&vs_core.ledger, p->name));
+	assert_true(vs_sums_now(&vs_core)->hosts[h->index].mem_free < 112 * GB);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	turns(12);
+	assert_null(vs_ledger_get(&vs_core.ledger, p->name));
+	assert_true(vs_sums_now(&vs_core)->hosts[h->index].mem_free < 112 * GB);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +234,9 @@ int main(void)
 		cmocka_unit_test(off_it_is_no_more),
 		cmocka_unit_test(a_copy_of_one_is_not_ours),
 		cmocka_unit_test(it_goes_off_though_a_vm_is_missed),
+		cmocka_unit_test(its_memory_counts_before_it_is_made),
+		cmocka_unit_test(it_counts_once_on_each_host),
+		cmocka_unit_test(one_that_boots_again_has_its_memory_held),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

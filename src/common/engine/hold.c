@@ -37,6 +37,8 @@ void vs_env_fill(struct vs_core *c, struct vs_place_env *env)
 		.avoid = vs_avoid_asked,
 		.arg = c,
 		.bars = vs_avoid_bars(c),
+		.bare = vs_parents_bare,
+		.bare_arg = c,
 	};
 }
 

@@ -63,7 +63,7 @@ core_sources += \
 	src/common/engine/pace.c src/common/engine/pace_i.h \
 	src/common/engine/parents.c src/common/engine/parents_i.h \
 	src/common/engine/parents_bar.c src/common/engine/parents_call.c \
-	src/common/engine/parents_keep.c \
+	src/common/engine/parents_keep.c src/common/engine/parents_place.c \
 	src/common/engine/parents_report.c src/common/engine/parents_seen.c \
 	src/common/engine/took.c src/common/engine/took_i.h \
 	src/common/engine/plan_report.c \

@@ -105,6 +105,7 @@ static int call(struct vs_core *c, struct vs_parent *p, struct vs_node *n,
 	case VS_PARENT_SNAP:
 		return vs_parent_snap(c, p, vm, now_ms, err);
 	case VS_PARENT_BOOT:
+		vs_parent_hold_again(c, p, h, vm);
 		return vs_parent_power(c, p, vm, true, now_ms, err);
 	default:
 		return 0;

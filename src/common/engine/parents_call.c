@@ -278,8 +278,8 @@ static int has_room(struct vs_core *c, const struct vs_parent *p,
 
 /* Counted until a reading of the datastore has seen it, and until it is on, if
  * it will be: as much as the clone that asks for it. */
-static void room_take(struct vs_core *c, const struct vs_parent *p,
-		      const struct vs_hold *like, int64_t mb)
+void vs_parent_room_take(struct vs_core *c, const struct vs_parent *p,
+			 const struct vs_hold *like, int64_t mb)
 {
 	struct vs_hold hold = { .state = VS_HOLD_PROMISED, .disk_mb = mb,
 				.parent = true };
@@ -354,7 +354,7 @@ int vs_parent_make(struct vs_core *c, struct vs_parent *p,
 		return -1;
 	op_set(c, p, VS_PARENT_CLONES, (uint64_t)id, now_ms);
 	p->vm[0] = '\0';
-	room_take(c, p, h, profile->template_mb);
+	vs_parent_room_take(c, p, h, profile->template_mb);
 	vs_clones_note_one(c);
 	vs_info("parent vm=%s is made for %s clones of template %s: clone host=%s",
 		p->name, vs_clone_name(p->key.mark.kind),
@@ -464,5 +464,6 @@ void vs_parents_clear(struct vs_core *c)
 		free(p);
 	}
 	free(c->parents.bars);
+	free(c->parents.bare);
 	c->parents = (struct vs_parents) { .all = NULL };
 }

@@ -73,6 +73,9 @@ struct vs_parents {
 	 * missed; a VM that may be a child can't be read, its name or moId */
 	bool copies_lost, missing;
 	char unread[VS_NAME_LEN], unread_said[VS_NAME_LEN];
+	bool *bare;			/* by profile and host: parents_place.c */
+	size_t cap_bare, bare_hosts;
+	uint64_t bare_seen, bare_epoch;
 };
 
 /* parents.c
@@ -172,6 +175,15 @@ int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
 			       const struct vs_vc_op *op, struct vs_err *err);
 /* There is no VM, and how it would be made. */
 enum vs_seen vs_node_seen_none(const struct vs_node *n);
+/* parents_place.c: for vs_place_env.bare, arg is the core; found anew. A hold of
+ * the memory of one that is switched on, as large as like. */
+const bool *vs_parents_bare(void *arg, const struct vs_profile *profile);
+void vs_parents_bare_pass(struct vs_core *c);
+void vs_parent_hold_again(struct vs_core *c, struct vs_parent *p,
+			  const struct vs_hold *like, const struct vs_vm *vm);
+/* parents_call.c: p->name's on p->host, with so much for its disks. */
+void vs_parent_room_take(struct vs_core *c, const struct vs_parent *p,
+			 const struct vs_hold *like, int64_t mb);
 /* lost.c: of some clone the reply is lost; one has no task yet. What becomes of those
  * that are lost is looked for; is it known? The node's is done, but not shown. */
 bool vs_clone_lost(const struct vs_core *c);

@@ -260,6 +260,7 @@ void vs_parents_pass(struct vs_core *c, int64_t now_ms)
 	c->parents.scan_ms = now_ms;
 	vs_parents_bars_end(c, now_ms);
 	vs_clones_lost_pass(c);
+	vs_parents_bare_pass(c);
 	forget_old(c, now_ms);
 	/* Until all nodes are judged nobody knows whose VM is missed. */
 	if (!c->ready || c->observe || c->blocked[0])

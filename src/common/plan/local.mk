@@ -23,6 +23,7 @@ core_sources += \
 	src/common/plan/place_i.h src/common/plan/place_level.c \
 	src/common/plan/place_pack.c src/common/plan/place_policy.c \
 	src/common/plan/place_later.c src/common/plan/place_room.c \
+	src/common/plan/place_parent.c \
 	src/common/plan/place_pool.c \
 	src/common/plan/place_rails.c \
 	src/common/plan/parent.c src/common/plan/parent.h \

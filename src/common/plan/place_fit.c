@@ -47,16 +47,17 @@ enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site)
 	const struct vs_site *s = &w->sites[site];
 	const struct vs_fit *f = vs_fit_of(w, cls, site);
 	enum vs_refusal no = fixed(c, s, f), pool;
-	int64_t cpu;
+	int64_t cpu, vms;
 
 	if (no)
 		return no;
 	if (vs_class_counts(c) && !vs_vf_room(c, s, f, 0))
 		return vs_vf_short(c, s, f);
 	cpu = vs_fit_cpu(c, s);
-	if (cpu && cpu > s->sum->cpu_free)
+	vms = 1 + vs_fit_parents(w, cls, site, VS_NO_NODE);
+	if (cpu && cpu * vms > s->sum->cpu_free)
 		return VS_REFUSE_CPU;
-	if (c->mem_mb > s->sum->mem_free)
+	if (c->mem_mb * vms > s->sum->mem_free)
 		return VS_REFUSE_MEMORY;
 	pool = vs_pool_fit(w, c, s);
 	if (pool)
@@ -80,7 +81,7 @@ size_t vs_fit_room(const struct vs_work *w, size_t cls, size_t site,
 	const struct vs_class *c = &w->classes[cls];
 	const struct vs_site *s = &w->sites[site];
 	const struct vs_fit *f = vs_fit_of(w, cls, site);
-	int64_t cpu = vs_fit_cpu(c, s);
+	int64_t cpu = vs_fit_cpu(c, s), parents;
 
 	if (fixed(c, s, f) || s->avoided || s->busy || s->placed >= s->most)
 		return 0;
@@ -88,11 +89,12 @@ size_t vs_fit_room(const struct vs_work *w, size_t cls, size_t site,
 	if (vs_class_counts(c))
 		limit = min_size(limit, (int64_t)vs_vf_room(c, s, f,
 							    s->avoided_pfs));
+	parents = vs_fit_parents(w, cls, site, VS_NO_NODE);
 	if (cpu && !(w->ever && !s->brief->cores))
-		limit = min_size(limit, s->sum->cpu_free / cpu);
+		limit = min_size(limit, s->sum->cpu_free / cpu - parents);
 	if (!(w->ever && !s->brief->memory_mb))
 		limit = min_size(limit, s->sum->mem_free < 0 ? 0 :
-				 s->sum->mem_free / c->mem_mb);
+				 s->sum->mem_free / c->mem_mb - parents);
 	return limit;
 }
 
@@ -198,6 +200,8 @@ static void site_charge(struct vs_work *w, size_t node, int sign)
 	const struct vs_profile *p = c->profile;
 	const struct vs_picked *pfs = &w->pfs_of[node];
 	uint32_t rows = 0;
+	int vms = sign * (1 + vs_fit_parents(w, w->class_of[node],
+					     w->site_of[node], node));
 
 	for (int i = 0; i < pfs->n; i++) {
 		row_takes(s->host, sum, pfs->pf[i], sign);
@@ -205,8 +209,8 @@ static void site_charge(struct vs_work *w, size_t node, int sign)
 	}
 	vs_sum_nodes(sum, vs_rows_nodes(s->host, rows), sign, c->mem_mb,
 		     p->vcpus);
-	sum->cpu_free -= sign * vs_fit_cpu(c, s);
-	sum->mem_free -= sign * c->mem_mb;
+	sum->cpu_free -= vms * vs_fit_cpu(c, s);
+	sum->mem_free -= vms * c->mem_mb;
 	sum->cpu_given += sign * (int64_t)p->vcpus * s->host->core_mhz;
 	sum->mem_given += sign * max64(c->mem_mb, p->memory_mb);
 	sum->vms += sign;
@@ -255,6 +259,7 @@ static bool same_class(const struct vs_class *c, const struct vs_place_node *n)
 	       a->vcpus == b->vcpus && a->memory_mb == b->memory_mb &&
 	       a->template_hw == b->template_hw &&
 	       a->latency_high == b->latency_high &&
+	       vs_parent_same(a, b) &&
 	       vs_hardware_same(&a->hw, &b->hw);
 }
 
@@ -290,6 +295,8 @@ static size_t class_find(struct vs_work *w, const struct vs_place_node *n)
 	}
 	vs_class_fill(&w->classes[i], n);
 	w->classes[i].store = lies;
+	if (w->env->bare && n->profile->clone == VS_CLONE_INSTANT)
+		w->classes[i].bare = w->env->bare(w->env->bare_arg, n->profile);
 	w->nclasses++;
 	return i;
 }

@@ -27,6 +27,7 @@ struct vs_class {
 	int64_t swap_mb;
 	bool exists;			/* told apart where there are several */
 	int store;			/* datastores: where they lie; -1 */
+	const bool *bare;		/* see vs_place_env; NULL: nowhere */
 	size_t count;			/* nodes of it in the gang */
 	size_t room;			/* on all sites, before the gang */
 };
@@ -101,6 +102,11 @@ const struct vs_fit *vs_fit_of(const struct vs_work *w, size_t cls,
 			       size_t site);
 /* What one more of this class reserves there, MHz. */
 int64_t vs_fit_cpu(const struct vs_class *c, const struct vs_site *s);
+/* place_parent.c: VMs' worth that the first of an instant clones' class takes
+ * there for its parent: 0 or 1. but: a node of the gang that isn't asked of. */
+int vs_fit_parents(const struct vs_work *w, size_t cls, size_t site,
+		   size_t but);
+bool vs_parent_same(const struct vs_profile *a, const struct vs_profile *b);
 /* May one more of this class go there now? NONE, or the first reason. */
 enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site);
 /* place_rails.c: what is free of a row. Of vGPUs it is less while others of
