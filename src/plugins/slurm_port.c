@@ -21,12 +21,14 @@
 static bool controlling;
 static time_t taken_at;		/* shutdown_time when control was taken */
 static bool saves;		/* the thread that saves state was seen since */
+static bool taken;		/* just now */
 
 bool vs_port_take(void)
 {
 	__atomic_store_n(&taken_at, slurmctld_config.shutdown_time,
 			 __ATOMIC_RELEASE);
 	__atomic_store_n(&saves, false, __ATOMIC_RELEASE);
+	__atomic_store_n(&taken, true, __ATOMIC_RELEASE);
 	return vs_port_active_set(true);
 }
 
@@ -154,6 +156,9 @@ static void port_nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
 
 	(void)ctx;
 	vs_port_stays_read();
+	/* Slurm reads nodes and jobs before it calls node_init. */
+	if (__atomic_exchange_n(&taken, false, __ATOMIC_ACQ_REL))
+		vs_port_suspended_taken();
 	for (size_t i = 0; i < n; i++) {
 		node_record_t *node_ptr;
 

@@ -58,6 +58,9 @@ void vs_port_nodes_suspended(void *ctx, const char *const *nodes, size_t n);
 int64_t vs_port_nodes_wake(void *ctx, const char *const *nodes, size_t n);
 bool vs_port_nodes_answered(void *ctx, const char *const *nodes, size_t n,
 			    int64_t since);
+/* This process controls the cluster now: nodes of jobs that carry the mark may
+ * be silent for SlurmdTimeout yet. Takes slurmctld's locks. */
+void vs_port_suspended_taken(void);
 /* For whose sake job_suspend() has suspended it, 0: it has not. JOB R. */
 uint32_t vs_port_suspended_for(const job_record_t *job_ptr);
 

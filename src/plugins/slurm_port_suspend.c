@@ -11,8 +11,9 @@
  * (22.05.8 and 26.05.3, alike):
  * - ping_nodes() sets a node DOWN (and ends what runs or is suspended there) when
  *   last_response is older than SlurmdTimeout before the last round of pings, and
- *   by nothing else; the first round after a start has no such bound. It is saved
- *   (node_state) and read back, so that a restart makes no node older.
+ *   by nothing else; the first round after a start has no such bound, the second
+ *   has. It is saved and read back: who was away for long finds these nodes old,
+ *   before vCenter has been asked. So they have SlurmdTimeout anew at a start.
  * - A ping or registration that isn't answered makes it NO_RESPOND and takes it out
  *   of avail_node_bitmap (node_not_resp), unless last_response is newer than the
  *   message. That is the truth of such a node, and keeps other jobs from what is
@@ -28,6 +29,7 @@
  *   (validate_jobs_on_node), where its stopped steps are reported.
  * - Power saving powers down no node with a suspended job (sus_job_cnt).
  */
+#include "bits.h"
 #include "got.h"
 #include "slurm_port.h"
 #include "slurm_port_i.h"
@@ -187,6 +189,30 @@ static void known_silent(node_record_t *n)
 	n->node_state |= NODE_STATE_NO_RESPOND;
 	bit_clear(avail_node_bitmap, n->index);
 	last_node_update = time(NULL);
+}
+
+static int note_taken(void *x, void *arg)
+{
+	job_record_t *job_ptr = x;
+
+	(void)arg;
+	if (!IS_JOB_SUSPENDED(job_ptr) || !job_ptr->node_bitmap ||
+	    !vs_port_suspended_for(job_ptr))
+		return 0;
+	VS_EACH_BIT(i, job_ptr->node_bitmap) {
+		node_record_t *n = node_record_table_ptr[i];
+
+		if (is_up(n))
+			n->last_response = time(NULL);
+	}
+	return 0;
+}
+
+void vs_port_suspended_taken(void)
+{
+	vs_lock_write();
+	list_for_each(job_list, note_taken, NULL);
+	vs_unlock_write();
 }
 
 void vs_port_nodes_suspended(void *ctx, const char *const *nodes, size_t count)

@@ -93,6 +93,7 @@ static const struct vs_core_api core = {
 
 bitstr_t *avail_node_bitmap;
 time_t last_job_update, last_node_update;
+vs_list_t job_list;
 
 /* --------------------------------------------------------------------------------- */
 
@@ -292,6 +293,30 @@ static void nodes_that_slurm_has_given_up_are_left_to_it(void **state)
 	}
 }
 
+/* It was away for longer than SlurmdTimeout. */
+static void a_new_slurmctld_gives_them_time(void **state)
+{
+	node_record_t *table[] = { &node };
+
+	(void)state;
+	node_record_table_ptr = table;
+	job_list = list_create(NULL);
+	list_append(job_list, &job);
+	assert_int_equal(vs_port_job_suspend(NULL, 7, 42), 0);
+	bit_set(nodes, 0);
+	node.last_response = 1000;
+	vs_port_suspended_taken();
+	assert_in_range(time(NULL) - node.last_response, 0, 5);
+	assert_true(IS_NODE_IDLE(vm1) && !IS_NODE_NO_RESPOND(vm1));
+	/* gang scheduling's, an operator's */
+	job.restart_cnt++;
+	node.last_response = 1000;
+	vs_port_suspended_taken();
+	assert_int_equal(node.last_response, 1000);
+	FREE_NULL_LIST(job_list);
+	node_record_table_ptr = NULL;
+}
+
 static void an_answer_is_told_from_our_own_word(void **state)
 {
 	int64_t since;
@@ -325,6 +350,7 @@ int main(void)
 		T(another_run_is_not_suspended_by_this_ones_mark),
 		T(a_silent_node_is_known_and_gets_no_job),
 		T(nodes_that_slurm_has_given_up_are_left_to_it),
+		T(a_new_slurmctld_gives_them_time),
 		T(an_answer_is_told_from_our_own_word),
 	};
 
