@@ -207,6 +207,33 @@ def test_a_job_gets_its_devices_and_the_next_one_waits(cluster):
     assert cluster.counters()["powerOnFullPF"] == 0
 
 
+def test_an_address_that_is_withdrawn_stays_with_its_job(cluster):
+    """vsphere.conf is read anew while a job has the device: it keeps it, and
+    it counts; the next job of that line gets another."""
+    all_free(cluster)
+    job = Held(cluster, "-p", "some", "-N1").wait_running()
+    (had, by), = used(cluster).items()
+    assert by == ["vm005"], used(cluster)
+    both, other = f"Address={A},{E2}/{C}", C if had == A else A
+    cluster.change_vsphere(both, f"Address={other}")
+    cluster.wait_ready()
+    want = {**{pci: 1 for pci in (A, B, C)}, had: 0}
+    wait_for("the others are free", 30, lambda: free(cluster) == want)
+    assert rows(cluster)[had]["ours"] == 1
+    assert used(cluster) == {had: ["vm005"]}, used(cluster)
+    was = cluster.counters()["powerOnFullPF"]
+    more = Held(cluster, "-p", "fpga", "-N2").wait_running()
+    assert used(cluster)[had] == ["vm005"], used(cluster)
+    more.end_well()
+    job.end_well()
+    off(cluster, *[n for n in cluster.names_on() if n != "vm005"])
+    assert "vm005" in cluster.wait_job(cluster.sbatch("-p", "some", "-N1"), 60)
+    assert used(cluster) == {other: ["vm005"]}, used(cluster)
+    assert cluster.counters()["powerOnFullPF"] == was
+    cluster.change_vsphere(f"Address={other}", both)
+    cluster.wait_ready()
+
+
 def test_foreign_vms_take_theirs(cluster):
     """One by its address; of another, nobody says which it has: all count."""
     all_free(cluster)

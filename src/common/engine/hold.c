@@ -424,7 +424,8 @@ bool vs_hold_fits(struct vs_core *c, struct vs_node *n)
 		return false;
 	for (int i = 0; i < h->ncards; i++) {
 		pf = vs_host_pf(host, h->cards[i].pf);
-		if (!pf)
+		/* a new configuration may give it to others */
+		if (!pf || !vs_pf_serves(n->profile->adapter, n->net, pf))
 			return false;
 		use = &vs_sums_now(c)->hosts[host->index].pf[pf - host->pfs];
 		if (use->unknown || use->free < 0)
