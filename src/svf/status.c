@@ -14,7 +14,7 @@ static const struct {
 	{ "vms_on", "VMs on" },
 	{ "vms_off", "VMs off" },
 	{ "suspect", "suspect VMs" },
-	{ "parents", "parents of linked clones" },
+	{ "parents", "parents of clones" },
 	{ "in_flight", "operations in flight" },
 	{ "starts", "VMs started" },
 	{ "failures", "steps that failed" },
@@ -55,6 +55,7 @@ static void paces(struct vs_j list)
 	static const char *const what[][2] = {
 		{ "clone_ms", "clone" }, { "power_on_ms", "power-on" },
 		{ "boot_ms", "boot" }, { "relocate_ms", "relocate" },
+		{ "parent_ms", "parent" },
 	};
 
 	for (size_t i = 0; i < vs_j_len(list); i++) {

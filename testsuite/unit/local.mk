@@ -77,6 +77,7 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_beside \
 	testsuite/unit/test_engine_orders testsuite/unit/test_engine_parents \
 	testsuite/unit/test_engine_parents_bar \
 	testsuite/unit/test_engine_parents_end \
+	testsuite/unit/test_engine_parents_plan \
 	testsuite/unit/test_engine_plan \
 	testsuite/unit/test_engine_prefetch \
 	testsuite/unit/test_engine_prefetch_end \
@@ -123,6 +124,7 @@ testsuite_unit_test_engine_orders_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_parents_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_parents_bar_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_parents_end_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_parents_plan_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_instant_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_lent

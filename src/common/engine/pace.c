@@ -18,7 +18,7 @@ static const char *const keys[VS_PACES] = {
 	[VS_OP_CLONE] = "clone_ms", [VS_OP_RECONFIGURE] = "reconfigure_ms",
 	[VS_OP_RELOCATE] = "relocate_ms", [VS_OP_POWER_ON] = "power_on_ms",
 	[VS_OP_POWER_OFF] = "power_off_ms", [VS_OP_DESTROY] = "destroy_ms",
-	[VS_PACE_BOOT] = "boot_ms",
+	[VS_PACE_BOOT] = "boot_ms", [VS_PACE_PARENT] = "parent_ms",
 };
 
 static struct vs_pace *pace_find(const struct vs_core *c,

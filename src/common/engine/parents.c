@@ -180,6 +180,10 @@ const struct vs_vm *vs_parent_for(struct vs_core *c, struct vs_node *n,
 	}
 	p->why[0] = '\0';
 	p->boots_ms = 0;
+	if (p->begun_ms)
+		vs_pace_note(c, n->profile, VS_PACE_PARENT,
+			     now_ms - p->begun_ms);
+	p->begun_ms = 0;
 	vs_strlcpy(p->vm, vm->moid, sizeof(p->vm));
 	return vm;
 }

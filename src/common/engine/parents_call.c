@@ -153,6 +153,7 @@ static void failed(struct vs_core *c, struct vs_parent *p,
 	p->not_before_ms = now_ms + ((int64_t)500 <<
 		(p->tries < PAUSE_MAX ? p->tries : PAUSE_MAX));
 	p->tries++;
+	p->begun_ms = 0;
 	p->lost = op == VS_PARENT_CLONES && err->code == VS_E_UNKNOWN;
 	p->judged_after = c->slow_seq;
 	vs_info("parent vm=%s %s failed code=%s fault=%s: %s",
@@ -354,6 +355,7 @@ int vs_parent_make(struct vs_core *c, struct vs_parent *p,
 		return -1;
 	op_set(c, p, VS_PARENT_CLONES, (uint64_t)id, now_ms);
 	p->vm[0] = '\0';
+	p->begun_ms = now_ms;
 	vs_parent_room_take(c, p, h, profile->template_mb);
 	vs_clones_note_one(c);
 	vs_info("parent vm=%s is made for %s clones of template %s: clone host=%s",
@@ -447,7 +449,7 @@ void vs_parents_forget_calls(struct vs_core *c)
 		p->look_after = 0;
 		p->lost = false;
 		p->judged_after = c->slow_seq;
-		p->unwanted_ms = p->away_ms = p->boots_ms = 0;
+		p->unwanted_ms = p->away_ms = p->boots_ms = p->begun_ms = 0;
 	}
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parents of nodes' VMs (Clone=linked; plan/parent.h says what they are): a
+ * Parents of nodes' VMs (Clone=linked, instant; plan/parent.h says what they are): a
  * part of core_i.h. The lock is held.
  */
 #ifndef VS_ENGINE_PARENTS_I_H
@@ -44,6 +44,7 @@ struct vs_parent {
 	char why[320];			/* what keeps those that ask, "" */
 	char born[VS_MOID_LEN];		/* the VM that was made last, */
 	int64_t born_ms;		/* then; "": none since the start */
+	int64_t begun_ms;		/* its clone was sent; 0: it is ready */
 	/* of one that is there */
 	uint64_t judged_after;		/* this slow beat is too old */
 	int64_t unwanted_ms;		/* since then; 0: somebody wants it */
@@ -164,6 +165,10 @@ bool vs_parent_wanted(const struct vs_core *c, const struct vs_vm *vm);
 void vs_report_parents(struct vs_core *c, struct json_object *top);
 size_t vs_parents_lacking(struct vs_core *c, const struct vs_hold *const *holds,
 			  const struct vs_node *const *nodes, size_t n);
+/* ms until the parent is ready that a clone of n's at this place is made of, as
+ * it has taken here; 0: there is one, or none is needed; -1: never measured. */
+int64_t vs_parent_lasts(const struct vs_core *c, const struct vs_node *n,
+			const struct vs_hold *h);
 int vs_parents_count(const struct vs_core *c);
 size_t vs_parents_confirm(struct vs_core *c, int64_t minute);	/* of the brake */
 /* Is there a partition whose VMs have some? */

@@ -203,6 +203,19 @@ void vs_report_parents(struct vs_core *c, struct json_object *top)
 	vs_unlock();
 }
 
+int64_t vs_parent_lasts(const struct vs_core *c, const struct vs_node *n,
+			const struct vs_hold *h)
+{
+	struct vs_parent_key key;
+
+	if (vs_parent_key_of(c, n->profile, h->host,
+			     c->inv.nuses ? h->store : c->store, &key) ||
+	    vs_parent_step(vs_parent_choose(&c->inv, &key, c->folder,
+					    c->cluster_id)) == VS_PARENT_READY)
+		return 0;
+	return vs_pace_ms(c, n->profile, VS_PACE_PARENT);
+}
+
 size_t vs_parents_lacking(struct vs_core *c, const struct vs_hold *const *holds,
 			  const struct vs_node *const *nodes, size_t n)
 {
@@ -211,7 +224,7 @@ size_t vs_parents_lacking(struct vs_core *c, const struct vs_hold *const *holds,
 
 	for (size_t i = 0; i < n; i++) {
 		struct vs_parent_key *key = &keys[found];
-		const struct vs_vm *vm;
+		enum vs_parent_step step;
 		size_t k = 0;
 
 		if (vs_parent_key_of(c, nodes[i]->profile, holds[i]->host,
@@ -223,8 +236,10 @@ size_t vs_parents_lacking(struct vs_core *c, const struct vs_hold *const *holds,
 		if (k < found)
 			continue;
 		found++;
-		vm = vs_parent_choose(&c->inv, key, c->folder, c->cluster_id);
-		calls += !vm ? 2 : !vm->snapshot[0];
+		step = vs_parent_step(vs_parent_choose(&c->inv, key, c->folder,
+						       c->cluster_id));
+		calls += step == VS_PARENT_MAKE ? 2 :
+			step == VS_PARENT_SNAP || step == VS_PARENT_BOOT;
 	}
 	return calls;
 }

@@ -208,13 +208,30 @@ static int64_t *earliest(int64_t *slots, int n)
 	return best;
 }
 
+static bool clones(const struct row *r)
+{
+	for (size_t i = 0; i < r->nsteps; i++)
+		if (r->steps[i] == VS_DO_CLONE ||
+		    r->steps[i] == VS_DO_INSTANT)
+			return true;
+	return false;
+}
+
+/* Until there is what its VM is cloned of; -1: never measured. */
+static int64_t parent_ms(const struct vs_core *c, const struct row *r)
+{
+	return clones(r) && r->placed ? vs_parent_lasts(c, r->n, &r->hold) : 0;
+}
+
 /* Of a node alone; -1: something of it was never measured. */
 static int64_t alone_ms(const struct vs_core *c, const struct row *r)
 {
-	int64_t sum = 0, ms;
+	int64_t sum = parent_ms(c, r), ms;
 
 	if (!r->nsteps)
 		return 0;
+	if (sum < 0)
+		return -1;
 	for (size_t i = 0; i < r->nsteps; i++) {
 		ms = vs_pace_ms(c, r->n->profile, op_of(r->steps[i]));
 		if (ms < 0)
@@ -265,6 +282,8 @@ static int64_t estimate_ms(const struct vs_core *c, struct plan *p)
 
 			if (alone_ms(c, r) < 0)
 				return -1;
+			if (!step)
+				r->ready_ms = parent_ms(c, r);
 			if (step >= r->nsteps)
 				continue;
 			on_off = r->steps[step] == VS_DO_POWER_ON ||
@@ -287,14 +306,6 @@ static int64_t estimate_ms(const struct vs_core *c, struct plan *p)
 }
 
 /* ---- the report -------------------------------------------------------------- */
-
-static bool clones(const struct row *r)
-{
-	for (size_t i = 0; i < r->nsteps; i++)
-		if (r->steps[i] == VS_DO_CLONE)
-			return true;
-	return false;
-}
 
 /* Parents that must be made before. */
 static int64_t parents_calls(struct vs_core *c, const struct plan *p)

@@ -82,7 +82,7 @@
  *     "order": "evict",		an operator's, that isn't done yet
  *     "drained_on": "esx01",		there its VM was when somebody else
  *					drained it
- *     "waits": "text",			for the parent of its linked clone
+ *     "waits": "text",			for the parent of its clone
  *     "last_error": "text"
  *   } ],
  *   "suspect": [ { "vm": "vm009", "why": "text" } ],
@@ -135,7 +135,8 @@
  *						how long we kept slurmctld
  *   "pace": [ { "template": "rhel9", (*)	moving means of what was measured
  *     "clone_ms": 8100, "power_on_ms": ..., "boot_ms": ..., "relocate_ms",
- *     "reconfigure_ms", "power_off_ms", "destroy_ms": ... } ],
+ *     "reconfigure_ms", "power_off_ms", "destroy_ms": ...,
+ *     "parent_ms": ... } ],			until clones were made of it
  *   "drs": {"agreed": 3, "moved": 1, "refused": 0, "failed": 0},
  *						answers to PlaceVm, Placement=drs
  *   "in_flight": 3,			operations
@@ -143,7 +144,7 @@
  *					nodes' VMs that failed
  *   "clones_hour": 17, "clones_max": 20,	VMs made in the last hour
  *   "nodes": 64, "vms_on": 12, "vms_off": 3, "suspect": 0,
- *   "parents": 2,				of linked clones
+ *   "parents": 2,				of linked and instant clones
  *   "ahead": 2,				VMs made ahead of jobs, now
  *   "ahead_made": 9, "ahead_used": 6, "ahead_removed": 1,	and since start
  *   "metrics": "http://127.0.0.1:9853/metrics",	where they are served
@@ -152,17 +153,19 @@
  *   "notes": [ ... ]
  * }
  *
- * "parents": VMs that linked clones stand on {
+ * "parents": VMs that linked and instant clones stand on {
  *   "parents": [ {
  *     "vm": "parent-rhel9-1a2b3c4d", (*)
- *     "kind": "linked", (*)
- *     "state": "ready", (*)		cloning, no-snapshot, snapshot, ready,
- *					away, on, destroy
+ *     "kind": "linked",			or "instant"; absent: unmarked
+ *     "state": "ready", (*)		cloning, no-snapshot, snapshot, off,
+ *					booting, ready, away, on, destroy,
+ *					unmarked (its key is gone)
  *     "template": "rhel9",		absent: a version that is no more
  *     "datastore": "vsan", "host": "esx01",
  *     "since": 1789000000,		of cloning
  *     "children": 12, (*)		VMs that stand on its disks
- *     "wanted": true (*)		false: it goes after its last child
+ *     "wanted": true, (*)		false: it goes after its last child
+ *     "stays": "text"			what keeps one that nobody wants
  *   } ],
  *   "notes": [ ... ]
  * }
@@ -187,7 +190,7 @@
  *     "do": "clone", (*)		reuse, power-on, clone, relocate,
  *					reconfigure, rebuild, wait
  *     "steps": [ "clone", "power-on" ],
- *     "clone": "linked",		where a VM is made, and not in full
+ *     "clone": "linked",		or "instant", where a VM is made, and not in full
  *     "host": "esx01", "pf": "0000:3b:00.0",
  *     "calls": 2, (*)			that change something
  *     "seconds": 34			for it alone, from measured durations

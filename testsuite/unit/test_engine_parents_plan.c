@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What svf plan says of parents: their calls, and how long they take. */
+#include "parents_stage.h"
+#include "util/json.h"
+
+static const struct vs_port port = { .sees_nodes = sees_nodes };
+
+/* The report, to be freed. */
+static struct vs_jdoc asked(const char *nodes)
+{
+	struct vs_err err = { 0 };
+	struct json_object *o;
+	VS_FREE char *text = NULL;
+	struct vs_jdoc doc;
+
+	vs_core.port = &port;
+	all_nodes = true;
+	o = vs_core_plan(nodes, 1001, &err);
+	if (!o)
+		fail_msg("%s", err.text);
+	text = vs_jb_text_free(o);
+	assert_int_equal(vs_jdoc_parse(&doc, text, strlen(text), &err), 0);
+	return doc;
+}
+
+static struct vs_j row(struct vs_jdoc *doc, size_t i)
+{
+	return vs_j_at(vs_j_get(vs_j_root(doc), "nodes"), i);
+}
+
+static int64_t number(struct vs_jdoc *doc, const char *key)
+{
+	return vs_j_int_or(vs_j_opt(vs_j_root(doc), key), -1);
+}
+
+static void measured(void)
+{
+	const struct vs_profile *p = &vs_core.profiles[0];
+
+	vs_pace_note(&vs_core, p, VS_OP_CLONE, 8000);
+	vs_pace_note(&vs_core, p, VS_OP_POWER_ON, 4000);
+	vs_pace_note(&vs_core, p, VS_PACE_BOOT, 20000);
+}
+
+static void parent_takes(int seconds)
+{
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", BOOT);
+	turns(2);
+	now += (int64_t)seconds * 1000;
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	assert_true(fake_finish(FAKE_SNAPSHOT));
+	turns(2);
+	vs_job_end(&vs_core, 7, &(int) { id("vm1") }, 1, false);
+	flags("vm1", DOWN);
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+}
+
+static void the_making_of_a_parent_is_in_it(void **state)
+{
+	struct vs_jdoc doc;
+	int64_t was;
+
+	(void)state;
+	begin_linked(4, 2);
+	ready();
+	measured();
+	/* never made: nobody knows how long that takes */
+	doc = asked("vm3");
+	assert_false(vs_j_bool(vs_j_get(vs_j_root(&doc), "measured")));
+	assert_int_equal(number(&doc, "calls"), 2 + 2);
+	vs_jdoc_free(&doc);
+	parent_takes(100);
+	doc = asked("vm3");
+	was = number(&doc, "seconds");
+	assert_in_range(was, 28, 32);
+	vs_jdoc_free(&doc);
+	fake_remove(fake_parent(""));
+	doc = asked("vm[2-3]");
+	assert_in_range(number(&doc, "seconds"), was + 100, was + 102);
+	assert_in_range(vs_j_int(vs_j_get(row(&doc, 0), "seconds")),
+			was + 100, was + 102);
+	vs_jdoc_free(&doc);
+}
+
+/* One that stands frozen has no snapshot, and lacks none. */
+static void an_instant_clone_is_one_call(void **state)
+{
+	struct vs_jdoc doc;
+
+	(void)state;
+	begin_instant(2, 1);
+	doc = asked("vm1");
+	assert_int_equal(number(&doc, "calls"), 1 + 2);
+	vs_jdoc_free(&doc);
+	parent_stands(7, "vm1");
+	doc = asked("vm2");
+	assert_int_equal(number(&doc, "calls"), 1);
+	assert_string_equal(vs_j_str(vs_j_get(row(&doc, 0), "clone")),
+			    "instant");
+	vs_jdoc_free(&doc);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_making_of_a_parent_is_in_it),
+		cmocka_unit_test(an_instant_clone_is_one_call),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
