@@ -186,8 +186,7 @@ static bool port_job_configuring(void *ctx, uint32_t job, int restart)
 	return yes;
 }
 
-/* Running, or suspended in the middle of it. */
-static bool on_its_nodes(const job_record_t *job_ptr)
+bool vs_port_on_its_nodes(const job_record_t *job_ptr)
 {
 	return (IS_JOB_RUNNING(job_ptr) || IS_JOB_SUSPENDED(job_ptr)) &&
 	       job_ptr->node_bitmap;
@@ -204,7 +203,8 @@ static int runs_there(void *x, void *arg)
 	job_record_t *job_ptr = x;
 	struct runs *runs = arg;
 
-	runs->launched |= on_its_nodes(job_ptr) && !vs_job_in_prolog(job_ptr) &&
+	runs->launched |= vs_port_on_its_nodes(job_ptr) &&
+		!vs_job_in_prolog(job_ptr) &&
 		bit_test(job_ptr->node_bitmap, runs->node_ptr->index);
 	return 0;
 }
@@ -229,7 +229,7 @@ static int note_job(void *x, void *arg)
 	job_record_t *job_ptr = x;
 	struct all_placed *all = arg;
 
-	if (!on_its_nodes(job_ptr))
+	if (!vs_port_on_its_nodes(job_ptr))
 		return 0;
 	VS_EACH_BIT(i, job_ptr->node_bitmap)
 		if (i < all->count && !all->by_node[i].job)
@@ -266,39 +266,6 @@ static void port_nodes_jobs(void *ctx, struct vs_port_job *rows, size_t n)
 			vs_unlock_nodes_read();
 	}
 	free(all.by_node);
-}
-
-static void look(struct vs_port_look *row)
-{
-	const job_record_t *job_ptr = find_job_record(row->job);
-
-	row->is = VS_JOB_GONE;
-	row->suspended = job_ptr && IS_JOB_SUSPENDED(job_ptr);
-	row->for_job = row->suspended ? vs_port_suspended_for(job_ptr) : 0;
-	row->ours = row->for_job != 0;
-	row->held = row->suspended && !job_ptr->priority;
-	if (!job_ptr)
-		return;
-	if (on_its_nodes(job_ptr)) {
-		row->is = VS_JOB_RUNNING;
-		row->end = IS_JOB_SUSPENDED(job_ptr) ? INT64_MAX :
-			job_ptr->end_time;
-	} else if (IS_JOB_PENDING(job_ptr)) {
-		row->is = VS_JOB_PENDING;
-		row->start = job_ptr->start_time;
-	}
-}
-
-static void port_jobs_look(void *ctx, struct vs_port_look *rows, size_t n)
-{
-	(void)ctx;
-	for (size_t i = 0; i < n; i++) {
-		if (i % VS_PORT_SLICE == 0)
-			vs_lock_jobs_read();
-		look(&rows[i]);
-		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == n - 1)
-			vs_unlock_jobs_read();
-	}
 }
 
 /* ---- who may see what --------------------------------------------------------- */
@@ -483,7 +450,7 @@ const struct vs_port vs_slurm_port = {
 	.job_got = vs_port_job_got,
 	.schedule = port_schedule,
 	.nodes_jobs = port_nodes_jobs,
-	.jobs_look = port_jobs_look,
+	.jobs_look = vs_port_jobs_look,
 	.job_suspend = vs_port_job_suspend,
 	.job_resume = vs_port_job_resume,
 	.job_continue = vs_port_job_continue,

@@ -7,6 +7,8 @@
 #include "slurm_compat.h"
 #include "engine/port.h"
 
+/* Running, or suspended in the middle of it. */
+bool vs_port_on_its_nodes(const job_record_t *job_ptr);
 /* A job that has been launched is on the node. Under JOB R, from a thread of
  * our own (it walks the job list). */
 bool vs_port_node_runs(const node_record_t *node_ptr);
@@ -69,6 +71,7 @@ uint32_t vs_port_task_job(void *ctx, uint32_t array, uint32_t task);
 uint32_t vs_port_component_job(void *ctx, uint32_t leader, uint32_t offset);
 int vs_port_job_info(void *ctx, uint32_t job, uint32_t *uid, char *state,
 		     size_t state_size, char *reason, size_t reason_size);
+void vs_port_jobs_look(void *ctx, struct vs_port_look *rows, size_t n);
 void vs_port_jobs_info(void *ctx, struct vs_port_job_row *rows, size_t n);
 
 /* slurm_port_resv.c */

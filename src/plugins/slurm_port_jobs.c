@@ -2,7 +2,7 @@
 /*
  * Jobs as people ask for them: by an array's task or a component, and what their
  * records say. From the control channel's thread; of many jobs some under one
- * hold of slurmctld's lock.
+ * hold of slurmctld's lock. And their states, for the engine.
  */
 #include "slurm_compat.h"
 #include "slurm_port_i.h"
@@ -111,6 +111,39 @@ void vs_port_jobs_info(void *ctx, struct vs_port_job_row *rows, size_t n)
 		if (i % VS_PORT_SLICE == 0)
 			vs_lock_jobs_read();
 		row_fill(&rows[i]);
+		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == n - 1)
+			vs_unlock_jobs_read();
+	}
+}
+
+static void look(struct vs_port_look *row)
+{
+	const job_record_t *job_ptr = find_job_record(row->job);
+
+	row->is = VS_JOB_GONE;
+	row->suspended = job_ptr && IS_JOB_SUSPENDED(job_ptr);
+	row->for_job = row->suspended ? vs_port_suspended_for(job_ptr) : 0;
+	row->ours = row->for_job != 0;
+	row->held = row->suspended && !job_ptr->priority;
+	if (!job_ptr)
+		return;
+	if (vs_port_on_its_nodes(job_ptr)) {
+		row->is = VS_JOB_RUNNING;
+		row->end = IS_JOB_SUSPENDED(job_ptr) ? INT64_MAX :
+			job_ptr->end_time;
+	} else if (IS_JOB_PENDING(job_ptr)) {
+		row->is = VS_JOB_PENDING;
+		row->start = job_ptr->start_time;
+	}
+}
+
+void vs_port_jobs_look(void *ctx, struct vs_port_look *rows, size_t n)
+{
+	(void)ctx;
+	for (size_t i = 0; i < n; i++) {
+		if (i % VS_PORT_SLICE == 0)
+			vs_lock_jobs_read();
+		look(&rows[i]);
 		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == n - 1)
 			vs_unlock_jobs_read();
 	}

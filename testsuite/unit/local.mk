@@ -16,6 +16,7 @@ EXTRA_DIST += testsuite/unit/check_stage.h testsuite/unit/control_stage.h \
 	testsuite/unit/plan_stage.h \
 	testsuite/unit/plan_world.h testsuite/unit/prefetch_stage.h \
 	testsuite/unit/svf_stage.h testsuite/unit/vc_spec_stage.h \
+	testsuite/unit/suspend_stage.h \
 	testsuite/unit/vmotion_stage.h
 
 # util, plan, vcenter, the control channel; and svf, whose tests run
