@@ -256,10 +256,21 @@ static void on_done(void *arg, uint64_t id, const char *result,
 		abort();
 }
 
+/* How far the inputs got: an answer that is asked for anew, and that the corpus
+ * hasn't, keeps all of it from what comes later. */
+static int hosts_with_gpus, targets;
+
+static void on_host(void *arg, const struct vs_vc_host *h)
+{
+	(void)arg;
+	hosts_with_gpus += h->ngpus && h->nprofiles && h->ndevices;
+}
+
 static void on_target(void *arg, uint64_t id, const struct vs_vc_target *t,
 		      size_t n, const struct vs_err *err)
 {
 	(void)arg;
+	targets += n > 0;
 	if (!id || (err && (err->code == VS_OK || !err->text[0])))
 		abort();
 	for (size_t i = 0; i < n; i++)
@@ -331,7 +342,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const char *const nets[] = { "SRIOV-ROCE-PG", "VM-PG", NULL };
 	static const char *const templates[] = { "rhel9-ofed", NULL };
 	static const struct vs_vc_events ev = { .load_begin = on_load_begin,
-		.load_end = on_load_end, .down = on_down, .target = on_target };
+		.load_end = on_load_end, .down = on_down, .host = on_host,
+		.target = on_target };
 	VS_FREE char *text = vs_calloc(size + 1, 1);
 	struct vs_vc_conf conf = { .url = "https://vc", .username = "u",
 		.password_file = file, .password_uid = geteuid(),
@@ -362,4 +374,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #define FUZZ_CORPUS "client"
 #define FUZZ_ROUNDS 2000		/* each writes a file */
+#define FUZZ_REACHED (hosts_with_gpus && targets)
 #include "fuzz_main.h"

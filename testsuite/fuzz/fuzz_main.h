@@ -9,6 +9,7 @@
 #ifdef VS_FUZZ_STANDALONE
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,10 @@
 #define FUZZ_MAX 65536
 #ifndef FUZZ_ROUNDS
 #define FUZZ_ROUNDS 20000
+#endif
+
+#ifndef FUZZ_REACHED
+#define FUZZ_REACHED true	/* or what says how far the corpus got */
 #endif
 
 static struct { unsigned char *data; size_t len; } seeds[512];
@@ -134,6 +139,10 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < nseeds; i++)
 		LLVMFuzzerTestOneInput(seeds[i].data, seeds[i].len);
+	if (argc == 1 && !(FUZZ_REACHED)) {
+		printf("not ok 1 - the corpus gets as far as it should\n");
+		return 1;
+	}
 	printf("ok 1 - the corpus is survived (%zu files)\n", nseeds);
 	for (long k = 0; k < rounds; k++) {
 		size_t s = fuzz_random((uint32_t)nseeds), len = seeds[s].len;
