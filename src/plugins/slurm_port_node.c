@@ -348,7 +348,7 @@ void vs_port_node_giveup(void *ctx, const char *node, uint32_t job,
 	if (n && came_too_late(n, job))
 		n = NULL;
 	if (n && !(n->node_state & NODE_STATE_POWERING_DOWN) &&
-	    taken_away(n) && !n->run_job_cnt) {
+	    taken_away(n) && !n->run_job_cnt && !n->sus_job_cnt) {
 		set_powered_down(n);
 	} else if (n && !(n->node_state & NODE_STATE_POWERING_DOWN) &&
 		   (n->run_job_cnt ||

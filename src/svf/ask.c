@@ -38,6 +38,7 @@ struct ask {
 	struct vs_buf answer;
 	bool answered;		/* somebody entitled spoke: don't ask others */
 	bool munge;		/* the local munged is what failed */
+	bool closed;		/* nobody listens at one of them */
 };
 
 /* Wait for the socket; 0, or -1 with errno when the time is over. */
@@ -88,6 +89,7 @@ static int connect_to(const char *host, int port, struct vs_err *err)
 
 	snprintf(service, sizeof(service), "%d", port);
 	rc = getaddrinfo(host, service, &hints, &list);
+	errno = 0;
 	if (rc)
 		return vs_err_set(err, VS_E_RETRY, "%s", gai_strerror(rc));
 	for (const struct addrinfo *a = list; a && fd < 0; a = a->ai_next)
@@ -95,7 +97,8 @@ static int connect_to(const char *host, int port, struct vs_err *err)
 	rc = errno;
 	freeaddrinfo(list);
 	if (fd < 0)
-		return vs_err_set(err, VS_E_RETRY, "%s", strerror(rc));
+		vs_err_set(err, VS_E_RETRY, "%s", strerror(rc));
+	errno = rc;
 	return fd;
 }
 
@@ -240,13 +243,15 @@ static int ask_all(struct ask *a, struct vs_err *err)
 		}
 		if (a->answered || a->munge)
 			break;
+		a->closed |= fd < 0 && errno == ECONNREFUSED;
 		vs_buf_printf(&tried, "%s%s:%d (%s)", tried.len ? ", " : "",
 			      host, a->where.ends[i].port, err->text);
 	}
 	if (!a->answered && !a->munge)
 		vs_err_set(err, VS_E_RETRY,
-			   "slurmctld's slurm-vsphere is not reachable at %s",
-			   tried.data ? tried.data : "any address");
+			   "slurmctld's slurm-vsphere is not reachable at %s%s",
+			   tried.data ? tried.data : "any address",
+			   a->closed ? "; slurmctld is not running, or begins anew (for some seconds after scontrol reconfigure, also one that fails)" : "");
 	vs_buf_free(&tried);
 	return -1;
 }

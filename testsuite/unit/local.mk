@@ -67,6 +67,7 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_beside \
 	testsuite/unit/test_engine_directpath \
 	testsuite/unit/test_engine_door testsuite/unit/test_engine_leave \
 	testsuite/unit/test_engine_suspend testsuite/unit/test_engine_vmotion \
+	testsuite/unit/test_engine_asleep \
 	testsuite/unit/test_engine_vmotion_mishaps testsuite/unit/test_engine_vmotion_to \
 	testsuite/unit/test_engine_drs testsuite/unit/test_engine_fail \
 	testsuite/unit/test_engine_faults testsuite/unit/test_engine_gone \
@@ -111,6 +112,7 @@ testsuite_unit_test_engine_suspend_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_vmotion_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_vmotion_mishaps_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_vmotion_to_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_asleep_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_fail_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_faults_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_gone_LDADD = $(engine_ldadd)

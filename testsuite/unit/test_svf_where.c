@@ -40,6 +40,7 @@ static void the_controllers_of_slurm_conf_are_tried_in_order(void **state)
 	assert_true(strstr(errs, "127.0.0.2:") < strstr(errs, "127.0.0.3:"));
 	assert_true(strstr(errs, "127.0.0.3:") < strstr(errs, "127.0.0.1:"));
 	expect_in(errs, "(Connection refused)");
+	expect_in(errs, "begins anew (for some seconds after scontrol reconfigure");
 	assert_null(strstr(errs, "127.0.0.9"));
 }
 

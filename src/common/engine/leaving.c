@@ -57,6 +57,7 @@ static void count_node(struct vs_core *c, struct tally *t,
 	}
 	if (!end || n->missing || vs_seen_unsure(n->seen))
 		end = VS_TIME_NEVER;
+	t->r->asleep += n->job && vs_node_sleeps(c, n);
 	count_job(t, n->job);
 	for (size_t i = 0; i < n->nbeside; i++)
 		count_job(t, n->beside[i].job);
@@ -68,6 +69,16 @@ static void count_node(struct vs_core *c, struct tally *t,
 		end = t->now;
 	if (end > t->r->safe_at)
 		t->r->safe_at = end;
+}
+
+/* The node whose VM this is, if it is suspended and, so, has no hold. */
+static const struct vs_node *asleep(struct vs_core *c, const struct vs_vm *vm)
+{
+	const struct vs_node *n = vm->power == VS_POWER_SUSPENDED ?
+		vs_node_named(c, vm->name) : NULL;
+
+	return n && vs_node_vm(c, n) == vm && vs_node_sleeps(c, n) &&
+		!vs_ledger_get(&c->ledger, n->name) ? n : NULL;
 }
 
 void vs_host_remains(struct vs_core *c, const struct vs_host *h,
@@ -90,11 +101,15 @@ void vs_host_remains(struct vs_core *c, const struct vs_host *h,
 				count_node(c, &t, n);
 		}
 	LIST_FOREACH(vm, &h->vms, on_host) {
+		const struct vs_node *sleeps = asleep(c, vm);
+
 		if (vm->is_template || vm->power == VS_POWER_OFF)
 			continue;
 		if (vs_vm_owner(vm, c->folder, c->cluster_id) !=
 		    VS_OWNER_OURS)
-			out->others++;
+			out->others += vm->power != VS_POWER_SUSPENDED;
+		else if (sleeps)
+			count_node(c, &t, sleeps);
 		else if (!vs_ledger_get(&c->ledger, vm->name))
 			out->vms++;
 	}
@@ -104,7 +119,7 @@ void vs_host_remains(struct vs_core *c, const struct vs_host *h,
 
 void vs_remains_words(const struct vs_remains *r, char *out, size_t size)
 {
-	char at[32] = "?", others[112] = "";
+	char at[32] = "?", others[144] = "";
 	size_t len = 0;
 
 	if (r->moves)
@@ -112,6 +127,10 @@ void vs_remains_words(const struct vs_remains *r, char *out, size_t size)
 				       "; %zu VM%s with %s running", r->moves,
 				       r->moves == 1 ? " leaves" : "s leave",
 				       r->moves == 1 ? "its job" : "their jobs");
+	if (r->asleep)
+		len += (size_t)snprintf(others + len, sizeof(others) - len,
+					"; %zu VM%s suspended", r->asleep,
+					r->asleep == 1 ? " is" : "s are");
 	if (r->others)
 		snprintf(others + len, sizeof(others) - len, "; %d other VM%s %s on",
 			 r->others, r->others == 1 ? "" : "s",
@@ -193,7 +212,7 @@ void vs_leaving_clear(struct vs_core *c)
 static void tell(struct vs_core *c, const struct vs_host *h,
 		 struct vs_leaving *l, const struct vs_remains *r)
 {
-	char words[160], why[256];
+	char words[256], why[256];
 
 	if (!vs_host_wanted(c, h))
 		return;
@@ -234,13 +253,16 @@ static char *nodes_of(struct vs_core *c, const struct vs_host *h)
 	const struct vs_holds *holds = vs_ledger_holds(&c->ledger, h->moid);
 	struct vs_buf b = VS_BUF_INIT(NODES_MAX);
 	const struct vs_hold *hold;
+	const struct vs_vm *vm;
 
-	if (!holds)
-		return NULL;
-	LIST_FOREACH(hold, &holds->list, on_host)
-		if (stays_there(c, hold->node))
-			vs_buf_printf(&b, "%s%s", b.len ? "," : "",
-				      hold->node);
+	if (holds)
+		LIST_FOREACH(hold, &holds->list, on_host)
+			if (stays_there(c, hold->node))
+				vs_buf_printf(&b, "%s%s", b.len ? "," : "",
+					      hold->node);
+	LIST_FOREACH(vm, &h->vms, on_host)
+		if (asleep(c, vm))
+			vs_buf_printf(&b, "%s%s", b.len ? "," : "", vm->name);
 	return b.data;
 }
 

@@ -2,7 +2,7 @@
 /*
  * A host that is wanted: in maintenance, or entering it (which vCenter shows as
  * a task only, until the last VM is off), or drained by an operator. Nodes whose
- * VM is on there, or is evicted by an operator (orders.c), are drained with the
+ * VM is on there (or suspended: it goes on there alone), or is evicted by an operator (orders.c), are drained with the
  * cause, idle ones powered down at once, running jobs finish; when the VM is off
  * or elsewhere our drain goes, and nobody else's.
  */
@@ -32,20 +32,39 @@ void vs_why_wanted(const struct vs_core *c, const struct vs_host *h,
 			 a ? a->why : "wanted");
 }
 
-const struct vs_host *vs_node_on(struct vs_core *c, const struct vs_node *n)
+static const struct vs_vm *own_vm(struct vs_core *c, const struct vs_node *n)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
-	return vm && vm->power == VS_POWER_ON &&
-		vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_OURS ?
-		vm->host_ptr : NULL;
+	return vm && vs_vm_owner(vm, c->folder, c->cluster_id) ==
+		VS_OWNER_OURS ? vm : NULL;
+}
+
+const struct vs_host *vs_node_on(struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_vm *vm = own_vm(c, n);
+
+	return vm && vm->power == VS_POWER_ON ? vm->host_ptr : NULL;
+}
+
+bool vs_node_sleeps(struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_vm *vm = own_vm(c, n);
+
+	return vm && vm->power == VS_POWER_SUSPENDED;
+}
+
+const struct vs_host *vs_node_there(struct vs_core *c, const struct vs_node *n)
+{
+	return vs_node_sleeps(c, n) ? vs_node_vm(c, n)->host_ptr :
+		vs_node_on(c, n);
 }
 
 /* Whose VM is to go off: its host, NULL if it needn't. */
 static const struct vs_host *wanted_host(struct vs_core *c,
 					 const struct vs_node *n)
 {
-	const struct vs_host *h = vs_node_on(c, n);
+	const struct vs_host *h = vs_node_there(c, n);
 
 	return h && (n->orders.evict || vs_host_wanted(c, h)) ? h : NULL;
 }

@@ -65,6 +65,7 @@ struct vs_maintain {
 struct vs_remains {
 	size_t moves;			/* nodes whose VMs leave with the jobs */
 	size_t nodes, jobs;		/* with VMs there, on these */
+	size_t asleep;			/* of these, with suspended VMs */
 	int vms, others;		/* ours that no node stands for, and
 					 * foreign ones, that are on */
 	int64_t safe_at;		/* the last job's end, s since the
@@ -76,6 +77,10 @@ struct vs_remains {
 bool vs_host_wanted(const struct vs_core *c, const struct vs_host *h);
 /* Where the node's VM is on, and ours; NULL: nowhere. */
 const struct vs_host *vs_node_on(struct vs_core *c, const struct vs_node *n);
+/* It is suspended, by whomever. */
+bool vs_node_sleeps(struct vs_core *c, const struct vs_node *n);
+/* On, or suspended: it keeps that host from being empty. */
+const struct vs_host *vs_node_there(struct vs_core *c, const struct vs_node *n);
 void vs_why_wanted(const struct vs_core *c, const struct vs_host *h,
 		   char *why, size_t size);
 /* Drained by somebody else, and kept on by SuspendExc*: Slurm doesn't power it

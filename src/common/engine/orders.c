@@ -109,8 +109,8 @@ static const char *refusal(struct vs_core *c, const struct vs_node *n,
 
 	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
 		return "the VM of its name is not ours, and is never touched";
-	if (n->missing || vs_node_vm_unsure(vm))
-		return "its VM can't be judged now: it is suspended, or its host doesn't answer (svf vm forget is for one that is lost)";
+	if (n->missing || (vs_node_vm_unsure(vm) && !vs_node_sleeps(c, n)))
+		return "its VM can't be judged now: its host doesn't answer (svf vm forget is for one that is lost)";
 	if (rebuild && !vm->disks_own)
 		return "its VM has a disk outside of its own directory, which would be deleted with it: detach it first";
 	if (vm->power == VS_POWER_ON && vs_node_kept_on(n) &&
@@ -154,7 +154,7 @@ static void give(struct vs_core *c, struct vs_node *n,
 	/* also for those whose VM is off, or not there, and needs no order */
 	if (!no && order->wish[0])
 		vs_strlcpy(o->wish, order->wish, sizeof(o->wish));
-	on = vm && vm->power == VS_POWER_ON;
+	on = vm && vm->power != VS_POWER_OFF;
 	if (no || !vm || (!on && !rebuild)) {
 		vs_jb_str(row, "did", no ? "refused" : "nothing");
 		vs_jb_str(row, "text", no ? no : vm ? "its VM is off already" :

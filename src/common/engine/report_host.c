@@ -131,7 +131,7 @@ static void leaving_reasons(struct vs_core *c, const struct vs_host *h,
 {
 	const struct vs_window *w = vs_window_of(c, h->moid);
 	struct vs_remains r;
-	char words[160];
+	char words[256];
 
 	if (!w && !vs_host_wanted(c, h))
 		return;

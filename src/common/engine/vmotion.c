@@ -46,6 +46,9 @@ int vs_vmotion_may(struct vs_core *c, const struct vs_node *n,
 		return vs_err_set(err, VS_E_CONFIG, "MaxVmotionsPerHost=0");
 	if (strlen(n->name) + 1 >= VS_NAME_LEN)
 		return vs_err_set(err, VS_E_CONFIG, "its name is too long");
+	if (vm && vm->power == VS_POWER_SUSPENDED)
+		return vs_err_set(err, VS_E_STATE,
+				  "it is suspended, and goes on on this host alone");
 	return vs_door(c, n, vm, VS_DEED_VMOTION, NULL, err);
 }
 
@@ -164,7 +167,7 @@ void vs_vmotion_look(struct vs_core *c, struct vs_node *n)
 	m->to[0] = '\0';
 	if (m->state == VS_VMOTION_GOES)
 		m->state = VS_VMOTION_DUE;
-	on = vs_node_on(c, n);
+	on = vs_node_there(c, n);
 	if (on && vs_host_wanted(c, on))
 		return;
 	*m = (struct vs_vmotion) { .state = VS_VMOTION_NONE };

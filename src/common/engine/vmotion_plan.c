@@ -170,17 +170,29 @@ void vs_vmotion_plan(struct vs_core *c, const struct vs_host *h, bool requeue,
 	struct plan p = { .c = c, .requeue = requeue || (now && now->requeue),
 			  .rows = vs_jb_arr() };
 	const struct vs_hold *hold;
+	const struct vs_vm *vm;
 	size_t n = 0, cap = 0;
 
 	if (holds)
 		LIST_FOREACH(hold, &holds->list, on_host) {
 			struct vs_node *node = vs_node_named(c, hold->node);
 
-			if (!node || vs_node_on(c, node) != h)
+			if (!node || vs_node_there(c, node) != h)
 				continue;
 			VS_GROW(nodes, cap, n + 1);
 			nodes[n++] = node;
 		}
+	/* of those that are suspended there is none */
+	LIST_FOREACH(vm, &h->vms, on_host) {
+		struct vs_node *node = vs_node_named(c, vm->name);
+
+		if (!node || vs_node_vm(c, node) != vm ||
+		    !vs_node_sleeps(c, node) ||
+		    vs_ledger_get(&c->ledger, node->name))
+			continue;
+		VS_GROW(nodes, cap, n + 1);
+		nodes[n++] = node;
+	}
 	if (n)
 		qsort(nodes, n, sizeof(*nodes), by_id);
 	kinds_fill(&p, nodes, n);
