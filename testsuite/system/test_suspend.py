@@ -12,11 +12,12 @@ from worlds import host, world
 
 LOW, HIGH = ["vm001", "vm002"], ["vm003", "vm004"]
 SILENCE = 8		# SlurmdTimeout, s
+HOST = "esx01.example.org"
 
 
 def make_cluster():
     c = Cluster(nodes=4, inventory=world(hosts=[
-        host("esx01.example.org", vfs=0, memory=11 * 1024)]))
+        host(HOST, vfs=0, memory=11 * 1024)]))
     c.choose_ports()
     c.vsphere = {"ShutdownGrace": 1, "OversubscribeNames": "yes", "lines": [
         "ClusterName=HPC1 ResourcePool=slurm",
@@ -107,4 +108,37 @@ def test_nobody_but_the_engine_resumes_it_and_whoever_cancels_it_has_the_node(
     c.wait_state(victim, {"CANCELLED"}, 60)
     high.end_well()
     stays.end_well()
+    c.wait_job(c.sbatch("-p", "low", "-w", node), 90)
+
+
+def test_a_host_with_a_suspended_vm_is_not_empty(cluster):
+    """Its plan and its drain say why it stays; --requeue ends its job, and the
+    host is empty. The job goes on from the queue when the host is back."""
+    c = cluster
+    low = [Held(c, "--exclusive", "-w", n) for n in LOW]
+    for job in low:
+        job.wait_running()
+    high = Held(c, "-p", "high", "--exclusive", "-w", HIGH[0])
+    victim = suspended(c, *(j.id for j in low))
+    node = c.job(victim)["NodeList"]
+    high.wait_running()
+    plan = c.must("svf", "host", "plan", HOST)
+    assert any(node in line and "it is suspended" in line
+               for line in plan.splitlines()), plan
+    c.must("svf", "host", "drain", HOST)
+    reason = wait_for("its node says why", 30, lambda: next(
+        (r for r in [c.node(node).get("Reason", "")]
+         if "it is suspended" in r), None))
+    assert "its VM stays till the job's end" in reason, reason
+    shown = next(h for h in c.svf("hosts")["hosts"] if h["host"] == HOST)
+    assert "1 VM is suspended" in str(shown), shown
+    c.must("svf", "host", "drain", "--requeue", HOST)
+    wait_for("its VM is off", 90, lambda: power(c, node) == "off")
+    wait_for("its job is in the queue", 60,
+             lambda: c.job_state(victim) == "PENDING")
+    assert c.job(victim)["Restarts"] == "1", c.job(victim)
+    c.must("scancel", str(high.id), *(str(j.id) for j in low))
+    wait_for("the host is empty", 90, lambda: any(
+        "safe now" in str(h) for h in c.svf("hosts")["hosts"]))
+    c.must("svf", "host", "resume", HOST)
     c.wait_job(c.sbatch("-p", "low", "-w", node), 90)
