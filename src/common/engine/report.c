@@ -48,6 +48,7 @@ const char *vs_report_vm_state(struct vs_core *c, const struct vs_node *n,
 	case VS_OP_CLONE:
 		return "cloning";
 	case VS_OP_POWER_ON:
+	case VS_OP_RESUME:
 		return "starting";
 	case VS_OP_POWER_OFF:
 	case VS_OP_SHUTDOWN:
@@ -66,15 +67,18 @@ const char *vs_report_vm_state(struct vs_core *c, const struct vs_node *n,
 static void action_json(const struct vs_core *c, const struct vs_node *n,
 			struct json_object *o)
 {
+	const struct vs_suspend *s = n->job ? vs_suspend_of(c, n->job) : NULL;
 	bool op = n->op.kind != VS_OP_NONE;
 	bool boots = !op && n->wanted == VS_WANT_ON && n->seen == VS_SEEN_ON &&
-		n->powered_on_ms;
+		n->powered_on_ms && !s;
 	int64_t since_ms = boots ? n->powered_on_ms :
-		op && n->op.since_ms ? n->op.since_ms : n->action_since_ms;
+		op && n->op.since_ms ? n->op.since_ms :
+		s ? s->since_ms : n->action_since_ms;
 	int64_t usual_ms = op || boots ? vs_pace_ms(c, n->profile, boots ?
 		VS_PACE_BOOT : (int)n->op.kind) : -1;
 
 	vs_jb_str(o, "action", boots ? "boot" : op ? vs_op_name(n->op.kind) :
+		  s ? vs_suspend_state_name(s->state) :
 		  vs_action_name(n->action));
 	if (since_ms)
 		vs_jb_int(o, "since", vs_report_epoch(since_ms));
@@ -88,6 +92,7 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 	struct json_object *o = vs_jb_obj(NULL);
 	struct vs_vm *vm = vs_node_vm(c, n);
 	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	const struct vs_suspend *suspend;
 	char pfs[VS_PFS_LEN], macs[VS_MACS_LEN];
 	const struct vs_host *host =
 		vm && vm->power == VS_POWER_ON ? vm->host_ptr :
@@ -114,7 +119,9 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 			      "vCenter doesn't show its VM, which was on: see svf reconcile");
 	else if (n->last_err.code != VS_OK)
 		vs_report_str(o, "last_error", n->last_err.text);
-	vs_report_str(o, "waits", vs_parent_waits(n));
+	suspend = n->job ? vs_suspend_of(c, n->job) : NULL;
+	vs_report_str(o, "waits", suspend && suspend->why[0] ? suspend->why :
+		      vs_parent_waits(n));
 	return o;
 }
 
@@ -161,6 +168,7 @@ static void why_nodes(struct vs_core *c, uint32_t job, char *text, size_t size)
 {
 	size_t up = 0, all = 0;
 	const struct vs_node *slow = NULL;
+	const struct vs_suspend *s = vs_suspend_of(c, job);
 
 	for (size_t i = 0; i < c->nnodes; i++) {
 		const struct vs_node *n = &c->nodes[i];
@@ -173,7 +181,9 @@ static void why_nodes(struct vs_core *c, uint32_t job, char *text, size_t size)
 		else
 			slow = n;
 	}
-	if (slow && vs_parent_waits(slow))
+	if (s)
+		vs_suspend_words(c, s, text, size);
+	else if (slow && vs_parent_waits(slow))
 		snprintf(text, size, "%zu of %zu nodes are up; %s %s", up, all,
 			 slow->name, vs_parent_waits(slow));
 	else if (slow)
@@ -321,6 +331,8 @@ static void report_status(struct vs_core *c, struct json_object *top,
 	vs_jb_int(top, "suspect", suspect);
 	if (vs_parents_asked(c->conf) || vs_parents_count(c))
 		vs_jb_int(top, "parents", vs_parents_count(c));
+	if (vs_conf_suspends(c->conf) || c->suspends.first)
+		vs_jb_int(top, "suspended", (int64_t)vs_suspends_count(c));
 	report_starts(c, top);
 	vs_jb_int(top, "clones_hour", vs_clones_hour(c));
 	if (c->conf->clones_max)

@@ -30,7 +30,7 @@ struct row {
 	bool untold;			/* of one of them it isn't known */
 	int64_t since_ms;
 	const char *phase;		/* a constant */
-	char text[256];
+	char text[512];
 	int64_t expected;
 	UT_hash_handle hh;
 };
@@ -125,7 +125,8 @@ static void node_add(struct vs_core *c, struct row *r, struct vs_node *n)
 	const struct vs_vm *vm = vs_node_vm(c, n);
 	const struct vs_host *host =
 		vm && vm->power == VS_POWER_ON ? vm->host_ptr :
-		h ? vs_host_get(&c->inv, h->host) : NULL;
+		h ? vs_host_get(&c->inv, h->host) :
+		vm && vm->power == VS_POWER_SUSPENDED ? vm->host_ptr : NULL;
 
 	strings_add(&r->nodes, n->name);
 	adapter_add(r, n);
@@ -133,7 +134,7 @@ static void node_add(struct vs_core *c, struct row *r, struct vs_node *n)
 		strings_add(&r->hosts, host->name);
 	cards_add(r, n, h);
 	took_add(r, n, vs_clock());
-	if (n->flags & VS_NODE_UP)
+	if ((n->flags & VS_NODE_UP) || vs_suspend_of(c, r->job))
 		return;
 	r->making++;
 	if (r->phase && n->action_since_ms <= r->since_ms)
@@ -168,9 +169,12 @@ static void refused_add(const struct vs_core *c, struct row **rows)
 /* A job that has nodes was refused before it got them. */
 static void words_add(struct vs_core *c, struct row *row)
 {
+	const struct vs_suspend *s = vs_suspend_of(c, row->job);
 	const char *blocked = vs_ask_blocked(c);
 	struct vs_refused *r;
 
+	if (s)
+		vs_suspend_words(c, s, row->text, sizeof(row->text));
 	HASH_FIND(hh, c->refused, &row->job, sizeof(row->job), r);
 	if (!r || row->nodes.n)
 		return;
@@ -227,7 +231,9 @@ static struct json_object *job_json(struct row *r,
 	if (waits && r->need)
 		vs_jb_int(o, "need", (int64_t)r->need);
 	/* Slurm's own reason stands before any of ours */
-	if (waits)
+	if (!waits)
+		vs_report_str(o, "text", r->text);
+	else
 		vs_report_str(o, "text", slurm->waits == VS_WAITS_ELSE ?
 			      slurm->reason : r->text);
 	if (waits && slurm->waits != VS_WAITS_ELSE &&

@@ -76,6 +76,12 @@ void vs_suspend_found(struct vs_core *c, uint32_t job, uint32_t for_job);
 void vs_suspend_make_way(struct vs_core *c, const struct vs_node *n,
 			 const struct vs_vm *vm, int64_t now_ms);
 
+/* suspend_report.c: how many jobs; one of them in words, "its VMs are suspended
+ * since 14:05 for JobId=20; ..." */
+size_t vs_suspends_count(const struct vs_core *c);
+void vs_suspend_words(struct vs_core *c, const struct vs_suspend *s, char *out,
+		      size_t size);
+
 /* suspend_say.c: words to Slurm, and what it says; without the lock */
 void vs_suspend_say(struct vs_core *c, int64_t now_ms);
 
