@@ -77,7 +77,7 @@ NEVER = {"never": {"on": "reply", "hang": True}}
 
 TASKS = ("CloneVM_Task", "ReconfigVM_Task", "RelocateVM_Task",
          "PowerOnVM_Task", "PowerOffVM_Task", "Destroy_Task",
-         "CreateSnapshot_Task")
+         "CreateSnapshot_Task", "SuspendVM_Task")
 # What every start sends, and what goes on while the client is there.
 START = ("hello", "vimServiceVersions.xml", "content", "Login",
          "CreateContainerView", "DestroyView", "FindByInventoryPath",
@@ -102,10 +102,10 @@ COLD = ("connect", "older", "adopt", "adopted", "running")
 WORK = ("new", "warm", "again", "profile", "move", "suspend", "deaf",
         "destroy", "cancel", "reconfigure", "connect", "older", "drs", "bound",
         "gang", "ahead", "cloned", "unused",
-        "linked")
+        "linked", "paused")
 # Scenarios that are there for one call.
 ALONE = (("drs", "PlaceVm"), ("bound", "QueryConfigTarget"),
-         ("linked", "CreateSnapshot_Task"))
+         ("linked", "CreateSnapshot_Task"), ("paused", "SuspendVM_Task"))
 # Any fault is a refusal there, and nobody tries again but at an operator's word.
 CALLS["Login"] = {k: v for k, v in WAYS.items() if k != "NotAuthenticated"}
 # Without --whole.
@@ -121,6 +121,7 @@ SAMPLE = (("new", "CloneVM_Task", "cut-before"),
           ("suspend", "ShutdownGuest", "cut-after"),
           ("suspend", "ShutdownGuest", "forbidden"),
           ("destroy", "Destroy_Task", "broken"),
+          ("paused", "SuspendVM_Task", "cut-after"),
           ("connect", "RetrievePropertiesEx", "garbled"),
           ("connect", "CreateFilter", "502"),
           ("connect", "Login", "empty"))

@@ -249,7 +249,7 @@ class Worker:
             elif now == "PENDING" and reason == "BeginTime":
                 self.wish("update", f"jobid={job}", "starttime=now")
             elif now not in ("PENDING", "RUNNING", "CONFIGURING",
-                             "COMPLETING", "REQUEUED"):
+                             "COMPLETING", "REQUEUED", "SUSPENDED"):
                 raise Wrong(f"JobId={job} ended {now}: {reason} "
                             f"exit={f.get('ExitCode')} restarts="
                             f"{f.get('Restarts')}")
