@@ -3,6 +3,7 @@
 is wanted by a job that goes before. The VM of a job whose partition says
 Preempt=suspend is suspended with it, and goes on when there is room again."""
 
+import re
 import signal
 import time
 
@@ -49,6 +50,22 @@ def suspended(c, *jobs):
         return [j for j, s in states.items() if s == "SUSPENDED" and
                 power(c, c.job(j)["NodeList"]) == "suspended"]
     return wait_for("a job is suspended, and its VM is", 60, look)[0]
+
+
+def said(c, job, other, node):
+    """svf says since when, for whom, and where there is to be room."""
+    words = rf"its VMs are suspended since \S+ for JobId={other}; they go on " \
+            rf"when .*there is room on {HOST}"
+    why = c.svf("why", str(job))
+    assert re.match(words, why["text"]), why
+    row = next(j for j in c.svf("jobs")["jobs"] if j["job"] == job)
+    assert re.match(words, row["text"]) and row["hosts"] == [HOST], row
+    assert "making" not in row, row
+    n = next(n for n in c.svf("nodes")["nodes"] if n["node"] == node)
+    assert (n["action"], n["host"], n["job"]) == ("suspended", HOST, job), n
+    assert c.svf("status")["suspended"] == 1
+    assert node in c.must("svf", "nodes") and str(job) in c.must("svf", "jobs")
+    assert "esx01" in c.must("svf", "map")
 
 
 def test_a_job_is_suspended_and_goes_on(cluster):
@@ -103,6 +120,7 @@ def test_nobody_but_the_engine_resumes_it_and_whoever_cancels_it_has_the_node(
     r = c.run("scontrol", "resume", str(victim))
     assert r.returncode and c.job_state(victim) == "SUSPENDED", r
     assert power(c, node) == "suspended"
+    said(c, victim, high.id, node)
     c.must("scancel", str(victim))
     wait_for("its VM is off", 60, lambda: power(c, node) == "off")
     c.wait_state(victim, {"CANCELLED"}, 60)
