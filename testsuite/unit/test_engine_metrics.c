@@ -3,7 +3,7 @@
  * What the engine counts for Prometheus, and what is made of it: each count by what
  * it counts, each VF in one state and one alone.
  */
-#include "engine_stage.h"
+#include "parents_stage.h"
 #include "vcenter/tally.h"
 
 static char *text_of(bool openmetrics)
@@ -342,6 +342,34 @@ static void calls_are_counted_by_their_last_word(void **state)
 
 #define FRESH(f) cmocka_unit_test_setup(f, fresh)
 
+static void parents_are_counted_by_kind_and_state(void **state)
+{
+	(void)state;
+	begin_linked(2, 1);
+	ready();
+	assert_int_equal(value("parents{kind=\"linked\",state=\"ready\"}"), 0);
+	wants(7, "vm1");
+	assert_int_equal(value("parents{kind=\"linked\",state=\"cloning\"}"), 1);
+	assert_true(fake_finish(FAKE_CLONE));
+	assert_int_equal(value("parents_made_total{kind=\"linked\"}"), 1);
+	turns(2);
+	assert_int_equal(value("parents{kind=\"linked\",state=\"snapshot\"}"), 1);
+	assert_int_equal(value("parents{kind=\"linked\",state=\"no-snapshot\"}"), 0);
+	assert_true(fake_fail(FAKE_SNAPSHOT, VS_E_BUSY, "not now"));
+	assert_int_equal(value("parents{kind=\"linked\",state=\"no-snapshot\"}"), 1);
+	assert_int_equal(value("parents_failed_total{kind=\"linked\"}"), 1);
+	assert_int_equal(value("parents_failed_total{kind=\"instant\"}"), 0);
+	vs_job_end(&vs_core, 7, &(int) { id("vm1") }, 1, false);
+	flags("vm1", DOWN);
+	fake_template("vm-tpl2", NULL);
+	time_passes();
+	assert_int_equal(value("parents{kind=\"linked\",state=\"destroy\"}"), 1);
+	assert_true(fake_finish(FAKE_DESTROY));
+	assert_int_equal(value("parents_ended_total{kind=\"linked\"}"), 1);
+	turns(20);
+	assert_int_equal(value("parents{kind=\"linked\",state=\"destroy\"}"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -351,6 +379,7 @@ int main(void)
 		FRESH(vfs_that_went_are_lost_and_too_many_are_below_zero),
 		FRESH(a_pf_names_all_who_draw_on_it),
 		FRESH(a_start_is_timed_step_by_step),
+		FRESH(parents_are_counted_by_kind_and_state),
 		FRESH(a_shutdown_ends_when_the_vm_is_off),
 		FRESH(failures_are_counted_by_step_and_code),
 		FRESH(a_breaker_is_seen_half_open_and_open),

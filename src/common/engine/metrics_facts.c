@@ -208,6 +208,8 @@ static void sums_read(struct vs_core *c, struct vs_metrics_facts *f)
 	f->suspended = vs_suspends_count(c);
 	f->suspends = c->suspends.suspended;
 	f->resumes = c->suspends.resumed;
+	memset(f->parents, 0, sizeof(f->parents));
+	vs_parents_states(c, f->parents);
 	f->ahead = c->plans.nahead;
 	f->ahead_made = c->plans.made;
 	f->ahead_used = c->plans.used;

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 #include "engine/core.h"
+#include "engine/parents_i.h"
 #include "plan/inventory.h"
 #include "util/buf.h"
 #include "util/err.h"
@@ -33,6 +34,9 @@ struct vs_metrics {
 	uint64_t starts;		/* VMs that we switched on and that came up */
 	uint64_t given_up[VS_CODES];	/* nodes, to Slurm */
 	struct vs_hist vf_wait;		/* of jobs, until they began */
+	struct vs_parent_counts {	/* by kind of their clones */
+		uint64_t made, failed, ended;
+	} parents[VS_CLONE_KINDS];
 	char at[96];			/* served at this URL, "": not */
 	char why[256];			/* why not, "": nobody asks for it */
 };
@@ -95,6 +99,7 @@ struct vs_metrics_facts {
 	int in_flight[2], in_flight_max[2];	/* provisioning, power */
 	int clones_hour, clones_max;
 	uint64_t suspended, suspends, resumes;	/* jobs: now, and since start */
+	unsigned int parents[VS_CLONE_KINDS][VS_PARENT_STATES];
 	uint64_t ahead, ahead_made, ahead_used, ahead_removed;
 	uint64_t waits[VS_LACKS_NODES + 1];
 	int64_t oldest_ms;		/* of those that wait for VFs */

@@ -323,6 +323,34 @@ static void work(struct out *o)
 	one(o, COUNTER, "prefetch_vms_removed", "Of those, removed without one.", (int64_t)f->ahead_removed);
 }
 
+static void parents(struct out *o)
+{
+	static const struct { const char *name, *help; } words[] = {
+		{ "parents_made", "Parents that were cloned." },
+		{ "parents_failed", "Calls for parents that failed: clones, snapshots, power-ons and -offs, ends." },
+		{ "parents_ended", "Parents that were destroyed, for no clone was made of them any more." },
+	};
+	const struct vs_metrics_facts *f = o->f;
+
+	family(o, GAUGE, "parents", NULL, "VMs that linked and instant clones stand on, by state as svf parents says it.");
+	for (int k = VS_CLONE_LINKED; k < VS_CLONE_KINDS; k++)
+		for (int i = 0; i < VS_PARENT_STATES; i++)
+			put(o, PREFIX "parents{kind=\"%s\",state=\"%s\"} %u\n",
+			    vs_clone_name(k), vs_parent_states[i],
+			    f->parents[k][i]);
+	for (size_t w = 0; w < VS_COUNT(words); w++) {
+		family(o, COUNTER, words[w].name, NULL, words[w].help);
+		for (int k = VS_CLONE_LINKED; k < VS_CLONE_KINDS; k++) {
+			const struct vs_parent_counts *n = &f->kept.parents[k];
+
+			put(o, PREFIX "%s_total{kind=\"%s\"} %llu\n",
+			    words[w].name, vs_clone_name(k),
+			    (unsigned long long)(w == 0 ? n->made :
+						 w == 1 ? n->failed : n->ended));
+		}
+	}
+}
+
 /* ---- waiting ----------------------------------------------------------- */
 
 static void waits(struct out *o)
@@ -386,7 +414,7 @@ int vs_metrics_text(const struct vs_metrics_facts *f, bool openmetrics,
 		    struct vs_buf *buf, struct vs_err *err)
 {
 	static void (*const parts[])(struct out *) = {
-		site, hosts, nodes, steps, calls, work, waits, kept,
+		site, hosts, nodes, steps, calls, work, parents, waits, kept,
 	};
 	struct out o = { .buf = buf, .openmetrics = openmetrics, .f = f };
 

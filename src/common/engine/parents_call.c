@@ -154,6 +154,7 @@ static void failed(struct vs_core *c, struct vs_parent *p,
 		(p->tries < PAUSE_MAX ? p->tries : PAUSE_MAX));
 	p->tries++;
 	p->begun_ms = 0;
+	c->metrics.parents[p->key.mark.kind].failed++;
 	p->lost = op == VS_PARENT_CLONES && err->code == VS_E_UNKNOWN;
 	p->judged_after = c->slow_seq;
 	vs_info("parent vm=%s %s failed code=%s fault=%s: %s",
@@ -200,7 +201,10 @@ static void done(void *arg, uint64_t id, const char *result,
 			vs_strlcpy(p->vm, result, sizeof(p->vm));
 			vs_strlcpy(p->born, result, sizeof(p->born));
 			p->born_ms = now_ms;
+			c->metrics.parents[p->key.mark.kind].made++;
 		}
+		if (was == VS_PARENT_DESTROYS)
+			c->metrics.parents[p->key.mark.kind].ended++;
 		p->tries = 0;
 		p->not_before_ms = 0;
 	}
@@ -377,6 +381,7 @@ int vs_parent_power(struct vs_core *c, struct vs_parent *p,
 	vs_strlcpy(p->name, vm->name, sizeof(p->name));
 	vs_strlcpy(p->vm, vm->moid, sizeof(p->vm));
 	vs_strlcpy(p->host, vm->host, sizeof(p->host));
+	p->key.mark.kind = vm->parent.kind;
 	op_set(c, p, on ? VS_PARENT_BOOTS : VS_PARENT_GOES_OFF, (uint64_t)id,
 	       now_ms);
 	return 0;
@@ -411,6 +416,7 @@ void vs_parent_destroy(struct vs_core *c, struct vs_parent *r,
 	vs_strlcpy(r->name, vm->name, sizeof(r->name));
 	vs_strlcpy(r->vm, vm->moid, sizeof(r->vm));
 	vs_strlcpy(r->host, vm->host, sizeof(r->host));
+	r->key.mark.kind = vm->parent.kind;
 	if (id < 0) {
 		failed(c, r, VS_PARENT_DESTROYS, &err, now_ms);
 		return;

@@ -25,6 +25,14 @@ enum vs_parent_op { VS_PARENT_IDLE, VS_PARENT_CLONES, VS_PARENT_SNAPS,
 		    VS_PARENT_DESTROYS, VS_PARENT_ADOPTED, VS_PARENT_BOOTS,
 		    VS_PARENT_GOES_OFF, VS_PARENT_OPS };
 
+/* As svf says it, and metrics. */
+enum vs_parent_state { VS_PARENT_IS_CLONING, VS_PARENT_IS_SNAPPED,
+		       VS_PARENT_IS_DESTROYED, VS_PARENT_IS_ON,
+		       VS_PARENT_IS_AWAY, VS_PARENT_IS_BARE, VS_PARENT_IS_OFF,
+		       VS_PARENT_IS_BOOTING, VS_PARENT_IS_READY,
+		       VS_PARENT_STATES };
+extern const char *const vs_parent_states[VS_PARENT_STATES];
+
 /* One that is asked for, by its key; or one that is there, by its moId. */
 struct vs_parent {
 	char id[3 * VS_MOID_LEN];
@@ -163,6 +171,9 @@ bool vs_parent_wanted(const struct vs_core *c, const struct vs_vm *vm);
 /* parents_report.c; the first without the lock. The second: so many calls to
  * vCenter are to come before clones at these places can be sent. */
 void vs_report_parents(struct vs_core *c, struct json_object *top);
+/* How many are in which state, by kind; what is zero is added to. */
+void vs_parents_states(const struct vs_core *c,
+		       unsigned int n[VS_CLONE_KINDS][VS_PARENT_STATES]);
 size_t vs_parents_lacking(struct vs_core *c, const struct vs_hold *const *holds,
 			  const struct vs_node *const *nodes, size_t n);
 /* ms until the parent is ready that a clone of n's at this place is made of, as

@@ -24,36 +24,73 @@ static const char *template_of(const struct vs_core *c,
 	return NULL;
 }
 
-/* What is done with it, NULL: nothing. */
-static const char *under_way(const struct vs_core *c, const struct vs_vm *vm)
+const char *const vs_parent_states[VS_PARENT_STATES] = {
+	"cloning", "snapshot", "destroy", "on", "away", "no-snapshot", "off",
+	"booting", "ready",
+};
+
+/* What is done with it; VS_PARENT_STATES: nothing that has a name. */
+static enum vs_parent_state doing(const struct vs_parent *p)
 {
-	for (const struct vs_parent *p = c->parents.all; p; p = p->hh.next)
-		if (p->op != VS_PARENT_IDLE && !strcmp(p->vm, vm->moid))
-			return p->op == VS_PARENT_SNAPS ? "snapshot" :
-			       p->op == VS_PARENT_DESTROYS ? "destroy" :
-			       p->op == VS_PARENT_CLONES ? "cloning" : NULL;
-	return NULL;
+	return p->op == VS_PARENT_SNAPS ? VS_PARENT_IS_SNAPPED :
+	       p->op == VS_PARENT_DESTROYS ? VS_PARENT_IS_DESTROYED :
+	       p->op == VS_PARENT_CLONES ? VS_PARENT_IS_CLONING :
+	       VS_PARENT_STATES;
+}
+
+/* What it is when nothing is done with it. */
+static enum vs_parent_state stands(const struct vs_vm *vm)
+{
+	if (vm->power == VS_POWER_ON && vm->parent.kind != VS_CLONE_INSTANT)
+		return VS_PARENT_IS_ON;
+	switch (vs_parent_step(vm)) {
+	case VS_PARENT_AWAY:
+		return VS_PARENT_IS_AWAY;
+	case VS_PARENT_SNAP:
+		return VS_PARENT_IS_BARE;
+	case VS_PARENT_BOOT:
+		return VS_PARENT_IS_OFF;
+	case VS_PARENT_FREEZES:
+		return VS_PARENT_IS_BOOTING;
+	default:
+		return VS_PARENT_IS_READY;
+	}
 }
 
 static const char *state_of(const struct vs_core *c, const struct vs_vm *vm)
 {
-	const char *doing = under_way(c, vm);
+	for (const struct vs_parent *p = c->parents.all; p; p = p->hh.next)
+		if (!strcmp(p->vm, vm->moid) && doing(p) != VS_PARENT_STATES)
+			return vs_parent_states[doing(p)];
+	return vs_parent_states[stands(vm)];
+}
 
-	if (doing)
-		return doing;
-	if (vm->power == VS_POWER_ON && vm->parent.kind != VS_CLONE_INSTANT)
-		return "on";
-	switch (vs_parent_step(vm)) {
-	case VS_PARENT_AWAY:
-		return "away";
-	case VS_PARENT_SNAP:
-		return "no-snapshot";
-	case VS_PARENT_BOOT:
-		return "off";
-	case VS_PARENT_FREEZES:
-		return "booting";
-	default:
-		return "ready";
+static bool is_parent(const struct vs_core *c, const struct vs_vm *vm)
+{
+	return vm && vs_vm_owner(vm, c->folder, c->cluster_id) ==
+		VS_OWNER_PARENT && vm->parent.kind < VS_CLONE_KINDS;
+}
+
+/* Each as it stands; then those with which something is done, anew. */
+void vs_parents_states(const struct vs_core *c,
+		       unsigned int n[VS_CLONE_KINDS][VS_PARENT_STATES])
+{
+	const struct vs_parent *p;
+	const struct vs_vm *vm;
+
+	LIST_FOREACH(vm, &c->inv.parents, with_parents)
+		if (is_parent(c, vm))
+			n[vm->parent.kind][stands(vm)]++;
+	for (p = c->parents.all; p; p = p->hh.next) {
+		if (doing(p) == VS_PARENT_STATES)
+			continue;
+		vm = vs_vm_get(&c->inv, p->vm);
+		if (is_parent(c, vm)) {
+			n[vm->parent.kind][stands(vm)]--;
+			n[vm->parent.kind][doing(p)]++;
+		} else if (p->op == VS_PARENT_CLONES) {
+			n[p->key.mark.kind][VS_PARENT_IS_CLONING]++;
+		}
 	}
 }
 
