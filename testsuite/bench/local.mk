@@ -2,7 +2,8 @@
 # Measurements, built and run by contribs/bench.sh; never a part of the tests.
 bench_programs = testsuite/bench/locks testsuite/bench/place
 testsuite_bench_locks_SOURCES = testsuite/bench/locks.c \
-	testsuite/bench/locks_devices.h $(engine_stage) $(fake_vc)
+	testsuite/bench/locks_devices.h testsuite/bench/locks_vmotion.h \
+	testsuite/bench/locks_slurm.h $(engine_stage) $(fake_vc)
 testsuite_bench_locks_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/testsuite \
 	-DMAX_VMS=6000 -DMAX_CALLS=60000
 testsuite_bench_locks_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)

@@ -4,8 +4,8 @@
  * hosts and 4,000 VMs: a scheduler's questions and a job's begin and end,
  * timed as slurmctld feels them (waits for the core's lock included), while the
  * engine's thread passes over changes and svf asks for everything again and
- * again; then an operator's order for all nodes, a reading of the metrics, and the
- * search for jobs that end for another one. Lines: name value unit bar pass|fail.
+ * again; then an operator's order for all nodes, a reading of the metrics, 1,200 VMs
+ * that are to leave their hosts, and the search for jobs that end for another one. Lines: name value unit bar pass|fail.
  *
  * locks [cpu]: only what the calls themselves cost, without waits; for a machine
  * that has other work.
@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "bench/locks_devices.h"
+#include "bench/locks_vmotion.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -43,41 +44,7 @@ static int64_t now_us(void)
 	return t.tv_sec * 1000000LL + t.tv_nsec / 1000;
 }
 
-/* ---- Slurm, as far as it is asked --------------------------------------------- */
-
-static void nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
-{
-	(void)ctx;
-	for (size_t i = 0; i < n; i++)
-		rows[i].flags = 0;
-}
-
-static bool jobs_run;		/* one on each VM, of id FIRST_JOB and more */
-
-static void nodes_jobs(void *ctx, struct vs_port_job *rows, size_t n)
-{
-	(void)ctx;
-	for (size_t i = 0; i < n; i++) {
-		unsigned int number = 0;
-
-		sscanf(rows[i].node, "vm%u", &number);
-		rows[i].job = jobs_run && number <= VMS ?
-			FIRST_JOB + number - 1 : 0;
-		rows[i].uid = 0;
-	}
-}
-
-static bool sees(void *ctx, uint32_t uid)
-{
-	(void)ctx;
-	(void)uid;
-	return true;
-}
-
-static const struct vs_port port = {
-	.nodes_read = nodes_read, .nodes_jobs = nodes_jobs,
-	.sees_jobs = sees, .sees_nodes = sees,
-};
+#include "bench/locks_slurm.h"
 
 /* ---- the world ----------------------------------------------------------------- */
 
@@ -96,9 +63,10 @@ static void vm_make(int i)
 	mark = vs_asprintf("%s/%s/%s", c->cluster_id, name, vm->uuid);
 	vs_strlcpy(vm->mark, mark, sizeof(vm->mark));
 	vm->has_card = true;
+	vm->kind = moves ? VS_VC_NET_VMXNET3 : VS_VC_NET_SRIOV;
 	vs_strlcpy(vm->mac, n->macs[0], sizeof(vm->mac));
-	vs_strlcpy(vm->pci, "0000:3b:00.0", sizeof(vm->pci));
-	vs_node_flags(c, n, UP);
+	vs_strlcpy(vm->pci, moves ? "" : "0000:3b:00.0", sizeof(vm->pci));
+	vs_node_flags(c, n, moves ? BUSY : UP);
 }
 
 static bool devices;		/* there are some */
@@ -110,6 +78,8 @@ static void world(int vfs)
 	begin(NODES, HOSTS, vfs, "warm");
 	if (devices)
 		device_nodes(NODES);
+	if (moves)
+		of_a_type_that_moves(NODES);
 	c->port = &port;
 	for (int i = 0; i < VMS; i++)
 		vm_make(i);
@@ -299,7 +269,7 @@ static bool probed_line(int rounds, const char *name)
 }
 
 /* What is done meanwhile: an order, its saving, a reading of the metrics. */
-enum { EVICT, SAVE, METRICS };
+enum { EVICT, SAVE, METRICS, TURN };
 static int64_t scrape_us, scrape_lock_us, text_us;	/* of the last one */
 static size_t page_len;
 
@@ -336,6 +306,8 @@ static void waits_for(int round, int what)
 		vs_hints_save(&vs_core, INT64_MAX / 2);
 	else if (what == METRICS)
 		scrape(&err);
+	else if (what == TURN)
+		turn();
 	else
 		vs_jb_free(vs_core_act("evict", "vm[1-10000]", "bench", 0,
 				       &err));
@@ -395,6 +367,25 @@ static bool metrics(void)
 	memcpy(took[0], took[METRICS], sizeof(took[0]));
 	good = probed_line(PREEMPTIONS, "metrics");
 	return line("metrics_lock_held", "worst", worst_us, P99_BAR_US) & good;
+}
+
+/* ---- vMotion ------------------------------------------------------------------------ */
+
+/* The same while a target is looked for, for each VM of 300 hosts. */
+static bool vmotions(const int *all)
+{
+	moves = true;
+	world(16);
+	hosts_drained(all, VMS, FIRST_JOB);
+	for (int i = 0; i < PREEMPTIONS; i++) {
+		waits_for(i, TURN);
+		ntold = 0;
+	}
+	if (!fake_sent[FAKE_RELOCATE])
+		fprintf(stderr, "no VM moves\n");
+	moves = false;
+	memcpy(took[0], took[TURN], sizeof(took[0]));
+	return probed_line(PREEMPTIONS, "vmotions");
 }
 
 /* ---- preemption --------------------------------------------------------------------- */
@@ -480,6 +471,7 @@ int main(int argc, char **argv)
 	good &= with_devices(all, avail);
 	good &= orders();
 	good &= metrics();
+	good &= vmotions(all);
 	good &= preemption(all);
 	return good ? 0 : 1;
 }
