@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Suspend as a preemption action: a host has room for two VMs, and a third one
-is wanted by a job that goes before. The VM of a job whose partition says
+"""Suspend as a preemption action: a host has room for two large VMs, and for one
+GPU's vGPUs, and more is wanted by a job that goes before. The VM of a job whose partition says
 Preempt=suspend is suspended with it, and goes on when there is room again."""
 
 import re
@@ -12,17 +12,26 @@ from stages import Held, ready_count, wait_ready_again, wait_saved
 from worlds import host, world
 
 LOW, HIGH = ["vm001", "vm002"], ["vm003", "vm004"]
+HALF, WHOLE, GPU = "nvidia_a100-20c", "nvidia_a100-40c", "0000:65:00.0"
 SILENCE = 8		# SlurmdTimeout, s
 HOST = "esx01.example.org"
 
 
 def make_cluster():
-    c = Cluster(nodes=4, inventory=world(hosts=[
-        host(HOST, vfs=0, memory=11 * 1024)]))
+    there = host(HOST, vfs=0, memory=11 * 1024)
+    there["gpus"] = [{
+        "pci": GPU, "name": "NVIDIA A100-PCIE-40GB",
+        "device": 0x20f1, "memoryGB": 40, "numa": 1,
+        "profiles": {HALF: [2, 2], WHOLE: [1, 1]}}]
+    c = Cluster(nodes=6, inventory=world(hosts=[there]))
     c.choose_ports()
     c.vsphere = {"ShutdownGrace": 1, "OversubscribeNames": "yes", "lines": [
         "ClusterName=HPC1 ResourcePool=slurm",
         "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG",
+        f"AdapterName=half Type=vgpu Profile={HALF}",
+        f"AdapterName=whole Type=vgpu Profile={WHOLE}",
+        "PartitionName=half Adapter=half Template=rhel9-ofed Preempt=suspend",
+        "PartitionName=whole Adapter=whole Template=rhel9-ofed",
         "PartitionName=low Adapter=vmxnet3 Template=rhel9-ofed"
         " MemoryReservation=full Preempt=suspend",
         "PartitionName=other Adapter=vmxnet3 Template=rhel9-ofed"
@@ -30,10 +39,13 @@ def make_cluster():
     c.slurm = {"SuspendTimeout": 2, "PreemptType": "preempt/partition_prio",
                "PreemptMode": "REQUEUE", "SlurmdTimeout": SILENCE}
     c.node_lines = [c.node_line(1, 2, "vmxnet3", memory=4096),
-                    c.node_line(3, 4, "vmxnet3", memory=4096)]
+                    c.node_line(3, 4, "vmxnet3", memory=4096),
+                    c.node_line(5, 5, "half", memory=512),
+                    c.node_line(6, 6, "whole", memory=512)]
     c.partition_lines = [
         "PartitionName=low Nodes=vm[001-002] Default=YES",
         "PartitionName=other Nodes=vm[003-004]",
+        "PartitionName=half Nodes=vm005", "PartitionName=whole Nodes=vm006",
         "PartitionName=high Nodes=ALL PriorityTier=10"]
     return c
 
@@ -42,6 +54,12 @@ def power(c, name):
     """As svf shows it."""
     return next(n["vm_state"] for n in c.svf("nodes")["nodes"]
                 if n["node"] == name)
+
+
+def has_gpu(c):
+    """Whose vGPUs the simulator knows."""
+    return sorted(vm for h in c.state()["hosts"] for pf in h["pfs"]
+                  if pf["id"] == GPU for vm in pf["by"].values())
 
 
 def suspended(c, *jobs):
@@ -160,3 +178,18 @@ def test_a_host_with_a_suspended_vm_is_not_empty(cluster):
         "safe now" in str(h) for h in c.svf("hosts")["hosts"]))
     c.must("svf", "host", "resume", HOST)
     c.wait_job(c.sbatch("-p", "low", "-w", node), 90)
+
+
+def test_a_vgpu_that_a_suspended_vm_had_is_another_jobs(cluster):
+    """And its own again, when that one is idle."""
+    c = cluster
+    low = Held(c, "-p", "half", "--mem=100").wait_running()
+    assert has_gpu(c) == ["vm005"]
+    high = Held(c, "-p", "high", "--mem=100", "-w", "vm006")
+    assert suspended(c, low.id) == low.id
+    high.wait_running()
+    assert has_gpu(c) == ["vm006"]
+    high.end_well()
+    wait_for("it goes on", 60, lambda: c.job_state(low.id) == "RUNNING")
+    assert has_gpu(c) == ["vm005"]
+    low.end_well()
