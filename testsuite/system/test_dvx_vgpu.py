@@ -112,22 +112,6 @@ def test_a_gpu_in_another_mode_is_found(cluster):
         f"gpu-mode {E3} GPU 0000:ca:00.0: shared shared direct".split()])
 
 
-def test_idle_vms_of_another_profile_make_room(cluster):
-    """Both GPUs run halves that nobody uses: a job that wants both whole gets
-    them, and needs no word of anybody."""
-    halves = Held(cluster, "-p", "half", "-N3").wait_running()
-    assert sorted(by_host(cluster)) == [("esx01", "0000:65:00.0"),
-                                        ("esx02", "0000:ca:00.0")]
-    halves.end_well()
-    wait_for("three are idle", 30, lambda: set(cluster.names_on()) == {
-        "vm001", "vm002", "vm003"})
-    out = cluster.wait_job(cluster.sbatch("-p", "whole", "-N2"), 90)
-    assert "vm00" in out
-    assert set(cluster.names_on()) == {"vm004", "vm005"}, cluster.names_on()
-    assert cluster.counters()["powerOnFullPF"] == 0
-    off(cluster, *cluster.names_on())
-
-
 def test_jobs_get_vgpus_of_one_profile_to_a_gpu(cluster):
     was = cluster.mutating()
     job = Held(cluster, "-p", "half", "-N3").wait_running()
@@ -223,6 +207,22 @@ def test_a_template_too_old_for_dvx_is_refused_before_a_call(cluster):
     assert ["template-hardware", "old"] in [
         ln.split()[:2] for ln in out.splitlines()], out
     cluster.must("scancel", str(job))
+
+
+def test_idle_vms_of_another_profile_make_room(cluster):
+    """Both GPUs run halves that nobody uses: a job that wants both whole gets
+    them, and needs no word of anybody."""
+    halves = Held(cluster, "-p", "half", "-N3").wait_running()
+    assert sorted(by_host(cluster)) == [("esx01", "0000:65:00.0"),
+                                        ("esx02", "0000:ca:00.0")]
+    halves.end_well()
+    wait_for("three are idle", 30, lambda: set(cluster.names_on()) == {
+        "vm001", "vm002", "vm003"})
+    out = cluster.wait_job(cluster.sbatch("-p", "whole", "-N2"), 90)
+    assert "vm00" in out
+    assert set(cluster.names_on()) == {"vm004", "vm005"}, cluster.names_on()
+    assert cluster.counters()["powerOnFullPF"] == 0
+    off(cluster, *cluster.names_on())
 
 
 def test_everything_is_given_back(cluster):
