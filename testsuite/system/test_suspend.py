@@ -144,7 +144,7 @@ def test_nobody_but_the_engine_resumes_it_and_whoever_cancels_it_has_the_node(
     c.wait_state(victim, {"CANCELLED"}, 60)
     high.end_well()
     stays.end_well()
-    c.wait_job(c.sbatch("-p", "low", "-w", node), 90)
+    wait_for("its node is Slurm's again", 60, lambda: c.is_powered_down(node))
 
 
 def test_a_host_with_a_suspended_vm_is_not_empty(cluster):
@@ -177,7 +177,8 @@ def test_a_host_with_a_suspended_vm_is_not_empty(cluster):
     wait_for("the host is empty", 90, lambda: any(
         "safe now" in str(h) for h in c.svf("hosts")["hosts"]))
     c.must("svf", "host", "resume", HOST)
-    c.wait_job(c.sbatch("-p", "low", "-w", node), 90)
+    other = next(n for n in LOW if n != node)
+    c.wait_job(c.sbatch("-p", "low", "-w", other), 90)
 
 
 def test_a_vgpu_that_a_suspended_vm_had_is_another_jobs(cluster):
