@@ -149,6 +149,57 @@ static void nobody_is_suspended_whose_partition_says_nothing(void **state)
 	assert_true(take[0]);
 }
 
+/* vCenter takes it, and that is the last that is heard of it. */
+static void a_call_that_never_ends_is_called_off(void **state)
+{
+	(void)state;
+	full_house("vmxnet3");
+	assert_int_equal(wanted(1, 1), 0);
+	round_of(5);
+	assert_true(fake_accept(FAKE_SUSPEND));
+	round_of(120);
+	assert_int_equal(fake_cancels, 0);
+	/* what there is to write takes its time */
+	round_of(MEMORY_MB / 200);
+	assert_int_equal(fake_cancels, 1);
+	assert_true(fake_fail(FAKE_SUSPEND, VS_E_CANCELED, "called off"));
+	fake_slow(NULL, 0);
+	round_of(12);
+	assert_int_equal(resumed, 1);
+	assert_int_equal(wanted(1, 1), 1);
+}
+
+/* Whoever hasn't stopped the job yet is waited for; a requeued one is let go. */
+static void its_slurmd_is_waited_for(void **state)
+{
+	(void)state;
+	full_house("vmxnet3");
+	answers = false;
+	assert_int_equal(wanted(1, 1), 0);
+	round_of(7);
+	assert_int_equal(fake_sent[FAKE_SUSPEND], 0);
+	job_11 = (struct vs_port_look) { .is = VS_JOB_PENDING };
+	round_of(2);
+	assert_null(vs_suspend_of(&vs_core, 11));
+}
+
+/* The preemptor's own VM is idle where the suspended one was. */
+static void an_idle_vm_gives_way_to_it(void **state)
+{
+	(void)state;
+	suspended();
+	bring_up(20, "vm5");
+	job_20.is = VS_JOB_RUNNING;
+	round_of(3);
+	job_20.is = VS_JOB_GONE;
+	end_job(20, "vm5");
+	round_of(2);
+	assert_false(vs_node_going(vs_node_named(&vs_core, "vm5")));
+	round_of(6);	/* Slurm has looked at its queue */
+	assert_true(vs_node_going(vs_node_named(&vs_core, "vm5")));
+	assert_false(vs_node_going(vs_node_named(&vs_core, "vm2")));
+}
+
 static void slurms_refusal_is_the_end_of_it(void **state)
 {
 	(void)state;
@@ -299,6 +350,9 @@ int main(void)
 		cmocka_unit_test(a_vm_that_cant_be_suspended_costs_nobody_his_job),
 		cmocka_unit_test(a_type_that_forbids_it_ends),
 		cmocka_unit_test(nobody_is_suspended_whose_partition_says_nothing),
+		cmocka_unit_test(a_call_that_never_ends_is_called_off),
+		cmocka_unit_test(its_slurmd_is_waited_for),
+		cmocka_unit_test(an_idle_vm_gives_way_to_it),
 		cmocka_unit_test(slurms_refusal_is_the_end_of_it),
 		cmocka_unit_test(a_job_that_ends_suspended_loses_its_vm),
 		cmocka_unit_test(two_vms_go_together_and_come_back_together),

@@ -22,6 +22,7 @@
 
 #define HEED_MS 10000		/* a slurmd that doesn't answer is stopped as it is */
 #define PATIENCE_MS (5 * 60 * 1000)	/* with a job that has room, and waits */
+#define ENDLESS_MS (2 * 60 * 1000)	/* a call of ours; and 5 ms a MB of memory */
 #define TRY_MS 1000
 #define AGAIN_MS 5000		/* after a failure */
 #define TRIES_MAX 4		/* in a turn: placement is asked under the lock */
@@ -207,7 +208,17 @@ static const struct vs_vm *shown(struct vs_core *c, const struct vs_node *n,
 	       !n->missing && vm->power == power ? vm : NULL;
 }
 
-static void count(struct vs_core *c)
+/* A task that never ends would keep its job, and the other one, for ever. */
+static void call_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	int64_t may_ms = ENDLESS_MS + 5 * n->profile->memory_mb;
+
+	if ((n->op.kind == VS_OP_SUSPEND || n->op.kind == VS_OP_RESUME) &&
+	    n->op.id && !n->op.cancel_asked && now_ms - n->op.since_ms > may_ms)
+		vs_op_cancel(c, n);
+}
+
+static void count(struct vs_core *c, int64_t now_ms)
 {
 	for (struct vs_suspend *s = c->suspends.first; s; s = s->next)
 		s->nodes = s->on = s->suspended = s->busy = 0;
@@ -217,6 +228,7 @@ static void count(struct vs_core *c)
 
 		if (!s)
 			continue;
+		call_off(c, n, now_ms);
 		s->nodes++;
 		s->busy += is_busy(c, n);
 		s->on += shown(c, n, VS_POWER_ON) != NULL;
@@ -357,7 +369,7 @@ void vs_suspends_pass(struct vs_core *c, int64_t now_ms)
 
 	if (!c->suspends.first || c->blocked[0])
 		return;
-	count(c);
+	count(c, now_ms);
 	c->suspends.tries = 0;
 	for (s = c->suspends.first; s; s = next) {
 		next = s->next;
