@@ -65,6 +65,50 @@ static void some_are_looked_for_in_a_turn_and_all_in_a_few(void **st)
 	assert_int_equal(in_state(VS_VMOTION_STAYS), MANY);
 }
 
+static int lines;
+
+static void count_stays(enum vs_log_level level, const char *line)
+{
+	(void)level;
+	lines += strstr(line, "stays where it is") != NULL;
+}
+
+/* They are looked for again and again, some in a turn: who isn't in this one
+ * still stays, or Slurm's reservation would say so and the contrary by turns. */
+static void who_finds_no_room_stays_until_it_was_looked_for(void **st)
+{
+	int asked = 0;
+
+	(void)st;
+	run_many(MANY, 2);
+	maintenance(2, true);
+	lines = 0;
+	vs_log_to(count_stays);
+	drain("esx1");
+	turns(4);
+	assert_int_equal(in_state(VS_VMOTION_STAYS), MANY);
+	for (int i = 0; i < MANY; i++)
+		asked += node(vm(i))->vmotion.again_ms > now + 5000;
+	assert_int_equal(asked, 0);
+	for (int i = 0; i < 40; i++) {
+		now += 400;
+		turn();
+		assert_int_equal(in_state(VS_VMOTION_STAYS), MANY);
+	}
+	/* those of all have expired, twice at least, and were renewed */
+	for (int i = 0; i < MANY; i++)
+		asked += node(vm(i))->vmotion.again_ms > now - 1000;
+	vs_log_to(NULL);
+	assert_int_equal(asked, MANY);
+	assert_int_equal(lines, MANY);
+	maintenance(2, false);
+	for (int i = 0; i < 20; i++) {
+		now += 400;
+		turn();
+	}
+	assert_int_equal(fake_sent[FAKE_RELOCATE], vs_core.conf->vmotions_max);
+}
+
 /* The only target is full, so that all are asked again and again, the first
  * ones before the last have been: those have their turn, too. */
 static void who_waits_keeps_nobody_from_its_turn(void **st)
@@ -345,6 +389,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(some_are_looked_for_in_a_turn_and_all_in_a_few),
+		cmocka_unit_test(who_finds_no_room_stays_until_it_was_looked_for),
 		cmocka_unit_test(who_waits_keeps_nobody_from_its_turn),
 		cmocka_unit_test(a_gang_that_moves_is_told_once),
 		cmocka_unit_test(no_two_kinds_are_promised_the_same_room),

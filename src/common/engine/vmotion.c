@@ -92,7 +92,10 @@ static bool try_to_go(struct vs_core *c, struct vs_node *n,
 	struct vs_err err = { 0 };
 	bool again;
 
+	/* what stays does so until it was looked for again */
 	if (!vs_vmotion_turn(c, n, vm)) {
+		if (m->state == VS_VMOTION_STAYS)
+			return false;
 		m->state = VS_VMOTION_DUE;
 		return true;
 	}
