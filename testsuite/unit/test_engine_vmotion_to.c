@@ -268,9 +268,27 @@ static void what_is_promised_is_done(void **st)
 
 static char dir[] = "/tmp/vs-vmotion-XXXXXX";
 
+enum saved { NOT, IN_ITS_TURN, AT_YIELD, AFTER_DOWN };
+
+/* The client is gone before anything was saved. */
+static void saved_late(struct vs_core *c, enum saved when)
+{
+	struct vs_term term = { .held = true, .lock_fd = -1 };
+
+	c->hints_dirty = true;
+	if (when == AT_YIELD) {
+		vs_term_yield(c, &term);
+		assert_false(term.held);
+		return;
+	}
+	vs_op_forget_all(c);
+	c->hints_save_ms = 0;
+	vs_hints_save(c, now);
+}
+
 /* vm1 moves to host-2, and this process ends: what it saved last is what the
- * turn saved in which it asked for that. */
-static void ended_on_its_way(bool saved)
+ * turn saved in which it asked for that, or later. */
+static void ended_on_its_way(enum saved when)
 {
 	struct vs_core *c = &vs_core;
 	char *text;
@@ -285,8 +303,10 @@ static void ended_on_its_way(bool saved)
 	drain("esx1");
 	turn();
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);
-	if (saved)
+	if (when == IN_ITS_TURN)
 		vs_hints_save(c, now);
+	else if (when != NOT)
+		saved_late(c, when);
 	vs_op_forget_all(c);
 	assert_int_equal(vs_ledger_release(&c->ledger, ">vm1"), 0);
 	node("vm1")->vmotion = (struct vs_vmotion) { .tries = 0 };
@@ -314,7 +334,7 @@ static void its_task_is_shown(void)
 static void the_target_is_held_over_a_restart(void **st)
 {
 	(void)st;
-	ended_on_its_way(true);
+	ended_on_its_way(IN_ITS_TURN);
 	its_task_is_shown();
 	turns(3);
 	assert_string_equal(held_on("vm1"), "host-1");
@@ -333,11 +353,42 @@ static void the_target_is_held_over_a_restart(void **st)
 	vs_core.vmotions.moved = 0;
 }
 
+static void a_handover_tells_of_what_is_under_way(void **st)
+{
+	static const enum saved late[] = { AT_YIELD, AFTER_DOWN };
+
+	(void)st;
+	for (size_t i = 0; i < VS_COUNT(late); i++) {
+		ended_on_its_way(late[i]);
+		assert_non_null(vs_core.vmotions.bound);
+		assert_string_equal(vs_core.vmotions.bound->node, "vm1");
+		assert_string_equal(vs_core.vmotions.bound->vm,
+				    fake_get("vm1")->moid);
+		assert_string_equal(vs_core.vmotions.bound->host, "host-2");
+		its_task_is_shown();
+		turns(3);
+		assert_string_equal(held_on(">vm1"), "host-2");
+	}
+}
+
+/* What another controller was told is not this one's. */
+static void a_new_term_has_none_of_an_earlier_ones(void **st)
+{
+	(void)st;
+	ended_on_its_way(IN_ITS_TURN);
+	assert_non_null(vs_core.vmotions.bound);
+	vs_lock();
+	vs_term_new(&vs_core);
+	vs_core.vc_renew = false;
+	vs_unlock();
+	assert_null(vs_core.vmotions.bound);
+}
+
 /* It has ended meanwhile: there, or not at all. */
 static void no_longer_than_its_task_is_there(void **st)
 {
 	(void)st;
-	ended_on_its_way(true);
+	ended_on_its_way(IN_ITS_TURN);
 	fake_slow(NULL, 0);
 	turns(3);
 	assert_true(vs_core.ready);
@@ -350,7 +401,7 @@ static void no_longer_than_its_task_is_there(void **st)
 static void without_the_hint_nothing_is_held(void **st)
 {
 	(void)st;
-	ended_on_its_way(false);
+	ended_on_its_way(NOT);
 	its_task_is_shown();
 	turns(3);
 	assert_string_equal(held_on("vm1"), "host-1");
@@ -361,7 +412,7 @@ static void without_the_hint_nothing_is_held(void **st)
 static void a_hint_of_another_vm_is_not_believed(void **st)
 {
 	(void)st;
-	ended_on_its_way(true);
+	ended_on_its_way(IN_ITS_TURN);
 	assert_non_null(vs_core.vmotions.bound);
 	vs_strlcpy(vs_core.vmotions.bound->vm, "vm-999999", VS_MOID_LEN);
 	its_task_is_shown();
@@ -395,6 +446,8 @@ int main(void)
 		cmocka_unit_test(no_two_kinds_are_promised_the_same_room),
 		cmocka_unit_test(what_is_promised_is_done),
 		cmocka_unit_test(the_target_is_held_over_a_restart),
+		cmocka_unit_test(a_handover_tells_of_what_is_under_way),
+		cmocka_unit_test(a_new_term_has_none_of_an_earlier_ones),
 		cmocka_unit_test(no_longer_than_its_task_is_there),
 		cmocka_unit_test(without_the_hint_nothing_is_held),
 		cmocka_unit_test(a_hint_of_another_vm_is_not_believed),

@@ -177,6 +177,7 @@ void vs_term_new(struct vs_core *c)
 	vs_orphans_clear(c);
 	vs_jobs_clear(c);
 	vs_prefetch_clear(c);
+	vs_vmotions_forget(c);
 	vs_parents_clear(c);
 	vs_ledger_clear(&c->ledger);
 	while (c->avoids)

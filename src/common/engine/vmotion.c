@@ -76,6 +76,7 @@ static void go(struct vs_core *c, struct vs_node *n,
 	}
 	n->vmotion.state = VS_VMOTION_GOES;
 	vs_strlcpy(n->vmotion.to, at->host->moid, sizeof(n->vmotion.to));
+	vs_strlcpy(n->vmotion.vm, n->op.vm, sizeof(n->vmotion.vm));
 	vs_vmotion_begun(c, vs_node_vm(c, n)->host_ptr, at->host);
 	/* saved at this turn's end, before the call leaves */
 	c->hints_dirty = true;

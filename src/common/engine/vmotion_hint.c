@@ -6,7 +6,9 @@
  * Rules: it is a hint: written before the call leaves (hints.c saves at the
  * turn's end, the client sends in the next one), believed only while vCenter
  * shows a task on that very VM, elsewhere than there; without it the VM has no
- * hold on its target, and vCenter itself refuses one of the two. The lock is held.
+ * hold on its target. What is promised twice, vCenter itself refuses to one of the
+ * two if it is a passthrough device or reserved memory; else the host has more
+ * VMs than it should. The lock is held.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,11 +52,14 @@ static void row_add(struct json_object *arr, const char *node, const char *vm,
 struct json_object *vs_vmotions_json(const struct vs_core *c)
 {
 	struct json_object *arr = vs_jb_arr();
-	const struct vs_node *n;
 
-	LIST_FOREACH(n, &c->busy, busy)
-		if (n->vmotion.state == VS_VMOTION_GOES)
-			row_add(arr, n->name, n->op.vm, n->vmotion.to);
+	/* of all: when the client is gone, none has a call */
+	for (size_t i = 0; i < c->nnodes; i++) {
+		const struct vs_vmotion *m = &c->nodes[i].vmotion;
+
+		if (m->state == VS_VMOTION_GOES)
+			row_add(arr, c->nodes[i].name, m->vm, m->to);
+	}
 	/* not yet looked for */
 	for (const struct vs_bound *b = c->vmotions.bound; b; b = b->next)
 		row_add(arr, b->node, b->vm, b->host);
@@ -63,7 +68,8 @@ struct json_object *vs_vmotions_json(const struct vs_core *c)
 
 void vs_vmotions_read(struct vs_core *c, struct vs_j list)
 {
-	for (size_t i = 0; i < vs_j_len(list); i++) {
+	/* a node has one; whoever wrote more */
+	for (size_t i = 0; i < vs_j_len(list) && i < c->nnodes; i++) {
 		struct vs_j j = vs_j_at(list, i);
 		const char *node = vs_j_str(vs_j_get(j, "node"));
 		const char *vm = vs_j_str(vs_j_get(j, "vm"));
@@ -91,6 +97,7 @@ void vs_vmotion_adopted(struct vs_core *c, struct vs_node *n,
 		return;
 	n->vmotion.state = VS_VMOTION_GOES;
 	vs_strlcpy(n->vmotion.to, to->moid, sizeof(n->vmotion.to));
+	vs_strlcpy(n->vmotion.vm, vm->moid, sizeof(n->vmotion.vm));
 	vs_info("node=%s moves by vMotion since before this start host=%s",
 		n->name, to->name);
 }

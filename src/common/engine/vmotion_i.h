@@ -25,6 +25,7 @@ enum vs_vmotion_state { VS_VMOTION_NONE, VS_VMOTION_DUE, VS_VMOTION_DRS,
 struct vs_vmotion {			/* of a node whose VM is to leave */
 	enum vs_vmotion_state state;
 	char to[VS_MOID_LEN];		/* it goes there, "" */
+	char vm[VS_MOID_LEN];		/* which: beyond the call, if that is lost */
 	char not_to[VS_MOID_LEN];	/* the last try failed there, "" */
 	char why[240];			/* it stays */
 	int tries;
