@@ -14,6 +14,28 @@ static void quiet(enum vs_log_level level, const char *line)
 	(void)line;
 }
 
+/* Two nodes, so that a third row of vMotions is one too many. */
+static struct vs_kept kept[2];
+static struct vs_node nodes[2] = {
+	{ .name = "vm001", .kept = &kept[0] },
+	{ .name = "vm002", .kept = &kept[1] },
+};
+static bool bound;
+
+static void check_bound(const struct vs_core *c)
+{
+	size_t n = 0;
+
+	for (const struct vs_bound *b = c->vmotions.bound; b; b = b->next) {
+		bound = true;
+		if (++n > c->nnodes ||
+		    strnlen(b->node, sizeof(b->node)) == sizeof(b->node) ||
+		    strnlen(b->vm, sizeof(b->vm)) == sizeof(b->vm) ||
+		    strnlen(b->host, sizeof(b->host)) == sizeof(b->host))
+			abort();
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct vs_core *c = &vs_core;
@@ -25,6 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!c->conf)
 		c->conf = vs_conf_new();
 	c->conf->health_drains = (int)(size % 3);
+	c->nodes = nodes;
+	c->nnodes = VS_COUNT(nodes);
 	c->hints_loaded = false;
 	vs_brake_clear(&c->brake);
 	vs_hints_load(c, text);
@@ -36,6 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (const struct vs_breaker *b = c->breakers; b; b = b->next)
 		if (b->trips < 1)
 			abort();
+	check_bound(c);
+	vs_vmotions_forget(c);
 	while (c->breakers)
 		vs_breaker_end(c, c->breakers->host);
 	while (c->prints) {
@@ -51,4 +77,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 #define FUZZ_CORPUS "hints"
+#define FUZZ_REACHED bound
 #include "fuzz_main.h"
