@@ -330,6 +330,37 @@ static void another_port_of_a_card_is_no_vf(void **state)
 	assert_int_equal(to->npfs, 2);
 }
 
+/* More PFs than rows: the VFs of the last one are no devices either. */
+static void a_vf_of_a_pf_that_found_no_row_is_no_device(void **state)
+{
+	static char pcis[VS_HOST_PFS + 1][VS_PCI_LEN];
+	struct vs_vc_pf pfs[VS_HOST_PFS + 1];
+	struct vs_vc_device vf = { .pci = "0000:58:00.2", .name = "VF",
+		.label = "", .vendor = 0x10ee, .device = 0x5000, .numa = -1,
+		.active = true };
+	struct vs_vc_host h = { .moid = "host-1", .has = VS_VC_HOST_PFS,
+		.pfs = pfs, .npfs = VS_HOST_PFS + 1, .devices = &vf,
+		.ndevices = 1 };
+	const struct vs_host *to;
+
+	(void)state;
+	for (int i = 0; i <= VS_HOST_PFS; i++) {
+		snprintf(pcis[i], sizeof(pcis[i]), "0000:%02x:00.0", 0x40 + i);
+		pfs[i] = (struct vs_vc_pf) { .pci = pcis[i], .pnic = "vmnic4",
+			.switch_uuid = "sw", .numa = -1, .vfs = 4,
+			.link_up = true };
+	}
+	fpgas();
+	fake_host(&h);
+	to = vs_host_get(&vs_core.inv, "host-1");
+	assert_int_equal(to->nleft, 1);
+	assert_string_equal(to->left, "0000:58:00.0");
+	/* on no PF's bus it is one, for which there is no row */
+	vf.pci = "0000:59:00.2";
+	fake_host(&h);
+	assert_int_equal(to->nleft, 2);
+}
+
 /* Each of them is a row: what finds none is told of. */
 static void what_finds_no_row_is_counted_as_left_out(void **state)
 {
@@ -421,6 +452,7 @@ int main(void)
 		T(no_pf_of_another_host_is_said_before_it_is_there),
 		T(devices_alike_are_one_row_however_many),
 		T(another_port_of_a_card_is_no_vf),
+		T(a_vf_of_a_pf_that_found_no_row_is_no_device),
 		T(what_finds_no_row_is_counted_as_left_out),
 		T(what_is_passed_through_is_no_device_of_a_class),
 		T(a_device_that_somebody_else_has_is_avoided),

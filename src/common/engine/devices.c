@@ -65,16 +65,15 @@ static uint32_t lines_of(const struct vs_core *c, const struct vs_host *h,
  * another port of that card, which can have VFs itself: no VF can. (Their ids
  * don't tell the two apart: some vendors' VFs have those of their PF.) A PF
  * whose driver has it, or whose VFs are in use, is handed out to nobody. */
-static bool is_counted(const struct vs_host *h, const struct vs_vc_device *d)
+static bool is_counted(const struct vs_vc_host *h, const struct vs_vc_device *d)
 {
 	static const size_t bus = sizeof("0000:3b") - 1;
 
-	for (int i = 0; i < h->npfs && d->sriov; i++)
-		if (!h->pfs[i].of && !strcmp(h->pfs[i].pci, d->pci))
+	for (size_t i = 0; i < h->npfs && d->sriov; i++)
+		if (!strcmp(h->pfs[i].pci, d->pci))
 			return true;
-	for (int i = 0; i < h->npfs && !d->sriov; i++)
-		if (!h->pfs[i].of && h->pfs[i].vfs > 0 &&
-		    !strncmp(h->pfs[i].pci, d->pci, bus))
+	for (size_t i = 0; i < h->npfs && !d->sriov; i++)
+		if (h->pfs[i].vfs > 0 && !strncmp(h->pfs[i].pci, d->pci, bus))
 			return true;
 	return false;
 }
@@ -150,7 +149,7 @@ void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
 	to->devices = vs_calloc(VS_HOST_PFS, sizeof(*to->devices));
 	for (size_t i = 0; i < h->ndevices; i++) {
 		const struct vs_vc_device *d = &h->devices[i];
-		const struct vs_adapter *a = !d->active || is_counted(to, d) ?
+		const struct vs_adapter *a = !d->active || is_counted(h, d) ?
 			NULL : wanted_by(c, to, d);
 		struct vs_devices *of = a ? alike(to, from, a, d) : NULL;
 
@@ -173,8 +172,8 @@ void vs_devices_idle(const struct vs_core *c, const struct vs_host *h,
 	f->idle = vs_calloc(from->ndevices + 1, sizeof(*f->idle));
 	for (size_t i = 0; i < from->ndevices; i++) {
 		const struct vs_vc_device *d = &from->devices[i];
-		const struct vs_adapter *a = d->active || is_counted(h, d) ? NULL :
-			wanted_by(c, h, d);
+		const struct vs_adapter *a = d->active || is_counted(from, d) ?
+			NULL : wanted_by(c, h, d);
 		struct vs_idle_facts *to = &f->idle[f->nidle];
 
 		if (!a)
