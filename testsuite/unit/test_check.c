@@ -394,6 +394,21 @@ static void memory_counts_with_its_overhead(void **state)
 	assert_int_equal(found.n, 0);
 }
 
+static void one_device_that_is_left_out_has_no_others(void **state)
+{
+	struct vs_host *h = host(2);
+
+	(void)state;
+	h->nleft = 1;
+	vs_strlcpy(h->left, "0000:58:00.0", sizeof(h->left));
+	finds(VS_CHECK_DEVICE_LEFT, "Address=");
+	assert_string_equal(found.f[0].is, "1 is left out: 0000:58:00.0");
+	h->nleft = 2;
+	finds(VS_CHECK_DEVICE_LEFT, "Address=");
+	assert_string_equal(found.f[0].is,
+			    "2 are left out: 0000:58:00.0 and others");
+}
+
 /* ---- the table, the cost ------------------------------------------------------------- */
 
 static void every_row_of_the_table_is_whole_and_alone(void **state)
@@ -459,6 +474,7 @@ int main(void)
 		T(firmware_is_compared_within_a_family_of_cards),
 		T(four_cores_are_left_to_esxi),
 		T(memory_counts_with_its_overhead),
+		T(one_device_that_is_left_out_has_no_others),
 		T(every_row_of_the_table_is_whole_and_alone),
 		T(a_thousand_hosts_cost_milliseconds),
 	};

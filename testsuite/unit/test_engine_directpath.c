@@ -361,6 +361,28 @@ static void a_vf_of_a_pf_that_found_no_row_is_no_device(void **state)
 	assert_int_equal(to->nleft, 2);
 }
 
+static char left_line[256];
+
+static void keep_left(enum vs_log_level level, const char *line)
+{
+	(void)level;
+	if (strstr(line, " left out"))
+		vs_strlcpy(left_line, line, sizeof(left_line));
+}
+
+static void one_that_is_left_out_has_no_others(void **state)
+{
+	(void)state;
+	fpgas();
+	vs_log_to(keep_left);
+	alike(VS_HOST_PFS + 1);
+	assert_non_null(strstr(left_line, " 1 is left out (0000:58:00.0): "));
+	alike(VS_HOST_PFS + 2);
+	assert_non_null(strstr(left_line,
+			       " 2 are left out (0000:58:00.0 and others): "));
+	vs_log_to(NULL);
+}
+
 /* Each of them is a row: what finds none is told of. */
 static void what_finds_no_row_is_counted_as_left_out(void **state)
 {
@@ -453,6 +475,7 @@ int main(void)
 		T(devices_alike_are_one_row_however_many),
 		T(another_port_of_a_card_is_no_vf),
 		T(a_vf_of_a_pf_that_found_no_row_is_no_device),
+		T(one_that_is_left_out_has_no_others),
 		T(what_finds_no_row_is_counted_as_left_out),
 		T(what_is_passed_through_is_no_device_of_a_class),
 		T(a_device_that_somebody_else_has_is_avoided),

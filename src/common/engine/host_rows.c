@@ -46,7 +46,9 @@ void vs_host_rows(const struct vs_core *c, struct vs_host *to,
 			vs_row_left_out(to, h->pfs[i].pci);
 	vs_devices_rows(c, to, h);
 	if (to->nleft && to->nleft != was)
-		vs_error("host=%s %d of its PFs and devices are left out, %s and others: it has more than %d PFs and kinds of devices, or than %d devices alike",
-			 to->name, to->nleft, to->left, VS_HOST_PFS,
+		vs_error("host=%s of its PFs and devices %d %s left out (%s%s): it has more than %d PFs and kinds of devices, or than %d devices alike",
+			 to->name, to->nleft, to->nleft == 1 ? "is" : "are",
+			 to->left, to->nleft == 1 ? "" : " and others",
+			 VS_HOST_PFS,
 			 VS_DEVICES_MAX);
 }

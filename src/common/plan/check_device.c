@@ -29,7 +29,9 @@ void vs_check_idle(const struct vs_host *h, struct vs_found_list *l)
 	}
 	if (h->nleft)
 		vs_found_add(l, VS_CHECK_DEVICE_LEFT, h->name,
-			vs_asprintf("%d are left out: %s and those after it",
+			h->nleft == 1 ?
+			vs_asprintf("1 is left out: %s", h->left) :
+			vs_asprintf("%d are left out: %s and others",
 				    h->nleft, h->left),
 			vs_asprintf("%d PFs and kinds of devices at most, and %d devices alike",
 				    VS_HOST_PFS, VS_DEVICES_MAX),
