@@ -33,6 +33,7 @@ check_PROGRAMS += testsuite/unit/test_adapter testsuite/unit/test_cards \
 	testsuite/unit/test_level testsuite/unit/test_metrics \
 	testsuite/unit/test_name \
 	testsuite/unit/test_numa testsuite/unit/test_place \
+	testsuite/unit/test_place_parent \
 	testsuite/unit/test_policy testsuite/unit/test_pool \
 	testsuite/unit/test_profile testsuite/unit/test_rails \
 	testsuite/unit/test_room testsuite/unit/test_share \

@@ -72,7 +72,8 @@ void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,
 		.prefer_host = wish ? wish : vm ? vm->host :
 			n->op.kind == VS_OP_CLONE ? n->op.host : NULL,
 		.wished = wish != NULL,
-		.exists = vm != NULL,
+		.exists = vm && (n->profile->clone != VS_CLONE_INSTANT ||
+				 vm->power != VS_POWER_OFF), /* made anew */
 		.store = vs_stores_of(c, vm),
 	};
 }
@@ -467,9 +468,9 @@ const struct vs_profile_now *vs_room_kind(struct vs_core *c, size_t profile)
 						    r->why[0],
 						    sizeof(r->why[0]));
 	r->why[1][0] = '\0';
-	/* those that exist need less of what they share */
+	/* those that exist need less of what they share, and no parent */
 	node.exists = true;
-	if (r->why[0][0])
+	if (r->why[0][0] || p->clone == VS_CLONE_INSTANT)
 		r->room[1] = vs_place_room_why(&env, &node, c->nnodes,
 					       r->why[1], sizeof(r->why[1]));
 	if (r->missing[0]) {

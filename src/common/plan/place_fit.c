@@ -259,7 +259,7 @@ static bool same_class(const struct vs_class *c, const struct vs_place_node *n)
 	       a->vcpus == b->vcpus && a->memory_mb == b->memory_mb &&
 	       a->template_hw == b->template_hw &&
 	       a->latency_high == b->latency_high &&
-	       vs_parent_same(a, b) &&
+	       vs_parent_same(c, n) &&
 	       vs_hardware_same(&a->hw, &b->hw);
 }
 
@@ -295,8 +295,7 @@ static size_t class_find(struct vs_work *w, const struct vs_place_node *n)
 	}
 	vs_class_fill(&w->classes[i], n);
 	w->classes[i].store = lies;
-	if (w->env->bare && n->profile->clone == VS_CLONE_INSTANT)
-		w->classes[i].bare = w->env->bare(w->env->bare_arg, n->profile);
+	w->classes[i].bare = vs_parent_bare(w->env, n);
 	w->nclasses++;
 	return i;
 }

@@ -25,7 +25,8 @@ struct vs_class {
 	int min_hw;
 	int64_t mem_mb;			/* reserved and overhead */
 	int64_t swap_mb;
-	bool exists;			/* told apart where there are several */
+	bool exists;			/* told apart where there are several
+					 * datastores, and of instant clones */
 	int store;			/* datastores: where they lie; -1 */
 	const bool *bare;		/* see vs_place_env; NULL: nowhere */
 	size_t count;			/* nodes of it in the gang */
@@ -106,7 +107,11 @@ int64_t vs_fit_cpu(const struct vs_class *c, const struct vs_site *s);
  * there for its parent: 0 or 1. but: a node of the gang that isn't asked of. */
 int vs_fit_parents(const struct vs_work *w, size_t cls, size_t site,
 		   size_t but);
-bool vs_parent_same(const struct vs_profile *a, const struct vs_profile *b);
+/* For vs_class.bare. */
+const bool *vs_parent_bare(const struct vs_place_env *env,
+			   const struct vs_place_node *n);
+/* By their size they may be of one class: does it bring the same parent? */
+bool vs_parent_same(const struct vs_class *c, const struct vs_place_node *n);
 /* May one more of this class go there now? NONE, or the first reason. */
 enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site);
 /* place_rails.c: what is free of a row. Of vGPUs it is less while others of

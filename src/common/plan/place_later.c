@@ -23,13 +23,16 @@ struct vs_later {
 };
 
 /* What vs_fit_room() reads of the class beside its fits. */
-static uint64_t needs_key(uint64_t key, const struct vs_class *c)
+static uint64_t needs_key(uint64_t key, const struct vs_class *c,
+			  size_t nhosts)
 {
 	char plain[96];
 
 	snprintf(plain, sizeof(plain), "%lld %d %d %lld",
 		 (long long)c->mem_mb, c->profile->vcpus,
 		 c->profile->latency_high, (long long)c->profile->hw.cpu_mhz);
+	if (c->bare)
+		key = vs_hash(key, c->bare, nhosts * sizeof(*c->bare));
 	return vs_hash_str(key, plain);
 }
 
@@ -46,8 +49,10 @@ struct vs_later *vs_later_begin(const struct vs_place_env *env,
 		.nsites = 1,
 	};
 	vs_class_fill(&l->class, like);
+	l->class.bare = vs_parent_bare(env, like);
 	vs_fits_init(&l->w);
-	*key = needs_key(vs_fits_key(&l->w, &l->class), &l->class);
+	*key = needs_key(vs_fits_key(&l->w, &l->class), &l->class,
+			 (size_t)env->inv->nhosts);
 	return l;
 }
 

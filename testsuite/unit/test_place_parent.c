@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plan/place: the parents that the first instant clones bring to their hosts. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+#include "plan_world.h"
+#include "util/mem.h"
+
+#define GB ((int64_t)1024)
+
+static struct world w;
+static struct vs_profile instant;
+static struct vs_host *esx01;
+static struct vs_sums sums;
+static bool bare[2];
+
+static const bool *all_bare(void *arg, const struct vs_profile *p)
+{
+	(void)arg;
+	assert_ptr_equal(p, &instant);
+	return bare;
+}
+
+/* One host of 256 GB with no parent; VMs of 100 GB, all reserved. */
+static int setup(void **state)
+{
+	(void)state;
+	w_init(&w);
+	esx01 = w_host(&w, "esx01");
+	instant = w.p_eth;
+	instant.clone = VS_CLONE_INSTANT;
+	instant.memory_mb = instant.hw.mem_mb = 100 * GB;
+	w.env.bare = all_bare;
+	bare[0] = bare[1] = true;
+	memset(&sums, 0, sizeof(sums));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	vs_sums_clear(&sums);
+	w_clear(&w);
+	return 0;
+}
+
+static struct vs_place_node vm(const char *name, bool exists)
+{
+	return (struct vs_place_node) {
+		.node = name, .profile = &instant, .net = &w.net,
+		.exists = exists, .prefer_host = exists ? esx01->moid : NULL,
+	};
+}
+
+static void one_that_exists_brings_none(void **state)
+{
+	struct vs_place_node n = vm("n1", true), fresh = vm("n2", false);
+	struct vs_err err;
+
+	(void)state;
+	esx01->memory_mb = 150 * GB;
+	assert_int_equal(vs_place(&w.env, &n, 1, NULL, &err), 0);
+	assert_ptr_equal(n.host, esx01);
+	assert_int_equal(vs_place_room(&w.env, &n, 9), 1);
+	assert_int_equal(vs_place_capacity(&w.env, &n, 9), 1);
+	assert_int_equal(vs_place(&w.env, &fresh, 1, NULL, &err), -1);
+	assert_int_equal(vs_place_room(&w.env, &fresh, 9), 0);
+	assert_int_equal(vs_place_capacity(&w.env, &fresh, 9), 0);
+}
+
+/* In whichever order they come, in one gang. */
+static void beside_one_that_exists_a_new_one_brings_its_own(void **state)
+{
+	struct vs_place_node gang[2] = { vm("n1", true), vm("n2", false) };
+	struct vs_place_node back[2] = { vm("n1", false), vm("n2", true) };
+	struct vs_err err;
+
+	(void)state;
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, back, 2, NULL, &err), -1);
+	gang[1].exists = true;
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), 0);
+	esx01->memory_mb = 320 * GB;
+	gang[1].exists = false;
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), 0);
+	assert_int_equal(vs_place(&w.env, back, 2, NULL, &err), 0);
+}
+
+/* How many more there is room for when one of 100 GB is gone. */
+static size_t later(bool exists, uint64_t *key)
+{
+	struct vs_place_node like = vm("", exists);
+	const struct vs_hold *h = vs_ledger_get(&w.ledger, "n1");
+	struct vs_later *l;
+	size_t n;
+
+	vs_sums_update(&sums, &w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID);
+	w.env.sums = &sums;
+	l = vs_later_begin(&w.env, &like, key);
+	vs_later_on(l, esx01);
+	n = vs_later_gone(l, h);
+	vs_later_end(l);
+	w.env.sums = NULL;
+	return n;
+}
+
+static void in_a_future_the_first_brings_its_parent(void **state)
+{
+	struct vs_hold h = { .mem_mb = 110 * GB };
+	uint64_t with, without, exists;
+
+	(void)state;
+	vs_strlcpy(h.node, "n1", sizeof(h.node));
+	vs_strlcpy(h.host, esx01->moid, sizeof(h.host));
+	assert_int_equal(vs_ledger_take(&w.ledger, &h, NULL), 0);
+	esx01->memory_mb = 190 * GB;
+	assert_int_equal(later(false, &without), 0);
+	assert_int_equal(later(true, &exists), 1);
+	bare[0] = false;
+	assert_int_equal(later(false, &with), 1);
+	/* what is kept of it is thrown away when a parent comes */
+	assert_true(with != without);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(one_that_exists_brings_none),
+		T(beside_one_that_exists_a_new_one_brings_its_own),
+		T(in_a_future_the_first_brings_its_parent),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
