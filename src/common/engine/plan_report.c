@@ -24,6 +24,8 @@ struct row {
 	enum vs_action steps[STEPS_MAX];
 	size_t nsteps;
 	bool waits;			/* it can't be served now */
+	int64_t parent_ms;		/* until there is what its VM is cloned
+					 * of; -1: never measured */
 	int64_t ready_ms;		/* while the estimate is made */
 };
 
@@ -217,16 +219,47 @@ static bool clones(const struct row *r)
 	return false;
 }
 
-/* Until there is what its VM is cloned of; -1: never measured. */
-static int64_t parent_ms(const struct vs_core *c, const struct row *r)
+struct last {				/* by place, for the rows of one */
+	struct {
+		const struct vs_profile *profile;
+		char host[VS_MOID_LEN], store[VS_MOID_LEN];
+	} of;
+	int64_t ms;
+	UT_hash_handle hh;
+};
+
+/* Each place is asked of once: the lock is held, and all parents are looked at. */
+static void parents_last(const struct vs_core *c, struct plan *p)
 {
-	return clones(r) && r->placed ? vs_parent_lasts(c, r->n, &r->hold) : 0;
+	VS_FREE struct last *all = vs_calloc(p->n + 1, sizeof(*all));
+	struct last *known = NULL, *at = all, *same;
+
+	for (size_t i = 0; i < p->n; i++) {
+		struct row *r = &p->rows[i];
+
+		if (!clones(r) || !r->placed ||
+		    r->n->profile->clone == VS_CLONE_FULL)
+			continue;
+		at->of.profile = r->n->profile;
+		vs_strlcpy(at->of.host, r->hold.host, sizeof(at->of.host));
+		vs_strlcpy(at->of.store, r->hold.store, sizeof(at->of.store));
+		HASH_FIND(hh, known, &at->of, sizeof(at->of), same);
+		if (!same) {
+			same = at++;
+			same->ms = vs_parent_lasts(c, r->n, &r->hold);
+			HASH_ADD(hh, known, of, sizeof(same->of), same);
+		} else {
+			*at = (struct last) { .ms = 0 };
+		}
+		r->parent_ms = same->ms;
+	}
+	HASH_CLEAR(hh, known);
 }
 
 /* Of a node alone; -1: something of it was never measured. */
 static int64_t alone_ms(const struct vs_core *c, const struct row *r)
 {
-	int64_t sum = parent_ms(c, r), ms;
+	int64_t sum = r->parent_ms, ms;
 
 	if (!r->nsteps)
 		return 0;
@@ -283,7 +316,7 @@ static int64_t estimate_ms(const struct vs_core *c, struct plan *p)
 			if (alone_ms(c, r) < 0)
 				return -1;
 			if (!step)
-				r->ready_ms = parent_ms(c, r);
+				r->ready_ms = r->parent_ms;
 			if (step >= r->nsteps)
 				continue;
 			on_off = r->steps[step] == VS_DO_POWER_ON ||
@@ -362,8 +395,10 @@ static void plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 			struct json_object *top)
 {
 	struct json_object *arr = vs_jb_arr();
-	int64_t calls = parents_calls(c, p), busy = 0, ms = estimate_ms(c, p);
+	int64_t calls = parents_calls(c, p), busy = 0, ms;
 
+	parents_last(c, p);
+	ms = estimate_ms(c, p);
 	for (size_t i = 0; i < p->n; i++) {
 		calls += (int64_t)p->rows[i].nsteps;
 		busy += vs_job_runs(p->rows[i].n);
