@@ -103,11 +103,43 @@ static void an_instant_clone_is_one_call(void **state)
 	vs_jdoc_free(&doc);
 }
 
+static int64_t parent_ms(void)
+{
+	return vs_pace_ms(&vs_core, &vs_core.profiles[0], VS_PACE_PARENT);
+}
+
+/* Nobody asks for it for two hours: that is not how long it takes. */
+static void hours_without_anybody_are_no_measure(void **state)
+{
+	int64_t was;
+
+	(void)state;
+	begin_linked(4, 2);
+	ready();
+	was = parent_ms();
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", BOOT);
+	turns(2);
+	now += 60000;
+	assert_true(fake_finish(FAKE_CLONE));
+	vs_job_end(&vs_core, 7, &(int) { id("vm1") }, 1, false);
+	flags("vm1", DOWN);
+	turns(2);
+	now += 2 * 60 * 60 * 1000;
+	turns(2);
+	wants(8, "vm2");
+	assert_true(fake_finish(FAKE_SNAPSHOT));
+	turns(2);
+	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
+	assert_int_equal(parent_ms(), was);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_making_of_a_parent_is_in_it),
 		cmocka_unit_test(an_instant_clone_is_one_call),
+		cmocka_unit_test(hours_without_anybody_are_no_measure),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -12,6 +12,7 @@
 #include "util/mem.h"
 
 #define AWAY_MS 60000		/* then another one is made beside it */
+#define GAP_MS 10000		/* nothing was done for it: no measure */
 
 /* ---- for a node --------------------------------------------------------------------- */
 
@@ -147,6 +148,16 @@ static int go_on(struct vs_core *c, struct vs_parent *p, struct vs_node *n,
 	return 0;
 }
 
+/* How long it takes is known of one that somebody asks for all the time. */
+static void measure(struct vs_parent *p, int64_t now_ms)
+{
+	int64_t last_ms = p->asked_ms > p->since_ms ? p->asked_ms :
+		p->since_ms;	/* the end of its last call */
+
+	if (!p->op_id && now_ms - last_ms > GAP_MS)
+		p->begun_ms = 0;
+}
+
 const struct vs_vm *vs_parent_for(struct vs_core *c, struct vs_node *n,
 				  const struct vs_hold *h, int64_t now_ms,
 				  struct vs_err *err)
@@ -164,6 +175,7 @@ const struct vs_vm *vs_parent_for(struct vs_core *c, struct vs_node *n,
 	vs_parent_key_id(&key, id);
 	p = vs_parent_record(c, id, true);
 	p->key = key;
+	measure(p, now_ms);
 	p->asked_ms = now_ms;
 	n->parent = p;
 	if (!vs_parent_settle(c, p, now_ms)) {
