@@ -415,6 +415,21 @@ static void another_template_is_no_matter_of_the_brakes(void **st)
 	assert_false(vs_core.brake.on);
 }
 
+/* The start has seen none of them wanted. */
+static void nor_is_it_after_a_restart(void **st)
+{
+	struct vs_conf *conf = conf_make(5, "warm", 1024);
+
+	(void)st;
+	five_parents();
+	conf->partitions[0].clone = vs_strdup("linked");
+	begin_as(conf);
+	fake_template("vm-tpl2", NULL);
+	passes();
+	assert_int_equal(fake_parents(), 0);
+	assert_false(vs_core.brake.on);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -433,6 +448,7 @@ int main(void)
 		cmocka_unit_test(of_two_alike_one_goes),
 		cmocka_unit_test(a_wrong_file_costs_no_more_than_the_brake_allows),
 		cmocka_unit_test(another_template_is_no_matter_of_the_brakes),
+		cmocka_unit_test(nor_is_it_after_a_restart),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

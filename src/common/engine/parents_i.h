@@ -58,7 +58,6 @@ struct vs_parent {
 	int64_t unwanted_ms;		/* since then; 0: somebody wants it */
 	int64_t copied_until_ms;	/* a clone of it is done, and not shown */
 	bool told;
-	uint64_t wanted_in;		/* this configuration; 0: in none yet */
 	enum vs_braked braked;
 	/* as of this pass: what keeps it; clones are made of another one */
 	bool copied, made, has_children, worse;

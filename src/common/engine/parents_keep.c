@@ -7,8 +7,10 @@
  * be read, a VM of the folder that can't, a VM that is missed. One that nobody
  * wants goes when no disk stands on it, no clone of it is under way, and a slow
  * beat since then has shown no task on it; never while it is on, nor with a disk
- * outside of its own directory. What a new configuration wants no more passes the
- * brake. The lock is held.
+ * outside of its own directory. What a new configuration wants no more asks the
+ * brake, unless clones of its kind are asked for still, of another version: that is
+ * read off the configuration and of vCenter, for a start forgets what was wanted.
+ * The lock is held.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +85,12 @@ bool vs_parent_gone(const struct vs_core *c, const struct vs_vm *child)
 
 /* ---- which are wanted ---------------------------------------------------------------- */
 
+static bool lies_where_asked(const struct vs_core *c, const struct vs_vm *vm)
+{
+	return c->inv.nuses ? vs_room_store_of(&c->inv, vm) >= 0 :
+		vs_room_lies_on(&c->inv, vm, c->store);
+}
+
 static bool wanted_by(const struct vs_core *c, const struct vs_vm *vm,
 		      size_t profile)
 {
@@ -91,8 +99,7 @@ static bool wanted_by(const struct vs_core *c, const struct vs_vm *vm,
 	return !vs_parent_mark_of(c->profiles[profile].clone,
 				  c->now[profile].hash, &is) &&
 	       is.kind == vm->parent.kind && !strcmp(is.of, vm->parent.of) &&
-	       (c->inv.nuses ? vs_room_store_of(&c->inv, vm) >= 0 :
-		vs_room_lies_on(&c->inv, vm, c->store));
+	       lies_where_asked(c, vm);
 }
 
 bool vs_parent_wanted(const struct vs_core *c, const struct vs_vm *vm)
@@ -128,6 +135,15 @@ static bool host_leaves(const struct vs_vm *vm)
 
 /* What vCenter shows of the template is the site's own word; a configuration that
  * doesn't ask for it any more may be a wrong file. */
+static bool is_outdated(const struct vs_core *c, const struct vs_vm *vm)
+{
+	for (size_t i = 0; i < c->nprofiles; i++)
+		if (c->profiles[i].clone == vm->parent.kind &&
+		    c->now[i].hash[0] && lies_where_asked(c, vm))
+			return true;
+	return false;
+}
+
 static bool brake_lets(struct vs_core *c, struct vs_parent *r,
 		       const struct vs_vm *vm)
 {
@@ -176,7 +192,7 @@ static void end_it(struct vs_core *c, struct vs_parent *r,
 	if (!r->unwanted_ms) {
 		r->unwanted_ms = now_ms;
 		r->judged_after = c->slow_seq;
-		if (r->wanted_in == c->epoch)
+		if (is_outdated(c, vm))
 			r->braked = VS_BRAKE_PASSED;
 	}
 	if (now_ms - r->unwanted_ms >= LINGER_MS && goes_off(c, r, vm, now_ms))
@@ -277,7 +293,6 @@ void vs_parents_pass(struct vs_core *c, int64_t now_ms)
 		}
 		if (vs_parent_wanted(c, vm)) {
 			r->unwanted_ms = 0;
-			r->wanted_in = c->epoch;
 			r->braked = VS_BRAKE_UNASKED;
 			if (host_leaves(vm))
 				goes_off(c, r, vm, now_ms);
