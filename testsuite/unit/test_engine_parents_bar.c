@@ -76,8 +76,58 @@ static void one_on_another_datastore_is_not_made_again(void **st)
 	flags("vm2", DOWN);
 	turns(20);
 	wants(9, "vm1");
-	assert_int_equal(fake_sent[FAKE_CLONE], 2);
+	assert_int_equal(fake_sent[FAKE_CLONE], 1);
 	vs_log_to(NULL);
+}
+
+/* Nor when nobody has asked for long, until an operator says so. */
+static void begin_stripped(void)
+{
+	begin_counting();
+	begin_linked(2, 1);
+	ready();
+	wants(7, "vm1");
+	assert_true(fake_finish(FAKE_CLONE));
+	fake_parent("parent-")->mark[0] = '\0';
+	fake_show(fake_parent("parent-"));
+	now += VS_SETTLE_MS;
+	turns(2);
+	fake_slow(NULL, 0);
+	waits_for_somebody("vm1", "doesn't bear its marks");
+	flags("vm1", DOWN);
+	vs_log_to(NULL);
+	now += 30 * 60 * 1000;
+	turns(40);
+	fake_slow(NULL, 0);
+	turns(20);
+	assert_string_equal(vs_core.now[0].missing, "");
+}
+
+static void one_that_was_stripped_is_not_made_again_for_ever(void **st)
+{
+	(void)st;
+	begin_stripped();
+	wants(8, "vm2");
+	turns(20);
+	assert_int_equal(fake_sent[FAKE_CLONE], 1);
+	assert_non_null(strstr(vs_core.now[0].missing, "doesn't bear its marks"));
+	flags("vm2", DOWN);
+	turns(2);
+	vs_parents_try_again(&vs_core);
+	wants(9, "vm1");
+	turns(20);
+	assert_int_equal(fake_sent[FAKE_CLONE], 2);
+}
+
+static void one_that_was_stripped_and_deleted_is_made_again(void **st)
+{
+	(void)st;
+	begin_stripped();
+	fake_remove(fake_parent("parent-"));
+	turns(2);
+	wants(8, "vm2");
+	turns(20);
+	assert_int_equal(fake_sent[FAKE_CLONE], 2);
 }
 
 static void one_whose_mark_was_taken_is_not_made_again(void **st)
@@ -170,6 +220,8 @@ int main(void)
 		cmocka_unit_test(one_that_was_moved_at_once_is_not_made_again),
 		cmocka_unit_test(one_on_another_datastore_is_not_made_again),
 		cmocka_unit_test(one_whose_mark_was_taken_is_not_made_again),
+		cmocka_unit_test(one_that_was_stripped_is_not_made_again_for_ever),
+		cmocka_unit_test(one_that_was_stripped_and_deleted_is_made_again),
 		cmocka_unit_test(one_that_is_gone_is_made_again),
 		cmocka_unit_test(one_that_lost_its_card_is_no_nodes_fault),
 		cmocka_unit_test(each_template_has_its_own_bar),

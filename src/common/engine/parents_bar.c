@@ -15,7 +15,7 @@
 #include "util/mem.h"
 
 #define SAID_MS (60 * 60 * 1000)
-#define YOUNG_MS (10 * 60 * 1000)
+#define YOUNG_MS (10 * 60 * 1000)	/* who moves it now does so each time */
 
 static bool same_mark(const struct vs_parent_mark *a,
 		      const struct vs_parent_mark *b)
@@ -102,9 +102,21 @@ void vs_parents_try_again(struct vs_core *c)
 	for (size_t i = 0; i < c->parents.nbars; i++)
 		lift(c, &c->parents.bars[i]);
 	c->parents.nbars = 0;
+	for (struct vs_parent *p = c->parents.all; p; p = p->hh.next) {
+		p->born[0] = '\0';
+		p->astray = false;
+	}
 }
 
 /* ---- one that is not where it was asked for ---------------------------------------- */
+
+static bool is_marked(const struct vs_core *c, const struct vs_parent_key *key,
+		      const struct vs_vm *vm)
+{
+	return vm->readable &&
+	       vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_PARENT &&
+	       same_mark(&vm->parent, &key->mark);
+}
 
 static const char *store_name(const struct vs_core *c, const char *moid)
 {
@@ -129,8 +141,7 @@ static void word(const struct vs_core *c, const struct vs_parent_key *key,
 
 	if (!vm->readable)
 		snprintf(out, size, "can't be read: look at it in vCenter");
-	else if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_PARENT ||
-		 !same_mark(&vm->parent, &key->mark))
+	else if (!is_marked(c, key, vm))
 		snprintf(out, size,
 			 "doesn't bear its marks (" VS_KEY_OWNER ", " VS_KEY_PARENT ") in the Folder any more: keep whoever changes it from it, and delete it");
 	else if (key->host[0] && strcmp(vm->host, key->host))
@@ -145,16 +156,30 @@ static void word(const struct vs_core *c, const struct vs_parent_key *key,
 			 store ? vm->disk_dir + 1 : "");
 }
 
+static const struct vs_vm *stray_of(const struct vs_core *c,
+				    const struct vs_parent *p)
+{
+	const struct vs_vm *vm = p->born[0] ? vs_vm_get(&c->inv, p->born) :
+		NULL;
+
+	return vm && !(vs_parent_is(&c->inv, vm, &p->key) &&
+		       is_marked(c, &p->key, vm)) ? vm : NULL;
+}
+
+bool vs_parent_astray(const struct vs_core *c, const struct vs_parent *p)
+{
+	return p->astray && stray_of(c, p);
+}
+
 bool vs_parent_strayed(struct vs_core *c, struct vs_parent *p, int64_t now_ms)
 {
-	const struct vs_vm *vm = p->born[0] &&
-		now_ms - p->born_ms < YOUNG_MS ?
-		vs_vm_get(&c->inv, p->born) : NULL;
+	const struct vs_vm *vm = stray_of(c, p);
 	char is[200], why[sizeof(is) + 80];
 
-	if (!vm || (vs_parent_is(&c->inv, vm, &p->key) &&
-		    vs_vm_owner(vm, c->folder, c->cluster_id) ==
-		    VS_OWNER_PARENT))
+	/* one that was moved later on was where it should be until then */
+	p->astray = vm && (p->astray || now_ms - p->born_ms < YOUNG_MS ||
+			   (vm->readable && !is_marked(c, &p->key, vm)));
+	if (!p->astray)
 		return false;
 	word(c, &p->key, vm, is, sizeof(is));
 	snprintf(why, sizeof(why), "parent %.50s of %s clones %s", vm->name,

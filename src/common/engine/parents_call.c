@@ -200,6 +200,7 @@ static void done(void *arg, uint64_t id, const char *result,
 		if (was == VS_PARENT_CLONES) {
 			vs_strlcpy(p->vm, result, sizeof(p->vm));
 			vs_strlcpy(p->born, result, sizeof(p->born));
+			p->astray = false;
 			p->born_ms = now_ms;
 			c->metrics.parents[p->key.mark.kind].made++;
 		}

@@ -52,7 +52,9 @@ struct vs_parent {
 	char why[320];			/* what keeps those that ask, "" */
 	char born[VS_MOID_LEN];		/* the VM that was made last, */
 	int64_t born_ms;		/* then; "": none since the start */
-	int64_t begun_ms;		/* its clone was sent; 0: it is ready */
+	bool astray;			/* and is not what was asked for */
+	int64_t begun_ms;		/* its clone was sent; 0: it is ready, or
+					 * nobody asked for a while */
 	/* of one that is there */
 	uint64_t judged_after;		/* this slow beat is too old */
 	int64_t unwanted_ms;		/* since then; 0: somebody wants it */
@@ -155,9 +157,10 @@ void vs_parents_bar(struct vs_core *c, const struct vs_parent_key *key,
 		    int64_t until_ms, const char *why);
 void vs_parents_bars_end(struct vs_core *c, int64_t now_ms);
 void vs_parents_try_again(struct vs_core *c);
-/* The one that was made lately is there and isn't what was asked for: true, and
- * barred, for another one would go the same way. */
+/* The one that was made last is there and isn't what was asked for: true, and
+ * barred, for another one would go the same way. The same without a bar. */
 bool vs_parent_strayed(struct vs_core *c, struct vs_parent *p, int64_t now_ms);
+bool vs_parent_astray(const struct vs_core *c, const struct vs_parent *p);
 /* n's parent, which is ready, has lost cards: barred. */
 void vs_parent_changed(struct vs_core *c, const struct vs_node *n,
 		       const struct vs_vm *parent, int64_t now_ms);

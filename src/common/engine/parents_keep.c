@@ -244,7 +244,7 @@ static bool is_old(const struct vs_core *c, const struct vs_parent *p,
 {
 	if (!p->key.store[0])
 		return !p->op_id && !vs_vm_get(&c->inv, p->id);
-	return p->op == VS_PARENT_IDLE && !p->lost &&
+	return p->op == VS_PARENT_IDLE && !p->lost && !vs_parent_astray(c, p) &&
 	       now_ms - p->asked_ms > FORGET_MS &&
 	       !vs_ledger_get(&c->ledger, p->name);
 }
