@@ -456,6 +456,7 @@ const struct vs_port vs_slurm_port = {
 	.job_continue = vs_port_job_continue,
 	.nodes_suspended = vs_port_nodes_suspended,
 	.nodes_wake = vs_port_nodes_wake,
+	.suspended_unseen = vs_port_suspended_unseen,
 	.nodes_answered = vs_port_nodes_answered,
 	.is_operator = port_is_operator,
 	.sees_jobs = port_sees_jobs,

@@ -57,7 +57,9 @@ int vs_port_job_suspend(void *ctx, uint32_t job, uint32_t for_job);
 int vs_port_job_resume(void *ctx, uint32_t job);
 void vs_port_job_continue(void *ctx, uint32_t job);
 void vs_port_nodes_suspended(void *ctx, const char *const *nodes, size_t n);
-int64_t vs_port_nodes_wake(void *ctx, const char *const *nodes, size_t n);
+int64_t vs_port_nodes_wake(void *ctx, const char *const *nodes, size_t n,
+			   int64_t asked);
+void vs_port_suspended_unseen(void *ctx);
 bool vs_port_nodes_answered(void *ctx, const char *const *nodes, size_t n,
 			    int64_t since);
 /* This process controls the cluster now: nodes of jobs that carry the mark may

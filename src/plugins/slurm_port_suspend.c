@@ -147,8 +147,8 @@ int vs_port_job_resume(void *ctx, uint32_t job)
 int vs_port_resume_test(job_record_t *job_ptr, bool indf,
 			const struct vs_core_api *core)
 {
-	if (resumes || (!vs_port_suspended_for(job_ptr) &&
-			(!core || !core->job_is_suspended(job_ptr->job_id))))
+	if (resumes || !vs_port_suspended_for(job_ptr) ||
+	    (core && !core->job_is_suspended(job_ptr->job_id)))
 		return SLURM_SUCCESS;
 	if (indf && !job_ptr->priority)
 		set_job_prio(job_ptr);	/* as a resumed one's */
@@ -215,6 +215,12 @@ void vs_port_suspended_taken(void)
 	vs_unlock_write();
 }
 
+void vs_port_suspended_unseen(void *ctx)
+{
+	(void)ctx;
+	vs_port_suspended_taken();
+}
+
 void vs_port_nodes_suspended(void *ctx, const char *const *nodes, size_t count)
 {
 	int next = 0;
@@ -234,9 +240,10 @@ void vs_port_nodes_suspended(void *ctx, const char *const *nodes, size_t count)
 }
 
 /* The second before this one is nobody's answer: one of this second counts. */
-int64_t vs_port_nodes_wake(void *ctx, const char *const *nodes, size_t count)
+int64_t vs_port_nodes_wake(void *ctx, const char *const *nodes, size_t count,
+			   int64_t asked)
 {
-	time_t since = time(NULL) - 1;
+	time_t since = asked ? (time_t)asked : time(NULL) - 1;
 	int next = 0;
 
 	(void)ctx;
@@ -247,7 +254,8 @@ int64_t vs_port_nodes_wake(void *ctx, const char *const *nodes, size_t count)
 			vs_lock_nodes_write();
 		n = vs_port_node_next(nodes[i], &next);
 		if (is_up(n)) {
-			n->last_response = since;
+			if (!asked)
+				n->last_response = since;
 			vs_node_ask_registration(n);
 		}
 		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == count - 1)

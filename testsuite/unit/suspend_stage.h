@@ -19,7 +19,7 @@ static struct vs_victim victims[4];
 static bool take[4];
 
 /* Slurm's records */
-static struct vs_port_look job_11, job_12, job_20;
+static struct vs_port_look job_11, job_12, job_13, job_20, job_21;
 static uint32_t suspended_for[32];
 static int refuses, resumed, kept, woken, continued;
 static bool answers;
@@ -31,7 +31,8 @@ static struct vs_port_look *record(uint32_t job)
 
 	none = (struct vs_port_look) { .job = job };
 	return job == 11 ? &job_11 : job == 12 ? &job_12 :
-		job == 20 ? &job_20 : &none;
+		job == 13 ? &job_13 : job == 20 ? &job_20 :
+		job == 21 ? &job_21 : &none;
 }
 
 static void jobs_look(void *ctx, struct vs_port_look *rows, size_t n)
@@ -86,8 +87,10 @@ static void nodes_suspended(void *ctx, const char *const *names, size_t n)
 			       names[i]);
 }
 
-static int64_t nodes_wake(void *ctx, const char *const *names, size_t n)
+static int64_t nodes_wake(void *ctx, const char *const *names, size_t n,
+			  int64_t asked)
 {
+	assert_true(!asked || asked == 1000);
 	(void)ctx;
 	(void)names;
 	assert_int_not_equal(n, 0);
@@ -104,7 +107,14 @@ static bool nodes_answered(void *ctx, const char *const *names, size_t n,
 	return answers;
 }
 
+static bool active(void *ctx)
+{
+	(void)ctx;
+	return true;
+}
+
 static const struct vs_port port = {
+	.active = active,
 	.jobs_look = jobs_look, .job_suspend = job_suspend,
 	.job_resume = job_resume, .job_continue = job_continue,
 	.nodes_suspended = nodes_suspended,

@@ -24,7 +24,7 @@ static void a_job_is_suspended_where_it_would_end(void **state)
 	assert_false(has_room());
 	assert_true(fake_finish(FAKE_SUSPEND));
 	flags("vm1", SILENT);
-	round_of(1);
+	round_of(6);
 	assert_string_equal(kept_nodes, "vm1 ");
 	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
 	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[nodes[0]]),
@@ -72,9 +72,141 @@ static void while_the_other_waits_it_stays(void **state)
 	round_of(30);
 	assert_int_equal(vs_suspend_of(&vs_core, 11)->state, VS_SUSPEND_IS);
 	assert_true(kept >= 5);
-	/* but not for ever */
+	/* but not for ever; and then it is no victim for a while */
 	round_of(280);
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 5);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	flags("vm1", BUSY);
+	round_of(4);
+	assert_int_equal(resumed, 1);
+	assert_int_equal(wanted(1, 1), -1);
+	assert_null(vs_suspend_of(&vs_core, 11));
+}
+
+static void nobody_is_suspended_for_one_that_is_gone(void **state)
+{
+	(void)state;
+	full_house("vmxnet3");
+	assert_int_equal(wanted(1, 1), 0);
+	vs_suspend_of(&vs_core, 11)->waits = false;
+	round_of(2);
+	assert_null(vs_suspend_of(&vs_core, 11));
+	assert_false(job_11.suspended);
+	/* its processes are stopped by then */
+	full_house("vmxnet3");
+	assert_int_equal(wanted(1, 1), 0);
+	round_of(1);
+	assert_true(job_11.suspended);
+	job_20.is = VS_JOB_GONE;
+	flags("vm1", STOPPED);
+	round_of(8);
+	assert_int_equal(resumed, 1);
+	assert_int_equal(fake_sent[FAKE_SUSPEND], 0);
+}
+
+/* By an administrator, while it was suspended: the guest is the same one. */
+static void it_goes_on_where_its_vm_is(void **state)
+{
+	(void)state;
+	suspended();
+	strcpy(fake_get("vm1")->host, "host-2");
+	strcpy(fake_get("vm4")->host, "host-1");
+	fake_show(fake_get("vm1"));
+	fake_show(fake_get("vm4"));
+	job_20.is = VS_JOB_GONE;
+	ntold = 0;
+	round_of(6);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	flags("vm1", BUSY);
+	round_of(5);
+	assert_int_equal(resumed, 1);
+	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+}
+
+/* What was made free for another job is that one's, not of who slept before. */
+static void who_sleeps_takes_no_room_that_others_made(void **state)
+{
+	(void)state;
+	suspended();
+	assert_true(begins(1));
+	job_20.is = VS_JOB_RUNNING;
+	round_of(2);
+	job_12.for_job = 0;
+	assert_int_equal(vs_make_room(&vs_core, 21, &nodes[5], 1, &victims[2],
+				      1, take), 0);
+	assert_non_null(vs_suspend_of(&vs_core, 13));
+	job_13 = (struct vs_port_look) { .is = VS_JOB_RUNNING };
+	job_21 = (struct vs_port_look) { .is = VS_JOB_PENDING };
+	round_of(5);
+	assert_true(fake_finish(FAKE_SUSPEND));
+	flags("vm3", SILENT);
+	round_of(20);
+	assert_int_equal(vs_suspend_of(&vs_core, 11)->state, VS_SUSPEND_IS);
+	job_21.is = VS_JOB_GONE;
+	round_of(5);
+	assert_int_equal(vs_core.suspends.first->state +
+			 vs_core.suspends.first->next->state,
+			 VS_SUSPEND_IS + VS_SUSPEND_RESUMES);
+}
+
+static void nobody_else_comes_to_its_node(void **state)
+{
+	(void)state;
+	full_house("vmxnet3");
+	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[nodes[0]]),
+			 VS_AVAIL_WARM);
+	assert_int_equal(wanted(1, 1), 0);
+	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[nodes[0]]),
+			 VS_AVAIL_NONE);
+}
+
+/* Slurm hears of its node though nothing shows what it is now. */
+static void its_silence_is_known_while_vcenter_is_away(void **state)
+{
+	(void)state;
+	suspended();
+	vs_core.loaded = false;
+	kept = 0;
+	vs_suspend_say(&vs_core, now + 6000);
+	assert_int_equal(kept, 1);
+	assert_string_equal(kept_nodes, "vm1 ");
+	vs_core.loaded = true;
+	/* and while nobody sees whether the call that was sent is over */
+	full_house("vmxnet3");
+	assert_int_equal(wanted(1, 1), 0);
+	round_of(5);
+	assert_int_equal(fake_waiting(FAKE_SUSPEND), 1);
+	vs_op_forget_all(&vs_core);
+	vs_core.loaded = false;
+	kept_nodes[0] = '\0';
+	vs_suspend_say(&vs_core, now + 6000);
+	assert_string_equal(kept_nodes, "vm1 ");
+	vs_core.loaded = true;
+}
+
+/* Its end would give nothing more. */
+static void who_goes_already_is_no_victim(void **state)
+{
+	(void)state;
+	full_house("vmxnet3");
+	assert_int_equal(wanted(1, 1), 0);
+	round_of(1);
+	assert_int_equal(wanted(2, 4), 0);
+	assert_false(take[0]);
+	assert_non_null(vs_suspend_of(&vs_core, 12));
+	assert_null(vs_suspend_of(&vs_core, 13));
+}
+
+static void while_only_looking_nothing_is_done(void **state)
+{
+	(void)state;
+	suspended();
+	vs_core.observe = true;
+	job_20.is = VS_JOB_GONE;
+	round_of(8);
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 4);
+	assert_int_equal(resumed, 0);
+	vs_core.observe = false;
 }
 
 static void who_waits_no_more_gives_way(void **state)
@@ -245,6 +377,8 @@ static void two_vms_go_together_and_come_back_together(void **state)
 	assert_true(fake_finish(FAKE_SUSPEND));
 	round_of(2);
 	assert_int_equal(vs_suspend_of(&vs_core, 11)->state, VS_SUSPEND_GOES);
+	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm2"));
 	assert_true(fake_finish(FAKE_SUSPEND));
 	flags("vm1", SILENT);
 	flags("vm2", SILENT);
@@ -257,6 +391,21 @@ static void two_vms_go_together_and_come_back_together(void **state)
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 4);
 	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
 	assert_null(vs_ledger_get(&vs_core.ledger, "vm2"));
+	job_20.is = VS_JOB_GONE;
+	end_job(20, "vm5");
+	flags("vm5", GOING);
+	round_of(2);
+	while (fake_finish(FAKE_CLONE) || fake_finish(FAKE_POWER_OFF))
+		round_of(1);
+	flags("vm5", DOWN);
+	round_of(5);
+	assert_int_equal(fake_waiting(FAKE_POWER_ON), 2);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	round_of(3);
+	assert_int_equal(resumed, 0);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	round_of(5);
+	assert_int_equal(resumed, 1);
 }
 
 /* slurmctld begins anew: its records and vCenter are all that is known. */
@@ -345,6 +494,13 @@ int main(void)
 		cmocka_unit_test(a_job_is_suspended_where_it_would_end),
 		cmocka_unit_test(it_goes_on_when_there_is_room_again),
 		cmocka_unit_test(while_the_other_waits_it_stays),
+		cmocka_unit_test(nobody_is_suspended_for_one_that_is_gone),
+		cmocka_unit_test(it_goes_on_where_its_vm_is),
+		cmocka_unit_test(who_sleeps_takes_no_room_that_others_made),
+		cmocka_unit_test(nobody_else_comes_to_its_node),
+		cmocka_unit_test(its_silence_is_known_while_vcenter_is_away),
+		cmocka_unit_test(who_goes_already_is_no_victim),
+		cmocka_unit_test(while_only_looking_nothing_is_done),
 		cmocka_unit_test(who_waits_no_more_gives_way),
 		cmocka_unit_test(an_operators_hold_is_heeded),
 		cmocka_unit_test(a_vm_that_cant_be_suspended_costs_nobody_his_job),

@@ -21,7 +21,7 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 	if (n->kept->barred || n->missing ||
 	    (vm && vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS))
 		return VS_AVAIL_NONE;
-	if (vm && vs_node_vm_unsure(vm))
+	if ((vm && vs_node_vm_unsure(vm)) || vs_suspend_on(c, n))
 		return VS_AVAIL_NONE;
 	if (vm && vm->power == VS_POWER_ON) {
 		if (vs_node_given(n))

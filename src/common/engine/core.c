@@ -300,7 +300,9 @@ static bool core_job_is_suspended(uint32_t job)
 	bool is;
 
 	question_begin();
-	is = vs_suspend_of(&vs_core, job) != NULL;
+	/* after a start nobody knows yet */
+	is = vs_suspend_of(&vs_core, job) || !vs_core.ready ||
+		!vs_core.suspends.looked_ms;
 	question_end();
 	return is;
 }

@@ -50,7 +50,11 @@ void vs_ended_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		n->ran_on[0] = '\0';
 	else if (moved(n, vm))
 		vs_strlcpy(n->ran_on, vm->host, sizeof(n->ran_on));
-	if (!vm || !vm->connected || vm->power != VS_POWER_ON)
+	/* a suspended guest is the same one wherever it goes on */
+	if (vm && *n->ran_on && (vm->power == VS_POWER_SUSPENDED ||
+				 n->op.kind == VS_OP_RESUME))
+		vs_strlcpy(n->ran_on, vm->host, sizeof(n->ran_on));
+	else if (!vm || !vm->connected || vm->power != VS_POWER_ON)
 		n->ran_lost = true;
 	else if (!strcmp(n->ran_on, vm->host))
 		n->ran_lost = false;

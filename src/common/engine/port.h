@@ -196,9 +196,14 @@ struct vs_port {
 	/* The VMs of these nodes are suspended, by us and as vCenter shows:
 	 * their silence is known, and slurmctld's pings leave them be for now. */
 	void (*nodes_suspended)(void *ctx, const char *const *nodes, size_t n);
-	/* They go on: each slurmd is asked to answer. The epoch second to ask
+	/* They go on: each slurmd is asked to answer; asked: what it gave before,
+	 * 0 the first time, from which slurmctld's patience with them counts. The epoch second to ask
 	 * nodes_answered with. Both NULL: nobody knows. */
-	int64_t (*nodes_wake)(void *ctx, const char *const *nodes, size_t n);
+	int64_t (*nodes_wake)(void *ctx, const char *const *nodes, size_t n,
+			      int64_t asked);
+	/* Before vCenter has been read: the nodes of all jobs that
+	 * job_suspend() was said of are taken for silent as known. */
+	void (*suspended_unseen)(void *ctx);
 	bool (*nodes_answered)(void *ctx, const char *const *nodes, size_t n,
 			       int64_t since);
 	/* Power up a node that is powered down, idle and in service, as an

@@ -53,6 +53,15 @@ static struct vs_suspend *of_node(const struct vs_core *c,
 	return c->suspends.first && n->job ? vs_suspend_of(c, n->job) : NULL;
 }
 
+bool vs_suspend_on(const struct vs_core *c, const struct vs_node *n)
+{
+	bool is = of_node(c, n) != NULL;
+
+	for (size_t i = 0; i < n->nbeside && c->suspends.first && !is; i++)
+		is = vs_suspend_of(c, n->beside[i].job) != NULL;
+	return is;
+}
+
 bool vs_suspend_goes(const struct vs_core *c, const struct vs_node *n)
 {
 	const struct vs_suspend *s = of_node(c, n);
@@ -64,7 +73,8 @@ bool vs_suspend_comes_back(const struct vs_core *c, const struct vs_node *n)
 {
 	const struct vs_suspend *s = of_node(c, n);
 
-	return s && s->state == VS_SUSPEND_RESUMES;
+	return s && (s->state == VS_SUSPEND_RESUMES ||
+		     s->state == VS_SUSPEND_GOES);
 }
 
 bool vs_suspends_stir(const struct vs_core *c)
@@ -78,16 +88,39 @@ bool vs_suspends_stir(const struct vs_core *c)
 
 /* ---- who may be ------------------------------------------------------------------ */
 
-/* Its memory becomes a file beside its disks. */
-static bool has_space(const struct vs_core *c, const struct vs_vm *vm,
-		      const struct vs_profile *p)
+/* What is still to be written onto that datastore (NULL: the one there is). */
+static int64_t unwritten_mb(struct vs_core *c, const char *store)
 {
-	const char *store = vs_stores_of(c, vm);
-	int at = store ? vs_room_pool(&c->inv, store) : -1;
+	int64_t mb = 0;
 
+	for (size_t i = 0; i < c->nnodes && c->suspends.first; i++) {
+		const struct vs_node *n = &c->nodes[i];
+		const char *on = vs_stores_of(c, vs_node_vm(c, n));
+
+		if (vs_suspend_goes(c, n) && n->seen != VS_SEEN_SUSPENDED &&
+		    (!store || !on || !strcmp(store, on)))
+			mb += n->profile->memory_mb;
+	}
+	return mb;
+}
+
+/* Memory becomes files beside the disks, of all its VMs. */
+static bool has_space(struct vs_core *c, const struct vs_victim *v, size_t of)
+{
+	const char *store = vs_stores_of(c, vs_node_vm(c, &c->nodes[v->ids[of]]));
+	int at = store ? vs_room_pool(&c->inv, store) : -1;
+	int64_t mb = unwritten_mb(c, store);
+
+	for (size_t i = 0; i < v->n; i++) {
+		const struct vs_node *n = &c->nodes[v->ids[i]];
+		const char *on = vs_stores_of(c, vs_node_vm(c, n));
+
+		if (!store || !on || !strcmp(store, on))
+			mb += n->profile->memory_mb;
+	}
 	if (at >= 0)
-		return c->inv.pools[at].mem_mb > p->memory_mb;
-	return !c->inv.store.there || c->inv.store.free_mb > p->memory_mb;
+		return c->inv.pools[at].mem_mb > mb;
+	return !c->inv.store.there || c->inv.store.free_mb > mb;
 }
 
 static bool may(struct vs_core *c, struct vs_node *n, uint32_t job)
@@ -101,8 +134,7 @@ static bool may(struct vs_core *c, struct vs_node *n, uint32_t job)
 	       !vs_vmotion_moves(&n->vmotion) && !vs_orders_any(&n->orders) &&
 	       vs_clock() >= n->no_suspend_ms && vm && vm->host_ptr &&
 	       vm->power == VS_POWER_ON && !vs_host_wanted(c, vm->host_ptr) &&
-	       !vs_door(c, n, vm, VS_DEED_SUSPEND, NULL, NULL) &&
-	       has_space(c, vm, n->profile);
+	       !vs_door(c, n, vm, VS_DEED_SUSPEND, NULL, NULL);
 }
 
 bool vs_suspend_may(struct vs_core *c, const struct vs_victim *v)
@@ -110,6 +142,9 @@ bool vs_suspend_may(struct vs_core *c, const struct vs_victim *v)
 	for (size_t i = 0; i < v->n; i++)
 		if (!vs_node_at(c, v->ids[i]) ||
 		    !may(c, &c->nodes[v->ids[i]], v->job))
+			return false;
+	for (size_t i = 0; i < v->n; i++)
+		if (!has_space(c, v, i))
 			return false;
 	return v->n && !v->never_suspend && !c->observe && c->port->job_suspend &&
 	       !vs_suspend_of(c, v->job) && !vs_job_waits(c, v->job);
@@ -141,7 +176,8 @@ void vs_suspend_begin(struct vs_core *c, const struct vs_victim *v,
 	vs_wake();
 }
 
-void vs_suspend_found(struct vs_core *c, uint32_t job, uint32_t for_job)
+void vs_suspend_found(struct vs_core *c, uint32_t job, uint32_t for_job,
+		      bool held)
 {
 	struct vs_suspend *s;
 
@@ -150,6 +186,8 @@ void vs_suspend_found(struct vs_core *c, uint32_t job, uint32_t for_job)
 	vs_info("JobId=%u is found with its VMs suspended, or on their way",
 		job);
 	s = add(c, job, for_job, VS_SUSPEND_IS);
+	s->held = held;
+	s->stopped = true;
 	s->wall_ms = vs_wall_ms();
 }
 
@@ -208,10 +246,12 @@ static const struct vs_vm *shown(struct vs_core *c, const struct vs_node *n,
 	       !n->missing && vm->power == power ? vm : NULL;
 }
 
-/* A task that never ends would keep its job, and the other one, for ever. */
+/* A task that never ends would keep its job, and the other one, for ever. All of
+ * them write at once. */
 static void call_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	int64_t may_ms = ENDLESS_MS + 5 * n->profile->memory_mb;
+	int64_t may_ms = ENDLESS_MS + 5 * n->profile->memory_mb *
+		(c->suspends.calls > 0 ? c->suspends.calls : 1);
 
 	if ((n->op.kind == VS_OP_SUSPEND || n->op.kind == VS_OP_RESUME) &&
 	    n->op.id && !n->op.cancel_asked && now_ms - n->op.since_ms > may_ms)
@@ -220,6 +260,8 @@ static void call_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 
 static void count(struct vs_core *c, int64_t now_ms)
 {
+	int calls = 0;
+
 	for (struct vs_suspend *s = c->suspends.first; s; s = s->next)
 		s->nodes = s->on = s->suspended = s->busy = 0;
 	for (size_t i = 0; i < c->nnodes; i++) {
@@ -229,11 +271,14 @@ static void count(struct vs_core *c, int64_t now_ms)
 		if (!s)
 			continue;
 		call_off(c, n, now_ms);
+		calls += n->op.kind == VS_OP_SUSPEND ||
+			n->op.kind == VS_OP_RESUME;
 		s->nodes++;
 		s->busy += is_busy(c, n);
 		s->on += shown(c, n, VS_POWER_ON) != NULL;
 		s->suspended += shown(c, n, VS_POWER_SUSPENDED) != NULL;
 	}
+	c->suspends.calls = calls;
 }
 
 static void suspend_all(struct vs_core *c, const struct vs_suspend *s,
@@ -254,6 +299,24 @@ static void cannot(struct vs_suspend *s, const char *why)
 	vs_strlcpy(s->why, why, sizeof(s->why));
 }
 
+/* Others are suspended there for a job that has yet to begin. */
+static bool is_made_for_another(struct vs_core *c, uint32_t job,
+				const struct vs_vm *vm)
+{
+	for (size_t i = 0; i < c->nnodes; i++) {
+		const struct vs_node *n = &c->nodes[i];
+		const struct vs_suspend *s = of_node(c, n);
+		const struct vs_vm *there = s ? vs_node_vm(c, n) : NULL;
+
+		if (there && s->job != job && s->waits && !s->back &&
+		    (s->state == VS_SUSPEND_GOES ||
+		     s->state == VS_SUSPEND_IS) &&
+		    there->host_ptr == vm->host_ptr)
+			return true;
+	}
+	return false;
+}
+
 /* A hold for its VM where it is. */
 static int place(struct vs_core *c, struct vs_node *n, const struct vs_vm *vm,
 		 struct vs_err *err)
@@ -263,6 +326,9 @@ static int place(struct vs_core *c, struct vs_node *n, const struct vs_vm *vm,
 	if (vm->host_ptr && vs_host_wanted(c, vm->host_ptr))
 		return vs_err_set(err, VS_E_SHORTAGE,
 				  "host %s is to be empty", vm->host_ptr->name);
+	if (is_made_for_another(c, n->job, vm))
+		return vs_err_set(err, VS_E_SHORTAGE,
+				  "what is free on its host was made free for another job");
 	return vs_hold_here(c, n, vm, err);
 }
 
@@ -320,25 +386,49 @@ static bool may_go_on(const struct vs_core *c, const struct vs_suspend *s,
 	       (s->back || !s->waits || now_ms - s->since_ms >= PATIENCE_MS);
 }
 
+/* All of its VMs, and only now is their room another's. */
+static void is_suspended(struct vs_core *c, struct vs_suspend *s,
+			 int64_t now_ms)
+{
+	vs_suspend_state(s, VS_SUSPEND_IS, now_ms);
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].job == s->job)
+			vs_node_touch(&c->nodes[i]);
+}
+
+/* The other one has had its chance: no victim of this one for a while. */
+static void spare(struct vs_core *c, const struct vs_suspend *s, int64_t now_ms)
+{
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].job == s->job)
+			c->nodes[i].spared_ms = now_ms + VS_SUSPEND_REFUSED_MS;
+}
+
 static void step(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 {
 	switch (s->state) {
 	case VS_SUSPEND_STOPS:
+		if (!s->waits)
+			vs_suspend_drop(c, s, "isn't suspended: the other one waits no more");
 		break;			/* suspend_say.c */
 	case VS_SUSPEND_HEEDS:
-		if (s->answered || now_ms - s->since_ms >= HEED_MS)
+		s->back |= !s->waits;
+		if (s->back)
+			is_suspended(c, s, now_ms);
+		else if (s->answered || now_ms - s->since_ms >= HEED_MS)
 			vs_suspend_state(s, VS_SUSPEND_GOES, now_ms);
 		break;
 	case VS_SUSPEND_GOES:
-		if (s->back && !s->busy)
-			vs_suspend_state(s, VS_SUSPEND_IS, now_ms);
 		if (s->suspended == s->nodes) {
 			c->suspends.suspended++;
 			vs_info("JobId=%u its VMs are suspended, for JobId=%u",
 				s->job, s->for_job);
-			vs_suspend_state(s, VS_SUSPEND_IS, now_ms);
+			is_suspended(c, s, now_ms);
+		} else if (s->back && !s->busy) {
+			is_suspended(c, s, now_ms);
+		} else {
+			suspend_all(c, s, now_ms);
 		}
-		suspend_all(c, s, now_ms);
 		break;
 	case VS_SUSPEND_IS:
 		s->back |= s->on != 0;	/* half of it is of no use */
@@ -349,6 +439,8 @@ static void step(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 		if (!place_all(c, s, now_ms))
 			break;
 		s->why[0] = '\0';
+		if (s->waits && !s->back)
+			spare(c, s, now_ms);
 		vs_suspend_state(s, VS_SUSPEND_RESUMES, now_ms);
 		resume_all(c, s, now_ms + TRY_MS);
 		break;
@@ -367,7 +459,7 @@ void vs_suspends_pass(struct vs_core *c, int64_t now_ms)
 {
 	struct vs_suspend *s, *next;
 
-	if (!c->suspends.first || c->blocked[0])
+	if (!c->suspends.first || c->blocked[0] || c->observe)
 		return;
 	count(c, now_ms);
 	c->suspends.tries = 0;

@@ -34,6 +34,7 @@ struct vs_suspend {
 	bool back;			/* to be resumed, whoever waits */
 	bool waits;			/* for_job pends, as last seen */
 	bool held;			/* by an operator */
+	bool stopped;			/* for Slurm it is suspended, as last seen */
 	char why[200];			/* it can't be resumed; "" */
 	/* its nodes, by what vCenter shows of their VMs; of the last pass */
 	size_t nodes, on, suspended, busy;
@@ -43,6 +44,7 @@ struct vs_suspends {
 	struct vs_suspend *first;
 	int64_t looked_ms, kept_ms;	/* see suspend_say.c */
 	size_t continued;		/* nodes whose jobs were told to go on */
+	int calls;			/* under way */
 	int tries;			/* to resume some, in this turn */
 	uint64_t suspended, resumed, failed;	/* jobs, jobs, calls */
 };
@@ -56,9 +58,11 @@ const char *vs_suspend_state_name(enum vs_suspend_state s);
 bool vs_suspend_may(struct vs_core *c, const struct vs_victim *v);
 void vs_suspend_begin(struct vs_core *c, const struct vs_victim *v,
 		      uint32_t for_job);
+/* Some job on the node is: nobody else may come there. */
+bool vs_suspend_on(const struct vs_core *c, const struct vs_node *n);
 /* The node's VM is on its way out by that. */
 bool vs_suspend_goes(const struct vs_core *c, const struct vs_node *n);
-/* It is to be on again: it needs its hold. */
+/* It is to be on again, or the others of its job are still on: it needs its hold. */
 bool vs_suspend_comes_back(const struct vs_core *c, const struct vs_node *n);
 /* Its VM is suspended, and nobody will resume it. */
 void vs_suspend_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
@@ -70,7 +74,8 @@ void vs_suspend_drop(struct vs_core *c, struct vs_suspend *s, const char *why);
 void vs_suspend_state(struct vs_suspend *s, enum vs_suspend_state state,
 		      int64_t now_ms);
 /* After a restart, or found so: from what Slurm and vCenter show. */
-void vs_suspend_found(struct vs_core *c, uint32_t job, uint32_t for_job);
+void vs_suspend_found(struct vs_core *c, uint32_t job, uint32_t for_job,
+		      bool held);
 
 /* suspend_room.c: idle VMs go, if that gives its VM room where it is. */
 void vs_suspend_make_way(struct vs_core *c, const struct vs_node *n,

@@ -18,6 +18,7 @@
 #define LOOK_MS 1000
 #define KEEP_MS 5000		/* the shortest SlurmdTimeout is longer */
 #define FOUND_MAX 256
+#define PER_TURN 16		/* words to slurmds */
 #define ASK_MS 15000		/* a question may come before its guest's network */
 
 /* ---- what Slurm says --------------------------------------------------------------- */
@@ -28,6 +29,31 @@ static bool asks_for_it(const struct vs_core *c)
 		if (c->profiles[i].preempt_suspend)
 			return true;
 	return c->suspends.first != NULL;
+}
+
+/* Some may be left of another vsphere.conf. */
+static bool has_some(const struct vs_core *c)
+{
+	for (size_t i = 0; i < c->nnodes; i++)
+		if ((c->nodes[i].flags & VS_NODE_JOB_SUSPENDED) ||
+		    c->nodes[i].seen == VS_SEEN_SUSPENDED)
+			return true;
+	return false;
+}
+
+static bool is_time(struct vs_core *c, int64_t now_ms)
+{
+	int64_t since_ms = now_ms - c->suspends.looked_ms;
+
+	if (!c->ready || since_ms < LOOK_MS)
+		return false;
+	if (asks_for_it(c) || (since_ms >= KEEP_MS && has_some(c))) {
+		c->suspends.looked_ms = now_ms;
+		return true;
+	}
+	if (since_ms >= KEEP_MS)
+		c->suspends.looked_ms = now_ms;
+	return false;
 }
 
 /* Its job may be one that was suspended before we came: its VM is, or Slurm has
@@ -72,6 +98,7 @@ static bool is_shown_suspended(const struct vs_core *c, uint32_t job)
 {
 	for (size_t i = 0; i < c->nnodes; i++)
 		if (c->nodes[i].job == job &&
+		    c->nodes[i].profile->preempt_suspend &&
 		    c->nodes[i].seen == VS_SEEN_SUSPENDED)
 			return true;
 	return false;
@@ -86,6 +113,7 @@ static void heed(struct vs_core *c, struct vs_suspend *s,
 		return;
 	}
 	s->held = row->suspended && row->held;
+	s->stopped = row->suspended;
 	if (s->state == VS_SUSPEND_STOPS || row->suspended)
 		return;
 	/* whoever has done it: Slurm believes that it runs */
@@ -97,9 +125,9 @@ static void found(struct vs_core *c, const struct vs_port_look *row)
 	if (row->is != VS_JOB_RUNNING || vs_suspend_of(c, row->job))
 		return;
 	if (row->suspended && row->ours)
-		vs_suspend_found(c, row->job, row->for_job);
+		vs_suspend_found(c, row->job, row->for_job, row->held);
 	else if (!row->suspended && is_shown_suspended(c, row->job))
-		vs_suspend_found(c, row->job, 0);	/* Slurm says it runs */
+		vs_suspend_found(c, row->job, 0, false);
 }
 
 static void look(struct vs_core *c, int64_t now_ms)
@@ -109,11 +137,10 @@ static void look(struct vs_core *c, int64_t now_ms)
 	size_t n;
 
 	vs_lock();
-	if (now_ms - c->suspends.looked_ms < LOOK_MS || !asks_for_it(c)) {
+	if (!is_time(c, now_ms)) {
 		vs_unlock();
 		return;
 	}
-	c->suspends.looked_ms = now_ms;
 	rows = rows_make(c, &n);
 	vs_unlock();
 	if (n)
@@ -148,8 +175,8 @@ static void go_on(struct vs_core *c)
 		vs_unlock();
 		return;
 	}
-	rows = vs_calloc(FOUND_MAX, sizeof(*rows));
-	while (c->suspends.continued < c->nnodes && n < FOUND_MAX) {
+	rows = vs_calloc(PER_TURN, sizeof(*rows));
+	while (c->suspends.continued < c->nnodes && n < PER_TURN) {
 		const struct vs_node *node =
 			&c->nodes[c->suspends.continued++];
 
@@ -186,7 +213,8 @@ static void node_add(struct word *w, const struct vs_node *n)
 
 static bool has_a_word(const struct vs_suspend *s)
 {
-	return s->state == VS_SUSPEND_STOPS || s->state == VS_SUSPEND_WAKES ||
+	return s->state == VS_SUSPEND_STOPS ||
+	       (s->state == VS_SUSPEND_WAKES && !s->held) ||
 	       (s->state == VS_SUSPEND_HEEDS && !s->answered);
 }
 
@@ -225,7 +253,7 @@ static void wake(const struct vs_port *p, struct word *w)
 		w->answered = p->nodes_answered(p->ctx, nodes, w->n,
 						w->asked_s);
 	if (!w->answered && (!w->asked_s || w->again))
-		w->asked_s = p->nodes_wake(p->ctx, nodes, w->n);
+		w->asked_s = p->nodes_wake(p->ctx, nodes, w->n, w->asked_s);
 }
 
 static void say(const struct vs_port *p, struct word *w)
@@ -272,6 +300,11 @@ static void said(struct vs_core *c, const struct word *w, int64_t now_ms)
 		refused(c, s, now_ms);
 	if (w->state != VS_SUSPEND_WAKES || !w->answered)
 		return;
+	/* as when an operator has suspended it just now */
+	if (!w->ok && s->stopped) {
+		vs_suspend_state(s, VS_SUSPEND_WAKES, now_ms);
+		return;
+	}
 	c->suspends.resumed += w->ok;
 	vs_suspend_drop(c, s, w->ok ? "goes on: its VMs are resumed" :
 			"has its VMs again");
@@ -284,25 +317,38 @@ static void word_end(struct word *w)
 	free(w->nodes);
 }
 
+/* It is suspended, or nobody can see yet that it isn't: vCenter is away, or the
+ * call that changes that is under way, of whichever start. */
+static bool is_silent(struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_suspend *s = n->job ? vs_suspend_of(c, n->job) : NULL;
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	if (!s || s->state < VS_SUSPEND_GOES || s->state > VS_SUSPEND_RESUMES)
+		return false;
+	if (!c->loaded || n->op.kind != VS_OP_NONE)
+		return true;
+	return vm && vm->power != VS_POWER_ON && vm->power != VS_POWER_OFF;
+}
+
 /* The nodes whose silence vCenter explains. */
 static void keep(struct vs_core *c, int64_t now_ms)
 {
 	struct word w = { .n = 0 };
+	bool unseen = false;
 
 	vs_lock();
-	if (now_ms - c->suspends.kept_ms >= KEEP_MS && c->suspends.first) {
+	if (now_ms - c->suspends.kept_ms >= KEEP_MS && asks_for_it(c)) {
 		c->suspends.kept_ms = now_ms;
+		unseen = !c->ready;
 		for (size_t i = 0; i < c->nnodes; i++) {
-			const struct vs_node *n = &c->nodes[i];
-
-			if ((n->seen == VS_SEEN_SUSPENDED ||
-			     n->op.kind == VS_OP_SUSPEND ||
-			     n->op.kind == VS_OP_RESUME) &&
-			    n->job && vs_suspend_of(c, n->job))
-				node_add(&w, n);
+			if (is_silent(c, &c->nodes[i]))
+				node_add(&w, &c->nodes[i]);
 		}
 	}
 	vs_unlock();
+	if (unseen && c->port->suspended_unseen)
+		c->port->suspended_unseen(c->port->ctx);
 	if (w.n && c->port->nodes_suspended)
 		c->port->nodes_suspended(c->port->ctx,
 					 (const char *const *)w.nodes, w.n);
@@ -312,7 +358,7 @@ static void keep(struct vs_core *c, int64_t now_ms)
 void vs_suspend_say(struct vs_core *c, int64_t now_ms)
 {
 	struct word *words;
-	size_t n;
+	size_t n = 0;
 
 	if (!c->port->jobs_look || !c->port->job_suspend ||
 	    !c->port->job_resume)
@@ -321,9 +367,9 @@ void vs_suspend_say(struct vs_core *c, int64_t now_ms)
 	if (c->port->job_continue)
 		go_on(c);
 	vs_lock();
-	words = words_make(c, now_ms, &n);
+	words = c->observe || c->blocked[0] ? NULL : words_make(c, now_ms, &n);
 	vs_unlock();
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && c->port->active(c->port->ctx); i++)
 		say(c->port, &words[i]);
 	vs_lock();
 	for (size_t i = 0; i < n; i++)

@@ -140,6 +140,17 @@ static bool has_vfs(const struct question *q, const struct vs_victim *v)
 	return false;
 }
 
+/* Suspended by now, or on its way, its end gives nothing; or it has waited long
+ * for this one, in vain. */
+static bool spared(const struct question *q, const struct vs_victim *v)
+{
+	for (size_t i = 0; i < v->n; i++)
+		if (v->ids[i] >= 0 && (size_t)v->ids[i] < q->c->nnodes &&
+		    vs_clock() < q->c->nodes[v->ids[i]].spared_ms)
+			return true;
+	return vs_suspend_of(q->c, v->job) != NULL;
+}
+
 /* Those alone, or all of them. */
 static void ask(struct question *q, bool all)
 {
@@ -147,7 +158,8 @@ static void ask(struct question *q, bool all)
 	q->nasked = 0;
 	for (size_t i = 0; i < q->nvictims; i++)
 		if ((all || has_vfs(q, &q->victims[i])) &&
-		    (q->suspends[i] || !q->victims[i].only_suspend))
+		    (q->suspends[i] || !q->victims[i].only_suspend) &&
+		    !spared(q, &q->victims[i]))
 			q->asked[q->nasked++] = i;
 }
 
@@ -310,10 +322,13 @@ static int carry_out(struct question *q, uint32_t job, bool *take)
 	for (size_t i = 0; i < q->nvictims; i++) {
 		if (!q->ended[i])
 			continue;
-		if (q->suspends[i]) {
+		/* those before it may have taken the datastore's room */
+		if (q->suspends[i] && vs_suspend_may(q->c, &q->victims[i])) {
 			vs_suspend_begin(q->c, &q->victims[i], job);
 			continue;
 		}
+		if (q->victims[i].only_suspend)
+			continue;
 		take[i] = true;
 		taken++;
 		give(q, job, &q->victims[i]);
