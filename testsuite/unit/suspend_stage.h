@@ -183,13 +183,13 @@ static int wanted(size_t n, size_t nvictims)
 	return taken;
 }
 
-static bool has_room(void)
+STAGE bool has_room(void)
 {
 	return vs_node_avail(&vs_core, &vs_core.nodes[nodes[4]]) !=
 		VS_AVAIL_NONE;
 }
 
-static bool begins(size_t n)
+STAGE bool begins(size_t n)
 {
 	struct vs_err err;
 

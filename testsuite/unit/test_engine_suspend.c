@@ -109,8 +109,8 @@ static void it_goes_on_where_its_vm_is(void **state)
 {
 	(void)state;
 	suspended();
-	strcpy(fake_get("vm1")->host, "host-2");
-	strcpy(fake_get("vm4")->host, "host-1");
+	vs_strlcpy(fake_get("vm1")->host, "host-2", 32);
+	vs_strlcpy(fake_get("vm4")->host, "host-1", 32);
 	fake_show(fake_get("vm1"));
 	fake_show(fake_get("vm4"));
 	job_20.is = VS_JOB_GONE;
@@ -160,30 +160,6 @@ static void nobody_else_comes_to_its_node(void **state)
 			 VS_AVAIL_NONE);
 }
 
-/* Slurm hears of its node though nothing shows what it is now. */
-static void its_silence_is_known_while_vcenter_is_away(void **state)
-{
-	(void)state;
-	suspended();
-	vs_core.loaded = false;
-	kept = 0;
-	vs_suspend_say(&vs_core, now + 6000);
-	assert_int_equal(kept, 1);
-	assert_string_equal(kept_nodes, "vm1 ");
-	vs_core.loaded = true;
-	/* and while nobody sees whether the call that was sent is over */
-	full_house("vmxnet3");
-	assert_int_equal(wanted(1, 1), 0);
-	round_of(5);
-	assert_int_equal(fake_waiting(FAKE_SUSPEND), 1);
-	vs_op_forget_all(&vs_core);
-	vs_core.loaded = false;
-	kept_nodes[0] = '\0';
-	vs_suspend_say(&vs_core, now + 6000);
-	assert_string_equal(kept_nodes, "vm1 ");
-	vs_core.loaded = true;
-}
-
 /* Its end would give nothing more. */
 static void who_goes_already_is_no_victim(void **state)
 {
@@ -195,18 +171,6 @@ static void who_goes_already_is_no_victim(void **state)
 	assert_false(take[0]);
 	assert_non_null(vs_suspend_of(&vs_core, 12));
 	assert_null(vs_suspend_of(&vs_core, 13));
-}
-
-static void while_only_looking_nothing_is_done(void **state)
-{
-	(void)state;
-	suspended();
-	vs_core.observe = true;
-	job_20.is = VS_JOB_GONE;
-	round_of(8);
-	assert_int_equal(fake_sent[FAKE_POWER_ON], 4);
-	assert_int_equal(resumed, 0);
-	vs_core.observe = false;
 }
 
 static void who_waits_no_more_gives_way(void **state)
@@ -455,39 +419,6 @@ static void a_job_that_slurm_believes_running_goes_on(void **state)
 	assert_int_equal(continued, 1);
 }
 
-/* The same, and its VM was on still: nothing shows that it was stopped. */
-static void jobs_of_before_a_start_are_told_to_go_on(void **state)
-{
-	(void)state;
-	full_house("vmxnet3");
-	round_of(1);
-	assert_int_equal(continued, 2);		/* that Slurm knows of here */
-	round_of(10);
-	assert_int_equal(continued, 2);		/* once */
-	vs_suspends_clear(&vs_core);
-	may_all_be_suspended(false);
-	round_of(2);
-	assert_int_equal(continued, 2);
-}
-
-/* Somebody has suspended a VM by hand, and its job by scontrol: theirs. */
-static void what_others_suspend_is_theirs(void **state)
-{
-	(void)state;
-	full_house("vmxnet3");
-	may_all_be_suspended(true);
-	job_11.suspended = job_11.held = true;
-	fake_get("vm1")->on = false;
-	fake_get("vm1")->suspended = true;
-	fake_show(fake_get("vm1"));
-	flags("vm1", STOPPED);
-	round_of(20);
-	assert_null(vs_suspend_of(&vs_core, 11));
-	assert_int_equal(kept, 0);
-	assert_int_equal(fake_sent[FAKE_POWER_ON], 4);
-	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -498,9 +429,7 @@ int main(void)
 		cmocka_unit_test(it_goes_on_where_its_vm_is),
 		cmocka_unit_test(who_sleeps_takes_no_room_that_others_made),
 		cmocka_unit_test(nobody_else_comes_to_its_node),
-		cmocka_unit_test(its_silence_is_known_while_vcenter_is_away),
 		cmocka_unit_test(who_goes_already_is_no_victim),
-		cmocka_unit_test(while_only_looking_nothing_is_done),
 		cmocka_unit_test(who_waits_no_more_gives_way),
 		cmocka_unit_test(an_operators_hold_is_heeded),
 		cmocka_unit_test(a_vm_that_cant_be_suspended_costs_nobody_his_job),
@@ -514,8 +443,6 @@ int main(void)
 		cmocka_unit_test(two_vms_go_together_and_come_back_together),
 		cmocka_unit_test(after_a_restart_it_is_found),
 		cmocka_unit_test(a_job_that_slurm_believes_running_goes_on),
-		cmocka_unit_test(jobs_of_before_a_start_are_told_to_go_on),
-		cmocka_unit_test(what_others_suspend_is_theirs),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
