@@ -149,7 +149,7 @@ func TestWaitsEnd(t *testing.T) {
 		t.Fatal("no disconnect")
 	}
 	begin := time.Now()
-	if r := c.wait(pc, v, 0, 0); r != nil || time.Since(begin) > time.Second {
+	if r := c.wait(pc, v, 0, 0); r != nil || time.Since(begin) > 5*time.Second {
 		t.Fatal("the dead client's wait still holds the collector")
 	}
 	var wg sync.WaitGroup
@@ -202,12 +202,9 @@ func TestBadLoginsLockTheAccount(t *testing.T) {
 	}
 }
 
-// patience stretches time bounds where the machine is slow.
-var patience time.Duration = 1
-
 // A site of 1,000 hosts and 4,000 VMs.
-func TestABigSiteLoadsFastAndDeliversFast(t *testing.T) {
-	begin := time.Now()
+// What has changed is delivered, not what there is: by a comparison within the run.
+func TestABigSiteDeliversWhatHasChanged(t *testing.T) {
 	c := start(t, func(inv *inventory) {
 		inv.Datacenters[0].Clusters[0].Hosts[0].Name, inv.Datacenters[0].Clusters[0].Hosts[0].Count = "esx%02d", 1000
 		inv.Durations["PowerOffVM_Task"] = 0
@@ -215,13 +212,13 @@ func TestABigSiteLoadsFastAndDeliversFast(t *testing.T) {
 		vms := inv.Datacenters[0].VMs
 		vms[len(vms)-1].PowerOn = true
 	}).login()
-	load := time.Since(begin)
+	begin := time.Now()
 	pc := c.watch("VirtualMachine", "name", "runtime.powerState", "runtime.host", "config.hardware.device")
 	u := c.wait(pc, "", 1, 0)
 	for u["truncated"] == true {
 		u = c.wait(pc, u["version"].(string), 1, 0)
 	}
-	first := time.Since(begin) - load
+	first := time.Since(begin)
 	vm := c.find("DC0/vm/crowd2000")
 	begin = time.Now()
 	c.vmOp(vm, "PowerOffVM_Task", nil)
@@ -230,8 +227,8 @@ func TestABigSiteLoadsFastAndDeliversFast(t *testing.T) {
 	if updates(u)[vm["value"].(string)] == nil {
 		t.Fatal(u)
 	}
-	t.Logf("load %v, first read %v, one power-off %v", load, first, one)
-	if load > patience*10*time.Second || one > patience*50*time.Millisecond {
-		t.Fatal("too slow")
+	t.Logf("first read %v, one power-off %v", first, one)
+	if len(updates(u)) > 1 || one > first {
+		t.Fatal("as much as all of it", len(updates(u)))
 	}
 }
