@@ -147,6 +147,29 @@ def test_nobody_but_the_engine_resumes_it_and_whoever_cancels_it_has_the_node(
     wait_for("its node is Slurm's again", 60, lambda: c.is_powered_down(node))
 
 
+def test_it_waits_for_one_task_of_an_array_and_not_for_all(cluster):
+    """The array's record pends until the last one has begun."""
+    c = cluster
+    low = [Held(c, "--exclusive", "-w", n) for n in LOW]
+    for job in low:
+        job.wait_running()
+    go = c.path("out", "go-array")
+    array = c.sbatch("-p", "high", "--exclusive", "-w", HIGH[0],
+                     "--array=1-2%1",
+                     script=f"while [ ! -f {go} ]; do sleep 0.2; done")
+    victim = suspended(c, *(j.id for j in low))
+    stays = next(j for j in low if j.id != victim)
+    back = next(j for j in low if j.id == victim)
+    wait_for("its first task runs", 60,
+             lambda: c.job_state(f"{array}_1") == "RUNNING")
+    stays.end_well()
+    wait_for("it goes on", 60, lambda: c.job_state(victim) == "RUNNING")
+    assert c.job_state(f"{array}_2") == "PENDING"
+    go.touch()
+    c.wait_state(f"{array}_2", {"COMPLETED"}, 60)
+    back.end_well()
+
+
 def test_a_host_with_a_suspended_vm_is_not_empty(cluster):
     """Its plan and its drain say why it stays; --requeue ends its job, and the
     host is empty. The job goes on from the queue when the host is back."""

@@ -94,7 +94,8 @@ static int64_t nodes_wake(void *ctx, const char *const *names, size_t n,
 	(void)ctx;
 	(void)names;
 	assert_int_not_equal(n, 0);
-	return 1000 + woken++;
+	woken++;
+	return 1000;
 }
 
 static bool nodes_answered(void *ctx, const char *const *names, size_t n,
@@ -103,7 +104,7 @@ static bool nodes_answered(void *ctx, const char *const *names, size_t n,
 	(void)ctx;
 	(void)names;
 	(void)n;
-	assert_int_equal(since, 1000 + woken - 1);
+	assert_int_equal(since, 1000);
 	return answers;
 }
 

@@ -144,8 +144,8 @@ static void who_sleeps_takes_no_room_that_others_made(void **state)
 	assert_int_equal(vs_suspend_of(&vs_core, 11)->state, VS_SUSPEND_IS);
 	job_21.is = VS_JOB_GONE;
 	round_of(5);
-	assert_int_equal(vs_core.suspends.first->state +
-			 vs_core.suspends.first->next->state,
+	assert_int_equal(vs_suspend_of(&vs_core, 11)->state +
+			 vs_suspend_of(&vs_core, 13)->state,
 			 VS_SUSPEND_IS + VS_SUSPEND_RESUMES);
 }
 

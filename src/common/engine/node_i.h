@@ -86,7 +86,8 @@ struct vs_node {
 	uint32_t reclaimed_for;		/* this job while it goes, 0: none */
 	int64_t idle_ms;		/* up, and without a job since */
 	int64_t given_ms;		/* to a preemptor, see victims.c; 0: not */
-	int64_t spared_ms;		/* no victim before that */
+	int64_t spared_ms;		/* spared_job is no victim before that */
+	uint32_t spared_job;
 	int64_t no_suspend_ms;		/* one failed: not again before that */
 	bool giveup;			/* powering up for nobody any more */
 	bool adopt;			/* its VM outlived Slurm's memory of it */

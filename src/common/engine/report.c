@@ -331,7 +331,7 @@ static void report_status(struct vs_core *c, struct json_object *top,
 	vs_jb_int(top, "suspect", suspect);
 	if (vs_parents_asked(c->conf) || vs_parents_count(c))
 		vs_jb_int(top, "parents", vs_parents_count(c));
-	if (vs_conf_suspends(c->conf) || c->suspends.first)
+	if (vs_conf_suspends(c->conf) || c->suspends.jobs)
 		vs_jb_int(top, "suspended", (int64_t)vs_suspends_count(c));
 	report_starts(c, top);
 	vs_jb_int(top, "clones_hour", vs_clones_hour(c));

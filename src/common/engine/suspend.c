@@ -40,24 +40,23 @@ const char *vs_suspend_state_name(enum vs_suspend_state s)
 
 struct vs_suspend *vs_suspend_of(const struct vs_core *c, uint32_t job)
 {
-	struct vs_suspend *s = c->suspends.first;
+	struct vs_suspend *s;
 
-	while (s && s->job != job)
-		s = s->next;
+	HASH_FIND(hh, c->suspends.jobs, &job, sizeof(job), s);
 	return s;
 }
 
 static struct vs_suspend *of_node(const struct vs_core *c,
 				  const struct vs_node *n)
 {
-	return c->suspends.first && n->job ? vs_suspend_of(c, n->job) : NULL;
+	return c->suspends.jobs && n->job ? vs_suspend_of(c, n->job) : NULL;
 }
 
 bool vs_suspend_on(const struct vs_core *c, const struct vs_node *n)
 {
 	bool is = of_node(c, n) != NULL;
 
-	for (size_t i = 0; i < n->nbeside && c->suspends.first && !is; i++)
+	for (size_t i = 0; i < n->nbeside && c->suspends.jobs && !is; i++)
 		is = vs_suspend_of(c, n->beside[i].job) != NULL;
 	return is;
 }
@@ -79,11 +78,17 @@ bool vs_suspend_comes_back(const struct vs_core *c, const struct vs_node *n)
 
 bool vs_suspends_stir(const struct vs_core *c)
 {
-	const struct vs_suspend *s = c->suspends.first;
+	VS_EACH_SUSPEND(c, s)
+		if (s->state != VS_SUSPEND_IS)
+			return true;
+	return false;
+}
 
-	while (s && s->state == VS_SUSPEND_IS)
-		s = s->next;
-	return s != NULL;
+static void touch_all(struct vs_core *c, const struct vs_suspend *s)
+{
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].job == s->job)
+			vs_node_touch(&c->nodes[i]);
 }
 
 static struct vs_suspend *add(struct vs_core *c, uint32_t job, uint32_t for_job,
@@ -93,13 +98,10 @@ static struct vs_suspend *add(struct vs_core *c, uint32_t job, uint32_t for_job,
 
 	s->job = job;
 	s->for_job = for_job;
-	s->waits = true;
-	s->next = c->suspends.first;
-	c->suspends.first = s;
+	s->waits = s->pends = true;
+	HASH_ADD(hh, c->suspends.jobs, job, sizeof(s->job), s);
 	vs_suspend_state(s, state, vs_clock());
-	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].job == job)
-			vs_node_touch(&c->nodes[i]);
+	touch_all(c, s);
 	return s;
 }
 
@@ -109,6 +111,7 @@ void vs_suspend_begin(struct vs_core *c, const struct vs_victim *v,
 	vs_info("JobId=%u its VMs are to be suspended, for JobId=%u", v->job,
 		for_job);
 	add(c, v->job, for_job, VS_SUSPEND_STOPS);
+	c->suspends.look = true;
 	vs_wake();
 }
 
@@ -129,27 +132,21 @@ void vs_suspend_found(struct vs_core *c, uint32_t job, uint32_t for_job,
 
 void vs_suspend_drop(struct vs_core *c, struct vs_suspend *s, const char *why)
 {
-	struct vs_suspend **link = &c->suspends.first;
-
 	vs_info("JobId=%u %s", s->job, why);
-	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].job == s->job)
-			vs_node_touch(&c->nodes[i]);
-	while (*link != s)
-		link = &(*link)->next;
-	*link = s->next;
+	touch_all(c, s);
+	HASH_DEL(c->suspends.jobs, s);
 	free(s);
 }
 
 void vs_suspends_clear(struct vs_core *c)
 {
-	while (c->suspends.first) {
-		struct vs_suspend *s = c->suspends.first;
+	struct vs_suspend *s, *next;
 
-		c->suspends.first = s->next;
+	HASH_ITER(hh, c->suspends.jobs, s, next) {
+		HASH_DEL(c->suspends.jobs, s);
 		free(s);
 	}
-	c->suspends = (struct vs_suspends) { .first = NULL };
+	c->suspends = (struct vs_suspends) { .jobs = NULL };
 }
 
 /* ---- step by step ---------------------------------------------------------------- */
@@ -160,7 +157,8 @@ void vs_suspend_state(struct vs_suspend *s, enum vs_suspend_state state,
 	s->state = state;
 	s->since_ms = now_ms;
 	s->asked_s = 0;
-	s->answered = false;
+	s->answered = s->lost = false;
+	s->lacks_ms = s->fails_ms = 0;
 	if (state != VS_SUSPEND_IS && state != VS_SUSPEND_RESUMES)
 		s->wall_ms = 0;
 	else if (!s->wall_ms)
@@ -182,15 +180,15 @@ static const struct vs_vm *shown(struct vs_core *c, const struct vs_node *n,
 	       !n->missing && vm->power == power ? vm : NULL;
 }
 
-/* A task that never ends would keep its job, and the other one, for ever. All of
- * them write at once. */
+/* A task that never ends would keep its job, and the other one, for ever, be it
+ * of before a start. All of them write at once. */
 static void call_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	int64_t may_ms = ENDLESS_MS + 5 * n->profile->memory_mb *
 		(c->suspends.calls > 0 ? c->suspends.calls : 1);
 
-	if ((n->op.kind == VS_OP_SUSPEND || n->op.kind == VS_OP_RESUME) &&
-	    n->op.id && !n->op.cancel_asked && now_ms - n->op.since_ms > may_ms)
+	if ((n->op.kind == VS_OP_SUSPEND || n->op.kind == VS_OP_RESUME ||
+	     n->op.kind == VS_OP_ADOPTED) && n->op.id && !n->op.cancel_asked && now_ms - n->op.since_ms > may_ms)
 		vs_op_cancel(c, n);
 }
 
@@ -198,7 +196,7 @@ static void count(struct vs_core *c, int64_t now_ms)
 {
 	int calls = 0;
 
-	for (struct vs_suspend *s = c->suspends.first; s; s = s->next)
+	VS_EACH_SUSPEND(c, s)
 		s->nodes = s->on = s->suspended = s->busy = 0;
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];
@@ -228,26 +226,34 @@ static void suspend_all(struct vs_core *c, const struct vs_suspend *s,
 	}
 }
 
-static void cannot(struct vs_suspend *s, const char *why)
+void vs_suspend_cannot(struct vs_suspend *s, const char *why)
 {
 	if (strncmp(s->why, why, sizeof(s->why) - 1))
 		vs_info("JobId=%u its VMs stay suspended: %s", s->job, why);
 	vs_strlcpy(s->why, why, sizeof(s->why));
 }
 
-/* Others are suspended there for a job that has yet to begin. */
+/* What it has given is another one's, which has yet to begin and has its time
+ * for that. */
+static bool gives_way(const struct vs_suspend *s, int64_t now_ms)
+{
+	return s->waits && !s->back &&
+	       (s->state == VS_SUSPEND_GOES ||
+		(s->state == VS_SUSPEND_IS &&
+		 now_ms - s->since_ms < PATIENCE_MS));
+}
+
+/* Others are suspended there for such a job. */
 static bool is_made_for_another(struct vs_core *c, uint32_t job,
-				const struct vs_vm *vm)
+				const struct vs_vm *vm, int64_t now_ms)
 {
 	for (size_t i = 0; i < c->nnodes; i++) {
 		const struct vs_node *n = &c->nodes[i];
 		const struct vs_suspend *s = of_node(c, n);
-		const struct vs_vm *there = s ? vs_node_vm(c, n) : NULL;
+		const struct vs_vm *there = s && s->job != job &&
+			gives_way(s, now_ms) ? vs_node_vm(c, n) : NULL;
 
-		if (there && s->job != job && s->waits && !s->back &&
-		    (s->state == VS_SUSPEND_GOES ||
-		     s->state == VS_SUSPEND_IS) &&
-		    there->host_ptr == vm->host_ptr)
+		if (there && there->host_ptr == vm->host_ptr)
 			return true;
 	}
 	return false;
@@ -255,14 +261,14 @@ static bool is_made_for_another(struct vs_core *c, uint32_t job,
 
 /* A hold for its VM where it is. */
 static int place(struct vs_core *c, struct vs_node *n, const struct vs_vm *vm,
-		 struct vs_err *err)
+		 int64_t now_ms, struct vs_err *err)
 {
 	if (vs_ledger_get(&c->ledger, n->name))
 		return 0;
 	if (vm->host_ptr && vs_host_wanted(c, vm->host_ptr))
 		return vs_err_set(err, VS_E_SHORTAGE,
 				  "host %s is to be empty", vm->host_ptr->name);
-	if (is_made_for_another(c, n->job, vm))
+	if (is_made_for_another(c, n->job, vm, now_ms))
 		return vs_err_set(err, VS_E_SHORTAGE,
 				  "what is free on its host was made free for another job");
 	return vs_hold_here(c, n, vm, err);
@@ -278,7 +284,7 @@ static bool place_all(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 		const struct vs_vm *vm = n->job == s->job ?
 			shown(c, n, VS_POWER_SUSPENDED) : NULL;
 
-		if (vm && place(c, n, vm, &err))
+		if (vm && place(c, n, vm, now_ms, &err))
 			vs_suspend_make_way(c, n, vm, now_ms);
 	}
 	if (err.code == VS_OK)
@@ -287,7 +293,7 @@ static bool place_all(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 		if (c->nodes[i].job == s->job &&
 		    shown(c, &c->nodes[i], VS_POWER_SUSPENDED))
 			vs_hold_drop(c, &c->nodes[i]);
-	cannot(s, err.text);
+	vs_suspend_cannot(s, err.text);
 	return false;
 }
 
@@ -304,8 +310,8 @@ static void resume_all(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 
 		if (!vm)
 			continue;
-		if (place(c, n, vm, &err)) {
-			cannot(s, err.text);
+		if (place(c, n, vm, now_ms, &err)) {
+			vs_suspend_cannot(s, err.text);
 			s->try_ms = now_ms + TRY_MS;
 			return;
 		}
@@ -318,26 +324,72 @@ static bool may_go_on(const struct vs_core *c, const struct vs_suspend *s,
 		      int64_t now_ms)
 {
 	return !s->held && now_ms >= s->try_ms &&
-	       c->suspends.tries < TRIES_MAX &&
-	       (s->back || !s->waits || now_ms - s->since_ms >= PATIENCE_MS);
+	       c->suspends.tries < TRIES_MAX && !gives_way(s, now_ms);
 }
 
-/* All of its VMs, and only now is their room another's. */
+/* All of its VMs, and only now is their room another's: at once, for who asks in
+ * between would have somebody else's VM suspended, too. */
 static void is_suspended(struct vs_core *c, struct vs_suspend *s,
 			 int64_t now_ms)
 {
 	vs_suspend_state(s, VS_SUSPEND_IS, now_ms);
+	touch_all(c, s);
 	for (size_t i = 0; i < c->nnodes; i++)
 		if (c->nodes[i].job == s->job)
-			vs_node_touch(&c->nodes[i]);
+			vs_hold_sync(c, &c->nodes[i]);
 }
 
 /* The other one has had its chance: no victim of this one for a while. */
 static void spare(struct vs_core *c, const struct vs_suspend *s, int64_t now_ms)
 {
-	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].job == s->job)
-			c->nodes[i].spared_ms = now_ms + VS_SUSPEND_REFUSED_MS;
+	for (size_t i = 0; i < c->nnodes; i++) {
+		struct vs_node *n = &c->nodes[i];
+
+		if (n->job != s->job)
+			continue;
+		n->spared_job = s->job;
+		n->spared_ms = now_ms + VS_SUSPEND_REFUSED_MS;
+	}
+}
+
+static void goes(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
+{
+	if (s->suspended == s->nodes) {
+		c->suspends.suspended++;
+		vs_info("JobId=%u its VMs are suspended, for JobId=%u", s->job,
+			s->for_job);
+		is_suspended(c, s, now_ms);
+		return;
+	}
+	/* half of a gang frees nothing that it would not want back */
+	s->back |= !s->busy && vs_suspend_lacks(c, s, now_ms);
+	if (s->back && !s->busy)
+		is_suspended(c, s, now_ms);
+	else
+		suspend_all(c, s, now_ms);
+}
+
+/* All of it, or nothing: half a gang's room is nobody's. */
+static void goes_on(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
+{
+	s->back |= s->on != 0;	/* half of it is of no use */
+	if (!s->busy && s->back && vs_suspend_none(c, s)) {
+		vs_suspend_state(s, VS_SUSPEND_WAKES, now_ms);
+		return;
+	}
+	if (s->busy || vs_suspend_lacks(c, s, now_ms) ||
+	    !may_go_on(c, s, now_ms))
+		return;
+	c->suspends.tries++;
+	s->try_ms = now_ms + TRY_MS;
+	if (!place_all(c, s, now_ms))
+		return;
+	s->why[0] = '\0';
+	if (s->pends && !s->back)
+		spare(c, s, now_ms);
+	vs_suspend_state(s, VS_SUSPEND_RESUMES, now_ms);
+	s->try_ms = now_ms;
+	resume_all(c, s, now_ms);
 }
 
 static void step(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
@@ -346,7 +398,7 @@ static void step(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 	case VS_SUSPEND_STOPS:
 		if (!s->waits)
 			vs_suspend_drop(c, s, "isn't suspended: the other one waits no more");
-		break;			/* suspend_say.c */
+		return;			/* suspend_say.c */
 	case VS_SUSPEND_HEEDS:
 		s->back |= !s->waits;
 		if (s->back)
@@ -355,52 +407,32 @@ static void step(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 			vs_suspend_state(s, VS_SUSPEND_GOES, now_ms);
 		break;
 	case VS_SUSPEND_GOES:
-		if (s->suspended == s->nodes) {
-			c->suspends.suspended++;
-			vs_info("JobId=%u its VMs are suspended, for JobId=%u",
-				s->job, s->for_job);
-			is_suspended(c, s, now_ms);
-		} else if (s->back && !s->busy) {
-			is_suspended(c, s, now_ms);
-		} else {
-			suspend_all(c, s, now_ms);
-		}
+		goes(c, s, now_ms);
 		break;
 	case VS_SUSPEND_IS:
-		s->back |= s->on != 0;	/* half of it is of no use */
-		if (!may_go_on(c, s, now_ms) || s->busy)
-			break;
-		c->suspends.tries++;
-		s->try_ms = now_ms + TRY_MS;
-		if (!place_all(c, s, now_ms))
-			break;
-		s->why[0] = '\0';
-		if (s->waits && !s->back)
-			spare(c, s, now_ms);
-		vs_suspend_state(s, VS_SUSPEND_RESUMES, now_ms);
-		resume_all(c, s, now_ms + TRY_MS);
+		goes_on(c, s, now_ms);
 		break;
 	case VS_SUSPEND_RESUMES:
 		if (s->on == s->nodes)
 			vs_suspend_state(s, VS_SUSPEND_WAKES, now_ms);
-		else
+		else if (s->busy || !vs_suspend_lacks(c, s, now_ms))
 			resume_all(c, s, now_ms);
 		break;
 	case VS_SUSPEND_WAKES:
 		break;			/* suspend_say.c */
 	}
+	vs_suspend_judge(s, now_ms);
 }
 
 void vs_suspends_pass(struct vs_core *c, int64_t now_ms)
 {
 	struct vs_suspend *s, *next;
 
-	if (!c->suspends.first || c->blocked[0] || c->observe)
+	if (!c->suspends.jobs || c->blocked[0] || c->observe)
 		return;
 	count(c, now_ms);
 	c->suspends.tries = 0;
-	for (s = c->suspends.first; s; s = next) {
-		next = s->next;
+	HASH_ITER(hh, c->suspends.jobs, s, next) {
 		if (!s->nodes)
 			vs_suspend_drop(c, s, "has left its nodes");
 		else
@@ -442,9 +474,11 @@ void vs_suspend_failed(struct vs_core *c, struct vs_node *n,
 		n->no_suspend_ms = now_ms + VS_SUSPEND_REFUSED_MS;
 	if (!s)
 		return;
-	if (kind == VS_OP_SUSPEND)
+	if (kind == VS_OP_SUSPEND) {
 		s->back = true;
-	else
-		cannot(s, err->text);
+	} else {
+		vs_suspend_cannot(s, err->text);
+		s->fails_ms = s->fails_ms ? s->fails_ms : now_ms;
+	}
 	s->try_ms = now_ms + AGAIN_MS;
 }

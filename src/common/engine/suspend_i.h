@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "util/hash.h"
 
 struct vs_core;
 struct vs_node;
@@ -23,7 +24,7 @@ enum vs_suspend_state {
 
 /* A job from the decision until Slurm has resumed it. */
 struct vs_suspend {
-	struct vs_suspend *next;
+	UT_hash_handle hh;
 	uint32_t job, for_job;
 	enum vs_suspend_state state;
 	int64_t since_ms;		/* in this state */
@@ -32,17 +33,26 @@ struct vs_suspend {
 	int64_t asked_s, asked_ms;	/* its slurmds were asked; 0: not */
 	bool answered;			/* all of them have */
 	bool back;			/* to be resumed, whoever waits */
-	bool waits;			/* for_job pends, as last seen */
+	bool pends;			/* for_job does, as last seen */
+	bool waits;			/* and for what this one has given */
+	bool counted;			/* begun is known */
+	uint32_t begun;			/* tasks of for_job's array, before all
+					 * was given */
 	bool held;			/* by an operator */
 	bool stopped;			/* for Slurm it is suspended, as last seen */
 	char why[200];			/* it can't be resumed; "" */
+	int64_t lacks_ms;		/* a VM isn't to be had since; 0 */
+	int64_t fails_ms;		/* resumes fail since; 0 */
+	bool lost;			/* for so long that Slurm is to judge */
 	/* its nodes, by what vCenter shows of their VMs; of the last pass */
 	size_t nodes, on, suspended, busy;
 };
 
 struct vs_suspends {
-	struct vs_suspend *first;
+	struct vs_suspend *jobs;	/* uthash by job */
 	int64_t looked_ms, kept_ms;	/* see suspend_say.c */
+	bool look;			/* at a new one, before a word is said */
+	size_t found_from;		/* the next node to look at for such jobs */
 	size_t continued;		/* nodes whose jobs were told to go on */
 	int calls;			/* under way */
 	int tries;			/* to resume some, in this turn */
@@ -51,11 +61,25 @@ struct vs_suspends {
 
 #define VS_SUSPEND_REFUSED_MS (10 * 60 * 1000)	/* such a VM goes on, or its job ends */
 
+#define VS_EACH_SUSPEND(c, s) \
+	for (struct vs_suspend *s = (c)->suspends.jobs; s; s = s->hh.next)
+
 /* NULL: it is not. */
 struct vs_suspend *vs_suspend_of(const struct vs_core *c, uint32_t job);
 const char *vs_suspend_state_name(enum vs_suspend_state s);
-/* May all its VMs be suspended, now? */
-bool vs_suspend_may(struct vs_core *c, const struct vs_victim *v);
+/* Memory that is still to be written, MB. */
+struct vs_unwritten {
+	int64_t *store_mb;		/* by pool, c->inv.npools of them */
+	int64_t all_mb;
+	int64_t unknown_mb;		/* nobody knows where to, of all_mb */
+};
+
+/* As of now; the end frees it. */
+void vs_unwritten_begin(struct vs_core *c, struct vs_unwritten *u);
+void vs_unwritten_end(struct vs_unwritten *u);
+/* May all its VMs be suspended, now? u is left as it was. */
+bool vs_suspend_may(struct vs_core *c, const struct vs_victim *v,
+		    struct vs_unwritten *u);
 void vs_suspend_begin(struct vs_core *c, const struct vs_victim *v,
 		      uint32_t for_job);
 /* Some job on the node is: nobody else may come there. */
@@ -76,6 +100,21 @@ void vs_suspend_state(struct vs_suspend *s, enum vs_suspend_state state,
 /* After a restart, or found so: from what Slurm and vCenter show. */
 void vs_suspend_found(struct vs_core *c, uint32_t job, uint32_t for_job,
 		      bool held);
+
+/* suspend_lacks.c: a VM of it isn't to be had, whatever room there is: noted, and
+ * said in s->why. True: it can't go on now. */
+bool vs_suspend_lacks(struct vs_core *c, struct vs_suspend *s, int64_t now_ms);
+/* None of its VMs is suspended, as last seen. */
+bool vs_suspend_none(struct vs_core *c, const struct vs_suspend *s);
+/* After each pass: has it been without a VM, or failed, for too long? */
+void vs_suspend_judge(struct vs_suspend *s, int64_t now_ms);
+/* vCenter is away: who is stopped for a suspend that doesn't come goes on. */
+void vs_suspends_away(struct vs_core *c, int64_t now_ms);
+/* One of ours that isn't over, and nobody sees how it is: its slurmds are asked. */
+bool vs_suspend_asks_away(const struct vs_core *c, const struct vs_suspend *s,
+			  int64_t now_ms);
+/* What keeps it, for people; logged once. */
+void vs_suspend_cannot(struct vs_suspend *s, const char *why);
 
 /* suspend_room.c: idle VMs go, if that gives its VM room where it is. */
 void vs_suspend_make_way(struct vs_core *c, const struct vs_node *n,

@@ -4,42 +4,66 @@
  * by what is under way for them, and by the room for their memory on datastores.
  * The lock is held.
  */
-#include <string.h>
+#include <stdlib.h>
 #include "engine/core_i.h"
+#include "util/mem.h"
 
-/* What is still to be written onto that datastore (NULL: the one there is). */
-static int64_t unwritten_mb(struct vs_core *c, const char *store)
+/* Memory becomes a file beside the disks. sign: 1, or -1 takes it out again. */
+static void count(struct vs_core *c, struct vs_unwritten *u,
+		  const struct vs_node *n, int sign)
 {
-	int64_t mb = 0;
+	const struct vs_vm *vm = vs_node_vm(c, n);
+	int at = vm ? vs_room_store_of(&c->inv, vm) : -1;
+	int64_t mb = sign * n->profile->memory_mb;
 
-	for (size_t i = 0; i < c->nnodes && c->suspends.first; i++) {
-		const struct vs_node *n = &c->nodes[i];
-		const char *on = vs_stores_of(c, vs_node_vm(c, n));
-
-		if (vs_suspend_goes(c, n) && n->seen != VS_SEEN_SUSPENDED &&
-		    (!store || !on || !strcmp(store, on)))
-			mb += n->profile->memory_mb;
-	}
-	return mb;
+	u->all_mb += mb;
+	if (at < 0)
+		u->unknown_mb += mb;
+	else
+		u->store_mb[at] += mb;
 }
 
-/* Memory becomes files beside the disks, of all its VMs. */
-static bool has_space(struct vs_core *c, const struct vs_victim *v, size_t of)
+void vs_unwritten_begin(struct vs_core *c, struct vs_unwritten *u)
 {
-	const char *store = vs_stores_of(c, vs_node_vm(c, &c->nodes[v->ids[of]]));
-	int at = store ? vs_room_pool(&c->inv, store) : -1;
-	int64_t mb = unwritten_mb(c, store);
+	*u = (struct vs_unwritten) {
+		.store_mb = vs_calloc(c->inv.npools + 1, sizeof(int64_t)),
+	};
+	for (size_t i = 0; i < c->nnodes && c->suspends.jobs; i++)
+		if (vs_suspend_goes(c, &c->nodes[i]) &&
+		    c->nodes[i].seen != VS_SEEN_SUSPENDED)
+			count(c, u, &c->nodes[i], 1);
+}
 
-	for (size_t i = 0; i < v->n; i++) {
-		const struct vs_node *n = &c->nodes[v->ids[i]];
-		const char *on = vs_stores_of(c, vs_node_vm(c, n));
+void vs_unwritten_end(struct vs_unwritten *u)
+{
+	free(u->store_mb);
+	u->store_mb = NULL;
+}
 
-		if (!store || !on || !strcmp(store, on))
-			mb += n->profile->memory_mb;
-	}
+static bool has_space_for(struct vs_core *c, const struct vs_node *n,
+			  const struct vs_unwritten *u)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+	int at = vm ? vs_room_store_of(&c->inv, vm) : -1;
+
 	if (at >= 0)
-		return c->inv.pools[at].mem_mb > mb;
-	return !c->inv.store.there || c->inv.store.free_mb > mb;
+		return c->inv.pools[at].mem_mb > u->store_mb[at] + u->unknown_mb;
+	return !c->inv.store.there || c->inv.store.free_mb > u->all_mb;
+}
+
+/* For all its VMs. */
+static bool has_space(struct vs_core *c, const struct vs_victim *v,
+		      struct vs_unwritten *u)
+{
+	bool has = true;
+
+	for (size_t i = 0; i < v->n; i++)
+		count(c, u, &c->nodes[v->ids[i]], 1);
+	for (size_t i = 0; i < v->n && has; i++)
+		has = has_space_for(c, &c->nodes[v->ids[i]], u);
+	for (size_t i = 0; i < v->n; i++)
+		count(c, u, &c->nodes[v->ids[i]], -1);
+	return has;
 }
 
 static bool may(struct vs_core *c, struct vs_node *n, uint32_t job)
@@ -56,15 +80,14 @@ static bool may(struct vs_core *c, struct vs_node *n, uint32_t job)
 	       !vs_door(c, n, vm, VS_DEED_SUSPEND, NULL, NULL);
 }
 
-bool vs_suspend_may(struct vs_core *c, const struct vs_victim *v)
+bool vs_suspend_may(struct vs_core *c, const struct vs_victim *v,
+		    struct vs_unwritten *u)
 {
 	for (size_t i = 0; i < v->n; i++)
 		if (!vs_node_at(c, v->ids[i]) ||
 		    !may(c, &c->nodes[v->ids[i]], v->job))
 			return false;
-	for (size_t i = 0; i < v->n; i++)
-		if (!has_space(c, v, i))
-			return false;
 	return v->n && !v->never_suspend && !c->observe && c->port->job_suspend &&
-	       !vs_suspend_of(c, v->job) && !vs_job_waits(c, v->job);
+	       !vs_suspend_of(c, v->job) && !vs_job_waits(c, v->job) &&
+	       has_space(c, v, u);
 }

@@ -12,11 +12,7 @@
 
 size_t vs_suspends_count(const struct vs_core *c)
 {
-	size_t n = 0;
-
-	for (const struct vs_suspend *s = c->suspends.first; s; s = s->next)
-		n++;
-	return n;
+	return HASH_COUNT(c->suspends.jobs);
 }
 
 /* " on esx01, esx02 and 4 more"; "": no VM of it is seen. */

@@ -28,7 +28,7 @@ static bool asks_for_it(const struct vs_core *c)
 	for (size_t i = 0; i < c->nprofiles; i++)
 		if (c->profiles[i].preempt_suspend)
 			return true;
-	return c->suspends.first != NULL;
+	return c->suspends.jobs != NULL;
 }
 
 /* Some may be left of another vsphere.conf. */
@@ -45,8 +45,9 @@ static bool is_time(struct vs_core *c, int64_t now_ms)
 {
 	int64_t since_ms = now_ms - c->suspends.looked_ms;
 
-	if (!c->ready || since_ms < LOOK_MS)
+	if (!c->ready || (since_ms < LOOK_MS && !c->suspends.look))
 		return false;
+	c->suspends.look = false;
 	if (asks_for_it(c) || (since_ms >= KEEP_MS && has_some(c))) {
 		c->suspends.looked_ms = now_ms;
 		return true;
@@ -65,7 +66,7 @@ static bool may_be_found(struct vs_core *c, const struct vs_node *n)
 		(n->flags & VS_NODE_JOB_SUSPENDED));
 }
 
-static void row_add(struct vs_port_look *rows, size_t *n, uint32_t job)
+static void found_add(struct vs_port_look *rows, size_t *n, uint32_t job)
 {
 	for (size_t i = 0; i < *n; i++)
 		if (rows[i].job == job)
@@ -73,24 +74,38 @@ static void row_add(struct vs_port_look *rows, size_t *n, uint32_t job)
 	rows[(*n)++] = (struct vs_port_look) { .job = job };
 }
 
-/* Those that are suspended, whom for, and those that may be. */
-static struct vs_port_look *rows_make(struct vs_core *c, size_t *n)
+/* Those that may be, so many at a time, from where the last look has ended. */
+static size_t found_rows(struct vs_core *c, struct vs_port_look *rows)
 {
-	struct vs_port_look *rows;
-	size_t count = 0, max;
+	size_t n = 0;
 
-	for (struct vs_suspend *s = c->suspends.first; s; s = s->next)
-		count += 2;
-	rows = vs_calloc(count + FOUND_MAX + 1, sizeof(*rows));
-	*n = 0;
-	for (struct vs_suspend *s = c->suspends.first; s; s = s->next) {
-		row_add(rows, n, s->job);
-		row_add(rows, n, s->for_job);
+	for (size_t i = 0; i < c->nnodes && n < FOUND_MAX; i++) {
+		const struct vs_node *node;
+
+		if (c->suspends.found_from >= c->nnodes)
+			c->suspends.found_from = 0;
+		node = &c->nodes[c->suspends.found_from++];
+		if (may_be_found(c, node))
+			found_add(rows, &n, node->job);
 	}
-	max = *n + FOUND_MAX;
-	for (size_t i = 0; i < c->nnodes && *n < max; i++)
-		if (may_be_found(c, &c->nodes[i]))
-			row_add(rows, n, c->nodes[i].job);
+	return n;
+}
+
+/* Each that is suspended and, next to it, whom for: npairs of these; then those
+ * that may be, nfound. */
+static struct vs_port_look *rows_make(struct vs_core *c, size_t *npairs,
+				      size_t *nfound)
+{
+	struct vs_port_look *rows = vs_calloc(2 * vs_suspends_count(c) +
+					      FOUND_MAX, sizeof(*rows));
+	size_t n = 0;
+
+	VS_EACH_SUSPEND(c, s) {
+		rows[n++].job = s->job;
+		rows[n++].job = s->for_job;
+	}
+	*npairs = n / 2;
+	*nfound = found_rows(c, rows + n);
 	return rows;
 }
 
@@ -120,6 +135,18 @@ static void heed(struct vs_core *c, struct vs_suspend *s,
 	s->back = true;
 }
 
+/* Does it wait for what s has given? The record of an array waits until its last
+ * task has begun: any that begins after all is given has had its chance. */
+static void heed_other(struct vs_suspend *s, const struct vs_port_look *row)
+{
+	s->pends = row->is == VS_JOB_PENDING;
+	if (s->state < VS_SUSPEND_IS || !s->counted) {
+		s->counted = true;
+		s->begun = row->begun;
+	}
+	s->waits = s->pends && row->begun <= s->begun;
+}
+
 static void found(struct vs_core *c, const struct vs_port_look *row)
 {
 	if (row->is != VS_JOB_RUNNING || vs_suspend_of(c, row->job))
@@ -133,29 +160,28 @@ static void found(struct vs_core *c, const struct vs_port_look *row)
 static void look(struct vs_core *c, int64_t now_ms)
 {
 	struct vs_port_look *rows;
-	struct vs_suspend *s, *next;
-	size_t n;
+	size_t npairs, nfound;
 
 	vs_lock();
 	if (!is_time(c, now_ms)) {
 		vs_unlock();
 		return;
 	}
-	rows = rows_make(c, &n);
+	rows = rows_make(c, &npairs, &nfound);
 	vs_unlock();
-	if (n)
-		c->port->jobs_look(c->port->ctx, rows, n);
+	if (npairs + nfound)
+		c->port->jobs_look(c->port->ctx, rows, 2 * npairs + nfound);
 	vs_lock();
-	for (size_t i = 0; i < n; i++) {
-		for (s = c->suspends.first; s; s = next) {
-			next = s->next;
-			if (s->for_job == rows[i].job)
-				s->waits = rows[i].is == VS_JOB_PENDING;
-			if (s->job == rows[i].job)
-				heed(c, s, &rows[i]);
-		}
-		found(c, &rows[i]);
+	for (size_t i = 0; i < npairs; i++) {
+		struct vs_suspend *s = vs_suspend_of(c, rows[2 * i].job);
+
+		if (!s)
+			continue;
+		heed_other(s, &rows[2 * i + 1]);
+		heed(c, s, &rows[2 * i]);
 	}
+	for (size_t i = 0; i < nfound; i++)
+		found(c, &rows[2 * npairs + i]);
 	vs_unlock();
 	free(rows);
 }
@@ -202,7 +228,7 @@ struct word {
 	char **nodes;
 	size_t n, cap;
 	/* the answer */
-	bool ok, answered;
+	bool ok, asked, answered;
 };
 
 static void node_add(struct word *w, const struct vs_node *n)
@@ -211,9 +237,11 @@ static void node_add(struct word *w, const struct vs_node *n)
 	w->nodes[w->n++] = vs_strdup(n->name);
 }
 
-static bool has_a_word(const struct vs_suspend *s)
+static bool has_a_word(const struct vs_core *c, const struct vs_suspend *s,
+		       int64_t now_ms)
 {
-	return s->state == VS_SUSPEND_STOPS ||
+	return vs_suspend_asks_away(c, s, now_ms) ||
+	       s->state == VS_SUSPEND_STOPS ||
 	       (s->state == VS_SUSPEND_WAKES && !s->held) ||
 	       (s->state == VS_SUSPEND_HEEDS && !s->answered);
 }
@@ -224,10 +252,10 @@ static struct word *words_make(struct vs_core *c, int64_t now_ms, size_t *n)
 	size_t cap = 0;
 
 	*n = 0;
-	for (struct vs_suspend *s = c->suspends.first; s; s = s->next) {
+	VS_EACH_SUSPEND(c, s) {
 		struct word *w;
 
-		if (!has_a_word(s))
+		if (!has_a_word(c, s, now_ms))
 			continue;
 		VS_GROW(words, cap, *n + 1);
 		w = &words[(*n)++];
@@ -252,7 +280,8 @@ static void wake(const struct vs_port *p, struct word *w)
 	else if (w->asked_s)
 		w->answered = p->nodes_answered(p->ctx, nodes, w->n,
 						w->asked_s);
-	if (!w->answered && (!w->asked_s || w->again))
+	w->asked = !w->answered && (!w->asked_s || w->again);
+	if (w->asked)
 		w->asked_s = p->nodes_wake(p->ctx, nodes, w->n, w->asked_s);
 }
 
@@ -290,7 +319,7 @@ static void said(struct vs_core *c, const struct word *w, int64_t now_ms)
 
 	if (!s || s->state != w->state)
 		return;
-	if (s->asked_s != w->asked_s)
+	if (w->asked)
 		s->asked_ms = now_ms;
 	s->asked_s = w->asked_s;
 	s->answered = w->answered;
@@ -298,6 +327,8 @@ static void said(struct vs_core *c, const struct word *w, int64_t now_ms)
 		vs_suspend_state(s, VS_SUSPEND_HEEDS, now_ms);
 	else if (s->state == VS_SUSPEND_STOPS)
 		refused(c, s, now_ms);
+	else if (s->state == VS_SUSPEND_GOES && w->answered)
+		vs_suspend_state(s, VS_SUSPEND_WAKES, now_ms);
 	if (w->state != VS_SUSPEND_WAKES || !w->answered)
 		return;
 	/* as when an operator has suspended it just now */
@@ -324,7 +355,8 @@ static bool is_silent(struct vs_core *c, const struct vs_node *n)
 	const struct vs_suspend *s = n->job ? vs_suspend_of(c, n->job) : NULL;
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
-	if (!s || s->state < VS_SUSPEND_GOES || s->state > VS_SUSPEND_RESUMES)
+	if (!s || s->lost || s->state < VS_SUSPEND_GOES ||
+	    s->state > VS_SUSPEND_RESUMES)
 		return false;
 	if (!c->loaded || n->op.kind != VS_OP_NONE)
 		return true;
@@ -367,6 +399,7 @@ void vs_suspend_say(struct vs_core *c, int64_t now_ms)
 	if (c->port->job_continue)
 		go_on(c);
 	vs_lock();
+	vs_suspends_away(c, now_ms);
 	words = c->observe || c->blocked[0] ? NULL : words_make(c, now_ms, &n);
 	vs_unlock();
 	for (size_t i = 0; i < n && c->port->active(c->port->ctx); i++)

@@ -33,6 +33,7 @@ struct question {
 	bool *in;			/* by node id: one of the job's */
 	int *stays;			/* by node id: jobs, 0: its VM is gone */
 	struct vs_as_if as_if;
+	struct vs_unwritten unwritten;	/* by those on their way */
 	int *changed;			/* hosts, by index, since the last try */
 	bool *has_changed;
 	size_t nchanged;
@@ -144,10 +145,12 @@ static bool has_vfs(const struct question *q, const struct vs_victim *v)
  * for this one, in vain. */
 static bool spared(const struct question *q, const struct vs_victim *v)
 {
-	for (size_t i = 0; i < v->n; i++)
-		if (v->ids[i] >= 0 && (size_t)v->ids[i] < q->c->nnodes &&
-		    vs_clock() < q->c->nodes[v->ids[i]].spared_ms)
+	for (size_t i = 0; i < v->n; i++) {
+		const struct vs_node *n = vs_node_at(q->c, v->ids[i]);
+
+		if (n && n->spared_job == v->job && vs_clock() < n->spared_ms)
 			return true;
+	}
 	return vs_suspend_of(q->c, v->job) != NULL;
 }
 
@@ -258,17 +261,18 @@ static int choose(struct question *q)
 }
 
 /* A node that the job is to get has no VM to suspend for it. */
-static bool may_suspend(const struct question *q, const struct vs_victim *v)
+static bool may_suspend(struct question *q, const struct vs_victim *v)
 {
 	for (size_t i = 0; i < v->n; i++)
 		if (!may_move(q, v->ids[i]))
 			return false;
-	return vs_suspend_may(q->c, v);
+	return vs_suspend_may(q->c, v, &q->unwritten);
 }
 
 static void question_end(struct question *q)
 {
 	vs_as_if_end(&q->as_if);
+	vs_unwritten_end(&q->unwritten);
 	free(q->place);
 	free(q->asked);
 	free(q->ended);
@@ -294,6 +298,7 @@ static void question_begin(struct question *q, struct vs_core *c,
 	q->changed = vs_calloc(nhosts, sizeof(*q->changed));
 	q->has_changed = vs_calloc(nhosts, sizeof(*q->has_changed));
 	vs_env_fill(c, &q->env);
+	vs_unwritten_begin(c, &q->unwritten);
 	vs_as_if_begin(&q->as_if, q->env.sums, &c->ledger, &c->inv, is_gone, q);
 	for (size_t i = 0; i < n; i++) {
 		q->in[ids[i]] = true;
@@ -323,8 +328,10 @@ static int carry_out(struct question *q, uint32_t job, bool *take)
 		if (!q->ended[i])
 			continue;
 		/* those before it may have taken the datastore's room */
-		if (q->suspends[i] && vs_suspend_may(q->c, &q->victims[i])) {
+		if (q->suspends[i] && may_suspend(q, &q->victims[i])) {
 			vs_suspend_begin(q->c, &q->victims[i], job);
+			vs_unwritten_end(&q->unwritten);
+			vs_unwritten_begin(q->c, &q->unwritten);
 			continue;
 		}
 		if (q->victims[i].only_suspend)
