@@ -218,8 +218,10 @@ func (c *call) cloneTarget(src *vmachine, spec *types.VirtualMachineCloneSpec) (
 // cloneTo makes the clone, or nothing.
 func (src *vmachine) cloneTo(req *types.CloneVM_Task, name string, where *cloneWhere) (*vmachine, error) {
 	w := src.w
-	if err := where.host.connected(); err != nil {
-		return nil, err
+	for _, h := range []*host{src.h, where.host} { // one of them may be lost since
+		if err := h.connected(); err != nil {
+			return nil, err
+		}
 	}
 	v := w.newVM(src.dc, name, req.Folder)
 	v.diskGB = src.diskGB

@@ -204,6 +204,21 @@ func TestADisconnectedHostRefuses(t *testing.T) {
 	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
 }
 
+// The copy is made by the source's host, wherever it goes.
+func TestACloneNeedsTheHostOfItsSource(t *testing.T) {
+	c := start(t, slow("CloneVM_Task", 300*time.Millisecond)).login()
+	at := c.read(c.read(c.find("DC0/vm/rhel9-ofed"), "runtime.host").(obj), "name").(string)
+	to := map[bool]string{true: "esx02", false: "esx01"}[at == "esx01"]
+	tk := c.cloneTask("n1", to, obj{}).(obj)
+	c.do("hostState", obj{"host": at, "state": "notResponding"})
+	c.taskFault("HostNotConnected", tk)
+	if c.find("DC0/vm/slurm/n1") != nil {
+		t.Fatal("it appeared")
+	}
+	c.do("hostState", obj{"host": at, "state": "connected"})
+	c.ok(c.cloneTask("n1", to, obj{}))
+}
+
 func TestRelocateKeepsHostVMRight(t *testing.T) {
 	c := start(t, nil).login()
 	vm := c.clone("n1", "esx02", obj{})
