@@ -60,6 +60,23 @@ def test_a_template_that_changes_is_told_on_the_slow_beat(pair):
     live.quiet(1, "template_changed")
 
 
+def test_a_template_whose_host_is_away_or_another_is_told(pair):
+    """Neither changes its version."""
+    sim, live = pair
+    t = live.seen[0]["templates"][0]
+    assert t["link"] == "yes"
+    was = live.host("esx01")["moid"]
+    assert t["host"] == was
+    sim.do("hostState", host="esx01", state="notResponding")
+    away = beat(live)["template"]
+    assert (away["host"], away["link"]) == (was, "no")
+    assert away["change_version"] == t["change_version"]
+    sim.do("hostState", host="esx01", state="connected")
+    assert beat(live)["template"]["link"] == "yes"
+    sim.do("migrate", vm="rhel9", host="esx02")
+    assert beat(live)["template"]["host"] == live.host("esx02")["moid"]
+
+
 def test_a_template_made_again_under_its_name_is_found(pair):
     sim, live = pair
     old = live.seen[0]["templates"][0]

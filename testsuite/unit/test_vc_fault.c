@@ -58,6 +58,7 @@ static const struct sample samples[] = {
 	{ "InvalidState", VS_E_OTHER_HOST },
 	{ "InvalidHostState", VS_E_OTHER_HOST },
 	{ "InvalidHostConnectionState", VS_E_OTHER_HOST },
+	{ "NoHost", VS_E_OTHER_HOST },
 	{ "HostNotConnected", VS_E_UNKNOWN },
 	{ "HostNotReachable", VS_E_UNKNOWN },
 	{ "HostCommunication", VS_E_UNKNOWN },

@@ -36,10 +36,12 @@ void live_put_err(struct json_object *o, const struct vs_err *err)
 
 static struct json_object *template_json(const struct vs_vc_template *t)
 {
+	static const char *const links[] = { "unknown", "no", "yes" };
 	struct json_object *o = vs_jb_obj(NULL);
 
 	vs_jb_str(o, "name", t->name);
 	vs_jb_str(o, "moid", t->moid);
+	vs_jb_str(o, "link", links[t->link]);
 	vs_jb_str(o, "change_version", t->change_version);
 	vs_jb_str(o, "host", t->host);
 	vs_jb_bool(o, "is_template", t->is_template);

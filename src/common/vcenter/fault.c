@@ -51,6 +51,7 @@ static const struct row table[] = {
 	{ "InvalidState", VS_E_OTHER_HOST },
 	{ "InvalidHostState", VS_E_OTHER_HOST },
 	{ "InvalidHostConnectionState", VS_E_OTHER_HOST },
+	{ "NoHost", VS_E_OTHER_HOST },
 	{ "GenericVmConfigFault", VS_E_OTHER_HOST },
 	/* nowhere now */
 	{ "InsufficientFailoverResourcesFault", VS_E_SHORTAGE },

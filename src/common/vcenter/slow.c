@@ -293,7 +293,7 @@ static void one_template(struct vs_vc *vc, const char *moid, struct vs_j p,
 		t->seen = true;
 		/* It may be read no more: permissions were changed. */
 		t->stale |= *version ? strcmp(t->change_version, version) ||
-			t->is_template != is :
+			t->is_template != is || vs_vcx_template_moved(t, p) :
 			*t->change_version && vs_j_len(missing);
 	}
 }
@@ -389,7 +389,8 @@ static void add_things(struct vs_vc *vc, struct json_object *props,
 		"summary.accessible", NULL };
 	static const char *const name[] = { "name", NULL };
 	static const char *const vm[] = { "name", "config.template",
-		"config.changeVersion", NULL };
+		"config.changeVersion", "runtime.host",
+		"runtime.connectionState", NULL };
 	bool any = false;
 
 	vs_jb_add(props, vs_spec_props("ResourcePool", pool));

@@ -24,7 +24,7 @@
 
 const char *const vs_vcx_template_paths[] = {
 	"name", "config.template", "config.version", "config.changeVersion",
-	"runtime.host", "config.hardware.device",
+	"runtime.host", "runtime.connectionState", "config.hardware.device",
 	"summary.storage.committed", "network", "config.guestId",
 	"config.cpuHotAddEnabled", "config.memoryHotAddEnabled", "snapshot",
 	"guest.toolsVersionStatus2", "config.keyId", "config.firmware",
@@ -105,18 +105,37 @@ void vs_vcx_template_wipe(struct vcx_template *t)
 	nets_free(t);
 }
 
+static enum vs_vc_auto link_of(struct vs_j props)
+{
+	const char *state = vs_j_str_or(
+		vs_vcx_prop(props, "runtime.connectionState"), "");
+
+	return !*state ? VS_VC_AUTO_UNKNOWN :
+		strcmp(state, "connected") ? VS_VC_AUTO_NO : VS_VC_AUTO_YES;
+}
+
+static const char *host_of(struct vs_j props)
+{
+	return vs_j_ref(vs_vcx_prop(props, "runtime.host"), NULL);
+}
+
+bool vs_vcx_template_moved(const struct vcx_template *t, struct vs_j props)
+{
+	return strcmp(t->host, host_of(props)) || t->link != link_of(props);
+}
+
 void vs_vcx_template_set(struct vcx_template *t, struct vs_j props)
 {
 	struct vs_j dev = vs_vcx_prop(props, "config.hardware.device");
 	const char *hw = vs_j_str_or(vs_vcx_prop(props, "config.version"), "");
-	const char *host = vs_j_ref(vs_vcx_prop(props, "runtime.host"), NULL);
 	size_t n = vs_j_len(dev);
 	bool is = vs_j_bool_or(vs_vcx_prop(props, "config.template"), false);
 
-	t->changed |= t->is_template != is;
+	t->changed |= t->is_template != is || t->link != link_of(props);
 	t->changed |= vs_str_replace(&t->change_version, vs_j_str_or(
 			vs_vcx_prop(props, "config.changeVersion"), ""));
-	t->changed |= vs_str_replace(&t->host, host);
+	t->changed |= vs_str_replace(&t->host, host_of(props));
+	t->link = link_of(props);
 	t->is_template = is;
 	t->hw = !strncmp(hw, "vmx-", 4) ? (int)strtol(hw + 4, NULL, 10) : 0;
 	vs_vcx_template_disks(t, props, dev);
@@ -160,7 +179,7 @@ struct vs_vc_template vs_vcx_template_view(const struct vcx_template *t)
 		.guest = t->guest, .passthrough = t->passthrough, .bios = t->bios,
 		.snapshot = t->snapshot, .hot_add = t->hot_add,
 		.cores_per_socket = t->cores_per_socket,
-		.secure_boot = t->secure_boot,
+		.secure_boot = t->secure_boot, .link = t->link,
 		.tools = t->tools, .nets = t->nets, .nnets = t->nnets };
 }
 

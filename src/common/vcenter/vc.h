@@ -88,7 +88,8 @@ struct vs_vc_template { const char *name, *moid, *change_version, *host;
 	const struct vs_vc_ref *nets; size_t nnets;	/* of its own cards */
 	enum vs_vc_auto snapshot, hot_add, tools;	/* has it that? */
 	int cores_per_socket;		/* -1 automatic, 0 unknown */
-	enum vs_vc_auto secure_boot; };
+	enum vs_vc_auto secure_boot;
+	enum vs_vc_auto link; };	/* of vCenter to its host */
 struct vs_vc_found {
 	const char *about;		/* "VMware vCenter Server 8.0.3 build-..." */
 	const char *instance_uuid;

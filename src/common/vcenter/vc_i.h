@@ -154,6 +154,7 @@ struct vcx_template {
 	int passthrough;
 	bool bios;
 	enum vs_vc_auto snapshot, hot_add, tools, secure_boot;
+	enum vs_vc_auto link;		/* as in vs_vc_template */
 	int cores_per_socket;		/* as in vs_vc_template */
 	struct json_object *nic;	/* its first network card, whole */
 	int *disks;			/* keys of its virtual disks */
@@ -318,6 +319,8 @@ void vs_vcx_templates_tell(struct vs_vc *vc);
 bool vs_vcx_template_named(const struct vcx_template *t, const char *name);
 void vs_vcx_template_set(struct vcx_template *t, struct vs_j props);
 void vs_vcx_template_forget(struct vcx_template *t);
+/* Is it on another host than was read, or its link another? */
+bool vs_vcx_template_moved(const struct vcx_template *t, struct vs_j props);
 /* template_disks.c: what is read of its disks; dev: config.hardware.device. */
 void vs_vcx_template_disks(struct vcx_template *t, struct vs_j props,
 			   struct vs_j dev);
