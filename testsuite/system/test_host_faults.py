@@ -9,6 +9,7 @@ import pytest
 
 from cluster import Cluster, wait_for
 from stages import Held
+from test_check import findings
 from worlds import PF0, world
 
 E1, E2, E3 = (f"esx{i:02d}.example.org" for i in (1, 2, 3))
@@ -244,3 +245,83 @@ def test_a_guest_that_dies_while_it_boots_is_tried_elsewhere_once(cluster):
     finally:
         os.unlink(cluster.path("guests", "vm001.delay"))
         cluster.run("scancel", str(job))
+
+
+def template_at(cluster):
+    return [v for v in cluster.state()["vms"]
+            if v["name"] == "rhel9-ofed"][0]["host"]
+
+
+def without_vm(cluster, node):
+    if [v for v in cluster.our_vms() if v["name"] == node]:
+        cluster.do("destroyVm", vm=node)
+    wait_for("it has no VM", 20, lambda: [
+        n["vm_state"] for n in cluster.svf("nodes")["nodes"]
+        if n["node"] == node] == ["none"])
+
+
+@pytest.mark.parametrize("state", ["disconnected", "notResponding"])
+def test_while_the_templates_host_is_away_jobs_wait_and_no_node_pays(
+        cluster, state):
+    """VMs that exist serve; what must be cloned waits with the reason, svf
+    check says it, and the job runs as soon as the host is back."""
+    warm, new = "vm001", "vm006"
+    where = template_at(cluster)
+    others = [h for h in (E1, E2, E3) if h != where]
+    cluster.must("svf", "host", "drain", where, "no VM of ours there")
+    held = Held(cluster, "-N1", "-w", warm).wait_running()
+    held.end_well()
+    assert cluster.our_vm(warm)["host"] in others
+    without_vm(cluster, new)
+    clones = cluster.calls("CloneVM_Task")
+    cluster.do("hostState", host=where, state=state)
+    try:
+        says = f"Template=rhel9-ofed: its host {where} is not connected"
+        job = cluster.sbatch("-N1", "-w", new, script="hostname")
+        wait_for("why", 30, lambda: says in cluster.svf("why", str(job))[
+            "text"])
+        wait_for("squeue's reason", 30, lambda: says in
+                 cluster.must("scontrol", "show", "job", str(job)))
+        f = wait_for("svf check says it", 30, lambda: [
+            f for f in findings(cluster) if f["code"] == "template-missing"])[0]
+        assert says in f["is"]
+        assert f["fix"].startswith(f"govc host.reconnect {where}\n")
+        cluster.wait_job(cluster.sbatch("-N1", "-w", warm,
+                                        script="hostname"), 60)
+        assert cluster.job_state(job) == "PENDING"
+        assert not_down(cluster)
+        assert cluster.calls("CloneVM_Task") == clones
+    finally:
+        cluster.do("hostState", host=where, state="connected")
+    cluster.wait_job(job, 30)
+    assert restarts(cluster, job) == 0
+    assert cluster.calls("CloneVM_Task") == clones + 1
+
+
+def test_a_clone_that_fails_with_its_templates_host_is_no_nodes_fault(cluster):
+    """The host is lost while the clone runs: the job goes back to the queue
+    and runs when the host is back; no node is down, no other host avoided."""
+    new = "vm006"
+    where = template_at(cluster)
+    cluster.must("svf", "host", "drain", where, "no VM of ours there")
+    without_vm(cluster, new)
+    before = cluster.calls("CloneVM_Task")
+    cluster.do("setDuration", name="CloneVM_Task", duration="2s")
+    try:
+        job = cluster.sbatch("-N1", "-w", new, script="hostname")
+        wait_for("it is being cloned", 30,
+                 lambda: cluster.calls("CloneVM_Task") == before + 1)
+        cluster.do("hostState", host=where, state="notResponding")
+        says = f"Template=rhel9-ofed: its host {where} is not connected"
+        wait_for("it waits again, and why", 60, lambda: (
+            cluster.job_state(job) == "PENDING" and
+            says in cluster.svf("why", str(job))["text"]))
+        assert not_down(cluster)
+        assert {h["state"] for n, h in hosts(cluster).items()
+                if n != where} == {"up"}
+        assert cluster.calls("CloneVM_Task") == before + 1
+    finally:
+        cluster.do("setDuration", name="CloneVM_Task", duration="300ms")
+        cluster.do("hostState", host=where, state="connected")
+    cluster.wait_job(job, 90)
+    assert not_down(cluster)

@@ -18,6 +18,8 @@ static struct vs_vc *const client = (struct vs_vc *)&fake_serial;
 int fake_sent[FAKE_KINDS], fake_cancels, fake_overfull;
 int64_t fake_disk_mb;
 int fake_hw;
+const char *fake_template_host;
+enum vs_vc_auto fake_template_link;
 
 /* ---- the world ------------------------------------------------------------- */
 
@@ -33,6 +35,8 @@ void fake_reset(int hosts, int vfs)
 	fake_store_mb = 1 << 20;
 	fake_disk_mb = 0;
 	fake_hw = 20;
+	fake_template_host = "host-templates";
+	fake_template_link = VS_VC_AUTO_YES;
 	nhosts = hosts;
 	nvfs = vfs;
 	vs_core.vc = client;
@@ -180,7 +184,8 @@ void fake_load(void)
 				     "dvportgroup-1", false, false };
 	struct vs_vc_template tpl = {
 		.name = "tpl", .moid = "vm-tpl", .change_version = "1",
-		.host = "host-1", .is_template = true, .hw = fake_hw,
+		.host = fake_template_host, .link = fake_template_link,
+		.is_template = true, .hw = fake_hw,
 		.disk_mb = fake_disk_mb,
 	};
 	struct vs_vc_found f = {
@@ -209,7 +214,8 @@ void fake_template(const char *moid, const char *missing)
 {
 	struct vs_vc_template tpl = {
 		.name = "tpl", .moid = moid, .change_version = moid,
-		.host = "host-1", .is_template = true, .hw = fake_hw,
+		.host = fake_template_host, .link = fake_template_link,
+		.is_template = true, .hw = fake_hw,
 		.disk_mb = fake_disk_mb, .missing = missing,
 	};
 

@@ -85,6 +85,8 @@ void fake_offers(int question, const char *pci, const char *system,
 		 const struct vs_err *err);
 extern int64_t fake_disk_mb;		/* of the template, at the next load */
 extern int fake_hw;			/* its hardware version */
+extern const char *fake_template_host;	/* moId; as begun none of the hosts here */
+extern enum vs_vc_auto fake_template_link;
 
 /* hosts esx1..N in cluster domain-c1, each with one PF 0000:3b:00.0 */
 void fake_reset(int hosts, int vfs);

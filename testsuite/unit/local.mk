@@ -94,6 +94,7 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_beside \
 	testsuite/unit/test_engine_restart testsuite/unit/test_engine_room \
 	testsuite/unit/test_engine_spec testsuite/unit/test_engine_stores \
 	testsuite/unit/test_engine_submit testsuite/unit/test_engine_template \
+	testsuite/unit/test_engine_template_host \
 	testsuite/unit/test_engine_term testsuite/unit/test_engine_victims \
 	testsuite/unit/test_engine_when testsuite/unit/test_engine_window \
 	testsuite/unit/test_engine_words
@@ -157,6 +158,7 @@ testsuite_unit_test_engine_spec_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_stores_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_submit_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_template_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_template_host_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_term_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_victims_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_when_LDADD = $(engine_ldadd)

@@ -83,7 +83,8 @@ static void a_template_with_a_passthrough_card_is_told(void **st)
 {
 	struct vs_vc_template t = {
 		.name = "tpl", .moid = "vm-tpl", .change_version = "x",
-		.host = "host-1", .is_template = true, .hw = fake_hw,
+		.host = "host-1", .link = VS_VC_AUTO_YES, .is_template = true,
+		.hw = fake_hw,
 		.disk_mb = 20480, .passthrough = 1,
 	};
 

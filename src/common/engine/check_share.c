@@ -50,26 +50,37 @@ static int64_t *store_needs(struct vs_core *c)
 
 /* ---- templates --------------------------------------------------------------- */
 
+static void missing_add(const struct vs_core *c,
+			const struct vs_checked_template *t, size_t profile,
+			struct vs_found_list *l)
+{
+	bool hostless = c->now[profile].hostless;
+
+	vs_found_add(l, VS_CHECK_TEMPLATE_MISSING, t->name,
+		     vs_strdup(c->now[profile].missing),
+		     vs_strdup(hostless ? "a template whose host is connected" :
+			       "a template that can be read"),
+		     hostless ? vs_template_host_mend(c, profile) :
+		     vs_template_mend(t->name, t->lack, c->conf->username));
+}
+
 static void templates_check(struct vs_core *c, const struct vs_check_site *s,
 			    struct vs_found_list *l)
 {
 	for (size_t i = 0; i < c->checks.ntemplates; i++) {
 		const struct vs_checked_template *t = &c->checks.templates[i];
-		const char *missing = "";
+		size_t of = c->nprofiles;	/* one that lacks it */
 		bool wanted = false;
 
 		for (size_t p = 0; p < c->nprofiles; p++) {
 			if (strcmp(c->profiles[p].template_name, t->name))
 				continue;
 			wanted |= s->nodes[p] > 0;
-			missing = c->now[p].missing;
+			if (c->now[p].missing[0])
+				of = p;
 		}
-		if (wanted && missing[0])
-			vs_found_add(l, VS_CHECK_TEMPLATE_MISSING, t->name,
-				vs_strdup(missing),
-				vs_strdup("a template that can be read"),
-				vs_template_mend(t->name, t->lack,
-						 c->conf->username));
+		if (wanted && of < c->nprofiles)
+			missing_add(c, t, of, l);
 		else if (wanted)
 			vs_check_template(s, &t->facts, l);
 	}

@@ -104,6 +104,9 @@ struct vs_profile_now {
 					 * more, "": nothing */
 	char hash[VS_PROFILE_HASH_LEN];	/* "": not known */
 	char missing[256];		/* why its template can't be cloned, "" */
+	bool hostless;			/* that is said by template_host.c */
+	char template_host[VS_MOID_LEN]; /* where it is registered, "" unknown */
+	enum vs_vc_auto template_link;	/* of vCenter to that host */
 	char barred[256];		/* why no new job gets a node of it, "" */
 	char barred_new[256];		/* the same for nodes without a VM */
 	bool rule_a;			/* broken by the configuration */

@@ -39,11 +39,12 @@ static bool finds_none(const struct vs_err *err)
 
 /* The code as the engine takes it: a fault of the host's ends its patience
  * with that host, and nobody's node is to blame for vCenter's settings. */
-static enum vs_code judged(const struct vs_node *n, const struct vs_err *err)
+static enum vs_code judged(const struct vs_node *n, const struct vs_err *err,
+			   bool nobodys)
 {
 	if (!err->fault[0])
 		return err->code;	/* said by no vCenter */
-	if (finds_none(err) || err->code == VS_E_CONFIG)
+	if (finds_none(err) || err->code == VS_E_CONFIG || nobodys)
 		return VS_E_SHORTAGE;
 	if (err->code == VS_E_RETRY && n->tries >= TRIES_HERE)
 		return VS_E_OTHER_HOST;
@@ -144,6 +145,8 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		    const char *host, const struct vs_err *err, int64_t now_ms)
 {
 	int64_t pause = (int64_t)500 << (n->tries < 6 ? n->tries : 6);
+	bool nobodys = kind == VS_OP_CLONE &&
+		vs_template_host_failed(c, n, host, err);
 
 	if (kind == VS_OP_VMOTION) {
 		vs_vmotion_failed(c, n, host, err, now_ms);
@@ -154,7 +157,7 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		return;
 	}
 	n->last_err = *err;
-	n->last_err.code = judged(n, err);
+	n->last_err.code = judged(n, err, nobodys);
 	vs_metrics_failed(c, kind, err->code);
 	n->not_before_ms = now_ms + pause;
 	if (kind == VS_OP_SHUTDOWN)
@@ -162,12 +165,12 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 	if (kind == VS_OP_RELOCATE &&
 	    vs_move_failed(n, vs_node_vm(c, n), &n->last_err))
 		return;
-	if (vs_fail_is_doubt(n->last_err.code))
+	if (vs_fail_is_doubt(nobodys ? err->code : n->last_err.code))
 		look_first(c, n, kind, err);
 	switch (n->last_err.code) {
 	case VS_E_OTHER_HOST:
 	case VS_E_SHORTAGE:
-		if (is_start(kind))
+		if (is_start(kind) && !nobodys)
 			blame(c, n, host, err, now_ms);
 		break;
 	case VS_E_CANCELED:

@@ -41,6 +41,17 @@ void vs_rights_check(struct vs_core *c);
  * touched. */
 const char *vs_node_barred(struct vs_core *c, const struct vs_node *n);
 
+/* template_host.c: the host on which a profile's template is registered; lock held.
+ * Where it was seen; is it there now; what mends it, to be free()d. */
+void vs_template_host_told(struct vs_core *c, size_t profile,
+			   const struct vs_vc_template *t);
+void vs_template_hosts_pass(struct vs_core *c);
+char *vs_template_host_mend(const struct vs_core *c, size_t profile);
+/* Did the node's clone on that host (moId) fail because the template's isn't there,
+ * or may it have? */
+bool vs_template_host_failed(const struct vs_core *c, const struct vs_node *n,
+			     const char *host, const struct vs_err *err);
+
 /* report.c, act.c: parts of reports; lock held unless said */
 int64_t vs_report_epoch(int64_t mono_ms);	/* as seconds since the epoch */
 void vs_report_str(struct json_object *o, const char *key, const char *s);

@@ -200,6 +200,8 @@ const char *vs_node_barred(struct vs_core *c, const struct vs_node *n)
 		return "slurmctld may still be trying to end the job whose VM was switched off there";
 	if (now->barred[0])
 		return now->barred;
+	if (vm && now->missing[0] && vs_node_fit(c, n, vm) == VS_FIT_REBUILD)
+		return now->missing;
 	if (vs_clones_bar(c, n, vm))
 		return vs_clones_bar(c, n, vm);
 	if (!vs_adapter_takes(n->profile->adapter))

@@ -88,7 +88,8 @@ core_sources += \
 	src/common/engine/suspend_say.c src/common/engine/suspend_room.c \
 	src/common/engine/suspend_may.c src/common/engine/suspend_lacks.c \
 	src/common/engine/suspend_report.c \
-	src/common/engine/tell.c src/common/engine/term.c \
+	src/common/engine/tell.c src/common/engine/template_host.c \
+	src/common/engine/term.c \
 	src/common/engine/victims.c \
 	src/common/engine/wait.c \
 	src/common/engine/window.c \

@@ -209,6 +209,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 	}
 	vs_strays_pass(c, now_ms);
 	vs_clones_pass(c);
+	vs_template_hosts_pass(c);
 	vs_checks_pass(c, now_ms);
 	/* The lock was lent: another configuration may have come, and the
 	 * inventory be the old one's. */

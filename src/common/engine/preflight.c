@@ -10,6 +10,7 @@
  * DPM automated where VFs are		told
  * a network that no PF with VFs reaches	no new job of that adapter
  * a template that no VM can be made from	no new job of that template (check.c)
+ * a template whose host isn't there	no new clone of it (template_host.c)
  * a datastore that isn't accessible	no new job (check.c)
  * rule A broken by the configuration	no new job of those adapters
  * a host that sees no datastore of its own	told, it gets no VM

@@ -55,6 +55,7 @@ static void template_apply(struct vs_core *c, const struct vs_vc_template *t)
 		vs_strlcpy(c->now[i].missing, t->missing ? t->missing : "",
 			   sizeof(c->now[i].missing));
 		vs_parent_template(c, i, t);	/* may add to it */
+		vs_template_host_told(c, i, t);	/* likewise */
 		c->now[i].sums = 0;	/* more or less may fit */
 	}
 	vs_checks_template(c, t);

@@ -98,7 +98,7 @@ const struct vs_check_kind vs_check_kinds[VS_CHECKS] = {
 		"Those left out go to no VM." },
 
 	[VS_CHECK_TEMPLATE_MISSING] = { "template-missing", VS_HARD, "template",
-		"the template isn't there, isn't readable, or is no template",
+		"the template, or its host, isn't there, isn't readable, or it is no template",
 		"No VM can be cloned from it." },
 	[VS_CHECK_TEMPLATE_HW] = { "template-hardware", VS_HARD, "template",
 		"its hardware version is too old for the adapter or a setting",
