@@ -175,7 +175,14 @@ func relocateVM(c *call) (any, error) {
 	} else if d != nil && !to.mounts(*d) {
 		return nil, to.unmounted(c.w.get(*d))
 	}
-	t := &task{cancelable: true, hosts: []*host{v.h}, run: func() (any, error) { return nil, v.relocate(to, &req.Spec) }}
+	t := &task{cancelable: true, hosts: []*host{v.h}, run: func() (any, error) {
+		from := v.h
+		err := v.relocate(to, &req.Spec)
+		if c.foreign && v.on() && v.h != from {
+			v.foreignOn = c.w.seq
+		}
+		return nil, err
+	}}
 	if to != v.h {
 		t.hosts = append(t.hosts, to)
 	}
@@ -185,16 +192,20 @@ func relocateVM(c *call) (any, error) {
 	return c.vmTask(v, "RelocateVM_Task", "VirtualMachine.relocate", t)
 }
 
-// relocate moves a VM; one that is on must fit there, and has no passthrough.
+// relocate moves a VM; one that is on must fit there, and has there what it has
+// of its host.
 func (v *vmachine) relocate(to *host, spec *types.VirtualMachineRelocateSpec) error {
 	if err := v.reachable(); err != nil {
 		return err
 	}
-	if v.on() && to != v.h {
+	live := v.on() && to != v.h
+	var there []heldVF
+	if live {
 		if label, held := v.forbids(deedMotion); held {
 			return noMotion(label)
 		}
-		if _, err := v.fits(to); err != nil {
+		var err error
+		if there, err = v.fits(to); err != nil {
 			return err
 		}
 	}
@@ -227,7 +238,13 @@ func (v *vmachine) relocate(to *host, spec *types.VirtualMachineRelocateSpec) er
 		v.w.poolOf(v, pool, true)
 		v.w.touch(v.o, "resourcePool")
 	}
+	if live {
+		v.giveBack()
+	}
 	v.place(to)
+	if live {
+		v.takeHost(there)
+	}
 	v.summarise()
 	v.w.publish(v.o)
 	from.quick()

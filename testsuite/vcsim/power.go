@@ -160,8 +160,8 @@ func isAuto(s *types.VirtualSriovEthernetCard) bool {
 	return len(id) > 10 && id[:10] == "Automatic-"
 }
 
-// leaveHost gives back what a VM has of its host while it is on.
-func (v *vmachine) leaveHost() {
+// giveBack ends what a VM has of its host's devices.
+func (v *vmachine) giveBack() {
 	for _, x := range v.held {
 		if x.p.used[x.vf] == v {
 			x.p.release(x.vf)
@@ -169,6 +169,11 @@ func (v *vmachine) leaveHost() {
 	}
 	v.held = nil
 	v.h.graphicsChanged()
+}
+
+// leaveHost gives back what a VM has of its host while it is on.
+func (v *vmachine) leaveHost() {
+	v.giveBack()
 	v.swap.release(v.w)
 }
 

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"sort"
 	"strings"
 	"testing"
 )
@@ -145,4 +146,117 @@ func TestInTheMixedModeProfilesShareAGPU(t *testing.T) {
 	c.ok(c.switchOn("b", "esx01", vgpuOf("nvidia_a100-10c")))
 	c.ok(c.switchOn("c", "esx01", vgpuOf("nvidia_a100-10c")))
 	c.taskFault("InsufficientGraphicsResourcesFault", c.switchOn("d", "esx01", vgpuOf("nvidia_a100-10c")))
+}
+
+// sharesOf gives who has which shared devices of a host, sorted.
+func (c *client) sharesOf(host string) string {
+	names := []string{}
+	for _, h := range c.admin("GET", "state", nil)["hosts"].([]any) {
+		for _, p := range h.(obj)["pfs"].([]any) {
+			id := p.(obj)["id"].(string)
+			if h.(obj)["name"] != host || id != "0000:65:00.0" && id != "0000:ca:00.0" && id != fpgaClass {
+				continue
+			}
+			for _, vm := range p.(obj)["by"].(obj) {
+				names = append(names, vm.(string))
+			}
+		}
+	}
+	sort.Strings(names)
+	return strings.Join(names, " ")
+}
+
+// shown gives the VMs that a host's own list says of its GPUs.
+func (c *client) shown(host string) int {
+	vms := 0
+	for _, g := range c.read(c.find("DC0/host/HPC1/"+host), "config.graphicsInfo").([]any) {
+		list, _ := g.(obj)["vm"].([]any)
+		vms += len(list)
+	}
+	return vms
+}
+
+func (c *client) haveIt(want map[string]string) {
+	c.t.Helper()
+	for host, names := range want {
+		if got := c.sharesOf(host); got != names {
+			c.t.Fatalf("of %s has %q, not %q", host, got, names)
+		}
+	}
+}
+
+func (c *client) motion(vm obj, host string) any {
+	return c.vmOp(vm, "RelocateVM_Task", obj{"spec": obj{"_typeName": "VirtualMachineRelocateSpec", "host": c.find("DC0/host/HPC1/" + host)}})
+}
+
+// A VM that moves while it is on has its vGPU of the new host, and none of the old.
+func TestVMotionTakesTheVGPUAlong(t *testing.T) {
+	c := start(t, shares).login()
+	whole := func(name, host string) obj {
+		vm := c.clone(name, host, vgpuOf("nvidia_a100-40c"))
+		c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
+		return vm
+	}
+	a, b := whole("a", "esx01"), whole("b", "esx01")
+	c.haveIt(map[string]string{"esx01": "a b", "esx02": ""})
+	c.ok(c.motion(a, "esx02"))
+	c.haveIt(map[string]string{"esx01": "b", "esx02": "a"})
+	if from, to := c.shown("esx01"), c.shown("esx02"); from != 1 || to != 1 {
+		t.Fatalf("the hosts tell of %d and %d VMs with a GPU", from, to)
+	}
+
+	// what it left is another's, also of another profile; it doesn't come back
+	d := c.clone("d", "esx01", vgpuOf("nvidia_a100-20c"))
+	c.ok(c.vmOp(d, "PowerOnVM_Task", nil))
+	c.taskFault("InsufficientGraphicsResourcesFault", c.motion(a, "esx01"))
+	c.haveIt(map[string]string{"esx01": "b d", "esx02": "a"})
+	if at := c.hostOf(a); at != "esx02" {
+		t.Fatal(at)
+	}
+	c.ok(c.vmOp(d, "PowerOffVM_Task", nil))
+	c.ok(c.motion(a, "esx01"))
+	c.haveIt(map[string]string{"esx01": "a b", "esx02": ""})
+
+	// nor to a host that has no GPU, or one in another mode
+	for _, host := range []string{"bare", "wrong"} {
+		c.taskFault("InsufficientGraphicsResourcesFault", c.motion(a, host))
+	}
+	c.ok(c.motion(a, "esx02"))
+	for _, vm := range []obj{a, b} {
+		c.ok(c.vmOp(vm, "PowerOffVM_Task", nil))
+	}
+	c.haveIt(map[string]string{"esx01": "", "esx02": ""})
+	if from, to := c.shown("esx01"), c.shown("esx02"); from+to != 0 {
+		t.Fatalf("the hosts tell of %d and %d VMs with a GPU, which are off", from, to)
+	}
+	for _, name := range []string{"e", "f"} { // all of both is to be had again
+		whole(name+"1", "esx01")
+		whole(name+"2", "esx02")
+	}
+}
+
+// As with a vGPU; and what moves into the last of it, two at once, moves once.
+func TestVMotionTakesADvxDeviceAlong(t *testing.T) {
+	c := start(t, func(inv *inventory) {
+		shares(inv)
+		inv.Datacenters[0].Clusters[0].Hosts[0].Dvx[0].Checkpoint = true
+	}).login()
+	on := func(name, host string) obj {
+		vm := c.clone(name, host, dvxOf("queues"))
+		c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
+		return vm
+	}
+	a, b := on("a", "esx01"), on("b", "esx01")
+	on("there", "esx02")
+	went, first, second := "a", c.motion(a, "esx02"), c.motion(b, "esx02")
+	if c.done(first)["state"] != "success" {
+		a, b, went, first, second = b, a, "b", second, first
+	}
+	c.ok(first)
+	c.taskFault("InsufficientResourcesFault", second)
+	stayed := map[string]string{"a": "b", "b": "a"}[went]
+	c.haveIt(map[string]string{"esx01": stayed, "esx02": went + " there"})
+	c.ok(c.vmOp(a, "PowerOffVM_Task", nil))
+	c.ok(c.motion(b, "esx02"))
+	c.haveIt(map[string]string{"esx01": "", "esx02": stayed + " there"})
 }

@@ -45,7 +45,7 @@ type vmachine struct {
 	forkedFrom *vmachine // until its guest begins
 	diskAt     uint64    // the change at which a foreign disk was attached
 	baseLost   bool      // the files that its disks stand on were deleted
-	foreignOn  uint64    // the change at which a foreign hand powered it on
+	foreignOn  uint64    // the change at which a foreign hand powered it on, or moved it
 }
 
 // heldVF is a VF taken by a card of a VM that is on.
