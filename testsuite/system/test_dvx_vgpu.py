@@ -225,6 +225,45 @@ def test_idle_vms_of_another_profile_make_room(cluster):
     off(cluster, *cluster.names_on())
 
 
+def test_a_job_leaves_a_host_for_another_gpu(cluster):
+    """By vMotion, as soon as one there runs its profile: not while others have
+    it whole. Both hosts' books are right on the way and afterwards."""
+    c = cluster
+    c.do("powerOn", vm="their-whole")
+    wait_for("it has the GPU", 20, lambda: free(c)["esx02", HALF] == 0)
+    job = Held(c, "-p", "half", "-w", "vm001").wait_running()
+    assert by_host(c)["esx01", "0000:65:00.0"] == ["vm001"]
+    booted, was = c.our_vm("vm001")["boots"], c.mutating()
+    c.do("maintenance", host=E1)
+    wait_for("it says what lacks", 40, lambda:
+             "needs 1 half vGPU, 0 free" in c.node("vm001").get("Reason", ""))
+    assert c.mutating() == was
+    job.runs_on()
+    c.do("powerOff", vm="their-whole")
+    wait_for("its VM has moved", 40, lambda: by_host(c) == {
+        ("esx02", "0000:ca:00.0"): ["vm001"]})
+    assert c.our_vm("vm001")["host"] == E2
+    wait_for("the host is in maintenance", 30, lambda: next(
+        h for h in c.state()["hosts"] if h["name"] == E1)["maintenance"])
+    assert c.mutating() == was + 1
+    c.do("maintenance", host=E1, mode="exit")
+    after = {**EMPTY, ("esx02", HALF): 1, ("esx02", WHOLE): 0}
+    wait_for("svf counts it there", 30, lambda: free(c) == after)
+    assert rows(c, "ours", "held", "foreign")["esx02", HALF] == (1, 0, 0)
+    assert rows(c, "ours", "held", "foreign")["esx01", HALF] == (0, 0, 0)
+    wait_for("the drain is lifted", 30, lambda:
+             "DRAIN" not in c.node("vm001")["State"])
+    assert c.our_vm("vm001")["boots"] == booted
+    whole = Held(c, "-p", "whole", "-w", "vm004").wait_running()
+    assert by_host(c) == {("esx01", "0000:65:00.0"): ["vm004"],
+                          ("esx02", "0000:ca:00.0"): ["vm001"]}
+    for j in (job, whole):
+        j.end_well()
+    off(c, *c.names_on())
+    assert not by_host(c)
+    wait_for("all is free", 30, lambda: free(c) == EMPTY)
+
+
 def test_everything_is_given_back(cluster):
     off(cluster, *cluster.names_on())
     assert not by_host(cluster)
