@@ -230,15 +230,21 @@ func (s *server) outage(d Dur, how string) error {
 	return nil
 }
 
-// endTask ends a task that hangs, well or with an error.
+// endTask ends a task that hangs, well, with an error, or as canceled.
 func (w *world) endTask(op *adminOp) error {
 	t := w.tasks.byRef[ref{Type: "Task", Value: op.Task}]
 	if t == nil || t.finished {
 		return fmt.Errorf("task: there is no unfinished %q", op.Task)
 	}
-	if op.Error != "" {
+	switch {
+	case op.Mode == "cancel":
+		t.m.Info.Cancelled = true
+		w.tasks.finish(t, nil, canceled())
+	case op.Mode != "":
+		return fmt.Errorf("mode: %q is not cancel", op.Mode)
+	case op.Error != "":
 		w.tasks.finish(t, nil, fmt.Errorf("%s", op.Error))
-	} else {
+	default:
 		w.tasks.complete(t)
 	}
 	return nil
