@@ -81,7 +81,7 @@ NEVER = {"never": {"on": "reply", "hang": True}}
 
 TASKS = ("CloneVM_Task", "ReconfigVM_Task", "RelocateVM_Task",
          "PowerOnVM_Task", "PowerOffVM_Task", "Destroy_Task",
-         "CreateSnapshot_Task", "SuspendVM_Task")
+         "CreateSnapshot_Task", "SuspendVM_Task", "InstantClone_Task")
 # What every start sends, and what goes on while the client is there.
 START = ("hello", "vimServiceVersions.xml", "content", "Login",
          "CreateContainerView", "DestroyView", "FindByInventoryPath",
@@ -107,10 +107,11 @@ COLD = ("connect", "older", "adopt", "adopted", "running")
 WORK = ("new", "warm", "again", "profile", "move", "suspend", "deaf",
         "destroy", "cancel", "reconfigure", "connect", "older", "drs", "bound",
         "gang", "ahead", "cloned", "unused",
-        "linked", "paused")
+        "linked", "instant", "paused")
 # Scenarios that are there for one call.
 ALONE = (("drs", "PlaceVm"), ("bound", "QueryConfigTarget"),
-         ("linked", "CreateSnapshot_Task"), ("paused", "SuspendVM_Task"))
+         ("linked", "CreateSnapshot_Task"), ("paused", "SuspendVM_Task"),
+         ("instant", "InstantClone_Task"))
 # Any fault is a refusal there, and nobody tries again but at an operator's word.
 CALLS["Login"] = {k: v for k, v in WAYS.items() if k != "NotAuthenticated"}
 # Without --whole.

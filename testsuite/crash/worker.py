@@ -254,9 +254,8 @@ class Worker:
                             f"exit={f.get('ExitCode')} restarts="
                             f"{f.get('Restarts')}")
             return None
-        f = wait_until(f"JobId={job} is {state}", self.goal, look,
-                       lambda: self.job(job))
-        return f
+        return wait_until(f"JobId={job} is {state}", self.goal, look,
+                          lambda: self.job(job))
 
     def done(self, job, resume=None):
         return self.release(job, "COMPLETED", resume)
@@ -361,8 +360,9 @@ class Worker:
             if c.is_on(name) or "POWERED_DOWN" not in s:
                 self.ask("scontrol", "update", f"nodename={name}",
                          "state=power_down_force")
-        wait_for("all is down", 40, lambda: not c.names_on() and all(
-            self.down(s) for s in c.node_states().values()))
+        wait_for("all is down", 40, lambda: c.run(     # cells' parents go, too
+            "svf", "reconcile", "--confirm") and not c.names_on() and all(
+            self.down(s) for s in c.node_states().values()), every=0.5)
         if '"why"' in self.hints():     # a host is avoided
             self.ctld(between=lambda w: w.c.path(
                 "state", "slurm_vsphere.hints").unlink())
