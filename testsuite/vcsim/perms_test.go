@@ -85,6 +85,56 @@ func TestEachMissingPrivilegeIsNamed(t *testing.T) {
 	}
 }
 
+// What clones of a parent take besides: its own right on the source, and of linked
+// ones the parent's snapshot.
+func TestClonesOfAParentTakeRightsOfTheirOwn(t *testing.T) {
+	c := start(t, nil).login()
+	src := c.source("VirtualVmxnet3", "VM-PG")
+	var card obj
+	for _, d := range c.read(src, "config.hardware.device").([]any) {
+		if d.(obj)["_typeName"] == "VirtualVmxnet3" {
+			card = d.(obj)
+		}
+	}
+	deeds := map[string]obj{
+		"CreateSnapshot_Task": {"name": "s", "memory": false, "quiesce": false},
+		"InstantClone_Task": {"spec": obj{"_typeName": "VirtualMachineInstantCloneSpec", "name": "n1", "location": obj{
+			"_typeName": "VirtualMachineRelocateSpec", "folder": c.find("DC0/vm/slurm"), "pool": c.find("DC0/host/HPC1/Resources/slurm"),
+			"deviceChange": []any{obj{"_typeName": "VirtualDeviceConfigSpec", "operation": "edit", "device": card}}}}},
+	}
+	wants := map[string]map[string]string{
+		"CreateSnapshot_Task": {"VirtualMachine.State.CreateSnapshot": "folder"},
+		"InstantClone_Task": {"VirtualMachine.Provisioning.Clone": "folder", "VirtualMachine.Interact.PowerOn": "folder",
+			"VirtualMachine.Inventory.CreateFromExisting": "folder", "Resource.AssignVMToPool": "pool",
+			"Datastore.AllocateSpace": "store", "Network.Assign": "network"},
+	}
+	roles := func(without, of string) map[string][]string {
+		res := map[string][]string{}
+		for k, v := range leastRole {
+			res[k] = []string{"System.Read"}
+			if k == "folder" { // in place of Power*
+				v = append([]string{"VirtualMachine.Interact.PowerOn", "VirtualMachine.Provisioning.Clone", "VirtualMachine.State.CreateSnapshot"}, v...)
+			}
+			for _, p := range v {
+				if !(k == of && (p == without || p == "VirtualMachine.Interact.Power*") || k == "folder" && p == without) {
+					res[k] = append(res[k], p)
+				}
+			}
+		}
+		return res
+	}
+	for method, list := range wants {
+		for priv, role := range list {
+			c.do("permissions", obj{"roles": roles(priv, role), "permissions": leastPerms()})
+			if f := c.fails("NoPermission", src, method, deeds[method]); f["privilegeId"] != priv {
+				t.Fatalf("%s without %s: %v", method, priv, f)
+			}
+		}
+		c.do("permissions", obj{"roles": roles("", ""), "permissions": leastPerms()})
+		c.ok(c.call(src, method, deeds[method]))
+	}
+}
+
 func TestAReadOnlyUserChangesNothing(t *testing.T) {
 	c := start(t, withPerms([]permSpec{{User: slurmUser, Role: "ReadOnly"}})).login()
 	vm, h := c.find("DC0/vm/foreign1"), c.find("DC0/host/HPC1/esx01")

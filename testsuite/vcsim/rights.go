@@ -109,7 +109,8 @@ func cloneRights(c *call) []need {
 	return res
 }
 
-// instantRights: which object each is wanted on is guessed by CloneVM_Task's.
+// instantRights: which object each is wanted on is guessed by CloneVM_Task's; the
+// cards' networks are of the Automation API's page on the same deed.
 func instantRights(c *call) []need {
 	req, v, w := c.req.(*types.InstantClone_Task), c.o.vm, c.w
 	folder := orRef(req.Spec.Location.Folder, &v.dc.m.VmFolder)
@@ -117,6 +118,13 @@ func instantRights(c *call) []need {
 		{w.get(*folder), "VirtualMachine.Inventory.CreateFromExisting"}, {w.get(v.m.Datastore[0]), "Datastore.AllocateSpace"}}
 	if pool := orRef(req.Spec.Location.Pool, v.m.ResourcePool); pool != nil {
 		res = append(res, need{w.get(*pool), "Resource.AssignVMToPool"})
+	}
+	for _, ch := range req.Spec.Location.DeviceChange {
+		if d := ch.GetVirtualDeviceConfigSpec().Device; d != nil {
+			if n := v.dc.byBacking(d.GetVirtualDevice().Backing); n != nil {
+				res = append(res, need{n.o, "Network.Assign"})
+			}
+		}
 	}
 	return res
 }
