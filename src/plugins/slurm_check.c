@@ -153,10 +153,17 @@ static bool no_preemption(const struct vs_slurm_bounds *b)
 	       (!type || !*type || !strcasecmp(type, "preempt/none"));
 }
 
+/* 0: nobody is DOWN for being silent. */
+static bool short_silence(const struct vs_slurm_bounds *b)
+{
+	return b && b->preempt_suspend && slurm_conf.slurmd_timeout &&
+	       slurm_conf.slurmd_timeout < b->slurmd_timeout_s;
+}
+
 /* ---- the table --------------------------------------------------------------- */
 
 enum value { MISSING, RESUME_RATE, SUSPEND_RATE, RET2SERVICE, SUSPEND_TIMEOUT,
-	     RESUME_TIMEOUT, TOPOLOGY, PREP };
+	     RESUME_TIMEOUT, SLURMD_TIMEOUT, TOPOLOGY, PREP };
 
 static const struct row {
 	enum vs_check code;
@@ -224,6 +231,8 @@ static const struct row {
 	  "PreemptType=preempt/partition_prio, or preempt/qos",
 	  "PreemptType=preempt/partition_prio (and PreemptMode=REQUEUE), or "
 	  "vsphere.conf: Preempt=end", NULL },
+	{ VS_CHECK_SLURM_SLURMD_TIMEOUT, short_silence, SLURMD_TIMEOUT,
+	  NULL, NULL, NULL },
 	{ VS_CHECK_SLURM_RESUME_TIMEOUT, short_resume, RESUME_TIMEOUT,
 	  NULL, NULL, NULL },
 	{ VS_CHECK_SLURM_SUSPEND_TIMEOUT, short_suspend, SUSPEND_TIMEOUT,
@@ -248,6 +257,9 @@ static void value_of(enum value which, char *out, size_t size)
 	case RESUME_TIMEOUT:
 		snprintf(out, size, "%u", slurm_conf.resume_timeout);
 		break;
+	case SLURMD_TIMEOUT:
+		snprintf(out, size, "%u", slurm_conf.slurmd_timeout);
+		break;
 	case TOPOLOGY:
 		snprintf(out, size, "%s", slurm_conf.topology_plugin);
 		break;
@@ -261,6 +273,17 @@ static void value_of(enum value which, char *out, size_t size)
 	}
 }
 
+static char *should_be(const struct row *r, const struct vs_slurm_bounds *b)
+{
+	if (r->is == RESUME_TIMEOUT)
+		return vs_asprintf("ResumeTimeout=%d", b->boot_timeout_s);
+	if (r->is == SUSPEND_TIMEOUT)
+		return vs_asprintf("SuspendTimeout=%d", b->shutdown_grace_s);
+	if (r->is == SLURMD_TIMEOUT)
+		return vs_asprintf("SlurmdTimeout=%d", b->slurmd_timeout_s);
+	return vs_strdup(r->should);
+}
+
 void vs_slurm_checks(const struct vs_slurm_bounds *b, vs_slurm_found *fn,
 		     void *arg)
 {
@@ -272,11 +295,7 @@ void vs_slurm_checks(const struct vs_slurm_bounds *b, vs_slurm_found *fn,
 		if (!r->bad(b))
 			continue;
 		value_of(r->is, is, sizeof(is));
-		should = r->code == VS_CHECK_SLURM_RESUME_TIMEOUT ?
-			vs_asprintf("ResumeTimeout=%d", b->boot_timeout_s) :
-			r->code == VS_CHECK_SLURM_SUSPEND_TIMEOUT ?
-			vs_asprintf("SuspendTimeout=%d", b->shutdown_grace_s) :
-			vs_strdup(r->should);
+		should = should_be(r, b);
 		fn(arg, r->code, is, should, r->add ? r->add : should);
 	}
 }

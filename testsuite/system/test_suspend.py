@@ -9,6 +9,7 @@ import time
 
 from cluster import Cluster, wait_for
 from stages import Held, ready_count, wait_ready_again, wait_saved
+from test_check import findings
 from worlds import host, world
 
 LOW, HIGH = ["vm001", "vm002"], ["vm003", "vm004"]
@@ -217,3 +218,30 @@ def test_a_vgpu_that_a_suspended_vm_had_is_another_jobs(cluster):
     wait_for("it goes on", 60, lambda: c.job_state(low.id) == "RUNNING")
     assert has_gpu(c) == ["vm005"]
     low.end_well()
+
+
+def test_a_slurmd_timeout_that_is_too_short_for_it_is_told(cluster):
+    c = cluster
+    slurm, ours = c.path("etc", "slurm.conf"), c.path("etc", "vsphere.conf")
+    was, were = slurm.read_text(), ours.read_text()
+    set_so = f"SlurmdTimeout={SILENCE}\n"
+    assert set_so in was and " Preempt=suspend" in were
+
+    def told(seconds, so):
+        slurm.write_text(was.replace(set_so, f"SlurmdTimeout={seconds}\n"))
+        c.must("scontrol", "reconfigure")
+        wait_for(f"{seconds} s is told: {so}", 20, lambda: [
+            tuple(x[k] for k in ("severity", "is", "should", "fix"))
+            for x in findings(c) if x["code"] == "slurm-slurmd-timeout"] ==
+            so * [("warning", str(seconds), "SlurmdTimeout=20",
+                   "slurm.conf: SlurmdTimeout=20")])
+
+    try:
+        for seconds, so in ((19, True), (20, False), (1, True), (0, False)):
+            told(seconds, so)
+        ours.write_text(were.replace(" Preempt=suspend", ""))
+        told(1, False)
+    finally:
+        slurm.write_text(was)
+        ours.write_text(were)
+        c.must("scontrol", "reconfigure")

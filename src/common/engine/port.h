@@ -98,6 +98,7 @@ enum vs_job_waits { VS_WAITS_NOT, VS_WAITS_FOR_ROOM, VS_WAITS_WORDLESS,
 struct vs_slurm_bounds {
 	int boot_timeout_s, shutdown_grace_s;
 	bool preempt_suspend;			/* in some partition's line */
+	int slurmd_timeout_s;			/* then; but 0 does, too */
 };
 /* fix: what to write into slurm.conf. */
 typedef void vs_slurm_found(void *arg, enum vs_check code, const char *is,

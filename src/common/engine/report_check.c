@@ -136,7 +136,8 @@ static void slurm_check(struct vs_core *c, struct vs_found_list *l)
 	vs_lock();
 	b = (struct vs_slurm_bounds) { c->conf->boot_timeout_s,
 				       c->conf->shutdown_grace_s,
-				       vs_conf_suspends(c->conf) };
+				       vs_conf_suspends(c->conf),
+				       VS_SUSPEND_SILENCE_MS / 1000 };
 	vs_unlock();
 	if (c->port->slurm_check)
 		c->port->slurm_check(c->port->ctx, &b, slurm_found, l);

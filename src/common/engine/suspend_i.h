@@ -59,6 +59,13 @@ struct vs_suspends {
 	uint64_t suspended, resumed, failed;	/* jobs, jobs, calls */
 };
 
+#define VS_SUSPEND_KEEP_MS 5000	/* so often Slurm hears that a silence is known */
+#define VS_SUSPEND_ASK_MS 15000	/* a question may come before its guest's network */
+/* What SlurmdTimeout is at least. ping_nodes() lets a node be silent for that and
+ * a third (the time between two rounds): longer than the one that comes late on a
+ * busy controller, and than both questions to a guest that goes on. */
+#define VS_SUSPEND_SILENCE_MS (VS_SUSPEND_KEEP_MS + VS_SUSPEND_ASK_MS)
+
 #define VS_SUSPEND_REFUSED_MS (10 * 60 * 1000)	/* such a VM goes on, or its job ends */
 
 #define VS_EACH_SUSPEND(c, s) \

@@ -16,10 +16,10 @@
 #include "util/mem.h"
 
 #define LOOK_MS 1000
-#define KEEP_MS 5000		/* the shortest SlurmdTimeout is longer */
+#define KEEP_MS VS_SUSPEND_KEEP_MS
 #define FOUND_MAX 256
 #define PER_TURN 16		/* words to slurmds */
-#define ASK_MS 15000		/* a question may come before its guest's network */
+#define ASK_MS VS_SUSPEND_ASK_MS
 
 /* ---- what Slurm says --------------------------------------------------------------- */
 
