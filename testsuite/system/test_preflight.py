@@ -5,6 +5,8 @@ and heals without a restart; and Mode=observe with a read-only account."""
 import pathlib
 import re
 
+import pytest
+
 from cluster import Cluster, wait_for
 from daemons import USERNAME
 from worlds import world
@@ -60,7 +62,7 @@ def notes(cluster):
     return cluster.svf("status").get("notes", [])
 
 
-def refused(cluster, words, mend):
+def refused(cluster, words, mend, runs_s=40):
     """A job waits with these words wherever people look; then it runs."""
     look(cluster)
     wait_for("it is found", 20, lambda: [n for n in notes(cluster)
@@ -72,7 +74,7 @@ def refused(cluster, words, mend):
                      re.escape(words), cluster.ctld_log())
     mend()
     look(cluster)
-    assert cluster.wait_job(job, 40).strip().startswith("vm")
+    assert cluster.wait_job(job, runs_s).strip().startswith("vm")
     assert not [n for n in notes(cluster) if words in n]
 
 
@@ -94,6 +96,35 @@ def test_a_missing_right_is_named_until_it_is_given(cluster):
             "VirtualMachine.Config.AddNewDisk, "
             "VirtualMachine.Interact.PowerOff",
             lambda: cluster.do("permissions", roles=ROLES, permissions=LEAST))
+
+
+@pytest.mark.parametrize("kind, rights", [
+    ("linked", ["VirtualMachine.State.CreateSnapshot",
+                "VirtualMachine.Provisioning.Clone"]),
+    ("instant", ["VirtualMachine.Provisioning.Clone"])])
+def test_clones_of_parents_want_rights_of_their_own(fresh, kind, rights):
+    """Not more of them than their kind takes; with these they are made."""
+    c = fresh(nodes=2, inventory=world(hosts=1, roles=ROLES, permissions=LEAST),
+              vsphere={"ShutdownGrace": 1, "lines": [
+                  "ClusterName=HPC1 ResourcePool=slurm",
+                  "AdapterName=eth Type=vmxnet3 Network=VM-PG",
+                  "PartitionName=eth Adapter=eth Template=rhel9-ofed"]},
+              partition_lines=["PartitionName=eth Nodes=ALL Default=YES"],
+              start=False)
+    c.choose_ports()
+    c.node_lines = [c.node_line(1, 2, "eth")]
+    c.start()
+    c.wait_ready()
+    role = next(r for r, at in AT.items() if "DC0/vm/slurm" in at)
+    assert not set(rights) & set(ROLES[role])
+    assert not notes(c)
+    c.change_vsphere("Template=rhel9-ofed", f"Template=rhel9-ofed Clone={kind}")
+    refused(c, "the account lacks privileges on Folder=slurm: " +
+            ", ".join(rights),
+            lambda: c.do("permissions", permissions=LEAST, roles={
+                **ROLES, role: ROLES[role] + rights}), 90)
+    assert [v for v in c.state()["vms"] if v["name"].startswith("parent-")]
+    assert not re.search("NoPermission", c.ctld_log())
 
 
 def test_notes_on_vms_want_a_right_of_their_own(cluster):

@@ -48,6 +48,17 @@ static bool notes_wanted(const struct vs_conf *conf)
 	return false;
 }
 
+static bool clone_wanted(const struct vs_conf *conf, enum vs_clone_kind wanted)
+{
+	enum vs_clone_kind kind;
+
+	for (size_t i = 0; i < conf->npartitions; i++)
+		if (!vs_clone_parse(conf->partitions[i].clone, &kind) &&
+		    kind == wanted)
+			return true;
+	return false;
+}
+
 /* Of hosts' releases nothing is known yet: it may. */
 static bool vmotion_wanted(const struct vs_conf *conf)
 {
@@ -85,7 +96,8 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
 		.max_body = 64 << 20,
 		.devices = vs_devices_wanted(c),
 		.notes = notes_wanted(conf),
-		.linked = vs_parents_asked(conf),
+		.linked = clone_wanted(conf, VS_CLONE_LINKED),
+		.instant = clone_wanted(conf, VS_CLONE_INSTANT),
 		.vmotion = !c->observe && vmotion_wanted(conf),
 		.suspend = !c->observe && vs_conf_suspends(conf),
 		.names = {

@@ -26,9 +26,10 @@ enum on { ON_FOLDER = 1, ON_POOL = 2, ON_STORE = 4, ON_NETWORK = 8,
 	  ON_TEMPLATE = 16, ON_OWN_NETWORK = 32,
 	  ABOVE = 64,		/* the root, the datacenter */
 	  FOR_NOTES = 128,	/* on the folder, with Annotation=, */
-	  FOR_LINKED = 256,	/* with Clone=linked: parents lie there */
-	  FOR_VMOTION = 512,	/* of use only where running VMs may move, */
-	  FOR_SUSPEND = 1024 };	/* where they may be suspended */
+	  FOR_PARENTS = 256,	/* with Clone=linked or instant: they lie there, */
+	  FOR_LINKED = 512,	/* with a snapshot if it is linked */
+	  FOR_VMOTION = 1024,	/* of use only where running VMs may move, */
+	  FOR_SUSPEND = 2048 };	/* where they may be suspended */
 
 /* Where it is needed, and where in excess. */
 static const struct { const char *priv; unsigned int on, spare; } table[] = {
@@ -44,7 +45,7 @@ static const struct { const char *priv; unsigned int on, spare; } table[] = {
 	{ "VirtualMachine.Config.Settings", ON_FOLDER, ABOVE },
 	{ "VirtualMachine.Config.Annotation", FOR_NOTES, 0 },
 	{ "VirtualMachine.State.CreateSnapshot", FOR_LINKED, 0 },
-	{ "VirtualMachine.Provisioning.Clone", FOR_LINKED, 0 },
+	{ "VirtualMachine.Provisioning.Clone", FOR_PARENTS, 0 },
 	{ "VirtualMachine.Interact.PowerOn", ON_FOLDER, 0 },
 	{ "VirtualMachine.Interact.PowerOff", ON_FOLDER, ABOVE },
 	{ "VirtualMachine.Interact.Suspend", FOR_SUSPEND, 0 },
@@ -144,6 +145,7 @@ static void add_all(struct vs_vc *vc, struct vcx_rights *r)
 	add(r, ABOVE, "Folder", vc->ids.root, "", "");
 	add(r, ABOVE, "Datacenter", vc->dc, "Datacenter", vc->dc_name);
 	add(r, ON_FOLDER | (vc->notes ? FOR_NOTES : 0) |
+	    (vc->linked || vc->instant ? FOR_PARENTS : 0) |
 	    (vc->linked ? FOR_LINKED : 0) |
 	    (vc->vmotion ? FOR_VMOTION : 0) |
 	    (vc->suspend ? FOR_SUSPEND : 0), "Folder", vc->folder, "Folder",

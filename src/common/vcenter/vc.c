@@ -380,6 +380,7 @@ struct vs_vc *vs_vc_new(const struct vs_vc_conf *conf,
 	vc->read_only = c.read_only;
 	vc->notes = c.notes;
 	vc->linked = c.linked;
+	vc->instant = c.instant;
 	vc->vmotion = c.vmotion;
 	vc->suspend = c.suspend;
 	vc->call_timeout_ms = c.call_timeout_ms ? c.call_timeout_ms : 60000;

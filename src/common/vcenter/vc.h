@@ -49,7 +49,8 @@ struct vs_vc_conf {
 	size_t max_body;		/* bytes of one reply: 64 MiB */
 	bool devices;			/* hosts' PCI devices are wanted */
 	bool notes;			/* VMs get an annotation */
-	bool linked;			/* some are linked clones */
+	bool linked;			/* some are linked clones, */
+	bool instant;			/* instant ones */
 	bool vmotion;			/* running VMs may leave their hosts */
 	bool suspend;			/* some may be suspended */
 	struct vs_vc_names names;

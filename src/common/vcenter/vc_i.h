@@ -187,7 +187,7 @@ struct vs_vc {
 	/* configuration, all our own copies */
 	char *url, *username, *password_file, *ca_file;
 	unsigned int password_uid;
-	bool insecure, read_only, notes, linked, vmotion, suspend;
+	bool insecure, read_only, notes, linked, instant, vmotion, suspend;
 	int call_timeout_ms, wait_seconds;
 	size_t max_body;
 	char *dc_name, *folder_name;
