@@ -378,7 +378,7 @@ def test_alerts_are_right_and_fire(tmp_path):
     alerts = (HERE / "alerts.yml").read_text()
     tested = (HERE / "alerts_test.yml").read_text()
     names = re.findall(r"- alert: (\w+)", alerts)
-    assert len(names) == len(set(names)) == 13
+    assert len(names) == len(set(names)) == 14
     for name in names:
         # one that fires never, and one whose number is another, are found
         assert f"alertname: {name}" in tested and f'"{name}"' in tested, name
@@ -390,6 +390,36 @@ def test_alerts_are_right_and_fire(tmp_path):
             alerts))
         r = promtool("test", "rules", "alerts_test.yml", cwd=broken)
         assert r.returncode != 0, name
+
+
+def test_each_metric_has_its_panel_and_its_line_in_the_manual_page(port):
+    text = (HERE.parents[1] / "src/svf/vsphere.conf.5.in").read_text()
+    (section,) = re.findall(r"(?s)^\.SH METRICS$(.*?)^\.SH ", text, re.M)
+    lines = set(re.findall(r"(?:^|  )(\w+)(?=\{|  |$)",
+                           section.split("\n.nf\n")[1], re.M))
+    panels = named((HERE / "grafana.json").read_text())
+    # A histogram's and a summary's names are those of its parts on a panel.
+    parts = re.compile(r"_(bucket|sum|count|total|info)$")
+    panels |= {parts.sub("", n) for n in panels}
+    lines |= {parts.sub("", n) for n in lines}
+    for name in families(port):
+        assert name in panels, name
+        assert name.removeprefix(PREFIX) in lines, name
+
+
+def test_who_picks_an_adapter_sees_what_several_share():
+    """Their names are in one label, with commas between them."""
+    board = json.loads((HERE / "grafana.json").read_text())
+    asked = [t["expr"] for p in board["panels"] for t in p.get("targets", [])
+             if "$adapter" in t["expr"]]
+    assert len(asked) >= 6
+    for expr in asked:
+        (at,) = re.findall(r'adapter=~"([^"]*)"', expr)
+        for picked in ("(ib|eth)", "eth"):      # as Grafana writes several, one
+            want = re.compile(at.replace("$adapter", picked))
+            assert [bool(want.fullmatch(n)) for n in (
+                "eth", "roce,eth", "eth,roce", "methane", "roce")] == [
+                    True, True, True, False, False], expr
 
 
 def test_each_metric_that_alerts_and_dashboard_name_is_there(port):
