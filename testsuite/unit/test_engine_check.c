@@ -267,6 +267,49 @@ static void rights_that_no_start_needs_stop_none(void **st)
 		       "on Folder=slurm: VirtualMachine.Interact.Suspend: no VM is suspended");
 }
 
+static void a_right_of_a_kind_of_vms_stops_the_jobs_of_these(void **st)
+{
+	static const struct {
+		enum vs_vc_use use;
+		enum vs_clone_kind clone;
+		bool notes, stops;
+	} rows[] = {
+		{ VS_VC_FOR_NOTES, VS_CLONE_FULL, true, true },
+		{ VS_VC_FOR_NOTES, VS_CLONE_FULL, false, false },
+		{ VS_VC_FOR_PARENTS, VS_CLONE_INSTANT, false, true },
+		{ VS_VC_FOR_PARENTS, VS_CLONE_LINKED, false, true },
+		{ VS_VC_FOR_PARENTS, VS_CLONE_FULL, true, false },
+		{ VS_VC_FOR_LINKED, VS_CLONE_LINKED, false, true },
+		{ VS_VC_FOR_LINKED, VS_CLONE_INSTANT, true, false },
+	};
+	struct vs_err err = { 0 };
+	int one, rc;
+
+	(void)st;
+	one_host();
+	one = id("vm1");
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		vs_core.profiles[0].clone = rows[i].clone;
+		vs_core.profiles[0].annotation = rows[i].notes ? "x" : NULL;
+		fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B",
+			rows[i].use };
+		fake_slow(NULL, 0);
+		turns(2);
+		assert_null(vs_ask_blocked(&vs_core));
+		rc = vs_job_begin(&vs_core, 99, 0, &one, 1, &err);
+		assert_int_equal(rc, rows[i].stops ? -1 : 0);
+		if (rc)
+			HAS(err.text, "on Folder=slurm: A.B");
+		else
+			vs_job_end(&vs_core, 99, &one, 1, false);
+	}
+	vs_core.profiles[0].clone = VS_CLONE_FULL;
+	vs_core.profiles[0].annotation = NULL;
+	fake_lack.key = NULL;
+	fake_slow(NULL, 0);
+	turn();
+}
+
 /* ---- a configuration that comes in the middle ---------------------------------- */
 
 static void *another_configuration(void *arg)
@@ -318,6 +361,7 @@ int main(void)
 		cmocka_unit_test(a_recheck_is_answered_by_a_reading_that_began_after_it),
 		cmocka_unit_test(while_vcenter_is_away_that_is_what_is_said),
 		cmocka_unit_test(rights_that_no_start_needs_stop_none),
+		cmocka_unit_test(a_right_of_a_kind_of_vms_stops_the_jobs_of_these),
 		cmocka_unit_test(what_a_lent_lock_lets_in_ends_the_turn),
 	};
 

@@ -324,21 +324,36 @@ void vs_guards_check(struct vs_core *c)
 
 /* ---- the judgement: rights ---------------------------------------------------- */
 
-/* Only jobs of this template, of this network; else all of them. */
+/* Do only some VMs take it: of a template, of a network, of a kind? */
+static bool is_of_some(const struct vs_lack *l)
+{
+	return l->use != VS_VC_FOR_JOBS || !strcmp(l->key, "Template") ||
+	       !strcmp(l->key, "Network");
+}
+
+static bool takes(const struct vs_profile *p, const struct vs_lack *l)
+{
+	if (l->use == VS_VC_FOR_NOTES)
+		return p->annotation;
+	if (l->use == VS_VC_FOR_PARENTS)
+		return p->clone != VS_CLONE_FULL;
+	if (l->use == VS_VC_FOR_LINKED)
+		return p->clone == VS_CLONE_LINKED;
+	return !strcmp(!strcmp(l->key, "Template") ? p->template_name :
+		       p->adapter->network, l->name);
+}
+
+/* Only jobs whose VMs take it; else all of them. */
 static void bar_by(struct vs_core *c, const struct vs_lack *l, const char *why)
 {
-	bool by_template = !strcmp(l->key, "Template");
-	bool by_network = !strcmp(l->key, "Network");
-
-	if (!by_template && !by_network && !c->unserved[0])
-		vs_strlcpy(c->unserved, why, sizeof(c->unserved));
-	for (size_t p = 0; p < c->nprofiles; p++) {
-		const struct vs_profile *prof = &c->profiles[p];
-
-		if ((by_template && !strcmp(prof->template_name, l->name)) ||
-		    (by_network && !strcmp(prof->adapter->network, l->name)))
-			vs_bar(c, p, why);
+	if (!is_of_some(l)) {
+		if (!c->unserved[0])
+			vs_strlcpy(c->unserved, why, sizeof(c->unserved));
+		return;
 	}
+	for (size_t p = 0; p < c->nprofiles; p++)
+		if (takes(&c->profiles[p], l))
+			vs_bar(c, p, why);
 }
 
 /* "A.B, C.D on the network ..." into the words of a command. */
@@ -424,7 +439,7 @@ void vs_rights_check(struct vs_core *c)
 			"the role of vsphere.conf(5), PRIVILEGES",
 			fix };
 
-		if (l->use != VS_VC_FOR_JOBS) {
+		if (l->use < VS_COUNT(uses) && uses[l->use].then) {
 			lacks_for(c, l);
 			continue;
 		}

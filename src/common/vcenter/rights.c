@@ -122,14 +122,16 @@ void vs_vcx_rights_tell(const struct vs_vc *vc, struct vs_vc_slow *out)
 static void add(struct vcx_rights *r, unsigned int on, const char *type,
 		const char *moid, const char *key, const char *name)
 {
+	struct entity *e;
+
 	if (!moid || !*moid)
 		return;
 	VS_GROW(r->e, r->cap, r->n + 1);
-	r->e[r->n++] = (struct entity){ on, type, moid, key, name,
-					{ VS_BUF_INIT(TEXT_MAX),
-					  VS_BUF_INIT(TEXT_MAX),
-					  VS_BUF_INIT(TEXT_MAX) },
-					VS_BUF_INIT(TEXT_MAX) };
+	e = &r->e[r->n++];
+	*e = (struct entity){ .on = on, .type = type, .moid = moid, .key = key,
+			      .name = name, .spare = VS_BUF_INIT(TEXT_MAX) };
+	for (int use = 0; use < VS_VC_USES; use++)
+		e->privs[use] = (struct vs_buf)VS_BUF_INIT(TEXT_MAX);
 }
 
 static void add_template(struct vcx_rights *r, const struct vcx_template *t)
@@ -212,7 +214,10 @@ static bool granted(struct vs_j of, const char *priv)
 
 static enum vs_vc_use use_of(unsigned int on)
 {
-	return on == FOR_VMOTION ? VS_VC_FOR_VMOTION :
+	return on == FOR_NOTES ? VS_VC_FOR_NOTES :
+		on == FOR_PARENTS ? VS_VC_FOR_PARENTS :
+		on == FOR_LINKED ? VS_VC_FOR_LINKED :
+		on == FOR_VMOTION ? VS_VC_FOR_VMOTION :
 		on == FOR_SUSPEND ? VS_VC_FOR_SUSPEND : VS_VC_FOR_JOBS;
 }
 

@@ -208,9 +208,11 @@ struct vs_vc_task {
 };
 
 /* Privileges that the account lacks on what a key of the configuration names:
- * "Folder", "slurm", "VirtualMachine.Inventory.Delete, ...". What is of use for
- * vMotion or for suspending VMs alone is told by itself: it bars no job. */
-enum vs_vc_use { VS_VC_FOR_JOBS, VS_VC_FOR_VMOTION, VS_VC_FOR_SUSPEND,
+ * "Folder", "slurm", "VirtualMachine.Inventory.Delete, ...". What only some VMs
+ * take is told by itself: those with notes, those with a parent, linked clones.
+ * What is of use for vMotion or for suspending VMs alone bars no job. */
+enum vs_vc_use { VS_VC_FOR_JOBS, VS_VC_FOR_NOTES, VS_VC_FOR_PARENTS,
+		 VS_VC_FOR_LINKED, VS_VC_FOR_VMOTION, VS_VC_FOR_SUSPEND,
 		 VS_VC_USES };
 struct vs_vc_lack { const char *key, *name, *privs; enum vs_vc_use use; };
 
