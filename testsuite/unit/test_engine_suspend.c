@@ -248,6 +248,8 @@ static void nobody_is_suspended_whose_partition_says_nothing(void **state)
 /* vCenter takes it, and that is the last that is heard of it. */
 static void a_call_that_never_ends_is_called_off(void **state)
 {
+	char text[1024];
+
 	(void)state;
 	full_house("vmxnet3");
 	assert_int_equal(wanted(1, 1), 0);
@@ -255,9 +257,17 @@ static void a_call_that_never_ends_is_called_off(void **state)
 	assert_true(fake_accept(FAKE_SUSPEND));
 	round_of(120);
 	assert_int_equal(fake_cancels, 0);
+	assert_string_equal(vs_suspend_of(&vs_core, 11)->why, "");
 	/* what there is to write takes its time */
 	round_of(MEMORY_MB / 200);
 	assert_int_equal(fake_cancels, 1);
+	round_of(70);		/* in vain */
+	assert_int_equal(fake_cancels, 1);
+	assert_non_null(strstr(vs_suspend_of(&vs_core, 11)->why,
+			       "on vm1 was called off and doesn't end"));
+	vs_suspend_words(&vs_core, vs_suspend_of(&vs_core, 11), text,
+			 sizeof(text));
+	assert_non_null(strstr(text, "doesn't end: end it there"));
 	assert_true(fake_fail(FAKE_SUSPEND, VS_E_CANCELED, "called off"));
 	fake_slow(NULL, 0);
 	round_of(12);

@@ -14,6 +14,7 @@
  * VMs switched off, their memory thrown away. Nothing is remembered that Slurm's
  * records and vCenter don't show (suspend_say.c).
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
@@ -23,6 +24,7 @@
 #define HEED_MS 10000		/* a slurmd that doesn't answer is stopped as it is */
 #define PATIENCE_MS (5 * 60 * 1000)	/* with a job that has room, and waits */
 #define ENDLESS_MS (2 * 60 * 1000)	/* a call of ours; and 5 ms a MB of memory */
+#define CANCEL_MS 60000		/* what is called off ends */
 #define TRY_MS 1000
 #define AGAIN_MS 5000		/* after a failure */
 #define TRIES_MAX 4		/* in a turn: placement is asked under the lock */
@@ -181,15 +183,26 @@ static const struct vs_vm *shown(struct vs_core *c, const struct vs_node *n,
 }
 
 /* A task that never ends would keep its job, and the other one, for ever, be it
- * of before a start. All of them write at once. */
-static void call_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+ * of before a start. All of them write at once. One that isn't called off either
+ * is somebody's to end. */
+static void call_off(struct vs_core *c, struct vs_node *n,
+		     struct vs_suspend *s, int64_t now_ms)
 {
 	int64_t may_ms = ENDLESS_MS + 5 * n->profile->memory_mb *
 		(c->suspends.calls > 0 ? c->suspends.calls : 1);
+	int64_t since_ms = n->op.since_ms + may_ms;
 
-	if ((n->op.kind == VS_OP_SUSPEND || n->op.kind == VS_OP_RESUME ||
-	     n->op.kind == VS_OP_ADOPTED) && n->op.id && !n->op.cancel_asked && now_ms - n->op.since_ms > may_ms)
+	if ((n->op.kind != VS_OP_SUSPEND && n->op.kind != VS_OP_RESUME &&
+	     n->op.kind != VS_OP_ADOPTED) || !n->op.id || now_ms <= since_ms)
+		return;
+	if (!n->op.cancel_asked) {
 		vs_op_cancel(c, n);
+	} else if (now_ms - since_ms > CANCEL_MS && !s->why[0]) {
+		snprintf(s->why, sizeof(s->why),
+			 "vCenter's %s on %s was called off and doesn't end: end it there",
+			 n->op.task, n->name);
+		vs_error("node=%s JobId=%u %s", n->name, s->job, s->why);
+	}
 }
 
 static void count(struct vs_core *c, int64_t now_ms)
@@ -204,7 +217,7 @@ static void count(struct vs_core *c, int64_t now_ms)
 
 		if (!s)
 			continue;
-		call_off(c, n, now_ms);
+		call_off(c, n, s, now_ms);
 		calls += n->op.kind == VS_OP_SUSPEND ||
 			n->op.kind == VS_OP_RESUME;
 		s->nodes++;
@@ -333,6 +346,7 @@ static void is_suspended(struct vs_core *c, struct vs_suspend *s,
 			 int64_t now_ms)
 {
 	vs_suspend_state(s, VS_SUSPEND_IS, now_ms);
+	s->why[0] = '\0';
 	touch_all(c, s);
 	for (size_t i = 0; i < c->nnodes; i++)
 		if (c->nodes[i].job == s->job)

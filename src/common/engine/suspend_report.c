@@ -84,7 +84,8 @@ void vs_suspend_words(struct vs_core *c, const struct vs_suspend *s, char *out,
 		vs_buf_printf(&b, " for JobId=%u", s->for_job);
 	if (s->state == VS_SUSPEND_IS)
 		then_words(c, s, &b);
-	else if (s->state == VS_SUSPEND_RESUMES && s->why[0])
+	else if ((s->state == VS_SUSPEND_RESUMES ||
+		  s->state == VS_SUSPEND_GOES) && s->why[0])
 		vs_buf_printf(&b, " (%s)", s->why);
 	snprintf(out, size, "%s", b.data ? b.data : "");
 	vs_buf_free(&b);
