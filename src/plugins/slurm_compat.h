@@ -123,8 +123,6 @@ typedef int vs_job_test_fn(job_record_t *job_ptr, bitstr_t *bitmap,
  */
 #define VS_SYMBOLS_ALL(F)						\
 	F(job_ready, int, (job_record_t *job_ptr), (job_ptr))		\
-	F(job_suspend, int, (job_record_t *job_ptr, bool indf),		\
-	  (job_ptr, indf))						\
 	F(select_nodeinfo_set, int, (job_record_t *job_ptr), (job_ptr))	\
 	F(select_nodeinfo_set_all, int, (void), ())
 

@@ -4,6 +4,10 @@
  * scheduling does (indf_susp false): the job is SUSPENDED, its processes are
  * stopped, its cores, memory and priority stay its own, its time limit doesn't
  * run; an operator's `scontrol suspend` gives the cores away and sets priority 0.
+ * Of one that is suspended already it only sets the priority: a hold. By that
+ * alone stock cons_tres tells them apart when it counts anew (a start, any
+ * reconfiguration), and the operator's resume when it takes cores; so for one
+ * with our mark the select plugin makes good for it.
  * The mark is an entry of spank_job_env, saved with the job's state in the same
  * breath. It names the run: a requeued job isn't marked, whoever left it there.
  *
@@ -82,6 +86,12 @@ static void mark(job_record_t *job_ptr, uint32_t for_job)
 						    for_job));
 }
 
+static void unmark_told(job_record_t *job_ptr)
+{
+	unmark(job_ptr);
+	comment_take(job_ptr, vs_got_line_resumed(job_ptr->system_comment));
+}
+
 /* A component of a heterogeneous job can't be suspended alone, and its leader's
  * others may be on VMs that go on. */
 static bool may_suspend(const job_record_t *job_ptr)
@@ -133,11 +143,8 @@ int vs_port_job_resume(void *ctx, uint32_t job)
 	}
 	/* One that an operator holds, or that can't be resumed, stays marked. */
 	if (job_ptr && IS_JOB_RUNNING(job_ptr) &&
-	    vs_port_suspended_for(job_ptr)) {
-		unmark(job_ptr);
-		comment_take(job_ptr,
-			     vs_got_line_resumed(job_ptr->system_comment));
-	}
+	    vs_port_suspended_for(job_ptr))
+		unmark_told(job_ptr);
 	vs_unlock_write();
 	if (!rc)
 		schedule_job_save();
@@ -155,6 +162,22 @@ int vs_port_resume_test(job_record_t *job_ptr, bool indf,
 	info("slurm-vsphere: %pJ isn't resumed now: its VMs are suspended for another job's sake; it is when they are on again",
 	     job_ptr);
 	return ESLURM_NODES_BUSY;
+}
+
+bool vs_port_has_cores(const job_record_t *job_ptr)
+{
+	return IS_JOB_SUSPENDED(job_ptr) && vs_port_suspended_for(job_ptr);
+}
+
+bool vs_port_is_held(const job_record_t *job_ptr)
+{
+	return vs_port_has_cores(job_ptr) && !job_ptr->priority;
+}
+
+void vs_port_suspend_anew(job_record_t *job_ptr)
+{
+	if (vs_port_suspended_for(job_ptr))
+		unmark_told(job_ptr);
 }
 
 void vs_port_job_continue(void *ctx, uint32_t job)

@@ -254,6 +254,28 @@ static void an_operators_hold_is_an_operators_to_take_off(void **state)
 	assert_int_equal(vs_port_job_resume(NULL, 7), 0);
 }
 
+/* By these the select plugin counts its cores. */
+static void its_cores_are_its_own_while_it_is_suspended(void **state)
+{
+	(void)state;
+	assert_false(vs_port_has_cores(&job));
+	assert_int_equal(vs_port_job_suspend(NULL, 7, 42), 0);
+	assert_true(vs_port_has_cores(&job));
+	assert_false(vs_port_is_held(&job));
+	job.priority = 0;
+	assert_true(vs_port_has_cores(&job));
+	assert_true(vs_port_is_held(&job));
+	job.job_state = JOB_RUNNING;	/* resumed by others, marked still */
+	assert_false(vs_port_has_cores(&job));
+	assert_false(vs_port_is_held(&job));
+	vs_port_suspend_anew(&job);
+	job.job_state = JOB_SUSPENDED;
+	assert_false(vs_port_has_cores(&job));
+	assert_string_equal(job.system_comment, LINE);
+	/* an operator's */
+	assert_false(vs_port_is_held(&job));
+}
+
 static void another_run_is_not_suspended_by_this_ones_mark(void **state)
 {
 	(void)state;
@@ -349,6 +371,7 @@ int main(void)
 		T(what_slurm_refuses_is_not_marked),
 		T(nobody_but_the_port_resumes_it),
 		T(an_operators_hold_is_an_operators_to_take_off),
+		T(its_cores_are_its_own_while_it_is_suspended),
 		T(another_run_is_not_suspended_by_this_ones_mark),
 		T(a_silent_node_is_known_and_gets_no_job),
 		T(nodes_that_slurm_has_given_up_are_left_to_it),
