@@ -119,6 +119,22 @@ def test_cores_are_its_own_over_a_start_and_a_reconfiguration(cluster):
     s.stays.end_well()
 
 
+def test_a_node_that_is_set_down_has_its_vm_thrown_away(cluster):
+    """The job is requeued, as from any node that is; the node serves again."""
+    c = cluster
+    s = Suspended(c).held()
+    restart(c, s.id, s.node)
+    c.must("scontrol", "update", f"nodename={s.node}", "state=down",
+           "reason=by a person")
+    wait_for("its job is in the queue", 60,
+             lambda: c.job_state(s.id) == "PENDING")
+    wait_for("its VM is off", 60, lambda: power(c, s.node) == "poweredOff")
+    c.must("scontrol", "update", f"nodename={s.node}", "state=resume")
+    s.end()
+    c.must("scancel", str(s.id))
+    c.wait_job(c.sbatch("-w", s.node, script="hostname"), 90)
+
+
 def test_a_drained_nodes_job_goes_on(cluster):
     c = cluster
     s = Suspended(c)

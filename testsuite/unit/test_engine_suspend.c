@@ -337,6 +337,25 @@ static void a_job_that_ends_suspended_loses_its_vm(void **state)
 	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
 }
 
+/* A person sets its node down: there, no job completes. */
+static void a_node_that_is_taken_from_it_has_no_use_for_its_vm(void **state)
+{
+	(void)state;
+	suspended();
+	job_11 = (struct vs_port_look) { .is = VS_JOB_PENDING };
+	vs_job_end(&vs_core, 11, &nodes[0], 1, false);
+	flags("vm1", VS_NODE_DOWN | VS_NODE_TAKEN | VS_NODE_NO_RESPOND);
+	round_of(3);
+	assert_int_equal(fake_waiting(FAKE_POWER_OFF), 1);
+	assert_true(fake_finish(FAKE_POWER_OFF));
+	round_of(3);
+	/* what somebody suspends there later is theirs */
+	fake_get("vm1")->suspended = true;
+	fake_show(fake_get("vm1"));
+	round_of(8);
+	assert_int_equal(fake_sent[FAKE_POWER_OFF], 1);
+}
+
 static void two_vms_go_together_and_come_back_together(void **state)
 {
 	(void)state;
@@ -450,6 +469,7 @@ int main(void)
 		cmocka_unit_test(an_idle_vm_gives_way_to_it),
 		cmocka_unit_test(slurms_refusal_is_the_end_of_it),
 		cmocka_unit_test(a_job_that_ends_suspended_loses_its_vm),
+		cmocka_unit_test(a_node_that_is_taken_from_it_has_no_use_for_its_vm),
 		cmocka_unit_test(two_vms_go_together_and_come_back_together),
 		cmocka_unit_test(after_a_restart_it_is_found),
 		cmocka_unit_test(a_job_that_slurm_believes_running_goes_on),

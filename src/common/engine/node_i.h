@@ -89,6 +89,7 @@ struct vs_node {
 	int64_t spared_ms;		/* spared_job is no victim before that */
 	uint32_t spared_job;
 	int64_t no_suspend_ms;		/* one failed: not again before that */
+	bool slept;			/* its VM, for its job; cleared when it is on or off */
 	bool giveup;			/* powering up for nobody any more */
 	bool adopt;			/* its VM outlived Slurm's memory of it */
 	bool compared;			/* with Slurm's memory, see adopt.c */

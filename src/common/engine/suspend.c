@@ -14,7 +14,6 @@
  * VMs switched off, their memory thrown away. Nothing is remembered that Slurm's
  * records and vCenter don't show (suspend_say.c).
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
@@ -23,10 +22,7 @@
 
 #define HEED_MS 10000		/* a slurmd that doesn't answer is stopped as it is */
 #define PATIENCE_MS (5 * 60 * 1000)	/* with a job that has room, and waits */
-#define ENDLESS_MS (2 * 60 * 1000)	/* a call of ours; and 5 ms a MB of memory */
-#define CANCEL_MS 60000		/* what is called off ends */
 #define TRY_MS 1000
-#define AGAIN_MS 5000		/* after a failure */
 #define TRIES_MAX 4		/* in a turn: placement is asked under the lock */
 
 static const char *const names[] = {
@@ -48,15 +44,15 @@ struct vs_suspend *vs_suspend_of(const struct vs_core *c, uint32_t job)
 	return s;
 }
 
-static struct vs_suspend *of_node(const struct vs_core *c,
-				  const struct vs_node *n)
+struct vs_suspend *vs_suspend_of_node(const struct vs_core *c,
+				      const struct vs_node *n)
 {
 	return c->suspends.jobs && n->job ? vs_suspend_of(c, n->job) : NULL;
 }
 
 bool vs_suspend_on(const struct vs_core *c, const struct vs_node *n)
 {
-	bool is = of_node(c, n) != NULL;
+	bool is = vs_suspend_of_node(c, n) != NULL;
 
 	for (size_t i = 0; i < n->nbeside && c->suspends.jobs && !is; i++)
 		is = vs_suspend_of(c, n->beside[i].job) != NULL;
@@ -65,14 +61,14 @@ bool vs_suspend_on(const struct vs_core *c, const struct vs_node *n)
 
 bool vs_suspend_goes(const struct vs_core *c, const struct vs_node *n)
 {
-	const struct vs_suspend *s = of_node(c, n);
+	const struct vs_suspend *s = vs_suspend_of_node(c, n);
 
 	return s && s->state <= VS_SUSPEND_GOES && !s->back;
 }
 
 bool vs_suspend_comes_back(const struct vs_core *c, const struct vs_node *n)
 {
-	const struct vs_suspend *s = of_node(c, n);
+	const struct vs_suspend *s = vs_suspend_of_node(c, n);
 
 	return s && (s->state == VS_SUSPEND_RESUMES ||
 		     s->state == VS_SUSPEND_GOES);
@@ -104,6 +100,9 @@ static struct vs_suspend *add(struct vs_core *c, uint32_t job, uint32_t for_job,
 	HASH_ADD(hh, c->suspends.jobs, job, sizeof(s->job), s);
 	vs_suspend_state(s, state, vs_clock());
 	touch_all(c, s);
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].job == job)
+			c->nodes[i].slept = true;
 	return s;
 }
 
@@ -182,29 +181,6 @@ static const struct vs_vm *shown(struct vs_core *c, const struct vs_node *n,
 	       !n->missing && vm->power == power ? vm : NULL;
 }
 
-/* A task that never ends would keep its job, and the other one, for ever, be it
- * of before a start. All of them write at once. One that isn't called off either
- * is somebody's to end. */
-static void call_off(struct vs_core *c, struct vs_node *n,
-		     struct vs_suspend *s, int64_t now_ms)
-{
-	int64_t may_ms = ENDLESS_MS + 5 * n->profile->memory_mb *
-		(c->suspends.calls > 0 ? c->suspends.calls : 1);
-	int64_t since_ms = n->op.since_ms + may_ms;
-
-	if ((n->op.kind != VS_OP_SUSPEND && n->op.kind != VS_OP_RESUME &&
-	     n->op.kind != VS_OP_ADOPTED) || !n->op.id || now_ms <= since_ms)
-		return;
-	if (!n->op.cancel_asked) {
-		vs_op_cancel(c, n);
-	} else if (now_ms - since_ms > CANCEL_MS && !s->why[0]) {
-		snprintf(s->why, sizeof(s->why),
-			 "vCenter's %s on %s was called off and doesn't end: end it there",
-			 n->op.task, n->name);
-		vs_error("node=%s JobId=%u %s", n->name, s->job, s->why);
-	}
-}
-
 static void count(struct vs_core *c, int64_t now_ms)
 {
 	int calls = 0;
@@ -213,11 +189,11 @@ static void count(struct vs_core *c, int64_t now_ms)
 		s->nodes = s->on = s->suspended = s->busy = 0;
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];
-		struct vs_suspend *s = of_node(c, n);
+		struct vs_suspend *s = vs_suspend_of_node(c, n);
 
 		if (!s)
 			continue;
-		call_off(c, n, s, now_ms);
+		vs_suspend_call_off(c, n, s, now_ms);
 		calls += n->op.kind == VS_OP_SUSPEND ||
 			n->op.kind == VS_OP_RESUME;
 		s->nodes++;
@@ -262,7 +238,7 @@ static bool is_made_for_another(struct vs_core *c, uint32_t job,
 {
 	for (size_t i = 0; i < c->nnodes; i++) {
 		const struct vs_node *n = &c->nodes[i];
-		const struct vs_suspend *s = of_node(c, n);
+		const struct vs_suspend *s = vs_suspend_of_node(c, n);
 		const struct vs_vm *there = s && s->job != job &&
 			gives_way(s, now_ms) ? vs_node_vm(c, n) : NULL;
 
@@ -452,47 +428,4 @@ void vs_suspends_pass(struct vs_core *c, int64_t now_ms)
 		else
 			step(c, s, now_ms);
 	}
-}
-
-/* ---- one VM ---------------------------------------------------------------------- */
-
-/* Nobody will resume it: its job has ended, or was requeued, and its slurmd can't
- * tell Slurm so; or its silence has cost it its node. */
-void vs_suspend_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
-{
-	if (n->seen != VS_SEEN_SUSPENDED || of_node(c, n) ||
-	    !(n->flags & (VS_NODE_COMPLETING | VS_NODE_SILENT)) ||
-	    now_ms < n->not_before_ms)
-		return;
-	vs_info("node=%s its VM is suspended and its job is no more: it is switched off",
-		n->name);
-	n->not_before_ms = now_ms + AGAIN_MS;
-	vs_op_at(c, n, VS_DO_SHUTDOWN, NULL, now_ms);
-}
-
-void vs_suspend_failed(struct vs_core *c, struct vs_node *n,
-		       enum vs_op_kind kind, const struct vs_err *err,
-		       int64_t now_ms)
-{
-	struct vs_suspend *s = of_node(c, n);
-
-	c->suspends.failed++;
-	vs_metrics_failed(c, kind, err->code);
-	vs_info("node=%s JobId=%u op=%s failed code=%s fault=%s: %s", n->name,
-		n->job, vs_op_name(kind), vs_code_name(err->code),
-		err->fault[0] ? err->fault : "-", err->text);
-	/* Whatever it was: what vCenter shows decides. */
-	n->look_after = c->slow_seq + 1;
-	vs_vc_slow_now(c->vc);
-	if (kind == VS_OP_SUSPEND)
-		n->no_suspend_ms = now_ms + VS_SUSPEND_REFUSED_MS;
-	if (!s)
-		return;
-	if (kind == VS_OP_SUSPEND) {
-		s->back = true;
-	} else {
-		vs_suspend_cannot(s, err->text);
-		s->fails_ms = s->fails_ms ? s->fails_ms : now_ms;
-	}
-	s->try_ms = now_ms + AGAIN_MS;
 }

@@ -73,6 +73,9 @@ struct vs_suspends {
 
 /* NULL: it is not. */
 struct vs_suspend *vs_suspend_of(const struct vs_core *c, uint32_t job);
+/* Of the job that the node has. */
+struct vs_suspend *vs_suspend_of_node(const struct vs_core *c,
+				      const struct vs_node *n);
 const char *vs_suspend_state_name(enum vs_suspend_state s);
 /* Memory that is still to be written, MB. */
 struct vs_unwritten {
@@ -95,8 +98,6 @@ bool vs_suspend_on(const struct vs_core *c, const struct vs_node *n);
 bool vs_suspend_goes(const struct vs_core *c, const struct vs_node *n);
 /* It is to be on again, or the others of its job are still on: it needs its hold. */
 bool vs_suspend_comes_back(const struct vs_core *c, const struct vs_node *n);
-/* Its VM is suspended, and nobody will resume it. */
-void vs_suspend_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_suspends_pass(struct vs_core *c, int64_t now_ms);
 /* Some are under way. */
 bool vs_suspends_stir(const struct vs_core *c);
@@ -107,6 +108,12 @@ void vs_suspend_state(struct vs_suspend *s, enum vs_suspend_state state,
 /* After a restart, or found so: from what Slurm and vCenter show. */
 void vs_suspend_found(struct vs_core *c, uint32_t job, uint32_t for_job,
 		      bool held);
+
+/* suspend_vm.c: its VM is suspended, and nobody will resume it. */
+void vs_suspend_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+/* A call for it, of s, that takes too long. */
+void vs_suspend_call_off(struct vs_core *c, struct vs_node *n,
+			 struct vs_suspend *s, int64_t now_ms);
 
 /* suspend_lacks.c: a VM of it isn't to be had, whatever room there is: noted, and
  * said in s->why. True: it can't go on now. */
