@@ -103,8 +103,11 @@ def test_cores_are_its_own_over_a_start_and_a_reconfiguration(cluster):
     restart(c, s.id, s.node)
     assert c.job(s.id)["Priority"] == "0"
     assert s.cores() == CPUS
-    c.must("scontrol", "reconfigure")
-    assert s.cores() == CPUS
+    for again in (("reconfigure",), ("setdebugflags", "+SelectType"),
+                  ("setdebugflags", "-SelectType"),
+                  ("update", "partitionname=low", "nodes=vm[001-002]")):
+        c.must("scontrol", *again)
+        assert s.cores() == CPUS, again
     s.high.end_well()
     s.released()
     s.goes_on()
