@@ -321,7 +321,7 @@ class Cluster(Configuration, Simulator):
         return self
 
     def end_slurmctld(self, sig=signal.SIGTERM, grace=15):
-        self.daemons.pop("slurmctld").end(sig, grace)
+        self.daemons.pop("slurmctld").end(sig, grace, tell=True)
 
     def restart_slurmctld(self, sig=signal.SIGTERM):
         self.end_slurmctld(sig)

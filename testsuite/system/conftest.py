@@ -7,10 +7,9 @@ checked: no power-on was sent to a full PF, nothing foreign was touched, no PF
 holds more than it has.
 """
 
+import contextlib
 import os
-import subprocess
 import sys
-import time
 
 import pytest
 
@@ -19,6 +18,8 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 
 from cluster import Cluster, wait_for   # noqa: E402
+import aftermath                        # noqa: E402
+import daemons                          # noqa: E402
 import scratch                          # noqa: E402
 import shards                           # noqa: E402
 from worlds import world                # noqa: E402
@@ -27,7 +28,7 @@ from worlds import world                # noqa: E402
 Cluster.scheduler_parameters += ",batch_sched_delay=0"
 Cluster.slurmctld_parameters += ",power_save_interval=1"
 
-ended = []
+daemons.Daemon.late = staticmethod(aftermath.say_late)
 
 
 def pytest_cmdline_main(config):
@@ -53,16 +54,19 @@ def pytest_runtest_makereport(item, call):
     outcome = yield
     report = outcome.get_result()
     setattr(item, "report_" + report.when, report)
-    cluster = item.funcargs.get("cluster") if hasattr(item, "funcargs") else None
-    if report.failed and isinstance(cluster, Cluster):
-        for name, log in (("slurmctld", cluster.ctld_log()[-6000:]),
-                          ("vcsim", sim_log(cluster))):
-            report.sections.append((f"the end of {name}'s log", log))
+    # At the teardown they may be gone: fixtures say it themselves.
+    if report.failed and report.when != "teardown":
+        report.sections += aftermath.sections(aftermath.clusters_of(item))
 
 
-def sim_log(cluster):
-    f = cluster.path("log", "vcsim.out")
-    return f.read_text(errors="replace")[-2000:] if f.exists() else ""
+@contextlib.contextmanager
+def looked_at(cluster):
+    """A failure in here is said with what there is to see."""
+    try:
+        yield
+    except Exception:
+        aftermath.say(cluster)
+        raise
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +74,10 @@ def cluster(request):
     make = getattr(request.module, "make_cluster", default_cluster)
     c = make()
     try:
-        c.start()
-        if not c.plain:
-            c.wait_ready()
+        with looked_at(c):
+            c.start()
+            if not c.plain:
+                c.wait_ready()
         yield c
     finally:
         c.remove()
@@ -106,14 +111,15 @@ def invariants(request):
     c = request.getfixturevalue("cluster")
     if c.plain or "vcsim" not in c.daemons:
         return
-    end_jobs(c)
-    check_invariants(c)
+    with looked_at(c):
+        end_jobs(c)
+        check_invariants(c)
 
 
 @pytest.fixture
 def fresh(request):
     """A cluster of one test's own: fresh(inventory=..., ...) starts it."""
-    made = []
+    made = request.node.vs_made = []
 
     def make(start=True, ready=True, **kw):
         kw.setdefault("inventory", world())
@@ -134,10 +140,11 @@ def fresh(request):
     try:
         for c in made:
             if failed is not None and failed.failed:
-                print(f"--- slurmctld of {c.dir}:\n{c.ctld_log()[-6000:]}")
-            elif "vcsim" in c.daemons and not c.plain:
-                end_jobs(c)
-                check_invariants(c)
+                continue
+            if "vcsim" in c.daemons and not c.plain:
+                with looked_at(c):
+                    end_jobs(c)
+                    check_invariants(c)
     finally:
         for c in made:
             c.remove()

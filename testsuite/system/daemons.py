@@ -158,6 +158,8 @@ def kill_marked(mark, sig=signal.SIGKILL):
 class Daemon:
     """A child in a session of its own, with a log."""
 
+    late = None     # called with one that doesn't end in time, and the time
+
     def __init__(self, argv, log, env):
         self.argv, self.log = argv, log
         with open(log, "ab") as out:
@@ -188,11 +190,14 @@ class Daemon:
         except OSError:
             return ""
 
-    def end(self, sig=signal.SIGTERM, grace=10):
+    def end(self, sig=signal.SIGTERM, grace=10, tell=False):
+        """tell: that it doesn't end in time may be why a test fails."""
         if self.alive():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, sig)
             self.wait(grace)
+        if tell and self.late and self.alive():
+            self.late(self, grace)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.p.pid, signal.SIGKILL)
         self.p.wait(30)     # a thousand guests go with it, perhaps
