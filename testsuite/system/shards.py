@@ -4,7 +4,7 @@
 `pytest DIR` runs $VS_JOBS files (default 6, 1: as pytest itself does) side by
 side, each in a process of its own with its own clusters; anything narrower (a
 file, -k) runs as usual. One result: the files' outputs one after the other, one
-junit file, one exit status.
+junit file, one exit status. Few failures get a second look (second_look.py).
 """
 
 import os
@@ -16,6 +16,8 @@ import sys
 import tempfile
 import threading
 import xml.etree.ElementTree as ElementTree
+
+import second_look
 
 WORKER = "VS_SHARD"
 # The longest, as they were measured; the others by how much they wait.
@@ -67,13 +69,21 @@ class Run:
         self.children, self.codes = set(), {}
         self.stopped = False
 
+    def xml(self, f):
+        return self.scratch / (f.stem + ".xml")
+
     def one(self, f):
-        xml = self.scratch / (f.stem + ".xml")
+        code = self.pytest(f, self.xml(f), [str(f)], f.name)
+        if code is not None:
+            self.codes[f] = code
+
+    def pytest(self, f, xml, ids, title):
+        """These tests of the file; the exit status, None if all is to end."""
         argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
-                f"--junitxml={xml}", str(f)]
+                f"--junitxml={xml}", *ids]
         with self.lock:
             if self.stopped:
-                return
+                return None
             p = subprocess.Popen(argv, stdin=subprocess.DEVNULL, text=True,
                                  stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT,
@@ -82,8 +92,8 @@ class Run:
         out = p.communicate()[0]
         with self.lock:
             self.children.discard(p)
-            self.codes[f] = p.returncode
-            print(f"{f.name}:\n{out}", flush=True)
+            print(f"{title}:\n{out}", flush=True)
+        return p.returncode
 
     def work(self):
         while True:
@@ -109,6 +119,8 @@ class Run:
         try:
             for t in threads:
                 t.join()
+            for line in second_look.again(self):
+                print(line, flush=True)
         except BaseException:
             self.end()
             raise
