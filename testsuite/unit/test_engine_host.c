@@ -363,6 +363,34 @@ static void a_host_that_is_back_counts_its_vfs_and_serves(void **st)
 	assert_int_equal(job_begin(8, "vm1", "vm2"), 0);
 }
 
+/* vCenter shows its VMs' answers in a turn after the host's. */
+static void a_job_that_waits_for_a_silent_vm_is_looked_at_when_it_answers(
+	void **st)
+{
+	struct vs_vc_vm vm = {
+		.has = VS_VC_VM_CONN | VS_VC_VM_POWER, .connected = true,
+		.power = "poweredOn"
+	};
+
+	(void)st;
+	with_a_job();
+	vm.moid = fake_get("vm1")->moid;
+	end_job(7, "vm1");
+	answers("host-1", false);
+	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+			 VS_AVAIL_NONE);
+	fake_host(&(struct vs_vc_host){
+		.moid = "host-1", .has = VS_VC_HOST_STATE, .connected = true,
+		.powered_on = true });
+	turn();
+	vs_core.vf_freed = false;
+	vs_watch_events.vm(&vs_core, &vm);
+	assert_true(vs_core.vf_freed);
+	vs_core.vf_freed = false;
+	vs_watch_events.vm(&vs_core, &vm);
+	assert_false(vs_core.vf_freed);
+}
+
 static void a_vm_that_is_forgotten_may_be_built_anew(void **st)
 {
 	struct vs_err err = { 0 };
@@ -376,8 +404,10 @@ static void a_vm_that_is_forgotten_may_be_built_anew(void **st)
 	flags("vm1", DOWN);
 	turns(2);
 	assert_int_equal(job_begin(8, "vm1", NULL), -1);
+	vs_core.name_freed = vs_core.vf_freed = false;
 	vs_jb_free(vs_core_act("forget", "vm1", "", 0, &err));
 	assert_int_equal(err.code, VS_OK);
+	assert_true(vs_core.name_freed && vs_core.vf_freed);
 	turns(2);
 	/* vCenter takes no second VM of that name */
 	assert_int_equal(vs_job_begin(&vs_core, 8, 0, (int[]){ id("vm1") }, 1,
@@ -419,6 +449,7 @@ int main(void)
 		cmocka_unit_test(a_job_whose_host_was_silent_for_a_while_goes_on),
 		cmocka_unit_test(a_silent_hosts_vm_is_not_built_a_second_time),
 		cmocka_unit_test(a_host_that_is_back_counts_its_vfs_and_serves),
+		cmocka_unit_test(a_job_that_waits_for_a_silent_vm_is_looked_at_when_it_answers),
 		cmocka_unit_test(a_vm_that_is_forgotten_may_be_built_anew),
 	};
 

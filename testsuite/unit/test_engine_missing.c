@@ -113,16 +113,51 @@ static void nor_for_a_node_that_was_booting(void **st)
 	assert_int_equal(sent(), calls);
 }
 
+/* By the loop, which isn't here: the scheduler's nudges up to now were given. */
+static void nobody_is_told(void)
+{
+	vs_core.name_freed = vs_core.vf_freed = false;
+}
+
+/* What Slurm knows of a node's power, look by look. */
+static void a_node_that_rests_down_is_told_of_once(void **st)
+{
+	static const uint32_t before[] = {
+		GOING, UP, VS_NODE_DOWN, DOWN | GOING, BOOT
+	};
+
+	(void)st;
+	begin(1, 1, 1, "warm");
+	nobody_is_told();
+	flags("vm1", DOWN);	/* the first look: the start tells of all */
+	assert_false(vs_core.name_freed);
+	ready();
+	for (size_t i = 0; i < VS_COUNT(before); i++) {
+		flags("vm1", before[i]);
+		nobody_is_told();
+		flags("vm1", DOWN);
+		assert_true(vs_core.name_freed);
+		nobody_is_told();
+		flags("vm1", WANTED);
+		flags("vm1", DOWN);
+		assert_false(vs_core.name_freed);
+	}
+}
+
 static void it_ends_when_the_vm_is_back_in_the_folder(void **st)
 {
 	(void)st;
 	up_with(0);
 	restored_without("vm1");
 	assert_int_equal(node("vm1")->missing, VS_MISSING_SEEN);
+	nobody_is_told();
+	turns(3);
+	assert_false(vs_core.name_freed || vs_core.vf_freed);
 	forgotten->used = true;
 	fake_show(forgotten);
 	turns(3);
 	assert_int_equal(node("vm1")->missing, VS_MISSING_NOT);
+	assert_true(vs_core.name_freed && vs_core.vf_freed);
 	assert_int_equal(vs_node_avail(&vs_core, node("vm1")), VS_AVAIL_WARM);
 	assert_int_equal(words_to_slurm(), 0);
 }
@@ -160,7 +195,9 @@ static void an_operator_ends_it_by_forget(void **st)
 	(void)st;
 	up_with(0);
 	restored_without("vm1");
+	nobody_is_told();
 	vs_jb_free(vs_core_act("forget", "vm1", "", 0, &err));
+	assert_true(vs_core.name_freed && vs_core.vf_freed);
 	assert_int_equal(err.code, VS_OK);
 	turns(3);
 	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
@@ -281,6 +318,7 @@ int main(void)
 		cmocka_unit_test(an_idle_node_is_neither_powered_down_nor_given_to_a_job),
 		cmocka_unit_test(no_second_vm_is_built_after_slurm_has_powered_it_down),
 		cmocka_unit_test(nor_for_a_node_that_was_booting),
+		cmocka_unit_test(a_node_that_rests_down_is_told_of_once),
 		cmocka_unit_test(it_ends_when_the_vm_is_back_in_the_folder),
 		cmocka_unit_test(what_it_holds_is_counted_once_when_it_is_found),
 		cmocka_unit_test(an_operator_ends_it_by_forget),

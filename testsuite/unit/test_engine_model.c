@@ -212,7 +212,7 @@ static void world_turns(int t)
 	/* svf vm forget, as the reason of its node says */
 	for (int k = 0; k < MODEL_NODES; k++)
 		if (vs_core.nodes[k].missing && !model_vm(k)) {
-			vs_missing_forget(&vs_core.nodes[k]);
+			vs_missing_forget(&vs_core, &vs_core.nodes[k]);
 			vs_node_touch(&vs_core.nodes[k]);
 		}
 }

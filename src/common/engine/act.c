@@ -190,7 +190,7 @@ static int forget(struct vs_core *c, struct json_object *top, const char *name,
 	vm = n ? vs_node_vm(c, n) : NULL;
 	if (!n) {
 		vs_err_set(err, VS_E_GONE, "no such node: %.64s", name);
-	} else if (vs_missing_forget(n)) {
+	} else if (vs_missing_forget(c, n)) {
 		vs_node_touch(n);
 		vs_jb_str(top, "node", n->name);
 		rc = 0;
@@ -199,6 +199,7 @@ static int forget(struct vs_core *c, struct json_object *top, const char *name,
 			   n->name, vm ? "within reach" : "not there");
 	} else {
 		n->forgotten = true;
+		c->vf_freed = c->name_freed = true;
 		vs_node_touch(n);
 		vs_jb_str(top, "node", n->name);
 		if (vm->host_ptr)

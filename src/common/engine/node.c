@@ -192,12 +192,18 @@ static bool is_idle(uint32_t flags)
 		!(flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING));
 }
 
+static bool rests_down(uint32_t flags)
+{
+	return (flags & VS_NODE_POWERED_DOWN) &&
+		!(flags & VS_NODE_POWERING_DOWN);
+}
+
 /* Slurm's word. SuspendTimeout's end makes a node allocatable, but tells no
- * scheduler: a job that waits for it would wait for the next full pass. */
+ * scheduler: a job that waits for it would wait for the next full pass. It may
+ * come between two looks, or by force, with no POWERING_DOWN before it. */
 void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
 {
-	if ((n->flags & VS_NODE_POWERING_DOWN) &&
-	    !(flags & VS_NODE_POWERING_DOWN) && (flags & VS_NODE_POWERED_DOWN))
+	if (n->flags && rests_down(flags) && !rests_down(n->flags))
 		c->name_freed = true;
 	if (flags != n->flags)
 		vs_node_touch(n);

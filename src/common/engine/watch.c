@@ -402,9 +402,11 @@ static void ev_vm(void *arg, const struct vs_vc_vm *v)
 {
 	struct vs_core *c = arg;
 	struct vs_vm *to;
+	bool unsure;
 
 	vs_lock();
 	to = vs_inventory_vm(&c->inv, v->moid);
+	unsure = vs_node_vm_unsure(to);
 	touch_named(c, to->name);
 	if (v->has & VS_VC_VM_NAME) {
 		vs_vm_set_name(&c->inv, to, v->name);
@@ -444,6 +446,9 @@ static void ev_vm(void *arg, const struct vs_vc_vm *v)
 		to->readable = false;
 	else if ((v->has & VS_VC_VM_CARDS) && (v->has & VS_VC_VM_POWER))
 		to->readable = true;
+	/* Its host answers again, which was shown before, perhaps: jobs that
+	 * wait for its node may begin. */
+	c->vf_freed |= unsure && !vs_node_vm_unsure(to);
 	vs_vm_changed(&c->inv, to);
 	vs_unlock();
 }
