@@ -77,6 +77,24 @@ def wait_ready_again(c, was, timeout=30):
              lambda: ready_count(c) > was)
 
 
+def backfill_looks(c, times=1, timeout=60):
+    """So many rounds of backfill's have begun and ended since now. One begins
+    only after a job, node or partition has changed since the last one's end:
+    a node's comment does here, until one has begun."""
+    def begun():
+        return c.ctld_log().count("backfill: beginning")
+    for n in range(times):
+        was = begun()
+
+        def over(was=was):
+            if begun() > was:
+                return "in the middle of backfilling" not in c.must("sdiag")
+            c.must("scontrol", "update", f"nodename={c.node_names()[0]}",
+                   f"comment={time.monotonic_ns()}")
+            return False
+        wait_for(f"backfill has looked, {n + 1}. of {times}", timeout, over, 0.5)
+
+
 def nobody_down(c):
     assert not [(n, s) for n, s in c.node_states().items()
                 if s.startswith("DOWN") or "DRAIN" in s]

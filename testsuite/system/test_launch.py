@@ -10,6 +10,7 @@ import time
 import pytest
 
 from cluster import Cluster, wait_for
+from stages import backfill_looks
 from worlds import ROCE_AND_ETH, world
 
 HOSTNAMES = "srun hostname"
@@ -109,9 +110,7 @@ def test_a_heterogeneous_job_that_is_short_of_vfs_leaves_nothing(cluster):
     cluster.wait_state(hog, "RUNNING", 60)
     on = cluster.names_on()
     job = cluster.sbatch("-p", "eth", "-N1", ":", "-p", "roce", "-N2")
-    seen = cluster.ctld_log().count("backfill: beginning")
-    wait_for("backfill has looked at it twice", 20, lambda: cluster.ctld_log()
-             .count("backfill: beginning") > seen + 2)
+    backfill_looks(cluster, 2)
     assert cluster.job_state(job) == "PENDING"
     assert cluster.names_on() == on
     assert all(pf["held"] == 0 for h in cluster.svf("hosts")["hosts"]

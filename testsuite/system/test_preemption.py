@@ -4,6 +4,7 @@ preemptor needs, no others, none at all if it would not help or isn't needed;
 and then their VMs go, so that the preemptor really starts."""
 
 from cluster import Cluster, wait_for
+from stages import backfill_looks
 from worlds import ROCE_AND_ETH, world
 
 SMALL = [f"vm00{i}" for i in range(1, 5)]
@@ -51,13 +52,6 @@ def undisturbed(cluster, *jobs):
         assert (show["JobState"], show["Restarts"]) == ("RUNNING", "0"), show
 
 
-def cycles(cluster, n=3):
-    """The scheduler has looked at the queue as often."""
-    seen = cluster.ctld_log().count("backfill: beginning")
-    wait_for("backfill has looked", 30, lambda: cluster.ctld_log().count(
-        "backfill: beginning") >= seen + n)
-
-
 def high(cluster, *nodes):
     return cluster.sbatch("-p", "high", f"-N{len(nodes)}", "-w",
                           ",".join(nodes), script="srun hostname")
@@ -96,7 +90,7 @@ def test_nobody_ends_in_vain(cluster):
     running(cluster, victim, *paused)
     gang = high(cluster, *LARGE[:2])
     wait_for("it says why", 15, lambda: "VF" in cluster.squeue(gang, "%r"))
-    cycles(cluster, 2)
+    backfill_looks(cluster, 2)
     assert cluster.job_state(gang) == "PENDING"
     undisturbed(cluster, victim, *paused)
     assert cluster.names_on() & set(SMALL + LARGE) == set(SMALL)

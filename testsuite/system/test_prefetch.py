@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """VMs that are made ahead of jobs which backfill has planned: Prefetch=."""
 
-import re
-
 import pytest
 
 from cluster import Cluster, ClusterError, wait_for
 from conftest import end_jobs
-from stages import Held, nobody_down, wait_saved
+from stages import Held, backfill_looks, nobody_down, wait_saved
 from worlds import template, world
 
 GRACE_S = 4
@@ -123,7 +121,7 @@ def test_never_more_than_prefetch_at_a_time(cluster):
     wait_for("two are up", 60, lambda: status(cluster)["ahead"] == 2 and
              len(cluster.names_on()) == 3)
     for _ in range(2):
-        wait_for("a cycle", 10, backfill_cycle(cluster))
+        backfill_looks(cluster)
         assert status(cluster)["ahead"] == 2 and len(names(cluster)) == 3
 
 
@@ -200,7 +198,7 @@ def test_off_by_default_nothing_is_made_before_the_start(cluster):
                  lambda: "vm[003-006]" in cluster.squeue(second.id, "%Y"))
         calls = cluster.mutating()
         for _ in range(2):
-            wait_for("a cycle", 10, backfill_cycle(cluster))
+            backfill_looks(cluster)
         assert cluster.mutating() == calls and len(names(cluster)) == 4
         first.end_well()
         second.wait_running()
@@ -208,12 +206,3 @@ def test_off_by_default_nothing_is_made_before_the_start(cluster):
         second.end_well()
     finally:
         cluster.change_vsphere("PrefetchGrace", "Prefetch=2\nPrefetchGrace")
-
-
-def backfill_cycle(cluster):
-    """True when one more is over since now."""
-    def count():
-        return int(re.search(r"Total cycles: (\d+)(?![\s\S]*Total cycles)",
-                             cluster.must("sdiag")).group(1))
-    begun_with = count()
-    return lambda: count() > begun_with

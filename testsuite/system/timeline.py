@@ -10,6 +10,7 @@ import threading
 import time
 
 from cluster import Cluster, wait_for
+from stages import backfill_looks
 from worlds import PF0, foreign, host, world
 
 E1_S, GAP_S = 45, 60    # from the last submission to E1, and from E1 to E2
@@ -241,10 +242,7 @@ class Play:
 
     def listen(self):
         """What Slurm says once backfill has seen all of them."""
-        def cycles():
-            return self.c.ctld_log().count("backfill: beginning")
-        seen = cycles()
-        wait_for("three backfill cycles", 60, lambda: cycles() >= seen + 3)
+        backfill_looks(self.c, 3)
         said = dict(line.split() for line in self.c.must(
             "squeue", "-a", "-h", "-t", "PENDING", "-o", "%A %S").splitlines())
         for r in self.rows:
