@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -15,6 +16,7 @@ from conftest import TOP, program
 
 sys.path[:0] = [str(TOP / "contribs"), str(TOP / "testsuite/system")]
 
+import daemons                          # noqa: E402
 import demo                             # noqa: E402
 from daemons import ClusterError, free_ports, wait_for      # noqa: E402
 
@@ -220,6 +222,7 @@ def test_only_a_directory_of_the_records_own_name_is_removed(tmp_path):
 
 CONFTEST = """
 import sys
+import time
 sys.path.insert(0, {where!r})
 import shards
 def pytest_cmdline_main(config):
@@ -389,3 +392,27 @@ def test_check_says_which_of_its_words_is_wrong(words, says, tmp_path):
                        capture_output=True, check=False, timeout=20,
                        env={**os.environ, "VS_CACHE": str(tmp_path)})
     assert r.returncode and says in r.stderr
+
+
+# ---- bounds ----------------------------------------------------------------
+
+@pytest.mark.parametrize("want, waits", [(0.5, False), (3.0, True), (99, True)])
+def test_a_bound_is_that_of_a_machine_with_nothing_else_to_do(
+        monkeypatch, want, waits):
+    monkeypatch.setattr(daemons, "busy", lambda: want)
+    began = time.monotonic()
+
+    def late():
+        return time.monotonic() - began > 1
+    if waits:
+        wait_for("it", 0.6, late)
+    else:
+        with pytest.raises(daemons.Timeout, match="0.5 want each CPU"):
+            wait_for("it", 0.6, late)
+    assert daemons.patient(20) == 20 * min(max(want, 1), daemons.PATIENCE)
+    assert daemons.patient(100) <= daemons.PATIENT_S
+    assert daemons.patient(300) == 300
+
+
+def test_how_busy_a_machine_is_can_be_read():
+    assert 0 < daemons.busy() < 10000

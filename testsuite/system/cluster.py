@@ -32,7 +32,7 @@ import time
 from daemons import (   # noqa: F401 (the tests take them from here)
     DONE, GUEST_HOOK, GUEST_SPACES, INSIDE, PASSWORD, REPORT, TOP, ClusterError,
     Controller, Daemon, Timeout, free_ports, isolation, kill_marked,
-    parse_fields, plugin_dirs, slurm_binary, slurm_release, wait_for)
+    parse_fields, patience, plugin_dirs, slurm_binary, slurm_release, wait_for)
 from configuration import Configuration
 from simulator import Simulator
 
@@ -172,7 +172,7 @@ class Cluster(Configuration, Simulator):
             with socket.socket(socket.AF_UNIX) as s:
                 s.connect(str(sock))
             return True
-        wait_for("munged answers", 10, up)
+        wait_for("munged answers", 30, up)
 
     def start_vcsim(self):
         if not self.sim_binary:
@@ -196,7 +196,7 @@ class Cluster(Configuration, Simulator):
         try:
             r = wait_for("the simulator is ready", 30, up)
         except ValueError:
-            r = wait_for("the simulator is ready", 5, up)
+            r = wait_for("the simulator is ready", 20, up)
         self.sim_url, self.sim_ca = r["url"], r["ca"]
         self.sim_control = r["control"]
         if not os.path.exists(str(self.sim_ca)):    # the text itself
@@ -234,7 +234,7 @@ class Cluster(Configuration, Simulator):
                     raise ClusterError("slurmctld did not start: " +
                                        (self.ctld_errors() or d.tail()))
                 return self.run("scontrol", "ping").stdout.count(" UP")
-            wait_for("slurmctld answers", 20, up)
+            wait_for("slurmctld answers", 40, up)
         return d
 
     def ctld_errors(self):
@@ -316,11 +316,12 @@ class Cluster(Configuration, Simulator):
 
     def wait_ready(self):
         """The plugin has read vCenter and serves."""
-        wait_for("the plugin is ready", 20,
+        wait_for("the plugin is ready", 40,
                  lambda: " slurm-vsphere: ready: " in self.ctld_log())
         return self
 
-    def end_slurmctld(self, sig=signal.SIGTERM, grace=15):
+    def end_slurmctld(self, sig=signal.SIGTERM, grace=90):
+        """Slurm waits up to 30 s for its RPCs, and saves its state then."""
         self.daemons.pop("slurmctld").end(sig, grace, tell=True)
 
     def restart_slurmctld(self, sig=signal.SIGTERM):
@@ -402,11 +403,11 @@ class Cluster(Configuration, Simulator):
             pid = self.pids().get(name)
             if pid:
                 os.kill(pid, signal.SIGTERM)
-                wait_for(f"{name} ends", 15, lambda: name not in self.pids())
+                wait_for(f"{name} ends", 60, lambda: name not in self.pids())
         kill_marked(self.mark)
 
     # ---- Slurm's commands ------------------------------------------------
-    def run(self, *argv, check=False, timeout=30, **kw):
+    def run(self, *argv, check=False, timeout=60, **kw):
         return subprocess.run([str(a) for a in argv], env=self.env, text=True,
                               stdin=subprocess.DEVNULL, capture_output=True,
                               timeout=timeout, check=check, **kw)

@@ -100,7 +100,7 @@ def end_jobs(cluster):
     def empty():
         r = cluster.run("squeue", "-h", "-o", "%i %t")
         return r.returncode == 0 and not r.stdout.strip()
-    wait_for("the queue is empty after scancel", 40, empty)
+    wait_for("the queue is empty after scancel", 60, empty)
 
 
 @pytest.fixture(autouse=True)

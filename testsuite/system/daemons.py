@@ -30,11 +30,34 @@ class ClusterError(Exception):
     """What was to be started didn't start; the text is one clear line."""
 
 
+PATIENCE = 4        # at most so many times as long
+PATIENT_S = 120     # and no bound is stretched beyond this
+
+
+def busy():
+    """How many want each CPU: of the last minute, or just now."""
+    load, _, _, now, _ = pathlib.Path("/proc/loadavg").read_text().split()
+    return max(float(load), float(now.partition("/")[0])) / \
+        len(os.sched_getaffinity(0))
+
+
+def patience():
+    """Bounds are meant for a machine that does nothing else. On one that does,
+    all takes longer: so many times."""
+    return min(max(1.0, busy()), PATIENCE)
+
+
+def patient(seconds):
+    """This bound as it is here and now."""
+    return max(seconds, min(seconds * patience(), PATIENT_S))
+
+
 def wait_for(what, timeout, fn, every=None):
     """Poll fn until it gives something true, and return that. An AssertionError
     or CommandFailed inside fn counts as "not yet". What comes soon is seen soon;
-    later a look costs others, who run beside, more than it gains."""
-    end = time.monotonic() + timeout
+    later a look costs others, who run beside, more than it gains. The bound is
+    that of a machine with nothing else to do."""
+    began = time.monotonic()
     last, pause = None, every or 0.05
     while True:
         try:
@@ -44,8 +67,10 @@ def wait_for(what, timeout, fn, every=None):
             last = got
         except (AssertionError, subprocess.SubprocessError, OSError) as e:
             last = e
-        if time.monotonic() > end:
-            raise Timeout(f"not within {timeout} s: {what} (last: {last!r})")
+        took = time.monotonic() - began
+        if took > timeout and took > patient(timeout):
+            raise Timeout(f"not within {timeout} s: {what} (last: {last!r}; "
+                          f"waited {took:.0f} s, {busy():.1f} want each CPU)")
         time.sleep(pause)
         if not every:
             pause = min(0.2, pause * 1.15)

@@ -19,7 +19,7 @@ class Simulator:
 
     _ctx = None
 
-    def sim(self, what, body=None, timeout=10, method=None):
+    def sim(self, what, body=None, timeout=30, method=None):
         if self._ctx is None:
             self._ctx = ssl.create_default_context(cafile=str(self.sim_ca))
         req = urllib.request.Request(

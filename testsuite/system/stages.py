@@ -15,7 +15,7 @@ def wait_saved(c, job, node):
     c.must("scontrol", "update", f"nodename={node}", "comment=x")
     for what in ("job_state", "node_state"):
         f = c.path("state", what)
-        wait_for(f"{what} is saved", 15, lambda f=f: f.exists() and
+        wait_for(f"{what} is saved", 30, lambda f=f: f.exists() and
                  f.stat().st_mtime_ns > began)
 
 
@@ -72,7 +72,7 @@ def ready_count(c):
     return c.ctld_log().count("slurm-vsphere: ready:")
 
 
-def wait_ready_again(c, was, timeout=30):
+def wait_ready_again(c, was, timeout=40):
     wait_for("the plugin is ready again", timeout,
              lambda: ready_count(c) > was)
 

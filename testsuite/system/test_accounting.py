@@ -11,7 +11,7 @@ import time
 import pytest
 
 import accounting
-from cluster import Cluster, wait_for
+from cluster import Cluster, patience, wait_for
 from stages import Held, nobody_down
 from users import DAEMON, needs_root
 from worlds import ROCE, host, world
@@ -165,15 +165,16 @@ def test_what_its_vms_took_is_apart_from_a_jobs_run_time(cluster):
     cold, ran_s = ran()
     whole = time.monotonic() - began
     assert cold["cold"] == 1 and cold["waited_s"] == 0
-    assert CLONE <= cold["clone_s"] <= CLONE + 1
-    assert ON <= cold["power_on_s"] <= ON + 1
+    assert CLONE <= cold["clone_s"] <= CLONE + patience()
+    assert ON <= cold["power_on_s"] <= ON + patience()
     steps = cold["clone_s"] + cold["power_on_s"] + cold["boot_s"]
     assert cold["boot_s"] > 0
     assert CLONE + ON <= steps <= cold["provision_s"] + 0.2
     assert cold["provision_s"] + 1 <= whole
-    assert ran_s <= 2               # the second that it slept, and no boot
+    assert ran_s <= 1 + patience()  # the second that it slept, and no boot
     warm, ran_s = ran()
-    assert warm["cold"] == 0 and warm["provision_s"] <= 1 and ran_s <= 2
+    assert warm["cold"] == 0 and warm["provision_s"] <= patience() and \
+        ran_s <= 1 + patience()
     assert set(warm) == {"waited_s", "provision_s", "cold"}
 
 

@@ -15,7 +15,7 @@ import time
 import pytest
 
 import monitoring
-from cluster import TOP, Cluster, free_ports, wait_for
+from cluster import TOP, Cluster, free_ports, patience, wait_for
 from monitoring import (
     PREFIX, families, families_now, page, promtool, value)
 from stages import Held
@@ -343,8 +343,8 @@ def test_who_is_slow_keeps_nobody_out(cluster, port):
             s.sendall(b"X")
         cluster.svf("status")
         began = time.monotonic()
-        assert page(port, timeout=20)[0] == 200
-        assert time.monotonic() - began < 10
+        assert page(port, timeout=60)[0] == 200
+        assert time.monotonic() - began < 10 * patience()
         ended = 0
         for s in slow:
             s.settimeout(20)

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from cluster import Cluster, wait_for
+from cluster import Cluster, patience, wait_for
 from stages import Held, nobody_down, ready_count, wait_ready_again, wait_saved
 from worlds import foreign, world
 
@@ -302,14 +302,16 @@ def test_a_node_to_be_powered_down_after_its_job_is_built_anew_for_it(fresh):
 
 def test_a_start_after_resumetimeout_takes_no_booting_node_down(fresh):
     """Power saving's first tick comes before vCenter is there."""
+    resume = int(8 * patience())
     c = fresh(nodes=1, inventory=world(hosts=1, vfs=1, durations={
-        "CloneVM_Task": "3s"}), slurm={"ResumeTimeout": 8})
+        "CloneVM_Task": "3s"}), slurm={"ResumeTimeout": resume})
     job = Held(c, "-N1")
     c.wait_node("vm001", lambda s: "POWERING_UP" in s, 20, "POWERING_UP")
     asked = time.time()
     wait_saved(c, job.id, "vm001")
     c.kill_slurmctld()
-    wait_for("ResumeTimeout is over", 20, lambda: time.time() > asked + 10)
+    wait_for("ResumeTimeout is over", resume + 5,
+             lambda: time.time() > asked + resume + 2)
     c.do("outage", duration="4s", how="refuse")
     c.start_slurmctld()
     job.wait_running().end_well()

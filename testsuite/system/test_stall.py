@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from cluster import Cluster, wait_for
+from cluster import Cluster, patience, wait_for
 from vchang import Hang
 from worlds import world
 
@@ -127,7 +127,8 @@ def test_users_do_not_notice_that_vcenter_hangs(cluster, stock):
     for how in ("silent", "half-open"):
         clear_queue(cluster, stock)
         began = time.monotonic()
-        hang(cluster, how, HANG_S + 5)
+        slack = 5 * patience()
+        hang(cluster, how, int(HANG_S + slack))
         try:
             # What needs vCenter waits for it, and nobody else does.
             cold[how] = cluster.sbatch("-N1", "-w", "vm003" if how == "silent"
@@ -137,7 +138,7 @@ def test_users_do_not_notice_that_vcenter_hangs(cluster, stock):
             assert cluster.job_state(cold[how]) in ("PENDING", "CONFIGURING",
                                                     "RUNNING")
             assert "vm00" not in cluster.output(cold[how])
-            assert time.monotonic() - began < HANG_S + 5 or how != "silent", \
+            assert time.monotonic() - began < HANG_S + slack or how != "silent", \
                 "the warm job ended after the hang"
         finally:
             well_again(cluster, how)
@@ -147,7 +148,7 @@ def test_users_do_not_notice_that_vcenter_hangs(cluster, stock):
     judge(windows)
     print("a job on a warm node:", warm)
     assert max(w for how in ("silent", "half-open") for w in warm[how]) < \
-        warm["well"][0] + 3
+        warm["well"][0] + 3 * patience()
     assert not [s for s in cluster.node_states().values()
                 if "DOWN" in s.split("+")[0] or "DRAIN" in s]
 
@@ -187,16 +188,16 @@ def judge(windows):
 @pytest.mark.parametrize("how", ["silent", "half-open"])
 def test_a_reconfigure_and_an_end_of_slurmctld_wait_for_no_vcenter(cluster,
                                                                    how):
-    hang(cluster, how, 20)
+    hang(cluster, how, int(8 + 12 * patience()))
     try:
         began = time.monotonic()
         cluster.change_vsphere("Placement=balance", "Placement=balance\n"
                                "MaxPowerOps=49")
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - began < 4 * patience()
         cluster.must("squeue")
         began = time.monotonic()
-        cluster.end_slurmctld(grace=20)
-        assert time.monotonic() - began < 8
+        cluster.end_slurmctld()
+        assert time.monotonic() - began < 8 * patience()
         cluster.start_slurmctld()
         job = cluster.sbatch("-N1", script="hostname")
         wait_for("it says what it waits for", 10,

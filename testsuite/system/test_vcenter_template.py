@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from daemons import patient
 from vclive import clone, pair, start, world   # noqa: F401
 
 TEMPLATE = world()["datacenters"][0]["templates"][0]
@@ -21,7 +22,7 @@ def add(sim, name="rhel9", **over):
 
 def beat(live, event="template_changed"):
     """A slow beat, or a few, until this is told."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + patient(10)
     while time.monotonic() < end:
         live.tell("slow")
         while True:
@@ -37,7 +38,7 @@ def beat(live, event="template_changed"):
 
 
 def until(test):
-    end = time.monotonic() + 10
+    end = time.monotonic() + patient(10)
     while not test():
         assert time.monotonic() < end
         time.sleep(0.02)

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from cluster import Cluster, wait_for
+from cluster import Cluster, patience, wait_for
 from worlds import foreign, world
 
 E1, E2 = "esx01.example.org", "esx02.example.org"
@@ -247,6 +247,9 @@ def test_a_reservation_is_chosen_by_slurm_alone(cluster):
 def test_squeue_is_quick_while_jobs_wait(cluster):
     jobs = [cluster.sbatch("-N3") for _ in range(10)]
     wait_for("they wait", 20, lambda: says(cluster, jobs[0], "VF"))
-    began = time.monotonic()
-    cluster.must("squeue")
-    assert time.monotonic() - began < 1
+    took = []
+    for _ in range(5):
+        began = time.monotonic()
+        cluster.must("squeue")
+        took.append(time.monotonic() - began)
+    assert sorted(took)[2] < 1 * patience(), took

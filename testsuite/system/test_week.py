@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from cluster import Cluster, parse_fields, wait_for
+from cluster import Cluster, parse_fields, patience, wait_for
 from stages import Held, ready_count, wait_ready_again, wait_saved
 from worlds import template, world
 
@@ -221,13 +221,14 @@ def test_when_its_time_comes_a_planned_host_is_drained_and_empty(cluster):
     c.wait_job(both, 60)
     job = Held(c, "-N1", "-w", "vm001", "-t", "30").wait_running()
     host, other = host_of(c, "vm001"), host_of(c, "vm002")
-    at, text = in_minutes(20)
+    seconds = int(20 * patience())
+    at, text = in_minutes(seconds)
     for h in (host, other):
         c.svf("host", "drain", h, "--at", text)
     r = wait_for("both are shown", 10, lambda: of_host(c, host) and
                  of_host(c, other) and reservations(c))
     assert {epoch(x["StartTime"]) for x in r.values()} == {at}
-    wait_for("the idle one is off", 40, lambda: not c.is_on("vm002"))
+    wait_for("the idle one is off", seconds + 20, lambda: not c.is_on("vm002"))
     assert time.time() < at + 2, "not by the time that was planned"
     wait_for("both are drained", 30, lambda: all(
         row(c, h)["state"] == "drained" for h in (host, other)))
@@ -386,7 +387,8 @@ def test_a_job_of_a_planned_maintenance_begins_with_it_and_nothing_is_made_ahead
               vsphere={"ShutdownGrace": 1, "Prefetch": 2})
     c.wait_job(c.sbatch("-N1", "-w", "vm002"), 60)
     made = c.mutating()
-    at, text = in_minutes(30)
+    seconds = int(30 * patience())
+    at, text = in_minutes(seconds)
     inside = maintenance(c, "vm[001-002]", text)
     jobs = {n: c.sbatch("-N1", "-w", n, "-t", "1", inside)
             for n in c.node_names()}
@@ -394,12 +396,12 @@ def test_a_job_of_a_planned_maintenance_begins_with_it_and_nothing_is_made_ahead
     longer = c.sbatch("-N1", "-w", "vm002", "-t", "10")
     wait_for("Slurm keeps others away", 20, lambda: "eserved" in
              c.squeue(longer, "%r"))
-    wait_for("it is near", 40, lambda: time.time() >= at - 3)
+    wait_for("it is near", seconds + 10, lambda: time.time() >= at - 3)
     assert c.mutating() == made and c.names_on() == {"vm002"}
     assert time.time() < at, "too slow to tell"
     for node, job in jobs.items():
         c.wait_job(job, 60)
-        assert epoch(c.job(job)["StartTime"]) - at < 40, node
+        assert epoch(c.job(job)["StartTime"]) - at < 40 * patience(), node
     c.must("scancel", longer)
     c.must("scontrol", "delete", "reservationname=m")
 
@@ -422,7 +424,7 @@ def test_drains_of_health_checks_are_counted_where_the_vms_were(fresh):
     restart too, and takes VMs all the same unless HealthDrains= says no."""
     c = fresh(nodes=6, inventory=world(hosts=1, vfs=6), vsphere={
         "ShutdownGrace": 1}, slurm={"SlurmctldParameters": None,
-                                    "SuspendTime": 8})
+                                    "SuspendTime": int(8 * patience())})
     c.wait_job(c.sbatch("-N2"), 60)
     up = sorted(c.names_on())
     for n, node in enumerate(up, 1):

@@ -16,6 +16,7 @@ import urllib.request
 
 import pytest
 
+from daemons import patient
 from vcproxy import Proxy
 
 TOP = pathlib.Path(__file__).parents[2]
@@ -152,7 +153,7 @@ class Live:
         return e
 
     def wait(self, event, timeout=10, **fields):
-        until = time.monotonic() + timeout
+        until = time.monotonic() + patient(timeout)
         while True:
             left = until - time.monotonic()
             try:
@@ -166,7 +167,7 @@ class Live:
                 return e
 
     def until(self, what, test, timeout=10):
-        end = time.monotonic() + timeout
+        end = time.monotonic() + patient(timeout)
         while not test():
             left = end - time.monotonic()
             try:
