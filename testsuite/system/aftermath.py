@@ -27,7 +27,8 @@ IDLE = re.compile(
     r"(?:Spawning (?:ping|registration)|Testing job time|"
     r"Performing purge|Performing full system|Updating partition)|"
     r"power_save: .*idle|_slurm_rpc_(?:ping|dump_stats|dump_nodes|dump_jobs|"
-    r"dump_job_single|dump_partitions)|Note large processing)|"
+    r"dump_job_single|dump_partitions)|Note large processing|"
+    r"Still waiting for boot of node)|ping_end: ping_count|"
     r"debug2: .*(?:REQUEST_PING|REQUEST_JOB_INFO|REQUEST_NODE_INFO|"
     r"REQUEST_STATS_INFO)")
 

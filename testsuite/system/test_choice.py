@@ -62,7 +62,7 @@ def test_jobs_share_a_vm_and_its_vf(cluster):
     ran_on(cluster, "-N1", "-w", "vm005")
     calls = cluster.mutating()
     jobs = [cluster.sbatch("-n1", "--mem=100", "-w", "vm005",
-                           script="echo began; sleep 60") for _ in "ab"]
+                           script="echo began; sleep 600") for _ in "ab"]
     for job in jobs:
         cluster.wait_state(job, "RUNNING", 10)
     wait_for("both run", 10, lambda: all("began" in cluster.output(j)
@@ -78,7 +78,7 @@ def test_jobs_share_a_vm_and_its_vf(cluster):
 
 def test_a_half_busy_warm_vm_refuses_no_job_that_fits_others(cluster):
     ran_on(cluster, "-N1", "-w", "vm005")
-    hog = cluster.sbatch("-n1", "--mem=100", "-w", "vm005", script="sleep 60")
+    hog = cluster.sbatch("-n1", "--mem=100", "-w", "vm005", script="sleep 600")
     cluster.wait_state(hog, "RUNNING")
     got = ran_on(cluster, "-N2", "--ntasks-per-node=2", timeout=20)
     assert len(got) == 2 and "vm005" not in got
@@ -107,7 +107,7 @@ def test_a_vm_that_must_be_rebuilt_takes_no_job_beside_a_running_one(cluster):
     hang on that node, it runs on another."""
     ran_on(cluster, "-N1", "-w", "vm005")
     a = cluster.sbatch("-n1", "--mem=100", "-w", "vm005",
-                       script="echo began; sleep 60")
+                       script="echo began; sleep 600")
     wait_for("it runs", 10, lambda: "began" in cluster.output(a))
     cluster.change_vsphere("Template=rhel9-ofed",
                            "Template=rhel9-ofed MemoryOverhead=512")

@@ -100,7 +100,7 @@ def test_x_keeps_a_warm_node_out(cluster):
 
 
 def test_a_requeued_job_runs_again(cluster):
-    job = cluster.sbatch("-N1", "--requeue", script="sleep 60")
+    job = cluster.sbatch("-N1", "--requeue", script="sleep 600")
     cluster.wait_state(job, "RUNNING")
     cluster.must("scontrol", "requeue", str(job))
     wait_for("the job was requeued", 20,
@@ -121,7 +121,8 @@ def test_the_first_line_comes_within_a_second_of_the_last_registration(fresh):
     c = fresh(nodes=4, inventory=world(hosts=2, vfs=2))
     job = c.sbatch("-N4", "-C", "sriov-roce", script="date +%s.%N; sleep 1")
     out = c.wait_job(job)
-    assert float(out.split()[0]) - c.last_registration(c.node_names()) < 1.0
+    assert float(out.split()[0]) - c.last_registration(c.node_names()) < \
+        1.0 * patience()
 
 
 def test_the_batch_script_waits_for_the_slowest_node(fresh):
@@ -172,7 +173,7 @@ def listening(cluster):
 def test_nothing_of_a_cluster_listens_elsewhere_than_on_the_loopback(cluster):
     if not cluster.isolation:
         pytest.skip("needs mounts of its own")
-    job = cluster.sbatch("-C", "sriov-roce", "-N2", script="srun sleep 60")
+    job = cluster.sbatch("-C", "sriov-roce", "-N2", script="srun sleep 600")
     cluster.wait_state(job, "RUNNING")
     wait_for("its step runs", 20, lambda: f"{job}.0" in cluster.must(
         "squeue", "-h", "-s", "-o", "%i"))

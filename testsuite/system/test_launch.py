@@ -106,7 +106,7 @@ def test_a_heterogeneous_job_gets_both_kinds_of_vm(cluster):
 
 def test_a_heterogeneous_job_that_is_short_of_vfs_leaves_nothing(cluster):
     """Its first part could start, the second can't: no VM stays, no VF."""
-    hog = cluster.sbatch("-N5", script="sleep 100")
+    hog = cluster.sbatch("-N5", script="sleep 600")
     cluster.wait_state(hog, "RUNNING", 60)
     on = cluster.names_on()
     job = cluster.sbatch("-p", "eth", "-N1", ":", "-p", "roce", "-N2")
@@ -142,7 +142,7 @@ def nodes_of(cluster, job):
 
 def test_a_job_with_no_kill_outlives_one_of_its_nodes(cluster):
     job = cluster.sbatch("-N2", "--no-kill", "-w", "vm[001-002]",
-                         script="echo began; sleep 100")
+                         script="echo began; sleep 600")
     wait_for("it runs", 40, lambda: "began" in cluster.output(job))
     cluster.must("scontrol", "update", "nodename=vm002", "state=down",
                  "reason=test")
@@ -160,7 +160,7 @@ def test_a_job_with_no_kill_outlives_one_of_its_nodes(cluster):
 
 def test_a_job_that_shrinks_gives_its_node_to_others(cluster):
     job = cluster.sbatch("-N2", "-w", "vm[001-002]",
-                         script="echo began; sleep 100")
+                         script="echo began; sleep 600")
     wait_for("it runs", 40, lambda: "began" in cluster.output(job))
     cluster.must("scontrol", "update", f"jobid={job}", "numnodes=1")
     wait_for("one node is left", 10,
@@ -179,7 +179,7 @@ def test_a_job_that_grows_has_the_nodes_of_both(cluster):
         pytest.skip("the slurmctld of 26.05.3 ends with SIGSEGV at it, with "
                     "select/cons_tres too (_valid_license_job_expansion)")
     job = cluster.sbatch("-N1", "-w", "vm001",
-                         script="echo began; sleep 100")
+                         script="echo began; sleep 600")
     wait_for("it runs", 40, lambda: "began" in cluster.output(job))
     r = cluster.run("salloc", "--no-shell", "-N1", "-w", "vm002",
                     f"--dependency=expand:{job}", timeout=60)
@@ -235,7 +235,7 @@ def test_a_node_taken_away_while_it_boots_sends_the_job_elsewhere(cluster,
     cluster.delay_boot("vm006", 3)
     busy = ",".join(sorted(n for n in cluster.names_on() if n < "vm006"))
     hog = cluster.sbatch(f"-N{busy.count(',') + 1}", "-w", busy,
-                         script="sleep 100")
+                         script="sleep 600")
     cluster.wait_state(hog, "RUNNING", 40)
     try:
         job = cluster.sbatch("-N1", "-x", busy, script="hostname")

@@ -34,7 +34,7 @@ def test_a_restart_loses_no_capacity_and_no_hold(cluster):
     restart devices in use were counted as free, or free ones as lost. One VM
     runs a job, one is warm, one is being powered on."""
     cluster.wait_job(cluster.sbatch("-N2", "-w", "vm[001-002]", script="true"))
-    job = cluster.sbatch("-N1", "-w", "vm001", script="sleep 100")
+    job = cluster.sbatch("-N1", "-w", "vm001", script="sleep 600")
     cluster.wait_state(job, "RUNNING")
     cluster.fault(on="task", method="PowerOnVM_Task", hang=True)
     boots = cluster.sbatch("-N1", "-w", "vm003", script="hostname")

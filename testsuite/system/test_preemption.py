@@ -4,7 +4,7 @@ preemptor needs, no others, none at all if it would not help or isn't needed;
 and then their VMs go, so that the preemptor really starts."""
 
 from cluster import Cluster, wait_for
-from stages import backfill_looks
+from stages import Held, backfill_looks
 from worlds import ROCE_AND_ETH, world
 
 SMALL = [f"vm00{i}" for i in range(1, 5)]
@@ -100,12 +100,11 @@ def test_nobody_ends_in_vain(cluster):
     assert cluster.job_state(victim) == "PREEMPTED"
     undisturbed(cluster, *paused)
     calls = cluster.mutating()
-    job = cluster.sbatch("-p", "high", "-n2", "--mem=100", "-w", SMALL[1],
-                         script="echo began; sleep 2")
-    wait_for("it runs", 30, lambda: "began" in cluster.output(job))
+    job = Held(cluster, "-p", "high", "-n2", "--mem=100", "-w",
+               SMALL[1]).wait_running()
     assert cluster.job_state(paused[0]) == "SUSPENDED"
     assert cluster.vfs_of(SMALL) == 3
-    cluster.wait_job(job)
+    job.end_well()
     wait_for("the other one goes on", 20,
              lambda: cluster.job_state(paused[0]) == "RUNNING")
     undisturbed(cluster, *paused)

@@ -46,17 +46,13 @@ def test_a_vm_that_is_off_and_right_needs_one_call(cluster):
 
 
 def test_destroy_leaves_no_vm_and_the_next_job_gets_a_fresh_one(cluster):
-    job = cluster.sbatch("-p", "destroy", "-N1", "-w", "vm005",
-                         script="hostname; sleep 1")
-    cluster.wait_state(job, "RUNNING")
-    first = wait_for("its VM is there", 20, lambda: cluster.our_vm("vm005"))["uuid"]
-    cluster.wait_job(job)
+    job = Held(cluster, "-p", "destroy", "-N1", "-w", "vm005").wait_running()
+    first = cluster.our_vm("vm005")["uuid"]
+    job.end_well()
     wait_for("the VM is gone", 30, lambda: cluster.our_vm("vm005") is None)
-    job = cluster.sbatch("-p", "destroy", "-N1", "-w", "vm005",
-                         script="hostname; sleep 1")
-    cluster.wait_state(job, "RUNNING", 60)
+    job = Held(cluster, "-p", "destroy", "-N1", "-w", "vm005").wait_running()
     assert cluster.our_vm("vm005")["uuid"] != first
-    cluster.wait_job(job)
+    job.end_well()
 
 
 def test_warm_stays_on_until_suspendtime_then_gives_its_vf_back(cluster):

@@ -71,7 +71,7 @@ def test_a_gang_waits_for_its_pool_and_runs_when_room_comes(fresh):
 
 def test_what_runs_leaves_the_pools_rest_to_others(fresh):
     c = cluster_with(fresh, pool_mb=3 * EACH)
-    two = c.sbatch("-N2", script="sleep 30")
+    two = c.sbatch("-N2", script="sleep 600")
     c.wait_state(two, "RUNNING")
     more = c.sbatch("-N2", "-C", "sriov-roce")
     wait_for("the reason names the pool", 20,

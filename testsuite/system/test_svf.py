@@ -14,7 +14,7 @@ def make_cluster():
 
 
 def test_hosts_counts_ours_foreign_held_and_free(cluster):
-    job = cluster.sbatch("-N2", script="sleep 30")
+    job = cluster.sbatch("-N2", script="sleep 600")
     cluster.wait_state(job, "RUNNING")
     hosts = {h["host"]: h["pfs"][0] for h in cluster.svf("hosts")["hosts"]}
     assert hosts[E1]["total"] == 2 and hosts[E1]["foreign"] == 1
@@ -25,7 +25,7 @@ def test_hosts_counts_ours_foreign_held_and_free(cluster):
 
 
 def test_nodes_names_the_job_that_runs(cluster):
-    job = cluster.sbatch("-N1", "-w", "vm001", script="sleep 30")
+    job = cluster.sbatch("-N1", "-w", "vm001", script="sleep 600")
     cluster.wait_state(job, "RUNNING")
     row = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}["vm001"]
     assert row["job"] == job and row["vm_state"] == "on"
@@ -35,7 +35,7 @@ def test_nodes_names_the_job_that_runs(cluster):
 
 
 def test_why_says_in_words_what_a_job_waits_for(cluster):
-    hog = cluster.sbatch("-N3", script="sleep 60")
+    hog = cluster.sbatch("-N3", script="sleep 600")
     cluster.wait_state(hog, "RUNNING")
     job = cluster.sbatch("-N1", "-C", "sriov-roce")
     wait_for("svf why names VFs", 15,

@@ -26,7 +26,7 @@ def svf(cluster, uid, *argv):
     return json.loads(r.stdout) if r.returncode == 0 else r
 
 
-def submit(cluster, uid, *options, script="sleep 100"):
+def submit(cluster, uid, *options, script="sleep 600"):
     out = cluster.path("out")
     f = out / f"user-{uid}.sh"
     f.write_text(f"#!/bin/sh\n{script}\n")
@@ -183,7 +183,7 @@ def test_why_speaks_of_a_job_in_each_of_its_states(cluster):
 
 def test_why_of_a_job_that_shares_its_node(cluster):
     jobs = [cluster.sbatch("-n1", "--mem=100", "-w", "vm001",
-                           script="sleep 60") for _ in "ab"]
+                           script="sleep 600") for _ in "ab"]
     for job in jobs:
         cluster.wait_state(job, "RUNNING", 40)
     for job in jobs:

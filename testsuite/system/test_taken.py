@@ -160,10 +160,9 @@ def test_a_running_vm_that_is_moved_to_another_host_is_followed(cluster):
 def test_a_job_whose_vm_ha_starts_elsewhere_runs_again(cluster):
     """Its host dies; the job runs once more, in the same VM."""
     cluster.do("cluster", cluster="HPC1", ha=True)
-    job = cluster.sbatch(
-        "-p", "eth", "-N1", "-w", "vm005", "--requeue", script="echo began "
-        "$SLURM_RESTART_COUNT; sleep 5; echo the end")
-    wait_for("it runs", 40, lambda: "began" in cluster.output(job))
+    held = Held(cluster, "-p", "eth", "-N1", "-w", "vm005", "--requeue",
+                before="echo began $SLURM_RESTART_COUNT").wait_running()
+    job = held.id
     was, uuid = where(cluster, "vm005"), cluster.our_vm("vm005")["uuid"]
     cluster.do("failHost", host=was)
     wait_for("HA has started it elsewhere", 20, lambda: (
@@ -171,6 +170,7 @@ def test_a_job_whose_vm_ha_starts_elsewhere_runs_again(cluster):
     # Long before slurmctld asks the node what runs there.
     wait_for("its job is requeued", 10,
              lambda: restarts(cluster, job) == "1")
+    held.let_go()
     # Where Slurm is first to miss the guest it holds the job off for 121 s.
     assert cluster.wait_job(job, 200).splitlines() == ["began 1", "the end"]
     assert where(cluster, "vm005") != was
@@ -179,13 +179,13 @@ def test_a_job_whose_vm_ha_starts_elsewhere_runs_again(cluster):
 
 
 def test_a_job_whose_vm_is_destroyed_runs_again_in_a_new_one(cluster):
-    job = cluster.sbatch(
-        "-p", "eth", "-N1", "-w", "vm006", "--requeue", script="echo began "
-        "$SLURM_RESTART_COUNT; sleep 5; echo the end")
-    wait_for("it runs", 40, lambda: "began" in cluster.output(job))
+    held = Held(cluster, "-p", "eth", "-N1", "-w", "vm006", "--requeue",
+                before="echo began $SLURM_RESTART_COUNT").wait_running()
+    job = held.id
     uuid = cluster.our_vm("vm006")["uuid"]
     cluster.do("destroyVm", vm="vm006", force=True, wait=True)
     wait_for("its job is requeued", 40, lambda: restarts(cluster, job) == "1")
+    held.let_go()
     assert cluster.wait_job(job, 200).splitlines() == ["began 1", "the end"]
     assert cluster.our_vm("vm006")["uuid"] != uuid
     assert "DOWN" not in cluster.node("vm006")["State"]

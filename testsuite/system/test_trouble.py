@@ -9,6 +9,7 @@ import time
 import pytest
 
 from cluster import Cluster, patience, wait_for
+from stages import Held
 from worlds import world
 
 SLOW_CLONE = {"CloneVM_Task": "4s"}
@@ -108,13 +109,12 @@ def test_kill_9_of_slurmctld_at_any_phase_leaks_nothing(fresh, phase):
 
 def test_a_plain_restart_loses_neither_a_running_job_nor_its_vfs(fresh):
     c = fresh(nodes=2, inventory=world(hosts=1, vfs=2))
-    job = c.sbatch("-N2", script="srun hostname; sleep 6; echo end")
-    wait_for("it runs", 40, lambda: c.output(job))
+    job = Held(c, "-N2", before="srun hostname; echo began").wait_running()
     calls = c.mutating()
     c.restart_slurmctld()
     wait_for("the plugin has read vCenter again", 20, lambda: sum(
         pf["ours"] for h in c.svf("hosts")["hosts"] for pf in h["pfs"]) == 2)
-    assert "end" in c.wait_job(job, 40)
+    job.end_well()
     assert c.mutating() == calls, "a restart changes nothing in vCenter"
 
 

@@ -132,7 +132,7 @@ def test_jobs_go_on_while_their_host_is_emptied(cluster):
     wait_for("the one with a VF is drained, and says why", 20, lambda: re.search(
         r"drained by an operator.*type sriov allows it in no release",
         drains(c).get(VF, "")))
-    assert set(drains(c)) == {VF}, drains(c)
+    wait_for("none but that", 30, lambda: set(drains(c)) == {VF})
     jobs[VF].end_well()
     wait_for("the host is empty", 40, lambda: not [
         v for v in c.our_vms() if v["on"] and v["host"] == E1])

@@ -97,7 +97,7 @@ def test_a_record_says_no_more_than_is_true(cluster):
 
 def test_a_short_job_starts_when_the_job_before_it_ends(cluster):
     """WILL_RUN: by the VFs it is the end of the running job, not now."""
-    hog = cluster.sbatch("-N1", "-t", "7", script="sleep 60")
+    hog = cluster.sbatch("-N1", "-t", "7", script="sleep 600")
     cluster.wait_state(hog, "RUNNING")
     end = start_of(cluster.job(hog)["EndTime"])
     r = cluster.run("sbatch", "--test-only", "-N2", "-t", "5", "--wrap=true")
@@ -112,7 +112,7 @@ def test_a_short_job_starts_when_the_job_before_it_ends(cluster):
 
 
 def test_a_short_job_idles_no_node_for_jobs_that_end_before(cluster):
-    hog = cluster.sbatch("-N1", "-t", "10", script="sleep 60")
+    hog = cluster.sbatch("-N1", "-t", "10", script="sleep 600")
     cluster.wait_state(hog, "RUNNING")
     big = cluster.sbatch("-p", "high", "-N2", "-t", "5")
     wait_for("it says why", 15, lambda: says(cluster, big, "VF"))
