@@ -74,7 +74,8 @@ one() {
 # ---- unit --------------------------------------------------------------------
 
 # Each program by itself: its TAP lines are the tests' names; one that crashes
-# or hangs is a failure of its own.
+# or hangs is a failure of its own. (Niced and with TSan, beside all the others,
+# those of the engine compute for ten minutes.)
 run_unit_programs() {
 	local dir=$1 label=$2 rooms=${3:-unit fuzz} room t name log programs=()
 	run_logged "$VS_CACHE/log/make-tests.log" "building the unit tests" \
@@ -87,7 +88,7 @@ run_unit_programs() {
 		if [ ! -f "$t" ] || [ ! -x "$t" ]; then continue; fi
 		name=$label${t##*/}
 		log=$results/$name.tap
-		if (cd "$dir" && srcdir=$VS_TOP top_srcdir=$VS_TOP timeout 300 \
+		if (cd "$dir" && srcdir=$VS_TOP top_srcdir=$VS_TOP timeout 1800 \
 			"${launch[@]}" "$t") \
 			>"$log" 2>"$log.err" </dev/null; then
 			tally "$log" "$name"
