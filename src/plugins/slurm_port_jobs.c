@@ -124,6 +124,7 @@ static void look(struct vs_port_look *row)
 	row->suspended = job_ptr && IS_JOB_SUSPENDED(job_ptr);
 	row->for_job = row->suspended ? vs_port_suspended_for(job_ptr) : 0;
 	row->ours = row->for_job != 0;
+	row->since = row->suspended ? job_ptr->suspend_time : 0;
 	row->held = row->suspended && !job_ptr->priority;
 	if (!job_ptr)
 		return;

@@ -380,14 +380,16 @@ static void who_comes_after_a_spared_one_isnt_spared(void **state)
 	assert_true(fake_finish(FAKE_POWER_ON));
 	flags("vm1", BUSY);
 	round_of(5);
-	assert_int_equal(wanted(1, 1), -1);
+	assert_int_equal(vs_make_room(&vs_core, 21, &nodes[4], 1, victims, 1,
+				      take), -1);
 	end_job(11, "vm1");
 	round_of(2);
 	vs_job_claim(&vs_core, 12, 0, &nodes[0], 1, true);
 	victims[0].job = 12;
 	flags("vm1", BUSY);
 	round_of(2);
-	assert_int_not_equal(wanted(1, 1), -1);
+	assert_int_not_equal(vs_make_room(&vs_core, 21, &nodes[4], 1, victims,
+					  1, take), -1);
 }
 
 static uint32_t last_of_many;

@@ -75,7 +75,9 @@ static int stage(void **state)
 	ids[0] = id("vm1");
 	ids[1] = id("vm2");
 	vs_job_claim(&vs_core, 11, 0, ids, 2, true);
-	vs_suspend_found(&vs_core, 11, 20, false);
+	vs_suspend_found(&vs_core, &(struct vs_port_look) {
+		.job = 11, .for_job = 20,
+	});
 	s = vs_suspend_of(&vs_core, 11);
 	assert_non_null(s);
 	return 0;

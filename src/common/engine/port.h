@@ -57,6 +57,7 @@ struct vs_port_look {
 	 * which job's sake; an operator has, and only one resumes it */
 	bool suspended, ours, held;
 	uint32_t for_job;
+	int64_t since;			/* suspended, epoch seconds; 0: it isn't */
 };
 
 /* What a job has on one of its nodes. */

@@ -82,11 +82,24 @@ bool vs_suspends_stir(const struct vs_core *c)
 	return false;
 }
 
+struct vs_node *vs_suspend_node(struct vs_core *c, const struct vs_suspend *s,
+				size_t at)
+{
+	struct vs_node *n = vs_node_at(c, s->ids[at]);
+
+	return n && n->job == s->job ? n : NULL;
+}
+
+static void node_add(struct vs_suspend *s, const struct vs_node *n)
+{
+	VS_GROW(s->ids, s->cap_ids, s->nodes + 1);
+	s->ids[s->nodes++] = n->id;
+}
+
 static void touch_all(struct vs_core *c, const struct vs_suspend *s)
 {
-	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].job == s->job)
-			vs_node_touch(&c->nodes[i]);
+	VS_EACH_OF_SUSPEND(c, s, n)
+		vs_node_touch(n);
 }
 
 static struct vs_suspend *add(struct vs_core *c, uint32_t job, uint32_t for_job,
@@ -99,10 +112,13 @@ static struct vs_suspend *add(struct vs_core *c, uint32_t job, uint32_t for_job,
 	s->waits = s->pends = true;
 	HASH_ADD(hh, c->suspends.jobs, job, sizeof(s->job), s);
 	vs_suspend_state(s, state, vs_clock());
+	for (size_t i = 0; i < c->nnodes; i++) {
+		if (c->nodes[i].job != job)
+			continue;
+		node_add(s, &c->nodes[i]);
+		c->nodes[i].slept = true;
+	}
 	touch_all(c, s);
-	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].job == job)
-			c->nodes[i].slept = true;
 	return s;
 }
 
@@ -116,36 +132,45 @@ void vs_suspend_begin(struct vs_core *c, const struct vs_victim *v,
 	vs_wake();
 }
 
-void vs_suspend_found(struct vs_core *c, uint32_t job, uint32_t for_job,
-		      bool held)
+void vs_suspend_found(struct vs_core *c, const struct vs_port_look *row)
 {
 	struct vs_suspend *s;
 
-	if (vs_suspend_of(c, job))
+	if (vs_suspend_of(c, row->job))
 		return;
 	vs_info("JobId=%u is found with its VMs suspended, or on their way",
-		job);
-	s = add(c, job, for_job, VS_SUSPEND_IS);
-	s->held = held;
+		row->job);
+	s = add(c, row->job, row->for_job, VS_SUSPEND_IS);
+	s->held = row->held;
 	s->stopped = true;
-	s->wall_ms = vs_wall_ms();
+	if (row->since)
+		s->wall_ms = row->since * 1000;
+}
+
+static void end(struct vs_suspends *all, struct vs_suspend *s)
+{
+	HASH_DEL(all->jobs, s);
+	free(s->ids);
+	free(s);
 }
 
 void vs_suspend_drop(struct vs_core *c, struct vs_suspend *s, const char *why)
 {
 	vs_info("JobId=%u %s", s->job, why);
 	touch_all(c, s);
-	HASH_DEL(c->suspends.jobs, s);
-	free(s);
+	end(&c->suspends, s);
 }
 
 void vs_suspends_clear(struct vs_core *c)
 {
 	struct vs_suspend *s, *next;
+	struct vs_vain *v, *next_vain;
 
-	HASH_ITER(hh, c->suspends.jobs, s, next) {
-		HASH_DEL(c->suspends.jobs, s);
-		free(s);
+	HASH_ITER(hh, c->suspends.jobs, s, next)
+		end(&c->suspends, s);
+	HASH_ITER(hh, c->suspends.vain, v, next_vain) {
+		HASH_DEL(c->suspends.vain, v);
+		free(v);
 	}
 	c->suspends = (struct vs_suspends) { .jobs = NULL };
 }
@@ -185,8 +210,10 @@ static void count(struct vs_core *c, int64_t now_ms)
 {
 	int calls = 0;
 
-	VS_EACH_SUSPEND(c, s)
+	VS_EACH_SUSPEND(c, s) {
+		s->was_on = s->on;
 		s->nodes = s->on = s->suspended = s->busy = 0;
+	}
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];
 		struct vs_suspend *s = vs_suspend_of_node(c, n);
@@ -196,7 +223,7 @@ static void count(struct vs_core *c, int64_t now_ms)
 		vs_suspend_call_off(c, n, s, now_ms);
 		calls += n->op.kind == VS_OP_SUSPEND ||
 			n->op.kind == VS_OP_RESUME;
-		s->nodes++;
+		node_add(s, n);
 		s->busy += is_busy(c, n);
 		s->on += shown(c, n, VS_POWER_ON) != NULL;
 		s->suspended += shown(c, n, VS_POWER_SUSPENDED) != NULL;
@@ -207,12 +234,9 @@ static void count(struct vs_core *c, int64_t now_ms)
 static void suspend_all(struct vs_core *c, const struct vs_suspend *s,
 			int64_t now_ms)
 {
-	for (size_t i = 0; i < c->nnodes; i++) {
-		struct vs_node *n = &c->nodes[i];
-
-		if (n->job == s->job && shown(c, n, VS_POWER_ON) && !s->back)
+	VS_EACH_OF_SUSPEND(c, s, n)
+		if (shown(c, n, VS_POWER_ON) && !s->back)
 			vs_op_at(c, n, VS_DO_SUSPEND, NULL, now_ms);
-	}
 }
 
 void vs_suspend_cannot(struct vs_suspend *s, const char *why)
@@ -222,9 +246,7 @@ void vs_suspend_cannot(struct vs_suspend *s, const char *why)
 	vs_strlcpy(s->why, why, sizeof(s->why));
 }
 
-/* What it has given is another one's, which has yet to begin and has its time
- * for that. */
-static bool gives_way(const struct vs_suspend *s, int64_t now_ms)
+bool vs_suspend_gives_way(const struct vs_suspend *s, int64_t now_ms)
 {
 	return s->waits && !s->back &&
 	       (s->state == VS_SUSPEND_GOES ||
@@ -232,18 +254,19 @@ static bool gives_way(const struct vs_suspend *s, int64_t now_ms)
 		 now_ms - s->since_ms < PATIENCE_MS));
 }
 
-/* Others are suspended there for such a job. */
+/* Others are suspended there for a job that has yet to begin. */
 static bool is_made_for_another(struct vs_core *c, uint32_t job,
 				const struct vs_vm *vm, int64_t now_ms)
 {
-	for (size_t i = 0; i < c->nnodes; i++) {
-		const struct vs_node *n = &c->nodes[i];
-		const struct vs_suspend *s = vs_suspend_of_node(c, n);
-		const struct vs_vm *there = s && s->job != job &&
-			gives_way(s, now_ms) ? vs_node_vm(c, n) : NULL;
+	VS_EACH_SUSPEND(c, s) {
+		if (s->job == job || !vs_suspend_gives_way(s, now_ms))
+			continue;
+		VS_EACH_OF_SUSPEND(c, s, n) {
+			const struct vs_vm *there = vs_node_vm(c, n);
 
-		if (there && there->host_ptr == vm->host_ptr)
-			return true;
+			if (there && there->host_ptr == vm->host_ptr)
+				return true;
+		}
 	}
 	return false;
 }
@@ -268,9 +291,8 @@ static bool place_all(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 {
 	struct vs_err err = { 0 };
 
-	for (size_t i = 0; i < c->nnodes && err.code == VS_OK; i++) {
-		struct vs_node *n = &c->nodes[i];
-		const struct vs_vm *vm = n->job == s->job ?
+	VS_EACH_OF_SUSPEND(c, s, n) {
+		const struct vs_vm *vm = err.code == VS_OK ?
 			shown(c, n, VS_POWER_SUSPENDED) : NULL;
 
 		if (vm && place(c, n, vm, now_ms, &err))
@@ -278,10 +300,9 @@ static bool place_all(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 	}
 	if (err.code == VS_OK)
 		return true;
-	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].job == s->job &&
-		    shown(c, &c->nodes[i], VS_POWER_SUSPENDED))
-			vs_hold_drop(c, &c->nodes[i]);
+	VS_EACH_OF_SUSPEND(c, s, n)
+		if (shown(c, n, VS_POWER_SUSPENDED))
+			vs_hold_drop(c, n);
 	vs_suspend_cannot(s, err.text);
 	return false;
 }
@@ -292,10 +313,8 @@ static void resume_all(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 
 	if (now_ms < s->try_ms)
 		return;
-	for (size_t i = 0; i < c->nnodes; i++) {
-		struct vs_node *n = &c->nodes[i];
-		const struct vs_vm *vm = n->job == s->job ?
-			shown(c, n, VS_POWER_SUSPENDED) : NULL;
+	VS_EACH_OF_SUSPEND(c, s, n) {
+		const struct vs_vm *vm = shown(c, n, VS_POWER_SUSPENDED);
 
 		if (!vm)
 			continue;
@@ -313,7 +332,8 @@ static bool may_go_on(const struct vs_core *c, const struct vs_suspend *s,
 		      int64_t now_ms)
 {
 	return !s->held && now_ms >= s->try_ms &&
-	       c->suspends.tries < TRIES_MAX && !gives_way(s, now_ms);
+	       c->suspends.tries < TRIES_MAX &&
+	       !vs_suspend_gives_way(s, now_ms);
 }
 
 /* All of its VMs, and only now is their room another's: at once, for who asks in
@@ -324,22 +344,27 @@ static void is_suspended(struct vs_core *c, struct vs_suspend *s,
 	vs_suspend_state(s, VS_SUSPEND_IS, now_ms);
 	s->why[0] = '\0';
 	touch_all(c, s);
-	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].job == s->job)
-			vs_hold_sync(c, &c->nodes[i]);
+	VS_EACH_OF_SUSPEND(c, s, n)
+		vs_hold_sync(c, n);
 }
 
-/* The other one has had its chance: no victim of this one for a while. */
+/* The other one has had its chance: no victim of this one for a while, nor has
+ * that one others suspended if none of it has begun. */
 static void spare(struct vs_core *c, const struct vs_suspend *s, int64_t now_ms)
 {
-	for (size_t i = 0; i < c->nnodes; i++) {
-		struct vs_node *n = &c->nodes[i];
-
-		if (n->job != s->job)
-			continue;
+	VS_EACH_OF_SUSPEND(c, s, n) {
 		n->spared_job = s->job;
 		n->spared_ms = now_ms + VS_SUSPEND_REFUSED_MS;
 	}
+	if (s->waits)
+		vs_suspend_in_vain(c, s->for_job, now_ms);
+}
+
+static void resumes(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
+{
+	vs_suspend_state(s, VS_SUSPEND_RESUMES, now_ms);
+	s->try_ms = now_ms > s->try_ms ? now_ms : s->try_ms;
+	resume_all(c, s, now_ms);
 }
 
 static void goes(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
@@ -352,11 +377,13 @@ static void goes(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 		return;
 	}
 	/* half of a gang frees nothing that it would not want back */
-	s->back |= !s->busy && vs_suspend_lacks(c, s, now_ms);
-	if (s->back && !s->busy)
-		is_suspended(c, s, now_ms);
-	else
+	s->back |= !s->waits || (!s->busy && vs_suspend_lacks(c, s, now_ms));
+	if (!s->back)
 		suspend_all(c, s, now_ms);
+	else if (!s->busy && s->suspended && !vs_suspend_lacks(c, s, now_ms))
+		resumes(c, s, now_ms);	/* in the room that is theirs still */
+	else if (!s->busy)
+		is_suspended(c, s, now_ms);
 }
 
 /* All of it, or nothing: half a gang's room is nobody's. */
@@ -371,15 +398,15 @@ static void goes_on(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 	    !may_go_on(c, s, now_ms))
 		return;
 	c->suspends.tries++;
+	c->suspends.tried = s->job;
 	s->try_ms = now_ms + TRY_MS;
 	if (!place_all(c, s, now_ms))
 		return;
 	s->why[0] = '\0';
 	if (s->pends && !s->back)
 		spare(c, s, now_ms);
-	vs_suspend_state(s, VS_SUSPEND_RESUMES, now_ms);
-	s->try_ms = now_ms;
-	resume_all(c, s, now_ms);
+	s->try_ms = 0;
+	resumes(c, s, now_ms);
 }
 
 static void step(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
@@ -414,18 +441,38 @@ static void step(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 	vs_suspend_judge(s, now_ms);
 }
 
+/* After the one that was tried last: few are, in a turn. */
+static struct vs_suspend **in_turn(struct vs_core *c, size_t *n)
+{
+	struct vs_suspend **all = vs_calloc(vs_suspends_count(c), sizeof(*all));
+	struct vs_suspend *last = vs_suspend_of(c, c->suspends.tried);
+	struct vs_suspend *next = last ? last->hh.next : NULL;
+
+	*n = 0;
+	for (struct vs_suspend *s = next; s; s = s->hh.next)
+		all[(*n)++] = s;
+	VS_EACH_SUSPEND(c, s) {
+		if (s == next)
+			break;
+		all[(*n)++] = s;
+	}
+	return all;
+}
+
 void vs_suspends_pass(struct vs_core *c, int64_t now_ms)
 {
-	struct vs_suspend *s, *next;
+	VS_FREE struct vs_suspend **all = NULL;
+	size_t n;
 
 	if (!c->suspends.jobs || c->blocked[0] || c->observe)
 		return;
 	count(c, now_ms);
 	c->suspends.tries = 0;
-	HASH_ITER(hh, c->suspends.jobs, s, next) {
-		if (!s->nodes)
-			vs_suspend_drop(c, s, "has left its nodes");
+	all = in_turn(c, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (!all[i]->nodes)
+			vs_suspend_drop(c, all[i], "has left its nodes");
 		else
-			step(c, s, now_ms);
+			step(c, all[i], now_ms);
 	}
 }

@@ -45,7 +45,18 @@ struct vs_suspend {
 	int64_t fails_ms;		/* resumes fail since; 0 */
 	bool lost;			/* for so long that Slurm is to judge */
 	/* its nodes, by what vCenter shows of their VMs; of the last pass */
-	size_t nodes, on, suspended, busy;
+	int *ids;
+	size_t nodes, cap_ids, on, suspended, busy;
+	size_t was_on;			/* of the pass before */
+};
+
+/* A job for which others were suspended, and that didn't begin in their room:
+ * something else keeps it, a limit perhaps. */
+struct vs_vain {
+	UT_hash_handle hh;
+	uint32_t job;
+	int times;
+	int64_t until_ms;		/* nobody is suspended for it before that */
 };
 
 struct vs_suspends {
@@ -56,6 +67,8 @@ struct vs_suspends {
 	size_t continued;		/* nodes whose jobs were told to go on */
 	int calls;			/* under way */
 	int tries;			/* to resume some, in this turn */
+	uint32_t tried;			/* the last of them */
+	struct vs_vain *vain;		/* uthash by job */
 	uint64_t suspended, resumed, failed;	/* jobs, jobs, calls */
 };
 
@@ -71,6 +84,14 @@ struct vs_suspends {
 #define VS_EACH_SUSPEND(c, s) \
 	for (struct vs_suspend *s = (c)->suspends.jobs; s; s = s->hh.next)
 
+/* Its nodes that are its still; no break within. */
+#define VS_EACH_OF_SUSPEND(c, s, n)					\
+	for (size_t n##_at = 0; n##_at < (s)->nodes; n##_at++)		\
+		for (struct vs_node *n = vs_suspend_node(c, s, n##_at); n; \
+		     n = NULL)
+
+struct vs_node *vs_suspend_node(struct vs_core *c, const struct vs_suspend *s,
+				size_t at);
 /* NULL: it is not. */
 struct vs_suspend *vs_suspend_of(const struct vs_core *c, uint32_t job);
 /* Of the job that the node has. */
@@ -84,14 +105,23 @@ struct vs_unwritten {
 	int64_t unknown_mb;		/* nobody knows where to, of all_mb */
 };
 
-/* As of now; the end frees it. */
+/* As of now; the end frees it. add: what v's would write, too. */
 void vs_unwritten_begin(struct vs_core *c, struct vs_unwritten *u);
+void vs_unwritten_add(struct vs_core *c, struct vs_unwritten *u,
+		      const struct vs_victim *v);
 void vs_unwritten_end(struct vs_unwritten *u);
 /* May all its VMs be suspended, now? u is left as it was. */
 bool vs_suspend_may(struct vs_core *c, const struct vs_victim *v,
 		    struct vs_unwritten *u);
 void vs_suspend_begin(struct vs_core *c, const struct vs_victim *v,
 		      uint32_t for_job);
+/* It had its room and didn't begin; nobody is suspended for it for a while, each
+ * time twice as long. */
+void vs_suspend_in_vain(struct vs_core *c, uint32_t for_job, int64_t now_ms);
+bool vs_suspend_is_vain(const struct vs_core *c, uint32_t for_job);
+/* What it has given is another one's, which has yet to begin and has its time
+ * for that. */
+bool vs_suspend_gives_way(const struct vs_suspend *s, int64_t now_ms);
 /* Some job on the node is: nobody else may come there. */
 bool vs_suspend_on(const struct vs_core *c, const struct vs_node *n);
 /* The node's VM is on its way out by that. */
@@ -105,9 +135,11 @@ void vs_suspends_clear(struct vs_core *c);
 void vs_suspend_drop(struct vs_core *c, struct vs_suspend *s, const char *why);
 void vs_suspend_state(struct vs_suspend *s, enum vs_suspend_state state,
 		      int64_t now_ms);
+struct vs_port_look;
 /* After a restart, or found so: from what Slurm and vCenter show. */
-void vs_suspend_found(struct vs_core *c, uint32_t job, uint32_t for_job,
-		      bool held);
+void vs_suspend_found(struct vs_core *c, const struct vs_port_look *row);
+/* Nobody acts, but a job whose VMs are on may go on. */
+bool vs_suspends_rest(const struct vs_core *c);
 
 /* suspend_vm.c: its VM is suspended, and nobody will resume it. */
 void vs_suspend_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
@@ -122,7 +154,7 @@ bool vs_suspend_lacks(struct vs_core *c, struct vs_suspend *s, int64_t now_ms);
 bool vs_suspend_none(struct vs_core *c, const struct vs_suspend *s);
 /* After each pass: has it been without a VM, or failed, for too long? */
 void vs_suspend_judge(struct vs_suspend *s, int64_t now_ms);
-/* vCenter is away: who is stopped for a suspend that doesn't come goes on. */
+/* Nobody acts: who is stopped for a suspend that doesn't come goes on. */
 void vs_suspends_away(struct vs_core *c, int64_t now_ms);
 /* One of ours that isn't over, and nobody sees how it is: its slurmds are asked. */
 bool vs_suspend_asks_away(const struct vs_core *c, const struct vs_suspend *s,

@@ -41,9 +41,8 @@ bool vs_suspend_lacks(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 {
 	char why[sizeof(s->why)];
 
-	for (size_t i = 0; i < c->nnodes; i++) {
-		if (c->nodes[i].job != s->job ||
-		    !lacks(c, &c->nodes[i], why, sizeof(why)))
+	VS_EACH_OF_SUSPEND(c, s, n) {
+		if (!lacks(c, n, why, sizeof(why)))
 			continue;
 		vs_suspend_cannot(s, why);
 		s->lacks_ms = s->lacks_ms ? s->lacks_ms : now_ms;
@@ -57,9 +56,8 @@ bool vs_suspend_lacks(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 
 bool vs_suspend_none(struct vs_core *c, const struct vs_suspend *s)
 {
-	for (size_t i = 0; i < c->nnodes; i++) {
-		const struct vs_vm *vm = c->nodes[i].job == s->job ?
-			vs_node_vm(c, &c->nodes[i]) : NULL;
+	VS_EACH_OF_SUSPEND(c, s, n) {
+		const struct vs_vm *vm = vs_node_vm(c, n);
 
 		if (vm && vm->power == VS_POWER_SUSPENDED)
 			return false;
@@ -69,8 +67,14 @@ bool vs_suspend_none(struct vs_core *c, const struct vs_suspend *s)
 
 void vs_suspend_judge(struct vs_suspend *s, int64_t now_ms)
 {
-	bool lost = (s->lacks_ms && now_ms - s->lacks_ms >= LOST_MS) ||
-		(s->fails_ms && now_ms - s->fails_ms >= FAILS_MS);
+	bool lost;
+
+	if (s->on > s->was_on)
+		s->fails_ms = 0;
+	if (s->busy)
+		return;		/* it may yet succeed */
+	lost = (s->lacks_ms && now_ms - s->lacks_ms >= LOST_MS) ||
+	       (s->fails_ms && now_ms - s->fails_ms >= FAILS_MS);
 
 	if (lost && !s->lost)
 		vs_error("JobId=%u its VMs can't be resumed (%s): what becomes of it is Slurm's to say, after SlurmdTimeout",
@@ -78,19 +82,26 @@ void vs_suspend_judge(struct vs_suspend *s, int64_t now_ms)
 	s->lost = lost;
 }
 
+bool vs_suspends_rest(const struct vs_core *c)
+{
+	return !c->loaded || c->blocked[0] || c->observe;
+}
+
 /*
  * A job that was told to stop and of which no call was sent has its VMs, whatever
- * vCenter is doing: it runs on in them. Where calls were, its slurmds say it.
+ * vCenter is doing, and whatever we may not: it runs on in them. Where calls were,
+ * its slurmds say it.
  */
 void vs_suspends_away(struct vs_core *c, int64_t now_ms)
 {
-	if (c->loaded)
+	if (!vs_suspends_rest(c))
 		return;
 	VS_EACH_SUSPEND(c, s) {
 		if (s->state != VS_SUSPEND_HEEDS ||
 		    now_ms - s->since_ms < AWAY_MS)
 			continue;
-		vs_info("JobId=%u isn't suspended: vCenter is away", s->job);
+		vs_info("JobId=%u isn't suspended: %s", s->job,
+			c->loaded ? "nothing is done now" : "vCenter is away");
 		s->back = true;
 		vs_suspend_state(s, VS_SUSPEND_WAKES, now_ms);
 	}

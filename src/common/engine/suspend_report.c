@@ -7,6 +7,7 @@
 #include <string.h>
 #include "engine/core_i.h"
 #include "util/buf.h"
+#include "util/time.h"
 
 #define HOSTS_SAID 3
 
@@ -22,9 +23,8 @@ static void hosts_words(struct vs_core *c, const struct vs_suspend *s,
 	const struct vs_host *said[HOSTS_SAID];
 	size_t n = 0, more = 0, k;
 
-	for (size_t i = 0; i < c->nnodes; i++) {
-		const struct vs_vm *vm = c->nodes[i].job == s->job ?
-			vs_node_vm(c, &c->nodes[i]) : NULL;
+	VS_EACH_OF_SUSPEND(c, s, node) {
+		const struct vs_vm *vm = vs_node_vm(c, node);
 
 		if (!vm || !vm->host_ptr)
 			continue;
@@ -52,7 +52,7 @@ static void then_words(struct vs_core *c, const struct vs_suspend *s,
 			      s->job);
 		return;
 	}
-	if (s->waits && s->for_job && !s->back)
+	if (s->for_job && vs_suspend_gives_way(s, vs_clock()))
 		vs_buf_printf(out, "; they go on when that one has begun and there is room");
 	else
 		vs_buf_printf(out, "; they go on when there is room");

@@ -152,9 +152,9 @@ static void found(struct vs_core *c, const struct vs_port_look *row)
 	if (row->is != VS_JOB_RUNNING || vs_suspend_of(c, row->job))
 		return;
 	if (row->suspended && row->ours)
-		vs_suspend_found(c, row->job, row->for_job, row->held);
+		vs_suspend_found(c, row);
 	else if (!row->suspended && is_shown_suspended(c, row->job))
-		vs_suspend_found(c, row->job, 0, false);
+		vs_suspend_found(c, row);
 }
 
 static void look(struct vs_core *c, int64_t now_ms)
@@ -240,8 +240,10 @@ static void node_add(struct word *w, const struct vs_node *n)
 static bool has_a_word(const struct vs_core *c, const struct vs_suspend *s,
 		       int64_t now_ms)
 {
+	bool rests = c->observe || c->blocked[0];
+
 	return vs_suspend_asks_away(c, s, now_ms) ||
-	       s->state == VS_SUSPEND_STOPS ||
+	       (s->state == VS_SUSPEND_STOPS && !rests) ||
 	       (s->state == VS_SUSPEND_WAKES && !s->held) ||
 	       (s->state == VS_SUSPEND_HEEDS && !s->answered);
 }
@@ -264,9 +266,8 @@ static struct word *words_make(struct vs_core *c, int64_t now_ms, size_t *n)
 			.state = s->state, .asked_s = s->asked_s,
 			.again = now_ms - s->asked_ms >= ASK_MS,
 		};
-		for (size_t i = 0; i < c->nnodes; i++)
-			if (c->nodes[i].job == s->job)
-				node_add(w, &c->nodes[i]);
+		VS_EACH_OF_SUSPEND(c, s, node)
+			node_add(w, node);
 	}
 	return words;
 }
@@ -306,10 +307,8 @@ static void say(const struct vs_port *p, struct word *w)
 /* Nor is it asked for again at once: its job ends, if that is what is left. */
 static void refused(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 {
-	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].job == s->job)
-			c->nodes[i].no_suspend_ms =
-				now_ms + VS_SUSPEND_REFUSED_MS;
+	VS_EACH_OF_SUSPEND(c, s, n)
+		n->no_suspend_ms = now_ms + VS_SUSPEND_REFUSED_MS;
 	vs_suspend_drop(c, s, "isn't suspended: Slurm refuses it");
 }
 
@@ -400,7 +399,7 @@ void vs_suspend_say(struct vs_core *c, int64_t now_ms)
 		go_on(c);
 	vs_lock();
 	vs_suspends_away(c, now_ms);
-	words = c->observe || c->blocked[0] ? NULL : words_make(c, now_ms, &n);
+	words = words_make(c, now_ms, &n);
 	vs_unlock();
 	for (size_t i = 0; i < n && c->port->active(c->port->ctx); i++)
 		say(c->port, &words[i]);

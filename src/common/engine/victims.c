@@ -18,6 +18,7 @@
 
 #define GIVEN_MS 60000		/* unless the preemptor asks again */
 #define TRIES_MAX 64		/* of sparing some */
+#define CHOICES_MAX 8		/* until the datastore has room for all */
 
 struct question {
 	struct vs_core *c;
@@ -38,6 +39,7 @@ struct question {
 	bool *has_changed;
 	size_t nchanged;
 	int tries;
+	bool vain;			/* the job had its room, and didn't begin */
 };
 
 bool vs_node_given(const struct vs_node *n)
@@ -161,7 +163,7 @@ static void ask(struct question *q, bool all)
 	q->nasked = 0;
 	for (size_t i = 0; i < q->nvictims; i++)
 		if ((all || has_vfs(q, &q->victims[i])) &&
-		    (q->suspends[i] || !q->victims[i].only_suspend) &&
+		    (q->suspends[i] ? !q->vain : !q->victims[i].only_suspend) &&
 		    !spared(q, &q->victims[i]))
 			q->asked[q->nasked++] = i;
 }
@@ -319,6 +321,24 @@ static void question_begin(struct question *q, struct vs_core *c,
 		q->suspends[i] = may_suspend(q, &q->victims[i]);
 }
 
+/* Is there room on datastores for the memory of all that are to be suspended?
+ * False: one of them may not be, and it is to be chosen anew. */
+static bool has_space(struct question *q)
+{
+	bool has = true;
+
+	vs_unwritten_end(&q->unwritten);
+	vs_unwritten_begin(q->c, &q->unwritten);
+	for (size_t i = 0; i < q->nvictims && has; i++) {
+		if (!q->ended[i] || !q->suspends[i])
+			continue;
+		has = q->suspends[i] = may_suspend(q, &q->victims[i]);
+		if (has)
+			vs_unwritten_add(q->c, &q->unwritten, &q->victims[i]);
+	}
+	return has;
+}
+
 /* What has been decided. How many jobs Slurm is to end. */
 static int carry_out(struct question *q, uint32_t job, bool *take)
 {
@@ -327,15 +347,10 @@ static int carry_out(struct question *q, uint32_t job, bool *take)
 	for (size_t i = 0; i < q->nvictims; i++) {
 		if (!q->ended[i])
 			continue;
-		/* those before it may have taken the datastore's room */
-		if (q->suspends[i] && may_suspend(q, &q->victims[i])) {
+		if (q->suspends[i]) {
 			vs_suspend_begin(q->c, &q->victims[i], job);
-			vs_unwritten_end(&q->unwritten);
-			vs_unwritten_begin(q->c, &q->unwritten);
 			continue;
 		}
-		if (q->victims[i].only_suspend)
-			continue;
 		take[i] = true;
 		taken++;
 		give(q, job, &q->victims[i]);
@@ -357,7 +372,10 @@ int vs_make_room(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 	if (vs_ask_blocked(c) || barred(c, ids, n))
 		return -1;
 	question_begin(&q, c, ids, n);
+	q.vain = vs_suspend_is_vain(c, job);
 	taken = fits(&q) ? 0 : choose(&q);
+	for (int i = 0; taken > 0 && !has_space(&q); i++)
+		taken = i < CHOICES_MAX ? choose(&q) : -1;
 	if (taken > 0)
 		taken = carry_out(&q, job, take);
 	question_end(&q);
