@@ -25,6 +25,7 @@ static void had_its_time(int64_t since_ms, const char *vm)
 static void nobody_else_is_suspended_for_one_that_never_begins(void **state)
 {
 	int64_t back_ms;
+	char text[256];
 
 	(void)state;
 	suspended();
@@ -34,6 +35,12 @@ static void nobody_else_is_suspended_for_one_that_never_begins(void **state)
 	until(back_ms, 9 * 60);
 	assert_int_equal(wanted(1, 4), -1);
 	assert_null(vs_core.suspends.jobs);
+	vs_strlcpy(text, "it waits", sizeof(text));
+	vs_suspend_vain_words(&vs_core, 20, text, sizeof(text));
+	assert_memory_equal(text, "it waits; others were suspended for it and it didn't begin: nobody is again before ", 83);
+	vs_strlcpy(text, "it waits", sizeof(text));
+	vs_suspend_vain_words(&vs_core, 21, text, sizeof(text));
+	assert_string_equal(text, "it waits");
 	/* others may have some suspended meanwhile */
 	assert_int_equal(vs_make_room(&vs_core, 21, &nodes[4], 1, &victims[1],
 				      1, take), 0);

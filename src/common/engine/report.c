@@ -264,6 +264,8 @@ static int report_why(struct vs_core *c, struct json_object *top, uint32_t job,
 			 reason);
 	else
 		expected = why_waits(c, job, look.start, text, sizeof(text));
+	if (!strcmp(state, "PENDING"))
+		vs_suspend_vain_words(c, job, text, sizeof(text));
 	if (sees_nodes)
 		why_rows(c, top, job);
 	vs_unlock();

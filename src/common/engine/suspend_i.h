@@ -118,7 +118,8 @@ void vs_suspend_begin(struct vs_core *c, const struct vs_victim *v,
 /* It had its room and didn't begin; nobody is suspended for it for a while, each
  * time twice as long. */
 void vs_suspend_in_vain(struct vs_core *c, uint32_t for_job, int64_t now_ms);
-bool vs_suspend_is_vain(const struct vs_core *c, uint32_t for_job);
+/* As vs_clock() has it; 0: it may have others suspended. */
+int64_t vs_suspend_vain_until(const struct vs_core *c, uint32_t for_job);
 /* What it has given is another one's, which has yet to begin and has its time
  * for that. */
 bool vs_suspend_gives_way(const struct vs_suspend *s, int64_t now_ms);
@@ -171,6 +172,10 @@ void vs_suspend_make_way(struct vs_core *c, const struct vs_node *n,
 size_t vs_suspends_count(const struct vs_core *c);
 void vs_suspend_words(struct vs_core *c, const struct vs_suspend *s, char *out,
 		      size_t size);
+
+/* Of one that pends: why others aren't suspended for it, behind what text says. */
+void vs_suspend_vain_words(const struct vs_core *c, uint32_t for_job,
+			   char *text, size_t size);
 
 /* suspend_say.c: words to Slurm, and what it says; without the lock */
 void vs_suspend_say(struct vs_core *c, int64_t now_ms);

@@ -142,10 +142,10 @@ void vs_suspend_in_vain(struct vs_core *c, uint32_t for_job, int64_t now_ms)
 		for_job, (int)((v->until_ms - now_ms) / 60000));
 }
 
-bool vs_suspend_is_vain(const struct vs_core *c, uint32_t for_job)
+int64_t vs_suspend_vain_until(const struct vs_core *c, uint32_t for_job)
 {
 	struct vs_vain *v;
 
 	HASH_FIND(hh, c->suspends.vain, &for_job, sizeof(for_job), v);
-	return v && vs_clock() < v->until_ms;
+	return v && vs_clock() < v->until_ms ? v->until_ms : 0;
 }

@@ -90,3 +90,18 @@ void vs_suspend_words(struct vs_core *c, const struct vs_suspend *s, char *out,
 	snprintf(out, size, "%s", b.data ? b.data : "");
 	vs_buf_free(&b);
 }
+
+void vs_suspend_vain_words(const struct vs_core *c, uint32_t for_job,
+			   char *text, size_t size)
+{
+	int64_t until_ms = vs_suspend_vain_until(c, for_job);
+	size_t at = strlen(text);
+	char when[32];
+
+	if (!until_ms || at >= size)
+		return;
+	vs_expect_clock(vs_report_epoch(until_ms), when, sizeof(when));
+	snprintf(text + at, size - at,
+		 "%sothers were suspended for it and it didn't begin: nobody is again before %s",
+		 at ? "; " : "", when);
+}

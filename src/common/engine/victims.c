@@ -372,7 +372,7 @@ int vs_make_room(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 	if (vs_ask_blocked(c) || barred(c, ids, n))
 		return -1;
 	question_begin(&q, c, ids, n);
-	q.vain = vs_suspend_is_vain(c, job);
+	q.vain = vs_suspend_vain_until(c, job) != 0;
 	taken = fits(&q) ? 0 : choose(&q);
 	for (int i = 0; taken > 0 && !has_space(&q); i++)
 		taken = i < CHOICES_MAX ? choose(&q) : -1;
