@@ -211,4 +211,34 @@ static void suspended(void)
 	assert_int_equal(vs_suspend_of(&vs_core, 11)->state, VS_SUSPEND_IS);
 }
 
+/* Job 11 has vm1 and vm2, on both hosts, and job 20 wants what both have. */
+STAGE void gang_wanted(void)
+{
+	full_house("vmxnet3");
+	vs_job_end(&vs_core, 12, &nodes[1], 1, false);
+	vs_job_claim(&vs_core, 11, 0, &nodes[1], 1, true);
+	victims[0] = (struct vs_victim) { .ids = nodes, .n = 2, .job = 11 };
+	turn();
+	assert_int_equal(wanted(2, 1), 0);
+}
+
+STAGE void gang_suspended(void)
+{
+	gang_wanted();
+	round_of(5);
+	assert_true(fake_finish(FAKE_SUSPEND));
+	assert_true(fake_finish(FAKE_SUSPEND));
+	flags("vm1", SILENT);
+	flags("vm2", SILENT);
+	round_of(2);
+	assert_int_equal(vs_suspend_of(&vs_core, 11)->state, VS_SUSPEND_IS);
+}
+
+/* So long after that time; turns take some of their own. */
+STAGE void until(int64_t since_ms, int seconds)
+{
+	while (now - since_ms < (int64_t)seconds * 1000)
+		round_of(1);
+}
+
 #endif

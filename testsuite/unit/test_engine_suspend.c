@@ -359,12 +359,7 @@ static void a_node_that_is_taken_from_it_has_no_use_for_its_vm(void **state)
 static void two_vms_go_together_and_come_back_together(void **state)
 {
 	(void)state;
-	full_house("vmxnet3");
-	vs_job_end(&vs_core, 12, &nodes[1], 1, false);
-	vs_job_claim(&vs_core, 11, 0, &nodes[1], 1, true);
-	victims[0] = (struct vs_victim) { .ids = nodes, .n = 2, .job = 11 };
-	turn();
-	assert_int_equal(wanted(2, 1), 0);
+	gang_wanted();
 	round_of(5);
 	assert_int_equal(fake_waiting(FAKE_SUSPEND), 2);
 	assert_true(fake_finish(FAKE_SUSPEND));

@@ -4,13 +4,6 @@
 
 #define PATIENCE_S (5 * 60)
 
-/* So long after that time; turns take some of their own. */
-static void until(int64_t since_ms, int seconds)
-{
-	while (now - since_ms < (int64_t)seconds * 1000)
-		round_of(1);
-}
-
 /* Suspended at that time for job 20, which doesn't begin, it is back. */
 static void had_its_time(int64_t since_ms, const char *vm)
 {
@@ -93,12 +86,7 @@ static void memory_that_has_no_room_suspends_nobody_in_vain(void **state)
 static void half_a_gang_keeps_its_room(void **state)
 {
 	(void)state;
-	full_house("vmxnet3");
-	vs_job_end(&vs_core, 12, &nodes[1], 1, false);
-	vs_job_claim(&vs_core, 11, 0, &nodes[1], 1, true);
-	victims[0] = (struct vs_victim) { .ids = nodes, .n = 2, .job = 11 };
-	turn();
-	assert_int_equal(wanted(2, 1), 0);
+	gang_wanted();
 	round_of(5);
 	assert_int_equal(fake_waiting(FAKE_SUSPEND), 2);
 	assert_true(fake_finish(FAKE_SUSPEND));
@@ -146,17 +134,7 @@ static void a_gang_that_comes_back_one_by_one_isnt_given_up(void **state)
 	int64_t since_ms;
 
 	(void)state;
-	full_house("vmxnet3");
-	vs_job_end(&vs_core, 12, &nodes[1], 1, false);
-	vs_job_claim(&vs_core, 11, 0, &nodes[1], 1, true);
-	victims[0] = (struct vs_victim) { .ids = nodes, .n = 2, .job = 11 };
-	turn();
-	assert_int_equal(wanted(2, 1), 0);
-	round_of(5);
-	assert_true(fake_finish(FAKE_SUSPEND));
-	assert_true(fake_finish(FAKE_SUSPEND));
-	flags("vm1", SILENT);
-	flags("vm2", SILENT);
+	gang_suspended();
 	job_20.is = VS_JOB_GONE;
 	round_of(4);
 	assert_int_equal(fake_waiting(FAKE_POWER_ON), 2);

@@ -6,31 +6,6 @@
 #define LOST_S (30 * 60)
 #define PATIENCE_S (5 * 60)
 
-/* Job 11 has vm1 and vm2, on both hosts, and both are suspended. */
-static void a_gang_is_suspended(void)
-{
-	full_house("vmxnet3");
-	vs_job_end(&vs_core, 12, &nodes[1], 1, false);
-	vs_job_claim(&vs_core, 11, 0, &nodes[1], 1, true);
-	victims[0] = (struct vs_victim) { .ids = nodes, .n = 2, .job = 11 };
-	turn();
-	assert_int_equal(wanted(2, 1), 0);
-	round_of(5);
-	assert_true(fake_finish(FAKE_SUSPEND));
-	assert_true(fake_finish(FAKE_SUSPEND));
-	flags("vm1", SILENT);
-	flags("vm2", SILENT);
-	round_of(2);
-	assert_int_equal(vs_suspend_of(&vs_core, 11)->state, VS_SUSPEND_IS);
-}
-
-/* So long after that time; turns take some of their own. */
-static void until(int64_t since_ms, int seconds)
-{
-	while (now - since_ms < (int64_t)seconds * 1000)
-		round_of(1);
-}
-
 static void out_of_reach(const char *vm, bool is)
 {
 	fake_get(vm)->unreadable = is;
@@ -65,7 +40,7 @@ static void two_that_sleep_on_one_host_dont_wait_for_each_other(void **state)
 static void a_gang_waits_for_the_host_of_one_of_its_vms(void **state)
 {
 	(void)state;
-	a_gang_is_suspended();
+	gang_suspended();
 	out_of_reach("vm2", true);
 	job_20.is = VS_JOB_GONE;
 	round_of(20);
@@ -84,7 +59,7 @@ static void a_gang_waits_for_the_host_of_one_of_its_vms(void **state)
 static void a_gang_of_which_one_is_lost_on_its_way_isnt_hurried(void **state)
 {
 	(void)state;
-	a_gang_is_suspended();
+	gang_suspended();
 	job_20.is = VS_JOB_GONE;
 	round_of(3);
 	assert_int_equal(fake_waiting(FAKE_POWER_ON), 2);
@@ -111,7 +86,7 @@ static void nobody_is_kept_for_a_host_that_never_comes_back(void **state)
 	int64_t since_ms;
 
 	(void)state;
-	a_gang_is_suspended();
+	gang_suspended();
 	out_of_reach("vm2", true);
 	since_ms = now;
 	job_20.is = VS_JOB_GONE;
@@ -133,7 +108,7 @@ static void nobody_is_kept_for_a_host_that_never_comes_back(void **state)
 static void a_vm_that_is_gone_explains_no_silence(void **state)
 {
 	(void)state;
-	a_gang_is_suspended();
+	gang_suspended();
 	fake_remove(fake_get("vm2"));
 	job_20.is = VS_JOB_GONE;
 	round_of(20);
@@ -141,7 +116,7 @@ static void a_vm_that_is_gone_explains_no_silence(void **state)
 			    "vCenter shows no VM of vm2");
 	assert_string_equal(kept_nodes, "vm1 ");
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 4);
-	a_gang_is_suspended();
+	gang_suspended();
 	fake_get("vm1")->suspended = false;
 	fake_show(fake_get("vm1"));
 	round_of(20);
@@ -188,12 +163,7 @@ static void resumes_that_fail_and_fail_are_slurms_to_judge(void **state)
 static void who_cant_be_suspended_whole_goes_on(void **state)
 {
 	(void)state;
-	full_house("vmxnet3");
-	vs_job_end(&vs_core, 12, &nodes[1], 1, false);
-	vs_job_claim(&vs_core, 11, 0, &nodes[1], 1, true);
-	victims[0] = (struct vs_victim) { .ids = nodes, .n = 2, .job = 11 };
-	turn();
-	assert_int_equal(wanted(2, 1), 0);
+	gang_wanted();
 	round_of(1);
 	assert_true(job_11.suspended);
 	out_of_reach("vm2", true);
