@@ -137,6 +137,18 @@ def test_it():
         r.unsteady[0] and "not within 20 s" in r.unsteady[0]
 
 
+def test_a_file_that_skips_all_at_the_second_look_has_not_passed(run):
+    r = run(a="""
+@pytest.fixture(scope="module", autouse=True)
+def cluster():
+    if nth("started") > 1:
+        pytest.skip("no cluster")
+    assert False, "not within 20 s"
+def test_it(): pass
+""")
+    assert r.rc == 1 and not r.unsteady and r.bad() == ["test_it", "test_well"]
+
+
 def test_a_module_that_can_not_be_read_and_an_unsteady_test_beside_a_broken_one(
         run):
     r = run(a="import nothing_of_this_name\n", b=FIRST_TIME + ALWAYS)

@@ -72,6 +72,7 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_beside \
 	testsuite/unit/test_engine_vmotion_mishaps testsuite/unit/test_engine_vmotion_to \
 	testsuite/unit/test_engine_suspend_away testsuite/unit/test_engine_suspend_words \
 	testsuite/unit/test_engine_suspend_lacks testsuite/unit/test_engine_suspend_fair \
+	testsuite/unit/test_engine_suspend_many \
 	testsuite/unit/test_engine_drs testsuite/unit/test_engine_fail \
 	testsuite/unit/test_engine_faults testsuite/unit/test_engine_gone \
 	testsuite/unit/test_engine_health testsuite/unit/test_engine_host \
@@ -117,6 +118,7 @@ testsuite_unit_test_engine_suspend_away_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_suspend_words_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_suspend_lacks_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_suspend_fair_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_suspend_many_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_vmotion_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_vmotion_mishaps_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_vmotion_to_LDADD = $(engine_ldadd)

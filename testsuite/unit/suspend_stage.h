@@ -123,7 +123,7 @@ static const struct vs_port port = {
 };
 
 /* A turn, and the words after it. */
-static void round_of(int n)
+STAGE void round_of(int n)
 {
 	while (n--) {
 		now += 1000;
@@ -132,13 +132,13 @@ static void round_of(int n)
 	}
 }
 
-static void may_all_be_suspended(bool may)
+STAGE void may_all_be_suspended(bool may)
 {
 	for (size_t i = 0; i < vs_core.nprofiles; i++)
 		vs_core.profiles[i].preempt_suspend = may;
 }
 
-static void full_house(const char *type)
+STAGE void full_house(const char *type)
 {
 	struct vs_conf *conf = conf_make(8, "warm", MEMORY_MB);
 
@@ -175,7 +175,7 @@ static void full_house(const char *type)
 	turn();
 }
 
-static int wanted(size_t n, size_t nvictims)
+STAGE int wanted(size_t n, size_t nvictims)
 {
 	int taken = vs_make_room(&vs_core, 20, &nodes[4], n, victims, nvictims,
 				 take);
@@ -198,7 +198,7 @@ STAGE bool begins(size_t n)
 }
 
 /* Job 11 and its VM, up to where it is suspended. */
-static void suspended(void)
+STAGE void suspended(void)
 {
 	full_house("vmxnet3");
 	assert_int_equal(wanted(1, 1), 0);

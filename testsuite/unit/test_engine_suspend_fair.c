@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whom jobs are suspended for, how many, and that all of them have their turn. */
+/* Whom jobs are suspended for, for how long, and what their calls may take. */
 #include "suspend_stage.h"
 
 #define PATIENCE_S (5 * 60)
@@ -179,73 +179,180 @@ static void a_resume_that_takes_long_isnt_given_up(void **state)
 	assert_int_equal(resumed, 1);
 }
 
-static void all_look(void *ctx, struct vs_port_look *rows, size_t n)
+/* The last of those that write together has had as little of the disks as they. */
+static void who_writes_beside_others_has_their_time(void **state)
 {
-	(void)ctx;
-	for (size_t i = 0; i < n; i++)
-		rows[i] = (struct vs_port_look) {
-			.job = rows[i].job,
-			.is = rows[i].job ? VS_JOB_RUNNING : VS_JOB_GONE,
-			.suspended = true, .ours = true, .since = 1700000000,
-		};
-}
-
-/* Those of a host that is to be empty ask first, and are refused each time. */
-static void the_last_one_has_its_turn_too(void **state)
-{
-	struct vs_conf *conf = conf_make(12, "warm", 40 * 1024);
-	struct vs_port all = port;
-	const char *there[12] = { NULL };
-	int last = -1;
+	int64_t since_ms;
 
 	(void)state;
-	begin(12, 2, 12, "warm");
-	free(conf->adapters[0].type);
-	conf->adapters[0].type = vs_strdup("vmxnet3");
-	conf->adapters[0].mtu = 0;
-	begin_as(conf);
-	ready();
-	all.jobs_look = all_look;
-	vs_core.port = &all;
-	vs_suspends_clear(&vs_core);
-	may_all_be_suspended(true);
-	for (int i = 0; i < 12; i++) {
-		char name[8];
-		int node;
+	gang_wanted();
+	round_of(5);
+	since_ms = now;
+	until(since_ms, 1100);
+	assert_true(fake_finish(FAKE_SUSPEND));
+	until(since_ms, 1400);
+	assert_false(vs_node_named(&vs_core, "vm1")->op.cancel_asked);
+	assert_false(vs_node_named(&vs_core, "vm2")->op.cancel_asked);
+	assert_true(fake_finish(FAKE_SUSPEND));
+	round_of(3);
+	assert_int_equal(vs_core.suspends.calls, 0);
+}
 
-		snprintf(name, sizeof(name), "vm%d", i + 1);
-		node = id(name);
-		bring_up(30 + (uint32_t)i, name);
-		vs_job_claim(&vs_core, 30 + (uint32_t)i, 0, &node, 1, true);
-		there[i] = fake_get(name)->host;
-	}
-	for (int i = 0; i < 12; i++) {
-		if (!strcmp(there[i], "host-1"))
-			vs_suspend_found(&vs_core, &(struct vs_port_look) {
-				.job = 30 + (uint32_t)i });
-	}
-	for (int i = 0; i < 12; i++) {
-		char name[8];
-
-		snprintf(name, sizeof(name), "vm%d", i + 1);
-		if (strcmp(there[i], "host-1") && last >= 0)
-			continue;
-		if (strcmp(there[i], "host-1")) {
-			last = i;
-			vs_suspend_found(&vs_core, &(struct vs_port_look) {
-				.job = 30 + (uint32_t)i });
-		}
-		fake_get(name)->on = false;
-		fake_get(name)->suspended = true;
-		fake_show(fake_get(name));
-		flags(name, SILENT);
-	}
-	assert_true(vs_suspends_count(&vs_core) > 4);
-	vs_host_get(&vs_core.inv, "host-1")->maintenance = true;
+/* vCenter showed what it knew: that it is on. Its memory was written meanwhile. */
+static void who_was_suspended_while_its_host_was_away_goes_on(void **state)
+{
+	(void)state;
+	full_house("vmxnet3");
+	assert_int_equal(wanted(1, 1), 0);
+	round_of(5);
+	fake_get("vm1")->unreadable = true;
+	fake_show(fake_get("vm1"));
+	answers = false;
+	assert_true(fake_fail(FAKE_SUSPEND, VS_E_RETRY, "lost"));
+	fake_slow(NULL, 0);
+	round_of(8);
+	assert_int_equal(vs_suspend_of(&vs_core, 11)->state, VS_SUSPEND_WAKES);
+	fake_get("vm1")->unreadable = false;
+	fake_get("vm1")->on = false;
+	fake_get("vm1")->suspended = true;
+	fake_show(fake_get("vm1"));
+	flags("vm1", SILENT);
+	kept_nodes[0] = '\0';
 	round_of(6);
-	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
+	assert_string_equal(kept_nodes, "vm1 ");
 	assert_true(fake_finish(FAKE_POWER_ON));
-	vs_core.port = &port;
+	answers = true;
+	flags("vm1", BUSY);
+	round_of(5);
+	assert_int_equal(resumed, 1);
+}
+
+/* The list of nodes is another one; and nobody's answer is no answer. */
+static void its_nodes_are_its_own_after_a_reconfiguration(void **state)
+{
+	struct vs_suspend *s;
+
+	(void)state;
+	gang_suspended();
+	s = vs_suspend_of(&vs_core, 11);
+	assert_string_equal(vs_suspend_node(&vs_core, s, 1)->name, "vm2");
+	vs_setup_apply(&vs_core, conf_make(12, "warm", MEMORY_MB));
+	assert_int_equal(s->nodes, 2);
+	assert_string_equal(vs_suspend_node(&vs_core, s, 0)->name, "vm1");
+	assert_string_equal(vs_suspend_node(&vs_core, s, 1)->name, "vm2");
+	s->nodes = 0;
+	vs_suspend_state(s, VS_SUSPEND_WAKES, now);
+	vs_core.loaded = false;
+	vs_suspend_say(&vs_core, now += 1000);
+	vs_suspend_say(&vs_core, now += 1000);
+	assert_int_equal(resumed, 0);
+	vs_core.loaded = true;
+}
+
+/* Its room is what two of them give, and the second takes longer. */
+static void the_time_to_begin_is_from_when_all_is_given(void **state)
+{
+	int64_t since_ms;
+
+	(void)state;
+	full_house("vmxnet3");
+	assert_int_equal(wanted(2, 2), 0);
+	round_of(5);
+	assert_int_equal(fake_waiting(FAKE_SUSPEND), 2);
+	assert_true(fake_finish(FAKE_SUSPEND));
+	flags("vm1", SILENT);
+	since_ms = now;
+	until(since_ms, 2 * PATIENCE_S);
+	assert_int_equal(vs_suspend_of(&vs_core, 11)->state, VS_SUSPEND_IS);
+	assert_true(fake_finish(FAKE_SUSPEND));
+	flags("vm2", SILENT);
+	until(since_ms, 3 * PATIENCE_S - 20);
+	assert_int_equal(vs_suspend_of(&vs_core, 11)->state, VS_SUSPEND_IS);
+	assert_int_equal(vs_suspend_vain_until(&vs_core, 20), 0);
+	until(since_ms, 3 * PATIENCE_S + 20);
+	assert_int_not_equal(vs_suspend_vain_until(&vs_core, 20), 0);
+}
+
+static void who_never_had_all_of_it_isnt_blamed(void **state)
+{
+	int64_t since_ms;
+
+	(void)state;
+	full_house("vmxnet3");
+	assert_int_equal(wanted(2, 2), 0);
+	round_of(5);
+	assert_true(fake_finish(FAKE_SUSPEND));
+	flags("vm1", SILENT);
+	assert_true(fake_fail(FAKE_SUSPEND, VS_E_REQUEST, "no"));
+	fake_slow(NULL, 0);
+	since_ms = now;
+	until(since_ms, PATIENCE_S + 20);
+	assert_true(fake_finish(FAKE_POWER_ON));
+	assert_int_equal(vs_suspend_vain_until(&vs_core, 20), 0);
+}
+
+/* vCenter is away for longer than that: nobody could begin. */
+static void the_time_to_begin_doesnt_run_while_nobody_can(void **state)
+{
+	(void)state;
+	suspended();
+	vs_core.loaded = false;
+	for (int i = 0; i < 2 * PATIENCE_S; i++)
+		vs_suspend_say(&vs_core, now += 1000);
+	vs_core.loaded = true;
+	round_of(10);
+	assert_int_equal(vs_suspend_of(&vs_core, 11)->state, VS_SUSPEND_IS);
+	assert_int_equal(vs_suspend_vain_until(&vs_core, 20), 0);
+}
+
+/* Its room is short, and wouldn't be its own. */
+static void nobody_gives_way_to_who_may_not_go_on(void **state)
+{
+	(void)state;
+	suspended();
+	assert_int_equal(vs_make_room(&vs_core, 21, &nodes[6], 1, &victims[2],
+				      1, take), 0);
+	if (!vs_suspend_of(&vs_core, 13)) {	/* there was room: take it */
+		bring_up(20, "vm5");
+		assert_int_equal(vs_make_room(&vs_core, 21, &nodes[6], 1,
+					      &victims[2], 1, take), 0);
+	}
+	job_13 = (struct vs_port_look) { .is = VS_JOB_RUNNING };
+	job_21 = (struct vs_port_look) { .is = VS_JOB_PENDING };
+	round_of(5);
+	assert_true(fake_finish(FAKE_SUSPEND));
+	flags("vm3", SILENT);
+	round_of(2);
+	bring_up(22, "vm6");
+	job_20.is = VS_JOB_GONE;
+	end_job(20, "vm5");
+	end_job(22, "vm6");
+	round_of(20);
+	assert_string_equal(vs_suspend_of(&vs_core, 11)->why,
+			    "what is free on its host was made free for another job");
+	assert_false(vs_node_going(vs_node_named(&vs_core, "vm5")));
+	assert_false(vs_node_going(vs_node_named(&vs_core, "vm6")));
+}
+
+/* The first failed; the second hangs, and that is what somebody can end. */
+static void a_resume_that_hangs_is_said_whatever_was_before(void **state)
+{
+	int64_t since_ms;
+
+	(void)state;
+	suspended();
+	job_20.is = VS_JOB_GONE;
+	round_of(3);
+	assert_true(fake_fail(FAKE_POWER_ON, VS_E_RETRY, "the file is locked"));
+	fake_slow(NULL, 0);
+	since_ms = now;
+	round_of(8);
+	assert_true(fake_accept(FAKE_POWER_ON));
+	assert_string_equal(vs_suspend_of(&vs_core, 11)->why,
+			    "the file is locked");
+	until(since_ms, 120 + MEMORY_MB / 200 + 90);
+	assert_non_null(strstr(vs_suspend_of(&vs_core, 11)->why,
+			       "was called off and doesn't end"));
 }
 
 int main(void)
@@ -257,7 +364,14 @@ int main(void)
 		cmocka_unit_test(nobody_is_suspended_for_one_that_is_gone_by_now),
 		cmocka_unit_test(a_gang_that_comes_back_one_by_one_isnt_given_up),
 		cmocka_unit_test(a_resume_that_takes_long_isnt_given_up),
-		cmocka_unit_test(the_last_one_has_its_turn_too),
+		cmocka_unit_test(who_writes_beside_others_has_their_time),
+		cmocka_unit_test(who_was_suspended_while_its_host_was_away_goes_on),
+		cmocka_unit_test(its_nodes_are_its_own_after_a_reconfiguration),
+		cmocka_unit_test(the_time_to_begin_is_from_when_all_is_given),
+		cmocka_unit_test(who_never_had_all_of_it_isnt_blamed),
+		cmocka_unit_test(the_time_to_begin_doesnt_run_while_nobody_can),
+		cmocka_unit_test(nobody_gives_way_to_who_may_not_go_on),
+		cmocka_unit_test(a_resume_that_hangs_is_said_whatever_was_before),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

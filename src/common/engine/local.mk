@@ -87,7 +87,7 @@ core_sources += \
 	src/common/engine/suspend.c src/common/engine/suspend_i.h \
 	src/common/engine/suspend_say.c src/common/engine/suspend_room.c \
 	src/common/engine/suspend_may.c src/common/engine/suspend_lacks.c \
-	src/common/engine/suspend_vm.c \
+	src/common/engine/suspend_vm.c src/common/engine/suspend_place.c \
 	src/common/engine/suspend_report.c \
 	src/common/engine/tell.c src/common/engine/template_host.c \
 	src/common/engine/term.c \

@@ -23,7 +23,7 @@ struct vs_node_op {
 	char vm[VS_MOID_LEN], source[VS_MOID_LEN];	/* a clone's parent */
 	char host[VS_MOID_LEN];
 	int64_t since_ms;		/* sent, or done while settling */
-	bool cancel_asked;
+	bool cancel_asked, cancel_said;	/* said: that it was in vain */
 };
 
 /* A VM that must be there and isn't shown: as we saw it, or as Slurm says. */

@@ -80,7 +80,9 @@ static void action_json(const struct vs_core *c, const struct vs_node *n,
 	vs_jb_str(o, "action", boots ? "boot" : op ? vs_op_name(n->op.kind) :
 		  s ? vs_suspend_state_name(s->state) :
 		  vs_action_name(n->action));
-	if (since_ms)
+	if (s && s->wall_ms && !op)
+		vs_jb_int(o, "since", s->wall_ms / 1000);
+	else if (since_ms)
 		vs_jb_int(o, "since", vs_report_epoch(since_ms));
 	if (usual_ms >= 0)
 		vs_jb_int(o, "usual", (usual_ms + 999) / 1000);

@@ -313,6 +313,8 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 		ids_carry(c, old, nold, w->ids, &w->n);
 	HASH_ITER(hh, c->refused, r, tmp)
 		ids_carry(c, old, nold, r->ids, &r->n);
+	VS_EACH_SUSPEND(c, s)
+		ids_carry(c, old, nold, s->ids, &s->nodes);
 	__atomic_add_fetch(&c->epoch, 1, __ATOMIC_RELEASE);
 	vs_nodes_touch(c);
 	vs_when_renew(c);

@@ -21,8 +21,7 @@
 #include "util/time.h"
 
 #define HEED_MS 10000		/* a slurmd that doesn't answer is stopped as it is */
-#define PATIENCE_MS (5 * 60 * 1000)	/* with a job that has room, and waits */
-#define TRY_MS 1000
+#define TRY_MS VS_SUSPEND_TRY_MS
 #define TRIES_MAX 4		/* in a turn: placement is asked under the lock */
 
 static const char *const names[] = {
@@ -197,13 +196,26 @@ static bool is_busy(const struct vs_core *c, const struct vs_node *n)
 }
 
 /* Its VM, if nothing is under way for it and vCenter shows it so. */
-static const struct vs_vm *shown(struct vs_core *c, const struct vs_node *n,
-				 enum vs_power power)
+const struct vs_vm *vs_suspend_shown(struct vs_core *c,
+				     const struct vs_node *n,
+				     enum vs_power power)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
 	return vm && vm->readable && vm->connected && !is_busy(c, n) &&
 	       !n->missing && vm->power == power ? vm : NULL;
+}
+
+/* Their room together is what the other one waits for: until all have given it
+ * nobody has had his chance. */
+static void count_siblings(struct vs_core *c)
+{
+	VS_EACH_SUSPEND(c, goes) {
+		if (goes->state >= VS_SUSPEND_IS || goes->back)
+			continue;
+		VS_EACH_SUSPEND(c, s)
+			s->more_to_come |= s->for_job == goes->for_job;
+	}
 }
 
 static void count(struct vs_core *c, int64_t now_ms)
@@ -212,6 +224,7 @@ static void count(struct vs_core *c, int64_t now_ms)
 
 	VS_EACH_SUSPEND(c, s) {
 		s->was_on = s->on;
+		s->more_to_come = false;
 		s->nodes = s->on = s->suspended = s->busy = 0;
 	}
 	for (size_t i = 0; i < c->nnodes; i++) {
@@ -222,110 +235,25 @@ static void count(struct vs_core *c, int64_t now_ms)
 			continue;
 		vs_suspend_call_off(c, n, s, now_ms);
 		calls += n->op.kind == VS_OP_SUSPEND ||
-			n->op.kind == VS_OP_RESUME;
+			n->op.kind == VS_OP_RESUME ||
+			n->op.kind == VS_OP_ADOPTED;
 		node_add(s, n);
 		s->busy += is_busy(c, n);
-		s->on += shown(c, n, VS_POWER_ON) != NULL;
-		s->suspended += shown(c, n, VS_POWER_SUSPENDED) != NULL;
+		s->on += vs_suspend_shown(c, n, VS_POWER_ON) != NULL;
+		s->suspended += vs_suspend_shown(c, n, VS_POWER_SUSPENDED) !=
+			NULL;
 	}
-	c->suspends.calls = calls;
+	if (!calls || calls > c->suspends.calls)
+		c->suspends.calls = calls;
+	count_siblings(c);
 }
 
 static void suspend_all(struct vs_core *c, const struct vs_suspend *s,
 			int64_t now_ms)
 {
 	VS_EACH_OF_SUSPEND(c, s, n)
-		if (shown(c, n, VS_POWER_ON) && !s->back)
+		if (vs_suspend_shown(c, n, VS_POWER_ON) && !s->back)
 			vs_op_at(c, n, VS_DO_SUSPEND, NULL, now_ms);
-}
-
-void vs_suspend_cannot(struct vs_suspend *s, const char *why)
-{
-	if (strncmp(s->why, why, sizeof(s->why) - 1))
-		vs_info("JobId=%u its VMs stay suspended: %s", s->job, why);
-	vs_strlcpy(s->why, why, sizeof(s->why));
-}
-
-bool vs_suspend_gives_way(const struct vs_suspend *s, int64_t now_ms)
-{
-	return s->waits && !s->back &&
-	       (s->state == VS_SUSPEND_GOES ||
-		(s->state == VS_SUSPEND_IS &&
-		 now_ms - s->since_ms < PATIENCE_MS));
-}
-
-/* Others are suspended there for a job that has yet to begin. */
-static bool is_made_for_another(struct vs_core *c, uint32_t job,
-				const struct vs_vm *vm, int64_t now_ms)
-{
-	VS_EACH_SUSPEND(c, s) {
-		if (s->job == job || !vs_suspend_gives_way(s, now_ms))
-			continue;
-		VS_EACH_OF_SUSPEND(c, s, n) {
-			const struct vs_vm *there = vs_node_vm(c, n);
-
-			if (there && there->host_ptr == vm->host_ptr)
-				return true;
-		}
-	}
-	return false;
-}
-
-/* A hold for its VM where it is. */
-static int place(struct vs_core *c, struct vs_node *n, const struct vs_vm *vm,
-		 int64_t now_ms, struct vs_err *err)
-{
-	if (vs_ledger_get(&c->ledger, n->name))
-		return 0;
-	if (vm->host_ptr && vs_host_wanted(c, vm->host_ptr))
-		return vs_err_set(err, VS_E_SHORTAGE,
-				  "host %s is to be empty", vm->host_ptr->name);
-	if (is_made_for_another(c, n->job, vm, now_ms))
-		return vs_err_set(err, VS_E_SHORTAGE,
-				  "what is free on its host was made free for another job");
-	return vs_hold_here(c, n, vm, err);
-}
-
-/* All or none: half a gang on its hosts is room that nobody has. */
-static bool place_all(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
-{
-	struct vs_err err = { 0 };
-
-	VS_EACH_OF_SUSPEND(c, s, n) {
-		const struct vs_vm *vm = err.code == VS_OK ?
-			shown(c, n, VS_POWER_SUSPENDED) : NULL;
-
-		if (vm && place(c, n, vm, now_ms, &err))
-			vs_suspend_make_way(c, n, vm, now_ms);
-	}
-	if (err.code == VS_OK)
-		return true;
-	VS_EACH_OF_SUSPEND(c, s, n)
-		if (shown(c, n, VS_POWER_SUSPENDED))
-			vs_hold_drop(c, n);
-	vs_suspend_cannot(s, err.text);
-	return false;
-}
-
-static void resume_all(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
-{
-	struct vs_err err = { 0 };
-
-	if (now_ms < s->try_ms)
-		return;
-	VS_EACH_OF_SUSPEND(c, s, n) {
-		const struct vs_vm *vm = shown(c, n, VS_POWER_SUSPENDED);
-
-		if (!vm)
-			continue;
-		if (place(c, n, vm, now_ms, &err)) {
-			vs_suspend_cannot(s, err.text);
-			s->try_ms = now_ms + TRY_MS;
-			return;
-		}
-		vs_op_at(c, n, VS_DO_RESUME,
-			 vs_ledger_get(&c->ledger, n->name), now_ms);
-	}
 }
 
 static bool may_go_on(const struct vs_core *c, const struct vs_suspend *s,
@@ -356,7 +284,7 @@ static void spare(struct vs_core *c, const struct vs_suspend *s, int64_t now_ms)
 		n->spared_job = s->job;
 		n->spared_ms = now_ms + VS_SUSPEND_REFUSED_MS;
 	}
-	if (s->waits)
+	if (s->waits && !s->short_of)
 		vs_suspend_in_vain(c, s->for_job, now_ms);
 }
 
@@ -364,7 +292,7 @@ static void resumes(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 {
 	vs_suspend_state(s, VS_SUSPEND_RESUMES, now_ms);
 	s->try_ms = now_ms > s->try_ms ? now_ms : s->try_ms;
-	resume_all(c, s, now_ms);
+	vs_suspend_power_on(c, s, now_ms);
 }
 
 static void goes(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
@@ -374,10 +302,16 @@ static void goes(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 		vs_info("JobId=%u its VMs are suspended, for JobId=%u", s->job,
 			s->for_job);
 		is_suspended(c, s, now_ms);
+		VS_EACH_SUSPEND(c, o)
+			if (o->for_job == s->for_job &&
+			    o->state == VS_SUSPEND_IS)
+				o->since_ms = now_ms;
 		return;
 	}
 	/* half of a gang frees nothing that it would not want back */
 	s->back |= !s->waits || (!s->busy && vs_suspend_lacks(c, s, now_ms));
+	VS_EACH_SUSPEND(c, o)
+		o->short_of |= s->back && o->for_job == s->for_job;
 	if (!s->back)
 		suspend_all(c, s, now_ms);
 	else if (!s->busy && s->suspended && !vs_suspend_lacks(c, s, now_ms))
@@ -400,7 +334,7 @@ static void goes_on(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 	c->suspends.tries++;
 	c->suspends.tried = s->job;
 	s->try_ms = now_ms + TRY_MS;
-	if (!place_all(c, s, now_ms))
+	if (!vs_suspend_place(c, s, now_ms))
 		return;
 	s->why[0] = '\0';
 	if (s->pends && !s->back)
@@ -433,10 +367,14 @@ static void step(struct vs_core *c, struct vs_suspend *s, int64_t now_ms)
 		if (s->on == s->nodes)
 			vs_suspend_state(s, VS_SUSPEND_WAKES, now_ms);
 		else if (s->busy || !vs_suspend_lacks(c, s, now_ms))
-			resume_all(c, s, now_ms);
+			vs_suspend_power_on(c, s, now_ms);
 		break;
-	case VS_SUSPEND_WAKES:
-		break;			/* suspend_say.c */
+	case VS_SUSPEND_WAKES:		/* suspend_say.c */
+		/* it was, and nobody could see it */
+		s->back |= s->suspended != 0;
+		if (s->suspended)
+			is_suspended(c, s, now_ms);
+		break;
 	}
 	vs_suspend_judge(s, now_ms);
 }
@@ -462,12 +400,14 @@ static struct vs_suspend **in_turn(struct vs_core *c, size_t *n)
 void vs_suspends_pass(struct vs_core *c, int64_t now_ms)
 {
 	VS_FREE struct vs_suspend **all = NULL;
+	VS_FREE uint32_t *givers = NULL;
 	size_t n;
 
 	if (!c->suspends.jobs || c->blocked[0] || c->observe)
 		return;
 	count(c, now_ms);
 	c->suspends.tries = 0;
+	c->suspends.givers = givers = vs_suspend_givers(c, now_ms);
 	all = in_turn(c, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (!all[i]->nodes)
@@ -475,4 +415,5 @@ void vs_suspends_pass(struct vs_core *c, int64_t now_ms)
 		else
 			step(c, all[i], now_ms);
 	}
+	c->suspends.givers = NULL;
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "plan/inventory.h"
 #include "util/hash.h"
 
 struct vs_core;
@@ -44,6 +45,8 @@ struct vs_suspend {
 	int64_t lacks_ms;		/* a VM isn't to be had since; 0 */
 	int64_t fails_ms;		/* resumes fail since; 0 */
 	bool lost;			/* for so long that Slurm is to judge */
+	bool more_to_come;		/* others for for_job are on their way */
+	bool short_of;			/* one of them has turned back */
 	/* its nodes, by what vCenter shows of their VMs; of the last pass */
 	int *ids;
 	size_t nodes, cap_ids, on, suspended, busy;
@@ -65,7 +68,8 @@ struct vs_suspends {
 	bool look;			/* at a new one, before a word is said */
 	size_t found_from;		/* the next node to look at for such jobs */
 	size_t continued;		/* nodes whose jobs were told to go on */
-	int calls;			/* under way */
+	int calls;			/* the most that were under way together */
+	uint32_t *givers;		/* of this pass, see vs_suspend_givers */
 	int tries;			/* to resume some, in this turn */
 	uint32_t tried;			/* the last of them */
 	struct vs_vain *vain;		/* uthash by job */
@@ -79,6 +83,7 @@ struct vs_suspends {
  * busy controller, and than both questions to a guest that goes on. */
 #define VS_SUSPEND_SILENCE_MS (VS_SUSPEND_KEEP_MS + VS_SUSPEND_ASK_MS)
 
+#define VS_SUSPEND_TRY_MS 1000
 #define VS_SUSPEND_REFUSED_MS (10 * 60 * 1000)	/* such a VM goes on, or its job ends */
 
 #define VS_EACH_SUSPEND(c, s) \
@@ -92,6 +97,9 @@ struct vs_suspends {
 
 struct vs_node *vs_suspend_node(struct vs_core *c, const struct vs_suspend *s,
 				size_t at);
+/* Its VM, if nothing is under way for it and vCenter shows it so. */
+const struct vs_vm *vs_suspend_shown(struct vs_core *c, const struct vs_node *n,
+				     enum vs_power power);
 /* NULL: it is not. */
 struct vs_suspend *vs_suspend_of(const struct vs_core *c, uint32_t job);
 /* Of the job that the node has. */
@@ -120,9 +128,6 @@ void vs_suspend_begin(struct vs_core *c, const struct vs_victim *v,
 void vs_suspend_in_vain(struct vs_core *c, uint32_t for_job, int64_t now_ms);
 /* As vs_clock() has it; 0: it may have others suspended. */
 int64_t vs_suspend_vain_until(const struct vs_core *c, uint32_t for_job);
-/* What it has given is another one's, which has yet to begin and has its time
- * for that. */
-bool vs_suspend_gives_way(const struct vs_suspend *s, int64_t now_ms);
 /* Some job on the node is: nobody else may come there. */
 bool vs_suspend_on(const struct vs_core *c, const struct vs_node *n);
 /* The node's VM is on its way out by that. */
@@ -160,6 +165,17 @@ void vs_suspends_away(struct vs_core *c, int64_t now_ms);
 /* One of ours that isn't over, and nobody sees how it is: its slurmds are asked. */
 bool vs_suspend_asks_away(const struct vs_core *c, const struct vs_suspend *s,
 			  int64_t now_ms);
+
+/* suspend_place.c: what it has given is another one's, which has yet to begin and
+ * has its time for that. */
+bool vs_suspend_gives_way(const struct vs_suspend *s, int64_t now_ms);
+/* Which job does, by host's index: 0 none, UINT32_MAX several; the caller frees. */
+uint32_t *vs_suspend_givers(struct vs_core *c, int64_t now_ms);
+/* All or none: holds for its suspended VMs where they are; or why not. */
+bool vs_suspend_place(struct vs_core *c, struct vs_suspend *s, int64_t now_ms);
+/* They are powered on. */
+void vs_suspend_power_on(struct vs_core *c, struct vs_suspend *s,
+			 int64_t now_ms);
 /* What keeps it, for people; logged once. */
 void vs_suspend_cannot(struct vs_suspend *s, const char *why);
 

@@ -97,6 +97,9 @@ void vs_suspends_away(struct vs_core *c, int64_t now_ms)
 	if (!vs_suspends_rest(c))
 		return;
 	VS_EACH_SUSPEND(c, s) {
+		/* nor can the other one begin meanwhile */
+		if (s->state == VS_SUSPEND_IS)
+			s->since_ms = now_ms;
 		if (s->state != VS_SUSPEND_HEEDS ||
 		    now_ms - s->since_ms < AWAY_MS)
 			continue;

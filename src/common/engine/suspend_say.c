@@ -276,6 +276,8 @@ static void wake(const struct vs_port *p, struct word *w)
 {
 	const char *const *nodes = (const char *const *)w->nodes;
 
+	if (!w->n)
+		return;		/* nobody's answer is none */
 	if (!p->nodes_wake || !p->nodes_answered)
 		w->answered = true;
 	else if (w->asked_s)

@@ -25,7 +25,8 @@ void vs_suspend_call_off(struct vs_core *c, struct vs_node *n,
 		return;
 	if (!n->op.cancel_asked) {
 		vs_op_cancel(c, n);
-	} else if (now_ms - since_ms > CANCEL_MS && !s->why[0]) {
+	} else if (now_ms - since_ms > CANCEL_MS && !n->op.cancel_said) {
+		n->op.cancel_said = true;
 		snprintf(s->why, sizeof(s->why),
 			 "vCenter's %s on %s was called off and doesn't end: end it there",
 			 n->op.task, n->name);

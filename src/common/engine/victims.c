@@ -248,6 +248,7 @@ static int choose(struct question *q)
 	size_t many;
 	int taken = 0;
 
+	q->tries = 0;
 	ask(q, false);
 	many = first_enough(q);
 	if (!many) {
@@ -322,19 +323,21 @@ static void question_begin(struct question *q, struct vs_core *c,
 }
 
 /* Is there room on datastores for the memory of all that are to be suspended?
- * False: one of them may not be, and it is to be chosen anew. */
+ * False: some of them may not be, and it is to be chosen anew. */
 static bool has_space(struct question *q)
 {
 	bool has = true;
 
 	vs_unwritten_end(&q->unwritten);
 	vs_unwritten_begin(q->c, &q->unwritten);
-	for (size_t i = 0; i < q->nvictims && has; i++) {
+	for (size_t i = 0; i < q->nvictims; i++) {
 		if (!q->ended[i] || !q->suspends[i])
 			continue;
-		has = q->suspends[i] = may_suspend(q, &q->victims[i]);
-		if (has)
+		q->suspends[i] = may_suspend(q, &q->victims[i]);
+		if (q->suspends[i])
 			vs_unwritten_add(q->c, &q->unwritten, &q->victims[i]);
+		else
+			has = false;
 	}
 	return has;
 }
