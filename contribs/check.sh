@@ -158,8 +158,8 @@ part_sanitize() {
 	say "== unit tests with TSan"
 	configured tsan "${tsan_options[@]}"
 	# What json-c, libmunge and cmocka do is not seen; the fuzz targets have
-	# one thread.
-	TSAN_OPTIONS=exitcode=66:ignore_noninstrumented_modules=1 \
+	# one thread, and the engine's model has: few of its worlds will do.
+	VS_WORLDS=60 TSAN_OPTIONS=exitcode=66:ignore_noninstrumented_modules=1 \
 		run_unit_programs "$VS_BUILD" "tsan: " unit
 }
 
