@@ -144,8 +144,6 @@ void vs_suspend_state(struct vs_suspend *s, enum vs_suspend_state state,
 struct vs_port_look;
 /* After a restart, or found so: from what Slurm and vCenter show. */
 void vs_suspend_found(struct vs_core *c, const struct vs_port_look *row);
-/* Nobody acts, but a job whose VMs are on may go on. */
-bool vs_suspends_rest(const struct vs_core *c);
 
 /* suspend_vm.c: its VM is suspended, and nobody will resume it. */
 void vs_suspend_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);

@@ -82,7 +82,8 @@ void vs_suspend_judge(struct vs_suspend *s, int64_t now_ms)
 	s->lost = lost;
 }
 
-bool vs_suspends_rest(const struct vs_core *c)
+/* Nobody acts, but a job whose VMs are on may go on. */
+static bool rests(const struct vs_core *c)
 {
 	return !c->loaded || c->blocked[0] || c->observe;
 }
@@ -94,7 +95,7 @@ bool vs_suspends_rest(const struct vs_core *c)
  */
 void vs_suspends_away(struct vs_core *c, int64_t now_ms)
 {
-	if (!vs_suspends_rest(c))
+	if (!rests(c))
 		return;
 	VS_EACH_SUSPEND(c, s) {
 		/* nor can the other one begin meanwhile */
