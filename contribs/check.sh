@@ -219,7 +219,7 @@ part_chaos() {
 		export VS_ROOT VS_PRELOAD ;;
 	thread)
 		(build tsan "${tsan_options[@]}") || exit 1
-		export VS_TSAN=$VS_CACHE/root/tsan ;;
+		export VS_TSAN=$vs_roots/tsan ;;
 	esac
 	if (exec 9>&- && /usr/bin/python3 "$VS_TOP/testsuite/system/chaos.py" \
 		"${chaos_options[@]}") 2>&1 </dev/null | tee "$log"; then

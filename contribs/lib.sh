@@ -46,6 +46,36 @@ vs_home() {
 vs_home
 VS_CACHE=${VS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/slurm-vsphere}
 case $VS_CACHE in /*) ;; *) VS_CACHE=$PWD/$VS_CACHE ;; esac
+
+# autoconf, libtool and make take no blank, quote or "#" in a path. So a cache with
+# such a name is made elsewhere, and the tree is reached through a link.
+path_is_safe() { case $1 in *[!A-Za-z0-9/._+,@=~-]*) return 1 ;; esac; }
+path_hash() { printf '%s' "$1" | cksum | cut -d ' ' -f 1; }
+
+# This user's own directory below /var/tmp, which nobody else can have made.
+vs_own_tmp() {
+	local d
+	d=/var/tmp/slurm-vsphere-$(id -u)
+	if ! { (umask 077 && mkdir -p "$d") && [ -O "$d" ] && [ ! -L "$d" ]; } 2>/dev/null; then
+		printf '%s\n' "${0##*/}: $d can't be made, or is not yours: remove it, or set VS_CACHE" >&2
+		exit 1
+	fi
+	printf '%s\n' "$d"
+}
+
+vs_safe_paths() {
+	local link
+	if ! path_is_safe "$VS_CACHE"; then
+		link=$(vs_own_tmp)/cache-$(path_hash "$VS_CACHE") || exit 1
+		printf '%s\n' "${0##*/}: make can't build below \"$VS_CACHE\" (a blank or a special character): building in $link" >&2
+		VS_CACHE=$link
+	fi
+	path_is_safe "$VS_TOP" && return 0
+	link=$VS_CACHE/top-$(path_hash "$VS_TOP")
+	{ mkdir -p "$VS_CACHE" && ln -sfn "$VS_TOP" "$link"; } 2>/dev/null || return 0
+	VS_TOP=$link
+}
+vs_safe_paths
 # Other users of a kept demo read what is built here.
 umask 022
 export PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
@@ -348,11 +378,31 @@ need_slurm_source() {
 		${VS_SLURM_TREE:+--from "$VS_SLURM_TREE"}) || exit 1
 }
 
-# configured NAME [configure options]: a tree to build in, $VS_CACHE/build/NAME.
-# Sets VS_BUILD.
+# Where this tree is built: another clone that builds in the same cache has a
+# place of its own. What was built of trees that are gone goes.
+vs_places() {
+	local key f
+	key=$(path_hash "$(cd "$VS_TOP" && pwd -P)")
+	vs_builds=$VS_CACHE/build/$key
+	vs_roots=$VS_CACHE/root/$key
+	for f in "$VS_CACHE"/build/*/.vs-tree; do
+		if [ -f "$f" ] && [ ! -d "$(cat "$f")" ]; then
+			rm -rf "${f%/.vs-tree}" "$VS_CACHE/root/$(basename "${f%/.vs-tree}")"
+		fi
+	done
+	mkdir -p "$vs_builds"
+	(cd "$VS_TOP" && pwd -P) >"$vs_builds/.vs-tree"
+}
+
+# What configure is told besides, by who sources this: --enable-werror of check.sh.
+vs_configure=()
+
+# configured NAME [configure options]: a tree to build in. Sets VS_BUILD.
 configured() {
-	local name=$1 dir=$VS_CACHE/build/$1 want
+	local name=$1 dir want had
 	shift
+	[ -n "${vs_builds:-}" ] || vs_places
+	dir=$vs_builds/$name
 	VS_BUILD=$dir
 	[ -z "${vs_made[tree $name]:-}" ] || return 0
 	if [ ! -x "$VS_TOP/configure" ] ||
@@ -365,25 +415,30 @@ configured() {
 	fi
 	mkdir -p "$dir"
 	want="$VS_TOP $VS_SLURM_SRC $(cat "$VS_SLURM_SRC/.vs-version" 2>/dev/null || true) $*"
+	had=$(cat "$dir/.vs-configured" 2>/dev/null || true)
+	# Objects stay good whether warnings are errors or not.
 	if [ ! -f "$dir/Makefile" ] || [ "$VS_TOP/configure" -nt "$dir/Makefile" ] ||
-	   [ "$(cat "$dir/.vs-configured" 2>/dev/null)" != "$want" ]; then
-		rm -rf "$dir" "$VS_CACHE/root/$name"
+	   [ "${had% with *}" != "$want" ]; then
+		rm -rf "$dir" "${vs_roots:?}/$name"
 		mkdir -p "$dir"
 		note "building the plugins and svf ($name)"
+		had=
+	fi
+	if [ -z "$had" ] || { [ ${#vs_configure[@]} -gt 0 ] && [ "$had" != "$want with ${vs_configure[*]}" ]; }; then
 		(cd "$dir" && run_logged "$VS_CACHE/log/configure-$name.log" "configure" \
 			"$VS_TOP/configure" --with-slurm-source="$VS_SLURM_SRC" \
-			--prefix=/usr "$@") || exit 1
-		printf '%s' "$want" >"$dir/.vs-configured"
+			--prefix=/usr "$@" "${vs_configure[@]}") || exit 1
+		printf '%s' "$want with ${vs_configure[*]}" >"$dir/.vs-configured"
 	fi
 	vs_made[tree $name]=1
 }
 
-# build NAME [configure options]: out of tree, installed into
-# $VS_CACHE/root/NAME. make decides what is to be done again.
+# build NAME [configure options]: out of tree, and installed; sets VS_BUILD and
+# VS_ROOT. make decides what is to be done again.
 build() {
 	local name=$1
 	configured "$@"
-	VS_ROOT=$VS_CACHE/root/$name
+	VS_ROOT=$vs_roots/$name
 	[ -z "${vs_made[$name]:-}" ] || return 0
 	run_logged "$VS_CACHE/log/make-$name.log" "the build" \
 		make -C "$VS_BUILD" -j "$(vs_jobs)"
