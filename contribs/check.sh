@@ -36,6 +36,9 @@
 # shellcheck source=contribs/slurm-testsuite.sh
 . "$VS_TOP/contribs/slurm-testsuite.sh"
 
+# A warning ends the build of a developer, and of nobody else.
+# shellcheck disable=SC2034 # lib.sh's
+vs_configure=(--enable-werror)
 passed=0
 failed=0
 copy=

@@ -114,6 +114,8 @@ part_lint() {
 	src=$("$VS_TOP/contribs/slurm-source.sh" 24.11.5) || exit 1
 	one "the plugins compile against Slurm 24.11.5" lint_compile "$src"
 	one "configure refuses the source of another release" lint_refuses "$src"
+	one "the tests compile with the cmocka of Debian testing" \
+		bash "$VS_TOP/testsuite/lint/cmocka_next.sh" "$VS_BUILD" "$VS_CACHE"
 	one "a release holds what git has" dist_is_whole
 	one "a version is said alike everywhere" one_version
 	one "rpmlint and what the RPMs require" spec_is_right

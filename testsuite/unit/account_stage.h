@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
-#include <cmocka.h>
+#include "cmocka_range.h"
 #include "select/cons_tres_vsphere/account.h"
 #include "select/cons_tres_vsphere/cluster.h"
 #include "util/mem.h"

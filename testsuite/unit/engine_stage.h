@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "cmocka_range.h"
 #include "fake_vc.h"
 #include "util/mem.h"
 

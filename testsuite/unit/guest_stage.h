@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "cmocka_range.h"
 #include "util/mem.h"
 
 static char dir[64];

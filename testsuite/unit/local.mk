@@ -10,7 +10,8 @@ LDADD = testsuite/unit/libstage.la $(unit_ldadd) $(MUNGE_LIBS)
 check_LTLIBRARIES += testsuite/unit/libstage.la
 testsuite_unit_libstage_la_SOURCES = testsuite/unit/plan_world.c \
 	testsuite/unit/control_stage.c testsuite/unit/svf_stage.c
-EXTRA_DIST += testsuite/unit/check_stage.h testsuite/unit/control_stage.h \
+EXTRA_DIST += testsuite/unit/check_stage.h testsuite/unit/cmocka_range.h \
+	testsuite/unit/control_stage.h \
 	testsuite/unit/engine_stage.h testsuite/unit/guest_stage.h \
 	testsuite/unit/inv_stage.h testsuite/unit/parents_stage.h \
 	testsuite/unit/plan_stage.h \

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
-#include <cmocka.h>
+#include "cmocka_range.h"
 #include <stdio.h>
 #include <string.h>
 #include "plan_world.h"
@@ -154,7 +154,7 @@ void w_gang(struct world *w, struct vs_place_node *gang, size_t n)
 {
 	static char names[64][24];
 
-	assert_in_range(n, 0, 64);
+	assert_uint_in_range(n, 0, 64);
 	for (size_t i = 0; i < n; i++) {
 		snprintf(names[i], sizeof(names[i]), "n%02zu", i);
 		gang[i] = (struct vs_place_node) {

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "cmocka_range.h"
 #include <munge.h>
 
 #include "control_stage.h"

@@ -170,8 +170,8 @@ static void a_start_is_timed_step_by_step(void **state)
 	assert_int_equal(value("step_duration_seconds_bucket{step=\"clone\",le=\"5.0\"}"), 0);
 	assert_int_equal(value("step_duration_seconds_bucket{step=\"clone\",le=\"10.0\"}"), 1);
 	assert_int_equal(value("step_duration_seconds_bucket{step=\"clone\",le=\"+Inf\"}"), 1);
-	assert_in_range((int)value("step_duration_seconds_sum{step=\"power-on\"}"), 2, 3);
-	assert_in_range((int)value("step_duration_seconds_sum{step=\"boot\"}"), 20, 21);
+	assert_uint_in_range((int)value("step_duration_seconds_sum{step=\"power-on\"}"), 2, 3);
+	assert_uint_in_range((int)value("step_duration_seconds_sum{step=\"boot\"}"), 20, 21);
 	assert_int_equal(value("step_duration_seconds_count{step=\"boot\"}"), 1);
 	assert_int_equal(value("vm_starts_total"), 1);
 	turns(100);
@@ -200,7 +200,7 @@ static void a_shutdown_ends_when_the_vm_is_off(void **state)
 	fake_show(vm);
 	turns(2);
 	assert_int_equal(value("step_duration_seconds_count{step=\"shutdown\"}"), 1);
-	assert_in_range((int)value("step_duration_seconds_sum{step=\"shutdown\"}"), 12, 13);
+	assert_uint_in_range((int)value("step_duration_seconds_sum{step=\"shutdown\"}"), 12, 13);
 	/* and a later one is another */
 	turns(5);
 	assert_int_equal(value("step_duration_seconds_count{step=\"shutdown\"}"), 1);
@@ -332,7 +332,7 @@ static void calls_are_counted_by_their_last_word(void **state)
 		vs_tally_note(what, VS_OK, 1);
 	}
 	n = vs_tally_get(rows);
-	assert_in_range(n, VS_TALLY_NAMES - 1, VS_TALLY_NAMES);
+	assert_uint_in_range(n, VS_TALLY_NAMES - 1, VS_TALLY_NAMES);
 	assert_true(value("vcenter_calls_total{call=\"other\",outcome=\"ok\"}")
 		    > VS_TALLY_NAMES);
 	for (size_t i = 0; i < n; i++)

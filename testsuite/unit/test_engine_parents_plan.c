@@ -75,13 +75,13 @@ static void the_making_of_a_parent_is_in_it(void **state)
 	parent_takes(100);
 	doc = asked("vm3");
 	was = number(&doc, "seconds");
-	assert_in_range(was, 28, 32);
+	assert_uint_in_range(was, 28, 32);
 	vs_jdoc_free(&doc);
 	fake_remove(fake_parent(""));
 	doc = asked("vm[2-3]");
-	assert_in_range(number(&doc, "seconds"), was + 100, was + 102);
-	assert_in_range(vs_j_int(vs_j_get(row(&doc, 0), "seconds")),
-			was + 100, was + 102);
+	assert_uint_in_range(number(&doc, "seconds"), was + 100, was + 102);
+	assert_uint_in_range(vs_j_int(vs_j_get(row(&doc, 0), "seconds")),
+			     was + 100, was + 102);
 	vs_jdoc_free(&doc);
 }
 

@@ -195,7 +195,7 @@ static void of_a_long_queue_all_have_their_turn(void **state)
 		vs_unlock();
 	}
 	for (uint32_t job = 1; job < VS_COUNT(visits); job++) {
-		assert_in_range(visits[job], 1, 2);
+		assert_uint_in_range(visits[job], 1, 2);
 		visits[job] = 0;
 	}
 	for (size_t i = 0; i < vs_core.ntells; i++)

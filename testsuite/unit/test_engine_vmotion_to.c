@@ -58,7 +58,7 @@ static void some_are_looked_for_in_a_turn_and_all_in_a_few(void **st)
 	maintenance(2, true);
 	drain("esx1");
 	turn();
-	assert_in_range(in_state(VS_VMOTION_STAYS), 1, MANY / 2);
+	assert_uint_in_range(in_state(VS_VMOTION_STAYS), 1, MANY / 2);
 	assert_int_equal(in_state(VS_VMOTION_STAYS) + in_state(VS_VMOTION_DUE),
 			 MANY);
 	turns(3);

@@ -214,7 +214,7 @@ static void what_is_overdue_changes_nothing_by_itself(void **st)
 	say(5000);
 	assert_int_equal(said.n, 1);
 	end = said.end;
-	assert_in_range((uint64_t)end, (uint64_t)in_s(60), (uint64_t)in_s(660));
+	assert_uint_in_range((uint64_t)end, (uint64_t)in_s(60), (uint64_t)in_s(660));
 	assert_int_equal(end % 600, 0);
 	vs_strlcpy(comment, said.comment, sizeof(comment));
 	end_job(8, "vm2");

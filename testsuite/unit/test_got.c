@@ -60,7 +60,7 @@ static void a_record_too_long_ends_after_a_whole_word(void **state)
 		rows[i] = row("vm", "roce", hosts[i], PF);
 	}
 	text = vs_got_text(rows, VS_COUNT(rows), join);
-	assert_in_range(strlen(text), VS_GOT_TEXT - 40, VS_GOT_TEXT);
+	assert_uint_in_range(strlen(text), VS_GOT_TEXT - 40, VS_GOT_TEXT);
 	assert_string_equal(text + strlen(text) - 9, ":00.0 ...");
 }
 
@@ -84,7 +84,7 @@ static void what_a_job_waited_for_ends_the_record_however_long(void **state)
 		rows[i].host = hosts[i];
 	}
 	text = vs_got_text(rows, VS_COUNT(rows), join);
-	assert_in_range(strlen(text), 1, VS_GOT_TEXT);
+	assert_uint_in_range(strlen(text), 1, VS_GOT_TEXT);
 	assert_string_equal(text + strlen(text) - strlen(took) - 5,
 			    " ... waited_s=0.0 provision_s=12.3 cold=2");
 	free(text);
@@ -114,10 +114,10 @@ static void each_of_many_nodes_finds_its_own(void **state)
 		rows[i] = row(names[i], "roce", hosts[i], PF "," PF2);
 	}
 	env = vs_got_env(rows, VS_COUNT(rows), &n);
-	assert_in_range(n, 2, 10);
+	assert_uint_in_range(n, 2, 10);
 	for (size_t i = 0; i < n; i++) {
 		assert_true(vs_got_env_ours(env[i]));
-		assert_in_range(strlen(env[i]), 1, 16384);
+		assert_uint_in_range(strlen(env[i]), 1, 16384);
 	}
 	for (size_t i = 0; i < VS_COUNT(rows); i++) {
 		assert_int_equal(vs_got_find(env, n, names[i], &place), 0);

@@ -8,7 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
+#include "cmocka_range.h"
 #include "slurm_port.h"
 #include "slurm_port_i.h"
 
@@ -291,7 +291,7 @@ static void a_silent_node_is_known_and_gets_no_job(void **state)
 	(void)state;
 	node.not_responding = true;
 	vs_port_nodes_suspended(NULL, names, 2);
-	assert_in_range(time(NULL) - node.last_response, 0, 5);
+	assert_uint_in_range(time(NULL) - node.last_response, 0, 5);
 	assert_true(IS_NODE_NO_RESPOND(vm1));
 	assert_false(node.not_responding);
 	assert_false(bit_test(avail_node_bitmap, 0));
@@ -330,7 +330,7 @@ static void a_new_slurmctld_gives_them_time(void **state)
 	bit_set(nodes, 0);
 	node.last_response = 1000;
 	vs_port_suspended_taken();
-	assert_in_range(time(NULL) - node.last_response, 0, 5);
+	assert_uint_in_range(time(NULL) - node.last_response, 0, 5);
 	assert_true(IS_NODE_IDLE(vm1) && !IS_NODE_NO_RESPOND(vm1));
 	/* gang scheduling's, an operator's */
 	job.restart_cnt++;

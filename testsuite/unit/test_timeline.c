@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <setjmp.h>
 #include <string.h>
-#include <cmocka.h>
+#include "cmocka_range.h"
 #include "plan/timeline.h"
 
 #define IDS 16
@@ -351,8 +351,8 @@ static void a_slot_behind_many_plans_is_found(void **state)
 	/* where looking costs too much it is "not before" */
 	for (int i = many; i < more; i++)
 		plan((uint32_t)(1000 + i), 8, 100 * i, 100 * (i + 1), 4);
-	assert_in_range(vs_timeline_slot(&t, all(), &small, 4, 1, 0, 100),
-			100 * 64, 100 * more);
+	assert_uint_in_range(vs_timeline_slot(&t, all(), &small, 4, 1, 0, 100),
+			     100 * 64, 100 * more);
 }
 
 /* ---- all of it, against counting second by second --------------------------------------- */
