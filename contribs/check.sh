@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# check.sh [unit|system|crash|chaos|fuzz|lint|sanitize|matrix|packages|
-#          slurm-testsuite|all]...
+# check.sh [unit|guest|contribs|vcsim|system|crash|chaos|fuzz|lint|sanitize|
+#          matrix|packages|slurm-testsuite|all]...
 #          [--seconds N] [--seed S] [--with address|thread] [--whole]
 #          [--release R] [--slurm-source DIR]
 #
 # The tests. Does its own set-up: packages, the source of the installed Slurm,
 # Go, the build (out of tree, in $VS_CACHE). Several parts go on side by side.
-# `all`, the default, is unit, system, crash (a sample; --whole: all of it, an
+# `all`, the default, is unit, guest (the guest's script), contribs (these
+# scripts), vcsim (the simulator), system, crash (a sample; --whole: all of it, an
 # hour), chaos and lint; `sanitize` runs the unit tests with ASan and UBSan, and
 # with TSan; `fuzz` every fuzz target for --seconds N (60; the normal run replays
 # what they found). chaos takes --seconds (120), --seed and --with, a sanitizer.
@@ -20,7 +21,8 @@
 # `slurm-testsuite` is Slurm's own tests, of its source: which of those that pass
 # three times in a row with select/cons_tres don't with ours (selected ones, 15
 # minutes; --whole: all, hours; --release R: in that release's chroot).
-# The last line is `N passed, N failed`; `chaos` and `matrix` alone end with their
+# Each part says how many of its tests ran, of those that exist, and fails if any
+# did not run. The last line is `N passed, N failed`; `chaos` and `matrix` alone end with their
 # own sum. A system test that failed beside others and passed twice alone counts
 # as passed and is named above it, as UNSTEADY; with VS_STRICT=1 it is a failure.
 # shellcheck source=contribs/lib.sh
@@ -41,6 +43,7 @@
 vs_configure=(--enable-werror)
 passed=0
 failed=0
+ones=0
 copy=
 results=$VS_CACHE/results
 
@@ -53,6 +56,8 @@ tally() {
 	while IFS= read -r line; do
 		case $line in
 		"ok "*"# SKIP"*) n=$((n + 1)); say "skipped: $2: ${line#ok * - }" ;;
+		# so says cmocka 1.1
+		"not ok "*"# SKIP "*) n=$((n + 1)); say "skipped: $2: ${line#*# SKIP }" ;;
 		"ok "*) n=$((n + 1)); ok ;;
 		"not ok "*) n=$((n + 1)); bad "$2: ${line#not ok * - }" ;;
 		"# "*) [ $n = 0 ] || [ "${show_diag:-}" != 1 ] || say "    $line" ;;
@@ -64,6 +69,7 @@ tally() {
 # one NAME COMMAND...: a check that is one pass or fail.
 one() {
 	local name=$1 log
+	ones=$((ones + 1))
 	log=$results/$(printf '%s' "$1" | tr -c 'a-zA-Z0-9\n' _).log
 	shift
 	if "$@" >"$log" 2>&1 </dev/null; then
@@ -76,34 +82,47 @@ one() {
 
 # ---- unit --------------------------------------------------------------------
 
-# Each program by itself: its TAP lines are the tests' names; one that crashes
-# or hangs is a failure of its own. (Niced and with TSan, beside all the others,
-# those of the engine compute for ten minutes.)
+# unit_result LOG NAME: one program's TAP, which may have ended anywhere. Sets
+# unit_tests to how many tests it has.
+unit_result() {
+	local log=$1 name=$2 plan got code
+	plan=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$log" | tail -n 1)
+	got=$(grep -cE '^(not )?ok ' "$log" || true)
+	code=$(sed -n "s/^[A-Z]* .* (exit status: \([0-9]*\))$/\1/p" "$log" | tail -n 1)
+	unit_tests=${plan:-$got}
+	if [ "${code:-1}" != 0 ] && ! grep '^not ok ' "$log" | grep -qv '# SKIP '; then
+		[ "$got" = 0 ] || tally "$log" "$name"
+		bad "$name ended with ${code:-nothing}"
+		tail -n 20 "${log%.log}.err" 2>/dev/null | sed 's/^/    /'
+	else
+		tally "$log" "$name"
+		if [ "$got" -lt "${plan:-0}" ]; then
+			bad "$name: $got of $plan tests gave a result"
+		fi
+	fi
+}
+
+# The programs of make's own list below testsuite/ROOM, by `make check`.
 run_unit_programs() {
-	local dir=$1 label=$2 rooms=${3:-unit fuzz} room t name log programs=()
+	local dir=$1 label=$2 part=$3 rooms=${4:-unit fuzz} t log programs=() began=0 tests=0 unit_tests
 	run_logged "$VS_CACHE/log/make-tests.log" "building the unit tests" \
 		make -C "$dir" -j "$(vs_jobs)" check-programs
-	for room in $rooms; do
-		programs+=("$dir/testsuite/$room"/test_*)
-	done
+	while IFS= read -r t; do
+		case " $rooms " in *" $(basename "$(dirname "$t")") "*) programs+=("$t") ;; esac
+	done < <(make -s -C "$dir" list-tests)
+	rm -f "${programs[@]/%/.log}" "${programs[@]/%/.trs}"
+	VS_LAUNCH=${launch[*]:-} make -C "$dir" -k check TESTS="${programs[*]}" \
+		LOG_COMPILER="$VS_TOP/testsuite/unit/run.sh" \
+		>"$results/make-check.txt" 2>&1 </dev/null || true
 	for t in "${programs[@]}"; do
-		case $t in *.[a-z]* | *'*') continue ;; esac
-		if [ ! -f "$t" ] || [ ! -x "$t" ]; then continue; fi
-		name=$label${t##*/}
-		log=$results/$name.tap
-		if (cd "$dir" && srcdir=$VS_TOP top_srcdir=$VS_TOP timeout 1800 \
-			"${launch[@]}" "$t") \
-			>"$log" 2>"$log.err" </dev/null; then
-			tally "$log" "$name"
-		else
-			local rc=$?
-			tally "$log" "$name"
-			if ! grep -q '^not ok' "$log"; then
-				bad "$name ended with $rc"
-				tail -n 20 "$log.err" | sed 's/^/    /'
-			fi
-		fi
+		log=$dir/$t.log
+		[ -f "$log" ] || continue
+		began=$((began + 1))
+		unit_result "$log" "$label${t##*/}"
+		tests=$((tests + unit_tests))
 	done
+	ran "$part" "programs" "${#programs[@]}" "$began"
+	say "$part: these have $tests tests"
 }
 
 part_unit() {
@@ -111,36 +130,62 @@ part_unit() {
 	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}"
 	need_slurm_source
 	build main
-	run_unit_programs "$VS_BUILD" ""
-	one "the measurements build" make -C "$VS_BUILD" V=0 benches
+	run_unit_programs "$VS_BUILD" "" unit
+}
+
+part_guest() {
 	say "== the guest's script"
+	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}"
+	need_slurm_source
+	build main
+	run_logged "$VS_CACHE/log/make-tests.log" "building the guest's tests" \
+		make -C "$VS_BUILD" -j "$(vs_jobs)" check-programs
 	export VS_BUILD
 	run_pytest guest
+}
+
+part_contribs() {
 	say "== the scripts of contribs"
+	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}"
+	need_slurm_source
+	build main
+	export VS_BUILD VS_SLURM_SRC
 	run_pytest contribs
-	if [ -z "$vs_sim_given" ]; then
-		build_vcsim
-		say "== the simulator's own tests"
-		go_test
-		go_modules "$VS_TOP/testsuite/golden"
-		one "govmomi understands every request body" \
-			"$VS_TOP/testsuite/golden/run.sh" "$VS_BUILD/testsuite/unit/vc_bodies"
+}
+
+part_vcsim() {
+	say "== the simulator's own tests"
+	if [ -n "$vs_sim_given" ]; then
+		say "vcsim: left out: the simulator was given (VS_SIM)"
+		return 0
 	fi
+	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}"
+	need_slurm_source
+	build main
+	build_vcsim
+	go_test
+	go_modules "$VS_TOP/testsuite/golden"
+	run_logged "$VS_CACHE/log/make-tests.log" "building the request bodies" \
+		make -C "$VS_BUILD" -j "$(vs_jobs)" check-programs
+	one "govmomi understands every request body" \
+		"$VS_TOP/testsuite/golden/run.sh" "$VS_BUILD/testsuite/unit/vc_bodies"
 }
 
 go_test() {
-	local log=$results/vcsim.txt line
+	local log=$results/vcsim.txt line exist n=0 skipped=0
+	exist=$({ cd "$VS_TOP/testsuite/vcsim" && "$VS_GO" test -list . ./... 2>/dev/null; } |
+		grep -c '^\(Test\|Example\|Fuzz\)') || true
 	(cd "$VS_TOP/testsuite/vcsim" && "$VS_GO" test -v -timeout 300s ./...) >"$log" 2>&1 </dev/null || true
 	while IFS= read -r line; do
 		case $line in
-		"--- PASS: "*) ok ;;
-		"--- FAIL: "*) line=${line#--- FAIL: }; bad "vcsim: ${line%% *}" ;;
-		"--- SKIP: "*) line=${line#--- SKIP: }; say "skipped: vcsim: ${line%% *}" ;;
+		"--- PASS: "*) n=$((n + 1)); ok ;;
+		"--- FAIL: "*) n=$((n + 1)); line=${line#--- FAIL: }; bad "vcsim: ${line%% *}" ;;
+		"--- SKIP: "*) skipped=$((skipped + 1)); line=${line#--- SKIP: }; say "skipped: vcsim: ${line%% *}" ;;
 		"panic: "* | "FAIL"*"[build failed]" | "FAIL"*"[setup failed]")
 			bad "vcsim: $line (see $log)" ;;
 		esac
 	done <"$log"
-	grep -q '^ok\|^FAIL\|no test files' "$log" || bad "vcsim: its tests did not run, see $log"
+	ran vcsim tests "$exist" "$n" "$skipped"
 }
 
 # With -O2 the compiler takes twice as long; what it warns of is judged there.
@@ -157,13 +202,13 @@ part_sanitize() {
 	need_slurm_source
 	configured sanitize "${sanitize_options[@]}"
 	ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1 \
-		run_unit_programs "$VS_BUILD" "sanitize: "
+		run_unit_programs "$VS_BUILD" "sanitize: " sanitize
 	say "== unit tests with TSan"
 	configured tsan "${tsan_options[@]}"
 	# What json-c, libmunge and cmocka do is not seen; the fuzz targets have
 	# one thread, and the engine's model has: few of its worlds will do.
 	VS_WORLDS=60 TSAN_OPTIONS=exitcode=66:ignore_noninstrumented_modules=1 \
-		run_unit_programs "$VS_BUILD" "tsan: " unit
+		run_unit_programs "$VS_BUILD" "tsan: " "sanitize with TSan" unit
 }
 
 # ---- system ------------------------------------------------------------------
@@ -200,6 +245,9 @@ part_crash() {
 		"${crash_options[@]}") 2>&1 </dev/null | tee "$log" || true
 	passed=$((passed + $(grep -c '^ok ' "$log" || true)))
 	failed=$((failed + $(grep -c '^FAILED ' "$log" || true)))
+	# both matrices say how many cells they have
+	ran crash cells "$(sed -nE 's/^(crash|calls): .*cells=([0-9]+).*/\2/p' "$log" | awk '{ n += $1 } END { print n + 0 }')" \
+		"$(grep -E '^(ok|FAILED) ' "$log" | grep -cvE '^(ok|FAILED) undisturbed ' || true)"
 	if [ "$(grep -cE '^(crash|calls): .*cells=[1-9]' "$log")" != 2 ]; then
 		bad "crash: the matrices came to no end, see $log"
 	fi
@@ -230,12 +278,17 @@ part_chaos() {
 	else
 		bad "chaos: $(tail -n 1 "$log")"
 	fi
+	# a world in which no job began has shown nothing
+	ran chaos runs 1 "$(grep -cE '^chaos: seed=.* jobs=[1-9].* violations: ' "$log" || true)"
 }
 
 # The tests of testsuite/NAME.
 run_pytest() {
-	local xml=$results/$1.xml log=$results/$1.txt rc=0 counts
+	local xml=$results/$1.xml log=$results/$1.txt rc=0 counts exist
 	rm -f "$xml"
+	exist=$({ cd "$VS_TOP/testsuite/$1" && exec 9>&- &&
+		VS_TOP=$VS_TOP PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest \
+			-p no:cacheprovider -q --collect-only . 2>/dev/null; } | grep -c '::') || true
 	# The descriptor of the lock must not live on in daemons.
 	(cd "$VS_TOP/testsuite/$1" && exec 9>&- &&
 		VS_TOP=$VS_TOP PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest \
@@ -247,7 +300,7 @@ run_pytest() {
 	fi
 	counts=$(/usr/bin/python3 - "$xml" <<-'EOT'
 	import sys, xml.etree.ElementTree as E
-	good = bad = 0
+	good = bad = skipped = 0
 	for c in E.parse(sys.argv[1]).iter("testcase"):
 	    kinds = {e.tag for e in c}
 	    if kinds & {"failure", "error"}:
@@ -256,16 +309,20 @@ run_pytest() {
 	    elif "skipped" not in kinds:
 	        good += 1
 	    else:
+	        skipped += 1
 	        print("skipped:", c.get("name"), c.find("skipped").get("message"),
 	              file=sys.stderr)
-	print(good, bad)
+	print(good, bad, skipped)
 	EOT
 	)
-	passed=$((passed + ${counts% *}))
-	failed=$((failed + ${counts#* }))
-	if [ "$rc" != 0 ] && [ "${counts#* }" = 0 ]; then
+	# shellcheck disable=SC2086 # three numbers
+	set -- "$1" $counts
+	passed=$((passed + $2))
+	failed=$((failed + $3))
+	if [ "$rc" != 0 ] && [ "$3" = 0 ]; then
 		bad "$1: pytest ended with $rc"
 	fi
+	ran "$1" tests "$exist" "$(($2 + $3))" "$4"
 }
 
 # ---- fuzz --------------------------------------------------------------------
@@ -273,7 +330,7 @@ run_pytest() {
 # Every target of testsuite/fuzz by libFuzzer, one after the other, --seconds
 # (60) each. What is found stays in $VS_CACHE/fuzz; it belongs into the corpus.
 part_fuzz() {
-	local clang t name dir log seconds=${seconds:-60} options
+	local clang t name dir log seconds=${seconds:-60} options exist=0 began=0
 	say "== fuzz, $seconds s for each target"
 	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}"
 	need_slurm_source
@@ -285,8 +342,11 @@ part_fuzz() {
 	build fuzz --enable-fuzzing CC="$clang"
 	run_logged "$VS_CACHE/log/make-fuzz.log" "building the fuzz targets" \
 		make -C "$VS_BUILD" -j "$(vs_jobs)" fuzz-targets
-	for t in "$VS_BUILD"/testsuite/fuzz/test_fuzz_*; do
-		case $t in *.[a-z]* | *'*') continue ;; esac
+	while IFS= read -r t; do
+		t=$VS_BUILD/$t
+		exist=$((exist + 1))
+		[ -x "$t" ] || continue
+		began=$((began + 1))
 		name=${t##*/test_fuzz_}
 		dir=$VS_CACHE/fuzz/$name
 		log=$results/fuzz-$name.txt
@@ -304,7 +364,8 @@ part_fuzz() {
 			bad "fuzz: $name: $(grep -m 1 -E 'runtime error|SUMMARY' "$log") (see $log)"
 			grep 'Test unit written to' "$log" | sed 's/^/    /'
 		fi
-	done
+	done < <(make -s -C "$VS_BUILD" list-fuzz)
+	ran fuzz targets "$exist" "$began"
 }
 
 find_clang() {
@@ -340,6 +401,7 @@ finish() {
 	[ -z "$copy" ] || rm -rf "$copy"
 	nothing_left
 	say_unsteady
+	cat "$results/ran" 2>/dev/null || true
 	if [ $rc != 0 ]; then
 		failed=$((failed + 1))
 	elif [ $failed -gt 0 ]; then
@@ -392,10 +454,10 @@ while [ $# -gt 0 ]; do
 done
 for a in "${words[@]:-all}"; do
 	case $a in
-	all) parts+=(unit system crash chaos lint) ;;
-	unit | system | crash | chaos | fuzz | lint | sanitize | matrix | packages | slurm-testsuite) parts+=("$a") ;;
-	-h | --help) sed -n '4,26s/^# \{0,1\}//p' "$0"; exit 0 ;;
-	*) die "unknown part '$a': unit, system, crash, chaos, fuzz, lint, sanitize, matrix, packages, slurm-testsuite or all is expected" ;;
+	all) parts+=(unit guest contribs vcsim system crash chaos lint) ;;
+	unit | guest | contribs | vcsim | system | crash | chaos | fuzz | lint | sanitize | matrix | packages | slurm-testsuite) parts+=("$a") ;;
+	-h | --help) sed -n '4,27s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	*) die "unknown part '$a': unit, guest, contribs, vcsim, system, crash, chaos, fuzz, lint, sanitize, matrix, packages, slurm-testsuite or all is expected" ;;
 	esac
 done
 export VS_RUN=$$.$EPOCHREALTIME

@@ -1,14 +1,34 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Parts of check.sh side by side. Clusters wait for timers and compilers compute:
-# on two cores the one goes on beside the other. Sourced after lib.sh by who has
-# parts, part_NAME for each, results, passed, failed, copy and bad().
+# Parts of check.sh: how many of their tests ran, and several parts side by side.
+# Clusters wait for timers and compilers compute: on two cores the one runs beside
+# the other. Sourced after lib.sh by who has parts, part_NAME for each, results,
+# passed, failed, copy and bad().
 #
 # Rules: a part counts in a shell of its own and leaves its figures whatever ends
 # it; what it says is said at its end, in one piece; who is told to end tells all
 # lanes and waits until they have cleaned up.
 # shellcheck disable=SC2154,SC2030,SC2031 # the caller's; a part's own are meant
+
+# ---- how many -------------------------------------------------------------------
+
+# ran PART WHAT EXIST RAN [SKIPPED]: how many of the part's tests ran, of those
+# that exist by the list of whoever builds or collects them. A skipped one has been
+# named, and why; one that did not run at all is a failure.
+ran() {
+	local line="$1: $passed passed, $failed failed, $4 of $3 $2 ran"
+	[ "${5:-0}" = 0 ] || line="$line, $5 skipped"
+	say "$line"
+	printf '%s\n' "$line" >>"$results/ran"
+	if [ "${3:-0}" -lt 1 ] 2>/dev/null || [ -z "$3" ]; then
+		bad "$1: no $2 exist"
+	elif [ $(($4 + ${5:-0})) -lt "$3" ]; then
+		bad "$1: $(($3 - $4 - ${5:-0})) of $3 $2 did not run"
+	fi
+}
+
+# ---- side by side ----------------------------------------------------------------
 
 part_ended() {
 	local rc=$?

@@ -90,7 +90,7 @@ lint_govet() {
 }
 
 part_lint() {
-	local src
+	local src tree
 	say "== lint"
 	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}" "${VS_PACKAGES_LINT[@]}" \
 		"${VS_PACKAGES_RPM[@]}"
@@ -99,10 +99,11 @@ part_lint() {
 	build main
 	/usr/bin/python3 "$VS_TOP/testsuite/lint/tree.py" >"$results/tree.tap" 2>&1 || true
 	show_diag=1 tally "$results/tree.tap" "house rules"
-	if [ -f "$VS_TOP/testsuite/lint/plan_symbols.sh" ]; then
-		one "plan's objects import nothing impure" \
-			bash "$VS_TOP/testsuite/lint/plan_symbols.sh" "$VS_BUILD"
-	fi
+	tree=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$results/tree.tap")
+	ones=0
+	one "plan's objects import nothing impure" \
+		bash "$VS_TOP/testsuite/lint/plan_symbols.sh" "$VS_BUILD"
+	one "the measurements build" make -C "$VS_BUILD" V=0 benches
 	one "a release has no crash points" \
 		bash "$VS_TOP/testsuite/lint/no_crash_points.sh" "$VS_BUILD"
 	[ -n "$(tracked contribs)" ] || die "git names no file of $VS_TOP: nothing can be checked"
@@ -120,4 +121,6 @@ part_lint() {
 	one "a version is said alike everywhere" one_version
 	one "rpmlint and what the RPMs require" spec_is_right
 	one "make install refuses another Slurm" install_refuses
+	ran lint checks "$((${tree:-0} + $(declare -f part_lint | grep -c '^ *one "')))" \
+		"$(($(grep -cE '^(not )?ok ' "$results/tree.tap" || true) + ones))"
 }

@@ -153,13 +153,16 @@ matrix_row() { # RELEASE SUITE KIND
 	fi
 	if [ "$2" = "$(codename)" ] && [ -z "$slurm_tree" ]; then
 		part_unit
+		part_guest
+		part_contribs
+		part_vcsim
 		part_system
 		part_chaos
 		says=$(slurmctld -V)
 		counts="$((passed - ${was% *})) $((failed - ${was#* }))"
 	else
 		chroot_ready "$2" "$dir"
-		check_in_chroot "$dir" unit system chaos | tee "$log" || true
+		check_in_chroot "$dir" unit guest contribs system chaos | tee "$log" || true
 		if [ "$3" = try ] && grep -q '^slurm-source.sh: the archive has no source' "$log"; then
 			say "matrix: Slurm $1 was not run: the archive of $2 has no source of it"
 			matrix_left+=("$1")
@@ -182,11 +185,18 @@ matrix_row() { # RELEASE SUITE KIND
 }
 
 part_matrix() {
-	local release suite kind matrix_ran=() matrix_left=()
+	local release suite kind exist=0 matrix_ran=() matrix_left=()
 	need_cluster
 	while read -r release suite kind; do
+		exist=$((exist + 1))
 		matrix_row "$release" "$suite" "$kind" </dev/null
 	done < <(release_rows)
+	# What may be left out is left out of all of them, not when it is asked for.
+	if [ -n "${only_release:-}" ] || [ ${#matrix_ran[@]} = 0 ]; then
+		ran matrix releases "$exist" "${#matrix_ran[@]}"
+	else
+		ran matrix releases "$exist" "${#matrix_ran[@]}" "${#matrix_left[@]}"
+	fi
 	say "matrix: ran: ${matrix_ran[*]:-none}${matrix_left[*]:+; not run: ${matrix_left[*]}}" \
 		>"$results/matrix.sum"
 }

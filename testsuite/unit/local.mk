@@ -190,7 +190,8 @@ testsuite_unit_vc_live_SOURCES = testsuite/unit/vc_live.c \
 testsuite_unit_vc_live_LDADD = src/common/libvs_core.la -lpthread
 testsuite_unit_vc_bodies_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/golden/go.mod testsuite/golden/go.sum \
-	testsuite/golden/main.go testsuite/golden/run.sh
+	testsuite/golden/main.go testsuite/golden/run.sh \
+	testsuite/unit/run.sh
 
 # Files of the plugins, of svf and of the guest's program, as they are.
 check_PROGRAMS += testsuite/unit/test_device testsuite/unit/test_got \
