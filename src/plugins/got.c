@@ -109,7 +109,7 @@ bool vs_got_is_wait(const char *line)
 
 bool vs_got_env_ours(const char *entry)
 {
-	return !strncmp(entry, VS_GOT_ENV, strlen(VS_GOT_ENV));
+	return entry && !strncmp(entry, VS_GOT_ENV, strlen(VS_GOT_ENV));
 }
 
 char **vs_got_env(const struct vs_port_got *rows, size_t n, size_t *nenv)
@@ -148,7 +148,7 @@ char *vs_got_mark(uint32_t for_job, uint32_t restart)
 
 bool vs_got_is_mark(const char *entry)
 {
-	return !strncmp(entry, MARK, strlen(MARK));
+	return entry && !strncmp(entry, MARK, strlen(MARK));
 }
 
 uint32_t vs_got_marked(char *const *env, size_t nenv, uint32_t restart)

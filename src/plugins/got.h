@@ -30,6 +30,8 @@ bool vs_got_is_wait(const char *line);
 /* "SPANK_VSPHERE_0=vm001=esx01/0000:3b:00.0 vm002=..." and so on; free() each
  * and the array. Nodes of which nothing is known are left out. */
 char **vs_got_env(const struct vs_port_got *rows, size_t n, size_t *nenv);
+
+/* Is this entry one of slurm-vsphere's? NULL is none: a submitter can send it. */
 bool vs_got_env_ours(const char *entry);
 
 /* Of a run of a job whose VMs are suspended for another's sake, among these

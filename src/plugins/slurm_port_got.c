@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 #include "got.h"
+#include "job_env.h"
 #include "slurm_port_i.h"
 #include "util/mem.h"
 
@@ -28,23 +29,12 @@ static char *fold(const char *const *names, size_t n)
 	return out;
 }
 
-/* JOB W. Entries of others stay, ours are replaced. */
+/* JOB W. The entries of users stay, those of an earlier run are replaced. */
 static void env_replace(job_record_t *job_ptr, char **env, size_t n)
 {
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < job_ptr->spank_job_env_size; i++) {
-		if (vs_got_env_ours(job_ptr->spank_job_env[i]))
-			xfree(job_ptr->spank_job_env[i]);
-		else
-			job_ptr->spank_job_env[kept++] =
-				job_ptr->spank_job_env[i];
-	}
-	if (n || kept != job_ptr->spank_job_env_size)
-		xrecalloc(job_ptr->spank_job_env, kept + n + 1, sizeof(char *));
-	for (size_t i = 0; i < n; i++)
-		job_ptr->spank_job_env[kept + i] = xstrdup(env[i]);
-	job_ptr->spank_job_env_size = kept + (uint32_t)n;
+	vs_job_env_replace(&job_ptr->spank_job_env,
+			   &job_ptr->spank_job_env_size, vs_got_env_ours,
+			   env, (uint32_t)n);
 }
 
 static bool is_ours(const char *comment)

@@ -35,6 +35,7 @@
  */
 #include "bits.h"
 #include "got.h"
+#include "job_env.h"
 #include "slurm_port.h"
 #include "slurm_port_i.h"
 #include "util/mem.h"
@@ -47,21 +48,12 @@ uint32_t vs_port_suspended_for(const job_record_t *job_ptr)
 			     job_ptr->spank_job_env_size, job_ptr->restart_cnt);
 }
 
-/* Takes marks of whatever run off. */
-static void unmark(job_record_t *job_ptr)
+/* Takes the marks of all runs off, and sets this one (NULL: none). */
+static void mark_set(job_record_t *job_ptr, char *mark)
 {
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < job_ptr->spank_job_env_size; i++) {
-		if (vs_got_is_mark(job_ptr->spank_job_env[i]))
-			xfree(job_ptr->spank_job_env[i]);
-		else
-			job_ptr->spank_job_env[kept++] =
-				job_ptr->spank_job_env[i];
-	}
-	if (kept < job_ptr->spank_job_env_size)
-		job_ptr->spank_job_env[kept] = NULL;
-	job_ptr->spank_job_env_size = kept;
+	vs_job_env_replace(&job_ptr->spank_job_env,
+			   &job_ptr->spank_job_env_size, vs_got_is_mark,
+			   &mark, mark ? 1 : 0);
 }
 
 static void comment_take(job_record_t *job_ptr, char *line)
@@ -75,20 +67,15 @@ static void comment_take(job_record_t *job_ptr, char *line)
 static void mark(job_record_t *job_ptr, uint32_t for_job)
 {
 	VS_FREE char *entry = vs_got_mark(for_job, job_ptr->restart_cnt);
-	uint32_t n;
 
-	unmark(job_ptr);
-	n = job_ptr->spank_job_env_size;
-	xrecalloc(job_ptr->spank_job_env, n + 2, sizeof(char *));
-	job_ptr->spank_job_env[n] = xstrdup(entry);
-	job_ptr->spank_job_env_size = n + 1;
+	mark_set(job_ptr, entry);
 	comment_take(job_ptr, vs_got_line_suspended(job_ptr->system_comment,
 						    for_job));
 }
 
 static void unmark_told(job_record_t *job_ptr)
 {
-	unmark(job_ptr);
+	mark_set(job_ptr, NULL);
 	comment_take(job_ptr, vs_got_line_resumed(job_ptr->system_comment));
 }
 

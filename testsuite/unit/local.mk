@@ -247,13 +247,13 @@ select_stage = testsuite/unit/select_stage.c testsuite/unit/select_stage.h \
 	src/plugins/select/cons_tres_vsphere/weights.c \
 	src/plugins/select/cons_tres_vsphere/when.c \
 	src/plugins/select/cons_tres_vsphere/widen.c \
-	src/plugins/timed.c
+	src/plugins/got.c src/plugins/job_env.c src/plugins/timed.c
 check_PROGRAMS += testsuite/unit/test_account \
 	testsuite/unit/test_account_grows \
 	testsuite/unit/test_bits testsuite/unit/test_conf \
 	testsuite/unit/test_conf_adapter testsuite/unit/test_conf_hardware \
 	testsuite/unit/test_conf_nodes \
-	testsuite/unit/test_job_test \
+	testsuite/unit/test_job_env testsuite/unit/test_job_test \
 	testsuite/unit/test_job_when testsuite/unit/test_preempt \
 	testsuite/unit/test_prep testsuite/unit/test_submit \
 	testsuite/unit/test_suspend_port \
@@ -285,6 +285,10 @@ testsuite_unit_test_conf_nodes_SOURCES = testsuite/unit/test_conf_nodes.c \
 	$(conf_stage)
 testsuite_unit_test_conf_nodes_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_conf_nodes_LDADD = $(slurm_unit_ldadd)
+testsuite_unit_test_job_env_SOURCES = testsuite/unit/test_job_env.c \
+	src/plugins/got.c src/plugins/job_env.c
+testsuite_unit_test_job_env_CPPFLAGS = $(plugin_cppflags)
+testsuite_unit_test_job_env_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_job_test_SOURCES = testsuite/unit/test_job_test.c \
 	$(select_stage)
 testsuite_unit_test_job_test_CPPFLAGS = $(plugin_cppflags)
@@ -310,11 +314,13 @@ testsuite_unit_test_submit_SOURCES = testsuite/unit/test_submit.c \
 	src/plugins/job_submit/vsphere/names.c \
 	src/plugins/job_submit/vsphere/ours.c \
 	src/plugins/job_submit/vsphere/wish.c \
-	src/plugins/job_submit/vsphere/words.c src/plugins/timed.c
+	src/plugins/job_submit/vsphere/words.c \
+	src/plugins/got.c src/plugins/job_env.c src/plugins/timed.c
 testsuite_unit_test_submit_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_submit_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_suspend_port_SOURCES = \
 	testsuite/unit/test_suspend_port.c src/plugins/got.c \
+	src/plugins/job_env.c \
 	src/plugins/slurm_port_suspend.c
 testsuite_unit_test_suspend_port_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_suspend_port_LDADD = $(slurm_unit_ldadd)

@@ -417,11 +417,28 @@ static void who_may_not_update_learns_nothing(void **state)
 	assert_int_equal(modify(1001), NEVER);
 }
 
+static void a_users_entries_of_ours_are_dropped(void **state)
+{
+	(void)state;
+	desc.spank_job_env = xcalloc(4, sizeof(char *));
+	desc.spank_job_env[0] = xstrdup("SPANK_VSPHERE_0=vm001=esx01/x");
+	desc.spank_job_env[2] = xstrdup("SPANK_HIS=1");	/* [1]: no byte */
+	desc.spank_job_env_size = 3;
+	goes();
+	assert_int_equal(desc.spank_job_env_size, 1);
+	assert_string_equal(desc.spank_job_env[0], "SPANK_HIS=1");
+	assert_null(desc.spank_job_env[1]);
+	xfree(desc.spank_job_env[0]);
+	xfree(desc.spank_job_env);
+	desc.spank_job_env_size = 0;
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, stage_up, stage_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(a_users_entries_of_ours_are_dropped),
 		TEST(jobs_of_others_partitions_cost_one_look),
 		TEST(others_constraints_are_slurms_affair),
 		TEST(without_a_core_nothing_is_said),

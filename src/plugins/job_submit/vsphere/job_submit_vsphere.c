@@ -5,11 +5,15 @@
  * node configuration is not available"), hold the others, or let them wait for
  * ever; select/cons_tres_vsphere is right without this plugin.
  *
- * Never changes a job, never waits, and says nothing where the core isn't loaded.
+ * Of a job it changes one thing: entries of its SPANK environment that only
+ * slurm-vsphere may write are dropped. Never waits, and refuses nothing where the
+ * core isn't loaded.
  * Called with slurmctld's read locks (conf, job, node, partition), from 23.11 on
  * by several threads at a time; updates with JOB W and NODE W.
  */
 #include "../../slurm_compat.h"
+#include "../../got.h"
+#include "../../job_env.h"
 #include "../../timed.h"
 #include "judge.h"
 
@@ -56,7 +60,11 @@ VS_EXPORT int job_submit(job_desc_msg_t *desc, uint32_t submit_uid,
 {
 	struct vs_wish w;
 
-	(void)submit_uid;
+	if (vs_job_env_replace(&desc->spank_job_env,
+			       &desc->spank_job_env_size, vs_got_env_ours,
+			       NULL, 0))
+		info("%s: uid=%u sent " VS_GOT_ENV "* variables, which only slurm-vsphere may write: dropped",
+		     plugin_type, submit_uid);
 	vs_wish_of_new(&w, desc);
 	return answer(&w, err_msg);
 }

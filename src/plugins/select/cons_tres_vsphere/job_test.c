@@ -16,6 +16,8 @@
 #include "offer.h"
 #include "preempt.h"
 #include "refuse.h"
+#include "../../got.h"
+#include "../../job_env.h"
 #include "../../timed.h"
 #include "surplus.h"
 #include "weights.h"
@@ -219,6 +221,12 @@ static int test_only(const struct vs_test *t, bitstr_t *bitmap)
 	struct vs_offer o;
 	int rc = ask_stock(t, bitmap, NULL);
 
+	/* A submission comes by here: a user's entries must not look as if
+	 * slurm-vsphere had written them. A pending job has none of ours. */
+	if (IS_JOB_PENDING(t->job_ptr))
+		vs_job_env_replace(&t->job_ptr->spank_job_env,
+				   &t->job_ptr->spank_job_env_size,
+				   vs_got_env_ours, NULL, 0);
 	if (!rc && vs_offer_find(&o, given) && vs_never(t, o.core, o.p)) {
 		free_job_resources(&t->job_ptr->job_resrcs);
 		rc = ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;

@@ -10,6 +10,8 @@
  * job or node records: a later Slurm could not read them.
  */
 #include <errno.h>
+#include "../../got.h"
+#include "../../job_env.h"
 #include "../../slurm_compat.h"
 #include "../../slurm_port.h"
 #include "account.h"
@@ -189,12 +191,20 @@ static int begin(job_record_t *job_ptr)
 	return SLURM_SUCCESS;
 }
 
+/*
+ * A job that begins has none of slurm-vsphere's entries yet. vs_port_job_got()
+ * writes them later. Here every job comes by; TEST_ONLY is not asked of a
+ * submission that gets its nodes at once (srun, salloc).
+ */
 VS_EXPORT int select_p_job_begin(job_record_t *job_ptr)
 {
 	int rc = stock.job_begin(job_ptr);
 
 	if (rc)
 		return rc;
+	vs_job_env_replace(&job_ptr->spank_job_env,
+			   &job_ptr->spank_job_env_size, vs_got_env_ours,
+			   NULL, 0);
 	vs_timed_begin();
 	rc = begin(job_ptr);
 	if (!rc) {
