@@ -2,6 +2,9 @@
 """Submissions that no command of Slurm's would send: slurmctld survives what any
 user can send by libslurm or in a script, and takes none of it for its own."""
 
+import os
+import pathlib
+
 import pytest
 
 from cluster import Cluster, ClusterError, wait_for
@@ -9,6 +12,8 @@ from submitter import build
 from worlds import world
 
 OURS = "SPANK_VSPHERE_"
+# Of slurmctld's CPU. The time grew with the square of the length: 21 s for 2 MB.
+CPU_S = 6
 
 
 def configure(c, **slurm):
@@ -127,3 +132,28 @@ def test_job_submit_says_what_it_drops(guarded, submitter):
     assert "sent SPANK_VSPHERE_* variables" in guarded.ctld_log()
 
 
+def cpu_s(pid):
+    """User and system time, of all threads."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(
+        ")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+LONG = {"constraint": "--constraint=({})", "prefer": "--prefer=({})",
+        "partition": "--partition={}"}
+
+
+@pytest.mark.parametrize("field", LONG)
+def test_what_is_too_long_is_refused_by_slurm_at_once(guarded, field):
+    """In a script, for which no special client is needed."""
+    word, by = ("ALL", ",") if field == "partition" else ("sriov-roce", "&")
+    value = by.join([word] * (2 * 1024 * 1024 // (len(word) + 1)))
+    script = guarded.path("out", "long.sh")
+    script.write_text(f"#!/bin/sh\n#SBATCH {LONG[field].format(value)}\ntrue\n")
+    pid = guarded.daemons["slurmctld"].pid
+    before = cpu_s(pid)
+    r = guarded.run("sbatch", script, timeout=120)
+    assert r.returncode and "too long" in r.stderr, r.stderr
+    assert "refused:" not in r.stderr
+    assert cpu_s(pid) - before < CPU_S
+    assert "UP" in guarded.run("scontrol", "ping").stdout

@@ -85,7 +85,7 @@ const struct vs_core_api *vs_core_open(struct vs_err *err)
 
 /* ---- slurmctld --------------------------------------------------------------------- */
 
-static struct { const char *name; uint8_t op; uint16_t count, paren; } parts[8];
+static struct { const char *name; uint8_t op; uint16_t count, paren; } parts[64];
 static size_t nparts;
 
 void reads(const char *name, uint8_t op, uint16_t count, uint16_t paren)
@@ -217,6 +217,7 @@ static int same_part(void *x, void *key)
 
 part_record_t *find_part_record(char *name)
 {
+	w.found++;
 	return list_find_first(part_list, same_part, name);
 }
 

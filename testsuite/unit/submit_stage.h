@@ -29,6 +29,7 @@ struct submit_world {
 	bool more;		/* was asked so */
 	int rc;			/* Slurm's, of reading the constraint */
 	int read;		/* it was asked to */
+	int found;		/* partitions that were looked up */
 };
 extern struct submit_world w;
 extern job_desc_msg_t desc;	/* a submission that says nothing */

@@ -2,6 +2,7 @@
 /* job_submit/vsphere: what it refuses, what it lets through, and what it costs
  * others. The sentences themselves: system/test_submit.py. */
 #include "submit_stage.h"
+#include "util/mem.h"
 
 static void goes(void)
 {
@@ -417,6 +418,69 @@ static void who_may_not_update_learns_nothing(void **state)
 	assert_int_equal(modify(1001), NEVER);
 }
 
+/* ---- sizes ----------------------------------------------------------------------------- */
+
+static void what_slurm_refuses_for_its_length_is_not_read(void **state)
+{
+	const struct { char **field; size_t most; } fields[] = {
+		{ &desc.features, 1024 }, { &desc.prefer, 1024 },
+		{ &desc.partition, 1024 }, { &desc.req_nodes, 64 * 1024 },
+		{ &desc.exc_nodes, 64 * 1024 },
+	};
+	size_t size = 1024 * 1024;
+	VS_FREE char *text = vs_calloc(size + 1, 1);
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(fields); i++) {
+		desc.features = (char *)"tape";
+		desc.prefer = desc.req_nodes = desc.exc_nodes = NULL;
+		desc.partition = (char *)"roce";
+		refused(ESLURM_INVALID_FEATURE, "tape");
+		for (size_t at = 0; at < size; at += 5)
+			memcpy(text + at, "roce,", MIN((size_t)5, size - at));
+		*fields[i].field = text;
+		w.asked_ids = w.read = w.found = 0;
+		goes();
+		assert_int_equal(w.found + w.read + w.asked_ids, 0);
+		text[fields[i].most + 1] = '\0';	/* one byte too many */
+		goes();
+		assert_int_equal(w.found + w.read + w.asked_ids, 0);
+	}
+}
+
+static void a_partition_that_is_named_often_is_judged_once(void **state)
+{
+	char often[1024] = "roce";
+
+	(void)state;
+	constrain("sriov-roce");
+	desc.min_nodes = 4;
+	w.vfs = 3;
+	desc.partition = often;
+	refused(NEVER, "roce");
+	assert_int_equal(w.asked, 1);
+	for (size_t n = 4; n + 5 < sizeof(often); n += 5)
+		memcpy(often + n, ",roce", 6);
+	w.asked = 0;
+	refused(NEVER, "roce");
+	assert_int_equal(w.asked, 1);
+}
+
+/* Slurm's own list of parts has no bound here: the words that are kept have. */
+static void the_words_of_a_long_group_are_cut(void **state)
+{
+	struct vs_constraint c;
+
+	(void)state;
+	for (int i = 0; i < 50; i++)
+		reads("sriov-roce", FEATURE_OP_OR, 0, 1);
+	reads("sriov-roce", VS_FEATURE_ONE_OF, 0, 0);
+	assert_int_equal(vs_constraint_make(&c, "(...)", 1000), 0);
+	assert_int_equal(c.n, 1);
+	assert_true(strlen(c.groups[0].words) < VS_WORDS + 64);
+	vs_constraint_clear(&c);
+}
+
 static void a_users_entries_of_ours_are_dropped(void **state)
 {
 	(void)state;
@@ -438,6 +502,9 @@ static void a_users_entries_of_ours_are_dropped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(what_slurm_refuses_for_its_length_is_not_read),
+		TEST(a_partition_that_is_named_often_is_judged_once),
+		TEST(the_words_of_a_long_group_are_cut),
 		TEST(a_users_entries_of_ours_are_dropped),
 		TEST(jobs_of_others_partitions_cost_one_look),
 		TEST(others_constraints_are_slurms_affair),

@@ -76,10 +76,14 @@ static void part_take(struct walk *w, const job_feature_t *f)
 		g->nodes = bit_copy(f->node_bitmap_avail);
 		return;
 	}
-	words = vs_asprintf("%s%s%s", g->words,
-			    w->last_op == FEATURE_OP_OR ? "|" : "&", f->name);
-	free(g->words);
-	g->words = words;
+	/* no more than can be printed: thousands of names stay linear */
+	if (strlen(g->words) < VS_WORDS) {
+		words = vs_asprintf("%s%s%s", g->words,
+				    w->last_op == FEATURE_OP_OR ? "|" : "&",
+				    f->name);
+		free(g->words);
+		g->words = words;
+	}
 	if (w->last_op == FEATURE_OP_OR)
 		bit_or(g->nodes, f->node_bitmap_avail);
 	else

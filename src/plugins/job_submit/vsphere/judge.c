@@ -14,19 +14,36 @@
 
 /* ---- partitions ---------------------------------------------------------------- */
 
+static bool among(part_record_t *const *parts, size_t n,
+		  const part_record_t *part_ptr)
+{
+	while (n--)
+		if (parts[n] == part_ptr)
+			return true;
+	return false;
+}
+
 bool vs_parts_each(const struct vs_wish *w, vs_part_fn *fn, void *arg)
 {
+	VS_FREE part_record_t **seen = NULL;
 	const char *at = w->partition;
+	size_t n = 0;
 
 	if (!at)
 		return default_part_loc && fn(arg, default_part_loc);
+	seen = vs_calloc(strlen(at) / 2 + 1, sizeof(*seen));
 	while (*at) {
 		size_t len = strcspn(at, ",");
 		VS_FREE char *name = vs_asprintf("%.*s", (int)len, at);
 		part_record_t *part_ptr = len ? find_part_record(name) : NULL;
 
-		if (len && (!part_ptr || !fn(arg, part_ptr)))
+		if (len && !part_ptr)
 			return false;
+		if (len && !among(seen, n, part_ptr)) {
+			if (!fn(arg, part_ptr))
+				return false;
+			seen[n++] = part_ptr;
+		}
 		at += len + !!at[len];
 	}
 	return true;
@@ -193,8 +210,7 @@ static enum vs_verdict set_fits(const struct vs_case *c, bitstr_t *nodes,
 static enum vs_verdict named_fit(const struct vs_case *c, bitstr_t *nodes,
 				 struct vs_finding *f)
 {
-	bitstr_t *named = c->w->named && c->w->features ?
-		vs_nodes_of(c->w->named) : NULL;
+	bitstr_t *named = c->named ? bit_copy(c->named) : NULL;
 	enum vs_verdict v = VS_GOES;
 
 	if (!named)
@@ -308,7 +324,7 @@ static enum vs_verdict part_fits(const struct vs_case *c, bitstr_t *nodes,
 enum vs_verdict vs_part_look(const struct vs_case *c, part_record_t *part_ptr,
 			     struct vs_finding *f)
 {
-	bitstr_t *nodes, *excluded = NULL;
+	bitstr_t *nodes;
 
 	*f = (struct vs_finding) { .part = part_ptr, .words = c->w->features };
 	if (!part_ptr->node_bitmap ||
@@ -316,12 +332,9 @@ enum vs_verdict vs_part_look(const struct vs_case *c, part_record_t *part_ptr,
 		return VS_GOES;
 	nodes = bit_copy(part_ptr->node_bitmap);
 	bit_and(nodes, c->c.nodes);
-	if (c->w->excluded)
-		excluded = vs_nodes_of(c->w->excluded);
-	if (excluded)
-		bit_and_not(nodes, excluded);
+	if (c->excluded)
+		bit_and_not(nodes, c->excluded);
 	f->verdict = part_fits(c, nodes, f);
-	FREE_NULL_BITMAP(excluded);
 	FREE_NULL_BITMAP(nodes);
 	return f->verdict;
 }
@@ -364,9 +377,31 @@ static int judge(struct vs_case *c, bool ours, char sentence[VS_SENTENCE])
 	rc = vs_constraint_make(&c->c, w->features, w->user);
 	if (rc)
 		return vs_say_unread(c, sentence);
+	if (w->named && w->features)
+		c->named = vs_nodes_of(w->named);
+	if (w->excluded)
+		c->excluded = vs_nodes_of(w->excluded);
 	if (!vs_parts_each(w, part_look, &l) || l.goes)
 		return 0;
 	return vs_say(c, &l.f, sentence);
+}
+
+/* Slurm asks job_submit first and looks at lengths afterwards
+ * (validate_job_create_req() in job_mgr.c, 22.05 to 26.05). What it is about
+ * to refuse for its length is not read here: slurmctld's locks are held. */
+static bool too_long(const struct vs_wish *w)
+{
+	const struct { const char *text; size_t most; } fields[] = {
+		{ w->features, 1024 }, { w->prefer, 1024 },
+		{ w->partition, 1024 },
+		{ w->named, 64 * 1024 }, { w->excluded, 64 * 1024 },
+	};
+
+	for (size_t i = 0; i < VS_COUNT(fields); i++)
+		if (fields[i].text && strnlen(fields[i].text,
+					      fields[i].most + 1) > fields[i].most)
+			return true;
+	return false;
 }
 
 int vs_judge(const struct vs_wish *w, char sentence[VS_SENTENCE])
@@ -375,6 +410,8 @@ int vs_judge(const struct vs_wish *w, char sentence[VS_SENTENCE])
 	bool ours;
 	int rc = 0;
 
+	if (too_long(w))
+		return 0;
 	/* a reservation may bring its own partition */
 	if (vs_federated() || (w->reserved && !w->partition))
 		return 0;
@@ -385,6 +422,8 @@ int vs_judge(const struct vs_wish *w, char sentence[VS_SENTENCE])
 	if (ours || w->features)
 		rc = judge(&c, ours, sentence);
 	vs_constraint_clear(&c.c);
+	FREE_NULL_BITMAP(c.named);
+	FREE_NULL_BITMAP(c.excluded);
 	vs_ours_put();
 	return rc;
 }

@@ -46,6 +46,7 @@ struct vs_case {
 	const struct vs_wish *w;
 	const struct vs_ours *o;
 	struct vs_constraint c;
+	bitstr_t *named, *excluded;	/* as the job asks; NULL: no matter */
 };
 
 int vs_say_unknown(const struct vs_case *c, const char *name, size_t len,
@@ -57,8 +58,8 @@ int vs_say(const struct vs_case *c, const struct vs_finding *f,
 /* This partition alone. */
 enum vs_verdict vs_part_look(const struct vs_case *c, part_record_t *part_ptr,
 			     struct vs_finding *f);
-/* For each of the job's partitions; fn ends it by returning false. False also
- * for one that isn't there. */
+/* For each of the job's partitions, once however often it is named; fn ends it
+ * by returning false. False also for one that isn't there. */
 typedef bool vs_part_fn(void *arg, part_record_t *part_ptr);
 bool vs_parts_each(const struct vs_wish *w, vs_part_fn *fn, void *arg);
 
