@@ -95,18 +95,19 @@ SENTENCES = {
     "more tasks than they hold": (
         ("-n7", "-C", "vmxnet3"),
         "partition both has 3 nodes with \"vmxnet3\", and 4 are needed for its "
-        "tasks: ask for 3 at most (-N3)"),
+        "tasks: ask for no more tasks than 3 nodes hold"),
     "more tasks than they may": (
         ("-n5", "--ntasks-per-node=1", "-C", "vmxnet3"),
         # (Newer commands count the nodes themselves, and ask for them.)
         ("partition both has 3 nodes with \"vmxnet3\", and 5 are needed for its "
-         "tasks: ask for 3 at most (-N3)",
+         "tasks: ask for no more tasks than 3 nodes hold",
          "partition both has 3 nodes with \"vmxnet3\", and 5 are asked for: ask "
          "for 3 at most (-N3)")),
     "one kind for too many": (
         ("-N9", "-C", "[sriov-roce|vmxnet3]"),
-        "partition both has 8 nodes with \"sriov-roce\", and 9 are asked for: "
-        "ask for 8 at most (-N8)"),
+        "9 nodes of partition both are asked for, but the hosts of vSphere can "
+        "hold 6 (a VF of sriov-roce each) when all of them are free: "
+        "ask for 6 at most (-N6)"),
     "more VMs than VFs": (
         ("-N7", "-C", "sriov-roce"),
         "7 nodes of partition both are asked for, but the hosts of vSphere can "
@@ -121,7 +122,7 @@ SENTENCES = {
         ("-p", "roce", "-n14"),
         "7 nodes of partition roce are needed for its tasks, but the hosts of "
         "vSphere can hold 6 (a VF of sriov-roce each) when all of them are free: "
-        "ask for 6 at most (-N6)"),
+        "ask for no more tasks than 6 nodes hold"),
     "more than any partition may grow to": (
         ("-p", "roce", "-N20"),
         "20 nodes of partition roce are asked for, but the hosts of vSphere can "
@@ -163,6 +164,27 @@ def test_what_can_never_run_is_refused_with_the_way_out(cluster, case):
     options, want = SENTENCES[case]
     said = refused(cluster, *options)
     assert said in want if isinstance(want, tuple) else said == want
+
+
+@pytest.mark.parametrize("case", [case for case, (_, want) in SENTENCES.items()
+                                  if "-N" in str(want)])
+def test_the_number_of_nodes_that_is_named_will_do(cluster, case):
+    """Whoever follows the advice is not refused again."""
+    options = [o for o in SENTENCES[case][0] if not o.startswith("-N")]
+    most = re.search(r"-N(\d+)", refused(cluster, *SENTENCES[case][0]))
+    if most:
+        let_through(cluster, "-N" + most[1], *options)
+
+
+@pytest.mark.parametrize("adapter", ("sriov-roce", "vmxnet3"))
+def test_a_node_that_is_named_and_excluded_is_slurms_to_refuse(cluster, adapter):
+    """Nothing is said of its adapter, which is right."""
+    node = "vm001" if adapter == "sriov-roce" else "vm009"
+    r = cluster.run("sbatch", "-w", node, "-x", node, "-C", adapter, "--wrap",
+                    "true")
+    assert "doesn't have" not in r.stderr and "adapter" not in r.stderr
+    if r.returncode == 0:
+        cluster.must("scancel", r.stdout.split()[-1])
 
 
 @pytest.mark.parametrize("by", ("srun", "salloc"))

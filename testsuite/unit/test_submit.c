@@ -481,6 +481,34 @@ static void the_words_of_a_long_group_are_cut(void **state)
 	vs_constraint_clear(&c);
 }
 
+static void a_named_node_that_is_excluded_has_its_adapter(void **state)
+{
+	(void)state;
+	constrain("sriov-roce");
+	desc.req_nodes = (char *)"1";
+	desc.exc_nodes = (char *)"1";
+	goes();
+	desc.req_nodes = (char *)"14";		/* 4 has vmxnet3 */
+	refused(NEVER, "doesn't have \"sriov-roce\" (its adapter is vmxnet3)");
+}
+
+/* Six nodes are asked for, four are there, the hosts hold three. */
+static void the_number_that_is_named_will_do(void **state)
+{
+	(void)state;
+	desc.partition = (char *)"roce";
+	part("roce")->total_nodes = 6;
+	constrain("sriov-roce");
+	desc.min_nodes = desc.max_nodes = 6;
+	w.vfs = 3;
+	refused(NEVER, "ask for 3 at most (-N3)");
+	w.vfs = NODES;
+	refused(NEVER, "ask for 4 at most (-N4)");
+	desc.min_nodes = desc.max_nodes = NO_VAL;
+	desc.num_tasks = 11;		/* of two CPUs each */
+	refused(NEVER, "ask for no more tasks than 4 nodes hold");
+}
+
 static void a_users_entries_of_ours_are_dropped(void **state)
 {
 	(void)state;
@@ -505,6 +533,8 @@ int main(void)
 		TEST(what_slurm_refuses_for_its_length_is_not_read),
 		TEST(a_partition_that_is_named_often_is_judged_once),
 		TEST(the_words_of_a_long_group_are_cut),
+		TEST(a_named_node_that_is_excluded_has_its_adapter),
+		TEST(the_number_that_is_named_will_do),
 		TEST(a_users_entries_of_ours_are_dropped),
 		TEST(jobs_of_others_partitions_cost_one_look),
 		TEST(others_constraints_are_slurms_affair),

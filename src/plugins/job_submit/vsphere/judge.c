@@ -199,8 +199,11 @@ static enum vs_verdict set_fits(const struct vs_case *c, bitstr_t *nodes,
 		return c->w->features ? VS_NONE : VS_GOES_NOT_OURS;
 	if (!bit_overlap_any(nodes, c->o->nodes))
 		return f->have < need ? VS_GOES_NOT_OURS : VS_GOES;
+	/* "ask for N at most" must name a number that is then let through; of
+	 * counted groups no number is named */
 	if (f->have < need && !grows)
-		return VS_FEW;
+		return f->counted || hosts_hold(c, nodes, f->have, false, f) ?
+			VS_FEW : VS_HOSTS;
 	return hosts_hold(c, nodes, need, grows, f) ? VS_GOES : VS_HOSTS;
 }
 
@@ -216,6 +219,8 @@ static enum vs_verdict named_fit(const struct vs_case *c, bitstr_t *nodes,
 	if (!named)
 		return VS_GOES;
 	bit_and(named, f->part->node_bitmap);	/* else Slurm says so */
+	if (c->excluded)	/* named and excluded: its adapter is no matter */
+		bit_and_not(named, c->excluded);
 	bit_and_not(named, nodes);
 	bit_and(named, c->o->nodes);
 	f->node = bit_ffs(named);

@@ -214,11 +214,29 @@ static void say_none(const struct vs_case *c, const struct vs_finding *f,
 	elsewhere(c, sentence);
 }
 
-/* Where the number that is too large comes from. */
+/* The number that is too large comes from the tasks, not from -N. */
+static bool by_tasks(const struct vs_case *c, const struct vs_finding *f)
+{
+	return !f->counted && f->need > MAX(c->w->min, 1);
+}
+
 static const char *asked(const struct vs_case *c, const struct vs_finding *f)
 {
-	return f->counted ? "are counted" : f->need > MAX(c->w->min, 1) ?
+	return f->counted ? "are counted" : by_tasks(c, f) ?
 		"are needed for its tasks" : "are asked for";
+}
+
+/* What will do. Fewer nodes by -N would not hold the same tasks. */
+static void at_most(const struct vs_case *c, const struct vs_finding *f,
+		    char sentence[VS_SENTENCE])
+{
+	if (f->counted)
+		add(sentence, "count %u at most", f->have);
+	else if (by_tasks(c, f))
+		add(sentence, "ask for no more tasks than %u node%s hold%s",
+		    f->have, plural(f->have), f->have == 1 ? "s" : "");
+	else
+		add(sentence, "ask for %u at most (-N%u)", f->have, f->have);
 }
 
 static void say_few(const struct vs_case *c, const struct vs_finding *f,
@@ -229,10 +247,12 @@ static void say_few(const struct vs_case *c, const struct vs_finding *f,
 	add(sentence, "partition %s has %u node%s with \"%s\", and %u %s",
 	    f->part->name, f->have, plural(f->have), constraint(f, words),
 	    f->need, asked(c, f));
-	if (f->verdict == VS_FEW)
-		add(sentence, ": ask for %u at most (-N%u)", f->have, f->have);
-	else
+	if (f->verdict != VS_FEW) {
 		elsewhere(c, sentence);
+		return;
+	}
+	add(sentence, ": ");
+	at_most(c, f, sentence);
 }
 
 static void say_hosts(const struct vs_case *c, const struct vs_finding *f,
@@ -255,10 +275,7 @@ static void say_hosts(const struct vs_case *c, const struct vs_finding *f,
 	else if (k && k->cards)
 		add(sentence, " (a VF of %s each)", c->o->adapters[k->adapter]);
 	add(sentence, " when all of them are free: ");
-	if (f->counted)
-		add(sentence, "count %u at most", f->have);
-	else
-		add(sentence, "ask for %u at most (-N%u)", f->have, f->have);
+	at_most(c, f, sentence);
 }
 
 static void say_named(const struct vs_case *c, const struct vs_finding *f,
