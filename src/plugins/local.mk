@@ -46,6 +46,7 @@ slurmplugin_LTLIBRARIES += src/plugins/select_cons_tres_vsphere.la \
 src_plugins_select_cons_tres_vsphere_la_SOURCES = \
 	src/plugins/got.c src/plugins/got.h \
 	src/plugins/job_env.c src/plugins/job_env.h \
+	src/plugins/license_text.h \
 	src/plugins/release_check.c \
 	src/plugins/select/cons_tres_vsphere/account.c \
 	src/plugins/select/cons_tres_vsphere/account.h \
@@ -103,6 +104,7 @@ src_plugins_prep_vsphere_la_LIBADD = src/plugins/libvs_plugin.la
 src_plugins_job_submit_vsphere_la_SOURCES = \
 	src/plugins/got.c src/plugins/got.h \
 	src/plugins/job_env.c src/plugins/job_env.h \
+	src/plugins/license_text.h \
 	src/plugins/release_check.c \
 	src/plugins/job_submit/vsphere/constraint.c \
 	src/plugins/job_submit/vsphere/constraint.h \

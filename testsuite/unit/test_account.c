@@ -88,6 +88,42 @@ static void ours_that_it_asked_for_are_replaced(void **state)
 	assert_string_equal(words(job.license_list), "other:1,vf:1");
 }
 
+static const char *barred(const char *digits)
+{
+	static char left[NODES + 1];
+	struct vs_test t = { .job_ptr = &job };
+	bitstr_t *bits = nodes(digits);
+	size_t n = 0;
+
+	vs_account_bar(&t, bits);
+	for (int i = 0; i < NODES; i++)
+		if (bit_test(bits, i))
+			left[n++] = (char)('0' + i);
+	left[n] = '\0';
+	FREE_NULL_BITMAP(bits);
+	return left;
+}
+
+/* A limit of license/vf that such a job passed would be none. */
+static void alternatives_get_no_node_that_counts(void **state)
+{
+	(void)state;
+	assert_string_equal(barred("01234567"), "01234567");
+	job.licenses = xstrdup("other:1,vf:1");
+	assert_string_equal(barred("01234567"), "01234567");
+	xfree(job.licenses);
+	job.licenses = xstrdup("other:1|vf:1");
+	assert_string_equal(barred("01234567"), "7");
+	xfree(slurm_conf.licenses);
+	slurm_conf.licenses = xstrdup("pair:4,other:3");
+	w.epoch++;
+	assert_string_equal(barred("01234567"), "012367");
+	xfree(slurm_conf.licenses);
+	slurm_conf.licenses = xstrdup("other:3");
+	w.epoch++;
+	assert_string_equal(barred("01234567"), "01234567");
+}
+
 static void alternatives_are_left_as_they_are(void **state)
 {
 	(void)state;
@@ -167,6 +203,7 @@ int main(void)
 		ACCOUNT(a_job_that_begins_again_counts_once),
 		ACCOUNT(its_own_licenses_stay),
 		ACCOUNT(ours_that_it_asked_for_are_replaced),
+		ACCOUNT(alternatives_get_no_node_that_counts),
 		ACCOUNT(alternatives_are_left_as_they_are),
 		ACCOUNT(a_node_that_is_lost_is_given_back),
 		ACCOUNT(licenses_that_were_taken_off_it_come_back),

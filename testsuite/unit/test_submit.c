@@ -481,6 +481,34 @@ static void the_words_of_a_long_group_are_cut(void **state)
 	vs_constraint_clear(&c);
 }
 
+static void alternative_licenses_are_refused_where_vfs_are_counted(void **state)
+{
+	(void)state;
+	desc.licenses = (char *)"a|b";
+	desc.partition = (char *)"roce";
+	goes();
+	slurm_conf.licenses = (char *)"a:1,b:1,vf:8";
+	refused(ESLURM_INVALID_LICENSES, "ask for one of \"a|b\" (-L)");
+	desc.licenses = (char *)"a,b";
+	goes();
+	desc.licenses = (char *)"a|b";
+	desc.partition = (char *)"eth";		/* vmxnet3 has no VF */
+	goes();
+	slurm_conf.licenses = (char *)"a:1,b:1,vmxnet3:8";
+	refused(ESLURM_INVALID_LICENSES, "partition eth");
+	desc.partition = (char *)"metal";
+	goes();
+	/* and an update by which it would be one */
+	desc.licenses = (char *)"a|b";
+	desc.partition = NULL;
+	slurm_conf.licenses = (char *)"vf:8";
+	job.licenses = NULL;
+	constrain("sriov-roce");
+	desc.features = NULL;
+	assert_int_equal(modify(1000), ESLURM_INVALID_LICENSES);
+	slurm_conf.licenses = NULL;
+}
+
 static void a_named_node_that_is_excluded_has_its_adapter(void **state)
 {
 	(void)state;
@@ -533,6 +561,7 @@ int main(void)
 		TEST(what_slurm_refuses_for_its_length_is_not_read),
 		TEST(a_partition_that_is_named_often_is_judged_once),
 		TEST(the_words_of_a_long_group_are_cut),
+		TEST(alternative_licenses_are_refused_where_vfs_are_counted),
 		TEST(a_named_node_that_is_excluded_has_its_adapter),
 		TEST(the_number_that_is_named_will_do),
 		TEST(a_users_entries_of_ours_are_dropped),

@@ -10,6 +10,7 @@
  */
 #include "judge.h"
 #include "../../bits.h"
+#include "../../license_text.h"
 #include "util/mem.h"
 
 /* ---- partitions ---------------------------------------------------------------- */
@@ -312,6 +313,18 @@ static enum vs_verdict counts_fit(const struct vs_case *c, bitstr_t *nodes,
 	return need > sum ? set_fits(c, nodes, need, f) : VS_GOES;
 }
 
+/* Are there enough nodes without those whose VFs are counted by licenses? */
+static enum vs_verdict licenses_fit(const struct vs_case *c, bitstr_t *nodes)
+{
+	uint32_t need = vs_wish_least(c->w, most_cpus(nodes));
+
+	if (!c->counted || !bit_overlap_any(nodes, c->counted))
+		return VS_GOES;
+	return (uint32_t)(bit_set_count(nodes) -
+			  bit_overlap(nodes, c->counted)) < need ?
+		VS_LICENSES : VS_GOES;
+}
+
 static enum vs_verdict part_fits(const struct vs_case *c, bitstr_t *nodes,
 				 struct vs_finding *f)
 {
@@ -323,6 +336,8 @@ static enum vs_verdict part_fits(const struct vs_case *c, bitstr_t *nodes,
 			c->c.groups[0].one_of ?
 			one_of_fits(c, nodes, need, f) :
 			counts_fit(c, nodes, need, f);
+	if (!v)
+		v = licenses_fit(c, nodes);
 	return v ? v : sharing_fits(c, nodes, f);
 }
 
@@ -363,6 +378,24 @@ static bool part_look(void *arg, part_record_t *part_ptr)
 
 /* ---- a job ----------------------------------------------------------------------- */
 
+/* As select/cons_tres_vsphere counts: a license of all VFs, or of one adapter's
+ * VMs (account.c). */
+static bitstr_t *counted_nodes(const struct vs_ours *o)
+{
+	bool all = vs_license_listed(slurm_conf.licenses, VS_LICENSE_ALL);
+	bitstr_t *nodes = bit_alloc(bit_size(o->nodes));
+
+	VS_EACH_BIT(i, o->nodes) {
+		const struct vs_kind *k = &o->kinds[i];
+
+		if ((all && k->cards) ||
+		    vs_license_listed(slurm_conf.licenses,
+				      o->adapters[k->adapter]))
+			bit_set(nodes, i);
+	}
+	return nodes;
+}
+
 static int judge(struct vs_case *c, bool ours, char sentence[VS_SENTENCE])
 {
 	const struct vs_wish *w = c->w;
@@ -386,6 +419,8 @@ static int judge(struct vs_case *c, bool ours, char sentence[VS_SENTENCE])
 		c->named = vs_nodes_of(w->named);
 	if (w->excluded)
 		c->excluded = vs_nodes_of(w->excluded);
+	if (vs_license_alternatives(w->licenses) && slurm_conf.licenses)
+		c->counted = counted_nodes(c->o);
 	if (!vs_parts_each(w, part_look, &l) || l.goes)
 		return 0;
 	return vs_say(c, &l.f, sentence);
@@ -398,7 +433,7 @@ static bool too_long(const struct vs_wish *w)
 {
 	const struct { const char *text; size_t most; } fields[] = {
 		{ w->features, 1024 }, { w->prefer, 1024 },
-		{ w->partition, 1024 },
+		{ w->partition, 1024 }, { w->licenses, 1024 },
 		{ w->named, 64 * 1024 }, { w->excluded, 64 * 1024 },
 	};
 
@@ -429,6 +464,7 @@ int vs_judge(const struct vs_wish *w, char sentence[VS_SENTENCE])
 	vs_constraint_clear(&c.c);
 	FREE_NULL_BITMAP(c.named);
 	FREE_NULL_BITMAP(c.excluded);
+	FREE_NULL_BITMAP(c.counted);
 	vs_ours_put();
 	return rc;
 }

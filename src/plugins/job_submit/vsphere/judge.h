@@ -29,6 +29,7 @@ enum vs_verdict {
 	VS_HOSTS,		/* the hosts can't hold as many VMs */
 	VS_NAMED,		/* a node that the job names doesn't fit */
 	VS_SHARED,		/* Retention=destroy, and not alone */
+	VS_LICENSES,		/* alternative ones, where VFs are counted */
 };
 
 /* Of one partition. */
@@ -47,6 +48,7 @@ struct vs_case {
 	const struct vs_ours *o;
 	struct vs_constraint c;
 	bitstr_t *named, *excluded;	/* as the job asks; NULL: no matter */
+	bitstr_t *counted;	/* by licenses, which bars the job; NULL: none */
 };
 
 int vs_say_unknown(const struct vs_case *c, const char *name, size_t len,

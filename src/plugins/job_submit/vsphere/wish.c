@@ -49,6 +49,7 @@ void vs_wish_of_new(struct vs_wish *w, const job_desc_msg_t *desc)
 		.partition = said(desc->partition),
 		.named = said(desc->req_nodes),
 		.excluded = said(desc->exc_nodes),
+		.licenses = said(desc->licenses),
 		.reserved = said(desc->reservation),
 		.alone = VS_SHARED_ALONE(desc->shared),
 		.min = number(desc->min_nodes),
@@ -70,6 +71,7 @@ static void wish_of_job(struct vs_wish *w, const job_record_t *job_ptr)
 		.partition = said(job_ptr->partition),
 		.named = said(d->req_nodes),
 		.excluded = said(d->exc_nodes),
+		.licenses = said(job_ptr->licenses),
 		.reserved = said(job_ptr->resv_name),
 		.alone = d->whole_node & WHOLE_NODE_REQUIRED,
 		.min = number(d->min_nodes),
@@ -91,6 +93,7 @@ bool vs_wish_of_change(struct vs_wish *w, const job_desc_msg_t *desc,
 		{ desc->partition, &w->partition },
 		{ desc->req_nodes, &w->named },
 		{ desc->exc_nodes, &w->excluded },
+		{ desc->licenses, &w->licenses },
 	};
 	bool changes = sizes || desc->shared != NO_VAL16;
 

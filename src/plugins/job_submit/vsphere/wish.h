@@ -10,6 +10,7 @@ struct vs_wish {
 	uint32_t job;			/* 0: it is new */
 	uint32_t user;
 	const char *features, *prefer, *partition, *named, *excluded;
+	const char *licenses;
 	bool reserved;			/* it names a reservation */
 	bool alone;			/* it gets whole nodes */
 	uint32_t min, max;		/* nodes */

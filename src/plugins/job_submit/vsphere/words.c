@@ -322,6 +322,13 @@ int vs_say(const struct vs_case *c, const struct vs_finding *f,
 		    "(Retention=destroy), but the partition lets jobs share "
 		    "nodes: submit with --exclusive", f->part->name);
 		break;
+	case VS_LICENSES:
+		add(sentence, "the VFs of partition %s are counted by licenses, "
+		    "which leaves no room for alternative ones: ask for one of "
+		    "\"%s\" (-L)", f->part->name,
+		    vs_words_clean(c->w->licenses, strlen(c->w->licenses),
+				   words));
+		return ESLURM_INVALID_LICENSES;
 	case VS_GOES:
 	case VS_GOES_NOT_OURS:
 		return 0;

@@ -12,10 +12,8 @@
 #include "account.h"
 #include "cluster.h"
 #include "../../bits.h"
+#include "../../license_text.h"
 #include "util/mem.h"
-
-#define ALL "vf"			/* license/vf */
-#define ENDS ":=,;"			/* a license's name */
 
 static struct {
 	uint64_t epoch;
@@ -28,28 +26,9 @@ static struct {
 
 /* ---- what is counted ---------------------------------------------------------- */
 
-static bool is_named(const char *token, const char *name)
-{
-	size_t len = strlen(name);
-
-	return !strncmp(token, name, len) &&
-	       (!token[len] || strchr(ENDS, token[len]));
-}
-
-/* Is it among "a:1,b:2"? */
-static bool lists(const char *licenses, const char *name)
-{
-	for (const char *at = licenses; at && *at; at += !!*at) {
-		if (is_named(at, name))
-			return true;
-		at += strcspn(at, ",;");
-	}
-	return false;
-}
-
 static void name_add(const char *name, int adapter)
 {
-	if (!lists(slurm_conf.licenses, name) || strpbrk(name, ENDS "|("))
+	if (!vs_license_listed(slurm_conf.licenses, name) || strpbrk(name, VS_LICENSE_ENDS "|("))
 		return;
 	site.names = vs_realloc(site.names, site.n + 2, sizeof(*site.names));
 	site.adapters = vs_realloc(site.adapters, site.n + 1,
@@ -103,9 +82,9 @@ static bool counts(void)
 	site.epoch = core->epoch();
 	site.size = node_record_count;
 	kinds_renew(core, &names);
-	name_add(ALL, -1);
+	name_add(VS_LICENSE_ALL, -1);
 	for (int a = 0; names && names[a]; a++) {
-		if (strcmp(names[a], ALL))
+		if (strcmp(names[a], VS_LICENSE_ALL))
 			name_add(names[a], a);
 		free(names[a]);
 	}
@@ -202,6 +181,19 @@ void vs_account_asks(const struct vs_test *t, const bitstr_t *bitmap)
 	FREE_NULL_LIST(list);
 }
 
+/* Alternatives ("a|b") leave no room for a license that is had besides, and a job
+ * that is not counted would pass each limit: it gets no node that counts. */
+void vs_account_bar(const struct vs_test *t, bitstr_t *bitmap)
+{
+	if (!t->job_ptr->job_id ||
+	    !vs_license_alternatives(t->job_ptr->licenses) || !counts())
+		return;
+	for (int i = 0; i < MIN(site.size, (int)bit_size(bitmap)); i++)
+		for (size_t l = 0; l < site.n; l++)
+			if (on_node(l, i))
+				bit_clear(bitmap, i);
+}
+
 /* ---- what it has ---------------------------------------------------------------- */
 
 static int is_ours(void *x, void *key)
@@ -225,7 +217,7 @@ static void words_drop(job_record_t *job_ptr)
 		bool ours = false;
 
 		for (size_t i = 0; i < site.n; i++)
-			ours |= is_named(at, site.names[i]);
+			ours |= vs_license_named(at, site.names[i]);
 		if (len && !ours)
 			xstrfmtcat(kept, "%s%.*s", kept ? "," : "", (int)len,
 				   at);
@@ -252,10 +244,10 @@ static vs_list_t list_drop(job_record_t *job_ptr)
 	return ours;
 }
 
-/* Alternatives ("a|b") leave no room for one that is had besides. */
+/* One that runs since before vs_account_bar(), or was given them while it ran. */
 static bool has_alternatives(const job_record_t *job_ptr)
 {
-	return job_ptr->licenses && strchr(job_ptr->licenses, '|');
+	return vs_license_alternatives(job_ptr->licenses);
 }
 
 static void set(job_record_t *job_ptr, int but, bool taken)

@@ -9,6 +9,9 @@
 
 #include "job_test.h"
 
+/* Clears nodes whose VFs are counted, if the job asks for alternative licenses
+ * ("a|b"): with those it would not be counted, and pass each limit. */
+void vs_account_bar(const struct vs_test *t, bitstr_t *bitmap);
 /* Before a job is tested on these nodes: it takes no fewer than that. */
 void vs_account_least(const struct vs_test *t, const bitstr_t *bitmap);
 /* It would get just these: Slurm's limits are judged by them next. */

@@ -149,6 +149,7 @@ VS_EXPORT int select_p_job_test(job_record_t *job_ptr, bitstr_t *bitmap,
 
 	VS_XSET(&t);
 	vs_timed_begin();
+	vs_account_bar(&t, bitmap);
 	vs_account_least(&t, bitmap);
 	rc = vs_job_test(&t, bitmap);
 	if (!rc)
