@@ -449,8 +449,8 @@ static int head_svg(const struct page *p)
 {
 	const struct top_engine *e = &p->m->engine;
 	struct top_lines sums = { 0 };
-	VS_FREE char *link = vs_asprintf("vCenter %s %s%s%s", e->vcenter,
-		e->up ? "up" : "DOWN", e->error[0] ? ": " : "", e->error);
+	VS_FREE char *link = vs_asprintf("vCenter %s%s%s%s%s", e->vcenter,
+		e->vcenter[0] ? " " : "", e->up ? "up" : "DOWN", e->error[0] ? ": " : "", e->error);
 	VS_FREE char *line = NULL;
 	char day[32];
 

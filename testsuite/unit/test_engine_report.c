@@ -407,6 +407,51 @@ static void why_vcenter_is_away_names_neither_address_nor_account(void **state)
 	}
 }
 
+static bool is_operator(void *ctx, uint32_t uid)
+{
+	(void)ctx;
+	return uid == OWNER;
+}
+
+static bool names(const char *verb, uint32_t uid, const char *what)
+{
+	struct vs_err err = { 0 };
+	struct json_object *o = vs_core_report(verb, 0, uid, &err);
+	VS_FREE char *text = NULL;
+
+	if (!o)
+		fail_msg("%s: %s", verb, err.text);
+	text = vs_jb_text_free(o);
+	return strstr(text, what) != NULL;
+}
+
+static void operators_alone_are_told_the_address_and_nobody_the_account(
+							void **state)
+{
+	static const char *const verbs[] = {
+		"status", "check", "hosts", "nodes", "reconcile", "parents",
+	};
+	struct vs_port p = port;
+
+	(void)state;
+	p.is_operator = is_operator;
+	vs_core.port = &p;
+	all_nodes = true;
+	vs_str_replace(&vs_core.conf->vcenter, "https://vc.example.org:8443/");
+	vs_str_replace(&vs_core.conf->username, "svc-account");
+	vs_vc_state_set(&vs_core, "no connection to https://vc.example.org:8443");
+	vs_core.ready = false;
+	for (size_t i = 0; i < VS_COUNT(verbs); i++) {
+		if (names(verbs[i], STRANGER, "vc.example.org"))
+			fail_msg("%s names the address", verbs[i]);
+		assert_false(names(verbs[i], STRANGER, "svc-account"));
+		assert_false(names(verbs[i], OWNER, "svc-account"));
+	}
+	assert_true(names("status", OWNER, "https:\\/\\/vc.example.org") ||
+		    names("status", OWNER, "https://vc.example.org"));
+	vs_core.port = &port;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -423,6 +468,7 @@ int main(void)
 		T(nodes_are_hidden_by_private_data),
 		T(a_hidden_job_is_answered_for_like_one_that_is_not_there),
 		T(why_vcenter_is_away_names_neither_address_nor_account),
+		T(operators_alone_are_told_the_address_and_nobody_the_account),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -3,7 +3,7 @@
  * A client of vCenter for the configuration in force: its address, account and
  * names, each name once; and what is told of it. slurmctld's log has all of it;
  * reasons and svf are for everybody, and never name the address or the
- * account. The lock is held.
+ * account. svf status alone names the address, to operators. The lock is held.
  */
 #include <ctype.h>
 #include <stdlib.h>

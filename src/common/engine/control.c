@@ -232,6 +232,16 @@ static const struct verb *verb_allowed(const struct conn *c, struct vs_err *err)
 	return NULL;
 }
 
+/* One answer for a job that isn't there and one that isn't the user's, in the
+ * words that were asked: Slurm's own id of a task would tell that it is there. */
+static int no_such_job(const struct conn *c, struct vs_err *err)
+{
+	const char *part = c->req.name;
+
+	return vs_err_set(err, VS_E_GONE, "no such job: %u%s%s", c->req.job,
+			  !part[0] || part[0] == '+' ? "" : "_", part);
+}
+
 /* "why" of a task or a component has that as its name. */
 static int job_asked(const struct conn *c, const struct verb *v, uint32_t *job,
 		     struct vs_err *err)
@@ -240,9 +250,7 @@ static int job_asked(const struct conn *c, const struct verb *v, uint32_t *job,
 	if (!v->needs_job || !c->req.name[0])
 		return 0;
 	*job = vs_core_part(*job, c->req.name);
-	return *job ? 0 : vs_err_set(err, VS_E_GONE, "no such job: %u%s%s",
-				     c->req.job, c->req.name[0] == '+' ? "" :
-				     "_", c->req.name);
+	return *job ? 0 : no_such_job(c, err);
 }
 
 static int report_make(struct conn *c, struct vs_err *err)
@@ -262,7 +270,8 @@ static int report_make(struct conn *c, struct vs_err *err)
 		vs_core_plan(c->req.nodes, c->uid, err) :
 		vs_core_report(v->name, job, c->uid, err);
 	if (!o)
-		return -1;
+		return v->needs_job && err->code == VS_E_GONE ?
+			no_such_job(c, err) : -1;
 	c->report = vs_jb_text_free(o);
 	c->report_len = strlen(c->report);
 	if (c->report_len > VS_CTL_REPORT_MAX)

@@ -320,7 +320,7 @@ static void report_status(struct vs_core *c, struct json_object *top,
 		if (owner == VS_OWNER_OURS)
 			(*(vm->power == VS_POWER_ON ? &on : &off))++;
 	}
-	vs_report_str(top, "vcenter", c->conf->vcenter);
+	vs_report_str(top, "vcenter", operators ? c->conf->vcenter : NULL);
 	vs_jb_bool(top, "up", c->ready);
 	vs_jb_int(top, "since", c->vc_since_ms / 1000);
 	vs_report_str(top, "error", c->vc_state);

@@ -113,9 +113,7 @@ static void add_findings(struct asked *a, const struct vs_core *c)
 
 static void add_vcenter(struct asked *a, const struct vs_core *c)
 {
-	const char *what = c->conf->vcenter ? c->conf->vcenter : "vCenter";
-
-	put(a, VS_CHECK_VCENTER, what, "",
+	put(a, VS_CHECK_VCENTER, "vCenter", "",
 	    c->vc_state[0] ? c->vc_state : "its inventory is not read yet",
 	    "reachable", "svf status");
 }
