@@ -269,7 +269,7 @@ static bool probed_line(int rounds, const char *name)
 }
 
 /* What is done meanwhile: an order, its saving, a reading of the metrics. */
-enum { EVICT, SAVE, METRICS, TURN };
+enum { EVICT, SAVE, METRICS, TURN, PLAN };
 static int64_t scrape_us, scrape_lock_us, text_us;	/* of the last one */
 static size_t page_len;
 
@@ -308,6 +308,8 @@ static void waits_for(int round, int what)
 		scrape(&err);
 	else if (what == TURN)
 		turn();
+	else if (what == PLAN)
+		vs_jb_free(vs_core_plan("vm[1-10000]", 0, &err));
 	else
 		vs_jb_free(vs_core_act("evict", "vm[1-10000]", "bench", 0,
 				       &err));
@@ -367,6 +369,18 @@ static bool metrics(void)
 	memcpy(took[0], took[METRICS], sizeof(took[0]));
 	good = probed_line(PREEMPTIONS, "metrics");
 	return line("metrics_lock_held", "worst", worst_us, P99_BAR_US) & good;
+}
+
+/* ---- svf plan ----------------------------------------------------------------------- */
+
+/* The same while svf plan asks about all 10,000 nodes. */
+static bool plans(void)
+{
+	world(16);
+	for (int i = 0; i < PREEMPTIONS; i++)
+		waits_for(i, PLAN);
+	memcpy(took[0], took[PLAN], sizeof(took[0]));
+	return probed_line(PREEMPTIONS, "plan_all_nodes");
 }
 
 /* ---- vMotion ------------------------------------------------------------------------ */
@@ -471,6 +485,7 @@ int main(int argc, char **argv)
 	good &= with_devices(all, avail);
 	good &= orders();
 	good &= metrics();
+	good &= plans();
 	good &= vmotions(all);
 	good &= preemption(all);
 	return good ? 0 : 1;

@@ -201,6 +201,104 @@ static void a_credential_must_be_short_lived_for_us_and_of_our_key(void **state)
 	close(fd);
 }
 
+/* munge deflates what its client asks it to: 300 bytes come, 100 kB are meant. */
+static char *deflated_question(size_t bytes)
+{
+	VS_FREE char *text = vs_calloc(bytes + 64, 1), *more = NULL;
+	munge_ctx_t ctx = munge_ctx_create();
+	char *cred = NULL;
+
+	more = vs_calloc(bytes + 1, 1);
+	memset(more, 'z', bytes);
+	snprintf(text, bytes + 64, "{\"verb\":\"hosts\",\"id\":\"q\",\"z\":\"%s\"}",
+		 more);
+	assert_int_equal(munge_ctx_set(ctx, MUNGE_OPT_SOCKET, stage_socket), 0);
+	assert_int_equal(munge_ctx_set(ctx, MUNGE_OPT_TTL, VS_SEAL_TTL), 0);
+	assert_int_equal(munge_ctx_set(ctx, MUNGE_OPT_ZIP_TYPE, MUNGE_ZIP_ZLIB), 0);
+	assert_int_equal(munge_encode(&cred, ctx, text, strlen(text)), 0);
+	munge_ctx_destroy(ctx);
+	assert_uint_in_range(strlen(cred), 1, VS_CTL_REQUEST_MAX - 1);
+	return cred;
+}
+
+static void a_request_that_munge_inflates_is_measured_again(void **state)
+{
+	VS_FREE char *large = deflated_question(100000);
+	VS_FREE char *fine = deflated_question(20000), *frame = NULL;
+	int fd;
+
+	expect_refused(port_of(state), large);
+	fd = dial(port_of(state));
+	send_frame(fd, fine);
+	frame = recv_frame(fd);
+	assert_non_null(frame);
+	close(fd);
+}
+
+/* Exits with how many of n plans nobody got, 100: a refusal had other words. */
+static void plans_of_nobody(int port, int n)
+{
+	int got = 0;
+
+	if (setgid(NOBODY) || setuid(NOBODY))
+		_exit(101);
+	stage_dies_with_parent();
+	for (int i = 0; i < n; i++) {
+		VS_FREE char *cred = question("plan", 0), *frame, *text = NULL;
+		struct vs_ctl_part p;
+		uint32_t uid;
+		size_t len;
+		int fd = dial(port);
+
+		send_frame(fd, cred);
+		frame = recv_frame(fd);
+		if (!frame || vs_unseal(stage_socket, frame, &text, &len, &uid,
+					NULL) ||
+		    vs_ctl_part_parse(text, len, &p, NULL))
+			_exit(102);
+		if (p.refused && !strstr(p.err.text, "too many requests by uid"))
+			_exit(100);
+		got += !p.refused;
+		close(fd);
+	}
+	_exit(got);
+}
+
+static void expect_plans(int port, int asked, int got)
+{
+	pid_t pid = stage_fork();
+	int status;
+
+	if (pid == 0)
+		plans_of_nobody(port, asked);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), got);
+}
+
+static void an_ordinary_user_gets_ten_plans_and_one_more_a_second(void **state)
+{
+	int port = port_of(state);
+
+	if (geteuid() != 0)
+		skip();
+	stage_report_text[4] = "{}";
+	stage_clock_stop();
+	expect_plans(port, 13, 10);
+	stage_clock_forward(1000);
+	expect_plans(port, 3, 1);
+	stage_clock_forward(60000);
+	expect_plans(port, 13, 10);
+	for (int i = 0; i < 30; i++) {		/* root isn't counted */
+		struct vs_err err = { 0 };
+		VS_FREE char *text = ask(port, "plan", 0, &err, NULL);
+
+		assert_non_null(text);
+	}
+	stage_clock_go();
+	stage_report_text[4] = NULL;
+}
+
 /* ---- what -------------------------------------------------------------- */
 
 static void verbs_that_fail_say_why_and_what_to_do(void **state)
@@ -470,6 +568,8 @@ int main(void)
 #define T(f) cmocka_unit_test_setup(f, restart)
 		T(the_answer_is_for_who_munge_says_asks),
 		T(any_user_may_ask_and_nobody_else_can_open_the_answer),
+		T(a_request_that_munge_inflates_is_measured_again),
+		T(an_ordinary_user_gets_ten_plans_and_one_more_a_second),
 		T(a_credential_is_good_for_one_question),
 		T(a_credential_must_be_short_lived_for_us_and_of_our_key),
 		T(verbs_that_fail_say_why_and_what_to_do),

@@ -6,6 +6,11 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "util/hostlist.h"
 #include "util/mem.h"
 
@@ -62,6 +67,60 @@ static void long_numbers_stay_what_they_are(void **state)
 	is("x12345678901 x12345678902", "x12[345678901-345678902]");
 }
 
+/* Is this list refused by a process that may have 200 MiB? */
+static bool refused_with_little_memory(const char *list)
+{
+	struct rlimit most = { 200u << 20, 200u << 20 };
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+		setrlimit(RLIMIT_AS, &most);
+#else
+		(void)most;
+#endif
+		_exit(vs_hostlist_expand(list) ? 1 : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+static void names_and_their_bytes_have_a_maximum(void **state)
+{
+	char list[17000], *at = list;
+	char **names;
+
+	(void)state;
+	memset(list, 'x', sizeof(list));
+	vs_strlcpy(list + 16300, "[0-65535]", sizeof(list) - 16300);
+	assert_true(refused_with_little_memory(list));
+	vs_strlcpy(list + 250, "[00000-65535]", sizeof(list) - 250);	/* 255 bytes each: 16 MiB */
+	assert_true(refused_with_little_memory(list));
+	vs_strlcpy(list + 251, "[00000-00001]", sizeof(list) - 251);	/* 256 bytes */
+	assert_null(vs_hostlist_expand(list + 0));
+	vs_strlcpy(list + 250, "[00000-00001]", sizeof(list) - 250);
+	names = vs_hostlist_expand(list);
+	assert_non_null(names);
+	assert_int_equal(strlen(names[1]), 255);
+	vs_hostlist_free(names);
+	memset(list, 'x', 256);
+	list[256] = '\0';
+	assert_null(vs_hostlist_expand(list));
+	list[255] = '\0';
+	names = vs_hostlist_expand(list);
+	assert_non_null(names);
+	vs_hostlist_free(names);
+	/* many short ones are what Slurm writes */
+	for (int i = 0; i < 3000; i++)
+		at += snprintf(at, 8, "%sv%d", i ? "," : "", i % 10);
+	names = vs_hostlist_expand(list);
+	assert_non_null(names);
+	vs_hostlist_free(names);
+	assert_true(refused_with_little_memory("a[0-65536]"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -70,6 +129,7 @@ int main(void)
 		cmocka_unit_test(a_domain_is_no_number),
 		cmocka_unit_test(each_name_comes_once),
 		cmocka_unit_test(long_numbers_stay_what_they_are),
+		cmocka_unit_test(names_and_their_bytes_have_a_maximum),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -32,6 +32,8 @@
 #define READ_MS 5000
 #define CROWD_MS 1000
 #define WRITE_MS 5000
+#define PLAN_MS 1000
+#define PLAN_BURST 10
 
 struct conn {
 	struct vs_conn c;
@@ -43,9 +45,13 @@ struct conn {
 	char peer[NI_MAXHOST + NI_MAXSERV];
 };
 
+/* The server's thread alone. */
+struct plans { int64_t next_ms; };	/* when the last one counts as asked */
+
 static struct {
 	char *munge_socket;
 	uint32_t slurm_uid;
+	struct plans plans[256];	/* by uid, which may share one */
 	atomic_uint_fast64_t served, refused;
 } ctl;
 
@@ -253,13 +259,38 @@ static int job_asked(const struct conn *c, const struct verb *v, uint32_t *job,
 	return *job ? 0 : no_such_job(c, err);
 }
 
-static int report_make(struct conn *c, struct vs_err *err)
+/* Placement for thousands of nodes costs far more than any report. So each
+ * ordinary user may ask for PLAN_BURST plans at once, and for one more each
+ * PLAN_MS. */
+static int plan_allowed(const struct conn *c, int64_t now_ms,
+			struct vs_err *err)
+{
+	struct plans *p = &ctl.plans[c->uid % VS_COUNT(ctl.plans)];
+	int64_t back = now_ms - PLAN_BURST * PLAN_MS;
+
+	if (may_change(c->uid))
+		return 0;
+	/* Whoever had the place before has not asked for long, or waits for
+	 * the time that this one must wait too. */
+	if (p->next_ms < back)
+		p->next_ms = back;
+	if (p->next_ms + PLAN_MS > now_ms)
+		return vs_err_set(err, VS_E_SHORTAGE,
+			"plan: too many requests by uid %u: try again in %lld s",
+			c->uid, (long long)(p->next_ms + 2 * PLAN_MS - now_ms -
+					    1) / PLAN_MS);
+	p->next_ms += PLAN_MS;
+	return 0;
+}
+
+static int report_make(struct conn *c, int64_t now_ms, struct vs_err *err)
 {
 	const struct verb *v = verb_allowed(c, err);
 	struct json_object *o;
 	uint32_t job;
 
-	if (!v || job_asked(c, v, &job, err))
+	if (!v || job_asked(c, v, &job, err) ||
+	    (!strcmp(v->name, "plan") && plan_allowed(c, now_ms, err)))
 		return -1;
 	o = v->changes && c->req.at && !strncmp(v->name, "drain", 5) ?
 		vs_core_drain_at(c->req.name, c->req.text, c->req.at,
@@ -283,6 +314,14 @@ static int report_make(struct conn *c, struct vs_err *err)
 	return 0;
 }
 
+static int request_check(size_t len, struct vs_err *err)
+{
+	return len <= VS_CTL_REQUEST_MAX ? 0 :
+		vs_err_set(err, VS_E_REQUEST,
+			   "a request of %zu bytes, at most %d are allowed",
+			   len, VS_CTL_REQUEST_MAX);
+}
+
 /* A whole request is in: answer it, or close. */
 static void conn_answer(struct conn *c, size_t len, int64_t now_ms)
 {
@@ -296,13 +335,14 @@ static void conn_answer(struct conn *c, size_t len, int64_t now_ms)
 		conn_refuse(c, &err);
 		return;
 	}
+	/* munge may have inflated it: its length says nothing of the text's */
 	if (vs_unseal(ctl.munge_socket, c->c.in.data + VS_FRAME_HEAD, &text, &len,
-		      &c->uid, &err) ||
+		      &c->uid, &err) || request_check(len, &err) ||
 	    vs_ctl_request_parse(text, len, &c->req, &err)) {
 		conn_refuse(c, &err);
 		return;
 	}
-	if (report_make(c, &why))
+	if (report_make(c, now_ms, &why))
 		rc = say_no(c, &why, now_ms, &err);
 	else
 		rc = next_part(c, now_ms, &err);
@@ -377,6 +417,7 @@ int vs_control_start(const struct vs_conf *conf, struct vs_err *err)
 	atomic_store(&ctl.served, 0);
 	atomic_store(&ctl.refused, 0);
 	ctl.slurm_uid = conf->password_uid;
+	memset(ctl.plans, 0, sizeof(ctl.plans));
 	ctl.munge_socket = vs_strdup(conf->munge_socket);
 	fd = vs_control_listen(conf, err);
 	if (fd < 0 || vs_serve_start(&server, fd, err)) {

@@ -4,6 +4,11 @@
  * asked of the very functions that do it (vs_job_places, vs_hold_plan, the step
  * table), so that the plan and the deed can't differ. Takes no hold, notes
  * nothing, sends nothing. Seconds are estimates (pace.c).
+ *
+ * Anybody may ask, for all nodes at once. So only the placement itself is one
+ * piece under the core's lock; between two nodes the lock is lent, and the
+ * estimate is made without it, of figures that were copied. A configuration that
+ * changed meanwhile ends the plan.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +31,9 @@ struct row {
 	bool waits;			/* it can't be served now */
 	int64_t parent_ms;		/* until there is what its VM is cloned
 					 * of; -1: never measured */
+	int64_t step_ms[STEPS_MAX], boot_ms;	/* how long each lasts */
+	int64_t alone_ms;		/* all of it; -1: not known */
+	int host;			/* its place's index */
 	int64_t ready_ms;		/* while the estimate is made */
 };
 
@@ -37,7 +45,15 @@ struct plan {
 	bool after_idle;		/* but when idle VMs are off, and */
 	int *going;			/* these would be asked to go */
 	size_t ngoing;
+	uint64_t epoch;			/* of the configuration */
 };
+
+/* Between two nodes. False: the configuration is another, c->nodes too. */
+static bool lend(const struct vs_core *c, const struct plan *p)
+{
+	vs_lock_lend();
+	return c->epoch == p->epoch;
+}
 
 static void plan_free(struct plan *p)
 {
@@ -164,7 +180,8 @@ static void not_served(struct vs_core *c, const int *ids, struct plan *p)
 		p->ngoing = vs_reclaim_would(c, ids, p->n, p->going);
 }
 
-static void plan_make(struct vs_core *c, const int *ids, struct plan *p)
+/* False: the configuration changed. */
+static bool plan_make(struct vs_core *c, const int *ids, struct plan *p)
 {
 	VS_FREE struct vs_node **place = vs_calloc(p->n + 1, sizeof(*place));
 	VS_FREE struct vs_place_node *at = vs_calloc(p->n + 1, sizeof(*at));
@@ -186,7 +203,10 @@ static void plan_make(struct vs_core *c, const int *ids, struct plan *p)
 			vs_node_avail(c, r->n) == VS_AVAIL_NONE);
 		if (!r->waits)
 			steps_find(c, r);
+		if (!lend(c, p))
+			return false;
 	}
+	return true;
 }
 
 /* ---- how long ---------------------------------------------------------------- */
@@ -256,83 +276,86 @@ static void parents_last(const struct vs_core *c, struct plan *p)
 	HASH_CLEAR(hh, known);
 }
 
-/* Of a node alone; -1: something of it was never measured. */
-static int64_t alone_ms(const struct vs_core *c, const struct row *r)
+/* What the estimate needs of a row; alone_ms -1: something of it was never
+ * measured. */
+static void row_measure(const struct vs_core *c, struct row *r)
 {
-	int64_t sum = r->parent_ms, ms;
+	const struct vs_profile *profile = r->n->profile;
+	const struct vs_host *h = vs_host_get(&c->inv, r->hold.host);
+	bool known = r->parent_ms >= 0;
 
+	r->host = h ? h->index : c->inv.nhosts;
+	r->alone_ms = 0;
 	if (!r->nsteps)
-		return 0;
-	if (sum < 0)
-		return -1;
+		return;
 	for (size_t i = 0; i < r->nsteps; i++) {
-		ms = vs_pace_ms(c, r->n->profile, op_of(r->steps[i]));
-		if (ms < 0)
-			return -1;
-		sum += ms;
+		r->step_ms[i] = vs_pace_ms(c, profile, op_of(r->steps[i]));
+		known &= r->step_ms[i] >= 0;
+		r->alone_ms += r->step_ms[i];
 	}
-	ms = vs_pace_ms(c, r->n->profile, VS_PACE_BOOT);
-	return ms < 0 ? -1 : sum + ms;
+	r->boot_ms = vs_pace_ms(c, profile, VS_PACE_BOOT);
+	known &= r->boot_ms >= 0;
+	r->alone_ms = known ? r->alone_ms + r->boot_ms + r->parent_ms : -1;
 }
 
+struct budgets {
+	int provision, power, host, nhosts;
+};
+
 /* Its next step, as soon as it and the budgets allow. */
-static void step_time(const struct vs_core *c, struct row *r, size_t step,
-		      int64_t *global, int nglobal, int64_t *host)
+static void step_time(struct row *r, size_t step, int64_t *global, int nglobal,
+		      int64_t *host, int nhost)
 {
 	int64_t *a = earliest(global, nglobal);
-	int64_t *b = earliest(host, c->conf->host_max);
+	int64_t *b = earliest(host, nhost);
 	int64_t begin = r->ready_ms;
 
 	begin = *a > begin ? *a : begin;
 	begin = *b > begin ? *b : begin;
-	r->ready_ms = *a = *b = begin +
-		vs_pace_ms(c, r->n->profile, op_of(r->steps[step]));
+	r->ready_ms = *a = *b = begin + r->step_ms[step];
 }
 
 /*
  * All of them side by side under the budgets, each step of all nodes before the
- * next one; what others have under way is not in it. -1: not known.
+ * next one; what others have under way is not in it. -1: not known. Without the
+ * lock: of the rows' own figures.
  */
-static int64_t estimate_ms(const struct vs_core *c, struct plan *p)
+static int64_t estimate_ms(const struct budgets *may, struct plan *p)
 {
-	const struct vs_conf *conf = c->conf;
-	VS_FREE int64_t *making = vs_calloc((size_t)conf->provision_max + 1,
+	VS_FREE int64_t *making = vs_calloc((size_t)may->provision + 1,
 					    sizeof(*making));
-	VS_FREE int64_t *power = vs_calloc((size_t)conf->power_max + 1,
+	VS_FREE int64_t *power = vs_calloc((size_t)may->power + 1,
 					   sizeof(*power));
-	VS_FREE int64_t *hosts = vs_calloc(((size_t)c->inv.nhosts + 1) *
-					   (size_t)conf->host_max,
-					   sizeof(*hosts));
+	VS_FREE int64_t *hosts = vs_calloc(((size_t)may->nhosts + 1) *
+					   (size_t)may->host, sizeof(*hosts));
 	int64_t last = 0;
 
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->rows[i].alone_ms < 0)
+			return -1;
+		p->rows[i].ready_ms = p->rows[i].parent_ms;
+	}
 	for (size_t step = 0; step < STEPS_MAX; step++) {
 		for (size_t i = 0; i < p->n; i++) {
 			struct row *r = &p->rows[i];
-			const struct vs_host *h =
-				vs_host_get(&c->inv, r->hold.host);
-			int at = h ? h->index : c->inv.nhosts;
 			bool on_off;
 
-			if (alone_ms(c, r) < 0)
-				return -1;
-			if (!step)
-				r->ready_ms = r->parent_ms;
 			if (step >= r->nsteps)
 				continue;
 			on_off = r->steps[step] == VS_DO_POWER_ON ||
 				r->steps[step] == VS_DO_SHUTDOWN;
-			step_time(c, r, step, on_off ? power : making,
-				  on_off ? conf->power_max :
-				  conf->provision_max,
-				  hosts + (size_t)at * (size_t)conf->host_max);
+			step_time(r, step, on_off ? power : making,
+				  on_off ? may->power : may->provision,
+				  hosts + (size_t)(r->host < may->nhosts ?
+				  r->host : may->nhosts) * (size_t)may->host,
+				  may->host);
 		}
 	}
 	for (size_t i = 0; i < p->n; i++) {
 		struct row *r = &p->rows[i];
 
 		if (r->nsteps)
-			r->ready_ms += vs_pace_ms(c, r->n->profile,
-						  VS_PACE_BOOT);
+			r->ready_ms += r->boot_ms;
 		last = r->ready_ms > last ? r->ready_ms : last;
 	}
 	return last;
@@ -362,7 +385,7 @@ static struct json_object *row_json(struct vs_core *c, const struct row *r)
 	struct json_object *o = vs_jb_obj(NULL), *steps = vs_jb_arr();
 	const struct vs_host *host = r->placed && !r->waits ?
 		vs_host_get(&c->inv, r->hold.host) : NULL;
-	int64_t ms = alone_ms(c, r);
+	int64_t ms = r->alone_ms;
 	char pfs[VS_PFS_LEN];
 
 	vs_jb_str(o, "node", r->n->name);
@@ -391,15 +414,32 @@ static struct json_object *going_json(const struct vs_core *c,
 	return arr;
 }
 
-static void plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
+/* False: the configuration changed. Held at the start and at the end, not in
+ * between. */
+static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 			struct json_object *top)
 {
+	const struct budgets may = {
+		.provision = c->conf->provision_max,
+		.power = c->conf->power_max, .host = c->conf->host_max,
+		.nhosts = c->inv.nhosts,
+	};
 	struct json_object *arr = vs_jb_arr();
 	int64_t calls = parents_calls(c, p), busy = 0, ms;
 
+	vs_jb_put(top, "nodes", arr);
 	parents_last(c, p);
-	ms = estimate_ms(c, p);
 	for (size_t i = 0; i < p->n; i++) {
+		row_measure(c, &p->rows[i]);
+		if (!lend(c, p))
+			return false;
+	}
+	vs_unlock();
+	ms = estimate_ms(&may, p);
+	vs_lock();
+	for (size_t i = 0; i < p->n; i++) {
+		if (!lend(c, p))
+			return false;
 		calls += (int64_t)p->rows[i].nsteps;
 		busy += vs_job_runs(p->rows[i].n);
 		if (sees_nodes)
@@ -408,7 +448,6 @@ static void plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 	vs_jb_int(top, "time", vs_wall_ms() / 1000);
 	vs_jb_bool(top, "served", p->served);
 	vs_report_str(top, "text", p->why.text);
-	vs_jb_put(top, "nodes", arr);
 	if (p->after_idle)
 		vs_jb_bool(top, "after_idle", true);
 	if (p->ngoing && sees_nodes)
@@ -424,25 +463,28 @@ static void plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 		vs_jb_bool(top, "measured", ms >= 0);
 	}
 	vs_report_notes(c, top, false);
+	return true;
 }
 
-/* Ids of ours among the names, each once. */
-static size_t ids_of(struct vs_core *c, char **names, int *ids, size_t *others)
+#define NAMES_AT_ONCE 512	/* that are looked up under the lock, 0.1 ms */
+
+/* Ids of ours among the names, each once. False: the configuration changed. */
+static bool ids_find(struct vs_core *c, char **names, int *ids, struct plan *p)
 {
 	VS_FREE bool *seen = vs_calloc(c->nnodes + 1, sizeof(*seen));
-	size_t n = 0;
 
-	*others = 0;
-	for (char **s = names; *s; s++) {
-		const struct vs_node *node = vs_node_named(c, *s);
+	for (size_t i = 0; names[i]; i++) {
+		const struct vs_node *node = vs_node_named(c, names[i]);
 
-		*others += !node;
-		if (!node || seen[node->id])
-			continue;
-		seen[node->id] = true;
-		ids[n++] = node->id;
+		p->others += !node;
+		if (node && !seen[node->id]) {
+			seen[node->id] = true;
+			ids[p->n++] = node->id;
+		}
+		if (i % NAMES_AT_ONCE == NAMES_AT_ONCE - 1 && !lend(c, p))
+			return false;
 	}
-	return n;
+	return lend(c, p);
 }
 
 struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
@@ -454,7 +496,7 @@ struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
 	struct vs_err never = { 0 };
 	struct json_object *top;
 	VS_FREE int *ids = NULL;
-	bool sees_nodes, ever;
+	bool sees_nodes, ever, whole;
 
 	if (!names) {
 		vs_err_set(err, VS_E_REQUEST,
@@ -464,22 +506,26 @@ struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
 	top = vs_jb_obj(NULL);
 	sees_nodes = c->port->sees_nodes(c->port->ctx, uid);
 	vs_lock();
+	p.epoch = c->epoch;
 	ids = vs_calloc(c->nnodes + 1, sizeof(*ids));
-	p.n = ids_of(c, names, ids, &p.others);
-	ever = vs_ask_ever(c, ids, p.n, &never);
-	if (ever) {
-		p.rows = vs_calloc(p.n + 1, sizeof(*p.rows));
-		plan_make(c, ids, &p);
-		plan_report(c, &p, sees_nodes, top);
-	}
+	whole = ids_find(c, names, ids, &p);
+	ever = !whole || vs_ask_ever(c, ids, p.n, &never);
+	p.rows = vs_calloc(p.n + 1, sizeof(*p.rows));
+	if (whole && ever)
+		whole = lend(c, &p) && plan_make(c, ids, &p) &&
+			plan_report(c, &p, sees_nodes, top);
 	vs_unlock();
 	plan_free(&p);
 	vs_hostlist_free(names);
-	if (ever)
+	if (ever && whole)
 		return top;
 	vs_jb_free(top);
-	vs_err_set(err, VS_E_REQUEST,
-		   "can never run on the nodes that Slurm chooses: %s",
-		   never.text);
+	if (!whole)
+		vs_err_set(err, VS_E_SHORTAGE,
+			   "plan: the configuration was changed while the plan was made: ask again");
+	else
+		vs_err_set(err, VS_E_REQUEST,
+			   "can never run on the nodes that Slurm chooses: %s",
+			   never.text);
 	return NULL;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Host lists as Slurm writes them, esx[01-16,20],other, where no Slurm is at
- * hand. One pair of brackets a name, a bounded number of names; whatever else
- * is malformed.
+ * hand. One pair of brackets a name; names, their lengths and the bytes of all
+ * of them are bounded, before memory is taken for them; whatever else is
+ * malformed.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,23 +14,27 @@
 #include "util/mem.h"
 
 #define HOSTS_MAX 65536
+#define NAME_MAX_BYTES 255	/* as of a host's name in DNS */
 #define LIST_MAX (4 * 1024 * 1024)
 
 struct names {
 	char **list;
-	size_t n, cap;
+	size_t n, cap, bytes;
 };
 
-static bool add_name(struct names *out, char *name_take)
+/* Is there room for one more name of len bytes? */
+static bool may_add(struct names *out, size_t len)
 {
-	if (out->n == HOSTS_MAX) {
-		free(name_take);
-		return false;
-	}
+	out->bytes += len;
+	return len <= NAME_MAX_BYTES && out->n < HOSTS_MAX &&
+	       out->bytes <= LIST_MAX;
+}
+
+static void add_name(struct names *out, char *name_take)
+{
 	VS_GROW(out->list, out->cap, out->n + 2);
 	out->list[out->n++] = name_take;
 	out->list[out->n] = NULL;
-	return true;
 }
 
 /* "01-16" or "7" at *at, up to ',' or ']'. */
@@ -53,11 +58,13 @@ static bool range(struct names *out, const char *prefix, int prefix_len,
 	}
 	if (hi < lo || hi - lo >= HOSTS_MAX)
 		return false;
-	for (; lo <= hi; lo++)
-		if (!add_name(out, vs_asprintf("%.*s%0*lu%.*s", prefix_len,
-					       prefix, (int)digits, lo,
-					       suffix_len, suffix)))
+	for (; lo <= hi; lo++) {
+		if (!may_add(out, (size_t)prefix_len + (size_t)suffix_len +
+			     digits))
 			return false;
+		add_name(out, vs_asprintf("%.*s%0*lu%.*s", prefix_len, prefix,
+					  (int)digits, lo, suffix_len, suffix));
+	}
 	return true;
 }
 
@@ -70,8 +77,12 @@ static bool element(struct names *out, const char *s, const char *end)
 
 	if (s == end || !open != !close)
 		return false;
-	if (!open)
-		return add_name(out, vs_asprintf("%.*s", (int)(end - s), s));
+	if (!open) {
+		if (!may_add(out, (size_t)(end - s)))
+			return false;
+		add_name(out, vs_asprintf("%.*s", (int)(end - s), s));
+		return true;
+	}
 	if (close < open || memchr(close + 1, '[', (size_t)(end - close) - 1))
 		return false;
 	for (at = open + 1;; at++) {

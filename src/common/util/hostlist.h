@@ -5,8 +5,11 @@
 
 #include <stddef.h>
 
-/* A NULL-terminated array for vs_hostlist_free(); NULL if the list is
- * malformed. */
+/*
+ * Returns a NULL-terminated array for vs_hostlist_free(). Returns NULL if the
+ * list is malformed, has more than 65,536 names or 4 MiB of them, or a name of
+ * more than 255 bytes; no more than these 4 MiB were taken then.
+ */
 char **vs_hostlist_expand(const char *list);
 void vs_hostlist_free(char **names);
 
