@@ -38,7 +38,7 @@ lint_shell() {
 
 lint_spelling() {
 	(cd "$VS_TOP" && tracked | grep -vE 'go\.sum$|\.golden$|/corpus/' |
-		xargs -r codespell -L 'mor,ro,nd,te,ans,fo,inout,clos,crate,hda,noth')
+		xargs -r codespell -L 'mor,ro,nd,te,ans,fo,inout,clos,crate,hda,noth,bu')
 }
 
 lint_cppcheck() {

@@ -2,9 +2,11 @@
 /*
  * One question to slurmctld over the control channel, and its answer.
  *
- * Rules: every wait has an end; an answer counts only if root, SlurmUser or
- * this very user sealed it (anybody may listen on a port) and if it carries
- * the question's random id; who doesn't answer is passed over for the next
+ * Rules: every wait has an end; SlurmUser alone can open the question, and it
+ * names the controller and the cluster that it is for (anybody may listen on a
+ * port, and hand over what was caught there); an answer counts only if root,
+ * SlurmUser or this very user sealed it and if it carries the question's random
+ * id; who doesn't answer is passed over for the next
  * controller, whoever refuses has answered.
  */
 #ifndef _GNU_SOURCE
@@ -36,6 +38,7 @@ struct ask {
 	struct svf_where where;
 	struct vs_ctl_request req;
 	struct vs_buf answer;
+	uint32_t slurm_uid;	/* SlurmUser */
 	bool answered;		/* somebody entitled spoke: don't ask others */
 	bool munge;		/* the local munged is what failed */
 	bool closed;		/* nobody listens at one of them */
@@ -152,16 +155,7 @@ static int frame_get(int fd, struct vs_buf *b, size_t *len, struct vs_err *err)
 
 static bool entitled(const struct ask *a, uint32_t uid)
 {
-	const char *name = a->where.slurm_user ? a->where.slurm_user : "slurm";
-	const struct passwd *pw;
-	char *end;
-
-	if (uid == 0 || uid == geteuid())
-		return true;
-	pw = getpwnam(name);
-	if (pw)
-		return uid == pw->pw_uid;
-	return name[0] && strtoul(name, &end, 10) == uid && !*end;
+	return uid == 0 || uid == geteuid() || uid == a->slurm_uid;
 }
 
 /* One part of the answer into a->answer; 1 if more follow. */
@@ -193,7 +187,7 @@ static int part_get(struct ask *a, int fd, struct vs_buf *in, uint32_t want,
 	if (strcmp(p.id, a->req.id) || (!p.refused && p.part != want))
 		return vs_err_set(err, VS_E_REQUEST,
 				  "an answer to another question");
-	a->answered = true;
+	a->answered = !p.elsewhere;
 	if (p.refused) {
 		*err = p.err;
 		return -1;
@@ -203,17 +197,38 @@ static int part_get(struct ask *a, int fd, struct vs_buf *in, uint32_t want,
 	return p.part + 1 < p.of;
 }
 
-static int talk(struct ask *a, int fd, struct vs_err *err)
+/*
+ * Whom the question is for: the controller's name in slurm.conf; this host's,
+ * if the address is loopback's; or else the address. No name is asked of a name
+ * server for it.
+ */
+static void target_set(struct ask *a, const char *name, int fd)
+{
+	struct sockaddr_storage sa = { 0 };
+	socklen_t len = sizeof(sa);
+	char *to = a->req.to;
+
+	memset(to, 0, sizeof(a->req.to));
+	if (name)
+		vs_strlcpy(to, name, sizeof(a->req.to));
+	else if (!getpeername(fd, (struct sockaddr *)&sa, &len) &&
+		 vs_ctl_addr_format((struct sockaddr *)&sa, to,
+				    sizeof(a->req.to)))
+		gethostname(to, sizeof(a->req.to) - 1);
+}
+
+static int talk(struct ask *a, const char *name, int fd, struct vs_err *err)
 {
 	struct vs_buf in = VS_BUF_INIT(2 * VS_CTL_REPLY_MAX);
-	VS_FREE char *text = vs_ctl_request_format(&a->req);
-	VS_FREE char *cred = NULL;
+	VS_FREE char *text = NULL, *cred = NULL;
 	unsigned char head[VS_FRAME_HEAD];
 	uint32_t part = 0;
 	int rc;
 
+	target_set(a, name, fd);
+	text = vs_ctl_request_format(&a->req);
 	/* A fresh credential for each controller: munge takes none twice. */
-	if (vs_seal(a->where.munge_socket, VS_SEAL_ANYBODY, text, strlen(text),
+	if (vs_seal(a->where.munge_socket, a->slurm_uid, text, strlen(text),
 		    &cred, err)) {
 		a->munge = true;
 		return -1;
@@ -237,7 +252,7 @@ static int ask_all(struct ask *a, struct vs_err *err)
 		const char *host = a->where.ends[i].host;
 		VS_CLOSE int fd = connect_to(host, a->where.ends[i].port, err);
 
-		if (fd >= 0 && !talk(a, fd, err)) {
+		if (fd >= 0 && !talk(a, a->where.ends[i].name, fd, err)) {
 			vs_buf_free(&tried);
 			return 0;
 		}
@@ -254,6 +269,33 @@ static int ask_all(struct ask *a, struct vs_err *err)
 			   a->closed ? "; slurmctld is not running, or begins anew (for some seconds after scontrol reconfigure, also one that fails)" : "");
 	vs_buf_free(&tried);
 	return -1;
+}
+
+/* Only SlurmUser may open what is sent. */
+static int slurm_user_set(struct ask *a, struct vs_err *err)
+{
+	const char *name = a->where.slurm_user;
+	const struct passwd *pw;
+	unsigned long uid;
+
+	if (!name || !a->where.cluster)
+		return vs_err_set(err, VS_E_CONFIG,
+				  "%s: SlurmUser and ClusterName can't be read there: set SLURM_CONF to the cluster's slurm.conf",
+				  a->where.slurm_conf);
+	vs_strlcpy(a->req.cluster, a->where.cluster, sizeof(a->req.cluster));
+	pw = getpwnam(name);
+	if (pw) {
+		a->slurm_uid = pw->pw_uid;
+		return 0;
+	}
+	uid = strtoul(name, NULL, 10);
+	if (!name[0] || strspn(name, "0123456789") != strlen(name) ||
+	    uid >= UINT32_MAX)
+		return vs_err_set(err, VS_E_CONFIG,
+				  "%s: SlurmUser=%s: this machine has no such user: add it, with slurmctld's uid",
+				  a->where.slurm_conf, name);
+	a->slurm_uid = (uint32_t)uid;
+	return 0;
 }
 
 static int exit_code(const struct ask *a, const struct vs_err *err)
@@ -276,6 +318,8 @@ static int ask(const struct vs_ctl_request *req, struct vs_jdoc *doc)
 	vs_uuid_random(a.req.id);
 	if (svf_where(&a.where, &err))
 		rc = SVF_USAGE;
+	else if (slurm_user_set(&a, &err))
+		rc = SVF_CONF;
 	else if (ask_all(&a, &err))
 		rc = exit_code(&a, &err);
 	else if (vs_jdoc_parse(doc, a.answer.data, a.answer.len, &err))

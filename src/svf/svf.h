@@ -109,12 +109,17 @@ extern const struct svf_verb svf_hosts, svf_nodes, svf_jobs, svf_why, svf_status
 /* ---- where.c: whom to ask ---------------------------------------------- */
 #define SVF_ENDS 8
 struct svf_where {
-	struct { char *host; int port; } ends[SVF_ENDS];	/* in order */
+	struct {
+		char *host;	/* to connect to */
+		char *name;	/* SlurmctldHost's name; NULL: not known */
+		int port;
+	} ends[SVF_ENDS];	/* in order */
 	int nends;
 	char *munge_socket;	/* NULL: libmunge's own */
-	char *slurm_user;	/* NULL: not known */
+	char *slurm_user;	/* "root" as in Slurm if slurm.conf has none;
+				 * NULL: slurm.conf can't be read */
 	char *cluster;		/* ClusterName, NULL: not known */
-	char *vsphere_conf;	/* its path, there or not */
+	char *slurm_conf, *vsphere_conf;	/* paths, there or not */
 };
 int svf_where(struct svf_where *w, struct vs_err *err);
 void svf_where_free(struct svf_where *w);

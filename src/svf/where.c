@@ -125,7 +125,8 @@ int svf_conf_read(const char *path, svf_conf_fn *fn, void *arg)
 /* ---- the two files ----------------------------------------------------- */
 
 struct found {
-	char *hosts[SVF_ENDS];		/* SlurmctldHost, in order */
+	char *hosts[SVF_ENDS];		/* SlurmctldHost's addresses, in order */
+	char *names[SVF_ENDS];		/* their names */
 	int nhosts;
 	char *user, *auth_socket, *cluster;	/* slurm.conf */
 	char *addr, *munge_socket;	/* vsphere.conf */
@@ -141,6 +142,8 @@ static void slurm_key(void *arg, const char *key, const char *value)
 		const char *open = strchr(value, '(');
 		const char *host = open ? open + 1 : value;
 
+		f->names[f->nhosts] = vs_asprintf("%.*s",
+			(int)strcspn(value, "("), value);
 		f->hosts[f->nhosts++] = vs_asprintf("%.*s",
 			(int)strcspn(host, ")"), host);
 	} else if (!strcasecmp(key, "SlurmUser")) {
@@ -203,7 +206,20 @@ static char *slurm_conf_path(void)
 
 /* ---- the list ---------------------------------------------------------- */
 
-static void add_end(struct svf_where *w, const char *host, int port)
+/* Which SlurmctldHost it is, by its name or address; NULL if none. Slurm takes
+ * "localhost" for the name of the machine that reads it. */
+static const char *name_at(const struct found *f, const char *host)
+{
+	for (int i = 0; i < f->nhosts; i++)
+		if ((!strcasecmp(f->names[i], host) ||
+		     !strcasecmp(f->hosts[i], host)) &&
+		    strcasecmp(f->names[i], "localhost"))
+			return f->names[i];
+	return NULL;
+}
+
+static void add_end(struct svf_where *w, const struct found *f,
+		    const char *host, int port)
 {
 	for (int i = 0; i < w->nends; i++)
 		if (!strcmp(w->ends[i].host, host) && w->ends[i].port == port)
@@ -211,11 +227,13 @@ static void add_end(struct svf_where *w, const char *host, int port)
 	if (w->nends == SVF_ENDS)
 		return;
 	w->ends[w->nends].host = vs_strdup(host);
+	w->ends[w->nends].name = vs_strdup(name_at(f, host));
 	w->ends[w->nends++].port = port;
 }
 
 /* HOST:PORT, [ADDRESS]:PORT; the port may be left out. */
-static int from_env(struct svf_where *w, const char *env, struct vs_err *err)
+static int from_env(struct svf_where *w, const struct found *f,
+		    const char *env, struct vs_err *err)
 {
 	VS_FREE char *copy = vs_strdup(env);
 	char *host = copy, *colon = strrchr(copy, ':');
@@ -237,7 +255,7 @@ static int from_env(struct svf_where *w, const char *env, struct vs_err *err)
 		*colon = '\0';
 	if (!host[0])
 		goto bad;
-	add_end(w, host, port);
+	add_end(w, f, host, port);
 	return 0;
 bad:
 	return vs_err_set(err, VS_E_REQUEST,
@@ -254,11 +272,11 @@ static void from_files(struct svf_where *w, const struct found *f)
 {
 	/* What ControlAddr is by default answers on the controller alone. */
 	if (f->addr && !everywhere(f->addr))
-		add_end(w, f->addr, f->port);
+		add_end(w, f, f->addr, f->port);
 	else
-		add_end(w, "localhost", f->port);
+		add_end(w, f, "localhost", f->port);
 	for (int i = 0; i < f->nhosts; i++)
-		add_end(w, f->hosts[i], f->port);
+		add_end(w, f, f->hosts[i], f->port);
 }
 
 int svf_where(struct svf_where *w, struct vs_err *err)
@@ -273,19 +291,23 @@ int svf_where(struct svf_where *w, struct vs_err *err)
 	w->vsphere_conf = vs_asprintf("%.*svsphere.conf",
 				      slash ? (int)(slash - slurm) + 1 : 0,
 				      slurm);
-	svf_conf_read(slurm, slurm_key, &f);
+	/* Slurm's own default, read_config.c */
+	if (!svf_conf_read(slurm, slurm_key, &f) && !f.user)
+		f.user = vs_strdup("root");
 	svf_conf_read(w->vsphere_conf, vsphere_key, &f);
 	if (env && env[0])
-		rc = from_env(w, env, err);
+		rc = from_env(w, &f, env, err);
 	else
 		from_files(w, &f);
-	w->slurm_user = vs_strdup(f.user);
+	w->slurm_user = f.user;
+	w->slurm_conf = vs_strdup(slurm);
 	w->cluster = f.cluster;
 	w->munge_socket = vs_strdup(f.munge_socket ? f.munge_socket :
 				    f.auth_socket);
-	for (int i = 0; i < f.nhosts; i++)
+	for (int i = 0; i < f.nhosts; i++) {
 		free(f.hosts[i]);
-	free(f.user);
+		free(f.names[i]);
+	}
 	free(f.auth_socket);
 	free(f.addr);
 	free(f.munge_socket);
@@ -294,11 +316,14 @@ int svf_where(struct svf_where *w, struct vs_err *err)
 
 void svf_where_free(struct svf_where *w)
 {
-	for (int i = 0; i < w->nends; i++)
+	for (int i = 0; i < w->nends; i++) {
 		free(w->ends[i].host);
+		free(w->ends[i].name);
+	}
 	free(w->munge_socket);
 	free(w->slurm_user);
 	free(w->cluster);
+	free(w->slurm_conf);
 	free(w->vsphere_conf);
 	memset(w, 0, sizeof(*w));
 }

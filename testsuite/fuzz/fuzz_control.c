@@ -7,9 +7,13 @@
  * whole at one length only, and no shorter piece of a good one is refused; what
  * was parsed and is written again parses to the same.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "engine/control_msg.h"
 #include "util/mem.h"
@@ -48,6 +52,23 @@ static void frame(const unsigned char *in, size_t size)
 	}
 }
 
+/* It is refused with a text, or for this controller by one of its names. */
+static void target(const struct vs_ctl_request *r)
+{
+	const struct vs_ctl_self self = { .host = "ctl1.example.org",
+					  .cluster = "hpc", .addr = "10.0.0.7" };
+	struct vs_err err = { 0 };
+	bool elsewhere;
+
+	if (vs_ctl_request_check(r, &self, &elsewhere, &err)) {
+		refused(&err);
+		must(elsewhere == (r->to[0] != '\0'));
+		return;
+	}
+	must(!elsewhere && !strcasecmp(r->cluster, "hpc") &&
+	     (strcasestr(r->to, "ctl1") || !strcmp(r->to, "10.0.0.7")));
+}
+
 static void request(const char *text, size_t size)
 {
 	struct vs_ctl_request r = { 0 }, again = { 0 };
@@ -62,7 +83,9 @@ static void request(const char *text, size_t size)
 	s = vs_ctl_request_format(&r);
 	must(!vs_ctl_request_parse(s, strlen(s), &again, NULL));
 	must(!strcmp(r.verb, again.verb) && !strcmp(r.id, again.id) &&
-	     r.job == again.job && !strcmp(r.nodes, again.nodes));
+	     r.job == again.job && !strcmp(r.nodes, again.nodes) &&
+	     !strcmp(r.to, again.to) && !strcmp(r.cluster, again.cluster));
+	target(&r);
 }
 
 static void part(const char *text, size_t size)
@@ -83,7 +106,8 @@ static void part(const char *text, size_t size)
 	     p.part == again.part && p.of == again.of && p.len == again.len &&
 	     !memcmp(p.bytes, again.bytes, p.len));
 	must(!p.refused || (p.err.code == again.err.code &&
-			    !strcmp(p.err.text, again.err.text)));
+			    !strcmp(p.err.text, again.err.text) &&
+			    p.elsewhere == again.elsewhere));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -8,6 +8,7 @@ import socket
 
 import pytest
 
+from channel import Caught
 from cluster import INSIDE, free_ports, isolation, slurm_binary, wait_for
 from monitoring import families, value
 from stages import holds, nobody_down, ready_count, wait_ready_again, wait_saved
@@ -52,6 +53,8 @@ def two(fresh):
                                "PartitionName=off Nodes=vm003"])
     c.metrics_port, c.metrics_owned = free_ports(1)
     c.vsphere["MetricsPort"] = c.metrics_port
+    # Both "hosts" have the same loopback addresses here.
+    c.vsphere["ControlAddr"] = "0.0.0.0"
     c.slurm["SlurmctldHost"] = f"{socket.gethostname()}(127.0.0.1)\n" \
         "SlurmctldHost=backup(127.0.0.2)"
     c.start()
@@ -118,6 +121,24 @@ def test_a_backup_takes_over_and_gives_back_twice(two):
     c.wait_job(c.sbatch("-N1", "-p", "off", script="hostname"), 40)
     wait_for("its VM goes off again", 30, lambda: not c.is_on("vm003"))
     nobody_down(c)
+
+
+def test_an_order_for_the_first_is_not_obeyed_by_the_backup(two):
+    """It was caught while the first was away. The backup has its munge key, and
+    its munged has not seen the order."""
+    c, log = two
+    host = c.svf("hosts")["hosts"][0]["host"]
+    assert c.svf("hosts")["hosts"][0]["state"] == "up"
+    c.kill_slurmctld()
+    caught = Caught(c, 0, "host", "drain", host, port=c.control_port, conf={})
+    wait_for("the backup has taken over", 40, lambda:
+             "slurm-vsphere: ready:" in log.read_text())
+    assert caught.hand_over(c.control_port, "127.0.0.2")
+    wait_for("it is refused", 10, lambda: re.search(
+        "verb=drain .* refused: the request is for controller [^ ]+ of cluster "
+        "vstest, but controller backup of cluster", log.read_text()))
+    assert c.svf("hosts")["hosts"][0]["state"] == "up"
+    give_back(c)
 
 
 def test_the_metrics_are_served_by_the_one_in_control(two):

@@ -310,9 +310,11 @@ int stage_close(void **state)
 
 int stage_start(void)
 {
+	char cluster[] = STAGE_CLUSTER;
 	struct vs_conf conf = {
 		.control_addr = "127.0.0.1", .munge_socket = stage_socket,
 		.state_dir = stage_dir, .password_uid = 12345,
+		.slurm_cluster = cluster,
 	};
 	struct vs_err err = { 0 };
 	char path[80];
@@ -355,13 +357,32 @@ int dial(int port)
 	return fd;
 }
 
+const char *stage_host(void)
+{
+	static char host[256];
+
+	if (!host[0])
+		assert_int_equal(gethostname(host, sizeof(host) - 1), 0);
+	return host;
+}
+
 char *question(const char *verb, uint32_t job)
 {
-	char text[128], *cred = NULL;
+	return question_to(verb, job, stage_host(), STAGE_CLUSTER);
+}
+
+char *question_to(const char *verb, uint32_t job, const char *to,
+		  const char *cluster)
+{
+	struct vs_ctl_request req = { .job = job, .id = "q" };
+	VS_FREE char *text = NULL;
+	char *cred = NULL;
 	struct vs_err err = { 0 };
 
-	snprintf(text, sizeof(text), "{\"verb\":\"%s\",\"job\":%u,\"id\":\"q\"}",
-		 verb, job);
+	vs_strlcpy(req.verb, verb, sizeof(req.verb));
+	vs_strlcpy(req.to, to, sizeof(req.to));
+	vs_strlcpy(req.cluster, cluster, sizeof(req.cluster));
+	text = vs_ctl_request_format(&req);
 	if (vs_seal(stage_socket, VS_SEAL_ANYBODY, text, strlen(text), &cred,
 		    &err))
 		fail_msg("%s", err.text);
@@ -415,7 +436,13 @@ char *recv_frame(int fd)
 char *ask(int port, const char *verb, uint32_t job, struct vs_err *err,
 	  unsigned int *parts)
 {
-	VS_FREE char *cred = question(verb, job);
+	return ask_to(port, verb, job, stage_host(), STAGE_CLUSTER, err, parts);
+}
+
+char *ask_to(int port, const char *verb, uint32_t job, const char *to,
+	     const char *cluster, struct vs_err *err, unsigned int *parts)
+{
+	VS_FREE char *cred = question_to(verb, job, to, cluster);
 	char *whole = vs_strdup("");
 	unsigned int n = 0, of = 1;
 	int fd = dial(port);

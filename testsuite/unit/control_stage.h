@@ -41,8 +41,14 @@ extern const char *_Atomic stage_report_text[6];	/* hosts, nodes, why, status, p
 
 /* ---- the client -------------------------------------------------------- */
 int dial(int port);
-/* {"verb":verb,"job":job,"id":"q"} sealed for the stage's munged. free() it. */
+#define STAGE_CLUSTER "stage"
+const char *stage_host(void);		/* this machine's name */
+/* {"verb":verb,"job":job,"id":"q"} to the stage's server, sealed for its
+ * munged. free() it. */
 char *question(const char *verb, uint32_t job);
+/* The same to a controller and a cluster, which may be none: "". */
+char *question_to(const char *verb, uint32_t job, const char *to,
+		  const char *cluster);
 void send_frame(int fd, const char *cred);
 /* One frame's credential, free() it; NULL when the peer has hung up. Fails the
  * test after thirty seconds. */
@@ -51,6 +57,8 @@ char *recv_frame(int fd);
  * VS_E_RETRY and "hung up" if there was none). parts may be NULL. */
 char *ask(int port, const char *verb, uint32_t job, struct vs_err *err,
 	  unsigned int *parts);
+char *ask_to(int port, const char *verb, uint32_t job, const char *to,
+	     const char *cluster, struct vs_err *err, unsigned int *parts);
 struct vs_control_counts counts(void);
 
 #endif

@@ -109,8 +109,8 @@ int restart(void **state)
 	svf_path[0] = svf_stdin[0] = '\0';
 	port = stage_start();
 	snprintf(control, sizeof(control), "127.0.0.1:%d", port);
-	write_file("slurm.conf", "AuthType=auth/munge\nAuthInfo=socket=%s\n",
-		   stage_socket);
+	write_file("slurm.conf", CLUSTER "AuthType=auth/munge\nAuthInfo=socket=%s\n",
+		   geteuid(), stage_socket);
 	write_file("vsphere.conf", "%s", "");
 	return 0;
 }

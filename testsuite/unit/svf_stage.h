@@ -22,6 +22,8 @@ extern bool as_nobody;		/* the next runs are that user's */
 /* cmocka's set-up of each test: a server, SVF_CONTROL at it, a slurm.conf that
  * names munge's socket, an empty vsphere.conf beside it. */
 int restart(void **state);
+/* What each slurm.conf has, with geteuid(): the server is this user's. */
+#define CLUSTER "ClusterName=" STAGE_CLUSTER "\nSlurmUser=%u\n"
 /* Words separated by blanks; the exit code, with out and errs filled. The
  * binary is src/svf/svf, or VS_SVF of the environment. */
 int svf(const char *words);

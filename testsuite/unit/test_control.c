@@ -3,6 +3,7 @@
  * The control channel with a real munged: who is let in, what is refused, and
  * that nobody waits for anybody else.
  */
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -158,13 +159,15 @@ static void a_credential_is_good_for_one_question(void **state)
 /* Seal a question of ours with one option of munge's set otherwise. */
 static char *odd_question(const char *socket, munge_opt_t opt, int value)
 {
-	static const char text[] = "{\"verb\":\"hosts\",\"id\":\"q\"}";
+	VS_FREE char *text = vs_asprintf(
+		"{\"verb\":\"hosts\",\"id\":\"q\",\"to\":\"%s\",\"cluster\":\"%s\"}",
+		stage_host(), STAGE_CLUSTER);
 	munge_ctx_t ctx = munge_ctx_create();
 	char *cred = NULL;
 
 	assert_int_equal(munge_ctx_set(ctx, MUNGE_OPT_SOCKET, socket), 0);
 	assert_int_equal(munge_ctx_set(ctx, opt, value), 0);
-	assert_int_equal(munge_encode(&cred, ctx, text, sizeof(text) - 1), 0);
+	assert_int_equal(munge_encode(&cred, ctx, text, strlen(text)), 0);
 	munge_ctx_destroy(ctx);
 	return cred;
 }
@@ -297,6 +300,137 @@ static void an_ordinary_user_gets_ten_plans_and_one_more_a_second(void **state)
 	}
 	stage_clock_go();
 	stage_report_text[4] = NULL;
+}
+
+/* ---- whom -------------------------------------------------------------- */
+
+static void expect_elsewhere(int port, const char *to, const char *cluster)
+{
+	VS_FREE char *cred = question_to("confirm", 0, to, cluster);
+	VS_FREE char *frame = NULL, *text = NULL, *want = NULL;
+	struct vs_ctl_part p = { 0 };
+	uint32_t uid;
+	size_t len;
+	int fd = dial(port);
+
+	send_frame(fd, cred);
+	frame = recv_frame(fd);
+	assert_non_null(frame);
+	close(fd);
+	assert_int_equal(vs_unseal(stage_socket, frame, &text, &len, &uid, NULL),
+			 0);
+	assert_int_equal(vs_ctl_part_parse(text, len, &p, NULL), 0);
+	assert_true(p.refused && p.elsewhere);
+	want = vs_asprintf("the request is for controller %s of cluster %s, but controller %s of cluster stage received it",
+			   to, cluster, stage_host());
+	assert_string_equal(p.err.text, want);
+}
+
+static void an_order_to_another_controller_is_refused(void **state)
+{
+	VS_FREE char *longer = vs_asprintf("%sx", stage_host());
+	VS_FREE char *dotted = vs_asprintf("%s.x", stage_host());
+	const char *const others[] = {
+		"other", "other,another", ",", "localhost", "127.0.0.1", "::1",
+		longer, dotted,
+	};
+	struct vs_err err = { 0 };
+	VS_FREE char *none = NULL;
+	int port = port_of(state);
+
+	for (size_t i = 0; i < VS_COUNT(others); i++)
+		expect_elsewhere(port, others[i], STAGE_CLUSTER);
+	expect_elsewhere(port, stage_host(), "other");
+	none = ask_to(port, "confirm", 0, "", "", &err, NULL);
+	assert_null(none);
+	assert_non_null(strstr(err.text, "the request names no controller"));
+}
+
+static void an_order_to_this_controller_is_obeyed(void **state)
+{
+	VS_FREE char *of_many = vs_asprintf("other,%s", stage_host());
+	VS_FREE char *one = NULL, *two = NULL, *three = NULL;
+	struct vs_err err = { 0 };
+	int port = port_of(state);
+
+	if (geteuid() != 0)
+		skip();
+	one = ask_to(port, "confirm", 0, stage_host(), "stage", &err, NULL);
+	assert_non_null(one);
+	assert_non_null(strstr(one, "\"did\":\"confirm\""));
+	two = ask_to(port, "confirm", 0, of_many, "Stage", &err, NULL);
+	assert_non_null(two);
+	three = ask_to(port, "confirm", 0, "127.0.0.1", "stage", &err, NULL);
+	assert_null(three);
+}
+
+/* Pure: a host with a domain, and addresses that aren't loopback's. */
+static void names_and_addresses_of_a_controller(void **state)
+{
+	static const struct { const char *to, *cluster; bool good; } rows[] = {
+		{ "ctl1", "hpc", true }, { "CTL1", "HPC", true },
+		{ "ctl1.example.org", "hpc", true }, { "10.0.0.7", "hpc", true },
+		{ "ctl0,ctl1", "hpc", true }, { "ctl1.example", "hpc", false },
+		{ "ctl", "hpc", false }, { "ctl11", "hpc", false },
+		{ "ctl2", "hpc", false }, { "10.0.0.70", "hpc", false },
+		{ "10.0.0.7", "", false }, { "ctl1", "hpc2", false },
+		{ "", "hpc", false }, { ",,", "hpc", false },
+	};
+	const struct vs_ctl_self self = { .host = "ctl1.example.org",
+					  .cluster = "hpc", .addr = "10.0.0.7" };
+	const struct vs_ctl_self bare = { .host = "ctl1", .cluster = "hpc",
+					  .addr = "" };
+	struct vs_ctl_request r = { 0 };
+	bool elsewhere;
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		int rc;
+
+		vs_strlcpy(r.to, rows[i].to, sizeof(r.to));
+		vs_strlcpy(r.cluster, rows[i].cluster, sizeof(r.cluster));
+		rc = vs_ctl_request_check(&r, &self, &elsewhere, NULL);
+		if (rc != (rows[i].good ? 0 : -1) ||
+		    elsewhere != (!rows[i].good && r.to[0]))
+			fail_msg("%s of %s: %d", r.to, r.cluster, rc);
+	}
+	/* no address of its own is no address of anybody */
+	vs_strlcpy(r.to, ",", sizeof(r.to));
+	vs_strlcpy(r.cluster, "hpc", sizeof(r.cluster));
+	assert_int_equal(vs_ctl_request_check(&r, &bare, &elsewhere, NULL), -1);
+}
+
+static void expect_addr(int family, const char *in, const char *want, bool loop)
+{
+	struct sockaddr_in in4 = { .sin_family = AF_INET };
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6,
+				    .sin6_scope_id = 7 };
+	void *to = family == AF_INET ? (void *)&in4.sin_addr :
+		(void *)&in6.sin6_addr;
+	char out[64];
+
+	assert_int_equal(inet_pton(family, in, to), 1);
+	assert_int_equal(vs_ctl_addr_format(family == AF_INET ?
+					    (struct sockaddr *)&in4 :
+					    (struct sockaddr *)&in6, out,
+					    sizeof(out)), loop);
+	assert_string_equal(out, want);
+}
+
+static void addresses_are_written_one_way(void **state)
+{
+	const struct sockaddr local = { .sa_family = AF_UNIX };
+	char out[64] = "x";
+
+	(void)state;
+	expect_addr(AF_INET, "10.0.0.7", "10.0.0.7", false);
+	expect_addr(AF_INET, "127.0.0.2", "127.0.0.2", true);
+	expect_addr(AF_INET6, "::ffff:10.0.0.7", "10.0.0.7", false);
+	expect_addr(AF_INET6, "::ffff:127.0.0.1", "127.0.0.1", true);
+	expect_addr(AF_INET6, "::1", "::1", true);
+	expect_addr(AF_INET6, "fe80::1", "fe80::1", false);
+	assert_false(vs_ctl_addr_format(&local, out, sizeof(out)));
+	assert_string_equal(out, "");
 }
 
 /* ---- what -------------------------------------------------------------- */
@@ -572,6 +706,10 @@ int main(void)
 		T(an_ordinary_user_gets_ten_plans_and_one_more_a_second),
 		T(a_credential_is_good_for_one_question),
 		T(a_credential_must_be_short_lived_for_us_and_of_our_key),
+		T(an_order_to_another_controller_is_refused),
+		T(an_order_to_this_controller_is_obeyed),
+		T(names_and_addresses_of_a_controller),
+		T(addresses_are_written_one_way),
 		T(verbs_that_fail_say_why_and_what_to_do),
 		T(the_longest_report_comes_in_parts_and_whole),
 		T(a_report_beyond_all_bounds_is_refused),

@@ -27,8 +27,9 @@ static void the_controllers_of_slurm_conf_are_tried_in_order(void **state)
 	control[0] = '\0';
 	write_file("slurm.conf",
 		   "# SlurmctldHost=comment(127.0.0.9)\n"
-		   "include more.conf\n"
-		   "slurmctldhost=one(127.0.0.3)\nSlurmctldHost=two(127.0.0.1)\n");
+		   "include more.conf\n" CLUSTER
+		   "slurmctldhost=one(127.0.0.3)\nSlurmctldHost=%s(127.0.0.1)\n",
+		   geteuid(), stage_host());
 	write_file("more.conf", "AuthInfo=\"ttl=9,\\\nsocket=%s\"\n", stage_socket);
 	write_file("vsphere.conf", "VCenter=https://x ControlAddr=127.0.0.2 # x\n"
 		   "controlport = %d\n", port);
@@ -50,8 +51,57 @@ static void without_control_addr_this_machine_is_asked_first(void **state)
 	control[0] = '\0';
 	write_file("vsphere.conf", "ControlPort=%d MungeSocket=%s\n", port,
 		   stage_socket);
-	write_file("slurm.conf", "SlurmctldHost=one(127.0.0.3)\n");
+	write_file("slurm.conf", CLUSTER "SlurmctldHost=one(127.0.0.3)\n",
+		   geteuid());
 	assert_int_equal(svf("-j hosts"), 0);
+	/* Slurm takes that for this machine's name, and so does svf */
+	write_file("slurm.conf", CLUSTER "SlurmctldHost=localhost\n", geteuid());
+	assert_int_equal(svf("-j hosts"), 0);
+}
+
+static void who_is_not_meant_is_passed_over(void **state)
+{
+	VS_FREE char *want = NULL;
+
+	(void)state;
+	control[0] = '\0';
+	write_file("vsphere.conf", "ControlAddr=127.0.0.1 ControlPort=%d MungeSocket=%s\n",
+		   port, stage_socket);
+	write_file("slurm.conf", CLUSTER "SlurmctldHost=other(127.0.0.1)\n"
+		   "SlurmctldHost=%s(localhost)\n", geteuid(), stage_host());
+	assert_int_equal(svf("-j hosts"), 0);
+	write_file("slurm.conf", CLUSTER "SlurmctldHost=other(127.0.0.1)\n",
+		   geteuid());
+	assert_int_equal(svf("-j hosts"), 3);
+	want = vs_asprintf("the request is for controller other of cluster stage, but controller %s of cluster stage received it",
+			   stage_host());
+	expect_in(errs, want);
+	/* the same for whom SVF_CONTROL names */
+	snprintf(control, sizeof(control), "127.0.0.1:%d", port);
+	assert_int_equal(svf("-j hosts"), 3);
+	expect_in(errs, want);
+	write_file("slurm.conf", "ClusterName=two\nSlurmUser=%u\n"
+		   "SlurmctldHost=%s(localhost)\n", geteuid(), stage_host());
+	assert_int_equal(svf("-j hosts"), 3);
+	expect_in(errs, "of cluster two, but controller");
+}
+
+static void without_slurm_user_nothing_is_sent(void **state)
+{
+	VS_FREE char *path = path_of("slurm.conf");
+
+	(void)state;
+	write_file("slurm.conf", "ClusterName=stage\nSlurmUser=nosuchuser\n");
+	assert_int_equal(svf("hosts"), 5);
+	expect_in(errs, "SlurmUser=nosuchuser: this machine has no such user");
+	write_file("slurm.conf", "SlurmUser=root\n");
+	assert_int_equal(svf("hosts"), 5);
+	expect_in(errs, "set SLURM_CONF");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(svf("hosts"), 5);
+	expect_in(errs, path);
+	expect_in(errs, "SlurmUser and ClusterName can't be read there");
+	assert_int_equal(counts().served + counts().refused, 0);
 }
 
 static void the_environment_goes_before_files(void **state)
@@ -74,7 +124,8 @@ static void the_environment_goes_before_files(void **state)
 static void munge_that_does_not_run_is_said(void **state)
 {
 	(void)state;
-	write_file("slurm.conf", "AuthInfo=socket=%s/nothing\n", stage_dir);
+	write_file("slurm.conf", CLUSTER "AuthInfo=socket=%s/nothing\n", geteuid(),
+		   stage_dir);
 	assert_int_equal(svf("hosts"), 4);
 	expect_in(errs, "svf: munge says: ");
 	expect_in(errs, "is munged running here?");
@@ -83,62 +134,140 @@ static void munge_that_does_not_run_is_said(void **state)
 static void another_munge_key_is_said(void **state)
 {
 	(void)state;
-	write_file("slurm.conf", "AuthInfo=socket=%s\n", stage_stranger());
+	write_file("slurm.conf", CLUSTER "AuthInfo=socket=%s\n", geteuid(),
+		   stage_stranger());
 	assert_int_equal(svf("hosts"), 3);
 	expect_in(errs, "closed the connection without an answer");
 }
 
-/* A server that runs as another user, as anybody could start one. */
-static pid_t impostor(int io[2])
+/* A socket that listens on a free port, at which svf asks next. */
+static int listener(void)
 {
-	pid_t pid;
+	struct sockaddr_in sa = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(sa);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	assert_int_equal(pipe(io), 0);
-	pid = stage_fork();
-	if (pid == 0) {
-		struct vs_conf conf = { .control_addr = "127.0.0.1",
-					.munge_socket = stage_socket };
-		struct vs_err err;
-
-		if (setgid(NOBODY) || setuid(NOBODY))
-			_exit(1);
-		stage_dies_with_parent();	/* setuid has undone it */
-		conf.control_port = port;
-		if (vs_control_start(&conf, &err) || write(io[1], "x", 1) != 1)
-			_exit(1);
-		pause();
-		_exit(0);
-	}
-	return pid;
+	assert_int_equal(bind(fd, (struct sockaddr *)&sa, len), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&sa, &len), 0);
+	snprintf(control, sizeof(control), "127.0.0.1:%d", ntohs(sa.sin_port));
+	return fd;
 }
 
-static void an_answer_by_another_user_does_not_count(void **state)
+/* Exits with 1 if uid can open the frame, with 0 if munge refuses it. */
+static void try_to_open(const char *frame, uid_t uid)
 {
-	int io[2];
-	char c;
+	VS_FREE char *text = NULL;
+	struct vs_err err = { 0 };
+	uint32_t from;
+	size_t len;
+
+	if (setgid(uid) || setuid(uid))
+		_exit(2);
+	if (!vs_unseal(stage_socket, frame, &text, &len, &from, &err))
+		_exit(1);
+	_exit(strstr(err.text, "nauthorized") ? 0 : 3);
+}
+
+/* Catch a question, try to open it, and answer as another user; in a child. */
+static void impostor(int listen_fd)
+{
+	int fd = accept(listen_fd, NULL, NULL), status;
+	struct vs_ctl_part p = { .of = 1, .id = "a guess", .bytes = "{}", .len = 2 };
+	VS_FREE char *frame = recv_frame(fd), *reply = NULL, *cred = NULL;
+	size_t len;
+	pid_t pid = fork();
+
+	if (!frame || pid < 0)
+		_exit(10);
+	if (!pid)
+		try_to_open(frame, NOBODY);
+	if (waitpid(pid, &status, 0) != pid || status ||
+	    setgid(NOBODY) || setuid(NOBODY))
+		_exit(11);
+	reply = vs_ctl_part_format(&p, &len);
+	if (vs_seal(stage_socket, 0, reply, len, &cred, NULL))
+		_exit(12);
+	send_frame(fd, cred);
+	_exit(0);
+}
+
+static void another_user_cannot_open_the_question_nor_answer_it(void **state)
+{
+	int fd, status;
 	pid_t pid;
 
 	(void)state;
 	if (geteuid() != 0)
 		skip();
-	vs_control_stop();
-	pid = impostor(io);
-	assert_int_equal(read(io[0], &c, 1), 1);
+	fd = listener();
+	pid = stage_fork();
+	if (pid == 0)
+		impostor(fd);
+	close(fd);
 	assert_int_equal(svf("-j hosts"), 3);
 	expect_in(errs, "uid 65534 answers there, which is neither root nor SlurmUser");
-	write_file("slurm.conf", "SlurmUser=65534\nAuthInfo=socket=%s\n",
-		   stage_socket);
-	assert_int_equal(svf("-j hosts"), 0);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	close(io[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+/* svf's question, caught and not opened. */
+static char *caught(const char *words)
+{
+	VS_FREE char *frame = NULL;
+	int fd = listener(), at, io[2], n;
+	char *cred = vs_calloc(1, VS_CTL_REQUEST_MAX + 1);
+	pid_t pid;
+
+	assert_int_equal(pipe(io), 0);
+	pid = stage_fork();
+	if (pid == 0) {
+		at = accept(fd, NULL, NULL);
+		frame = recv_frame(at);
+		n = frame ? (int)strlen(frame) : 0;
+		_exit(!n || write(io[1], frame, (size_t)n) != n);
+	}
+	close(fd);
 	close(io[1]);
+	assert_int_equal(svf(words), 3);
+	expect_in(errs, "closed the connection");
+	assert_true(read(io[0], cred, VS_CTL_REQUEST_MAX) > 0);
+	close(io[0]);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	return cred;
+}
+
+/* SlurmUser is any other here than the one who asks: root's no exception. */
+static void slurm_user_alone_can_open_the_question(void **state)
+{
+	static const struct { uid_t uid; int status; } who[] = {
+		{ 0, 0 }, { 1, 0 }, { NOBODY, 1 },
+	};
+	VS_FREE char *frame = NULL;
+	int status;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	write_file("slurm.conf", CLUSTER "AuthInfo=socket=%s\n", NOBODY,
+		   stage_socket);
+	frame = caught("-j hosts");
+	for (size_t i = 0; i < VS_COUNT(who); i++) {
+		pid_t pid = stage_fork();
+
+		if (pid == 0)
+			try_to_open(frame, who[i].uid);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status));
+		assert_int_equal(WEXITSTATUS(status), who[i].status);
+	}
 }
 
 /* Answer one question like a server that mixes things up; in a child. */
-static void answer_once(int listener, const char *id, uint32_t part)
+static void answer_once(int listen_fd, const char *id, uint32_t part)
 {
-	int fd = accept(listener, NULL, NULL);
+	int fd = accept(listen_fd, NULL, NULL);
 	VS_FREE char *frame = NULL, *text = NULL, *cred = NULL, *reply = NULL;
 	struct vs_ctl_part p = { .part = part, .of = 2, .bytes = "{}", .len = 2 };
 	struct vs_ctl_request req;
@@ -165,16 +294,9 @@ static void an_answer_to_another_question_does_not_count(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < VS_COUNT(mixed); i++) {
-		struct sockaddr_in sa;
-		socklen_t len = sizeof(sa);
-		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), status;
+		int fd = listener(), status;
 		pid_t pid;
 
-		assert_int_equal(listen(fd, 1), 0);
-		assert_int_equal(getsockname(fd, (struct sockaddr *)&sa, &len),
-				 0);
-		snprintf(control, sizeof(control), "127.0.0.1:%d",
-			 ntohs(sa.sin_port));
 		pid = stage_fork();
 		if (pid == 0)
 			answer_once(fd, mixed[i].id, mixed[i].part);
@@ -195,7 +317,10 @@ int main(void)
 		T(the_environment_goes_before_files),
 		T(munge_that_does_not_run_is_said),
 		T(another_munge_key_is_said),
-		T(an_answer_by_another_user_does_not_count),
+		T(who_is_not_meant_is_passed_over),
+		T(without_slurm_user_nothing_is_sent),
+		T(another_user_cannot_open_the_question_nor_answer_it),
+		T(slurm_user_alone_can_open_the_question),
 		T(an_answer_to_another_question_does_not_count),
 	};
 

@@ -9,15 +9,21 @@
  * taken), each part of the answer must have been taken within WRITE_MS, and a
  * part is sealed when the one before it is gone. Everything has a maximum.
  * munged is waited for in this thread alone. Only operators of Slurm change
- * something. It never tells a refused peer why before munge has said who that is.
+ * something. A request names its cluster and its controller, and no other
+ * slurmctld obeys it: a credential that was kept from its addressee is good for
+ * nothing elsewhere. It never tells a refused peer why before munge has said who
+ * that is.
  */
 #include <errno.h>
+#include <limits.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "engine/control.h"
 #include "engine/control_i.h"
@@ -49,7 +55,8 @@ struct conn {
 struct plans { int64_t next_ms; };	/* when the last one counts as asked */
 
 static struct {
-	char *munge_socket;
+	char *munge_socket, *cluster;
+	char host[HOST_NAME_MAX + 1];	/* this slurmctld's */
 	uint32_t slurm_uid;
 	struct plans plans[256];	/* by uid, which may share one */
 	atomic_uint_fast64_t served, refused;
@@ -190,10 +197,11 @@ static int next_part(struct conn *c, int64_t now_ms, struct vs_err *err)
 	return part_seal(c, &p, now_ms, err);
 }
 
-static int say_no(struct conn *c, const struct vs_err *why, int64_t now_ms,
-		  struct vs_err *err)
+static int say_no(struct conn *c, const struct vs_err *why, bool elsewhere,
+		  int64_t now_ms, struct vs_err *err)
 {
-	struct vs_ctl_part p = { .refused = true, .err = *why };
+	struct vs_ctl_part p = { .refused = true, .elsewhere = elsewhere,
+				 .err = *why };
 
 	vs_strlcpy(p.id, c->req.id, sizeof(p.id));
 	c->part = c->of = 1;
@@ -322,11 +330,29 @@ static int request_check(size_t len, struct vs_err *err)
 			   len, VS_CTL_REQUEST_MAX);
 }
 
+/* Is the request for this slurmctld? */
+static int target_check(const struct conn *c, bool *elsewhere,
+			struct vs_err *err)
+{
+	struct vs_ctl_self self = { .host = ctl.host, .cluster = ctl.cluster };
+	struct sockaddr_storage sa = { 0 };
+	socklen_t len = sizeof(sa);
+	char addr[INET6_ADDRSTRLEN] = "";
+
+	/* Every host has the loopback addresses: they say nothing. */
+	if (getsockname(c->c.fd, (struct sockaddr *)&sa, &len) ||
+	    vs_ctl_addr_format((struct sockaddr *)&sa, addr, sizeof(addr)))
+		addr[0] = '\0';
+	self.addr = addr;
+	return vs_ctl_request_check(&c->req, &self, elsewhere, err);
+}
+
 /* A whole request is in: answer it, or close. */
 static void conn_answer(struct conn *c, size_t len, int64_t now_ms)
 {
 	struct vs_err err = { 0 }, why = { 0 };
 	VS_FREE char *text = NULL;
+	bool elsewhere = false;
 	int rc;
 
 	/* The buffer's own NUL ends the credential: nothing follows it. */
@@ -342,8 +368,8 @@ static void conn_answer(struct conn *c, size_t len, int64_t now_ms)
 		conn_refuse(c, &err);
 		return;
 	}
-	if (report_make(c, now_ms, &why))
-		rc = say_no(c, &why, now_ms, &err);
+	if (target_check(c, &elsewhere, &why) || report_make(c, now_ms, &why))
+		rc = say_no(c, &why, elsewhere, now_ms, &err);
 	else
 		rc = next_part(c, now_ms, &err);
 	if (rc) {
@@ -419,6 +445,9 @@ int vs_control_start(const struct vs_conf *conf, struct vs_err *err)
 	ctl.slurm_uid = conf->password_uid;
 	memset(ctl.plans, 0, sizeof(ctl.plans));
 	ctl.munge_socket = vs_strdup(conf->munge_socket);
+	ctl.cluster = vs_strdup(conf->slurm_cluster ? conf->slurm_cluster : "");
+	if (gethostname(ctl.host, sizeof(ctl.host) - 1))
+		ctl.host[0] = '\0';
 	fd = vs_control_listen(conf, err);
 	if (fd < 0 || vs_serve_start(&server, fd, err)) {
 		vs_control_stop();
@@ -431,7 +460,8 @@ void vs_control_stop(void)
 {
 	vs_serve_stop(&server);
 	free(ctl.munge_socket);
-	ctl.munge_socket = NULL;
+	free(ctl.cluster);
+	ctl.munge_socket = ctl.cluster = NULL;
 }
 
 void vs_control_counts_get(struct vs_control_counts *out)

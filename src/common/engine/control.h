@@ -11,7 +11,8 @@
 /*
  * Listen on conf->control_addr:control_port (port 0: a free one) and serve in
  * a thread of its own; the port's number is in STATE_DIR/vsphere_control.port
- * then. What is needed of conf is copied. -1 VS_E_CONFIG if that can't be.
+ * then. It obeys requests to this host, of conf->slurm_cluster. What is needed of
+ * conf is copied. -1 VS_E_CONFIG if that can't be.
  */
 int vs_control_start(const struct vs_conf *conf, struct vs_err *err);
 /* End the thread and all connections. Harmless if nothing was started. */

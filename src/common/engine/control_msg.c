@@ -4,8 +4,11 @@
  * what isn't exactly a message of ours is refused. No I/O, no munge, no state:
  * the fuzzer calls the parsers as they are.
  */
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "engine/control_msg.h"
 #include "util/json.h"
@@ -91,6 +94,10 @@ char *vs_ctl_request_format(const struct vs_ctl_request *r)
 		vs_jb_int(o, "at", r->at);
 	if (r->nodes[0])
 		vs_jb_str(o, "nodes", r->nodes);
+	if (r->to[0])
+		vs_jb_str(o, "to", r->to);
+	if (r->cluster[0])
+		vs_jb_str(o, "cluster", r->cluster);
 	vs_jb_str(o, "id", r->id);
 	return vs_jb_text_free(o);
 }
@@ -112,12 +119,77 @@ int vs_ctl_request_parse(const char *text, size_t len,
 	    !get_text_if(root, "name", r.name, sizeof(r.name), err) &&
 	    !get_at(root, &r.at, err) &&
 	    !get_text_if(root, "text", r.text, sizeof(r.text), err) &&
+	    !get_text_if(root, "to", r.to, sizeof(r.to), err) &&
+	    !get_text_if(root, "cluster", r.cluster, sizeof(r.cluster), err) &&
 	    !get_text_if(root, "nodes", r.nodes, sizeof(r.nodes), err)) {
 		*out = r;
 		rc = 0;
 	}
 	vs_jdoc_free(&doc);
 	return rc;
+}
+
+/* The len bytes at name are the host's name, with or without its domain:
+ * Slurm's rule for which SlurmctldHost it is (_controller_index()). */
+static bool host_is(const char *host, const char *name, size_t len)
+{
+	size_t full = strlen(host), brief = strcspn(host, ".");
+
+	return len && (len == full || len == brief) &&
+		!strncasecmp(host, name, len);
+}
+
+static bool target_is(const char *to, const struct vs_ctl_self *self)
+{
+	if (self->addr[0] && !strcmp(to, self->addr))
+		return true;
+	for (const char *p = to; *p; p += strspn(p, ",")) {
+		size_t len = strcspn(p, ",");
+
+		if (host_is(self->host, p, len))
+			return true;
+		p += len;
+	}
+	return false;
+}
+
+int vs_ctl_request_check(const struct vs_ctl_request *r,
+			 const struct vs_ctl_self *self, bool *elsewhere,
+			 struct vs_err *err)
+{
+	*elsewhere = false;
+	if (!r->to[0])
+		return vs_err_set(err, VS_E_REQUEST,
+				  "the request names no controller: install the svf of slurmctld's release");
+	if (target_is(r->to, self) && !strcasecmp(r->cluster, self->cluster))
+		return 0;
+	*elsewhere = true;
+	return vs_err_set(err, VS_E_REQUEST,
+			  "the request is for controller %s of cluster %s, but controller %s of cluster %s received it",
+			  r->to, r->cluster, self->host, self->cluster);
+}
+
+bool vs_ctl_addr_format(const struct sockaddr *sa, char *out, size_t size)
+{
+	const struct sockaddr_in *in4 = (const struct sockaddr_in *)sa;
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)sa;
+	struct in_addr v4;
+
+	out[0] = '\0';
+	if (sa->sa_family == AF_INET6) {
+		if (!IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr)) {
+			inet_ntop(AF_INET6, &in6->sin6_addr, out,
+				  (socklen_t)size);
+			return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
+		}
+		memcpy(&v4, &in6->sin6_addr.s6_addr[12], sizeof(v4));
+	} else if (sa->sa_family == AF_INET) {
+		v4 = in4->sin_addr;
+	} else {
+		return false;
+	}
+	inet_ntop(AF_INET, &v4, out, (socklen_t)size);
+	return ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
 char *vs_ctl_part_format(const struct vs_ctl_part *p, size_t *len)
@@ -131,6 +203,8 @@ char *vs_ctl_part_format(const struct vs_ctl_part *p, size_t *len)
 	if (p->refused) {
 		vs_jb_str(o, "error", p->err.text);
 		vs_jb_str(o, "code", vs_code_name(p->err.code));
+		if (p->elsewhere)
+			vs_jb_bool(o, "elsewhere", true);
 	} else {
 		vs_jb_int(o, "part", p->part);
 		vs_jb_int(o, "of", p->of);
@@ -160,6 +234,9 @@ static int head_parse(struct vs_j root, struct vs_ctl_part *p,
 		if (get_text(root, "error", p->err.text, sizeof(p->err.text),
 			     err) ||
 		    get_text(root, "code", code, sizeof(code), err))
+			return -1;
+		p->elsewhere = vs_j_bool_or(vs_j_opt(root, "elsewhere"), false);
+		if (vs_json_failed(root.doc, err))
 			return -1;
 		p->refused = true;
 		p->err.code = code_of(code);

@@ -121,6 +121,7 @@ void vs_term_yield(struct vs_core *c, struct vs_term *t)
 static void control_keep(struct vs_core *c, struct vs_term *t, int64_t now_ms)
 {
 	VS_FREE char *at = NULL, *addr = NULL, *munge = NULL, *dir = NULL;
+	VS_FREE char *cluster = NULL;
 	struct vs_err err = { 0 };
 	struct vs_conf conf;
 
@@ -133,6 +134,7 @@ static void control_keep(struct vs_core *c, struct vs_term *t, int64_t now_ms)
 		.control_port = c->conf->control_port,
 		.munge_socket = munge = vs_strdup(c->conf->munge_socket),
 		.state_dir = dir = vs_strdup(c->conf->state_dir),
+		.slurm_cluster = cluster = vs_strdup(c->conf->slurm_cluster),
 		.password_uid = c->conf->password_uid,
 	};
 	vs_unlock();
