@@ -13,7 +13,7 @@ import pytest
 import accounting
 from cluster import Cluster, patience, wait_for
 from stages import Held, nobody_down
-from users import DAEMON, needs_root
+from users import DAEMON, as_user, needs_root
 from worlds import ROCE, host, world
 
 pytestmark = pytest.mark.skipif(bool(accounting.missing()),
@@ -477,3 +477,30 @@ def test_fair_share_goes_by_the_vfs_that_were_used(cluster):
         return int(cluster.job(job)["Priority"])
     wait_for("it is in the priorities", 30,
              lambda: 0 < priority("heavy") < priority("light"))
+
+
+@needs_root
+def test_an_operator_in_slurmdbd_may_give_orders(cluster):
+    """And who was one may no longer."""
+    def order():
+        return as_user(cluster, DAEMON, "svf", "host", "drain",
+                       "esx01.example.org")
+
+    def state():
+        return {h["host"]: h["state"] for h in cluster.svf("hosts")["hosts"]}[
+            "esx01.example.org"]
+    wait_for("the hosts are shown", 30, lambda: cluster.svf("status")["up"])
+    r = order()
+    assert r.returncode == 1 and "operators of Slurm" in r.stderr
+    assert state() == "up"
+    cluster.must("sacctmgr", "-i", "modify", "user", USER2, "set",
+                 "adminlevel=operator")
+    try:
+        wait_for("the order is obeyed", 20, lambda: order().returncode == 0)
+        assert state() == "drained"
+    finally:
+        cluster.must("sacctmgr", "-i", "modify", "user", USER2, "set",
+                     "adminlevel=none")
+        cluster.must("svf", "host", "resume", "esx01.example.org")
+    wait_for("it is refused again", 20, lambda: order().returncode == 1)
+    assert state() == "up"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The vCenter client alone, when something goes wrong."""
 
+import socket
+import threading
 import time
 
 import pytest
@@ -128,6 +130,54 @@ def test_a_stalled_vcenter_ends_calls_at_their_deadline(start):
     live.until("it is up and sees what came of it",
                lambda: live.vm("vm001") or time.monotonic() > before + stall + 5, stall + 8)
     assert sim.calls("Login") == 1
+
+
+@pytest.fixture
+def elsewhere():
+    """A port on loopback, and how many have connected to it."""
+    class Elsewhere:
+        asked = 0
+
+        def run(self):
+            while True:
+                try:
+                    self.sock.accept()[0].close()
+                except OSError:
+                    return
+                self.asked += 1
+    e = Elsewhere()
+    e.sock = socket.create_server(("127.0.0.1", 0))
+    e.at = f"127.0.0.1:{e.sock.getsockname()[1]}"
+    thread = threading.Thread(target=e.run, daemon=True)
+    thread.start()
+    yield e
+    e.sock.shutdown(socket.SHUT_RDWR)
+    e.sock.close()
+    thread.join(5)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("scheme", ["https", "http"])
+def test_a_redirect_is_not_followed(start, elsewhere, status, scheme):
+    """Login's body has the password."""
+    sim = start()
+    sim.fault(on="request", method="Login", count=1, http=status, body="",
+              location=f"{scheme}://{elsewhere.at}/sdk")
+    live = start.live(sim)
+    assert str(status) in live.wait("down")["text"]
+    live.up()
+    assert elsewhere.asked == 0
+
+
+@pytest.mark.parametrize("name", ["https_proxy", "HTTPS_PROXY", "all_proxy",
+                                  "ALL_PROXY"])
+def test_a_proxy_of_the_environment_is_not_used(start, elsewhere, monkeypatch,
+                                                name):
+    monkeypatch.setenv(name, f"http://{elsewhere.at}")
+    for no in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(no, raising=False)
+    start.live(start()).up()
+    assert elsewhere.asked == 0
 
 
 def test_a_lost_wait_is_asked_again_without_loading_anew(pair):

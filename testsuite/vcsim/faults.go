@@ -31,6 +31,7 @@ type faultRule struct {
 	Message     string         `json:"message"`
 	Http        int            `json:"http"`
 	Body        *string        `json:"body"`
+	Location    string         `json:"location"`
 	Drop        string         `json:"drop"`
 	Truncate    *int           `json:"truncate"`
 	Cut         *int           `json:"cut"`
@@ -237,6 +238,9 @@ func (r *faultRule) plain(rw http.ResponseWriter, out []byte, status int) {
 		kind = "text/plain"
 	}
 	rw.Header().Set("Content-Type", kind)
+	if r.Location != "" {
+		rw.Header().Set("Location", r.Location)
+	}
 	rw.WriteHeader(status)
 	_, _ = rw.Write(out)
 }
