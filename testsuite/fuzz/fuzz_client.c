@@ -2,8 +2,8 @@
 /*
  * The whole vCenter client, with a libcurl that has no network: every answer
  * it gets is a line of the input. Its first byte is the HTTP status (2: 200,
- * 4: 404, 5: 500, 3: 503, L: 200 with a session's header, 0: the connection
- * breaks, 1: the name doesn't resolve), the rest the body. The first line is
+ * 4: 404, 5: 500, 3: 503, A: 401, R: 302, L: 200 with a session's header, 0: the
+ * connection breaks, 1: the name doesn't resolve), the rest the body. The first line is
  * the password file.
  *
  * What must hold: nothing crashes; the login says the file's first line and
@@ -23,141 +23,10 @@
 #include "util/mem.h"
 #include "vcenter/vc_i.h"
 
-#undef curl_easy_setopt
-#undef curl_easy_getinfo
+#include "fake_curl.h"
 
-/* ---- a libcurl of our own -------------------------------------------------- */
-
-typedef size_t fn_data(char *p, size_t size, size_t n, void *arg);
-
-struct fake_easy {
-	TAILQ_ENTRY(fake_easy) link;
-	fn_data *write, *header;
-	void *write_arg, *header_arg, *private;
-	const char *body, *url;
-	long status, sent;
-	bool queued;
-};
-
-static TAILQ_HEAD(, fake_easy) queue = TAILQ_HEAD_INITIALIZER(queue);
 static char *input, *input_end;
 static char password[4096];
-
-CURLcode curl_global_init(long flags)
-{
-	(void)flags;
-	return CURLE_OK;
-}
-
-CURLM *curl_multi_init(void)
-{
-	return vs_calloc(1, 1);
-}
-
-CURLMcode curl_multi_cleanup(CURLM *m)
-{
-	free(m);
-	return CURLM_OK;
-}
-
-CURLMcode (curl_multi_setopt)(CURLM *m, CURLMoption o, ...)
-{
-	(void)m;
-	(void)o;
-	return CURLM_OK;
-}
-
-CURL *curl_easy_init(void)
-{
-	return (CURL *)vs_calloc(1, sizeof(struct fake_easy));
-}
-
-void curl_easy_cleanup(CURL *e)
-{
-	free(e);
-}
-
-CURLcode curl_easy_setopt(CURL *curl, CURLoption o, ...)
-{
-	struct fake_easy *e = (struct fake_easy *)curl;
-	va_list ap;
-	void *p;
-
-	va_start(ap, o);
-	p = o < CURLOPTTYPE_OBJECTPOINT || o >= CURLOPTTYPE_OFF_T ? NULL :
-		va_arg(ap, void *);
-	va_end(ap);
-	if (o == CURLOPT_WRITEFUNCTION)
-		e->write = (fn_data *)p;
-	else if (o == CURLOPT_HEADERFUNCTION)
-		e->header = (fn_data *)p;
-	else if (o == CURLOPT_WRITEDATA)
-		e->write_arg = p;
-	else if (o == CURLOPT_HEADERDATA)
-		e->header_arg = p;
-	else if (o == CURLOPT_PRIVATE)
-		e->private = p;
-	else if (o == CURLOPT_POSTFIELDS)
-		e->body = p;
-	return CURLE_OK;
-}
-
-CURLcode curl_easy_getinfo(CURL *curl, CURLINFO info, ...)
-{
-	struct fake_easy *e = (struct fake_easy *)curl;
-	va_list ap;
-	void *p;
-
-	va_start(ap, info);
-	p = va_arg(ap, void *);
-	va_end(ap);
-	if (info == CURLINFO_RESPONSE_CODE)
-		*(long *)p = e->status;
-	else if (info == CURLINFO_REQUEST_SIZE)
-		*(long *)p = e->sent;
-	else if (info == CURLINFO_PRIVATE)
-		*(void **)p = e->private;
-	return CURLE_OK;
-}
-
-CURLMcode curl_multi_add_handle(CURLM *m, CURL *curl)
-{
-	struct fake_easy *e = (struct fake_easy *)curl;
-
-	(void)m;
-	TAILQ_INSERT_TAIL(&queue, e, link);
-	e->queued = true;
-	return CURLM_OK;
-}
-
-CURLMcode curl_multi_remove_handle(CURLM *m, CURL *curl)
-{
-	struct fake_easy *e = (struct fake_easy *)curl;
-
-	(void)m;
-	if (e->queued)
-		TAILQ_REMOVE(&queue, e, link);
-	e->queued = false;
-	return CURLM_OK;
-}
-
-CURLMcode curl_multi_perform(CURLM *m, int *running)
-{
-	(void)m;
-	*running = !TAILQ_EMPTY(&queue);
-	return CURLM_OK;
-}
-
-CURLMcode curl_multi_poll(CURLM *m, struct curl_waitfd extra[], unsigned int n,
-			  int ms, int *ret)
-{
-	(void)m;
-	(void)extra;
-	(void)n;
-	(void)ms;
-	(void)ret;
-	return CURLM_OK;
-}
 
 /* What we say when we log in is the file's line, whatever stands in it. */
 static void check_login(const char *body)
@@ -175,45 +44,19 @@ static void check_login(const char *body)
 	vs_jdoc_free(&doc);
 }
 
-static CURLcode answer(struct fake_easy *e)
+static CURLcode fake_answer(struct fake_easy *e)
 {
-	static const long codes[] = { ['2'] = 200, ['4'] = 404, ['5'] = 500,
-		['3'] = 503, ['L'] = 200 };
-	static char header[] = "vmware-api-session-id: 5212-ab\r\n";
 	char *nl = memchr(input, '\n', (size_t)(input_end - input));
 	char *end = nl ? nl : input_end, *p = input;
-	unsigned char how = p < end ? (unsigned char)*p : '2';
 
+	check_login(e->body);
 	input = nl ? nl + 1 : input_end;
-	e->sent = how != '1';
-	if (how == '1')
-		return CURLE_COULDNT_RESOLVE_HOST;
-	if (how == '0')
-		return CURLE_RECV_ERROR;
-	e->status = how < VS_COUNT(codes) && codes[how] ? codes[how] : 200;
-	if (how == 'L')
-		e->header(header, 1, sizeof(header) - 1, e->header_arg);
-	p += p < end;
-	if (p < end && e->write(p, 1, (size_t)(end - p), e->write_arg) !=
-	    (size_t)(end - p))
-		return CURLE_WRITE_ERROR;
-	return CURLE_OK;
+	return fake_deliver(e, p, (size_t)(end - p));
 }
 
-CURLMsg *curl_multi_info_read(CURLM *m, int *left)
+static bool fake_more(void)
 {
-	static CURLMsg msg;
-	struct fake_easy *e = TAILQ_FIRST(&queue);
-
-	*left = 0;
-	if (!e || input >= input_end)
-		return NULL;
-	check_login(e->body);
-	curl_multi_remove_handle(m, (CURL *)e);
-	msg.msg = CURLMSG_DONE;
-	msg.easy_handle = (CURL *)e;
-	msg.data.result = answer(e);
-	return &msg;
+	return input < input_end;
 }
 
 /* ---- who listens ------------------------------------------------------------ */

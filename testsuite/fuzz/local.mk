@@ -7,6 +7,7 @@ fuzz_programs = testsuite/fuzz/test_fuzz_vc \
 	testsuite/fuzz/test_fuzz_control \
 	testsuite/fuzz/test_fuzz_hints \
 	testsuite/fuzz/test_fuzz_client \
+	testsuite/fuzz/test_fuzz_states \
 	testsuite/fuzz/test_fuzz_svf \
 	testsuite/fuzz/test_fuzz_sbatch \
 	testsuite/fuzz/test_fuzz_import \
@@ -61,11 +62,20 @@ testsuite_fuzz_test_fuzz_hints_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/hints
 
 testsuite_fuzz_test_fuzz_client_SOURCES = testsuite/fuzz/fuzz_client.c \
-	testsuite/fuzz/fuzz_main.h
+	testsuite/fuzz/fake_curl.h testsuite/fuzz/fuzz_main.h
 testsuite_fuzz_test_fuzz_client_CPPFLAGS = $(fuzz_cppflags)
 testsuite_fuzz_test_fuzz_client_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_test_fuzz_client_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/client
+
+testsuite_fuzz_test_fuzz_states_SOURCES = testsuite/fuzz/fuzz_states.c \
+	testsuite/fuzz/fake_curl.h testsuite/fuzz/fuzz_main.h \
+	testsuite/fuzz/scripted_vc.h
+testsuite_fuzz_test_fuzz_states_CPPFLAGS = $(fuzz_cppflags) \
+	-DVS_SESSION=\"$(abs_top_srcdir)/testsuite/fuzz/corpus/client/session\"
+testsuite_fuzz_test_fuzz_states_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_test_fuzz_states_LDADD = src/common/libvs_core.la -lpthread
+EXTRA_DIST += testsuite/fuzz/corpus/states
 
 # svf's own objects, but for ask.c: the target answers instead.
 fuzz_svf = src/svf/hosts.c src/svf/jobs.c src/svf/map.c src/svf/map_svg.c \

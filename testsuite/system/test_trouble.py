@@ -150,3 +150,33 @@ def test_sigterm_ends_slurmctld_at_once(cluster):
     cluster.end_slurmctld(signal.SIGTERM)
     assert time.monotonic() - began < 10 * patience()
     cluster.start_slurmctld()
+
+
+NOT_AUTHENTICATED = {"_typeName": "NotAuthenticated"}
+
+
+@pytest.mark.parametrize("rules", [
+    [{"on": "request", "method": "content", "fault": NOT_AUTHENTICATED, "count": 1}],
+    [{"on": "request", "method": "hello", "fault": NOT_AUTHENTICATED, "count": 1}],
+    [{"on": "request", "method": "hello", "http": 404},
+     {"on": "request", "method": "vimServiceVersions.xml",
+      "fault": NOT_AUTHENTICATED, "count": 1}],
+    [{"on": "request", "method": "content", "http": 401, "body": "x", "count": 1}],
+], ids=["content", "hello", "versions", "401"])
+def test_a_fault_of_sessions_before_the_first_login_ends_nothing(fresh, rules):
+    """A proxy or a vCenter that starts answers so. slurmctld died of it."""
+    c = fresh(nodes=2, inventory=world(hosts=2, vfs=1), faults={"rules": rules})
+    c.wait_ready()
+    assert c.daemons["slurmctld"].alive()
+    assert c.ctld_log().count("Logged in to vCenter") == 1
+
+
+def test_a_fault_of_sessions_after_another_datacenter_ends_nothing(fresh):
+    """The new client has logged in nowhere yet."""
+    c = fresh(nodes=2, inventory=world(hosts=2, vfs=1))
+    c.wait_ready()
+    c.fault(on="request", method="content", fault=NOT_AUTHENTICATED, count=1)
+    c.change_vsphere("Datacenter=DC0", "Datacenter=DC9")
+    wait_for("the new client says what is wrong", 30,
+             lambda: "DC9" in str(c.svf("status")))
+    assert c.daemons["slurmctld"].alive()

@@ -84,7 +84,7 @@ static void on_details(struct vcx_read *r)
 	}
 	vs_vcx_resolve_free(vc);
 	tell_up(vc);
-	vs_vcx_goto(vc, VCX_WATCH);
+	vs_vcx_event(vc, VCX_EV_RESOLVED);
 }
 
 void vs_vcx_details(struct vs_vc *vc)

@@ -175,19 +175,22 @@ static void call_free(struct vcx_call *call)
 	free(call);
 }
 
-struct vcx_call *vs_vcx_raw(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
-			    const char *verb, const char *path,
-			    struct json_object *body_take)
+/* path NULL: of an object whose id isn't known. The call fails in the next
+ * turn, as one that was never sent. */
+static struct vcx_call *call_new(struct vs_vc *vc, unsigned int flags,
+				 vcx_fn *fn, const char *verb, const char *path,
+				 const char *what, char *body_take)
 {
 	struct vcx_call *call = vs_calloc(1, sizeof(*call));
-	VS_FREE char *url = vs_asprintf("%s%s", vc->url, path);
+	VS_FREE char *url = vs_asprintf("%s%s", vc->url, path ? path : "/");
 	char header[sizeof(vc->token) + 32];
 
-	vs_crash_before("send", path);
+	vs_crash_before("send", what);
 	call->vc = vc;
 	call->flags = flags;
 	call->fn = fn;
-	call->what = vs_asprintf("%s %s", verb, path);
+	call->what = vs_asprintf("%s %s", verb, what);
+	call->no_id = !path;
 	vs_vcx_mask(call->what);
 	call->reply.max = vc->max_body;
 	TAILQ_INSERT_TAIL(&vc->calls, call, link);
@@ -196,8 +199,7 @@ struct vcx_call *vs_vcx_raw(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
 	set_transport(call);
 	curl_easy_setopt(call->easy, CURLOPT_URL, url);
 	if (!strcmp(verb, "POST")) {
-		call->body = body_take ? vs_jb_text_free(body_take) :
-			vs_strdup("");
+		call->body = body_take ? body_take : vs_strdup("");
 		curl_easy_setopt(call->easy, CURLOPT_POST, 1L);
 		curl_easy_setopt(call->easy, CURLOPT_POSTFIELDSIZE_LARGE,
 				 (curl_off_t)strlen(call->body));
@@ -214,6 +216,8 @@ struct vcx_call *vs_vcx_raw(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
 		explicit_bzero(header, sizeof(header));
 	}
 	curl_easy_setopt(call->easy, CURLOPT_HTTPHEADER, call->headers);
+	if (call->no_id)
+		return call;
 	if (curl_multi_add_handle(vc->multi, call->easy) != CURLM_OK)
 		abort();
 	vc->stats.calls++;
@@ -243,30 +247,46 @@ static char *escape_id(const char *s)
 	return out;
 }
 
-static char *path_of(struct vs_vc *vc, const char *type, const char *moid,
-		     const char *last)
+static char *text_of(struct json_object *body_take)
 {
-	VS_FREE char *id = escape_id(moid);
+	return body_take ? vs_jb_text_free(body_take) : NULL;
+}
 
-	return vs_asprintf("/sdk/vim25/%s/%s/%s/%s", vc->release, type, id,
-			   last);
+struct vcx_call *vs_vcx_raw(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
+			    const char *verb, const char *path,
+			    struct json_object *body_take)
+{
+	return call_new(vc, flags, fn, verb, path, path, text_of(body_take));
+}
+
+/* last: a method or a property of this object. */
+static struct vcx_call *call_of(struct vs_vc *vc, unsigned int flags,
+				vcx_fn *fn, const char *verb, const char *type,
+				const char *moid, const char *last,
+				char *body_take)
+{
+	bool known = vc->release && moid && *moid;
+	VS_FREE char *id = escape_id(known ? moid : "?");
+	VS_FREE char *path = vs_asprintf("/sdk/vim25/%s/%s/%s/%s",
+					 known ? vc->release : "?", type, id,
+					 last);
+
+	return call_new(vc, flags, fn, verb, known ? path : NULL, path,
+			body_take);
 }
 
 struct vcx_call *vs_vcx_post(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
 			     const char *type, const char *moid,
 			     const char *method, struct json_object *body_take)
 {
-	VS_FREE char *path = path_of(vc, type, moid, method);
-
-	return vs_vcx_raw(vc, flags, fn, "POST", path, body_take);
+	return call_of(vc, flags, fn, "POST", type, moid, method,
+		       text_of(body_take));
 }
 
 struct vcx_call *vs_vcx_get(struct vs_vc *vc, vcx_fn *fn, const char *type,
 			    const char *moid, const char *property)
 {
-	VS_FREE char *path = path_of(vc, type, moid, property);
-
-	return vs_vcx_raw(vc, 0, fn, "GET", path, NULL);
+	return call_of(vc, 0, fn, "GET", type, moid, property, NULL);
 }
 
 /*
@@ -373,6 +393,10 @@ static int judge(struct vcx_call *call, CURLcode rc, struct vs_jdoc *doc,
 {
 	struct vs_err why;
 
+	if (call->no_id)
+		return vs_err_set(err, VS_E_BUG,
+			"%s: not sent, because the object's id is not known",
+			call->what);
 	if (rc != CURLE_OK)
 		return transport_error(call, rc, err);
 	curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &call->status);
@@ -433,10 +457,34 @@ static void see_sent(struct vs_vc *vc)
 #define see_sent(vc) ((void)0)
 #endif
 
+static struct vcx_call *first_unsent(const struct vs_vc *vc)
+{
+	struct vcx_call *call;
+
+	TAILQ_FOREACH(call, &vc->calls, link)
+		if (call->no_id)
+			return call;
+	return NULL;
+}
+
+/* As many as there are now: what their ends bring waits for the next turn. */
+static void finish_unsent(struct vs_vc *vc)
+{
+	struct vcx_call *call;
+	size_t n = 0;
+
+	TAILQ_FOREACH(call, &vc->calls, link)
+		n += call->no_id;
+	while (n-- && (call = first_unsent(vc)))
+		finish(call, CURLE_OK);
+}
+
 void vs_vcx_pump(struct vs_vc *vc)
 {
 	int running, left;
 	CURLMsg *m;
+
+	finish_unsent(vc);
 
 	curl_multi_perform(vc->multi, &running);
 	see_sent(vc);

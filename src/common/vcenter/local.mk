@@ -17,7 +17,7 @@ core_sources += \
 	src/common/vcenter/resolve.c \
 	src/common/vcenter/retrieve.c \
 	src/common/vcenter/rights.c \
-	src/common/vcenter/session.c \
+	src/common/vcenter/session.c src/common/vcenter/states.c \
 	src/common/vcenter/slow.c \
 	src/common/vcenter/spec_hw.c \
 	src/common/vcenter/spec.c src/common/vcenter/spec.h \

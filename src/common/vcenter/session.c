@@ -79,7 +79,7 @@ static void on_versions(struct vcx_call *call, struct vs_j reply,
 
 		if (strstr(xml, tag)) {
 			vc->release = releases[i];
-			vs_vcx_goto(vc, VCX_CONTENT);
+			vs_vcx_event(vc, VCX_EV_RELEASE);
 			return;
 		}
 	}
@@ -102,7 +102,7 @@ static void on_hello(struct vcx_call *call, struct vs_j reply,
 	for (size_t i = 0; !err && i < VS_COUNT(releases); i++) {
 		if (!strcmp(chosen, releases[i])) {
 			vc->release = releases[i];
-			vs_vcx_goto(vc, VCX_CONTENT);
+			vs_vcx_event(vc, VCX_EV_RELEASE);
 			return;
 		}
 	}
@@ -176,7 +176,7 @@ static void on_content(struct vcx_call *call, struct vs_j reply,
 		return;
 	}
 	same_vcenter(vc, vs_j_str_or(vs_j_opt(about, "instanceUuid"), ""));
-	vs_vcx_goto(vc, VCX_LOGIN);
+	vs_vcx_event(vc, VCX_EV_CONTENT);
 }
 
 void vs_vcx_content(struct vs_vc *vc)
@@ -185,33 +185,53 @@ void vs_vcx_content(struct vs_vc *vc)
 		   "content");
 }
 
-/* ---- password ------------------------------------------------------------- */
+/* ---- files ---------------------------------------------------------------- */
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
 
 static void remember_file(struct vs_vc *vc, const struct stat *st)
 {
 	vc->password_mtime = st->st_mtim;
+	vc->password_ctime = st->st_ctim;
 	vc->password_ino = st->st_ino;
 	vc->password_size = st->st_size;
 }
 
-bool vs_vcx_password_changed(struct vs_vc *vc)
+/* Not there: the beginning of time. */
+static struct timespec changed_at(const char *path)
 {
+	struct timespec never = { 0 };
 	struct stat st;
 
-	if (stat(vc->password_file, &st) < 0)
-		return false;
-	return st.st_mtim.tv_sec != vc->password_mtime.tv_sec ||
-		st.st_mtim.tv_nsec != vc->password_mtime.tv_nsec ||
-		st.st_ino != vc->password_ino ||
-		st.st_size != vc->password_size;
+	return path && !stat(path, &st) ? st.st_ctim : never;
 }
 
-void vs_vcx_password_seen(struct vs_vc *vc)
+/* A password that was refused is not tried again for a chmod. Else anything
+ * that was done to one of the files may have mended what was wrong. */
+bool vs_vcx_files_changed(struct vs_vc *vc)
+{
+	struct stat st;
+	bool there = !stat(vc->password_file, &st);
+
+	if (there && (!same_time(st.st_mtim, vc->password_mtime) ||
+		      st.st_ino != vc->password_ino ||
+		      st.st_size != vc->password_size))
+		return true;
+	return vc->retry_at >= 0 &&
+		((there && !same_time(st.st_ctim, vc->password_ctime)) ||
+		 !same_time(changed_at(vc->ca_file), vc->ca_ctime));
+}
+
+void vs_vcx_files_seen(struct vs_vc *vc)
 {
 	struct stat st;
 
 	if (!vc->password_ino && !stat(vc->password_file, &st))
 		remember_file(vc, &st);
+	vc->ca_ctime = changed_at(vc->ca_file);
 }
 
 static int check_file(struct vs_vc *vc, int fd, struct vs_err *err)
@@ -338,7 +358,7 @@ static void on_login(struct vcx_call *call, struct vs_j reply,
 	vc->stats.logins++;
 	vs_info("Logged in to vCenter url=%s user=%s release=%s version=%s",
 		vc->url, vc->user, vc->release, vc->version);
-	vs_vcx_goto(vc, VCX_RESOLVE);
+	vs_vcx_event(vc, VCX_EV_LOGGED_IN);
 }
 
 static void on_old_logout(struct vcx_call *call, struct vs_j reply,

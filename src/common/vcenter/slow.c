@@ -141,7 +141,7 @@ static void deliver(struct vs_vc *vc)
 	vs_vcx_rights_tell(vc, &out);
 	vc->slow_busy = false;
 	if (vc->state == VCX_WATCH)
-		vs_vcx_goto(vc, VCX_LOAD);
+		vs_vcx_event(vc, VCX_EV_WATCHES);
 	else
 		vs_inv_try_barred(vc->inv);	/* after the next poll */
 	vs_vcx_templates_tell(vc);

@@ -1,99 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The client's life: new, turn after turn, free; its states and what leads
- * from one to the other.
+ * The client's life: new, turn after turn, free. Its states: states.c.
  *
- * Rules: one setter for the state, which knows the allowed ways and logs them.
- * Nothing blocks but curl_multi_poll in vs_vc_turn. Whatever fails while there
- * is no session, or loses it, goes through vs_vcx_fail: it tells, cleans up,
- * and decides when to come back. Backoff doubles from 1 s to 60 s with jitter;
- * a refused password waits for its file to change; what an administrator must
- * mend is looked at again once a minute, and told once.
- *
- * It never resends a mutating call.
+ * Rules: nothing blocks but curl_multi_poll in vs_vc_turn. Whatever fails while
+ * there is no session, or loses it, goes through vs_vcx_fail: it tells, cleans
+ * up, and decides when to come back. It never resends a mutating call.
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
-#include "util/crash.h"
 #include "util/log.h"
 #include "util/mem.h"
 #include "util/name.h"
 #include "util/time.h"
 #include "vcenter/vc_i.h"
 
-#define BACKOFF_MIN_MS 1000
-#define BACKOFF_MAX_MS 60000
-#define MEND_MS 60000
-#define PASSWORD_CHECK_MS 2000
-#define SETTLED_MS 5000
-
-static const char *const state_names[VCX_NSTATES] = {
-	"waiting", "hello", "content", "login", "resolve", "watch", "load",
-	"up",
-};
-
-static const unsigned int ways[VCX_NSTATES] = {
-	[VCX_WAITING] = 1u << VCX_HELLO | 1u << VCX_LOGIN,
-	[VCX_HELLO] = 1u << VCX_CONTENT,
-	[VCX_CONTENT] = 1u << VCX_LOGIN,
-	[VCX_LOGIN] = 1u << VCX_RESOLVE,
-	[VCX_RESOLVE] = 1u << VCX_WATCH,
-	[VCX_WATCH] = 1u << VCX_LOAD,
-	/* From up or load to load: the version was lost, not the session. */
-	[VCX_LOAD] = 1u << VCX_UP | 1u << VCX_LOAD,
-	[VCX_UP] = 1u << VCX_LOAD,
-};
-
-static void (*const begin[VCX_NSTATES])(struct vs_vc *vc) = {
-	[VCX_HELLO] = vs_vcx_hello,
-	[VCX_CONTENT] = vs_vcx_content,
-	[VCX_LOGIN] = vs_vcx_login,
-	[VCX_RESOLVE] = vs_vcx_resolve,
-	[VCX_WATCH] = vs_vcx_watch,
-	[VCX_LOAD] = vs_vcx_load,
-};
-
-void vs_vcx_goto(struct vs_vc *vc, enum vcx_state state)
-{
-	if (state != VCX_WAITING && !(ways[vc->state] & 1u << state)) {
-		vs_error("vCenter client: no way leads from state %s to %s",
-			 state_names[vc->state], state_names[state]);
-		return;
-	}
-	vs_debug("vCenter client changes state from=%s to=%s",
-		 state_names[vc->state], state_names[state]);
-	vs_crash_before("state", state_names[state]);
-	vc->state = state;
-	if (state == VCX_UP) {
-		vc->fails = 0;
-		vc->up_at = vc->now;
-		vc->last_down[0] = '\0';
-		vc->slow_at = vc->now + vs_vcx_beat_ms(vc);
-	}
-	if (begin[state])
-		begin[state](vc);
-	vs_crash_after("state", state_names[state]);
-}
-
-/* ---- failing and coming back ---------------------------------------------- */
-
-static int64_t backoff(int fails)
-{
-	int64_t ms = BACKOFF_MIN_MS;
-	uint32_t random = 0;
-
-	for (int i = 1; i < fails && ms < BACKOFF_MAX_MS; i++)
-		ms *= 2;
-	if (ms > BACKOFF_MAX_MS)
-		ms = BACKOFF_MAX_MS;
-	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
-		random = 0;
-	return ms * 3 / 4 + random % (ms / 2);
-}
-
-static void forget_session(struct vs_vc *vc)
+/* What belongs to a session, or to the work for one. */
+void vs_vcx_session_forget(struct vs_vc *vc)
 {
 	vs_vcx_drop_reads(vc);
 	vs_vcx_reads_drop(vc);
@@ -103,74 +26,6 @@ static void forget_session(struct vs_vc *vc)
 	vs_vcx_list_forget(vc);
 	vs_vcx_slow_free(vc);
 	vs_vcx_rights_free(vc);
-}
-
-static void plan_return(struct vs_vc *vc, const struct vs_err *err)
-{
-	bool was_up = vc->state == VCX_UP;
-
-	vc->watch_password = false;
-	vc->relogin = false;
-	vc->fails++;
-	switch (err->code) {
-	case VS_E_LOGIN:
-		vc->watch_password = true;
-		vc->password_check_at = vc->now + PASSWORD_CHECK_MS;
-		vc->retry_at = -1;
-		break;
-	case VS_E_CONFIG:
-	case VS_E_BUG:
-	case VS_E_REQUEST:
-		/* A corrected password file counts at once. */
-		vc->watch_password = true;
-		vc->password_check_at = vc->now + PASSWORD_CHECK_MS;
-		vc->retry_at = vc->now + MEND_MS;
-		vs_vcx_password_seen(vc);
-		break;
-	case VS_E_RELOGIN:
-		vc->relogin = true;
-		explicit_bzero(vc->token, sizeof(vc->token));
-		/* At once, unless sessions die as soon as they are made. */
-		vc->retry_at = was_up && vc->now - vc->up_at > SETTLED_MS ?
-			vc->now : vc->now + backoff(vc->fails);
-		break;
-	default:
-		vc->retry_at = vc->now + backoff(vc->fails);
-		break;
-	}
-}
-
-void vs_vcx_fail(struct vs_vc *vc, const struct vs_err *err)
-{
-	struct vs_err told = *err;
-
-	plan_return(vc, &told);
-	forget_session(vc);
-	vs_vcx_goto(vc, VCX_WAITING);
-	vs_debug("vCenter client is down code=%s retry_ms=%lld",
-		 vs_code_name(told.code),
-		 vc->retry_at < 0 ? -1LL : (long long)(vc->retry_at - vc->now));
-	/* The same trouble is told once, not at every try. */
-	if (!strcmp(vc->last_down, told.text))
-		return;
-	vs_strlcpy(vc->last_down, told.text, sizeof(vc->last_down));
-	if (told.code == VS_E_BUG || told.code == VS_E_REQUEST)
-		told.code = VS_E_CONFIG;
-	else if (told.code != VS_E_LOGIN && told.code != VS_E_CONFIG)
-		told.code = VS_E_RETRY;
-	if (vc->ev.down)
-		vc->ev.down(vc->ev_arg, &told);
-}
-
-bool vs_vcx_bad(struct vs_vc *vc, struct vs_j reply)
-{
-	struct vs_err err;
-
-	if (!vs_json_failed(reply.doc, &err))
-		return false;
-	vs_err_prefix(&err, "an answer of %s is not understood", vc->url);
-	vs_vcx_fail(vc, &err);
-	return true;
 }
 
 void vs_vc_retry_now(struct vs_vc *vc)
@@ -184,13 +39,13 @@ void vs_vc_retry_now(struct vs_vc *vc)
 static void timers(struct vs_vc *vc)
 {
 	if (vc->state == VCX_WAITING) {
-		if (vc->watch_password && vc->now >= vc->password_check_at) {
-			vc->password_check_at = vc->now + PASSWORD_CHECK_MS;
-			if (vs_vcx_password_changed(vc))
+		if (vc->watch_files && vc->now >= vc->password_check_at) {
+			vc->password_check_at = vc->now + VCX_PASSWORD_CHECK_MS;
+			if (vs_vcx_files_changed(vc))
 				vc->retry_at = vc->now;
 		}
 		if (vc->retry_at >= 0 && vc->now >= vc->retry_at)
-			vs_vcx_goto(vc, vc->relogin ? VCX_LOGIN : VCX_HELLO);
+			vs_vcx_event(vc, VCX_EV_START);
 		return;
 	}
 	vs_vcx_poll_timer(vc);
@@ -218,7 +73,7 @@ static int time_to_next(const struct vs_vc *vc, int wait_ms)
 	if (vc->state == VCX_WAITING) {
 		if (vc->retry_at >= 0)
 			sooner(&at, vc->retry_at);
-		if (vc->watch_password)
+		if (vc->watch_files)
 			sooner(&at, vc->password_check_at);
 	}
 	if (vc->poll_at)
@@ -266,6 +121,7 @@ void vs_vc_stats_get(const struct vs_vc *vc, struct vs_vc_stats *out)
 		.logins = vc->stats.logins, .errors = vc->stats.errors,
 		.updates = vc->inv->updates,
 		.last_reply_ms = vc->stats.last_reply_ms,
+		.refused_events = vc->stats.refused_events,
 	};
 }
 
@@ -464,7 +320,7 @@ void vs_vc_free(struct vs_vc *vc, int logout_ms)
 		return;
 	if (vc->multi)
 		logout(vc, logout_ms);
-	forget_session(vc);
+	vs_vcx_session_forget(vc);
 	vs_vcx_http_fini(vc);
 	vs_vcx_ops_free(vc);
 	vs_inv_free(vc->inv);

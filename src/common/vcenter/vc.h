@@ -425,7 +425,9 @@ int64_t vs_vc_task_adopt(struct vs_vc *vc, const char *task,
 int vs_vc_task_cancel(struct vs_vc *vc, const char *task, struct vs_err *err);
 
 struct vs_vc_stats { uint64_t calls, mutating, logins, errors, updates;
-	int64_t last_reply_ms; };
+	uint64_t refused_events;	/* of the client's states: a bug */
+	int64_t last_reply_ms;
+};
 /* From any thread, as long as the client lives. */
 void vs_vc_stats_get(const struct vs_vc *vc, struct vs_vc_stats *out);
 

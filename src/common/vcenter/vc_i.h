@@ -38,6 +38,7 @@ struct vcx_call {
 	struct vs_buf reply;
 	long status;
 	bool too_big, refused_xml;
+	bool no_id;		/* never handed to libcurl */
 #ifdef VS_CRASH_POINTS
 	bool seen_sent;
 #endif
@@ -139,6 +140,24 @@ enum vcx_state {
 	VCX_NSTATES,
 };
 
+/* What happens to it. Steps forward, then failures by what they leave. */
+enum vcx_event {
+	VCX_EV_START,		/* the wait is over */
+	VCX_EV_RELEASE,		/* both sides speak this one */
+	VCX_EV_CONTENT,		/* it is a vCenter, its ids are known */
+	VCX_EV_LOGGED_IN,
+	VCX_EV_RESOLVED,	/* all names have their objects */
+	VCX_EV_WATCHES,		/* the filters are made */
+	VCX_EV_LOADED,
+	VCX_EV_VERSION_LOST,	/* vCenter forgot what it had told */
+	VCX_EV_LOST,		/* no answer, or none that is understood */
+	VCX_EV_NO_SESSION,	/* NotAuthenticated, or its objects are gone */
+	VCX_EV_REFUSED,		/* the login, for a reason that stays */
+	VCX_EV_WRONG,		/* an administrator must correct something */
+	VCX_NEVENTS,
+};
+#define VCX_PASSWORD_CHECK_MS 2000
+
 struct vcx_template {
 	char *name, *moid, *change_version, *host;	/* moid "": not found */
 	char *missing;		/* why it can't be cloned, or NULL */
@@ -205,9 +224,9 @@ struct vs_vc {
 	enum vcx_state state;
 	int64_t now, up_at, retry_at;		/* retry_at -1: only when mended */
 	int fails;
-	bool relogin;			/* the session died while all was well */
-	bool watch_password;
-	struct timespec password_mtime;
+	enum vcx_state again;		/* where VCX_WAITING leads; 0: hello */
+	bool watch_files;
+	struct timespec password_mtime, password_ctime, ca_ctime;
 	ino_t password_ino;
 	off_t password_size;
 	int64_t password_check_at;
@@ -250,13 +269,23 @@ struct vs_vc {
 	/* Read by whoever asks (svf status), in any thread. */
 	struct {
 		_Atomic uint64_t calls, mutating, logins, errors;
+		_Atomic uint64_t refused_events;
 		_Atomic int64_t last_reply_ms;
 	} stats;
 	struct vcx_read_list *reads;
 };
 
-/* The only door to another state; logs it. */
-void vs_vcx_goto(struct vs_vc *vc, enum vcx_state state);
+/* ---- the states (states.c) ------------------------------------------------ */
+/* The only door to another state. Returns false if the table has no entry for
+ * the state and this event: the state stays, and the refusal is counted and
+ * logged. Entering a state may call back and may fail the client again. */
+bool vs_vcx_event(struct vs_vc *vc, enum vcx_event ev);
+/* The table's entry, for tests. Returns false if the pair is refused. *again:
+ * where the wait leads, if *to is VCX_WAITING. */
+bool vs_vcx_leads(enum vcx_state from, enum vcx_event ev, enum vcx_state *to,
+		  enum vcx_state *again);
+/* Frees what belongs to a session, or to the work for one. */
+void vs_vcx_session_forget(struct vs_vc *vc);
 /* The session, the connection or the start has failed: say so, clean up, come
  * back later. */
 void vs_vcx_fail(struct vs_vc *vc, const struct vs_err *err);
@@ -266,9 +295,9 @@ bool vs_vcx_bad(struct vs_vc *vc, struct vs_j reply);
 void vs_vcx_hello(struct vs_vc *vc);
 void vs_vcx_content(struct vs_vc *vc);
 void vs_vcx_login(struct vs_vc *vc);
-bool vs_vcx_password_changed(struct vs_vc *vc);
+bool vs_vcx_files_changed(struct vs_vc *vc);
 /* What failed before the file was read is not mended by the file as it is. */
-void vs_vcx_password_seen(struct vs_vc *vc);
+void vs_vcx_files_seen(struct vs_vc *vc);
 void vs_vcx_resolve(struct vs_vc *vc);
 void vs_vcx_resolve_free(struct vs_vc *vc);
 void vs_vcx_details(struct vs_vc *vc);

@@ -255,7 +255,7 @@ static void after_set(struct vs_vc *vc)
 	if (vc->state == VCX_LOAD && !vc->poll_truncated) {
 		if (shows_nothing(vc))
 			return;
-		vs_vcx_goto(vc, VCX_UP);
+		vs_vcx_event(vc, VCX_EV_LOADED);
 		if (vc->ev.load_end)
 			vc->ev.load_end(vc->ev_arg);
 		vs_vcx_list_sync(vc, true);
@@ -269,7 +269,7 @@ static void on_poll_error(struct vs_vc *vc, const struct vs_err *err)
 {
 	if (!strcmp(err->fault, "InvalidCollectorVersion")) {
 		vs_info("vCenter has lost track of what it told us, loading the inventory again");
-		vs_vcx_goto(vc, VCX_LOAD);
+		vs_vcx_event(vc, VCX_EV_VERSION_LOST);
 		return;
 	}
 	if (err->code == VS_E_RETRY && !err->fault[0] &&

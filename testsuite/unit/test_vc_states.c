@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The client's state machine: each pair of its table, and each wrong answer to
+ * each call of a session, after which the client must come up again by itself.
+ */
+#define CURL_DISABLE_TYPECHECK
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "cmocka_range.h"
+#include <sys/stat.h>
+#include "util/log.h"
+#include "../fuzz/scripted_vc.h"
+
+static char file[] = "/tmp/vs-states-XXXXXX";
+
+/* ---- the table --------------------------------------------------------------- */
+
+static bool is_failure(enum vcx_event ev)
+{
+	return ev >= VCX_EV_LOST;
+}
+
+/* What the rules say, in other words than the table's. */
+static bool expected(enum vcx_state from, enum vcx_event ev,
+		     enum vcx_state *to)
+{
+	if (is_failure(ev)) {
+		*to = VCX_WAITING;
+		return from != VCX_WAITING;
+	}
+	if (ev == VCX_EV_VERSION_LOST) {
+		*to = VCX_LOAD;
+		return from == VCX_LOAD || from == VCX_UP;
+	}
+	/* the n-th step leads from the n-th state to the next one */
+	*to = (enum vcx_state)(ev - VCX_EV_START + 1);
+	return (int)from == (int)ev - VCX_EV_START;
+}
+
+static void each_pair_is_handled_or_refused(void **state)
+{
+	int handled = 0, refused = 0;
+
+	(void)state;
+	for (int s = 0; s < VCX_NSTATES; s++) {
+		for (int ev = 0; ev < VCX_NEVENTS; ev++) {
+			enum vcx_state to, again, want;
+			bool ok = vs_vcx_leads(s, ev, &to, &again);
+
+			assert_int_equal(ok, expected(s, ev, &want));
+			handled += ok;
+			refused += !ok;
+			if (!ok)
+				continue;
+			assert_int_equal(to, want);
+			/* a new login needs the ids of this client's content */
+			if (is_failure(ev))
+				assert_int_equal(again,
+					ev == VCX_EV_NO_SESSION &&
+					s >= VCX_RESOLVE ?
+					VCX_LOGIN : VCX_HELLO);
+		}
+	}
+	print_message("pairs=%d handled=%d refused=%d\n", handled + refused,
+		      handled, refused);
+	assert_int_equal(handled + refused, VCX_NSTATES * VCX_NEVENTS);
+}
+
+/* ---- answers ----------------------------------------------------------------- */
+
+static int bad, at, downs;
+static unsigned int bad_call;
+static enum vs_code last_down;
+static bool login_spoiled;
+
+static int spoil_one(unsigned int call)
+{
+	if (call != bad_call)
+		return -1;
+	login_spoiled |= script.is_login;
+	return bad;
+}
+
+static int spoil_two(unsigned int call)
+{
+	if (call != bad_call && call != bad_call + 1)
+		return -1;
+	login_spoiled |= script.is_login;
+	return bad;
+}
+
+static void on_down(void *arg, const struct vs_err *err)
+{
+	(void)arg;
+	assert_true(err->text[0]);
+	last_down = err->code;
+	downs++;
+}
+
+static const struct vs_vc_events events = { .down = on_down };
+
+static void quiet(enum vs_log_level level, const char *line)
+{
+	(void)level;
+	(void)line;
+}
+
+/* Turns until it is up, after the spoiled call; 0: it never was. */
+static unsigned int comes_up(void)
+{
+	struct vs_vc *vc = script_client(file, NULL, &events);
+	struct vs_vc_stats stats;
+	unsigned int n;
+
+	assert_non_null(vc);
+	last_down = VS_OK;
+	login_spoiled = false;
+	for (n = 1; n < 400; n++) {
+		vs_vc_turn(vc, 1000 + n * 2000, 0, -1);
+		if (script.calls > bad_call + 1 && vs_vc_is_up(vc))
+			break;
+	}
+	vs_vc_stats_get(vc, &stats);
+	assert_int_equal(stats.refused_events, 0);
+	assert_false(script.lost_id);
+	at = (int)script.calls;
+	vs_vc_free(vc, 0);
+	return n < 400 ? n : 0;
+}
+
+static void each_wrong_answer(int (*spoil)(unsigned int call))
+{
+	unsigned int calls, runs = 0, stopped = 0;
+
+	bad_call = 0;
+	script.spoil = NULL;
+	assert_int_not_equal(comes_up(), 0);
+	calls = (unsigned int)at;
+	script.spoil = spoil;
+	for (bad_call = 0; bad_call < calls; bad_call++) {
+		for (bad = 0; bad < (int)VS_COUNT(scripted_bad); bad++) {
+			runs++;
+			if (comes_up())
+				continue;
+			/* it waits for its password file, as it must */
+			if (last_down != VS_E_LOGIN || !login_spoiled)
+				fail_msg("call %u, answer %s: never up again",
+					 bad_call, scripted_bad[bad]);
+			stopped++;
+		}
+	}
+	print_message("calls=%u answers=%zu runs=%u stopped by a refused login=%u\n",
+		      calls, VS_COUNT(scripted_bad), runs, stopped);
+	assert_true(calls > 20);
+	assert_int_equal(runs, calls * VS_COUNT(scripted_bad));
+	/* only answers to the login are such */
+	assert_uint_in_range(stopped, 1, 2 * VS_COUNT(scripted_bad));
+}
+
+static void after_one_wrong_answer_it_comes_up(void **state)
+{
+	(void)state;
+	each_wrong_answer(spoil_one);
+}
+
+static void after_two_wrong_answers_it_comes_up(void **state)
+{
+	(void)state;
+	each_wrong_answer(spoil_two);
+}
+
+static void a_call_of_an_unknown_object_is_not_sent(void **state)
+{
+	struct vs_vc *vc;
+
+	(void)state;
+	script.spoil = NULL;
+	vc = script_client(file, NULL, &events);
+	vs_vcx_login(vc);	/* before ServiceContent was read */
+	assert_int_equal(script.calls, 0);
+	vs_vc_turn(vc, 1000, 0, -1);
+	assert_false(script.lost_id);
+	vs_vc_free(vc, 0);
+}
+
+static int up(void **state)
+{
+	const char *top = getenv("srcdir");
+	VS_FREE char *path = vs_asprintf("%s/testsuite/fuzz/corpus/client/session",
+					 top ? top : ".");
+	int fd = mkstemp(file);
+
+	(void)state;
+	vs_log_to(quiet);
+	assert_true(fd >= 0 && write(fd, "secret\n", 7) == 7);
+	close(fd);
+	script_load(path);
+	return 0;
+}
+
+static int down(void **state)
+{
+	(void)state;
+	script_free();
+	return unlink(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_pair_is_handled_or_refused),
+		cmocka_unit_test(after_one_wrong_answer_it_comes_up),
+		cmocka_unit_test(after_two_wrong_answers_it_comes_up),
+		cmocka_unit_test(a_call_of_an_unknown_object_is_not_sent),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, up, down);
+}
