@@ -27,10 +27,13 @@ static const struct vs_vc_kv marks[] = {
 
 static void a_session_is_asked_for_in_english(void **state)
 {
+	char *login = vs_spec_login("slurm@vsphere.local", "p\"\\\t\xc3\xa9");
+
+	assert_string_equal(login, "{\"userName\":\"slurm@vsphere.local\","
+			    "\"password\":\"p\\\"\\\\\\u0009\xc3\xa9\","
+			    "\"locale\":\"en\"}");
 	(void)state;
-	is(vs_spec_login("slurm@vsphere.local", "p\"w"),
-	   "{'userName':'slurm@vsphere.local','password':'p\\'w',"
-	   "'locale':'en'}");
+	free(login);
 	is(vs_spec_hello((const char *const[]){ "8.0.3.0", "8.0.1.0" }, 2),
 	   "{'api_releases':['8.0.3.0','8.0.1.0']}");
 }

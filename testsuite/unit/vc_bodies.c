@@ -52,7 +52,10 @@ static void session_bodies(void)
 	const char *const types[] = { "VirtualMachine", "HostSystem", NULL };
 	const char *const path[] = { "DC0", "vm", "rhel9", NULL };
 
-	line("LoginRequestType", vs_spec_login("slurm@vsphere.local", "x"));
+	char *login = vs_spec_login("slurm@vsphere.local", "x");
+
+	printf("LoginRequestType\t%s\n", login);
+	free(login);
 	line("FindByInventoryPathRequestType", vs_spec_path(path));
 	line("CreateContainerViewRequestType",
 	     vs_spec_container_view("Folder", "group-v3", types));

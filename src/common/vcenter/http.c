@@ -166,6 +166,8 @@ static void call_free(struct vcx_call *call)
 		curl_multi_remove_handle(call->vc->multi, call->easy);
 		curl_easy_cleanup(call->easy);
 	}
+	for (struct curl_slist *l = call->headers; l; l = l->next)
+		wipe(l->data);		/* one has the session's key */
 	curl_slist_free_all(call->headers);
 	if (call->flags & VCX_SECRET)
 		wipe(call->body);
@@ -281,6 +283,14 @@ struct vcx_call *vs_vcx_post(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
 {
 	return call_of(vc, flags, fn, "POST", type, moid, method,
 		       text_of(body_take));
+}
+
+struct vcx_call *vs_vcx_post_text(struct vs_vc *vc, unsigned int flags,
+				  vcx_fn *fn, const char *type,
+				  const char *moid, const char *method,
+				  char *text_take)
+{
+	return call_of(vc, flags, fn, "POST", type, moid, method, text_take);
 }
 
 struct vcx_call *vs_vcx_get(struct vs_vc *vc, vcx_fn *fn, const char *type,

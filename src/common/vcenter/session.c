@@ -5,9 +5,10 @@
  *
  * Rules: the releases we know are asked for, newest first, never a newer one.
  * The password is read from its file at each login, which must belong to the
- * configured user and be readable by nobody else; it is wiped after use. A
- * refused password is tried again only after the file has changed, or when
- * somebody asks for it: a few failures lock the account.
+ * configured user and be readable by nobody else; our copies are wiped after
+ * use (what libcurl sends from is its own). A refused password is tried again
+ * only after the file has changed, or when somebody asks for it: a few failures
+ * lock the account.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -387,8 +388,8 @@ void vs_vcx_login(struct vs_vc *vc)
 		vs_vcx_fail(vc, &err);
 		return;
 	}
-	vs_vcx_post(vc, VCX_SECRET | VCX_SESSION, on_login, "SessionManager",
-		    vc->ids.sessions, "Login",
-		    vs_spec_login(vc->username, password));
+	vs_vcx_post_text(vc, VCX_SECRET | VCX_SESSION, on_login,
+			 "SessionManager", vc->ids.sessions, "Login",
+			 vs_spec_login(vc->username, password));
 	explicit_bzero(password, sizeof(password));
 }

@@ -22,14 +22,45 @@ struct json_object *vs_spec_hello(const char *const *releases, size_t n)
 	return o;
 }
 
-struct json_object *vs_spec_login(const char *user, const char *password)
+/* A JSON string's inside; at most 6 bytes for each of s. Returns its end. */
+static char *put_escaped(char *p, const char *s)
 {
-	struct json_object *o = vs_jb_obj(NULL);
+	static const char hex[] = "0123456789abcdef";
 
-	vs_jb_str(o, "userName", user);
-	vs_jb_str(o, "password", password);
-	vs_jb_str(o, "locale", "en");	/* fault texts are matched */
-	return o;
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c == '"' || c == '\\') {
+			*p++ = '\\';
+			*p++ = *s;
+		} else if (c < ' ') {
+			memcpy(p, "\\u00", 4);
+			p[4] = hex[c >> 4];
+			p[5] = hex[c & 15];
+			p += 6;
+		} else {
+			*p++ = *s;
+		}
+	}
+	return p;
+}
+
+char *vs_spec_login(const char *user, const char *password)
+{
+	static const char first[] = "{\"userName\":\"",
+		second[] = "\",\"password\":\"",
+		/* fault texts are matched */
+		third[] = "\",\"locale\":\"en\"}";
+	char *text = vs_calloc(1, 6 * (strlen(user) + strlen(password)) +
+			       sizeof(first) + sizeof(second) + sizeof(third));
+	char *p = text;
+
+	p = stpcpy(p, first);
+	p = put_escaped(p, user);
+	p = stpcpy(p, second);
+	p = put_escaped(p, password);
+	stpcpy(p, third);
+	return text;
 }
 
 /* In inventory paths vCenter keeps % / \ of a name as %25 %2f %5c. */

@@ -10,7 +10,9 @@
 #include "vcenter/vc.h"
 
 struct json_object *vs_spec_hello(const char *const *releases, size_t n);
-struct json_object *vs_spec_login(const char *user, const char *password);
+/* The body of Login, as text: json-c would keep copies of the password that
+ * can't be wiped. The caller wipes and frees it. */
+char *vs_spec_login(const char *user, const char *password);
 struct json_object *vs_spec_path(const char *const *names);	/* escaped */
 struct json_object *vs_spec_container_view(const char *type, const char *moid,
 					   const char *const *types);

@@ -59,6 +59,11 @@ struct vcx_call *vs_vcx_raw(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
 struct vcx_call *vs_vcx_post(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
 			     const char *type, const char *moid,
 			     const char *method, struct json_object *body_take);
+/* The same with a body that is text; with VCX_SECRET it is wiped after use. */
+struct vcx_call *vs_vcx_post_text(struct vs_vc *vc, unsigned int flags,
+				  vcx_fn *fn, const char *type,
+				  const char *moid, const char *method,
+				  char *text_take);
 struct vcx_call *vs_vcx_get(struct vs_vc *vc, vcx_fn *fn, const char *type,
 			    const char *moid, const char *property);
 /* All that is ready; calls back. */
