@@ -94,6 +94,48 @@ def test_slurmctld_exits_in_peace_while_vcenter_talks(cluster):
         cluster.start_slurmctld()
 
 
+CURL_SHIM = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int curl_global_init(long flags)
+{
+	int (*real)(long) = (int (*)(long))dlsym(RTLD_NEXT, "curl_global_init");
+	void *lib = real ? NULL : dlopen("libcurl.so.4", RTLD_NOW);
+	FILE *f = fopen(getenv("VS_CURL_LOG"), "a");
+
+	if (!real && lib)
+		real = (int (*)(long))dlsym(lib, "curl_global_init");
+	fprintf(f, "%ld %ld\n", (long)getpid(), (long)syscall(SYS_gettid));
+	fclose(f);
+	return real ? real(flags) : 2;
+}
+"""
+
+
+def test_libcurl_is_set_up_by_slurmctlds_first_thread(cluster):
+    """libcurl before 7.84 counts its users without a lock, and other plugins of
+    slurmctld use it: so at most one call, in the thread that loads plugins."""
+    lib, log = cluster.path("run", "curl.so"), cluster.path("run", "curl.log")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", lib],
+                   text=True, check=True, input=CURL_SHIM)
+    cluster.ctld_env = {"LD_PRELOAD": str(lib), "VS_CURL_LOG": str(log)}
+    try:
+        cluster.restart_slurmctld()
+        wait_for("vCenter is read", 20, lambda: cluster.svf("status")["up"])
+        pid = str(cluster.daemons["slurmctld"].pid)
+        calls = [line.split() for line in log.read_text().splitlines()]
+        assert [tid for p, tid in calls if p == pid] == [pid]
+        assert all(p == tid for p, tid in calls)
+    finally:
+        cluster.ctld_env = {}
+        cluster.restart_slurmctld()
+
+
 def test_a_vcenter_that_shows_no_host_says_nothing_about_vms(cluster):
     """A wait that is answered with nothing at the load, as when the account's
     rights went: a node's VM is not gone, and no job can "never run"."""

@@ -5,6 +5,7 @@ is in a log, a process list, an environment, the control channel or a file that
 others can read."""
 
 import pathlib
+import re
 import socket
 import threading
 
@@ -134,3 +135,30 @@ def test_no_secret_is_anywhere_after_all_that_can_happen(fresh):
             if s.encode() in data] == []
     for f in c.path("state").glob("slurm_vsphere*"):
         assert f.stat().st_mode & 0o077 == 0, f"{f} is for others to read"
+
+
+def sockets_to(pid, port):
+    """Flags of a process' descriptors that are connected to a local port."""
+    inodes = set()
+    for line in pathlib.Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]:
+        words = line.split()
+        if int(words[2].split(":")[1], 16) == port:
+            inodes.add(words[9])
+    for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            target = str(fd.readlink())
+        except OSError:
+            continue
+        if target.startswith("socket:[") and target[8:-1] in inodes:
+            info = pathlib.Path(f"/proc/{pid}/fdinfo/{fd.name}").read_text()
+            yield int(info.split("flags:")[1].split()[0], 8)
+
+
+def test_what_slurmctld_starts_has_no_connection_to_vcenter(cluster):
+    """libcurl of Debian 12 opens its sockets without close-on-exec."""
+    url = re.search(r"^VCenter=(\S+)",
+                    cluster.path("etc", "vsphere.conf").read_text(), re.M)[1]
+    port = int(url.strip("/").rsplit(":", 1)[1])
+    flags = wait_for("it is connected", 20, lambda: list(
+        sockets_to(cluster.daemons["slurmctld"].p.pid, port)))
+    assert all(f & 0o2000000 for f in flags), [oct(f) for f in flags]

@@ -439,6 +439,7 @@ static const struct vs_core_api api = {
 	.timed = core_timed,
 	.version = VS_CORE_API_VERSION,
 	.log_to = vs_log_to,
+	.setup = vs_vc_setup,
 	.start = core_start,
 	.stop = core_stop,
 	.running = core_running,

@@ -166,6 +166,10 @@ struct vs_core_api {
 	unsigned int version;		/* VS_CORE_API_VERSION */
 
 	void (*log_to)(vs_log_sink *sink);
+	/* Set up what this process shares with other plugins: libcurl. Call it
+	 * in the thread that initializes plugins, before any of them has another
+	 * thread. Returns 0, or -1 and sets err. */
+	int (*setup)(struct vs_err *err);
 	/* Take over conf and start (or go on with the new conf: the old one
 	 * stays in force and -1 is returned if the new one can't be used).
 	 * port must live for ever. */
@@ -285,7 +289,7 @@ struct vs_core_api {
 	 * our own work: for svf status. */
 	void (*timed)(enum vs_timed what, int64_t us, int64_t cpu_us);
 };
-#define VS_CORE_API_VERSION 15
+#define VS_CORE_API_VERSION 16
 const struct vs_core_api *vs_core_api_get(void);
 
 /* ---- reports, for the control channel ------------------------------------- */

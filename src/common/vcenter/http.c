@@ -13,6 +13,8 @@
  * It never logs a body or a header, nor the session's key in a path.
  */
 #include <ctype.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +30,29 @@
 #define MAX_CONNECTIONS 10L
 #define CONNECT_TIMEOUT_MS 15000L
 
+static CURLcode setup_rc;
+
+static void setup(void)
+{
+	setup_rc = curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+int vs_vc_setup(struct vs_err *err)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, setup);
+	return setup_rc == CURLE_OK ? 0 :
+		vs_err_set(err, VS_E_BUG, "libcurl can't be set up: %s",
+			   curl_easy_strerror(setup_rc));
+}
+
 int vs_vcx_http_init(struct vs_vc *vc, struct vs_err *err)
 {
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK ||
-	    !(vc->multi = curl_multi_init()))
+	if (vs_vc_setup(err))
+		return -1;
+	vc->multi = curl_multi_init();
+	if (!vc->multi)
 		return vs_err_set(err, VS_E_BUG, "libcurl can't be set up");
 	curl_multi_setopt(vc->multi, CURLMOPT_MAX_HOST_CONNECTIONS,
 			  MAX_CONNECTIONS);
@@ -96,6 +117,17 @@ static int on_prereq(void *arg, char *ip, char *local_ip, int port,
 }
 #endif
 
+/* slurmctld starts programs, which must not have vCenter's connection; libcurl
+ * of before 2025 opens its sockets without close-on-exec. (Its own pair that
+ * wakes a poll has no such hook: what is written there says nothing.) */
+static int on_socket(void *arg, curl_socket_t fd, curlsocktype why)
+{
+	(void)arg;
+	(void)why;
+	return fcntl(fd, F_SETFD, FD_CLOEXEC) ? CURL_SOCKOPT_ERROR :
+		CURL_SOCKOPT_OK;
+}
+
 static void set_transport(struct vcx_call *call)
 {
 	struct vs_vc *vc = call->vc;
@@ -124,6 +156,7 @@ static void set_transport(struct vcx_call *call)
 	curl_easy_setopt(e, CURLOPT_NOPROXY, "*");
 	curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(e, CURLOPT_SOCKOPTFUNCTION, on_socket);
 	curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, ms);
 	curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS,
 			 ms < CONNECT_TIMEOUT_MS ? ms : CONNECT_TIMEOUT_MS);

@@ -267,6 +267,13 @@ struct vs_vc_events {
 		       size_t n, const struct vs_err *err);
 };
 
+/*
+ * Set libcurl up for this process, at the first call. libcurl before 7.84 is not
+ * thread-safe there: in a process with other users of libcurl call it before
+ * they start a thread. vs_vc_new() calls it where that was not done. Returns 0,
+ * or -1 and sets err (VS_E_BUG).
+ */
+int vs_vc_setup(struct vs_err *err);
 struct vs_vc *vs_vc_new(const struct vs_vc_conf *conf,
 			const struct vs_vc_events *events, void *arg,
 			struct vs_err *err);

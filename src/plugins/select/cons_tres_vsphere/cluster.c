@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From standby to control: init does nothing, node_init is the first call that
- * means "this process controls the cluster", reconfigure always comes last.
+ * From standby to control: init only opens the core, node_init is the first call
+ * that means "this process controls the cluster", reconfigure always comes last.
  * A configuration that can't be used stops slurmctld's start, but never a
  * running one: then the old one stays in force and the log says why.
  *
@@ -61,16 +61,25 @@ static int read_file(struct vs_err *err)
 	return 0;
 }
 
+/* slurmctld initializes select plugins before jobcomp's, whose threads may use
+ * libcurl (select_g_init() and jobcomp_g_init(), 22.05 to 25.11). */
+void vs_cluster_open(void)
+{
+	struct vs_err err = { 0 };
+
+	if (cluster.api)
+		return;
+	cluster.api = vs_core_open(&err);
+	if (!cluster.api || cluster.api->setup(&err))
+		fatal("slurm-vsphere: %s", err.text);
+	cluster.api->log_to(vs_slurm_log);
+}
+
 void vs_cluster_take(void)
 {
 	struct vs_err err = { 0 };
 
-	if (!cluster.api) {
-		cluster.api = vs_core_open(&err);
-		if (!cluster.api)
-			fatal("slurm-vsphere: %s", err.text);
-		cluster.api->log_to(vs_slurm_log);
-	}
+	vs_cluster_open();
 	cluster.claim = true;
 	cluster.map_stale = true;
 	if (read_file(&err))

@@ -9,6 +9,9 @@
 #include "../../slurm_compat.h"
 #include "engine/core.h"
 
+/* init: open the core. fatal() if that fails. */
+void vs_cluster_open(void);
+
 /* node_init: read and check vsphere.conf and slurm.conf. fatal() if that fails
  * at the first time; later the old configuration stays in force. */
 void vs_cluster_take(void);

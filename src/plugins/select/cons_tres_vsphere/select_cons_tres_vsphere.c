@@ -80,6 +80,8 @@ VS_EXPORT int init(void)
 		      "loaded from PluginDir", plugin_type);
 		return SLURM_ERROR;
 	}
+	if (running_in_slurmctld())
+		vs_cluster_open();
 	debug("%s loaded", plugin_type);
 	return SLURM_SUCCESS;
 }
