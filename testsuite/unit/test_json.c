@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "util/json.h"
 
@@ -249,6 +252,82 @@ static void builders_keep_order_and_leave_out_null(void **state)
 	vs_jb_free(NULL);
 }
 
+static char *repeated(const char *piece, size_t bytes)
+{
+	size_t len = strlen(piece), at = 1;
+	char *text = malloc(bytes + len + 3);
+
+	assert_non_null(text);
+	text[0] = '[';
+	while (at + len < bytes) {
+		memcpy(text + at, piece, len);
+		at += len;
+		text[at++] = ',';
+	}
+	text[at - 1] = ']';
+	text[at] = '\0';
+	return text;
+}
+
+/* In a child that may have 300 MiB: 0, it was refused with that word; 1, it was
+ * read; anything else, it died. */
+static int child_parses(const char *text)
+{
+	struct rlimit most = { 300u << 20, 300u << 20 };
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct vs_jdoc doc;
+		struct vs_err err = { 0 };
+		int rc;
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+		setrlimit(RLIMIT_AS, &most);
+#else
+		(void)most;
+#endif
+		rc = vs_jdoc_parse(&doc, text, strlen(text), &err);
+		_exit(!rc ? 1 : strstr(err.text, "MiB of memory") ? 0 : 2);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 100;
+}
+
+static void a_text_that_swells_is_refused_before_it_is_read(void **state)
+{
+	static const char *const pieces[] = {
+		"{}", "{\"a\":{}}", "[{}]", "[]", "{\"a\":{\"b\":{}}}", "7",
+		"'\"',\"\xc3\xa9\",{},{},{},{}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		char *text = repeated(pieces[i], 4u << 20);
+
+		if (child_parses(text))
+			fail_msg("4 MB of %s: not refused", pieces[i]);
+		free(text);
+	}
+}
+
+/* As vCenter says what a VM has: 5 MB of it take some 65 MiB. */
+static void a_long_honest_answer_is_read(void **state)
+{
+	static const char one[] = "{\"_typeName\":\"ObjectUpdate\","
+		"\"kind\":\"enter\",\"obj\":{\"_typeName\":"
+		"\"ManagedObjectReference\",\"type\":\"VirtualMachine\","
+		"\"value\":\"vm-1047\"},\"changeSet\":[{\"_typeName\":"
+		"\"PropertyChange\",\"name\":\"runtime.powerState\",\"op\":"
+		"\"assign\",\"val\":\"poweredOn\"}]}";
+	char *text = repeated(one, 5u << 20);
+
+	(void)state;
+	assert_int_equal(child_parses(text), 1);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +342,9 @@ int main(void)
 		cmocka_unit_test(boxes_are_looked_through),
 		cmocka_unit_test(a_long_path_is_cut_and_not_overrun),
 		cmocka_unit_test(builders_keep_order_and_leave_out_null),
+		cmocka_unit_test(
+			a_text_that_swells_is_refused_before_it_is_read),
+		cmocka_unit_test(a_long_honest_answer_is_read),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -30,8 +30,21 @@ struct vs_j {			/* a cursor */
 	char where[160];
 };
 
-/* Parse len bytes (depth and size bounded). -1 with err on anything else than
- * exactly one JSON value. Empty input and `null` give root == NULL, success. */
+/*
+ * Bounds, in bytes of memory, of what a text may become: VS_JSON_SMALL and
+ * VS_JSON_TIMES its length, at most VS_JSON_MOST. Object references take 15 times
+ * their length; "{}," without end takes 250 times.
+ */
+#define VS_JSON_SMALL ((size_t)4 << 20)
+#define VS_JSON_TIMES 32
+#define VS_JSON_MOST ((size_t)1 << 30)
+
+/*
+ * Parses len bytes. Returns 0 on success; empty input and `null` give root ==
+ * NULL. Returns -1 and sets err on anything else than exactly one JSON value,
+ * on more than 96 levels, and on a text that would need more memory than the
+ * bounds above: that is found before anything is allocated.
+ */
 int vs_jdoc_parse(struct vs_jdoc *doc, const char *text, size_t len,
 		  struct vs_err *err);
 void vs_jdoc_free(struct vs_jdoc *doc);
