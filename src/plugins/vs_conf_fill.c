@@ -2,12 +2,16 @@
 /*
  * From the texts of vsphere.conf to a checked struct vs_conf: first every value
  * by its row of the table, then what the lines say together. Each error names
- * the line and what was expected. Reads no file but the password's metadata,
- * and never prints a value that could be a secret.
+ * the line and what was expected. Of files it reads CAFile and the metadata of
+ * the password file. It never prints a value that could be a secret.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE	/* memmem */
+#endif
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,6 +19,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "util/mem.h"
 #include "util/name.h"
 #include "vs_conf_adapter.h"
@@ -421,6 +426,54 @@ int vs_conf_fill(struct vs_conf *conf, const struct vs_conf_file *f,
 			return -1;
 	}
 	return check_together(conf, f, err);
+}
+
+#define CA_MAX (8 * 1024 * 1024)
+
+/* What is wrong with it, or NULL. */
+static const char *ca_fault(FILE *in)
+{
+	VS_FREE char *text = NULL;
+	struct stat st;
+	size_t n;
+
+	if (fstat(fileno(in), &st))
+		return strerror(errno);
+	if (!S_ISREG(st.st_mode))
+		return "not a file";
+	text = vs_calloc(1, CA_MAX + 1);
+	n = fread(text, 1, CA_MAX, in);
+	if (ferror(in))
+		return strerror(errno);
+	if (!memmem(text, n, "-----BEGIN CERTIFICATE-----", 27) &&
+	    !memmem(text, n, "-----BEGIN TRUSTED CERTIFICATE-----", 35))
+		return "it holds no certificate: expected PEM text (-----BEGIN CERTIFICATE-----)";
+	return NULL;
+}
+
+int vs_conf_ca_check(const struct vs_conf_file *f, struct vs_err *err)
+{
+	const struct vs_conf_record *top = &f->records[0];
+	int k = vs_conf_key_find("CAFile", strlen("CAFile"),
+				 1u << VS_SCOPE_TOP);
+	const char *path = top->values[k], *fault;
+	FILE *in = NULL;
+	int fd;
+
+	if (!path)
+		return 0;
+	/* Opening a FIFO must not wait for its writer. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0)
+		in = fdopen(fd, "r");
+	fault = in ? ca_fault(in) : strerror(errno);
+	if (fault)
+		vs_conf_err(f, top->lines[k], err, "CAFile=%s: %s", path, fault);
+	if (in)
+		fclose(in);
+	else if (fd >= 0)
+		close(fd);
+	return fault ? -1 : 0;
 }
 
 int vs_conf_password_check(const struct vs_conf_file *f, unsigned int uid,

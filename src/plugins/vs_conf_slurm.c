@@ -231,8 +231,8 @@ struct vs_conf *vs_conf_read(const char *path, struct vs_conf_file *f,
 	if (vs_conf_scan(f, path, err) || parse(f, err))
 		return NULL;
 	conf = vs_conf_build(f, err);
-	if (conf &&
-	    vs_conf_password_check(f, slurm_conf.slurm_user_id, err)) {
+	if (conf && (vs_conf_ca_check(f, err) ||
+		     vs_conf_password_check(f, slurm_conf.slurm_user_id, err))) {
 		vs_conf_free(conf);
 		return NULL;
 	}

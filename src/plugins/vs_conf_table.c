@@ -31,7 +31,8 @@ const struct vs_conf_key vs_conf_keys[] = {
 	{ VS_SCOPE_TOP, VS_CONF_PATH, "CAFile", NULL, false, NULL, 0, 0,
 	  TOP(ca_file),
 	  "Certificates (PEM) that vCenter's is verified against; the system's "
-	  "store if not given." },
+	  "store if not given. A file that can't be read or has no certificate "
+	  "is refused, at start and by scontrol reconfigure." },
 	{ VS_SCOPE_TOP, VS_CONF_BOOL, "InsecureTLS", "no", false, NULL, 0, 0,
 	  TOP(insecure),
 	  "yes: vCenter's certificate is not verified, and anybody on the way can "

@@ -13,7 +13,6 @@ import json
 import os
 import re
 import signal
-import ssl
 import subprocess
 import threading
 import time
@@ -170,11 +169,7 @@ class Run:
         self.stopped.wait(seconds)
 
     def sim(self, what, body=None, **kw):
-        try:
-            return self.c.sim(what, body, **kw)
-        except (ssl.SSLError, urllib.error.URLError):
-            self.c._ctx = None      # a new certificate
-            return self.c.sim(what, body, **kw)
+        return self.c.sim(what, body, **kw)
 
     def do(self, op, **fields):
         return self.sim("do", {"op": op, **fields})

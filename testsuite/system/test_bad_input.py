@@ -2,6 +2,7 @@
 """Wrong configuration, wrong credentials, a wrong vCenter: each one clear line
 that names the file, the line or the field."""
 
+import json
 import re
 import time
 
@@ -113,6 +114,33 @@ def test_a_password_file_that_is_not_there_is_refused(fresh):
             "file")
 
 
+@pytest.mark.parametrize("what", ["no-file", "no-certificate"])
+def test_a_ca_file_of_no_use_is_refused(fresh, what):
+    """At a start; and at a reconfigure the working connection stays."""
+    c = fresh(nodes=2)
+    logins = c.counters()["logins"]
+    bad = c.path("etc", "other.pem")
+    if what == "no-certificate":
+        bad.write_text("-----BEGIN " "PRIVATE KEY-----\n")
+    text = {"no-file": rf"CAFile={bad}: No such file or directory",
+            "no-certificate": rf"CAFile={bad}: it holds no certificate: expected "
+            r"PEM text \(-----BEGIN CERTIFICATE-----\)"}[what]
+    old = re.search("^CAFile=(.*)$", c.path("etc", "vsphere.conf").read_text(),
+                    re.M)[1]
+    c.change_vsphere(f"CAFile={old}", f"CAFile={bad}", refused=True)
+    wait_for("it is refused", 20, lambda: re.search(
+        LINE + text + ".*the old configuration stays in force", c.ctld_log()))
+    c.wait_job(c.sbatch("-N1", script="true"), 40)
+    assert c.counters()["logins"] <= logins + c.reexec
+    c.end_slurmctld()
+    with pytest.raises(ClusterError):
+        c.start_slurmctld()
+    assert re.search("fatal: slurm-vsphere: .*" + text, c.ctld_log())
+    f = c.path("etc", "vsphere.conf")
+    f.write_text(f.read_text().replace(str(bad), old))
+    c.start_slurmctld()
+
+
 @pytest.mark.parametrize("key", ["SuspendProgram", "ResumeProgram",
                                  "SuspendTime"])
 def test_power_saving_not_configured_is_refused_by_key(fresh, key):
@@ -215,6 +243,52 @@ def test_a_certificate_that_does_not_verify_is_said(fresh):
             r"it into CAFile \(vCenter offers it at /certs/download\.zip\)")
     complains(c, "the certificate of " + re.escape(c.sim_url) + rest,
               "the certificate of vCenter" + rest)
+
+
+FLAWS = {
+    "expired": ("expired", "renew vCenter's certificate, or correct slurmctld's "
+                "clock"),
+    "early": ("not yet valid", "correct slurmctld's clock, or vCenter's"),
+    "otherName": ("name", "set VCenter= to a name that the certificate has"),
+    "otherKey": (".*", r"CAFile has another CA of the same name: take this "
+                 r"vCenter's \(it offers it at /certs/download\.zip\)")}
+
+
+@pytest.mark.parametrize("flaw", FLAWS)
+def test_what_is_wrong_with_a_certificate_is_said(fresh, flaw):
+    """And what mends that; the mended one counts at once."""
+    c = fresh(nodes=2)
+    c.do("newCertificate", how=flaw)
+    c.do("cutConnections")
+    cause, fix = FLAWS[flaw]
+    rest = rf" can't be verified \([^)]*{cause}[^)]*\): {fix}"
+    job = complains(c, "the certificate of " + re.escape(c.sim_url) + rest,
+                    "the certificate of vCenter" + rest)
+    assert re.search(rest, c.must("svf", "status"))
+    found = json.loads(c.run("svf", "--json", "check").stdout)["findings"]
+    assert re.search(rest, str([f for f in found
+                                if f["code"] == "vcenter-away"]))
+    c.do("newCertificate")
+    began = time.monotonic()
+    c.wait_job(job)
+    assert time.monotonic() - began < 30, "not after the usual minute"
+
+
+def test_a_corrected_mode_of_the_password_file_counts_at_once(fresh):
+    c = fresh(start=False, nodes=2)
+    c.path("etc").mkdir(parents=True, exist_ok=True)
+    c.start()
+    c.wait_ready()
+    c.path("etc", "vcenter.password").chmod(0o644)
+    c.do("expireSessions")
+    job = complains(c, r"PasswordFile /[^ ]*/vcenter\.password has mode 0644: "
+                    "others can read it, make it 0600 or 0400",
+                    r"PasswordFile .* has mode 0644: others can read it, make "
+                    "it 0600 or 0400")
+    c.path("etc", "vcenter.password").chmod(0o600)
+    began = time.monotonic()
+    c.wait_job(job)
+    assert time.monotonic() - began < 30, "not after the usual minute"
 
 
 def test_a_vcenter_older_than_8_0_u1_is_said(fresh):

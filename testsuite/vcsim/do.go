@@ -147,7 +147,7 @@ func (s *server) doServer(op *adminOp) (any, error) {
 		}
 		return nil, fmt.Errorf("user: there is no %q", op.User)
 	case "newCertificate":
-		return nil, s.ca.renew()
+		return nil, s.ca.renew(op.How)
 	default:
 		return nil, w.doRoom(op)
 	}

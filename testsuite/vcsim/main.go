@@ -48,7 +48,7 @@ func newServer(inv *inventory, listen, dir string) (*server, error) {
 	}
 	w.mirror.start(w)
 	s := &server{w: w, ca: &authority{dir: dir}}
-	if err := s.ca.renew(); err != nil {
+	if err := s.ca.renew(""); err != nil {
 		return nil, err
 	}
 	ln, err := net.Listen("tcp", listen)

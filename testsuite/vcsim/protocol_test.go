@@ -169,6 +169,17 @@ func TestANewCertificateIsNotTrusted(t *testing.T) {
 	newClient(t, c.s).login()
 }
 
+func TestACertificateHasTheFlawThatIsAskedFor(t *testing.T) {
+	for how, want := range map[string]string{"expired": "expired", "early": "not yet valid", "otherName": "IP SANs", "otherKey": "x509: "} {
+		c := start(t, nil).login()
+		c.admin("POST", "do", obj{"op": "newCertificate", "how": how})
+		fresh := newClient(t, c.s)
+		if _, _, err := fresh.raw(context.Background(), "GET", "/-/counters", ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", how, err)
+		}
+	}
+}
+
 func TestInventoryErrorsSayThePath(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"datacenter":[]}`: "datacenter: unknown",

@@ -11,6 +11,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"net"
 	"os"
@@ -25,8 +26,10 @@ type authority struct {
 	cert *tls.Certificate
 }
 
-// renew makes a new CA (written to DIR/ca.pem) and a server certificate.
-func (a *authority) renew() error {
+// renew makes a new CA (written to DIR/ca.pem) and a server certificate, with a
+// flaw: "expired", "early" (not yet valid), "otherName", "otherKey" (of a CA of
+// the same name, which isn't written); "": none.
+func (a *authority) renew(flaw string) error {
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err
@@ -52,6 +55,22 @@ func (a *authority) renew() error {
 		NotBefore: ca.NotBefore, NotAfter: ca.NotAfter, DNSNames: []string{"localhost"},
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 		KeyUsage:    x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	switch flaw {
+	case "":
+	case "expired":
+		leaf.NotBefore, leaf.NotAfter = now.Add(-48*time.Hour), now.Add(-24*time.Hour)
+	case "early":
+		leaf.NotBefore = now.Add(24 * time.Hour)
+	case "otherName":
+		leaf.DNSNames, leaf.IPAddresses = []string{"vc.example.org"}, nil
+	case "otherKey":
+		if caKey, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+			return err
+		}
+		ca.PublicKey = nil
+	default:
+		return fmt.Errorf("how: a certificate that is %q is not known", flaw)
+	}
 	der, err := x509.CreateCertificate(rand.Reader, leaf, ca, &key.PublicKey, caKey)
 	if err != nil {
 		return err
