@@ -175,7 +175,7 @@ static int no(const struct vs_err *err)
 	VS_FREE char *text = vs_strdup(err->text);
 
 	fprintf(stderr, "svf: %s\n", svf_clean(text));
-	return SVF_NO;
+	return err->code == VS_E_RETRY ? SVF_AWAY : SVF_NO;
 }
 
 static int ask_slurm(const struct svf_job *j, char **words, int n,
@@ -307,7 +307,8 @@ const struct svf_verb svf_plan = {
 "task of an --array, nor what is free at --begin (a note says so), nor nodes\n"
 "that are out of service now. Brackets and counts in --constraint ([a|b],\n"
 "[a*1&b*1]) and heterogeneous jobs are refused: plan each kind of node, or each\n"
-"component, alone. Exits with 1 where Slurm, or svf, refuses the job.\n"
+"component, alone. Exits with 1 where Slurm, or svf, refuses the job, with 3 where\n"
+"slurmctld has not answered within 30 seconds.\n"
 "\n"
 "Of svf's own options --json and --noheader may stand anywhere before --, all\n"
 "others before the verb only: after it they are sbatch's.\n",

@@ -12,6 +12,8 @@
 #define _GNU_SOURCE	/* memfd_create, strptime */
 #endif
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +26,9 @@
 #include "util/buf.h"
 #include "util/mem.h"
 #include "util/name.h"
+#include "util/time.h"
 
+#define ANSWER_MS 30000		/* as for an answer of slurmctld itself */
 #define OUTPUT_MAX (1024 * 1024)
 /* For options alone: sbatch reads a script where none is named. */
 #define NO_SCRIPT "#!/bin/sh\n"
@@ -160,13 +164,32 @@ static void child(char **argv, const char *script, int out)
 	_exit(127);
 }
 
+/* Until it says no more; false: the time is over. */
+static bool hear(int fd, struct vs_buf *said)
+{
+	int64_t end_ms = vs_now_ms() + ANSWER_MS, left;
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char part[4096];
+	ssize_t n = 1;
+
+	while ((left = end_ms - vs_now_ms()) > 0) {
+		if (poll(&p, 1, (int)left) <= 0)
+			continue;
+		n = read(fd, part, sizeof(part));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0 || vs_buf_add(said, part, (size_t)n))
+			return true;
+	}
+	return false;
+}
+
 /* All that it says, on both of its outputs; its exit status, -1 with err. */
 static int run(char **argv, const char *script, struct vs_buf *said,
 	       struct vs_err *err)
 {
 	int ends[2], status = 0;
-	char part[4096];
-	ssize_t n;
+	bool in_time = true;
 	pid_t pid;
 
 	if (pipe(ends))
@@ -175,21 +198,40 @@ static int run(char **argv, const char *script, struct vs_buf *said,
 	if (!pid)
 		child(argv, script, ends[1]);
 	close(ends[1]);
-	while (pid > 0 && ((n = read(ends[0], part, sizeof(part))) > 0 ||
-			   (n < 0 && errno == EINTR)))
-		if (n > 0 && vs_buf_add(said, part, (size_t)n))
-			break;
+	if (pid > 0)
+		in_time = hear(ends[0], said);
 	close(ends[0]);
+	if (!in_time)
+		kill(pid, SIGKILL);
 	if (pid < 0)
 		return vs_err_set(err, VS_E_RETRY, "fork: %s", strerror(errno));
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
+	if (!in_time)
+		return vs_err_set(err, VS_E_RETRY,
+				  "sbatch --test-only had no answer of slurmctld within %d s",
+				  ANSWER_MS / 1000);
 	if (!WIFEXITED(status))
 		return vs_err_set(err, VS_E_RETRY, "sbatch was ended by a signal");
 	if (WEXITSTATUS(status) == 127)
 		return vs_err_set(err, VS_E_CONFIG,
 				  "sbatch was not found in PATH: it chooses the nodes");
 	return WEXITSTATUS(status);
+}
+
+/* It had no answer, as Slurm's own errors say it in all releases. */
+static bool nobody_answers(const char *text)
+{
+	static const char *const words[] = {
+		"Unable to contact slurm controller", "Socket timed out",
+		"Zero Bytes were transmitted", "in standby mode",
+		"Communication connection failure",
+	};
+
+	for (size_t i = 0; i < VS_COUNT(words); i++)
+		if (strstr(text, words[i]))
+			return true;
+	return false;
 }
 
 /* What it had against the job, line by line, without its own name. */
@@ -212,6 +254,10 @@ static void no_said(struct vs_buf *said, struct vs_err *err)
 	else if (strstr(b.data, " to start at "))
 		vs_err_set(err, VS_E_REQUEST,
 			   "sbatch --test-only names no nodes that can be read: does the job ask for any, or for too many?");
+	else if (nobody_answers(b.data))
+		vs_err_set(err, VS_E_RETRY,
+			   "slurmctld does not answer sbatch --test-only: %s",
+			   b.data);
 	else
 		vs_err_set(err, VS_E_REQUEST, "%s%s", b.data,
 			   strstr(b.data, NOT_AVAILABLE) ? BUT : "");

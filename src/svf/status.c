@@ -97,6 +97,7 @@ static void drs(struct vs_j answers)
 static void print(const struct svf *s, struct vs_jdoc *doc)
 {
 	struct vs_j top = vs_j_root(doc);
+	int64_t silent_s = vs_j_int_or(vs_j_opt(top, "silent_s"), 0);
 	bool up = vs_j_bool(vs_j_get(top, "up"));
 	char age[16];
 
@@ -108,6 +109,9 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 	printf("%-29s %s%s%s\n", "connection", up ? "up" : "down",
 	       age[0] ? " for " : "", age);
 	line("error", vs_j_str_or(vs_j_opt(top, "error"), ""));
+	if (silent_s)
+		printf("%-29s vCenter has sent nothing for %" PRId64 " s; calls wait for its answers\n",
+		       "no answer", silent_s);
 	line("metrics", vs_j_str_or(vs_j_opt(top, "metrics"), ""));
 	line("no metrics", vs_j_str_or(vs_j_opt(top, "metrics_error"), ""));
 	line("mode", vs_j_str_or(vs_j_opt(top, "mode"), ""));
@@ -141,6 +145,7 @@ const struct svf_verb svf_status = {
 	.name = "status", .args = "", .run = run, .reads = true,
 	.what = "the connection to vCenter and the work under way",
 	.help =
+"Where vCenter owes answers and has sent nothing for 13 s or more it says so.\n"
 "Also how long clones, power-ons and boots of each template took lately (a\n"
 "moving mean), and how long slurmctld was kept by us. With Prefetch= how many\n"
 "VMs are ahead of jobs now, how many were made so far, and of those how many a\n"

@@ -10,6 +10,8 @@ VS_LONG=1 for 100 rounds, VS_SEED for others than usual.
 import json
 import os
 import random
+import signal
+import time
 
 import pytest
 
@@ -290,3 +292,23 @@ def test_what_slurm_refuses_is_said_in_its_words(cluster):
     r = cluster.run("svf", "plan", "-N1", "-C", "nothing")
     assert r.returncode == 1 and "feature" in r.stderr.lower(), r.stderr
     assert len(r.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("how", ["ended", "stopped"])
+def test_when_nobody_answers_it_says_so_in_time(fresh, how):
+    """slurmctld is not there, or is there and says nothing."""
+    c = fresh(nodes=1, inventory=world(hosts=1, vfs=1))
+    if how == "ended":
+        c.end_slurmctld()
+    else:
+        os.kill(c.daemons["slurmctld"].p.pid, signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        r = c.run("svf", "plan", "-C", "sriov-roce", "-N1", timeout=100)
+        took = time.monotonic() - began
+    finally:
+        if how == "stopped":
+            os.kill(c.daemons["slurmctld"].p.pid, signal.SIGCONT)
+    assert r.returncode == 3, r.stderr
+    assert "slurmctld" in r.stderr or "slurm controller" in r.stderr
+    assert took < 40

@@ -10,6 +10,7 @@ the machine does meanwhile. VS_LONG=1: each hang lasts 60 s instead of 12.
 """
 
 import os
+import re
 import time
 
 import pytest
@@ -183,6 +184,23 @@ def judge(windows):
             if max(w["ours", name]) > max(w["stock", name]) + 2:
                 bad.append(text)
     assert not bad, "\n".join(bad)
+
+
+@pytest.mark.parametrize("how", ["silent", "half-open"])
+def test_svf_status_tells_of_a_silent_vcenter_within_15_s(cluster, how):
+    assert "silent_s" not in cluster.svf("status")
+    hang(cluster, how, 60)
+    began = time.monotonic()
+    try:
+        wait_for("svf status says so", 15, lambda: re.search(
+            r"^no answer +vCenter has sent nothing for 1\d s; calls wait for "
+            "its answers$", cluster.must("svf", "status"), re.M))
+        assert cluster.svf("status")["silent_s"] <= \
+            time.monotonic() - began + 11
+    finally:
+        cluster.do("stall", duration="0s")
+        well_again(cluster, how)
+    wait_for("and no longer", 15, lambda: "silent_s" not in cluster.svf("status"))
 
 
 @pytest.mark.parametrize("how", ["silent", "half-open"])

@@ -97,6 +97,7 @@ func (w *world) serveVI(rw http.ResponseWriter, r *http.Request) {
 	if errors.Is(err, errGone) {
 		panic(http.ErrAbortHandler)
 	}
+	w.keepSilent(r.Context())
 	out, status := c.reply(res, err)
 	if rule := w.ruleFor("reply", c); rule != nil {
 		rule.spoil(rw, r, out, status)
@@ -121,10 +122,25 @@ func writeReply(rw http.ResponseWriter, out []byte, status int) {
 func (w *world) delayCall(ctx context.Context) {
 	w.mu.Lock()
 	d := w.latency + w.duration("call")
-	if s := time.Until(w.stallTo); s > d {
-		d = s
-	}
 	w.mu.Unlock()
+	sleep(ctx, d)
+	w.keepSilent(ctx)
+}
+
+// keepSilent waits for the end of a stall, which may be put forward.
+func (w *world) keepSilent(ctx context.Context) {
+	for ctx.Err() == nil {
+		w.mu.Lock()
+		left := time.Until(w.stallTo)
+		w.mu.Unlock()
+		if left <= 0 {
+			return
+		}
+		sleep(ctx, min(left, 50*time.Millisecond))
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) {
 	if d > 0 {
 		select {
 		case <-time.After(d):

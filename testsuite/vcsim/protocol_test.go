@@ -155,6 +155,21 @@ func TestAStalledServerAcceptsAndIsSilent(t *testing.T) {
 	if time.Since(begin) < 200*time.Millisecond {
 		t.Fatal("no stall")
 	}
+	// What was asked before is not answered either: a wait of 1 s ends later.
+	pc := c.watch("VirtualMachine", "name")
+	version := c.wait(pc, "", 0, 0)["version"].(string)
+	asked, answered := time.Now(), make(chan time.Time)
+	go func() {
+		c.wait(pc, version, 1, 0)
+		answered <- time.Now()
+	}()
+	for c.admin("GET", "counters", nil)["calls"].(obj)["WaitForUpdatesEx"] != 2.0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	c.admin("POST", "do", obj{"op": "stall", "duration": "2s"})
+	if took := (<-answered).Sub(asked); took < 2*time.Second {
+		t.Fatal("it spoke after ", took)
+	}
 	c.admin("POST", "do", obj{"op": "restart"})
 	c.fails("NotAuthenticated", viewMgr, "CreateListView", obj{})
 }

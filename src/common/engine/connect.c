@@ -92,7 +92,7 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
 		.insecure = conf->insecure,
 		.read_only = c->observe,
 		.call_timeout_ms = 60000,
-		.wait_seconds = 20,
+		.wait_seconds = VS_WAIT_S,
 		.max_body = 64 << 20,
 		.devices = vs_devices_wanted(c),
 		.notes = notes_wanted(conf),

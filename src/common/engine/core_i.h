@@ -62,6 +62,8 @@ struct vs_wait {			/* a prolog that waits for its nodes */
 };
 
 #define VS_REFUSAL_FRESH_MS 15000
+#define VS_WAIT_S 10		/* of the wait for updates */
+#define VS_SILENT_MS (VS_WAIT_S * 1000 + 3000)
 #define VS_REFUSAL_COUNTS_MS 5000	/* more than a weaker one */
 #define VS_REFUSAL_ASKED_MS 2000	/* since then Slurm has looked elsewhere */
 struct vs_refused {			/* a job's last refusal */

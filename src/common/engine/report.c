@@ -324,6 +324,9 @@ static void report_status(struct vs_core *c, struct json_object *top,
 	vs_jb_bool(top, "up", c->ready);
 	vs_jb_int(top, "since", c->vc_since_ms / 1000);
 	vs_report_str(top, "error", c->vc_state);
+	/* It answers each wait for updates, if only that there are none. */
+	if (st.silent_ms > VS_SILENT_MS)
+		vs_jb_int(top, "silent_s", st.silent_ms / 1000);
 	vs_jb_str(top, "mode", c->observe ? "observe" : "manage");
 	vs_report_str(top, "cluster_id", c->cluster_id);
 	vs_jb_int(top, "calls", (int64_t)st.calls);

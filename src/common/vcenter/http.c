@@ -71,6 +71,7 @@ static size_t on_body(char *p, size_t size, size_t n, void *arg)
 {
 	struct vcx_call *call = arg;
 
+	call->vc->stats.waits_ms = call->vc->now;
 	if (vs_buf_add(&call->reply, p, size * n)) {
 		call->too_big = true;
 		return 0;
@@ -195,6 +196,8 @@ static void wipe(char *s)
 static void call_free(struct vcx_call *call)
 {
 	TAILQ_REMOVE(&call->vc->calls, call, link);
+	if (TAILQ_EMPTY(&call->vc->calls) && !call->unanswered)
+		call->vc->stats.waits_ms = 0;
 	if (call->easy) {
 		curl_multi_remove_handle(call->vc->multi, call->easy);
 		curl_easy_cleanup(call->easy);
@@ -255,6 +258,8 @@ static struct vcx_call *call_new(struct vs_vc *vc, unsigned int flags,
 		return call;
 	if (curl_multi_add_handle(vc->multi, call->easy) != CURLM_OK)
 		abort();
+	if (!vc->stats.waits_ms)
+		vc->stats.waits_ms = vc->now;
 	vc->stats.calls++;
 	if (flags & VCX_MUTATING)
 		vc->stats.mutating++;
@@ -500,7 +505,6 @@ static int judge(struct vcx_call *call, CURLcode rc, struct vs_jdoc *doc,
 	if (rc != CURLE_OK)
 		return transport_error(call, rc, err);
 	curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &call->status);
-	call->vc->stats.last_reply_ms = call->vc->now;
 	if (call->status / 100 != 2)
 		return status_error(call, doc, err);
 	if ((call->flags & VCX_TEXT) || !call->reply.len)
@@ -522,6 +526,9 @@ static void finish(struct vcx_call *call, CURLcode rc)
 	/* Whoever cleans up in fn must not meet this call again, and fn may
 	 * still look at its reply and status. */
 	TAILQ_REMOVE(&vc->calls, call, link);
+	call->unanswered = rc != CURLE_OK;
+	if (!call->unanswered)
+		vc->stats.waits_ms = vc->now;
 	if (failed) {
 		vc->stats.errors++;
 		vs_debug("vCenter's answer is an error call=\"%s\" code=%s fault=%s",

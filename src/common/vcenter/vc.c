@@ -116,11 +116,13 @@ void vs_vc_slow_now(struct vs_vc *vc)
 
 void vs_vc_stats_get(const struct vs_vc *vc, struct vs_vc_stats *out)
 {
+	int64_t waits_ms = vc->stats.waits_ms;
+
 	*out = (struct vs_vc_stats){
 		.calls = vc->stats.calls, .mutating = vc->stats.mutating,
 		.logins = vc->stats.logins, .errors = vc->stats.errors,
 		.updates = vc->inv->updates,
-		.last_reply_ms = vc->stats.last_reply_ms,
+		.silent_ms = waits_ms ? vs_now_ms() - waits_ms : 0,
 		.refused_events = vc->stats.refused_events,
 	};
 }

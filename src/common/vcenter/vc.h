@@ -45,7 +45,8 @@ struct vs_vc_conf {
 	bool insecure;			/* TLS not verified: warns at each login */
 	bool read_only;			/* all mutating calls are refused here */
 	int call_timeout_ms;		/* 60000 */
-	int wait_seconds;		/* long poll: 20 */
+	int wait_seconds;		/* long poll: 10; vCenter then says
+					 * something at least as often */
 	size_t max_body;		/* bytes of one reply: 64 MiB */
 	bool devices;			/* hosts' PCI devices are wanted */
 	bool notes;			/* VMs get an annotation */
@@ -433,7 +434,7 @@ int vs_vc_task_cancel(struct vs_vc *vc, const char *task, struct vs_err *err);
 
 struct vs_vc_stats { uint64_t calls, mutating, logins, errors, updates;
 	uint64_t refused_events;	/* of the client's states: a bug */
-	int64_t last_reply_ms;
+	int64_t silent_ms;	/* vCenter owes answers, and sends nothing */
 };
 /* From any thread, as long as the client lives. */
 void vs_vc_stats_get(const struct vs_vc *vc, struct vs_vc_stats *out);

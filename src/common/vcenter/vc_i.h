@@ -39,6 +39,7 @@ struct vcx_call {
 	long status;
 	bool too_big, refused_xml;
 	bool no_id;		/* never handed to libcurl */
+	bool unanswered;	/* it ended without an answer */
 #ifdef VS_CRASH_POINTS
 	bool seen_sent;
 #endif
@@ -275,7 +276,7 @@ struct vs_vc {
 	struct {
 		_Atomic uint64_t calls, mutating, logins, errors;
 		_Atomic uint64_t refused_events;
-		_Atomic int64_t last_reply_ms;
+		_Atomic int64_t waits_ms;	/* since then; 0: for nothing */
 	} stats;
 	struct vcx_read_list *reads;
 };
