@@ -243,16 +243,36 @@ func (v *vmachine) pollGuestinfo(g *guest) {
 		v.w.mu.Lock()
 		if v.guest == g {
 			v.takeGuestinfo()
+			v.takeUserWrites()
 			v.takeFreeze()
 		}
 		v.w.mu.Unlock()
 	}
 }
 
-func (v *vmachine) takeGuestinfo() {
-	b, err := os.ReadFile(v.guestinfoSet())
+// takeGuestinfo takes what root in the guest has written.
+func (v *vmachine) takeGuestinfo() { v.takeWrites(v.guestinfoSet()) }
+
+// infoSetKey keeps all processes of a guest but root's from writing guestinfo.
+// Without it every user may, and vCenter keeps it (open-vm-tools issue 288).
+const infoSetKey = "guest_rpc.rpci.auth.cmd.info-set"
+
+// takeUserWrites is info-set by a process without privileges: key=value lines in
+// guestinfo.user, which is gone afterwards, and is guestinfo.refused if it was
+// refused.
+func (v *vmachine) takeUserWrites() {
+	file := filepath.Join(v.guestDir(), "guestinfo.user")
+	if on, _ := v.extra(infoSetKey); strings.EqualFold(on, "TRUE") {
+		_ = os.Rename(file, filepath.Join(v.guestDir(), "guestinfo.refused"))
+	} else if v.takeWrites(file) {
+		_ = os.Remove(file)
+	}
+}
+
+func (v *vmachine) takeWrites(file string) bool {
+	b, err := os.ReadFile(file)
 	if err != nil || len(b) == 0 || b[len(b)-1] != '\n' {
-		return
+		return false
 	}
 	for _, line := range strings.Split(string(b), "\n") {
 		if k, val, ok := strings.Cut(line, "="); ok && strings.HasPrefix(k, "guestinfo.") {
@@ -262,6 +282,7 @@ func (v *vmachine) takeGuestinfo() {
 			}
 		}
 	}
+	return true
 }
 
 func (v *vmachine) guestinfoSet() string { return filepath.Join(v.guestDir(), "guestinfo.set") }

@@ -103,3 +103,32 @@ func TestStoppingTheServerEndsAllGuests(t *testing.T) {
 		t.Fatal(time.Since(begin))
 	}
 }
+
+func TestUsersOfAGuestWriteGuestinfoUnlessTheVMForbidsIt(t *testing.T) {
+	hook := filepath.Join(t.TempDir(), "hook")
+	if err := os.WriteFile(hook, []byte(hookScript), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, func(inv *inventory) { inv.Guest.Command = []string{hook} }).login()
+	vm := c.clone("n1", "esx02", c.sriov(nil))
+	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
+	dir := filepath.Join(c.s.w.dir, "vms", vm["value"].(string))
+	write := func(line string) {
+		if err := os.WriteFile(dir+"/guestinfo.user", []byte(line+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "the simulator takes it", func() bool { _, err := os.Stat(dir + "/guestinfo.user"); return err != nil })
+	}
+	write("guestinfo.slurm.conf-server=evil")
+	if got := fmt.Sprint(c.read(vm, `config.extraConfig["guestinfo.slurm.conf-server"]`)); !strings.Contains(got, "evil") {
+		t.Fatal("a user of the guest may write it by default: " + got)
+	}
+	c.ok(c.reconfig(vm, obj{"extraConfig": extra(infoSetKey, "TRUE")}))
+	write("guestinfo.slurm.conf-server=worse")
+	if got := fmt.Sprint(c.read(vm, `config.extraConfig["guestinfo.slurm.conf-server"]`)); strings.Contains(got, "worse") {
+		t.Fatal("refused, yet it is there: " + got)
+	}
+	if text(dir+"/guestinfo.refused") == "" {
+		t.Fatal("nothing says that it was refused")
+	}
+}

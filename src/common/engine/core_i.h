@@ -169,6 +169,7 @@ struct vs_core {
 	struct vs_guard *guards;
 	size_t nguards;
 	bool automated;			/* some VM is, by an override */
+	bool users_write;		/* some VM's guest may, when it was seen */
 	struct vs_lack *lacks;		/* of rights */
 	size_t nlacks;
 	struct vs_lack *excess; size_t nexcess;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/guest_words.h"
 #include "engine/devices_i.h"
 #include "engine/ended_i.h"
 #include "engine/hardware_i.h"
@@ -47,6 +48,7 @@ enum vs_profile_fit vs_node_fit(const struct vs_core *c,
 				const struct vs_vm *vm)
 {
 	const char *want = c->now[n->profile - c->profiles].hash;
+	enum vs_profile_fit fit;
 
 	if (n->orders.rebuild[0] && !strcmp(vm->moid, n->orders.rebuild))
 		return VS_FIT_REBUILD;
@@ -54,7 +56,9 @@ enum vs_profile_fit vs_node_fit(const struct vs_core *c,
 		return VS_FIT_REBUILD;
 	if (!want[0])
 		return VS_FIT_RIGHT;	/* template unknown: judge nothing */
-	return vs_profile_fit(vm->profile, want);
+	fit = vs_profile_fit(vm->profile, want);
+	return fit == VS_FIT_RIGHT && !vs_guest_words_right(n, vm) ?
+		VS_FIT_RECONFIGURE : fit;
 }
 
 bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
@@ -176,6 +180,7 @@ static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
 		n->forgotten = false;
 	if (vm_within_reach(vm) && vm->power == VS_POWER_SUSPENDED)
 		return VS_SEEN_SUSPENDED;
+	vs_guest_words_learn(n, vm);
 	if (vs_node_vm_unsure(vm))
 		return n->forgotten && !vm_within_reach(vm) ?
 			vs_node_seen_none(n) : VS_SEEN_UNKNOWN;

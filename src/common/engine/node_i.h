@@ -54,6 +54,10 @@ struct vs_node {
 	const struct vs_network *net;
 	const struct vs_conf_node *conf;
 	char mgmt_mac[VS_MAC_LEN], macs[VS_CARDS_MAX][VS_MAC_LEN];
+	struct {			/* guest_words.c's: hashes */
+		uint64_t want, shown;	/* 0: not known */
+		bool sent;		/* and no guest has run since */
+	} words;
 
 	struct vs_kept *kept;
 	/* Slurm's word */

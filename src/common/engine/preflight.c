@@ -19,6 +19,7 @@
  * rights in excess, or not to be known	told to operators
  * VFs that SuspendExc* keeps in use	told to operators
  * another Slurm cluster on our PFs	told to operators (beside.c)
+ * VMs whose users may write guestinfo	told to operators (guest_words.c)
  *
  * Rules: what stops new jobs never stops a VM's end, or a job that has begun.
  * Each finding is logged when it comes and when it goes, not in between.
@@ -28,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/guest_words.h"
 #include "util/mem.h"
 
 /* A finding is as hard as what it stops. */
@@ -197,6 +199,7 @@ void vs_preflight(struct vs_core *c)
 	vs_clones_check(c);
 	stays_check(c);
 	vs_beside_check(c);
+	vs_guest_words_check(c);
 	vs_checks_bar(c);
 	compare(c, old, nold);
 }

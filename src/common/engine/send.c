@@ -10,10 +10,11 @@
 #include <string.h>
 #include "engine/core_i.h"
 #include "engine/devices_i.h"
+#include "engine/guest_words.h"
 #include "engine/hardware_i.h"
 #include "util/mem.h"
 
-#define KV_MAX 32
+#define KV_MAX 48
 struct spec {			/* memory behind a vs_vc_hw */
 	struct vs_vc_card_spec cards[VS_CARDS_MAX];
 	int ncards;
@@ -47,35 +48,6 @@ static void kv_take(struct spec *s, const char *key, char *value)
 	kv(s, key, value);
 }
 
-/* A node keeps its machine-id over every rebuild, as it keeps its MACs. */
-static char *machine_id(const struct vs_core *c, const struct vs_node *n)
-{
-	uint64_t a = vs_hash_str(VS_HASH_START, c->cluster_id);
-	uint64_t b;
-
-	a = vs_hash_str(a, n->name);
-	b = vs_hash_str(a, "machine-id");
-	return vs_asprintf("%016llx%016llx", (unsigned long long)a,
-			   (unsigned long long)b);
-}
-
-/* The first card is the template's own, and has an address of ours only where
- * vsphere.conf gives one. */
-static void spec_net(const struct vs_core *c, const struct vs_node *n,
-		     struct spec *s)
-{
-	const struct vs_conf_partition *p =
-		vs_conf_partition_named(c->conf, n->conf->partition);
-	bool first = p && n->conf->first_address;
-
-	kv(s, "guestinfo.slurm.address", n->conf->address);
-	kv(s, "guestinfo.slurm.first-address", n->conf->first_address);
-	kv(s, "guestinfo.slurm.first-mac", first ? n->mgmt_mac : NULL);
-	kv(s, "guestinfo.slurm.gateway", first ? p->gateway : NULL);
-	kv(s, "guestinfo.slurm.dns", first ? p->dns : NULL);
-	kv(s, "guestinfo.slurm.dns-search", first ? p->dns_search : NULL);
-}
-
 /* Large BARs want a window above 4 GB; peers talk past the root complex. What is
  * not wanted (any more) is taken away. */
 static void spec_pci(const struct vs_adapter *a, struct spec *s)
@@ -95,7 +67,7 @@ static void spec_pci(const struct vs_adapter *a, struct spec *s)
 static void spec_extra(struct vs_core *c, const struct vs_node *n,
 		       const char *uuid, struct spec *s)
 {
-	const struct vs_adapter *a = n->profile->adapter;
+	struct vs_guest_words words;
 
 	kv_take(s, VS_KEY_OWNER, vs_owner_mark(c, n->name, uuid));
 	kv(s, VS_KEY_PARENT, "");	/* it is made of one, and none itself */
@@ -104,24 +76,10 @@ static void spec_extra(struct vs_core *c, const struct vs_node *n,
 	kv_take(s, "slurm.vsphere.job",
 		n->profile->retention == VS_RETAIN_DESTROY && n->job ?
 		vs_asprintf("%u.%u", n->job, n->restart) : NULL);
-	kv(s, "guestinfo.slurm.node", n->name);
-	kv(s, "guestinfo.slurm.adapter", a->name);
-	kv(s, "guestinfo.slurm.mac", vs_node_macs(n, s->macs));
-	kv(s, "guestinfo.slurm.link-layer",
-	   vs_adapter_kinds[a->type].rdma ?
-	   a->link == VS_LINK_INFINIBAND ? "InfiniBand" : "Ethernet" : "none");
-	kv_take(s, "guestinfo.slurm.device", vs_node_device_ids(n));
-	kv_take(s, "guestinfo.slurm.mtu",
-		a->mtu ? vs_asprintf("%d", a->mtu) : NULL);
-	spec_net(c, n, s);
-	spec_pci(a, s);
-	kv_take(s, "guestinfo.slurm.machine-id", machine_id(c, n));
-	kv(s, "guestinfo.slurm.cluster",
-	   c->conf->slurm_cluster ? c->conf->slurm_cluster : "");
-	kv(s, "guestinfo.slurm.conf-server",
-	   c->conf->conf_server ? c->conf->conf_server : "");
-	kv_take(s, "guestinfo.slurm.dynamic",
-		n->profile->dynamic ? vs_strdup("yes") : NULL);
+	spec_pci(n->profile->adapter, s);
+	vs_guest_words_make(c, n, &words);
+	for (int i = 0; i < VS_VC_NGUEST; i++)
+		kv_take(s, vs_vc_guest_keys[i], words.of[i]);
 }
 
 /* The client's name for what vCenter will show. */
@@ -243,6 +201,7 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 	spec_extra(c, n, uuid, &s);
 	hw_fill(c, n, h, &s, &cl.hw);
 	cl.hw.mgmt_mac = n->mgmt_mac;
+	n->words.sent = true;
 	return vs_vc_vm_clone(c->vc, &cl, op, err);
 }
 
@@ -271,6 +230,7 @@ int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
 	kv(&s, "slurm.vsphere.job", "");
 	kv(&s, "guestinfo.slurm.node", "");
 	kv(&s, "guestinfo.slurm.parent", "yes");
+	kv(&s, vs_vc_guest_keys[VS_VC_G_ROOT_WRITES], "TRUE");
 	if (spec_cards(c, &as, h, 0, &s, err))
 		return -1;
 	hw_fill(c, &as, h, &s, &cl.hw);
@@ -384,6 +344,7 @@ static int64_t send_reconfigure(struct vs_core *c, struct vs_node *n,
 	vs_hardware_again(n->profile, &hw);
 	hw.ngone = cards_gone(c, n, vm, s.gone);
 	hw.gone = s.gone;
+	n->words.sent = true;
 	return vs_vc_vm_reconfigure(c->vc, vm->moid, vm->change_version, &hw,
 				    op, err);
 }
@@ -396,6 +357,7 @@ static int64_t send_power_on(struct vs_core *c, struct vs_node *n,
 				       err);
 
 	if (id > 0) {
+		n->words.sent = false;	/* its guest may write from now on */
 		vs_strlcpy(h->vm, vm->moid, sizeof(h->vm));
 		vs_ledger_set_state(&c->ledger, h, VS_HOLD_REQUESTED);
 		n->powered_on_ms = 0;

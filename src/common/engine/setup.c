@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "engine/core_i.h"
+#include "engine/guest_words.h"
 #include "engine/hardware_i.h"
 #include "util/crash.h"
 #include "util/mem.h"
@@ -394,6 +395,7 @@ void vs_setup_macs(struct vs_core *c)
 		HASH_DEL(taken, m);
 		free(m);
 	}
+	vs_guest_words_expect(c);
 }
 
 /* Random, written once: a test cluster with a copied slurm.conf owns

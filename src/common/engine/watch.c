@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/guest_words.h"
 #include "engine/hardware_i.h"
 #include "engine/devices_i.h"
 #include "engine/offer_i.h"
@@ -371,6 +372,8 @@ static void vm_config(struct vs_core *c, struct vs_vm *to,
 		vs_strlcpy(to->from, v->from ? v->from : "", sizeof(to->from));
 		vs_parent_told(c, to, v->parent);
 	}
+	if (v->has & VS_VC_VM_WORDS && v->guest)
+		vs_guest_words_seen(c, to, v->guest);
 	if (v->has & VS_VC_VM_DISKS) {
 		vs_strlcpy(to->disk_dir, v->disk_dir ? v->disk_dir : "",
 			   sizeof(to->disk_dir));

@@ -151,6 +151,9 @@ struct vs_vm {
 	bool marked;			/* it is a mark, and says: */
 	struct vs_mark mark;
 	char profile[24];
+	uint64_t guest_words;		/* a hash of what its guest will
+					 * read; 0: not known */
+	bool users_write;		/* its guest's users may write guestinfo */
 	char change_version[64];
 	int vcpus;
 	int64_t memory_mb;

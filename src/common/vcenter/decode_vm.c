@@ -18,6 +18,26 @@
 
 #define KEYED(key) "config.extraConfig[\"" key "\"]"
 
+#define GUEST_KEYS							\
+	X(ROOT_WRITES, "guest_rpc.rpci.auth.cmd.info-set")		\
+	X(NODE, "guestinfo.slurm.node")					\
+	X(ADAPTER, "guestinfo.slurm.adapter")				\
+	X(MAC, "guestinfo.slurm.mac")					\
+	X(LINK_LAYER, "guestinfo.slurm.link-layer")			\
+	X(DEVICE, "guestinfo.slurm.device")				\
+	X(MTU, "guestinfo.slurm.mtu")					\
+	X(ADDRESS, "guestinfo.slurm.address")				\
+	X(FIRST_ADDRESS, "guestinfo.slurm.first-address")		\
+	X(FIRST_MAC, "guestinfo.slurm.first-mac")			\
+	X(GATEWAY, "guestinfo.slurm.gateway")				\
+	X(DNS, "guestinfo.slurm.dns")					\
+	X(DNS_SEARCH, "guestinfo.slurm.dns-search")			\
+	X(MACHINE_ID, "guestinfo.slurm.machine-id")			\
+	X(CLUSTER, "guestinfo.slurm.cluster")				\
+	X(CONF_SERVER, "guestinfo.slurm.conf-server")			\
+	X(DYNAMIC, "guestinfo.slurm.dynamic")				\
+	X(PARENT, "guestinfo.slurm.parent")
+
 const char *const vs_inv_vm_paths[] = {
 	"runtime.powerState", "runtime.host", "runtime.connectionState",
 	"config.template", "config.hardware.device", "config.hardware.numCPU",
@@ -33,7 +53,16 @@ const char *const vs_inv_ours_paths[] = {
 	KEYED(VS_KEY_OWNER), KEYED(VS_KEY_PROFILE), KEYED(VCX_KEY_JOB),
 	KEYED(VCX_KEY_STATE), KEYED(VCX_KEY_REASON), KEYED(VCX_KEY_NUMA),
 	KEYED(VCX_KEY_PARENT), KEYED(VCX_KEY_FROM), "snapshot",
+#define X(key, name) KEYED(name),
+	GUEST_KEYS
+#undef X
 	"config.uuid", "runtime.instantCloneFrozen", NULL
+};
+
+const char *const vs_vc_guest_keys[VS_VC_NGUEST] = {
+#define X(key, name) [VS_VC_G_##key] = name,
+	GUEST_KEYS
+#undef X
 };
 
 void vs_strs_free(char **strs, size_t n)
@@ -286,6 +315,10 @@ static const struct row rows[] = {
 	{ KEYED(VCX_KEY_STATE), OPTION, AT(guest_state), NULL, VS_VC_VM_GUEST },
 	{ KEYED(VCX_KEY_REASON), OPTION, AT(guest_reason), NULL,
 	  VS_VC_VM_GUEST },
+#define X(key, name)							\
+	{ KEYED(name), OPTION, AT(guest[VS_VC_G_##key]), NULL, VS_VC_VM_WORDS },
+	GUEST_KEYS
+#undef X
 };
 
 static void set(struct vcx_vm *vm, const struct row *r, struct vs_j val)
@@ -391,6 +424,7 @@ void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
 		.is_template = vm->is_template, .tools_running = vm->tools,
 		.owner_mark = vm->owner, .profile = vm->profile,
 		.job_tag = vm->job, .guest_state = vm->guest_state,
+		.guest = (const char *const *)vm->guest,
 		.guest_reason = vm->guest_reason, .vcpus = vm->vcpus,
 		.parent = vm->parent, .from = vm->from,
 		.snapshot = vm->snapshot ? vm->snapshot : "",
@@ -446,6 +480,8 @@ void vs_inv_vm_free(struct vcx_vm *vm)
 	free(vm->from);
 	free(vm->snapshot);
 	free(vm->bios);
+	for (int i = 0; i < VS_VC_NGUEST; i++)
+		free(vm->guest[i]);
 	free(vm->bases);
 	free(vm);
 }

@@ -38,6 +38,7 @@ struct vcx_vm {
 	char *name, *folder, *host, *pool, *uuid, *change_version, *power, *vmx;
 	char *owner, *profile, *job, *guest_state, *guest_reason, *numa;
 	char *parent, *from, *snapshot, *bios;
+	char *guest[VS_VC_NGUEST];	/* by enum vs_vc_guest_key */
 	bool frozen;
 	int vcpus;
 	int64_t memory_mb, cpu_reserved, mem_reserved;

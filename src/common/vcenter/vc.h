@@ -173,7 +173,7 @@ enum { VS_VC_VM_NAME = 1, VS_VC_VM_POWER = 2, VS_VC_VM_HOST = 4,
        VS_VC_VM_MARK = 64, VS_VC_VM_PARENT = 128, VS_VC_VM_TOOLS = 256,
        VS_VC_VM_DISKS = 512, VS_VC_VM_GUEST = 1024,
        VS_VC_VM_POOL = 2048, VS_VC_VM_SNAPSHOT = 4096,
-       VS_VC_VM_FROZEN = 8192 };
+       VS_VC_VM_FROZEN = 8192, VS_VC_VM_WORDS = 16384 };
 struct vs_vc_vm {
 	const char *moid;
 	unsigned int has;
@@ -196,7 +196,20 @@ struct vs_vc_vm {
 	const char *bases;		/* other directories with disks that these
 					 * stand on, each with a newline; or "" */
 	bool unreadable;		/* missingSet: NoPermission, ... */
+	/* With WORDS: VS_VC_NGUEST values, of vs_vc_guest_keys[]; NULL: unset. */
+	const char *const *guest;
 };
+
+/* Keys of extraConfig that decide what root does in the guest at its next boot,
+ * and the one that keeps all but root from writing guestinfo there. */
+enum vs_vc_guest_key {
+	VS_VC_G_ROOT_WRITES, VS_VC_G_NODE, VS_VC_G_ADAPTER, VS_VC_G_MAC,
+	VS_VC_G_LINK_LAYER, VS_VC_G_DEVICE, VS_VC_G_MTU, VS_VC_G_ADDRESS,
+	VS_VC_G_FIRST_ADDRESS, VS_VC_G_FIRST_MAC, VS_VC_G_GATEWAY, VS_VC_G_DNS,
+	VS_VC_G_DNS_SEARCH, VS_VC_G_MACHINE_ID, VS_VC_G_CLUSTER,
+	VS_VC_G_CONF_SERVER, VS_VC_G_DYNAMIC, VS_VC_G_PARENT, VS_VC_NGUEST
+};
+extern const char *const vs_vc_guest_keys[VS_VC_NGUEST];
 
 /* A task that somebody else may have started (recentTask on the slow beat,
  * and those found at start): enough to adopt it. */

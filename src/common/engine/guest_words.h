@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a node's guest reads at boot, as slurm-vsphere sets it, and as it is. */
+#ifndef VS_ENGINE_GUEST_WORDS_H
+#define VS_ENGINE_GUEST_WORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "vcenter/vc.h"
+
+struct vs_core;
+struct vs_node;
+struct vs_vm;
+
+/* By enum vs_vc_guest_key; NULL: the key is taken away. */
+struct vs_guest_words { char *of[VS_VC_NGUEST]; };
+
+/* What this node's VM must have. The caller frees it. Holds the core's lock. */
+void vs_guest_words_make(const struct vs_core *c, const struct vs_node *n,
+			 struct vs_guest_words *w);
+void vs_guest_words_free(struct vs_guest_words *w);
+
+/* A hash of VS_VC_NGUEST values, never 0. "" is as NULL, and so is "no" of
+ * VS_VC_G_PARENT, which instant clones have. */
+uint64_t vs_guest_words_hash(const char *const *of);
+
+/* What vCenter shows of a VM, VS_VC_NGUEST values. The caller holds the core's
+ * lock. */
+void vs_guest_words_seen(struct vs_core *c, struct vs_vm *vm,
+			 const char *const *of);
+
+/* The finding of VMs without VS_VC_G_ROOT_WRITES, for vs_preflight(). */
+void vs_guest_words_check(struct vs_core *c);
+
+/* All nodes' expected hashes, after their addresses were chosen. */
+void vs_guest_words_expect(struct vs_core *c);
+
+/* Are the VM's values those that were set? True also where that is not known,
+ * and for instant clones, which boot once. */
+bool vs_guest_words_right(const struct vs_node *n, const struct vs_vm *vm);
+
+/* Called while a VM that is off shows the effect of our own call and nobody can
+ * have changed it since: what vCenter shows then is right, however it
+ * writes it. */
+void vs_guest_words_learn(struct vs_node *n, const struct vs_vm *vm);
+
+#endif
