@@ -330,6 +330,62 @@ def test_slurmd_gets_its_node_name_and_all_controllers(guest, dynamic):
     assert (guest.dir / "seen").read_text().startswith("ok\nport ")
 
 
+def slurmd_words(guest):
+    """What slurmd is started with by the next `start`."""
+    fake = guest.dir / "slurmd"
+    fake.write_text('#!/bin/sh\nprintf "%s\\n" "$@" >"$VM_DIR/args"\n')
+    fake.chmod(0o755)
+    guest.env["SV_SLURMD"] = str(fake)
+    subprocess.run([str(GUEST / "simulator-hook")], env=guest.environment(),
+                   timeout=30, check=True, capture_output=True)
+    return (guest.dir / "args").read_text().split()
+
+
+def boots(guest, boot_id):
+    """Another boot has another id."""
+    f = guest.dir / "root/proc/sys/kernel/random/boot_id"
+    f.parent.mkdir(parents=True, exist_ok=True)
+    f.write_text(boot_id + "\n")
+
+
+HOSTILE = {"conf-server": "10.9.9.9:6817", "node": "vm777", "dynamic": "yes",
+           "parent": "yes", "mac": "00:50:56:01:02:99", "mtu": "576",
+           "link-layer": "none", "machine-id": "f" * 32}
+
+
+@pytest.mark.parametrize("key", HOSTILE)
+def test_what_a_boot_has_read_is_not_read_again(guest, key):
+    """A user of the guest may have written it meanwhile."""
+    boots(guest, "one")
+    was = slurmd_words(guest)
+    guest.info[key] = HOSTILE[key]
+    assert slurmd_words(guest) == was
+    assert was[:3] == ["-D", "-N", "vm007"] and "10.9.9.9:6817" not in was
+
+
+def test_another_boot_reads_again(guest):
+    boots(guest, "one")
+    slurmd_words(guest)
+    guest.info["conf-server"] = "ctl3:6817"
+    boots(guest, "two")
+    assert "ctl3:6817" in slurmd_words(guest)
+
+
+def test_the_templates_own_controller_comes_before_guestinfo(guest):
+    f = guest.dir / "root/etc/slurm-vsphere/conf-server"
+    f.parent.mkdir(parents=True, exist_ok=True)
+    f.write_text("ctl9:6817\n")
+    guest.info["conf-server"] = "10.9.9.9:6817"
+    assert slurmd_words(guest)[-2:] == ["--conf-server", "ctl9:6817"]
+
+
+def test_what_was_read_is_roots_alone(guest):
+    boots(guest, "one")
+    slurmd_words(guest)
+    kept = next(guest.dir.rglob("guestinfo/boot")).parent
+    assert kept.stat().st_mode & 0o077 == 0
+
+
 # ---- without --simulate: the commands that are given -------------------------------
 
 class Real(Guest):
