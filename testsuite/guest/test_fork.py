@@ -158,6 +158,8 @@ def test_clock_name_cards_and_munge_are_made_anew_in_their_order(machine):
         "frozen", "hwclock --hctosys", "chronyc makestep",
         "systemctl try-restart systemd-networkd.service",
         "systemctl try-restart NetworkManager.service",
+        "systemctl try-restart ssh.service",
+        "systemctl try-restart sshd.service",
         "systemctl --job-mode=ignore-dependencies restart munge.service"]
     assert (machine.root / "proc/sys/kernel/hostname").read_text() == "vm007"
     assert (machine.root / "etc/machine-id").read_text() == ID + "\n"
@@ -196,6 +198,28 @@ def test_the_sites_own_programs_are_run_before_slurmd(machine):
     (machine.dir / "started").unlink()
     keys.write_text("#!/bin/sh\necho 'no keys' >&2; exit 4\n")
     failed(machine, machine.fork(), 1, "10-keys", "no keys")
+
+
+def test_a_clone_has_host_keys_of_its_own_and_sshd_takes_them(machine):
+    """Its BIOS UUID is still the parent's, as the kernel has read it there."""
+    ssh, dmi = machine.root / "etc/ssh", machine.root / "sys/class/dmi/id"
+    ssh.mkdir(parents=True)
+    dmi.mkdir(parents=True)
+    (dmi / "product_uuid").write_text("4210-parent\n")
+    (ssh / "slurm-vsphere-vm").write_text("vm 4210-parent\n")
+    key = ssh / "ssh_host_ed25519_key"
+    seen = {"the parent's\n"}
+    machine.command("ssh-keygen",
+                    f'[ -e "{key}" ] || od -An -N16 -tx1 /dev/urandom >"{key}"')
+    for _ in range(2):
+        key.write_text("the parent's\n")
+        r = machine.fork()
+        assert machine.started(), r.stderr
+        assert key.read_text() not in seen
+        seen.add(key.read_text())
+    said = machine.said()
+    assert said.index("systemctl try-restart sshd.service") > \
+        next(i for i, x in enumerate(said) if x.startswith("ssh-keygen -A"))
 
 
 def test_tools_that_cannot_freeze_are_told(machine):

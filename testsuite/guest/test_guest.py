@@ -473,3 +473,118 @@ def test_a_bond_with_the_cards_mac_is_not_the_card(real):
                  ip=kernel_takes(mtu))
     assert r.returncode == 0, r.stderr
     assert real.ready()[1]["netdev"] == "eth1"
+
+
+# ---- SSH keys -------------------------------------------------------------------
+
+KEYGEN = r"""#!/bin/sh
+# ssh-keygen -A -f ROOT: keys that are there stay
+for type in rsa ed25519; do
+	key=$3/etc/ssh/ssh_host_${type}_key
+	[ -e "$key" ] || { od -An -N16 -tx1 /dev/urandom >"$key"; cp "$key" "$key.pub"; }
+done
+"""
+
+
+class Clone(Real):
+    """Of a template that holds the host keys of the VM that it was made of."""
+
+    def __init__(self, path, uuid):
+        path.mkdir()
+        super().__init__(path)
+        self.ssh = self.root / "etc/ssh"
+        self.ssh.mkdir(parents=True)
+        for kind in ("rsa", "ed25519", "ecdsa"):
+            (self.ssh / f"ssh_host_{kind}_key").write_text(f"template {kind}\n")
+            (self.ssh / f"ssh_host_{kind}_key.pub").write_text("template\n")
+        (self.ssh / "sshd_config").write_text("PermitRootLogin no\n")
+        (self.ssh / "slurm-vsphere-vm").write_text("vm of-the-template\n")
+        (self.dir / "bin").mkdir()
+        keygen = self.dir / "bin/ssh-keygen"
+        keygen.write_text(KEYGEN)
+        keygen.chmod(0o755)
+        self.env["PATH"] = f"{self.dir / 'bin'}:{os.environ['PATH']}"
+        dmi = self.root / "sys/class/dmi/id"
+        dmi.mkdir(parents=True)
+        (dmi / "product_uuid").write_text(uuid + "\n")
+
+    def keys(self):
+        return {f.name: f.read_text() for f in self.ssh.glob("ssh_host_*")}
+
+    def identity(self):
+        r = self.run("identity")
+        assert r.returncode == 0, r.stderr
+        return self.keys()
+
+
+@pytest.fixture
+def clone(tmp_path):
+    return lambda name, uuid: Clone(tmp_path / name, uuid)
+
+
+def test_no_two_vms_have_one_host_key_nor_the_templates(clone):
+    one, two = clone("one", "4210-aa"), clone("two", "4210-bb")
+    template = one.keys()
+    first, second = one.identity(), two.identity()
+    assert set(first) == set(second) == {
+        f"ssh_host_{k}_key{pub}" for k in ("rsa", "ed25519")
+        for pub in ("", ".pub")}
+    seen = [*template.values(), *first.values(), *second.values()]
+    for name in ("ssh_host_rsa_key", "ssh_host_ed25519_key"):
+        assert seen.count(first[name]) == seen.count(second[name]) == 2
+    assert (one.ssh / "sshd_config").read_text() == "PermitRootLogin no\n"
+
+
+def test_a_vm_that_is_kept_keeps_its_host_keys(clone):
+    vm = clone("one", "4210-aa")
+    keys = vm.identity()
+    assert vm.identity() == keys
+    # cloned from it: another VM
+    (vm.root / "sys/class/dmi/id/product_uuid").write_text("4210-bb\n")
+    assert not set(vm.identity().values()) & set(keys.values())
+
+
+def test_without_a_uuid_the_first_boot_makes_keys(clone):
+    vm = clone("one", "")
+    (vm.root / "sys/class/dmi/id/product_uuid").unlink()
+    keys = vm.identity()
+    assert "template rsa\n" not in keys.values() and len(keys) == 4
+    assert vm.identity() == keys
+
+
+def test_without_ssh_keygen_there_are_no_host_keys(clone):
+    vm = clone("one", "4210-aa")
+    (vm.dir / "bin/ssh-keygen").write_text("#!/bin/sh\nexit 1\n")
+    assert vm.identity() == {}
+    (vm.dir / "bin/ssh-keygen").write_text(KEYGEN)
+    assert len(vm.identity()) == 4, "a boot that was cut short is made good"
+
+
+def test_a_site_may_keep_the_templates_host_keys(clone):
+    vm = clone("one", "4210-aa")
+    was = vm.keys()
+    keep = vm.root / "etc/slurm-vsphere/keep-host-keys"
+    keep.parent.mkdir(exist_ok=True)
+    keep.touch()
+    assert vm.identity() == was
+
+
+def test_no_authorized_keys_are_given_to_a_vm(clone):
+    """Of the template's own file the guest's script changes nothing."""
+    vm = clone("one", "4210-aa")
+    mine = vm.root / "root/.ssh/authorized_keys"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("ssh-ed25519 AAAA admin\n")
+    vm.info["authorized-keys"] = vm.info["ssh-key"] = "ssh-ed25519 BBBB user"
+    vm.identity()
+    r = vm.run("start", "--", "true")
+    assert r.returncode == 0, r.stderr
+    assert list(vm.root.rglob("authorized_keys*")) == [mine]
+    assert mine.read_text() == "ssh-ed25519 AAAA admin\n"
+    assert not [f for f in vm.dir.rglob("*") if f.is_file() and
+                f.name != "guestinfo.json" and b"BBBB" in f.read_bytes()]
+
+
+def test_without_sshd_nothing_is_made(real):
+    assert real.run("identity").returncode == 0
+    assert not (real.root / "etc/ssh").exists()
