@@ -4,6 +4,7 @@ sbin_PROGRAMS += contribs/guest/slurm-vsphere-port
 port_sources = contribs/guest/port.h \
 	contribs/guest/port_find.c \
 	contribs/guest/port_judge.c \
+	contribs/guest/port_random.c \
 	src/common/util/err.c src/common/util/mem.c
 contribs_guest_slurm_vsphere_port_SOURCES = contribs/guest/port.c \
 	$(port_sources)

@@ -3,11 +3,14 @@
  * slurm-vsphere-port wait --netdev IF --mac MAC --link-layer LAYER [--mtu N]
  *                         [--address IPV4|dhcp] [--timeout S] [--root DIR]
  * slurm-vsphere-port check LAYER DEVICE/PORT/ACTIVE_MTU/GID_INDEX/GID[/GUIDS]...
+ * slurm-vsphere-port reseed DEVICE
  *
  * wait: until the card's RDMA port is ACTIVE with what is asked for; prints what
- * it found, a line KEY VALUE each. check: are ports as they were, at once. If
- * not, one sentence on standard error, and exit 1 (it may mend itself) or 3 (it
- * will not); 2: called wrongly.
+ * it found, a line KEY VALUE each. check: are ports as they were, at once.
+ * reseed: an instant clone's kernel draws other random numbers than its parent:
+ * standard input goes to DEVICE (/dev/urandom), whose generator is seeded again.
+ * If it fails, one sentence on standard error, and exit 1 (trying again may help)
+ * or 3 (it will not); 2: called wrongly.
  */
 #include <arpa/inet.h>
 #include <getopt.h>
@@ -15,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "port.h"
 
 #define USAGE 2
@@ -22,7 +26,8 @@
 static const char usage_text[] =
 "usage: slurm-vsphere-port wait --netdev IF --mac MAC --link-layer Ethernet|InfiniBand\n"
 "                               [--mtu N] [--address IPV4|dhcp] [--timeout S] [--root DIR]\n"
-"       slurm-vsphere-port check Ethernet|InfiniBand DEVICE/PORT/ACTIVE_MTU/GID_INDEX/GID[/NODE_GUID/PORT_GUID]...\n";
+"       slurm-vsphere-port check Ethernet|InfiniBand DEVICE/PORT/ACTIVE_MTU/GID_INDEX/GID[/NODE_GUID/PORT_GUID]...\n"
+"       slurm-vsphere-port reseed DEVICE\n";
 
 static int usage(const char *what, const char *value)
 {
@@ -178,11 +183,22 @@ static int do_check(int argc, char *argv[])
 	return 0;
 }
 
+static int do_reseed(int argc, char *argv[])
+{
+	struct vs_err err = { 0 };
+
+	if (argc != 2)
+		return usage(NULL, NULL);
+	return port_reseed(STDIN_FILENO, argv[1], &err) ? failed(&err) : 0;
+}
+
 int main(int argc, char *argv[])
 {
 	if (argc > 1 && !strcmp(argv[1], "wait"))
 		return do_wait(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "check"))
 		return do_check(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "reseed"))
+		return do_reseed(argc - 1, argv + 1);
 	return usage(NULL, NULL);
 }

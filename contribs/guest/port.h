@@ -112,4 +112,13 @@ int port_wait(const struct port_want *want, int64_t timeout_ms,
 /* One of `check`'s. */
 int port_check(uint8_t layer, const struct port_spec *spec, struct vs_err *err);
 
+/* ---- port_random.c ----------------------------------------------------------- */
+
+/*
+ * Writes all of the descriptor in to the device at path and has the kernel seed
+ * its generator again (ioctl RNDRESEEDCRNG). Returns 0 on success. Returns -1 and
+ * sets err if the device refuses either.
+ */
+int port_reseed(int in, const char *path, struct vs_err *err);
+
 #endif

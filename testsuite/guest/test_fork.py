@@ -7,7 +7,29 @@ import subprocess
 
 import pytest
 
-from test_guest import GUEST, ID, MAC, SCRIPT, Guest, Real, failed, kernel_takes
+from test_guest import (GUEST, ID, MAC, PORT, SCRIPT, Guest, Real, failed,
+                        kernel_takes)
+
+REAL = PORT.parents[2] / "contribs/guest/slurm-vsphere-port"
+
+# The kernel's side of RNDRESEEDCRNG (0x5207), for a plain file: this machine's own
+# generator is not touched, and no privilege is needed.
+CALLS = """
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+int ioctl(int fd, unsigned long request, ...)
+{
+	struct stat st;
+	FILE *f = fopen(getenv("CALLS"), "a");
+
+	fstat(fd, &st);
+	fprintf(f, "%lx after %d bytes\\n", request, (int)st.st_size);
+	fclose(f);
+	return 0;
+}
+"""
 
 PARENT = {"parent": "yes"}
 
@@ -101,6 +123,8 @@ class Machine(Real):
         self.driver.mkdir(parents=True)
         for n in ("fn0", "fn1"):
             (self.root / "sys/devices" / n / "driver").symlink_to(self.driver)
+        self.seed = self.dir / "seed"
+        self.port("cat >'%s'" % self.seed)
         mtu = self.root / "sys/class/net/eth1/mtu"
         self.ip = kernel_takes(mtu)
         self.env["PATH"] = f"{self.bin}:{os.environ['PATH']}"
@@ -109,6 +133,20 @@ class Machine(Real):
         cmd = self.bin / name
         cmd.write_text(f'#!/bin/sh\necho "{name} $*" >>"{self.log}"\n{body}\n')
         cmd.chmod(0o755)
+
+    def port(self, reseed):
+        """slurm-vsphere-port, whose reseed is this shell command."""
+        tool = self.bin / "port"
+        tool.write_text(f"""#!/bin/sh
+if [ "$1" = reseed ]; then
+    echo "$*" >>"{self.log}"
+    {reseed}
+    exit
+fi
+exec "{PORT}" "$@"
+""")
+        tool.chmod(0o755)
+        self.env["SV_PORT"] = str(tool)
 
     def fork(self):
         """The freeze returns in the clone, with the clone's guestinfo."""
@@ -156,6 +194,7 @@ def test_clock_name_cards_and_munge_are_made_anew_in_their_order(machine):
     assert (machine.dir / "started").read_text() == "-b\n"
     assert machine.said() == [
         "frozen", "hwclock --hctosys", "chronyc makestep",
+        f"reseed {machine.root}/dev/urandom",
         "systemctl try-restart systemd-networkd.service",
         "systemctl try-restart NetworkManager.service",
         "systemctl try-restart ssh.service",
@@ -173,6 +212,41 @@ def test_a_clock_that_cannot_be_set_stops_the_node(machine):
     machine.command("hwclock", "echo 'Cannot access the Hardware Clock' >&2; "
                                "exit 1")
     failed(machine, machine.fork(), 1, "clock", "Cannot access the Hardware")
+
+
+def test_a_generator_that_is_not_seeded_again_stops_the_node(machine):
+    machine.port("echo '/dev/urandom: refused' >&2; exit 1")
+    failed(machine, machine.fork(), 1, "random numbers", "refused")
+
+
+def test_what_seeds_the_generator_is_the_clones_own(machine):
+    machine.fork()
+    assert machine.started()
+    seed = machine.seed.read_text()
+    assert "vm007" in seed and ID in seed
+    assert not (machine.dir / "slurm-vsphere/forked.seed").exists()
+
+
+def test_the_port_tool_seeds_the_kernels_generator(tmp_path):
+    """Its system calls in their order; a file that is no random device fails."""
+    calls = tmp_path / "calls.so"
+    source = tmp_path / "calls.c"
+    source.write_text(CALLS)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", calls, source], check=True)
+    device, log = tmp_path / "urandom", tmp_path / "log"
+    device.write_text("")
+    argv = [str(REAL), "reseed", str(device)]
+    r = subprocess.run(argv, input="entropy", text=True, timeout=30,
+                       capture_output=True, check=False)
+    assert r.returncode == 1 and "RNDRESEEDCRNG" in r.stderr, r
+    r = subprocess.run(argv, input="entropy", text=True, timeout=30, check=False,
+                       env={"LD_PRELOAD": str(calls), "CALLS": str(log)})
+    assert r.returncode == 0
+    assert device.read_text() == "entropy"
+    assert log.read_text() == "5207 after 7 bytes\n"
+    r = subprocess.run([str(REAL), "reseed", str(tmp_path / "none")], input="",
+                       text=True, timeout=30, capture_output=True, check=False)
+    assert r.returncode == 1 and "can't be opened" in r.stderr
 
 
 def test_a_munge_that_does_not_come_back_stops_the_node(machine):
