@@ -117,6 +117,36 @@ static void a_guest_that_cannot_serve_is_tried_on_another_host(void **st)
 	assert_null(vs_avoid_get(&vs_core, first, "0000:3b:00.0"));
 }
 
+/* vCenter's update of one of the two keys, and nothing else. */
+static void says_alone(const char *state, const char *reason)
+{
+	vs_watch_events.vm(&vs_core, &(struct vs_vc_vm){
+		.moid = fake_get("vm1")->moid, .has = VS_VC_VM_GUEST,
+		.guest_state = state, .guest_reason = reason });
+}
+
+static void a_stream_of_words_from_a_node_that_is_up_moves_nothing(void **st)
+{
+	uint64_t was;
+
+	(void)st;
+	boots(1);
+	turn();
+	was = vs_core.inv.generation;
+	says_alone("booting", "eth0");
+	assert_int_not_equal(vs_core.inv.generation, was);
+	flags("vm1", BUSY);
+	turns(2);
+	was = vs_core.inv.generation;
+	for (int i = 0; i < 1000; i++)
+		says_alone(i % 2 ? "failed" : "ready", "again");
+	assert_int_equal(vs_core.inv.generation, was);
+	assert_string_equal(vs_vm_get(&vs_core.inv,
+		fake_get("vm1")->moid)->guest_state, "failed");
+	turns(3);
+	assert_null(heard(VS_TELL_FAIL, "vm1"));
+}
+
 static void words_of_an_earlier_boot_are_not_believed(void **st)
 {
 	struct fake_vm *vm;
@@ -435,6 +465,7 @@ int main(void)
 		cmocka_unit_test(a_guest_that_is_ready_is_asked_to_register),
 		cmocka_unit_test(a_guest_that_says_nothing_is_asked_when_its_tools_run),
 		cmocka_unit_test(a_guest_that_cannot_serve_is_tried_on_another_host),
+		cmocka_unit_test(a_stream_of_words_from_a_node_that_is_up_moves_nothing),
 		cmocka_unit_test(words_of_an_earlier_boot_are_not_believed),
 		cmocka_unit_test(boot_timeout_quotes_the_guest),
 		cmocka_unit_test(a_silent_guest_is_tried_elsewhere_before_the_node_fails),

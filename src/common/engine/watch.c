@@ -401,6 +401,25 @@ static void touch_named(struct vs_core *c, const char *name)
 		vs_node_touch(n);
 }
 
+static void guest_says(struct vs_vm *to, const struct vs_vc_vm *v)
+{
+	vs_strlcpy(to->guest_state, v->guest_state ? v->guest_state : "",
+		   sizeof(to->guest_state));
+	vs_strlcpy(to->guest_reason, v->guest_reason ? v->guest_reason : "",
+		   sizeof(to->guest_reason));
+}
+
+/* A guest may write its state as often as it likes. While its node is up nothing
+ * depends on that, so no node is looked at and no capacity counted again. */
+static bool only_guest_says(struct vs_core *c, const struct vs_vm *to,
+			    const struct vs_vc_vm *v)
+{
+	const struct vs_node *n = vs_node_named(c, to->name);
+
+	return v->has == VS_VC_VM_GUEST && !v->unreadable && n &&
+	       (n->flags & VS_NODE_UP) && vs_node_vm(c, n) == to;
+}
+
 static void ev_vm(void *arg, const struct vs_vc_vm *v)
 {
 	struct vs_core *c = arg;
@@ -409,6 +428,11 @@ static void ev_vm(void *arg, const struct vs_vc_vm *v)
 
 	vs_lock();
 	to = vs_inventory_vm(&c->inv, v->moid);
+	if (only_guest_says(c, to, v)) {
+		guest_says(to, v);
+		vs_unlock();
+		return;
+	}
 	unsure = vs_node_vm_unsure(to);
 	touch_named(c, to->name);
 	if (v->has & VS_VC_VM_NAME) {
@@ -434,12 +458,8 @@ static void ev_vm(void *arg, const struct vs_vc_vm *v)
 	}
 	if (v->has & VS_VC_VM_CARDS)
 		vm_cards(to, v);
-	if (v->has & VS_VC_VM_GUEST) {
-		vs_strlcpy(to->guest_state, v->guest_state ?
-			   v->guest_state : "", sizeof(to->guest_state));
-		vs_strlcpy(to->guest_reason, v->guest_reason ?
-			   v->guest_reason : "", sizeof(to->guest_reason));
-	}
+	if (v->has & VS_VC_VM_GUEST)
+		guest_says(to, v);
 	if (v->has & VS_VC_VM_TOOLS)
 		to->tools_running = v->tools_running;
 	vm_config(c, to, v);
