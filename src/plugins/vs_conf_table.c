@@ -206,6 +206,12 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "Another AdapterName, of devices: each VM has them beside its own card, "
 	  "all or nothing, of one host, of one NUMA node where possible. Beside "
 	  "an RDMA card they may talk peer to peer (GPUDirect RDMA)." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_BOOL, "RelaxACS", "yes", false, NULL, 0, 0,
+	  ADP(relax_acs),
+	  "With With= beside an RDMA card: yes: sets pciPassthru.RelaxACSforP2P, "
+	  "which lets devices below one PCIe switch talk to each other past the "
+	  "IOMMU; that loosens the isolation between them. no: leaves it out; "
+	  "GPUDirect RDMA then goes through the root complex, or fails." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_CHOICE, "LinkLayer", "Ethernet", false,
 	  "Ethernet|InfiniBand", 0, 0, ADP(link_layer),
 	  "What the guest's port must be; InfiniBand with Type=sriov alone." },

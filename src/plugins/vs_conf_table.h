@@ -48,7 +48,7 @@ struct vs_conf_key {
 	const char *doc;	/* one or two sentences */
 };
 
-#define VS_CONF_KEYS 80		/* no scope mixes: rows in the table */
+#define VS_CONF_KEYS 96		/* no scope mixes: rows in the table */
 
 extern const struct vs_conf_key vs_conf_keys[];
 extern const size_t vs_conf_nkeys;

@@ -179,6 +179,39 @@ def test_an_rdma_adapter_on_a_network_of_nsx(fresh, segment, where, kind):
     sound(c)
 
 
+def test_a_port_group_that_lets_vms_take_others_macs(fresh):
+    w = world(hosts=2, vfs=2)
+    w["datacenters"][0]["networks"].append(
+        {"name": "loose", "switch": "dvs-roce", "accept":
+         "macChanges,allowPromiscuous"})
+    c = fresh(nodes=2, inventory=w, vsphere=conf())
+    sound(c)
+    c.change_vsphere("Network=SRIOV-ROCE-PG", "Network=loose")
+    f = alone(c, "network-policy", "sriov-roce", "warning")
+    assert f["is"] == "MAC address changes, promiscuous mode accepted"
+    assert f["should"] == "rejected" and "loose" in f["fix"]
+    c.wait_job(c.sbatch("-N1", script="true"), 60)
+    c.change_vsphere("Network=loose", "Network=SRIOV-ROCE-PG")
+    sound(c)
+
+
+def test_another_vm_has_a_nodes_mac(fresh):
+    c = fresh(nodes=2, inventory=world(hosts=2, vfs=2), vsphere=conf())
+    sound(c)
+    c.wait_job(c.sbatch("-N1", "-w", "vm001", script="true"), 60)
+    mac = next(card["mac"] for v in c.state()["vms"] if v["name"] == "vm001"
+               for card in v["cards"])
+    c.do("addVm", spec={"name": "copy", "folder": "", "host": ESX1,
+                        "numCPUs": 1, "memoryMB": 512, "cards": [
+                            {"type": "vmxnet3", "network": "VM-PG",
+                             "mac": mac}]})
+    f = alone(c, "mac-shared", "vm001", "warning")
+    copy = next(v["moid"] for v in c.state()["vms"] if v["name"] == "copy")
+    assert f["is"] == f"VM {copy} has {mac} too" and copy in f["fix"]
+    c.do("destroyVm", vm="copy")
+    sound(c)
+
+
 def test_more_nodes_than_vfs(fresh):
     c = fresh(nodes=4, inventory=world(hosts=[host(ESX1, 3)]),
               vsphere=conf(OversubscribeNames="yes"))

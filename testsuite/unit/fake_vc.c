@@ -181,7 +181,7 @@ void fake_load(void)
 		.drs = VS_VC_AUTO_NO, .ha = VS_VC_AUTO_NO,
 	};
 	struct vs_vc_network net = { "NET", "dvportgroup-1", "sw",
-				     "dvportgroup-1", false, false };
+				     "dvportgroup-1", false, false, 0 };
 	struct vs_vc_template tpl = {
 		.name = "tpl", .moid = "vm-tpl", .change_version = "1",
 		.host = fake_template_host, .link = fake_template_link,

@@ -257,7 +257,8 @@ static void only_vms_that_can_be_are_suspended_for_others(void **state)
 static void a_device_beside_a_card_is_read(void **state)
 {
 	VS_FREE char *text = stage_text(GPU "MMIO=160 Label=a\n"
-		"AdapterName=x Type=sriov Network=n With=gpu\n");
+		"AdapterName=x Type=sriov Network=n With=gpu\n"
+		"AdapterName=y Type=sriov Network=n With=gpu RelaxACS=no\n");
 	const struct vs_conf *c = stage_read(text);
 	const struct vs_conf_adapter *a;
 
@@ -270,6 +271,8 @@ static void a_device_beside_a_card_is_read(void **state)
 	assert_string_equal(a->label, "a");
 	assert_null(a->network);
 	assert_string_equal(vs_conf_adapter_named(c, "x")->with, "gpu");
+	assert_true(vs_conf_adapter_named(c, "x")->relax_acs);
+	assert_false(vs_conf_adapter_named(c, "y")->relax_acs);
 }
 
 int main(void)

@@ -385,6 +385,10 @@ static void what_devices_demand_goes_for_the_whole_vm(void **state)
 	(void)state;
 	assert_int_equal(vs_adapter_hw(&both), 17);
 	assert_true(vs_adapter_p2p(&both));
+	assert_true(vs_adapter_relaxes_acs(&both));
+	both.strict_acs = true;
+	assert_true(vs_adapter_p2p(&both));
+	assert_false(vs_adapter_relaxes_acs(&both));
 	both = w.eth;
 	both.with = &gpu;
 	assert_false(vs_adapter_p2p(&both));

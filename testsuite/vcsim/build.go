@@ -224,6 +224,10 @@ func (w *world) buildNetworks(d *datacenter) {
 			r = ref{Type: "DistributedVirtualPortgroup", Value: w.newID("dvportgroup-")}
 			net.key = r.Value
 			m := portgroup(r, n.Name, d.m.NetworkFolder, net.sw.o.ref, n.Vlan)
+			m.Config.DefaultPortConfig.(*types.VMwareDVSPortSetting).MacManagementPolicy = &types.DVSMacManagementPolicy{
+				AllowPromiscuous: types.NewBool(strings.Contains(n.Accept, "allowPromiscuous")),
+				MacChanges:       types.NewBool(strings.Contains(n.Accept, "macChanges")),
+				ForgedTransmits:  types.NewBool(strings.Contains(n.Accept, "forgedTransmits"))}
 			if n.Nsx != "" { // which kind of segment it is, only NSX tells
 				m.Config.BackingType, m.Config.LogicalSwitchUuid = "nsx", randomUUID()
 				m.Config.SegmentId = "/infra/segments/" + n.Name

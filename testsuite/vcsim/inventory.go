@@ -103,7 +103,8 @@ type netSpec struct {
 	Name   string `json:"name"`
 	Switch string `json:"switch"`
 	Vlan   int32  `json:"vlan"`
-	Nsx    string `json:"nsx"` // a segment, overlay or vlan: a port group of the switch, or without one an opaque network
+	Accept string `json:"accept"` // of its security policy: macChanges, forgedTransmits, allowPromiscuous, with commas; "": none
+	Nsx    string `json:"nsx"`    // a segment, overlay or vlan: a port group of the switch, or without one an opaque network
 }
 
 type clusterSpec struct {

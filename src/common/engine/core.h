@@ -26,6 +26,7 @@ struct vs_conf_adapter {
 	char *label, *with;	/* its label; the adapter of devices beside */
 	char *address;		/* of fixed ones, see plan/address.h */
 	int mmio_gb;
+	bool relax_acs;
 	char *device_class, *parameters, *profile;	/* of dvx, of vgpu */
 	int instances, per_gpu;	/* as many at most; 0: not said */
 };

@@ -14,6 +14,10 @@ void vs_bar(struct vs_core *c, size_t profile, const char *why);
 void vs_reach_check(struct vs_core *c);
 /* Does the adapter take VFs of this PF? */
 bool vs_pf_draws(const struct vs_core *c, size_t a, const struct vs_pf *pf);
+/* mac_shared.c: other VMs with a node's MAC; lock held. */
+void vs_macs_check(struct vs_core *c);
+/* The VM is not this cluster's, and has a MAC that a node's VM could have. */
+bool vs_mac_may_be_shared(const struct vs_core *c, const struct vs_vm *vm);
 /* beside.c: another Slurm cluster's VMs on our PFs; lock held. */
 void vs_beside_check(struct vs_core *c);
 bool vs_beside_stale(struct vs_core *c);	/* it has to be judged anew */

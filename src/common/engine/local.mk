@@ -46,6 +46,7 @@ core_sources += \
 	src/common/engine/lost.c \
 	src/common/engine/loop.c \
 	src/common/engine/health.c src/common/engine/leaving.c \
+	src/common/engine/mac_shared.c \
 	src/common/engine/maintain.c src/common/engine/maintain_i.h \
 	src/common/engine/move.c src/common/engine/move_i.h \
 	src/common/engine/ended.c src/common/engine/ended_i.h \

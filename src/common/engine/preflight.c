@@ -20,6 +20,7 @@
  * VFs that SuspendExc* keeps in use	told to operators
  * another Slurm cluster on our PFs	told to operators (beside.c)
  * VMs whose users may write guestinfo	told to operators (guest_words.c)
+ * another VM with a node's MAC		told to operators (mac_shared.c)
  *
  * Rules: what stops new jobs never stops a VM's end, or a job that has begun.
  * Each finding is logged when it comes and when it goes, not in between.
@@ -200,6 +201,7 @@ void vs_preflight(struct vs_core *c)
 	stays_check(c);
 	vs_beside_check(c);
 	vs_guest_words_check(c);
+	vs_macs_check(c);
 	vs_checks_bar(c);
 	compare(c, old, nold);
 }

@@ -195,6 +195,34 @@ static bool check_segment(struct vs_core *c, size_t a)
 	return true;
 }
 
+/* The port group alone keeps root in a VM from another node's MAC on the wire. */
+static void check_policy(struct vs_core *c, size_t a)
+{
+	static const struct { unsigned int bit; const char *name; } rows[] = {
+		{ VS_VC_ACCEPTS_MAC_CHANGES, "MAC address changes" },
+		{ VS_VC_ACCEPTS_FORGED, "forged transmits" },
+		{ VS_VC_ACCEPTS_PROMISCUOUS, "promiscuous mode" },
+	};
+	const struct vs_adapter *ad = &c->adapters[a];
+	char what[80] = "", is[100];
+	VS_FREE char *fix = NULL;
+
+	for (size_t i = 0; i < VS_COUNT(rows); i++)
+		if (c->nets[a].accepts & rows[i].bit)
+			snprintf(what + strlen(what), sizeof(what) -
+				 strlen(what), "%s%s", *what ? ", " : "",
+				 rows[i].name);
+	if (!*what)
+		return;
+	snprintf(is, sizeof(is), "%s accepted", what);
+	fix = vs_asprintf("vSphere Client: %s, Configure, Policies, Edit, Security: Reject for all three (govc has no command for it)",
+			  ad->network);
+	vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {
+		VS_CHECK_NETWORK_POLICY, ad->name, is, "rejected", fix },
+		"AdapterName=%s: the port group %s accepts %s: root in a VM can take another node's MAC there, or read what others send",
+		ad->name, ad->network, what);
+}
+
 /* ---- rule A --------------------------------------------------------------- */
 
 /* Number the adapters by pool: those that share a PF share a number. */
@@ -358,8 +386,10 @@ void vs_reach_check(struct vs_core *c)
 	bool judge = c->judged_epoch != c->epoch;
 
 	for (size_t a = 0; a < c->conf->nadapters; a++)
-		if (!check_segment(c, a))
+		if (!check_segment(c, a)) {
 			check_uplinks(c, a);
+			check_policy(c, a);
+		}
 	pools_number(c, pool);
 	for (size_t a = 0; a < c->conf->nadapters; a++)
 		if (pool[a] == a && takes_vf(c, a))

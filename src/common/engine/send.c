@@ -60,7 +60,8 @@ static void spec_pci(const struct vs_adapter *a, struct spec *s)
 	kv_take(s, "pciPassthru.64bitMMIOSizeGB",
 		mmio ? vs_asprintf("%d", mmio) : NULL);
 	kv(s, "pciPassthru.allowP2P", vs_adapter_p2p(a) ? "TRUE" : "");
-	kv(s, "pciPassthru.RelaxACSforP2P", vs_adapter_p2p(a) ? "TRUE" : "");
+	kv(s, "pciPassthru.RelaxACSforP2P",
+	   vs_adapter_relaxes_acs(a) ? "TRUE" : "");
 }
 
 /* What the guest and later ourselves find in extraConfig. */

@@ -57,6 +57,7 @@ static void device_make(const struct vs_core *c,
 	a->vendor = (uint16_t)from->vendor;
 	a->device = (uint16_t)from->device;
 	a->mmio_gb = from->mmio_gb;
+	a->strict_acs = !from->relax_acs;
 	a->addresses = vs_addresses_new(from->address);
 	if (vs_adapter_kind(a)->fixed)
 		a->line = (*lines)++;

@@ -106,6 +106,7 @@ static void ev_up(void *arg, const struct vs_vc_found *f)
 				   sizeof(to->portgroup_key));
 			to->nsx = net->nsx;
 			to->opaque = net->opaque;
+			to->accepts = net->accepts;
 		}
 	for (size_t k = 0; k < f->ntemplates; k++)
 		template_apply(c, &f->templates[k]);
@@ -472,6 +473,8 @@ static void ev_vm(void *arg, const struct vs_vc_vm *v)
 	/* Its host answers again, which was shown before, perhaps: jobs that
 	 * wait for its node may begin. */
 	c->vf_freed |= unsure && !vs_node_vm_unsure(to);
+	if (v->has & VS_VC_VM_CARDS && vs_mac_may_be_shared(c, to))
+		c->unjudged = true;
 	vs_vm_changed(&c->inv, to);
 	vs_unlock();
 }
@@ -483,8 +486,10 @@ static void ev_vm_gone(void *arg, const char *moid)
 
 	vs_lock();
 	vm = vs_vm_get(&c->inv, moid);
-	if (vm)
+	if (vm) {
 		touch_named(c, vm->name);
+		c->unjudged |= vs_mac_may_be_shared(c, vm);
+	}
 	vs_inventory_remove_vm(&c->inv, moid);
 	c->vf_freed = true;
 	vs_unlock();

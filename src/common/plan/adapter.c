@@ -193,6 +193,11 @@ bool vs_adapter_p2p(const struct vs_adapter *a)
 	return vs_adapter_kind(a)->rdma && vs_adapter_beside(a) > 0;
 }
 
+bool vs_adapter_relaxes_acs(const struct vs_adapter *a)
+{
+	return vs_adapter_p2p(a) && !a->strict_acs;
+}
+
 const char *vs_release_words(int release, char out[VS_RELEASE_LEN])
 {
 	int update = release % 100;

@@ -123,6 +123,8 @@ struct vs_adapter {
 	int most;			/* devices of the class on a host, of the
 					 * profile on a GPU, at most; 0: all */
 	int mmio_gb;			/* 64-bit MMIO its VM needs, 0: none */
+	bool strict_acs;		/* RelaxACS=no: devices below one PCIe
+					 * switch stay isolated */
 	const struct vs_adapter *with;	/* devices beside it in each VM, or NULL */
 };
 
@@ -172,5 +174,7 @@ int vs_adapter_hw(const struct vs_adapter *a);
 int vs_adapter_mmio(const struct vs_adapter *a);
 /* A device beside an RDMA card: peer-to-peer between the two (GPUDirect). */
 bool vs_adapter_p2p(const struct vs_adapter *a);
+/* ... past the IOMMU, below one PCIe switch. */
+bool vs_adapter_relaxes_acs(const struct vs_adapter *a);
 
 #endif

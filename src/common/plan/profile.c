@@ -72,7 +72,8 @@ int vs_profile_hash(const struct vs_profile *p, char out[VS_PROFILE_HASH_LEN])
 	s = vs_hardware_hash(&p->hw, s);
 	s = hash_device(s, a);
 	if (a->with) {
-		s = vs_hash_str(s, "with");
+		s = vs_hash_str(s, a->strict_acs && vs_adapter_p2p(a) ?
+				"strict with" : "with");
 		s = vs_hash_str(s, a->with->name);
 		s = hash_device(s, a->with);
 	}

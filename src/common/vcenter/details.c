@@ -58,6 +58,7 @@ static void tell_up(struct vs_vc *vc)
 		n[i] = (struct vs_vc_network){ .name = o->name,
 			.moid = o->moid, .switch_uuid = o->switch_uuid,
 			.portgroup_key = o->portgroup_key, .nsx = o->nsx,
+			.accepts = o->accepts,
 			.opaque = !strcmp(o->type, "OpaqueNetwork") };
 	}
 	for (size_t i = 0; i < vc->ntemplates; i++) {

@@ -19,6 +19,7 @@ struct entry {
 	char *type, *moid, *name, *up;	/* up: parent, owner or switch */
 	char *key;			/* port group key or switch uuid */
 	bool nsx;			/* a port group that NSX made */
+	unsigned int accepts;		/* VS_VC_ACCEPTS_* */
 };
 
 struct vcx_resolve {
@@ -160,6 +161,34 @@ static struct entry *find(struct vs_vc *vc, const struct wish *w)
 
 /* ---- reading all of a view ------------------------------------------------ */
 
+/*
+ * A port group's security policy: macManagementPolicy since vSphere 6.7, each a
+ * boolean; securityPolicy before, each a BoolPolicy. What isn't said counts as
+ * rejected, the default of a distributed switch. The whole defaultPortConfig is
+ * read: its policies are of a derived type, VMwareDVSPortSetting.
+ */
+static unsigned int accepted(struct vs_j config)
+{
+	static const struct { const char *key; unsigned int bit; } rows[] = {
+		{ "macChanges", VS_VC_ACCEPTS_MAC_CHANGES },
+		{ "forgedTransmits", VS_VC_ACCEPTS_FORGED },
+		{ "allowPromiscuous", VS_VC_ACCEPTS_PROMISCUOUS },
+	};
+	struct vs_j mac = vs_j_opt(config, "macManagementPolicy");
+	struct vs_j old = vs_j_opt(config, "securityPolicy");
+	unsigned int bits = 0;
+
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		struct vs_j v = vs_j_opt(mac, rows[i].key);
+
+		if (vs_j_null(v))
+			v = vs_j_opt(vs_j_opt(old, rows[i].key), "value");
+		if (vs_j_bool_or(v, false))
+			bits |= rows[i].bit;
+	}
+	return bits;
+}
+
 static void keep(struct vcx_read *r, const char *type, const char *moid,
 		 struct vs_j props, struct vs_j missing)
 {
@@ -185,6 +214,7 @@ static void keep(struct vcx_read *r, const char *type, const char *moid,
 						    e->key));
 	e->nsx = !strcmp(vs_j_str_or(vs_vcx_prop(props, "config.backingType"),
 				     ""), "nsx");
+	e->accepts = accepted(vs_vcx_prop(props, "config.defaultPortConfig"));
 	if (!e->up)
 		e->up = vs_strdup("");
 }
@@ -205,7 +235,7 @@ static void drop_view(struct vs_vc *vc)
 	vs_str_replace(&vc->resolve->view, NULL);
 }
 
-struct wanted { const char *type; const char *paths[5]; };
+struct wanted { const char *type; const char *paths[6]; };
 
 static void read_view(struct vs_vc *vc, const struct wanted *w, size_t n,
 		      void (*end)(struct vcx_read *r))
@@ -299,6 +329,7 @@ static bool match_networks(struct vs_vc *vc)
 			return false;
 		vs_str_replace(&n->type, e->type);
 		n->nsx = e->nsx;
+		n->accepts = e->accepts;
 		vs_str_replace(&n->moid, e->moid);
 		vs_str_replace(&n->portgroup_key, e->key ? e->key : "");
 		vs_str_replace(&n->switch_uuid, "");
@@ -348,7 +379,8 @@ static void on_names_view(struct vcx_call *call, struct vs_j reply,
 		{ "Network", { "name", NULL } },
 		{ "DistributedVirtualPortgroup", { "name", "key",
 			"config.distributedVirtualSwitch",
-			"config.backingType", NULL } },
+			"config.backingType", "config.defaultPortConfig",
+			NULL } },
 		{ "DistributedVirtualSwitch", { "name", "uuid", NULL } },
 	};
 

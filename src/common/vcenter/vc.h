@@ -72,7 +72,11 @@ struct vs_vc_store { const char *name, *moid;
 	int64_t free_mb;		/* -1 unknown */
 	bool away; };			/* it says that it isn't accessible */
 struct vs_vc_network { const char *name, *moid, *switch_uuid, *portgroup_key;
-	bool nsx, opaque; };		/* a segment: its port group, or none */
+	bool nsx, opaque;		/* a segment: its port group, or none */
+	unsigned int accepts; };	/* VS_VC_ACCEPTS_*: of its port group's
+					 * security policy */
+enum { VS_VC_ACCEPTS_MAC_CHANGES = 1, VS_VC_ACCEPTS_FORGED = 2,
+       VS_VC_ACCEPTS_PROMISCUOUS = 4 };
 /* Why a template can't be cloned. */
 enum vs_vc_unfit { VS_VC_LACK_NONE, VS_VC_LACK_ABSENT, VS_VC_LACK_UNREAD,
 	VS_VC_LACK_VM, VS_VC_LACK_TPM, VS_VC_LACK_KEY };

@@ -200,6 +200,7 @@ struct vcx_cluster {
 struct vcx_network {
 	char *name, *type, *moid, *switch_uuid, *portgroup_key;
 	bool seen, nsx;
+	unsigned int accepts;	/* VS_VC_ACCEPTS_* */
 };
 
 struct vcx_ids {		/* from ServiceContent */
