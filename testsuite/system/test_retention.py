@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What becomes of a VM when its job has ended: Retention=warm|off|destroy."""
 
+import time
+
 from cluster import Cluster, wait_for
 from stages import Held
+from users import DAEMON, NOBODY, needs_root
 from worlds import world
 
 LINES = [
@@ -53,6 +56,50 @@ def test_destroy_leaves_no_vm_and_the_next_job_gets_a_fresh_one(cluster):
     job = Held(cluster, "-p", "destroy", "-N1", "-w", "vm005").wait_running()
     assert cluster.our_vm("vm005")["uuid"] != first
     job.end_well()
+
+
+def over(cluster, partition, node, uid):
+    """Runs a job of that user to its end. Its calls, and its seconds."""
+    calls, begin = cluster.mutating(), time.monotonic()
+    job = cluster.sbatch("-p", partition, "-N1", "-w", node, f"--uid={uid}",
+                         "--output=/dev/null", "--chdir=/", script="true")
+    wait_for("it has run", 60,
+             lambda: cluster.job_state(job) == "COMPLETED")
+    took = time.monotonic() - begin
+    if partition == "destroy":
+        wait_for("its VM is gone", 30, lambda: cluster.our_vm(node) is None)
+    return cluster.mutating() - calls, took
+
+
+@needs_root
+def test_jobs_of_two_users_never_share_a_vm_or_its_disk(cluster):
+    """Each job: one clone of the template, and its destruction with its disks (what
+    the simulator keeps of a guest's); beside it a warm VM, which costs no call."""
+    wait_for("no VM of an earlier test", 30,
+             lambda: cluster.our_vm("vm005") is None)
+    fresh = []
+    for uid in (DAEMON, NOBODY):
+        made, gone = cluster.calls("CloneVM_Task"), cluster.calls("Destroy_Task")
+        fresh.append(over(cluster, "destroy", "vm005", uid))
+        assert cluster.calls("CloneVM_Task") - made == 1
+        assert cluster.calls("Destroy_Task") - gone == 1
+    left = []
+    for _ in range(2):
+        job = Held(cluster, "-p", "destroy", "-N1", "-w", "vm005").wait_running()
+        disk = cluster.path("guests", "vm005").resolve()
+        assert disk.is_dir() and disk not in left
+        assert not (disk / "left-by-a-job").exists()
+        (disk / "left-by-a-job").touch()
+        left.append(disk)
+        job.end_well()
+        wait_for("its VM is gone", 30, lambda: cluster.our_vm("vm005") is None)
+        wait_for("its disk is gone", 30, lambda: not disk.exists())
+    over(cluster, "warm", "vm001", DAEMON)
+    warm = [over(cluster, "warm", "vm001", uid) for uid in (DAEMON, NOBODY)]
+    print(f"fresh VM per job: {fresh}, warm: {warm} (calls, seconds)")
+    assert [calls for calls, _ in warm] == [0, 0]
+    assert all(calls == 4 for calls, _ in fresh), \
+        "a clone, a power-on, a power-off, a destruction"
 
 
 def test_warm_stays_on_until_suspendtime_then_gives_its_vf_back(cluster):
