@@ -70,6 +70,7 @@
 #pragma weak node_record_table_ptr
 #pragma weak share_node_bitmap
 #pragma weak slurm_conf
+#pragma weak up_node_bitmap
 #if VS_GE(24, 5)
 #pragma weak power_down_node_bitmap
 #pragma weak power_up_node_bitmap

@@ -149,9 +149,13 @@ node_record_t *vs_port_node_next(const char *name, int *next)
 	return n;
 }
 
+#define MENDED_AT_ONCE 100	/* under one hold of the lock; the rest later */
+
 /* In slices: slurmctld's lock is never held for all of a large site. */
 static void port_nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
 {
+	const char *stuck[MENDED_AT_ONCE];
+	size_t nstuck = 0;
 	int next = 0;
 
 	(void)ctx;
@@ -166,10 +170,13 @@ static void port_nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
 			vs_lock_nodes_read();
 		node_ptr = vs_port_node_next(rows[i].name, &next);
 		rows[i].flags = node_ptr ? flags_of(node_ptr) : 0;
-		rows[i].boot_req_time = node_ptr ? node_ptr->boot_req_time : 0;
+		if (node_ptr && nstuck < VS_COUNT(stuck) &&
+		    vs_port_node_stuck(node_ptr))
+			stuck[nstuck++] = rows[i].name;
 		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == n - 1)
 			vs_unlock_nodes_read();
 	}
+	vs_port_nodes_mend(stuck, nstuck);
 }
 
 static bool port_job_configuring(void *ctx, uint32_t job, int restart)

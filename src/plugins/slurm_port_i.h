@@ -5,7 +5,6 @@
 
 #include "engine/port.h"
 #include "slurm_compat.h"
-#include "engine/port.h"
 
 /* Running, or suspended in the middle of it. */
 bool vs_port_on_its_nodes(const job_record_t *job_ptr);
@@ -25,6 +24,13 @@ size_t vs_port_others_go(const char **first, char **list);
 
 /* Drained or set down by a person or a health check. NODE R. */
 bool vs_port_node_taken(const node_record_t *node_ptr);
+
+/* slurm_port_mend.c: nodes of ours that are powered down, and that nothing of
+ * Slurm's would ever make usable again. NODE R; JOB W and NODE W; a thread of
+ * our own, no lock held. */
+bool vs_port_node_stuck(const node_record_t *n);
+void vs_port_node_mend(node_record_t *n);
+void vs_port_nodes_mend(const char *const *names, size_t n);
 
 #define VS_PORT_SLICE 500	/* nodes, under one hold of slurmctld's lock */
 

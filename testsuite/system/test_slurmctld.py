@@ -311,3 +311,42 @@ def test_a_start_after_resumetimeout_takes_no_booting_node_down(fresh):
     job.wait_running().end_well()
     assert "not resumed by ResumeTimeout" not in c.ctld_log()
     nobody_down(c)
+
+
+# As slurm.h has them, in all releases from 22.05 to 26.05.
+IDLE, ALLOCATED = 2, 3
+CLOUD, NO_RESPOND, POWERED_DOWN = 1 << 7, 1 << 11, 1 << 12
+
+
+def saved_state(c, node, was, now):
+    """Write another state of a node into slurmctld's file."""
+    f = c.path("state", "node_state")
+    data = f.read_bytes()
+    at = data.index(node.encode() + b"\0")
+    at = data.index(was.to_bytes(4, "big"), at)
+    assert at - data.index(node.encode() + b"\0") < 200
+    f.write_bytes(data[:at] + now.to_bytes(4, "big") + data[at + 4:])
+
+
+@pytest.mark.parametrize("state", [
+    ALLOCATED, ALLOCATED | NO_RESPOND, IDLE | NO_RESPOND],
+    ids=["allocated", "allocated-silent", "idle-silent"])
+def test_a_powered_down_node_is_idle_when_no_job_has_it(fresh, state):
+    """slurmctld is killed, and its files of nodes and jobs are of different
+    ages: a node counts as allocated to a job that is over. It is powered down,
+    so that it never registers, which would end that."""
+    c = fresh(nodes=2, inventory=world(hosts=1, vfs=2),
+              slurm={"SuspendTimeout": 2})
+    c.wait_job(c.sbatch("-N1", "-w", "vm001", script="true"), 40)
+    c.must("scontrol", "update", "nodename=vm001", "state=power_down")
+    wait_for("it is off", 30, lambda: c.is_powered_down("vm001"))
+    c.end_slurmctld()
+    saved_state(c, "vm001", IDLE | CLOUD | POWERED_DOWN,
+                state | CLOUD | POWERED_DOWN)
+    c.start_slurmctld()
+    c.wait_ready()
+    assert set(c.node_states()["vm001"].split("+")) == {
+        "IDLE", "CLOUD", "POWERED_DOWN"}
+    out = c.wait_job(c.sbatch("-N2", script="srun -l hostname"), 60)
+    assert len(out.split()) == 4
+    nobody_down(c)

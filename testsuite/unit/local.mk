@@ -260,7 +260,7 @@ check_PROGRAMS += testsuite/unit/test_account \
 	testsuite/unit/test_job_env testsuite/unit/test_job_test \
 	testsuite/unit/test_job_when testsuite/unit/test_preempt \
 	testsuite/unit/test_prep testsuite/unit/test_submit \
-	testsuite/unit/test_suspend_port \
+	testsuite/unit/test_mend testsuite/unit/test_suspend_port \
 	testsuite/unit/test_widen
 testsuite_unit_test_account_SOURCES = testsuite/unit/test_account.c \
 	testsuite/unit/account_stage.h \
@@ -322,6 +322,10 @@ testsuite_unit_test_submit_SOURCES = testsuite/unit/test_submit.c \
 	src/plugins/got.c src/plugins/job_env.c src/plugins/timed.c
 testsuite_unit_test_submit_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_submit_LDADD = $(slurm_unit_ldadd)
+testsuite_unit_test_mend_SOURCES = testsuite/unit/test_mend.c \
+	src/plugins/slurm_port_mend.c
+testsuite_unit_test_mend_CPPFLAGS = $(plugin_cppflags)
+testsuite_unit_test_mend_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_suspend_port_SOURCES = \
 	testsuite/unit/test_suspend_port.c src/plugins/got.c \
 	src/plugins/job_env.c \

@@ -37,7 +37,6 @@ enum {
 struct vs_port_node {
 	const char *name;		/* the engine's own copy */
 	uint32_t flags;
-	int64_t boot_req_time;		/* epoch seconds, 0 none */
 };
 
 struct vs_port_job {

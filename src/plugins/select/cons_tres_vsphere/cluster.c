@@ -13,6 +13,7 @@
 #include "../../bits.h"
 #include "../../core_open.h"
 #include "../../slurm_port.h"
+#include "../../slurm_port_i.h"
 #include "../../vs_conf_slurm.h"
 #include "util/mem.h"
 
@@ -131,27 +132,13 @@ static int claim_job(void *x, void *arg)
 	return 0;
 }
 
-/*
- * "resume" leaves "not responding" on a node that is powered down, and that
- * keeps it from all jobs after the next start. Nobody is there to respond.
- */
-static void off_need_not_respond(void)
+static void mend_nodes(void)
 {
-	const uint32_t other = NODE_STATE_POWERING_UP | NODE_STATE_POWERING_DOWN |
-		NODE_STATE_POWER_DOWN | NODE_STATE_DRAIN | NODE_STATE_FAIL;
 	node_record_t *node_ptr;
 
-	for (int i = 0; (node_ptr = next_node(&i)); i++) {
-		if (!IS_NODE_IDLE(node_ptr) || !IS_NODE_POWERED_DOWN(node_ptr) ||
-		    !IS_NODE_NO_RESPOND(node_ptr) ||
-		    (node_ptr->node_state & other) ||
-		    vs_cluster_id(node_ptr) < 0)
-			continue;
-		node_ptr->node_state &= ~NODE_STATE_NO_RESPOND;
-		make_node_avail(node_ptr);
-		info("slurm-vsphere: node %s is powered down and need not respond",
-		     node_ptr->name);
-	}
+	for (int i = 0; (node_ptr = next_node(&i)); i++)
+		if (vs_cluster_id(node_ptr) >= 0)
+			vs_port_node_mend(node_ptr);
 }
 
 /*
@@ -223,7 +210,7 @@ void vs_cluster_refresh(void)
 		return;
 	cluster.api->renumbered();
 	map_renew();		/* not in a scheduler's question */
-	off_need_not_respond();
+	mend_nodes();
 	boots_go_on();
 	created_get_jobs();
 	if (!cluster.claim)

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Nodes that are powered down and would stay unusable for ever, with the real
+ * record: each state that Slurm's flags can make, with and without jobs, in and
+ * out of Slurm's bitmaps. What is put right, and what must be left alone.
+ */
+#include "slurm_compat.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include "cmocka_range.h"
+#include "slurm_port_i.h"
+#include "util/mem.h"
+
+bitstr_t *avail_node_bitmap, *idle_node_bitmap, *booting_node_bitmap;
+bitstr_t *power_node_bitmap, *power_down_node_bitmap, *power_up_node_bitmap;
+bitstr_t *share_node_bitmap, *up_node_bitmap;
+time_t last_node_update;
+static node_record_t node;
+static int locked;
+
+void vs_lock_write(void) { locked++; }
+void vs_unlock_write(void) { locked--; }
+void make_node_avail(node_record_t *n) { bit_set(avail_node_bitmap, n->index); }
+void vs_node_bits_powered_down(node_record_t *n)
+{
+	bit_clear(booting_node_bitmap, n->index);
+}
+
+node_record_t *vs_port_node_next(const char *name, int *next)
+{
+	(void)next;
+	assert_int_equal(locked, 1);
+	return strcmp(name, "vm1") ? NULL : &node;
+}
+
+#define GOOD (NODE_STATE_CLOUD | NODE_STATE_POWERED_DOWN)
+
+static bitstr_t **const counted[] = { &avail_node_bitmap, &idle_node_bitmap,
+				      &up_node_bitmap, &share_node_bitmap };
+
+static void set(uint32_t state, bool in)
+{
+	node.node_state = state;
+	for (size_t i = 0; i < VS_COUNT(counted); i++)
+		if (in)
+			bit_set(*counted[i], 0);
+		else
+			bit_clear(*counted[i], 0);
+}
+
+static bool all_in(void)
+{
+	for (size_t i = 0; i < VS_COUNT(counted); i++)
+		if (!bit_test(*counted[i], 0))
+			return false;
+	return true;
+}
+
+static void a_node_that_no_job_has_is_idle(void **state)
+{
+	static const uint32_t bases[] = { NODE_STATE_ALLOCATED, NODE_STATE_MIXED,
+					  NODE_STATE_IDLE };
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(bases); i++)
+		for (int silent = 0; silent < 2; silent++)
+			for (int in = 0; in < 2; in++) {
+				set(bases[i] | GOOD |
+				    (silent ? NODE_STATE_NO_RESPOND : 0), in);
+				vs_port_node_mend(&node);
+				assert_int_equal(node.node_state,
+						 NODE_STATE_IDLE | GOOD);
+				assert_true(all_in());
+				assert_false(vs_port_node_stuck(&node));
+			}
+}
+
+static void one_bitmap_that_lacks_it_is_enough(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(counted); i++) {
+		set(NODE_STATE_IDLE | GOOD, true);
+		assert_false(vs_port_node_stuck(&node));
+		bit_clear(*counted[i], 0);
+		assert_true(vs_port_node_stuck(&node));
+		vs_port_node_mend(&node);
+		assert_true(all_in());
+	}
+	/* not the one for sharing while a job's whole node is counted */
+	set(NODE_STATE_IDLE | GOOD, true);
+	node.no_share_job_cnt = 1;
+	bit_clear(share_node_bitmap, 0);
+	assert_false(vs_port_node_stuck(&node));
+	node.no_share_job_cnt = 0;
+}
+
+static void a_job_keeps_its_node(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		node.run_job_cnt = i == 0;
+		node.comp_job_cnt = i == 1;
+		node.sus_job_cnt = i == 2;
+		set(NODE_STATE_ALLOCATED | GOOD, false);
+		vs_port_node_mend(&node);
+		assert_int_equal(node.node_state, NODE_STATE_ALLOCATED | GOOD);
+		assert_false(all_in());
+	}
+	node.sus_job_cnt = 0;
+}
+
+/* Whatever flag is set besides, also one of a release that is yet to come. */
+static void whatever_else_is_going_on_is_left_alone(void **state)
+{
+	const uint32_t mended = NODE_STATE_RES | NODE_STATE_CLOUD |
+		NODE_STATE_DRAIN | NODE_STATE_NO_RESPOND |
+		NODE_STATE_POWERED_DOWN | NODE_STATE_FAIL | NODE_STATE_MAINT |
+		NODE_STATE_DYNAMIC_FUTURE | NODE_STATE_PLANNED |
+		NODE_STATE_DYNAMIC_NORM;
+
+	(void)state;
+	for (int bit = 4; bit < 32; bit++) {
+		uint32_t flag = (uint32_t)1 << bit;
+
+		set(NODE_STATE_ALLOCATED | GOOD | flag, true);
+		vs_port_node_mend(&node);
+		assert_int_equal(node.node_state & NODE_STATE_BASE,
+				 flag & mended ? NODE_STATE_IDLE :
+				 NODE_STATE_ALLOCATED);
+	}
+	/* nor one that isn't powered down, nor one that is DOWN */
+	set(NODE_STATE_ALLOCATED | NODE_STATE_CLOUD, false);
+	assert_false(vs_port_node_stuck(&node));
+	set(NODE_STATE_DOWN | GOOD, false);
+	assert_false(vs_port_node_stuck(&node));
+}
+
+static void a_drain_stays(void **state)
+{
+	(void)state;
+	set(NODE_STATE_ALLOCATED | GOOD | NODE_STATE_DRAIN, false);
+	vs_port_node_mend(&node);
+	assert_int_equal(node.node_state,
+			 NODE_STATE_IDLE | GOOD | NODE_STATE_DRAIN);
+	assert_false(bit_test(avail_node_bitmap, 0));
+	assert_false(vs_port_node_stuck(&node));
+}
+
+static void names_that_are_no_more_are_passed_over(void **state)
+{
+	static const char *const names[] = { "gone", "vm1" };
+
+	(void)state;
+	set(NODE_STATE_ALLOCATED | GOOD, false);
+	vs_port_nodes_mend(names, 2);
+	assert_true(all_in());
+	assert_int_equal(locked, 0);
+	vs_port_nodes_mend(names, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_node_that_no_job_has_is_idle),
+		cmocka_unit_test(one_bitmap_that_lacks_it_is_enough),
+		cmocka_unit_test(a_job_keeps_its_node),
+		cmocka_unit_test(whatever_else_is_going_on_is_left_alone),
+		cmocka_unit_test(a_drain_stays),
+		cmocka_unit_test(names_that_are_no_more_are_passed_over),
+	};
+
+	node.name = "vm1";
+	for (size_t i = 0; i < VS_COUNT(counted); i++)
+		*counted[i] = bit_alloc(1);
+	booting_node_bitmap = bit_alloc(1);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
