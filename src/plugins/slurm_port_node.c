@@ -17,7 +17,6 @@
 		     NODE_STATE_POWERING_DOWN)
 
 #define BOOT_SLACK_S 2
-#define ASKED_S 30	/* a guest that is asked to register has as long */
 
 static bool reason_ours(const node_record_t *n)
 {
@@ -80,7 +79,7 @@ static int resume_timeout(const node_record_t *n)
 }
 
 /* Half a ResumeTimeout behind, never now: a guest that boots where vCenter
- * can't be asked is to be taken all the same. */
+ * can't be asked is to be taken all the same. ResumeTimeout holds again. */
 void vs_port_nodes_boot_push(void *ctx, const char *const *nodes, size_t count)
 {
 	int next = 0;
@@ -92,42 +91,42 @@ void vs_port_nodes_boot_push(void *ctx, const char *const *nodes, size_t count)
 		if (i % VS_PORT_SLICE == 0)
 			vs_lock_nodes_write();
 		n = vs_port_node_next(nodes[i], &next);
-		if (n && (n->node_state & NODE_STATE_POWERING_UP))
+		if (n && (n->node_state & NODE_STATE_POWERING_UP)) {
 			n->boot_req_time = MAX(n->boot_req_time, time(NULL) -
 					       resume_timeout(n) / 2);
+			bit_set(booting_node_bitmap, n->index);
+		}
 		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == count - 1)
 			vs_unlock_nodes_write();
 	}
 }
 
-/* Further back than that ResumeTimeout is over. */
-static time_t boot_req_least(const node_record_t *n)
-{
-	int timeout = resume_timeout(n);
-
-	return time(NULL) - MAX(timeout - ASKED_S, timeout / 2);
-}
-
 /*
  * slurmctld takes only a guest that booted after boot_req_time, which was
- * pushed until vCenter showed the VM on: perhaps beyond its boot. Both sides
- * count whole seconds, hence the slack. One of which nobody knows when it was
- * switched on (before a start of ours, by a person) is up when it is asked.
+ * pushed until vCenter showed the VM on: perhaps beyond its boot. So it is set
+ * to when the VM was switched on, however long ago; of one of which nobody here
+ * knows that, to the beginning of time. Both sides count whole seconds, hence
+ * the slack.
+ *
+ * ResumeTimeout counts from there too, and would end such a boot before its
+ * guest can register. It is about nodes of that bitmap alone; BootTimeout, which
+ * the engine counts from when it saw the VM on, ends the boot instead.
  */
 void vs_port_node_booted(void *ctx, const char *node, int64_t ago_ms, bool ask)
 {
 	node_record_t *n;
+	time_t now = time(NULL);
 
 	(void)ctx;
 	vs_lock_nodes_write();
 	n = find_node_record2((char *)node);
 	if (n && (n->node_state & NODE_STATE_POWERING_UP)) {
 		if (ago_ms >= 0)
-			n->boot_req_time = MAX(boot_req_least(n),
-					       time(NULL) - ago_ms / 1000 -
-					       BOOT_SLACK_S);
+			n->boot_req_time = now - ago_ms / 1000 - BOOT_SLACK_S;
 		else if (ask)
-			n->boot_req_time = boot_req_least(n);
+			n->boot_req_time = 1;
+		if (n->boot_req_time < now - resume_timeout(n) / 2)
+			bit_clear(booting_node_bitmap, n->index);
 		if (ask)
 			vs_node_ask_registration(n);
 	}

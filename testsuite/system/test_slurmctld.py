@@ -313,6 +313,37 @@ def test_a_start_after_resumetimeout_takes_no_booting_node_down(fresh):
     nobody_down(c)
 
 
+def test_a_guest_that_booted_longer_ago_than_resumetimeout_is_taken(fresh):
+    """slurmctld dies before it has saved that the node registered, and is away
+    for longer than ResumeTimeout: its guest is up, and the job runs. (What it
+    knows of the job is newer: else it would begin it once more by itself.)"""
+    c = fresh(nodes=1, inventory=world(hosts=1, vfs=1),
+              slurm={"ResumeTimeout": 8}, vsphere={"BootTimeout": 20})
+    c.delay_boot("vm001", 4)
+    job = Held(c, "-N1")
+    wait_for("its VM is on", 20, lambda: c.is_on("vm001"))
+    on = time.time()
+    wait_saved(c, job.id, "vm001")
+    saved = c.path("state", "node_state").read_bytes()
+    assert "POWERING_UP" in c.node_states()["vm001"]
+    job.wait_running()
+    wait_saved(c, job.id, "vm001")
+    c.kill_slurmctld()
+    c.path("state", "node_state").write_bytes(saved)
+    wait_for("ResumeTimeout is over", 20, lambda: time.time() > on + 10)
+    calls = c.mutating()
+    c.start_slurmctld()
+    c.wait_node("vm001", lambda s: "POWERING_UP" not in s, 20, "up")
+    # ResumeTimeout and BootTimeout are over, and neither was reached
+    wait_for("BootTimeout is over", 40, lambda: time.time() > on + 35)
+    assert c.job_state(job.id) == "RUNNING"
+    assert c.job(job.id)["Restarts"] == "0"
+    assert c.mutating() == calls
+    job.end_well()
+    assert "boots anew" not in c.ctld_log()
+    nobody_down(c)
+
+
 # As slurm.h has them, in all releases from 22.05 to 26.05.
 IDLE, ALLOCATED = 2, 3
 CLOUD, NO_RESPOND, POWERED_DOWN = 1 << 7, 1 << 11, 1 << 12

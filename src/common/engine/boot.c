@@ -148,7 +148,7 @@ void vs_boots_push(struct vs_core *c, int64_t now_ms)
 		struct vs_node *n = &c->nodes[i];
 
 		if ((n->flags & VS_NODE_POWERING_UP) && !n->giveup &&
-		    (!n->boot_told_ms || !n->power_sent_ms))
+		    !n->boot_told_ms)
 			push(c, n, now_ms);
 	}
 }
@@ -179,15 +179,6 @@ static bool silent(const struct vs_node *n, const struct vs_vm *vm,
 {
 	return !vm->guest_state[0] && vm->tools_running &&
 		now_ms - n->boot_told_ms >= ASK_SILENT_MS;
-}
-
-/* Slurm takes no guest that booted longer ago than that. */
-static bool too_old(const struct vs_core *c, const struct vs_node *n,
-		    int64_t now_ms)
-{
-	return n->power_sent_ms && !c->observe &&
-		now_ms - n->power_sent_ms >=
-		(int64_t)c->conf->resume_timeout_s * 1000;
 }
 
 /* Slurm refuses the guest, or may have, for when it was switched on alone: no
@@ -231,19 +222,16 @@ void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		push(c, n, now_ms);
 		return;
 	}
-	if (!n->power_sent_ms && !c->observe)
-		push(c, n, now_ms);
-	if (!n->boot_told_ms && too_old(c, n, now_ms)) {
-		again(c, n, "it was switched on longer ago than ResumeTimeout");
-		return;
-	}
 	if (boot_failed(c, n, vm, now_ms, why, sizeof(why)) && !c->observe) {
 		if (n->power_sent_ms)
 			try_elsewhere(c, n, vm, why, now_ms);
 		else
 			again(c, n, why);
 	} else if (!n->boot_told_ms || silent(n, vm, now_ms)) {
-		booted(c, n, now_ms, n->boot_told_ms);
+		/* One that somebody else has switched on, or we before a
+		 * restart, may be up: it registers once only. */
+		booted(c, n, now_ms, n->boot_told_ms ||
+		       (!n->power_sent_ms && !c->observe));
 	} else if (!strcmp(vm->guest_state, "ready")) {
 		is_ready(c, n, now_ms);
 	}

@@ -128,8 +128,8 @@ struct vs_port {
 	/* ResumeTimeout goes on for those that are POWERING_UP. */
 	void (*nodes_boot_push)(void *ctx, const char *const *nodes, size_t n);
 	/* The VM of a node that is POWERING_UP was switched on ago_ms ago
-	 * (< 0: not known): slurmctld takes a guest that booted since then, if
-	 * that is within ResumeTimeout.
+	 * (< 0: not known): slurmctld takes a guest that booted since then,
+	 * even if that is longer ago than ResumeTimeout.
 	 * ask: the guest is ready, its slurmd is asked to register (again). */
 	void (*node_booted)(void *ctx, const char *node, int64_t ago_ms,
 			    bool ask);
