@@ -4,6 +4,7 @@
  * VMs that give way, plans. One PF per host.
  */
 #include "engine_stage.h"
+#include "util/time.h"
 
 #define T0 1800000000		/* now, for Slurm */
 
@@ -142,8 +143,123 @@ static void what_strangers_hold_is_not_in_sight(void **state)
 	vs_when_until(&vs_core, 7, T0 + 100);
 	assert_true(in_s("vm2", NULL) > 0 && in_s("vm2", NULL) < 200);
 	assert_int_equal(in_s("vm2", "vm3"), VS_WHEN_UNKNOWN);
+}
+
+/* ---- what nobody knows the end of ----------------------------------------------- */
+
+/* Two VFs are free on the first host: vm1 is idle and off with its VM. */
+static void begin_half(void)
+{
+	begin(4, 2, 2, "warm");
+	vs_when_clear(&vs_core);
+	vs_when_renew(&vs_core);
+	asker.in_order = false;
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	powered_down("vm1");
+	assert_int_equal(in_s("vm1", "vm2"), 0);
+}
+
+static void answers(const char *name, bool yes)
+{
+	struct fake_vm *vm = fake_get(name);
+
+	vs_watch_events.vm(&vs_core, &(struct vs_vc_vm){
+		.moid = vm->moid, .has = VS_VC_VM_CONN | VS_VC_VM_POWER,
+		.connected = yes, .power = !yes ? "unknown" :
+		vm->on ? "poweredOn" : "poweredOff" });
+	turn();
+}
+
+static void of_a_vm_out_of_reach_nobody_knows_when(void **state)
+{
+	(void)state;
+	begin_half();
+	answers("vm1", false);
+	assert_int_equal(in_s("vm1", NULL), VS_WHEN_UNKNOWN);
+	assert_int_equal(in_s("vm1", "vm2"), VS_WHEN_UNKNOWN);
+	/* smaller ones do without it */
+	assert_int_equal(in_s("vm2", "vm3"), 0);
+	answers("vm1", true);
+	assert_int_equal(in_s("vm1", "vm2"), 0);
+}
+
+/* A running one holds its VF, and its end is known; the VM's is not. */
+static void the_end_of_its_job_says_nothing_of_a_vm_out_of_reach(void **state)
+{
+	(void)state;
+	begin_half();
+	bring_up(8, "vm2");
+	vs_when_until(&vs_core, 8, T0 + 100);
+	assert_true(in_s("vm2", NULL) < 200);
+	answers("vm2", false);
+	assert_int_equal(in_s("vm2", NULL), VS_WHEN_UNKNOWN);
+}
+
+static void of_a_foreign_vm_in_its_place_nobody_knows_when(void **state)
+{
+	struct fake_vm *vm;
+
+	(void)state;
+	begin_half();
+	vm = fake_add_vm("vm2", "group-v1", "host-1", false);
+	fake_show(vm);
+	turn();
+	assert_int_equal(in_s("vm2", NULL), VS_WHEN_UNKNOWN);
+	assert_int_equal(in_s("vm1", "vm2"), VS_WHEN_UNKNOWN);
+	assert_int_equal(in_s("vm1", "vm3"), 0);
+	fake_remove(vm);
+	turn();
+	assert_int_equal(in_s("vm1", "vm2"), 0);
+}
+
+static void what_ends_by_itself_is_believed_for_five_minutes(void **state)
+{
+	struct vs_node *n;
+
+	(void)state;
+	begin_half();
+	n = vs_node_named(&vs_core, "vm2");
+	n->ending_ms = now + 3600000;
+	vs_node_touch(n);
+	assert_int_equal(in_s("vm1", "vm2"), 60);
+	now += 299000;
+	vs_node_touch(n);
+	assert_int_equal(in_s("vm1", "vm2"), 60);
+	now += 2000;
+	assert_int_equal(in_s("vm1", "vm2"), VS_WHEN_UNKNOWN);
+	n->ending_ms = 0;
+	vs_node_touch(n);
+	assert_int_equal(in_s("vm1", "vm2"), 0);
+	/* and anew for the next cause */
+	n->ending_ms = now + 3600000;
+	vs_node_touch(n);
+	assert_int_equal(in_s("vm1", "vm2"), 60);
+}
+
+static void a_vm_that_is_there_needs_no_template(void **state)
+{
+	(void)state;
+	begin_half();
+	fake_template(NULL, "/DC0/vm/rhel9: there is no such template");
+	turn();
+	assert_int_equal(in_s("vm1", NULL), 0);
+	assert_int_equal(in_s("vm1", "vm2"), VS_WHEN_UNKNOWN);
+}
+
+static void while_nothing_may_be_done_nobody_knows_when(void **state)
+{
+	(void)state;
+	begin_half();
 	vs_strlcpy(vs_core.blocked, "stop", sizeof(vs_core.blocked));
-	assert_int_equal(in_s("vm2", "vm3"), 60);
+	assert_int_equal(in_s("vm1", NULL), VS_WHEN_UNKNOWN);
+	vs_core.blocked[0] = '\0';
+	vs_strlcpy(vs_core.vc_state, "away", sizeof(vs_core.vc_state));
+	vs_core.vc_since_ms = vs_wall_ms() - 290000;
+	assert_int_equal(in_s("vm1", NULL), 60);
+	vs_core.vc_since_ms = vs_wall_ms() - 301000;
+	assert_int_equal(in_s("vm1", NULL), VS_WHEN_UNKNOWN);
 }
 
 static void how_long_a_vm_takes_to_go_is_learnt(void **state)
@@ -404,6 +520,12 @@ int main(void)
 		cmocka_unit_test(the_next_job_on_it_counts),
 		cmocka_unit_test(the_job_that_stays_longest_keeps_a_shared_vm),
 		cmocka_unit_test(what_strangers_hold_is_not_in_sight),
+		cmocka_unit_test(of_a_vm_out_of_reach_nobody_knows_when),
+		cmocka_unit_test(the_end_of_its_job_says_nothing_of_a_vm_out_of_reach),
+		cmocka_unit_test(of_a_foreign_vm_in_its_place_nobody_knows_when),
+		cmocka_unit_test(what_ends_by_itself_is_believed_for_five_minutes),
+		cmocka_unit_test(a_vm_that_is_there_needs_no_template),
+		cmocka_unit_test(while_nothing_may_be_done_nobody_knows_when),
 		cmocka_unit_test(how_long_a_vm_takes_to_go_is_learnt),
 		cmocka_unit_test(a_plan_keeps_lower_jobs_from_its_vfs),
 		cmocka_unit_test(what_is_left_is_counted_where_nothing_can_be_served),

@@ -8,6 +8,17 @@
  */
 #include "engine/core_i.h"
 
+/* Only an administrator ends it, or vCenter when a host is back. */
+static bool lasts(struct vs_core *c, const struct vs_node *n,
+		  const struct vs_vm *vm)
+{
+	if (n->missing || vs_node_barred_for_long(c, n))
+		return true;
+	return vm && !vs_suspend_on(c, n) &&
+		(vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS ||
+		 vs_node_vm_unsure(vm));
+}
+
 /* By the node's own facts; *place: it needs one besides. */
 static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 {
@@ -18,6 +29,7 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 	n->kept->exists = vm != NULL;
 	n->kept->holds = vs_ledger_get(&c->ledger, n->name) != NULL;
 	n->kept->barred = vs_node_barred(c, n) != NULL;
+	n->kept->lasts = lasts(c, n, vm);
 	if (n->kept->barred || n->missing ||
 	    (vm && vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS))
 		return VS_AVAIL_NONE;
@@ -55,6 +67,10 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
 {
 	n->kept->avail = alone(c, n, &n->kept->place);
+	if (n->kept->avail != VS_AVAIL_NONE)
+		n->kept->unserved_ms = 0;
+	else if (!n->kept->unserved_ms)
+		n->kept->unserved_ms = vs_clock();
 	n->kept->epoch = c->facts_epoch;
 	return n->kept->place && !vs_room_for(c, n) ? VS_AVAIL_NONE :
 		n->kept->avail;

@@ -44,6 +44,10 @@ void vs_rights_check(struct vs_core *c);
 /* Why no new job may have this node, NULL: it may. Lives until a node is
  * touched. */
 const char *vs_node_barred(struct vs_core *c, const struct vs_node *n);
+/* The same, of what does not end by itself: until an administrator does
+ * something nobody knows when a job may have the node. */
+const char *vs_node_barred_for_long(struct vs_core *c,
+				    const struct vs_node *n);
 
 /* template_host.c: the host on which a profile's template is registered; lock held.
  * Where it was seen; is it there now; what mends it, to be free()d. */

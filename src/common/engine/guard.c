@@ -183,32 +183,44 @@ static const char *vm_automated(const struct vs_core *c, const struct vs_vm *vm)
 	return NULL;
 }
 
-const char *vs_node_barred(struct vs_core *c, const struct vs_node *n)
+/* It ends by itself, within minutes. */
+static const char *barred_for_now(struct vs_core *c, const struct vs_node *n,
+				  const struct vs_vm *vm)
 {
-	const struct vs_profile_now *now = &c->now[n->profile - c->profiles];
-	const struct vs_vm *vm = vs_node_vm(c, n);
-
 	if (n->op.id && n->op.cancel_asked)
 		return "a task of its VM was called off and has not ended";
 	if (vs_op_hangs(n, vs_clock()))
 		return "a task has been at work on its VM for more than a minute";
-	if (n->forgotten && vm && !vm->connected)
-		return vs_clone_lacks(c, n);
 	if (!vm && vs_strays_wait(c))
 		return "a clone is under way for a node that is not known: those without a VM wait for its end, 5 minutes at most";
 	if (n->ending_ms)
 		return "slurmctld may still be trying to end the job whose VM was switched off there";
+	return vs_clones_bar(c, n, vm);
+}
+
+const char *vs_node_barred_for_long(struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_profile_now *now = &c->now[n->profile - c->profiles];
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	if (n->forgotten && vm && !vm->connected)
+		return vs_clone_lacks(c, n);
 	if (now->barred[0])
 		return now->barred;
 	if (vm && now->missing[0] && vs_node_fit(c, n, vm) == VS_FIT_REBUILD)
 		return now->missing;
-	if (vs_clones_bar(c, n, vm))
-		return vs_clones_bar(c, n, vm);
 	if (!vs_adapter_takes(n->profile->adapter))
 		return NULL;
 	if (vm)
 		return vm_automated(c, vm);
 	return now->barred_new[0] ? now->barred_new : NULL;
+}
+
+const char *vs_node_barred(struct vs_core *c, const struct vs_node *n)
+{
+	const char *why = barred_for_now(c, n, vs_node_vm(c, n));
+
+	return why ? why : vs_node_barred_for_long(c, n);
 }
 
 static bool serves(const struct vs_core *c, const struct vs_guard *g, size_t a)

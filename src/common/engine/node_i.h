@@ -41,10 +41,12 @@ struct vs_kept {
 	bool place;			/* it needs one besides */
 	bool exists;			/* for a VM that is there already */
 	bool barred;			/* no new job may have it */
+	bool lasts;			/* what bars it: nobody knows how long */
 	bool fresh;			/* looked at since */
 	bool looked;			/* in this turn: to be acted upon */
 	bool rests;			/* nothing is to be done for it */
 	bool astir, up;			/* something is; it is wanted as it runs */
+	int64_t unserved_ms;		/* avail is none since; 0: it isn't */
 };
 
 struct vs_node {

@@ -15,7 +15,8 @@
 #include "util/mem.h"
 #include "util/time.h"
 
-#define SOON 60			/* s: an administrator or vCenter is at it */
+#define SOON 60			/* s: vCenter is at work on it */
+#define SOON_MOST_MS 300000	/* and it isn't believed for longer */
 #define IN_ORDER_MS 70000	/* longer than two of Slurm's full passes */
 
 /* ---- what a kind gains ------------------------------------------------------------ */
@@ -128,14 +129,27 @@ bool vs_when_shared(struct vs_core *c, const struct vs_profile *a,
 			     (size_t)(b - c->profiles));
 }
 
-/* Those among them that want what this kind wants: what holds a place already,
- * and how many need one. False: one of them waits for something else than room. */
-static bool sort_out(struct vs_core *c, const int *ids, size_t n, size_t kind,
-		     int *holding, size_t *nholding, size_t *more)
+enum waits_for { FOR_ROOM, FOR_A_WHILE, FOR_NOBODY_KNOWS };
+
+/* What such nodes that want a place have, and what they lack besides room. */
+struct wants {
+	int *holding;			/* these hold what they need */
+	size_t nholding, more;		/* so many need a place, */
+	bool fresh;			/* some of them with a new VM */
+};
+
+/*
+ * Those among them that want what this kind wants. A start that is always a
+ * minute ahead would have backfill keep all that is free for a job that waits
+ * for an administrator: where nobody knows how long it takes, that is the answer.
+ */
+static enum waits_for sort_out(struct vs_core *c, const int *ids, size_t n,
+			       size_t kind, struct wants *w)
 {
-	*nholding = *more = 0;
-	if (c->now[kind].barred[0] || c->now[kind].missing[0])
-		return false;
+	enum waits_for waits = FOR_ROOM;
+
+	w->nholding = w->more = 0;
+	w->fresh = false;
 	for (size_t i = 0; i < n; i++) {
 		const struct vs_kept *k;
 
@@ -144,15 +158,21 @@ static bool sort_out(struct vs_core *c, const int *ids, size_t n, size_t kind,
 		k = vs_kept_now(c, ids[i]);
 		if (!want_the_same(&c->whens, kind, (size_t)k->profile))
 			continue;
+		if (k->lasts)
+			return FOR_NOBODY_KNOWS;
 		if (k->holds) {
-			holding[(*nholding)++] = ids[i];
+			w->holding[w->nholding++] = ids[i];
 			continue;
 		}
+		if (!k->place && k->unserved_ms &&
+		    vs_clock() - k->unserved_ms > SOON_MOST_MS)
+			return FOR_NOBODY_KNOWS;
 		if (!k->place)
-			return false;
-		(*more)++;
+			waits = FOR_A_WHILE;
+		w->more++;
+		w->fresh |= !k->exists;
 	}
-	return true;
+	return w->fresh && c->now[kind].missing[0] ? FOR_NOBODY_KNOWS : waits;
 }
 
 static int64_t later_of(int64_t a, int64_t b)
@@ -162,12 +182,11 @@ static int64_t later_of(int64_t a, int64_t b)
 
 /* By the VFs alone, then by those who go before. */
 static int64_t kind_when(struct vs_core *c, const struct vs_asker *a,
-			 size_t kind, const int *holding, size_t nholding,
-			 size_t more, int64_t from)
+			 size_t kind, const struct wants *w, int64_t from)
 {
 	struct vs_timeline *t = &c->whens.timeline;
 	bool plans = rule_b(c);
-	size_t room = vs_room_kind(c, kind)->room[0];
+	size_t room = vs_room_kind(c, kind)->room[!w->fresh], more = w->more;
 	struct vs_applicant who = applicant(a, kind);
 	const struct vs_curve *v;
 	int64_t at;
@@ -175,41 +194,53 @@ static int64_t kind_when(struct vs_core *c, const struct vs_asker *a,
 	if (more > room) {
 		more -= room;
 		v = vs_when_curve(c, kind);
-		at = vs_curve_when(v, t, more, holding, nholding);
+		at = vs_curve_when(v, t, more, w->holding, w->nholding);
 		if (at == VS_TIME_NEVER)
 			return VS_TIME_NEVER;
 		from = later_of(from, later_of(at, a->now) + vs_when_down_s(c));
-		more += room;
 	}
 	if (!plans)
 		return from;
 	return vs_timeline_slot(t, vs_when_curve(c, kind), &who, room,
-				nholding + more, from, a->lasts);
+				w->nholding + w->more, from, a->lasts);
+}
+
+/* By a configuration or by its own account; or by a vCenter that has been away
+ * for minutes. */
+static bool blocked_for_long(const struct vs_core *c)
+{
+	return c->observe || c->blocked[0] || c->unserved[0] ||
+		(c->vc_state[0] &&
+		 vs_wall_ms() - c->vc_since_ms > SOON_MOST_MS);
 }
 
 static int64_t when_all(struct vs_core *c, const struct vs_asker *a,
 			const int *ids, size_t n, int64_t from)
 {
 	VS_FREE int *holding = vs_calloc(n + 1, sizeof(*holding));
+	struct wants w = { .holding = holding };
 	int64_t at = from, soon = later_of(from, a->now + SOON);
 	const size_t *need;
 
 	if (vs_ask_blocked(c))
-		return soon;
+		return blocked_for_long(c) ? a->now + VS_WHEN_UNKNOWN : soon;
 	soon = later_of(soon, vs_clones_open(c));
 	shared_renew(c);
 	need = count_kinds(c, ids, n);
 	for (size_t kind = 0; kind < c->whens.nkinds; kind++) {
-		size_t nholding, more;
-		int64_t when;
+		int64_t when = soon;
 
 		if (!need[kind])
 			continue;
-		if (!sort_out(c, ids, n, kind, holding, &nholding, &more)) {
-			at = later_of(at, soon);
-			continue;
+		switch (sort_out(c, ids, n, kind, &w)) {
+		case FOR_ROOM:
+			when = kind_when(c, a, kind, &w, from);
+			break;
+		case FOR_A_WHILE:
+			break;
+		case FOR_NOBODY_KNOWS:
+			when = VS_TIME_NEVER;
 		}
-		when = kind_when(c, a, kind, holding, nholding, more, from);
 		if (when == VS_TIME_NEVER)
 			return a->now + VS_WHEN_UNKNOWN;
 		at = later_of(at, when);

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A job that nobody can say a start for keeps no VFs from those behind it.
+
+A big job that comes first asks for more than can be served: a host is lost, a
+VM is not within reach, or a foreign VM stands in a node's place. Backfill starts
+the smaller ones meanwhile, though they last for longer than the minute after
+which the big one was once said to begin."""
+
+import pytest
+
+from cluster import Cluster, wait_for
+from worlds import world
+
+E1, E2 = "esx01.example.org", "esx02.example.org"
+
+
+def make_cluster():
+    c = Cluster(nodes=8, inventory=world(hosts=2, vfs=4))
+    c.vsphere = {"ShutdownGrace": 1}
+    c.slurm = {"SuspendTime": 5, "SuspendTimeout": 5, "ResumeTimeout": 60}
+    return c
+
+
+def off(cluster):
+    wait_for("all is off", 60, lambda: not cluster.names_on() and all(
+        cluster.is_powered_down(n) for n in cluster.node_names()))
+
+
+@pytest.fixture(autouse=True)
+def begun(cluster):
+    """Each node has its VM, four on each host, and all are off."""
+    cluster.wait_job(cluster.sbatch("-N8", script="true"), 60)
+    off(cluster)
+    yield
+    cluster.must("scancel", "-u", cluster.user)
+    wait_for("all jobs are over", 60, lambda: not cluster.run(
+        "squeue", "-h").stdout.strip())
+
+
+def lost_host(cluster):
+    cluster.do("hostState", host=E2, state="notResponding")
+    yield
+    cluster.do("hostState", host=E2, state="connected")
+
+
+def unreachable_vm(cluster):
+    cluster.do("vmState", vm="vm006", state="inaccessible")
+    yield
+    cluster.do("vmState", vm="vm006", state="connected")
+
+
+def foreign_vm(cluster):
+    cluster.do("destroyVm", vm="vm006", force=True, wait=True)
+    cluster.do("addVm", spec={"name": "vm006", "folder": "slurm",
+                              "host": E1, "nics": ["VM-PG"]})
+    yield
+    cluster.do("destroyVm", vm="vm006", force=True, wait=True)
+
+
+@pytest.mark.parametrize("cause", [lost_host, unreachable_vm, foreign_vm])
+def test_smaller_jobs_start_meanwhile(cluster, cause):
+    trouble = cause(cluster)
+    next(trouble)
+    big = cluster.sbatch("-C", "sriov-roce", "-N8", "--time=60",
+                         script="srun -l hostname")
+    wait_for("the big one says why", 20, lambda: cluster.squeue(
+        big, "%r") not in ("None", "(null)", ""))
+    small = [cluster.sbatch("-C", "sriov-roce", "-N1", "--time=10",
+                            script="hostname") for _ in range(3)]
+    for job in small:
+        cluster.wait_job(job, 60)
+    assert cluster.job_state(big) == "PENDING"
+    next(trouble, None)
+    off(cluster)
+    assert len(cluster.wait_job(big, 60).split()) == 16
