@@ -41,7 +41,7 @@ static void put_vm(struct svf_table *t, const struct svf_row *row)
 static const struct svf_col cols[] = {
 	{ .name = "node", .put = svf_put_node, .what = "the node, and its VM's name" },
 	{ .name = "vm", .how = SVF_STATE, .put = put_vm,
-	  .what = "none, cloning, off, starting, on, stopping, suspended or unknown" },
+	  .what = "none, cloning, off, starting, on, stopping, suspended, foreign or unknown" },
 	{ .name = "slurm", .how = SVF_STATE, .key = "slurm_state",
 	  .what = "the node's state as Slurm has it" },
 	{ .name = "host", .key = "host",

@@ -253,8 +253,10 @@ STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 	}
 	c->hints_loaded = true;
 	fake_reset(hosts, vfs);
-	for (size_t i = 0; i < c->nnodes; i++)
+	for (size_t i = 0; i < c->nnodes; i++) {
 		free(c->nodes[i].beside);
+		free(c->nodes[i].foreign);
+	}
 	c->nnodes = 0;
 	free(c->nodes);
 	c->nodes = NULL;

@@ -46,6 +46,9 @@ static void add_nodes(struct vs_core *c, struct json_object *arr)
 			add_vm(arr, vm, n->name,
 			       "was on and is not shown by vCenter (restored from a backup? renamed or moved?): left alone until it is back, or svf vm forget",
 			       n->braked);
+		else if (n->foreign && vs_vm_owner(vm, c->folder, c->cluster_id)
+			 != VS_OWNER_SUSPECT)	/* those have a list */
+			add_vm(arr, vm, n->name, n->foreign, n->braked);
 		else if (n->adopt)
 			add_vm(arr, vm, n->name,
 			       "runs under a powered-down node: its guest is asked to register",

@@ -6,6 +6,10 @@
 #ifndef VS_ENGINE_BOOT_I_H
 #define VS_ENGINE_BOOT_I_H
 
+/* foreign.c: why a VM that isn't ours keeps jobs from it (n->foreign, NULL:
+ * none does), once it was seen; lock held */
+void vs_foreign_look(struct vs_core *c, struct vs_node *n);
+
 /* missing.c: VMs that vCenter doesn't show and that are not gone; lock held */
 void vs_missing_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 bool vs_missing_forget(struct vs_core *c, struct vs_node *n);

@@ -203,6 +203,8 @@ const char *vs_node_barred_for_long(struct vs_core *c, const struct vs_node *n)
 	const struct vs_profile_now *now = &c->now[n->profile - c->profiles];
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
+	if (n->foreign)
+		return n->foreign;
 	if (n->forgotten && vm && !vm->connected)
 		return vs_clone_lacks(c, n);
 	if (now->barred[0])

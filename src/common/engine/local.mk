@@ -35,6 +35,7 @@ core_sources += \
 	src/common/engine/drs.c src/common/engine/drs_i.h \
 	src/common/engine/fail.c src/common/engine/found_i.h src/common/engine/job_i.h \
 	src/common/engine/got.c \
+	src/common/engine/foreign.c \
 	src/common/engine/guest_words.c src/common/engine/guest_words.h \
 	src/common/engine/guard.c \
 	src/common/engine/hardware.c src/common/engine/hardware_i.h \

@@ -285,6 +285,7 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vs_hold_sync(c, n);
 	vs_vmotion_look(c, n);
 	n->seen = seen_of(c, n);
+	vs_foreign_look(c, n);
 	/* Only the right VM ends a rebuild: a registration or a ping of the
 	 * old guest that was under way may make Slurm believe it up again. */
 	if (n->seen == VS_SEEN_ON)
@@ -364,14 +365,9 @@ static bool needs_place(enum vs_action a)
 /* Somebody else's VM has the name. */
 static void report_alien(struct vs_core *c, struct vs_node *n)
 {
-	char why[200];
-
-	snprintf(why, sizeof(why),
-		 "the name %s is taken in the folder by a VM that is not ours",
-		 n->name);
-	vs_err_set(&n->last_err, VS_E_EXISTS, "%s", why);
+	vs_err_set(&n->last_err, VS_E_EXISTS, "%s", n->foreign);
 	if (n->wanted != VS_WANT_KEEP)
-		vs_node_give_up(c, n, why);
+		vs_node_give_up(c, n, n->foreign);
 }
 
 /*

@@ -106,6 +106,7 @@ struct vs_node {
 	int64_t maintained_ms;
 	enum vs_said said;		/* of its power-down for that */
 	char drained_on[VS_MOID_LEN];	/* by others, see health.c; "": it isn't */
+	char *foreign;			/* foreign.c's words, or NULL */
 	bool forgotten;			/* an operator: its lost VM is no more */
 	enum vs_braked braked;
 	enum vs_missing missing;

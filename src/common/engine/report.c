@@ -58,6 +58,8 @@ const char *vs_report_vm_state(struct vs_core *c, const struct vs_node *n,
 	}
 	if (!vm)
 		return "none";
+	if (n->foreign)
+		return "foreign";
 	return vm->power == VS_POWER_ON ? "on" :
 	       vm->power == VS_POWER_OFF ? "off" :
 	       vm->power == VS_POWER_SUSPENDED ? "suspended" : "unknown";
@@ -119,6 +121,8 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 	if (n->missing)
 		vs_report_str(o, "last_error",
 			      "vCenter doesn't show its VM, which was on: see svf reconcile");
+	else if (n->foreign)
+		vs_report_str(o, "last_error", n->foreign);
 	else if (n->last_err.code != VS_OK)
 		vs_report_str(o, "last_error", n->last_err.text);
 	suspend = n->job ? vs_suspend_of(c, n->job) : NULL;

@@ -245,6 +245,7 @@ static void nodes_carry(struct vs_core *c, const struct vs_node *old,
 			hold_leaves(c, old[i].name);
 			vs_health_gone(c, &old[i]);
 			free(old[i].beside);
+			free(old[i].foreign);
 			continue;
 		}
 		fresh = *n;
