@@ -65,7 +65,8 @@ fake_vc = testsuite/unit/fake_vc.c testsuite/unit/fake_vc_beat.c \
 testsuite_unit_libfake_vc_la_SOURCES = $(fake_vc)
 engine_ldadd = testsuite/unit/libfake_vc.la $(unit_ldadd)
 
-check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_beside \
+check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_all \
+	testsuite/unit/test_engine_beside \
 	testsuite/unit/test_engine_boot testsuite/unit/test_engine_brake \
 	testsuite/unit/test_engine_calls testsuite/unit/test_engine_calm \
 	testsuite/unit/test_engine_check testsuite/unit/test_engine_clones \
@@ -105,6 +106,7 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_beside \
 	testsuite/unit/test_engine_when testsuite/unit/test_engine_window \
 	testsuite/unit/test_engine_words
 testsuite_unit_test_engine_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_all_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_beside_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_boot_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_brake_LDADD = $(engine_ldadd)

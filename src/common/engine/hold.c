@@ -110,8 +110,10 @@ void vs_hold_of(struct vs_core *c, const struct vs_node *n,
 	vs_strlcpy(out->vm, vm ? vm->moid : "", sizeof(out->vm));
 }
 
-static void hold_take(struct vs_core *c, struct vs_node *n,
-		      const struct vs_place_node *at, uint32_t job)
+/* Returns 0. Returns -1, with the cause logged, if the ledger refuses it: the
+ * node has a hold already, or one that can't be. Nothing is held then. */
+static int hold_take(struct vs_core *c, struct vs_node *n,
+		     const struct vs_place_node *at, uint32_t job)
 {
 	bool made = vs_clones_needed(c, n, job);
 	struct vs_hold hold;
@@ -125,7 +127,7 @@ static void hold_take(struct vs_core *c, struct vs_node *n,
 	vs_hold_of(c, n, at, job, &hold);
 	if (vs_ledger_take(&c->ledger, &hold, &err)) {
 		vs_error("bug: %s node=%s", err.text, n->name);
-		return;
+		return -1;
 	}
 	vs_node_touch(n);
 	vs_clones_owe(c, n, made);
@@ -134,6 +136,7 @@ static void hold_take(struct vs_core *c, struct vs_node *n,
 	vs_debug("hold promised JobId=%u node=%s host=%s pf=%s", job, n->name,
 		 at->host->name, hold.ncards ? vs_hold_pfs(&hold, pfs) : "-");
 	vs_crash_after("hold", "take");
+	return 0;
 }
 
 static int places(struct vs_core *c, const struct vs_place_env *env,
@@ -170,7 +173,13 @@ static int hold_placed(struct vs_core *c, const struct vs_place_env *env,
 	if (places(c, env, nodes, n, place, err))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
-		hold_take(c, nodes[i], &place[i], job);
+		if (hold_take(c, nodes[i], &place[i], job)) {
+			vs_err_set(err, VS_E_BUG, "no hold could be taken for %s",
+				   nodes[i]->name);
+			while (i)
+				vs_hold_drop(c, nodes[--i]);
+			return -1;
+		}
 		vs_breaker_tried(c, place[i].host, nodes[i]->name);
 	}
 	vs_clones_judge(c);

@@ -75,15 +75,19 @@ void vs_waits_pass(struct vs_core *c, int64_t now_ms)
 	}
 }
 
-/* Jobs that were requeued or cancelled while they waited. */
+/* Jobs that were requeued or cancelled while they waited: all of them are asked
+ * for. Each question is one look into Slurm's table of jobs. */
 void vs_waits_gone(struct vs_core *c)
 {
-	uint32_t jobs[64];
-	uint32_t runs[64];
-	size_t n = 0;
+	VS_FREE uint32_t *jobs = NULL, *runs = NULL;
+	size_t n = 0, all = 0;
 
 	vs_lock();
-	for (struct vs_wait *w = c->waits; w && n < 64; w = w->next) {
+	for (struct vs_wait *w = c->waits; w; w = w->next)
+		all++;
+	jobs = vs_calloc(all + 1, sizeof(*jobs));
+	runs = vs_calloc(all + 1, sizeof(*runs));
+	for (struct vs_wait *w = c->waits; w; w = w->next) {
 		jobs[n] = w->job;
 		runs[n++] = w->restart;
 	}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* All or none, all and not the first ones: gangs that can't be held whole, and
+ * many prologs that wait. */
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include "engine_stage.h"
+
+#define WAITS 200
+
+static bool configuring(void *ctx, uint32_t job, int restart)
+{
+	(void)ctx;
+	(void)restart;
+	return job != WAITS;	/* the last one was cancelled */
+}
+
+static const struct vs_port port = { .job_configuring = configuring };
+
+static size_t waits(void)
+{
+	size_t n = 0;
+
+	for (struct vs_wait *w = vs_core.waits; w; w = w->next)
+		n++;
+	return n;
+}
+
+static void a_gang_that_cannot_be_held_whole_holds_nothing(void **state)
+{
+	struct vs_err err = { 0 };
+	struct vs_node *nodes[3];
+
+	(void)state;
+	begin(3, 2, 4, "warm");
+	ready();
+	nodes[0] = vs_node_named(&vs_core, "vm1");
+	nodes[1] = vs_node_named(&vs_core, "vm2");
+	nodes[2] = nodes[0];		/* the ledger refuses it */
+	assert_int_equal(vs_hold_gang(&vs_core, nodes, 3, 7, &err), -1);
+	assert_int_equal(err.code, VS_E_BUG);
+	assert_non_null(strstr(err.text, "vm1"));
+	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_null(vs_ledger_get(&vs_core.ledger, "vm2"));
+	err = (struct vs_err) { 0 };
+	assert_int_equal(vs_hold_gang(&vs_core, nodes, 2, 7, &err), 0);
+	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm2"));
+}
+
+static void the_last_of_many_waiting_prologs_is_asked_for_too(void **state)
+{
+	int one;
+
+	(void)state;
+	begin(1, 1, 1, "warm");
+	ready();
+	vs_core.port = &port;
+	one = id("vm1");
+	vs_lock();
+	for (uint32_t job = 1; job <= WAITS; job++)
+		vs_job_wait(&vs_core, job, 0, &one, 1);
+	vs_unlock();
+	assert_int_equal(waits(), WAITS);
+	vs_waits_gone(&vs_core);
+	assert_int_equal(waits(), WAITS - 1);
+	for (struct vs_wait *w = vs_core.waits; w; w = w->next)
+		assert_int_not_equal(w->job, WAITS);
+}
+
+/* The same where the list begins with the one that is gone. */
+static void the_first_of_them_too(void **state)
+{
+	int one;
+
+	(void)state;
+	begin(1, 1, 1, "warm");
+	ready();
+	vs_core.port = &port;
+	one = id("vm1");
+	vs_lock();
+	for (uint32_t job = WAITS; job; job--)
+		vs_job_wait(&vs_core, job, 0, &one, 1);
+	vs_unlock();
+	vs_waits_gone(&vs_core);
+	assert_int_equal(waits(), WAITS - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_gang_that_cannot_be_held_whole_holds_nothing),
+		cmocka_unit_test(
+			the_last_of_many_waiting_prologs_is_asked_for_too),
+		cmocka_unit_test(the_first_of_them_too),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
