@@ -90,7 +90,7 @@ static void print(const struct port_seen *seen)
 
 	port_spec_format(seen, spec);
 	printf("device %s\nport %d\nactive-mtu %d\nnode-guid %016llx\n",
-	       seen->device, seen->port, 128 << seen->attr.active_mtu,
+	       seen->device, seen->port, port_mtu_bytes(seen->attr.active_mtu),
 	       (unsigned long long)seen->node_guid);
 	if (seen->gid_index >= 0)
 		printf("gid-index %d\ngid %s\n", seen->gid_index,

@@ -76,6 +76,10 @@ bool port_guid_is_of(uint64_t guid, const uint8_t mac[6]);
  */
 int port_mtu_for(uint8_t layer, int mtu);
 
+/* Returns the bytes of one of libibverbs' MTUs. Returns 0 for any other value: a
+ * driver may report one that this release doesn't know. */
+int port_mtu_bytes(enum ibv_mtu mtu);
+
 /* Of RoCE v2 on that port and interface the GID that serves best: of the
  * address, of an IPv4 address, routable, link-local. NULL: none serves. */
 const struct ibv_gid_entry *port_gid_choose(const struct port_want *want,

@@ -70,7 +70,7 @@ int port_mtu_for(uint8_t layer, int mtu)
 	return ib;
 }
 
-static int mtu_bytes(enum ibv_mtu mtu)
+int port_mtu_bytes(enum ibv_mtu mtu)
 {
 	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128 << mtu : 0;
 }
@@ -204,8 +204,8 @@ static int judge_mtu(const struct port_want *want, const struct port_seen *seen,
 		     struct vs_err *err)
 {
 	int least = port_mtu_for(want->layer, want->mtu);
-	int is = mtu_bytes(seen->attr.active_mtu);
-	int max = mtu_bytes(seen->attr.max_mtu);
+	int is = port_mtu_bytes(seen->attr.active_mtu);
+	int max = port_mtu_bytes(seen->attr.max_mtu);
 
 	/* RoCE at the device's best, if that is less: nothing gives more. */
 	if (want->layer == IBV_LINK_LAYER_ETHERNET && max && max < least)
@@ -253,7 +253,7 @@ static int judge_guids_again(const struct port_spec *spec,
 int port_judge_again(uint8_t layer, const struct port_spec *spec,
 		     const struct port_seen *seen, struct vs_err *err)
 {
-	int is = mtu_bytes(seen->attr.active_mtu);
+	int is = port_mtu_bytes(seen->attr.active_mtu);
 
 	if (judge_layer(layer, spec->device, spec->port, &seen->attr, err) ||
 	    judge_guids_again(spec, seen, err) ||
@@ -321,6 +321,6 @@ void port_spec_format(const struct port_seen *seen, char out[PORT_SPEC_LEN])
 			 (unsigned long long)seen->node_guid,
 			 (unsigned long long)seen->port_guid);
 	snprintf(out, PORT_SPEC_LEN, "%s/%d/%d/%s/%s%s", seen->device,
-		 seen->port, mtu_bytes(seen->attr.active_mtu), index, gid,
+		 seen->port, port_mtu_bytes(seen->attr.active_mtu), index, gid,
 		 guids);
 }

@@ -86,6 +86,34 @@ static void the_first_of_them_too(void **state)
 	assert_int_equal(waits(), WAITS - 1);
 }
 
+/* The file's size is limited to 10 bytes, as a full disk would have it. */
+static void half_an_id_of_a_cluster_is_never_kept(void **state)
+{
+	char dir[] = "/tmp/vs-half-XXXXXX", id[VS_UUID_LEN] = "", again[VS_UUID_LEN];
+	struct rlimit was, ten;
+	struct vs_err err = { 0 };
+	VS_FREE char *path = NULL;
+	int rc;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	path = vs_asprintf("%s/slurm_vsphere.id", dir);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &was);
+	ten = was;
+	ten.rlim_cur = 10;
+	setrlimit(RLIMIT_FSIZE, &ten);
+	rc = vs_cluster_id_load(dir, id, &err);
+	setrlimit(RLIMIT_FSIZE, &was);
+	assert_int_equal(rc, -1);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(vs_cluster_id_load(dir, id, &err), 0);
+	assert_int_equal(vs_cluster_id_load(dir, again, &err), 0);
+	assert_string_equal(id, again);
+	unlink(path);
+	assert_int_equal(rmdir(dir), 0);	/* nothing else is left there */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -93,6 +121,7 @@ int main(void)
 		cmocka_unit_test(
 			the_last_of_many_waiting_prologs_is_asked_for_too),
 		cmocka_unit_test(the_first_of_them_too),
+		cmocka_unit_test(half_an_id_of_a_cluster_is_never_kept),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -155,6 +155,17 @@ static void a_port_at_its_devices_best_is_right(void **state)
 	assert_int_equal(err.code, VS_E_RETRY);
 }
 
+/* A newer driver may report an MTU that libibverbs here doesn't know. */
+static void an_mtu_that_is_unknown_has_no_bytes(void **state)
+{
+	(void)state;
+	assert_int_equal(port_mtu_bytes(IBV_MTU_256), 256);
+	assert_int_equal(port_mtu_bytes(IBV_MTU_4096), 4096);
+	assert_int_equal(port_mtu_bytes((enum ibv_mtu)0), 0);
+	assert_int_equal(port_mtu_bytes((enum ibv_mtu)6), 0);
+	assert_int_equal(port_mtu_bytes((enum ibv_mtu)40), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +176,7 @@ int main(void)
 		cmocka_unit_test(guids_are_compared_if_they_were_kept),
 		cmocka_unit_test(a_word_that_is_no_port_is_refused),
 		cmocka_unit_test(a_port_at_its_devices_best_is_right),
+		cmocka_unit_test(an_mtu_that_is_unknown_has_no_bytes),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

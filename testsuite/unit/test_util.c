@@ -61,6 +61,16 @@ static void err_text_may_quote_itself(void **state)
 	assert_string_equal(err.text, "outer (inner): outer (inner)");
 }
 
+static void controls_of_all_kinds_become_blanks(void **state)
+{
+	char text[] = "a\033[31mb\xc2\x85""c\xc2\x9b""d\x7f\xc2\xa9 \xc3\x85\xc2";
+
+	(void)state;
+	/* a copyright sign and a letter of two bytes stay, and a cut one */
+	assert_string_equal(vs_one_line(text),
+			    "a [31mb  c  d \xc2\xa9 \xc3\x85\xc2");
+}
+
 static void err_text_is_one_line(void **state)
 {
 	struct vs_err err;
@@ -392,6 +402,7 @@ int main(void)
 		cmocka_unit_test(err_prefix_keeps_code_and_fault),
 		cmocka_unit_test(err_may_be_null),
 		cmocka_unit_test(err_text_may_quote_itself),
+		cmocka_unit_test(controls_of_all_kinds_become_blanks),
 		cmocka_unit_test(err_text_is_one_line),
 		cmocka_unit_test(err_text_too_long_is_cut_behind_its_prefix),
 		cmocka_unit_test(every_code_has_its_own_name),

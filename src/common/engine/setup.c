@@ -400,6 +400,19 @@ void vs_setup_macs(struct vs_core *c)
 	vs_guest_words_expect(c);
 }
 
+/* Half an id would be linked as if it were one: a full disk or a limit of the
+ * file's size writes less than it was asked to. */
+static int id_write(int fd, const char *id)
+{
+	ssize_t n = write(fd, id, VS_UUID_LEN - 1);
+
+	if (n >= 0 && n != VS_UUID_LEN - 1) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return n < 0 ? -1 : 0;
+}
+
 /* Random, written once: a test cluster with a copied slurm.conf owns
  * nothing. Written beside and linked, so that half an id is never read. */
 int vs_cluster_id_load(const char *state_dir, char out[VS_UUID_LEN],
@@ -427,7 +440,7 @@ int vs_cluster_id_load(const char *state_dir, char out[VS_UUID_LEN],
 		vs_uuid_random(id);
 		vs_crash_before("write", path);
 		fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-		if (fd < 0 || write(fd, id, VS_UUID_LEN - 1) < 0 || fsync(fd))
+		if (fd < 0 || id_write(fd, id) || fsync(fd))
 			break;
 		close(fd);
 		fd = -1;
@@ -438,7 +451,9 @@ int vs_cluster_id_load(const char *state_dir, char out[VS_UUID_LEN],
 		vs_crash_after("rename", path);
 		unlink(tmp);
 	}
-	return vs_err_set(err, VS_E_CONFIG, "%s: %s", path, strerror(errno));
+	vs_err_set(err, VS_E_CONFIG, "%s: %s", path, strerror(errno));
+	unlink(tmp);
+	return -1;
 }
 
 /* svf adopt: another id than ours is in force from now on. */

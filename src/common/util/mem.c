@@ -84,9 +84,12 @@ char *vs_strlcpy(char *dst, const char *src, size_t size)
 
 char *vs_one_line(char *s)
 {
-	for (char *p = s; *p; p++) {
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
+	for (unsigned char *p = (unsigned char *)s; *p; p++) {
+		/* controls in UTF-8: C1 are c2 80 to c2 9f */
+		if (*p < ' ' || *p == 0x7f)
 			*p = ' ';
+		else if (*p == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f)
+			p[0] = p[1] = ' ';
 	}
 	return s;
 }
