@@ -130,6 +130,38 @@ static void a_drained_host_gets_empty_and_takes_nothing(void **st)
 	assert_int_equal(job_begin(9, "vm3", NULL), 0);
 }
 
+/* Users read the records of their jobs: what is left out, and by what. */
+static void an_operators_note_is_in_no_jobs_words(void **st)
+{
+	static const char note[] = "ask Doe: BMC 10.0.0.9";
+	const struct vs_host *h;
+	struct vs_err err = { 0 };
+	char why[VS_AVOID_WORDS];
+
+	(void)st;
+	begin(1, 1, 3, "warm");
+	ready();
+	drain("esx1", note);
+	assert_string_equal(vs_avoid_note(&vs_core),
+		"; 1 host is left out (esx1: drained by an operator)");
+	h = vs_host_get(&vs_core.inv, "host-1");
+	assert_true(vs_avoid_asked(&vs_core, h, NULL, why, sizeof(why)));
+	assert_string_equal(why, "drained by an operator");
+	assert_int_equal(vs_job_begin(&vs_core, 9, 0, &(int) { id("vm1") }, 1,
+				      &err), -1);
+	assert_null(strstr(err.text, "Doe"));
+	vs_avoid_put(&vs_core, VS_AVOID_DRAINED, "host-1", NULL,
+		     VS_AVOID_FOREVER,
+		     "maintenance planned for 2026-11-23T10:00: ask Doe");
+	assert_string_equal(vs_avoid_note(&vs_core),
+		"; 1 host is left out (esx1: maintenance planned for 2026-11-23T10:00)");
+	/* a cause that slurm-vsphere found is no note */
+	resume("esx1");
+	vs_avoid_put(&vs_core, VS_AVOID_FAILED, "host-1", NULL,
+		     VS_AVOID_FOREVER, "clone failed: no space");
+	assert_non_null(strstr(vs_avoid_note(&vs_core), "failed: no space"));
+}
+
 static void an_order_for_no_host_is_one_clear_line(void **st)
 {
 	struct vs_err err = { 0 };
@@ -439,6 +471,7 @@ int main(void)
 		cmocka_unit_test(maintenance_called_off_lifts_the_drain),
 		cmocka_unit_test(an_administrators_drain_is_left_alone),
 		cmocka_unit_test(a_drained_host_gets_empty_and_takes_nothing),
+		cmocka_unit_test(an_operators_note_is_in_no_jobs_words),
 		cmocka_unit_test(an_order_for_no_host_is_one_clear_line),
 		cmocka_unit_test(what_drs_displaces_at_power_on_is_placed_again),
 		cmocka_unit_test(what_drs_displaces_before_the_clone_costs_no_move),

@@ -108,6 +108,21 @@ static void what_cannot_leave_is_requeued_by_the_order(void **st)
 		"host esx1 is drained by an operator; jobs are requeued: vmotion: type sriov allows it in no release");
 }
 
+static void an_operators_note_is_not_for_users(void **st)
+{
+	struct vs_err err = { 0 };
+
+	(void)st;
+	run("sriov", 1, 3);
+	vs_jb_free(vs_core_act("drain-requeue", "esx1", "ask Doe", 0, &err));
+	assert_int_equal(err.code, VS_OK);
+	turns(2);
+	assert_non_null(strstr(heard(VS_TELL_GIVEUP, "vm1")->text,
+			       "drained by an operator: ask Doe;"));
+	assert_string_equal(heard(VS_TELL_REQUEUED, NULL)->text,
+		"host esx1 is drained by an operator; jobs are requeued: vmotion: type sriov allows it in no release");
+}
+
 static void what_can_leave_is_not(void **st)
 {
 	(void)st;
@@ -145,6 +160,7 @@ int main(void)
 		cmocka_unit_test(the_plan_counts_the_room),
 		cmocka_unit_test(a_host_is_safe_when_they_are_gone),
 		cmocka_unit_test(what_cannot_leave_is_requeued_by_the_order),
+		cmocka_unit_test(an_operators_note_is_not_for_users),
 		cmocka_unit_test(what_can_leave_is_not),
 		cmocka_unit_test(a_deadline_is_a_planned_drain_with_requeue),
 	};

@@ -114,9 +114,13 @@ static void with_requeue_its_jobs_go_at_once(void **st)
 	begin(1, 1, 1, "warm");
 	ready();
 	bring_up(7, "vm1");
-	must_do("requeue", "vm1", "off");
+	assert_int_equal(order("requeue", "vm1", "ask Doe"), 0);
 	turn();
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_string_equal(heard(VS_TELL_GIVEUP, "vm1")->text,
+			    "its VM is evicted by an operator: ask Doe");
+	/* users read this one: it has no operator's note */
+	assert_string_equal(heard(VS_TELL_REQUEUED, NULL)->text,
+			    "its VM is evicted by an operator");
 	assert_int_equal(heard(VS_TELL_GIVEUP, "vm1")->job, VS_JOB_ANY);
 	assert_null(heard(VS_TELL_DRAIN, "vm1"));
 	assert_true(node("vm1")->ending_ms > now);

@@ -153,6 +153,36 @@ static void what_was_said_moves_by_minutes_and_seldom(void **state)
 	assert_true(r->expected > wall() + 1900);
 }
 
+/* A job's record never shows one moment's counts with another's time. */
+static void a_time_is_of_the_same_moment_as_the_counts(void **state)
+{
+	static const struct { size_t need; const char *why; bool same; } rows[] = {
+		{ 2, "needs 2 sriov-roce VFs on 2 nodes, 1 free", false },
+		{ 2, "needs 2 sriov-roce VFs on 2 nodes, 1 free", true },
+		{ 2, "needs 2 sriov-roce VFs on 2 nodes, 0 free", false },
+		{ 1, "needs 2 sriov-roce VFs on 2 nodes, 0 free", false },
+	};
+	struct vs_refused *r = NULL;
+	int wants[2];
+
+	(void)state;
+	begin_full();
+	wants[0] = id("vm3");
+	wants[1] = id("vm4");
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		int64_t was = wall() + 5000;
+
+		if (r)
+			r->expected = was;
+		refuse(50, wants, rows[i].need, rows[i].need, rows[i].why);
+		r = vs_core.refused;
+		assert_string_equal(r->why, rows[i].why);
+		assert_int_equal(vs_expect_due(r, now), !rows[i].same);
+		assert_int_equal(r->expected == was, rows[i].same);
+		vs_expect(&vs_core, r, now);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,6 +191,7 @@ int main(void)
 		cmocka_unit_test(the_last_one_that_is_needed_is_named),
 		cmocka_unit_test(a_long_reason_is_cut_before_the_time),
 		cmocka_unit_test(what_was_said_moves_by_minutes_and_seldom),
+		cmocka_unit_test(a_time_is_of_the_same_moment_as_the_counts),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -192,9 +192,32 @@ uint64_t vs_avoid_key(const struct vs_core *c)
 	return c->avoid_gen << 8 | vs_windows_barring(c);
 }
 
+/*
+ * Texts of job records reach users: an operator's note is for operators. It
+ * stands behind the first ": " of an order's words (drain_why() in act.c).
+ */
+static const char *public_words(const struct vs_avoid *a,
+				const struct vs_window *w,
+				char out[VS_AVOID_WORDS])
+{
+	const char *why = a ? a->why : w->why, *note;
+
+	vs_strlcpy(out, why, VS_AVOID_WORDS);
+	note = a && a->cause != VS_AVOID_DRAINED ? NULL : strstr(why, ": ");
+	if (note)
+		out[note - why] = '\0';
+	return out;
+}
+
+void vs_avoid_public(const struct vs_avoid *a, char out[VS_AVOID_WORDS])
+{
+	public_words(a, NULL, out);
+}
+
 const char *vs_avoid_note(struct vs_core *c)
 {
 	const char *name = "", *first = NULL;
+	char words[VS_AVOID_WORDS];
 	uint64_t key = vs_avoid_key(c);
 	int n = 0;
 
@@ -215,7 +238,7 @@ const char *vs_avoid_note(struct vs_core *c)
 			a = vs_checks_unfit(c, h->moid);
 		if ((!a && !w) || n++)
 			continue;
-		first = a ? a->why : w->why;
+		first = public_words(a, w, words);
 		name = h->name;
 	}
 	if (first)
@@ -232,7 +255,9 @@ bool vs_avoid_asked(void *arg, const struct vs_host *h,
 		vs_avoid_get(arg, h->moid, pf ? pf->pci : NULL);
 	const struct vs_window *w = vs_window_barring(arg, h->moid);
 
+	char words[VS_AVOID_WORDS];
+
 	if ((a || w) && why)
-		vs_strlcpy(why, a ? a->why : w->why, size);
+		vs_strlcpy(why, public_words(a, w, words), size);
 	return a || w;
 }

@@ -19,6 +19,8 @@ struct vs_core;
 #define VS_BREAKER_MS ((int64_t)5 * 60 * 1000)	/* doubled each time, up to */
 #define VS_BREAKER_MAX_MS ((int64_t)60 * 60 * 1000)
 
+#define VS_AVOID_WORDS 160
+
 enum vs_avoid_cause { VS_AVOID_FAILED, VS_AVOID_BROKEN, VS_AVOID_DRAINED,
 		      VS_AVOID_SICK, VS_AVOID_DRIFTED, VS_AVOID_UNFIT };
 struct vs_avoid {
@@ -26,7 +28,7 @@ struct vs_avoid {
 	char moid[VS_MOID_LEN];	/* of a host, cluster or datastore */
 	char pf[VS_PCI_LEN];		/* "": the whole of it */
 	int64_t until_ms;
-	char why[160];
+	char why[VS_AVOID_WORDS];
 	bool requeue;			/* drained: jobs that can't leave with
 					 * their VMs are requeued */
 	struct vs_avoid *next;
@@ -78,6 +80,10 @@ bool vs_avoid_any(const struct vs_core *c, const struct vs_host *h);
 const struct vs_bar *vs_avoid_bars(struct vs_core *c);
 /* What is left out is the same while this is: see avoid_gen, and window.c. */
 uint64_t vs_avoid_key(const struct vs_core *c);
+/* Writes why the host is left out, as users may read it: without the note of the
+ * operator who drained it. */
+void vs_avoid_public(const struct vs_avoid *a, char out[VS_AVOID_WORDS]);
+/* Is the host, or this PF of it, left out? If so, why as vs_avoid_public(). */
 bool vs_avoid_asked(void *arg, const struct vs_host *h,
 		    const struct vs_pf *pf, char *why, size_t size);
 

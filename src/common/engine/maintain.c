@@ -18,18 +18,29 @@ bool vs_host_wanted(const struct vs_core *c, const struct vs_host *h)
 	       vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid);
 }
 
-void vs_why_wanted(const struct vs_core *c, const struct vs_host *h,
-		   char *why, size_t size)
+/* note: with the note of the operator who drained it. */
+static void why_wanted(const struct vs_core *c, const struct vs_host *h,
+		       bool note, char *why, size_t size)
 {
 	const struct vs_avoid *a =
 		vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid);
+	char words[VS_AVOID_WORDS] = "wanted";
 
+	if (a && note)
+		vs_strlcpy(words, a->why, sizeof(words));
+	else if (a)
+		vs_avoid_public(a, words);
 	if (h->maintenance || h->entering_maintenance)
 		snprintf(why, size, "host %.100s is %s maintenance", h->name,
 			 h->maintenance ? "in" : "entering");
 	else
-		snprintf(why, size, "host %.90s is %.150s", h->name,
-			 a ? a->why : "wanted");
+		snprintf(why, size, "host %.90s is %.150s", h->name, words);
+}
+
+void vs_why_wanted(const struct vs_core *c, const struct vs_host *h,
+		   char *why, size_t size)
+{
+	why_wanted(c, h, true, why, size);
 }
 
 static const struct vs_vm *own_vm(struct vs_core *c, const struct vs_node *n)
@@ -119,24 +130,32 @@ static bool to_requeue(const struct vs_core *c, const struct vs_node *n,
 	return n->orders.evict ? n->orders.requeue : a && a->requeue;
 }
 
-/* Their records say why, once they are back in the queue. */
-static void requeue(struct vs_core *c, struct vs_node *n, const char *why)
+/* Jobs' records say why, once they are back in the queue: jobs_why, which users
+ * read, and so without an operator's note. why: the node's reason. */
+static void requeue(struct vs_core *c, struct vs_node *n, const char *why,
+		    const char *jobs_why)
 {
 	vs_tell(c, VS_TELL_GIVEUP, n->name, VS_JOB_ANY, false, why);
 	if (n->job)
-		vs_tell(c, VS_TELL_REQUEUED, NULL, n->job, false, why);
+		vs_tell(c, VS_TELL_REQUEUED, NULL, n->job, false,
+			jobs_why);
 	for (size_t i = 0; i < n->nbeside; i++)
 		vs_tell(c, VS_TELL_REQUEUED, NULL, n->beside[i].job, false,
-			why);
+			jobs_why);
 }
 
 /* And why its VM didn't leave with its job. */
 static void why_stays(const struct vs_core *c, const struct vs_node *n,
-		      const struct vs_host *h, char *why, size_t size)
+		      const struct vs_host *h, bool note, char *why,
+		      size_t size)
 {
 	size_t len;
 
-	vs_why_wanted(c, h, why, size);
+	if (n->orders.evict) {
+		vs_orders_why(n, note, why, size);
+		return;
+	}
+	why_wanted(c, h, note, why, size);
 	len = strlen(why);
 	if (n->vmotion.state == VS_VMOTION_STAYS)
 		snprintf(why + len, size - len, "; %s: %s",
@@ -147,7 +166,7 @@ static void why_stays(const struct vs_core *c, const struct vs_node *n,
 void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	const struct vs_host *h;
-	char why[400];
+	char why[400], jobs_why[400];
 
 	vs_orders_look(c, n);
 	h = wanted_host(c, n);
@@ -166,15 +185,13 @@ void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	}
 	n->maintained = true;
-	if (n->orders.evict)
-		vs_orders_why(n, why, sizeof(why));
-	else
-		why_stays(c, n, h, why, sizeof(why));
+	why_stays(c, n, h, true, why, sizeof(why));
 	if (by_force(n, to_requeue(c, n, h))) {
 		if (n->flags & VS_NODE_ALLOCATED)
 			vs_ended_begins(c, n, now_ms);
+		why_stays(c, n, h, false, jobs_why, sizeof(jobs_why));
 		if (to_requeue(c, n, h))
-			requeue(c, n, why);
+			requeue(c, n, why, jobs_why);
 		else
 			vs_tell(c, VS_TELL_GIVEUP, n->name, 0, false, why);
 		return;

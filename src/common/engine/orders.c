@@ -92,11 +92,12 @@ bool vs_orders_heed(struct vs_node *n, const struct vs_vm *vm, const char *host)
 	return met;
 }
 
-void vs_orders_why(const struct vs_node *n, char *why, size_t size)
+void vs_orders_why(const struct vs_node *n, bool note, char *why, size_t size)
 {
+	note = note && n->orders.why[0];
 	snprintf(why, size, "its VM is %s by an operator%s%s",
 		 n->orders.rebuild[0] ? "rebuilt" : "evicted",
-		 n->orders.why[0] ? ": " : "", n->orders.why);
+		 note ? ": " : "", note ? n->orders.why : "");
 }
 
 /* ---- giving them ----------------------------------------------------------------- */

@@ -32,8 +32,9 @@ static inline bool vs_orders_any(const struct vs_orders *o)
 /* With the lock held, but for the giving. Ends what is done, or was withdrawn in Slurm; before
  * the node is acted upon, after it was looked at. */
 void vs_orders_look(struct vs_core *c, struct vs_node *n);
-/* What a drained node's reason says. */
-void vs_orders_why(const struct vs_node *n, char *why, size_t size);
+/* What a drained node's reason says. note: with the note of who ordered it, which
+ * is not for the records of jobs. */
+void vs_orders_why(const struct vs_node *n, bool note, char *why, size_t size);
 /* The host (moId) on which its VM should be next, NULL: nobody has said. vm: the
  * one it has, or NULL. */
 const char *vs_orders_wish(const struct vs_node *n, const struct vs_vm *vm);

@@ -80,6 +80,9 @@ void vs_job_refused(struct vs_core *c, const struct vs_asker *a,
 		vs_metrics_lacks(r, a->lacks, vs_clock());
 		HASH_ADD(hh, c->refused, job, sizeof(r->job), r);
 	}
+	/* The time that is said was reckoned for other counts. */
+	if (r->need != need || strncmp(r->why, why, sizeof(r->why) - 1))
+		r->expected = r->expected_ms = 0;
 	r->ids = vs_realloc(r->ids, n + 1, sizeof(*r->ids));
 	memcpy(r->ids, ids, n * sizeof(*ids));
 	r->n = n;
