@@ -116,10 +116,11 @@ const struct svf_verb svf_reconcile = {
 	.help =
 "VMs that no node stands for (switched off and destroyed, unless Slurm still has\n"
 "a node of that name), VMs that run under nodes which are powered down, VMs that\n"
-"are missing, and suspects, which are never touched. More than 5 % of the VMs\n"
-"(and more than 3) to be switched off or destroyed within ten minutes outside of\n"
-"jobs' ends and Slurm's own power-downs put the brake on: they wait, also over\n"
-"restarts, until an operator has looked at this list and says --confirm.\n",
+"are missing, and suspects, which are never touched. Outside of jobs' ends and\n"
+"Slurm's own power-downs, 3 VMs may be switched off or destroyed within ten\n"
+"minutes, or 5 % of all of ours where that is more. With more the brake is on:\n"
+"they wait, also over restarts, until an operator has looked at this list and\n"
+"says --confirm.\n",
 };
 
 /* ---- adopt ------------------------------------------------------------------- */

@@ -159,14 +159,19 @@ static void flag_all(uint32_t f)
 		flags(vs_core.nodes[i].name, f);
 }
 
-static void eight_warm(void)
+static void warm_up(void)
 {
-	start(8);
 	ready();
 	for (uint32_t i = 0; i < 8; i++) {
 		bring_up(100 + i, vs_core.nodes[i].name);
 		end_job(100 + i, vs_core.nodes[i].name);
 	}
+}
+
+static void eight_warm(void)
+{
+	start(8);
+	warm_up();
 }
 
 static void what_slurm_powers_down_is_not_counted(void **st)
@@ -280,6 +285,72 @@ static void a_vm_is_counted_once_whoever_restarts(void **st)
 	assert_true(vs_core.brake.on);
 	state = VS_BRAKE_UNASKED;
 	assert_true(vs_brake_asks(&vs_core, &state, "a", "x"));
+	vs_brake_clear(&vs_core.brake);
+}
+
+/* slurmctld is restarted while many are powered down, and Slurm then shows them
+ * powered down whose VMs are on still. */
+static void a_power_down_of_slurms_outlives_a_restart(void **st)
+{
+	const char *first;
+
+	(void)st;
+	hints_on(8);
+	warm_up();
+	first = vs_node_vm(&vs_core, &vs_core.nodes[0])->moid;
+	assert_false(vs_brake_was_asked(&vs_core.brake, first));
+	flag_all(GOING);
+	turns(3);
+	assert_true(vs_brake_was_asked(&vs_core.brake, first));
+	while (fake_fail(FAKE_POWER_OFF, VS_E_BUSY, "busy"))
+		;
+	turns(1);
+	vs_core.hints_save_ms = 0;
+	vs_hints_save(&vs_core, now);
+	restart();
+	assert_true(vs_brake_was_asked(&vs_core.brake, first));
+	for (size_t i = 0; i < vs_core.nnodes; i++) {
+		vs_core.nodes[i].dying = false;
+		vs_core.nodes[i].not_before_ms = 0;
+	}
+	flag_all(DOWN);
+	second();			/* what failed is looked at first */
+	while (fake_finish(FAKE_POWER_OFF))
+		turns(2);
+	for (size_t i = 0; i < vs_core.nnodes; i++)
+		assert_int_equal(vs_node_vm(&vs_core, &vs_core.nodes[i])->power,
+				 VS_POWER_OFF);
+	assert_false(vs_core.brake.on);
+	vs_brake_clear(&vs_core.brake);
+}
+
+/* It is for that power-off alone: not for a destruction, not for long, and not
+ * for a VM that a job has used since. */
+static void what_slurm_asked_for_is_no_leave_for_more(void **st)
+{
+	char id[] = "vm-gone-0";
+	enum vs_braked state;
+	const char *vm;
+
+	(void)st;
+	eight_warm();
+	vm = vs_node_vm(&vs_core, &vs_core.nodes[0])->moid;
+	flag_all(GOING);
+	turns(1);
+	assert_true(vs_brake_was_asked(&vs_core.brake, vm));
+	flag_all(UP);
+	turns(1);
+	assert_false(vs_brake_was_asked(&vs_core.brake, vm));
+	vs_brake_asked_at(&vs_core.brake, vm,
+			  vs_wall_ms() / 60000 - VS_BRAKE_MINUTES);
+	assert_false(vs_brake_was_asked(&vs_core.brake, vm));
+	vs_brake_asked_at(&vs_core.brake, vm, vs_wall_ms() / 60000 + 1);
+	assert_false(vs_brake_was_asked(&vs_core.brake, vm));
+	for (int i = 0; i < 4; i++, id[8]++) {	/* each is counted all the same */
+		state = VS_BRAKE_UNASKED;
+		vs_brake_asked_at(&vs_core.brake, id, vs_wall_ms() / 60000);
+		assert_int_equal(vs_brake_asks(&vs_core, &state, id, "x"), i < 3);
+	}
 	vs_brake_clear(&vs_core.brake);
 }
 
@@ -438,6 +509,8 @@ int main(void)
 		cmocka_unit_test(vms_on_under_powered_down_nodes_are_counted),
 		cmocka_unit_test(hints_outlive_a_restart),
 		cmocka_unit_test(a_vm_is_counted_once_whoever_restarts),
+		cmocka_unit_test(a_power_down_of_slurms_outlives_a_restart),
+		cmocka_unit_test(what_slurm_asked_for_is_no_leave_for_more),
 		cmocka_unit_test(a_confirmation_outlives_a_restart),
 		cmocka_unit_test(hints_that_are_none_are_left_out),
 		cmocka_unit_test(a_node_that_leaves_the_file_keeps_its_vf_while_it_starts),

@@ -8,7 +8,8 @@
  *
  * A VM is counted once, however many calls its end takes, and however often
  * slurmctld starts meanwhile (hints.c). A confirmation is for the VMs that wait
- * at that moment, not for those that come later.
+ * at that moment, not for those that come later. A power-down that Slurm asked
+ * for before a restart is Slurm's word after it, too, for the power-off alone.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,43 +27,42 @@ static int limit(const struct vs_core *c)
 	return share > 3 ? share : 3;
 }
 
-void vs_brake_count(struct vs_brake *b, const char *vm, int64_t minute,
-		    bool confirmed)
+static struct vs_brake_end *note(struct vs_brake_end **list, const char *vm,
+				 int64_t minute)
 {
 	struct vs_brake_end *e;
 
-	HASH_FIND_STR(b->ends, vm, e);
+	HASH_FIND_STR(*list, vm, e);
 	if (!e) {
 		e = vs_calloc(1, sizeof(*e));
 		vs_strlcpy(e->vm, vm, sizeof(e->vm));
-		HASH_ADD_STR(b->ends, vm, e);
+		HASH_ADD_STR(*list, vm, e);
 	}
 	e->minute = minute;
-	e->confirmed = confirmed;
+	return e;
 }
 
-void vs_brake_clear(struct vs_brake *b)
+void vs_brake_count(struct vs_brake *b, const char *vm, int64_t minute,
+		    bool confirmed)
 {
-	struct vs_brake_end *e, *tmp;
-
-	HASH_ITER(hh, b->ends, e, tmp) {
-		HASH_DEL(b->ends, e);
-		free(e);
-	}
-	b->on = false;
+	note(&b->ends, vm, minute)->confirmed = confirmed;
 }
 
-/* Those of the last ten minutes that nobody has confirmed; the older ones, and
- * those of a clock that was set back, are forgotten. */
-static int recent(struct vs_brake *b, int64_t minute)
+/* Of the last ten minutes, by a clock that was not set back. */
+static bool is_recent(const struct vs_brake_end *e, int64_t minute)
+{
+	return e->minute <= minute && e->minute > minute - VS_BRAKE_MINUTES;
+}
+
+/* How many recent ones no operator has confirmed; the others are forgotten. */
+static int recent(struct vs_brake_end **list, int64_t minute)
 {
 	struct vs_brake_end *e, *tmp;
 	int n = 0;
 
-	HASH_ITER(hh, b->ends, e, tmp) {
-		if (e->minute > minute ||
-		    e->minute <= minute - VS_BRAKE_MINUTES) {
-			HASH_DEL(b->ends, e);
+	HASH_ITER(hh, *list, e, tmp) {
+		if (!is_recent(e, minute)) {
+			HASH_DEL(*list, e);
 			free(e);
 		} else if (!e->confirmed) {
 			n++;
@@ -70,6 +70,71 @@ static int recent(struct vs_brake *b, int64_t minute)
 	}
 	return n;
 }
+
+static void forget(struct vs_brake_end **list)
+{
+	struct vs_brake_end *e, *tmp;
+
+	HASH_ITER(hh, *list, e, tmp) {
+		HASH_DEL(*list, e);
+		free(e);
+	}
+}
+
+static void release(struct vs_brake *b)
+{
+	forget(&b->ends);
+	b->on = false;
+}
+
+void vs_brake_clear(struct vs_brake *b)
+{
+	release(b);
+	forget(&b->asked);
+	b->asked_minute = 0;
+}
+
+/* ---- what Slurm has asked for ----------------------------------------------- */
+
+void vs_brake_asked_at(struct vs_brake *b, const char *vm, int64_t minute)
+{
+	note(&b->asked, vm, minute);
+}
+
+bool vs_brake_was_asked(const struct vs_brake *b, const char *vm)
+{
+	struct vs_brake_end *e;
+
+	HASH_FIND_STR(b->asked, vm, e);
+	return e && is_recent(e, vs_wall_ms() / MINUTE_MS);
+}
+
+void vs_brake_asked(struct vs_core *c, const char *vm, bool ends)
+{
+	struct vs_brake *b = &c->brake;
+	struct vs_brake_end *e;
+	int64_t minute;
+
+	if (!b->asked && !ends)
+		return;			/* nearly always, for each node in use */
+	minute = vs_wall_ms() / MINUTE_MS;
+	if (minute != b->asked_minute) {
+		recent(&b->asked, minute);
+		b->asked_minute = minute;
+	}
+	HASH_FIND_STR(b->asked, vm, e);
+	if (!e == !ends)
+		return;
+	if (ends) {
+		vs_brake_asked_at(b, vm, minute);
+	} else {
+		HASH_DEL(b->asked, e);
+		free(e);
+	}
+	c->hints_dirty = true;
+}
+
+/* ---- what nobody has asked for ---------------------------------------------- */
 
 bool vs_brake_asks(struct vs_core *c, enum vs_braked *state, const char *vm,
 		   const char *name)
@@ -83,7 +148,7 @@ bool vs_brake_asks(struct vs_core *c, enum vs_braked *state, const char *vm,
 		return true;
 	if (b->on && *state == VS_BRAKE_WAITS)
 		return false;		/* asked again in each pass */
-	n = recent(b, minute);
+	n = recent(&b->ends, minute);
 	HASH_FIND_STR(b->ends, vm, e);
 	if (e || (!b->on && n < limit(c))) {
 		vs_brake_count(b, vm, minute, e && e->confirmed);
@@ -108,7 +173,7 @@ size_t vs_brake_confirm(struct vs_core *c)
 	struct vs_orphan *o;
 	size_t n = 0;
 
-	vs_brake_clear(&c->brake);
+	release(&c->brake);
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *node = &c->nodes[i];
 		const struct vs_vm *vm;

@@ -20,6 +20,8 @@ struct vs_brake_end {			/* a VM that it let go */
 struct vs_brake {
 	bool on;
 	struct vs_brake_end *ends;	/* uthash by vm */
+	struct vs_brake_end *asked;	/* the same: Slurm's power-downs */
+	int64_t asked_minute;		/* when these were looked through */
 };
 
 /* brake.c: may this VM be switched off or destroyed outside of Slurm's own
@@ -30,5 +32,10 @@ size_t vs_brake_confirm(struct vs_core *c);
 void vs_brake_count(struct vs_brake *b, const char *vm, int64_t minute,
 		    bool confirmed);
 void vs_brake_clear(struct vs_brake *b);
+/* Slurm has powered the VM's node down, or uses it again (ends: false). Across a
+ * restart its power-off is Slurm's word for ten minutes; lock held */
+void vs_brake_asked(struct vs_core *c, const char *vm, bool ends);
+bool vs_brake_was_asked(const struct vs_brake *b, const char *vm);
+void vs_brake_asked_at(struct vs_brake *b, const char *vm, int64_t minute);
 
 #endif

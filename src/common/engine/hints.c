@@ -100,6 +100,7 @@ static struct json_object *prints_json(const struct vs_core *c)
 static struct json_object *brake_json(const struct vs_core *c)
 {
 	struct json_object *brake = vs_jb_obj(NULL), *ends = vs_jb_arr();
+	struct json_object *asked = vs_jb_arr();
 
 	for (const struct vs_brake_end *e = c->brake.ends; e; e = e->hh.next) {
 		struct json_object *o = vs_jb_obj(NULL);
@@ -109,8 +110,16 @@ static struct json_object *brake_json(const struct vs_core *c)
 		vs_jb_bool(o, "confirmed", e->confirmed);
 		vs_jb_add(ends, o);
 	}
+	for (const struct vs_brake_end *e = c->brake.asked; e; e = e->hh.next) {
+		struct json_object *o = vs_jb_obj(NULL);
+
+		vs_jb_str(o, "vm", e->vm);
+		vs_jb_int(o, "minute", e->minute);
+		vs_jb_add(asked, o);
+	}
 	vs_jb_bool(brake, "on", c->brake.on);
 	vs_jb_put(brake, "ends", ends);
+	vs_jb_put(brake, "asked", asked);
 	return brake;
 }
 
@@ -304,6 +313,14 @@ static void read_brake(struct vs_core *c, struct vs_j j)
 			break;
 		vs_brake_count(&c->brake, vm, minute,
 			       vs_j_bool_or(vs_j_opt(e, "confirmed"), false));
+	}
+	list = vs_j_opt(j, "asked");
+	for (size_t i = 0; i < vs_j_len(list) && !j.doc->err.code; i++) {
+		const char *vm = vs_j_str(vs_j_get(vs_j_at(list, i), "vm"));
+		int64_t minute = vs_j_int(vs_j_get(vs_j_at(list, i), "minute"));
+
+		if (!j.doc->err.code)
+			vs_brake_asked_at(&c->brake, vm, minute);
 	}
 	if (j.doc->err.code)
 		vs_brake_clear(&c->brake);

@@ -259,17 +259,23 @@ static bool must_renew(struct vs_core *c, const struct vs_node *n)
 
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
+	const struct vs_vm *vm;
 	enum vs_wanted wanted;
+	bool ends;
 
 	vs_ended_look(c, n, now_ms);
 	vs_adopt_look(c, n, now_ms);
 	wanted = vs_adopt_lost(c, n) ? VS_WANT_KEEP : wanted_of(n, now_ms);
-	if (wanted != VS_WANT_OFF && wanted != VS_WANT_GONE) {
+	ends = wanted == VS_WANT_OFF || wanted == VS_WANT_GONE;
+	if (!ends) {
 		n->dying = false;
 		n->braked = VS_BRAKE_UNASKED;
 	} else if (n->giveup || (n->flags & VS_NODE_POWERING_DOWN)) {
 		n->dying = true;
 	}
+	vm = vs_node_vm(c, n);
+	if (vm && vm->power != VS_POWER_OFF && (!ends || n->dying))
+		vs_brake_asked(c, vm->moid, ends);
 	if (wanted != n->wanted) {
 		vs_debug("node=%s wanted=%s", n->name, vs_wanted_name(wanted));
 		n->wanted = wanted;
