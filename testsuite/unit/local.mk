@@ -183,7 +183,7 @@ testsuite_unit_test_engine_breaker_SOURCES = \
 testsuite_unit_test_engine_breaker_CFLAGS = $(AM_CFLAGS) -DMAX_VMS=64 \
 	-DMAX_CALLS=2048
 testsuite_unit_test_engine_model_SOURCES = testsuite/unit/test_engine_model.c \
-	testsuite/unit/model.c testsuite/unit/model_life.c \
+	testsuite/unit/model.c testsuite/unit/model_life.c testsuite/unit/model_rows.c \
 	testsuite/unit/model.h $(fake_vc)
 testsuite_unit_test_engine_model_CFLAGS = $(AM_CFLAGS) -DMAX_VMS=64 \
 	-DMAX_CALLS=4096

@@ -116,6 +116,18 @@ bool model_is_up(const struct model_node *n)
 	return !in_power_save(n) && !n->down && !n->silent;
 }
 
+/* As slurm_port_mend.c, when the nodes are read. */
+static void mend(int k)
+{
+	struct model_node *n = &model.nodes[k];
+
+	if (!n->powered_down || n->powering_up || n->powering_down || n->down ||
+	    model_jobs_on(k) || (!n->stale && (!n->silent || n->drained)))
+		return;
+	n->stale = n->silent = false;
+	model_say("vm%d is idle again", k + 1);
+}
+
 uint32_t model_flags(int k)
 {
 	const struct model_node *n = &model.nodes[k];
@@ -127,19 +139,32 @@ uint32_t model_flags(int k)
 		(n->on_asked ? VS_NODE_POWER_UP_ASKED : 0) |
 		(n->down ? VS_NODE_DOWN : 0) |
 		(n->silent ? VS_NODE_NO_RESPOND : 0) |
-		(model_jobs_on(k) ? VS_NODE_ALLOCATED : 0) |
+		(n->drained ? VS_NODE_DRAIN | VS_NODE_TAKEN : 0) |
+		(n->stale || model_jobs_on(k) ? VS_NODE_ALLOCATED : 0) |
 		(model_is_up(n) ? VS_NODE_UP : 0);
 }
 
 void model_tell_flags(void)
 {
-	for (int k = 0; k < MODEL_NODES; k++)
-		vs_node_flags(&vs_core, &vs_core.nodes[k], model_flags(k));
+	for (int k = 0; k < MODEL_NODES; k++) {
+		uint32_t flags = model_flags(k);
+
+		/* as read; then the port mends */
+		vs_node_flags(&vs_core, &vs_core.nodes[k], flags);
+		mend(k);
+	}
 }
 
 struct fake_vm *model_vm(int k)
 {
-	return fake_get(vs_core.nodes[k].name);
+	struct fake_vm *vm = fake_get(vs_core.nodes[k].name);
+
+	return vm && vm->mark[0] ? vm : NULL;	/* else it is foreign */
+}
+
+bool model_lost(const struct fake_vm *vm)
+{
+	return model.lost && vm->host[5] == '0' + model.lost;
 }
 
 void model_leave(int j, bool requeue)
@@ -154,7 +179,7 @@ void model_leave(int j, bool requeue)
 		model.nodes[q->nodes[i]].idle_ms = model.now;
 }
 
-static void requeue_on(int k)
+void model_requeue_on(int k)
 {
 	for (int j = 1; j <= MODEL_JOBS; j++) {
 		if (!model_has(&model.jobs[j], k))
@@ -169,10 +194,10 @@ void model_set_down(int k, const char *why)
 	struct model_node *n = &model.nodes[k];
 
 	model_say("vm%d is DOWN: %s", k + 1, why);
-	n->powering_up = n->off_asked = n->silent = false;
+	n->powering_up = n->off_asked = n->silent = n->drained = false;
 	n->powered_down = n->down = true;
 	n->lost_ms = 0;
-	requeue_on(k);
+	model_requeue_on(k);
 }
 
 /* ---- what the engine says ------------------------------------------------ */
@@ -194,6 +219,7 @@ static void boots(struct model_node *n)
 	n->powering_up = true;
 	n->silent = false;
 	n->boot_ms = model.now;
+	n->untimed = false;
 }
 
 static int node_rebuild(void *ctx, const char *node)
@@ -244,17 +270,11 @@ static void node_giveup(void *ctx, const char *node, uint32_t job,
 	    (!model_jobs_on(k) && n->powered_down))
 		return;
 	model_say("engine: give up vm%d: %s", k + 1, reason);
-	requeue_on(k);
+	model_requeue_on(k);
 	n->powering_up = n->powered_down = n->down = n->silent = false;
 	n->off_asked = n->on_asked = false;
 	n->powering_down = true;
 	n->powering_down_until = model.now + MODEL_SUSPENDING_MS;
-}
-
-static void booted_since(struct model_node *n, int64_t at_ms)
-{
-	n->boot_ms = at_ms > model.now - PUSHED_MS ? at_ms :
-		model.now - PUSHED_MS;
 }
 
 static void nodes_boot_push(void *ctx, const char *const *nodes, size_t n)
@@ -263,8 +283,11 @@ static void nodes_boot_push(void *ctx, const char *const *nodes, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct model_node *p = &model.nodes[node_of(nodes[i])];
 
-		if (p->powering_up && p->boot_ms < model.now - PUSHED_MS)
-			booted_since(p, 0);
+		if (!p->powering_up)
+			continue;
+		p->untimed = false;
+		if (p->boot_ms < model.now - PUSHED_MS)
+			p->boot_ms = model.now - PUSHED_MS;
 	}
 }
 
@@ -278,9 +301,10 @@ static void node_booted(void *ctx, const char *node, int64_t ago_ms, bool ask)
 	if (!n->powering_up)
 		return;
 	if (ago_ms >= 0)
-		booted_since(n, model.now - ago_ms - 2000);
+		n->boot_ms = model.now - ago_ms - 2000;
 	else if (ask)
-		booted_since(n, 0);
+		n->boot_ms = 1;
+	n->untimed = n->boot_ms < model.now - PUSHED_MS;
 	if (ask)
 		n->register_ms = model.now + 300;
 }

@@ -22,10 +22,16 @@ struct model_node {
 	bool powered_down, powering_up, powering_down;
 	bool off_asked, on_asked;	/* power_save has yet to do it */
 	bool down, silent;		/* silent: NOT_RESPONDING */
+	bool drained;			/* by people */
+	bool stale;			/* counted as allocated, no job has it */
+	int row;			/* model_rows.c: which it is in, */
+	int64_t row_ms;			/* since then */
 	int64_t powering_down_until;
-	int64_t boot_ms;		/* ResumeTimeout runs since then */
+	int64_t boot_ms;		/* ResumeTimeout runs since then, */
+	bool untimed;			/* unless it is told not to */
 	int64_t idle_ms;		/* SuspendTime runs since then */
 	int64_t lost_ms;		/* its slurmd is no more; 0: it is */
+	int64_t deaf_ms;		/* it hangs until then */
 	/* what runs in its VM */
 	char moid[32];			/* "": nothing */
 	int64_t on_ms;
@@ -48,6 +54,8 @@ struct model {
 	const char *retention;
 	bool events;			/* people and faults are at work */
 	bool away;			/* vCenter is */
+	bool people;			/* who drain, power down by force, ... */
+	int lost;			/* this host doesn't answer; 0: all do */
 	int broken;			/* invariants, by now */
 	FILE *story;
 	struct model_node nodes[MODEL_NODES];
@@ -72,6 +80,7 @@ uint32_t model_flags(int node);			/* as the port reads them */
 void model_tell_flags(void);
 struct fake_vm *model_vm(int node);
 void model_leave(int job, bool requeue);
+void model_requeue_on(int node);
 void model_set_down(int node, const char *why);
 
 /* model_life.c: what goes on by itself, and what people do; in each turn */
@@ -81,5 +90,17 @@ void model_restarted(void);	/* slurmctld, and the engine forgot all */
 bool model_over(void);		/* every job is */
 bool model_rests(void);		/* so does every node, powered down */
 void model_state(void);		/* into the story */
+bool model_lost(const struct fake_vm *vm);	/* on a host that doesn't answer */
+
+/* model_rows.c: the table of doc/dev/node-states.md */
+#define MODEL_ROWS_MAX 32
+struct model_row {
+	const char *name;
+	unsigned reached, left;
+	unsigned next[MODEL_ROWS_MAX];	/* how often, to which */
+};
+extern struct model_row model_rows[];
+extern const int model_nrows;
+void model_rows_look(void);		/* once in each turn */
 
 #endif

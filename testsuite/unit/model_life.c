@@ -21,6 +21,7 @@ static void guest_runs(int k, struct model_node *n)
 
 	if (!vm || !vm->on) {
 		n->moid[0] = '\0';
+		n->deaf_ms = 0;
 		n->register_ms = 0;
 		return;
 	}
@@ -32,7 +33,7 @@ static void guest_runs(int k, struct model_node *n)
 	}
 	if (!vm->tools && model.now - n->on_ms > TOOLS_MS) {
 		vm->tools = true;
-		if (!model.away)
+		if (!model.away && !model_lost(vm))
 			fake_show(vm);
 	}
 }
@@ -55,7 +56,9 @@ static void registers(int k, struct model_node *n)
 
 static void pinged(int k, struct model_node *n)
 {
-	if (n->moid[0] || (!model_is_up(n) && !n->silent)) {
+	bool answers = n->moid[0] && model.now >= n->deaf_ms;
+
+	if (answers || (!model_is_up(n) && !n->silent)) {
 		n->lost_ms = 0;
 		n->silent = false;
 	} else if (!n->lost_ms) {
@@ -75,7 +78,7 @@ void model_guests(void)
 		guest_runs(k, n);
 		registers(k, n);
 		pinged(k, n);
-		if (!n->powering_up ||
+		if (!n->powering_up || n->untimed ||
 		    model.now - n->boot_ms <= RESUME_TIMEOUT_MS)
 			continue;
 		model_broken("ResumeTimeout of vm%d", k + 1);
@@ -90,11 +93,12 @@ static void power_save(int k, struct model_node *n)
 	bool off = n->powered_down || n->powering_up || n->powering_down ||
 		n->down;
 
-	if (n->powered_down && !n->down && !n->powering_down &&
+	if (n->powered_down && !n->down && !n->powering_down && !n->stale &&
 	    (model_jobs_on(k) || n->on_asked)) {
 		n->powered_down = n->on_asked = false;
 		n->powering_up = true;
 		n->boot_ms = model.now;
+		n->untimed = false;
 		model_say("vm%d is POWERING_UP", k + 1);
 	} else if (!off && !model_jobs_on(k) &&
 		   (n->off_asked || model.now - n->idle_ms > SUSPEND_TIME_MS)) {
@@ -105,6 +109,27 @@ static void power_save(int k, struct model_node *n)
 	}
 }
 
+/* Drain, and power_down_force, which waits for no job; a slurmd that hangs. */
+static void operators(int k, struct model_node *n)
+{
+	if (model_chance(1) && model_is_up(n)) {
+		n->deaf_ms = model.now + 10000 + model_random(50000);
+		model_say("vm%d's slurmd hangs", k + 1);
+	}
+	if (model_chance(2) && !n->down) {
+		n->drained = true;
+		model_say("operator: drain vm%d", k + 1);
+	}
+	if (model_chance(2) && !n->powered_down && !n->powering_down &&
+	    !n->down) {
+		model_say("operator: power_down_force vm%d", k + 1);
+		model_requeue_on(k);
+		n->off_asked = n->powering_up = n->silent = false;
+		n->powering_down = true;
+		n->powering_down_until = model.now + MODEL_SUSPENDING_MS;
+	}
+}
+
 static void administrators(int k, struct model_node *n)
 {
 	if (n->down && model_chance(10)) {
@@ -112,8 +137,16 @@ static void administrators(int k, struct model_node *n)
 		n->powered_down = true;
 		model_say("administrator: resume vm%d", k + 1);
 	}
+	if (n->drained && (!model.events || model_chance(5))) {
+		n->drained = false;
+		/* as Slurm does of one that is powered down, now and then */
+		n->silent = n->powered_down && model_chance(500);
+		model_say("administrator: resume vm%d", k + 1);
+	}
 	if (!model.events)
 		return;
+	if (model.people)
+		operators(k, n);
 	if (model_chance(3) && !n->powered_down && !n->powering_down &&
 	    !n->powering_up) {
 		n->off_asked = true;
@@ -132,6 +165,7 @@ static bool may_have(const struct model_job *q, int k)
 	const struct model_node *n = &model.nodes[k];
 
 	if (n->down || n->powering_down || n->off_asked || n->silent ||
+	    n->drained || n->stale ||
 	    model_jobs_on(k) > (q->exclusive ? 0 : 1))
 		return false;
 	for (int j = 1; j <= MODEL_JOBS; j++)
@@ -207,8 +241,26 @@ void model_slurm(void)
 		job_lives(j);
 }
 
+/* slurmctld's files of nodes and jobs are of different ages. */
+static void counted_as_allocated(void)
+{
+	for (int k = 0; k < MODEL_NODES; k++) {
+		struct model_node *n = &model.nodes[k];
+
+		if (!n->powered_down || n->powering_up || n->powering_down ||
+		    n->down || model_jobs_on(k) || !model_chance(300))
+			continue;
+		n->stale = true;
+		n->silent = model_chance(500);
+		model_say("vm%d counts as allocated", k + 1);
+	}
+}
+
 void model_restarted(void)
 {
+	if (model.people)
+		counted_as_allocated();
+	model_rows_look();
 	model_tell_flags();
 	for (int j = 1; j <= MODEL_JOBS; j++) {
 		struct model_job *q = &model.jobs[j];
@@ -239,7 +291,7 @@ bool model_rests(void)
 		const struct model_node *n = &model.nodes[k];
 
 		if (!n->powered_down || n->powering_up || n->powering_down ||
-		    n->down || n->on_asked)
+		    n->down || n->on_asked || n->drained || n->stale)
 			return false;
 	}
 	return model_over();

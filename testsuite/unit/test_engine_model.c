@@ -6,11 +6,12 @@
  * silence, jobs alone or beside others on one or two nodes; people who cancel,
  * requeue, power nodes up and down, and who switch, strip and destroy VMs in
  * vCenter; calls that fail or whose answer is lost, vCenter away; slurmctld
- * killed with calls under way. After three minutes all of that ends, and
+ * killed with calls under way; in some worlds operators who drain, resume and
+ * power nodes down by force, hosts that don't answer, foreign VMs in a node's
+ * place, nodes that count as allocated and no job has. After three minutes all of that ends, and
  * everything must come to rest.
- * Not modelled: the port's races with slurmctld's locks, drain, reservations,
- * reconfigure, foreign VMs, hosts that change, room in pools and datastores,
- * the hints file, slow guests. chaos.py has these, with the real daemons.
+ * Not modelled: the port's races with slurmctld's locks, reservations,
+ * reconfigure, hosts that change, room in pools and datastores, the hints file, slow guests. chaos.py has these, with the real daemons.
  *
  * Judged, in every turn: I1, no power-on to a PF without a free VF; I2, a job
  * starts only where its VM is on and has its card; with Retention=destroy, on
@@ -35,8 +36,8 @@
 #define REST_TURNS 6000			/* at most: hosts are avoided for 5 min */
 #define STILL_TURNS 100			/* and nothing moves any more */
 
-static struct { unsigned restarts, cards; } kind;	/* chances, per mille */
-static int64_t slow_ms, back_ms, push_ms;
+static struct { unsigned restarts, cards; bool people; } kind; /* per mille */
+static int64_t slow_ms, back_ms, push_ms, lost_until_ms;
 static struct { unsigned seed; char *text; size_t size; } told_of;
 
 /* ---- vCenter ------------------------------------------------------------- */
@@ -66,6 +67,7 @@ static void restart(void)
 	c->hints_loaded = true;
 	model_restarted();
 	model.away = false;
+	model.lost = 0;
 	fake_load();
 	fake_slow(NULL, 0);
 }
@@ -104,10 +106,22 @@ static void call_ends(enum fake_kind k)
 	}
 }
 
+/* vCenter waits for it. */
+static bool on_lost_host(enum fake_kind k)
+{
+	const struct fake_call *call = fake_oldest(k);
+	const struct fake_vm *vm = fake_by_moid(call->vm);
+
+	return (vm && model_lost(vm)) ||
+		(model.lost && call->host[0] &&
+		 call->host[5] == '0' + model.lost);
+}
+
 static void calls(void)
 {
 	for (int k = 0; k < FAKE_KINDS; k++) {
-		if (!fake_waiting((enum fake_kind)k))
+		if (!fake_waiting((enum fake_kind)k) ||
+		    on_lost_host((enum fake_kind)k))
 			continue;
 		if (model_chance(300))
 			fake_accept((enum fake_kind)k);
@@ -125,7 +139,7 @@ static void administrators(void)
 	int k = (int)model_random(MODEL_NODES);
 	struct fake_vm *vm = model_vm(k);
 
-	if (!vm)
+	if (!vm || model_lost(vm))
 		return;
 	if (model_chance(4)) {
 		vm->on = model_chance(300);
@@ -143,18 +157,74 @@ static void administrators(void)
 	}
 }
 
+static void hosts_answer(int host, bool yes)
+{
+	char moid[16];
+
+	snprintf(moid, sizeof(moid), "host-%d", host);
+	fake_host(&(struct vs_vc_host){
+		.moid = moid, .has = VS_VC_HOST_STATE, .connected = yes,
+		.powered_on = true });
+	for (size_t i = 0; i < MAX_VMS; i++) {
+		const struct fake_vm *vm = &fake_vms[i];
+
+		if (vm->used && !strcmp(vm->host, moid))
+			vs_watch_events.vm(&vs_core, &(struct vs_vc_vm){
+				.moid = vm->moid,
+				.has = VS_VC_VM_CONN | VS_VC_VM_POWER,
+				.connected = yes, .power = !yes ? "unknown" :
+				vm->on ? "poweredOn" : "poweredOff" });
+	}
+}
+
+/* A host that doesn't answer vCenter, with VMs that run on. */
+static void hosts(void)
+{
+	if (model.lost && (now > lost_until_ms || !model.events)) {
+		model_say("host-%d answers", model.lost);
+		hosts_answer(model.lost, true);
+		model.lost = 0;
+	} else if (!model.lost && model.events && model_chance(2)) {
+		model.lost = 1 + (int)model_random(HOSTS);
+		lost_until_ms = now + 2000 + model_random(30000);
+		model_say("host-%d doesn't answer", model.lost);
+		hosts_answer(model.lost, false);
+	}
+}
+
+static void foreign_vms(void)
+{
+	int k = (int)model_random(MODEL_NODES);
+	const char *name = vs_core.nodes[k].name;
+	struct fake_vm *vm = fake_get(name);
+
+	if (!vm && model.events && !model.lost && model_chance(8)) {
+		model_say("vCenter: a foreign VM is called vm%d", k + 1);
+		fake_show(fake_add_vm(name, "group-v1", "host-1", false));
+	} else if (vm && !vm->mark[0] && !model_lost(vm) &&
+		   (!model.events || model_chance(5))) {
+		model_say("vCenter: the foreign vm%d is gone", k + 1);
+		fake_remove(vm);
+	}
+}
+
 static void vcenter(void)
 {
 	if (model.away && now < back_ms)
 		return;
 	if (model.away) {
 		model.away = false;
+		model.lost = 0;
 		model_say("vCenter is back");
 		fake_load();
 		fake_slow(NULL, 0);
 		return;
 	}
 	calls();
+	if (model.people) {
+		hosts();
+		foreign_vms();
+	}
 	if (!model.events)
 		return;
 	if (model_chance(kind.restarts)) {
@@ -176,9 +246,10 @@ static void world_begins(unsigned seed, FILE *story)
 	struct vs_core *c = &vs_core;
 
 	now = 1000000;
-	slow_ms = back_ms = push_ms = 0;
+	slow_ms = back_ms = push_ms = lost_until_ms = 0;
 	model_begin(seed, story);
 	model.now = now;
+	model.people = kind.people;
 	vs_op_forget_all(c);
 	begin(MODEL_NODES, HOSTS, VFS, model.retention);
 	vs_term_new(c);
@@ -198,6 +269,7 @@ static void world_turns(int t)
 	model_guests();
 	model_slurm();
 	vcenter();
+	model_rows_look();
 	if (t % 2)
 		model_tell_flags();
 	if (model.events)
@@ -319,13 +391,14 @@ static unsigned number(const char *name, unsigned otherwise)
 	return s ? (unsigned)strtoul(s, NULL, 10) : otherwise;
 }
 
-static void worlds(unsigned n, unsigned restarts, unsigned cards)
+static void worlds(unsigned n, unsigned restarts, unsigned cards, bool people)
 {
 	unsigned only = number("VS_WORLD", 0), first = only ? only : 1;
 	unsigned bad = 0;
 
 	kind.restarts = restarts;
 	kind.cards = cards;
+	kind.people = people;
 	n = only ? 1 : number("VS_WORLDS", n);
 	for (unsigned seed = first; seed < first + n; seed++) {
 		int broken;
@@ -344,19 +417,76 @@ static void worlds(unsigned n, unsigned restarts, unsigned cards)
 static void in_500_worlds_nothing_leaks_and_everybody_gets_on(void **state)
 {
 	(void)state;
-	worlds(500, 0, 0);
+	worlds(500, 0, 0, false);
 }
 
 static void nor_in_200_where_slurmctld_is_killed(void **state)
 {
 	(void)state;
-	worlds(200, 3, 0);
+	worlds(200, 3, 0, false);
 }
 
 static void nor_in_100_where_cards_are_taken_away(void **state)
 {
 	(void)state;
-	worlds(100, 0, 2);
+	worlds(100, 0, 2, false);
+}
+
+static void rows_told(void)
+{
+	printf("# %-44s reached    left, and became\n", "state of a node");
+	for (int i = 0; i < model_nrows; i++) {
+		const struct model_row *r = &model_rows[i];
+
+		printf("# %-44s %7u %7u", r->name, r->reached, r->left);
+		for (int k = 0; k < model_nrows; k++)
+			if (r->next[k])
+				printf(", %s %u", model_rows[k].name,
+				       r->next[k]);
+		putchar('\n');
+	}
+}
+
+/* Each row of the table is one of the document's, and the other way round. */
+static void rows_are_the_documents(void)
+{
+	const char *top = getenv("srcdir");
+	char path[512], line[512];
+	int n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/doc/dev/node-states.md", top ? top : ".");
+	f = fopen(path, "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		char *end;
+
+		if (strncmp(line, "| ", 2) || !strncmp(line, "| state", 7))
+			continue;
+		end = strstr(line + 2, " |");
+		assert_non_null(end);
+		*end = '\0';
+		assert_true(n < model_nrows);
+		assert_string_equal(line + 2, model_rows[n++].name);
+	}
+	fclose(f);
+	assert_int_equal(n, model_nrows);
+}
+
+static void each_state_of_a_node_is_reached_and_ends(void **state)
+{
+	(void)state;
+	rows_are_the_documents();
+	for (int i = 0; i < model_nrows; i++)
+		model_rows[i] = (struct model_row){ .name = model_rows[i].name };
+	worlds(300, 3, 1, true);
+	rows_told();
+	for (int i = 0; i < model_nrows && !getenv("VS_WORLD") &&
+	     !getenv("VS_WORLDS"); i++) {
+		if (model_rows[i].reached < 10)
+			print_error("%s\n", model_rows[i].name);
+		assert_true(model_rows[i].reached >= 10);
+	}
 }
 
 static void a_world_follows_from_its_seed_alone(void **state)
@@ -367,6 +497,7 @@ static void a_world_follows_from_its_seed_alone(void **state)
 	(void)state;
 	kind.restarts = 3;
 	kind.cards = 2;
+	kind.people = true;
 	once = world(7, &broken);
 	free(world(8, &broken));
 	again = world(7, &broken);
@@ -391,6 +522,7 @@ int main(void)
 		WORLDS(in_500_worlds_nothing_leaks_and_everybody_gets_on),
 		WORLDS(nor_in_200_where_slurmctld_is_killed),
 		WORLDS(nor_in_100_where_cards_are_taken_away),
+		WORLDS(each_state_of_a_node_is_reached_and_ends),
 		WORLDS(a_world_follows_from_its_seed_alone),
 	};
 
