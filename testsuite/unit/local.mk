@@ -256,6 +256,7 @@ select_stage = testsuite/unit/select_stage.c testsuite/unit/select_stage.h \
 	src/plugins/got.c src/plugins/job_env.c src/plugins/timed.c
 check_PROGRAMS += testsuite/unit/test_account \
 	testsuite/unit/test_account_grows \
+	testsuite/unit/test_account_random \
 	testsuite/unit/test_bits testsuite/unit/test_conf \
 	testsuite/unit/test_conf_adapter testsuite/unit/test_conf_hardware \
 	testsuite/unit/test_conf_nodes \
@@ -263,7 +264,7 @@ check_PROGRAMS += testsuite/unit/test_account \
 	testsuite/unit/test_job_when testsuite/unit/test_preempt \
 	testsuite/unit/test_prep testsuite/unit/test_submit \
 	testsuite/unit/test_mend testsuite/unit/test_suspend_port \
-	testsuite/unit/test_widen
+	testsuite/unit/test_widen testsuite/unit/test_written
 testsuite_unit_test_account_SOURCES = testsuite/unit/test_account.c \
 	testsuite/unit/account_stage.h \
 	src/plugins/select/cons_tres_vsphere/account.c
@@ -274,6 +275,11 @@ testsuite_unit_test_account_grows_SOURCES = testsuite/unit/test_account_grows.c 
 	src/plugins/select/cons_tres_vsphere/account.c
 testsuite_unit_test_account_grows_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_account_grows_LDADD = $(slurm_unit_ldadd)
+testsuite_unit_test_account_random_SOURCES = \
+	testsuite/unit/test_account_random.c testsuite/unit/account_stage.h \
+	src/plugins/select/cons_tres_vsphere/account.c
+testsuite_unit_test_account_random_CPPFLAGS = $(plugin_cppflags)
+testsuite_unit_test_account_random_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_bits_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_bits_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_conf_SOURCES = testsuite/unit/test_conf.c $(conf_stage)
@@ -338,4 +344,15 @@ testsuite_unit_test_widen_SOURCES = testsuite/unit/test_widen.c \
 	$(select_stage)
 testsuite_unit_test_widen_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_widen_LDADD = $(slurm_unit_ldadd)
+testsuite_unit_test_written_SOURCES = testsuite/unit/test_written.c \
+	src/plugins/got.c src/plugins/job_env.c src/plugins/slurm_compat.c \
+	src/plugins/slurm_port.c src/plugins/slurm_port_ahead.c \
+	src/plugins/slurm_port_check.c src/plugins/slurm_port_got.c \
+	src/plugins/slurm_port_jobs.c src/plugins/slurm_port_mend.c \
+	src/plugins/slurm_port_node.c \
+	src/plugins/slurm_port_resv.c src/plugins/slurm_port_stays.c \
+	src/plugins/slurm_port_suspend.c src/plugins/slurm_check.c \
+	src/plugins/timed.c
+testsuite_unit_test_written_CPPFLAGS = $(plugin_cppflags)
+testsuite_unit_test_written_LDADD = $(slurm_unit_ldadd)
 endif
