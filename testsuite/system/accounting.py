@@ -80,7 +80,11 @@ class AccountedCluster(Cluster):
         data = self.path("database")
         if not data.exists():
             data.joinpath("mysql").mkdir(parents=True)
-            self.bootstrap("use mysql;\n" + TABLES[0].read_text())
+            # slurmdbd would make it, too; but a connection that has failed, for
+            # want of it, gets no answer any more with libmariadb 3.4.10
+            # (MariaDB 11.8): "maximum allowed number of columns (=0)".
+            self.bootstrap("use mysql;\n" + TABLES[0].read_text() +
+                           "\ncreate database accounting;\n")
         d = self._start("mariadbd", [
             *self.database_argv(), f"--socket={self.database_socket()}",
             f"--pid-file={self.path('run', 'mariadbd.pid')}"])

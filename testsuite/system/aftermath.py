@@ -59,9 +59,11 @@ def end_of(path, n):
 
 
 def beside_the_log(path):
-    """The C library's last words, or a sanitizer's."""
+    """The C library's last words, or a sanitizer's. What it logs stands there, too:
+    behind its name, and from 26.05 on behind the time."""
     return "\n".join(ln for ln in end_of(path, 10 * LOG).splitlines()
-                     if not ln.startswith("slurmctld: "))[-SIM_LOG:]
+                     if not re.match(r"slurmctld: |\[\d{4}-\d\d-\d\dT", ln)
+                     )[-SIM_LOG:]
 
 
 def tried(fn, *args):

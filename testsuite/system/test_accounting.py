@@ -398,19 +398,25 @@ def test_a_limit_looks_at_what_the_job_would_get(cluster):
 # ---- reports and fair share --------------------------------------------------------
 
 
-def usage(c, user):
-    """license/vf seconds of a user in the last day, by sreport."""
+def stamp(t):
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(t))
+
+
+def usage(c, user, hour):
+    """license/vf seconds of a user in that hour, by sreport."""
     out = c.must("sreport", "-n", "-P", "-t", "seconds", "-T", "license/vf",
                  "cluster", "AccountUtilizationByUser",
-                 "start=now-1days", "end=now", "format=Login,Used")
+                 f"start={stamp(hour)}", f"end={stamp(hour + 3600)}",
+                 "format=Login,Used")
     rows = [line.split("|") for line in out.splitlines()]
     return sum(int(n) for login, n in rows if login == user)
 
 
 @needs_root
 def test_reports_tell_users_apart_by_their_vfs(cluster):
-    """Slurm sums up whole hours: what these jobs did is moved to an earlier
-    one, with its times as they are."""
+    """Slurm sums up whole hours: what these jobs did is moved to one that had
+    ended before the cluster began, with its times as they are. (The hour of the
+    other jobs here may end meanwhile.)"""
     def ran(*options):
         job = cluster.sbatch("-D", "/", "-o", "/dev/null", *options,
                              script="sleep 2")
@@ -424,7 +430,7 @@ def test_reports_tell_users_apart_by_their_vfs(cluster):
                         "-N1", "-p", "two")
     ran(f"--uid={DAEMON}", f"--gid={DAEMON}", "-A", "few", "-N1", "-p", "eth")
     jobs = f"{mine},{theirs}"
-    hour = int(time.time()) // 3600 * 3600 - 7200
+    hour = int(time.time()) // 3600 * 3600 - 6 * 3600
     moved = ", ".join(f"{t}={t}+{hour + 600}-time_start"
                       for t in ("time_submit", "time_eligible", "time_end"))
     cluster.change_database(
@@ -433,13 +439,12 @@ def test_reports_tell_users_apart_by_their_vfs(cluster):
         f"where id_job in ({jobs});\n"
         f"update vstest_event_table set time_start={hour} where node_name='' "
         "order by time_start limit 1;")
-    stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(hour))
-    cluster.must("sacctmgr", "-i", "rollup", stamp)
-    assert usage(cluster, cluster.user) == 2 * took
-    assert usage(cluster, USER2) == 2 * their
+    cluster.must("sacctmgr", "-i", "rollup", stamp(hour))
+    assert usage(cluster, cluster.user, hour) == 2 * took
+    assert usage(cluster, USER2, hour) == 2 * their
     out = cluster.must("sreport", "-n", "-P", "-T", "license/vf", "-t",
-                       "seconds", "user", "topusage", "start=now-1days",
-                       "end=now", "format=Login,Used")
+                       "seconds", "user", "topusage", f"start={stamp(hour)}",
+                       f"end={stamp(hour + 3600)}", "format=Login,Used")
     assert cluster.user in out and USER2 in out
 
 

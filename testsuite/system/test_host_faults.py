@@ -118,7 +118,7 @@ def test_a_job_whose_vm_is_taken_by_an_administrator(cluster, deed):
     assert "vm002" in cluster.output(job)
     more = {"moveVm": {"folder": ""},
             "rename": {"name": "old-vm002"}}.get(deed, {})
-    cluster.do(deed, vm="vm002", **more)
+    cluster.do(deed, vm="vm002", wait=True, **more)
     try:
         if deed == "powerOff":
             wait_for("the job is requeued", 60,
@@ -280,6 +280,9 @@ def test_while_the_templates_host_is_away_jobs_wait_and_no_node_pays(
     cluster.do("hostState", host=where, state=state)
     try:
         says = f"Template=rhel9-ofed: its host {where} is not connected"
+        # Before vCenter has said so a clone may be tried.
+        wait_for("slurmctld knows", 20,
+                 lambda: hosts(cluster)[where]["state"] == "disconnected")
         job = cluster.sbatch("-N1", "-w", new, script="hostname")
         wait_for("why", 30, lambda: says in cluster.svf("why", str(job))[
             "text"])

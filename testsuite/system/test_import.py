@@ -51,10 +51,11 @@ def test_a_job_runs_by_an_imported_configuration(cluster):
         new = re.sub(rf"^{key}=.*\n", "", new, flags=re.M)
         new = f"{line}\n{new}"
     # The site's slurm.conf is there already: its names for the feature.
-    new = re.sub(rf"\b{nodes[2]}\b(?=[\s=])", "sriov-roce", new)
+    new = re.sub(rf"\b(Adapter(?:Name)?)={nodes[2]} ", r"\1=sriov-roce ", new)
     cluster.path("etc", "vsphere.conf").write_text(
         new.replace(f"PartitionName={partition[1]} ", "PartitionName=roce "))
     cluster.must("scontrol", "reconfigure")
+    assert "stays in force" not in cluster.ctld_log()
     job = cluster.sbatch("-N2", "-C", "sriov-roce", script="srun hostname")
     assert len(cluster.wait_job(job, 60).split()) == 2
     wait_for("each has its VF", 10, lambda: cluster.vfs_used() == 2)

@@ -164,6 +164,8 @@ def test_a_held_one_is_requeued(cluster):
     assert s.cores() == 0
     s.end()
     c.run("scontrol", "release", str(s.id))
+    # Slurm keeps it back for as long as its old credential lives, 120 s.
+    c.must("scontrol", "update", f"jobid={s.id}", "starttime=now")
     wait_for("it runs again", 90, lambda: c.job_state(s.id) == "RUNNING")
     assert "suspended" not in c.job(s.id).get("SystemComment", "")
     assert s.cores() == CPUS

@@ -172,7 +172,7 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 			  const struct vs_vc_op *op, struct vs_err *err)
 {
 	SPEC_FREE struct spec s = { .nkv = 0 };
-	char uuid[VS_UUID_LEN];
+	char uuid[VS_UUID_LEN] = "";
 	struct vs_vc_clone cl = vs_clone_base(c, n->profile, n->name, uuid,
 					      h->host);
 
@@ -215,7 +215,7 @@ int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
 {
 	SPEC_FREE struct spec s = { .nkv = 0 };
 	struct vs_node as = *n;
-	char uuid[VS_UUID_LEN];
+	char uuid[VS_UUID_LEN] = "";
 	struct vs_vc_clone cl = vs_clone_base(c, n->profile, p->name, uuid,
 					      h->host);
 
@@ -267,7 +267,7 @@ static int64_t send_instant(struct vs_core *c, struct vs_node *n,
 	const struct vs_vm *parent = vs_parent_for(c, n, h, now_ms, err);
 	SPEC_FREE struct spec s = { .nkv = 0 };
 	int keys[VS_CARDS_MAX];
-	char uuid[VS_UUID_LEN];
+	char uuid[VS_UUID_LEN] = "";
 	struct vs_vc_instant in = {
 		.folder = c->folder, .name = n->name, .bios_uuid = uuid,
 		.pool = vs_pool_of(c, vs_host_get(&c->inv, h->host)),
