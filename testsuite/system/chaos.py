@@ -57,7 +57,7 @@ def summary(a, run, judge, jobs, counters):
     ends = collections.Counter(f["JobState"] for f in jobs.values())
     kinds = collections.Counter(counters.get("faultsBy") or {})
     kinds.update(e[2] for e in run.did("outages"))
-    for lane in ("churn", "admin", "people", "guests"):
+    for lane in ("churn", "admin", "people", "guests", "hostile", "starts", "lost"):
         kinds[lane] = len(run.did(lane))
     words = " ".join(f"{k}={n}" for k, n in sorted(kinds.items()) if n)
     broken = " ".join(f"{k}={len(v)}" for k, v in judge.violations.items())

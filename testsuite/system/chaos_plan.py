@@ -269,6 +269,37 @@ def draw_guests(rng, seconds):
             "delay": rng.randint(1, 6), "seconds": rng.uniform(4, 20)})
 
 
+# ---- a hostile user ---------------------------------------------------------------
+
+HOSTILE = {     # kind: weight
+    "environment": 2, "length": 3, "garbage": 2, "many": 1, "order": 3,
+    "plans": 1, "guestinfo": 4}
+
+
+def draw_hostile(rng, seconds):
+    for t in instants(rng, seconds, 5, first=2):
+        kind = rng.choices(list(HOSTILE), list(HOSTILE.values()))[0]
+        node = f"vm{rng.randint(1, NODES):03d}"
+        yield Event(t, "hostile", kind, {
+            "pick": rng.random(), "node": node, "host": rng.choice(HOSTS),
+            "ours": rng.choice((0, 1, 3, 1000)), "nulls": rng.choice((0, 0, 3)),
+            "users": rng.choice((0, 2, 2000)),
+            "what": rng.choice(("constraint", "nodelist", "licenses", "comment",
+                                "partition")),
+            "bytes": rng.choice((10, 1000, 60000, 1000000)),
+            "connections": rng.choice((10, 70, 200)),
+            "verb": rng.choice(("drain", "leave", "evict", "rebuild", "forget",
+                                "confirm", "adopt")),
+            "times": rng.choice((5, 30)),
+            "nodes": rng.choice((f"vm[001-{NODES:03d}]", "vm[1-9999999]",
+                                 ",".join(["vm001"] * 2000))),
+            "words": {rng.choice(("node", "controller", "mac", "slurmd",
+                                  "machine-id")): rng.choice((
+                                      "vm001", "127.0.0.1:1", "x" * 9000,
+                                      "$(touch /tmp/pwned)"))},
+            "seconds": round(rng.uniform(1, 6), 1)})
+
+
 # ---- slurmctld, and people with scontrol ------------------------------------------
 
 def draw_ctld(rng, seconds):
@@ -279,6 +310,42 @@ def draw_ctld(rng, seconds):
         yield Event(t, "ctld", kind, {
             "away": rng.choice((0.0, 0.0, round(rng.uniform(0, 6), 1))),
             "policy": rng.choice(("balance", "pack", "spread"))})
+
+
+FIRST = ("Login", "RetrieveServiceContent", "RetrievePropertiesEx",
+         "CreateFilter", "FindByInventoryPath")      # what a client begins with
+
+
+def draw_starts(rng, seconds):
+    """slurmctld begins where vCenter's first answers are wrong, or after it was
+    away for as long as a node may take to boot (once, in a long run)."""
+    long = seconds / 2 if seconds >= 300 else None
+    for t in instants(rng, seconds, 40, first=8):
+        if long and t > long:
+            long = None
+            yield Event(t, "starts", "long", {})
+            continue
+        labels = [k for k in RULES if RULES[k][1] is not VM_METHODS and
+                  RULES[k][2]["on"] != "task" and k != "no-reply"]
+        rules = [{**draw_rule(rng, rng.choice(labels)),
+                  "method": rng.choice(FIRST), "skip": 0}
+                 for _ in range(rng.randint(1, 3))]
+        yield Event(t, "starts", "faulty", {"rules": rules})
+
+
+def draw_lost(rng, seconds):
+    """A job that needs all of its kind, and half of the hosts are lost: what is
+    smaller goes on."""
+    for n, t in enumerate(instants(rng, seconds, 70, first=15)):
+        part, constraint, most = rng.choice(
+            (("roce", "sriov-roce", 10), ("ib", "sriov-ib", 6)))
+        yield Event(t, "lost", "hosts", {
+            "job": {"name": f"b{n:04d}", "partition": part,
+                    "constraint": constraint, "nodes": most, "sleep": 1.0,
+                    "steps": 1, "exclusive": False, "hold": False},
+            "hosts": rng.sample(HOSTS, 2),
+            "state": rng.choice(("disconnected", "notResponding")),
+            "seconds": round(rng.uniform(15, 50), 1)})
 
 
 def draw_people(rng, seconds):
@@ -292,7 +359,8 @@ def draw_people(rng, seconds):
 
 LANES = {"jobs": draw_jobs, "faults": draw_faults, "outages": draw_outages,
          "churn": draw_churn, "admin": draw_admin, "guests": draw_guests,
-         "ctld": draw_ctld, "people": draw_people}
+         "ctld": draw_ctld, "people": draw_people, "hostile": draw_hostile,
+         "starts": draw_starts, "lost": draw_lost}
 
 
 def draw(seed, seconds, lanes=None):

@@ -20,6 +20,7 @@ import urllib.error
 
 from chaos_plan import (BOOT_TIMEOUT_S, NODES, OVER, PARTITIONS, PF_VFS,
                         SLURMD_TIMEOUT_S, SUSPEND_TIMEOUT_S)
+from chaos_hostile import Hostile
 from cluster import Cluster, ClusterError, wait_for
 from daemons import USERNAME
 from worlds import foreign
@@ -100,6 +101,7 @@ def make_cluster(drawn, directory=None):
     c.partition_lines = [
         f"PartitionName={p} Nodes=vm[{lo:03d}-{hi:03d}]"
         + (" OverSubscribe=EXCLUSIVE" if keep[p] == "destroy" else "")
+        + (" Default=YES" if p == "roce" else "")
         for p, (_, lo, hi) in PARTITIONS.items()]
     nodes = {p: ",".join("vm[{:03d}-{:03d}]".format(*PARTITIONS[of][1:])
                          for of in OVER[p]) for p in OVER}
@@ -126,6 +128,7 @@ class Run:
         self.stopped = threading.Event()
         self.ctld_lock = threading.Lock()
         self.outage_lock = threading.Lock()
+        self.hostile_user = Hostile(cluster, self.lasting)
         self.out = open(cluster.path("journal.jsonl"), "a", encoding="utf-8")
 
     def note(self, lane, kind, args, outcome):
@@ -180,8 +183,8 @@ class Run:
         pending = self.c.must("squeue", "-h", "-t", "PENDING", "-o", "%i")
         return len(pending.split()) >= QUEUE_MAX
 
-    def jobs_submit(self, _, a):
-        if self.queue_is_long():
+    def jobs_submit(self, _, a, anyway=False):
+        if not anyway and self.queue_is_long():
             return "refused: the queue is long"
         steps = "\n".join(
             f'step\nsleep {a["sleep"]}' for _ in range(a["steps"]))
@@ -384,7 +387,7 @@ class Run:
         self.c.port_state(a["node"], "4: ACTIVE")
 
     # ---- slurmctld -----------------------------------------------------------------
-    def ctld_away(self, sig, seconds):
+    def ctld_away(self, sig, seconds, meanwhile=lambda: None):
         with self.ctld_lock:
             d = self.c.daemons.get("slurmctld")
             if d and not d.alive():
@@ -396,6 +399,7 @@ class Run:
             if d and sig == signal.SIGTERM and d.returncode:
                 self.crashes.append((time.time(), d.returncode))
             self.lasting(seconds)
+            meanwhile()
             self.c.start_slurmctld()
             self.down[-1][1] = time.time()
 
@@ -437,6 +441,28 @@ class Run:
             self.lasting(a["seconds"])
             kind = "resume"
         node(kind)
+
+    # ---- beginnings, and what is lost for longer ----------------------------------
+    def starts_faulty(self, _, a):
+        self.ctld_away(signal.SIGKILL, 0, lambda: self.sim(
+            "faults", {"rules": a["rules"]}))
+
+    def starts_long(self, *_):
+        self.ctld_away(signal.SIGKILL, self.c.slurm["ResumeTimeout"])
+
+    def lost_hosts(self, _, a):
+        with self.outage_lock:
+            for h in a["hosts"]:
+                self.do("hostState", host=h, state=a["state"])
+            try:
+                return self.jobs_submit(None, a["job"], anyway=True)
+            finally:
+                self.lasting(a["seconds"])
+                for h in a["hosts"]:
+                    self.do("hostState", host=h, state="connected")
+
+    def hostile(self, kind, a):
+        return self.hostile_user.do(kind, a)
 
     # ---- the end ---------------------------------------------------------------------
     def surely(self, op, **fields):

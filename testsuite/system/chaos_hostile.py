@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a hostile user does in a chaos run: submissions that no command of Slurm's
+would send, lengths, whatever the control channel's port takes, and words in the
+guest of a VM.
+
+Rules: nothing here is to have an effect. What has one is a BUG in the journal,
+which the judge counts; jobs of these submissions are ended at once.
+"""
+
+import random
+import socket
+import struct
+import subprocess
+import threading
+import time
+from contextlib import nullcontext
+
+from channel import asked
+from chaos_plan import PARTITIONS
+from cluster import ClusterError
+from submitter import build
+from users import NOBODY
+
+ROCE_NODES = PARTITIONS["roce"][2]
+ORDERS = {"drain": "host", "leave": "host", "evict": "node", "rebuild": "node",
+          "forget": "node", "confirm": None, "adopt": None}
+LENGTHS = {     # an option of about n bytes
+    "constraint": lambda n: "(" + "&".join(["sriov-roce"] * (n // 11)) + ")",
+    "nodelist": lambda n: ",".join(["vm[001-024]"] * (n // 11)),
+    "licenses": lambda n: "x" * n,
+    "comment": lambda n: "vsphere: " * (n // 9),
+    "partition": lambda n: ",".join(["roce"] * (n // 5)),
+}
+
+
+class Bug(Exception):
+    """It had an effect."""
+
+
+class Hostile:
+    def __init__(self, cluster, lasting):
+        self.c, self.lasting = cluster, lasting
+        self.lock, self.guest = threading.Lock(), threading.Lock()
+        self.program = None
+
+    def submitter(self):
+        with self.lock:
+            self.program = self.program or build(self.c.path("bin"))
+            return self.program
+
+    # ---- submissions ---------------------------------------------------------------
+    def environment(self, a):
+        node = f"vm{1 + int(a['pick'] * ROCE_NODES):03d}"
+        r = self.c.run(self.submitter(), "batch", node, str(a["ours"]),
+                       str(a["nulls"]), str(a["users"]), timeout=60)
+        if r.returncode:
+            raise ClusterError(r.stderr)
+        self.c.run("scancel", r.stdout.strip())
+
+    def length(self, a):
+        f = self.c.path("out", f"hostile-{a['pick']}.sh")
+        f.write_text(f"#!/bin/sh\n#SBATCH --{a['what']}="
+                     f"\"{LENGTHS[a['what']](a['bytes'])}\"\ntrue\n")
+        r = self.c.run("sbatch", "--parsable", "-N1", "-t1", "-J", "hostile",
+                       "-o", "/dev/null", f, timeout=60)
+        self.c.run("scancel", "--name", "hostile")
+        if r.returncode:
+            raise ClusterError(r.stderr)
+
+    # ---- the control channel ---------------------------------------------------------
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.c.control_port),
+                                        timeout=10)
+
+    def garbage(self, a):
+        rng = random.Random(a["pick"])
+        text = rng.randbytes(a["bytes"])
+        head = rng.choice((b"", struct.pack(">I", len(text)), b"\xff" * 4,
+                           struct.pack(">I", len(text)) + b"MUNGE:"))
+        with self.connect() as s:
+            s.sendall(head + text)
+            s.shutdown(socket.SHUT_WR)
+            if s.recv(1) != b"":
+                raise Bug("who sent garbage was answered")
+
+    def many(self, a):
+        """More than there are places, and each says half a frame."""
+        held = []
+        try:
+            for _ in range(a["connections"]):
+                held.append(self.connect())
+                held[-1].sendall(b"\0\0")
+            self.lasting(a["seconds"])
+        finally:
+            for s in held:
+                s.close()
+
+    def order(self, a):
+        names = {"host": a["host"], "node": a["node"]}
+        what = ORDERS[a["verb"]]
+        parts = asked(self.c, NOBODY, a["verb"],
+                      **({"name": names[what]} if what else {}))
+        for p in parts:
+            if "operators of Slurm may do that" not in p.get("error", ""):
+                raise Bug(f"nobody's order {a['verb']} was taken: {p}")
+
+    def plans(self, a):
+        """Faster than the rate that a user has."""
+        for _ in range(a["times"]):
+            asked(self.c, NOBODY, "plan", nodes=a["nodes"])
+
+    # ---- in a guest --------------------------------------------------------------------
+    def guestinfo(self, a):
+        on = sorted(n for n in self.c.names_on() if n.startswith("vm") and
+                    self.c.path("guests", n).resolve().is_dir())
+        if not on:
+            raise ClusterError("no VM has a guest")
+        node = on[int(a["pick"] * len(on))]
+        there = self.c.path("guests", node).resolve()
+        mine, refused = there / "guestinfo.user", there / "guestinfo.refused"
+        refused.unlink(missing_ok=True)
+        mine.write_text("".join(f"guestinfo.slurm.{k}={v}\n"
+                                for k, v in a["words"].items()))
+        end = time.monotonic() + 15
+        while mine.exists() and time.monotonic() < end:
+            time.sleep(0.2)
+        if refused.exists():
+            return
+        time.sleep(1)       # with a VM that is destroyed its files go one by one
+        if mine.exists() or not there.exists():
+            mine.unlink(missing_ok=True)
+            raise ClusterError("the guest has ended")
+        if not refused.exists():
+            raise Bug(f"a user's words were taken in the guest of {node}")
+
+    def do(self, kind, a):
+        """None, or what the journal says of it."""
+        try:
+            with self.guest if kind == "guestinfo" else nullcontext():
+                getattr(self, kind)(a)
+        except Bug as e:
+            return f"BUG: {e}"
+        except subprocess.TimeoutExpired:
+            return "refused: too late"
+        return None
