@@ -64,7 +64,8 @@ def summary(a, run, judge, jobs, counters):
     return (f"chaos: seed={a.seed} seconds={a.seconds:g} jobs={len(jobs)} ("
             + " ".join(f"{k.lower()}={n}" for k, n in sorted(ends.items()))
             + f" forgotten={judge.lost} begun={judge.begun} "
-            f"begun-twice={judge.copies} srun-hung={judge.hangs}) "
+            f"begun-twice={judge.copies} srun-hung={judge.hangs} "
+            f"could-start={judge.watch.pending.seen}/{judge.watch.pending.moments}) "
             f"kills={len(run.did('ctld', ('kill',)))} "
             f"restarts={len(run.did('ctld', ('restart',)))} "
             f"reconfigures={len(run.did('ctld', ('reconfigure',)))} "

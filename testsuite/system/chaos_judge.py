@@ -18,9 +18,11 @@ from cluster import Timeout, wait_for
 from simulator import MUTATING
 
 CLASSES = ("I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "ledger", "jobs",
-           "down", "crash")
-RESTARTS_MAX = 12
-TOUCH_S = 90        # for how long somebody's deed may explain a node's state
+           "pending", "down", "crash")
+RESTARTS_MAX = 12   # in 20 minutes
+TOUCH_S = 90        # for how long somebody's deed may explain a node's state,
+GONE_S = 10         # or for as long as its VM is not on from so soon after it: a
+                    # slurmctld that is killed again and again finds that out late
 
 
 def percentile(values, p):
@@ -50,15 +52,21 @@ class Judge:
         res = []
         for at, lane, kind, a, out in self.run.journal:
             lasting = float(a.get("seconds", 0))
-            if out != "done" or not at - lasting - after <= t <= at + before:
+            its = lane in ("people", "guests", "admin") and \
+                node in (a.get("node"), a.get("vm"))
+            if out != "done" or t < at - lasting - after or t > at + before and \
+                    not (its and lane == "admin" and
+                         self.never_on(node, at + GONE_S, t)):
                 continue
-            if lane in ("people", "guests", "admin") and \
-                    node in (a.get("node"), a.get("vm")):
+            if its:
                 res.append(f"{lane} {kind}")
             if lane == "outages" and kind in ("disconnected", "notResponding",
                                               "failHost", "maintenance"):
                 res.append(f"{kind} {a['host']}")
         return res
+
+    def never_on(self, node, since, until):
+        return not any(node in on for t, on in self.watch.on if since < t <= until)
 
     def ctld_was_away(self, since, until):
         return any(a <= until and (b or time.time()) >= since
@@ -160,7 +168,7 @@ class Judge:
 
     def job(self, name, a, f, seen):
         state, key = f["JobState"], f"JobId={f['JobId']}"
-        if int(f.get("Restarts", 0)) > RESTARTS_MAX:
+        if int(f.get("Restarts", 0)) > RESTARTS_MAX * max(1, self.run.seconds / 1200):
             self.found("jobs", f"{name} {key} was requeued {f['Restarts']} times",
                        key=key)
         if "launch_failed" in f.get("Reason", ""):
@@ -186,6 +194,19 @@ class Judge:
                        f"nodes={f.get('NodeList')} start={f.get('StartTime')}",
                        key=key)
 
+    def pending(self):
+        """Who could have started and did not."""
+        cycles = [stamp(ln) + float(ln[20:24]) for ln in
+                  self.c.ctld_log().splitlines()
+                  if ln.endswith("_attempt_backfill: beginning")]
+        if not cycles:
+            self.found("pending", "backfill's cycles are not in slurmctld's log")
+        for name, id_, since, until in self.watch.pending.kept(cycles):
+            if name in self.run.asked:
+                self.found("pending", f"{name} JobId={id_} could have started from "
+                           f"{since:.1f} to {until:.1f}", key=f"JobId={id_}",
+                           at=since)
+
     def explained(self, f):
         """A failed job: was slurmctld away while it ran, or somebody at work?"""
         def epoch(s):
@@ -207,8 +228,17 @@ class Judge:
             if reason == "Duplicate jobid" and self.second_copy(node, at):
                 self.copies += 1
                 continue
+            if reason.endswith("its VM was switched off under a job") and \
+                    self.forgot_the_end(node, at):
+                continue
             self.found("down", f"{node} went down or was drained: {reason}",
                        key=node, at=at)
+
+    def forgot_the_end(self, node, at):
+        """A killed slurmctld that had not saved a job's end begins with the job on a
+        node whose VM is off since then: off before the kill, and never on after."""
+        return any(self.watch.was_on(node, k - 1) is False and
+                   self.never_on(node, k, at) for k in self.run.kills if k < at)
 
     def second_copy(self, node, at):
         log = self.c.path("log", node + ".log")
@@ -375,6 +405,7 @@ class Judge:
         self.steps()
         self.hung()
         self.jobs(jobs)
+        self.pending()
         self.down()
         self.doubles()
         self.leaks()

@@ -2,7 +2,8 @@
 """What is written down while a chaos run goes on: the simulator's books twice
 a second, Slurm's nodes, squeue's times, and what processes show of themselves.
 
-Rules: looks, never acts; asks the simulator, Slurm and /proc, never our code.
+Rules: looks, never acts; asks the simulator, Slurm and /proc. Our own code is asked
+for one thing alone: why something can't be had at the moment, which only excuses.
 """
 
 import glob
@@ -11,10 +12,13 @@ import subprocess
 import threading
 import time
 
-from chaos_plan import NODES
+from chaos_pending import (Job, Moment, Pending, demands, node_lists, vf_lists)
+from chaos_plan import CARDS, NODES
 from cluster import ClusterError, parse_fields
+from worlds import IB, ROCE
 
 OUR_FOLDER = "/slurm"
+LOOK_S = 2      # what took longer to read is no moment
 
 
 def is_ours(v):
@@ -34,10 +38,13 @@ class Watch:
         self.nodes_down = {}    # (node, reason): first epoch
         self.squeue = []    # (began, seconds, rc)
         self.bare = set()   # command lines that show the secret
+        self.pending = Pending(not any("Rails=any" in ln
+                                       for ln in self.c.vsphere["lines"]))
         self.ended = threading.Event()
         self.threads = [threading.Thread(target=self.loop, args=a, daemon=True)
                         for a in ((self.books, 0.5), (self.slurm, 2.0),
-                                  (self.queue, 0.25), (self.processes, 5.0))]
+                                  (self.queue, 0.25), (self.processes, 5.0),
+                                  (self.waiting, 1.0))]
 
     def __enter__(self):
         for t in self.threads:
@@ -103,6 +110,45 @@ class Watch:
         r = self.c.run("squeue", "-h", "-o", "%i %T", timeout=60)
         self.squeue.append((began, time.time() - began, r.returncode))
 
+    # ---- who could start ---------------------------------------------------------
+    def waiting(self):
+        at, moment = time.time(), None
+        try:
+            moment = self.moment(at)
+        except KeyError:
+            pass            # one list has a node or a host that another lacks yet
+        finally:
+            late = time.time() - at > LOOK_S
+            self.pending.look(None if late else moment)
+
+    def moment(self, at):
+        """chaos_pending's, or None while nothing can be said."""
+        state, status = self.run.sim("state"), self.c.svf("status")
+        if not status["up"] or status.get("brake"):
+            return None
+        nodes = [f for f in map(parse_fields, self.c.must(
+            "scontrol", "-o", "show", "nodes", "-a").splitlines())
+            if "NodeName" in f]
+        jobs = [f for f in map(parse_fields, self.c.must(
+            "scontrol", "-o", "show", "jobs").splitlines()) if "JobId" in f]
+        ours = {v["name"] for v in state["vms"] if is_ours(v)}
+        up, off, able = node_lists(nodes, state, self.c.svf("nodes")["nodes"])
+        free, whole = vf_lists(state, self.c.svf("hosts")["hosts"],
+                               {"dvs-roce": ROCE, "dvs-ib": IB}, ours)
+        eligible = [self.job(f) for f in jobs if is_eligible(f, at)]
+        return Moment(at, eligible, up, off, free, whole, able)
+
+    def job(self, f):
+        name = f["JobName"]
+        a = self.run.asked.get(name)
+        tier = 10 if "urgent" in f["Partition"] else 1
+        if a:
+            ways = demands(a["partition"], a["constraint"], a["nodes"])
+        else:                   # of a user who means harm: it is in all others' way
+            ways = (tuple((frozenset((kind,)), 1) for kind in CARDS),)
+        return Job(name, int(f["JobId"]), (tier, int(f["Priority"])), ways,
+                   int(f.get("Restarts", 0)))
+
     # ---- processes -----------------------------------------------------------------
     def processes(self):
         secret = self.c.password.encode()
@@ -114,6 +160,17 @@ class Watch:
                 continue
             if secret in text:
                 self.bare.add(text.replace(b"\0", b" ").decode(errors="replace"))
+
+
+def is_eligible(f, now):
+    if f["JobState"] != "PENDING" or f["Priority"] == "0" or \
+            f["Dependency"] != "(null)" or "Held" in f["Reason"]:
+        return False
+    try:
+        since = time.strptime(f["EligibleTime"], "%Y-%m-%dT%H:%M:%S")
+    except ValueError:
+        return False
+    return time.mktime(since) <= now
 
 
 def nodes_of(expression):

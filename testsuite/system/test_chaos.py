@@ -3,8 +3,12 @@
 
 import time
 
+import pytest
+
 from chaos_forgot import copy_explains, forgotten
-from chaos_plan import LANES, draw
+from chaos_pending import Job, Moment, Pending, demands, startable
+from chaos_plan import CARDS, LANES, draw
+from worlds import IB, ROCE
 
 T0 = 1_700_000_000.0
 REFUSED = ("[" + time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(T0 + 20)) +
@@ -45,3 +49,75 @@ def test_only_what_was_not_saved_is_forgotten():
     assert forgotten(T0, [T0 + 5], T0 + 60)
     assert not forgotten(T0, [T0 + 40], T0 + 60)
     assert not forgotten(T0, [], T0 + 60)
+
+
+# ---- chaos_pending: who could start ---------------------------------------------------
+
+def job(id_, partition="roce", constraint="sriov-roce", n=1, priority=None):
+    return Job(f"j{id_}", id_, (1, priority or 1000 - id_),
+               demands(partition, constraint, n))
+
+
+def moment(*jobs, at=T0, up=None, off=None, free=None, whole=None, able=None):
+    """10 nodes of each adapter that are off, and two hosts of 2 and 1+1 VFs."""
+    free = {ROCE: [[2], [1, 1]], IB: [[1]]} if free is None else free
+    off = dict.fromkeys(CARDS, 10) if off is None else off
+    return Moment(at, list(jobs), up or {}, off, free, whole or free, able or off)
+
+
+@pytest.mark.parametrize("want, fits", [
+    (("roce", "sriov-roce", 4), True), (("roce", "sriov-roce", 5), False),
+    (("rails", "rails", 1), True), (("rails", "rails", 2), False),
+    (("ib", "sriov-ib", 1), True), (("ib", "sriov-ib", 2), False),
+    (("eth", "vmxnet3", 10), True), (("eth", "vmxnet3", 11), False),
+    (("roce,eth", "sriov-roce|vmxnet3", 10), True),     # all of eth
+    (("roce,eth", "sriov-roce|vmxnet3", 11), False),    # never of both partitions
+    (("urgent", "sriov-roce|rails", 4), True),
+    (("urgent", "[sriov-roce|sriov-ib]", 4), True),
+    (("urgent", "[sriov-roce*1&sriov-ib*1]", 2), True),
+    (("urgent", "[sriov-roce*3&sriov-ib*2]", 5), False),
+    (("roce", "sriov-ib", 1), False)])
+def test_what_is_asked_for_is_free_or_not(want, fits):
+    j = job(1, *want)
+    assert bool(startable(moment(j), True)) == fits
+
+
+def test_two_vfs_of_one_pf_make_no_pair_unless_any_may():
+    j, free = job(1, "rails", "rails", 2), {ROCE: [[2], [1, 1]]}
+    assert not startable(moment(j, free=free), True)
+    assert startable(moment(j, free=free), False)
+
+
+def test_a_node_that_is_up_takes_no_vf():
+    j = job(1, n=5)
+    assert not startable(moment(j, free={}, up={"sriov-roce": 4}), True)
+    assert startable(moment(j, free={}, up={"sriov-roce": 5}), True)
+
+
+def test_who_is_before_is_in_the_way_unless_nothing_can_serve_it():
+    big, small, other = job(1, n=5), job(2), job(3, "eth", "vmxnet3")
+    pair = job(4, "rails", "rails")
+    running = {ROCE: [[2], [2, 1]]}         # one VF more when a job of ours ends
+    assert startable(moment(big, small, other, pair, whole=running), True) == [other]
+    assert startable(moment(big, small, other), True) == [small, other]
+
+
+def seen(*moments):
+    p = Pending(True)
+    for m in moments:
+        p.look(m)
+    return p.kept([T0 + 1, T0 + 3, T0 + 5])
+
+
+def test_who_could_start_while_three_cycles_began_is_told():
+    j = job(1)
+    row = [moment(j, at=T0 + t) for t in range(0, 7, 2)]
+    assert seen(*row) == [("j1", 1, T0, T0 + 6)]
+    assert seen(*row[1:]) == seen(*row[:-1]) == []          # two began
+    assert seen(row[0], row[1], None, row[2], row[3]) == []     # not known
+    assert seen(row[0], row[1], moment(j, at=T0 + 4, free={}), row[3]) == []
+    assert seen(row[0], row[1], moment(at=T0 + 4), row[3]) == []    # it ran
+    assert seen(row[0], row[3]) == []       # nobody looked meanwhile
+    again = j._replace(restarts=1)
+    assert seen(row[0], row[1], moment(again, at=T0 + 4),
+                moment(again, at=T0 + 6)) == []

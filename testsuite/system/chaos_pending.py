@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""No job pends while what it asks for is free: a small exact model of that.
+
+A moment is what Slurm, the simulator and svf say within two seconds. In a moment
+a job could start if a choice of nodes exists that does it: those that are up and
+idle take nothing, those that are off take VFs of hosts where they can be had.
+Nothing is in its way: it is eligible, not held, and no pending job before it
+wants the same nodes or VFs, unless that one can't be served by all that there is.
+
+Rules: where the model can't know (vCenter away, a host avoided after failures, a
+VM in somebody's hands, an action under way) it says that nothing is free, and the
+moment is left out. Judged is who could start at each moment while three cycles of
+backfill began, which holds two whole ones.
+"""
+
+import re
+from typing import NamedTuple
+
+from chaos_plan import CARDS, OVER, PARTITIONS
+
+CYCLES = 3
+APART_S = 5             # moments further apart than that are no row
+FREE_FLAGS = {"CLOUD", "PLANNED", "POWERED_DOWN"}
+# Adapters that take the same VFs.
+POOLS = {a: CARDS[a][1] if CARDS[a][2] else a for a in CARDS}
+
+
+class Job(NamedTuple):
+    name: str
+    id: int
+    priority: tuple         # the partition's tier, its own
+    demands: tuple          # of each way: ((adapters, nodes), ...)
+    restarts: int = 0
+
+
+class Moment(NamedTuple):
+    at: float
+    jobs: list              # those that are eligible
+    up: dict                # adapter: nodes that are on and idle
+    off: dict               # adapter: nodes that can be started
+    free: dict              # network: [VFs free of each PF, by host]
+    whole: dict             # the same if none of ours were on
+    able: dict              # adapter: nodes that are not down or drained
+
+
+# ---- what a job asks for ------------------------------------------------------------
+
+def ways(constraint, n):
+    """The ways to give a job n nodes: [((adapters, nodes), ...), ...]."""
+    if m := re.fullmatch(r"\[(.*)\]", constraint):
+        if "&" in m[1]:
+            parts = [p.split("*") for p in m[1].split("&")]
+            return [tuple((frozenset((a,)), int(k)) for a, k in parts)]
+        return [((frozenset((a,)), n),) for a in m[1].split("|")]
+    return [((frozenset(constraint.split("|")), n),)]
+
+
+def adapters_of(partition):
+    return {PARTITIONS[p][0] for p in OVER.get(partition, (partition,))}
+
+
+def demands(partitions, constraint, n):
+    """As ways(), in one of the job's partitions."""
+    found = []
+    for p in partitions.split(","):
+        has = adapters_of(p)
+        for way in ways(constraint, n):
+            there = tuple((frozenset(a & has), k) for a, k in way)
+            if all(a for a, _ in there):
+                found.append(there)
+    return tuple(found)
+
+
+# ---- whether it can be given ----------------------------------------------------------
+
+def pairs(pfs, apart):
+    """Nodes of two VFs that a host's PFs have room for."""
+    total = sum(pfs)
+    return min(total // 2, total - max(pfs, default=0)) if apart else total // 2
+
+
+def room(starts, free, apart):
+    """Whether so many nodes of each adapter can be started on the free VFs."""
+    for network in {CARDS[a][1] for a in starts}:
+        there = [a for a in starts if CARDS[a][1] == network]
+        two = sum(starts[a] for a in there if CARDS[a][2] == 2)
+        one = sum(starts[a] for a in there if CARDS[a][2] == 1)
+        hosts = free.get(network, [])
+        if two > sum(pairs(pfs, apart) for pfs in hosts) or \
+                one > sum(map(sum, hosts)) - 2 * two:
+            return False
+    return True
+
+
+def choices(way):
+    """How many nodes of each adapter: each choice that is this way."""
+    if not way:
+        yield {}
+        return
+    (adapters, n), rest = way[0], way[1:]
+    first, *others = sorted(adapters)
+    for k in range(n + 1) if others else (n,):
+        left = [(frozenset(others), n - k)] if others else []
+        for more in choices([*left, *rest]):
+            yield {**more, first: more.get(first, 0) + k}
+
+
+def given(job, up, off, free, apart):
+    for way in job.demands:
+        for need in choices(list(way)):
+            starts = {a: max(0, k - up.get(a, 0)) for a, k in need.items()}
+            if all(k <= off.get(a, 0) for a, k in starts.items()) and \
+                    room(starts, free, apart):
+                return True
+    return False
+
+
+def pools(job):
+    return {POOLS[a] for way in job.demands for adapters, _ in way for a in adapters}
+
+
+def startable(moment, apart):
+    """The jobs that could start at this moment."""
+    found, before = [], []
+    for job in sorted(moment.jobs, key=lambda j: (j.priority, -j.id), reverse=True):
+        if not pools(job) & {p for b in before for p in pools(b)} and \
+                given(job, moment.up, moment.off, moment.free, apart):
+            found.append(job)
+        if given(job, {}, moment.able, moment.whole, apart):
+            before.append(job)
+    return found
+
+
+# ---- over time --------------------------------------------------------------------------
+
+class Pending:
+    """Which jobs could have started and did not, and how many were looked at."""
+
+    def __init__(self, apart):
+        self.apart = apart
+        self.last = 0.0
+        self.since = {}         # job: when it could start first
+        self.moments = self.seen = 0
+        self.rows = {}          # (job, since): until
+
+    def look(self, moment):
+        """The next moment, or None where there is none that can be judged."""
+        now = {(j.name, j.id, j.restarts): j for j in
+               startable(moment, self.apart)} if moment else {}
+        if not moment or moment.at - self.last > APART_S:
+            self.since = {}
+        if moment:
+            self.last = moment.at
+            self.moments += 1
+            self.seen += len(now)
+        self.since = {k: self.since.get(k, moment.at) for k in now}
+        self.rows.update({(k, t): moment.at for k, t in self.since.items()})
+
+    def kept(self, cycles):
+        """[(job's name, id, since, until)] of those who pended while three cycles
+        began; cycles: when each did, ascending."""
+        return [(k[0], k[1], a, b) for (k, a), b in self.rows.items()
+                if sum(a < t < b for t in cycles) >= CYCLES]
+
+
+# ---- a moment as it is told ----------------------------------------------------------------
+
+def node_lists(nodes, state, told):
+    """(up, off, able) of scontrol's nodes, the simulator's state, svf's nodes."""
+    vms, hosts = {}, {h["name"]: h for h in state["hosts"]}
+    for v in state["vms"]:
+        vms.setdefault(v["name"], []).append(v)
+    templates = [v for v in state["vms"] if v["template"]]
+    clones = any(connected(hosts[v["host"]]) for v in templates)
+    svf = {n["node"]: n for n in told}
+    up, off, able = {}, {}, {}
+    for f in nodes:
+        name, flags = f["NodeName"], set(f["State"].replace("*", "").split("+"))
+        adapter, mine = svf[name]["adapter"], vms.get(name, [])
+        if not flags & {"DOWN", "DRAIN"}:
+            able[adapter] = able.get(adapter, 0) + 1
+        strange = len(mine) > 1 or any(
+            v["connection"] != "connected" or not v["owner"] or v["template"] or
+            not connected(hosts[v["host"]]) for v in mine)
+        if not flags <= {"IDLE"} | FREE_FLAGS or strange or "*" in f["State"] or \
+                "Reason" in f or svf[name]["action"] != "nothing" or \
+                any(svf[name].get(k) for k in ("last_error", "waits", "order")):
+            continue
+        on = bool(mine) and mine[0]["power"] == "poweredOn"
+        if on and "POWERED_DOWN" not in flags and svf[name]["vm_state"] == "on":
+            up[adapter] = up.get(adapter, 0) + 1
+        elif not on and "POWERED_DOWN" in flags and (mine or clones):
+            off[adapter] = off.get(adapter, 0) + 1
+    return up, off, able
+
+
+def connected(h):
+    return h["state"] == "connected" and not h["maintenance"] and not h["entering"]
+
+
+def vf_lists(state, told, networks, ours):
+    """(free, whole): VFs of each PF, by network and host. networks: of a switch."""
+    svf = {h["host"]: h for h in told}
+    free, whole = {}, {}
+    for h in state["hosts"]:
+        if not connected(h):
+            continue
+        said = svf.get(h["name"], {"pfs": [], "reasons": ["not told"]})
+        pfs = {pf["pci"]: pf for pf in said["pfs"]}
+        now, ever = {}, {}
+        for pf in h["pfs"]:
+            network = networks.get(pf["switch"])
+            if not network or not pf["max"]:
+                continue
+            theirs = sum(vm not in ours for vm in pf["by"].values())
+            ever.setdefault(network, []).append(pf["vfs"] - theirs)
+            now.setdefault(network, []).append(max(0, min(
+                pf["vfs"] - pf["used"] - pfs.get(pf["id"], {}).get("held", 0),
+                pfs.get(pf["id"], {}).get("free", 0))))
+        for network, counts in ever.items():
+            whole.setdefault(network, []).append(counts)
+            if not said.get("reasons") and said.get("state") == "up":
+                free.setdefault(network, []).append(now[network])
+    return free, whole
