@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # check.sh [unit|guest|contribs|vcsim|system|crash|chaos|fuzz|lint|sanitize|
-#          matrix|packages|slurm-testsuite|all]...
+#          matrix|packages|slurm-testsuite|coverage|mutation|all]...
 #          [--seconds N] [--seed S] [--with address|thread] [--whole]
 #          [--release R] [--slurm-source DIR]
 #
@@ -21,6 +21,8 @@
 # `slurm-testsuite` is Slurm's own tests, of its source: which of those that pass
 # three times in a row with select/cons_tres don't with ours (selected ones, 15
 # minutes; --whole: all, hours; --release R: in that release's chroot).
+# `coverage` says how many lines of src the unit tests run, `mutation` which changes of
+# one operator or statement they would not notice (an hour).
 # Each part says how many of its tests ran, of those that exist, and fails if any
 # did not run. The last line is `N passed, N failed`; `chaos` and `matrix` alone end with their
 # own sum. A system test that failed beside others and passed twice alone counts
@@ -33,6 +35,8 @@
 . "$VS_TOP/contribs/matrix.sh"
 # shellcheck source=contribs/lint.sh
 . "$VS_TOP/contribs/lint.sh"
+# shellcheck source=contribs/noticed.sh
+. "$VS_TOP/contribs/noticed.sh"
 # shellcheck source=contribs/packages.sh
 . "$VS_TOP/contribs/packages.sh"
 # shellcheck source=contribs/slurm-testsuite.sh
@@ -455,9 +459,9 @@ done
 for a in "${words[@]:-all}"; do
 	case $a in
 	all) parts+=(unit guest contribs vcsim system crash chaos lint) ;;
-	unit | guest | contribs | vcsim | system | crash | chaos | fuzz | lint | sanitize | matrix | packages | slurm-testsuite) parts+=("$a") ;;
-	-h | --help) sed -n '4,27s/^# \{0,1\}//p' "$0"; exit 0 ;;
-	*) die "unknown part '$a': unit, guest, contribs, vcsim, system, crash, chaos, fuzz, lint, sanitize, matrix, packages, slurm-testsuite or all is expected" ;;
+	unit | guest | contribs | vcsim | system | crash | chaos | fuzz | lint | sanitize | matrix | packages | slurm-testsuite | coverage | mutation) parts+=("$a") ;;
+	-h | --help) sed -n '4,29s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	*) die "unknown part '$a': unit, guest, contribs, vcsim, system, crash, chaos, fuzz, lint, sanitize, matrix, packages, slurm-testsuite, coverage, mutation or all is expected" ;;
 	esac
 done
 export VS_RUN=$$.$EPOCHREALTIME

@@ -197,6 +197,8 @@ testsuite_unit_vc_live_LDADD = src/common/libvs_core.la -lpthread
 testsuite_unit_vc_bodies_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/golden/go.mod testsuite/golden/go.sum \
 	testsuite/golden/main.go testsuite/golden/run.sh \
+	testsuite/mutation/accepted.txt testsuite/mutation/changes.py \
+	testsuite/mutation/mutate.py testsuite/mutation/vs_mutation.h \
 	testsuite/unit/run.sh
 
 # Files of the plugins, of svf and of the guest's program, as they are.
