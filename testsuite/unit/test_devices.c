@@ -378,6 +378,36 @@ static void the_pf_on_the_devices_numa_node_is_chosen(void **state)
 	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, NULL, &err), 0);
 	assert_string_equal(gang[0].pfs[0]->pci, W_PF1);
 	assert_string_equal(gang[0].pfs[1]->pci, GPU0);
+	for (int i = 0; i < 3; i++)	/* the other way round */
+		esx01->pfs[i].numa = !esx01->pfs[i].numa;
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, NULL, &err), 0);
+	assert_string_equal(gang[0].pfs[0]->pci, W_PF1);
+	for (int i = 0; i < 3; i++)	/* nobody knows: free VFs decide */
+		esx01->pfs[i].numa = -1;
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, NULL, &err), 0);
+	assert_string_equal(gang[0].pfs[0]->pci, W_PF0);
+}
+
+/* Of what sums keep of other questions nothing answers for other devices. */
+static void devices_of_another_kind_are_another_question(void **state)
+{
+	struct vs_sums made = { 0 };
+	struct vs_err err = { 0 };
+
+	(void)state;
+	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID);
+	w.env.sums = &made;
+	assert_int_equal(vs_place(&w.env, of(&p_gpu, 1), 1, NULL, &err), 0);
+	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, NULL, &err), 0);
+	gpu.device++;
+	assert_int_equal(vs_place(&w.env, of(&p_gpu, 1), 1, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, NULL, &err), -1);
+	gpu.device--;
+	assert_int_equal(vs_place(&w.env, of(&p_gpu, 1), 1, NULL, &err), 0);
+	w.env.sums = NULL;
+	vs_sums_clear(&made);
 }
 
 static void what_devices_demand_goes_for_the_whole_vm(void **state)
@@ -438,6 +468,7 @@ int main(void)
 		T(a_vf_and_a_device_come_together_or_not_at_all),
 		T(those_beside_and_those_alone_share_the_devices),
 		T(the_pf_on_the_devices_numa_node_is_chosen),
+		T(devices_of_another_kind_are_another_question),
 		T(what_devices_demand_goes_for_the_whole_vm),
 		T(the_hash_knows_what_is_beside),
 	};

@@ -218,6 +218,19 @@ static void the_generation_moves_with_every_change(void **state)
 	vs_ledger_move(&w.ledger, h, "host-esx02", &on_pf1, 1);
 	assert_true(w.ledger.generation > was);
 	was = w.ledger.generation;
+	vs_ledger_set_vm(&w.ledger, h, "vm-9");
+	assert_true(w.ledger.generation > was);
+	was = w.ledger.generation;
+	vs_ledger_set_vm(&w.ledger, h, "vm-9");			/* as it was */
+	assert_true(w.ledger.generation == was);
+	vs_ledger_set_store(&w.ledger, h, "datastore-2", false);
+	assert_true(w.ledger.generation > was);
+	was = w.ledger.generation;
+	vs_ledger_set_store(&w.ledger, h, "datastore-2", false); /* as it was */
+	assert_true(w.ledger.generation == was);
+	vs_ledger_set_store(&w.ledger, h, "datastore-2", true);
+	assert_true(w.ledger.generation > was);
+	was = w.ledger.generation;
 	vs_ledger_release(&w.ledger, "n1");
 	assert_true(w.ledger.generation > was);
 	was = w.ledger.generation;
@@ -339,6 +352,52 @@ static void cards_of_other_kinds_don_t_stand_for_a_hold(void **state)
 	assert_free(7, 8);
 }
 
+static void a_device_elsewhere_on_the_host_makes_no_card_a_device(void **state)
+{
+	struct vs_devices other = { .vendor = 0x10de, .device = 0x20b0 };
+	struct vs_vm *vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);
+
+	(void)state;
+	esx01->devices = &other;
+	held_by_vm(VS_HOLD_SEEN);
+	assert_free(7, 8);
+	vm->ncards = 0;
+	assert_free(7, 8);
+	esx01->devices = NULL;
+}
+
+static void what_another_cluster_has_is_foreign_and_told_apart(void **state)
+{
+	struct vs_vm *theirs = w_vm_on(&w, "vm-1", "esx01", W_PF0);
+	struct vs_sums made = { 0 };
+	struct vs_pf_use use;
+
+	(void)state;
+	w_ours(&w, theirs);
+	w_vm_on(&w, "vm-2", "esx01", W_PF0);		/* nobody's */
+	vs_ledger_pf_use(&w.ledger, &w.inv, esx01, vs_host_pf(esx01, W_PF0),
+			 W_FOLDER, "another1", &use);
+	assert_int_equal(use.beside, 1);
+	assert_int_equal(use.ours, 0);
+	assert_int_equal(use.free, 6);
+	assert_int_equal(use_of(W_PF0).beside, 0);	/* ours */
+	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, "another1");
+	assert_int_equal(made.beside, 1);
+	assert_int_equal(made.hosts[esx01->index].beside, 1);
+	vs_sums_clear(&made);
+}
+
+static void a_pf_at_a_numa_node_beyond_all_is_at_none(void **state)
+{
+	(void)state;
+	esx01->pfs[0].numa = VS_HOST_NODES - 1;
+	assert_true(vs_rows_nodes(esx01, 1) == 1u << (VS_HOST_NODES - 1));
+	esx01->pfs[0].numa = VS_HOST_NODES;
+	assert_int_equal(vs_rows_nodes(esx01, 1), 0);
+	esx01->pfs[0].numa = -1;
+	assert_int_equal(vs_rows_nodes(esx01, 1), 0);
+}
+
 /* ---- CPU and memory ----------------------------------------------------- */
 
 static void assert_room(int64_t cpu_used, int64_t mem_used)
@@ -398,7 +457,7 @@ static void the_sum_over_all_hosts_is_the_sum_of_each(void **state)
 
 	(void)state;
 	w_pf(esx02, W_PF0, 4)->numa = 1;
-	w_vm_on(&w, "vm-1", "esx02", W_PF0);
+	w_vm_on(&w, "vm-1", "esx02", W_PF0)->mem_locked = true;
 	w_vm_on(&w, "vm-2", "esx01", "")->readable = false;
 	h = w_hold(&w, "n1", "esx02", W_PF0, VS_HOLD_PROMISED);
 	h->vcpus = 10;
@@ -455,6 +514,9 @@ int main(void)
 		TEST(a_promise_elsewhere_counts_beside_the_card),
 		TEST(a_promise_at_its_own_vms_place_is_one_vf),
 		TEST(cards_of_other_kinds_don_t_stand_for_a_hold),
+		TEST(a_device_elsewhere_on_the_host_makes_no_card_a_device),
+		TEST(what_another_cluster_has_is_foreign_and_told_apart),
+		TEST(a_pf_at_a_numa_node_beyond_all_is_at_none),
 		TEST(only_what_is_reserved_and_the_overhead_takes_room),
 		TEST(a_hold_and_its_running_vm_take_room_once),
 		TEST(the_sum_over_all_hosts_is_the_sum_of_each),

@@ -123,6 +123,7 @@ static void a_vm_counts_once_on_a_numa_node(void **state)
 static void a_vm_that_is_bound_goes_where_a_pfs_node_holds_it(void **state)
 {
 	struct vs_host *h = host(8);
+	struct vs_sums made = { 0 };
 	struct vs_err err = { 0 };
 
 	(void)state;
@@ -138,7 +139,13 @@ static void a_vm_that_is_bound_goes_where_a_pfs_node_holds_it(void **state)
 	place(1);			/* fewer VFs, but cores */
 	assert_string_equal(gang[0].pfs[0]->pci, W_PF0);
 	assert_int_equal(vs_place_capacity(&w.env, gang, 99), 8);
+	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID);
+	w.env.sums = &made;		/* which keeps what hosts could */
+	place(1);
 	w.p_roce.vcpus = 9;
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL, &err), -1);
+	w.env.sums = NULL;
+	vs_sums_clear(&made);
 	assert_int_equal(vs_place(&w.env, gang, 1, NULL, &err), -1);
 	assert_non_null(strstr(err.text,
 			       "no PF on a NUMA node that holds the VM"));

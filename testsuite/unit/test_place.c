@@ -438,6 +438,63 @@ static void hosts_and_pfs_that_failed_lately_are_left_out(void **state)
 	assert_non_null(strstr(err.text, "(esx01: avoided)"));
 }
 
+/* ---- what is kept from one question to the next -------------------------- */
+
+/* Each member that decides whether a host could, changed beside kept sums. */
+static void another_question_is_not_answered_by_what_is_kept(void **state)
+{
+	const char *list[] = { "domain-c1", NULL };
+	struct vs_network elsewhere = w.net;
+	struct vs_sums made = { 0 };
+
+	(void)state;
+	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID);
+	w.env.sums = &made;
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	w.env.store = "datastore-2";
+	assert_int_equal(refusal(), VS_REFUSE_STORE);
+	w.env.store = W_STORE;
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	w.env.clusters = list;
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	list[0] = "domain-c9";
+	assert_int_equal(refusal(), VS_REFUSE_CLUSTER);
+	list[0] = NULL;				/* none is allowed */
+	assert_int_equal(refusal(), VS_REFUSE_CLUSTER);
+	w.env.clusters = NULL;			/* all are */
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	vs_strlcpy(elsewhere.moid, "dvportgroup-99", sizeof(elsewhere.moid));
+	node.net = &elsewhere;
+	assert_int_not_equal(refusal(), VS_REFUSE_NONE);
+	node.net = &w.net;
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	vs_strlcpy(w.roce.pf, "0000:99:00.0", sizeof(w.roce.pf));
+	assert_int_equal(refusal(), VS_REFUSE_NO_PF);
+	w.roce.pf[0] = '\0';
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	w.env.sums = NULL;
+	vs_sums_clear(&made);
+}
+
+static void a_host_on_trial_takes_as_many_as_it_may(void **state)
+{
+	struct vs_bar bar = { .trial = true, .most = 2 };
+	struct vs_place_node gang[3];
+	struct vs_err err;
+
+	(void)state;
+	assert_int_equal(esx01->index, 0);
+	w_gang(&w, gang, 3);
+	w.env.bars = &bar;
+	assert_int_equal(vs_place_room(&w.env, &node, 100), 2);
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), 0);
+	assert_int_equal(vs_place(&w.env, gang, 3, NULL, &err), -1);
+	bar.most = 3;
+	assert_int_equal(vs_place(&w.env, gang, 3, NULL, &err), 0);
+	bar.most = 0;
+	assert_int_equal(refusal(), VS_REFUSE_TRIAL);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -469,6 +526,8 @@ int main(void)
 		TEST(a_cpu_overcommit_is_no_matter_without_a_reservation),
 		TEST(a_vf_needs_memory_for_its_reservation_and_overhead),
 		TEST(hosts_and_pfs_that_failed_lately_are_left_out),
+		TEST(another_question_is_not_answered_by_what_is_kept),
+		TEST(a_host_on_trial_takes_as_many_as_it_may),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
