@@ -343,6 +343,9 @@ part_fuzz() {
 		need_packages clang
 		clang=$(find_clang)
 	fi
+	# Debian's clang only recommends its sanitizers and libFuzzer.
+	fuzzer_links "$clang" ||
+		need_packages "libclang-rt-$("$clang" -dumpversion | cut -d . -f 1)-dev"
 	# clang warns of more than gcc, which judges the warnings
 	build fuzz --enable-fuzzing CC="$clang" CFLAGS="-g -O2 -Wno-error"
 	run_logged "$VS_CACHE/log/make-fuzz.log" "building the fuzz targets" \
@@ -371,6 +374,11 @@ part_fuzz() {
 		fi
 	done < <(make -s -C "$VS_BUILD" list-fuzz)
 	ran fuzz targets "$exist" "$began"
+}
+
+fuzzer_links() { # CLANG
+	echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' |
+		"$1" -fsanitize=fuzzer,address,undefined -x c - -o /dev/null 2>/dev/null
 }
 
 find_clang() {
