@@ -367,14 +367,15 @@ static const char *switch_of(const struct vcx_host *h, const char *key)
 int vs_inv_numa_of(const struct vcx_host *h, const char *pci, int *cores,
 		   int64_t *mb)
 {
-	const struct vcx_numa *u = h->numas, *end = u + h->nnumas;
+	const struct vcx_numa *u = NULL;
 
-	while (u < end && strcmp(u->pci, pci))
-		u++;
-	*cores = u < end && h->threads > 0 ?
+	for (size_t i = 0; i < h->nnumas && !u; i++)
+		if (!strcmp(h->numas[i].pci, pci))
+			u = &h->numas[i];
+	*cores = u && h->threads > 0 ?
 		(int)((int64_t)u->threads * h->cores / h->threads) : 0;
-	*mb = u < end ? u->mb : 0;
-	return u < end ? u->node : -1;
+	*mb = u ? u->mb : 0;
+	return u ? u->node : -1;
 }
 
 static size_t join_pfs(const struct vcx_host *h, struct vs_vc_pf *pfs)
