@@ -165,6 +165,28 @@ static void a_vm_that_is_bound_goes_where_a_pfs_node_holds_it(void **state)
 	assert_int_equal(vs_place(&w.env, gang, 1, NULL, &err), -1);
 }
 
+/* A pending reason names NUMA nodes, for they may change, and no lost host. */
+static void a_numa_node_that_is_too_small_is_named(void **state)
+{
+	struct vs_host *h = host(8);
+	char why[128];
+
+	(void)state;
+	h->numa_nodes = 2;
+	h->pfs[0].numa = 0;
+	h->pfs[0].numa_cores = 2;
+	w.p_roce.hw.numa_pf = true;
+	gang[0] = (struct vs_place_node) {
+		.node = "n00", .profile = &w.p_roce, .net = &w.net,
+	};
+	assert_int_equal(vs_place_room_why(&w.env, gang, 9, why, sizeof(why)), 0);
+	assert_string_equal(why, "no PF on a NUMA node that holds the VM on 1 host");
+	h->connected = false;
+	vs_host_changed(&w.inv, h);
+	assert_int_equal(vs_place_room_why(&w.env, gang, 9, why, sizeof(why)), 0);
+	assert_string_equal(why, "");
+}
+
 /* Of rails it may be on the nodes of all its PFs. */
 static void cards_of_two_nodes_have_both(void **state)
 {
@@ -199,6 +221,7 @@ int main(void)
 		T(a_numa_node_needs_a_core_for_each_vcpu),
 		T(a_vm_counts_once_on_a_numa_node),
 		T(a_vm_that_is_bound_goes_where_a_pfs_node_holds_it),
+		T(a_numa_node_that_is_too_small_is_named),
 		T(cards_of_two_nodes_have_both),
 	};
 

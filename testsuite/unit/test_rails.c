@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 #include "plan_world.h"
 #include "util/mem.h"
@@ -318,6 +319,96 @@ static void a_pf_with_one_vf_left_serves_single_cards_only(void **state)
 	assert_int_equal(gang[1].npfs, 1);
 }
 
+/* ---- which PFs ---------------------------------------------------------- */
+
+/* The PF with most free VFs is chosen first, and stands where its address is. */
+static void rails_are_in_the_order_of_their_addresses(void **state)
+{
+	(void)state;
+	w_pf(esx01, W_PF2, 6);
+	esx01->pfs[1].vfs = 2;
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
+	assert_string_equal(gang[0].pfs[0]->pci, W_PF0);
+	assert_string_equal(gang[0].pfs[1]->pci, W_PF2);
+}
+
+/* vCenter names a host's PFs in any order. */
+static void of_pfs_that_are_alike_the_first_address_is_taken(void **state)
+{
+	(void)state;
+	w.roce.per_node = 1;
+	w_pf(esx01, "0000:01:00.0", 4);
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
+	assert_string_equal(gang[0].pfs[0]->pci, "0000:01:00.0");
+}
+
+/* The last VF of a host is on a PF whose NUMA node holds no VM more. */
+static void the_last_vf_is_taken_on_a_full_numa_node_too(void **state)
+{
+	(void)state;
+	w.roce.per_node = 1;
+	esx01->npfs = 1;
+	esx01->pfs[0].vfs = 1;
+	esx01->pfs[0].numa = 0;
+	esx01->pfs[0].numa_mb = 1024;
+	esx01->numa_nodes = 2;
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
+	assert_string_equal(gang[0].pfs[0]->pci, W_PF0);
+}
+
+/* A node beyond those that are counted is one that is not known. */
+static void a_numa_node_that_is_not_counted_keeps_no_vm_away(void **state)
+{
+	(void)state;
+	w.roce.per_node = 1;
+	esx01->numa_nodes = 2;
+	esx01->pfs[0].numa = VS_HOST_NODES;
+	esx01->pfs[0].numa_mb = 1024;
+	esx01->pfs[0].vfs = 3;
+	esx01->pfs[1].vfs = 2;
+	esx01->pfs[1].numa = 1;
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
+	assert_string_equal(gang[0].pfs[0]->pci, W_PF0);
+}
+
+/* No loop over a host's PFs reads more of them than can be counted. */
+static void a_host_may_have_as_many_pfs_as_are_counted(void **state)
+{
+	struct vs_rail_kind kind = { &w.roce, &w.net };
+	struct vs_adapter one;
+	struct vs_profile p = w.p_roce;
+	char pci[VS_PCI_LEN];
+
+	(void)state;
+	esx01->npfs = 0;
+	for (int i = 0; i < VS_HOST_PFS; i++) {
+		snprintf(pci, sizeof(pci), "0000:%02x:00.0", i + 1);
+		w_pf(esx01, pci, i == VS_HOST_PFS - 1 ? 1 : i < 3);
+	}
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(vs_place_room(&w.env, gang, 9), 2);
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL, NULL), 0);
+	assert_string_equal(gang[0].pfs[0]->pci, "0000:01:00.0");
+	assert_string_equal(gang[0].pfs[1]->pci, "0000:02:00.0");
+	assert_string_equal(gang[1].pfs[0]->pci, "0000:03:00.0");
+	assert_string_equal(gang[1].pfs[1]->pci, "0000:18:00.0");
+	one = w.roce;
+	one.per_node = 1;
+	p.adapter = &one;
+	for (int i = 0; i < 5; i++)
+		gang[i].profile = &p;
+	w.env.policy = VS_PLACE_PACK;
+	w.env.rails = &kind;
+	w.env.nrails = 1;
+	assert_int_equal(vs_place_room(&w.env, gang, 9), 4);
+	assert_int_equal(vs_place(&w.env, gang, 4, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 5, NULL, NULL), -1);
+}
+
 /* ---- pack --------------------------------------------------------------- */
 
 static void pack_keeps_hosts_that_hold_a_vm_of_several_vfs(void **state)
@@ -358,6 +449,55 @@ static void pack_keeps_hosts_that_hold_a_vm_of_several_vfs(void **state)
 	assert_ptr_equal(gang[0].host, esx01);
 }
 
+/* esx01 has room for just one VM of two rails: that is enough to keep it. */
+static void pack_keeps_a_host_for_the_last_vm_of_several_vfs(void **state)
+{
+	struct vs_adapter one = w.roce;
+	struct vs_profile p = w.p_roce;
+	struct vs_rail_kind kind = { &w.roce, &w.net };
+	struct vs_host *esx02 = w_host(&w, "esx02");
+
+	(void)state;
+	one.per_node = 1;
+	p.adapter = &one;
+	gang[0].profile = &p;
+	w_pf(esx02, W_PF0, 2);
+	esx01->pfs[0].vfs = esx01->pfs[1].vfs = 1;
+	vs_host_changed(&w.inv, esx01);
+	w.env.policy = VS_PLACE_PACK;
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
+	assert_ptr_equal(gang[0].host, esx01);
+	w.env.rails = &kind;
+	w.env.nrails = 1;
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
+	assert_ptr_equal(gang[0].host, esx02);
+}
+
+/* esx01 could serve two rails of another network: a VM of two rails itself is
+ * no reason to keep it for them. */
+static void pack_keeps_no_host_from_a_vm_of_as_many_vfs(void **state)
+{
+	struct vs_adapter other = w.roce;
+	struct vs_network net = w.net;
+	struct vs_rail_kind kind = { &other, &net };
+	struct vs_host *esx02 = w_host(&w, "esx02");
+
+	(void)state;
+	vs_strlcpy(net.switch_uuid, "50 2a switch B", sizeof(net.switch_uuid));
+	for (int i = 0; i < 2; i++)
+		vs_strlcpy(w_pf(esx01, i ? "0000:01:00.0" : "0000:02:00.0", 4)->switch_uuid,
+			   net.switch_uuid, VS_LABEL_LEN);
+	esx01->pfs[0].vfs = esx01->pfs[1].vfs = 1;
+	vs_host_changed(&w.inv, esx01);
+	w_pf(esx02, W_PF0, 8);
+	w_pf(esx02, W_PF1, 8);
+	w.env.policy = VS_PLACE_PACK;
+	w.env.rails = &kind;
+	w.env.nrails = 1;
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
+	assert_ptr_equal(gang[0].host, esx01);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -376,7 +516,14 @@ int main(void)
 		T(a_vmxnet3_vm_takes_no_vf_whatever_its_cards),
 		T(what_lacks_is_told_in_nodes_and_vfs),
 		T(a_pf_with_one_vf_left_serves_single_cards_only),
+		T(rails_are_in_the_order_of_their_addresses),
+		T(of_pfs_that_are_alike_the_first_address_is_taken),
+		T(the_last_vf_is_taken_on_a_full_numa_node_too),
+		T(a_numa_node_that_is_not_counted_keeps_no_vm_away),
+		T(a_host_may_have_as_many_pfs_as_are_counted),
 		T(pack_keeps_hosts_that_hold_a_vm_of_several_vfs),
+		T(pack_keeps_a_host_for_the_last_vm_of_several_vfs),
+		T(pack_keeps_no_host_from_a_vm_of_as_many_vfs),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

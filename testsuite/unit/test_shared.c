@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 #include "plan/deed.h"
 #include "plan/shared.h"
@@ -357,8 +358,71 @@ static void what_is_held_keeps_its_gpu_until_it_is_on(void **state)
 	assert_int_equal(vs_place_room(&w.env, of(&p8, 1), 20), 5);
 }
 
+/* A host of nothing but these vGPUs, the one that is held in its first row. */
+static struct vs_host *gpus_alone(const char *held, int total, int per_gpu,
+				  const char *other, int others, int per)
+{
+	struct vs_host *h = w_host(&w, "esx02");
+	char pci[2][VS_PCI_LEN];
+
+	h->devices = vs_calloc(VS_HOST_PFS, sizeof(struct vs_devices));
+	row(h, 0, VS_CARD_PCI_VGPU, held, pci[0], total, per_gpu);
+	row(h, 1, VS_CARD_PCI_VGPU, other, pci[1], others, per);
+	esx01->connected = false;
+	vs_host_changed(&w.inv, esx01);
+	w_hold(&w, "n1", "esx02", pci[0], VS_HOLD_REQUESTED);
+	return h;
+}
+
+static void what_is_held_in_the_first_row_keeps_its_gpu_too(void **state)
+{
+	(void)state;
+	gpus_alone(P4, 20, 10, P8, 10, 5);
+	assert_int_equal(vs_place_room(&w.env, of(&p8, 1), 9), 1);
+}
+
+/* The one GPU that serves ten of P4 has nine left: no GPU is free of them. */
+static void the_last_of_a_gpu_that_another_profile_may_get_is_not_given(void **state)
+{
+	(void)state;
+	gpus_alone(P4, 10, 10, P8, 6, 5);
+	assert_int_equal(vs_place_room(&w.env, of(&p8, 1), 9), 0);
+}
+
+/* One of two whole GPUs is held: a VM finds the other one. */
+static void the_last_whole_gpu_is_given(void **state)
+{
+	(void)state;
+	gpus_alone("nvidia_a100-40c", 2, 1, P4, 20, 10);
+	assert_int_equal(vs_place_room(&w.env, of(&p4, 1), 9), 1);
+}
+
+/* The only whole GPU is held, though the host says that ten of P4 are free. */
+static void where_no_whole_gpu_is_left_none_is_given(void **state)
+{
+	(void)state;
+	gpus_alone("nvidia_a100-40c", 1, 1, P4, 20, 10);
+	assert_int_equal(vs_place_room(&w.env, of(&p4, 1), 9), 0);
+}
+
+/* No loop over a host's rows reads more of them than can be counted. */
+static void a_host_may_have_as_many_rows_as_are_counted(void **state)
+{
+	struct vs_host *h = gpus_alone(P4, 20, 10, P8, 10, 5);
+	char pci[VS_PCI_LEN];
+
+	(void)state;
+	for (int i = 2; i < VS_HOST_PFS; i++) {
+		snprintf(pci, sizeof(pci), "0000:%02x:00.0", i);
+		w_pf(h, pci, 1);
+	}
+	vs_host_changed(&w.inv, h);
+	assert_int_equal(vs_place_room(&w.env, of(&p8, 1), 9), 1);
+}
+
 static void a_vf_and_a_vgpu_come_together_or_not_at_all(void **state)
 {
+	struct vs_place_report r;
 	struct vs_err err = { 0 };
 
 	(void)state;
@@ -369,9 +433,12 @@ static void a_vf_and_a_vgpu_come_together_or_not_at_all(void **state)
 	assert_string_equal(gang[0].pfs[1]->pci, r4);
 	w_on("vm-1", VS_CARD_PCI_VGPU, P8);
 	w_on("vm-2", VS_CARD_PCI_VGPU, P8);
-	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, &r, &err), -1);
 	assert_int_equal(err.code, VS_E_SHORTAGE);
 	assert_non_null(strstr(err.text, "with 1 v4 vGPU"));
+	/* VFs are free: the device is short */
+	assert_int_equal(r.why[0], VS_REFUSE_DEVICE);
+	vs_place_report_free(&r);
 }
 
 /* The table allows it, and the host's driver has its say. */
@@ -450,6 +517,11 @@ int main(void)
 		T(devices_of_a_class_are_counted),
 		T(a_gang_of_two_profiles_shares_the_gpus),
 		T(what_is_held_keeps_its_gpu_until_it_is_on),
+		T(what_is_held_in_the_first_row_keeps_its_gpu_too),
+		T(the_last_of_a_gpu_that_another_profile_may_get_is_not_given),
+		T(the_last_whole_gpu_is_given),
+		T(where_no_whole_gpu_is_left_none_is_given),
+		T(a_host_may_have_as_many_rows_as_are_counted),
 		T(a_vf_and_a_vgpu_come_together_or_not_at_all),
 		T(a_driver_that_cannot_keeps_its_vm),
 		T(nor_does_it_go_to_one_that_cannot),
