@@ -38,7 +38,7 @@ part_coverage() {
 
 # The tests with one operator changed at a time, in a copy of the tree.
 part_mutation() {
-	local log=$results/mutation.txt tree=$VS_CACHE/mutation exist
+	local log=$results/mutation.txt tree=$VS_CACHE/mutation exist judged
 	say "== what the unit tests notice"
 	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}" python3-clang
 	need_slurm_source
@@ -57,7 +57,7 @@ part_mutation() {
 	) 2>&1 </dev/null | tee "$log" || true
 	exist=$(sed -n 's/^\([0-9]*\) changes, [0-9]* reached by .*/\1/p' "$log")
 	if grep -q '^mutation: ' "$log"; then ok; else bad "mutation: it came to no end"; fi
-	ran mutation changes "${exist:-0}" \
-		"$(sed -n 's/^mutation: \([0-9]*\) changes.*/\1/p' "$log")"
+	judged=$(sed -n 's/^mutation: \([0-9]*\) changes judged.*/\1/p' "$log")
+	ran mutation changes "${exist:-0}" "${judged:-0}"
 	rm -rf "$tree"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""mutate.py --build DIR --tree DIR [--slowest S] [--list] [NAME...]
+"""mutate.py --build DIR --tree DIR [--slowest S] [--jobs N] [--program NAME]... [--list] [NAME...]
 
 Do the tests notice? Changes one operator, condition, number, statement or
 entry of a table at a time in the files of FILES (or in those whose name
@@ -13,8 +13,12 @@ in force. So no change costs a build. A first run without a change tells which
 programs reach which changes, and how long each program takes. Programs that
 take longer than S seconds (10) are left out, and named. A program that takes
 10 times as long and 5 s more than in the first run has noticed the change.
+N programs run at a time (one for each processor). With --program, only the
+programs whose name contains a NAME are built and run.
 
-The last line is `mutation: N changes, N noticed, N not reached, N survived`.
+Each file has a line of its own: how many changes it has, how many of these were
+noticed, not reached and not noticed, and the percentage that was noticed. The
+last line is `mutation: N changes judged, N noticed, N not reached, N survived (N % noticed)`.
 Changes that accepted.txt names, with a reason, are counted and not printed.
 The exit status is 1 if any other change survived or was not reached.
 """
@@ -23,10 +27,10 @@ import collections
 import concurrent.futures
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 import changes
@@ -40,6 +44,8 @@ def arguments():
     p.add_argument("--tree", required=True, type=pathlib.Path)
     p.add_argument("--build", required=True, type=pathlib.Path)
     p.add_argument("--slowest", type=float, default=10)
+    p.add_argument("--jobs", type=int, default=os.cpu_count())
+    p.add_argument("--program", action="append", default=[])
     p.add_argument("--list", action="store_true", help="print the changes, run nothing")
     p.add_argument("names", nargs="*")
     return p.parse_args()
@@ -79,26 +85,37 @@ def change_sources(options, found):
     (common / "vs_mutation.h").write_bytes((HERE / "vs_mutation.h").read_bytes())
 
 
-def programs(build):
-    """The unit programs, as make lists them."""
+def programs(build, names):
+    """The unit programs, as make lists them; of these, those that names name."""
     listed = subprocess.run(["make", "-s", "-C", build, "-f", "Makefile", "-f", "-", "listed"],
                             input="listed:\n\t@echo $(check_PROGRAMS)\n", text=True,
                             capture_output=True, check=True).stdout.split()
-    return [build / p for p in listed if "/test_" in p]
+    return [build / p for p in listed if "/test_" in p and
+            (not names or any(n in p for n in names))]
+
+
+def launcher():
+    """What starts a program at fixed addresses: a sanitizer's shadow needs them
+    where the kernel randomises by more bits than the sanitizer knows of."""
+    setarch = ["setarch", "-R"]
+    works = shutil.which(setarch[0]) and \
+        subprocess.run(setarch + ["true"], stderr=subprocess.DEVNULL, check=False).returncode == 0
+    return setarch if works else []
 
 
 class Runner:
     """Runs unit programs with one change in force."""
 
     def __init__(self, options):
-        self.options, self.took, self.lock = options, {}, threading.Lock()
-        self.environment = dict(os.environ, srcdir=str(options.tree),
+        self.options, self.took, self.launch = options, {}, launcher()
+        # Of tests that draw worlds from seeds, a few worlds are enough.
+        self.environment = dict(os.environ, VS_WORLDS="4", srcdir=str(options.tree),
                                 top_srcdir=str(options.tree), CMOCKA_MESSAGE_OUTPUT="TAP")
 
     def run(self, program, timeout, **more):
         """Did it pass? None if it took too long."""
         with tempfile.TemporaryDirectory(prefix="vs-mutation-") as home:
-            p = subprocess.Popen([program], cwd=self.options.build, start_new_session=True,
+            p = subprocess.Popen(self.launch + [program], cwd=self.options.build, start_new_session=True,
                                  env=dict(self.environment, TMPDIR=home, **more),
                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                  stderr=subprocess.DEVNULL)
@@ -144,28 +161,46 @@ def main():
         for c in found:
             print(f"{c.number} {c.path}:{c.line} {c.function}: {c.words}")
         return 0
-    subprocess.run(["make", "-s", "-C", options.build, f"-j{os.cpu_count()}",
-                    "check-programs"], check=True, stdout=subprocess.DEVNULL)
+    chosen = programs(options.build, options.program)
+    subprocess.run(["make", "-s", "-C", options.build, f"-j{options.jobs}",
+                    *([str(p.relative_to(options.build)) for p in chosen]
+                      if options.program else ["check-programs"])],
+                   check=True, stdout=subprocess.DEVNULL)
     runner, by = Runner(options), collections.defaultdict(list)
-    for p in programs(options.build):
+    for p in chosen:
         for number in runner.reached(p):
             by[number].append(p)
     print(f"{len(found)} changes, {len(by)} reached by {len(runner.took)} programs", flush=True)
+    return 1 if judge(runner, found, by) else 0
+
+
+def judge(runner, found, by):
+    """Run all changes and print the result. Returns how many need a look."""
     counts, reasons = collections.Counter(), accepted()
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    files = collections.defaultdict(collections.Counter)
+    with concurrent.futures.ThreadPoolExecutor(runner.options.jobs) as pool:
         results = pool.map(lambda c: runner.noticed(c, by[c.number]) if by[c.number] else "", found)
         for c, result in zip(found, results):
             what = "noticed" if result else "survived" if result is None else "not reached"
             counts[what] += 1
+            files[c.path][what] += 1
             if not result and c.name() in reasons:
                 counts["accepted"] += 1
             elif not result:
                 counts["new"] += 1
                 print(f"{what}: {c.path}:{c.line} {c.function}: {c.words}", flush=True)
     print(f"{counts['accepted']} of these are accepted, with a reason")
-    print(f"mutation: {len(found)} changes, {counts['noticed']} noticed, "
-          f"{counts['not reached']} not reached, {counts['survived']} survived")
-    return 1 if counts["new"] else 0
+    for path, n in files.items():
+        print(f"{path}: {results_line(n)}")
+    print(f"mutation: {results_line(counts)}")
+    return counts["new"]
+
+
+def results_line(n):
+    """The figures of a file, or of all: each result that was seen is counted."""
+    total = n["noticed"] + n["not reached"] + n["survived"]
+    return (f"{total} changes judged, {n['noticed']} noticed, {n['not reached']} not reached, "
+            f"{n['survived']} survived ({100 * n['noticed'] / max(total, 1):.1f} % noticed)")
 
 
 if __name__ == "__main__":
