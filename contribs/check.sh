@@ -114,7 +114,8 @@ run_unit_programs() {
 	while IFS= read -r t; do
 		case " $rooms " in *" $(basename "$(dirname "$t")") "*) programs+=("$t") ;; esac
 	done < <(make -s -C "$dir" list-tests)
-	rm -f "${programs[@]/%/.log}" "${programs[@]/%/.trs}"
+	# A log of an earlier run is no result of this one.
+	(cd "$dir" && rm -f "${programs[@]/%/.log}" "${programs[@]/%/.trs}" "${programs[@]/%/.err}")
 	VS_LAUNCH=${launch[*]:-} make -C "$dir" -k check TESTS="${programs[*]}" \
 		LOG_COMPILER="$VS_TOP/testsuite/unit/run.sh" \
 		>"$results/make-check.txt" 2>&1 </dev/null || true
@@ -125,8 +126,9 @@ run_unit_programs() {
 		unit_result "$log" "$label${t##*/}"
 		tests=$((tests + unit_tests))
 	done
-	ran "$part" "programs" "${#programs[@]}" "$began"
-	say "$part: these have $tests tests"
+	[ "$began" = "${#programs[@]}" ] ||
+		say "make check: $(reason "$results/make-check.txt") (the whole log is $results/make-check.txt)"
+	ran "$part" "programs with $tests tests" "${#programs[@]}" "$began"
 }
 
 part_unit() {
@@ -159,24 +161,22 @@ part_contribs() {
 
 part_vcsim() {
 	say "== the simulator's own tests"
-	if [ -n "$vs_sim_given" ]; then
-		say "vcsim: left out: the simulator was given (VS_SIM)"
-		return 0
-	fi
 	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}"
+	need_go
 	need_slurm_source
 	build main
-	build_vcsim
-	go_test
 	go_modules "$VS_TOP/testsuite/golden"
 	run_logged "$VS_CACHE/log/make-tests.log" "building the request bodies" \
 		make -C "$VS_BUILD" -j "$(vs_jobs)" check-programs
 	one "govmomi understands every request body" \
 		"$VS_TOP/testsuite/golden/run.sh" "$VS_BUILD/testsuite/unit/vc_bodies"
+	go_modules "$VS_TOP/testsuite/vcsim"
+	go_test 1
 }
 
+# The tests of the simulator's module; BEFORE others of the part ran before it.
 go_test() {
-	local log=$results/vcsim.txt line exist n=0 skipped=0
+	local before=$1 log=$results/vcsim.txt line exist n=0 skipped=0
 	exist=$({ cd "$VS_TOP/testsuite/vcsim" && "$VS_GO" test -list . ./... 2>/dev/null; } |
 		grep -c '^\(Test\|Example\|Fuzz\)') || true
 	(cd "$VS_TOP/testsuite/vcsim" && "$VS_GO" test -v -timeout 300s ./...) >"$log" 2>&1 </dev/null || true
@@ -189,7 +189,7 @@ go_test() {
 			bad "vcsim: $line (see $log)" ;;
 		esac
 	done <"$log"
-	ran vcsim tests "$exist" "$n" "$skipped"
+	ran vcsim tests "$((exist ? exist + before : 0))" "$((n + before))" "$skipped"
 }
 
 # With -O2 the compiler takes twice as long; what it warns of is judged there.
@@ -303,20 +303,28 @@ run_pytest() {
 		return
 	fi
 	counts=$(/usr/bin/python3 - "$xml" <<-'EOT'
-	import sys, xml.etree.ElementTree as E
-	good = bad = skipped = 0
-	for c in E.parse(sys.argv[1]).iter("testcase"):
-	    kinds = {e.tag for e in c}
-	    if kinds & {"failure", "error"}:
-	        bad += 1
-	        print("FAILED:", c.get("name"), file=sys.stderr)
-	    elif "skipped" not in kinds:
-	        good += 1
-	    else:
-	        skipped += 1
+	import collections, sys, xml.etree.ElementTree as E
+
+	def key(c):
+	    return c.get("classname"), c.get("name")
+
+	# A test that fails and whose end fails too has two entries.
+	results = collections.defaultdict(set)
+	root = E.parse(sys.argv[1])
+	# One that ended pytest has an entry and no result; pytest did not count it.
+	ended = sum(max(0, len(set(map(key, s.findall("testcase")))) - int(s.get("tests")))
+	            for s in root.iter("testsuite"))
+	for c in root.iter("testcase"):
+	    results[key(c)] |= {e.tag for e in c}
+	    if c.find("skipped") is not None:
 	        print("skipped:", c.get("name"), c.find("skipped").get("message"),
 	              file=sys.stderr)
-	print(good, bad, skipped)
+	failed = [n for n, kinds in results.items() if kinds & {"failure", "error"}]
+	skipped = [n for n, kinds in results.items()
+	           if "skipped" in kinds and n not in failed]
+	for n in failed:
+	    print("FAILED:", n[1], file=sys.stderr)
+	print(len(results) - len(failed) - len(skipped) - ended, len(failed), len(skipped))
 	EOT
 	)
 	# shellcheck disable=SC2086 # three numbers

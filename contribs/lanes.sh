@@ -13,19 +13,25 @@
 
 # ---- how many -------------------------------------------------------------------
 
-# ran PART WHAT EXIST RAN [SKIPPED]: how many of the part's tests ran, of those
-# that exist by the list of whoever builds or collects them. A skipped one has been
-# named, and why; one that did not run at all is a failure.
+# What passed and failed up to the last line that ran() printed.
+ran_before="0 0"
+
+# ran PART WHAT EXIST RAN [SKIPPED]: prints what passed and failed since the last
+# call, and how many of the part's tests ran. EXIST is their number by the list of
+# the program that builds or collects them. A skipped test has been named with its
+# reason. A test that did not run is a failure.
 ran() {
-	local line="$1: $passed passed, $failed failed, $4 of $3 $2 ran"
+	local line
+	line="$1: $((passed - ${ran_before% *})) passed, $((failed - ${ran_before#* })) failed, $4 of $3 ran"
 	[ "${5:-0}" = 0 ] || line="$line, $5 skipped"
-	say "$line"
-	printf '%s\n' "$line" >>"$results/ran"
+	say "$line ($2)"
+	printf '%s\n' "$line ($2)" >>"$results/ran"
 	if [ "${3:-0}" -lt 1 ] 2>/dev/null || [ -z "$3" ]; then
 		bad "$1: no $2 exist"
 	elif [ $(($4 + ${5:-0})) -lt "$3" ]; then
-		bad "$1: $(($3 - $4 - ${5:-0})) of $3 $2 did not run"
+		bad "$1: $(($3 - $4 - ${5:-0})) of $3 did not run ($2)"
 	fi
+	ran_before="$passed $failed"
 }
 
 # ---- side by side ----------------------------------------------------------------
@@ -48,6 +54,7 @@ apart() {
 		trap 'exit 143' TERM HUP
 		passed=0
 		failed=0
+		ran_before="0 0"
 		"part_$p"
 	) >"$results/$p.out" 2>&1 </dev/null
 	# One write, whatever the others say meanwhile.

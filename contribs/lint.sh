@@ -56,7 +56,7 @@ lint_cppcheck() {
 lint_refuses() {
 	local dir said
 	dir=$(mktemp -d) || return 1
-	said=$(cd "$dir" && "$VS_TOP/configure" --with-slurm-source="$1" 2>&1)
+	said=$(cd "$dir" && "$VS_TOP/configure" --with-slurm-source="$lint_next" 2>&1)
 	local rc=$?
 	rm -rf "$dir"
 	if [ $rc = 0 ] || ! grep -q "error: the Slurm in .* is not 24.11.5" <<<"$said"; then
@@ -68,12 +68,12 @@ lint_refuses() {
 # The plugins' sources against the headers of a release that isn't installed:
 # what differs must stay behind slurm_compat.
 lint_compile() {
-	local src=$1 f rc=0
+	local f rc=0
 	while IFS= read -r f; do
 		gcc -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers \
 			-Wno-sign-compare -Werror -fsyntax-only -DHAVE_CONFIG_H -D_GNU_SOURCE \
 			-I "$VS_TOP/src/common" -I "$VS_TOP/src/plugins" \
-			-isystem "$src" -I "$VS_BUILD" "$VS_TOP/$f" || rc=1
+			-isystem "$lint_next" -I "$VS_BUILD" "$VS_TOP/$f" || rc=1
 	done < <(tracked 'src/plugins/*.c')
 	return $rc
 }
@@ -89,38 +89,65 @@ lint_govet() {
 	(cd "$VS_TOP/testsuite/vcsim" && "$VS_GO" vet ./...)
 }
 
+lint_plan_symbols() { bash "$VS_TOP/testsuite/lint/plan_symbols.sh" "$VS_BUILD"; }
+lint_benches() { make -C "$VS_BUILD" V=0 benches; }
+lint_no_crash_points() { bash "$VS_TOP/testsuite/lint/no_crash_points.sh" "$VS_BUILD"; }
+lint_cmocka() { bash "$VS_TOP/testsuite/lint/cmocka_next.sh" "$VS_BUILD" "$VS_CACHE"; }
+lint_dist() { dist_is_whole; }
+lint_version() { one_version; }
+lint_spec() { spec_is_right; }
+lint_install() { install_refuses; }
+
+# What each check says. A check without a line here is called by its own name.
+declare -A lint_says=(
+	[plan_symbols]="plan's objects import nothing impure"
+	[benches]="the measurements build"
+	[no_crash_points]="a release has no crash points"
+	[shell]=shellcheck
+	[spelling]=codespell
+	[gofmt]=gofmt
+	[govet]="go vet"
+	[compile]="the plugins compile against Slurm 24.11.5"
+	[refuses]="configure refuses the source of another release"
+	[cmocka]="the tests compile with the cmocka of Debian testing"
+	[dist]="a release holds what git has"
+	[version]="a version is said alike everywhere"
+	[spec]="rpmlint and what the RPMs require"
+	[install]="make install refuses another Slurm"
+)
+
+# tree.py prints how many rules it has before it looks at the first of them.
+lint_house_rules() {
+	local log=$results/tree.tap rc=0
+	/usr/bin/python3 "$VS_TOP/testsuite/lint/tree.py" >"$log" 2>&1 || rc=$?
+	show_diag=1 tally "$log" "house rules"
+	rules=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$log")
+	results_of_rules=$(grep -cE '^(not )?ok ' "$log" || true)
+	if [ $rc != 0 ] && ! grep -q '^not ok ' "$log"; then
+		bad "house rules: tree.py ended with $rc: $(tail -n 1 "$log")"
+	fi
+}
+
+# Every check is a function lint_NAME, and every such function is run: bash's own
+# list of them says how many checks exist.
 part_lint() {
-	local src tree
+	local c checks rules=0 results_of_rules=0
 	say "== lint"
 	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}" "${VS_PACKAGES_LINT[@]}" \
 		"${VS_PACKAGES_RPM[@]}"
 	need_go
 	need_slurm_source
 	build main
-	/usr/bin/python3 "$VS_TOP/testsuite/lint/tree.py" >"$results/tree.tap" 2>&1 || true
-	show_diag=1 tally "$results/tree.tap" "house rules"
-	tree=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$results/tree.tap")
-	ones=0
-	one "plan's objects import nothing impure" \
-		bash "$VS_TOP/testsuite/lint/plan_symbols.sh" "$VS_BUILD"
-	one "the measurements build" make -C "$VS_BUILD" V=0 benches
-	one "a release has no crash points" \
-		bash "$VS_TOP/testsuite/lint/no_crash_points.sh" "$VS_BUILD"
+	lint_next=$("$VS_TOP/contribs/slurm-source.sh" 24.11.5) || exit 1
 	[ -n "$(tracked contribs)" ] || die "git names no file of $VS_TOP: nothing can be checked"
-	one "shellcheck" lint_shell
-	one "codespell" lint_spelling
-	one "cppcheck" lint_cppcheck
-	one "gofmt" lint_gofmt
-	one "go vet" lint_govet
-	src=$("$VS_TOP/contribs/slurm-source.sh" 24.11.5) || exit 1
-	one "the plugins compile against Slurm 24.11.5" lint_compile "$src"
-	one "configure refuses the source of another release" lint_refuses "$src"
-	one "the tests compile with the cmocka of Debian testing" \
-		bash "$VS_TOP/testsuite/lint/cmocka_next.sh" "$VS_BUILD" "$VS_CACHE"
-	one "a release holds what git has" dist_is_whole
-	one "a version is said alike everywhere" one_version
-	one "rpmlint and what the RPMs require" spec_is_right
-	one "make install refuses another Slurm" install_refuses
-	ran lint checks "$((${tree:-0} + $(declare -f part_lint | grep -c '^ *one "')))" \
-		"$(($(grep -cE '^(not )?ok ' "$results/tree.tap" || true) + ones))"
+	mapfile -t checks < <(compgen -A function lint_)
+	ones=0
+	for c in "${checks[@]}"; do
+		case $c in
+		lint_house_rules) lint_house_rules ;;
+		*) one "${lint_says[${c#lint_}]:-${c#lint_}}" "$c" ;;
+		esac
+	done
+	ran lint "checks, $rules of them house rules" "$((${rules:-0} + ${#checks[@]} - 1))" \
+		"$((results_of_rules + ones))"
 }

@@ -71,10 +71,10 @@ def check(tmp_path):
     """check(tree, home, part...): exit status and output; caches go again."""
     made = set()
 
-    def run(tree, home, *words, cache=None):
+    def run(tree, home, *words, cache=None, **more):
         env = {k: v for k, v in os.environ.items()
                if k not in ("VS_CACHE", "XDG_CACHE_HOME", "VS_BUILD", "VS_RUN")}
-        env["HOME"] = str(home)
+        env.update(more, HOME=str(home))
         if cache:
             env["VS_CACHE"] = str(cache)
         source = env.pop("VS_SLURM_SRC")
@@ -93,25 +93,51 @@ def check(tmp_path):
         shutil.rmtree(at, ignore_errors=True)
 
 
-def homes(tmp_path):
-    """A home with a dot and a blank, behind a link that has them too."""
-    real = tmp_path / "ho.me of two"
+def homes(tmp_path, name):
+    """A home directory of this name, behind a link of a name like it."""
+    real = tmp_path / name
     real.mkdir()
-    link = tmp_path / "a li.nk"
+    link = tmp_path / ("li.nk to " + name if " " in name else "li.nk." + name)
     link.symlink_to(real)
     return link
 
 
-def test_three_programs_of_which_one_passes(check, tmp_path):
-    home = homes(tmp_path)
-    tree = home / "the clo.ne"
+# make builds in ~/.cache below the first home. It can't below the second one,
+# and check.sh builds elsewhere.
+@pytest.mark.parametrize("name, below", [("ho.me", True), ("ho.me of two", False)])
+def test_three_programs_of_which_one_passes(check, tmp_path, name, below):
+    home = homes(tmp_path, name)
+    tree = home / ("the." + name)
     plant(tree, ["good", "bad", "crash"])
     rc, out = check(tree, home, "unit")
-    assert "unit: 1 passed, 2 failed, 3 of 3 programs ran" in out, out
+    assert "\nunit: 1 passed, 2 failed, 3 of 3 ran (programs with 3 tests)" in out, out
     assert out.rstrip().endswith("\n1 passed, 2 failed"), out
     assert "FAILED: test_bad: it is not" in out, out
     assert "FAILED: test_crash ended with 134" in out, out
     assert rc != 0
+    assert bool(list(home.glob(".cache/slurm-vsphere/build/*/main/config.log"))) == below
+
+
+def test_sanitize_runs_the_same_programs_and_counts_each_run_alone(check, tmp_path):
+    tree = tmp_path / "tree"
+    plant(tree, ["good", "bad"])
+    rc, out = check(tree, tmp_path, "sanitize")
+    assert rc
+    assert "\nsanitize: 1 passed, 1 failed, 2 of 2 ran" in out, out
+    assert "\nsanitize with TSan: 1 passed, 1 failed, 2 of 2 ran" in out, out
+    assert out.rstrip().endswith("\n2 passed, 2 failed"), out
+
+
+def test_results_of_an_earlier_run_are_no_results(check, tmp_path):
+    """make check runs no test if something else of the tree can't be built."""
+    tree = tmp_path / "tree"
+    plant(tree, ["good"])
+    assert check(tree, tmp_path, "sanitize")[0] == 0
+    makefile = tree / "Makefile.am"
+    makefile.write_text(makefile.read_text() + "noinst_DATA = missing.txt\n")
+    rc, out = check(tree, tmp_path, "sanitize")
+    assert rc and "sanitize: 0 passed, 0 failed, 0 of 1 ran" in out, out
+    assert "No rule to make target 'missing.txt'" in out, out
 
 
 def test_a_program_that_ends_before_its_last_test_has_failed(check, tmp_path):
@@ -125,7 +151,7 @@ def test_a_test_that_does_not_run_is_a_failure(check, tmp_path):
     tree = tmp_path / "tree"
     plant(tree, ["good"], more="testsuite/unit/test_missing")
     rc, out = check(tree, tmp_path, "unit")
-    assert rc and "unit: 1 of 2 programs did not run" in out, out
+    assert rc and "unit: 1 of 2 did not run (programs" in out, out
 
 
 def test_two_clones_in_one_cache_keep_their_builds(check, tmp_path):
@@ -143,7 +169,7 @@ def test_two_clones_in_one_cache_keep_their_builds(check, tmp_path):
 
 def test_a_release_that_is_not_run_is_a_failure(shell_matrix):
     rc, out = shell_matrix("26.05", "")
-    assert rc == 1 and "matrix: 1 of 1 releases did not run" in out, out
+    assert rc == 1 and "matrix: 1 of 1 did not run (releases)" in out, out
     assert shell_matrix("26.05", "Slurm")[0] == 0
     rc, out = shell_matrix("", "")
     assert rc == 1, out
@@ -174,3 +200,196 @@ part_matrix
                            capture_output=True, check=False, timeout=60)
         return r.returncode, r.stdout + r.stderr
     return run
+
+
+def test_check_sh_fails_for_a_release_that_has_not_run(check, tmp_path):
+    """The whole way, with the archive's answer in place of the chroot's."""
+    tree = tmp_path / "tree"
+    plant(tree, ["good"])
+    (tree / "contribs/releases").write_text("26.05 far try\n")
+    bin_ = tmp_path / "bin"
+    bin_.mkdir()
+    for name, text in (("vcsim", ""), ("govc", ""), ("bare", ""), ("unshare", (
+            "echo 'slurm-source.sh: the archive has no source of slurm-wlm 26.05.5-1'\n"
+            "echo 0 passed, 1 failed\n"))):
+        (bin_ / name).write_text("#!/bin/sh\n" + text)
+        (bin_ / name).chmod(0o755)
+    cache = tmp_path / "cache"
+    (cache / "chroot/far").mkdir(parents=True)
+    (cache / "chroot/far/.vs-made").touch()
+    for words, says in ((["--release", "26.05"], "matrix: 1 of 1 did not run"),
+                        ([], "matrix: 1 of 1 did not run"),
+                        (["--release", "26.11"], "matrix: no releases exist")):
+        rc, out = check(tree, tmp_path, "matrix", *words, cache=cache,
+                        VS_SIM=str(bin_ / "vcsim"),
+                        PATH=f"{bin_}:{os.environ['PATH']}")
+        assert rc == 1 and f"FAILED: {says}" in out, out
+        assert "matrix: ran: none" in out.splitlines()[-1], out
+
+
+# ---- the parts, without what they set up ------------------------------------------
+
+# check.sh's functions; what builds or installs is left out.
+PARTS = r"""
+. <(sed '/^# ---- main/,$d; /^[.] .*lib[.]sh"$/d' "$TOP/contribs/check.sh")
+results=$T/results
+mkdir -p "$results" "$VS_CACHE/log"
+VS_TOP=$T/top VS_BUILD=$T/build
+exec 9>"$T/lock"
+need_packages() { :; }
+need_slurm_source() { :; }
+need_cluster() { :; }
+go_modules() { :; }
+build() { :; }
+crash_options=() chaos_options=() chaos_with=
+"""
+
+
+@pytest.fixture
+def part(shell, tmp_path):
+    """part(NAME, FILES): what a part prints where the tree has these files."""
+    def run(name, files, more=""):
+        for path, text in files.items():
+            f = tmp_path / path
+            f.parent.mkdir(parents=True, exist_ok=True)
+            f.write_text(text)
+            f.chmod(0o755)
+        rc, out, err = shell(PARTS + more + f"part_{name}\n"
+                             'say "$passed passed, $failed failed"', TOP=str(TOP))
+        assert rc == 0, out + err
+        return out
+    return run
+
+
+@pytest.mark.parametrize("name", ["guest", "contribs", "system"])
+def test_a_pytest_that_ends_early_is_a_failure(part, name):
+    out = part(name, {f"top/testsuite/{name}/test_it.py": """
+import pytest
+def test_one(): pass
+def test_two(): pytest.exit("enough", returncode=0)
+def test_three(): pass
+"""}, "readable_root() { :; }\nrun_logged() { :; }\n")
+    assert f"\n{name}: 1 passed, 0 failed, 1 of 3 ran (tests)" in out, out
+    assert f"FAILED: {name}: 2 of 3 did not run (tests)" in out, out
+
+
+def test_a_test_that_fails_twice_counts_once(part):
+    out = part("system", {"top/testsuite/system/test_it.py": """
+import pytest
+@pytest.fixture
+def ends_badly():
+    yield
+    raise OSError
+def test_one(ends_badly): assert False
+def test_two(): pytest.exit("enough")
+"""}, "readable_root() { :; }\n")
+    assert "\nsystem: 0 passed, 1 failed, 1 of 2 ran (tests)" in out, out
+    assert "FAILED: system: 1 of 2 did not run (tests)" in out, out
+
+
+def test_go_tests_behind_a_panic_have_not_run(part):
+    out = part("vcsim", {
+        "top/testsuite/vcsim/go.mod": "module planted\n\ngo 1.21\n",
+        "top/testsuite/vcsim/it_test.go": """package planted
+
+import "testing"
+
+func TestOne(t *testing.T)   {}
+func TestTwo(t *testing.T)   { panic("planted") }
+func TestThree(t *testing.T) {}
+""", "top/testsuite/golden/run.sh": "#!/bin/sh\n",
+        "build/Makefile": "check-programs:\n"},
+        # a simulator that is given need not be built, but is tested
+        "vs_sim_given=$T/vcsim\n")
+    assert "\nvcsim: 2 passed, 2 failed, 3 of 4 ran (tests)" in out, out
+    assert "FAILED: vcsim: 1 of 4 did not run (tests)" in out, out
+
+
+def test_cells_of_the_crash_matrix_that_give_no_result(part):
+    """Each matrix says how many cells it has; a result is a line."""
+    out = part("crash", {"top/testsuite/crash/matrix.py": """
+print("ok undisturbed boot")
+print("ok before:x in boot")
+print("FAILED after:x in boot: no")
+print("crash: points=2 cells=3 failed=1 never reached=0")
+print("ok M fault in boot")
+print("calls: methods=1 cells=1 failed=0 strange=0")
+"""})
+    assert "\ncrash: 3 passed, 1 failed, 3 of 4 ran (cells)" in out, out
+    assert "FAILED: crash: 1 of 4 did not run (cells)" in out, out
+
+
+@pytest.mark.parametrize("jobs, says", [
+    (7, "\nchaos: 1 passed, 0 failed, 1 of 1 ran (runs)"),
+    (0, "FAILED: chaos: 1 of 1 did not run (runs)")])
+def test_chaos_without_a_job_has_not_run(part, jobs, says):
+    out = part("chaos", {"top/testsuite/system/chaos.py":
+                         f"print('chaos: seed=1 kills=3 jobs={jobs} violations: I1=0')\n"})
+    assert says in out, out
+
+
+def test_a_fuzz_target_that_is_not_built_is_a_failure(part):
+    out = part("fuzz", {
+        "build/testsuite/fuzz/test_fuzz_one": "#!/bin/sh\necho Done\n",
+        "build/Makefile": "fuzz-targets:\nlist-fuzz:\n"
+        "\t@echo testsuite/fuzz/test_fuzz_one\n\t@echo testsuite/fuzz/test_fuzz_two\n",
+    }, "find_clang() { echo cc; }\n")
+    assert "\nfuzz: 1 passed, 0 failed, 1 of 2 ran (targets)" in out, out
+    assert "FAILED: fuzz: 1 of 2 did not run (targets)" in out, out
+
+
+LINT = """
+for f in $(compgen -A function lint_); do
+	[ "$f" = lint_house_rules ] || unset -f "$f"
+done
+need_go() { :; }
+tracked() { echo contribs/x; }
+lint_fine() { :; }
+lint_wrong() { echo planted; return 1; }
+"""
+NEXT = {"top/contribs/slurm-source.sh": "#!/bin/sh\necho /nowhere\n"}
+
+
+def test_lint_runs_each_of_its_checks(part):
+    out = part("lint", {**NEXT, "top/testsuite/lint/tree.py":
+                        "print('1..2')\nprint('ok 1 - a')\nprint('ok 2 - b')\n"}, LINT)
+    assert "FAILED: wrong\n    planted\n" in out, out
+    assert "\nlint: 3 passed, 1 failed, 4 of 4 ran (checks, 2 of them" in out, out
+
+
+@pytest.mark.parametrize("after, failed, says", [
+    ("raise OSError('planted')", 2, "house rules: tree.py ended with 1: OSError: planted"),
+    ("raise SystemExit", 1, "lint: 1 of 4 did not run (checks"),
+])
+def test_house_rules_that_end_early_are_a_failure(part, after, failed, says):
+    out = part("lint", {**NEXT, "top/testsuite/lint/tree.py":
+                        f"print('1..2')\nprint('ok 1 - a', flush=True)\n{after}\n"}, LINT)
+    assert f"\nlint: 2 passed, {failed} failed, 3 of 4 ran" in out, out
+    assert f"FAILED: {says}" in out, out
+
+
+# ---- warnings ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("option, is_error", [([], False), (["--enable-werror"], True)])
+def test_a_warning_is_an_error_for_developers_alone(tmp_path, option, is_error):
+    build = tmp_path / "build"
+    build.mkdir()
+    subprocess.run(["sh", str(TOP / "configure"), "-q", *option,
+                    f"--with-slurm-source={os.environ['VS_SLURM_SRC']}"],
+                   cwd=build, check=True, timeout=300, stdout=subprocess.DEVNULL)
+    (build / "warns.c").write_text(
+        "static int unused;\n"
+        "__attribute__((deprecated)) void old(void);\n"
+        "void f(void);\nvoid f(void) { old(); }\n")
+    flags = subprocess.run(
+        ["make", "-s", "-f", "Makefile", "-f", "-", "say"], cwd=build, text=True,
+        input="say:\n\t@echo $(CC) $(AM_CFLAGS) $(CFLAGS)\n", check=True,
+        capture_output=True).stdout
+    assert "-Wall" in flags
+    # A newer library that deprecates something ends no build at all.
+    for defines, ends in (("-Dunused=used __attribute__((unused))", False), ("", is_error)):
+        r = subprocess.run([*flags.split(), "-c", "warns.c", *([defines] if defines else [])],
+                           cwd=build, text=True, capture_output=True, check=False)
+        assert (r.returncode != 0) == ends, r.stderr
+        assert "deprecated" in r.stderr
