@@ -10,9 +10,19 @@
 # run that was not whole, or tests that fail with no change in force.
 # shellcheck disable=SC2154 # the caller's
 
+# The sources that the build did not compile: their lines would be left out of the
+# sum.
+not_compiled() {
+	local f
+	while IFS= read -r f; do
+		find "$VS_BUILD/${f%/*}" -regex ".*[/-]$(basename "${f%.c}")[.]gcno" 2>/dev/null |
+			grep -q . || printf '%s\n' "$f"
+	done < <(cd "$VS_TOP" && find src -name '*.c' | sort)
+}
+
 # Lines of src that the unit tests run, by folder, with gcov.
 part_coverage() {
-	local csv=$results/coverage.csv
+	local csv=$results/coverage.csv f
 	say "== lines that the unit tests run"
 	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}" gcovr
 	need_slurm_source
@@ -34,6 +44,9 @@ part_coverage() {
 	if ! grep -q '^coverage: ' "$results/coverage.txt"; then
 		bad "coverage: no line of src was counted"
 	fi
+	while IFS= read -r f; do
+		bad "coverage: $f was not compiled, and its lines are not counted"
+	done < <(not_compiled)
 }
 
 # The tests with one operator changed at a time, in a copy of the tree.

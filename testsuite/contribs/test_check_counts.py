@@ -368,6 +368,21 @@ def test_house_rules_that_end_early_are_a_failure(part, after, failed, says):
     assert f"FAILED: {says}" in out, out
 
 
+def test_coverage_names_sources_that_are_not_counted(part, tmp_path):
+    """gcovr knows the files that the compiler wrote notes of, and no others."""
+    out = part("coverage", {
+        "top/src/common/step.c": "", "top/src/common/bystep.c": "",
+        "build/src/common/lib_la-bystep.gcno": "",
+        "build/src/other/lib_la-step.gcno": "",
+        "bin/gcovr": "#!/bin/sh\n"
+        "printf 'filename,line_total,line_covered\\n"
+        "src/common/bystep.c,4,3\\n' >%s/results/coverage.csv\n" % tmp_path,
+    }, "configured() { :; }\nrun_unit_programs() { :; }\n")
+    assert "\ncoverage: 3 of 4 lines of src 75.0 %" in out, out
+    assert out.count("FAILED") == 1, out
+    assert "FAILED: coverage: src/common/step.c was not compiled" in out, out
+
+
 # ---- warnings ------------------------------------------------------------------------
 
 
