@@ -122,6 +122,7 @@ lint_house_rules() {
 	/usr/bin/python3 "$VS_TOP/testsuite/lint/tree.py" >"$log" 2>&1 || rc=$?
 	show_diag=1 tally "$log" "house rules"
 	rules=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$log")
+	[ -n "$rules" ] || bad "house rules: tree.py does not print how many it has"
 	results_of_rules=$(grep -cE '^(not )?ok ' "$log" || true)
 	if [ $rc != 0 ] && ! grep -q '^not ok ' "$log"; then
 		bad "house rules: tree.py ended with $rc: $(tail -n 1 "$log")"

@@ -118,28 +118,6 @@ def test_three_programs_of_which_one_passes(check, tmp_path, name, below):
     assert bool(list(home.glob(".cache/slurm-vsphere/build/*/main/config.log"))) == below
 
 
-def test_sanitize_runs_the_same_programs_and_counts_each_run_alone(check, tmp_path):
-    tree = tmp_path / "tree"
-    plant(tree, ["good", "bad"])
-    rc, out = check(tree, tmp_path, "sanitize")
-    assert rc
-    assert "\nsanitize: 1 passed, 1 failed, 2 of 2 ran" in out, out
-    assert "\nsanitize with TSan: 1 passed, 1 failed, 2 of 2 ran" in out, out
-    assert out.rstrip().endswith("\n2 passed, 2 failed"), out
-
-
-def test_results_of_an_earlier_run_are_no_results(check, tmp_path):
-    """make check runs no test if something else of the tree can't be built."""
-    tree = tmp_path / "tree"
-    plant(tree, ["good"])
-    assert check(tree, tmp_path, "sanitize")[0] == 0
-    makefile = tree / "Makefile.am"
-    makefile.write_text(makefile.read_text() + "noinst_DATA = missing.txt\n")
-    rc, out = check(tree, tmp_path, "sanitize")
-    assert rc and "sanitize: 0 passed, 0 failed, 0 of 1 ran" in out, out
-    assert "No rule to make target 'missing.txt'" in out, out
-
-
 def test_a_program_that_ends_before_its_last_test_has_failed(check, tmp_path):
     tree = tmp_path / "tree"
     plant(tree, ["short"])
@@ -259,6 +237,46 @@ def part(shell, tmp_path):
         assert rc == 0, out + err
         return out
     return run
+
+
+# As automake's: the results of an earlier run go first, if it comes to that.
+MAKE = """
+check-programs:
+list-tests:
+	@echo testsuite/unit/test_one; echo testsuite/unit/test_two
+check: {needs}
+	@rm -f $(TESTS:=.log)
+	@for t in $(TESTS); do VS_LAUNCH= $(LOG_COMPILER) ./$$t >$$t.log; \\
+		echo "RESULT $$t (exit status: $$?)" >>$$t.log; done
+"""
+PASSES = "#!/bin/sh\necho 1..1\necho ok 1 - it is fine\n"
+
+
+def test_sanitize_counts_each_of_its_runs_alone(part):
+    out = part("sanitize", {
+        "top/testsuite/unit/run.sh": (TOP / "testsuite/unit/run.sh").read_text(),
+        "build/Makefile": MAKE.format(needs=""),
+        "build/testsuite/unit/test_one": PASSES,
+        "build/testsuite/unit/test_two": PASSES.replace("ok", "not ok") + "exit 1\n",
+    }, "configured() { :; }\n")
+    assert "\nsanitize: 1 passed, 1 failed, 2 of 2 ran" in out, out
+    assert "\nsanitize with TSan: 1 passed, 1 failed, 2 of 2 ran" in out, out
+    assert out.endswith("\n2 passed, 2 failed\n"), out
+
+
+def test_results_of_an_earlier_run_are_no_results(part):
+    """make check runs no test if something else of the tree can't be built."""
+    log = PASSES.split("echo ")
+    out = part("unit", {
+        "build/Makefile": MAKE.format(needs="missing.o"),
+        "build/testsuite/unit/test_one.log": "".join(log[1:])
+        + "PASS test_one (exit status: 0)\n",
+        "build/testsuite/unit/test_two.log": "".join(log[1:])
+        + "PASS test_two (exit status: 0)\n",
+    })
+    assert "\nunit: 0 passed, 0 failed, 0 of 2 ran" in out, out
+    assert "No rule to make target 'missing.o'" in out, out
+    assert out.endswith("\n0 passed, 1 failed\n"), out
 
 
 @pytest.mark.parametrize("name", ["guest", "contribs", "system"])
@@ -383,28 +401,41 @@ def test_coverage_names_sources_that_are_not_counted(part, tmp_path):
     assert "FAILED: coverage: src/common/step.c was not compiled" in out, out
 
 
+def test_house_rules_without_their_number_are_a_failure(part):
+    out = part("lint", {**NEXT, "top/testsuite/lint/tree.py": "print('ok 1 - a')\n"}, LINT)
+    assert "FAILED: house rules: tree.py does not print how many it has" in out, out
+    # the real one prints it before anything else
+    tree = subprocess.run(["/usr/bin/python3", str(TOP / "testsuite/lint/tree.py")],
+                          text=True, capture_output=True, check=False, timeout=60).stdout
+    assert tree.startswith("1.."), tree
+
+
 # ---- warnings ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("option, is_error", [([], False), (["--enable-werror"], True)])
-def test_a_warning_is_an_error_for_developers_alone(tmp_path, option, is_error):
-    build = tmp_path / "build"
-    build.mkdir()
-    subprocess.run(["sh", str(TOP / "configure"), "-q", *option,
-                    f"--with-slurm-source={os.environ['VS_SLURM_SRC']}"],
-                   cwd=build, check=True, timeout=300, stdout=subprocess.DEVNULL)
-    (build / "warns.c").write_text(
-        "static int unused;\n"
-        "__attribute__((deprecated)) void old(void);\n"
-        "void f(void);\nvoid f(void) { old(); }\n")
-    flags = subprocess.run(
+def flags_of(build):
+    """How a build's compiler is called."""
+    out = subprocess.run(
         ["make", "-s", "-f", "Makefile", "-f", "-", "say"], cwd=build, text=True,
         input="say:\n\t@echo $(CC) $(AM_CFLAGS) $(CFLAGS)\n", check=True,
         capture_output=True).stdout
-    assert "-Wall" in flags
-    # A newer library that deprecates something ends no build at all.
-    for defines, ends in (("-Dunused=used __attribute__((unused))", False), ("", is_error)):
-        r = subprocess.run([*flags.split(), "-c", "warns.c", *([defines] if defines else [])],
-                           cwd=build, text=True, capture_output=True, check=False)
-        assert (r.returncode != 0) == ends, r.stderr
-        assert "deprecated" in r.stderr
+    assert "-Wall" in out
+    return out.split()
+
+
+def test_a_warning_is_an_error_for_developers_alone(tmp_path):
+    """check.sh has configured VS_BUILD; packages configure without an option."""
+    subprocess.run(["sh", str(TOP / "configure"), "-q",
+                    f"--with-slurm-source={os.environ['VS_SLURM_SRC']}"],
+                   cwd=tmp_path, check=True, timeout=300, stdout=subprocess.DEVNULL)
+    deprecated = ("__attribute__((deprecated)) void old(void);\n"
+                  "void f(void);\nvoid f(void) { old(); }\n")
+    for build, source, ends, says in (
+            (tmp_path, "static int unused;\n", False, "unused"),
+            (os.environ["VS_BUILD"], "static int unused;\n", True, "unused"),
+            # a newer library that deprecates something ends no build at all
+            (tmp_path, deprecated, False, "deprecated"),
+            (os.environ["VS_BUILD"], deprecated, False, "deprecated")):
+        r = subprocess.run([*flags_of(build), "-x", "c", "-c", "-o", "/dev/null", "-"],
+                           input=source, text=True, capture_output=True, check=False)
+        assert (r.returncode != 0) == ends and says in r.stderr, r.stderr
