@@ -12,10 +12,11 @@
 #include "util/mem.h"
 
 #define GB 1024
-#define GANG 5
+#define GANG 6
 
 static struct world w;
 static struct vs_profile large, small;
+static struct vs_adapter named;
 static struct vs_place_node gang[GANG];
 static char names[GANG][16];
 
@@ -83,6 +84,70 @@ static void vms_of_two_sizes_change_places_for_an_even_load(void **state)
 	assert_string_not_equal(gang[0].host->name, gang[2].host->name);
 }
 
+/* The large ones are placed first, on esx01 and esx02. The small ones lie on
+ * esx01 and stay there: 60 + 4 * 40 GB. The large one leaves them. */
+static void lie_on_esx01(void)
+{
+	for (int i = 2; i < GANG; i++)
+		gang[i].prefer_host = "host-esx01";
+	place(GANG);
+	assert_int_equal(on("esx01", &small), 4);
+	assert_int_equal(on("esx01", &large), 0);
+}
+
+static void a_vm_leaves_those_that_stay_where_they_lie(void **state)
+{
+	(void)state;
+	host("esx01", 64);
+	host("esx02", 64);
+	lie_on_esx01();
+	assert_int_equal(on("esx02", &large), 2);
+	for (int i = 2; i < GANG; i++)
+		gang[i].prefer_host = "host-esx02";
+	place(GANG);
+	assert_int_equal(on("esx01", &large), 2);
+	assert_int_equal(on("esx02", &small), 4);
+}
+
+/* It does so for a host that could have none of the others, too. */
+static void a_host_that_serves_one_kind_alone_counts(void **state)
+{
+	(void)state;
+	w_pf(host("esx01", 64), W_PF1, 64);
+	host("esx02", 64);
+	named = w.roce;
+	vs_strlcpy(named.pf, W_PF1, sizeof(named.pf));
+	small.adapter = &named;
+	lie_on_esx01();
+	assert_int_equal(on("esx02", &large), 2);
+}
+
+/* 60 + 40 and 40 GB: a move alone would make it 40 and 100. */
+static void the_only_vm_of_a_host_changes_places_with_a_larger_one(void **state)
+{
+	(void)state;
+	host("esx01", 64);
+	host("esx02", 64);
+	gang[1].profile = &small;
+	gang[1].prefer_host = "host-esx01";
+	place(3);
+	assert_string_equal(gang[0].host->name, "esx02");
+	assert_string_equal(gang[1].host->name, "esx01");
+	assert_string_equal(gang[2].host->name, "esx01");
+}
+
+/* Once it has gone to esx03, 160, 60 and 60 GB are as even as can be. */
+static void a_second_move_is_judged_by_what_the_first_one_left(void **state)
+{
+	(void)state;
+	host("esx01", 64);
+	host("esx02", 64);
+	host("esx03", 64);
+	lie_on_esx01();
+	assert_int_equal(on("esx02", &large), 1);
+	assert_int_equal(on("esx03", &large), 1);
+}
+
 static void a_vm_that_lies_on_a_host_is_not_moved_for_it(void **state)
 {
 	(void)state;
@@ -92,7 +157,7 @@ static void a_vm_that_lies_on_a_host_is_not_moved_for_it(void **state)
 		"host-esx01";
 	gang[1].prefer_host = gang[3].prefer_host = "host-esx02";
 	place(5);
-	for (int i = 0; i < GANG; i++)
+	for (int i = 0; i < 5; i++)
 		assert_string_equal(gang[i].host->name,
 				    i % 2 ? "esx02" : "esx01");
 }
@@ -130,8 +195,6 @@ static void other_policies_are_left_as_they_are(void **state)
 }
 
 /* ---- another order ------------------------------------------------------------ */
-
-static struct vs_adapter named;
 
 /*
  * The small ones need a PF that esx03 alone has, and memory of the pool of esx02
@@ -183,6 +246,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(vms_of_two_sizes_change_places_for_an_even_load),
+		T(a_vm_leaves_those_that_stay_where_they_lie),
+		T(a_host_that_serves_one_kind_alone_counts),
+		T(the_only_vm_of_a_host_changes_places_with_a_larger_one),
+		T(a_second_move_is_judged_by_what_the_first_one_left),
 		T(a_vm_that_lies_on_a_host_is_not_moved_for_it),
 		T(a_host_that_serves_none_of_them_counts_for_nothing),
 		T(what_is_evened_out_stays_within_each_hosts_vfs),
