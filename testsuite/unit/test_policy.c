@@ -202,6 +202,49 @@ static void spread_puts_one_vm_on_a_host_while_possible(void **state)
 	assert_int_equal(on("esx03", 6), 1);
 }
 
+/* The n-th smallest host of `order` has (n + 7) * 10 GB, of which a VM takes 60:
+ * the larger the host, the less of it. */
+static void largest_are_taken(const int order[7])
+{
+	struct vs_host *hosts[7];
+	char name[16];
+
+	for (int i = 0; i < 7; i++) {
+		snprintf(name, sizeof(name), "esx%02d", i);
+		hosts[i] = vs_host_get_named(&w.inv, name);
+		hosts[i]->memory_mb = (70 + 10 * order[i]) * 1024;
+		vs_host_changed(&w.inv, hosts[i]);
+	}
+	for (size_t n = 1; n <= 7; n++) {
+		place(n);
+		for (int i = 0; i < 7; i++)
+			assert_int_equal(on(hosts[i]->name, n),
+					 order[i] >= 7 - (int)n);
+	}
+}
+
+static void spread_takes_the_least_loaded_hosts_whatever_their_order(void **state)
+{
+	static const int orders[][7] = {
+		{ 0, 1, 2, 3, 4, 5, 6 }, { 6, 5, 4, 3, 2, 1, 0 },
+		{ 3, 0, 6, 1, 5, 2, 4 }, { 5, 6, 0, 4, 3, 1, 2 },
+		{ 1, 4, 2, 6, 0, 3, 5 }, { 2, 3, 1, 0, 6, 5, 4 },
+		{ 4, 2, 3, 5, 1, 6, 0 }, { 0, 6, 1, 2, 3, 4, 5 },
+	};
+	char name[16];
+
+	(void)state;
+	w.env.policy = VS_PLACE_SPREAD;
+	w.p_roce.memory_mb = 60 * 1024;
+	w.p_roce.vcpus = 1;
+	for (int i = 0; i < 7; i++) {
+		snprintf(name, sizeof(name), "esx%02d", i);
+		host(name, "", 64);
+	}
+	for (size_t i = 0; i < VS_COUNT(orders); i++)
+		largest_are_taken(orders[i]);
+}
+
 static void spread_heeds_a_disk_only_among_equals(void **state)
 {
 	(void)state;
@@ -332,6 +375,31 @@ static void a_wish_goes_before_any_policy(void **state)
 		/* the rest by the policy: pack takes one host for it */
 		assert_int_equal(hosts_used(6), p == VS_PLACE_PACK ? 2 : 3);
 	}
+}
+
+static void the_request_for_the_first_node_counts(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	host("esx01", "a", 1);		/* the tightest */
+	host("esx02", "b", 8);
+	wish(0, "host-esx02");
+	place(1);
+	assert_string_equal(gang[0].host->name, "esx02");
+}
+
+/* The disk of another VM is no request: spread takes a host of its own for it. */
+static void a_disk_beside_a_request_is_a_preference_only(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_SPREAD;
+	host("esx01", "a", 8);
+	host("esx02", "b", 8);
+	wish(0, "host-esx01");
+	gang[1].prefer_host = "host-esx01";
+	place(2);
+	assert_string_equal(gang[0].host->name, "esx01");
+	assert_string_equal(gang[1].host->name, "esx02");
 }
 
 /* It is counted once, and the gang gathers where it is. */
@@ -465,6 +533,7 @@ int main(void)
 		TEST(a_vm_stays_where_its_disk_is_unless_that_is_full),
 		TEST(those_with_a_disk_somewhere_come_first),
 		TEST(spread_puts_one_vm_on_a_host_while_possible),
+		TEST(spread_takes_the_least_loaded_hosts_whatever_their_order),
 		TEST(spread_heeds_a_disk_only_among_equals),
 		TEST(pack_uses_the_fewest_hosts),
 		TEST(pack_takes_the_tightest_host_for_the_rest),
@@ -472,6 +541,8 @@ int main(void)
 		TEST(pack_leaves_the_emptier_leaf_whole),
 		TEST(pack_heeds_a_disk_only_among_equals),
 		TEST(a_wish_goes_before_any_policy),
+		TEST(the_request_for_the_first_node_counts),
+		TEST(a_disk_beside_a_request_is_a_preference_only),
 		TEST(pack_fills_the_host_that_is_wished),
 		TEST(a_wish_keeps_nobody_else_from_a_place),
 		TEST(pack_of_a_gang_that_spans_many_leaves_is_whole),
