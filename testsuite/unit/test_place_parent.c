@@ -10,12 +10,14 @@
 #include "util/mem.h"
 
 #define GB ((int64_t)1024)
+#define HOSTS 2
 
 static struct world w;
 static struct vs_profile instant;
 static struct vs_host *esx01;
 static struct vs_sums sums;
-static bool bare[2];
+static bool bare[HOSTS];		/* none to spare: ASan sees who reads more */
+
 
 static const bool *all_bare(void *arg, const struct vs_profile *p)
 {
@@ -89,6 +91,36 @@ static void beside_one_that_exists_a_new_one_brings_its_own(void **state)
 	assert_int_equal(vs_place(&w.env, back, 2, NULL, &err), 0);
 }
 
+/* It is a VM of the same size, but no clone of a parent. 100 GB three times is
+ * more than the host has. */
+static void beside_a_full_clone_a_new_one_brings_its_own(void **state)
+{
+	struct vs_profile full = instant;
+	struct vs_place_node gang[2] = { vm("n1", false), vm("n2", false) };
+	struct vs_err err;
+
+	(void)state;
+	full.clone = VS_CLONE_FULL;
+	for (int i = 0; i < 2; i++) {
+		gang[i].profile = &full;
+		gang[!i].profile = &instant;
+		esx01->memory_mb = 256 * GB;
+		assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), -1);
+		esx01->memory_mb = 320 * GB;
+		assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), 0);
+	}
+	gang[0].profile = gang[1].profile = &full;
+	esx01->memory_mb = 256 * GB;
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), 0);
+	/* a host of its own holds it without a parent */
+	gang[0].profile = &instant;
+	esx01->memory_mb = 220 * GB;
+	w_host(&w, "esx02")->memory_mb = 110 * GB;
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), 0);
+	assert_string_equal(gang[0].host->name, "esx01");
+	assert_string_equal(gang[1].host->name, "esx02");
+}
+
 /* How many more there is room for when one of 100 GB is gone. */
 static size_t later(bool exists, uint64_t *key)
 {
@@ -125,13 +157,53 @@ static void in_a_future_the_first_brings_its_parent(void **state)
 	assert_true(with != without);
 }
 
+/* Of a world with as many hosts as `bare` has entries. */
+static uint64_t key_of(const struct vs_profile *p)
+{
+	struct vs_place_node like = vm("", false);
+	uint64_t key = 1;
+
+	vs_sums_update(&sums, &w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID);
+	w.env.sums = &sums;
+	like.profile = p;
+	vs_later_end(vs_later_begin(&w.env, &like, &key));
+	return key;
+}
+
+/* What is kept of a kind is thrown away when it needs another amount. */
+static void what_a_vm_needs_is_in_the_key(void **state)
+{
+	struct vs_profile p[5];
+	uint64_t keys[5];
+
+	(void)state;
+	w_host(&w, "esx02");
+	for (int i = 0; i < 5; i++) {
+		p[i] = instant;
+		p[i].clone = VS_CLONE_FULL;
+	}
+	p[1].hw.mem_mb = p[1].memory_mb = 50 * GB;
+	p[2].vcpus++;
+	p[3].latency_high = !p[3].latency_high;
+	p[4].hw.cpu_mhz = 500;
+	assert_true(key_of(&instant) != key_of(&p[0]));
+	for (int i = 0; i < 5; i++) {
+		keys[i] = key_of(&p[i]);
+		assert_true(keys[i] == key_of(&p[i]));
+		for (int k = 0; k < i; k++)
+			assert_true(keys[i] != keys[k]);
+	}
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(one_that_exists_brings_none),
 		T(beside_one_that_exists_a_new_one_brings_its_own),
+		T(beside_a_full_clone_a_new_one_brings_its_own),
 		T(in_a_future_the_first_brings_its_parent),
+		T(what_a_vm_needs_is_in_the_key),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -379,13 +379,20 @@ static void a_wish_goes_before_any_policy(void **state)
 
 static void the_request_for_the_first_node_counts(void **state)
 {
+	struct vs_adapter named = w.roce;
+	struct vs_profile p = w.p_roce;
+
 	(void)state;
-	w.env.policy = VS_PLACE_PACK;
-	host("esx01", "a", 1);		/* the tightest */
+	w.env.policy = VS_PLACE_SPREAD;
+	w_pf(host("esx01", "a", 8), W_PF1, 1);
 	host("esx02", "b", 8);
-	wish(0, "host-esx02");
-	place(1);
-	assert_string_equal(gang[0].host->name, "esx02");
+	vs_strlcpy(named.pf, W_PF1, sizeof(named.pf));
+	p.adapter = &named;
+	gang[1].profile = &p;		/* esx01 alone has that PF */
+	wish(0, "host-esx01");
+	place(2);
+	assert_string_equal(gang[0].host->name, "esx01");
+	assert_string_equal(gang[1].host->name, "esx01");
 }
 
 /* The disk of another VM is no request: spread takes a host of its own for it. */
