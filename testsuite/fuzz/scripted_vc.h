@@ -33,6 +33,7 @@ static struct {
 	unsigned int calls;		/* answered so far */
 	bool lost_id;			/* a request without an object's id */
 	bool is_login;			/* the call that is being answered */
+	bool is_wait, is_first;		/* for updates; for all there is */
 	/* Which answer of scripted_bad the call with this number gets; -1: the
 	 * right one. */
 	int (*spoil)(unsigned int call);
@@ -94,6 +95,8 @@ static CURLcode fake_answer(struct fake_easy *e)
 	int bad;
 
 	script.is_login = strstr(e->url, "/Login");
+	script.is_wait = strstr(e->url, "/WaitForUpdatesEx");
+	script.is_first = e->body && strstr(e->body, "\"version\":\"\"");
 	bad = script.spoil ? script.spoil(script.calls) : -1;
 
 	script.calls++;

@@ -68,18 +68,68 @@ static void each_pair_is_handled_or_refused(void **state)
 	assert_int_equal(handled + refused, VCX_NSTATES * VCX_NEVENTS);
 }
 
+static int said;
+static char said_last[512];
+
+static void hear(enum vs_log_level level, const char *line)
+{
+	said += level == VS_LOG_ERROR;
+	vs_strlcpy(said_last, line, sizeof(said_last));
+}
+
+static void quiet(enum vs_log_level level, const char *line)
+{
+	(void)level;
+	(void)line;
+}
+
+/* Each pair that the rules refuse, one after the other, in a real client. */
+static void what_is_refused_is_counted_and_logged(void **state)
+{
+	static const struct vs_vc_events none = { .down = NULL };
+	struct vs_vc *vc = script_client(file, NULL, &none);
+	struct vs_vc_stats stats;
+	uint64_t refused = 0;
+
+	(void)state;
+	vs_log_to(hear);
+	for (int s = 0; s < VCX_NSTATES; s++) {
+		for (int ev = 0; ev < VCX_NEVENTS; ev++) {
+			enum vcx_state want;
+
+			if (expected(s, ev, &want))
+				continue;
+			vc->state = s;
+			said = 0;
+			assert_false(vs_vcx_event(vc, ev));
+			assert_int_equal(vc->state, s);
+			vs_vc_stats_get(vc, &stats);
+			assert_int_equal(stats.refused_events, ++refused);
+			assert_int_equal(said, 1);
+			assert_non_null(strstr(said_last, "is refused in the state"));
+		}
+	}
+	assert_int_equal(script.calls, 0);
+	vs_log_to(quiet);
+	vc->state = VCX_WAITING;
+	vs_vc_free(vc, 0);
+}
+
 /* ---- answers ----------------------------------------------------------------- */
 
 static int bad, at, downs;
 static unsigned int bad_call;
 static enum vs_code last_down;
 static bool login_spoiled;
+static struct vs_vc *asks;		/* the client that is answered */
+static unsigned int met[VCX_NSTATES][VS_COUNT(scripted_bad)];
 
 static int spoil_one(unsigned int call)
 {
 	if (call != bad_call)
 		return -1;
 	login_spoiled |= script.is_login;
+	met[asks->state][bad]++;
 	return bad;
 }
 
@@ -101,12 +151,6 @@ static void on_down(void *arg, const struct vs_err *err)
 
 static const struct vs_vc_events events = { .down = on_down };
 
-static void quiet(enum vs_log_level level, const char *line)
-{
-	(void)level;
-	(void)line;
-}
-
 /* Turns until it is up, after the spoiled call; 0: it never was. */
 static unsigned int comes_up(void)
 {
@@ -115,6 +159,7 @@ static unsigned int comes_up(void)
 	unsigned int n;
 
 	assert_non_null(vc);
+	asks = vc;
 	last_down = VS_OK;
 	login_spoiled = false;
 	for (n = 1; n < 400; n++) {
@@ -159,16 +204,136 @@ static void each_wrong_answer(int (*spoil)(unsigned int call))
 	assert_uint_in_range(stopped, 1, 2 * VS_COUNT(scripted_bad));
 }
 
+/* Each answer was given in each state that asks. */
 static void after_one_wrong_answer_it_comes_up(void **state)
 {
 	(void)state;
 	each_wrong_answer(spoil_one);
+	for (int s = VCX_HELLO; s < VCX_NSTATES; s++)
+		for (size_t i = 0; i < VS_COUNT(scripted_bad); i++)
+			if (!met[s][i])
+				fail_msg("state %d never had the answer %s", s,
+					 scripted_bad[i]);
 }
 
 static void after_two_wrong_answers_it_comes_up(void **state)
 {
 	(void)state;
 	each_wrong_answer(spoil_two);
+}
+
+/* ---- without end ------------------------------------------------------------- */
+
+static const char version_lost[] = FAULT("InvalidCollectorVersion");
+static unsigned int waits;
+static bool load_is_good;
+
+static int index_of(const char *answer)
+{
+	for (size_t i = 0; i < VS_COUNT(scripted_bad); i++)
+		if (!strcmp(scripted_bad[i], answer))
+			return (int)i;
+	fail_msg("no answer %s", answer);
+	return -1;
+}
+
+/* No version is good for a second wait, or for none at all. */
+static int spoil_versions(unsigned int call)
+{
+	(void)call;
+	if (!script.is_wait)
+		return -1;
+	if (++waits > 1000)
+		fail_msg("the inventory is loaded without end");
+	return script.is_first && load_is_good ? -1 : index_of(version_lost);
+}
+
+static void a_vcenter_that_forgets_each_version_is_asked_slowly(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct vs_vc *vc = script_client(file, NULL, &events);
+		int64_t now = 1000;
+
+		load_is_good = i;
+		script.spoil = spoil_versions;
+		waits = 0;
+		downs = 0;
+		while (!downs && now < 60000)
+			vs_vc_turn(vc, now += 100, 0, -1);
+		assert_int_equal(downs, 1);
+		assert_uint_in_range(waits, 3, 10);
+		assert_false(vs_vc_is_up(vc));
+		/* a minute of it: at most one session a second */
+		waits = 0;
+		for (int64_t end = now + 60000; now < end;)
+			vs_vc_turn(vc, now += 100, 0, -1);
+		assert_uint_in_range(waits, 4, 600);
+		/* and it comes back */
+		script.spoil = NULL;
+		for (int n = 0; n < 40 && !vs_vc_is_up(vc); n++)
+			vs_vc_turn(vc, now += 2000, 0, -1);
+		assert_true(vs_vc_is_up(vc));
+		vs_vc_free(vc, 0);
+	}
+}
+
+static int spoil_second_waits(unsigned int call)
+{
+	(void)call;
+	return script.is_wait && !script.is_first && waits ?
+		(waits--, index_of(version_lost)) : -1;
+}
+
+static void one_version_that_is_lost_costs_no_session(void **state)
+{
+	struct vs_vc *vc = script_client(file, NULL, &events);
+	int64_t now = 1000;
+
+	(void)state;
+	script.spoil = spoil_second_waits;
+	waits = 0;
+	while (!vs_vc_is_up(vc))
+		vs_vc_turn(vc, now += 2000, 0, -1);
+	downs = 0;
+	for (int n = 0; n < 20; n++) {
+		waits = 1;
+		for (int k = 0; k < 4; k++)
+			vs_vc_turn(vc, now += 2000, 0, -1);
+		assert_int_equal(waits, 0);
+		assert_true(vs_vc_is_up(vc));
+	}
+	assert_int_equal(downs, 0);
+	vs_vc_free(vc, 0);
+}
+
+static int count_waits(unsigned int call)
+{
+	(void)call;
+	if (script.is_wait && ++waits > 1000)
+		fail_msg("it waits for updates without end");
+	return -1;
+}
+
+/* "Nothing new" comes at once, and not after the seconds that were asked for. */
+static void a_wait_that_does_not_wait_is_not_repeated_at_once(void **state)
+{
+	(void)state;
+	for (int calm = 0; calm < VS_VC_CALMS; calm++) {
+		struct vs_vc *vc = script_client(file, NULL, &events);
+		int64_t now = 1000;
+
+		script.spoil = count_waits;
+		waits = 0;
+		vs_vc_calm(vc, calm);
+		while (!vs_vc_is_up(vc))
+			vs_vc_turn(vc, now += 2000, 0, -1);
+		waits = 0;
+		for (int64_t end = now + 60000; now < end;)
+			vs_vc_turn(vc, now += 100, 0, -1);
+		assert_uint_in_range(waits, 1, 400);
+		vs_vc_free(vc, 0);
+	}
 }
 
 static void a_call_of_an_unknown_object_is_not_sent(void **state)
@@ -300,8 +465,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_pair_is_handled_or_refused),
+		cmocka_unit_test(what_is_refused_is_counted_and_logged),
 		cmocka_unit_test(after_one_wrong_answer_it_comes_up),
 		cmocka_unit_test(after_two_wrong_answers_it_comes_up),
+		cmocka_unit_test(a_vcenter_that_forgets_each_version_is_asked_slowly),
+		cmocka_unit_test(one_version_that_is_lost_costs_no_session),
+		cmocka_unit_test(a_wait_that_does_not_wait_is_not_repeated_at_once),
 		cmocka_unit_test(a_call_of_an_unknown_object_is_not_sent),
 		cmocka_unit_test(no_copy_of_the_password_is_left),
 	};

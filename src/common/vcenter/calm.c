@@ -16,11 +16,16 @@ static const struct { int gather_ms, beat_ms; } table[VS_VC_CALMS] = {
 	[VS_VC_ASLEEP] = { 10000, 30000 },
 };
 
+/* A wait that ends within a second of the one before is a stream of changes, or
+ * is of a vCenter, or a proxy, that does not wait: then it must not be asked
+ * again at once either. */
 int vs_vcx_gather_ms(const struct vs_vc *vc, bool news)
 {
+	bool stream = vc->now - vc->told_at < STREAM_MS;
+
 	if (vc->calm == VS_VC_ALERT)
-		news = vc->now - vc->told_at < STREAM_MS;
-	return news ? table[vc->calm].gather_ms : 0;
+		news = false;
+	return news || stream ? table[vc->calm].gather_ms : 0;
 }
 
 int vs_vcx_beat_ms(const struct vs_vc *vc)

@@ -22,7 +22,6 @@
 #define BACKOFF_MIN_MS 1000
 #define BACKOFF_MAX_MS 60000
 #define RETRY_WRONG_MS 60000
-#define SETTLED_MS 5000
 
 static const char *const state_names[VCX_NSTATES] = {
 	"waiting", "hello", "content", "login", "resolve", "watch", "load",
@@ -162,7 +161,7 @@ static void wait_plan(struct vs_vc *vc, const struct entry *e)
 		vs_vcx_files_seen(vc);
 		break;
 	case BACKOFF_UNLESS_SETTLED:
-		vc->retry_at = vc->now - vc->up_at > SETTLED_MS ?
+		vc->retry_at = vc->now - vc->up_at > VCX_SETTLED_MS ?
 			vc->now : vc->now + backoff(vc->fails);
 		break;
 	default:

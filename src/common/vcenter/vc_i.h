@@ -163,6 +163,7 @@ enum vcx_event {
 	VCX_NEVENTS,
 };
 #define VCX_PASSWORD_CHECK_MS 2000
+#define VCX_SETTLED_MS 5000	/* a session that lasted this long is sound */
 
 struct vcx_template {
 	char *name, *moid, *change_version, *host;	/* moid "": not found */
@@ -255,6 +256,7 @@ struct vs_vc {
 	char *poll_version;
 	bool poll_truncated, poll_open, poll_news;
 	int poll_fails;
+	int reloads;			/* since the connection was sound */
 	int64_t poll_at;		/* not before; 0: it is open, or none */
 	bool gathers;			/* so long for changes' sake alone */
 	int64_t told_at;		/* of the last answer to it */

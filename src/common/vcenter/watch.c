@@ -19,6 +19,7 @@
 
 #define POLL_RETRY_MS 1000
 #define POLL_TRIES 3
+#define RELOADS_MAX 3
 
 void vs_vcx_watch_forget(struct vs_vc *vc)
 {
@@ -31,7 +32,7 @@ void vs_vcx_watch_forget(struct vs_vc *vc)
 	for (int f = 0; f < VCX_NFILTERS; f++)
 		vs_str_replace(&vc->inv->filter[f], NULL);
 	vc->poll_open = vc->poll_truncated = vc->gathers = false;
-	vc->poll_fails = 0;
+	vc->poll_fails = vc->reloads = 0;
 	vc->poll_at = 0;
 	vs_inv_clear(vc->inv);
 }
@@ -265,9 +266,19 @@ static void after_set(struct vs_vc *vc)
 	poll_on(vc);
 }
 
+/* A vCenter that forgets each version at once would have the inventory loaded
+ * without end, as fast as the network is. */
+static bool may_reload(struct vs_vc *vc)
+{
+	if (vc->state == VCX_UP && vc->now - vc->up_at > VCX_SETTLED_MS)
+		vc->reloads = 0;
+	return vc->reloads++ < RELOADS_MAX;
+}
+
 static void on_poll_error(struct vs_vc *vc, const struct vs_err *err)
 {
-	if (!strcmp(err->fault, "InvalidCollectorVersion")) {
+	if (!strcmp(err->fault, "InvalidCollectorVersion") &&
+	    may_reload(vc)) {
 		vs_info("vCenter has lost track of what it told us, loading the inventory again");
 		vs_vcx_event(vc, VCX_EV_VERSION_LOST);
 		return;
