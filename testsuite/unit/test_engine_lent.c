@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "engine_stage.h"
 #include "util/json.h"
@@ -253,6 +254,88 @@ static void orders_that_are_saved_while_the_configuration_changes_are_again(
 	assert_int_equal(rmdir(dir), 0);
 }
 
+/* ---- svf plan --------------------------------------------------------------------- */
+
+#define PLANNED 300
+#define ALL_PLANNED "vm[1-300]"
+#define HOSTS 20
+
+/* Once for its names, once a node for its steps, for its figures and for its row. */
+#define LENDS (1 + 3 * PLANNED)
+#define YIELDS 1000		/* of vs_lock_lend(), while the lock is wanted */
+
+static void (*event)(void);	/* of vCenter's, while the lock is lent */
+static int yields, moment;
+
+/* vs_lock_lend() calls it without the lock. */
+int sched_yield(void)
+{
+	if (!event)
+		return (int)syscall(SYS_sched_yield);
+	if (yields++ == moment * YIELDS)
+		event();
+	return 0;
+}
+
+static const struct vs_port plans_port = { .sees_nodes = sees_nodes };
+
+static void inventory_read_again(void)
+{
+	vs_watch_events.load_begin(&vs_core);
+}
+
+static void hosts_gone(void)
+{
+	for (int i = 1; i <= HOSTS; i++) {
+		char moid[16];
+
+		snprintf(moid, sizeof(moid), "host-%d", i);
+		vs_watch_events.host_gone(&vs_core, moid);
+	}
+}
+
+static struct json_object *plan_beside(void (*what)(void), struct vs_err *err)
+{
+	struct json_object *o;
+
+	begin(PLANNED, HOSTS, 16, "warm");
+	vs_core.port = &plans_port;
+	all_nodes = true;
+	ready();
+	yields = 0;
+	event = what;
+	atomic_fetch_add(&vs_lock_wanted, 1);
+	o = vs_core_plan(ALL_PLANNED, 1001, err);
+	atomic_fetch_sub(&vs_lock_wanted, 1);
+	event = NULL;
+	assert_true(yields > moment * YIELDS);
+	return o;
+}
+
+/* A place is on a host, and the host may go while the lock is lent. ASan sees a
+ * plan that looks at it then. */
+static void hosts_that_go_while_a_plan_is_made_are_not_looked_at(void **state)
+{
+	(void)state;
+	for (moment = 1; moment < LENDS; moment += 61) {
+		struct json_object *o = plan_beside(hosts_gone, NULL);
+
+		assert_non_null(o);
+		vs_jb_free(o);
+	}
+}
+
+static void an_inventory_that_is_read_again_ends_a_plan(void **state)
+{
+	(void)state;
+	for (moment = 0; moment < LENDS; moment += 61) {
+		struct vs_err err = { 0 };
+
+		assert_null(plan_beside(inventory_read_again, &err));
+		assert_string_equal(err.text, "plan: the configuration or vCenter's inventory was read again while the plan was made: ask again");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +343,8 @@ int main(void)
 		cmocka_unit_test(an_order_for_nodes_that_are_gone_meanwhile_is_refused),
 		cmocka_unit_test(nothing_is_ordered_by_an_inventory_that_is_none_any_more),
 		cmocka_unit_test(orders_that_are_saved_while_the_configuration_changes_are_again),
+		cmocka_unit_test(hosts_that_go_while_a_plan_is_made_are_not_looked_at),
+		cmocka_unit_test(an_inventory_that_is_read_again_ends_a_plan),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

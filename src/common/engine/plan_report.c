@@ -8,7 +8,10 @@
  * Anybody may ask, for all nodes at once. So only the placement itself is one
  * piece under the core's lock; between two nodes the lock is lent, and the
  * estimate is made without it, of figures that were copied. A configuration that
- * changed meanwhile ends the plan.
+ * changed meanwhile ends the plan. The inventory may change too: vCenter removes
+ * a host, or all of them when it is read again. So no pointer into the inventory
+ * outlives the lock: a place becomes a hold, which has names alone, before the
+ * lock is lent.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +40,15 @@ struct row {
 	int64_t ready_ms;		/* while the estimate is made */
 };
 
+struct work {				/* of the placement */
+	struct vs_node **place;
+	struct vs_place_node *at;
+	const struct vs_place_node **of;	/* by the node's id */
+};
+
 struct plan {
 	struct row *rows;
+	struct work work;
 	size_t n, others;
 	bool served;
 	struct vs_err why;		/* it isn't */
@@ -46,18 +56,29 @@ struct plan {
 	int *going;			/* these would be asked to go */
 	size_t ngoing;
 	uint64_t epoch;			/* of the configuration */
+	uint64_t load_seq;		/* of the inventory */
 };
 
-/* Between two nodes. False: the configuration is another, c->nodes too. */
+/* Is it the configuration, and the inventory, with which the plan began? */
+static bool stands(const struct vs_core *c, const struct plan *p)
+{
+	return c->epoch == p->epoch && c->load_seq == p->load_seq;
+}
+
+/* Between two nodes. False: the configuration is another, c->nodes too, or the
+ * inventory is read again. */
 static bool lend(const struct vs_core *c, const struct plan *p)
 {
 	vs_lock_lend();
-	return c->epoch == p->epoch;
+	return stands(c, p);
 }
 
 static void plan_free(struct plan *p)
 {
 	free(p->rows);
+	free(p->work.place);
+	free(p->work.at);
+	free(p->work.of);
 	free(p->going);
 }
 
@@ -180,33 +201,39 @@ static void not_served(struct vs_core *c, const int *ids, struct plan *p)
 		p->ngoing = vs_reclaim_would(c, ids, p->n, p->going);
 }
 
-/* False: the configuration changed. */
-static bool plan_make(struct vs_core *c, const int *ids, struct plan *p)
+/* Where each node is or would be, as names. The lock is not lent: the places
+ * point into the inventory. */
+static void rows_place(struct vs_core *c, const int *ids, struct plan *p)
 {
-	VS_FREE struct vs_node **place = vs_calloc(p->n + 1, sizeof(*place));
-	VS_FREE struct vs_place_node *at = vs_calloc(p->n + 1, sizeof(*at));
-	VS_FREE const struct vs_place_node **of =
-		vs_calloc(c->nnodes + 1, sizeof(*of));
+	struct work *w = &p->work;
 	size_t nplace;
 
-	p->served = !places_find(c, ids, p, place, at, &nplace);
+	p->served = !places_find(c, ids, p, w->place, w->at, &nplace);
+	for (size_t i = 0; p->served && i < nplace; i++)
+		w->of[w->place[i]->id] = &w->at[i];
+	for (size_t i = 0; i < p->n; i++) {
+		p->rows[i].n = &c->nodes[ids[i]];
+		row_place(c, &p->rows[i], w->of[ids[i]]);
+	}
+}
+
+/* False: as of lend(). */
+static bool plan_make(struct vs_core *c, const int *ids, struct plan *p)
+{
+	rows_place(c, ids, p);
 	if (!p->served)
 		not_served(c, ids, p);
-	for (size_t i = 0; p->served && i < nplace; i++)
-		of[place[i]->id] = &at[i];
 	for (size_t i = 0; i < p->n; i++) {
 		struct row *r = &p->rows[i];
 
-		r->n = &c->nodes[ids[i]];
-		row_place(c, r, of[ids[i]]);
+		if (!lend(c, p))
+			return false;
 		r->waits = !p->served && (!r->placed || vs_ask_blocked(c) ||
 			vs_node_avail(c, r->n) == VS_AVAIL_NONE);
 		if (!r->waits)
 			steps_find(c, r);
-		if (!lend(c, p))
-			return false;
 	}
-	return true;
+	return lend(c, p);
 }
 
 /* ---- how long ---------------------------------------------------------------- */
@@ -414,7 +441,7 @@ static struct json_object *going_json(const struct vs_core *c,
 	return arr;
 }
 
-/* False: the configuration changed. Held at the start and at the end, not in
+/* False: as of lend(). Held at the start and at the end, not in
  * between. */
 static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 			struct json_object *top)
@@ -468,7 +495,7 @@ static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 
 #define NAMES_AT_ONCE 512	/* that are looked up under the lock, 0.1 ms */
 
-/* Ids of ours among the names, each once. False: the configuration changed. */
+/* Ids of ours among the names, each once. False: as of lend(). */
 static bool ids_find(struct vs_core *c, char **names, int *ids, struct plan *p)
 {
 	VS_FREE bool *seen = vs_calloc(c->nnodes + 1, sizeof(*seen));
@@ -485,6 +512,30 @@ static bool ids_find(struct vs_core *c, char **names, int *ids, struct plan *p)
 			return false;
 	}
 	return lend(c, p);
+}
+
+/* Memory whose pages are there: each first touch of a page costs a fault. */
+static void *touched(size_t n, size_t size)
+{
+	void *p = vs_calloc(n, size);
+
+	explicit_bzero(p, n * size);
+	return p;
+}
+
+/* All that a plan of p->n nodes needs, made without the lock: the pages of
+ * 10,000 rows take milliseconds. False: as of lend(). */
+static bool rows_make(const struct vs_core *c, struct plan *p)
+{
+	size_t nodes = c->nnodes;
+
+	vs_unlock();
+	p->rows = touched(p->n + 1, sizeof(*p->rows));
+	p->work.place = touched(p->n + 1, sizeof(*p->work.place));
+	p->work.at = touched(p->n + 1, sizeof(*p->work.at));
+	p->work.of = touched(nodes + 1, sizeof(*p->work.of));
+	vs_lock();
+	return stands(c, p);
 }
 
 struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
@@ -507,12 +558,12 @@ struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
 	sees_nodes = c->port->sees_nodes(c->port->ctx, uid);
 	vs_lock();
 	p.epoch = c->epoch;
+	p.load_seq = c->load_seq;
 	ids = vs_calloc(c->nnodes + 1, sizeof(*ids));
 	whole = ids_find(c, names, ids, &p);
 	ever = !whole || vs_ask_ever(c, ids, p.n, &never);
-	p.rows = vs_calloc(p.n + 1, sizeof(*p.rows));
 	if (whole && ever)
-		whole = lend(c, &p) && plan_make(c, ids, &p) &&
+		whole = rows_make(c, &p) && plan_make(c, ids, &p) &&
 			plan_report(c, &p, sees_nodes, top);
 	vs_unlock();
 	plan_free(&p);
@@ -522,7 +573,7 @@ struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
 	vs_jb_free(top);
 	if (!whole)
 		vs_err_set(err, VS_E_SHORTAGE,
-			   "plan: the configuration was changed while the plan was made: ask again");
+			   "plan: the configuration or vCenter's inventory was read again while the plan was made: ask again");
 	else
 		vs_err_set(err, VS_E_REQUEST,
 			   "can never run on the nodes that Slurm chooses: %s",
