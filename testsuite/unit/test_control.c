@@ -238,12 +238,30 @@ static void a_request_that_munge_inflates_is_measured_again(void **state)
 	close(fd);
 }
 
-/* Exits with how many of n plans nobody got, 100: a refusal had other words. */
-static void plans_of_nobody(int port, int n)
+/* munge's own bound: no more than 1 MiB can be sealed, deflated or not, so that
+ * no credential can be inflated to more. */
+static void munge_seals_a_mebibyte_at_most(void **state)
+{
+	size_t bytes = 1024 * 1024 + 1;
+	VS_FREE char *text = vs_calloc(bytes, 1);
+	munge_ctx_t ctx = munge_ctx_create();
+	char *cred = NULL;
+
+	(void)state;
+	assert_int_equal(munge_ctx_set(ctx, MUNGE_OPT_SOCKET, stage_socket), 0);
+	assert_int_equal(munge_ctx_set(ctx, MUNGE_OPT_ZIP_TYPE, MUNGE_ZIP_ZLIB), 0);
+	assert_int_equal(munge_encode(&cred, ctx, text, (int)bytes),
+			 EMUNGE_BAD_LENGTH);
+	assert_null(cred);
+	munge_ctx_destroy(ctx);
+}
+
+/* Exits with how many of n plans this user got, 100: a refusal had other words. */
+static void plans_of(uid_t uid_asks, int port, int n)
 {
 	int got = 0;
 
-	if (setgid(NOBODY) || setuid(NOBODY))
+	if (setgid(NOBODY) || setuid(uid_asks))
 		_exit(101);
 	stage_dies_with_parent();
 	for (int i = 0; i < n; i++) {
@@ -267,16 +285,39 @@ static void plans_of_nobody(int port, int n)
 	_exit(got);
 }
 
-static void expect_plans(int port, int asked, int got)
+static void expect_plans_of(uid_t uid, int port, int asked, int got)
 {
 	pid_t pid = stage_fork();
 	int status;
 
 	if (pid == 0)
-		plans_of_nobody(port, asked);
+		plans_of(uid, port, asked);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), got);
+}
+
+static void expect_plans(int port, int asked, int got)
+{
+	expect_plans_of(NOBODY, port, asked, got);
+}
+
+/* Whatever their uids: 256 apart, for one. */
+static void one_user_takes_no_plans_from_another(void **state)
+{
+	int port = port_of(state);
+
+	if (geteuid() != 0)
+		skip();
+	stage_report_text[4] = "{}";
+	stage_clock_stop();
+	stage_clock_forward(60000);
+	expect_plans(port, 13, 10);
+	for (uid_t uid = NOBODY - 256; uid > NOBODY - 1024; uid -= 256)
+		expect_plans_of(uid, port, 11, 10);
+	expect_plans(port, 1, 0);
+	stage_clock_go();
+	stage_report_text[4] = NULL;
 }
 
 static void an_ordinary_user_gets_ten_plans_and_one_more_a_second(void **state)
@@ -703,6 +744,8 @@ int main(void)
 		T(the_answer_is_for_who_munge_says_asks),
 		T(any_user_may_ask_and_nobody_else_can_open_the_answer),
 		T(a_request_that_munge_inflates_is_measured_again),
+		T(munge_seals_a_mebibyte_at_most),
+		T(one_user_takes_no_plans_from_another),
 		T(an_ordinary_user_gets_ten_plans_and_one_more_a_second),
 		T(a_credential_is_good_for_one_question),
 		T(a_credential_must_be_short_lived_for_us_and_of_our_key),

@@ -52,13 +52,17 @@ struct conn {
 };
 
 /* The server's thread alone. */
-struct plans { int64_t next_ms; };	/* when the last one counts as asked */
+struct plans {				/* that an ordinary user asked for */
+	bool used;
+	uint32_t uid;
+	int64_t next_ms;		/* when the last one counts as asked */
+};
 
 static struct {
 	char *munge_socket, *cluster;
 	char host[HOST_NAME_MAX + 1];	/* this slurmctld's */
 	uint32_t slurm_uid;
-	struct plans plans[256];	/* by uid, which may share one */
+	struct plans plans[256];	/* of those who asked last */
 	atomic_uint_fast64_t served, refused;
 } ctl;
 
@@ -267,19 +271,37 @@ static int job_asked(const struct conn *c, const struct verb *v, uint32_t *job,
 	return *job ? 0 : no_such_job(c, err);
 }
 
+/* The user's own entry. With more users than entries, the one who may ask again
+ * soonest loses his, and begins as one who never asked. */
+static struct plans *plans_by(uint32_t uid, int64_t back)
+{
+	struct plans *soonest = ctl.plans;
+
+	for (size_t i = 0; i < VS_COUNT(ctl.plans); i++) {
+		struct plans *p = &ctl.plans[i];
+
+		if (p->used && p->uid == uid)
+			return p;
+		if (soonest->used &&
+		    (!p->used || p->next_ms < soonest->next_ms))
+			soonest = p;
+	}
+	*soonest = (struct plans) { .used = true, .uid = uid, .next_ms = back };
+	return soonest;
+}
+
 /* Placement for thousands of nodes costs far more than any report. So each
  * ordinary user may ask for PLAN_BURST plans at once, and for one more each
  * PLAN_MS. */
 static int plan_allowed(const struct conn *c, int64_t now_ms,
 			struct vs_err *err)
 {
-	struct plans *p = &ctl.plans[c->uid % VS_COUNT(ctl.plans)];
 	int64_t back = now_ms - PLAN_BURST * PLAN_MS;
+	struct plans *p;
 
 	if (may_change(c->uid))
 		return 0;
-	/* Whoever had the place before has not asked for long, or waits for
-	 * the time that this one must wait too. */
+	p = plans_by(c->uid, back);
 	if (p->next_ms < back)
 		p->next_ms = back;
 	if (p->next_ms + PLAN_MS > now_ms)
@@ -361,7 +383,8 @@ static void conn_answer(struct conn *c, size_t len, int64_t now_ms)
 		conn_refuse(c, &err);
 		return;
 	}
-	/* munge may have inflated it: its length says nothing of the text's */
+	/* munge may have inflated it: its length says nothing of the text's,
+	 * which is 1 MiB at most, as munged seals no more. */
 	if (vs_unseal(ctl.munge_socket, c->c.in.data + VS_FRAME_HEAD, &text, &len,
 		      &c->uid, &err) || request_check(len, &err) ||
 	    vs_ctl_request_parse(text, len, &c->req, &err)) {
