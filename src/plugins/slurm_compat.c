@@ -435,8 +435,16 @@ void vs_constraint_nodes(job_record_t *constraint, bitstr_t *nodes)
 
 bitstr_t *vs_nodes_of(const char *names)
 {
+	vs_hostlist_t list = hostlist_create(names);
 	bitstr_t *nodes = NULL;
+	bool many;
 	int rc;
+
+	/* 64 kB of ranges can stand for 400 million names. */
+	many = !list || hostlist_count(list) > node_record_count;
+	hostlist_destroy(list);
+	if (many)
+		return NULL;
 
 #if VS_GE(24, 11)
 	rc = node_name2bitmap((char *)names, false, &nodes, NULL);

@@ -255,7 +255,11 @@ void vs_constraint_free(job_record_t *constraint);
  * left to the caller. Each feature's nodes are in the list afterwards. */
 void vs_constraint_nodes(job_record_t *constraint, bitstr_t *nodes);
 
-/* The nodes of a list, free them; NULL: it names one that isn't there. */
+/*
+ * Returns the nodes of a host list; the caller frees them. Returns NULL if the
+ * list is malformed, names a node that does not exist, or has more names than
+ * there are nodes: such a list is not expanded. Under NODE R.
+ */
 bitstr_t *vs_nodes_of(const char *names);
 
 /* The job may run in another cluster, of which nothing is known here. */

@@ -501,6 +501,30 @@ static void a_constraint_is_read_to_its_end_and_freed(void **state)
 	assert_int_equal(bytes_read, sent);
 }
 
+/* As a user may write it: 64 kB that stand for 400 million names. */
+static void a_list_of_more_names_than_nodes_is_not_expanded(void **state)
+{
+	static char many[64 * 1024];
+	bitstr_t *three;
+	size_t at = 0;
+
+	(void)state;
+	while (at + 12 < sizeof(many))
+		at += (size_t)sprintf(many + at, "%s%s", at ? "," : "",
+				      "a[0-65535]");
+	rehash_node();
+	alarm(20);		/* expanded, it takes minutes */
+	assert_null(vs_nodes_of(many));
+	alarm(0);
+	assert_null(vs_nodes_of("vm[001"));
+	assert_null(vs_nodes_of("vm004"));
+	assert_null(vs_nodes_of("vm[001-003],vm001"));
+	three = vs_nodes_of("vm[001-003]");
+	assert_non_null(three);
+	assert_int_equal(bit_set_count(three), 3);
+	FREE_NULL_BITMAP(three);
+}
+
 static void a_reservation_is_described_in_slurms_memory(void **state)
 {
 	(void)state;
@@ -526,6 +550,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_stay_right_whatever_comes),
 		cmocka_unit_test(a_constraint_is_read_to_its_end_and_freed),
+		cmocka_unit_test(a_list_of_more_names_than_nodes_is_not_expanded),
 		cmocka_unit_test(a_reservation_is_described_in_slurms_memory),
 	};
 
