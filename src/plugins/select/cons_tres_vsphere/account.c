@@ -207,24 +207,30 @@ static int is_ours(void *x, void *key)
 	return 0;
 }
 
-/* "a:1,vf:2" is "a:1" then. */
+/* "a:1,vf:2" is "a:1" then. In place, once over the text: an update's may be as
+ * long as its message, and slurmctld's locks are held. */
 static void words_drop(job_record_t *job_ptr)
 {
-	char *kept = NULL;
+	char *text = job_ptr->licenses, *to = text;
 
-	for (const char *at = job_ptr->licenses; at && *at; at += !!*at) {
+	for (const char *at = text; at && *at; at += !!*at) {
 		size_t len = strcspn(at, ",;");
 		bool ours = false;
 
 		for (size_t i = 0; i < site.n; i++)
 			ours |= vs_license_named(at, site.names[i]);
-		if (len && !ours)
-			xstrfmtcat(kept, "%s%.*s", kept ? "," : "", (int)len,
-				   at);
+		if (len && !ours) {
+			if (to > text)
+				*to++ = ',';
+			memmove(to, at, len);
+			to += len;
+		}
 		at += len;
 	}
-	xfree(job_ptr->licenses);
-	job_ptr->licenses = kept;
+	if (to == text)
+		xfree(job_ptr->licenses);
+	else
+		*to = '\0';
 }
 
 /* Takes ours out of the job's list; NULL: there are none. */
