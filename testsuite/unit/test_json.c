@@ -312,6 +312,16 @@ static void a_text_that_swells_is_refused_before_it_is_read(void **state)
 	}
 }
 
+/* It swells no more than others may, but is too long for that. */
+static void no_text_takes_more_than_half_a_gibibyte(void **state)
+{
+	char *text = repeated("7   ", 24u << 20);
+
+	(void)state;
+	assert_int_equal(child_parses(text), 0);
+	free(text);
+}
+
 /* As vCenter says what a VM has: 5 MB of it take some 65 MiB. */
 static void a_long_honest_answer_is_read(void **state)
 {
@@ -344,6 +354,7 @@ int main(void)
 		cmocka_unit_test(builders_keep_order_and_leave_out_null),
 		cmocka_unit_test(
 			a_text_that_swells_is_refused_before_it_is_read),
+		cmocka_unit_test(no_text_takes_more_than_half_a_gibibyte),
 		cmocka_unit_test(a_long_honest_answer_is_read),
 	};
 
