@@ -287,7 +287,7 @@ static void inventory_read_again(void)
 static void hosts_gone(void)
 {
 	for (int i = 1; i <= HOSTS; i++) {
-		char moid[16];
+		char moid[24];
 
 		snprintf(moid, sizeof(moid), "host-%d", i);
 		vs_watch_events.host_gone(&vs_core, moid);

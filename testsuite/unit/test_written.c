@@ -14,12 +14,14 @@
  *   details->features		slurm_compat.c, in a record made up for it
  * Of node records:
  *   reason			slurm_port_node.c
+ *   mcs_label			slurm_port_mend.c, which frees it
  * Of messages, which Slurm frees:
+ *   agent_arg, suspend_int_msg	slurm_compat.c
  *   resv_desc: name, users, node_list, comment	slurm_port_resv.c
  *   job_desc: spank_job_env	job_submit_vsphere.c: test_job_env.c, the same
  *				function; err_msg: test_submit.c
  * Numbers, which hold no memory: job_state, priority, wait_all_nodes,
- * begin_time and start_time of jobs; node_state, weight, sched_weight,
+ * begin_time and start_time of jobs; node_state, owner, weight, sched_weight,
  * boot_req_time, last_busy, last_response, not_responding of nodes; tres_req_cnt
  * by Slurm's license_set_job_tres_cnt(). Their tests: test_suspend_port.c,
  * test_job_test.c, test_job_when.c, test_account.c. job_resrcs is freed by
@@ -39,6 +41,8 @@
 #define ROUNDS 4000
 #define NODES 3
 #define COMMENT_MOST (VS_GOT_TEXT + 64)	/* with "; VMs suspended for JobId=" */
+#define WORDS_MOST 600			/* of a reason; the engine's are shorter */
+#define REASON_MOST (2 * WORDS_MOST + 64)	/* "slurm-vsphere: (before: )" */
 
 static unsigned int seed;
 static job_record_t job;
@@ -155,6 +159,31 @@ slurmctld_resv_t *find_resv_name(char *name)
 	return NULL;
 }
 
+static uint32_t messages;
+
+/* As slurmctld's agent: the hosts are counted, all of it is freed. (Slurm's own
+ * slurm_free_suspend_int_msg() asks the switch plugin first, for a field that
+ * stays NULL.) */
+void agent_queue_request(agent_arg_t *args)
+{
+	assert_int_equal(hostlist_count(args->hostlist), args->node_count);
+	if (args->msg_type == REQUEST_SUSPEND_INT)
+		assert_true(xsize(args->msg_args) >= sizeof(suspend_int_msg_t));
+	else
+		assert_null(args->msg_args);
+	xfree(args->msg_args);
+	hostlist_destroy(args->hostlist);
+	assert_true(xsize(args) >= sizeof(*args));
+	xfree(args);
+	messages++;
+}
+
+void set_agent_arg_r_uid(agent_arg_t *args, uid_t uid)
+{
+	args->r_uid = uid;
+	args->r_uid_set = true;
+}
+
 /* What these plugins call elsewhere: not in what is tested here. */
 #define NEVER(name)							\
 	void never_##name(void) __asm__(#name);				\
@@ -162,7 +191,6 @@ slurmctld_resv_t *find_resv_name(char *name)
 	{								\
 		fail_msg("%s() is called", #name);			\
 	}
-NEVER(agent_queue_request)
 NEVER(delete_resv)
 NEVER(find_het_job_record)
 NEVER(find_job_array_rec)
@@ -171,7 +199,6 @@ NEVER(license_job_get)
 NEVER(license_job_return)
 NEVER(license_validate)
 NEVER(queue_job_scheduler)
-NEVER(set_agent_arg_r_uid)
 NEVER(update_resv)
 NEVER(valid_feature_counts)
 NEVER(validate_operator)
@@ -278,7 +305,7 @@ static void records_are_right(void)
 	string_is_right(job.admin_comment, COMMENT_MOST);
 	string_is_right(job.state_desc, 4096);
 	for (int i = 0; i < NODES; i++)
-		string_is_right(nodes[i].reason, 65536);
+		string_is_right(nodes[i].reason, REASON_MOST);
 	assert_int_equal(locked, 0);
 }
 
@@ -340,7 +367,7 @@ static void jobs_words(void)
 static void nodes_words(void)
 {
 	const char *name = names[any(NODES)];
-	VS_FREE char *text = words(600);
+	VS_FREE char *text = words(WORDS_MOST);
 	node_record_t *n = find_node_record2((char *)name);
 
 	if (!any(3)) {		/* an administrator's */
@@ -362,13 +389,48 @@ static void nodes_words(void)
 	default:
 		vs_port_node_giveup(NULL, name, VS_JOB_ANY, text);
 	}
-	if (n->reason && strlen(n->reason) > 30000)
-		xfree(n->reason);
+}
+
+/* Left behind by a forced power-down, with a label of the job that had it. */
+static void node_is_put_right(void)
+{
+	node_record_t *n = &nodes[any(NODES)];
+
+	n->node_state = NODE_STATE_POWERED_DOWN | NODE_STATE_CLOUD |
+		(any(2) ? NODE_STATE_ALLOCATED : NODE_STATE_IDLE);
+	xfree(n->mcs_label);
+	n->mcs_label = any(2) ? xstrdup("label") : NULL;
+	n->owner = any(100);
+	if (vs_port_node_stuck(n)) {
+		vs_port_nodes_mend((const char *const *)names, NODES);
+		assert_null(n->mcs_label);
+		assert_int_equal(n->owner, NO_VAL);
+	}
+	xfree(n->mcs_label);
+}
+
+static void messages_are_sent(void)
+{
+	uint32_t before = messages, ups = 0;
+
+	for (int i = 0; i < NODES; i++) {
+		nodes[i].node_state = any(2) ? NODE_STATE_IDLE :
+			NODE_STATE_DOWN;
+		ups += nodes[i].node_state == NODE_STATE_IDLE;
+	}
+	vs_port_nodes_wake(NULL, (const char *const *)names, NODES, any(2));
+	assert_int_equal(messages, before + ups);
+	job.job_state = JOB_RUNNING;
+	job.nodes = (char *)(any(2) ? "vm[001-003]" : "vm002");
+	job.node_cnt = strcmp(job.nodes, "vm002") ? NODES : 1;
+	vs_port_job_continue(NULL, 7);
+	assert_int_equal(messages, before + ups + 1);
+	job.nodes = NULL;
 }
 
 static void one_thing(void)
 {
-	switch (any(9)) {
+	switch (any(11)) {
 	case 0:
 	case 1:
 		gets_entry(false);
@@ -392,6 +454,12 @@ static void one_thing(void)
 	case 7:
 		nodes_words();
 		break;
+	case 8:
+		node_is_put_right();
+		break;
+	case 9:
+		messages_are_sent();
+		break;
 	default:
 		state_changes();
 	}
@@ -411,6 +479,8 @@ static int up(void **state)
 	node_record_table_ptr = table;
 	avail_node_bitmap = bit_alloc(NODES);
 	up_node_bitmap = bit_alloc(NODES);
+	idle_node_bitmap = bit_alloc(NODES);
+	share_node_bitmap = bit_alloc(NODES);
 	power_node_bitmap = bit_alloc(NODES);
 	power_down_node_bitmap = bit_alloc(NODES);
 	power_up_node_bitmap = bit_alloc(NODES);
@@ -430,6 +500,8 @@ static int down(void **state)
 		xfree(nodes[i].reason);
 	FREE_NULL_BITMAP(avail_node_bitmap);
 	FREE_NULL_BITMAP(up_node_bitmap);
+	FREE_NULL_BITMAP(idle_node_bitmap);
+	FREE_NULL_BITMAP(share_node_bitmap);
 	FREE_NULL_BITMAP(power_node_bitmap);
 	FREE_NULL_BITMAP(power_down_node_bitmap);
 	FREE_NULL_BITMAP(power_up_node_bitmap);
