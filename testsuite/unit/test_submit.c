@@ -425,7 +425,7 @@ static void what_slurm_refuses_for_its_length_is_not_read(void **state)
 	const struct { char **field; size_t most; } fields[] = {
 		{ &desc.features, 1024 }, { &desc.prefer, 1024 },
 		{ &desc.partition, 1024 }, { &desc.req_nodes, 64 * 1024 },
-		{ &desc.exc_nodes, 64 * 1024 },
+		{ &desc.exc_nodes, 64 * 1024 }, { &desc.licenses, 1024 },
 	};
 	size_t size = 1024 * 1024;
 	VS_FREE char *text = vs_calloc(size + 1, 1);
@@ -434,6 +434,7 @@ static void what_slurm_refuses_for_its_length_is_not_read(void **state)
 	for (size_t i = 0; i < VS_COUNT(fields); i++) {
 		desc.features = (char *)"tape";
 		desc.prefer = desc.req_nodes = desc.exc_nodes = NULL;
+		desc.licenses = NULL;
 		desc.partition = (char *)"roce";
 		refused(ESLURM_INVALID_FEATURE, "tape");
 		for (size_t at = 0; at < size; at += 5)
