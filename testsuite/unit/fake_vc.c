@@ -26,6 +26,7 @@ enum vs_vc_auto fake_template_link;
 void fake_reset(int hosts, int vfs)
 {
 	fake_shown_mhz = -1;
+	fake_guest = false;
 	memset(fake_vms, 0, sizeof(fake_vms));
 	memset(fake_calls, 0, sizeof(fake_calls));
 	memset(fake_sent, 0, sizeof(fake_sent));
@@ -105,15 +106,18 @@ static int used_on(const char *host)
 /* ---- what is delivered ------------------------------------------------------ */
 
 int64_t fake_shown_mhz = -1;
+bool fake_guest;
 
 void fake_show(struct fake_vm *vm)
 {
 	struct vs_vc_card cards[FAKE_CARDS + 1];
+	const char *guest[VS_VC_NGUEST];
+	char version[16];
 	struct vs_vc_vm v = {
 		.moid = vm->moid, .has = ~0u, .name = vm->name,
 		.folder = vm->folder, .host = vm->host, .pool = vm->pool,
 		.uuid = vm->uuid, .bios_uuid = vm->bios, .frozen = vm->frozen,
-		.change_version = "1",
+		.change_version = version,
 		.power = vm->on ? "poweredOn" :
 			vm->suspended ? "suspended" : "poweredOff",
 		.connected = true, .is_template = vm->is_template,
@@ -136,6 +140,10 @@ void fake_show(struct fake_vm *vm)
 		.unreadable = vm->unreadable,
 	};
 
+	snprintf(version, sizeof(version), "%d", vm->version + 1);
+	for (int i = 0; i < VS_VC_NGUEST; i++)
+		guest[i] = vm->guest[i][0] ? vm->guest[i] : NULL;
+	v.guest = fake_guest ? guest : NULL;
 	fake_parents_show(vm, &v);
 	v.ncards = fake_cards_show(vm, cards);
 	vs_watch_events.vm(&vs_core, &v);
@@ -266,6 +274,10 @@ void fake_extra_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 	for (size_t i = 0; i < hw->nextra; i++) {
 		const struct vs_vc_kv *kv = &hw->extra[i];
 
+		for (int k = 0; k < VS_VC_NGUEST; k++)
+			if (!strcmp(kv->key, vs_vc_guest_keys[k]))
+				vs_strlcpy(vm->guest[k], kv->value,
+					   sizeof(vm->guest[k]));
 		if (!strcmp(kv->key, VS_KEY_OWNER))
 			vs_strlcpy(vm->mark, kv->value, sizeof(vm->mark));
 		else if (!strcmp(kv->key, VS_KEY_PROFILE))
@@ -416,6 +428,7 @@ void fake_effect(struct fake_call *c)
 	case FAKE_INSTANT:
 	case FAKE_RECONFIGURE:
 		*vm = c->clone;
+		vm->version++;
 		break;
 	case FAKE_RELOCATE:
 		vs_strlcpy(vm->host, c->host, sizeof(vm->host));

@@ -51,12 +51,17 @@ struct fake_vm {
 	char numa[16];
 	struct vs_vc_hw asked;		/* its numbers; pointers are void */
 	const char *guest_state, *guest_reason;
+	char guest[VS_VC_NGUEST][64];	/* by vs_vc_guest_keys[] */
+	int version;			/* changeVersion: its reconfigurations */
 };
 
 extern int fake_sent[FAKE_KINDS];	/* calls by kind, since reset */
 extern int fake_cancels;
 extern int fake_overfull;		/* power-ons sent to a full PF */
 extern bool fake_slow_asked;
+/* Are VMs' values of guestinfo shown? False after a reset: VMs that a test adds
+ * have none. */
+extern bool fake_guest;
 /* The CPU reservation that all VMs show, -1: what they have. */
 extern int64_t fake_shown_mhz;
 extern enum vs_vc_calm fake_calm;	/* as the client was told last */

@@ -81,6 +81,7 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_all \
 	testsuite/unit/test_engine_suspend_many \
 	testsuite/unit/test_engine_drs testsuite/unit/test_engine_fail \
 	testsuite/unit/test_engine_faults testsuite/unit/test_engine_gone \
+	testsuite/unit/test_engine_guest \
 	testsuite/unit/test_engine_health testsuite/unit/test_engine_host \
 	testsuite/unit/test_engine_jobs testsuite/unit/test_engine_limits \
 	testsuite/unit/test_engine_metrics \
@@ -133,6 +134,7 @@ testsuite_unit_test_engine_asleep_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_fail_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_faults_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_gone_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_guest_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_health_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_host_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_jobs_LDADD = $(engine_ldadd)

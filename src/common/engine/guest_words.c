@@ -8,8 +8,12 @@
  * those that were set is not used before they are set again.
  *
  * Rules: a VM that is off is reconfigured before it is switched on; one that is
- * on and idle is switched off first, as one with a wrong card is. Under a running
- * job nothing is done: the guest reads them at boot alone.
+ * on and idle is switched off first, as one with a wrong card is; an instant clone
+ * is made again. Under a running job nothing is done: the guest reads them at boot
+ * alone. vCenter may show a value otherwise than it was set. What it shows after
+ * our own call, and before a guest runs, counts as right. That the call succeeded
+ * and that the VM's changeVersion is another one tells it from what was there
+ * before.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -157,14 +161,24 @@ void vs_guest_words_check(struct vs_core *c)
 		is);
 }
 
+/* With other values than before nothing that was shown is right any more. */
+static void want_set(struct vs_node *n, uint64_t want)
+{
+	if (n->words.want == want)
+		return;
+	n->words.want = want;
+	n->words.shown = 0;
+	n->words.state = VS_WORDS_OLD;
+}
+
 void vs_guest_words_expect(struct vs_core *c)
 {
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_guest_words w;
 
 		vs_guest_words_make(c, &c->nodes[i], &w);
-		c->nodes[i].words.want =
-			vs_guest_words_hash((const char *const *)w.of);
+		want_set(&c->nodes[i],
+			 vs_guest_words_hash((const char *const *)w.of));
 		vs_guest_words_free(&w);
 	}
 }
@@ -172,17 +186,38 @@ void vs_guest_words_expect(struct vs_core *c)
 bool vs_guest_words_right(const struct vs_node *n, const struct vs_vm *vm)
 {
 	return !vm->guest_words || !n->words.want ||
-	       n->profile->clone == VS_CLONE_INSTANT ||
 	       vm->guest_words == n->words.want ||
 	       vm->guest_words == n->words.shown;
 }
 
+void vs_guest_words_asked(struct vs_node *n, const struct vs_vm *vm)
+{
+	n->words.state = VS_WORDS_ASKED;
+	vs_strlcpy(n->words.version, vm ? vm->change_version : "",
+		   sizeof(n->words.version));
+}
+
+void vs_guest_words_done(struct vs_node *n, bool ok)
+{
+	if (n->words.state == VS_WORDS_ASKED)
+		n->words.state = ok ? VS_WORDS_SET : VS_WORDS_OLD;
+}
+
+/* Can no user of its guest have written yet? */
+static bool is_untouched(const struct vs_node *n, const struct vs_vm *vm)
+{
+	return vm->power == VS_POWER_OFF ||
+	       (n->profile->clone == VS_CLONE_INSTANT &&
+		(n->flags & VS_NODE_POWERING_UP));
+}
+
 void vs_guest_words_learn(struct vs_node *n, const struct vs_vm *vm)
 {
-	if (!n->words.sent || vm->power != VS_POWER_OFF || !vm->guest_words)
+	if (n->words.state != VS_WORDS_SET || !vm->guest_words ||
+	    !strcmp(vm->change_version, n->words.version))
 		return;
-	n->words.sent = false;
-	if (vm->guest_words == n->words.want)
+	n->words.state = VS_WORDS_OLD;
+	if (vm->guest_words == n->words.want || !is_untouched(n, vm))
 		return;
 	n->words.shown = vm->guest_words;
 	vs_info("vCenter shows other extraConfig values than were set node=%s: taken for the same",

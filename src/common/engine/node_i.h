@@ -58,7 +58,8 @@ struct vs_node {
 	char mgmt_mac[VS_MAC_LEN], macs[VS_CARDS_MAX][VS_MAC_LEN];
 	struct {			/* guest_words.c's: hashes */
 		uint64_t want, shown;	/* 0: not known */
-		bool sent;		/* and no guest has run since */
+		enum { VS_WORDS_OLD, VS_WORDS_ASKED, VS_WORDS_SET } state;
+		char version[64];	/* changeVersion before the call */
 	} words;
 
 	struct vs_kept *kept;

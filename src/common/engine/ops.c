@@ -8,6 +8,7 @@
  */
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/guest_words.h"
 #include "engine/hardware_i.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -133,6 +134,7 @@ static void op_done(void *arg, uint64_t id, const char *result,
 		return;
 	}
 	was = n->op;
+	vs_guest_words_done(n, !err);
 	if (err) {
 		op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
 		if (was.kind == VS_OP_POWER_ON &&
@@ -272,6 +274,7 @@ static int start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 
 	if (!budget_left(c, action, host) || !brake_passed(c, n, vm, action))
 		return 0;
+	vs_guest_words_done(n, false);	/* of a call whose end was lost */
 	id = vs_send(c, n, h, vm, action, now_ms, &op_calls, &kind, &err);
 	if (id < 0) {
 		vs_node_failed(c, n, kind, host, &err, now_ms);
@@ -467,6 +470,7 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 			id = vs_vc_task_adopt(c->vc, task->moid, &op_calls,
 					      NULL);
 			if (id > 0) {
+				vs_guest_words_done(n, false);
 				op_set(c, n, VS_OP_ADOPTED, (uint64_t)id,
 				       vm->moid, vm->host, now_ms);
 				vs_strlcpy(n->op.task, task->moid,

@@ -202,7 +202,7 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 	spec_extra(c, n, uuid, &s);
 	hw_fill(c, n, h, &s, &cl.hw);
 	cl.hw.mgmt_mac = n->mgmt_mac;
-	n->words.sent = true;
+	vs_guest_words_asked(n, NULL);
 	return vs_vc_vm_clone(c->vc, &cl, op, err);
 }
 
@@ -293,6 +293,7 @@ static int64_t send_instant(struct vs_core *c, struct vs_node *n,
 		return not_yet(err);
 	in.ncards = s.ncards;
 	in.nextra = s.nkv;
+	vs_guest_words_asked(n, NULL);
 	return vs_vc_vm_instant(c->vc, &in, op, err);
 }
 
@@ -345,7 +346,7 @@ static int64_t send_reconfigure(struct vs_core *c, struct vs_node *n,
 	vs_hardware_again(n->profile, &hw);
 	hw.ngone = cards_gone(c, n, vm, s.gone);
 	hw.gone = s.gone;
-	n->words.sent = true;
+	vs_guest_words_asked(n, vm);
 	return vs_vc_vm_reconfigure(c->vc, vm->moid, vm->change_version, &hw,
 				    op, err);
 }
@@ -358,7 +359,7 @@ static int64_t send_power_on(struct vs_core *c, struct vs_node *n,
 				       err);
 
 	if (id > 0) {
-		n->words.sent = false;	/* its guest may write from now on */
+		n->words.state = VS_WORDS_OLD;	/* its guest may write now */
 		vs_strlcpy(h->vm, vm->moid, sizeof(h->vm));
 		vs_ledger_set_state(&c->ledger, h, VS_HOLD_REQUESTED);
 		n->powered_on_ms = 0;
