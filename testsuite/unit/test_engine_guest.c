@@ -261,6 +261,37 @@ static void an_instant_clone_whose_values_changed_is_made_again(void **st)
 	assert_string_equal(vm1()->guest[VS_VC_G_CONF_SERVER], "");
 }
 
+/* A job that writes its guest's state all the time is no work for the engine. */
+static void words_of_a_guest_whose_node_is_up_are_only_noted(void **st)
+{
+	struct vs_vc_vm v = { .has = VS_VC_VM_GUEST, .guest_state = "failed",
+			      .guest_reason = "a loop" };
+	const struct vs_node *n;
+	uint64_t epoch, generation;
+
+	(void)st;
+	idle();
+	n = vs_node_named(&vs_core, "vm1");
+	v.moid = vm1()->moid;
+	turns(2);
+	assert_true(n->kept->fresh);
+	epoch = vs_core.facts_epoch;
+	generation = vs_core.inv.generation;
+	vs_watch_events.vm(&vs_core, &v);
+	assert_true(n->kept->fresh);
+	assert_int_equal(vs_core.facts_epoch, epoch);
+	assert_int_equal(vs_core.inv.generation, generation);
+	assert_string_equal(vs_vm_get(&vs_core.inv, v.moid)->guest_reason,
+			    "a loop");
+	/* of one that boots they are heard */
+	job_starts(8, "vm1");
+	flags("vm1", BOOT);
+	turns(2);
+	v.guest_reason = "no card";
+	vs_watch_events.vm(&vs_core, &v);
+	assert_false(n->kept->fresh);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,6 +310,8 @@ int main(void)
 		cmocka_unit_test(another_configuration_forgets_what_was_shown),
 		cmocka_unit_test(
 			an_instant_clone_whose_values_changed_is_made_again),
+		cmocka_unit_test(
+			words_of_a_guest_whose_node_is_up_are_only_noted),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
