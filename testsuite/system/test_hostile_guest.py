@@ -7,10 +7,12 @@ of the guest's directory is such a user's.
 """
 
 import json
+import re
 
 import pytest
 
 from cluster import Cluster, wait_for
+from daemons import TOP
 from stages import Held
 from test_check import findings
 from worlds import world
@@ -20,9 +22,11 @@ HOSTILE = {
     "conf-server": "10.9.9.9:6817", "node": "vm777", "dynamic": "yes",
     "parent": "yes", "mac": "00:50:56:01:02:99", "mtu": "576",
     "link-layer": "none", "machine-id": "f" * 32, "address": "10.9.9.8/24",
-    "first-address": "10.9.9.7/24", "gateway": "10.9.9.1", "dns": "10.9.9.2",
+    "first-address": "10.9.9.7/24", "first-mac": "00:50:56:01:02:98",
+    "gateway": "10.9.9.1", "dns": "10.9.9.2", "dns-search": "evil.example",
     "adapter": "vmxnet3", "cluster": "other", "device": "10de:20b0",
 }
+SCRIPT = (TOP / "contribs/guest/slurm-vsphere-guest").read_text()
 
 
 def make_cluster():
@@ -55,6 +59,19 @@ def good(words):
         words["guestinfo.slurm.node"] == "vm001"
 
 
+def acted_on(c, node):
+    """What root in the guest acts on in this boot, as the script has read it."""
+    kept = c.path("guests", node, "slurm-vsphere", "guestinfo")
+    return {f"guestinfo.slurm.{k}": (kept / k).read_text() for k in HOSTILE}
+
+
+def ready_node(c, node):
+    """The node that the guest has become, of the file that prep/vsphere reads."""
+    ready = c.path("guests", node, "slurm-vsphere", "ready")
+    return re.findall(r"(?m)^node (.*)$",
+                      ready.read_text() if ready.exists() else "")
+
+
 def boots(c):
     return next(v["boots"] for v in c.our_vms() if v["name"] == "vm001")
 
@@ -75,6 +92,63 @@ def writable(c):
 def job_runs(c):
     assert c.wait_job(c.sbatch("-N1", "-w", "vm001", script="hostname"),
                       90).strip() == "vm001"
+
+
+def restart(c, how):
+    """The guest boots again without vCenter, or its unit restarts."""
+    ready = c.path("guests", "vm001", "slurm-vsphere", "ready")
+    before = ready.stat().st_ino, ready.stat().st_mtime_ns
+    c.do("reboot", vm="vm001", how=how)
+    wait_for("the guest is ready again", 30, lambda: ready.exists() and
+             (ready.stat().st_ino, ready.stat().st_mtime_ns) != before and
+             ready_node(c, "vm001"))
+
+
+EVENTS = {"a power cycle": power_down,
+          "a reboot": lambda c: restart(c, "boot"),
+          "a restart of the unit": lambda c: restart(c, "unit")}
+
+
+def test_every_value_that_root_reads_is_tried_and_watched():
+    read = set(re.search(r"^guest_keys='(.*)'$", SCRIPT, re.M)[1].split())
+    assert read == set(HOSTILE)
+    # none is read beside these, but a parent's after it was frozen
+    assert set(re.findall(r"\$\(info ([a-z-]+)\)", SCRIPT)) <= read
+    assert set(re.findall(r"info_now ([a-z-]+)", SCRIPT)) == {"parent"}
+    decode = (TOP / "src/common/vcenter/decode_vm.c").read_text()
+    assert set(re.findall(r'X\([A-Z_]+, "guestinfo\.slurm\.([a-z-]+)"\)',
+                          decode)) == read
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_user_can_write_no_value_before_and_after(cluster, event):
+    job = Held(cluster, "-N1", "-w", "vm001").wait_running()
+    assert not user_writes(cluster, "vm001")
+    job.end_well()
+    EVENTS[event](cluster)
+    job_runs(cluster)
+    assert good(told(cluster, "vm001")) and good(acted_on(cluster, "vm001"))
+    job = Held(cluster, "-N1", "-w", "vm001").wait_running()
+    assert not user_writes(cluster, "vm001")
+    job.end_well()
+    EVENTS[event](cluster)
+    assert event == "a power cycle" or good(acted_on(cluster, "vm001"))
+    job_runs(cluster)
+    assert good(told(cluster, "vm001")) and good(acted_on(cluster, "vm001"))
+
+
+def test_a_restart_of_the_unit_reads_nothing_that_a_user_wrote(cluster):
+    """Of a VM without the key, where all could be written."""
+    job_runs(cluster)
+    cluster.do("setExtra", vm="vm001", key=INFO_SET, value="", wait=True)
+    assert user_writes(cluster, "vm001")
+    restart(cluster, "unit")
+    assert not good(told(cluster, "vm001")), "they are there to be read"
+    assert good(acted_on(cluster, "vm001"))
+    assert ready_node(cluster, "vm001") == ["vm001"]
+    n = boots(cluster)
+    job_runs(cluster)
+    assert boots(cluster) == n + 1 and good(acted_on(cluster, "vm001"))
 
 
 def test_a_user_of_a_guest_can_write_nothing(cluster):

@@ -48,6 +48,7 @@ func init() {
 		"setMemory": func(c *call, _ *vmachine, op *adminOp) (any, error) {
 			return doReconfig(c, types.VirtualMachineConfigSpec{MemoryMB: op.MemoryMB})
 		},
+		"reboot":   func(_ *call, v *vmachine, op *adminOp) (any, error) { return nil, v.restart(op.How) },
 		"vmState":  doState,
 		"override": doOverride,
 		"setVm":    doSetVM,

@@ -109,8 +109,39 @@ func writeJSONFile(file string, v any) error {
 	return os.Rename(file+".tmp", file)
 }
 
-// boot starts the guest's command.
+// boot starts the guest's command at power-on or a reboot.
 func (v *vmachine) boot() {
+	v.bootID = randomUUID()
+	v.startGuest()
+}
+
+// restart ends the guest's processes and starts its command again; the VM stays
+// on and vCenter has no part in it. how: "boot", or "unit", which is the same boot.
+func (v *vmachine) restart(how string) error {
+	g := v.guest
+	if how != "boot" && how != "unit" {
+		return fmt.Errorf("how: boot or unit is expected")
+	}
+	if g == nil || !v.on() || g.frozen() {
+		return fmt.Errorf("vm: %s has no guest that runs", v.m.Name)
+	}
+	v.endGuest()
+	go func() {
+		<-g.done
+		v.w.mu.Lock()
+		defer v.w.mu.Unlock()
+		if v.guest != nil || !v.on() || v.o.gone {
+			return
+		}
+		if how == "boot" {
+			v.bootID = randomUUID()
+		}
+		v.startGuest()
+	}()
+	return nil
+}
+
+func (v *vmachine) startGuest() {
 	w := v.w
 	if !v.hasProcess() {
 		v.setTools(true)
@@ -134,7 +165,7 @@ func (v *vmachine) boot() {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "VM_NAME="+v.m.Name, "VM_MOID="+v.o.ref.Value, "VM_HOST="+v.h.spec.Name, "VM_DIR="+dir,
 		"VM_GUESTINFO="+filepath.Join(dir, "guestinfo.json"), "VM_CARDS="+filepath.Join(dir, "cards.json"),
-		fmt.Sprintf("VM_BOOT=%d", v.boots), "VM_RUNINFO="+run)
+		fmt.Sprintf("VM_BOOT=%d", v.boots), "VM_BOOT_ID="+v.bootID, "VM_RUNINFO="+run)
 	cmd.Env = append(cmd.Env, v.forkEnv()...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if out, err := os.OpenFile(filepath.Join(dir, "console.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err == nil {

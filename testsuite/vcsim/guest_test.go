@@ -104,6 +104,37 @@ func TestStoppingTheServerEndsAllGuests(t *testing.T) {
 	}
 }
 
+func TestAGuestRebootsWhileItsVMStaysOn(t *testing.T) {
+	hook := filepath.Join(t.TempDir(), "hook")
+	if err := os.WriteFile(hook, []byte(hookScript), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ids := filepath.Join(filepath.Dir(hook), "ids")
+	script := "#!/bin/sh\necho $VM_BOOT_ID $(grep -c evil $VM_GUESTINFO) >>" + ids + "\nexec " + hook + "\n"
+	outer := filepath.Join(filepath.Dir(hook), "outer")
+	if err := os.WriteFile(outer, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, func(inv *inventory) { inv.Guest.Command = []string{outer} }).login()
+	vm := c.clone("n1", "esx02", c.sriov(nil))
+	lines := func() []string { return strings.Split(strings.TrimSpace(text(ids)), "\n") }
+	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
+	until(t, "a boot", func() bool { return text(ids) != "" })
+	c.ok(c.reconfig(vm, obj{"extraConfig": extra("guestinfo.slurm.node", "evil")}))
+	for i, how := range []string{"unit", "boot"} {
+		c.admin("POST", "do", obj{"op": "reboot", "vm": "n1", "how": how})
+		until(t, how, func() bool { return len(lines()) == i+2 })
+	}
+	l := lines()
+	first, unit, boot := strings.Fields(l[0]), strings.Fields(l[1]), strings.Fields(l[2])
+	if first[0] != unit[0] || unit[0] == boot[0] || first[1] != "0" || unit[1] != "1" || boot[1] != "1" {
+		t.Fatal(l)
+	}
+	if s := c.vm("n1"); s["boots"] != 1.0 || c.read(vm, "runtime.powerState") != "poweredOn" {
+		t.Fatal(s)
+	}
+}
+
 func TestUsersOfAGuestWriteGuestinfoUnlessTheVMForbidsIt(t *testing.T) {
 	hook := filepath.Join(t.TempDir(), "hook")
 	if err := os.WriteFile(hook, []byte(hookScript), 0o755); err != nil {

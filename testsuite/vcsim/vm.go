@@ -43,6 +43,7 @@ type vmachine struct {
 	foreignAt  uint64
 	deltas     int       // disks added to it by instant clones
 	forkedFrom *vmachine // until its guest begins
+	bootID     string    // of its guest's kernel
 	diskAt     uint64    // the change at which a foreign disk was attached
 	baseLost   bool      // the files that its disks stand on were deleted
 	foreignOn  uint64    // the change at which a foreign hand powered it on, or moved it
