@@ -78,7 +78,7 @@ src_plugins_select_cons_tres_vsphere_la_SOURCES = \
 	src/plugins/slurm_port_ahead.c src/plugins/slurm_port_i.h \
 	src/plugins/slurm_port_got.c \
 	src/plugins/slurm_port_jobs.c \
-	src/plugins/slurm_port_mend.c \
+	src/plugins/slurm_port_repair.c \
 	src/plugins/slurm_port_node.c \
 	src/plugins/slurm_port_suspend.c \
 	src/plugins/vs_conf_nodes.c \

@@ -149,12 +149,12 @@ node_record_t *vs_port_node_next(const char *name, int *next)
 	return n;
 }
 
-#define MENDED_AT_ONCE 100	/* under one hold of the lock; the rest later */
+#define REPAIRED_AT_ONCE 100	/* under one hold of the lock; the rest later */
 
 /* In slices: slurmctld's lock is never held for all of a large site. */
 static void port_nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
 {
-	const char *stuck[MENDED_AT_ONCE];
+	const char *stuck[REPAIRED_AT_ONCE];
 	size_t nstuck = 0;
 	int next = 0;
 
@@ -176,7 +176,7 @@ static void port_nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
 		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == n - 1)
 			vs_unlock_nodes_read();
 	}
-	vs_port_nodes_mend(stuck, nstuck);
+	vs_port_nodes_repair(stuck, nstuck);
 }
 
 static bool port_job_configuring(void *ctx, uint32_t job, int restart)

@@ -25,12 +25,21 @@ size_t vs_port_others_go(const char **first, char **list);
 /* Drained or set down by a person or a health check. NODE R. */
 bool vs_port_node_taken(const node_record_t *node_ptr);
 
-/* slurm_port_mend.c: nodes of ours that are powered down, and that nothing of
- * Slurm's would ever make usable again. NODE R; JOB W and NODE W; a thread of
- * our own, no lock held. */
+/* slurm_port_repair.c */
+
+/* Returns true if the node is powered down, and none of Slurm's own rules would
+ * make it usable again. The caller holds NODE R. */
 bool vs_port_node_stuck(const node_record_t *n);
-void vs_port_node_mend(node_record_t *n);
-void vs_port_nodes_mend(const char *const *names, size_t n);
+/* Makes such a node idle, and leaves every other node alone. The caller holds
+ * JOB W and NODE W. */
+void vs_port_node_repair(node_record_t *n);
+/* Repairs those of the named nodes that are still stuck. The caller is a thread
+ * of the engine and holds no lock of slurmctld's. */
+void vs_port_nodes_repair(const char *const *names, size_t n);
+/* Makes a node idle that is to be powered down, counts as allocated and has no
+ * job: power saving powers down only nodes that are idle or DOWN. Leaves every
+ * other node alone. The caller holds JOB W and NODE W. */
+void vs_port_node_emptied(node_record_t *n);
 
 #define VS_PORT_SLICE 500	/* nodes, under one hold of slurmctld's lock */
 

@@ -359,6 +359,7 @@ void vs_port_node_giveup(void *ctx, const char *node, uint32_t job,
 			update_state(node, NODE_RESUME, NULL);
 		update_state(node, NODE_STATE_POWER_DOWN |
 			     NODE_STATE_POWERED_DOWN, text);
+		vs_port_node_emptied(n);
 		xfree(text);
 	}
 	vs_unlock_write();

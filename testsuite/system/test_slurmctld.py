@@ -381,3 +381,25 @@ def test_a_powered_down_node_is_idle_when_no_job_has_it(fresh, state):
     out = c.wait_job(c.sbatch("-N2", script="srun -l hostname"), 60)
     assert len(out.split()) == 4
     nobody_down(c)
+
+
+@pytest.mark.parametrize("state", [ALLOCATED, ALLOCATED | NO_RESPOND],
+                         ids=["allocated", "allocated-silent"])
+def test_a_node_without_a_job_and_with_its_vm_off_is_given_up_once(fresh, state):
+    """slurmctld is killed and counts a node as up and allocated to a job that is
+    over. Its VM was switched off meanwhile, so that its guest never registers,
+    and power saving passes allocated nodes over until SlurmdTimeout."""
+    c = fresh(nodes=1, inventory=world(hosts=1, vfs=1),
+              slurm={"SuspendTimeout": 2, "SlurmdTimeout": 120})
+    c.wait_job(c.sbatch("-N1", script="true"), 40)
+    c.end_slurmctld()
+    saved_state(c, "vm001", IDLE | CLOUD, state | CLOUD)
+    c.do("powerOff", vm="vm001")
+    c.start_slurmctld()
+    wait_for("it is powered down, before SlurmdTimeout", 40,
+             lambda: c.is_powered_down("vm001"))
+    assert c.ctld_log().count("powering down node vm001") == 1
+    assert set(c.node_states()["vm001"].split("+")) == {
+        "IDLE", "CLOUD", "POWERED_DOWN"}
+    c.wait_job(c.sbatch("-N1", script="hostname"), 60)
+    nobody_down(c)

@@ -267,7 +267,7 @@ check_PROGRAMS += testsuite/unit/test_account \
 	testsuite/unit/test_job_env testsuite/unit/test_job_test \
 	testsuite/unit/test_job_when testsuite/unit/test_preempt \
 	testsuite/unit/test_prep testsuite/unit/test_submit \
-	testsuite/unit/test_mend testsuite/unit/test_suspend_port \
+	testsuite/unit/test_repair testsuite/unit/test_suspend_port \
 	testsuite/unit/test_widen testsuite/unit/test_written
 testsuite_unit_test_account_SOURCES = testsuite/unit/test_account.c \
 	testsuite/unit/account_stage.h \
@@ -334,10 +334,10 @@ testsuite_unit_test_submit_SOURCES = testsuite/unit/test_submit.c \
 	src/plugins/got.c src/plugins/job_env.c src/plugins/timed.c
 testsuite_unit_test_submit_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_submit_LDADD = $(slurm_unit_ldadd)
-testsuite_unit_test_mend_SOURCES = testsuite/unit/test_mend.c \
-	src/plugins/slurm_port_mend.c
-testsuite_unit_test_mend_CPPFLAGS = $(plugin_cppflags)
-testsuite_unit_test_mend_LDADD = $(slurm_unit_ldadd)
+testsuite_unit_test_repair_SOURCES = testsuite/unit/test_repair.c \
+	src/plugins/slurm_port_repair.c
+testsuite_unit_test_repair_CPPFLAGS = $(plugin_cppflags)
+testsuite_unit_test_repair_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_suspend_port_SOURCES = \
 	testsuite/unit/test_suspend_port.c src/plugins/got.c \
 	src/plugins/job_env.c \
@@ -352,7 +352,7 @@ testsuite_unit_test_written_SOURCES = testsuite/unit/test_written.c \
 	src/plugins/got.c src/plugins/job_env.c src/plugins/slurm_compat.c \
 	src/plugins/slurm_port.c src/plugins/slurm_port_ahead.c \
 	src/plugins/slurm_port_check.c src/plugins/slurm_port_got.c \
-	src/plugins/slurm_port_jobs.c src/plugins/slurm_port_mend.c \
+	src/plugins/slurm_port_jobs.c src/plugins/slurm_port_repair.c \
 	src/plugins/slurm_port_node.c \
 	src/plugins/slurm_port_resv.c src/plugins/slurm_port_stays.c \
 	src/plugins/slurm_port_suspend.c src/plugins/slurm_check.c \

@@ -12,6 +12,7 @@
 #include "model.h"
 
 #define PUSHED_MS 30000		/* ResumeTimeout is put off to so long ago */
+#define GIVEN_UP_MOST 3		/* without an effect: each is three log lines */
 
 struct model model;
 
@@ -116,8 +117,8 @@ bool model_is_up(const struct model_node *n)
 	return !in_power_save(n) && !n->down && !n->silent;
 }
 
-/* As slurm_port_mend.c, when the nodes are read. */
-static void mend(int k)
+/* As slurm_port_repair.c, when the nodes are read. */
+static void repair(int k)
 {
 	struct model_node *n = &model.nodes[k];
 
@@ -149,9 +150,9 @@ void model_tell_flags(void)
 	for (int k = 0; k < MODEL_NODES; k++) {
 		uint32_t flags = model_flags(k);
 
-		/* as read; then the port mends */
+		/* as read; then the port repairs */
 		vs_node_flags(&vs_core, &vs_core.nodes[k], flags);
-		mend(k);
+		repair(k);
 	}
 }
 
@@ -195,6 +196,7 @@ void model_set_down(int k, const char *why)
 
 	model_say("vm%d is DOWN: %s", k + 1, why);
 	n->powering_up = n->off_asked = n->silent = n->drained = false;
+	n->stale = false;
 	n->powered_down = n->down = true;
 	n->lost_ms = 0;
 	model_requeue_on(k);
@@ -259,6 +261,12 @@ static void node_fail(void *ctx, const char *node, uint32_t job,
 		model_set_down(k, reason);
 }
 
+/* As vs_port_node_emptied(). */
+static void emptied(struct model_node *n)
+{
+	n->stale = false;
+}
+
 static void node_giveup(void *ctx, const char *node, uint32_t job,
 			const char *reason)
 {
@@ -270,9 +278,18 @@ static void node_giveup(void *ctx, const char *node, uint32_t job,
 	    (!model_jobs_on(k) && n->powered_down))
 		return;
 	model_say("engine: give up vm%d: %s", k + 1, reason);
+	if (++n->given_up > GIVEN_UP_MOST)
+		model_broken("vm%d was given up %d times", k + 1, n->given_up);
 	model_requeue_on(k);
+	emptied(n);
 	n->powering_up = n->powered_down = n->down = n->silent = false;
-	n->off_asked = n->on_asked = false;
+	n->on_asked = false;
+	if (n->stale) {		/* power saving passes it over */
+		n->off_asked = true;
+		return;
+	}
+	n->off_asked = false;
+	n->given_up = 0;
 	n->powering_down = true;
 	n->powering_down_until = model.now + MODEL_SUSPENDING_MS;
 }
@@ -318,7 +335,7 @@ static int node_adopt(void *ctx, const char *node)
 	if (!n->powered_down || n->powering_up || n->powering_down || n->down)
 		return -1;
 	if (n->moid[0] && model_chance(500)) {
-		n->powered_down = false;
+		n->powered_down = n->stale = false;
 		n->idle_ms = model.now;
 		model_say("vm%d registers, and is adopted", k + 1);
 	}

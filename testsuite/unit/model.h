@@ -24,6 +24,7 @@ struct model_node {
 	bool down, silent;		/* silent: NOT_RESPONDING */
 	bool drained;			/* by people */
 	bool stale;			/* counted as allocated, no job has it */
+	int given_up;			/* so often since it went down last */
 	int row;			/* model_rows.c: which it is in, */
 	int64_t row_ms;			/* since then */
 	int64_t powering_down_until;

@@ -50,8 +50,18 @@ static void registers(int k, struct model_node *n)
 	model_say("vm%d registers%s", k + 1, taken ? "" : ", in vain");
 	if (!taken)
 		return;
-	n->powering_up = false;
+	n->powering_up = n->stale = false;
 	n->idle_ms = model.now;
+}
+
+/* slurmctld asks each node that is up to register, at its first ping. */
+static void registers_again(int k, struct model_node *n)
+{
+	if (!n->stale || !model_is_up(n) || !model_chance(20))
+		return;
+	n->stale = false;
+	n->idle_ms = model.now;
+	model_say("vm%d registers, and has no job", k + 1);
 }
 
 static void pinged(int k, struct model_node *n)
@@ -61,6 +71,8 @@ static void pinged(int k, struct model_node *n)
 	if (answers || (!model_is_up(n) && !n->silent)) {
 		n->lost_ms = 0;
 		n->silent = false;
+		if (answers)
+			registers_again(k, n);
 	} else if (!n->lost_ms) {
 		n->lost_ms = model.now;
 	} else if (model.now - n->lost_ms > 2 * SILENT_MS) {
@@ -100,7 +112,7 @@ static void power_save(int k, struct model_node *n)
 		n->boot_ms = model.now;
 		n->untimed = false;
 		model_say("vm%d is POWERING_UP", k + 1);
-	} else if (!off && !model_jobs_on(k) &&
+	} else if (!off && !n->stale && !model_jobs_on(k) &&
 		   (n->off_asked || model.now - n->idle_ms > SUSPEND_TIME_MS)) {
 		n->off_asked = n->silent = false;
 		n->powering_down = true;
@@ -124,8 +136,9 @@ static void operators(int k, struct model_node *n)
 	    !n->down) {
 		model_say("operator: power_down_force vm%d", k + 1);
 		model_requeue_on(k);
-		n->off_asked = n->powering_up = n->silent = false;
-		n->powering_down = true;
+		n->powering_up = n->silent = false;
+		n->off_asked = n->stale;
+		n->powering_down = !n->stale;
 		n->powering_down_until = model.now + MODEL_SUSPENDING_MS;
 	}
 }
@@ -241,18 +254,32 @@ void model_slurm(void)
 		job_lives(j);
 }
 
+/* While slurmctld was away: the engine sees it when it loads. */
+static void switched_off(int k)
+{
+	struct fake_vm *vm = model_vm(k);
+
+	if (!vm || model_lost(vm))
+		return;
+	vm->on = vm->tools = false;
+	model_say("vCenter: vm%d was switched off", k + 1);
+}
+
 /* slurmctld's files of nodes and jobs are of different ages. */
 static void counted_as_allocated(void)
 {
 	for (int k = 0; k < MODEL_NODES; k++) {
 		struct model_node *n = &model.nodes[k];
 
-		if (!n->powered_down || n->powering_up || n->powering_down ||
-		    n->down || model_jobs_on(k) || !model_chance(300))
+		if (n->powering_up || n->powering_down || n->down ||
+		    model_jobs_on(k) || !model_chance(300))
 			continue;
 		n->stale = true;
-		n->silent = model_chance(500);
+		n->given_up = 0;
+		n->silent = model_chance(n->powered_down ? 500 : 200);
 		model_say("vm%d counts as allocated", k + 1);
+		if (!n->powered_down && model_chance(300))
+			switched_off(k);
 	}
 }
 

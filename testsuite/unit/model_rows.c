@@ -27,6 +27,7 @@ struct model_row model_rows[] = {
 	{ .name = "powering down, VM on" },
 	{ .name = "powering down, VM off" },
 	{ .name = "not responding" },
+	{ .name = "up, counted as allocated" },
 	{ .name = "up, power-down asked" },
 	{ .name = "up, VM out of reach" },
 	{ .name = "up, VM off" },
@@ -72,6 +73,7 @@ static const char *up(int k, const struct model_node *n)
 	const struct fake_vm *vm = model_vm(k);
 
 	return n->silent ? "not responding" :
+		n->stale ? "up, counted as allocated" :
 		n->off_asked ? "up, power-down asked" :
 		vm && model_lost(vm) ? "up, VM out of reach" :
 		!vm || !vm->on ? "up, VM off" :

@@ -132,13 +132,13 @@ static int claim_job(void *x, void *arg)
 	return 0;
 }
 
-static void mend_nodes(void)
+static void repair_nodes(void)
 {
 	node_record_t *node_ptr;
 
 	for (int i = 0; (node_ptr = next_node(&i)); i++)
 		if (vs_cluster_id(node_ptr) >= 0)
-			vs_port_node_mend(node_ptr);
+			vs_port_node_repair(node_ptr);
 }
 
 /*
@@ -210,7 +210,7 @@ void vs_cluster_refresh(void)
 		return;
 	cluster.api->renumbered();
 	map_renew();		/* not in a scheduler's question */
-	mend_nodes();
+	repair_nodes();
 	boots_go_on();
 	created_get_jobs();
 	if (!cluster.claim)

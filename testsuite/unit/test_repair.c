@@ -68,7 +68,7 @@ static void a_node_that_no_job_has_is_idle(void **state)
 			for (int in = 0; in < 2; in++) {
 				set(bases[i] | GOOD |
 				    (silent ? NODE_STATE_NO_RESPOND : 0), in);
-				vs_port_node_mend(&node);
+				vs_port_node_repair(&node);
 				assert_int_equal(node.node_state,
 						 NODE_STATE_IDLE | GOOD);
 				assert_true(all_in());
@@ -84,7 +84,7 @@ static void one_bitmap_that_lacks_it_is_enough(void **state)
 		assert_false(vs_port_node_stuck(&node));
 		bit_clear(*counted[i], 0);
 		assert_true(vs_port_node_stuck(&node));
-		vs_port_node_mend(&node);
+		vs_port_node_repair(&node);
 		assert_true(all_in());
 	}
 	/* not the one for sharing while a job's whole node is counted */
@@ -103,7 +103,7 @@ static void a_job_keeps_its_node(void **state)
 		node.comp_job_cnt = i == 1;
 		node.sus_job_cnt = i == 2;
 		set(NODE_STATE_ALLOCATED | GOOD, false);
-		vs_port_node_mend(&node);
+		vs_port_node_repair(&node);
 		assert_int_equal(node.node_state, NODE_STATE_ALLOCATED | GOOD);
 		assert_false(all_in());
 	}
@@ -113,7 +113,7 @@ static void a_job_keeps_its_node(void **state)
 /* Whatever flag is set besides, also one of a release that is yet to come. */
 static void whatever_else_is_going_on_is_left_alone(void **state)
 {
-	const uint32_t mended = NODE_STATE_RES | NODE_STATE_CLOUD |
+	const uint32_t repaired = NODE_STATE_RES | NODE_STATE_CLOUD |
 		NODE_STATE_DRAIN | NODE_STATE_NO_RESPOND |
 		NODE_STATE_POWERED_DOWN | NODE_STATE_FAIL | NODE_STATE_MAINT |
 		NODE_STATE_DYNAMIC_FUTURE | NODE_STATE_PLANNED |
@@ -124,9 +124,9 @@ static void whatever_else_is_going_on_is_left_alone(void **state)
 		uint32_t flag = (uint32_t)1 << bit;
 
 		set(NODE_STATE_ALLOCATED | GOOD | flag, true);
-		vs_port_node_mend(&node);
+		vs_port_node_repair(&node);
 		assert_int_equal(node.node_state & NODE_STATE_BASE,
-				 flag & mended ? NODE_STATE_IDLE :
+				 flag & repaired ? NODE_STATE_IDLE :
 				 NODE_STATE_ALLOCATED);
 	}
 	/* nor one that isn't powered down, nor one that is DOWN */
@@ -140,11 +140,44 @@ static void a_drain_stays(void **state)
 {
 	(void)state;
 	set(NODE_STATE_ALLOCATED | GOOD | NODE_STATE_DRAIN, false);
-	vs_port_node_mend(&node);
+	vs_port_node_repair(&node);
 	assert_int_equal(node.node_state,
 			 NODE_STATE_IDLE | GOOD | NODE_STATE_DRAIN);
 	assert_false(bit_test(avail_node_bitmap, 0));
 	assert_false(vs_port_node_stuck(&node));
+}
+
+/* Its VM was off, so that it is powered down by force: no guest registers. */
+static void a_node_that_is_to_go_down_is_idle_without_a_job(void **state)
+{
+	static const uint32_t bases[] = { NODE_STATE_ALLOCATED, NODE_STATE_MIXED,
+					  NODE_STATE_IDLE };
+	const uint32_t flags = NODE_STATE_CLOUD | NODE_STATE_POWER_DOWN |
+		NODE_STATE_NO_RESPOND;
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(bases); i++) {
+		set(bases[i] | flags, false);
+		vs_port_node_emptied(&node);
+		assert_int_equal(node.node_state, NODE_STATE_IDLE | flags);
+		assert_false(bit_test(avail_node_bitmap, 0));
+		for (int k = 0; k < 3; k++) {
+			node.run_job_cnt = k == 0;
+			node.comp_job_cnt = k == 1;
+			node.sus_job_cnt = k == 2;
+			set(bases[i] | flags, false);
+			vs_port_node_emptied(&node);
+			assert_int_equal(node.node_state, bases[i] | flags);
+		}
+		node.sus_job_cnt = 0;
+	}
+	/* one that is not to go down registers, and one that is DOWN stays so */
+	set(NODE_STATE_ALLOCATED | NODE_STATE_CLOUD, false);
+	vs_port_node_emptied(&node);
+	assert_int_equal(node.node_state, NODE_STATE_ALLOCATED | NODE_STATE_CLOUD);
+	set(NODE_STATE_DOWN | flags, false);
+	vs_port_node_emptied(&node);
+	assert_int_equal(node.node_state, NODE_STATE_DOWN | flags);
 }
 
 static void names_that_are_no_more_are_passed_over(void **state)
@@ -153,10 +186,10 @@ static void names_that_are_no_more_are_passed_over(void **state)
 
 	(void)state;
 	set(NODE_STATE_ALLOCATED | GOOD, false);
-	vs_port_nodes_mend(names, 2);
+	vs_port_nodes_repair(names, 2);
 	assert_true(all_in());
 	assert_int_equal(locked, 0);
-	vs_port_nodes_mend(names, 0);
+	vs_port_nodes_repair(names, 0);
 }
 
 int main(void)
@@ -167,6 +200,7 @@ int main(void)
 		cmocka_unit_test(a_job_keeps_its_node),
 		cmocka_unit_test(whatever_else_is_going_on_is_left_alone),
 		cmocka_unit_test(a_drain_stays),
+		cmocka_unit_test(a_node_that_is_to_go_down_is_idle_without_a_job),
 		cmocka_unit_test(names_that_are_no_more_are_passed_over),
 	};
 

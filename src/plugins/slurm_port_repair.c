@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Nodes that Slurm's own rules would leave as they are for ever, put right. What
- * is wrong with a node that is up ends when it registers again; one that is
- * powered down never does, and stays as a start from state files of different
- * ages, an operator's "resume" or a forced power-down has left it:
+ * Repairs of nodes that Slurm's own rules would leave as they are for ever. A
+ * wrong state of a node that is up ends when the node registers. A node that is
+ * powered down never registers. It stays as an operator's "resume", a forced
+ * power-down or a start from state files of different ages has left it:
  *
- * - counted as allocated, and no job has it: no job gets it, and power saving
- *   passes it over;
- * - "not responding", though nobody is there to respond;
- * - idle, and not among those that Slurm calls available, idle or up.
+ * - counted as allocated without a job: no job gets it, and power saving passes
+ *   it over;
+ * - "not responding", though a node that is off cannot respond;
+ * - idle, but not in Slurm's bitmaps of available, idle and up nodes.
  *
- * Rules: powered-down nodes of ours without a job alone; a node that is drained
- * or failing stays so; a flag that is not known here means hands off.
+ * Rules: only nodes of this cluster's VMs, powered down and without a job, are
+ * repaired. A node that is drained or failing stays so. A node with a flag that
+ * is not known here is left alone.
  */
 #include "slurm_port_i.h"
 
@@ -64,7 +65,7 @@ bool vs_port_node_stuck(const node_record_t *n)
 		((n->node_state & NODE_STATE_NO_RESPOND) || counted_out(n));
 }
 
-void vs_port_node_mend(node_record_t *n)
+void vs_port_node_repair(node_record_t *n)
 {
 	if (!vs_port_node_stuck(n))
 		return;
@@ -87,7 +88,17 @@ void vs_port_node_mend(node_record_t *n)
 	last_node_update = time(NULL);
 }
 
-void vs_port_nodes_mend(const char *const *names, size_t n)
+/* kill_running_job_by_node_name() makes a node idle only by its jobs' ends. */
+void vs_port_node_emptied(node_record_t *n)
+{
+	if (!(n->node_state & NODE_STATE_POWER_DOWN) || !as_allocated(n) ||
+	    !no_job(n))
+		return;
+	n->node_state = NODE_STATE_IDLE | (n->node_state & NODE_STATE_FLAGS);
+	last_node_update = time(NULL);
+}
+
+void vs_port_nodes_repair(const char *const *names, size_t n)
 {
 	int next = 0;
 
@@ -98,7 +109,7 @@ void vs_port_nodes_mend(const char *const *names, size_t n)
 		node_record_t *node_ptr = vs_port_node_next(names[i], &next);
 
 		if (node_ptr)
-			vs_port_node_mend(node_ptr);
+			vs_port_node_repair(node_ptr);
 	}
 	vs_unlock_write();
 }
