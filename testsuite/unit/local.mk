@@ -85,6 +85,7 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_all \
 	testsuite/unit/test_engine_health testsuite/unit/test_engine_host \
 	testsuite/unit/test_engine_jobs testsuite/unit/test_engine_limits \
 	testsuite/unit/test_engine_metrics \
+	testsuite/unit/test_engine_foreign \
 	testsuite/unit/test_engine_missing testsuite/unit/test_engine_noclient \
 	testsuite/unit/test_engine_instant \
 	testsuite/unit/test_engine_orders testsuite/unit/test_engine_parents \
@@ -108,6 +109,7 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_all \
 	testsuite/unit/test_engine_words
 testsuite_unit_test_engine_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_all_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_foreign_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_beside_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_boot_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_brake_LDADD = $(engine_ldadd)

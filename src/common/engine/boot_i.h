@@ -6,8 +6,9 @@
 #ifndef VS_ENGINE_BOOT_I_H
 #define VS_ENGINE_BOOT_I_H
 
-/* foreign.c: why a VM that isn't ours keeps jobs from it (n->foreign, NULL:
- * none does), once it was seen; lock held */
+/* foreign.c: sets n->foreign to the reason why a foreign VM keeps jobs from the
+ * node, or to NULL. The node owns the text. The caller holds the core's lock and
+ * has set n->seen. */
 void vs_foreign_look(struct vs_core *c, struct vs_node *n);
 
 /* missing.c: VMs that vCenter doesn't show and that are not gone; lock held */
