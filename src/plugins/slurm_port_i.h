@@ -36,6 +36,12 @@ void vs_port_node_repair(node_record_t *n);
 /* Repairs those of the named nodes that are still stuck. The caller is a thread
  * of the engine and holds no lock of slurmctld's. */
 void vs_port_nodes_repair(const char *const *names, size_t n);
+/* Keeps power saving from ending a boot of more than half of ResumeTimeout
+ * before the engine has judged it. boot_req_time stays: slurmctld would refuse a
+ * guest that booted before it. The caller holds NODE W. */
+void vs_port_node_boot_kept(node_record_t *n);
+/* Returns the node's ResumeTimeout in seconds. The caller holds NODE R. */
+int vs_port_resume_timeout(const node_record_t *n);
 /* Makes a node idle that is to be powered down, counts as allocated and has no
  * job: power saving powers down only nodes that are idle or DOWN. Leaves every
  * other node alone. The caller holds JOB W and NODE W. */

@@ -72,12 +72,6 @@ int vs_port_node_rebuild(void *ctx, const char *node)
 	return rc;
 }
 
-static int resume_timeout(const node_record_t *n)
-{
-	return n->resume_timeout && n->resume_timeout != NO_VAL16 ?
-		n->resume_timeout : slurm_conf.resume_timeout;
-}
-
 /* Half a ResumeTimeout behind, never now: a guest that boots where vCenter
  * can't be asked is to be taken all the same. ResumeTimeout holds again. */
 void vs_port_nodes_boot_push(void *ctx, const char *const *nodes, size_t count)
@@ -92,8 +86,10 @@ void vs_port_nodes_boot_push(void *ctx, const char *const *nodes, size_t count)
 			vs_lock_nodes_write();
 		n = vs_port_node_next(nodes[i], &next);
 		if (n && (n->node_state & NODE_STATE_POWERING_UP)) {
-			n->boot_req_time = MAX(n->boot_req_time, time(NULL) -
-					       resume_timeout(n) / 2);
+			time_t least = time(NULL) -
+				vs_port_resume_timeout(n) / 2;
+
+			n->boot_req_time = MAX(n->boot_req_time, least);
 			bit_set(booting_node_bitmap, n->index);
 		}
 		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == count - 1)
@@ -125,7 +121,7 @@ void vs_port_node_booted(void *ctx, const char *node, int64_t ago_ms, bool ask)
 			n->boot_req_time = now - ago_ms / 1000 - BOOT_SLACK_S;
 		else if (ask)
 			n->boot_req_time = 1;
-		if (n->boot_req_time < now - resume_timeout(n) / 2)
+		if (n->boot_req_time < now - vs_port_resume_timeout(n) / 2)
 			bit_clear(booting_node_bitmap, n->index);
 		if (ask)
 			vs_node_ask_registration(n);

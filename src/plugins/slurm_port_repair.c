@@ -88,6 +88,24 @@ void vs_port_node_repair(node_record_t *n)
 	last_node_update = time(NULL);
 }
 
+int vs_port_resume_timeout(const node_record_t *n)
+{
+	return n->resume_timeout && n->resume_timeout != NO_VAL16 ?
+		n->resume_timeout : slurm_conf.resume_timeout;
+}
+
+/*
+ * The engine pushes boot_req_time, but not while slurmctld is away, and power
+ * saving's first tick comes before vCenter is there. ResumeTimeout is about the
+ * nodes of that bitmap alone. The engine's next push sets the bit again.
+ */
+void vs_port_node_boot_kept(node_record_t *n)
+{
+	if ((n->node_state & NODE_STATE_POWERING_UP) &&
+	    n->boot_req_time < time(NULL) - vs_port_resume_timeout(n) / 2)
+		bit_clear(booting_node_bitmap, n->index);
+}
+
 /* kill_running_job_by_node_name() makes a node idle only by its jobs' ends. */
 void vs_port_node_emptied(node_record_t *n)
 {

@@ -180,6 +180,40 @@ static void a_node_that_is_to_go_down_is_idle_without_a_job(void **state)
 	assert_int_equal(node.node_state, NODE_STATE_DOWN | flags);
 }
 
+static bool kept(uint32_t state, time_t ago, uint16_t timeout)
+{
+	time_t at = time(NULL) - ago;
+
+	set(state, true);
+	bit_set(booting_node_bitmap, 0);
+	node.boot_req_time = at;
+	node.resume_timeout = timeout;
+	vs_port_node_boot_kept(&node);
+	/* or a guest that has booted since would be refused */
+	assert_int_equal(node.boot_req_time, at);
+	assert_int_equal(node.node_state, state);
+	return !bit_test(booting_node_bitmap, 0);
+}
+
+static void an_old_boot_is_not_ended_and_its_guest_not_refused(void **state)
+{
+	const uint32_t boots = NODE_STATE_ALLOCATED | NODE_STATE_CLOUD |
+		NODE_STATE_POWERING_UP | NODE_STATE_NO_RESPOND;
+
+	(void)state;
+	slurm_conf.resume_timeout = 60;
+	assert_true(kept(boots, 35, 60));
+	assert_true(kept(boots, 1000, 60));
+	assert_false(kept(boots, 25, 60));
+	assert_false(kept(boots & ~NODE_STATE_POWERING_UP, 1000, 60));
+	/* no limit of the node's own */
+	assert_true(kept(boots, 35, NO_VAL16));
+	assert_false(kept(boots, 25, NO_VAL16));
+	assert_true(kept(boots, 35, 0));
+	assert_false(kept(boots, 35, 600));
+	bit_clear(booting_node_bitmap, 0);
+}
+
 static void names_that_are_no_more_are_passed_over(void **state)
 {
 	static const char *const names[] = { "gone", "vm1" };
@@ -201,6 +235,7 @@ int main(void)
 		cmocka_unit_test(whatever_else_is_going_on_is_left_alone),
 		cmocka_unit_test(a_drain_stays),
 		cmocka_unit_test(a_node_that_is_to_go_down_is_idle_without_a_job),
+		cmocka_unit_test(an_old_boot_is_not_ended_and_its_guest_not_refused),
 		cmocka_unit_test(names_that_are_no_more_are_passed_over),
 	};
 

@@ -141,24 +141,14 @@ static void repair_nodes(void)
 			vs_port_node_repair(node_ptr);
 }
 
-/*
- * Nobody has pushed boot_req_time while slurmctld was away, and power saving's
- * first tick comes before vCenter is there: boots that were under way would have
- * reached ResumeTimeout. Half of it, for guests that have booted meanwhile must
- * not seem to have done so too early.
- */
-static void boots_go_on(void)
+/* Boots continue over a start and a reconfigure of slurmctld's. */
+static void keep_boots(void)
 {
 	node_record_t *node_ptr;
 
-	for (int i = 0; (node_ptr = next_node(&i)); i++) {
-		time_t least = time(NULL) - node_ptr->resume_timeout / 2;
-
-		if (IS_NODE_POWERING_UP(node_ptr) &&
-		    node_ptr->boot_req_time < least &&
-		    vs_cluster_id(node_ptr) >= 0)
-			node_ptr->boot_req_time = least;
-	}
+	for (int i = 0; (node_ptr = next_node(&i)); i++)
+		if (vs_cluster_id(node_ptr) >= 0)
+			vs_port_node_boot_kept(node_ptr);
 }
 
 /*
@@ -211,7 +201,7 @@ void vs_cluster_refresh(void)
 	cluster.api->renumbered();
 	map_renew();		/* not in a scheduler's question */
 	repair_nodes();
-	boots_go_on();
+	keep_boots();
 	created_get_jobs();
 	if (!cluster.claim)
 		return;
