@@ -139,6 +139,7 @@ uint32_t model_flags(int k)
 		(n->off_asked ? VS_NODE_POWER_DOWN_ASKED : 0) |
 		(n->on_asked ? VS_NODE_POWER_UP_ASKED : 0) |
 		(n->down ? VS_NODE_DOWN : 0) |
+		(n->timed_out ? VS_NODE_SILENT | VS_NODE_NO_RESPOND : 0) |
 		(n->silent ? VS_NODE_NO_RESPOND : 0) |
 		(n->drained ? VS_NODE_DRAIN | VS_NODE_TAKEN : 0) |
 		(n->stale || model_jobs_on(k) ? VS_NODE_ALLOCATED : 0) |
@@ -197,7 +198,9 @@ void model_set_down(int k, const char *why)
 	model_say("vm%d is DOWN: %s", k + 1, why);
 	n->powering_up = n->off_asked = n->silent = n->drained = false;
 	n->stale = false;
-	n->powered_down = n->down = true;
+	n->timed_out = !strcmp(why, "Not responding");
+	n->powered_down = !n->timed_out;
+	n->down = true;
 	n->lost_ms = 0;
 	model_requeue_on(k);
 }
@@ -283,7 +286,7 @@ static void node_giveup(void *ctx, const char *node, uint32_t job,
 	model_requeue_on(k);
 	emptied(n);
 	n->powering_up = n->powered_down = n->down = n->silent = false;
-	n->on_asked = false;
+	n->on_asked = n->timed_out = false;
 	if (n->stale) {		/* power saving passes it over */
 		n->off_asked = true;
 		return;

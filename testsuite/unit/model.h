@@ -22,6 +22,7 @@ struct model_node {
 	bool powered_down, powering_up, powering_down;
 	bool off_asked, on_asked;	/* power_save has yet to do it */
 	bool down, silent;		/* silent: NOT_RESPONDING */
+	bool timed_out;			/* DOWN for that, by SlurmdTimeout */
 	bool drained;			/* by people */
 	bool stale;			/* counted as allocated, no job has it */
 	int given_up;			/* so often since it went down last */

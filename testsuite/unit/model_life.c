@@ -54,9 +54,15 @@ static void registers(int k, struct model_node *n)
 	n->idle_ms = model.now;
 }
 
-/* slurmctld asks each node that is up to register, at its first ping. */
+/* slurmctld asks each node that is up to register, at its first ping; and one
+ * that is DOWN, which returns to service. */
 static void registers_again(int k, struct model_node *n)
 {
+	if (n->timed_out && !n->powering_down && !n->powered_down) {
+		n->down = n->timed_out = false;
+		n->idle_ms = model.now;
+		model_say("vm%d responds, and is not DOWN any more", k + 1);
+	}
 	if (!n->stale || !model_is_up(n) || !model_chance(20))
 		return;
 	n->stale = false;
@@ -104,6 +110,7 @@ static void power_save(int k, struct model_node *n)
 {
 	bool off = n->powered_down || n->powering_up || n->powering_down ||
 		n->down;
+	bool goes_down = n->timed_out && !n->powered_down && !n->powering_down;
 
 	if (n->powered_down && !n->down && !n->powering_down && !n->stale &&
 	    (model_jobs_on(k) || n->on_asked)) {
@@ -112,7 +119,7 @@ static void power_save(int k, struct model_node *n)
 		n->boot_ms = model.now;
 		n->untimed = false;
 		model_say("vm%d is POWERING_UP", k + 1);
-	} else if (!off && !n->stale && !model_jobs_on(k) &&
+	} else if ((!off || goes_down) && !n->stale && !model_jobs_on(k) &&
 		   (n->off_asked || model.now - n->idle_ms > SUSPEND_TIME_MS)) {
 		n->off_asked = n->silent = false;
 		n->powering_down = true;
@@ -124,8 +131,8 @@ static void power_save(int k, struct model_node *n)
 /* Drain, and power_down_force, which waits for no job; a slurmd that hangs. */
 static void operators(int k, struct model_node *n)
 {
-	if (model_chance(1) && model_is_up(n)) {
-		n->deaf_ms = model.now + 10000 + model_random(50000);
+	if (model_chance(2) && model_is_up(n)) {
+		n->deaf_ms = model.now + 10000 + model_random(100000);
 		model_say("vm%d's slurmd hangs", k + 1);
 	}
 	if (model_chance(2) && !n->down) {
@@ -145,9 +152,10 @@ static void operators(int k, struct model_node *n)
 
 static void administrators(int k, struct model_node *n)
 {
-	if (n->down && model_chance(10)) {
-		n->down = false;
-		n->powered_down = true;
+	if (n->down && !n->powering_down && model_chance(10)) {
+		n->powered_down |= !n->timed_out;
+		n->down = n->timed_out = false;
+		n->idle_ms = model.now;
 		model_say("administrator: resume vm%d", k + 1);
 	}
 	if (n->drained && (!model.events || model_chance(5))) {

@@ -9,6 +9,7 @@
 #include "model.h"
 
 struct model_row model_rows[] = {
+	{ .name = "down, not responding" },
 	{ .name = "down" },
 	{ .name = "powered down, counted as allocated" },
 	{ .name = "powered down, not responding" },
@@ -88,7 +89,8 @@ static const char *state_of(int k)
 	const struct fake_vm *vm = model_vm(k);
 
 	if (n->down)
-		return "down";
+		return n->timed_out && !n->powered_down && !n->powering_down ?
+			"down, not responding" : "down";
 	if (n->powering_down)
 		return vm && model_lost(vm) ? "powering down, VM out of reach" :
 			vm && vm->on ? "powering down, VM on" :
