@@ -216,7 +216,9 @@ static bool prolog_waits(void)
 {
 	bool async = false;
 
+	locked = 1;		/* slurmctld holds it */
 	assert_int_equal(prep_p_prolog_slurmctld(&job, &async), SLURM_SUCCESS);
+	locked = 0;
 	return async;
 }
 
@@ -243,11 +245,19 @@ static void a_job_waits_for_those_of_its_nodes_that_are_ours(void **state)
 	bit_set(job.node_bitmap, 1);
 	assert_true(prolog_waits());
 	assert_int_equal(waits, 1);
+	assert_false(job.job_state & JOB_POWER_UP_NODE);
 	assert_true(epilog_waits());
 	assert_int_equal(ends, 1);
 	job.job_state = JOB_SUSPENDED | JOB_CONFIGURING;
 	assert_true(prolog_waits());
 	assert_int_equal(waits, 2);
+	/* its time limit is not to run while one of its nodes boots */
+	job.job_state = JOB_RUNNING | JOB_CONFIGURING;
+	second.node_state = NODE_STATE_ALLOCATED | NODE_STATE_POWERING_UP;
+	assert_true(prolog_waits());
+	assert_int_equal(waits, 3);
+	assert_int_equal(job.job_state,
+			 JOB_RUNNING | JOB_CONFIGURING | JOB_POWER_UP_NODE);
 	job.job_state = JOB_CANCELLED;	/* before its prolog had a thread */
 	assert_false(prolog_waits());
 	is_running = false;		/* nobody would ever answer */

@@ -142,7 +142,25 @@ static size_t job_ids(const job_record_t *job_ptr, int **ids)
 	return ours;
 }
 
-/* Runs late, in its own thread: the job may be gone or back in the queue. */
+/*
+ * slurmctld sets the flag itself for nodes of booting_node_bitmap, which a node
+ * leaves when its boot is old (slurm_port_node.c). Without the flag the time
+ * limit of a job that is beside another one would run while the node boots.
+ * JOB W, NODE R.
+ */
+static void mark_booting(job_record_t *job_ptr)
+{
+	VS_EACH_BIT(i, job_ptr->node_bitmap)
+		if (node_record_table_ptr[i] &&
+		    (node_record_table_ptr[i]->node_state &
+		     NODE_STATE_POWERING_UP)) {
+			vs_job_flag_set(job_ptr, JOB_POWER_UP_NODE);
+			return;
+		}
+}
+
+/* Runs late, in its own thread: the job may be gone or back in the queue.
+ * slurmctld calls it with JOB W and NODE W. */
 VS_EXPORT int prep_p_prolog_slurmctld(job_record_t *job_ptr, bool *async)
 {
 	VS_FREE int *ids = NULL;
@@ -154,8 +172,10 @@ VS_EXPORT int prep_p_prolog_slurmctld(job_record_t *job_ptr, bool *async)
 	vs_timed_begin();
 	n = job_ids(job_ptr, &ids);
 	*async = n != 0;
-	if (n)
+	if (n) {
+		mark_booting(job_ptr);
 		core->job_wait(job_ptr->job_id, job_ptr->restart_cnt, ids, n);
+	}
 	vs_timed_end();
 	return SLURM_SUCCESS;
 }
