@@ -12,6 +12,19 @@ import sys
 
 from cluster import ClusterError
 
+# Each verb that changes something, and what its "name" is the name of.
+ORDERS = {"confirm": None, "adopt": None, "forget": "node", "evict": "node",
+          "requeue": "node", "rebuild": "node", "evict-on": "host",
+          "rebuild-on": "host", "drain": "host", "drain-requeue": "host",
+          "leave": "host", "leave-requeue": "host", "resume": "host"}
+
+
+def order_fields(verb, node, host):
+    """What a request of that verb has besides it."""
+    what = ORDERS[verb]
+    return {"name": {"node": node, "host": host}[what]} if what else {}
+
+
 # Run as another user: prints its port, then the frame that comes, and what
 # munge says when this user opens it.
 LISTENER = r"""
@@ -30,36 +43,46 @@ r = subprocess.run(["unmunge", "-S", os.environ["MUNGE_SOCKET"]], input=cred,
 print(r.returncode, r.stdout, r.stderr)
 """
 
-# Run as the user who asks: seals for SlurmUser, prints each part of the answer.
+# Run as the user who asks, so many times: seals for SlurmUser, prints the parts of
+# each answer as a list in one line.
 ASKER = r"""
 import os, socket, struct, subprocess, sys
 munge = ["-S", os.environ["MUNGE_SOCKET"]]
-cred = subprocess.run(["munge", *munge, "-t", "60", "-u", sys.argv[1]],
-                      input=sys.argv[3].encode(), stdout=subprocess.PIPE,
-                      check=True).stdout.strip()
-with socket.create_connection(("127.0.0.1", int(sys.argv[2])), timeout=60) as s:
-    s.sendall(struct.pack(">I", len(cred)) + cred)
-    f = s.makefile("rb")
-    while head := f.read(4):
-        part = f.read(struct.unpack(">I", head)[0])
-        opened = subprocess.run(["unmunge", *munge, "-m", "/dev/null"],
-                                input=part, stdout=subprocess.PIPE, check=True)
-        print(opened.stdout.decode().partition("\n")[0])
+def ask():
+    cred = subprocess.run(["munge", *munge, "-t", "60", "-u", sys.argv[1]],
+                          input=sys.argv[3].encode(), stdout=subprocess.PIPE,
+                          check=True).stdout.strip()
+    with socket.create_connection(("127.0.0.1", int(sys.argv[2])), timeout=60) as s:
+        s.sendall(struct.pack(">I", len(cred)) + cred)
+        f, parts = s.makefile("rb"), []
+        while head := f.read(4):
+            part = f.read(struct.unpack(">I", head)[0])
+            opened = subprocess.run(["unmunge", *munge, "-m", "/dev/null"],
+                                    input=part, stdout=subprocess.PIPE, check=True)
+            parts.append(opened.stdout.decode().partition("\n")[0])
+    print("[" + ",".join(parts) + "]")
+for _ in range(int(sys.argv[4])):
+    ask()
 """
 
 
 def asked(c, uid, verb, **fields):
     """The parts of slurmctld's answer to that user; [] if it closed."""
+    return asked_often(c, 1, uid, verb, **fields)[0]
+
+
+def asked_often(c, times, uid, verb, **fields):
+    """As asked(), one answer after the other: [parts, ...]."""
     who = ["setpriv", f"--reuid={uid}", f"--regid={uid}",
            "--clear-groups"] if uid else []
     text = json.dumps({"verb": verb, "to": socket.gethostname(),
                        "cluster": "vstest", "id": "x" * 36, **fields})
     r = subprocess.run([*who, sys.executable, "-c", ASKER, "0",
-                        str(c.control_port), text], text=True,
+                        str(c.control_port), text, str(times)], text=True,
                        capture_output=True, env=c.env, cwd="/")
     if r.returncode:
-        raise ClusterError(r.stderr)
-    return [json.loads(line) for line in r.stdout.splitlines() if line]
+        raise ClusterError((r.stderr.splitlines() or ["no answer"])[-1])
+    return [json.loads(answer) for answer in r.stdout.splitlines()]
 
 
 class Caught:

@@ -4,7 +4,9 @@ would send, lengths, whatever the control channel's port takes, and words in the
 guest of a VM.
 
 Rules: nothing here is to have an effect. What has one is a BUG in the journal,
-which the judge counts; jobs of these submissions are ended at once.
+which the judge counts; jobs of these submissions are ended at once. What could not
+be tried (slurmctld was away, a guest had ended) is refused in the journal, and
+chaos_judge.py says so of a kind that was never tried.
 """
 
 import random
@@ -15,15 +17,16 @@ import threading
 import time
 from contextlib import nullcontext
 
-from channel import asked
+from channel import asked, asked_often, order_fields
 from chaos_plan import PARTITIONS
 from cluster import ClusterError
 from submitter import build
 from users import NOBODY
 
 ROCE_NODES = PARTITIONS["roce"][2]
-ORDERS = {"drain": "host", "leave": "host", "evict": "node", "rebuild": "node",
-          "forget": "node", "confirm": None, "adopt": None}
+PLAN_BURST, PLANS_A_S = 10, 1       # control.c: what a user may ask for
+CROWD_S = 30        # all places, taken again and again, are free again by then
+GONE_S = 15         # a destroyed VM's files have gone
 LENGTHS = {     # an option of about n bytes
     "constraint": lambda n: "(" + "&".join(["sriov-roce"] * (n // 11)) + ")",
     "nodelist": lambda n: ",".join(["vm[001-024]"] * (n // 11)),
@@ -37,9 +40,24 @@ class Bug(Exception):
     """It had an effect."""
 
 
+def judge_order(verb, parts):
+    for p in parts:
+        if "operators of Slurm may do that" not in p.get("error", ""):
+            raise Bug(f"nobody's order {verb} was taken: {p}")
+
+
+def judge_plans(answers, seconds):
+    """More plans for a user than the rate allows in that time."""
+    made = sum("too many requests" not in parts[0].get("error", "")
+               for parts in answers)
+    if made > PLAN_BURST + PLANS_A_S * seconds + 1:
+        raise Bug(f"a user got {made} plans in {seconds:.1f} s")
+
+
 class Hostile:
-    def __init__(self, cluster, lasting):
-        self.c, self.lasting = cluster, lasting
+    def __init__(self, cluster, lasting, absences):
+        """absences: how often slurmctld has been away until now."""
+        self.c, self.lasting, self.absences = cluster, lasting, absences
         self.lock, self.guest = threading.Lock(), threading.Lock()
         self.program = None
 
@@ -91,23 +109,40 @@ class Hostile:
                 held.append(self.connect())
                 held[-1].sendall(b"\0\0")
             self.lasting(a["seconds"])
+            self.root_is_answered()
         finally:
             for s in held:
                 s.close()
 
+    def root_is_answered(self):
+        """While the others are still connected: they lose their places."""
+        was, end = self.absences(), time.monotonic() + CROWD_S
+        while True:
+            try:
+                if asked(self.c, 0, "status"):
+                    return
+                why = "closed"
+            except ClusterError as e:
+                why = str(e)
+            if self.absences() != was:
+                raise ClusterError("slurmctld was away")
+            if time.monotonic() > end:
+                raise Bug(f"root had no answer beside many for {CROWD_S} s: {why}")
+
     def order(self, a):
-        names = {"host": a["host"], "node": a["node"]}
-        what = ORDERS[a["verb"]]
         parts = asked(self.c, NOBODY, a["verb"],
-                      **({"name": names[what]} if what else {}))
-        for p in parts:
-            if "operators of Slurm may do that" not in p.get("error", ""):
-                raise Bug(f"nobody's order {a['verb']} was taken: {p}")
+                      **order_fields(a["verb"], a["node"], a["host"]))
+        if not parts:
+            raise ClusterError("no answer")
+        judge_order(a["verb"], parts)
 
     def plans(self, a):
         """Faster than the rate that a user has."""
-        for _ in range(a["times"]):
-            asked(self.c, NOBODY, "plan", nodes=a["nodes"])
+        was, began = self.absences(), time.monotonic()
+        answers = asked_often(self.c, a["times"], NOBODY, "plan", nodes=a["nodes"])
+        if self.absences() != was or not all(answers):
+            raise ClusterError("an answer is missing")
+        judge_plans(answers, time.monotonic() - began)
 
     # ---- in a guest --------------------------------------------------------------------
     def guestinfo(self, a):
@@ -124,14 +159,16 @@ class Hostile:
         end = time.monotonic() + 15
         while mine.exists() and time.monotonic() < end:
             time.sleep(0.2)
-        if refused.exists():
-            return
-        time.sleep(1)       # with a VM that is destroyed its files go one by one
-        if mine.exists() or not there.exists():
+        if mine.exists():
             mine.unlink(missing_ok=True)
             raise ClusterError("the guest has ended")
+        # With a VM that is destroyed its files go one by one.
+        while there.exists() and not refused.exists():
+            if time.monotonic() > end + GONE_S:
+                raise Bug(f"a user's words were taken in the guest of {node}")
+            time.sleep(0.2)
         if not refused.exists():
-            raise Bug(f"a user's words were taken in the guest of {node}")
+            raise ClusterError("the guest has ended")
 
     def do(self, kind, a):
         """None, or what the journal says of it."""

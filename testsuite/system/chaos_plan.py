@@ -10,6 +10,7 @@ its own, made from the seed, so that a lane left out changes no other.
 import random
 from typing import NamedTuple
 
+from channel import ORDERS
 from worlds import IB, PF0, ROCE, host, template, world
 
 RAIL2 = "0000:5e:00.0"          # a second RoCE adapter, in two of the hosts
@@ -288,8 +289,7 @@ def draw_hostile(rng, seconds):
                                 "partition")),
             "bytes": rng.choice((10, 1000, 60000, 1000000)),
             "connections": rng.choice((10, 70, 200)),
-            "verb": rng.choice(("drain", "leave", "evict", "rebuild", "forget",
-                                "confirm", "adopt")),
+            "verb": rng.choice(sorted(ORDERS)),
             "times": rng.choice((5, 30)),
             "nodes": rng.choice((f"vm[001-{NODES:03d}]", "vm[1-9999999]",
                                  ",".join(["vm001"] * 2000))),
@@ -312,8 +312,27 @@ def draw_ctld(rng, seconds):
             "policy": rng.choice(("balance", "pack", "spread"))})
 
 
-FIRST = ("Login", "RetrieveServiceContent", "RetrievePropertiesEx",
-         "CreateFilter", "FindByInventoryPath")      # what a client begins with
+# What a client begins with: until it has logged in, and right after.
+BEFORE_LOGIN = ("hello", "vimServiceVersions.xml", "content", "Login")
+FIRST = (*BEFORE_LOGIN, "RetrievePropertiesEx", "CreateFilter",
+         "FindByInventoryPath")
+
+
+def start_rules(rng):
+    """What a client meets that begins: first at a call before its login, where
+    it has no session to lose."""
+    labels = [k for k in RULES if RULES[k][2]["on"] != "task" and k != "no-reply"]
+
+    def rule(label, method):
+        return {**draw_rule(rng, label), "method": method, "skip": 0,
+                "label": f"start-{label}"}
+    first = rng.choice(BEFORE_LOGIN)
+    rules = [rule(rng.choice(("not-authenticated", rng.choice(labels))), first)]
+    if first == "vimServiceVersions.xml":   # it is asked for where hello is missing
+        rules.insert(0, {"on": "request", "method": "hello", "http": 404,
+                         "body": "", "count": 1, "label": "start-no-hello"})
+    return rules + [rule(rng.choice(labels), rng.choice(FIRST))
+                    for _ in range(rng.randint(0, 2))]
 
 
 def draw_starts(rng, seconds):
@@ -325,12 +344,7 @@ def draw_starts(rng, seconds):
             long = None
             yield Event(t, "starts", "long", {})
             continue
-        labels = [k for k in RULES if RULES[k][1] is not VM_METHODS and
-                  RULES[k][2]["on"] != "task" and k != "no-reply"]
-        rules = [{**draw_rule(rng, rng.choice(labels)),
-                  "method": rng.choice(FIRST), "skip": 0}
-                 for _ in range(rng.randint(1, 3))]
-        yield Event(t, "starts", "faulty", {"rules": rules})
+        yield Event(t, "starts", "faulty", {"rules": start_rules(rng)})
 
 
 def draw_lost(rng, seconds):

@@ -18,7 +18,7 @@ import threading
 import time
 import urllib.error
 
-from chaos_plan import (BOOT_TIMEOUT_S, NODES, OVER, PARTITIONS, PF_VFS,
+from chaos_plan import (BOOT_TIMEOUT_S, FIRST, NODES, OVER, PARTITIONS, PF_VFS,
                         SLURMD_TIMEOUT_S, SUSPEND_TIMEOUT_S)
 from chaos_hostile import Hostile
 from cluster import Cluster, ClusterError, wait_for
@@ -26,7 +26,6 @@ from daemons import USERNAME
 from worlds import foreign
 
 QUEUE_MAX = 25
-FIRST = ("Login", "RetrievePropertiesEx", "CreateFilter")   # of a connection
 SRUN_S = 100        # an srun that takes longer hangs
 
 # VMs without a VF, which vMotion moves while they run
@@ -128,7 +127,8 @@ class Run:
         self.stopped = threading.Event()
         self.ctld_lock = threading.Lock()
         self.outage_lock = threading.Lock()
-        self.hostile_user = Hostile(cluster, self.lasting)
+        self.hostile_user = Hostile(cluster, self.lasting,
+                                    lambda: len(self.down))
         self.out = open(cluster.path("journal.jsonl"), "a", encoding="utf-8")
 
     def note(self, lane, kind, args, outcome):

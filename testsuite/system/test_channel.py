@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from channel import Caught, asked
+from channel import ORDERS, Caught, asked, order_fields
 from cluster import wait_for
 from daemons import TOP
 from users import DAEMON, NOBODY, needs_root
@@ -62,12 +62,6 @@ def test_an_order_for_this_controller_is_obeyed_once(cluster):
 
 READS = {"hosts", "nodes", "jobs", "why", "status", "parents", "plan",
          "reconcile", "check", "recheck"}
-ORDERS = {"confirm": {}, "adopt": {}, "forget": {"name": "vm001"},
-          "evict": {"name": "vm001"}, "requeue": {"name": "vm001"},
-          "rebuild": {"name": "vm001"}, "evict-on": {"name": HOST},
-          "rebuild-on": {"name": HOST}, "drain": {"name": HOST},
-          "drain-requeue": {"name": HOST}, "leave": {"name": HOST},
-          "leave-requeue": {"name": HOST}, "resume": {"name": HOST}}
 
 
 def test_every_verb_is_known_here():
@@ -83,7 +77,8 @@ def test_no_order_of_an_ordinary_user_is_obeyed(cluster, verb):
     """svf is only one program: this one sends the order as it is."""
     calls, hosts = cluster.mutating(), cluster.svf("hosts")["hosts"]
     for uid in (NOBODY, DAEMON):
-        parts = asked(cluster, uid, verb, **ORDERS[verb])
+        parts = asked(cluster, uid, verb,
+                      **order_fields(verb, "vm001", HOST))
         assert [p["error"] for p in parts] == [
             f"{verb}: only root, SlurmUser and operators of Slurm may do that"]
     assert cluster.mutating() == calls
@@ -95,6 +90,6 @@ def test_no_order_of_an_ordinary_user_is_obeyed(cluster, verb):
 def test_the_same_orders_are_obeyed_of_root(cluster):
     """So it is not for its form that one is refused above."""
     for verb in ("drain", "resume"):
-        parts = asked(cluster, 0, verb, **ORDERS[verb])
+        parts = asked(cluster, 0, verb, **order_fields(verb, "vm001", HOST))
         assert parts and "error" not in parts[0]
         wait_for(verb, 10, lambda: drained(cluster) == (verb == "drain"))

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from chaos_forgot import copy_explains, forgotten
+from chaos_hostile import Bug, judge_order, judge_plans
 from chaos_pending import Job, Moment, Pending, demands, startable
 from chaos_plan import CARDS, LANES, draw
 from worlds import IB, ROCE
@@ -121,3 +122,37 @@ def test_who_could_start_while_three_cycles_began_is_told():
     again = j._replace(restarts=1)
     assert seen(row[0], row[1], moment(again, at=T0 + 4),
                 moment(again, at=T0 + 6)) == []
+
+
+# ---- what the plan must hold --------------------------------------------------------------
+
+def test_a_client_that_begins_meets_what_it_calls_before_its_login():
+    """NotAuthenticated where no session is: slurmctld died of it."""
+    met = {(e.args["rules"][0]["method"], e.args["rules"][-1]["label"])
+           for seed in range(20) for e in draw(seed, 600, ["starts"])[1]
+           if e.kind == "faulty" and len(e.args["rules"]) == 1}
+    for call in ("hello", "content", "Login"):
+        assert (call, "start-not-authenticated") in met
+    versions = [e.args["rules"][1] for seed in range(20)
+                for e in draw(seed, 600, ["starts"])[1] if e.kind == "faulty" and
+                e.args["rules"][0]["label"] == "start-no-hello"]
+    assert {r["method"] for r in versions} == {"vimServiceVersions.xml"}
+    assert "start-not-authenticated" in {r["label"] for r in versions}
+
+
+# ---- chaos_hostile: what has had an effect ------------------------------------------------
+
+def test_an_order_that_is_not_refused_is_a_defect():
+    refused = {"error": "drain: only root, SlurmUser and operators of Slurm may do that"}
+    judge_order("drain", [refused])
+    for parts in ([{}], [refused, {"done": 1}], [{"error": "no such host"}]):
+        with pytest.raises(Bug):
+            judge_order("drain", parts)
+
+
+def test_plans_beyond_the_rate_are_a_defect():
+    made, refused = [{"nodes": []}], [{"error": "plan: too many requests by uid 1"}]
+    judge_plans([made] * 13 + [refused] * 17, 2.0)
+    judge_plans([made] * 30, 20.0)
+    with pytest.raises(Bug):
+        judge_plans([made] * 14 + [refused] * 16, 2.0)
