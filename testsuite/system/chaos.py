@@ -101,13 +101,13 @@ def main():
         judge = Judge(run, watch)
         with watch:
             operator = Operator(run)
-            operator.start()
+            operator.thread.start()
             run.play()
-            operator.join()
+            operator.thread.join(60)
             print(f"chaos: the time is over at {time.strftime('%H:%M:%S')}, "
                   "all must come to rest", flush=True)
             jobs = settle(run, judge)
-        counters = judge.all(jobs)
+        counters = judge.all(jobs, [*watch.threads, operator.thread])
         judge.tell()
         whole = not judge.total()
         line = summary(a, run, judge, jobs, counters)

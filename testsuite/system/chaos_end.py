@@ -12,9 +12,9 @@ is held off and runs again. The bound for jobs is longer than that.
 
 import json
 import subprocess
-import threading
 import time
 
+from chaos_loop import Loop
 from chaos_plan import SLURMD_TIMEOUT_S, SUSPEND_MAX_S, SUSPEND_TIMEOUT_S
 from chaos_watch import is_ours
 from cluster import DONE, Timeout, parse_fields, wait_for
@@ -56,7 +56,7 @@ def resume_hosts(run, lane="end"):
         run.note(lane, "host", {"host": name}, r.stderr.strip() or "done")
 
 
-class Operator(threading.Thread):
+class Operator:
     """Resumes what Slurm took away for its own reasons, as people do, or the
     nodes would be used up in a long run; and every half minute the hosts that
     failed: here all of them fail all the time, and a queue that stands still
@@ -64,8 +64,8 @@ class Operator(threading.Thread):
     have drained is theirs and ours to give back."""
 
     def __init__(self, run):
-        super().__init__(daemon=True)
-        self.run_, self.seen = run, set()
+        self.run, self.looks, self.seen = run, 0, set()
+        self.thread = Loop("operator", self.look, 6, run.stopped)
 
     def wants(self, f):
         """It was so at the last look too: the watch has seen it."""
@@ -76,18 +76,13 @@ class Operator(threading.Thread):
         self.now.add((f["NodeName"], reason))
         return (f["NodeName"], reason) in self.seen
 
-    def run(self):
-        looks = 0
-        while not self.run_.stopped.wait(6):
-            self.now = set()
-            looks += 1
-            try:
-                resume_nodes(self.run_, self.wants, "operator")
-                if looks % 5 == 0:
-                    resume_hosts(self.run_, "operator")
-            except (json.JSONDecodeError, AssertionError, OSError, subprocess.SubprocessError):
-                continue        # slurmctld is away
-            self.seen = self.now
+    def look(self):
+        self.now = set()
+        self.looks += 1
+        resume_nodes(self.run, self.wants, "operator")
+        self.seen = self.now
+        if self.looks % 5 == 0:
+            resume_hosts(self.run, "operator")
 
 
 def our_drains(c):

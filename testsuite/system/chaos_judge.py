@@ -20,9 +20,22 @@ from simulator import MUTATING
 CLASSES = ("I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "ledger", "jobs",
            "pending", "down", "crash")
 RESTARTS_MAX = 12   # in 20 minutes
+TRIES_MIN = 8       # fewer tells nothing of a kind of event
 TOUCH_S = 90        # for how long somebody's deed may explain a node's state,
 GONE_S = 10         # or for as long as its VM is not on from so soon after it: a
                     # slurmctld that is killed again and again finds that out late
+
+
+def never_done(journal):
+    """Kinds of a lane that were refused each time, with the last answer."""
+    tries, last = {}, {}
+    for _, lane, kind, _, out in journal:
+        if lane in ("hostile", "starts", "lost"):
+            tries.setdefault((lane, kind), []).append(out == "done")
+            last[lane, kind] = out
+    return [f"{lane} {kind} was tried {len(done)} times, and never done: "
+            f"{last[lane, kind]}" for (lane, kind), done in tries.items()
+            if len(done) >= TRIES_MIN and not any(done)]
 
 
 def percentile(values, p):
@@ -398,10 +411,22 @@ class Judge:
             if " fatal: " in line or "slurm-vsphere: bug: " in line:
                 self.found("crash", line)
 
+    def own(self, threads, counters):
+        """What the run itself failed to do: it would show nothing."""
+        for t in threads:
+            for text in t.faults(self.run.seconds):
+                self.found("crash", f"the test itself: {text}")
+        met = any(label.startswith("start-") for label in counters["faultsBy"] or ())
+        if len(self.run.did("starts", ("faulty",))) >= 3 and not met:
+            self.found("crash", "the test itself: no client that began met a fault")
+        for text in never_done(self.run.journal):
+            self.found("crash", f"the test itself: {text}")
+
     # ---- all of it ---------------------------------------------------------------------
-    def all(self, jobs):
+    def all(self, jobs, threads):
         self.crashes()
         n = self.counters()
+        self.own(threads, n)
         self.steps()
         self.hung()
         self.jobs(jobs)

@@ -26,6 +26,7 @@ from daemons import USERNAME
 from worlds import foreign
 
 QUEUE_MAX = 25
+SOON_S = 5          # an event comes so late at most
 SRUN_S = 100        # an srun that takes longer hangs
 
 # VMs without a VF, which vMotion moves while they run
@@ -146,15 +147,18 @@ class Run:
     def play(self):
         """All events, each at its time; returns when the time is over."""
         t0 = time.monotonic()
-        pool = concurrent.futures.ThreadPoolExecutor(24)
+        pool, futures = concurrent.futures.ThreadPoolExecutor(24), []
         for e in self.events:
             wait = t0 + min(e.at, self.seconds) - time.monotonic()
             if e.at >= self.seconds or (wait > 0 and self.stopped.wait(wait)):
                 break
-            pool.submit(self.one, e)
+            futures.append(pool.submit(self.one, e))
         self.stopped.wait(max(0, t0 + self.seconds - time.monotonic()))
         self.stopped.set()
         pool.shutdown(wait=True)
+        for f in futures:
+            if f.exception():
+                self.note("test", "event", {}, f"BUG: {f.exception()!r}")
 
     def one(self, e):
         try:
@@ -167,6 +171,19 @@ class Run:
         except Exception as err:    # noqa: BLE001 (a bug here must be seen)
             out = f"BUG: {err!r}"
         self.note(e.lane, e.kind, e.args, out or "done")
+
+    @contextlib.contextmanager
+    def soon(self, lock):
+        """What would come late is refused: after a long absence the events that
+        waited for its end would otherwise come at once."""
+        if not lock.acquire(timeout=SOON_S):
+            raise ClusterError("another event lasts")
+        try:
+            if self.stopped.is_set():
+                raise ClusterError("the time is over")
+            yield
+        finally:
+            lock.release()
 
     def lasting(self, seconds):
         self.stopped.wait(seconds)
@@ -236,11 +253,8 @@ class Run:
         return None
 
     def outages(self, kind, a):
-        with self.outage_lock:
-            if self.stopped.is_set():
-                return "refused: the time is over"
+        with self.soon(self.outage_lock):
             getattr(self, "outage_" + kind)(a)
-        return None
 
     def outage_expireSessions(self, _):
         self.do("expireSessions")
@@ -388,7 +402,7 @@ class Run:
 
     # ---- slurmctld -----------------------------------------------------------------
     def ctld_away(self, sig, seconds, meanwhile=lambda: None):
-        with self.ctld_lock:
+        with self.soon(self.ctld_lock):
             d = self.c.daemons.get("slurmctld")
             if d and not d.alive():
                 self.crashes.append((time.time(), d.returncode))
@@ -410,12 +424,12 @@ class Run:
         self.ctld_away(signal.SIGTERM, a["away"])
 
     def ctld_reconfigure(self, *_):
-        with self.ctld_lock:
+        with self.soon(self.ctld_lock):
             self.c.must("scontrol", "reconfigure")
 
     def ctld_policy(self, _, a):
         """vsphere.conf says something else: a new client, placed otherwise."""
-        with self.ctld_lock:
+        with self.soon(self.ctld_lock):
             f = self.c.path("etc", "vsphere.conf")
             f.write_text(re.sub(r"(?m)^Placement=.*", f"Placement={a['policy']}",
                                 f.read_text()))
@@ -423,7 +437,7 @@ class Run:
 
     def ctld_badconf(self, *_):
         """A wrong file at reconfigure; the old one must stay in force."""
-        with self.ctld_lock:
+        with self.soon(self.ctld_lock):
             f = self.c.path("etc", "vsphere.conf")
             good = f.read_text()
             f.write_text(good.replace("Placement=", "Plaicement="))

@@ -7,14 +7,13 @@ for one thing alone: why something can't be had at the moment, which only excuse
 """
 
 import glob
-import json
-import subprocess
 import threading
 import time
 
+from chaos_loop import Loop
 from chaos_pending import (Job, Moment, Pending, demands, node_lists, vf_lists)
 from chaos_plan import CARDS, NODES
-from cluster import ClusterError, parse_fields
+from cluster import parse_fields
 from worlds import IB, ROCE
 
 OUR_FOLDER = "/slurm"
@@ -41,10 +40,11 @@ class Watch:
         self.pending = Pending(not any("Rails=any" in ln
                                        for ln in self.c.vsphere["lines"]))
         self.ended = threading.Event()
-        self.threads = [threading.Thread(target=self.loop, args=a, daemon=True)
-                        for a in ((self.books, 0.5), (self.slurm, 2.0),
-                                  (self.queue, 0.25), (self.processes, 5.0),
-                                  (self.waiting, 1.0))]
+        self.threads = [Loop(look.__name__, look, every, self.ended)
+                        for look, every in (
+                            (self.books, 0.5), (self.slurm, 2.0),
+                            (self.queue, 0.25), (self.processes, 5.0),
+                            (self.waiting, 1.0))]
 
     def __enter__(self):
         for t in self.threads:
@@ -55,14 +55,6 @@ class Watch:
         self.ended.set()
         for t in self.threads:
             t.join(60)
-
-    def loop(self, look, every):
-        while not self.ended.wait(every):
-            try:
-                look()
-            except (ClusterError, AssertionError, OSError,
-                    subprocess.SubprocessError, json.JSONDecodeError):
-                continue        # away, or in the middle of something
 
     # ---- the simulator -----------------------------------------------------------
     def books(self):

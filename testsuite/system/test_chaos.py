@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The chaos run's own parts that decide: the plan and what excuses Slurm."""
 
+import threading
 import time
 
 import pytest
 
 from chaos_forgot import copy_explains, forgotten
 from chaos_hostile import Bug, judge_order, judge_plans
+from chaos_judge import never_done
+from chaos_loop import Loop
 from chaos_pending import Job, Moment, Pending, demands, startable
 from chaos_plan import CARDS, LANES, draw
+from cluster import ClusterError
 from worlds import IB, ROCE
 
 T0 = 1_700_000_000.0
@@ -156,3 +160,59 @@ def test_plans_beyond_the_rate_are_a_defect():
     judge_plans([made] * 30, 20.0)
     with pytest.raises(Bug):
         judge_plans([made] * 14 + [refused] * 16, 2.0)
+
+
+# ---- what the run itself fails to do --------------------------------------------------------
+
+def looked(look, times=4):
+    """A thread that has looked so many times, and was told to end."""
+    ended, left = threading.Event(), [None] * times
+
+    def once():
+        if not left:
+            ended.set()
+            return
+        left.pop()
+        look()
+    t = Loop("books", once, 0.001, ended)
+    t.start()
+    t.join(30)
+    return t
+
+
+def test_a_thread_of_the_run_that_meets_a_bug_is_told_and_looks_on():
+    def bug():
+        raise KeyError("vm003")
+    t = looked(bug)
+    assert t.looks == 1 and not t.is_alive()
+    text, = t.faults(1)
+    assert "KeyError: 'vm003'" in text and text.startswith("books: ")
+
+
+def test_a_thread_that_missed_what_is_away_is_no_bug_unless_it_saw_nothing():
+    def away():
+        raise ClusterError("slurmctld did not start")
+    assert looked(away).faults(20) == []
+    assert looked(away).faults(120) == [
+        "books looked 1 times in 120 s, and missed 4 looks"]
+    assert looked(lambda: None).faults(120) == []
+
+
+def test_a_thread_that_does_not_end_is_told():
+    t = Loop("books", lambda: None, 60, threading.Event())
+    t.looks = 9
+    t.start()
+    assert t.faults(1) == ["books did not end"]
+    t.ended.set()
+    t.join(30)
+    assert t.faults(1) == []
+
+
+def test_what_was_never_done_is_told():
+    def tried(kind, *outs):
+        return [(T0, "hostile", kind, {}, out) for out in outs]
+    never = tried("order", *["refused: no answer"] * 8)
+    assert never_done(never) == [
+        "hostile order was tried 8 times, and never done: refused: no answer"]
+    assert never_done(never[:7]) == never_done(never + tried("order", "done")) == []
+    assert never_done([(T0, "jobs", *e[2:]) for e in never]) == []
