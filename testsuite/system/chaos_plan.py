@@ -63,6 +63,33 @@ def instants(rng, seconds, mean, first=0.5):
         yield round(t, 3)
 
 
+# ---- storm and calm ------------------------------------------------------------
+
+PERIOD_S, CALM = 150, 0.4       # of each period the last part is calm
+STORM = {"ctld", "starts", "outages"}       # lanes that pause while it is calm
+FAULTS_CALM = 4                 # of so many faults one comes in calm
+
+
+def calms(seconds):
+    """[(from, until)]: when jobs get through, or wait though they could start,
+    and slurmctld lives for long enough to tell which."""
+    period = min(PERIOD_S, seconds)
+    ends = [period * n for n in range(1, int(seconds // period) + 1)]
+    return [(end - CALM * period, end) for end in ends]
+
+
+def pauses(event, spans):
+    """Does it stay away because it is calm?"""
+    return any(a <= event.at < b for a, b in spans) and (
+        event.lane in STORM or
+        event.lane == "faults" and int(event.at * 1000) % FAULTS_CALM)
+
+
+def draw_calm(_, seconds):
+    for since, _ in calms(seconds):
+        yield Event(since, "calm", "begin", {})
+
+
 # ---- the world ---------------------------------------------------------------
 
 def draw_world(rng):
@@ -208,14 +235,13 @@ def draw_faults(rng, seconds):
 
 
 def draw_outages(rng, seconds):
-    """Longer trouble, one at a time; its end is part of the event."""
+    """Longer trouble, one at a time; its end is part of the event. A silent
+    vCenter is in every plan, because I6 is judged by it."""
+    yield Event(round((1 - CALM) * min(PERIOD_S, seconds) / 2, 3), "outages",
+                "stall", {"seconds": 10.0, "host": HOSTS[0]})
     kinds, weights = list(OUTAGES), list(OUTAGES.values())
-    stalled = False
     for t in instants(rng, seconds, 12, first=4):
         kind = rng.choices(kinds, weights)[0]
-        if not stalled and t > seconds / 2:
-            kind = "stall"      # I6 is judged in every run
-        stalled = stalled or kind == "stall"
         lasting = round(rng.uniform(2, 15), 1)
         args = {"host": rng.choice(HOSTS), "seconds": lasting}
         if kind == "restart":
@@ -337,20 +363,22 @@ def start_rules(rng):
 
 def draw_starts(rng, seconds):
     """slurmctld begins where vCenter's first answers are wrong, or after it was
-    away for as long as a node may take to boot (once, in a long run)."""
-    long = seconds / 2 if seconds >= 300 else None
+    away for as long as a node may take to boot: every fourth period of a long
+    run begins so."""
+    longs = [end + 5 for _, end in calms(seconds)[::4] if end < seconds]
+    for t in longs:
+        yield Event(t, "starts", "long", {})
     for t in instants(rng, seconds, 40, first=8):
-        if long and t > long:
-            long = None
-            yield Event(t, "starts", "long", {})
-            continue
         yield Event(t, "starts", "faulty", {"rules": start_rules(rng)})
 
 
 def draw_lost(rng, seconds):
-    """A job that needs all of its kind, and half of the hosts are lost: what is
-    smaller goes on."""
-    for n, t in enumerate(instants(rng, seconds, 70, first=15)):
+    """A job that needs all of its kind, and half of the hosts are lost: smaller
+    jobs start. Once in each calm, too, where no restart excuses a wait."""
+    times = [*instants(rng, seconds, 70, first=15),
+             *(round(since + rng.uniform(2, (until - since) / 4), 3)
+               for since, until in calms(seconds))]
+    for n, t in enumerate(times):
         part, constraint, most = rng.choice(
             (("roce", "sriov-roce", 10), ("ib", "sriov-ib", 6)))
         yield Event(t, "lost", "hosts", {
@@ -374,7 +402,7 @@ def draw_people(rng, seconds):
 LANES = {"jobs": draw_jobs, "faults": draw_faults, "outages": draw_outages,
          "churn": draw_churn, "admin": draw_admin, "guests": draw_guests,
          "ctld": draw_ctld, "people": draw_people, "hostile": draw_hostile,
-         "starts": draw_starts, "lost": draw_lost}
+         "starts": draw_starts, "lost": draw_lost, "calm": draw_calm}
 
 
 def draw(seed, seconds, lanes=None):
@@ -382,6 +410,7 @@ def draw(seed, seconds, lanes=None):
     rng = random.Random(seed)
     own = {lane: random.Random(rng.getrandbits(64)) for lane in
            ("world", *LANES)}
+    spans = calms(seconds)
     events = [e for lane, fn in LANES.items() if not lanes or lane in lanes
-              for e in fn(own[lane], seconds)]
+              for e in fn(own[lane], seconds) if not pauses(e, spans)]
     return draw_world(own["world"]), sorted(events, key=lambda e: e.at)

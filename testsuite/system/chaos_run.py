@@ -117,6 +117,7 @@ class Run:
 
     def __init__(self, cluster, events, seconds):
         self.c, self.events, self.seconds = cluster, events, seconds
+        self.lanes = {e.lane for e in events}
         self.lock = threading.Lock()
         self.journal = []           # (epoch, lane, kind, args, outcome)
         self.asked = {}             # job's name: its submission, "t", "id"
@@ -253,7 +254,8 @@ class Run:
         return None
 
     def outages(self, kind, a):
-        with self.soon(self.outage_lock):
+        first = kind == "stall" and not self.stalls     # every run has one
+        with self.outage_lock if first else self.soon(self.outage_lock):
             getattr(self, "outage_" + kind)(a)
 
     def outage_expireSessions(self, _):
@@ -455,6 +457,16 @@ class Run:
             self.lasting(a["seconds"])
             kind = "resume"
         node(kind)
+
+    # ---- calm ----------------------------------------------------------------------
+    def calm_begin(self, *_):
+        """What is left of the storm ends, as an administrator would end it: a
+        client that waits for a minute is told to try again."""
+        with self.ctld_lock:
+            self.sim("faults", method="DELETE")
+            self.do("latency", duration="0s")
+            if not self.is_up():
+                self.c.must("scontrol", "reconfigure")
 
     # ---- beginnings, and what is lost for longer ----------------------------------
     def starts_faulty(self, _, a):

@@ -11,7 +11,7 @@ from chaos_hostile import Bug, judge_order, judge_plans
 from chaos_judge import never_done
 from chaos_loop import Loop
 from chaos_pending import Job, Moment, Pending, demands, startable
-from chaos_plan import CARDS, LANES, draw
+from chaos_plan import CARDS, LANES, STORM, calms, draw
 from cluster import ClusterError
 from worlds import IB, ROCE
 
@@ -216,3 +216,19 @@ def test_what_was_never_done_is_told():
         "hostile order was tried 8 times, and never done: refused: no answer"]
     assert never_done(never[:7]) == never_done(never + tried("order", "done")) == []
     assert never_done([(T0, "jobs", *e[2:]) for e in never]) == []
+
+
+# ---- storm and calm, and what excuses ---------------------------------------------------------
+
+@pytest.mark.parametrize("seconds", [40, 120, 600, 3600])
+def test_nothing_kills_slurmctld_while_it_is_calm(seconds):
+    events, spans = draw(4711, seconds)[1], calms(seconds)
+    assert sum(b - a for a, b in spans) >= seconds * 0.39
+    for a, b in spans:
+        lanes = {e.lane for e in events if a <= e.at < b}
+        assert not lanes & STORM and {"jobs", "faults", "lost", "calm"} <= lanes
+    assert {"ctld", "outages", "jobs", "faults"} <= {
+        e.lane for e in events if e.at < spans[0][0]}
+    assert "stall" in {e.kind for e in events}
+    longs = [e.at for e in events if e.kind == "long"]
+    assert len(longs) == {40: 0, 120: 0, 600: 1, 3600: 6}[seconds]
