@@ -57,7 +57,8 @@ def summary(a, run, judge, jobs, counters):
     ends = collections.Counter(f["JobState"] for f in jobs.values())
     kinds = collections.Counter(counters.get("faultsBy") or {})
     kinds.update(e[2] for e in run.did("outages"))
-    for lane in ("churn", "admin", "people", "guests", "hostile", "starts", "lost"):
+    for lane in ("churn", "admin", "people", "guests", "hostile", "starts", "lost",
+                 "calm"):
         kinds[lane] = len(run.did(lane))
     words = " ".join(f"{k}={n}" for k, n in sorted(kinds.items()) if n)
     broken = " ".join(f"{k}={len(v)}" for k, v in judge.violations.items())
@@ -65,7 +66,7 @@ def summary(a, run, judge, jobs, counters):
             + " ".join(f"{k.lower()}={n}" for k, n in sorted(ends.items()))
             + f" forgotten={judge.lost} begun={judge.begun} "
             f"begun-twice={judge.copies} srun-hung={judge.hangs} "
-            f"could-start={judge.watch.pending.seen}/{judge.watch.pending.moments}) "
+            f"requeued-most={judge.most} {judge.waits}) "
             f"kills={len(run.did('ctld', ('kill',)))} "
             f"restarts={len(run.did('ctld', ('restart',)))} "
             f"reconfigures={len(run.did('ctld', ('reconfigure',)))} "

@@ -19,11 +19,18 @@ from simulator import MUTATING
 
 CLASSES = ("I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "ledger", "jobs",
            "pending", "down", "crash")
-RESTARTS_MAX = 12   # in 20 minutes
+RESTARTS_MIN, RESTARTS_EVERY_S = 6, 120     # by a job's own time
 TRIES_MIN = 8       # fewer tells nothing of a kind of event
+SEEN_S = 5          # a look at the books is so old at most
 TOUCH_S = 90        # for how long somebody's deed may explain a node's state,
 GONE_S = 10         # or for as long as its VM is not on from so soon after it: a
                     # slurmctld that is killed again and again finds that out late
+
+
+def restarts_max(seconds):
+    """How often a job may be requeued that is in the queue for so long: a kill of
+    slurmctld, a person or an urgent job may do it, a loop may not."""
+    return RESTARTS_MIN + int(seconds / RESTARTS_EVERY_S)
 
 
 def never_done(journal):
@@ -49,6 +56,8 @@ class Judge:
         self.violations = {k: [] for k in CLASSES}
         self.lost = self.begun = self.copies = self.hangs = self.preempted = 0
         self.p99 = (0.0, 0.0)
+        self.waits = ""
+        self.most = 0       # times that one job was requeued
 
     def found(self, what, text, key=None, at=None):
         """key: what to look for in slurmctld's log."""
@@ -73,9 +82,10 @@ class Judge:
                 continue
             if its:
                 res.append(f"{lane} {kind}")
-            if lane == "outages" and kind in ("disconnected", "notResponding",
-                                              "failHost", "maintenance"):
-                res.append(f"{kind} {a['host']}")
+            if lane == "lost" or lane == "outages" and kind in (
+                    "disconnected", "notResponding", "failHost", "maintenance"):
+                res += [f"{kind} {h}" for h in a.get("hosts") or [a["host"]]
+                        if self.watch.was_there(node, h, at - lasting - SEEN_S, at)]
         return res
 
     def never_on(self, node, since, until):
@@ -181,9 +191,11 @@ class Judge:
 
     def job(self, name, a, f, seen):
         state, key = f["JobState"], f"JobId={f['JobId']}"
-        if int(f.get("Restarts", 0)) > RESTARTS_MAX * max(1, self.run.seconds / 1200):
-            self.found("jobs", f"{name} {key} was requeued {f['Restarts']} times",
-                       key=key)
+        again, lived = int(f.get("Restarts", 0)), lasted(f, time.time()) - a["t"]
+        self.most = max(self.most, again)
+        if again > restarts_max(lived):
+            self.found("jobs", f"{name} {key} was requeued {again} times in "
+                       f"{lived:.0f} s", key=key)
         if "launch_failed" in f.get("Reason", ""):
             self.found("jobs", f"{name} {key} was held: {f['Reason']}", key=key)
         if state == "COMPLETED":
@@ -214,6 +226,10 @@ class Judge:
                   if ln.endswith("_attempt_backfill: beginning")]
         if not cycles:
             self.found("pending", "backfill's cycles are not in slurmctld's log")
+        self.waits = self.watch.pending.told(cycles)
+        if self.run.seconds >= 120 and "jobs" in self.run.lanes and \
+                not self.watch.pending.judged(cycles):
+            self.found("pending", f"no wait was judged: {self.waits}")
         for name, id_, since, until in self.watch.pending.kept(cycles):
             if name in self.run.asked:
                 self.found("pending", f"{name} JobId={id_} could have started from "
@@ -222,8 +238,6 @@ class Judge:
 
     def explained(self, f):
         """A failed job: was slurmctld away while it ran, or somebody at work?"""
-        def epoch(s):
-            return time.mktime(time.strptime(s, "%Y-%m-%dT%H:%M:%S"))
         try:
             since, until = epoch(f["StartTime"]), epoch(f["EndTime"])
         except (KeyError, ValueError):
@@ -454,6 +468,18 @@ class Judge:
                 near = [ln for ln in lines if abs(stamp(ln) - v["at"]) < 30]
                 for ln in (near or lines)[-12:]:
                     print("    " + ln[:220])
+
+
+def epoch(s):
+    return time.mktime(time.strptime(s, "%Y-%m-%dT%H:%M:%S"))
+
+
+def lasted(f, now):
+    """When the job ended, or now."""
+    try:
+        return min(epoch(f["EndTime"]), now)
+    except (KeyError, ValueError):
+        return now
 
 
 def stamp(line):

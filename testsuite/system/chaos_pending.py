@@ -5,12 +5,14 @@ A moment is what Slurm, the simulator and svf say within two seconds. In a momen
 a job could start if a choice of nodes exists that does it: those that are up and
 idle take nothing, those that are off take VFs of hosts where they can be had.
 Nothing is in its way: it is eligible, not held, and no pending job before it
-wants the same nodes or VFs, unless that one can't be served by all that there is.
+wants the same nodes or VFs, unless that one can't be served by all that there is:
+what a lost host or an unreachable VM keeps from it lasts, and counts as absent.
 
 Rules: where the model can't know (vCenter away, a host avoided after failures, a
 VM in somebody's hands, an action under way) it says that nothing is free, and the
-moment is left out. Judged is who could start at each moment while three cycles of
-backfill began, which holds two whole ones.
+moment is left out. svf's own word excuses for EXCUSED_S only: a node that it calls
+busy for longer without a break is free. Judged is who could start at each moment
+while three cycles of backfill began, which holds two whole ones.
 """
 
 import re
@@ -20,6 +22,9 @@ from chaos_plan import CARDS, OVER, PARTITIONS
 
 CYCLES = 3
 APART_S = 5             # moments further apart than that are no row
+# The core waits 32 s at most after a node's failure. A task may take its time.
+EXCUSED_S = {"last_error": 45, "action": 180, "waits": 180, "order": 180}
+UNSEEN = "vCenter doesn't show its VM"      # an administrator's to decide
 FREE_FLAGS = {"CLOUD", "PLANNED", "POWERED_DOWN"}
 # Adapters that take the same VFs.
 POOLS = {a: CARDS[a][1] if CARDS[a][2] else a for a in CARDS}
@@ -40,7 +45,7 @@ class Moment(NamedTuple):
     off: dict               # adapter: nodes that can be started
     free: dict              # network: [VFs free of each PF, by host]
     whole: dict             # the same if none of ours were on
-    able: dict              # adapter: nodes that are not down or drained
+    able: dict              # adapter: nodes that are not down, drained or lost
 
 
 # ---- what a job asks for ------------------------------------------------------------
@@ -134,39 +139,81 @@ def startable(moment, apart):
 # ---- over time --------------------------------------------------------------------------
 
 class Pending:
-    """Which jobs could have started and did not, and how many were looked at."""
+    """Which jobs could have started and did not, and how much was looked at."""
 
     def __init__(self, apart):
         self.apart = apart
-        self.last = 0.0
+        self.last = None        # the moment before, if the next one is of its row
         self.since = {}         # job: when it could start first
-        self.moments = self.seen = 0
+        self.waited = {}        # job: when it was seen to wait first, in this row
+        self.moments = self.unknown = 0
         self.rows = {}          # (job, since): until
+        self.waits = {}         # the same of every eligible job
 
     def look(self, moment):
         """The next moment, or None where there is none that can be judged."""
-        now = {(j.name, j.id, j.restarts): j for j in
-               startable(moment, self.apart)} if moment else {}
-        if not moment or moment.at - self.last > APART_S:
-            self.since = {}
-        if moment:
-            self.last = moment.at
-            self.moments += 1
-            self.seen += len(now)
-        self.since = {k: self.since.get(k, moment.at) for k in now}
+        if not moment or self.last is None or moment.at - self.last > APART_S:
+            self.since, self.waited = {}, {}
+        self.last = moment.at if moment else None
+        if not moment:
+            self.unknown += 1
+            return
+        self.moments += 1
+        self.since = carry(self.since, startable(moment, self.apart), moment.at)
+        self.waited = carry(self.waited, moment.jobs, moment.at)
         self.rows.update({(k, t): moment.at for k, t in self.since.items()})
+        self.waits.update({(k, t): moment.at for k, t in self.waited.items()})
 
     def kept(self, cycles):
         """[(job's name, id, since, until)] of those who pended while three cycles
         began; cycles: when each did, ascending."""
         return [(k[0], k[1], a, b) for (k, a), b in self.rows.items()
-                if sum(a < t < b for t in cycles) >= CYCLES]
+                if began(cycles, a, b) >= CYCLES]
+
+    def judged(self, cycles):
+        """How many waits lasted for so long: each could have been a violation."""
+        return sum(began(cycles, a, b) >= CYCLES for (_, a), b in self.waits.items())
+
+    def told(self, cycles):
+        """In the summary's words."""
+        return (f"looks={self.moments}/{self.moments + self.unknown} "
+                f"waits={len(self.waits)} long-waits={self.judged(cycles)} "
+                f"could-start={len(self.rows)}")
+
+
+def carry(since, jobs, at):
+    """{job: since when}: kept of those before, at of the new ones."""
+    keys = [(j.name, j.id, j.restarts) for j in jobs]
+    return {k: since.get(k, at) for k in keys}
+
+
+def began(cycles, a, b):
+    return sum(a < t < b for t in cycles)
+
+
+class Excuses:
+    """What svf says of a node, by how long it has said so without a break."""
+
+    def __init__(self):
+        self.since, self.at = {}, None
+
+    def holds(self, at, told):
+        """The nodes of svf's that are excused at that time."""
+        if self.at is None or at - self.at > APART_S:
+            self.since = {}
+        words = {(n["node"], k, n[k]) for n in told for k in EXCUSED_S
+                 if n.get(k) and (k, n[k]) != ("action", "nothing")}
+        self.since = {w: self.since.get(w, at) for w in words}
+        self.at = at
+        return {w[0] for w, t in self.since.items() if at - t < EXCUSED_S[w[1]] or
+                w[1] == "last_error" and w[2].startswith(UNSEEN)}
 
 
 # ---- a moment as it is told ----------------------------------------------------------------
 
-def node_lists(nodes, state, told):
-    """(up, off, able) of scontrol's nodes, the simulator's state, svf's nodes."""
+def node_lists(nodes, state, told, excused=()):
+    """(up, off, able) of scontrol's nodes, the simulator's state, svf's nodes
+    without those that are excused."""
     vms, hosts = {}, {h["name"]: h for h in state["hosts"]}
     for v in state["vms"]:
         vms.setdefault(v["name"], []).append(v)
@@ -177,14 +224,15 @@ def node_lists(nodes, state, told):
     for f in nodes:
         name, flags = f["NodeName"], set(f["State"].replace("*", "").split("+"))
         adapter, mine = svf[name]["adapter"], vms.get(name, [])
-        if not flags & {"DOWN", "DRAIN"}:
+        lost = any(v["connection"] != "connected" or
+                   hosts[v["host"]]["state"] != "connected" for v in mine)
+        if not flags & {"DOWN", "DRAIN"} and not lost:
             able[adapter] = able.get(adapter, 0) + 1
         strange = len(mine) > 1 or any(
             v["connection"] != "connected" or not v["owner"] or v["template"] or
             not connected(hosts[v["host"]]) for v in mine)
         if not flags <= {"IDLE"} | FREE_FLAGS or strange or "*" in f["State"] or \
-                "Reason" in f or svf[name]["action"] != "nothing" or \
-                any(svf[name].get(k) for k in ("last_error", "waits", "order")):
+                "Reason" in f or name in excused:
             continue
         on = bool(mine) and mine[0]["power"] == "poweredOn"
         if on and "POWERED_DOWN" not in flags and svf[name]["vm_state"] == "on":

@@ -11,7 +11,8 @@ import threading
 import time
 
 from chaos_loop import Loop
-from chaos_pending import (Job, Moment, Pending, demands, node_lists, vf_lists)
+from chaos_pending import (Excuses, Job, Moment, Pending, demands, node_lists,
+                           vf_lists)
 from chaos_plan import CARDS, NODES
 from cluster import parse_fields
 from worlds import IB, ROCE
@@ -32,6 +33,7 @@ class Watch:
     def __init__(self, run):
         self.run, self.c = run, run.c
         self.on = []        # (epoch, {name: [moids that are on]}) of our folder
+        self.hosts = []     # (epoch, {name: its VM's host}) of our folder
         self.marks = {}     # node: set of moids, by mark, while two were on
         self.copies = set() # names of VMs that an administrator cloned from ours
         self.nodes_down = {}    # (node, reason): first epoch
@@ -39,6 +41,7 @@ class Watch:
         self.bare = set()   # command lines that show the secret
         self.pending = Pending(not any("Rails=any" in ln
                                        for ln in self.c.vsphere["lines"]))
+        self.excuses = Excuses()
         self.ended = threading.Event()
         self.threads = [Loop(look.__name__, look, every, self.ended)
                         for look, every in (
@@ -61,6 +64,8 @@ class Watch:
         t = time.time()
         s = self.run.sim("state")
         on, by_mark = {}, {}
+        self.hosts.append((t, {v["name"]: v["host"] for v in s["vms"]
+                               if v["folder"].endswith(OUR_FOLDER)}))
         for v in s["vms"]:
             if v["name"].startswith("copy-"):
                 self.copies.add(v["name"])
@@ -82,6 +87,12 @@ class Watch:
         if not before and not after:
             return None
         return any(name in on for on in before + after)
+
+    def was_there(self, name, host, since, until):
+        """Was the node's VM on that host then? Also true if there was no VM."""
+        seen = {hosts[name] for t, hosts in self.hosts
+                if since <= t <= until and name in hosts}
+        return not seen or host in seen
 
     # ---- Slurm --------------------------------------------------------------------
     def slurm(self):
@@ -124,7 +135,8 @@ class Watch:
         jobs = [f for f in map(parse_fields, self.c.must(
             "scontrol", "-o", "show", "jobs").splitlines()) if "JobId" in f]
         ours = {v["name"] for v in state["vms"] if is_ours(v)}
-        up, off, able = node_lists(nodes, state, self.c.svf("nodes")["nodes"])
+        told = self.c.svf("nodes")["nodes"]
+        up, off, able = node_lists(nodes, state, told, self.excuses.holds(at, told))
         free, whole = vf_lists(state, self.c.svf("hosts")["hosts"],
                                {"dvs-roce": ROCE, "dvs-ib": IB}, ours)
         eligible = [self.job(f) for f in jobs if is_eligible(f, at)]

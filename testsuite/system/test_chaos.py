@@ -8,10 +8,12 @@ import pytest
 
 from chaos_forgot import copy_explains, forgotten
 from chaos_hostile import Bug, judge_order, judge_plans
-from chaos_judge import never_done
+from chaos_judge import never_done, restarts_max
 from chaos_loop import Loop
-from chaos_pending import Job, Moment, Pending, demands, startable
+from chaos_pending import (EXCUSED_S, UNSEEN, Excuses, Job, Moment, Pending, demands,
+                           node_lists, startable)
 from chaos_plan import CARDS, LANES, STORM, calms, draw
+from chaos_watch import Watch
 from cluster import ClusterError
 from worlds import IB, ROCE
 
@@ -128,6 +130,83 @@ def test_who_could_start_while_three_cycles_began_is_told():
                 moment(again, at=T0 + 6)) == []
 
 
+def test_what_could_have_been_judged_is_counted():
+    p = Pending(True)
+    for t in range(0, 7, 2):
+        p.look(moment(job(1), job(2), at=T0 + t, free={}))      # nothing is free
+    p.look(None)
+    p.look(moment(job(3), at=T0 + 20))
+    assert p.kept([T0 + 1, T0 + 3, T0 + 5]) == []
+    assert p.judged([T0 + 1, T0 + 3, T0 + 5]) == 2
+    assert p.judged([T0 + 1, T0 + 3]) == 0
+    assert p.told([T0 + 1, T0 + 3, T0 + 5]) == \
+        "looks=5/6 waits=3 long-waits=2 could-start=1"
+
+
+def node(name, state="IDLE+CLOUD+POWERED_DOWN"):
+    return {"NodeName": name, "State": state}
+
+
+def books(*vms, **hosts):
+    """The simulator's state: host a and b, and VMs as (name, host, more)."""
+    return {"hosts": [{"name": h, "state": hosts.get(h, "connected"),
+                       "maintenance": False, "entering": False} for h in "ab"],
+            "vms": [{"name": "tpl", "host": "a", "template": True}] + [
+                {"name": name, "host": host, "template": False, "owner": "x",
+                 "connection": "connected", "power": "poweredOff", **more}
+                for name, host, more in vms]}
+
+
+def svf_node(name, **more):
+    return {"node": name, "adapter": "sriov-roce", "action": "nothing",
+            "vm_state": "off", **more}
+
+
+def listed(state, *names, nodes=None, excused=()):
+    return node_lists(nodes or [node(n) for n in names], state,
+                      [svf_node(n) for n in names], excused)
+
+
+def test_a_node_whose_vm_is_lost_serves_no_job_that_waits():
+    vms = [("vm001", "a", {}), ("vm002", "b", {})]
+    roce = "sriov-roce"
+    assert listed(books(*vms), "vm001", "vm002") == ({}, {roce: 2}, {roce: 2})
+    assert listed(books(*vms, b="notResponding"), "vm001", "vm002") == \
+        ({}, {roce: 1}, {roce: 1})
+    vms[1][2]["connection"] = "inaccessible"
+    assert listed(books(*vms), "vm001", "vm002") == ({}, {roce: 1}, {roce: 1})
+    down = [node("vm001", "DOWN+CLOUD"), node("vm002")]
+    assert listed(books(*vms), "vm001", "vm002", nodes=down) == ({}, {}, {})
+
+
+def test_a_big_job_that_lost_hosts_keep_waiting_is_in_no_smaller_ones_way():
+    big, small = job(1, n=10), job(2)
+    ten = {"sriov-roce": 10}
+    assert startable(moment(big, small, free={ROCE: [[4]]}, off={"sriov-roce": 4},
+                            whole={ROCE: [[4, 4, 4]]}, able=ten), True) == []
+    assert startable(moment(big, small, free={ROCE: [[4]]}, off={"sriov-roce": 4},
+                            whole={ROCE: [[4, 4, 4]]},
+                            able={"sriov-roce": 6}), True) == [small]
+
+
+def test_svfs_word_excuses_a_node_for_its_time_only():
+    assert listed(books(), "vm001", excused={"vm001"})[1] == {}
+    for key, word in (("last_error", "no VF"), ("action", "destroy"),
+                      ("waits", "a parent"), ("order", "evict")):
+        e, told = Excuses(), [svf_node("vm001", **{key: word}), svf_node("vm002")]
+        for t in range(EXCUSED_S[key]):
+            assert e.holds(T0 + t, told) == {"vm001"}
+        assert e.holds(T0 + EXCUSED_S[key], told) == set()
+        assert e.holds(T0 + EXCUSED_S[key] + 1,
+                       [svf_node("vm001", **{key: "other"})]) == {"vm001"}
+    told = [svf_node("vm001", last_error="no VF")]
+    e = Excuses()
+    assert e.holds(T0, told) and e.holds(T0 + 100, told)    # not looked meanwhile
+    told = [svf_node("vm001", last_error=UNSEEN + ", which was on")]
+    e = Excuses()
+    assert all(e.holds(T0 + t, told) for t in range(100))
+
+
 # ---- what the plan must hold --------------------------------------------------------------
 
 def test_a_client_that_begins_meets_what_it_calls_before_its_login():
@@ -232,3 +311,16 @@ def test_nothing_kills_slurmctld_while_it_is_calm(seconds):
     assert "stall" in {e.kind for e in events}
     longs = [e.at for e in events if e.kind == "long"]
     assert len(longs) == {40: 0, 120: 0, 600: 1, 3600: 6}[seconds]
+
+
+def test_a_job_is_requeued_as_often_as_its_own_time_explains():
+    assert [restarts_max(s) for s in (0, 119, 120, 1200, 3600)] == [6, 6, 7, 16, 36]
+
+
+def test_a_lost_host_explains_the_nodes_whose_vms_it_has():
+    w = Watch.__new__(Watch)
+    w.hosts = [(T0, {"vm001": "a", "vm002": "b"}), (T0 + 5, {"vm001": "b"})]
+    assert w.was_there("vm001", "a", T0 - 1, T0 + 1)
+    assert not w.was_there("vm001", "b", T0 - 1, T0 + 1)
+    assert w.was_there("vm001", "b", T0 - 1, T0 + 6)        # it moved
+    assert w.was_there("vm002", "a", T0 + 1, T0 + 6)        # there was none
