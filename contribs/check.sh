@@ -228,11 +228,14 @@ part_system() {
 # Some tests act as other users, who can't look into the cache of root: a copy
 # of the plugins where they can. It goes at the end.
 readable_root() {
-	[ -z "$copy" ] || return 0
-	copy=$(mktemp -d /tmp/vs-plugins.XXXXXX) || die "can't write in /tmp"
+	[ "$VS_ROOT" != "$copy/root" ] || return 0
+	[ -n "$copy" ] || copy=$(mktemp -d /tmp/vs-plugins.XXXXXX) ||
+		die "can't write in /tmp"
 	chmod 755 "$copy"
-	cp -r "$VS_ROOT/." "$copy/" || die "can't copy the plugins to $copy"
-	export VS_ROOT=$copy
+	rm -rf "$copy/root"
+	mkdir -m 755 "$copy/root"
+	cp -r "$VS_ROOT/." "$copy/root/" || die "can't copy the plugins to $copy"
+	export VS_ROOT=$copy/root
 }
 
 # ---- crash -------------------------------------------------------------------
@@ -276,6 +279,7 @@ part_chaos() {
 		(build tsan "${tsan_options[@]}") || exit 1
 		export VS_TSAN=$vs_roots/tsan ;;
 	esac
+	readable_root
 	if (exec 9>&- && /usr/bin/python3 "$VS_TOP/testsuite/system/chaos.py" \
 		"${chaos_options[@]}") 2>&1 </dev/null | tee "$log"; then
 		ok

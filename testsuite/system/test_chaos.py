@@ -7,7 +7,7 @@ import time
 import pytest
 
 from chaos_forgot import copy_explains, forgotten
-from chaos_hostile import Bug, judge_order, judge_plans
+from chaos_hostile import NEEDS_ROOT, Bug, judge_order, judge_plans
 from chaos_judge import never_done, restarts_max
 from chaos_loop import Loop
 from chaos_pending import (EXCUSED_S, UNSEEN, Excuses, Job, Moment, Pending, demands,
@@ -295,6 +295,7 @@ def test_what_was_never_done_is_told():
         "hostile order was tried 8 times, and never done: refused: no answer"]
     assert never_done(never[:7]) == never_done(never + tried("order", "done")) == []
     assert never_done([(T0, "jobs", *e[2:]) for e in never]) == []
+    assert never_done(tried("plans", *[f"refused: {NEEDS_ROOT}"] * 8)) == []
 
 
 # ---- storm and calm, and what excuses ---------------------------------------------------------

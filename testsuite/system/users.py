@@ -11,6 +11,7 @@ needs_root = pytest.mark.skipif(os.getuid() != 0,
 
 
 def as_user(cluster, uid, *argv):
+    """uid 0: the one who runs the tests."""
     if uid == 0:
         return cluster.run(*argv)
     return cluster.run("setpriv", f"--reuid={uid}", f"--regid={uid}",
