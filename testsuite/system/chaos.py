@@ -5,6 +5,7 @@
 Real slurmctld, slurmd and munge on a simulated vCenter: a stream of jobs,
 faults, outages, foreign and administrators' hands, people with scontrol, and a
 slurmctld that is killed and reconfigured, all at instants that the seed says.
+Storm and calm take turns (chaos_plan.py): jobs get through while it is calm.
 When that is over everything must come to rest, and no invariant
 (chaos_judge.py) may have been broken. The last line sums up; exit 1 if one was.
 

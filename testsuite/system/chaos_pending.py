@@ -146,17 +146,19 @@ class Pending:
         self.last = None        # the moment before, if the next one is of its row
         self.since = {}         # job: when it could start first
         self.waited = {}        # job: when it was seen to wait first, in this row
-        self.moments = self.unknown = 0
+        self.moments = self.unknown = self.late = 0
         self.rows = {}          # (job, since): until
         self.waits = {}         # the same of every eligible job
 
-    def look(self, moment):
-        """The next moment, or None where there is none that can be judged."""
+    def look(self, moment, late=False):
+        """The next moment, or None where there is none that can be judged;
+        late: because the machine was too slow to look."""
         if not moment or self.last is None or moment.at - self.last > APART_S:
             self.since, self.waited = {}, {}
         self.last = moment.at if moment else None
         if not moment:
             self.unknown += 1
+            self.late += late
             return
         self.moments += 1
         self.since = carry(self.since, startable(moment, self.apart), moment.at)
@@ -177,6 +179,7 @@ class Pending:
     def told(self, cycles):
         """In the summary's words."""
         return (f"looks={self.moments}/{self.moments + self.unknown} "
+                f"late={self.late} "
                 f"waits={len(self.waits)} long-waits={self.judged(cycles)} "
                 f"could-start={len(self.rows)}")
 

@@ -9,6 +9,7 @@ for one thing alone: why something can't be had at the moment, which only excuse
 import glob
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from chaos_loop import Loop
 from chaos_pending import (Excuses, Job, Moment, Pending, demands, node_lists,
@@ -122,25 +123,29 @@ class Watch:
             pass            # one list has a node or a host that another lacks yet
         finally:
             late = time.time() - at > LOOK_S
-            self.pending.look(None if late else moment)
+            self.pending.look(None if late else moment, late)
 
     def moment(self, at):
         """chaos_pending's, or None while nothing can be said."""
-        state, status = self.run.sim("state"), self.c.svf("status")
+        asks = (lambda: self.run.sim("state"), lambda: self.c.svf("status"),
+                lambda: self.fields("NodeName", "nodes", "-a"),
+                lambda: self.fields("JobId", "jobs"),
+                lambda: self.c.svf("nodes")["nodes"],
+                lambda: self.c.svf("hosts")["hosts"])
+        with ThreadPoolExecutor(len(asks)) as pool:     # at one time, or nearly
+            state, status, nodes, jobs, told, hosts = pool.map(
+                lambda ask: ask(), asks)
         if not status["up"] or status.get("brake"):
             return None
-        nodes = [f for f in map(parse_fields, self.c.must(
-            "scontrol", "-o", "show", "nodes", "-a").splitlines())
-            if "NodeName" in f]
-        jobs = [f for f in map(parse_fields, self.c.must(
-            "scontrol", "-o", "show", "jobs").splitlines()) if "JobId" in f]
         ours = {v["name"] for v in state["vms"] if is_ours(v)}
-        told = self.c.svf("nodes")["nodes"]
         up, off, able = node_lists(nodes, state, told, self.excuses.holds(at, told))
-        free, whole = vf_lists(state, self.c.svf("hosts")["hosts"],
-                               {"dvs-roce": ROCE, "dvs-ib": IB}, ours)
+        free, whole = vf_lists(state, hosts, {"dvs-roce": ROCE, "dvs-ib": IB}, ours)
         eligible = [self.job(f) for f in jobs if is_eligible(f, at)]
         return Moment(at, eligible, up, off, free, whole, able)
+
+    def fields(self, key, *what):
+        lines = self.c.must("scontrol", "-o", "show", *what).splitlines()
+        return [f for f in map(parse_fields, lines) if key in f]
 
     def job(self, f):
         name = f["JobName"]

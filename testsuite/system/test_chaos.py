@@ -134,13 +134,13 @@ def test_what_could_have_been_judged_is_counted():
     p = Pending(True)
     for t in range(0, 7, 2):
         p.look(moment(job(1), job(2), at=T0 + t, free={}))      # nothing is free
-    p.look(None)
+    p.look(None, True)
     p.look(moment(job(3), at=T0 + 20))
     assert p.kept([T0 + 1, T0 + 3, T0 + 5]) == []
     assert p.judged([T0 + 1, T0 + 3, T0 + 5]) == 2
     assert p.judged([T0 + 1, T0 + 3]) == 0
     assert p.told([T0 + 1, T0 + 3, T0 + 5]) == \
-        "looks=5/6 waits=3 long-waits=2 could-start=1"
+        "looks=5/6 late=1 waits=3 long-waits=2 could-start=1"
 
 
 def node(name, state="IDLE+CLOUD+POWERED_DOWN"):
