@@ -93,6 +93,18 @@ static void judge(struct vs_core *c, const char *host, int nodes)
 	}
 }
 
+/* A host that is left out for its drained nodes, though they are fewer than the
+ * limit. NULL: there is none. */
+static const struct vs_avoid *first_unjustified(const struct vs_core *c,
+						int most)
+{
+	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
+		if (a->cause == VS_AVOID_SICK &&
+		    (!most || vs_health_drains(c, a->moid) < most))
+			return a;
+	return NULL;
+}
+
 /*
  * The limit is another than the one that was judged by. (As long as it is the
  * same, a host that was left out stays so until all of them are resumed.)
@@ -100,22 +112,18 @@ static void judge(struct vs_core *c, const char *host, int nodes)
 void vs_health_limit(struct vs_core *c, int was)
 {
 	int most = c->conf->health_drains;
-	struct vs_avoid *a, *next;
+	const struct vs_avoid *a;
 	const struct vs_host *h;
+	char moid[VS_MOID_LEN];
 
 	if (most == was)
 		return;
 	c->hints_dirty = true;
-	for (a = c->avoids; a; a = next) {
-		int n = vs_health_drains(c, a->moid);
-		char moid[VS_MOID_LEN];
-
-		next = a->next;
-		if (a->cause != VS_AVOID_SICK || (most && n >= most))
-			continue;
+	while ((a = first_unjustified(c, most))) {
 		h = vs_host_get(&c->inv, a->moid);
 		vs_info("host=%s takes VMs again: HealthDrains=%d, and nodes=%d were drained by others there",
-			h ? h->name : a->moid, most, n);
+			h ? h->name : a->moid, most,
+			vs_health_drains(c, a->moid));
 		vs_strlcpy(moid, a->moid, sizeof(moid));
 		vs_avoid_end(c, VS_AVOID_SICK, moid);
 	}
