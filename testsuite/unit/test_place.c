@@ -495,6 +495,104 @@ static void a_host_on_trial_takes_as_many_as_it_may(void **state)
 	assert_int_equal(refusal(), VS_REFUSE_TRIAL);
 }
 
+static const bool *every_host(void *arg, const struct vs_profile *p)
+{
+	(void)p;
+	return arg;
+}
+
+/* Counted as they are placed: two are the trial, though there are VFs for more. */
+static void a_gang_leaves_the_host_on_trial_when_its_trial_is_full(void **state)
+{
+	struct vs_bar bar[2] = { { .trial = true, .most = 2 }, { .trial = false } };
+	struct vs_place_node gang[4];
+	int there = 0;
+
+	(void)state;
+	w_pf(w_host(&w, "esx02"), W_PF0, 2);
+	for (int i = 0; i < 4; i++)
+		gang[i] = node;
+	w.env.bars = bar;
+	w.env.policy = VS_PLACE_SPREAD;
+	assert_int_equal(vs_place(&w.env, gang, 4, NULL, NULL), 0);
+	for (int i = 0; i < 4; i++)
+		there += gang[i].host == esx01;
+	assert_int_equal(there, 2);
+	assert_int_equal(vs_place_room(&w.env, gang, 100), 4);
+	/* each kind alone would be within it */
+	gang[1].profile = gang[2].profile = &w.p_eth;
+	vs_host_get_named(&w.inv, "esx02")->connected = false;
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 3, NULL, NULL), -1);
+}
+
+/* 96000 MHz on each host; a VM of 8 vCPUs with latency sensitivity high has
+ * 16000 of them to itself. */
+static void a_gang_reserves_no_cpu_twice(void **state)
+{
+	struct vs_profile other = w.p_roce;
+	struct vs_place_node gang[13];
+
+	(void)state;
+	w_pf(w_host(&w, "esx02"), W_PF0, 8);
+	w.p_roce.latency_high = true;
+	w.p_roce.vcpus = 8;
+	other.hw.cpu_mhz = 2000;	/* another kind, beside them */
+	for (int i = 0; i < 13; i++)
+		gang[i] = node;
+	assert_int_equal(vs_place_room(&w.env, &node, 100), 12);
+	assert_int_equal(vs_place(&w.env, gang, 12, NULL, NULL), 0);
+	gang[12].profile = &other;
+	assert_int_equal(vs_place(&w.env, gang, 13, NULL, NULL), -1);
+	assert_int_equal(vs_place(&w.env, gang + 1, 12, NULL, NULL), 0);
+}
+
+/* The parent of an instant clone reserves as much as the clone. */
+static void a_clones_parent_needs_its_cpu_too(void **state)
+{
+	static const bool bare[1] = { true };
+	struct vs_profile instant = w.p_roce;
+	size_t room;
+
+	(void)state;
+	w.env.bare = every_host;
+	w.env.bare_arg = (void *)bare;
+	instant.clone = VS_CLONE_INSTANT;
+	instant.hw.cpu_mhz = 2000;
+	esx01->cores = 1;		/* 2000 MHz: one of the two */
+	node.profile = &instant;
+	assert_int_equal(vs_place(&w.env, &node, 1, NULL, NULL), -1);
+	room = vs_place_room(&w.env, &node, 100);
+	assert_int_equal(room, 0);
+	esx01->cores = 2;
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(vs_place(&w.env, &node, 1, NULL, NULL), 0);
+	assert_int_equal(vs_place_room(&w.env, &node, 100), 1);
+	esx01->cores = 7;		/* the parent, and six */
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(vs_place_room(&w.env, &node, 100), 6);
+}
+
+/* What a VM that can't be read may have taken is the reason, not what is missing
+ * by the host's own list. */
+static void a_host_with_an_unread_vm_is_refused_for_that_first(void **state)
+{
+	(void)state;
+	w_vm_on(&w, "vm-1", "esx01", W_PF0)->readable = false;
+	assert_int_equal(refusal(), VS_REFUSE_UNKNOWN);
+	pf->link_up = false;
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(refusal(), VS_REFUSE_UNKNOWN);
+	pf->link_up = true;
+	w.roce.per_node = 2;
+	w.roce.rails = true;
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(refusal(), VS_REFUSE_UNKNOWN);
+	esx01->connected = false;
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(refusal(), VS_REFUSE_CONNECTION);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -528,6 +626,10 @@ int main(void)
 		TEST(hosts_and_pfs_that_failed_lately_are_left_out),
 		TEST(another_question_is_not_answered_by_what_is_kept),
 		TEST(a_host_on_trial_takes_as_many_as_it_may),
+		TEST(a_gang_leaves_the_host_on_trial_when_its_trial_is_full),
+		TEST(a_gang_reserves_no_cpu_twice),
+		TEST(a_clones_parent_needs_its_cpu_too),
+		TEST(a_host_with_an_unread_vm_is_refused_for_that_first),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

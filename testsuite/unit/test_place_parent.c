@@ -157,6 +157,21 @@ static void in_a_future_the_first_brings_its_parent(void **state)
 	assert_true(with != without);
 }
 
+/* 2000 MHz are all of the host, and reserved until n1 is gone. */
+static void in_a_future_the_cpu_is_free_too(void **state)
+{
+	struct vs_hold h = { .mem_mb = GB, .cpu_mhz = 2000 };
+	uint64_t key;
+
+	(void)state;
+	vs_strlcpy(h.node, "n1", sizeof(h.node));
+	vs_strlcpy(h.host, esx01->moid, sizeof(h.host));
+	assert_int_equal(vs_ledger_take(&w.ledger, &h, NULL), 0);
+	esx01->cores = 1;
+	instant.hw.cpu_mhz = 2000;
+	assert_int_equal(later(true, &key), 1);
+}
+
 /* Of a world with as many hosts as `bare` has entries. */
 static uint64_t key_of(const struct vs_profile *p)
 {
@@ -203,6 +218,7 @@ int main(void)
 		T(beside_one_that_exists_a_new_one_brings_its_own),
 		T(beside_a_full_clone_a_new_one_brings_its_own),
 		T(in_a_future_the_first_brings_its_parent),
+		T(in_a_future_the_cpu_is_free_too),
 		T(what_a_vm_needs_is_in_the_key),
 	};
 

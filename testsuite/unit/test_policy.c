@@ -202,9 +202,20 @@ static void spread_puts_one_vm_on_a_host_while_possible(void **state)
 	assert_int_equal(on("esx03", 6), 1);
 }
 
-/* The n-th smallest host of `order` has (n + 7) * 10 GB, of which a VM takes 60:
- * the larger the host, the less of it. */
-static void largest_are_taken(const int order[7])
+enum part { MEMORY, CORES, VFS, DEVICES, PARTS };
+
+/* A VM takes 60 GB, 4 cores, a VF or a device. The n-th smallest host of `order`
+ * has (n + 7) * 10 GB or n + 8 of the others: the larger, the less loaded. */
+static void resize(struct vs_host *h, enum part part, int n)
+{
+	h->memory_mb = (part == MEMORY ? 70 + 10 * n : 4000) * 1024;
+	h->cores = part == CORES ? 8 + n : 400;
+	h->pfs[0].vfs = part == VFS ? 8 + n : 64;
+	h->pfs[1].vfs = part == DEVICES ? 8 + n : 64;
+	vs_host_changed(&w.inv, h);
+}
+
+static void largest_are_taken(enum part part, const int order[7])
 {
 	struct vs_host *hosts[7];
 	char name[16];
@@ -212,8 +223,7 @@ static void largest_are_taken(const int order[7])
 	for (int i = 0; i < 7; i++) {
 		snprintf(name, sizeof(name), "esx%02d", i);
 		hosts[i] = vs_host_get_named(&w.inv, name);
-		hosts[i]->memory_mb = (70 + 10 * order[i]) * 1024;
-		vs_host_changed(&w.inv, hosts[i]);
+		resize(hosts[i], part, order[i]);
 	}
 	for (size_t n = 1; n <= 7; n++) {
 		place(n);
@@ -231,18 +241,22 @@ static void spread_takes_the_least_loaded_hosts_whatever_their_order(void **stat
 		{ 1, 4, 2, 6, 0, 3, 5 }, { 2, 3, 1, 0, 6, 5, 4 },
 		{ 4, 2, 3, 5, 1, 6, 0 }, { 0, 6, 1, 2, 3, 4, 5 },
 	};
+	struct vs_adapter device = w.roce;
 	char name[16];
 
 	(void)state;
 	w.env.policy = VS_PLACE_SPREAD;
 	w.p_roce.memory_mb = 60 * 1024;
-	w.p_roce.vcpus = 1;
+	vs_strlcpy(device.pf, W_PF1, sizeof(device.pf));
+	vs_strlcpy(w.roce.pf, W_PF0, sizeof(w.roce.pf));
+	w.roce.with = &device;
 	for (int i = 0; i < 7; i++) {
 		snprintf(name, sizeof(name), "esx%02d", i);
-		host(name, "", 64);
+		w_pf(host(name, "", 64), W_PF1, 64);
 	}
-	for (size_t i = 0; i < VS_COUNT(orders); i++)
-		largest_are_taken(orders[i]);
+	for (int part = MEMORY; part < PARTS; part++)
+		for (size_t i = 0; i < VS_COUNT(orders); i++)
+			largest_are_taken(part, orders[i]);
 }
 
 static void spread_heeds_a_disk_only_among_equals(void **state)
