@@ -167,6 +167,22 @@ static void a_hold_moved_to_no_known_pf_keeps_taking_a_vf(void **state)
 	assert_int_equal(w_free(&w, "esx02", "0000:af:00.0"), 1);
 }
 
+/* Where the guess is there, it may as well be the other PF of its switch. */
+static void a_guess_counts_against_all_pfs_of_its_switch(void **state)
+{
+	static const struct vs_hold_card unresolved = { "", false };
+	struct vs_hold *h = w_hold(&w, "n1", "esx01", W_PF0,
+				   VS_HOLD_REQUESTED);
+
+	(void)state;
+	assert_free(7, 8);
+	vs_ledger_move(&w.ledger, h, esx01->moid, NULL, 0);
+	assert_free(7, 7);
+	h->cards[0].automatic = false;
+	vs_ledger_move(&w.ledger, h, esx01->moid, &unresolved, 1);
+	assert_free(7, 7);
+}
+
 static void a_hold_on_automatic_pf_counts_against_its_switch(void **state)
 {
 	struct vs_hold *h = w_hold(&w, "n1", "esx01", W_PF0,
@@ -489,6 +505,62 @@ static void the_sum_over_all_hosts_is_the_sum_of_each(void **state)
 	vs_sums_clear(&made);
 }
 
+/* ---- where a card may be -------------------------------------------------- */
+
+static void a_vm_with_a_wrong_mark_is_counted_apart(void **state)
+{
+	struct vs_vm *vm = w_vm_on(&w, "vm-1", "esx01", W_PF1);
+	struct vs_pf_use use;
+
+	(void)state;
+	w_ours(&w, vm);
+	vs_strlcpy(vm->uuid, "50211e0a-0000-4000-8000-000000000002",
+		   sizeof(vm->uuid));
+	use = use_of(W_PF1);
+	assert_int_equal(use.suspect, 1);
+	assert_int_equal(use.ours + use.foreign, 0);
+	assert_int_equal(use.free, 7);
+	assert_false(use.unknown);
+	assert_free(8, 7);
+	vm->readable = false;
+	vs_vm_changed(&w.inv, vm);
+	assert_true(use_of(W_PF1).unknown);
+}
+
+/* A VF that is handed out by its address is of the PF on the same bus. */
+static void a_vf_by_its_address_takes_one_of_the_pf_on_its_bus(void **state)
+{
+	struct vs_vm *vm = w_vm(&w, "vm-1", "one", "esx01");
+
+	(void)state;
+	vm->power = VS_POWER_ON;
+	w_card(vm, VS_CARD_PCI_FIXED, "0000:5e:00.5");
+	assert_free(8, 7);
+	w_card(vm, VS_CARD_PCI_FIXED, "0000:3b:01.0");
+	assert_free(7, 7);
+	/* without an address it may be any */
+	w_card(vm, VS_CARD_PCI_FIXED, "");
+	assert_free(6, 6);
+}
+
+/* vCenter may name a PF that the host has no more. */
+static void a_card_of_a_pf_that_is_gone_may_be_on_its_switch(void **state)
+{
+	struct vs_vm *vm = w_vm_on(&w, "vm-1", "esx01", "0000:99:00.0");
+
+	(void)state;
+	assert_free(7, 7);
+	vs_strlcpy(esx01->pfs[1].switch_uuid, "50 2a switch B", VS_LABEL_LEN);
+	vs_host_changed(&w.inv, esx01);
+	assert_free(7, 8);
+	vs_strlcpy(vm->cards[0].switch_uuid, "50 2a switch B", VS_LABEL_LEN);
+	vs_vm_changed(&w.inv, vm);
+	assert_free(8, 7);
+	vs_strlcpy(vm->cards[0].switch_uuid, "50 2a gone too", VS_LABEL_LEN);
+	vs_vm_changed(&w.inv, vm);
+	assert_free(7, 7);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -502,6 +574,7 @@ int main(void)
 		TEST(only_the_designs_transitions_are_allowed),
 		TEST(a_hold_counts_on_the_host_it_was_moved_to),
 		TEST(a_hold_moved_to_no_known_pf_keeps_taking_a_vf),
+		TEST(a_guess_counts_against_all_pfs_of_its_switch),
 		TEST(a_hold_on_automatic_pf_counts_against_its_switch),
 		TEST(a_hold_without_a_vf_takes_cpu_and_memory_only),
 		TEST(a_hold_on_a_host_that_is_gone_takes_nothing_elsewhere),
@@ -520,6 +593,9 @@ int main(void)
 		TEST(only_what_is_reserved_and_the_overhead_takes_room),
 		TEST(a_hold_and_its_running_vm_take_room_once),
 		TEST(the_sum_over_all_hosts_is_the_sum_of_each),
+		TEST(a_vm_with_a_wrong_mark_is_counted_apart),
+		TEST(a_vf_by_its_address_takes_one_of_the_pf_on_its_bus),
+		TEST(a_card_of_a_pf_that_is_gone_may_be_on_its_switch),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
