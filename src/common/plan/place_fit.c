@@ -411,12 +411,10 @@ void vs_work_init(struct vs_work *w, const struct vs_place_env *env,
 	w->next = vs_calloc(n, sizeof(*w->next));
 	w->pfs_of = vs_calloc(n, sizeof(*w->pfs_of));
 	w->prefers = vs_calloc(n, sizeof(*w->prefers));
-	w->order = vs_calloc(n, sizeof(*w->order));
 	for (size_t i = 0; i < n; i++) {
 		w->class_of[i] = class_find(w, &nodes[i]);
 		w->classes[w->class_of[i]].count++;
 		w->site_of[i] = w->next[i] = VS_NO_NODE;
-		w->order[i] = i;
 	}
 	prefers_init(w);
 	w->fits = vs_calloc(w->nclasses, sizeof(*w->fits));
@@ -441,5 +439,4 @@ void vs_work_free(struct vs_work *w)
 	free(w->next);
 	free(w->pfs_of);
 	free(w->prefers);
-	free(w->order);
 }

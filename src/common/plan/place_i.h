@@ -87,7 +87,6 @@ struct vs_work {
 	size_t *site_of, *next;		/* VS_NO_NODE: not placed / the end */
 	struct vs_picked *pfs_of;
 	size_t *prefers;		/* site, or VS_NO_NODE */
-	size_t *order;			/* nodes, most constrained first */
 	int tries;			/* repairs left */
 	bool heeds;			/* what is wished goes first */
 };
