@@ -582,8 +582,8 @@ static void a_list_of_more_names_than_nodes_is_not_expanded(void **state)
 
 	(void)state;
 	while (at + 12 < sizeof(many))
-		at += (size_t)sprintf(many + at, "%s%s", at ? "," : "",
-				      "a[0-65535]");
+		at += (size_t)snprintf(many + at, sizeof(many) - at, "%s%s",
+				       at ? "," : "", "a[0-65535]");
 	rehash_node();
 	alarm(20);		/* expanded, it takes minutes */
 	assert_null(vs_nodes_of(many));
