@@ -9,7 +9,7 @@ import re
 import socket
 import threading
 
-from cluster import wait_for
+from cluster import free_ports, wait_for
 from stages import ready_count, wait_ready_again
 from worlds import world
 
@@ -137,12 +137,14 @@ def test_no_secret_is_anywhere_after_all_that_can_happen(fresh):
         assert f.stat().st_mode & 0o077 == 0, f"{f} is for others to read"
 
 
-def sockets_to(pid, port):
-    """Flags of a process' descriptors that are connected to a local port."""
+def sockets_at(pid, port):
+    """Flags of a process' descriptors that are connected to a local port, or
+    listen there."""
     inodes = set()
     for line in pathlib.Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]:
         words = line.split()
-        if int(words[2].split(":")[1], 16) == port:
+        here, there = (int(w.split(":")[1], 16) for w in words[1:3])
+        if there == port or (here == port and words[3] == "0A"):
             inodes.add(words[9])
     for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir():
         try:
@@ -154,11 +156,22 @@ def sockets_to(pid, port):
             yield int(info.split("flags:")[1].split()[0], 8)
 
 
-def test_what_slurmctld_starts_has_no_connection_to_vcenter(cluster):
-    """libcurl of Debian 12 opens its sockets without close-on-exec."""
+def vcenter_port(c):
     url = re.search(r"^VCenter=(\S+)",
-                    cluster.path("etc", "vsphere.conf").read_text(), re.M)[1]
-    port = int(url.strip("/").rsplit(":", 1)[1])
-    flags = wait_for("it is connected", 20, lambda: list(
-        sockets_to(cluster.daemons["slurmctld"].p.pid, port)))
-    assert all(f & 0o2000000 for f in flags), [oct(f) for f in flags]
+                    c.path("etc", "vsphere.conf").read_text(), re.M)[1]
+    return int(url.strip("/").rsplit(":", 1)[1])
+
+
+def test_what_slurmctld_starts_has_none_of_its_sockets(fresh):
+    """libcurl of Debian 12 opens its sockets without close-on-exec."""
+    metrics, owned = free_ports(1)
+    c = fresh(nodes=2, inventory=world(hosts=1, vfs=2),
+              vsphere={"MetricsPort": metrics})
+    assert owned        # its block of ports is kept until the end
+    pid = c.daemons["slurmctld"].p.pid
+    for what, port in (("vCenter", vcenter_port(c)),
+                       ("the control channel", c.control_port),
+                       ("the metrics", metrics)):
+        flags = wait_for(f"it has a socket for {what}", 20, lambda port=port:
+                         list(sockets_at(pid, port)))
+        assert all(f & 0o2000000 for f in flags), (what, [oct(f) for f in flags])
