@@ -52,7 +52,7 @@ struct fake_vm {
 	struct vs_vc_hw asked;		/* its numbers; pointers are void */
 	const char *guest_state, *guest_reason;
 	char guest[VS_VC_NGUEST][64];	/* by vs_vc_guest_keys[] */
-	int version;			/* changeVersion: its reconfigurations */
+	int version;			/* changeVersion: reconfigurations */
 };
 
 extern int fake_sent[FAKE_KINDS];	/* calls by kind, since reset */

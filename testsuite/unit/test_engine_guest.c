@@ -261,7 +261,7 @@ static void an_instant_clone_whose_values_changed_is_made_again(void **st)
 	assert_string_equal(vm1()->guest[VS_VC_G_CONF_SERVER], "");
 }
 
-/* A job that writes its guest's state all the time is no work for the engine. */
+/* A job that keeps writing its guest's state is no work for the engine. */
 static void words_of_a_guest_whose_node_is_up_are_only_noted(void **st)
 {
 	struct vs_vc_vm v = { .has = VS_VC_VM_GUEST, .guest_state = "failed",

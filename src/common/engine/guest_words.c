@@ -8,12 +8,12 @@
  * those that were set is not used before they are set again.
  *
  * Rules: a VM that is off is reconfigured before it is switched on; one that is
- * on and idle is switched off first, as one with a wrong card is; an instant clone
- * is made again. Under a running job nothing is done: the guest reads them at boot
- * alone. vCenter may show a value otherwise than it was set. What it shows after
- * our own call, and before a guest runs, counts as right. That the call succeeded
- * and that the VM's changeVersion is another one tells it from what was there
- * before.
+ * on and idle is switched off first, as one with a wrong card is; an instant
+ * clone is made again. Under a running job nothing is done: the guest reads them
+ * at boot alone. vCenter may show a value otherwise than it was set. What it shows
+ * after the engine's own call, and before a guest runs, counts as right. That the
+ * call succeeded and that the VM's changeVersion is another one tells it from what
+ * was there before.
  */
 #include <stdlib.h>
 #include <string.h>

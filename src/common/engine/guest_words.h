@@ -34,15 +34,15 @@ void vs_guest_words_check(struct vs_core *c);
 /* All nodes' expected hashes, after their addresses were chosen. */
 void vs_guest_words_expect(struct vs_core *c);
 
-/* Are the VM's values those that were set? True also where that is not known. */
+/* Are the VM's values those that were set? True also where it is unknown. */
 bool vs_guest_words_right(const struct vs_node *n, const struct vs_vm *vm);
 
 /*
  * The values that a node's VM shows after a call that sets them are learned in
- * three steps. asked: the call was sent; vm is as it was before, NULL for a clone.
- * done: the call ended, ok if it succeeded. learn: takes what vm shows for right
- * if the call succeeded, vm has another changeVersion since, and no user of its
- * guest can have written. The caller holds the core's lock.
+ * three steps. asked: the call was sent; vm is as it was before, NULL for a
+ * clone. done: the call ended, ok if it succeeded. learn: takes what vm shows for
+ * right if the call succeeded, vm has another changeVersion since, and no user of
+ * its guest can have written. The caller holds the core's lock.
  */
 void vs_guest_words_asked(struct vs_node *n, const struct vs_vm *vm);
 void vs_guest_words_done(struct vs_node *n, bool ok);
