@@ -402,6 +402,18 @@ static bool comment_says(job_record_t *job_ptr, const char *text)
 	return true;
 }
 
+#define UNKNOWN_S (300 * 24 * 3600)	/* the core says "in a year" */
+
+/* Backfill leaves a start beyond its window in the record, and squeue --start
+ * shows it as a date. 0 is Slurm's own word for a start that is not known. */
+static bool start_is_unknown(job_record_t *job_ptr)
+{
+	if (job_ptr->start_time - time(NULL) < UNKNOWN_S)
+		return false;
+	job_ptr->start_time = 0;
+	return true;
+}
+
 /*
  * state_desc is what squeue shows, and the scheduler wipes it in its next
  * cycle; system_comment stays, until the job waits for something else, or no
@@ -424,6 +436,7 @@ static void port_job_reason(void *ctx, uint32_t job, const char *text)
 			changed = true;
 		}
 		changed |= comment_says(job_ptr, text);
+		changed |= start_is_unknown(job_ptr);
 	}
 	if (changed)
 		last_job_update = time(NULL);

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A job that nobody can say a start for keeps no VFs from those behind it.
 
-A big job that comes first asks for more than can be served: a host is lost, a
-VM is not within reach, or a foreign VM stands in a node's place. Backfill starts
-the smaller ones meanwhile, though they last for longer than the minute after
-which the big one was once said to begin."""
+A big job that comes first asks for more than can be served: a host is lost, in
+maintenance or drained, a VM is not within reach, or a foreign VM stands in a
+node's place. Backfill starts the smaller ones meanwhile, though they last for
+longer than the minute after which the big one was once said to begin."""
 
 import pytest
 
@@ -12,12 +12,13 @@ from cluster import Cluster, wait_for
 from worlds import world
 
 E1, E2 = "esx01.example.org", "esx02.example.org"
+SLURM = {"SuspendTime": 5, "SuspendTimeout": 5, "ResumeTimeout": 60}
 
 
 def make_cluster():
     c = Cluster(nodes=8, inventory=world(hosts=2, vfs=4))
     c.vsphere = {"ShutdownGrace": 1}
-    c.slurm = {"SuspendTime": 5, "SuspendTimeout": 5, "ResumeTimeout": 60}
+    c.slurm = SLURM
     return c
 
 
@@ -26,7 +27,7 @@ def off(cluster):
         cluster.is_powered_down(n) for n in cluster.node_names()))
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def begun(cluster):
     """Each node has its VM, four on each host, and all are off."""
     cluster.wait_job(cluster.sbatch("-N8", script="true"), 60)
@@ -57,8 +58,19 @@ def foreign_vm(cluster):
     cluster.do("destroyVm", vm="vm006", force=True, wait=True)
 
 
-@pytest.mark.parametrize("cause", [lost_host, unreachable_vm, foreign_vm])
-def test_smaller_jobs_start_meanwhile(cluster, cause):
+def maintenance(cluster):
+    cluster.do("maintenance", host=E2, mode="enter")
+    yield
+    cluster.do("maintenance", host=E2, mode="exit")
+
+
+def drained_host(cluster):
+    cluster.must("svf", "host", "drain", E2)
+    yield
+    cluster.must("svf", "host", "resume", E2)
+
+
+def smaller_ones_start(cluster, cause):
     trouble = cause(cluster)
     next(trouble)
     big = cluster.sbatch("-C", "sriov-roce", "-N8", "--time=60",
@@ -70,6 +82,24 @@ def test_smaller_jobs_start_meanwhile(cluster, cause):
     for job in small:
         cluster.wait_job(job, 60)
     assert cluster.job_state(big) == "PENDING"
+    wait_for("squeue --start shows no date for the big one", 40,
+             lambda: cluster.squeue(big, "%S") == "N/A")
     next(trouble, None)
     off(cluster)
     assert len(cluster.wait_job(big, 60).split()) == 16
+
+
+@pytest.mark.parametrize("cause", [lost_host, unreachable_vm, foreign_vm,
+                                   maintenance, drained_host])
+def test_smaller_jobs_start_meanwhile(cluster, begun, cause):
+    smaller_ones_start(cluster, cause)
+
+
+def test_so_they_do_where_names_are_oversubscribed(fresh):
+    """The plans of slurm-vsphere are then what jobs wait for."""
+    c = fresh(nodes=8, inventory=world(hosts=2, vfs=4),
+              vsphere={"ShutdownGrace": 1, "OversubscribeNames": "yes"},
+              slurm=SLURM)
+    c.wait_job(c.sbatch("-N8", script="true"), 60)
+    off(c)
+    smaller_ones_start(c, lost_host)

@@ -556,6 +556,33 @@ static void records_stay_right_whatever_comes(void **state)
 	}
 }
 
+static time_t start_after(enum job_state_reason reason, time_t in_s)
+{
+	time_t at = time(NULL) + in_s, left;
+
+	job_comes();
+	job.state_reason = reason;
+	job.start_time = at;
+	vs_slurm_port.job_reason(NULL, 7, "needs 8 VFs, 4 free");
+	left = job.start_time;
+	job_goes();
+	return left == at ? in_s : left;
+}
+
+/* The core says it as a time in a year, which squeue would show as a date. */
+static void a_start_that_nobody_knows_is_no_date(void **state)
+{
+	const time_t year = 365 * 24 * 3600;
+
+	(void)state;
+	assert_int_equal(start_after(WAIT_RESOURCES, year), 0);
+	assert_int_equal(start_after(WAIT_RESOURCES, year - 3600), 0);
+	assert_int_equal(start_after(WAIT_RESOURCES, 3600), 3600);
+	assert_int_equal(start_after(WAIT_RESOURCES, year / 2), year / 2);
+	/* what a user has asked for stays */
+	assert_int_equal(start_after(WAIT_TIME, year), year);
+}
+
 static void a_constraint_is_read_to_its_end_and_freed(void **state)
 {
 	size_t sent = 0;
@@ -621,6 +648,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_stay_right_whatever_comes),
+		cmocka_unit_test(a_start_that_nobody_knows_is_no_date),
 		cmocka_unit_test(a_constraint_is_read_to_its_end_and_freed),
 		cmocka_unit_test(a_list_of_more_names_than_nodes_is_not_expanded),
 		cmocka_unit_test(a_reservation_is_described_in_slurms_memory),
