@@ -195,10 +195,13 @@ NEVER(delete_resv)
 NEVER(find_het_job_record)
 NEVER(find_job_array_rec)
 NEVER(find_part_record)
+NEVER(job_state_set_flag)
 NEVER(license_job_get)
 NEVER(license_job_return)
+NEVER(license_list_to_string)
 NEVER(license_validate)
 NEVER(queue_job_scheduler)
+NEVER(slurm_job_state_set_flag)
 NEVER(update_resv)
 NEVER(valid_feature_counts)
 NEVER(validate_operator)
@@ -402,7 +405,7 @@ static void node_is_put_right(void)
 	n->mcs_label = any(2) ? xstrdup("label") : NULL;
 	n->owner = any(100);
 	if (vs_port_node_stuck(n)) {
-		vs_port_nodes_mend((const char *const *)names, NODES);
+		vs_port_nodes_repair((const char *const *)names, NODES);
 		assert_null(n->mcs_label);
 		assert_int_equal(n->owner, NO_VAL);
 	}
