@@ -468,14 +468,15 @@ build_vcsim() {
 	VS_GOVC=${vs_sim_given%/*}/govc
 	[ -z "$vs_sim_given" ] || return 0
 	need_go
-	VS_SIM=$VS_CACHE/bin/vcsim
-	VS_GOVC=$VS_CACHE/bin/govc
+	[ -n "${vs_builds:-}" ] || vs_places
+	VS_SIM=$vs_builds/bin/vcsim
+	VS_GOVC=$vs_builds/bin/govc
 	[ -z "${vs_made[vcsim]:-}" ] || return 0
-	mkdir -p "$VS_CACHE/bin"
+	mkdir -p "$vs_builds/bin"
 	[ -x "$VS_SIM" ] || note "building the simulator, with Go and its modules"
 	go_modules "$VS_TOP/testsuite/vcsim"
 	(cd "$VS_TOP/testsuite/vcsim" && run_logged "$VS_CACHE/log/vcsim.log" \
-		"building the simulator" "$VS_GO" build -o "$VS_CACHE/bin/" \
+		"building the simulator" "$VS_GO" build -o "$vs_builds/bin/" \
 		. ./govc ./bare) || exit 1
 	vs_made[vcsim]=1
 }
