@@ -121,6 +121,11 @@ def draw_world(rng):
     }
 
 
+# Time limits: backfill starts a job of one minute beside any other that is to
+# begin in a minute, so that such jobs alone never wait for one.
+LIMITS_MIN = (1, 10, 60)
+
+
 # ---- jobs --------------------------------------------------------------------
 
 def draw_jobs(rng, seconds):
@@ -135,7 +140,7 @@ def draw_jobs(rng, seconds):
                "constraint": constraint, "nodes": size,
                "sleep": round(rng.uniform(0, 6), 1),
                "steps": rng.choice((1, 1, 2)), "exclusive": rng.random() < 0.3,
-               "hold": rng.random() < 0.08}
+               "hold": rng.random() < 0.08, "limit": LIMITS_MIN[n % 3]}
         yield Event(t, "jobs", "submit", job)
         later = t + rng.choice((rng.uniform(0, 2), rng.uniform(0, 15)))
         if job["hold"]:
@@ -373,8 +378,8 @@ def draw_starts(rng, seconds):
 
 
 def draw_lost(rng, seconds):
-    """A job that needs all of its kind, and half of the hosts are lost: smaller
-    jobs start. Once in each calm, too, where no restart excuses a wait."""
+    """A job that needs all of its kind and comes before all others, and half of
+    the hosts are lost: smaller jobs start. Once in each calm, too, where no restart excuses a wait."""
     times = [*instants(rng, seconds, 70, first=15),
              *(round(since + rng.uniform(2, (until - since) / 4), 3)
                for since, until in calms(seconds))]
@@ -384,7 +389,8 @@ def draw_lost(rng, seconds):
         yield Event(t, "lost", "hosts", {
             "job": {"name": f"b{n:04d}", "partition": part,
                     "constraint": constraint, "nodes": most, "sleep": 1.0,
-                    "steps": 1, "exclusive": False, "hold": False},
+                    "steps": 1, "exclusive": False, "hold": False,
+                    "limit": LIMITS_MIN[-1], "first": True},
             "hosts": rng.sample(HOSTS, 2),
             "state": rng.choice(("disconnected", "notResponding")),
             "seconds": round(rng.uniform(15, 50), 1)})

@@ -212,8 +212,9 @@ class Run:
             self.asked[a["name"]] = {**a, "t": time.time(), "id": None}
         opts = ["--requeue", "--open-mode=append", "-J", a["name"], "-p",
                 a["partition"], "-C", a["constraint"], "-N", str(a["nodes"]),
-                "-t1", "-o", self.c.path("out", "%x.out")]
+                "-t", str(a["limit"]), "-o", self.c.path("out", "%x.out")]
         opts += ["--exclusive"] * a["exclusive"] + ["-H"] * a["hold"]
+        opts += ["--priority=TOP"] * a.get("first", False)
         out = self.c.must("sbatch", "--parsable", *opts, f,
                           cwd=self.c.path("out"))
         self.asked[a["name"]]["id"] = int(out.strip().split(";")[0])
