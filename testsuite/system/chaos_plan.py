@@ -379,7 +379,8 @@ def draw_starts(rng, seconds):
 
 def draw_lost(rng, seconds):
     """A job that needs all of its kind and comes before all others, and half of
-    the hosts are lost: smaller jobs start. Once in each calm, too, where no restart excuses a wait."""
+    the hosts are lost: smaller jobs start. Once in each calm, too, where no restart
+    excuses a wait."""
     times = [*instants(rng, seconds, 70, first=15),
              *(round(since + rng.uniform(2, (until - since) / 4), 3)
                for since, until in calms(seconds))]

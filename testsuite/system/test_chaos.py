@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The chaos run's own parts that decide: the plan and what excuses Slurm."""
 
+import subprocess
 import threading
 import time
 
 import pytest
 
 from chaos_forgot import copy_explains, forgotten
-from chaos_hostile import NEEDS_ROOT, Bug, judge_order, judge_plans
+from chaos_hostile import NEEDS_ROOT, Bug, judge_order, judge_plans, must_reach
 from chaos_judge import never_done, restarts_max
 from chaos_loop import Loop
 from chaos_pending import (EXCUSED_S, UNSEEN, Excuses, Job, Moment, Pending, demands,
@@ -239,6 +240,18 @@ def test_plans_beyond_the_rate_are_a_defect():
     judge_plans([made] * 30, 20.0)
     with pytest.raises(Bug):
         judge_plans([made] * 14 + [refused] * 16, 2.0)
+
+
+def test_a_refused_submission_was_tried_unless_slurmctld_was_away():
+    def ended(rc, text):
+        return subprocess.CompletedProcess([], rc, "", text)
+    must_reach(ended(0, ""))
+    must_reach(ended(1, "sbatch: error: Batch job submission failed: Invalid feature"))
+    must_reach(ended(1, "Zero Bytes were transmitted or received"))
+    for text in ("", "Unable to contact slurm controller (connect failure)",
+                 "sbatch: error: Socket timed out on send/recv operation"):
+        with pytest.raises(ClusterError):
+            must_reach(ended(1, text))
 
 
 # ---- what the run itself fails to do --------------------------------------------------------
