@@ -105,6 +105,9 @@ static void names_and_their_bytes_have_a_maximum(void **state)
 	assert_non_null(names);
 	assert_int_equal(strlen(names[1]), 255);
 	vs_hostlist_free(names);
+	memset(list, 'x', 254);
+	vs_strlcpy(list + 254, "[9-10]", sizeof(list) - 254);	/* 255 and 256 bytes */
+	assert_null(vs_hostlist_expand(list));
 	memset(list, 'x', 256);
 	list[256] = '\0';
 	assert_null(vs_hostlist_expand(list));

@@ -6,6 +6,7 @@
  * malformed.
  */
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,8 +60,11 @@ static bool range(struct names *out, const char *prefix, int prefix_len,
 	if (hi < lo || hi - lo >= HOSTS_MAX)
 		return false;
 	for (; lo <= hi; lo++) {
+		/* The last number may be longer than the first. */
+		int width = snprintf(NULL, 0, "%0*lu", (int)digits, lo);
+
 		if (!may_add(out, (size_t)prefix_len + (size_t)suffix_len +
-			     digits))
+			     (size_t)width))
 			return false;
 		add_name(out, vs_asprintf("%.*s%0*lu%.*s", prefix_len, prefix,
 					  (int)digits, lo, suffix_len, suffix));
