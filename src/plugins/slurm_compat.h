@@ -351,6 +351,20 @@ void vs_unlock_jobs_write(void);
 int vs_rc_waits(void);
 bool vs_waits_in_order(const job_record_t *job_ptr);
 
+/*
+ * The job gets as few nodes as it may have: it asks so (--use-min-nodes), or from
+ * 26.05 it has tasks and no number of nodes, and Slurm takes the tasks for the
+ * most nodes. sbatch --test-only ignores both and asks for the most.
+ */
+static inline bool vs_wants_fewest(const job_record_t *job_ptr)
+{
+#if VS_GE(26, 5)
+	if (job_ptr->bit_flags & JOB_IMPLICIT_MAX_NODES)
+		return true;
+#endif
+	return job_ptr->bit_flags & USE_MIN_NODES;
+}
+
 /* In an RPC's submission of this job, not in a later look at it. */
 bool vs_job_is_new(const job_record_t *job_ptr);
 

@@ -276,6 +276,17 @@ def test_of_several_partitions_it_is_the_one_that_can_begin(cluster):
     assert not differs, differs
 
 
+@pytest.mark.parametrize("options", (["-n2"], ["-N1-3", "--use-min-nodes"]),
+                         ids=("tasks", "use-min-nodes"))
+def test_no_more_nodes_are_planned_than_the_job_gets(cluster, options):
+    """sbatch --test-only itself asks for the most that the job may have."""
+    empty(cluster)
+    plan = cluster.svf("plan", "-p", "roce", *options)
+    assert plan["starts_now"] and len(plan["nodes"]) == 1
+    differs = one_round(cluster, plan, ["-p", "roce", *options])
+    assert not differs, differs
+
+
 @needs_root
 def test_any_user_may_plan_with_a_script(cluster):
     script = cluster.path("out", "planned.sh")

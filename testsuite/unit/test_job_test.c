@@ -236,6 +236,32 @@ static void what_backfill_alone_looks_at_is_refused_too(void **state)
 	}
 }
 
+/* sbatch --test-only asks for the most nodes of a job that gets the fewest. */
+static void a_job_that_gets_the_fewest_nodes_is_told_of_these(void **state)
+{
+	(void)state;
+	w.room = w.vfs = 4;
+	w.start = time(NULL);
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 1, 3, 3), 0);
+	assert_int_equal(bit_set_count(bits), 3);
+	job.bit_flags = USE_MIN_NODES;
+	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 1, 3, 3), 0);
+	assert_int_equal(bit_set_count(bits), 1);
+#if VS_GE(26, 5)
+	job.bit_flags = JOB_IMPLICIT_MAX_NODES;
+	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 1, 3, 3), 0);
+	assert_int_equal(bit_set_count(bits), 1);
+#endif
+	/* its tasks may need more */
+	w.least = 2;
+	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 1, 3, 3), 0);
+	assert_int_equal(bit_set_count(bits), 2);
+	job.bit_flags = 0;
+}
+
 /* Slurm knows of tasks per node only when it looks at the nodes. */
 static void a_refusal_needs_as_many_nodes_as_the_tasks_do(void **state)
 {
@@ -418,6 +444,7 @@ int main(void)
 		T(what_is_full_for_slurm_is_not_said_to_be_free),
 		T(a_refusal_names_the_nodes_that_the_job_would_use),
 		T(what_backfill_alone_looks_at_is_refused_too),
+		T(a_job_that_gets_the_fewest_nodes_is_told_of_these),
 		T(a_refusal_needs_as_many_nodes_as_the_tasks_do),
 		T(what_is_busy_for_slurm_is_a_reason_but_no_shortage),
 		T(slurms_own_reason_stays_where_other_nodes_would_do),

@@ -393,6 +393,8 @@ int vs_job_test(struct vs_test *t, bitstr_t *bitmap)
 		return test_only(t, bitmap);
 	case SELECT_MODE_WILL_RUN:
 		vs_widen(t, bitmap);
+		if (vs_wants_fewest(t->job_ptr))
+			t->req = t->min;
 		return will_run(t, bitmap);
 	default:
 		return ask_stock(t, bitmap, NULL);
