@@ -160,7 +160,8 @@ def test_a_host_that_fails_a_hard_check_gets_no_job(cluster):
     words = "mtu: MTU 1500 on dvs-roce"
     wait_for("the reason names it", 30, lambda: words in
              cluster.svf("why", str(last))["text"])
-    assert words in cluster.squeue(last)
+    # Each look of the scheduler's wipes it, and it is written again after that.
+    wait_for("squeue says it, too", 30, lambda: words in cluster.squeue(last))
     host(cluster, H1, mtu=9000, switch="dvs-roce")
     assert cluster.wait_job(last, 60).strip().startswith("vm")
     assert cluster.counters()["powerOnFullPF"] == 0
