@@ -68,7 +68,8 @@ def judge_plans(answers, seconds):
 
 class Hostile:
     def __init__(self, cluster, lasting, absences):
-        """absences: how often slurmctld has been away until now."""
+        """absences: how often slurmctld has been away until now, and whether it
+        is away now."""
         self.c, self.lasting, self.absences = cluster, lasting, absences
         self.lock, self.guest = threading.Lock(), threading.Lock()
         self.program = None
@@ -151,7 +152,7 @@ class Hostile:
                 why = "closed"
             except ClusterError as e:
                 why = str(e)
-            if self.absences() != was:
+            if self.absences() != was or was[1]:
                 raise ClusterError("slurmctld was away")
             if time.monotonic() > end:
                 raise Bug(f"root had no answer beside many for {CROWD_S} s: {why}")
@@ -168,7 +169,7 @@ class Hostile:
         was, began = self.absences(), time.monotonic()
         answers = asked_often(self.c, a["times"], self.another(), "plan",
                               nodes=a["nodes"])
-        if self.absences() != was or not all(answers):
+        if self.absences() != was or was[1] or not all(answers):
             raise ClusterError("an answer is missing")
         judge_plans(answers, time.monotonic() - began)
 

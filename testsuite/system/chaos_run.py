@@ -130,7 +130,7 @@ class Run:
         self.ctld_lock = threading.Lock()
         self.outage_lock = threading.Lock()
         self.hostile_user = Hostile(cluster, self.lasting,
-                                    lambda: len(self.down))
+                                    lambda: (len(self.down), self.is_away()))
         self.out = open(cluster.path("journal.jsonl"), "a", encoding="utf-8")
 
     def note(self, lane, kind, args, outcome):
@@ -240,6 +240,10 @@ class Run:
         self.c.must("scontrol", "release", self.job_id(a["name"]))
 
     # ---- vCenter ---------------------------------------------------------------
+    def is_away(self):
+        """slurmctld was ended, and was not started again yet."""
+        return bool(self.down) and self.down[-1][1] is None
+
     def is_up(self):
         try:
             return self.c.svf("status")["up"]

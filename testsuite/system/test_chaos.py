@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+import chaos_hostile
 from chaos_forgot import copy_explains, forgotten
 from chaos_hostile import NEEDS_ROOT, Bug, judge_order, judge_plans, must_reach
 from chaos_judge import never_done, restarts_max
@@ -338,3 +339,17 @@ def test_a_lost_host_explains_the_nodes_whose_vms_it_has():
     assert not w.was_there("vm001", "b", T0 - 1, T0 + 1)
     assert w.was_there("vm001", "b", T0 - 1, T0 + 6)        # it moved
     assert w.was_there("vm002", "a", T0 + 1, T0 + 6)        # there was none
+
+
+def test_no_answer_is_a_bug_only_while_slurmctld_runs(monkeypatch):
+    def unanswered(*_args):
+        raise ClusterError("refused")
+
+    monkeypatch.setattr(chaos_hostile, "asked", unanswered)
+    monkeypatch.setattr(chaos_hostile, "CROWD_S", 0)
+    away = chaos_hostile.Hostile(None, None, lambda: (3, True))
+    with pytest.raises(ClusterError, match="slurmctld was away"):
+        away.root_is_answered()
+    up = chaos_hostile.Hostile(None, None, lambda: (3, False))
+    with pytest.raises(Bug, match="refused"):
+        up.root_is_answered()
