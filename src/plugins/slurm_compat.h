@@ -352,9 +352,9 @@ int vs_rc_waits(void);
 bool vs_waits_in_order(const job_record_t *job_ptr);
 
 /*
- * The job gets as few nodes as it may have: it asks so (--use-min-nodes), or from
- * 26.05 it has tasks and no number of nodes, and Slurm takes the tasks for the
- * most nodes. sbatch --test-only ignores both and asks for the most.
+ * The job gets as few nodes as it may have: it asks so (--use-min-nodes), or
+ * from 26.05 it has tasks and no number of nodes, and Slurm takes the tasks for
+ * the most nodes. sbatch --test-only ignores both and asks for the most.
  */
 static inline bool vs_wants_fewest(const job_record_t *job_ptr)
 {

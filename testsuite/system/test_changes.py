@@ -77,9 +77,9 @@ def test_a_job_with_no_kill_outlives_a_vm_that_somebody_destroys(cluster):
 
 
 def resume(c, node):
-    """With ReturnToService=2 an answer of its slurmd that was under way when the
-    host was lost has Slurm return the node by itself: then there is no more to
-    resume, and Slurm says so."""
+    """With ReturnToService=2 an answer of its slurmd that was under way when
+    the host was lost has Slurm return the node by itself: then there is no more
+    to resume, and Slurm says so."""
     r = c.run("scontrol", "update", f"nodename={node}", "state=resume")
     if r.returncode:
         assert "Invalid node state transition" in r.stderr, r.stderr
