@@ -356,13 +356,14 @@ bool vs_waits_in_order(const job_record_t *job_ptr);
  * from 26.05 it has tasks and no number of nodes, and Slurm takes the tasks for
  * the most nodes. sbatch --test-only ignores both and asks for the most.
  */
+#if VS_GE(26, 5)
+#define VS_FEWEST_FLAGS (USE_MIN_NODES | JOB_IMPLICIT_MAX_NODES)
+#else
+#define VS_FEWEST_FLAGS USE_MIN_NODES
+#endif
 static inline bool vs_wants_fewest(const job_record_t *job_ptr)
 {
-#if VS_GE(26, 5)
-	if (job_ptr->bit_flags & JOB_IMPLICIT_MAX_NODES)
-		return true;
-#endif
-	return job_ptr->bit_flags & USE_MIN_NODES;
+	return job_ptr->bit_flags & VS_FEWEST_FLAGS;
 }
 
 /* In an RPC's submission of this job, not in a later look at it. */

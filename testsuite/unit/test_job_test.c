@@ -244,16 +244,15 @@ static void a_job_that_gets_the_fewest_nodes_is_told_of_these(void **state)
 	w.start = time(NULL);
 	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 1, 3, 3), 0);
 	assert_int_equal(bit_set_count(bits), 3);
+	for (uint64_t flag = 1; flag; flag <<= 1) {
+		if (!(flag & VS_FEWEST_FLAGS))
+			continue;
+		job.bit_flags = flag;
+		bit_set_all(bits);
+		assert_int_equal(ask(SELECT_MODE_WILL_RUN, 1, 3, 3), 0);
+		assert_int_equal(bit_set_count(bits), 1);
+	}
 	job.bit_flags = USE_MIN_NODES;
-	bit_set_all(bits);
-	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 1, 3, 3), 0);
-	assert_int_equal(bit_set_count(bits), 1);
-#if VS_GE(26, 5)
-	job.bit_flags = JOB_IMPLICIT_MAX_NODES;
-	bit_set_all(bits);
-	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 1, 3, 3), 0);
-	assert_int_equal(bit_set_count(bits), 1);
-#endif
 	/* its tasks may need more */
 	w.least = 2;
 	bit_set_all(bits);
