@@ -42,7 +42,7 @@
 # shellcheck source=contribs/slurm-testsuite.sh
 . "$VS_TOP/contribs/slurm-testsuite.sh"
 
-# A warning ends the build of a developer, and of nobody else.
+# A warning ends the build of a developer alone.
 # shellcheck disable=SC2034 # lib.sh's
 vs_configure=(--enable-werror)
 passed=0

@@ -52,7 +52,7 @@ case $VS_CACHE in /*) ;; *) VS_CACHE=$PWD/$VS_CACHE ;; esac
 path_is_safe() { case $1 in *[!A-Za-z0-9/._+,@=~-]*) return 1 ;; esac; }
 path_hash() { printf '%s' "$1" | cksum | cut -d ' ' -f 1; }
 
-# This user's own directory below /var/tmp, which nobody else can have made.
+# This user's own directory below /var/tmp, which no other user can have made.
 vs_own_tmp() {
 	local d
 	d=/var/tmp/slurm-vsphere-$(id -u)

@@ -48,19 +48,25 @@ static void a_gang_that_cannot_be_held_whole_holds_nothing(void **state)
 	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm2"));
 }
 
-static void the_last_of_many_waiting_prologs_is_asked_for_too(void **state)
+/* Jobs 1 to WAITS wait in their prologs for one node, from this job on. */
+static void all_wait(int first, int step)
 {
 	int one;
 
-	(void)state;
 	begin(1, 1, 1, "warm");
 	ready();
 	vs_core.port = &port;
 	one = id("vm1");
 	vs_lock();
-	for (uint32_t job = 1; job <= WAITS; job++)
-		vs_job_wait(&vs_core, job, 0, &one, 1);
+	for (int job = first; job >= 1 && job <= WAITS; job += step)
+		vs_job_wait(&vs_core, (uint32_t)job, 0, &one, 1);
 	vs_unlock();
+}
+
+static void the_last_of_many_waiting_prologs_is_asked_for_too(void **state)
+{
+	(void)state;
+	all_wait(1, 1);
 	assert_int_equal(waits(), WAITS);
 	vs_waits_gone(&vs_core);
 	assert_int_equal(waits(), WAITS - 1);
@@ -71,17 +77,8 @@ static void the_last_of_many_waiting_prologs_is_asked_for_too(void **state)
 /* The same where the list begins with the one that is gone. */
 static void the_first_of_them_too(void **state)
 {
-	int one;
-
 	(void)state;
-	begin(1, 1, 1, "warm");
-	ready();
-	vs_core.port = &port;
-	one = id("vm1");
-	vs_lock();
-	for (uint32_t job = WAITS; job; job--)
-		vs_job_wait(&vs_core, job, 0, &one, 1);
-	vs_unlock();
+	all_wait(WAITS, -1);
 	vs_waits_gone(&vs_core);
 	assert_int_equal(waits(), WAITS - 1);
 }

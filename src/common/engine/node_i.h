@@ -41,7 +41,7 @@ struct vs_kept {
 	bool place;			/* it needs one besides */
 	bool exists;			/* for a VM that is there already */
 	bool barred;			/* no new job may have it */
-	bool lasts;			/* what bars it: nobody knows how long */
+	bool lasts;			/* what bars it: no end is known */
 	bool fresh;			/* looked at since */
 	bool looked;			/* in this turn: to be acted upon */
 	bool rests;			/* nothing is to be done for it */

@@ -495,7 +495,7 @@ static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 
 #define NAMES_AT_ONCE 512	/* that are looked up under the lock, 0.1 ms */
 
-/* Ids of ours among the names, each once. False: as of lend(). */
+/* Ids of managed nodes among the names, each once. False: as of lend(). */
 static bool ids_find(struct vs_core *c, char **names, int *ids, struct plan *p)
 {
 	VS_FREE bool *seen = vs_calloc(c->nnodes + 1, sizeof(*seen));

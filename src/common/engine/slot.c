@@ -129,7 +129,7 @@ bool vs_when_shared(struct vs_core *c, const struct vs_profile *a,
 			     (size_t)(b - c->profiles));
 }
 
-enum waits_for { FOR_ROOM, FOR_A_WHILE, FOR_NOBODY_KNOWS };
+enum waits_for { FOR_ROOM, FOR_A_WHILE, FOR_UNKNOWN };
 
 /* What such nodes that want a place have, and what they lack besides room. */
 struct wants {
@@ -141,7 +141,7 @@ struct wants {
 /*
  * Those among them that want what this kind wants. A start that is always a
  * minute ahead would have backfill keep all that is free for a job that waits
- * for an administrator: where nobody knows how long it takes, that is the answer.
+ * for an administrator: where no end is known, the answer is unknown.
  */
 static enum waits_for sort_out(struct vs_core *c, const int *ids, size_t n,
 			       size_t kind, struct wants *w)
@@ -159,20 +159,20 @@ static enum waits_for sort_out(struct vs_core *c, const int *ids, size_t n,
 		if (!want_the_same(&c->whens, kind, (size_t)k->profile))
 			continue;
 		if (k->lasts)
-			return FOR_NOBODY_KNOWS;
+			return FOR_UNKNOWN;
 		if (k->holds) {
 			w->holding[w->nholding++] = ids[i];
 			continue;
 		}
 		if (!k->place && k->unserved_ms &&
 		    vs_clock() - k->unserved_ms > SOON_MOST_MS)
-			return FOR_NOBODY_KNOWS;
+			return FOR_UNKNOWN;
 		if (!k->place)
 			waits = FOR_A_WHILE;
 		w->more++;
 		w->fresh |= !k->exists;
 	}
-	return w->fresh && c->now[kind].missing[0] ? FOR_NOBODY_KNOWS : waits;
+	return w->fresh && c->now[kind].missing[0] ? FOR_UNKNOWN : waits;
 }
 
 static int64_t later_of(int64_t a, int64_t b)
@@ -238,7 +238,7 @@ static int64_t when_all(struct vs_core *c, const struct vs_asker *a,
 			break;
 		case FOR_A_WHILE:
 			break;
-		case FOR_NOBODY_KNOWS:
+		case FOR_UNKNOWN:
 			when = VS_TIME_NEVER;
 		}
 		if (when == VS_TIME_NEVER)

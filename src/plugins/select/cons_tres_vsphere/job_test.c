@@ -222,7 +222,7 @@ static int test_only(const struct vs_test *t, bitstr_t *bitmap)
 	int rc = ask_stock(t, bitmap, NULL);
 
 	/* A submission comes by here: a user's entries must not look as if
-	 * slurm-vsphere had written them. A pending job has none of ours. */
+	 * slurm-vsphere had written them. A pending job has none. */
 	if (IS_JOB_PENDING(t->job_ptr))
 		vs_job_env_replace(&t->job_ptr->spank_job_env,
 				   &t->job_ptr->spank_job_env_size,
