@@ -338,6 +338,11 @@ bool vs_waits_in_order(const job_record_t *job_ptr)
 }
 #endif
 
+uint32_t vs_backfill_passes(void)
+{
+	return slurmctld_diag_stats.bf_cycle_counter;
+}
+
 /* ---- licenses ------------------------------------------------------------------ */
 
 vs_list_t vs_licenses_read(const char *text)

@@ -58,6 +58,7 @@
 #pragma weak resv_list
 #pragma weak last_job_update
 #pragma weak slurmctld_config
+#pragma weak slurmctld_diag_stats
 #pragma weak avail_feature_list
 #pragma weak avail_node_bitmap
 #pragma weak booting_node_bitmap
@@ -350,6 +351,9 @@ void vs_unlock_jobs_write(void);
  */
 int vs_rc_waits(void);
 bool vs_waits_in_order(const job_record_t *job_ptr);
+/* How many passes of backfill have ended. `sdiag --reset` and midnight begin again
+ * with 0. A JOB lock is held. */
+uint32_t vs_backfill_passes(void);
 
 /*
  * The job gets as few nodes as it may have: it asks so (--use-min-nodes), or

@@ -135,6 +135,7 @@ static void look(struct vs_port_look *row)
 	} else if (IS_JOB_PENDING(job_ptr)) {
 		row->is = VS_JOB_PENDING;
 		row->start = job_ptr->start_time;
+		row->passes = vs_backfill_passes();
 		if (job_ptr->array_recs)
 			row->begun = job_ptr->array_recs->tot_run_tasks +
 				job_ptr->array_recs->tot_comp_tasks;

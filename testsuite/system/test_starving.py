@@ -103,3 +103,20 @@ def test_so_they_do_where_names_are_oversubscribed(fresh):
     c.wait_job(c.sbatch("-N8", script="true"), 60)
     off(c)
     smaller_ones_start(c, lost_host)
+
+
+def test_a_plan_that_backfill_makes_no_longer_keeps_nothing(fresh):
+    """A node of the big job is drained: Slurm plans it no more."""
+    c = fresh(nodes=8, inventory=world(hosts=2, vfs=4),
+              vsphere={"ShutdownGrace": 1, "OversubscribeNames": "yes"},
+              slurm={**SLURM, "SuspendTime": 300,
+                     "SchedulerParameters": "bf_interval=2"})
+    first = c.sbatch("-N8", "--time=2", script="sleep 1000")
+    wait_for("it runs", 60, lambda: c.job_state(first) == "RUNNING")
+    big = c.sbatch("-C", "sriov-roce", "-N8", "--time=60", script="true")
+    wait_for("it is planned", 20, lambda: c.squeue(big, "%S") != "N/A")
+    c.must("scontrol", "update", "nodename=vm008", "state=drain", "reason=x")
+    c.must("scancel", first)
+    small = c.sbatch("-C", "sriov-roce", "-N3", "--time=10", script="true")
+    c.wait_job(small, 30)       # a plan alone was kept for 90 s
+    assert c.job_state(big) == "PENDING"

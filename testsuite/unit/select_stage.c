@@ -227,6 +227,11 @@ int vs_rc_waits(void)
 	return ESLURM_NODES_BUSY;
 }
 
+uint32_t vs_backfill_passes(void)
+{
+	return 0;
+}
+
 bool vs_waits_in_order(const job_record_t *job_ptr)
 {
 	return !(job_ptr->bit_flags & BACKFILL_SCHED);

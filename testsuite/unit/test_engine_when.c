@@ -42,11 +42,13 @@ static size_t spare_of(const char *a, const char *b)
 	return vs_when_spare(&vs_core, &asker, ids, 2, avail, &left);
 }
 
+static uint32_t passes;		/* of backfill, when a plan is made */
+
 static void plan(uint32_t job, uint64_t rank, const char *node, int64_t in,
 		 int64_t lasts)
 {
 	struct vs_asker a = { .job = job, .rank = rank, .now = T0,
-			      .lasts = lasts };
+			      .lasts = lasts, .passes = passes };
 	int one = id(node);
 
 	vs_when_planned(&vs_core, &a, &one, 1, T0 + in);
@@ -501,6 +503,25 @@ static void ends_and_plans_follow_what_slurm_says(void **state)
 	vs_when_look(&vs_core);
 	assert_non_null(vs_timeline_plan_of(&vs_core.whens.timeline, 9));
 	now += 20000;
+	vs_when_look(&vs_core);
+	assert_null(vs_timeline_plan_of(&vs_core.whens.timeline, 9));
+	/* a whole pass of backfill has ended without it */
+	plan(9, 8, "vm3", 400, 1000);
+	seen[2].passes = 1;
+	vs_when_look(&vs_core);
+	assert_non_null(vs_timeline_plan_of(&vs_core.whens.timeline, 9));
+	seen[2].passes = 2;
+	vs_when_look(&vs_core);
+	assert_null(vs_timeline_plan_of(&vs_core.whens.timeline, 9));
+	/* sdiag --reset: they are counted from 0 again */
+	passes = 70;
+	plan(9, 8, "vm3", 400, 1000);
+	passes = 0;
+	for (seen[2].passes = 0; seen[2].passes < 2; seen[2].passes++) {
+		vs_when_look(&vs_core);
+		assert_non_null(
+			vs_timeline_plan_of(&vs_core.whens.timeline, 9));
+	}
 	vs_when_look(&vs_core);
 	assert_null(vs_timeline_plan_of(&vs_core.whens.timeline, 9));
 	/* cancelled */

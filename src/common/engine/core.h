@@ -140,6 +140,7 @@ struct vs_asker {
 	bool in_order;		/* it passes nobody who was refused before it */
 	bool in_backfill;	/* so that a scheduler's own word counts more */
 	bool reserved;		/* it runs in a reservation */
+	uint32_t passes;	/* of backfill, that have ended */
 	enum vs_lacks lacks;	/* for refused() */
 };
 

@@ -50,6 +50,8 @@ struct vs_port_look {
 	int64_t end;			/* of one that runs, epoch seconds;
 					 * INT64_MAX: nobody knows */
 	int64_t start;			/* planned for one that pends, 0: not */
+	uint32_t passes;		/* of backfill, that have ended: of one that
+					 * pends */
 	uint32_t begun;			/* tasks of its array, ever, while others
 					 * of them pend; 0: it is none */
 	/* of one that runs: Slurm has suspended it; by job_suspend(), and for

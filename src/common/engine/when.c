@@ -15,7 +15,8 @@
 
 #define DOWN_MS 5000		/* beside ShutdownGrace, until one was seen to go */
 #define DOWN_MOST_MS 60000
-#define PLAN_MS 90000		/* a plan that backfill makes no more */
+#define PLAN_MS 90000		/* a plan while backfill makes no passes */
+#define PLAN_PASSES 2		/* ended since: the one that made it, and another */
 
 void vs_when_clear(struct vs_core *c)
 {
@@ -167,6 +168,20 @@ static size_t jobs_known(const struct vs_timeline *t,
 	return n;
 }
 
+/*
+ * Backfill plans every job again in each of its passes, as far as it gets. Slurm
+ * keeps nothing for a job that a pass did not plan: a node was drained, say. Its
+ * old plan would keep VFs from the jobs behind it.
+ */
+static bool plan_is_old(struct vs_plan *p, const struct vs_port_look *row,
+			int64_t now_ms)
+{
+	if (row->passes < p->passes)
+		p->passes = row->passes;	/* counted from 0 again */
+	return row->passes - p->passes >= PLAN_PASSES ||
+		now_ms - p->told_ms > PLAN_MS;
+}
+
 static void plan_seen(struct vs_core *c, const struct vs_port_look *row,
 		      int64_t now_ms)
 {
@@ -177,7 +192,7 @@ static void plan_seen(struct vs_core *c, const struct vs_port_look *row,
 		return;
 	if (row->start)
 		p->told_ms = now_ms;
-	if (row->is != VS_JOB_PENDING || now_ms - p->told_ms > PLAN_MS)
+	if (row->is != VS_JOB_PENDING || plan_is_old(p, row, now_ms))
 		vs_when_settled(c, row->job);
 	else if (row->start && row->start != p->start)
 		vs_timeline_plan_move(t, p, row->start);

@@ -52,6 +52,7 @@ struct vs_plan {
 	uint64_t rank;			/* the higher the sooner */
 	int64_t start, end;
 	int64_t told_ms;		/* the caller's: when it was said last */
+	uint32_t passes;		/* the caller's: of backfill, ended by then */
 	size_t *need;			/* VMs, by kind */
 	UT_hash_handle hh;		/* by job; reservations are in no hash */
 };

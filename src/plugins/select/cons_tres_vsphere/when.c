@@ -115,6 +115,7 @@ struct vs_asker vs_asker_of(const struct vs_test *t)
 		.in_order = t->mode == SELECT_MODE_RUN_NOW &&
 			vs_waits_in_order(t->job_ptr),
 		.in_backfill = t->mode == SELECT_MODE_WILL_RUN,
+		.passes = vs_backfill_passes(),
 		.reserved = t->job_ptr->resv_name != NULL,
 	};
 }
