@@ -73,6 +73,28 @@ static void nothing_is_asked_back_for_a_node_that_lacks_no_room(void **state)
 	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
 }
 
+/* A VF would come free where no VM is started for now. */
+static void nothing_is_asked_back_on_a_host_that_is_left_out(void **state)
+{
+	int wants;
+
+	(void)state;
+	begin(2, 1, 1, "warm");
+	ready();
+	bring_up(7, "vm1");
+	end_job(7, "vm1");
+	vs_avoid_add(&vs_core, "host-1", "", now + 60000, "a start failed");
+	wants = id("vm2");
+	now += 6000;
+	refuse(8, &wants, 1, 1, "no VF");
+	turns(3);
+	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	vs_avoid_end(&vs_core, VS_AVOID_FAILED, "host-1");
+	refuse(8, &wants, 1, 1, "no VF");
+	turns(3);
+	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+}
+
 /* vm1 to vm3, two VFs of one host; job 8 wants vm3 while 6 and 7 have the
  * others, and then they end, 7 first. */
 static void two_end(int *wants)
@@ -318,6 +340,7 @@ int main(void)
 		cmocka_unit_test(room_is_asked_back_from_vms_that_have_no_vf),
 		cmocka_unit_test(vms_stay_that_would_leave_nothing_of_what_lacks),
 		cmocka_unit_test(nothing_is_asked_back_for_a_node_that_lacks_no_room),
+		cmocka_unit_test(nothing_is_asked_back_on_a_host_that_is_left_out),
 		cmocka_unit_test(slurm_looks_first_whether_the_job_takes_an_idle_vm),
 		cmocka_unit_test(it_is_not_waited_for_for_ever),
 		cmocka_unit_test(a_vgpu_of_another_profile_gives_way),

@@ -77,6 +77,13 @@ static bool helps_vf(struct vs_core *c, const struct vs_hold *h,
 	       vs_freed_add(&f, h, INT_MAX);
 }
 
+/* Placement uses this host: room on any other is of no use. */
+static bool takes_vms(struct vs_core *c, const struct vs_host *host)
+{
+	return vs_host_usable(host) && !vs_avoid_get(c, host->moid, NULL) &&
+		!vs_window_barring(c, host->moid);
+}
+
 /*
  * Would this node's end give a VM like the wanted one what it lacks: a VF, its
  * host's CPU or memory, or of what hosts share?
@@ -89,8 +96,7 @@ static bool helps(struct vs_core *c, const struct vs_node *victim,
 	const struct vs_host_sum *sum;
 	struct need n;
 
-	if (!host || !vs_host_usable(host) ||
-	    vs_window_barring(c, host->moid))
+	if (!host || !takes_vms(c, host))
 		return false;
 	n = need_of(want, host);
 	if (helps_all(c, victim, host, &n))
@@ -343,8 +349,7 @@ static size_t reclaim_groups(struct vs_core *c, const struct vs_refused *r,
 			h ? vs_host_get(&c->inv, h->host) : NULL;
 		struct vs_freed f;
 
-		if (!host || done[host->index] || !vs_host_usable(host) ||
-		    vs_window_barring(c, host->moid) ||
+		if (!host || done[host->index] || !takes_vms(c, host) ||
 		    !vs_host_on_net(host, want->profile->adapter, want->net))
 			continue;
 		done[host->index] = true;
