@@ -232,10 +232,12 @@ class Judge:
         if self.run.seconds >= 120 and "jobs" in self.run.lanes and \
                 not self.watch.pending.judged(cycles):
             self.found("pending", f"no wait was judged: {self.waits}")
-        for name, id_, since, until in self.watch.pending.kept(cycles):
+        for name, id_, since, until, m in self.watch.pending.kept(cycles):
             if name in self.run.asked:
                 self.found("pending", f"{name} JobId={id_} could have started from "
-                           f"{since:.1f} to {until:.1f}", key=f"JobId={id_}",
+                           f"{since:.1f} to {until:.1f}; at first up={m.up} "
+                           f"off={m.off} free={m.free} able={m.able} "
+                           f"whole={m.whole} jobs={m.jobs}", key=f"JobId={id_}",
                            at=since)
 
     def explained(self, f):

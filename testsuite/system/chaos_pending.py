@@ -87,11 +87,11 @@ def pairs(pfs, apart):
 def room(starts, free, apart):
     """Whether so many nodes of each adapter can be started on the free VFs."""
     for network in {CARDS[a][1] for a in starts}:
-        there = [a for a in starts if CARDS[a][1] == network]
+        there = [a for a in starts if starts[a] and CARDS[a][1] == network]
         two = sum(starts[a] for a in there if CARDS[a][2] == 2)
         one = sum(starts[a] for a in there if CARDS[a][2] == 1)
         hosts = free.get(network, [])
-        if two > sum(pairs(pfs, apart) for pfs in hosts) or \
+        if there and not hosts or two > sum(pairs(pfs, apart) for pfs in hosts) or \
                 one > sum(map(sum, hosts)) - 2 * two:
             return False
     return True
@@ -148,6 +148,7 @@ class Pending:
         self.waited = {}        # job: when it was seen to wait first, in this row
         self.moments = self.unknown = self.late = 0
         self.rows = {}          # (job, since): until
+        self.first = {}         # (job, since): the moment
         self.waits = {}         # the same of every eligible job
 
     def look(self, moment, late=False):
@@ -163,14 +164,16 @@ class Pending:
         self.moments += 1
         self.since = carry(self.since, startable(moment, self.apart), moment.at)
         self.waited = carry(self.waited, moment.jobs, moment.at)
+        for row in self.since.items():
+            self.first.setdefault(row, moment)
         self.rows.update({(k, t): moment.at for k, t in self.since.items()})
         self.waits.update({(k, t): moment.at for k, t in self.waited.items()})
 
     def kept(self, cycles):
-        """[(job's name, id, since, until)] of those who pended while three cycles
-        began; cycles: when each did, ascending."""
-        return [(k[0], k[1], a, b) for (k, a), b in self.rows.items()
-                if began(cycles, a, b) >= CYCLES]
+        """[(job's name, id, since, until, the first moment)] of those who pended
+        while three cycles began; cycles: when each did, ascending."""
+        return [(k[0], k[1], a, b, self.first[k, a])
+                for (k, a), b in self.rows.items() if began(cycles, a, b) >= CYCLES]
 
     def judged(self, cycles):
         """How many waits lasted for so long: each could have been a violation."""
@@ -229,7 +232,7 @@ def node_lists(nodes, state, told, excused=()):
         adapter, mine = svf[name]["adapter"], vms.get(name, [])
         lost = any(v["connection"] != "connected" or
                    hosts[v["host"]]["state"] != "connected" for v in mine)
-        if not flags & {"DOWN", "DRAIN"} and not lost:
+        if not flags & {"DOWN", "DRAIN"} and (has_job(f) or not lost):
             able[adapter] = able.get(adapter, 0) + 1
         strange = len(mine) > 1 or any(
             v["connection"] != "connected" or not v["owner"] or v["template"] or
@@ -245,16 +248,28 @@ def node_lists(nodes, state, told, excused=()):
     return up, off, able
 
 
+def has_job(node):
+    """As scontrol shows the node: one runs there, or ends."""
+    return bool(set(node["State"].replace("*", "").split("+")) &
+                {"ALLOCATED", "MIXED", "COMPLETING"})
+
+
 def connected(h):
     return h["state"] == "connected" and not h["maintenance"] and not h["entering"]
 
 
-def vf_lists(state, told, networks, ours):
-    """(free, whole): VFs of each PF, by network and host. networks: of a switch."""
+def vf_lists(state, told, networks, ours, busy=()):
+    """(free, whole): VFs of each PF, by network and host. networks: of a switch.
+    busy: nodes with a job. Slurm plans by the job's end, on a lost host as well.
+    A VM without a VF needs a host all the same."""
     svf = {h["host"]: h for h in told}
     free, whole = {}, {}
     for h in state["hosts"]:
         if not connected(h):
+            for pf in h["pfs"]:
+                kept = sum(vm in busy for vm in pf["by"].values())
+                if kept and pf["switch"] in networks:
+                    whole.setdefault(networks[pf["switch"]], []).append([kept])
             continue
         said = svf.get(h["name"], {"pfs": [], "reasons": ["not told"]})
         pfs = {pf["pci"]: pf for pf in said["pfs"]}
@@ -268,6 +283,7 @@ def vf_lists(state, told, networks, ours):
             now.setdefault(network, []).append(max(0, min(
                 pf["vfs"] - pf["used"] - pfs.get(pf["id"], {}).get("held", 0),
                 pfs.get(pf["id"], {}).get("free", 0))))
+        now["VM-PG"] = ever["VM-PG"] = []
         for network, counts in ever.items():
             whole.setdefault(network, []).append(counts)
             if not said.get("reasons") and said.get("state") == "up":

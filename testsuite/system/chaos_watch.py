@@ -12,8 +12,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from chaos_loop import Loop
-from chaos_pending import (Excuses, Job, Moment, Pending, demands, node_lists,
-                           vf_lists)
+from chaos_pending import (Excuses, Job, Moment, Pending, demands, has_job,
+                           node_lists, vf_lists)
 from chaos_plan import CARDS, NODES
 from cluster import parse_fields
 from worlds import IB, ROCE
@@ -139,7 +139,9 @@ class Watch:
             return None
         ours = {v["name"] for v in state["vms"] if is_ours(v)}
         up, off, able = node_lists(nodes, state, told, self.excuses.holds(at, told))
-        free, whole = vf_lists(state, hosts, {"dvs-roce": ROCE, "dvs-ib": IB}, ours)
+        busy = {n["NodeName"] for n in nodes if has_job(n)}
+        free, whole = vf_lists(state, hosts, {"dvs-roce": ROCE, "dvs-ib": IB}, ours,
+                               busy)
         eligible = [self.job(f) for f in jobs if is_eligible(f, at)]
         return Moment(at, eligible, up, off, free, whole, able)
 

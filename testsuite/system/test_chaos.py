@@ -13,7 +13,7 @@ from chaos_hostile import NEEDS_ROOT, Bug, judge_order, judge_plans, must_reach
 from chaos_judge import never_done, restarts_max
 from chaos_loop import Loop
 from chaos_pending import (EXCUSED_S, UNSEEN, Excuses, Job, Moment, Pending, demands,
-                           node_lists, startable)
+                           node_lists, startable, vf_lists)
 from chaos_plan import CARDS, LANES, STORM, calms, draw
 from chaos_watch import Watch
 from cluster import ClusterError
@@ -69,7 +69,7 @@ def job(id_, partition="roce", constraint="sriov-roce", n=1, priority=None):
 
 def moment(*jobs, at=T0, up=None, off=None, free=None, whole=None, able=None):
     """10 nodes of each adapter that are off, and two hosts of 2 and 1+1 VFs."""
-    free = {ROCE: [[2], [1, 1]], IB: [[1]]} if free is None else free
+    free = {ROCE: [[2], [1, 1]], IB: [[1]], "VM-PG": [[]]} if free is None else free
     off = dict.fromkeys(CARDS, 10) if off is None else off
     return Moment(at, list(jobs), up or {}, off, free, whole or free, able or off)
 
@@ -106,7 +106,7 @@ def test_a_node_that_is_up_takes_no_vf():
 def test_who_is_before_is_in_the_way_unless_nothing_can_serve_it():
     big, small, other = job(1, n=5), job(2), job(3, "eth", "vmxnet3")
     pair = job(4, "rails", "rails")
-    running = {ROCE: [[2], [2, 1]]}         # one VF more when a job of ours ends
+    running = {ROCE: [[2], [2, 1]], "VM-PG": [[]]}      # one VF more when a job of ours ends
     assert startable(moment(big, small, other, pair, whole=running), True) == [other]
     assert startable(moment(big, small, other), True) == [small, other]
 
@@ -115,7 +115,7 @@ def seen(*moments):
     p = Pending(True)
     for m in moments:
         p.look(m)
-    return p.kept([T0 + 1, T0 + 3, T0 + 5])
+    return [row[:4] for row in p.kept([T0 + 1, T0 + 3, T0 + 5])]
 
 
 def test_who_could_start_while_three_cycles_began_is_told():
@@ -189,6 +189,37 @@ def test_a_big_job_that_lost_hosts_keep_waiting_is_in_no_smaller_ones_way():
     assert startable(moment(big, small, free={ROCE: [[4]]}, off={"sriov-roce": 4},
                             whole={ROCE: [[4, 4, 4]]},
                             able={"sriov-roce": 6}), True) == [small]
+
+
+def test_a_node_whose_job_runs_on_a_lost_host_is_planned_by_its_end():
+    """Slurm starts no smaller one before the big job that waits for that end."""
+    vms = [("vm001", "a", {}), ("vm002", "b", {})]
+    for state, able in (("ALLOCATED+CLOUD", 2), ("MIXED+COMPLETING+CLOUD", 2),
+                        ("IDLE+CLOUD", 1)):
+        nodes = [node("vm001"), node("vm002", state)]
+        assert listed(books(*vms, b="notResponding"), "vm001", "vm002",
+                      nodes=nodes)[2] == {"sriov-roce": able}
+    state = books(b="disconnected")
+    for h, by in zip(state["hosts"], ({}, {"0": "vm002", "1": "theirs"})):
+        h["pfs"] = [{"switch": "dvs-roce", "max": 8, "vfs": 4, "used": len(by),
+                     "by": by, "pci": "p", "id": "p"}]
+    told = [{"host": "a", "state": "up", "pfs": [{"pci": "p", "free": 3}]}]
+    for busy, whole in (((), [[4]]), ({"vm002"}, [[4], [1]])):
+        assert vf_lists(state, told, {"dvs-roce": ROCE}, {"vm002"}, busy) == (
+            {ROCE: [[3]], "VM-PG": [[]]}, {ROCE: whole, "VM-PG": [[]]})
+
+
+def test_a_vm_without_a_vf_needs_a_host_that_is_not_avoided():
+    j = job(1, "eth", "vmxnet3")
+    state = books()
+    for h in state["hosts"]:
+        h["pfs"] = []
+    told = [{"host": n, "state": "up", "pfs": [], "reasons": ["avoided"]} for n in "ab"]
+    free, whole = vf_lists(state, told, {}, set())
+    assert not startable(moment(j, free=free, whole=whole), True)
+    del told[1]["reasons"]
+    free, whole = vf_lists(state, told, {}, set())
+    assert startable(moment(j, free=free, whole=whole), True) == [j]
 
 
 def test_svfs_word_excuses_a_node_for_its_time_only():
