@@ -48,6 +48,36 @@ static void a_gang_that_cannot_be_held_whole_holds_nothing(void **state)
 	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm2"));
 }
 
+static void a_hold_that_cannot_be_moved_stays_where_it_is(void **state)
+{
+	char moid[VS_MOID_LEN];
+	struct vs_host *to;
+	struct vs_hold was;
+
+	(void)state;
+	begin(3, 3, 2, "warm");
+	ready();
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	was = *vs_ledger_get(&vs_core.ledger, "vm1");
+	to = vs_host_get(&vs_core.inv, "host-3");
+	assert_string_not_equal(was.host, to->moid);
+	memcpy(moid, to->moid, sizeof(moid));
+	to->moid[0] = '\0';		/* the ledger refuses it */
+	assert_int_equal(vs_hold_move_to(&vs_core,
+					 vs_node_named(&vs_core, "vm1"), to),
+			 -1);
+	memcpy(to->moid, moid, sizeof(moid));
+	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_string_equal(vs_ledger_get(&vs_core.ledger, "vm1")->host,
+			    was.host);
+	assert_int_equal(vs_ledger_get(&vs_core.ledger, "vm1")->job, 7);
+	assert_int_equal(vs_hold_move_to(&vs_core,
+					 vs_node_named(&vs_core, "vm1"), to),
+			 0);
+	assert_string_equal(vs_ledger_get(&vs_core.ledger, "vm1")->host,
+			    "host-3");
+}
+
 /* Jobs 1 to WAITS wait in their prologs for one node, from this job on. */
 static void all_wait(int first, int step)
 {
@@ -115,6 +145,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_gang_that_cannot_be_held_whole_holds_nothing),
+		cmocka_unit_test(a_hold_that_cannot_be_moved_stays_where_it_is),
 		cmocka_unit_test(
 			the_last_of_many_waiting_prologs_is_asked_for_too),
 		cmocka_unit_test(the_first_of_them_too),

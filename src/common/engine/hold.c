@@ -226,7 +226,8 @@ void vs_hold_drop(struct vs_core *c, struct vs_node *n)
 	vs_crash_after("hold", "drop");
 }
 
-/* Its own place counts as free meanwhile, other hosts as left out. */
+/* The node's own place counts as free meanwhile, other hosts as left out. The
+ * node keeps the hold that it has unless the new one is taken. */
 int vs_hold_move_to(struct vs_core *c, struct vs_node *n,
 		    const struct vs_host *to)
 {
@@ -243,12 +244,12 @@ int vs_hold_move_to(struct vs_core *c, struct vs_node *n,
 	for (int i = 0; i < c->inv.nhosts; i++)
 		c->bars[i].avoided |= i != to->index;
 	vs_place_node_fill(c, n, &at);
-	if (vs_place(&env, &at, 1, NULL, &err)) {
+	if (vs_place(&env, &at, 1, NULL, &err) ||
+	    hold_take(c, n, &at, was.job)) {
 		if (vs_ledger_take(&c->ledger, &was, &err))
 			vs_error("bug: %s", err.text);
 		return -1;
 	}
-	hold_take(c, n, &at, was.job);
 	vs_breaker_tried(c, to, n->name);
 	c->vf_freed = true;
 	return 0;
