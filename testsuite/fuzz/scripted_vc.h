@@ -37,6 +37,8 @@ static struct {
 	/* Which answer of scripted_bad the call with this number gets; -1: the
 	 * right one. */
 	int (*spoil)(unsigned int call);
+	/* The answer to a call of this URL; NULL: the right one. */
+	const char *(*instead)(const char *url);
 } script;
 
 static void script_load(const char *path)
@@ -91,8 +93,11 @@ static const char *right_answer(const struct fake_easy *e)
 
 static CURLcode fake_answer(struct fake_easy *e)
 {
-	const char *line = right_answer(e);
+	const char *line = script.instead ? script.instead(e->url) : NULL;
 	int bad;
+
+	if (!line)
+		line = right_answer(e);
 
 	script.is_login = strstr(e->url, "/Login");
 	script.is_wait = strstr(e->url, "/WaitForUpdatesEx");

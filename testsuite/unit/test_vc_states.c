@@ -120,6 +120,7 @@ static void what_is_refused_is_counted_and_logged(void **state)
 static int bad, at, downs;
 static unsigned int bad_call;
 static enum vs_code last_down;
+static char last_words[sizeof(((struct vs_err *)0)->text)];
 static bool login_spoiled;
 static struct vs_vc *asks;		/* the client that is answered */
 static unsigned int met[VCX_NSTATES][VS_COUNT(scripted_bad)];
@@ -146,6 +147,7 @@ static void on_down(void *arg, const struct vs_err *err)
 	(void)arg;
 	assert_true(err->text[0]);
 	last_down = err->code;
+	vs_strlcpy(last_words, err->text, sizeof(last_words));
 	downs++;
 }
 
@@ -336,6 +338,127 @@ static void a_wait_that_does_not_wait_is_not_repeated_at_once(void **state)
 	}
 }
 
+/* Each answer to one call says that another one follows. */
+static const char *endless_call;	/* in its URL */
+static char *endless;
+static unsigned int asked;
+
+static const char *without_end(const char *url)
+{
+	if (!strstr(url, endless_call))
+		return NULL;
+	if (++asked > 2 * VCX_PAGES_MAX)
+		fail_msg("%s is asked without end", endless_call);
+	return endless;
+}
+
+static char *repeated(const char *head, const char *one, int n,
+		      const char *tail)
+{
+	struct vs_buf b = VS_BUF_INIT(1 << 20);
+
+	vs_buf_add(&b, head, strlen(head));
+	for (int i = 0; i < n; i++) {
+		if (i)
+			vs_buf_add(&b, ",", 1);
+		vs_buf_add(&b, one, strlen(one));
+	}
+	vs_buf_add(&b, tail, strlen(tail) + 1);
+	return b.data;
+}
+
+#define HOST "\"obj\":{\"_typeName\":\"ManagedObjectReference\",\"type\":\"HostSystem\",\"value\":\"x\"}"
+
+static char *a_page(int objects)
+{
+	return repeated("2{\"_typeName\":\"RetrieveResult\",\"token\":\"1\",\"objects\":[",
+			"{" HOST "}", objects, "]}");
+}
+
+static char *a_part(int objects)
+{
+	VS_FREE char *head = vs_asprintf("2{\"_typeName\":\"UpdateSet\",\"version\":\"1\",\"truncated\":true,\"filterSet\":[{\"filter\":%s,\"objectSet\":[",
+					 script.lines[17] + 1);
+
+	return repeated(head, "{\"kind\":\"leave\"," HOST "}", objects,
+			"]}]}");
+}
+
+/* From the start, or while it is up. */
+static void ends(struct vs_vc *vc, int64_t *now, int objects)
+{
+	script.instead = without_end;
+	asked = 0;
+	downs = 0;
+	for (int n = 0; n < 1000 && !downs; n++)
+		vs_vc_turn(vc, *now += 1000, 0, -1);
+	assert_int_equal(downs, 1);
+	assert_int_equal(last_down, VS_E_RETRY);
+	if (!strstr(last_words, "has no end"))
+		fail_msg("%s", last_words);
+	assert_int_equal(asked, objects ? VCX_OBJECTS_MAX / objects + 1 :
+			 VCX_PAGES_MAX + 1);
+	assert_false(vs_vc_is_up(vc));
+	script.instead = NULL;
+	for (int n = 0; n < 40 && !vs_vc_is_up(vc); n++)
+		vs_vc_turn(vc, *now += 2000, 0, -1);
+	assert_true(vs_vc_is_up(vc));
+}
+
+static void an_answer_without_end_fails_the_client(void **state)
+{
+	(void)state;
+	script.spoil = NULL;
+	for (int i = 0; i < 4; i++) {
+		struct vs_vc *vc = script_client(file, NULL, &events);
+		int objects = i % 2 ? 400 : 0;
+		int64_t now = 1000;
+
+		endless_call = i < 2 ? "RetrievePropertiesEx" :
+			"/WaitForUpdatesEx";
+		endless = i < 2 ? a_page(objects) : a_part(objects);
+		ends(vc, &now, objects);
+		ends(vc, &now, objects);
+		vs_vc_free(vc, 0);
+		free(endless);
+	}
+}
+
+/* One part, then the last one, or nothing new. */
+static const char *two_parts(const char *url)
+{
+	if (!strstr(url, endless_call))
+		return NULL;
+	return ++asked % 2 ? endless : asked % 4 ? "2" :
+		"2{\"_typeName\":\"UpdateSet\",\"version\":\"1\",\"filterSet\":[]}";
+}
+
+static void changes_that_end_may_be_many(void **state)
+{
+	struct vs_vc *vc = script_client(file, NULL, &events);
+	int64_t now = 1000;
+
+	(void)state;
+	script.instead = NULL;
+	while (!vs_vc_is_up(vc))
+		vs_vc_turn(vc, now += 2000, 0, -1);
+	endless_call = "/WaitForUpdatesEx";
+	endless = a_part(0);
+	script.instead = two_parts;
+	asked = 0;
+	downs = 0;
+	vc->slow_at = INT64_MAX;	/* the script has no more beats */
+	while (asked < 3 * VCX_PAGES_MAX) {
+		vs_vc_turn(vc, now += 1000, 0, -1);
+		if (downs)
+			fail_msg("%s", last_words);
+	}
+	assert_true(vs_vc_is_up(vc));
+	script.instead = NULL;
+	vs_vc_free(vc, 0);
+	free(endless);
+}
+
 static void a_call_of_an_unknown_object_is_not_sent(void **state)
 {
 	struct vs_vc *vc;
@@ -471,6 +594,8 @@ int main(void)
 		cmocka_unit_test(a_vcenter_that_forgets_each_version_is_asked_slowly),
 		cmocka_unit_test(one_version_that_is_lost_costs_no_session),
 		cmocka_unit_test(a_wait_that_does_not_wait_is_not_repeated_at_once),
+		cmocka_unit_test(an_answer_without_end_fails_the_client),
+		cmocka_unit_test(changes_that_end_may_be_many),
 		cmocka_unit_test(a_call_of_an_unknown_object_is_not_sent),
 		cmocka_unit_test(no_copy_of_the_password_is_left),
 	};

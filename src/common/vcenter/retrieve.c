@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * RetrievePropertiesEx, page by page until vCenter gives no token any more. A
- * live vCenter pages at 100 objects whatever is asked.
+ * live vCenter pages at 100 objects whatever is asked. A vCenter that gives a
+ * token without end fails the client.
  *
  * A read belongs to the session: when that is lost, vs_vcx_reads_drop forgets
  * all of them and none calls back any more.
@@ -15,12 +16,26 @@
 
 struct read_node {
 	struct vcx_read r;
+	struct vcx_pages pages;
 	LIST_ENTRY(read_node) link;
 };
 
 struct vcx_read_list {
 	LIST_HEAD(, read_node) head;
 };
+
+int vs_vcx_page(struct vcx_pages *p, size_t objects, const char *method,
+		struct vs_err *err)
+{
+	p->pages++;
+	p->objects += objects;
+	if (p->pages <= VCX_PAGES_MAX && p->objects <= VCX_OBJECTS_MAX)
+		return 0;
+	return vs_err_set(err, VS_E_RETRY,
+			  "vCenter's answer to %s has no end: %u pages with %zu objects, %d and %d are the most",
+			  method, p->pages, p->objects, VCX_PAGES_MAX,
+			  VCX_OBJECTS_MAX);
+}
 
 static void drop(struct read_node *n)
 {
@@ -88,6 +103,10 @@ static void on_page(struct vcx_call *call, struct vs_j reply,
 	}
 	if (err) {
 		vs_vcx_fail(vc, err);
+		return;
+	}
+	if (vs_vcx_page(&n->pages, count, "RetrievePropertiesEx", &lost)) {
+		vs_vcx_fail(vc, &lost);
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {

@@ -95,6 +95,17 @@ struct vcx_read {
 	void (*failed)(struct vcx_read *r, const struct vs_err *err);
 	void *arg;
 };
+/*
+ * Limits of one answer that comes in pages. vCenter 8 pages at 100 objects and
+ * has 50,000 VMs at most: 500 pages. An answer beyond a limit has no end.
+ */
+#define VCX_PAGES_MAX 10000
+#define VCX_OBJECTS_MAX 1000000
+struct vcx_pages { unsigned int pages; size_t objects; };
+/* Counts one page. Returns 0 on success. Returns -1 and sets err if the answer
+ * to that method is beyond a limit. */
+int vs_vcx_page(struct vcx_pages *p, size_t objects, const char *method,
+		struct vs_err *err);
 /* Read specs: object per object, then end or failed, then r is freed. The loss
  * of the session drops it without a call. object() must not fail the client. */
 void vs_vcx_read(const struct vcx_read *proto, struct json_object *spec_take);
@@ -255,6 +266,7 @@ struct vs_vc {
 	size_t nviews, step;
 	char *poll_version;
 	bool poll_truncated, poll_open, poll_news;
+	struct vcx_pages poll_pages;	/* truncated updates in a row */
 	int poll_fails;
 	int reloads;			/* since the connection was sound */
 	int64_t poll_at;		/* not before; 0: it is open, or none */

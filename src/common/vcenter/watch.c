@@ -5,8 +5,8 @@
  *
  * Rules of the collector (vSphere's WaitForUpdatesEx): version "" gives all
  * there is; a truncated version is good for one call, so losing its reply
- * means to begin again; another one may be used again after a lost reply. No
- * second wait is sent while objects are being read anew, so that an older
+ * means to begin again; another one may be used again after a lost reply. A
+ * vCenter that truncates without end fails the client. No second wait is sent while objects are being read anew, so that an older
  * reading can't overwrite a newer update.
  */
 #include <stdlib.h>
@@ -34,6 +34,7 @@ void vs_vcx_watch_forget(struct vs_vc *vc)
 	vc->poll_open = vc->poll_truncated = vc->gathers = false;
 	vc->poll_fails = vc->reloads = 0;
 	vc->poll_at = 0;
+	vc->poll_pages = (struct vcx_pages) { 0 };
 	vs_inv_clear(vc->inv);
 }
 
@@ -292,6 +293,27 @@ static void on_poll_error(struct vs_vc *vc, const struct vs_err *err)
 	vs_vcx_fail(vc, err);
 }
 
+/* Returns false, and fails the client, if a change is truncated without end. */
+static bool truncated_ends(struct vs_vc *vc, struct vs_j reply)
+{
+	struct vs_j filters = vs_j_opt(reply, "filterSet");
+	size_t objects = 0;
+	struct vs_err err;
+
+	vc->poll_truncated = vs_j_bool_or(vs_j_opt(reply, "truncated"), false);
+	if (!vc->poll_truncated) {
+		vc->poll_pages = (struct vcx_pages) { 0 };
+		return true;
+	}
+	for (size_t i = 0; i < vs_j_len(filters); i++)
+		objects += vs_j_len(vs_j_opt(vs_j_at(filters, i),
+					     "objectSet"));
+	if (!vs_vcx_page(&vc->poll_pages, objects, "WaitForUpdatesEx", &err))
+		return true;
+	vs_vcx_fail(vc, &err);
+	return false;
+}
+
 static void on_updates(struct vcx_call *call, struct vs_j reply,
 		       const struct vs_err *err)
 {
@@ -307,12 +329,14 @@ static void on_updates(struct vcx_call *call, struct vs_j reply,
 	vc->poll_news = !vs_j_null(reply);
 	if (!vc->poll_news) {
 		vc->poll_truncated = false;
+		vc->poll_pages = (struct vcx_pages) { 0 };
 		after_set(vc);
 		return;
 	}
 	vs_str_replace(&vc->poll_version, vs_j_str(vs_j_get(reply,
 							    "version")));
-	vc->poll_truncated = vs_j_bool_or(vs_j_opt(reply, "truncated"), false);
+	if (!truncated_ends(vc, reply))
+		return;
 	if (vs_inv_update(vc->inv, reply, &bad)) {
 		vs_vcx_fail(vc, &bad);
 		return;
@@ -351,6 +375,7 @@ void vs_vcx_load(struct vs_vc *vc)
 	vs_inv_clear(vc->inv);
 	vs_str_replace(&vc->poll_version, NULL);
 	vc->poll_truncated = false;
+	vc->poll_pages = (struct vcx_pages) { 0 };
 	if (vc->ev.load_begin)
 		vc->ev.load_begin(vc->ev_arg);
 	vs_vcx_poll(vc);
