@@ -27,6 +27,7 @@ static const struct {
 	{ "ahead_removed", "of those, removed" },
 	{ "calls", "calls to vCenter" },
 	{ "mutating", "calls that changed something" },
+	{ "refused_events", "refused client events" },
 };
 
 static void line(const char *label, const char *value)
@@ -150,5 +151,7 @@ const struct svf_verb svf_status = {
 "moving mean), and how long slurmctld was kept by us. With Prefetch= how many\n"
 "VMs are ahead of jobs now, how many were made so far, and of those how many a\n"
 "job has used and how many were removed without one. With Placement=drs what\n"
-"DRS answered. With MetricsPort= where metrics are served, or why they are not.\n",
+"DRS answered. With MetricsPort= where metrics are served, or why they are not.\n"
+"Refused client events are events that the client of vCenter has no rule for in\n"
+"its state. Each is a bug of slurm-vsphere, and slurmctld's log names it.\n",
 };

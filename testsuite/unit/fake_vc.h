@@ -59,6 +59,7 @@ extern int fake_sent[FAKE_KINDS];	/* calls by kind, since reset */
 extern int fake_cancels;
 extern int fake_overfull;		/* power-ons sent to a full PF */
 extern bool fake_slow_asked;
+extern struct vs_vc_stats fake_stats;	/* as the client counts */
 /* Are VMs' values of guestinfo shown? False after a reset: VMs that a test adds
  * have none. */
 extern bool fake_guest;

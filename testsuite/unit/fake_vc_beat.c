@@ -26,6 +26,7 @@ void fake_beat_reset(void)
 {
 	fake_slow_asked = false;
 	memset(&fake_where, 0, sizeof(fake_where));
+	memset(&fake_stats, 0, sizeof(fake_stats));
 	memset(&fake_target, 0, sizeof(fake_target));
 	fake_drs = fake_ha = VS_VC_AUTO_NO;
 	fake_moves = false;
@@ -36,6 +37,7 @@ void fake_beat_reset(void)
 }
 
 struct fake_where fake_where;
+struct vs_vc_stats fake_stats;
 
 int64_t vs_vc_where(struct vs_vc *vc, const struct vs_vc_where *w,
 		    struct vs_err *err)
@@ -163,7 +165,7 @@ void vs_vc_calm(struct vs_vc *vc, enum vs_vc_calm calm)
 void vs_vc_stats_get(const struct vs_vc *vc, struct vs_vc_stats *out)
 {
 	(void)vc;
-	memset(out, 0, sizeof(*out));
+	*out = fake_stats;
 }
 
 struct vs_vc *vs_vc_new(const struct vs_vc_conf *conf,

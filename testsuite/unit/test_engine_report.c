@@ -452,6 +452,20 @@ static void operators_alone_are_told_the_address_and_nobody_the_account(
 	vs_core.port = &port;
 }
 
+static void events_that_the_client_refused_are_shown(void **state)
+{
+	struct vs_port p = port;
+
+	(void)state;
+	p.is_operator = is_operator;
+	vs_core.port = &p;
+	fake_stats.refused_events = 3;
+	assert_true(names("status", STRANGER, "\"refused_events\":3"));
+	fake_stats.refused_events = 0;
+	assert_true(names("status", STRANGER, "\"refused_events\":0"));
+	vs_core.port = &port;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -468,6 +482,7 @@ int main(void)
 		T(nodes_are_hidden_by_private_data),
 		T(a_hidden_job_is_answered_for_like_one_that_is_not_there),
 		T(why_vcenter_is_away_names_neither_address_nor_account),
+		T(events_that_the_client_refused_are_shown),
 		T(operators_alone_are_told_the_address_and_nobody_the_account),
 	};
 

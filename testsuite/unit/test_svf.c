@@ -190,7 +190,8 @@ static void status_is_one_line_per_fact(void **state)
 	(void)state;
 	stage_report_text[STATUS] =
 "{\"vcenter\":\"https://vc.example.org\",\"up\":false,"
-" \"error\":\"certificate\",\"mode\":\"manage\",\"calls\":12,\"brake\":true}";
+" \"error\":\"certificate\",\"mode\":\"manage\",\"calls\":12,"
+" \"refused_events\":3,\"brake\":true}";
 	assert_int_equal(svf("status"), 0);
 	assert_string_equal(out,
 "vCenter                       https://vc.example.org\n"
@@ -198,6 +199,7 @@ static void status_is_one_line_per_fact(void **state)
 "error                         certificate\n"
 "mode                          manage\n"
 "calls to vCenter              12\n"
+"refused client events         3\n"
 "brake                         on: too many VMs would have been removed; an operator must look\n");
 }
 

@@ -335,6 +335,7 @@ static void report_status(struct vs_core *c, struct json_object *top,
 	vs_report_str(top, "cluster_id", c->cluster_id);
 	vs_jb_int(top, "calls", (int64_t)st.calls);
 	vs_jb_int(top, "mutating", (int64_t)st.mutating);
+	vs_jb_int(top, "refused_events", (int64_t)st.refused_events);
 	vs_jb_int(top, "in_flight", c->provisioning + c->power_ops);
 	vs_jb_int(top, "nodes", (int64_t)c->nnodes);
 	vs_jb_int(top, "vms_on", on);
