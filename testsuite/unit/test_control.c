@@ -302,32 +302,39 @@ static void expect_plans(int port, int asked, int got)
 	expect_plans_of(NOBODY, port, asked, got);
 }
 
-/* Whatever their uids: 256 apart, for one. */
-static void one_user_takes_no_plans_from_another(void **state)
+/* Plans have an answer, and time stands still. Returns the port. */
+static int plans_begin(void **state)
 {
-	int port = port_of(state);
-
 	if (geteuid() != 0)
 		skip();
 	stage_report_text[4] = "{}";
 	stage_clock_stop();
+	return port_of(state);
+}
+
+static void plans_end(void)
+{
+	stage_clock_go();
+	stage_report_text[4] = NULL;
+}
+
+/* Whatever their uids: 256 apart, for one. */
+static void one_user_takes_no_plans_from_another(void **state)
+{
+	int port = plans_begin(state);
+
 	stage_clock_forward(60000);
 	expect_plans(port, 13, 10);
 	for (uid_t uid = NOBODY - 256; uid > NOBODY - 1024; uid -= 256)
 		expect_plans_of(uid, port, 11, 10);
 	expect_plans(port, 1, 0);
-	stage_clock_go();
-	stage_report_text[4] = NULL;
+	plans_end();
 }
 
 static void an_ordinary_user_gets_ten_plans_and_one_more_a_second(void **state)
 {
-	int port = port_of(state);
+	int port = plans_begin(state);
 
-	if (geteuid() != 0)
-		skip();
-	stage_report_text[4] = "{}";
-	stage_clock_stop();
 	expect_plans(port, 13, 10);
 	stage_clock_forward(1000);
 	expect_plans(port, 3, 1);
@@ -339,8 +346,7 @@ static void an_ordinary_user_gets_ten_plans_and_one_more_a_second(void **state)
 
 		assert_non_null(text);
 	}
-	stage_clock_go();
-	stage_report_text[4] = NULL;
+	plans_end();
 }
 
 /* ---- whom -------------------------------------------------------------- */

@@ -188,10 +188,10 @@ static void what_a_lost_call_left_is_not_learned_from_the_next_one(void **st)
 	assert_int_equal(fake_waiting(FAKE_RECONFIGURE), 1);
 }
 
-/* vCenter shows "true" where "TRUE" was set. */
-static void what_vcenter_shows_otherwise_is_set_once(void **st)
+/* vCenter shows "true" where "TRUE" was set; the VM has had a job so, and is
+ * off again. */
+static void shown_otherwise(void)
 {
-	(void)st;
 	off_and_evil();
 	job_asks(8);
 	assert_true(fake_finish(FAKE_RECONFIGURE));
@@ -202,6 +202,12 @@ static void what_vcenter_shows_otherwise_is_set_once(void **st)
 	flags("vm1", BUSY);
 	end_job(8, "vm1");
 	powered_down("vm1");
+}
+
+static void what_vcenter_shows_otherwise_is_set_once(void **st)
+{
+	(void)st;
+	shown_otherwise();
 	job_asks(9);
 	assert_int_equal(fake_sent[FAKE_RECONFIGURE], 1);
 	assert_true(fake_finish(FAKE_POWER_ON));
@@ -219,15 +225,7 @@ static void another_configuration_forgets_what_was_shown(void **st)
 	struct vs_conf *conf = conf_make(2, "warm", 1024);
 
 	(void)st;
-	off_and_evil();
-	job_asks(8);
-	assert_true(fake_finish(FAKE_RECONFIGURE));
-	shows(VS_VC_G_ROOT_WRITES, "true");
-	settles();
-	assert_true(fake_finish(FAKE_POWER_ON));
-	flags("vm1", BUSY);
-	end_job(8, "vm1");
-	powered_down("vm1");
+	shown_otherwise();
 	conf->conf_server = vs_strdup("ctl2:6817");
 	vs_setup_apply(&vs_core, conf);
 	vs_setup_macs(&vs_core);

@@ -527,22 +527,6 @@ static void a_vm_with_a_wrong_mark_is_counted_apart(void **state)
 	assert_true(use_of(W_PF1).unknown);
 }
 
-/* A VF that is handed out by its address is of the PF on the same bus. */
-static void a_vf_by_its_address_takes_one_of_the_pf_on_its_bus(void **state)
-{
-	struct vs_vm *vm = w_vm(&w, "vm-1", "one", "esx01");
-
-	(void)state;
-	vm->power = VS_POWER_ON;
-	w_card(vm, VS_CARD_PCI_FIXED, "0000:5e:00.5");
-	assert_free(8, 7);
-	w_card(vm, VS_CARD_PCI_FIXED, "0000:3b:01.0");
-	assert_free(7, 7);
-	/* without an address it may be any */
-	w_card(vm, VS_CARD_PCI_FIXED, "");
-	assert_free(6, 6);
-}
-
 /* vCenter may name a PF that the host has no more. */
 static void a_card_of_a_pf_that_is_gone_may_be_on_its_switch(void **state)
 {
@@ -594,7 +578,6 @@ int main(void)
 		TEST(a_hold_and_its_running_vm_take_room_once),
 		TEST(the_sum_over_all_hosts_is_the_sum_of_each),
 		TEST(a_vm_with_a_wrong_mark_is_counted_apart),
-		TEST(a_vf_by_its_address_takes_one_of_the_pf_on_its_bus),
 		TEST(a_card_of_a_pf_that_is_gone_may_be_on_its_switch),
 	};
 

@@ -54,6 +54,17 @@ static struct vs_hold *hold_two(const char *a, const char *b)
 	assert_int_equal(w_free(&w, "esx01", W_PF1), on_pf1);		\
 } while (0)
 
+/* As esx01 is now, one VM is placed on these PFs; second NULL: on one. */
+static void placed_on(const char *first, const char *second)
+{
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
+	assert_int_equal(gang[0].npfs, second ? 2 : 1);
+	assert_string_equal(gang[0].pfs[0]->pci, first);
+	if (second)
+		assert_string_equal(gang[0].pfs[1]->pci, second);
+}
+
 /* ---- the ledger --------------------------------------------------------- */
 
 static void a_hold_takes_a_vf_for_each_card(void **state)
@@ -233,16 +244,10 @@ static void of_equally_free_pfs_those_whose_numa_node_holds_the_vm(void **state)
 	esx01->pfs[0].numa = 0;
 	esx01->pfs[0].numa_mb = 1024;
 	esx01->pfs[1].numa = esx01->pfs[2].numa = 1;
-	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
-	assert_string_equal(gang[0].pfs[0]->pci, W_PF1);
-	assert_string_equal(gang[0].pfs[1]->pci, W_PF2);
+	placed_on(W_PF1, W_PF2);
 	/* but what is free comes first: other rails may serve fewer VMs */
 	esx01->pfs[0].vfs = 5;
-	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
-	assert_string_equal(gang[0].pfs[0]->pci, W_PF0);
-	assert_string_equal(gang[0].pfs[1]->pci, W_PF1);
+	placed_on(W_PF0, W_PF1);
 }
 
 static void where_rails_do_not_matter_a_pf_may_give_several(void **state)
@@ -327,10 +332,7 @@ static void rails_are_in_the_order_of_their_addresses(void **state)
 	(void)state;
 	w_pf(esx01, W_PF2, 6);
 	esx01->pfs[1].vfs = 2;
-	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
-	assert_string_equal(gang[0].pfs[0]->pci, W_PF0);
-	assert_string_equal(gang[0].pfs[1]->pci, W_PF2);
+	placed_on(W_PF0, W_PF2);
 }
 
 /* vCenter names a host's PFs in any order. */
@@ -339,9 +341,7 @@ static void of_pfs_that_are_alike_the_first_address_is_taken(void **state)
 	(void)state;
 	w.roce.per_node = 1;
 	w_pf(esx01, "0000:01:00.0", 4);
-	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
-	assert_string_equal(gang[0].pfs[0]->pci, "0000:01:00.0");
+	placed_on("0000:01:00.0", NULL);
 }
 
 /* The last VF of a host is on a PF whose NUMA node holds no VM more. */
@@ -354,9 +354,7 @@ static void the_last_vf_is_taken_on_a_full_numa_node_too(void **state)
 	esx01->pfs[0].numa = 0;
 	esx01->pfs[0].numa_mb = 1024;
 	esx01->numa_nodes = 2;
-	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
-	assert_string_equal(gang[0].pfs[0]->pci, W_PF0);
+	placed_on(W_PF0, NULL);
 }
 
 /* A node beyond those that are counted is one that is not known. */
@@ -370,9 +368,7 @@ static void a_numa_node_that_is_not_counted_keeps_no_vm_away(void **state)
 	esx01->pfs[0].vfs = 3;
 	esx01->pfs[1].vfs = 2;
 	esx01->pfs[1].numa = 1;
-	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
-	assert_string_equal(gang[0].pfs[0]->pci, W_PF0);
+	placed_on(W_PF0, NULL);
 }
 
 /* No loop over a host's PFs reads more of them than can be counted. */
