@@ -100,8 +100,8 @@ void vs_port_nodes_boot_push(void *ctx, const char *const *nodes, size_t count)
 /*
  * slurmctld takes only a guest that booted after boot_req_time, which was
  * pushed until vCenter showed the VM on: perhaps beyond its boot. So it is set
- * to when the VM was switched on, however long ago; of one of which nobody here
- * knows that, to the beginning of time. Both sides count whole seconds, hence
+ * to when the VM was switched on, however long ago; of one of which that is
+ * unknown here, to the beginning of time. Both sides count whole seconds, hence
  * the slack.
  *
  * ResumeTimeout counts from there too, and would end such a boot before its

@@ -3,7 +3,7 @@
  * One question to slurmctld over the control channel, and its answer.
  *
  * Rules: every wait has an end; SlurmUser alone can open the question, and it
- * names the controller and the cluster that it is for (anybody may listen on a
+ * names the controller and the cluster that it is for (any user may listen on a
  * port, and hand over what was caught there); an answer counts only if root,
  * SlurmUser or this very user sealed it and if it carries the question's random
  * id; who doesn't answer is passed over for the next

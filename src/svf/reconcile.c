@@ -118,8 +118,8 @@ const struct svf_verb svf_reconcile = {
 "a node of that name), VMs that run under nodes which are powered down, VMs that\n"
 "are missing, and suspects, which are never touched. Outside of jobs' ends and\n"
 "Slurm's own power-downs, 3 VMs may be switched off or destroyed within ten\n"
-"minutes, or 5 % of all of ours where that is more. With more the brake is on:\n"
-"they wait, also over restarts, until an operator has looked at this list and\n"
+"minutes, or 5 % of all managed VMs where that is more. Removals beyond that\n"
+"limit wait, also over restarts, until an operator has looked at this list and\n"
 "says --confirm.\n",
 };
 

@@ -42,7 +42,7 @@ PROGRAMS = {
 
 
 def plant(tree, programs, more=""):
-    """A project with these programs; more: tests that nobody can build."""
+    """A project with these programs; more: tests that cannot be built."""
     shutil.copytree(TOP / "contribs", tree / "contribs")
     for d in ("m4", "src", "testsuite/unit"):
         (tree / d).mkdir(parents=True)

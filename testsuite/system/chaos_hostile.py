@@ -55,7 +55,7 @@ def must_reach(r):
 def judge_order(verb, parts):
     for p in parts:
         if "operators of Slurm may do that" not in p.get("error", ""):
-            raise Bug(f"nobody's order {verb} was taken: {p}")
+            raise Bug(f"an ordinary user's order {verb} was taken: {p}")
 
 
 def judge_plans(answers, seconds):

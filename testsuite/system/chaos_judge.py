@@ -23,7 +23,7 @@ CLASSES = ("I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "ledger", "jobs",
 RESTARTS_MIN, RESTARTS_EVERY_S = 6, 120     # by a job's own time
 TRIES_MIN = 8       # fewer tells nothing of a kind of event
 SEEN_S = 5          # a look at the books is so old at most
-TOUCH_S = 90        # for how long somebody's deed may explain a node's state,
+TOUCH_S = 90        # for how long a person's action may explain a node's state,
 GONE_S = 10         # or for as long as its VM is not on from so soon after it: a
                     # slurmctld that is killed again and again finds that out late
 

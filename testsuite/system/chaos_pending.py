@@ -9,7 +9,7 @@ wants the same nodes or VFs, unless that one can't be served by all that there i
 what a lost host or an unreachable VM keeps from it lasts, and counts as absent.
 
 Rules: where the model can't know (vCenter away, a host avoided after failures, a
-VM in somebody's hands, an action under way) it says that nothing is free, and the
+VM in a person's hands, an action under way) it says that nothing is free, and the
 moment is left out. svf's own word excuses for EXCUSED_S only: a node that it calls
 busy for longer without a break is free. Judged is who could start at each moment
 while three cycles of backfill began, which holds two whole ones.
@@ -44,7 +44,7 @@ class Moment(NamedTuple):
     up: dict                # adapter: nodes that are on and idle
     off: dict               # adapter: nodes that can be started
     free: dict              # network: [VFs free of each PF, by host]
-    whole: dict             # the same if none of ours were on
+    whole: dict             # the same if no managed VM were on
     able: dict              # adapter: nodes that are not down, drained or lost
 
 

@@ -256,7 +256,7 @@ FLAWS = {
 
 @pytest.mark.parametrize("flaw", FLAWS)
 def test_what_is_wrong_with_a_certificate_is_said(fresh, flaw):
-    """And what mends that; the mended one counts at once."""
+    """And what corrects that; the corrected one counts at once."""
     c = fresh(nodes=2)
     c.do("newCertificate", how=flaw)
     c.do("cutConnections")

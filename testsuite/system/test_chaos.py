@@ -106,7 +106,8 @@ def test_a_node_that_is_up_takes_no_vf():
 def test_who_is_before_is_in_the_way_unless_nothing_can_serve_it():
     big, small, other = job(1, n=5), job(2), job(3, "eth", "vmxnet3")
     pair = job(4, "rails", "rails")
-    running = {ROCE: [[2], [2, 1]], "VM-PG": [[]]}      # one VF more when a job of ours ends
+    # one VF more when a job ends
+    running = {ROCE: [[2], [2, 1]], "VM-PG": [[]]}
     assert startable(moment(big, small, other, pair, whole=running), True) == [other]
     assert startable(moment(big, small, other), True) == [small, other]
 
@@ -126,7 +127,7 @@ def test_who_could_start_while_three_cycles_began_is_told():
     assert seen(row[0], row[1], None, row[2], row[3]) == []     # not known
     assert seen(row[0], row[1], moment(j, at=T0 + 4, free={}), row[3]) == []
     assert seen(row[0], row[1], moment(at=T0 + 4), row[3]) == []    # it ran
-    assert seen(row[0], row[3]) == []       # nobody looked meanwhile
+    assert seen(row[0], row[3]) == []       # no look meanwhile
     again = j._replace(restarts=1)
     assert seen(row[0], row[1], moment(again, at=T0 + 4),
                 moment(again, at=T0 + 6)) == []

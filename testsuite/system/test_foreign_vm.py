@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A VM that is not ours stands in a node's place: all who look are told which
+"""A foreign VM stands in a node's place: all who look are told which
 one it is, where, and what to do; and it is never touched."""
 
 import pytest
@@ -46,7 +46,7 @@ def test_it_is_shown_wherever_one_looks(cluster, taken):
     assert len(lines) == 1 and told(lines[-1])
     # what is asked of our VMs is not asked of it
     assert "guest-writes" not in cluster.must("svf", "check")
-    # others are served, and nobody touches it
+    # others are served, and it is not touched
     cluster.wait_job(cluster.sbatch("-N1", script="hostname"), 40)
     assert cluster.node_states()["vm002"].startswith("IDLE")
     assert cluster.counters()["foreignTouches"] == 0

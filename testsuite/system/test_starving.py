@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A job that nobody can say a start for keeps no VFs from those behind it.
+"""A job whose start is unknown keeps no VFs from those behind it.
 
 A big job that comes first asks for more than can be served: a host is lost, in
 maintenance or drained, a VM is not within reach, or a foreign VM stands in a

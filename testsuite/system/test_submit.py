@@ -169,7 +169,7 @@ def test_what_can_never_run_is_refused_with_the_way_out(cluster, case):
 @pytest.mark.parametrize("case", [case for case, (_, want) in SENTENCES.items()
                                   if "-N" in str(want)])
 def test_the_number_of_nodes_that_is_named_will_do(cluster, case):
-    """Whoever follows the advice is not refused again."""
+    """A user who follows the advice is not refused again."""
     options = [o for o in SENTENCES[case][0] if not o.startswith("-N")]
     most = re.search(r"-N(\d+)", refused(cluster, *SENTENCES[case][0]))
     if most:

@@ -18,7 +18,7 @@ CPU_S = 6
 
 def configure(c, **slurm):
     """What EpilogSlurmctld is given is all that slurmctld made of the job's
-    environment; mails are sent to nobody."""
+    environment; no mail is sent."""
     c.make_dirs()
     epilog = c.path("bin", "epilog-slurmctld")
     epilog.write_text("#!/bin/sh\nd={0}\n/usr/bin/env >$d/$SLURM_JOB_ID.new\n"

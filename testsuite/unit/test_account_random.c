@@ -2,8 +2,9 @@
 /*
  * licenses and license_list of job records, by random sequences of what happens to
  * jobs and of what users ask for: the text is Slurm's memory and says what the
- * list has, the user's own licenses stay, and nothing of ours is left at the
- * end. See test_written.c, which lists what is written. VS_SEED=N repeats a run.
+ * list has, the user's own licenses stay, and no entry of slurm-vsphere is left
+ * at the end. See test_written.c, which lists what is written. VS_SEED=N repeats
+ * a run.
  */
 #include <time.h>
 #include "account_stage.h"

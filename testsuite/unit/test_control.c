@@ -441,7 +441,7 @@ static void names_and_addresses_of_a_controller(void **state)
 		    elsewhere != (!rows[i].good && r.to[0]))
 			fail_msg("%s of %s: %d", r.to, r.cluster, rc);
 	}
-	/* no address of its own is no address of anybody */
+	/* without an address of its own it has no address at all */
 	vs_strlcpy(r.to, ",", sizeof(r.to));
 	vs_strlcpy(r.cluster, "hpc", sizeof(r.cluster));
 	assert_int_equal(vs_ctl_request_check(&r, &bare, &elsewhere, NULL), -1);

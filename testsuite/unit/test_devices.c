@@ -383,7 +383,7 @@ static void the_pf_on_the_devices_numa_node_is_chosen(void **state)
 	vs_host_changed(&w.inv, esx01);
 	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, NULL, &err), 0);
 	assert_string_equal(gang[0].pfs[0]->pci, W_PF1);
-	for (int i = 0; i < 3; i++)	/* nobody knows: free VFs decide */
+	for (int i = 0; i < 3; i++)	/* unknown: free VFs decide */
 		esx01->pfs[i].numa = -1;
 	vs_host_changed(&w.inv, esx01);
 	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, NULL, &err), 0);

@@ -148,7 +148,7 @@ static void a_call_whose_effect_is_not_shown_makes_nothing_right(void **st)
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
 }
 
-/* Somebody switches the VM on before vCenter shows what was set. */
+/* A person switches the VM on before vCenter shows what was set. */
 static void what_a_running_guest_may_have_written_is_not_learned(void **st)
 {
 	struct fake_vm was;

@@ -147,7 +147,7 @@ static void what_strangers_hold_is_not_in_sight(void **state)
 	assert_int_equal(in_s("vm2", "vm3"), VS_WHEN_UNKNOWN);
 }
 
-/* ---- what nobody knows the end of ----------------------------------------------- */
+/* ---- whose end is unknown --------------------------------------------------- */
 
 /* Two VFs are free on the first host: vm1 is idle and off with its VM. */
 static void begin_half(void)
@@ -234,7 +234,7 @@ static void what_ends_by_itself_is_believed_for_five_minutes(void **state)
 	n->ending_ms = 0;
 	vs_node_touch(n);
 	assert_int_equal(in_s("vm1", "vm2"), 0);
-	/* and anew for the next cause */
+	/* and again for the next cause */
 	n->ending_ms = now + 3600000;
 	vs_node_touch(n);
 	assert_int_equal(in_s("vm1", "vm2"), 60);

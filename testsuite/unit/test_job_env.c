@@ -21,8 +21,8 @@
 static char **entries;
 static uint32_t size;
 
-/* As Slurm's unpackstr_array() makes it: "O" is one of ours, "U" a user's, "-"
- * a string without a byte, which it turns into NULL. */
+/* As Slurm's unpackstr_array() makes it: "O" is slurm-vsphere's, "U" a user's,
+ * "-" a string without a byte, which it turns into NULL. */
 static void array_make(const char *kinds)
 {
 	size = (uint32_t)strlen(kinds);

@@ -390,13 +390,13 @@ static void what_another_cluster_has_is_foreign_and_told_apart(void **state)
 
 	(void)state;
 	w_ours(&w, theirs);
-	w_vm_on(&w, "vm-2", "esx01", W_PF0);		/* nobody's */
+	w_vm_on(&w, "vm-2", "esx01", W_PF0);		/* unowned */
 	vs_ledger_pf_use(&w.ledger, &w.inv, esx01, vs_host_pf(esx01, W_PF0),
 			 W_FOLDER, "another1", &use);
 	assert_int_equal(use.beside, 1);
 	assert_int_equal(use.ours, 0);
 	assert_int_equal(use.free, 6);
-	assert_int_equal(use_of(W_PF0).beside, 0);	/* ours */
+	assert_int_equal(use_of(W_PF0).beside, 0);	/* managed here */
 	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, "another1");
 	assert_int_equal(made.beside, 1);
 	assert_int_equal(made.hosts[esx01->index].beside, 1);

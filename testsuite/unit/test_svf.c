@@ -178,7 +178,7 @@ static void why_says_it_in_words(void **state)
 	assert_string_equal(errs, "svf: no such job: 4710+2\n");
 	assert_int_equal(svf("why 4000_4"), 1);
 	assert_string_equal(errs, "svf: no such job: 4000_4\n");
-	/* hidden, and not absent: nobody can tell */
+	/* hidden, and not absent: no user can tell */
 	assert_int_equal(svf("why 4000_5"), 1);
 	assert_string_equal(errs, "svf: no such job: 4000_5\n");
 	assert_int_equal(svf("why 4710+7"), 1);

@@ -228,8 +228,8 @@ void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		else
 			again(c, n, why);
 	} else if (!n->boot_told_ms || silent(n, vm, now_ms)) {
-		/* One that somebody else has switched on, or we before a
-		 * restart, may be up: it registers once only. */
+		/* A guest may be up if its VM was switched on by a person, or
+		 * by the engine before a restart: it registers once only. */
 		booted(c, n, now_ms, n->boot_told_ms ||
 		       (!n->power_sent_ms && !c->observe));
 	} else if (!strcmp(vm->guest_state, "ready")) {

@@ -134,7 +134,7 @@ void vs_brake_asked(struct vs_core *c, const char *vm, bool ends)
 	c->hints_dirty = true;
 }
 
-/* ---- what nobody has asked for ---------------------------------------------- */
+/* ---- what neither Slurm nor an operator asks for ----------------------------- */
 
 bool vs_brake_asks(struct vs_core *c, enum vs_braked *state, const char *vm,
 		   const char *name)

@@ -7,7 +7,7 @@
  * Rules: what Slurm has planned for it (squeue --start) comes before our own
  * estimate; a time that was said stays unless it moves by a minute, and moves
  * no more than twice a minute. Counts and time are of one moment: with other
- * counts the time is reckoned anew before anything is said. The lock is held.
+ * counts the time is reckoned again before anything is said. The lock is held.
  */
 #include <stdio.h>
 #include <string.h>

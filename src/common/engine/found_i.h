@@ -45,7 +45,7 @@ void vs_rights_check(struct vs_core *c);
  * touched. */
 const char *vs_node_barred(struct vs_core *c, const struct vs_node *n);
 /* The same, of what does not end by itself: until an administrator does
- * something nobody knows when a job may have the node. */
+ * something it is unknown when a job may have the node. */
 const char *vs_node_barred_for_long(struct vs_core *c,
 				    const struct vs_node *n);
 

@@ -45,7 +45,7 @@ static char *copy(const char *s)
 	return s ? vs_strdup(s) : NULL;
 }
 
-/* The first card is the template's own, and has an address of ours only where
+/* The first card is the template's own. Its address is set only where
  * vsphere.conf gives one. */
 static void words_net(const struct vs_core *c, const struct vs_node *n,
 		      char **of)
@@ -95,8 +95,8 @@ void vs_guest_words_free(struct vs_guest_words *w)
 		free(w->of[i]);
 }
 
-/* Whoever writes a value must not be able to choose one that has the right
- * hash: where it starts is this process' secret. */
+/* A user who writes a value must not be able to choose one that has the right
+ * hash: where the hash starts is this process' secret. */
 static uint64_t start(void)
 {
 	static uint64_t secret;

@@ -5,7 +5,7 @@
  * table), so that the plan and the deed can't differ. Takes no hold, notes
  * nothing, sends nothing. Seconds are estimates (pace.c).
  *
- * Anybody may ask, for all nodes at once. So only the placement itself is one
+ * Any user may ask, for all nodes at once. So only the placement itself is one
  * piece under the core's lock; between two nodes the lock is lent, and the
  * estimate is made without it, of figures that were copied. A configuration that
  * changed meanwhile ends the plan. The inventory may change too: vCenter removes

@@ -131,7 +131,7 @@ bool vs_when_shared(struct vs_core *c, const struct vs_profile *a,
 
 enum waits_for { FOR_ROOM, FOR_A_WHILE, FOR_UNKNOWN };
 
-/* What such nodes that want a place have, and what they lack besides room. */
+/* What such nodes that want a place have, and need besides capacity. */
 struct wants {
 	int *holding;			/* these hold what they need */
 	size_t nholding, more;		/* so many need a place, */

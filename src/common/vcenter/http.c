@@ -351,8 +351,8 @@ static enum vs_code lost_code(const struct vcx_call *call)
 		VS_E_UNKNOWN : VS_E_RETRY;
 }
 
-/* What mends a certificate that can't be verified, by libcurl's words for its
- * cause (of OpenSSL, of GnuTLS). */
+/* How to correct a certificate that can't be verified, by libcurl's words for
+ * its cause (of OpenSSL, of GnuTLS). */
 static const char *certificate_fix(const char *why)
 {
 	static const char other_name[] =

@@ -5,10 +5,10 @@
  *
  * Rules: the releases we know are asked for, newest first, never a newer one.
  * The password is read from its file at each login, which must belong to the
- * configured user and be readable by nobody else; our copies are wiped after
- * use (what libcurl sends from is its own). A refused password is tried again
- * only after the file has changed, or when somebody asks for it: a few failures
- * lock the account.
+ * configured user and be readable by no other user; the client's copies are
+ * wiped after use (what libcurl sends from is its own). A refused password is
+ * tried again only after the file has changed, or when an operator asks for it:
+ * a few failures lock the account.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -211,7 +211,7 @@ static struct timespec changed_at(const char *path)
 }
 
 /* A password that was refused is not tried again for a chmod. Else anything
- * that was done to one of the files may have mended what was wrong. */
+ * that was done to one of the files may have corrected what was wrong. */
 bool vs_vcx_files_changed(struct vs_vc *vc)
 {
 	struct stat st;
