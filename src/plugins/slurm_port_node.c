@@ -308,13 +308,6 @@ void vs_port_node_undrain(void *ctx, const char *node)
 	vs_unlock_write();
 }
 
-/* Slurm's own word, nobody's wish. */
-bool vs_port_node_silent(const node_record_t *n)
-{
-	return IS_NODE_DOWN(n) && !IS_NODE_DRAIN(n) &&
-	       !xstrncmp(n->reason, "Not responding", 14);
-}
-
 /* Taken out of service by somebody, with a reason. Slurm's power-down could
  * bring it back (idle_on_node_suspend), and ours would be another reason. */
 static bool taken_away(const node_record_t *n)

@@ -8,6 +8,9 @@
  * - counted as allocated without a job: no job gets it, and power saving passes
  *   it over;
  * - "not responding", though a node that is off cannot respond;
+ * - DOWN because it did not respond for SlurmdTimeout, and powered down since,
+ *   by SuspendTime or by force. ReturnToService=1 or 2 says that such a node
+ *   returns to service when it registers;
  * - idle, but not in Slurm's bitmaps of available, idle and up nodes.
  *
  * Rules: only nodes of this cluster's VMs, powered down and without a job, are
@@ -40,6 +43,13 @@ static bool as_allocated(const node_record_t *n)
 	return base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED;
 }
 
+/* Set DOWN by slurmctld itself, for its silence. */
+bool vs_port_node_silent(const node_record_t *n)
+{
+	return IS_NODE_DOWN(n) && !IS_NODE_DRAIN(n) &&
+	       !xstrncmp(n->reason, "Not responding", 14);
+}
+
 static bool no_use(const node_record_t *n)
 {
 	return n->node_state & (NODE_STATE_DRAIN | NODE_STATE_FAIL);
@@ -60,9 +70,21 @@ bool vs_port_node_stuck(const node_record_t *n)
 		return false;
 	if (as_allocated(n))
 		return true;
+	if (vs_port_node_silent(n) && !no_use(n))
+		return slurm_conf.ret2service;
 	return (n->node_state & NODE_STATE_BASE) == NODE_STATE_IDLE &&
 		!no_use(n) &&
 		((n->node_state & NODE_STATE_NO_RESPOND) || counted_out(n));
+}
+
+static const char *stuck_words(const node_record_t *n)
+{
+	if (as_allocated(n))
+		return "was counted as allocated, though no job has it";
+	if (IS_NODE_DOWN(n))
+		return "was DOWN because it did not respond";
+	return n->node_state & NODE_STATE_NO_RESPOND ?
+		"need not respond" : "was counted as not available";
 }
 
 void vs_port_node_repair(node_record_t *n)
@@ -70,10 +92,9 @@ void vs_port_node_repair(node_record_t *n)
 	if (!vs_port_node_stuck(n))
 		return;
 	info("slurm-vsphere: node %s is powered down and %s: it is idle again",
-	     n->name, as_allocated(n) ?
-	     "was counted as allocated, though no job has it" :
-	     n->node_state & NODE_STATE_NO_RESPOND ?
-	     "need not respond" : "was counted as not available");
+	     n->name, stuck_words(n));
+	if (IS_NODE_DOWN(n))
+		xfree(n->reason);
 	n->node_state &= ~(NODE_STATE_BASE | NODE_STATE_NO_RESPOND);
 	n->node_state |= NODE_STATE_IDLE;
 	n->owner = NO_VAL;

@@ -5,6 +5,8 @@ import signal
 import subprocess
 import time
 
+import pytest
+
 from cluster import Cluster, wait_for
 from daemons import PASSWORD, USERNAME
 from worlds import world
@@ -199,6 +201,34 @@ def test_a_node_whose_vm_went_off_while_vcenter_was_away_comes_back(fresh):
                 40, "given back")
     out = c.wait_job(c.sbatch("-N1", "-w", "vm001", script="hostname"), 40)
     assert out.strip() == "vm001"
+
+
+@pytest.mark.parametrize("returns", [2, 0])
+def test_a_node_that_is_powered_down_while_it_is_down_returns(fresh, returns):
+    """SlurmdTimeout sets the node DOWN, and power saving powers it down while its
+    VM can't be seen. A node that is off never registers. Slurm's own remedy,
+    idle_on_node_suspend, lifts drains too, and is not set here."""
+    c = fresh(inventory=world(hosts=1, vfs=2), nodes=2, slurm={
+        "SlurmdTimeout": 6, "SuspendTimeout": 2, "SlurmctldParameters": None,
+        "ReturnToService": returns})
+    c.wait_job(c.sbatch("-N1", "-w", "vm001", script="true"), 40)
+    c.do("outage", duration="120s", how="refuse")
+    c.do("powerOff", vm="vm001")
+    c.wait_node("vm001", lambda s: s.startswith("DOWN"), 40, "set down")
+    c.must("scontrol", "update", "nodename=vm001", "state=power_down")
+    c.wait_node("vm001", lambda s: "POWERED_DOWN" in s, 30, "powered down")
+    c.do("outage", duration="0s", how="refuse")
+    if returns:
+        c.wait_node("vm001", lambda s: s.startswith("IDLE"), 30, "idle again")
+        assert "vm001 is powered down and was DOWN because it did not respond" \
+            in c.ctld_log()
+    else:       # an administrator returns it
+        c.wait_job(c.sbatch("-N1", "-w", "vm002", script="true"), 60)
+        assert c.node_states()["vm001"].startswith("DOWN")
+        c.must("scontrol", "update", "nodename=vm001", "state=resume")
+    out = c.wait_job(c.sbatch("-N1", "-w", "vm001", script="hostname"), 60)
+    assert out.strip() == "vm001"
+    assert c.node("vm001").get("Reason", "none") == "none"
 
 
 def test_a_node_that_was_completing_and_off_at_a_restart_serves_again(fresh):

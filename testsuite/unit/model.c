@@ -121,11 +121,13 @@ bool model_is_up(const struct model_node *n)
 static void repair(int k)
 {
 	struct model_node *n = &model.nodes[k];
+	bool wrong = n->down ? n->timed_out && !n->drained :
+		n->stale || (n->silent && !n->drained);
 
-	if (!n->powered_down || n->powering_up || n->powering_down || n->down ||
-	    model_jobs_on(k) || (!n->stale && (!n->silent || n->drained)))
+	if (!n->powered_down || n->powering_up || n->powering_down ||
+	    model_jobs_on(k) || !wrong)
 		return;
-	n->stale = n->silent = false;
+	n->stale = n->silent = n->down = n->timed_out = false;
 	model_say("vm%d is idle again", k + 1);
 }
 

@@ -152,9 +152,9 @@ static void operators(int k, struct model_node *n)
 
 static void administrators(int k, struct model_node *n)
 {
-	if (n->down && !n->powering_down && model_chance(10)) {
-		n->powered_down |= !n->timed_out;
-		n->down = n->timed_out = false;
+	if (n->down && !n->timed_out && model_chance(10)) {
+		n->powered_down = true;
+		n->down = false;
 		n->idle_ms = model.now;
 		model_say("administrator: resume vm%d", k + 1);
 	}

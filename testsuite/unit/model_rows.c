@@ -88,13 +88,15 @@ static const char *state_of(int k)
 	const struct model_node *n = &model.nodes[k];
 	const struct fake_vm *vm = model_vm(k);
 
-	if (n->down)
-		return n->timed_out && !n->powered_down && !n->powering_down ?
-			"down, not responding" : "down";
+	if (n->down && !n->timed_out)
+		return "down";
 	if (n->powering_down)
 		return vm && model_lost(vm) ? "powering down, VM out of reach" :
 			vm && vm->on ? "powering down, VM on" :
 			"powering down, VM off";
+	if (n->down)
+		return n->powered_down ? "powered down, not responding" :
+			"down, not responding";
 	return n->powering_up ? powering_up(k) :
 		n->powered_down ? powered_down(k, n) : up(k, n);
 }

@@ -136,6 +136,59 @@ static void whatever_else_is_going_on_is_left_alone(void **state)
 	assert_false(vs_port_node_stuck(&node));
 }
 
+/* As slurmctld's SlurmdTimeout and then power saving leave it. */
+static void set_down(const char *reason, uint32_t more)
+{
+	set(NODE_STATE_DOWN | GOOD | more, false);
+	xfree(node.reason);
+	node.reason = xstrdup(reason);
+}
+
+static void a_node_that_was_down_for_its_silence_returns(void **state)
+{
+	(void)state;
+	for (uint16_t returns = 1; returns <= 2; returns++) {
+		slurm_conf.ret2service = returns;
+		set_down("Not responding", 0);
+		vs_port_node_repair(&node);
+		assert_int_equal(node.node_state, NODE_STATE_IDLE | GOOD);
+		assert_null(node.reason);
+		assert_true(all_in());
+		assert_false(vs_port_node_stuck(&node));
+	}
+}
+
+static void a_node_that_is_down_for_anything_else_stays_down(void **state)
+{
+	static const struct { const char *reason; uint32_t more; } rows[] = {
+		{ "cables", 0 }, { NULL, 0 }, { "ResumeTimeout reached", 0 },
+		{ "slurm-vsphere: VM could not be had", 0 },
+		{ "Not responding", NODE_STATE_DRAIN },
+		{ "Not responding", NODE_STATE_FAIL },
+		{ "Not responding", NODE_STATE_POWERING_DOWN },
+	};
+
+	(void)state;
+	slurm_conf.ret2service = 2;
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		set_down(rows[i].reason, rows[i].more);
+		vs_port_node_repair(&node);
+		assert_int_equal(node.node_state,
+				 NODE_STATE_DOWN | GOOD | rows[i].more);
+		assert_false(all_in());
+	}
+	/* an administrator returns it: ReturnToService=0 */
+	slurm_conf.ret2service = 0;
+	set_down("Not responding", 0);
+	assert_false(vs_port_node_stuck(&node));
+	/* or it is up, and may register */
+	slurm_conf.ret2service = 2;
+	set_down("Not responding", 0);
+	node.node_state &= ~NODE_STATE_POWERED_DOWN;
+	assert_false(vs_port_node_stuck(&node));
+	xfree(node.reason);
+}
+
 static void a_drain_stays(void **state)
 {
 	(void)state;
@@ -233,6 +286,9 @@ int main(void)
 		cmocka_unit_test(one_bitmap_that_lacks_it_is_enough),
 		cmocka_unit_test(a_job_keeps_its_node),
 		cmocka_unit_test(whatever_else_is_going_on_is_left_alone),
+		cmocka_unit_test(a_node_that_was_down_for_its_silence_returns),
+		cmocka_unit_test(
+			a_node_that_is_down_for_anything_else_stays_down),
 		cmocka_unit_test(a_drain_stays),
 		cmocka_unit_test(a_node_that_is_to_go_down_is_idle_without_a_job),
 		cmocka_unit_test(an_old_boot_is_not_ended_and_its_guest_not_refused),
