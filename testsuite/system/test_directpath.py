@@ -38,7 +38,7 @@ def make_cluster():
     disk = {"vendor": 0x144d, "device": 0xa824, "name": "PM1733", "numa": 0}
     hosts[3]["devices"] = [{**disk, "pci": PORT, "sriov": True}] + [
         {**disk, "pci": f"0000:{0x80 + i:02x}:00.0"} for i in range(27)]
-    c = Cluster(nodes=7, inventory=world(hosts=hosts, vms=[
+    c = Cluster(nodes=8, inventory=world(hosts=hosts, vms=[
         theirs("theirs", E2, {"type": "directpath", "pci": C}),
         theirs("anyone", E1, {"type": "pci", "vendor": 0x10ee,
                               "device": 0x5000})],
@@ -51,16 +51,21 @@ def make_cluster():
         "AdapterName=disk Type=directpath Vendor=0x144d Device=0xa824",
         f"AdapterName=some Type=directpath {ids} Address={A},{E2}/{C}",
         f"AdapterName=roce-fpga Type=sriov Network={ROCE} MTU=9000 With=fpga",
+        f"AdapterName=strict Type=sriov Network={ROCE} MTU=9000 With=fpga "
+        "RelaxACS=yes",
         "PartitionName=fpga Adapter=fpga Template=rhel9-ofed",
         "PartitionName=some Adapter=some Template=rhel9-ofed",
         "PartitionName=rocefpga Adapter=roce-fpga Template=rhel9-ofed",
-        "PartitionName=legacy Adapter=fpga Template=legacy"]}
+        "PartitionName=legacy Adapter=fpga Template=legacy",
+        "PartitionName=strict Adapter=strict Template=rhel9-ofed"]}
     c.node_lines = [c.node_line(1, 4, "fpga"), c.node_line(5, 5, "some"),
-                    c.node_line(6, 6, "roce-fpga"), c.node_line(7, 7, "fpga")]
+                    c.node_line(6, 6, "roce-fpga"), c.node_line(7, 7, "fpga"),
+                    c.node_line(8, 8, "strict")]
     c.partition_lines = ["PartitionName=fpga Nodes=vm[001-004] Default=YES",
                          "PartitionName=some Nodes=vm005",
                          "PartitionName=rocefpga Nodes=vm006",
-                         "PartitionName=legacy Nodes=vm007"]
+                         "PartitionName=legacy Nodes=vm007",
+                         "PartitionName=strict Nodes=vm008"]
     return c
 
 
@@ -99,7 +104,8 @@ def test_each_device_is_a_row_of_its_own(cluster):
         == {pci: (1, "10ee:5000") for pci in (A, B, C)}
     out = cluster.must("svf", "adapters", "--site", "-n", "-o", "adapter,type")
     assert out.split() == ["fpga", "directpath", "disk", "directpath",
-                           "some", "directpath", "roce-fpga", "sriov"]
+                           "some", "directpath", "roce-fpga", "sriov",
+                           "strict", "sriov"]
 
 
 def test_devices_that_no_vm_gets_are_told(cluster):
@@ -164,10 +170,26 @@ def test_a_vf_and_a_device_are_had_together(cluster):
     node = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}["vm006"]
     assert node["pf"].split(",") == [PF0, *pci], node
     assert vm_of(cluster, "vm006")["passthru"] == {
-        "allowP2P": "TRUE", "RelaxACSforP2P": "TRUE",
-        "use64bitMMIO": "TRUE", "64bitMMIOSizeGB": "256"}
+        **P2P, "RelaxACSforP2P": "TRUE"}
     ready = cluster.path("guests", "vm006", "slurm-vsphere", "ready").read_text()
     assert ready.count("\nrdma ") == 1 and ready.count("\npci ") == 1
+
+
+P2P = {"allowP2P": "TRUE", "use64bitMMIO": "TRUE", "64bitMMIOSizeGB": "256"}
+
+
+def test_relaxacs_no_keeps_devices_isolated(cluster):
+    """The VM has its VF and its device all the same. A VM that was made with
+    RelaxACS=yes loses pciPassthru.RelaxACSforP2P before its next job."""
+    for relaxed, expected in (("yes", {**P2P, "RelaxACSforP2P": "TRUE"}),
+                              ("no", P2P)):
+        if relaxed == "no":
+            cluster.change_vsphere("RelaxACS=yes", "RelaxACS=no")
+            wait_for("vCenter is read", 20, lambda: cluster.svf("status")["up"])
+        out = cluster.wait_job(cluster.sbatch("-p", "strict", "-N1"), 90)
+        assert "vm008" in out
+        assert vm_of(cluster, "vm008")["passthru"] == expected
+        assert [k for k, by in used(cluster).items() if by == ["vm008"]]
 
 
 def test_a_job_gets_its_devices_and_the_next_one_waits(cluster):
