@@ -161,6 +161,26 @@ def test_a_user_of_a_guest_can_write_nothing(cluster):
         "a warm VM whose values are right costs no call"
 
 
+def test_a_reboot_without_the_key_is_made_good_before_the_next_job(cluster):
+    """scontrol reboot of a VM from before the key: its guest acts on what its
+    users wrote. svf check names the VM before that. No job starts in that boot:
+    the VM is switched off first, and boots with the key."""
+    job_runs(cluster)
+    cluster.do("setExtra", vm="vm001", key=INFO_SET, value="", wait=True)
+    wait_for("svf check says so", 20, lambda: "vm001" in writable(cluster))
+    assert user_writes(cluster, "vm001")
+    n = boots(cluster)
+    cluster.do("reboot", vm="vm001", how="boot")
+    wait_for("root in the guest has read what the user wrote", 30,
+             lambda: acted_on(cluster, "vm001")["guestinfo.slurm.node"] ==
+             HOSTILE["node"])
+    job_runs(cluster)
+    assert boots(cluster) > n, "its VM was not switched off before the job"
+    assert good(told(cluster, "vm001")) and good(acted_on(cluster, "vm001"))
+    assert not user_writes(cluster, "vm001"), "the key is there again"
+    wait_for("svf check is content", 20, lambda: not writable(cluster))
+
+
 @pytest.mark.parametrize("then", ["the next job", "a power cycle"])
 def test_values_that_were_changed_are_set_again_before_a_boot(cluster, then):
     """A VM that was made before the key was set, or lost it."""
