@@ -5,9 +5,10 @@
  *
  * Rules of the collector (vSphere's WaitForUpdatesEx): version "" gives all
  * there is; a truncated version is good for one call, so losing its reply
- * means to begin again; another one may be used again after a lost reply. A
- * vCenter that truncates without end fails the client. No second wait is sent while objects are being read anew, so that an older
- * reading can't overwrite a newer update.
+ * means to begin again; another one may be used again after a lost reply. No
+ * second wait is sent while objects are being read again, so that an older
+ * reading can't overwrite a newer update. A vCenter that truncates without end
+ * fails the client.
  */
 #include <stdlib.h>
 #include <string.h>
