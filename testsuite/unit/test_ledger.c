@@ -355,6 +355,10 @@ static void a_promise_at_its_own_vms_place_is_one_vf(void **state)
 	assert_free(7, 7);		/* same host, another PF: both */
 	vm->ncards = 0;
 	assert_free(7, 8);
+	vm->ncards = 1;			/* on the second PF it is one, too */
+	vs_strlcpy(vs_ledger_get(&w.ledger, "n1")->cards[0].pf, W_PF1,
+		   VS_PCI_LEN);
+	assert_free(8, 7);
 }
 
 static void cards_of_other_kinds_don_t_stand_for_a_hold(void **state)
@@ -391,15 +395,23 @@ static void what_another_cluster_has_is_foreign_and_told_apart(void **state)
 	(void)state;
 	w_ours(&w, theirs);
 	w_vm_on(&w, "vm-2", "esx01", W_PF0);		/* unowned */
+	w_vm_on(&w, "vm-3", "esx01", W_PF0);
 	vs_ledger_pf_use(&w.ledger, &w.inv, esx01, vs_host_pf(esx01, W_PF0),
 			 W_FOLDER, "another1", &use);
 	assert_int_equal(use.beside, 1);
 	assert_int_equal(use.ours, 0);
-	assert_int_equal(use.free, 6);
+	assert_int_equal(use.free, 5);
 	assert_int_equal(use_of(W_PF0).beside, 0);	/* managed here */
 	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, "another1");
 	assert_int_equal(made.beside, 1);
 	assert_int_equal(made.hosts[esx01->index].beside, 1);
+	assert_int_equal(made.strangers, 1);
+	vs_sums_clear(&made);
+	/* one in a folder of its own is no stranger in ours */
+	vs_vm_set_folder(&w.inv, theirs, "group-v9");
+	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, "another1");
+	assert_int_equal(made.beside, 1);
+	assert_int_equal(made.strangers, 0);
 	vs_sums_clear(&made);
 }
 

@@ -162,8 +162,8 @@ int vs_card_takes(const struct vs_host *h, uint32_t rows, int i,
 
 int vs_hold_takes(const struct vs_host *h, uint32_t rows, int i)
 {
-	return rows >> i & 1 ? 1 : rows && !(rows & (rows - 1)) ?
-		vs_row_crowds(h, i, __builtin_ctz(rows)) : 0;
+	/* several rows are PFs, and a PF crowds no other row */
+	return rows >> i & 1 ? 1 : vs_row_crowds(h, i, __builtin_ctz(rows));
 }
 
 /* ---- what stands for a hold ------------------------------------------------ */
