@@ -165,6 +165,100 @@ static void a_vm_that_is_bound_goes_where_a_pfs_node_holds_it(void **state)
 	assert_int_equal(vs_place(&w.env, gang, 1, NULL, &err), -1);
 }
 
+/* What one VM of the profile takes: 4 vCPUs, 8 GB and its overhead. */
+#define NEED (8192 + 64 + 8 * 4 + 82)
+#define HALF (NEED / 2)
+
+struct pf_node {
+	int numa, mb, cores;
+};
+
+/* NumaAffinity=pf on a host of two PFs that reach the network, and of a large
+ * third one that does not. */
+struct bound_case {
+	int cards;
+	struct pf_node of[2];
+	bool fits;
+};
+
+static const struct bound_case bound_cases[] = {
+	/* of one card: the PF's own node holds it, just; or it does not */
+	{ 1, { { 0, NEED, 4 }, { 1, 1, 1 } }, true },
+	{ 1, { { 0, NEED - 1, 4 }, { 1, NEED, 3 } }, false },
+	/* of two: what both nodes have, in either order */
+	{ 2, { { 0, HALF, 2 }, { 1, NEED - HALF, 2 } }, true },
+	{ 2, { { 1, HALF, 2 }, { 0, NEED - HALF, 2 } }, true },
+	{ 2, { { 0, HALF, 2 }, { 1, NEED - HALF - 1, 2 } }, false },
+	{ 2, { { 0, HALF, 2 }, { 1, NEED - HALF, 1 } }, false },
+	/* a node that both are on is there once */
+	{ 2, { { 0, NEED, 4 }, { 0, NEED, 4 } }, true },
+	{ 2, { { 0, NEED - 1, 4 }, { 0, NEED - 1, 4 } }, false },
+	{ 2, { { 1, NEED - 1, 4 }, { 1, NEED - 1, 4 } }, false },
+	{ 2, { { 1, NEED, 3 }, { 1, NEED, 3 } }, false },
+	/* a node that isn't known, or beyond 63, refuses no VM */
+	{ 1, { { -1, 1, 1 }, { 0, 1, 1 } }, true },
+	{ 2, { { 0, 1, 1 }, { -1, 1, 1 } }, true },
+	{ 1, { { 63, 1, 1 }, { 0, 1, 1 } }, false },
+	{ 2, { { 63, HALF, 2 }, { 0, NEED - HALF - 1, 2 } }, false },
+	{ 1, { { 64, 1, 1 }, { 0, 1, 1 } }, true },
+	{ 2, { { 0, 1, 1 }, { 64, 1, 1 } }, true },
+};
+
+static void bound_on(struct vs_host *h, const struct bound_case *c)
+{
+	w.roce.per_node = c->cards;
+	w.roce.rails = true;
+	for (int i = 0; i < 2; i++) {
+		h->pfs[i].numa = c->of[i].numa;
+		h->pfs[i].numa_mb = c->of[i].mb;
+		h->pfs[i].numa_cores = c->of[i].cores;
+	}
+	vs_host_changed(&w.inv, h);
+}
+
+static void a_bound_vm_needs_nodes_that_hold_it(void **state)
+{
+	struct vs_host *h = host(8);
+	struct vs_place_report r;
+	struct vs_pf *far;
+
+	(void)state;
+	w_pf(h, W_PF1, 8);
+	far = w_pf(h, "0000:ca:00.0", 8);
+	vs_strlcpy(far->switch_uuid, "50 2a switch B", VS_LABEL_LEN);
+	far->numa = 2;
+	h->numa_nodes = 3;
+	w.p_roce.hw.numa_pf = true;
+	for (size_t i = 0; i < VS_COUNT(bound_cases); i++) {
+		const struct bound_case *c = &bound_cases[i];
+		int failed;
+
+		bound_on(h, c);
+		failed = vs_place(&w.env, gang, 1, &r, NULL);
+		if (failed != (c->fits ? 0 : -1) ||
+		    !vs_place_capacity(&w.env, gang, 9) == c->fits)
+			fail_msg("case %zu: vs_place() gives %d", i, failed);
+		if (failed)
+			assert_int_equal(r.why[0], VS_REFUSE_NUMA);
+		vs_place_report_free(&r);
+	}
+}
+
+/* The node of a host that has one is the host, whatever is told of it. */
+static void the_only_node_of_a_host_binds_to_nothing(void **state)
+{
+	struct vs_host *h = host(8);
+
+	(void)state;
+	w.p_roce.hw.numa_pf = true;
+	h->numa_nodes = 1;
+	h->pfs[0].numa = 0;
+	h->pfs[0].numa_cores = 2;
+	place(1);
+	h->numa_nodes = 2;
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), -1);
+}
+
 /* A pending reason names NUMA nodes, for they may change, and no lost host. */
 static void a_numa_node_that_is_too_small_is_named(void **state)
 {
@@ -221,6 +315,8 @@ int main(void)
 		T(a_numa_node_needs_a_core_for_each_vcpu),
 		T(a_vm_counts_once_on_a_numa_node),
 		T(a_vm_that_is_bound_goes_where_a_pfs_node_holds_it),
+		T(a_bound_vm_needs_nodes_that_hold_it),
+		T(the_only_node_of_a_host_binds_to_nothing),
 		T(a_numa_node_that_is_too_small_is_named),
 		T(cards_of_two_nodes_have_both),
 	};

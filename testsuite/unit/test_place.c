@@ -472,6 +472,56 @@ static void another_question_is_not_answered_by_what_is_kept(void **state)
 	assert_int_equal(refusal(), VS_REFUSE_NO_PF);
 	w.roce.pf[0] = '\0';
 	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	/* the port group's switch isn't read yet, and then it is */
+	w.net.switch_uuid[0] = '\0';
+	assert_int_equal(refusal(), VS_REFUSE_NO_PF);
+	vs_strlcpy(w.net.switch_uuid, W_SWITCH, sizeof(w.net.switch_uuid));
+	assert_int_equal(refusal(), VS_REFUSE_NONE);
+	w.env.sums = NULL;
+	vs_sums_clear(&made);
+}
+
+/* Asked again, a question costs no second answer for each host. */
+static void a_question_is_kept_once(void **state)
+{
+	struct vs_network elsewhere = w.net;
+	struct vs_sums made = { 0 };
+
+	(void)state;
+	vs_strlcpy(elsewhere.moid, "dvportgroup-99", sizeof(elsewhere.moid));
+	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID);
+	w.env.sums = &made;
+	for (int round = 0; round < 3; round++) {
+		node.net = &w.net;
+		assert_int_equal(refusal(), VS_REFUSE_NONE);
+		assert_int_equal(made.nfits, round ? 2 : 1);
+		node.net = &elsewhere;
+		assert_int_equal(refusal(), VS_REFUSE_NETWORK);
+		assert_int_equal(made.nfits, 2);
+	}
+	w.env.sums = NULL;
+	vs_sums_clear(&made);
+}
+
+/* Users choose the size of their VMs: what is kept of it has a bound. */
+static void no_number_of_questions_is_kept_for_ever(void **state)
+{
+	struct vs_sums made = { 0 };
+
+	(void)state;
+	w.p_roce.hw.numa_pf = true;
+	esx01->numa_nodes = 2;
+	esx01->pfs[0].numa = 0;
+	vs_host_changed(&w.inv, esx01);
+	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID);
+	w.env.sums = &made;
+	for (int i = 0; i < 300; i++) {		/* half of 48 cores is 24 */
+		w.p_roce.vcpus = i % 2 ? 25 : 24;
+		w.p_roce.memory_mb = 1024 + i;
+		assert_int_equal(refusal(),
+				 i % 2 ? VS_REFUSE_NUMA : VS_REFUSE_NONE);
+		assert_true(made.nfits <= 65);
+	}
 	w.env.sums = NULL;
 	vs_sums_clear(&made);
 }
@@ -625,6 +675,8 @@ int main(void)
 		TEST(a_vf_needs_memory_for_its_reservation_and_overhead),
 		TEST(hosts_and_pfs_that_failed_lately_are_left_out),
 		TEST(another_question_is_not_answered_by_what_is_kept),
+		TEST(a_question_is_kept_once),
+		TEST(no_number_of_questions_is_kept_for_ever),
 		TEST(a_host_on_trial_takes_as_many_as_it_may),
 		TEST(a_gang_leaves_the_host_on_trial_when_its_trial_is_full),
 		TEST(a_gang_reserves_no_cpu_twice),

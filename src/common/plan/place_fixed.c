@@ -220,7 +220,7 @@ static void fit_fill(const struct vs_work *w, const struct vs_class *c,
 /* Those that adapters of ports have not cost them nothing. */
 static uint64_t key_device(uint64_t key, const struct vs_adapter *a)
 {
-	char plain[48];
+	char plain[48] = "";
 
 	if (!vs_adapter_nics(a)) {
 		snprintf(plain, sizeof(plain), "%d %x %x %d", (int)a->type,
