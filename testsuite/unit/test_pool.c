@@ -311,6 +311,21 @@ static void a_pool_that_holds_all_leaves_pack_its_choice(void **state)
 	assert_int_equal(on("esx03", 3), 3);
 }
 
+/* Where a gang takes all that there is, too, though its CPU is reserved. */
+static void pack_of_a_gang_that_fills_all_hosts_heeds_disks(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	w.p_roce.latency_high = true;
+	host("esx01", "c1", 1);
+	host("esx02", "c1", 1);
+	pool("c1", 100000, -1);
+	gang[0].prefer_host = "host-esx02";
+	assert_int_equal(place(2), 0);
+	assert_string_equal(gang[0].host->name, "esx02");
+	assert_string_equal(gang[1].host->name, "esx01");
+}
+
 static void pack_takes_the_fewest_hosts_that_pools_allow(void **state)
 {
 	(void)state;
@@ -355,12 +370,15 @@ static void a_gang_fits_on_the_datastore_whole_or_not_at_all(void **state)
 	refused(4, VS_REFUSE_STORE_ROOM, "datastore vsan has 159999 MB free, "
 		"4 VMs need 160000 MB for disks and swap files");
 	assert_null(gang[0].host);
+	assert_false(vs_place_could(&w.env, gang, 4));
 	assert_int_equal(place(3), 0);
 	assert_int_equal(room("datastore vsan has 159999 MB free, 1 VM needs "
 			      "40000 MB for disks and swap files"), 3);
 	vs_room_set_store(&w.inv, "vsan", 160000);
 	assert_int_equal(place(4), 0);
+	assert_true(vs_place_could(&w.env, gang, 4));
 	assert_int_equal(room(""), 4);
+	assert_false(vs_place_could(&w.env, gang, 5));	/* nor VFs */
 }
 
 static void a_host_that_lacks_something_else_is_told_by_that(void **state)
@@ -466,6 +484,7 @@ int main(void)
 		TEST(where_cpu_is_short_slow_cores_go_first),
 		TEST(beside_other_vms_cpu_may_not_be_enough_for_all),
 		TEST(a_pool_that_holds_all_leaves_pack_its_choice),
+		TEST(pack_of_a_gang_that_fills_all_hosts_heeds_disks),
 		TEST(pack_takes_the_fewest_hosts_that_pools_allow),
 		TEST(a_datastore_that_isnt_known_refuses_nobody),
 		TEST(a_gang_fits_on_the_datastore_whole_or_not_at_all),

@@ -469,6 +469,92 @@ static void pack_keeps_a_host_for_the_last_vm_of_several_vfs(void **state)
 	assert_ptr_equal(gang[0].host, esx02);
 }
 
+static struct vs_adapter one;
+static struct vs_profile p_one;
+static struct vs_rail_kind kind;
+
+/* Packed VMs of one VF beside a kind of two rails: esx01 holds as many of those
+ * as `rails` and so is to be left whole, esx02 has `single` VFs and none of
+ * them. */
+static struct vs_host *beside_rails(int rails, int single)
+{
+	struct vs_host *esx02 = w_host(&w, "esx02");
+
+	one = w.roce;
+	one.per_node = 1;
+	p_one = w.p_roce;
+	p_one.adapter = &one;
+	kind = (struct vs_rail_kind) { &w.roce, &w.net };
+	for (size_t i = 0; i < VS_COUNT(gang); i++)
+		gang[i].profile = &p_one;
+	w_pf(esx02, W_PF0, single);
+	esx01->pfs[0].vfs = esx01->pfs[1].vfs = rails;
+	vs_host_changed(&w.inv, esx01);
+	vs_host_changed(&w.inv, esx02);
+	w.env.policy = VS_PLACE_PACK;
+	w.env.rails = &kind;
+	w.env.nrails = 1;
+	return esx02;
+}
+
+static int on_host(const struct vs_host *h, size_t n)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += gang[i].host == h;
+	return count;
+}
+
+/* However tight a fit the host that is kept would be, and though a VM's disk
+ * lies on it. */
+static void pack_takes_no_kept_host_while_another_will_do(void **state)
+{
+	struct vs_host *esx02 = beside_rails(1, 3);
+
+	(void)state;
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL, NULL), 0);
+	assert_int_equal(on_host(esx02, 2), 2);
+	gang[0].prefer_host = "host-esx01";
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL, NULL), 0);
+	assert_int_equal(on_host(esx02, 2), 2);
+	w.env.nrails = 0;			/* it is kept for no VM */
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL, NULL), 0);
+	assert_int_equal(on_host(esx01, 2), 2);
+}
+
+static void what_the_others_do_not_hold_goes_on_kept_hosts(void **state)
+{
+	struct vs_host *esx02 = beside_rails(2, 2);
+
+	(void)state;
+	for (size_t n = 1; n <= 6; n++) {
+		assert_int_equal(vs_place(&w.env, gang, n, NULL, NULL), 0);
+		assert_int_equal(on_host(esx02, n), n < 2 ? 1 : 2);
+		assert_int_equal(on_host(esx01, n), n < 2 ? 0 : n - 2);
+	}
+	assert_int_equal(vs_place(&w.env, gang, 7, NULL, NULL), -1);
+}
+
+/* One VM of the gang needs esx02. Placed last it finds no VF there; placed
+ * first it takes one that the others counted on. */
+static void beside_kept_hosts_a_vf_may_be_short(void **state)
+{
+	struct vs_host *esx02 = beside_rails(1, 2);
+	struct vs_network there = w.net;
+
+	(void)state;
+	vs_strlcpy(there.moid, "dvportgroup-99", sizeof(there.moid));
+	vs_strlcpy(esx02->nets[esx02->nnets++], there.moid, VS_MOID_LEN);
+	vs_host_changed(&w.inv, esx02);
+	gang[0].net = &there;
+	assert_int_equal(vs_place(&w.env, gang, 5, NULL, NULL), -1);
+	assert_int_equal(vs_place(&w.env, gang, 4, NULL, NULL), 0);
+	assert_ptr_equal(gang[0].host, esx02);
+	assert_int_equal(on_host(esx02, 4), 2);
+	assert_int_equal(on_host(esx01, 4), 2);
+}
+
 /* esx01 could serve two rails of another network: a VM of two rails itself is
  * no reason to keep it for them. */
 static void pack_keeps_no_host_from_a_vm_of_as_many_vfs(void **state)
@@ -520,6 +606,9 @@ int main(void)
 		T(pack_keeps_hosts_that_hold_a_vm_of_several_vfs),
 		T(pack_keeps_a_host_for_the_last_vm_of_several_vfs),
 		T(pack_keeps_no_host_from_a_vm_of_as_many_vfs),
+		T(pack_takes_no_kept_host_while_another_will_do),
+		T(what_the_others_do_not_hold_goes_on_kept_hosts),
+		T(beside_kept_hosts_a_vf_may_be_short),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
