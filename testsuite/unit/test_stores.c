@@ -170,6 +170,42 @@ static void packed_vms_mind_it_too(void **state)
 	assert_int_equal(place(6), -1);
 }
 
+/* Datastores that hold the whole gang, just, don't say where it goes: pack
+ * leaves the roomier host whole. */
+static void datastores_that_hold_all_leave_pack_its_choice(void **state)
+{
+	struct vs_host *esx1 = host("esx1", "c1", "ds-a");
+	struct vs_host *esx2 = host("esx2", "c1", "ds-a");
+
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	esx2->pfs[0].vfs = 3;
+	store("c1", "ds-a", 3 * DISK);
+	assert_int_equal(place(3), 0);
+	assert_int_equal(on("esx2", "ds-a", 3), 3);
+	/* or both together, of which neither does */
+	vs_room_set_stores(&w.inv, "ds-a", "a", DISK);
+	store("c1", "ds-b", 9 * DISK);
+	sees(esx1, "ds-b");
+	sees(esx2, "ds-b");
+	assert_int_equal(place(3), 0);
+	for (int i = 0; i < 3; i++)
+		assert_string_equal(gang[i].host->name, "esx2");
+}
+
+/* Both hosts have VFs for all three, but one's datastore has room for two. */
+static void pack_takes_the_host_whose_datastore_holds_all(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	host("esx1", "c1", "ds-a");
+	host("esx2", "c1", "ds-b");
+	store("c1", "ds-a", 3 * DISK - 1);
+	store("c1", "ds-b", 3 * DISK);
+	assert_int_equal(place(3), 0);
+	assert_int_equal(on("esx2", "ds-b", 3), 3);
+}
+
 /* A hold has its disks until its VM is seen. */
 static void what_is_promised_is_taken(void **state)
 {
@@ -449,6 +485,8 @@ int main(void)
 		T(another_clusters_is_none_of_its_own),
 		T(room_is_counted_by_datastore),
 		T(packed_vms_mind_it_too),
+		T(datastores_that_hold_all_leave_pack_its_choice),
+		T(pack_takes_the_host_whose_datastore_holds_all),
 		T(what_is_promised_is_taken),
 		T(a_vm_stays_where_its_disks_are_seen),
 		T(else_it_takes_them_along_if_there_is_room),

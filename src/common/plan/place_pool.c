@@ -172,8 +172,8 @@ static size_t stores_share(const struct vs_work *w, const struct vs_class *c,
 
 		if (store < 0 || !mb || left[store].mem_mb == VS_ROOM_UNKNOWN)
 			return n;
-		/* no other can become better: all at once */
-		some = s->nstores == 1 || store == c->store ? n - got : 1;
+		/* no other can become better: all n in the first round */
+		some = s->nstores == 1 || store == c->store ? n : 1;
 		some = times(left[store].mem_mb, mb, some);
 		if (!some)
 			break;
