@@ -84,7 +84,10 @@ static void two_kinds_share_a_pfs_vfs(void **state)
 	host("esx01", "", 5);
 	name_pf(0, 3);
 	place(5);
+	assert_true(vs_place_could(&w.env, gang, 5));
+	/* each kind has room, but not beside the other */
 	assert_int_equal(vs_place(&w.env, gang, 6, NULL, NULL), -1);
+	assert_false(vs_place_could(&w.env, gang, 6));
 }
 
 /* ---- exchanges ---------------------------------------------------------- */
@@ -224,6 +227,220 @@ static void one_gives_way_to_one_that_gives_way(void **state)
 		assert_true(vs_host_has_net(gang[i].host, gang[i].net->moid));
 }
 
+/* The host reaches that network, which is like the world's but for its name. */
+static void reach(struct vs_host *h, struct vs_network *net, const char *moid)
+{
+	*net = w.net;
+	vs_strlcpy(net->moid, moid, sizeof(net->moid));
+	vs_strlcpy(h->nets[h->nnets++], moid, VS_MOID_LEN);
+	vs_host_changed(&w.inv, h);
+}
+
+#define PAIRS 5
+
+/*
+ * Five VMs lie on esx10, which they fill, and each could be on a host of its
+ * own as well. Five more can be on esx10 and, one of them, on esx11. In
+ * whatever order they are placed, four of the first five must give way to them.
+ * Those are more than there are other orders to try.
+ */
+static void in_each_others_way(struct vs_place_node *g)
+{
+	static struct vs_network here[PAIRS], both;
+	static struct vs_profile sizes[PAIRS];
+	struct vs_host *a = host("esx10", "", PAIRS);
+	char name[16];
+
+	reach(a, &both, "net-both");
+	reach(host("esx11", "", 1), &both, "net-both");
+	for (int i = 0; i < PAIRS; i++) {
+		snprintf(name, sizeof(name), "net-%d", i);
+		reach(a, &here[i], name);
+		snprintf(name, sizeof(name), "esx2%d", i);
+		reach(host(name, "", 1), &here[i], here[i].moid);
+		sizes[i] = w.p_roce;
+		sizes[i].memory_mb = 1024 + i;	/* kinds of their own */
+		g[i] = (struct vs_place_node) {
+			.node = "lies", .profile = &w.p_roce, .net = &here[i],
+			.prefer_host = "host-esx10",
+		};
+		g[PAIRS + i] = (struct vs_place_node) {
+			.node = "comes", .profile = &sizes[i], .net = &both,
+		};
+	}
+}
+
+static void assert_out_of_the_way(const struct vs_place_node *g)
+{
+	int lie = 0, came = 0;
+
+	for (int i = 0; i < 2 * PAIRS; i++) {
+		bool there = !strcmp(g[i].host->name, "esx10");
+
+		assert_true(vs_host_has_net(g[i].host, g[i].net->moid));
+		*(i < PAIRS ? &lie : &came) += there;
+	}
+	assert_int_equal(lie, 1);
+	assert_int_equal(came, PAIRS - 1);
+}
+
+static void exchanges_do_what_no_order_does(void **state)
+{
+	(void)state;
+	in_each_others_way(gang);
+	for (int p = VS_PLACE_BALANCE; p <= VS_PLACE_PACK; p++) {
+		w.env.policy = (enum vs_policy)p;
+		place(2 * PAIRS);
+		assert_out_of_the_way(gang);
+	}
+}
+
+/* The tries are for hosts where one VM could take another's place: three hosts
+ * before them with 72 VMs that couldn't use none up. */
+static void exchanges_are_tried_where_they_could_help(void **state)
+{
+	static struct vs_place_node g[3 * VS_HOST_PFS + 2 * PAIRS];
+	struct vs_network far;
+	struct vs_err err = { 0 };
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct vs_host *h = w_host(&w, i == 0 ? "esx01" :
+					   i == 1 ? "esx02" : "esx03");
+
+		for (int k = 0; k < VS_HOST_PFS; k++) {
+			snprintf(name, sizeof(name), "0000:%02x:00.0", k);
+			w_pf(h, name, 1);
+		}
+		reach(h, &far, "net-far");
+	}
+	in_each_others_way(g);
+	for (size_t i = 2 * PAIRS; i < VS_COUNT(g); i++)
+		g[i] = (struct vs_place_node) {
+			.node = "far", .profile = &w.p_roce, .net = &far,
+		};
+	if (vs_place(&w.env, g, VS_COUNT(g), NULL, &err))
+		fail_msg("%s", err.text);
+	assert_out_of_the_way(g);
+}
+
+/* Of two VMs of one kind, the one without an operator's request gives way. */
+static void a_vm_on_the_host_that_is_requested_stays(void **state)
+{
+	struct vs_host *a = host("esx01", "", 2);
+	static struct vs_network here;
+
+	(void)state;
+	host("esx02", "", 1);
+	reach(a, &here, "net-here");
+	gang[2].net = &here;
+	for (int i = 0; i < 2; i++) {
+		gang[0].prefer_host = gang[1].prefer_host = "host-esx01";
+		gang[i].wished = true;
+		gang[!i].wished = false;
+		place(3);
+		assert_string_equal(gang[i].host->name, "esx01");
+		assert_string_equal(gang[!i].host->name, "esx02");
+		assert_string_equal(gang[2].host->name, "esx01");
+	}
+}
+
+/* gang[2] is of a kind with gang[3] and gang[4]. It stays where its disk is
+ * when the last of them takes another VM's place; that there is a resource
+ * pool, which has room for all, is no matter. */
+static void an_exchange_moves_no_vm_that_is_not_in_the_way(void **state)
+{
+	static struct vs_network x, y, z;
+	struct vs_host *a = host("esx01", "", 1), *b = host("esx02", "", 2),
+		*slow = host("esx03", "", 1), *away = host("esx04", "", 1);
+
+	(void)state;
+	slow->core_mhz = 1000;
+	vs_hosts_reordered(&w.inv);
+	reach(a, &x, "net-x");
+	reach(b, &x, "net-x");
+	reach(slow, &x, "net-x");
+	reach(a, &y, "net-y");
+	reach(away, &y, "net-y");
+	reach(b, &z, "net-z");
+	gang[0].net = &z;
+	gang[1].net = &y;
+	gang[1].prefer_host = "host-esx01";
+	gang[2] = gang[4];
+	for (int i = 2; i < 5; i++)
+		gang[i].net = &x;
+	gang[2].prefer_host = "host-esx02";
+	vs_room_begin(&w.inv);
+	vs_room_set_pool(&w.inv, "domain-c1", "slurm", 1000000, 1000000);
+	vs_room_end(&w.inv);
+	place(5);
+	assert_string_equal(gang[2].host->name, "esx02");
+	assert_string_equal(gang[1].host->name, "esx04");
+}
+
+#define SIDE 6			/* hosts and VMs of a small world */
+
+/* Can VMs from i on be given hosts that they reach and that are free, one each?
+ * bits: SIDE * VM + host, set where the VM reaches the host. */
+static bool matched(uint64_t bits, int i, unsigned int taken)
+{
+	for (int h = 0; i < SIDE && h < SIDE; h++)
+		if (bits >> (SIDE * i + h) & 1 && !(taken >> h & 1) &&
+		    matched(bits, i + 1, taken | 1u << h))
+			return true;
+	return i == SIDE;
+}
+
+/* About one in three. */
+static uint64_t draw_bits(uint64_t *seed)
+{
+	uint64_t bits = 0;
+
+	for (int i = 0; i < SIDE * SIDE; i++) {
+		*seed ^= *seed << 13;
+		*seed ^= *seed >> 7;
+		*seed ^= *seed << 17;
+		bits |= (uint64_t)((*seed >> 20) % 100 < 35) << i;
+	}
+	return bits;
+}
+
+/* Hosts of one VF each, VMs of a kind each: which reaches which is drawn. */
+static void what_any_order_of_hosts_holds_is_placed(void **state)
+{
+	static struct vs_network each[SIDE];
+	struct vs_host *hosts[SIDE];
+	uint64_t seed = 88172645463325252ull;
+	int could = 0, cannot = 0;
+	char name[16];
+
+	(void)state;
+	for (int h = 0; h < SIDE; h++) {
+		snprintf(name, sizeof(name), "esx%02d", h);
+		hosts[h] = host(name, "", 1);
+	}
+	for (int world = 0; world < 3000; world++) {
+		uint64_t bits = draw_bits(&seed);
+		bool can = matched(bits, 0, 0);
+
+		for (int h = 0; h < SIDE; h++)
+			hosts[h]->nnets = 0;
+		for (int i = 0; i < SIDE * SIDE; i++) {
+			snprintf(name, sizeof(name), "net-%d", i / SIDE);
+			if (bits >> i & 1)
+				reach(hosts[i % SIDE], &each[i / SIDE], name);
+			gang[i / SIDE].net = &each[i / SIDE];
+		}
+		w.env.policy = (enum vs_policy)(world % 3);
+		if (vs_place(&w.env, gang, SIDE, NULL, NULL) != (can ? 0 : -1))
+			fail_msg("world %d can%s be placed", world,
+				 can ? "" : "not");
+		*(can ? &could : &cannot) += 1;
+	}
+	assert_true(could > 500 && cannot > 500);
+}
+
 static void a_gang_that_cannot_be_comes_to_an_end(void **state)
 {
 	char name[16];
@@ -358,6 +575,11 @@ int main(void)
 		TEST(a_vm_does_not_give_way_in_vain),
 		TEST(what_is_too_small_to_help_stays),
 		TEST(one_gives_way_to_one_that_gives_way),
+		TEST(exchanges_do_what_no_order_does),
+		TEST(exchanges_are_tried_where_they_could_help),
+		TEST(a_vm_on_the_host_that_is_requested_stays),
+		TEST(an_exchange_moves_no_vm_that_is_not_in_the_way),
+		TEST(what_any_order_of_hosts_holds_is_placed),
 		TEST(a_gang_that_cannot_be_comes_to_an_end),
 		TEST(an_exchange_never_uses_an_avoided_host),
 		TEST(a_host_full_of_kinds_is_no_trouble),

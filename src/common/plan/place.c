@@ -115,8 +115,8 @@ static bool repair(struct vs_work *w, size_t node, int depth)
 	size_t cls = w->class_of[node], others[REPAIR_KINDS], n;
 
 	for (size_t s = 0; s < w->nsites; s++) {
-		if (vs_fit_of(w, cls, s)->fixed || w->sites[s].avoided ||
-		    w->sites[s].busy)
+		/* no VM of the gang is on a host that is avoided or busy */
+		if (vs_fit_of(w, cls, s)->fixed)
 			continue;
 		n = others_on(w, s, cls, others);
 		for (size_t i = 0; i < n; i++) {
