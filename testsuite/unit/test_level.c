@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include "plan_world.h"
 #include "util/mem.h"
 
@@ -183,6 +184,133 @@ static void what_is_evened_out_stays_within_each_hosts_vfs(void **state)
 	assert_int_equal(on("esx01", &large) + on("esx01", &small), 3);
 }
 
+/* ---- what it may cost --------------------------------------------------- */
+
+#define HOSTS 50		/* 50 times 50 are more than a round's tries */
+
+/*
+ * On so many hosts, four small VMs lie on the first one, and a large VM on each
+ * of the last `filled`. Two more large ones are placed before the small ones, so
+ * that one of them gets the first host.
+ */
+static int large_ones_that_stay(int hosts, int filled)
+{
+	static struct vs_place_node all[GANG + HOSTS];
+	static char moids[HOSTS][24];
+	char name[16];
+	int stay = 0;
+
+	for (int i = 0; i < hosts; i++) {
+		snprintf(name, sizeof(name), "esx%02d", i);
+		snprintf(moids[i], sizeof(moids[i]), "host-%s", name);
+		host(name, 64);
+	}
+	memcpy(all, gang, sizeof(gang));
+	for (int i = 2; i < GANG; i++)
+		all[i].prefer_host = moids[0];
+	for (int i = 0; i < filled; i++)
+		all[GANG + i] = (struct vs_place_node) {
+			.node = "fill", .net = &w.net, .profile = &large,
+			.prefer_host = moids[hosts - 1 - i],
+		};
+	assert_int_equal(vs_place(&w.env, all, (size_t)(GANG + filled), NULL,
+				  NULL), 0);
+	for (int i = 0; i < 2; i++)
+		stay += !strcmp(all[i].host->moid, moids[0]);
+	return stay;
+}
+
+static void a_gang_on_few_hosts_is_evened_out(void **state)
+{
+	(void)state;
+	assert_int_equal(large_ones_that_stay(10, 8), 0);
+}
+
+static void a_gang_on_few_of_many_hosts_is_evened_out(void **state)
+{
+	(void)state;
+	assert_int_equal(large_ones_that_stay(HOSTS, 0), 0);
+}
+
+/* Each of its VMs would be tried on each of them. */
+static void a_gang_on_too_many_hosts_is_left_as_it_is(void **state)
+{
+	(void)state;
+	assert_int_equal(large_ones_that_stay(HOSTS, HOSTS - 2), 1);
+}
+
+#define WIDE 44			/* as many hosts as are evened out */
+#define KINDS 16
+
+/* CPU seconds, the least of five times. */
+static double seconds(const struct vs_place_env *env,
+		      struct vs_place_node *nodes, size_t n)
+{
+	double least = 0;
+
+	for (int i = 0; i < 5; i++) {
+		clock_t begun = clock();
+		double took;
+
+		assert_int_equal(vs_place(env, nodes, n, NULL, NULL), 0);
+		took = (double)(clock() - begun) / CLOCKS_PER_SEC;
+		if (!i || took < least)
+			least = took;
+	}
+	return least;
+}
+
+/* Hosts of unlike sizes with `pfs` PFs each, and a gang of `kinds` kinds. */
+static double times_as_long(int pfs, int kinds)
+{
+	static struct vs_place_node wide[WIDE * KINDS];
+	static struct vs_profile sizes[KINDS];
+	double spread;
+	char name[16];
+
+	for (int i = 0; i < WIDE; i++) {
+		struct vs_host *h;
+
+		snprintf(name, sizeof(name), "esx%02d", i);
+		h = w_host(&w, name);
+		h->memory_mb = (512 + 7 * i) * GB;
+		for (int k = 0; k < pfs; k++) {
+			snprintf(name, sizeof(name), "0000:%02x:00.0", k);
+			w_pf(h, name, 64 / pfs);
+		}
+	}
+	for (size_t i = 0; i < VS_COUNT(wide); i++) {
+		size_t k = i % (size_t)kinds;
+
+		sizes[k] = w.p_roce;
+		sizes[k].memory_mb = 4096 + 131 * (int64_t)(k * k);
+		wide[i] = (struct vs_place_node) {
+			.node = "n", .net = &w.net, .profile = &sizes[k],
+		};
+	}
+	w.env.policy = VS_PLACE_SPREAD;
+	spread = seconds(&w.env, wide, VS_COUNT(wide));
+	w.env.policy = VS_PLACE_BALANCE;
+	return seconds(&w.env, wide, VS_COUNT(wide)) / spread;
+}
+
+/*
+ * slurmctld waits for a placement. With 4000 tries balance takes 5 to 10 times
+ * as long as spread, which tries nothing; if one kind of tries is without a
+ * bound it takes 50 times as long at least.
+ */
+static void exchanges_cost_a_bounded_time(void **state)
+{
+	(void)state;
+	assert_true(times_as_long(1, KINDS) < 20);
+}
+
+static void moves_cost_a_bounded_time(void **state)
+{
+	(void)state;
+	assert_true(times_as_long(KINDS, 1) < 22);
+}
+
 static void other_policies_are_left_as_they_are(void **state)
 {
 	(void)state;
@@ -253,6 +381,11 @@ int main(void)
 		T(a_vm_that_lies_on_a_host_is_not_moved_for_it),
 		T(a_host_that_serves_none_of_them_counts_for_nothing),
 		T(what_is_evened_out_stays_within_each_hosts_vfs),
+		T(a_gang_on_few_hosts_is_evened_out),
+		T(a_gang_on_few_of_many_hosts_is_evened_out),
+		T(a_gang_on_too_many_hosts_is_left_as_it_is),
+		T(exchanges_cost_a_bounded_time),
+		T(moves_cost_a_bounded_time),
 		T(other_policies_are_left_as_they_are),
 		T(who_finds_no_place_goes_first_the_next_time),
 		T(a_gang_that_fits_in_no_order_says_why),
