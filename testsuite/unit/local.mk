@@ -37,7 +37,8 @@ check_PROGRAMS += testsuite/unit/test_adapter testsuite/unit/test_cards \
 	testsuite/unit/test_place_parent \
 	testsuite/unit/test_policy testsuite/unit/test_pool \
 	testsuite/unit/test_profile testsuite/unit/test_rails \
-	testsuite/unit/test_room testsuite/unit/test_share \
+	testsuite/unit/test_room testsuite/unit/test_seal \
+	testsuite/unit/test_share \
 	testsuite/unit/test_step testsuite/unit/test_stores \
 	testsuite/unit/test_svf testsuite/unit/test_svf_adapters \
 	testsuite/unit/test_svf_complete \

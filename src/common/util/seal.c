@@ -17,6 +17,8 @@
 #include "util/seal.h"
 
 static const char cred_start[] = "MUNGE:";
+_Static_assert(VS_SEAL_ANYBODY == (int)MUNGE_UID_ANY,
+	       "munge has another word for any user");
 
 void vs_frame_head(unsigned char head[VS_FRAME_HEAD], size_t len)
 {
@@ -104,7 +106,7 @@ int vs_seal(const char *socket, int64_t only, const void *data, size_t len,
 	if (!ctx)
 		return -1;
 	rc = munge_ctx_set(ctx, MUNGE_OPT_TTL, VS_SEAL_TTL);
-	if (!rc && only != VS_SEAL_ANYBODY)
+	if (!rc)
 		rc = munge_ctx_set(ctx, MUNGE_OPT_UID_RESTRICTION, (uid_t)only);
 	if (!rc)
 		rc = munge_encode(&out, ctx, data, (int)len);
