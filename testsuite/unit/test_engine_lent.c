@@ -259,29 +259,47 @@ static void orders_that_are_saved_while_the_configuration_changes_are_again(
 #define PLANNED 300
 #define ALL_PLANNED "vm[1-300]"
 #define HOSTS 20
+#define VFS 16			/* of each; 320 in all */
 
-/* Once for its names, once a node for its steps, for its figures and for its row. */
-#define LENDS (1 + 3 * PLANNED)
+/* After what is read for the placement: once a node for its steps, twice before
+ * the figures, once a node for these and for its row. */
+#define LENDS_AFTER (2 + 3 * PLANNED)
 #define YIELDS 1000		/* of vs_lock_lend(), while the lock is wanted */
 
-static void (*event)(void);	/* of vCenter's, while the lock is lent */
-static int yields, moment;
+static void (*event)(void);	/* of vCenter's or Slurm's, without the lock */
+static int yields, moment, lends, events;
 
 /* vs_lock_lend() calls it without the lock. */
 int sched_yield(void)
 {
-	if (!event)
+	void (*what)(void) = event;
+
+	if (!what)
 		return (int)syscall(SYS_sched_yield);
-	if (yields++ == moment * YIELDS)
-		event();
+	lends = yields / YIELDS + 1;
+	if (yields++ == moment * YIELDS) {
+		event = NULL;
+		what();
+		event = what;
+		events++;
+	}
 	return 0;
 }
 
 static const struct vs_port plans_port = { .sees_nodes = sees_nodes };
 
+static void no_change(void)
+{
+}
+
 static void inventory_read_again(void)
 {
 	vs_watch_events.load_begin(&vs_core);
+}
+
+static void host_gone(void)
+{
+	vs_watch_events.host_gone(&vs_core, "host-1");
 }
 
 static void hosts_gone(void)
@@ -294,41 +312,224 @@ static void hosts_gone(void)
 	}
 }
 
-static struct json_object *plan_beside(void (*what)(void), struct vs_err *err)
+/* VMs of others get so many VFs of two hosts. */
+static void vfs_taken(int n)
 {
-	struct json_object *o;
+	for (int i = 0; i < n; i++) {
+		char name[24];
+		struct fake_vm *vm;
 
-	begin(PLANNED, HOSTS, 16, "warm");
+		snprintf(name, sizeof(name), "other%d", i);
+		vm = fake_add_vm(name, "group-other",
+				 i % 2 ? "host-3" : "host-4", true);
+		vm->has_card = true;
+		vs_strlcpy(vm->pci, "0000:3b:00.0", sizeof(vm->pci));
+		fake_show(vm);
+	}
+}
+
+static void some_vfs_taken(void)
+{
+	vfs_taken(10);
+}
+
+static void too_many_vfs_taken(void)
+{
+	vfs_taken(30);
+}
+
+static void host_in_maintenance(void)
+{
+	vs_lock();
+	vs_host_get(&vs_core.inv, "host-7")->maintenance = true;
+	vs_host_changed(&vs_core.inv, vs_host_get(&vs_core.inv, "host-7"));
+	vs_unlock();
+}
+
+/* The first and the last of the nodes by number. */
+static void job_begins(void)
+{
+	struct vs_err err = { 0 };
+
+	assert_int_equal(vs_core_api_get()->job_begin(9, 0,
+		(int[]) { node("vm1")->id, node("vm300")->id }, 2, &err), 0);
+}
+
+static void job_ends(void)
+{
+	vs_core_api_get()->job_end(8, (int[]) { node("vm200")->id }, 1, false);
+	vs_lock();
+	vs_hold_drop(&vs_core, node("vm200"));
+	vs_unlock();
+}
+
+/* The VM of vm150 is off. */
+static void vm_gone(void)
+{
+	fake_remove(fake_get("vm150"));
+}
+
+static void vm_to(const char *name, const char *host)
+{
+	vs_strlcpy(fake_get(name)->host, host, sizeof(fake_get(name)->host));
+	fake_show(fake_get(name));
+}
+
+static void vm_elsewhere(void)
+{
+	vm_to("vm150", "host-12");
+}
+
+/* vm100 runs on another host by now: its hold follows. */
+static void engine_turns(void)
+{
+	turn();
+}
+
+/* vm200 has a place, for a job that has not begun its VM. */
+static void plan_world(void)
+{
+	struct vs_err err = { 0 };
+
+	begin(PLANNED, HOSTS, VFS, "warm");
 	vs_core.port = &plans_port;
 	all_nodes = true;
 	ready();
-	yields = 0;
+	bring_up(7, "vm100");
+	bring_up(6, "vm150");
+	end_job(6, "vm150");
+	powered_down("vm150");
+	assert_int_equal(vs_core_api_get()->job_begin(8, 0,
+		(int[]) { node("vm200")->id }, 1, &err), 0);
+	vm_to("vm100", "host-20");
+}
+
+/* The answer without its time, to be freed; NULL and err: there is none. */
+static char *plan_text(struct vs_err *err)
+{
+	struct json_object *o;
+	char *answer, *time;
+
+	o = vs_core_plan(ALL_PLANNED, 1001, err);
+	if (!o)
+		return NULL;
+	answer = vs_jb_text_free(o);
+	time = strstr(answer, "\"time\":");
+	assert_non_null(time);
+	for (time += strlen("\"time\":"); *time >= '0' && *time <= '9'; time++)
+		*time = '0';
+	return answer;
+}
+
+static char *plan_beside(void (*what)(void), struct vs_err *err)
+{
+	char *answer;
+
+	plan_world();
+	yields = events = 0;
 	event = what;
 	atomic_fetch_add(&vs_lock_wanted, 1);
-	o = vs_core_plan(ALL_PLANNED, 1001, err);
+	answer = plan_text(err);
 	atomic_fetch_sub(&vs_lock_wanted, 1);
 	event = NULL;
-	assert_true(yields > moment * YIELDS);
-	return o;
+	assert_true(events > 0);
+	return answer;
+}
+
+/* How often the lock is lent until all is read. */
+static int reading(void)
+{
+	moment = 0;
+	free(plan_beside(no_change, NULL));
+	assert_true(lends > LENDS_AFTER + 3);
+	return lends - LENDS_AFTER;
 }
 
 /* A place is on a host, and the host may go while the lock is lent. ASan sees a
  * plan that looks at it then. */
 static void hosts_that_go_while_a_plan_is_made_are_not_looked_at(void **state)
 {
-	(void)state;
-	for (moment = 1; moment < LENDS; moment += 61) {
-		struct json_object *o = plan_beside(hosts_gone, NULL);
+	int read = reading();
 
-		assert_non_null(o);
-		vs_jb_free(o);
+	(void)state;
+	for (moment = 0; moment < LENDS_AFTER;
+	     moment += moment < read ? 1 : 61) {
+		struct vs_err err = { 0 };
+		char *answer = plan_beside(hosts_gone, &err);
+
+		/* VMs went with their hosts: that starts the plan over */
+		assert_true(!answer || moment >= read);
+		assert_true(answer || strstr(err.text, "the hosts can hold 0"));
+		assert_true(!answer || strstr(answer, "\"served\":true"));
+		free(answer);
 	}
+}
+
+/* Whatever changes while hosts and nodes are read in pieces, the plan is the one
+ * that is made after that; of a change in the middle of the rows it may be the one
+ * before. */
+static void a_plan_is_of_one_state(void **state)
+{
+	static void (*const changes[])(void) = {
+		host_gone, some_vfs_taken, too_many_vfs_taken,
+		host_in_maintenance, job_begins, job_ends, vm_gone,
+		vm_elsewhere, engine_turns,
+	};
+	int read = reading(), last = read + PLANNED;
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(changes); i++) {
+		char *before, *after;
+
+		plan_world();
+		before = plan_text(NULL);
+		changes[i]();
+		after = plan_text(NULL);
+		assert_string_not_equal(before, after);
+		for (moment = 0; moment < last;
+		     moment += moment < read ? 1 : 37) {
+			char *answer = plan_beside(changes[i], NULL);
+
+			assert_non_null(answer);
+			assert_true(!strcmp(answer, after) ||
+				    (moment >= read &&
+				     !strcmp(answer, before)));
+			/* what is read again is placed once */
+			assert_true(moment >= read ||
+				    lends < LENDS_AFTER + PLANNED);
+			free(answer);
+		}
+		free(before);
+		free(after);
+	}
+}
+
+/* Each time that the lock is lent. */
+static void touched(void)
+{
+	vs_lock();
+	vs_node_touch(node("vm300"));
+	vs_unlock();
+	moment++;
+}
+
+static void nodes_that_change_all_the_time_end_no_plan(void **state)
+{
+	char *answer;
+
+	(void)state;
+	moment = 0;
+	answer = plan_beside(touched, NULL);
+	assert_non_null(answer);
+	assert_true(events > 3 * PLANNED);
+	assert_non_null(strstr(answer, "\"served\":true"));
+	free(answer);
 }
 
 static void an_inventory_that_is_read_again_ends_a_plan(void **state)
 {
 	(void)state;
-	for (moment = 0; moment < LENDS; moment += 61) {
+	for (moment = 0; moment < LENDS_AFTER; moment += 61) {
 		struct vs_err err = { 0 };
 
 		assert_null(plan_beside(inventory_read_again, &err));
@@ -344,6 +545,8 @@ int main(void)
 		cmocka_unit_test(nothing_is_ordered_by_an_inventory_that_is_none_any_more),
 		cmocka_unit_test(orders_that_are_saved_while_the_configuration_changes_are_again),
 		cmocka_unit_test(hosts_that_go_while_a_plan_is_made_are_not_looked_at),
+		cmocka_unit_test(a_plan_is_of_one_state),
+		cmocka_unit_test(nodes_that_change_all_the_time_end_no_plan),
 		cmocka_unit_test(an_inventory_that_is_read_again_ends_a_plan),
 	};
 

@@ -312,34 +312,32 @@ int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 	return *nsurplus ? -1 : 0;
 }
 
-/*
- * Static capacity per profile, each by itself: a "no" must be certain. What is
- * not known yet is no reason to say never.
- */
-bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
-		 struct vs_err *err)
+void vs_ask_needs(const struct vs_core *c, const int *ids, size_t n,
+		  size_t *need)
 {
-	VS_FREE size_t *need = vs_calloc(c->nprofiles + 1, sizeof(*need));
-	struct vs_place_env env;
-
-	if (!c->ready)
-		return true;
-	for (size_t i = 0; i < n; i++)
+	memset(need, 0, c->nprofiles * sizeof(*need));
+	for (size_t i = 0; i < n && c->ready; i++)
 		if (!alien(c, ids[i]))
-			need[c->nodes[ids[i]].profile - c->profiles]++;
-	vs_env_fill(c, &env);
-	for (size_t p = 0; p < c->nprofiles; p++) {
-		const struct vs_profile *prof = &c->profiles[p];
+			need[c->kept[ids[i]].profile]++;
+	/* what bars it is to be corrected */
+	for (size_t p = 0; p < c->nprofiles; p++)
+		if (c->now[p].barred[0])
+			need[p] = 0;
+}
+
+bool vs_ask_holds(const struct vs_place_env *env,
+		  const struct vs_place_tables *t, const size_t *need,
+		  struct vs_err *err)
+{
+	for (size_t p = 0; p < t->nprofiles; p++) {
+		const struct vs_profile *prof = &t->profiles[p];
 		struct vs_place_node like = {
 			.node = "", .profile = prof,
-			.net = &c->nets[prof->adapter - c->adapters],
+			.net = &t->nets[prof->adapter - t->adapters],
 		};
-		size_t have;
+		size_t have = need[p] ? vs_place_capacity(env, &like, need[p]) :
+			0;
 
-		/* what bars it is to be mended */
-		if (!need[p] || c->now[p].barred[0])
-			continue;
-		have = vs_place_capacity(&env, &like, need[p]);
 		if (have < need[p]) {
 			vs_err_set(err, VS_E_REQUEST,
 				"%zu nodes of %s are asked for, the hosts can hold %zu",
@@ -348,6 +346,20 @@ bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
 		}
 	}
 	return true;
+}
+
+bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
+		 struct vs_err *err)
+{
+	VS_FREE size_t *need = vs_calloc(c->nprofiles + 1, sizeof(*need));
+	const struct vs_place_tables tables = vs_tables_get(c);
+	struct vs_place_env env;
+
+	vs_ask_needs(c, ids, n, need);
+	if (!c->ready)
+		return true;
+	vs_env_fill(c, &env);
+	return vs_ask_holds(&env, &tables, need, err);
 }
 
 void vs_question_begin(struct vs_core *c)

@@ -64,7 +64,7 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 		VS_AVAIL_NEW;
 }
 
-enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
+static void kept_renew(struct vs_core *c, struct vs_node *n)
 {
 	n->kept->avail = alone(c, n, &n->kept->place);
 	if (n->kept->avail != VS_AVAIL_NONE)
@@ -72,6 +72,11 @@ enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
 	else if (!n->kept->unserved_ms)
 		n->kept->unserved_ms = vs_clock();
 	n->kept->epoch = c->facts_epoch;
+}
+
+enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
+{
+	kept_renew(c, n);
 	return n->kept->place && !vs_room_for(c, n) ? VS_AVAIL_NONE :
 		n->kept->avail;
 }
@@ -79,8 +84,13 @@ enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
 const struct vs_kept *vs_kept_now(struct vs_core *c, int id)
 {
 	if (c->kept[id].epoch != c->facts_epoch)
-		vs_node_avail(c, &c->nodes[id]);
+		kept_renew(c, &c->nodes[id]);
 	return &c->kept[id];
+}
+
+uint64_t vs_kept_version(const struct vs_core *c, int id)
+{
+	return (uint64_t)c->facts_epoch << 32 | c->kept[id].touches;
 }
 
 /* One of the node's own facts has changed. */
@@ -88,6 +98,7 @@ void vs_node_touch(struct vs_node *n)
 {
 	n->kept->fresh = n->kept->rests = false;
 	n->kept->epoch = 0;
+	n->kept->touches++;
 }
 
 /* Something has changed that many of them hang on. */

@@ -29,6 +29,7 @@
 #include "engine/suspend_i.h"
 #include "plan/ledger.h"
 #include "plan/place.h"
+#include "plan/snapshot.h"
 #include "plan/step.h"
 #include "util/times.h"
 #include "vcenter/vc.h"

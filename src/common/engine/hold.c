@@ -42,6 +42,17 @@ void vs_env_fill(struct vs_core *c, struct vs_place_env *env)
 	};
 }
 
+struct vs_place_tables vs_tables_get(const struct vs_core *c)
+{
+	return (struct vs_place_tables) {
+		.adapters = c->adapters,
+		.nets = c->nets,
+		.profiles = c->profiles,
+		.nadapters = c->conf->nadapters,
+		.nprofiles = c->nprofiles,
+	};
+}
+
 void vs_env_budget(struct vs_core *c, struct vs_place_env *env)
 {
 	const struct vs_node *n;
@@ -78,28 +89,24 @@ void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,
 	};
 }
 
-void vs_hold_of(struct vs_core *c, const struct vs_node *n,
-		const struct vs_place_node *at, uint32_t job,
-		struct vs_hold *out)
+void vs_hold_fill(const struct vs_profile *profile,
+		  const struct vs_place_node *at, uint32_t job,
+		  struct vs_hold *out)
 {
-	struct vs_vm *vm = vs_node_vm(c, n);
-
 	*out = (struct vs_hold) {
 		.ncards = at->npfs,
 		.state = VS_HOLD_PROMISED,
-		.cpu_mhz = vs_profile_cpu_mhz(n->profile,
-					      at->host->core_mhz),
-		.mem_mb = vs_profile_reserved_mb(n->profile) +
-			vs_profile_overhead_mb(n->profile),
-		.disk_mb = at->moves ? vs_profile_moved_mb(n->profile) :
-			n->profile->disk_mb,
-		.swap_mb = vs_profile_swap_mb(n->profile),
+		.cpu_mhz = vs_profile_cpu_mhz(profile, at->host->core_mhz),
+		.mem_mb = vs_profile_reserved_mb(profile) +
+			vs_profile_overhead_mb(profile),
+		.disk_mb = at->moves ? vs_profile_moved_mb(profile) :
+			profile->disk_mb,
+		.swap_mb = vs_profile_swap_mb(profile),
 		.moves = at->moves,
 		.job = job,
-		.vcpus = n->profile->vcpus,
-		.memory_mb = n->profile->memory_mb,
+		.vcpus = profile->vcpus,
+		.memory_mb = profile->memory_mb,
 	};
-	vs_strlcpy(out->node, n->name, sizeof(out->node));
 	vs_strlcpy(out->host, at->host->moid, sizeof(out->host));
 	vs_strlcpy(out->store, at->to_store ? at->to_store : "",
 		   sizeof(out->store));
@@ -107,6 +114,16 @@ void vs_hold_of(struct vs_core *c, const struct vs_node *n,
 		vs_strlcpy(out->cards[i].pf, at->pfs[i]->pci, VS_PCI_LEN);
 		out->cards[i].automatic = at->pf_automatic && !at->pfs[i]->of;
 	}
+}
+
+void vs_hold_of(struct vs_core *c, const struct vs_node *n,
+		const struct vs_place_node *at, uint32_t job,
+		struct vs_hold *out)
+{
+	struct vs_vm *vm = vs_node_vm(c, n);
+
+	vs_hold_fill(n->profile, at, job, out);
+	vs_strlcpy(out->node, n->name, sizeof(out->node));
 	vs_strlcpy(out->vm, vm ? vm->moid : "", sizeof(out->vm));
 }
 
@@ -139,29 +156,25 @@ static int hold_take(struct vs_core *c, struct vs_node *n,
 	return 0;
 }
 
+int vs_hold_ask(struct vs_core *c, const struct vs_node *n,
+		struct vs_place_node *to, struct vs_err *err)
+{
+	const char *lacks = vs_clone_lacks(c, n);
+
+	if (lacks)
+		return vs_err_set(err, VS_E_SHORTAGE, "%s", lacks);
+	vs_place_node_fill(c, n, to);
+	return 0;
+}
+
 static int places(struct vs_core *c, const struct vs_place_env *env,
 		  struct vs_node **nodes, size_t n, struct vs_place_node *out,
 		  struct vs_err *err)
 {
-	for (size_t i = 0; i < n; i++) {
-		const char *lacks = vs_clone_lacks(c, nodes[i]);
-
-		if (lacks)
-			return vs_err_set(err, VS_E_SHORTAGE, "%s", lacks);
-		vs_place_node_fill(c, nodes[i], &out[i]);
-	}
+	for (size_t i = 0; i < n; i++)
+		if (vs_hold_ask(c, nodes[i], &out[i], err))
+			return -1;
 	return vs_place(env, out, n, NULL, err);
-}
-
-/* The very places that vs_hold_gang() would take; nothing is held. */
-int vs_hold_plan(struct vs_core *c, struct vs_node **nodes, size_t n,
-		 struct vs_place_node *out, struct vs_err *err)
-{
-	struct vs_place_env env;
-
-	vs_env_fill(c, &env);
-	vs_env_budget(c, &env);
-	return places(c, &env, nodes, n, out, err);
 }
 
 static int hold_placed(struct vs_core *c, const struct vs_place_env *env,
@@ -295,6 +308,7 @@ static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 		if (strcmp(h->host, vm->host))
 			vs_vmotion_elsewhere(c, n, h, vm);
 		vs_ledger_move(&c->ledger, h, vm->host, cards, ncards);
+		vs_node_touch(n);
 	}
 	vs_ledger_set_vm(&c->ledger, h, vm->moid);
 	vs_stores_seen(c, h, vm);

@@ -5,13 +5,22 @@
 
 struct vs_sums *vs_sums_now(struct vs_core *c);
 void vs_env_fill(struct vs_core *c, struct vs_place_env *env);
+/* Those of the configuration in force. */
+struct vs_place_tables vs_tables_get(const struct vs_core *c);
 void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm);
 void vs_hold_sync(struct vs_core *c, struct vs_node *n);
 int vs_hold_for(struct vs_core *c, struct vs_node *n, struct vs_err *err);
 int vs_hold_gang(struct vs_core *c, struct vs_node **nodes, size_t n,
 		 uint32_t job, struct vs_err *err);
-int vs_hold_plan(struct vs_core *c, struct vs_node **nodes, size_t n,
-		 struct vs_place_node *out, struct vs_err *err);
+/* Returns 0 with what the node's VM needs of a place. Returns -1 and sets err if
+ * no VM can be made for it, whatever room there is. */
+int vs_hold_ask(struct vs_core *c, const struct vs_node *n,
+		struct vs_place_node *to, struct vs_err *err);
+/* What a VM of the profile has once it is placed there; without the names of its
+ * node and of the VM. Needs no lock. */
+void vs_hold_fill(const struct vs_profile *profile,
+		  const struct vs_place_node *at, uint32_t job,
+		  struct vs_hold *out);
 /* What a node has once it is placed there. */
 void vs_hold_of(struct vs_core *c, const struct vs_node *n,
 		const struct vs_place_node *at, uint32_t job,

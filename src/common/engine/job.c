@@ -112,9 +112,25 @@ static int by_id(const void *a, const void *b)
 	return (*x)->id - (*y)->id;
 }
 
+int vs_job_place(struct vs_core *c, struct vs_node *node, enum vs_avail avail,
+		 struct vs_err *err)
+{
+	const char *why;
+
+	if (!vs_window_bars_node(c, node) && avail != VS_AVAIL_NONE)
+		return !vs_ledger_get(&c->ledger, node->name);
+	why = vs_node_barred(c, node);
+	if (!why)
+		why = vs_clone_lacks(c, node);
+	return vs_err_set(err, VS_E_SHORTAGE,
+			  "node %s cannot be served now%s%s", node->name,
+			  why ? ": " : "", why ? why : "");
+}
+
 /* In one order, whoever names the nodes: placement hangs on it. */
-int vs_job_places(struct vs_core *c, const int *ids, size_t n,
-		  struct vs_node **place, size_t *nplace, struct vs_err *err)
+static int job_places(struct vs_core *c, const int *ids, size_t n,
+		      struct vs_node **place, size_t *nplace,
+		      struct vs_err *err)
 {
 	const char *blocked = vs_ask_blocked(c);
 
@@ -123,20 +139,14 @@ int vs_job_places(struct vs_core *c, const int *ids, size_t n,
 		return vs_err_set(err, VS_E_SHORTAGE, "%s", blocked);
 	for (size_t i = 0; i < n; i++) {
 		struct vs_node *node = vs_node_at(c, ids[i]);
-		const char *why;
+		int needs;
 
 		if (!node)
 			continue;
-		if (vs_window_bars_node(c, node) ||
-		    vs_node_avail(c, node) == VS_AVAIL_NONE) {
-			why = vs_node_barred(c, node);
-			if (!why)
-				why = vs_clone_lacks(c, node);
-			return vs_err_set(err, VS_E_SHORTAGE,
-				"node %s cannot be served now%s%s", node->name,
-				why ? ": " : "", why ? why : "");
-		}
-		if (!vs_ledger_get(&c->ledger, node->name))
+		needs = vs_job_place(c, node, vs_node_avail(c, node), err);
+		if (needs < 0)
+			return -1;
+		if (needs)
 			place[(*nplace)++] = node;
 	}
 	qsort(place, *nplace, sizeof(*place), by_id);
@@ -172,7 +182,7 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 		powered_down_since(c, node);
 		vs_hold_sync(c, node);
 	}
-	if (vs_job_places(c, ids, n, place, &nplace, err))
+	if (job_places(c, ids, n, place, &nplace, err))
 		return -1;
 	if (vs_hold_gang(c, place, nplace, job, err))
 		return -1;

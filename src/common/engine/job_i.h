@@ -9,9 +9,10 @@
 /* job.c: claims, waits; lock held */
 int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 		 const int *ids, size_t n, struct vs_err *err);
-/* Those of them that need a place, or why one can't be served. */
-int vs_job_places(struct vs_core *c, const int *ids, size_t n,
-		  struct vs_node **place, size_t *nplace, struct vs_err *err);
+/* Returns 1 if the node needs a place, 0 if it has one. Returns -1 and sets err
+ * if a job that gets it can't be served now. */
+int vs_job_place(struct vs_core *c, struct vs_node *node, enum vs_avail avail,
+		 struct vs_err *err);
 void vs_job_claim(struct vs_core *c, uint32_t job, uint32_t restart,
 		  const int *ids, size_t n, bool launched);
 void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
@@ -46,8 +47,21 @@ size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n,
 		   enum vs_avail *out, char *why, size_t why_size);
 int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 		 size_t *nsurplus, struct vs_err *err);
+/*
+ * Static capacity per profile, each by itself: a "no" must be certain. What is
+ * not known yet is no reason to say never. Returns false and sets err if these
+ * nodes can never all be had.
+ */
 bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
 		 struct vs_err *err);
+/* Its two parts: how many nodes of each profile are asked for (need has room for
+ * all profiles), and whether empty hosts would hold them. The second reads env and
+ * the tables alone, and needs no lock if they are a snapshot's. */
+void vs_ask_needs(const struct vs_core *c, const int *ids, size_t n,
+		  size_t *need);
+bool vs_ask_holds(const struct vs_place_env *env,
+		  const struct vs_place_tables *t, const size_t *need,
+		  struct vs_err *err);
 const char *vs_ask_blocked(const struct vs_core *c);	/* NULL: may serve */
 
 /* submit.c: answers for who judges submissions, as in core.h; lock held */
@@ -71,14 +85,12 @@ int vs_make_room(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 bool vs_node_given(const struct vs_node *n);	/* its VM goes with its job */
 
 /* observe.c: what would be done for a job; lock held */
-/*
- * Mode=observe: the places that these n nodes would get now if it were manage,
- * for those whose VM isn't on, into place[] and at[] (room for n each). 0; -1
- * with the reason: they would wait.
- */
-int vs_observe_plan(struct vs_core *c, struct vs_node *const *nodes, size_t n,
-		    struct vs_node **place, struct vs_place_node *at,
-		    size_t *nplace, struct vs_err *err);
+/* Mode=observe: why no node would be served if it were manage, or NULL. */
+const char *vs_observe_blocked(const struct vs_core *c);
+/* Returns 1 and fills `at` if the node would need a place, 0 if its VM is on.
+ * Returns -1 and sets err if it would not be served. */
+int vs_observe_place(struct vs_core *c, struct vs_node *n,
+		     struct vs_place_node *at, struct vs_err *err);
 void vs_observe_say(struct vs_core *c, const struct vs_refused *r, char *out,
 		    size_t size);
 

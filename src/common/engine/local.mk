@@ -69,6 +69,7 @@ core_sources += \
 	src/common/engine/parents_keep.c src/common/engine/parents_place.c \
 	src/common/engine/parents_report.c src/common/engine/parents_seen.c \
 	src/common/engine/took.c src/common/engine/took_i.h \
+	src/common/engine/plan_i.h src/common/engine/plan_place.c \
 	src/common/engine/plan_report.c \
 	src/common/engine/port.h \
 	src/common/engine/prefetch.c src/common/engine/prefetch_i.h \

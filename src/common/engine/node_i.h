@@ -35,6 +35,7 @@ struct vs_claim { uint32_t job, restart; bool runs; };
  * by side, for those that ask of all nodes at once. */
 struct vs_kept {
 	uint32_t epoch;			/* of c->facts_epoch, 0: not known */
+	uint32_t touches;		/* moves with each touch */
 	int profile;			/* index of its profile */
 	unsigned char avail;		/* enum vs_avail, by its own facts */
 	bool holds;			/* it has a place */
@@ -184,6 +185,8 @@ enum vs_profile_fit vs_node_fit(const struct vs_core *c,
 enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n);
 /* What is known of it, brought up to date. */
 const struct vs_kept *vs_kept_now(struct vs_core *c, int id);
+/* Moves when a fact of the node may have changed; never 0. */
+uint64_t vs_kept_version(const struct vs_core *c, int id);
 void vs_node_touch(struct vs_node *n);
 void vs_nodes_touch(struct vs_core *c);
 void vs_nodes_touch_on(struct vs_core *c, const struct vs_host *h);

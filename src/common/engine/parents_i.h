@@ -170,18 +170,23 @@ bool vs_parent_gone(const struct vs_core *c, const struct vs_vm *child);
 const char *vs_parent_stays(const struct vs_core *c, const struct vs_vm *vm);
 /* Would the clone of a node be made of it, as all is now, or isn't that known? */
 bool vs_parent_wanted(const struct vs_core *c, const struct vs_vm *vm);
-/* parents_report.c; the first without the lock. The second: so many calls to
- * vCenter are to come before clones at these places can be sent. */
+/* parents_report.c; the first without the lock. */
 void vs_report_parents(struct vs_core *c, struct json_object *top);
 /* How many are in which state, by kind; what is zero is added to. */
 void vs_parents_states(const struct vs_core *c,
 		       unsigned int n[VS_CLONE_KINDS][VS_PARENT_STATES]);
-size_t vs_parents_lacking(struct vs_core *c, const struct vs_hold *const *holds,
-			  const struct vs_node *const *nodes, size_t n);
-/* ms until the parent is ready that a clone of n's at this place is made of, as
- * it has taken here; 0: there is one, or none is needed; -1: never measured. */
-int64_t vs_parent_lasts(const struct vs_core *c, const struct vs_node *n,
-			const struct vs_hold *h);
+/*
+ * Parents of the clones that a plan is about, each looked at once. Returns ms
+ * until the parent is ready of which n's VM is cloned at this place, as it has
+ * taken here; 0: there is one, or none is needed; -1: never measured. Adds to
+ * *calls what vCenter is asked for before that. *all is NULL at first; the caller
+ * frees it.
+ */
+struct vs_parent_asked;
+int64_t vs_parent_ask(const struct vs_core *c, const struct vs_node *n,
+		      const struct vs_hold *h, struct vs_parent_asked **all,
+		      int64_t *calls);
+void vs_parents_asked_free(struct vs_parent_asked *all);
 int vs_parents_count(const struct vs_core *c);
 size_t vs_parents_confirm(struct vs_core *c, int64_t minute);	/* of the brake */
 /* Is there a partition whose VMs have some? */

@@ -240,43 +240,51 @@ void vs_report_parents(struct vs_core *c, struct json_object *top)
 	vs_unlock();
 }
 
-int64_t vs_parent_lasts(const struct vs_core *c, const struct vs_node *n,
-			const struct vs_hold *h)
-{
-	struct vs_parent_key key;
+/* ---- for svf plan -------------------------------------------------------------- */
 
-	if (vs_parent_key_of(c, n->profile, h->host,
-			     c->inv.nuses ? h->store : c->store, &key) ||
-	    vs_parent_step(vs_parent_choose(&c->inv, &key, c->folder,
-					    c->cluster_id)) == VS_PARENT_READY)
-		return 0;
-	return vs_pace_ms(c, n->profile, VS_PACE_PARENT);
+struct vs_parent_asked {
+	struct vs_parent_key key;
+	int64_t ms;
+	UT_hash_handle hh;
+};
+
+static int64_t calls_of(enum vs_parent_step step)
+{
+	return step == VS_PARENT_MAKE ? 2 :
+		step == VS_PARENT_SNAP || step == VS_PARENT_BOOT;
 }
 
-size_t vs_parents_lacking(struct vs_core *c, const struct vs_hold *const *holds,
-			  const struct vs_node *const *nodes, size_t n)
+int64_t vs_parent_ask(const struct vs_core *c, const struct vs_node *n,
+		      const struct vs_hold *h, struct vs_parent_asked **all,
+		      int64_t *calls)
 {
-	VS_FREE struct vs_parent_key *keys = vs_calloc(n + 1, sizeof(*keys));
-	size_t found = 0, calls = 0;
+	struct vs_parent_key key = { .store = "" };
+	struct vs_parent_asked *a;
+	enum vs_parent_step step;
 
-	for (size_t i = 0; i < n; i++) {
-		struct vs_parent_key *key = &keys[found];
-		enum vs_parent_step step;
-		size_t k = 0;
+	if (vs_parent_key_of(c, n->profile, h->host,
+			     c->inv.nuses ? h->store : c->store, &key))
+		return 0;
+	HASH_FIND(hh, *all, &key, sizeof(key), a);
+	if (a)
+		return a->ms;
+	step = vs_parent_step(vs_parent_choose(&c->inv, &key, c->folder,
+					       c->cluster_id));
+	*calls += calls_of(step);
+	a = vs_calloc(1, sizeof(*a));
+	a->key = key;
+	a->ms = step == VS_PARENT_READY ? 0 :
+		vs_pace_ms(c, n->profile, VS_PACE_PARENT);
+	HASH_ADD(hh, *all, key, sizeof(a->key), a);
+	return a->ms;
+}
 
-		if (vs_parent_key_of(c, nodes[i]->profile, holds[i]->host,
-				     c->inv.nuses ? holds[i]->store : c->store,
-				     key))
-			continue;
-		while (k < found && memcmp(&keys[k], key, sizeof(*key)))
-			k++;
-		if (k < found)
-			continue;
-		found++;
-		step = vs_parent_step(vs_parent_choose(&c->inv, key, c->folder,
-						       c->cluster_id));
-		calls += step == VS_PARENT_MAKE ? 2 :
-			step == VS_PARENT_SNAP || step == VS_PARENT_BOOT;
+void vs_parents_asked_free(struct vs_parent_asked *all)
+{
+	struct vs_parent_asked *a, *next;
+
+	HASH_ITER(hh, all, a, next) {
+		HASH_DEL(all, a);
+		free(a);
 	}
-	return calls;
 }

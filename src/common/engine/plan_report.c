@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What would be done for a job that got these nodes now (shape: report.h):
- * asked of the very functions that do it (vs_job_places, vs_hold_plan, the step
- * table), so that the plan and the deed can't differ. Takes no hold, notes
- * nothing, sends nothing. Seconds are estimates (pace.c).
+ * asked of the very functions that do it (plan_place.c, the step table), so that
+ * the plan and what is done can't differ. Takes no hold, notes nothing, sends
+ * nothing. Seconds are estimates (pace.c).
  *
- * Any user may ask, for all nodes at once. So only the placement itself is one
- * piece under the core's lock; between two nodes the lock is lent, and the
- * estimate is made without it, of figures that were copied. A configuration that
- * changed meanwhile ends the plan. The inventory may change too: vCenter removes
- * a host, or all of them when it is read again. So no pointer into the inventory
- * outlives the lock: a place becomes a hold, which has names alone, before the
- * lock is lent.
+ * Any user may ask, for all nodes at once. So the lock is lent between two nodes,
+ * and places and estimate are made without it, of copies. A configuration that
+ * changed meanwhile, or an inventory that is loaded again, ends the plan. All
+ * places are of one moment. The steps of a node are found after that: if one of
+ * the nodes has changed in between, the plan starts over. Where nodes change all
+ * the time, the last try stays, and shows what such a node has become since.
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/core_i.h"
+#include "engine/plan_i.h"
 #include "engine/report.h"
 #include "util/hostlist.h"
 #include "util/json.h"
@@ -23,12 +22,13 @@
 #include "util/time.h"
 
 #define STEPS_MAX 6		/* off, destroyed, cloned, on: 4 are the most */
+#define TRIES_MAX 3		/* while nodes change */
 #define SOME_JOB UINT32_MAX	/* one that no VM was ever made for */
 
 struct row {
 	struct vs_node *n;
-	bool placed;			/* it has or would have this: */
-	struct vs_hold hold;
+	const struct vs_plan_want *want;
+	const struct vs_hold *hold;	/* it has or would have it; or NULL */
 	enum vs_action steps[STEPS_MAX];
 	size_t nsteps;
 	bool waits;			/* it can't be served now */
@@ -36,49 +36,44 @@ struct row {
 					 * of; -1: never measured */
 	int64_t step_ms[STEPS_MAX], boot_ms;	/* how long each lasts */
 	int64_t alone_ms;		/* all of it; -1: not known */
-	int host;			/* its place's index */
 	int64_t ready_ms;		/* while the estimate is made */
 };
 
-struct work {				/* of the placement */
-	struct vs_node **place;
-	struct vs_place_node *at;
-	const struct vs_place_node **of;	/* by the node's id */
-};
-
 struct plan {
-	struct row *rows;
-	struct work work;
+	struct row *rows;		/* as the nodes were named */
+	struct row **row_of;		/* by node id, while none is found */
+	struct vs_plan_places places;
 	size_t n, others;
-	bool served;
-	struct vs_err why;		/* it isn't */
-	bool after_idle;		/* but when idle VMs are off, and */
-	int *going;			/* these would be asked to go */
+	bool after_idle;		/* it is served when idle VMs are off, */
+	int *going;			/* and these would be asked to go */
 	size_t ngoing;
-	uint64_t epoch;			/* of the configuration */
-	uint64_t load_seq;		/* of the inventory */
+	struct vs_parent_asked *parents;
+	int64_t calls;			/* to vCenter, for parents too */
+	struct vs_plan_base base;
 };
 
-/* Is it the configuration, and the inventory, with which the plan began? */
-static bool stands(const struct vs_core *c, const struct plan *p)
+bool vs_plan_stands(const struct vs_core *c, const struct vs_plan_base *b)
 {
-	return c->epoch == p->epoch && c->load_seq == p->load_seq;
+	return c->epoch == b->epoch && c->load_seq == b->load_seq;
 }
 
-/* Between two nodes. False: the configuration is another, c->nodes too, or the
- * inventory is read again. */
-static bool lend(const struct vs_core *c, const struct plan *p)
+bool vs_plan_lend(const struct vs_core *c, const struct vs_plan_base *b)
 {
 	vs_lock_lend();
-	return stands(c, p);
+	return vs_plan_stands(c, b);
+}
+
+static bool lend(const struct vs_core *c, const struct plan *p)
+{
+	return vs_plan_lend(c, &p->base);
 }
 
 static void plan_free(struct plan *p)
 {
+	vs_plan_places_free(&p->places);
+	vs_parents_asked_free(p->parents);
 	free(p->rows);
-	free(p->work.place);
-	free(p->work.at);
-	free(p->work.of);
+	free(p->row_of);
 	free(p->going);
 }
 
@@ -88,7 +83,6 @@ static void plan_free(struct plan *p)
 static enum vs_seen after(struct vs_core *c, const struct row *r,
 			  enum vs_action a, struct vs_vm *vm)
 {
-	const struct vs_hold *h = r->placed ? &r->hold : NULL;
 	const char *pool;
 
 	switch (a) {
@@ -101,7 +95,7 @@ static enum vs_seen after(struct vs_core *c, const struct row *r,
 		vm->power = VS_POWER_OFF;
 		break;
 	case VS_DO_RELOCATE:
-		vs_strlcpy(vm->host, r->hold.host, sizeof(vm->host));
+		vs_strlcpy(vm->host, r->hold->host, sizeof(vm->host));
 		vm->host_ptr = vs_host_get(&c->inv, vm->host);
 		pool = vs_pool_of(c, vm->host_ptr);
 		vs_strlcpy(vm->pool, pool ? pool : "", sizeof(vm->pool));
@@ -109,7 +103,7 @@ static enum vs_seen after(struct vs_core *c, const struct row *r,
 	default:
 		return VS_SEEN_OFF;
 	}
-	return vs_node_seen_off(c, r->n, vm, h, SOME_JOB, 0);
+	return vs_node_seen_off(c, r->n, vm, r->hold, SOME_JOB, 0);
 }
 
 static void steps_find(struct vs_core *c, struct row *r)
@@ -125,8 +119,8 @@ static void steps_find(struct vs_core *c, struct row *r)
 			vs_node_vm_right(c, r->n, now, SOME_JOB, 0) ?
 			VS_SEEN_ON : VS_SEEN_ON_WRONG;
 	else if (now)
-		seen = vs_node_seen_off(c, r->n, now, r->placed ? &r->hold :
-					NULL, SOME_JOB, 0);
+		seen = vs_node_seen_off(c, r->n, now, r->hold, SOME_JOB, 0);
+	r->nsteps = 0;
 	while (r->nsteps < STEPS_MAX) {
 		enum vs_action a = vs_step(VS_WANT_ON, seen);
 
@@ -149,18 +143,6 @@ static const char *what_is_done(const struct row *r)
 
 /* ---- places ------------------------------------------------------------------ */
 
-static void row_place(struct vs_core *c, struct row *r,
-		      const struct vs_place_node *at)
-{
-	const struct vs_hold *h = vs_ledger_get(&c->ledger, r->n->name);
-
-	r->placed = at || h;
-	if (at)
-		vs_hold_of(c, r->n, at, 0, &r->hold);
-	else if (h)
-		r->hold = *h;
-}
-
 /* In the words of a waiting job's reason. */
 static void say_why(struct vs_core *c, const int *ids, struct plan *p)
 {
@@ -170,70 +152,80 @@ static void say_why(struct vs_core *c, const int *ids, struct plan *p)
 	if (room >= p->n)
 		return;
 	vs_lack_words(c, ids, p->n, p->n, room, why, words, sizeof(words));
-	vs_err_set(&p->why, VS_E_SHORTAGE, "%s", words);
+	vs_err_set(&p->places.why, VS_E_SHORTAGE, "%s", words);
 }
 
-/* Those that are to get a place, and which. 0, or -1 with p->why. */
-static int places_find(struct vs_core *c, const int *ids, struct plan *p,
-		       struct vs_node **place, struct vs_place_node *at,
-		       size_t *nplace)
-{
-	VS_FREE struct vs_node **nodes = NULL;
-
-	if (!c->observe)
-		return vs_job_places(c, ids, p->n, place, nplace, &p->why) ||
-			vs_hold_plan(c, place, *nplace, at, &p->why) ? -1 : 0;
-	nodes = vs_calloc(p->n + 1, sizeof(*nodes));
-	for (size_t i = 0; i < p->n; i++)
-		nodes[i] = &c->nodes[ids[i]];
-	return vs_observe_plan(c, nodes, p->n, place, at, nplace, &p->why);
-}
-
-/* It can't be had now: why, and whether idle VMs could give way. */
-static void not_served(struct vs_core *c, const int *ids, struct plan *p)
+/* It can't be had now: why, and whether idle VMs could give way. The second is
+ * the scheduler's own question, and one piece. False: as of lend(). */
+static bool not_served(struct vs_core *c, const int *ids, struct plan *p)
 {
 	if (c->observe)
-		return;
+		return true;
 	say_why(c, ids, p);
+	if (!lend(c, p))
+		return false;
 	p->after_idle = !vs_make_room(c, 0, ids, p->n, NULL, 0, NULL);
+	if (!p->after_idle || !lend(c, p))
+		return !p->after_idle;
 	p->going = vs_calloc(c->nnodes + 1, sizeof(*p->going));
-	if (p->after_idle)
-		p->ngoing = vs_reclaim_would(c, ids, p->n, p->going);
+	p->ngoing = vs_reclaim_would(c, ids, p->n, p->going);
+	return lend(c, p);
 }
 
-/* Where each node is or would be, as names. The lock is not lent: the places
- * point into the inventory. */
-static void rows_place(struct vs_core *c, const int *ids, struct plan *p)
+/* The names that a new place's hold lacks. */
+static void hold_name(struct vs_core *c, const struct vs_node *n,
+		      struct vs_hold *h)
 {
-	struct work *w = &p->work;
-	size_t nplace;
+	const struct vs_vm *vm = vs_node_vm(c, n);
 
-	p->served = !places_find(c, ids, p, w->place, w->at, &nplace);
-	for (size_t i = 0; p->served && i < nplace; i++)
-		w->of[w->place[i]->id] = &w->at[i];
+	vs_strlcpy(h->node, n->name, sizeof(h->node));
+	vs_strlcpy(h->vm, vm ? vm->moid : "", sizeof(h->vm));
+}
+
+static void row_fill(struct vs_core *c, struct vs_plan_want *w, bool served,
+		     struct row *r)
+{
+	r->n = &c->nodes[w->id];
+	r->want = w;
+	r->hold = w->placed ? &w->hold : NULL;
+	if (r->hold)
+		hold_name(c, r->n, &w->hold);
+	r->waits = !served && (!r->hold || vs_ask_blocked(c) ||
+		vs_node_avail(c, r->n) == VS_AVAIL_NONE);
+	r->nsteps = 0;
+	if (!r->waits)
+		steps_find(c, r);
+}
+
+/* False: as of lend(). *changed: a node has, since its place was found. */
+static bool rows_fill(struct vs_core *c, struct plan *p, bool *changed)
+{
+	*changed = false;
 	for (size_t i = 0; i < p->n; i++) {
-		p->rows[i].n = &c->nodes[ids[i]];
-		row_place(c, &p->rows[i], w->of[ids[i]]);
+		struct vs_plan_want *w = &p->places.wants[i];
+
+		if (!lend(c, p))
+			return false;
+		*changed |= w->version != vs_kept_version(c, w->id);
+		row_fill(c, w, p->places.served, p->row_of[w->id]);
 	}
+	return lend(c, p);
 }
 
 /* False: as of lend(). */
 static bool plan_make(struct vs_core *c, const int *ids, struct plan *p)
 {
-	rows_place(c, ids, p);
-	if (!p->served)
-		not_served(c, ids, p);
-	for (size_t i = 0; i < p->n; i++) {
-		struct row *r = &p->rows[i];
+	bool changed = true;
 
-		if (!lend(c, p))
+	for (int i = 0; i < TRIES_MAX && changed; i++) {
+		if (!vs_plan_places_find(c, &p->places, &p->base))
 			return false;
-		r->waits = !p->served && (!r->placed || vs_ask_blocked(c) ||
-			vs_node_avail(c, r->n) == VS_AVAIL_NONE);
-		if (!r->waits)
-			steps_find(c, r);
+		if (p->places.never)
+			return true;
+		if (!rows_fill(c, p, &changed))
+			return false;
 	}
-	return lend(c, p);
+	return p->places.served ? lend(c, p) : not_served(c, ids, p);
 }
 
 /* ---- how long ---------------------------------------------------------------- */
@@ -266,55 +258,21 @@ static bool clones(const struct row *r)
 	return false;
 }
 
-struct last {				/* by place, for the rows of one */
-	struct {
-		const struct vs_profile *profile;
-		char host[VS_MOID_LEN], store[VS_MOID_LEN];
-	} of;
-	int64_t ms;
-	UT_hash_handle hh;
-};
-
-/* Each place is asked of once: the lock is held, and all parents are looked at. */
-static void parents_last(const struct vs_core *c, struct plan *p)
-{
-	VS_FREE struct last *all = vs_calloc(p->n + 1, sizeof(*all));
-	struct last *known = NULL, *at = all, *same;
-
-	for (size_t i = 0; i < p->n; i++) {
-		struct row *r = &p->rows[i];
-
-		if (!clones(r) || !r->placed ||
-		    r->n->profile->clone == VS_CLONE_FULL)
-			continue;
-		at->of.profile = r->n->profile;
-		vs_strlcpy(at->of.host, r->hold.host, sizeof(at->of.host));
-		vs_strlcpy(at->of.store, r->hold.store, sizeof(at->of.store));
-		HASH_FIND(hh, known, &at->of, sizeof(at->of), same);
-		if (!same) {
-			same = at++;
-			same->ms = vs_parent_lasts(c, r->n, &r->hold);
-			HASH_ADD(hh, known, of, sizeof(same->of), same);
-		} else {
-			*at = (struct last) { .ms = 0 };
-		}
-		r->parent_ms = same->ms;
-	}
-	HASH_CLEAR(hh, known);
-}
-
 /* What the estimate needs of a row; alone_ms -1: something of it was never
  * measured. */
-static void row_measure(const struct vs_core *c, struct row *r)
+static void row_measure(const struct vs_core *c, struct row *r,
+			struct plan *p)
 {
 	const struct vs_profile *profile = r->n->profile;
-	const struct vs_host *h = vs_host_get(&c->inv, r->hold.host);
-	bool known = r->parent_ms >= 0;
+	bool known;
 
-	r->host = h ? h->index : c->inv.nhosts;
 	r->alone_ms = 0;
 	if (!r->nsteps)
 		return;
+	if (clones(r) && r->hold)
+		r->parent_ms = vs_parent_ask(c, r->n, r->hold, &p->parents,
+					     &p->calls);
+	known = r->parent_ms >= 0;
 	for (size_t i = 0; i < r->nsteps; i++) {
 		r->step_ms[i] = vs_pace_ms(c, profile, op_of(r->steps[i]));
 		known &= r->step_ms[i] >= 0;
@@ -373,8 +331,8 @@ static int64_t estimate_ms(const struct budgets *may, struct plan *p)
 				r->steps[step] == VS_DO_SHUTDOWN;
 			step_time(r, step, on_off ? power : making,
 				  on_off ? may->power : may->provision,
-				  hosts + (size_t)(r->host < may->nhosts ?
-				  r->host : may->nhosts) * (size_t)may->host,
+				  hosts + (size_t)(r->hold ? r->want->host_at :
+				  may->nhosts) * (size_t)may->host,
 				  may->host);
 		}
 	}
@@ -390,28 +348,10 @@ static int64_t estimate_ms(const struct budgets *may, struct plan *p)
 
 /* ---- the report -------------------------------------------------------------- */
 
-/* Parents that must be made before. */
-static int64_t parents_calls(struct vs_core *c, const struct plan *p)
-{
-	VS_FREE const struct vs_hold **holds =
-		vs_calloc(p->n + 1, sizeof(*holds));
-	VS_FREE const struct vs_node **nodes =
-		vs_calloc(p->n + 1, sizeof(*nodes));
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->n; i++)
-		if (clones(&p->rows[i]) && p->rows[i].placed) {
-			holds[n] = &p->rows[i].hold;
-			nodes[n++] = p->rows[i].n;
-		}
-	return (int64_t)vs_parents_lacking(c, holds, nodes, n);
-}
-
-static struct json_object *row_json(struct vs_core *c, const struct row *r)
+static struct json_object *row_json(const struct row *r)
 {
 	struct json_object *o = vs_jb_obj(NULL), *steps = vs_jb_arr();
-	const struct vs_host *host = r->placed && !r->waits ?
-		vs_host_get(&c->inv, r->hold.host) : NULL;
+	bool placed = r->hold && !r->waits && r->want->host[0];
 	int64_t ms = r->alone_ms;
 	char pfs[VS_PFS_LEN];
 
@@ -423,8 +363,8 @@ static struct json_object *row_json(struct vs_core *c, const struct row *r)
 	vs_jb_put(o, "steps", steps);
 	if (clones(r) && r->n->profile->clone != VS_CLONE_FULL)
 		vs_jb_str(o, "clone", vs_clone_name(r->n->profile->clone));
-	vs_report_str(o, "host", host ? host->name : NULL);
-	vs_report_str(o, "pf", host ? vs_hold_pfs(&r->hold, pfs) : NULL);
+	vs_report_str(o, "host", placed ? r->want->host : NULL);
+	vs_report_str(o, "pf", placed ? vs_hold_pfs(r->hold, pfs) : NULL);
 	vs_jb_int(o, "calls", (int64_t)r->nsteps);
 	if (ms >= 0 && !r->waits)
 		vs_jb_int(o, "seconds", (ms + 999) / 1000);
@@ -449,15 +389,14 @@ static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 	const struct budgets may = {
 		.provision = c->conf->provision_max,
 		.power = c->conf->power_max, .host = c->conf->host_max,
-		.nhosts = c->inv.nhosts,
+		.nhosts = p->places.hosts,
 	};
 	struct json_object *arr = vs_jb_arr();
-	int64_t calls = parents_calls(c, p), busy = 0, ms;
+	int64_t busy = 0, ms;
 
 	vs_jb_put(top, "nodes", arr);
-	parents_last(c, p);
 	for (size_t i = 0; i < p->n; i++) {
-		row_measure(c, &p->rows[i]);
+		row_measure(c, &p->rows[i], p);
 		if (!lend(c, p))
 			return false;
 	}
@@ -467,14 +406,14 @@ static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 	for (size_t i = 0; i < p->n; i++) {
 		if (!lend(c, p))
 			return false;
-		calls += (int64_t)p->rows[i].nsteps;
+		p->calls += (int64_t)p->rows[i].nsteps;
 		busy += vs_job_runs(p->rows[i].n);
 		if (sees_nodes)
-			vs_jb_add(arr, row_json(c, &p->rows[i]));
+			vs_jb_add(arr, row_json(&p->rows[i]));
 	}
 	vs_jb_int(top, "time", vs_wall_ms() / 1000);
-	vs_jb_bool(top, "served", p->served);
-	vs_report_str(top, "text", p->why.text);
+	vs_jb_bool(top, "served", p->places.served);
+	vs_report_str(top, "text", p->places.why.text);
 	if (p->after_idle)
 		vs_jb_bool(top, "after_idle", true);
 	if (p->ngoing && sees_nodes)
@@ -483,8 +422,8 @@ static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 		vs_jb_int(top, "others", (int64_t)p->others);
 	if (busy)
 		vs_jb_int(top, "busy", busy);
-	vs_jb_int(top, "calls", calls);
-	if (p->served) {
+	vs_jb_int(top, "calls", p->calls);
+	if (p->places.served) {
 		vs_jb_int(top, "seconds", ms < 0 ? c->conf->resume_timeout_s :
 			  (ms + 999) / 1000);
 		vs_jb_bool(top, "measured", ms >= 0);
@@ -514,28 +453,22 @@ static bool ids_find(struct vs_core *c, char **names, int *ids, struct plan *p)
 	return lend(c, p);
 }
 
-/* Memory whose pages are there: each first touch of a page costs a fault. */
-static void *touched(size_t n, size_t size)
-{
-	void *p = vs_calloc(n, size);
-
-	explicit_bzero(p, n * size);
-	return p;
-}
-
 /* All that a plan of p->n nodes needs, made without the lock: the pages of
  * 10,000 rows take milliseconds. False: as of lend(). */
-static bool rows_make(const struct vs_core *c, struct plan *p)
+static bool rows_make(const struct vs_core *c, const int *ids, struct plan *p)
 {
-	size_t nodes = c->nnodes;
+	size_t nodes = c->nnodes, profiles = c->nprofiles;
 
 	vs_unlock();
-	p->rows = touched(p->n + 1, sizeof(*p->rows));
-	p->work.place = touched(p->n + 1, sizeof(*p->work.place));
-	p->work.at = touched(p->n + 1, sizeof(*p->work.at));
-	p->work.of = touched(nodes + 1, sizeof(*p->work.of));
+	p->rows = vs_calloc(p->n + 1, sizeof(*p->rows));
+	/* each first touch of a page costs a fault */
+	explicit_bzero(p->rows, (p->n + 1) * sizeof(*p->rows));
+	p->row_of = vs_calloc(nodes + 1, sizeof(*p->row_of));
+	for (size_t i = 0; i < p->n; i++)
+		p->row_of[ids[i]] = &p->rows[i];
+	vs_plan_places_alloc(&p->places, ids, p->n, profiles);
 	vs_lock();
-	return stands(c, p);
+	return vs_plan_stands(c, &p->base);
 }
 
 struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
@@ -544,10 +477,9 @@ struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
 	struct vs_core *c = &vs_core;
 	char **names = nodes[0] ? vs_hostlist_expand(nodes) : NULL;
 	struct plan p = { 0 };
-	struct vs_err never = { 0 };
 	struct json_object *top;
 	VS_FREE int *ids = NULL;
-	bool sees_nodes, ever, whole;
+	bool sees_nodes, whole;
 
 	if (!names) {
 		vs_err_set(err, VS_E_REQUEST,
@@ -557,26 +489,24 @@ struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
 	top = vs_jb_obj(NULL);
 	sees_nodes = c->port->sees_nodes(c->port->ctx, uid);
 	vs_lock();
-	p.epoch = c->epoch;
-	p.load_seq = c->load_seq;
+	p.base = (struct vs_plan_base) { c->epoch, c->load_seq };
 	ids = vs_calloc(c->nnodes + 1, sizeof(*ids));
-	whole = ids_find(c, names, ids, &p);
-	ever = !whole || vs_ask_ever(c, ids, p.n, &never);
-	if (whole && ever)
-		whole = rows_make(c, &p) && plan_make(c, ids, &p) &&
-			plan_report(c, &p, sees_nodes, top);
+	whole = ids_find(c, names, ids, &p) && rows_make(c, ids, &p) &&
+		plan_make(c, ids, &p) &&
+		(p.places.never || plan_report(c, &p, sees_nodes, top));
 	vs_unlock();
-	plan_free(&p);
 	vs_hostlist_free(names);
-	if (ever && whole)
-		return top;
-	vs_jb_free(top);
 	if (!whole)
 		vs_err_set(err, VS_E_SHORTAGE,
 			   "plan: the configuration or vCenter's inventory was read again while the plan was made: ask again");
-	else
+	else if (p.places.never)
 		vs_err_set(err, VS_E_REQUEST,
 			   "can never run on the nodes that Slurm chooses: %s",
-			   never.text);
-	return NULL;
+			   p.places.why.text);
+	if (!whole || p.places.never) {
+		vs_jb_free(top);
+		top = NULL;
+	}
+	plan_free(&p);
+	return top;
 }

@@ -30,6 +30,7 @@ core_sources += \
 	src/common/plan/profile.c src/common/plan/profile.h \
 	src/common/plan/room.c src/common/plan/room.h \
 	src/common/plan/shared.c src/common/plan/shared.h \
+	src/common/plan/snapshot.c src/common/plan/snapshot.h \
 	src/common/plan/step.c src/common/plan/step.h \
 	src/common/plan/sums.c src/common/plan/sums.h \
 	src/common/plan/timeline.c src/common/plan/timeline.h \
