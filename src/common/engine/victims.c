@@ -172,11 +172,10 @@ static void ask(struct question *q, bool all)
 static bool barred(struct vs_core *c, const int *ids, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct vs_node *node = &c->nodes[ids[i]];
-		enum vs_avail avail = vs_node_avail(c, node);
+		const struct vs_kept *k = vs_kept_now(c, ids[i]);
 
-		if ((!node->kept->place && avail == VS_AVAIL_NONE) ||
-		    node->kept->barred || vs_clone_lacks(c, node))
+		if ((!k->place && k->avail == VS_AVAIL_NONE) || k->barred ||
+		    vs_clone_lacks(c, &c->nodes[ids[i]]))
 			return true;
 	}
 	return false;
