@@ -12,6 +12,7 @@ import signal
 import scenarios_ahead      # noqa: F401 (they are found in SCENARIOS)
 from scenario import SCENARIOS, job_that_waits, scenario  # noqa: F401
 from worker import foreign, wait_for, wait_until
+from worlds import PF0
 
 # ---- one node's life -----------------------------------------------------------
 
@@ -67,10 +68,19 @@ def profile(w):
 
 
 def full_host(w):
+    """As the engine knows: a vCenter that is silent then can't tell it."""
     vm_is_off(w)
     host = w.c.our_vm("vm001")["host"]
     for i in range(3):
         w.c.do("addVm", spec=foreign(f"theirs{i}", host))
+    wait_until("the host is known to be full", w.goal, lambda: not free(w, host),
+               lambda: free(w, host))
+
+
+def free(w, host):
+    """VFs of the first PF that svf calls free there."""
+    return sum(pf["free"] for h in w.c.svf("hosts")["hosts"] if h["host"] == host
+               for pf in h["pfs"] if pf["pci"] == PF0)
 
 
 def ask_drs(w):
