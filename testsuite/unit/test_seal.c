@@ -239,6 +239,8 @@ static void who_is_refused_is_told_what_to_look_at(void **state)
 		       " (do both machines have the same munge key?)");
 	expect_refused("/nonexistent/munge.socket", cred, VS_E_RETRY,
 		       " (is munged running here?)");
+	expect_refused("/nonexistent/munge.socket", cred, VS_E_RETRY,
+		       "/nonexistent/munge.socket");
 	while (time(NULL) < begun + 3)		/* its second is over then */
 		nanosleep(&(struct timespec) { .tv_nsec = 50000000 }, NULL);
 	expect_refused(stage_socket, late, VS_E_REQUEST,
