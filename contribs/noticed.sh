@@ -11,10 +11,11 @@
 # shellcheck disable=SC2154 # the caller's
 
 # The sources that the build did not compile: their lines would be left out of the
-# sum.
+# sum. Crash points are in no release and in no build but the crash matrix's.
 not_compiled() {
 	local f
 	while IFS= read -r f; do
+		[ "$f" != src/common/util/crash.c ] || continue
 		find "$VS_BUILD/${f%/*}" -regex ".*[/-]$(basename "${f%.c}")[.]gcno" 2>/dev/null |
 			grep -q . || printf '%s\n' "$f"
 	done < <(cd "$VS_TOP" && find src -name '*.c' | sort)
