@@ -108,6 +108,7 @@ class Runner:
 
     def __init__(self, options):
         self.options, self.took, self.launch = options, {}, launcher()
+        self.noticed_by = collections.Counter()     # (file, program)
         # Of tests that draw worlds from seeds, a few worlds are enough.
         self.environment = dict(os.environ, VS_WORLDS="4", srcdir=str(options.tree),
                                 top_srcdir=str(options.tree), CMOCKA_MESSAGE_OUTPUT="TAP")
@@ -141,9 +142,11 @@ class Runner:
             return {int(line) for line in f}
 
     def noticed(self, change, by):
-        """The first program, fastest first, that notices a change."""
-        for p in sorted(by, key=lambda p: self.took[p]):
+        """The first program that notices a change: those first that noticed most
+        of the file's changes so far, and of these the fastest."""
+        for p in sorted(by, key=lambda p: (-self.noticed_by[change.path, p], self.took[p])):
             if not self.run(p, self.took[p] * 10 + 5, VS_MUTANT=str(change.number)):
+                self.noticed_by[change.path, p] += 1
                 return p.name
         return None
 
