@@ -401,7 +401,9 @@ static void what_another_cluster_has_is_foreign_and_told_apart(void **state)
 	assert_int_equal(use.beside, 1);
 	assert_int_equal(use.ours, 0);
 	assert_int_equal(use.free, 5);
-	assert_int_equal(use_of(W_PF0).beside, 0);	/* managed here */
+	assert_int_equal(use_of(W_PF0).beside, 0);	/* its own cluster's view */
+	assert_int_equal(use_of(W_PF0).ours, 1);
+	assert_int_equal(use_of(W_PF0).free, 5);
 	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, "another1");
 	assert_int_equal(made.beside, 1);
 	assert_int_equal(made.hosts[esx01->index].beside, 1);

@@ -234,7 +234,7 @@ static uint64_t key_device(uint64_t key, const struct vs_adapter *a)
 /* What the nodes of PFs must hold. */
 static uint64_t key_numa(uint64_t key, const struct vs_class *c)
 {
-	char plain[64];
+	char plain[64] = "";
 
 	if (!c->profile->hw.numa_pf)
 		return key;
