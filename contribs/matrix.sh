@@ -10,6 +10,7 @@
 # shellcheck disable=SC2154,SC2034 # the caller's
 
 VS_IN_CHROOT=/slurm-vsphere		# the tree, in each of them
+VS_MARIADB_SHARE=/usr/share/mysql	# of this machine's MariaDB
 
 codename() {
 	# shellcheck disable=SC1091
@@ -103,6 +104,32 @@ chroot_ready() { # SUITE DIR
 		"$2/var/cache/slurm-vsphere/"
 }
 
+# This machine's MariaDB for the accounting tests of a chroot, with the libraries
+# and tables that belong to it: slurmdbd 24.11 refuses that of its own Debian 13
+# ("_check_mysql_concat_is_sane") whenever a first connection to it has failed.
+database_into() { # DIR
+	local to=$1/usr/local/lib/slurm-vsphere-mariadb libs
+	need_packages mariadb-server-core
+	libs=$(ldd "$(command -v mariadbd)" | grep -o '/[^ ]*')
+	as_root rm -rf "$to" "$1/usr/local/share/mysql"
+	as_root mkdir -p "$to" "$1/usr/local/sbin" "$1/usr/local/share"
+	as_root cp -rL "$VS_MARIADB_SHARE" "$1/usr/local/share/mysql"
+	# shellcheck disable=SC2086 # paths of libraries
+	as_root cp -L "$(command -v mariadbd)" $libs "$to/"
+	as_root tee "$1/usr/local/sbin/mariadbd" >/dev/null <<-'EOT'
+	#!/bin/sh
+	# Made by contribs/matrix.sh: the MariaDB of the machine outside.
+	here=${0%/sbin/*}
+	lib=$here/lib/slurm-vsphere-mariadb
+	for loader in "$lib"/ld-*.so*; do
+		exec "$loader" --library-path "$lib" "$lib/mariadbd" "$@" \
+			--lc-messages-dir="$here/share/mysql" \
+			--character-sets-dir="$here/share/mysql/charsets"
+	done
+	EOT
+	as_root chmod 755 "$1/usr/local/sbin/mariadbd"
+}
+
 check_in_chroot() { # DIR PARTS AND OPTIONS...
 	local dir=$1
 	shift
@@ -162,6 +189,7 @@ matrix_row() { # RELEASE SUITE KIND
 		counts="$((passed - ${was% *})) $((failed - ${was#* }))"
 	else
 		chroot_ready "$2" "$dir"
+		database_into "$dir"
 		check_in_chroot "$dir" unit guest contribs system chaos | tee "$log" || true
 		if [ "$3" = try ] && grep -q '^slurm-source.sh: the archive has no source' "$log"; then
 			say "matrix: Slurm $1 was not run: the archive of $2 has no source of it"

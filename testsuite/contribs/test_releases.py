@@ -3,6 +3,8 @@
 releases that counts what ran, and nothing else."""
 
 import os
+import pathlib
+import shutil
 import subprocess
 
 import pytest
@@ -115,6 +117,7 @@ need_cluster() { VS_SIM=$VS_CACHE/sim/vcsim; mkdir -p "$VS_CACHE/sim"; touch "$V
 codename() { echo home; }
 chroot_made() { mkdir -p "$2"; }
 tree_into() { :; }
+database_into() { echo "$1" >>"$T/databases"; }
 slurm_built() { echo "built $2" >>"$T/built"; }
 part_unit() { ok; }
 part_guest() { :; }
@@ -154,6 +157,12 @@ def test_the_sum_names_what_ran_with_its_figures(matrix):
                        "only_release=24.11\n")
     assert out[-1] == "7 1"
     assert last == "matrix: ran: Slurm 24.11.5 (7 passed, 1 failed)\n"
+
+
+def test_each_chroot_gets_this_machines_database(matrix, tmp_path):
+    matrix("7 passed, 0 failed\n", "24.11.5", "only_release=24.11\n")
+    where = (tmp_path / "databases").read_text().split()
+    assert [pathlib.Path(d).name for d in where] == ["away"]
 
 
 def test_the_machines_own_release_runs_without_a_chroot(matrix):
@@ -226,3 +235,27 @@ def test_a_source_of_no_row_is_refused(shell, tmp_path, only, version):
     rc, _, err = shell(MATRIX + f"only_release={only} slurm_given={given}\n"
                        "source_has_a_row", TOP=str(TOP))
     assert rc and "is the source of no release" in err
+
+
+def test_the_database_of_a_chroot_has_its_own_libraries(shell, tmp_path):
+    """cat stands for MariaDB: it says which libraries it runs with, and
+    complains of the options that it is given."""
+    (tmp_path / "share/charsets").mkdir(parents=True)
+    (tmp_path / "share/tables.sql").touch()
+    shutil.copy(shutil.which("cat"), tmp_path / "bin/mariadbd")
+    rc, out, err = shell(
+        'need_packages() { :; }; as_root() { "$@"; }\n'
+        '. "$TOP/contribs/matrix.sh"\nVS_MARIADB_SHARE=$T/share\n'
+        'mkdir -p "$T/root/usr/local/share/mysql/older"\n'
+        'database_into "$T/root"; database_into "$T/root"; rm -r "$T/bin"\n'
+        '"$T/root/usr/local/sbin/mariadbd" -- /proc/self/maps || echo said',
+        TOP=str(TOP))
+    local = tmp_path / "root/usr/local"
+    assert rc == 0 and out.endswith("said\n"), err
+    loaded = {line.split()[-1] for line in out.splitlines() if ".so" in line}
+    assert len(loaded) >= 2 and {pathlib.Path(f).parent for f in loaded} == {
+        local / "lib/slurm-vsphere-mariadb"}
+    assert f"--lc-messages-dir={local}/share/mysql': " in err
+    assert f"--character-sets-dir={local}/share/mysql/charsets': " in err
+    assert sorted(f.name for f in (local / "share/mysql").iterdir()) == [
+        "charsets", "tables.sql"]

@@ -18,8 +18,6 @@ SMALL = ["--innodb-log-file-size=4M", "--innodb-buffer-pool-size=16M",
          "--innodb-flush-method=nosync", "--aria-log-file-size=8M",
          "--performance-schema=0", "--skip-log-bin", "--skip-name-resolve",
          "--skip-grant-tables", "--skip-networking"]
-TABLES = [f for d in ("/usr/share/mysql", "/usr/share/mariadb")
-          for f in pathlib.Path(d).glob("m*_system_tables.sql")]
 
 
 def binary(name):
@@ -27,10 +25,17 @@ def binary(name):
                         ":/usr/local/sbin:/usr/sbin:/sbin")
 
 
+def tables():
+    """The SQL that makes the system's tables, of the MariaDB that is run."""
+    prefix = pathlib.Path(binary("mariadbd") or "/usr/sbin/-").parents[1]
+    return [f for d in ("mysql", "mariadb") for f in prefix.joinpath(
+        "share", d).glob("m*_system_tables.sql")]
+
+
 def missing():
     """What this machine lacks of it, "" if nothing."""
     lacks = [b for b in ("slurmdbd", "sacctmgr", "mariadbd") if not binary(b)]
-    if not TABLES:
+    if not tables():
         lacks.append("MariaDB's system tables")
     if not [d for d in plugin_dirs(None) if pathlib.Path(
             d, "accounting_storage_mysql.so").exists()]:
@@ -83,7 +88,7 @@ class AccountedCluster(Cluster):
             # slurmdbd would make it, too; but a connection that has failed, for
             # want of it, gets no answer any more with libmariadb 3.4.10
             # (MariaDB 11.8): "maximum allowed number of columns (=0)".
-            self.bootstrap("use mysql;\n" + TABLES[0].read_text() +
+            self.bootstrap("use mysql;\n" + tables()[0].read_text() +
                            "\ncreate database accounting;\n")
         d = self._start("mariadbd", [
             *self.database_argv(), f"--socket={self.database_socket()}",
