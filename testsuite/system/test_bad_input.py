@@ -261,7 +261,8 @@ def test_what_is_wrong_with_a_certificate_is_said(fresh, flaw):
     c.do("newCertificate", how=flaw)
     c.do("cutConnections")
     cause, fix = FLAWS[flaw]
-    rest = rf" can't be verified \([^)]*{cause}[^)]*\): {fix}"
+    # (Newer releases of libcurl add OpenSSL's number in parentheses.)
+    rest = rf" can't be verified \(.*{cause}.*\): {fix}"
     job = complains(c, "the certificate of " + re.escape(c.sim_url) + rest,
                     "the certificate of vCenter" + rest)
     assert re.search(rest, c.must("svf", "status"))

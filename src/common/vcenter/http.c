@@ -351,71 +351,6 @@ static enum vs_code lost_code(const struct vcx_call *call)
 		VS_E_UNKNOWN : VS_E_RETRY;
 }
 
-/* How to correct a certificate that can't be verified, by libcurl's words for
- * its cause (of OpenSSL, of GnuTLS). */
-static const char *certificate_fix(const char *why)
-{
-	static const char other_name[] =
-		"set VCenter= to a name that the certificate has";
-	static const char other_ca[] =
-		"CAFile has another CA of the same name: take this vCenter's (it offers it at /certs/download.zip)";
-	static const struct { const char *cause, *fix; } fixes[] = {
-		{ "not yet valid", "correct slurmctld's clock, or vCenter's" },
-		{ "expired", "renew vCenter's certificate, or correct slurmctld's clock" },
-		{ "revoked", "renew vCenter's certificate" },
-		{ "subject name", other_name },
-		{ "host name", other_name },
-		{ "hostname", other_name },
-		{ "EVP lib", other_ca },
-		{ "signature", other_ca },
-		{ "padding", other_ca },
-	};
-
-	for (size_t i = 0; i < VS_COUNT(fixes); i++)
-		if (strstr(why, fixes[i].cause))
-			return fixes[i].fix;
-	return "put the CA that signed it into CAFile (vCenter offers it at /certs/download.zip)";
-}
-
-/* libcurl keeps the first error of a call alone, and that may be of another
- * connection: the one before, which was cut. Then it is by OpenSSL's number. */
-static const char *certificate_cause(const struct vcx_call *call, CURLcode rc,
-				     const char *why)
-{
-	static const struct { long number; const char *cause; } causes[] = {
-		/* the chain was not looked at yet, or is good */
-		{ 1, "certificate subject name does not match" },
-		{ 0, "certificate subject name does not match" },
-		{ 7, "certificate signature failure" },
-		{ 9, "certificate is not yet valid" },
-		{ 10, "certificate has expired" },
-		{ 18, "self-signed certificate" },
-		{ 19, "self-signed certificate in certificate chain" },
-		{ 20, "unable to get local issuer certificate" },
-		{ 21, "unable to verify the first certificate" },
-		{ 23, "certificate revoked" },
-	};
-	long number = -1;
-
-	if (strstr(why, "certificate") || strstr(why, "SSL"))
-		return why;
-	curl_easy_getinfo(call->easy, CURLINFO_SSL_VERIFYRESULT, &number);
-	for (size_t i = 0; i < VS_COUNT(causes); i++)
-		if (causes[i].number == number)
-			return causes[i].cause;
-	return curl_easy_strerror(rc);
-}
-
-/* A CA with the right name and another key (vCenter's own was made anew) does
- * not fail as a verification: OpenSSL just can't check the signature. */
-static bool is_trust(CURLcode rc, const char *why)
-{
-	return rc == CURLE_PEER_FAILED_VERIFICATION ||
-		(rc == CURLE_SSL_CONNECT_ERROR &&
-		 (strstr(why, "certificate") || strstr(why, "EVP lib") ||
-		  strstr(why, "signature") || strstr(why, "padding")));
-}
-
 /* "after 3 ms": the same trouble has the same words, and is told once. */
 static void forget_time(char *why)
 {
@@ -433,16 +368,19 @@ static int transport_error(struct vcx_call *call, CURLcode rc,
 {
 	const char *url = call->vc->url;
 	const char *why = call->why[0] ? call->why : curl_easy_strerror(rc);
+	long verified = -1;
 
 	if (lost_code(call) == VS_E_UNKNOWN)
 		return vs_err_set(err, VS_E_UNKNOWN,
 			"%s: sent, but its answer was lost: %s", call->what,
 			call->too_big ? "it is larger than allowed" : why);
-	if (is_trust(rc, why)) {
-		why = certificate_cause(call, rc, why);
+	if (vs_vcx_certificate_is_it(rc, why)) {
+		curl_easy_getinfo(call->easy, CURLINFO_SSL_VERIFYRESULT,
+				  &verified);
+		why = vs_vcx_certificate_cause(rc, why, verified);
 		return vs_err_set(err, VS_E_CONFIG,
 			"the certificate of %s can't be verified (%s): %s",
-			url, why, certificate_fix(why));
+			url, why, vs_vcx_certificate_fix(why));
 	}
 	switch (rc) {
 	case CURLE_SSL_CACERT_BADFILE:

@@ -75,6 +75,17 @@ void vs_vcx_drop_all(struct vs_vc *vc);
 int vs_vcx_http_init(struct vs_vc *vc, struct vs_err *err);
 void vs_vcx_http_fini(struct vs_vc *vc);
 
+/* ---- certificates (certificate.c) ---------------------------------------- */
+/* A call failed with rc; why is libcurl's text of it. True if the certificate is
+ * what is wrong. These three don't fail, take no lock and own nothing. */
+bool vs_vcx_certificate_is_it(CURLcode rc, const char *why);
+/* The cause in words: why itself where it names one, else by OpenSSL's number
+ * (CURLINFO_SSL_VERIFYRESULT; -1 if it is unknown). Lives as long as why. */
+const char *vs_vcx_certificate_cause(CURLcode rc, const char *why,
+				     long verified);
+/* What the administrator is to do about that cause. Never NULL. */
+const char *vs_vcx_certificate_fix(const char *why);
+
 /* ---- faults (fault.c) ---------------------------------------------------- */
 enum vcx_where { VCX_IN_CALL, VCX_IN_TASK };
 /* A view's or a collector's id is session[KEY]ID, and who has the key has the
