@@ -538,6 +538,24 @@ static void the_number_that_is_named_will_do(void **state)
 	refused(NEVER, "ask for no more tasks than 4 nodes hold");
 }
 
+/* -n6 --ntasks-per-node=1, or -N6 with it, as sbatch since 23.02 sends both. */
+static void nodes_and_their_tasks_are_made_fewer_together(void **state)
+{
+	(void)state;
+	desc.partition = (char *)"roce";
+	part("roce")->total_nodes = 6;
+	constrain("sriov-roce");
+	desc.min_nodes = desc.max_nodes = desc.num_tasks = 6;
+	desc.ntasks_per_node = 1;
+	w.vfs = NODES;
+	refused(NEVER, "ask for 4 at most (-N4), with no more tasks than they hold");
+	w.vfs = 1;
+	refused(NEVER, "ask for 1 at most (-N1), with no more tasks than it holds");
+	desc.ntasks_per_node = 6;	/* one node holds them */
+	refused(NEVER, "ask for 1 at most (-N1)");
+	assert_null(strstr(said, "tasks"));
+}
+
 static void a_users_entries_of_ours_are_dropped(void **state)
 {
 	(void)state;
@@ -565,6 +583,7 @@ int main(void)
 		TEST(alternative_licenses_are_refused_where_vfs_are_counted),
 		TEST(a_named_node_that_is_excluded_has_its_adapter),
 		TEST(the_number_that_is_named_will_do),
+		TEST(nodes_and_their_tasks_are_made_fewer_together),
 		TEST(a_users_entries_of_ours_are_dropped),
 		TEST(jobs_of_others_partitions_cost_one_look),
 		TEST(others_constraints_are_slurms_affair),

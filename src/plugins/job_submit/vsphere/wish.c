@@ -125,9 +125,14 @@ static uint32_t shares(uint32_t all, uint32_t each)
 	return each ? all / each + !!(all % each) : 0;
 }
 
+uint32_t vs_wish_by_tasks(const struct vs_wish *w)
+{
+	return shares(w->tasks, w->tasks_per_node);
+}
+
 uint32_t vs_wish_least(const struct vs_wish *w, uint32_t cpus_per_node)
 {
-	uint32_t by_tasks = shares(w->tasks, w->tasks_per_node);
+	uint32_t by_tasks = vs_wish_by_tasks(w);
 	uint32_t by_cpus = w->cpus_each > cpus_per_node ? 0 :
 		shares(w->cpus, cpus_per_node);
 

@@ -24,6 +24,9 @@ void vs_wish_of_new(struct vs_wish *w, const job_desc_msg_t *desc);
 bool vs_wish_of_change(struct vs_wish *w, const job_desc_msg_t *desc,
 		       const job_record_t *job_ptr);
 
+/* As many nodes as its tasks need with so many on each; 0: not said. */
+uint32_t vs_wish_by_tasks(const struct vs_wish *w);
+
 /* No fewer nodes than that will do, if one has at most so many CPUs (where a
  * single task wants more than that, Slurm says it). */
 uint32_t vs_wish_least(const struct vs_wish *w, uint32_t cpus_per_node);

@@ -226,7 +226,9 @@ static const char *asked(const struct vs_case *c, const struct vs_finding *f)
 		"are needed for its tasks" : "are asked for";
 }
 
-/* What will do. Fewer nodes by -N would not hold the same tasks. */
+/* What will do. Fewer nodes by -N would not hold the same tasks. With
+ * --ntasks-per-node commands since 23.02 ask for nodes where -n alone was given,
+ * and for tasks where -N alone was: then both numbers are to be smaller. */
 static void at_most(const struct vs_case *c, const struct vs_finding *f,
 		    char sentence[VS_SENTENCE])
 {
@@ -236,7 +238,10 @@ static void at_most(const struct vs_case *c, const struct vs_finding *f,
 		add(sentence, "ask for no more tasks than %u node%s hold%s",
 		    f->have, plural(f->have), f->have == 1 ? "s" : "");
 	else
-		add(sentence, "ask for %u at most (-N%u)", f->have, f->have);
+		add(sentence, "ask for %u at most (-N%u)%s", f->have, f->have,
+		    vs_wish_by_tasks(c->w) <= f->have ? "" : f->have == 1 ?
+		    ", with no more tasks than it holds" :
+		    ", with no more tasks than they hold");
 }
 
 static void say_few(const struct vs_case *c, const struct vs_finding *f,
