@@ -82,7 +82,9 @@ def resume(c, node):
     to resume, and Slurm says so."""
     r = c.run("scontrol", "update", f"nodename={node}", "state=resume")
     if r.returncode:
-        assert "Invalid node state transition" in r.stderr, r.stderr
+        # ("transition" is 26.05's word)
+        assert re.search("Invalid node state (specified|transition)",
+                         r.stderr), r.stderr
         assert "DOWN" not in c.node(node)["State"].split("+")
 
 
