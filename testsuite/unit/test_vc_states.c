@@ -309,6 +309,46 @@ static void one_version_that_is_lost_costs_no_session(void **state)
 	vs_vc_free(vc, 0);
 }
 
+static char ca[sizeof(file) + 3];
+static bool ca_is_corrected;
+
+/* The second call is refused for a minute; CAFile is corrected during it. */
+static int spoil_the_second(unsigned int call)
+{
+	if (call != 1)
+		return -1;
+	if (ca_is_corrected)
+		fclose(fopen(ca, "w"));
+	return index_of(FAULT("InvalidLogin"));
+}
+
+static void a_file_that_is_corrected_during_the_attempt_counts(void **state)
+{
+	(void)state;
+	snprintf(ca, sizeof(ca), "%s.ca", file);
+	script.spoil = spoil_the_second;
+	for (int i = 0; i < 2; i++) {
+		struct vs_vc *vc = script_client(file, NULL, &events);
+		int64_t now = 1000, end;
+
+		ca_is_corrected = i;
+		vc->ca_file = vs_strdup(ca);
+		for (downs = 0; !downs && now < 60000;)
+			vs_vc_turn(vc, now += 100, 0, -1);
+		assert_int_equal(script.calls, 2);
+		end = now + 50000;
+		while (script.calls == 2 && now < end)
+			vs_vc_turn(vc, now += 100, 0, -1);
+		if (i)
+			assert_uint_in_range(end - now,
+				50000 - 2 * VCX_PASSWORD_CHECK_MS, 50000);
+		else
+			assert_int_equal(script.calls, 2);
+		vs_vc_free(vc, 0);
+	}
+	unlink(ca);
+}
+
 static int count_waits(unsigned int call)
 {
 	(void)call;
@@ -593,6 +633,7 @@ int main(void)
 		cmocka_unit_test(after_two_wrong_answers_it_comes_up),
 		cmocka_unit_test(a_vcenter_that_forgets_each_version_is_asked_slowly),
 		cmocka_unit_test(one_version_that_is_lost_costs_no_session),
+		cmocka_unit_test(a_file_that_is_corrected_during_the_attempt_counts),
 		cmocka_unit_test(a_wait_that_does_not_wait_is_not_repeated_at_once),
 		cmocka_unit_test(an_answer_without_end_fails_the_client),
 		cmocka_unit_test(changes_that_end_may_be_many),

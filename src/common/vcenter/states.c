@@ -158,7 +158,6 @@ static void wait_plan(struct vs_vc *vc, const struct entry *e)
 		break;
 	case A_MINUTE:
 		vc->retry_at = vc->now + RETRY_WRONG_MS;
-		vs_vcx_files_seen(vc);
 		break;
 	case BACKOFF_UNLESS_SETTLED:
 		vc->retry_at = vc->now - vc->up_at > VCX_SETTLED_MS ?

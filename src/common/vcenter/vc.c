@@ -44,8 +44,11 @@ static void timers(struct vs_vc *vc)
 			if (vs_vcx_files_changed(vc))
 				vc->retry_at = vc->now;
 		}
-		if (vc->retry_at >= 0 && vc->now >= vc->retry_at)
+		if (vc->retry_at >= 0 && vc->now >= vc->retry_at) {
+			/* as they are before libcurl reads them */
+			vs_vcx_files_seen(vc);
 			vs_vcx_event(vc, VCX_EV_START);
+		}
 		return;
 	}
 	vs_vcx_poll_timer(vc);
