@@ -241,10 +241,11 @@ static void spread_takes_the_least_loaded_hosts_whatever_their_order(void **stat
 		{ 1, 4, 2, 6, 0, 3, 5 }, { 2, 3, 1, 0, 6, 5, 4 },
 		{ 4, 2, 3, 5, 1, 6, 0 }, { 0, 6, 1, 2, 3, 4, 5 },
 	};
-	struct vs_adapter device = w.roce;
+	static struct vs_adapter device;	/* the adapter keeps it */
 	char name[16];
 
 	(void)state;
+	device = w.roce;
 	w.env.policy = VS_PLACE_SPREAD;
 	w.p_roce.memory_mb = 60 * 1024;
 	vs_strlcpy(device.pf, W_PF1, sizeof(device.pf));
