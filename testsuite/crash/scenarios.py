@@ -211,6 +211,9 @@ def paused(w):
     wait_until("their scripts run", w.goal, lambda: all(
         "began" in w.c.output(j) for j in low), lambda: [
             w.job(j) for j in low])
+    # A job that a killed slurmctld did not save is started a second time on the
+    # node where it runs: Slurm drains that node, "Duplicate jobid".
+    w.saved("job_state")
     w.done(w.jobs("-p high -N1 -w vm003"))
     w.c.path("out", "end").touch()
     for job in low:
@@ -235,6 +238,8 @@ def cancel(w):
 
 
 def clone_under_way(w):
+    # The kill must not bring back a job of the cell before.
+    w.saved("job_state", "node_state")
     slow_clone(w)
     job = w.jobs("-N1 -w vm001")
     w.pool["adopted"] = [job]

@@ -196,16 +196,20 @@ class Worker:
             self.saved("job_state")
         return self.pool[key].pop(0)
 
-    def saved(self, what):
-        began = time.time_ns()
-        self.c.must("scontrol", "update", "partition=warm", "maxtime=infinite")
-        self.c.must("scontrol", "update", "nodename=vm001", "comment=x")
-        some = next((j for ids in self.pool.values() for j in ids), None)
-        if some:
-            self.c.must("scontrol", "update", f"jobid={some}", "comment=x")
-        f = self.c.path("state", what)
-        wait_for(f"{what} is saved", 15, lambda: f.exists() and
-                 f.stat().st_mtime_ns > began)
+    def saved(self, *what):
+        """All that Slurm knows by now is in these of its state files, so that a
+        slurmctld that is killed afterwards has not forgotten it."""
+        mark = f"saved-{time.time_ns()}"
+        if not any(self.pool.values()):
+            self.submit(KINDS[0])
+        job = next(j for ids in self.pool.values() for j in ids)
+        for update in ("nodename=vm001", f"jobid={job}"):
+            r = self.ask("scontrol", "update", update, f"comment={mark}")
+            if r.returncode:
+                raise ClusterError(f"scontrol update {update}: {r.stderr}")
+        files = [self.c.path("state", f) for f in what]
+        wait_for(f"{what} are saved", 15, lambda: all(
+            f.exists() and mark.encode() in f.read_bytes() for f in files))
 
     def hurry(self):
         """Nodes register again, as they do by themselves some minutes later."""
