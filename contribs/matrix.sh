@@ -10,7 +10,10 @@
 # shellcheck disable=SC2154,SC2034 # the caller's
 
 VS_IN_CHROOT=/slurm-vsphere		# the tree, in each of them
-VS_MARIADB_SHARE=/usr/share/mysql	# of this machine's MariaDB
+# This machine's MariaDB, as its package mariadb-server-core has it (since 11: in
+# share/mariadb).
+VS_MARIADB=/usr/sbin/mariadbd
+VS_MARIADB_SHARE="/usr/share/mysql /usr/share/mariadb"
 
 codename() {
 	# shellcheck disable=SC1091
@@ -108,14 +111,16 @@ chroot_ready() { # SUITE DIR
 # and tables that belong to it: slurmdbd 24.11 refuses that of its own Debian 13
 # ("_check_mysql_concat_is_sane") whenever a first connection to it has failed.
 database_into() { # DIR
-	local to=$1/usr/local/lib/slurm-vsphere-mariadb libs
+	local to=$1/usr/local/lib/slurm-vsphere-mariadb libs share
 	need_packages mariadb-server-core
-	libs=$(ldd "$(command -v mariadbd)" | grep -o '/[^ ]*')
+	libs=$(ldd "$VS_MARIADB" | grep -o '/[^ ]*')
 	as_root rm -rf "$to" "$1/usr/local/share/mysql"
-	as_root mkdir -p "$to" "$1/usr/local/sbin" "$1/usr/local/share"
-	as_root cp -rL "$VS_MARIADB_SHARE" "$1/usr/local/share/mysql"
+	as_root mkdir -p "$to" "$1/usr/local/sbin" "$1/usr/local/share/mysql"
+	for share in $VS_MARIADB_SHARE; do
+		[ ! -d "$share" ] || as_root cp -rL "$share/." "$1/usr/local/share/mysql/"
+	done
 	# shellcheck disable=SC2086 # paths of libraries
-	as_root cp -L "$(command -v mariadbd)" $libs "$to/"
+	as_root cp -L "$VS_MARIADB" $libs "$to/"
 	as_root tee "$1/usr/local/sbin/mariadbd" >/dev/null <<-'EOT'
 	#!/bin/sh
 	# Made by contribs/matrix.sh: the MariaDB of the machine outside.

@@ -246,6 +246,7 @@ def test_the_database_of_a_chroot_has_its_own_libraries(shell, tmp_path):
     rc, out, err = shell(
         'need_packages() { :; }; as_root() { "$@"; }\n'
         '. "$TOP/contribs/matrix.sh"\nVS_MARIADB_SHARE=$T/share\n'
+        'VS_MARIADB=$T/bin/mariadbd\n'
         'mkdir -p "$T/root/usr/local/share/mysql/older"\n'
         'database_into "$T/root"; database_into "$T/root"; rm -r "$T/bin"\n'
         '"$T/root/usr/local/sbin/mariadbd" -- /proc/self/maps || echo said',
