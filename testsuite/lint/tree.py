@@ -43,11 +43,11 @@ FUNCTION_LINES = 60
 
 
 def tracked():
-    out = subprocess.run(["git", "-c", "safe.directory=*", "-C", str(TOP),
-                          "ls-files", "-z", "--cached", "--others",
-                          "--exclude-standard"],
-                         capture_output=True, check=False)
-    if (TOP / ".git").exists() and out.returncode == 0:
+    out = (TOP / ".git").exists() and subprocess.run(
+        ["git", "-c", "safe.directory=*", "-C", str(TOP), "ls-files", "-z",
+         "--cached", "--others", "--exclude-standard"],
+        capture_output=True, check=False)
+    if out and out.returncode == 0:
         names = out.stdout.decode().split("\0")
     else:   # an unpacked release, but for what autoreconf made
         names = [n for n in (str(p.relative_to(TOP)) for p in TOP.rglob("*"))
