@@ -28,7 +28,7 @@ static int by_id(const void *a, const void *b)
 	return x->id - y->id;
 }
 
-/* In one order, whoever names the nodes: placement hangs on it. */
+/* Sorted, however the nodes were named: their order decides their places. */
 void vs_plan_places_alloc(struct vs_plan_places *p, const int *ids, size_t n,
 			  size_t nprofiles)
 {

@@ -434,14 +434,15 @@ void vs_when_planned(struct vs_core *c, const struct vs_asker *a,
 		     const int *ids, size_t n, int64_t start)
 {
 	struct vs_timeline *t = &c->whens.timeline;
+	struct vs_plan *p;
 
 	if (start >= a->now + VS_WHEN_UNKNOWN / 12) {
 		vs_timeline_plan_drop(t, a->job);
 		return;
 	}
-	vs_timeline_plan(t, a->job, a->rank, start, start + a->lasts,
-			 count_kinds(c, ids, n), vs_clock());
-	vs_timeline_plan_of(t, a->job)->passes = a->passes;
+	p = vs_timeline_plan(t, a->job, a->rank, start, start + a->lasts,
+			     count_kinds(c, ids, n), vs_clock());
+	p->passes = a->passes;
 }
 
 /* A job that runs on has its VF there; of one that is over by then it has come

@@ -98,10 +98,11 @@ size_t vs_timeline_ended(const struct vs_timeline *t, int64_t at);
 
 /* ---- plans ----------------------------------------------------------------- */
 
-/* A job's plan, instead of the one it had. need[nkinds] is copied. */
-void vs_timeline_plan(struct vs_timeline *t, uint32_t job, uint64_t rank,
-		      int64_t start, int64_t end, const size_t *need,
-		      int64_t now_ms);
+/* A job's plan, instead of the one it had. need[nkinds] is copied. Returns the
+ * plan, which is the timeline's; never NULL. */
+struct vs_plan *vs_timeline_plan(struct vs_timeline *t, uint32_t job,
+				 uint64_t rank, int64_t start, int64_t end,
+				 const size_t *need, int64_t now_ms);
 struct vs_plan *vs_timeline_plan_of(const struct vs_timeline *t, uint32_t job);
 /* Another start; it lasts as long as before. */
 void vs_timeline_plan_move(struct vs_timeline *t, struct vs_plan *p,

@@ -91,9 +91,9 @@ void vs_timeline_plan_drop(struct vs_timeline *t, uint32_t job)
 	plan_free(p);
 }
 
-void vs_timeline_plan(struct vs_timeline *t, uint32_t job, uint64_t rank,
-		      int64_t start, int64_t end, const size_t *need,
-		      int64_t now_ms)
+struct vs_plan *vs_timeline_plan(struct vs_timeline *t, uint32_t job,
+				 uint64_t rank, int64_t start, int64_t end,
+				 const size_t *need, int64_t now_ms)
 {
 	struct vs_plan *p;
 
@@ -104,6 +104,7 @@ void vs_timeline_plan(struct vs_timeline *t, uint32_t job, uint64_t rank,
 	p->told_ms = now_ms;
 	HASH_ADD(hh, t->plans, job, sizeof(p->job), p);
 	plan_insert(t, p);
+	return p;
 }
 
 void vs_timeline_plan_move(struct vs_timeline *t, struct vs_plan *p,
