@@ -243,6 +243,43 @@ static void after_a_start_the_slurmd_decides(void **st)
 	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
 }
 
+/* scontrol power_down of a node that is powered down, while vCenter is away. */
+static void a_power_down_that_is_repeated_is_no_sign_of_life(void **st)
+{
+	(void)st;
+	begin(1, 1, 1, "warm");
+	memset(node("vm1")->alive, 0, VS_MOID_LEN);
+	flags("vm1", DOWN);
+	turn();
+	flags("vm1", UP | VS_NODE_POWER_DOWN_ASKED);
+	turn();
+	flags("vm1", UP | VS_NODE_POWER_DOWN_ASKED | VS_NODE_STAYS);
+	ready();
+	turns(3);
+	assert_int_equal(node("vm1")->missing, VS_MISSING_NOT);
+	flags("vm1", GOING);
+	turns(3);
+	flags("vm1", DOWN);
+	turns(3);
+	assert_int_equal(vs_node_avail(&vs_core, node("vm1")), VS_AVAIL_NEW);
+	flags("vm1", VS_NODE_POWERING_UP);
+	flags("vm1", UP);
+	assert_true(node("vm1")->flags & VS_NODE_UP);
+}
+
+/* As it was before vCenter was restored, and asked to go: it may run. */
+static void one_that_was_up_when_it_was_asked_to_go_is_missed(void **st)
+{
+	(void)st;
+	begin(1, 1, 1, "warm");
+	memset(node("vm1")->alive, 0, VS_MOID_LEN);
+	flags("vm1", UP);
+	turn();
+	flags("vm1", UP | VS_NODE_POWER_DOWN_ASKED);
+	ready();
+	assert_int_equal(node("vm1")->missing, VS_MISSING_SLURM);
+}
+
 static void a_vm_that_left_while_we_watched_is_gone(void **st)
 {
 	(void)st;
@@ -324,6 +361,8 @@ int main(void)
 		cmocka_unit_test(an_operator_ends_it_by_forget),
 		cmocka_unit_test(slurm_itself_may_give_the_node_up),
 		cmocka_unit_test(after_a_start_the_slurmd_decides),
+		cmocka_unit_test(a_power_down_that_is_repeated_is_no_sign_of_life),
+		cmocka_unit_test(one_that_was_up_when_it_was_asked_to_go_is_missed),
 		cmocka_unit_test(a_vm_that_left_while_we_watched_is_gone),
 		cmocka_unit_test(a_vm_that_was_destroyed_before_an_outage_is_not_missed),
 		cmocka_unit_test(a_vm_that_was_off_is_gone),

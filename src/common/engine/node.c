@@ -203,11 +203,27 @@ static bool rests_down(uint32_t flags)
 		!(flags & VS_NODE_POWERING_DOWN);
 }
 
+/*
+ * scontrol power_down of a node that is powered down takes that state from it
+ * until Slurm has done it once more. It is as little up as before, though its
+ * state is then the one of a node that is up and asked to go.
+ */
+static uint32_t not_up_by_that(uint32_t was, uint32_t flags)
+{
+	bool down = rests_down(was) ||
+		(was & (VS_NODE_POWER_DOWN_ASKED | VS_NODE_UP)) ==
+		VS_NODE_POWER_DOWN_ASKED;
+
+	return down && (flags & VS_NODE_POWER_DOWN_ASKED) ?
+		flags & ~VS_NODE_UP : flags;
+}
+
 /* Slurm's word. SuspendTimeout's end makes a node allocatable, but tells no
  * scheduler: a job that waits for it would wait for the next full pass. It may
  * come between two looks, or by force, with no POWERING_DOWN before it. */
 void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
 {
+	flags = not_up_by_that(n->flags, flags);
 	if (n->flags && rests_down(flags) && !rests_down(n->flags))
 		c->name_freed = true;
 	if (flags != n->flags)
