@@ -8,7 +8,7 @@ Nothing is in its way: it is eligible, not held, and no pending job before it
 wants the same nodes or VFs, unless that one can't be served by all that there is:
 what a lost host or an unreachable VM keeps from it lasts, and counts as absent.
 
-Rules: where the model can't know (vCenter away, a host avoided after failures, a
+Rules: where the model can't know (vCenter away or mute, a host avoided after failures, a
 VM in a person's hands, an action under way) it says that nothing is free, and the
 moment is left out. svf's own word excuses for EXCUSED_S only: a node that it calls
 busy for longer without a break is free. Judged is who could start at each moment
@@ -36,6 +36,7 @@ class Job(NamedTuple):
     priority: tuple         # the partition's tier, its own
     demands: tuple          # of each way: ((adapters, nodes), ...)
     restarts: int = 0
+    reason: str = ""
 
 
 class Moment(NamedTuple):

@@ -123,6 +123,7 @@ class Run:
         self.asked = {}             # job's name: its submission, "t", "id"
         self.down = []              # [from, to] of slurmctld's absences
         self.stalls = []            # [from, to] of a silent vCenter
+        self.mute = []              # the same, and of one that fails or is slow
         self.kills = []             # when it was killed
         self.crashes = []           # it ended by itself
         self.passwords = [cluster.password]
@@ -275,7 +276,11 @@ class Run:
     def outage_forgetVersions(self, _):
         self.do("forgetVersions")
 
+    def vcenter_is_mute(self, seconds):
+        self.mute.append([time.time(), time.time() + seconds])
+
     def outage_outage(self, a):
+        self.vcenter_is_mute(a["seconds"])
         self.do("outage", duration=f"{a['seconds']}s", how=a["how"])
         self.lasting(a["seconds"])
 
@@ -301,10 +306,12 @@ class Run:
         seconds = max(8.0, a["seconds"])
         with contextlib.nullcontext() if self.stalls else self.ctld_lock:
             self.stalls.append([time.time(), time.time() + seconds])
+            self.vcenter_is_mute(seconds)
             self.do("stall", duration=f"{seconds}s")
             self.lasting(seconds)
 
     def outage_latency(self, a):
+        self.vcenter_is_mute(a["seconds"])
         self.do("latency", duration=a["duration"])
         self.lasting(a["seconds"])
         self.do("latency", duration="0s")

@@ -127,6 +127,8 @@ class Watch:
 
     def moment(self, at):
         """chaos_pending's, or None while nothing can be said."""
+        if any(a - LOOK_S <= at <= b + LOOK_S for a, b in self.run.mute):
+            return None     # what the simulator shows, nobody has told the engine
         asks = (lambda: self.run.sim("state"), lambda: self.c.svf("status"),
                 lambda: self.fields("NodeName", "nodes", "-a"),
                 lambda: self.fields("JobId", "jobs"),
@@ -158,7 +160,7 @@ class Watch:
         else:                   # of a user who means harm: it is in all others' way
             ways = (tuple((frozenset((kind,)), 1) for kind in CARDS),)
         return Job(name, int(f["JobId"]), (tier, int(f["Priority"])), ways,
-                   int(f.get("Restarts", 0)))
+                   int(f.get("Restarts", 0)), f["Reason"])
 
     # ---- processes -----------------------------------------------------------------
     def processes(self):

@@ -241,6 +241,33 @@ def test_svfs_word_excuses_a_node_for_its_time_only():
     assert all(e.holds(T0 + t, told) for t in range(100))
 
 
+def test_nobody_could_start_while_vcenter_is_mute():
+    """The engine can't know what the simulator shows then."""
+    class Asked(Exception):
+        """The moment is looked at."""
+
+    class Run:
+        mute = [[T0 + 10, T0 + 20]]
+
+        def sim(self, what):
+            raise Asked
+
+        class c:
+            vsphere = {"lines": []}
+
+            def svf(*what):
+                raise Asked
+
+            must = svf
+
+    w = Watch(Run())
+    for t in (8, 10, 15, 20, 22):
+        assert w.moment(T0 + t) is None
+    for t in (7, 23):
+        with pytest.raises(Asked):
+            w.moment(T0 + t)
+
+
 # ---- what the plan must hold --------------------------------------------------------------
 
 def test_a_client_that_begins_meets_what_it_calls_before_its_login():
