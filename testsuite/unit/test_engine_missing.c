@@ -280,6 +280,23 @@ static void one_that_was_up_when_it_was_asked_to_go_is_missed(void **st)
 	assert_int_equal(node("vm1")->missing, VS_MISSING_SLURM);
 }
 
+/* Asked to go when its job ends, it is up until then, whatever it was meanwhile. */
+static void a_node_that_is_asked_to_go_comes_up_when_it_answers_again(void **st)
+{
+	const uint32_t was[] = { VS_NODE_NO_RESPOND, VS_NODE_POWERING_UP,
+				 VS_NODE_NO_RESPOND | VS_NODE_ALLOCATED,
+				 VS_NODE_ALLOCATED, VS_NODE_DOWN };
+
+	(void)st;
+	begin(1, 1, 1, "warm");
+	for (size_t i = 0; i < sizeof(was) / sizeof(was[0]); i++) {
+		flags("vm1", UP);
+		flags("vm1", was[i] | VS_NODE_POWER_DOWN_ASKED);
+		flags("vm1", BUSY | VS_NODE_POWER_DOWN_ASKED);
+		assert_true(node("vm1")->flags & VS_NODE_UP);
+	}
+}
+
 static void a_vm_that_left_while_we_watched_is_gone(void **st)
 {
 	(void)st;
@@ -363,6 +380,7 @@ int main(void)
 		cmocka_unit_test(after_a_start_the_slurmd_decides),
 		cmocka_unit_test(a_power_down_that_is_repeated_is_no_sign_of_life),
 		cmocka_unit_test(one_that_was_up_when_it_was_asked_to_go_is_missed),
+		cmocka_unit_test(a_node_that_is_asked_to_go_comes_up_when_it_answers_again),
 		cmocka_unit_test(a_vm_that_left_while_we_watched_is_gone),
 		cmocka_unit_test(a_vm_that_was_destroyed_before_an_outage_is_not_missed),
 		cmocka_unit_test(a_vm_that_was_off_is_gone),

@@ -210,8 +210,12 @@ static bool rests_down(uint32_t flags)
  */
 static uint32_t not_up_by_that(uint32_t was, uint32_t flags)
 {
+	/* Any of these: it is not up for another reason, which may end. */
+	const uint32_t other = VS_NODE_UP | VS_NODE_POWERING_UP |
+		VS_NODE_POWERING_DOWN | VS_NODE_ALLOCATED |
+		VS_NODE_COMPLETING | VS_NODE_DOWN | VS_NODE_NO_RESPOND;
 	bool down = rests_down(was) ||
-		(was & (VS_NODE_POWER_DOWN_ASKED | VS_NODE_UP)) ==
+		(was & (VS_NODE_POWER_DOWN_ASKED | other)) ==
 		VS_NODE_POWER_DOWN_ASKED;
 
 	return down && (flags & VS_NODE_POWER_DOWN_ASKED) ?
