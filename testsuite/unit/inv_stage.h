@@ -82,6 +82,9 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 		note(" dir=%s own=%d%s%s", v->disk_dir, v->disks_own,
 		     v->bases && v->bases[0] ? " bases=" : "",
 		     v->bases ? v->bases : "");
+	if ((v->has & VS_VC_VM_GUEST) && v->guest_state)
+		note(" says=%s:%s", v->guest_state,
+		     v->guest_reason ? v->guest_reason : "");
 	note(";");
 }
 

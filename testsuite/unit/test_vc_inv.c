@@ -202,6 +202,43 @@ static void a_change_of_a_parent_or_an_element_has_it_read_anew(void **state)
 	wants(inv, "vm-1", VCX_F_VMS);
 }
 
+#define ADD(n, v) "{'name':'" n "','op':'add','val':" v "}"
+#define OPTION_OF(v) "{'_typeName':'OptionValue','value':" STR(v) "}"
+#define KEY(k) "config.extraConfig[\\\"guestinfo.slurm." k "\\\"]"
+
+/* Its first words are new keys of its VM, beside one that is changed: none is
+ * told without the others, and nothing is read anew for them. */
+static void what_a_guest_says_first_is_told_with_the_rest(void **state)
+{
+	struct vs_inv *inv = *state;
+
+	feed(inv, UPDATE(SET("f-ours", ENTER_B) "," SET("f-vms", ENTER_A)));
+	DELIVERS(inv, UPDATE(SET("f-ours", OBJ("modify", "VirtualMachine",
+		"vm-1", ADD(KEY("state"), OPTION_OF("booting"))))),
+		"vm vm-1 says=booting:;");
+	wants(inv, NULL, 0);
+	DELIVERS(inv, UPDATE(SET("f-ours", OBJ("modify", "VirtualMachine",
+		"vm-1", CHANGE(KEY("state"), OPTION_OF("failed")) ","
+		ADD(KEY("reason"), OPTION_OF("no card"))))),
+		"vm vm-1 says=failed:no card;");
+	wants(inv, NULL, 0);
+	DELIVERS(inv, UPDATE(SET("f-ours", OBJ("modify", "VirtualMachine",
+		"vm-1", "{'name':'" KEY("reason") "','op':'remove'}"))),
+		"vm vm-1 says=failed:;");
+}
+
+/* One element is not the list. */
+static void an_element_that_is_added_to_a_list_has_it_read_anew(void **state)
+{
+	struct vs_inv *inv = *state;
+
+	feed(inv, UPDATE(SET("f-ours", ENTER_B) "," SET("f-vms", ENTER_A)));
+	DELIVERS(inv, UPDATE(SET("f-vms", OBJ("modify", "VirtualMachine",
+		"vm-1", ADD("config.hardware.device",
+			    "{'_typeName':'VirtualDisk'}")))), "");
+	wants(inv, "vm-1", VCX_F_VMS);
+}
+
 static void a_change_of_what_never_entered_has_it_read(void **state)
 {
 	DELIVERS(*state, UPDATE(SET("f-vms", OBJ("modify", "VirtualMachine",
@@ -439,6 +476,8 @@ int main(void)
 		T(a_vm_without_config_is_unreadable_and_keeps_what_it_had),
 		T(the_numa_nodes_that_it_is_bound_to_are_told),
 		T(a_change_of_a_parent_or_an_element_has_it_read_anew),
+		T(what_a_guest_says_first_is_told_with_the_rest),
+		T(an_element_that_is_added_to_a_list_has_it_read_anew),
 		T(a_change_of_what_never_entered_has_it_read),
 		T(what_was_read_anew_replaces_all_of_it),
 		T(what_we_may_not_read_is_unreadable_and_not_gone),

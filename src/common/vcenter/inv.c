@@ -247,6 +247,16 @@ static void task_changes(struct vs_inv *inv, const char *moid,
 		inv->task(inv->ctx, moid, state, error, result);
 }
 
+/* Is `val` all that there is of `path`? An "add" to a list has one element only,
+ * unless the path names that element: config.extraConfig["guestinfo.slurm.state"]. */
+static bool is_whole(const char *path, const char *op, struct vs_j val)
+{
+	size_t len = strlen(path);
+
+	return !strcmp(op, "assign") || vs_j_null(val) ||
+		(!strcmp(op, "add") && len && path[len - 1] == ']');
+}
+
 static void changes(struct vs_inv *inv, enum vcx_filter f, const char *type,
 		    const char *moid, struct vs_j list)
 {
@@ -258,10 +268,8 @@ static void changes(struct vs_inv *inv, enum vcx_filter f, const char *type,
 		const char *op = vs_j_str_or(vs_j_opt(c, "op"), "assign");
 		struct vs_j val = vs_j_opt(c, "val");
 
-		if (!strcmp(op, "assign") || vs_j_null(val)) {
-			if (prop(inv, f, moid, path, val))
-				continue;
-		}
+		if (is_whole(path, op, val) && prop(inv, f, moid, path, val))
+			continue;
 		if (related(inv, f, path))
 			want_refetch(inv, f, type, moid);
 	}
