@@ -364,9 +364,10 @@ class Worker:
             if c.is_on(name) or "POWERED_DOWN" not in s:
                 self.ask("scontrol", "update", f"nodename={name}",
                          "state=power_down_force")
-        wait_for("all is down", 40, lambda: c.run(     # cells' parents go, too
+        wait_until("all is down", 40, lambda: c.run(   # cells' parents go, too
             "svf", "reconcile", "--confirm") and not c.names_on() and all(
-            self.down(s) for s in c.node_states().values()), every=0.5)
+            self.down(s) for s in c.node_states().values()), lambda: (
+            c.node_states(), c.names_on(), c.svf("nodes")), every=0.5)
         if '"why"' in self.hints():     # a host is avoided
             self.ctld(between=lambda w: w.c.path(
                 "state", "slurm_vsphere.hints").unlink())
@@ -479,7 +480,7 @@ class Worker:
         return said
 
 
-def wait_until(what, timeout, look, picture):
+def wait_until(what, timeout, look, picture, every=0.1):
     """As wait_for, and with a picture of what is there instead."""
     end = time.monotonic() + timeout
     while True:
@@ -494,7 +495,7 @@ def wait_until(what, timeout, look, picture):
                 raise
         if time.monotonic() > end:
             break
-        time.sleep(0.1)
+        time.sleep(every)
     try:
         seen = picture()
     except Exception as e:
