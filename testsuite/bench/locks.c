@@ -428,6 +428,7 @@ int pthread_mutex_unlock(pthread_mutex_t *m)
 /* Of vs_lock_lend(): there is no other thread. */
 int sched_yield(void)
 {
+	atomic_fetch_add(&vs_lock_had, 1);
 	return measured ? 0 : (int)syscall(SYS_sched_yield);
 }
 

@@ -34,7 +34,7 @@ static void *slurmctld(void *arg)
 
 	atomic_fetch_add(&vs_lock_wanted, 1);
 	while (!done) {
-		vs_lock();
+		vs_lock_now();
 		if (begun(c)) {
 			lent = !over(c);
 			if (lent)
@@ -276,6 +276,7 @@ int sched_yield(void)
 
 	if (!what)
 		return (int)syscall(SYS_sched_yield);
+	atomic_fetch_add(&vs_lock_had, 1);
 	lends = yields / YIELDS + 1;
 	if (yields++ == moment * YIELDS) {
 		event = NULL;

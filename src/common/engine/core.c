@@ -32,17 +32,29 @@ struct vs_core vs_core = {
 
 #define EXIT_WAIT_S 3		/* more than a logout may take */
 
+#define LEND_YIELDS 1000
+#define LEND_SLEEPS 100
+#define LEND_SLEEP_NS 50000
+
 atomic_int vs_lock_wanted;
+atomic_uint vs_lock_had;
 
 /* A mutex is not fair: whoever lets it go and takes it again at once gets it
- * before the one that is just being woken. */
+ * before the one that is just being woken. To yield is not enough where nobody
+ * else wants this processor, and the other one takes longer to wake. */
 void vs_lock_lend(void)
 {
+	const struct timespec moment = { .tv_nsec = LEND_SLEEP_NS };
+	unsigned int had = atomic_load(&vs_lock_had);
+
 	if (!atomic_load(&vs_lock_wanted))
 		return;
 	vs_unlock();
-	for (int i = 0; i < 1000 && atomic_load(&vs_lock_wanted); i++)
+	for (int i = 0; i < LEND_YIELDS && atomic_load(&vs_lock_wanted); i++)
 		sched_yield();
+	for (int i = 0; i < LEND_SLEEPS && atomic_load(&vs_lock_wanted) &&
+	     atomic_load(&vs_lock_had) == had; i++)
+		nanosleep(&moment, NULL);
 	vs_lock();
 }
 

@@ -228,16 +228,20 @@ struct vs_core {
 
 extern struct vs_core vs_core;
 
-extern atomic_int vs_lock_wanted;
+extern atomic_int vs_lock_wanted;	/* by how many threads of slurmctld's */
+extern atomic_uint vs_lock_had;		/* how often one of them has had it */
 static inline void vs_lock(void) { pthread_mutex_lock(&vs_core.lock); }
 /* slurmctld's threads: the engine's thread lends them the lock at once. */
 static inline void vs_lock_now(void)
 {
 	atomic_fetch_add(&vs_lock_wanted, 1);
 	vs_lock();
+	atomic_fetch_add(&vs_lock_had, 1);
 	atomic_fetch_sub(&vs_lock_wanted, 1);
 }
-void vs_lock_lend(void);	/* by who holds it, but slurmctld's threads */
+/* By who holds it, but slurmctld's threads: one of those that want it has had it
+ * when this returns, if it got a processor within 5 ms. */
+void vs_lock_lend(void);
 static inline void vs_unlock(void) { pthread_mutex_unlock(&vs_core.lock); }
 void vs_wake(void);
 int64_t vs_clock(void);		/* monotonic; tests bring their own */
