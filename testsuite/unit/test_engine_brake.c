@@ -298,17 +298,17 @@ static void a_power_down_of_slurms_outlives_a_restart(void **st)
 	hints_on(8);
 	warm_up();
 	first = vs_node_vm(&vs_core, &vs_core.nodes[0])->moid;
-	assert_false(vs_brake_was_asked(&vs_core.brake, first));
+	assert_false(vs_brake_was_asked(&vs_core.brake, "vm1", first));
 	flag_all(GOING);
 	turns(3);
-	assert_true(vs_brake_was_asked(&vs_core.brake, first));
+	assert_true(vs_brake_was_asked(&vs_core.brake, "vm1", first));
 	while (fake_fail(FAKE_POWER_OFF, VS_E_BUSY, "busy"))
 		;
 	turns(1);
 	vs_core.hints_save_ms = 0;
 	vs_hints_save(&vs_core, now);
 	restart();
-	assert_true(vs_brake_was_asked(&vs_core.brake, first));
+	assert_true(vs_brake_was_asked(&vs_core.brake, "vm1", first));
 	for (size_t i = 0; i < vs_core.nnodes; i++) {
 		vs_core.nodes[i].dying = false;
 		vs_core.nodes[i].not_before_ms = 0;
@@ -330,25 +330,29 @@ static void what_slurm_asked_for_is_no_leave_for_more(void **st)
 {
 	char id[] = "vm-gone-0";
 	enum vs_braked state;
-	const char *vm;
+	const char *vm, *name;
 
 	(void)st;
 	eight_warm();
+	name = vs_core.nodes[0].name;
 	vm = vs_node_vm(&vs_core, &vs_core.nodes[0])->moid;
 	flag_all(GOING);
 	turns(1);
-	assert_true(vs_brake_was_asked(&vs_core.brake, vm));
+	assert_true(vs_brake_was_asked(&vs_core.brake, name, vm));
+	assert_false(vs_brake_was_asked(&vs_core.brake, name, "vm-other"));
+	assert_false(vs_brake_was_asked(&vs_core.brake, "other", vm));
 	flag_all(UP);
 	turns(1);
-	assert_false(vs_brake_was_asked(&vs_core.brake, vm));
-	vs_brake_asked_at(&vs_core.brake, vm,
+	assert_false(vs_brake_was_asked(&vs_core.brake, name, vm));
+	vs_brake_asked_at(&vs_core.brake, name, vm,
 			  vs_wall_ms() / 60000 - VS_BRAKE_MINUTES);
-	assert_false(vs_brake_was_asked(&vs_core.brake, vm));
-	vs_brake_asked_at(&vs_core.brake, vm, vs_wall_ms() / 60000 + 1);
-	assert_false(vs_brake_was_asked(&vs_core.brake, vm));
+	assert_false(vs_brake_was_asked(&vs_core.brake, name, vm));
+	vs_brake_asked_at(&vs_core.brake, name, vm, vs_wall_ms() / 60000 + 1);
+	assert_false(vs_brake_was_asked(&vs_core.brake, name, vm));
 	for (int i = 0; i < 4; i++, id[8]++) {	/* each is counted all the same */
 		state = VS_BRAKE_UNASKED;
-		vs_brake_asked_at(&vs_core.brake, id, vs_wall_ms() / 60000);
+		vs_brake_asked_at(&vs_core.brake, id, id,
+				  vs_wall_ms() / 60000);
 		assert_int_equal(vs_brake_asks(&vs_core, &state, id, "x"), i < 3);
 	}
 	vs_brake_clear(&vs_core.brake);

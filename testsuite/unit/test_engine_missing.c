@@ -4,6 +4,7 @@
  * it was restored from a backup, or somebody has renamed or moved one.
  */
 #include "engine_stage.h"
+#include "util/time.h"
 #include "util/json.h"
 
 static struct fake_vm *forgotten;	/* runs, unknown to vCenter */
@@ -267,6 +268,41 @@ static void a_power_down_that_is_repeated_is_no_sign_of_life(void **st)
 	assert_true(node("vm1")->flags & VS_NODE_UP);
 }
 
+/* slurmctld was killed just after a VM's removal: what it has saved is from before
+ * its node was powered down. Slurm powers the node down again before it has asked
+ * its slurmd for anything, and asks it nothing from then on. */
+static void what_was_powered_down_just_before_a_start_is_not_missed(void **st)
+{
+	const struct {
+		const char *node;
+		int64_t minutes_ago;
+		enum vs_missing missing;
+	} rows[] = {
+		{ "vm1", 0, VS_MISSING_NOT },
+		{ "vm1", VS_BRAKE_MINUTES - 1, VS_MISSING_NOT },
+		{ "vm1", VS_BRAKE_MINUTES, VS_MISSING_SLURM },
+		{ "vm2", 0, VS_MISSING_SLURM },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		begin(2, 1, 2, "warm");
+		memset(node("vm1")->alive, 0, VS_MOID_LEN);
+		vs_brake_asked_at(&vs_core.brake, rows[i].node, "vm-77",
+				  vs_wall_ms() / 60000 - rows[i].minutes_ago);
+		flags("vm1", UP);
+		ready();
+		assert_int_equal(node("vm1")->missing, rows[i].missing);
+		flags("vm1", GOING);
+		turns(100);
+		flags("vm1", DOWN);
+		turns(100);
+		assert_int_equal(vs_node_avail(&vs_core, node("vm1")) ==
+				 VS_AVAIL_NEW, !rows[i].missing);
+		vs_brake_clear(&vs_core.brake);
+	}
+}
+
 /* As it was before vCenter was restored, and asked to go: it may run. */
 static void one_that_was_up_when_it_was_asked_to_go_is_missed(void **st)
 {
@@ -379,6 +415,7 @@ int main(void)
 		cmocka_unit_test(slurm_itself_may_give_the_node_up),
 		cmocka_unit_test(after_a_start_the_slurmd_decides),
 		cmocka_unit_test(a_power_down_that_is_repeated_is_no_sign_of_life),
+		cmocka_unit_test(what_was_powered_down_just_before_a_start_is_not_missed),
 		cmocka_unit_test(one_that_was_up_when_it_was_asked_to_go_is_missed),
 		cmocka_unit_test(a_node_that_is_asked_to_go_comes_up_when_it_answers_again),
 		cmocka_unit_test(a_vm_that_left_while_we_watched_is_gone),

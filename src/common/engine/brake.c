@@ -9,7 +9,8 @@
  * A VM is counted once, however many calls its end takes, and however often
  * slurmctld starts meanwhile (hints.c). A confirmation is for the VMs that wait
  * at that moment, not for those that come later. A power-down that Slurm asked
- * for before a restart is Slurm's word after it, too, for the power-off alone.
+ * for before a restart is Slurm's word after it, too, for the power-off alone; and
+ * if its VM is gone then, it went for that, and is not missed (missing.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,42 +28,36 @@ static int limit(const struct vs_core *c)
 	return share > 3 ? share : 3;
 }
 
-static struct vs_brake_end *note(struct vs_brake_end **list, const char *vm,
-				 int64_t minute)
-{
-	struct vs_brake_end *e;
-
-	HASH_FIND_STR(*list, vm, e);
-	if (!e) {
-		e = vs_calloc(1, sizeof(*e));
-		vs_strlcpy(e->vm, vm, sizeof(e->vm));
-		HASH_ADD_STR(*list, vm, e);
-	}
-	e->minute = minute;
-	return e;
-}
-
 void vs_brake_count(struct vs_brake *b, const char *vm, int64_t minute,
 		    bool confirmed)
 {
-	note(&b->ends, vm, minute)->confirmed = confirmed;
+	struct vs_brake_end *e;
+
+	HASH_FIND_STR(b->ends, vm, e);
+	if (!e) {
+		e = vs_calloc(1, sizeof(*e));
+		vs_strlcpy(e->vm, vm, sizeof(e->vm));
+		HASH_ADD_STR(b->ends, vm, e);
+	}
+	e->minute = minute;
+	e->confirmed = confirmed;
 }
 
 /* Of the last ten minutes, by a clock that was not set back. */
-static bool is_recent(const struct vs_brake_end *e, int64_t minute)
+static bool is_recent(int64_t then, int64_t minute)
 {
-	return e->minute <= minute && e->minute > minute - VS_BRAKE_MINUTES;
+	return then <= minute && then > minute - VS_BRAKE_MINUTES;
 }
 
 /* How many recent ones no operator has confirmed; the others are forgotten. */
-static int recent(struct vs_brake_end **list, int64_t minute)
+static int recent(struct vs_brake *b, int64_t minute)
 {
 	struct vs_brake_end *e, *tmp;
 	int n = 0;
 
-	HASH_ITER(hh, *list, e, tmp) {
-		if (!is_recent(e, minute)) {
-			HASH_DEL(*list, e);
+	HASH_ITER(hh, b->ends, e, tmp) {
+		if (!is_recent(e->minute, minute)) {
+			HASH_DEL(b->ends, e);
 			free(e);
 		} else if (!e->confirmed) {
 			n++;
@@ -71,66 +66,91 @@ static int recent(struct vs_brake_end **list, int64_t minute)
 	return n;
 }
 
-static void forget(struct vs_brake_end **list)
+static void release(struct vs_brake *b)
 {
 	struct vs_brake_end *e, *tmp;
 
-	HASH_ITER(hh, *list, e, tmp) {
-		HASH_DEL(*list, e);
+	HASH_ITER(hh, b->ends, e, tmp) {
+		HASH_DEL(b->ends, e);
 		free(e);
 	}
+	b->on = false;
 }
 
-static void release(struct vs_brake *b)
+static void asked_forget(struct vs_brake *b, struct vs_brake_asked *a)
 {
-	forget(&b->ends);
-	b->on = false;
+	HASH_DEL(b->asked, a);
+	free(a);
 }
 
 void vs_brake_clear(struct vs_brake *b)
 {
+	struct vs_brake_asked *a, *tmp;
+
 	release(b);
-	forget(&b->asked);
+	HASH_ITER(hh, b->asked, a, tmp)
+		asked_forget(b, a);
 	b->asked_minute = 0;
 }
 
 /* ---- what Slurm has asked for ----------------------------------------------- */
 
-void vs_brake_asked_at(struct vs_brake *b, const char *vm, int64_t minute)
+void vs_brake_asked_at(struct vs_brake *b, const char *node, const char *vm,
+		       int64_t minute)
 {
-	note(&b->asked, vm, minute);
+	struct vs_brake_asked *a;
+
+	HASH_FIND_STR(b->asked, node, a);
+	if (!a) {
+		a = vs_calloc(1, sizeof(*a));
+		vs_strlcpy(a->node, node, sizeof(a->node));
+		HASH_ADD_STR(b->asked, node, a);
+	}
+	vs_strlcpy(a->vm, vm, sizeof(a->vm));
+	a->minute = minute;
 }
 
-bool vs_brake_was_asked(const struct vs_brake *b, const char *vm)
+bool vs_brake_was_asked(const struct vs_brake *b, const char *node,
+			const char *vm)
 {
-	struct vs_brake_end *e;
+	struct vs_brake_asked *a;
 
-	HASH_FIND_STR(b->asked, vm, e);
-	return e && is_recent(e, vs_wall_ms() / MINUTE_MS);
+	HASH_FIND_STR(b->asked, node, a);
+	return a && (!vm || !strcmp(a->vm, vm)) &&
+		is_recent(a->minute, vs_wall_ms() / MINUTE_MS);
 }
 
-void vs_brake_asked(struct vs_core *c, const char *vm, bool ends)
+/* Once a minute. */
+static void asked_expire(struct vs_brake *b, int64_t minute)
+{
+	struct vs_brake_asked *a, *tmp;
+
+	if (minute == b->asked_minute)
+		return;
+	b->asked_minute = minute;
+	HASH_ITER(hh, b->asked, a, tmp)
+		if (!is_recent(a->minute, minute))
+			asked_forget(b, a);
+}
+
+void vs_brake_asked(struct vs_core *c, const char *node, const char *vm,
+		    bool ends)
 {
 	struct vs_brake *b = &c->brake;
-	struct vs_brake_end *e;
+	struct vs_brake_asked *a;
 	int64_t minute;
 
 	if (!b->asked && !ends)
 		return;			/* nearly always, for each node in use */
 	minute = vs_wall_ms() / MINUTE_MS;
-	if (minute != b->asked_minute) {
-		recent(&b->asked, minute);
-		b->asked_minute = minute;
-	}
-	HASH_FIND_STR(b->asked, vm, e);
-	if (!e == !ends)
+	asked_expire(b, minute);
+	HASH_FIND_STR(b->asked, node, a);
+	if (ends ? a && !strcmp(a->vm, vm) : !a)
 		return;
-	if (ends) {
-		vs_brake_asked_at(b, vm, minute);
-	} else {
-		HASH_DEL(b->asked, e);
-		free(e);
-	}
+	if (ends)
+		vs_brake_asked_at(b, node, vm, minute);
+	else
+		asked_forget(b, a);
 	c->hints_dirty = true;
 }
 
@@ -148,7 +168,7 @@ bool vs_brake_asks(struct vs_core *c, enum vs_braked *state, const char *vm,
 		return true;
 	if (b->on && *state == VS_BRAKE_WAITS)
 		return false;		/* asked again in each pass */
-	n = recent(&b->ends, minute);
+	n = recent(b, minute);
 	HASH_FIND_STR(b->ends, vm, e);
 	if (e || (!b->on && n < limit(c))) {
 		vs_brake_count(b, vm, minute, e && e->confirmed);

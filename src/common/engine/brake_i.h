@@ -17,10 +17,16 @@ struct vs_brake_end {			/* a VM that it let go */
 	bool confirmed;			/* by an operator: not counted */
 	UT_hash_handle hh;
 };
+struct vs_brake_asked {			/* Slurm has powered its node down */
+	char node[VS_NAME_LEN];
+	char vm[VS_MOID_LEN];
+	int64_t minute;
+	UT_hash_handle hh;
+};
 struct vs_brake {
 	bool on;
 	struct vs_brake_end *ends;	/* uthash by vm */
-	struct vs_brake_end *asked;	/* the same: Slurm's power-downs */
+	struct vs_brake_asked *asked;	/* uthash by node */
 	int64_t asked_minute;		/* when these were looked through */
 };
 
@@ -33,9 +39,13 @@ void vs_brake_count(struct vs_brake *b, const char *vm, int64_t minute,
 		    bool confirmed);
 void vs_brake_clear(struct vs_brake *b);
 /* Slurm has powered the VM's node down, or uses it again (ends: false). Across a
- * restart its power-off is Slurm's word for ten minutes; lock held */
-void vs_brake_asked(struct vs_core *c, const char *vm, bool ends);
-bool vs_brake_was_asked(const struct vs_brake *b, const char *vm);
-void vs_brake_asked_at(struct vs_brake *b, const char *vm, int64_t minute);
+ * restart that is known for ten minutes; lock held */
+void vs_brake_asked(struct vs_core *c, const char *node, const char *vm,
+		    bool ends);
+/* Of this node, and of this VM of it unless NULL. */
+bool vs_brake_was_asked(const struct vs_brake *b, const char *node,
+			const char *vm);
+void vs_brake_asked_at(struct vs_brake *b, const char *node, const char *vm,
+		       int64_t minute);
 
 #endif

@@ -110,11 +110,13 @@ static struct json_object *brake_json(const struct vs_core *c)
 		vs_jb_bool(o, "confirmed", e->confirmed);
 		vs_jb_add(ends, o);
 	}
-	for (const struct vs_brake_end *e = c->brake.asked; e; e = e->hh.next) {
+	for (const struct vs_brake_asked *a = c->brake.asked; a;
+	     a = a->hh.next) {
 		struct json_object *o = vs_jb_obj(NULL);
 
-		vs_jb_str(o, "vm", e->vm);
-		vs_jb_int(o, "minute", e->minute);
+		vs_jb_str(o, "node", a->node);
+		vs_jb_str(o, "vm", a->vm);
+		vs_jb_int(o, "minute", a->minute);
 		vs_jb_add(asked, o);
 	}
 	vs_jb_bool(brake, "on", c->brake.on);
@@ -316,11 +318,13 @@ static void read_brake(struct vs_core *c, struct vs_j j)
 	}
 	list = vs_j_opt(j, "asked");
 	for (size_t i = 0; i < vs_j_len(list) && !j.doc->err.code; i++) {
-		const char *vm = vs_j_str(vs_j_get(vs_j_at(list, i), "vm"));
-		int64_t minute = vs_j_int(vs_j_get(vs_j_at(list, i), "minute"));
+		struct vs_j e = vs_j_at(list, i);
+		const char *node = vs_j_str(vs_j_get(e, "node"));
+		const char *vm = vs_j_str(vs_j_get(e, "vm"));
+		int64_t minute = vs_j_int(vs_j_get(e, "minute"));
 
 		if (!j.doc->err.code)
-			vs_brake_asked_at(&c->brake, vm, minute);
+			vs_brake_asked_at(&c->brake, node, vm, minute);
 	}
 	if (j.doc->err.code)
 		vs_brake_clear(&c->brake);

@@ -8,9 +8,11 @@
  * held stays held, and no job begins on it.
  *
  * Rules: only what was seen to go off, or to leave while vCenter told us all
- * there was to tell, is gone. It ends when the VM is back in the folder under
- * its node's name, when it is seen off, when Slurm has given the node up (where
- * we know of it by Slurm alone: when its slurmd is silent), or by svf vm forget.
+ * there was to tell, is gone; and what Slurm had powered down in the ten minutes
+ * before slurmctld began, whose file may be older than that. It ends when the VM
+ * is back in the folder under its node's name, when it is seen off, when Slurm has
+ * given the node up (where we know of it by Slurm alone: when its slurmd is
+ * silent), or by svf vm forget.
  *
  * It never sends anything.
  */
@@ -120,7 +122,8 @@ void vs_missing_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (n->alive[0])
 		look_elsewhere(c, n);
 	else if (!n->missing && !c->ready && !n->known_off &&
-		 (n->flags & VS_NODE_UP))	/* which may be old */
+		 (n->flags & VS_NODE_UP) &&	/* which may be old */
+		 !vs_brake_was_asked(&c->brake, n->name, NULL))
 		begin(n, VS_MISSING_SLURM);
 	if (n->missing && !n->alive[0])
 		find(c, n);

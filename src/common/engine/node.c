@@ -295,7 +295,7 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	}
 	vm = vs_node_vm(c, n);
 	if (vm && vm->power != VS_POWER_OFF && (!ends || n->dying))
-		vs_brake_asked(c, vm->moid, ends);
+		vs_brake_asked(c, n->name, vm->moid, ends);
 	if (wanted != n->wanted) {
 		vs_debug("node=%s wanted=%s", n->name, vs_wanted_name(wanted));
 		n->wanted = wanted;

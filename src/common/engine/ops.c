@@ -251,7 +251,7 @@ static bool brake_passed(struct vs_core *c, struct vs_node *n,
 	if ((action != VS_DO_SHUTDOWN && action != VS_DO_DESTROY) ||
 	    (n->dying && !(action == VS_DO_DESTROY && n->orders.rebuild[0])) ||
 	    (action == VS_DO_SHUTDOWN && (n->orders.evict || (vm &&
-		vs_brake_was_asked(&c->brake, vm->moid)))) ||
+		vs_brake_was_asked(&c->brake, n->name, vm->moid)))) ||
 	    (n->wanted != VS_WANT_OFF && n->wanted != VS_WANT_GONE) ||
 	    (action == VS_DO_DESTROY && vm && vm->job_tag[0]) ||
 	    vs_brake_asks(c, &n->braked, vm ? vm->moid : n->name, n->name))
