@@ -365,6 +365,7 @@ def maintenance(w):
     """The host of a running job is wanted, and is not any more."""
     job = job_that_waits(w)
     w.release(job)
+    w.saved("job_state")    # see paused()
     host = w.c.our_vm("vm001")["host"]
     w.c.do("maintenance", host=host)
     wait_until("its node is drained", 30, lambda: w.state("vm001") & {
