@@ -404,18 +404,21 @@ find_clang() {
 # Everything that several parts make, before they go on side by side. Slurm's
 # configure has one thread, and Go's compiler begins with nothing: both at once.
 prepare() {
-	local p go
+	local p
 	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}"
 	for p in "${parts[@]}"; do
 		[ "$p" != lint ] || need_packages "${VS_PACKAGES_LINT[@]}" "${VS_PACKAGES_RPM[@]}"
 		[ "$p" != system ] || need_packages "${VS_PACKAGES_SYSTEM[@]}"
 	done
 	[ -n "$vs_sim_given" ] || need_go
-	(build_vcsim) &
-	go=$!
+	# Its pid may be another process's before it is waited for: the build starts
+	# more of them than a machine may have numbers.
+	rm -f "$results/vcsim.built"
+	(build_vcsim && : >"$results/vcsim.built") &
 	need_slurm_source
 	build main
-	wait $go || exit 1
+	wait
+	[ -e "$results/vcsim.built" ] || exit 1
 	need_cluster
 }
 

@@ -250,6 +250,8 @@ class Worker:
                 self.end_tasks()    # an administrator's hand
             elif now == "PENDING" and "left out" in self.why(job):
                 self.resume_hosts()     # who has mended what all of them share
+            elif now == "PENDING" and "parent-" in self.why(job):
+                self.try_parents()
             elif now == "PENDING" and reason == "BeginTime":
                 self.wish("update", f"jobid={job}", "starttime=now")
             elif now not in ("PENDING", "RUNNING", "CONFIGURING",
@@ -313,6 +315,12 @@ class Worker:
         for h in self.c.svf("hosts")["hosts"]:
             if h.get("reasons"):
                 self.c.run("svf", "host", "resume", h["host"])
+
+    def try_parents(self):
+        """What keeps a parent from being made is mended. By itself it is tried
+        again after five minutes."""
+        for h in self.c.svf("hosts")["hosts"]:
+            self.c.run("svf", "host", "resume", h["host"])
 
     def until_down(self, node):
         wait_until(f"{node} is down", self.goal, lambda: self.down(
