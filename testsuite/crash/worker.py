@@ -261,7 +261,7 @@ class Worker:
                             f"{f.get('Restarts')}")
             return None
         return wait_until(f"JobId={job} is {state}", self.goal, look,
-                          lambda: self.job(job))
+                          lambda: (self.job(job), self.c.svf("why", str(job))))
 
     def done(self, job, resume=None):
         return self.release(job, "COMPLETED", resume)
