@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Room in the resource pool and on the datastore: a job waits for it in the
+"""Room in the resource pool, on the datastore and on hosts: a job waits for it in the
 queue, with a reason that names what is short, and runs when it comes. vCenter
 doesn't stream these values: they are seen on the next slow beat, within 15 s."""
 
 from cluster import wait_for
-from worlds import world
+from worlds import host, world
 
 # A VM of 2 vCPUs and 1536 MB, all reserved, with the hypervisor's overhead as
 # we reckon it (the simulator takes 1 MB less).
@@ -66,6 +66,34 @@ def test_a_gang_waits_for_its_pool_and_runs_when_room_comes(fresh):
     give(c, pool_mb=4 * EACH)
     c.wait_job(job, BEAT + 20)
     assert c.job(job)["Restarts"] == "0"
+    assert failed_tasks(c) == []
+
+
+def test_what_esxi_keeps_of_a_host_is_no_vms(fresh):
+    """By what the hosts have in all, each would hold one for each of its VFs."""
+    names, fit = ("esx01.example.org", "esx02.example.org"), (3, 1)
+    hosts = [host(n, 4) for n in names]
+    for h, k in zip(hosts, fit):
+        h["system"] = {"memoryMB": h["memoryMB"] - k * EACH, "mhz": 8000}
+    c = fresh(nodes=8, inventory=world(hosts=hosts), vsphere=CONF)
+    c.wait_ready()
+
+    def total():
+        return [(h["memory_mb_total"], h["cpu_mhz_total"])
+                for h in c.svf("hosts")["hosts"]]
+    # until then the clusters' sum is shared out: half of it for each
+    wait_for("each host's own part is read", BEAT, lambda:
+             total() == [(k * EACH, 32 * 2400 - 8000) for k in fit])
+    four = c.sbatch("-N4", script="sleep 600")
+    c.wait_state(four, "RUNNING")
+    on = [v["host"] for v in c.state()["vms"] if v["power"] == "poweredOn"]
+    assert [on.count(n) for n in names] == list(fit)
+    one = c.sbatch("-N1")
+    wait_for("the reason names the memory", 20,
+             lambda: "memory" in reason_of(c, one))
+    assert c.calls("CloneVM_Task") == 4
+    c.run("scancel", four)
+    c.wait_job(one, 60)
     assert failed_tasks(c) == []
 
 

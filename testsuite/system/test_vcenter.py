@@ -23,7 +23,9 @@ def test_the_inventory_is_loaded_between_load_begin_and_load_end(pair):
     assert [n["name"] for n in up["networks"]] == ["ROCE-PG", "VM-PG"]
     host = live.host("esx02")
     assert (host["cores"], host["core_mhz"]) == (48, 2600)
-    assert host["memory_mb"] == 262144 - 262144 * 8 // 100 - 1024
+    # by the cluster's effective sums: two hosts of the same size
+    assert host["memory_mb"] == 262144 - 262144 * 6 // 100 - 1024
+    assert host["cpu_mhz"] == 48 * 2600 * 9 // 10
     assert host["pfs"] == [{
         "pci": "0000:3b:00.0", "pnic": "vmnic4", "vfs": 2, "numa": 1,
         # half of the host: there are two of them
@@ -400,6 +402,43 @@ def test_room_is_told_on_the_slow_beat_with_what_is_in_it(pair):
     # An overcommitted pool has nothing left, which is not "unknown".
     sim.do("setPool", cluster="HPC1", name="slurm", memoryMB=1)
     assert beat()[1] == 0
+
+def test_what_esxi_keeps_is_read_of_each_host(start):
+    w = world()
+    cluster = w["datacenters"][0]["clusters"][0]
+    of, cluster["hosts"] = cluster["hosts"][0], []
+    for name, mb, mhz in ("esx01", 20000, 9000), ("esx02", 40000, 20000):
+        cluster["hosts"].append({**of, "name": name, "count": 1, "system":
+                                 {"memoryMB": mb, "mhz": mhz}})
+    sim = start(w)
+    live = start.live(sim).up()
+
+    def told():
+        return [(live.host(n)["memory_mb"], live.host(n)["cpu_mhz"])
+                for n in ("esx01", "esx02")]
+    # What vCenter admits VMs against, for both.
+    assert told() == [(232144, 110300)] * 2
+    live.tell("slow")
+    live.wait("slow")
+    own = [(242144, 115800), (222144, 104800)]
+    assert told() == own
+    # Read once: beats ask no more of them.
+    before = sim.ask("counters")
+    live.tell("slow")
+    live.wait("slow")
+    after = sim.ask("counters")
+    assert {k: n - before["calls"].get(k, 0)
+            for k, n in after["calls"].items()
+            if n != before["calls"].get(k, 0) and k != "WaitForUpdatesEx"} == {
+        "RetrievePropertiesEx": 1, "recentTask": 1,
+        "HasUserPrivilegeOnEntities": 1}
+    # One is in maintenance, and in no sum: what the others have stays.
+    sim.do("maintenance", host="esx02")
+    live.wait("host", maintenance=True)
+    live.tell("slow")
+    live.wait("slow")
+    assert told() == own
+
 
 
 def test_who_is_asleep_is_told_of_a_stream_rarely_and_at_once_when_woken(pair):

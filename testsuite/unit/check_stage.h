@@ -51,6 +51,7 @@ static __attribute__((unused)) void sound_host(int i)
 	h->connected = h->powered_on = h->pfs_known = h->stores_known = true;
 	h->cores = 32;
 	h->core_mhz = 2400;
+	h->cpu_mhz = 28 * 2400;		/* ESXi has the rest */
 	h->memory_mb = 64 * 1024;
 	h->max_hw = 21;
 	h->npfs = 1;

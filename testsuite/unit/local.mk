@@ -44,7 +44,7 @@ check_PROGRAMS += testsuite/unit/test_adapter testsuite/unit/test_cards \
 	testsuite/unit/test_svf_complete \
 	testsuite/unit/test_svf_view testsuite/unit/test_svf_where \
 	testsuite/unit/test_timeline testsuite/unit/test_util \
-	testsuite/unit/test_vc_barred \
+	testsuite/unit/test_vc_barred testsuite/unit/test_vc_capacity \
 	testsuite/unit/test_vc_certificate testsuite/unit/test_vc_cluster \
 	testsuite/unit/test_vc_facts testsuite/unit/test_vc_fault \
 	testsuite/unit/test_vc_spec_instant \

@@ -365,14 +365,16 @@ static void firmware_is_compared_within_a_family_of_cards(void **state)
 
 /* ---- room ----------------------------------------------------------------------- */
 
-static void four_cores_are_left_to_esxi(void **state)
+static void the_cores_of_esxi_are_no_vms(void **state)
 {
 	(void)state;
 	profile.vcpus = 28;
 	look();
 	assert_int_equal(found.n, 0);
-	host(2)->cores = 31;
+	host(2)->cpu_mhz--;
 	finds(VS_CHECK_HOST_CORES, "CPUs=27");
+	assert_string_equal(found.f[0].is, "27 of its 32 cores for VMs");
+	assert_string_equal(found.f[0].should, "28 cores for one VM");
 	profile.latency_high = false;	/* cores are shared then */
 	look();
 	assert_int_equal(found.n, 0);
@@ -472,7 +474,7 @@ int main(void)
 		T(a_host_without_such_a_card_is_no_hard_finding),
 		T(the_odd_one_is_told_on_either_side_of_a_roll_out),
 		T(firmware_is_compared_within_a_family_of_cards),
-		T(four_cores_are_left_to_esxi),
+		T(the_cores_of_esxi_are_no_vms),
 		T(memory_counts_with_its_overhead),
 		T(one_device_that_is_left_out_has_no_others),
 		T(every_row_of_the_table_is_whole_and_alone),

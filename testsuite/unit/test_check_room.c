@@ -81,15 +81,16 @@ static void cores_count_where_vms_have_them_to_themselves(void **st)
 	(void)st;
 	a_node_for_each_vf();
 	profile.vcpus = 4;
-	host(2)->cores = 35;
+	for (int i = 1; i <= HOSTS; i++)
+		host(i)->cpu_mhz = 32 * 2400;
+	host(2)->cpu_mhz--;
 	look();
 	assert_int_equal(found.n, 0);
 	profile.latency_high = true;
-	host(1)->cores = host(3)->cores = host(4)->cores = 36;
 	finds(VS_CHECK_HOST_CORES_VFS, "CPUs=3");
 	assert_string_equal(found.f[0].is, "its VFs serve 8 VMs x 4 cores = "
-			    "32, it has 31 and 4 for ESXi: 7 fit");
-	host(2)->cores = 36;
+			    "32, it has 31 for VMs: 7 fit");
+	host(2)->cpu_mhz++;
 	look();
 	assert_int_equal(found.n, 0);
 }

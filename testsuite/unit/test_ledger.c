@@ -477,6 +477,20 @@ static void a_hold_and_its_running_vm_take_room_once(void **state)
 	assert_room(0, over);
 }
 
+static void what_esxi_keeps_of_the_cpu_is_not_free(void **state)
+{
+	int64_t cpu, mem;
+
+	(void)state;
+	vs_ledger_host_room(&w.ledger, &w.inv, esx01, &cpu, &mem);
+	assert_int_equal(cpu, (int64_t)esx01->cores * esx01->core_mhz);
+	esx01->cpu_mhz = 54940;
+	vs_ledger_host_room(&w.ledger, &w.inv, esx01, &cpu, &mem);
+	assert_int_equal(cpu, 54940);
+	esx01->core_mhz = 2593;
+	assert_int_equal(vs_host_vm_cores(esx01), 21);
+}
+
 static void the_sum_over_all_hosts_is_the_sum_of_each(void **state)
 {
 	struct vs_host *esx02 = w_host(&w, "esx02");
@@ -590,6 +604,7 @@ int main(void)
 		TEST(a_pf_at_a_numa_node_beyond_all_is_at_none),
 		TEST(only_what_is_reserved_and_the_overhead_takes_room),
 		TEST(a_hold_and_its_running_vm_take_room_once),
+		TEST(what_esxi_keeps_of_the_cpu_is_not_free),
 		TEST(the_sum_over_all_hosts_is_the_sum_of_each),
 		TEST(a_vm_with_a_wrong_mark_is_counted_apart),
 		TEST(a_card_of_a_pf_that_is_gone_may_be_on_its_switch),

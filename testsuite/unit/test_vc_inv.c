@@ -419,11 +419,11 @@ static void what_a_host_has_by_name_is_told(void **state)
 
 static void a_pf_is_joined_from_four_places(void **state)
 {
-	/* 131072 MB less 8 % and 1024; the PF without a NIC is no adapter. */
+	/* 131072 MB less 18 %; the PF without a NIC is no adapter. */
 	DELIVERS(*state, UPDATE(SET("f-hosts", HOST_ENTER)),
-		"host host-1 connected 32x2600 119563MB hw21"
-		" 0000:3b:00.0=vmnic4/50 2a/16/n1:3x59781MB/1"
-		" 0000:3b:00.1=vmnic5//0/n1:3x59781MB/0;");
+		"host host-1 connected 32x2600 107479MB hw21"
+		" 0000:3b:00.0=vmnic4/50 2a/16/n1:3x53739MB/1"
+		" 0000:3b:00.1=vmnic5//0/n1:3x53739MB/0;");
 	DELIVERS(*state, UPDATE(SET("f-hosts", OBJ("modify", "HostSystem",
 		"host-1", CHANGE("runtime.inMaintenanceMode",
 		"{'_typeName':'boolean','_value':true}")))),

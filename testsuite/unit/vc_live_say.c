@@ -202,6 +202,7 @@ static void on_host(void *arg, const struct vs_vc_host *h)
 	if (h->has & VS_VC_HOST_HW) {
 		vs_jb_int(o, "cores", h->cores);
 		vs_jb_int(o, "core_mhz", h->core_mhz);
+		vs_jb_int(o, "cpu_mhz", h->cpu_mhz);
 		vs_jb_int(o, "memory_mb", h->memory_mb);
 		vs_jb_int(o, "numa_nodes", h->numa_nodes);
 		vs_jb_int(o, "max_hw", h->max_hw);

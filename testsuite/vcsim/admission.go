@@ -312,7 +312,7 @@ func deviceBacking(i int, text string) error {
 
 // unreserved memory (MB) and CPU (MHz) of a host.
 func (h *host) unreserved() (int64, int64) {
-	mem, cpu := h.spec.MemoryMB, int64(h.spec.Cores*h.spec.Mhz)
+	mem, cpu := h.forVMs()
 	for v := range h.vms {
 		if v.on() {
 			m, c := v.reserved()
@@ -344,8 +344,9 @@ func (h *host) connected() error {
 // ownUsage refreshes a host's usage numbers.
 func (h *host) ownUsage() {
 	memFree, cpuFree := h.unreserved()
-	h.m.Summary.QuickStats = types.HostListSummaryQuickStats{OverallMemoryUsage: int32(h.spec.MemoryMB - memFree),
-		OverallCpuUsage: int32(int64(h.spec.Cores*h.spec.Mhz) - cpuFree), Uptime: 86400}
+	mem, cpu := h.forVMs()
+	h.m.Summary.QuickStats = types.HostListSummaryQuickStats{OverallMemoryUsage: int32(mem - memFree),
+		OverallCpuUsage: int32(cpu - cpuFree), Uptime: 86400}
 	h.o.w().touch(h.o, "summary")
 }
 
@@ -358,7 +359,8 @@ func (h *host) quick() {
 	var mem, cpu, memMax, cpuMax int64
 	for _, x := range h.c.hosts {
 		m, c := x.unreserved()
-		memMax, cpuMax = memMax+x.spec.MemoryMB, cpuMax+int64(x.spec.Cores*x.spec.Mhz)
+		memAll, cpuAll := x.forVMs()
+		memMax, cpuMax = memMax+memAll, cpuMax+cpuAll
 		mem, cpu = mem+m, cpu+c
 	}
 	for r, c := range h.o.w().pools {

@@ -44,13 +44,14 @@ type network struct {
 }
 
 type cluster struct {
-	spec  *clusterSpec
-	dc    *datacenter
-	o     *object
-	m     *mo.ClusterComputeResource
-	root  ref
-	pools map[string]ref
-	hosts []*host
+	spec    *clusterSpec
+	dc      *datacenter
+	o       *object
+	m       *mo.ClusterComputeResource
+	root    ref
+	browser ref // its EnvironmentBrowser
+	pools   map[string]ref
+	hosts   []*host
 
 	override map[ref]vmOverride
 	order    []ref // of the overrides
@@ -326,7 +327,7 @@ func (w *world) buildCluster(d *datacenter, s *clusterSpec) error {
 	c.m.Self, c.m.Name, c.m.Parent = r, s.Name, &d.hostFolder
 	w.entityDefaults(&c.m.ManagedEntity)
 	eb := ref{Type: "EnvironmentBrowser", Value: w.newID("envbrowser-")}
-	c.m.EnvironmentBrowser = &eb
+	c.browser = eb
 	e := &mo.EnvironmentBrowser{}
 	e.Self = eb
 	w.addScoped(eb, e)
@@ -372,17 +373,7 @@ func (w *world) buildPools(c *cluster) {
 
 // summarise sums the hosts up in the cluster and its pools.
 func (c *cluster) summarise() {
-	s := &types.ClusterComputeResourceSummary{}
-	for _, h := range c.hosts {
-		s.TotalCpu += int32(h.spec.Cores * h.spec.Mhz)
-		s.TotalMemory += h.spec.MemoryMB << 20
-		s.NumCpuCores += int16(h.spec.Cores)
-		s.NumHosts++
-		s.NumEffectiveHosts++
-	}
-	s.EffectiveCpu, s.EffectiveMemory = s.TotalCpu, s.TotalMemory>>20
-	s.OverallStatus = types.ManagedEntityStatusGreen
-	c.m.Summary = s
+	c.sum()
 	c.m.Datastore, c.m.Network = nil, nil
 	for _, d := range c.dc.storeList {
 		if slices.ContainsFunc(c.hosts, func(h *host) bool { return h.mounts(d.ref) }) {
@@ -392,4 +383,28 @@ func (c *cluster) summarise() {
 	for _, n := range c.dc.spec.Networks {
 		c.m.Network = append(c.m.Network, c.dc.nets[n.Name].o.ref)
 	}
+}
+
+// sum sums up what the hosts have, and what VMs can have of those that run them.
+func (c *cluster) sum() {
+	s := &types.ClusterComputeResourceSummary{}
+	for _, h := range c.hosts {
+		s.TotalCpu += int32(h.spec.Cores * h.spec.Mhz)
+		s.TotalMemory += h.spec.MemoryMB << 20
+		s.NumCpuCores += int16(h.spec.Cores)
+		s.NumHosts++
+		if h.effective() {
+			mem, mhz := h.forVMs()
+			s.NumEffectiveHosts++
+			s.EffectiveCpu += int32(mhz)
+			s.EffectiveMemory += mem
+		}
+	}
+	s.OverallStatus = types.ManagedEntityStatusGreen
+	// Recordings of real vCenters: unset where no host of the cluster answers.
+	c.m.EnvironmentBrowser = nil
+	if slices.ContainsFunc(c.hosts, func(h *host) bool { return h.connected() == nil }) {
+		c.m.EnvironmentBrowser = &c.browser
+	}
+	c.m.Summary = s
 }

@@ -101,6 +101,7 @@ func (w *world) buildHost(c *cluster, s *hostSpec, name string) error {
 	m.Runtime = types.HostRuntimeInfo{ConnectionState: "connected", PowerState: "poweredOn", StandbyMode: "none",
 		BootTime: &boot, InQuarantineMode: types.NewBool(false)}
 	h.hardware()
+	h.resources()
 	h.config(c.dc)
 	for i, d := range c.dc.storeList {
 		if on := c.dc.spec.Datastores[i].Hosts; len(on) > 0 && !slices.Contains(on, name) {
@@ -164,12 +165,11 @@ func (h *host) reaches(sw string) bool {
 	return true
 }
 
-func (h *host) hardware() {
+// numa tells the NUMA nodes; without pci no device is said to be near one, as of
+// 5 of 13 hosts in recordings of real vCenters.
+func (h *host) numa(pci bool) *types.HostNumaInfo {
 	s := &h.spec
-	hw := &types.HostHardwareInfo{MemorySize: s.MemoryMB << 20}
-	hw.CpuInfo = types.HostCpuInfo{NumCpuPackages: int16(s.Numa), NumCpuCores: int16(s.Cores), NumCpuThreads: int16(s.Cores * 2), Hz: int64(s.Mhz) * 1000000}
-	hw.SystemInfo = types.HostSystemInfo{Vendor: "Simulated", Model: "SR-IOV host", Uuid: randomUUID()}
-	hw.NumaInfo = &types.HostNumaInfo{Type: "NUMA", NumNodes: int32(s.Numa)}
+	info := &types.HostNumaInfo{Type: "NUMA", NumNodes: int32(s.Numa)}
 	per := s.Cores / s.Numa
 	for i := 0; i < s.Numa; i++ {
 		n := types.HostNumaNode{TypeId: byte(i), MemoryRangeLength: s.MemoryMB << 20 / int64(s.Numa), MemorySize: s.MemoryMB << 20 / int64(s.Numa)}
@@ -177,17 +177,26 @@ func (h *host) hardware() {
 			n.CpuID = append(n.CpuID, int16(i*per*2+k))
 		}
 		for _, p := range s.Pnics {
-			if p.Numa == i {
+			if pci && p.Numa == i {
 				n.PciId = append(n.PciId, p.Pci)
 			}
 		}
 		for _, d := range s.Devices {
-			if d.Numa == i {
+			if pci && d.Numa == i {
 				n.PciId = append(n.PciId, d.Pci)
 			}
 		}
-		hw.NumaInfo.NumaNode = append(hw.NumaInfo.NumaNode, n)
+		info.NumaNode = append(info.NumaNode, n)
 	}
+	return info
+}
+
+func (h *host) hardware() {
+	s := &h.spec
+	hw := &types.HostHardwareInfo{MemorySize: s.MemoryMB << 20}
+	hw.CpuInfo = types.HostCpuInfo{NumCpuPackages: int16(s.Numa), NumCpuCores: int16(s.Cores), NumCpuThreads: int16(s.Cores * 2), Hz: int64(s.Mhz) * 1000000}
+	hw.SystemInfo = types.HostSystemInfo{Vendor: "Simulated", Model: "SR-IOV host", Uuid: randomUUID()}
+	hw.NumaInfo = h.numa(true)
 	for _, p := range s.Pnics {
 		hw.PciDevice = append(hw.PciDevice, pciDevice(p.Pci, 4123))
 	}

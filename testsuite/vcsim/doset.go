@@ -21,6 +21,7 @@ type hostSet struct {
 	ApiVersion *string   `json:"apiVersion"`
 	MemoryMB   *int64    `json:"memoryMB"`
 	Cores      *int      `json:"cores"`
+	NumaPci    *bool     `json:"numaPci"` // false: its NUMA nodes list no PCI device
 
 	Pci           string  `json:"pci"` // of the NIC that the next ones speak of
 	DriverVersion *string `json:"driverVersion"`
@@ -125,12 +126,23 @@ func (h *host) setProduct(s *hostSet) {
 func (h *host) setSize(s *hostSet) {
 	hw := *h.m.Hardware
 	if s.MemoryMB != nil {
+		h.spec.MemoryMB = *s.MemoryMB
 		hw.MemorySize = *s.MemoryMB << 20
 	}
 	if s.Cores != nil {
+		h.spec.Cores = *s.Cores
 		hw.CpuInfo.NumCpuCores, hw.CpuInfo.NumCpuThreads = int16(*s.Cores), int16(*s.Cores*2)
 	}
+	if s.NumaPci != nil {
+		hw.NumaInfo = h.numa(*s.NumaPci)
+	}
 	h.m.Hardware = &hw
+	if s.MemoryMB != nil || s.Cores != nil {
+		h.resources()
+		h.o.w().touch(h.o, "systemResources")
+		h.touchRuntime()
+		h.quick()
+	}
 }
 
 // setNIC changes a NIC and the PF behind it.

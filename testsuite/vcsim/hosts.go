@@ -180,6 +180,8 @@ func (h *host) checkMaintenance() {
 
 func (h *host) touchRuntime() {
 	h.o.w().touch(h.o, "runtime", "summary")
+	h.c.sum()
+	h.o.w().touch(h.c.o, "summary", "environmentBrowser")
 }
 
 func exitMaintenance(c *call) (any, error) {

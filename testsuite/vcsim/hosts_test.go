@@ -4,6 +4,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -296,4 +297,86 @@ func TestAVMThatCantBeReadHasNoConfig(t *testing.T) {
 		t.Fatal("gone for good")
 	}
 	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
+}
+
+func (c *client) effective() [3]int {
+	s := c.read(c.find("DC0/host/HPC1"), "summary").(obj)
+	n := func(k string) int { return int(s[k].(float64)) }
+	return [3]int{n("effectiveMemory"), n("effectiveCpu"), n("numEffectiveHosts")}
+}
+
+// left is what systemResources leaves to VMs, as its documentation has it.
+func left(o obj, alloc string) int {
+	own := func(o obj) int {
+		return int(o["config"].(obj)[alloc].(obj)["reservation"].(float64))
+	}
+	var taken func(o obj) int
+	taken = func(o obj) int {
+		below := 0
+		l, _ := o["child"].([]any)
+		for _, x := range l {
+			below += taken(x.(obj))
+		}
+		return max(own(o), below)
+	}
+	n := own(o)
+	for _, x := range o["child"].([]any) {
+		n -= taken(x.(obj))
+	}
+	return n
+}
+
+func reserved(mhz int) obj {
+	return obj{"_typeName": "ResourceAllocationInfo", "reservation": mhz}
+}
+
+func TestAHostKeepsAPartForItself(t *testing.T) {
+	c := start(t, cluster1(func(s *clusterSpec) {
+		s.Hosts[0].Cores, s.Hosts[0].Mhz, s.Hosts[0].MemoryMB = 8, 2000, 65536
+		s.Hosts[0].System = &systemSpec{MemoryMB: 5536, Mhz: 1000}
+	})).login()
+	h := c.find("DC0/host/HPC1/esx02")
+	sys := c.read(h, "systemResources").(obj)
+	if mem, cpu := left(sys, "memoryAllocation"), left(sys, "cpuAllocation"); mem != 60000 || cpu != 15000 {
+		t.Fatal(mem, cpu)
+	}
+	all := c.effective()
+	if all[0] != 60000*all[2] || all[1] != 15000*all[2] {
+		t.Fatal(all)
+	}
+	vm := c.clone("n1", "esx02", obj{"memoryMB": 60000, "memoryReservationLockedToMax": true})
+	c.taskFault("InsufficientMemoryResourcesFault", c.vmOp(vm, "PowerOnVM_Task", nil))
+	vm = c.clone("n2", "esx02", obj{"numCPUs": 8, "memoryMB": 1024, "cpuAllocation": reserved(15001)})
+	c.taskFault("InsufficientCpuResourcesFault", c.vmOp(vm, "PowerOnVM_Task", nil))
+	vm = c.clone("n3", "esx02", obj{"numCPUs": 8, "memoryMB": 59200, "memoryReservationLockedToMax": true,
+		"cpuAllocation": reserved(15000)})
+	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
+	// What doesn't run VMs isn't counted.
+	c.ok(c.do("maintenance", obj{"host": "esx03"}))
+	if got := c.effective(); got != [3]int{all[0] - 60000, all[1] - 15000, all[2] - 1} {
+		t.Fatal(got)
+	}
+	c.ok(c.do("maintenance", obj{"host": "esx03", "mode": "exit"}))
+	if got := c.effective(); got != all {
+		t.Fatal(got)
+	}
+}
+
+func TestAClusterOfWhichNoHostAnswersHasNoBrowser(t *testing.T) {
+	c := start(t, nil).login()
+	cluster, hosts := c.find("DC0/host/HPC1"), c.effective()[2]
+	browser := c.read(cluster, "environmentBrowser")
+	all := func(state string) {
+		for i := 1; i <= hosts; i++ {
+			c.do("hostState", obj{"host": fmt.Sprintf("esx%02d", i), "state": state})
+		}
+	}
+	all("disconnected")
+	if c.read(cluster, "environmentBrowser") != nil || c.effective() != [3]int{} {
+		t.Fatal(c.read(cluster, "environmentBrowser"), c.effective())
+	}
+	all("connected")
+	if c.read(cluster, "environmentBrowser").(obj)["value"] != browser.(obj)["value"] || c.effective()[2] != hosts {
+		t.Fatal("another browser")
+	}
 }

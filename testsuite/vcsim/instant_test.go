@@ -134,7 +134,8 @@ func TestWhatCantBeForkedIsRefused(t *testing.T) {
 func TestACloneNeedsTheRoomOfItsSource(t *testing.T) {
 	c := start(t, func(inv *inventory) {
 		inv.Datacenters[0].VMs = nil
-		inv.Datacenters[0].Clusters[0].Hosts[0].MemoryMB = 1024*3 + 512
+		h := &inv.Datacenters[0].Clusters[0].Hosts[0]
+		h.MemoryMB, h.System = 1024*4+512, &systemSpec{MemoryMB: 1024} // without it the host would keep an eighth
 	}).login()
 	cfg := obj{"memoryMB": 1024, "memoryReservationLockedToMax": true}
 	src := c.clone("parent", "esx02", cfg)

@@ -121,17 +121,18 @@ type clusterSpec struct {
 }
 
 type hostSpec struct {
-	Name       string     `json:"name"`
-	Count      int        `json:"count"`
-	Cores      int        `json:"cores"`
-	Mhz        int        `json:"mhz"`
-	MemoryMB   int64      `json:"memoryMB"`
-	Numa       int        `json:"numa"`
-	ApiVersion string     `json:"apiVersion"`
-	Pnics      []pnicSpec `json:"pnics"`
-	Devices    []pciSpec  `json:"devices"`
-	Gpus       []gpuSpec  `json:"gpus"`
-	Dvx        []dvxSpec  `json:"dvx"`
+	Name       string      `json:"name"`
+	Count      int         `json:"count"`
+	Cores      int         `json:"cores"`
+	Mhz        int         `json:"mhz"`
+	MemoryMB   int64       `json:"memoryMB"`
+	System     *systemSpec `json:"system"`
+	Numa       int         `json:"numa"`
+	ApiVersion string      `json:"apiVersion"`
+	Pnics      []pnicSpec  `json:"pnics"`
+	Devices    []pciSpec   `json:"devices"`
+	Gpus       []gpuSpec   `json:"gpus"`
+	Dvx        []dvxSpec   `json:"dvx"`
 }
 
 type pnicSpec struct {

@@ -142,7 +142,7 @@ func (w *world) subject(o *object) *object {
 			}
 		}
 		for _, c := range w.clusters {
-			if *c.m.EnvironmentBrowser == o.ref {
+			if c.browser == o.ref {
 				return c.o
 			}
 		}

@@ -162,7 +162,7 @@ func queryConfigTarget(c *call) (any, error) {
 	req := c.req.(*types.QueryConfigTarget)
 	var cl *cluster
 	for _, x := range c.w.clusters {
-		if *x.m.EnvironmentBrowser == c.this {
+		if x.browser == c.this {
 			cl = x
 		}
 	}

@@ -153,7 +153,7 @@ func (v *vmachine) place(h *host) {
 	r := h.o.ref
 	v.m.Runtime.Host = &r
 	v.m.Runtime.ConnectionState = v.connection()
-	v.m.EnvironmentBrowser = *h.c.m.EnvironmentBrowser
+	v.m.EnvironmentBrowser = h.c.browser
 	v.w.touch(v.o, "runtime", "environmentBrowser")
 }
 

@@ -274,7 +274,7 @@ static struct json_object *host_json(struct vs_core *c, struct vs_host *h,
 	host_reasons(c, h, sum, o);
 	vs_jb_put(o, "pfs", pfs_json(c, h, sum));
 	devices_json(h, sum, o);
-	vs_jb_int(o, "cpu_mhz_total", (int64_t)h->cores * h->core_mhz);
+	vs_jb_int(o, "cpu_mhz_total", vs_host_cpu_mhz(h));
 	vs_jb_int(o, "cpu_mhz_free", sum->cpu_free);
 	vs_jb_int(o, "memory_mb_total", h->memory_mb);
 	vs_jb_int(o, "memory_mb_free", sum->mem_free);

@@ -279,6 +279,7 @@ static void ev_host(void *arg, const struct vs_vc_host *h)
 			vs_hosts_reordered(&c->inv);
 		to->cores = h->cores;
 		to->core_mhz = h->core_mhz;
+		to->cpu_mhz = h->cpu_mhz;
 		to->memory_mb = h->memory_mb;
 		to->numa_nodes = h->numa_nodes;
 		to->max_hw = h->max_hw;

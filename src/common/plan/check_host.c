@@ -106,20 +106,19 @@ static bool check_hardware(const struct vs_check_site *s,
 static void check_cores(const struct vs_check_site *s, const struct vs_host *h,
 			struct vs_found_list *l)
 {
-	int most = 0;
+	int most = 0, cores = vs_host_vm_cores(h);
 
 	for (size_t p = 0; p < s->nprofiles; p++)
 		if (concerns(s, h, p) && s->profiles[p].latency_high &&
 		    s->profiles[p].vcpus > most)
 			most = s->profiles[p].vcpus;
-	if (!h->cores || most <= h->cores - VS_ESXI_CORES)
+	if (!h->cores || most <= cores)
 		return;
 	vs_found_add(l, VS_CHECK_HOST_CORES, h->name,
-		vs_asprintf("%d cores", h->cores),
-		vs_asprintf("%d: %d for one VM, %d for ESXi",
-			    most + VS_ESXI_CORES, most, VS_ESXI_CORES),
+		vs_asprintf("%d of its %d cores for VMs", cores, h->cores),
+		vs_asprintf("%d cores for one VM", most),
 		vs_asprintf("vsphere.conf: PartitionName=... CPUs=%d",
-			    h->cores > VS_ESXI_CORES ? h->cores - VS_ESXI_CORES : 1));
+			    cores > 0 ? cores : 1));
 }
 
 static void check_memory(const struct vs_check_site *s,

@@ -5,8 +5,6 @@
 
 #include "plan/check.h"
 
-#define VS_ESXI_CORES 4	/* left to ESXi (VMware's HPC guides: 44 of 48) */
-
 struct vs_usual {
 	struct usual *all;
 	struct { int64_t mem, cores; } *fits;	/* VMs, by profile */

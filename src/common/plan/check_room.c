@@ -45,7 +45,7 @@ static struct fit fit_of(const struct vs_check_site *s,
 {
 	const struct vs_profile *prof = &s->profiles[p];
 	size_t a = (size_t)(prof->adapter - s->adapters);
-	int64_t cores = h->cores - VS_ESXI_CORES;
+	int cores = vs_host_vm_cores(h);
 	struct fit f = { 0 };
 
 	if (!s->nodes[p] || !vs_check_takes_vf(prof->adapter) ||
@@ -55,7 +55,7 @@ static struct fit fit_of(const struct vs_check_site *s,
 	if (h->memory_mb)
 		f.mem = least(h->memory_mb / vm_mb(prof), f.vfs);
 	if (h->cores && prof->latency_high && prof->vcpus)
-		f.cores = cores > 0 ? least(cores / prof->vcpus, f.vfs) : 0;
+		f.cores = least(cores / prof->vcpus, f.vfs);
 	return f;
 }
 
@@ -102,12 +102,11 @@ static void too_few_cores(const struct vs_check_site *s,
 			  size_t p, const struct fit *f,
 			  struct vs_found_list *l)
 {
-	int vcpus = s->profiles[p].vcpus, cores = h->cores - VS_ESXI_CORES;
+	int vcpus = s->profiles[p].vcpus, cores = vs_host_vm_cores(h);
 
 	vs_found_add(l, VS_CHECK_HOST_CORES_VFS, h->name,
-		vs_asprintf("its VFs serve %d VMs x %d cores = %d, it has %d and %d for ESXi: %d fit",
-			    f->vfs, vcpus, vcpus * f->vfs, cores,
-			    VS_ESXI_CORES, f->cores),
+		vs_asprintf("its VFs serve %d VMs x %d cores = %d, it has %d for VMs: %d fit",
+			    f->vfs, vcpus, vcpus * f->vfs, cores, f->cores),
 		should_hold(s, p, u->fits[p].cores),
 		vs_asprintf("vsphere.conf: PartitionName=... CPUs=%d	# or fewer nodes",
 			    cores / f->vfs > 0 ? cores / f->vfs : 1));

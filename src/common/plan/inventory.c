@@ -348,6 +348,17 @@ static bool has(const char list[][VS_MOID_LEN], int n, const char *moid)
 	return false;
 }
 
+int64_t vs_host_cpu_mhz(const struct vs_host *h)
+{
+	return h->cpu_mhz ? h->cpu_mhz : (int64_t)h->cores * h->core_mhz;
+}
+
+int vs_host_vm_cores(const struct vs_host *h)
+{
+	return h->core_mhz ? (int)(vs_host_cpu_mhz(h) / h->core_mhz) :
+		h->cores;
+}
+
 bool vs_host_has_net(const struct vs_host *h, const char *net_moid)
 {
 	return has(h->nets, h->nnets, net_moid);

@@ -70,7 +70,9 @@ struct vs_host {
 	bool entering_standby;		/* seen as a running task */
 	bool pfs_known;			/* pciPassthruInfo has been delivered */
 	int cores, core_mhz;
-	int64_t memory_mb;		/* usable, ESXi's own part taken off */
+	int64_t cpu_mhz;		/* for VMs, ESXi's own part taken
+					 * off; 0: all cores */
+	int64_t memory_mb;		/* likewise */
 	int numa_nodes;
 	int max_hw;			/* highest VM hardware version */
 	struct vs_pf pfs[VS_HOST_PFS];
@@ -278,6 +280,10 @@ void vs_inventory_remove_vm(struct vs_inventory *inv, const char *moid);
 
 struct vs_pf *vs_host_pf(struct vs_host *h, const char *pci);
 bool vs_host_usable(const struct vs_host *h);	/* connected, on, not leaving */
+/* MHz that VMs can have of it together; 0 if its cores are not known. */
+int64_t vs_host_cpu_mhz(const struct vs_host *h);
+/* Whole cores that VMs can have of it together; 0 if they are not known. */
+int vs_host_vm_cores(const struct vs_host *h);
 bool vs_host_has_net(const struct vs_host *h, const char *net_moid);
 /* By the address of any of the row's devices; NULL: none. */
 const struct vs_pf *vs_host_device(const struct vs_host *h, const char *pci);

@@ -227,7 +227,7 @@ static void sum_start(const struct vs_host *h, struct vs_host_sum *s)
 	memset(s, 0, sizeof(*s));
 	for (int i = 0; i < h->npfs; i++)
 		s->pf[i].total = h->pfs[i].vfs;
-	s->cpu_free = (int64_t)h->cores * h->core_mhz;
+	s->cpu_free = vs_host_cpu_mhz(h);
 	s->mem_free = h->memory_mb;
 }
 

@@ -324,7 +324,7 @@ static void site_empty(struct vs_site *s)
 	s->sum = s->own;
 	for (int i = 0; i < h->npfs; i++)
 		s->own->pf[i].free = h->pfs[i].vfs;
-	s->own->cpu_free = (int64_t)h->cores * h->core_mhz;
+	s->own->cpu_free = vs_host_cpu_mhz(h);
 	s->own->mem_free = h->memory_mb;
 }
 

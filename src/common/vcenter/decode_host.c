@@ -156,27 +156,15 @@ static void clear_numas(struct vcx_host *h)
 	h->numa_nodes = 0;
 }
 
-/*
- * What VMs can have. ESXi's own part is not in the API before a host is full;
- * 8 % and 1 GiB is an estimate on the safe side for hosts of 64 GiB and more.
- */
-static int64_t usable_mb(int64_t bytes)
-{
-	int64_t mb = bytes / (1024 * 1024);
-
-	mb -= mb * 8 / 100 + 1024;
-	return mb > 0 ? mb : 0;
-}
-
-/* Of which VMs can have as large a part as of the whole host. */
-static int64_t numa_mb(const struct vcx_host *h, struct vs_j node)
+/* All of it; what VMs can have of it is told by vs_inv_numa_of. */
+static int64_t numa_mb(struct vs_j node)
 {
 	int64_t bytes = vs_j_int_or(vs_j_opt(node, "memorySize"), 0);
 
-	if (!bytes)	/* before 6.7 */
+	/* Before 8.0; a host of one node may give a size of one page. */
+	if (!bytes)
 		bytes = vs_j_int_or(vs_j_opt(node, "memoryRangeLength"), 0);
-	return h->numa_nodes > 0 && bytes > 0 ?
-		usable_mb(bytes * h->numa_nodes) / h->numa_nodes : 0;
+	return bytes >> 20;
 }
 
 static void set_numas(struct vcx_host *h, struct vs_j info)
@@ -201,7 +189,7 @@ static void set_numas(struct vcx_host *h, struct vs_j info)
 			u->node = (int)vs_j_int_or(vs_j_opt(node, "typeId"),
 						   (int64_t)i);
 			u->threads = (int)vs_j_len(vs_j_opt(node, "cpuID"));
-			u->mb = numa_mb(h, node);
+			u->mb = numa_mb(node);
 		}
 	}
 }
@@ -229,7 +217,8 @@ static int max_hw(const char *version)
 
 static void set_cpu(struct vcx_host *h, struct vs_j info)
 {
-	h->cores = (int)vs_j_int_or(vs_j_opt(info, "numCpuCores"), 0);
+	vs_capacity_size(h, h->capacity.memory_mb,
+			 (int)vs_j_int_or(vs_j_opt(info, "numCpuCores"), 0));
 	h->threads = (int)vs_j_int_or(vs_j_opt(info, "numCpuThreads"), 0);
 	h->core_mhz = (int)(vs_j_int_or(vs_j_opt(info, "hz"), 0) / 1000000);
 }
@@ -243,9 +232,10 @@ static void set_refs(char ***slot, size_t *n, struct vs_j list)
 static unsigned int set_state(struct vcx_host *h, const char *path,
 			      struct vs_j val)
 {
-	if (!strcmp(path, "runtime.connectionState"))
+	if (!strcmp(path, "runtime.connectionState")) {
 		vs_str_replace(&h->connection, vs_j_str_or(val, NULL));
-	else if (!strcmp(path, "runtime.powerState"))
+		h->capacity.read_at = 0;	/* it may have been rebuilt */
+	} else if (!strcmp(path, "runtime.powerState"))
 		vs_str_replace(&h->power, vs_j_str_or(val, NULL));
 	else if (!strcmp(path, "runtime.inMaintenanceMode"))
 		h->maintenance = vs_j_bool_or(val, false);
@@ -264,13 +254,13 @@ static unsigned int set_hardware(struct vcx_host *h, const char *path,
 		return VS_VC_HOST_HW | VS_VC_HOST_PFS;	/* NUMA nodes' cores */
 	}
 	if (!strcmp(path, "hardware.memorySize"))
-		h->memory_mb = usable_mb(vs_j_int_or(val, 0));
+		vs_capacity_size(h, vs_j_int_or(val, 0) >> 20, h->cores);
 	else if (!strcmp(path, "config.product")) {
 		h->max_hw = max_hw(vs_j_str_or(vs_j_opt(val, "version"), ""));
 		return VS_VC_HOST_HW | vs_inv_host_fact(h, path, val);
 	} else
 		return 0;
-	return VS_VC_HOST_HW;
+	return VS_VC_HOST_HW | VS_VC_HOST_PFS;	/* NUMA nodes' memory */
 }
 
 static unsigned int set_devices(struct vcx_host *h, const char *path,
@@ -374,7 +364,8 @@ int vs_inv_numa_of(const struct vcx_host *h, const char *pci, int *cores,
 			u = &h->numas[i];
 	*cores = u && h->threads > 0 ?
 		(int)((int64_t)u->threads * h->cores / h->threads) : 0;
-	*mb = u ? u->mb : 0;
+	*mb = u && h->capacity.memory_mb ?
+		u->mb * vs_capacity_mb(h) / h->capacity.memory_mb : 0;
 	return u ? u->node : -1;
 }
 
@@ -450,7 +441,8 @@ void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
 		.maintenance = h->maintenance, .quarantine = h->quarantine,
 		.cores = h->cores, .core_mhz = h->core_mhz,
 		.numa_nodes = h->numa_nodes, .max_hw = h->max_hw,
-		.memory_mb = h->memory_mb, .pfs = pfs,
+		.cpu_mhz = vs_capacity_mhz(h), .memory_mb = vs_capacity_mb(h),
+		.pfs = pfs,
 		.nets = (const char *const *)h->nets, .nnets = h->nnets,
 		.stores = (const char *const *)h->stores,
 		.nstores = h->nstores,
@@ -464,6 +456,8 @@ void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
 	out.incapable = incapable;
 	out.nincapable = join_incapable(h, incapable);
 	vs_inv_host_facts_put(h, &out, switches);
+	h->capacity.told_mb = out.memory_mb;
+	h->capacity.told_mhz = out.cpu_mhz;
 	h->has = 0;
 	if (!h->name)
 		out.has &= ~VS_VC_HOST_NAME;

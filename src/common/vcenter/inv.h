@@ -64,6 +64,23 @@ struct vcx_pt { char *pci; int vfs, asked, most; bool enabled; };
 struct vcx_give { char *pci, *label; bool active, enabled, sriov; };
 struct vcx_numa { char *pci; int node, threads; int64_t mb; };	/* the node's */
 
+/* num/den of a figure; den 0: not known. */
+struct vcx_part { int64_t num, den; };
+/* Of what systemResources says, and of what is guessed. */
+struct vcx_parts { struct vcx_part sys, guess; };
+/* What VMs can have of a host: see capacity.c. MB and MHz, 0: not known. */
+struct vcx_capacity {
+	int64_t memory_mb;		/* all there is */
+	int64_t sys_mem, sys_cpu;	/* by systemResources, */
+	int64_t sys_of;			/* while it had so much memory, */
+	int sys_cores;			/* so many cores */
+	struct vcx_parts mem, cpu;	/* by its cluster's effective sums */
+	int64_t told_mb, told_mhz;
+	int64_t read_at;		/* systemResources is read no sooner */
+};
+/* ComputeResourceSummary: MB, MHz, of so many hosts; 0: not known. */
+struct vcx_effective { int64_t mem_mb, cpu_mhz; int hosts; };
+
 struct vcx_host {
 	char *moid;
 	bool in, dirty;
@@ -71,7 +88,7 @@ struct vcx_host {
 	char *name, *cluster, *connection, *power;
 	bool maintenance, quarantine;
 	int cores, threads, core_mhz, numa_nodes, max_hw;
-	int64_t memory_mb;
+	struct vcx_capacity capacity;
 	char *version, *build, *policy, *clock;	/* NULL unknown */
 	int clocks, reboot;			/* -1 unknown */
 	bool pts_read, pnics_read;	/* not so: unset */
@@ -164,6 +181,24 @@ unsigned int vs_inv_host_named(struct vcx_host *h, const char *path,
 void vs_inv_host_named_put(struct vcx_host *h, struct vs_vc_host *out,
 			   struct vs_vc_named *profiles);
 void vs_inv_host_named_free(struct vcx_host *h);
+/* capacity.c. Reads HostSystem.systemResources; the host has none of it if it is
+ * unset. A value of a wrong type fails the document. */
+void vs_capacity_system(struct vcx_host *h, struct vs_j system_resources);
+/* The host is of this size now, 0: not told. What was read of another is
+ * forgotten. */
+void vs_capacity_size(struct vcx_host *h, int64_t memory_mb, int cores);
+/* The estimates: of all memory in MB, of all cores together in MHz. */
+int64_t vs_capacity_guess_mb(int64_t mb);
+int64_t vs_capacity_guess_mhz(int64_t mhz);
+/* What VMs can have of this host: MB, MHz; 0: not known. */
+int64_t vs_capacity_mb(const struct vcx_host *h);
+int64_t vs_capacity_mhz(const struct vcx_host *h);
+/* Fits the figures of this cluster's hosts to its effective sums. Does nothing if
+ * the sums are unknown, or are of another number of hosts. */
+void vs_capacity_cluster(struct vs_inv *inv, const char *cluster,
+			 const struct vcx_effective *e);
+/* Marks the hosts whose figures have changed, for vs_inv_flush. */
+void vs_capacity_settle(struct vs_inv *inv);
 /* The NUMA node of an address, -1: not known; what the node has, 0: not known. */
 int vs_inv_numa_of(const struct vcx_host *h, const char *pci, int *cores,
 		   int64_t *mb);

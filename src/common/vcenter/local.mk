@@ -3,6 +3,7 @@ core_sources += \
 	src/common/vcenter/ask.c src/common/vcenter/ask.h \
 	src/common/vcenter/call.c \
 	src/common/vcenter/calm.c \
+	src/common/vcenter/capacity.c \
 	src/common/vcenter/certificate.c \
 	src/common/vcenter/cluster.c \
 	src/common/vcenter/decode_devices.c \

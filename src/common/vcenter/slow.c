@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The slow beat: what vCenter doesn't stream. Recent tasks (by anybody), room
- * in the pools and on the datastore, the clusters' DRS and HA, the templates'
- * versions, the account's rights, and whether all that was found by name is
+ * in the pools and on the datastore, the clusters' DRS and HA, what hosts keep
+ * for themselves, the templates' versions, the account's rights, and whether all that was found by name is
  * still there.
  *
  * Rules: three requests a beat while all is there and nothing has changed, two
@@ -140,6 +140,8 @@ static void deliver(struct vs_vc *vc)
 		clusters[i] = vs_vcx_cluster_view(&vc->clusters[i]);
 	vs_vcx_rights_tell(vc, &out);
 	vc->slow_busy = false;
+	vs_vcx_capacity(vc);
+	vs_inv_flush(vc->inv);
 	if (vc->state == VCX_WATCH)
 		vs_vcx_event(vc, VCX_EV_WATCHES);
 	else
@@ -307,6 +309,13 @@ static void one_cluster(struct vs_vc *vc, const char *moid, struct vs_j p)
 				   vs_vcx_prop(p, "configurationEx"));
 		vs_str_replace(&vc->clusters[i].browser, vs_j_ref(
 			vs_vcx_prop(p, "environmentBrowser"), NULL));
+		vc->clusters[i].effective = (struct vcx_effective){
+			vs_j_int_or(vs_vcx_prop(p, "summary.effectiveMemory"),
+				    0),
+			vs_j_int_or(vs_vcx_prop(p, "summary.effectiveCpu"), 0),
+			(int)vs_j_int_or(vs_vcx_prop(p,
+					"summary.numEffectiveHosts"), 0),
+		};
 	}
 }
 
@@ -348,6 +357,8 @@ static void on_value(struct vcx_read *r, const char *type, const char *moid,
 		one_pool(vc, moid, props);
 	} else if (!strcmp(type, "ClusterComputeResource")) {
 		one_cluster(vc, moid, props);
+	} else if (!strcmp(type, "HostSystem")) {
+		vs_vcx_capacity_seen(vc, moid, props);
 	} else {
 		one_network(vc, moid);
 	}
@@ -383,7 +394,8 @@ static void add_things(struct vs_vc *vc, struct json_object *props,
 		       struct json_object *objects)
 {
 	static const char *const cluster[] = { "environmentBrowser",
-		"configurationEx", NULL };
+		"configurationEx", "summary.effectiveMemory",
+		"summary.effectiveCpu", "summary.numEffectiveHosts", NULL };
 	static const char *const pool[] = { "runtime", "config", NULL };
 	static const char *const store[] = { "summary.freeSpace",
 		"summary.accessible", NULL };
@@ -456,6 +468,7 @@ static void read_values(struct vs_vc *vc, struct vs_j recent)
 	if (asked)
 		vs_jb_add(props, vs_spec_props("Task", task));
 	add_things(vc, props, objects);
+	vs_vcx_capacity_ask(vc, props, objects);
 	start_values(vc);
 	if (vc->ev.slow_begin)
 		vc->ev.slow_begin(vc->ev_arg);

@@ -141,7 +141,7 @@ struct vs_vc_host {
 	const char *name, *cluster;
 	bool connected, powered_on, maintenance, quarantine, standby;
 	int cores, core_mhz, numa_nodes, max_hw;
-	int64_t memory_mb;
+	int64_t cpu_mhz, memory_mb;	/* what VMs can have, 0 unknown */
 	const struct vs_vc_pf *pfs; size_t npfs;
 	bool pfs_unread;		/* vCenter doesn't say which there are */
 	const struct vs_vc_device *devices; size_t ndevices;	/* with PFS */

@@ -214,6 +214,7 @@ struct vcx_template {
 struct vcx_cluster {
 	char *name, *pool, *moid, *pool_moid;
 	char *browser;		/* its environment browser, see target.c */
+	struct vcx_effective effective;	/* see capacity.c */
 	bool read, pool_seen, dpm, moves;
 	enum vs_vc_auto drs, ha;
 	struct vs_vc_override *overrides;
@@ -355,6 +356,16 @@ void vs_vcx_cluster_forget(struct vcx_cluster *c);	/* all is unknown */
 struct vs_vc_cluster vs_vcx_cluster_view(const struct vcx_cluster *c);
 
 /* ---- PlaceVm (where.c) ---------------------------------------------------- */
+/* ---- capacity of hosts (capacity.c) ---------------------------------------- */
+/* Adds to the question of a slow beat the hosts whose systemResources are due. */
+void vs_vcx_capacity_ask(struct vs_vc *vc, struct json_object *props,
+			 struct json_object *objects);
+void vs_vcx_capacity_seen(struct vs_vc *vc, const char *moid,
+			  struct vs_j prop_set);
+/* Fits all hosts' figures to what is known; those that changed wait for
+ * vs_inv_flush. */
+void vs_vcx_capacity(struct vs_vc *vc);
+
 struct json_object *vs_vcx_where_spec(const struct vs_vc_where *w);
 /* The moId of the host that is recommended most, or "". */
 const char *vs_vcx_where_read(struct vs_j placement_result);

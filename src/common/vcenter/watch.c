@@ -254,6 +254,8 @@ static void after_set(struct vs_vc *vc)
 		reread(vc, what);
 		return;
 	}
+	if (vc->state == VCX_LOAD)
+		vs_vcx_capacity(vc);
 	vs_inv_flush(vc->inv);
 	if (vc->state == VCX_LOAD && !vc->poll_truncated) {
 		if (shows_nothing(vc))
