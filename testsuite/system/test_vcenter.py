@@ -61,6 +61,30 @@ def test_a_newer_vcenter_is_spoken_to_in_the_newest_release_we_know(start):
     assert live.wait("up", 15)["release"] == "8.0.3.0"
 
 
+@pytest.mark.parametrize("status", [502, 503])
+def test_hello_may_be_down_while_the_rest_answers(start, status):
+    """It is the vAPI endpoint's, another service than /sdk."""
+    sim = start()
+    down = {"on": "request", "method": "hello", "http": status,
+            "body": "no healthy upstream"}
+    sim.fault(**down)
+    live = start.live(sim).up()
+    assert live.seen[0]["release"] == "8.0.3.0"
+    assert sim.calls("vimServiceVersions.xml") == 1
+
+
+def test_where_the_versions_are_down_as_well_it_is_tried_again(start):
+    sim = start()
+    for method in "hello", "vimServiceVersions.xml":
+        sim.fault(on="request", method=method, count=2, http=503,
+                  body="no healthy upstream")
+    live = start.live(sim)
+    assert live.wait("down")["code"] == "retry"
+    live.up()
+    assert live.seen[-1]["event"] == "load_end"
+    assert sim.calls("hello") == 1
+
+
 @pytest.mark.parametrize("hello", [True, False])
 def test_a_vcenter_before_8_0u1_is_refused_in_one_sentence(start, hello):
     live = start.live(start(world(apiVersion="7.0.3.0", hello=hello)))
@@ -379,6 +403,43 @@ def test_changes_by_others_stream_in(pair):
     live.until("gone", lambda: vm not in live.vms)
 
 
+def test_what_esxi_keeps_is_read_of_each_host(start):
+    w = world()
+    cluster = w["datacenters"][0]["clusters"][0]
+    of, cluster["hosts"] = cluster["hosts"][0], []
+    for name, mb, mhz in ("esx01", 20000, 9000), ("esx02", 40000, 20000):
+        cluster["hosts"].append({**of, "name": name, "count": 1, "system":
+                                 {"memoryMB": mb, "mhz": mhz}})
+    sim = start(w)
+    live = start.live(sim).up()
+
+    def told():
+        return [(live.host(n)["memory_mb"], live.host(n)["cpu_mhz"])
+                for n in ("esx01", "esx02")]
+    # What vCenter admits VMs against, for both.
+    assert told() == [(232144, 110300)] * 2
+    live.tell("slow")
+    live.wait("slow")
+    own = [(242144, 115800), (222144, 104800)]
+    assert told() == own
+    # It takes no call of its own.
+    before = sim.ask("counters")
+    live.tell("slow")
+    live.wait("slow")
+    after = sim.ask("counters")
+    assert {k: n - before["calls"].get(k, 0)
+            for k, n in after["calls"].items()
+            if n != before["calls"].get(k, 0) and k != "WaitForUpdatesEx"} == {
+        "RetrievePropertiesEx": 1, "recentTask": 1,
+        "HasUserPrivilegeOnEntities": 1}
+    # One is in maintenance, and in no sum: what the others have stays.
+    sim.do("maintenance", host="esx02")
+    live.wait("host", maintenance=True)
+    live.tell("slow")
+    live.wait("slow")
+    assert told() == own
+
+
 def test_room_is_told_on_the_slow_beat_with_what_is_in_it(pair):
     sim, live = pair
     template = live.seen[0]["templates"][0]
@@ -402,43 +463,6 @@ def test_room_is_told_on_the_slow_beat_with_what_is_in_it(pair):
     # An overcommitted pool has nothing left, which is not "unknown".
     sim.do("setPool", cluster="HPC1", name="slurm", memoryMB=1)
     assert beat()[1] == 0
-
-def test_what_esxi_keeps_is_read_of_each_host(start):
-    w = world()
-    cluster = w["datacenters"][0]["clusters"][0]
-    of, cluster["hosts"] = cluster["hosts"][0], []
-    for name, mb, mhz in ("esx01", 20000, 9000), ("esx02", 40000, 20000):
-        cluster["hosts"].append({**of, "name": name, "count": 1, "system":
-                                 {"memoryMB": mb, "mhz": mhz}})
-    sim = start(w)
-    live = start.live(sim).up()
-
-    def told():
-        return [(live.host(n)["memory_mb"], live.host(n)["cpu_mhz"])
-                for n in ("esx01", "esx02")]
-    # What vCenter admits VMs against, for both.
-    assert told() == [(232144, 110300)] * 2
-    live.tell("slow")
-    live.wait("slow")
-    own = [(242144, 115800), (222144, 104800)]
-    assert told() == own
-    # Read once: beats ask no more of them.
-    before = sim.ask("counters")
-    live.tell("slow")
-    live.wait("slow")
-    after = sim.ask("counters")
-    assert {k: n - before["calls"].get(k, 0)
-            for k, n in after["calls"].items()
-            if n != before["calls"].get(k, 0) and k != "WaitForUpdatesEx"} == {
-        "RetrievePropertiesEx": 1, "recentTask": 1,
-        "HasUserPrivilegeOnEntities": 1}
-    # One is in maintenance, and in no sum: what the others have stays.
-    sim.do("maintenance", host="esx02")
-    live.wait("host", maintenance=True)
-    live.tell("slow")
-    live.wait("slow")
-    assert told() == own
-
 
 
 def test_who_is_asleep_is_told_of_a_stream_rarely_and_at_once_when_woken(pair):

@@ -64,7 +64,11 @@ static void on_versions(struct vcx_call *call, struct vs_j reply,
 	struct vs_err bad;
 
 	(void)reply;
-	if (err && (call->status == 404 || call->status == 400)) {
+	if (err && call->arg) {
+		/* hello failed before: it is down, whatever it says now */
+		vs_err_set(&bad, VS_E_RETRY, "%s", err->text);
+		err = &bad;
+	} else if (err && (call->status == 404 || call->status == 400)) {
 		vs_err_set(&bad, VS_E_CONFIG,
 			   "VCenter=%s does not answer like a vCenter (HTTP %ld for /sdk/vimServiceVersions.xml)",
 			   vc->url, call->status);
@@ -94,9 +98,9 @@ static void on_hello(struct vcx_call *call, struct vs_j reply,
 	struct vs_vc *vc = call->vc;
 	const char *chosen = err ? "" :
 		vs_j_str_or(vs_j_opt(reply, "api_release"), "");
+	bool down = call->status == 502 || call->status == 503;
 
-	if (err && (!call->status || call->status == 502 ||
-		    call->status == 503)) {
+	if (err && !call->status) {
 		vs_vcx_fail(vc, err);
 		return;
 	}
@@ -107,9 +111,12 @@ static void on_hello(struct vcx_call *call, struct vs_j reply,
 			return;
 		}
 	}
-	/* 8.0U1 has no hello; the list of versions is as old as vSphere. */
+	/* 8.0U1 has no hello; the list of versions is as old as vSphere. It is
+	 * of another service than hello: after a restart of vCenter one may
+	 * answer and the other not. */
 	vs_vcx_raw(vc, VCX_TEXT, on_versions, "GET",
-		   "/sdk/vimServiceVersions.xml", NULL);
+		   "/sdk/vimServiceVersions.xml", NULL)->arg =
+		down ? vc : NULL;
 }
 
 void vs_vcx_hello(struct vs_vc *vc)
