@@ -25,6 +25,7 @@ struct fake_easy {
 	fn_data *write, *header;
 	void *write_arg, *header_arg, *private;
 	const char *body;
+	const struct curl_slist *headers;
 	char url[512];
 	long status, sent;
 	bool queued;
@@ -91,6 +92,8 @@ CURLcode curl_easy_setopt(CURL *curl, CURLoption o, ...)
 		e->private = p;
 	else if (o == CURLOPT_POSTFIELDS)
 		e->body = p;
+	else if (o == CURLOPT_HTTPHEADER)
+		e->headers = p;
 	else if (o == CURLOPT_URL)
 		vs_strlcpy(e->url, p, sizeof(e->url));
 	return CURLE_OK;

@@ -32,6 +32,8 @@ static struct {
 	size_t n, next, updates;
 	unsigned int calls;		/* answered so far */
 	bool lost_id;			/* a request without an object's id */
+	bool mistyped;			/* one of another Content-Type than its
+					 * body's; none without a body */
 	bool is_login;			/* the call that is being answered */
 	bool is_wait, is_first;		/* for updates; for all there is */
 	/* Which answer of scripted_bad the call with this number gets; -1: the
@@ -91,6 +93,24 @@ static const char *right_answer(const struct fake_easy *e)
 	return script.lines[script.next++];
 }
 
+static bool has_header(const struct fake_easy *e, const char *line)
+{
+	const struct curl_slist *l = e->headers;
+
+	while (l && strcmp(l->data, line))
+		l = l->next;
+	return l != NULL;
+}
+
+/* "Content-Type:" keeps libcurl from one of its own. */
+static bool mistyped(const struct fake_easy *e)
+{
+	bool typed = has_header(e, "Content-Type: application/json");
+
+	return e->body && (e->body[0] ? !typed : typed ||
+			   !has_header(e, "Content-Type:"));
+}
+
 static CURLcode fake_answer(struct fake_easy *e)
 {
 	const char *line = script.instead ? script.instead(e->url) : NULL;
@@ -108,6 +128,7 @@ static CURLcode fake_answer(struct fake_easy *e)
 	if (strstr(e->url, "(null)") || strstr(e->url, "/?") ||
 	    strstr(e->url, "//sdk"))
 		script.lost_id = true;
+	script.mistyped |= mistyped(e);
 	if (bad >= 0)
 		line = scripted_bad[bad];
 	return fake_deliver(e, line, strlen(line));
@@ -134,7 +155,7 @@ static struct vs_vc *script_client(const char *path, void *arg,
 
 	script.calls = 0;
 	script.next = 4;
-	script.lost_id = false;
+	script.lost_id = script.mistyped = false;
 	return vs_vc_new(&conf, ev, arg, &err);
 }
 

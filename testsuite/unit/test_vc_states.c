@@ -172,6 +172,7 @@ static unsigned int comes_up(void)
 	vs_vc_stats_get(vc, &stats);
 	assert_int_equal(stats.refused_events, 0);
 	assert_false(script.lost_id);
+	assert_false(script.mistyped);
 	at = (int)script.calls;
 	vs_vc_free(vc, 0);
 	return n < 400 ? n : 0;
@@ -510,6 +511,7 @@ static void a_call_of_an_unknown_object_is_not_sent(void **state)
 	assert_int_equal(script.calls, 0);
 	vs_vc_turn(vc, 1000, 0, -1);
 	assert_false(script.lost_id);
+	assert_false(script.mistyped);
 	vs_vc_free(vc, 0);
 }
 

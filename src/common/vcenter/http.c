@@ -242,7 +242,9 @@ static struct vcx_call *call_new(struct vs_vc *vc, unsigned int flags,
 		curl_easy_setopt(call->easy, CURLOPT_POSTFIELDSIZE_LARGE,
 				 (curl_off_t)strlen(call->body));
 		curl_easy_setopt(call->easy, CURLOPT_POSTFIELDS, call->body);
-		add_header(call, "Content-Type: application/json");
+		/* Without a body there is no type; libcurl has one of its own. */
+		add_header(call, call->body[0] ?
+			   "Content-Type: application/json" : "Content-Type:");
 		add_header(call, "Expect:");
 	}
 	add_header(call, flags & VCX_TEXT ? "Accept: */*" :
