@@ -106,7 +106,8 @@ func TestBadDevicesAreRefused(t *testing.T) {
 	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
 	hot := obj{"spec": obj{"_typeName": "VirtualMachineConfigSpec", "deviceChange": []any{c.card("VirtualSriovEthernetCard", "SRIOV-ROCE-PG", nil)}}}
 	f, _ := c.taskFault("GenericVmConfigFault", c.vmOp(vm, "ReconfigVM_Task", hot))
-	if !strings.Contains(fmt.Sprint(f), "msg.devices.hotplug.failed") {
+	if msgs := f["faultMessage"].([]any); len(msgs) != 5 || f["reason"] != "The hot-plug operation failed. " ||
+		msgs[1].(obj)["message"] != "Hot-add of pciPassthru31 failed. " || msgs[2].(obj)["key"] != "msg.migrate.save.error" {
 		t.Fatal(f)
 	}
 }

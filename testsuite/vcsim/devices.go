@@ -58,7 +58,7 @@ func (v *vmachine) changeDevices(list []types.BaseVirtualDevice, changes []types
 				return nil, deviceSpec(i, "key")
 			}
 			if v.on() && !v.h.allows(res[at], deedPlug) {
-				return nil, hotplug()
+				return nil, hotplug(res[at].GetVirtualDevice().Key)
 			}
 			res = append(res[:at:at], res[at+1:]...)
 		case types.VirtualDeviceConfigSpecOperationEdit:
@@ -79,12 +79,16 @@ func (v *vmachine) changeDevices(list []types.BaseVirtualDevice, changes []types
 	return res, nil
 }
 
-// hotplug is what a live 8.0.3 answers to hot-adding an SR-IOV card.
-func hotplug() error {
-	return genericFault([2]string{"msg.devices.hotplug.failed", "Hot-plug of the device failed."},
-		[2]string{"msg.devices.hotadd.failed", "Failed to add device 'pciPassthru'."},
-		[2]string{"msg.pciPassthru.noSuspend.postedInterrupts", "Device 'pciPassthru' does not allow suspend."},
-		[2]string{"msg.pciPassthru.noMigration", "Device 'pciPassthru' does not allow migration."})
+// hotplug is what a live 8.0.3 answered to hot-adding an SR-IOV card, to the letter:
+// github vmware-tanzu/vm-operator, hack/vcresearch.
+func hotplug(key int32) error {
+	return genericFault([2]string{"msg.devices.hotplug.failed", "The hot-plug operation failed. "},
+		[2]string{"msg.devices.hotadd.failed", fmt.Sprintf("Hot-add of pciPassthru%d failed. ", key-13000)},
+		[2]string{"msg.migrate.save.error", "An error occurred while saving the state for migration. "},
+		[2]string{"msg.pciPassthru.noSuspend.postedInterrupts", "A virtual machine with a PCI DirectPath I/O device cannot be suspended " +
+			"when FPT devices in-use have posted interrupts enabled."},
+		[2]string{"msg.pciPassthru.noMigration", "vMotion, Storage vMotion, Fault Tolerance, and PCI hot-plug cannot be used for a virtual machine " +
+			"with PCI DirectPath I/O device. "})
 }
 
 func isPassthru(d types.BaseVirtualDevice) bool {
@@ -122,7 +126,7 @@ func nextUnit(list []types.BaseVirtualDevice, start, step int32) *int32 {
 
 func (v *vmachine) addDevice(i int, list []types.BaseVirtualDevice, dev types.BaseVirtualDevice) ([]types.BaseVirtualDevice, error) {
 	if v.on() && !v.h.allows(dev, deedPlug) {
-		return nil, hotplug()
+		return nil, hotplug(nextKey(list, 13031, -1))
 	}
 	if err := v.checkKind(list, dev); err != nil {
 		return nil, err
@@ -264,7 +268,7 @@ func (v *vmachine) editDevice(i int, old, dev types.BaseVirtualDevice) (types.Ba
 		return nil, deviceSpec(i, "device")
 	}
 	if v.on() && isPassthru(old) {
-		return nil, hotplug()
+		return nil, hotplug(old.GetVirtualDevice().Key)
 	}
 	was, now := old.GetVirtualDevice(), dev.GetVirtualDevice()
 	if now.Backing == nil {
