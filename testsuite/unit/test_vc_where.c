@@ -50,6 +50,24 @@ static void advice_that_names_no_host_is_passed_over(void **state)
 	answers("{'recommendations':[" ADVICE(5, NO_TARGET) "]}", "");
 }
 
+static void a_cluster_of_which_no_host_answers_is_named(void **state)
+{
+	struct vcx_cluster c = { .name = (char *)"HPC1",
+				 .moid = (char *)"domain-c7" };
+	struct vs_vc vc = { .state = VCX_UP, .clusters = &c, .nclusters = 1 };
+	struct vs_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(vs_vc_target(&vc, c.moid, "host-1", &err), -1);
+	assert_string_equal(err.text, "the environment browser of its cluster "
+			    "isn't read yet");
+	/* unset, as vCenter has it then */
+	c.browser = (char *)"";
+	assert_int_equal(vs_vc_target(&vc, c.moid, "host-1", &err), -1);
+	assert_int_equal(err.code, VS_E_RETRY);
+	assert_non_null(strstr(err.text, "no host of cluster HPC1 answers"));
+}
+
 static void where_nothing_is_recommended_there_is_no_host(void **state)
 {
 	(void)state;
@@ -115,6 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_host_that_is_recommended_most_is_taken),
 		cmocka_unit_test(advice_that_names_no_host_is_passed_over),
+		cmocka_unit_test(a_cluster_of_which_no_host_answers_is_named),
 		cmocka_unit_test(where_nothing_is_recommended_there_is_no_host),
 		cmocka_unit_test(the_question_names_template_place_and_hosts),
 		cmocka_unit_test(a_device_is_known_by_its_address_and_says_its_system),

@@ -58,17 +58,24 @@ static void on_target(struct vcx_call *call, struct vs_j reply,
 int64_t vs_vc_target(struct vs_vc *vc, const char *cluster, const char *host,
 		     struct vs_err *err)
 {
-	const char *browser = NULL;
+	const char *browser = NULL, *name = "";
 	struct vcx_call *call;
 
 	if (!vs_vc_is_up(vc))
 		return vs_err_set(err, VS_E_RETRY, "not connected to vCenter");
 	for (size_t i = 0; i < vc->nclusters; i++)
-		if (!strcmp(vc->clusters[i].moid, cluster))
+		if (!strcmp(vc->clusters[i].moid, cluster)) {
 			browser = vc->clusters[i].browser;
-	if (!browser || !*browser)
+			name = vc->clusters[i].name;
+		}
+	if (!browser)
 		return vs_err_set(err, VS_E_RETRY,
 			"the environment browser of its cluster isn't read yet");
+	/* vCenter leaves it unset then, and where the cluster has no host. */
+	if (!*browser)
+		return vs_err_set(err, VS_E_RETRY,
+			"no host of cluster %s answers vCenter, so vCenter tells none of its devices: reconnect its hosts",
+			name);
 	call = vs_vcx_post(vc, 0, on_target, "EnvironmentBrowser", browser,
 			   "QueryConfigTarget", vs_spec_config_target(host));
 	curl_easy_setopt(call->easy, CURLOPT_TIMEOUT_MS, (long)TIMEOUT_MS);
