@@ -23,7 +23,7 @@ def make_cluster():
         "ClusterName=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed "
-        "LatencySensitivity=high"]}
+        "LatencySensitivity=high NumaAffinity=pf"]}
     c.slurm = {"SuspendTimeout": 3}
     return c
 

@@ -411,6 +411,30 @@ static void one_device_that_is_left_out_has_no_others(void **state)
 			    "2 are left out: 0000:58:00.0 and others");
 }
 
+static void where_no_numa_node_is_told_its_affinity_has_no_effect(void **state)
+{
+	struct vs_host *h = host(2);
+
+	(void)state;
+	h->numa_nodes = 2;
+	h->pfs[0].numa = -1;
+	look();
+	assert_int_equal(found.n, 0);
+	profile.hw.numa_pf = true;
+	for (int i = 1; i <= HOSTS; i++)
+		host(i)->numa_nodes = 2;
+	finds(VS_CHECK_NUMA_UNKNOWN, "NumaAffinity=none");
+	assert_string_equal(found.f[0].is,
+			    "no PCI device has a NUMA node, of 2");
+	h->numa_nodes = 1;	/* there is no choice */
+	look();
+	assert_int_equal(found.n, 0);
+	h->numa_nodes = 2;
+	h->pfs[0].numa = 0;
+	look();
+	assert_int_equal(found.n, 0);
+}
+
 /* ---- the table, the cost ------------------------------------------------------------- */
 
 static void every_row_of_the_table_is_whole_and_alone(void **state)
@@ -477,6 +501,7 @@ int main(void)
 		T(the_cores_of_esxi_are_no_vms),
 		T(memory_counts_with_its_overhead),
 		T(one_device_that_is_left_out_has_no_others),
+		T(where_no_numa_node_is_told_its_affinity_has_no_effect),
 		T(every_row_of_the_table_is_whole_and_alone),
 		T(a_thousand_hosts_cost_milliseconds),
 	};

@@ -367,6 +367,31 @@ static void check_gpus(const struct vs_check_site *s, const struct vs_host *h,
 	}
 }
 
+/* Real hosts of several NUMA nodes list no PCI device with any of them. */
+static void check_numa(const struct vs_check_site *s, const struct vs_host *h,
+		       struct vs_found_list *l)
+{
+	const struct vs_profile *asks = NULL;
+	int rows = 0;
+
+	for (size_t p = 0; p < s->nprofiles; p++)
+		if (concerns(s, h, p) && s->profiles[p].hw.numa_pf)
+			asks = &s->profiles[p];
+	for (int i = 0; i < h->npfs; i++) {
+		if (h->pfs[i].numa >= 0)
+			return;
+		rows++;
+	}
+	if (!asks || !rows || h->numa_nodes < 2)
+		return;
+	vs_found_add(l, VS_CHECK_NUMA_UNKNOWN, h->name,
+		vs_asprintf("no PCI device has a NUMA node, of %d",
+			    h->numa_nodes),
+		vs_asprintf("the NUMA node of the PFs of adapter %s",
+			    asks->adapter->name),
+		vs_strdup("vsphere.conf: PartitionName=... NumaAffinity=none\t# or update the host's BIOS and ESXi"));
+}
+
 static void check_unread(const struct vs_check_site *s,
 			 const struct vs_host *h, struct vs_found_list *l)
 {
@@ -397,6 +422,7 @@ void vs_check_host(const struct vs_check_site *s, const struct vs_usual *u,
 	old = check_hardware(s, h, l);
 	check_cores(s, h, l);
 	check_memory(s, h, l);
+	check_numa(s, h, l);
 	vs_check_host_room(s, u, h, l);
 	check_store(s, h, l);
 	for (size_t a = 0; a < s->nadapters; a++) {
