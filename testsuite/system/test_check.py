@@ -181,7 +181,8 @@ HARD = {"vf-off", "vf-incapable", "vf-inactive", "uplink-missing", "link-down", 
         "drs", "ha", "rights-missing"}
 
 
-OTHER_LINES = {"pf-changed", "rights-missing"}
+OTHER_LINES = {"pf-changed", "rights-missing",
+               "host-memory"}   # twice: the next beat knows the figure better
 
 
 def told(cluster, code, what):

@@ -305,6 +305,53 @@ static void a_host_of_another_size_is_estimated_again(void **state)
 			 35 * 2299 * 88 / 100);
 }
 
+static void what_changes_between_two_updates_is_told(void **state)
+{
+	const struct vcx_effective e = { 400000, 70000, 1 };
+
+	enter(*state, 0, &one);
+	settle(*state);
+	vs_capacity_cluster(*state, "c", &e);
+	/* An update of something else comes before the beat has ended. */
+	DELIVERS(*state, UPDATE(SET("f-hosts", OBJ("modify", "HostSystem",
+		"host-0", CHANGE("runtime.inQuarantineMode",
+		"{'_typeName':'boolean','_value':true}")))),
+		"host host-0 connected;");
+	settle(*state);
+	assert_string_equal(out, "host host-0 36x2299 400000MB hw0;");
+}
+
+#define NUMA_NODE(i, size) "{'typeId':" #i "," size ",'cpuID':[0,1,2,3]," \
+	"'pciId':['0000:0" #i ":00.0']}"
+#define NUMA_INFO(nodes) UPDATE(SET("f-hosts", OBJ("modify", "HostSystem", \
+	"host-0", CHANGE("hardware.numaInfo", "{'numNodes':2,'numaNode':[" \
+	nodes "]}"))))
+
+/* memorySize is of 8.0; hosts of 6.7 and 7.0.1 have a range alone, which may be
+ * one page. */
+static void numa_nodes_have_their_part_of_what_vms_can_have(void **state)
+{
+	int cores;
+	int64_t mb;
+
+	enter(*state, 0, &one);
+	assert_int_equal(feed(*state, NUMA_INFO(
+		NUMA_NODE(0, "'memoryRangeLength':274877906944") ","
+		NUMA_NODE(1, "'memoryRangeLength':4096"))), 0);
+	assert_int_equal(vs_inv_numa_of(host(*state, 0), "0000:00:00.0",
+					&cores, &mb), 0);
+	assert_int_equal(mb, 262144 * (524143 * 88LL / 100 - 1024) / 524143);
+	assert_int_equal(cores, 2);
+	assert_int_equal(vs_inv_numa_of(host(*state, 0), "0000:01:00.0",
+					&cores, &mb), 1);
+	assert_int_equal(mb, 0);
+	assert_int_equal(feed(*state, NUMA_INFO(
+		NUMA_NODE(0, "'memorySize':137438953472,"
+			  "'memoryRangeLength':4096"))), 0);
+	vs_inv_numa_of(host(*state, 0), "0000:00:00.0", &cores, &mb);
+	assert_int_equal(mb, 131072 * (524143 * 88LL / 100 - 1024) / 524143);
+}
+
 static void what_is_no_tree_is_not_read(void **state)
 {
 	struct vs_jdoc doc = parse("{'key':'host','config':{'cpuAllocation':"
@@ -328,6 +375,8 @@ int main(void)
 		T(hosts_without_system_resources_share_the_rest),
 		T(a_small_rise_is_not_told_and_any_fall_is),
 		T(a_host_of_another_size_is_estimated_again),
+		T(what_changes_between_two_updates_is_told),
+		T(numa_nodes_have_their_part_of_what_vms_can_have),
 		T(what_is_no_tree_is_not_read),
 	};
 

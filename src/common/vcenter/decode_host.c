@@ -456,8 +456,10 @@ void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
 	out.incapable = incapable;
 	out.nincapable = join_incapable(h, incapable);
 	vs_inv_host_facts_put(h, &out, switches);
-	h->capacity.told_mb = out.memory_mb;
-	h->capacity.told_mhz = out.cpu_mhz;
+	if (h->has & VS_VC_HOST_HW) {
+		h->capacity.told_mb = out.memory_mb;
+		h->capacity.told_mhz = out.cpu_mhz;
+	}
 	h->has = 0;
 	if (!h->name)
 		out.has &= ~VS_VC_HOST_NAME;
