@@ -41,6 +41,11 @@ lint_spelling() {
 		xargs -r codespell -L 'mor,ro,nd,te,ans,fo,inout,clos,crate,hda,noth,bu')
 }
 
+# The product's table, the manual page and the guide name the same privileges.
+lint_privileges() {
+	/usr/bin/python3 "$VS_TOP/testsuite/lint/rights.py" "$VS_TOP"
+}
+
 lint_cppcheck() {
 	(cd "$VS_TOP" && cppcheck --quiet --error-exitcode=1 --std=c11 \
 		--enable=warning,portability --inline-suppr \

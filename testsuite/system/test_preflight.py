@@ -4,6 +4,7 @@ and heals without a restart; and Mode=observe with a read-only account."""
 
 import pathlib
 import re
+import sys
 
 import pytest
 
@@ -11,7 +12,10 @@ from cluster import Cluster, wait_for
 from daemons import USERNAME
 from worlds import world
 
-MAN = pathlib.Path(__file__).parents[2] / "src/svf/vsphere.conf.5.in"
+TOP = pathlib.Path(__file__).parents[2]
+sys.path.append(str(TOP / "testsuite/lint"))
+import rights as privileges    # noqa: E402
+
 AT = {
     "The Folder, propagating": ["DC0/vm/slurm"],
     "Each ResourcePool (or the cluster, if none is given)":
@@ -24,25 +28,18 @@ AT = {
 READ_ONLY = [{"user": USERNAME, "role": "ReadOnly"}]
 
 
-def roles_of_man():
-    """What the manual page asks for: its headings and privileges."""
-    text = MAN.read_text().split(".SH PRIVILEGES")[1].split(".SH ")[0]
-    roles = {}
-    for part in text.split(".TP\n")[1:]:
-        head, body = part.split("\n", 1)
-        for line in body.replace(",\n", ", ").splitlines():
-            m = re.match(r"([\w.]+): (.*)", line)
-            if m:
-                roles.setdefault(head, []).extend(
-                    f"{m[1]}.{p.strip()}" for p in m[2].split(","))
-            elif re.match(r"[\w]+\.[\w.]+$", line):
-                roles.setdefault(head, []).append(line)
-    return roles
-
-
-ROLES = roles_of_man()
+# What is needed only with a key of vsphere.conf has a heading of its own.
+ROLES = {head: sorted(privs) for head, privs in privileges.manual(TOP).items()
+         if ", with " not in head}
 LEAST = READ_ONLY + [{"user": USERNAME, "entity": e, "role": role}
                      for role, entities in AT.items() for e in entities]
+
+
+def no_call_needed_more(cluster):
+    """The simulator counts what calls need, by a list of its own."""
+    needs = {(p, kind) for p, kinds in cluster.counters()["needs"].items()
+             for kind in kinds}
+    assert needs and needs <= privileges.by_kind(privileges.product(TOP))
 
 
 def make_cluster():
@@ -85,6 +82,7 @@ def test_what_the_manual_page_asks_for_is_enough(cluster):
     assert cluster.wait_job(job, 40).strip() == "vm004"
     cluster.must("scontrol", "update", "nodename=vm004", "state=power_down")
     wait_for("it is off", 30, lambda: not cluster.is_on("vm004"))
+    no_call_needed_more(cluster)
     assert not re.search("NoPermission|privileges", cluster.ctld_log())
 
 
@@ -142,6 +140,7 @@ def test_clones_of_parents_want_rights_of_their_own(fresh, kind, rights):
     assert c.wait_job(job, 90).strip() == "vm001"
     assert not lacking()
     assert [v for v in c.state()["vms"] if v["name"].startswith("parent-")]
+    no_call_needed_more(c)
     assert not re.search("NoPermission", c.ctld_log())
 
 
@@ -156,6 +155,30 @@ def test_notes_on_vms_want_a_right_of_their_own(cluster):
                 **ROLES, role: ROLES[role] + [right]}))
     cluster.change_vsphere(' Annotation="no backup"', "")
     cluster.do("permissions", roles=ROLES, permissions=LEAST)
+
+
+def test_storage_policies_want_a_right_at_the_root(fresh):
+    policy = "aa6d5a82-1c88-45da-85d3-3d74b91a5bad"
+    c = fresh(nodes=1, vsphere={"ShutdownGrace": 1}, inventory=world(
+        hosts=1, roles=ROLES, permissions=LEAST, storagePolicies=[policy]))
+    c.wait_ready()
+    assert not notes(c)
+    c.change_vsphere("Template=rhel9-ofed",
+                     f"Template=rhel9-ofed StoragePolicy={policy}")
+
+    def give():
+        assert c.calls("CloneVM_Task") == 0
+        fix = c.run("svf", "check", "rights-missing").stdout
+        assert "govc role.create ROLE System.Anonymous System.Read " \
+            f"System.View StorageProfile.View\n" in fix
+        assert f"-principal '{USERNAME}' -role ROLE -propagate=true /" in fix
+        c.do("permissions", permissions=[
+            {"user": USERNAME, "role": "Root"}] + LEAST[1:], roles={
+            **ROLES, "Root": ["StorageProfile.View", "System.View",
+                              "System.Read", "System.Anonymous"]})
+    refused(c, "the account lacks privileges on vCenter's root: "
+            "StorageProfile.View", give)
+    no_call_needed_more(c)
 
 
 def test_drs_that_chooses_hosts_is_refused_until_it_is_manual(cluster):

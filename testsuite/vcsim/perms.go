@@ -219,6 +219,7 @@ func (c *call) authorize() error {
 	} else if c.o == nil {
 		return nil
 	}
+	c.w.count.need(c, needs)
 	var missing []need
 	for _, n := range needs {
 		if n.o != nil && !c.w.has(c.s.login, n.o, n.priv) && !(n.priv == viewPriv && c.w.sees(c.s, n.o)) {
@@ -255,7 +256,8 @@ func deny(missing []need) error {
 // a user has.
 func (w *world) allPrivs() []string {
 	set := map[string]bool{"System.Anonymous": true, viewPriv: true, readPriv: true}
-	for _, p := range knownPrivs {
+	for _, d := range documented {
+		p := d[0]
 		set[p] = true
 	}
 	for _, r := range w.inv.Roles {

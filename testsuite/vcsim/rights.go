@@ -11,16 +11,47 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 )
 
-var knownPrivs = []string{
-	"VirtualMachine.Inventory.CreateFromExisting", "VirtualMachine.Inventory.Delete", "VirtualMachine.Inventory.Unregister",
-	"VirtualMachine.Provisioning.Clone", "VirtualMachine.Provisioning.DeployTemplate", "VirtualMachine.Provisioning.CreateTemplateFromVM",
-	"VirtualMachine.Provisioning.CloneTemplate", "VirtualMachine.Provisioning.Customize", "VirtualMachine.Provisioning.MarkAsTemplate",
-	"VirtualMachine.Interact.PowerOn", "VirtualMachine.Interact.PowerOff", "VirtualMachine.Interact.CreateSecondary", "VirtualMachine.Interact.Suspend", "VirtualMachine.State.CreateSnapshot",
-	"VirtualMachine.Config.AddNewDisk", "VirtualMachine.Config.AddExistingDisk", "VirtualMachine.Config.RemoveDisk",
-	"VirtualMachine.Config.AddRemoveDevice", "VirtualMachine.Config.EditDevice", "VirtualMachine.Config.AdvancedConfig",
-	"VirtualMachine.Config.CPUCount", "VirtualMachine.Config.Memory", "VirtualMachine.Config.Resource", "VirtualMachine.Config.Settings",
-	"VirtualMachine.Config.Rename", "VirtualMachine.Config.Annotation", "Resource.AssignVMToPool", "Resource.ColdMigrate", "Resource.HotMigrate",
-	"Datastore.AllocateSpace", "Network.Assign", "Host.Config.Maintenance", "Sessions.ValidateSession", "Global.CancelTask"}
+// documented is the simulator's own list of privileges, each with the text that it
+// is from: T:n is a line of govmomi v0.55.0's vim25/types/types.go, which is
+// VMware's documentation; M:name is the page of that method in the vSphere Web
+// Services API reference, under "Required Privileges".
+var documented = [][2]string{
+	{"VirtualMachine.Inventory.CreateFromExisting", "T:10677"},
+	{"VirtualMachine.Inventory.Delete", "M:Destroy_Task"},
+	{"VirtualMachine.Inventory.Unregister", "M:UnregisterVM"},
+	{"VirtualMachine.Provisioning.Clone", "M:CloneVM_Task"},
+	{"VirtualMachine.Provisioning.DeployTemplate", "M:CloneVM_Task"},
+	{"VirtualMachine.Provisioning.CreateTemplateFromVM", "M:CloneVM_Task"},
+	{"VirtualMachine.Provisioning.CloneTemplate", "M:CloneVM_Task"},
+	{"VirtualMachine.Provisioning.Customize", "M:CloneVM_Task"},
+	{"VirtualMachine.Provisioning.MarkAsTemplate", "M:MarkAsTemplate"},
+	{"VirtualMachine.Interact.PowerOn", "M:PowerOnVM_Task"},
+	{"VirtualMachine.Interact.PowerOff", "M:PowerOffVM_Task"},
+	{"VirtualMachine.Interact.CreateSecondary", "M:CreateSecondaryVM_Task"},
+	{"VirtualMachine.Interact.Suspend", "M:SuspendVM_Task"},
+	{"VirtualMachine.State.CreateSnapshot", "M:CreateSnapshot_Task"},
+	{"VirtualMachine.Config.AddNewDisk", "T:90007"},
+	{"VirtualMachine.Config.AddExistingDisk", "T:90005"},
+	{"VirtualMachine.Config.RemoveDisk", "T:90009"},
+	{"VirtualMachine.Config.AddRemoveDevice", "T:90010"},
+	{"VirtualMachine.Config.EditDevice", "T:90003"},
+	{"VirtualMachine.Config.AdvancedConfig", "T:90059"},
+	{"VirtualMachine.Config.CPUCount", "T:89938"}, // written CpuCount there
+	{"VirtualMachine.Config.Memory", "T:89957"},
+	{"VirtualMachine.Config.Resource", "T:90017"},
+	{"VirtualMachine.Config.Settings", "T:89769"},
+	{"VirtualMachine.Config.Rename", "T:89754"},
+	{"VirtualMachine.Config.Annotation", "M:ReconfigVM_Task"},
+	{"Resource.AssignVMToPool", "T:69132"},
+	{"Resource.ColdMigrate", "M:RelocateVM_Task"},
+	{"Resource.HotMigrate", "M:RelocateVM_Task"},
+	{"Datastore.AllocateSpace", "T:16590"},
+	{"Network.Assign", "T:90012"},
+	{"Host.Config.Maintenance", "T:13071"},
+	{"Sessions.ValidateSession", "M:SessionIsActive"},
+	{"Global.CancelTask", "M:CancelTask"},
+	{"StorageProfile.View", ""}, // of clones with a profile nothing is said: demanded to be safe
+}
 
 var rights map[string]func(c *call) []need
 
@@ -103,6 +134,9 @@ func cloneRights(c *call) []need {
 	for _, o := range nets {
 		res = append(res, need{o, "Network.Assign"})
 	}
+	if len(loc.Profile) > 0 {
+		res = append(res, need{w.get(w.content.RootFolder), "StorageProfile.View"})
+	}
 	if req.Spec.Config != nil {
 		res = append(res, v.configNeeds(folder, req.Spec.Config, true)...)
 	}
@@ -182,7 +216,9 @@ func relocateRights(c *call) []need {
 		res = append(res, need{c.o, "Resource.HotMigrate"})
 	}
 	if p := req.Spec.Pool; p != nil && (v.m.ResourcePool == nil || *p != *v.m.ResourcePool) {
-		res = append(res, need{c.w.get(*p), "Resource.AssignVMToPool"})
+		// "Move a virtual machine into a resource pool", of the vSphere Security
+		// guide's table of common tasks: on the VM as well as on the pool.
+		res = append(res, need{c.w.get(*p), "Resource.AssignVMToPool"}, need{c.o, "Resource.AssignVMToPool"})
 	}
 	if d := req.Spec.Datastore; d != nil && *d != v.m.Datastore[0] {
 		res = append(res, need{c.w.get(*d), "Datastore.AllocateSpace"})

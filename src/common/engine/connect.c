@@ -48,6 +48,14 @@ static bool notes_wanted(const struct vs_conf *conf)
 	return false;
 }
 
+static bool policy_wanted(const struct vs_conf *conf)
+{
+	for (size_t i = 0; i < conf->npartitions; i++)
+		if (conf->partitions[i].storage_policy)
+			return true;
+	return false;
+}
+
 static bool clone_wanted(const struct vs_conf *conf, enum vs_clone_kind wanted)
 {
 	enum vs_clone_kind kind;
@@ -96,6 +104,7 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
 		.max_body = 64 << 20,
 		.devices = vs_devices_wanted(c),
 		.notes = notes_wanted(conf),
+		.policy = policy_wanted(conf),
 		.linked = clone_wanted(conf, VS_CLONE_LINKED),
 		.instant = clone_wanted(conf, VS_CLONE_INSTANT),
 		.vmotion = !c->observe && vmotion_wanted(conf),

@@ -353,6 +353,8 @@ static bool takes(const struct vs_profile *p, const struct vs_lack *l)
 		return p->clone != VS_CLONE_FULL;
 	if (l->use == VS_VC_FOR_LINKED)
 		return p->clone == VS_CLONE_LINKED;
+	if (l->use == VS_VC_FOR_POLICY)
+		return p->storage_policy[0];
 	return !strcmp(!strcmp(l->key, "Template") ? p->template_name :
 		       p->adapter->network, l->name);
 }
@@ -388,13 +390,28 @@ static char *role_update(const char *how, const char *privs)
 	return out;
 }
 
+/* "Folder=slurm"; caller frees. */
+static char *lack_where(const struct vs_lack *l)
+{
+	return l->key[0] ? vs_asprintf("%s=%s", l->key, l->name) :
+		vs_strdup("vCenter's root");
+}
+
+/* At the root the account has Read-only, which is no role to be changed. */
+static char *lack_fix(const struct vs_lack *l, const char *user)
+{
+	return l->key[0] ? role_update("-a", l->privs) : vs_asprintf(
+		"govc role.create ROLE System.Anonymous System.Read System.View %s\n"
+		"govc permissions.set -principal '%s' -role ROLE -propagate=true /",
+		l->privs, user);
+}
+
 /* Above the folder and the pools, it is to read, and no more. */
 static void found_excess(struct vs_core *c, const struct vs_lack *l,
 			 const char *user)
 {
 	bool root = !l->key[0], dc = !strcmp(l->key, "Datacenter");
-	VS_FREE char *where = root ? vs_strdup("vCenter's root") :
-		vs_asprintf("%s=%s", l->key, l->name);
+	VS_FREE char *where = lack_where(l);
 	VS_FREE char *is = vs_asprintf("on %s: %s", where, l->privs);
 	VS_FREE char *read = vs_check_readonly(user);
 	VS_FREE char *fix = root ? vs_strdup(read) :
@@ -443,13 +460,14 @@ void vs_rights_check(struct vs_core *c)
 	}
 	for (size_t i = 0; i < c->nlacks; i++) {
 		const struct vs_lack *l = &c->lacks[i];
+		VS_FREE char *where = lack_where(l);
 		VS_FREE char *why = vs_asprintf(
-			"the account lacks privileges on %s=%s: %s", l->key,
-			l->name, l->privs);
+			"the account lacks privileges on %s: %s", where,
+			l->privs);
 		VS_FREE char *is = vs_asprintf("without %s", l->privs);
-		VS_FREE char *fix = role_update("-a", l->privs);
+		VS_FREE char *fix = lack_fix(l, user);
 		const struct vs_says says = {
-			VS_CHECK_RIGHTS_MISSING, l->name, is,
+			VS_CHECK_RIGHTS_MISSING, l->key[0] ? l->name : "/", is,
 			"the role of vsphere.conf(5), PRIVILEGES",
 			fix };
 

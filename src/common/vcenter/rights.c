@@ -4,7 +4,8 @@
  * names, so that a missing privilege is said by name before a job meets it, and
  * one in excess is said too.
  *
- * Rules: the table is what vsphere.conf(5) promises, no more; what is in excess
+ * Rules: the table is what vsphere.conf(5) and the guide promise, no more: lint
+ * compares them (testsuite/lint/rights.py). What is in excess
  * above is not told again of what inherits it. An answer that
  * doesn't come leaves the rights unknown, which refuses nobody: vCenter itself
  * keeps watch at each call. Never asks of what isn't in the configuration, the
@@ -29,7 +30,8 @@ enum on { ON_FOLDER = 1, ON_POOL = 2, ON_STORE = 4, ON_NETWORK = 8,
 	  FOR_PARENTS = 256,	/* with Clone=linked or instant: they lie there, */
 	  FOR_LINKED = 512,	/* with a snapshot if it is linked */
 	  FOR_VMOTION = 1024,	/* of use only where running VMs may move, */
-	  FOR_SUSPEND = 2048 };	/* where they may be suspended */
+	  FOR_SUSPEND = 2048,	/* where they may be suspended, */
+	  FOR_POLICY = 4096 };	/* on the root, with StoragePolicy= */
 
 /* Where it is needed, and where in excess. */
 static const struct { const char *priv; unsigned int on, spare; } table[] = {
@@ -55,6 +57,7 @@ static const struct { const char *priv; unsigned int on, spare; } table[] = {
 	{ "Datastore.AllocateSpace", ON_STORE, 0 },
 	{ "Network.Assign", ON_NETWORK | ON_OWN_NETWORK, 0 },
 	{ "VirtualMachine.Provisioning.DeployTemplate", ON_TEMPLATE, 0 },
+	{ "StorageProfile.View", FOR_POLICY, 0 },
 	{ "Host.Config.Maintenance", 0,
 	  ABOVE | ON_FOLDER | ON_POOL },
 	{ "Authorization.ModifyPermissions", 0,
@@ -144,7 +147,8 @@ static void add_template(struct vcx_rights *r, const struct vcx_template *t)
 
 static void add_all(struct vs_vc *vc, struct vcx_rights *r)
 {
-	add(r, ABOVE, "Folder", vc->ids.root, "", "");
+	add(r, ABOVE | (vc->policy ? FOR_POLICY : 0), "Folder", vc->ids.root,
+	    "", "");
 	add(r, ABOVE, "Datacenter", vc->dc, "Datacenter", vc->dc_name);
 	add(r, ON_FOLDER | (vc->notes ? FOR_NOTES : 0) |
 	    (vc->linked || vc->instant ? FOR_PARENTS : 0) |
@@ -218,7 +222,8 @@ static enum vs_vc_use use_of(unsigned int on)
 		on == FOR_PARENTS ? VS_VC_FOR_PARENTS :
 		on == FOR_LINKED ? VS_VC_FOR_LINKED :
 		on == FOR_VMOTION ? VS_VC_FOR_VMOTION :
-		on == FOR_SUSPEND ? VS_VC_FOR_SUSPEND : VS_VC_FOR_JOBS;
+		on == FOR_SUSPEND ? VS_VC_FOR_SUSPEND :
+		on == FOR_POLICY ? VS_VC_FOR_POLICY : VS_VC_FOR_JOBS;
 }
 
 static void judge(struct vcx_rights *r, struct entity *e, struct vs_j of)
@@ -236,7 +241,7 @@ static void judge(struct vcx_rights *r, struct entity *e, struct vs_j of)
 		if (!(table[i].spare & e->on) || !has || r->above[i])
 			continue;
 		list_add(&e->spare, table[i].priv, "");
-		r->above[i] = e->on == ABOVE;
+		r->above[i] = e->on & ABOVE;
 	}
 }
 

@@ -240,6 +240,7 @@ struct vs_vc *vs_vc_new(const struct vs_vc_conf *conf,
 	vc->insecure = c.insecure;
 	vc->read_only = c.read_only;
 	vc->notes = c.notes;
+	vc->policy = c.policy;
 	vc->linked = c.linked;
 	vc->instant = c.instant;
 	vc->vmotion = c.vmotion;

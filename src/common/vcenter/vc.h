@@ -54,6 +54,7 @@ struct vs_vc_conf {
 	bool instant;			/* instant ones */
 	bool vmotion;			/* running VMs may leave their hosts */
 	bool suspend;			/* some may be suspended */
+	bool policy;			/* some have a storage policy */
 	struct vs_vc_names names;
 };
 
@@ -228,10 +229,11 @@ struct vs_vc_task {
 /* Privileges that the account lacks on what a key of the configuration names:
  * "Folder", "slurm", "VirtualMachine.Inventory.Delete, ...". What only some VMs
  * take is told by itself: those with notes, those with a parent, linked clones.
- * What is of use for vMotion or for suspending VMs alone bars no job. */
+ * What is of use for vMotion or for suspending VMs alone bars no job. Of the
+ * vCenter's root key and name are "". */
 enum vs_vc_use { VS_VC_FOR_JOBS, VS_VC_FOR_NOTES, VS_VC_FOR_PARENTS,
 		 VS_VC_FOR_LINKED, VS_VC_FOR_VMOTION, VS_VC_FOR_SUSPEND,
-		 VS_VC_USES };
+		 VS_VC_FOR_POLICY, VS_VC_USES };
 struct vs_vc_lack { const char *key, *name, *privs; enum vs_vc_use use; };
 
 /* unreservedForVm, 0 if overcommitted, -1 unknown; what all its VMs may use

@@ -237,7 +237,8 @@ struct vs_vc {
 	/* configuration, all our own copies */
 	char *url, *username, *password_file, *ca_file;
 	unsigned int password_uid;
-	bool insecure, read_only, notes, linked, instant, vmotion, suspend;
+	bool insecure, read_only, notes, linked, instant, vmotion, suspend,
+	     policy;
 	int call_timeout_ms, wait_seconds;
 	size_t max_body;
 	char *dc_name, *folder_name;
@@ -355,7 +356,6 @@ void vs_vcx_cluster_set(struct vcx_cluster *c, struct vs_j configuration_ex);
 void vs_vcx_cluster_forget(struct vcx_cluster *c);	/* all is unknown */
 struct vs_vc_cluster vs_vcx_cluster_view(const struct vcx_cluster *c);
 
-/* ---- PlaceVm (where.c) ---------------------------------------------------- */
 /* ---- capacity of hosts (capacity.c) ---------------------------------------- */
 /* Adds to the question of a slow beat the hosts whose systemResources are due. */
 void vs_vcx_capacity_ask(struct vs_vc *vc, struct json_object *props,
@@ -366,6 +366,7 @@ void vs_vcx_capacity_seen(struct vs_vc *vc, const char *moid,
  * vs_inv_flush. */
 void vs_vcx_capacity(struct vs_vc *vc);
 
+/* ---- PlaceVm (where.c) ---------------------------------------------------- */
 struct json_object *vs_vcx_where_spec(const struct vs_vc_where *w);
 /* The moId of the host that is recommended most, or "". */
 const char *vs_vcx_where_read(struct vs_j placement_result);
