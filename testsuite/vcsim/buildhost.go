@@ -101,7 +101,6 @@ func (w *world) buildHost(c *cluster, s *hostSpec, name string) error {
 	m.Runtime = types.HostRuntimeInfo{ConnectionState: "connected", PowerState: "poweredOn", StandbyMode: "none",
 		BootTime: &boot, InQuarantineMode: types.NewBool(false)}
 	h.hardware()
-	h.resources()
 	h.config(c.dc)
 	for i, d := range c.dc.storeList {
 		if on := c.dc.spec.Datastores[i].Hosts; len(on) > 0 && !slices.Contains(on, name) {
@@ -205,6 +204,7 @@ func (h *host) hardware() {
 	}
 	h.sharedHardware(hw)
 	h.m.Hardware = hw
+	h.resources()
 	h.m.Summary = types.HostListSummary{Host: &h.m.Self, OverallStatus: "green", Runtime: &h.m.Runtime,
 		Hardware: &types.HostHardwareSummary{Vendor: "Simulated", Model: "SR-IOV host", Uuid: hw.SystemInfo.Uuid, CpuModel: "Simulated CPU",
 			MemorySize: hw.MemorySize, CpuMhz: int32(s.Mhz), NumCpuPkgs: int16(s.Numa), NumCpuCores: int16(s.Cores),

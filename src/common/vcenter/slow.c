@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The slow beat: what vCenter doesn't stream. Recent tasks (by anybody), room
- * in the pools and on the datastore, the clusters' DRS and HA, what hosts keep
- * for themselves, the templates' versions, the account's rights, and whether all that was found by name is
- * still there.
+ * in the pools and on the datastore, the clusters' DRS and HA, what hosts keep for
+ * themselves, the templates' versions, the account's rights, and whether all that
+ * was found by name is still there.
  *
  * Rules: three requests a beat while all is there and nothing has changed, two
  * while nobody is in a hurry (calm.c); a task once seen finished is not read
@@ -302,6 +302,12 @@ static void one_template(struct vs_vc *vc, const char *moid, struct vs_j p,
 
 static void one_cluster(struct vs_vc *vc, const char *moid, struct vs_j p)
 {
+	const struct vcx_effective e = {
+		vs_j_int_or(vs_vcx_prop(p, "summary.effectiveMemory"), 0),
+		vs_j_int_or(vs_vcx_prop(p, "summary.effectiveCpu"), 0),
+		(int)vs_j_int_or(vs_vcx_prop(p, "summary.numEffectiveHosts"),
+				 0) };
+
 	for (size_t i = 0; i < vc->nclusters; i++) {
 		if (strcmp(vc->clusters[i].moid, moid))
 			continue;
@@ -309,13 +315,7 @@ static void one_cluster(struct vs_vc *vc, const char *moid, struct vs_j p)
 				   vs_vcx_prop(p, "configurationEx"));
 		vs_str_replace(&vc->clusters[i].browser, vs_j_ref(
 			vs_vcx_prop(p, "environmentBrowser"), NULL));
-		vc->clusters[i].effective = (struct vcx_effective){
-			vs_j_int_or(vs_vcx_prop(p, "summary.effectiveMemory"),
-				    0),
-			vs_j_int_or(vs_vcx_prop(p, "summary.effectiveCpu"), 0),
-			(int)vs_j_int_or(vs_vcx_prop(p,
-					"summary.numEffectiveHosts"), 0),
-		};
+		vc->clusters[i].effective = e;
 	}
 }
 
@@ -358,7 +358,8 @@ static void on_value(struct vcx_read *r, const char *type, const char *moid,
 	} else if (!strcmp(type, "ClusterComputeResource")) {
 		one_cluster(vc, moid, props);
 	} else if (!strcmp(type, "HostSystem")) {
-		vs_vcx_capacity_seen(vc, moid, props);
+		vs_vcx_capacity_seen(vc, moid,
+				     vs_vcx_prop(props, "systemResources"));
 	} else {
 		one_network(vc, moid);
 	}

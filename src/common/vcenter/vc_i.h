@@ -361,7 +361,7 @@ struct vs_vc_cluster vs_vcx_cluster_view(const struct vcx_cluster *c);
 void vs_vcx_capacity_ask(struct vs_vc *vc, struct json_object *props,
 			 struct json_object *objects);
 void vs_vcx_capacity_seen(struct vs_vc *vc, const char *moid,
-			  struct vs_j prop_set);
+			  struct vs_j system_resources);
 /* Fits all hosts' figures to what is known; those that changed wait for
  * vs_inv_flush. */
 void vs_vcx_capacity(struct vs_vc *vc);
