@@ -170,8 +170,10 @@ part_vcsim() {
 		make -C "$VS_BUILD" -j "$(vs_jobs)" check-programs
 	one "govmomi understands every request body" \
 		"$VS_TOP/testsuite/golden/run.sh" "$VS_BUILD/testsuite/unit/vc_bodies"
+	one "the client understands a fault of each type that govmomi knows" \
+		"$VS_TOP/testsuite/golden/faults.sh" "$VS_BUILD/testsuite/unit/vc_faults"
 	go_modules "$VS_TOP/testsuite/vcsim"
-	go_test 1
+	go_test 2
 }
 
 # The tests of the simulator's module; BEFORE others of the part ran before it.

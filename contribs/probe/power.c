@@ -10,6 +10,7 @@
 #include "probe.h"
 #include "util/mem.h"
 #include "util/time.h"
+#include "vcenter/fault.h"
 
 /* A VM with a card on a host's PF, or where vCenter wants it. */
 static const char *make_card(struct probe *p, const struct host *h,
@@ -218,8 +219,7 @@ static void multi_on(struct probe *p, const char *moid, struct answer *a)
 		one = vs_j_at(vs_j_opt(res, "notAttempted"), 0);
 		if (vs_j_len(vs_j_opt(res, "notAttempted")))
 			saw(a, "PowerOnMultiVM_Task attempts nothing: %s",
-			    vs_j_type(vs_j_opt(vs_j_opt(one, "fault"),
-					       "fault")));
+			    vs_vcx_fault_type(vs_j_opt(one, "fault")));
 		one = vs_j_at(vs_j_opt(res, "attempted"), 0);
 		if (vs_j_len(vs_j_opt(res, "attempted")))
 			saw_task(p, a, "PowerOnMultiVM_Task's own task",

@@ -14,6 +14,7 @@
 #include "util/mem.h"
 #include "util/name.h"
 #include "util/time.h"
+#include "vcenter/fault.h"
 #include "vcenter/spec.h"
 
 /* ---- operations -------------------------------------------------------------- */
@@ -114,6 +115,7 @@ struct op *ask_task(struct probe *p, const char *type, const char *moid,
 void saw_task(struct probe *p, struct answer *a, const char *what,
 	      const char *task)
 {
+	struct vs_err err = { 0 };
 	struct reply r;
 	struct vs_j error;
 
@@ -121,10 +123,10 @@ void saw_task(struct probe *p, struct answer *a, const char *what,
 		saw_err(a, what, &r.err);
 	} else {
 		error = vs_j_opt(vs_j_root(&r.doc), "error");
+		vs_vcx_fault(error, VCX_IN_TASK, &err);
 		saw(a, "%s: %s: %s", what,
-		    vs_j_null(error) ? "no fault" :
-		    vs_j_type(vs_j_opt(error, "fault")),
-		    vs_j_str_or(vs_j_opt(error, "localizedMessage"), ""));
+		    vs_j_null(error) ? "no fault" : vs_vcx_fault_type(error),
+		    vs_j_null(error) ? "" : err.text);
 	}
 	reply_free(&r);
 }

@@ -3,6 +3,9 @@
 // Golden reads lines "TYPE<TAB>JSON", decodes each into govmomi's type of that
 // name and encodes it back. A member or a _typeName that is lost on the way is
 // one that vCenter would not understand: the line fails.
+//
+// Golden -faults DIR prints lines of the same form, for the client's decoder: an
+// instance of each fault type that DIR, govmomi's vim25/types, declares.
 package main
 
 import (
@@ -88,6 +91,13 @@ func check(name, text string) error {
 }
 
 func main() {
+	if len(os.Args) == 3 && os.Args[1] == "-faults" {
+		if err := faults(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(make([]byte, 1<<20), 1<<24)
 	good, bad := 0, 0

@@ -30,6 +30,10 @@
 	",'objectSet':[" objs "]}"
 #define UPDATE(filters) "{'_typeName':'UpdateSet','version':'1'," \
 	"'filterSet':[" filters "]}"
+/* A fault in data: as VI JSON of vCenter 8.0.3 has it, and as SOAP has it. */
+#define FLAT(type) "{'_typeName':'" type "','faultstring':'No.'}"
+#define NESTED(type) "{'_typeName':'LocalizedMethodFault','fault':" \
+	"{'_typeName':'" type "'},'localizedMessage':'No.'}"
 #define OWNER "config.extraConfig[\\\"slurm.vsphere.owner\\\"]"
 #define NUMA "config.extraConfig[\\\"numa.nodeAffinity\\\"]"
 #define POWER(v) CHANGE("runtime.powerState", \

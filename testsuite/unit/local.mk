@@ -194,15 +194,18 @@ testsuite_unit_test_engine_model_SOURCES = testsuite/unit/test_engine_model.c \
 testsuite_unit_test_engine_model_CFLAGS = $(AM_CFLAGS) -DMAX_VMS=64 \
 	-DMAX_CALLS=4096
 
-# Not tests themselves: a driver for system/test_vcenter*.py, and the request
-# bodies for golden/run.sh.
-noinst_PROGRAMS += testsuite/unit/vc_live testsuite/unit/vc_bodies
+# Not tests themselves: a driver for system/test_vcenter*.py, the request bodies
+# for golden/run.sh, and the decoder of golden/faults.sh.
+noinst_PROGRAMS += testsuite/unit/vc_live testsuite/unit/vc_bodies \
+	testsuite/unit/vc_faults
 testsuite_unit_vc_live_SOURCES = testsuite/unit/vc_live.c \
 	testsuite/unit/vc_live_say.c testsuite/unit/vc_live.h
 testsuite_unit_vc_live_LDADD = src/common/libvs_core.la -lpthread
 testsuite_unit_vc_bodies_LDADD = src/common/libvs_core.la -lpthread
+testsuite_unit_vc_faults_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/golden/go.mod testsuite/golden/go.sum \
 	testsuite/golden/main.go testsuite/golden/run.sh \
+	testsuite/golden/faults.go testsuite/golden/faults.sh \
 	testsuite/mutation/accepted.txt testsuite/mutation/changes.py \
 	testsuite/mutation/mutate.py testsuite/mutation/vs_mutation.h \
 	testsuite/unit/run.sh

@@ -8,7 +8,7 @@
 #define BARRED(kind, changes, path) "{'kind':'" kind "','obj':" \
 	REF("VirtualMachine", "vm-1") ",'changeSet':[" changes \
 	"],'missingSet':[{'path':'" path "','fault':" \
-	"{'fault':{'_typeName':'NoPermission'}}}]}"
+	FLAT("NoPermission") "}]}"
 
 static void read_anew(struct vs_inv *inv, enum vcx_filter f, const char *props,
 		      const char *missing)
@@ -25,8 +25,7 @@ static void read_anew(struct vs_inv *inv, enum vcx_filter f, const char *props,
 }
 
 #define PROP(n, v) "{'name':'" n "','val':" v "}"
-#define MISSING "{'path':'parent','fault':{'fault':" \
-	"{'_typeName':'NoPermission'}}}"
+#define MISSING "{'path':'parent','fault':" NESTED("NoPermission") "}"
 
 static void wanted_is(struct vs_inv *inv, const char *words)
 {
@@ -72,6 +71,55 @@ static void what_may_be_read_again_is_readable_again(void **state)
 	wanted_is(*state, "");
 }
 
+#define BARRED_AS(fault) UPDATE(SET("f-vms", "{'kind':'enter','obj':" \
+	REF("VirtualMachine", "vm-1") ",'changeSet':[" \
+	CHANGE("config.hardware.device", "[]") "],'missingSet':[" \
+	"{'path':'runtime.host','fault':" fault "}]}"))
+
+static void what_bars_is_understood_in_both_forms(void **state)
+{
+	static const char *const t[] = { BARRED_AS(FLAT("NoPermission")),
+		BARRED_AS(NESTED("NoPermission")),
+		BARRED_AS("{'fault':{'_typeName':'NoPermission'}}") };
+
+	for (size_t i = 0; i < VS_COUNT(t); i++) {
+		feed(*state, UPDATE(SET("f-vms", OBJ("leave", "VirtualMachine",
+						     "vm-1", ""))));
+		assert_int_equal(feed(*state, t[i]), 0);
+		assert_non_null(strstr(out, "vm vm-1 unreadable"));
+		vs_inv_try_barred(*state);
+		wanted_is(*state, "vm-1/0 ");
+	}
+}
+
+#define OBJECT_MISSING(f, fault) UPDATE("{'filter':" \
+	REF("PropertyFilter", "f-vms") ",'missingSet':[{'obj':" \
+	REF("VirtualMachine", "vm-1") ",'fault':" fault "}]}")
+
+/* Its leave follows; until then nothing is to be read of it. */
+static void a_vm_that_is_gone_is_not_barred(void **state)
+{
+	static const char *const gone[] = {
+		OBJECT_MISSING("f-vms", FLAT("ManagedObjectNotFound")),
+		OBJECT_MISSING("f-vms", NESTED("ManagedObjectNotFound")) };
+	static const char *const barred[] = {
+		OBJECT_MISSING("f-vms", FLAT("NoPermission")),
+		OBJECT_MISSING("f-vms", NESTED("NoPermission")) };
+
+	feed(*state, UPDATE(SET("f-vms", OBJ("enter", "VirtualMachine", "vm-1",
+		POWER("poweredOn") ","
+		CHANGE("config.hardware.device", "[]")))));
+	for (size_t i = 0; i < VS_COUNT(gone); i++)
+		DELIVERS(*state, gone[i], "");
+	for (size_t i = 0; i < VS_COUNT(barred); i++) {
+		assert_int_equal(feed(*state, barred[i]), 0);
+		assert_true(vs_inv_vm_unreadable(vs_inv_vm(*state, "vm-1")));
+		read_anew(*state, VCX_F_VMS, PROP("config.hardware.device",
+						  "[]"), "");
+		assert_false(vs_inv_vm_unreadable(vs_inv_vm(*state, "vm-1")));
+	}
+}
+
 static void all_that_is_barred_has_its_turn(void **state)
 {
 	struct vs_inv *inv = *state;
@@ -82,7 +130,7 @@ static void all_that_is_barred_has_its_turn(void **state)
 		VS_FREE char *set = vs_asprintf(UPDATE(SET("f-vms",
 			"{'kind':'enter','obj':" REF("VirtualMachine", "vm-%d")
 			",'missingSet':[{'path':'config.template','fault':"
-			"{'fault':{'_typeName':'NoPermission'}}}]}")), i);
+			FLAT("NoPermission") "}]}")), i);
 
 		assert_int_equal(feed(inv, set), 0);
 	}
@@ -102,6 +150,8 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(what_may_be_read_again_is_readable_again),
+		T(what_bars_is_understood_in_both_forms),
+		T(a_vm_that_is_gone_is_not_barred),
 		T(all_that_is_barred_has_its_turn),
 	};
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vCenter's faults -> what to do next (vSphere's fault types, VI JSON form). */
+/*
+ * vCenter's faults -> what to do next (vSphere's fault types), in both forms:
+ * flat as in TaskInfo.error of vCenter 8.0.3, and wrapped as SOAP has it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,20 +102,70 @@ static const struct sample samples[] = {
 static void each_family_says_what_to_do(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < VS_COUNT(samples); i++) {
-		VS_FREE char *json = vs_asprintf(
+	for (size_t i = 0; i < 3 * VS_COUNT(samples); i++) {
+		const struct sample *s = &samples[i / 3];
+		VS_FREE char *json = i % 3 == 0 ? vs_asprintf(
 			"{'fault':{'_typeName':'%s'},"
-			"'localizedMessage':'It did not work.'}", samples[i].type);
+			"'localizedMessage':'It did not work.'}", s->type) :
+			i % 3 == 1 ? vs_asprintf(
+			"{'_typeName':'LocalizedMethodFault','fault':"
+			"{'_typeName':'%s'},'localizedMessage':"
+			"'It did not work.'}", s->type) : vs_asprintf(
+			"{'_typeName':'%s','faultstring':'It did not work.'}",
+			s->type);
 		struct vs_err err = judged(json, VCX_IN_TASK);
 
-		if (err.code != samples[i].code)
-			fail_msg("%s: %s", samples[i].type, vs_code_name(err.code));
+		if (err.code != s->code)
+			fail_msg("%s: %s", json, vs_code_name(err.code));
 		/* both kinds of no room are one to the engine */
-		assert_string_equal(err.fault, !strcmp(samples[i].type,
+		assert_string_equal(err.fault, !strcmp(s->type,
 			"InsufficientStorageSpace") ? VS_VC_FAULT_NO_SPACE :
-			samples[i].type);
+			s->type);
 		assert_string_equal(err.text, "It did not work.");
 	}
+}
+
+/* From a trace of vCenter 8.0.3 (evoila/meho, issue 3663). */
+static void the_form_of_a_real_vcenter_is_understood(void **state)
+{
+	struct vs_err err = judged("{'_typeName':'InvalidArgument',"
+		"'faultstring':'A specified parameter was not correct: "
+		"configSpec.guestId','invalidProperty':'configSpec.guestId'}",
+		VCX_IN_TASK);
+
+	(void)state;
+	assert_int_equal(err.code, VS_E_REQUEST);
+	assert_string_equal(err.fault, "InvalidArgument");
+	assert_string_equal(err.text, "A specified parameter was not correct: "
+			    "configSpec.guestId");
+}
+
+/* Five types have a member `fault` of their own, which is a cause. */
+static void a_cause_is_not_taken_for_the_fault(void **state)
+{
+#define CAUSE "'fault':{'_typeName':'RemoteDeviceNotSupported'," \
+	"'device':'CD'}"
+#define WRAPPED_CAUSE "'fault':{'_typeName':'LocalizedMethodFault','fault':" \
+	"{'_typeName':'RemoteDeviceNotSupported'},'localizedMessage':'CD.'}"
+#define OWN(cause) "{'_typeName':'DisallowedMigrationDeviceAttached'," cause "}"
+	static const char *const t[] = {
+		OWN(CAUSE), OWN(WRAPPED_CAUSE),
+		"{'_typeName':'LocalizedMethodFault','fault':" OWN(CAUSE) "}",
+		"{'fault':" OWN(WRAPPED_CAUSE) "}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(t); i++) {
+		struct vs_err err = judged(t[i], VCX_IN_TASK);
+
+		assert_string_equal(err.fault,
+				    "DisallowedMigrationDeviceAttached");
+		assert_int_equal(err.code, VS_E_REQUEST);
+	}
+	/* its words count all the same */
+	assert_string_equal(judged(OWN("'fault':{'_typeName':'X','faultstring':"
+		"'No SR-IOV virtual function'}"), VCX_IN_TASK).fault,
+		VS_VC_FAULT_NO_VF);
 }
 
 static void an_unknown_fault_is_judged_by_where_it_appeared(void **state)
@@ -147,6 +200,16 @@ static void a_missing_vf_is_known_by_its_words_in_any_fault(void **state)
 		"{'_typeName':'SystemError','faultstring':'General error',"
 		"'faultCause':{'fault':{'_typeName':'X','reason':"
 		"'No SR-IOV virtual function'}}}",
+		"{'_typeName':'NoCompatibleHost','faultstring':'No host.',"
+		"'error':[{'_typeName':'GenericVmConfigFault','faultstring':"
+		"'x','faultMessage':[{'key':'b','message':"
+		"'No SR-IOV virtual function (VF)'}]}]}",
+		"{'_typeName':'CannotAccessVmConfig','faultstring':'No.',"
+		"'reason':{'_typeName':'X','faultstring':"
+		"'No SR-IOV virtual function'}}",
+		"{'_typeName':'VmFaultToleranceConfigIssueWrapper','error':"
+		"{'_typeName':'LocalizedMethodFault','fault':{'_typeName':'X'},"
+		"'localizedMessage':'No SR-IOV virtual function'}}",
 	};
 
 	(void)state;
@@ -276,9 +339,45 @@ static void a_fault_of_the_wrong_shape_is_survived(void **state)
 	(void)state;
 	judged("null", VCX_IN_TASK);
 	judged("7", VCX_IN_TASK);
-	judged("{'fault':[],'localizedMessage':{}}", VCX_IN_TASK);
-	judged("{'_typeName':'X','faultMessage':7,'error':'a','reason':[]}",
-	       VCX_IN_TASK);
+	assert_string_equal(judged("{'_typeName':'LocalizedMethodFault'}",
+				   VCX_IN_TASK).fault, "UnknownFault");
+	assert_string_equal(judged("{'fault':[],'localizedMessage':{}}",
+				   VCX_IN_TASK).fault, "UnknownFault");
+	assert_string_equal(judged("{'_typeName':'X','fault':7}",
+				   VCX_IN_TASK).fault, "X");
+}
+
+/* What a fault has in it, of whatever type, is no failure of the update. */
+static void no_member_of_a_fault_fails_the_document(void **state)
+{
+	static const char *const shapes[] = { "7", "true", "'a'", "'\\u0000'",
+		"[]", "{}", "[null]", "[7]", "[['a']]", "{'fault':7}",
+		"{'_typeName':7}", "{'_typeName':'X','fault':[null]}" };
+	static const char *const names[] = { "fault", "reason", "error",
+		"faultCause", "faultMessage", "faultstring", "localizedMessage",
+		"privilegeId", "name", "existingState" };
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(shapes) * VS_COUNT(names); i++) {
+		VS_FREE char *json = vs_asprintf("{'_typeName':'SystemError',"
+			"'%s':%s}", names[i % VS_COUNT(names)],
+			shapes[i / VS_COUNT(names)]);
+		struct vs_err err = { 0 };
+		struct vs_jdoc doc;
+
+		for (char *p = json; *p; p++)
+			if (*p == '\'')
+				*p = '"';
+		assert_int_equal(vs_jdoc_parse(&doc, json, strlen(json), &err),
+				 0);
+		assert_string_equal(vs_vcx_fault_type(vs_j_root(&doc)),
+				    "SystemError");
+		vs_vcx_fault(vs_j_root(&doc), VCX_IN_TASK, &err);
+		assert_string_equal(err.fault, "SystemError");
+		if (vs_json_failed(&doc, &err))
+			fail_msg("%s: %s", json, err.text);
+		vs_jdoc_free(&doc);
+	}
 }
 
 int main(void)
@@ -296,6 +395,9 @@ int main(void)
 			the_text_is_one_line_and_names_what_is_missing),
 		cmocka_unit_test(a_sessions_key_is_taken_out_of_any_text),
 		cmocka_unit_test(a_fault_of_the_wrong_shape_is_survived),
+		cmocka_unit_test(the_form_of_a_real_vcenter_is_understood),
+		cmocka_unit_test(a_cause_is_not_taken_for_the_fault),
+		cmocka_unit_test(no_member_of_a_fault_fails_the_document),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

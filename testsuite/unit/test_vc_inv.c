@@ -267,7 +267,7 @@ static void what_we_may_not_read_is_unreadable_and_not_gone(void **state)
 	DELIVERS(*state, UPDATE(SET("f-vms", "{'kind':'enter','obj':"
 		REF("VirtualMachine", "vm-1") ",'changeSet':[" POWER("poweredOn")
 		"],'missingSet':[{'path':'config.hardware.device','fault':"
-		"{'fault':{'_typeName':'NoPermission'}}}]}")),
+		FLAT("NoPermission") "}]}")),
 		"vm vm-1 unreadable power=poweredOn host=;");
 }
 
@@ -294,7 +294,12 @@ static void a_lost_session_in_a_missing_set_is_an_error(void **state)
 	assert_int_equal(feed(*state, UPDATE(SET("f-vms", ENTER_A) ","
 		SET("f-ours", "{'kind':'enter','obj':"
 		REF("VirtualMachine", "vm-1") ",'missingSet':[{'path':'name',"
-		"'fault':{'fault':{'_typeName':'NotAuthenticated'}}}]}"))), -1);
+		"'fault':" FLAT("NotAuthenticated") "}]}"))), -1);
+	assert_int_equal(err.code, VS_E_RELOGIN);
+	assert_int_equal(feed(*state, UPDATE("{'filter':"
+		REF("PropertyFilter", "f-vms") ",'missingSet':[{'obj':"
+		REF("VirtualMachine", "vm-1") ",'fault':"
+		NESTED("NotAuthenticated") "}]}")), -1);
 	assert_int_equal(err.code, VS_E_RELOGIN);
 	assert_string_equal(out, "");
 }

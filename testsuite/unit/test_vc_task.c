@@ -42,8 +42,12 @@ static int end(void **state)
 #define STATE(v) CHANGE("info.state", "{'_typeName':'TaskInfoState'," \
 			"'_value':'" v "'}")
 #define RESULT CHANGE("info.result", REF("VirtualMachine", "vm-7"))
-#define ERROR CHANGE("info.error", "{'fault':{'_typeName':'DuplicateName'}," \
-		     "'localizedMessage':'The name is taken.'}")
+#define TAKEN "{'_typeName':'DuplicateName','faultstring':" \
+	"'The name is taken.'}"
+#define TAKEN_NESTED "{'_typeName':'LocalizedMethodFault','fault':" \
+	"{'_typeName':'DuplicateName'},'localizedMessage':" \
+	"'The name is taken.'}"
+#define ERROR(fault) CHANGE("info.error", fault)
 
 static void state_and_result_together_end_it(void **state)
 {
@@ -61,9 +65,32 @@ static void a_result_before_the_state_is_kept(void **state)
 
 static void an_error_before_the_state_is_kept(void **state)
 {
-	DELIVERS(*state, TELL(ERROR), "");
+	DELIVERS(*state, TELL(ERROR(TAKEN)), "");
 	DELIVERS(*state, TELL(STATE("error")),
 		 "done 1 exists : The name is taken.;");
+}
+
+static void an_error_in_a_wrapper_is_kept_as_well(void **state)
+{
+	DELIVERS(*state, TELL(ERROR(TAKEN_NESTED)), "");
+	DELIVERS(*state, TELL(STATE("error")),
+		 "done 1 exists : The name is taken.;");
+}
+
+/* CannotAccessVmConfig.reason is a fault, where others have a text; so is the
+ * wrapper's `error`, where others have a list. */
+static void a_fault_with_odd_members_is_told_and_harms_nothing(void **state)
+{
+	DELIVERS(*state, TELL(STATE("error") "," ERROR(
+		"{'_typeName':'CannotAccessVmConfig','faultstring':'No.',"
+		"'reason':{'_typeName':'FileNotFound','file':'a'}}")),
+		"done 1 other-host : No.;");
+	vs_vcx_op_task(&vc, vs_vcx_op_find(&vc, vs_vcx_op_new(&vc, "clone",
+			&op)), "task-1");
+	DELIVERS(*state, TELL(STATE("error") "," ERROR(
+		"{'_typeName':'VmFaultToleranceConfigIssueWrapper',"
+		"'faultstring':'No.','error':{'_typeName':'SystemError',"
+		"'reason':'r'}}")), "done 2 other-host : No.;");
 }
 
 static void a_whole_info_is_understood_as_well(void **state)
@@ -101,6 +128,8 @@ int main(void)
 		T(state_and_result_together_end_it),
 		T(a_result_before_the_state_is_kept),
 		T(an_error_before_the_state_is_kept),
+		T(an_error_in_a_wrapper_is_kept_as_well),
+		T(a_fault_with_odd_members_is_told_and_harms_nothing),
 		T(a_whole_info_is_understood_as_well),
 		T(a_task_that_vcenter_forgot_is_of_unknown_outcome),
 		T(tasks_that_follow_one_another_go_to_the_list_together),

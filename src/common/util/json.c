@@ -231,6 +231,17 @@ bool vs_j_null(struct vs_j j)
 	return !j.obj;
 }
 
+bool vs_j_is_obj(struct vs_j j)
+{
+	return json_object_is_type(j.obj, json_type_object);
+}
+
+struct vs_j vs_j_quiet(struct vs_j j)
+{
+	j.doc = NULL;
+	return j;
+}
+
 struct vs_j vs_j_opt(struct vs_j j, const char *key)
 {
 	struct json_object *v = NULL;

@@ -16,6 +16,10 @@
 #include "util/mem.h"
 #include "vcenter/vc_i.h"
 
+#define WRAPPER "LocalizedMethodFault"
+#define CAUSES_DEEP 4
+#define CAUSES_MAX 8		/* of those that stand side by side */
+
 struct row {
 	const char *type;
 	enum vs_code code;
@@ -161,18 +165,42 @@ static void hear(struct words *w, const char *s)
 
 static struct vs_j inner_of(struct vs_j f)
 {
-	struct vs_j in = vs_j_opt(f, "fault");
+	const char *type = vs_j_type(f);
+	struct vs_j in;
 
-	return vs_j_null(in) ? f : in;
+	if (*type && strcmp(type, WRAPPER))
+		return f;
+	in = vs_j_opt(f, "fault");
+	return vs_j_is_obj(in) ? in : f;
 }
 
-/* Depth: a cause may hold a cause; NoCompatibleHost one error per host. */
+const char *vs_vcx_fault_type(struct vs_j fault)
+{
+	const char *type = vs_j_type(inner_of(vs_j_quiet(fault)));
+
+	return strcmp(type, WRAPPER) ? type : "";
+}
+
+static void gather(struct words *w, struct vs_j f, int depth);
+
+static void gather_all(struct words *w, struct vs_j list, int depth)
+{
+	size_t n = vs_j_len(list);
+
+	for (size_t i = 0; i < n && i < CAUSES_MAX; i++)
+		gather(w, vs_j_at(list, i), depth);
+}
+
+/* A cause may have a cause; NoCompatibleHost has one error for each host. The
+ * same names are strings, faults or lists of faults, by the fault's type. */
 static void gather(struct words *w, struct vs_j f, int depth)
 {
+	static const char *const causes[] = { "faultCause", "fault", "reason",
+		"error" };
 	struct vs_j in = inner_of(f), list;
 	size_t n;
 
-	if (vs_j_null(f) || depth > 4)
+	if (vs_j_null(f) || depth > CAUSES_DEEP)
 		return;
 	hear(w, vs_j_str_or(vs_j_opt(f, "localizedMessage"), ""));
 	hear(w, vs_j_str_or(vs_j_opt(in, "faultstring"), ""));
@@ -182,11 +210,10 @@ static void gather(struct words *w, struct vs_j f, int depth)
 	for (size_t i = 0; i < n; i++)
 		hear(w, vs_j_str_or(vs_j_opt(vs_j_at(list, i), "message"),
 				    ""));
-	gather(w, vs_j_opt(in, "faultCause"), depth + 1);
-	list = vs_j_opt(in, "error");
-	n = vs_j_len(list);
-	for (size_t i = 0; i < n && i < 8; i++)
-		gather(w, vs_j_at(list, i), depth + 1);
+	for (size_t i = 0; i < VS_COUNT(causes); i++) {
+		gather(w, vs_j_opt(in, causes[i]), depth + 1);
+		gather_all(w, vs_j_opt(in, causes[i]), depth + 1);
+	}
 }
 
 void vs_vcx_mask(char *text)
@@ -230,10 +257,10 @@ static void add_details(struct vs_j in, char *text, size_t size)
 
 void vs_vcx_fault(struct vs_j fault, enum vcx_where where, struct vs_err *err)
 {
-	struct vs_j in = inner_of(fault);
-	const char *type = vs_j_type(in);
+	const char *type = vs_vcx_fault_type(fault);
 	struct words w = { 0 };
 
+	fault = vs_j_quiet(fault);
 	if (!*type)
 		type = "UnknownFault";
 	gather(&w, fault, 0);
@@ -254,7 +281,7 @@ void vs_vcx_fault(struct vs_j fault, enum vcx_where where, struct vs_err *err)
 		vs_strlcpy(err->fault, VS_VC_FAULT_NO_SPACE,
 			   sizeof(err->fault));
 	}
-	add_details(in, err->text, sizeof(err->text));
+	add_details(inner_of(fault), err->text, sizeof(err->text));
 	vs_one_line(err->text);
 	vs_one_line(err->fault);
 	vs_vcx_mask(err->text);
@@ -267,7 +294,7 @@ bool vs_vcx_missing_session(struct vs_j missing_set, struct vs_err *err)
 	for (size_t i = 0; i < n; i++) {
 		struct vs_j f = vs_j_opt(vs_j_at(missing_set, i), "fault");
 
-		if (!strcmp(vs_j_type(inner_of(f)), "NotAuthenticated")) {
+		if (!strcmp(vs_vcx_fault_type(f), "NotAuthenticated")) {
 			vs_vcx_fault(f, VCX_IN_CALL, err);
 			return true;
 		}

@@ -283,10 +283,9 @@ static void missing_props(struct vs_inv *inv, enum vcx_filter f,
 	if (f != VCX_F_VMS && f != VCX_F_OURS)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		struct vs_j fault = vs_j_opt(vs_j_opt(vs_j_at(list, i),
-						      "fault"), "fault");
+		struct vs_j fault = vs_j_opt(vs_j_at(list, i), "fault");
 
-		if (!strcmp(vs_j_type(fault), "NoPermission"))
+		if (!strcmp(vs_vcx_fault_type(fault), "NoPermission"))
 			vm_dirty(inv, moid)->barred[f] = true;
 	}
 }
@@ -343,8 +342,7 @@ static void missing_objects(struct vs_inv *inv, enum vcx_filter f,
 	for (size_t i = 0; i < n; i++) {
 		struct vs_j m = vs_j_at(list, i);
 		const char *moid = vs_j_ref(vs_j_get(m, "obj"), NULL);
-		const char *fault = vs_j_type(vs_j_opt(vs_j_opt(m, "fault"),
-						       "fault"));
+		const char *fault = vs_vcx_fault_type(vs_j_opt(m, "fault"));
 
 		if (!*moid)
 			continue;

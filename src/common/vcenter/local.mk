@@ -13,7 +13,7 @@ core_sources += \
 	src/common/vcenter/decode_shared.c \
 	src/common/vcenter/decode_vm.c \
 	src/common/vcenter/details.c \
-	src/common/vcenter/fault.c \
+	src/common/vcenter/fault.c src/common/vcenter/fault.h \
 	src/common/vcenter/http.c \
 	src/common/vcenter/inv.c src/common/vcenter/inv.h \
 	src/common/vcenter/resolve.c \

@@ -13,6 +13,7 @@
 
 #include "util/buf.h"
 #include "util/json.h"
+#include "vcenter/fault.h"
 #include "vcenter/inv.h"
 #include "vcenter/vc.h"
 
@@ -85,16 +86,6 @@ const char *vs_vcx_certificate_cause(CURLcode rc, const char *why,
 				     long verified);
 /* What the administrator is to do about that cause. Never NULL. */
 const char *vs_vcx_certificate_fix(const char *why);
-
-/* ---- faults (fault.c) ---------------------------------------------------- */
-enum vcx_where { VCX_IN_CALL, VCX_IN_TASK };
-/* A view's or a collector's id is session[KEY]ID, and who has the key has the
- * session: the key goes, in place. */
-void vs_vcx_mask(char *text);
-/* Fill err from a MethodFault, or from {"fault":...,"localizedMessage":...}. */
-void vs_vcx_fault(struct vs_j fault, enum vcx_where where, struct vs_err *err);
-/* The first fault in a missingSet that makes the whole read worthless. */
-bool vs_vcx_missing_session(struct vs_j missing_set, struct vs_err *err);
 
 /* ---- reading in pages (retrieve.c) --------------------------------------- */
 struct vcx_read {

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vCenter's faults, in the two forms in which it sends them inside data
+ * (TaskInfo.error, missingSet): flat, as VI JSON of vCenter 8.0.3 does, and
+ * wrapped into a LocalizedMethodFault, as SOAP does.
+ *
+ *	{"_typeName":"InvalidArgument","faultstring":TEXT,...}
+ *	{"_typeName":"LocalizedMethodFault","localizedMessage":TEXT,
+ *	 "fault":{"_typeName":"InvalidArgument",...}}
+ *
+ * A fault may have a member of its own that is named `fault`; it is a cause and
+ * not the fault. No member of a fault, of whatever type, makes the document
+ * fail that it stands in.
+ */
+#ifndef VS_VCENTER_FAULT_H
+#define VS_VCENTER_FAULT_H
+
+#include "util/json.h"
+
+enum vcx_where { VCX_IN_CALL, VCX_IN_TASK };
+
+/* Returns the fault's own type, such as "NoPermission"; "" if fault is null or
+ * names none. The result lives as long as the document. */
+const char *vs_vcx_fault_type(struct vs_j fault);
+/* Sets err: what to do next by the fault's type and by where it was met, and
+ * what it says. A null fault gives "UnknownFault". */
+void vs_vcx_fault(struct vs_j fault, enum vcx_where where, struct vs_err *err);
+/* The first fault in a missingSet that makes the whole read worthless. Returns
+ * false if there is none. That NotAuthenticated stands there was seen over
+ * SOAP only. */
+bool vs_vcx_missing_session(struct vs_j missing_set, struct vs_err *err);
+/* A view's or a collector's id is session[KEY]ID, and who has the key has the
+ * session: the key goes, in place. */
+void vs_vcx_mask(char *text);
+
+#endif
