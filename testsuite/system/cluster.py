@@ -33,6 +33,7 @@ from daemons import (   # noqa: F401 (the tests take them from here)
     DONE, GUEST_HOOK, GUEST_SPACES, INSIDE, PASSWORD, REPORT, TOP, ClusterError,
     Controller, Daemon, Timeout, free_ports, isolation, kill_marked,
     parse_fields, patience, plugin_dirs, slurm_binary, slurm_release, wait_for)
+import forms
 from configuration import Configuration
 from simulator import Simulator
 
@@ -177,7 +178,7 @@ class Cluster(Configuration, Simulator):
     def start_vcsim(self):
         if not self.sim_binary:
             raise ClusterError("VS_SIM (the simulator's binary) is not set")
-        inv = dict(self.inventory)
+        inv = forms.declared(self.inventory)
         inv.setdefault("guest", {"command": [str(self.path("bin", "guest"))]})
         self.path("vcsim", "inventory.json").write_text(json.dumps(inv, indent=1))
         argv = [self.sim_binary, "-inventory", self.path("vcsim", "inventory.json"),

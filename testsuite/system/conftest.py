@@ -20,6 +20,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(
 from cluster import Cluster, wait_for   # noqa: E402
 import aftermath                        # noqa: E402
 import daemons                          # noqa: E402
+import forms                            # noqa: E402
 import scratch                          # noqa: E402
 import shards                           # noqa: E402
 from worlds import world                # noqa: E402
@@ -39,6 +40,19 @@ def pytest_configure(config):
     # An ended terminal must end the daemons too: exceptions unwind fixtures.
     shards.interrupt_once()
     scratch.make(config)
+    config.addinivalue_line(
+        "markers", "faults: runs with vCenter's faults flat and nested")
+
+
+def pytest_generate_tests(metafunc):
+    forms.both(metafunc)
+
+
+@pytest.fixture(autouse=True)
+def fault_form(request, monkeypatch):
+    """First of all, so that what a test starts has the form."""
+    if hasattr(request, "param"):
+        monkeypatch.setenv(forms.VARIABLE, request.param)
 
 
 def pytest_unconfigure(config):

@@ -247,6 +247,7 @@ def test_no_session_key_stands_in_what_is_said_of_a_call(start):
         down["text"]
 
 
+@pytest.mark.faults
 def test_a_task_that_fails_has_its_fault_and_code(pair):
     sim, live = pair
     sim.fault(on="task", method="PowerOnVM_Task", count=1,

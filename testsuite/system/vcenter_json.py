@@ -21,6 +21,14 @@ class Fault(Exception):
         self.name = name
 
 
+def fault_of(e):
+    """Type and text of a fault inside data, which may be in a wrapper."""
+    text = e.get("faultstring")
+    if e["_typeName"] == "LocalizedMethodFault":
+        e, text = e["fault"], e.get("localizedMessage")
+    return e["_typeName"], (text or "") + json.dumps(e)
+
+
 class VCenter:
     def __init__(self, c):
         self.url = f"{c.sim_control}/sdk/vim25/8.0.1.0"
@@ -65,9 +73,7 @@ class VCenter:
             if info["state"] == "success":
                 return info.get("result")
             if info["state"] == "error":
-                e = info["error"]
-                raise Fault(e["fault"]["_typeName"], e["localizedMessage"] +
-                            json.dumps(e["fault"]))
+                raise Fault(*fault_of(info["error"]))
             time.sleep(0.1)
         raise Fault("timeout", f"{method} has not ended in 60 s")
 

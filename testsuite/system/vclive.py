@@ -16,6 +16,7 @@ import urllib.request
 
 import pytest
 
+import forms
 from daemons import patient
 from vcproxy import Proxy
 
@@ -60,7 +61,7 @@ class Sim:
         self.dir = work / "sim"
         self.dir.mkdir()
         inv = work / "inventory.json"
-        inv.write_text(json.dumps(world))
+        inv.write_text(json.dumps(forms.declared(world)))
         self.log = open(work / "sim.log", "w")
         binary = os.environ.get("VS_SIM")
         if not binary:

@@ -210,11 +210,22 @@ func (c *client) ok(task any) any {
 func (c *client) taskFault(want string, task any) (obj, string) {
 	c.t.Helper()
 	info := c.done(task)
-	e, _ := info["error"].(obj)
-	if e == nil || e["fault"].(obj)["_typeName"] != want {
+	e, text := faultOf(info["error"])
+	if e["_typeName"] != want {
 		c.t.Fatalf("task: %s wanted, got %v", want, info)
 	}
-	return e["fault"].(obj), e["localizedMessage"].(string)
+	return e, text
+}
+
+// faultOf gives a fault inside data and its text, in either form.
+func faultOf(v any) (obj, string) {
+	e, _ := v.(obj)
+	text, _ := e["faultstring"].(string)
+	if e["_typeName"] == "LocalizedMethodFault" {
+		text, _ = e["localizedMessage"].(string)
+		e, _ = e["fault"].(obj)
+	}
+	return e, text
 }
 
 func (c *client) vmOp(vm obj, method string, body any) any {

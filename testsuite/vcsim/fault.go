@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// fault.go: method faults and how they look on the wire, in a reply and in a
-// task.
+// fault.go: method faults and how they look on the wire, in a reply and inside
+// data (a task's error, a missingSet, a fault's cause). vCenter 8.0.3 sends the
+// latter flat, {"_typeName":"InvalidArgument","faultstring":...}; govmomi's types
+// are SOAP's, which wraps them into a LocalizedMethodFault.
 
 package main
 
@@ -95,6 +97,54 @@ func asFault(err error) *wireFault {
 		return f
 	}
 	return &wireFault{fault: &types.SystemError{Reason: err.Error()}, text: "A general system error occurred: " + err.Error()}
+}
+
+// faultForm is how faults inside data look, as the inventory's "faults" says:
+// flat, or nested as in SOAP.
+type faultForm string
+
+const (
+	flatFaults   faultForm = "flat"
+	nestedFaults faultForm = "nested"
+)
+
+// write gives an encoded answer with its faults in this form.
+func (form faultForm) write(b []byte) []byte {
+	if form == nestedFaults || !bytes.Contains(b, []byte(`"LocalizedMethodFault"`)) {
+		return b
+	}
+	doc, err := parseJSON(b)
+	if err != nil {
+		panic("an answer of the simulator is not JSON: " + err.Error())
+	}
+	out, err := json.Marshal(flattened(doc))
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// flattened puts the fault itself, with its text, in the place of each wrapper.
+func flattened(v any) any {
+	switch x := v.(type) {
+	case []any:
+		for i := range x {
+			x[i] = flattened(x[i])
+		}
+	case map[string]any:
+		for k := range x {
+			x[k] = flattened(x[k])
+		}
+		inner, ok := x["fault"].(map[string]any)
+		if !ok || x["_typeName"] != "LocalizedMethodFault" {
+			break
+		}
+		if text, ok := x["localizedMessage"]; ok {
+			inner["faultstring"] = text
+		}
+		return inner
+	}
+	return v
 }
 
 // encodeFault is the body of a 500 reply.

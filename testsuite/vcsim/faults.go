@@ -42,6 +42,7 @@ type faultRule struct {
 	Label       string         `json:"label"`
 
 	decoded types.BaseMethodFault
+	form    faultForm
 	seen    int
 	hits    int
 }
@@ -51,6 +52,7 @@ type faultFile struct {
 }
 
 type faultEngine struct {
+	form  faultForm
 	mu    sync.Mutex
 	rules []*faultRule
 	rand  *rand.Rand // under mu
@@ -84,6 +86,7 @@ func (e *faultEngine) addAll(data []byte) error {
 		if err := r.check(); err != nil {
 			return fmt.Errorf("rules[%d].%w", i, err)
 		}
+		r.form = e.form
 	}
 	e.mu.Lock()
 	e.rules = append(e.rules, f.Rules...)
@@ -211,7 +214,7 @@ func (r *faultRule) answer(rw http.ResponseWriter, req *http.Request) bool {
 	case r.Drop != "":
 		panic(http.ErrAbortHandler)
 	case r.decoded != nil:
-		writeReply(rw, encodeFault(r.err()), http.StatusInternalServerError)
+		writeReply(rw, r.form.write(encodeFault(r.err())), http.StatusInternalServerError)
 	case r.Http != 0 || r.Body != nil:
 		r.plain(rw, nil, 0)
 	default:
@@ -252,7 +255,7 @@ func (r *faultRule) spoil(rw http.ResponseWriter, req *http.Request, out []byte,
 		panic(http.ErrAbortHandler)
 	}
 	if r.decoded != nil {
-		writeReply(rw, encodeFault(r.err()), http.StatusInternalServerError)
+		writeReply(rw, r.form.write(encodeFault(r.err())), http.StatusInternalServerError)
 		return
 	}
 	if r.Truncate != nil && *r.Truncate < len(out) {

@@ -291,6 +291,11 @@ func encodeTyped(v any) []byte {
 
 // reply gives the body and the status.
 func (c *call) reply(res any, err error) ([]byte, int) {
+	out, status := c.encode(res, err)
+	return c.w.inv.Faults.write(out), status
+}
+
+func (c *call) encode(res any, err error) ([]byte, int) {
 	if err != nil {
 		return encodeFault(err), http.StatusInternalServerError
 	}

@@ -71,6 +71,7 @@ type inventory struct {
 	TaskSlots   slotSpec            `json:"taskSlots"`
 	VfRelease   Dur                 `json:"vfRelease"`
 	NoRoomFault string              `json:"noRoomFault"`
+	Faults      faultForm           `json:"faults"`          // inside data
 	Policies    []string            `json:"storagePolicies"` // ids of those that PBM knows
 	Guest       guestSpec           `json:"guest"`
 	Datacenters []dcSpec            `json:"datacenters"`
@@ -241,6 +242,11 @@ func parseInventory(data []byte) (*inventory, error) {
 	default:
 		return nil, fmt.Errorf("noRoomFault: %q is not one of NoDiskSpace, InsufficientStorageSpace, GenericVmConfigFault", inv.NoRoomFault)
 	}
+	switch inv.Faults {
+	case flatFaults, nestedFaults:
+	default:
+		return nil, fmt.Errorf("faults: %q is not flat or nested", inv.Faults)
+	}
 	switch inv.EmptyReply {
 	case "empty", "null", "204":
 	default:
@@ -276,6 +282,9 @@ func (inv *inventory) setDefaults() {
 	}
 	if inv.TaskSlots.Store == 0 {
 		inv.TaskSlots.Store = 128
+	}
+	if inv.Faults == "" {
+		inv.Faults = flatFaults
 	}
 	if inv.NoRoomFault == "" {
 		inv.NoRoomFault = "NoDiskSpace"

@@ -229,3 +229,45 @@ func TestHostsShowTheirHardware(t *testing.T) {
 		t.Fatal(string(b))
 	}
 }
+
+// As a live vCenter 8.0.3 answers (evoila/meho, issue 3663), or as SOAP does.
+func TestFaultsInsideDataHaveTheFormThatIsDeclared(t *testing.T) {
+	for _, form := range []faultForm{flatFaults, nestedFaults} {
+		denied := permSpec{User: slurmUser, Entity: "DC0/vm/foreign1", Role: "View"}
+		c := start(t, func(inv *inventory) {
+			withPerms(append(leastPerms(), denied))(inv)
+			inv.Faults = form
+		}).login()
+		outer := func(v any, want, text string) obj {
+			t.Helper()
+			e := v.(obj)
+			if form == flatFaults {
+				if e["_typeName"] != want || e["faultstring"] != text || e["localizedMessage"] != nil {
+					t.Fatal(form, v)
+				}
+				return e
+			}
+			inner, _ := e["fault"].(obj)
+			if e["_typeName"] != "LocalizedMethodFault" || inner["_typeName"] != want || e["localizedMessage"] != text || inner["faultstring"] != nil {
+				t.Fatal(form, v)
+			}
+			return inner
+		}
+		c.admin("POST", "faults", obj{"rules": []obj{{"on": "task", "method": "CloneVM_Task", "message": "No.", "fault": obj{
+			"_typeName": "DisallowedMigrationDeviceAttached", "fault": obj{"_typeName": "LocalizedMethodFault",
+				"fault": obj{"_typeName": "DeviceNotSupported", "device": "x"}, "localizedMessage": "Why."}}}}})
+		info := c.done(c.cloneTask("n1", "esx01", obj{}))
+		outer(outer(info["error"], "DisallowedMigrationDeviceAttached", "No.")["fault"], "DeviceNotSupported", "Why.")
+		res := c.call(defaultPC, "RetrievePropertiesEx", obj{"options": obj{}, "specSet": []any{obj{"_typeName": "PropertyFilterSpec",
+			"propSet":   []any{obj{"_typeName": "PropertySpec", "type": "VirtualMachine", "pathSet": []any{"config.changeVersion"}}},
+			"objectSet": []any{obj{"_typeName": "ObjectSpec", "obj": c.find("DC0/vm/foreign1")}}}}}).(obj)["objects"].([]any)[0].(obj)
+		missing := res["missingSet"].([]any)[0].(obj)["fault"]
+		_, text := faultOf(missing)
+		if f := outer(missing, "NoPermission", text); f["privilegeId"] != "System.Read" || text == "" {
+			t.Fatal(missing)
+		}
+	}
+	if _, err := parseInventory([]byte(`{"faults":"round"}`)); err == nil {
+		t.Fatal("accepted")
+	}
+}

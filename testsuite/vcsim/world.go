@@ -79,7 +79,7 @@ func newWorld(inv *inventory, dir string) *world {
 	w := &world{inv: inv, dir: dir, objs: map[ref]*object{}, vms: map[ref]*vmachine{},
 		hostBy: map[string]*host{}, pools: map[ref]*cluster{}, sized: map[ref]poolSize{}, limited: map[ref]poolSize{}, byPath: map[string]map[string]ref{},
 		names: map[string]ref{}, guests: map[*guest]bool{}, free: map[ref]*int64{}, sessions: map[string]*session{}, lockout: map[string]*lock{},
-		count: newCounters(), faults: &faultEngine{rand: rand.New(rand.NewSource(inv.Seed))}, started: time.Now().UTC(), ids: 10}
+		count: newCounters(), faults: &faultEngine{form: inv.Faults, rand: rand.New(rand.NewSource(inv.Seed))}, started: time.Now().UTC(), ids: 10}
 	w.tasks = &taskManager{w: w, byRef: map[ref]*task{}}
 	return w
 }
