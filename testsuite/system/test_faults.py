@@ -6,6 +6,8 @@ import types
 
 import pytest
 
+from cluster import wait_for
+from test_check import findings
 from test_probe import probe        # noqa: F401 (a fixture)
 from vcenter_json import Fault, VCenter
 from vclive import start            # noqa: F401 (a fixture)
@@ -15,6 +17,26 @@ pytestmark = pytest.mark.faults
 USER = "slurm@vsphere.local"
 FULL = "Insufficient disk space on datastore 'vsan'."
 NO_SPACE = {"_typeName": "NoDiskSpace", "file": "x.vswp", "datastore": "vsan"}
+
+
+def test_a_licence_that_forbids_a_start_is_named(fresh):
+    c = fresh(nodes=2, inventory=world(hosts=1, vfs=2))
+    c.fault(on="task", method="PowerOnVM_Task", message="Not in this edition.",
+            fault={"_typeName": "InvalidEditionLicense", "feature": "sriov"})
+    job = c.sbatch("-N1", script="hostname")
+
+    def found():
+        return [f for f in findings(c) if f["code"] == "licence"]
+    f, = wait_for("svf check names it", 60, found)
+    said = "InvalidEditionLicense: Not in this edition. (feature sriov)"
+    assert (f["severity"], f["object"], f["is"]) == ("hard", "HPC1", said)
+    assert said in " ".join(c.svf("hosts")["hosts"][0]["reasons"])
+    # All hosts have that licence: it is no fault of the node's, nor the host's.
+    assert not [s for s in c.node_states().values() if s.startswith("DOWN")]
+    c.clear_faults()
+    c.must("svf", "host", "resume", "esx01.example.org")
+    c.wait_job(job, 60)
+    assert not found()
 
 
 def test_the_tests_own_client_names_the_fault(start):   # noqa: F811

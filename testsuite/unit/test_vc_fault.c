@@ -37,8 +37,6 @@ static const struct sample samples[] = {
 	{ "InvalidLogin", VS_E_LOGIN },
 	{ "PasswordExpired", VS_E_LOGIN },
 	{ "NoPermission", VS_E_CONFIG },
-	{ "RestrictedVersion", VS_E_CONFIG },
-	{ "LicenseExpired", VS_E_CONFIG },
 	{ "GenericVmConfigFault", VS_E_OTHER_HOST },
 	{ "InsufficientResourcesFault", VS_E_OTHER_HOST },
 	{ "InsufficientMemoryResourcesFault", VS_E_OTHER_HOST },
@@ -62,6 +60,7 @@ static const struct sample samples[] = {
 	{ "InvalidHostState", VS_E_OTHER_HOST },
 	{ "InvalidHostConnectionState", VS_E_OTHER_HOST },
 	{ "NoHost", VS_E_OTHER_HOST },
+	{ "FeatureRequirementsNotMet", VS_E_OTHER_HOST },
 	{ "HostNotConnected", VS_E_UNKNOWN },
 	{ "HostNotReachable", VS_E_UNKNOWN },
 	{ "HostCommunication", VS_E_UNKNOWN },
@@ -123,6 +122,55 @@ static void each_family_says_what_to_do(void **state)
 			s->type);
 		assert_string_equal(err.text, "It did not work.");
 	}
+}
+
+/* Another host of the same licences would be tried without end. */
+static void a_licence_is_for_an_administrator_and_named(void **state)
+{
+	static const char *const types[] = { "LicenseExpired",
+		"LicenseRestricted", "InvalidEditionLicense",
+		"NotEnoughLicenses", "ExpiredFeatureLicense",
+		"NoLicenseServerConfigured", "FaultToleranceNotLicensed",
+		"RestrictedVersion" };
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(types); i++) {
+		VS_FREE char *json = vs_asprintf("{'_typeName':'%s',"
+			"'faultstring':'Not allowed.','feature':'sriov'}",
+			types[i]);
+		VS_FREE char *want = vs_asprintf(
+			"%s: Not allowed. (feature sriov)", types[i]);
+		struct vs_err err = judged(json, VCX_IN_TASK);
+
+		assert_int_equal(err.code, VS_E_CONFIG);
+		assert_int_equal(judged(json, VCX_IN_CALL).code, VS_E_CONFIG);
+		assert_string_equal(err.fault, types[i]);
+		assert_string_equal(err.text, want);
+		assert_true(vs_vc_fault_is_licence(err.fault));
+	}
+	assert_string_equal(judged("{'_typeName':'NotEnoughLicenses'}",
+				   VCX_IN_TASK).text, "NotEnoughLicenses");
+	assert_false(vs_vc_fault_is_licence("NoPermission"));
+	assert_false(vs_vc_fault_is_licence(""));
+}
+
+/* ESXi's text comes translated, and may be worded otherwise one day. */
+static void a_missing_vf_is_known_by_its_message_key(void **state)
+{
+#define MESSAGE(key) "{'_typeName':'GenericVmConfigFault','faultstring':" \
+	"'Fehler.','faultMessage':[{'key':'msg.moduletable.powerOnFailed'," \
+	"'message':'Modul.'},{'key':'" key "','message':'Keine VF frei.'}]}"
+	struct vs_err err = judged(MESSAGE("msg.pciPassthru.noVF"),
+				   VCX_IN_TASK);
+
+	(void)state;
+	assert_int_equal(err.code, VS_E_OTHER_HOST);
+	assert_string_equal(err.fault, VS_VC_FAULT_NO_VF);
+	assert_string_equal(err.text, "Keine VF frei.");
+	assert_string_equal(judged(MESSAGE("msg.pciPassthru.noMigration"),
+				   VCX_IN_TASK).fault, "GenericVmConfigFault");
+	assert_string_equal(judged(MESSAGE("msg.other.noVF"),
+				   VCX_IN_TASK).fault, "GenericVmConfigFault");
 }
 
 /* From a trace of vCenter 8.0.3 (evoila/meho, issue 3663). */
@@ -397,6 +445,8 @@ int main(void)
 		cmocka_unit_test(a_fault_of_the_wrong_shape_is_survived),
 		cmocka_unit_test(the_form_of_a_real_vcenter_is_understood),
 		cmocka_unit_test(a_cause_is_not_taken_for_the_fault),
+		cmocka_unit_test(a_licence_is_for_an_administrator_and_named),
+		cmocka_unit_test(a_missing_vf_is_known_by_its_message_key),
 		cmocka_unit_test(no_member_of_a_fault_fails_the_document),
 	};
 

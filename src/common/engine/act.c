@@ -331,6 +331,7 @@ static int resume(struct vs_core *c, struct json_object *top, const char *name,
 		vs_avoid_end(c, VS_AVOID_FAILED, h->moid);
 		/* and what it shares with others */
 		vs_avoid_end(c, VS_AVOID_FAILED, h->cluster);
+		vs_avoid_end(c, VS_AVOID_LICENCE, h->cluster);
 		vs_avoid_end(c, VS_AVOID_FAILED, c->store);
 		vs_stores_try_again(c);
 		vs_parents_try_again(c);

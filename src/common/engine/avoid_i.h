@@ -22,7 +22,8 @@ struct vs_core;
 #define VS_AVOID_WORDS 160
 
 enum vs_avoid_cause { VS_AVOID_FAILED, VS_AVOID_BROKEN, VS_AVOID_DRAINED,
-		      VS_AVOID_SICK, VS_AVOID_DRIFTED, VS_AVOID_UNFIT };
+		      VS_AVOID_SICK, VS_AVOID_LICENCE, VS_AVOID_DRIFTED,
+		      VS_AVOID_UNFIT };
 struct vs_avoid {
 	enum vs_avoid_cause cause;
 	char moid[VS_MOID_LEN];	/* of a host, cluster or datastore */

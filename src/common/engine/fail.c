@@ -61,6 +61,11 @@ static void blame_shared(struct vs_core *c, const struct vs_node *n,
 	if (space && h && vs_stores_full(c, h->store,
 					 now_ms + VS_AVOID_HOST_MS))
 		return;
+	if (vs_vc_fault_is_licence(err->fault)) {
+		vs_avoid_put(c, VS_AVOID_LICENCE, at->cluster, NULL,
+			     now_ms + VS_AVOID_HOST_MS, err->text);
+		return;
+	}
 	/* of several nobody knows which: its host sees it */
 	vs_avoid_add(c, !space ? at->cluster : c->store[0] ? c->store :
 		     at->moid, NULL, now_ms + VS_AVOID_HOST_MS, err->text);

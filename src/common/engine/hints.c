@@ -32,6 +32,7 @@ static char *hints_path(const char *state_dir)
 static const char *const causes[] = {
 	[VS_AVOID_FAILED] = "failed", [VS_AVOID_BROKEN] = "broken",
 	[VS_AVOID_DRAINED] = "drained", [VS_AVOID_SICK] = "sick",
+	[VS_AVOID_LICENCE] = "licence",
 };
 
 static struct json_object *avoids_json(const struct vs_core *c)

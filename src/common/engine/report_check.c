@@ -85,6 +85,23 @@ static void add_drift(struct asked *a, const struct vs_core *c)
 	}
 }
 
+static const char *cluster_name(const struct vs_core *c, const char *moid)
+{
+	for (size_t i = 0; i < c->nguards; i++)
+		if (!strcmp(c->guards[i].cluster, moid))
+			return c->guards[i].name;
+	return moid;
+}
+
+static void add_licences(struct asked *a, const struct vs_core *c)
+{
+	for (const struct vs_avoid *d = c->avoids; d; d = d->next)
+		if (d->cause == VS_AVOID_LICENCE)
+			put(a, VS_CHECK_LICENCE, cluster_name(c, d->moid), "",
+			    d->why, "licences of vCenter and of the hosts that permit it",
+			    "govc license.ls");
+}
+
 static void add_overcommits(struct asked *a, struct vs_core *c)
 {
 	const struct vs_sums *sums = vs_sums_now(c);
@@ -158,6 +175,7 @@ void vs_report_check(struct vs_core *c, struct json_object *top, uint32_t uid)
 	if (c->ready) {
 		add_findings(&a, c);
 		add_drift(&a, c);
+		add_licences(&a, c);
 		add_overcommits(&a, c);
 		site = vs_checked_use(c->checks.site);
 		hosts = vs_checked_use(c->checks.hosts);

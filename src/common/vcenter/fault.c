@@ -6,8 +6,9 @@
  * Rules: a missing VF, or missing room on a datastore, is recognised by its
  * text, whatever type wraps it (ESXi's message reaches us inside several). A
  * type that is not in the table is judged by where it appeared: a task may
- * succeed on another host, a call won't by itself. The text is vCenter's own,
- * in one line.
+ * succeed on another host, a call won't by itself. A licence is an
+ * administrator's to change: no other host is tried. The text is vCenter's own,
+ * in one line; a licence's fault has its type in front.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -31,7 +32,6 @@ static const struct row table[] = {
 	{ "InvalidLogin", VS_E_LOGIN },
 	{ "PasswordExpired", VS_E_LOGIN },
 	{ "NoPermission", VS_E_CONFIG },
-	{ "RestrictedVersion", VS_E_CONFIG },
 	/* no room on this host */
 	{ "InsufficientResourcesFault", VS_E_OTHER_HOST },
 	{ "InsufficientGraphicsResourcesFault", VS_E_OTHER_HOST },
@@ -49,6 +49,8 @@ static const struct row table[] = {
 	{ "MemorySizeNotSupported", VS_E_OTHER_HOST },
 	{ "NoCompatibleHost", VS_E_OTHER_HOST },
 	{ "VirtualHardwareVersionNotSupported", VS_E_OTHER_HOST },
+	/* of the CPUs: "The host does not meet feature requirements" */
+	{ "FeatureRequirementsNotMet", VS_E_OTHER_HOST },
 	{ "DeviceNotSupported", VS_E_OTHER_HOST },
 	{ "DeviceBackingNotSupported", VS_E_OTHER_HOST },
 	{ "InvalidDeviceBacking", VS_E_OTHER_HOST },
@@ -65,7 +67,6 @@ static const struct row table[] = {
 	{ "HostCommunication", VS_E_UNKNOWN },
 	{ "HostNotConnected", VS_E_UNKNOWN },
 	{ "HostNotReachable", VS_E_UNKNOWN },
-	{ "LicenseExpired", VS_E_CONFIG },
 	/* as it is, never */
 	{ "QuestionPending", VS_E_REQUEST },
 	{ "InvalidVmConfig", VS_E_REQUEST },
@@ -105,8 +106,18 @@ static const struct row table[] = {
 	{ "InvalidCollectorVersion", VS_E_RETRY },
 };
 
+/* InvalidEditionLicense, NotEnoughLicenses, FaultToleranceNotLicensed: each such
+ * type has it in its name. RestrictedVersion says "Current license or ESXi version
+ * prohibits execution of the requested operation". */
+bool vs_vc_fault_is_licence(const char *type)
+{
+	return strstr(type, "Licens") || !strcmp(type, "RestrictedVersion");
+}
+
 static enum vs_code code_of(const char *type, enum vcx_where where)
 {
+	if (vs_vc_fault_is_licence(type))
+		return VS_E_CONFIG;
 	for (size_t i = 0; i < VS_COUNT(table); i++)
 		if (!strcmp(table[i].type, type))
 			return table[i].code;
@@ -117,6 +128,15 @@ static bool says_no_vf(const char *s)
 {
 	return strcasestr(s, "SR-IOV virtual function") ||
 		strcasestr(s, "No virtual function");
+}
+
+/* vCenter translates ESXi's text, and a release may word it otherwise: the
+ * message's key stays. No public recording has that key. */
+static bool key_says_no_vf(const char *key)
+{
+	return !strncmp(key, "msg.pciPassthru.", strlen("msg.pciPassthru.")) &&
+		(strcasestr(key, "noVF") ||
+		 strcasestr(key, "noVirtualFunction"));
 }
 
 /* Whatever type vCenter gives it: of assignable hardware, in use, not enabled. */
@@ -161,6 +181,17 @@ static void hear(struct words *w, const char *s)
 	w->no_device |= says_no_device(s);
 	w->memory_lock |= says_memory_lock(s);
 	w->no_space |= says_no_space(s);
+}
+
+static void hear_message(struct words *w, struct vs_j m)
+{
+	const char *text = vs_j_str_or(vs_j_opt(m, "message"), "");
+
+	if (!w->no_vf && key_says_no_vf(vs_j_str_or(vs_j_opt(m, "key"), ""))) {
+		w->best = *text ? text : w->best;
+		w->no_vf = true;
+	}
+	hear(w, text);
 }
 
 static struct vs_j inner_of(struct vs_j f)
@@ -208,8 +239,7 @@ static void gather(struct words *w, struct vs_j f, int depth)
 	list = vs_j_opt(in, "faultMessage");
 	n = vs_j_len(list);
 	for (size_t i = 0; i < n; i++)
-		hear(w, vs_j_str_or(vs_j_opt(vs_j_at(list, i), "message"),
-				    ""));
+		hear_message(w, vs_j_at(list, i));
 	for (size_t i = 0; i < VS_COUNT(causes); i++) {
 		gather(w, vs_j_opt(in, causes[i]), depth + 1);
 		gather_all(w, vs_j_opt(in, causes[i]), depth + 1);
@@ -242,7 +272,7 @@ void vs_vcx_mask(char *text)
 static void add_details(struct vs_j in, char *text, size_t size)
 {
 	static const char *const keys[] = { "privilegeId", "invalidProperty",
-		"name", "existingState" };
+		"name", "existingState", "feature" };
 	size_t n = strlen(text);
 
 	for (size_t i = 0; i < VS_COUNT(keys) && n < size; i++) {
@@ -264,7 +294,10 @@ void vs_vcx_fault(struct vs_j fault, enum vcx_where where, struct vs_err *err)
 	if (!*type)
 		type = "UnknownFault";
 	gather(&w, fault, 0);
-	vs_err_set(err, code_of(type, where), "%s", w.best ? w.best : type);
+	vs_err_set(err, code_of(type, where), "%s%s%s",
+		   vs_vc_fault_is_licence(type) && w.best ? type : "",
+		   vs_vc_fault_is_licence(type) && w.best ? ": " : "",
+		   w.best ? w.best : type);
 	vs_strlcpy(err->fault, type, sizeof(err->fault));
 	if (w.no_vf) {
 		err->code = VS_E_OTHER_HOST;

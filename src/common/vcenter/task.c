@@ -213,6 +213,16 @@ void vs_vcx_list_sync(struct vs_vc *vc, bool also_removals)
 
 /* ---- what the collector says ---------------------------------------------- */
 
+/* Returns the moId of a reference, plain as every client has seen it, or in a
+ * box as VMware's VI JSON guide has it; "" if the result is anything else. */
+static const char *ref_of(struct vs_j result)
+{
+	struct vs_j r = vs_j_quiet(result);
+
+	return *vs_j_str_or(vs_j_opt(r, "type"), "") ?
+		vs_j_str_or(vs_j_opt(r, "value"), "") : "";
+}
+
 void vs_vcx_task_seen(void *ctx, const char *task, struct vs_j state,
 		      struct vs_j error, struct vs_j result)
 {
@@ -222,8 +232,8 @@ void vs_vcx_task_seen(void *ctx, const char *task, struct vs_j state,
 	struct vs_err err;
 
 	while ((op = op_by_task(vc, task))) {
-		if (!strcmp(vs_j_type(result), "ManagedObjectReference"))
-			vs_str_replace(&op->result, vs_j_ref(result, NULL));
+		if (*ref_of(result))
+			vs_str_replace(&op->result, ref_of(result));
 		if (!vs_j_null(error)) {
 			if (!op->error)
 				op->error = vs_calloc(1, sizeof(*op->error));

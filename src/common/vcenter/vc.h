@@ -346,6 +346,9 @@ int64_t vs_vc_target(struct vs_vc *vc, const char *cluster, const char *host,
 	* VM gets whole: not there, not enabled, somebody else's */
 #define VS_VC_FAULT_NO_SPACE "NoDiskSpace"	/* the same for room on the
 	* datastore; VS_E_SHORTAGE */
+/* Returns true if a fault of that type (err.fault) speaks of a licence; the code
+ * is VS_E_CONFIG then. */
+bool vs_vc_fault_is_licence(const char *type);
 struct vs_vc_op {
 	void (*started)(void *arg, uint64_t id, const char *task);
 	void (*done)(void *arg, uint64_t id, const char *result,
