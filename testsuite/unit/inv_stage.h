@@ -111,6 +111,8 @@ static void on_host(void *arg, const struct vs_vc_host *h)
 	(void)arg;
 	host_had = h->has;
 	note("host %s", h->moid);
+	if (h->unreadable)
+		note(" unreadable");
 	if (h->has & VS_VC_HOST_STATE)
 		note(" %s%s%s", h->connected ? "connected" : "away",
 		     h->standby ? " standby" : "",

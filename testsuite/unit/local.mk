@@ -51,7 +51,8 @@ check_PROGRAMS += testsuite/unit/test_adapter testsuite/unit/test_cards \
 	testsuite/unit/test_vc_inv testsuite/unit/test_vc_spec \
 	testsuite/unit/test_vc_states \
 	testsuite/unit/test_vc_stats testsuite/unit/test_vc_task \
-	testsuite/unit/test_vc_template testsuite/unit/test_vc_where
+	testsuite/unit/test_vc_template testsuite/unit/test_vc_unread \
+	testsuite/unit/test_vc_where
 
 testsuite_unit_test_vc_states_SOURCES = testsuite/unit/test_vc_states.c \
 	testsuite/fuzz/fake_curl.h testsuite/fuzz/scripted_vc.h

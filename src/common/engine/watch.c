@@ -286,6 +286,8 @@ static void ev_host(void *arg, const struct vs_vc_host *h)
 	}
 	if (h->has & VS_VC_HOST_PFS)
 		vs_host_rows(c, to, h);
+	if (h->unreadable)	/* until all of it is told again */
+		to->pfs_known = false;
 	host_lists(c, to, h);
 	vs_facts_set(c, to, h);
 	vs_drift_look(c, to);

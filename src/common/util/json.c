@@ -185,6 +185,14 @@ bool vs_json_failed(const struct vs_jdoc *doc, struct vs_err *err)
 	return true;
 }
 
+bool vs_json_failure_take(struct vs_jdoc *doc, struct vs_err *err)
+{
+	if (!vs_json_failed(doc, err))
+		return false;
+	memset(&doc->err, 0, sizeof(doc->err));
+	return true;
+}
+
 /* ---- readers ------------------------------------------------------------ */
 
 static const char *path_of(const struct vs_j *j)

@@ -51,6 +51,9 @@ int vs_jdoc_parse(struct vs_jdoc *doc, const char *text, size_t len,
 		  struct vs_err *err);
 void vs_jdoc_free(struct vs_jdoc *doc);
 bool vs_json_failed(const struct vs_jdoc *doc, struct vs_err *err);
+/* Moves the document's failure into err: what comes next is read as if there had
+ * been none. Returns false if there is none. */
+bool vs_json_failure_take(struct vs_jdoc *doc, struct vs_err *err);
 
 struct vs_j vs_j_root(struct vs_jdoc *doc);
 bool vs_j_null(struct vs_j j);			/* absent or null */

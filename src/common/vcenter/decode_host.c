@@ -334,6 +334,14 @@ void vs_inv_host_reset(struct vcx_host *h)
 
 	for (size_t i = 0; vs_inv_host_paths[i]; i++)
 		vs_inv_host_prop(h, vs_inv_host_paths[i], unset);
+	h->barred = false;
+	h->held = 0;
+}
+
+/* How a host is set up, its checks ask; nothing is placed by it. */
+bool vs_inv_host_unreadable(const struct vcx_host *h)
+{
+	return h->held & ~(unsigned int)VS_VC_HOST_FACTS;
 }
 
 static const struct vcx_pnic *pnic_of(const struct vcx_host *h,
@@ -456,11 +464,13 @@ void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
 	out.incapable = incapable;
 	out.nincapable = join_incapable(h, incapable);
 	vs_inv_host_facts_put(h, &out, switches);
-	if (h->has & VS_VC_HOST_HW) {
+	out.unreadable = vs_inv_host_unreadable(h);
+	h->has = 0;
+	out.has &= ~h->held;
+	if (out.has & VS_VC_HOST_HW) {
 		h->capacity.told_mb = out.memory_mb;
 		h->capacity.told_mhz = out.cpu_mhz;
 	}
-	h->has = 0;
 	if (!h->name)
 		out.has &= ~VS_VC_HOST_NAME;
 	if (ev->host)

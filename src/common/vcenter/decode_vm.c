@@ -397,6 +397,7 @@ void vs_inv_vm_reset(struct vcx_vm *vm, enum vcx_filter f)
 		if (!keeps(vm, f, paths[i]))
 			vs_inv_vm_prop(vm, paths[i], unset);
 	vm->barred[f] = false;
+	vm->held[f] = 0;
 }
 
 bool vs_inv_vm_barred(const struct vcx_vm *vm)
@@ -438,6 +439,7 @@ void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
 	};
 
 	vm->has = 0;
+	out.has &= ~(vm->held[VCX_F_VMS] | vm->held[VCX_F_OURS]);
 	/* What is not known is not said, rather than said to be empty. */
 	if (vm->bare)
 		out.has &= ~(VS_VC_VM_CARDS | VS_VC_VM_DISKS |

@@ -6,17 +6,21 @@
  * Rules: the same VM may stand in two filters; it is gone when it has left
  * both. Events of one update set come together, at the flush, once per object.
  * A change that names a parent of what we asked for, one element of it, or
- * anything else we cannot apply to the letter, has the object read anew.
+ * anything else we cannot apply to the letter, has the object read anew. A value
+ * that is not of its type, or that vCenter fails to read, is held back: what was
+ * known of it stays, the object is unreadable, and it is read again on the beat.
  *
  * It knows no network; its owner reads what is in the refetch list.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/log.h"
 #include "util/mem.h"
 #include "vcenter/vc_i.h"
 
-#define TRY_BARRED 16		/* VMs a beat */
+#define TRY_BARRED 16		/* VMs a beat, and hosts */
+#define SAY_UNREAD 8		/* lines a beat */
 
 const char *const vs_inv_task_paths[] = {
 	"info.state", "info.error", "info.result", NULL
@@ -219,11 +223,110 @@ static bool prop(struct vs_inv *inv, enum vcx_filter f, const char *moid,
 		vs_inv_vm_prop(vm_dirty(inv, moid), path, val);
 }
 
+/* ---- what can't be read --------------------------------------------------- */
+
+/* No update set: its owner gives up, nothing of it is excused. */
+static bool broken(struct vs_j j)
+{
+	return !j.doc || vs_json_failed(j.doc, NULL);
+}
+
+/* Of an object once, until it can be read. */
+static bool said_before(struct vs_inv *inv, enum vcx_filter f,
+			const char *moid)
+{
+	bool *said, was;
+
+	if (f == VCX_F_TASKS)
+		return false;
+	said = f == VCX_F_HOSTS ? &host_dirty(inv, moid)->said :
+		&vm_dirty(inv, moid)->said;
+	was = *said;
+	*said = true;
+	return was;
+}
+
+static void say_unread(struct vs_inv *inv, enum vcx_filter f,
+		       const char *moid, const char *path, const char *why)
+{
+	if (!said_before(inv, f, moid) && inv->nunread++ < SAY_UNREAD)
+		vs_error("what vCenter sends of %s can't be read: %s: %s",
+			 moid, path, why);
+}
+
+static void said_unread(struct vs_inv *inv)
+{
+	if (inv->nunread > SAY_UNREAD)
+		vs_error("what vCenter sends can't be read, %u times more",
+			 inv->nunread - SAY_UNREAD);
+	inv->nunread = 0;
+}
+
+/* Tries a value on a record of its own. Returns what of the object it is
+ * (VS_VC_VM_*, VS_VC_HOST_*); 0: nothing that was asked for. */
+static unsigned int try_prop(enum vcx_filter f, const char *path,
+			     struct vs_j val)
+{
+	struct vcx_host *h;
+	struct vcx_vm *vm;
+	unsigned int bits;
+
+	if (f == VCX_F_HOSTS) {
+		h = vs_calloc(1, sizeof(*h));
+		vs_inv_host_prop(h, path, val);
+		bits = h->has;
+		vs_inv_host_free(h);
+		return bits;
+	}
+	vm = vs_calloc(1, sizeof(*vm));
+	vs_inv_vm_prop(vm, path, val);
+	bits = vm->has;
+	vs_inv_vm_free(vm);
+	return bits;
+}
+
+static void hold(struct vs_inv *inv, enum vcx_filter f, const char *moid,
+		 unsigned int bits)
+{
+	if (f == VCX_F_HOSTS) {
+		host_dirty(inv, moid)->barred = true;
+		host_dirty(inv, moid)->held |= bits;
+	} else {
+		vm_dirty(inv, moid)->barred[f] = true;
+		vm_dirty(inv, moid)->held[f] |= bits;
+	}
+}
+
+static unsigned int held(struct vs_inv *inv, enum vcx_filter f,
+			 const char *moid)
+{
+	return f == VCX_F_HOSTS ? host_dirty(inv, moid)->held :
+		vm_dirty(inv, moid)->held[f];
+}
+
+/* Applies a property, or holds it. Returns what of the object it is, 0: its path
+ * is not one that was asked for. */
+static unsigned int take(struct vs_inv *inv, enum vcx_filter f,
+			 const char *moid, const char *path, struct vs_j val)
+{
+	unsigned int bits = try_prop(f, path, val);
+	struct vs_err err;
+
+	if (vs_json_failure_take(val.doc, &err)) {
+		hold(inv, f, moid, bits);
+		say_unread(inv, f, moid, path, err.text);
+	} else {
+		prop(inv, f, moid, path, val);
+	}
+	return bits;
+}
+
 static void task_changes(struct vs_inv *inv, const char *moid,
 			 struct vs_j changes)
 {
 	struct vs_j none = { .doc = changes.doc };
 	struct vs_j state = none, error = none, result = none;
+	struct vs_err err;
 	size_t n = vs_j_len(changes);
 
 	for (size_t i = 0; i < n; i++) {
@@ -241,6 +344,14 @@ static void task_changes(struct vs_inv *inv, const char *moid,
 			error = vs_j_opt(val, "error");
 			result = vs_j_opt(val, "result");
 		}
+	}
+	if (broken(changes))
+		return;
+	vs_j_str_or(state, "");
+	if (vs_json_failure_take(changes.doc, &err)) {
+		say_unread(inv, VCX_F_TASKS, moid, "info.state", err.text);
+		leave(inv, VCX_F_TASKS, moid);	/* its outcome is unknown */
+		return;
 	}
 	/* How it ended may be told before that it has. */
 	if (inv->task)
@@ -260,6 +371,7 @@ static bool is_whole(const char *path, const char *op, struct vs_j val)
 static void changes(struct vs_inv *inv, enum vcx_filter f, const char *type,
 		    const char *moid, struct vs_j list)
 {
+	unsigned int before = held(inv, f, moid), bits;
 	size_t n = vs_j_len(list);
 
 	for (size_t i = 0; i < n; i++) {
@@ -268,11 +380,32 @@ static void changes(struct vs_inv *inv, enum vcx_filter f, const char *type,
 		const char *op = vs_j_str_or(vs_j_opt(c, "op"), "assign");
 		struct vs_j val = vs_j_opt(c, "val");
 
-		if (is_whole(path, op, val) && prop(inv, f, moid, path, val))
-			continue;
-		if (related(inv, f, path))
+		if (broken(c))
+			return;
+		bits = is_whole(path, op, val) ?
+			take(inv, f, moid, path, val) : 0;
+		/* What could not be read may be right again. */
+		if (bits ? bits & before : related(inv, f, path))
 			want_refetch(inv, f, type, moid);
 	}
+}
+
+/* vCenter itself failed to read it: that is not "unset". */
+static void hold_missing(struct vs_inv *inv, enum vcx_filter f,
+			 const char *moid, const char *path,
+			 struct vs_j fault)
+{
+	const char *const *p = vs_inv_paths(inv, f);
+	struct vs_j unset = { 0 };
+	unsigned int bits = 0;
+	struct vs_err err;
+
+	for (size_t i = 0; p[i]; i++)
+		if (starts(p[i], path) || starts(path, p[i]))
+			bits |= try_prop(f, p[i], unset);
+	vs_vcx_fault(fault, VCX_IN_CALL, &err);
+	say_unread(inv, f, moid, path, err.text);
+	hold(inv, f, moid, bits);
 }
 
 static void missing_props(struct vs_inv *inv, enum vcx_filter f,
@@ -280,13 +413,17 @@ static void missing_props(struct vs_inv *inv, enum vcx_filter f,
 {
 	size_t n = vs_j_len(list);
 
-	if (f != VCX_F_VMS && f != VCX_F_OURS)
-		return;
 	for (size_t i = 0; i < n; i++) {
-		struct vs_j fault = vs_j_opt(vs_j_at(list, i), "fault");
+		struct vs_j m = vs_j_at(list, i), fault = vs_j_opt(m, "fault");
+		const char *type = vs_vcx_fault_type(fault);
 
-		if (!strcmp(vs_vcx_fault_type(fault), "NoPermission"))
+		if (!strcmp(type, "NoPermission") && f != VCX_F_HOSTS)
 			vm_dirty(inv, moid)->barred[f] = true;
+		else if (strcmp(type, "NoPermission") &&
+			 strcmp(type, "ManagedObjectNotFound"))
+			hold_missing(inv, f, moid,
+				     vs_j_str_or(vs_j_opt(m, "path"), ""),
+				     fault);
 	}
 }
 
@@ -317,7 +454,7 @@ static void one_object(struct vs_inv *inv, enum vcx_filter f, struct vs_j o)
 	missing_props(inv, f, moid, vs_j_opt(o, "missingSet"));
 	/* What could not be read may be in here now, or not. */
 	if (f != VCX_F_HOSTS && vs_inv_vm(inv, moid)->barred[f] &&
-	    !vs_j_len(vs_j_opt(o, "missingSet")))
+	    !held(inv, f, moid) && !vs_j_len(vs_j_opt(o, "missingSet")))
 		want_refetch(inv, f, type, moid);
 }
 
@@ -359,7 +496,7 @@ static void one_filter(struct vs_inv *inv, enum vcx_filter f, struct vs_j u)
 	struct vs_j objects = vs_j_opt(u, "objectSet");
 	size_t n = vs_j_len(objects);
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && !broken(objects); i++)
 		one_object(inv, f, vs_j_at(objects, i));
 	missing_objects(inv, f, vs_j_opt(u, "missingSet"));
 }
@@ -419,18 +556,39 @@ void vs_inv_reread(struct vs_inv *inv, enum vcx_filter f, const char *moid,
 	enter(inv, f, moid);
 	for (size_t i = 0; i < n; i++) {
 		struct vs_j p = vs_j_at(prop_set, i);
+		const char *path = vs_j_str(vs_j_get(p, "name"));
 
-		prop(inv, f, moid, vs_j_str(vs_j_get(p, "name")),
-		     vs_j_opt(p, "val"));
+		if (broken(p))
+			return;
+		take(inv, f, moid, path, vs_j_opt(p, "val"));
 	}
 	missing_props(inv, f, moid, missing_set);
 }
 
+/* Returns false if others have to wait for the next beat. */
+static bool try_hosts(struct vs_inv *inv)
+{
+	struct vcx_host *h, *next;
+	int n = 0;
+
+	HASH_ITER(hh, inv->hosts, h, next) {
+		if (!h->barred || h->tried == inv->round)
+			continue;
+		if (n++ == TRY_BARRED)
+			return false;
+		h->tried = inv->round;
+		want_refetch(inv, VCX_F_HOSTS, "HostSystem", h->moid);
+	}
+	return true;
+}
+
 void vs_inv_try_barred(struct vs_inv *inv)
 {
+	bool all = try_hosts(inv);
 	struct vcx_vm *vm, *next;
 	int n = 0;
 
+	said_unread(inv);
 	HASH_ITER(hh, inv->vms, vm, next) {
 		if (!vs_inv_vm_barred(vm) || vm->tried == inv->round)
 			continue;
@@ -442,13 +600,18 @@ void vs_inv_try_barred(struct vs_inv *inv)
 				want_refetch(inv, f, "VirtualMachine",
 					     vm->moid);
 	}
-	inv->round++;
+	if (all)
+		inv->round++;
 }
 
 static void flush_host(struct vs_inv *inv, struct vcx_host *h)
 {
-	if (h->in && !h->has)
+	bool unreadable = vs_inv_host_unreadable(h);
+
+	h->said &= h->barred;
+	if (h->in && !h->has && unreadable == h->told_unreadable)
 		return;
+	h->told_unreadable = unreadable;
 	if (h->in) {
 		vs_inv_host_deliver(h, inv->ev, inv->ev_arg);
 		return;
@@ -461,6 +624,7 @@ static void flush_host(struct vs_inv *inv, struct vcx_host *h)
 
 static void flush_vm(struct vs_inv *inv, struct vcx_vm *vm)
 {
+	vm->said &= vs_inv_vm_barred(vm);
 	if (vm->in[VCX_F_VMS] || vm->in[VCX_F_OURS]) {
 		bool unreadable = vs_inv_vm_unreadable(vm);
 

@@ -31,7 +31,10 @@ struct vcx_vm {
 	unsigned int has;		/* to be delivered */
 	bool dirty, told_unreadable, connected, is_template, tools, mem_locked,
 	     latency_high;
-	bool barred[VCX_NFILTERS];	/* not all of it may be read */
+	bool barred[VCX_NFILTERS];	/* not all of it may be read, or can */
+	bool said;			/* that it can't be read, in the log */
+	unsigned int held[VCX_NFILTERS];	/* VS_VC_VM_* of what can't: not
+					 * delivered until it can */
 	bool bare;			/* vCenter itself knows no config of it:
 					 * invalid, inaccessible */
 	unsigned int tried;		/* inv's round in which it was tried */
@@ -83,7 +86,11 @@ struct vcx_effective { int64_t mem_mb, cpu_mhz; int hosts; };
 
 struct vcx_host {
 	char *moid;
-	bool in, dirty;
+	bool in, dirty, told_unreadable;
+	bool barred;			/* not all of it can be read */
+	bool said;			/* as in vcx_vm */
+	unsigned int held;		/* likewise, VS_VC_HOST_* */
+	unsigned int tried;		/* likewise */
 	unsigned int has;
 	char *name, *cluster, *connection, *power;
 	bool maintenance, quarantine;
@@ -131,6 +138,8 @@ struct vs_inv {
 	struct vcx_refetches refetch;
 	_Atomic uint64_t updates;	/* read in any thread */
 	unsigned int round;
+	unsigned int nunread;		/* lines of what can't be read, since
+					 * the last beat */
 	bool devices;			/* hosts' PCI devices are read, too */
 };
 
@@ -140,7 +149,9 @@ void vs_inv_clear(struct vs_inv *inv);	/* forget all, deliver nothing */
 /* The properties a filter asks for, NULL-terminated. */
 const char *const *vs_inv_paths(const struct vs_inv *inv, enum vcx_filter f);
 /* Apply one UpdateSet, tasks left out. -1 with err if it is not one, or if the
- * session is gone (VS_E_RELOGIN in a missingSet). Then deliver with flush. */
+ * session is gone (VS_E_RELOGIN in a missingSet). Then deliver with flush. A
+ * property whose value is not of its type is logged and left out, and its object
+ * is unreadable until it can be read. */
 int vs_inv_update(struct vs_inv *inv, struct vs_j set, struct vs_err *err);
 /* Its tasks, after the flush: who hears that a clone has ended knows its VM. */
 int vs_inv_tasks(struct vs_inv *inv, struct vs_j set, struct vs_err *err);
@@ -154,6 +165,7 @@ void vs_inv_flush(struct vs_inv *inv);
 struct vcx_vm *vs_inv_vm(struct vs_inv *inv, const char *moid);
 bool vs_inv_vm_unreadable(const struct vcx_vm *vm);
 bool vs_inv_vm_barred(const struct vcx_vm *vm);
+bool vs_inv_host_unreadable(const struct vcx_host *h);
 /* decode_vm.c, decode_host.c: one property; false: unknown path. */
 bool vs_inv_vm_prop(struct vcx_vm *vm, const char *path, struct vs_j val);
 bool vs_inv_host_prop(struct vcx_host *h, const char *path, struct vs_j val);

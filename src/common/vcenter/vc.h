@@ -145,6 +145,7 @@ struct vs_vc_host {
 	int64_t cpu_mhz, memory_mb;	/* what VMs can have, 0 unknown */
 	const struct vs_vc_pf *pfs; size_t npfs;
 	bool pfs_unread;		/* vCenter doesn't say which there are */
+	bool unreadable;		/* always valid: a value can't be read */
 	const struct vs_vc_device *devices; size_t ndevices;	/* with PFS */
 	/* with PFS, where devices are wanted */
 	const struct vs_vc_function *functions; size_t nfunctions;
@@ -200,7 +201,8 @@ struct vs_vc_vm {
 	bool disks_own;			/* all disks lie there */
 	const char *bases;		/* other directories with disks that these
 					 * stand on, each with a newline; or "" */
-	bool unreadable;		/* missingSet: NoPermission, ... */
+	bool unreadable;		/* missingSet: NoPermission, ...; or a
+					 * value of another type than it has */
 	/* With WORDS: VS_VC_NGUEST values, of vs_vc_guest_keys[]; NULL: unset. */
 	const char *const *guest;
 };
