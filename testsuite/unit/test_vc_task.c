@@ -64,7 +64,7 @@ static void a_result_before_the_state_is_kept(void **state)
 }
 
 /* VMware's guide has it in a box once; else a clone's VM would be lost, and made
- * twice. Other results are nobody's VM. */
+ * twice. Other results name no VM. */
 static void a_result_is_a_reference_in_any_form_or_none(void **state)
 {
 	static const struct { const char *result, *moid; } t[] = {
