@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/log.h"
 #include "util/mem.h"
 #include "vcenter/vc_i.h"
 
@@ -88,14 +89,13 @@ static const char *judge(struct vs_inv *inv, const char *type,
 		return "its tasks are not decoded";
 	if (strcmp(got.type, type))
 		return "the task's fault is of another type";
-	if (got.err.code == VS_OK ||
-	    strncmp(got.err.text, "It failed.", strlen("It failed.")))
+	if (got.err.code == VS_OK || !strstr(got.err.text, "It failed."))
 		return "its text is another";
 	if (got.vms != 3 || got.tasks != 2)
 		return "what stands beside the fault is not delivered";
 	if (is_barred(inv, "vm-2") == !strcmp(type, "ManagedObjectNotFound"))
 		return "its missing object is taken for another";
-	if (!strcmp(type, "NoPermission") && !is_barred(inv, "vm-1"))
+	if (is_barred(inv, "vm-1") == !strcmp(type, "ManagedObjectNotFound"))
 		return "its missing property is not seen";
 	return NULL;
 }
@@ -123,12 +123,19 @@ static bool one(const char *type, const char *fault)
 	return !wrong;
 }
 
+static void quiet(enum vs_log_level level, const char *line)
+{
+	(void)level;
+	(void)line;
+}
+
 int main(void)
 {
 	char *line = NULL;
 	size_t size = 0;
 	int good = 0, bad = 0;
 
+	vs_log_to(quiet);
 	while (getline(&line, &size, stdin) > 0) {
 		char *tab = strchr(line, '\t');
 
