@@ -104,11 +104,7 @@ static void reading_and_waiting(void **state)
 
 static void a_clone_is_off_marked_and_has_its_card(void **state)
 {
-	struct json_object *nic = parsed(
-		"{'_typeName':'VirtualVmxnet3','key':4000,'backing':"
-		"{'_typeName':'VirtualEthernetCardNetworkBackingInfo',"
-		"'deviceName':'VM Network'},'addressType':'assigned',"
-		"'macAddress':'00:50:56:aa:aa:aa','wakeOnLanEnabled':true}");
+	struct json_object *nic = nic_of(SHOWN_NIC);
 	const struct vs_vc_clone c = {
 		.source = "vm-100", .folder = "group-v20", .name = "vm001",
 		.uuid = "50211e0a-0000-4000-8000-000000000001",
@@ -142,13 +138,11 @@ static void a_clone_is_off_marked_and_has_its_card(void **state)
 	   "'level':'high'},"
 	   "'deviceChange':["
 	   "{'_typeName':'VirtualDeviceConfigSpec','operation':'edit',"
-	   "'device':{'_typeName':'VirtualVmxnet3','key':4000,'backing':"
-	   "{'_typeName':'VirtualEthernetCardNetworkBackingInfo',"
-	   "'deviceName':'VM Network'},'addressType':'manual',"
-	   "'macAddress':'00:50:56:00:00:09','wakeOnLanEnabled':true}},"
+	   "'device':{'_typeName':'VirtualVmxnet3','key':4000," DVS ","
+	   "'addressType':'manual','macAddress':'00:50:56:00:00:09'}},"
 	   "{'_typeName':'VirtualDeviceConfigSpec','operation':'add',"
 	   "'device':{'_typeName':'VirtualSriovEthernetCard','key':-101,"
-	   DVS "," CONNECT "," MAC ",'allowGuestOSMtuChange':true}}],"
+	   DVS "," MAC ",'allowGuestOSMtuChange':true}}],"
 	   "'extraConfig':[{'_typeName':'OptionValue',"
 	   "'key':'slurm.vsphere.owner','value':{'_typeName':'string',"
 	   "'_value':'a/vm001/b'}},{'_typeName':'OptionValue',"
@@ -156,6 +150,31 @@ static void a_clone_is_off_marked_and_has_its_card(void **state)
 	   "'_value':'00ff'}}]},"
 	   "'powerOn':false}}");
 	vs_jb_free(nic);
+}
+
+/* What a card is on, for an edit that says nothing else. */
+static void a_cards_network_is_kept_whatever_it_is(void **state)
+{
+	(void)state;
+	is(nic_of("{'_typeName':'VirtualE1000e','key':4001,'backing':"
+		  "{'_typeName':'VirtualEthernetCardNetworkBackingInfo',"
+		  "'deviceName':'VM Network','useAutoDetect':false,"
+		  "'network':" REF("Network", "network-7") ","
+		  "'inPassthroughMode':false},'addressType':'assigned'}"),
+	   "{'_typeName':'VirtualE1000e','key':4001,'backing':"
+	   "{'_typeName':'VirtualEthernetCardNetworkBackingInfo',"
+	   "'deviceName':'VM Network','network':"
+	   REF("Network", "network-7") "}}");
+	is(nic_of("{'_typeName':'VirtualVmxnet3','key':4000,'backing':"
+		  "{'_typeName':'VirtualEthernetCardOpaqueNetworkBackingInfo',"
+		  "'opaqueNetworkId':'ls-1',"
+		  "'opaqueNetworkType':'nsx.LogicalSwitch'}}"),
+	   "{'_typeName':'VirtualVmxnet3','key':4000,'backing':"
+	   "{'_typeName':'VirtualEthernetCardOpaqueNetworkBackingInfo',"
+	   "'opaqueNetworkId':'ls-1',"
+	   "'opaqueNetworkType':'nsx.LogicalSwitch'}}");
+	is(nic_of("{'_typeName':'VirtualVmxnet3','key':4000}"),
+	   "{'_typeName':'VirtualVmxnet3','key':4000}");
 }
 
 /* Its home directory, and each disk. */
@@ -231,7 +250,7 @@ static void each_kind_of_card_has_its_own_body(void **state)
 	c.pci = "0000:af:00.0";
 	c.mtu_change_allowed = false;
 	card_is(&c, "{'_typeName':'VirtualSriovEthernetCard','key':-101," DVS
-		"," CONNECT "," MAC ",'allowGuestOSMtuChange':false,"
+		"," MAC ",'allowGuestOSMtuChange':false,"
 		"'sriovBacking':{'_typeName':"
 		"'VirtualSriovEthernetCardSriovBackingInfo',"
 		"'physicalFunctionBacking':{'_typeName':"
@@ -266,17 +285,16 @@ static void each_kind_of_card_has_its_own_body(void **state)
 	c = sriov;
 	c.kind = VS_VC_NET_PVRDMA;
 	card_is(&c, "{'_typeName':'VirtualVmxnet3Vrdma','key':-101," DVS ","
-		CONNECT "," MAC ",'deviceProtocol':'rocev2'}");
+		MAC ",'deviceProtocol':'rocev2'}");
 	c.kind = VS_VC_NET_VMXNET3;
-	card_is(&c, "{'_typeName':'VirtualVmxnet3','key':-101," DVS "," CONNECT
-		"," MAC "}");
+	card_is(&c, "{'_typeName':'VirtualVmxnet3','key':-101," DVS "," MAC "}");
 	c.mac = NULL;
 	c.portgroup_key = c.switch_uuid = "";
 	c.network = "network-7";
 	card_is(&c, "{'_typeName':'VirtualVmxnet3','key':-101,'backing':"
 		"{'_typeName':'VirtualEthernetCardNetworkBackingInfo',"
 		"'deviceName':'','network':" REF("Network", "network-7") "},"
-		CONNECT ",'addressType':'assigned'}");
+		"'addressType':'assigned'}");
 }
 
 static void what_hosts_have_by_name_is_asked_for_by_it(void **state)
@@ -323,7 +341,7 @@ static void a_reconfigure_swaps_cards_in_a_safe_order(void **state)
 	   "'device':{'_typeName':'VirtualDevice','key':13031}},"
 	   "{'_typeName':'VirtualDeviceConfigSpec','operation':'add',"
 	   "'device':{'_typeName':'VirtualSriovEthernetCard','key':-101,"
-	   DVS "," CONNECT "," MAC ",'allowGuestOSMtuChange':true}}],"
+	   DVS "," MAC ",'allowGuestOSMtuChange':true}}],"
 	   "'extraConfig':[{'_typeName':'OptionValue',"
 	   "'key':'slurm.vsphere.job','value':{'_typeName':'string',"
 	   "'_value':''}}]}}");
@@ -423,6 +441,7 @@ int main(void)
 		cmocka_unit_test(views_say_what_they_hold),
 		cmocka_unit_test(reading_and_waiting),
 		cmocka_unit_test(a_clone_is_off_marked_and_has_its_card),
+		cmocka_unit_test(a_cards_network_is_kept_whatever_it_is),
 		cmocka_unit_test(a_policy_is_said_of_each_disk),
 		cmocka_unit_test(a_linked_clone_names_its_snapshot),
 		cmocka_unit_test(each_kind_of_card_has_its_own_body),

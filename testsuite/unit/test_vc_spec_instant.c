@@ -32,8 +32,7 @@ static void an_instant_clone_has_its_own_cards_and_words_alone(void **state)
 		.cards = &card, .keys = (const int []){ 4001 }, .ncards = 1,
 		.extra = marks, .nextra = 1,
 	};
-	struct json_object *nic = parsed("{'_typeName':'VirtualVmxnet3',"
-					 "'key':4000}");
+	struct json_object *nic = nic_of(SHOWN_NIC);
 
 	(void)state;
 	is(vs_spec_instant(&in, nic),
@@ -44,11 +43,11 @@ static void an_instant_clone_has_its_own_cards_and_words_alone(void **state)
 	   "'pool':" REF("ResourcePool", "resgroup-9") ","
 	   "'deviceChange':[{'_typeName':'VirtualDeviceConfigSpec',"
 	   "'operation':'edit','device':{'_typeName':'VirtualVmxnet3',"
-	   "'key':4000,'addressType':'manual',"
+	   "'key':4000," DVS ",'addressType':'manual',"
 	   "'macAddress':'00:50:56:01:02:09'}},"
 	   "{'_typeName':'VirtualDeviceConfigSpec','operation':'edit',"
 	   "'device':{'_typeName':'VirtualVmxnet3','key':4001," DVS ","
-	   CONNECT "," MAC "}}]},"
+	   MAC "}}]},"
 	   "'config':[{'_typeName':'OptionValue','key':'slurm.vsphere.owner',"
 	   "'value':{'_typeName':'string','_value':'a/vm001/b'}}],"
 	   "'biosUuid':'50211e0a-0000-4000-8000-000000000001'}}");

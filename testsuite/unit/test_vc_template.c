@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is read of a template: what a clone of its disks takes. */
+/* What is read of a template: what a clone of its disks takes, and what its clones
+ * say of its first network card. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "util/mem.h"
+#include "vc_spec_stage.h"
 #include "vcenter/vc_i.h"
 
 #define MB40 "41943040"
@@ -25,33 +26,35 @@
 #define THIN ",'thinProvisioned':true"
 #define THICK ",'thinProvisioned':false"
 
-/* MB of a template with these devices; committed "": not told. */
-static int64_t disks(const char *devices, const char *committed)
+/* Reads a template with these devices into t; committed "": not told. */
+static void read_into(struct vcx_template *t, const char *devices,
+		      const char *committed)
 {
 	VS_FREE char *text = vs_asprintf("[{'name':'config.hardware.device',"
 		"'val':{'_typeName':'ArrayOfVirtualDevice','_value':[%s]}}"
 		"%s%s%s]", devices, *committed ?
 		",{'name':'summary.storage.committed','val':{'_typeName':"
 		"'long','_value':" : "", committed, *committed ? "}}" : "");
-	struct vcx_template t = { .name = NULL };
 	struct vs_jdoc doc;
 	struct vs_err err;
-	int64_t mb;
 
 	for (char *p = text; *p; p++)
 		if (*p == '\'')
 			*p = '"';
 	if (vs_jdoc_parse(&doc, text, strlen(text), &err))
 		fail_msg("%s: %s", err.text, text);
-	vs_vcx_template_set(&t, vs_j_root(&doc));
-	mb = vs_vcx_template_view(&t).disk_mb;
-	vs_jb_free(t.nic);
-	free(t.change_version);
-	free(t.host);
-	free(t.guest);
-	free(t.disks);
-	free(t.nets);		/* none was read */
+	vs_vcx_template_set(t, vs_j_root(&doc));
 	vs_jdoc_free(&doc);
+}
+
+static int64_t disks(const char *devices, const char *committed)
+{
+	struct vcx_template t = { .name = NULL };
+	int64_t mb;
+
+	read_into(&t, devices, committed);
+	mb = vs_vcx_template_view(&t).disk_mb;
+	vs_vcx_template_wipe(&t);
 	return mb;
 }
 
@@ -91,6 +94,18 @@ static void what_is_no_disk_takes_nothing(void **state)
 	assert_int_equal(disks(NIC "," DISK(MB40, THICK), ""), 40);
 }
 
+/* Its port is connected to the template, and its slot is the template's. */
+static void of_its_first_card_clones_say_type_key_and_network(void **state)
+{
+	struct vcx_template t = { .name = NULL };
+
+	(void)state;
+	read_into(&t, DISK(MB40, THIN) "," SHOWN_NIC "," NIC, "");
+	is(vs_jb_clone(t.nic), "{'_typeName':'VirtualVmxnet3','key':4000,"
+	   DVS "}");
+	vs_vcx_template_wipe(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -98,6 +113,8 @@ int main(void)
 		cmocka_unit_test(a_thick_disk_takes_all_of_it),
 		cmocka_unit_test(where_it_is_not_told_the_thick_ones_are_certain),
 		cmocka_unit_test(what_is_no_disk_takes_nothing),
+		cmocka_unit_test(
+			of_its_first_card_clones_say_type_key_and_network),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

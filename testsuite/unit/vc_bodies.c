@@ -118,6 +118,7 @@ static void clone_body(const struct vs_vc_card_spec *c, bool latency,
 	line("CloneVMRequestType", vs_spec_clone(&kept, nic));
 }
 
+/* As vs_spec_nic() makes it. */
 static struct json_object *template_nic(void)
 {
 	struct json_object *nic = vs_jb_obj("VirtualVmxnet3");
@@ -128,11 +129,6 @@ static struct json_object *template_nic(void)
 	vs_jb_str(backing, "deviceName", "VM Network");
 	vs_jb_ref(backing, "network", "Network", "network-7");
 	vs_jb_put(nic, "backing", backing);
-	vs_jb_int(nic, "controllerKey", 100);
-	vs_jb_int(nic, "unitNumber", 7);
-	vs_jb_str(nic, "addressType", "assigned");
-	vs_jb_str(nic, "macAddress", "00:50:56:aa:aa:aa");
-	vs_jb_bool(nic, "wakeOnLanEnabled", true);
 	return nic;
 }
 

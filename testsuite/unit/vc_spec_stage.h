@@ -14,9 +14,29 @@
 	"'VirtualEthernetCardDistributedVirtualPortBackingInfo'," \
 	"'port':{'_typeName':'DistributedVirtualSwitchPortConnection'," \
 	"'switchUuid':'50 2a','portgroupKey':'dvportgroup-30'}}"
-#define CONNECT "'connectable':{'_typeName':'VirtualDeviceConnectInfo'," \
-	"'startConnected':true,'allowGuestControl':true,'connected':false}"
 #define MAC "'addressType':'manual','macAddress':'00:50:56:01:02:03'"
+
+/* A template's first card as vCenter 8.0 shows it, on a port of a distributed
+ * switch that is connected to the template. */
+#define SHOWN_NIC "{'_typeName':'VirtualVmxnet3','key':4000," \
+	"'deviceInfo':{'_typeName':'Description'," \
+	"'label':'Network adapter 1','summary':'DVSwitch: 50 2a'}," \
+	"'backing':{'_typeName':" \
+	"'VirtualEthernetCardDistributedVirtualPortBackingInfo'," \
+	"'port':{'_typeName':'DistributedVirtualSwitchPortConnection'," \
+	"'switchUuid':'50 2a','portgroupKey':'dvportgroup-30'," \
+	"'portKey':'518','connectionCookie':1998469027}}," \
+	"'connectable':{'_typeName':'VirtualDeviceConnectInfo'," \
+	"'migrateConnect':'unset','startConnected':true," \
+	"'allowGuestControl':true,'connected':false,'status':'untried'}," \
+	"'slotInfo':{'_typeName':'VirtualDevicePciBusSlotInfo'," \
+	"'pciSlotNumber':192},'controllerKey':100,'unitNumber':7," \
+	"'numaNode':-1,'addressType':'assigned'," \
+	"'macAddress':'00:50:56:aa:aa:aa','wakeOnLanEnabled':true," \
+	"'resourceAllocation':{'_typeName':" \
+	"'VirtualEthernetCardResourceAllocation','reservation':0," \
+	"'limit':-1,'share':{'_typeName':'SharesInfo','shares':50," \
+	"'level':'normal'}},'uptCompatibilityEnabled':true}"
 
 static inline void is(struct json_object *body, const char *expected)
 {
@@ -29,7 +49,8 @@ static inline void is(struct json_object *body, const char *expected)
 	assert_string_equal(text, want);
 }
 
-static inline struct json_object *parsed(const char *text)
+/* vs_spec_nic() of that card. */
+static inline struct json_object *nic_of(const char *text)
 {
 	VS_FREE char *json = vs_strdup(text);
 	struct json_object *copy;
@@ -41,7 +62,7 @@ static inline struct json_object *parsed(const char *text)
 			*p = '"';
 	if (vs_jdoc_parse(&doc, json, strlen(json), &err))
 		fail_msg("%s", err.text);
-	copy = vs_jb_copy(vs_j_root(&doc));
+	copy = vs_spec_nic(vs_j_root(&doc));
 	vs_jdoc_free(&doc);
 	return copy;
 }

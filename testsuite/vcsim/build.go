@@ -31,9 +31,10 @@ type datacenter struct {
 }
 
 type dvswitch struct {
-	o    *object
-	m    *mo.VmwareDistributedVirtualSwitch
-	spec *switchSpec
+	o     *object
+	m     *mo.VmwareDistributedVirtualSwitch
+	spec  *switchSpec
+	ports int // given out so far
 }
 
 type network struct {

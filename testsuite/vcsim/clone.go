@@ -265,14 +265,17 @@ func (w *world) byInstance(uuid string) *vmachine {
 }
 
 // copyDevices copies devices so that a clone can change its own: the cards get
-// new addresses, the disks new files.
-func copyDevices(list []types.BaseVirtualDevice) []types.BaseVirtualDevice {
+// new addresses and ports, the disks new files.
+func (w *world) copyDevices(list []types.BaseVirtualDevice) []types.BaseVirtualDevice {
 	var res []types.BaseVirtualDevice
 	for _, d := range list {
 		cp := deepCopy(d).(types.BaseVirtualDevice)
 		if e, ok := cp.(types.BaseVirtualEthernetCard); ok {
 			card := e.GetVirtualEthernetCard()
 			card.MacAddress, card.AddressType = newMAC(), "assigned"
+			if p := portOf(card.Backing); p != nil {
+				w.newPort(p)
+			}
 		}
 		if disk, ok := cp.(*types.VirtualDisk); ok {
 			if b, ok := disk.Backing.(*types.VirtualDiskFlatVer2BackingInfo); ok {

@@ -168,7 +168,7 @@ func (v *vmachine) addDevice(i int, list []types.BaseVirtualDevice, dev types.Ba
 		label = "Device"
 	}
 	if card, ok := dev.(types.BaseVirtualEthernetCard); ok {
-		if err := v.checkCard(i, dev, card.GetVirtualEthernetCard()); err != nil {
+		if err := v.checkCard(i, dev, card.GetVirtualEthernetCard(), nil); err != nil {
 			return nil, err
 		}
 	}
@@ -177,8 +177,9 @@ func (v *vmachine) addDevice(i int, list []types.BaseVirtualDevice, dev types.Ba
 	return append(list, dev), nil
 }
 
-// checkCard: the backing exists, the MAC is allowed, PVRDMA is on a switch.
-func (v *vmachine) checkCard(i int, dev types.BaseVirtualDevice, card *types.VirtualEthernetCard) error {
+// checkCard: the backing exists, its port is free, the MAC is allowed, PVRDMA is on
+// a switch. was: the card that an edit replaces, or nil.
+func (v *vmachine) checkCard(i int, dev types.BaseVirtualDevice, card, was *types.VirtualEthernetCard) error {
 	n := v.dc.byBacking(card.Backing)
 	if n == nil {
 		f := &types.InvalidDeviceBacking{}
@@ -213,13 +214,19 @@ func (v *vmachine) checkCard(i int, dev types.BaseVirtualDevice, card *types.Vir
 	default:
 		return deviceSpec(i, "addressType")
 	}
+	if card.Connectable == nil && was != nil {
+		card.Connectable = was.Connectable
+	}
 	if card.Connectable == nil {
 		card.Connectable = &types.VirtualDeviceConnectInfo{StartConnected: true, AllowGuestControl: true}
+	}
+	if card.WakeOnLanEnabled == nil && was != nil {
+		card.WakeOnLanEnabled = was.WakeOnLanEnabled
 	}
 	if card.WakeOnLanEnabled == nil {
 		card.WakeOnLanEnabled = types.NewBool(false)
 	}
-	return nil
+	return v.takePort(card, was)
 }
 
 // checkSriov brings the PF backing into its kept form. On an edit the PF may
@@ -287,7 +294,7 @@ func (v *vmachine) editDevice(i int, old, dev types.BaseVirtualDevice) (types.Ba
 		if c.AddressType == "" || keep && c.AddressType != "manual" {
 			c.AddressType = "assigned"
 		}
-		if err := v.checkCard(i, dev, c); err != nil {
+		if err := v.checkCard(i, dev, c, o); err != nil {
 			return nil, err
 		}
 		if keep {

@@ -136,7 +136,7 @@ func (src *vmachine) fork(s *types.VirtualMachineInstantCloneSpec, name string, 
 	if s.BiosUuid != "" {
 		cfg.Uuid = strings.ToLower(s.BiosUuid)
 	}
-	cfg.Hardware.Device = copyDevices(src.m.Config.Hardware.Device)
+	cfg.Hardware.Device = w.copyDevices(src.m.Config.Hardware.Device)
 	if err := v.configure(&types.VirtualMachineConfigSpec{ExtraConfig: s.Config, DeviceChange: s.Location.DeviceChange}); err != nil {
 		return nil, err
 	}

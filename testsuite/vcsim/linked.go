@@ -42,7 +42,7 @@ func (v *vmachine) clonedDevices(s *types.VirtualMachineCloneSpec) []types.BaseV
 	if sn := v.snapshotOf(s); sn != nil {
 		from = sn.Config.Hardware.Device
 	}
-	res := copyDevices(from)
+	res := v.w.copyDevices(from)
 	for i := range res {
 		b, base := flat(res[i]), flat(from[i])
 		if b == nil {

@@ -90,12 +90,7 @@ func TestEachMissingPrivilegeIsNamed(t *testing.T) {
 func TestClonesOfAParentTakeRightsOfTheirOwn(t *testing.T) {
 	c := start(t, nil).login()
 	src := c.source("VirtualVmxnet3", "VM-PG")
-	var card obj
-	for _, d := range c.read(src, "config.hardware.device").([]any) {
-		if d.(obj)["_typeName"] == "VirtualVmxnet3" {
-			card = d.(obj)
-		}
-	}
+	card := edited(c.nics(src)[0], nil)
 	deeds := map[string]obj{
 		"CreateSnapshot_Task": {"name": "s", "memory": false, "quiesce": false},
 		"InstantClone_Task": {"spec": obj{"_typeName": "VirtualMachineInstantCloneSpec", "name": "n1", "location": obj{

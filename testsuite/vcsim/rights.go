@@ -29,6 +29,7 @@ var documented = [][2]string{
 	{"VirtualMachine.Interact.PowerOff", "M:PowerOffVM_Task"},
 	{"VirtualMachine.Interact.CreateSecondary", "M:CreateSecondaryVM_Task"},
 	{"VirtualMachine.Interact.Suspend", "M:SuspendVM_Task"},
+	{"VirtualMachine.Interact.DeviceConnection", "T:89997"},
 	{"VirtualMachine.State.CreateSnapshot", "M:CreateSnapshot_Task"},
 	{"VirtualMachine.Config.AddNewDisk", "T:90007"},
 	{"VirtualMachine.Config.AddExistingDisk", "T:90005"},
@@ -153,6 +154,7 @@ func instantRights(c *call) []need {
 	if pool := orRef(req.Spec.Location.Pool, v.m.ResourcePool); pool != nil {
 		res = append(res, need{w.get(*pool), "Resource.AssignVMToPool"})
 	}
+	res = append(res, connects(w.get(*folder), req.Spec.Location.DeviceChange)...)
 	for _, ch := range req.Spec.Location.DeviceChange {
 		if d := ch.GetVirtualDeviceConfigSpec().Device; d != nil {
 			if n := v.dc.byBacking(d.GetVirtualDevice().Backing); n != nil {
@@ -161,6 +163,17 @@ func instantRights(c *call) []need {
 		}
 	}
 	return res
+}
+
+// connects: setting `connectable` has a privilege of its own (VirtualMachineConfigSpec.deviceChange).
+func connects(o *object, changes []types.BaseVirtualDeviceConfigSpec) []need {
+	for _, ch := range changes {
+		spec := ch.GetVirtualDeviceConfigSpec()
+		if spec.Operation != "remove" && spec.Device != nil && spec.Device.GetVirtualDevice().Connectable != nil {
+			return []need{{o, "VirtualMachine.Interact.DeviceConnection"}}
+		}
+	}
+	return nil
 }
 
 func orRef(a, b *ref) *ref {
@@ -191,6 +204,7 @@ func (v *vmachine) configNeeds(o *object, s *types.VirtualMachineConfigSpec, fre
 	add(s.Name != "" && !fresh, "Rename")
 	add(s.InstanceUuid != "" || s.Uuid != "" || s.LatencySensitivity != nil || s.GuestId != "" || s.Version != "" || s.Firmware != "" || s.BootOptions != nil ||
 		s.MemoryHotAddEnabled != nil || s.CpuHotAddEnabled != nil || s.VirtualNuma != nil || s.Flags != nil || s.Tools != nil, "Settings")
+	res = append(res, connects(o, s.DeviceChange)...)
 	for _, ch := range s.DeviceChange {
 		spec := ch.GetVirtualDeviceConfigSpec()
 		_, disk := spec.Device.(*types.VirtualDisk)

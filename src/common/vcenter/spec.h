@@ -32,7 +32,13 @@ struct json_object *vs_spec_continue(const char *token);
 struct json_object *vs_spec_wait(const char *version, int wait_seconds);
 /* spec_hw.c: CPU, memory and firmware of a VirtualMachineConfigSpec. */
 void vs_spec_hw(struct json_object *config, const struct vs_vc_hw *hw);
-/* nic: the template's first card as vCenter shows it (not taken), or NULL. */
+/*
+ * What an edit says of a network card that vCenter shows, beside its address: type,
+ * key and network. Port, slot and state are left out: they belong to the VM that
+ * the card was read from. The caller frees the result.
+ */
+struct json_object *vs_spec_nic(struct vs_j card);
+/* nic: vs_spec_nic() of the template's first card (not taken), or NULL. */
 struct json_object *vs_spec_clone(const struct vs_vc_clone *c,
 				  struct json_object *nic);
 /* mgmt_type: the wire's type of the card hw->mgmt_key. */

@@ -152,6 +152,9 @@ static struct json_object *new_device(struct json_object *backing_take,
 	return o;
 }
 
+/* No `connectable`: a new card is connected at power-on without it, and setting it
+ * takes VirtualMachine.Interact.DeviceConnection (vSphere API,
+ * VirtualMachineConfigSpec.deviceChange). */
 static struct json_object *new_card(const struct vs_vc_card_spec *c, int key)
 {
 	static const char *const types[] = {
@@ -159,15 +162,10 @@ static struct json_object *new_card(const struct vs_vc_card_spec *c, int key)
 		[VS_VC_NET_PVRDMA] = "VirtualVmxnet3Vrdma",
 		[VS_VC_NET_VMXNET3] = "VirtualVmxnet3",
 	};
-	struct json_object *o = vs_jb_obj(types[c->kind]), *conn;
+	struct json_object *o = vs_jb_obj(types[c->kind]);
 
 	vs_jb_int(o, "key", key);
 	vs_jb_put(o, "backing", network_backing(c));
-	conn = vs_jb_obj("VirtualDeviceConnectInfo");
-	vs_jb_bool(conn, "startConnected", true);
-	vs_jb_bool(conn, "allowGuestControl", true);
-	vs_jb_bool(conn, "connected", false);
-	vs_jb_put(o, "connectable", conn);
 	address(o, c->mac);
 	if (c->kind == VS_VC_NET_PVRDMA)
 		vs_jb_str(o, "deviceProtocol", "rocev2");
@@ -209,7 +207,44 @@ static struct json_object *extra(const struct vs_vc_kv *kv, size_t n)
 	return a;
 }
 
-/* The card that is there gets a new address; the rest of it stays as read. */
+/*
+ * A card's network, without its port: that one is connected to the VM that the
+ * card was read from, and the switch chooses one for each VM (vSphere API,
+ * DistributedVirtualSwitchPortConnection).
+ */
+static struct json_object *network_only(struct vs_j backing)
+{
+	static const char *const keep[] = { "deviceName", "network",
+		"opaqueNetworkId", "opaqueNetworkType" };
+	struct vs_j port = vs_j_opt(backing, "port");
+	struct json_object *o, *p;
+
+	if (vs_j_null(backing))
+		return NULL;
+	o = vs_jb_obj(vs_j_type(backing));
+	for (size_t i = 0; i < VS_COUNT(keep); i++)
+		vs_jb_put(o, keep[i], vs_jb_copy(vs_j_opt(backing, keep[i])));
+	if (vs_j_null(port))
+		return o;
+	p = vs_jb_obj("DistributedVirtualSwitchPortConnection");
+	vs_jb_str(p, "switchUuid", vs_j_str_or(vs_j_opt(port, "switchUuid"),
+					       NULL));
+	vs_jb_str(p, "portgroupKey", vs_j_str_or(vs_j_opt(port, "portgroupKey"),
+						 NULL));
+	vs_jb_put(o, "port", p);
+	return o;
+}
+
+struct json_object *vs_spec_nic(struct vs_j card)
+{
+	struct json_object *o = vs_jb_obj(vs_j_type(card));
+
+	vs_jb_int(o, "key", vs_j_int_or(vs_j_opt(card, "key"), 0));
+	vs_jb_put(o, "backing", network_only(vs_j_opt(card, "backing")));
+	return o;
+}
+
+/* The card that is there gets a new address. vCenter keeps what isn't said. */
 static struct json_object *mgmt_card(const struct vs_vc_hw *hw,
 				     struct json_object *nic,
 				     const char *mgmt_type)

@@ -145,7 +145,7 @@ void vs_vcx_template_set(struct vcx_template *t, struct vs_j props)
 	t->nic = NULL;
 	for (size_t i = 0; i < n && !t->nic; i++)
 		if (is_card(vs_j_at(dev, i)))
-			t->nic = vs_jb_copy(vs_j_at(dev, i));
+			t->nic = vs_spec_nic(vs_j_at(dev, i));
 }
 
 bool vs_vcx_template_named(const struct vcx_template *t, const char *name)

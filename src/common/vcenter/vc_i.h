@@ -195,7 +195,7 @@ struct vcx_template {
 	enum vs_vc_auto snapshot, hot_add, tools, secure_boot;
 	enum vs_vc_auto link;		/* as in vs_vc_template */
 	int cores_per_socket;		/* as in vs_vc_template */
-	struct json_object *nic;	/* its first network card, whole */
+	struct json_object *nic;	/* vs_spec_nic() of its first card */
 	int *disks;			/* keys of its virtual disks */
 	size_t ndisks;
 	struct vs_vc_ref *nets;		/* of its own cards */
