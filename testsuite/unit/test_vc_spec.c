@@ -20,6 +20,8 @@ static const struct vs_vc_card_spec sriov = {
 	.portgroup_key = "dvportgroup-30", .mtu_change_allowed = true,
 };
 
+static const struct vs_spec_types no_types;
+
 static const struct vs_vc_kv marks[] = {
 	{ "slurm.vsphere.owner", "a/vm001/b" },
 	{ "slurm.vsphere.profile", "00ff" },
@@ -239,7 +241,7 @@ static void card_is(const struct vs_vc_card_spec *card, const char *device)
 		"'deviceChange':[{'_typeName':'VirtualDeviceConfigSpec',"
 		"'operation':'add','device':%s}]}}", device);
 
-	is(vs_spec_reconfigure(NULL, &hw, NULL), want);
+	is(vs_spec_reconfigure(NULL, &hw, &no_types), want);
 }
 
 static void each_kind_of_card_has_its_own_body(void **state)
@@ -322,15 +324,19 @@ static void what_hosts_have_by_name_is_asked_for_by_it(void **state)
 static void a_reconfigure_swaps_cards_in_a_safe_order(void **state)
 {
 	struct vs_vc_kv job = { "slurm.vsphere.job", "" };
-	const int gone = 13031;
+	const int gone[] = { 13031, 13000 };
+	const struct vs_spec_types types = {
+		.mgmt = "VirtualE1000e",
+		.gone = (const char *const []){ "VirtualSriovEthernetCard",
+						"VirtualPCIPassthrough" },
+	};
 	struct vs_vc_hw hw = { .vcpus = 4,
-		.cards = &sriov, .ncards = 1, .gone = &gone, .ngone = 1,
+		.cards = &sriov, .ncards = 1, .gone = gone, .ngone = 2,
 		.mgmt_mac = "00:50:56:00:00:09", .mgmt_key = 4000,
 		.extra = &job, .nextra = 1 };
 
 	(void)state;
-	is(vs_spec_reconfigure("2026-01-01T10:00:00.000000Z", &hw,
-			       "VirtualE1000e"),
+	is(vs_spec_reconfigure("2026-01-01T10:00:00.000000Z", &hw, &types),
 	   "{'spec':{'_typeName':'VirtualMachineConfigSpec',"
 	   "'changeVersion':'2026-01-01T10:00:00.000000Z','numCPUs':4,"
 	   "'deviceChange':[{'_typeName':'VirtualDeviceConfigSpec',"
@@ -338,7 +344,9 @@ static void a_reconfigure_swaps_cards_in_a_safe_order(void **state)
 	   "'key':4000,'addressType':'manual',"
 	   "'macAddress':'00:50:56:00:00:09'}},"
 	   "{'_typeName':'VirtualDeviceConfigSpec','operation':'remove',"
-	   "'device':{'_typeName':'VirtualDevice','key':13031}},"
+	   "'device':{'_typeName':'VirtualSriovEthernetCard','key':13031}},"
+	   "{'_typeName':'VirtualDeviceConfigSpec','operation':'remove',"
+	   "'device':{'_typeName':'VirtualPCIPassthrough','key':13000}},"
 	   "{'_typeName':'VirtualDeviceConfigSpec','operation':'add',"
 	   "'device':{'_typeName':'VirtualSriovEthernetCard','key':-101,"
 	   DVS "," MAC ",'allowGuestOSMtuChange':true}}],"
@@ -355,7 +363,7 @@ static void what_the_profile_does_not_have_is_taken_away(void **state)
 	struct vs_vc_hw hw = { .memory_mb = 4096, .exact = true };
 
 	(void)state;
-	is(vs_spec_reconfigure("7", &hw, NULL),
+	is(vs_spec_reconfigure("7", &hw, &no_types),
 	   "{'spec':{'_typeName':'VirtualMachineConfigSpec',"
 	   "'changeVersion':'7','memoryMB':4096,"
 	   "'memoryReservationLockedToMax':false,"
@@ -367,7 +375,7 @@ static void what_the_profile_does_not_have_is_taken_away(void **state)
 	   "'level':'normal'}}}");
 	hw.memory_locked = hw.latency_high = true;
 	hw.cpu_reserved_mhz = 8000;
-	is(vs_spec_reconfigure("7", &hw, NULL),
+	is(vs_spec_reconfigure("7", &hw, &no_types),
 	   "{'spec':{'_typeName':'VirtualMachineConfigSpec',"
 	   "'changeVersion':'7','memoryMB':4096,"
 	   "'memoryReservationLockedToMax':true,"
@@ -390,7 +398,7 @@ static void hardware_is_said_as_the_line_has_it(void **state)
 	};
 
 	(void)state;
-	is(vs_spec_reconfigure("7", &hw, NULL),
+	is(vs_spec_reconfigure("7", &hw, &no_types),
 	   "{'spec':{'_typeName':'VirtualMachineConfigSpec',"
 	   "'changeVersion':'7','numCPUs':8,'numCoresPerSocket':4,"
 	   "'memoryMB':4096,"
@@ -405,7 +413,7 @@ static void hardware_is_said_as_the_line_has_it(void **state)
 	   "'efiSecureBootEnabled':true}}}");
 	hw = (struct vs_vc_hw){ .cores_per_socket = -1,
 				.secure_boot = VS_VC_AUTO_NO };
-	is(vs_spec_reconfigure("7", &hw, NULL),
+	is(vs_spec_reconfigure("7", &hw, &no_types),
 	   "{'spec':{'_typeName':'VirtualMachineConfigSpec',"
 	   "'changeVersion':'7','numCoresPerSocket':0,"
 	   "'bootOptions':{'_typeName':'VirtualMachineBootOptions',"

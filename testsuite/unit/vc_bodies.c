@@ -137,6 +137,9 @@ static void vm_bodies(void)
 	struct json_object *nic = template_nic();
 	struct vs_vc_kv job = { "slurm.vsphere.job", "" };
 	struct vs_vc_card_spec c[2], *const two = c;
+	const struct vs_spec_types types = { .mgmt = "VirtualE1000e",
+		.gone = (const char *const []){ "VirtualSriovEthernetCard",
+						"VirtualPCIPassthrough" } };
 
 	for (int kind = VS_VC_NET_SRIOV; kind <= VS_VC_NET_VMXNET3; kind++) {
 		for (int dvs = 0; dvs < 2; dvs++) {
@@ -175,15 +178,15 @@ static void vm_bodies(void)
 			.gone = (const int []){ 13031, 13032 }, .ngone = 2,
 			.mgmt_key = 4000,
 			.mgmt_mac = "00:50:56:00:00:09",
-			.extra = &job, .nextra = 1 }, "VirtualE1000e"));
+			.extra = &job, .nextra = 1 }, &types));
 	line("ReconfigVMRequestType", vs_spec_reconfigure("7",
-		&(struct vs_vc_hw){ .memory_mb = 4096, .exact = true }, NULL));
+		&(struct vs_vc_hw){ .memory_mb = 4096, .exact = true }, &types));
 	line("ReconfigVMRequestType", vs_spec_reconfigure("7",
 		&(struct vs_vc_hw){ .memory_mb = 4096, .exact = true,
 			.vcpus = 4, .cores_per_socket = -1,
 			.mem_reserved_mb = 1024, .cpu_shares = 5000,
 			.mem_shares = VS_VC_SHARES_HIGH, .cold = true,
-			.secure_boot = VS_VC_AUTO_YES }, NULL));
+			.secure_boot = VS_VC_AUTO_YES }, &types));
 	line("RelocateVMRequestType", vs_spec_relocate("host-1", "resgroup-1",
 						      NULL));
 	line("RelocateVMRequestType", vs_spec_relocate("host-1", "resgroup-1",

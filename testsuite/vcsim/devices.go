@@ -57,6 +57,9 @@ func (v *vmachine) changeDevices(list []types.BaseVirtualDevice, changes []types
 			if at < 0 {
 				return nil, deviceSpec(i, "key")
 			}
+			if fmt.Sprintf("%T", res[at]) != fmt.Sprintf("%T", spec.Device) {
+				return nil, deviceSpec(i, "device")
+			}
 			if v.on() && !v.h.allows(res[at], deedPlug) {
 				return nil, hotplug(res[at].GetVirtualDevice().Key)
 			}

@@ -100,7 +100,15 @@ func TestAVMWithAFixedDeviceStaysOnItsHost(t *testing.T) {
 	vm := c.clone("n1", "esx01", fixed(fpga, "5000", c.target("esx01")[fpga]))
 	to := obj{"spec": obj{"_typeName": "VirtualMachineRelocateSpec", "host": c.find("DC0/host/HPC1/second")}}
 	c.taskFault("CannotAccessVmDevice", c.vmOp(vm, "RelocateVM_Task", to))
-	c.ok(c.vmOp(vm, "ReconfigVM_Task", obj{"spec": obj{"_typeName": "VirtualMachineConfigSpec", "deviceChange": []any{
-		obj{"_typeName": "VirtualDeviceConfigSpec", "operation": "remove", "device": obj{"_typeName": "VirtualDevice", "key": 13000}}}}}))
+	remove := func(kind string) any {
+		return c.reconfigure(vm, obj{"deviceChange": []any{
+			obj{"_typeName": "VirtualDeviceConfigSpec", "operation": "remove", "device": obj{"_typeName": kind, "key": 13000}}}})
+	}
+	for _, kind := range []string{"VirtualDevice", "VirtualSriovEthernetCard"} { // by its own type alone
+		if f, _ := c.taskFault("InvalidDeviceSpec", remove(kind)); f["property"] != "device" {
+			t.Fatal(f)
+		}
+	}
+	c.ok(remove("VirtualPCIPassthrough"))
 	c.ok(c.vmOp(vm, "RelocateVM_Task", to))
 }

@@ -149,16 +149,24 @@ int64_t vs_vc_vm_reconfigure(struct vs_vc *vc, const char *vm,
 			     const struct vs_vc_hw *hw,
 			     const struct vs_vc_op *op, struct vs_err *err)
 {
-	const char *type = NULL;
+	VS_FREE const char **gone = vs_calloc((size_t)hw->ngone + 1,
+					      sizeof(*gone));
+	struct vs_spec_types types = { .gone = gone };
 
 	if (may_change(vc, err))
 		return -1;
-	if (hw->mgmt_mac && !(type = card_type(vc, vm, hw->mgmt_key)))
+	if (hw->mgmt_mac &&
+	    !(types.mgmt = card_type(vc, vm, hw->mgmt_key)))
 		return vs_err_set(err, VS_E_STATE,
 				  "%s has no network card with key %d", vm,
 				  hw->mgmt_key);
+	for (int i = 0; i < hw->ngone; i++)
+		if (!(gone[i] = card_type(vc, vm, hw->gone[i])))
+			return vs_err_set(err, VS_E_STATE,
+					  "%s has no device with key %d", vm,
+					  hw->gone[i]);
 	return send_vm(vc, on_task, "ReconfigVM_Task", vm,
-		       vs_spec_reconfigure(change_version, hw, type), op);
+		       vs_spec_reconfigure(change_version, hw, &types), op);
 }
 
 int64_t vs_vc_vm_relocate(struct vs_vc *vc, const char *vm, const char *host,

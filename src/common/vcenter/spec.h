@@ -41,10 +41,18 @@ struct json_object *vs_spec_nic(struct vs_j card);
 /* nic: vs_spec_nic() of the template's first card (not taken), or NULL. */
 struct json_object *vs_spec_clone(const struct vs_vc_clone *c,
 				  struct json_object *nic);
-/* mgmt_type: the wire's type of the card hw->mgmt_key. */
+/* The wire's types of devices that a VM has, as vCenter shows them. */
+struct vs_spec_types {
+	const char *mgmt;		/* of the card hw->mgmt_key, or NULL */
+	const char *const *gone;	/* of hw->gone, one for each */
+};
+/*
+ * A remove names the device's own type, as VMware's and other clients do; whether
+ * the base type VirtualDevice is enough is not documented. types: not NULL.
+ */
 struct json_object *vs_spec_reconfigure(const char *change_version,
 					const struct vs_vc_hw *hw,
-					const char *mgmt_type);
+					const struct vs_spec_types *types);
 struct json_object *vs_spec_relocate(const char *host, const char *pool,
 				     const char *store);
 /* nic: as of a clone. */

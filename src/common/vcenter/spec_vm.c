@@ -263,17 +263,17 @@ static struct json_object *mgmt_card(const struct vs_vc_hw *hw,
 
 static struct json_object *device_changes(const struct vs_vc_hw *hw,
 					  struct json_object *nic,
-					  const char *mgmt_type)
+					  const struct vs_spec_types *t)
 {
 	struct json_object *a = vs_jb_arr(), *o;
 	bool any = false;
 
-	if (hw->mgmt_mac && (o = mgmt_card(hw, nic, mgmt_type))) {
+	if (hw->mgmt_mac && (o = mgmt_card(hw, nic, t->mgmt))) {
 		vs_jb_add(a, change("edit", o));
 		any = true;
 	}
 	for (int i = 0; i < hw->ngone; i++) {
-		o = vs_jb_obj("VirtualDevice");
+		o = vs_jb_obj(t->gone[i]);
 		vs_jb_int(o, "key", hw->gone[i]);
 		vs_jb_add(a, change("remove", o));
 		any = true;
@@ -290,10 +290,10 @@ static struct json_object *device_changes(const struct vs_vc_hw *hw,
 }
 
 static void put_hw(struct json_object *o, const struct vs_vc_hw *hw,
-		   struct json_object *nic, const char *mgmt_type)
+		   struct json_object *nic, const struct vs_spec_types *t)
 {
 	vs_spec_hw(o, hw);
-	vs_jb_put(o, "deviceChange", device_changes(hw, nic, mgmt_type));
+	vs_jb_put(o, "deviceChange", device_changes(hw, nic, t));
 	if (hw->nextra)
 		vs_jb_put(o, "extraConfig", extra(hw->extra, hw->nextra));
 }
@@ -332,6 +332,7 @@ static void put_policies(struct json_object *to, const struct vs_vc_clone *c)
 struct json_object *vs_spec_clone(const struct vs_vc_clone *c,
 				  struct json_object *nic)
 {
+	const struct vs_spec_types none = { .mgmt = NULL };
 	struct json_object *o = vs_jb_obj(NULL);
 	struct json_object *spec = vs_jb_obj("VirtualMachineCloneSpec");
 	struct json_object *to = vs_jb_obj("VirtualMachineRelocateSpec");
@@ -351,7 +352,7 @@ struct json_object *vs_spec_clone(const struct vs_vc_clone *c,
 	vs_jb_str(config, "instanceUuid", c->uuid);
 	if (c->annotation)
 		vs_jb_str(config, "annotation", c->annotation);
-	put_hw(config, &c->hw, nic, NULL);
+	put_hw(config, &c->hw, nic, &none);
 	vs_jb_put(spec, "config", config);
 	vs_jb_bool(spec, "powerOn", false);
 	vs_jb_ref(spec, "snapshot", "VirtualMachineSnapshot", c->snapshot);
@@ -390,14 +391,14 @@ struct json_object *vs_spec_instant(const struct vs_vc_instant *c,
 
 struct json_object *vs_spec_reconfigure(const char *change_version,
 					const struct vs_vc_hw *hw,
-					const char *mgmt_type)
+					const struct vs_spec_types *types)
 {
 	struct json_object *o = vs_jb_obj(NULL);
 	struct json_object *spec = vs_jb_obj("VirtualMachineConfigSpec");
 
 	if (change_version && *change_version)
 		vs_jb_str(spec, "changeVersion", change_version);
-	put_hw(spec, hw, NULL, mgmt_type);
+	put_hw(spec, hw, NULL, types);
 	vs_jb_put(o, "spec", spec);
 	return o;
 }
