@@ -192,7 +192,8 @@ static void clone_fill(struct probe *p, const struct make *m, struct clone *c)
 	c->mark = vs_mark_format(&mark);
 	c->kv[0] = (struct vs_vc_kv){ VS_KEY_OWNER, c->mark };
 	c->card = (struct vs_vc_card_spec){ .kind = VS_VC_NET_SRIOV,
-		.network = p->network, .switch_uuid = p->switch_uuid,
+		.network = p->network, .network_name = p->o.network,
+		.switch_uuid = p->switch_uuid,
 		.portgroup_key = p->portgroup_key, .pci = m->pci,
 		.mtu_change_allowed = true };
 	c->c = (struct vs_vc_clone){ .source = p->source, .folder = p->folder,

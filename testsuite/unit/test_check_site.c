@@ -169,9 +169,17 @@ static void management_is_not_on_the_rdma_network(void **state)
 	net.switch_uuid[0] = '\0';	/* it is a standard one itself */
 	vs_check_apart(&site, &found);
 	assert_int_equal(found.n, 2);
-	nodes = 0;
+	/* vCenter shows such a name with its slashes */
+	vs_strlcpy(adapter.network, "RoCE 10.1.0.0/16", VS_LABEL_LEN);
+	vs_strlcpy(host(2)->facts->mgmt[0], "16", VS_LABEL_LEN);
 	vs_check_apart(&site, &found);
 	assert_int_equal(found.n, 2);
+	vs_strlcpy(host(2)->facts->mgmt[0], adapter.network, VS_LABEL_LEN);
+	vs_check_apart(&site, &found);
+	assert_int_equal(found.n, 3);
+	nodes = 0;
+	vs_check_apart(&site, &found);
+	assert_int_equal(found.n, 3);
 }
 
 int main(void)

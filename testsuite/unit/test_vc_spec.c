@@ -293,9 +293,11 @@ static void each_kind_of_card_has_its_own_body(void **state)
 	c.mac = NULL;
 	c.portgroup_key = c.switch_uuid = "";
 	c.network = "network-7";
+	c.network_name = "Eth-10.3.0.0/16";
 	card_is(&c, "{'_typeName':'VirtualVmxnet3','key':-101,'backing':"
 		"{'_typeName':'VirtualEthernetCardNetworkBackingInfo',"
-		"'deviceName':'','network':" REF("Network", "network-7") "},"
+		"'deviceName':'Eth-10.3.0.0/16','network':"
+		REF("Network", "network-7") "},"
 		"'addressType':'assigned'}");
 }
 

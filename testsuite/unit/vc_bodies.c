@@ -25,6 +25,7 @@ static struct vs_vc_card_spec card(enum vs_vc_net_kind kind, const char *pci,
 	return (struct vs_vc_card_spec){
 		.kind = kind, .mac = "00:50:56:01:02:03", .pci = pci,
 		.network = distributed ? "dvportgroup-30" : "network-7",
+		.network_name = distributed ? NULL : "Eth-10.3.0.0/16",
 		.switch_uuid = distributed ? "50 2a" : "",
 		.portgroup_key = distributed ? "dvportgroup-30" : "",
 		.mtu_change_allowed = true,

@@ -225,7 +225,7 @@ func (w *world) buildNetworks(d *datacenter) {
 		} else {
 			r = ref{Type: "DistributedVirtualPortgroup", Value: w.newID("dvportgroup-")}
 			net.key = r.Value
-			m := portgroup(r, n.Name, d.m.NetworkFolder, net.sw.o.ref, n.Vlan)
+			m := portgroup(r, escapeName(n.Name), d.m.NetworkFolder, net.sw.o.ref, n.Vlan)
 			m.Config.DefaultPortConfig.(*types.VMwareDVSPortSetting).MacManagementPolicy = &types.DVSMacManagementPolicy{
 				AllowPromiscuous: types.NewBool(strings.Contains(n.Accept, "allowPromiscuous")),
 				MacChanges:       types.NewBool(strings.Contains(n.Accept, "macChanges")),

@@ -136,6 +136,12 @@ func unescapeName(n string) string {
 	return strings.NewReplacer("%2f", "/", "%2F", "/", "%5c", "\\", "%5C", "\\", "%25", "%").Replace(n)
 }
 
+// escapeName is a name as vCenter shows and finds it. Standard networks alone are
+// shown as they are.
+func escapeName(n string) string {
+	return strings.NewReplacer("/", "%2f", "\\", "%5c", "%", "%25").Replace(n)
+}
+
 // nameTaken gives who has a name in a folder, clones under way included.
 func (w *world) nameTaken(folder ref, name string) *ref {
 	if r, ok := w.byPath[folder.Value][name]; ok {

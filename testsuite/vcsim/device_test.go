@@ -235,3 +235,36 @@ func TestAVMIsNotMovedAwayFromItsPF(t *testing.T) {
 	}
 	c.ok(c.vmOp(auto, "RelocateVM_Task", to("odd01")))
 }
+
+func TestAStandardNetworkIsFoundByItsName(t *testing.T) {
+	const name = "Eth-10.3.0.0/16"
+	c := start(t, func(inv *inventory) {
+		d := &inv.Datacenters[0]
+		d.Networks = append(d.Networks, netSpec{Name: name}, netSpec{Name: "Mgmt-10.4.0.0/24", Switch: d.Networks[0].Switch})
+	}).login()
+	net := obj{"_typeName": "ManagedObjectReference", "type": "Network"}
+	for _, r := range c.prop(c.find("DC0"), "network").([]any) {
+		if c.prop(r.(obj), "name") == name {
+			net = r.(obj)
+		}
+	}
+	if net["value"] == nil || c.find("DC0/network/Mgmt-10.4.0.0%2f24") == nil {
+		t.Fatal(net, c.find("DC0/network/Mgmt-10.4.0.0%2f24"))
+	}
+	add := func(deviceName string) obj {
+		return obj{"deviceChange": []any{obj{"_typeName": "VirtualDeviceConfigSpec", "operation": "add", "device": obj{
+			"_typeName": "VirtualVmxnet3", "key": -101, "addressType": "assigned", "backing": obj{
+				"_typeName": "VirtualEthernetCardNetworkBackingInfo", "deviceName": deviceName, "network": net}}}}}
+	}
+	vm := c.clone("n1", "esx02", obj{})
+	for _, wrong := range []string{"", "Eth-10.3.0.0%2f16", "16", "Mgmt-10.4.0.0/24"} {
+		c.taskFault("InvalidDeviceBacking", c.reconfigure(vm, add(wrong)))
+	}
+	spec := add(name)
+	delete(spec["deviceChange"].([]any)[0].(obj)["device"].(obj)["backing"].(obj), "network")
+	c.ok(c.reconfigure(vm, spec))
+	b := c.nics(vm)[1]["backing"].(obj)
+	if b["deviceName"] != name || b["network"].(obj)["value"] != net["value"] {
+		t.Fatal(b)
+	}
+}

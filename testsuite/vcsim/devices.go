@@ -26,7 +26,7 @@ func (d *datacenter) byBacking(b types.BaseVirtualDeviceBackingInfo) *network {
 				return n
 			}
 		}
-	case *types.VirtualEthernetCardNetworkBackingInfo:
+	case *types.VirtualEthernetCardNetworkBackingInfo: // by its name, as it is: `network` is not used
 		if n := d.nets[x.DeviceName]; n != nil && n.sw == nil && n.nsx == "" {
 			return n
 		}
@@ -188,6 +188,9 @@ func (v *vmachine) checkCard(i int, dev types.BaseVirtualDevice, card, was *type
 		f := &types.InvalidDeviceBacking{}
 		f.DeviceIndex, f.Property = int32(i), fmt.Sprintf("virtualDeviceSpec[%d].device.backing", i)
 		return fault(f, "Invalid backing for device '%d': the network does not exist.", i)
+	}
+	if b, ok := card.Backing.(*types.VirtualEthernetCardNetworkBackingInfo); ok {
+		b.Network = &n.o.ref
 	}
 	if _, ok := dev.(*types.VirtualSriovEthernetCard); ok && n.nsx == "overlay" {
 		f := &types.InvalidDeviceBacking{}

@@ -104,6 +104,7 @@ static int spec_cards(struct vs_core *c, const struct vs_node *n,
 			.kind = net_kinds[vs_adapter_kind(a)->card],
 			.mac = n->macs[s->ncards],
 			.network = n->net->moid,
+			.network_name = a->network,
 			.switch_uuid = n->net->switch_uuid,
 			.portgroup_key = n->net->portgroup_key,
 			.pci = held && !held->automatic && held->pf[0] ?

@@ -148,14 +148,9 @@ static const struct vs_network *net_of(const struct vs_check_site *s, size_t p)
 static bool manages(const struct vs_host *h, const struct vs_network *net,
 		    const struct vs_adapter *a)
 {
-	const char *name = a->network;
-
-	for (const char *at = name; *at; at++)
-		if (*at == '/')
-			name = at + 1;
 	for (int i = 0; h->facts && i < h->facts->nmgmt; i++)
 		if (!strcmp(h->facts->mgmt[i], net->switch_uuid[0] ?
-			    net->portgroup_key : name))
+			    net->portgroup_key : a->network))
 			return vs_host_has_net(h, net->moid);
 	return false;
 }

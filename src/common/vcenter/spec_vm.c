@@ -33,8 +33,9 @@ static struct json_object *network_backing(const struct vs_vc_card_spec *c)
 
 	if (!c->portgroup_key || !*c->portgroup_key) {
 		o = vs_jb_obj("VirtualEthernetCardNetworkBackingInfo");
-		/* vCenter goes by the reference; the name is required. */
-		vs_jb_str(o, "deviceName", "");
+		/* The host finds it by its name: `network` is not used there
+		 * (VirtualEthernetCardNetworkBackingInfo). */
+		vs_jb_str(o, "deviceName", c->network_name);
 		vs_jb_ref(o, "network", "Network", c->network);
 		return o;
 	}

@@ -72,7 +72,8 @@ struct vs_vc_cluster { const char *name, *moid, *pool_moid;
 struct vs_vc_store { const char *name, *moid;
 	int64_t free_mb;		/* -1 unknown */
 	bool away; };			/* it says that it isn't accessible */
-struct vs_vc_network { const char *name, *moid, *switch_uuid, *portgroup_key;
+struct vs_vc_network { const char *name;	/* as people write it: %2f is / */
+	const char *moid, *switch_uuid, *portgroup_key;
 	bool nsx, opaque;		/* a segment: its port group, or none */
 	unsigned int accepts; };	/* VS_VC_ACCEPTS_*: of its port group's
 					 * security policy */
@@ -365,6 +366,8 @@ struct vs_vc_card_spec {
 	enum vs_vc_net_kind kind;
 	const char *mac;			/* manual address */
 	const char *network, *switch_uuid, *portgroup_key;
+	const char *network_name;	/* of a standard one, which it is found
+					 * by: as vs_vc_network.name */
 	const char *pci;		/* explicit PF, NULL: automatic; of a
 					 * fixed device its address */
 	int vendor, device;		/* of a device, which has none of the
