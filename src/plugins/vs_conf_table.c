@@ -182,7 +182,8 @@ const struct vs_conf_key vs_conf_keys[] = {
 	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "Parameters", NULL, false, NULL, 0, 0,
 	  ADP(parameters),
 	  "With Type=dvx: what each device is set to, key=value,key=value, by the "
-	  "vendor's documents; in quotes." },
+	  "vendor's documents; in quotes. vCenter gets each value in the type that "
+	  "the host says of it (QueryConfigTarget)." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_INT, "Instances", NULL, false, NULL, 1, 4096,
 	  ADP(instances),
 	  "With Type=dvx: devices of the class that a host which has it gives to "

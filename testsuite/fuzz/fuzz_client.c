@@ -109,15 +109,18 @@ static void on_host(void *arg, const struct vs_vc_host *h)
 	hosts_with_gpus += h->ngpus && h->nprofiles && h->ndevices;
 }
 
-static void on_target(void *arg, uint64_t id, const struct vs_vc_target *t,
-		      size_t n, const struct vs_err *err)
+static void on_target(void *arg, uint64_t id, const struct vs_vc_targets *t,
+		      const struct vs_err *err)
 {
 	(void)arg;
-	targets += n > 0;
+	targets += t->ndevices > 0;
 	if (!id || (err && (err->code == VS_OK || !err->text[0])))
 		abort();
-	for (size_t i = 0; i < n; i++)
-		if (!t[i].pci[0] || !t[i].system[0])
+	for (size_t i = 0; i < t->ndevices; i++)
+		if (!t->devices[i].pci[0] || !t->devices[i].system[0])
+			abort();
+	for (size_t i = 0; i < t->noptions; i++)
+		if (!t->options[i].class[0] || !t->options[i].key[0])
 			abort();
 }
 

@@ -5,6 +5,7 @@ import json
 
 from cluster import Cluster, wait_for
 from stages import Held, off
+from vcenter_json import VCenter
 from worlds import PF0, ROCE, host, template, world
 
 E1, E2, E3 = (f"esx0{i}.example.org" for i in (1, 2, 3))
@@ -24,8 +25,13 @@ BOARD = {"pci": "0000:03:00.0", "name": "ASPEED Graphics Family", "by": "ASPEED"
 
 
 def fpga(**more):
+    """Its parameters have types, as a vendor's driver says them."""
     return {"class": FPGA, "instances": 2, "needs": ["queues"],
-            "checkpoint": True, **more}
+            "checkpoint": True, "options": [
+                {"key": "queues", "type": "long", "min": 1, "max": 64},
+                {"key": "trace", "type": "bool"},
+                {"key": "mode", "type": "choice", "choices": ["1", "2"]}],
+            **more}
 
 
 def make_cluster():
@@ -49,7 +55,7 @@ def make_cluster():
         "ClusterName=HPC1 ResourcePool=slurm",
         f"AdapterName=half Type=vgpu Profile={HALF}",
         f"AdapterName=whole Type=vgpu Profile={WHOLE}",
-        f'AdapterName=fpga Type=dvx DeviceClass={FPGA} Instances=2 Parameters="queues=8"',
+        f'AdapterName=fpga Type=dvx DeviceClass={FPGA} Instances=2 Parameters="queues=8,trace=true,mode=2"',
         f"AdapterName=roce-half Type=sriov Network={ROCE} MTU=9000 With=half",
         "PartitionName=half Adapter=half Template=rhel9-ofed",
         "PartitionName=whole Adapter=whole Template=rhel9-ofed",
@@ -187,6 +193,14 @@ def test_a_job_gets_dvx_devices_with_their_parameters(cluster):
     assert by_host(cluster) == {("esx01", FPGA): ["vm006", "vm007"]}
     vm = next(v for v in cluster.state()["vms"] if v["name"] == "vm006")
     assert vm["reservedMB"] == vm["memoryMB"]
+    vc = VCenter(cluster)
+    hw = vc.get(vc.find("DC0/vm/slurm/vm006"), "config")["hardware"]
+    assert [(o["key"], o["value"]) for d in hw["device"]
+            if d["_typeName"] == "VirtualPCIPassthrough"
+            for o in d["backing"]["configParams"]] == [
+                ("queues", {"_typeName": "long", "_value": 8}),
+                ("trace", {"_typeName": "boolean", "_value": True}),
+                ("mode", {"_typeName": "string", "_value": "2"})]
     info = json.loads(cluster.path("guests", "vm006", "guestinfo.json").read_text())
     assert info["guestinfo.slurm.device"] == "none"
     more = cluster.sbatch("-p", "fpga", "-N1")

@@ -20,6 +20,8 @@ struct fake_card {
 	enum vs_vc_net_kind kind;
 	char mac[20], pci[16], label[64];	/* label: of a device */
 	int vendor, device;
+	size_t noptions;		/* that were said of its parameters */
+	enum vs_vc_value option;	/* the first one's */
 };
 
 struct fake_vm {
@@ -89,6 +91,7 @@ void fake_recommend(int question, const char *host, const struct vs_err *err);
 extern struct fake_target { int asked; char host[32]; } fake_target;
 void fake_offers(int question, const char *pci, const char *system,
 		 const struct vs_err *err);
+void fake_offers_options(int question, const struct vs_vc_option *o, size_t n);
 extern int64_t fake_disk_mb;		/* of the template, at the next load */
 extern int fake_hw;			/* its hardware version */
 extern const char *fake_template_host;	/* moId; as begun none of the hosts here */

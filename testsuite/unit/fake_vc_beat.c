@@ -81,11 +81,19 @@ int64_t vs_vc_target(struct vs_vc *vc, const char *cluster, const char *host,
 void fake_offers(int question, const char *pci, const char *system,
 		 const struct vs_err *err)
 {
-	struct vs_vc_target t = { .system = system };
+	struct vs_vc_target d = { .system = system };
+	const struct vs_vc_targets t = { .devices = &d, .ndevices = pci != NULL };
 
-	vs_strlcpy(t.pci, pci ? pci : "", sizeof(t.pci));
+	vs_strlcpy(d.pci, pci ? pci : "", sizeof(d.pci));
+	vs_watch_events.target(&vs_core, 2000000 + (uint64_t)question, &t, err);
+}
+
+void fake_offers_options(int question, const struct vs_vc_option *o, size_t n)
+{
+	const struct vs_vc_targets t = { .options = o, .noptions = n };
+
 	vs_watch_events.target(&vs_core, 2000000 + (uint64_t)question, &t,
-			       pci != NULL, err);
+			       NULL);
 }
 
 void fake_host(const struct vs_vc_host *h)

@@ -7,7 +7,10 @@
 static void card_take(struct fake_card *to, const struct vs_vc_card_spec *c)
 {
 	*to = (struct fake_card) { .kind = c->kind, .vendor = c->vendor,
-				   .device = c->device };
+				   .device = c->device,
+				   .noptions = c->noptions };
+	if (c->noptions)
+		to->option = c->options[0].type;
 	vs_strlcpy(to->mac, c->mac ? c->mac : "", sizeof(to->mac));
 	vs_strlcpy(to->pci, c->pci ? c->pci : "", sizeof(to->pci));
 	vs_strlcpy(to->label, c->label ? c->label : "", sizeof(to->label));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Devices by their address: what is asked of a host before a clone, what an
- * answer leads to, and how a VM that is off goes to another host's device.
+ * answer leads to, and how a VM that is off goes to another host's device. And DVX
+ * devices, of whose parameters a host says the types.
  */
 #include "engine_stage.h"
 
@@ -461,6 +462,80 @@ static void a_device_that_somebody_else_has_is_avoided(void **state)
 
 #define T(f) cmocka_unit_test(f)
 
+/* ---- DVX classes ------------------------------------------------------------ */
+
+#define CLASS "com.vendor.fpga"
+
+static void classes(const char *params)
+{
+	struct vs_conf *conf = conf_make(1, "off", 1024);
+	struct vs_conf_adapter *a = conf_other_from(conf, 0, "dvx");
+	struct vs_vc_named dvx = { .name = CLASS };
+	struct vs_vc_host h = { .moid = "host-1", .has = VS_VC_HOST_PFS,
+		.dvx = &dvx, .ndvx = 1 };
+
+	a->device_class = vs_strdup(CLASS);
+	a->instances = 2;
+	a->parameters = params ? vs_strdup(params) : NULL;
+	begin(1, 1, 4, "off");
+	begin_as(conf);
+	ready();
+	fake_host(&h);
+	turn();
+	due("vm1");
+}
+
+static void the_types_of_a_classs_parameters_are_asked_for_once(void **state)
+{
+	const struct vs_vc_option said[] = {
+		{ "com.vendor.other", "queues", VS_VC_VALUE_STRING },
+		{ CLASS, "queues", VS_VC_VALUE_LONG },
+	};
+
+	(void)state;
+	classes("queues=8");
+	turns(5);
+	assert_int_equal(fake_target.asked, 1);
+	assert_int_equal(fake_sent[FAKE_CLONE], 0);
+	fake_offers_options(1, said, VS_COUNT(said));
+	turns(2);
+	assert_int_equal(fake_sent[FAKE_CLONE], 1);
+	assert_true(fake_finish(FAKE_CLONE));
+	assert_int_equal(fake_get("vm1")->first.noptions, 1);
+	assert_int_equal(fake_get("vm1")->first.option, VS_VC_VALUE_LONG);
+	turns(100);
+	assert_int_equal(fake_target.asked, 1);
+}
+
+static void a_class_without_parameters_needs_no_question(void **state)
+{
+	(void)state;
+	classes(NULL);
+	assert_int_equal(fake_target.asked, 0);
+	assert_int_equal(fake_sent[FAKE_CLONE], 1);
+}
+
+/* It is asked again while an answer may come, and done without after a refusal. */
+static void where_a_host_does_not_say_the_types_they_are_guessed(void **state)
+{
+	struct vs_err err = { 0 };
+
+	(void)state;
+	classes("queues=8");
+	vs_err_set(&err, VS_E_RETRY, "timed out");
+	fake_offers(1, NULL, NULL, &err);
+	turns(20);
+	assert_int_equal(fake_sent[FAKE_CLONE], 0);
+	turns(80);
+	assert_int_equal(fake_target.asked, 2);
+	vs_err_set(&err, VS_E_CONFIG, "NoPermission");
+	fake_offers(2, NULL, NULL, &err);
+	turns(40);
+	assert_int_equal(fake_sent[FAKE_CLONE], 1);
+	assert_true(fake_finish(FAKE_CLONE));
+	assert_int_equal(fake_get("vm1")->first.noptions, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -479,6 +554,9 @@ int main(void)
 		T(what_finds_no_row_is_counted_as_left_out),
 		T(what_is_passed_through_is_no_device_of_a_class),
 		T(a_device_that_somebody_else_has_is_avoided),
+		T(the_types_of_a_classs_parameters_are_asked_for_once),
+		T(a_class_without_parameters_needs_no_question),
+		T(where_a_host_does_not_say_the_types_they_are_guessed),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

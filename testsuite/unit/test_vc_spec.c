@@ -312,7 +312,7 @@ static void what_hosts_have_by_name_is_asked_for_by_it(void **state)
 		"'backing':{'_typeName':'VirtualPCIPassthroughDvxBackingInfo',"
 		"'deviceClass':'com.vendor.fpga','configParams':["
 		"{'_typeName':'OptionValue','key':'queues','value':"
-		"{'_typeName':'string','_value':'8'}},"
+		"{'_typeName':'long','_value':8}},"
 		"{'_typeName':'OptionValue','key':'mode','value':"
 		"{'_typeName':'string','_value':'a=b'}}]}}");
 	c = (struct vs_vc_card_spec) { .kind = VS_VC_PCI_VGPU,
@@ -321,6 +321,56 @@ static void what_hosts_have_by_name_is_asked_for_by_it(void **state)
 		"'backing':{'_typeName':"
 		"'VirtualPCIPassthroughVmiopBackingInfo',"
 		"'vgpu':'nvidia_a100-4c'}}");
+}
+
+static void params_are(struct vs_vc_card_spec *c, const char *params,
+		       const char *want)
+{
+	VS_FREE char *device = vs_asprintf("{'_typeName':"
+		"'VirtualPCIPassthrough','key':-101,'backing':{'_typeName':"
+		"'VirtualPCIPassthroughDvxBackingInfo','deviceClass':'com.v',"
+		"'configParams':[%s]}}", want);
+
+	c->params = params;
+	card_is(c, device);
+}
+
+#define PARAM(key, type, value) "{'_typeName':'OptionValue','key':'" key \
+	"','value':{'_typeName':'" type "','_value':" value "}}"
+
+/* OptionValue.value is any, and a strict server takes no other type. */
+static void a_parameter_has_the_type_that_its_host_says(void **state)
+{
+	static const struct vs_vc_option options[] = {
+		{ "com.other", "size", VS_VC_VALUE_STRING },
+		{ "com.v", "size", VS_VC_VALUE_LONG },
+		{ "com.v", "n", VS_VC_VALUE_INT },
+		{ "com.v", "share", VS_VC_VALUE_FLOAT },
+		{ "com.v", "trace", VS_VC_VALUE_BOOL },
+		{ "com.v", "mode", VS_VC_VALUE_STRING },
+	};
+	struct vs_vc_card_spec c = { .kind = VS_VC_PCI_DVX, .label = "com.v",
+		.options = options, .noptions = VS_COUNT(options) };
+
+	(void)state;
+	params_are(&c, "size=16777215,n=-1,share=0.5",
+		   PARAM("size", "long", "16777215") "," PARAM("n", "int", "-1")
+		   "," PARAM("share", "float", "0.5"));
+	params_are(&c, "trace=TRUE,mode=1",
+		   PARAM("trace", "boolean", "true") ","
+		   PARAM("mode", "string", "'1'"));
+	params_are(&c, "trace=false", PARAM("trace", "boolean", "false"));
+	/* what is none of its type is for vCenter to refuse */
+	params_are(&c, "size=8k,trace=1,share=nan,n=",
+		   PARAM("size", "string", "'8k'") ","
+		   PARAM("trace", "string", "'1'") ","
+		   PARAM("share", "string", "'nan'") ","
+		   PARAM("n", "string", "''"));
+	params_are(&c, "size=99999999999999999999",
+		   PARAM("size", "string", "'99999999999999999999'"));
+	/* of an unknown type */
+	params_are(&c, "new=8,other=x8",
+		   PARAM("new", "long", "8") "," PARAM("other", "string", "'x8'"));
 }
 
 static void a_reconfigure_swaps_cards_in_a_safe_order(void **state)
@@ -456,6 +506,7 @@ int main(void)
 		cmocka_unit_test(a_linked_clone_names_its_snapshot),
 		cmocka_unit_test(each_kind_of_card_has_its_own_body),
 		cmocka_unit_test(what_hosts_have_by_name_is_asked_for_by_it),
+		cmocka_unit_test(a_parameter_has_the_type_that_its_host_says),
 		cmocka_unit_test(a_reconfigure_swaps_cards_in_a_safe_order),
 		cmocka_unit_test(what_the_profile_does_not_have_is_taken_away),
 		cmocka_unit_test(hardware_is_said_as_the_line_has_it),

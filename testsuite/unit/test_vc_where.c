@@ -128,6 +128,53 @@ static void a_device_is_known_by_its_address_and_says_its_system(void **state)
 	vs_jdoc_free(&doc);
 }
 
+#define OPTION(key, type) "{'_typeName':'OptionDef','label':'l'," \
+	"'summary':'s','key':'" key "','optionType':{'_typeName':'" type "'}}"
+#define CLASS(key, params) "{'_typeName':'VirtualMachineDvxClassInfo'," \
+	"'deviceClass':{'_typeName':'ElementDescription','label':'l'," \
+	"'summary':'s','key':'" key "'},'vendorName':'v','sriovNic':false" \
+	params "}"
+#define TEN "aaaaaaaaaa"
+
+/* As of a real host with DVX classes (8.0). */
+static void the_parameters_of_a_class_have_types(void **state)
+{
+	VS_FREE char *text = vs_strdup("{'dvxClassInfo':["
+		CLASS("com.v.sr", ",'configParams':["
+		      OPTION("maxVfSizeMb", "LongOption") ","
+		      OPTION("mode", "ChoiceOption") ","
+		      OPTION("on", "BoolOption") "," OPTION("n", "IntOption")
+		      "," OPTION("f", "FloatOption") ","
+		      OPTION("s", "StringOption") "," OPTION("new", "NewOption")
+		      "," OPTION(TEN TEN TEN TEN TEN TEN TEN, "LongOption")
+		      "]") "," CLASS("com.v.none", "") ",{'vendorName':'odd'}]}");
+	static const struct { const char *key; enum vs_vc_value type; } want[] = {
+		{ "maxVfSizeMb", VS_VC_VALUE_LONG },
+		{ "mode", VS_VC_VALUE_STRING }, { "on", VS_VC_VALUE_BOOL },
+		{ "n", VS_VC_VALUE_INT }, { "f", VS_VC_VALUE_FLOAT },
+		{ "s", VS_VC_VALUE_STRING }, { "new", VS_VC_VALUE_UNKNOWN },
+	};
+	VS_FREE struct vs_vc_option *list = NULL;
+	struct vs_err err = { 0 };
+	struct vs_jdoc doc;
+	size_t n;
+
+	(void)state;
+	for (char *p = text; *p; p++)
+		if (*p == '\'')
+			*p = '"';
+	assert_int_equal(vs_jdoc_parse(&doc, text, strlen(text), &err), 0);
+	list = vs_vcx_options_read(vs_j_root(&doc), &n);
+	assert_false(vs_json_failed(&doc, &err));
+	assert_int_equal(n, VS_COUNT(want));
+	for (size_t i = 0; i < n; i++) {
+		assert_string_equal(list[i].class, "com.v.sr");
+		assert_string_equal(list[i].key, want[i].key);
+		assert_int_equal(list[i].type, want[i].type);
+	}
+	vs_jdoc_free(&doc);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +184,7 @@ int main(void)
 		cmocka_unit_test(where_nothing_is_recommended_there_is_no_host),
 		cmocka_unit_test(the_question_names_template_place_and_hosts),
 		cmocka_unit_test(a_device_is_known_by_its_address_and_says_its_system),
+		cmocka_unit_test(the_parameters_of_a_class_have_types),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

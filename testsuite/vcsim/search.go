@@ -197,6 +197,9 @@ func queryConfigTarget(c *call) (any, error) {
 		res.Sriov = append(res.Sriov, info)
 	}
 	res.PciPassthrough = h.configTarget()
+	for i := range h.spec.Dvx {
+		res.DvxClassInfo = append(res.DvxClassInfo, h.spec.Dvx[i].classTarget())
+	}
 	for _, n := range h.c.dc.spec.Networks {
 		net := h.c.dc.nets[n.Name]
 		if pg, ok := net.o.ptr.(*mo.DistributedVirtualPortgroup); ok && h.reaches(n.Switch) {

@@ -32,14 +32,89 @@ type gpuSpec struct {
 
 // dvxSpec is a class of DVX devices that the driver of a host offers.
 type dvxSpec struct {
-	Class      string   `json:"class"`
-	Instances  int      `json:"instances"`
-	Needs      []string `json:"needs"` // parameters that every device must be given
-	Checkpoint bool     `json:"checkpoint"`
-	DmaTracing bool     `json:"dmaTracing"`
-	SriovNic   bool     `json:"sriovNic"`
-	Vendor     int      `json:"vendor"` // of the PCI functions that it is made of; 0: none are seen
-	Device     int      `json:"device"`
+	Class      string      `json:"class"`
+	Instances  int         `json:"instances"`
+	Needs      []string    `json:"needs"`   // parameters that every device must be given
+	Options    []dvxOption `json:"options"` // all that there are, if any: other keys and values of another type are refused
+	Checkpoint bool        `json:"checkpoint"`
+	DmaTracing bool        `json:"dmaTracing"`
+	SriovNic   bool        `json:"sriovNic"`
+	Vendor     int         `json:"vendor"` // of the PCI functions that it is made of; 0: none are seen
+	Device     int         `json:"device"`
+}
+
+// dvxOption is a parameter of a class: its OptionType, and what that allows.
+type dvxOption struct {
+	Key     string   `json:"key"`
+	Type    string   `json:"type"` // long, int, float, bool, string, choice
+	Min     int64    `json:"min"`
+	Max     int64    `json:"max"`
+	Choices []string `json:"choices"`
+}
+
+func (o *dvxOption) optionType() types.BaseOptionType {
+	switch o.Type {
+	case "long":
+		return &types.LongOption{Min: o.Min, Max: o.Max, DefaultValue: o.Min}
+	case "int":
+		return &types.IntOption{Min: int32(o.Min), Max: int32(o.Max), DefaultValue: int32(o.Min)}
+	case "float":
+		return &types.FloatOption{Min: float32(o.Min), Max: float32(o.Max), DefaultValue: float32(o.Min)}
+	case "bool":
+		return &types.BoolOption{Supported: true}
+	case "string":
+		return &types.StringOption{}
+	case "choice":
+		c := &types.ChoiceOption{}
+		for _, k := range o.Choices {
+			c.ChoiceInfo = append(c.ChoiceInfo, &types.ElementDescription{Key: k, Description: types.Description{Label: k, Summary: k}})
+		}
+		return c
+	}
+	return nil
+}
+
+// takes: a value of the option's own type, in its range.
+func (o *dvxOption) takes(value any) bool {
+	in := func(n float64) bool { return n >= float64(o.Min) && n <= float64(o.Max) }
+	switch x := value.(type) {
+	case int64:
+		return o.Type == "long" && in(float64(x))
+	case int32:
+		return o.Type == "int" && in(float64(x))
+	case float32:
+		return o.Type == "float" && in(float64(x))
+	case bool:
+		return o.Type == "bool"
+	case string:
+		return o.Type == "string" || o.Type == "choice" && slices.Contains(o.Choices, x)
+	}
+	return false
+}
+
+// classTarget is what QueryConfigTarget says of the class.
+func (d *dvxSpec) classTarget() types.VirtualMachineDvxClassInfo {
+	named := func(key string) types.ElementDescription {
+		return types.ElementDescription{Key: key, Description: types.Description{Label: key, Summary: key}}
+	}
+	name := named(d.Class)
+	res := types.VirtualMachineDvxClassInfo{DeviceClass: &name, VendorName: "Simulated", SriovNic: d.SriovNic}
+	for i := range d.Options {
+		res.ConfigParams = append(res.ConfigParams, types.OptionDef{ElementDescription: named(d.Options[i].Key), OptionType: d.Options[i].optionType()})
+	}
+	return res
+}
+
+// wrongParam: one that the class hasn't, or with a value of another type.
+func (d *dvxSpec) wrongParam(list []types.BaseOptionValue) bool {
+	for _, b := range list {
+		given := b.GetOptionValue()
+		i := slices.IndexFunc(d.Options, func(o dvxOption) bool { return o.Key == given.Key })
+		if len(d.Options) > 0 && (i < 0 || !d.Options[i].takes(given.Value)) {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *gpuSpec) graphicsType() string {
@@ -75,6 +150,11 @@ func (h *host) buildShared() error {
 		d := &h.spec.Dvx[i]
 		if d.Class == "" || h.pfBy(d.Class) != nil || d.Instances < 0 {
 			return fmt.Errorf("dvx: %q of host %s: a class of its own is expected", d.Class, h.spec.Name)
+		}
+		for k := range d.Options {
+			if d.Options[k].Key == "" || d.Options[k].optionType() == nil {
+				return fmt.Errorf("dvx: %q of host %s: options[%d]: a key and a type are expected", d.Class, h.spec.Name, k)
+			}
 		}
 		h.pfs = append(h.pfs, &pf{h: h, id: d.Class, vfs: d.Instances, max: d.Instances, active: true, numa: -1, dvx: d,
 			used: map[int]*vmachine{}, late: map[int]int{}})
@@ -222,6 +302,9 @@ func (v *vmachine) checkShared(i int, backing types.BaseVirtualDeviceBackingInfo
 		}
 		for k := range v.hostSpec().Dvx {
 			d := &v.hostSpec().Dvx[k]
+			if d.Class == b.DeviceClass && d.wrongParam(b.ConfigParams) {
+				return deviceSpec(i, "backing.configParams")
+			}
 			for _, need := range d.Needs {
 				if d.Class == b.DeviceClass && !given[need] {
 					return deviceSpec(i, "backing.configParams")

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"fmt"
 	"sort"
 	"strings"
 	"testing"
@@ -259,4 +260,42 @@ func TestVMotionTakesADvxDeviceAlong(t *testing.T) {
 	c.ok(c.vmOp(a, "PowerOffVM_Task", nil))
 	c.ok(c.motion(b, "esx02"))
 	c.haveIt(map[string]string{"esx01": "", "esx02": stayed + " there"})
+}
+
+func TestAParameterOfAClassHasItsOwnType(t *testing.T) {
+	c := start(t, func(inv *inventory) {
+		shares(inv)
+		inv.Datacenters[0].Clusters[0].Hosts[0].Dvx[0].Options = []dvxOption{{Key: "queues", Type: "long", Min: 1, Max: 64},
+			{Key: "depth", Type: "int", Max: 9}, {Key: "share", Type: "float", Max: 1}, {Key: "trace", Type: "bool"},
+			{Key: "mode", Type: "choice", Choices: []string{"fast", "safe"}}, {Key: "label", Type: "string"}}
+	}).login()
+	eb := c.prop(c.find("DC0/host/HPC1"), "environmentBrowser").(obj)
+	info := c.call(eb, "QueryConfigTarget", obj{"host": c.find("DC0/host/HPC1/esx01")}).(obj)["dvxClassInfo"].([]any)[0].(obj)
+	if info["deviceClass"].(obj)["key"] != fpgaClass || info["configParams"].([]any)[0].(obj)["optionType"].(obj)["_typeName"] != "LongOption" {
+		t.Fatal(info)
+	}
+	with := func(key, kind string, value any) obj {
+		cfg := dvxOf()
+		queues := obj{"_typeName": "OptionValue", "key": "queues", "value": obj{"_typeName": "long", "_value": 8}}
+		cfg["deviceChange"].([]any)[0].(obj)["device"].(obj)["backing"].(obj)["configParams"] = []any{queues,
+			obj{"_typeName": "OptionValue", "key": key, "value": obj{"_typeName": kind, "_value": value}}}
+		return cfg
+	}
+	for i, good := range []struct {
+		key, kind string
+		value     any
+	}{{"depth", "int", 9}, {"share", "float", 0.5}, {"trace", "boolean", true}, {"mode", "string", "safe"}, {"label", "string", "8"}} {
+		c.clone(fmt.Sprint("good", i), "esx01", with(good.key, good.kind, good.value))
+	}
+	c.taskFault("InvalidDeviceSpec", c.cloneTask("text", "esx01", dvxOf("queues")))
+	for _, bad := range []struct {
+		key, kind string
+		value     any
+	}{{"queues", "string", "8"}, {"queues", "int", 8}, {"queues", "long", 65}, {"depth", "long", 9}, {"trace", "string", "true"},
+		{"mode", "string", "slow"}, {"label", "long", 8}, {"more", "long", 1}} {
+		f, _ := c.taskFault("InvalidDeviceSpec", c.cloneTask("bad", "esx01", with(bad.key, bad.kind, bad.value)))
+		if f["property"] != "backing.configParams" {
+			t.Fatal(bad, f)
+		}
+	}
 }

@@ -339,6 +339,18 @@ static int spec_fixed(struct vs_core *c, const struct vs_hold *h, int card,
 	return s->system ? 0 : -1;
 }
 
+/* What its host says of the parameters that the adapter gives its devices. */
+static int spec_params(struct vs_core *c, const struct vs_hold *h,
+		       int64_t now_ms, struct vs_vc_card_spec *s,
+		       struct vs_err *err)
+{
+	struct vs_host *host = vs_host_get(&c->inv, h->host);
+
+	return !host || !s->params[0] ? 0 :
+		vs_offer_options(c, host, now_ms, &s->options, &s->noptions,
+				 err);
+}
+
 int vs_spec_devices(struct vs_core *c, const struct vs_node *n,
 		    const struct vs_hold *h, int64_t now_ms,
 		    struct vs_vc_card_spec *s, int *count, struct vs_err *err)
@@ -357,6 +369,9 @@ int vs_spec_devices(struct vs_core *c, const struct vs_node *n,
 
 		if (vs_adapter_kind(a)->fixed &&
 		    spec_fixed(c, h, card, now_ms, &one, err))
+			return -1;
+		if (vs_adapter_kind(a)->by_class &&
+		    spec_params(c, h, now_ms, &one, err))
 			return -1;
 		s[(*count)++] = one;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which devices a host offers by their address, and the systemId that a spec
- * must say with each: what no update streams, and a host alone knows. Asked
+ * must say with each, and what the parameters of its DVX classes must be: what no
+ * update streams, and a host alone knows. Asked
  * (QueryConfigTarget) when a VM is to be built there, and kept until something
  * of the host's devices changes or a call fails there.
  *
@@ -16,14 +17,18 @@
 
 #define ASKING_MAX 16
 #define REFUSED_MS 5000
+#define OPTIONS_MAX 32		/* of the classes that adapters have */
 
 struct vs_offer {
 	uint64_t ask;			/* under way, 0: none */
 	bool stale;			/* its answer may be of before a change */
+	bool told;			/* it has answered */
 	int64_t told_ms;
 	struct vs_err err;		/* why it wasn't told, VS_OK: it was */
 	int n;
 	struct { char pci[VS_PCI_LEN], system[64]; } of[VS_HOST_PFS];
+	size_t noptions;
+	struct vs_vc_option options[OPTIONS_MAX];
 };
 
 static void ask(struct vs_core *c, struct vs_host *h, int64_t now_ms)
@@ -40,6 +45,31 @@ static void ask(struct vs_core *c, struct vs_host *h, int64_t now_ms)
 		return;
 	o->ask = (uint64_t)id;
 	c->offers_asked++;
+}
+
+int vs_offer_options(struct vs_core *c, struct vs_host *h, int64_t now_ms,
+		     const struct vs_vc_option **to, size_t *n,
+		     struct vs_err *err)
+{
+	struct vs_offer *o = h->offer;
+
+	err->code = VS_OK;
+	*n = 0;
+	if (!o || (!o->ask && !o->told && now_ms - o->told_ms >= REFUSED_MS)) {
+		if (!o)
+			o = h->offer = vs_calloc(1, sizeof(*o));
+		ask(c, h, now_ms);
+	}
+	if (o->told) {
+		*to = o->options;
+		*n = o->noptions;
+		return 0;
+	}
+	if (o->err.code == VS_OK || o->err.code == VS_E_RETRY) {
+		*err = o->err;
+		return -1;
+	}
+	return 0;		/* refused for good: the spec guesses */
 }
 
 const char *vs_offer_system(struct vs_core *c, struct vs_host *h,
@@ -96,20 +126,34 @@ static struct vs_host *asked(const struct vs_core *c, uint64_t id)
 	return h;
 }
 
-/* Those that are handed out by their address. */
-static void take(const struct vs_host *h, struct vs_offer *o,
-		 const struct vs_vc_target *t, size_t n)
+static bool class_given(const struct vs_core *c, const char *class)
 {
-	for (size_t i = 0; i < n && o->n < VS_HOST_PFS; i++) {
-		const struct vs_pf *row = vs_host_device(h, t[i].pci);
+	for (size_t i = 0; i < c->conf->nadapters; i++)
+		if (vs_adapter_kind(&c->adapters[i])->by_class &&
+		    !strcmp(c->adapters[i].label, class))
+			return true;
+	return false;
+}
+
+/* Devices that are handed out by their address, classes that some adapter has. */
+static void take(const struct vs_core *c, const struct vs_host *h,
+		 struct vs_offer *o, const struct vs_vc_targets *t)
+{
+	o->told = true;
+	for (size_t i = 0; i < t->ndevices && o->n < VS_HOST_PFS; i++) {
+		const struct vs_vc_target *d = &t->devices[i];
+		const struct vs_pf *row = vs_host_device(h, d->pci);
 
 		if (!row || !row->of->fixed)
 			continue;
-		vs_strlcpy(o->of[o->n].pci, t[i].pci, VS_PCI_LEN);
-		vs_strlcpy(o->of[o->n].system, t[i].system,
+		vs_strlcpy(o->of[o->n].pci, d->pci, VS_PCI_LEN);
+		vs_strlcpy(o->of[o->n].system, d->system,
 			   sizeof(o->of[0].system));
 		o->n++;
 	}
+	for (size_t i = 0; i < t->noptions && o->noptions < OPTIONS_MAX; i++)
+		if (class_given(c, t->options[i].class))
+			o->options[o->noptions++] = t->options[i];
 	if (!o->n)
 		vs_err_set(&o->err, VS_E_OTHER_HOST,
 			"host %s offers no such device to VMs, though passthrough is active for it",
@@ -131,8 +175,8 @@ static void wake(struct vs_core *c, const struct vs_host *h)
 	}
 }
 
-void vs_offer_told(void *arg, uint64_t id, const struct vs_vc_target *t,
-		   size_t n, const struct vs_err *err)
+void vs_offer_told(void *arg, uint64_t id, const struct vs_vc_targets *t,
+		   const struct vs_err *err)
 {
 	struct vs_core *c = arg;
 	struct vs_host *h;
@@ -151,7 +195,7 @@ void vs_offer_told(void *arg, uint64_t id, const struct vs_vc_target *t,
 				"host %s isn't read (QueryConfigTarget): %s",
 				h->name, err->text);
 		else
-			take(h, h->offer, t, n);
+			take(c, h, h->offer, t);
 		wake(c, h);
 	}
 	vs_unlock();

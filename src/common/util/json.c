@@ -431,6 +431,11 @@ void vs_jb_int(struct json_object *o, const char *key, int64_t v)
 	vs_jb_put(o, key, made(json_object_new_int64(v)));
 }
 
+void vs_jb_real(struct json_object *o, const char *key, double v)
+{
+	vs_jb_put(o, key, made(json_object_new_double(v)));
+}
+
 void vs_jb_bool(struct json_object *o, const char *key, bool v)
 {
 	vs_jb_put(o, key, made(json_object_new_boolean(v)));

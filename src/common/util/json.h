@@ -84,6 +84,7 @@ struct json_object *vs_jb_obj(const char *type_name);	/* NULL: no _typeName */
 struct json_object *vs_jb_arr(void);
 void vs_jb_str(struct json_object *o, const char *key, const char *s);
 void vs_jb_int(struct json_object *o, const char *key, int64_t v);
+void vs_jb_real(struct json_object *o, const char *key, double v);	/* finite */
 void vs_jb_bool(struct json_object *o, const char *key, bool v);
 void vs_jb_put(struct json_object *o, const char *key, struct json_object *v);
 /* What was put in, still o's; NULL if nothing was. */

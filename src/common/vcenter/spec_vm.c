@@ -8,7 +8,10 @@
  * change, SR-IOV cards last. New devices have negative keys, distinct in one
  * spec.
  */
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/mem.h"
@@ -90,6 +93,52 @@ static struct json_object *dynamic_backing(const struct vs_vc_card_spec *c)
 	return backing;
 }
 
+static enum vs_vc_value type_of(const struct vs_vc_card_spec *c,
+				const char *key)
+{
+	for (size_t i = 0; i < c->noptions; i++)
+		if (!strcmp(c->options[i].class, c->label) &&
+		    !strcmp(c->options[i].key, key))
+			return c->options[i].type;
+	return VS_VC_VALUE_UNKNOWN;
+}
+
+/*
+ * A parameter's value, as its type wants it (OptionValue.value is any). Of an
+ * unknown type digits are a long. What is no value of the type goes as text: for
+ * vCenter to refuse.
+ */
+static struct json_object *typed(const char *value, enum vs_vc_value type)
+{
+	bool yes = !strcasecmp(value, "true");
+	char *end_int, *end_real;
+	struct json_object *o;
+	long long whole;
+	double real;
+
+	errno = 0;
+	whole = strtoll(value, &end_int, 10);
+	if (errno)
+		end_int = NULL;
+	real = strtod(value, &end_real);
+	if (type == VS_VC_VALUE_BOOL && (yes || !strcasecmp(value, "false"))) {
+		o = vs_jb_obj("boolean");
+		vs_jb_bool(o, "_value", yes);
+	} else if (type == VS_VC_VALUE_FLOAT && *value && !*end_real &&
+		   isfinite(real)) {
+		o = vs_jb_obj("float");
+		vs_jb_real(o, "_value", real);
+	} else if ((type == VS_VC_VALUE_INT || type == VS_VC_VALUE_LONG ||
+		    type == VS_VC_VALUE_UNKNOWN) &&
+		   *value && end_int && !*end_int) {
+		o = vs_jb_obj(type == VS_VC_VALUE_INT ? "int" : "long");
+		vs_jb_int(o, "_value", whole);
+	} else {
+		o = vs_jb_boxed_str(value);
+	}
+	return o;
+}
+
 /* Any device of the class, with "key=value,key=value". */
 static struct json_object *dvx_backing(const struct vs_vc_card_spec *c)
 {
@@ -107,7 +156,7 @@ static struct json_object *dvx_backing(const struct vs_vc_card_spec *c)
 		if (*value)
 			*value++ = '\0';
 		vs_jb_str(o, "key", one);
-		vs_jb_put(o, "value", vs_jb_boxed_str(value));
+		vs_jb_put(o, "value", typed(value, type_of(c, one)));
 		vs_jb_add(list, o);
 	}
 	vs_jb_put(backing, "configParams", list);

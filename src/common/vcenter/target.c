@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * QueryConfigTarget: which devices a host offers to VMs, and the systemId that
- * a backing by address must say of each. A question and no more, to the
+ * a backing by address must say of each; and what the parameters of its DVX
+ * classes must be. A question and no more, to the
  * environment browser of the host's cluster; the answer is long, and so it is
  * asked of hosts on which such a VM is to be alone.
  */
@@ -35,24 +36,81 @@ struct vs_vc_target *vs_vcx_target_read(struct vs_j reply, size_t *n)
 	return out;
 }
 
+static enum vs_vc_value value_of(const char *option_type)
+{
+	static const struct { const char *name; enum vs_vc_value type; } of[] = {
+		{ "StringOption", VS_VC_VALUE_STRING },
+		{ "ChoiceOption", VS_VC_VALUE_STRING },
+		{ "BoolOption", VS_VC_VALUE_BOOL },
+		{ "IntOption", VS_VC_VALUE_INT },
+		{ "LongOption", VS_VC_VALUE_LONG },
+		{ "FloatOption", VS_VC_VALUE_FLOAT },
+	};
+
+	for (size_t i = 0; i < VS_COUNT(of); i++)
+		if (!strcmp(of[i].name, option_type))
+			return of[i].type;
+	return VS_VC_VALUE_UNKNOWN;
+}
+
+/* A name that is too long for a spec of ours is left out. */
+static bool name_take(char to[64], struct vs_j key)
+{
+	const char *name = vs_j_str_or(key, "");
+
+	vs_strlcpy(to, name, 64);
+	return *name && strlen(name) < 64;
+}
+
+struct vs_vc_option *vs_vcx_options_read(struct vs_j reply, size_t *n)
+{
+	struct vs_j list = vs_j_opt(reply, "dvxClassInfo");
+	struct vs_vc_option *out = NULL;
+	size_t cap = 0;
+
+	*n = 0;
+	for (size_t i = 0; i < vs_j_len(list); i++) {
+		struct vs_j one = vs_j_at(list, i);
+		struct vs_j defs = vs_j_opt(one, "configParams");
+		struct vs_vc_option o;
+
+		if (!name_take(o.class, vs_j_opt(vs_j_opt(one, "deviceClass"),
+						 "key")))
+			continue;
+		for (size_t k = 0; k < vs_j_len(defs); k++) {
+			struct vs_j def = vs_j_at(defs, k);
+
+			if (!name_take(o.key, vs_j_opt(def, "key")))
+				continue;
+			o.type = value_of(vs_j_type(vs_j_opt(def,
+							     "optionType")));
+			VS_GROW(out, cap, *n + 1);
+			out[(*n)++] = o;
+		}
+	}
+	return out;
+}
+
 static void on_target(struct vcx_call *call, struct vs_j reply,
 		      const struct vs_err *err)
 {
 	struct vs_vc *vc = call->vc;
 	VS_FREE struct vs_vc_target *list = NULL;
+	VS_FREE struct vs_vc_option *options = NULL;
+	struct vs_vc_targets t = { .devices = NULL };
 	struct vs_err bad;
-	size_t n = 0;
 
 	if (err && err->code == VS_E_RELOGIN) {
 		vs_vcx_fail(vc, err);
 		return;
 	}
 	if (!err) {
-		list = vs_vcx_target_read(reply, &n);
+		t.devices = list = vs_vcx_target_read(reply, &t.ndevices);
+		t.options = options = vs_vcx_options_read(reply, &t.noptions);
 		err = vs_json_failed(reply.doc, &bad) ? &bad : NULL;
 	}
 	if (vc->ev.target)
-		vc->ev.target(vc->ev_arg, call->id, list, n, err);
+		vc->ev.target(vc->ev_arg, call->id, &t, err);
 }
 
 int64_t vs_vc_target(struct vs_vc *vc, const char *cluster, const char *host,

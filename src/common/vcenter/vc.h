@@ -260,6 +260,15 @@ struct vs_vc_slow {			/* what vCenter doesn't stream */
 /* A device that a host offers to VMs, and the systemId that a backing which
  * names it must say. */
 struct vs_vc_target { char pci[VS_PCI_LEN]; const char *system; };
+/* A parameter of a DVX class that a host offers, and what its value must be
+ * (vSphere's OptionType). */
+enum vs_vc_value { VS_VC_VALUE_UNKNOWN, VS_VC_VALUE_STRING, VS_VC_VALUE_BOOL,
+	VS_VC_VALUE_INT, VS_VC_VALUE_LONG, VS_VC_VALUE_FLOAT };
+struct vs_vc_option { char class[64], key[64]; enum vs_vc_value type; };
+struct vs_vc_targets {			/* all that a host offers */
+	const struct vs_vc_target *devices; size_t ndevices;
+	const struct vs_vc_option *options; size_t noptions;
+};
 
 struct vs_vc_events {
 	void (*up)(void *arg, const struct vs_vc_found *found);
@@ -286,8 +295,8 @@ struct vs_vc_events {
 	void (*where)(void *arg, uint64_t id, const char *host,
 		      const struct vs_err *err);
 	/* The answer to vs_vc_target(), or err; likewise. */
-	void (*target)(void *arg, uint64_t id, const struct vs_vc_target *t,
-		       size_t n, const struct vs_err *err);
+	void (*target)(void *arg, uint64_t id, const struct vs_vc_targets *t,
+		       const struct vs_err *err);
 };
 
 /*
@@ -330,7 +339,8 @@ struct vs_vc_where {
 int64_t vs_vc_where(struct vs_vc *vc, const struct vs_vc_where *w,
 		    struct vs_err *err);
 
-/* Which devices does this host of that cluster offer by their address? The
+/* Which devices does this host of that cluster offer by their address, and what
+ * are the parameters of its DVX classes? The
  * question's id; -1 with err: the client is not up, or wasn't made with
  * `devices`. */
 int64_t vs_vc_target(struct vs_vc *vc, const char *cluster, const char *host,
@@ -375,6 +385,8 @@ struct vs_vc_card_spec {
 	const char *label;		/* of a dynamic one, NULL or "": any; or
 					 * its class, or its profile */
 	const char *params;		/* "key=value,...", of its class; or NULL */
+	const struct vs_vc_option *options;	/* what its host says of them, */
+	size_t noptions;		/* of this class and others; may be none */
 	const char *name, *system;	/* of a fixed one, as its host has it;
 					 * see vs_vc_target */
 	bool mtu_change_allowed;

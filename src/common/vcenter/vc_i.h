@@ -365,6 +365,8 @@ const char *vs_vcx_where_read(struct vs_j placement_result);
 /* ---- QueryConfigTarget (target.c) ----------------------------------------- */
 /* Those that say their systemId; good while the reply is. free() it. */
 struct vs_vc_target *vs_vcx_target_read(struct vs_j config_target, size_t *n);
+/* The parameters of its DVX classes. The caller frees the result. */
+struct vs_vc_option *vs_vcx_options_read(struct vs_j config_target, size_t *n);
 
 /* ---- rights (rights.c) ---------------------------------------------------- */
 /* Ask what the account may do, if it is time, then end(); a refusal leaves it
