@@ -17,6 +17,7 @@ static struct vs_vc *const client = (struct vs_vc *)&fake_serial;
 
 int fake_sent[FAKE_KINDS], fake_cancels, fake_overfull;
 int64_t fake_disk_mb;
+const char *fake_about;
 int fake_hw;
 const char *fake_template_host;
 enum vs_vc_auto fake_template_link;
@@ -35,6 +36,7 @@ void fake_reset(int hosts, int vfs)
 	fake_pool_mhz = fake_pool_mb = -1;
 	fake_store_mb = 1 << 20;
 	fake_disk_mb = 0;
+	fake_about = "fake";
 	fake_hw = 20;
 	fake_template_host = "host-templates";
 	fake_template_link = VS_VC_AUTO_YES;
@@ -197,7 +199,7 @@ void fake_load(void)
 		.disk_mb = fake_disk_mb,
 	};
 	struct vs_vc_found f = {
-		.about = "fake", .instance_uuid = "u", .release = "8.0.3.0",
+		.about = fake_about, .instance_uuid = "u", .release = "8.0.3.0",
 		.user = "slurm", .datacenter = "datacenter-1",
 		.folder = "group-v1", .datastore = "datastore-1",
 		.clusters = &cl, .nclusters = 1, .networks = &net,

@@ -93,6 +93,7 @@ void fake_offers(int question, const char *pci, const char *system,
 		 const struct vs_err *err);
 void fake_offers_options(int question, const struct vs_vc_option *o, size_t n);
 extern int64_t fake_disk_mb;		/* of the template, at the next load */
+extern const char *fake_about;		/* at the next load */
 extern int fake_hw;			/* its hardware version */
 extern const char *fake_template_host;	/* moId; as begun none of the hosts here */
 extern enum vs_vc_auto fake_template_link;

@@ -73,6 +73,7 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_all \
 	testsuite/unit/test_engine_boot testsuite/unit/test_engine_brake \
 	testsuite/unit/test_engine_calls testsuite/unit/test_engine_calm \
 	testsuite/unit/test_engine_check testsuite/unit/test_engine_clones \
+	testsuite/unit/test_engine_clone_way \
 	testsuite/unit/test_engine_doubt testsuite/unit/test_engine_drift \
 	testsuite/unit/test_engine_directpath \
 	testsuite/unit/test_engine_door testsuite/unit/test_engine_leave \
@@ -120,6 +121,7 @@ testsuite_unit_test_engine_calls_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_calm_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_check_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_clones_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_clone_way_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_doubt_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_drift_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_door_LDADD = $(engine_ldadd)

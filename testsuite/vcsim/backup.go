@@ -51,7 +51,7 @@ func (w *world) restoreBackup(op *adminOp) error {
 	}
 	if op.NewInstanceUuid {
 		w.content.About.InstanceUuid = randomUUID()
-		w.get(ref{Type: "ServiceInstance", Value: "ServiceInstance"}).ptr.(*mo.ServiceInstance).Content = w.content
+		w.showContent()
 	}
 	w.endSessions()
 	w.tasks.reset()

@@ -63,7 +63,7 @@ func (w *world) build() error {
 	a := &w.content.About
 	a.ApiVersion, a.ApiType, a.InstanceUuid = w.inv.About.ApiVersion, w.inv.About.ApiType, randomUUID()
 	a.Version = strings.Join(strings.Split(a.ApiVersion, ".")[:3], ".")
-	a.FullName = "VMware vCenter Server " + a.Version + " build-24022515"
+	w.setBuild("24022515")
 	w.singletons()
 	for i := range w.inv.Datacenters {
 		if err := w.buildDC(&w.inv.Datacenters[i]); err != nil {
@@ -71,6 +71,19 @@ func (w *world) build() error {
 		}
 	}
 	return w.setPermissions(nil, w.inv.Permissions)
+}
+
+func (w *world) setBuild(build string) {
+	a := &w.content.About
+	a.Build, a.FullName = build, "VMware vCenter Server "+a.Version+" build-"+build
+	w.showContent()
+}
+
+// showContent brings what ServiceInstance shows up to date, once it is there.
+func (w *world) showContent() {
+	if o := w.get(ref{Type: "ServiceInstance", Value: "ServiceInstance"}); o != nil {
+		o.ptr.(*mo.ServiceInstance).Content = w.content
+	}
 }
 
 // singletons are the objects of ServiceContent that can be read.

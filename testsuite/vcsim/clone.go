@@ -84,6 +84,9 @@ func cloneVM(c *call) (any, error) {
 		if !reserved {
 			return nil, c.w.duplicate(req.Folder, name)
 		}
+		if c.w.inv.CloneDevice == "refused" && addsPassthru(req.Spec.Config) {
+			return nil, invalidArgument("spec.config.deviceChange")
+		}
 		v, err := src.cloneTo(req, name, where)
 		if err == nil && req.Spec.PowerOn {
 			err = v.powerOnHere()
@@ -98,6 +101,18 @@ func cloneVM(c *call) (any, error) {
 		giveBack()
 	}
 	return c.w.tasks.start(c, "CloneVM_Task", "VirtualMachine.clone", src.o, t), nil
+}
+
+func addsPassthru(s *types.VirtualMachineConfigSpec) bool {
+	if s == nil {
+		return false
+	}
+	for _, ch := range s.DeviceChange {
+		if spec := ch.GetVirtualDeviceConfigSpec(); spec.Operation == "add" && isPassthru(spec.Device) {
+			return true
+		}
+	}
+	return false
 }
 
 // reserveName keeps a name in a folder for a task that is under way; false: it

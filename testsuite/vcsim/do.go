@@ -102,6 +102,10 @@ func (s *server) doServer(op *adminOp) (any, error) {
 		w.inv.Durations[op.Name] = op.Duration
 	case "vfRelease":
 		w.inv.VfRelease = op.Duration
+	case "cloneDevices":
+		w.inv.CloneDevice = op.Value
+	case "setBuild": // an update of vCenter; a client sees it when it connects again
+		w.setBuild(op.Value)
 	case "expireSessions":
 		w.endSessions()
 	case "restart":

@@ -72,6 +72,7 @@ type inventory struct {
 	VfRelease   Dur                 `json:"vfRelease"`
 	NoRoomFault string              `json:"noRoomFault"`
 	Faults      faultForm           `json:"faults"`          // inside data
+	CloneDevice string              `json:"cloneDevices"`    // "refused": a clone whose spec adds a passthrough device
 	Policies    []string            `json:"storagePolicies"` // ids of those that PBM knows
 	Guest       guestSpec           `json:"guest"`
 	Datacenters []dcSpec            `json:"datacenters"`
@@ -236,6 +237,9 @@ func parseInventory(data []byte) (*inventory, error) {
 		if err := inv.Datacenters[i].check(fmt.Sprintf("datacenters[%d]", i)); err != nil {
 			return nil, err
 		}
+	}
+	if inv.CloneDevice != "" && inv.CloneDevice != "refused" {
+		return nil, fmt.Errorf("cloneDevices: %q is not \"refused\"", inv.CloneDevice)
 	}
 	switch inv.NoRoomFault {
 	case "NoDiskSpace", "InsufficientStorageSpace", "GenericVmConfigFault":

@@ -10,11 +10,15 @@
  * waits half made while it holds VFs. One VM that may be made lets a job of any
  * size begin, else small ones would keep it out for ever. VMs that exist are no
  * matter. The lock is held.
+ *
+ * And whether clones get their VFs and devices at once, or by a reconfiguration
+ * (struct vs_clone_way).
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "util/json.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -237,4 +241,117 @@ void vs_clones_check(struct vs_core *c)
 		vs_find(c, VS_STOPS_NOTHING, &says,
 			"more than %d VMs were made in the last hour: each leaves tasks and events in vCenter's database for as long as vCenter retains them; Retention=warm or off makes fewer, MaxClonesPerHour= sets a limit",
 			VS_CLONES_MANY);
+}
+
+/* ---- devices in clones -------------------------------------------------------- */
+
+#define TRIAL_MS (10 * MINUTE_MS)	/* a clone and a reconfiguration */
+
+void vs_clone_way_found(struct vs_core *c, const struct vs_vc_found *f)
+{
+	struct vs_vcenter_id *now = &c->clones.way.now;
+	const char *build = strstr(f->about, "build-");
+
+	vs_strlcpy(now->uuid, f->instance_uuid, sizeof(now->uuid));
+	vs_strlcpy(now->build, build ? build + strlen("build-") : f->about,
+		   sizeof(now->build));
+}
+
+static bool under_trial(const struct vs_clone_way *w)
+{
+	return w->trial[0] && vs_clock() - w->trial_ms < TRIAL_MS;
+}
+
+bool vs_clone_way_plain(const struct vs_core *c)
+{
+	const struct vs_clone_way *w = &c->clones.way;
+
+	return under_trial(w) ||
+	       (w->now.uuid[0] && !strcmp(w->now.uuid, w->refuses.uuid) &&
+		!strcmp(w->now.build, w->refuses.build));
+}
+
+/* The faults by which vCenter may say that a clone's spec has no devices. */
+static bool refuses_devices(const struct vs_err *err)
+{
+	static const char *const faults[] = { "InvalidArgument",
+		"InvalidDeviceSpec", "NotSupported", "InvalidVmConfig",
+		"VmConfigFault", "DisallowedMigrationDeviceAttached" };
+
+	for (size_t i = 0; i < VS_COUNT(faults); i++)
+		if (!strcmp(err->fault, faults[i]))
+			return true;
+	return false;
+}
+
+static void trial_begin(struct vs_core *c, const struct vs_node *n,
+			const struct vs_err *err)
+{
+	struct vs_clone_way *w = &c->clones.way;
+
+	if (vs_clone_way_plain(c))
+		return;		/* it was sent before */
+	vs_strlcpy(w->trial, n->name, sizeof(w->trial));
+	w->trial_ms = vs_clock();
+	vs_info("node=%s vCenter refuses its clone with VFs or devices fault=%s: %s: it is cloned without them, and a reconfiguration adds them",
+		n->name, err->fault, err->text);
+}
+
+static void trial_end(struct vs_core *c, bool proven)
+{
+	struct vs_clone_way *w = &c->clones.way;
+
+	if (proven) {
+		w->refuses = w->now;
+		c->hints_dirty = true;
+	}
+	vs_info("node=%s %s", w->trial, proven ?
+		"has its devices by a reconfiguration: so are all clones of this vCenter made until its build changes" :
+		"can't have its devices by a reconfiguration either: clones are made with theirs");
+	w->trial[0] = '\0';
+}
+
+bool vs_clone_way_ended(struct vs_core *c, const struct vs_node *n,
+			const struct vs_node_op *was, const struct vs_err *err)
+{
+	const struct vs_clone_way *w = &c->clones.way;
+	bool trial = under_trial(w) && !strcmp(w->trial, n->name);
+
+	if (was->kind == VS_OP_CLONE && was->devices) {
+		if (!err || !refuses_devices(err))
+			return false;
+		trial_begin(c, n, err);
+		vs_metrics_failed(c, was->kind, err->code);
+		return true;
+	}
+	if (trial && was->kind == VS_OP_RECONFIGURE && was->devices && !err)
+		trial_end(c, true);
+	else if (trial && err && err->code == VS_E_REQUEST)
+		trial_end(c, false);
+	return false;
+}
+
+struct json_object *vs_clone_way_json(const struct vs_core *c)
+{
+	const struct vs_vcenter_id *r = &c->clones.way.refuses;
+	struct json_object *o;
+
+	if (!r->uuid[0])
+		return NULL;
+	o = vs_jb_obj(NULL);
+	vs_jb_str(o, "vcenter", r->uuid);
+	vs_jb_str(o, "build", r->build);
+	return o;
+}
+
+void vs_clone_way_read(struct vs_core *c, struct vs_j j)
+{
+	struct vs_vcenter_id *r = &c->clones.way.refuses;
+	const char *uuid = vs_j_str_or(vs_j_opt(j, "vcenter"), "");
+	const char *build = vs_j_str_or(vs_j_opt(j, "build"), "");
+
+	if (vs_j_null(j) || j.doc->err.code)
+		return;
+	vs_strlcpy(r->uuid, uuid, sizeof(r->uuid));
+	vs_strlcpy(r->build, build, sizeof(r->build));
 }

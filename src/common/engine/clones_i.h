@@ -1,18 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How many VMs are made in an hour (MaxClonesPerHour=): a part of core_i.h. */
+/* How many VMs are made in an hour (MaxClonesPerHour=), and whether clones get their
+ * devices at once: a part of core_i.h. */
 #ifndef VS_ENGINE_CLONES_I_H
 #define VS_ENGINE_CLONES_I_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "util/name.h"
 
+struct json_object;
 struct vs_core;
+struct vs_err;
+struct vs_j;
 struct vs_node;
+struct vs_node_op;
+struct vs_vc_found;
 struct vs_vm;
 
 #define VS_CLONES_MINUTES 60
 #define VS_CLONES_MANY 1000	/* an hour: told where there is no cap */
+
+/* A vCenter, by its instanceUuid and its build. */
+struct vs_vcenter_id { char uuid[VS_UUID_LEN], build[64]; };
+
+/*
+ * Whether vCenter takes a clone whose spec adds VFs or devices. Where it has
+ * refused one, that node's clone is made without, and its reconfiguration shows
+ * whether the clone was the cause. A vCenter of which that is known is asked again
+ * when it has another build.
+ */
+struct vs_clone_way {
+	struct vs_vcenter_id now;	/* the one that answers */
+	struct vs_vcenter_id refuses;	/* uuid "": none does */
+	char trial[VS_NAME_LEN];	/* node whose clone was refused, or "" */
+	int64_t trial_ms;		/* since then */
+};
 
 /* The clones that were sent, by minute of the last hour. */
 struct vs_clones {
@@ -24,6 +47,7 @@ struct vs_clones {
 	uint64_t seen_epoch;		/* when owed was counted anew */
 	int64_t seen_minute;
 	char why[96];			/* while full */
+	struct vs_clone_way way;
 };
 
 /* Pure: n more in this minute. A clock that was set back by more than an hour
@@ -56,5 +80,20 @@ bool vs_clones_scarce(const struct vs_core *c);
 int64_t vs_clones_open(const struct vs_core *c);
 void vs_clones_check(struct vs_core *c);	/* of the preflight */
 int vs_clones_hour(const struct vs_core *c);	/* made in the last one */
+
+/* clones.c; lock held. vCenter is there: which one it is. */
+void vs_clone_way_found(struct vs_core *c, const struct vs_vc_found *f);
+/* Are clones made without VFs and devices, which a reconfiguration adds? */
+bool vs_clone_way_plain(const struct vs_core *c);
+/*
+ * The node's clone or reconfiguration has ended; err NULL: well. Returns true if
+ * vCenter refused the clone for its devices: it is to be made without them, and
+ * nothing is to blame. Else returns false.
+ */
+bool vs_clone_way_ended(struct vs_core *c, const struct vs_node *n,
+			const struct vs_node_op *was, const struct vs_err *err);
+/* For the hints file; NULL: nothing is to be kept. The caller frees it. */
+struct json_object *vs_clone_way_json(const struct vs_core *c);
+void vs_clone_way_read(struct vs_core *c, struct vs_j j);
 
 #endif

@@ -2,9 +2,10 @@
 /*
  * The hints file in StateSaveLocation: what neither Slurm nor vCenter knows,
  * so that a restart doesn't forget it: hosts and PFs that failed lately or were
- * drained by an operator, breakers, what each PF was, the brake, and how many
- * VMs were made in the last hour. Never trusted: a file that can't be read, or
- * an entry that isn't as expected, is left out, and nothing else follows from it.
+ * drained by an operator, breakers, what each PF was, the removal limit, how
+ * many VMs were made in the last hour, and whether vCenter takes clones with
+ * devices. Never trusted: a file that can't be read, or an entry that isn't as
+ * expected, is left out, and nothing else follows from it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -157,6 +158,7 @@ static struct json_object *to_json(const struct vs_core *c)
 	vs_jb_put(top, "pfs", prints_json(c));
 	vs_jb_put(top, "brake", brake_json(c));
 	vs_jb_put(top, "clones", clones_json(c));
+	vs_jb_put(top, "clone_devices_refused", vs_clone_way_json(c));
 	vs_jb_put(top, "vmotions", vs_vmotions_json(c));
 	vs_jb_put(top, "orders", vs_orders_json(c));	/* lends the lock: last */
 	return top;
@@ -411,6 +413,9 @@ void vs_hints_load(struct vs_core *c, const char *text)
 	read_brake(c, vs_j_opt(vs_j_root(&doc), "brake"));
 	doc.err.code = VS_OK;
 	read_clones(c, vs_j_opt(vs_j_root(&doc), "clones"));
+	doc.err.code = VS_OK;
+	vs_clone_way_read(c, vs_j_opt(vs_j_root(&doc),
+				      "clone_devices_refused"));
 	doc.err.code = VS_OK;
 	vs_vmotions_read(c, vs_j_opt(vs_j_root(&doc), "vmotions"));
 	doc.err.code = VS_OK;

@@ -24,6 +24,7 @@ struct vs_node_op {
 	char host[VS_MOID_LEN];
 	int64_t since_ms;		/* sent, or done while settling */
 	bool cancel_asked, cancel_said;	/* said: that it was in vain */
+	bool devices;			/* its spec adds VFs or devices */
 };
 
 /* A VM that must be there and isn't shown: as we saw it, or as Slurm says. */

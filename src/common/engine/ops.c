@@ -135,7 +135,9 @@ static void op_done(void *arg, uint64_t id, const char *result,
 	}
 	was = n->op;
 	vs_guest_words_done(n, !err);
-	if (err) {
+	if (vs_clone_way_ended(c, n, &was, err)) {
+		op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
+	} else if (err) {
 		op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
 		if (was.kind == VS_OP_POWER_ON &&
 		    err->code != VS_E_UNKNOWN && err->code != VS_E_STATE)
@@ -261,6 +263,17 @@ static bool brake_passed(struct vs_core *c, struct vs_node *n,
 	return false;
 }
 
+/* Does the call's spec add VFs or devices? (See send.c.) */
+static bool adds_devices(const struct vs_core *c, const struct vs_node *n,
+			 const struct vs_vm *vm, enum vs_action action,
+			 const struct vs_hold *h)
+{
+	return vs_adapter_takes(n->profile->adapter) &&
+	       (action == VS_DO_CLONE ? !vs_clone_way_plain(c) :
+		action == VS_DO_RECONFIGURE && vm && h &&
+		!strcmp(vm->host, h->host));
+}
+
 static int start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 		 struct vs_hold *h, int64_t now_ms)
 {
@@ -283,6 +296,7 @@ static int start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 	if (id > 0) {
 		op_set(c, n, kind, (uint64_t)id, vm ? vm->moid : "", host,
 		       now_ms);
+		n->op.devices = adds_devices(c, n, vm, action, h);
 		n->starting = kind == VS_OP_POWER_ON ||
 			action == VS_DO_INSTANT;
 		if (n->starting)

@@ -111,6 +111,7 @@ static void ev_up(void *arg, const struct vs_vc_found *f)
 	for (size_t k = 0; k < f->ntemplates; k++)
 		template_apply(c, &f->templates[k]);
 	c->vmotions.release = vs_release_parse(f->release);
+	vs_clone_way_found(c, f);
 	c->found = true;
 	vs_nodes_touch(c);
 	vs_unlock();

@@ -53,7 +53,7 @@ static enum vs_vc_value value_of(const char *option_type)
 	return VS_VC_VALUE_UNKNOWN;
 }
 
-/* A name that is too long for a spec of ours is left out. */
+/* A name that is too long for our specs is left out. */
 static bool name_take(char to[64], struct vs_j key)
 {
 	const char *name = vs_j_str_or(key, "");

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""vCenters that take VFs in a clone, and one that refuses them: then a
+reconfiguration adds them, and that is remembered until vCenter's build changes."""
+
+import json
+
+from cluster import Cluster
+from worlds import world
+
+
+def make_cluster():
+    c = Cluster(nodes=6, inventory=world(hosts=2, vfs=4))
+    c.choose_ports()
+    c.vsphere = {"ShutdownGrace": 2}
+    return c
+
+
+def calls(c):
+    by = c.counters()["calls"]
+    return {m: by.get(m, 0) for m in ("CloneVM_Task", "ReconfigVM_Task",
+                                      "PowerOnVM_Task")}
+
+
+def calls_for(c, node):
+    """What its first job costs: clones, reconfigurations, power-ons."""
+    was, all_was = calls(c), c.mutating()
+    out = c.wait_job(c.sbatch("-w", node, script="hostname"), 60)
+    assert out.split() == [node]
+    now = calls(c)
+    n = tuple(now[m] - was[m] for m in now)
+    assert c.mutating() - all_was == sum(n)
+    print(f"{node}: {sum(n)} calls: clone {n[0]}, reconfigure {n[1]}, "
+          f"power-on {n[2]}")
+    return n
+
+
+def kept(c):
+    text = c.path("state", "slurm_vsphere.hints").read_text()
+    return json.loads(text).get("clone_devices_refused")
+
+
+def restart(c):
+    c.restart_slurmctld()
+    c.wait_ready()
+
+
+def test_a_vcenter_that_takes_vfs_in_clones_is_called_twice_for_a_vm(cluster):
+    assert calls_for(cluster, "vm001") == (1, 0, 1)
+
+
+def test_one_that_refuses_them_is_asked_once(cluster):
+    cluster.do("cloneDevices", value="refused")
+    assert calls_for(cluster, "vm002") == (2, 1, 1)
+    assert calls_for(cluster, "vm003") == (1, 1, 1)
+    assert cluster.vfs_used() == 3
+    assert not [h for h in cluster.svf("hosts")["hosts"]
+                if h["state"] == "avoided"]     # no host is to blame
+
+
+def test_a_restart_does_not_ask_again(cluster):
+    restart(cluster)
+    assert kept(cluster)["build"] == "24022515"
+    assert calls_for(cluster, "vm004") == (1, 1, 1)
+
+
+def test_a_new_build_is_asked_again(cluster):
+    cluster.do("setBuild", value="24322831")
+    restart(cluster)
+    assert calls_for(cluster, "vm005") == (2, 1, 1)
+    cluster.do("cloneDevices", value="")
+    cluster.do("setBuild", value="24500000")
+    restart(cluster)
+    assert calls_for(cluster, "vm006") == (1, 0, 1)
