@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -338,9 +339,53 @@ static void a_long_honest_answer_is_read(void **state)
 	free(text);
 }
 
+/* "TYPE.KEY" of where it stands, an element's by the object around it. */
+static char *place_of(void *arg, const struct vs_jpos *at, const char *s)
+{
+	size_t *n = arg;
+	char *out = malloc(64);
+
+	++*n;
+	while (at && !at->key)
+		at = at->up;
+	if (!strcmp(s, "keep")) {
+		free(out);
+		return NULL;
+	}
+	snprintf(out, 64, "%s.%s", at ? vs_jpos_str(at, "t") : "",
+		 at ? at->key : "");
+	return out;
+}
+
+static void each_string_is_seen_with_its_place(void **state)
+{
+	struct vs_jdoc doc = parse("{\"t\":\"keep\",\"a\":\"1\",\"n\":7,"
+		"\"l\":[\"2\",[\"3\"],{\"b\":\"4\"},null,true],"
+		"\"o\":{\"t\":\"keep\",\"c\":\"\"}}");
+	size_t n = 0;
+	char *text;
+
+	(void)state;
+	vs_jb_each_str(doc.root, place_of, &n);
+	text = vs_jb_text_free(doc.root);
+	assert_int_equal(n, 7);
+	assert_string_equal(text, "{\"t\":\"keep\",\"a\":\"keep.a\",\"n\":7,"
+		"\"l\":[\"keep.l\",[\"keep.l\"],{\"b\":\".b\"},null,true],"
+		"\"o\":{\"t\":\"keep\",\"c\":\"keep.c\"}}");
+	free(text);
+	doc = parse("\"alone\"");
+	vs_jb_each_str(doc.root, place_of, &n);
+	text = vs_jb_text_free(doc.root);
+	assert_string_equal(text, "\".\"");
+	free(text);
+	vs_jb_each_str(NULL, place_of, &n);
+	assert_int_equal(n, 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_string_is_seen_with_its_place),
 		cmocka_unit_test(nothing_and_null_are_one_success),
 		cmocka_unit_test(texts_of_all_languages_are_read_and_must_be_utf8),
 		cmocka_unit_test(bare_values_are_read),

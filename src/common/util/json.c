@@ -518,3 +518,60 @@ void vs_jb_free(struct json_object *o)
 {
 	json_object_put(o);
 }
+
+/* ---- strings, wherever they stand ---------------------------------------- */
+
+typedef char *each_fn(void *arg, const struct vs_jpos *at, const char *s);
+
+static void each_in(struct json_object *o, const struct vs_jpos *up,
+		    each_fn *fn, void *arg);
+
+static void each_at(struct json_object *value, const struct vs_jpos *at,
+		    each_fn *fn, void *arg)
+{
+	char *with;
+
+	if (!json_object_is_type(value, json_type_string)) {
+		each_in(value, at, fn, arg);
+		return;
+	}
+	with = fn(arg, at, json_object_get_string(value));
+	if (with && !json_object_set_string(value, with))
+		abort();
+	free(with);
+}
+
+/* The parser bounds the levels, and so this recursion. */
+static void each_in(struct json_object *o, const struct vs_jpos *up,
+		    each_fn *fn, void *arg)
+{
+	struct vs_jpos at = { .up = up, .obj = o };
+
+	if (json_object_is_type(o, json_type_array)) {
+		for (size_t i = 0; i < json_object_array_length(o); i++)
+			each_at(json_object_array_get_idx(o, i), &at, fn, arg);
+		return;
+	}
+	if (!json_object_is_type(o, json_type_object))
+		return;
+	json_object_object_foreach(o, key, value) {
+		at.key = key;
+		each_at(value, &at, fn, arg);
+	}
+}
+
+void vs_jb_each_str(struct json_object *root, each_fn *fn, void *arg)
+{
+	each_at(root, NULL, fn, arg);
+}
+
+const char *vs_jpos_str(const struct vs_jpos *at, const char *key)
+{
+	struct json_object *v;
+
+	if (!json_object_is_type(at->obj, json_type_object) ||
+	    !json_object_object_get_ex(at->obj, key, &v) ||
+	    !json_object_is_type(v, json_type_string))
+		return "";
+	return json_object_get_string(v);
+}

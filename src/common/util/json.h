@@ -102,4 +102,25 @@ char *vs_jb_text_free(struct json_object *o);	/* serialise, drop o; free() */
 char *vs_jb_pretty_free(struct json_object *o);
 void vs_jb_free(struct json_object *o);
 
+/*
+ * Where a string stands: in obj, as its member key, or as an element (key
+ * NULL); up is what obj stands in, NULL at the root.
+ */
+struct vs_jpos {
+	const struct vs_jpos *up;
+	struct json_object *obj;
+	const char *key;
+};
+/*
+ * Calls fn for each string below root, members' names aside. What fn returns
+ * takes the string's place (it is taken and freed); NULL leaves the string as
+ * it is. fn must not change the document otherwise.
+ */
+void vs_jb_each_str(struct json_object *root,
+		    char *(*fn)(void *arg, const struct vs_jpos *at,
+				const char *s), void *arg);
+/* The string member key of the object at->obj; "" if there is none. Lives as
+ * long as that member does. */
+const char *vs_jpos_str(const struct vs_jpos *at, const char *key);
+
 #endif
