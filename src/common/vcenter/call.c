@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "util/mem.h"
+#include "vcenter/ask.h"
 #include "vcenter/spec.h"
 #include "vcenter/vc_i.h"
 
@@ -92,30 +93,39 @@ static struct vcx_template *template_of(struct vs_vc *vc, const char *moid)
 	return NULL;
 }
 
-int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *c,
-		       const struct vs_vc_op *op, struct vs_err *err)
+struct json_object *vs_vc_clone_body(struct vs_vc *vc,
+				     const struct vs_vc_clone *c,
+				     struct vs_err *err)
 {
+	struct vcx_template *t = template_of(vc, c->like ? c->like : c->source);
 	struct vs_vc_clone whole = *c;
-	struct vcx_template *t;
 
-	if (may_change(vc, err))
-		return -1;
-	t = template_of(vc, c->like ? c->like : c->source);
-	if (!*c->source || (t && t->missing))
-		return vs_err_set(err, VS_E_SHORTAGE, "%s",
-				  t && t->missing ? t->missing :
-				  "the template is not there");
-	if (c->hw.mgmt_mac && (!t || !t->nic))
-		return vs_err_set(err, VS_E_CONFIG,
+	if (!*c->source || (t && t->missing)) {
+		vs_err_set(err, VS_E_SHORTAGE, "%s", t && t->missing ?
+			   t->missing : "the template is not there");
+		return NULL;
+	}
+	if (c->hw.mgmt_mac && (!t || !t->nic)) {
+		vs_err_set(err, VS_E_CONFIG,
 			"template \"%s\" has no network card: its first one is the management network",
 			t ? t->name : c->source);
+		return NULL;
+	}
 	if (c->policy && t) {
 		whole.disks = t->disks;
 		whole.ndisks = t->ndisks;
 	}
-	return send_vm(vc, on_task, "CloneVM_Task", c->source,
-		       vs_spec_clone(&whole, c->hw.mgmt_mac ? t->nic : NULL),
-		       op);
+	return vs_spec_clone(&whole, c->hw.mgmt_mac ? t->nic : NULL);
+}
+
+int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *c,
+		       const struct vs_vc_op *op, struct vs_err *err)
+{
+	struct json_object *body;
+
+	if (may_change(vc, err) || !(body = vs_vc_clone_body(vc, c, err)))
+		return -1;
+	return send_vm(vc, on_task, "CloneVM_Task", c->source, body, op);
 }
 
 int64_t vs_vc_vm_instant(struct vs_vc *vc, const struct vs_vc_instant *c,

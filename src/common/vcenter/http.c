@@ -79,6 +79,23 @@ static size_t on_body(char *p, size_t size, size_t n, void *arg)
 	return size * n;
 }
 
+/* A line of the answer's head for who looks on. What may carry a session is
+ * left out by its name, whatever its value is. */
+static void keep_header(struct vcx_call *call, const char *p, size_t len)
+{
+	static const char *const secret[] = { "session", "cookie", "auth",
+		"token" };
+	const char *colon = memchr(p, ':', len);
+	VS_FREE char *name = colon ? strndup(p, (size_t)(colon - p)) : NULL;
+
+	for (size_t i = 0; name && i < VS_COUNT(secret); i++)
+		if (strcasestr(name, secret[i]))
+			return;
+	call->head.max = 16384;
+	if (name)
+		vs_buf_add(&call->head, p, len);
+}
+
 static size_t on_header(char *p, size_t size, size_t n, void *arg)
 {
 	static const char name[] = "vmware-api-session-id:";
@@ -86,6 +103,8 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg)
 	struct vcx_call *call = arg;
 	size_t len = size * n, from = skip;
 
+	if (call->vc->seen)
+		keep_header(call, p, len);
 	if (!(call->flags & VCX_SESSION) || len <= skip ||
 	    strncasecmp(p, name, skip))
 		return size * n;
@@ -210,6 +229,7 @@ static void call_free(struct vcx_call *call)
 	free(call->body);
 	free(call->what);
 	vs_buf_free(&call->reply);
+	vs_buf_free(&call->head);
 	free(call);
 }
 
@@ -299,6 +319,13 @@ struct vcx_call *vs_vcx_raw(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
 			    struct json_object *body_take)
 {
 	return call_new(vc, flags, fn, verb, path, path, text_of(body_take));
+}
+
+struct vcx_call *vs_vcx_raw_text(struct vs_vc *vc, unsigned int flags,
+				 vcx_fn *fn, const char *verb,
+				 const char *path, char *text_take)
+{
+	return call_new(vc, flags, fn, verb, path, path, text_take);
 }
 
 /* last: a method or a property of this object. */
@@ -477,6 +504,7 @@ static void finish(struct vcx_call *call, CURLcode rc)
 	}
 	curl_easy_getinfo(call->easy, CURLINFO_TOTAL_TIME_T, &us);
 	vs_tally_note(call->what, failed ? err.code : VS_OK, us);
+	vs_vcx_seen(call, failed ? &err : NULL);
 	vs_crash_before("answer", call->what);
 	call->fn(call, vs_j_root(&doc), failed ? &err : NULL);
 	vs_crash_after("answer", call->what);

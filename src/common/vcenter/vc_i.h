@@ -13,6 +13,7 @@
 
 #include "util/buf.h"
 #include "util/json.h"
+#include "vcenter/ask.h"
 #include "vcenter/fault.h"
 #include "vcenter/inv.h"
 #include "vcenter/vc.h"
@@ -37,6 +38,7 @@ struct vcx_call {
 	unsigned int flags;
 	unsigned int tries;	/* times libcurl was about to send it */
 	struct vs_buf reply;
+	struct vs_buf head;	/* its lines, if vs_vc_look_on was called */
 	long status;
 	bool too_big, refused_xml;
 	bool no_id;		/* never handed to libcurl */
@@ -58,6 +60,10 @@ typedef void vcx_fn(struct vcx_call *call, struct vs_j reply,
 struct vcx_call *vs_vcx_raw(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
 			    const char *verb, const char *path,
 			    struct json_object *body_take);
+/* The same with a body that is text, or NULL. */
+struct vcx_call *vs_vcx_raw_text(struct vs_vc *vc, unsigned int flags,
+				 vcx_fn *fn, const char *verb,
+				 const char *path, char *text_take);
 struct vcx_call *vs_vcx_post(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
 			     const char *type, const char *moid,
 			     const char *method, struct json_object *body_take);
@@ -68,6 +74,8 @@ struct vcx_call *vs_vcx_post_text(struct vs_vc *vc, unsigned int flags,
 				  char *text_take);
 struct vcx_call *vs_vcx_get(struct vs_vc *vc, vcx_fn *fn, const char *type,
 			    const char *moid, const char *property);
+/* Tell who looks on that the call has ended (ask.c). */
+void vs_vcx_seen(struct vcx_call *call, const struct vs_err *err);
 /* All that is ready; calls back. */
 void vs_vcx_pump(struct vs_vc *vc);
 /* Drop the machine's calls without calling back (mutating ones stay). */
@@ -241,6 +249,8 @@ struct vs_vc {
 	size_t nclusters, nnetworks, ntemplates, nstores;
 	/* transport */
 	CURLM *multi;
+	vs_vc_seen_fn *seen;		/* ask.h */
+	void *seen_arg;
 	struct vcx_calls calls;
 	char token[512];
 	/* life */
