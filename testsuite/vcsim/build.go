@@ -64,6 +64,9 @@ func (w *world) build() error {
 	a.ApiVersion, a.ApiType, a.InstanceUuid = w.inv.About.ApiVersion, w.inv.About.ApiType, randomUUID()
 	a.Version = strings.Join(strings.Split(a.ApiVersion, ".")[:3], ".")
 	w.setBuild("24022515")
+	if no := w.inv.About.Checkers; no != nil && !*no {
+		w.content.VmProvisioningChecker, w.content.VmCompatibilityChecker = nil, nil
+	}
 	w.singletons()
 	for i := range w.inv.Datacenters {
 		if err := w.buildDC(&w.inv.Datacenters[i]); err != nil {

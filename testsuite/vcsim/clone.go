@@ -236,25 +236,25 @@ func (c *call) cloneTarget(src *vmachine, spec *types.VirtualMachineCloneSpec) (
 	return res, nil
 }
 
-// cloneTo makes the clone, or nothing.
-func (src *vmachine) cloneTo(req *types.CloneVM_Task, name string, where *cloneWhere) (*vmachine, error) {
+// draft is what a clone would be, as far as its spec can tell: no object yet.
+func (src *vmachine) draft(folder ref, spec *types.VirtualMachineCloneSpec, name string, where *cloneWhere) (*vmachine, error) {
 	w := src.w
 	for _, h := range []*host{src.h, where.host} { // one of them may be lost since
 		if err := h.connected(); err != nil {
 			return nil, err
 		}
 	}
-	v := w.newVM(src.dc, name, req.Folder)
+	v := w.newVM(src.dc, name, folder)
 	v.diskGB = src.diskGB
 	keep := *v.m.Config
 	*v.m.Config = *src.m.Config
 	c := v.m.Config
 	c.Name, c.Uuid, c.InstanceUuid = name, keep.Uuid, keep.InstanceUuid
-	c.Template, c.Annotation, c.ContentLibItemInfo = req.Spec.Template, "", nil
-	c.Hardware.Device = src.clonedDevices(&req.Spec)
+	c.Template, c.Annotation, c.ContentLibItemInfo = spec.Template, "", nil
+	c.Hardware.Device = src.clonedDevices(spec)
 	v.h = where.host // for checks against the host's PFs
-	if req.Spec.Config != nil {
-		if err := v.configure(req.Spec.Config); err != nil {
+	if spec.Config != nil {
+		if err := v.configure(spec.Config); err != nil {
 			return nil, err
 		}
 	}
@@ -263,7 +263,14 @@ func (src *vmachine) cloneTo(req *types.CloneVM_Task, name string, where *cloneW
 	if c.InstanceUuid != keep.InstanceUuid && w.byInstance(c.InstanceUuid) != nil {
 		c.InstanceUuid = keep.InstanceUuid // vCenter changes it on conflict
 	}
-	if err := v.applyPolicies(&req.Spec.Location); err != nil {
+	return v, v.applyPolicies(&spec.Location)
+}
+
+// cloneTo makes the clone, or nothing.
+func (src *vmachine) cloneTo(req *types.CloneVM_Task, name string, where *cloneWhere) (*vmachine, error) {
+	w := src.w
+	v, err := src.draft(req.Folder, &req.Spec, name, where)
+	if err != nil {
 		return nil, err
 	}
 	if !linked(&req.Spec) {

@@ -75,6 +75,10 @@ func (w *world) serveVI(rw http.ResponseWriter, r *http.Request) {
 		}
 		parts[i] = p
 	}
+	if len(parts) == 2 && parts[1] == "transcoder" {
+		w.serveTranscoder(rw, r, parts[0])
+		return
+	}
 	if len(parts) != 4 {
 		http.NotFound(rw, r)
 		return

@@ -31,6 +31,8 @@ type aboutSpec struct {
 	ApiVersion string `json:"apiVersion"`
 	ApiType    string `json:"apiType"`
 	Hello      *bool  `json:"hello"`
+	Checkers   *bool  `json:"checkers"`   // false: without VirtualMachineProvisioningChecker and VirtualMachineCompatibilityChecker
+	Transcoder *bool  `json:"transcoder"` // by the release: from 8.0.2.0 on
 }
 
 type userSpec struct {

@@ -73,10 +73,19 @@ func init() {
 		"FetchUserPrivilegeOnEntities": {types: on("AuthorizationManager"), run: fetchUserPrivilegeOnEntities, nullable: true},
 		"PlaceVm":                      {types: on("ClusterComputeResource"), run: placeVM},
 		"QueryConfigTarget":            {types: on("EnvironmentBrowser"), run: queryConfigTarget, nullable: true},
+		"CheckClone_Task":              {types: on("VirtualMachineProvisioningChecker"), run: checkClone},
+		"CheckVmConfig_Task":           {types: on("VirtualMachineCompatibilityChecker"), run: checkVMConfig},
+		"CheckPowerOn_Task":            {types: on("VirtualMachineCompatibilityChecker"), run: checkPowerOn},
 	}
+	markSingletons()
+}
+
+// markSingletons: managers answer without an object in the store.
+func markSingletons() {
 	for _, m := range methods {
 		switch m.types[0] {
-		case "SessionManager", "ServiceInstance", "ViewManager", "SearchIndex", "AuthorizationManager":
+		case "SessionManager", "ServiceInstance", "ViewManager", "SearchIndex", "AuthorizationManager",
+			"VirtualMachineProvisioningChecker", "VirtualMachineCompatibilityChecker":
 			m.singleton = true
 		}
 	}
