@@ -50,6 +50,7 @@ static void on_down(void *arg, const struct vs_err *err)
 
 	p->up = p->loaded = false;
 	p->down = *err;
+	contact_down(p, err);
 }
 
 static void on_load_end(void *arg)
@@ -270,6 +271,59 @@ static bool loaded_or_hopeless(struct probe *p, void *arg)
 		p->down.code == VS_E_CONFIG;
 }
 
+static void on_reply(void *arg, const struct vs_vc_answer *a,
+		     const struct vs_err *err)
+{
+	struct reply *r = arg;
+
+	r->done = true;
+	r->status = a->status;
+	r->len = a->len;
+	r->text = vs_strdup(a->text);
+	r->ms = vs_now_ms() - r->sent_ms;
+	r->doc.root = vs_jb_copy(a->reply);
+	if (err)
+		r->err = *err;
+}
+
+static bool reply_done(struct probe *p, void *arg)
+{
+	(void)p;
+	return ((struct reply *)arg)->done;
+}
+
+/* What releases it has is asked whatever hello says. */
+static void ask_versions(struct probe *p, struct reply *r)
+{
+	struct vs_vc_question q = { .path = "/sdk/vimServiceVersions.xml",
+		.get = true, .fn = on_reply, .arg = r, .timeout_ms = 15000 };
+
+	r->sent_ms = vs_now_ms();
+	if (vs_vc_ask(p->vc, &q, NULL, &r->err))
+		r->done = true;
+}
+
+static bool is_met(struct probe *p, struct vs_err *err)
+{
+	struct reply *versions = vs_calloc(1, sizeof(*versions));
+
+	VS_GROW(p->late, p->cap_late, p->nlate + 1);
+	p->late[p->nlate++] = versions;
+	vs_vc_look_on(p->vc, contact_seen, p);
+	ask_versions(p, versions);
+	link_until(p, loaded_or_hopeless, NULL, p->o.quick ? 15000 : 120000);
+	link_until(p, reply_done, versions, 15000);
+	p->met = p->up && p->loaded;
+	if (p->met)
+		return true;
+	*err = p->down;
+	if (!err->code) {
+		p->ended = p->at;
+		vs_err_set(err, VS_E_RETRY, "stopped, or no answer of vCenter in time");
+	}
+	return false;
+}
+
 int link_open(struct probe *p, struct vs_err *err)
 {
 	static const struct vs_vc_events ev = { .up = on_up, .down = on_down,
@@ -290,13 +344,7 @@ int link_open(struct probe *p, struct vs_err *err)
 	p->vc = vs_vc_new(&conf, &ev, p, err);
 	if (!p->vc)
 		return -1;
-	if (!link_until(p, loaded_or_hopeless, NULL, 120000) || !p->up) {
-		*err = p->down;
-		if (!err->code)
-			vs_err_set(err, VS_E_RETRY, "stopped, or no answer of vCenter within 120 s");
-		return -1;
-	}
-	return 0;
+	return is_met(p, err) ? 0 : -1;
 }
 
 void link_close(struct probe *p)
@@ -323,27 +371,6 @@ void link_close(struct probe *p)
 }
 
 /* ---- calls by hand ------------------------------------------------------------------ */
-
-static void on_reply(void *arg, const struct vs_vc_answer *a,
-		     const struct vs_err *err)
-{
-	struct reply *r = arg;
-
-	r->done = true;
-	r->status = a->status;
-	r->len = a->len;
-	r->text = vs_strdup(a->text);
-	r->ms = vs_now_ms() - r->sent_ms;
-	r->doc.root = vs_jb_copy(a->reply);
-	if (err)
-		r->err = *err;
-}
-
-static bool reply_done(struct probe *p, void *arg)
-{
-	(void)p;
-	return ((struct reply *)arg)->done;
-}
 
 static int send_and_wait(struct probe *p, struct reply *r,
 			 struct vs_vc_question *q,
@@ -376,9 +403,15 @@ int ask(struct probe *p, struct reply *r, const char *type, const char *moid,
 {
 	struct vs_vc_question q = { .type = type, .moid = moid,
 		.method = method, .timeout_ms = timeout_ms,
-		.mutating = strstr(method, "_Task") };
+		.mutating = strstr(method, "_Task") &&
+			strncmp(method, "Check", 5) };
 
 	return send_and_wait(p, r, &q, body_take);
+}
+
+int ask_any(struct probe *p, struct reply *r, struct vs_vc_question *q)
+{
+	return send_and_wait(p, r, q, NULL);
 }
 
 int ask_get(struct probe *p, struct reply *r, const char *type,

@@ -3,13 +3,18 @@
 # out one name alone.
 bin_PROGRAMS += contribs/probe/svf-probe
 contribs_probe_svf_probe_SOURCES = \
+	contribs/probe/checks.c \
+	contribs/probe/contact.c \
+	contribs/probe/forms.c \
 	contribs/probe/link.c \
 	contribs/probe/main.c \
 	contribs/probe/options.c \
 	contribs/probe/power.c \
 	contribs/probe/probe.h \
 	contribs/probe/read.c \
+	contribs/probe/record.c \
 	contribs/probe/report.c \
+	contribs/probe/scrub.c \
 	contribs/probe/vm.c \
 	contribs/probe/vms.c \
 	contribs/probe/watch.c \
@@ -18,3 +23,4 @@ contribs_probe_svf_probe_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 contribs_probe_svf_probe_LDADD = src/plugins/libvs_conf.la \
 	src/common/libvs_core.la
 dist_man_MANS += contribs/probe/svf-probe.1
+EXTRA_DIST += contribs/probe/README.md

@@ -84,7 +84,7 @@ static bool agreed(struct probe *p)
 }
 
 const struct question *const all_questions[] = { read_questions,
-	wire_questions, vm_questions, power_questions, host_questions, NULL };
+	wire_questions, check_questions, vm_questions, power_questions, host_questions, NULL };
 
 static void ask_all(struct probe *p, const struct question *q)
 {
@@ -98,7 +98,9 @@ static void ask_all(struct probe *p, const struct question *q)
 		p->answers[p->nanswers].q = q;
 		a = &p->answers[p->nanswers++].a;
 		fprintf(stderr, "svf-probe: %s ...\n", q->id);
+		p->asking = q->id;
 		q->run(p, a);
+		p->asking = NULL;
 		if (probe_stop) {
 			a->verdict = UNKNOWN;
 			saw(a, "it was stopped");
@@ -117,7 +119,6 @@ static void hide_names(struct probe *p)
 		alias_add(p, name, "vcenter");
 	}
 	alias_add(p, o->username, "user");
-	alias_add(p, p->user, "user");
 	alias_add(p, o->datacenter, "datacenter");
 	alias_add(p, o->folder, "folder");
 	alias_add(p, o->datastore, "datastore");
@@ -127,32 +128,67 @@ static void hide_names(struct probe *p)
 	alias_add(p, o->template_name, "template");
 }
 
-static int run(struct probe *p)
+/* Keeps the password in memory, so that a recording can be searched for it: a
+ * proxy may echo a request. */
+static void read_secret(struct probe *p)
 {
-	struct vs_err err = { 0 };
+	VS_FCLOSE FILE *f = p->o.record ? fopen(p->o.password_file, "re") :
+		NULL;
+	char line[1024] = "";
+
+	if (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\r\n")] = '\0';
+		p->secret = vs_strdup(line);
+	}
+	explicit_bzero(line, sizeof(line));
+}
+
+static int ask_and_clean(struct probe *p)
+{
 	int rc = 1;
 
-	if (link_open(p, &err)) {
-		fprintf(stderr, "svf-probe: %s\n", err.text);
-		link_close(p);
-		return 1;
-	}
-	hide_names(p);
 	if (!folder_is_empty(p) && agreed(p)) {
 		for (size_t i = 0; all_questions[i]; i++)
 			ask_all(p, all_questions[i]);
 		rc = probe_stop;
 	}
-	if (!vms_end(p))
-		rc = 3;
+	return vms_end(p) ? rc : 3;
+}
+
+static int write_reports(struct probe *p, int rc)
+{
+	contact_text(p, stdout);
 	if (p->nanswers)
 		report_text(p, stdout);
-	if (p->nanswers && p->o.json_file && report_json(p, p->o.json_file)) {
+	if (p->o.json_file && report_json(p, p->o.json_file)) {
 		fprintf(stderr, "svf-probe: %s can't be written\n",
 			p->o.json_file);
 		rc = rc ? rc : 1;
 	}
+	return rc;
+}
+
+static int run(struct probe *p)
+{
+	struct vs_err err = { 0 };
+	int rc;
+
+	if (record_open(p))
+		return 2;
+	read_secret(p);
+	hide_names(p);
+	if (!link_open(p, &err)) {
+		alias_add(p, p->user, "user");
+		rc = write_reports(p, ask_and_clean(p));
+	} else {
+		fprintf(stderr, "svf-probe: %s: %s\n",
+			p->vc ? stage_name(p->ended) : "options", err.text);
+		rc = p->vc ? write_reports(p, contact_exit(p)) : 1;
+	}
 	link_close(p);
+	if (record_write(p) && !rc)
+		rc = 1;
+	record_free(p);
 	return rc;
 }
 
@@ -167,14 +203,15 @@ static void probe_free(struct probe *p)
 		free(*strs[i]);
 	for (size_t i = 0; i < p->nops; i++)
 		free(p->ops[i]);
-	for (size_t i = 0; i < p->naliases; i++) {
-		free(p->aliases[i].name);
-		free(p->aliases[i].alias);
-	}
+	names_free(&p->names);
+	names_free(&p->addresses);
+	names_free(&p->values);
+	if (p->secret)
+		explicit_bzero(p->secret, strlen(p->secret));
+	free(p->secret);
 	for (size_t i = 0; i < p->nanswers; i++)
 		vs_buf_free(&p->answers[i].a.seen);
 	free(p->ops);
-	free(p->aliases);
 	free(p->answers);
 	options_free(&p->o);
 }

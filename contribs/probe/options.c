@@ -50,6 +50,8 @@ static const struct row {
 	  "these questions alone, with commas (--plan lists them)" },
 	{ "--json", "FILE", AT(json_file), 0, NULL, false,
 	  "the report as JSON too (- for standard output)" },
+	{ "--record", "DIR", AT(record), 0, NULL, false,
+	  "each answer of vCenter, without names, in a new directory" },
 };
 
 static const struct {
@@ -63,7 +65,7 @@ static const struct {
 	  "with questions for which you handle a host or vCenter" },
 	{ "--yes", AT(yes), "don't ask before the first VM is made" },
 	{ "--names", AT(names), "keep names in the report" },
-	{ "--quick", AT(quick), "less patience: a poll of 3 s, HA 5 s" },
+	{ "--quick", AT(quick), "less patience: a poll of 3 s, HA 5 s, first contact 15 s" },
 	{ "--verbose", AT(verbose), "the client's log on standard error" },
 };
 
@@ -84,7 +86,9 @@ static void usage(FILE *f)
 	for (size_t i = 0; i < VS_COUNT(flags); i++)
 		fprintf(f, "  %-21s %s\n", flags[i].name, flags[i].what);
 	fputs("  --help, --version\n\n"
-	      "Exit: 0 the report is complete, 1 it is not, 2 usage, 3 a VM was left behind.\n", f);
+	      "Exit: 0 the report is complete, 1 it is not, 2 usage, 3 a VM was left behind,\n"
+	      "10 and more: first contact ended at TLS (10), hello, versions, ServiceContent,\n"
+	      "Login, names, RetrievePropertiesEx, CreateFilter, WaitForUpdatesEx, other (19).\n", f);
 }
 
 static int wrong(const char *what, const char *arg)

@@ -21,7 +21,7 @@
 struct options {
 	char *vcenter, *username, *password_file, *ca_file, *datacenter,
 	     *folder, *datastore, *cluster, *pool, *network, *template_name,
-	     *conf, *only, *json_file;
+	     *conf, *only, *json_file, *record;
 	char *taken_folder;	/* Folder= of vsphere.conf */
 	int memory_mb, poll_seconds;
 	bool read_only, plan, yes, names, hosts, verbose, quick;
@@ -64,6 +64,28 @@ struct reply {			/* of a call by hand */
 	int64_t sent_ms, ms;
 };
 
+/* ---- the stages of first contact (contact.c) --------------------------------- */
+enum stage { STAGE_TLS, STAGE_HELLO, STAGE_VERSIONS, STAGE_CONTENT,
+	STAGE_LOGIN, STAGE_NAMES, STAGE_READ, STAGE_FILTER, STAGE_WAIT,
+	STAGE_OTHER };
+#define EXIT_CONTACT 10		/* and the stage that it ended at */
+struct contact {		/* of one stage: its last answer */
+	int answers;
+	long status;
+	int64_t us;
+	size_t bytes;
+	struct vs_err err;	/* code 0: none */
+};
+
+/* What stands for names, addresses and other texts of the site (scrub.c). */
+struct name { char *name, *alias; size_t next; };
+struct names {
+	struct name *list;
+	size_t n, cap;
+	size_t heads[256];	/* by the first letter: index and 1 */
+};
+struct record;			/* record.c */
+
 /* ---- answers (report.c) ---------------------------------------------------- */
 enum verdict { UNKNOWN, AGREES, DIFFERS };
 struct answer {
@@ -82,7 +104,8 @@ struct question {
 	void (*run)(struct probe *p, struct answer *a);
 };
 extern const struct question read_questions[], wire_questions[],
-	vm_questions[], power_questions[], host_questions[];
+	check_questions[], vm_questions[],
+	power_questions[], host_questions[];
 extern const struct question *const all_questions[];	/* NULL at the end */
 /* By --only, --read-only and --hosts. */
 bool is_wanted(const struct options *o, const struct question *q);
@@ -114,8 +137,14 @@ struct probe {
 	struct op **ops;	/* all that was ever sent */
 	size_t nops, cap_ops;
 	bool cleaning, changed;
-	struct { char *name, *alias; } *aliases;
-	size_t naliases, cap_aliases;
+	struct names names, addresses, values;
+	char *secret;			/* the password; NULL: not read */
+	struct record *record;		/* NULL: nothing is recorded */
+	const char *asking;		/* the question's id, or NULL */
+	struct contact contact[STAGE_OTHER + 1];
+	enum stage at, ended;		/* the last answer's; where it ended */
+	bool met, truncated;		/* first contact is over */
+	struct vs_err refused;		/* the last answer that was an error */
 	struct { const struct question *q; struct answer a; } *answers;
 	size_t nanswers, cap_answers;
 };
@@ -135,6 +164,8 @@ int ask(struct probe *p, struct reply *r, const char *type, const char *moid,
 	const char *method, struct json_object *body_take, int timeout_ms);
 int ask_get(struct probe *p, struct reply *r, const char *type,
 	    const char *moid, const char *property);
+/* Any question: its fn and arg are set here. */
+int ask_any(struct probe *p, struct reply *r, struct vs_vc_question *q);
 void reply_free(struct reply *r);
 /* What the task itself says: the fault's own type and words, before our client
  * makes sense of them. */
@@ -155,6 +186,11 @@ struct make {			/* how a VM is to be made */
 	bool card;
 	const char *pci;	/* NULL: automatic */
 	const char *uuid;	/* NULL: random */
+	const char *mac;	/* of the template's NIC, NULL: as it is */
+	const char *snapshot;	/* linked clone of it, NULL: a full one */
+	int latency_mhz;	/* sensitivity high, this reserved; 0: normal */
+	const struct vs_vc_card_spec *as;	/* the card, NULL: SR-IOV on our
+						 * network */
 };
 /* The body of CloneVM_Task, for a call by hand. */
 struct json_object *vm_clone_body(struct probe *p, const struct make *m);
@@ -189,13 +225,56 @@ int pf_used(const struct probe *p, const struct host *h, size_t pf);
 void saw(struct answer *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void judge(struct answer *a, bool agrees);
+/* Questions of forms.c that stand among those of checks.c. */
+void q_transcoder(struct probe *p, struct answer *a);
+void q_faultform(struct probe *p, struct answer *a);
+void q_capacity(struct probe *p, struct answer *a);
+void q_emptypost(struct probe *p, struct answer *a);
+void q_session(struct probe *p, struct answer *a);
+/* A fault in data, in whichever form it comes, and which that is: "flat" or
+ * "nested". checks.c. */
+void saw_fault(struct answer *a, const char *what, struct vs_j fault);
+const char *fault_form(struct vs_j fault);
 /* A fault as far as it may be told. */
 void saw_err(struct answer *a, const char *what, const struct vs_err *err);
+void report_text(struct probe *p, FILE *f);
+int report_json(struct probe *p, const char *path);
+void print_plan(const struct probe *p);
+
+/* ---- scrub.c -------------------------------------------------------------------- */
+/* name is KIND-N from now on, wherever it stands as a word. */
 void alias_add(struct probe *p, const char *name, const char *kind);
 /* Without names, addresses, uuids (--names: as it is). free() it. */
-char *scrub(const struct probe *p, const char *text);
-void report_text(const struct probe *p, FILE *f);
-int report_json(const struct probe *p, const char *path);
-void print_plan(const struct probe *p);
+char *scrub(struct probe *p, const char *text);
+/* The same, but equal addresses stay equal and keep their form. */
+char *scrub_numbered(struct probe *p, const char *text);
+/* The same for a path of HTTP: types, ids and methods are no names. */
+char *scrub_path(struct probe *p, const char *path);
+/* What stands for a whole value; lives as long as p. names_get and
+ * address_alias: NULL if it is none. */
+const char *names_get(const struct names *m, const char *name);
+const char *address_alias(struct probe *p, const char *value);
+const char *value_alias(struct probe *p, const char *value, const char *member);
+void names_free(struct names *m);
+
+/* ---- contact.c ------------------------------------------------------------------ */
+const char *stage_name(enum stage stage);
+enum stage stage_of(const char *path);
+/* A vs_vc_seen_fn, with the probe as arg. */
+void contact_seen(void *arg, const struct vs_vc_exchange *x);
+void contact_down(struct probe *p, const struct vs_err *err);
+void contact_text(struct probe *p, FILE *f);
+struct json_object *contact_json(struct probe *p);
+int contact_exit(const struct probe *p);
+
+/* ---- record.c ------------------------------------------------------------------- */
+/* The directory of --record, made and empty. Returns 0, also if there is none
+ * to be made; -1 once the cause is said. */
+int record_open(struct probe *p);
+void record_add(struct probe *p, enum stage stage,
+		const struct vs_vc_exchange *x);
+/* All of it, scrubbed. Returns -1 if it can't be written, which is said. */
+int record_write(struct probe *p);
+void record_free(struct probe *p);
 
 #endif

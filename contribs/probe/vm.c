@@ -277,10 +277,37 @@ static void q_parallel(struct probe *p, struct answer *a)
 			vm_end(p, ops[i]->result);
 }
 
+static void q_result(struct probe *p, struct answer *a)
+{
+	const char *moid = make_one(p, a), *type = "";
+	struct reply r;
+	struct vs_j result;
+
+	for (size_t i = 0; moid && i < p->nops; i++) {
+		if (strcmp(p->ops[i]->result, moid))
+			continue;
+		if (ask_get(p, &r, "Task", p->ops[i]->task, "info"))
+			saw_err(a, "its task", &r.err);
+		result = vs_j_opt(vs_j_root(&r.doc), "result");
+		vs_j_ref(result, &type);
+		saw(a, "a clone's result: _typeName %s, type %s, value %s",
+		    *vs_j_type(result) ? vs_j_type(result) : "none", type,
+		    !strcmp(vs_j_ref(result, NULL), moid) ? "is the VM" :
+		    "isn't the VM");
+		judge(a, !strcmp(vs_j_ref(result, NULL), moid));
+		reply_free(&r);
+	}
+	if (moid)
+		vm_end(p, moid);
+}
+
 const struct question vm_questions[] = {
 	{ "clone", CHANGE, "Does a clone take a SR-IOV card, our mark and our uuid in one step?",
 	  "clones a VM, removes it",
 	  "it does, and shows all of them; the guest may change the MTU", q_clone },
+	{ "result", CHANGE, "How does the task of a clone name its VM?",
+	  "clones a VM, reads its task, removes it",
+	  "by a reference to the VM, plain or boxed", q_result },
 	{ "duplicate", CHANGE, "What becomes of two clones of one name at the same time?",
 	  "clones two VMs of one name, removes what came about",
 	  "one comes about, the other is refused with DuplicateName",

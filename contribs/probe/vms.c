@@ -196,11 +196,17 @@ static void clone_fill(struct probe *p, const struct make *m, struct clone *c)
 		.switch_uuid = p->switch_uuid,
 		.portgroup_key = p->portgroup_key, .pci = m->pci,
 		.mtu_change_allowed = true };
+	if (m->as)
+		c->card = *m->as;
 	c->c = (struct vs_vc_clone){ .source = p->source, .folder = p->folder,
 		.name = c->name, .uuid = c->uuid, .pool = p->pool,
 		.host = m->host, .datastore = p->store,
+		.snapshot = m->snapshot,
 		.hw = { .vcpus = 1, .memory_mb = p->o.memory_mb,
-			.memory_locked = m->card, .exact = true,
+			.memory_locked = m->card || m->latency_mhz, .exact = true,
+			.latency_high = m->latency_mhz > 0,
+			.cpu_reserved_mhz = m->latency_mhz,
+			.mgmt_mac = m->mac,
 			.cards = &c->card, .ncards = m->card,
 			.extra = c->kv, .nextra = 1 } };
 }
@@ -211,7 +217,9 @@ struct json_object *vm_clone_body(struct probe *p, const struct make *m)
 	struct clone c;
 
 	clone_fill(p, m, &c);
-	body = vs_spec_clone(&c.c, NULL);
+	body = vs_vc_clone_body(p->vc, &c.c, NULL);
+	if (!body)
+		body = vs_spec_clone(&c.c, NULL);
 	free(c.mark);
 	return body;
 }

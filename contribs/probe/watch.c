@@ -196,6 +196,57 @@ end:
 		vm_end(p, moid);
 }
 
+/* ---- a vAPI endpoint that restarts --------------------------------------------------- */
+
+static long hello_status(struct probe *p)
+{
+	struct vs_vc_question q = { .path = "/api/vcenter/system?action=hello",
+		.text = "{\"api_releases\":[\"8.0.3.0\",\"8.0.2.0\"]}",
+		.content = VS_VC_CONTENT_JSON, .timeout_ms = 5000 };
+	struct reply r;
+	long status;
+
+	ask_any(p, &r, &q);
+	status = r.status;
+	reply_free(&r);
+	return status;
+}
+
+/* Does the other service answer while that one doesn't? */
+static void see_vi_json(struct probe *p, struct answer *a)
+{
+	struct reply r;
+
+	if (ask_get(p, &r, "Folder", p->folder, "name"))
+		saw_err(a, "VI JSON", &r.err);
+	else
+		saw(a, "VI JSON works meanwhile");
+	reply_free(&r);
+}
+
+static void q_hello(struct probe *p, struct answer *a)
+{
+	bool away = false;
+	int64_t end;
+	long was = -1, now;
+
+	if (!hand(p, a, "\nRestart vCenter's service vapi-endpoint now%s.", ""))
+		return;
+	end = vs_now_ms() + (p->o.quick ? 20000 : HAND_MS);
+	do {
+		now = hello_status(p);
+		if (now != was)
+			saw(a, "hello: HTTP %ld", now);
+		if (now != was && now != 200)
+			see_vi_json(p, a);
+		away |= now == 502 || now == 503 || !now;
+		was = now;
+		if (!away || now != 200)
+			link_sleep(p, 1000);
+	} while ((!away || now != 200) && vs_now_ms() < end && !probe_stop);
+	judge(a, away && was == 200);
+}
+
 const struct question host_questions[] = {
 	{ "maintenance", WATCH, "What is seen of a host that enters maintenance while a VM with a card runs there?",
 	  "clones a VM, switches it on; asks you to put its host into maintenance; switches the VM off, removes it",
@@ -207,5 +258,8 @@ const struct question host_questions[] = {
 	{ "restart", WATCH, "What is left after a restart of vCenter?",
 	  "clones a VM; asks you to restart vCenter; removes it",
 	  "VMs keep their ids; tasks and sessions may be gone", q_restart },
+	{ "hello", WATCH, "What does hello say while the vAPI endpoint restarts?",
+	  "asks you to restart the service vapi-endpoint", "502 or 503, while VI JSON works",
+	  q_hello },
 	{ 0 }
 };

@@ -79,6 +79,55 @@ static void q_empty(struct probe *p, struct answer *a)
 	watch_close(p, &w);
 }
 
+/* The next set of a wait that may bring one object at a time. */
+static bool next_set(struct probe *p, struct watch *w, struct answer *a)
+{
+	struct json_object *o = vs_spec_wait(w->version, 5);
+	struct reply r;
+	bool more;
+
+	vs_jb_int(vs_jb_member(o, "options"), "maxObjectUpdates", 1);
+	if (ask(p, &r, "PropertyCollector", w->pc, "WaitForUpdatesEx", o, 0))
+		saw_err(a, "a wait for one object", &r.err);
+	more = vs_j_bool_or(vs_j_opt(vs_j_root(&r.doc), "truncated"), false);
+	vs_str_replace(&w->version, vs_j_str_or(vs_j_opt(vs_j_root(&r.doc),
+							 "version"), ""));
+	reply_free(&r);
+	return more;
+}
+
+static void q_truncated(struct probe *p, struct answer *a)
+{
+	static const char *const name[] = { "name", NULL };
+	struct json_object *props = vs_jb_arr(), *objects = vs_jb_arr();
+	struct watch w;
+	struct reply r;
+	bool first, second;
+
+	vs_jb_add(props, vs_spec_props("VirtualMachine", name));
+	vs_jb_add(props, vs_spec_props("ClusterComputeResource", name));
+	vs_jb_add(objects, vs_spec_object("VirtualMachine", p->source));
+	vs_jb_add(objects, vs_spec_object("ClusterComputeResource",
+					  p->cluster));
+	if (watch_open(p, &w, a)) {
+		vs_jb_free(props);
+		vs_jb_free(objects);
+	} else if (ask(p, &r, "PropertyCollector", w.pc, "CreateFilter",
+		       vs_spec_create_filter(vs_spec_filter_of(props, objects)),
+		       0)) {
+		saw_err(a, "CreateFilter", &r.err);
+		reply_free(&r);
+	} else {
+		reply_free(&r);
+		first = next_set(p, &w, a);
+		second = next_set(p, &w, a);
+		saw(a, "of two objects one is asked for: the first set is %s, the second %s",
+		    first ? "truncated" : "whole", second ? "too" : "is not");
+		judge(a, first && !second);
+	}
+	watch_close(p, &w);
+}
+
 static void q_poll(struct probe *p, struct answer *a)
 {
 	int s = p->o.poll_seconds;
@@ -251,6 +300,8 @@ static void q_pages(struct probe *p, struct answer *a)
 const struct question wire_questions[] = {
 	{ "empty", READ, "How does vCenter say that nothing has changed?", NULL,
 	  "no body, null or HTTP 204", q_empty },
+	{ "truncated", READ, "How does an update come that is larger than was asked for?",
+	  NULL, "in several sets, all but the last with truncated", q_truncated },
 	{ "poll", READ, "Does something between (envoy, a proxy) cut a long poll?",
 	  NULL, "a poll may last at least as long as we ask for", q_poll },
 	{ "vanished", READ, "What does an object that is gone do to a read of several?",

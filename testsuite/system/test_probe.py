@@ -6,6 +6,7 @@ import copy
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 
@@ -98,11 +99,21 @@ def probe(tmp_path):
         p.sim.stop()
 
 
+STAGES = ["TLS", "hello", "versions", "ServiceContent", "Login", "names",
+          "RetrievePropertiesEx", "CreateFilter", "WaitForUpdatesEx"]
 READ = {"version", "drs", "ha", "rights", "placevm", "ports", "binding", "pool", "size",
         "tasks", "empty", "poll", "vanished", "boxes", "keyed", "subtype",
-        "pages"}
-CHANGE = {"clone", "duplicate", "uuid", "cancel", "guestinfo", "relocate",
+        "pages", "truncated", "transcoder", "faultform", "checkclone",
+        "checkconfig", "checkpower", "portkey", "connectable", "standard",
+        "capacity", "emptypost", "removal", "linked", "instant", "backings",
+        "latency", "mactwice", "session"}
+CHANGE = {"clone", "result", "suspend", "duplicate", "uuid", "cancel", "guestinfo", "relocate",
           "parallel", "automatic", "order", "host", "shortage"}
+
+
+# What the simulator has nothing to say to.
+SILENT = dict.fromkeys(("faultform", "checkpower", "portkey", "standard",
+                        "capacity", "linked", "instant"), "unknown")
 
 
 def test_every_question_is_answered_and_all_is_cleaned_up(probe):
@@ -111,7 +122,7 @@ def test_every_question_is_answered_and_all_is_cleaned_up(probe):
     assert set(got) == READ | CHANGE
     # No IB port and fewer VMs than a page has: nothing can be said.
     assert {k: v["agrees"] for k, v in got.items() if v["agrees"] != "yes"} \
-        == {"ports": "unknown", "pages": "unknown", "rights": "no"}
+        == {"ports": "unknown", "pages": "unknown", "rights": "no", **SILENT}
     assert "too many at the root: " in got["rights"]["seen"]
     assert all(a["seen"] != "nothing" for a in got.values())
     p.is_clean()
@@ -299,3 +310,331 @@ def test_what_ha_does_with_a_card_is_seen(probe, passthrough, agrees):
     a = json.loads((p.work / "report.json").read_text())["answers"][0]
     assert a["agrees"] == agrees, a["seen"]
     assert p.vms() == []
+
+
+# ---- what is asked of vCenter's own checkers ---------------------------------
+
+
+def flat_or_nested(seen, fault):
+    return f"{fault} (flat)" in seen or f"{fault} (nested)" in seen
+
+
+@pytest.mark.parametrize("question, words", [
+    ("checkclone", ["a clone without a card: no objection",
+                    "given an address: no objection",
+                    "a SR-IOV card in the clone: no objection"]),
+    ("checkconfig", ["with a card: no objection"]),
+    ("transcoder", ["TaskInfo.error: nested", "a reference: plain",
+                    "a SR-IOV card: as we read it",
+                    "a number in an OptionValue: boxed",
+                    "a list in a DynamicProperty: boxed"]),
+    ("emptypost", ["without Content-Type: HTTP 200",
+                   "with Content-Type: HTTP 200"]),
+    ("truncated", ["the first set is truncated, the second is not"]),
+    ("session", ["NotAuthenticated", "the client logged in again"]),
+])
+def test_what_a_read_only_question_sees(probe, question, words):
+    p = probe()
+    a = p.answers("--read-only", "--only", question)[question]
+    assert a["agrees"] == "yes" and all(w in a["seen"] for w in words), a
+    n = p.sim.ask("counters")
+    assert n["mutating"] == 0 and n["calls"].get("CloneVM_Task", 0) == 0
+
+
+@pytest.mark.parametrize("question, method, asked", [
+    ("checkclone", "CheckClone_Task", 3),
+    ("checkconfig", "CheckVmConfig_Task", 1),
+    ("checkpower", "CheckPowerOn_Task", 1)])
+def test_what_a_checker_finds_is_told(probe, question, method, asked):
+    p = probe()
+    p.sim.fault(on="task", method=method,
+                fault={"_typeName": "InvalidArgument",
+                       "invalidProperty": "spec.config"})
+    a = p.answers("--read-only", "--only", question)[question]
+    assert flat_or_nested(a["seen"], "InvalidArgument"), a["seen"]
+    assert p.sim.calls(method) == asked
+
+
+def test_an_older_vcenter_has_neither_checkers_nor_transcoder(probe):
+    p = probe(top(about={"apiVersion": "8.0.1.0", "checkers": False,
+                         "transcoder": False}))
+    got = p.answers("--read-only", "--only",
+                    "checkclone,checkconfig,transcoder")
+    assert "has no VirtualMachineProvisioningChecker" in \
+        got["checkclone"]["seen"]
+    assert "has no VirtualMachineCompatibilityChecker" in \
+        got["checkconfig"]["seen"]
+    assert got["transcoder"]["seen"].count("HTTP 404") == 5
+    assert {a["agrees"] for a in got.values()} == {"unknown"}
+    assert p.sim.calls("CheckClone_Task") == 0
+
+
+def test_a_checked_clone_names_the_same_devices_as_a_clone(probe):
+    """The question is asked with the client's own specs."""
+    p = probe()
+    rec = p.work / "rec"
+    p.answers("--only", "checkclone,clone", "--record", rec)
+    sent = {}
+    for e in index(rec):
+        if e["path"].endswith(("CheckClone_Task", "/CloneVM_Task")):
+            body = json.loads((rec / e["request"]).read_text())
+            sent.setdefault(e["path"].split("/")[-1], []).append(
+                body["spec"]["config"].get("deviceChange"))
+    asked, made = sent["CheckClone_Task"], sent["CloneVM_Task"]
+    assert asked[-1][-1] == made[0][-1]
+
+
+def a_snapshot(w, c):
+    w["datacenters"][0]["templates"][0]["snapshot"] = "base"
+
+
+def test_a_linked_clone_is_asked_where_there_is_a_snapshot(probe):
+    a = probe(a_snapshot).answers("--read-only", "--only", "linked")["linked"]
+    assert a["agrees"] == "yes" and "no objection" in a["seen"], a
+
+
+def test_the_forms_of_recent_tasks_are_told(probe):
+    p = probe()
+    p.sim.fault(on="task", method="CloneVM_Task", count=1,
+                fault={"_typeName": "InvalidArgument",
+                       "invalidProperty": "spec.config"})
+    assert p.run("--only", "clone").returncode == 0
+    assert p.run("--only", "clone").returncode == 0
+    a = p.answers("--read-only", "--only", "faultform")["faultform"]
+    assert flat_or_nested(a["seen"], "a task's error: InvalidArgument"), a
+    assert "a reference of type VirtualMachine, plain" in a["seen"], a
+    assert a["agrees"] == "yes"
+
+
+def test_a_vapi_endpoint_that_restarts_is_seen(probe):
+    p = probe()
+    a = watched(p, "hello", lambda: p.sim.fault(
+        on="request", method="hello", http=503, count=2))
+    assert a["agrees"] == "yes", a["seen"]
+    assert "HTTP 503; VI JSON works meanwhile; hello: HTTP 200" in a["seen"]
+
+
+# ---- first contact, and what is recorded -------------------------------------
+
+
+def index(rec):
+    return [json.loads(x) for x in (rec / "index.jsonl").read_text()
+            .splitlines()]
+
+
+def everything(rec):
+    return "".join(f.read_text() for f in sorted(rec.iterdir()))
+
+
+def contact(p, *more):
+    """The exit code, and the stages as the report has them."""
+    report = p.work / "report.json"
+    report.unlink(missing_ok=True)
+    r = p.run("--json", report, *more)
+    p.said = r.stdout + r.stderr
+    return r.returncode, {s["stage"]: s for s in
+                          json.loads(report.read_text())["contact"]}
+
+
+def private(p):
+    """What no recording may have: as the simulator and this test know it."""
+    keys = p.sim.ask("keys")
+    assert len(keys) >= 2
+    return [PASSWORD, "127.0.0.1", "slurm@vsphere.local", "VSPHERE.LOCAL",
+            "esx01", "esx02", "example.org", "foreign1", "HPC1", "ROCE-PG",
+            "VM-PG", "dvs-rdma", "dvs-mgmt", '"rhel9"', "vm/rhel9", "DC0",
+            "vsan"] + keys
+
+
+def test_every_answer_is_recorded_without_names_and_secrets(probe):
+    p = probe()
+    rec = p.work / "rec"
+    code, stages = contact(p, "--record", rec)
+    assert code == 0 and list(stages) == STAGES
+    assert all(s["result"] == "ok" and s["ms"] >= 0 for s in stages.values())
+    assert "a truncated set among them" in stages["WaitForUpdatesEx"]["seen"]
+    text = everything(rec)
+    low = text.lower()
+    assert [w for w in private(p) if w.lower() in low] == []
+    others = re.sub(r'"\w*ersion":"[^"]*"', "", text)
+    for ip in re.findall(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])",
+                         others):
+        assert ip.startswith(("198.18.", "255.")) or \
+            re.fullmatch(r"[5-9]\.\d\.\d\.\d", ip) or ip == "0.0.0.0", ip
+    for uuid in re.findall(r"[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}", low):
+        assert uuid.startswith("00000000-0000-4000-8000-"), uuid
+    assert "vmware-api-session-id" not in low and "set-cookie" not in low
+    assert "authorization:" not in low
+    rows = index(rec)
+    assert [e["number"] for e in rows] == list(range(1, len(rows) + 1))
+    assert {e["stage"] for e in rows} >= set(STAGES) - {"TLS"}
+    files = {e[k] for e in rows for k in ("file", "request") if k in e}
+    assert {f.name for f in rec.iterdir()} == files | {"index.jsonl"}
+    for f in files:
+        if f.endswith(".json"):
+            json.loads((rec / f).read_text())
+    login = [e for e in rows if e["stage"] == "Login"]
+    assert login and all("request" not in e for e in login)
+    for e in rows:
+        assert e["method"] in ("GET", "POST") and e["path"].startswith("/")
+        assert isinstance(e["status"], int) and "file" in e or not e["bytes"]
+        assert e["headers"] or not e["status"]
+    # what a decoder needs is still there
+    for word in ("0000:3b:00.0", "poweredOn", "VirtualSriovEthernetCard",
+                 '"type":"HostSystem"', "sriovActive", "slurm.vsphere.owner"):
+        assert word in text, word
+
+
+def test_equal_names_and_addresses_stay_equal(probe):
+    p = probe()
+    rec = p.work / "rec"
+    contact(p, "--record", rec, "--only", "clone")
+    hosts, macs = set(), set()
+    for f in rec.glob("[0-9][0-9][0-9][0-9].json"):
+        doc = json.loads(f.read_text())
+        for o in walk(doc):
+            if o.get("_typeName") in ("ObjectContent", "ObjectUpdate") and \
+                    o["obj"]["type"] == "HostSystem":
+                hosts |= {(o["obj"]["value"], v["val"]["_value"]) for v in
+                          o.get("propSet", []) + o.get("changeSet", [])
+                          if v["name"] == "name"}
+            if "macAddress" in o:
+                macs.add(o["macAddress"])
+    assert sorted(n for _, n in hosts) == ["host-1", "host-2"]
+    assert len({h for h, _ in hosts}) == 2
+    assert macs and all(len(m.split(":")) == 6 for m in macs)
+
+
+def walk(x):
+    if isinstance(x, dict):
+        yield x
+        x = list(x.values())
+    if isinstance(x, list):
+        for y in x:
+            yield from walk(y)
+
+
+def test_the_directory_is_private(probe):
+    p = probe()
+    rec = p.work / "rec"
+    assert contact(p, "--record", rec, "--only", "version")[0] == 0
+    assert rec.stat().st_mode & 0o777 == 0o700
+    assert {f.stat().st_mode & 0o777 for f in rec.iterdir()} == {0o600}
+
+
+def not_empty(rec):
+    rec.mkdir(mode=0o700)
+    (rec / "index.jsonl").write_text("mine\n")
+
+
+def link(rec):
+    (rec.parent / "elsewhere").mkdir(mode=0o700)
+    rec.symlink_to(rec.parent / "elsewhere")
+
+
+def open_to_all(rec):
+    rec.mkdir()
+    rec.chmod(0o755)
+
+
+@pytest.mark.parametrize("made, why", [
+    (not_empty, "is not empty"), (link, "a symbolic link isn't followed"),
+    (open_to_all, "must be yours alone"),
+    (lambda rec: rec.write_text(""), "it is no directory")])
+def test_a_directory_that_is_not_ours_to_fill_is_refused(probe, made, why):
+    p = probe()
+    rec = p.work / "rec"
+    made(rec)
+    before = sorted(x.name for x in p.work.rglob("*") if "sim" not in str(x))
+    r = p.run("--record", rec)
+    assert r.returncode == 2 and why in r.stderr
+    assert before == sorted(x.name for x in p.work.rglob("*")
+                            if "sim" not in str(x))
+    assert p.sim.ask("counters")["logins"] == 0
+
+
+def wrong_ca(p):
+    other = p.work / "other.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes",
+                    "-subj", "/CN=other", "-keyout", "/dev/null", "-out",
+                    other], check=True, capture_output=True)
+    return ["--ca-file", other]
+
+
+def wrong_password(p):
+    p.password.write_text("Falsch-4711")
+    return []
+
+
+def answer(method, **rule):
+    def give(p):
+        p.sim.fault(on="request", method=method, **rule)
+        return []
+    return give
+
+
+def open_password(p):
+    p.password.chmod(0o644)
+    return []
+
+
+SYSTEM = {"fault": {"_typeName": "SystemError", "reason": "x"}}
+
+
+@pytest.mark.parametrize("stage, trouble, why", [
+    ("TLS", wrong_ca, "certificate"),
+    ("hello", answer("hello", http=503), "HTTP 503"),
+    ("versions", None, "older than vCenter 8.0 Update 1"),
+    ("ServiceContent", answer("content", http=503), "HTTP 503"),
+    ("Login", wrong_password, "InvalidLogin"),
+    ("Login", open_password, "mode 0644"),
+    ("names", lambda p: ["--datacenter", "DC9"],
+     "no datacenter of that name"),
+    ("RetrievePropertiesEx", answer("RetrievePropertiesEx", **SYSTEM),
+     "SystemError"),
+    ("CreateFilter", answer("CreateFilter", **SYSTEM), "SystemError"),
+    ("WaitForUpdatesEx", answer("WaitForUpdatesEx", **SYSTEM), "SystemError"),
+])
+def test_where_first_contact_ends_is_told_and_recorded(probe, stage, trouble,
+                                                       why):
+    old = top(about={"apiVersion": "7.0.3.0", "hello": False})
+    p = probe(None if trouble else old)
+    more = trouble(p) if trouble else []
+    rec = p.work / "rec"
+    code, stages = contact(p, "--record", rec, *more)
+    assert code == 10 + STAGES.index(stage), p.said
+    assert stages[stage]["result"] == "failed"
+    assert why in stages[stage]["seen"], stages[stage]
+    for later in STAGES[STAGES.index(stage) + 1:]:
+        # asked whatever hello says; and names are found by reading
+        if later != "versions" and (stage, later) != ("names", STAGES[6]):
+            assert stages[later]["result"] == "not reached", later
+    assert f"It ended at {stage}." in p.said
+    rows, text = index(rec), everything(rec).lower()
+    assert any(e.get("error") for e in rows) == \
+        (stage != "names" and trouble is not open_password)
+    words = [PASSWORD, "Falsch-4711", "127.0.0.1", "slurm@vsphere.local",
+             "esx01", "example.org"] + (p.sim.ask("keys") or [])
+    assert [w for w in words if w.lower() in text] == []
+
+
+def test_what_a_proxy_echoes_has_no_password(probe):
+    p = probe()
+    p.sim.fault(on="reply", method="Login", body=f"<html>{PASSWORD} "
+                "10.1.2.3 esx07.example.org fe80::1</html>", http=502)
+    rec = p.work / "rec"
+    assert contact(p, "--record", rec)[0] == 10 + STAGES.index("Login")
+    text = everything(rec)
+    assert "<html>" in text
+    for word in (PASSWORD, "10.1.2.3", "fe80::1"):
+        assert word not in text
+
+
+def test_names_may_stay_and_secrets_may_not(probe):
+    p = probe()
+    rec = p.work / "rec"
+    assert contact(p, "--record", rec, "--names", "--only", "version")[0] == 0
+    text = everything(rec)
+    assert "esx01.example.org" in text
+    assert [w for w in [PASSWORD] + p.sim.ask("keys")
+            if w in text] == []

@@ -215,7 +215,8 @@ EXTRA_DIST += testsuite/golden/go.mod testsuite/golden/go.sum \
 
 # Files of the plugins, of svf and of the guest's program, as they are.
 check_PROGRAMS += testsuite/unit/test_device testsuite/unit/test_got \
-	testsuite/unit/test_port testsuite/unit/test_svf_import \
+	testsuite/unit/test_port testsuite/unit/test_scrub \
+	testsuite/unit/test_svf_import \
 	testsuite/unit/test_svf_plan testsuite/unit/test_svf_top \
 	testsuite/unit/test_svf_top_screen \
 	testsuite/unit/test_svf_when
@@ -224,6 +225,10 @@ testsuite_unit_test_device_SOURCES = testsuite/unit/test_device.c \
 	src/plugins/prep/vsphere/port_ask.c
 testsuite_unit_test_device_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/src/plugins
+testsuite_unit_test_scrub_SOURCES = testsuite/unit/test_scrub.c \
+	contribs/probe/scrub.c
+testsuite_unit_test_scrub_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/contribs/probe
 testsuite_unit_test_got_SOURCES = testsuite/unit/test_got.c src/plugins/got.c \
 	src/plugins/guest.c src/plugins/spank/env.c
 testsuite_unit_test_got_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/plugins
