@@ -324,7 +324,7 @@ def flat_or_nested(seen, fault):
                     "given an address: no objection",
                     "a SR-IOV card in the clone: no objection"]),
     ("checkconfig", ["with a card: no objection"]),
-    ("transcoder", ["TaskInfo.error: nested", "a reference: plain",
+    ("transcoder", ["TaskInfo.error: flat", "a reference: plain",
                     "a SR-IOV card: as we read it",
                     "a number in an OptionValue: boxed",
                     "a list in a DynamicProperty: boxed"]),

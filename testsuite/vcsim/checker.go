@@ -88,7 +88,7 @@ func checkVMConfig(c *call) (any, error) {
 	return c.check("CheckVmConfig_Task", src, h, func() error {
 		v := c.w.newVM(src.dc, src.m.Name, *src.m.Parent)
 		*v.m.Config = *src.m.Config
-		v.m.Config.Hardware.Device = copyDevices(src.m.Config.Hardware.Device)
+		v.m.Config.Hardware.Device = c.w.copyDevices(src.m.Config.Hardware.Device)
 		v.h = h
 		return v.configure(&req.Spec)
 	})
