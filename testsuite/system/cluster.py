@@ -56,6 +56,7 @@ class Cluster(Configuration, Simulator):
         self.plain = plain
         self.inventory = inventory
         self.faults = faults
+        self.recording = None       # a directory whose objects vcsim serves
         self.nodes = nodes
         self.node_lines = None      # list of slurm.conf lines, or the default
         self.partition_lines = None
@@ -183,6 +184,8 @@ class Cluster(Configuration, Simulator):
         self.path("vcsim", "inventory.json").write_text(json.dumps(inv, indent=1))
         argv = [self.sim_binary, "-inventory", self.path("vcsim", "inventory.json"),
                 "-listen", "127.0.0.1:0", "-dir", self.path("vcsim")]
+        if self.recording:
+            argv += ["-load", self.recording]
         if self.faults is not None:
             self.path("vcsim", "faults.json").write_text(json.dumps(self.faults))
             argv += ["-faults", self.path("vcsim", "faults.json")]

@@ -100,6 +100,14 @@ func (w *world) folderPath(o *object) string {
 	return "/" + strings.Join(parts, "/")
 }
 
+// storeName is a VM's datastore; a recorded VM may have none, or one that isn't recorded.
+func (w *world) storeName(v *vmachine) string {
+	if len(v.m.Datastore) == 0 || w.get(v.m.Datastore[0]) == nil {
+		return ""
+	}
+	return w.get(v.m.Datastore[0]).name()
+}
+
 func (w *world) state() map[string]any {
 	hosts, vms, tasks := []any{}, []any{}, []any{}
 	for _, h := range w.hosts {
@@ -122,7 +130,7 @@ func (w *world) state() map[string]any {
 			owner, _ := v.extra("slurm.vsphere.owner")
 			parent, _ := v.extra("slurm.vsphere.parent")
 			vms = append(vms, map[string]any{"name": v.m.Name, "moid": o.ref.Value, "folder": w.folderPath(o),
-				"power": v.m.Runtime.PowerState, "connection": v.m.Runtime.ConnectionState, "host": v.h.spec.Name, "datastore": w.get(v.m.Datastore[0]).name(), "policies": v.policies, "annotation": v.m.Config.Annotation, "owner": owner, "template": v.m.Config.Template,
+				"power": v.m.Runtime.PowerState, "connection": v.m.Runtime.ConnectionState, "host": v.h.spec.Name, "datastore": w.storeName(v), "policies": v.policies, "annotation": v.m.Config.Annotation, "owner": owner, "template": v.m.Config.Template,
 				"instanceUuid": v.m.Config.InstanceUuid, "cards": v.cardInfos(), "boots": v.boots,
 				"memoryMB": v.m.Config.Hardware.MemoryMB, "reservedMB": v.reservedMB(), "passthru": v.passthruExtra(), "hardware": v.hardwareState(), "guest": v.guest != nil, "stopped": v.stopped(),
 				"frozen": v.frozen(), "deltas": v.deltas, "snapshots": v.snapshotNames(), "bases": v.bases(), "baseLost": v.baseLost,

@@ -54,11 +54,18 @@ type cluster struct {
 	pools   map[string]ref
 	hosts   []*host
 
+	recorded bool // from a recording: what is not the simulator's stays as it is
 	override map[ref]vmOverride
 	order    []ref // of the overrides
 }
 
 func (w *world) build() error {
+	if w.inv.load != "" {
+		if err := w.loadRecording(w.inv.load); err != nil {
+			return err
+		}
+		return w.setPermissions(nil, w.inv.Permissions)
+	}
 	w.content = vpx.ServiceContent
 	a := &w.content.About
 	a.ApiVersion, a.ApiType, a.InstanceUuid = w.inv.About.ApiVersion, w.inv.About.ApiType, randomUUID()
@@ -68,6 +75,9 @@ func (w *world) build() error {
 		w.content.VmProvisioningChecker, w.content.VmCompatibilityChecker = nil, nil
 	}
 	w.singletons()
+	root := &mo.Folder{ChildType: []string{"Folder", "Datacenter"}}
+	root.Self, root.Name = w.content.RootFolder, "Datacenters"
+	w.add(w.content.RootFolder, root)
 	for i := range w.inv.Datacenters {
 		if err := w.buildDC(&w.inv.Datacenters[i]); err != nil {
 			return fmt.Errorf("datacenters[%d]: %w", i, err)
@@ -92,9 +102,6 @@ func (w *world) showContent() {
 // singletons are the objects of ServiceContent that can be read.
 func (w *world) singletons() {
 	c := &w.content
-	root := &mo.Folder{ChildType: []string{"Folder", "Datacenter"}}
-	root.Self, root.Name = c.RootFolder, "Datacenters"
-	w.add(c.RootFolder, root)
 	si := &mo.ServiceInstance{Content: w.content}
 	si.Self = ref{Type: "ServiceInstance", Value: "ServiceInstance"}
 	w.addScoped(si.Self, si)

@@ -22,6 +22,7 @@ type host struct {
 	pfs      []*pf
 	vms      map[*vmachine]bool
 	entering *task // into maintenance or standby
+	recorded bool  // from a recording
 	failures int
 }
 
@@ -280,6 +281,10 @@ func (h *host) proxySwitches(dc *datacenter) {
 
 // passthru rebuilds config.pciPassthruInfo from the PFs.
 func (h *host) passthru() {
+	if h.recorded {
+		h.passthruRecorded()
+		return
+	}
 	list := []types.BaseHostPciPassthruInfo{}
 	for _, n := range h.spec.Pnics {
 		base := types.HostPciPassthruInfo{Id: n.Pci, DependentDevice: n.Pci, PassthruCapable: true}

@@ -19,6 +19,12 @@ func (c *cluster) show() {
 		behave = types.DrsBehaviorFullyAutomated
 	}
 	ha := s.Ha
+	if was, ok := c.m.ConfigurationEx.(*types.ClusterConfigInfoEx); ok && c.recorded {
+		x := *was
+		x.DrsConfig.Enabled, x.DrsConfig.DefaultVmBehavior, x.DasConfig.Enabled = &on, behave, &ha
+		c.m.ConfigurationEx = &x
+		return
+	}
 	x := &types.ClusterConfigInfoEx{
 		DrsConfig: types.ClusterDrsConfigInfo{Enabled: &on, DefaultVmBehavior: behave, EnableVmBehaviorOverrides: types.NewBool(true), VmotionRate: 3},
 		DasConfig: types.ClusterDasConfigInfo{Enabled: &ha, AdmissionControlEnabled: types.NewBool(false)}}

@@ -83,13 +83,21 @@ func (v *vmachine) checkSecureBoot() error {
 	return genericFault([2]string{"msg.uefi.secureBoot.requiresEfi", "Secure Boot requires EFI firmware."})
 }
 
+// latencyOf a VM: some recorded ones have none.
+func latencyOf(c *types.VirtualMachineConfigInfo) types.LatencySensitivitySensitivityLevel {
+	if c.LatencySensitivity == nil {
+		return types.LatencySensitivitySensitivityLevelNormal
+	}
+	return c.LatencySensitivity.Level
+}
+
 // hardwareState is what vCenter shows of it.
 func (v *vmachine) hardwareState() map[string]any {
 	c := v.m.Config
 	numa, _ := v.extra("numa.nodeAffinity")
 	_, cpu := v.reserved()
 	res := map[string]any{"cpus": c.Hardware.NumCPU, "coresPerSocket": c.Hardware.NumCoresPerSocket, "cpuMhz": cpu, "numa": numa,
-		"locked": isTrue(c.MemoryReservationLockedToMax), "latency": c.LatencySensitivity.Level, "secureBoot": c.BootOptions != nil && isTrue(c.BootOptions.EfiSecureBootEnabled),
+		"locked": isTrue(c.MemoryReservationLockedToMax), "latency": latencyOf(c), "secureBoot": c.BootOptions != nil && isTrue(c.BootOptions.EfiSecureBootEnabled),
 		"hotAdd": isTrue(c.CpuHotAddEnabled) || isTrue(c.MemoryHotAddEnabled)}
 	if a := c.CpuAllocation; a != nil && a.Shares != nil {
 		res["cpuShares"] = a.Shares.Shares

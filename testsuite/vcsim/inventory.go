@@ -78,6 +78,8 @@ type inventory struct {
 	Policies    []string            `json:"storagePolicies"` // ids of those that PBM knows
 	Guest       guestSpec           `json:"guest"`
 	Datacenters []dcSpec            `json:"datacenters"`
+
+	load string // directory of a recording, of which all objects are
 }
 
 type dcSpec struct {

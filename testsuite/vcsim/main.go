@@ -174,6 +174,7 @@ func (s *server) stop() {
 
 func main() {
 	invFile := flag.String("inventory", "", "inventory `file`")
+	load := flag.String("load", "", "`directory` of a recording (govc object.save), instead of the inventory's objects")
 	faults := flag.String("faults", "", "faults `file`")
 	listen := flag.String("listen", "127.0.0.1:0", "address to listen on")
 	dir := flag.String("dir", ".", "directory for ready.json, ca.pem and the guests")
@@ -183,6 +184,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	inv.load = *load
 	if !strings.HasPrefix(*listen, "127.") && !strings.HasPrefix(*listen, "localhost:") && !strings.HasPrefix(*listen, "[::1]") {
 		log.Fatalf("listen: %s is no loopback address", *listen)
 	}
