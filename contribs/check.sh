@@ -1,18 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# check.sh [unit|guest|contribs|vcsim|system|crash|chaos|fuzz|lint|sanitize|
-#          matrix|packages|slurm-testsuite|coverage|mutation|all]...
+# check.sh [unit|guest|contribs|vcsim|replay|system|crash|chaos|fuzz|lint|
+#          sanitize|matrix|packages|slurm-testsuite|coverage|mutation|all]...
 #          [--seconds N] [--seed S] [--with address|thread] [--whole]
-#          [--release R] [--slurm-source DIR]
+#          [--release R] [--slurm-source DIR] [--recordings DIR]
 #
 # The tests. Does its own set-up: packages, the source of the installed Slurm,
 # Go, the build (out of tree, in $VS_CACHE). Several parts go on side by side.
 # `all`, the default, is unit, guest (the guest's script), contribs (these
-# scripts), vcsim (the simulator), system, crash (a sample; --whole: all of it, an
-# hour), chaos and lint; `sanitize` runs the unit tests with ASan and UBSan, and
+# scripts), vcsim (the simulator), replay, system, crash (a sample; --whole: all of
+# it, an hour), chaos and lint; `sanitize` runs the unit tests with ASan and UBSan, and
 # with TSan; `fuzz` every fuzz target for --seconds N (60; the normal run replays
 # what they found). chaos takes --seconds (120), --seed and --with, a sanitizer.
+# `replay` has recordings of vCenters read by the product and by another reader, and
+# compares: made-up ones, and with --recordings DIR those below DIR (govc object.save).
 # `matrix` is unit, system and chaos against the daemons of each Slurm release in
 # contribs/releases, in chroots (an hour and a half; --release 24.11: that one alone;
 # --slurm-source DIR: for DIR's release not the distribution's, but one built from it).
@@ -39,6 +41,8 @@
 . "$VS_TOP/contribs/noticed.sh"
 # shellcheck source=contribs/packages.sh
 . "$VS_TOP/contribs/packages.sh"
+# shellcheck source=contribs/replay.sh
+. "$VS_TOP/contribs/replay.sh"
 # shellcheck source=contribs/slurm-testsuite.sh
 . "$VS_TOP/contribs/slurm-testsuite.sh"
 
@@ -411,6 +415,7 @@ prepare() {
 	for p in "${parts[@]}"; do
 		[ "$p" != lint ] || need_packages "${VS_PACKAGES_LINT[@]}" "${VS_PACKAGES_RPM[@]}"
 		[ "$p" != system ] || need_packages "${VS_PACKAGES_SYSTEM[@]}"
+		[ "$p" != replay ] || need_packages "${VS_PACKAGES_REPLAY[@]}"
 	done
 	[ -n "$vs_sim_given" ] || need_go
 	# Its pid may be another process's before it is waited for: the build starts
@@ -452,6 +457,7 @@ suite_options=()
 chaos_with=
 only_release=
 slurm_given=
+recordings_given=
 words=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -477,16 +483,20 @@ while [ $# -gt 0 ]; do
 	--whole)
 		crash_options+=("$1")
 		suite_options+=("$1") ;;
+	--recordings)
+		[ -n "$(recordings "${2:-}")" ] || die "--recordings needs a directory with what govc object.save wrote"
+		recordings_given=$(cd "$2" && pwd)
+		shift ;;
 	*) words+=("$1") ;;
 	esac
 	shift
 done
 for a in "${words[@]:-all}"; do
 	case $a in
-	all) parts+=(unit guest contribs vcsim system crash chaos lint) ;;
-	unit | guest | contribs | vcsim | system | crash | chaos | fuzz | lint | sanitize | matrix | packages | slurm-testsuite | coverage | mutation) parts+=("$a") ;;
-	-h | --help) sed -n '4,29s/^# \{0,1\}//p' "$0"; exit 0 ;;
-	*) die "unknown part '$a': unit, guest, contribs, vcsim, system, crash, chaos, fuzz, lint, sanitize, matrix, packages, slurm-testsuite, coverage, mutation or all is expected" ;;
+	all) parts+=(unit guest contribs vcsim replay system crash chaos lint) ;;
+	unit | guest | contribs | vcsim | replay | system | crash | chaos | fuzz | lint | sanitize | matrix | packages | slurm-testsuite | coverage | mutation) parts+=("$a") ;;
+	-h | --help) sed -n '4,31s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	*) die "unknown part '$a': unit, guest, contribs, vcsim, replay, system, crash, chaos, fuzz, lint, sanitize, matrix, packages, slurm-testsuite, coverage, mutation or all is expected" ;;
 	esac
 done
 export VS_RUN=$$.$EPOCHREALTIME

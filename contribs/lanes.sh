@@ -67,7 +67,7 @@ side_by_side() {
 	for p in "${parts[@]}"; do
 		case $p in
 		system) lanes+=("$p") ;;
-		crash | chaos) clusters+=("$p") ;;
+		replay | crash | chaos) clusters+=("$p") ;;
 		*) computes+=("$p") ;;
 		esac
 	done

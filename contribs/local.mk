@@ -48,6 +48,7 @@ EXTRA_DIST += contribs/guest/simulator-hook contribs/releases \
 	testsuite/slurm testsuite/system testsuite/vcsim
 dist_by_name = contribs/*.sh contribs/*.py testsuite/*.py \
 	testsuite/guest/*.py \
+	testsuite/replay/*.py \
 	testsuite/crash/*.py
 dist-hook:
 	here=`pwd` && cd $(srcdir) && \

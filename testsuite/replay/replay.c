@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Feeds recorded answers of a vCenter to the decoder and the inventory, and
+ * prints what they deliver as JSON, for replay.py.
+ *
+ * replay --paths prints the properties that the product asks for. Without an
+ * argument it reads documents, one a line:
+ *   {"update": UpdateSet}
+ *   {"template": moId, "name": NAME, "props": [DynamicProperty, ...]}
+ *   {"cluster": moId, "conf": ClusterConfigInfoEx}
+ * and prints one line for each object: {"host": moId, ...}, {"vm": moId, ...},
+ * {"template": moId, ...}, {"cluster": moId, ...}. A field that was not
+ * delivered is not printed. Exit status 1: a document was not understood.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+#include "vcenter/vc_i.h"
+
+static void print(struct json_object *o)
+{
+	VS_FREE char *text = vs_jb_text_free(o);
+
+	puts(text);
+}
+
+static struct json_object *strings(const char *const *list, size_t n)
+{
+	struct json_object *a = vs_jb_arr();
+
+	for (size_t i = 0; i < n; i++)
+		vs_jb_add_str(a, list[i]);
+	return a;
+}
+
+static struct json_object *until_null(const char *const *list)
+{
+	size_t n = 0;
+
+	while (list[n])
+		n++;
+	return strings(list, n);
+}
+
+/* ---- hosts ---------------------------------------------------------------- */
+
+static struct json_object *pfs(const struct vs_vc_host *h)
+{
+	struct json_object *a = vs_jb_arr();
+
+	for (size_t i = 0; i < h->npfs; i++) {
+		const struct vs_vc_pf *p = &h->pfs[i];
+		struct json_object *o = vs_jb_obj(NULL);
+
+		vs_jb_str(o, "pci", p->pci);
+		vs_jb_str(o, "pnic", p->pnic);
+		vs_jb_str(o, "switch", p->switch_uuid);
+		vs_jb_int(o, "vfs", p->vfs);
+		vs_jb_int(o, "numa", p->numa);
+		vs_jb_int(o, "numa_cores", p->numa_cores);
+		vs_jb_int(o, "numa_mb", p->numa_mb);
+		vs_jb_bool(o, "link", p->link_up);
+		vs_jb_bool(o, "enabled", p->enabled);
+		vs_jb_int(o, "asked", p->asked);
+		vs_jb_int(o, "most", p->most);
+		vs_jb_str(o, "driver", p->driver);
+		vs_jb_str(o, "driver_version", p->driver_version);
+		vs_jb_str(o, "firmware", p->firmware);
+		vs_jb_add(a, o);
+	}
+	return a;
+}
+
+static struct json_object *incapable(const struct vs_vc_host *h)
+{
+	struct json_object *a = vs_jb_arr();
+
+	for (size_t i = 0; i < h->nincapable; i++) {
+		const struct vs_vc_incapable *p = &h->incapable[i];
+		struct json_object *o = vs_jb_obj(NULL);
+
+		vs_jb_str(o, "pci", p->pci);
+		vs_jb_str(o, "pnic", p->pnic);
+		vs_jb_str(o, "switch", p->switch_uuid);
+		vs_jb_str(o, "driver", p->driver);
+		vs_jb_add(a, o);
+	}
+	return a;
+}
+
+static struct json_object *devices(const struct vs_vc_host *h)
+{
+	struct json_object *a = vs_jb_arr();
+
+	for (size_t i = 0; i < h->ndevices; i++) {
+		const struct vs_vc_device *d = &h->devices[i];
+		struct json_object *o = vs_jb_obj(NULL);
+
+		vs_jb_str(o, "pci", d->pci);
+		vs_jb_str(o, "name", d->name);
+		vs_jb_str(o, "label", d->label);
+		vs_jb_int(o, "vendor", d->vendor);
+		vs_jb_int(o, "device", d->device);
+		vs_jb_bool(o, "active", d->active);
+		vs_jb_bool(o, "enabled", d->enabled);
+		vs_jb_bool(o, "sriov", d->sriov);
+		vs_jb_int(o, "numa", d->numa);
+		vs_jb_add(a, o);
+	}
+	return a;
+}
+
+static struct json_object *functions(const struct vs_vc_host *h)
+{
+	struct json_object *a = vs_jb_arr();
+
+	for (size_t i = 0; i < h->nfunctions; i++) {
+		const struct vs_vc_function *f = &h->functions[i];
+		struct json_object *o = vs_jb_obj(NULL);
+
+		vs_jb_str(o, "pci", f->pci);
+		vs_jb_str(o, "name", f->name);
+		vs_jb_int(o, "vendor", f->vendor);
+		vs_jb_int(o, "device", f->device);
+		vs_jb_add(a, o);
+	}
+	return a;
+}
+
+static struct json_object *gpus(const struct vs_vc_host *h)
+{
+	struct json_object *a = vs_jb_arr();
+
+	for (size_t i = 0; i < h->ngpus; i++) {
+		const struct vs_vc_gpu *g = &h->gpus[i];
+		struct json_object *o = vs_jb_obj(NULL);
+
+		vs_jb_str(o, "pci", g->pci);
+		vs_jb_str(o, "name", g->name);
+		vs_jb_str(o, "vendor", g->vendor);
+		vs_jb_str(o, "type", g->type);
+		vs_jb_int(o, "numa", g->numa);
+		vs_jb_add(a, o);
+	}
+	return a;
+}
+
+static struct json_object *switches(const struct vs_vc_host *h)
+{
+	struct json_object *a = vs_jb_arr();
+
+	for (size_t i = 0; i < h->nswitches; i++) {
+		struct json_object *o = vs_jb_obj(NULL);
+
+		vs_jb_str(o, "uuid", h->switches[i].uuid);
+		vs_jb_str(o, "name", h->switches[i].name);
+		vs_jb_int(o, "mtu", h->switches[i].mtu);
+		vs_jb_add(a, o);
+	}
+	return a;
+}
+
+static void put_state(struct json_object *o, const struct vs_vc_host *h)
+{
+	vs_jb_bool(o, "connected", h->connected);
+	vs_jb_bool(o, "powered_on", h->powered_on);
+	vs_jb_bool(o, "maintenance", h->maintenance);
+	vs_jb_bool(o, "quarantine", h->quarantine);
+	vs_jb_bool(o, "standby", h->standby);
+}
+
+static void put_hardware(struct json_object *o, const struct vs_vc_host *h)
+{
+	vs_jb_int(o, "cores", h->cores);
+	vs_jb_int(o, "core_mhz", h->core_mhz);
+	vs_jb_int(o, "numa_nodes", h->numa_nodes);
+	vs_jb_int(o, "max_hw", h->max_hw);
+	vs_jb_int(o, "memory_mb", h->memory_mb);
+}
+
+static void put_facts(struct json_object *o, const struct vs_vc_host *h)
+{
+	vs_jb_str(o, "version", h->version);
+	vs_jb_str(o, "build", h->build);
+	vs_jb_str(o, "power_policy", h->power);
+	vs_jb_put(o, "management", strings(h->mgmt, h->nmgmt));
+	vs_jb_int(o, "clocks", h->clocks);
+	vs_jb_int(o, "reboot", h->reboot);
+	vs_jb_put(o, "switches", switches(h));
+	vs_jb_put(o, "incapable", incapable(h));
+}
+
+static void on_host(void *arg, const struct vs_vc_host *h)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+
+	(void)arg;
+	vs_jb_str(o, "host", h->moid);
+	if (h->has & VS_VC_HOST_NAME)
+		vs_jb_str(o, "name", h->name);
+	if (h->has & VS_VC_HOST_PARENT)
+		vs_jb_str(o, "cluster", h->cluster);
+	if (h->has & VS_VC_HOST_STATE)
+		put_state(o, h);
+	if (h->has & VS_VC_HOST_HW)
+		put_hardware(o, h);
+	if (h->has & VS_VC_HOST_PFS) {
+		vs_jb_bool(o, "pfs_unread", h->pfs_unread);
+		vs_jb_put(o, "pfs", pfs(h));
+		vs_jb_put(o, "devices", devices(h));
+		vs_jb_put(o, "functions", functions(h));
+		vs_jb_put(o, "gpus", gpus(h));
+	}
+	if (h->has & VS_VC_HOST_NETS)
+		vs_jb_put(o, "networks", strings(h->nets, h->nnets));
+	if (h->has & VS_VC_HOST_STORES)
+		vs_jb_put(o, "datastores", strings(h->stores, h->nstores));
+	if (h->has & VS_VC_HOST_FACTS)
+		put_facts(o, h);
+	print(o);
+}
+
+/* ---- VMs ------------------------------------------------------------------ */
+
+static struct json_object *cards(const struct vs_vc_vm *v)
+{
+	static const char *const kinds[] = {
+		[VS_VC_CARD_OTHER] = "other",
+		[VS_VC_CARD_ETHERNET] = "ethernet",
+		[VS_VC_CARD_VMXNET3] = "vmxnet3",
+		[VS_VC_CARD_PVRDMA] = "pvrdma", [VS_VC_CARD_SRIOV] = "sriov",
+		[VS_VC_CARD_PCI_FIXED] = "fixed",
+		[VS_VC_CARD_PCI_DYNAMIC] = "dynamic",
+		[VS_VC_CARD_PCI_DVX] = "dvx", [VS_VC_CARD_PCI_VGPU] = "vgpu",
+	};
+	struct json_object *a = vs_jb_arr();
+
+	for (size_t i = 0; i < v->ncards; i++) {
+		const struct vs_vc_card *c = &v->cards[i];
+		struct json_object *o = vs_jb_obj(NULL);
+
+		vs_jb_str(o, "kind", kinds[c->kind]);
+		vs_jb_int(o, "key", c->key);
+		vs_jb_str(o, "mac", c->mac);
+		vs_jb_str(o, "network", c->network);
+		vs_jb_str(o, "portgroup", c->portgroup_key);
+		vs_jb_str(o, "switch", c->switch_uuid);
+		vs_jb_str(o, "pci", c->pci);
+		vs_jb_bool(o, "automatic", c->automatic);
+		vs_jb_bool(o, "mtu_change", c->mtu_change_allowed);
+		vs_jb_add(a, o);
+	}
+	return a;
+}
+
+static void put_config(struct json_object *o, const struct vs_vc_vm *v)
+{
+	vs_jb_str(o, "uuid", v->uuid);
+	vs_jb_str(o, "bios_uuid", v->bios_uuid);
+	vs_jb_str(o, "change_version", v->change_version);
+	vs_jb_bool(o, "is_template", v->is_template);
+	vs_jb_int(o, "vcpus", v->vcpus);
+	vs_jb_int(o, "memory_mb", v->memory_mb);
+	vs_jb_int(o, "cpu_reserved_mhz", v->cpu_reserved_mhz);
+	vs_jb_int(o, "mem_reserved_mb", v->mem_reserved_mb);
+	vs_jb_bool(o, "mem_locked", v->mem_locked);
+	vs_jb_bool(o, "latency_high", v->latency_high);
+	vs_jb_str(o, "numa", v->numa ? v->numa : "");
+}
+
+static void put_disks(struct json_object *o, const struct vs_vc_vm *v)
+{
+	vs_jb_str(o, "disk_dir", v->disk_dir);
+	vs_jb_bool(o, "disks_own", v->disks_own);
+	vs_jb_str(o, "bases", v->bases);
+}
+
+static void put_marks(struct json_object *o, const struct vs_vc_vm *v)
+{
+	vs_jb_str(o, "owner", v->owner_mark ? v->owner_mark : "");
+	vs_jb_str(o, "profile", v->profile ? v->profile : "");
+}
+
+static void put_place(struct json_object *o, const struct vs_vc_vm *v)
+{
+	if (v->has & VS_VC_VM_NAME)
+		vs_jb_str(o, "name", v->name);
+	if (v->has & VS_VC_VM_PARENT)
+		vs_jb_str(o, "folder", v->folder);
+	if (v->has & VS_VC_VM_POOL)
+		vs_jb_str(o, "pool", v->pool);
+	if (v->has & VS_VC_VM_HOST)
+		vs_jb_str(o, "host", v->host);
+}
+
+static void on_vm(void *arg, const struct vs_vc_vm *v)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+
+	(void)arg;
+	vs_jb_str(o, "vm", v->moid);
+	put_place(o, v);
+	if (v->has & VS_VC_VM_POWER)
+		vs_jb_str(o, "power", v->power);
+	if (v->has & VS_VC_VM_CONN)
+		vs_jb_bool(o, "connected", v->connected);
+	if (v->has & VS_VC_VM_TOOLS)
+		vs_jb_bool(o, "tools_running", v->tools_running);
+	if (v->has & VS_VC_VM_FROZEN)
+		vs_jb_bool(o, "frozen", v->frozen);
+	if (v->has & VS_VC_VM_SNAPSHOT)
+		vs_jb_str(o, "snapshot", v->snapshot);
+	if (v->has & VS_VC_VM_CARDS)
+		vs_jb_put(o, "cards", cards(v));
+	if (v->has & VS_VC_VM_CONFIG)
+		put_config(o, v);
+	if (v->has & VS_VC_VM_DISKS)
+		put_disks(o, v);
+	if (v->has & VS_VC_VM_MARK)
+		put_marks(o, v);
+	vs_jb_bool(o, "unreadable", v->unreadable);
+	print(o);
+}
+
+/* ---- templates, clusters -------------------------------------------------- */
+
+static const char *yes_no(enum vs_vc_auto a)
+{
+	return a == VS_VC_AUTO_YES ? "yes" : a == VS_VC_AUTO_NO ? "no" :
+		"unknown";
+}
+
+static struct json_object *networks(const struct vs_vc_template *t)
+{
+	struct json_object *a = vs_jb_arr();
+
+	for (size_t i = 0; i < t->nnets; i++)
+		vs_jb_add_str(a, t->nets[i].moid);
+	return a;
+}
+
+static void put_template(struct json_object *o, const struct vcx_template *t)
+{
+	struct vs_vc_template v = vs_vcx_template_view(t);
+	struct json_object *keys = vs_jb_arr();
+
+	for (size_t i = 0; i < t->ndisks; i++) {
+		VS_FREE char *key = vs_asprintf("%d", t->disks[i]);
+
+		vs_jb_add_str(keys, key);
+	}
+	vs_jb_str(o, "change_version", v.change_version);
+	vs_jb_str(o, "host", v.host);
+	vs_jb_bool(o, "is_template", v.is_template);
+	vs_jb_int(o, "hw", v.hw);
+	vs_jb_int(o, "disk_mb", v.disk_mb);
+	vs_jb_put(o, "disks", keys);
+	vs_jb_str(o, "guest", v.guest);
+	vs_jb_int(o, "passthrough", v.passthrough);
+	vs_jb_bool(o, "bios", v.bios);
+	vs_jb_put(o, "networks", networks(&v));
+	vs_jb_str(o, "snapshot", yes_no(v.snapshot));
+	vs_jb_str(o, "hot_add", yes_no(v.hot_add));
+	vs_jb_str(o, "tools", yes_no(v.tools));
+	vs_jb_str(o, "secure_boot", yes_no(v.secure_boot));
+	vs_jb_str(o, "link", yes_no(v.link));
+	vs_jb_int(o, "cores_per_socket", v.cores_per_socket);
+	vs_jb_bool(o, "tpm", t->tpm);
+	vs_jb_bool(o, "encrypted", t->encrypted);
+	vs_jb_put(o, "nic", t->nic ? vs_jb_clone(t->nic) : vs_jb_obj(NULL));
+}
+
+static void template(struct vs_j line)
+{
+	const char *moid = vs_j_str(vs_j_get(line, "template"));
+	struct vcx_template t = { .moid = vs_strdup(moid) };
+	struct json_object *o = vs_jb_obj(NULL);
+
+	vs_vcx_template_set(&t, vs_j_get(line, "props"));
+	vs_jb_str(o, "template", moid);
+	put_template(o, &t);
+	print(o);
+	vs_vcx_template_wipe(&t);
+}
+
+static void cluster(struct vs_j line)
+{
+	struct vcx_cluster c = { 0 };
+	struct json_object *o = vs_jb_obj(NULL), *list = vs_jb_arr();
+
+	vs_vcx_cluster_set(&c, vs_j_get(line, "conf"));
+	vs_jb_str(o, "cluster", vs_j_str(vs_j_get(line, "cluster")));
+	vs_jb_str(o, "drs", yes_no(c.drs));
+	vs_jb_str(o, "ha", yes_no(c.ha));
+	vs_jb_bool(o, "dpm", c.dpm);
+	vs_jb_bool(o, "moves", c.moves);
+	for (size_t i = 0; i < c.noverrides; i++) {
+		struct json_object *v = vs_jb_obj(NULL);
+
+		vs_jb_str(v, "vm", c.overrides[i].vm);
+		vs_jb_str(v, "drs", yes_no(c.overrides[i].drs));
+		vs_jb_str(v, "ha", yes_no(c.overrides[i].ha));
+		vs_jb_add(list, v);
+	}
+	vs_jb_put(o, "overrides", list);
+	print(o);
+	vs_vcx_cluster_forget(&c);
+}
+
+/* ---- documents ------------------------------------------------------------ */
+
+static int document(struct vs_inv *inv, const char *text, size_t len,
+		    struct vs_err *err)
+{
+	struct vs_jdoc doc;
+	struct vs_j root, set;
+	int rc = 0;
+
+	if (vs_jdoc_parse(&doc, text, len, err))
+		return -1;
+	root = vs_j_root(&doc);
+	set = vs_j_opt(root, "update");
+	if (!vs_j_null(set))
+		rc = vs_inv_update(inv, set, err);
+	else if (!vs_j_null(vs_j_opt(root, "template")))
+		template(root);
+	else
+		cluster(root);
+	vs_inv_flush(inv);
+	if (!rc && vs_json_failed(&doc, err))
+		rc = -1;
+	vs_jdoc_free(&doc);
+	return rc;
+}
+
+static void paths(const struct vs_inv *inv)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+
+	vs_jb_put(o, "hosts", until_null(vs_inv_paths(inv, VCX_F_HOSTS)));
+	vs_jb_put(o, "vms", until_null(vs_inv_paths(inv, VCX_F_VMS)));
+	vs_jb_put(o, "ours", until_null(vs_inv_paths(inv, VCX_F_OURS)));
+	vs_jb_put(o, "templates", until_null(vs_vcx_template_paths));
+	print(o);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct vs_vc_events ev = { .vm = on_vm, .host = on_host };
+	static const char *const filters[] = { [VCX_F_VMS] = "f-vms",
+		[VCX_F_OURS] = "f-ours", [VCX_F_HOSTS] = "f-hosts" };
+	struct vs_inv *inv = vs_inv_new(&ev, NULL);
+	struct vs_err err = { 0 };
+	char *text = NULL;
+	size_t cap = 0;
+	ssize_t len;
+	int rc = 0;
+
+	inv->devices = true;
+	for (size_t f = 0; f < VS_COUNT(filters); f++)
+		inv->filter[f] = vs_strdup(filters[f]);
+	if (argc == 2 && !strcmp(argv[1], "--paths"))
+		paths(inv);
+	else
+		while (!rc && (len = getline(&text, &cap, stdin)) > 0)
+			rc = document(inv, text, (size_t)len, &err);
+	if (rc)
+		fprintf(stderr, "replay: %s\n", err.text);
+	free(text);
+	vs_inv_free(inv);
+	return rc ? 1 : 0;
+}
