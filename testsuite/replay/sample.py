@@ -173,8 +173,9 @@ def pool(mhz, mb):
                            memory=used(mb << 20), overallStatus="green")}
 
 
-def cluster(site, name, hosts, networks, drs, ha):
-    """domain-c8 with its root pool, of hosts that are up."""
+def cluster(site, name, hosts, networks, drs, ha, up, mhz, mb):
+    """domain-c8 with its root pool. Of its hosts so many are up, and have mhz and
+    mb for VMs together."""
     ref = Ref("ClusterComputeResource", "domain-c8")
     das = {"enabled": ha, "vmMonitoring": "vmMonitoringDisabled",
            "hostMonitoring": "enabled", "failoverLevel": 1,
@@ -189,9 +190,9 @@ def cluster(site, name, hosts, networks, drs, ha):
                dpmConfigInfo={"enabled": False, "defaultDpmBehavior": "automated",
                               "hostPowerActionRate": 3})
     sums = obj("ClusterComputeResourceSummary", totalCpu=89600, totalMemory=256 * GB,
-               numCpuCores=32, numCpuThreads=64, effectiveCpu=80000,
-               effectiveMemory=230000, numHosts=len(hosts),
-               numEffectiveHosts=len(hosts), overallStatus="green")
+               numCpuCores=32, numCpuThreads=64, effectiveCpu=mhz,
+               effectiveMemory=mb, numHosts=len(hosts),
+               numEffectiveHosts=up, overallStatus="green")
     site.add("ClusterComputeResource", "domain-c8",
              **entity(name, Ref("Folder", "group-h5")), configurationEx=conf,
              summary=sums, host=references("HostSystem", hosts),
@@ -202,7 +203,7 @@ def cluster(site, name, hosts, networks, drs, ha):
              environmentBrowser=Ref("EnvironmentBrowser", "envbrowser-8"))
     site.add("EnvironmentBrowser", "envbrowser-8")
     site.add("ResourcePool", "resgroup-9", **entity("Resources", ref), owner=ref,
-             **pool(80000, 230000))
+             **pool(mhz, mb))
 
 
 def datastore(site, hosts):
@@ -553,7 +554,8 @@ def north(directory):
         "datastore": [Ref("Datastore", "datastore-11")], "network": [*nets, DVS]})
     switch(site, groups)
     datastore(site, ["host-31", "host-32"])
-    cluster(site, "Compute-N", ["host-31", "host-32"], nets, "manual", ha=True)
+    cluster(site, "Compute-N", ["host-31", "host-32"], nets, "manual", ha=True,
+            up=2, mhz=77400, mb=477500)
     north_host(site, "host-31", "esx-n1.example.net", nets,
                ["vm-41", "vm-42", "vm-43"], vfs=4)
     north_host(site, "host-32", "esx-n2.example.net", nets, ["vm-44", "vm-45"], vfs=0)
@@ -593,7 +595,8 @@ def south(directory):
     nets = [Ref("Network", "network-12"), Ref("OpaqueNetwork", "network-o13")]
     service(site, "6.7.0", "17137327")
     folders(site, "South", {
-        "vm": machines(51, 52, 54), "host": [Ref("ClusterComputeResource", "domain-c8")],
+        "vm": machines(51, 52, 54),
+        "host": [Ref("ClusterComputeResource", "domain-c8")],
         "datastore": [Ref("Datastore", "datastore-11")], "network": nets})
     site.add("Network", "network-12",
              **entity("Lab-198.51.100.0/24", Ref("Folder", "group-n7")),
@@ -604,8 +607,10 @@ def south(directory):
                          opaqueNetworkId="0a0b0c0d-0001-4002-8003-040506070809",
                          opaqueNetworkType="nsx.LogicalSwitch"))
     datastore(site, ["host-33"])
-    cluster(site, "Compute-S", ["host-33", "host-34"], nets, None, ha=False)
-    south_host(site, "host-33", "esx-s1.example.net", nets, ["vm-51", "vm-52", "vm-53", "vm-54"])
+    cluster(site, "Compute-S", ["host-33", "host-34"], nets, None, ha=False,
+            up=1, mhz=27500, mb=119300)
+    south_host(site, "host-33", "esx-s1.example.net", nets,
+               ["vm-51", "vm-52", "vm-53", "vm-54"])
     site.add("HostSystem", "host-34",
              **entity("esx-s2.example.net", Ref("ClusterComputeResource", "domain-c8")),
              runtime=runtime("notResponding", "unknown"),
