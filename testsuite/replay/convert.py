@@ -262,6 +262,18 @@ def documents(directory, paths):
     for c in objects(directory, "ClusterComputeResource"):
         if "configurationEx" in c.properties:
             yield {"cluster": c.moid, "conf": c.properties["configurationEx"]}
+    yield from capacities(directory)
+
+
+def capacities(directory):
+    """What VMs can have, as the product reads it with the slow values."""
+    for h in objects(directory, "HostSystem"):
+        if "systemResources" in h.properties:
+            yield {"resources": h.moid, "system": h.properties["systemResources"]}
+    for c in objects(directory, "ClusterComputeResource"):
+        s = c.properties["summary"]
+        yield {"effective": c.moid, "mem_mb": s["effectiveMemory"],
+               "cpu_mhz": s["effectiveCpu"], "hosts": s["numEffectiveHosts"]}
 
 
 def lines(directory, paths):

@@ -8,6 +8,8 @@
  *   {"update": UpdateSet}
  *   {"template": moId, "name": NAME, "props": [DynamicProperty, ...]}
  *   {"cluster": moId, "conf": ClusterConfigInfoEx}
+ *   {"resources": moId, "system": HostSystemResourceInfo}
+ *   {"effective": moId, "mem_mb": N, "cpu_mhz": N, "hosts": N}
  * and prints one line for each object: {"host": moId, ...}, {"vm": moId, ...},
  * {"template": moId, ...}, {"cluster": moId, ...}. A field that was not
  * delivered is not printed. Exit status 1: a document was not understood.
@@ -178,6 +180,7 @@ static void put_hardware(struct json_object *o, const struct vs_vc_host *h)
 	vs_jb_int(o, "numa_nodes", h->numa_nodes);
 	vs_jb_int(o, "max_hw", h->max_hw);
 	vs_jb_int(o, "memory_mb", h->memory_mb);
+	vs_jb_int(o, "cpu_mhz", h->cpu_mhz);
 }
 
 static void put_facts(struct json_object *o, const struct vs_vc_host *h)
@@ -409,6 +412,32 @@ static void cluster(struct vs_j line)
 	vs_vcx_cluster_forget(&c);
 }
 
+/* ---- capacity ------------------------------------------------------------- */
+
+/* What the product reads with the slow values. The host is delivered again if its
+ * figures have changed. */
+static void capacity(struct vs_inv *inv, struct vs_j line)
+{
+	struct vs_j effective = vs_j_opt(line, "effective");
+	struct vcx_host *h;
+
+	if (vs_j_null(effective)) {
+		HASH_FIND_STR(inv->hosts, vs_j_str(vs_j_get(line, "resources")),
+			      h);
+		if (h)
+			vs_capacity_system(h, vs_j_get(line, "system"));
+	} else {
+		const struct vcx_effective e = {
+			.mem_mb = vs_j_int(vs_j_get(line, "mem_mb")),
+			.cpu_mhz = vs_j_int(vs_j_get(line, "cpu_mhz")),
+			.hosts = (int)vs_j_int(vs_j_get(line, "hosts")),
+		};
+
+		vs_capacity_cluster(inv, vs_j_str(effective), &e);
+	}
+	vs_capacity_settle(inv);
+}
+
 /* ---- documents ------------------------------------------------------------ */
 
 static int document(struct vs_inv *inv, const char *text, size_t len,
@@ -426,8 +455,10 @@ static int document(struct vs_inv *inv, const char *text, size_t len,
 		rc = vs_inv_update(inv, set, err);
 	else if (!vs_j_null(vs_j_opt(root, "template")))
 		template(root);
-	else
+	else if (!vs_j_null(vs_j_opt(root, "cluster")))
 		cluster(root);
+	else
+		capacity(inv, root);
 	vs_inv_flush(inv);
 	if (!rc && vs_json_failed(&doc, err))
 		rc = -1;
