@@ -233,7 +233,8 @@ def bounds(host, allocation, most):
     left = number(root, f"config/{allocation}/reservation") - sum(
         reserved(c, allocation) for c in root.findall("child")
         if text(c, "key") != "host/user")
-    return left * 97 // 100, left
+    # An HCX host has none; 1 is the least figure that is known.
+    return max(left, 0) * 97 // 100, max(left, 1)
 
 
 def size(host):
@@ -398,14 +399,16 @@ def hot_add(c):
 
 
 def nic_fields(devices_):
-    """The template's first card, as a clone's spec needs it."""
+    """The template's first card, as a clone's spec may have it: its port is the
+    template's, and so is its address."""
     for d in devices_:
         if d.find("addressType") is not None:
+            port = [(k, text(d, f"backing/port/{k}"))
+                    for k in ("portgroupKey", "switchUuid")]
             return {"_typeName": xsi_type(d), "key": number(d, "key"),
-                    "addressType": text(d, "addressType"),
-                    "macAddress": text(d, "macAddress"),
+                    "members": ["_typeName", "backing", "key"],
                     "backing": xsi_type(d.find("backing")),
-                    "portgroup": text(d, "backing/port/portgroupKey"),
+                    "port": [f"{k}={v}" for k, v in port if v],
                     "deviceName": text(d, "backing/deviceName")}
     return {}
 

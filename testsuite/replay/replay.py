@@ -50,10 +50,9 @@ def simple_nic(nic):
     if not nic:
         return {}
     return {"_typeName": nic["_typeName"], "key": nic.get("key"),
-            "addressType": nic.get("addressType"),
-            "macAddress": nic.get("macAddress"),
-            "backing": backing.get("_typeName"),
-            "portgroup": backing.get("port", {}).get("portgroupKey", ""),
+            "members": sorted(nic), "backing": backing.get("_typeName"),
+            "port": sorted(f"{k}={v}" for k, v in backing.get("port", {}).items()
+                           if k != "_typeName"),
             "deviceName": backing.get("deviceName", "")}
 
 

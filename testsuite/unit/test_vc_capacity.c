@@ -352,6 +352,32 @@ static void numa_nodes_have_their_part_of_what_vms_can_have(void **state)
 	assert_int_equal(mb, 131072 * (524143 * 88LL / 100 - 1024) / 524143);
 }
 
+/* As an HCX host tells: 400 MHz and 256 MB, of which its system has more. It was
+ * taken for a host that tells nothing, and estimated. */
+static void a_host_that_has_nothing_for_vms_gets_none(void **state)
+{
+	struct real hcx = one;
+
+	hcx.host_mb = 256;
+	hcx.host_cpu = 400;
+	enter(*state, 0, &hcx);
+	system_is(*state, 0, &hcx, 0);
+	settle(*state);
+	assert_int_equal(host(*state, 0)->capacity.told_mb, 1);
+	assert_int_equal(host(*state, 0)->capacity.told_mhz, 1);
+}
+
+static void a_host_that_tells_nothing_is_estimated(void **state)
+{
+	struct vs_j none = { 0 };
+
+	enter(*state, 0, &one);
+	vs_capacity_system(host(*state, 0), none);
+	settle(*state);
+	assert_int_equal(host(*state, 0)->capacity.told_mb,
+			 524143 * 88LL / 100 - 1024);
+}
+
 static void what_is_no_tree_is_not_read(void **state)
 {
 	struct vs_jdoc doc = parse("{'key':'host','config':{'cpuAllocation':"
@@ -377,6 +403,8 @@ int main(void)
 		T(a_host_of_another_size_is_estimated_again),
 		T(what_changes_between_two_updates_is_told),
 		T(numa_nodes_have_their_part_of_what_vms_can_have),
+		T(a_host_that_has_nothing_for_vms_gets_none),
+		T(a_host_that_tells_nothing_is_estimated),
 		T(what_is_no_tree_is_not_read),
 	};
 

@@ -68,7 +68,8 @@ static int64_t left_by_system(struct vs_j root, const char *allocation)
 			   "host/user"))
 			left -= taken(child, allocation, 1);
 	}
-	return left > 0 ? left : 0;
+	/* 0: not told. An HCX host has nothing for VMs, and says so. */
+	return left > 0 ? left : reserved(root, allocation) ? 1 : 0;
 }
 
 void vs_capacity_system(struct vcx_host *h, struct vs_j system_resources)
@@ -116,6 +117,8 @@ static int64_t share(int64_t of, const struct vcx_part *p, int64_t most)
 {
 	int64_t n = of * p->num / p->den;
 
+	if (!n && of)
+		n = 1;
 	return most && n > most ? most : n;
 }
 
