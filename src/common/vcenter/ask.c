@@ -103,12 +103,6 @@ int vs_vc_ask(struct vs_vc *vc, const struct vs_vc_question *q,
 
 /* ---- looking on ----------------------------------------------------------- */
 
-void vs_vc_look_on(struct vs_vc *vc, vs_vc_seen_fn *fn, void *arg)
-{
-	vc->seen = fn;
-	vc->seen_arg = arg;
-}
-
 /* session[KEY]ID becomes session[]ID: who has the key has the session. */
 static void drop_keys(char *text)
 {
@@ -151,7 +145,7 @@ static char *path_of(const struct vcx_call *call)
 	return without_session(call->vc, url + n);
 }
 
-void vs_vcx_seen(struct vcx_call *call, const struct vs_err *err)
+static void tell(struct vcx_call *call, const struct vs_err *err)
 {
 	struct vs_vc *vc = call->vc;
 	VS_FREE char *sent = NULL, *head = NULL, *text = NULL, *path = NULL;
@@ -159,8 +153,6 @@ void vs_vcx_seen(struct vcx_call *call, const struct vs_err *err)
 		.method = call->body ? "POST" : "GET" };
 	curl_off_t us = 0, tls_us = 0;
 
-	if (!vc->seen)
-		return;
 	if (!(call->flags & VCX_SECRET))
 		sent = without_session(vc, call->body ? call->body : "");
 	head = without_session(vc, call->head.data ? call->head.data : "");
@@ -175,7 +167,12 @@ void vs_vcx_seen(struct vcx_call *call, const struct vs_err *err)
 	x.len = strlen(text);
 	x.us = us;
 	x.tls_us = tls_us;
-	vc->seen(vc->seen_arg, &x);
+	vc->looker.fn(vc->looker.arg, &x);
+}
+
+void vs_vc_look_on(struct vs_vc *vc, vs_vc_seen_fn *fn, void *arg)
+{
+	vc->looker = (struct vcx_looker) { fn ? tell : NULL, fn, arg };
 }
 
 const char *vs_vc_id(const struct vs_vc *vc, const char *type)

@@ -103,7 +103,7 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg)
 	struct vcx_call *call = arg;
 	size_t len = size * n, from = skip;
 
-	if (call->vc->seen)
+	if (call->vc->looker.tell)
 		keep_header(call, p, len);
 	if (!(call->flags & VCX_SESSION) || len <= skip ||
 	    strncasecmp(p, name, skip))
@@ -504,7 +504,8 @@ static void finish(struct vcx_call *call, CURLcode rc)
 	}
 	curl_easy_getinfo(call->easy, CURLINFO_TOTAL_TIME_T, &us);
 	vs_tally_note(call->what, failed ? err.code : VS_OK, us);
-	vs_vcx_seen(call, failed ? &err : NULL);
+	if (call->vc->looker.tell)
+		call->vc->looker.tell(call, failed ? &err : NULL);
 	vs_crash_before("answer", call->what);
 	call->fn(call, vs_j_root(&doc), failed ? &err : NULL);
 	vs_crash_after("answer", call->what);

@@ -74,8 +74,6 @@ struct vcx_call *vs_vcx_post_text(struct vs_vc *vc, unsigned int flags,
 				  char *text_take);
 struct vcx_call *vs_vcx_get(struct vs_vc *vc, vcx_fn *fn, const char *type,
 			    const char *moid, const char *property);
-/* Tell who looks on that the call has ended (ask.c). */
-void vs_vcx_seen(struct vcx_call *call, const struct vs_err *err);
 /* All that is ready; calls back. */
 void vs_vcx_pump(struct vs_vc *vc);
 /* Drop the machine's calls without calling back (mutating ones stay). */
@@ -230,6 +228,13 @@ struct vcx_ids {		/* from ServiceContent */
 	char *root, *collector, *views, *sessions, *search, *tasks, *rights;
 };
 
+/* Who looks on (vs_vc_look_on); tell: NULL if nobody does. err NULL: HTTP 2xx. */
+struct vcx_looker {
+	void (*tell)(struct vcx_call *call, const struct vs_err *err);
+	vs_vc_seen_fn *fn;
+	void *arg;
+};
+
 struct vs_vc {
 	struct vs_vc_events ev;
 	void *ev_arg;
@@ -249,8 +254,7 @@ struct vs_vc {
 	size_t nclusters, nnetworks, ntemplates, nstores;
 	/* transport */
 	CURLM *multi;
-	vs_vc_seen_fn *seen;		/* ask.h */
-	void *seen_arg;
+	struct vcx_looker looker;
 	struct vcx_calls calls;
 	char token[512];
 	/* life */
