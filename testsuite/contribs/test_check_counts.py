@@ -322,11 +322,12 @@ func TestOne(t *testing.T)   {}
 func TestTwo(t *testing.T)   { panic("planted") }
 func TestThree(t *testing.T) {}
 """, "top/testsuite/golden/run.sh": "#!/bin/sh\n",
+        "top/testsuite/golden/faults.sh": "#!/bin/sh\n",
         "build/Makefile": "check-programs:\n"},
         # a simulator that is given need not be built, but is tested
         "vs_sim_given=$T/vcsim\n")
-    assert "\nvcsim: 2 passed, 2 failed, 3 of 4 ran (tests)" in out, out
-    assert "FAILED: vcsim: 1 of 4 did not run (tests)" in out, out
+    assert "\nvcsim: 3 passed, 2 failed, 4 of 5 ran (tests)" in out, out
+    assert "FAILED: vcsim: 1 of 5 did not run (tests)" in out, out
 
 
 def test_cells_of_the_crash_matrix_that_give_no_result(part):

@@ -252,6 +252,9 @@ class Calls(Runner):
             cells = [c for c in cells if any(
                 fnmatch.fnmatch(":".join(c[1:]), g) for g in o.only)]
         strange = self.strangers() if o.whole and not o.scenario else []
+        if not (o.whole or o.only or o.scenario):
+            strange += [f"{m} {way} in {s}: {s} no longer calls it"
+                        for s, m, way in SAMPLE if (s, m, way) not in cells]
         for text in strange:
             self.say(f"FAILED {text}")
         self.all([(f"{m} {way} in {s}",

@@ -196,7 +196,7 @@ def one_vm_a_host(w):
         w.c.do("addVm", spec={
             "name": f"theirs{i}", "folder": "", "powerOn": True,
             "host": f"esx{i:02d}.example.org", "numCPUs": 2,
-            "memoryMB": 116_600, "lockMemory": True, "nics": ["VM-PG"]})
+            "memoryMB": 119_400, "lockMemory": True, "nics": ["VM-PG"]})
 
 
 @scenario(prepare=one_vm_a_host, edits=True, points=(
