@@ -70,7 +70,7 @@ def of_class(d, _):
     return b["_typeName"] == "VirtualPCIPassthroughDvxBackingInfo" and \
         b["deviceClass"] == CLASS and \
         [(o["key"], o["value"]["_value"]) for o in b["configParams"]] == \
-        [("queues", "8")]
+        [("queues", 8)]       # digits are a number
 
 
 def of_profile(d, _):
