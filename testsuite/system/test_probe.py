@@ -112,8 +112,8 @@ CHANGE = {"clone", "result", "suspend", "duplicate", "uuid", "cancel", "guestinf
 
 
 # What the simulator has nothing to say to.
-SILENT = dict.fromkeys(("faultform", "checkpower", "portkey", "standard",
-                        "capacity", "linked", "instant"), "unknown")
+SILENT = dict.fromkeys(("faultform", "checkpower", "standard", "linked",
+                        "instant"), "unknown")
 
 
 def test_every_question_is_answered_and_all_is_cleaned_up(probe):
@@ -324,7 +324,7 @@ def flat_or_nested(seen, fault):
                     "given an address: no objection",
                     "a SR-IOV card in the clone: no objection"]),
     ("checkconfig", ["with a card: no objection"]),
-    ("transcoder", ["TaskInfo.error: flat", "a reference: plain",
+    ("transcoder", ["TaskInfo.error: nested", "a reference: plain",
                     "a SR-IOV card: as we read it",
                     "a number in an OptionValue: boxed",
                     "a list in a DynamicProperty: boxed"]),
@@ -583,7 +583,7 @@ SYSTEM = {"fault": {"_typeName": "SystemError", "reason": "x"}}
 
 @pytest.mark.parametrize("stage, trouble, why", [
     ("TLS", wrong_ca, "certificate"),
-    ("hello", answer("hello", http=503), "HTTP 503"),
+    ("hello", answer("hello", drop="before"), "hello"),
     ("versions", None, "older than vCenter 8.0 Update 1"),
     ("ServiceContent", answer("content", http=503), "HTTP 503"),
     ("Login", wrong_password, "InvalidLogin"),
