@@ -66,7 +66,14 @@ class Proxy:
                 ready = [s for s in (near, far) if s.pending()] or \
                     select.select([near, far], [], [])[0]
                 for one in ready:
-                    data = one.recv(65536)
+                    # A session's ticket is to be read, and no data.
+                    one.settimeout(0)
+                    try:
+                        data = one.recv(65536)
+                    except ssl.SSLWantReadError:
+                        continue
+                    finally:
+                        one.settimeout(None)
                     if not data:
                         return
                     if one is far:
