@@ -216,4 +216,23 @@ STAGE int feed(struct vs_inv *inv, const char *text)
 	assert_string_equal(out, want);					\
 } while (0)
 
+/* What is to be read again, and forgets it: "vm-1/0 ", moId and filter of each. */
+STAGE void wanted_is(struct vs_inv *inv, const char *words)
+{
+	struct vcx_refetch *r;
+	char got[2048] = "";
+
+	while ((r = TAILQ_FIRST(&inv->refetch))) {
+		size_t n = strlen(got);
+
+		snprintf(got + n, sizeof(got) - n, "%s/%d ", r->moid,
+			 (int)r->filter);
+		TAILQ_REMOVE(&inv->refetch, r, link);
+		free(r->type);
+		free(r->moid);
+		free(r);
+	}
+	assert_string_equal(got, words);
+}
+
 #endif

@@ -27,24 +27,6 @@ static void read_anew(struct vs_inv *inv, enum vcx_filter f, const char *props,
 #define PROP(n, v) "{'name':'" n "','val':" v "}"
 #define MISSING "{'path':'parent','fault':" NESTED("NoPermission") "}"
 
-static void wanted_is(struct vs_inv *inv, const char *words)
-{
-	struct vcx_refetch *r;
-	char got[256] = "";
-
-	while ((r = TAILQ_FIRST(&inv->refetch))) {
-		size_t n = strlen(got);
-
-		snprintf(got + n, sizeof(got) - n, "%s/%d ", r->moid,
-			 (int)r->filter);
-		TAILQ_REMOVE(&inv->refetch, r, link);
-		free(r->type);
-		free(r->moid);
-		free(r);
-	}
-	assert_string_equal(got, words);
-}
-
 static void what_may_be_read_again_is_readable_again(void **state)
 {
 	DELIVERS(*state, UPDATE(SET("f-vms", OBJ("enter", "VirtualMachine",

@@ -34,25 +34,6 @@ static int end(void **state)
 	return teardown(state);
 }
 
-/* What is wanted to be read anew, which is forgotten. */
-static void wanted_is(struct vs_inv *inv, const char *words)
-{
-	struct vcx_refetch *r;
-	char got[2048] = "";
-
-	while ((r = TAILQ_FIRST(&inv->refetch))) {
-		size_t n = strlen(got);
-
-		snprintf(got + n, sizeof(got) - n, "%s/%d ", r->moid,
-			 (int)r->filter);
-		TAILQ_REMOVE(&inv->refetch, r, link);
-		free(r->type);
-		free(r->moid);
-		free(r);
-	}
-	assert_string_equal(got, words);
-}
-
 static void read_anew(struct vs_inv *inv, enum vcx_filter f, const char *moid,
 		      const char *props, const char *missing)
 {

@@ -40,8 +40,8 @@ atomic_int vs_lock_wanted;
 atomic_uint vs_lock_had;
 
 /* A mutex is not fair: whoever lets it go and takes it again at once gets it
- * before the one that is just being woken. To yield is not enough where nobody
- * else wants this processor, and the other one takes longer to wake. */
+ * before the one that is just being woken. To yield is not enough where no
+ * other thread wants this processor, and that one takes longer to wake. */
 void vs_lock_lend(void)
 {
 	const struct timespec moment = { .tv_nsec = LEND_SLEEP_NS };

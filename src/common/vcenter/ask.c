@@ -103,23 +103,6 @@ int vs_vc_ask(struct vs_vc *vc, const struct vs_vc_question *q,
 
 /* ---- looking on ----------------------------------------------------------- */
 
-/* session[KEY]ID becomes session[]ID: who has the key has the session. */
-static void drop_keys(char *text)
-{
-	static const char begin[] = "session[";
-	char *to = text, *from = text, *at;
-
-	while ((at = strstr(from, begin))) {
-		size_t n = (size_t)(at - from) + strlen(begin);
-
-		memmove(to, from, n);
-		to += n;
-		from += n;
-		from += strcspn(from, "]\"'<>, \r\n");
-	}
-	memmove(to, from, strlen(from) + 1);
-}
-
 /* A copy without the session's token and its key. */
 static char *without_session(const struct vs_vc *vc, const char *text)
 {
@@ -128,7 +111,7 @@ static char *without_session(const struct vs_vc *vc, const char *text)
 
 	while (n && (at = strstr(at, vc->token)))
 		memset(at, 'x', n);
-	drop_keys(copy);
+	vs_vcx_mask_key(copy);
 	return copy;
 }
 

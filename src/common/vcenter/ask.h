@@ -45,9 +45,9 @@ int vs_vc_ask(struct vs_vc *vc, const struct vs_vc_question *q,
 	      struct json_object *body_take, struct vs_err *err);
 
 /*
- * A call that has ended, made by the client or by hand. No secret is in it: what may carry a
- * session is not among the headers, a session's key or token in the texts is
- * overwritten, and the body of a login isn't shown.
+ * A call that has ended, made by the client or by hand. No secret is in it: what
+ * may carry a session is not among the headers, a session's key or token in the
+ * texts is gone, and the body of a login isn't shown.
  */
 struct vs_vc_exchange {
 	const char *method, *path;	/* of HTTP; the path without a

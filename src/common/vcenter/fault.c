@@ -246,7 +246,7 @@ static void gather(struct words *w, struct vs_j f, int depth)
 	}
 }
 
-void vs_vcx_mask(char *text)
+static void mask(char *text, bool ids)
 {
 	static const char begin[] = "session[";
 	char *to = text, *from = text, *at;
@@ -257,15 +257,24 @@ void vs_vcx_mask(char *text)
 		memmove(to, from, n);
 		to += n;
 		from += n;
-		while (isalnum((unsigned char)*from) || *from == '-')
-			from++;
-		if (*from != ']')
+		from += strcspn(from, "]\"'<>, \r\n");
+		if (*from != ']' || !ids)
 			continue;
 		*to++ = *from++;
 		while (isalnum((unsigned char)*from) || *from == '-')
 			from++;
 	}
 	memmove(to, from, strlen(from) + 1);
+}
+
+void vs_vcx_mask(char *text)
+{
+	mask(text, true);
+}
+
+void vs_vcx_mask_key(char *text)
+{
+	mask(text, false);
 }
 
 /* The words with which a reader who sees only the type would be lost. */

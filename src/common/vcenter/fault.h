@@ -30,7 +30,8 @@ void vs_vcx_fault(struct vs_j fault, enum vcx_where where, struct vs_err *err);
  * SOAP only. */
 bool vs_vcx_missing_session(struct vs_j missing_set, struct vs_err *err);
 /* A view's or a collector's id is session[KEY]ID, and who has the key has the
- * session: the key goes, in place. */
+ * session: the key and the id go, in place; or the key alone. */
 void vs_vcx_mask(char *text);
+void vs_vcx_mask_key(char *text);
 
 #endif
