@@ -5,6 +5,7 @@ import datetime
 import re
 
 from cluster import Cluster, wait_for
+from people import hold_tasks, release_tasks
 from worlds import foreign, world
 
 E1, E2 = "esx01.example.org", "esx02.example.org"
@@ -121,3 +122,20 @@ def test_a_warm_vm_is_reclaimed_for_another_partitions_job(fresh):
     assert not c.names_on() & {"vm001", "vm002"}
     # The first partition still works: its nodes come back the same way.
     c.wait_job(c.sbatch("-p", "a", "-N2"), 30)
+
+
+def test_a_job_hears_what_bars_the_node_that_it_names(fresh):
+    """More names than VFs: that others lack VFs is not why vm001 is not there."""
+    c = fresh(nodes=4, inventory=world(hosts=2, vfs=1),
+              vsphere={"OversubscribeNames": "yes"})
+    hold_tasks(c, "PowerOnVM_Task")
+    first = c.sbatch("-N1", "-w", "vm001", script="true")
+    wait_for("its VM is switched on", 30,
+             lambda: c.running_tasks("PowerOnVM_Task"))
+    c.must("scancel", str(first))
+    job = c.sbatch("-N2", "-w", "vm[001-002]", script="true")
+    wait_for("the reason names the task", 30, lambda:
+             "a task of its VM was called off and has not ended" in
+             reason_of(c, job))
+    release_tasks(c, "PowerOnVM_Task")
+    c.wait_job(job, 60)

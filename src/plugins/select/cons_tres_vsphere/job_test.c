@@ -152,9 +152,11 @@ static void refused(const struct vs_test *t, const struct vs_offer *o,
 		    const bitstr_t *nodes)
 {
 	uint32_t needs = needs_of(t, nodes);
+	char why[sizeof(o->why)];
 
+	vs_offer_why(o, t, why, sizeof(why));
 	vs_refuse(t, nodes, needs, o->kept ? o->free : served(needs, o, nodes),
-		  o->kept, o->why);
+		  o->kept, why);
 }
 
 /*

@@ -75,6 +75,20 @@ void vs_offer_trim(struct vs_offer *o, const struct vs_test *t,
 	o->trimmed = o->nout || (o->room < t->max && o->room < others + ours);
 }
 
+void vs_offer_why(const struct vs_offer *o, const struct vs_test *t, char *why,
+		  size_t size)
+{
+	VS_FREE int *ids = NULL;
+	char own[sizeof(o->why)] = "";
+	size_t n = 0;
+
+	if (vs_named(t))
+		n = vs_cluster_ids(vs_named(t), &ids, NULL);
+	if (n)
+		o->core->room(ids, n, NULL, own, sizeof(own));
+	vs_strlcpy(why, own[0] == ':' ? own : o->why, size);
+}
+
 void vs_offer_weigh(const struct vs_offer *o, bool renew)
 {
 	const struct vs_weighed seen = {

@@ -30,6 +30,11 @@ bool vs_offer_find(struct vs_offer *o, const bitstr_t *bitmap);
 void vs_offer_trim(struct vs_offer *o, const struct vs_test *t,
 		   bitstr_t *bitmap);
 
+/* What is in the way of the job: of the nodes that it names itself (-w), where
+ * something is; else of all candidates. As core's room() says it. */
+void vs_offer_why(const struct vs_offer *o, const struct vs_test *t, char *why,
+		  size_t size);
+
 /* Weights for stock's next questions (weights.h), of all candidates but those
  * that are left out; and of these, where stock is to see them after all. */
 void vs_offer_weigh(const struct vs_offer *o, bool renew);
