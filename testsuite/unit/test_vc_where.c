@@ -68,6 +68,58 @@ static void a_cluster_of_which_no_host_answers_is_named(void **state)
 	assert_non_null(strstr(err.text, "no host of cluster HPC1 answers"));
 }
 
+static void none_because(const char *json, const char *text, const char *type)
+{
+	VS_FREE char *copy = vs_strdup(json);
+	struct vs_err err = { 0 }, bad;
+	struct vs_jdoc doc;
+
+	for (char *p = copy; *p; p++)
+		if (*p == '\'')
+			*p = '"';
+	assert_int_equal(vs_jdoc_parse(&doc, copy, strlen(copy), &err), 0);
+	vs_vcx_where_none(vs_j_root(&doc), &err);
+	assert_false(vs_json_failed(&doc, &bad));
+	assert_int_equal(err.code, VS_E_SHORTAGE);
+	assert_string_equal(err.text, text);
+	assert_string_equal(err.fault, type);
+	vs_jdoc_free(&doc);
+}
+
+#define BY_VM(faults) "{'drsFault':{'_typeName':'ClusterDrsFaults'," \
+	"'reason':'No place','faultsByVm':[{'_typeName':" \
+	"'ClusterDrsFaultsFaultsByVm','vm':{'_typeName':" \
+	"'ManagedObjectReference','type':'VirtualMachine','value':'vm-1'}," \
+	"'fault':" faults "}]}}"
+
+/* FaultsByVM.fault: MethodFault in VI JSON's text, LocalizedMethodFault in SOAP's. */
+static void faults_by_vm_say_why_in_both_forms(void **state)
+{
+	static const char why[] =
+		"PlaceVm recommends no host: No place: Host is in standby.";
+
+	(void)state;
+	none_because(BY_VM("[{'_typeName':'InvalidHostState','faultstring':"
+			   "'Host is in standby.'},{'_typeName':'NoHost'}]"),
+		     why, "InvalidHostState");
+	none_because(BY_VM("[{'_typeName':'LocalizedMethodFault',"
+			   "'localizedMessage':'Host is in standby.','fault':"
+			   "{'_typeName':'InvalidHostState'}}]"),
+		     why, "InvalidHostState");
+	none_because("{'recommendations':[]}", "PlaceVm recommends no host",
+		     "");
+	/* what is of another type than the API says fails nothing */
+	none_because(BY_VM("[{'_typeName':'InvalidHostState',"
+			   "'faultCause':7,'faultMessage':'x'}]"),
+		     "PlaceVm recommends no host: No place: InvalidHostState",
+		     "InvalidHostState");
+	none_because(BY_VM("7"), "PlaceVm recommends no host: No place", "");
+	none_because("{'drsFault':{'reason':[],'faultsByVm':{'vm':1}}}",
+		     "PlaceVm recommends no host", "");
+	none_because("{'drsFault':[7]}", "PlaceVm recommends no host", "");
+	none_because("[]", "PlaceVm recommends no host", "");
+}
+
 static void where_nothing_is_recommended_there_is_no_host(void **state)
 {
 	(void)state;
@@ -182,6 +234,7 @@ int main(void)
 		cmocka_unit_test(advice_that_names_no_host_is_passed_over),
 		cmocka_unit_test(a_cluster_of_which_no_host_answers_is_named),
 		cmocka_unit_test(where_nothing_is_recommended_there_is_no_host),
+		cmocka_unit_test(faults_by_vm_say_why_in_both_forms),
 		cmocka_unit_test(the_question_names_template_place_and_hosts),
 		cmocka_unit_test(a_device_is_known_by_its_address_and_says_its_system),
 		cmocka_unit_test(the_parameters_of_a_class_have_types),

@@ -153,7 +153,9 @@ func placeVM(c *call) (any, error) {
 			Rating: int32(5 - i), Reason: "xvmotionPlacement", ReasonText: "Placement", Action: []types.BaseClusterAction{act}})
 	}
 	if len(hosts) == 0 {
-		res.DrsFault = &types.ClusterDrsFaults{Reason: "No host is compatible"}
+		res.DrsFault = &types.ClusterDrsFaults{Reason: "No host is compatible", FaultsByVm: []types.BaseClusterDrsFaultsFaultsByVm{
+			&types.ClusterDrsFaultsFaultsByVm{Vm: req.PlacementSpec.Vm, Fault: []types.LocalizedMethodFault{
+				localized(&types.InvalidHostState{}, "The operation is not allowed in the current state of the host.")}}}}
 	}
 	return res, nil
 }

@@ -365,8 +365,6 @@ struct vs_vc_cluster vs_vcx_cluster_view(const struct vcx_cluster *c);
 /* Adds to the question of a slow beat the hosts whose systemResources are due. */
 void vs_vcx_capacity_ask(struct vs_vc *vc, struct json_object *props,
 			 struct json_object *objects);
-void vs_vcx_capacity_seen(struct vs_vc *vc, const char *moid,
-			  struct vs_j system_resources);
 /* Fits all hosts' figures to what is known; those that changed wait for
  * vs_inv_flush. */
 void vs_vcx_capacity(struct vs_vc *vc);
@@ -375,6 +373,9 @@ void vs_vcx_capacity(struct vs_vc *vc);
 struct json_object *vs_vcx_where_spec(const struct vs_vc_where *w);
 /* The moId of the host that is recommended most, or "". */
 const char *vs_vcx_where_read(struct vs_j placement_result);
+/* No host is recommended: sets err to VS_E_SHORTAGE, with drsFault's reason and
+ * the first fault of its faultsByVm, flat or wrapped. Never fails the document. */
+void vs_vcx_where_none(struct vs_j placement_result, struct vs_err *err);
 
 /* ---- QueryConfigTarget (target.c) ----------------------------------------- */
 /* Those that say their systemId; good while the reply is. free() it. */

@@ -70,6 +70,40 @@ const char *vs_vcx_where_read(struct vs_j reply)
 	return host;
 }
 
+/*
+ * ClusterDrsFaults.faultsByVm: the first VM's first fault stands for all, in
+ * either form of faults in data (fault.h).
+ */
+static struct vs_j first_fault(struct vs_j drs_fault)
+{
+	struct vs_j vms = vs_j_opt(drs_fault, "faultsByVm"), none = { 0 };
+	size_t n = vs_j_len(vms);
+
+	for (size_t i = 0; i < n; i++) {
+		struct vs_j list = vs_j_opt(vs_j_at(vms, i), "fault");
+
+		if (vs_j_len(list))
+			return vs_j_at(list, 0);
+	}
+	return none;
+}
+
+void vs_vcx_where_none(struct vs_j reply, struct vs_err *err)
+{
+	struct vs_j drs = vs_j_opt(vs_j_quiet(reply), "drsFault");
+	const char *reason = vs_j_str_or(vs_j_opt(drs, "reason"), "");
+	struct vs_j fault = first_fault(drs);
+	struct vs_err why = { 0 };
+
+	if (!vs_j_null(fault))
+		vs_vcx_fault(fault, VCX_IN_CALL, &why);
+	vs_err_set(err, VS_E_SHORTAGE, "PlaceVm recommends no host%s%s%s%s",
+		   *reason ? ": " : "", reason, *why.text ? ": " : "",
+		   why.text);
+	vs_one_line(err->text);
+	vs_strlcpy(err->fault, why.fault, sizeof(err->fault));
+}
+
 static void on_where(struct vcx_call *call, struct vs_j reply,
 		     const struct vs_err *err)
 {
@@ -82,8 +116,7 @@ static void on_where(struct vcx_call *call, struct vs_j reply,
 		return;
 	}
 	if (!err && !*host) {
-		vs_err_set(&odd, VS_E_SHORTAGE,
-			   "PlaceVm recommends no host");
+		vs_vcx_where_none(reply, &odd);
 		err = &odd;
 	}
 	if (vc->ev.where)
