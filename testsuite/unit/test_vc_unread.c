@@ -172,6 +172,59 @@ static void a_host_with_a_bad_value_is_unreadable(void **state)
 	wanted_is(inv, "host-1/2 ");
 }
 
+#define TREE(cpu) "{'key':'host','config':{'cpuAllocation':{'reservation':" cpu \
+	"},'memoryAllocation':{'reservation':200000}}}"
+
+/* Two hosts' systemResources on one page of the slow values. */
+static void tree_is(struct vs_inv *inv, const char *moid, struct vs_jdoc *page,
+		    size_t i)
+{
+	struct vs_j o = vs_j_at(vs_j_get(vs_j_root(page), "objects"), i);
+
+	vs_inv_host_system(inv, moid, vs_j_get(o, "val"));
+}
+
+static void a_host_whose_system_resources_are_odd_keeps_what_it_had(
+	void **state)
+{
+	static const char *const good = "{'objects':[{'val':" TREE("50000")
+		"},{'val':" TREE("60000") "}]}";
+	static const char *const odd = "{'objects':[{'val':" TREE("'much'")
+		"},{'val':" TREE("70000") "}]}";
+	struct vs_inv *inv = *state;
+	struct vcx_host *h1, *h2;
+	struct vs_jdoc page;
+
+	feed(inv, UPDATE(SET("f-hosts", OBJ("enter", "HostSystem", "host-1",
+			     "") "," OBJ("enter", "HostSystem", "host-2", ""))));
+	HASH_FIND_STR(inv->hosts, "host-1", h1);
+	HASH_FIND_STR(inv->hosts, "host-2", h2);
+	page = parse(good);
+	tree_is(inv, "host-1", &page, 0);
+	tree_is(inv, "host-2", &page, 1);
+	vs_jdoc_free(&page);
+	assert_int_equal(h1->capacity.sys_cpu, 50000);
+	assert_int_equal(lines, 0);
+	page = parse(odd);
+	tree_is(inv, "host-1", &page, 0);
+	tree_is(inv, "host-2", &page, 1);
+	/* Nothing else on the page suffers: its read ends well. */
+	assert_false(vs_json_failed(&page, &err));
+	vs_jdoc_free(&page);
+	assert_int_equal(h1->capacity.sys_cpu, 50000);
+	assert_int_equal(h1->capacity.sys_mem, 200000);
+	assert_int_equal(h2->capacity.sys_cpu, 70000);
+	assert_string_equal(said, "what vCenter sends of host-1 can't be read: "
+		"systemResources: objects[0].val.config.cpuAllocation."
+		"reservation: expected a whole number\n");
+	/* A page that is broken before it stays so. */
+	page = parse(odd);
+	vs_j_int(vs_j_get(vs_j_root(&page), "objects"));
+	tree_is(inv, "host-2", &page, 1);
+	assert_true(vs_json_failed(&page, &err));
+	vs_jdoc_free(&page);
+}
+
 static void a_task_of_no_readable_state_is_of_unknown_outcome(void **state)
 {
 #define TASK(id, v) OBJ("modify", "Task", id, CHANGE("info.state", v))
@@ -257,6 +310,7 @@ int main(void)
 		T(a_good_value_has_it_read_at_once),
 		T(the_other_filter_tells_no_bad_value),
 		T(a_host_with_a_bad_value_is_unreadable),
+		T(a_host_whose_system_resources_are_odd_keeps_what_it_had),
 		T(a_task_of_no_readable_state_is_of_unknown_outcome),
 		T(what_vcenter_fails_to_read_is_not_taken_for_unset),
 		T(many_are_said_in_few_lines),

@@ -265,16 +265,6 @@ void vs_vcx_capacity_ask(struct vs_vc *vc, struct json_object *props,
 	}
 }
 
-void vs_vcx_capacity_seen(struct vs_vc *vc, const char *moid,
-			  struct vs_j system_resources)
-{
-	struct vcx_host *h;
-
-	HASH_FIND_STR(vc->inv->hosts, moid, h);
-	if (h)
-		vs_capacity_system(h, system_resources);
-}
-
 void vs_vcx_capacity(struct vs_vc *vc)
 {
 	for (size_t i = 0; i < vc->nclusters; i++)

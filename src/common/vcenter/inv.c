@@ -565,6 +565,24 @@ void vs_inv_reread(struct vs_inv *inv, enum vcx_filter f, const char *moid,
 	missing_props(inv, f, moid, missing_set);
 }
 
+void vs_inv_host_system(struct vs_inv *inv, const char *moid,
+			struct vs_j system_resources)
+{
+	struct vcx_capacity known;
+	struct vcx_host *h;
+	struct vs_err err;
+
+	HASH_FIND_STR(inv->hosts, moid, h);
+	if (!h || vs_json_failed(system_resources.doc, NULL))
+		return;
+	known = h->capacity;
+	vs_capacity_system(h, system_resources);
+	if (!vs_json_failure_take(system_resources.doc, &err))
+		return;
+	h->capacity = known;
+	say_unread(inv, VCX_F_HOSTS, moid, "systemResources", err.text);
+}
+
 /* Returns false if others have to wait for the next beat. */
 static bool try_hosts(struct vs_inv *inv)
 {

@@ -158,6 +158,10 @@ int vs_inv_tasks(struct vs_inv *inv, struct vs_j set, struct vs_err *err);
 /* An object read anew: as if it had just entered. */
 void vs_inv_reread(struct vs_inv *inv, enum vcx_filter f, const char *moid,
 		   struct vs_j prop_set, struct vs_j missing_set);
+/* HostSystem.systemResources was read. A value that can't be is logged with its
+ * path and does not fail the document; what was known of that host stays. */
+void vs_inv_host_system(struct vs_inv *inv, const char *moid,
+			struct vs_j system_resources);
 /* Put some of what could not be read into the refetch list, in turn: nothing
  * promises that vCenter tells when a right is given back. */
 void vs_inv_try_barred(struct vs_inv *inv);

@@ -358,8 +358,8 @@ static void on_value(struct vcx_read *r, const char *type, const char *moid,
 	} else if (!strcmp(type, "ClusterComputeResource")) {
 		one_cluster(vc, moid, props);
 	} else if (!strcmp(type, "HostSystem")) {
-		vs_vcx_capacity_seen(vc, moid,
-				     vs_vcx_prop(props, "systemResources"));
+		vs_inv_host_system(vc->inv, moid,
+				   vs_vcx_prop(props, "systemResources"));
 	} else {
 		one_network(vc, moid);
 	}
