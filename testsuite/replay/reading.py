@@ -19,6 +19,7 @@ PASSTHROUGH_KINDS = {
     "VirtualPCIPassthroughDvxBackingInfo": ("dvx", "deviceClass"),
     "VirtualPCIPassthroughVmiopBackingInfo": ("vgpu", "vgpu")}
 # Broadcom KB 315655: the newest virtual hardware of an ESXi release.
+UPDATE_2_OF_67 = 13006603    # it calls itself 6.7.0, and has vmx-15
 NEWEST_HARDWARE = {"6.5": 13, "6.7.0": 14, "7.0.0": 17, "7.0.1": 18, "7.0.2": 19,
                    "7.0.3": 19, "8.0.0": 20, "8.0.1": 20, "8.0.2": 21, "8.0.3": 21,
                    "9.0.0": 22}
@@ -237,6 +238,13 @@ def bounds(host, allocation, most):
     return max(left, 0) * 97 // 100, max(left, 1)
 
 
+def newest_hardware(host, version):
+    if version == "6.7.0" and int(host.text("config/product/build") or 0) >= \
+            UPDATE_2_OF_67:
+        return 15
+    return NEWEST_HARDWARE.get(version, 0)
+
+
 def size(host):
     memory = int(host.text("hardware/memorySize", "0")) // MB
     cpu = host.value("hardware/cpuInfo")
@@ -244,7 +252,7 @@ def size(host):
     return {"cores": number(cpu, "numCpuCores"),
             "core_mhz": number(cpu, "hz") // 1000000,
             "numa_nodes": number(host.value("hardware/numaInfo"), "numNodes"),
-            "max_hw": NEWEST_HARDWARE.get(version, 0),
+            "max_hw": newest_hardware(host, version),
             **{field: bounds(host, allocation, most) for field, allocation, most in (
                 ("memory_mb", "memoryAllocation", memory),
                 ("cpu_mhz", "cpuAllocation", number(cpu, "numCpuCores") *

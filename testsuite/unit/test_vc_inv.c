@@ -466,6 +466,34 @@ static void what_is_no_update_set_is_refused_with_its_path(void **state)
 	assert_int_equal(feed(*state, "7"), -1);
 }
 
+/* Update 2 of 6.7 has vmx-15 and calls itself 6.7.0, as what was before it. */
+static void the_newest_hardware_of_a_host_goes_by_version_and_build(void **state)
+{
+	static const struct { const char *product; int hw; } of[] = {
+		{ "{'version':'6.7.0','build':'8169922'}", 14 },
+		{ "{'version':'6.7.0','build':'13006602'}", 14 },
+		{ "{'version':'6.7.0','build':'13006603'}", 15 },
+		{ "{'version':'6.7.0','build':'17700523'}", 15 },
+		{ "{'version':'6.7.0'}", 14 },
+		{ "{'version':'6.7.0','build':'custom'}", 14 },
+		{ "{'version':'6.5.0','build':'18678235'}", 13 },
+		{ "{'version':'7.0.1','build':'16850804'}", 18 },
+		{ "{'version':'8.0.3','build':'24022510'}", 21 },
+		{ "{'version':'6.0.0','build':'99999999'}", 0 },
+	};
+
+	for (size_t i = 0; i < VS_COUNT(of); i++) {
+		VS_FREE char *set = vs_asprintf(UPDATE(SET("f-hosts",
+			OBJ("enter", "HostSystem", "host-1",
+			    CHANGE("config.product", "%s")))), of[i].product);
+		VS_FREE char *want = vs_asprintf(" 0x0 0MB hw%d;", of[i].hw);
+
+		assert_int_equal(feed(*state, set), 0);
+		if (!strstr(out, want))
+			fail_msg("%s: %s", of[i].product, out);
+	}
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -493,6 +521,7 @@ int main(void)
 		T(what_a_host_has_by_name_is_told),
 		T(tasks_come_after_the_inventory),
 		T(what_is_no_update_set_is_refused_with_its_path),
+		T(the_newest_hardware_of_a_host_goes_by_version_and_build),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -195,12 +195,14 @@ static void set_numas(struct vcx_host *h, struct vs_j info)
 }
 
 /* The newest virtual hardware of an ESXi release (Broadcom KB 315655). */
-static int max_hw(const char *version)
+static int max_hw(const char *version, long build)
 {
-	static const struct { int major, minor, patch, hw; } t[] = {
-		{ 9, 0, 0, 22 }, { 8, 0, 2, 21 }, { 8, 0, 0, 20 },
-		{ 7, 0, 2, 19 }, { 7, 0, 1, 18 }, { 7, 0, 0, 17 },
-		{ 6, 7, 2, 15 }, { 6, 7, 0, 14 }, { 6, 5, 0, 13 },
+	static const struct { int major, minor, patch, hw; long build; } t[] = {
+		{ 9, 0, 0, 22, 0 }, { 8, 0, 2, 21, 0 }, { 8, 0, 0, 20, 0 },
+		{ 7, 0, 2, 19, 0 }, { 7, 0, 1, 18, 0 }, { 7, 0, 0, 17, 0 },
+		/* Update 2 and later of 6.7 call themselves 6.7.0. */
+		{ 6, 7, 0, 15, 13006603 },
+		{ 6, 7, 0, 14, 0 }, { 6, 5, 0, 13, 0 },
 	};
 	int v[3] = { 0 };
 
@@ -209,7 +211,7 @@ static int max_hw(const char *version)
 	for (size_t i = 0; i < VS_COUNT(t); i++) {
 		if (v[0] != t[i].major ? v[0] > t[i].major :
 		    v[1] != t[i].minor ? v[1] > t[i].minor :
-		    v[2] >= t[i].patch)
+		    v[2] >= t[i].patch && build >= t[i].build)
 			return t[i].hw;
 	}
 	return 0;
@@ -256,7 +258,9 @@ static unsigned int set_hardware(struct vcx_host *h, const char *path,
 	if (!strcmp(path, "hardware.memorySize"))
 		vs_capacity_size(h, vs_j_int_or(val, 0) >> 20, h->cores);
 	else if (!strcmp(path, "config.product")) {
-		h->max_hw = max_hw(vs_j_str_or(vs_j_opt(val, "version"), ""));
+		h->max_hw = max_hw(vs_j_str_or(vs_j_opt(val, "version"), ""),
+			strtol(vs_j_str_or(vs_j_opt(val, "build"), ""), NULL,
+			       10));
 		return VS_VC_HOST_HW | vs_inv_host_fact(h, path, val);
 	} else
 		return 0;
