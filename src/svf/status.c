@@ -2,6 +2,7 @@
 /* svf status: is vCenter there, and how much is under way. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <stdlib.h>
 
 #include "svf.h"
@@ -82,6 +83,17 @@ static void paces(struct vs_j list)
 	}
 }
 
+/* How a new VM gets its VFs and devices. */
+static void devices(const char *by)
+{
+	if (!strcmp(by, "clone"))
+		line("devices of a new VM",
+		     "in the clone: 2 calls to vCenter (clone, power-on)");
+	else if (!strcmp(by, "reconfigure"))
+		line("devices of a new VM",
+		     "after the clone: 3 calls to vCenter (clone, reconfigure, power-on), because it refused devices in a clone");
+}
+
 /* "41 as ours, 3 moved, 1 refused, 0 not answered" */
 static void drs(struct vs_j answers)
 {
@@ -124,6 +136,7 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 			printf("%-29s %" PRId64 "\n", numbers[i].label,
 			       vs_j_int(j));
 	}
+	devices(vs_j_str_or(vs_j_opt(top, "devices_by"), ""));
 	times(top, "select_calls", "our part of Slurm's decisions");
 	times(top, "slurm_locks", "Slurm's locks held by us");
 	paces(vs_j_opt(top, "pace"));
@@ -152,6 +165,8 @@ const struct svf_verb svf_status = {
 "VMs are ahead of jobs now, how many were made so far, and of those how many a\n"
 "job has used and how many were removed without one. With Placement=drs what\n"
 "DRS answered. With MetricsPort= where metrics are served, or why they are not.\n"
+"The devices of a new VM are added by its clone, or, where this vCenter refused\n"
+"devices in a clone, by a reconfiguration after it.\n"
 "Refused client events are events that the client of vCenter has no rule for in\n"
 "its state. Each is a bug of slurm-vsphere, and slurmctld's log names it.\n",
 };

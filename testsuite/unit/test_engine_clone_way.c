@@ -106,6 +106,82 @@ static void calls_for_a_vm_are_two_or_three(void **st)
 	assert_int_equal(calls() - was, 3);
 }
 
+static struct vs_jdoc parsed(struct json_object *report_take)
+{
+	VS_FREE char *text = vs_jb_text_free(report_take);
+	struct vs_err err = { 0 };
+	struct vs_jdoc doc;
+
+	if (vs_jdoc_parse(&doc, text, strlen(text), &err))
+		fail_msg("%s", err.text);
+	return doc;
+}
+
+static bool is_operator(void *ctx, uint32_t uid)
+{
+	(void)ctx;
+	(void)uid;
+	return false;
+}
+
+/* What svf plan says of one node that has no VM, and svf status of all. */
+static void plan_is(const char *node, const char *steps, int calls,
+		    int seconds, const char *devices_by)
+{
+	static const struct vs_port port = { .sees_nodes = sees_nodes,
+					     .is_operator = is_operator };
+	const struct vs_port *was = vs_core.port;
+	struct vs_err err = { 0 };
+	struct vs_jdoc doc;
+	struct vs_j row, list;
+	char got[128] = "";
+
+	vs_core.port = &port;
+	all_nodes = true;
+	doc = parsed(vs_core_plan(node, 1001, &err));
+	row = vs_j_at(vs_j_get(vs_j_root(&doc), "nodes"), 0);
+	list = vs_j_get(row, "steps");
+	for (size_t i = 0; i < vs_j_len(list); i++) {
+		size_t n = strlen(got);
+
+		snprintf(got + n, sizeof(got) - n, "%s ",
+			 vs_j_str(vs_j_at(list, i)));
+	}
+	assert_string_equal(got, steps);
+	assert_int_equal(vs_j_int(vs_j_get(row, "calls")), calls);
+	assert_int_equal(vs_j_int(vs_j_get(vs_j_root(&doc), "calls")), calls);
+	assert_int_equal(vs_j_int(vs_j_get(row, "seconds")), seconds);
+	vs_jdoc_free(&doc);
+	doc = parsed(vs_core_report("status", 0, 1001, &err));
+	assert_string_equal(vs_j_str(vs_j_get(vs_j_root(&doc), "devices_by")),
+			    devices_by);
+	vs_jdoc_free(&doc);
+	vs_core.port = was;
+}
+
+static void plan_and_status_know_both_ways(void **st)
+{
+	const struct vs_profile *p;
+
+	(void)st;
+	world_of(4);
+	while (vs_core.paces) {		/* of other tests */
+		struct vs_pace *t = vs_core.paces;
+
+		HASH_DEL(vs_core.paces, t);
+		free(t);
+	}
+	p = vs_core.nodes[0].profile;
+	vs_pace_note(&vs_core, p, VS_OP_CLONE, 8000);
+	vs_pace_note(&vs_core, p, VS_OP_RECONFIGURE, 2000);
+	vs_pace_note(&vs_core, p, VS_OP_POWER_ON, 4000);
+	vs_pace_note(&vs_core, p, VS_PACE_BOOT, 20000);
+	plan_is("vm2", "clone power-on ", 2, 8 + 4 + 20, "clone");
+	vs_core.clones.way.refuses = vs_core.clones.way.now;
+	plan_is("vm2", "clone reconfigure power-on ", 3, 8 + 2 + 4 + 20,
+		"reconfigure");
+}
+
 /* As after a restart of slurmctld: the hints file is all that is left. */
 static void restarted(const char *about)
 {
@@ -250,6 +326,7 @@ int main(void)
 		T(a_refused_clone_is_made_without_devices),
 		T(calls_for_a_vm_are_two_or_three),
 		T(it_is_remembered_until_vcenter_has_another_build),
+		T(plan_and_status_know_both_ways),
 		T(a_spec_that_is_wrong_anyway_is_not_taken_for_it),
 		T(a_clone_that_fails_without_devices_too_fails),
 		T(clones_that_were_under_way_are_made_again_too),

@@ -347,6 +347,9 @@ static void report_status(struct vs_core *c, struct json_object *top,
 		vs_jb_int(top, "suspended", (int64_t)vs_suspends_count(c));
 	report_starts(c, top);
 	vs_jb_int(top, "clones_hour", vs_clones_hour(c));
+	if (c->clones.way.now.uuid[0])
+		vs_jb_str(top, "devices_by", vs_clone_way_plain(c) ?
+			  "reconfigure" : "clone");
 	if (c->conf->clones_max)
 		vs_jb_int(top, "clones_max", c->conf->clones_max);
 	if (c->conf->prefetch || c->plans.made)
