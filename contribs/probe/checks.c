@@ -13,6 +13,7 @@
 #include "vcenter/spec.h"
 
 #define CHECK_MS 60000
+#define TASK_FAILED (-2)	/* with a fault, which is told */
 #define OTHER_MAC "00:50:56:3f:ff:fe"	/* manual; no VM of the probe has it */
 
 enum checker { PROVISION, COMPATIBLE };
@@ -89,7 +90,7 @@ static bool task_end(struct probe *p, struct reply *r, const char *task)
 	}
 }
 
-/* What a finished check found: how many errors, or -1 with a's words. */
+/* What a finished check found: how many errors, or TASK_FAILED. */
 static int found_of(struct answer *a, const char *what, struct vs_j info)
 {
 	struct vs_j error = vs_j_opt(info, "error");
@@ -98,7 +99,7 @@ static int found_of(struct answer *a, const char *what, struct vs_j info)
 
 	if (!vs_j_null(error)) {
 		saw_fault(a, what, error);
-		return -1;
+		return TASK_FAILED;
 	}
 	for (size_t i = 0; i < vs_j_len(list); i++) {
 		struct vs_j bad = vs_j_opt(vs_j_at(list, i), "error");
@@ -114,7 +115,8 @@ static int found_of(struct answer *a, const char *what, struct vs_j info)
 	return n;
 }
 
-/* How many objections there are; -1 (and a's words): there is no answer. */
+/* How many objections there are; TASK_FAILED; or -1: there is no answer, a's words
+ * say why. */
 static int check(struct probe *p, struct answer *a, const char *what,
 		 enum checker c, const char *method,
 		 struct json_object *body_take)
@@ -226,9 +228,10 @@ static void q_checkpower(struct probe *p, struct answer *a)
 
 	vs_jb_ref(o, "vm", "VirtualMachine", p->source);
 	vs_jb_ref(o, "host", "HostSystem", m.host);
-	/* The template is the only VM that is there: what it says is noted. */
-	check(p, a, "a power-on of the template", COMPATIBLE,
-	      "CheckPowerOn_Task", o);
+	/* The template is the only VM that is there: any fault will do. */
+	if (check(p, a, "a power-on of the template", COMPATIBLE,
+		  "CheckPowerOn_Task", o) != -1)
+		judge(a, true);
 }
 
 /* ---- the template's own NIC ---------------------------------------------- */
@@ -412,7 +415,7 @@ static void q_standard(struct probe *p, struct answer *a)
 	struct vs_vc_card_spec card = { .network = moid };
 
 	if (!moid || !name) {
-		saw(a, "the host has no standard network");
+		saw(a, "the host has no standard network, so there is none to ask about: name another host's cluster, or add a port group to a standard switch");
 		return;
 	}
 	alias_add(p, name, "network");
@@ -482,7 +485,7 @@ static void q_linked(struct probe *p, struct answer *a)
 						"currentSnapshot"), NULL));
 	reply_free(&r);
 	if (!snapshot || !*snapshot) {
-		saw(a, "the template has no snapshot");
+		saw(a, "the template has no snapshot, and a linked clone needs one: name a template that has (--template)");
 		return;
 	}
 	m.snapshot = snapshot;
@@ -499,6 +502,7 @@ static void q_instant(struct probe *p, struct answer *a)
 		.mgmt_mac = OTHER_MAC };
 	struct json_object *nic, *body;
 	struct reply r;
+	int n;
 
 	nic = vs_jb_copy(first_nic(p, &r));
 	reply_free(&r);
@@ -506,8 +510,10 @@ static void q_instant(struct probe *p, struct answer *a)
 	vs_jb_free(nic);
 	vs_jb_ref(body, "vm", "VirtualMachine", p->source);
 	/* The template is off: an objection to that is certain. */
-	check(p, a, "an instant clone that edits a card", PROVISION,
-	      "CheckInstantClone_Task", body);
+	n = check(p, a, "an instant clone that edits a card", PROVISION,
+		  "CheckInstantClone_Task", body);
+	if (n != -1)
+		judge(a, n != 0);
 }
 
 /* ---- devices of other kinds ---------------------------------------------- */
@@ -588,7 +594,7 @@ const struct question check_questions[] = {
 	{ "checkconfig", READ, "Would it take our configuration with a card, on a host with a free VF?",
 	  NULL, "CheckVmConfig_Task has no objection", q_checkconfig },
 	{ "checkpower", READ, "What does CheckPowerOn_Task say of the template?",
-	  NULL, "nothing is relied on: the form of its answer is of interest",
+	  NULL, "a fault, flat or nested, or no objection: each can be read",
 	  q_checkpower },
 	{ "portkey", READ, "Does the template's NIC name a distributed port, and may a clone name it too?",
 	  NULL, "it may not: switch and port group are all that is sent",
@@ -607,7 +613,7 @@ const struct question check_questions[] = {
 	{ "linked", READ, "Would it make a linked clone with a card from the template's snapshot?",
 	  NULL, "it would", q_linked },
 	{ "instant", READ, "What does CheckInstantClone_Task say to a spec that edits a card?",
-	  NULL, "nothing is relied on: the form of its answer is of interest",
+	  NULL, "an objection, for the template is off, flat or nested",
 	  q_instant },
 	{ "backings", READ, "Would it take PVRDMA, dynamic DirectPath, DVX and vGPU devices as we write them?",
 	  NULL, "those that the host offers", q_backings },

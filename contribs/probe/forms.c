@@ -154,6 +154,10 @@ static void see_missing(struct answer *a, const char *what, struct vs_j reply)
 	struct vs_j o = vs_j_at(vs_j_opt(reply, "objects"), 0);
 	struct vs_j missing = vs_j_opt(o, "missingSet");
 
+	if (vs_j_null(o)) {
+		saw(a, "%s isn't shown", what);
+		return;
+	}
 	if (!vs_j_len(missing)) {
 		saw(a, "%s can be read", what);
 		return;
@@ -191,6 +195,8 @@ void q_faultform(struct probe *p, struct answer *a)
 	for (size_t i = 0; !r.err.code && i < VS_COUNT(beyond); i++)
 		if (!vs_j_null(vs_j_opt(vs_j_root(&r.doc), beyond[i].member)))
 			read_beyond(p, a, vs_j_root(&r.doc), i);
+	if (a->verdict == UNKNOWN)
+		saw(a, "no fault in data was seen: ask again by an account that may not read all of these, or while a failed task is among the recent ones");
 	reply_free(&r);
 }
 

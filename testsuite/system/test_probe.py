@@ -111,18 +111,27 @@ CHANGE = {"clone", "result", "suspend", "duplicate", "uuid", "cancel", "guestinf
           "parallel", "automatic", "order", "host", "shortage"}
 
 
-# What the simulator has nothing to say to.
-SILENT = dict.fromkeys(("faultform", "checkpower", "standard", "linked",
-                        "instant"), "unknown")
+def all_there_is(w, c):
+    """What the questions ask about: a snapshot, a standard network."""
+    a_snapshot(w, c)
+    w["datacenters"][0]["networks"] += [{"name": "Standard/1"}]
+
+
+def a_task_fails(p):
+    p.sim.fault(on="task", method="CloneVM_Task", count=1,
+                fault={"_typeName": "InvalidArgument",
+                       "invalidProperty": "spec.config"})
+    assert p.run("--only", "clone").returncode == 0
 
 
 def test_every_question_is_answered_and_all_is_cleaned_up(probe):
-    p = probe()
+    p = probe(all_there_is)
+    a_task_fails(p)
     got = p.answers()
     assert set(got) == READ | CHANGE
     # No IB port and fewer VMs than a page has: nothing can be said.
     assert {k: v["agrees"] for k, v in got.items() if v["agrees"] != "yes"} \
-        == {"ports": "unknown", "pages": "unknown", "rights": "no", **SILENT}
+        == {"ports": "unknown", "pages": "unknown", "rights": "no"}
     assert "too many at the root: " in got["rights"]["seen"]
     assert all(a["seen"] != "nothing" for a in got.values())
     p.is_clean()
@@ -330,6 +339,8 @@ def flat_or_nested(seen, fault):
                     "a list in a DynamicProperty: boxed"]),
     ("emptypost", ["without Content-Type: HTTP 200",
                    "with Content-Type: HTTP 200"]),
+    ("checkpower", ["a power-on of the template: NotSupported ("]),
+    ("instant", ["an instant clone that edits a card: InvalidArgument ("]),
     ("truncated", ["the first set is truncated, the second is not"]),
     ("session", ["NotAuthenticated", "the client logged in again"]),
 ])
@@ -393,12 +404,41 @@ def test_a_linked_clone_is_asked_where_there_is_a_snapshot(probe):
     assert a["agrees"] == "yes" and "no objection" in a["seen"], a
 
 
+def reader(w, c):
+    """The account may read everything, customization's specifications apart."""
+    w["permissions"] = [{"user": "slurm@vsphere.local", "role": "ReadOnly"}]
+
+
+@pytest.mark.parametrize("form", ["flat", "nested"])
+def test_the_form_of_a_property_that_may_not_be_read_is_told(probe, form):
+    def change(w, c):
+        reader(w, c)
+        w["faults"] = form
+    a = probe(change).answers("--read-only", "--only", "faultform")["faultform"]
+    assert f"CustomizationSpecManager: NoPermission ({form})" in a["seen"], a
+    assert a["agrees"] == "yes"
+
+
+def test_a_card_on_a_standard_network_goes_by_its_name(probe):
+    p = probe(all_there_is)
+    a = p.answers("--read-only", "--only", "standard")["standard"]
+    assert a["agrees"] == "yes" and \
+        a["seen"].count("card there: no objection") == 2, a
+    assert "Standard/1" not in p.said
+
+
+@pytest.mark.parametrize("question, why", [
+    ("faultform", "ask again by an account that may not read"),
+    ("standard", "the host has no standard network, so there is none to ask"),
+    ("linked", "the template has no snapshot, and a linked clone needs one")])
+def test_what_leaves_a_question_open_is_told(probe, question, why):
+    a = probe().answers("--read-only", "--only", question)[question]
+    assert a["agrees"] == "unknown" and why in a["seen"], a
+
+
 def test_the_forms_of_recent_tasks_are_told(probe):
     p = probe()
-    p.sim.fault(on="task", method="CloneVM_Task", count=1,
-                fault={"_typeName": "InvalidArgument",
-                       "invalidProperty": "spec.config"})
-    assert p.run("--only", "clone").returncode == 0
+    a_task_fails(p)
     assert p.run("--only", "clone").returncode == 0
     a = p.answers("--read-only", "--only", "faultform")["faultform"]
     assert flat_or_nested(a["seen"], "a task's error: InvalidArgument"), a
@@ -583,7 +623,8 @@ SYSTEM = {"fault": {"_typeName": "SystemError", "reason": "x"}}
 
 @pytest.mark.parametrize("stage, trouble, why", [
     ("TLS", wrong_ca, "certificate"),
-    ("hello", answer("hello", drop="before"), "hello"),
+    ("hello", answer("hello", drop="before"),
+     "POST /api/vcenter/system?action=hello: Empty reply from server"),
     ("versions", None, "older than vCenter 8.0 Update 1"),
     ("ServiceContent", answer("content", http=503), "HTTP 503"),
     ("Login", wrong_password, "InvalidLogin"),

@@ -111,6 +111,9 @@ func (w *world) singletons() {
 	sm := &mo.SessionManager{}
 	sm.Self = *c.SessionManager
 	w.addScoped(sm.Self, sm)
+	cm := &mo.CustomizationSpecManager{}
+	cm.Self = *c.CustomizationSpecManager
+	w.addScoped(cm.Self, cm)
 }
 
 // beforeRead fills what is computed when asked for: recentTask.

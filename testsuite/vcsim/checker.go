@@ -112,3 +112,25 @@ func checkPowerOn(c *call) (any, error) {
 		return err
 	})
 }
+
+// checkInstantClone is asked of a source that is off, too: that is one of its answers.
+func checkInstantClone(c *call) (any, error) {
+	req := c.req.(*types.CheckInstantClone_Task)
+	src, err := c.vmOf(req.Vm)
+	if err != nil {
+		return nil, err
+	}
+	return c.check("CheckInstantClone_Task", src, nil, func() error {
+		if src.m.Config.Template {
+			return invalidArgument("vm")
+		}
+		if !src.on() {
+			return powerState(types.VirtualMachinePowerStatePoweredOn, src.m.Runtime.PowerState)
+		}
+		if err := checkInstant(&req.Spec); err != nil {
+			return err
+		}
+		_, _, err := c.instantWhere(src, &req.Spec.Location)
+		return err
+	})
+}

@@ -86,6 +86,30 @@ func TestACheckedConfigurationIsRefusedForItsDevice(t *testing.T) {
 	}
 }
 
+func TestACheckedInstantCloneSaysWhatItsSourceIs(t *testing.T) {
+	c := start(t, nil).login()
+	before := len(c.s.w.vms)
+	spec := obj{"_typeName": "VirtualMachineInstantCloneSpec", "name": "n1", "location": obj{"_typeName": "VirtualMachineRelocateSpec",
+		"folder": c.find("DC0/vm/slurm"), "pool": c.find("DC0/host/HPC1/Resources/slurm")}}
+	ask := func(vm obj, want string) {
+		t.Helper()
+		f := c.checked(provisioning, "CheckInstantClone_Task", obj{"vm": vm, "spec": spec})
+		if strings.Join(f, " ") != want {
+			t.Fatal(f)
+		}
+	}
+	ask(c.find("DC0/vm/rhel9-ofed"), "InvalidArgument")
+	vm := c.ok(c.cloneTask("off", "esx01", obj{})).(obj)
+	ask(vm, "InvalidPowerState")
+	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
+	ask(vm, "")
+	spec["location"].(obj)["host"] = c.find("DC0/host/HPC1/esx01")
+	ask(vm, "InvalidArgument")
+	if n := len(c.s.w.vms); n != before+1 || c.s.w.count.calls["InstantClone_Task"] != 0 {
+		t.Fatal(n)
+	}
+}
+
 func TestAVCenterWithoutCheckers(t *testing.T) {
 	no := false
 	c := start(t, func(inv *inventory) { inv.About.Checkers = &no }).login()

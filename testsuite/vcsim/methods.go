@@ -75,6 +75,7 @@ func init() {
 		"QueryConfigTarget":            {types: on("EnvironmentBrowser"), run: queryConfigTarget, nullable: true},
 		"CheckClone_Task":              {types: on("VirtualMachineProvisioningChecker"), run: checkClone},
 		"CheckVmConfig_Task":           {types: on("VirtualMachineCompatibilityChecker"), run: checkVMConfig},
+		"CheckInstantClone_Task":       {types: on("VirtualMachineProvisioningChecker"), run: checkInstantClone},
 		"CheckPowerOn_Task":            {types: on("VirtualMachineCompatibilityChecker"), run: checkPowerOn},
 	}
 	markSingletons()

@@ -30,6 +30,7 @@ type perm struct {
 
 const (
 	readPriv = "System.Read"
+	specPriv = "VirtualMachine.Provisioning.ReadCustSpecs"
 	viewPriv = "System.View"
 )
 
@@ -179,12 +180,22 @@ func (w *world) sees(s *session, o *object) bool {
 }
 
 // reads: config and hardware take System.Read, all else that is asked for here
-// System.View (the API reference's "Required Privileges" of each property).
+// System.View (the API reference's "Required Privileges" of each property), but of
+// the specifications of customization.
 func (w *world) reads(s *session, o *object, top string) bool {
-	if s == nil || o.entity() == nil || top != "config" && top != "hardware" {
-		return true
+	priv := readsBy(o, top)
+	return s == nil || priv == "" || w.has(s.login, o, priv)
+}
+
+// readsBy is the privilege that a property takes; "" is System.View.
+func readsBy(o *object, top string) string {
+	switch {
+	case o.ref.Type == "CustomizationSpecManager":
+		return specPriv
+	case o.entity() != nil && (top == "config" || top == "hardware"):
+		return readPriv
 	}
-	return w.has(s.login, o, readPriv)
+	return ""
 }
 
 // filtered leaves out what a session can't see, where the switch says so.

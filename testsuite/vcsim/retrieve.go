@@ -6,6 +6,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"container/list"
 	"fmt"
 	"strconv"
@@ -148,9 +149,9 @@ func writeObjects(b *bytes.Buffer, items []readItem) {
 // deniedPaths is the missingSet of what may not be read of an object.
 func deniedPaths(o *object, paths []*propPath) []byte {
 	var b bytes.Buffer
-	f := asFault(deny([]need{{o, readPriv}}))
-	text := encodeAny(localized(f.fault, f.text))
 	for i, p := range paths {
+		f := asFault(deny([]need{{o, cmp.Or(readsBy(o, p.top()), readPriv)}}))
+		text := encodeAny(localized(f.fault, f.text))
 		b.WriteString([]string{`,"missingSet":[`, ","}[min(i, 1)])
 		fmt.Fprintf(&b, `{"_typeName":"MissingProperty","path":%s,"fault":%s}`, quote(p.text), text)
 	}

@@ -294,7 +294,8 @@ func init() {
 		mo.TaskManager{}, mo.ContainerView{}, mo.ListView{}, mo.ManagedObjectView{}, mo.PropertyCollector{}, mo.PropertyFilter{},
 		mo.ServiceInstance{}, mo.SessionManager{}, mo.ViewManager{}, mo.SearchIndex{}, mo.EnvironmentBrowser{},
 		mo.ManagedEntity{}, mo.ExtensibleManagedObject{}, mo.HostPciPassthruSystem{}, mo.VirtualApp{}, mo.StoragePod{},
-		mo.OpaqueNetwork{}, mo.EventManager{}, mo.AlarmManager{}, mo.AuthorizationManager{}, mo.VirtualMachineSnapshot{}} {
+		mo.OpaqueNetwork{}, mo.EventManager{}, mo.AlarmManager{}, mo.AuthorizationManager{}, mo.VirtualMachineSnapshot{},
+		mo.CustomizationSpecManager{}} {
 		t := reflect.TypeOf(p)
 		kinds[t.Name()] = t
 	}
