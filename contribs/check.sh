@@ -14,7 +14,8 @@
 # with TSan; `fuzz` every fuzz target for --seconds N (60; the normal run replays
 # what they found). chaos takes --seconds (120), --seed and --with, a sanitizer.
 # `replay` has recordings of vCenters read by the product and by another reader, and
-# compares: made-up ones, and with --recordings DIR those below DIR (govc object.save).
+# compares: made-up ones, and with --recordings DIR those that are DIR or below it, of
+# `govc object.save` or `svf-probe --record`.
 # `matrix` is unit, system and chaos against the daemons of each Slurm release in
 # contribs/releases, in chroots (an hour and a half; --release 24.11: that one alone;
 # --slurm-source DIR: for DIR's release not the distribution's, but one built from it).
@@ -484,7 +485,7 @@ while [ $# -gt 0 ]; do
 		crash_options+=("$1")
 		suite_options+=("$1") ;;
 	--recordings)
-		[ -n "$(recordings "${2:-}")" ] || die "--recordings needs a directory with what govc object.save wrote"
+		[ -n "$(recordings "${2:-}")" ] || die "--recordings needs a directory with what govc object.save or svf-probe --record wrote"
 		recordings_given=$(cd "$2" && pwd)
 		shift ;;
 	*) words+=("$1") ;;
@@ -495,7 +496,7 @@ for a in "${words[@]:-all}"; do
 	case $a in
 	all) parts+=(unit guest contribs vcsim replay system crash chaos lint) ;;
 	unit | guest | contribs | vcsim | replay | system | crash | chaos | fuzz | lint | sanitize | matrix | packages | slurm-testsuite | coverage | mutation) parts+=("$a") ;;
-	-h | --help) sed -n '4,31s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	-h | --help) sed -n '4,32s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*) die "unknown part '$a': unit, guest, contribs, vcsim, replay, system, crash, chaos, fuzz, lint, sanitize, matrix, packages, slurm-testsuite, coverage, mutation or all is expected" ;;
 	esac
 done

@@ -1,11 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# check.sh's replay: recordings of vCenters (`govc object.save`) go through the decoder
-# and the inventory, and slurmctld runs at each recorded site. An independent reader
-# says what must come out. The tree has a generator of two made-up recordings
-# (testsuite/replay/sample.py). --recordings DIR adds real ones, which are no part of
-# the tree. Sourced after lib.sh and lanes.sh by a script with tally(), run_pytest(),
+# check.sh's replay: recordings of vCenters go through the decoder, the inventory, the
+# account's rights and the specs of clones. An independent reader says what must come
+# out. A recording is a directory that `govc object.save` or `svf-probe --record` wrote.
+# slurmctld runs at each site that govc recorded; svf-probe does not record whole sites.
+# The tree has a generator of two made-up recordings (testsuite/replay/sample.py), and
+# test_probe_recording.py has svf-probe record the simulator. --recordings DIR adds real
+# ones, which are no part of the tree. Sourced after lib.sh and lanes.sh by a script with tally(), run_pytest(),
 # readable_root() and results.
 #
 # Rules: a recording that was asked for is replayed or fails the part; nothing is
@@ -18,9 +20,23 @@ VS_PACKAGES_REPLAY=(python3-pyvmomi)
 recordings() {
 	local d
 	for d in "$1" "$1"/*/; do
-		if compgen -G "${d%/}/[0-9]*-ServiceInstance-*.xml" >/dev/null; then
+		if is_served "${d%/}" || [ -f "${d%/}/index.jsonl" ]; then
 			printf '%s\n' "${d%/}"
 		fi
+	done
+}
+
+# Can the simulator serve it? A recording of govc holds all objects, one of svf-probe
+# only the answers to what the client asked.
+is_served() { # DIRECTORY
+	compgen -G "$1/[0-9]*-ServiceInstance-*.xml" >/dev/null
+}
+
+# Those of the directories that the simulator can serve, a line each.
+served() { # DIRECTORY...
+	local d
+	for d; do
+		if is_served "$d"; then printf '%s\n' "$d"; fi
 	done
 }
 
@@ -51,7 +67,7 @@ part_replay() {
 	list+=("${given[@]}")
 	replay_decoded "${list[@]}"
 	# With slurmctld, against a simulator that has loaded the recording.
-	VS_RECORDINGS=$(printf '%s\n' "${list[@]}")
+	VS_RECORDINGS=$(served "${list[@]}")
 	export VS_RECORDINGS
 	readable_root
 	run_pytest replay

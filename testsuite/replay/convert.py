@@ -252,6 +252,8 @@ def documents(directory, paths):
     vms = list(objects(directory, "VirtualMachine"))
     half = PAGE // 2  # each VM is in two filters
     pages = [vms[i:i + half] for i in range(0, len(vms), half)]
+    yield {"filters": {"hosts": "f-hosts", "vms": "f-vms", "ours": "f-ours",
+                       "tasks": "f-tasks"}}
     yield update_set(1, bool(pages), [("f-hosts", hosts)])
     for n, page in enumerate(pages):
         yield update_set(n + 2, n + 1 < len(pages), [
@@ -263,6 +265,8 @@ def documents(directory, paths):
         if "configurationEx" in c.properties:
             yield {"cluster": c.moid, "conf": c.properties["configurationEx"]}
     yield from capacities(directory)
+    yield from contents(directory)
+    yield from rights(directory)
 
 
 def capacities(directory):
@@ -274,6 +278,68 @@ def capacities(directory):
         s = c.properties["summary"]
         yield {"effective": c.moid, "mem_mb": s["effectiveMemory"],
                "cpu_mhz": s["effectiveCpu"], "hosts": s["numEffectiveHosts"]}
+
+
+def contents(directory):
+    for s in objects(directory, "ServiceInstance"):
+        yield {"content": s.properties["content"]}
+
+
+def references_of(directory, *kinds):
+    return [o.ref for kind in kinds for o in objects(directory, kind)]
+
+
+def site(directory):
+    """What an account is judged by: all of the site."""
+    datacenter = next(objects(directory, "Datacenter"))
+    content = next(objects(directory, "ServiceInstance")).properties["content"]
+    networks = references_of(directory, "Network", "OpaqueNetwork",
+                             "DistributedVirtualPortgroup")
+    known = {n["value"] for n in networks}
+    return {"root": content["rootFolder"]["value"], "datacenter": datacenter.moid,
+            "folder": datacenter.properties["vmFolder"]["value"],
+            "pools": references_of(directory, "ResourcePool"),
+            "stores": references_of(directory, "Datastore"), "networks": networks,
+            "templates": [
+                {"moid": v.moid,
+                 "networks": [n for n in v.properties["network"]["_value"]
+                              if n["value"] in known]}
+                for v in objects(directory, "VirtualMachine")
+                if v.properties.get("config", {}).get("template")]}
+
+
+def rights(directory):
+    """No recording of govc holds an answer to HasUserPrivilegeOnEntities. It is
+    made as vCenter would: by the object's effectiveRole and the roles."""
+    roles, answer = {}, []
+    for manager in objects(directory, "AuthorizationManager"):
+        for r in manager.properties["roleList"]["_value"]:
+            roles[r["roleId"]] = set(r.get("privilege", []))
+    if not roles:
+        return
+    everything = sorted(set().union(*roles.values()))
+    folders = []
+    for file in sorted(pathlib.Path(directory).glob("[0-9]*.xml")):
+        o = Recorded(file)
+        has = set().union(*(roles[r] for r in o.properties.get(
+            "effectiveRole", {}).get("_value", [])))
+        answer.append({"_typeName": "EntityPrivilege", "entity": o.ref,
+                       "privAvailability": [
+                           {"_typeName": "PrivilegeAvailability", "privId": p,
+                            "isGranted": p in has} for p in everything]})
+        if o.kind == "Folder" and "VirtualMachine" in o.properties.get(
+                "childType", {}).get("_value", []):
+            folders.append(o.moid)
+    whole = site(directory)
+    for folder in [whole["folder"]] + [f for f in folders if f != whole["folder"]]:
+        account = whole if folder == whole["folder"] else dict(
+            whole, folder=folder, pools=[], stores=[], networks=[], templates=[])
+        named = {account["root"], account["datacenter"], folder} | {
+            r["value"] for k in ("pools", "stores", "networks") for r in account[k]}
+        for t in account["templates"]:
+            named |= {t["moid"], *(n["value"] for n in t["networks"])}
+        yield {"rights": [a for a in answer if a["entity"]["value"] in named],
+               "name": folder, "account": account}
 
 
 def lines(directory, paths):

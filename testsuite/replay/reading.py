@@ -473,12 +473,26 @@ def cluster_fields(c):
             "moves": drs == "yes" and behavior == "fullyAutomated"}
 
 
+def fields_of(hosts, vms, templates, clusters, vm_fields=vm_fields):
+    return {"host": {h.moid: host_fields(h) for h in hosts},
+            "vm": {v.moid: vm_fields(v) for v in vms},
+            "template": {v.moid: template_fields(v) for v in templates},
+            "cluster": {c.moid: cluster_fields(c) for c in clusters}}
+
+
 def expected(directory):
     """{"host": {moId: fields}, "vm": ..., "template": ..., "cluster": ...}"""
     vms = things(directory, "VirtualMachine")
-    return {"host": {h.moid: host_fields(h) for h in things(directory, "HostSystem")},
-            "vm": {v.moid: vm_fields(v) for v in vms},
-            "template": {v.moid: template_fields(v) for v in vms if readable(v)},
-            "cluster": {c.moid: cluster_fields(c)
-                        for c in things(directory, "ClusterComputeResource")
-                        if "configurationEx" in c.of}}
+    return fields_of(things(directory, "HostSystem"), vms, filter(readable, vms),
+                     [c for c in things(directory, "ClusterComputeResource")
+                      if "configurationEx" in c.of])
+
+
+def content_fields(content):
+    """What a session needs of ServiceContent; content: its element."""
+    return {"about": text(content, "about/fullName"),
+            "version": text(content, "about/version"),
+            "instance_uuid": text(content, "about/instanceUuid"),
+            **{k: text(content, k) for k in (
+                "rootFolder", "propertyCollector", "viewManager", "sessionManager",
+                "searchIndex", "taskManager", "authorizationManager")}}

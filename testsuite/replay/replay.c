@@ -10,20 +10,31 @@
  *   {"cluster": moId, "conf": ClusterConfigInfoEx}
  *   {"resources": moId, "system": HostSystemResourceInfo}
  *   {"effective": moId, "mem_mb": N, "cpu_mhz": N, "hosts": N}
+ *   {"filters": {"hosts": moId, "vms": moId, "ours": moId, "tasks": moId}}: a
+ *       new session, which forgets what the last one has shown
+ *   {"reread": "hosts", "vms" or "ours", "obj": reference,
+ *    "props": [DynamicProperty, ...], "missing": [MissingProperty, ...]}
+ *   {"content": ServiceContent}
+ *   {"rights": [EntityPrivilege, ...], "name": NAME, "account": {"root": moId,
+ *    "datacenter": moId, "folder": moId, "pools": [reference, ...], "stores":
+ *    likewise, "networks": likewise, "templates": [{"moid": moId, "networks":
+ *    [reference, ...]}, ...]}}
  * and prints one line for each object: {"host": moId, ...}, {"vm": moId, ...},
- * {"template": moId, ...}, {"cluster": moId, ...}. A field that was not
- * delivered is not printed. Exit status 1: a document was not understood.
+ * {"template": moId, ...}, {"clone": moId, ...}, {"cluster": moId, ...},
+ * {"content": ..., ...}, {"rights": NAME, ...}. A field that was not delivered is
+ * not printed. {"forget": "all"} and {"gone": moId} say that objects are no longer
+ * there. Exit status 1: a document was not understood.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay.h"
 #include "util/mem.h"
-#include "vcenter/vc_i.h"
 
-static void print(struct json_object *o)
+void replay_print(struct json_object *take)
 {
-	VS_FREE char *text = vs_jb_text_free(o);
+	VS_FREE char *text = vs_jb_text_free(take);
 
 	puts(text);
 }
@@ -222,7 +233,7 @@ static void on_host(void *arg, const struct vs_vc_host *h)
 		vs_jb_put(o, "datastores", strings(h->stores, h->nstores));
 	if (h->has & VS_VC_HOST_FACTS)
 		put_facts(o, h);
-	print(o);
+	replay_print(o);
 }
 
 /* ---- VMs ------------------------------------------------------------------ */
@@ -324,7 +335,16 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 	if (v->has & VS_VC_VM_MARK)
 		put_marks(o, v);
 	vs_jb_bool(o, "unreadable", v->unreadable);
-	print(o);
+	replay_print(o);
+}
+
+static void on_gone(void *arg, const char *moid)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+
+	(void)arg;
+	vs_jb_str(o, "gone", moid);
+	replay_print(o);
 }
 
 /* ---- templates, clusters -------------------------------------------------- */
@@ -375,7 +395,7 @@ static void put_template(struct json_object *o, const struct vcx_template *t)
 	vs_jb_put(o, "nic", t->nic ? vs_jb_clone(t->nic) : vs_jb_obj(NULL));
 }
 
-static void template(struct vs_j line)
+static void template(struct vs_inv *inv, struct vs_j line)
 {
 	const char *moid = vs_j_str(vs_j_get(line, "template"));
 	struct vcx_template t = { .moid = vs_strdup(moid) };
@@ -384,7 +404,8 @@ static void template(struct vs_j line)
 	vs_vcx_template_set(&t, vs_j_get(line, "props"));
 	vs_jb_str(o, "template", moid);
 	put_template(o, &t);
-	print(o);
+	replay_print(o);
+	replay_clone(inv, &t);
 	vs_vcx_template_wipe(&t);
 }
 
@@ -408,7 +429,7 @@ static void cluster(struct vs_j line)
 		vs_jb_add(list, v);
 	}
 	vs_jb_put(o, "overrides", list);
-	print(o);
+	replay_print(o);
 	vs_vcx_cluster_forget(&c);
 }
 
@@ -440,25 +461,69 @@ static void capacity(struct vs_inv *inv, struct vs_j line)
 
 /* ---- documents ------------------------------------------------------------ */
 
+static const struct { const char *name; enum vcx_filter filter; } filters[] = {
+	{ "hosts", VCX_F_HOSTS }, { "vms", VCX_F_VMS }, { "ours", VCX_F_OURS },
+	{ "tasks", VCX_F_TASKS } };
+
+static void session(struct vs_inv *inv, struct vs_j ids)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+
+	vs_inv_clear(inv);
+	for (size_t i = 0; i < VS_COUNT(filters); i++)
+		vs_str_replace(&inv->filter[filters[i].filter], vs_j_str(
+				vs_j_get(ids, filters[i].name)));
+	vs_jb_str(o, "forget", "all");
+	replay_print(o);
+}
+
+static void reread(struct vs_inv *inv, struct vs_j line)
+{
+	const char *name = vs_j_str(vs_j_get(line, "reread"));
+
+	for (size_t i = 0; i < VS_COUNT(filters); i++)
+		if (!strcmp(filters[i].name, name))
+			vs_inv_reread(inv, filters[i].filter,
+				      vs_j_ref(vs_j_get(line, "obj"), NULL),
+				      vs_j_get(line, "props"),
+				      vs_j_opt(line, "missing"));
+}
+
+static bool is(struct vs_j line, const char *key)
+{
+	return !vs_j_null(vs_j_opt(line, key));
+}
+
+static int any(struct vs_inv *inv, struct vs_j line, struct vs_err *err)
+{
+	if (is(line, "update"))
+		return vs_inv_update(inv, vs_j_get(line, "update"), err);
+	if (is(line, "filters"))
+		session(inv, vs_j_get(line, "filters"));
+	else if (is(line, "reread"))
+		reread(inv, line);
+	else if (is(line, "template"))
+		template(inv, line);
+	else if (is(line, "cluster"))
+		cluster(line);
+	else if (is(line, "content"))
+		replay_content(line);
+	else if (is(line, "rights"))
+		replay_rights(line);
+	else
+		capacity(inv, line);
+	return 0;
+}
+
 static int document(struct vs_inv *inv, const char *text, size_t len,
 		    struct vs_err *err)
 {
 	struct vs_jdoc doc;
-	struct vs_j root, set;
-	int rc = 0;
+	int rc;
 
 	if (vs_jdoc_parse(&doc, text, len, err))
 		return -1;
-	root = vs_j_root(&doc);
-	set = vs_j_opt(root, "update");
-	if (!vs_j_null(set))
-		rc = vs_inv_update(inv, set, err);
-	else if (!vs_j_null(vs_j_opt(root, "template")))
-		template(root);
-	else if (!vs_j_null(vs_j_opt(root, "cluster")))
-		cluster(root);
-	else
-		capacity(inv, root);
+	rc = any(inv, vs_j_root(&doc), err);
 	vs_inv_flush(inv);
 	if (!rc && vs_json_failed(&doc, err))
 		rc = -1;
@@ -470,18 +535,17 @@ static void paths(const struct vs_inv *inv)
 {
 	struct json_object *o = vs_jb_obj(NULL);
 
-	vs_jb_put(o, "hosts", until_null(vs_inv_paths(inv, VCX_F_HOSTS)));
-	vs_jb_put(o, "vms", until_null(vs_inv_paths(inv, VCX_F_VMS)));
-	vs_jb_put(o, "ours", until_null(vs_inv_paths(inv, VCX_F_OURS)));
+	for (size_t i = 0; i < VS_COUNT(filters); i++)
+		vs_jb_put(o, filters[i].name, until_null(
+				vs_inv_paths(inv, filters[i].filter)));
 	vs_jb_put(o, "templates", until_null(vs_vcx_template_paths));
-	print(o);
+	replay_print(o);
 }
 
 int main(int argc, char **argv)
 {
-	static const struct vs_vc_events ev = { .vm = on_vm, .host = on_host };
-	static const char *const filters[] = { [VCX_F_VMS] = "f-vms",
-		[VCX_F_OURS] = "f-ours", [VCX_F_HOSTS] = "f-hosts" };
+	static const struct vs_vc_events ev = { .vm = on_vm, .host = on_host,
+		.vm_gone = on_gone, .host_gone = on_gone };
 	struct vs_inv *inv = vs_inv_new(&ev, NULL);
 	struct vs_err err = { 0 };
 	char *text = NULL;
@@ -490,8 +554,6 @@ int main(int argc, char **argv)
 	int rc = 0;
 
 	inv->devices = true;
-	for (size_t f = 0; f < VS_COUNT(filters); f++)
-		inv->filter[f] = vs_strdup(filters[f]);
 	if (argc == 2 && !strcmp(argv[1], "--paths"))
 		paths(inv);
 	else

@@ -3,8 +3,10 @@
 """replay.py PROGRAM DIRECTORY...: recordings of vCenters through the product's
 decoder and inventory, against what an independent reader finds in them.
 
-Prints TAP: one test for each recording, with how many objects and fields it
-compared. A recording without a host or without a VM has shown nothing and fails.
+A directory is what `govc object.save` wrote, or what `svf-probe --record` wrote
+(it has an index.jsonl). Prints TAP: one test for each recording, with how many
+objects and fields it compared. A recording without a host, a VM, a clone's spec or
+an answer about rights has shown nothing and fails.
 """
 
 import json
@@ -12,8 +14,12 @@ import pathlib
 import subprocess
 import sys
 
+import clones
 import convert
+import probe_convert
+import probe_reading
 import reading
+import rights_reading
 
 SHOWN = 20
 
@@ -56,26 +62,73 @@ def simple_nic(nic):
             "deviceName": backing.get("deviceName", "")}
 
 
-def delivered(program, directory):
-    """What the product delivers of a recording, by kind and moId."""
-    paths = json.loads(subprocess.run([program, "--paths"], check=True, text=True,
-                                      capture_output=True).stdout)
-    run = subprocess.run([program], input="".join(convert.lines(directory, paths)),
-                         text=True, capture_output=True)
-    if run.returncode:
-        raise RuntimeError(f"the decoder refuses it: {run.stderr.strip()}")
-    out = {kind: {} for kind in ("host", "vm", "template", "cluster")}
-    for line in run.stdout.splitlines():
+KINDS = ("host", "vm", "template", "cluster", "clone", "content", "rights")
+
+
+def gather(lines, repeats):
+    """What is there at the end, by kind and moId. repeats: whether an object may
+    come again. A host comes again when its figures have changed."""
+    out = {kind: {} for kind in KINDS}
+    for line in lines:
         fields = json.loads(line)
         kind = next(iter(fields))
         moid = fields.pop(kind)
-        if moid in out[kind] and kind != "host":
+        if kind == "forget":
+            out["host"].clear()
+            out["vm"].clear()
+        elif kind == "gone":
+            out["host"].pop(moid, None)
+            out["vm"].pop(moid, None)
+        elif moid in out[kind] and kind != "host" and not repeats:
             raise RuntimeError(f"{kind} {moid} is delivered twice")
-        # A host comes again when its figures have changed.
-        out[kind].setdefault(moid, {}).update(fields)
+        else:
+            out[kind].setdefault(moid, {}).update(fields)
+    return out
+
+
+def delivered(program, directory, until=None):
+    """What the product delivers of a recording, by kind and moId. until: of one of
+    svf-probe, the number of the last answer."""
+    probe = probe_reading.is_probe(directory)
+    paths = json.loads(subprocess.run([program, "--paths"], check=True, text=True,
+                                      capture_output=True).stdout)
+    documents = probe_convert.lines(directory, paths, until) if probe else \
+        convert.lines(directory, paths)
+    run = subprocess.run([program], input="".join(documents),
+                         text=True, capture_output=True)
+    if run.returncode:
+        raise RuntimeError("the decoder refuses it: " + "".join(
+            run.stderr.splitlines()[-1:]))
+    out = gather(run.stdout.splitlines(), probe)
     for fields in out["template"].values():
         fields["nic"] = simple_nic(fields["nic"])
+    for fields in out["rights"].values():
+        fields["request"] = json.loads(fields["request"])
     return out
+
+
+class Wanted:
+    """What must come out of a recording: fields by kind and moId, the templates
+    and VMs as reading.py's Things, the accounts, ServiceContent's element."""
+
+    def __init__(self, directory, until=None):
+        self.most = None, None
+        if probe_reading.is_probe(directory):
+            r = probe_reading.Recording(directory, until)
+            self.most = r.most
+            vms, self.templates = r.state.things("VirtualMachine"), r.templates()
+            self.fields = reading.fields_of(r.hosts(), vms, self.templates,
+                                            r.clusters(), probe_reading.vm_fields)
+            self.rights = rights_reading.of_probe(r)
+            self.content = r.content and r.content.of["content"]
+        else:
+            vms = reading.things(directory, "VirtualMachine")
+            self.templates = [v for v in vms if reading.readable(v)]
+            self.fields = reading.expected(directory)
+            self.rights = rights_reading.of_govc(directory)
+            self.content = reading.things(directory,
+                                          "ServiceInstance")[0].of["content"]
+        self.vms = {v.moid: v for v in vms}
 
 
 def cluster_sums(clusters, hosts):
@@ -92,9 +145,8 @@ def cluster_sums(clusters, hosts):
     return wrong
 
 
-def compare(program, directory):
-    """(what was compared in words, [what differs])"""
-    want, got = reading.expected(directory), delivered(program, directory)
+def compare_objects(want, got):
+    """(how many fields, [what differs])"""
     wrong, fields = [], 0
     for kind, things in want.items():
         wrong += [f"{kind} {moid}: not in the recording"
@@ -109,12 +161,73 @@ def compare(program, directory):
     wrong += cluster_sums(want["cluster"], got["host"])
     if not want["host"] or not want["vm"]:
         wrong.append("no host or no VM is recorded: nothing was shown")
+    return fields, wrong
+
+
+def compare_clones(want, got):
+    """(in words, [what is wrong])"""
+    wrong = [f"clone {t.moid}: no spec" for t in want.templates
+             if t.moid not in got]
+    for t in want.templates:
+        if t.moid in got:
+            wrong += clones.compare(t, want.vms.get(t.moid), got[t.moid])
+    cards = sum(clones.first_card(t) is not None for t in want.templates)
+    if not cards:
+        wrong.append("no template or VM with a card is recorded: no clone was shown")
+    done = sum(t.moid in got for t in want.templates)
+    return (f"clone specs of {done} of {len(want.templates)} templates and VMs "
+            f"({cards} with a card)", wrong)
+
+
+def compare_rights(want, got):
+    wrong = [f"rights {name}: not delivered" for name in want if name not in got]
+    wrong += [f"rights {name}: not in the recording" for name in got
+              if name not in want]
+    for name in want.keys() & got.keys():
+        wrong += rights_reading.compare(name, want[name], got[name])
+    objects = sum(len(want[n][0].moids()) for n in want.keys() & got.keys())
+    if not objects:
+        wrong.append("no right is recorded: nothing was shown")
+    of = "of vCenter's answers" if any(w[2] for w in want.values()) else \
+        "of roles and effectiveRole"
+    return (f"rights on {objects} of {sum(len(w[0].moids()) for w in want.values())} "
+            f"objects {of}", wrong)
+
+
+def compare_content(want, got):
+    if want is None:
+        return ["no ServiceContent is recorded"]
+    return differences("content", reading.content_fields(want),
+                       got.get("ServiceInstance", {}))
+
+
+def compare(program, directory):
+    """(what was compared in words, [what differs]). A recording of svf-probe is
+    compared at its end, and at the answer that showed the most VMs."""
+    wanted = Wanted(directory)
+    said, wrong = compare_one(wanted, delivered(program, directory))
+    vms, until = wanted.most
+    if until is None:
+        return said, wrong
+    then, more = compare_one(Wanted(directory, until),
+                             delivered(program, directory, until))
+    return (f"{said}; at answer {until}: {then}",
+            wrong + [f"at answer {until}: {w}" for w in more])
+
+
+def compare_one(wanted, got):
+    want = wanted.fields
+    fields, wrong = compare_objects(want, got)
+    cloned, bad_clones = compare_clones(wanted, got["clone"])
+    rights, bad_rights = compare_rights(wanted.rights, got["rights"])
+    wrong += bad_clones + bad_rights + compare_content(wanted.content,
+                                                       got["content"])
     pfs = sum(len(h["pfs"]) for h in want["host"].values())
     cards = sum(len(v.get("cards", ())) for v in want["vm"].values())
     real = sum(t["is_template"] for t in want["template"].values())
     return (f"{len(want['host'])} hosts with {pfs} PFs, {len(want['vm'])} VMs with "
             f"{cards} cards, {real} templates, {len(want['cluster'])} clusters, "
-            f"{fields} fields", wrong)
+            f"{fields} fields, {cloned}, {rights}", wrong)
 
 
 def main(program, *directories):

@@ -5,7 +5,7 @@
 Two made-up sites have the shapes that real vCenters show and that are easily read
 wrongly:
   north   SR-IOV active on one PF and requested on another, a PF with its host but
-          no NIC, a NIC without SR-IOV, NUMA nodes with pciId, signed PCI ids,
+          no NIC, a NIC without SR-IOV, an account with several roles, NUMA nodes with pciId, signed PCI ids,
           ports and cookies in templates' NICs, an escaped slash in a name, a
           linked clone, disks of another VM, a property that vCenter fails to read
   south   NUMA nodes without pciId and a node of one page, a host that does not
@@ -108,15 +108,25 @@ class Site:
 
 # ---- the frame: everything but hosts and VMs -------------------------------------
 
+# The account's roles on an object of that name; on others it is an administrator.
+ROLES = {"Datacenters": [-2], "vm": [1101], "Resources": [1101], "storage": [-2],
+         "Mgmt-192.0.2.0%2f24": [-2, -568960247], "segment": [], "golden-old": [-2]}
+
+
+def effective(numbers):
+    return Typed("ArrayOfInt", {"int": list(numbers)})
+
+
 def entity(name, parent=None, **more):
     out = {"name": name, "overallStatus": Typed("ManagedEntityStatus", "green"),
-           "effectiveRole": Typed("ArrayOfInt", {"int": -1}), **more}
+           "effectiveRole": effective(ROLES.get(name, [-1])), **more}
     if parent:
         out["parent"] = parent
     return out
 
 
 def service(site, version, build):
+    roles(site)
     names = ["propertyCollector", "ViewManager", "SessionManager", "TaskManager",
              "AuthorizationManager", "SearchIndex"]
     member = {n[0].lower() + n[1:]: Ref(n[0].upper() + n[1:], n) for n in names}
@@ -134,6 +144,31 @@ def service(site, version, build):
         sessionManager=member["sessionManager"],
         authorizationManager=member["authorizationManager"],
         taskManager=member["taskManager"], searchIndex=member["searchIndex"]))
+
+
+def role(number, name, *privileges):
+    return {"roleId": number, "system": number < 0, "name": name,
+            "info": {"label": name, "summary": ""}, "privilege": list(privileges)}
+
+
+NEEDED = ["VirtualMachine.Inventory.CreateFromExisting",
+          "VirtualMachine.Config.AddNewDisk", "VirtualMachine.Interact.PowerOn",
+          "Resource.AssignVMToPool", "Datastore.AllocateSpace", "Network.Assign",
+          "VirtualMachine.Provisioning.DeployTemplate"]
+
+
+def roles(site):
+    """Two of vCenter's own roles, and two of the site's: one for its VMs, one for
+    its networks. Objects say which of them the account has (effectiveRole)."""
+    site.add("AuthorizationManager", "AuthorizationManager", roleList=Typed(
+        "ArrayOfAuthorizationRole", {"AuthorizationRole": [
+            role(-1, "Admin", "System.Read", "Host.Config.Maintenance",
+                 "Authorization.ModifyPermissions", "VirtualMachine.Config.Settings",
+                 "VirtualMachine.Inventory.Delete",
+                 "VirtualMachine.Interact.PowerOff", *NEEDED),
+            role(-2, "ReadOnly", "System.Read", "System.View"),
+            role(1101, "vm-user", "System.Read", *NEEDED),
+            role(-568960247, "net-user", "Network.Assign")]}))
 
 
 def folders(site, datacenter, children):

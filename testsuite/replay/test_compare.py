@@ -69,9 +69,64 @@ def test_a_document_that_is_refused_ends_the_replay(wrong):
         wrong('if [ "$1" ]; then cat; else false; fi')
 
 
-def test_a_recording_without_hosts_has_shown_nothing(tmp_path, north):
+def test_a_clone_that_keeps_the_templates_port_is_named(wrong):
+    said = wrong("""sed '/^{"clone":"vm-41"/s/"switchUuid":/"portKey":"165",&/g'""")
+    assert "clone vm-41.whole: portKey is sent" in said
+    assert "clone vm-41.plain: portKey is sent" in said
+    assert "clone vm-41.instant: portKey is sent" in said
+    assert any(s.startswith("clone vm-41.whole: [{") for s in said)
+
+
+def test_a_device_key_that_the_recording_has_not_is_named(wrong):
+    said = wrong("""sed '/^{"clone":"vm-43"/s/"key":4001/"key":4009/g'""")
+    assert [s.split(":")[0] for s in said] == ["clone vm-43.reconfigure",
+                                               "clone vm-43.address"]
+    said = wrong("""sed '/^{"clone":"vm-43"/s/"diskId":2000/"diskId":2005/g'""")
+    assert said == ["clone vm-43.whole: disks [2005], expected [2000]",
+                    "clone vm-43.plain: disks [2005], expected [2000]"]
+
+
+def test_a_clone_that_is_not_specified_is_named(wrong):
+    assert wrong("""grep -v '^{"clone":"vm-41"'""") == ["clone vm-41: no spec"]
+
+
+def test_a_right_that_is_lost_or_too_many_is_named(wrong):
+    said = wrong("""sed '/^{"rights"/s/VirtualMachine.Config.CPUCount, //'""")
+    assert len(said) == 1 and said[0].startswith(
+        "rights group-v4.lacks ('Folder', 'group-v4', 'jobs'): [")
+    said = wrong("""sed '/^{"rights"/s/"excess":.*/"excess":[]}/'""")
+    assert said and all(s.startswith("rights group-v4.excess (") for s in said)
+
+
+def test_a_right_of_which_the_product_says_nothing_is_named(wrong):
+    assert wrong("""sed '/^{"rights"/s/"known":true/"known":false/'""") == [
+        "rights group-v4: the product makes nothing of the answer"]
+
+
+def test_an_id_of_the_content_that_is_lost_is_named(wrong):
+    assert wrong("""sed 's/"authorizationManager":"AuthorizationManager"//
+                 s/,}$/}/'""") == [
+        "content.authorizationManager: 'not delivered', expected "
+        "'AuthorizationManager'"]
+
+
+def without(north, directory, kind):
     for f in north.iterdir():
-        if "HostSystem" not in f.name:
-            (tmp_path / f.name).write_text(f.read_text())
+        if kind not in f.name:
+            (directory / f.name).write_text(f.read_text())
+    return replay.compare(str(PROGRAM), directory)[1]
+
+
+def test_a_recording_without_roles_has_shown_no_right(tmp_path, north):
+    assert "no right is recorded: nothing was shown" in \
+        without(north, tmp_path, "AuthorizationManager")
+
+
+def test_a_recording_without_vms_has_shown_no_clone(tmp_path, north):
+    assert "no template or VM with a card is recorded: no clone was shown" in \
+        without(north, tmp_path, "VirtualMachine-")
+
+
+def test_a_recording_without_hosts_has_shown_nothing(tmp_path, north):
     assert "no host or no VM is recorded: nothing was shown" in \
-        replay.compare(str(PROGRAM), tmp_path)[1]
+        without(north, tmp_path, "HostSystem")
