@@ -84,6 +84,45 @@ def test_what_comes_out_wrong_is_named(tmp_path, recording, words, said):
     assert any(said in w for w in compared(script, recording)[1])
 
 
+def limited(world, _cluster):
+    """An account that lacks some of what it needs, and has too much on the pool."""
+    user = "slurm@vsphere.local"
+    world["roles"] = {"vms": ["VirtualMachine.Config.*"],
+                      "pool": ["Host.Config.Maintenance"], "net": ["Network.Assign"]}
+    world["permissions"] = [
+        {"user": user, "role": "ReadOnly"},
+        {"user": user, "entity": "DC0/vm/probe", "role": "vms"},
+        {"user": user, "entity": "DC0/host/HPC1/Resources/slurm", "role": "pool"},
+        {"user": user, "entity": "DC0/network/ROCE-PG", "role": "net"}]
+
+
+def test_rights_that_an_account_lacks_are_replayed(tmp_path):
+    p = Probe(tmp_path, limited)
+    try:
+        r = p.run("--read-only", "--only", "rights", "--record", tmp_path / "rec")
+        assert r.returncode == 0, r.stderr
+    finally:
+        p.sim.stop()
+    assert compared(PROGRAM, tmp_path / "rec")[1] == []
+    one = next(iter(replay.delivered(PROGRAM, tmp_path / "rec")["rights"].values()))
+    lacks = {}
+    for x in one["lacks"]:
+        lacks.setdefault((x["key"], x["use"]), []).extend(x["privs"].split(", "))
+    assert lacks["Template", "jobs"] == [
+        "VirtualMachine.Provisioning.DeployTemplate",
+        "Network.Assign on the network of its own card"]
+    assert "VirtualMachine.Interact.PowerOn" in lacks["Folder", "jobs"]
+    assert "VirtualMachine.Config.CPUCount" not in lacks["Folder", "jobs"]
+    assert [(x["key"], x["privs"]) for x in one["excess"]] == [
+        ("ResourcePool", "Host.Config.Maintenance")]
+    script = tmp_path / "program"
+    script.write_text(f"#!/bin/bash\n'{PROGRAM}' \"$@\" |"
+                      " sed 's/Network.Assign on the network[^\"]*//'\n")
+    script.chmod(0o755)
+    assert any(".lacks ('Template', " in w
+               for w in compared(script, tmp_path / "rec")[1])
+
+
 def of(rows, method):
     return [r for r in rows if r["path"].endswith("/" + method)]
 
