@@ -111,9 +111,11 @@ func (w *world) singletons() {
 	sm := &mo.SessionManager{}
 	sm.Self = *c.SessionManager
 	w.addScoped(sm.Self, sm)
-	cm := &mo.CustomizationSpecManager{}
-	cm.Self = *c.CustomizationSpecManager
-	w.addScoped(cm.Self, cm)
+	if c.CustomizationSpecManager != nil { // optional: ESXi has none
+		cm := &mo.CustomizationSpecManager{}
+		cm.Self = *c.CustomizationSpecManager
+		w.addScoped(cm.Self, cm)
+	}
 }
 
 // beforeRead fills what is computed when asked for: recentTask.
