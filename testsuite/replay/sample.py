@@ -5,7 +5,8 @@
 Two made-up sites have the shapes that real vCenters show and that are easily read
 wrongly:
   north   SR-IOV active on one PF and requested on another, a PF with its host but
-          no NIC, a NIC without SR-IOV, an account with several roles, NUMA nodes with pciId, signed PCI ids,
+          no NIC, a NIC without SR-IOV, an account with several roles, NUMA nodes
+          with pciId, signed PCI ids,
           ports and cookies in templates' NICs, an escaped slash in a name, a
           linked clone, disks of another VM, a property that vCenter fails to read
   south   NUMA nodes without pciId and a node of one page, a host that does not
