@@ -98,9 +98,16 @@ static int stock(job_record_t *job_ptr, bitstr_t *bitmap, uint32_t min_nodes,
 static size_t core_room(const int *ids, size_t n, enum vs_avail *out,
 			char *why, size_t size)
 {
-	for (size_t i = 0; i < n; i++)
-		out[i] = w.avail[ids[i] - 100];
-	if (why)
+	bool barred = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (out)
+			out[i] = w.avail[ids[i] - 100];
+		barred |= n < NODES && ids[i] - 100 == w.barred;
+	}
+	if (why && barred)
+		vs_strlcpy(why, ": it is barred", size);
+	else if (why)
 		snprintf(why, size, "; of %zu", w.room);
 	return MIN(n, w.room);
 }
@@ -324,7 +331,7 @@ int stage_up(void **state)
 	w.api.ever = core_ever;
 	w.api.refused = core_refused;
 	w.api.make_room = core_make_room;
-	w.victims = -1;
+	w.victims = w.barred = -1;
 	w.api.spare = core_spare;
 	w.api.when = core_when;
 	w.api.others_give = core_others_give;

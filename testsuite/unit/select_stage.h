@@ -31,6 +31,8 @@ struct select_world {
 	size_t need, have;
 	char wants[NODES + 1];		/* the nodes it would use, as digits */
 	char why[256];
+	int barred;			/* a node that is the reason where the core is
+					 * asked of few; -1: none */
 	enum vs_lacks lacks;
 	size_t spare, left;		/* core->spare() */
 	bool in_order, reserved;	/* was asked so */

@@ -204,6 +204,24 @@ static void a_refusal_names_the_nodes_that_the_job_would_use(void **state)
 	assert_int_equal(w.need, 1);
 }
 
+/* What lacks for other nodes does not hide what bars one that the job names. */
+static void the_reason_is_that_of_the_nodes_that_it_names(void **state)
+{
+	(void)state;
+	w.vfs = w.room = 1;
+	w.barred = 5;
+	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 2, 2, 2), ESLURM_NODES_BUSY);
+	assert_string_equal(w.why, "; of 1");
+	bit_set_all(bits);
+	require("56");
+	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 2, 2, 2), ESLURM_NODES_BUSY);
+	assert_string_equal(w.why, ": it is barred");
+	w.barred = 4;
+	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 2, 2, 2), ESLURM_NODES_BUSY);
+	assert_string_equal(w.why, "; of 1");
+}
+
 static void what_backfill_alone_looks_at_is_refused_too(void **state)
 {
 	(void)state;
@@ -440,6 +458,7 @@ int main(void)
 		T(a_surplus_is_cleared_and_stock_asked_again),
 		T(stock_is_asked_thrice_at_most_then_the_job_waits),
 		T(too_little_room_refuses_with_the_need),
+		T(the_reason_is_that_of_the_nodes_that_it_names),
 		T(what_is_full_for_slurm_is_not_said_to_be_free),
 		T(a_refusal_names_the_nodes_that_the_job_would_use),
 		T(what_backfill_alone_looks_at_is_refused_too),
