@@ -39,18 +39,30 @@ def kept(c):
     return json.loads(text).get("clone_devices_refused")
 
 
+def way(c, node):
+    """Of `svf plan` and `svf status`: steps and calls of a new VM, and how."""
+    row, = c.svf("plan", "-w", node)["nodes"]
+    text = c.must("svf", "status")
+    line, = [x for x in text.splitlines() if x.startswith("devices of a new VM")]
+    return row["steps"], row["calls"], " ".join(line.split()[5:9])
+
+
 def restart(c):
     c.restart_slurmctld()
     c.wait_ready()
 
 
 def test_a_vcenter_that_takes_vfs_in_clones_is_called_twice_for_a_vm(cluster):
+    assert way(cluster, "vm001") == (["clone", "power-on"], 2,
+                                     "in the clone: 2")
     assert calls_for(cluster, "vm001") == (1, 0, 1)
 
 
 def test_one_that_refuses_them_is_asked_once(cluster):
     cluster.do("cloneDevices", value="refused")
     assert calls_for(cluster, "vm002") == (2, 1, 1)
+    assert way(cluster, "vm003") == (["clone", "reconfigure", "power-on"], 3,
+                                     "after the clone: 3")
     assert calls_for(cluster, "vm003") == (1, 1, 1)
     assert cluster.vfs_used() == 3
     assert not [h for h in cluster.svf("hosts")["hosts"]
