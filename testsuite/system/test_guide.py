@@ -205,7 +205,7 @@ def test_the_controllers_commands_lead_to_the_first_job(cluster, told):
 
 def test_an_observer_sees_the_plan(told):
     (block,) = [b for b in told.split("== block")
-                if "nothing is changed in vCenter\n" in b and "clone" in b]
+                if "nothing is changed in vCenter\n" in b and " clone  " in b]
     rows = re.findall(r"^vm00[12] +sriov-roce +clone +esx0\d\S+ +0000:3b:00.0",
                       block, re.M)
     assert len(rows) == 2, block
