@@ -46,6 +46,11 @@ lint_privileges() {
 	/usr/bin/python3 "$VS_TOP/testsuite/lint/rights.py" "$VS_TOP"
 }
 
+# The numbers of src's structure only fall: --print shows them all.
+lint_structure() {
+	/usr/bin/python3 "$VS_TOP/testsuite/lint/structure.py"
+}
+
 lint_cppcheck() {
 	(cd "$VS_TOP" && cppcheck --quiet --error-exitcode=1 --std=c11 \
 		--enable=warning,portability --inline-suppr \
@@ -114,6 +119,7 @@ declare -A lint_says=(
 	[govet]="go vet"
 	[compile]="the plugins compile against Slurm 24.11.5"
 	[refuses]="configure refuses the source of another release"
+	[structure]="the numbers of testsuite/lint/structure.txt hold"
 	[cmocka]="the tests compile with the cmocka of Debian testing"
 	[dist]="a release holds what git has"
 	[version]="a version is said alike everywhere"

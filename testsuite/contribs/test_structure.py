@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""structure.py notices what it measures: each violation is planted in a small
+tree."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import TOP
+
+LINT = TOP / "testsuite/lint"
+ENGINE = "src/common/engine/"
+
+
+def void(name, *calls):
+    return f"void {name}(void)\n{{\n" + "".join(f"\t{c}();\n" for c in calls) + "}\n"
+
+
+def ring(n, folder=ENGINE):
+    """So many files that call each other in a circle."""
+    return {f"{folder}f{i}.c": void(f"f{i}", f"f{(i + 1) % n}") for i in range(n)}
+
+
+def wide(name, n):
+    return f"struct {name} {{\n" + "".join(f"\tint m{i};\n" for i in range(n)) + "};\n"
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Runs structure.py over a tree of these files; every file of the engine is
+    in the module `jobs` unless modules says otherwise."""
+    def run(files, *options, kept="", modules=None):
+        lint = tmp_path / "testsuite/lint"
+        shutil.rmtree(tmp_path / "src", ignore_errors=True)
+        lint.mkdir(parents=True, exist_ok=True)
+        for name, text in {ENGINE + "empty.c": "", **files}.items():
+            f = tmp_path / name
+            f.parent.mkdir(parents=True, exist_ok=True)
+            f.write_text(text)
+        flat = sorted(n for n in {ENGINE + "empty.c": "", **files}
+                      if re.fullmatch(ENGINE + r"\w+\.c", n))
+        (lint / "modules.txt").write_text("".join(
+            f"{n} {(modules or {}).get(n.rsplit('/', 1)[1], 'jobs')}\n" for n in flat))
+        (lint / "structure.txt").write_text(kept)
+        done = subprocess.run(
+            ["/usr/bin/python3", str(LINT / "structure.py"), "--top", str(tmp_path), *options],
+            text=True, capture_output=True, check=False, timeout=60)
+        return done.returncode, done.stdout + done.stderr
+    run.lint = tmp_path / "testsuite/lint"
+    return run
+
+
+@pytest.mark.parametrize("files, modules, says", [
+    (ring(7), {}, "cycle src/common/engine: 7, at most 6"),
+    ({"src/svf/a.c": void("a", "b"), "src/svf/top/b.c": void("b", "a")}, {},
+     "folders src: 2, at most 0"),
+    ({ENGINE + "a.c": void("a", "b"), ENGINE + "b.c": void("b", "a")}, {"a.c": "tasks"},
+     "modules engine: 2, at most 0"),
+    ({f"src/svf/f{i}.c": "" for i in range(17)}, {}, "files src/svf: 17, at most 16"),
+    ({"src/svf/a.h": wide("svf", 41)}, {}, "struct svf: 41, at most 40"),
+    ({f"src/svf/f{i}.c": "static void f(void)\n{\n\tvs_lock();\n}\n" for i in range(8)}, {},
+     "locks src: 8, at most 7"),
+    ({"src/svf/a.h": "struct a {\n\tvoid (*f)(int, char);\n\tint (*g)(void), x;\n};\n"}, {},
+     "callbacks a: 2, at most 0"),
+    ({"src/svf/a.h": "typedef void done_fn(int x);\nstruct a {\n\tconst done_fn *f;\n};\n"}, {},
+     "callbacks a: 1, at most 0"),
+    ({"src/svf/a.h": "struct a {\n\tstruct {\n\t\tvoid (*f)(void);\n\t} in;\n};\n"}, {},
+     "callbacks a: 1, at most 0"),
+    ({"src/svf/a.c": "static struct {\n\tint (*f)(void);\n} stock;\n"}, {},
+     "callbacks src/svf/a.c:stock: 1, at most 0"),
+    ({"src/svf/a.c": "static int (*const all[])(void) = { a, b };\n"}, {},
+     "callbacks src/svf/a.c:all: 2, at most 0"),
+    ({"src/svf/a.c": "typedef int one_fn(void);\nstatic one_fn *const all[] = { a, b, };\n"}, {},
+     "callbacks src/svf/a.c:all: 2, at most 0"),
+])
+def test_what_is_planted_is_found(tree, files, modules, says):
+    assert tree({}) == (0, "")
+    rc, out = tree(files, modules=modules)
+    assert rc == 1 and says in out, out
+
+
+def test_what_is_at_its_limit_is_no_failure(tree):
+    assert tree({
+        **ring(6), **{f"src/svf/f{i}.c": "" for i in range(15)},
+        "src/svf/a.h": wide("svf", 40),
+        **{f"src/plugins/f{i}.c": "static void f(void)\n{\n\tvs_lock_now();\n}\n"
+           for i in range(7)},
+        # calls that a comment or a string holds, and those of a file's own static
+        "src/svf/a.c": "static void f0(void)\n{\n}\n" + void("a", "f0", "b"),
+        "src/svf/top/b.c": '/* a() */\nvoid b(void)\n{\n\tx("a()");\n}\n',
+    }) == (0, "")
+
+
+CORE = {ENGINE + "core_i.h": """
+struct vs_part {
+	int x, y;
+};
+struct vs_core {
+	int n, m;
+	struct vs_part part;
+	struct vs_node *nodes;
+};
+struct vs_node {
+	int tries;
+	char name[9];
+};
+"""}
+
+
+def write(text, head="struct vs_core *c, struct vs_node *n"):
+    return f"void x(int v, {head})\n{{\n\t{text}\n}}\n"
+
+
+@pytest.mark.parametrize("text, says", [
+    ("c->n = 1;", "foreign vs_core: 1"),
+    ("c->n++;", "foreign vs_core: 1"),
+    ("--c->n;", "foreign vs_core: 1"),
+    ("vs_core.n |= 1;", "foreign vs_core: 1"),
+    ("c->part.x += 2;", "foreign vs_part: 1"),
+    ("memset(&c->part.x, 0, 2);", "foreign vs_part: 1"),
+    ("c->nodes[c->a[1]].tries = 0;", "foreign vs_node: 1"),
+    ("vs_strlcpy(n->name, b, 9);", "foreign vs_node: 1"),
+    ("if (c->n == 1 && c->part.x <= 2) vs_part_set(&c->part, n->tries);", ""),
+    ("struct vs_part own; own.x = 1; n->tries--, v = c->n;", "foreign vs_node: 1"),
+])
+def test_a_member_that_two_modules_write_is_found(tree, text, says):
+    mine = write("c->n = c->part.x = n->tries = 0; n->name[0] = 0;")
+    files = {**CORE, ENGINE + "a.c": mine, ENGINE + "b.c": write(text)}
+    assert tree(files) == (0, "")
+    rc, out = tree(files, modules={"b.c": "tasks"})
+    assert (rc, says in out, out.count("\n")) == (bool(says), True, bool(says)), out
+    assert not says or "tasks" in tree(files, "--files", *says[:-3].split(),
+                                       modules={"b.c": "tasks"})[1]
+
+
+def test_a_struct_of_a_module_is_written_by_that_module_alone(tree):
+    files = {ENGINE + "core.h": "struct vs_core {\n\tstruct vs_tasks *tasks;\n};\n",
+             ENGINE + "tasks/tasks.h": "struct vs_tasks {\n\tint n;\n};\n",
+             ENGINE + "tasks/tasks.c": write("t->n = 1;", "struct vs_tasks *t")}
+    assert tree(files) == (0, "")
+    files[ENGINE + "jobs/jobs.c"] = files.pop(ENGINE + "tasks/tasks.c")
+    rc, out = tree(files)
+    assert rc == 1 and "foreign vs_tasks: 1, at most 0" in out, out
+
+
+def test_members_of_an_embedded_struct_count_where_two_modules_write_them(tree):
+    core = {ENGINE + "core_i.h": wide("vs_part", 38) +
+            "struct vs_core {\n\tint a, b;\n\tstruct vs_part part;\n};\n",
+            ENGINE + "a.c": write("c->part.m1 = 1;")}
+    assert tree(core) == (0, "")
+    core[ENGINE + "b.c"] = write("c->part.m2 = 1;")
+    rc, out = tree(core, modules={"b.c": "tasks"})
+    assert rc == 1 and out.startswith("struct vs_core: 41, at most 40"), out
+
+
+def test_a_number_may_only_fall(tree):
+    kept = "# kept\ncycle src/common/engine 8 6 a reason\n"
+    assert tree(ring(8), kept=kept) == (0, "")
+    rc, out = tree(ring(9), kept=kept)
+    assert rc == 1 and "cycle src/common/engine: 9, at most 8 is allowed" in out, out
+    rc, out = tree(ring(7), kept=kept)
+    assert rc == 1 and "cycle src/common/engine: 7, structure.txt says 8" in out, out
+    # what meets the limit needs no line, and what is gone neither
+    for n in (6, 1):
+        rc, out = tree(ring(n), kept=kept)
+        assert rc == 1 and f": {n if n > 1 else 0}, structure.txt says 8" in out, out
+
+
+def test_lower_writes_what_fell_and_raises_nothing(tree):
+    kept = ("# kept\ncycle src/common/engine 8 6 a reason\nfiles src/svf 18 16\n"
+            "callbacks gone 2 -\nlocks src 9 7\n")
+    files = {**ring(7), **{f"src/svf/f{i}.c": "" for i in range(19)}}
+    rc, out = tree(files, "--lower", kept=kept)
+    assert rc == 1 and out.startswith("files src/svf: 19, at most 18") and \
+        out.count("\n") == 1, out
+    assert (tree.lint / "structure.txt").read_text() == \
+        "# kept\ncycle src/common/engine 7 6 a reason\nfiles src/svf 18 16\n"
+
+
+def test_print_shows_number_kept_and_goal(tree):
+    rc, out = tree(ring(8), "--print", kept="cycle src/common/engine 9 6\n")
+    assert rc == 1 and re.search(r"^cycle +src/common/engine +8 +9 +6  fell$", out, re.M), out
+    assert re.search(r"^lines +src +\d+ +- +60000$", out, re.M), out
+
+
+@pytest.mark.parametrize("kept, says", [
+    ("cycle src\n", "structure.txt:1: `MEASURE NAME VALUE GOAL"),
+    ("cycles src 1 1\n", "structure.txt:1: `MEASURE NAME VALUE GOAL"),
+    ("locks src 9 7\nlocks src 8 7\n", "structure.txt:2: locks src has two lines"),
+])
+def test_a_line_that_says_nothing_is_refused(tree, kept, says):
+    rc, out = tree({}, kept=kept)
+    assert rc == 1 and says in out, out
+
+
+def test_each_file_of_the_engine_is_in_a_module(tree):
+    tree({})
+    f = tree.lint.parents[1] / ENGINE / "new.c"
+    f.write_text("")
+    run = ["/usr/bin/python3", str(LINT / "structure.py"), "--top", str(tree.lint.parents[1])]
+    out = subprocess.run(run, text=True, capture_output=True, check=False).stdout
+    assert out == f"modules.txt: no row for {ENGINE}new.c\n"
+    f.unlink()
+    (f.parent / "empty.c").unlink()
+    (f.parent / "x.h").write_text("")
+    out = subprocess.run(run, text=True, capture_output=True, check=False).stdout
+    assert out == f"modules.txt: {ENGINE}empty.c does not exist\n"
+
+
+def test_a_tree_without_sources_is_a_failure(tmp_path):
+    done = subprocess.run(
+        ["/usr/bin/python3", str(LINT / "structure.py"), "--top", str(tmp_path)],
+        text=True, capture_output=True, check=False)
+    assert done.returncode == 1 and "has no C files" in done.stderr, done
+
+
+@pytest.mark.parametrize("lines, wrong", [(1000, 0), (1001, 1)])
+def test_a_file_may_have_1000_lines(tmp_path, lines, wrong):
+    lint = tmp_path / "testsuite/lint"
+    lint.mkdir(parents=True)
+    shutil.copy(LINT / "tree.py", lint)
+    (tmp_path / "x.c").write_text("int x;\n" * lines)
+    out = subprocess.run(["/usr/bin/python3", str(lint / "tree.py")], text=True,
+                         capture_output=True, check=False).stdout
+    assert len(re.findall(r"^not ok \d+ - no file over 1000 lines", out, re.M)) == wrong, out
+    assert out.count("#   x.c: 1001 lines\n") == wrong, out
