@@ -303,6 +303,7 @@ int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *cl,
 
 	(void)vc;
 	(void)err;
+	fake_trace_clone(cl);
 	c->clone = (struct fake_vm) { .used = true, .disks_own = true };
 	vs_strlcpy(c->clone.source, cl->source, sizeof(c->clone.source));
 	fake_source_apply(&c->clone, cl);
@@ -326,8 +327,8 @@ int64_t vs_vc_vm_reconfigure(struct vs_vc *vc, const char *vm,
 	struct fake_call *c = fake_call_new(FAKE_RECONFIGURE, vm, NULL, op);
 
 	(void)vc;
-	(void)version;
 	(void)err;
+	fake_trace_reconfigure(vm, version, hw);
 	c->clone = *fake_by_moid(vm);
 	fake_cards_apply(&c->clone, hw);
 	fake_extra_apply(&c->clone, hw);
@@ -342,6 +343,8 @@ int64_t vs_vc_vm_relocate(struct vs_vc *vc, const char *vm, const char *host,
 
 	(void)vc;
 	(void)err;
+	fake_trace_line("relocate vm=%s host=%s pool=%s store=%s", vm, host,
+			pool, store ? store : "");
 	vs_strlcpy(c->clone.pool, pool, sizeof(c->clone.pool));
 	vs_strlcpy(c->clone.store, store ? store : "", sizeof(c->clone.store));
 	return (int64_t)c->id;
@@ -362,6 +365,7 @@ int64_t vs_vc_vm_power_on(struct vs_vc *vc, const char *vm, const char *host,
 
 	(void)vc;
 	(void)err;
+	fake_trace_line("power_on vm=%s host=%s", vm, host);
 	for (int i = 0; i < fake_ncalls; i++)
 		busy += fake_calls[i].waiting && fake_calls[i].kind == FAKE_POWER_ON &&
 			!strcmp(fake_calls[i].host, host) &&
@@ -371,32 +375,34 @@ int64_t vs_vc_vm_power_on(struct vs_vc *vc, const char *vm, const char *host,
 	return (int64_t)fake_call_new(FAKE_POWER_ON, vm, host, op)->id;
 }
 
-#define SIMPLE(name, kind)						\
+#define SIMPLE(name, kind, call)					\
 int64_t name(struct vs_vc *vc, const char *vm, const struct vs_vc_op *op, \
 	     struct vs_err *err)					\
 {									\
 	(void)vc;							\
 	(void)err;							\
+	fake_trace_line(call " vm=%s", vm);				\
 	return (int64_t)fake_call_new(kind, vm, NULL, op)->id;		\
 }
-SIMPLE(vs_vc_vm_power_off, FAKE_POWER_OFF)
-SIMPLE(vs_vc_vm_shutdown_guest, FAKE_SHUTDOWN)
-SIMPLE(vs_vc_vm_destroy, FAKE_DESTROY)
-SIMPLE(vs_vc_vm_suspend, FAKE_SUSPEND)
+SIMPLE(vs_vc_vm_power_off, FAKE_POWER_OFF, "power_off")
+SIMPLE(vs_vc_vm_shutdown_guest, FAKE_SHUTDOWN, "shutdown_guest")
+SIMPLE(vs_vc_vm_destroy, FAKE_DESTROY, "destroy")
+SIMPLE(vs_vc_vm_suspend, FAKE_SUSPEND, "suspend")
 
 int64_t vs_vc_task_adopt(struct vs_vc *vc, const char *task,
 			 const struct vs_vc_op *op, struct vs_err *err)
 {
 	(void)vc;
 	(void)err;
+	fake_trace_line("wait_for task=%s", task);
 	return (int64_t)fake_call_new(FAKE_ADOPT, task, NULL, op)->id;
 }
 
 int vs_vc_task_cancel(struct vs_vc *vc, const char *task, struct vs_err *err)
 {
 	(void)vc;
-	(void)task;
 	(void)err;
+	fake_trace_line("cancel task=%s", task);
 	fake_cancels++;
 	return 0;
 }

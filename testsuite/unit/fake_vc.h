@@ -8,6 +8,7 @@
 #ifndef FAKE_VC_H
 #define FAKE_VC_H
 
+#include <stdio.h>
 #include "engine/core_i.h"
 
 enum fake_kind { FAKE_CLONE, FAKE_RECONFIGURE, FAKE_RELOCATE, FAKE_POWER_ON,
@@ -131,6 +132,13 @@ bool fake_lose(enum fake_kind kind, bool happens);
 bool fake_late(enum fake_kind kind);
 bool fake_late_task(struct vs_vc_task *t);
 void fake_late_happens(void);
+
+/* fake_vc_trace.c: from now on a line for each call that is sent, into this file;
+ * NULL: no longer. */
+void fake_trace_to(FILE *file);
+/* A line of the caller's own in it. */
+void fake_trace_line(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2)));
 
 /* fake_vc_parents.c: the parent whose name holds part, NULL: none. */
 struct fake_vm *fake_parent(const char *part);

@@ -55,6 +55,8 @@ int64_t vs_vc_where(struct vs_vc *vc, const struct vs_vc_where *w,
 		snprintf(f->hosts + at, sizeof(f->hosts) - at, "%s%s",
 			 i ? " " : "", w->hosts[i]);
 	}
+	fake_trace_line("place name=%s cluster=%s hosts=%s", f->name,
+			f->cluster, f->hosts);
 	return (int64_t)(1000000 + ++f->asked);
 }
 
@@ -71,8 +73,8 @@ int64_t vs_vc_target(struct vs_vc *vc, const char *cluster, const char *host,
 		     struct vs_err *err)
 {
 	(void)vc;
-	(void)cluster;
 	(void)err;
+	fake_trace_line("config_target cluster=%s host=%s", cluster, host);
 	vs_strlcpy(fake_target.host, host, sizeof(fake_target.host));
 	return (int64_t)(2000000 + ++fake_target.asked);
 }

@@ -38,6 +38,12 @@ void fake_marks_apply(struct fake_vm *vm, const struct vs_vc_kv *kv);
 void fake_parents_show(const struct fake_vm *vm, struct vs_vc_vm *out);
 extern struct fake_vm fake_vms[MAX_VMS];
 
+/* fake_vc_trace.c */
+void fake_trace_clone(const struct vs_vc_clone *cl);
+void fake_trace_instant(const struct vs_vc_instant *in);
+void fake_trace_reconfigure(const char *vm, const char *version,
+			    const struct vs_vc_hw *hw);
+
 /* fake_vc_cards.c */
 void fake_cards_apply(struct fake_vm *vm, const struct vs_vc_hw *hw);
 int fake_cards_show(const struct fake_vm *vm,

@@ -76,8 +76,8 @@ int64_t vs_vc_vm_snapshot(struct vs_vc *vc, const char *vm, const char *name,
 			  const struct vs_vc_op *op, struct vs_err *err)
 {
 	(void)vc;
-	(void)name;
 	(void)err;
+	fake_trace_line("snapshot vm=%s name=%s", vm, name);
 	return (int64_t)fake_call_new(FAKE_SNAPSHOT, vm, NULL, op)->id;
 }
 
@@ -95,6 +95,7 @@ int64_t vs_vc_vm_instant(struct vs_vc *vc, const struct vs_vc_instant *in,
 
 	(void)vc;
 	(void)err;
+	fake_trace_instant(in);
 	c->clone = *from;
 	c->clone.frozen = false;
 	vs_strlcpy(c->clone.source, in->source, sizeof(c->clone.source));

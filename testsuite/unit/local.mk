@@ -63,7 +63,7 @@ check_LTLIBRARIES += testsuite/unit/libfake_vc.la
 engine_stage = testsuite/unit/engine_stage.h testsuite/unit/fake_vc.h
 fake_vc = testsuite/unit/fake_vc.c testsuite/unit/fake_vc_beat.c \
 	testsuite/unit/fake_vc_cards.c testsuite/unit/fake_vc_late.c \
-	testsuite/unit/fake_vc_parents.c \
+	testsuite/unit/fake_vc_parents.c testsuite/unit/fake_vc_trace.c \
 	testsuite/unit/fake_vc.h testsuite/unit/fake_vc_i.h
 testsuite_unit_libfake_vc_la_SOURCES = $(fake_vc)
 engine_ldadd = testsuite/unit/libfake_vc.la $(unit_ldadd)

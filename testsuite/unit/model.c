@@ -5,6 +5,7 @@
  * engine speaks to all of it. Slurm's rules only, nothing of what the engine
  * ought to do; what it must never do is judged where it would hurt.
  */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,6 +236,7 @@ static int node_rebuild(void *ctx, const char *node)
 	struct model_node *n = &model.nodes[k];
 
 	(void)ctx;
+	fake_trace_line("slurm: rebuild %s", node);
 	if (!n->powering_up && !in_power_save(n) && !n->down && !runs_on(k))
 		boots(n);
 	model_say("engine: rebuild vm%d: %s", k + 1,
@@ -248,6 +250,7 @@ static int node_power_down(void *ctx, const char *node, const char *why)
 	struct model_node *n = &model.nodes[k];
 
 	(void)ctx;
+	fake_trace_line("slurm: power_down %s", node);
 	if (!model_is_up(n) || model_jobs_on(k))
 		return -1;
 	if (!n->off_asked)
@@ -262,6 +265,7 @@ static void node_fail(void *ctx, const char *node, uint32_t job,
 	int k = node_of(node);
 
 	(void)ctx;
+	fake_trace_line("slurm: fail %s job=%u", node, job);
 	if (!came_too_late(k, job))
 		model_set_down(k, reason);
 }
@@ -279,6 +283,7 @@ static void node_giveup(void *ctx, const char *node, uint32_t job,
 	struct model_node *n = &model.nodes[k];
 
 	(void)ctx;
+	fake_trace_line("slurm: giveup %s job=%u", node, job);
 	if (came_too_late(k, job) || n->powering_down ||
 	    (!model_jobs_on(k) && n->powered_down))
 		return;
@@ -305,6 +310,7 @@ static void nodes_boot_push(void *ctx, const char *const *nodes, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct model_node *p = &model.nodes[node_of(nodes[i])];
 
+		fake_trace_line("slurm: boot_push %s", nodes[i]);
 		if (!p->powering_up)
 			continue;
 		p->untimed = false;
@@ -319,6 +325,8 @@ static void node_booted(void *ctx, const char *node, int64_t ago_ms, bool ask)
 	struct model_node *n = &model.nodes[k];
 
 	(void)ctx;
+	fake_trace_line("slurm: booted %s ago_ms=%" PRId64 " ask=%d", node,
+			ago_ms, ask);
 	model_say("engine: vm%d has booted%s", k + 1, ask ? ", ask it" : "");
 	if (!n->powering_up)
 		return;
@@ -337,6 +345,7 @@ static int node_adopt(void *ctx, const char *node)
 	struct model_node *n = &model.nodes[k];
 
 	(void)ctx;
+	fake_trace_line("slurm: adopt %s", node);
 	if (!n->powered_down || n->powering_up || n->powering_down || n->down)
 		return -1;
 	if (n->moid[0] && model_chance(500)) {
@@ -376,6 +385,7 @@ static void prolog_done(void *ctx, uint32_t job, bool ok)
 	struct model_job *q = &model.jobs[job];
 
 	(void)ctx;
+	fake_trace_line("slurm: prolog_done job=%u ok=%d", job, ok);
 	model_say("engine: the prolog of job %u: %s", job, ok ? "yes" : "no");
 	q->cleaning = false;
 	if (q->state != MODEL_CONFIGURING || !q->waits)
@@ -390,22 +400,29 @@ static void prolog_done(void *ctx, uint32_t job, bool ok)
 	q->end_ms = model.now + q->length_ms;
 }
 
-static void nothing(void *ctx)
+static void power_scan(void *ctx)
 {
 	(void)ctx;
+	fake_trace_line("slurm: power_scan");
+}
+
+static void schedule(void *ctx)
+{
+	(void)ctx;
+	fake_trace_line("slurm: schedule");
 }
 
 static void no_drain(void *ctx, const char *node, const char *reason)
 {
 	(void)ctx;
-	(void)node;
 	(void)reason;
+	fake_trace_line("slurm: drain %s", node);
 }
 
 static void no_undrain(void *ctx, const char *node)
 {
 	(void)ctx;
-	(void)node;
+	fake_trace_line("slurm: undrain %s", node);
 }
 
 static void no_reason(void *ctx, uint32_t job, const char *text)
@@ -419,9 +436,8 @@ static void no_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
 		   size_t n)
 {
 	(void)ctx;
-	(void)job;
 	(void)rows;
-	(void)n;
+	fake_trace_line("slurm: job_got job=%u rows=%zu", job, n);
 }
 
 const struct vs_port model_port = {
@@ -430,5 +446,5 @@ const struct vs_port model_port = {
 	.node_power_down = node_power_down, .node_fail = node_fail,
 	.node_giveup = node_giveup, .prolog_done = prolog_done,
 	.node_drain = no_drain, .node_undrain = no_undrain,
-	.job_reason = no_reason, .job_requeued = no_reason, .job_got = no_got, .power_scan = nothing, .schedule = nothing,
+	.job_reason = no_reason, .job_requeued = no_reason, .job_got = no_got, .power_scan = power_scan, .schedule = schedule,
 };

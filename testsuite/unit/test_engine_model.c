@@ -20,10 +20,17 @@
  * progress, every job ends; nothing leaks, every node is powered down and
  * every VF free.
  *
+ * The calls that the engine sends in 200 worlds are compared with those that
+ * testsuite/golden/model_traces.txt keeps, a digest for each world: a step that
+ * changes no behaviour leaves them as they are. testsuite/golden/traces.py shows
+ * and compares the calls themselves, and keeps new digests.
+ *
  * VS_WORLDS=N: so many worlds in each test. VS_WORLD=SEED: that one alone, with
- * its story. A world follows from its seed: no clock, no thread, no state that
+ * its story. VS_TRACE=DIR: the calls of the 200 worlds and their digests are
+ * written there, and nothing else is tested. A world follows from its seed: no clock, no thread, no state that
  * an earlier one left.
  */
+#include <inttypes.h>
 #include "engine_stage.h"
 #include "fake_vc_i.h"
 #include "model.h"
@@ -39,6 +46,7 @@
 static struct { unsigned restarts, cards; bool people; } kind; /* per mille */
 static int64_t slow_ms, back_ms, push_ms, lost_until_ms;
 static struct { unsigned seed; char *text; size_t size; } told_of;
+static FILE *trace;		/* the calls of a world, NULL: not traced */
 
 /* ---- vCenter ------------------------------------------------------------- */
 
@@ -251,7 +259,9 @@ static void world_begins(unsigned seed, FILE *story)
 	model.now = now;
 	model.people = kind.people;
 	vs_op_forget_all(c);
+	fake_serial = 0;
 	begin(MODEL_NODES, HOSTS, VFS, model.retention);
+	fake_trace_to(trace);
 	vs_term_new(c);
 	c->port = &model_port;
 	c->vc_renew = false;
@@ -432,6 +442,126 @@ static void nor_in_100_where_cards_are_taken_away(void **state)
 	worlds(100, 0, 2, false);
 }
 
+/* ---- traces -------------------------------------------------------------- */
+
+#define TRACES 200
+
+struct digest { unsigned lines; uint64_t sum; };
+
+/* FNV-1a, 64 bits. */
+static struct digest digest(const char *text)
+{
+	struct digest d = { 0, 14695981039346656037u };
+
+	for (; *text; text++) {
+		d.sum = (d.sum ^ (unsigned char)*text) * 1099511628211u;
+		d.lines += *text == '\n';
+	}
+	return d;
+}
+
+/* The calls of a world; to be free()d. Each fourth world has restarts, each
+ * fourth cards that are taken away, each fourth all that people do. */
+static char *traced(unsigned seed)
+{
+	char *text;
+	size_t size;
+	int broken;
+
+	kind.restarts = seed % 4 == 1 || seed % 4 == 3 ? 3 : 0;
+	kind.cards = seed % 4 >= 2 ? 2 : 0;
+	kind.people = seed % 4 == 3;
+	trace = open_memstream(&text, &size);
+	assert_non_null(trace);
+	free(world(seed, &broken));
+	fake_trace_to(NULL);
+	fclose(trace);
+	trace = NULL;
+	assert_int_equal(broken, 0);
+	return text;
+}
+
+static FILE *kept_digests(void)
+{
+	const char *top = getenv("srcdir");
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/testsuite/golden/model_traces.txt",
+		 top ? top : ".");
+	f = fopen(path, "r");
+	assert_non_null(f);
+	return f;
+}
+
+static void the_engine_sends_the_calls_that_are_kept(void **state)
+{
+	unsigned only = number("VS_WORLD", 0), n = number("VS_WORLDS", TRACES);
+	unsigned seed = 0, bad = 0;
+	char line[128];
+	FILE *f = kept_digests();
+
+	(void)state;
+	while (fgets(line, sizeof(line), f)) {
+		struct digest kept, is;
+		char *text;
+
+		if (line[0] == '#')
+			continue;
+		assert_int_equal(sscanf(line, "%u %u %" SCNx64, &seed,
+					&kept.lines, &kept.sum), 3);
+		if (only ? seed != only : seed > n)
+			continue;
+		text = traced(seed);
+		is = digest(text);
+		free(text);
+		if (is.lines == kept.lines && is.sum == kept.sum)
+			continue;
+		if (!bad++)
+			printf("# world %u sends other calls than are kept "
+			       "(HACKING.md: golden traces)\n", seed);
+	}
+	fclose(f);
+	assert_int_equal(seed, TRACES);
+	if (bad)
+		printf("# so do %u worlds in all\n", bad);
+	assert_int_equal(bad, 0);
+}
+
+static FILE *made(const char *name)
+{
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", getenv("VS_TRACE"), name);
+	f = fopen(path, "w");
+	if (!f)
+		print_error("can't write %s\n", path);
+	assert_non_null(f);
+	return f;
+}
+
+static void traces_are_written(void **state)
+{
+	FILE *digests = made("digests");
+
+	(void)state;
+	for (unsigned seed = 1; seed <= TRACES; seed++) {
+		char *text = traced(seed), name[16];
+		struct digest d = digest(text);
+		FILE *f;
+
+		snprintf(name, sizeof(name), "%u", seed);
+		f = made(name);
+		fputs(text, f);
+		assert_int_equal(fclose(f), 0);
+		free(text);
+		fprintf(digests, "%u %u %016" PRIx64 "\n", seed, d.lines,
+			d.sum);
+	}
+	assert_int_equal(fclose(digests), 0);
+}
+
 static void rows_told(void)
 {
 	printf("# %-44s reached    left, and became\n", "state of a node");
@@ -496,6 +626,12 @@ static void a_world_follows_from_its_seed_alone(void **state)
 	char *once, *again;
 
 	(void)state;
+	once = traced(7);
+	free(traced(11));
+	again = traced(7);
+	assert_string_equal(once, again);
+	free(once);
+	free(again);
 	kind.restarts = 3;
 	kind.cards = 2;
 	kind.people = true;
@@ -525,9 +661,13 @@ int main(void)
 		WORLDS(nor_in_100_where_cards_are_taken_away),
 		WORLDS(each_state_of_a_node_is_reached_and_ends),
 		WORLDS(a_world_follows_from_its_seed_alone),
+		WORLDS(the_engine_sends_the_calls_that_are_kept),
 	};
+	const struct CMUnitTest writing[] = { WORLDS(traces_are_written) };
 
 	vs_log_to(heard_log);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
+	if (getenv("VS_TRACE"))
+		return cmocka_run_group_tests(writing, NULL, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
