@@ -88,8 +88,9 @@ def test_what_is_at_its_limit_is_no_failure(tree):
         **{f"src/plugins/f{i}.c": "static void f(void)\n{\n\tvs_lock_now();\n}\n"
            for i in range(7)},
         # calls that a comment or a string holds, and those of a file's own static
-        "src/svf/a.c": "static void f0(void)\n{\n}\n" + void("a", "f0", "b"),
+        "src/svf/a.c": "static void c(void)\n{\n}\n" + void("a", "c", "b"),
         "src/svf/top/b.c": '/* a() */\nvoid b(void)\n{\n\tx("a()");\n}\n',
+        "src/plugins/spank/c.c": void("c", "a"),
     }) == (0, "")
 
 
@@ -151,6 +152,12 @@ def test_members_of_an_embedded_struct_count_where_two_modules_write_them(tree):
             ENGINE + "a.c": write("c->part.m1 = 1;")}
     assert tree(core) == (0, "")
     core[ENGINE + "b.c"] = write("c->part.m2 = 1;")
+    assert tree(core) == (0, "")
+    rc, out = tree(core, modules={"b.c": "tasks"})
+    assert rc == 1 and out.startswith("struct vs_core: 41, at most 40"), out
+    # the same without a name
+    core[ENGINE + "core_i.h"] = "struct vs_core {\n\tint a, b;\n" + \
+        wide("", 38).replace("};", "} part;") + "};\n"
     rc, out = tree(core, modules={"b.c": "tasks"})
     assert rc == 1 and out.startswith("struct vs_core: 41, at most 40"), out
 
@@ -166,6 +173,10 @@ def test_a_number_may_only_fall(tree):
     for n in (6, 1):
         rc, out = tree(ring(n), kept=kept)
         assert rc == 1 and f": {n if n > 1 else 0}, structure.txt says 8" in out, out
+    rc, out = tree(ring(6), kept="cycle src/common/engine 6 6\n")
+    assert rc == 1 and "cycle src/common/engine: 6 needs no line" in out, out
+    # a goal of its own is held when it is met
+    assert tree(ring(8), kept="cycle src/common/engine 8 8 a reason\n") == (0, "")
 
 
 def test_lower_writes_what_fell_and_raises_nothing(tree):

@@ -49,6 +49,10 @@ def written(directory, worlds):
     ({1: "0 clone name=vm1 host=host-2\n100 power_on vm=vm-1\n"},
      "world 1, line 1:\n- 0 clone name=vm1 host=host-1\n+ 0 clone name=vm1 host=host-2\n"
      "differs: host=host-1 -> host=host-2\n1 of 3 worlds differ\n"),
+    ({1: "0 clone name=vm1 uuid=u host=host-1\n100 power_on vm=vm-1\n"},
+     "world 1, line 1:\n- 0 clone name=vm1 host=host-1\n"
+     "+ 0 clone name=vm1 uuid=u host=host-1\n"
+     "differs: (none) -> uuid=u\n1 of 3 worlds differ\n"),
     ({1: "0 clone name=vm1 host=host-1\n"},
      "world 1, line 2:\n- 100 power_on vm=vm-1\n+ (no more calls)\n1 of 3 worlds differ\n"),
     ({2: "100 destroy vm=vm-1\n", 10: ""},

@@ -16,6 +16,7 @@ that changes no behaviour leaves them as they are.
 BUILD is a build directory, as contribs/check.sh unit leaves one below $VS_CACHE.
 """
 
+import difflib
 import itertools
 import os
 import pathlib
@@ -58,9 +59,11 @@ def first_difference(old, new):
 
 
 def fields_that_differ(old, new):
+    """The words of one line that the other doesn't have, as `OLD -> NEW`."""
     a, b = old.split(), new.split()
-    return [f"{x or '(none)'} -> {y or '(none)'}"
-            for x, y in itertools.zip_longest(a, b, fillvalue="") if x != y]
+    for what, i, j, k, n in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if what != "equal":
+            yield f"{' '.join(a[i:j]) or '(none)'} -> {' '.join(b[k:n]) or '(none)'}"
 
 
 def lines(directory, name):
@@ -77,7 +80,7 @@ def compare(old, new):
     n, a, b = first_difference(lines(old, differ[0]), lines(new, differ[0]))
     print(f"world {differ[0]}, line {n}:\n- {a or '(no more calls)'}\n+ {b or '(no more calls)'}")
     if a and b:
-        print("differs: " + ", ".join(fields_that_differ(a, b)[:8]))
+        print("differs: " + ", ".join(fields_that_differ(a, b)))
     print(f"{len(differ)} of {len(names)} worlds differ")
     return 1
 

@@ -213,14 +213,14 @@ class Kept:
             return None
         if key not in self.rows:
             return "rose" if value > LIMITS[key[0]] else None
-        kept, goal = self.rows[key][1:]
+        kept = self.rows[key][1]
         if value != kept:
             return "rose" if value > kept else "fell"
-        return "fell" if value <= LIMITS[key[0]] and goal == LIMITS[key[0]] else None
+        return "fell" if value <= LIMITS[key[0]] else None
 
     def lower(self, key, value):
-        n, _, goal = self.rows[key]
-        if not value or (value <= LIMITS[key[0]] and goal == LIMITS[key[0]]):
+        n = self.rows[key][0]
+        if value <= LIMITS[key[0]]:
             self.lines[n] = None
         else:
             word = self.lines[n].split(None, 4)
@@ -246,6 +246,9 @@ def judged(now, kept):
         if how == "rose":
             yield (f"{measure} {name}: {value}, at most {limit} is allowed; "
                    f"`structure.py --files {measure} {name}` prints what it is made of")
+        elif how == "fell" and value == limit:
+            yield (f"{measure} {name}: {value} needs no line; "
+                   "`structure.py --lower` takes it out of structure.txt")
         elif how == "fell":
             yield (f"{measure} {name}: {value}, structure.txt says {limit}; "
                    "`structure.py --lower` writes the lower number")
