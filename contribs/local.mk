@@ -18,6 +18,8 @@ dist_health_DATA = contribs/health/README.md contribs/health/choose.py \
 	contribs/health/slurm-vsphere-health.service \
 	contribs/health/slurm-vsphere-health.timer
 dist_man_MANS += contribs/health/slurm-vsphere-health.8
+vhpcimportdir = $(pkgdatadir)/vhpc-import
+dist_vhpcimport_SCRIPTS = contribs/vhpc-import/vhpc-import
 examplesdir = $(docdir)/examples
 dist_examples_DATA = contribs/vsphere.conf contribs/health/vsphere-health.conf
 monitoringdir = $(examplesdir)/monitoring
@@ -73,6 +75,7 @@ installs = install-binPROGRAMS install-sbinPROGRAMS \
 	install-slurmpluginLTLIBRARIES \
 	install-dist_sbinSCRIPTS install-dist_guestDATA \
 	install-dist_healthSCRIPTS install-dist_healthDATA \
+	install-dist_vhpcimportSCRIPTS \
 	install-dist_examplesDATA install-dist_monitoringDATA \
 	install-dist_manualDATA install-man1 install-man5 install-man8
 $(installs): refuse-other-slurm

@@ -24,10 +24,6 @@ src_svf_svf_SOURCES = \
 	src/svf/complete.c \
 	src/svf/conf.c \
 	src/svf/hosts.c src/svf/parents.c \
-	src/svf/import.c src/svf/import.h src/svf/import_i.h \
-	src/svf/import_conf.c src/svf/import_hardware.c \
-	src/svf/import_notes.c src/svf/import_read.c \
-	src/svf/import_vms.c \
 	src/svf/job.c \
 	src/svf/jobs.c \
 	src/svf/main.c \
@@ -51,7 +47,8 @@ src_svf_svf_SOURCES = \
 	src/svf/vm.c src/svf/watch.c \
 	src/svf/where.c \
 	src/svf/why.c
-src_svf_svf_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+src_svf_svf_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src \
+	-DSVF_PKGDATADIR='"$(pkgdatadir)"'
 src_svf_svf_CFLAGS = $(AM_CFLAGS) $(JSONC_CFLAGS) $(NCURSES_CFLAGS)
 src_svf_svf_LDADD = src/plugins/libvs_conf.la $(JSONC_LIBS) $(MUNGE_LIBS) \
 	$(NCURSES_LIBS)

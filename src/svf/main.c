@@ -17,8 +17,12 @@
 const struct svf_verb *const svf_verbs[] = {
 	&svf_hosts, &svf_nodes, &svf_jobs, &svf_why, &svf_plan, &svf_status,
 	&svf_reconcile, &svf_adopt, &svf_vm, &svf_host, &svf_conf,
-	&svf_import, &svf_check, &svf_top, &svf_map, &svf_adapters,
-	&svf_parents, NULL
+	&svf_check, &svf_top, &svf_map, &svf_adapters, &svf_parents, NULL
+};
+
+/* Verbs that svf had, and what is used instead. */
+static const struct { const char *name, *instead; } removed[] = {
+	{ "import", SVF_PKGDATADIR "/vhpc-import/vhpc-import FILE makes a vsphere.conf from a cluster file of vHPC-toolkit (package slurm-vsphere; contribs/vhpc-import in the source)" },
 };
 
 const struct svf_verb *svf_verb_named(const char *name)
@@ -49,6 +53,19 @@ static int wrong(const char *what, const char *arg)
 	return SVF_USAGE;
 }
 
+/* Is it a removed verb? Then SVF_USAGE after one line, else 0. */
+static int refuse_removed(const char *name)
+{
+	for (size_t i = 0; i < VS_COUNT(removed); i++) {
+		if (strcmp(removed[i].name, name))
+			continue;
+		fprintf(stderr, "svf: %s was removed: %s\n", name,
+			removed[i].instead);
+		return SVF_USAGE;
+	}
+	return 0;
+}
+
 /* Help and version, wherever they stand; -1 if neither is asked for. */
 static int asked_for_help(int argc, char **argv)
 {
@@ -65,6 +82,9 @@ static int asked_for_help(int argc, char **argv)
 			continue;
 		for (int k = i + 1; k < argc && !v; k++)
 			v = svf_verb_named(argv[k]);
+		for (int k = 1; k < argc && !v; k++)
+			if (refuse_removed(argv[k]))
+				return SVF_USAGE;
 		if (v)
 			svf_verb_usage(stdout, v);
 		else
@@ -188,7 +208,8 @@ static int word_take(struct line *l, char **words, int *used)
 	} else if (l->v)
 		l->s.argv[l->s.argc++] = words[0];
 	else if (!(l->v = svf_verb_named(words[0])))
-		return wrong("there is no verb", words[0]);
+		return refuse_removed(words[0]) ? SVF_USAGE :
+			wrong("there is no verb", words[0]);
 	return 0;
 }
 

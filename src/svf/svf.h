@@ -103,7 +103,7 @@ extern const struct svf_verb *const svf_verbs[];	/* NULL-terminated */
 const struct svf_verb *svf_verb_named(const char *name);	/* or NULL */
 extern const struct svf_verb svf_hosts, svf_nodes, svf_jobs, svf_why, svf_status,
 	svf_reconcile, svf_adopt, svf_vm, svf_host, svf_conf,
-	svf_plan, svf_import, svf_check, svf_top, svf_map, svf_adapters,
+	svf_plan, svf_check, svf_top, svf_map, svf_adapters,
 	svf_parents;
 
 /* ---- where.c: whom to ask ---------------------------------------------- */

@@ -10,7 +10,6 @@ fuzz_programs = testsuite/fuzz/test_fuzz_vc \
 	testsuite/fuzz/test_fuzz_states \
 	testsuite/fuzz/test_fuzz_svf \
 	testsuite/fuzz/test_fuzz_sbatch \
-	testsuite/fuzz/test_fuzz_import \
 	testsuite/fuzz/test_fuzz_conf \
 	testsuite/fuzz/test_fuzz_names \
 	testsuite/fuzz/test_fuzz_files \
@@ -99,16 +98,6 @@ testsuite_fuzz_test_fuzz_sbatch_CPPFLAGS = $(fuzz_cppflags) -I$(top_srcdir)/src
 testsuite_fuzz_test_fuzz_sbatch_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_test_fuzz_sbatch_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/sbatch
-
-testsuite_fuzz_test_fuzz_import_SOURCES = testsuite/fuzz/fuzz_import.c \
-	testsuite/fuzz/fuzz_main.h src/svf/import.h src/svf/import_i.h \
-	src/svf/import_conf.c src/svf/import_hardware.c \
-	src/svf/import_notes.c src/svf/import_read.c \
-	src/svf/import_vms.c
-testsuite_fuzz_test_fuzz_import_CPPFLAGS = $(fuzz_cppflags) -I$(top_srcdir)/src
-testsuite_fuzz_test_fuzz_import_LDFLAGS = $(fuzz_ldflags)
-testsuite_fuzz_test_fuzz_import_LDADD = src/common/libvs_core.la -lpthread
-EXTRA_DIST += testsuite/fuzz/corpus/import testsuite/fuzz/corpus/import.LICENSE
 
 testsuite_fuzz_test_fuzz_conf_SOURCES = testsuite/fuzz/fuzz_conf.c \
 	testsuite/fuzz/fuzz_main.h \

@@ -216,7 +216,6 @@ EXTRA_DIST += testsuite/golden/go.mod testsuite/golden/go.sum \
 # Files of the plugins, of svf and of the guest's program, as they are.
 check_PROGRAMS += testsuite/unit/test_device testsuite/unit/test_got \
 	testsuite/unit/test_port testsuite/unit/test_scrub \
-	testsuite/unit/test_svf_import \
 	testsuite/unit/test_svf_plan testsuite/unit/test_svf_top \
 	testsuite/unit/test_svf_top_screen \
 	testsuite/unit/test_svf_when
@@ -236,9 +235,6 @@ testsuite_unit_test_port_SOURCES = testsuite/unit/test_port.c \
 	contribs/guest/port.h contribs/guest/port_judge.c
 testsuite_unit_test_port_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 testsuite_unit_test_port_CFLAGS = $(AM_CFLAGS) $(IBVERBS_CFLAGS)
-testsuite_unit_test_svf_import_SOURCES = testsuite/unit/test_svf_import.c \
-	src/svf/import_read.c src/svf/import_vms.c
-testsuite_unit_test_svf_import_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 testsuite_unit_test_svf_plan_SOURCES = testsuite/unit/test_svf_plan.c \
 	src/svf/job.c src/svf/partition.c src/svf/sbatch.c
 testsuite_unit_test_svf_plan_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src

@@ -296,6 +296,24 @@ static void help_and_version_work_everywhere_without_slurmctld(void **state)
 	"AdapterName=eth Type=vmxnet3 Network=VM\n" \
 	"PartitionName=p Adapter=eth Template=t\n"
 
+static void a_removed_verb_is_refused_with_what_replaces_it(void **state)
+{
+	static const char *const words[] = { "import", "import FILE",
+		"--json import FILE", "import --help", "--help import" };
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(words); i++) {
+		assert_int_equal(svf(words[i]), 2);
+		assert_string_equal(out, "");
+		assert_int_equal(strncmp(errs, "svf: import was removed: /", 26), 0);
+		expect_in(errs, "/slurm-vsphere/vhpc-import/vhpc-import FILE makes a vsphere.conf");
+		expect_in(errs, "contribs/vhpc-import");
+		assert_ptr_equal(strchr(errs, '\n'), errs + strlen(errs) - 1);
+	}
+	/* a host of that name is none */
+	assert_int_equal(svf("hosts import --help"), 0);
+}
+
 static void conf_prints_what_is_in_force(void **state)
 {
 	(void)state;
@@ -359,6 +377,7 @@ int main(void)
 		T(any_user_may_ask),
 		T(a_wrong_command_line_is_exit_2),
 		T(help_and_version_work_everywhere_without_slurmctld),
+		T(a_removed_verb_is_refused_with_what_replaces_it),
 		T(conf_prints_what_is_in_force),
 		T(conf_names_the_line_of_an_error),
 	};
