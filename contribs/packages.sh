@@ -107,7 +107,8 @@ packages_hold() { # DIRECTORY SUFFIX: name of a package, then SUFFIX, is a patte
 			/usr/share/man/man8/slurm-vsphere-health.8 \
 			/usr/sbin/slurm-vsphere-health $u/slurm-vsphere-health.service \
 			$u/slurm-vsphere-health.timer $h/README.md $h/choose.py \
-			$h/job.py $h/judge.py $h/keep.py $h/perf.py $h/pair.sbatch || rc=1
+			$h/job.py $h/judge.py $h/keep.py $h/perf.py $h/pair.sbatch \
+			${h%/*}/vhpc-import/vhpc-import || rc=1
 		holds $d/slurm-vsphere-select$s PLUGINS/select_cons_tres_vsphere.so || rc=1
 		holds $d/slurm-vsphere-prep$s PLUGINS/prep_vsphere.so \
 			PLUGINS/spank_vsphere.so || rc=1
