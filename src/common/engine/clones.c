@@ -271,6 +271,11 @@ bool vs_clone_way_plain(const struct vs_core *c)
 		!strcmp(w->now.build, w->refuses.build));
 }
 
+bool vs_node_clone_plain(const struct vs_core *c, const struct vs_node *n)
+{
+	return vs_adapter_takes(n->profile->adapter) && vs_clone_way_plain(c);
+}
+
 /* The faults by which vCenter may say that a clone's spec has no devices. */
 static bool refuses_devices(const struct vs_err *err)
 {

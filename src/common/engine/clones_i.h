@@ -85,6 +85,8 @@ int vs_clones_hour(const struct vs_core *c);	/* made in the last one */
 void vs_clone_way_found(struct vs_core *c, const struct vs_vc_found *f);
 /* Are clones made without VFs and devices, which a reconfiguration adds? */
 bool vs_clone_way_plain(const struct vs_core *c);
+/* Is this node's clone one of them? Not where its adapter takes none. */
+bool vs_node_clone_plain(const struct vs_core *c, const struct vs_node *n);
 /*
  * The node's clone or reconfiguration has ended; err NULL: well. Returns true if
  * vCenter refused the clone for its devices: it is to be made without them, and

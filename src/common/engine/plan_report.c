@@ -87,8 +87,7 @@ static enum vs_seen after(struct vs_core *c, const struct row *r,
 
 	switch (a) {
 	case VS_DO_CLONE:
-		return vs_adapter_takes(r->n->profile->adapter) &&
-			vs_clone_way_plain(c) ? VS_SEEN_OFF_OTHER :
+		return vs_node_clone_plain(c, r->n) ? VS_SEEN_OFF_OTHER :
 			VS_SEEN_OFF;
 	case VS_DO_POWER_ON:
 	case VS_DO_INSTANT:

@@ -202,7 +202,7 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 	vs_uuid_random(uuid);
 	spec_extra(c, n, uuid, &s);
 	hw_fill(c, n, h, &s, &cl.hw);
-	if (vs_adapter_takes(n->profile->adapter) && vs_clone_way_plain(c))
+	if (vs_node_clone_plain(c, n))
 		cl.hw.ncards = 0;	/* a reconfiguration adds them */
 	cl.hw.mgmt_mac = n->mgmt_mac;
 	vs_guest_words_asked(n, NULL);
