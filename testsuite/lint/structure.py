@@ -29,10 +29,10 @@ import collections
 import os
 import pathlib
 import re
-import subprocess
 import sys
 
 import csource
+from files import tracked
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIMITS = {"cycle": 6, "folders": 0, "modules": 0, "files": 16, "struct": 40,
@@ -46,14 +46,9 @@ LOCK = re.compile(r"\bvs_lock(?:_now)?\s*\(")
 
 def sources(top):
     """The C files of src, without comments and strings, by name."""
-    out = (top / ".git").exists() and subprocess.run(
-        ["git", "-c", "safe.directory=*", "-C", str(top), "ls-files", "--cached",
-         "--others", "--exclude-standard", "src"],
-        capture_output=True, text=True, check=False)
-    names = out.stdout.split() if out and out.returncode == 0 else [
-        str(p.relative_to(top)) for p in (top / "src").rglob("*")]
     return {n: csource.without_comments((top / n).read_text(errors="replace"))
-            for n in sorted(names) if n.endswith((".c", ".h")) and (top / n).is_file()}
+            for n in tracked(top)
+            if n.startswith("src/") and n.endswith((".c", ".h"))}
 
 
 class Modules:

@@ -11,8 +11,9 @@ import ast
 import os
 import pathlib
 import re
-import subprocess
 import sys
+
+from files import tracked
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -40,19 +41,6 @@ BANNED = ("strcpy", "strcat", "sprintf", "vsprintf", "gets", "strtok",
           "mktemp", "rand", "srand")
 FILE_LINES = 1000
 FUNCTION_LINES = 60
-
-
-def tracked():
-    out = (TOP / ".git").exists() and subprocess.run(
-        ["git", "-c", "safe.directory=*", "-C", str(TOP), "ls-files", "-z",
-         "--cached", "--others", "--exclude-standard"],
-        capture_output=True, check=False)
-    if out and out.returncode == 0:
-        names = out.stdout.decode().split("\0")
-    else:   # an unpacked release, but for what autoreconf made
-        names = [n for n in (str(p.relative_to(TOP)) for p in TOP.rglob("*"))
-                 if not re.match(r"(auxdir|m4|autom4te\.cache)/|configure~?$", n)]
-    return sorted(n for n in names if n and (TOP / n).is_file())
 
 
 def text(name):
@@ -278,7 +266,7 @@ def allowed():
 
 
 def main():
-    files = tracked()
+    files = tracked(TOP)
     exceptions = allowed()
     rules = {k[5:]: v for k, v in globals().items() if k.startswith("rule_")}
     failed = 0
