@@ -27,8 +27,8 @@
  *
  * VS_WORLDS=N: so many worlds in each test. VS_WORLD=SEED: that one alone, with
  * its story. VS_TRACE=DIR: the calls of the 200 worlds and their digests are
- * written there, and nothing else is tested. A world follows from its seed: no clock, no thread, no state that
- * an earlier one left.
+ * written there, and nothing else is tested. A world follows from its seed: no
+ * clock, no thread, no state that an earlier one left.
  */
 #include <inttypes.h>
 #include "engine_stage.h"
