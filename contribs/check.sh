@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # check.sh [unit|guest|contribs|vcsim|replay|system|crash|chaos|fuzz|lint|
-#          sanitize|matrix|packages|slurm-testsuite|coverage|mutation|all]...
+#          sanitize|matrix|packages|slurm-testsuite|coverage|mutation|requests|all]...
 #          [--seconds N] [--seed S] [--with address|thread] [--whole]
 #          [--release R] [--slurm-source DIR] [--recordings DIR]
 #
@@ -26,6 +26,7 @@
 # minutes; --whole: all, hours; --release R: in that release's chroot).
 # `coverage` says how many lines of src the unit tests run, `mutation` which changes of
 # one operator or statement they would not notice (an hour).
+# `requests` compares what some system tests ask of vCenter with what is kept (5 minutes).
 # Each part says how many of its tests ran, of those that exist, and fails if any
 # did not run. The last line is `N passed, N failed`; `chaos` and `matrix` alone end with their
 # own sum. A system test that failed beside others and passed twice alone counts
@@ -297,6 +298,21 @@ part_chaos() {
 	ran chaos runs 1 "$(grep -cE '^chaos: seed=.* jobs=[1-9].* violations: ' "$log" || true)"
 }
 
+# What some system tests ask of vCenter, compared with what is kept.
+part_requests() {
+	local log=$results/requests.txt
+	say "== calls that system tests make"
+	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}"
+	need_cluster
+	readable_root
+	(exec 9>&- && /usr/bin/python3 "$VS_TOP/testsuite/golden/requests.py" check) \
+		2>&1 </dev/null | tee "$log" || true
+	passed=$((passed + $(grep -c '^ok ' "$log" || true)))
+	failed=$((failed + $(grep -c '^FAILED ' "$log" || true)))
+	ran requests tests "$(sed -n 's/^requests: \([0-9]*\) tests$/\1/p' "$log")" \
+		"$(grep -cE '^(ok|FAILED) ' "$log" || true)"
+}
+
 # The tests of testsuite/NAME.
 run_pytest() {
 	local xml=$results/$1.xml log=$results/$1.txt rc=0 counts exist
@@ -495,9 +511,9 @@ done
 for a in "${words[@]:-all}"; do
 	case $a in
 	all) parts+=(unit guest contribs vcsim replay system crash chaos lint) ;;
-	unit | guest | contribs | vcsim | replay | system | crash | chaos | fuzz | lint | sanitize | matrix | packages | slurm-testsuite | coverage | mutation) parts+=("$a") ;;
-	-h | --help) sed -n '4,32s/^# \{0,1\}//p' "$0"; exit 0 ;;
-	*) die "unknown part '$a': unit, guest, contribs, vcsim, replay, system, crash, chaos, fuzz, lint, sanitize, matrix, packages, slurm-testsuite, coverage, mutation or all is expected" ;;
+	unit | guest | contribs | vcsim | replay | system | crash | chaos | fuzz | lint | sanitize | matrix | packages | slurm-testsuite | coverage | mutation | requests) parts+=("$a") ;;
+	-h | --help) sed -n '4,33s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	*) die "unknown part '$a': unit, guest, contribs, vcsim, replay, system, crash, chaos, fuzz, lint, sanitize, matrix, packages, slurm-testsuite, coverage, mutation, requests or all is expected" ;;
 	esac
 done
 export VS_RUN=$$.$EPOCHREALTIME

@@ -71,17 +71,17 @@ def lines(directory, name):
     return f.read_text().splitlines() if f.is_file() else []
 
 
-def compare(old, new):
-    names = sorted({*worlds(old), *worlds(new)}, key=int)
+def compare(old, new, names, what):
+    """The first difference of the files of these names, and how many differ."""
     differ = [n for n in names if lines(old, n) != lines(new, n)]
     if not differ:
-        print(f"{len(names)} worlds, no difference")
+        print(f"{len(names)} {what}s, no difference")
         return 0
     n, a, b = first_difference(lines(old, differ[0]), lines(new, differ[0]))
-    print(f"world {differ[0]}, line {n}:\n- {a or '(no more calls)'}\n+ {b or '(no more calls)'}")
+    print(f"{what} {differ[0]}, line {n}:\n- {a or '(no more calls)'}\n+ {b or '(no more calls)'}")
     if a and b:
         print("differs: " + ", ".join(fields_that_differ(a, b)))
-    print(f"{len(differ)} of {len(names)} worlds differ")
+    print(f"{len(differ)} of {len(names)} {what}s differ")
     return 1
 
 
@@ -92,7 +92,8 @@ def main(words):
         make(*words)
         return 0
     if command == "compare" and len(words) == 2:
-        return compare(*words)
+        names = {*worlds(words[0]), *worlds(words[1])}
+        return compare(*words, sorted(names, key=int), "world")
     if command in ("print", "keep") and len(words) == 1 + (command == "print"):
         with tempfile.TemporaryDirectory() as t:
             make(words[0], t)

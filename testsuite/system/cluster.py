@@ -186,6 +186,9 @@ class Cluster(Configuration, Simulator):
                 "-listen", "127.0.0.1:0", "-dir", self.path("vcsim")]
         if self.recording:
             argv += ["-load", self.recording]
+        if os.environ.get("VS_REQUESTS"):   # golden/requests.py
+            argv += ["-requests", os.path.join(os.environ["VS_REQUESTS"],
+                                               f"{self.dir.name}.json")]
         if self.faults is not None:
             self.path("vcsim", "faults.json").write_text(json.dumps(self.faults))
             argv += ["-faults", self.path("vcsim", "faults.json")]

@@ -182,6 +182,7 @@ func (c *call) serve(verb, token string, body []byte) (any, error) {
 	if err := c.decode(body); err != nil {
 		return nil, err
 	}
+	c.w.logRequest(c, body)
 	return c.invoke(m)
 }
 

@@ -178,6 +178,7 @@ func main() {
 	faults := flag.String("faults", "", "faults `file`")
 	listen := flag.String("listen", "127.0.0.1:0", "address to listen on")
 	dir := flag.String("dir", ".", "directory for ready.json, ca.pem and the guests")
+	requests := flag.String("requests", "", "`file` to which calls that change a VM or a host are written")
 	flag.Parse()
 	log.SetFlags(log.LstdFlags | log.Lmicroseconds)
 	inv, err := loadInventory(*invFile)
@@ -190,6 +191,9 @@ func main() {
 	}
 	s, err := newServer(inv, *listen, *dir)
 	if err != nil {
+		log.Fatal(err)
+	}
+	if err := s.w.openRequestLog(*requests); err != nil {
 		log.Fatal(err)
 	}
 	if *faults != "" {

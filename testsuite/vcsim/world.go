@@ -9,6 +9,7 @@ package main
 import (
 	"fmt"
 	"math/rand"
+	"os"
 	"reflect"
 	"sort"
 	"sync"
@@ -37,42 +38,43 @@ type object struct {
 }
 
 type world struct {
-	mu       sync.Mutex
-	inv      *inventory
-	dir      string
-	seq      uint64
-	ids      int
-	objs     map[ref]*object
-	vms      map[ref]*vmachine
-	hosts    []*host
-	hostBy   map[string]*host
-	clusters []*cluster
-	pools    map[ref]*cluster
-	sized    map[ref]poolSize // pools of a size of their own
-	limited  map[ref]poolSize // pools with a limit
-	dcs      []*datacenter
-	dvs      []*dvswitch
-	byPath   map[string]map[string]ref // folder moId -> name -> child
-	names    map[string]ref            // "folder/name" of clones in progress
-	content  types.ServiceContent
-	sessions map[string]*session
-	keys     []string // of all sessions there were: tokens and ids
-	lockout  map[string]*lock
-	tasks    *taskManager
-	count    *counters
-	faults   *faultEngine
-	mirror   *mirror
-	guests   map[*guest]bool
-	stallTo  time.Time
-	latency  time.Duration
-	acks     []ack
-	away     outage
-	saved    *backup
-	building bool // sums are made at the end
-	perms    map[ref][]perm
-	churn    *churn
-	free     map[ref]*int64 // bytes left on the datastores
-	started  time.Time
+	mu         sync.Mutex
+	inv        *inventory
+	dir        string
+	seq        uint64
+	requestLog *os.File // nil: none
+	ids        int
+	objs       map[ref]*object
+	vms        map[ref]*vmachine
+	hosts      []*host
+	hostBy     map[string]*host
+	clusters   []*cluster
+	pools      map[ref]*cluster
+	sized      map[ref]poolSize // pools of a size of their own
+	limited    map[ref]poolSize // pools with a limit
+	dcs        []*datacenter
+	dvs        []*dvswitch
+	byPath     map[string]map[string]ref // folder moId -> name -> child
+	names      map[string]ref            // "folder/name" of clones in progress
+	content    types.ServiceContent
+	sessions   map[string]*session
+	keys       []string // of all sessions there were: tokens and ids
+	lockout    map[string]*lock
+	tasks      *taskManager
+	count      *counters
+	faults     *faultEngine
+	mirror     *mirror
+	guests     map[*guest]bool
+	stallTo    time.Time
+	latency    time.Duration
+	acks       []ack
+	away       outage
+	saved      *backup
+	building   bool // sums are made at the end
+	perms      map[ref][]perm
+	churn      *churn
+	free       map[ref]*int64 // bytes left on the datastores
+	started    time.Time
 }
 
 func newWorld(inv *inventory, dir string) *world {
