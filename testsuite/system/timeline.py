@@ -215,13 +215,14 @@ class Play:
         return said and when(said.group(1))
 
     def queue(self):
-        # Ends that a person moves are read with the beat; all of them at once.
-        # (Stock itself knows when a name is free.)
-        first = next(r for r in self.rows if r.alone and r.says and
-                     r.starts == "E1" and r.names > sum(r.vfs))
+        # Ends that a person moves are read with the beat, which may fall between
+        # two of them. (Stock itself knows when a name is free.)
+        known = [r for r in self.rows if r.alone and r.held and
+                 r.starts == "E1" and r.names > sum(r.vfs)]
         limit = datetime.datetime.now() + datetime.timedelta(minutes=30)
-        wait_for("the new ends are known", 20, lambda: (
-            self.if_submitted(first) or limit) < limit)
+        for r in known:
+            wait_for(f"{r.name}: the new ends are known", 20, lambda r=r: (
+                self.if_submitted(r) or limit) < limit)
         for r in self.rows:
             for options, script in r.before:
                 self.submit(r, options, script)
