@@ -293,32 +293,6 @@ static void q_shortage(struct probe *p, struct answer *a)
 			vm_end(p, moid[i]);
 }
 
-/* ---- suspended --------------------------------------------------------------------- */
-
-static void q_suspend(struct probe *p, struct answer *a)
-{
-	struct host *h = need_host(p, 0, a);
-	const char *moid = h ? make_card(p, h, NULL, a) : NULL;
-	struct op *op;
-
-	if (moid && vm_switch(p, moid, true, a)) {
-		op = ask_task(p, "VirtualMachine", moid, "SuspendVM_Task",
-			      NULL);
-		op_wait(p, op, PROBE_TASK_MS);
-		if (op->err.code && op->task[0])
-			saw_task(p, a, "suspending a VM with a SR-IOV card",
-				 op->task);
-		else if (op->err.code)
-			saw_err(a, "suspending a VM with a SR-IOV card",
-				&op->err);
-		else
-			saw(a, "a VM with a SR-IOV card was suspended");
-		judge(a, op->err.code != 0);
-	}
-	if (moid)
-		vm_end(p, moid);
-}
-
 const struct question power_questions[] = {
 	{ "automatic", CHANGE, "What does a card with automatic PF show, on and off?",
 	  "clones a VM (two, where a switch has several PFs), switches it on and off, removes it",
@@ -334,8 +308,5 @@ const struct question power_questions[] = {
 	  "where a PF has at most three VFs left: clones so many VMs and one more, switches them on, removes them",
 	  "a fault that names the virtual function, and a VF is free as soon as its VM is off",
 	  q_shortage },
-	{ "suspend", CHANGE, "What does SuspendVM_Task say to a VM with a SR-IOV card?",
-	  "clones a VM, switches it on, suspends it, removes it",
-	  "it is refused", q_suspend },
 	{ 0 }
 };

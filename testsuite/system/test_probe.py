@@ -107,7 +107,7 @@ READ = {"version", "drs", "ha", "rights", "placevm", "ports", "binding", "pool",
         "checkconfig", "checkpower", "portkey", "connectable", "standard",
         "capacity", "emptypost", "removal", "linked", "instant", "backings",
         "latency", "mactwice", "session"}
-CHANGE = {"clone", "result", "suspend", "duplicate", "uuid", "cancel", "guestinfo", "relocate",
+CHANGE = {"clone", "result", "duplicate", "uuid", "cancel", "guestinfo", "relocate",
           "parallel", "automatic", "order", "host", "shortage"}
 
 
