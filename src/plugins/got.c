@@ -12,8 +12,6 @@
 #include "util/mem.h"
 
 #define ENV_BYTES 16384			/* of one variable */
-#define MARK VS_GOT_ENV "SUSPENDED="	/* "SPANK_VSPHERE_SUSPENDED=42/0" */
-#define SUSPENDED "VMs suspended for JobId="
 
 /* "esx01/0000:3b:00.0", "esx01", "?"; free() it. */
 static char *place_of(const struct vs_port_got *row)
@@ -103,8 +101,7 @@ char *vs_got_text(const struct vs_port_got *rows, size_t n, vs_got_fold *fold)
 bool vs_got_is_wait(const char *line)
 {
 	return line && !strncmp(line, VS_GOT_TAG, strlen(VS_GOT_TAG)) &&
-	       strncmp(line, VS_GOT_HAS, strlen(VS_GOT_HAS)) &&
-	       !strstr(line, SUSPENDED);
+	       strncmp(line, VS_GOT_HAS, strlen(VS_GOT_HAS));
 }
 
 bool vs_got_env_ours(const char *entry)
@@ -139,55 +136,6 @@ char **vs_got_env(const struct vs_port_got *rows, size_t n, size_t *nenv)
 		len += more;
 	}
 	return env;
-}
-
-char *vs_got_mark(uint32_t for_job, uint32_t restart)
-{
-	return vs_asprintf(MARK "%" PRIu32 "/%" PRIu32, for_job, restart);
-}
-
-bool vs_got_is_mark(const char *entry)
-{
-	return entry && !strncmp(entry, MARK, strlen(MARK));
-}
-
-uint32_t vs_got_marked(char *const *env, size_t nenv, uint32_t restart)
-{
-	for (size_t i = 0; i < nenv; i++) {
-		unsigned long long job, run;
-		char *end;
-
-		if (!vs_got_is_mark(env[i]))
-			continue;
-		job = strtoull(env[i] + strlen(MARK), &end, 10);
-		run = *end == '/' ? strtoull(end + 1, &end, 10) : UINT64_MAX;
-		if (!*end && run == restart && job <= UINT32_MAX)
-			return (uint32_t)job;
-	}
-	return 0;
-}
-
-char *vs_got_line_resumed(const char *line)
-{
-	const char *at = line ? strstr(line, SUSPENDED) : NULL;
-	size_t len = at ? (size_t)(at - line) : 0;
-
-	if (!at)
-		return line ? vs_strdup(line) : NULL;
-	if (at == line + strlen(VS_GOT_TAG) &&
-	    !strncmp(line, VS_GOT_TAG, strlen(VS_GOT_TAG)))
-		return NULL;
-	if (len >= 2 && !strncmp(at - 2, "; ", 2))
-		len -= 2;
-	return vs_asprintf("%.*s", (int)len, line);
-}
-
-char *vs_got_line_suspended(const char *line, uint32_t for_job)
-{
-	VS_FREE char *was = vs_got_line_resumed(line);
-
-	return vs_asprintf("%s%s" SUSPENDED "%" PRIu32,
-			   was ? was : VS_GOT_TAG, was ? "; " : "", for_job);
 }
 
 /* "esx01/0000:3b:00.0" */

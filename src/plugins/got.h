@@ -34,17 +34,6 @@ char **vs_got_env(const struct vs_port_got *rows, size_t n, size_t *nenv);
 /* Is this entry one of slurm-vsphere's? NULL is none: a submitter can send it. */
 bool vs_got_env_ours(const char *entry);
 
-/* Of a run of a job whose VMs are suspended for another's sake, among these
- * variables: for whom, or 0. No node is told by it. */
-char *vs_got_mark(uint32_t for_job, uint32_t restart);	/* free() it */
-uint32_t vs_got_marked(char *const *env, size_t nenv, uint32_t restart);
-bool vs_got_is_mark(const char *entry);
-
-/* The record's line while it is, from what it says else (NULL: nothing), and back
- * (NULL: nothing is left); free() it. */
-char *vs_got_line_suspended(const char *line, uint32_t for_job);
-char *vs_got_line_resumed(const char *line);
-
 #define VS_GOT_WORD 256
 struct vs_got_place { char host[VS_GOT_WORD], pfs[VS_GOT_WORD]; };
 

@@ -80,7 +80,6 @@ src_plugins_select_cons_tres_vsphere_la_SOURCES = \
 	src/plugins/slurm_port_jobs.c \
 	src/plugins/slurm_port_repair.c \
 	src/plugins/slurm_port_node.c \
-	src/plugins/slurm_port_suspend.c \
 	src/plugins/vs_conf_nodes.c \
 	src/plugins/vs_conf_slurm.c src/plugins/vs_conf_slurm.h
 src_plugins_select_cons_tres_vsphere_la_CPPFLAGS = $(plugin_cppflags)

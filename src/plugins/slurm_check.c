@@ -144,26 +144,10 @@ static bool short_suspend(const struct vs_slurm_bounds *b)
 	return b && slurm_conf.suspend_timeout < b->shutdown_grace_s;
 }
 
-/* Its name where there is none hangs on the release. */
-static bool no_preemption(const struct vs_slurm_bounds *b)
-{
-	const char *type = slurm_conf.preempt_type;
-
-	return b && b->preempt_suspend &&
-	       (!type || !*type || !strcasecmp(type, "preempt/none"));
-}
-
-/* 0: nobody is DOWN for being silent. */
-static bool short_silence(const struct vs_slurm_bounds *b)
-{
-	return b && b->preempt_suspend && slurm_conf.slurmd_timeout &&
-	       slurm_conf.slurmd_timeout < b->slurmd_timeout_s;
-}
-
 /* ---- the table --------------------------------------------------------------- */
 
 enum value { MISSING, RESUME_RATE, SUSPEND_RATE, RET2SERVICE, SUSPEND_TIMEOUT,
-	     RESUME_TIMEOUT, SLURMD_TIMEOUT, TOPOLOGY, PREP };
+	     RESUME_TIMEOUT, TOPOLOGY, PREP };
 
 static const struct row {
 	enum vs_check code;
@@ -227,12 +211,6 @@ static const struct row {
 	  "add to Licenses=: vf:N, N the number of VFs",
 	  "AccountingStorageTRES= has license/vf, and Licenses= has no vf: "
 	  "no job's VFs are counted (Licenses=vf:N, with the number of VFs)" },
-	{ VS_CHECK_SLURM_PREEMPT, no_preemption, MISSING,
-	  "PreemptType=preempt/partition_prio, or preempt/qos",
-	  "PreemptType=preempt/partition_prio (and PreemptMode=REQUEUE), or "
-	  "vsphere.conf: Preempt=end", NULL },
-	{ VS_CHECK_SLURM_SLURMD_TIMEOUT, short_silence, SLURMD_TIMEOUT,
-	  NULL, NULL, NULL },
 	{ VS_CHECK_SLURM_RESUME_TIMEOUT, short_resume, RESUME_TIMEOUT,
 	  NULL, NULL, NULL },
 	{ VS_CHECK_SLURM_SUSPEND_TIMEOUT, short_suspend, SUSPEND_TIMEOUT,
@@ -257,9 +235,6 @@ static void value_of(enum value which, char *out, size_t size)
 	case RESUME_TIMEOUT:
 		snprintf(out, size, "%u", slurm_conf.resume_timeout);
 		break;
-	case SLURMD_TIMEOUT:
-		snprintf(out, size, "%u", slurm_conf.slurmd_timeout);
-		break;
 	case TOPOLOGY:
 		snprintf(out, size, "%s", slurm_conf.topology_plugin);
 		break;
@@ -279,8 +254,6 @@ static char *should_be(const struct row *r, const struct vs_slurm_bounds *b)
 		return vs_asprintf("ResumeTimeout=%d", b->boot_timeout_s);
 	if (r->is == SUSPEND_TIMEOUT)
 		return vs_asprintf("SuspendTimeout=%d", b->shutdown_grace_s);
-	if (r->is == SLURMD_TIMEOUT)
-		return vs_asprintf("SlurmdTimeout=%d", b->slurmd_timeout_s);
 	return vs_strdup(r->should);
 }
 

@@ -75,42 +75,6 @@ void vs_resv_comment_set(resv_desc_msg_t *desc, const char *comment)
 }
 #endif
 
-int vs_job_suspend_op(job_record_t *job_ptr, uint16_t op)
-{
-	suspend_msg_t msg = { .op = op };
-
-#if VS_GE(25, 11)
-	msg.step_id = STEP_ID_FROM_JOB_RECORD(job_ptr);
-#else
-	msg.job_id = job_ptr->job_id;
-#endif
-#if VS_GE(24, 11)
-	return job_suspend(NULL, &msg, 0, false, NO_VAL16);
-#else
-	return job_suspend(&msg, 0, -1, false, NO_VAL16);
-#endif
-}
-
-void vs_job_send_resume(const job_record_t *job_ptr)
-{
-	suspend_int_msg_t *msg = xmalloc(sizeof(*msg));
-	agent_arg_t *args = xmalloc(sizeof(*args));
-
-#if VS_GE(25, 11)
-	msg->step_id = STEP_ID_FROM_JOB_RECORD(job_ptr);
-#else
-	msg->job_id = job_ptr->job_id;
-#endif
-	msg->op = RESUME_JOB;
-	args->msg_type = REQUEST_SUSPEND_INT;
-	args->msg_args = msg;
-	args->protocol_version = job_ptr->start_protocol_ver;
-	args->hostlist = hostlist_create(job_ptr->nodes);
-	args->node_count = job_ptr->node_cnt;
-	set_agent_arg_r_uid(args, SLURM_AUTH_UID_ANY);
-	agent_queue_request(args);
-}
-
 void vs_node_bits_powering_up(node_record_t *node_ptr)
 {
 #if VS_GE(24, 5)

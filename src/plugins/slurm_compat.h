@@ -125,6 +125,10 @@ typedef int vs_job_test_fn(job_record_t *job_ptr, bitstr_t *bitmap,
  */
 #define VS_SYMBOLS_ALL(F)						\
 	F(job_ready, int, (job_record_t *job_ptr), (job_ptr))		\
+	F(job_suspend, int, (job_record_t *job_ptr, bool indf),		\
+	  (job_ptr, indf))						\
+	F(job_resume, int, (job_record_t *job_ptr, bool indf),		\
+	  (job_ptr, indf))						\
 	F(select_nodeinfo_set, int, (job_record_t *job_ptr), (job_ptr))	\
 	F(select_nodeinfo_set_all, int, (void), ())
 
@@ -281,12 +285,6 @@ static inline bool vs_job_in_prolog(const job_record_t *job_ptr)
 	       (IS_JOB_CONFIGURING(job_ptr) ||
 		(job_ptr->details && job_ptr->details->prolog_running));
 }
-
-/* job_suspend() as gang scheduling calls it: SUSPEND_JOB or RESUME_JOB, the cores
- * stay the job's and its priority what it is. Slurm's code. Under JOB W, NODE W. */
-int vs_job_suspend_op(job_record_t *job_ptr, uint16_t op);
-/* JOB R. Its slurmds let its processes run, those that were stopped. */
-void vs_job_send_resume(const job_record_t *job_ptr);
 
 /* Of a reservation: create_resv(), update_resv(). Slurm's code. Under
  * vs_lock_resvs_write(). Of desc it takes what it keeps. */

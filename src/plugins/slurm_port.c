@@ -21,14 +21,12 @@
 static bool controlling;
 static time_t taken_at;		/* shutdown_time when control was taken */
 static bool saves;		/* the thread that saves state was seen since */
-static bool taken;		/* just now */
 
 bool vs_port_take(void)
 {
 	__atomic_store_n(&taken_at, slurmctld_config.shutdown_time,
 			 __ATOMIC_RELEASE);
 	__atomic_store_n(&saves, false, __ATOMIC_RELEASE);
-	__atomic_store_n(&taken, true, __ATOMIC_RELEASE);
 	return vs_port_active_set(true);
 }
 
@@ -126,8 +124,6 @@ static uint32_t flags_of(const node_record_t *n)
 	if (n->run_job_cnt || n->sus_job_cnt || base == NODE_STATE_ALLOCATED ||
 	    base == NODE_STATE_MIXED)
 		flags |= VS_NODE_ALLOCATED;
-	if (n->sus_job_cnt)
-		flags |= VS_NODE_JOB_SUSPENDED;
 	if (!(n->node_state & not_up) &&
 	    (base == NODE_STATE_IDLE || base == NODE_STATE_ALLOCATED ||
 	     base == NODE_STATE_MIXED))
@@ -160,9 +156,6 @@ static void port_nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
 
 	(void)ctx;
 	vs_port_stays_read();
-	/* Slurm reads nodes and jobs before it calls node_init. */
-	if (__atomic_exchange_n(&taken, false, __ATOMIC_ACQ_REL))
-		vs_port_suspended_taken();
 	for (size_t i = 0; i < n; i++) {
 		node_record_t *node_ptr;
 
@@ -471,13 +464,6 @@ const struct vs_port vs_slurm_port = {
 	.schedule = port_schedule,
 	.nodes_jobs = port_nodes_jobs,
 	.jobs_look = vs_port_jobs_look,
-	.job_suspend = vs_port_job_suspend,
-	.job_resume = vs_port_job_resume,
-	.job_continue = vs_port_job_continue,
-	.nodes_suspended = vs_port_nodes_suspended,
-	.nodes_wake = vs_port_nodes_wake,
-	.suspended_unseen = vs_port_suspended_unseen,
-	.nodes_answered = vs_port_nodes_answered,
 	.is_operator = port_is_operator,
 	.sees_jobs = port_sees_jobs,
 	.sees_nodes = port_sees_nodes,

@@ -29,20 +29,6 @@ void vs_port_node_refuse(node_record_t *n, const char *why);
 void vs_port_wait_over(job_record_t *job_ptr);
 void vs_port_wait_renew(job_record_t *job_ptr);
 
-/* For the job_resume hook: 0, or why a job whose VMs are suspended for another's
- * sake doesn't run again by this. An operator's word (indf) takes an operator's
- * hold off, so that the engine resumes it when its VMs are on. core may be NULL:
- * then its record alone tells. JOB W. */
-int vs_port_resume_test(job_record_t *job_ptr, bool indf,
-			const struct vs_core_api *core);
-/* A suspended job whose cores stayed its own, for its VMs were suspended for
- * another's sake; and one of these that an operator holds. JOB R. */
-bool vs_port_has_cores(const job_record_t *job_ptr);
-bool vs_port_is_held(const job_record_t *job_ptr);
-/* For the job_suspend hook: what is left on the job of an earlier time is no
- * mark of this one. JOB W. */
-void vs_port_suspend_anew(job_record_t *job_ptr);
-
 /* slurmctld's log. */
 vs_log_sink vs_slurm_log;
 

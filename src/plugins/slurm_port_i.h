@@ -73,22 +73,6 @@ void vs_port_job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
 /* What it waits for by its record. Under JOB R. */
 enum vs_job_waits vs_port_waits(const job_record_t *job_ptr);
 
-/* slurm_port_suspend.c */
-int vs_port_job_suspend(void *ctx, uint32_t job, uint32_t for_job);
-int vs_port_job_resume(void *ctx, uint32_t job);
-void vs_port_job_continue(void *ctx, uint32_t job);
-void vs_port_nodes_suspended(void *ctx, const char *const *nodes, size_t n);
-int64_t vs_port_nodes_wake(void *ctx, const char *const *nodes, size_t n,
-			   int64_t asked);
-void vs_port_suspended_unseen(void *ctx);
-bool vs_port_nodes_answered(void *ctx, const char *const *nodes, size_t n,
-			    int64_t since);
-/* This process controls the cluster now: nodes of jobs that carry the mark may
- * be silent for SlurmdTimeout yet. Takes slurmctld's locks. */
-void vs_port_suspended_taken(void);
-/* For whose sake job_suspend() has suspended it, 0: it has not. JOB R. */
-uint32_t vs_port_suspended_for(const job_record_t *job_ptr);
-
 /* slurm_port_jobs.c */
 uint32_t vs_port_task_job(void *ctx, uint32_t array, uint32_t task);
 uint32_t vs_port_component_job(void *ctx, uint32_t leader, uint32_t offset);

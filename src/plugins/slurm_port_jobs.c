@@ -121,11 +121,6 @@ static void look(struct vs_port_look *row)
 	const job_record_t *job_ptr = find_job_record(row->job);
 
 	row->is = VS_JOB_GONE;
-	row->suspended = job_ptr && IS_JOB_SUSPENDED(job_ptr);
-	row->for_job = row->suspended ? vs_port_suspended_for(job_ptr) : 0;
-	row->ours = row->for_job != 0;
-	row->since = row->suspended ? job_ptr->suspend_time : 0;
-	row->held = row->suspended && !job_ptr->priority;
 	if (!job_ptr)
 		return;
 	if (vs_port_on_its_nodes(job_ptr)) {
@@ -136,9 +131,6 @@ static void look(struct vs_port_look *row)
 		row->is = VS_JOB_PENDING;
 		row->start = job_ptr->start_time;
 		row->passes = vs_backfill_passes();
-		if (job_ptr->array_recs)
-			row->begun = job_ptr->array_recs->tot_run_tasks +
-				job_ptr->array_recs->tot_comp_tasks;
 	}
 }
 

@@ -336,34 +336,6 @@ int vs_conf_clone_check(const struct vs_conf *conf,
 	return 0;
 }
 
-static bool never_suspended(const struct vs_conf_adapter *a)
-{
-	return !kind_of(a)->can[VS_DEED_SUSPEND].from;
-}
-
-int vs_conf_preempt_check(const struct vs_conf *conf,
-			  const struct vs_conf_partition *p,
-			  const struct vs_conf_file *f,
-			  const struct vs_conf_record *r, struct vs_err *err)
-{
-	const struct vs_conf_adapter *a = vs_conf_adapter_named(conf,
-								p->adapter);
-	const struct vs_conf_adapter *with = a->with ?
-		vs_conf_adapter_named(conf, a->with) : NULL;
-
-	if (!p->preempt || strcasecmp(p->preempt, "suspend"))
-		return 0;
-	if (never_suspended(a))
-		return vs_conf_err(f, vs_conf_line_of(r, "Preempt"), err,
-			"Preempt=suspend: AdapterName=%s is of Type=%s, and no VM with one can be suspended (svf adapters): expected end",
-			a->name, a->type);
-	if (with && never_suspended(with))
-		return vs_conf_err(f, vs_conf_line_of(r, "Preempt"), err,
-			"Preempt=suspend: AdapterName=%s has With=%s of Type=%s, and no VM with one can be suspended (svf adapters): expected end, or an Adapter= without that With=",
-			a->name, with->name, with->type);
-	return 0;
-}
-
 int vs_conf_adapters_check(const struct vs_conf *conf,
 			   const struct vs_conf_file *f, struct vs_err *err)
 {

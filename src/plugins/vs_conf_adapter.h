@@ -18,13 +18,6 @@ int vs_conf_clone_check(const struct vs_conf *conf,
 			const struct vs_conf_file *f,
 			const struct vs_conf_record *r, struct vs_err *err);
 
-/* The same of its Preempt=: can any such VM be suspended, in some release or
- * with some driver? Which, is asked when it is done. */
-int vs_conf_preempt_check(const struct vs_conf *conf,
-			  const struct vs_conf_partition *p,
-			  const struct vs_conf_file *f,
-			  const struct vs_conf_record *r, struct vs_err *err);
-
 /* All of them: adapters beside adapters, and those that want the same devices
  * in two ways. */
 int vs_conf_adapters_check(const struct vs_conf *conf,

@@ -373,8 +373,7 @@ static int check_together(struct vs_conf *conf, const struct vs_conf_file *f,
 			return vs_conf_err(f, vs_conf_line_of(r, "Adapter"), err,
 				"Adapter=%.63s: expected the name of an "
 				"AdapterName= line", adapter);
-		if (vs_conf_clone_check(conf, p, f, r, err) ||
-		    vs_conf_preempt_check(conf, p, f, r, err))
+		if (vs_conf_clone_check(conf, p, f, r, err))
 			return -1;
 	}
 	if (!conf->nadapters || !conf->npartitions || !conf->nclusters)

@@ -57,7 +57,6 @@ static bool same_rules(const struct vs_conf_partition *a,
 	       !strcmp(a->retention, b->retention) &&
 	       !strcmp(a->latency, b->latency) && a->vcpus == b->vcpus &&
 	       same_word(a->clone, b->clone) &&
-	       same_word(a->preempt, b->preempt) &&
 	       same_word(a->subnet, b->subnet) &&
 	       same_word(a->addresses, b->addresses) &&
 	       same_word(a->gateway, b->gateway) &&
@@ -269,7 +268,7 @@ static int add_to(struct adding *a, const struct vs_conf_partition *p,
 		return 0;
 	vs_conf_err(a->f, a->line, err, "node %s is in the partitions %s and %s, "
 		    "whose lines disagree: expected the same Adapter, Template, "
-		    "Retention, Clone, Preempt, LatencySensitivity, CPUs, "
+		    "Retention, Clone, LatencySensitivity, CPUs, "
 		    "memory, hardware and addresses",
 		    node_ptr->name, have->partition, p->name);
 	return unfit(a, node_ptr, err);

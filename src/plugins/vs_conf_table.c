@@ -274,12 +274,6 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "goes on from the memory of a parent that has booted (see svf adapters for "
 	  "the types that allow it). See LINKED CLONES and INSTANT CLONES. VMs that "
 	  "exist are right either way." },
-	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "Preempt", "end", false,
-	  "end|suspend", 0, 0, PRT(preempt),
-	  "What is done to a job here that is preempted for room on hosts, which its "
-	  "VMs have. end: what Slurm's PreemptMode says. suspend: its VMs are "
-	  "suspended, and go on with it when there is room again. Not with types of "
-	  "which svf adapters says that no VM can be. See SUSPENDED JOBS." },
 	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "LatencySensitivity", "normal",
 	  false, "normal|high", 0, 0, PRT(latency),
 	  "high: exclusive cores; all of the VM's CPU and memory is reserved for it." },

@@ -106,7 +106,6 @@ static void put_##name(struct svf_table *t, const struct svf_row *row)	\
 }
 PUT(vmotion, VS_DEED_VMOTION)
 PUT(snapshot, VS_DEED_SNAPSHOT)
-PUT(suspend, VS_DEED_SUSPEND)
 PUT(ha, VS_DEED_HA)
 PUT(drs_place, VS_DEED_DRS_PLACE)
 PUT(drs_move, VS_DEED_DRS_MOVE)
@@ -170,7 +169,6 @@ static void put_cards(struct svf_table *t, const struct svf_row *row)
 	  .what = "may a VM with it move to another host while it is on: yes, no, from a release on (8.0U2+), or vendor: where the device's driver can" }, \
 	{ .name = "snapshot", .drop = 4, .put = put_snapshot,		\
 	  .what = "the same of snapshots" },				\
-	{ .name = "suspend", .put = put_suspend, .what = "of suspending it" }, \
 	{ .name = "ha", .put = put_ha,					\
 	  .what = "of HA, which starts it again on another host" },	\
 	{ .name = "drs-place", .drop = 3, .put = put_drs_place,		\

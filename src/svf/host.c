@@ -175,7 +175,7 @@ static int run_host(const struct svf *s)
 }
 
 static const struct svf_word host_words[] = {
-	{ "drain", "HOST [--at TIME] [REASON...]", "no VM is placed on the host any more; VMs leave with their jobs running where their adapter allows vMotion and another host of the cluster has room; other nodes whose VM is on there are drained, idle ones powered down, running jobs finish; a suspended VM stays, and goes on when the host is back. Says what becomes of each and when the last job ends, and so does reservation vsphere_HOST in Slurm. Outlives restarts. REASON is of 119 bytes at most" },
+	{ "drain", "HOST [--at TIME] [REASON...]", "no VM is placed on the host any more; VMs leave with their jobs running where their adapter allows vMotion and another host of the cluster has room; other nodes whose VM is on there are drained, idle ones powered down, running jobs finish; a suspended VM stays. Says what becomes of each and when the last job ends, and so does reservation vsphere_HOST in Slurm. Outlives restarts. REASON is of 119 bytes at most" },
 	{ "plan", "HOST", "says what would become of each VM there, as of now, and orders nothing" },
 	{ "resume", "HOST", "ends that, and whatever else slurm-vsphere holds against the host. Look at svf hosts first" },
 	{ 0 }

@@ -163,7 +163,7 @@ static const struct svf_col cols[] = {
 	{ .name = "expected", .put = put_expected, .drop = 1,
 	  .what = "when it may begin, as far as is known" },
 	{ .name = "waits", .how = SVF_BELOW, .key = "text",
-	  .what = "what it waits for: of vSphere, or by Slurm's own reason; and that its VMs are suspended, and until when" },
+	  .what = "what it waits for: of vSphere, or by Slurm's own reason" },
 };
 static const struct svf_list list = SVF_LIST(cols);
 

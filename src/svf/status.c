@@ -16,7 +16,6 @@ static const struct {
 	{ "vms_off", "VMs off" },
 	{ "suspect", "suspect VMs" },
 	{ "parents", "parents of clones" },
-	{ "suspended", "jobs suspended for others" },
 	{ "in_flight", "operations in flight" },
 	{ "starts", "VMs started" },
 	{ "failures", "steps that failed" },

@@ -117,8 +117,7 @@ static const struct { const char *word, *colour; } eyes[] = {
 	{ "yes", YELLOW }, { "avoided", YELLOW }, { "on-trial", YELLOW },
 	{ "drained", YELLOW }, { "drain", YELLOW }, { "draining", YELLOW },
 	{ "maintenance", YELLOW }, { "entering-maintenance", YELLOW },
-	{ "standby", YELLOW }, { "suspended", YELLOW },
-	{ "suspending", YELLOW }, { "resuming", YELLOW }, { "wait", YELLOW },
+	{ "standby", YELLOW }, { "suspended", YELLOW }, { "wait", YELLOW },
 	{ "not_responding", YELLOW }, { "?", YELLOW },
 };
 

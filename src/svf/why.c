@@ -87,7 +87,5 @@ const struct svf_verb svf_why = {
 "While the job waits, SystemComment in its record says so too, after \"vsphere: \".\n"
 "When it may begin is said as far as running jobs' time limits tell (\"needs 4\n"
 "sriov-roce VFs on 4 nodes, 3 free, 4th expected 14:05\"; \"not in sight\": others'\n"
-"VMs or lost hosts have the rest); with --json \"expected\" is that time.\n"
-"Of a job whose VMs are suspended for another one (Preempt=suspend) it says since\n"
-"when, for which, and what lacks before they go on.\n",
+"VMs or lost hosts have the rest); with --json \"expected\" is that time.\n",
 };

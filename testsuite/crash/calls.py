@@ -9,9 +9,7 @@ the engine makes of each outcome is shown exhaustively, and without waiting, by
 unit/test_engine_calls.
 """
 
-import contextlib
 import fnmatch
-import threading
 import time
 
 from crash import points
@@ -67,8 +65,6 @@ TASK_FAULTS = {f"task-{n}": fault(n, on="task", **m) for n, m in (
     ("InvalidPowerState", {"existingState": "poweredOn"}),
     ("RequestCanceled", {}))}
 TASK_FAULTS["task-endless"] = {"on": "task", "hang": True}
-# It is called off after minutes, if at all: a person cancels it after `person` s.
-BY_HAND = {"task-endless": {"on": "task", "hang": True, "person": 8}}
 # Of what nobody calls off: an administrator of vCenter ends it at last.
 NEVER_OFF = {**TASK_FAULTS, "task-endless": {"on": "task", "delay": "100s"}}
 
@@ -81,7 +77,7 @@ NEVER = {"never": {"on": "reply", "hang": True}}
 
 TASKS = ("CloneVM_Task", "ReconfigVM_Task", "RelocateVM_Task",
          "PowerOnVM_Task", "PowerOffVM_Task", "Destroy_Task",
-         "CreateSnapshot_Task", "SuspendVM_Task", "InstantClone_Task")
+         "CreateSnapshot_Task", "InstantClone_Task")
 # What every start sends, and what goes on while the client is there.
 START = ("hello", "vimServiceVersions.xml", "content", "Login",
          "CreateContainerView", "DestroyView", "FindByInventoryPath",
@@ -101,16 +97,15 @@ CALLS = {**{m: {**WAYS, **CALL_FAULTS, **TASK_FAULTS, **NEVER}
          **{m: WAYS for m in START}}
 for m in ("PowerOffVM_Task", "Destroy_Task", "CreateSnapshot_Task"):
     CALLS[m].update(NEVER_OFF)
-CALLS["SuspendVM_Task"].update(BY_HAND)
 CALLS["WaitForUpdatesEx"] = {**WAYS, **NEVER}
 COLD = ("connect", "older", "adopt", "adopted", "running")
 WORK = ("new", "warm", "again", "profile", "move", "suspend", "deaf",
         "destroy", "cancel", "reconfigure", "connect", "older", "drs", "bound",
         "gang", "ahead", "cloned", "unused",
-        "linked", "instant", "paused")
+        "linked", "instant")
 # Scenarios that are there for one call.
 ALONE = (("drs", "PlaceVm"), ("bound", "QueryConfigTarget"),
-         ("linked", "CreateSnapshot_Task"), ("paused", "SuspendVM_Task"),
+         ("linked", "CreateSnapshot_Task"),
          ("instant", "InstantClone_Task"))
 # Any fault is a refusal there, and nobody tries again but at an operator's word.
 CALLS["Login"] = {k: v for k, v in WAYS.items() if k != "NotAuthenticated"}
@@ -127,40 +122,13 @@ SAMPLE = (("new", "CloneVM_Task", "cut-before"),
           ("suspend", "ShutdownGuest", "cut-after"),
           ("suspend", "ShutdownGuest", "forbidden"),
           ("destroy", "Destroy_Task", "broken"),
-          ("paused", "SuspendVM_Task", "cut-after"),
           ("connect", "RetrievePropertiesEx", "garbled"),
           ("connect", "CreateFilter", "502"),
           ("connect", "Login", "empty"))
 
 
-@contextlib.contextmanager
-def person(w, method, after_s):
-    """Somebody who cancels the call's task when it has hung for so long."""
-    over, canceled = threading.Event(), []
-
-    def look():
-        while not over.wait(0.5) and not w.troubled():
-            pass
-        if over.wait(after_s):
-            return
-        for t in w.c.state()["tasks"]:
-            if t["method"] == method and t["state"] == "running":
-                w.c.do("endTask", task=t["moid"], mode="cancel")
-                canceled.append(t["moid"])
-    t = threading.Thread(target=look, daemon=True)
-    t.start()
-    try:
-        yield
-    finally:
-        over.set()
-        t.join()
-    if len(canceled) != 1:
-        raise Wrong(f"{len(canceled)} tasks were canceled, one hangs")
-
-
 def lived(w, s, rule=None, trouble=None):
     """The scenario; gives what was called. With a rule, one call fails."""
-    after_s = rule.pop("person", 0) if rule else 0
     w.goal, w.forgives, w.died = 3 * GOAL_S, True, []
     # A poll that is not answered is given up after its 20 s and 30 more.
     w.agrees_s = 90 if rule and rule.get("hang") else 30
@@ -182,9 +150,7 @@ def lived(w, s, rule=None, trouble=None):
         w.c.fault(**rule)
     if trouble:
         w.c.do(**trouble)
-    with person(w, rule["method"], after_s) if after_s else \
-            contextlib.nullcontext():
-        s.run(w)
+    s.run(w)
     if rule:
         wait_until("the call has failed", 20, w.troubled, lambda: "no such call")
     w.c.clear_faults()

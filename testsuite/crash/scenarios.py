@@ -185,41 +185,6 @@ def instant(w):
     w.done(w.jobs("-N2 -w vm[001-002]"))
 
 
-def one_vm_a_host(w):
-    """Others have the memory of both hosts, but for one VM's."""
-    w.edit("Type=sriov Network=SRIOV-ROCE-PG MTU=9000\n",
-           "Type=vmxnet3 Network=VM-PG\n")
-    w.edit("PartitionName=warm Adapter=sriov-roce Template=rhel9-ofed\n",
-           "PartitionName=warm Adapter=sriov-roce Template=rhel9-ofed "
-           "MemoryReservation=full Preempt=suspend\n")
-    for i in (1, 2):
-        w.c.do("addVm", spec={
-            "name": f"theirs{i}", "folder": "", "powerOn": True,
-            "host": f"esx{i:02d}.example.org", "numCPUs": 2,
-            "memoryMB": 119_400, "lockMemory": True, "nics": ["VM-PG"]})
-
-
-@scenario(prepare=one_vm_a_host, edits=True, points=(
-    "send.SuspendVM_Task", "answer.SuspendVM_Task", "end.SuspendVM_Task",
-    "tell.suspend", "tell.resume", "send.PowerOnVM_Task",
-    "end.PowerOnVM_Task"))
-def paused(w):
-    """A job is suspended for another one, with its VM, and goes on."""
-    low = [job_that_waits(w, f"-N1 -w {n}") for n in ("vm001", "vm002")]
-    for job in low:
-        w.release(job)
-    wait_until("their scripts run", w.goal, lambda: all(
-        "began" in w.c.output(j) for j in low), lambda: [
-            w.job(j) for j in low])
-    # A job that a killed slurmctld did not save is started a second time on the
-    # node where it runs: Slurm drains that node, "Duplicate jobid".
-    w.saved("job_state")
-    w.done(w.jobs("-p high -N1 -w vm003"))
-    w.c.path("out", "end").touch()
-    for job in low:
-        w.done(job)
-
-
 # ---- people ---------------------------------------------------------------------
 
 def slow_clone(w):
@@ -365,7 +330,9 @@ def maintenance(w):
     """The host of a running job is wanted, and is not any more."""
     job = job_that_waits(w)
     w.release(job)
-    w.saved("job_state")    # see paused()
+    # A job that a killed slurmctld did not save is started a second time on the
+    # node where it runs: Slurm drains that node, "Duplicate jobid".
+    w.saved("job_state")
     host = w.c.our_vm("vm001")["host"]
     w.c.do("maintenance", host=host)
     wait_until("its node is drained", 30, lambda: w.state("vm001") & {

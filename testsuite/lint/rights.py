@@ -13,7 +13,7 @@ import sys
 # What the table's flags mean: the heading in vsphere.conf(5).
 FOLDER = "The Folder, propagating"
 HEADING = {
-    "ON_FOLDER": FOLDER, "FOR_VMOTION": FOLDER, "FOR_SUSPEND": FOLDER,
+    "ON_FOLDER": FOLDER, "FOR_VMOTION": FOLDER,
     "FOR_NOTES": "The Folder, with Annotation=",
     "FOR_PARENTS": "The Folder, with Clone=linked or Clone=instant",
     "FOR_LINKED": "The Folder, with Clone=linked",

@@ -30,7 +30,7 @@ static struct vs_vc *client_new(void)
 		.username = "replay", .password_file = "/nonexistent/replay",
 		.password_uid = geteuid(), .read_only = true, .notes = true,
 		.linked = true, .instant = true, .vmotion = true,
-		.suspend = true, .policy = true,
+		.policy = true,
 		.names = { "none", "none", "none", clusters, NULL, no_names,
 			   no_names } };
 	struct vs_err err = { 0 };
@@ -185,7 +185,6 @@ static struct json_object *lacks(const struct vs_vc_lack *list, size_t n)
 		[VS_VC_FOR_PARENTS] = "parents",
 		[VS_VC_FOR_LINKED] = "linked",
 		[VS_VC_FOR_VMOTION] = "vmotion",
-		[VS_VC_FOR_SUSPEND] = "suspend",
 		[VS_VC_FOR_POLICY] = "policy" };
 	struct json_object *a = vs_jb_arr();
 

@@ -28,7 +28,7 @@ FOLDER = {"The Folder, propagating": "jobs",
           "The Folder, with Annotation=": "notes",
           "The Folder, with Clone=linked or Clone=instant": "parents",
           "The Folder, with Clone=linked": "linked"}
-MERGED = {"vmotion": "jobs", "suspend": "jobs"}     # the page has them under one head
+MERGED = {"vmotion": "jobs"}     # the page has them under one head
 
 
 @functools.lru_cache

@@ -387,7 +387,6 @@ int64_t name(struct vs_vc *vc, const char *vm, const struct vs_vc_op *op, \
 SIMPLE(vs_vc_vm_power_off, FAKE_POWER_OFF, "power_off")
 SIMPLE(vs_vc_vm_shutdown_guest, FAKE_SHUTDOWN, "shutdown_guest")
 SIMPLE(vs_vc_vm_destroy, FAKE_DESTROY, "destroy")
-SIMPLE(vs_vc_vm_suspend, FAKE_SUSPEND, "suspend")
 
 int64_t vs_vc_task_adopt(struct vs_vc *vc, const char *task,
 			 const struct vs_vc_op *op, struct vs_err *err)
@@ -454,10 +453,6 @@ void fake_effect(struct fake_call *c)
 	case FAKE_POWER_OFF:
 	case FAKE_SHUTDOWN:
 		vm->on = vm->frozen = vm->suspended = false;
-		break;
-	case FAKE_SUSPEND:
-		vm->on = false;
-		vm->suspended = true;
 		break;
 	case FAKE_SNAPSHOT:
 		vs_strlcpy(vm->snapshot, c->task, sizeof(vm->snapshot));

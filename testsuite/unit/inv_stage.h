@@ -101,9 +101,8 @@ static void on_vm_gone(void *arg, const char *moid)
 static void note_named(const struct vs_vc_named *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		note(" %s=%s%s%s%s", list[i].name, list[i].moves ? "m" : "",
-		     list[i].suspends ? "s" : "", list[i].snapshots ? "c" : "",
-		     list[i].nic ? "n" : "");
+		note(" %s=%s%s%s", list[i].name, list[i].moves ? "m" : "",
+		     list[i].snapshots ? "c" : "", list[i].nic ? "n" : "");
 }
 
 static void on_host(void *arg, const struct vs_vc_host *h)

@@ -17,7 +17,6 @@ EXTRA_DIST += testsuite/unit/check_stage.h testsuite/unit/cmocka_range.h \
 	testsuite/unit/plan_stage.h \
 	testsuite/unit/plan_world.h testsuite/unit/prefetch_stage.h \
 	testsuite/unit/svf_stage.h testsuite/unit/vc_spec_stage.h \
-	testsuite/unit/suspend_stage.h \
 	testsuite/unit/vmotion_stage.h
 
 # util, plan, vcenter, the control channel; and svf, whose tests run
@@ -77,12 +76,9 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_all \
 	testsuite/unit/test_engine_doubt testsuite/unit/test_engine_drift \
 	testsuite/unit/test_engine_directpath \
 	testsuite/unit/test_engine_door testsuite/unit/test_engine_leave \
-	testsuite/unit/test_engine_suspend testsuite/unit/test_engine_vmotion \
+	testsuite/unit/test_engine_vmotion \
 	testsuite/unit/test_engine_asleep \
 	testsuite/unit/test_engine_vmotion_mishaps testsuite/unit/test_engine_vmotion_to \
-	testsuite/unit/test_engine_suspend_away testsuite/unit/test_engine_suspend_words \
-	testsuite/unit/test_engine_suspend_lacks testsuite/unit/test_engine_suspend_fair \
-	testsuite/unit/test_engine_suspend_many \
 	testsuite/unit/test_engine_drs testsuite/unit/test_engine_fail \
 	testsuite/unit/test_engine_faults testsuite/unit/test_engine_gone \
 	testsuite/unit/test_engine_guest \
@@ -128,12 +124,6 @@ testsuite_unit_test_engine_door_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_directpath_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_leave_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_drs_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_suspend_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_suspend_away_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_suspend_words_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_suspend_lacks_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_suspend_fair_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_suspend_many_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_vmotion_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_vmotion_mishaps_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_vmotion_to_LDADD = $(engine_ldadd)
@@ -278,8 +268,8 @@ check_PROGRAMS += testsuite/unit/test_account \
 	testsuite/unit/test_job_env testsuite/unit/test_job_test \
 	testsuite/unit/test_job_when testsuite/unit/test_preempt \
 	testsuite/unit/test_prep testsuite/unit/test_submit \
-	testsuite/unit/test_repair testsuite/unit/test_suspend_port \
-	testsuite/unit/test_widen testsuite/unit/test_written
+	testsuite/unit/test_repair testsuite/unit/test_widen \
+	testsuite/unit/test_written
 testsuite_unit_test_account_SOURCES = testsuite/unit/test_account.c \
 	testsuite/unit/account_stage.h \
 	src/plugins/select/cons_tres_vsphere/account.c
@@ -349,12 +339,6 @@ testsuite_unit_test_repair_SOURCES = testsuite/unit/test_repair.c \
 	src/plugins/slurm_port_repair.c
 testsuite_unit_test_repair_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_repair_LDADD = $(slurm_unit_ldadd)
-testsuite_unit_test_suspend_port_SOURCES = \
-	testsuite/unit/test_suspend_port.c src/plugins/got.c \
-	src/plugins/job_env.c \
-	src/plugins/slurm_port_suspend.c
-testsuite_unit_test_suspend_port_CPPFLAGS = $(plugin_cppflags)
-testsuite_unit_test_suspend_port_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_widen_SOURCES = testsuite/unit/test_widen.c \
 	$(select_stage)
 testsuite_unit_test_widen_CPPFLAGS = $(plugin_cppflags)
@@ -366,7 +350,7 @@ testsuite_unit_test_written_SOURCES = testsuite/unit/test_written.c \
 	src/plugins/slurm_port_jobs.c src/plugins/slurm_port_repair.c \
 	src/plugins/slurm_port_node.c \
 	src/plugins/slurm_port_resv.c src/plugins/slurm_port_stays.c \
-	src/plugins/slurm_port_suspend.c src/plugins/slurm_check.c \
+	src/plugins/slurm_check.c \
 	src/plugins/timed.c
 testsuite_unit_test_written_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_written_LDADD = $(slurm_unit_ldadd)

@@ -156,7 +156,6 @@ static int core_make_room(uint32_t id, const int *ids, size_t n,
 			  const struct vs_victim *victims, size_t nvictims,
 			  bool *take)
 {
-	bool suspends = false;
 	int taken = 0;
 
 	assert_int_equal(id, 7);
@@ -167,13 +166,10 @@ static int core_make_room(uint32_t id, const int *ids, size_t n,
 	for (size_t i = 0; i < nvictims; i++) {
 		int node = victims[i].ids[0] - 100;
 
-		w.only_suspend[node] = victims[i].only_suspend;
-		w.never_suspend[node] = victims[i].never_suspend;
-		suspends |= w.suspends[node];
 		take[i] = w.ends[node];
 		taken += take[i];
 	}
-	return taken || suspends ? taken : -1;
+	return taken ? taken : -1;
 }
 
 uint16_t slurm_job_preempt_mode(job_record_t *job_ptr)

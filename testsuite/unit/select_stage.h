@@ -51,8 +51,6 @@ struct select_world {
 	bool stock_ends;		/* candidates, for their CPUs */
 	bool idle_do;			/* what the core says */
 	bool ends[3];			/* of which victims it has use */
-	bool suspends[3];		/* and of which, to suspend them */
-	bool only_suspend[3], never_suspend[3];	/* was told of them */
 	int victims;			/* told to it; -1: not asked */
 	uint16_t mode_of[3];		/* of JobId=31 to 33; 0: requeue */
 };

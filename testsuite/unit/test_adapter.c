@@ -52,18 +52,18 @@ static void row_is(const char *name, const char *words)
 	assert_string_equal(all, words);
 }
 
-/* vMotion, snapshot, suspend, HA, DRS placing, DRS moving, hot-add, instant clone: from
+/* vMotion, snapshot, HA, DRS placing, DRS moving, hot-add, instant clone: from
  * VMware's tables of what each type supports. */
 static void the_table_says_what_vmware_says(void **state)
 {
 	(void)state;
-	row_is("vmxnet3", "yes yes yes yes yes yes yes yes");
-	row_is("pvrdma", "yes yes yes yes yes yes no no");
-	row_is("sriov", "no no no 8.0U2+ 8.0U2+ no no no");
-	row_is("directpath", "no no no no no no no no");
-	row_is("dynamic-directpath", "no no no yes yes no no no");
-	row_is("dvx", "vendor vendor vendor yes yes vendor no no");
-	row_is("vgpu", "yes vendor yes yes yes no no no");
+	row_is("vmxnet3", "yes yes yes yes yes yes yes");
+	row_is("pvrdma", "yes yes yes yes yes no no");
+	row_is("sriov", "no no 8.0U2+ 8.0U2+ no no no");
+	row_is("directpath", "no no no no no no no");
+	row_is("dynamic-directpath", "no no yes yes no no no");
+	row_is("dvx", "vendor vendor yes yes vendor no no");
+	row_is("vgpu", "yes vendor yes yes no no no");
 }
 
 static void a_release_before_it_or_a_vendors_driver_is_no_yes(void **state)
@@ -77,8 +77,8 @@ static void a_release_before_it_or_a_vendors_driver_is_no_yes(void **state)
 	assert_false(vs_adapter_can(VS_ADAPTER_SRIOV, VS_DEED_VMOTION, 0));
 	assert_false(vs_adapter_can(VS_ADAPTER_DVX, VS_DEED_VMOTION,
 				    VS_RELEASE(9, 0, 0)));
-	assert_false(vs_adapter_can(VS_ADAPTER_VGPU, VS_DEED_SUSPEND,
-				    VS_RELEASE(6, 5, 0)));
+	assert_false(vs_adapter_can(VS_ADAPTER_VGPU, VS_DEED_VMOTION,
+				    VS_RELEASE(6, 7, 0)));
 	assert_true(vs_adapter_can(VS_ADAPTER_PVRDMA, VS_DEED_VMOTION,
 				   VS_RELEASE(6, 5, 0)));
 }

@@ -24,14 +24,6 @@ static void refused(const char *more, const char *words)
 		fail_msg("\"%s\" lacks \"%s\"", stage_err.text, words);
 }
 
-static void accepted(const char *more)
-{
-	VS_FREE char *text = stage_text(more);
-
-	if (!stage_read(text))
-		fail_msg("%s: %s", more, stage_err.text);
-}
-
 /* Type= takes what plan/adapter offers, and the man page says so. */
 static void the_types_are_those_of_the_capability_table(void **state)
 {
@@ -219,41 +211,6 @@ static void instant_clones_are_for_types_that_allow_them(void **state)
 		fail_msg("%s", stage_err.text);
 }
 
-/* A row for each type: what the table says of suspend, and no more, decides. */
-static void only_vms_that_can_be_are_suspended_for_others(void **state)
-{
-	static const char vmxnet3[] = "PartitionName=s Adapter=vmxnet3 "
-		"Template=t Preempt=%s\n";
-	VS_FREE char *end = vs_asprintf(vmxnet3, "end");
-	VS_FREE char *suspend = vs_asprintf(vmxnet3, "Suspend");
-	VS_FREE char *neither = vs_asprintf(vmxnet3, "requeue");
-
-	(void)state;
-	accepted(end);
-	accepted(suspend);
-	refused(neither, "Preempt=requeue: expected one of end|suspend");
-	refused("PartitionName=s Adapter=sriov-roce Template=t "
-		"Preempt=suspend\n",
-		"Preempt=suspend: AdapterName=sriov-roce is of Type=sriov, and "
-		"no VM with one can be suspended (svf adapters): expected end");
-	refused(GPU "\nPartitionName=s Adapter=gpu Template=t "
-		"Preempt=suspend\n",
-		"AdapterName=gpu is of Type=dynamic-directpath, and no VM");
-	refused("AdapterName=d Type=directpath Vendor=0x10de Device=0x20b0\n"
-		"AdapterName=x Type=vmxnet3 Network=n With=d\n"
-		"PartitionName=s Adapter=x Template=t Preempt=suspend\n",
-		"AdapterName=x has With=d of Type=directpath, and no VM with "
-		"one can be suspended (svf adapters): expected end, or an "
-		"Adapter= without that With=");
-	/* From a release on, or if the driver can: asked when it is done. */
-	accepted("AdapterName=g Type=vgpu Profile=nvidia_a100-4c\n"
-		 "PartitionName=s Adapter=g Template=t Preempt=suspend\n");
-	accepted("AdapterName=c Type=dvx DeviceClass=k Instances=4\n"
-		 "PartitionName=s Adapter=c Template=t Preempt=suspend\n");
-	accepted("AdapterName=p Type=pvrdma Network=n\n"
-		 "PartitionName=s Adapter=p Template=t Preempt=suspend\n");
-}
-
 static void a_device_beside_a_card_is_read(void **state)
 {
 	VS_FREE char *text = stage_text(GPU "MMIO=160 Label=a\n"
@@ -288,7 +245,6 @@ int main(void)
 		T(classes_and_profiles_are_read),
 		T(what_lines_say_together_is_checked),
 		T(instant_clones_are_for_types_that_allow_them),
-		T(only_vms_that_can_be_are_suspended_for_others),
 		T(a_device_beside_a_card_is_read),
 	};
 

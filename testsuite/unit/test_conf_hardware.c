@@ -154,23 +154,6 @@ static void a_nodes_own_size_counts(void **state)
 	assert_non_null(strstr(stage_err.text, "disagree"));
 }
 
-/* What becomes of preempted jobs is the node's own, as its hardware. */
-static void preempt_is_one_word_for_each_node(void **state)
-{
-#define MORE "PartitionName=more Adapter=vmxnet3 Template=t "
-	(void)state;
-	stage_node("vm1", "vmxnet3", 2, 1024, true);
-	stage_node("vm2", "sriov-roce", 2, 1024, true);
-	stage_partition("roce", "1", false);
-	stage_partition("eth", "0", false);
-	stage_partition("more", "0", false);
-	assert_non_null(of_nodes(ETH "Preempt=suspend\n"
-				 MORE "Preempt=suspend\n"));
-	assert_null(of_nodes(ETH "Preempt=suspend\n" MORE "\n"));
-	assert_non_null(strstr(stage_err.text, "the partitions eth and more"));
-	assert_non_null(strstr(stage_err.text, "Clone, Preempt, Latency"));
-}
-
 #define T(test) cmocka_unit_test_setup_teardown(test, stage_up, stage_down)
 
 int main(void)
@@ -181,7 +164,6 @@ int main(void)
 		T(what_contradicts_a_demand_is_refused_with_the_reason),
 		T(devices_beside_a_card_have_their_demands),
 		T(a_nodes_own_size_counts),
-		T(preempt_is_one_word_for_each_node),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Suspended VMs, by whose hand ever, on a host that is to be empty: they go on on
- * that host alone, so that it isn't empty while their jobs are in them.
+ * VMs that an administrator has suspended: they are left alone while they have jobs,
+ * and switched off when Slurm has taken the jobs from them. They can be resumed on
+ * their host alone, so that a host that is to be empty isn't while they have jobs.
  */
 #include "vmotion_stage.h"
 
@@ -25,6 +26,42 @@ static void one_sleeps(void)
 	assert_int_equal(node("vm1")->seen, VS_SEEN_SUSPENDED);
 	assert_string_equal(held_on("vm1"), "");
 	ntold = 0;
+}
+
+static void it_is_left_alone_while_its_job_is_there(void **st)
+{
+	(void)st;
+	one_sleeps();
+	turns(200);
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
+	assert_int_equal(fake_sent[FAKE_SHUTDOWN], 0);
+	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
+	assert_int_equal(ntold, 0);
+	assert_int_equal(vs_node_avail(&vs_core, node("vm1")), VS_AVAIL_NONE);
+}
+
+/* Slurm ends the job, and no slurmd can say that it has; or the node is DOWN because
+ * it is silent. */
+static void it_goes_off_when_slurm_has_ended_its_job(void **st)
+{
+	static const uint32_t ends[] = { VS_NODE_COMPLETING,
+		VS_NODE_DOWN | VS_NODE_SILENT };
+
+	(void)st;
+	for (size_t i = 0; i < VS_COUNT(ends); i++) {
+		one_sleeps();
+		flags("vm1", ends[i]);
+		turns(3);
+		assert_int_equal(fake_sent[FAKE_POWER_OFF], 1);
+		assert_true(fake_fail(FAKE_POWER_OFF, VS_E_RETRY, "not now"));
+		fake_slow(NULL, 0);
+		turns(100);
+		assert_int_equal(fake_sent[FAKE_POWER_OFF], 2);
+		assert_true(fake_finish(FAKE_POWER_OFF));
+		turns(3);
+		assert_int_equal(node("vm1")->seen, VS_SEEN_OFF);
+		assert_int_equal(fake_sent[FAKE_POWER_OFF], 2);
+	}
 }
 
 static void order(const char *what, const char *name)
@@ -74,7 +111,7 @@ static void it_stays_and_the_node_says_why(void **st)
 
 	(void)st;
 	one_sleeps();
-	planned("\"stay\"", "it is suspended, and goes on on this host alone");
+	planned("\"stay\"", "it is suspended, and can be resumed on this host alone");
 	drain("esx1");
 	turns(20);
 	judged = node("vm1")->vmotion.again_ms;
@@ -82,7 +119,7 @@ static void it_stays_and_the_node_says_why(void **st)
 	assert_true(node("vm1")->vmotion.again_ms == judged);
 	assert_non_null(heard(VS_TELL_DRAIN, "vm1"));
 	assert_string_equal(heard(VS_TELL_DRAIN, "vm1")->text,
-		"host esx1 is drained by an operator; its VM stays till the job's end: it is suspended, and goes on on this host alone");
+		"host esx1 is drained by an operator; its VM stays till the job's end: it is suspended, and can be resumed on this host alone");
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
 	assert_null(heard(VS_TELL_GIVEUP, NULL));
 	assert_int_equal(node("vm1")->vmotion.state, VS_VMOTION_STAYS);
@@ -179,6 +216,8 @@ static void an_eviction_waits_for_its_job_or_ends_it(void **st)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_is_left_alone_while_its_job_is_there),
+		cmocka_unit_test(it_goes_off_when_slurm_has_ended_its_job),
 		cmocka_unit_test(it_stays_and_the_node_says_why),
 		cmocka_unit_test(one_that_goes_on_leaves),
 		cmocka_unit_test(requeue_ends_its_job_and_it_goes_off),

@@ -257,14 +257,10 @@ static void rights_that_no_start_needs_stop_none(void **st)
 {
 	static const struct vs_vc_lack hot = { "Folder", "slurm",
 		"Resource.HotMigrate", VS_VC_FOR_VMOTION };
-	static const struct vs_vc_lack suspend = { "Folder", "slurm",
-		"VirtualMachine.Interact.Suspend", VS_VC_FOR_SUSPEND };
 
 	(void)st;
 	lacks_and_runs(&hot, VS_CHECK_RIGHTS_VMOTION,
 		       "lacks privileges on Folder=slurm: Resource.HotMigrate: VMs stay on a host");
-	lacks_and_runs(&suspend, VS_CHECK_RIGHTS_SUSPEND,
-		       "on Folder=slurm: VirtualMachine.Interact.Suspend: no VM is suspended");
 }
 
 static void a_right_of_a_kind_of_vms_stops_the_jobs_of_these(void **st)

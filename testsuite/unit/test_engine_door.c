@@ -11,17 +11,16 @@
 /* From which release on, 0: in none. Of dvx the driver decides, which nobody
  * tells: no. */
 static const int may_from[VS_ADAPTER_TYPES][VS_DEEDS] = {
-	/* vmotion, snapshot, suspend, ha, drs-place, drs-move, hot-add, instant */
+	/* vmotion, snapshot, ha, drs-place, drs-move, hot-add, instant */
 	[VS_ADAPTER_VMXNET3] = { OLDEST, OLDEST, OLDEST, OLDEST, OLDEST,
-				 OLDEST, OLDEST, OLDEST },
-	[VS_ADAPTER_PVRDMA] = { OLDEST, OLDEST, OLDEST, OLDEST, OLDEST,
-				OLDEST, 0 },
-	[VS_ADAPTER_SRIOV] = { 0, 0, 0, VS_RELEASE(8, 0, 2),
-			       VS_RELEASE(8, 0, 2), 0, 0 },
+				 OLDEST, OLDEST },
+	[VS_ADAPTER_PVRDMA] = { OLDEST, OLDEST, OLDEST, OLDEST, OLDEST, 0, 0 },
+	[VS_ADAPTER_SRIOV] = { 0, 0, VS_RELEASE(8, 0, 2), VS_RELEASE(8, 0, 2),
+			       0, 0, 0 },
 	[VS_ADAPTER_DIRECTPATH] = { 0, 0, 0, 0, 0, 0, 0 },
-	[VS_ADAPTER_DYNAMIC] = { 0, 0, 0, OLDEST, OLDEST, 0, 0 },
-	[VS_ADAPTER_DVX] = { 0, 0, 0, OLDEST, OLDEST, 0, 0 },
-	[VS_ADAPTER_VGPU] = { OLDEST, 0, OLDEST, OLDEST, OLDEST, 0, 0 },
+	[VS_ADAPTER_DYNAMIC] = { 0, 0, OLDEST, OLDEST, 0, 0, 0 },
+	[VS_ADAPTER_DVX] = { 0, 0, OLDEST, OLDEST, 0, 0, 0 },
+	[VS_ADAPTER_VGPU] = { OLDEST, 0, OLDEST, OLDEST, 0, 0, 0 },
 };
 
 static const struct { int release; const char *words; } releases[] = {

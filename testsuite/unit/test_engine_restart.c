@@ -300,65 +300,6 @@ static void a_clone_that_never_ends_does_not_stop_the_cluster(void **state)
 	assert_int_equal(fake_waiting(FAKE_CLONE), 2);
 }
 
-static void reconfigure(const char *preempt)
-{
-	struct vs_conf *conf = conf_make(1, "warm", 1024);
-
-	conf->partitions[0].preempt = preempt ? vs_strdup(preempt) : NULL;
-	vs_op_forget_all(&vs_core);
-	vs_setup_apply(&vs_core, conf);
-	vs_setup_macs(&vs_core);
-	vs_core.ready = vs_core.loaded = false;
-	ready();
-	turns(5);
-}
-
-/* The word is for the next preemption: nothing is done to the VM for it. */
-static void preempt_changes_under_a_job_that_runs(void **st)
-{
-	static const struct { const char *word; bool suspend; } rows[] = {
-		{ "suspend", true }, { "end", false }, { "suspend", true },
-		{ NULL, false },
-	};
-
-	(void)st;
-	begin(1, 1, 1, "warm");
-	ready();
-	bring_up(7, "vm1");
-	flags("vm1", BUSY);
-	ntold = 0;
-	for (size_t i = 0; i < VS_COUNT(rows); i++) {
-		reconfigure(rows[i].word);
-		assert_int_equal(vs_core.nodes[0].profile->preempt_suspend,
-				 rows[i].suspend);
-		assert_int_equal(fake_sent[FAKE_CLONE], 1);
-		assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
-		for (int k = 0; k < FAKE_KINDS; k++)
-			if (k != FAKE_CLONE && k != FAKE_POWER_ON)
-				assert_int_equal(fake_sent[k], 0);
-		assert_null(heard(VS_TELL_POWER_DOWN, NULL));
-		assert_null(heard(VS_TELL_FAIL, NULL));
-	}
-}
-
-/* Two partitions that differ in nothing else. */
-static void preempt_is_a_partitions_own(void **st)
-{
-	struct vs_conf *conf = conf_make(2, "warm", 1024);
-
-	(void)st;
-	begin(2, 1, 2, "warm");
-	conf_other_from(conf, 1, "sriov");
-	free(conf->partitions[1].adapter);
-	free(conf->nodes[1].adapter);
-	conf->partitions[1].adapter = vs_strdup("sriov-roce");
-	conf->nodes[1].adapter = vs_strdup("sriov-roce");
-	conf->partitions[1].preempt = vs_strdup("suspend");
-	begin_as(conf);
-	assert_false(vs_core.nodes[0].profile->preempt_suspend);
-	assert_true(vs_core.nodes[1].profile->preempt_suspend);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,8 +316,6 @@ int main(void)
 		cmocka_unit_test(jobs_of_before_a_restart_are_judged_once_vcenter_was_read),
 		cmocka_unit_test(a_power_on_that_outlives_a_restart_keeps_its_vf),
 		cmocka_unit_test(a_clone_that_never_ends_does_not_stop_the_cluster),
-		cmocka_unit_test(preempt_changes_under_a_job_that_runs),
-		cmocka_unit_test(preempt_is_a_partitions_own),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

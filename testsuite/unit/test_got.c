@@ -381,58 +381,9 @@ static void what_a_job_waits_for_is_told_from_what_it_got(void **state)
 	assert_false(vs_got_is_wait(NULL));
 }
 
-static void a_suspended_run_is_marked_and_no_other(void **state)
-{
-	VS_FREE char *mark = vs_got_mark(4294967295u, 3);
-	char *odd[] = { "SPANK_VSPHERE_SUSPENDED=42",
-			"SPANK_VSPHERE_SUSPENDED=42/3 ",
-			"SPANK_VSPHERE_SUSPENDED=4294967296/3",
-			"VSPHERE_SUSPENDED=42/3" };
-	char *his[] = { "SPANK_VSPHERE_0=vm1=esx1/a", mark };
-	struct vs_got_place place;
-
-	(void)state;
-	assert_int_equal(vs_got_marked(his, 2, 3), 4294967295u);
-	assert_int_equal(vs_got_marked(his, 2, 4), 0);
-	assert_int_equal(vs_got_marked(his, 1, 3), 0);
-	assert_int_equal(vs_got_marked(odd, 4, 3), 0);
-	assert_true(vs_got_is_mark(mark));
-	assert_false(vs_got_is_mark(his[0]));
-	/* so that a job's next run drops it, and no node is named by it */
-	assert_true(vs_got_env_ours(mark));
-	assert_int_equal(vs_got_find(his + 1, 1, "4294967295", &place), -1);
-}
-
-static void the_line_of_a_suspended_job_is_whole_again_afterwards(void **state)
-{
-	static const char *const lines[] = {
-		"vsphere: adapter=roce vm1=esx1/a waited_s=0.1", "somebody's",
-		"vsphere: ", NULL,
-	};
-
-	(void)state;
-	for (size_t i = 0; i < VS_COUNT(lines); i++) {
-		VS_FREE char *line = vs_got_line_suspended(lines[i], 7);
-		VS_FREE char *again = vs_got_line_suspended(line, 8);
-		VS_FREE char *back = vs_got_line_resumed(again);
-
-		assert_non_null(strstr(line, "VMs suspended for JobId=7"));
-		assert_null(strstr(again, "JobId=7"));
-		assert_non_null(strstr(again, "VMs suspended for JobId=8"));
-		assert_false(vs_got_is_wait(again));
-		if (lines[i])
-			assert_string_equal(back, lines[i]);
-		else
-			assert_null(back);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_suspended_run_is_marked_and_no_other),
-		cmocka_unit_test(
-			the_line_of_a_suspended_job_is_whole_again_afterwards),
 		cmocka_unit_test(what_a_job_waits_for_is_told_from_what_it_got),
 		cmocka_unit_test(the_record_names_each_place_once),
 		cmocka_unit_test(a_record_too_long_ends_after_a_whole_word),

@@ -148,8 +148,6 @@ static void entries_without_a_byte_belong_to_nobody(void **state)
 
 	(void)state;
 	assert_false(vs_got_env_ours(NULL));
-	assert_false(vs_got_is_mark(NULL));
-	assert_int_equal(vs_got_marked(env, 3, 0), 0);
 	assert_int_equal(vs_got_find(env, 3, "vm001", &place), 0);
 	assert_string_equal(place.host, "esx01");
 }

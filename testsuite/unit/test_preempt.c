@@ -95,52 +95,38 @@ static void nobody_ends_if_idle_vms_will_do(void **state)
 	assert_null(w.preempted);
 }
 
-static void who_may_only_be_suspended_is_told_so_and_not_ended(void **state)
+/* Slurm would stop its processes, and its VM would keep its VF. */
+static void who_may_only_be_suspended_is_never_named(void **state)
 {
 	(void)state;
 	require("6");
 	w.mode_of[1] = PREEMPT_MODE_SUSPEND;
-	others[1].job_state = JOB_RUNNING;
-	w.suspends[1] = true;
-	/* it has no nodes until the VMs are suspended */
+	w.ends[1] = true;
 	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 1, 1, 1), ESLURM_NODES_BUSY);
-	assert_int_equal(w.victims, 3);
-	assert_false(w.only_suspend[0]);
-	assert_true(w.only_suspend[1]);
-	assert_false(w.never_suspend[1]);
+	assert_int_equal(w.victims, 2);
 	assert_null(w.preempted);
 	assert_null(job.job_resrcs);
 	assert_int_equal(w.refused, 1);
-	/* beside one that ends, of which Slurm is to know */
+	/* nor beside one that ends */
 	w.ends[0] = true;
 	bit_set_all(bits);
 	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 1, 1, 1), 0);
 	ended_are("1");
 }
 
-static void who_is_suspended_already_or_a_part_is_no_victim(void **state)
+/* Whatever Slurm has done with them, it may end them. */
+static void who_is_suspended_already_or_a_part_may_end(void **state)
 {
 	(void)state;
 	require("6");
-	for (int i = 0; i < 3; i++)
-		w.mode_of[i] = PREEMPT_MODE_SUSPEND;
 	others[0].job_state = JOB_SUSPENDED;
 	others[1].job_state = JOB_RUNNING;
 	others[1].het_job_id = 31;
 	others[2].job_state = JOB_RUNNING;
-	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 1, 1, 1), ESLURM_NODES_BUSY);
-	assert_int_equal(w.victims, 1);
-	assert_true(w.only_suspend[2]);
-	assert_null(w.preempted);
-	/* where Slurm may end them, that is what is left */
-	for (int i = 0; i < 3; i++)
-		w.mode_of[i] = PREEMPT_MODE_REQUEUE;
-	bit_set_all(bits);
-	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 1, 1, 1), ESLURM_NODES_BUSY);
+	w.ends[0] = w.ends[1] = true;
+	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 1, 1, 1), 0);
 	assert_int_equal(w.victims, 3);
-	assert_true(w.never_suspend[0]);
-	assert_true(w.never_suspend[1]);
-	assert_false(w.never_suspend[2]);
+	ended_are("12");
 }
 
 static void stock_may_end_jobs_on_nodes_that_can_be_served(void **state)
@@ -183,8 +169,8 @@ int main(void)
 		T(who_holds_the_vf_ends_and_the_answer_is_slurms),
 		T(nobody_ends_if_the_core_knows_of_no_help),
 		T(nobody_ends_if_idle_vms_will_do),
-		T(who_may_only_be_suspended_is_told_so_and_not_ended),
-		T(who_is_suspended_already_or_a_part_is_no_victim),
+		T(who_may_only_be_suspended_is_never_named),
+		T(who_is_suspended_already_or_a_part_may_end),
 		T(stock_may_end_jobs_on_nodes_that_can_be_served),
 		T(a_free_node_is_taken_before_anybody_ends),
 		T(no_candidates_no_question),

@@ -245,7 +245,6 @@ static void what_is_done_with_a_vm_is_not_in_the_hash(void **state)
 	(void)state;
 	assert_int_equal(vs_profile_hash(&profile, was), 0);
 	profile.retention = VS_RETAIN_DESTROY;
-	profile.preempt_suspend = true;
 	vs_strlcpy(profile.template_name, "renamed",
 		   sizeof(profile.template_name));
 	assert_int_equal(against(was), VS_FIT_RIGHT);

@@ -44,9 +44,9 @@ static void the_sites_adapters_have_a_line_each(void **state)
 {
 	(void)state;
 	write_file("vsphere.conf", "%s", site);
-	assert_int_equal(svf("adapters --site -o adapter,type,network,cards,suspend"), 0);
+	assert_int_equal(svf("adapters --site -o adapter,type,network,cards,snapshot"), 0);
 	assert_string_equal(out,
-"ADAPTER  TYPE     NETWORK  CARDS  SUSPEND\n"
+"ADAPTER  TYPE     NETWORK  CARDS  SNAPSHOT\n"
 "roce     sriov    ROCE-PG      2  no\n"
 "ib       sriov    IB-PG        1  no\n"
 "eth      vmxnet3  VM-PG        1  yes\n");

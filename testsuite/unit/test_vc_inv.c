@@ -410,8 +410,8 @@ static void what_a_host_has_by_name_is_told(void **state)
 		"host host-1 away 0x0 0MB hw0"
 		" 0000:ca:00.0=NVIDIA A100/sharedDirect/sameSize/n-1"
 		" 0000:65:00.0=NVIDIA A100/shared//n-1"
-		" nvidia_a100-4c= nvidia_a100-8c=ms"
-		" com.vendor.fpga=sc com.vendor.nic=mscn;");
+		" nvidia_a100-4c= nvidia_a100-8c=m"
+		" com.vendor.fpga=c com.vendor.nic=mcn;");
 	DELIVERS(*state, UPDATE(SET("f-hosts", OBJ("modify", "HostSystem",
 		"host-1",
 		CHANGE("hardware.dvxClasses", "[]") ","

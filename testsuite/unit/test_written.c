@@ -6,8 +6,8 @@
  * array, at a double free and at a leak. VS_SEED=N repeats a run.
  *
  * Memory of job records, each written here by the plugins' own code:
- *   spank_job_env, _size	slurm_port_got.c, slurm_port_suspend.c
- *   system_comment		slurm_port.c, slurm_port_got.c, _suspend.c
+ *   spank_job_env, _size	slurm_port_got.c
+ *   system_comment		slurm_port.c, slurm_port_got.c
  *   admin_comment		slurm_port_got.c
  *   state_desc			slurm_port.c
  *   licenses, license_list	account.c: test_account_random.c
@@ -16,16 +16,16 @@
  *   reason			slurm_port_node.c
  *   mcs_label			slurm_port_mend.c, which frees it
  * Of messages, which Slurm frees:
- *   agent_arg, suspend_int_msg	slurm_compat.c
+ *   agent_arg			slurm_compat.c
  *   resv_desc: name, users, node_list, comment	slurm_port_resv.c
  *   job_desc: spank_job_env	job_submit_vsphere.c: test_job_env.c, the same
  *				function; err_msg: test_submit.c
  * Numbers, which hold no memory: job_state, priority, wait_all_nodes,
  * begin_time and start_time of jobs; node_state, owner, weight, sched_weight,
  * boot_req_time, last_busy, last_response, not_responding of nodes; tres_req_cnt
- * by Slurm's license_set_job_tres_cnt(). Their tests: test_suspend_port.c,
- * test_job_test.c, test_job_when.c, test_account.c. job_resrcs is freed by
- * Slurm's free_job_resources() alone.
+ * by Slurm's license_set_job_tres_cnt(). Their tests: test_job_test.c,
+ * test_job_when.c, test_account.c. job_resrcs is freed by Slurm's
+ * free_job_resources() alone.
  */
 #include "slurm_compat.h"
 #include <setjmp.h>
@@ -40,7 +40,7 @@
 
 #define ROUNDS 4000
 #define NODES 3
-#define COMMENT_MOST (VS_GOT_TEXT + 64)	/* with "; VMs suspended for JobId=" */
+#define COMMENT_MOST VS_GOT_TEXT
 #define WORDS_MOST 600			/* of a reason; the engine's are shorter */
 #define REASON_MOST (2 * WORDS_MOST + 64)	/* "slurm-vsphere: (before: )" */
 
@@ -88,18 +88,6 @@ node_record_t *find_node_record2(char *name)
 		if (!strcmp(names[i], name))
 			return &nodes[i];
 	return NULL;
-}
-
-/* Releases differ in the arguments that follow, which are no matter here, and in
- * one that comes before the message, NULL. */
-int played_job_suspend(suspend_msg_t *first, suspend_msg_t *second)
-	__asm__("job_suspend");
-int played_job_suspend(suspend_msg_t *first, suspend_msg_t *second)
-{
-	suspend_msg_t *msg = first ? first : second;
-
-	job.job_state = msg->op == SUSPEND_JOB ? JOB_SUSPENDED : JOB_RUNNING;
-	return SLURM_SUCCESS;
 }
 
 void make_node_avail(node_record_t *n)
@@ -161,17 +149,11 @@ slurmctld_resv_t *find_resv_name(char *name)
 
 static uint32_t messages;
 
-/* As slurmctld's agent: the hosts are counted, all of it is freed. (Slurm's own
- * slurm_free_suspend_int_msg() asks the switch plugin first, for a field that
- * stays NULL.) */
+/* As slurmctld's agent: the hosts are counted, all of it is freed. */
 void agent_queue_request(agent_arg_t *args)
 {
 	assert_int_equal(hostlist_count(args->hostlist), args->node_count);
-	if (args->msg_type == REQUEST_SUSPEND_INT)
-		assert_true(xsize(args->msg_args) >= sizeof(suspend_int_msg_t));
-	else
-		assert_null(args->msg_args);
-	xfree(args->msg_args);
+	assert_null(args->msg_args);
 	hostlist_destroy(args->hostlist);
 	assert_true(xsize(args) >= sizeof(*args));
 	xfree(args);
@@ -414,26 +396,21 @@ static void node_is_put_right(void)
 
 static void messages_are_sent(void)
 {
-	uint32_t before = messages, ups = 0;
+	uint32_t before = messages, boots = 0;
 
 	for (int i = 0; i < NODES; i++) {
-		nodes[i].node_state = any(2) ? NODE_STATE_IDLE :
-			NODE_STATE_DOWN;
-		ups += nodes[i].node_state == NODE_STATE_IDLE;
+		nodes[i].node_state = NODE_STATE_CLOUD | (any(2) ?
+			NODE_STATE_IDLE | NODE_STATE_POWERING_UP :
+			NODE_STATE_DOWN);
+		boots += !!(nodes[i].node_state & NODE_STATE_POWERING_UP);
+		vs_port_node_booted(NULL, names[i], any(2) ? (int64_t)any(9) : -1, true);
 	}
-	vs_port_nodes_wake(NULL, (const char *const *)names, NODES, any(2));
-	assert_int_equal(messages, before + ups);
-	job.job_state = JOB_RUNNING;
-	job.nodes = (char *)(any(2) ? "vm[001-003]" : "vm002");
-	job.node_cnt = strcmp(job.nodes, "vm002") ? NODES : 1;
-	vs_port_job_continue(NULL, 7);
-	assert_int_equal(messages, before + ups + 1);
-	job.nodes = NULL;
+	assert_int_equal(messages, before + boots);
 }
 
 static void one_thing(void)
 {
-	switch (any(11)) {
+	switch (any(9)) {
 	case 0:
 	case 1:
 		gets_entry(false);
@@ -445,22 +422,15 @@ static void one_thing(void)
 		vs_port_job_got(NULL, 7, NULL, 0);
 		break;
 	case 4:
-		job.job_state = any(2) ? JOB_RUNNING : job.job_state;
-		vs_port_job_suspend(NULL, 7, any(100) + 1);
-		break;
-	case 5:
-		vs_port_job_resume(NULL, 7);
-		break;
-	case 6:
 		jobs_words();
 		break;
-	case 7:
+	case 5:
 		nodes_words();
 		break;
-	case 8:
+	case 6:
 		node_is_put_right();
 		break;
-	case 9:
+	case 7:
 		messages_are_sent();
 		break;
 	default:
@@ -530,7 +500,7 @@ static void job_comes(void)
 		job.spank_job_env[at++] = any(2) ?
 			xstrdup_printf("SPANK_U%u=x", users++) :
 			xstrdup_printf(VS_GOT_ENV "%s=%u/%u",
-				       any(2) ? "SUSPENDED" : "0", any(3),
+				       any(2) ? "MOVED" : "0", any(3),
 				       any(3));
 	job.spank_job_env_size = n;
 }

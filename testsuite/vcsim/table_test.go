@@ -14,7 +14,7 @@ import (
 )
 
 var placeOf = map[string]string{"ON_FOLDER": "folder", "FOR_NOTES": "folder", "FOR_PARENTS": "folder", "FOR_LINKED": "folder",
-	"FOR_VMOTION": "folder", "FOR_SUSPEND": "folder", "FOR_POLICY": "root", "ON_POOL": "pool", "ON_TEMPLATE": "template", "ON_STORE": "store",
+	"FOR_VMOTION": "folder", "FOR_POLICY": "root", "ON_POOL": "pool", "ON_TEMPLATE": "template", "ON_STORE": "store",
 	"ON_NETWORK": "network", "ON_OWN_NETWORK": "network"}
 
 // productTable reads the table of vcenter/rights.c: "privilege kind", sorted.
@@ -66,7 +66,7 @@ func TestTheProductsPrivilegesAreDocumented(t *testing.T) {
 // The specs are of the product's kinds: see testsuite/golden for its own bodies.
 func TestTheProductsTableIsWhatItsCallsNeed(t *testing.T) {
 	role := map[string][]string{"folder": append([]string{"VirtualMachine.Config.Annotation", "VirtualMachine.State.CreateSnapshot",
-		"VirtualMachine.Provisioning.Clone", "VirtualMachine.Interact.Suspend", "Resource.HotMigrate"}, leastRole["folder"]...),
+		"VirtualMachine.Provisioning.Clone", "Resource.HotMigrate"}, leastRole["folder"]...),
 		"root": {"StorageProfile.View", "System.View", "System.Read", "System.Anonymous"}}
 	for k, v := range leastRole {
 		if role[k] == nil {
@@ -103,7 +103,7 @@ func TestTheProductsTableIsWhatItsCallsNeed(t *testing.T) {
 			"_typeName": "VirtualMachineRelocateSpec", "pool": c.find("DC0/host/HPC1/Resources/slurm"), "host": c.find("DC0/host/HPC1/esx02"),
 			"profile": []any{obj{"_typeName": "VirtualMachineDefinedProfileSpec", "profileId": uuidA}}}}}))
 
-	// a parent, its linked clone; vMotion and suspend
+	// a parent, its linked clone; vMotion
 	parent := c.clone("p1", "esx02", obj{})
 	c.ok(c.vmOp(parent, "CreateSnapshot_Task", obj{"name": "s", "memory": false, "quiesce": false}))
 	c.ok(c.call(parent, "CloneVM_Task", obj{"folder": c.find("DC0/vm/slurm"), "name": "n3", "spec": obj{"_typeName": "VirtualMachineCloneSpec",
@@ -112,7 +112,6 @@ func TestTheProductsTableIsWhatItsCallsNeed(t *testing.T) {
 	moves := c.clone("n4", "esx02", obj{})
 	c.ok(c.vmOp(moves, "PowerOnVM_Task", nil))
 	c.ok(c.vmOp(moves, "RelocateVM_Task", obj{"spec": obj{"_typeName": "VirtualMachineRelocateSpec", "host": c.find("DC0/host/HPC1/esx03")}}))
-	c.ok(c.vmOp(moves, "SuspendVM_Task", nil))
 
 	want, got := productTable(t), c.needed()
 	for _, row := range want {

@@ -14,7 +14,7 @@ static bool lasts(struct vs_core *c, const struct vs_node *n,
 {
 	if (n->missing || vs_node_barred_for_long(c, n))
 		return true;
-	return vm && !vs_suspend_on(c, n) &&
+	return vm &&
 		(vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS ||
 		 vs_node_vm_unsure(vm));
 }
@@ -33,7 +33,7 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 	if (n->kept->barred || n->missing ||
 	    (vm && vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS))
 		return VS_AVAIL_NONE;
-	if ((vm && vs_node_vm_unsure(vm)) || vs_suspend_on(c, n))
+	if (vm && vs_node_vm_unsure(vm))
 		return VS_AVAIL_NONE;
 	if (vm && vm->power == VS_POWER_ON) {
 		if (vs_node_given(n))

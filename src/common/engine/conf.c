@@ -68,7 +68,6 @@ static void free_partitions(struct vs_conf *conf)
 		free(p->storage_policy);
 		free(p->annotation);
 		free(p->clone);
-		free(p->preempt);
 		free(p->subnet);
 		free(p->addresses);
 		free(p->gateway);
@@ -105,15 +104,6 @@ const struct vs_conf_partition *vs_conf_partition_named(
 		if (!strcmp(conf->partitions[i].name, name))
 			return &conf->partitions[i];
 	return NULL;
-}
-
-bool vs_conf_suspends(const struct vs_conf *conf)
-{
-	for (size_t i = 0; i < conf->npartitions; i++)
-		if (conf->partitions[i].preempt &&
-		    !strcasecmp(conf->partitions[i].preempt, "suspend"))
-			return true;
-	return false;
 }
 
 static void free_places(struct vs_conf *conf)

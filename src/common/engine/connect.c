@@ -108,7 +108,6 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
 		.linked = clone_wanted(conf, VS_CLONE_LINKED),
 		.instant = clone_wanted(conf, VS_CLONE_INSTANT),
 		.vmotion = !c->observe && vmotion_wanted(conf),
-		.suspend = !c->observe && vs_conf_suspends(conf),
 		.names = {
 			.datacenter = conf->datacenter,
 			.folder = conf->folder,

@@ -307,18 +307,6 @@ static int core_make_room(uint32_t job, const int *ids, size_t n,
 	return taken;
 }
 
-static bool core_job_is_suspended(uint32_t job)
-{
-	bool is;
-
-	question_begin();
-	/* after a start nobody knows yet */
-	is = vs_suspend_of(&vs_core, job) || !vs_core.ready ||
-		!vs_core.suspends.looked_ms;
-	question_end();
-	return is;
-}
-
 static size_t core_spare(const struct vs_asker *a, const int *ids, size_t n,
 			 enum vs_avail *avail, size_t *left)
 {
@@ -468,7 +456,6 @@ static const struct vs_core_api api = {
 	.renumbered = core_renumbered,
 	.refused = core_refused,
 	.make_room = core_make_room,
-	.job_is_suspended = core_job_is_suspended,
 	.spare = core_spare,
 	.when = core_when,
 	.others_give = core_others_give,

@@ -34,7 +34,6 @@ struct vs_conf_partition {	/* settings for the nodes of a partition */
 	char *name, *adapter, *template_name, *retention, *latency;
 	char *storage_policy, *annotation;
 	char *clone;		/* "full", "linked"; NULL: full */
-	char *preempt;		/* "end", "suspend"; NULL: end */
 	char *subnet;		/* instead of the adapter's */
 	char *addresses, *gateway, *dns, *dns_search;	/* of the first card */
 	int vcpus;		/* 0: the node's CPUs */
@@ -101,8 +100,6 @@ void vs_conf_free(struct vs_conf *conf);
 void vs_conf_node_clear(struct vs_conf_node *node);	/* what it owns */
 const struct vs_conf_adapter *vs_conf_adapter_named(const struct vs_conf *conf,
 						    const char *name);
-/* Some partition's line says Preempt=suspend. */
-bool vs_conf_suspends(const struct vs_conf *conf);
 const struct vs_conf_partition *vs_conf_partition_named(
 	const struct vs_conf *conf, const char *name);	/* or NULL */
 
@@ -120,9 +117,6 @@ struct vs_victim {
 	const int *ids;			/* its nodes of ours */
 	size_t n;
 	uint32_t job;
-	bool only_suspend;		/* Slurm may not end it: PreemptMode=SUSPEND */
-	bool never_suspend;		/* its VMs may not be: it is a part of another
-					 * job, or doesn't run */
 };
 
 /* Why a job was refused, the strongest first. */
@@ -248,8 +242,7 @@ struct vs_core_api {
 	 * give it what it lacks? take[i] is set for those that are needed (the
 	 * first are to go first), and their number returned: their VMs go off
 	 * when they have left, and until then no other job gets them. 0: what is
-	 * idle or on its way out will do, or will when VMs have been suspended.
-	 * -1: all their ends would not. */
+	 * idle or on its way out will do. -1: all their ends would not. */
 	int (*make_room)(uint32_t job, const int *ids, size_t n,
 			 const struct vs_victim *victims, size_t nvictims,
 			 bool *take);
@@ -268,9 +261,6 @@ struct vs_core_api {
 	 * believes that it runs there, and will power up none of them for it. */
 	void (*job_claim)(uint32_t job, uint32_t restart, const int *ids,
 			  size_t n, bool launched);
-	/* Its VMs are suspended, for another job's sake: nobody but the engine
-	 * may resume it. */
-	bool (*job_is_suspended)(uint32_t job);
 	/* Why a pending job waits, or "" */
 	void (*why)(uint32_t job, char *out, size_t size);
 
@@ -291,7 +281,7 @@ struct vs_core_api {
 	 * our own work: for svf status. */
 	void (*timed)(enum vs_timed what, int64_t us, int64_t cpu_us);
 };
-#define VS_CORE_API_VERSION 16
+#define VS_CORE_API_VERSION 17
 const struct vs_core_api *vs_core_api_get(void);
 
 /* ---- reports, for the control channel ------------------------------------- */

@@ -26,7 +26,6 @@
 #include "engine/move_i.h"
 #include "engine/orders_i.h"
 #include "engine/parents_i.h"
-#include "engine/suspend_i.h"
 #include "plan/ledger.h"
 #include "plan/place.h"
 #include "plan/snapshot.h"
@@ -221,7 +220,6 @@ struct vs_core {
 	int64_t orphans_ms; int ours;	/* looked for then; VMs of ours */
 	struct vs_brake brake;
 	struct vs_clones clones; struct vs_parents parents;
-	struct vs_suspends suspends;
 	bool hints_loaded, hints_dirty;
 	int64_t hints_save_ms;		/* not before */
 };

@@ -24,7 +24,6 @@ static const struct vs_vc_named *named(const struct vs_vc_named *list,
 static unsigned int deeds(const struct vs_vc_named *d)
 {
 	return (unsigned int)d->moves << VS_DEED_VMOTION |
-	       (unsigned int)d->suspends << VS_DEED_SUSPEND |
 	       (unsigned int)d->snapshots << VS_DEED_SNAPSHOT;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The one door before calls that a type of adapter may forbid: vMotion, hot-add,
- * suspend, snapshot, DRS's placement. It asks the capability table
+ * snapshot, DRS's placement. It asks the capability table
  * (plan/adapter) of what the VM is made of and by the releases that vCenter and
  * the hosts tell, so that what would fail there, or leave the VM half done,
  * is refused here with the reason.

@@ -19,6 +19,7 @@
 #include "engine/ended_i.h"
 
 #define STUCK_MS 5000
+#define AGAIN_MS 5000		/* after a power-off that failed */
 
 /*
  * slurmctld tries for a while to reach the guest that is gone, to end its job.
@@ -50,9 +51,8 @@ void vs_ended_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		n->ran_on[0] = '\0';
 	else if (moved(n, vm))
 		vs_strlcpy(n->ran_on, vm->host, sizeof(n->ran_on));
-	/* a suspended guest is the same one wherever it goes on */
-	if (vm && *n->ran_on && (vm->power == VS_POWER_SUSPENDED ||
-				 n->op.kind == VS_OP_RESUME))
+	/* a suspended guest is the same one wherever it is resumed */
+	if (vm && *n->ran_on && vm->power == VS_POWER_SUSPENDED)
 		vs_strlcpy(n->ran_on, vm->host, sizeof(n->ran_on));
 	else if (!vm || !vm->connected || vm->power != VS_POWER_ON)
 		n->ran_lost = true;
@@ -78,6 +78,21 @@ static void unstick(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	n->stuck_ms = now_ms;
 	vs_tell(c, VS_TELL_GIVEUP, n->name, 0, false,
 		"it was off, and its last job's end never came");
+}
+
+/* Its job has ended, and its slurmd can't tell Slurm so; or its silence has cost it
+ * its node. A suspended VM is resumed by the administrator who suspended it, and for
+ * such a node nobody does. */
+void vs_ended_suspended_act(struct vs_core *c, struct vs_node *n,
+			    int64_t now_ms)
+{
+	if (n->seen != VS_SEEN_SUSPENDED || now_ms < n->not_before_ms ||
+	    !(n->flags & (VS_NODE_COMPLETING | VS_NODE_SILENT)))
+		return;
+	vs_info("node=%s its VM is suspended and its job is no more: the VM is switched off",
+		n->name);
+	n->not_before_ms = now_ms + AGAIN_MS;
+	vs_op_at(c, n, VS_DO_SHUTDOWN, NULL, now_ms);
 }
 
 void vs_ended_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)

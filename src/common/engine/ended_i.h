@@ -12,6 +12,10 @@ void vs_ended_begins(const struct vs_core *c, struct vs_node *n,
 		     int64_t now_ms);
 /* That is over; and where is the VM? Before anything else is judged. */
 void vs_ended_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+/* Switches a suspended VM off whose node Slurm is completing, or has set DOWN because
+ * it is silent: no job of it is left to be resumed. */
+void vs_ended_suspended_act(struct vs_core *c, struct vs_node *n,
+			    int64_t now_ms);
 /* A job whose VM was started again elsewhere is requeued. */
 void vs_ended_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 

@@ -157,10 +157,6 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		vs_vmotion_failed(c, n, host, err, now_ms);
 		return;
 	}
-	if (kind == VS_OP_SUSPEND || kind == VS_OP_RESUME) {
-		vs_suspend_failed(c, n, kind, err, now_ms);
-		return;
-	}
 	n->last_err = *err;
 	n->last_err.code = judged(n, err, nobodys);
 	vs_metrics_failed(c, kind, err->code);

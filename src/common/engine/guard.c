@@ -429,8 +429,6 @@ static void found_excess(struct vs_core *c, const struct vs_lack *l,
 static const struct { enum vs_check code; const char *then; } uses[] = {
 	[VS_VC_FOR_VMOTION] = { VS_CHECK_RIGHTS_VMOTION,
 		"VMs stay on a host that is to be empty until their jobs end" },
-	[VS_VC_FOR_SUSPEND] = { VS_CHECK_RIGHTS_SUSPEND,
-		"no VM is suspended for another job's sake: jobs that are preempted end" },
 };
 
 static void lacks_for(struct vs_core *c, const struct vs_lack *l)

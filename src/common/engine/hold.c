@@ -282,7 +282,7 @@ static bool cards_agree(const struct vs_hold *h,
 
 static bool power_on_unfinished(const struct vs_node *n)
 {
-	return n->op.kind == VS_OP_POWER_ON || n->op.kind == VS_OP_RESUME ||
+	return n->op.kind == VS_OP_POWER_ON ||
 	       (n->op.kind == VS_OP_ADOPTED && n->op.id);
 }
 
@@ -327,24 +327,18 @@ static bool elsewhere(void *arg, const struct vs_host *h,
 	return strcmp(h->moid, arg) != 0;
 }
 
-void vs_hold_here_env(struct vs_core *c, const struct vs_node *n,
-		      const struct vs_vm *vm, struct vs_place_env *env,
-		      struct vs_place_node *like)
-{
-	vs_env_fill(c, env);
-	env->avoid = elsewhere;
-	env->arg = (void *)vm->host;
-	env->bars = NULL;
-	vs_place_node_fill(c, n, like);
-}
-
-int vs_hold_here(struct vs_core *c, struct vs_node *n, const struct vs_vm *vm,
-		 struct vs_err *err)
+/* For its VM, which isn't on, where it is: 0, or -1 with why there is no room. */
+static int hold_here(struct vs_core *c, struct vs_node *n,
+		     const struct vs_vm *vm, struct vs_err *err)
 {
 	struct vs_place_node at;
 	struct vs_place_env env;
 
-	vs_hold_here_env(c, n, vm, &env, &at);
+	vs_env_fill(c, &env);
+	env.avoid = elsewhere;
+	env.arg = (void *)vm->host;
+	env.bars = NULL;
+	vs_place_node_fill(c, n, &at);
 	if (vs_place(&env, &at, 1, NULL, err))
 		return -1;
 	hold_take(c, n, &at, n->job);
@@ -367,7 +361,7 @@ void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 	if (vm->power == VS_POWER_ON)
 		vs_vmotion_adopted(c, n, vm);
 	if (vm->power == VS_POWER_ON || vs_ledger_get(&c->ledger, n->name) ||
-	    vs_hold_here(c, n, vm, &err))
+	    hold_here(c, n, vm, &err))
 		return;
 	h = vs_ledger_get(&c->ledger, n->name);
 	if (ncards && cards[0].pf[0])
@@ -376,10 +370,9 @@ void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 }
 
 /* Does anybody still want a VM for this node? */
-static bool hold_needed(const struct vs_core *c, const struct vs_node *n)
+static bool hold_needed(const struct vs_node *n)
 {
-	return vs_suspend_comes_back(c, n) ||
-		n->wanted == VS_WANT_READY || n->wanted == VS_WANT_ON ||
+	return n->wanted == VS_WANT_READY || n->wanted == VS_WANT_ON ||
 	       n->wanted == VS_WANT_RENEW;
 }
 
@@ -409,7 +402,7 @@ void vs_hold_sync(struct vs_core *c, struct vs_node *n)
 	/* Sent, and nobody knows what became of it. */
 	if (h->state == VS_HOLD_REQUESTED && n->look_after > c->slow_seq)
 		return;
-	if (!hold_needed(c, n)) {
+	if (!hold_needed(n)) {
 		/* A clone or reconfigure of ours may still need the place. */
 		if (!n->op.id)
 			vs_hold_drop(c, n);

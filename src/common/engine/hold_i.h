@@ -28,13 +28,6 @@ void vs_hold_of(struct vs_core *c, const struct vs_node *n,
 /* A promised one goes there, if that host has a place; -1: it stays. */
 int vs_hold_move_to(struct vs_core *c, struct vs_node *n,
 		    const struct vs_host *to);
-/* To place it where its VM is, and nowhere else. */
-void vs_hold_here_env(struct vs_core *c, const struct vs_node *n,
-		      const struct vs_vm *vm, struct vs_place_env *env,
-		      struct vs_place_node *like);
-/* For its VM, which isn't on, where it is: 0, or -1 with why there is no room. */
-int vs_hold_here(struct vs_core *c, struct vs_node *n, const struct vs_vm *vm,
-		 struct vs_err *err);
 void vs_hold_drop(struct vs_core *c, struct vs_node *n);
 /* Is there still room for the VF it was given? Asked before each step. */
 bool vs_hold_fits(struct vs_core *c, struct vs_node *n);

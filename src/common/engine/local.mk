@@ -88,11 +88,6 @@ core_sources += \
 	src/common/engine/slot.c \
 	src/common/engine/slow.c \
 	src/common/engine/submit.c \
-	src/common/engine/suspend.c src/common/engine/suspend_i.h \
-	src/common/engine/suspend_say.c src/common/engine/suspend_room.c \
-	src/common/engine/suspend_may.c src/common/engine/suspend_lacks.c \
-	src/common/engine/suspend_vm.c src/common/engine/suspend_place.c \
-	src/common/engine/suspend_report.c \
 	src/common/engine/tell.c src/common/engine/template_host.c \
 	src/common/engine/term.c \
 	src/common/engine/victims.c \

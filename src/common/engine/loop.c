@@ -240,15 +240,13 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 	}
 	vs_waits_pass(c, now_ms);
 	vs_reclaim(c, now_ms);
-	vs_suspends_pass(c, now_ms);
 	vs_prefetch_pass(c, now_ms);
 	vs_rooms_renew(c);
 }
 
 static bool busy(const struct vs_core *c)
 {
-	return c->waits || c->provisioning || c->power_ops || c->astir ||
-		vs_suspends_stir(c);
+	return c->waits || c->provisioning || c->power_ops || c->astir;
 }
 
 /* ---- the client's life ---------------------------------------------------------------- */
@@ -417,7 +415,6 @@ static void turn(struct loop *l)
 	vs_say_all(c, tells, ntells, now_ms, &l->push_ms);
 	free(tells);
 	vs_leaving_say(c, now_ms);
-	vs_suspend_say(c, now_ms);
 	vs_hints_save(c, now_ms);
 }
 

@@ -2,7 +2,7 @@
 /*
  * A host that is wanted: in maintenance, or entering it (which vCenter shows as
  * a task only, until the last VM is off), or drained by an operator. Nodes whose
- * VM is on there (or suspended: it goes on there alone), or is evicted by an operator (orders.c), are drained with the
+ * VM is on there (or suspended: it can be resumed there alone), or is evicted by an operator (orders.c), are drained with the
  * cause, idle ones powered down at once, running jobs finish; when the VM is off
  * or elsewhere our drain goes, and nobody else's.
  */

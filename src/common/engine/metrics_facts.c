@@ -205,9 +205,6 @@ static void sums_read(struct vs_core *c, struct vs_metrics_facts *f)
 	f->in_flight_max[1] = c->conf->power_max;
 	f->clones_hour = vs_clones_hour(c);
 	f->clones_max = c->conf->clones_max;
-	f->suspended = vs_suspends_count(c);
-	f->suspends = c->suspends.suspended;
-	f->resumes = c->suspends.resumed;
 	memset(f->parents, 0, sizeof(f->parents));
 	vs_parents_states(c, f->parents);
 	f->ahead = c->plans.nahead;

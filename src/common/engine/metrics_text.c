@@ -252,8 +252,7 @@ static void steps(struct out *o)
 		{ VS_OP_RELOCATE, "relocate" }, { VS_OP_POWER_ON, "power-on" },
 		{ VS_PACE_BOOT, "boot" }, { VS_OP_SHUTDOWN, "shutdown" },
 		{ VS_OP_POWER_OFF, "power-off" }, { VS_OP_DESTROY, "destroy" },
-		{ VS_OP_VMOTION, "vmotion" }, { VS_OP_SUSPEND, "suspend" },
-		{ VS_OP_RESUME, "resume" },
+		{ VS_OP_VMOTION, "vmotion" },
 	};
 	const struct vs_metrics *m = &o->f->kept;
 	char labels[64];
@@ -314,9 +313,6 @@ static void work(struct out *o)
 		    f->in_flight_max[i]);
 	one(o, GAUGE, "clones_last_hour", "VMs made in the last hour.", f->clones_hour);
 	one(o, GAUGE, "clones_last_hour_max", "MaxClonesPerHour, 0: any number.", f->clones_max);
-	one(o, GAUGE, "suspended_jobs", "Jobs whose VMs are suspended for another job's sake, or on their way there or back.", (int64_t)f->suspended);
-	one(o, COUNTER, "jobs_suspended", "Jobs whose VMs were suspended so.", (int64_t)f->suspends);
-	one(o, COUNTER, "jobs_resumed", "Jobs that went on with their VMs.", (int64_t)f->resumes);
 	one(o, GAUGE, "prefetch_vms", "VMs ahead of jobs now.", (int64_t)f->ahead);
 	one(o, COUNTER, "prefetch_vms_made", "VMs made ahead of jobs.", (int64_t)f->ahead_made);
 	one(o, COUNTER, "prefetch_vms_used", "Of those, used by a job.", (int64_t)f->ahead_used);

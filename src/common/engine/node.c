@@ -484,7 +484,7 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vs_adopt_act(c, n, now_ms);
 	vs_ended_act(c, n, now_ms);
 	vs_maintain_act(c, n, now_ms);
-	vs_suspend_act(c, n, now_ms);
+	vs_ended_suspended_act(c, n, now_ms);
 	/* An op for a node that nobody wants any more is called off. */
 	if (n->op.id && !n->op.cancel_asked &&
 	    (n->op.kind <= VS_OP_POWER_ON || n->op.kind == VS_OP_VMOTION) &&

@@ -11,8 +11,7 @@
 
 enum vs_op_kind { VS_OP_NONE, VS_OP_CLONE, VS_OP_RECONFIGURE, VS_OP_RELOCATE,
 		  VS_OP_POWER_ON, VS_OP_SHUTDOWN, VS_OP_POWER_OFF,
-		  VS_OP_DESTROY, VS_OP_ADOPTED, VS_OP_VMOTION,
-		  VS_OP_SUSPEND, VS_OP_RESUME, VS_OPS };
+		  VS_OP_DESTROY, VS_OP_ADOPTED, VS_OP_VMOTION, VS_OPS };
 const char *vs_op_name(enum vs_op_kind k);
 
 /* One call under way for a node, or just done and not yet shown by vCenter. */
@@ -23,7 +22,7 @@ struct vs_node_op {
 	char vm[VS_MOID_LEN], source[VS_MOID_LEN];	/* a clone's parent */
 	char host[VS_MOID_LEN];
 	int64_t since_ms;		/* sent, or done while settling */
-	bool cancel_asked, cancel_said;	/* said: that it was in vain */
+	bool cancel_asked;
 	bool devices;			/* its spec adds VFs or devices */
 };
 
@@ -95,10 +94,6 @@ struct vs_node {
 	uint32_t reclaimed_for;		/* this job while it goes, 0: none */
 	int64_t idle_ms;		/* up, and without a job since */
 	int64_t given_ms;		/* to a preemptor, see victims.c; 0: not */
-	int64_t spared_ms;		/* spared_job is no victim before that */
-	uint32_t spared_job;
-	int64_t no_suspend_ms;		/* one failed: not again before that */
-	bool slept;			/* its VM, for its job; cleared when it is on or off */
 	bool giveup;			/* powering up for nobody any more */
 	bool adopt;			/* its VM outlived Slurm's memory of it */
 	bool compared;			/* with Slurm's memory, see adopt.c */
@@ -165,11 +160,6 @@ enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
 void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags);
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
-
-/* suspend.c: a call of its failed; lock held */
-void vs_suspend_failed(struct vs_core *c, struct vs_node *n,
-		       enum vs_op_kind kind, const struct vs_err *err,
-		       int64_t now_ms);
 
 /* fail.c: what a failed call leads to; lock held */
 void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,

@@ -18,7 +18,7 @@
 
 static const char *const op_names[VS_OPS] = {
 	"none", "clone", "reconfigure", "relocate", "power-on", "shutdown",
-	"power-off", "destroy", "adopted", "vmotion", "suspend", "resume",
+	"power-off", "destroy", "adopted", "vmotion",
 };
 
 const char *vs_op_name(enum vs_op_kind k)
@@ -29,7 +29,7 @@ const char *vs_op_name(enum vs_op_kind k)
 static bool is_power(enum vs_op_kind k)
 {
 	return k == VS_OP_POWER_ON || k == VS_OP_POWER_OFF ||
-	       k == VS_OP_SHUTDOWN || k == VS_OP_SUSPEND || k == VS_OP_RESUME;
+	       k == VS_OP_SHUTDOWN;
 }
 
 static const char *host_name(const struct vs_core *c, const char *moid)
@@ -179,13 +179,10 @@ static bool settled(struct vs_core *c, const struct vs_node *n)
 		return vm && vm->readable && vm->owner_mark &&
 		       vs_node_vm(c, n) == vm;
 	case VS_OP_POWER_ON:
-	case VS_OP_RESUME:
 		return vm && vm->power == VS_POWER_ON;
 	case VS_OP_POWER_OFF:
 		return !vm || (vm->power != VS_POWER_ON &&
 			       vm->power != VS_POWER_SUSPENDED);
-	case VS_OP_SUSPEND:
-		return !vm || vm->power != VS_POWER_ON;
 	case VS_OP_DESTROY:
 		return !vm;
 	case VS_OP_RELOCATE:
@@ -231,8 +228,7 @@ static const struct vs_vc_op op_calls = {
 
 bool vs_op_affords(const struct vs_core *c, enum vs_action a)
 {
-	if (a == VS_DO_POWER_ON || a == VS_DO_SHUTDOWN || a == VS_DO_SUSPEND ||
-	    a == VS_DO_RESUME)
+	if (a == VS_DO_POWER_ON || a == VS_DO_SHUTDOWN)
 		return c->power_ops < c->conf->power_max;
 	return c->provisioning < c->conf->provision_max;
 }
@@ -279,7 +275,7 @@ static int start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 {
 	struct vs_vm *vm = vs_node_vm(c, n);
 	const char *host = action == VS_DO_SHUTDOWN ||
-		action == VS_DO_SUSPEND || action == VS_DO_DESTROY ?
+		action == VS_DO_DESTROY ?
 		vm ? vm->host : "" : h ? h->host : "";
 	enum vs_op_kind kind = VS_OP_NONE;
 	struct vs_err err = { 0 };

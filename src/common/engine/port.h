@@ -31,7 +31,6 @@ enum {
 	VS_NODE_STAYS_EVER = 8192, /* whatever its state is */
 	VS_NODE_TAKEN = 16384,	/* drained or down by others than us and than
 				 * Slurm for want of an answer */
-	VS_NODE_JOB_SUSPENDED = 32768, /* a job there is, by whomever */
 };
 
 struct vs_port_node {
@@ -52,13 +51,6 @@ struct vs_port_look {
 	int64_t start;			/* planned for one that pends, 0: not */
 	uint32_t passes;		/* of backfill, that have ended: of one that
 					 * pends */
-	uint32_t begun;			/* tasks of its array, ever, while others
-					 * of them pend; 0: it is none */
-	/* of one that runs: Slurm has suspended it; by job_suspend(), and for
-	 * which job's sake; an operator has, and only one resumes it */
-	bool suspended, ours, held;
-	uint32_t for_job;
-	int64_t since;			/* suspended, epoch seconds; 0: it isn't */
 };
 
 /* What a job has on one of its nodes. */
@@ -99,8 +91,6 @@ enum vs_job_waits { VS_WAITS_NOT, VS_WAITS_FOR_ROOM, VS_WAITS_WORDLESS,
 /* What of vsphere.conf bounds slurm.conf's keys, and what is found in it. */
 struct vs_slurm_bounds {
 	int boot_timeout_s, shutdown_grace_s;
-	bool preempt_suspend;			/* in some partition's line */
-	int slurmd_timeout_s;			/* then; but 0 does, too */
 };
 /* fix: what to write into slurm.conf. */
 typedef void vs_slurm_found(void *arg, enum vs_check code, const char *is,
@@ -188,29 +178,6 @@ struct vs_port {
 	 * within that time: at most max rows, how many. One JOB read lock. */
 	size_t (*jobs_ahead)(void *ctx, int64_t within_s,
 			     struct vs_port_ahead *rows, size_t max);
-	/* Suspend a job that runs, as gang scheduling would: its cores stay its
-	 * own. Its record says for whose sake, after a restart too, until it is
-	 * resumed. 0; -1: it doesn't run, or Slurm refuses. */
-	int (*job_suspend)(void *ctx, uint32_t job, uint32_t for_job);
-	/* 0: it runs again. -1: it isn't ours to resume: not suspended, held by
-	 * an operator, ended. */
-	int (*job_resume)(void *ctx, uint32_t job);
-	/* A running job may have been stopped by a job_suspend that slurmctld
-	 * was killed too soon to save: its processes are to run. */
-	void (*job_continue)(void *ctx, uint32_t job);
-	/* The VMs of these nodes are suspended, by us and as vCenter shows:
-	 * their silence is known, and slurmctld's pings leave them be for now. */
-	void (*nodes_suspended)(void *ctx, const char *const *nodes, size_t n);
-	/* They go on: each slurmd is asked to answer; asked: what it gave before,
-	 * 0 the first time, from which slurmctld's patience with them counts. The epoch second to ask
-	 * nodes_answered with. Both NULL: nobody knows. */
-	int64_t (*nodes_wake)(void *ctx, const char *const *nodes, size_t n,
-			      int64_t asked);
-	/* Before vCenter has been read: the nodes of all jobs that
-	 * job_suspend() was said of are taken for silent as known. */
-	void (*suspended_unseen)(void *ctx);
-	bool (*nodes_answered)(void *ctx, const char *const *nodes, size_t n,
-			       int64_t since);
 	/* Power up a node that is powered down, idle and in service, as an
 	 * administrator would; -1 if it isn't. */
 	int (*node_power_up)(void *ctx, const char *node);

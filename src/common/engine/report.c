@@ -48,7 +48,6 @@ const char *vs_report_vm_state(struct vs_core *c, const struct vs_node *n,
 	case VS_OP_CLONE:
 		return "cloning";
 	case VS_OP_POWER_ON:
-	case VS_OP_RESUME:
 		return "starting";
 	case VS_OP_POWER_OFF:
 	case VS_OP_SHUTDOWN:
@@ -69,22 +68,17 @@ const char *vs_report_vm_state(struct vs_core *c, const struct vs_node *n,
 static void action_json(const struct vs_core *c, const struct vs_node *n,
 			struct json_object *o)
 {
-	const struct vs_suspend *s = n->job ? vs_suspend_of(c, n->job) : NULL;
 	bool op = n->op.kind != VS_OP_NONE;
 	bool boots = !op && n->wanted == VS_WANT_ON && n->seen == VS_SEEN_ON &&
-		n->powered_on_ms && !s;
+		n->powered_on_ms;
 	int64_t since_ms = boots ? n->powered_on_ms :
-		op && n->op.since_ms ? n->op.since_ms :
-		s ? s->since_ms : n->action_since_ms;
+		op && n->op.since_ms ? n->op.since_ms : n->action_since_ms;
 	int64_t usual_ms = op || boots ? vs_pace_ms(c, n->profile, boots ?
 		VS_PACE_BOOT : (int)n->op.kind) : -1;
 
 	vs_jb_str(o, "action", boots ? "boot" : op ? vs_op_name(n->op.kind) :
-		  s ? vs_suspend_state_name(s->state) :
 		  vs_action_name(n->action));
-	if (s && s->wall_ms && !op)
-		vs_jb_int(o, "since", s->wall_ms / 1000);
-	else if (since_ms)
+	if (since_ms)
 		vs_jb_int(o, "since", vs_report_epoch(since_ms));
 	if (usual_ms >= 0)
 		vs_jb_int(o, "usual", (usual_ms + 999) / 1000);
@@ -96,7 +90,6 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 	struct json_object *o = vs_jb_obj(NULL);
 	struct vs_vm *vm = vs_node_vm(c, n);
 	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
-	const struct vs_suspend *suspend;
 	char pfs[VS_PFS_LEN], macs[VS_MACS_LEN];
 	const struct vs_host *host =
 		vm && vm->power == VS_POWER_ON ? vm->host_ptr :
@@ -125,9 +118,7 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 		vs_report_str(o, "last_error", n->foreign);
 	else if (n->last_err.code != VS_OK)
 		vs_report_str(o, "last_error", n->last_err.text);
-	suspend = n->job ? vs_suspend_of(c, n->job) : NULL;
-	vs_report_str(o, "waits", suspend && suspend->why[0] ? suspend->why :
-		      vs_parent_waits(n));
+	vs_report_str(o, "waits", vs_parent_waits(n));
 	return o;
 }
 
@@ -174,7 +165,6 @@ static void why_nodes(struct vs_core *c, uint32_t job, char *text, size_t size)
 {
 	size_t up = 0, all = 0;
 	const struct vs_node *slow = NULL;
-	const struct vs_suspend *s = vs_suspend_of(c, job);
 
 	for (size_t i = 0; i < c->nnodes; i++) {
 		const struct vs_node *n = &c->nodes[i];
@@ -187,9 +177,7 @@ static void why_nodes(struct vs_core *c, uint32_t job, char *text, size_t size)
 		else
 			slow = n;
 	}
-	if (s)
-		vs_suspend_words(c, s, text, size);
-	else if (slow && vs_parent_waits(slow))
+	if (slow && vs_parent_waits(slow))
 		snprintf(text, size, "%zu of %zu nodes are up; %s %s", up, all,
 			 slow->name, vs_parent_waits(slow));
 	else if (slow)
@@ -270,8 +258,6 @@ static int report_why(struct vs_core *c, struct json_object *top, uint32_t job,
 			 reason);
 	else
 		expected = why_waits(c, job, look.start, text, sizeof(text));
-	if (!strcmp(state, "PENDING"))
-		vs_suspend_vain_words(c, job, text, sizeof(text));
 	if (sees_nodes)
 		why_rows(c, top, job);
 	vs_unlock();
@@ -343,8 +329,6 @@ static void report_status(struct vs_core *c, struct json_object *top,
 	vs_jb_int(top, "suspect", suspect);
 	if (vs_parents_asked(c->conf) || vs_parents_count(c))
 		vs_jb_int(top, "parents", vs_parents_count(c));
-	if (vs_conf_suspends(c->conf) || c->suspends.jobs)
-		vs_jb_int(top, "suspended", (int64_t)vs_suspends_count(c));
 	report_starts(c, top);
 	vs_jb_int(top, "clones_hour", vs_clones_hour(c));
 	if (c->clones.way.now.uuid[0])

@@ -111,7 +111,6 @@
  *					last, by what is done for it
  *     "need": 4,			nodes it waits for
  *     "text": "needs 4 sriov-roce VFs on 4 nodes, 3 free",	while it waits;
- *					or "its VMs are suspended since ..."
  *     "expected": 1789000000		when it may begin, as far as is known
  *   } ],
  *   "notes": [ ... ]
@@ -147,7 +146,6 @@
  *   "clones_hour": 17, "clones_max": 20,	VMs made in the last hour
  *   "nodes": 64, "vms_on": 12, "vms_off": 3, "suspect": 0,
  *   "parents": 2,				of linked and instant clones
- *   "suspended": 1,			jobs, for others' sake
  *   "ahead": 2,				VMs made ahead of jobs, now
  *   "ahead_made": 9, "ahead_used": 6, "ahead_removed": 1,	and since start
  *   "metrics": "http://127.0.0.1:9853/metrics",	where they are served

@@ -22,7 +22,6 @@ static bool of_rights(enum vs_check code)
 {
 	return code == VS_CHECK_RIGHTS_MISSING ||
 	       code == VS_CHECK_RIGHTS_VMOTION ||
-	       code == VS_CHECK_RIGHTS_SUSPEND ||
 	       code == VS_CHECK_RIGHTS_EXCESS ||
 	       code == VS_CHECK_RIGHTS_UNKNOWN;
 }
@@ -150,9 +149,7 @@ static void slurm_check(struct vs_core *c, struct vs_found_list *l)
 
 	vs_lock();
 	b = (struct vs_slurm_bounds) { c->conf->boot_timeout_s,
-				       c->conf->shutdown_grace_s,
-				       vs_conf_suspends(c->conf),
-				       VS_SUSPEND_SILENCE_MS / 1000 };
+				       c->conf->shutdown_grace_s };
 	vs_unlock();
 	if (c->port->slurm_check)
 		c->port->slurm_check(c->port->ctx, &b, slurm_found, l);

@@ -134,7 +134,7 @@ static void node_add(struct vs_core *c, struct row *r, struct vs_node *n)
 		strings_add(&r->hosts, host->name);
 	cards_add(r, n, h);
 	took_add(r, n, vs_clock());
-	if ((n->flags & VS_NODE_UP) || vs_suspend_of(c, r->job))
+	if (n->flags & VS_NODE_UP)
 		return;
 	r->making++;
 	if (r->phase && n->action_since_ms <= r->since_ms)
@@ -169,12 +169,9 @@ static void refused_add(const struct vs_core *c, struct row **rows)
 /* A job that has nodes was refused before it got them. */
 static void words_add(struct vs_core *c, struct row *row)
 {
-	const struct vs_suspend *s = vs_suspend_of(c, row->job);
 	const char *blocked = vs_ask_blocked(c);
 	struct vs_refused *r;
 
-	if (s)
-		vs_suspend_words(c, s, row->text, sizeof(row->text));
 	HASH_FIND(hh, c->refused, &row->job, sizeof(row->job), r);
 	if (!r || row->nodes.n)
 		return;

@@ -448,14 +448,6 @@ int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
 		return send_power_on(c, n, h, vm, op, err);
 	case VS_DO_SHUTDOWN:
 		return send_shutdown(c, n, vm, now_ms, kind, op, err);
-	case VS_DO_SUSPEND:
-		*kind = VS_OP_SUSPEND;
-		if (vs_door(c, n, vm, VS_DEED_SUSPEND, NULL, err))
-			return -1;
-		return vs_vc_vm_suspend(c->vc, vm->moid, op, err);
-	case VS_DO_RESUME:
-		*kind = VS_OP_RESUME;
-		return send_power_on(c, n, h, vm, op, err);
 	case VS_DO_DESTROY:
 		*kind = VS_OP_DESTROY;
 		return send_destroy(c, vm, op, err);

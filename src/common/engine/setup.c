@@ -153,8 +153,6 @@ static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 		.retention = retention_of(part),
 		.dynamic = n->dynamic,
 		.clone = clone_of(part),
-		.preempt_suspend = part->preempt &&
-			!strcasecmp(part->preempt, "suspend"),
 		.annotation = part->annotation,
 		.net = net_of(part),
 	};
@@ -172,7 +170,6 @@ static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 		    p->latency_high == want.latency_high &&
 		    p->retention == want.retention &&
 		    p->clone == want.clone &&
-		    p->preempt_suspend == want.preempt_suspend &&
 		    p->dynamic == want.dynamic && p->net == want.net &&
 		    vs_hardware_same(&p->hw, &want.hw) &&
 		    same_text(p->annotation, want.annotation) &&
@@ -316,8 +313,6 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 		ids_carry(c, old, nold, w->ids, &w->n);
 	HASH_ITER(hh, c->refused, r, tmp)
 		ids_carry(c, old, nold, r->ids, &r->n);
-	VS_EACH_SUSPEND(c, s)
-		ids_carry(c, old, nold, s->ids, &s->nodes);
 	__atomic_add_fetch(&c->epoch, 1, __ATOMIC_RELEASE);
 	vs_nodes_touch(c);
 	vs_when_renew(c);

@@ -188,7 +188,6 @@ void vs_term_new(struct vs_core *c)
 	vs_health_clear(c);
 	vs_leaving_clear(c);
 	vs_brake_clear(&c->brake);
-	vs_suspends_clear(c);
 	c->clones = (struct vs_clones) { .minute = 0 };
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];

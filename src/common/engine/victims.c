@@ -8,8 +8,7 @@
  * together would not do, or if idle VMs and those on their way out will.
  * Placement itself judges, as if those VMs were gone; nodes that the job is to
  * get keep their VMs. The VMs of those who are named are promised away: no other
- * job gets them, and they go off with their jobs. Whoever may be suspended, with
- * all its VMs, is not ended (suspend.c). The lock is held.
+ * job gets them, and they go off with their jobs. The lock is held.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,6 @@
 
 #define GIVEN_MS 60000		/* unless the preemptor asks again */
 #define TRIES_MAX 64		/* of sparing some */
-#define CHOICES_MAX 8		/* until the datastore has room for all */
 
 struct question {
 	struct vs_core *c;
@@ -30,16 +28,13 @@ struct question {
 	size_t *asked;			/* of victims, nasked that may be named */
 	size_t nasked;
 	bool *ended;			/* by victim: as if it had */
-	bool *suspends;			/* by victim: its VMs may be suspended */
 	bool *in;			/* by node id: one of the job's */
 	int *stays;			/* by node id: jobs, 0: its VM is gone */
 	struct vs_as_if as_if;
-	struct vs_unwritten unwritten;	/* by those on their way */
 	int *changed;			/* hosts, by index, since the last try */
 	bool *has_changed;
 	size_t nchanged;
 	int tries;
-	bool vain;			/* the job had its room, and didn't begin */
 };
 
 bool vs_node_given(const struct vs_node *n)
@@ -143,28 +138,13 @@ static bool has_vfs(const struct question *q, const struct vs_victim *v)
 	return false;
 }
 
-/* Suspended by now, or on its way, its end gives nothing; or it has waited long
- * for this one, in vain. */
-static bool spared(const struct question *q, const struct vs_victim *v)
-{
-	for (size_t i = 0; i < v->n; i++) {
-		const struct vs_node *n = vs_node_at(q->c, v->ids[i]);
-
-		if (n && n->spared_job == v->job && vs_clock() < n->spared_ms)
-			return true;
-	}
-	return vs_suspend_of(q->c, v->job) != NULL;
-}
-
 /* Those alone, or all of them. */
 static void ask(struct question *q, bool all)
 {
 	fits_after(q, 0);
 	q->nasked = 0;
 	for (size_t i = 0; i < q->nvictims; i++)
-		if ((all || has_vfs(q, &q->victims[i])) &&
-		    (q->suspends[i] ? !q->vain : !q->victims[i].only_suspend) &&
-		    !spared(q, &q->victims[i]))
+		if (all || has_vfs(q, &q->victims[i]))
 			q->asked[q->nasked++] = i;
 }
 
@@ -262,23 +242,12 @@ static int choose(struct question *q)
 	return taken;
 }
 
-/* A node that the job is to get has no VM to suspend for it. */
-static bool may_suspend(struct question *q, const struct vs_victim *v)
-{
-	for (size_t i = 0; i < v->n; i++)
-		if (!may_move(q, v->ids[i]))
-			return false;
-	return vs_suspend_may(q->c, v, &q->unwritten);
-}
-
 static void question_end(struct question *q)
 {
 	vs_as_if_end(&q->as_if);
-	vs_unwritten_end(&q->unwritten);
 	free(q->place);
 	free(q->asked);
 	free(q->ended);
-	free(q->suspends);
 	free(q->in);
 	free(q->stays);
 	free(q->changed);
@@ -294,13 +263,11 @@ static void question_begin(struct question *q, struct vs_core *c,
 	q->place = vs_calloc(n + 1, sizeof(*q->place));
 	q->asked = vs_calloc(q->nvictims + 1, sizeof(*q->asked));
 	q->ended = vs_calloc(q->nvictims + 1, sizeof(*q->ended));
-	q->suspends = vs_calloc(q->nvictims + 1, sizeof(*q->suspends));
 	q->in = vs_calloc(c->nnodes + 1, sizeof(*q->in));
 	q->stays = vs_calloc(c->nnodes + 1, sizeof(*q->stays));
 	q->changed = vs_calloc(nhosts, sizeof(*q->changed));
 	q->has_changed = vs_calloc(nhosts, sizeof(*q->has_changed));
 	vs_env_fill(c, &q->env);
-	vs_unwritten_begin(c, &q->unwritten);
 	vs_as_if_begin(&q->as_if, q->env.sums, &c->ledger, &c->inv, is_gone, q);
 	for (size_t i = 0; i < n; i++) {
 		q->in[ids[i]] = true;
@@ -310,54 +277,23 @@ static void question_begin(struct question *q, struct vs_core *c,
 	}
 	for (size_t i = 0; i < c->nnodes; i++) {
 		const struct vs_node *node = &c->nodes[i];
-		bool idle = !q->in[i] && (vs_node_gives_way(node) ||
-					  vs_suspend_goes(c, node));
+		bool idle = !q->in[i] && vs_node_gives_way(node);
 
 		q->stays[i] = idle ? 0 : 1 + (int)node->nbeside;
 		if (idle)
 			moves(q, node, 1);
 	}
-	for (size_t i = 0; i < q->nvictims; i++)
-		q->suspends[i] = may_suspend(q, &q->victims[i]);
 }
 
-/* Is there room on datastores for the memory of all that are to be suspended?
- * False: some of them may not be, and it is to be chosen anew. */
-static bool has_space(struct question *q)
+/* Those that have been chosen are named, and their VMs given. */
+static void carry_out(struct question *q, uint32_t job, bool *take)
 {
-	bool has = true;
-
-	vs_unwritten_end(&q->unwritten);
-	vs_unwritten_begin(q->c, &q->unwritten);
-	for (size_t i = 0; i < q->nvictims; i++) {
-		if (!q->ended[i] || !q->suspends[i])
-			continue;
-		q->suspends[i] = may_suspend(q, &q->victims[i]);
-		if (q->suspends[i])
-			vs_unwritten_add(q->c, &q->unwritten, &q->victims[i]);
-		else
-			has = false;
-	}
-	return has;
-}
-
-/* What has been decided. How many jobs Slurm is to end. */
-static int carry_out(struct question *q, uint32_t job, bool *take)
-{
-	int taken = 0;
-
 	for (size_t i = 0; i < q->nvictims; i++) {
 		if (!q->ended[i])
 			continue;
-		if (q->suspends[i]) {
-			vs_suspend_begin(q->c, &q->victims[i], job);
-			continue;
-		}
 		take[i] = true;
-		taken++;
 		give(q, job, &q->victims[i]);
 	}
-	return taken;
 }
 
 int vs_make_room(struct vs_core *c, uint32_t job, const int *ids, size_t n,
@@ -374,12 +310,9 @@ int vs_make_room(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 	if (vs_ask_blocked(c) || barred(c, ids, n))
 		return -1;
 	question_begin(&q, c, ids, n);
-	q.vain = vs_suspend_vain_until(c, job) != 0;
 	taken = fits(&q) ? 0 : choose(&q);
-	for (int i = 0; taken > 0 && !has_space(&q); i++)
-		taken = i < CHOICES_MAX ? choose(&q) : -1;
 	if (taken > 0)
-		taken = carry_out(&q, job, take);
+		carry_out(&q, job, take);
 	question_end(&q);
 	return taken;
 }

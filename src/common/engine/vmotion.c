@@ -48,7 +48,7 @@ int vs_vmotion_may(struct vs_core *c, const struct vs_node *n,
 		return vs_err_set(err, VS_E_CONFIG, "its name is too long");
 	if (vm && vm->power == VS_POWER_SUSPENDED)
 		return vs_err_set(err, VS_E_STATE,
-				  "it is suspended, and goes on on this host alone");
+				  "it is suspended, and can be resumed on this host alone");
 	return vs_door(c, n, vm, VS_DEED_VMOTION, NULL, err);
 }
 

@@ -20,7 +20,6 @@
 const char *const vs_deed_names[VS_DEEDS] = {
 	[VS_DEED_VMOTION] = "vmotion",
 	[VS_DEED_SNAPSHOT] = "snapshot",
-	[VS_DEED_SUSPEND] = "suspend",
 	[VS_DEED_HA] = "ha",
 	[VS_DEED_DRS_PLACE] = "drs-place",
 	[VS_DEED_DRS_MOVE] = "drs-move",
@@ -41,7 +40,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.since = VS_RELEASE(4, 0, 0), .min_hw = 7,
 		.can = {
 			[VS_DEED_VMOTION] = ALWAYS, [VS_DEED_SNAPSHOT] = ALWAYS,
-			[VS_DEED_SUSPEND] = ALWAYS, [VS_DEED_HA] = ALWAYS,
+			[VS_DEED_HA] = ALWAYS,
 			[VS_DEED_DRS_PLACE] = ALWAYS,
 			[VS_DEED_DRS_MOVE] = ALWAYS,
 			[VS_DEED_HOT_ADD] = ALWAYS,
@@ -59,7 +58,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.since = VS_RELEASE(6, 5, 0), .min_hw = 13,
 		.can = {
 			[VS_DEED_VMOTION] = ALWAYS, [VS_DEED_SNAPSHOT] = ALWAYS,
-			[VS_DEED_SUSPEND] = ALWAYS, [VS_DEED_HA] = ALWAYS,
+			[VS_DEED_HA] = ALWAYS,
 			[VS_DEED_DRS_PLACE] = ALWAYS,
 			[VS_DEED_DRS_MOVE] = ALWAYS,
 			[VS_DEED_HOT_ADD] = NEVER,
@@ -68,7 +67,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.needs = "guest kernel 4.6+, RDMA-tagged vmkernel adapter",
 	},
 	/* Guest memory is pinned for DMA: all of it reserved (enforced from
-	 * 6.5). No migration, snapshot, suspend, hot-add (SR-IOV support,
+	 * 6.5). No migration, snapshot, hot-add (SR-IOV support,
 	 * vsphere-networking); assignable hardware, which DRS places and HA
 	 * restarts, from 8.0 U2. Virtual machines of ESXi 5.5 and later. */
 	[VS_ADAPTER_SRIOV] = {
@@ -80,7 +79,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.since = VS_RELEASE(5, 5, 0), .min_hw = 10,
 		.can = {
 			[VS_DEED_VMOTION] = NEVER, [VS_DEED_SNAPSHOT] = NEVER,
-			[VS_DEED_SUSPEND] = NEVER, [VS_DEED_HA] = FROM(8, 0, 2),
+			[VS_DEED_HA] = FROM(8, 0, 2),
 			[VS_DEED_DRS_PLACE] = FROM(8, 0, 2),
 			[VS_DEED_DRS_MOVE] = NEVER, [VS_DEED_HOT_ADD] = NEVER,
 			[VS_DEED_INSTANT] = NEVER,
@@ -97,7 +96,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.since = VS_RELEASE(4, 0, 0), .min_hw = 7,
 		.can = {
 			[VS_DEED_VMOTION] = NEVER, [VS_DEED_SNAPSHOT] = NEVER,
-			[VS_DEED_SUSPEND] = NEVER, [VS_DEED_HA] = NEVER,
+			[VS_DEED_HA] = NEVER,
 			[VS_DEED_DRS_PLACE] = NEVER, [VS_DEED_DRS_MOVE] = NEVER,
 			[VS_DEED_HOT_ADD] = NEVER,
 			[VS_DEED_INSTANT] = NEVER,
@@ -114,7 +113,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.since = VS_RELEASE(7, 0, 0), .min_hw = 17,
 		.can = {
 			[VS_DEED_VMOTION] = NEVER, [VS_DEED_SNAPSHOT] = NEVER,
-			[VS_DEED_SUSPEND] = NEVER, [VS_DEED_HA] = FROM(7, 0, 0),
+			[VS_DEED_HA] = FROM(7, 0, 0),
 			[VS_DEED_DRS_PLACE] = FROM(7, 0, 0),
 			[VS_DEED_DRS_MOVE] = NEVER, [VS_DEED_HOT_ADD] = NEVER,
 			[VS_DEED_INSTANT] = NEVER,
@@ -132,7 +131,6 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.can = {
 			[VS_DEED_VMOTION] = VENDOR(8, 0, 0),
 			[VS_DEED_SNAPSHOT] = VENDOR(8, 0, 0),
-			[VS_DEED_SUSPEND] = VENDOR(8, 0, 0),
 			[VS_DEED_HA] = FROM(8, 0, 0),
 			[VS_DEED_DRS_PLACE] = FROM(8, 0, 0),
 			[VS_DEED_DRS_MOVE] = VENDOR(8, 0, 0),
@@ -141,8 +139,8 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		},
 		.needs = "the vendor's driver on the host, a device class",
 	},
-	/* A share of a GPU, by the vendor's profile: suspend from 6.7, vMotion
-	 * from 6.7 U1; DRS doesn't move it by itself. */
+	/* A share of a GPU, by the vendor's profile: vMotion from 6.7 U1; DRS
+	 * doesn't move it by itself. */
 	[VS_ADAPTER_VGPU] = {
 		.name = "vgpu", .offered = true,
 		.takes_vf = true, .unit = "vGPU", .full_memory = true,
@@ -152,7 +150,6 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.can = {
 			[VS_DEED_VMOTION] = FROM(6, 7, 1),
 			[VS_DEED_SNAPSHOT] = VENDOR(6, 7, 0),
-			[VS_DEED_SUSPEND] = FROM(6, 7, 0),
 			[VS_DEED_HA] = FROM(6, 5, 0),
 			[VS_DEED_DRS_PLACE] = FROM(6, 7, 0),
 			[VS_DEED_DRS_MOVE] = NEVER, [VS_DEED_HOT_ADD] = NEVER,

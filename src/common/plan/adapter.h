@@ -43,7 +43,6 @@ enum vs_card_kind { VS_CARD_OTHER, VS_CARD_ETHERNET, VS_CARD_VMXNET3,
 enum vs_deed {
 	VS_DEED_VMOTION,
 	VS_DEED_SNAPSHOT,
-	VS_DEED_SUSPEND,
 	VS_DEED_HA,			/* restarted on another host */
 	VS_DEED_DRS_PLACE,		/* DRS chooses the host at power-on */
 	VS_DEED_DRS_MOVE,		/* and moves it while it is on */

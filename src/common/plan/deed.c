@@ -86,7 +86,7 @@ static int driver_may(const struct vs_host *h, const struct vs_card *card,
 		      enum vs_deed deed, struct vs_err *err)
 {
 	if (card->kind != VS_CARD_PCI_VGPU || !h ||
-	    (deed != VS_DEED_VMOTION && deed != VS_DEED_SUSPEND))
+	    deed != VS_DEED_VMOTION)
 		return 0;
 	for (int i = 0; i < h->npfs; i++) {
 		const struct vs_devices *of = h->pfs[i].of;

@@ -41,8 +41,6 @@ struct vs_profile {
 	bool dynamic;		/* its slurmd finds no node of its name in slurm.conf */
 	char storage_policy[VS_UUID_LEN];	/* its id, "": none */
 	enum vs_retention retention;		/* not hashed */
-	bool preempt_suspend;	/* not hashed: its VM is suspended where its job
-				 * would have to end for another's */
 	const char *annotation;			/* nor is this; NULL: none */
 };
 

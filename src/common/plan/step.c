@@ -70,7 +70,7 @@ static const enum vs_action table[VS_WANTS][VS_SEENS] = {
 		[VS_SEEN_OFF_STALE] = VS_DO_REPORT,
 		[VS_SEEN_ON] = VS_DO_NOTHING,
 		[VS_SEEN_ON_WRONG] = VS_DO_NOTHING,
-		/* by us for another job's sake, or by somebody */
+		/* by an administrator, who resumes it too */
 		[VS_SEEN_SUSPENDED] = VS_DO_NOTHING,
 		[VS_SEEN_ALIEN] = VS_DO_REPORT,
 	},
@@ -97,7 +97,6 @@ static const char *const action_names[] = {
 	[VS_DO_RECONFIGURE] = "reconfigure", [VS_DO_POWER_ON] = "power-on",
 	[VS_DO_SHUTDOWN] = "shutdown", [VS_DO_DESTROY] = "destroy",
 	[VS_DO_REPORT] = "report",
-	[VS_DO_SUSPEND] = "suspend", [VS_DO_RESUME] = "resume",
 };
 _Static_assert(VS_COUNT(wanted_names) == VS_WANTS, "a wish has no name");
 _Static_assert(VS_COUNT(seen_names) == VS_SEENS, "a sight has no name");

@@ -52,8 +52,6 @@ enum vs_action {
 	VS_DO_SHUTDOWN,		/* guest first, power off after a grace time */
 	VS_DO_DESTROY,
 	VS_DO_REPORT,		/* cannot be mended by us: say so */
-	VS_DO_SUSPEND,		/* these two never by the table, which knows of no */
-	VS_DO_RESUME,		/* other jobs: engine/suspend.c */
 	VS_ACTIONS
 };
 

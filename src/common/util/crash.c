@@ -19,7 +19,7 @@
 
 #define CHANGES "CloneVM_Task", "ReconfigVM_Task", "RelocateVM_Task",	\
 	"PowerOnVM_Task", "PowerOffVM_Task", "ShutdownGuest", "Destroy_Task", \
-	"CreateSnapshot_Task", "InstantClone_Task", "SuspendVM_Task"
+	"CreateSnapshot_Task", "InstantClone_Task"
 
 static const char *const calls[] = {
 	CHANGES, "CancelTask",
@@ -39,7 +39,7 @@ static const char *const states[] = {
 static const char *const words[] = {
 	"rebuild", "power_down", "fail", "giveup", "scan", "prolog", "epilog",
 	"got", "reason", "schedule", "boot_push", "booted", "adopt", "drain",
-	"undrain", "power_up", "resvs", "suspend", "resume", NULL,
+	"undrain", "power_up", "resvs", NULL,
 };
 static const char *const holds[] = { "take", "drop", NULL };
 static const char *const files[] = {

@@ -206,14 +206,6 @@ int64_t vs_vc_vm_power_off(struct vs_vc *vc, const char *vm,
 	return send_vm(vc, on_task, "PowerOffVM_Task", vm, NULL, op);
 }
 
-int64_t vs_vc_vm_suspend(struct vs_vc *vc, const char *vm,
-			 const struct vs_vc_op *op, struct vs_err *err)
-{
-	if (may_change(vc, err))
-		return -1;
-	return send_vm(vc, on_task, "SuspendVM_Task", vm, NULL, op);
-}
-
 int64_t vs_vc_vm_shutdown_guest(struct vs_vc *vc, const char *vm,
 				const struct vs_vc_op *op, struct vs_err *err)
 {

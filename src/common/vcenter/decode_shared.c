@@ -96,14 +96,13 @@ static void set_able(struct vcx_host *h, struct vs_j list)
 		h->able[h->nable] = (struct vs_vc_named) {
 			.name = vs_strdup(opt(p, "vgpu")),
 			.moves = yes(p, "migrateSupported"),
-			.suspends = yes(p, "suspendSupported"),
 			.snapshots = yes(p, "memorySnapshotSupported"),
 		};
 	}
 }
 
-/* A class whose state can be saved can be suspended and have snapshots; to move
- * it, its DMA must be traced, too. */
+/* A class whose state can be saved can have snapshots; to move it, its DMA must be
+ * traced, too. */
 static void set_dvx(struct vcx_host *h, struct vs_j list)
 {
 	size_t n = vs_j_len(list);
@@ -117,7 +116,7 @@ static void set_dvx(struct vcx_host *h, struct vs_j list)
 		h->dvx[h->ndvx] = (struct vs_vc_named) {
 			.name = vs_strdup(opt(c, "deviceClass")),
 			.moves = saves && yes(c, "swDMATracingSupported"),
-			.suspends = saves, .snapshots = saves,
+			.snapshots = saves,
 			.nic = yes(c, "sriovNic"),
 		};
 	}

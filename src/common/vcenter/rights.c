@@ -30,8 +30,7 @@ enum on { ON_FOLDER = 1, ON_POOL = 2, ON_STORE = 4, ON_NETWORK = 8,
 	  FOR_PARENTS = 256,	/* with Clone=linked or instant: they lie there, */
 	  FOR_LINKED = 512,	/* with a snapshot if it is linked */
 	  FOR_VMOTION = 1024,	/* of use only where running VMs may move, */
-	  FOR_SUSPEND = 2048,	/* where they may be suspended, */
-	  FOR_POLICY = 4096 };	/* on the root, with StoragePolicy= */
+	  FOR_POLICY = 2048 };	/* on the root, with StoragePolicy= */
 
 /* Where it is needed, and where in excess. */
 static const struct { const char *priv; unsigned int on, spare; } table[] = {
@@ -50,7 +49,6 @@ static const struct { const char *priv; unsigned int on, spare; } table[] = {
 	{ "VirtualMachine.Provisioning.Clone", FOR_PARENTS, 0 },
 	{ "VirtualMachine.Interact.PowerOn", ON_FOLDER, 0 },
 	{ "VirtualMachine.Interact.PowerOff", ON_FOLDER, ABOVE },
-	{ "VirtualMachine.Interact.Suspend", FOR_SUSPEND, 0 },
 	{ "Resource.ColdMigrate", ON_FOLDER, 0 },
 	{ "Resource.HotMigrate", FOR_VMOTION, 0 },
 	{ "Resource.AssignVMToPool", ON_FOLDER | ON_POOL, 0 },
@@ -153,8 +151,7 @@ static void add_all(struct vs_vc *vc, struct vcx_rights *r)
 	add(r, ON_FOLDER | (vc->notes ? FOR_NOTES : 0) |
 	    (vc->linked || vc->instant ? FOR_PARENTS : 0) |
 	    (vc->linked ? FOR_LINKED : 0) |
-	    (vc->vmotion ? FOR_VMOTION : 0) |
-	    (vc->suspend ? FOR_SUSPEND : 0), "Folder", vc->folder, "Folder",
+	    (vc->vmotion ? FOR_VMOTION : 0), "Folder", vc->folder, "Folder",
 	    vc->folder_name);
 	for (size_t i = 0; i < vc->nclusters; i++) {
 		const struct vcx_cluster *c = &vc->clusters[i];
@@ -222,7 +219,6 @@ static enum vs_vc_use use_of(unsigned int on)
 		on == FOR_PARENTS ? VS_VC_FOR_PARENTS :
 		on == FOR_LINKED ? VS_VC_FOR_LINKED :
 		on == FOR_VMOTION ? VS_VC_FOR_VMOTION :
-		on == FOR_SUSPEND ? VS_VC_FOR_SUSPEND :
 		on == FOR_POLICY ? VS_VC_FOR_POLICY : VS_VC_FOR_JOBS;
 }
 

@@ -244,7 +244,6 @@ struct vs_vc *vs_vc_new(const struct vs_vc_conf *conf,
 	vc->linked = c.linked;
 	vc->instant = c.instant;
 	vc->vmotion = c.vmotion;
-	vc->suspend = c.suspend;
 	vc->call_timeout_ms = c.call_timeout_ms ? c.call_timeout_ms : 60000;
 	vc->wait_seconds = c.wait_seconds ? c.wait_seconds : 20;
 	vc->max_body = c.max_body ? c.max_body : 64u << 20;

@@ -53,7 +53,6 @@ struct vs_vc_conf {
 	bool linked;			/* some are linked clones, */
 	bool instant;			/* instant ones */
 	bool vmotion;			/* running VMs may leave their hosts */
-	bool suspend;			/* some may be suspended */
 	bool policy;			/* some have a storage policy */
 	struct vs_vc_names names;
 };
@@ -132,7 +131,7 @@ struct vs_vc_function { char *pci, *name; int vendor, device; };
  * and what its driver can do; nic: they are cards on a network. */
 struct vs_vc_gpu { const char *pci, *name, *vendor, *type, *mode;
 	int numa, numa_cores; int64_t numa_mb; };
-struct vs_vc_named { const char *name; bool moves, suspends, snapshots, nic; };
+struct vs_vc_named { const char *name; bool moves, snapshots, nic; };
 struct vs_vc_switch { const char *uuid, *name; int mtu; };	/* 0 unknown */
 enum { VS_VC_HOST_NAME = 1, VS_VC_HOST_STATE = 2, VS_VC_HOST_HW = 4,
        VS_VC_HOST_PFS = 8, VS_VC_HOST_NETS = 16, VS_VC_HOST_STORES = 32,
@@ -232,11 +231,11 @@ struct vs_vc_task {
 /* Privileges that the account lacks on what a key of the configuration names:
  * "Folder", "slurm", "VirtualMachine.Inventory.Delete, ...". What only some VMs
  * take is told by itself: those with notes, those with a parent, linked clones.
- * What is of use for vMotion or for suspending VMs alone bars no job. Of the
+ * What is of use for vMotion alone bars no job. Of the
  * vCenter's root key and name are "". */
 enum vs_vc_use { VS_VC_FOR_JOBS, VS_VC_FOR_NOTES, VS_VC_FOR_PARENTS,
-		 VS_VC_FOR_LINKED, VS_VC_FOR_VMOTION, VS_VC_FOR_SUSPEND,
-		 VS_VC_FOR_POLICY, VS_VC_USES };
+		 VS_VC_FOR_LINKED, VS_VC_FOR_VMOTION, VS_VC_FOR_POLICY,
+		 VS_VC_USES };
 struct vs_vc_lack { const char *key, *name, *privs; enum vs_vc_use use; };
 
 /* unreservedForVm, 0 if overcommitted, -1 unknown; what all its VMs may use
@@ -456,9 +455,6 @@ int64_t vs_vc_vm_power_on(struct vs_vc *vc, const char *vm, const char *host,
 			  const struct vs_vc_op *op, struct vs_err *err);
 int64_t vs_vc_vm_power_off(struct vs_vc *vc, const char *vm,
 			   const struct vs_vc_op *op, struct vs_err *err);
-/* Its guest's memory goes into a file; power_on goes on with it. */
-int64_t vs_vc_vm_suspend(struct vs_vc *vc, const char *vm,
-			 const struct vs_vc_op *op, struct vs_err *err);
 int64_t vs_vc_vm_shutdown_guest(struct vs_vc *vc, const char *vm,
 				const struct vs_vc_op *op, struct vs_err *err);
 /* Of its disks alone, as it is: result is the snapshot's moId. */

@@ -241,8 +241,7 @@ struct vs_vc {
 	/* configuration, all our own copies */
 	char *url, *username, *password_file, *ca_file;
 	unsigned int password_uid;
-	bool insecure, read_only, notes, linked, instant, vmotion, suspend,
-	     policy;
+	bool insecure, read_only, notes, linked, instant, vmotion, policy;
 	int call_timeout_ms, wait_seconds;
 	size_t max_body;
 	char *dc_name, *folder_name;

@@ -4,13 +4,10 @@
  * their nodes; a VF may be held by a VM of any node, and the core knows whose
  * end would give it.
  *
- * Rules: Slurm's candidates alone, in Slurm's order. Slurm ends those that would be
- * requeued or cancelled, not we. The engine may suspend the VMs of some instead
- * (Preempt=suspend); of a job with PreemptMode=SUSPEND it may do nothing else, and
- * Slurm is never asked to preempt that one: it would stop its processes, only where
- * the preemptor takes its very cores, and its VM would stay on and keep its VF.
- * Until VMs have been suspended the preemptor has no nodes. One that Slurm has
- * suspended already, and a part of a heterogeneous job, can only end.
+ * Rules: Slurm's candidates alone, in Slurm's order. Slurm ends them, not we, and
+ * only those that would be requeued or cancelled. A job with PreemptMode=SUSPEND is
+ * never named: Slurm would stop its processes, and its VM would stay on and keep its
+ * VF.
  */
 #include "preempt.h"
 #include "cluster.h"
@@ -27,15 +24,10 @@ static int note(void *x, void *arg)
 	job_record_t *job_ptr = x;
 	uint16_t mode = slurm_job_preempt_mode(job_ptr);
 	struct ends *e = arg;
-	bool never = !IS_JOB_RUNNING(job_ptr) || job_ptr->het_job_id;
-	bool stop = mode == PREEMPT_MODE_SUSPEND;
 	int *ids = NULL;
 	size_t n;
 
-	if (!stop && mode != PREEMPT_MODE_REQUEUE &&
-	    mode != PREEMPT_MODE_CANCEL)
-		return 0;
-	if (stop && never)
+	if (mode != PREEMPT_MODE_REQUEUE && mode != PREEMPT_MODE_CANCEL)
 		return 0;
 	n = vs_cluster_ids(job_ptr->node_bitmap, &ids, NULL);
 	if (!n || e->n == e->max)
@@ -43,7 +35,6 @@ static int note(void *x, void *arg)
 	e->jobs[e->n] = job_ptr;
 	e->victims[e->n++] = (struct vs_victim) {
 		.ids = ids, .n = n, .job = job_ptr->job_id,
-		.only_suspend = stop, .never_suspend = never,
 	};
 	return 0;
 }

@@ -2,7 +2,7 @@
 /*
  * select/cons_tres_vsphere: stock select/cons_tres with vSphere's VFs counted
  * in. This file is the face that Slurm loads: it opens the stock plugin, forwards
- * every symbol of the release to it, and adds to nine of them.
+ * every symbol of the release to it, and adds to seven of them.
  *
  * Client commands load it too (they unpack node records through it): there it
  * forwards and says nothing. Only slurmctld's node_init, the first call of a
@@ -38,8 +38,6 @@ static struct {
 	vs_job_test_fn *job_test;
 	int (*job_begin)(job_record_t *job_ptr);
 	int (*job_fini)(job_record_t *job_ptr);
-	int (*job_suspend)(job_record_t *job_ptr, bool indf);
-	int (*job_resume)(job_record_t *job_ptr, bool indf);
 	int (*job_resized)(job_record_t *job_ptr, node_record_t *node_ptr);
 	int (*job_expand)(job_record_t *from, job_record_t *to);
 	VS_SYMBOLS(MEMBER)
@@ -51,8 +49,6 @@ static const char *symbols[] = {
 	"select_p_job_test",
 	"select_p_job_begin",
 	"select_p_job_fini",
-	"select_p_job_suspend",
-	"select_p_job_resume",
 	"select_p_job_resized",
 	"select_p_job_expand",
 	VS_SYMBOLS(SYMBOL)
@@ -107,30 +103,12 @@ VS_EXPORT int select_p_node_init(void)
 	return rc;
 }
 
-/*
- * For a suspended job whose priority is 0 stock counts memory and GRES alone. Its
- * cores are added as an operator's resume adds them: the record is left as it is,
- * for others may read it (JOB R, NODE W at least). What select_nodeinfo_set counts
- * before, at a start, is counted anew here.
- */
-static int cores_add(void *x, void *arg)
-{
-	job_record_t *job_ptr = x;
-
-	(void)arg;
-	if (vs_port_is_held(job_ptr))
-		stock.job_resume(job_ptr, true);
-	return 0;
-}
-
 VS_EXPORT int select_p_reconfigure(void)
 {
 	int rc = stock.reconfigure();
 
-	if (!rc && running_in_slurmctld()) {
-		list_for_each(job_list, cores_add, NULL);
+	if (!rc && running_in_slurmctld())
 		vs_cluster_refresh();
-	}
 	return rc;
 }
 
@@ -238,25 +216,6 @@ VS_EXPORT int select_p_job_fini(job_record_t *job_ptr)
 	vs_account_end(job_ptr);
 	leave(job_ptr, job_ptr->node_bitmap);
 	return rc;
-}
-
-VS_EXPORT int select_p_job_suspend(job_record_t *job_ptr, bool indf)
-{
-	vs_port_suspend_anew(job_ptr);
-	return stock.job_suspend(job_ptr, indf);
-}
-
-/*
- * Who asks: an operator (indf), gang scheduling, or the engine by its port, which
- * alone knows that the VMs are on again. Under JOB W, NODE W. Stock's word for an
- * operator's takes cores: this job has them.
- */
-VS_EXPORT int select_p_job_resume(job_record_t *job_ptr, bool indf)
-{
-	int rc = vs_port_resume_test(job_ptr, indf, vs_cluster_core());
-
-	return rc ? rc : stock.job_resume(job_ptr, indf &&
-					  !vs_port_has_cores(job_ptr));
 }
 
 VS_EXPORT int select_p_job_resized(job_record_t *job_ptr,
