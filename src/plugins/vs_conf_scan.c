@@ -108,9 +108,13 @@ static int key_unknown(struct vs_conf_file *f, int line, const char *key,
 {
 	unsigned int mask = 1u << scope;
 	const char *near = vs_conf_key_near(key, len, mask);
+	const char *instead = vs_conf_key_removed(key, len);
 	int elsewhere = vs_conf_key_find(key, len, ALL_SCOPES);
 	const struct vs_conf_key *k;
 
+	if (instead)
+		return vs_conf_err(f, line, err, "%.*s= was removed: %s",
+				   (int)len, key, instead);
 	if (len == 7 && !strncasecmp(key, "include", 7))
 		return vs_conf_err(f, line, err,
 			"Include is not possible in vsphere.conf");

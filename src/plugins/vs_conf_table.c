@@ -349,6 +349,19 @@ const struct vs_conf_key vs_conf_keys[] = {
 const size_t vs_conf_nkeys = VS_COUNT(vs_conf_keys);
 _Static_assert(VS_COUNT(vs_conf_keys) <= VS_CONF_KEYS, "raise VS_CONF_KEYS");
 
+static const struct { const char *key, *instead; } removed[] = {
+	{ "Preempt", "VMs are no longer suspended for another job, and jobs are preempted by requeue or cancel, as PreemptMode= of slurm.conf says. Remove the key" },
+};
+
+const char *vs_conf_key_removed(const char *key, size_t len)
+{
+	for (size_t i = 0; i < VS_COUNT(removed); i++)
+		if (strlen(removed[i].key) == len &&
+		    !strncasecmp(removed[i].key, key, len))
+			return removed[i].instead;
+	return NULL;
+}
+
 const char *vs_conf_opener(enum vs_conf_scope scope)
 {
 	for (size_t i = 0; i < vs_conf_nkeys; i++)

@@ -41,6 +41,9 @@ FILES = {
     "an unknown key of a line": (
         [GOOD[0], GOOD[1] + " Mtuu=9000", GOOD[2]],
         LINE + 'unknown key "Mtuu": did you mean MTU\\?'),
+    "a key of an earlier release": (
+        GOOD[:2] + [GOOD[2] + " Preempt=suspend"],
+        LINE + "Preempt= was removed: .*preempted by requeue or cancel"),
     "a duplicate key": (
         ["Datastore=other"] + GOOD,
         LINE + r"Datastore is given twice, first in line \d+"),

@@ -144,6 +144,19 @@ static void an_unknown_key_is_refused_with_the_one_it_looks_like(void **state)
 	assert_null(strstr(stage_err.text, "mean"));
 }
 
+static void a_removed_key_is_refused_with_what_is_used_instead(void **state)
+{
+	(void)state;
+	LINE9("PartitionName=eth Adapter=vmxnet3 Template=t Preempt=suspend\n",
+	      "Preempt= was removed: ",
+	      "jobs are preempted by requeue or cancel, as PreemptMode= of slurm.conf says",
+	      "Remove the key");
+	LINE9("preempt=end\n", "preempt= was removed: ");
+	assert_null(strstr(stage_err.text, "mean"));
+	LINE9("PartitionName=eth Adapter=vmxnet3 Template=t Preemp=end\n",
+	      "unknown key \"Preemp\"");
+}
+
 static void a_key_in_the_wrong_kind_of_line_is_refused(void **state)
 {
 	(void)state;
@@ -454,6 +467,7 @@ int main(void)
 		T(what_is_not_given_has_its_default),
 		T(comments_quotes_and_continued_lines_are_slurms),
 		T(an_unknown_key_is_refused_with_the_one_it_looks_like),
+		T(a_removed_key_is_refused_with_what_is_used_instead),
 		T(a_key_in_the_wrong_kind_of_line_is_refused),
 		T(a_key_that_is_given_twice_is_refused_with_both_lines),
 		T(what_is_no_pair_is_refused),
