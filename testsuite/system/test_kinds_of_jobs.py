@@ -205,11 +205,22 @@ def test_reserved_nodes_have_vfs_for_their_jobs(cluster):
 
 
 def test_a_suspended_job_keeps_its_vms_and_ends_well(cluster):
+    """Its VFs too. Its cores are counted as Slurm counts them: given away while an
+    operator has suspended it, and its own again from scontrol resume on, whatever
+    is reconfigured meanwhile."""
     job = Held(cluster, "-N2", "--ntasks-per-node=2").wait_running()
     mine = {n["node"] for n in cluster.svf("why", str(job.id))["nodes"]}
     boots = {n: cluster.our_vm(n)["boots"] for n in mine}
+
+    def cores():
+        return {cluster.node(n)["CPUAlloc"] for n in mine}
+
+    assert cores() == {"2"}
     cluster.must("scontrol", "suspend", str(job.id))
     cluster.wait_state(job.id, "SUSPENDED")
+    assert cores() == {"0"}
+    cluster.must("scontrol", "reconfigure")
+    assert cores() == {"0"}
     wide = cluster.sbatch("-N3", "--ntasks-per-node=2", script=HOSTNAMES)
     says(cluster, wide, "VF")
     cycle(cluster)
@@ -217,5 +228,8 @@ def test_a_suspended_job_keeps_its_vms_and_ends_well(cluster):
     cluster.must("scancel", str(wide))
     cluster.must("scontrol", "resume", str(job.id))
     cluster.wait_state(job.id, "RUNNING")
+    assert cores() == {"2"}
+    assert "job overflow" not in cluster.ctld_log()
+    assert cluster.vfs_of(mine) == 2
     job.end_well()
     assert {n: cluster.our_vm(n)["boots"] for n in mine} == boots
