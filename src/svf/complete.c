@@ -85,8 +85,6 @@ static void offer_value(const struct state *st, const struct svf_opt *o,
 
 static void offer_options(const struct state *st)
 {
-	bool raw = st->v && st->v->raw;
-
 	if (st->v && st->v->flag)
 		offer(st->cur, st->head, st->v->flag);
 	if (st->v && st->v->also)
@@ -105,9 +103,6 @@ static void offer_options(const struct state *st)
 			o->arg && o->arg[0] != '=' ? "=" : "");
 		bool only = !strncmp(name, st->cur, strlen(st->cur));
 
-		if (raw && o->id != SVF_OPT_JSON && o->id != SVF_OPT_NOHEADER &&
-		    o->id != SVF_OPT_HELP)
-			continue;
 		if (o->id == SVF_OPT_WATCH && st->v && !st->v->reads)
 			continue;
 		offer(st->cur, st->head, name);
@@ -186,7 +181,7 @@ static void pass(struct state *st, const char *word)
 {
 	if (st->v && st->v->flag && !strcmp(word, st->v->flag)) {
 		st->flag = true;
-	} else if (word[0] == '-' && !(st->v && st->v->raw)) {
+	} else if (word[0] == '-') {
 		return;
 	} else if (!st->v) {
 		st->v = svf_verb_named(word);
@@ -199,7 +194,6 @@ static void complete(struct state *st, char **words, int n)
 {
 	const struct svf_opt *o = NULL;
 	const char *equals;
-	bool raw;
 
 	for (int i = 1; i < n; i++) {
 		bool value = o && o->arg && o->arg[0] != '=';
@@ -209,11 +203,10 @@ static void complete(struct state *st, char **words, int n)
 		if (!value)
 			pass(st, words[i]);
 	}
-	raw = st->v && st->v->raw;
 	equals = strchr(st->cur, '=');
-	if (o && o->arg && o->arg[0] != '=' && !raw)
+	if (o && o->arg && o->arg[0] != '=')
 		offer_value(st, o, st->cur);
-	else if (st->cur[0] == '-' && equals && !raw &&
+	else if (st->cur[0] == '-' && equals &&
 		 (o = option_named(st, st->cur,
 				  (size_t)(equals - st->cur))))
 		offer_value(st, o, equals + 1);

@@ -24,12 +24,10 @@ src_svf_svf_SOURCES = \
 	src/svf/complete.c \
 	src/svf/conf.c \
 	src/svf/hosts.c src/svf/parents.c \
-	src/svf/job.c \
 	src/svf/jobs.c \
 	src/svf/main.c \
 	src/svf/map.c src/svf/map_svg.c src/svf/map_xml.c \
 	src/svf/nodes.c \
-	src/svf/partition.c \
 	src/svf/plan.c \
 	src/svf/host.c src/svf/reconcile.c src/svf/when.c \
 	src/svf/sbatch.c src/svf/sbatch.h \
@@ -42,7 +40,6 @@ src_svf_svf_SOURCES = \
 	src/svf/top_line.c src/svf/top_model.c src/svf/top_search.c \
 	src/svf/top_side.c \
 	src/svf/usage.c \
-	src/svf/untold.c \
 	src/svf/view.c \
 	src/svf/vm.c src/svf/watch.c \
 	src/svf/where.c \

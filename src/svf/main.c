@@ -171,8 +171,6 @@ static int option_take(struct line *l, const struct svf_opt *o,
 	case SVF_OPT_WATCH:
 		return watch_take(l, value);
 	case SVF_OPT_OWN:
-		if (l->s.own[o - l->v->own])
-			return wrong("this verb has no option twice:", o->name);
 		l->s.own[o - l->v->own] = value;
 		break;
 	default:			/* were looked for before */
@@ -184,7 +182,6 @@ static int option_take(struct line *l, const struct svf_opt *o,
 /* One word, or an option with its value; 0, or an exit code. */
 static int word_take(struct line *l, char **words, int *used)
 {
-	bool raw = l->v && l->v->raw;
 	const struct svf_opt *o = NULL;
 	const char *value;
 
@@ -193,15 +190,11 @@ static int word_take(struct line *l, char **words, int *used)
 		l->no_more = true;
 		return 0;
 	}
-	if (!l->no_more && raw)
-		o = !strcmp(words[0], "--json") ||
-			!strcmp(words[0], "--noheader") ?
-			option_at(l, words, &value, used) : NULL;
-	else if (!l->no_more && words[0][0] == '-')
+	if (!l->no_more && words[0][0] == '-')
 		o = option_at(l, words, &value, used);
 	if (o)
 		return option_take(l, o, value);
-	if (!l->no_more && words[0][0] == '-' && !raw) {
+	if (!l->no_more && words[0][0] == '-') {
 		if (l->owns < 2)
 			l->own[l->owns] = words[0];
 		l->owns++;
@@ -257,6 +250,23 @@ static int view_check(const struct line *l)
 	return 0;
 }
 
+/* It is none of the verb's options. SVF_USAGE, after a line. */
+static int refuse_option(const struct svf_verb *v, const char *word)
+{
+	const char *between = ":";
+
+	if (!v->instead)
+		return wrong("this verb has no option", word);
+	fprintf(stderr, "svf: %s: %.*s is not one of the options it takes",
+		v->name, (int)strcspn(word, "="), word);
+	for (const struct svf_opt *o = v->own; o->name; o++) {
+		fprintf(stderr, "%s %s", between, o->brief ? o->brief : o->name);
+		between = ",";
+	}
+	fprintf(stderr, "; %s\n", v->instead);
+	return SVF_USAGE;
+}
+
 /* The verb's own options, each once. */
 static int own_take(struct line *l)
 {
@@ -266,9 +276,10 @@ static int own_take(struct line *l)
 			&l->s.flag : l->v->also && !strcmp(own, l->v->also) ?
 			&l->s.also : NULL;
 
-		if (!is_set || *is_set || l->owns > 2)
-			return wrong("this verb has no option",
-				     is_set ? "twice" : own);
+		if (!is_set)
+			return refuse_option(l->v, own);
+		if (*is_set || l->owns > 2)
+			return wrong("this verb has no option", "twice");
 		*is_set = true;
 	}
 	return 0;

@@ -3,6 +3,10 @@
  * svf plan: what would happen to a job if it were submitted now. Slurm says
  * which nodes and when (sbatch.c), slurmctld's slurm-vsphere what it would do
  * for them; nothing is submitted, held or changed.
+ *
+ * It takes the options that decide which nodes a job of VMs gets, and those
+ * without which Slurm may refuse the job (time limit, account, QOS). sbatch
+ * reads their values. All other options of sbatch are refused.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +17,40 @@
 #include "svf.h"
 #include "util/mem.h"
 
+enum { NODES, NTASKS, CONSTRAINT, PARTITION, NODELIST, EXCLUDE, MEM, TIME,
+       ACCOUNT, QOS, OPTIONS };		/* svf.own[] */
+
+static const struct svf_opt own[] = {
+	[NODES] = { "-N", "--nodes", "MIN[-MAX]", "number of nodes",
+		    SVF_OPT_OWN },
+	[NTASKS] = { "-n", "--ntasks", "NUMBER", "number of tasks",
+		     SVF_OPT_OWN },
+	[CONSTRAINT] = { "-C", "--constraint", "EXPR",
+		"features of the nodes, such as the name of an adapter",
+		SVF_OPT_OWN },
+	[PARTITION] = { "-p", "--partition", "NAMES",
+		"partition, or several with commas between", SVF_OPT_OWN },
+	[NODELIST] = { "-w", "--nodelist", "NODES",
+		"the job gets at least these nodes", SVF_OPT_OWN },
+	[EXCLUDE] = { "-x", "--exclude", "NODES",
+		"the job gets none of these nodes", SVF_OPT_OWN },
+	[MEM] = { NULL, "--mem", "SIZE",
+		"memory on each node, in MB or with K, M, G or T",
+		SVF_OPT_OWN },
+	[TIME] = { "-t", "--time", "LIMIT",
+		"time limit: decides whether the job fits before a reservation or maintenance, and into the partition",
+		SVF_OPT_OWN },
+	[ACCOUNT] = { "-A", "--account", "NAME",
+		"account, where the default one may not use the partition",
+		SVF_OPT_OWN },
+	[QOS] = { "-q", "--qos", "NAME",
+		"quality of service, where limits or partitions depend on it",
+		SVF_OPT_OWN },
+	[OPTIONS] = { 0 }
+};
+_Static_assert(OPTIONS <= SVF_OWNS, "room for the values");
+
+#define INSTEAD "sbatch --test-only names the nodes of any job, and svf plan -p PARTITION -w NODES says what is done for them"
 #define UNKNOWN_S (300 * 24 * 3600)	/* the select plugin says "in a year" */
 
 /* Slurm's clock is slurmctld's, which also gave the answer, later. */
@@ -178,58 +216,71 @@ static int no(const struct vs_err *err)
 	return err->code == VS_E_RETRY ? SVF_AWAY : SVF_NO;
 }
 
-static int ask_slurm(const struct svf_job *j, char **words, int n,
+/* The value of an option: of the command line, else of sbatch's variable. */
+static const char *value_of(const struct svf *s, int option, const char *env)
+{
+	const char *value = s->own[option] ? s->own[option] : getenv(env);
+
+	return value ? value : "";
+}
+
+/* Slurm's answer for these partitions; NULL: those of the command line. */
+static int ask_slurm(const struct svf *s, const char *partition,
 		     struct svf_sbatch *b, struct vs_err *err)
 {
-	if (svf_sbatch(words, n, j->on_stdin ? j->script : NULL, b, err))
-		return -1;
-	if (b->several)
-		return vs_err_set(err, VS_E_REQUEST,
-			"a heterogeneous job can't be planned, for sbatch --test-only mixes the nodes of its components: plan each component alone");
-	return 0;
+	char *words[OPTIONS];
+	int n = 0, rc;
+
+	for (int i = 0; i < OPTIONS; i++) {
+		const char *value = i == PARTITION && partition ? partition :
+			s->own[i];
+
+		if (value)
+			words[n++] = vs_asprintf("%s=%s", own[i].name, value);
+	}
+	rc = svf_sbatch(words, n, b, err);
+	while (n > 0)
+		free(words[--n]);
+	return rc;
 }
 
 /* One question to Slurm, and what the core would do for its answer. */
-static int ask(const struct svf_job *j, struct svf_sbatch *b,
-	       struct vs_jdoc *doc)
+static int ask(const struct svf *s, struct svf_sbatch *b, struct vs_jdoc *doc)
 {
 	struct vs_err err = { 0 };
 
 	memset(doc, 0, sizeof(*doc));
-	if (svf_untold_check(j, &err) ||
-	    ask_slurm(j, j->words, j->n, b, &err))
+	if (ask_slurm(s, NULL, b, &err))
 		return no(&err);
 	return svf_ask_nodes("plan", b->nodes, doc);
 }
 
 /*
- * It can't begin at once in the partition that Slurm has answered for: it will
- * in the first of the others where it can. Else the earliest answer stays.
+ * Of several partitions --test-only answers for the first that can ever run the
+ * job, and slurmctld starts the job in the first that can run it now. So each of
+ * the others is asked about. If none can run it now, the earliest start counts.
  */
-static int ask_others(const struct svf_job *j, struct svf_sbatch *b,
+static int ask_others(const struct svf *s, struct svf_sbatch *b,
 		      struct vs_jdoc *doc)
 {
 	VS_FREE struct svf_sbatch *other = vs_calloc(1, sizeof(*other));
-	VS_FREE char **argv = vs_calloc((size_t)j->n + 2, sizeof(*argv));
-	int n = 0;
-	VS_FREE char *list = svf_partitions(j, argv + 1, &n);
-	char last[sizeof(b->partition)];
+	VS_FREE char *list = vs_strdup(value_of(s, PARTITION,
+						"SBATCH_PARTITION"));
+	VS_FREE char *first = vs_strdup(b->partition);
+	char *save = NULL;
 	struct vs_err err;
 
-	vs_strlcpy(last, b->partition, sizeof(last));
-	while (list && !starts_now(b, vs_j_root(doc)) &&
-	       svf_partition_drop(list, last)) {
-		VS_FREE char *option = vs_asprintf("--partition=%s", list);
+	for (char *name = strtok_r(list, ",", &save);
+	     name && !starts_now(b, vs_j_root(doc));
+	     name = strtok_r(NULL, ",", &save)) {
 		struct vs_jdoc answer;
 		int rc;
 
-		argv[0] = option;
-		if (ask_slurm(j, argv, n + 1, other, &err))
-			break;		/* none of the others can ever run it */
+		if (!strcmp(name, first) || ask_slurm(s, name, other, &err))
+			continue;	/* it can't ever run there */
 		rc = svf_ask_nodes("plan", other->nodes, &answer);
 		if (rc)
 			return rc;
-		vs_strlcpy(last, other->partition, sizeof(last));
 		if (!starts_now(other, vs_j_root(&answer)) &&
 		    other->start >= b->start) {
 			vs_jdoc_free(&answer);
@@ -242,19 +293,18 @@ static int ask_others(const struct svf_job *j, struct svf_sbatch *b,
 	return SVF_OK;
 }
 
-static int plan(const struct svf *s, const struct svf_job *j)
+static int plan(const struct svf *s)
 {
 	VS_FREE struct svf_sbatch *b = vs_calloc(1, sizeof(*b));
 	struct vs_jdoc doc;
-	int rc = ask(j, b, &doc);
+	int rc = ask(s, b, &doc);
 
 	if (!rc)
-		rc = ask_others(j, b, &doc);
+		rc = ask_others(s, b, &doc);
 	if (rc) {
 		vs_jdoc_free(&doc);
 		return rc;
 	}
-	svf_untold_note(j, &doc);
 	if (s->json) {
 		join(b, &doc);
 		rc = svf_read_failed(&doc);
@@ -269,61 +319,71 @@ static int plan(const struct svf *s, const struct svf_job *j)
 	return rc;
 }
 
+/* What is no plan; 0 or an exit code after a line. */
+static int check(const struct svf *s)
+{
+	const char *features = value_of(s, CONSTRAINT, "SBATCH_CONSTRAINT");
+	bool given = false;
+
+	for (int i = 0; i < OPTIONS; i++)
+		given |= s->own[i] != NULL;
+	if (s->argc)
+		fprintf(stderr, "svf: plan: '%s': no script and no heterogeneous job is read. Give the options of its #SBATCH lines; %s\n",
+			s->argv[0], INSTEAD);
+	else if (!given)
+		fputs("svf: plan: what is to be planned? Give the options of the job (svf plan --help)\n",
+		      stderr);
+	if (s->argc || !given)
+		return SVF_USAGE;
+	if (!strpbrk(features, "[*"))
+		return 0;
+	fprintf(stderr, "svf: -C %s can't be planned, because sbatch --test-only ignores brackets and counts: plan each kind of node alone\n",
+		features);
+	return SVF_NO;
+}
+
 static int run(const struct svf *s)
 {
-	struct vs_err err = { 0 };
-	struct svf_job job;
-	int rc;
+	int rc = check(s);
 
-	if (svf_job_read(&job, s->argv, s->argc, &err))
-		return no(&err);
-	if (s->argc || job.on_stdin) {
-		rc = plan(s, &job);
-	} else {
-		fputs("svf: plan: what is to be planned? A script, or options of sbatch\n",
-		      stderr);
-		rc = SVF_USAGE;
-	}
-	svf_job_free(&job);
-	return rc;
+	return rc ? rc : plan(s);
 }
 
 const struct svf_verb svf_plan = {
-	.name = "plan", .args = "SBATCH-ARGUMENTS", .run = run, .raw = true,
-	.list = &list, .names = SVF_NAMES_FILE,
+	.name = "plan", .args = "", .run = run, .own = own, .instead = INSTEAD,
+	.list = &list,
 	.what = "what would happen if a job were submitted now",
 	.help =
-"Takes what sbatch takes: a script with its #SBATCH lines and arguments, a\n"
-"script on standard input (one that comes within three seconds), or options\n"
-"alone:\n"
-"  svf plan job.sh\n"
+"These are options of sbatch, written as for sbatch:\n"
 "  svf plan -C sriov-roce -N 4 -p roce -w vm[001-002]\n"
 "For each node it says what is done for it, the host and PF it would get, calls\n"
 "that change something, and how long that took lately; or what the job would\n"
 "wait for. Nothing is submitted, held or changed.\n"
 "\n"
-"sbatch --test-only is asked, so that Slurm chooses the nodes as it does for a\n"
-"real job. It doesn't mind licenses in use, --hold, --dependency, more than one\n"
-"task of an --array, nor what is free at --begin (a note says so), nor nodes\n"
-"that are out of service now. Brackets and counts in --constraint ([a|b],\n"
-"[a*1&b*1]) and heterogeneous jobs are refused: plan each kind of node, or each\n"
-"component, alone. Exits with 1 where Slurm, or svf, refuses the job, with 3 where\n"
-"slurmctld has not answered within 30 seconds.\n"
+"Other options of sbatch and scripts are refused. For a job that needs them two\n"
+"commands say the same: the first prints its nodes and its start, the second\n"
+"what is done for these nodes.\n"
+"  sbatch --test-only --gres=tmpfs:1 job.sh\n"
+"  svf plan -p roce -w vm[001-002]\n"
 "\n"
-"Of svf's own options --json and --noheader may stand anywhere before --, all\n"
-"others before the verb only: after it they are sbatch's.\n",
+"sbatch --test-only is asked, so that Slurm chooses the nodes as it does for a\n"
+"real job. It ignores nodes that are out of service now. Brackets and counts in\n"
+"--constraint ([a|b], [a*1&b*1]) are refused: plan each kind of node alone. Exits\n"
+"with 1 where Slurm, or svf, refuses the job, with 3 where slurmctld has not\n"
+"answered within 30 seconds.\n",
 	.more =
-"job_submit plugins and limits of users count as for a real job; only a job id\n"
-"is taken. A job that is submitted at once gets that very answer, unless jobs\n"
-"before it in the queue are yet to start. Of several partitions the first that\n"
-"can run the job at once is planned for, else the one that can earliest. With\n"
-"Placement=drs vCenter has the last word on the host. Where idle VMs of other\n"
-"nodes have the VFs (usual with Retention=warm) they give way within seconds:\n"
-"the plan names them, but host, calls and time are known only when they are off.\n"
+"job_submit plugins and limits of users count as for a real job, and so do sbatch's\n"
+"variables (SBATCH_PARTITION); only a job id is taken. A job that is submitted at\n"
+"once gets that very answer, unless jobs before it in the queue are yet to start.\n"
+"Of several partitions the first that can run the job at once is planned for, else\n"
+"the one that can earliest. With Placement=drs vCenter has the last word on the\n"
+"host. Where idle VMs of other nodes have the VFs (usual with Retention=warm) they\n"
+"give way within seconds: the plan names them, but host, calls and time are known\n"
+"only when they are off.\n"
 "\n"
 "Where nodes are out of service (drained, powering down) or a partition's limits\n"
 "are in the way sbatch --test-only refuses a job that sbatch queues. Of pending\n"
 "jobs it knows neither nodes nor VFs: it adds the time that those of the same\n"
 "partition and no lower priority would take one after another on the whole\n"
-"partition. For --begin VMs and VFs are those of now.\n",
+"partition.\n",
 };

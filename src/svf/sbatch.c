@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What Slurm says of a job that would be submitted now: `sbatch --test-only`
- * with the user's own options, so that all of sbatch's options, #SBATCH lines
- * and environment count as they will. Which nodes is Slurm's own choice, made
- * as for a real job.
+ * with the options that svf plan takes. sbatch reads their values and its own
+ * variables (SBATCH_PARTITION). Slurm chooses the nodes as for a real job.
  *
  * sbatch's output comes from outside: only its one line is believed, and
  * whatever is printed of the rest is cleaned.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE	/* memfd_create, strptime */
+#define _GNU_SOURCE	/* memmem, strptime */
 #endif
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,8 +28,6 @@
 
 #define ANSWER_MS 30000		/* as for an answer of slurmctld itself */
 #define OUTPUT_MAX (1024 * 1024)
-/* For options alone: sbatch reads a script where none is named. */
-#define NO_SCRIPT "#!/bin/sh\n"
 #define NOT_AVAILABLE "Requested node configuration is not available"
 #define BUT "; --test-only minds only nodes that are in service now, and limits as they are: the job itself may be queued, if the hosts can ever hold it"
 
@@ -89,29 +85,24 @@ static int64_t instant(const char *s)
 	return end && !*end ? (int64_t)mktime(&tm) : 0;
 }
 
-/* "Job 7 to start at TIME using 4 processors on nodes LIST in partition P"; of
- * a heterogeneous job "on LIST", and no partition. From 25.05 there is more
- * before "using": "on cluster C a". */
+/* "Job 7 to start at TIME using 4 processors on nodes LIST in partition P".
+ * From 25.05 there is more before "using": "on cluster C a". */
 static bool line_parse(const char *s, struct svf_sbatch *out)
 {
 	struct svf_sbatch r = { 0 };
 	char when[40];
 	uint32_t job;
-	const char *at;
 
 	s = after(number(after(s, "Job "), &job), " to start at ");
 	s = s ? word(s, when, sizeof(when)) : NULL;
 	s = number(past(s, " using "), &r.cpus);
-	s = after(s, " processors on ");
-	at = after(s, "nodes ");
-	s = at ? at : s;
+	s = after(s, " processors on nodes ");
 	s = s ? word(s, r.nodes, sizeof(r.nodes)) : NULL;
 	if (!s)
 		return false;
-	at = after(s, " in partition ");
-	r.several = !at;
-	if (at)
-		word(at, r.partition, sizeof(r.partition));
+	s = after(s, " in partition ");
+	if (s)
+		word(s, r.partition, sizeof(r.partition));
 	r.start = instant(when);
 	*out = r;
 	return true;
@@ -119,9 +110,6 @@ static bool line_parse(const char *s, struct svf_sbatch *out)
 
 bool svf_sbatch_parse(const char *text, struct svf_sbatch *out)
 {
-	VS_FREE struct svf_sbatch *more = vs_calloc(1, sizeof(*more));
-	bool found = false;
-
 	for (const char *s = text; s; s = strchr(s, '\n')) {
 		const char *end, *job;
 
@@ -129,34 +117,18 @@ bool svf_sbatch_parse(const char *text, struct svf_sbatch *out)
 		end = strchrnul(s, '\n');
 		/* "sbatch: " before it, or what a wrapper puts there */
 		job = memmem(s, (size_t)(end - s), "Job ", 4);
-		if (job && line_parse(job, found ? more : out)) {
-			out->several |= found;
-			found = true;
-		}
+		if (job && line_parse(job, out))
+			return true;
 	}
-	return found;
+	return false;
 }
 
 /* ---- the child --------------------------------------------------------------- */
 
-static bool put(int fd, const char *s)
-{
-	ssize_t n = 1;
-
-	for (size_t left = strlen(s); left && n > 0; left -= (size_t)n) {
-		n = write(fd, s, left);
-		s += n;
-	}
-	return n > 0 && !lseek(fd, 0, SEEK_SET);
-}
-
 /* Never returns. */
-static void child(char **argv, const char *script, int out)
+static void child(char **argv, int out)
 {
-	int in = memfd_create("script", 0);
-
-	if (in < 0 || !put(in, script ? script : NO_SCRIPT) ||
-	    dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
+	if (dup2(out, 1) < 0 || dup2(out, 2) < 0)
 		_exit(126);
 	setenv("LC_ALL", "C", 1);
 	setenv("SLURM_TIME_FORMAT", "standard", 1);
@@ -185,8 +157,7 @@ static bool hear(int fd, struct vs_buf *said)
 }
 
 /* All that it says, on both of its outputs; its exit status, -1 with err. */
-static int run(char **argv, const char *script, struct vs_buf *said,
-	       struct vs_err *err)
+static int run(char **argv, struct vs_buf *said, struct vs_err *err)
 {
 	int ends[2], status = 0;
 	bool in_time = true;
@@ -196,7 +167,7 @@ static int run(char **argv, const char *script, struct vs_buf *said,
 		return vs_err_set(err, VS_E_RETRY, "pipe: %s", strerror(errno));
 	pid = fork();
 	if (!pid)
-		child(argv, script, ends[1]);
+		child(argv, ends[1]);
 	close(ends[1]);
 	if (pid > 0)
 		in_time = hear(ends[0], said);
@@ -250,7 +221,7 @@ static void no_said(struct vs_buf *said, struct vs_err *err)
 	}
 	if (!b.len)
 		vs_err_set(err, VS_E_REQUEST,
-			   "sbatch --test-only said nothing: leave out --quiet, in the script too");
+			   "sbatch --test-only printed nothing");
 	else if (strstr(b.data, " to start at "))
 		vs_err_set(err, VS_E_REQUEST,
 			   "sbatch --test-only names no nodes that can be read: does the job ask for any, or for too many?");
@@ -264,17 +235,18 @@ static void no_said(struct vs_buf *said, struct vs_err *err)
 	vs_buf_free(&b);
 }
 
-int svf_sbatch(char **words, int n, const char *script,
-	       struct svf_sbatch *out, struct vs_err *err)
+int svf_sbatch(char **options, int n, struct svf_sbatch *out,
+	       struct vs_err *err)
 {
-	VS_FREE char **argv = vs_calloc((size_t)n + 3, sizeof(*argv));
+	VS_FREE char **argv = vs_calloc((size_t)n + 4, sizeof(*argv));
 	struct vs_buf said = VS_BUF_INIT(OUTPUT_MAX);
 	int rc;
 
 	argv[0] = "sbatch";
 	argv[1] = "--test-only";
-	memcpy(argv + 2, words, (size_t)n * sizeof(*argv));
-	rc = run(argv, script, &said, err);
+	argv[2] = "--wrap=:";	/* else it reads a script from stdin */
+	memcpy(argv + 3, options, (size_t)n * sizeof(*argv));
+	rc = run(argv, &said, err);
 	if (rc >= 0 && !svf_sbatch_parse(said.data ? said.data : "", out)) {
 		no_said(&said, err);
 		rc = -1;

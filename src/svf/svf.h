@@ -21,7 +21,7 @@ enum {				/* exit codes, documented in svf(1) */
 
 #define SVF_PORT 6828		/* ControlPort's default */
 
-#define SVF_OWNS 2		/* options with values that a verb may have */
+#define SVF_OWNS 10		/* options with values that a verb may have */
 
 struct svf {			/* the command line */
 	bool json, no_header;
@@ -90,7 +90,8 @@ struct svf_verb {
 	const struct svf_opt *own;	/* with values, SVF_OPT_OWN; after the verb
 				 * they go before those of every verb; ended by
 				 * a NULL name; NULL: none */
-	bool raw;		/* what follows it is another command's */
+	const char *instead;	/* of an option that is refused; NULL: an
+				 * unknown option is a mistake */
 	bool reads;		/* --watch may repeat it, */
 	bool flag_orders;	/* but not with its own option */
 	const struct svf_list *list;	/* its columns, NULL: it has none */

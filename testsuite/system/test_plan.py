@@ -10,6 +10,7 @@ VS_LONG=1 for 100 rounds, VS_SEED for others than usual.
 import json
 import os
 import random
+import re
 import signal
 import time
 
@@ -114,7 +115,7 @@ def wish(c, dice):
     if part == "all":
         o += ["-C", dice.choice(("sriov-roce", "sriov-ib"))]
     if dice.random() < .15:
-        o += ["--exclusive"]
+        o += ["--mem=100M", "-t", "1:00:00"]
     return o
 
 
@@ -246,7 +247,7 @@ def test_what_no_host_will_ever_hold_is_refused_as_by_sbatch(cluster):
 
 def test_of_a_heterogeneous_job_each_part_is_asked_for_alone(cluster):
     r = cluster.run("svf", "plan", "-N1", ":", "-N1")
-    assert r.returncode == 1 and "heterogeneous" in r.stderr, r.stderr
+    assert r.returncode == 2 and "heterogeneous" in r.stderr, r.stderr
     parts = ("-H", "-N1", ":", "-p", "ib", "-N1")
     job = cluster.must("sbatch", "--parsable", *parts, "--wrap=true").strip()
     ids = [cluster.svf("why", f"{job}+{i}")["job"] for i in (0, 1)]
@@ -268,31 +269,53 @@ def test_of_several_partitions_it_is_the_one_that_can_begin(cluster):
     hog = cluster.sbatch("-p", "ib", "-N4", "--exclusive", script="sleep 1000")
     cluster.wait_state(hog, "RUNNING", 60)
     wait_rest(cluster)
-    script = cluster.path("out", "ladder.sh")
-    script.write_text("#!/bin/sh\n#SBATCH -N2\n#SBATCH -p ib,roce\nfalse\n")
-    plan = cluster.svf("plan", script)
+    plan = cluster.svf("plan", "-N2", "-p", "ib,roce")
     assert plan["starts_now"] and plan["slurm"]["partition"] == "roce"
     differs = one_round(cluster, plan, ["-N2", "-p", "ib,roce"])
     assert not differs, differs
 
 
-@pytest.mark.parametrize("options", (["-n2"], ["-N1-3", "--use-min-nodes"]),
-                         ids=("tasks", "use-min-nodes"))
-def test_no_more_nodes_are_planned_than_the_job_gets(cluster, options):
+def test_no_more_nodes_are_planned_than_the_job_gets(cluster):
     """sbatch --test-only itself asks for the most that the job may have."""
     empty(cluster)
-    plan = cluster.svf("plan", "-p", "roce", *options)
+    plan = cluster.svf("plan", "-p", "roce", "-n2")
     assert plan["starts_now"] and len(plan["nodes"]) == 1
-    differs = one_round(cluster, plan, ["-p", "roce", *options])
+    differs = one_round(cluster, plan, ["-p", "roce", "-n2"])
+    assert not differs, differs
+
+
+def test_a_time_limit_decides_whether_a_job_fits_before_a_reservation(cluster):
+    empty(cluster)
+    cluster.must("scontrol", "create", "reservation", "ReservationName=later",
+                 "StartTime=now+1hour", "Duration=60", "Nodes=vm[019-022]",
+                 f"Users={cluster.user}")
+    try:
+        limited = cluster.svf("plan", "-p", "ib", "-N1", "-t", "10")
+        unlimited = cluster.run("svf", "--json", "plan", "-p", "ib", "-N1")
+    finally:
+        cluster.must("scontrol", "delete", "ReservationName=later")
+    assert limited["starts_now"], limited
+    assert unlimited.returncode or \
+        not json.loads(unlimited.stdout)["starts_now"], unlimited.stdout
+
+
+def test_a_job_with_other_options_is_planned_by_the_nodes_of_test_only(cluster):
+    """As the refusal of such an option says."""
+    empty(cluster)
+    options = ["-p", "ib", "-N2", "--exclusive"]
+    refused = cluster.run("svf", "plan", *options)
+    assert refused.returncode == 2 and "--exclusive is not" in refused.stderr
+    said = cluster.run("sbatch", "--test-only", *options, "--wrap=true").stderr
+    nodes = re.search(r" on nodes (\S+) in partition ib", said)[1]
+    plan = cluster.svf("plan", "-p", "ib", "-w", nodes)
+    assert plan["slurm"]["nodes"] == nodes and len(plan["nodes"]) == 2
+    differs = one_round(cluster, plan, options)
     assert not differs, differs
 
 
 @needs_root
-def test_any_user_may_plan_with_a_script(cluster):
-    script = cluster.path("out", "planned.sh")
-    script.write_text("#!/bin/sh\n#SBATCH -N2 -C sriov-roce\nfalse\n")
-    script.chmod(0o755)
-    r = as_user(cluster, NOBODY, "svf", "plan", script)
+def test_any_user_may_plan(cluster):
+    r = as_user(cluster, NOBODY, "svf", "plan", "-N2", "-C", "sriov-roce")
     assert r.returncode == 0, r.stderr
     rows = [ln.split() for ln in r.stdout.splitlines()
             if ln.startswith("vm")]

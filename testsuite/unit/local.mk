@@ -226,7 +226,7 @@ testsuite_unit_test_port_SOURCES = testsuite/unit/test_port.c \
 testsuite_unit_test_port_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 testsuite_unit_test_port_CFLAGS = $(AM_CFLAGS) $(IBVERBS_CFLAGS)
 testsuite_unit_test_svf_plan_SOURCES = testsuite/unit/test_svf_plan.c \
-	src/svf/job.c src/svf/partition.c src/svf/sbatch.c
+	src/svf/sbatch.c
 testsuite_unit_test_svf_plan_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 svf_top = src/svf/map_xml.c src/svf/table.c src/svf/top_cells.c \
 	src/svf/top_draw.c src/svf/top_hosts.c src/svf/top_line.c \

@@ -14,13 +14,12 @@
 #include "svf_stage.h"
 #include "util/mem.h"
 
-#define ARGS_MAX 10
+#define ARGS_MAX 24
 
 int port;
 char control[32];
 char out[65536], errs[8192];
 char svf_path[256];
-char svf_stdin[256];
 bool as_nobody;
 
 /* ---- running it -------------------------------------------------------- */
@@ -59,17 +58,22 @@ static void child(char **argv)
 	VS_FREE char *conf = path_of("slurm.conf");
 	VS_FREE char *o = path_of("out"), *e = path_of("err");
 	const char *svf = getenv("VS_SVF");
-	VS_FREE char *wide = getenv("COLUMNS") ?
-		vs_strdup(getenv("COLUMNS")) : NULL;
+	static const char *const kept[] = {
+		"COLUMNS", "SBATCH_CONSTRAINT", "SBATCH_PARTITION",
+	};
+	char *values[VS_COUNT(kept)];
 	VS_FREE char *bin = vs_strdup(svf ? svf : "src/svf/svf");
 
-	if (!freopen(svf_stdin[0] ? svf_stdin : "/dev/null", "r", stdin) ||
+	if (!freopen("/dev/null", "r", stdin) ||
 	    !freopen(o, "w", stdout) || !freopen(e, "w", stderr))
 		_exit(126);
+	for (size_t i = 0; i < VS_COUNT(kept); i++)
+		values[i] = getenv(kept[i]) ? vs_strdup(getenv(kept[i])) : NULL;
 	clearenv();
 	setenv("SLURM_CONF", conf, 1);
-	if (wide)
-		setenv("COLUMNS", wide, 1);
+	for (size_t i = 0; i < VS_COUNT(kept); i++)
+		if (values[i])
+			setenv(kept[i], values[i], 1);
 	if (svf_path[0])
 		setenv("PATH", svf_path, 1);
 	if (control[0])
@@ -106,7 +110,7 @@ int restart(void **state)
 {
 	(void)state;
 	as_nobody = false;
-	svf_path[0] = svf_stdin[0] = '\0';
+	svf_path[0] = '\0';
 	port = stage_start();
 	snprintf(control, sizeof(control), "127.0.0.1:%d", port);
 	write_file("slurm.conf", CLUSTER "AuthType=auth/munge\nAuthInfo=socket=%s\n",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* svf as it is installed, run against the control channel's real server. */
+/* svf as it is installed, run against the control channel's real server. COLUMNS,
+ * SBATCH_CONSTRAINT and SBATCH_PARTITION of the test's environment are svf's too. */
 #ifndef SVF_STAGE_H
 #define SVF_STAGE_H
 
@@ -16,7 +17,6 @@ extern int port;		/* of the server that restart() has started */
 extern char control[32];	/* SVF_CONTROL of the next run, "" for none */
 extern char out[65536], errs[8192];	/* of the last run */
 extern char svf_path[256];	/* PATH of the next run, "" for none */
-extern char svf_stdin[256];	/* what the next run reads, "" for nothing */
 extern bool as_nobody;		/* the next runs are that user's */
 
 /* cmocka's set-up of each test: a server, SVF_CONTROL at it, a slurm.conf that

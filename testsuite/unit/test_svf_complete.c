@@ -56,6 +56,8 @@ static void verbs_orders_and_options_come_from_the_tables(void **state)
 	completes("svf -o host ho", "hosts\nhost\n");
 	completes("svf conf @", ":files\n");
 	completes("svf plan --j", "--json\n");
+	completes("svf plan --nt", "--ntasks=\n:nospace\n");
+	completes("svf plan --gr", "");
 }
 
 static void fields_are_those_of_the_table_that_is_asked_for(void **state)
