@@ -103,7 +103,7 @@ static void offer_options(const struct state *st)
 			o->arg && o->arg[0] != '=' ? "=" : "");
 		bool only = !strncmp(name, st->cur, strlen(st->cur));
 
-		if (o->id == SVF_OPT_WATCH && st->v && !st->v->reads)
+		if (o->id == SVF_OPT_ITERATE && st->v && !st->v->reads)
 			continue;
 		offer(st->cur, st->head, name);
 		if (only && name[strlen(name) - 1] == '=')

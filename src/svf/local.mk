@@ -41,7 +41,7 @@ src_svf_svf_SOURCES = \
 	src/svf/top_side.c \
 	src/svf/usage.c \
 	src/svf/view.c \
-	src/svf/vm.c src/svf/watch.c \
+	src/svf/vm.c \
 	src/svf/where.c \
 	src/svf/why.c
 src_svf_svf_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src \

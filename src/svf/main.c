@@ -5,9 +5,11 @@
  * options may stand before or after the verb. It never talks to vCenter and
  * needs no password.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "svf.h"
@@ -20,9 +22,10 @@ const struct svf_verb *const svf_verbs[] = {
 	&svf_check, &svf_top, &svf_map, &svf_adapters, &svf_parents, NULL
 };
 
-/* Verbs that svf had, and what is used instead. */
+/* Verbs and options that svf had, and what is used instead. */
 static const struct { const char *name, *instead; } removed[] = {
 	{ "import", SVF_PKGDATADIR "/vhpc-import/vhpc-import FILE makes a vsphere.conf from a cluster file of vHPC-toolkit (package slurm-vsphere; contribs/vhpc-import in the source)" },
+	{ "--watch", "-i SECONDS (--iterate=SECONDS) prints the answer again and again, as squeue -i does" },
 };
 
 const struct svf_verb *svf_verb_named(const char *name)
@@ -38,7 +41,7 @@ struct line {			/* the command line while it is read */
 	const struct svf_verb *v;
 	const char *own[2], *colour;
 	int owns;		/* more than two are too many */
-	int watch;		/* seconds, 0: once */
+	int iterate;		/* seconds, 0: once */
 	bool no_more;		/* -- was there */
 };
 
@@ -53,11 +56,15 @@ static int wrong(const char *what, const char *arg)
 	return SVF_USAGE;
 }
 
-/* Is it a removed verb? Then SVF_USAGE after one line, else 0. */
-static int refuse_removed(const char *name)
+/* Is it a removed verb or option, with a value or without? Then SVF_USAGE after
+ * one line, else 0. */
+static int refuse_removed(const char *word)
 {
 	for (size_t i = 0; i < VS_COUNT(removed); i++) {
-		if (strcmp(removed[i].name, name))
+		const char *name = removed[i].name;
+		size_t len = strlen(name);
+
+		if (strncmp(word, name, len) || (word[len] && word[len] != '='))
 			continue;
 		fprintf(stderr, "svf: %s was removed: %s\n", name,
 			removed[i].instead);
@@ -135,14 +142,14 @@ static const struct svf_opt *option_at(const struct line *l, char **words,
 	return o ? o : option_of(svf_opts, words, value, used);
 }
 
-static int watch_take(struct line *l, const char *value)
+static int iterate_take(struct line *l, const char *value)
 {
-	char *end = "";
-	long n = value ? strtol(value, &end, 10) : SVF_WATCH_S;
+	char *end;
+	long n = strtol(value, &end, 10);
 
-	if (n < 1 || n > 3600 || *end)
-		return wrong("--watch takes seconds from 1 to 3600, not", value);
-	l->watch = (int)n;
+	if (n < 1 || n > INT_MAX || *end)
+		return wrong("--iterate takes a number of seconds, not", value);
+	l->iterate = (int)n;
 	return 0;
 }
 
@@ -168,8 +175,8 @@ static int option_take(struct line *l, const struct svf_opt *o,
 	case SVF_OPT_COLOR:
 		l->colour = value ? value : "always";
 		break;
-	case SVF_OPT_WATCH:
-		return watch_take(l, value);
+	case SVF_OPT_ITERATE:
+		return iterate_take(l, value);
 	case SVF_OPT_OWN:
 		l->s.own[o - l->v->own] = value;
 		break;
@@ -195,6 +202,8 @@ static int word_take(struct line *l, char **words, int *used)
 	if (o)
 		return option_take(l, o, value);
 	if (!l->no_more && words[0][0] == '-') {
+		if (!(l->v && l->v->instead) && refuse_removed(words[0]))
+			return SVF_USAGE;
 		if (l->owns < 2)
 			l->own[l->owns] = words[0];
 		l->owns++;
@@ -285,6 +294,27 @@ static int own_take(struct line *l)
 	return 0;
 }
 
+/* As squeue -i: until a signal ends it, or what is asked is wrong. While
+ * slurmctld is away its line is printed each time. */
+static int iterate(const struct line *l)
+{
+	for (;;) {
+		char now[32];
+		int rc;
+
+		if (!l->s.no_header && !l->s.json)
+			puts(svf_clock((int64_t)time(NULL), "%a %b %d %T %Y",
+				       now));
+		fflush(stdout);
+		rc = l->v->run(&l->s);
+		if (rc == SVF_USAGE || rc == SVF_CONF)
+			return rc;
+		putchar('\n');
+		fflush(stdout);
+		sleep((unsigned int)l->iterate);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	VS_FREE char **rest = vs_calloc((size_t)argc + 1, sizeof(*rest));
@@ -312,8 +342,8 @@ int main(int argc, char **argv)
 		rc = colour_choose(&l);
 	if (!rc)
 		rc = view_check(&l);
-	if (!rc && l.watch && (!l.v->reads || (l.s.flag && l.v->flag_orders)))
-		rc = wrong("what changes something is not repeated:", l.v->name);
-	return rc ? rc : l.watch ? svf_watch(l.v, &l.s, l.watch) :
-		l.v->run(&l.s);
+	if (!rc && l.iterate && (!l.v->reads || (l.s.flag && l.v->flag_orders)))
+		rc = wrong("--iterate repeats what changes nothing, not",
+			   l.v->name);
+	return rc ? rc : l.iterate ? iterate(&l) : l.v->run(&l.s);
 }

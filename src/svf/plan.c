@@ -350,7 +350,7 @@ static int run(const struct svf *s)
 }
 
 const struct svf_verb svf_plan = {
-	.name = "plan", .args = "", .run = run, .own = own, .instead = INSTEAD,
+	.name = "plan", .args = "", .run = run, .reads = true, .own = own, .instead = INSTEAD,
 	.list = &list,
 	.what = "what would happen if a job were submitted now",
 	.help =

@@ -74,7 +74,7 @@ struct svf_opt {
 				 * out; NULL: takes none */
 	const char *what;
 	enum { SVF_OPT_JSON, SVF_OPT_NOHEADER, SVF_OPT_FORMAT, SVF_OPT_SORT,
-	       SVF_OPT_COLOR, SVF_OPT_WATCH, SVF_OPT_HELP,
+	       SVF_OPT_COLOR, SVF_OPT_ITERATE, SVF_OPT_HELP,
 	       SVF_OPT_VERSION, SVF_OPT_OWN } id;
 };
 
@@ -92,7 +92,7 @@ struct svf_verb {
 				 * a NULL name; NULL: none */
 	const char *instead;	/* of an option that is refused; NULL: an
 				 * unknown option is a mistake */
-	bool reads;		/* --watch may repeat it, */
+	bool reads;		/* --iterate may repeat it, */
 	bool flag_orders;	/* but not with its own option */
 	const struct svf_list *list;	/* its columns, NULL: it has none */
 	const struct svf_list *flagged;	/* with its option; NULL: the same */
@@ -186,11 +186,6 @@ char *svf_opt_title(const struct svf_opt *o);
 void svf_usage(FILE *f);
 void svf_verb_usage(FILE *f, const struct svf_verb *v);
 void svf_tables(FILE *f);	/* all of it for man.awk: a record per line */
-
-/* ---- watch.c ---------------------------------------------------------------- */
-#define SVF_WATCH_S 2
-/* Again and again; comes back only with what is wrong from the beginning. */
-int svf_watch(const struct svf_verb *v, const struct svf *s, int seconds);
 
 /* ---- complete.c: for the shells; of the words after --complete ----------- */
 int svf_complete(char **argv, int argc);

@@ -55,18 +55,6 @@ class Terminal:
     def type(self, text):
         os.write(self.fd, text.encode())
 
-    def screen(self):
-        """What the last whole drawing shows."""
-        self.read()
-        drawn = self.text.split("\x1b[H")[-1]
-        if "\x1b[J" not in drawn:
-            drawn = (self.text.split("\x1b[H") + [""])[-2]
-        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn)
-
-    def wait_screen(self, what, look, timeout=20):
-        wait_for(f"on the screen: {what}", timeout,
-                 lambda: look(self.screen()))
-
     def end(self):
         """Its exit status; what it still said is read."""
         end = time.monotonic() + 10

@@ -3,6 +3,10 @@
  * Runs svf in a child with an environment of its own, and reads back what it
  * printed. Nothing of the machine's own Slurm or munge is asked.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE	/* pipe2 */
+#endif
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -15,6 +19,7 @@
 #include "util/mem.h"
 
 #define ARGS_MAX 24
+#define RUN_S 60
 
 int port;
 char control[32];
@@ -53,7 +58,8 @@ static void read_back(const char *name, char *buf, size_t size)
 	fclose(f);
 }
 
-static void child(char **argv)
+/* Its standard output is the descriptor to, or a file if that is below 0. */
+static void child(char **argv, int to)
 {
 	VS_FREE char *conf = path_of("slurm.conf");
 	VS_FREE char *o = path_of("out"), *e = path_of("err");
@@ -65,7 +71,8 @@ static void child(char **argv)
 	VS_FREE char *bin = vs_strdup(svf ? svf : "src/svf/svf");
 
 	if (!freopen("/dev/null", "r", stdin) ||
-	    !freopen(o, "w", stdout) || !freopen(e, "w", stderr))
+	    !freopen(e, "w", stderr) ||
+	    (to < 0 ? !freopen(o, "w", stdout) : dup2(to, 1) < 0))
 		_exit(126);
 	for (size_t i = 0; i < VS_COUNT(kept); i++)
 		values[i] = getenv(kept[i]) ? vs_strdup(getenv(kept[i])) : NULL;
@@ -79,25 +86,44 @@ static void child(char **argv)
 	if (control[0])
 		setenv("SVF_CONTROL", control, 1);
 	argv[0] = bin;
+	alarm(RUN_S);		/* one that never ends is a failure */
 	if (as_nobody && (setgid(NOBODY) || setuid(NOBODY)))
 		_exit(126);
 	execv(bin, argv);
 	_exit(127);
 }
 
-int svf(const char *words)
+static pid_t start(const char *words, int to)
 {
 	VS_FREE char *copy = vs_strdup(words);
 	char *argv[ARGS_MAX + 2] = { NULL }, *save = NULL;
-	int n = 1, status;
 	pid_t pid;
+	int n = 1;
 
 	for (char *w = strtok_r(copy, " ", &save); w && n <= ARGS_MAX;
 	     w = strtok_r(NULL, " ", &save))
 		argv[n++] = w;
 	pid = stage_fork();
 	if (pid == 0)
-		child(argv);
+		child(argv, to);
+	return pid;
+}
+
+FILE *svf_open(const char *words, pid_t *pid)
+{
+	int ends[2];
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	*pid = start(words, ends[1]);
+	close(ends[1]);
+	return fdopen(ends[0], "r");
+}
+
+int svf(const char *words)
+{
+	pid_t pid = start(words, -1);
+	int status;
+
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	read_back("out", out, sizeof(out));

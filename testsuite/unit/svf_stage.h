@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/types.h>
 #include "control_stage.h"
 
 #define NOBODY 65534
@@ -27,6 +28,9 @@ int restart(void **state);
 /* Words separated by blanks; the exit code, with out and errs filled. The
  * binary is src/svf/svf, or VS_SVF of the environment. */
 int svf(const char *words);
+/* The same without waiting: its standard output, and its process in *pid. The
+ * caller ends and waits for the process, and closes the file. */
+FILE *svf_open(const char *words, pid_t *pid);
 /* A file in the stage's directory, readable by all. */
 void write_file(const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

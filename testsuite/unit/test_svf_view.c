@@ -3,12 +3,17 @@
  * Which columns svf shows, in which order and colour, and what it says of them
  * in --help and the man page. Expected texts are written by hand from svf(1).
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE	/* strptime */
+#endif
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "cmocka_range.h"
 
@@ -137,6 +142,95 @@ static void lines_are_sorted_by_fields_that_need_not_be_shown(void **state)
 	assert_string_equal(out, "esx1\nesx10\nesx2\n");
 }
 
+/* ---- again and again -------------------------------------------------------------- */
+
+static void expect_line(FILE *f, const char *text)
+{
+	char line[128];
+
+	assert_non_null(fgets(line, sizeof(line), f));
+	assert_string_equal(line, text);
+}
+
+/* As squeue -i: "Sun Nov 22 00:10:00 2026", at most a minute ago. */
+static void expect_time(FILE *f)
+{
+	char line[128];
+	struct tm tm = { .tm_isdst = -1 };
+	const char *end;
+
+	assert_non_null(fgets(line, sizeof(line), f));
+	end = strptime(line, "%a %b %d %T %Y", &tm);
+	if (!end || strcmp(end, "\n"))
+		fail_msg("no time: %s", line);
+	tm.tm_isdst = -1;
+	assert_uint_in_range(time(NULL) - mktime(&tm), 0, 60);
+}
+
+static void end(FILE *f, pid_t pid)
+{
+	int status;
+
+	assert_int_equal(kill(pid, SIGTERM), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	fclose(f);
+}
+
+static void an_answer_comes_again_after_the_time_and_an_empty_line(void **state)
+{
+	pid_t pid;
+	FILE *f;
+
+	(void)state;
+	stage_report_text[HOSTS] = hosts_text;
+	f = svf_open("hosts esx1 -i 1 -o host", &pid);
+	for (int i = 0; i < 2; i++) {
+		expect_time(f);
+		expect_line(f, "HOST\n");
+		expect_line(f, "esx1\n");
+		expect_line(f, "\n");
+	}
+	end(f, pid);
+	f = svf_open("hosts esx1 --iterate=1 -n -o host", &pid);
+	for (int i = 0; i < 2; i++) {
+		expect_line(f, "esx1\n");
+		expect_line(f, "\n");
+	}
+	end(f, pid);
+	f = svf_open("--json --iterate 1 hosts", &pid);
+	expect_line(f, "{\n");
+	end(f, pid);
+}
+
+static void it_continues_while_nobody_answers_and_ends_at_once_where_it_is_wrong(void **state)
+{
+	static const char *const bad[] = { "hosts -i 0", "hosts -i x", "hosts -i",
+		"hosts --iterate=5x", "reconcile --confirm -i 5", "adopt -i 5",
+		"top -i 5", "hosts -i 1 -o nic" };
+	pid_t pid;
+	FILE *f;
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(bad); i++)
+		if (svf(bad[i]) != 2)
+			fail_msg("svf %s: not 2: %s", bad[i], errs);
+	assert_int_equal(svf("hosts --watch"), 2);
+	assert_string_equal(errs, "svf: --watch was removed: -i SECONDS (--iterate=SECONDS) prints the answer again and again, as squeue -i does\n");
+	assert_int_equal(svf("--watch=5 hosts"), 2);
+	expect_in(errs, "svf: --watch was removed: -i SECONDS");
+	write_file("slurm.conf", "ClusterName=c\nSlurmUser=no-such-user\n");
+	assert_int_equal(svf("hosts -i 1"), 5);
+	restart(NULL);
+	vs_control_stop();
+	f = svf_open("hosts -i 1", &pid);
+	for (int i = 0; i < 2; i++) {
+		expect_time(f);
+		expect_line(f, "\n");
+	}
+	end(f, pid);
+}
+
 static void states_that_need_an_eye_are_coloured_if_asked(void **state)
 {
 	(void)state;
@@ -224,6 +318,8 @@ int main(void)
 		T(what_was_chosen_is_shown_however_narrow_it_is),
 		T(a_field_that_there_is_not_names_those_there_are),
 		T(lines_are_sorted_by_fields_that_need_not_be_shown),
+		T(an_answer_comes_again_after_the_time_and_an_empty_line),
+		T(it_continues_while_nobody_answers_and_ends_at_once_where_it_is_wrong),
 		T(states_that_need_an_eye_are_coloured_if_asked),
 		T(each_verb_has_json),
 		T(each_verb_says_what_it_is_and_its_fields),
