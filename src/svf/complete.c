@@ -39,7 +39,7 @@ static void offer(const char *cur, size_t head, const char *name)
 }
 
 
-/* The last of "host,fr"; `value` of cur is what follows `--format=`. */
+/* The last of "host,fr"; `value` of cur is what follows `--Format=`. */
 static void offer_fields(const struct state *st, const char *value, bool sort)
 {
 	const struct svf_list *l = !st->v ? NULL : st->flag && st->v->flagged ?
@@ -220,7 +220,7 @@ static void complete(struct state *st, char **words, int n)
 }
 
 /*
- * bash takes `--format=host` for three words: put together again, and then only
+ * bash takes `--Format=host` for three words: put together again, and then only
  * what follows = is its word.
  */
 int svf_complete(char **argv, int argc)

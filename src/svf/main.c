@@ -22,9 +22,13 @@ const struct svf_verb *const svf_verbs[] = {
 	&svf_check, &svf_top, &svf_map, &svf_adapters, &svf_parents, NULL
 };
 
+#define FORMAT "-O FIELDS (--Format=FIELDS) chooses columns, as squeue -O does"
+
 /* Verbs and options that svf had, and what is used instead. */
 static const struct { const char *name, *instead; } removed[] = {
 	{ "import", SVF_PKGDATADIR "/vhpc-import/vhpc-import FILE makes a vsphere.conf from a cluster file of vHPC-toolkit (package slurm-vsphere; contribs/vhpc-import in the source)" },
+	{ "-o", FORMAT },
+	{ "--format", FORMAT },
 	{ "--watch", "-i SECONDS (--iterate=SECONDS) prints the answer again and again, as squeue -i does" },
 };
 
@@ -64,8 +68,9 @@ static int refuse_removed(const char *word)
 		const char *name = removed[i].name;
 		size_t len = strlen(name);
 
-		if (strncmp(word, name, len) || (word[len] && word[len] != '='))
-			continue;
+		if (strncmp(word, name, len) ||
+		    (len > 2 && word[len] && word[len] != '='))
+			continue;	/* -oVALUE is -o */
 		fprintf(stderr, "svf: %s was removed: %s\n", name,
 			removed[i].instead);
 		return SVF_USAGE;
@@ -246,7 +251,7 @@ static int view_check(const struct line *l)
 			continue;
 		if (!list || l->s.json)
 			return wrong(l->s.json ?
-				     "--json is the whole answer: neither -o nor --sort goes with it, not" :
+				     "--json is the whole answer: neither -O nor --sort goes with it, not" :
 				     "this answer has no columns to choose from:",
 				     texts[i]);
 		picks = svf_view(list, texts[i], i == 1, &n, &err);

@@ -47,7 +47,7 @@ FNR == NR {
 			verbs = verbs (f[2] ~ /^[.']/ ? "\\&" : "") roff(f[2]) "\n"
 	} else if (f[1] == "list") {
 		verb(".IP\n" (f[2] ? "Fields with " roff(f[2]) ":\n" : \
-			"Fields (of \\fB\\-o\\fR alone where marked with +):\n") ".RS\n")
+			"Fields (of \\fB\\-O\\fR alone where marked with +):\n") ".RS\n")
 		listed = 1
 	} else if (f[1] == "same") {
 		verb(".IP\nFields: as those of\n.BR \"svf " f[2] "\" .\n")

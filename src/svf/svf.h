@@ -25,7 +25,7 @@ enum {				/* exit codes, documented in svf(1) */
 
 struct svf {			/* the command line */
 	bool json, no_header;
-	const char *format;	/* -o: what columns, NULL: the usual ones */
+	const char *format;	/* -O: what columns, NULL: the usual ones */
 	const char *sort;	/* --sort: by what, NULL: as they come */
 	bool colour;
 	int argc;		/* what follows the verb, options taken out */
@@ -37,7 +37,7 @@ struct svf {			/* the command line */
 };
 
 /*
- * A table's columns, each declared once: the usual view, -o, --sort, --help,
+ * A table's columns, each declared once: the usual view, -O, --sort, --help,
  * the man page and completion come from here.
  */
 struct svf_row { struct vs_j j, of; const void *p; };	/* as the table needs */
@@ -45,13 +45,13 @@ struct svf_table;
 enum {				/* svf_col.how */
 	SVF_RIGHT = 1,		/* aligned */
 	SVF_BELOW = 2,		/* the last: below its line on a narrow terminal */
-	SVF_EXTRA = 4,		/* with -o alone */
+	SVF_EXTRA = 4,		/* with -O alone */
 	SVF_STATE = 8,		/* coloured by the word */
 	SVF_BAD = 16,		/* coloured, whatever it says */
 	SVF_IF = 32,		/* left out where all cells are "-" */
 };
 struct svf_col {
-	const char *name;	/* -o's word; the title is it in upper case */
+	const char *name;	/* -O's word; the title is it in upper case */
 	const char *what;	/* a sentence or less, without its full stop */
 	const char *title;	/* if it is another, else NULL */
 	unsigned int how;
@@ -69,7 +69,7 @@ enum svf_names { SVF_NAMES_NONE, SVF_NAMES_HOST, SVF_NAMES_NODE,
 		 SVF_NAMES_FILE };
 
 struct svf_opt {
-	const char *brief, *name;	/* "-o" or NULL, "--format" */
+	const char *brief, *name;	/* "-O" or NULL, "--Format" */
 	const char *arg;	/* "FIELDS"; "=WHEN": after = and may be left
 				 * out; NULL: takes none */
 	const char *what;
@@ -181,7 +181,7 @@ void svf_print_notes(struct vs_jdoc *doc);
 
 /* ---- usage.c: what svf says of itself ---------------------------------- */
 extern const struct svf_opt svf_opts[];	/* of every verb; ended by a NULL name */
-/* "-o, --format=FIELDS", to be free()d. */
+/* "-O, --Format=FIELDS", to be free()d. */
 char *svf_opt_title(const struct svf_opt *o);
 void svf_usage(FILE *f);
 void svf_verb_usage(FILE *f, const struct svf_verb *v);
@@ -197,7 +197,7 @@ struct svf_pick {
 	bool right, down;	/* aligned; sorted from the greatest */
 };
 /*
- * "host,free:.6" of -o, or "-free,host" of --sort, as picks, to be free()d.
+ * "host,free:.6" of -O, or "-free,host" of --sort, as picks, to be free()d.
  * NULL: there is no such field or no width; err lists the fields.
  */
 struct svf_pick *svf_view(const struct svf_list *l, const char *text,
@@ -210,7 +210,7 @@ char *svf_title(const struct svf_col *col);
 const char *svf_colour_of(const struct svf_col *col, const char *cell);
 
 /* ---- table.c: aligned columns ------------------------------------------ */
-/* These columns, by -o and --sort of s (NULL: the usual ones, all rows as they
+/* These columns, by -O and --sort of s (NULL: the usual ones, all rows as they
  * come); rows by svf_row_add(). Print it with svf_table_print(). */
 struct svf_table *svf_table_of(const struct svf_list *l, const struct svf *s);
 void svf_row_add(struct svf_table *t, const struct svf_row *row);

@@ -3,7 +3,7 @@
  * Aligned columns, as sinfo's: each as wide as its widest cell, two blanks
  * between, no blanks at a line's end. On a terminal that is too narrow the
  * least important columns are left out, and a remark goes below its line; into
- * a pipe goes all of it, and what -o chose. Names come from vCenter, where anybody
+ * a pipe goes all of it, and what -O chose. Names come from vCenter, where anybody
  * may have chosen them: what could steer a terminal is replaced.
  */
 #ifndef _GNU_SOURCE
@@ -27,7 +27,7 @@ struct svf_table {
 	struct svf_col *own;		/* of a table without declared ones */
 	struct svf_pick *picks, *sorts;
 	size_t npicks, nsorts;
-	bool chosen, colour;		/* by -o: all of it */
+	bool chosen, colour;		/* by -O: all of it */
 	size_t ncells, cap;
 	char **cells;
 };
@@ -158,7 +158,7 @@ static void print_cell(const struct svf_pick *pick, const char *text,
 {
 	int pad = wide - width(text), len = (int)strlen(text);
 
-	if (pad < 0) {			/* -o field:width */
+	if (pad < 0) {			/* -O field:width */
 		len = bytes_of(text, wide);
 		pad = 0;
 	}

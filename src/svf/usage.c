@@ -19,8 +19,8 @@ const struct svf_opt svf_opts[] = {
 	  SVF_OPT_JSON },
 	{ "-n", "--noheader", NULL, "tables without their first line",
 	  SVF_OPT_NOHEADER },
-	{ "-o", "--format", "FIELDS",
-	  "these columns: field[:[.]width] with commas between, as squeue -O takes them (width cuts off and fills up, a dot aligns right), or all",
+	{ "-O", "--Format", "FIELDS",
+	  "these columns, as squeue -O takes them: field[:[.]width] with commas between, or ALL; width cuts off and fills up (without it a column is as wide as its widest cell), a dot aligns right",
 	  SVF_OPT_FORMAT },
 	{ "-S", "--sort", "FIELDS",
 	  "lines in the order of these fields, shown or not; -field: the greatest first",
@@ -104,7 +104,7 @@ void svf_usage(FILE *f)
 	}
 }
 
-/* A star before what is shown without -o. */
+/* A star before what is shown without -O. */
 static void print_fields(FILE *f, const struct svf_list *l, const char *head)
 {
 	fprintf(f, "\n%s\n", head);
@@ -118,7 +118,7 @@ static void print_fields(FILE *f, const struct svf_list *l, const char *head)
 void svf_verb_usage(FILE *f, const struct svf_verb *v)
 {
 	VS_FREE char *head = v->flag ? vs_asprintf(
-		"Fields of -o and --sort with %s:", v->flag) : NULL;
+		"Fields of -O and --sort with %s:", v->flag) : NULL;
 
 	fprintf(f, "usage: svf %s [OPTION...]%s%s%s%s%s%s%s%s\n\n%s.\n", v->name,
 		v->flag ? " [" : "", v->flag ? v->flag : "",
@@ -145,7 +145,7 @@ void svf_verb_usage(FILE *f, const struct svf_verb *v)
 		fprintf(f, "%s%s", v->help[0] == '\n' ? "" : "\n", v->help);
 	if (v->list)
 		print_fields(f, v->list,
-			     "Fields of -o and --sort (*: shown without them):");
+			     "Fields of -O and --sort (*: shown without them):");
 	if (v->flagged && v->flagged != v->list)
 		print_fields(f, v->flagged, head);
 }

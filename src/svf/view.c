@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which columns of a table, in which order: -o as squeue's -O writes it
+ * Which columns of a table, in which order: -O as squeue writes it
  * (field[:[.]width], a dot aligns right), --sort as squeue's. And what of them
  * needs an operator's eye, which colour says.
  */

@@ -360,7 +360,7 @@ def test_the_codes_are_told_without_slurmctld(cluster):
     assert all(c["why"].endswith(".") and not c["what"].endswith(".")
                for c in table)
     assert HARD <= {c["code"] for c in table if c["severity"] == "hard"}
-    out = cluster.must("svf", "check", "--codes", "-o", "code,severity",
+    out = cluster.must("svf", "check", "--codes", "-O", "code,severity",
                        "mtu")
     assert re.search(r"^mtu +hard$", out, re.M)
 

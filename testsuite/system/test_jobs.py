@@ -65,7 +65,7 @@ def test_what_waits_says_for_what_and_until_when(cluster):
     assert "nodes" not in j and "vfs" not in j
     assert appears(cluster, f"{array}_[3-5]")["need"] == 1
     assert str(own) not in jobs(cluster), "Slurm has never asked of it"
-    shown = cluster.svf("--noheader", "-o", "jobid,need", "jobs", str(array),
+    shown = cluster.svf("--noheader", "-O", "jobid,need", "jobs", str(array),
                         json_out=False)
     assert shown.split() == [f"{array}_[3-5]", "1"]
     cluster.must("scancel", one, array, own)
@@ -79,7 +79,7 @@ def test_what_a_component_waits_for_is_its_own(cluster):
     het = cluster.sbatch("-p", "eth", "-N1", "-t5", ":", "-p", "roce", "-N1",
                          script="true")
     assert "sriov-roce" in appears(cluster, f"{het}+1")["adapters"]
-    shown = cluster.svf("--noheader", "-o", "jobid,need", "jobs", str(het),
+    shown = cluster.svf("--noheader", "-O", "jobid,need", "jobs", str(het),
                         json_out=False)
     assert shown.split() == [f"{het}+1", "1"]
     cluster.must("scancel", het)
@@ -105,7 +105,7 @@ def test_others_jobs_are_not_shown(cluster):
     job = r.stdout.strip()
     appears(cluster, job)
     for uid, sees in ((NOBODY, True), (DAEMON, False)):
-        r = as_user(cluster, uid, "svf", "--noheader", "-o", "jobid", "jobs")
+        r = as_user(cluster, uid, "svf", "--noheader", "-O", "jobid", "jobs")
         assert r.returncode == 0, r.stderr
         assert (job in r.stdout.split()) == sees, (uid, r.stdout)
     cluster.must("scancel", job)

@@ -26,14 +26,14 @@ def test_what_is_under_way_is_said_with_how_long_it_took_lately(cluster):
     job = cluster.sbatch("-N1", "-w", "vm001")
     wait_for("the usual time", 20, lambda: re.search(
         r"^vm001 +clone \d+s of \d+s\s*$", cluster.must(
-            "svf", "nodes", "-o", "node,action"), re.M))
+            "svf", "nodes", "-O", "node,action"), re.M))
     cluster.wait_job(job, 60)
 
 
 def test_iterate_follows_a_node_in_a_pipe_and_over_a_restart(cluster):
     """Each answer is a block of its own: a line with the time, all nodes, an
     empty line."""
-    p = subprocess.Popen(["svf", "nodes", "-i", "1", "-o",
+    p = subprocess.Popen(["svf", "nodes", "-i", "1", "-O",
                           "node,slurm,jobid,action"], env=cluster.env, text=True,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     out = []
@@ -104,7 +104,7 @@ def test_tab_completes_verbs_fields_and_the_names_of_nodes(cluster):
                      lambda: t.read() and want in t.text.replace("\a", ""))
             t.type("\x15")
         tab("svf reco", "svf reconcile ")
-        tab("svf hosts --format=host,lea", "svf hosts --format=host,leaf")
+        tab("svf hosts --Format=host,lea", "svf hosts --Format=host,leaf")
         tab("svf nodes vm0", "svf nodes vm00")
         tab("svf vm evict vm001,x vm00", "vm00")
         t.text = ""
@@ -135,7 +135,7 @@ def test_zsh_loads_its_completion_and_offers_the_same(cluster):
             t.type("\x15")
         tab("svf reco", "svf reconcile ")
         tab("svf hosts --so", "svf hosts --sort=")
-        tab("svf hosts --format=host,lea", "svf hosts --format=host,leaf")
+        tab("svf hosts --Format=host,lea", "svf hosts --Format=host,leaf")
         tab("svf vm for", "svf vm forget ")
         tab("svf nodes vm0", "svf nodes vm00")
         t.text = ""

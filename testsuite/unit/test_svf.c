@@ -150,9 +150,9 @@ static void jobs_show_what_they_have_and_wait_for(void **state)
 "12        root        roce       CONFIGURING  sriov-roce           vm[001-002,004]  esx9.x,esx10.x    3  2 clone 12s  -                 -\n"
 "14+1      4000000000  -          PENDING      sriov-ib,sriov-roce  -                -                 -  -            2026-09-10T00:26  needs 4 VFs, 3 free\n"
 "20_[3-5]  -           -          PENDING      -                    -                -                 -  -            -                 -\n");
-	assert_int_equal(svf("-n -o jobid,need jobs 14 20"), 0);
+	assert_int_equal(svf("-n -O jobid,need jobs 14 20"), 0);
 	assert_string_equal(out, "14+1      4\n20_[3-5]  -\n");
-	assert_int_equal(svf("-n -o jobid jobs 1 14+1 2"), 1);
+	assert_int_equal(svf("-n -O jobid jobs 1 14+1 2"), 1);
 	assert_string_equal(out, "14+1\n");
 	expect_in(errs, "svf: job 1 has nothing of vSphere's");
 	expect_in(errs, "svf: job 2 has nothing of vSphere's");

@@ -30,7 +30,7 @@ static void types_are_a_table_with_the_sites_adapters(void **state)
 {
 	(void)state;
 	write_file("vsphere.conf", "%s", site);
-	assert_int_equal(svf("adapters -o type,site,vmotion,ha,memory,hw sriov pvrdma vmxnet3"),
+	assert_int_equal(svf("adapters -O type,site,vmotion,ha,memory,hw sriov pvrdma vmxnet3"),
 			 0);
 	assert_string_equal(out,
 "TYPE     SITE     VMOTION  HA      MEMORY  HW\n"
@@ -44,13 +44,13 @@ static void the_sites_adapters_have_a_line_each(void **state)
 {
 	(void)state;
 	write_file("vsphere.conf", "%s", site);
-	assert_int_equal(svf("adapters --site -o adapter,type,network,cards,snapshot"), 0);
+	assert_int_equal(svf("adapters --site -O adapter,type,network,cards,snapshot"), 0);
 	assert_string_equal(out,
 "ADAPTER  TYPE     NETWORK  CARDS  SNAPSHOT\n"
 "roce     sriov    ROCE-PG      2  no\n"
 "ib       sriov    IB-PG        1  no\n"
 "eth      vmxnet3  VM-PG        1  yes\n");
-	assert_int_equal(svf("adapters --site -n -o adapter eth"), 0);
+	assert_int_equal(svf("adapters --site -n -O adapter eth"), 0);
 	assert_string_equal(out, "eth\n");
 }
 
@@ -78,7 +78,7 @@ static void without_the_file_the_table_is_there_all_the_same(void **state)
 {
 	(void)state;
 	write_file("vsphere.conf", "nonsense\n");
-	assert_int_equal(svf("adapters -n -o type,site sriov"), 0);
+	assert_int_equal(svf("adapters -n -O type,site sriov"), 0);
 	assert_string_equal(out, "sriov  ?\n");
 	expect_in(errs, "svf: the site's adapters aren't known: ");
 	assert_int_not_equal(svf("adapters --site"), 0);

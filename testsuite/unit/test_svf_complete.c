@@ -53,7 +53,7 @@ static void verbs_orders_and_options_come_from_the_tables(void **state)
 	completes("svf hosts --no", "--noheader\n");
 	completes("svf hosts --so", "--sort=\n:nospace\n");
 	completes("svf --json reco", "reconcile\n");
-	completes("svf -o host ho", "hosts\nhost\n");
+	completes("svf -O host ho", "hosts\nhost\n");
 	completes("svf conf @", ":files\n");
 	completes("svf plan --j", "--json\n");
 	completes("svf plan --nt", "--ntasks=\n:nospace\n");
@@ -63,16 +63,16 @@ static void verbs_orders_and_options_come_from_the_tables(void **state)
 static void fields_are_those_of_the_table_that_is_asked_for(void **state)
 {
 	(void)state;
-	completes("svf hosts -o gh", "ghz\n:nospace\n");
-	completes("svf hosts -o host,fr", "host,free\n:nospace\n");
-	completes("svf hosts --pfs -o nu", "numa\n:nospace\n");
-	completes("svf hosts -o nu", ":nospace\n");
+	completes("svf hosts -O gh", "ghz\n:nospace\n");
+	completes("svf hosts -O host,fr", "host,free\n:nospace\n");
+	completes("svf hosts --pfs -O nu", "numa\n:nospace\n");
+	completes("svf hosts -O nu", ":nospace\n");
 	completes("svf hosts --sort=-vf", "--sort=-vfs\n:nospace\n");
 	/* as bash cuts it into words */
-	completes("svf hosts --format = host,fr", "host,free\n:nospace\n");
+	completes("svf hosts --Format = host,fr", "host,free\n:nospace\n");
 	completes("svf hosts --color = n", "never\n");
 	completes("svf hosts --color=a", "--color=auto\n--color=always\n");
-	completes("svf status -o @", ":nospace\n");
+	completes("svf status -O @", ":nospace\n");
 }
 
 static void names_are_asked_for_and_only_harmless_ones_offered(void **state)
@@ -106,7 +106,7 @@ static void bash_completes_by_it(void **state)
 	static const char script[] =
 "source %s/src/svf/completion.bash && complete -p svf && "
 "try() { COMP_WORDS=(src/svf/svf \"$@\"); COMP_CWORD=$#; _svf; compgen -W \"${COMPREPLY[*]}\" -- \"$LAST\"; echo .; }; "
-"LAST=rec try rec; LAST=host try hosts --format = host,fr; LAST= try vm ''";
+"LAST=rec try rec; LAST=host try hosts --Format = host,fr; LAST= try vm ''";
 	const char *top = getenv("srcdir");
 	VS_FREE char *path = path_of("bash.out"), *file = path_of("try.bash");
 	VS_FREE char *text = NULL;

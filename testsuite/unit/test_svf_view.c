@@ -34,22 +34,22 @@ static void fields_and_widths_are_chosen_as_in_squeue(void **state)
 {
 	(void)state;
 	stage_report_text[HOSTS] = hosts_text;
-	assert_int_equal(svf("hosts -o host,free,vfs:5"), 0);
+	assert_int_equal(svf("hosts -O host,free,vfs:5"), 0);
 	assert_string_equal(out,
 "HOST   FREE    VFS\n"
 "esx1      6      8\n"
 "esx2     16     16\n"
 "esx10     ?     16\n");
-	assert_int_equal(svf("-o STATE:4,host:.7 -n hosts"), 0);
+	assert_int_equal(svf("-O STATE:4,host:.7 -n hosts"), 0);
 	assert_string_equal(out, "up       esx1\n"
 			    "quar     esx2\n"
 			    "up      esx10\n");
-	assert_int_equal(svf("hosts --format=leaf,host -n esx1"), 0);
+	assert_int_equal(svf("hosts --Format=leaf,host -n esx1"), 0);
 	assert_string_equal(out, "leaf1  esx1\n");
-	assert_int_equal(svf("hosts --format all -n esx1"), 0);
+	assert_int_equal(svf("hosts --Format ALL -n esx1"), 0);
 	assert_string_equal(out,
 		"esx1  HPC1  leaf1  up  1  8  2  0  0  6  -  -  -  0/0\n");
-	assert_int_equal(svf("hosts --pfs -onuma,pf esx1"), 0);
+	assert_int_equal(svf("hosts --pfs -Onuma,pf esx1"), 0);
 	assert_string_equal(out, "NUMA  PF\n   -  0000:3b:00.0\n");
 }
 
@@ -73,11 +73,11 @@ static void devices_are_counted_apart_from_vfs(void **state)
 "esx1  -        up       1    8     2        0     0     6               1/2             -            -             0/0\n"
 "esx2  -        up       0    0     0        0     0     0               ?/1             -            -             0/0\n"
 "esx3  -        up       0    0     0        0     0     0                 -             -            -             0/0\n");
-	assert_int_equal(svf("hosts --pfs -n -o pf,device,vfs,free esx1"), 0);
+	assert_int_equal(svf("hosts --pfs -n -O pf,device,vfs,free esx1"), 0);
 	assert_string_equal(out,
 		"0000:3b:00.0  -            8  6\n"
 		"0000:65:00.0  10de:20b0/a  2  1\n");
-	assert_int_equal(svf("hosts -n -o devices,host esx3"), 0);
+	assert_int_equal(svf("hosts -n -O devices,host esx3"), 0);
 	assert_string_equal(out, "-  esx3\n");	/* chosen, it is there */
 }
 
@@ -89,7 +89,7 @@ static void jobs_say_how_long_they_waited(void **state)
 " {\"job\":12,\"id\":\"12\",\"state\":\"RUNNING\",\"nodes\":[\"vm1\"],"
 "  \"vfs\":1,\"devices\":2,\"waited_s\":65,\"provision_s\":0},"
 " {\"job\":13,\"id\":\"13\",\"state\":\"PENDING\",\"waited_s\":7200}]}";
-	assert_int_equal(svf("jobs -o jobid,vfs,devices,waited,provision"), 0);
+	assert_int_equal(svf("jobs -O jobid,vfs,devices,waited,provision"), 0);
 	assert_string_equal(out,
 		"JOBID  VFS  DEVICES  WAITED  PROVISION\n"
 		"12       1        2   1m05s         0s\n"
@@ -104,7 +104,7 @@ static void what_was_chosen_is_shown_however_narrow_it_is(void **state)
 	(void)state;
 	stage_report_text[HOSTS] = hosts_text;
 	setenv("COLUMNS", "10", 1);
-	assert_int_equal(svf("hosts -n -o vms,cluster,pfs,reason esx2"), 0);
+	assert_int_equal(svf("hosts -n -O vms,cluster,pfs,reason esx2"), 0);
 	unsetenv("COLUMNS");
 	assert_string_equal(out, "0/0  -  1  vm7 failed\n");
 }
@@ -112,11 +112,11 @@ static void what_was_chosen_is_shown_however_narrow_it_is(void **state)
 static void a_field_that_there_is_not_names_those_there_are(void **state)
 {
 	static const char *const bad[] = {
-		"hosts -o host,nic", "hosts -o host,", "hosts -o host:0",
-		"hosts -o host:x", "hosts -o host:5x", "hosts -o host:1001",
-		"hosts -o host:", "hosts -o", "hosts --format=", "hosts --sort",
-		"hosts --sort=nic", "hosts --sort=host:3", "status -o vcenter",
-		"hosts --json -o host", "conf -o key", "hosts --color=red",
+		"hosts -O host,nic", "hosts -O host,", "hosts -O host:0",
+		"hosts -O host:x", "hosts -O host:5x", "hosts -O host:1001",
+		"hosts -O host:", "hosts -O", "hosts --Format=", "hosts --sort",
+		"hosts --sort=nic", "hosts --sort=host:3", "status -O vcenter",
+		"hosts --json -O host", "conf -O key", "hosts --color=red",
 	};
 
 	(void)state;
@@ -127,18 +127,41 @@ static void a_field_that_there_is_not_names_those_there_are(void **state)
 		assert_string_equal(out, "");
 		assert_true(errs[0]);
 	}
-	assert_int_equal(svf("nodes -o host,nic"), 2);
+	assert_int_equal(svf("nodes -O host,nic"), 2);
 	assert_string_equal(errs,
 "svf: nodes: there is no field 'nic'; there are: node, vm, slurm, host, pf, mac, adapter, partition, jobid, action, order, error\n");
+}
+
+static void a_removed_option_names_what_is_used_instead(void **state)
+{
+	static const struct { const char *words, *said; } gone[] = {
+		{ "hosts --watch", "svf: --watch was removed: -i SECONDS (--iterate=SECONDS) prints the answer again and again, as squeue -i does\n" },
+		{ "--watch=5 hosts", "svf: --watch was removed: -i SECONDS" },
+		{ "hosts -o host", "svf: -o was removed: -O FIELDS (--Format=FIELDS) chooses columns, as squeue -O does\n" },
+		{ "hosts -ohost", "svf: -o was removed: -O FIELDS" },
+		{ "--format host hosts", "svf: --format was removed: -O FIELDS" },
+		{ "hosts --format=host", "svf: --format was removed: -O FIELDS" },
+	};
+
+	(void)state;
+	stage_report_text[HOSTS] = hosts_text;
+	for (size_t i = 0; i < VS_COUNT(gone); i++) {
+		assert_int_equal(svf(gone[i].words), 2);
+		assert_string_equal(out, "");
+		if (strncmp(errs, gone[i].said, strlen(gone[i].said)))
+			fail_msg("svf %s: %s", gone[i].words, errs);
+	}
+	assert_int_equal(svf("hosts --watching"), 2);
+	expect_in(errs, "this verb has no option '--watching'");
 }
 
 static void lines_are_sorted_by_fields_that_need_not_be_shown(void **state)
 {
 	(void)state;
 	stage_report_text[HOSTS] = hosts_text;
-	assert_int_equal(svf("hosts -n -o host --sort=-host"), 0);
+	assert_int_equal(svf("hosts -n -O host --sort=-host"), 0);
 	assert_string_equal(out, "esx10\nesx2\nesx1\n");
-	assert_int_equal(svf("hosts -n -o host -S vfs,-host"), 0);
+	assert_int_equal(svf("hosts -n -O host -S vfs,-host"), 0);
 	assert_string_equal(out, "esx1\nesx10\nesx2\n");
 }
 
@@ -184,7 +207,7 @@ static void an_answer_comes_again_after_the_time_and_an_empty_line(void **state)
 
 	(void)state;
 	stage_report_text[HOSTS] = hosts_text;
-	f = svf_open("hosts esx1 -i 1 -o host", &pid);
+	f = svf_open("hosts esx1 -i 1 -O host", &pid);
 	for (int i = 0; i < 2; i++) {
 		expect_time(f);
 		expect_line(f, "HOST\n");
@@ -192,7 +215,7 @@ static void an_answer_comes_again_after_the_time_and_an_empty_line(void **state)
 		expect_line(f, "\n");
 	}
 	end(f, pid);
-	f = svf_open("hosts esx1 --iterate=1 -n -o host", &pid);
+	f = svf_open("hosts esx1 --iterate=1 -n -O host", &pid);
 	for (int i = 0; i < 2; i++) {
 		expect_line(f, "esx1\n");
 		expect_line(f, "\n");
@@ -207,7 +230,7 @@ static void it_continues_while_nobody_answers_and_ends_at_once_where_it_is_wrong
 {
 	static const char *const bad[] = { "hosts -i 0", "hosts -i x", "hosts -i",
 		"hosts --iterate=5x", "reconcile --confirm -i 5", "adopt -i 5",
-		"top -i 5", "hosts -i 1 -o nic" };
+		"top -i 5", "hosts -i 1 -O nic" };
 	pid_t pid;
 	FILE *f;
 
@@ -215,10 +238,6 @@ static void it_continues_while_nobody_answers_and_ends_at_once_where_it_is_wrong
 	for (size_t i = 0; i < VS_COUNT(bad); i++)
 		if (svf(bad[i]) != 2)
 			fail_msg("svf %s: not 2: %s", bad[i], errs);
-	assert_int_equal(svf("hosts --watch"), 2);
-	assert_string_equal(errs, "svf: --watch was removed: -i SECONDS (--iterate=SECONDS) prints the answer again and again, as squeue -i does\n");
-	assert_int_equal(svf("--watch=5 hosts"), 2);
-	expect_in(errs, "svf: --watch was removed: -i SECONDS");
 	write_file("slurm.conf", "ClusterName=c\nSlurmUser=no-such-user\n");
 	assert_int_equal(svf("hosts -i 1"), 5);
 	restart(NULL);
@@ -235,7 +254,7 @@ static void states_that_need_an_eye_are_coloured_if_asked(void **state)
 {
 	(void)state;
 	stage_report_text[HOSTS] = hosts_text;
-	assert_int_equal(svf("hosts -o state,reason,host --color=always"), 0);
+	assert_int_equal(svf("hosts -O state,reason,host --color=always"), 0);
 	assert_string_equal(out,
 "STATE        REASON      HOST\n"
 "up                       esx1\n"
@@ -243,9 +262,9 @@ static void states_that_need_an_eye_are_coloured_if_asked(void **state)
 "up                       esx10\n");
 	stage_report_text[NODES] =
 "{\"nodes\":[{\"node\":\"vm1\",\"vm_state\":\"on\",\"slurm_state\":\"idle+drain\"}]}";
-	assert_int_equal(svf("nodes -n -o slurm --color"), 0);
+	assert_int_equal(svf("nodes -n -O slurm --color"), 0);
 	assert_string_equal(out, "\033[33midle+drain\033[0m\n");
-	assert_int_equal(svf("nodes -n -o slurm"), 0);
+	assert_int_equal(svf("nodes -n -O slurm"), 0);
 	assert_string_equal(out, "idle+drain\n");
 }
 
@@ -260,7 +279,7 @@ static void each_verb_says_what_it_is_and_its_fields(void **state)
 	assert_int_equal(svf("--tables"), 0);
 	assert_null(strstr(out, "\n\n"));
 	expect_in(out, "\nfield\tleaf\t0\tits leaf switch");
-	expect_in(out, "\noption\t-o\t--format\tFIELDS\t");
+	expect_in(out, "\noption\t-O\t--Format\tFIELDS\t");
 	expect_in(out, "\nexit\t3\tnobody answers");
 	tables = vs_strdup(out);
 	for (char *l = strtok_r(tables, "\n", &save); l;
@@ -280,7 +299,7 @@ static void each_verb_says_what_it_is_and_its_fields(void **state)
 	assert_int_equal(svf("hosts --help"), 0);
 	expect_in(out, "\n   leaf        its leaf switch");
 	expect_in(out, "\n  *free        the rest");
-	expect_in(out, "\nFields of -o and --sort with --pfs:\n");
+	expect_in(out, "\nFields of -O and --sort with --pfs:\n");
 }
 
 /* With the same exit code as without. */
@@ -317,6 +336,7 @@ int main(void)
 		T(jobs_say_how_long_they_waited),
 		T(what_was_chosen_is_shown_however_narrow_it_is),
 		T(a_field_that_there_is_not_names_those_there_are),
+		T(a_removed_option_names_what_is_used_instead),
 		T(lines_are_sorted_by_fields_that_need_not_be_shown),
 		T(an_answer_comes_again_after_the_time_and_an_empty_line),
 		T(it_continues_while_nobody_answers_and_ends_at_once_where_it_is_wrong),
