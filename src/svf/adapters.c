@@ -167,17 +167,17 @@ static void put_cards(struct svf_table *t, const struct svf_row *row)
 #define CAN_COLS							\
 	{ .name = "vmotion", .put = put_vmotion,			\
 	  .what = "may a VM with it move to another host while it is on: yes, no, from a release on (8.0U2+), or vendor: where the device's driver can" }, \
-	{ .name = "snapshot", .drop = 4, .put = put_snapshot,		\
+	{ .name = "snapshot", .put = put_snapshot,		\
 	  .what = "the same of snapshots" },				\
 	{ .name = "ha", .put = put_ha,					\
 	  .what = "of HA, which starts it again on another host" },	\
-	{ .name = "drs-place", .drop = 3, .put = put_drs_place,		\
+	{ .name = "drs-place", .put = put_drs_place,		\
 	  .what = "of DRS, which chooses its host at power-on" },	\
-	{ .name = "drs-move", .drop = 2, .put = put_drs_move,		\
+	{ .name = "drs-move", .put = put_drs_move,		\
 	  .what = "and moves it while it is on" },			\
-	{ .name = "hot-add", .drop = 1, .put = put_hot_add,		\
+	{ .name = "hot-add", .put = put_hot_add,		\
 	  .what = "of adding the device to a VM that is on" },		\
-	{ .name = "instant", .drop = 5, .put = put_instant,		\
+	{ .name = "instant", .put = put_instant,		\
 	  .what = "of instant clones (Clone=instant)" },		\
 	{ .name = "memory", .put = put_memory,				\
 	  .what = "full: all memory of its VM is reserved" }
@@ -191,7 +191,7 @@ static const struct svf_col cols[] = {
 	  .what = "the least VM hardware version" },
 	{ .name = "since", .how = SVF_EXTRA, .put = put_since,
 	  .what = "the release of vSphere that brought it" },
-	{ .name = "needs", .how = SVF_BELOW, .put = put_needs,
+	{ .name = "needs", .put = put_needs,
 	  .what = "what else it wants" },
 };
 static const struct svf_list types = SVF_LIST(cols);
@@ -201,7 +201,7 @@ static const struct svf_col site_cols[] = {
 	  .what = "AdapterName= of vsphere.conf(5), the Slurm feature" },
 	{ .name = "type", .put = put_type, .what = "its type" },
 	{ .name = "network", .put = put_network, .what = "its port group" },
-	{ .name = "cards", .how = SVF_RIGHT, .drop = 5, .put = put_cards,
+	{ .name = "cards", .how = SVF_RIGHT, .put = put_cards,
 	  .what = "of each VM" },
 	CAN_COLS,
 };

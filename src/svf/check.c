@@ -56,7 +56,7 @@ static const struct svf_col code_cols[] = {
 	  .what = "hard, warning or unknown" },
 	{ .name = "of", .put = put_of, .what = "what it is found of" },
 	{ .name = "what", .put = put_what, .what = "what is found" },
-	{ .name = "why", .how = SVF_BELOW, .put = put_why,
+	{ .name = "why", .put = put_why,
 	  .what = "why it matters" },
 };
 static const struct svf_list codes = SVF_LIST(code_cols);
@@ -123,7 +123,7 @@ static const struct svf_col cols[] = {
 	{ .name = "object", .put = put_object,
 	  .what = "what it is found of: a host, perhaps one PF of it, a template, slurm.conf" },
 	{ .name = "is", .key = "is", .what = "what is" },
-	{ .name = "should", .how = SVF_BELOW, .key = "should",
+	{ .name = "should", .key = "should",
 	  .title = "SHOULD_BE", .what = "what should be" },
 	{ .name = "why", .how = SVF_EXTRA, .key = "why",
 	  .what = "why it matters" },

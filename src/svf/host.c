@@ -24,7 +24,7 @@ static const struct svf_col cols[] = {
 	  .what = "the job that has it" },
 	{ .name = "will", .how = SVF_STATE, .put = put_will,
 	  .what = "move: to another host, with the job; stay: until the job ends; requeue: the job is; off: it is idle, and goes off" },
-	{ .name = "why", .how = SVF_BELOW, .key = "why",
+	{ .name = "why", .key = "why",
 	  .what = "why it can't move" },
 };
 static const struct svf_list list = SVF_LIST(cols);

@@ -211,25 +211,25 @@ static void put_numa(struct svf_table *t, const struct svf_row *row)
 
 static const struct svf_col cols[] = {
 	{ .name = "host", .put = put_name, .what = "the ESXi host" },
-	{ .name = "cluster", .drop = 2, .key = "cluster",
+	{ .name = "cluster", .how = SVF_EXTRA, .key = "cluster",
 	  .what = "vCenter's cluster it belongs to" },
 	{ .name = "leaf", .how = SVF_EXTRA, .key = "leaf",
 	  .what = "its leaf switch, from the HostName lines" },
 	{ .name = "state", .how = SVF_STATE, .put = put_state,
 	  .what = "up, avoided, quarantined, on-trial, drained, maintenance, entering-maintenance, standby, disconnected or unknown" },
-	{ .name = "pfs", .how = SVF_RIGHT, .drop = 5, .put = put_npfs,
+	{ .name = "pfs", .how = SVF_RIGHT, .put = put_npfs,
 	  .what = "physical functions with SR-IOV" },
 	VFS_COLS,
 	{ .name = "devices", .title = "DEVICES_FREE/ALL",
 	  .how = SVF_RIGHT | SVF_IF, .put = put_devices,
 	  .what = "devices that VMs get whole: not given to any, and all (profiles of one GPU count it each); only where there are some" },
-	{ .name = "ghz", .title = "GHZ_FREE/ALL", .how = SVF_RIGHT, .drop = 4,
+	{ .name = "ghz", .title = "GHZ_FREE/ALL", .how = SVF_RIGHT | SVF_EXTRA,
 	  .put = put_ghz, .what = "CPU that is not reserved, and all there is, in GHz" },
-	{ .name = "gb", .title = "GB_FREE/ALL", .how = SVF_RIGHT, .drop = 3,
+	{ .name = "gb", .title = "GB_FREE/ALL", .how = SVF_RIGHT | SVF_EXTRA,
 	  .put = put_gb, .what = "the same of memory, in GB" },
-	{ .name = "vms", .title = "VMS_OURS/OTHER", .how = SVF_RIGHT, .drop = 1,
+	{ .name = "vms", .title = "VMS_OURS/OTHER", .how = SVF_RIGHT | SVF_EXTRA,
 	  .put = put_vms, .what = "VMs on it: of this Slurm cluster, others" },
-	{ .name = "reason", .how = SVF_BELOW | SVF_BAD, .put = put_reasons,
+	{ .name = "reason", .how = SVF_BAD, .put = put_reasons,
 	  .what = "why VMs are kept away from it, and until when" },
 };
 static const struct svf_list hosts = SVF_LIST(cols);
@@ -299,6 +299,6 @@ const struct svf_verb svf_hosts = {
 	.list = &hosts, .flagged = &pfs, .names = SVF_NAMES_HOST,
 	.what = "ESXi hosts: state, VFs, CPU and memory",
 	.help =
-"On a terminal (or with COLUMNS) that is too narrow the less important columns\n"
-"are left out, and the reason is below its host.\n",
+"CPU, memory, VMs and more are columns of -O: svf hosts -O host,ghz,gb,vms, or\n"
+"-O ALL.\n",
 };

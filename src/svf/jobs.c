@@ -137,8 +137,8 @@ static void put_expected(struct svf_table *t, const struct svf_row *row)
 static const struct svf_col cols[] = {
 	{ .name = "jobid", .put = put_id,
 	  .what = "as squeue writes it: 12, 12_3, 14+1" },
-	{ .name = "user", .put = put_user, .drop = 4, .what = "whose it is" },
-	{ .name = "partition", .key = "partition", .drop = 3,
+	{ .name = "user", .put = put_user, .what = "whose it is" },
+	{ .name = "partition", .key = "partition",
 	  .what = "its partition, or those that it may get" },
 	{ .name = "state", .how = SVF_STATE, .put = put_state,
 	  .what = "the job's state as Slurm has it" },
@@ -147,7 +147,7 @@ static const struct svf_col cols[] = {
 	{ .name = "need", .how = SVF_RIGHT | SVF_EXTRA, .put = put_need,
 	  .what = "how many nodes it waits for" },
 	{ .name = "nodes", .put = put_nodes, .what = "that it has, of vSphere's" },
-	{ .name = "hosts", .put = put_hosts, .drop = 2,
+	{ .name = "hosts", .put = put_hosts,
 	  .what = "where their VMs run, or are going to" },
 	{ .name = "vfs", .how = SVF_RIGHT, .put = put_vfs,
 	  .what = "the virtual functions that these hold" },
@@ -156,13 +156,13 @@ static const struct svf_col cols[] = {
 	{ .name = "making", .put = put_making,
 	  .what = "nodes that are not up yet, and what was begun last for one of them, "
 	  "when" },
-	{ .name = "waited", .how = SVF_RIGHT | SVF_IF, .put = put_waited, .drop = 1,
+	{ .name = "waited", .how = SVF_RIGHT | SVF_IF, .put = put_waited,
 	  .what = "how long it lacked VFs or devices, until it began or now; only where one did" },
-	{ .name = "provision", .how = SVF_RIGHT | SVF_IF, .put = put_provision, .drop = 1,
+	{ .name = "provision", .how = SVF_RIGHT | SVF_IF, .put = put_provision,
 	  .what = "from when it got its nodes until their VMs were up, or now; only where that is known" },
-	{ .name = "expected", .put = put_expected, .drop = 1,
+	{ .name = "expected", .put = put_expected,
 	  .what = "when it may begin, as far as is known" },
-	{ .name = "waits", .how = SVF_BELOW, .key = "text",
+	{ .name = "waits", .key = "text",
 	  .what = "what it waits for: of vSphere, or by Slurm's own reason" },
 };
 static const struct svf_list list = SVF_LIST(cols);

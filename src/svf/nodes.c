@@ -77,6 +77,12 @@ void svf_print_nodes(const struct svf *s, struct vs_j nodes)
 	svf_table_free(t);
 }
 
+static const struct svf_col suspect_cols[] = {
+	{ .name = "suspect_vm", .key = "vm", .what = "the VM" },
+	{ .name = "why", .key = "why", .what = "the test that it failed" },
+};
+static const struct svf_list suspects = SVF_LIST(suspect_cols);
+
 static void print_suspects(struct vs_jdoc *doc)
 {
 	struct vs_j list = vs_j_opt(vs_j_root(doc), "suspect");
@@ -84,13 +90,9 @@ static void print_suspects(struct vs_jdoc *doc)
 
 	if (!vs_j_len(list))
 		return;
-	t = svf_table_new("SUSPECT_VM WHY");
-	for (size_t i = 0; i < vs_j_len(list); i++) {
-		struct vs_j vm = vs_j_at(list, i);
-
-		svf_cell(t, "%s", vs_j_str_or(vs_j_opt(vm, "vm"), "-"));
-		svf_cell(t, "%s", vs_j_str_or(vs_j_opt(vm, "why"), ""));
-	}
+	t = svf_table_of(&suspects, NULL);
+	for (size_t i = 0; i < vs_j_len(list); i++)
+		svf_row_add(t, &(struct svf_row){ .j = vs_j_at(list, i) });
 	putchar('\n');
 	svf_table_print(t, false);
 	svf_table_free(t);

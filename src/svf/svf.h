@@ -44,7 +44,6 @@ struct svf_row { struct vs_j j, of; const void *p; };	/* as the table needs */
 struct svf_table;
 enum {				/* svf_col.how */
 	SVF_RIGHT = 1,		/* aligned */
-	SVF_BELOW = 2,		/* the last: below its line on a narrow terminal */
 	SVF_EXTRA = 4,		/* with -O alone */
 	SVF_STATE = 8,		/* coloured by the word */
 	SVF_BAD = 16,		/* coloured, whatever it says */
@@ -55,8 +54,6 @@ struct svf_col {
 	const char *what;	/* a sentence or less, without its full stop */
 	const char *title;	/* if it is another, else NULL */
 	unsigned int how;
-	int drop;		/* left out first where it is narrow: 1 to 9;
-				 * 0: never */
 	const char *key;	/* this string of row->j ("-" if absent), or */
 	void (*put)(struct svf_table *t, const struct svf_row *row);
 };
@@ -214,10 +211,6 @@ const char *svf_colour_of(const struct svf_col *col, const char *cell);
  * come); rows by svf_row_add(). Print it with svf_table_print(). */
 struct svf_table *svf_table_of(const struct svf_list *l, const struct svf *s);
 void svf_row_add(struct svf_table *t, const struct svf_row *row);
-/* A table without declared columns: titles separated by blanks; one that begins with '>' is right-aligned, one
- * with a digit is left out where the terminal is too narrow (1 first), and the
- * last may begin with '+': there it goes below its line. */
-struct svf_table *svf_table_new(const char *titles);
 /* The next cell; a row ends by itself. Control characters become '?'. */
 void svf_cell(struct svf_table *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

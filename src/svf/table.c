@@ -1,50 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Aligned columns, as sinfo's: each as wide as its widest cell, two blanks
- * between, no blanks at a line's end. On a terminal that is too narrow the
- * least important columns are left out, and a remark goes below its line; into
- * a pipe goes all of it, and what -O chose. Names come from vCenter, where anybody
- * may have chosen them: what could steer a terminal is replaced.
+ * between, no blanks at a line's end, the same on a terminal and in a pipe.
+ * Names come from vCenter, where any user may have chosen them: what could steer
+ * a terminal is replaced.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE	/* qsort_r, strverscmp */
 #endif
 #include <inttypes.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "svf.h"
 #include "util/mem.h"
 
 struct svf_table {
 	struct svf_list list;
-	struct svf_col *own;		/* of a table without declared ones */
 	struct svf_pick *picks, *sorts;
 	size_t npicks, nsorts;
 	bool chosen, colour;		/* by -O: all of it */
 	size_t ncells, cap;
 	char **cells;
 };
-
-#define INDENT 4
-
-/* How wide a line may be, 0: as wide as it is. */
-static int columns(void)
-{
-	const char *told = getenv("COLUMNS");
-	struct winsize ws;
-	long n = told ? strtol(told, NULL, 10) : 0;
-
-	if (n <= 0 && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws))
-		n = ws.ws_col;
-	return n > 0 && n < INT_MAX ? (int)n : 0;
-}
 
 char *svf_clean(char *s)
 {
@@ -83,28 +64,6 @@ struct svf_table *svf_table_of(const struct svf_list *l, const struct svf *s)
 		if (!(l->cols[i].how & SVF_EXTRA))
 			t->picks[t->npicks++] = (struct svf_pick){
 				.col = i, .right = l->cols[i].how & SVF_RIGHT };
-	return t;
-}
-
-struct svf_table *svf_table_new(const char *titles)
-{
-	struct svf_col *cols = vs_calloc(strlen(titles) + 1, sizeof(*cols));
-	VS_FREE char *copy = vs_strdup(titles);
-	struct svf_list l = { .cols = cols };
-	char *save = NULL;
-	struct svf_table *t;
-
-	for (char *w = strtok_r(copy, " ", &save); w;
-	     w = strtok_r(NULL, " ", &save)) {
-		struct svf_col *col = &cols[l.ncols++];
-
-		if (*w >= '1' && *w <= '9')
-			col->drop = *w++ - '0';
-		col->how = *w == '+' ? SVF_BELOW : *w == '>' ? SVF_RIGHT : 0;
-		col->title = vs_strdup(col->how ? w + 1 : w);
-	}
-	t = svf_table_of(&l, NULL);
-	t->own = cols;
 	return t;
 }
 
@@ -191,28 +150,6 @@ static void print_row(const struct svf_table *t, char *const *row,
 	putchar('\n');
 }
 
-/* A remark below its line, broken between words. */
-static void print_below(const char *text, int wide)
-{
-	int at = 0;
-
-	while (*text) {
-		size_t len = strcspn(text, " ");
-		VS_FREE char *word = vs_asprintf("%.*s", (int)len, text);
-		bool begins = !at || at + 1 + width(word) > wide;
-
-		if (begins)
-			printf("%s%*s%s", at ? "\n" : "", INDENT, "", word);
-		else
-			printf(" %s", word);
-		at = (begins ? INDENT : at + 1) + width(word);
-		text += len;
-		text += strspn(text, " ");
-	}
-	if (at)
-		putchar('\n');
-}
-
 /* Columns of what this site doesn't have. */
 static void leave_out(const struct svf_table *t, size_t nrows, int *widths)
 {
@@ -227,36 +164,6 @@ static void leave_out(const struct svf_table *t, size_t nrows, int *widths)
 		if (row == nrows)
 			widths[i] = -1;
 	}
-}
-
-static int total(const struct svf_table *t, const int *widths)
-{
-	int sum = 0;
-
-	for (size_t i = 0; i < t->npicks; i++)
-		if (widths[i] >= 0)
-			sum += widths[i] + (i ? 2 : 0);
-	return sum;
-}
-
-/* Leave columns out until the rest fits; true: the remark goes below. */
-static bool fit(const struct svf_table *t, int *widths, int wide)
-{
-	const struct svf_col *cols = t->list.cols;
-	bool below;
-
-	if (t->chosen || !wide || !t->npicks)
-		return false;
-	below = cols[t->picks[t->npicks - 1].col].how & SVF_BELOW &&
-		total(t, widths) > wide;
-	if (below)
-		widths[t->npicks - 1] = -1;
-	for (int which = 1; which <= 9; which++)
-		for (size_t i = 0; i < t->npicks; i++)
-			if (cols[t->picks[i].col].drop == which &&
-			    total(t, widths) > wide)
-				widths[i] = -1;
-	return below;
 }
 
 static void widen(const struct svf_table *t, char *const *row, int *widths)
@@ -296,8 +203,6 @@ void svf_table_print(const struct svf_table *t, bool no_header)
 	VS_FREE int *widths = vs_calloc(t->npicks + 1, sizeof(*widths));
 	VS_FREE char ***rows = vs_calloc(nrows + 1, sizeof(*rows));
 	VS_FREE char **titles = vs_calloc(ncols + 1, sizeof(*titles));
-	int wide = columns();
-	bool below;
 
 	for (size_t i = 0; i < ncols; i++)
 		titles[i] = svf_title(&t->list.cols[i]);
@@ -310,14 +215,10 @@ void svf_table_print(const struct svf_table *t, bool no_header)
 	if (!no_header)
 		widen(t, titles, widths);
 	leave_out(t, nrows, widths);
-	below = fit(t, widths, wide);
 	if (!no_header)
 		print_row(t, titles, widths, false);
-	for (size_t i = 0; i < nrows; i++) {
+	for (size_t i = 0; i < nrows; i++)
 		print_row(t, rows[i], widths, t->colour);
-		if (below)
-			print_below(rows[i][ncols - 1], wide);
-	}
 	for (size_t i = 0; i < ncols; i++)
 		free(titles[i]);
 }
@@ -329,9 +230,6 @@ void svf_table_free(struct svf_table *t)
 	for (size_t i = 0; i < t->ncells; i++)
 		free(t->cells[i]);
 	free(t->cells);
-	for (size_t i = 0; t->own && i < t->list.ncols; i++)
-		free((char *)t->own[i].title);
-	free(t->own);
 	free(t->picks);
 	free(t->sorts);
 	free(t);

@@ -44,7 +44,7 @@ int top_curses_begin(bool colour)
 	const char *move;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		fprintf(stderr, "svf: top needs a terminal; svf map prints the same picture once, svf hosts --watch follows in a pipe\n");
+		fprintf(stderr, "svf: top needs a terminal; svf map prints the same picture once, svf hosts -i 5 prints again and again in a pipe\n");
 		return -1;
 	}
 	setlocale(LC_CTYPE, "");

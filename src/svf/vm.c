@@ -58,7 +58,7 @@ static const struct svf_col cols[] = {
 	{ .name = "node", .put = svf_put_node, .what = "the node" },
 	{ .name = "did", .how = SVF_STATE, .put = put_did,
 	  .what = "off, after-job, destroy, nothing or refused" },
-	{ .name = "text", .how = SVF_BELOW, .put = put_text,
+	{ .name = "text", .put = put_text,
 	  .what = "the same in words, and why not" },
 };
 static const struct svf_list list = SVF_LIST(cols);

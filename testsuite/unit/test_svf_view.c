@@ -69,10 +69,10 @@ static void devices_are_counted_apart_from_vfs(void **state)
 " {\"host\":\"esx3\",\"state\":\"up\",\"pfs\":[]}]}";
 	assert_int_equal(svf("hosts"), 0);
 	assert_string_equal(out,
-"HOST  CLUSTER  STATE  PFS  VFS  OURS  FOREIGN  HELD  FREE  DEVICES_FREE/ALL  GHZ_FREE/ALL  GB_FREE/ALL  VMS_OURS/OTHER  REASON\n"
-"esx1  -        up       1    8     2        0     0     6               1/2             -            -             0/0\n"
-"esx2  -        up       0    0     0        0     0     0               ?/1             -            -             0/0\n"
-"esx3  -        up       0    0     0        0     0     0                 -             -            -             0/0\n");
+"HOST  STATE  PFS  VFS  OURS  FOREIGN  HELD  FREE  DEVICES_FREE/ALL  REASON\n"
+"esx1  up       1    8     2        0     0     6               1/2\n"
+"esx2  up       0    0     0        0     0     0               ?/1\n"
+"esx3  up       0    0     0        0     0     0                 -\n");
 	assert_int_equal(svf("hosts --pfs -n -O pf,device,vfs,free esx1"), 0);
 	assert_string_equal(out,
 		"0000:3b:00.0  -            8  6\n"
@@ -97,16 +97,6 @@ static void jobs_say_how_long_they_waited(void **state)
 	assert_int_equal(svf("jobs"), 0);
 	assert_non_null(strstr(out, "WAITED  PROVISION  EXPECTED"));
 	assert_non_null(strstr(out, "VFS  DEVICES  MAKING"));
-}
-
-static void what_was_chosen_is_shown_however_narrow_it_is(void **state)
-{
-	(void)state;
-	stage_report_text[HOSTS] = hosts_text;
-	setenv("COLUMNS", "10", 1);
-	assert_int_equal(svf("hosts -n -O vms,cluster,pfs,reason esx2"), 0);
-	unsetenv("COLUMNS");
-	assert_string_equal(out, "0/0  -  1  vm7 failed\n");
 }
 
 static void a_field_that_there_is_not_names_those_there_are(void **state)
@@ -334,7 +324,6 @@ int main(void)
 		T(fields_and_widths_are_chosen_as_in_squeue),
 		T(devices_are_counted_apart_from_vfs),
 		T(jobs_say_how_long_they_waited),
-		T(what_was_chosen_is_shown_however_narrow_it_is),
 		T(a_field_that_there_is_not_names_those_there_are),
 		T(a_removed_option_names_what_is_used_instead),
 		T(lines_are_sorted_by_fields_that_need_not_be_shown),
