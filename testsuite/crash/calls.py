@@ -130,14 +130,16 @@ SAMPLE = (("new", "CloneVM_Task", "cut-before"),
 def lived(w, s, rule=None, trouble=None):
     """The scenario; gives what was called. With a rule, one call fails."""
     w.goal, w.forgives, w.died = 3 * GOAL_S, True, []
-    # A poll that is not answered is given up after its 20 s and 30 more.
-    w.agrees_s = 90 if rule and rule.get("hang") else 30
+    # A poll that is not answered is given up after its 20 s and 30 more; a task
+    # that nobody calls off ends after 100 s.
+    rule = rule or {}
+    w.agrees_s = 90 if rule.get("hang") else 130 if rule.get("delay") else 30
     w.reset()
     s.prepare(w)
     if s.edits:                         # its start is not its work
         w.ctld(sig=s.sig, between=s.between)
     before = dict(w.c.counters()["calls"])
-    w.hits = w.c.counters()["faultsBy"].get("cell", 0)
+    w.hits, logged = w.c.counters()["faultsBy"].get("cell", 0), len(w.c.ctld_log())
 
     def between(w):                 # the one before has said goodbye
         s.between(w)
@@ -153,6 +155,8 @@ def lived(w, s, rule=None, trouble=None):
     s.run(w)
     if rule:
         wait_until("the call has failed", 20, w.troubled, lambda: "no such call")
+    if rule.get("hang") and rule["on"] == "task":
+        w.ended_by_hand(rule["method"], logged)
     w.c.clear_faults()
     w.judge()
     after = w.c.counters()["calls"]

@@ -379,8 +379,12 @@ class Worker:
         if '"why"' in self.hints():     # a host is avoided
             self.ctld(between=lambda w: w.c.path(
                 "state", "slurm_vsphere.hints").unlink())
-        for v in c.our_vms():
-            c.do("destroyVm", vm=v["name"], wait=True)
+        def emptied():
+            for v in c.our_vms():
+                with contextlib.suppress(ClusterError):     # it is going
+                    c.do("destroyVm", vm=v["name"], wait=True)
+            return not c.our_vms()
+        wait_until("no VM of ours is left", 40, emptied, c.our_vms)
         for v in c.state()["vms"]:
             if v["name"].startswith("theirs"):
                 c.do("destroyVm", vm=v["name"], force=True, wait=True)
@@ -392,6 +396,16 @@ class Worker:
             if t["state"] == "running":
                 with contextlib.suppress(ClusterError):
                     self.c.do("endTask", task=t["moid"])
+
+    def ended_by_hand(self, method, logged):
+        """An administrator ends a task that was called off (so says the log after so
+        many characters) and that vCenter can't cancel."""
+        def running():
+            return [t for t in self.c.state()["tasks"]
+                    if t["method"] == method and t["state"] == "running"]
+        wait_until("the task has ended, or is called off", 90, lambda: (
+            not running() or "is called off" in self.c.ctld_log()[logged:]), running)
+        self.end_tasks()
 
     def why(self, job):
         return self.c.svf("why", str(job))["text"] if self.forgives else ""
