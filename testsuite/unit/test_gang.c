@@ -92,6 +92,15 @@ static void two_kinds_share_a_pfs_vfs(void **state)
 
 /* ---- exchanges ---------------------------------------------------------- */
 
+/* The host reaches that network, which is like the world's but for its name. */
+static void reach(struct vs_host *h, struct vs_network *net, const char *moid)
+{
+	*net = w.net;
+	vs_strlcpy(net->moid, moid, sizeof(net->moid));
+	vs_strlcpy(h->nets[h->nnets++], moid, VS_MOID_LEN);
+	vs_host_changed(&w.inv, h);
+}
+
 /* Three VMs of 20 GB fill esx01; one more that only esx01 reaches needs one
  * of them to go to esx02. */
 static void a_vm_gives_way_where_another_fits_nowhere_else(void **state)
@@ -124,6 +133,62 @@ static void a_vm_gives_way_where_another_fits_nowhere_else(void **state)
 	w.env.policy = VS_PLACE_PACK;
 	place(4);
 	assert_int_equal(on("esx02", 4), 1);
+}
+
+/* Three VMs fill esx01. One that only esx01 reaches needs one of them to go: to
+ * esx03, where the gang is already. esx02 would be fuller, and a host more. */
+static void a_vm_gives_way_to_a_host_that_the_gang_uses(void **state)
+{
+	static struct vs_network here, far;
+	static struct vs_profile small;
+	struct vs_host *a = host("esx01", "", 8), *c;
+
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	small = w.p_roce;
+	small.memory_mb = 10 * 1024;
+	w.p_roce.memory_mb = 20 * 1024;
+	a->memory_mb = 62 * 1024;
+	host("esx02", "", 8)->memory_mb = 21 * 1024;
+	c = host("esx03", "", 8);
+	c->memory_mb = 42 * 1024;
+	reach(c, &far, "net-far");
+	reach(a, &here, "net-here");
+	gang[3].net = &far;
+	gang[4].net = &here;
+	gang[3].profile = gang[4].profile = &small;
+	place(5);
+	assert_string_equal(gang[4].host->name, "esx01");
+	assert_int_equal(on("esx01", 5), 3);
+	assert_int_equal(on("esx03", 5), 2);
+}
+
+/* It is on the host where its disk is, which is no operator's request: it gives
+ * way, and the request for another VM's host is kept. */
+static void a_disk_keeps_no_vm_from_giving_way(void **state)
+{
+	static struct vs_network here;
+	struct vs_host *a = host("esx01", "", 8);
+
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	w.p_roce.memory_mb = 20 * 1024;
+	a->memory_mb = 62 * 1024;
+	host("esx02", "", 8)->memory_mb = 21 * 1024;
+	host("esx03", "", 8)->memory_mb = 1024;
+	reach(a, &here, "net-here");
+	for (int i = 0; i < 3; i++)
+		gang[i].prefer_host = "host-esx01";
+	gang[3].net = &here;
+	w.p_eth.memory_mb = 256;
+	gang[4].profile = &w.p_eth;
+	gang[4].prefer_host = "host-esx03";
+	gang[4].wished = true;
+	place(5);
+	assert_string_equal(gang[3].host->name, "esx01");
+	assert_string_equal(gang[4].host->name, "esx03");
+	assert_int_equal(on("esx01", 5), 3);
+	assert_int_equal(on("esx02", 5), 1);
 }
 
 /* Of the three on esx01, only one on the PF that is asked for helps. */
@@ -225,15 +290,6 @@ static void one_gives_way_to_one_that_gives_way(void **state)
 	assert_int_equal(on("esx1b", 4), 1);
 	for (int i = 0; i < 4; i++)
 		assert_true(vs_host_has_net(gang[i].host, gang[i].net->moid));
-}
-
-/* The host reaches that network, which is like the world's but for its name. */
-static void reach(struct vs_host *h, struct vs_network *net, const char *moid)
-{
-	*net = w.net;
-	vs_strlcpy(net->moid, moid, sizeof(net->moid));
-	vs_strlcpy(h->nets[h->nnets++], moid, VS_MOID_LEN);
-	vs_host_changed(&w.inv, h);
 }
 
 #define PAIRS 5
@@ -585,6 +641,8 @@ int main(void)
 		TEST(a_host_full_of_kinds_is_no_trouble),
 		TEST(nodes_of_another_size_are_another_kind),
 		TEST(a_packed_second_kind_stays_on_the_gangs_leaf),
+		TEST(a_vm_gives_way_to_a_host_that_the_gang_uses),
+		TEST(a_disk_keeps_no_vm_from_giving_way),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

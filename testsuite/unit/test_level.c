@@ -175,6 +175,25 @@ static void a_host_that_serves_none_of_them_counts_for_nothing(void **state)
 	assert_int_equal(on("esx03", &large) + on("esx03", &small), 0);
 }
 
+/* 60 of 512 GB are a lesser load than 60 of 256 GB. That a host where the gang
+ * may not go is full is no reason to load the others more. */
+static void an_avoided_host_counts_for_nothing(void **state)
+{
+	struct vs_bar bars[3] = { { .avoided = false } };
+	struct vs_vm *vm;
+
+	(void)state;
+	host("esx01", 64);
+	host("esx02", 64)->memory_mb = 512 * GB;
+	host("esx03", 64);
+	vm = w_vm_on(&w, "vm-1", "esx03", W_PF0);
+	vm->memory_mb = 256 * GB;
+	bars[vs_host_get_named(&w.inv, "esx03")->index].avoided = true;
+	w.env.bars = bars;
+	place(1);
+	assert_int_equal(on("esx02", &large), 1);
+}
+
 static void what_is_evened_out_stays_within_each_hosts_vfs(void **state)
 {
 	(void)state;
@@ -389,6 +408,7 @@ int main(void)
 		T(other_policies_are_left_as_they_are),
 		T(who_finds_no_place_goes_first_the_next_time),
 		T(a_gang_that_fits_in_no_order_says_why),
+		T(an_avoided_host_counts_for_nothing),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

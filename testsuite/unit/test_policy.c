@@ -185,6 +185,33 @@ static void those_with_a_disk_somewhere_come_first(void **state)
 	assert_string_equal(gang[0].host->name, "esx02");
 }
 
+/* A VM takes 8370 MB with the overhead: of 38000 MB that is 0.22 of the host, of
+ * 28000 MB it is 0.30. One VF of four is 0.25. */
+static void balance_compares_a_share_of_vfs_with_one_of_memory(void **state)
+{
+	struct vs_host *b;
+
+	(void)state;
+	host("esx01", "", 4);
+	b = host("esx02", "", 64);
+	b->memory_mb = 38000;
+	place(1);
+	assert_int_equal(on("esx02", 1), 1);
+	b->memory_mb = 28000;
+	place(1);
+	assert_int_equal(on("esx01", 1), 1);
+}
+
+/* The only VF of a host is all of them. */
+static void balance_takes_the_last_vf_of_a_host_last(void **state)
+{
+	(void)state;
+	host("esx01", "", 1);
+	host("esx02", "", 8);
+	place(1);
+	assert_int_equal(on("esx02", 1), 1);
+}
+
 /* ---- spread ------------------------------------------------------------- */
 
 static void spread_puts_one_vm_on_a_host_while_possible(void **state)
@@ -258,6 +285,17 @@ static void spread_takes_the_least_loaded_hosts_whatever_their_order(void **stat
 	for (int part = MEMORY; part < PARTS; part++)
 		for (size_t i = 0; i < VS_COUNT(orders); i++)
 			largest_are_taken(part, orders[i]);
+}
+
+/* 4 vCPUs of 12 cores are 0.33 of the CPU, one VF of four is 0.25. */
+static void spread_weighs_vcpus_by_the_speed_of_cores(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_SPREAD;
+	host("esx01", "", 64)->cores = 12;
+	host("esx02", "", 4);
+	place(1);
+	assert_int_equal(on("esx02", 1), 1);
 }
 
 static void spread_heeds_a_disk_only_among_equals(void **state)
@@ -336,6 +374,57 @@ static void pack_leaves_the_emptier_leaf_whole(void **state)
 	host("esx06", "d", 9);
 	place(4);
 	assert_int_equal(on("esx03", 4), 4);
+}
+
+/* Four hosts are needed. The leaves with two hosts each are two leaves; with one
+ * that has a single host they are three. */
+static void pack_opens_the_leaves_that_hold_most(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	host("esx01", "a", 4);
+	host("esx02", "b", 4);
+	host("esx03", "c", 4);
+	host("esx04", "c", 4);
+	host("esx05", "d", 4);
+	host("esx06", "d", 4);
+	place(16);
+	assert_int_equal(hosts_used(16), 4);
+	assert_false(leaf_is_used("a", 16));
+	assert_false(leaf_is_used("b", 16));
+}
+
+static void pack_takes_the_first_of_equal_leaves_by_name(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	host("esx02", "b", 4);
+	host("esx01", "a", 4);
+	place(2);
+	assert_int_equal(on("esx01", 2), 2);
+}
+
+/* The first kind is on esx01, beside which one VM of the second fits. Two more
+ * go to a host of the same leaf, though the other leaf is the emptier one. */
+static void pack_adds_hosts_of_a_leaf_that_the_gang_uses(void **state)
+{
+	struct vs_adapter first = w.roce, second = w.roce;
+	struct vs_profile p = w.p_roce, q = w.p_roce;
+
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	w_pf(host("esx01", "b", 4), W_PF1, 1);
+	w_pf(host("esx02", "a", 0), W_PF1, 2);
+	w_pf(host("esx03", "b", 0), W_PF1, 2);
+	vs_strlcpy(first.pf, W_PF0, sizeof(first.pf));
+	vs_strlcpy(second.pf, W_PF1, sizeof(second.pf));
+	p.adapter = &first;
+	q.adapter = &second;
+	for (int i = 0; i < 7; i++)
+		gang[i].profile = i < 4 ? &p : &q;
+	place(7);
+	assert_int_equal(on("esx01", 7), 5);
+	assert_int_equal(on("esx03", 7), 2);
 }
 
 static void pack_heeds_a_disk_only_among_equals(void **state)
@@ -571,6 +660,12 @@ int main(void)
 		TEST(pack_puts_a_second_kind_where_the_gang_is),
 		TEST(the_pf_with_more_free_vfs_is_taken),
 		TEST(the_same_input_gives_the_same_answer),
+		TEST(balance_compares_a_share_of_vfs_with_one_of_memory),
+		TEST(balance_takes_the_last_vf_of_a_host_last),
+		TEST(spread_weighs_vcpus_by_the_speed_of_cores),
+		TEST(pack_opens_the_leaves_that_hold_most),
+		TEST(pack_takes_the_first_of_equal_leaves_by_name),
+		TEST(pack_adds_hosts_of_a_leaf_that_the_gang_uses),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
