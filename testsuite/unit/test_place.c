@@ -311,6 +311,22 @@ static void an_ethernet_pf_needs_link_an_infiniband_one_does_not(void **state)
 	assert_int_equal(refusal(), VS_REFUSE_NONE);
 }
 
+/* As opposed to one that is there and in use. */
+static void a_device_beside_the_vf_must_be_there(void **state)
+{
+	static struct vs_adapter device;
+
+	(void)state;
+	device = w.roce;
+	vs_strlcpy(w.roce.pf, W_PF0, sizeof(w.roce.pf));
+	vs_strlcpy(device.pf, W_PF1, sizeof(device.pf));
+	w.roce.with = &device;
+	assert_int_equal(refusal(), VS_REFUSE_NO_DEVICE);
+	w_pf(esx01, W_PF1, 0);
+	vs_host_changed(&w.inv, esx01);
+	assert_int_equal(refusal(), VS_REFUSE_DEVICE);
+}
+
 static void a_pf_without_a_free_vf_is_refused(void **state)
 {
 	(void)state;
@@ -576,6 +592,27 @@ static void a_gang_leaves_the_host_on_trial_when_its_trial_is_full(void **state)
 	assert_int_equal(vs_place(&w.env, gang, 3, NULL, NULL), -1);
 }
 
+/* Each kind is packed for itself: what the first one took of the trial is not
+ * there for the second. */
+static void a_packed_second_kind_minds_the_trial_too(void **state)
+{
+	struct vs_bar bar[2] = { { .trial = true, .most = 2 }, { .trial = false } };
+	struct vs_place_node gang[3];
+	int there = 0;
+
+	(void)state;
+	w_pf(w_host(&w, "esx02"), W_PF0, 8);
+	for (int i = 0; i < 3; i++)
+		gang[i] = node;
+	gang[1].profile = gang[2].profile = &w.p_eth;
+	w.env.bars = bar;
+	w.env.policy = VS_PLACE_PACK;
+	assert_int_equal(vs_place(&w.env, gang, 3, NULL, NULL), 0);
+	for (int i = 0; i < 3; i++)
+		there += gang[i].host == esx01;
+	assert_int_equal(there, 2);
+}
+
 /* 96000 MHz on each host; a VM of 8 vCPUs with latency sensitivity high has
  * 16000 of them to itself. */
 static void a_gang_reserves_no_cpu_twice(void **state)
@@ -682,6 +719,8 @@ int main(void)
 		TEST(a_gang_reserves_no_cpu_twice),
 		TEST(a_clones_parent_needs_its_cpu_too),
 		TEST(a_host_with_an_unread_vm_is_refused_for_that_first),
+		TEST(a_packed_second_kind_minds_the_trial_too),
+		TEST(a_device_beside_the_vf_must_be_there),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

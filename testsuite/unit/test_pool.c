@@ -149,6 +149,24 @@ static void promised_vms_count_against_the_pool(void **state)
 	assert_int_equal(place(2), 0);
 }
 
+/* It was off when the pool was read. */
+static void a_vm_of_ours_that_runs_counts_against_the_pool(void **state)
+{
+	struct vs_vm *vm;
+
+	(void)state;
+	host("esx01", "c1", 4);
+	pool("c1", -1, 2 * EACH);
+	assert_int_equal(place(2), 0);
+	vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);
+	vm->mem_reserved_mb = vm->memory_mb;
+	/* another's is in another pool */
+	assert_int_equal(place(2), 0);
+	w_ours(&w, vm);
+	assert_int_equal(place(2), -1);
+	assert_int_equal(place(1), 0);
+}
+
 static void each_cluster_has_its_pool(void **state)
 {
 	static const enum vs_policy all[] = { VS_PLACE_BALANCE, VS_PLACE_PACK,
@@ -277,6 +295,24 @@ static void where_cpu_is_short_slow_cores_go_first(void **state)
 	assert_int_equal(on("esx01", 4), 4);
 }
 
+/* It stays on fast cores, and the others leave room for it. */
+static void a_vm_on_the_host_that_is_requested_keeps_its_fast_cores(void **state)
+{
+	(void)state;
+	w.p_roce.latency_high = true;
+	host("esx01", "c1", 4)->core_mhz = 3000;
+	host("esx02", "c1", 4)->core_mhz = 1000;
+	pool("c1", 4 * 4000 + 12000, -1);
+	gang[1].prefer_host = "host-esx01";
+	gang[1].wished = true;
+	for (int p = VS_PLACE_BALANCE; p <= VS_PLACE_SPREAD; p++) {
+		w.env.policy = (enum vs_policy)p;
+		assert_int_equal(place(5), 0);
+		assert_string_equal(gang[1].host->name, "esx01");
+		assert_int_equal(on("esx02", 5), 4);
+	}
+}
+
 static void beside_other_vms_cpu_may_not_be_enough_for_all(void **state)
 {
 	struct vs_profile small = w.p_roce;
@@ -342,6 +378,22 @@ static void pack_takes_the_fewest_hosts_that_pools_allow(void **state)
 	assert_int_equal(place(13), 0);
 	assert_int_equal(on("esx01", 13) + on("esx02", 13), 7);
 	assert_int_equal(place(14), -1);
+}
+
+/* The pool's room goes to the host with most VFs: with it and the one of the
+ * other cluster two hosts hold ten VMs. Given to the first by name it would
+ * take three. */
+static void pack_gives_a_pools_room_to_the_host_with_most(void **state)
+{
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	host("esx01", "c1", 2);
+	host("esx02", "c1", 6);
+	host("esx03", "c2", 4);
+	pool("c1", -1, 6 * EACH);
+	assert_int_equal(place(10), 0);
+	assert_int_equal(on("esx02", 10), 6);
+	assert_int_equal(on("esx03", 10), 4);
 }
 
 /* ---- the datastore ------------------------------------------------------ */
@@ -493,6 +545,9 @@ int main(void)
 		TEST(memory_that_isnt_reserved_needs_a_swap_file),
 		TEST(promised_vms_count_against_the_datastore),
 		TEST(a_host_with_its_hands_full_is_refused),
+		TEST(pack_gives_a_pools_room_to_the_host_with_most),
+		TEST(a_vm_on_the_host_that_is_requested_keeps_its_fast_cores),
+		TEST(a_vm_of_ours_that_runs_counts_against_the_pool),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -210,6 +210,15 @@ static void an_over_committed_host_has_no_room(void **state)
 	assert_int_equal(vs_place_room(&w.env, &node, 100), 0);
 }
 
+static void over_committed_cpu_leaves_no_room_for_a_reservation(void **state)
+{
+	(void)state;
+	w_vm_on(&w, "vm-1", "esx01", W_PF0)->cpu_reserved_mhz = 1 << 30;
+	assert_true(vs_place_room(&w.env, &node, 100) > 0);
+	w.p_roce.latency_high = true;
+	assert_int_equal(vs_place_room(&w.env, &node, 100), 0);
+}
+
 static void capacity_looks_through_whatever_is_only_now(void **state)
 {
 	(void)state;
@@ -291,6 +300,7 @@ int main(void)
 		TEST(every_refusal_has_a_text_of_its_own),
 		TEST(room_is_bounded_by_the_scarcest),
 		TEST(an_over_committed_host_has_no_room),
+		TEST(over_committed_cpu_leaves_no_room_for_a_reservation),
 		TEST(capacity_looks_through_whatever_is_only_now),
 		TEST(capacity_knows_what_can_never_be),
 		TEST(what_is_not_delivered_yet_is_no_never),

@@ -233,6 +233,52 @@ static void a_vm_stays_where_its_disks_are_seen(void **state)
 	assert_false(gang[0].moves);
 }
 
+/* Of one size, and each where its own disks are. */
+static void vms_with_disks_in_two_places_are_two_kinds(void **state)
+{
+	(void)state;
+	host("esx1", "c1", "ds-a");
+	host("esx2", "c1", "ds-b");
+	store("c1", "ds-a", 0);
+	store("c1", "ds-b", 0);
+	for (int i = 0; i < 2; i++) {
+		gang[i].exists = gang[!i].exists = true;
+		gang[i].store = "ds-a";
+		gang[!i].store = "ds-b";
+		assert_int_equal(place(2), 0);
+		assert_string_equal(gang[i].host->name, "esx1");
+		assert_string_equal(gang[!i].host->name, "esx2");
+		assert_false(gang[0].moves || gang[1].moves);
+	}
+}
+
+/* Whose disks lie somewhere, though not where, is no VM that needs disks. */
+static void a_new_vm_beside_one_that_exists_needs_its_disks(void **state)
+{
+	(void)state;
+	host("esx1", "c1", "ds-a");
+	store("c1", "ds-a", DISK - 1);
+	gang[0].exists = true;
+	assert_int_equal(place(1), 0);
+	assert_int_equal(place(2), -1);
+	vs_room_set_stores(&w.inv, "ds-a", "a", DISK);
+	assert_int_equal(place(2), 0);
+}
+
+/* Now it can't be used; whether it will see one isn't told yet. */
+static void a_host_that_tells_no_datastore_is_refused_for_now(void **state)
+{
+	struct vs_host *h = host("esx1", "c1", NULL);
+
+	(void)state;
+	store("c1", "ds-a", 9 * DISK);
+	assert_int_equal(place(1), -1);
+	assert_non_null(strstr(err.text, "esx1: doesn't reach the datastore"));
+	assert_int_equal(vs_place_capacity(&w.env, &gang[0], 99), 8);
+	sees(h, "ds-z");
+	assert_int_equal(vs_place_capacity(&w.env, &gang[0], 99), 0);
+}
+
 static void else_it_takes_them_along_if_there_is_room(void **state)
 {
 	(void)state;
@@ -499,6 +545,9 @@ int main(void)
 		T(a_host_may_see_many),
 		T(a_move_is_over_when_it_is_read),
 		T(without_pools_nothing_is_taken_of_one),
+		T(vms_with_disks_in_two_places_are_two_kinds),
+		T(a_new_vm_beside_one_that_exists_needs_its_disks),
+		T(a_host_that_tells_no_datastore_is_refused_for_now),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
