@@ -139,6 +139,59 @@ static void only_the_designs_transitions_are_allowed(void **state)
 	}
 }
 
+static void names_of_one_character_are_names(void **state)
+{
+	const struct vs_hold hold = { .node = "n", .host = "h" };
+
+	(void)state;
+	assert_int_equal(vs_ledger_take(&w.ledger, &hold, NULL), 0);
+	assert_non_null(vs_ledger_get(&w.ledger, "n"));
+}
+
+static void a_hold_without_a_vf_names_no_pf(void **state)
+{
+	const struct vs_hold hold = { .node = "n1", .host = "host-esx01" };
+	char out[VS_PFS_LEN] = "not written";
+
+	(void)state;
+	assert_string_equal(vs_hold_pfs(&hold, out), "");
+}
+
+/* vCenter shows one card more than was held, whose PF is ESXi's choice. */
+static void a_card_more_is_held_as_it_is_shown(void **state)
+{
+	struct vs_hold *h = w_hold(&w, "n1", "esx01", W_PF0, VS_HOLD_REQUESTED);
+	const struct vs_hold_card cards[] = {
+		{ W_PF0, false }, { W_PF1, true },
+	};
+
+	(void)state;
+	vs_ledger_move(&w.ledger, h, "host-esx01", cards, 2);
+	assert_int_equal(h->ncards, 2);
+	assert_string_equal(h->cards[1].pf, W_PF1);
+	assert_true(h->cards[1].automatic);
+	assert_false(h->cards[0].automatic);
+}
+
+/* Its cards become guesses, and nothing else of it changes. */
+static void a_hold_of_the_most_cards_keeps_all_else_when_it_is_moved(void **state)
+{
+	struct vs_hold hold = { .node = "n1", .host = "host-esx01",
+				.ncards = VS_CARDS_MAX, .vm = "vm-1" }, *h;
+
+	(void)state;
+	for (int i = 0; i < VS_CARDS_MAX; i++)
+		vs_strlcpy(hold.cards[i].pf, W_PF0, VS_PCI_LEN);
+	assert_int_equal(vs_ledger_take(&w.ledger, &hold, NULL), 0);
+	h = vs_ledger_get(&w.ledger, "n1");
+	vs_ledger_move(&w.ledger, h, "host-esx02", NULL, 0);
+	assert_int_equal(h->ncards, VS_CARDS_MAX);
+	for (int i = 0; i < VS_CARDS_MAX; i++)
+		assert_true(h->cards[i].automatic);
+	assert_string_equal(h->vm, "vm-1");
+	assert_int_equal(h->state, VS_HOLD_PROMISED);
+}
+
 static void a_hold_counts_on_the_host_it_was_moved_to(void **state)
 {
 	struct vs_host *esx02 = w_host(&w, "esx02");
@@ -608,6 +661,10 @@ int main(void)
 		TEST(the_sum_over_all_hosts_is_the_sum_of_each),
 		TEST(a_vm_with_a_wrong_mark_is_counted_apart),
 		TEST(a_card_of_a_pf_that_is_gone_may_be_on_its_switch),
+		TEST(names_of_one_character_are_names),
+		TEST(a_hold_without_a_vf_names_no_pf),
+		TEST(a_card_more_is_held_as_it_is_shown),
+		TEST(a_hold_of_the_most_cards_keeps_all_else_when_it_is_moved),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
