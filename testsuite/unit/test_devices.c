@@ -410,6 +410,23 @@ static void devices_of_another_kind_are_another_question(void **state)
 	vs_sums_clear(&made);
 }
 
+static void a_device_for_passthrough_is_no_vgpu(void **state)
+{
+	static struct vs_adapter vgpu;
+	static struct vs_profile p;
+
+	(void)state;
+	vgpu = (struct vs_adapter) {
+		.name = "vgpu", .type = VS_ADAPTER_VGPU,
+		.label = "grid_a100-4c",
+	};
+	p = p_gpu;
+	assert_int_equal(vs_place_capacity(&w.env, of(&p, 1), 8), 2);
+	p.adapter = &vgpu;
+	assert_int_equal(vs_place_capacity(&w.env, of(&p, 1), 8), 0);
+	assert_int_equal(vs_place_room(&w.env, of(&p, 1), 8), 0);
+}
+
 static void what_devices_demand_goes_for_the_whole_vm(void **state)
 {
 	(void)state;
@@ -471,6 +488,7 @@ int main(void)
 		T(devices_of_another_kind_are_another_question),
 		T(what_devices_demand_goes_for_the_whole_vm),
 		T(the_hash_knows_what_is_beside),
+		T(a_device_for_passthrough_is_no_vgpu),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
