@@ -117,15 +117,8 @@ int vs_ledger_take(struct vs_ledger *l, const struct vs_hold *hold,
 int vs_ledger_set_state(struct vs_ledger *l, struct vs_hold *h,
 			enum vs_hold_state state)
 {
-	bool allowed;
-
-	if (h->state == VS_HOLD_PROMISED)
-		allowed = state == VS_HOLD_REQUESTED;
-	else if (h->state == VS_HOLD_REQUESTED)
-		allowed = state == VS_HOLD_SEEN || state == VS_HOLD_PROMISED;
-	else
-		allowed = false;
-	if (!allowed)
+	if (h->state == VS_HOLD_PROMISED ? state != VS_HOLD_REQUESTED :
+	    h->state == VS_HOLD_SEEN || state == VS_HOLD_REQUESTED)
 		return -1;
 	h->state = state;
 	hold_note(l, h);

@@ -83,7 +83,7 @@ size_t vs_fit_room(const struct vs_work *w, size_t cls, size_t site,
 	const struct vs_fit *f = vs_fit_of(w, cls, site);
 	int64_t cpu = vs_fit_cpu(c, s), parents;
 
-	if (fixed(c, s, f) || s->avoided || s->busy || s->placed >= s->most)
+	if (fixed(c, s, f) || s->avoided || s->busy)
 		return 0;
 	limit = min_size(limit, (int64_t)(s->most - s->placed));
 	if (vs_class_counts(c))
@@ -93,8 +93,7 @@ size_t vs_fit_room(const struct vs_work *w, size_t cls, size_t site,
 	if (cpu && !(w->ever && !s->brief->cores))
 		limit = min_size(limit, s->sum->cpu_free / cpu - parents);
 	if (!(w->ever && !s->brief->memory_mb))
-		limit = min_size(limit, s->sum->mem_free < 0 ? 0 :
-				 s->sum->mem_free / c->mem_mb - parents);
+		limit = min_size(limit, s->sum->mem_free / c->mem_mb - parents);
 	return limit;
 }
 
