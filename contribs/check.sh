@@ -248,6 +248,15 @@ readable_root() {
 
 # ---- crash -------------------------------------------------------------------
 
+# Print what a command says, and count its lines `ok ...` and `FAILED ...`.
+say_and_count() { # LOG COMMAND...
+	local log=$1
+	shift
+	(exec 9>&- && "$@") 2>&1 </dev/null | tee "$log" || true
+	passed=$((passed + $(grep -c '^ok ' "$log" || true)))
+	failed=$((failed + $(grep -c '^FAILED ' "$log" || true)))
+}
+
 # slurmctld killed before and after every step, and every call to vCenter failed
 # once in every way: a sample, all of it with --whole. A build of its own.
 part_crash() {
@@ -256,10 +265,7 @@ part_crash() {
 	need_cluster
 	build crash --enable-crash-points
 	export VS_ROOT VS_BUILD
-	(exec 9>&- && /usr/bin/python3 "$VS_TOP/testsuite/crash/matrix.py" \
-		"${crash_options[@]}") 2>&1 </dev/null | tee "$log" || true
-	passed=$((passed + $(grep -c '^ok ' "$log" || true)))
-	failed=$((failed + $(grep -c '^FAILED ' "$log" || true)))
+	say_and_count "$log" /usr/bin/python3 "$VS_TOP/testsuite/crash/matrix.py" "${crash_options[@]}"
 	# both matrices say how many cells they have
 	ran crash cells "$(sed -nE 's/^(crash|calls): .*cells=([0-9]+).*/\2/p' "$log" | awk '{ n += $1 } END { print n + 0 }')" \
 		"$(grep -E '^(ok|FAILED) ' "$log" | grep -cvE '^(ok|FAILED) undisturbed ' || true)"
@@ -305,10 +311,7 @@ part_requests() {
 	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}"
 	need_cluster
 	readable_root
-	(exec 9>&- && /usr/bin/python3 "$VS_TOP/testsuite/golden/requests.py" check) \
-		2>&1 </dev/null | tee "$log" || true
-	passed=$((passed + $(grep -c '^ok ' "$log" || true)))
-	failed=$((failed + $(grep -c '^FAILED ' "$log" || true)))
+	say_and_count "$log" /usr/bin/python3 "$VS_TOP/testsuite/golden/requests.py" check
 	ran requests tests "$(sed -n 's/^requests: \([0-9]*\) tests$/\1/p' "$log")" \
 		"$(grep -cE '^(ok|FAILED) ' "$log" || true)"
 }
