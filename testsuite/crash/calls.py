@@ -131,7 +131,7 @@ def lived(w, s, rule=None, trouble=None):
     """The scenario; gives what was called. With a rule, one call fails."""
     w.goal, w.forgives, w.died = 3 * GOAL_S, True, []
     # A poll that is not answered is given up after its 20 s and 30 more; a task
-    # that nobody calls off ends after 100 s.
+    # that is never called off ends after 100 s.
     rule = rule or {}
     w.agrees_s = 90 if rule.get("hang") else 130 if rule.get("delay") else 30
     w.reset()

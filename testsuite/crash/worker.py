@@ -400,11 +400,10 @@ class Worker:
     def ended_by_hand(self, method, logged):
         """An administrator ends a task that was called off (so says the log after so
         many characters) and that vCenter can't cancel."""
-        def running():
-            return [t for t in self.c.state()["tasks"]
-                    if t["method"] == method and t["state"] == "running"]
         wait_until("the task has ended, or is called off", 90, lambda: (
-            not running() or "is called off" in self.c.ctld_log()[logged:]), running)
+            not self.c.running_tasks(method) or
+            "is called off" in self.c.ctld_log()[logged:]),
+            lambda: self.c.running_tasks(method))
         self.end_tasks()
 
     def why(self, job):

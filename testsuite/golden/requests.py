@@ -77,7 +77,7 @@ def of_one_test(test, directory):
         calls = [json.dumps(json.loads(line), sort_keys=True)
                  for f in pathlib.Path(t).iterdir() for line in f.read_text().splitlines()]
     (pathlib.Path(directory) / test).write_text(
-        "".join(f"{same(c)}\n" for c in sorted(calls, key=same)))
+        "".join(f"{c}\n" for c in sorted(map(same, calls))))
     if done.returncode or not re.search(r"^1 passed", done.stdout, re.M):
         return done.stdout[-3000:] + done.stderr[-1000:]
     return None
