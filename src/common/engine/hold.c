@@ -327,10 +327,11 @@ static bool elsewhere(void *arg, const struct vs_host *h,
 	return strcmp(h->moid, arg) != 0;
 }
 
-/* For its VM, which isn't on, where it is: 0, or -1 with why there is no room. */
-static int hold_here(struct vs_core *c, struct vs_node *n,
-		     const struct vs_vm *vm, struct vs_err *err)
+/* For its VM, which isn't on, where it is. NULL: there is no room. */
+static struct vs_hold *hold_here(struct vs_core *c, struct vs_node *n,
+				 const struct vs_vm *vm)
 {
+	struct vs_err err = { 0 };
 	struct vs_place_node at;
 	struct vs_place_env env;
 
@@ -339,11 +340,10 @@ static int hold_here(struct vs_core *c, struct vs_node *n,
 	env.arg = (void *)vm->host;
 	env.bars = NULL;
 	vs_place_node_fill(c, n, &at);
-	if (vs_place(&env, &at, 1, NULL, err))
-		return -1;
+	if (vs_place(&env, &at, 1, NULL, &err))
+		return NULL;
 	hold_take(c, n, &at, n->job);
-	return vs_ledger_get(&c->ledger, n->name) ? 0 :
-		vs_err_set(err, VS_E_BUG, "no hold could be taken");
+	return vs_ledger_get(&c->ledger, n->name);
 }
 
 /*
@@ -355,15 +355,15 @@ void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 {
 	struct vs_hold_card cards[VS_CARDS_MAX];
 	int ncards = vs_node_cards(n, vm, cards);
-	struct vs_err err = { 0 };
 	struct vs_hold *h;
 
 	if (vm->power == VS_POWER_ON)
 		vs_vmotion_adopted(c, n, vm);
-	if (vm->power == VS_POWER_ON || vs_ledger_get(&c->ledger, n->name) ||
-	    hold_here(c, n, vm, &err))
+	if (vm->power == VS_POWER_ON || vs_ledger_get(&c->ledger, n->name))
 		return;
-	h = vs_ledger_get(&c->ledger, n->name);
+	h = hold_here(c, n, vm);
+	if (!h)
+		return;
 	if (ncards && cards[0].pf[0])
 		vs_ledger_move(&c->ledger, h, vm->host, cards, ncards);
 	vs_ledger_set_state(&c->ledger, h, VS_HOLD_REQUESTED);
