@@ -117,8 +117,13 @@ int vs_ledger_take(struct vs_ledger *l, const struct vs_hold *hold,
 int vs_ledger_set_state(struct vs_ledger *l, struct vs_hold *h,
 			enum vs_hold_state state)
 {
-	if (h->state == VS_HOLD_PROMISED ? state != VS_HOLD_REQUESTED :
-	    h->state == VS_HOLD_SEEN || state == VS_HOLD_REQUESTED)
+	static const unsigned int next[] = {
+		[VS_HOLD_PROMISED] = 1u << VS_HOLD_REQUESTED,
+		[VS_HOLD_REQUESTED] = 1u << VS_HOLD_SEEN | 1u << VS_HOLD_PROMISED,
+		[VS_HOLD_SEEN] = 0,
+	};
+
+	if (!(next[h->state] & 1u << state))
 		return -1;
 	h->state = state;
 	hold_note(l, h);
