@@ -81,8 +81,8 @@ static void unstick(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 }
 
 /* Its job has ended, and its slurmd can't tell Slurm so; or its silence has cost it
- * its node. A suspended VM is resumed by the administrator who suspended it, and for
- * such a node nobody does. */
+ * its node. A suspended VM is resumed by the administrator who suspended it alone,
+ * and has no job there that it could go on with. */
 void vs_ended_suspended_act(struct vs_core *c, struct vs_node *n,
 			    int64_t now_ms)
 {
