@@ -2,8 +2,8 @@
 """The end of a chaos run: nothing is injected any more, and within bounds all
 jobs end, all nodes go down, and all is quiet.
 
-What people would do is done: nodes that are down or drained are resumed, held
-jobs released, breakers (hosts avoided for minutes) cleared by losing the hints
+What people would do is done: nodes that are down or drained are resumed, VMs
+that somebody destroyed unseen forgotten, held jobs released, breakers (hosts avoided for minutes) cleared by losing the hints
 file, which is allowed at any time. Each of it is written down. A job that
 a killed slurmctld forgot to have ended is found out by Slurm when the node
 registers the next time, which it is asked for at every 20th ping; then the job
@@ -22,6 +22,7 @@ from cluster import DONE, Timeout, parse_fields, wait_for
 REGISTERS_S = 20 * SLURMD_TIMEOUT_S // 3
 UP_S, JOBS_S = 90, REGISTERS_S + 140
 QUIET_S = SUSPEND_MAX_S + SUSPEND_TIMEOUT_S + 60
+NOT_SHOWN = "is not shown by vCenter"
 DRAINS_S = 45       # two of the core's slow beats and more
 
 
@@ -56,6 +57,18 @@ def resume_hosts(run, lane="end"):
         run.note(lane, "host", {"host": name}, r.stderr.strip() or "done")
 
 
+def forget_vms(run, lane="end"):
+    """Each VM that was on when it was last shown, and isn't there: somebody
+    destroyed it while the engine heard nothing. Only a person can tell that
+    from a vCenter that has lost track of it, once Slurm has powered it down."""
+    lost = [v["vm"] for v in run.c.svf("reconcile")["vms"] if NOT_SHOWN in v["what"]]
+    there = {v["name"] for v in run.sim("state")["vms"]} if lost else ()
+    for name in lost:
+        if name not in there:
+            r = run.c.run("svf", "vm", "forget", name)
+            run.note(lane, "forget", {"vm": name}, r.stderr.strip() or "done")
+
+
 class Operator:
     """Resumes what Slurm took away for its own reasons, as people do, or the
     nodes would be used up in a long run; and every half minute the hosts that
@@ -83,6 +96,7 @@ class Operator:
         self.seen = self.now
         if self.looks % 5 == 0:
             resume_hosts(self.run, "operator")
+            forget_vms(self.run, "operator")
 
 
 def our_drains(c):
@@ -138,6 +152,7 @@ def jobs_end(run, judge):
         if now - looked > 8:
             looked = now
             resume_nodes(run)
+            forget_vms(run)
             release_jobs(run, jobs)
             if confirm_brake(run):
                 judge.found("I5", "the brake was on: an operator had to help")
@@ -216,6 +231,7 @@ def settle(run, judge):
                         key=text.split()[0])
     jobs = jobs_end(run, judge)
     resume_nodes(run)
+    forget_vms(run)
     left = ["not looked"]
     end = time.monotonic() + QUIET_S
     while left and time.monotonic() < end:

@@ -218,6 +218,9 @@ OUTAGES = {     # kind: weight
 }
 
 
+MUTE = "no-updates"      # the engine waits for the answer that tells it all
+
+
 def draw_rule(rng, label):
     _, methods, rule = RULES[label]
     rule = {**rule, "label": label, "method": rng.choice(methods),
@@ -227,7 +230,7 @@ def draw_rule(rng, label):
     if rule.get("delay", 0) is None:
         rule["delay"] = f"{rng.randint(200, 8000)}ms"
     if rule["method"] == "WaitForUpdatesEx" and label == "no-reply":
-        rule["count"] = 1
+        rule.update(count=1, label=MUTE)
     return rule
 
 

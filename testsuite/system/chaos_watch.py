@@ -14,12 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from chaos_loop import Loop
 from chaos_pending import (Excuses, Job, Moment, Pending, demands, has_job,
                            node_lists, vf_lists)
-from chaos_plan import CARDS, NODES
+from chaos_plan import CARDS, MUTE, NODES
 from cluster import parse_fields
 from worlds import IB, ROCE
 
 OUR_FOLDER = "/slurm"
 LOOK_S = 2      # what took longer to read is no moment
+MUTE_S = 40     # the bound of one wait for updates: 10 s, and 30 s more
 
 
 def is_ours(v):
@@ -43,6 +44,7 @@ class Watch:
         self.pending = Pending(not any("Rails=any" in ln
                                        for ln in self.c.vsphere["lines"]))
         self.excuses = Excuses()
+        self.waits_lost = 0
         self.ended = threading.Event()
         self.threads = [Loop(look.__name__, look, every, self.ended)
                         for look, every in (
@@ -127,6 +129,7 @@ class Watch:
 
     def moment(self, at):
         """chaos_pending's, or None while nothing can be said."""
+        self.note_lost_wait(at)
         if any(a - LOOK_S <= at <= b + LOOK_S for a, b in self.run.mute):
             return None     # what the simulator shows, nobody has told the engine
         asks = (lambda: self.run.sim("state"), lambda: self.c.svf("status"),
@@ -146,6 +149,14 @@ class Watch:
                                busy)
         eligible = [self.job(f) for f in jobs if is_eligible(f, at)]
         return Moment(at, eligible, up, off, free, whole, able)
+
+    def note_lost_wait(self, at):
+        """The answer to a wait for updates was kept back: when that is, depends on
+        when the client asks. It hears nothing until its own bound."""
+        lost = (self.run.sim("counters")["faultsBy"] or {}).get(MUTE, 0)
+        if lost > self.waits_lost:
+            self.run.mute.append([at, at + MUTE_S])
+        self.waits_lost = lost
 
     def fields(self, key, *what):
         lines = self.c.must("scontrol", "-o", "show", *what).splitlines()

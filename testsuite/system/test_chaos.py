@@ -14,7 +14,7 @@ from chaos_judge import never_done, restarts_max
 from chaos_loop import Loop
 from chaos_pending import (EXCUSED_S, UNSEEN, Excuses, Job, Moment, Pending, demands,
                            node_lists, startable, vf_lists)
-from chaos_plan import CARDS, LANES, STORM, calms, draw
+from chaos_plan import CARDS, LANES, MUTE, STORM, calms, draw
 from chaos_watch import Watch
 from cluster import ClusterError
 from worlds import IB, ROCE
@@ -249,7 +249,11 @@ def test_nobody_could_start_while_vcenter_is_mute():
     class Run:
         mute = [[T0 + 10, T0 + 20]]
 
+        lost = 0
+
         def sim(self, what):
+            if what == "counters":
+                return {"faultsBy": {MUTE: self.lost, "no-reply": 9}}
             raise Asked
 
         class c:
@@ -260,12 +264,18 @@ def test_nobody_could_start_while_vcenter_is_mute():
 
             must = svf
 
-    w = Watch(Run())
+    run = Run()
+    w = Watch(run)
     for t in (8, 10, 15, 20, 22):
         assert w.moment(T0 + t) is None
-    for t in (7, 23):
+    for t in (7, 23, 30):
         with pytest.raises(Asked):
             w.moment(T0 + t)
+    run.lost = 1                # the answer to a wait is kept back
+    for t in (31, 50, 72):
+        assert w.moment(T0 + t) is None
+    with pytest.raises(Asked):
+        w.moment(T0 + 74)
 
 
 # ---- what the plan must hold --------------------------------------------------------------

@@ -74,3 +74,30 @@ def test_vms_that_a_restored_vcenter_remembers_wrongly_are_left_alone(fresh):
     assert c.wait_job(job, 40).strip() == "vm001"
     assert c.calls("CloneVM_Task") == 3 and c.calls("Destroy_Task") == 0
     nobody_down(c)
+
+
+def test_a_vm_that_somebody_destroyed_unseen_is_missed_until_a_person_says_so(fresh):
+    """By its looks it can't be told from one that vCenter has lost track of: Slurm,
+    once it has powered the node down, doesn't ask its slurmd any more."""
+    c = fresh(nodes=2, inventory=world(hosts=1, vfs=2),
+              vsphere={"ShutdownGrace": 1}, slurm={"SuspendTimeout": 2})
+    c.wait_job(c.sbatch("-N1", "-w", "vm001", script="true"), 40)
+    was = ready_count(c)
+    c.do("outage", duration="3s", how="refuse")
+    c.do("expireSessions")              # or it would tell what it has seen
+    c.do("destroyVm", vm="vm001", force=True, wait=True)
+    wait_ready_again(c, was)
+    wait_for("it is missed", 10,
+             lambda: node_rows(c)["vm001"]["vm_state"] == "unknown")
+    c.must("scontrol", "update", "nodename=vm001", "state=power_down")
+    wait_for("Slurm has powered it down", 20, lambda: c.is_powered_down("vm001"))
+    waits = c.sbatch("-N1", "-w", "vm001", script="hostname")
+    other = c.sbatch("-N1", "-w", "vm002", script="hostname")
+    assert c.wait_job(other, 40).strip() == "vm002"
+    assert c.job_state(waits) == "PENDING"
+    assert [pf["held"] for h in c.svf("hosts")["hosts"] for pf in h["pfs"]
+            if pf["held"]] == [1]
+    assert "svf vm forget" in c.must("svf", "reconcile")
+    assert c.run("svf", "vm", "forget", "vm001").returncode == 0
+    assert c.wait_job(waits, 40).strip() == "vm001"
+    nobody_down(c)
