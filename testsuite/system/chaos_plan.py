@@ -218,7 +218,8 @@ OUTAGES = {     # kind: weight
 }
 
 
-MUTE = "no-updates"      # the engine waits for the answer that tells it all
+MUTE = "no-updates"     # the engine waits for an answer to one of these, and hears
+TELLS = ("WaitForUpdatesEx", "RetrievePropertiesEx")    # nothing else meanwhile
 
 
 def draw_rule(rng, label):
@@ -229,8 +230,10 @@ def draw_rule(rng, label):
         rule.setdefault("message", f"chaos: {label}")
     if rule.get("delay", 0) is None:
         rule["delay"] = f"{rng.randint(200, 8000)}ms"
-    if rule["method"] == "WaitForUpdatesEx" and label == "no-reply":
-        rule.update(count=1, label=MUTE)
+    if label == "no-reply" and rule["method"] in TELLS:
+        rule["label"] = MUTE
+        if rule["method"] == "WaitForUpdatesEx":
+            rule["count"] = 1
     return rule
 
 

@@ -20,7 +20,7 @@ from worlds import IB, ROCE
 
 OUR_FOLDER = "/slurm"
 LOOK_S = 2      # what took longer to read is no moment
-MUTE_S = 40     # the bound of one wait for updates: 10 s, and 30 s more
+MUTE_S = 40     # the client's bound of one wait for updates: 10 s, and 30 s more
 
 
 def is_ours(v):
@@ -151,8 +151,9 @@ class Watch:
         return Moment(at, eligible, up, off, free, whole, able)
 
     def note_lost_wait(self, at):
-        """The answer to a wait for updates was kept back: when that is, depends on
-        when the client asks. It hears nothing until its own bound."""
+        """The answer to a wait for updates was kept back, or to a reading that the
+        next wait waits for: when that is, depends on when the client asks. It hears
+        nothing until its own bound."""
         lost = (self.run.sim("counters")["faultsBy"] or {}).get(MUTE, 0)
         if lost > self.waits_lost:
             self.run.mute.append([at, at + MUTE_S])
