@@ -36,7 +36,8 @@ import time
 import changes
 
 HERE = pathlib.Path(__file__).resolve().parent
-FILES = ("plan/ledger.c", "plan/ledger_rows.c", "plan/step.c", "plan/place*.c", "util/seal.c")
+FILES = ("plan/ledger.c", "plan/ledger_rows.c", "plan/pf_match.c", "plan/step.c",
+         "plan/place*.c", "util/seal.c")
 
 
 def arguments():

@@ -60,26 +60,6 @@ void vs_found_sort(struct vs_found_list *l)
 		qsort(l->f, l->n, sizeof(*l->f), by_weight);
 }
 
-/* ---- facts -------------------------------------------------------------- */
-
-struct vs_host_facts *vs_host_facts_new(void)
-{
-	struct vs_host_facts *f = vs_calloc(1, sizeof(*f));
-
-	f->clocks = f->reboot = -1;
-	return f;
-}
-
-void vs_host_facts_free(struct vs_host_facts *f)
-{
-	if (!f)
-		return;
-	free(f->switches);
-	free(f->incapable);
-	free(f->idle);
-	free(f);
-}
-
 /* ---- what is usual ------------------------------------------------------ */
 
 struct value { char *text; int n; };

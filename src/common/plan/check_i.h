@@ -25,9 +25,6 @@ void vs_check_host_room(const struct vs_check_site *s,
 			const struct vs_usual *u, const struct vs_host *h,
 			struct vs_found_list *l);
 
-/* check_device.c: devices that no VM gets. */
-void vs_check_idle(const struct vs_host *h, struct vs_found_list *l);
-
 /* What the host says of the switch of an adapter's network; NULL: nothing. */
 const struct vs_switch_facts *vs_check_switch(const struct vs_host *h,
 					      const struct vs_network *net);

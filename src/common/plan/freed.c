@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <string.h>
 #include "plan/freed.h"
-#include "plan/place_i.h"
 #include "plan/shared.h"
 
 void vs_freed_start(struct vs_freed *f, const struct vs_host *host,

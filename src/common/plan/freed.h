@@ -7,8 +7,8 @@
 #ifndef VS_PLAN_FREED_H
 #define VS_PLAN_FREED_H
 
-#include "plan/ledger.h"
-#include "plan/place.h"
+#include "plan/pf_match.h"
+#include "plan/sums.h"
 
 struct vs_freed {
 	const struct vs_host *host;

@@ -11,7 +11,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "plan/place_i.h"
 #include "plan/timeline.h"
 #include "util/mem.h"
 

@@ -28,12 +28,6 @@ bool vs_hardware_same(const struct vs_hardware *a, const struct vs_hardware *b);
 /* Into the hash of a profile; what says nothing leaves it as it was. */
 uint64_t vs_hardware_hash(const struct vs_hardware *hw, uint64_t hash);
 
-struct vs_host;
 #define VS_NUMA_LEN 32			/* "0,1" */
-/* The NUMA nodes of these n PFs of a host, by their addresses, as ESXi's
- * numa.nodeAffinity wants them; "" where the host has one node alone, or one
- * of the PFs' is not known. Returns out. */
-const char *vs_numa_nodes(const struct vs_host *h, const char *const *pcis,
-			  int n, char out[VS_NUMA_LEN]);
 
 #endif

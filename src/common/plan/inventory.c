@@ -6,8 +6,9 @@
  * host isn't known (yet) is kept among the strays and joins its host when
  * that comes, whatever the order of vCenter's updates; each lookup costs the
  * same with ten VMs or ten thousand (a host's name excepted). Never decides
- * anything but whose a VM is.
+ * anything but whose a VM is, and on which datastore it lies.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -377,6 +378,80 @@ bool vs_host_has_any_store(const struct vs_inventory *inv,
 		    vs_host_has_store(h, inv->uses[i].store))
 			return true;
 	return false;
+}
+
+static int node_of(const struct vs_host *h, const char *pci)
+{
+	for (int i = 0; i < h->npfs; i++)
+		if (!strcmp(h->pfs[i].pci, pci))
+			return h->pfs[i].numa;
+	return -1;
+}
+
+const char *vs_numa_nodes(const struct vs_host *h, const char *const *pcis,
+			  int n, char out[VS_NUMA_LEN])
+{
+	uint64_t nodes = 0;
+	size_t len = 0;
+
+	out[0] = '\0';
+	for (int i = 0; i < n; i++) {
+		int node = h->numa_nodes > 1 ? node_of(h, pcis[i]) : -1;
+
+		if (node < 0 || node > 63)
+			return out;
+		nodes |= 1ull << node;
+	}
+	for (int k = 0; k < 64 && len + 4 < VS_NUMA_LEN; k++)
+		if (nodes & 1ull << k)
+			len += (size_t)snprintf(out + len, VS_NUMA_LEN - len,
+						len ? ",%d" : "%d", k);
+	return out;
+}
+
+/* ---- datastores of VMs --------------------------------------------------- */
+
+static bool is_store(const struct vs_inventory *inv, const char *moid)
+{
+	for (size_t i = 0; i < inv->nuses; i++) {
+		if (!strcmp(inv->uses[i].store, moid))
+			return true;
+	}
+	return false;
+}
+
+/* "[local-3] vm001/" lies on local-3. */
+int vs_room_store_of(const struct vs_inventory *inv, const struct vs_vm *vm)
+{
+	const char *end = strchr(vm->disk_dir, ']');
+	size_t len = vm->disk_dir[0] == '[' && end ?
+		(size_t)(end - vm->disk_dir) : 0;
+
+	for (size_t i = 0; i < inv->npools && inv->nuses && len > 1; i++) {
+		const struct vs_pool *p = &inv->pools[i];
+
+		if (!strncmp(p->name, vm->disk_dir + 1, len - 1) &&
+		    !p->name[len - 1] && is_store(inv, p->cluster))
+			return (int)i;
+	}
+	return -1;
+}
+
+bool vs_room_lies_on(const struct vs_inventory *inv, const struct vs_vm *vm,
+		     const char *store)
+{
+	const char *name = inv->store.name;
+	size_t len = strlen(name);
+	int at;
+
+	if (inv->nuses) {
+		at = vs_room_store_of(inv, vm);
+		return at >= 0 && !strcmp(inv->pools[at].cluster, store);
+	}
+	return !inv->store.there || !len ||
+	       (vm->disk_dir[0] == '[' &&
+		!strncmp(vm->disk_dir + 1, name, len) &&
+		vm->disk_dir[1 + len] == ']');
 }
 
 /* ---- whose a VM is ------------------------------------------------------ */

@@ -297,6 +297,19 @@ bool vs_host_has_store(const struct vs_host *h, const char *store_moid);
 bool vs_host_has_any_store(const struct vs_inventory *inv,
 			   const struct vs_host *h);
 
+/* The NUMA nodes of these n PFs of a host, by their addresses, as ESXi's
+ * numa.nodeAffinity wants them; "" where the host has one node alone, or one
+ * of the PFs' is not known. Returns out. */
+const char *vs_numa_nodes(const struct vs_host *h, const char *const *pcis,
+			  int n, char out[VS_NUMA_LEN]);
+
+/* The datastore that the VM lies on, an index of pools; -1: none of several. */
+int vs_room_store_of(const struct vs_inventory *inv, const struct vs_vm *vm);
+/* Does the VM lie on this datastore (moId), the one or one of several? Of the
+ * one, yes while its name isn't known. */
+bool vs_room_lies_on(const struct vs_inventory *inv, const struct vs_vm *vm,
+		     const char *store);
+
 /* Whose VM it is: the four tests of ownership. */
 enum vs_owner {
 	VS_OWNER_OURS,

@@ -3,26 +3,26 @@ core_sources += \
 	src/common/plan/adapter.c src/common/plan/adapter.h \
 	src/common/plan/address.c src/common/plan/address.h \
 	src/common/plan/check.c src/common/plan/check.h \
-	src/common/plan/check_device.c \
 	src/common/plan/check_host.c src/common/plan/check_i.h \
 	src/common/plan/check_pf.c src/common/plan/check_room.c \
 	src/common/plan/check_site.c \
 	src/common/plan/check_table.c src/common/plan/check_table.h \
 	src/common/plan/curve.c src/common/plan/curve.h \
 	src/common/plan/deed.c src/common/plan/deed.h \
-	src/common/plan/facts.h \
+	src/common/plan/facts.c src/common/plan/facts.h \
 	src/common/plan/freed.c src/common/plan/freed.h \
 	src/common/plan/gains.c \
 	src/common/plan/hardware.c src/common/plan/hardware.h \
 	src/common/plan/inventory.c src/common/plan/inventory.h \
 	src/common/plan/ledger_rows.c \
 	src/common/plan/ledger.c src/common/plan/ledger.h \
+	src/common/plan/pf_match.c src/common/plan/pf_match.h \
 	src/common/plan/place.c src/common/plan/place.h \
 	src/common/plan/place_choose.c \
 	src/common/plan/place_fit.c src/common/plan/place_fixed.c \
 	src/common/plan/place_i.h src/common/plan/place_level.c \
 	src/common/plan/place_pack.c src/common/plan/place_policy.c \
-	src/common/plan/place_later.c src/common/plan/place_room.c \
+	src/common/plan/place_room.c \
 	src/common/plan/place_parent.c \
 	src/common/plan/place_pool.c \
 	src/common/plan/place_rails.c \

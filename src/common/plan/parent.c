@@ -12,7 +12,6 @@
 #include "plan/inventory.h"
 #include "plan/parent.h"
 #include "plan/profile.h"
-#include "plan/room.h"
 #include "util/mem.h"
 
 #define LINKED_MIN_MB 1024

@@ -29,48 +29,6 @@ static bool cluster_allowed(const struct vs_work *w, const struct vs_host *h)
 	return false;
 }
 
-static bool device_of(const struct vs_adapter *a, const struct vs_devices *d)
-{
-	if (d->fixed != vs_adapter_kind(a)->fixed)
-		return false;
-	if (d->fixed && !(d->lines & 1u << a->line))
-		return false;
-	if (vs_adapter_named(a) || d->named)
-		return d->named == vs_adapter_kind(a)->card &&
-		       !strcmp(d->label, a->label);
-	return vs_devices_match(d, a->vendor, a->device, a->label);
-}
-
-bool vs_pf_reaches(const struct vs_adapter *a, const struct vs_network *net,
-		   const struct vs_pf *pf)
-{
-	bool uplink;
-
-	if (pf->of || !vs_adapter_nics(a))
-		return pf->of && !vs_adapter_nics(a) && vs_adapter_vfs(a) &&
-		       device_of(a, pf->of);
-	uplink = net->switch_uuid[0] &&
-		!strcmp(pf->switch_uuid, net->switch_uuid);
-
-	/* a standard switch has no uuid: there the name is all */
-	if (!a->pf[0] || net->switch_uuid[0])
-		return uplink && (!a->pf[0] || !strcmp(a->pf, pf->pci));
-	return !strcmp(a->pf, pf->pci);
-}
-
-bool vs_pf_serves(const struct vs_adapter *a, const struct vs_network *net,
-		  const struct vs_pf *pf)
-{
-	return (vs_adapter_vfs(a) && vs_pf_reaches(a, net, pf)) ||
-	       (a->with && vs_pf_reaches(a->with, net, pf));
-}
-
-bool vs_host_on_net(const struct vs_host *h, const struct vs_adapter *a,
-		    const struct vs_network *net)
-{
-	return !vs_adapter_nics(a) || (net && vs_host_has_net(h, net->moid));
-}
-
 /* The rows of devices that are to be beside the class's own. */
 static uint32_t beside(const struct vs_class *c, const struct vs_host *h)
 {

@@ -5,31 +5,8 @@
  * Rules: a VM's cards are all on one host; its rails, where they matter, each
  * on a PF of their own. Never says which PFs: place_fit.c does.
  */
-#include <limits.h>
 #include "plan/place_i.h"
 #include "plan/shared.h"
-
-/*
- * m VMs find their VFs if no PF that is counted gives more than m of them:
- * sum of min(free, m) >= m * vfs. Each VM takes of the PFs with most free, then
- * that many are found indeed (see choose_pf).
- */
-int vs_rails_room(const int *free, int npfs, int vfs, bool rails)
-{
-	int room = INT_MAX;
-
-	for (;;) {
-		int64_t sum = 0;
-
-		for (int i = 0; i < npfs; i++) {
-			if (free[i] > 0)
-				sum += rails && free[i] > room ? room : free[i];
-		}
-		if (sum >= (int64_t)room * vfs || !room)
-			return room;
-		room = (int)(sum / vfs);
-	}
-}
 
 int vs_row_free(const struct vs_site *s, int row)
 {

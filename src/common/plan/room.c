@@ -176,49 +176,6 @@ int vs_room_stores(const struct vs_inventory *inv, const struct vs_host *h,
 	return n;
 }
 
-static bool is_store(const struct vs_inventory *inv, const char *moid)
-{
-	for (size_t i = 0; i < inv->nuses; i++) {
-		if (!strcmp(inv->uses[i].store, moid))
-			return true;
-	}
-	return false;
-}
-
-/* "[local-3] vm001/" lies on local-3. */
-int vs_room_store_of(const struct vs_inventory *inv, const struct vs_vm *vm)
-{
-	const char *end = strchr(vm->disk_dir, ']');
-	size_t len = vm->disk_dir[0] == '[' && end ?
-		(size_t)(end - vm->disk_dir) : 0;
-
-	for (size_t i = 0; i < inv->npools && inv->nuses && len > 1; i++) {
-		const struct vs_pool *p = &inv->pools[i];
-
-		if (!strncmp(p->name, vm->disk_dir + 1, len - 1) &&
-		    !p->name[len - 1] && is_store(inv, p->cluster))
-			return (int)i;
-	}
-	return -1;
-}
-
-bool vs_room_lies_on(const struct vs_inventory *inv, const struct vs_vm *vm,
-		     const char *store)
-{
-	const char *name = inv->store.name;
-	size_t len = strlen(name);
-	int at;
-
-	if (inv->nuses) {
-		at = vs_room_store_of(inv, vm);
-		return at >= 0 && !strcmp(inv->pools[at].cluster, store);
-	}
-	return !inv->store.there || !len ||
-	       (vm->disk_dir[0] == '[' &&
-		!strncmp(vm->disk_dir + 1, name, len) &&
-		vm->disk_dir[1 + len] == ']');
-}
-
 void vs_room_set_store(struct vs_inventory *inv, const char *name,
 		       int64_t free_mb)
 {

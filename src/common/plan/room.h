@@ -35,12 +35,6 @@ void vs_room_set_stores(struct vs_inventory *inv, const char *store,
 /* Those that this host may use and sees, as indexes of pools; how many. */
 int vs_room_stores(const struct vs_inventory *inv, const struct vs_host *h,
 		   short *out, int max);
-/* The one that it lies on, an index of pools; -1: none of several. */
-int vs_room_store_of(const struct vs_inventory *inv, const struct vs_vm *vm);
-/* Does it lie on this datastore (moId), the one or one of several? Of the one,
- * yes while its name isn't known. */
-bool vs_room_lies_on(const struct vs_inventory *inv, const struct vs_vm *vm,
-		     const char *store);
 void vs_room_set_store(struct vs_inventory *inv, const char *name,
 		       int64_t free_mb);
 /* All values of that reading are set. */
