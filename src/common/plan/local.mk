@@ -25,7 +25,6 @@ core_sources += \
 	src/common/plan/place_room.c \
 	src/common/plan/place_parent.c \
 	src/common/plan/place_pool.c \
-	src/common/plan/place_rails.c \
 	src/common/plan/parent.c src/common/plan/parent.h \
 	src/common/plan/profile.c src/common/plan/profile.h \
 	src/common/plan/room.c src/common/plan/room.h \

@@ -113,7 +113,7 @@ const bool *vs_parent_bare(const struct vs_place_env *env,
 bool vs_parent_same(const struct vs_class *c, const struct vs_place_node *n);
 /* May one more of this class go there now? NONE, or the first reason. */
 enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site);
-/* place_rails.c: what is free of a row. Of vGPUs it is less while others of
+/* place_choose.c: what is free of a row. Of vGPUs it is less while others of
  * another profile are yet to come onto the same GPUs: each may take one that
  * those were promised. */
 int vs_row_free(const struct vs_site *s, int row);
