@@ -23,10 +23,10 @@ plugin_ldflags = $(AM_LDFLAGS) -module -avoid-version -shared \
 
 src_plugins_libvs_plugin_la_SOURCES = \
 	src/common/engine/conf.c \
-	src/common/plan/adapter.c \
-	src/common/plan/address.c \
-	src/common/plan/check_table.c \
-	src/common/plan/vgpu.c \
+	src/common/plan/devices/adapter_type.c \
+	src/common/plan/devices/pci_address_list.c \
+	src/common/plan/checks/check_codes.c \
+	src/common/plan/devices/vgpu_name.c \
 	src/common/util/buf.c \
 	src/common/util/err.c \
 	src/common/util/hostlist.c \

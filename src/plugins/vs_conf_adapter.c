@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an AdapterName= line may say, by the table of plan/adapter: no type is
- * named here. Reads values that have been checked by their rows.
+ * What an AdapterName= line may say, by the table of plan/devices/adapter_type: no
+ * type is named here. Reads values that have been checked by their rows.
  */
 #include <string.h>
 #include <strings.h>
-#include "plan/adapter.h"
-#include "plan/vgpu.h"
+#include "plan/devices/adapter_type.h"
+#include "plan/devices/vgpu_name.h"
 #include "util/mem.h"
 #include "vs_conf_adapter.h"
 

@@ -3,13 +3,13 @@
  * A PartitionName= line's words on its VMs' hardware. What ESXi demands of a VM
  * with passthrough or with LatencySensitivity=high is so without a word; an own
  * value that contradicts it is refused here, with the reason, and not by a
- * power-on later. What a type demands is plan/adapter's word.
+ * power-on later. What a type demands is plan/devices/adapter_type's word.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "plan/hardware.h"
+#include "plan/devices/vm_hardware.h"
 #include "vs_conf_hardware.h"
 
 static int number(const struct vs_conf_key *k, const char *s, long *out)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * svf adapters: the capability table of adapter types (plan/adapter), and which
- * of them the site's vsphere.conf has. Asks nobody: the table is the one that
+ * svf adapters: the capability table of adapter types (plan/devices/adapter_type),
+ * and which of them the site's vsphere.conf has. Asks nobody: the table is the one that
  * the core goes by, the file is read as svf conf reads it.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/adapter.h"
+#include "plan/devices/adapter_type.h"
 #include "plugins/vs_conf_file.h"
 #include "svf.h"
 #include "util/hostlist.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "plan/check_table.h"
+#include "plan/checks/check_codes.h"
 #include "svf.h"
 #include "util/mem.h"
 #include "util/time.h"

@@ -5,10 +5,10 @@ bin_PROGRAMS += src/svf/svf
 src_svf_svf_SOURCES = \
 	src/common/engine/conf.c \
 	src/common/engine/control_msg.c \
-	src/common/plan/adapter.c \
-	src/common/plan/address.c \
-	src/common/plan/check_table.c \
-	src/common/plan/vgpu.c \
+	src/common/plan/devices/adapter_type.c \
+	src/common/plan/devices/pci_address_list.c \
+	src/common/plan/checks/check_codes.c \
+	src/common/plan/devices/vgpu_name.c \
 	src/common/util/buf.c \
 	src/common/util/err.c \
 	src/common/util/hostlist.c \

@@ -2,7 +2,7 @@
 /*
  * Placement by trying everything: what the benchmark of placement is measured
  * against. For gangs of a few VMs on a few hosts; never part of the product.
- * It knows a small world of its own, and no line of plan/place.
+ * It knows a small world of its own, and no line of plan/placement.
  */
 #ifndef BENCH_EXACT_H
 #define BENCH_EXACT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The naive model: plan/ledger.h's sum asked of each card and each hold, one PF
- * at a time. Slow on purpose; never calls plan.
+ * The naive model: plan/allocation/ledger.h's sum asked of each card and each
+ * hold, one PF at a time. Slow on purpose; never calls plan.
  */
 #include <stddef.h>
 #include "plan_model.h"

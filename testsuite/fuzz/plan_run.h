@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "plan/place.h"
-#include "plan/room.h"
+#include "plan/placement/placement.h"
+#include "plan/allocation/shared_capacity.h"
 #include "plan_model.h"
 
 #define FOLDER "group-v1"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # plan is pure: its objects import libc's string, memory and formatting
-# functions and vs_* alone. Arguments: object files of src/common/plan, or a
-# build directory. Exits 1 and names what is imported beside.
+# functions and vs_* alone. Arguments: object files of the folders of
+# src/common/plan, or a build directory. Exits 1 and names what is imported beside.
 set -eu
 
 # realloc is not among them: memory comes from util/mem, which aborts.
@@ -21,10 +21,10 @@ fi
 if [ -d "$1" ]; then
 	dir=$1
 	# libtool keeps the objects that will be shared in .libs
-	set -- "$dir"/src/common/plan/.libs/*.o
+	set -- "$dir"/src/common/plan/*/.libs/*.o
 	util=$dir/src/common/util/.libs
 else
-	util=$(dirname "$1")/../../util/$(basename "$(dirname "$1")")
+	util=$(dirname "$1")/../../../util/$(basename "$(dirname "$1")")
 fi
 for o; do
 	if [ ! -f "$o" ]; then

@@ -25,7 +25,7 @@ WALLS = {
     "src/common/vcenter": {"util", "vcenter"},
     "src/common/engine": {"util", "plan", "vcenter", "engine"},
     "src/plugins": {"util", "engine", "plan", "src", "slurm"},
-    # plugins: vs_conf_file.h; plan: check_table.h
+    # plugins: vs_conf_file.h; plan: check_codes.h, adapter_type.h
     "src/svf": {"util", "engine", "plugins", "plan"},
     "contribs/probe": {"util", "vcenter", "plugins"},       # the same
     "contribs/guest": {"util"},
@@ -247,7 +247,7 @@ def rule_codes(files):
              if re.match(r"testsuite/system/test_\w+\.py$", f)]
     have = {w for t in tests for w in asserted(t)}
     for code in re.findall(r'\[VS_CHECK_\w+\] = \{ "([\w-]+)"',
-                           text("src/common/plan/check_table.c")):
+                           text("src/common/plan/checks/check_codes.c")):
         if code not in have:
             yield code, f"no test in testsuite/system finds {code}"
 

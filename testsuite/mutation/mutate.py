@@ -36,8 +36,9 @@ import time
 import changes
 
 HERE = pathlib.Path(__file__).resolve().parent
-FILES = ("plan/ledger.c", "plan/ledger_rows.c", "plan/pf_match.c", "plan/step.c",
-         "plan/place*.c", "util/seal.c")
+FILES = ("plan/allocation/ledger.c", "plan/allocation/device_match.c",
+         "plan/inventory/pf_match.c", "plan/placement/[!s]*.c",	# a snapshot decides nothing
+         "plan/reconcile/next_action.c", "util/seal.c")
 
 
 def arguments():
@@ -76,8 +77,8 @@ def change_sources(options, found):
     results = []
     for f in files:
         s = changes.Source(f, str(f.relative_to(common)), found, flags)
-        if s.name == "plan/step.c":
-            h = common / "plan/step.h"
+        if s.name == "plan/reconcile/next_action.c":
+            h = common / "plan/reconcile/next_action.h"
             s.lookup("table", "wanted", "seen", enum(h, "enum vs_wanted"),
                      enum(h, "enum vs_seen"), "VS_ACTIONS")
         results.append((f, s.result))

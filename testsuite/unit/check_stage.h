@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 #include <cmocka.h>
-#include "plan/check.h"
+#include "plan/checks/checks.h"
 #include "util/mem.h"
 
 #define HOSTS 4

@@ -4,7 +4,7 @@
 #ifndef VS_TEST_PLAN_WORLD_H
 #define VS_TEST_PLAN_WORLD_H
 
-#include "plan/place.h"
+#include "plan/placement/placement.h"
 
 #define W_FOLDER "group-v7"
 #define W_CLUSTER_ID "3c9d1f00"

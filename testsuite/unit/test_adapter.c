@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan/adapter: the capability table. */
+/* plan/devices/adapter_type: the capability table. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
-#include "plan/adapter.h"
+#include "plan/devices/adapter_type.h"
 
 static const struct vs_adapter_kind *named(const char *name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan/ledger: what the cards of VMs take, and when nobody knows. */
+/* plan/allocation/ledger: what the cards of VMs take, and when nobody knows. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

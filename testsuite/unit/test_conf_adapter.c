@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "conf_stage.h"
-#include "plan/adapter.h"
+#include "plan/devices/adapter_type.h"
 #include "util/mem.h"
 
 /* A right file with more lines, from the ninth on. */
@@ -24,7 +24,7 @@ static void refused(const char *more, const char *words)
 		fail_msg("\"%s\" lacks \"%s\"", stage_err.text, words);
 }
 
-/* Type= takes what plan/adapter offers, and the man page says so. */
+/* Type= takes what plan/devices/adapter_type offers, and the man page says so. */
 static void the_types_are_those_of_the_capability_table(void **state)
 {
 	int at = vs_conf_key_find("Type", 4, 1u << VS_SCOPE_ADAPTER);

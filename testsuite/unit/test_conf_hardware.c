@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "conf_stage.h"
-#include "plan/hardware.h"
+#include "plan/devices/vm_hardware.h"
 #include "util/mem.h"
 
 #define ETH "PartitionName=eth Adapter=vmxnet3 Template=t "

@@ -4,7 +4,7 @@
  * deed, each release, by VMware's tables as they are written down here.
  */
 #include "engine_stage.h"
-#include "plan/facts.h"
+#include "plan/inventory/host_facts.h"
 
 #define OLDEST VS_RELEASE(8, 0, 1)
 

@@ -14,7 +14,7 @@
 #include <setjmp.h>
 #include <string.h>
 #include <cmocka.h>
-#include "plan/timeline.h"
+#include "plan/forecast/timeline.h"
 #include "plan_world.h"
 
 #define HOSTS 4

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan/place: gangs of several kinds, and exchanges among them. */
+/* plan/placement: gangs of several kinds, and exchanges among them. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plan/ledger: holds, their states, and how they stand beside cards.
+ * plan/allocation/ledger: holds, their states, and how they stand beside cards.
  *
  * Here, and with the chaos run's I1 and I3, is what others got wrong: a device
  * freed for the wrong VM or twice (sriov-network-device-plugin#685,

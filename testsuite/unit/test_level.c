@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan/place: gangs of mixed kinds, evened out after they were placed one by
- * one, and placed in another order where the first one finds no place. */
+/* plan/placement: gangs of mixed kinds, evened out after they were placed one
+ * by one, and placed in another order where the first one finds no place. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

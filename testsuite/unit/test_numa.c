@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan/place: of a host's PFs the one whose NUMA node can hold the VM. */
+/* plan/placement: of a host's PFs the one whose NUMA node can hold the VM. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

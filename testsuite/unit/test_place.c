@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan/place: the answer, and the hard criteria of a host. */
+/* plan/placement: the answer, and the hard criteria of a host. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

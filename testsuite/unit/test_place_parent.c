@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan/place: the parents that the first instant clones bring to their hosts. */
+/* plan/placement: the parents that the first instant clones bring to their hosts. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

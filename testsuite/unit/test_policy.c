@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan/place: the policies, preferences, wishes, PFs of a host. */
+/* plan/placement: the policies, preferences, wishes, PFs of a host. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan/place: what hosts share, resource pools and the datastore; and what a
+/* plan/placement: what hosts share, resource pools and the datastore; and what a
  * host has under way. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "plan_world.h"
-#include "plan/room.h"
+#include "plan/allocation/shared_capacity.h"
 #include "util/mem.h"
 
 #define MANY 16

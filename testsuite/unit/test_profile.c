@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan/profile: the hash and its halves, what a VM costs a host. */
+/* plan/inventory/vm_profile: the hash and its halves, what a VM costs a host. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
 #include <string.h>
-#include "plan/profile.h"
+#include "plan/inventory/vm_profile.h"
 #include "util/mem.h"
 
 static struct vs_adapter adapter;

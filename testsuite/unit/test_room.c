@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan/place: the reasons it gives, and how many more would fit. */
+/* plan/placement: the reasons it gives, and how many more would fit. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan/room: what is left of pools and the datastore between two readings. */
+/* plan/allocation/shared_capacity: what is left of pools and the datastore
+ * between two readings. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -7,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 #include "plan_world.h"
-#include "plan/room.h"
+#include "plan/allocation/shared_capacity.h"
 #include "util/mem.h"
 
 #define POOL_MB 100000

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
-#include "plan/deed.h"
-#include "plan/shared.h"
+#include "plan/inventory/capability.h"
+#include "plan/inventory/shared_devices.h"
 #include "plan_world.h"
 #include "util/mem.h"
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan/step: every pair of the table, and what must hold for all of them. */
+/* plan/reconcile/next_action: every pair of the table, and what must hold for
+ * all of them. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
 #include <string.h>
-#include "plan/step.h"
+#include "plan/reconcile/next_action.h"
 
 #define WAIT VS_DO_WAIT
 #define CLON VS_DO_CLONE

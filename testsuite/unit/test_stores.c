@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan/place with several datastores: which one a VM gets, how much room there
+/* plan/placement with several datastores: which one a VM gets, how much room there
  * is, and what becomes of VMs whose disks another host doesn't see. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
-#include "plan/room.h"
+#include "plan/allocation/shared_capacity.h"
 #include "plan_world.h"
 #include "util/mem.h"
 

@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <string.h>
 #include "cmocka_range.h"
-#include "plan/timeline.h"
+#include "plan/forecast/timeline.h"
 
 #define IDS 16
 #define NOBODY ((const int *)NULL)

@@ -6,7 +6,7 @@
 #ifndef VS_ENGINE_AVOID_I_H
 #define VS_ENGINE_AVOID_I_H
 
-#include "plan/inventory.h"
+#include "plan/inventory/inventory.h"
 #include "util/hash.h"
 
 struct vs_core;

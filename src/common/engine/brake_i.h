@@ -3,7 +3,7 @@
 #ifndef VS_ENGINE_BRAKE_I_H
 #define VS_ENGINE_BRAKE_I_H
 
-#include "plan/inventory.h"
+#include "plan/inventory/inventory.h"
 
 struct vs_core;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The checks of plan/check, made when something that they ask has changed, and
+ * The checks of plan/checks, made when something that they ask has changed, and
  * what a hard finding leads to: the PF takes no VM until it is mended.
  *
  * Rules: hosts are looked at once a second at most, and slurmctld's threads are

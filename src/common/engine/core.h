@@ -24,7 +24,7 @@ struct vs_conf_adapter {
 	int mtu, per_node;
 	int vendor, device;	/* PCI ids of a device, 0: none given */
 	char *label, *with;	/* its label; the adapter of devices beside */
-	char *address;		/* of fixed ones, see plan/address.h */
+	char *address;		/* of fixed ones, see plan/devices/pci_address_list.h */
 	int mmio_gb;
 	bool relax_acs;
 	char *device_class, *parameters, *profile;	/* of dvx, of vgpu */
@@ -40,7 +40,7 @@ struct vs_conf_partition {	/* settings for the nodes of a partition */
 	int64_t memory_mb;	/* 0: the node's RealMemory plus overhead */
 	int64_t memory_overhead_mb;
 	/* reserved: MHz and MB, -1 all; shares: a number, 0 normal, -1 low,
-	 * -2 high (plan/hardware.h) */
+	 * -2 high (plan/devices/vm_hardware.h) */
 	int64_t cpu_reservation, memory_reservation;
 	int cpu_shares, memory_shares;
 	int cores_per_socket;	/* 0: the template's */

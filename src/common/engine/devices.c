@@ -15,7 +15,7 @@
 #include <string.h>
 #include "engine/devices_i.h"
 #include "engine/offer_i.h"
-#include "plan/shared.h"
+#include "plan/inventory/shared_devices.h"
 #include "util/mem.h"
 
 bool vs_devices_wanted(const struct vs_core *c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rows of what hosts have by name: devices of a DVX class, vGPUs of a profile
- * that some adapter gives. How many a GPU takes is plan/shared's.
+ * that some adapter gives. How many a GPU takes: plan/inventory/shared_devices.h.
  *
  * Rules: of a DVX class a host tells that it has it, and not how many devices
  * there are: as many as the site says, or as there are functions of the ids that
@@ -9,7 +9,7 @@
  */
 #include <string.h>
 #include "engine/devices_i.h"
-#include "plan/shared.h"
+#include "plan/inventory/shared_devices.h"
 #include "util/mem.h"
 
 static const struct vs_vc_named *named(const struct vs_vc_named *list,

@@ -2,9 +2,9 @@
 /*
  * The one door before calls that a type of adapter may forbid: vMotion, hot-add,
  * snapshot, DRS's placement. It asks the capability table
- * (plan/adapter) of what the VM is made of and by the releases that vCenter and
- * the hosts tell, so that what would fail there, or leave the VM half done,
- * is refused here with the reason.
+ * (plan/devices/adapter_type) of what the VM is made of and by the releases that
+ * vCenter and the hosts tell, so that what would fail there, or leave the VM half
+ * done, is refused here with the reason.
  *
  * Rules: whoever sends such a call passes here first (send.c, drs.c,
  * vmotion.c); a release that nobody tells is the oldest. Never asks which type

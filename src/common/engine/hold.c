@@ -2,7 +2,7 @@
 /*
  * Holds and where they lie: taking them for a gang or for one node, moving
  * them to where vCenter shows the card, letting them go. The sums are
- * plan/ledger's. The lock is held throughout.
+ * plan/allocation/ledger's. The lock is held throughout.
  */
 #include <stdio.h>
 #include <stdlib.h>

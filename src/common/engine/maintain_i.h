@@ -7,7 +7,7 @@
 #define VS_ENGINE_MAINTAIN_I_H
 
 #include "engine/vmotion_i.h"
-#include "plan/inventory.h"
+#include "plan/inventory/inventory.h"
 #include "util/hash.h"
 
 struct vs_core;

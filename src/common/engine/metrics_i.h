@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include "engine/core.h"
 #include "engine/parents_i.h"
-#include "plan/inventory.h"
+#include "plan/inventory/inventory.h"
 #include "util/buf.h"
 #include "util/err.h"
 

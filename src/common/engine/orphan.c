@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
-#include "plan/room.h"
+#include "plan/allocation/shared_capacity.h"
 #include "util/mem.h"
 #include "util/time.h"
 

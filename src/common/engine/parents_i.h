@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parents of nodes' VMs (Clone=linked, instant; plan/parent.h says what they are): a
- * part of core_i.h. The lock is held.
+ * Parents of nodes' VMs (Clone=linked, instant; plan/inventory/clone_source.h says
+ * what they are): a part of core_i.h. The lock is held.
  */
 #ifndef VS_ENGINE_PARENTS_I_H
 #define VS_ENGINE_PARENTS_I_H
 
 #include "engine/brake_i.h"
-#include "plan/inventory.h"
-#include "plan/step.h"
+#include "plan/inventory/inventory.h"
+#include "plan/reconcile/next_action.h"
 #include "util/err.h"
 #include "util/hash.h"
 

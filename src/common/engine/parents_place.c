@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the parents of instant clones take of hosts: on which of them none is
- * counted yet, for placement (plan/place_parent.c), and the hold of one that is
- * switched on again. Found once a second: between two of them another clone may
+ * counted yet, for placement (plan/placement/clone_source_cost.c), and the hold of
+ * one that is switched on again. Found once a second: between two of them another clone may
  * count a parent that has come meanwhile. The lock is held.
  */
 #include <stdlib.h>

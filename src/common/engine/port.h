@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "plan/check_table.h"
+#include "plan/checks/check_codes.h"
 
 enum {
 	VS_NODE_POWERED_DOWN = 1,

@@ -7,7 +7,7 @@
 #define VS_ENGINE_PREFETCH_I_H
 
 #include <sys/queue.h>
-#include "plan/step.h"
+#include "plan/reconcile/next_action.h"
 
 struct vs_core;
 struct vs_node;

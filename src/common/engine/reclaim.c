@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
-#include "plan/freed.h"
+#include "plan/allocation/freed_by.h"
 #include "util/mem.h"
 #include "util/time.h"
 

@@ -213,7 +213,7 @@
  *   "hosts": 16, (*)			that were looked at
  *   "findings": [ {			(*) of the preflight, of what hosts
  *					share, of hosts, of slurm.conf
- *     "code": "vf-off", (*)		of plan/check_table.c
+ *     "code": "vf-off", (*)		of plan/checks/check_codes.c
  *     "severity": "hard", (*)		hard, warning, unknown
  *     "of": "PF", (*)			what the object is
  *     "object": "esx01", (*) "pf": "0000:3b:00.0",

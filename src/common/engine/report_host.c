@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Hosts and their PFs, as JSON for the control channel (shape: report.h). The
- * sums are plan/ledger's; a PF that is over-committed is never hidden by others
- * that are free.
+ * sums are plan/allocation/ledger's; a PF that is over-committed is never hidden
+ * by others that are free.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
-#include "plan/shared.h"
+#include "plan/inventory/shared_devices.h"
 #include "util/mem.h"
 #include "util/time.h"
 

@@ -6,12 +6,12 @@
  *
  * Rules: callbacks run in the engine's thread without the lock, take it, and
  * change memory only. A value that wasn't read is unknown, which refuses
- * nobody; what is read is judged by plan/room.
+ * nobody; what is read is judged by plan/allocation/shared_capacity.
  */
 #include <stdio.h>
 #include <string.h>
 #include "engine/core_i.h"
-#include "plan/room.h"
+#include "plan/allocation/shared_capacity.h"
 
 /* ---- hosts that leave ----------------------------------------------------- */
 

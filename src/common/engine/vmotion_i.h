@@ -7,7 +7,7 @@
 #ifndef VS_ENGINE_VMOTION_I_H
 #define VS_ENGINE_VMOTION_I_H
 
-#include "plan/deed.h"
+#include "plan/inventory/capability.h"
 
 struct json_object;
 struct vs_j;

@@ -13,7 +13,7 @@
 #include "engine/offer_i.h"
 #include "engine/login_i.h"
 #include "engine/parents_i.h"
-#include "plan/room.h"
+#include "plan/allocation/shared_capacity.h"
 #include "util/mem.h"
 #include "util/time.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * When VFs come free, and for whom they are kept (plan/timeline). Included by
- * core_i.h.
+ * When VFs come free, and for whom they are kept (plan/forecast/timeline).
+ * Included by core_i.h.
  */
 #ifndef VS_ENGINE_WHEN_I_H
 #define VS_ENGINE_WHEN_I_H
 
-#include "plan/timeline.h"
+#include "plan/forecast/timeline.h"
 
 struct vs_core;
 struct vs_node;

@@ -1,37 +1,66 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# By level: a folder includes headers of the ones above alone (see
+# testsuite/lint/levels.txt).
 core_sources += \
-	src/common/plan/adapter.c src/common/plan/adapter.h \
-	src/common/plan/address.c src/common/plan/address.h \
-	src/common/plan/check.c src/common/plan/check.h \
-	src/common/plan/check_host.c src/common/plan/check_i.h \
-	src/common/plan/check_pf.c src/common/plan/check_room.c \
-	src/common/plan/check_site.c \
-	src/common/plan/check_table.c src/common/plan/check_table.h \
-	src/common/plan/curve.c src/common/plan/curve.h \
-	src/common/plan/deed.c src/common/plan/deed.h \
-	src/common/plan/facts.c src/common/plan/facts.h \
-	src/common/plan/freed.c src/common/plan/freed.h \
-	src/common/plan/gains.c \
-	src/common/plan/hardware.c src/common/plan/hardware.h \
-	src/common/plan/inventory.c src/common/plan/inventory.h \
-	src/common/plan/ledger_rows.c \
-	src/common/plan/ledger.c src/common/plan/ledger.h \
-	src/common/plan/pf_match.c src/common/plan/pf_match.h \
-	src/common/plan/place.c src/common/plan/place.h \
-	src/common/plan/place_choose.c \
-	src/common/plan/place_fit.c src/common/plan/place_fixed.c \
-	src/common/plan/place_i.h src/common/plan/place_level.c \
-	src/common/plan/place_pack.c src/common/plan/place_policy.c \
-	src/common/plan/place_room.c \
-	src/common/plan/place_parent.c \
-	src/common/plan/place_pool.c \
-	src/common/plan/parent.c src/common/plan/parent.h \
-	src/common/plan/profile.c src/common/plan/profile.h \
-	src/common/plan/room.c src/common/plan/room.h \
-	src/common/plan/shared.c src/common/plan/shared.h \
-	src/common/plan/snapshot.c src/common/plan/snapshot.h \
-	src/common/plan/step.c src/common/plan/step.h \
-	src/common/plan/sums.c src/common/plan/sums.h \
-	src/common/plan/timeline.c src/common/plan/timeline.h \
-	src/common/plan/timeline_plan.c \
-	src/common/plan/vgpu.c src/common/plan/vgpu.h
+	src/common/plan/devices/adapter_type.c \
+	src/common/plan/devices/adapter_type.h \
+	src/common/plan/devices/pci_address_list.c \
+	src/common/plan/devices/pci_address_list.h \
+	src/common/plan/devices/vgpu_name.c \
+	src/common/plan/devices/vgpu_name.h \
+	src/common/plan/devices/vm_hardware.c \
+	src/common/plan/devices/vm_hardware.h \
+	src/common/plan/inventory/capability.c \
+	src/common/plan/inventory/capability.h \
+	src/common/plan/inventory/clone_source.c \
+	src/common/plan/inventory/clone_source.h \
+	src/common/plan/inventory/host_facts.c \
+	src/common/plan/inventory/host_facts.h \
+	src/common/plan/inventory/inventory.c \
+	src/common/plan/inventory/inventory.h \
+	src/common/plan/inventory/pf_match.c \
+	src/common/plan/inventory/pf_match.h \
+	src/common/plan/inventory/shared_devices.c \
+	src/common/plan/inventory/shared_devices.h \
+	src/common/plan/inventory/vm_profile.c \
+	src/common/plan/inventory/vm_profile.h \
+	src/common/plan/allocation/device_match.c \
+	src/common/plan/allocation/free_capacity.c \
+	src/common/plan/allocation/free_capacity.h \
+	src/common/plan/allocation/freed_by.c \
+	src/common/plan/allocation/freed_by.h \
+	src/common/plan/allocation/ledger.c \
+	src/common/plan/allocation/ledger.h \
+	src/common/plan/allocation/shared_capacity.c \
+	src/common/plan/allocation/shared_capacity.h \
+	src/common/plan/placement/balance_improve.c \
+	src/common/plan/placement/capacity.c \
+	src/common/plan/placement/clone_source_cost.c \
+	src/common/plan/placement/host_filter.c \
+	src/common/plan/placement/host_filter_static.c \
+	src/common/plan/placement/pf_choice.c \
+	src/common/plan/placement/place.c \
+	src/common/plan/placement/placement.h \
+	src/common/plan/placement/placement_i.h \
+	src/common/plan/placement/policy_balance_spread.c \
+	src/common/plan/placement/policy_pack.c \
+	src/common/plan/placement/pools_datastores.c \
+	src/common/plan/placement/snapshot.c \
+	src/common/plan/placement/snapshot.h \
+	src/common/plan/forecast/capacity_curve.c \
+	src/common/plan/forecast/capacity_curve.h \
+	src/common/plan/forecast/future_jobs.c \
+	src/common/plan/forecast/release_gain.c \
+	src/common/plan/forecast/timeline.c \
+	src/common/plan/forecast/timeline.h \
+	src/common/plan/checks/capacity_checks.c \
+	src/common/plan/checks/check_codes.c \
+	src/common/plan/checks/check_codes.h \
+	src/common/plan/checks/checks.h \
+	src/common/plan/checks/checks_i.h \
+	src/common/plan/checks/findings.c \
+	src/common/plan/checks/host_checks.c \
+	src/common/plan/checks/pf_checks.c \
+	src/common/plan/checks/site_checks.c \
+	src/common/plan/reconcile/next_action.c \
+	src/common/plan/reconcile/next_action.h

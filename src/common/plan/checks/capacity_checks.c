@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The checks of room for all VMs at once: on a host for as many as its VFs
+ * serve, on datastores and in resource pools for all nodes that may use them.
+ *
+ * Rules: a host's VFs may go unused where all nodes find room on the hosts
+ * together: then nothing is said. Hosts that are away count as they were, or
+ * each absence would be told of all others. Nodes that may use others too are
+ * no demand of a datastore's or pool's own.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "plan/checks/checks_i.h"
+#include "util/mem.h"
+
+/* ---- hosts ---------------------------------------------------------------- */
+
+/* VMs that VFs allow at once, and of those what memory and cores hold. */
+struct fit { int vfs, mem, cores; };
+
+static int least(int64_t a, int b)
+{
+	return a < b ? (int)a : b;
+}
+
+static int64_t vm_mb(const struct vs_profile *p)
+{
+	return vs_profile_reserved_mb(p) + vs_profile_overhead_mb(p);
+}
+
+static int vfs_serve(const struct vs_check_site *s, const struct vs_host *h,
+		     size_t a)
+{
+	const struct vs_adapter *ad = &s->adapters[a];
+	int free[VS_HOST_PFS], n = 0;
+
+	for (int i = 0; i < h->npfs; i++)
+		if (vs_pf_reaches(ad, &s->nets[a], &h->pfs[i]))
+			free[n++] = h->pfs[i].vfs;
+	return vs_rails_room(free, n, vs_adapter_vfs(ad), ad->rails);
+}
+
+static struct fit fit_of(const struct vs_check_site *s,
+			 const struct vs_host *h, size_t p)
+{
+	const struct vs_profile *prof = &s->profiles[p];
+	size_t a = (size_t)(prof->adapter - s->adapters);
+	int cores = vs_host_vm_cores(h);
+	struct fit f = { 0 };
+
+	if (!s->nodes[p] || !vs_check_takes_vf(prof->adapter) ||
+	    !vs_host_has_net(h, s->nets[a].moid))
+		return f;
+	f.vfs = f.mem = f.cores = least(vfs_serve(s, h, a), s->nodes[p]);
+	if (h->memory_mb)
+		f.mem = least(h->memory_mb / vm_mb(prof), f.vfs);
+	if (h->cores && prof->latency_high && prof->vcpus)
+		f.cores = least(cores / prof->vcpus, f.vfs);
+	return f;
+}
+
+void vs_usual_count_room(struct vs_usual *u, const struct vs_check_site *s,
+			 const struct vs_host *h)
+{
+	if (!u->fits)
+		u->fits = vs_calloc(s->nprofiles + 1, sizeof(*u->fits));
+	for (size_t p = 0; p < s->nprofiles; p++) {
+		struct fit f = fit_of(s, h, p);
+
+		u->fits[p].mem += f.mem;
+		u->fits[p].cores += f.cores;
+	}
+}
+
+static char *should_hold(const struct vs_check_site *s, size_t p, int64_t fit)
+{
+	return vs_asprintf("room for all %d nodes of adapter %s: the hosts have it for %lld",
+			   s->nodes[p], s->profiles[p].adapter->name,
+			   (long long)fit);
+}
+
+static void too_little_memory(const struct vs_check_site *s,
+			      const struct vs_usual *u, const struct vs_host *h,
+			      size_t p, const struct fit *f,
+			      struct vs_found_list *l)
+{
+	int64_t mb = vm_mb(&s->profiles[p]);
+	int64_t each = h->memory_mb / f->vfs - 64 - 8 * s->profiles[p].vcpus;
+
+	vs_found_add(l, VS_CHECK_HOST_MEMORY_VFS, h->name,
+		vs_asprintf("its VFs serve %d VMs x %lld MB = %lld MB, it has %lld MB: %d fit",
+			    f->vfs, (long long)mb, (long long)mb * f->vfs,
+			    (long long)h->memory_mb, f->mem),
+		should_hold(s, p, u->fits[p].mem),
+		vs_asprintf("vsphere.conf: PartitionName=... Memory=%lld	# or fewer nodes",
+			    (long long)(each > 0 ? each * 100 / 101 / 4 * 4 :
+					0)));
+}
+
+static void too_few_cores(const struct vs_check_site *s,
+			  const struct vs_usual *u, const struct vs_host *h,
+			  size_t p, const struct fit *f,
+			  struct vs_found_list *l)
+{
+	int vcpus = s->profiles[p].vcpus, cores = vs_host_vm_cores(h);
+
+	vs_found_add(l, VS_CHECK_HOST_CORES_VFS, h->name,
+		vs_asprintf("its VFs serve %d VMs x %d cores = %d, it has %d for VMs: %d fit",
+			    f->vfs, vcpus, vcpus * f->vfs, cores, f->cores),
+		should_hold(s, p, u->fits[p].cores),
+		vs_asprintf("vsphere.conf: PartitionName=... CPUs=%d	# or fewer nodes",
+			    cores / f->vfs > 0 ? cores / f->vfs : 1));
+}
+
+/* Of several partitions the first: they share the host. That not even one VM
+ * fits is a finding of its own. */
+void vs_check_host_room(const struct vs_check_site *s,
+			const struct vs_usual *u, const struct vs_host *h,
+			struct vs_found_list *l)
+{
+	bool mem = false, cores = false;
+
+	for (size_t p = 0; u->fits && p < s->nprofiles; p++) {
+		struct fit f = fit_of(s, h, p);
+
+		if (!mem && f.mem && f.mem < f.vfs &&
+		    u->fits[p].mem < s->nodes[p]) {
+			too_little_memory(s, u, h, p, &f, l);
+			mem = true;
+		}
+		if (!cores && f.cores && f.cores < f.vfs &&
+		    u->fits[p].cores < s->nodes[p]) {
+			too_few_cores(s, u, h, p, &f, l);
+			cores = true;
+		}
+	}
+}
+
+/* ---- what many share ------------------------------------------------------- */
+
+static bool within(const bool *part, const bool *all, size_t n)
+{
+	bool some = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (part[i] && !all[i])
+			return false;
+		some |= part[i];
+	}
+	return some;
+}
+
+/* False: they have enough, or it isn't known. */
+static bool short_of(const struct vs_check_share *s, const bool *in,
+		     int64_t *has, int64_t *needs)
+{
+	*has = *needs = 0;
+	for (size_t i = 0; i < s->nsupplies; i++) {
+		if (in[i] && s->supply[i] < 0)
+			return false;
+		*has += in[i] ? s->supply[i] : 0;
+	}
+	for (size_t d = 0; d < s->ndemands; d++)
+		if (within(s->may[d], in, s->nsupplies))
+			*needs += s->demand[d];
+	return *needs > *has;
+}
+
+static bool same(const bool *a, const bool *b, size_t n)
+{
+	return !memcmp(a, b, n * sizeof(*a));
+}
+
+void vs_check_shared(const struct vs_check_share *s, vs_check_short *fn,
+		     void *arg)
+{
+	VS_FREE bool *all = vs_calloc(s->nsupplies + 1, sizeof(*all));
+	int64_t has, needs;
+	bool found = false;
+
+	for (size_t d = 0; d < s->ndemands; d++) {
+		size_t k = 0;
+
+		for (size_t i = 0; i < s->nsupplies; i++)
+			all[i] |= s->may[d][i];
+		while (!same(s->may[k], s->may[d], s->nsupplies))
+			k++;
+		if (k < d || !short_of(s, s->may[d], &has, &needs))
+			continue;
+		fn(arg, s->may[d], has, needs);
+		found = true;
+	}
+	/* Each finds enough by itself, perhaps, in what all of them share. */
+	if (!found && short_of(s, all, &has, &needs))
+		fn(arg, all, has, needs);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The step table: what is wanted of a node's VM x what vCenter shows of it
+ * gives the next action. Pure data; a pair that is not in the table is a bug
+ * and a failing test. Owns nothing, takes no lock.
+ */
+#ifndef VS_PLAN_NEXT_ACTION_H
+#define VS_PLAN_NEXT_ACTION_H
+
+#include <stdbool.h>
+
+enum vs_wanted {
+	VS_WANT_OFF,		/* node powered down or powering down, VM kept */
+	VS_WANT_GONE,		/* the same, VM not kept (Retention, job's end) */
+	VS_WANT_READY,		/* allocated, Slurm hasn't asked for power yet:
+				 * build and configure it, keep it off */
+	VS_WANT_ON,		/* POWERING_UP: boot it */
+	VS_WANT_KEEP,		/* up (idle or with jobs): leave it as it runs */
+	VS_WANT_AHEAD,		/* powered down, a job is planned on it: build
+				 * it where there is none, keep it off */
+	VS_WANT_RENEW,		/* up, but the claim needs another VM or host:
+				 * safe rebuild (slurmctld was told) */
+	VS_WANTS
+};
+
+enum vs_seen {
+	VS_SEEN_UNKNOWN,	/* unreadable, host away, vCenter away */
+	VS_SEEN_BUSY,		/* a task of ours (or of others) holds it */
+	VS_SEEN_NONE,		/* no VM of that name in our folder */
+	VS_SEEN_NONE_INSTANT,	/* the same, and the one that is made comes on
+				 * at once: an instant clone */
+	VS_SEEN_OFF,		/* ours, off, right profile, right host */
+	VS_SEEN_OFF_ELSEWHERE,	/* right profile, other host than the hold's */
+	VS_SEEN_OFF_OTHER,	/* same template, other settings */
+	VS_SEEN_OFF_STALE,	/* other template (version): rebuild */
+	VS_SEEN_ON,		/* on, right profile */
+	VS_SEEN_ON_WRONG,	/* on, wrong profile, host or card */
+	VS_SEEN_SUSPENDED,	/* ours, its guest's memory in a file */
+	VS_SEEN_ALIEN,		/* the name is taken by a foreign or suspect VM */
+	VS_SEENS
+};
+
+enum vs_action {
+	VS_DO_NOTHING,		/* as it should be */
+	VS_DO_WAIT,		/* something is under way */
+	VS_DO_CLONE,
+	VS_DO_PREPARE,		/* see to a parent for its instant clone */
+	VS_DO_INSTANT,		/* clone it, and it is on */
+	VS_DO_RELOCATE,
+	VS_DO_RECONFIGURE,
+	VS_DO_POWER_ON,
+	VS_DO_SHUTDOWN,		/* guest first, power off after a grace time */
+	VS_DO_DESTROY,
+	VS_DO_REPORT,		/* cannot be mended by us: say so */
+	VS_ACTIONS
+};
+
+enum vs_action vs_step(enum vs_wanted wanted, enum vs_seen seen);
+/* There is none, however it would be made. */
+static inline bool vs_seen_none(enum vs_seen s)
+{
+	return s == VS_SEEN_NONE || s == VS_SEEN_NONE_INSTANT;
+}
+/* What becomes of a job in it can't be told. */
+static inline bool vs_seen_unsure(enum vs_seen s)
+{
+	return s == VS_SEEN_UNKNOWN || s == VS_SEEN_SUSPENDED;
+}
+const char *vs_wanted_name(enum vs_wanted w);
+const char *vs_seen_name(enum vs_seen s);
+const char *vs_action_name(enum vs_action a);
+
+#endif
