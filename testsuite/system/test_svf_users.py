@@ -115,8 +115,9 @@ def test_private_jobs_are_their_owners_and_roots_alone(cluster, jobs):
     own = submit(cluster, OTHER, "-N1")
     text = wait_for("it says why", 20, lambda: re.search(
         "VF.*(expected|sight)", svf(cluster, OTHER, "why", str(own))["text"]))
-    assert re.fullmatch(r"needs 1 sriov-roce VF, 0 free, (one not in sight|"
-                        r"expected [-0-9T:]+)", text.string), text.string
+    assert re.fullmatch(r"needs 1 sriov-roce VF, 0 free, (kept for jobs before it, )?"
+                        r"(one not in sight|expected [-0-9T:]+)", text.string), \
+        text.string
     show = as_user(cluster, OTHER, "scontrol", "show", "job", str(own)).stdout
     assert f"Reason={text.string.replace(' ', '_')}" in show
     assert re.findall(r"JobId=(\d+)", show) == [str(own)]

@@ -106,6 +106,12 @@ static void what_is_kept_for_others_is_no_room(void **state)
 	assert_string_equal(w.why, ", kept for jobs before it");
 	assert_true(w.need == 4 && w.have == 8);
 	assert_int_equal(w.lacks, VS_LACKS_TURN);
+	for (int i = 0; i < 3; i++)		/* jobs run on these */
+		bit_clear(idle_node_bitmap, i);
+	bit_set_all(bits);
+	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 4, 4, 4), ESLURM_NODES_BUSY);
+	assert_true(w.need == 4 && w.have == 5);
+	bit_set_all(idle_node_bitmap);
 	w.refused = 0;
 	bit_set_all(bits);
 	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 4, 4, 4), 0);

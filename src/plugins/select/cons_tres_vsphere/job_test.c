@@ -138,6 +138,18 @@ static uint32_t served(uint32_t needs, const struct vs_offer *o,
 	return MIN(n, o->room - (uint32_t)o->p->nothers);
 }
 
+/* What is free and kept for others: a VM that is on has room, yet where a job runs
+ * on it nothing is free. */
+static uint32_t kept_free(const struct vs_offer *o)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < o->p->n; i++)
+		n += o->avail[i] != VS_AVAIL_NONE &&
+		     bit_test(idle_node_bitmap, o->p->at[i]);
+	return MIN(n, o->free);
+}
+
 /* Tasks may need more than Slurm says beforehand; of a range backfill has been
  * given what the job would like to have. */
 static uint32_t needs_of(const struct vs_test *t, const bitstr_t *nodes)
@@ -155,7 +167,7 @@ static void refused(const struct vs_test *t, const struct vs_offer *o,
 	char why[sizeof(o->why)];
 
 	vs_offer_why(o, t, why, sizeof(why));
-	vs_refuse(t, nodes, needs, o->kept ? o->free : served(needs, o, nodes),
+	vs_refuse(t, nodes, needs, o->kept ? kept_free(o) : served(needs, o, nodes),
 		  o->kept, why);
 }
 
