@@ -24,7 +24,7 @@
 #include <string.h>
 
 #include "vcenter/spec.h"
-#include "vcenter/vc_i.h"
+#include "vcenter/inv.h"
 
 #define DEPTH_MAX 16
 #define READ_MS 3600000		/* systemResources is read again */
@@ -245,30 +245,39 @@ void vs_capacity_settle(struct vs_inv *inv)
 	}
 }
 
-/* ---- with the slow values ------------------------------------------------- */
+/* ---- with the slow values -------------------------------------------------- */
 
-void vs_vcx_capacity_ask(struct vs_vc *vc, struct json_object *props,
-			 struct json_object *objects)
+void vs_capacity_ask(struct vs_inv *inv, int64_t now_ms,
+		     struct json_object *props, struct json_object *objects)
 {
 	static const char *const path[] = { "systemResources", NULL };
 	struct vcx_host *h;
 	int n = 0;
 
-	for (h = vc->inv->hosts; h && n < READ_HOSTS; h = h->hh.next) {
+	for (h = inv->hosts; h && n < READ_HOSTS; h = h->hh.next) {
 		if (!h->in || !is(h->connection, "connected") ||
-		    vc->now < h->capacity.read_at)
+		    now_ms < h->capacity.read_at)
 			continue;
 		if (!n++)
 			vs_jb_add(props, vs_spec_props("HostSystem", path));
 		vs_jb_add(objects, vs_spec_object("HostSystem", h->moid));
-		h->capacity.read_at = vc->now + READ_MS;
+		h->capacity.read_at = now_ms + READ_MS;
 	}
 }
 
-void vs_vcx_capacity(struct vs_vc *vc)
+/* ---- a NUMA node ---------------------------------------------------------- */
+
+int vs_inv_numa_of(const struct vcx_host *h, const char *pci, int *cores,
+		   int64_t *mb)
 {
-	for (size_t i = 0; i < vc->nclusters; i++)
-		vs_capacity_cluster(vc->inv, vc->clusters[i].moid,
-				    &vc->clusters[i].effective);
-	vs_capacity_settle(vc->inv);
+	const struct vcx_numa *u = NULL;
+
+	for (size_t i = 0; i < h->nnumas && !u; i++)
+		if (!strcmp(h->numas[i].pci, pci))
+			u = &h->numas[i];
+	*cores = u && h->threads > 0 ?
+		(int)((int64_t)u->threads * h->cores / h->threads) : 0;
+	*mb = u && h->capacity.memory_mb ?
+		u->mb * vs_capacity_mb(h) / h->capacity.memory_mb : 0;
+	return u ? u->node : -1;
 }

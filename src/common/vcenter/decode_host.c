@@ -366,21 +366,6 @@ static const char *switch_of(const struct vcx_host *h, const char *key)
 	return "";
 }
 
-int vs_inv_numa_of(const struct vcx_host *h, const char *pci, int *cores,
-		   int64_t *mb)
-{
-	const struct vcx_numa *u = NULL;
-
-	for (size_t i = 0; i < h->nnumas && !u; i++)
-		if (!strcmp(h->numas[i].pci, pci))
-			u = &h->numas[i];
-	*cores = u && h->threads > 0 ?
-		(int)((int64_t)u->threads * h->cores / h->threads) : 0;
-	*mb = u && h->capacity.memory_mb ?
-		u->mb * vs_capacity_mb(h) / h->capacity.memory_mb : 0;
-	return u ? u->node : -1;
-}
-
 static size_t join_pfs(const struct vcx_host *h, struct vs_vc_pf *pfs)
 {
 	size_t n = 0;

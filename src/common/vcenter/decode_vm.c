@@ -65,28 +65,6 @@ const char *const vs_vc_guest_keys[VS_VC_NGUEST] = {
 #undef X
 };
 
-void vs_strs_free(char **strs, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		free(strs[i]);
-	free(strs);
-}
-
-char **vs_strs_read(struct vs_j arr, bool refs, size_t *n)
-{
-	char **out = NULL;
-
-	*n = vs_j_len(arr);
-	if (*n)
-		out = vs_calloc(*n, sizeof(*out));
-	for (size_t i = 0; i < *n; i++) {
-		struct vs_j j = vs_j_at(arr, i);
-
-		out[i] = vs_strdup(refs ? vs_j_ref(j, NULL) : vs_j_str(j));
-	}
-	return out;
-}
-
 static void set_str(char **slot, struct vs_j val)
 {
 	vs_str_replace(slot, vs_j_str_or(val, NULL));

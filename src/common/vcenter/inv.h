@@ -213,6 +213,9 @@ int64_t vs_capacity_mhz(const struct vcx_host *h);
  * the sums are unknown, or are of another number of hosts. */
 void vs_capacity_cluster(struct vs_inv *inv, const char *cluster,
 			 const struct vcx_effective *e);
+/* Adds to the question of a slow beat the hosts whose systemResources are due. */
+void vs_capacity_ask(struct vs_inv *inv, int64_t now_ms,
+		     struct json_object *props, struct json_object *objects);
 /* Marks the hosts whose figures have changed, for vs_inv_flush. */
 void vs_capacity_settle(struct vs_inv *inv);
 /* The NUMA node of an address, -1: not known; what the node has, 0: not known. */

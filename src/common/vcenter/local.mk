@@ -10,7 +10,9 @@ core_sources += \
 	src/common/vcenter/decode_disks.c \
 	src/common/vcenter/decode_facts.c \
 	src/common/vcenter/decode_host.c \
+	src/common/vcenter/decode_property.c \
 	src/common/vcenter/decode_shared.c \
+	src/common/vcenter/decode_template.c \
 	src/common/vcenter/decode_vm.c \
 	src/common/vcenter/details.c \
 	src/common/vcenter/fault.c src/common/vcenter/fault.h \
@@ -27,8 +29,7 @@ core_sources += \
 	src/common/vcenter/tally.c src/common/vcenter/tally.h \
 	src/common/vcenter/target.c \
 	src/common/vcenter/task.c \
-	src/common/vcenter/template.c src/common/vcenter/template_disks.c \
-	src/common/vcenter/template_facts.c \
+	src/common/vcenter/template.c \
 	src/common/vcenter/vc.c src/common/vcenter/vc.h \
 	src/common/vcenter/vc_i.h \
 	src/common/vcenter/watch.c \

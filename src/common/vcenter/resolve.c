@@ -53,23 +53,6 @@ void vs_vcx_resolve_free(struct vs_vc *vc)
 	vc->resolve = NULL;
 }
 
-bool vs_vcx_same_name(const char *actual, const char *wanted)
-{
-	for (; *actual && *wanted; wanted++) {
-		char c = *actual++;
-
-		if (c == '%' && !strncasecmp(actual, "25", 2))
-			actual += 2;
-		else if (c == '%' && !strncasecmp(actual, "2f", 2))
-			c = '/', actual += 2;
-		else if (c == '%' && !strncasecmp(actual, "5c", 2))
-			c = '\\', actual += 2;
-		if (c != *wanted)
-			return false;
-	}
-	return !*actual && !*wanted;
-}
-
 static bool is_type(const struct entry *e, const char *type)
 {
 	if (!strcmp(type, "Network"))

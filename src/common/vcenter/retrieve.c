@@ -53,21 +53,6 @@ void vs_vcx_reads_drop(struct vs_vc *vc)
 	vc->reads = NULL;
 }
 
-struct vs_j vs_vcx_prop(struct vs_j prop_set, const char *path)
-{
-	struct vs_j none = { .doc = prop_set.doc };
-	size_t n = vs_j_len(prop_set);
-
-	for (size_t i = 0; i < n; i++) {
-		struct vs_j p = vs_j_at(prop_set, i);
-
-		if (!strcmp(vs_j_str(vs_j_get(p, "name")), path))
-			return vs_j_opt(p, "val");
-	}
-	vs_strlcpy(none.where, path, sizeof(none.where));
-	return none;
-}
-
 static void one_object(struct read_node *n, struct vs_j o)
 {
 	const char *type, *moid = vs_j_ref(vs_j_get(o, "obj"), &type);

@@ -123,6 +123,14 @@ static void beat_failed(struct vcx_read *r, const struct vs_err *err)
 	vs_vcx_slow_failed(r->vc, err);
 }
 
+void vs_vcx_capacity(struct vs_vc *vc)
+{
+	for (size_t i = 0; i < vc->nclusters; i++)
+		vs_capacity_cluster(vc->inv, vc->clusters[i].moid,
+				    &vc->clusters[i].effective);
+	vs_capacity_settle(vc->inv);
+}
+
 static void deliver(struct vs_vc *vc)
 {
 	struct vcx_slow *s = vc->slow;
@@ -469,7 +477,7 @@ static void read_values(struct vs_vc *vc, struct vs_j recent)
 	if (asked)
 		vs_jb_add(props, vs_spec_props("Task", task));
 	add_things(vc, props, objects);
-	vs_vcx_capacity_ask(vc, props, objects);
+	vs_capacity_ask(vc->inv, vc->now, props, objects);
 	start_values(vc);
 	if (vc->ev.slow_begin)
 		vc->ev.slow_begin(vc->ev_arg);

@@ -111,6 +111,19 @@ static const struct entry table[VCX_NSTATES][VCX_NEVENTS] = {
 	},
 };
 
+/* What belongs to a session, or to the work for one. */
+void vs_vcx_session_forget(struct vs_vc *vc)
+{
+	vs_vcx_drop_reads(vc);
+	vs_vcx_reads_drop(vc);
+	vs_vcx_resolve_free(vc);
+	vs_vcx_lookup_free(vc);
+	vs_vcx_watch_forget(vc);
+	vs_vcx_list_forget(vc);
+	vs_vcx_slow_free(vc);
+	vs_vcx_rights_free(vc);
+}
+
 static void (*const begin[VCX_NSTATES])(struct vs_vc *vc) = {
 	[VCX_HELLO] = vs_vcx_hello,
 	[VCX_CONTENT] = vs_vcx_content,
@@ -254,4 +267,28 @@ bool vs_vcx_bad(struct vs_vc *vc, struct vs_j reply)
 	vs_err_prefix(&err, "an answer of %s is not understood", vc->url);
 	vs_vcx_fail(vc, &err);
 	return true;
+}
+
+/* ---- waiting --------------------------------------------------------------- */
+
+void vs_vc_retry_now(struct vs_vc *vc)
+{
+	if (vc->state != VCX_WAITING)
+		return;
+	vc->retry_at = vc->now;
+	vc->last_down[0] = '\0';
+}
+
+void vs_vcx_wait_timer(struct vs_vc *vc)
+{
+	if (vc->watch_files && vc->now >= vc->password_check_at) {
+		vc->password_check_at = vc->now + VCX_PASSWORD_CHECK_MS;
+		if (vs_vcx_files_changed(vc))
+			vc->retry_at = vc->now;
+	}
+	if (vc->retry_at >= 0 && vc->now >= vc->retry_at) {
+		/* as they are before libcurl reads them */
+		vs_vcx_files_seen(vc);
+		vs_vcx_event(vc, VCX_EV_START);
+	}
 }

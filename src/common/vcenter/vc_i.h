@@ -327,6 +327,9 @@ void vs_vcx_session_forget(struct vs_vc *vc);
 /* The session, the connection or the start has failed: say so, clean up, come
  * back later. */
 void vs_vcx_fail(struct vs_vc *vc, const struct vs_err *err);
+/* In VCX_WAITING: starts when the wait is over, or a file has changed that was
+ * waited for. */
+void vs_vcx_wait_timer(struct vs_vc *vc);
 /* fail() if the document read so far is not what it must be. */
 bool vs_vcx_bad(struct vs_vc *vc, struct vs_j reply);
 
@@ -350,6 +353,9 @@ int vs_vcx_gather_ms(const struct vs_vc *vc, bool news);
 int vs_vcx_beat_ms(const struct vs_vc *vc);
 void vs_vcx_slow(struct vs_vc *vc);
 void vs_vcx_slow_free(struct vs_vc *vc);
+/* Fits all hosts' figures to what is known; those that changed wait for
+ * vs_inv_flush. */
+void vs_vcx_capacity(struct vs_vc *vc);
 /* The beat is left out; before the inventory is loaded, the start has failed. */
 void vs_vcx_slow_failed(struct vs_vc *vc, const struct vs_err *err);
 /* Does an object's name in vCenter stand for what people wrote? */
@@ -359,14 +365,6 @@ bool vs_vcx_same_name(const char *actual, const char *wanted);
 void vs_vcx_cluster_set(struct vcx_cluster *c, struct vs_j configuration_ex);
 void vs_vcx_cluster_forget(struct vcx_cluster *c);	/* all is unknown */
 struct vs_vc_cluster vs_vcx_cluster_view(const struct vcx_cluster *c);
-
-/* ---- capacity of hosts (capacity.c) ---------------------------------------- */
-/* Adds to the question of a slow beat the hosts whose systemResources are due. */
-void vs_vcx_capacity_ask(struct vs_vc *vc, struct json_object *props,
-			 struct json_object *objects);
-/* Fits all hosts' figures to what is known; those that changed wait for
- * vs_inv_flush. */
-void vs_vcx_capacity(struct vs_vc *vc);
 
 /* ---- PlaceVm (where.c) ---------------------------------------------------- */
 struct json_object *vs_vcx_where_spec(const struct vs_vc_where *w);
@@ -401,13 +399,10 @@ void vs_vcx_template_set(struct vcx_template *t, struct vs_j props);
 void vs_vcx_template_forget(struct vcx_template *t);
 /* Is it on another host than was read, or its link another? */
 bool vs_vcx_template_moved(const struct vcx_template *t, struct vs_j props);
-/* template_disks.c: what is read of its disks; dev: config.hardware.device. */
-void vs_vcx_template_disks(struct vcx_template *t, struct vs_j props,
-			   struct vs_j dev);
 /* All that it owns. */
 void vs_vcx_template_wipe(struct vcx_template *t);
 struct vs_vc_template vs_vcx_template_view(const struct vcx_template *t);
-/* template_facts.c: for the preflight alone. */
+/* For the preflight alone: its guest, what no template should have. */
 void vs_vcx_template_facts(struct vcx_template *t, struct vs_j props);
 extern const char *const vs_vcx_template_paths[];
 
