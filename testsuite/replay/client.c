@@ -46,7 +46,7 @@ static struct vs_vc *client_new(void)
 /* The call that the client has just made. */
 static struct vcx_call *last_call(struct vs_vc *vc)
 {
-	return TAILQ_LAST(&vc->calls, vcx_calls);
+	return TAILQ_LAST(&vc->http.calls, vcx_calls);
 }
 
 static void answer(struct vs_vc *vc, struct vs_j reply)

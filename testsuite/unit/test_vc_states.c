@@ -333,7 +333,7 @@ static void a_file_that_is_corrected_during_the_attempt_counts(void **state)
 		int64_t now = 1000, end;
 
 		ca_is_corrected = i;
-		vc->ca_file = vs_strdup(ca);
+		vc->http.ca_file = vs_strdup(ca);
 		for (downs = 0; !downs && now < 60000;)
 			vs_vc_turn(vc, now += 100, 0, -1);
 		assert_int_equal(script.calls, 2);

@@ -61,14 +61,14 @@ static struct vcx_call *send_question(struct vs_vc *vc,
 				      struct json_object *body_take)
 {
 	if (q->path)
-		return vs_vcx_raw_text(vc, flags | VCX_TEXT, on_answer,
+		return vs_vcx_raw_text(&vc->http, flags | VCX_TEXT, on_answer,
 				       q->get ? "GET" : "POST", q->path,
 				       vs_strdup(q->text));
 	if (q->get) {
 		vs_jb_free(body_take);
-		return vs_vcx_get(vc, on_answer, q->type, q->moid, q->method);
+		return vs_vcx_get(&vc->http, on_answer, q->type, q->moid, q->method);
 	}
-	return vs_vcx_post(vc, flags, on_answer, q->type, q->moid, q->method,
+	return vs_vcx_post(&vc->http, flags, on_answer, q->type, q->moid, q->method,
 			   body_take);
 }
 
@@ -107,9 +107,9 @@ int vs_vc_ask(struct vs_vc *vc, const struct vs_vc_question *q,
 static char *without_session(const struct vs_vc *vc, const char *text)
 {
 	char *copy = vs_strdup(text), *at = copy;
-	size_t n = strlen(vc->token);
+	size_t n = strlen(vc->http.token);
 
-	while (n && (at = strstr(at, vc->token)))
+	while (n && (at = strstr(at, vc->http.token)))
 		memset(at, 'x', n);
 	vs_vcx_mask_key(copy);
 	return copy;
@@ -119,11 +119,11 @@ static char *without_session(const struct vs_vc *vc, const char *text)
 static char *path_of(const struct vcx_call *call)
 {
 	const char *blank = strchr(call->what, ' ');
-	size_t n = strlen(call->vc->url);
+	size_t n = strlen(call->vc->http.url);
 	char *url = NULL;
 
 	curl_easy_getinfo(call->easy, CURLINFO_EFFECTIVE_URL, &url);
-	if (call->no_id || !url || strncmp(url, call->vc->url, n))
+	if (call->no_id || !url || strncmp(url, call->vc->http.url, n))
 		return vs_strdup(blank ? blank + 1 : "");
 	return without_session(call->vc, url + n);
 }
@@ -150,12 +150,12 @@ static void tell(struct vcx_call *call, const struct vs_err *err)
 	x.len = strlen(text);
 	x.us = us;
 	x.tls_us = tls_us;
-	vc->looker.fn(vc->looker.arg, &x);
+	vc->http.looker.fn(vc->http.looker.arg, &x);
 }
 
 void vs_vc_look_on(struct vs_vc *vc, vs_vc_seen_fn *fn, void *arg)
 {
-	vc->looker = (struct vcx_looker) { fn ? tell : NULL, fn, arg };
+	vc->http.looker = (struct vcx_looker) { fn ? tell : NULL, fn, arg };
 }
 
 const char *vs_vc_id(const struct vs_vc *vc, const char *type)

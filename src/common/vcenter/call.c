@@ -77,7 +77,7 @@ static int64_t send_vm(struct vs_vc *vc, vcx_fn *fn, const char *method,
 		       const char *vm, struct json_object *body_take,
 		       const struct vs_vc_op *op)
 {
-	struct vcx_call *call = vs_vcx_post(vc, VCX_MUTATING, fn,
+	struct vcx_call *call = vs_vcx_post(&vc->http, VCX_MUTATING, fn,
 					    "VirtualMachine", vm, method,
 					    body_take);
 
@@ -293,6 +293,6 @@ int vs_vc_task_cancel(struct vs_vc *vc, const char *task, struct vs_err *err)
 {
 	if (may_change(vc, err))
 		return -1;
-	vs_vcx_post(vc, VCX_QUIT, on_cancel, "Task", task, "CancelTask", NULL);
+	vs_vcx_post(&vc->http, VCX_QUIT, on_cancel, "Task", task, "CancelTask", NULL);
 	return 0;
 }

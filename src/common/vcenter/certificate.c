@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "util/mem.h"
-#include "vcenter/vc_i.h"
+#include "vcenter/http.h"
 
 /* A CA with the right name and another key (vCenter's own was made again) does
  * not fail as a verification: OpenSSL just can't check the signature. */

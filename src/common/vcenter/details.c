@@ -41,7 +41,7 @@ static void tell_up(struct vs_vc *vc)
 		vs_calloc(vc->ntemplates + 1, sizeof(*t));
 	struct vs_vc_found f = {
 		.about = vc->about, .instance_uuid = vc->instance_uuid,
-		.release = vc->release, .user = vc->user,
+		.release = vc->http.release, .user = vc->user,
 		.datacenter = vc->dc, .folder = vc->folder,
 		.datastore = vc->stores[0].moid,
 		.stores = vc->stores, .nstores = vc->nstores,

@@ -24,8 +24,10 @@
 #include "util/log.h"
 #include "util/mem.h"
 #include "util/time.h"
+#include "vcenter/fault.h"
+#include "vcenter/http.h"
 #include "vcenter/tally.h"
-#include "vcenter/vc_i.h"
+#include "vcenter/vc.h"
 
 #define MAX_CONNECTIONS 10L
 #define CONNECT_TIMEOUT_MS 15000L
@@ -47,31 +49,32 @@ int vs_vc_setup(struct vs_err *err)
 			   curl_easy_strerror(setup_rc));
 }
 
-int vs_vcx_http_init(struct vs_vc *vc, struct vs_err *err)
+int vs_vcx_http_init(struct vcx_http *http, struct vs_err *err)
 {
+	TAILQ_INIT(&http->calls);
 	if (vs_vc_setup(err))
 		return -1;
-	vc->multi = curl_multi_init();
-	if (!vc->multi)
+	http->multi = curl_multi_init();
+	if (!http->multi)
 		return vs_err_set(err, VS_E_BUG, "libcurl can't be set up");
-	curl_multi_setopt(vc->multi, CURLMOPT_MAX_HOST_CONNECTIONS,
+	curl_multi_setopt(http->multi, CURLMOPT_MAX_HOST_CONNECTIONS,
 			  MAX_CONNECTIONS);
-	curl_multi_setopt(vc->multi, CURLMOPT_MAXCONNECTS, MAX_CONNECTIONS);
+	curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, MAX_CONNECTIONS);
 	return 0;
 }
 
-void vs_vcx_http_fini(struct vs_vc *vc)
+void vs_vcx_http_fini(struct vcx_http *http)
 {
-	vs_vcx_drop_all(vc);
-	if (vc->multi)
-		curl_multi_cleanup(vc->multi);
+	vs_vcx_drop_all(http);
+	if (http->multi)
+		curl_multi_cleanup(http->multi);
 }
 
 static size_t on_body(char *p, size_t size, size_t n, void *arg)
 {
 	struct vcx_call *call = arg;
 
-	call->vc->stats.waits_ms = call->vc->now;
+	call->http->stats.waits_ms = call->http->now;
 	if (vs_buf_add(&call->reply, p, size * n)) {
 		call->too_big = true;
 		return 0;
@@ -103,7 +106,7 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg)
 	struct vcx_call *call = arg;
 	size_t len = size * n, from = skip;
 
-	if (call->vc->looker.tell)
+	if (call->http->looker.tell)
 		keep_header(call, p, len);
 	if (!(call->flags & VCX_SESSION) || len <= skip ||
 	    strncasecmp(p, name, skip))
@@ -112,13 +115,13 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg)
 		from++;
 	while (len > from && isspace((unsigned char)p[len - 1]))
 		len--;
-	if (len == from || len - from >= sizeof(call->vc->token))
+	if (len == from || len - from >= sizeof(call->http->token))
 		return size * n;
 	for (size_t i = from; i < len; i++)
 		if (!isgraph((unsigned char)p[i]))
 			return size * n;
-	memcpy(call->vc->token, p + from, len - from);
-	call->vc->token[len - from] = '\0';
+	memcpy(call->http->token, p + from, len - from);
+	call->http->token[len - from] = '\0';
 	return size * n;
 }
 
@@ -150,10 +153,10 @@ static int on_socket(void *arg, curl_socket_t fd, curlsocktype why)
 
 static void set_transport(struct vcx_call *call)
 {
-	struct vs_vc *vc = call->vc;
+	struct vcx_http *http = call->http;
 	CURL *e = call->easy;
-	long ms = call->flags & VCX_POLL ? (vc->wait_seconds + 30) * 1000L :
-		vc->call_timeout_ms;
+	long ms = call->flags & VCX_POLL ? (http->wait_seconds + 30) * 1000L :
+		http->call_timeout_ms;
 
 #if LIBCURL_VERSION_NUM >= 0x075500
 	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "https");
@@ -182,10 +185,10 @@ static void set_transport(struct vcx_call *call)
 			 ms < CONNECT_TIMEOUT_MS ? ms : CONNECT_TIMEOUT_MS);
 	/* A session of TLS that is resumed shows no certificate. */
 	curl_easy_setopt(e, CURLOPT_SSL_SESSIONID_CACHE, 0L);
-	curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, vc->insecure ? 0L : 1L);
-	curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, vc->insecure ? 0L : 2L);
-	if (vc->ca_file) {
-		curl_easy_setopt(e, CURLOPT_CAINFO, vc->ca_file);
+	curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, http->insecure ? 0L : 1L);
+	curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, http->insecure ? 0L : 2L);
+	if (http->ca_file) {
+		curl_easy_setopt(e, CURLOPT_CAINFO, http->ca_file);
 		curl_easy_setopt(e, CURLOPT_CAPATH, NULL);
 	}
 	curl_easy_setopt(e, CURLOPT_USERAGENT, "slurm-vsphere");
@@ -214,11 +217,11 @@ static void wipe(char *s)
 
 static void call_free(struct vcx_call *call)
 {
-	TAILQ_REMOVE(&call->vc->calls, call, link);
-	if (TAILQ_EMPTY(&call->vc->calls) && !call->unanswered)
-		call->vc->stats.waits_ms = 0;
+	TAILQ_REMOVE(&call->http->calls, call, link);
+	if (TAILQ_EMPTY(&call->http->calls) && !call->unanswered)
+		call->http->stats.waits_ms = 0;
 	if (call->easy) {
-		curl_multi_remove_handle(call->vc->multi, call->easy);
+		curl_multi_remove_handle(call->http->multi, call->easy);
 		curl_easy_cleanup(call->easy);
 	}
 	for (struct curl_slist *l = call->headers; l; l = l->next)
@@ -235,23 +238,24 @@ static void call_free(struct vcx_call *call)
 
 /* path NULL: of an object whose id isn't known. The call fails in the next
  * turn, as one that was never sent. */
-static struct vcx_call *call_new(struct vs_vc *vc, unsigned int flags,
+static struct vcx_call *call_new(struct vcx_http *http, unsigned int flags,
 				 vcx_fn *fn, const char *verb, const char *path,
 				 const char *what, char *body_take)
 {
 	struct vcx_call *call = vs_calloc(1, sizeof(*call));
-	VS_FREE char *url = vs_asprintf("%s%s", vc->url, path ? path : "/");
-	char header[sizeof(vc->token) + 32];
+	VS_FREE char *url = vs_asprintf("%s%s", http->url, path ? path : "/");
+	char header[sizeof(http->token) + 32];
 
 	vs_crash_before("send", what);
-	call->vc = vc;
+	call->http = http;
+	call->vc = http->vc;
 	call->flags = flags;
 	call->fn = fn;
 	call->what = vs_asprintf("%s %s", verb, what);
 	call->no_id = !path;
 	vs_vcx_mask(call->what);
-	call->reply.max = vc->max_body;
-	TAILQ_INSERT_TAIL(&vc->calls, call, link);
+	call->reply.max = http->max_body;
+	TAILQ_INSERT_TAIL(&http->calls, call, link);
 	if (!(call->easy = curl_easy_init()))
 		abort();
 	set_transport(call);
@@ -269,22 +273,22 @@ static struct vcx_call *call_new(struct vs_vc *vc, unsigned int flags,
 	}
 	add_header(call, flags & VCX_TEXT ? "Accept: */*" :
 		   "Accept: application/json");
-	if (vc->token[0]) {
+	if (http->token[0]) {
 		snprintf(header, sizeof(header), "vmware-api-session-id: %s",
-			 vc->token);
+			 http->token);
 		add_header(call, header);
 		explicit_bzero(header, sizeof(header));
 	}
 	curl_easy_setopt(call->easy, CURLOPT_HTTPHEADER, call->headers);
 	if (call->no_id)
 		return call;
-	if (curl_multi_add_handle(vc->multi, call->easy) != CURLM_OK)
+	if (curl_multi_add_handle(http->multi, call->easy) != CURLM_OK)
 		abort();
-	if (!vc->stats.waits_ms)
-		vc->stats.waits_ms = vc->now;
-	vc->stats.calls++;
+	if (!http->stats.waits_ms)
+		http->stats.waits_ms = http->now;
+	http->stats.calls++;
 	if (flags & VCX_MUTATING)
-		vc->stats.mutating++;
+		http->stats.mutating++;
 	return call;
 }
 
@@ -314,56 +318,56 @@ static char *text_of(struct json_object *body_take)
 	return body_take ? vs_jb_text_free(body_take) : NULL;
 }
 
-struct vcx_call *vs_vcx_raw(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
+struct vcx_call *vs_vcx_raw(struct vcx_http *http, unsigned int flags, vcx_fn *fn,
 			    const char *verb, const char *path,
 			    struct json_object *body_take)
 {
-	return call_new(vc, flags, fn, verb, path, path, text_of(body_take));
+	return call_new(http, flags, fn, verb, path, path, text_of(body_take));
 }
 
-struct vcx_call *vs_vcx_raw_text(struct vs_vc *vc, unsigned int flags,
+struct vcx_call *vs_vcx_raw_text(struct vcx_http *http, unsigned int flags,
 				 vcx_fn *fn, const char *verb,
 				 const char *path, char *text_take)
 {
-	return call_new(vc, flags, fn, verb, path, path, text_take);
+	return call_new(http, flags, fn, verb, path, path, text_take);
 }
 
 /* last: a method or a property of this object. */
-static struct vcx_call *call_of(struct vs_vc *vc, unsigned int flags,
+static struct vcx_call *call_of(struct vcx_http *http, unsigned int flags,
 				vcx_fn *fn, const char *verb, const char *type,
 				const char *moid, const char *last,
 				char *body_take)
 {
-	bool known = vc->release && moid && *moid;
+	bool known = http->release && moid && *moid;
 	VS_FREE char *id = escape_id(known ? moid : "?");
 	VS_FREE char *path = vs_asprintf("/sdk/vim25/%s/%s/%s/%s",
-					 known ? vc->release : "?", type, id,
+					 known ? http->release : "?", type, id,
 					 last);
 
-	return call_new(vc, flags, fn, verb, known ? path : NULL, path,
+	return call_new(http, flags, fn, verb, known ? path : NULL, path,
 			body_take);
 }
 
-struct vcx_call *vs_vcx_post(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
+struct vcx_call *vs_vcx_post(struct vcx_http *http, unsigned int flags, vcx_fn *fn,
 			     const char *type, const char *moid,
 			     const char *method, struct json_object *body_take)
 {
-	return call_of(vc, flags, fn, "POST", type, moid, method,
+	return call_of(http, flags, fn, "POST", type, moid, method,
 		       text_of(body_take));
 }
 
-struct vcx_call *vs_vcx_post_text(struct vs_vc *vc, unsigned int flags,
+struct vcx_call *vs_vcx_post_text(struct vcx_http *http, unsigned int flags,
 				  vcx_fn *fn, const char *type,
 				  const char *moid, const char *method,
 				  char *text_take)
 {
-	return call_of(vc, flags, fn, "POST", type, moid, method, text_take);
+	return call_of(http, flags, fn, "POST", type, moid, method, text_take);
 }
 
-struct vcx_call *vs_vcx_get(struct vs_vc *vc, vcx_fn *fn, const char *type,
+struct vcx_call *vs_vcx_get(struct vcx_http *http, vcx_fn *fn, const char *type,
 			    const char *moid, const char *property)
 {
-	return call_of(vc, 0, fn, "GET", type, moid, property, NULL);
+	return call_of(http, 0, fn, "GET", type, moid, property, NULL);
 }
 
 /*
@@ -395,7 +399,7 @@ static void forget_time(char *why)
 static int transport_error(struct vcx_call *call, CURLcode rc,
 			   struct vs_err *err)
 {
-	const char *url = call->vc->url;
+	const char *url = call->http->url;
 	const char *why = call->why[0] ? call->why : curl_easy_strerror(rc);
 	long verified = -1;
 
@@ -415,7 +419,7 @@ static int transport_error(struct vcx_call *call, CURLcode rc,
 	case CURLE_SSL_CACERT_BADFILE:
 		return vs_err_set(err, VS_E_CONFIG,
 			"CAFile %s can't be used to verify %s: %s",
-			call->vc->ca_file ? call->vc->ca_file : "(system)",
+			call->http->ca_file ? call->http->ca_file : "(system)",
 			url, why);
 	case CURLE_COULDNT_RESOLVE_HOST:
 	case CURLE_COULDNT_CONNECT:
@@ -484,7 +488,7 @@ static int judge(struct vcx_call *call, CURLcode rc, struct vs_jdoc *doc,
 
 static void finish(struct vcx_call *call, CURLcode rc)
 {
-	struct vs_vc *vc = call->vc;
+	struct vcx_http *http = call->http;
 	struct vs_jdoc doc = { 0 };
 	struct vs_err err = { 0 };
 	bool failed = judge(call, rc, &doc, &err) < 0;
@@ -492,35 +496,35 @@ static void finish(struct vcx_call *call, CURLcode rc)
 
 	/* Whoever cleans up in fn must not meet this call again, and fn may
 	 * still look at its reply and status. */
-	TAILQ_REMOVE(&vc->calls, call, link);
+	TAILQ_REMOVE(&http->calls, call, link);
 	call->unanswered = rc != CURLE_OK;
 	if (!call->unanswered)
-		vc->stats.waits_ms = vc->now;
+		http->stats.waits_ms = http->now;
 	if (failed) {
-		vc->stats.errors++;
+		http->stats.errors++;
 		vs_debug("vCenter's answer is an error call=\"%s\" code=%s fault=%s",
 			 call->what, vs_code_name(err.code),
 			 err.fault[0] ? err.fault : "none");
 	}
 	curl_easy_getinfo(call->easy, CURLINFO_TOTAL_TIME_T, &us);
 	vs_tally_note(call->what, failed ? err.code : VS_OK, us);
-	if (call->vc->looker.tell)
-		call->vc->looker.tell(call, failed ? &err : NULL);
+	if (call->http->looker.tell)
+		call->http->looker.tell(call, failed ? &err : NULL);
 	vs_crash_before("answer", call->what);
 	call->fn(call, vs_j_root(&doc), failed ? &err : NULL);
 	vs_crash_after("answer", call->what);
 	vs_jdoc_free(&doc);
-	TAILQ_INSERT_TAIL(&vc->calls, call, link);
+	TAILQ_INSERT_TAIL(&http->calls, call, link);
 	call_free(call);
 }
 
 #ifdef VS_CRASH_POINTS
-static void see_sent(struct vs_vc *vc)
+static void see_sent(struct vcx_http *http)
 {
 	struct vcx_call *call;
 	long sent = 0;
 
-	TAILQ_FOREACH(call, &vc->calls, link) {
+	TAILQ_FOREACH(call, &http->calls, link) {
 		curl_easy_getinfo(call->easy, CURLINFO_REQUEST_SIZE, &sent);
 		if (call->seen_sent ||
 		    sent <= (long)(call->body ? strlen(call->body) : 0))
@@ -530,41 +534,41 @@ static void see_sent(struct vs_vc *vc)
 	}
 }
 #else
-#define see_sent(vc) ((void)0)
+#define see_sent(http) ((void)0)
 #endif
 
-static struct vcx_call *first_unsent(const struct vs_vc *vc)
+static struct vcx_call *first_unsent(const struct vcx_http *http)
 {
 	struct vcx_call *call;
 
-	TAILQ_FOREACH(call, &vc->calls, link)
+	TAILQ_FOREACH(call, &http->calls, link)
 		if (call->no_id)
 			return call;
 	return NULL;
 }
 
 /* As many as there are now: what their ends bring waits for the next turn. */
-static void finish_unsent(struct vs_vc *vc)
+static void finish_unsent(struct vcx_http *http)
 {
 	struct vcx_call *call;
 	size_t n = 0;
 
-	TAILQ_FOREACH(call, &vc->calls, link)
+	TAILQ_FOREACH(call, &http->calls, link)
 		n += call->no_id;
-	while (n-- && (call = first_unsent(vc)))
+	while (n-- && (call = first_unsent(http)))
 		finish(call, CURLE_OK);
 }
 
-void vs_vcx_pump(struct vs_vc *vc)
+void vs_vcx_pump(struct vcx_http *http)
 {
 	int running, left;
 	CURLMsg *m;
 
-	finish_unsent(vc);
+	finish_unsent(http);
 
-	curl_multi_perform(vc->multi, &running);
-	see_sent(vc);
-	while ((m = curl_multi_info_read(vc->multi, &left))) {
+	curl_multi_perform(http->multi, &running);
+	see_sent(http);
+	while ((m = curl_multi_info_read(http->multi, &left))) {
 		struct vcx_call *call = NULL;
 
 		if (m->msg != CURLMSG_DONE)
@@ -574,9 +578,9 @@ void vs_vcx_pump(struct vs_vc *vc)
 	}
 }
 
-void vs_vcx_drop_reads(struct vs_vc *vc)
+void vs_vcx_drop_reads(struct vcx_http *http)
 {
-	struct vcx_call *call = TAILQ_FIRST(&vc->calls), *next;
+	struct vcx_call *call = TAILQ_FIRST(&http->calls), *next;
 
 	for (; call; call = next) {
 		next = TAILQ_NEXT(call, link);
@@ -585,8 +589,8 @@ void vs_vcx_drop_reads(struct vs_vc *vc)
 	}
 }
 
-void vs_vcx_drop_all(struct vs_vc *vc)
+void vs_vcx_drop_all(struct vcx_http *http)
 {
-	while (!TAILQ_EMPTY(&vc->calls))
-		call_free(TAILQ_FIRST(&vc->calls));
+	while (!TAILQ_EMPTY(&http->calls))
+		call_free(TAILQ_FIRST(&http->calls));
 }

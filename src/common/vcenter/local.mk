@@ -16,7 +16,7 @@ core_sources += \
 	src/common/vcenter/decode_vm.c \
 	src/common/vcenter/details.c \
 	src/common/vcenter/fault.c src/common/vcenter/fault.h \
-	src/common/vcenter/http.c \
+	src/common/vcenter/http.c src/common/vcenter/http.h \
 	src/common/vcenter/inv.c src/common/vcenter/inv.h \
 	src/common/vcenter/resolve.c \
 	src/common/vcenter/retrieve.c \

@@ -213,7 +213,7 @@ static void on_quiet(struct vcx_call *call, struct vs_j reply,
 static void drop_view(struct vs_vc *vc)
 {
 	if (vc->resolve->view)
-		vs_vcx_post(vc, 0, on_quiet, "ContainerView",
+		vs_vcx_post(&vc->http, 0, on_quiet, "ContainerView",
 			    vc->resolve->view, "DestroyView", NULL);
 	vs_str_replace(&vc->resolve->view, NULL);
 }
@@ -390,7 +390,7 @@ static void on_datacenters(struct vcx_read *r)
 	vs_str_replace(&vc->dc, e->moid);
 	vs_str_replace(&vc->vm_folder, e->up);
 	entries_clear(vc->resolve);
-	vs_vcx_post(vc, 0, on_names_view, "ViewManager", vc->ids.views,
+	vs_vcx_post(&vc->http, 0, on_names_view, "ViewManager", vc->ids.views,
 		    "CreateContainerView",
 		    vs_spec_container_view("Datacenter", vc->dc, types));
 }
@@ -411,7 +411,7 @@ void vs_vcx_resolve(struct vs_vc *vc)
 
 	vs_vcx_resolve_free(vc);
 	vc->resolve = vs_calloc(1, sizeof(*vc->resolve));
-	vs_vcx_post(vc, 0, on_dc_view, "ViewManager", vc->ids.views,
+	vs_vcx_post(&vc->http, 0, on_dc_view, "ViewManager", vc->ids.views,
 		    "CreateContainerView",
 		    vs_spec_container_view("Folder", vc->ids.root, types));
 }

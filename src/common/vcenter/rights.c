@@ -330,6 +330,6 @@ void vs_vcx_rights(struct vs_vc *vc, void (*end)(struct vs_vc *vc))
 		return;
 	}
 	add_all(vc, r);
-	vs_vcx_post(vc, 0, on_rights, "AuthorizationManager", vc->ids.rights,
+	vs_vcx_post(&vc->http, 0, on_rights, "AuthorizationManager", vc->ids.rights,
 		    "HasUserPrivilegeOnEntities", question(vc, r));
 }

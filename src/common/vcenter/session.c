@@ -35,7 +35,7 @@ static void too_old(struct vs_vc *vc, const char *offers)
 
 	vs_err_set(&err, VS_E_CONFIG,
 		   "VCenter=%s is older than vCenter 8.0 Update 1 (%s): the VI JSON API that slurm-vsphere needs begins there",
-		   vc->url, offers);
+		   vc->http.url, offers);
 	vs_vcx_fail(vc, &err);
 }
 
@@ -71,7 +71,7 @@ static void on_versions(struct vcx_call *call, struct vs_j reply,
 	} else if (err && (call->status == 404 || call->status == 400)) {
 		vs_err_set(&bad, VS_E_CONFIG,
 			   "VCenter=%s does not answer like a vCenter (HTTP %ld for /sdk/vimServiceVersions.xml)",
-			   vc->url, call->status);
+			   vc->http.url, call->status);
 		err = &bad;
 	}
 	if (err) {
@@ -83,7 +83,7 @@ static void on_versions(struct vcx_call *call, struct vs_j reply,
 						releases[i]);
 
 		if (strstr(xml, tag)) {
-			vc->release = releases[i];
+			vc->http.release = releases[i];
 			vs_vcx_event(vc, VCX_EV_RELEASE);
 			return;
 		}
@@ -106,7 +106,7 @@ static void on_hello(struct vcx_call *call, struct vs_j reply,
 	}
 	for (size_t i = 0; !err && i < VS_COUNT(releases); i++) {
 		if (!strcmp(chosen, releases[i])) {
-			vc->release = releases[i];
+			vc->http.release = releases[i];
 			vs_vcx_event(vc, VCX_EV_RELEASE);
 			return;
 		}
@@ -114,14 +114,14 @@ static void on_hello(struct vcx_call *call, struct vs_j reply,
 	/* 8.0U1 has no hello; the list of versions is as old as vSphere. It is
 	 * of another service than hello: after a restart of vCenter one may
 	 * answer and the other not. */
-	vs_vcx_raw(vc, VCX_TEXT, on_versions, "GET",
+	vs_vcx_raw(&vc->http, VCX_TEXT, on_versions, "GET",
 		   "/sdk/vimServiceVersions.xml", NULL)->arg =
 		down ? vc : NULL;
 }
 
 void vs_vcx_hello(struct vs_vc *vc)
 {
-	vs_vcx_raw(vc, 0, on_hello, "POST",
+	vs_vcx_raw(&vc->http, 0, on_hello, "POST",
 		   "/api/vcenter/system?action=hello",
 		   vs_spec_hello(releases, VS_COUNT(releases)));
 }
@@ -147,7 +147,7 @@ static void not_vcenter(struct vs_vc *vc, const char *what)
 
 	vs_err_set(&err, VS_E_CONFIG,
 		   "VCenter=%s is %s, not a vCenter: name the vCenter that manages the hosts",
-		   vc->url, what);
+		   vc->http.url, what);
 	vs_vcx_fail(vc, &err);
 }
 
@@ -189,7 +189,7 @@ static void on_content(struct vcx_call *call, struct vs_j reply,
 
 void vs_vcx_content(struct vs_vc *vc)
 {
-	vs_vcx_get(vc, on_content, "ServiceInstance", "ServiceInstance",
+	vs_vcx_get(&vc->http, on_content, "ServiceInstance", "ServiceInstance",
 		   "content");
 }
 
@@ -230,7 +230,7 @@ bool vs_vcx_files_changed(struct vs_vc *vc)
 		return true;
 	return vc->retry_at >= 0 &&
 		((there && !same_time(st.st_ctim, vc->password_ctime)) ||
-		 !same_time(changed_at(vc->ca_file), vc->ca_ctime));
+		 !same_time(changed_at(vc->http.ca_file), vc->ca_ctime));
 }
 
 void vs_vcx_files_seen(struct vs_vc *vc)
@@ -239,7 +239,7 @@ void vs_vcx_files_seen(struct vs_vc *vc)
 
 	if (!vc->password_ino && !stat(vc->password_file, &st))
 		remember_file(vc, &st);
-	vc->ca_ctime = changed_at(vc->ca_file);
+	vc->ca_ctime = changed_at(vc->http.ca_file);
 }
 
 static int check_file(struct vs_vc *vc, int fd, struct vs_err *err)
@@ -356,16 +356,16 @@ static void on_login(struct vcx_call *call, struct vs_j reply,
 	vs_str_replace(&vc->user, vs_j_str(vs_j_get(reply, "userName")));
 	if (vs_vcx_bad(vc, reply))
 		return;
-	if (!vc->token[0]) {
+	if (!vc->http.token[0]) {
 		vs_err_set(&bad, VS_E_RETRY,
 			   "%s gave no session id with its answer to the login",
-			   vc->url);
+			   vc->http.url);
 		vs_vcx_fail(vc, &bad);
 		return;
 	}
 	vc->stats.logins++;
 	vs_info("Logged in to vCenter url=%s user=%s release=%s version=%s",
-		vc->url, vc->user, vc->release, vc->version);
+		vc->http.url, vc->user, vc->http.release, vc->version);
 	vs_vcx_event(vc, VCX_EV_LOGGED_IN);
 }
 
@@ -383,19 +383,19 @@ void vs_vcx_login(struct vs_vc *vc)
 	struct vs_err err = { 0 };
 
 	/* Sessions count against a limit: don't leave the old one behind. */
-	if (vc->token[0])
-		vs_vcx_post(vc, VCX_QUIT, on_old_logout, "SessionManager",
+	if (vc->http.token[0])
+		vs_vcx_post(&vc->http, VCX_QUIT, on_old_logout, "SessionManager",
 			    vc->ids.sessions, "Logout", NULL);
-	explicit_bzero(vc->token, sizeof(vc->token));
-	if (vc->insecure)
+	explicit_bzero(vc->http.token, sizeof(vc->http.token));
+	if (vc->http.insecure)
 		vs_error("TLS of %s is not verified: anybody between may read the password; set CAFile",
-			 vc->url);
+			 vc->http.url);
 	if (read_password(vc, password, &err)) {
 		explicit_bzero(password, sizeof(password));
 		vs_vcx_fail(vc, &err);
 		return;
 	}
-	vs_vcx_post_text(vc, VCX_SECRET | VCX_SESSION, on_login,
+	vs_vcx_post_text(&vc->http, VCX_SECRET | VCX_SESSION, on_login,
 			 "SessionManager", vc->ids.sessions, "Login",
 			 vs_spec_login(vc->username, password));
 	explicit_bzero(password, sizeof(password));

@@ -507,5 +507,5 @@ void vs_vcx_slow(struct vs_vc *vc)
 	if (!vc->slow)
 		vc->slow = vs_calloc(1, sizeof(*vc->slow));
 	vc->slow_busy = true;
-	vs_vcx_get(vc, on_recent, "TaskManager", vc->ids.tasks, "recentTask");
+	vs_vcx_get(&vc->http, on_recent, "TaskManager", vc->ids.tasks, "recentTask");
 }

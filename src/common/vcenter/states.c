@@ -114,7 +114,7 @@ static const struct entry table[VCX_NSTATES][VCX_NEVENTS] = {
 /* What belongs to a session, or to the work for one. */
 void vs_vcx_session_forget(struct vs_vc *vc)
 {
-	vs_vcx_drop_reads(vc);
+	vs_vcx_drop_reads(&vc->http);
 	vs_vcx_reads_drop(vc);
 	vs_vcx_resolve_free(vc);
 	vs_vcx_lookup_free(vc);
@@ -215,7 +215,7 @@ bool vs_vcx_event(struct vs_vc *vc, enum vcx_event ev)
 	if (to == VCX_WAITING) {
 		wait_plan(vc, e);
 		if (ev == VCX_EV_NO_SESSION)
-			explicit_bzero(vc->token, sizeof(vc->token));
+			explicit_bzero(vc->http.token, sizeof(vc->http.token));
 		vs_vcx_session_forget(vc);
 	}
 	enter(vc, to);
@@ -264,7 +264,7 @@ bool vs_vcx_bad(struct vs_vc *vc, struct vs_j reply)
 
 	if (!vs_json_failed(reply.doc, &err))
 		return false;
-	vs_err_prefix(&err, "an answer of %s is not understood", vc->url);
+	vs_err_prefix(&err, "an answer of %s is not understood", vc->http.url);
 	vs_vcx_fail(vc, &err);
 	return true;
 }

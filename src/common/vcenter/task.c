@@ -207,7 +207,7 @@ void vs_vcx_list_sync(struct vs_vc *vc, bool also_removals)
 	if (!add && !rem)
 		return;
 	vc->list_busy = true;
-	vs_vcx_post(vc, 0, on_modified, "ListView", vc->list_view,
+	vs_vcx_post(&vc->http, 0, on_modified, "ListView", vc->list_view,
 		    "ModifyListView", vs_spec_modify_list(add, rem));
 }
 

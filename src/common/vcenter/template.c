@@ -226,7 +226,7 @@ static void on_one(struct vcx_read *r, const char *type, const char *moid,
 
 static void drop_view(struct vs_vc *vc)
 {
-	vs_vcx_post(vc, 0, on_quiet, "ContainerView", vc->lookup->view,
+	vs_vcx_post(&vc->http, 0, on_quiet, "ContainerView", vc->lookup->view,
 		    "DestroyView", NULL);
 }
 
@@ -313,14 +313,14 @@ static void next_path(struct vs_vc *vc)
 		const char *path[] = { vc->dc_name, "vm",
 				       vc->templates[l->at].name, NULL };
 
-		vs_vcx_post(vc, 0, on_path, "SearchIndex", vc->ids.search,
+		vs_vcx_post(&vc->http, 0, on_path, "SearchIndex", vc->ids.search,
 			    "FindByInventoryPath", vs_spec_path(path));
 		return;
 	}
 	for (size_t i = 0; i < vc->ntemplates; i++)
 		missing |= !*vc->templates[i].moid;
 	if (missing && l->search)
-		vs_vcx_post(vc, 0, on_view, "ViewManager", vc->ids.views,
+		vs_vcx_post(&vc->http, 0, on_view, "ViewManager", vc->ids.views,
 			    "CreateContainerView", vs_spec_container_view(
 				"Datacenter", vc->dc, types));
 	else

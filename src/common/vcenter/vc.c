@@ -58,6 +58,11 @@ static int time_to_next(const struct vs_vc *vc, int wait_ms)
 	return at > vc->now ? (int)(at - vc->now) : 0;
 }
 
+static void set_now(struct vs_vc *vc, int64_t now_ms)
+{
+	vc->now = vc->http.now = now_ms;
+}
+
 bool vs_vc_turn(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd)
 {
 	struct curl_waitfd extra = { .fd = wake_fd,
@@ -65,13 +70,13 @@ bool vs_vc_turn(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd)
 	int64_t before = vs_now_ms();
 	int nready = 0;
 
-	vc->now = now_ms;
+	set_now(vc, now_ms);
 	timers(vc);
-	vs_vcx_pump(vc);
-	curl_multi_poll(vc->multi, wake_fd >= 0 ? &extra : NULL, wake_fd >= 0,
+	vs_vcx_pump(&vc->http);
+	curl_multi_poll(vc->http.multi, wake_fd >= 0 ? &extra : NULL, wake_fd >= 0,
 			time_to_next(vc, wait_ms), &nready);
-	vc->now = now_ms + (vs_now_ms() - before);
-	vs_vcx_pump(vc);
+	set_now(vc, now_ms + (vs_now_ms() - before));
+	vs_vcx_pump(&vc->http);
 	timers(vc);
 	/* An end before its time was a timer's, ours or curl's. */
 	return nready > 0 || vc->now - now_ms < wait_ms;
@@ -89,11 +94,11 @@ void vs_vc_slow_now(struct vs_vc *vc)
 
 void vs_vc_stats_get(const struct vs_vc *vc, struct vs_vc_stats *out)
 {
-	int64_t waits_ms = vc->stats.waits_ms;
+	int64_t waits_ms = vc->http.stats.waits_ms;
 
 	*out = (struct vs_vc_stats){
-		.calls = vc->stats.calls, .mutating = vc->stats.mutating,
-		.logins = vc->stats.logins, .errors = vc->stats.errors,
+		.calls = vc->http.stats.calls, .mutating = vc->http.stats.mutating,
+		.logins = vc->stats.logins, .errors = vc->http.stats.errors,
 		.updates = vc->inv->updates,
 		.silent_ms = waits_ms ? vs_now_ms() - waits_ms : 0,
 		.refused_events = vc->stats.refused_events,
@@ -199,31 +204,31 @@ struct vs_vc *vs_vc_new(const struct vs_vc_conf *conf,
 	if (check_conf(&c, err))
 		return NULL;
 	vc = vs_calloc(1, sizeof(*vc));
-	TAILQ_INIT(&vc->calls);
+	vc->http.vc = vc;
 	vc->ev = *events;
 	vc->ev_arg = arg;
-	vc->url = vs_strdup(url);
+	vc->http.url = vs_strdup(url);
 	vc->username = vs_strdup(c.username);
 	vc->password_file = vs_strdup(c.password_file);
-	vc->ca_file = vs_strdup(c.ca_file);
+	vc->http.ca_file = vs_strdup(c.ca_file);
 	vc->password_uid = c.password_uid;
-	vc->insecure = c.insecure;
+	vc->http.insecure = c.insecure;
 	vc->read_only = c.read_only;
 	vc->notes = c.notes;
 	vc->policy = c.policy;
 	vc->linked = c.linked;
 	vc->instant = c.instant;
 	vc->vmotion = c.vmotion;
-	vc->call_timeout_ms = c.call_timeout_ms ? c.call_timeout_ms : 60000;
-	vc->wait_seconds = c.wait_seconds ? c.wait_seconds : 20;
-	vc->max_body = c.max_body ? c.max_body : 64u << 20;
+	vc->http.call_timeout_ms = c.call_timeout_ms ? c.call_timeout_ms : 60000;
+	vc->http.wait_seconds = c.wait_seconds ? c.wait_seconds : 20;
+	vc->http.max_body = c.max_body ? c.max_body : 64u << 20;
 	take_names(vc, &c.names);
 	vc->inv = vs_inv_new(&vc->ev, arg);
 	vc->inv->devices = conf->devices;
 	vc->inv->ctx = vc;
 	vc->inv->task = vs_vcx_task_seen;
 	vc->inv->task_lost = vs_vcx_task_lost;
-	if (vs_vcx_http_init(vc, err)) {
+	if (vs_vcx_http_init(&vc->http, err)) {
 		vs_vc_free(vc, 0);
 		return NULL;
 	}
@@ -235,21 +240,21 @@ static void on_logout(struct vcx_call *call, struct vs_j reply,
 {
 	(void)reply;
 	(void)err;
-	call->vc->token[0] = '\0';
+	call->vc->http.token[0] = '\0';
 }
 
 static void logout(struct vs_vc *vc, int ms)
 {
 	int64_t until = vs_now_ms() + ms, left;
 
-	vs_vcx_drop_all(vc);
-	if (!vc->token[0] || !vc->ids.sessions || ms <= 0)
+	vs_vcx_drop_all(&vc->http);
+	if (!vc->http.token[0] || !vc->ids.sessions || ms <= 0)
 		return;
-	vs_vcx_post(vc, VCX_QUIT, on_logout, "SessionManager",
+	vs_vcx_post(&vc->http, VCX_QUIT, on_logout, "SessionManager",
 		    vc->ids.sessions, "Logout", NULL);
-	while (!TAILQ_EMPTY(&vc->calls) && (left = until - vs_now_ms()) > 0) {
-		curl_multi_poll(vc->multi, NULL, 0, (int)left, NULL);
-		vs_vcx_pump(vc);
+	while (!TAILQ_EMPTY(&vc->http.calls) && (left = until - vs_now_ms()) > 0) {
+		curl_multi_poll(vc->http.multi, NULL, 0, (int)left, NULL);
+		vs_vcx_pump(&vc->http);
 	}
 }
 
@@ -293,17 +298,17 @@ void vs_vc_free(struct vs_vc *vc, int logout_ms)
 {
 	if (!vc)
 		return;
-	if (vc->multi)
+	if (vc->http.multi)
 		logout(vc, logout_ms);
 	vs_vcx_session_forget(vc);
-	vs_vcx_http_fini(vc);
+	vs_vcx_http_fini(&vc->http);
 	vs_vcx_ops_free(vc);
 	vs_inv_free(vc->inv);
 	free_names(vc);
-	free(vc->url);
+	free(vc->http.url);
 	free(vc->username);
 	free(vc->password_file);
-	free(vc->ca_file);
+	free(vc->http.ca_file);
 	free(vc->about);
 	free(vc->version);
 	free(vc->instance_uuid);
@@ -318,6 +323,6 @@ void vs_vc_free(struct vs_vc *vc, int logout_ms)
 	free(vc->dc);
 	free(vc->vm_folder);
 	free(vc->folder);
-	explicit_bzero(vc->token, sizeof(vc->token));
+	explicit_bzero(vc->http.token, sizeof(vc->http.token));
 	free(vc);
 }

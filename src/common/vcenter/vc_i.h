@@ -6,92 +6,15 @@
 #ifndef VS_VCENTER_VC_I_H
 #define VS_VCENTER_VC_I_H
 
-#include <curl/curl.h>
-#include <sys/queue.h>
 #include <sys/types.h>
 #include <time.h>
 
-#include "util/buf.h"
 #include "util/json.h"
 #include "vcenter/ask.h"
 #include "vcenter/fault.h"
+#include "vcenter/http.h"
 #include "vcenter/inv.h"
 #include "vcenter/vc.h"
-
-/* ---- calls (http.c) ------------------------------------------------------ */
-enum {
-	VCX_MUTATING = 1,	/* never sent twice; a lost reply is UNKNOWN */
-	VCX_SECRET = 2,		/* the body is wiped after use */
-	VCX_TEXT = 4,		/* the reply is no JSON */
-	VCX_POLL = 8,		/* its own timeout: wait_seconds + 30 */
-	VCX_QUIT = 16,		/* outlives a lost session: logout, cancel */
-	VCX_SESSION = 32,	/* its reply brings the session's token */
-};
-
-struct vcx_call {
-	TAILQ_ENTRY(vcx_call) link;
-	struct vs_vc *vc;
-	CURL *easy;
-	struct curl_slist *headers;
-	char *what;		/* method and path, for people; no secret */
-	char *body;
-	unsigned int flags;
-	unsigned int tries;	/* times libcurl was about to send it */
-	struct vs_buf reply;
-	struct vs_buf head;	/* its lines, if vs_vc_look_on was called */
-	long status;
-	bool too_big, refused_xml;
-	bool no_id;		/* never handed to libcurl */
-	bool unanswered;	/* it ended without an answer */
-#ifdef VS_CRASH_POINTS
-	bool seen_sent;
-#endif
-	char why[CURL_ERROR_SIZE];
-	/* err NULL: success. The reply lives until the return. */
-	void (*fn)(struct vcx_call *call, struct vs_j reply,
-		   const struct vs_err *err);
-	void *arg;
-	uint64_t id;		/* of a mutating call's operation */
-};
-TAILQ_HEAD(vcx_calls, vcx_call);
-typedef void vcx_fn(struct vcx_call *call, struct vs_j reply,
-		    const struct vs_err *err);
-
-struct vcx_call *vs_vcx_raw(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
-			    const char *verb, const char *path,
-			    struct json_object *body_take);
-/* The same with a body that is text, or NULL. */
-struct vcx_call *vs_vcx_raw_text(struct vs_vc *vc, unsigned int flags,
-				 vcx_fn *fn, const char *verb,
-				 const char *path, char *text_take);
-struct vcx_call *vs_vcx_post(struct vs_vc *vc, unsigned int flags, vcx_fn *fn,
-			     const char *type, const char *moid,
-			     const char *method, struct json_object *body_take);
-/* The same with a body that is text; with VCX_SECRET it is wiped after use. */
-struct vcx_call *vs_vcx_post_text(struct vs_vc *vc, unsigned int flags,
-				  vcx_fn *fn, const char *type,
-				  const char *moid, const char *method,
-				  char *text_take);
-struct vcx_call *vs_vcx_get(struct vs_vc *vc, vcx_fn *fn, const char *type,
-			    const char *moid, const char *property);
-/* All that is ready; calls back. */
-void vs_vcx_pump(struct vs_vc *vc);
-/* Drop the machine's calls without calling back (mutating ones stay). */
-void vs_vcx_drop_reads(struct vs_vc *vc);
-void vs_vcx_drop_all(struct vs_vc *vc);
-int vs_vcx_http_init(struct vs_vc *vc, struct vs_err *err);
-void vs_vcx_http_fini(struct vs_vc *vc);
-
-/* ---- certificates (certificate.c) ---------------------------------------- */
-/* A call failed with rc; why is libcurl's text of it. True if the certificate is
- * what is wrong. These three don't fail, take no lock and own nothing. */
-bool vs_vcx_certificate_is_it(CURLcode rc, const char *why);
-/* The cause in words: why itself where it names one, else by OpenSSL's number
- * (CURLINFO_SSL_VERIFYRESULT; -1 if it is unknown). Lives as long as why. */
-const char *vs_vcx_certificate_cause(CURLcode rc, const char *why,
-				     long verified);
-/* What the administrator is to do about that cause. Never NULL. */
-const char *vs_vcx_certificate_fix(const char *why);
 
 /* ---- reading in pages (retrieve.c) --------------------------------------- */
 struct vcx_read {
@@ -228,22 +151,13 @@ struct vcx_ids {		/* from ServiceContent */
 	char *root, *collector, *views, *sessions, *search, *tasks, *rights;
 };
 
-/* Who looks on (vs_vc_look_on); tell: NULL if nobody does. err NULL: HTTP 2xx. */
-struct vcx_looker {
-	void (*tell)(struct vcx_call *call, const struct vs_err *err);
-	vs_vc_seen_fn *fn;
-	void *arg;
-};
-
 struct vs_vc {
 	struct vs_vc_events ev;
 	void *ev_arg;
 	/* configuration, all our own copies */
-	char *url, *username, *password_file, *ca_file;
+	char *username, *password_file;
 	unsigned int password_uid;
-	bool insecure, read_only, notes, linked, instant, vmotion, policy;
-	int call_timeout_ms, wait_seconds;
-	size_t max_body;
+	bool read_only, notes, linked, instant, vmotion, policy;
 	char *dc_name, *folder_name;
 	struct vs_vc_store *stores;	/* whose texts are our own */
 	bool *stores_seen;
@@ -251,11 +165,7 @@ struct vs_vc {
 	struct vcx_network *networks;
 	struct vcx_template *templates;
 	size_t nclusters, nnetworks, ntemplates, nstores;
-	/* transport */
-	CURLM *multi;
-	struct vcx_looker looker;
-	struct vcx_calls calls;
-	char token[512];
+	struct vcx_http http;
 	/* life */
 	enum vcx_state state;
 	int64_t now, up_at, retry_at;		/* retry_at -1: only when mended */
@@ -268,7 +178,6 @@ struct vs_vc {
 	int64_t password_check_at;
 	char last_down[640];
 	/* session */
-	const char *release;
 	char *about, *version, *instance_uuid, *user;
 	struct vcx_ids ids;
 	/* resolved */
@@ -306,9 +215,7 @@ struct vs_vc {
 	int64_t list_at;
 	/* Read by whoever asks (svf status), in any thread. */
 	struct {
-		_Atomic uint64_t calls, mutating, logins, errors;
-		_Atomic uint64_t refused_events;
-		_Atomic int64_t waits_ms;	/* since then; 0: for nothing */
+		_Atomic uint64_t logins, refused_events;
 	} stats;
 	struct vcx_read_list *reads;
 };

@@ -109,7 +109,7 @@ static void next_filter(struct vs_vc *vc)
 		return;
 	}
 	vs_jb_add(props, vs_spec_props(types[f], vs_inv_paths(vc->inv, f)));
-	vs_vcx_post(vc, 0, on_filter, "PropertyCollector", vc->pc,
+	vs_vcx_post(&vc->http, 0, on_filter, "PropertyCollector", vc->pc,
 		    "CreateFilter", vs_spec_create_filter(
 			vs_spec_filter_of(props, members_of(vc, f))));
 }
@@ -133,7 +133,7 @@ static void on_list_view(struct vcx_call *call, struct vs_j reply,
 	if (!took_ref(call, reply, err, &vc->list_view))
 		return;
 	vs_vcx_list_sync(vc, false);
-	vs_vcx_post(vc, 0, on_collector, "PropertyCollector",
+	vs_vcx_post(&vc->http, 0, on_collector, "PropertyCollector",
 		    vc->ids.collector, "CreatePropertyCollector", NULL);
 }
 
@@ -157,11 +157,11 @@ static void next_view(struct vs_vc *vc)
 	if (vc->step == vc->nviews) {
 		/* Empty: one task that vCenter has forgotten would make it
 		 * fail. Adding them later says which those are. */
-		vs_vcx_post(vc, 0, on_list_view, "ViewManager", vc->ids.views,
+		vs_vcx_post(&vc->http, 0, on_list_view, "ViewManager", vc->ids.views,
 			    "CreateListView", vs_spec_list_view(vs_jb_arr()));
 		return;
 	}
-	vs_vcx_post(vc, 0, on_view, "ViewManager", vc->ids.views,
+	vs_vcx_post(&vc->http, 0, on_view, "ViewManager", vc->ids.views,
 		    "CreateContainerView", vs_spec_container_view(
 			folder ? "Folder" : "ClusterComputeResource",
 			folder ? vc->folder : vc->clusters[vc->step].moid,
@@ -361,10 +361,10 @@ void vs_vcx_poll(struct vs_vc *vc)
 	vc->poll_at = 0;
 	vc->gathers = false;
 	vc->poll_open = true;
-	vs_vcx_post(vc, VCX_POLL, on_updates, "PropertyCollector", vc->pc,
+	vs_vcx_post(&vc->http, VCX_POLL, on_updates, "PropertyCollector", vc->pc,
 		    "WaitForUpdatesEx",
 		    vs_spec_wait(vc->poll_version ? vc->poll_version : "",
-				 now ? 0 : vc->wait_seconds));
+				 now ? 0 : vc->http.wait_seconds));
 }
 
 void vs_vcx_poll_timer(struct vs_vc *vc)

@@ -130,7 +130,7 @@ int64_t vs_vc_where(struct vs_vc *vc, const struct vs_vc_where *w,
 
 	if (!vs_vc_is_up(vc))
 		return vs_err_set(err, VS_E_RETRY, "not connected to vCenter");
-	call = vs_vcx_post(vc, 0, on_where, "ClusterComputeResource",
+	call = vs_vcx_post(&vc->http, 0, on_where, "ClusterComputeResource",
 			   w->cluster, "PlaceVm", vs_vcx_where_spec(w));
 	curl_easy_setopt(call->easy, CURLOPT_TIMEOUT_MS, (long)TIMEOUT_MS);
 	call->id = ++vc->next_id;
