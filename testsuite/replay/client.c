@@ -67,16 +67,16 @@ void replay_content(struct vs_j line)
 	vs_vcx_content(vc);
 	answer(vc, vs_j_get(line, "content"));
 	vs_jb_str(o, "content", "ServiceInstance");
-	vs_jb_str(o, "about", vc->about);
-	vs_jb_str(o, "version", vc->version);
-	vs_jb_str(o, "instance_uuid", vc->instance_uuid);
-	vs_jb_str(o, "rootFolder", vc->ids.root);
-	vs_jb_str(o, "propertyCollector", vc->ids.collector);
-	vs_jb_str(o, "viewManager", vc->ids.views);
-	vs_jb_str(o, "sessionManager", vc->ids.sessions);
-	vs_jb_str(o, "searchIndex", vc->ids.search);
-	vs_jb_str(o, "taskManager", vc->ids.tasks);
-	vs_jb_str(o, "authorizationManager", vc->ids.rights);
+	vs_jb_str(o, "about", vc->session.about);
+	vs_jb_str(o, "version", vc->session.version);
+	vs_jb_str(o, "instance_uuid", vc->session.instance_uuid);
+	vs_jb_str(o, "rootFolder", vc->session.ids.root);
+	vs_jb_str(o, "propertyCollector", vc->session.ids.collector);
+	vs_jb_str(o, "viewManager", vc->session.ids.views);
+	vs_jb_str(o, "sessionManager", vc->session.ids.sessions);
+	vs_jb_str(o, "searchIndex", vc->session.ids.search);
+	vs_jb_str(o, "taskManager", vc->session.ids.tasks);
+	vs_jb_str(o, "authorizationManager", vc->session.ids.rights);
 	replay_print(o);
 	vs_vc_free(vc, 0);
 }
@@ -165,13 +165,13 @@ static void take_templates(struct vs_vc *vc, struct vs_j list)
 /* As if the configuration named these objects, each by its moId. */
 static void configure(struct vs_vc *vc, struct vs_j of)
 {
-	vc->ids.root = text_of(of, "root");
-	vc->ids.rights = vs_strdup("AuthorizationManager");
-	vc->dc = text_of(of, "datacenter");
-	vs_str_replace(&vc->dc_name, vc->dc);
-	vc->folder = text_of(of, "folder");
-	vs_str_replace(&vc->folder_name, vc->folder);
-	vc->user = vs_strdup("replay");
+	vc->session.ids.root = text_of(of, "root");
+	vc->session.ids.rights = vs_strdup("AuthorizationManager");
+	vc->resolved.dc = text_of(of, "datacenter");
+	vs_str_replace(&vc->dc_name, vc->resolved.dc);
+	vc->resolved.folder = text_of(of, "folder");
+	vs_str_replace(&vc->folder_name, vc->resolved.folder);
+	vc->session.user = vs_strdup("replay");
 	take_pools(vc, vs_j_get(of, "pools"));
 	take_stores(vc, vs_j_get(of, "stores"));
 	take_networks(vc, vs_j_get(of, "networks"));

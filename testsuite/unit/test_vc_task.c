@@ -141,14 +141,14 @@ static void a_task_that_vcenter_forgot_is_of_unknown_outcome(void **state)
 
 static void tasks_that_follow_one_another_go_to_the_list_together(void **state)
 {
-	int64_t at = vc.list_at;
+	int64_t at = vc.tasks.list_at;
 
 	(void)state;
 	assert_true(at > vc.now && at <= vc.now + 100);
 	vc.now += 20;
 	vs_vcx_op_task(&vc, vs_vcx_op_find(&vc, vs_vcx_op_new(&vc, "clone",
 			&op)), "task-2");
-	assert_int_equal(vc.list_at, at);
+	assert_int_equal(vc.tasks.list_at, at);
 }
 
 int main(void)

@@ -66,9 +66,11 @@ static struct vcx_call *send_question(struct vs_vc *vc,
 				       vs_strdup(q->text));
 	if (q->get) {
 		vs_jb_free(body_take);
-		return vs_vcx_get(&vc->http, on_answer, q->type, q->moid, q->method);
+		return vs_vcx_get(&vc->http, on_answer, q->type, q->moid,
+				  q->method);
 	}
-	return vs_vcx_post(&vc->http, flags, on_answer, q->type, q->moid, q->method,
+	return vs_vcx_post(&vc->http, flags, on_answer, q->type, q->moid,
+			   q->method,
 			   body_take);
 }
 
@@ -84,7 +86,7 @@ int vs_vc_ask(struct vs_vc *vc, const struct vs_vc_question *q,
 		vs_jb_free(body_take);
 		return vs_err_set(err, VS_E_RETRY, "not connected to vCenter");
 	}
-	if (q->mutating && vc->read_only) {
+	if (q->mutating && vc->conf.read_only) {
 		vs_jb_free(body_take);
 		return vs_err_set(err, VS_E_REQUEST, "reading alone is allowed");
 	}
@@ -161,11 +163,11 @@ void vs_vc_look_on(struct vs_vc *vc, vs_vc_seen_fn *fn, void *arg)
 const char *vs_vc_id(const struct vs_vc *vc, const char *type)
 {
 	const struct { const char *type, *id; } ids[] = {
-		{ "PropertyCollector", vc->ids.collector },
-		{ "SessionManager", vc->ids.sessions },
-		{ "ViewManager", vc->ids.views },
-		{ "TaskManager", vc->ids.tasks },
-		{ "Folder", vc->ids.root },
+		{ "PropertyCollector", vc->session.ids.collector },
+		{ "SessionManager", vc->session.ids.sessions },
+		{ "ViewManager", vc->session.ids.views },
+		{ "TaskManager", vc->session.ids.tasks },
+		{ "Folder", vc->session.ids.root },
 	};
 
 	for (size_t i = 0; i < VS_COUNT(ids); i++)

@@ -15,7 +15,7 @@
 /* The one door that every change goes through, cancelling included. */
 static int may_change(struct vs_vc *vc, struct vs_err *err)
 {
-	if (vc->read_only)
+	if (vc->conf.read_only)
 		return vs_err_set(err, VS_E_STATE,
 				  "nothing may be changed in vCenter");
 	if (vs_vc_is_up(vc))
@@ -293,6 +293,7 @@ int vs_vc_task_cancel(struct vs_vc *vc, const char *task, struct vs_err *err)
 {
 	if (may_change(vc, err))
 		return -1;
-	vs_vcx_post(&vc->http, VCX_QUIT, on_cancel, "Task", task, "CancelTask", NULL);
+	vs_vcx_post(&vc->http, VCX_QUIT, on_cancel, "Task", task, "CancelTask",
+		    NULL);
 	return 0;
 }

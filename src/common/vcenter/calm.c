@@ -21,7 +21,7 @@ static const struct { int gather_ms, beat_ms; } table[VS_VC_CALMS] = {
  * again at once either. */
 int vs_vcx_gather_ms(const struct vs_vc *vc, bool news)
 {
-	bool stream = vc->now - vc->told_at < STREAM_MS;
+	bool stream = vc->now - vc->watch.told_at < STREAM_MS;
 
 	if (vc->calm == VS_VC_ALERT)
 		news = false;
@@ -41,7 +41,7 @@ void vs_vc_calm(struct vs_vc *vc, enum vs_vc_calm calm)
 	if (calm >= was)
 		return;
 	/* As if it had been so when they were set. */
-	if (vc->gathers)
-		vc->poll_at = vc->told_at + table[calm].gather_ms;
+	if (vc->watch.gathers)
+		vc->watch.poll_at = vc->watch.told_at + table[calm].gather_ms;
 	vc->slow_at -= table[was].beat_ms - table[calm].beat_ms;
 }

@@ -245,7 +245,7 @@ void vs_capacity_settle(struct vs_inv *inv)
 	}
 }
 
-/* ---- with the slow values -------------------------------------------------- */
+/* ---- with the slow values ----------------------------------------------- */
 
 void vs_capacity_ask(struct vs_inv *inv, int64_t now_ms,
 		     struct json_object *props, struct json_object *objects)
@@ -265,7 +265,7 @@ void vs_capacity_ask(struct vs_inv *inv, int64_t now_ms,
 	}
 }
 
-/* ---- a NUMA node ---------------------------------------------------------- */
+/* ---- a NUMA node -------------------------------------------------------- */
 
 int vs_inv_numa_of(const struct vcx_host *h, const char *pci, int *cores,
 		   int64_t *mb)

@@ -27,24 +27,24 @@ static char *lower(const char *s)
 
 static void clear_devices(struct vcx_host *h)
 {
-	for (size_t i = 0; i < h->ndevices; i++) {
-		free(h->devices[i].pci);
-		free(h->devices[i].name);
+	for (size_t i = 0; i < h->passthrough.ndevices; i++) {
+		free(h->passthrough.devices[i].pci);
+		free(h->passthrough.devices[i].name);
 	}
-	free(h->devices);
-	h->devices = NULL;
-	h->ndevices = 0;
+	free(h->passthrough.devices);
+	h->passthrough.devices = NULL;
+	h->passthrough.ndevices = 0;
 }
 
 static void clear_gives(struct vcx_host *h)
 {
-	for (size_t i = 0; i < h->ngives; i++) {
-		free(h->gives[i].pci);
-		free(h->gives[i].label);
+	for (size_t i = 0; i < h->passthrough.ngives; i++) {
+		free(h->passthrough.gives[i].pci);
+		free(h->passthrough.gives[i].label);
 	}
-	free(h->gives);
-	h->gives = NULL;
-	h->ngives = 0;
+	free(h->passthrough.gives);
+	h->passthrough.gives = NULL;
+	h->passthrough.ngives = 0;
 }
 
 /* 0x10de comes as 4318, 0xb015 as -20459. */
@@ -58,10 +58,12 @@ void vs_inv_set_devices(struct vcx_host *h, struct vs_j list)
 	size_t n = vs_j_len(list);
 
 	clear_devices(h);
-	h->devices = n ? vs_calloc(n, sizeof(*h->devices)) : NULL;
+	h->passthrough.devices = n ?
+		vs_calloc(n, sizeof(*h->passthrough.devices)) : NULL;
 	for (size_t i = 0; i < n; i++) {
 		struct vs_j dev = vs_j_at(list, i);
-		struct vs_vc_function *d = &h->devices[h->ndevices++];
+		struct vs_vc_function *d =
+			&h->passthrough.devices[h->passthrough.ndevices++];
 
 		d->pci = lower(vs_j_str_or(vs_j_opt(dev, "id"), ""));
 		d->name = vs_strdup(vs_j_str_or(vs_j_opt(dev, "deviceName"),
@@ -76,10 +78,12 @@ void vs_inv_set_gives(struct vcx_host *h, struct vs_j list)
 	size_t n = vs_j_len(list);
 
 	clear_gives(h);
-	h->gives = n ? vs_calloc(n, sizeof(*h->gives)) : NULL;
+	h->passthrough.gives = n ? vs_calloc(n, sizeof(*h->passthrough.gives)) :
+		NULL;
 	for (size_t i = 0; i < n; i++) {
 		struct vs_j p = vs_j_at(list, i);
-		struct vcx_give *g = &h->gives[h->ngives];
+		struct vcx_give *g =
+			&h->passthrough.gives[h->passthrough.ngives];
 
 		g->active = vs_j_bool_or(vs_j_opt(p, "passthruActive"), false);
 		g->enabled = vs_j_bool_or(vs_j_opt(p, "passthruEnabled"),
@@ -91,7 +95,7 @@ void vs_inv_set_gives(struct vcx_host *h, struct vs_j list)
 		g->pci = lower(vs_j_str_or(vs_j_opt(p, "id"), ""));
 		g->label = vs_strdup(vs_j_str_or(vs_j_opt(p, "hardwareLabel"),
 						 ""));
-		h->ngives++;
+		h->passthrough.ngives++;
 	}
 }
 
@@ -100,21 +104,21 @@ size_t vs_inv_host_devices_put(const struct vcx_host *h,
 {
 	size_t n = 0, k;
 
-	for (size_t i = 0; i < h->ngives; i++) {
-		const struct vcx_give *g = &h->gives[i];
+	for (size_t i = 0; i < h->passthrough.ngives; i++) {
+		const struct vcx_give *g = &h->passthrough.gives[i];
 
-		for (k = 0; k < h->ndevices &&
-		     strcmp(h->devices[k].pci, g->pci); k++)
+		for (k = 0; k < h->passthrough.ndevices &&
+		     strcmp(h->passthrough.devices[k].pci, g->pci); k++)
 			;
-		if (k == h->ndevices)
+		if (k == h->passthrough.ndevices)
 			continue;
 		out[n] = (struct vs_vc_device) {
 			.pci = g->pci, .label = g->label,
 			.active = g->active, .enabled = g->enabled,
 			.sriov = g->sriov,
-			.name = h->devices[k].name,
-			.vendor = h->devices[k].vendor,
-			.device = h->devices[k].device,
+			.name = h->passthrough.devices[k].name,
+			.vendor = h->passthrough.devices[k].vendor,
+			.device = h->passthrough.devices[k].device,
 		};
 		out[n].numa = vs_inv_numa_of(h, g->pci, &out[n].numa_cores,
 					     &out[n].numa_mb);

@@ -23,11 +23,12 @@ void vs_inv_read_disk(struct vcx_vm *vm, struct vs_j backing)
 {
 	struct vs_j under = vs_j_opt(backing, "parent");
 
-	vm->disks[vm->ndisks++] = vs_strdup(
+	vm->disks.files[vm->disks.n++] = vs_strdup(
 		vs_j_str_or(vs_j_opt(backing, "fileName"), ""));
 	for (int depth = 0; depth < CHAIN_MAX && !vs_j_null(under); depth++) {
-		VS_GROW(vm->under, vm->cap_under, vm->nunder + 1);
-		vm->under[vm->nunder++] = vs_strdup(
+		VS_GROW(vm->disks.under, vm->disks.cap_under,
+			vm->disks.nunder + 1);
+		vm->disks.under[vm->disks.nunder++] = vs_strdup(
 			vs_j_str_or(vs_j_opt(under, "fileName"), ""));
 		under = vs_j_opt(under, "parent");
 	}
@@ -35,10 +36,10 @@ void vs_inv_read_disk(struct vcx_vm *vm, struct vs_j backing)
 
 void vs_inv_clear_disks(struct vcx_vm *vm)
 {
-	vs_strs_free(vm->disks, vm->ndisks);
-	vs_strs_free(vm->under, vm->nunder);
-	vm->disks = vm->under = NULL;
-	vm->ndisks = vm->nunder = vm->cap_under = 0;
+	vs_strs_free(vm->disks.files, vm->disks.n);
+	vs_strs_free(vm->disks.under, vm->disks.nunder);
+	vm->disks.files = vm->disks.under = NULL;
+	vm->disks.n = vm->disks.nunder = vm->disks.cap_under = 0;
 }
 
 /* The moId of the first of our name, whoever has made others above it. */
@@ -74,12 +75,12 @@ static char *dir_of(const char *file)
 
 static bool disks_own(const struct vcx_vm *vm)
 {
-	if (!*vm->disk_dir)
+	if (!*vm->disks.dir)
 		return false;
-	for (size_t i = 0; i < vm->ndisks; i++) {
-		VS_FREE char *dir = dir_of(vm->disks[i]);
+	for (size_t i = 0; i < vm->disks.n; i++) {
+		VS_FREE char *dir = dir_of(vm->disks.files[i]);
 
-		if (strcmp(dir, vm->disk_dir))
+		if (strcmp(dir, vm->disks.dir))
 			return false;
 	}
 	return true;
@@ -91,11 +92,11 @@ static char *bases_of(const struct vcx_vm *vm)
 	struct vs_buf b = VS_BUF_INIT(BASES_MAX);
 	char *out;
 
-	for (size_t i = 0; i < vm->nunder; i++) {
-		VS_FREE char *dir = dir_of(vm->under[i]);
+	for (size_t i = 0; i < vm->disks.nunder; i++) {
+		VS_FREE char *dir = dir_of(vm->disks.under[i]);
 		VS_FREE char *line = vs_asprintf("%s\n", dir);
 
-		if (*dir && strcmp(dir, vm->disk_dir) &&
+		if (*dir && strcmp(dir, vm->disks.dir) &&
 		    (!b.data || !strstr(b.data, line)))
 			vs_buf_printf(&b, "%s", line);
 	}
@@ -106,9 +107,9 @@ static char *bases_of(const struct vcx_vm *vm)
 
 bool vs_inv_vm_disks(struct vcx_vm *vm)
 {
-	free(vm->disk_dir);
-	free(vm->bases);
-	vm->disk_dir = dir_of(vm->vmx);
-	vm->bases = bases_of(vm);
+	free(vm->disks.dir);
+	free(vm->disks.bases);
+	vm->disks.dir = dir_of(vm->vmx);
+	vm->disks.bases = bases_of(vm);
 	return disks_own(vm);
 }

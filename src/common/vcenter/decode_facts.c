@@ -15,13 +15,13 @@
 
 static void set_clocks(struct vcx_host *h, struct vs_j ntp)
 {
-	h->clocks = vs_j_null(ntp) ? -1 :
+	h->setup.clocks = vs_j_null(ntp) ? -1 :
 		(int)vs_j_len(vs_j_opt(ntp, "server"));
 }
 
 static void set_policy(struct vcx_host *h, struct vs_j info)
 {
-	vs_str_replace(&h->policy, vs_j_str_or(vs_j_opt(vs_j_opt(info,
+	vs_str_replace(&h->setup.policy, vs_j_str_or(vs_j_opt(vs_j_opt(info,
 			"currentPolicy"), "shortName"), NULL));
 }
 
@@ -54,9 +54,9 @@ static void set_mgmt(struct vcx_host *h, struct vs_j nets)
 {
 	static const char type[] = "management";
 
-	vs_strs_free(h->mgmt, h->nmgmt);
-	h->mgmt = NULL;
-	h->nmgmt = 0;
+	vs_strs_free(h->setup.mgmt, h->setup.nmgmt);
+	h->setup.mgmt = NULL;
+	h->setup.nmgmt = 0;
 	for (size_t i = 0, n = vs_j_len(nets); i < n; i++) {
 		struct vs_j net = vs_j_at(nets, i);
 		struct vs_j all = vs_j_opt(net, "candidateVnic");
@@ -69,9 +69,11 @@ static void set_mgmt(struct vcx_host *h, struct vs_j nets)
 			if (!is_selected(net, type, vs_j_str_or(
 					vs_j_opt(vnic, "key"), "")))
 				continue;
-			h->mgmt = vs_realloc(h->mgmt, h->nmgmt + 1,
-					     sizeof(*h->mgmt));
-			h->mgmt[h->nmgmt++] = vs_strdup(portgroup_of(vnic));
+			h->setup.mgmt =
+				vs_realloc(h->setup.mgmt, h->setup.nmgmt + 1,
+					     sizeof(*h->setup.mgmt));
+			h->setup.mgmt[h->setup.nmgmt++] =
+				vs_strdup(portgroup_of(vnic));
 		}
 	}
 }
@@ -80,20 +82,21 @@ unsigned int vs_inv_host_fact(struct vcx_host *h, const char *path,
 			      struct vs_j val)
 {
 	if (!strcmp(path, "config.product")) {
-		vs_str_replace(&h->version, vs_j_str_or(
+		vs_str_replace(&h->setup.version, vs_j_str_or(
 				vs_j_opt(val, "version"), NULL));
-		vs_str_replace(&h->build, vs_j_str_or(
+		vs_str_replace(&h->setup.build, vs_j_str_or(
 				vs_j_opt(val, "build"), NULL));
 	} else if (!strcmp(path, "config.powerSystemInfo")) {
 		set_policy(h, val);
 	} else if (!strcmp(path, "config.dateTimeInfo.ntpConfig")) {
 		set_clocks(h, val);
 	} else if (!strcmp(path, "config.dateTimeInfo.systemClockProtocol")) {
-		vs_str_replace(&h->clock, vs_j_str_or(val, NULL));
+		vs_str_replace(&h->setup.clock, vs_j_str_or(val, NULL));
 	} else if (!strcmp(path, "config.virtualNicManagerInfo.netConfig")) {
 		set_mgmt(h, val);
 	} else if (!strcmp(path, "summary.rebootRequired")) {
-		h->reboot = vs_j_null(val) ? -1 : vs_j_bool_or(val, false);
+		h->setup.reboot = vs_j_null(val) ? -1 :
+			vs_j_bool_or(val, false);
 	} else {
 		return 0;
 	}
@@ -113,21 +116,22 @@ void vs_inv_host_facts_put(const struct vcx_host *h, struct vs_vc_host *out,
 			h->proxies[i].name, h->proxies[i].mtu };
 	out->switches = switches;
 	out->nswitches = h->nproxies;
-	out->version = or_none(h->version);
-	out->build = or_none(h->build);
-	out->power = or_none(h->policy);
-	out->reboot = h->reboot;
-	out->mgmt = (const char *const *)h->mgmt;
-	out->nmgmt = h->nmgmt;
+	out->version = or_none(h->setup.version);
+	out->build = or_none(h->setup.build);
+	out->power = or_none(h->setup.policy);
+	out->reboot = h->setup.reboot;
+	out->mgmt = (const char *const *)h->setup.mgmt;
+	out->nmgmt = h->setup.nmgmt;
 	/* The precision time protocol has no list of servers. */
-	out->clocks = !strcmp(or_none(h->clock), "ptp") ? 1 : h->clocks;
+	out->clocks = !strcmp(or_none(h->setup.clock), "ptp") ? 1 :
+		h->setup.clocks;
 }
 
 void vs_inv_host_facts_free(struct vcx_host *h)
 {
-	vs_strs_free(h->mgmt, h->nmgmt);
-	free(h->version);
-	free(h->build);
-	free(h->policy);
-	free(h->clock);
+	vs_strs_free(h->setup.mgmt, h->setup.nmgmt);
+	free(h->setup.version);
+	free(h->setup.build);
+	free(h->setup.policy);
+	free(h->setup.clock);
 }

@@ -426,9 +426,9 @@ void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
 	VS_FREE struct vs_vc_incapable *incapable =
 		vs_calloc(h->npnics + 1, sizeof(*incapable));
 	VS_FREE struct vs_vc_device *devices =
-		vs_calloc(h->ngives + 1, sizeof(*devices));
+		vs_calloc(h->passthrough.ngives + 1, sizeof(*devices));
 	VS_FREE struct vs_vc_named *profiles =
-		vs_calloc(h->nprofiles + 1, sizeof(*profiles));
+		vs_calloc(h->named.nprofiles + 1, sizeof(*profiles));
 	struct vs_vc_host out = {
 		.moid = h->moid, .has = h->has, .name = h->name,
 		.cluster = h->cluster ? h->cluster : "",

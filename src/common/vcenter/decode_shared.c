@@ -35,16 +35,16 @@ static bool yes(struct vs_j j, const char *key)
 
 static void clear_gpus(struct vcx_host *h)
 {
-	for (size_t i = 0; i < h->ngpus; i++) {
-		free((char *)h->gpus[i].pci);
-		free((char *)h->gpus[i].name);
-		free((char *)h->gpus[i].vendor);
-		free((char *)h->gpus[i].type);
-		free((char *)h->gpus[i].mode);
+	for (size_t i = 0; i < h->named.ngpus; i++) {
+		free((char *)h->named.gpus[i].pci);
+		free((char *)h->named.gpus[i].name);
+		free((char *)h->named.gpus[i].vendor);
+		free((char *)h->named.gpus[i].type);
+		free((char *)h->named.gpus[i].mode);
 	}
-	free(h->gpus);
-	h->gpus = NULL;
-	h->ngpus = 0;
+	free(h->named.gpus);
+	h->named.gpus = NULL;
+	h->named.ngpus = 0;
 }
 
 /* "pciId" is documented as "bus:slot.function"; hosts write the segment, too. */
@@ -61,11 +61,11 @@ static void set_gpus(struct vcx_host *h, struct vs_j list)
 	size_t n = vs_j_len(list);
 
 	clear_gpus(h);
-	h->gpus = n ? vs_calloc(n, sizeof(*h->gpus)) : NULL;
-	for (; h->ngpus < n; h->ngpus++) {
-		struct vs_j g = vs_j_at(list, h->ngpus);
+	h->named.gpus = n ? vs_calloc(n, sizeof(*h->named.gpus)) : NULL;
+	for (; h->named.ngpus < n; h->named.ngpus++) {
+		struct vs_j g = vs_j_at(list, h->named.ngpus);
 
-		h->gpus[h->ngpus] = (struct vs_vc_gpu) {
+		h->named.gpus[h->named.ngpus] = (struct vs_vc_gpu) {
 			.pci = address(opt(g, "pciId")),
 			.name = vs_strdup(opt(g, "deviceName")),
 			.vendor = vs_strdup(opt(g, "vendorName")),
@@ -88,12 +88,12 @@ static void set_able(struct vcx_host *h, struct vs_j list)
 {
 	size_t n = vs_j_len(list);
 
-	clear_named(&h->able, &h->nable);
-	h->able = n ? vs_calloc(n, sizeof(*h->able)) : NULL;
-	for (; h->nable < n; h->nable++) {
-		struct vs_j p = vs_j_at(list, h->nable);
+	clear_named(&h->named.able, &h->named.nable);
+	h->named.able = n ? vs_calloc(n, sizeof(*h->named.able)) : NULL;
+	for (; h->named.nable < n; h->named.nable++) {
+		struct vs_j p = vs_j_at(list, h->named.nable);
 
-		h->able[h->nable] = (struct vs_vc_named) {
+		h->named.able[h->named.nable] = (struct vs_vc_named) {
 			.name = vs_strdup(opt(p, "vgpu")),
 			.moves = yes(p, "migrateSupported"),
 			.snapshots = yes(p, "memorySnapshotSupported"),
@@ -107,13 +107,13 @@ static void set_dvx(struct vcx_host *h, struct vs_j list)
 {
 	size_t n = vs_j_len(list);
 
-	clear_named(&h->dvx, &h->ndvx);
-	h->dvx = n ? vs_calloc(n, sizeof(*h->dvx)) : NULL;
-	for (; h->ndvx < n; h->ndvx++) {
-		struct vs_j c = vs_j_at(list, h->ndvx);
+	clear_named(&h->named.dvx, &h->named.ndvx);
+	h->named.dvx = n ? vs_calloc(n, sizeof(*h->named.dvx)) : NULL;
+	for (; h->named.ndvx < n; h->named.ndvx++) {
+		struct vs_j c = vs_j_at(list, h->named.ndvx);
 		bool saves = yes(c, "checkpointSupported");
 
-		h->dvx[h->ndvx] = (struct vs_vc_named) {
+		h->named.dvx[h->named.ndvx] = (struct vs_vc_named) {
 			.name = vs_strdup(opt(c, "deviceClass")),
 			.moves = saves && yes(c, "swDMATracingSupported"),
 			.snapshots = saves,
@@ -124,8 +124,8 @@ static void set_dvx(struct vcx_host *h, struct vs_j list)
 
 static void set_profiles(struct vcx_host *h, struct vs_j list)
 {
-	vs_strs_free(h->profiles, h->nprofiles);
-	h->profiles = vs_strs_read(list, false, &h->nprofiles);
+	vs_strs_free(h->named.profiles, h->named.nprofiles);
+	h->named.profiles = vs_strs_read(list, false, &h->named.nprofiles);
 }
 
 unsigned int vs_inv_host_named(struct vcx_host *h, const char *path,
@@ -154,34 +154,36 @@ unsigned int vs_inv_host_named(struct vcx_host *h, const char *path,
 void vs_inv_host_named_put(struct vcx_host *h, struct vs_vc_host *out,
 			   struct vs_vc_named *profiles)
 {
-	for (size_t i = 0; i < h->nprofiles; i++) {
-		profiles[i] = (struct vs_vc_named) { .name = h->profiles[i] };
-		for (size_t k = 0; k < h->nable; k++)
-			if (!strcmp(h->able[k].name, h->profiles[i])) {
-				profiles[i] = h->able[k];
-				profiles[i].name = h->profiles[i];
+	for (size_t i = 0; i < h->named.nprofiles; i++) {
+		profiles[i] =
+			(struct vs_vc_named) { .name = h->named.profiles[i] };
+		for (size_t k = 0; k < h->named.nable; k++)
+			if (!strcmp(h->named.able[k].name,
+				    h->named.profiles[i])) {
+				profiles[i] = h->named.able[k];
+				profiles[i].name = h->named.profiles[i];
 			}
 	}
-	for (size_t i = 0; i < h->ngpus; i++)
-		h->gpus[i].numa = vs_inv_numa_of(h, h->gpus[i].pci,
-						 &h->gpus[i].numa_cores,
-						 &h->gpus[i].numa_mb);
+	for (size_t i = 0; i < h->named.ngpus; i++)
+		h->named.gpus[i].numa = vs_inv_numa_of(h, h->named.gpus[i].pci,
+						 &h->named.gpus[i].numa_cores,
+						 &h->named.gpus[i].numa_mb);
 	out->profiles = profiles;
-	out->nprofiles = h->nprofiles;
-	out->gpus = h->gpus;
-	out->ngpus = h->ngpus;
-	out->dvx = h->dvx;
-	out->ndvx = h->ndvx;
-	out->functions = h->devices;
-	out->nfunctions = h->ndevices;
+	out->nprofiles = h->named.nprofiles;
+	out->gpus = h->named.gpus;
+	out->ngpus = h->named.ngpus;
+	out->dvx = h->named.dvx;
+	out->ndvx = h->named.ndvx;
+	out->functions = h->passthrough.devices;
+	out->nfunctions = h->passthrough.ndevices;
 }
 
 void vs_inv_host_named_free(struct vcx_host *h)
 {
 	clear_gpus(h);
-	clear_named(&h->able, &h->nable);
-	clear_named(&h->dvx, &h->ndvx);
-	vs_strs_free(h->profiles, h->nprofiles);
-	h->profiles = NULL;
-	h->nprofiles = 0;
+	clear_named(&h->named.able, &h->named.nable);
+	clear_named(&h->named.dvx, &h->named.ndvx);
+	vs_strs_free(h->named.profiles, h->named.nprofiles);
+	h->named.profiles = NULL;
+	h->named.nprofiles = 0;
 }

@@ -25,7 +25,7 @@ const char *const vs_vcx_template_paths[] = {
 	"config.hardware.autoCoresPerSocket", NULL
 };
 
-/* ---- disks ---------------------------------------------------------------- */
+/* ---- disks -------------------------------------------------------------- */
 
 /*
  * What a clone of these disks takes: as much as they take themselves, which for
@@ -98,7 +98,7 @@ static void template_disks(struct vcx_template *t, struct vs_j props,
 	keys_set(t, props, dev);
 }
 
-/* ---- for the preflight alone ---------------------------------------------- */
+/* ---- for the preflight alone -------------------------------------------- */
 
 /* Of one physical machine, or of a kind that each clone gets by itself. */
 static bool passes_through(struct vs_j dev)
@@ -158,7 +158,7 @@ void vs_vcx_template_facts(struct vcx_template *t, struct vs_j props)
 		VS_VC_AUTO_NO;
 }
 
-/* ---- all of it ------------------------------------------------------------ */
+/* ---- all of it ---------------------------------------------------------- */
 
 static void nets_free(struct vcx_template *t)
 {
@@ -275,7 +275,8 @@ struct vs_vc_template vs_vcx_template_view(const struct vcx_template *t)
 		.host = t->host, .is_template = t->is_template, .hw = t->hw,
 		.disk_mb = t->disk_mb, .missing = t->missing,
 		.lack = t->missing ? t->lack : VS_VC_LACK_NONE,
-		.guest = t->guest, .passthrough = t->passthrough, .bios = t->bios,
+		.guest = t->guest, .passthrough = t->passthrough,
+		.bios = t->bios,
 		.snapshot = t->snapshot, .hot_add = t->hot_add,
 		.cores_per_socket = t->cores_per_socket,
 		.secure_boot = t->secure_boot, .link = t->link,

@@ -225,7 +225,7 @@ static void set_devices(struct vcx_vm *vm, struct vs_j list)
 		return;
 	vm->cards = vs_calloc(n, sizeof(*vm->cards));
 	vm->card_types = vs_calloc(n, sizeof(*vm->card_types));
-	vm->disks = vs_calloc(n, sizeof(*vm->disks));
+	vm->disks.files = vs_calloc(n, sizeof(*vm->disks.files));
 	for (size_t i = 0; i < n; i++) {
 		struct vs_j dev = vs_j_at(list, i);
 		const char *type = vs_j_type(dev);
@@ -283,18 +283,22 @@ static const struct row rows[] = {
 	{ "config.files.vmPathName", STR, AT(vmx), NULL, VS_VC_VM_DISKS },
 	{ "guest.toolsRunningStatus", IS, AT(tools), "guestToolsRunning",
 	  VS_VC_VM_TOOLS },
-	{ KEYED(VS_KEY_OWNER), OPTION, AT(owner), NULL, VS_VC_VM_MARK },
-	{ KEYED(VS_KEY_PROFILE), OPTION, AT(profile), NULL, VS_VC_VM_MARK },
-	{ KEYED(VCX_KEY_JOB), OPTION, AT(job), NULL, VS_VC_VM_MARK },
-	{ KEYED(VCX_KEY_PARENT), OPTION, AT(parent), NULL, VS_VC_VM_MARK },
-	{ KEYED(VCX_KEY_FROM), OPTION, AT(from), NULL, VS_VC_VM_MARK },
+	{ KEYED(VS_KEY_OWNER), OPTION, AT(extra.owner), NULL, VS_VC_VM_MARK },
+	{ KEYED(VS_KEY_PROFILE), OPTION, AT(extra.profile), NULL,
+	  VS_VC_VM_MARK },
+	{ KEYED(VCX_KEY_JOB), OPTION, AT(extra.job), NULL, VS_VC_VM_MARK },
+	{ KEYED(VCX_KEY_PARENT), OPTION, AT(extra.parent), NULL,
+	  VS_VC_VM_MARK },
+	{ KEYED(VCX_KEY_FROM), OPTION, AT(extra.from), NULL, VS_VC_VM_MARK },
 	{ "snapshot", SNAPSHOT, AT(snapshot), NULL, VS_VC_VM_SNAPSHOT },
-	{ KEYED(VCX_KEY_NUMA), OPTION, AT(numa), NULL, VS_VC_VM_CONFIG },
-	{ KEYED(VCX_KEY_STATE), OPTION, AT(guest_state), NULL, VS_VC_VM_GUEST },
-	{ KEYED(VCX_KEY_REASON), OPTION, AT(guest_reason), NULL,
+	{ KEYED(VCX_KEY_NUMA), OPTION, AT(extra.numa), NULL, VS_VC_VM_CONFIG },
+	{ KEYED(VCX_KEY_STATE), OPTION, AT(extra.guest_state), NULL,
+	  VS_VC_VM_GUEST },
+	{ KEYED(VCX_KEY_REASON), OPTION, AT(extra.guest_reason), NULL,
 	  VS_VC_VM_GUEST },
 #define X(key, name)							\
-	{ KEYED(name), OPTION, AT(guest[VS_VC_G_##key]), NULL, VS_VC_VM_WORDS },
+	{ KEYED(name), OPTION, AT(extra.guest[VS_VC_G_##key]), NULL,	\
+	  VS_VC_VM_WORDS },
 	GUEST_KEYS
 #undef X
 };
@@ -401,16 +405,16 @@ void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
 		.change_version = vm->change_version ? vm->change_version : "",
 		.power = vm->power, .connected = vm->connected,
 		.is_template = vm->is_template, .tools_running = vm->tools,
-		.owner_mark = vm->owner, .profile = vm->profile,
-		.job_tag = vm->job, .guest_state = vm->guest_state,
-		.guest = (const char *const *)vm->guest,
-		.guest_reason = vm->guest_reason, .vcpus = vm->vcpus,
-		.parent = vm->parent, .from = vm->from,
+		.owner_mark = vm->extra.owner, .profile = vm->extra.profile,
+		.job_tag = vm->extra.job, .guest_state = vm->extra.guest_state,
+		.guest = (const char *const *)vm->extra.guest,
+		.guest_reason = vm->extra.guest_reason, .vcpus = vm->vcpus,
+		.parent = vm->extra.parent, .from = vm->extra.from,
 		.snapshot = vm->snapshot ? vm->snapshot : "",
 		.memory_mb = vm->memory_mb,
 		.cpu_reserved_mhz = vm->cpu_reserved,
 		.mem_reserved_mb = vm->mem_reserved,
-		.mem_locked = vm->mem_locked, .numa = vm->numa,
+		.mem_locked = vm->mem_locked, .numa = vm->extra.numa,
 		.latency_high = vm->latency_high,
 		.cards = vm->cards, .ncards = vm->ncards,
 		.unreadable = vs_inv_vm_unreadable(vm),
@@ -430,8 +434,8 @@ void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
 		out.has &= ~VS_VC_VM_DISKS;
 	if (out.has & VS_VC_VM_DISKS) {
 		out.disks_own = vs_inv_vm_disks(vm);
-		out.disk_dir = vm->disk_dir;
-		out.bases = vm->bases;
+		out.disk_dir = vm->disks.dir;
+		out.bases = vm->disks.bases;
 	}
 	if (ev->vm)
 		ev->vm(arg, &out);
@@ -449,19 +453,19 @@ void vs_inv_vm_free(struct vcx_vm *vm)
 	free(vm->change_version);
 	free(vm->power);
 	free(vm->vmx);
-	free(vm->owner);
-	free(vm->profile);
-	free(vm->job);
-	free(vm->guest_state);
-	free(vm->guest_reason);
-	free(vm->numa);
-	free(vm->disk_dir);
-	free(vm->parent);
-	free(vm->from);
+	free(vm->extra.owner);
+	free(vm->extra.profile);
+	free(vm->extra.job);
+	free(vm->extra.guest_state);
+	free(vm->extra.guest_reason);
+	free(vm->extra.numa);
+	free(vm->disks.dir);
+	free(vm->extra.parent);
+	free(vm->extra.from);
 	free(vm->snapshot);
 	free(vm->bios);
 	for (int i = 0; i < VS_VC_NGUEST; i++)
-		free(vm->guest[i]);
-	free(vm->bases);
+		free(vm->extra.guest[i]);
+	free(vm->disks.bases);
 	free(vm);
 }

@@ -40,9 +40,10 @@ static void tell_up(struct vs_vc *vc)
 	VS_FREE struct vs_vc_template *t =
 		vs_calloc(vc->ntemplates + 1, sizeof(*t));
 	struct vs_vc_found f = {
-		.about = vc->about, .instance_uuid = vc->instance_uuid,
-		.release = vc->http.release, .user = vc->user,
-		.datacenter = vc->dc, .folder = vc->folder,
+		.about = vc->session.about,
+		.instance_uuid = vc->session.instance_uuid,
+		.release = vc->http.release, .user = vc->session.user,
+		.datacenter = vc->resolved.dc, .folder = vc->resolved.folder,
 		.datastore = vc->stores[0].moid,
 		.stores = vc->stores, .nstores = vc->nstores,
 		.clusters = c, .nclusters = vc->nclusters,

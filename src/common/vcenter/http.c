@@ -318,7 +318,8 @@ static char *text_of(struct json_object *body_take)
 	return body_take ? vs_jb_text_free(body_take) : NULL;
 }
 
-struct vcx_call *vs_vcx_raw(struct vcx_http *http, unsigned int flags, vcx_fn *fn,
+struct vcx_call *vs_vcx_raw(struct vcx_http *http, unsigned int flags,
+			    vcx_fn *fn,
 			    const char *verb, const char *path,
 			    struct json_object *body_take)
 {
@@ -348,7 +349,8 @@ static struct vcx_call *call_of(struct vcx_http *http, unsigned int flags,
 			body_take);
 }
 
-struct vcx_call *vs_vcx_post(struct vcx_http *http, unsigned int flags, vcx_fn *fn,
+struct vcx_call *vs_vcx_post(struct vcx_http *http, unsigned int flags,
+			     vcx_fn *fn,
 			     const char *type, const char *moid,
 			     const char *method, struct json_object *body_take)
 {

@@ -89,14 +89,16 @@ struct vcx_http {
 	} stats;
 };
 
-struct vcx_call *vs_vcx_raw(struct vcx_http *http, unsigned int flags, vcx_fn *fn,
+struct vcx_call *vs_vcx_raw(struct vcx_http *http, unsigned int flags,
+			    vcx_fn *fn,
 			    const char *verb, const char *path,
 			    struct json_object *body_take);
 /* The same with a body that is text, or NULL. */
 struct vcx_call *vs_vcx_raw_text(struct vcx_http *http, unsigned int flags,
 				 vcx_fn *fn, const char *verb,
 				 const char *path, char *text_take);
-struct vcx_call *vs_vcx_post(struct vcx_http *http, unsigned int flags, vcx_fn *fn,
+struct vcx_call *vs_vcx_post(struct vcx_http *http, unsigned int flags,
+			     vcx_fn *fn,
 			     const char *type, const char *moid,
 			     const char *method, struct json_object *body_take);
 /* The same with a body that is text; with VCX_SECRET it is wiped after use. */

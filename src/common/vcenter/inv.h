@@ -25,6 +25,23 @@ enum vcx_filter { VCX_F_VMS, VCX_F_OURS, VCX_F_HOSTS, VCX_F_TASKS,
 #define VCX_KEY_NUMA "numa.nodeAffinity"
 
 
+/* A VM's extraConfig, as far as it is known here. */
+struct vcx_extra {
+	char *owner, *profile, *job, *guest_state, *guest_reason, *numa;
+	char *parent, *from;
+	char *guest[VS_VC_NGUEST];	/* by enum vs_vc_guest_key */
+};
+
+/* A VM's disks: decode_disks.c owns it. decode_vm.c makes room for the files. */
+struct vcx_disks {
+	char **files;
+	size_t n;
+	char **under;			/* files that its disks stand on */
+	size_t nunder, cap_under;
+	char *bases;
+	char *dir;
+};
+
 struct vcx_vm {
 	char *moid;
 	bool in[VCX_NFILTERS];
@@ -39,21 +56,15 @@ struct vcx_vm {
 					 * invalid, inaccessible */
 	unsigned int tried;		/* inv's round in which it was tried */
 	char *name, *folder, *host, *pool, *uuid, *change_version, *power, *vmx;
-	char *owner, *profile, *job, *guest_state, *guest_reason, *numa;
-	char *parent, *from, *snapshot, *bios;
-	char *guest[VS_VC_NGUEST];	/* by enum vs_vc_guest_key */
+	char *snapshot, *bios;
+	struct vcx_extra extra;
 	bool frozen;
 	int vcpus;
 	int64_t memory_mb, cpu_reserved, mem_reserved;
 	struct vs_vc_card *cards;
 	char **card_types;		/* beside cards */
 	size_t ncards;
-	char **disks;
-	size_t ndisks;
-	char **under;			/* files that its disks stand on */
-	size_t nunder, cap_under;
-	char *bases;
-	char *disk_dir;
+	struct vcx_disks disks;
 	TAILQ_ENTRY(vcx_vm) link;	/* dirty ones */
 	UT_hash_handle hh;
 };
@@ -84,6 +95,24 @@ struct vcx_capacity {
 /* ComputeResourceSummary: MB, MHz, of so many hosts; 0: not known. */
 struct vcx_effective { int64_t mem_mb, cpu_mhz; int hosts; };
 
+/* How a host is set up: decode_facts.c owns it. */
+struct vcx_setup {
+	char *version, *build, *policy, *clock;	/* NULL unknown */
+	int clocks, reboot;			/* -1 unknown */
+	char **mgmt; size_t nmgmt;
+};
+/* Devices that a host hands to VMs whole: decode_devices.c owns it. */
+struct vcx_passthrough {
+	struct vs_vc_function *devices; size_t ndevices;
+	struct vcx_give *gives; size_t ngives;
+};
+/* What a host has by name: decode_shared.c owns it. */
+struct vcx_named {
+	struct vs_vc_gpu *gpus; size_t ngpus;
+	struct vs_vc_named *able, *dvx; size_t nable, ndvx;
+	char **profiles; size_t nprofiles;
+};
+
 struct vcx_host {
 	char *moid;
 	bool in, dirty, told_unreadable;
@@ -96,21 +125,16 @@ struct vcx_host {
 	bool maintenance, quarantine;
 	int cores, threads, core_mhz, numa_nodes, max_hw;
 	struct vcx_capacity capacity;
-	char *version, *build, *policy, *clock;	/* NULL unknown */
-	int clocks, reboot;			/* -1 unknown */
+	struct vcx_setup setup;
 	bool pts_read, pnics_read;	/* not so: unset */
 	struct vcx_pt *pts; size_t npts;
 	struct vcx_pnic *pnics; size_t npnics;
-	struct vs_vc_function *devices; size_t ndevices;
-	struct vs_vc_gpu *gpus; size_t ngpus;
-	struct vs_vc_named *able, *dvx; size_t nable, ndvx;
-	char **profiles; size_t nprofiles;
-	struct vcx_give *gives; size_t ngives;
+	struct vcx_passthrough passthrough;
+	struct vcx_named named;
 	struct vcx_proxy *proxies; size_t nproxies;
 	struct vcx_numa *numas; size_t nnumas;
 	char **nets; size_t nnets;
 	char **stores; size_t nstores;
-	char **mgmt; size_t nmgmt;
 	TAILQ_ENTRY(vcx_host) link;
 	UT_hash_handle hh;
 };

@@ -251,7 +251,7 @@ static bool took_view(struct vcx_call *call, struct vs_j reply,
 static bool match_folder(struct vs_vc *vc)
 {
 	VS_FREE char *path = vs_strdup(vc->folder_name);
-	const char *at = vc->vm_folder;
+	const char *at = vc->resolved.vm_folder;
 	char *rest = path, *part;
 
 	while ((part = strsep(&rest, "/"))) {
@@ -267,7 +267,7 @@ static bool match_folder(struct vs_vc *vc)
 			return false;
 		at = e->moid;
 	}
-	vs_str_replace(&vc->folder, at);
+	vs_str_replace(&vc->resolved.folder, at);
 	return true;
 }
 
@@ -387,12 +387,14 @@ static void on_datacenters(struct vcx_read *r)
 			.what = "datacenter" });
 	if (!e)
 		return;
-	vs_str_replace(&vc->dc, e->moid);
-	vs_str_replace(&vc->vm_folder, e->up);
+	vs_str_replace(&vc->resolved.dc, e->moid);
+	vs_str_replace(&vc->resolved.vm_folder, e->up);
 	entries_clear(vc->resolve);
-	vs_vcx_post(&vc->http, 0, on_names_view, "ViewManager", vc->ids.views,
+	vs_vcx_post(&vc->http, 0, on_names_view, "ViewManager",
+		    vc->session.ids.views,
 		    "CreateContainerView",
-		    vs_spec_container_view("Datacenter", vc->dc, types));
+		    vs_spec_container_view("Datacenter", vc->resolved.dc,
+					   types));
 }
 
 static void on_dc_view(struct vcx_call *call, struct vs_j reply,
@@ -411,7 +413,9 @@ void vs_vcx_resolve(struct vs_vc *vc)
 
 	vs_vcx_resolve_free(vc);
 	vc->resolve = vs_calloc(1, sizeof(*vc->resolve));
-	vs_vcx_post(&vc->http, 0, on_dc_view, "ViewManager", vc->ids.views,
+	vs_vcx_post(&vc->http, 0, on_dc_view, "ViewManager",
+		    vc->session.ids.views,
 		    "CreateContainerView",
-		    vs_spec_container_view("Folder", vc->ids.root, types));
+		    vs_spec_container_view("Folder", vc->session.ids.root,
+					   types));
 }

@@ -107,7 +107,8 @@ static void on_page(struct vcx_call *call, struct vs_j reply,
 		return;
 	if (*token) {
 		vs_vcx_post(&vc->http, 0, on_page, "PropertyCollector",
-			    vc->ids.collector, "ContinueRetrievePropertiesEx",
+			    vc->session.ids.collector,
+				    "ContinueRetrievePropertiesEx",
 			    vs_spec_continue(token))->arg = n;
 		return;
 	}
@@ -126,7 +127,8 @@ void vs_vcx_read(const struct vcx_read *proto, struct json_object *spec_take)
 		vc->reads = vs_calloc(1, sizeof(*vc->reads));
 	n->r = *proto;
 	LIST_INSERT_HEAD(&vc->reads->head, n, link);
-	vs_vcx_post(&vc->http, 0, on_page, "PropertyCollector", vc->ids.collector,
+	vs_vcx_post(&vc->http, 0, on_page, "PropertyCollector",
+		    vc->session.ids.collector,
 		    "RetrievePropertiesEx",
 		    vs_spec_retrieve(spec_take))->arg = n;
 }

@@ -145,13 +145,15 @@ static void add_template(struct vcx_rights *r, const struct vcx_template *t)
 
 static void add_all(struct vs_vc *vc, struct vcx_rights *r)
 {
-	add(r, ABOVE | (vc->policy ? FOR_POLICY : 0), "Folder", vc->ids.root,
+	add(r, ABOVE | (vc->conf.policy ? FOR_POLICY : 0), "Folder",
+	    vc->session.ids.root,
 	    "", "");
-	add(r, ABOVE, "Datacenter", vc->dc, "Datacenter", vc->dc_name);
-	add(r, ON_FOLDER | (vc->notes ? FOR_NOTES : 0) |
-	    (vc->linked || vc->instant ? FOR_PARENTS : 0) |
-	    (vc->linked ? FOR_LINKED : 0) |
-	    (vc->vmotion ? FOR_VMOTION : 0), "Folder", vc->folder, "Folder",
+	add(r, ABOVE, "Datacenter", vc->resolved.dc, "Datacenter", vc->dc_name);
+	add(r, ON_FOLDER | (vc->conf.notes ? FOR_NOTES : 0) |
+	    (vc->conf.linked || vc->conf.instant ? FOR_PARENTS : 0) |
+	    (vc->conf.linked ? FOR_LINKED : 0) |
+	    (vc->conf.vmotion ? FOR_VMOTION : 0), "Folder", vc->resolved.folder,
+		    "Folder",
 	    vc->folder_name);
 	for (size_t i = 0; i < vc->nclusters; i++) {
 		const struct vcx_cluster *c = &vc->clusters[i];
@@ -188,7 +190,7 @@ static struct json_object *question(const struct vs_vc *vc,
 	for (size_t i = 0; i < VS_COUNT(table); i++)
 		vs_jb_add_str(privs, table[i].priv);
 	vs_jb_put(o, "entities", entities);
-	vs_jb_str(o, "userName", vc->user);
+	vs_jb_str(o, "userName", vc->session.user);
 	vs_jb_put(o, "privId", privs);
 	return o;
 }
@@ -325,11 +327,12 @@ void vs_vcx_rights(struct vs_vc *vc, void (*end)(struct vs_vc *vc))
 	vc->rights_at = vc->now + CALM_MS;
 	forget(r);
 	r->end = end;
-	if (!vc->ids.rights || !*vc->ids.rights) {
+	if (!vc->session.ids.rights || !*vc->session.ids.rights) {
 		end(vc);
 		return;
 	}
 	add_all(vc, r);
-	vs_vcx_post(&vc->http, 0, on_rights, "AuthorizationManager", vc->ids.rights,
+	vs_vcx_post(&vc->http, 0, on_rights, "AuthorizationManager",
+		    vc->session.ids.rights,
 		    "HasUserPrivilegeOnEntities", question(vc, r));
 }

@@ -136,9 +136,10 @@ static void take_ref(char **slot, struct vs_j content, const char *key)
 static void same_vcenter(struct vs_vc *vc, const char *uuid)
 {
 	/* Task ids of another vCenter would mean something else here. */
-	if (vc->instance_uuid && strcmp(vc->instance_uuid, uuid))
+	if (vc->session.instance_uuid &&
+	    strcmp(vc->session.instance_uuid, uuid))
 		vs_vcx_ops_lose(vc, "another vCenter answers at this address");
-	vs_str_replace(&vc->instance_uuid, uuid);
+	vs_str_replace(&vc->session.instance_uuid, uuid);
 }
 
 static void not_vcenter(struct vs_vc *vc, const char *what)
@@ -166,16 +167,18 @@ static void on_content(struct vcx_call *call, struct vs_j reply,
 		vs_vcx_fail(vc, err);
 		return;
 	}
-	take_ref(&vc->ids.root, reply, "rootFolder");
-	take_ref(&vc->ids.collector, reply, "propertyCollector");
-	take_ref(&vc->ids.views, reply, "viewManager");
-	take_ref(&vc->ids.sessions, reply, "sessionManager");
-	take_ref(&vc->ids.search, reply, "searchIndex");
-	take_ref(&vc->ids.tasks, reply, "taskManager");
-	vs_str_replace(&vc->ids.rights, vs_j_ref(vs_j_opt(reply,
+	take_ref(&vc->session.ids.root, reply, "rootFolder");
+	take_ref(&vc->session.ids.collector, reply, "propertyCollector");
+	take_ref(&vc->session.ids.views, reply, "viewManager");
+	take_ref(&vc->session.ids.sessions, reply, "sessionManager");
+	take_ref(&vc->session.ids.search, reply, "searchIndex");
+	take_ref(&vc->session.ids.tasks, reply, "taskManager");
+	vs_str_replace(&vc->session.ids.rights, vs_j_ref(vs_j_opt(reply,
 					"authorizationManager"), NULL));
-	vs_str_replace(&vc->version, vs_j_str(vs_j_get(about, "version")));
-	vs_str_replace(&vc->about, vs_j_str(vs_j_get(about, "fullName")));
+	vs_str_replace(&vc->session.version,
+		       vs_j_str(vs_j_get(about, "version")));
+	vs_str_replace(&vc->session.about,
+		       vs_j_str(vs_j_get(about, "fullName")));
 	if (vs_vcx_bad(vc, reply))
 		return;
 	if (!vs_j_null(reply) && strcmp(api, "VirtualCenter")) {
@@ -202,10 +205,10 @@ static bool same_time(struct timespec a, struct timespec b)
 
 static void remember_file(struct vs_vc *vc, const struct stat *st)
 {
-	vc->password_mtime = st->st_mtim;
-	vc->password_ctime = st->st_ctim;
-	vc->password_ino = st->st_ino;
-	vc->password_size = st->st_size;
+	vc->files.password_mtime = st->st_mtim;
+	vc->files.password_ctime = st->st_ctim;
+	vc->files.password_ino = st->st_ino;
+	vc->files.password_size = st->st_size;
 }
 
 /* Not there: the beginning of time. */
@@ -222,29 +225,29 @@ static struct timespec changed_at(const char *path)
 bool vs_vcx_files_changed(struct vs_vc *vc)
 {
 	struct stat st;
-	bool there = !stat(vc->password_file, &st);
+	bool there = !stat(vc->conf.password_file, &st);
 
-	if (there && (!same_time(st.st_mtim, vc->password_mtime) ||
-		      st.st_ino != vc->password_ino ||
-		      st.st_size != vc->password_size))
+	if (there && (!same_time(st.st_mtim, vc->files.password_mtime) ||
+		      st.st_ino != vc->files.password_ino ||
+		      st.st_size != vc->files.password_size))
 		return true;
-	return vc->retry_at >= 0 &&
-		((there && !same_time(st.st_ctim, vc->password_ctime)) ||
-		 !same_time(changed_at(vc->http.ca_file), vc->ca_ctime));
+	return vc->wait.retry_at >= 0 &&
+		((there && !same_time(st.st_ctim, vc->files.password_ctime)) ||
+		 !same_time(changed_at(vc->http.ca_file), vc->files.ca_ctime));
 }
 
 void vs_vcx_files_seen(struct vs_vc *vc)
 {
 	struct stat st;
 
-	if (!vc->password_ino && !stat(vc->password_file, &st))
+	if (!vc->files.password_ino && !stat(vc->conf.password_file, &st))
 		remember_file(vc, &st);
-	vc->ca_ctime = changed_at(vc->http.ca_file);
+	vc->files.ca_ctime = changed_at(vc->http.ca_file);
 }
 
 static int check_file(struct vs_vc *vc, int fd, struct vs_err *err)
 {
-	const char *path = vc->password_file;
+	const char *path = vc->conf.password_file;
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
@@ -255,10 +258,10 @@ static int check_file(struct vs_vc *vc, int fd, struct vs_err *err)
 		return vs_err_set(err, VS_E_CONFIG,
 				  "PasswordFile %s is not a regular file",
 				  path);
-	if (st.st_uid != vc->password_uid)
+	if (st.st_uid != vc->conf.password_uid)
 		return vs_err_set(err, VS_E_CONFIG,
 			"PasswordFile %s belongs to uid %u: it must belong to uid %u",
-			path, st.st_uid, vc->password_uid);
+			path, st.st_uid, vc->conf.password_uid);
 	if (st.st_mode & 077)
 		return vs_err_set(err, VS_E_CONFIG,
 			"PasswordFile %s has mode %04o: others can read it, make it 0600 or 0400",
@@ -270,27 +273,27 @@ static int check_file(struct vs_vc *vc, int fd, struct vs_err *err)
 static int read_password(struct vs_vc *vc, char buf[MAX_PASSWORD],
 			 struct vs_err *err)
 {
-	VS_CLOSE int fd = open(vc->password_file,
+	VS_CLOSE int fd = open(vc->conf.password_file,
 			       O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	const char *end;
 	ssize_t n;
 
-	memset(&vc->password_mtime, 0, sizeof(vc->password_mtime));
-	vc->password_ino = 0;
+	memset(&vc->files.password_mtime, 0, sizeof(vc->files.password_mtime));
+	vc->files.password_ino = 0;
 	if (fd < 0)
 		return vs_err_set(err, VS_E_CONFIG, "PasswordFile %s: %s",
-				  vc->password_file, strerror(errno));
+				  vc->conf.password_file, strerror(errno));
 	if (check_file(vc, fd, err))
 		return -1;
 	n = read(fd, buf, MAX_PASSWORD);
 	if (n < 0)
 		return vs_err_set(err, VS_E_CONFIG, "PasswordFile %s: %s",
-				  vc->password_file, strerror(errno));
+				  vc->conf.password_file, strerror(errno));
 	end = memchr(buf, '\n', (size_t)n);
 	if (!end && n == MAX_PASSWORD)
 		return vs_err_set(err, VS_E_CONFIG,
 				  "PasswordFile %s has a first line of more than %d bytes",
-				  vc->password_file, MAX_PASSWORD - 1);
+				  vc->conf.password_file, MAX_PASSWORD - 1);
 	n = end ? end - buf : n;
 	buf[n] = '\0';
 	if (n && buf[n - 1] == '\r')
@@ -298,12 +301,12 @@ static int read_password(struct vs_vc *vc, char buf[MAX_PASSWORD],
 	if (!n)
 		return vs_err_set(err, VS_E_CONFIG,
 				  "PasswordFile %s holds no password",
-				  vc->password_file);
+				  vc->conf.password_file);
 	/* A login with half of it would count as a failed one. */
 	if (strlen(buf) != (size_t)n || !vs_utf8_valid(buf))
 		return vs_err_set(err, VS_E_CONFIG,
 				  "PasswordFile %s: its first line is no UTF-8 text",
-				  vc->password_file);
+				  vc->conf.password_file);
 	return 0;
 }
 
@@ -331,8 +334,8 @@ static void refused(const struct vs_vc *vc, struct vs_err *err)
 	vs_strlcpy(why, err->text, sizeof(why));
 	vs_err_set(err, VS_E_LOGIN,
 		   "vCenter refuses the login with Username=%s and the password in PasswordFile=%s (%s): correct them%s; slurm-vsphere stops trying, so that the account is not locked, until that file changes, scontrol reconfigure or svf reconcile",
-		   vc->username, vc->password_file, why,
-		   federated(vc->username));
+		   vc->conf.username, vc->conf.password_file, why,
+		   federated(vc->conf.username));
 }
 
 static void on_login(struct vcx_call *call, struct vs_j reply,
@@ -353,7 +356,8 @@ static void on_login(struct vcx_call *call, struct vs_j reply,
 		vs_vcx_fail(vc, &bad);
 		return;
 	}
-	vs_str_replace(&vc->user, vs_j_str(vs_j_get(reply, "userName")));
+	vs_str_replace(&vc->session.user,
+		       vs_j_str(vs_j_get(reply, "userName")));
 	if (vs_vcx_bad(vc, reply))
 		return;
 	if (!vc->http.token[0]) {
@@ -365,7 +369,8 @@ static void on_login(struct vcx_call *call, struct vs_j reply,
 	}
 	vc->stats.logins++;
 	vs_info("Logged in to vCenter url=%s user=%s release=%s version=%s",
-		vc->http.url, vc->user, vc->http.release, vc->version);
+		vc->http.url, vc->session.user, vc->http.release,
+			vc->session.version);
 	vs_vcx_event(vc, VCX_EV_LOGGED_IN);
 }
 
@@ -384,8 +389,9 @@ void vs_vcx_login(struct vs_vc *vc)
 
 	/* Sessions count against a limit: don't leave the old one behind. */
 	if (vc->http.token[0])
-		vs_vcx_post(&vc->http, VCX_QUIT, on_old_logout, "SessionManager",
-			    vc->ids.sessions, "Logout", NULL);
+		vs_vcx_post(&vc->http, VCX_QUIT, on_old_logout,
+			    "SessionManager",
+			    vc->session.ids.sessions, "Logout", NULL);
 	explicit_bzero(vc->http.token, sizeof(vc->http.token));
 	if (vc->http.insecure)
 		vs_error("TLS of %s is not verified: anybody between may read the password; set CAFile",
@@ -396,7 +402,7 @@ void vs_vcx_login(struct vs_vc *vc)
 		return;
 	}
 	vs_vcx_post_text(&vc->http, VCX_SECRET | VCX_SESSION, on_login,
-			 "SessionManager", vc->ids.sessions, "Login",
-			 vs_spec_login(vc->username, password));
+			 "SessionManager", vc->session.ids.sessions, "Login",
+			 vs_spec_login(vc->conf.username, password));
 	explicit_bzero(password, sizeof(password));
 }

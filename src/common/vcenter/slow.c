@@ -428,7 +428,7 @@ static void add_things(struct vs_vc *vc, struct json_object *props,
 		vs_jb_add(objects, vs_spec_object("Datastore",
 						  vc->stores[i].moid));
 	vs_jb_add(props, vs_spec_props("Folder", name));
-	vs_jb_add(objects, vs_spec_object("Folder", vc->folder));
+	vs_jb_add(objects, vs_spec_object("Folder", vc->resolved.folder));
 	for (size_t i = 0; i < vc->nnetworks; i++) {
 		const struct vcx_network *n = &vc->networks[i];
 		size_t k = 0;
@@ -507,5 +507,6 @@ void vs_vcx_slow(struct vs_vc *vc)
 	if (!vc->slow)
 		vc->slow = vs_calloc(1, sizeof(*vc->slow));
 	vc->slow_busy = true;
-	vs_vcx_get(&vc->http, on_recent, "TaskManager", vc->ids.tasks, "recentTask");
+	vs_vcx_get(&vc->http, on_recent, "TaskManager", vc->session.ids.tasks,
+		   "recentTask");
 }

@@ -69,7 +69,7 @@ struct entry {
 
 static const struct entry table[VCX_NSTATES][VCX_NEVENTS] = {
 	[VCX_WAITING] = {
-		/* to where the last failure said: vc->again */
+		/* to where the last failure said: vc->wait.again */
 		[VCX_EV_START] = TO(VCX_HELLO),
 	},
 	[VCX_HELLO] = {
@@ -160,24 +160,24 @@ static int64_t backoff(int fails)
 /* When VCX_WAITING ends, and where it leads. */
 static void wait_plan(struct vs_vc *vc, const struct entry *e)
 {
-	vc->again = e->again;
-	vc->fails++;
+	vc->wait.again = e->again;
+	vc->wait.fails++;
 	/* A corrected file counts at once. */
-	vc->watch_files = e->wait == FOR_THE_FILE || e->wait == A_MINUTE;
-	vc->password_check_at = vc->now + VCX_PASSWORD_CHECK_MS;
+	vc->wait.watch_files = e->wait == FOR_THE_FILE || e->wait == A_MINUTE;
+	vc->wait.password_check_at = vc->now + VCX_PASSWORD_CHECK_MS;
 	switch (e->wait) {
 	case FOR_THE_FILE:
-		vc->retry_at = -1;
+		vc->wait.retry_at = -1;
 		break;
 	case A_MINUTE:
-		vc->retry_at = vc->now + RETRY_WRONG_MS;
+		vc->wait.retry_at = vc->now + RETRY_WRONG_MS;
 		break;
 	case BACKOFF_UNLESS_SETTLED:
-		vc->retry_at = vc->now - vc->up_at > VCX_SETTLED_MS ?
-			vc->now : vc->now + backoff(vc->fails);
+		vc->wait.retry_at = vc->now - vc->up_at > VCX_SETTLED_MS ?
+			vc->now : vc->now + backoff(vc->wait.fails);
 		break;
 	default:
-		vc->retry_at = vc->now + backoff(vc->fails);
+		vc->wait.retry_at = vc->now + backoff(vc->wait.fails);
 		break;
 	}
 }
@@ -189,9 +189,9 @@ static void enter(struct vs_vc *vc, enum vcx_state state)
 	vs_crash_before("state", state_names[state]);
 	vc->state = state;
 	if (state == VCX_UP) {
-		vc->fails = 0;
+		vc->wait.fails = 0;
 		vc->up_at = vc->now;
-		vc->last_down[0] = '\0';
+		vc->wait.last_down[0] = '\0';
 		vc->slow_at = vc->now + vs_vcx_beat_ms(vc);
 	}
 	if (begin[state])
@@ -211,7 +211,7 @@ bool vs_vcx_event(struct vs_vc *vc, enum vcx_event ev)
 		return false;
 	}
 	if (vc->state == VCX_WAITING)
-		to = vc->again ? vc->again : e->to;
+		to = vc->wait.again ? vc->wait.again : e->to;
 	if (to == VCX_WAITING) {
 		wait_plan(vc, e);
 		if (ev == VCX_EV_NO_SESSION)
@@ -246,10 +246,11 @@ void vs_vcx_fail(struct vs_vc *vc, const struct vs_err *err)
 		return;
 	vs_debug("vCenter client is down code=%s retry_ms=%lld",
 		 vs_code_name(told.code),
-		 vc->retry_at < 0 ? -1LL : (long long)(vc->retry_at - vc->now));
-	if (!strcmp(vc->last_down, told.text))
+		 vc->wait.retry_at < 0 ? -1LL :
+			 (long long)(vc->wait.retry_at - vc->now));
+	if (!strcmp(vc->wait.last_down, told.text))
 		return;
-	vs_strlcpy(vc->last_down, told.text, sizeof(vc->last_down));
+	vs_strlcpy(vc->wait.last_down, told.text, sizeof(vc->wait.last_down));
 	if (told.code == VS_E_BUG || told.code == VS_E_REQUEST)
 		told.code = VS_E_CONFIG;
 	else if (told.code != VS_E_LOGIN && told.code != VS_E_CONFIG)
@@ -269,24 +270,24 @@ bool vs_vcx_bad(struct vs_vc *vc, struct vs_j reply)
 	return true;
 }
 
-/* ---- waiting --------------------------------------------------------------- */
+/* ---- waiting ------------------------------------------------------------ */
 
 void vs_vc_retry_now(struct vs_vc *vc)
 {
 	if (vc->state != VCX_WAITING)
 		return;
-	vc->retry_at = vc->now;
-	vc->last_down[0] = '\0';
+	vc->wait.retry_at = vc->now;
+	vc->wait.last_down[0] = '\0';
 }
 
 void vs_vcx_wait_timer(struct vs_vc *vc)
 {
-	if (vc->watch_files && vc->now >= vc->password_check_at) {
-		vc->password_check_at = vc->now + VCX_PASSWORD_CHECK_MS;
+	if (vc->wait.watch_files && vc->now >= vc->wait.password_check_at) {
+		vc->wait.password_check_at = vc->now + VCX_PASSWORD_CHECK_MS;
 		if (vs_vcx_files_changed(vc))
-			vc->retry_at = vc->now;
+			vc->wait.retry_at = vc->now;
 	}
-	if (vc->retry_at >= 0 && vc->now >= vc->retry_at) {
+	if (vc->wait.retry_at >= 0 && vc->now >= vc->wait.retry_at) {
 		/* as they are before libcurl reads them */
 		vs_vcx_files_seen(vc);
 		vs_vcx_event(vc, VCX_EV_START);

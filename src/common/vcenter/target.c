@@ -134,9 +134,10 @@ int64_t vs_vc_target(struct vs_vc *vc, const char *cluster, const char *host,
 		return vs_err_set(err, VS_E_RETRY,
 			"no host of cluster %s answers vCenter, so vCenter tells none of its devices: reconnect its hosts",
 			name);
-	call = vs_vcx_post(&vc->http, 0, on_target, "EnvironmentBrowser", browser,
+	call = vs_vcx_post(&vc->http, 0, on_target, "EnvironmentBrowser",
+			   browser,
 			   "QueryConfigTarget", vs_spec_config_target(host));
 	curl_easy_setopt(call->easy, CURLOPT_TIMEOUT_MS, (long)TIMEOUT_MS);
-	call->id = ++vc->next_id;
+	call->id = vs_vcx_new_id(vc);
 	return (int64_t)call->id;
 }

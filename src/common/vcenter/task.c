@@ -22,15 +22,20 @@
 #define LIST_GATHER_MS 50
 #define LIST_TRIES 3
 
+uint64_t vs_vcx_new_id(struct vs_vc *vc)
+{
+	return ++vc->tasks.next_id;
+}
+
 uint64_t vs_vcx_op_new(struct vs_vc *vc, const char *what,
 		       const struct vs_vc_op *cb)
 {
 	struct vcx_op *op = vs_calloc(1, sizeof(*op));
 
-	op->id = ++vc->next_id;
+	op->id = vs_vcx_new_id(vc);
 	op->what = vs_strdup(what);
 	op->cb = *cb;
-	HASH_ADD(hh, vc->ops, id, sizeof(op->id), op);
+	HASH_ADD(hh, vc->tasks.by_id, id, sizeof(op->id), op);
 	return op->id;
 }
 
@@ -38,7 +43,7 @@ struct vcx_op *vs_vcx_op_find(struct vs_vc *vc, uint64_t id)
 {
 	struct vcx_op *op;
 
-	HASH_FIND(hh, vc->ops, &id, sizeof(id), op);
+	HASH_FIND(hh, vc->tasks.by_id, &id, sizeof(id), op);
 	return op;
 }
 
@@ -46,15 +51,15 @@ static struct vcx_op *op_by_task(struct vs_vc *vc, const char *task)
 {
 	struct vcx_op *op;
 
-	HASH_FIND(ht, vc->ops_by_task, task, strlen(task), op);
+	HASH_FIND(ht, vc->tasks.by_task, task, strlen(task), op);
 	return op;
 }
 
 static void op_drop(struct vs_vc *vc, struct vcx_op *op)
 {
-	HASH_DELETE(hh, vc->ops, op);
+	HASH_DELETE(hh, vc->tasks.by_id, op);
 	if (op->task)
-		HASH_DELETE(ht, vc->ops_by_task, op);
+		HASH_DELETE(ht, vc->tasks.by_task, op);
 }
 
 static void op_free(struct vcx_op *op)
@@ -71,8 +76,9 @@ void vs_vcx_op_done(struct vs_vc *vc, struct vcx_op *op, const char *result,
 {
 	op_drop(vc, op);
 	if (op->task && op->listed) {
-		VS_GROW(vc->gone_tasks, vc->capgone, vc->ngone + 1);
-		vc->gone_tasks[vc->ngone++] = vs_strdup(op->task);
+		VS_GROW(vc->tasks.gone_tasks, vc->tasks.capgone,
+			vc->tasks.ngone + 1);
+		vc->tasks.gone_tasks[vc->tasks.ngone++] = vs_strdup(op->task);
 	}
 	vs_debug("vCenter operation ended op=%s task=%s code=%s fault=%s",
 		 op->what, op->task ? op->task : "none",
@@ -83,16 +89,16 @@ void vs_vcx_op_done(struct vs_vc *vc, struct vcx_op *op, const char *result,
 		op->cb.done(op->cb.arg, op->id, result, err);
 	vs_crash_after("end", op->what);
 	op_free(op);
-	if (vc->ngone >= BATCH)
+	if (vc->tasks.ngone >= BATCH)
 		vs_vcx_list_sync(vc, true);
 }
 
 void vs_vcx_op_task(struct vs_vc *vc, struct vcx_op *op, const char *task)
 {
 	op->task = vs_strdup(task);
-	HASH_ADD_KEYPTR(ht, vc->ops_by_task, op->task, strlen(op->task), op);
-	if (!vc->list_at)	/* of a gang, others follow at once */
-		vc->list_at = vc->now + LIST_GATHER_MS;
+	HASH_ADD_KEYPTR(ht, vc->tasks.by_task, op->task, strlen(op->task), op);
+	if (!vc->tasks.list_at)	/* of a gang, others follow at once */
+		vc->tasks.list_at = vc->now + LIST_GATHER_MS;
 }
 
 void vs_vcx_ops_lose(struct vs_vc *vc, const char *why)
@@ -100,7 +106,7 @@ void vs_vcx_ops_lose(struct vs_vc *vc, const char *why)
 	struct vcx_op *op, *next;
 	struct vs_err err;
 
-	HASH_ITER(hh, vc->ops, op, next) {
+	HASH_ITER(hh, vc->tasks.by_id, op, next) {
 		if (!op->task)
 			continue;
 		vs_err_set(&err, VS_E_UNKNOWN, "%s of %s: %s", op->what,
@@ -113,13 +119,13 @@ void vs_vcx_ops_free(struct vs_vc *vc)
 {
 	struct vcx_op *op, *next;
 
-	HASH_ITER(hh, vc->ops, op, next) {
+	HASH_ITER(hh, vc->tasks.by_id, op, next) {
 		op_drop(vc, op);
 		op_free(op);
 	}
 	vs_vcx_list_forget(vc);
-	free(vc->gone_tasks);
-	vc->gone_tasks = NULL;
+	free(vc->tasks.gone_tasks);
+	vc->tasks.gone_tasks = NULL;
 }
 
 /* ---- the ListView --------------------------------------------------------- */
@@ -128,14 +134,14 @@ void vs_vcx_list_forget(struct vs_vc *vc)
 {
 	struct vcx_op *op;
 
-	for (op = vc->ops_by_task; op; op = op->ht.next)
+	for (op = vc->tasks.by_task; op; op = op->ht.next)
 		op->listed = false;
-	for (size_t i = 0; i < vc->ngone; i++)
-		free(vc->gone_tasks[i]);
-	vc->ngone = 0;
-	vc->list_busy = false;
-	vc->list_fails = 0;
-	vc->list_at = 0;
+	for (size_t i = 0; i < vc->tasks.ngone; i++)
+		free(vc->tasks.gone_tasks[i]);
+	vc->tasks.ngone = 0;
+	vc->tasks.list_busy = false;
+	vc->tasks.list_fails = 0;
+	vc->tasks.list_at = 0;
 }
 
 static void on_modified(struct vcx_call *call, struct vs_j reply,
@@ -145,20 +151,20 @@ static void on_modified(struct vcx_call *call, struct vs_j reply,
 	struct vcx_op *op;
 	size_t n;
 
-	vc->list_busy = false;
+	vc->tasks.list_busy = false;
 	if (err && (err->code == VS_E_RELOGIN ||
-		    vc->list_fails++ >= LIST_TRIES)) {
+		    vc->tasks.list_fails++ >= LIST_TRIES)) {
 		vs_vcx_fail(vc, err);
 		return;
 	}
 	if (err) {
 		/* Adding what is in already does no harm. */
-		for (op = vc->ops_by_task; op; op = op->ht.next)
+		for (op = vc->tasks.by_task; op; op = op->ht.next)
 			op->listed = false;
-		vc->list_at = vc->now + LIST_RETRY_MS;
+		vc->tasks.list_at = vc->now + LIST_RETRY_MS;
 		return;
 	}
-	vc->list_fails = 0;
+	vc->tasks.list_fails = 0;
 	n = vs_j_len(reply);
 	for (size_t i = 0; i < n; i++)
 		vs_vcx_task_lost(vc, vs_j_ref(vs_j_at(reply, i), NULL));
@@ -171,7 +177,7 @@ static struct json_object *to_add(struct vs_vc *vc)
 	struct json_object *a = NULL;
 	struct vcx_op *op;
 
-	for (op = vc->ops_by_task; op; op = op->ht.next) {
+	for (op = vc->tasks.by_task; op; op = op->ht.next) {
 		if (op->listed)
 			continue;
 		op->listed = true;
@@ -183,15 +189,16 @@ static struct json_object *to_add(struct vs_vc *vc)
 
 static struct json_object *to_remove(struct vs_vc *vc)
 {
-	struct json_object *a = vc->ngone ? vs_jb_arr() : NULL;
+	struct json_object *a = vc->tasks.ngone ? vs_jb_arr() : NULL;
 
-	for (size_t i = 0; i < vc->ngone; i++) {
+	for (size_t i = 0; i < vc->tasks.ngone; i++) {
 		/* Adopted a second time: it must stay. */
-		if (!op_by_task(vc, vc->gone_tasks[i]))
-			vs_jb_add(a, vs_jb_new_ref("Task", vc->gone_tasks[i]));
-		free(vc->gone_tasks[i]);
+		if (!op_by_task(vc, vc->tasks.gone_tasks[i]))
+			vs_jb_add(a, vs_jb_new_ref("Task",
+						   vc->tasks.gone_tasks[i]));
+		free(vc->tasks.gone_tasks[i]);
 	}
-	vc->ngone = 0;
+	vc->tasks.ngone = 0;
 	return a;
 }
 
@@ -199,16 +206,24 @@ void vs_vcx_list_sync(struct vs_vc *vc, bool also_removals)
 {
 	struct json_object *add, *rem = NULL;
 
-	if (!vc->list_view || vc->list_busy || vc->list_at)
+	if (!vc->watch.list_view || vc->tasks.list_busy || vc->tasks.list_at)
 		return;
 	add = to_add(vc);
 	if (add || also_removals)
 		rem = to_remove(vc);
 	if (!add && !rem)
 		return;
-	vc->list_busy = true;
-	vs_vcx_post(&vc->http, 0, on_modified, "ListView", vc->list_view,
+	vc->tasks.list_busy = true;
+	vs_vcx_post(&vc->http, 0, on_modified, "ListView", vc->watch.list_view,
 		    "ModifyListView", vs_spec_modify_list(add, rem));
+}
+
+void vs_vcx_list_timer(struct vs_vc *vc)
+{
+	if (!vc->tasks.list_at || vc->now < vc->tasks.list_at)
+		return;
+	vc->tasks.list_at = 0;
+	vs_vcx_list_sync(vc, false);
 }
 
 /* ---- what the collector says ---------------------------------------------- */

@@ -313,16 +313,18 @@ static void next_path(struct vs_vc *vc)
 		const char *path[] = { vc->dc_name, "vm",
 				       vc->templates[l->at].name, NULL };
 
-		vs_vcx_post(&vc->http, 0, on_path, "SearchIndex", vc->ids.search,
+		vs_vcx_post(&vc->http, 0, on_path, "SearchIndex",
+			    vc->session.ids.search,
 			    "FindByInventoryPath", vs_spec_path(path));
 		return;
 	}
 	for (size_t i = 0; i < vc->ntemplates; i++)
 		missing |= !*vc->templates[i].moid;
 	if (missing && l->search)
-		vs_vcx_post(&vc->http, 0, on_view, "ViewManager", vc->ids.views,
+		vs_vcx_post(&vc->http, 0, on_view, "ViewManager",
+			    vc->session.ids.views,
 			    "CreateContainerView", vs_spec_container_view(
-				"Datacenter", vc->dc, types));
+				"Datacenter", vc->resolved.dc, types));
 	else
 		read_details(vc);
 }

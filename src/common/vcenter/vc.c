@@ -22,10 +22,7 @@ static void timers(struct vs_vc *vc)
 		return;
 	}
 	vs_vcx_poll_timer(vc);
-	if (vc->list_at && vc->now >= vc->list_at) {
-		vc->list_at = 0;
-		vs_vcx_list_sync(vc, false);
-	}
+	vs_vcx_list_timer(vc);
 	if (vc->state == VCX_UP && !vc->slow_busy && vc->now >= vc->slow_at) {
 		vc->slow_at = vc->now + vs_vcx_beat_ms(vc);
 		vs_vcx_slow(vc);
@@ -44,15 +41,15 @@ static int time_to_next(const struct vs_vc *vc, int wait_ms)
 	int64_t at = vc->now + wait_ms;
 
 	if (vc->state == VCX_WAITING) {
-		if (vc->retry_at >= 0)
-			sooner(&at, vc->retry_at);
-		if (vc->watch_files)
-			sooner(&at, vc->password_check_at);
+		if (vc->wait.retry_at >= 0)
+			sooner(&at, vc->wait.retry_at);
+		if (vc->wait.watch_files)
+			sooner(&at, vc->wait.password_check_at);
 	}
-	if (vc->poll_at)
-		sooner(&at, vc->poll_at);
-	if (vc->list_at)
-		sooner(&at, vc->list_at);
+	if (vc->watch.poll_at)
+		sooner(&at, vc->watch.poll_at);
+	if (vc->tasks.list_at)
+		sooner(&at, vc->tasks.list_at);
 	if (vc->state == VCX_UP && !vc->slow_busy)
 		sooner(&at, vc->slow_at);
 	return at > vc->now ? (int)(at - vc->now) : 0;
@@ -73,7 +70,8 @@ bool vs_vc_turn(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd)
 	set_now(vc, now_ms);
 	timers(vc);
 	vs_vcx_pump(&vc->http);
-	curl_multi_poll(vc->http.multi, wake_fd >= 0 ? &extra : NULL, wake_fd >= 0,
+	curl_multi_poll(vc->http.multi, wake_fd >= 0 ? &extra : NULL,
+			wake_fd >= 0,
 			time_to_next(vc, wait_ms), &nready);
 	set_now(vc, now_ms + (vs_now_ms() - before));
 	vs_vcx_pump(&vc->http);
@@ -97,7 +95,8 @@ void vs_vc_stats_get(const struct vs_vc *vc, struct vs_vc_stats *out)
 	int64_t waits_ms = vc->http.stats.waits_ms;
 
 	*out = (struct vs_vc_stats){
-		.calls = vc->http.stats.calls, .mutating = vc->http.stats.mutating,
+		.calls = vc->http.stats.calls,
+		.mutating = vc->http.stats.mutating,
 		.logins = vc->stats.logins, .errors = vc->http.stats.errors,
 		.updates = vc->inv->updates,
 		.silent_ms = waits_ms ? vs_now_ms() - waits_ms : 0,
@@ -208,18 +207,19 @@ struct vs_vc *vs_vc_new(const struct vs_vc_conf *conf,
 	vc->ev = *events;
 	vc->ev_arg = arg;
 	vc->http.url = vs_strdup(url);
-	vc->username = vs_strdup(c.username);
-	vc->password_file = vs_strdup(c.password_file);
+	vc->conf.username = vs_strdup(c.username);
+	vc->conf.password_file = vs_strdup(c.password_file);
 	vc->http.ca_file = vs_strdup(c.ca_file);
-	vc->password_uid = c.password_uid;
+	vc->conf.password_uid = c.password_uid;
 	vc->http.insecure = c.insecure;
-	vc->read_only = c.read_only;
-	vc->notes = c.notes;
-	vc->policy = c.policy;
-	vc->linked = c.linked;
-	vc->instant = c.instant;
-	vc->vmotion = c.vmotion;
-	vc->http.call_timeout_ms = c.call_timeout_ms ? c.call_timeout_ms : 60000;
+	vc->conf.read_only = c.read_only;
+	vc->conf.notes = c.notes;
+	vc->conf.policy = c.policy;
+	vc->conf.linked = c.linked;
+	vc->conf.instant = c.instant;
+	vc->conf.vmotion = c.vmotion;
+	vc->http.call_timeout_ms = c.call_timeout_ms ? c.call_timeout_ms :
+		60000;
 	vc->http.wait_seconds = c.wait_seconds ? c.wait_seconds : 20;
 	vc->http.max_body = c.max_body ? c.max_body : 64u << 20;
 	take_names(vc, &c.names);
@@ -248,11 +248,12 @@ static void logout(struct vs_vc *vc, int ms)
 	int64_t until = vs_now_ms() + ms, left;
 
 	vs_vcx_drop_all(&vc->http);
-	if (!vc->http.token[0] || !vc->ids.sessions || ms <= 0)
+	if (!vc->http.token[0] || !vc->session.ids.sessions || ms <= 0)
 		return;
 	vs_vcx_post(&vc->http, VCX_QUIT, on_logout, "SessionManager",
-		    vc->ids.sessions, "Logout", NULL);
-	while (!TAILQ_EMPTY(&vc->http.calls) && (left = until - vs_now_ms()) > 0) {
+		    vc->session.ids.sessions, "Logout", NULL);
+	while (!TAILQ_EMPTY(&vc->http.calls) &&
+	       (left = until - vs_now_ms()) > 0) {
 		curl_multi_poll(vc->http.multi, NULL, 0, (int)left, NULL);
 		vs_vcx_pump(&vc->http);
 	}
@@ -306,23 +307,23 @@ void vs_vc_free(struct vs_vc *vc, int logout_ms)
 	vs_inv_free(vc->inv);
 	free_names(vc);
 	free(vc->http.url);
-	free(vc->username);
-	free(vc->password_file);
+	free(vc->conf.username);
+	free(vc->conf.password_file);
 	free(vc->http.ca_file);
-	free(vc->about);
-	free(vc->version);
-	free(vc->instance_uuid);
-	free(vc->user);
-	free(vc->ids.root);
-	free(vc->ids.collector);
-	free(vc->ids.views);
-	free(vc->ids.sessions);
-	free(vc->ids.search);
-	free(vc->ids.tasks);
-	free(vc->ids.rights);
-	free(vc->dc);
-	free(vc->vm_folder);
-	free(vc->folder);
+	free(vc->session.about);
+	free(vc->session.version);
+	free(vc->session.instance_uuid);
+	free(vc->session.user);
+	free(vc->session.ids.root);
+	free(vc->session.ids.collector);
+	free(vc->session.ids.views);
+	free(vc->session.ids.sessions);
+	free(vc->session.ids.search);
+	free(vc->session.ids.tasks);
+	free(vc->session.ids.rights);
+	free(vc->resolved.dc);
+	free(vc->resolved.vm_folder);
+	free(vc->resolved.folder);
 	explicit_bzero(vc->http.token, sizeof(vc->http.token));
 	free(vc);
 }

@@ -57,6 +57,8 @@ struct vcx_op {
 	UT_hash_handle ht;	/* by task */
 };
 
+/* An id that no other operation or question of this client has; never 0. */
+uint64_t vs_vcx_new_id(struct vs_vc *vc);
 uint64_t vs_vcx_op_new(struct vs_vc *vc, const char *what,
 		       const struct vs_vc_op *cb);
 struct vcx_op *vs_vcx_op_find(struct vs_vc *vc, uint64_t id);
@@ -66,9 +68,10 @@ void vs_vcx_op_done(struct vs_vc *vc, struct vcx_op *op, const char *result,
 		    const struct vs_err *err);
 void vs_vcx_ops_lose(struct vs_vc *vc, const char *why);
 void vs_vcx_ops_free(struct vs_vc *vc);
-/* All open tasks as references, for a new ListView. */
 /* Tell the ListView what came and went, if it must know. */
 void vs_vcx_list_sync(struct vs_vc *vc, bool also_removals);
+/* Tells what waited to be told together, if it is time. */
+void vs_vcx_list_timer(struct vs_vc *vc);
 void vs_vcx_list_forget(struct vs_vc *vc);
 /* From the inventory: a task's state as delivered. */
 void vs_vcx_task_seen(void *vc, const char *task, struct vs_j state,
@@ -151,42 +154,45 @@ struct vcx_ids {		/* from ServiceContent */
 	char *root, *collector, *views, *sessions, *search, *tasks, *rights;
 };
 
-struct vs_vc {
-	struct vs_vc_events ev;
-	void *ev_arg;
-	/* configuration, all our own copies */
-	char *username, *password_file;
+/* What the configuration says and nobody changes: client.c owns it. */
+struct vcx_conf {
+	char *username, *password_file;	/* our own copies */
 	unsigned int password_uid;
 	bool read_only, notes, linked, instant, vmotion, policy;
-	char *dc_name, *folder_name;
-	struct vs_vc_store *stores;	/* whose texts are our own */
-	bool *stores_seen;
-	struct vcx_cluster *clusters;
-	struct vcx_network *networks;
-	struct vcx_template *templates;
-	size_t nclusters, nnetworks, ntemplates, nstores;
-	struct vcx_http http;
-	/* life */
-	enum vcx_state state;
-	int64_t now, up_at, retry_at;		/* retry_at -1: only when mended */
+};
+
+/* VCX_WAITING, and what leads to it: states.c owns it. */
+struct vcx_wait {
+	int64_t retry_at;		/* -1: only when mended */
 	int fails;
-	enum vcx_state again;		/* where VCX_WAITING leads; 0: hello */
+	enum vcx_state again;		/* where it leads; 0: hello */
 	bool watch_files;
+	int64_t password_check_at;
+	char last_down[640];
+};
+
+/* The files as they were when they were read last: session.c owns it. */
+struct vcx_files {
 	struct timespec password_mtime, password_ctime, ca_ctime;
 	ino_t password_ino;
 	off_t password_size;
-	int64_t password_check_at;
-	char last_down[640];
-	/* session */
+};
+
+/* Of the vCenter and of the login: session.c owns it. */
+struct vcx_session {
 	char *about, *version, *instance_uuid, *user;
 	struct vcx_ids ids;
-	/* resolved */
+};
+
+/* moIds of the datacenter, its VM folder and the configured one: resolve.c owns
+ * it. */
+struct vcx_resolved {
 	char *dc, *vm_folder, *folder;
-	struct vcx_resolve *resolve;
-	struct vcx_lookup *lookup;		/* of templates */
-	int64_t search_at;			/* not before */
-	/* watch */
-	struct vs_inv *inv;
+};
+
+/* Views, collector and the long poll: watch.c owns it. A new poll interval moves
+ * poll_at (vs_vc_calm). */
+struct vcx_watch {
 	char *pc, *list_view;
 	char **views;			/* one per cluster, then the folder's */
 	size_t nviews, step;
@@ -198,6 +204,44 @@ struct vs_vc {
 	int64_t poll_at;		/* not before; 0: it is open, or none */
 	bool gathers;			/* so long for changes' sake alone */
 	int64_t told_at;		/* of the last answer to it */
+};
+
+/* Operations, and the ListView of their tasks: task.c owns it. */
+struct vcx_tasks {
+	struct vcx_op *by_id, *by_task;
+	uint64_t next_id;
+	char **gone_tasks;		/* to take out of the ListView */
+	size_t ngone, capgone;
+	bool list_busy;
+	int list_fails;
+	int64_t list_at;
+};
+
+struct vs_vc {
+	struct vs_vc_events ev;
+	void *ev_arg;
+	struct vcx_conf conf;
+	/* what the configuration names, our own copies, and what it is */
+	char *dc_name, *folder_name;
+	struct vs_vc_store *stores;	/* whose texts are our own */
+	bool *stores_seen;
+	struct vcx_cluster *clusters;
+	struct vcx_network *networks;
+	struct vcx_template *templates;
+	size_t nclusters, nnetworks, ntemplates, nstores;
+	struct vcx_http http;
+	/* life */
+	enum vcx_state state;
+	int64_t now, up_at;
+	struct vcx_wait wait;
+	struct vcx_files files;
+	struct vcx_session session;
+	struct vcx_resolved resolved;
+	struct vcx_resolve *resolve;
+	struct vcx_lookup *lookup;		/* of templates */
+	int64_t search_at;			/* not before */
+	struct vs_inv *inv;
+	struct vcx_watch watch;
 	enum vs_vc_calm calm;
 	/* slow beat */
 	struct vcx_slow *slow;
@@ -205,14 +249,7 @@ struct vs_vc {
 	bool slow_busy;
 	int64_t slow_at;
 	int64_t rights_at;		/* while calm, not before */
-	/* operations */
-	struct vcx_op *ops, *ops_by_task;
-	uint64_t next_id;
-	char **gone_tasks;		/* to take out of the ListView */
-	size_t ngone, capgone;
-	bool list_busy;
-	int list_fails;
-	int64_t list_at;
+	struct vcx_tasks tasks;
 	/* Read by whoever asks (svf status), in any thread. */
 	struct {
 		_Atomic uint64_t logins, refused_events;

@@ -24,18 +24,19 @@
 
 void vs_vcx_watch_forget(struct vs_vc *vc)
 {
-	vs_strs_free(vc->views, vc->nviews);
-	vc->views = NULL;
-	vc->nviews = 0;
-	vs_str_replace(&vc->pc, NULL);
-	vs_str_replace(&vc->list_view, NULL);
-	vs_str_replace(&vc->poll_version, NULL);
+	vs_strs_free(vc->watch.views, vc->watch.nviews);
+	vc->watch.views = NULL;
+	vc->watch.nviews = 0;
+	vs_str_replace(&vc->watch.pc, NULL);
+	vs_str_replace(&vc->watch.list_view, NULL);
+	vs_str_replace(&vc->watch.poll_version, NULL);
 	for (int f = 0; f < VCX_NFILTERS; f++)
 		vs_str_replace(&vc->inv->filter[f], NULL);
-	vc->poll_open = vc->poll_truncated = vc->gathers = false;
-	vc->poll_fails = vc->reloads = 0;
-	vc->poll_at = 0;
-	vc->poll_pages = (struct vcx_pages) { 0 };
+	vc->watch.poll_open = vc->watch.poll_truncated = vc->watch.gathers =
+		false;
+	vc->watch.poll_fails = vc->watch.reloads = 0;
+	vc->watch.poll_at = 0;
+	vc->watch.poll_pages = (struct vcx_pages) { 0 };
 	vs_inv_clear(vc->inv);
 }
 
@@ -69,14 +70,16 @@ static struct json_object *members_of(struct vs_vc *vc, enum vcx_filter f)
 	struct json_object *a = vs_jb_arr();
 
 	if (f == VCX_F_TASKS) {
-		vs_jb_add(a, vs_spec_view_members("ListView", vc->list_view));
+		vs_jb_add(a,
+			  vs_spec_view_members("ListView",
+					       vc->watch.list_view));
 	} else if (f == VCX_F_OURS) {
 		vs_jb_add(a, vs_spec_view_members("ContainerView",
-						  vc->views[vc->nviews - 1]));
+				vc->watch.views[vc->watch.nviews - 1]));
 	} else {
-		for (size_t i = 0; i + 1 < vc->nviews; i++)
+		for (size_t i = 0; i + 1 < vc->watch.nviews; i++)
 			vs_jb_add(a, vs_spec_view_members("ContainerView",
-							  vc->views[i]));
+							  vc->watch.views[i]));
 	}
 	return a;
 }
@@ -86,8 +89,8 @@ static void on_filter(struct vcx_call *call, struct vs_j reply,
 {
 	struct vs_vc *vc = call->vc;
 
-	if (took_ref(call, reply, err, &vc->inv->filter[vc->step])) {
-		vc->step++;
+	if (took_ref(call, reply, err, &vc->inv->filter[vc->watch.step])) {
+		vc->watch.step++;
 		next_filter(vc);
 	}
 }
@@ -99,7 +102,7 @@ static void next_filter(struct vs_vc *vc)
 		[VCX_F_HOSTS] = "HostSystem", [VCX_F_TASKS] = "Task",
 	};
 	struct json_object *props = vs_jb_arr();
-	enum vcx_filter f = vc->step;
+	enum vcx_filter f = vc->watch.step;
 
 	if (f == VCX_NFILTERS) {
 		vs_jb_free(props);
@@ -109,7 +112,7 @@ static void next_filter(struct vs_vc *vc)
 		return;
 	}
 	vs_jb_add(props, vs_spec_props(types[f], vs_inv_paths(vc->inv, f)));
-	vs_vcx_post(&vc->http, 0, on_filter, "PropertyCollector", vc->pc,
+	vs_vcx_post(&vc->http, 0, on_filter, "PropertyCollector", vc->watch.pc,
 		    "CreateFilter", vs_spec_create_filter(
 			vs_spec_filter_of(props, members_of(vc, f))));
 }
@@ -119,9 +122,9 @@ static void on_collector(struct vcx_call *call, struct vs_j reply,
 {
 	struct vs_vc *vc = call->vc;
 
-	if (!took_ref(call, reply, err, &vc->pc))
+	if (!took_ref(call, reply, err, &vc->watch.pc))
 		return;
-	vc->step = 0;
+	vc->watch.step = 0;
 	next_filter(vc);
 }
 
@@ -130,11 +133,11 @@ static void on_list_view(struct vcx_call *call, struct vs_j reply,
 {
 	struct vs_vc *vc = call->vc;
 
-	if (!took_ref(call, reply, err, &vc->list_view))
+	if (!took_ref(call, reply, err, &vc->watch.list_view))
 		return;
 	vs_vcx_list_sync(vc, false);
 	vs_vcx_post(&vc->http, 0, on_collector, "PropertyCollector",
-		    vc->ids.collector, "CreatePropertyCollector", NULL);
+		    vc->session.ids.collector, "CreatePropertyCollector", NULL);
 }
 
 static void on_view(struct vcx_call *call, struct vs_j reply,
@@ -142,8 +145,8 @@ static void on_view(struct vcx_call *call, struct vs_j reply,
 {
 	struct vs_vc *vc = call->vc;
 
-	if (took_ref(call, reply, err, &vc->views[vc->step])) {
-		vc->step++;
+	if (took_ref(call, reply, err, &vc->watch.views[vc->watch.step])) {
+		vc->watch.step++;
 		next_view(vc);
 	}
 }
@@ -152,19 +155,21 @@ static void next_view(struct vs_vc *vc)
 {
 	static const char *const both[] = { "VirtualMachine", "HostSystem",
 					    NULL };
-	bool folder = vc->step == vc->nclusters;
+	bool folder = vc->watch.step == vc->nclusters;
 
-	if (vc->step == vc->nviews) {
+	if (vc->watch.step == vc->watch.nviews) {
 		/* Empty: one task that vCenter has forgotten would make it
 		 * fail. Adding them later says which those are. */
-		vs_vcx_post(&vc->http, 0, on_list_view, "ViewManager", vc->ids.views,
+		vs_vcx_post(&vc->http, 0, on_list_view, "ViewManager",
+			    vc->session.ids.views,
 			    "CreateListView", vs_spec_list_view(vs_jb_arr()));
 		return;
 	}
-	vs_vcx_post(&vc->http, 0, on_view, "ViewManager", vc->ids.views,
+	vs_vcx_post(&vc->http, 0, on_view, "ViewManager", vc->session.ids.views,
 		    "CreateContainerView", vs_spec_container_view(
 			folder ? "Folder" : "ClusterComputeResource",
-			folder ? vc->folder : vc->clusters[vc->step].moid,
+			folder ? vc->resolved.folder :
+				vc->clusters[vc->watch.step].moid,
 			folder ? (const char *const[]){ both[0], NULL } :
 			both));
 }
@@ -172,9 +177,9 @@ static void next_view(struct vs_vc *vc)
 void vs_vcx_watch(struct vs_vc *vc)
 {
 	vs_vcx_watch_forget(vc);
-	vc->nviews = vc->nclusters + 1;
-	vc->views = vs_calloc(vc->nviews, sizeof(*vc->views));
-	vc->step = 0;
+	vc->watch.nviews = vc->nclusters + 1;
+	vc->watch.views = vs_calloc(vc->watch.nviews, sizeof(*vc->watch.views));
+	vc->watch.step = 0;
 	next_view(vc);
 }
 
@@ -235,15 +240,15 @@ static bool shows_nothing(struct vs_vc *vc)
 /* Each change would cost a call, were none of them gathered. */
 static void poll_on(struct vs_vc *vc)
 {
-	int ms = vs_vcx_gather_ms(vc, vc->poll_news);
+	int ms = vs_vcx_gather_ms(vc, vc->watch.poll_news);
 
-	vc->told_at = vc->now;
-	if (!ms || vc->state != VCX_UP || vc->poll_truncated) {
+	vc->watch.told_at = vc->now;
+	if (!ms || vc->state != VCX_UP || vc->watch.poll_truncated) {
 		vs_vcx_poll(vc);
 		return;
 	}
-	vc->poll_at = vc->now + ms;
-	vc->gathers = true;
+	vc->watch.poll_at = vc->now + ms;
+	vc->watch.gathers = true;
 }
 
 static void after_set(struct vs_vc *vc)
@@ -257,7 +262,7 @@ static void after_set(struct vs_vc *vc)
 	if (vc->state == VCX_LOAD)
 		vs_vcx_capacity(vc);
 	vs_inv_flush(vc->inv);
-	if (vc->state == VCX_LOAD && !vc->poll_truncated) {
+	if (vc->state == VCX_LOAD && !vc->watch.poll_truncated) {
 		if (shows_nothing(vc))
 			return;
 		vs_vcx_event(vc, VCX_EV_LOADED);
@@ -275,8 +280,8 @@ static void after_set(struct vs_vc *vc)
 static bool may_reload(struct vs_vc *vc)
 {
 	if (vc->state == VCX_UP && vc->now - vc->up_at > VCX_SETTLED_MS)
-		vc->reloads = 0;
-	return vc->reloads++ < RELOADS_MAX;
+		vc->watch.reloads = 0;
+	return vc->watch.reloads++ < RELOADS_MAX;
 }
 
 static void on_poll_error(struct vs_vc *vc, const struct vs_err *err)
@@ -288,9 +293,9 @@ static void on_poll_error(struct vs_vc *vc, const struct vs_err *err)
 		return;
 	}
 	if (err->code == VS_E_RETRY && !err->fault[0] &&
-	    !vc->poll_truncated && vc->poll_fails++ < POLL_TRIES) {
+	    !vc->watch.poll_truncated && vc->watch.poll_fails++ < POLL_TRIES) {
 		vs_debug("a wait for updates was lost, asking again");
-		vc->poll_at = vc->now + POLL_RETRY_MS;
+		vc->watch.poll_at = vc->now + POLL_RETRY_MS;
 		return;
 	}
 	vs_vcx_fail(vc, err);
@@ -303,15 +308,17 @@ static bool truncated_ends(struct vs_vc *vc, struct vs_j reply)
 	size_t objects = 0;
 	struct vs_err err;
 
-	vc->poll_truncated = vs_j_bool_or(vs_j_opt(reply, "truncated"), false);
-	if (!vc->poll_truncated) {
-		vc->poll_pages = (struct vcx_pages) { 0 };
+	vc->watch.poll_truncated =
+		vs_j_bool_or(vs_j_opt(reply, "truncated"), false);
+	if (!vc->watch.poll_truncated) {
+		vc->watch.poll_pages = (struct vcx_pages) { 0 };
 		return true;
 	}
 	for (size_t i = 0; i < vs_j_len(filters); i++)
 		objects += vs_j_len(vs_j_opt(vs_j_at(filters, i),
 					     "objectSet"));
-	if (!vs_vcx_page(&vc->poll_pages, objects, "WaitForUpdatesEx", &err))
+	if (!vs_vcx_page(&vc->watch.poll_pages, objects, "WaitForUpdatesEx",
+			 &err))
 		return true;
 	vs_vcx_fail(vc, &err);
 	return false;
@@ -323,20 +330,20 @@ static void on_updates(struct vcx_call *call, struct vs_j reply,
 	struct vs_vc *vc = call->vc;
 	struct vs_err bad;
 
-	vc->poll_open = false;
+	vc->watch.poll_open = false;
 	if (err) {
 		on_poll_error(vc, err);
 		return;
 	}
-	vc->poll_fails = 0;
-	vc->poll_news = !vs_j_null(reply);
-	if (!vc->poll_news) {
-		vc->poll_truncated = false;
-		vc->poll_pages = (struct vcx_pages) { 0 };
+	vc->watch.poll_fails = 0;
+	vc->watch.poll_news = !vs_j_null(reply);
+	if (!vc->watch.poll_news) {
+		vc->watch.poll_truncated = false;
+		vc->watch.poll_pages = (struct vcx_pages) { 0 };
 		after_set(vc);
 		return;
 	}
-	vs_str_replace(&vc->poll_version, vs_j_str(vs_j_get(reply,
+	vs_str_replace(&vc->watch.poll_version, vs_j_str(vs_j_get(reply,
 							    "version")));
 	if (!truncated_ends(vc, reply))
 		return;
@@ -356,29 +363,31 @@ void vs_vcx_poll(struct vs_vc *vc)
 {
 	bool now = vc->state == VCX_LOAD;
 
-	if (vc->poll_open || !vc->pc)
+	if (vc->watch.poll_open || !vc->watch.pc)
 		return;
-	vc->poll_at = 0;
-	vc->gathers = false;
-	vc->poll_open = true;
-	vs_vcx_post(&vc->http, VCX_POLL, on_updates, "PropertyCollector", vc->pc,
+	vc->watch.poll_at = 0;
+	vc->watch.gathers = false;
+	vc->watch.poll_open = true;
+	vs_vcx_post(&vc->http, VCX_POLL, on_updates, "PropertyCollector",
+		    vc->watch.pc,
 		    "WaitForUpdatesEx",
-		    vs_spec_wait(vc->poll_version ? vc->poll_version : "",
+		    vs_spec_wait(vc->watch.poll_version ?
+				 vc->watch.poll_version : "",
 				 now ? 0 : vc->http.wait_seconds));
 }
 
 void vs_vcx_poll_timer(struct vs_vc *vc)
 {
-	if (vc->poll_at && vc->now >= vc->poll_at)
+	if (vc->watch.poll_at && vc->now >= vc->watch.poll_at)
 		vs_vcx_poll(vc);
 }
 
 void vs_vcx_load(struct vs_vc *vc)
 {
 	vs_inv_clear(vc->inv);
-	vs_str_replace(&vc->poll_version, NULL);
-	vc->poll_truncated = false;
-	vc->poll_pages = (struct vcx_pages) { 0 };
+	vs_str_replace(&vc->watch.poll_version, NULL);
+	vc->watch.poll_truncated = false;
+	vc->watch.poll_pages = (struct vcx_pages) { 0 };
 	if (vc->ev.load_begin)
 		vc->ev.load_begin(vc->ev_arg);
 	vs_vcx_poll(vc);

@@ -133,6 +133,6 @@ int64_t vs_vc_where(struct vs_vc *vc, const struct vs_vc_where *w,
 	call = vs_vcx_post(&vc->http, 0, on_where, "ClusterComputeResource",
 			   w->cluster, "PlaceVm", vs_vcx_where_spec(w));
 	curl_easy_setopt(call->easy, CURLOPT_TIMEOUT_MS, (long)TIMEOUT_MS);
-	call->id = ++vc->next_id;
+	call->id = vs_vcx_new_id(vc);
 	return (int64_t)call->id;
 }
