@@ -10,7 +10,7 @@
 #include "probe.h"
 #include "util/mem.h"
 #include "util/time.h"
-#include "vcenter/spec.h"
+#include "vcenter/spec/spec.h"
 
 #define CHECK_MS 60000
 #define TASK_FAILED (-2)	/* with a fault, which is told */

@@ -10,7 +10,7 @@
 
 #include "probe.h"
 #include "util/mem.h"
-#include "vcenter/spec.h"
+#include "vcenter/spec/spec.h"
 
 /* ---- the transcoder ------------------------------------------------------ */
 

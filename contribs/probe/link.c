@@ -14,7 +14,7 @@
 #include "probe.h"
 #include "util/mem.h"
 #include "util/time.h"
-#include "vcenter/spec.h"
+#include "vcenter/spec/spec.h"
 
 volatile int probe_stop;
 

@@ -10,7 +10,7 @@
 #include "probe.h"
 #include "util/mem.h"
 #include "util/time.h"
-#include "vcenter/fault.h"
+#include "vcenter/transport/fault.h"
 
 /* A VM with a card on a host's PF, or where vCenter wants it. */
 static const char *make_card(struct probe *p, const struct host *h,

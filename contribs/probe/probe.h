@@ -10,8 +10,8 @@
 
 #include "util/buf.h"
 #include "util/json.h"
-#include "vcenter/ask.h"
-#include "vcenter/vc.h"
+#include "vcenter/calls/raw_call.h"
+#include "vcenter/calls/calls.h"
 
 #define PROBE_VMS 4		/* never more at a time */
 #define PROBE_TASK_MS 900000	/* patience with one task */

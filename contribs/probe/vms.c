@@ -14,8 +14,8 @@
 #include "util/mem.h"
 #include "util/name.h"
 #include "util/time.h"
-#include "vcenter/fault.h"
-#include "vcenter/spec.h"
+#include "vcenter/transport/fault.h"
+#include "vcenter/spec/spec.h"
 
 /* ---- operations -------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #include "probe.h"
 #include "util/mem.h"
 #include "util/name.h"
-#include "vcenter/spec.h"
+#include "vcenter/spec/spec.h"
 
 /* ---- a collector on our folder's name --------------------------------------------- */
 

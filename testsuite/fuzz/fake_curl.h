@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "util/mem.h"
-#include "vcenter/vc_i.h"
+#include "vcenter/client/client_i.h"
 
 #undef curl_easy_setopt
 #undef curl_easy_getinfo

@@ -21,7 +21,7 @@
 
 #include "util/log.h"
 #include "util/mem.h"
-#include "vcenter/vc_i.h"
+#include "vcenter/calls/calls_i.h"
 
 #include "fake_curl.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "util/mem.h"
-#include "vcenter/vc_i.h"
+#include "vcenter/calls/calls_i.h"
 
 static size_t touched;
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The privileges that the account needs, as three places say them: the product's
-table (vcenter/rights.c, by which svf check judges), vsphere.conf(5) and the guide's
+table (vcenter/client/rights.c, by which svf check judges), vsphere.conf(5) and the guide's
 roles. Each must say what the others say, no more and no less.
 
 usage: rights.py TOP
@@ -44,7 +44,7 @@ PRIVILEGE = r"[A-Z]\w+(?:\.[A-Z]\w+)+"
 
 def product(top):
     """{heading: privileges} of the product's table."""
-    text = (top / "src/common/vcenter/rights.c").read_text()
+    text = (top / "src/common/vcenter/client/rights.c").read_text()
     table = re.search(r"table\[\] = \{\n(.*?)\n\};", text, re.S)[1]
     rows = re.findall(r'\{\s*"([\w.]+)",\s*([\w |]+),\s*[\w |]+\}', table)
     if len(rows) != table.count("{"):

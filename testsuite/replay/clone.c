@@ -9,7 +9,7 @@
 
 #include "replay.h"
 #include "util/mem.h"
-#include "vcenter/spec.h"
+#include "vcenter/spec/spec.h"
 
 #define MGMT_MAC "00:50:56:10:00:01"
 #define CARD_MAC "00:50:56:10:00:02"

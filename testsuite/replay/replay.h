@@ -3,7 +3,7 @@
 #ifndef VS_REPLAY_H
 #define VS_REPLAY_H
 
-#include "vcenter/vc_i.h"
+#include "vcenter/client/client_i.h"
 
 /* Prints one line and frees take. */
 void replay_print(struct json_object *take);

@@ -115,7 +115,7 @@ def test_every_value_that_root_reads_is_tried_and_watched():
     # none is read beside these, but a parent's after it was frozen
     assert set(re.findall(r"\$\(info ([a-z-]+)\)", SCRIPT)) <= read
     assert set(re.findall(r"info_now ([a-z-]+)", SCRIPT)) == {"parent"}
-    decode = (TOP / "src/common/vcenter/decode_vm.c").read_text()
+    decode = (TOP / "src/common/vcenter/decode/vm.c").read_text()
     assert set(re.findall(r'X\([A-Z_]+, "guestinfo\.slurm\.([a-z-]+)"\)',
                           decode)) == read
 

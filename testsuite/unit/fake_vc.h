@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A vCenter in memory behind the client's own prototypes (vcenter/vc.h), for
+ * A vCenter in memory behind the client's own prototypes (vcenter/calls/calls.h), for
  * the engine's tests: calls queue up until the test finishes or fails them,
  * so that every instant can be looked at. It counts and never helps: what a
  * power-on needs is checked here by its own sums.

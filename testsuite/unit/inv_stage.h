@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "util/mem.h"
-#include "vcenter/inv.h"
+#include "vcenter/decode/inventory.h"
 
 #define STAGE static __attribute__((unused))
 

@@ -2,7 +2,7 @@
 /* What a guest reads at boot: set in each spec, watched, and set again before a
  * guest boots. */
 #include "parents_stage.h"
-#include "vcenter/vc.h"
+#include "vcenter/calls/calls.h"
 
 #define EVIL "10.9.9.9:6817"
 #define SETTLES (VS_SETTLE_MS / 100 + 2)	/* in turns */

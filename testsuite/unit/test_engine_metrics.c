@@ -4,7 +4,7 @@
  * it counts, each VF in one state and one alone.
  */
 #include "parents_stage.h"
-#include "vcenter/tally.h"
+#include "vcenter/transport/tally.h"
 
 static char *text_of(bool openmetrics)
 {

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "util/mem.h"
-#include "vcenter/vc_i.h"
+#include "vcenter/client/client_i.h"
 
 #define NAME "subject name does not match"
 #define CUT "Recv failure: Connection reset by peer"

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "vcenter/vc_i.h"
+#include "vcenter/client/client_i.h"
 
 static struct vcx_cluster cluster;
 

@@ -4,7 +4,7 @@
  * is unknown, what is taken back is so again.
  */
 #include "inv_stage.h"
-#include "vcenter/vc_i.h"
+#include "vcenter/client/client_i.h"
 
 #define ENTER(changes) UPDATE(SET("f-hosts", OBJ("enter", "HostSystem", \
 						 "host-1", changes)))

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "util/mem.h"
-#include "vcenter/vc_i.h"
+#include "vcenter/client/client_i.h"
 
 static struct vs_err judged(const char *text, enum vcx_where where)
 {

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "util/time.h"
-#include "vcenter/vc.h"
+#include "vcenter/calls/calls.h"
 
 static atomic_bool stop;
 static struct vs_vc *vc;

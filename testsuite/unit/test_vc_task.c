@@ -2,7 +2,7 @@
 /* A mutating call's task, as the property collector tells of it: in any order,
  * its caller hears once how it ended. */
 #include "inv_stage.h"
-#include "vcenter/vc_i.h"
+#include "vcenter/client/client_i.h"
 
 static void on_done(void *arg, uint64_t id, const char *result,
 		    const struct vs_err *e)

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "vc_spec_stage.h"
-#include "vcenter/vc_i.h"
+#include "vcenter/client/client_i.h"
 
 #define MB40 "41943040"
 #define MB100 "104857600"

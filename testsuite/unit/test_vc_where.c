@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "util/mem.h"
-#include "vcenter/vc_i.h"
+#include "vcenter/calls/calls_i.h"
 
 static void answers(const char *json, const char *host)
 {

@@ -8,8 +8,8 @@
 
 #include "util/json.h"
 #include "util/mem.h"
-#include "vcenter/inv.h"
-#include "vcenter/spec.h"
+#include "vcenter/decode/inventory.h"
+#include "vcenter/spec/spec.h"
 
 static void line(const char *type, struct json_object *body)
 {

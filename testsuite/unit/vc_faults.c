@@ -13,7 +13,7 @@
 
 #include "util/log.h"
 #include "util/mem.h"
-#include "vcenter/vc_i.h"
+#include "vcenter/client/client_i.h"
 
 #define REF(type, id) "{\"_typeName\":\"ManagedObjectReference\"," \
 	"\"type\":\"" type "\",\"value\":\"" id "\"}"

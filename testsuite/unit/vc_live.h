@@ -4,7 +4,7 @@
 #define VC_LIVE_H
 
 #include "util/json.h"
-#include "vcenter/vc.h"
+#include "vcenter/calls/calls.h"
 
 extern const struct vs_vc_op live_op;
 extern const struct vs_vc_events live_events;

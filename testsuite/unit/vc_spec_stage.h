@@ -6,7 +6,7 @@
 
 #include "util/json.h"
 #include "util/mem.h"
-#include "vcenter/spec.h"
+#include "vcenter/spec/spec.h"
 
 #define REF(type, value) "{'_typeName':'ManagedObjectReference'," \
 	"'type':'" type "','value':'" value "'}"

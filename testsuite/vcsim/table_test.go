@@ -17,9 +17,9 @@ var placeOf = map[string]string{"ON_FOLDER": "folder", "FOR_NOTES": "folder", "F
 	"FOR_VMOTION": "folder", "FOR_POLICY": "root", "ON_POOL": "pool", "ON_TEMPLATE": "template", "ON_STORE": "store",
 	"ON_NETWORK": "network", "ON_OWN_NETWORK": "network"}
 
-// productTable reads the table of vcenter/rights.c: "privilege kind", sorted.
+// productTable reads the table of vcenter/client/rights.c: "privilege kind", sorted.
 func productTable(t *testing.T) []string {
-	text, err := os.ReadFile("../../src/common/vcenter/rights.c")
+	text, err := os.ReadFile("../../src/common/vcenter/client/rights.c")
 	if err != nil {
 		t.Fatal(err)
 	}

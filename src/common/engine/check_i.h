@@ -6,8 +6,8 @@
 #ifndef VS_ENGINE_CHECK_I_H
 #define VS_ENGINE_CHECK_I_H
 
-#include "plan/checks/checks.h"
-#include "vcenter/vc.h"
+#include "plan/check.h"
+#include "vcenter/calls/calls.h"
 
 struct vs_core;
 struct vs_avoid;

@@ -31,7 +31,7 @@
 #include "plan/placement/snapshot.h"
 #include "plan/reconcile/next_action.h"
 #include "util/times.h"
-#include "vcenter/vc.h"
+#include "vcenter/calls/calls.h"
 #include "engine/node_i.h"
 
 struct vs_orphan {			/* ours, and no node has its name */

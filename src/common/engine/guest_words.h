@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "vcenter/vc.h"
+#include "vcenter/calls/calls.h"
 
 struct vs_core;
 struct vs_node;

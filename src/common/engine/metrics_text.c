@@ -17,7 +17,7 @@
 #include "engine/core_i.h"
 #include "util/mem.h"
 #include "util/name.h"
-#include "vcenter/tally.h"
+#include "vcenter/transport/tally.h"
 #include "vs_config.h"
 
 #define PREFIX "slurm_vsphere_"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Mode=observe: all is counted, planned and told, nothing is changed. The
- * client sends no mutating call (vcenter/call.c), nodes are compared but not
+ * client sends no mutating call (vcenter/calls/vm_calls.c), nodes are compared but not
  * acted on (node.c), nodes of ours are given to no job; what would be done for
  * one is put in words here. Never takes a hold.
  */

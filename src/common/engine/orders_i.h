@@ -8,7 +8,7 @@
 
 #include "util/err.h"
 #include "util/json.h"
-#include "vcenter/vc.h"
+#include "vcenter/calls/calls.h"
 
 struct vs_core;
 struct vs_node;

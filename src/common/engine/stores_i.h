@@ -3,7 +3,7 @@
 #ifndef VS_ENGINE_STORES_I_H
 #define VS_ENGINE_STORES_I_H
 
-#include "vcenter/vc.h"
+#include "vcenter/calls/calls.h"
 
 struct vs_conf;
 struct vs_core;

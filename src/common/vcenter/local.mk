@@ -1,36 +1,51 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Lower folders first: testsuite/lint/levels.txt.
 core_sources += \
-	src/common/vcenter/ask.c src/common/vcenter/ask.h \
-	src/common/vcenter/call.c \
-	src/common/vcenter/calm.c \
-	src/common/vcenter/capacity.c \
-	src/common/vcenter/certificate.c \
-	src/common/vcenter/cluster.c \
-	src/common/vcenter/decode_devices.c \
-	src/common/vcenter/decode_disks.c \
-	src/common/vcenter/decode_facts.c \
-	src/common/vcenter/decode_host.c \
-	src/common/vcenter/decode_property.c \
-	src/common/vcenter/decode_shared.c \
-	src/common/vcenter/decode_template.c \
-	src/common/vcenter/decode_vm.c \
-	src/common/vcenter/details.c \
-	src/common/vcenter/fault.c src/common/vcenter/fault.h \
-	src/common/vcenter/http.c src/common/vcenter/http.h \
-	src/common/vcenter/inv.c src/common/vcenter/inv.h \
-	src/common/vcenter/resolve.c \
-	src/common/vcenter/retrieve.c \
-	src/common/vcenter/rights.c \
-	src/common/vcenter/session.c src/common/vcenter/states.c \
-	src/common/vcenter/slow.c \
-	src/common/vcenter/spec_hw.c \
-	src/common/vcenter/spec.c src/common/vcenter/spec.h \
-	src/common/vcenter/spec_vm.c \
-	src/common/vcenter/tally.c src/common/vcenter/tally.h \
-	src/common/vcenter/target.c \
-	src/common/vcenter/task.c \
-	src/common/vcenter/template.c \
-	src/common/vcenter/vc.c src/common/vcenter/vc.h \
-	src/common/vcenter/vc_i.h \
-	src/common/vcenter/watch.c \
-	src/common/vcenter/where.c
+	src/common/vcenter/spec/hardware.c \
+	src/common/vcenter/spec/queries.c \
+	src/common/vcenter/spec/spec.h \
+	src/common/vcenter/spec/vm.c \
+	src/common/vcenter/spec/vm_spec.h \
+	src/common/vcenter/transport/certificate.c \
+	src/common/vcenter/transport/fault.c \
+	src/common/vcenter/transport/fault.h \
+	src/common/vcenter/transport/http.c \
+	src/common/vcenter/transport/http.h \
+	src/common/vcenter/transport/setup.h \
+	src/common/vcenter/transport/tally.c \
+	src/common/vcenter/transport/tally.h \
+	src/common/vcenter/decode/cluster.c \
+	src/common/vcenter/decode/host.c \
+	src/common/vcenter/decode/host_capacity.c \
+	src/common/vcenter/decode/host_devices.c \
+	src/common/vcenter/decode/host_facts.c \
+	src/common/vcenter/decode/inventory.c \
+	src/common/vcenter/decode/inventory.h \
+	src/common/vcenter/decode/objects.h \
+	src/common/vcenter/decode/property.c \
+	src/common/vcenter/decode/records.h \
+	src/common/vcenter/decode/shared_devices.c \
+	src/common/vcenter/decode/template.c \
+	src/common/vcenter/decode/vm.c \
+	src/common/vcenter/decode/vm_disks.c \
+	src/common/vcenter/client/client.c \
+	src/common/vcenter/client/client.h \
+	src/common/vcenter/client/client_i.h \
+	src/common/vcenter/client/details.c \
+	src/common/vcenter/client/periodic.c \
+	src/common/vcenter/client/poll_interval.c \
+	src/common/vcenter/client/resolve.c \
+	src/common/vcenter/client/retrieve.c \
+	src/common/vcenter/client/rights.c \
+	src/common/vcenter/client/session.c \
+	src/common/vcenter/client/states.c \
+	src/common/vcenter/client/tasks.c \
+	src/common/vcenter/client/templates.c \
+	src/common/vcenter/client/watch.c \
+	src/common/vcenter/calls/calls.h \
+	src/common/vcenter/calls/calls_i.h \
+	src/common/vcenter/calls/config_target.c \
+	src/common/vcenter/calls/place_vm.c \
+	src/common/vcenter/calls/raw_call.c \
+	src/common/vcenter/calls/raw_call.h \
+	src/common/vcenter/calls/vm_calls.c

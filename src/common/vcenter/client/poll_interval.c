@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How often vCenter is asked: as often as somebody needs the answer. A change
+ * that comes alone is told at once in any case, for the wait for it is open;
+ * of a stream, so many together as come in a time that the caller allows.
+ *
+ * It never sends anything: it says when.
+ */
+#include "vcenter/client/client_i.h"
+
+#define STREAM_MS 1000
+
+static const struct { int gather_ms, beat_ms; } table[VS_VC_CALMS] = {
+	[VS_VC_ALERT] = { 200, 15000 },
+	[VS_VC_CALM] = { 5000, 15000 },
+	[VS_VC_ASLEEP] = { 10000, 30000 },
+};
+
+/* A wait that ends within a second of the one before is a stream of changes, or
+ * is of a vCenter, or a proxy, that does not wait: then it must not be asked
+ * again at once either. */
+int vs_vcx_gather_ms(const struct vs_vc *vc, bool news)
+{
+	bool stream = vc->now - vc->watch.told_at < STREAM_MS;
+
+	if (vc->calm == VS_VC_ALERT)
+		news = false;
+	return news || stream ? table[vc->calm].gather_ms : 0;
+}
+
+int vs_vcx_beat_ms(const struct vs_vc *vc)
+{
+	return table[vc->calm].beat_ms;
+}
+
+void vs_vc_calm(struct vs_vc *vc, enum vs_vc_calm calm)
+{
+	enum vs_vc_calm was = vc->calm;
+
+	vc->calm = calm;
+	if (calm >= was)
+		return;
+	/* As if it had been so when they were set. */
+	if (vc->watch.gathers)
+		vc->watch.poll_at = vc->watch.told_at + table[calm].gather_ms;
+	vc->slow_at -= table[was].beat_ms - table[calm].beat_ms;
+}

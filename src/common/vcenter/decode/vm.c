@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A VM's properties, as vCenter streams them, into our record of it, and the
+ * record into the typed event.
+ *
+ * Rules: a property that is unset clears what it filled; a path that is not in
+ * the table is not ours to guess (the caller reads the object anew). An
+ * automatic PF that is not resolved yet reads "Automatic-0000:00:00.0" and
+ * gives no PF; "Automatic-<pf>" gives that PF.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+#include "util/name.h"
+#include "vcenter/decode/inventory.h"
+
+#define KEYED(key) "config.extraConfig[\"" key "\"]"
+
+#define GUEST_KEYS							\
+	X(ROOT_WRITES, "guest_rpc.rpci.auth.cmd.info-set")		\
+	X(NODE, "guestinfo.slurm.node")					\
+	X(ADAPTER, "guestinfo.slurm.adapter")				\
+	X(MAC, "guestinfo.slurm.mac")					\
+	X(LINK_LAYER, "guestinfo.slurm.link-layer")			\
+	X(DEVICE, "guestinfo.slurm.device")				\
+	X(MTU, "guestinfo.slurm.mtu")					\
+	X(ADDRESS, "guestinfo.slurm.address")				\
+	X(FIRST_ADDRESS, "guestinfo.slurm.first-address")		\
+	X(FIRST_MAC, "guestinfo.slurm.first-mac")			\
+	X(GATEWAY, "guestinfo.slurm.gateway")				\
+	X(DNS, "guestinfo.slurm.dns")					\
+	X(DNS_SEARCH, "guestinfo.slurm.dns-search")			\
+	X(MACHINE_ID, "guestinfo.slurm.machine-id")			\
+	X(CLUSTER, "guestinfo.slurm.cluster")				\
+	X(CONF_SERVER, "guestinfo.slurm.conf-server")			\
+	X(DYNAMIC, "guestinfo.slurm.dynamic")				\
+	X(PARENT, "guestinfo.slurm.parent")
+
+const char *const vs_inv_vm_paths[] = {
+	"runtime.powerState", "runtime.host", "runtime.connectionState",
+	"config.template", "config.hardware.device", "config.hardware.numCPU",
+	"config.hardware.memoryMB", "config.memoryAllocation",
+	"config.cpuAllocation", "config.memoryReservationLockedToMax",
+	"config.latencySensitivity", "config.files.vmPathName",
+	KEYED(VS_KEY_OWNER), NULL
+};
+
+const char *const vs_inv_ours_paths[] = {
+	"name", "parent", "resourcePool", "config.instanceUuid", "config.changeVersion",
+	"config.files.vmPathName", "guest.toolsRunningStatus",
+	KEYED(VS_KEY_OWNER), KEYED(VS_KEY_PROFILE), KEYED(VCX_KEY_JOB),
+	KEYED(VCX_KEY_STATE), KEYED(VCX_KEY_REASON), KEYED(VCX_KEY_NUMA),
+	KEYED(VCX_KEY_PARENT), KEYED(VCX_KEY_FROM), "snapshot",
+#define X(key, name) KEYED(name),
+	GUEST_KEYS
+#undef X
+	"config.uuid", "runtime.instantCloneFrozen", NULL
+};
+
+const char *const vs_vc_guest_keys[VS_VC_NGUEST] = {
+#define X(key, name) [VS_VC_G_##key] = name,
+	GUEST_KEYS
+#undef X
+};
+
+static void set_str(char **slot, struct vs_j val)
+{
+	vs_str_replace(slot, vs_j_str_or(val, NULL));
+}
+
+static void set_ref(char **slot, struct vs_j val)
+{
+	const char *s = vs_j_ref(val, NULL);
+
+	vs_str_replace(slot, *s ? s : NULL);
+}
+
+/* An OptionValue, or its value; the empty string is how a key is deleted. */
+static void set_option(char **slot, struct vs_j val)
+{
+	const char *s;
+
+	if (!strcmp(vs_j_type(val), "OptionValue"))
+		val = vs_j_opt(val, "value");
+	s = vs_j_str_or(val, "");
+	vs_str_replace(slot, *s ? s : NULL);
+}
+
+/* ---- devices -------------------------------------------------------------- */
+
+static void clear_devices(struct vcx_vm *vm)
+{
+	for (size_t i = 0; i < vm->ncards; i++) {
+		struct vs_vc_card *c = &vm->cards[i];
+
+		free((char *)c->mac);
+		free((char *)c->network);
+		free((char *)c->portgroup_key);
+		free((char *)c->switch_uuid);
+		free((char *)c->pci);
+	}
+	free(vm->cards);
+	vs_strs_free(vm->card_types, vm->ncards);
+	vs_inv_clear_disks(vm);
+	vm->cards = NULL;
+	vm->card_types = NULL;
+	vm->ncards = 0;
+}
+
+static char *lower(const char *s)
+{
+	char *out = vs_strdup(s);
+
+	for (char *p = out; *p; p++)
+		*p = tolower((unsigned char)*p);
+	return out;
+}
+
+static enum vs_vc_card_kind kind_of(struct vs_j dev, const char *type)
+{
+	const char *backing = vs_j_type(vs_j_opt(dev, "backing"));
+
+	if (!strcmp(type, "VirtualSriovEthernetCard"))
+		return VS_VC_CARD_SRIOV;
+	if (!strcmp(type, "VirtualVmxnet3Vrdma"))
+		return VS_VC_CARD_PVRDMA;
+	if (!strcmp(type, "VirtualVmxnet3"))
+		return VS_VC_CARD_VMXNET3;
+	if (!strcmp(type, "VirtualPCIPassthrough")) {
+		if (!strcmp(backing, "VirtualPCIPassthroughDeviceBackingInfo"))
+			return VS_VC_CARD_PCI_FIXED;
+		if (!strcmp(backing, "VirtualPCIPassthroughDynamicBackingInfo"))
+			return VS_VC_CARD_PCI_DYNAMIC;
+		if (!strcmp(backing, "VirtualPCIPassthroughDvxBackingInfo"))
+			return VS_VC_CARD_PCI_DVX;
+		if (!strcmp(backing, "VirtualPCIPassthroughVmiopBackingInfo"))
+			return VS_VC_CARD_PCI_VGPU;
+		return VS_VC_CARD_OTHER;
+	}
+	/* E1000, E1000e, PCNet32, Vmxnet2, ...: all have an address. */
+	return vs_j_null(vs_j_opt(dev, "addressType")) ? VS_VC_CARD_OTHER :
+		VS_VC_CARD_ETHERNET;
+}
+
+static void read_network(struct vs_vc_card *c, struct vs_j backing)
+{
+	struct vs_j port = vs_j_opt(backing, "port");
+
+	c->switch_uuid = vs_strdup(vs_j_str_or(vs_j_opt(port, "switchUuid"),
+					       ""));
+	c->portgroup_key = vs_strdup(vs_j_str_or(vs_j_opt(port,
+							  "portgroupKey"), ""));
+	c->network = vs_strdup(vs_j_ref(vs_j_opt(backing, "network"), NULL));
+}
+
+static void read_pf(struct vs_vc_card *c, struct vs_j dev)
+{
+	static const char automatic[] = "automatic-";
+	struct vs_j pf = vs_j_opt(vs_j_opt(dev, "sriovBacking"),
+				  "physicalFunctionBacking");
+	VS_FREE char *id = lower(vs_j_str_or(vs_j_opt(pf, "id"), ""));
+	const char *pci = id;
+
+	c->automatic = !*id || !strncmp(id, automatic, strlen(automatic));
+	if (*id && c->automatic)
+		pci = id + strlen(automatic);
+	if (c->automatic && !strcmp(pci, "0000:00:00.0"))
+		pci = "";
+	c->pci = vs_strdup(pci);
+	c->mtu_change_allowed =
+		vs_j_bool_or(vs_j_opt(dev, "allowGuestOSMtuChange"), false);
+}
+
+/* A fixed one has an address; a dynamic one says what it allows, and perhaps a
+ * label, others their class or profile. Which device it got the backing doesn't say. */
+static void read_device(struct vs_vc_card *c, struct vs_j backing)
+{
+	struct vs_j allowed = vs_j_opt(backing, "allowedDevice");
+	struct vs_j first;
+
+	c->network = vs_strdup(vs_j_str_or(vs_j_opt(backing,
+		c->kind == VS_VC_CARD_PCI_DVX ? "deviceClass" :
+		c->kind == VS_VC_CARD_PCI_VGPU ? "vgpu" : "customLabel"), ""));
+	c->switch_uuid = vs_strdup("");
+	c->portgroup_key = vs_strdup("");
+	c->pci = c->kind == VS_VC_CARD_PCI_FIXED ?
+		lower(vs_j_str_or(vs_j_opt(backing, "id"), "")) :
+		vs_strdup("");
+	if (c->kind != VS_VC_CARD_PCI_DYNAMIC || vs_j_len(allowed) != 1)
+		return;
+	first = vs_j_at(allowed, 0);	/* beyond its end would fail the update */
+	c->vendor = (int)vs_j_int_or(vs_j_opt(first, "vendorId"), 0) & 0xffff;
+	c->device = (int)vs_j_int_or(vs_j_opt(first, "deviceId"), 0) & 0xffff;
+}
+
+static void read_card(struct vcx_vm *vm, struct vs_j dev, const char *type,
+		      enum vs_vc_card_kind kind)
+{
+	struct vs_vc_card *c = &vm->cards[vm->ncards];
+	struct vs_j backing = vs_j_opt(dev, "backing");
+
+	c->kind = kind;
+	c->key = (int)vs_j_int_or(vs_j_opt(dev, "key"), 0);
+	c->mac = lower(vs_j_str_or(vs_j_opt(dev, "macAddress"), ""));
+	vm->card_types[vm->ncards++] = vs_strdup(type);
+	if (kind == VS_VC_CARD_PCI_FIXED || kind >= VS_VC_CARD_PCI_DYNAMIC) {
+		read_device(c, backing);
+		return;
+	}
+	read_network(c, backing);
+	if (kind == VS_VC_CARD_SRIOV)
+		read_pf(c, dev);
+	else
+		c->pci = vs_strdup("");
+}
+
+static void set_devices(struct vcx_vm *vm, struct vs_j list)
+{
+	size_t n = vs_j_len(list);
+
+	clear_devices(vm);
+	if (!n)
+		return;
+	vm->cards = vs_calloc(n, sizeof(*vm->cards));
+	vm->card_types = vs_calloc(n, sizeof(*vm->card_types));
+	vm->disks.files = vs_calloc(n, sizeof(*vm->disks.files));
+	for (size_t i = 0; i < n; i++) {
+		struct vs_j dev = vs_j_at(list, i);
+		const char *type = vs_j_type(dev);
+		enum vs_vc_card_kind kind = kind_of(dev, type);
+
+		if (kind != VS_VC_CARD_OTHER)
+			read_card(vm, dev, type, kind);
+		else if (!strcmp(type, "VirtualDisk"))
+			vs_inv_read_disk(vm, vs_j_opt(dev, "backing"));
+	}
+}
+
+/* ---- one property --------------------------------------------------------- */
+
+enum how { STR, REF, OPTION, IS, BOOL, INT, LONG, RESERVED, LEVEL, DEVICES,
+	   SNAPSHOT };
+
+struct row {
+	const char *path;
+	enum how how;
+	size_t slot;
+	const char *is;
+	unsigned int bit;
+};
+
+#define AT(member) offsetof(struct vcx_vm, member)
+static const struct row rows[] = {
+	{ "runtime.powerState", STR, AT(power), NULL, VS_VC_VM_POWER },
+	{ "runtime.host", REF, AT(host), NULL, VS_VC_VM_HOST },
+	{ "runtime.connectionState", IS, AT(connected), "connected",
+	  VS_VC_VM_CONN },
+	{ "config.hardware.device", DEVICES, 0, NULL,
+	  VS_VC_VM_CARDS | VS_VC_VM_DISKS },
+	{ "config.template", BOOL, AT(is_template), NULL, VS_VC_VM_CONFIG },
+	{ "config.hardware.numCPU", INT, AT(vcpus), NULL, VS_VC_VM_CONFIG },
+	{ "config.hardware.memoryMB", LONG, AT(memory_mb), NULL,
+	  VS_VC_VM_CONFIG },
+	{ "config.memoryAllocation", RESERVED, AT(mem_reserved), NULL,
+	  VS_VC_VM_CONFIG },
+	{ "config.cpuAllocation", RESERVED, AT(cpu_reserved), NULL,
+	  VS_VC_VM_CONFIG },
+	{ "config.memoryReservationLockedToMax", BOOL, AT(mem_locked), NULL,
+	  VS_VC_VM_CONFIG },
+	{ "config.latencySensitivity", LEVEL, AT(latency_high), NULL,
+	  VS_VC_VM_CONFIG },
+	{ "name", STR, AT(name), NULL, VS_VC_VM_NAME },
+	{ "parent", REF, AT(folder), NULL, VS_VC_VM_PARENT },
+	{ "resourcePool", REF, AT(pool), NULL, VS_VC_VM_POOL },
+	{ "config.instanceUuid", STR, AT(uuid), NULL, VS_VC_VM_CONFIG },
+	{ "config.uuid", STR, AT(bios), NULL, VS_VC_VM_CONFIG },
+	{ "runtime.instantCloneFrozen", BOOL, AT(frozen), NULL,
+	  VS_VC_VM_FROZEN },
+	{ "config.changeVersion", STR, AT(change_version), NULL,
+	  VS_VC_VM_CONFIG },
+	{ "config.files.vmPathName", STR, AT(vmx), NULL, VS_VC_VM_DISKS },
+	{ "guest.toolsRunningStatus", IS, AT(tools), "guestToolsRunning",
+	  VS_VC_VM_TOOLS },
+	{ KEYED(VS_KEY_OWNER), OPTION, AT(extra.owner), NULL, VS_VC_VM_MARK },
+	{ KEYED(VS_KEY_PROFILE), OPTION, AT(extra.profile), NULL,
+	  VS_VC_VM_MARK },
+	{ KEYED(VCX_KEY_JOB), OPTION, AT(extra.job), NULL, VS_VC_VM_MARK },
+	{ KEYED(VCX_KEY_PARENT), OPTION, AT(extra.parent), NULL,
+	  VS_VC_VM_MARK },
+	{ KEYED(VCX_KEY_FROM), OPTION, AT(extra.from), NULL, VS_VC_VM_MARK },
+	{ "snapshot", SNAPSHOT, AT(snapshot), NULL, VS_VC_VM_SNAPSHOT },
+	{ KEYED(VCX_KEY_NUMA), OPTION, AT(extra.numa), NULL, VS_VC_VM_CONFIG },
+	{ KEYED(VCX_KEY_STATE), OPTION, AT(extra.guest_state), NULL,
+	  VS_VC_VM_GUEST },
+	{ KEYED(VCX_KEY_REASON), OPTION, AT(extra.guest_reason), NULL,
+	  VS_VC_VM_GUEST },
+#define X(key, name)							\
+	{ KEYED(name), OPTION, AT(extra.guest[VS_VC_G_##key]), NULL,	\
+	  VS_VC_VM_WORDS },
+	GUEST_KEYS
+#undef X
+};
+
+static void set(struct vcx_vm *vm, const struct row *r, struct vs_j val)
+{
+	void *slot = (char *)vm + r->slot;
+
+	switch (r->how) {
+	case STR:
+		set_str(slot, val);
+		break;
+	case REF:
+		set_ref(slot, val);
+		break;
+	case OPTION:
+		set_option(slot, val);
+		break;
+	case IS:
+		*(bool *)slot = !strcmp(vs_j_str_or(val, ""), r->is);
+		break;
+	case BOOL:
+		*(bool *)slot = vs_j_bool_or(val, false);
+		break;
+	case INT:
+		*(int *)slot = (int)vs_j_int_or(val, 0);
+		break;
+	case LONG:
+		*(int64_t *)slot = vs_j_int_or(val, 0);
+		break;
+	case RESERVED:
+		*(int64_t *)slot =
+			vs_j_int_or(vs_j_opt(val, "reservation"), 0);
+		break;
+	case LEVEL:
+		*(bool *)slot = !strcmp(vs_j_str_or(vs_j_opt(val, "level"),
+						    ""), "high");
+		break;
+	case SNAPSHOT:
+		vs_str_replace(slot, vs_inv_find_snapshot(
+				vs_j_opt(val, "rootSnapshotList"), 0));
+		break;
+	case DEVICES:
+		vm->bare = vs_j_null(val);
+		set_devices(vm, val);
+		break;
+	}
+}
+
+bool vs_inv_vm_prop(struct vcx_vm *vm, const char *path, struct vs_j val)
+{
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		if (strcmp(rows[i].path, path))
+			continue;
+		set(vm, &rows[i], val);
+		vm->has |= rows[i].bit;
+		return true;
+	}
+	return false;
+}
+
+/* Whose it says to be, and where it lies, both filters ask. Of a VM in the folder
+ * its own one knows; who has left it still says so. */
+static bool keeps(const struct vcx_vm *vm, enum vcx_filter f, const char *path)
+{
+	return (f == VCX_F_OURS) != vm->in[VCX_F_OURS] &&
+	       (!strcmp(path, KEYED(VS_KEY_OWNER)) ||
+		!strcmp(path, "config.files.vmPathName"));
+}
+
+void vs_inv_vm_reset(struct vcx_vm *vm, enum vcx_filter f)
+{
+	const char *const *paths = f == VCX_F_OURS ? vs_inv_ours_paths :
+		vs_inv_vm_paths;
+	struct vs_j unset = { 0 };
+
+	for (size_t i = 0; paths[i]; i++)
+		if (!keeps(vm, f, paths[i]))
+			vs_inv_vm_prop(vm, paths[i], unset);
+	vm->barred[f] = false;
+	vm->held[f] = 0;
+}
+
+bool vs_inv_vm_barred(const struct vcx_vm *vm)
+{
+	return vm->barred[VCX_F_VMS] || vm->barred[VCX_F_OURS];
+}
+
+bool vs_inv_vm_unreadable(const struct vcx_vm *vm)
+{
+	return vm->bare || vs_inv_vm_barred(vm);
+}
+
+void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
+		       void *arg)
+{
+	struct vs_vc_vm out = {
+		.moid = vm->moid, .has = vm->has, .name = vm->name,
+		.folder = vm->folder ? vm->folder : "",
+		.host = vm->host ? vm->host : "",
+		.pool = vm->pool ? vm->pool : "",
+		.uuid = vm->uuid ? vm->uuid : "",
+		.bios_uuid = vm->bios ? vm->bios : "", .frozen = vm->frozen,
+		.change_version = vm->change_version ? vm->change_version : "",
+		.power = vm->power, .connected = vm->connected,
+		.is_template = vm->is_template, .tools_running = vm->tools,
+		.owner_mark = vm->extra.owner, .profile = vm->extra.profile,
+		.job_tag = vm->extra.job, .guest_state = vm->extra.guest_state,
+		.guest = (const char *const *)vm->extra.guest,
+		.guest_reason = vm->extra.guest_reason, .vcpus = vm->vcpus,
+		.parent = vm->extra.parent, .from = vm->extra.from,
+		.snapshot = vm->snapshot ? vm->snapshot : "",
+		.memory_mb = vm->memory_mb,
+		.cpu_reserved_mhz = vm->cpu_reserved,
+		.mem_reserved_mb = vm->mem_reserved,
+		.mem_locked = vm->mem_locked, .numa = vm->extra.numa,
+		.latency_high = vm->latency_high,
+		.cards = vm->cards, .ncards = vm->ncards,
+		.unreadable = vs_inv_vm_unreadable(vm),
+	};
+
+	vm->has = 0;
+	out.has &= ~(vm->held[VCX_F_VMS] | vm->held[VCX_F_OURS]);
+	/* What is not known is not said, rather than said to be empty. */
+	if (vm->bare)
+		out.has &= ~(VS_VC_VM_CARDS | VS_VC_VM_DISKS |
+			     VS_VC_VM_CONFIG | VS_VC_VM_MARK);
+	if (!vm->power)
+		out.has &= ~VS_VC_VM_POWER;
+	if (!vm->name)
+		out.has &= ~VS_VC_VM_NAME;
+	if (!vm->vmx)
+		out.has &= ~VS_VC_VM_DISKS;
+	if (out.has & VS_VC_VM_DISKS) {
+		out.disks_own = vs_inv_vm_disks(vm);
+		out.disk_dir = vm->disks.dir;
+		out.bases = vm->disks.bases;
+	}
+	if (ev->vm)
+		ev->vm(arg, &out);
+}
+
+void vs_inv_vm_free(struct vcx_vm *vm)
+{
+	clear_devices(vm);
+	free(vm->moid);
+	free(vm->name);
+	free(vm->folder);
+	free(vm->host);
+	free(vm->pool);
+	free(vm->uuid);
+	free(vm->change_version);
+	free(vm->power);
+	free(vm->vmx);
+	free(vm->extra.owner);
+	free(vm->extra.profile);
+	free(vm->extra.job);
+	free(vm->extra.guest_state);
+	free(vm->extra.guest_reason);
+	free(vm->extra.numa);
+	free(vm->disks.dir);
+	free(vm->extra.parent);
+	free(vm->extra.from);
+	free(vm->snapshot);
+	free(vm->bios);
+	for (int i = 0; i < VS_VC_NGUEST; i++)
+		free(vm->extra.guest[i]);
+	free(vm->disks.bases);
+	free(vm);
+}
