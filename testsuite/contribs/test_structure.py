@@ -2,7 +2,7 @@
 """structure.py notices what it measures, and tree.py what a folder may include:
 each violation is planted in a small tree."""
 
-import posixpath
+import os
 import re
 import shutil
 import subprocess
@@ -93,6 +93,49 @@ def test_what_is_at_its_limit_is_no_failure(tree):
         "src/svf/top/b.c": '/* a() */\nvoid b(void)\n{\n\tx("a()");\n}\n',
         "src/plugins/spank/c.c": void("c", "a"),
     }) == (0, "")
+
+
+LAYER = "src/common/vcenter/"
+LEVELS = f"{LAYER}spec 0\n{LAYER}transport 0\n{LAYER}calls 1\n"
+FOLDERS = {LAYER + "spec/spec.h": "", LAYER + "spec/spec_i.h": "",
+           LAYER + "transport/http.h": '#include "util/err.h"\n',
+           LAYER + "transport/http.c": '#include "http.h"\n', "src/common/util/err.h": "",
+           LAYER + "calls/calls.h": '#include "vcenter/spec/spec.h"\n#include <curl/curl.h>\n',
+           LAYER + "calls/a.c": '#include "calls.h"\n#include "vcenter/transport/http.h"\n',
+           ENGINE + "engine.c": '#include "vcenter/calls/calls.h"\n'}
+
+
+@pytest.mark.parametrize("name, include, says", [
+    ("spec/spec.h", "vcenter/calls/calls.h",
+     '"vcenter/calls/calls.h" is not of a lower level: spec has 0'),
+    ("spec/spec.h", "../calls/calls.h",
+     '"../calls/calls.h" is not of a lower level: spec has 0'),
+    ("transport/http.c", "vcenter/spec/spec.h",
+     '"vcenter/spec/spec.h" is not of a lower level: transport has 0'),
+    ("../engine/engine.c", "vcenter/spec/spec_i.h",
+     '"vcenter/spec/spec_i.h" is private to src/common/vcenter'),
+    ("new/new.c", "util/err.h", "levels.txt has no row for src/common/vcenter/new"),
+    ("vc.c", "util/err.h", "levels.txt has no row for src/common/vcenter"),
+])
+def test_an_include_that_does_not_go_down_is_found(tree, name, include, says):
+    (tree.lint).mkdir(parents=True)
+    (tree.lint / "levels.txt").write_text(LEVELS)
+    assert tree(FOLDERS) == (0, "")
+    name = os.path.normpath(LAYER + name)
+    rc, out = tree({**FOLDERS, name: FOLDERS.get(name, "") + f'# include "{include}"\n'})
+    assert rc == 1 and out.count("\n") == 1 and f"{name}: {says}" in out, out
+
+
+@pytest.mark.parametrize("rows, says", [
+    (LEVELS + f"{LAYER}gone 1\n", f"levels.txt: {LAYER}gone does not exist"),
+    (LEVELS + f"{LAYER}calls 2\n", "levels.txt:4: `FOLDER LEVEL` is expected, once for a folder"),
+    (f"{LAYER}calls\n", "levels.txt:1: `FOLDER LEVEL` is expected"),
+])
+def test_a_wrong_row_of_levels_is_said(tree, rows, says):
+    (tree.lint).mkdir(parents=True)
+    (tree.lint / "levels.txt").write_text(rows)
+    rc, out = tree(FOLDERS)
+    assert rc == 1 and says in out, out
 
 
 CORE = {ENGINE + "core_i.h": """

@@ -22,6 +22,9 @@ Measures, and the limit of what has no line in structure.txt:
   locks src         .c files that take the core's mutex                    7
   callbacks TABLE   pointers to functions in a struct or an array          0
   lines src         lines of C, comments collapsed: printed, not held  60000
+
+levels.txt gives folders of a layer their levels; an include that does not go down
+is a failure, whatever the numbers are.
 """
 
 import argparse
@@ -72,14 +75,63 @@ class Modules:
         return inside.group(1) if inside else self.by_file.get(name)
 
 
+class Levels:
+    """levels.txt: FOLDER LEVEL. What breaks the order of the folders of a layer,
+    which is the folder that they lie in."""
+
+    INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
+
+    def __init__(self, table, top, names):
+        self.levels = {}
+        for n, line in enumerate(table.read_text().splitlines() if table.exists() else [], 1):
+            if line.strip() and not line.startswith("#"):
+                folder, level = (line.split() + ["", ""])[:2]
+                if not level.isdigit() or folder in self.levels:
+                    sys.exit(f"levels.txt:{n}: `FOLDER LEVEL` is expected, once for a folder")
+                self.levels[folder] = int(level)
+        self.layers = {os.path.dirname(f) for f in self.levels}
+        self.names = set(names)
+        self.wrong = [f"levels.txt: {f} does not exist" for f in sorted(self.levels)
+                      if f not in {os.path.dirname(n) for n in names}]
+        for name in sorted(names):
+            self.wrong += self.judge(name, (top / name).read_text(errors="replace"))
+
+    def layer(self, name):
+        """The layer that a file lies in, or None if its folders have no levels."""
+        return next((x for x in self.layers if name.startswith(x + "/")), None)
+
+    def included(self, name, path):
+        """The file that an include of this file means, or None if it is not src's."""
+        places = (os.path.dirname(name), "src/common", "src")
+        return next((f for f in (os.path.normpath(f"{p}/{path}") for p in places)
+                     if f in self.names), None)
+
+    def judge(self, name, text):
+        layer, folder = self.layer(name), os.path.dirname(name)
+        if layer and folder not in self.levels:
+            yield f"{name}: levels.txt has no row for {folder}"
+            return
+        for path in self.INCLUDE.findall(text):
+            other = self.included(name, path)
+            if not other or not self.layer(other) or os.path.dirname(other) == folder:
+                continue
+            if self.layer(other) != layer:
+                if other.endswith("_i.h"):
+                    yield f"{name}: \"{path}\" is private to {self.layer(other)}"
+            elif self.levels.get(os.path.dirname(other), 0) >= self.levels[folder]:
+                yield (f"{name}: \"{path}\" is not of a lower level: "
+                       f"{os.path.basename(folder)} has {self.levels[folder]}")
+
+
 class Measures:
     """All numbers of a tree by (measure, name), and what each is made of."""
 
-    def __init__(self, top, table):
+    def __init__(self, top, lint):
         self.texts = sources(top)
         if not self.texts:
             sys.exit(f"{top}/src has no C files")
-        self.modules = Modules(table, self.texts)
+        self.modules = Modules(lint / "modules.txt", self.texts)
+        self.levels = Levels(lint / "levels.txt", top, self.texts)
         self.structs = csource.structs(self.texts)
         self.writes = csource.writes(self.texts, self.structs, SHARED)
         self.parts = {}
@@ -236,6 +288,7 @@ def compared(now, kept):
 def judged(now, kept):
     """What lint says, a line for each number that differs."""
     yield from now.modules.wrong
+    yield from now.levels.wrong
     for (measure, name), value, how in compared(now, kept):
         limit = kept.rows.get((measure, name), (0, LIMITS[measure]))[1]
         if how == "rose":
@@ -267,7 +320,7 @@ def main():
     a = p.parse_args()
     here = a.top / "testsuite/lint"
     sys.setrecursionlimit(20000)
-    now = Measures(a.top, here / "modules.txt")
+    now = Measures(a.top, here)
     if a.files:
         print("\n".join(now.parts.get(tuple(a.files), [])))
         return 0
