@@ -96,12 +96,14 @@ def test_what_is_at_its_limit_is_no_failure(tree):
 
 
 LAYER = "src/common/vcenter/"
-LEVELS = f"{LAYER}spec 0\n{LAYER}transport 0\n{LAYER}calls 1\n"
+LEVELS = f"{LAYER}spec 0\n{LAYER}transport 0\n{LAYER}calls 1 spec\n"
 FOLDERS = {LAYER + "spec/spec.h": "", LAYER + "spec/spec_i.h": "",
            LAYER + "transport/http.h": '#include "util/err.h"\n',
            LAYER + "transport/http.c": '#include "http.h"\n', "src/common/util/err.h": "",
            LAYER + "calls/calls.h": '#include "vcenter/spec/spec.h"\n#include <curl/curl.h>\n',
            LAYER + "calls/a.c": '#include "calls.h"\n#include "vcenter/transport/http.h"\n',
+           LAYER + "calls/b.c": '#include "vcenter/spec/spec_i.h"\n',
+           LAYER + "transport/http_i.h": "",
            ENGINE + "engine.c": '#include "vcenter/calls/calls.h"\n'}
 
 
@@ -113,7 +115,9 @@ FOLDERS = {LAYER + "spec/spec.h": "", LAYER + "spec/spec_i.h": "",
     ("transport/http.c", "vcenter/spec/spec.h",
      '"vcenter/spec/spec.h" is not of a lower level: transport has 0'),
     ("../engine/engine.c", "vcenter/spec/spec_i.h",
-     '"vcenter/spec/spec_i.h" is private to src/common/vcenter'),
+     '"vcenter/spec/spec_i.h" is private to src/common/vcenter/spec'),
+    ("calls/a.c", "vcenter/transport/http_i.h",
+     '"vcenter/transport/http_i.h" is private to src/common/vcenter/transport'),
     ("new/new.c", "util/err.h", "levels.txt has no row for src/common/vcenter/new"),
     ("vc.c", "util/err.h", "levels.txt has no row for src/common/vcenter"),
 ])
@@ -283,68 +287,3 @@ def test_a_file_may_have_1000_lines(tmp_path, lines, wrong):
     said = re.findall(r"^(ok|not ok) \d+ - no file over 1000 lines", out, re.M)
     assert said == [("ok", "not ok")[wrong]], out
     assert out.count("#   x.c: 1001 lines\n") == wrong, out
-
-
-PLAN = "src/common/plan/"
-LEVELS = {f"{PLAN}devices/a.h": "", f"{PLAN}inventory/b.h": '#include "plan/devices/a.h"\n',
-          f"{PLAN}inventory/b_i.h": "", f"{PLAN}inventory/b.c": '#include "b_i.h"\n',
-          f"{PLAN}checks/c.c": '#include "plan/inventory/b.h"\n',
-          f"{PLAN}reconcile/d.h": "", "src/svf/e.c": '#include "plan/reconcile/d.h"\n'}
-ROWS = "".join(f"{PLAN}{row}\n" for row in (
-    "devices 0", "inventory 1", "checks 4", "reconcile 4"))
-
-
-@pytest.fixture
-def levels(tmp_path):
-    """What the rule on levels says of these files, beside those of LEVELS."""
-    def run(files, rows=ROWS):
-        lint = tmp_path / "testsuite/lint"
-        shutil.rmtree(tmp_path / "src", ignore_errors=True)
-        lint.mkdir(parents=True, exist_ok=True)
-        for name in ("tree.py", "files.py"):
-            shutil.copy(LINT / name, lint)
-        (lint / "levels.txt").write_text("# rows\n" + rows)
-        for name, text in {**LEVELS, **files}.items():
-            f = tmp_path / name
-            f.parent.mkdir(parents=True, exist_ok=True)
-            f.write_text(text)
-        done = subprocess.run(["/usr/bin/python3", str(lint / "tree.py")], text=True,
-                              capture_output=True, check=False)
-        said = re.search(r"^(ok|not ok) \d+ - a folder includes sister folders of a lower "
-                         r"level alone\n((?:#   .*\n)*)", done.stdout, re.M)
-        return (said.group(1), said.group(2)) if said else ("ended", done.stderr)
-    return run
-
-
-@pytest.mark.parametrize("name, text, says", [
-    ("devices/x.c", '#include "plan/inventory/b.h"\n',
-     '1: "plan/inventory/b.h" is of level 1, src/common/plan/devices of level 0'),
-    ("checks/x.h", '\n#include "../reconcile/d.h"\n',
-     '2: "../reconcile/d.h" is of level 4, src/common/plan/checks of level 4'),
-    ("checks/x.c", '#include "plan/inventory/b_i.h"\n',
-     '1: "plan/inventory/b_i.h" is private to src/common/plan/inventory'),
-    ("../engine/x.c", '#include "plan/inventory/b_i.h"\n',
-     '1: "plan/inventory/b_i.h" is private to src/common/plan/inventory'),
-    ("x.c", "", " lies in none of the folders of src/common/plan"),
-    ("fresh/x.c", "", " levels.txt has no row for src/common/plan/fresh"),
-])
-def test_a_folder_includes_lower_ones_alone(levels, name, text, says):
-    assert levels({}) == ("ok", "")
-    name = posixpath.normpath(PLAN + name)
-    assert levels({name: text}) == ("not ok", f"#   {name}:{says}\n")
-
-
-def test_the_table_of_levels_says_what_there_is(levels):
-    assert levels({}, ROWS + PLAN + "gone 2\n") == \
-        ("not ok", f"#   levels.txt: {PLAN}gone has no C file\n")
-    for row in ("devices 0", "gone", "gone high"):
-        how, says = levels({}, ROWS + PLAN + row + "\n")
-        assert how == "ended" and "levels.txt:6: `FOLDER LEVEL` is expected" in says, says
-
-
-def test_each_folder_of_plan_has_a_level():
-    rows = (LINT / "levels.txt").read_text()
-    folders = sorted(f.name for f in (TOP / PLAN).iterdir() if f.is_dir())
-    assert len(folders) == 7
-    for f in folders:
-        assert re.search(rf"^{PLAN}{f} \d$", rows, re.M), f

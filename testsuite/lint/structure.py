@@ -76,20 +76,22 @@ class Modules:
 
 
 class Levels:
-    """levels.txt: FOLDER LEVEL. What breaks the order of the folders of a layer,
-    which is the folder that they lie in."""
+    """levels.txt: FOLDER LEVEL [FRIEND]. What breaks the order of the folders of a
+    layer, which is a folder of src/common, src/plugins or src/svf."""
 
     INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
+    LAYER = re.compile(r"src/(?:common/[^/]+|plugins|svf)(?=/|$)")
 
     def __init__(self, table, top, names):
-        self.levels = {}
+        self.levels, self.friend = {}, {}
         for n, line in enumerate(table.read_text().splitlines() if table.exists() else [], 1):
             if line.strip() and not line.startswith("#"):
-                folder, level = (line.split() + ["", ""])[:2]
-                if not level.isdigit() or folder in self.levels:
+                folder, level, *friend = line.split() + [""]
+                if not level.isdigit() or folder in self.levels or len(friend) > 2:
                     sys.exit(f"levels.txt:{n}: `FOLDER LEVEL` is expected, once for a folder")
                 self.levels[folder] = int(level)
-        self.layers = {os.path.dirname(f) for f in self.levels}
+                self.friend[folder] = friend[0]
+        self.layers = {self.LAYER.match(f)[0] for f in self.levels}
         self.names = set(names)
         self.wrong = [f"levels.txt: {f} does not exist" for f in sorted(self.levels)
                       if f not in {os.path.dirname(n) for n in names}]
@@ -98,7 +100,8 @@ class Levels:
 
     def layer(self, name):
         """The layer that a file lies in, or None if its folders have no levels."""
-        return next((x for x in self.layers if name.startswith(x + "/")), None)
+        found = self.LAYER.match(name)
+        return found[0] if found and found[0] in self.layers else None
 
     def included(self, name, path):
         """The file that an include of this file means, or None if it is not src's."""
@@ -115,10 +118,12 @@ class Levels:
             other = self.included(name, path)
             if not other or not self.layer(other) or os.path.dirname(other) == folder:
                 continue
-            if self.layer(other) != layer:
-                if other.endswith("_i.h"):
-                    yield f"{name}: \"{path}\" is private to {self.layer(other)}"
-            elif self.levels.get(os.path.dirname(other), 0) >= self.levels[folder]:
+            to = os.path.dirname(other)
+            if other.endswith("_i.h") and (self.layer(other) != layer or
+                                           self.friend[folder] != os.path.basename(to)):
+                yield f"{name}: \"{path}\" is private to {to}"
+            elif self.layer(other) == layer and \
+                    self.levels.get(to, 0) >= self.levels[folder]:
                 yield (f"{name}: \"{path}\" is not of a lower level: "
                        f"{os.path.basename(folder)} has {self.levels[folder]}")
 

@@ -100,52 +100,6 @@ def rule_includes(files):
                 yield f, f"{f}:{n}: {room} may not include \"{p}\""
 
 
-def levels():
-    """By folder: its level, as levels.txt has it."""
-    found = {}
-    f = HERE / "levels.txt"
-    for n, line in enumerate(f.read_text().splitlines() if f.exists() else [], 1):
-        if line.strip() and not line.startswith("#"):
-            word = line.split()
-            if len(word) != 2 or not word[1].isdigit() or word[0] in found:
-                sys.exit(f"levels.txt:{n}: `FOLDER LEVEL` is expected, once for each folder")
-            found[word[0]] = int(word[1])
-    return found
-
-
-def included(f, path):
-    """The file of the tree that a quoted include of f means, or None."""
-    for folder in (os.path.dirname(f), "src/common", "src"):
-        name = os.path.normpath(os.path.join(folder, path))
-        if (TOP / name).is_file():
-            return name
-    return None
-
-
-def rule_levels(files):
-    """a folder includes sister folders of a lower level alone"""
-    level = levels()
-    parents = {os.path.dirname(d) for d in level}
-    sources = [f for f in c_files(files) if f.startswith(("src/", "contribs/"))]
-    for d in sorted(set(level) - {os.path.dirname(f) for f in sources}):
-        yield d, f"levels.txt: {d} has no C file"
-    for f in sources:
-        d = os.path.dirname(f)
-        if d in parents and d not in level:
-            yield f, f"{f}: lies in none of the folders of {d}"
-        elif os.path.dirname(d) in parents and d not in level:
-            yield f, f"{f}: levels.txt has no row for {d}"
-        for n, q, p in includes(f):
-            other = q == '"' and included(f, p)
-            to = os.path.dirname(other) if other else d
-            if to == d or to not in level:
-                continue
-            if other.endswith("_i.h"):
-                yield f, f"{f}:{n}: \"{p}\" is private to {to}"
-            elif os.path.dirname(to) == os.path.dirname(d) and level[to] >= level.get(d, 0):
-                yield f, f"{f}:{n}: \"{p}\" is of level {level[to]}, {d} of level {level.get(d)}"
-
-
 def rule_json(files):
     """raw json_object_* only in util/json.c"""
     for f in c_files(files):

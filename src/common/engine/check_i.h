@@ -6,7 +6,7 @@
 #ifndef VS_ENGINE_CHECK_I_H
 #define VS_ENGINE_CHECK_I_H
 
-#include "plan/check.h"
+#include "plan/checks/checks.h"
 #include "vcenter/calls/calls.h"
 
 struct vs_core;
