@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "svf.h"
+#include "verb_table.h"
 #include "util/mem.h"
 
 #define ASK_S 2

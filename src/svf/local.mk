@@ -18,32 +18,35 @@ src_svf_svf_SOURCES = \
 	src/common/util/ipv4.c src/common/util/name.c \
 	src/common/util/seal.c \
 	src/common/util/time.c \
-	src/svf/adapters.c \
-	src/svf/ask.c \
-	src/svf/check.c \
+	src/svf/checks/checks.h src/svf/checks/codes.c \
 	src/svf/complete.c \
-	src/svf/conf.c \
-	src/svf/hosts.c src/svf/parents.c \
-	src/svf/jobs.c \
+	src/svf/list/command.h src/svf/list/list.h src/svf/list/show.c \
+	src/svf/list/table.c src/svf/list/view.c \
 	src/svf/main.c \
-	src/svf/map.c src/svf/map_svg.c src/svf/map_xml.c \
-	src/svf/nodes.c \
-	src/svf/plan.c \
-	src/svf/host.c src/svf/reconcile.c src/svf/when.c \
-	src/svf/sbatch.c src/svf/sbatch.h \
-	src/svf/show.c \
-	src/svf/status.c \
-	src/svf/svf.h \
-	src/svf/table.c \
-	src/svf/top.c src/svf/top.h src/svf/top_ask.c src/svf/top_cells.c \
-	src/svf/top_curses.c src/svf/top_draw.c src/svf/top_hosts.c \
-	src/svf/top_line.c src/svf/top_model.c src/svf/top_search.c \
-	src/svf/top_side.c \
+	src/svf/map/map.c src/svf/map/map.h src/svf/map/svg.c src/svf/map/xml.c \
+	src/svf/rpc/ask.c src/svf/rpc/clean.c src/svf/rpc/rpc.h src/svf/rpc/where.c \
+	src/svf/top/ask.c src/svf/top/cells.c src/svf/top/curses.c \
+	src/svf/top/draw.c src/svf/top/hosts.c src/svf/top/line.c \
+	src/svf/top/model.c src/svf/top/search.c src/svf/top/side.c \
+	src/svf/top/top.c src/svf/top/top.h \
 	src/svf/usage.c \
-	src/svf/view.c \
-	src/svf/vm.c \
-	src/svf/where.c \
-	src/svf/why.c
+	src/svf/verb_table.c src/svf/verb_table.h \
+	src/svf/verbs/adapters.c \
+	src/svf/verbs/check.c \
+	src/svf/verbs/conf.c \
+	src/svf/verbs/host.c \
+	src/svf/verbs/hosts.c \
+	src/svf/verbs/jobs.c \
+	src/svf/verbs/nodes.c \
+	src/svf/verbs/parents.c \
+	src/svf/verbs/plan.c \
+	src/svf/verbs/reconcile.c \
+	src/svf/verbs/sbatch.c src/svf/verbs/sbatch.h \
+	src/svf/verbs/status.c \
+	src/svf/verbs/verbs.h \
+	src/svf/verbs/vm.c \
+	src/svf/verbs/when.c \
+	src/svf/verbs/why.c
 src_svf_svf_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src \
 	-DSVF_PKGDATADIR='"$(pkgdatadir)"'
 src_svf_svf_CFLAGS = $(AM_CFLAGS) $(JSONC_CFLAGS) $(NCURSES_CFLAGS)

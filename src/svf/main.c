@@ -12,15 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "svf.h"
+#include "verb_table.h"
 #include "util/mem.h"
 #include "vs_config.h"
-
-const struct svf_verb *const svf_verbs[] = {
-	&svf_hosts, &svf_nodes, &svf_jobs, &svf_why, &svf_plan, &svf_status,
-	&svf_reconcile, &svf_adopt, &svf_vm, &svf_host, &svf_conf,
-	&svf_check, &svf_top, &svf_map, &svf_adapters, &svf_parents, NULL
-};
 
 #define FORMAT "-O FIELDS (--Format=FIELDS) chooses columns, as squeue -O does"
 
@@ -31,14 +25,6 @@ static const struct { const char *name, *instead; } removed[] = {
 	{ "--format", FORMAT },
 	{ "--watch", "-i SECONDS (--iterate=SECONDS) prints the answer again and again, as squeue -i does" },
 };
-
-const struct svf_verb *svf_verb_named(const char *name)
-{
-	for (const struct svf_verb *const *v = svf_verbs; *v; v++)
-		if (!strcmp((*v)->name, name))
-			return *v;
-	return NULL;
-}
 
 struct line {			/* the command line while it is read */
 	struct svf s;

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plan/checks/check_codes.h"
-#include "svf.h"
+#include "plan/check_table.h"
+#include "verb_table.h"
 #include "util/mem.h"
 
 #define WIDE 79

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "plugins/vs_conf_file.h"
-#include "svf/svf.h"
+#include "svf/rpc/rpc.h"
 #include "util/hostlist.h"
 #include "util/mem.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "svf/sbatch.h"
+#include "svf/verbs/sbatch.h"
 #include "util/hostlist.h"
 #include "util/mem.h"
 

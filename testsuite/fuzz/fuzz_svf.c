@@ -12,14 +12,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "svf/svf.h"
-#include "svf/top.h"
+#include "svf/verbs/verbs.h"
+#include "svf/map/map.h"
+#include "svf/top/top.h"
 #include "util/mem.h"
 
 static const char *answer;
 static size_t answer_len;
 
-/* Instead of src/svf/ask.c: the answer is there. */
+/* Instead of src/svf/rpc/ask.c: the answer is there. */
 int svf_ask(const char *verb, uint32_t job, const char *name,
 	    struct vs_jdoc *doc)
 {
@@ -51,7 +52,7 @@ int svf_order_nodes(const char *verb, const char *nodes, const char *text,
 	return svf_order(verb, nodes, text, doc);
 }
 
-/* Instead of src/svf/where.c: nobody is asked. */
+/* Instead of src/svf/rpc/where.c: nobody is asked. */
 int svf_where(struct svf_where *w, struct vs_err *err)
 {
 	memset(w, 0, sizeof(*w));

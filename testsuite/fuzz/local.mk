@@ -77,13 +77,15 @@ testsuite_fuzz_test_fuzz_states_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/states
 
 # svf's own objects, but for ask.c: the target answers instead.
-fuzz_svf = src/svf/hosts.c src/svf/jobs.c src/svf/map.c src/svf/map_svg.c \
-	src/svf/map_xml.c src/svf/nodes.c \
-	src/svf/host.c src/svf/reconcile.c src/svf/show.c src/svf/status.c src/svf/svf.h \
-	src/svf/table.c src/svf/top.h src/svf/top_ask.c src/svf/top_cells.c \
-	src/svf/top_draw.c src/svf/top_hosts.c src/svf/top_line.c \
-	src/svf/top_model.c src/svf/top_search.c src/svf/top_side.c \
-	src/svf/view.c src/svf/vm.c src/svf/when.c src/svf/why.c
+fuzz_svf = src/svf/list/show.c src/svf/list/table.c src/svf/list/view.c \
+	src/svf/map/map.c src/svf/map/svg.c src/svf/map/xml.c \
+	src/svf/rpc/clean.c src/svf/top/ask.c src/svf/top/cells.c \
+	src/svf/top/draw.c src/svf/top/hosts.c src/svf/top/line.c \
+	src/svf/top/model.c src/svf/top/search.c src/svf/top/side.c \
+	src/svf/verbs/host.c src/svf/verbs/hosts.c src/svf/verbs/jobs.c \
+	src/svf/verbs/nodes.c src/svf/verbs/reconcile.c \
+	src/svf/verbs/status.c src/svf/verbs/vm.c src/svf/verbs/when.c \
+	src/svf/verbs/why.c
 
 testsuite_fuzz_test_fuzz_svf_SOURCES = testsuite/fuzz/fuzz_svf.c \
 	testsuite/fuzz/fuzz_main.h $(fuzz_svf)
@@ -93,7 +95,7 @@ testsuite_fuzz_test_fuzz_svf_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/svf
 
 testsuite_fuzz_test_fuzz_sbatch_SOURCES = testsuite/fuzz/fuzz_sbatch.c \
-	testsuite/fuzz/fuzz_main.h src/svf/sbatch.c src/svf/sbatch.h
+	testsuite/fuzz/fuzz_main.h src/svf/verbs/sbatch.c src/svf/verbs/sbatch.h
 testsuite_fuzz_test_fuzz_sbatch_CPPFLAGS = $(fuzz_cppflags) -I$(top_srcdir)/src
 testsuite_fuzz_test_fuzz_sbatch_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_test_fuzz_sbatch_LDADD = src/common/libvs_core.la -lpthread
@@ -101,7 +103,7 @@ EXTRA_DIST += testsuite/fuzz/corpus/sbatch
 
 testsuite_fuzz_test_fuzz_conf_SOURCES = testsuite/fuzz/fuzz_conf.c \
 	testsuite/fuzz/fuzz_main.h \
-	src/svf/where.c
+	src/svf/rpc/where.c
 testsuite_fuzz_test_fuzz_conf_CPPFLAGS = $(fuzz_cppflags) -I$(top_srcdir)/src
 testsuite_fuzz_test_fuzz_conf_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_test_fuzz_conf_LDADD = src/plugins/libvs_conf.la \

@@ -24,9 +24,9 @@ WALLS = {
     "src/common/plan": {"util", "plan"},
     "src/common/vcenter": {"util", "vcenter"},
     "src/common/engine": {"util", "plan", "vcenter", "engine"},
-    "src/plugins": {"util", "engine", "plan", "src", "slurm"},
-    # plugins: vs_conf_file.h; plan: check_codes.h, adapter_type.h
-    "src/svf": {"util", "engine", "plugins", "plan"},
+    "src/plugins": {"util", "engine", "plan", "plugins", "src", "slurm"},
+    # plugins: conf/conf.h; plan: check_table.h
+    "src/svf": {"util", "engine", "plugins", "plan", "svf"},
     "contribs/probe": {"util", "vcenter", "plugins"},       # the same
     "contribs/guest": {"util"},
 }

@@ -226,12 +226,13 @@ testsuite_unit_test_port_SOURCES = testsuite/unit/test_port.c \
 testsuite_unit_test_port_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 testsuite_unit_test_port_CFLAGS = $(AM_CFLAGS) $(IBVERBS_CFLAGS)
 testsuite_unit_test_svf_plan_SOURCES = testsuite/unit/test_svf_plan.c \
-	src/svf/sbatch.c
+	src/svf/verbs/sbatch.c
 testsuite_unit_test_svf_plan_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
-svf_top = src/svf/map_xml.c src/svf/table.c src/svf/top_cells.c \
-	src/svf/top_draw.c src/svf/top_hosts.c src/svf/top_line.c \
-	src/svf/top_model.c src/svf/top_search.c src/svf/top_side.c \
-	src/svf/view.c testsuite/unit/top_stage.h
+svf_top = src/svf/map/xml.c src/svf/list/table.c src/svf/rpc/clean.c \
+	src/svf/top/cells.c \
+	src/svf/top/draw.c src/svf/top/hosts.c src/svf/top/line.c \
+	src/svf/top/model.c src/svf/top/search.c src/svf/top/side.c \
+	src/svf/list/view.c testsuite/unit/top_stage.h
 testsuite_unit_test_svf_top_SOURCES = testsuite/unit/test_svf_top.c $(svf_top)
 testsuite_unit_test_svf_top_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 testsuite_unit_test_svf_top_screen_SOURCES = \
@@ -239,7 +240,7 @@ testsuite_unit_test_svf_top_screen_SOURCES = \
 testsuite_unit_test_svf_top_screen_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/src
 testsuite_unit_test_svf_when_SOURCES = testsuite/unit/test_svf_when.c \
-	src/svf/when.c
+	src/svf/verbs/when.c
 testsuite_unit_test_svf_when_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 
 # The plugins' own parts, with the records and parsers of the real libslurmfull.

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
-#include "svf/sbatch.h"
+#include "svf/verbs/sbatch.h"
 #include "svf_stage.h"
 #include "util/mem.h"
 

@@ -3,6 +3,7 @@
  * The picture of svf top and svf map: whose each VF is, a host's lines, and text
  * in SVG. Expected texts are written by hand from svf(1).
  */
+#include "svf/map/map.h"
 #include "top_stage.h"
 
 static const char *cells_of(const struct top_model *m, size_t host, int pf)

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "svf/svf.h"
+#include "svf/verbs/verbs.h"
 #include "util/mem.h"
 
 #define NOW 1772366400		/* 2026-03-01T13:00:00+01:00 */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "svf/top.h"
+#include "svf/top/top.h"
 #include "util/buf.h"
 #include "util/mem.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <stdlib.h>
 
-#include "svf.h"
+#include "verbs.h"
 #include "util/mem.h"
 
 static const struct {

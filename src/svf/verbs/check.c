@@ -10,97 +10,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "plan/checks/check_codes.h"
-#include "svf.h"
+#include "verbs.h"
+#include "svf/checks/checks.h"
 #include "util/mem.h"
 #include "util/time.h"
 
 #define FRESH_MS 10000
 #define AGAIN_MS 200
-
-/* ---- the table of codes ---------------------------------------------------- */
-
-static const struct vs_check_kind *kind_of(const struct svf_row *row)
-{
-	return row->p;
-}
-
-static void put_code(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", kind_of(row)->code);
-}
-
-static void put_severity(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", vs_severity_name(kind_of(row)->severity));
-}
-
-static void put_of(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", kind_of(row)->of);
-}
-
-static void put_what(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", kind_of(row)->what);
-}
-
-static void put_why(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", kind_of(row)->why);
-}
-
-static const struct svf_col code_cols[] = {
-	{ .name = "code", .put = put_code, .what = "of a kind of finding" },
-	{ .name = "severity", .put = put_severity,
-	  .what = "hard, warning or unknown" },
-	{ .name = "of", .put = put_of, .what = "what it is found of" },
-	{ .name = "what", .put = put_what, .what = "what is found" },
-	{ .name = "why", .put = put_why,
-	  .what = "why it matters" },
-};
-static const struct svf_list codes = SVF_LIST(code_cols);
-
-static void print_codes_json(const struct svf *s)
-{
-	struct json_object *arr = vs_jb_arr();
-	VS_FREE char *text = NULL;
-
-	for (int i = 0; i < VS_CHECKS; i++) {
-		const struct vs_check_kind *k = &vs_check_kinds[i];
-		struct json_object *o;
-
-		if (!svf_wanted(s, k->code))
-			continue;
-		o = vs_jb_obj(NULL);
-		vs_jb_str(o, "code", k->code);
-		vs_jb_str(o, "severity", vs_severity_name(k->severity));
-		vs_jb_str(o, "of", k->of);
-		vs_jb_str(o, "what", k->what);
-		vs_jb_str(o, "why", k->why);
-		vs_jb_add(arr, o);
-	}
-	text = vs_jb_pretty_free(arr);
-	puts(text);
-}
-
-static int print_codes(const struct svf *s)
-{
-	struct svf_table *t;
-
-	if (s->json) {
-		print_codes_json(s);
-		return SVF_OK;
-	}
-	t = svf_table_of(&codes, s);
-	for (int i = 0; i < VS_CHECKS; i++)
-		if (svf_wanted(s, vs_check_kinds[i].code))
-			svf_row_add(t, &(struct svf_row){
-				.p = &vs_check_kinds[i] });
-	svf_table_print(t, s->no_header);
-	svf_table_free(t);
-	return SVF_OK;
-}
 
 /* ---- findings --------------------------------------------------------------- */
 
@@ -244,7 +160,7 @@ static int run(const struct svf *s)
 	int rc;
 
 	if (s->flag)
-		return print_codes(s);
+		return svf_codes_print(s);
 	rc = ask(&doc);
 	if (rc)
 		return rc;
@@ -260,7 +176,7 @@ const struct svf_verb svf_check = {
 	.flag = "--codes",
 	.flag_what = "all that can be found: code, severity, what and why",
 	.also = "--strict", .also_what = "exit with 1 for warnings too",
-	.list = &list, .flagged = &codes, .names = SVF_NAMES_HOST,
+	.list = &list, .flagged = &svf_codes, .names = SVF_NAMES_HOST,
 	.what = "what of hosts, templates and slurm.conf isn't as it should be",
 	.help =
 "hard: what it speaks of takes no job until it is mended; warning: jobs run, but\n"

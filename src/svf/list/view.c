@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "svf.h"
+#include "list.h"
 #include "util/buf.h"
 #include "util/mem.h"
 

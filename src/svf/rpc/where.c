@@ -13,7 +13,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "svf.h"
+#include "rpc.h"
 #include "util/mem.h"
 
 #define INCLUDES 32		/* files that may be read for one */

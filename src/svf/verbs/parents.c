@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "svf.h"
+#include "verbs.h"
 
 static void put_vm(struct svf_table *t, const struct svf_row *row)
 {

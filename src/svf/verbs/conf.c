@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "plugins/vs_conf_file.h"
-#include "svf.h"
+#include "verbs.h"
 #include "util/buf.h"
 #include "util/hostlist.h"
 #include "util/mem.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "svf.h"
+#include "verbs.h"
 #include "util/mem.h"
 
 struct sum {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "svf.h"
+#include "verbs.h"
 #include "util/mem.h"
 
 static int forget(const struct svf *s)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "svf.h"
+#include "verbs.h"
 
 /* "power-on 12s of 20s", "-" when there is nothing to do. */
 static void put_action(struct svf_table *t, const struct svf_row *row)

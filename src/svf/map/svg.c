@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "top.h"
+#include "map.h"
 #include "util/mem.h"
 
 #define SQUARE 11

@@ -2,13 +2,15 @@
 /*
  * The picture of a site that svf top and svf map show: what the answers say
  * (struct top_model), and how it looks (lines of cells with a style). Whoever
- * makes either of them knows no terminal, no clock and no channel; top_curses.c
- * alone knows ncurses, top.c and top_ask.c whom to ask and when.
+ * makes either of them knows no terminal, no clock and no channel; curses.c
+ * alone knows ncurses, top.c and ask.c whom to ask and when.
  */
 #ifndef SVF_TOP_H
 #define SVF_TOP_H
 
-#include "svf.h"
+#include "svf/list/list.h"
+
+extern const struct svf_verb svf_top;
 
 /* What a VF is used for. The order is that within its PF. */
 enum top_use {
@@ -88,13 +90,13 @@ struct top_model {
 	size_t nnotes;
 };
 
-/* ---- top_ask.c ----------------------------------------------------------- */
+/* ---- ask.c ----------------------------------------------------------- */
 /* {"at": s, "site": "...", "nodes": <answer>, "hosts":, "jobs":, "status":}
  * into *all, to be freed by vs_jb_free() or put into a document; an exit code
  * and a line on stderr otherwise. */
 int top_ask(struct json_object **all);
 
-/* ---- top_model.c, top_cells.c -------------------------------------------- */
+/* ---- model.c, cells.c -------------------------------------------- */
 /* Of such a document. was: the picture before it or NULL; jobs keep their
  * letters. Whatever is absent is left out; read faults are doc->err's. */
 struct top_model *top_model_new(struct vs_jdoc *doc,
@@ -110,7 +112,7 @@ int top_job_at(const struct top_model *m, int64_t number);
 /* The character of a VF: a job's letter, small while its VM isn't on yet. */
 char top_cell_char(const struct top_model *m, const struct top_cell *c);
 
-/* ---- top_line.c: lines of cells -------------------------------------------- */
+/* ---- line.c: lines of cells -------------------------------------------- */
 enum top_style { TOP_PLAIN, TOP_BAR, TOP_HEAD, TOP_DIM, TOP_BAD, TOP_WARN,
 		 TOP_OTHER, TOP_JOB0, TOP_STYLES = TOP_JOB0 + TOP_COLOURS };
 #define TOP_MARK 0x80		/* found by / */
@@ -166,7 +168,7 @@ struct top_view {
 	char error[256];	/* why, while away */
 };
 
-/* top_search.c */
+/* search.c */
 bool top_job_found(const struct top_view *v, const struct top_model *m, int job);
 bool top_host_found(const struct top_view *v, const struct top_model *m,
 		    const struct top_host *h);
@@ -175,7 +177,7 @@ bool top_host_found(const struct top_view *v, const struct top_model *m,
 long top_find(const struct top_view *v, const struct top_model *m,
 	      const size_t *order, size_t from);
 
-/* top_hosts.c */
+/* hosts.c */
 /* The hosts' places in this order, to be free()d. */
 size_t *top_order_of(const struct top_model *m, enum top_order by);
 /* ".example.org" if all hosts end so, which nobody needs to read a thousand
@@ -188,7 +190,7 @@ void top_host_lines(const struct top_model *m, const struct top_view *v,
 int top_hosts_width(const struct top_model *m);
 void top_hosts_head(const struct top_model *m, struct top_lines *out);
 
-/* top_side.c: what stands beside the hosts */
+/* side.c: what stands beside the hosts */
 /* notes: how many lines one of them may have */
 void top_engine_lines(const struct top_model *m, int64_t now, int notes,
 		      struct top_lines *out);
@@ -200,7 +202,7 @@ void top_job_lines(const struct top_model *m, const struct top_view *v,
 void top_legend_lines(struct top_lines *out);	/* in brief */
 void top_help_lines(struct top_lines *out);
 
-/* top_draw.c */
+/* draw.c */
 /* Exactly v->rows lines of at most v->cols; m NULL: no answer yet. */
 void top_draw(const struct top_model *m, struct top_view *v,
 	      struct top_lines *out);
@@ -211,7 +213,7 @@ enum top_did { TOP_DID, TOP_DID_QUIT, TOP_DID_ASK };
 enum top_did top_key(const struct top_model *m, struct top_view *v,
 		     uint32_t key);
 
-/* ---- top_curses.c: the terminal --------------------------------------------- */
+/* ---- curses.c: the terminal --------------------------------------------- */
 /* -1 with a line on stderr: there is no terminal, or one that can't. */
 int top_curses_begin(bool colour);
 void top_curses_end(void);
@@ -220,13 +222,5 @@ void top_curses_show(const struct top_lines *screen);
 void top_curses_again(void);	/* all of it is drawn next time */
 /* The next key that is there, 0: none; -1: another size. */
 int64_t top_curses_key(void);
-
-/* ---- map_xml.c, map_svg.c ------------------------------------------------------- */
-/* Escaped; at most so many characters, "..." says that there were more. */
-void map_put_text(FILE *f, const char *text, int most);
-/* The same as a <text> of such a class. */
-void map_text_at(FILE *f, int x, int y, const char *class, const char *text,
-		 int most);
-void map_svg(const struct top_model *m, FILE *f);
 
 #endif

@@ -11,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "top.h"
+#include "map.h"
 #include "util/mem.h"
 
 static int width_of(FILE *f)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "svf.h"
+#include "verbs.h"
 #include "util/mem.h"
 
 /* ---- what becomes of the VMs ---------------------------------------------------- */

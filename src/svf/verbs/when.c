@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "svf.h"
+#include "verbs.h"
 #include "util/mem.h"
 
 #define DAY_S 86400

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "svf.h"
+#include "list.h"
 #include "util/mem.h"
 
 int svf_show(const struct svf *s, const char *verb, uint32_t job,

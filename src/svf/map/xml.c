@@ -3,7 +3,7 @@
  * Text in XML 1.0: what anybody may have chosen as a name is escaped, and what
  * no document may hold (controls, halves of characters) is a '?'.
  */
-#include "top.h"
+#include "map.h"
 
 /* How many bytes of *s are one character that XML may hold; 0: none are. */
 static int char_len(const unsigned char *s)

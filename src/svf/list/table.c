@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "svf.h"
+#include "list.h"
 #include "util/mem.h"
 
 struct svf_table {
@@ -26,18 +26,6 @@ struct svf_table {
 	size_t ncells, cap;
 	char **cells;
 };
-
-char *svf_clean(char *s)
-{
-	for (unsigned char *p = (unsigned char *)s; *p; p++) {
-		/* C1 controls in UTF-8 are c2 80 to c2 9f. */
-		if (*p < ' ' || *p == 0x7f)
-			*p = '?';
-		else if (*p == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f)
-			p[0] = p[1] = '?';
-	}
-	return s;
-}
 
 static void put(struct svf_table *t, char *cell_take)
 {

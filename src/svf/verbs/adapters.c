@@ -10,7 +10,7 @@
 
 #include "plan/devices/adapter_type.h"
 #include "plugins/vs_conf_file.h"
-#include "svf.h"
+#include "verbs.h"
 #include "util/hostlist.h"
 #include "util/mem.h"
 

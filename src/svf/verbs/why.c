@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "svf.h"
+#include "verbs.h"
 #include "util/mem.h"
 
 /* A number of 32 bits. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "svf.h"
+#include "verbs.h"
 #include "util/mem.h"
 
 static int no_arguments(const struct svf *s, const char *verb)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "svf.h"
+#include "verbs.h"
 #include "util/hostlist.h"
 #include "util/mem.h"
 

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "engine/control_msg.h"
-#include "svf.h"
+#include "rpc.h"
 #include "util/buf.h"
 #include "util/mem.h"
 #include "util/name.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "sbatch.h"
-#include "svf.h"
+#include "verbs.h"
 #include "util/mem.h"
 
 enum { NODES, NTASKS, CONSTRAINT, PARTITION, NODELIST, EXCLUDE, MEM, TIME,

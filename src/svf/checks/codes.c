@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of codes: all that svf check can find, and why it matters. */
+#include <stdio.h>
+
+#include "plan/check_table.h"
+#include "checks.h"
+#include "util/mem.h"
+
+static const struct vs_check_kind *kind_of(const struct svf_row *row)
+{
+	return row->p;
+}
+
+static void put_code(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", kind_of(row)->code);
+}
+
+static void put_severity(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", vs_severity_name(kind_of(row)->severity));
+}
+
+static void put_of(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", kind_of(row)->of);
+}
+
+static void put_what(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", kind_of(row)->what);
+}
+
+static void put_why(struct svf_table *t, const struct svf_row *row)
+{
+	svf_cell(t, "%s", kind_of(row)->why);
+}
+
+static const struct svf_col code_cols[] = {
+	{ .name = "code", .put = put_code, .what = "of a kind of finding" },
+	{ .name = "severity", .put = put_severity,
+	  .what = "hard, warning or unknown" },
+	{ .name = "of", .put = put_of, .what = "what it is found of" },
+	{ .name = "what", .put = put_what, .what = "what is found" },
+	{ .name = "why", .put = put_why,
+	  .what = "why it matters" },
+};
+const struct svf_list svf_codes = SVF_LIST(code_cols);
+
+static void print_codes_json(const struct svf *s)
+{
+	struct json_object *arr = vs_jb_arr();
+	VS_FREE char *text = NULL;
+
+	for (int i = 0; i < VS_CHECKS; i++) {
+		const struct vs_check_kind *k = &vs_check_kinds[i];
+		struct json_object *o;
+
+		if (!svf_wanted(s, k->code))
+			continue;
+		o = vs_jb_obj(NULL);
+		vs_jb_str(o, "code", k->code);
+		vs_jb_str(o, "severity", vs_severity_name(k->severity));
+		vs_jb_str(o, "of", k->of);
+		vs_jb_str(o, "what", k->what);
+		vs_jb_str(o, "why", k->why);
+		vs_jb_add(arr, o);
+	}
+	text = vs_jb_pretty_free(arr);
+	puts(text);
+}
+
+int svf_codes_print(const struct svf *s)
+{
+	struct svf_table *t;
+
+	if (s->json) {
+		print_codes_json(s);
+		return SVF_OK;
+	}
+	t = svf_table_of(&svf_codes, s);
+	for (int i = 0; i < VS_CHECKS; i++)
+		if (svf_wanted(s, vs_check_kinds[i].code))
+			svf_row_add(t, &(struct svf_row){
+				.p = &vs_check_kinds[i] });
+	svf_table_print(t, s->no_header);
+	svf_table_free(t);
+	return SVF_OK;
+}

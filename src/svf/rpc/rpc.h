@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* svf: whom to ask, how, and what svf exits with. Nothing here knows a verb. */
+#ifndef SVF_RPC_H
+#define SVF_RPC_H
+
+#include <stdint.h>
+#include "util/err.h"
+#include "util/json.h"
+
+enum {				/* exit codes, documented in svf(1) */
+	SVF_OK = 0,
+	SVF_NO = 1,		/* answered: no such job, not allowed */
+	SVF_USAGE = 2,
+	SVF_AWAY = 3,		/* nobody answers */
+	SVF_MUNGE = 4,
+	SVF_CONF = 5,		/* a file has an error, or can't be written */
+};
+
+#define SVF_PORT 6828		/* ControlPort's default */
+
+/* ---- where.c: whom to ask ---------------------------------------------- */
+#define SVF_ENDS 8
+struct svf_where {
+	struct {
+		char *host;	/* to connect to */
+		char *name;	/* SlurmctldHost's name; NULL: not known */
+		int port;
+	} ends[SVF_ENDS];	/* in order */
+	int nends;
+	char *munge_socket;	/* NULL: libmunge's own */
+	char *slurm_user;	/* "root" as in Slurm if slurm.conf has none;
+				 * NULL: slurm.conf can't be read */
+	char *cluster;		/* ClusterName, NULL: not known */
+	char *slurm_conf, *vsphere_conf;	/* paths, there or not */
+};
+int svf_where(struct svf_where *w, struct vs_err *err);
+void svf_where_free(struct svf_where *w);
+/*
+ * The keys of a file in slurm.conf's style, Include followed, fn for each; fn
+ * may be called with the same key again. 0, or -1 if it can't be read.
+ */
+typedef void svf_conf_fn(void *arg, const char *key, const char *value);
+int svf_conf_read(const char *path, svf_conf_fn *fn, void *arg);
+
+/* ---- ask.c ------------------------------------------------------------- */
+/* The report into *doc, an exit code and an error line on stderr otherwise. */
+int svf_ask(const char *verb, uint32_t job, const char *name,
+	    struct vs_jdoc *doc);
+/* The same about nodes, as Slurm lists them. */
+int svf_ask_nodes(const char *verb, const char *nodes, struct vs_jdoc *doc);
+/* The same for an operator's order about a node or host (or none: ""), and
+ * why ("": not said). */
+int svf_order(const char *verb, const char *name, const char *text,
+	      struct vs_jdoc *doc);
+/* The same, to be done at a time (s since the epoch; 0: now). */
+int svf_order_at(const char *verb, const char *name, const char *text,
+		 int64_t at, struct vs_jdoc *doc);
+/* An order for nodes, as Slurm lists them, and why. */
+int svf_order_nodes(const char *verb, const char *nodes, const char *text,
+		    struct vs_jdoc *doc);
+
+/* ---- clean.c ------------------------------------------------------------ */
+/* Replaces what could steer a terminal by '?', in place; returns s. Texts come from
+ * vCenter and from whoever answers. */
+char *svf_clean(char *s);
+
+#endif

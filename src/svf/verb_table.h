@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* svf: all verbs, and what it says of them. */
+#ifndef SVF_VERB_TABLE_H
+#define SVF_VERB_TABLE_H
+
+#include "svf/list/list.h"
+
+extern const struct svf_verb *const svf_verbs[];	/* NULL-terminated */
+const struct svf_verb *svf_verb_named(const char *name);	/* or NULL */
+
+/* ---- usage.c: what svf says of itself ---------------------------------- */
+extern const struct svf_opt svf_opts[];	/* of every verb; ended by a NULL name */
+/* "-O, --Format=FIELDS", to be free()d. */
+char *svf_opt_title(const struct svf_opt *o);
+void svf_usage(FILE *f);
+void svf_verb_usage(FILE *f, const struct svf_verb *v);
+void svf_tables(FILE *f);	/* all of it for man.awk: a record per line */
+
+/* ---- complete.c: for the shells; of the words after --complete ----------- */
+int svf_complete(char **argv, int argc);
+
+#endif
