@@ -82,7 +82,7 @@ lint_compile() {
 	while IFS= read -r f; do
 		gcc -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers \
 			-Wno-sign-compare -Werror -fsyntax-only -DHAVE_CONFIG_H -D_GNU_SOURCE \
-			-I "$VS_TOP/src/common" -I "$VS_TOP/src/plugins" \
+			-I "$VS_TOP/src/common" -I "$VS_TOP/src" \
 			-isystem "$lint_next" -I "$VS_BUILD" "$VS_TOP/$f" || rc=1
 	done < <(tracked 'src/plugins/*.c')
 	return $rc

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plugins/vs_conf_file.h"
+#include "plugins/conf/conf.h"
 #include "probe.h"
 #include "util/mem.h"
 #include "vs_config.h"

@@ -6,7 +6,7 @@
  * a user is looked at before it is known to be there. See job_env.h.
  */
 #include "job_env.h"
-#include "slurm_compat.h"
+#include "plugins/slurm/compat.h"
 
 uint32_t vs_job_env_replace(char ***entries, uint32_t *size,
 			    bool (*drop)(const char *entry),

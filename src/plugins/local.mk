@@ -8,16 +8,16 @@ noinst_LTLIBRARIES += src/plugins/libvs_conf.la src/plugins/libvs_plugin.la
 
 # vsphere.conf without Slurm: svf links it too.
 src_plugins_libvs_conf_la_SOURCES = \
-	src/plugins/vs_conf_adapter.c src/plugins/vs_conf_adapter.h \
-	src/plugins/vs_conf_file.h \
-	src/plugins/vs_conf_fill.c \
-	src/plugins/vs_conf_hardware.c src/plugins/vs_conf_hardware.h \
-	src/plugins/vs_conf_net.c src/plugins/vs_conf_net.h \
-	src/plugins/vs_conf_scan.c \
-	src/plugins/vs_conf_table.c src/plugins/vs_conf_table.h
+	src/plugins/conf/adapter.c \
+	src/plugins/conf/conf.h src/plugins/conf/conf_i.h \
+	src/plugins/conf/hardware.c \
+	src/plugins/conf/keys.c src/plugins/conf/keys.h \
+	src/plugins/conf/network.c \
+	src/plugins/conf/parse.c \
+	src/plugins/conf/values.c
 
 plugin_cppflags = $(AM_CPPFLAGS) -I$(SLURM_SOURCE) \
-	-I$(top_srcdir)/src/plugins
+	-I$(top_srcdir)/src
 plugin_ldflags = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-Wl,-z,lazy -Wl,-z,nodelete
 
@@ -33,10 +33,10 @@ src_plugins_libvs_plugin_la_SOURCES = \
 	src/common/util/mem.c \
 	src/common/util/name.c \
 	src/common/util/ipv4.c \
-	src/plugins/bits.h \
-	src/plugins/core_open.c src/plugins/core_open.h \
-	src/plugins/slurm_compat.c src/plugins/slurm_compat.h \
-	src/plugins/timed.c src/plugins/timed.h
+	src/plugins/core_loader.c src/plugins/core_loader.h \
+	src/plugins/slurm/bitmap_iter.h \
+	src/plugins/slurm/call_timing.c src/plugins/slurm/call_timing.h \
+	src/plugins/slurm/compat.c src/plugins/slurm/compat.h
 src_plugins_libvs_plugin_la_CPPFLAGS = $(plugin_cppflags)
 
 slurmplugin_LTLIBRARIES += src/plugins/select_cons_tres_vsphere.la \
@@ -44,89 +44,93 @@ slurmplugin_LTLIBRARIES += src/plugins/select_cons_tres_vsphere.la \
 	src/plugins/job_submit_vsphere.la
 
 src_plugins_select_cons_tres_vsphere_la_SOURCES = \
-	src/plugins/got.c src/plugins/got.h \
+	src/plugins/conf/load.c src/plugins/conf/load.h \
+	src/plugins/conf/nodes.c \
+	src/plugins/job_assignment.c src/plugins/job_assignment.h \
 	src/plugins/job_env.c src/plugins/job_env.h \
 	src/plugins/license_text.h \
-	src/plugins/release_check.c \
-	src/plugins/select/cons_tres_vsphere/account.c \
-	src/plugins/select/cons_tres_vsphere/account.h \
-	src/plugins/select/cons_tres_vsphere/cluster.c \
-	src/plugins/select/cons_tres_vsphere/cluster.h \
-	src/plugins/select/cons_tres_vsphere/ever.c \
-	src/plugins/select/cons_tres_vsphere/ever.h \
+	src/plugins/select/cons_tres_vsphere/candidates.c \
+	src/plugins/select/cons_tres_vsphere/candidates.h \
+	src/plugins/select/cons_tres_vsphere/controller.c \
+	src/plugins/select/cons_tres_vsphere/controller.h \
 	src/plugins/select/cons_tres_vsphere/job_test.c \
 	src/plugins/select/cons_tres_vsphere/job_test.h \
-	src/plugins/select/cons_tres_vsphere/offer.c \
-	src/plugins/select/cons_tres_vsphere/offer.h \
-	src/plugins/select/cons_tres_vsphere/preempt.c \
-	src/plugins/select/cons_tres_vsphere/preempt.h \
-	src/plugins/select/cons_tres_vsphere/refuse.c \
-	src/plugins/select/cons_tres_vsphere/refuse.h \
+	src/plugins/select/cons_tres_vsphere/node_weights.c \
+	src/plugins/select/cons_tres_vsphere/node_weights.h \
+	src/plugins/select/cons_tres_vsphere/pending_reason.c \
+	src/plugins/select/cons_tres_vsphere/pending_reason.h \
+	src/plugins/select/cons_tres_vsphere/preemption.c \
+	src/plugins/select/cons_tres_vsphere/preemption.h \
 	src/plugins/select/cons_tres_vsphere/select_cons_tres_vsphere.c \
-	src/plugins/select/cons_tres_vsphere/surplus.c \
-	src/plugins/select/cons_tres_vsphere/surplus.h \
-	src/plugins/select/cons_tres_vsphere/weights.c \
-	src/plugins/select/cons_tres_vsphere/weights.h \
-	src/plugins/select/cons_tres_vsphere/when.c \
-	src/plugins/select/cons_tres_vsphere/when.h \
-	src/plugins/select/cons_tres_vsphere/widen.c \
-	src/plugins/select/cons_tres_vsphere/widen.h \
-	src/plugins/slurm_check.c src/plugins/slurm_check.h \
-	src/plugins/slurm_port_check.c \
-	src/plugins/slurm_port.c src/plugins/slurm_port.h \
-	src/plugins/slurm_port_resv.c src/plugins/slurm_port_stays.c \
-	src/plugins/slurm_port_ahead.c src/plugins/slurm_port_i.h \
-	src/plugins/slurm_port_got.c \
-	src/plugins/slurm_port_jobs.c \
-	src/plugins/slurm_port_repair.c \
-	src/plugins/slurm_port_node.c \
-	src/plugins/vs_conf_nodes.c \
-	src/plugins/vs_conf_slurm.c src/plugins/vs_conf_slurm.h
+	src/plugins/select/cons_tres_vsphere/start_time.c \
+	src/plugins/select/cons_tres_vsphere/start_time.h \
+	src/plugins/select/cons_tres_vsphere/static_capacity.c \
+	src/plugins/select/cons_tres_vsphere/static_capacity.h \
+	src/plugins/select/cons_tres_vsphere/stock.c \
+	src/plugins/select/cons_tres_vsphere/stock.h \
+	src/plugins/select/cons_tres_vsphere/trim_answer.c \
+	src/plugins/select/cons_tres_vsphere/trim_answer.h \
+	src/plugins/select/cons_tres_vsphere/vf_accounting.c \
+	src/plugins/select/cons_tres_vsphere/vf_accounting.h \
+	src/plugins/slurm/conf_check.c src/plugins/slurm/conf_check.h \
+	src/plugins/slurm/release_check.c \
+	src/plugins/slurm/suspend_exclusions.c \
+	src/plugins/slurm/suspend_exclusions.h \
+	src/plugins/slurm_ops/job_record.c \
+	src/plugins/slurm_ops/jobs.c \
+	src/plugins/slurm_ops/node_repair.c \
+	src/plugins/slurm_ops/node_state.c \
+	src/plugins/slurm_ops/ops.c src/plugins/slurm_ops/ops.h \
+	src/plugins/slurm_ops/ops_i.h \
+	src/plugins/slurm_ops/planned_jobs.c \
+	src/plugins/slurm_ops/reservations.c
 src_plugins_select_cons_tres_vsphere_la_CPPFLAGS = $(plugin_cppflags)
 src_plugins_select_cons_tres_vsphere_la_LDFLAGS = $(plugin_ldflags)
 src_plugins_select_cons_tres_vsphere_la_LIBADD = \
 	src/plugins/libvs_conf.la src/plugins/libvs_plugin.la
 
 src_plugins_prep_vsphere_la_SOURCES = \
-	src/plugins/got.c src/plugins/got.h \
-	src/plugins/guest.c src/plugins/guest.h \
-	src/plugins/release_check.c \
-	src/plugins/prep/vsphere/device.c src/plugins/prep/vsphere/device.h \
-	src/plugins/prep/vsphere/port_ask.c \
-	src/plugins/prep/vsphere/port_ask.h \
+	src/plugins/job_assignment.c src/plugins/job_assignment.h \
+	src/plugins/guest_files.c src/plugins/guest_files.h \
+	src/plugins/slurm/release_check.c \
+	src/plugins/prep/vsphere/device_check.c \
+	src/plugins/prep/vsphere/device_check.h \
+	src/plugins/prep/vsphere/check_process.c \
+	src/plugins/prep/vsphere/check_process.h \
 	src/plugins/prep/vsphere/prep_vsphere.c \
-	src/plugins/prep/vsphere/unlaunched.c \
-	src/plugins/prep/vsphere/unlaunched.h
+	src/plugins/prep/vsphere/requeue_now.c \
+	src/plugins/prep/vsphere/requeue_now.h
 src_plugins_prep_vsphere_la_CPPFLAGS = $(plugin_cppflags)
 src_plugins_prep_vsphere_la_LDFLAGS = $(plugin_ldflags)
 src_plugins_prep_vsphere_la_LIBADD = src/plugins/libvs_plugin.la
 
 src_plugins_job_submit_vsphere_la_SOURCES = \
-	src/plugins/got.c src/plugins/got.h \
+	src/plugins/job_assignment.c src/plugins/job_assignment.h \
 	src/plugins/job_env.c src/plugins/job_env.h \
 	src/plugins/license_text.h \
-	src/plugins/release_check.c \
 	src/plugins/job_submit/vsphere/constraint.c \
 	src/plugins/job_submit/vsphere/constraint.h \
+	src/plugins/job_submit/vsphere/constraint_names.c \
+	src/plugins/job_submit/vsphere/constraint_names.h \
+	src/plugins/job_submit/vsphere/feasibility.c \
+	src/plugins/job_submit/vsphere/feasibility.h \
 	src/plugins/job_submit/vsphere/job_submit_vsphere.c \
-	src/plugins/job_submit/vsphere/judge.c \
-	src/plugins/job_submit/vsphere/judge.h \
-	src/plugins/job_submit/vsphere/names.c \
-	src/plugins/job_submit/vsphere/names.h \
-	src/plugins/job_submit/vsphere/ours.c \
-	src/plugins/job_submit/vsphere/ours.h \
-	src/plugins/job_submit/vsphere/wish.c \
-	src/plugins/job_submit/vsphere/wish.h \
-	src/plugins/job_submit/vsphere/words.c
+	src/plugins/job_submit/vsphere/messages.c \
+	src/plugins/job_submit/vsphere/node_map.c \
+	src/plugins/job_submit/vsphere/node_map.h \
+	src/plugins/job_submit/vsphere/partition_fit.c \
+	src/plugins/job_submit/vsphere/request.c \
+	src/plugins/job_submit/vsphere/request.h \
+	src/plugins/slurm/release_check.c
 src_plugins_job_submit_vsphere_la_CPPFLAGS = $(plugin_cppflags)
 src_plugins_job_submit_vsphere_la_LDFLAGS = $(plugin_ldflags)
 src_plugins_job_submit_vsphere_la_LIBADD = src/plugins/libvs_plugin.la
 
 # Alone: of Slurm it needs what spank.h promises, of the rest libc.
 src_plugins_spank_vsphere_la_SOURCES = \
-	src/plugins/got.h \
-	src/plugins/guest.c src/plugins/guest.h \
-	src/plugins/spank/env.c src/plugins/spank/env.h \
+	src/plugins/job_assignment.h \
+	src/plugins/guest_files.c src/plugins/guest_files.h \
+	src/plugins/spank/task_env.c src/plugins/spank/task_env.h \
 	src/plugins/spank/spank_vsphere.c
 src_plugins_spank_vsphere_la_CPPFLAGS = $(plugin_cppflags)
 src_plugins_spank_vsphere_la_LDFLAGS = $(plugin_ldflags)

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plugins/vs_conf_file.h"
+#include "plugins/conf/conf.h"
 #include "svf/rpc/rpc.h"
 #include "util/hostlist.h"
 #include "util/mem.h"

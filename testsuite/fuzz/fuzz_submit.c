@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugins/job_submit/vsphere/names.h"
+#include "plugins/job_submit/vsphere/constraint_names.h"
 #include "util/mem.h"
 #include "util/name.h"
 

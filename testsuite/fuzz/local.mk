@@ -119,10 +119,9 @@ EXTRA_DIST += testsuite/fuzz/corpus/names
 
 testsuite_fuzz_test_fuzz_files_SOURCES = testsuite/fuzz/fuzz_files.c \
 	testsuite/fuzz/fuzz_main.h \
-	src/plugins/got.c src/plugins/guest.c \
-	src/plugins/prep/vsphere/device.c
-testsuite_fuzz_test_fuzz_files_CPPFLAGS = $(fuzz_cppflags) -I$(top_srcdir)/src \
-	-I$(top_srcdir)/src/plugins
+	src/plugins/job_assignment.c src/plugins/guest_files.c \
+	src/plugins/prep/vsphere/device_check.c
+testsuite_fuzz_test_fuzz_files_CPPFLAGS = $(fuzz_cppflags) -I$(top_srcdir)/src
 testsuite_fuzz_test_fuzz_files_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_test_fuzz_files_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/files
@@ -145,7 +144,7 @@ testsuite_fuzz_test_fuzz_port_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/port
 
 testsuite_fuzz_test_fuzz_submit_SOURCES = testsuite/fuzz/fuzz_submit.c \
-	testsuite/fuzz/fuzz_main.h src/plugins/job_submit/vsphere/names.c
+	testsuite/fuzz/fuzz_main.h src/plugins/job_submit/vsphere/constraint_names.c
 testsuite_fuzz_test_fuzz_submit_CPPFLAGS = $(fuzz_cppflags) -I$(top_srcdir)/src
 testsuite_fuzz_test_fuzz_submit_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_test_fuzz_submit_LDADD = src/common/libvs_core.la -lpthread

@@ -112,7 +112,7 @@ def rule_json(files):
 def rule_version(files):
     """#if on Slurm's version only in slurm_compat"""
     for f in c_files(files):
-        if re.fullmatch(r"src/plugins/slurm_compat\.[ch]", f):
+        if re.fullmatch(r"src/plugins/slurm/compat\.[ch]", f):
             continue
         for n, line in enumerate(without_comments(text(f)).splitlines(), 1):
             if re.match(r"\s*#\s*(if|elif)\b", line) and \

@@ -258,7 +258,7 @@ def test_each_row_of_the_toolkits_table_has_its_test():
     assert len(rows) > 35
     here, unit = guide.TOP / "testsuite/system", guide.TOP / "testsuite/unit"
     keys = set(re.findall(r'"(\w+)"', (
-        guide.TOP / "src/plugins/vs_conf_table.c").read_text()))
+        guide.TOP / "src/plugins/conf/keys.c").read_text()))
     for theirs, ours, test in rows:
         if test == "-":
             assert ours.startswith("no: "), theirs

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A job, the core and Slurm's licenses, as account.c meets them: of test_account
+/* A job, the core and Slurm's licenses, as vf_accounting.c meets them: of test_account
  * and test_account_grows. Lists are libslurmfull's, licenses are played by hand. */
 #ifndef ACCOUNT_STAGE_H
 #define ACCOUNT_STAGE_H
@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include "cmocka_range.h"
-#include "select/cons_tres_vsphere/account.h"
-#include "select/cons_tres_vsphere/cluster.h"
+#include "plugins/select/cons_tres_vsphere/vf_accounting.h"
+#include "plugins/select/cons_tres_vsphere/controller.h"
 #include "util/mem.h"
 
 /* 0-3 sriov-roce, a VF each; 4, 5 pair, two VFs each; 6 vmxnet3; 7 not ours */

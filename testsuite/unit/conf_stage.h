@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "vs_conf_slurm.h"
+#include "plugins/conf/load.h"
 
 /* cmocka's setup and teardown. */
 int stage_up(void **state);

@@ -210,17 +210,17 @@ check_PROGRAMS += testsuite/unit/test_device testsuite/unit/test_got \
 	testsuite/unit/test_svf_top_screen \
 	testsuite/unit/test_svf_when
 testsuite_unit_test_device_SOURCES = testsuite/unit/test_device.c \
-	src/plugins/guest.c src/plugins/prep/vsphere/device.c \
-	src/plugins/prep/vsphere/port_ask.c
+	src/plugins/guest_files.c src/plugins/prep/vsphere/device_check.c \
+	src/plugins/prep/vsphere/check_process.c
 testsuite_unit_test_device_CPPFLAGS = $(AM_CPPFLAGS) \
-	-I$(top_srcdir)/src/plugins
+	-I$(top_srcdir)/src
 testsuite_unit_test_scrub_SOURCES = testsuite/unit/test_scrub.c \
 	contribs/probe/scrub.c
 testsuite_unit_test_scrub_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/contribs/probe
-testsuite_unit_test_got_SOURCES = testsuite/unit/test_got.c src/plugins/got.c \
-	src/plugins/guest.c src/plugins/spank/env.c
-testsuite_unit_test_got_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/plugins
+testsuite_unit_test_got_SOURCES = testsuite/unit/test_got.c src/plugins/job_assignment.c \
+	src/plugins/guest_files.c src/plugins/spank/task_env.c
+testsuite_unit_test_got_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 testsuite_unit_test_port_SOURCES = testsuite/unit/test_port.c \
 	contribs/guest/port.h contribs/guest/port_judge.c
 testsuite_unit_test_port_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
@@ -247,19 +247,20 @@ testsuite_unit_test_svf_when_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 if HAVE_SLURMFULL
 slurm_unit_ldadd = src/plugins/libvs_conf.la $(unit_ldadd) $(SLURMFULL_LIBS)
 conf_stage = testsuite/unit/conf_stage.c testsuite/unit/conf_stage.h \
-	src/plugins/slurm_check.c src/plugins/vs_conf_nodes.c \
-	src/plugins/vs_conf_slurm.c
+	src/plugins/slurm/conf_check.c src/plugins/conf/nodes.c \
+	src/plugins/conf/load.c
 select_stage = testsuite/unit/select_stage.c testsuite/unit/select_stage.h \
-	src/plugins/select/cons_tres_vsphere/ever.c \
+	src/plugins/select/cons_tres_vsphere/static_capacity.c \
 	src/plugins/select/cons_tres_vsphere/job_test.c \
-	src/plugins/select/cons_tres_vsphere/offer.c \
-	src/plugins/select/cons_tres_vsphere/preempt.c \
-	src/plugins/select/cons_tres_vsphere/refuse.c \
-	src/plugins/select/cons_tres_vsphere/surplus.c \
-	src/plugins/select/cons_tres_vsphere/weights.c \
-	src/plugins/select/cons_tres_vsphere/when.c \
-	src/plugins/select/cons_tres_vsphere/widen.c \
-	src/plugins/got.c src/plugins/job_env.c src/plugins/timed.c
+	src/plugins/select/cons_tres_vsphere/candidates.c \
+	src/plugins/select/cons_tres_vsphere/preemption.c \
+	src/plugins/select/cons_tres_vsphere/pending_reason.c \
+	src/plugins/select/cons_tres_vsphere/trim_answer.c \
+	src/plugins/select/cons_tres_vsphere/node_weights.c \
+	src/plugins/select/cons_tres_vsphere/start_time.c \
+	src/plugins/select/cons_tres_vsphere/stock.c \
+	src/plugins/job_assignment.c src/plugins/job_env.c \
+	src/plugins/slurm/call_timing.c
 check_PROGRAMS += testsuite/unit/test_account \
 	testsuite/unit/test_account_grows \
 	testsuite/unit/test_account_random \
@@ -273,17 +274,17 @@ check_PROGRAMS += testsuite/unit/test_account \
 	testsuite/unit/test_written
 testsuite_unit_test_account_SOURCES = testsuite/unit/test_account.c \
 	testsuite/unit/account_stage.h \
-	src/plugins/select/cons_tres_vsphere/account.c
+	src/plugins/select/cons_tres_vsphere/vf_accounting.c
 testsuite_unit_test_account_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_account_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_account_grows_SOURCES = testsuite/unit/test_account_grows.c \
 	testsuite/unit/account_stage.h \
-	src/plugins/select/cons_tres_vsphere/account.c
+	src/plugins/select/cons_tres_vsphere/vf_accounting.c
 testsuite_unit_test_account_grows_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_account_grows_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_account_random_SOURCES = \
 	testsuite/unit/test_account_random.c testsuite/unit/account_stage.h \
-	src/plugins/select/cons_tres_vsphere/account.c
+	src/plugins/select/cons_tres_vsphere/vf_accounting.c
 testsuite_unit_test_account_random_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_account_random_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_bits_CPPFLAGS = $(plugin_cppflags)
@@ -304,7 +305,7 @@ testsuite_unit_test_conf_nodes_SOURCES = testsuite/unit/test_conf_nodes.c \
 testsuite_unit_test_conf_nodes_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_conf_nodes_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_job_env_SOURCES = testsuite/unit/test_job_env.c \
-	src/plugins/got.c src/plugins/job_env.c
+	src/plugins/job_assignment.c src/plugins/job_env.c
 testsuite_unit_test_job_env_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_job_env_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_job_test_SOURCES = testsuite/unit/test_job_test.c \
@@ -320,24 +321,26 @@ testsuite_unit_test_preempt_SOURCES = testsuite/unit/test_preempt.c \
 testsuite_unit_test_preempt_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_preempt_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_prep_SOURCES = testsuite/unit/test_prep.c \
-	src/plugins/got.c src/plugins/guest.c \
-	src/plugins/prep/vsphere/prep_vsphere.c src/plugins/timed.c
+	src/plugins/job_assignment.c src/plugins/guest_files.c \
+	src/plugins/prep/vsphere/prep_vsphere.c src/plugins/slurm/call_timing.c
 testsuite_unit_test_prep_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_prep_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_submit_SOURCES = testsuite/unit/test_submit.c \
 	testsuite/unit/submit_stage.c testsuite/unit/submit_stage.h \
 	src/plugins/job_submit/vsphere/constraint.c \
 	src/plugins/job_submit/vsphere/job_submit_vsphere.c \
-	src/plugins/job_submit/vsphere/judge.c \
-	src/plugins/job_submit/vsphere/names.c \
-	src/plugins/job_submit/vsphere/ours.c \
-	src/plugins/job_submit/vsphere/wish.c \
-	src/plugins/job_submit/vsphere/words.c \
-	src/plugins/got.c src/plugins/job_env.c src/plugins/timed.c
+	src/plugins/job_submit/vsphere/feasibility.c \
+	src/plugins/job_submit/vsphere/constraint_names.c \
+	src/plugins/job_submit/vsphere/node_map.c \
+	src/plugins/job_submit/vsphere/request.c \
+	src/plugins/job_submit/vsphere/messages.c \
+	src/plugins/job_submit/vsphere/partition_fit.c \
+	src/plugins/job_assignment.c src/plugins/job_env.c \
+	src/plugins/slurm/call_timing.c
 testsuite_unit_test_submit_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_submit_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_repair_SOURCES = testsuite/unit/test_repair.c \
-	src/plugins/slurm_port_repair.c
+	src/plugins/slurm_ops/node_repair.c
 testsuite_unit_test_repair_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_repair_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_widen_SOURCES = testsuite/unit/test_widen.c \
@@ -345,14 +348,14 @@ testsuite_unit_test_widen_SOURCES = testsuite/unit/test_widen.c \
 testsuite_unit_test_widen_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_widen_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_written_SOURCES = testsuite/unit/test_written.c \
-	src/plugins/got.c src/plugins/job_env.c src/plugins/slurm_compat.c \
-	src/plugins/slurm_port.c src/plugins/slurm_port_ahead.c \
-	src/plugins/slurm_port_check.c src/plugins/slurm_port_got.c \
-	src/plugins/slurm_port_jobs.c src/plugins/slurm_port_repair.c \
-	src/plugins/slurm_port_node.c \
-	src/plugins/slurm_port_resv.c src/plugins/slurm_port_stays.c \
-	src/plugins/slurm_check.c \
-	src/plugins/timed.c
+	src/plugins/job_assignment.c src/plugins/job_env.c src/plugins/slurm/compat.c \
+	src/plugins/slurm_ops/ops.c src/plugins/slurm_ops/planned_jobs.c \
+	src/plugins/slurm_ops/job_record.c \
+	src/plugins/slurm_ops/jobs.c src/plugins/slurm_ops/node_repair.c \
+	src/plugins/slurm_ops/node_state.c \
+	src/plugins/slurm_ops/reservations.c \
+	src/plugins/slurm/suspend_exclusions.c src/plugins/slurm/conf_check.c \
+	src/plugins/slurm/call_timing.c
 testsuite_unit_test_written_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_written_LDADD = $(slurm_unit_ldadd)
 endif

@@ -118,7 +118,7 @@ bool model_is_up(const struct model_node *n)
 	return !in_power_save(n) && !n->down && !n->silent;
 }
 
-/* As slurm_port_repair.c, when the nodes are read. */
+/* As slurm_ops/node_repair.c, when the nodes are read. */
 static void repair(int k)
 {
 	struct model_node *n = &model.nodes[k];

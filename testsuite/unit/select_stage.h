@@ -4,8 +4,8 @@
 #ifndef SELECT_STAGE_H
 #define SELECT_STAGE_H
 
-#include "select/cons_tres_vsphere/cluster.h"
-#include "select/cons_tres_vsphere/job_test.h"
+#include "plugins/select/cons_tres_vsphere/controller.h"
+#include "plugins/select/cons_tres_vsphere/job_test.h"
 
 #define NODES 8
 

@@ -2,7 +2,7 @@
 /* See submit_stage.h. Bit strings and lists are libslurmfull's own; what
  * slurmctld has is played. */
 #include "submit_stage.h"
-#include "core_open.h"
+#include "plugins/core_loader.h"
 #include "util/mem.h"
 
 struct submit_world w;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include "job_submit/vsphere/judge.h"
+#include "plugins/job_submit/vsphere/feasibility.h"
 
 /*
  * Nodes 0 to 3 have sriov-roce, 4 and 5 vmxnet3, both ours; 6 and 7 are others',

@@ -8,7 +8,7 @@
  */
 #include <time.h>
 #include "account_stage.h"
-#include "license_text.h"
+#include "plugins/license_text.h"
 
 static unsigned int seed;
 

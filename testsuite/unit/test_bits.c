@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include "bits.h"
+#include "plugins/slurm/bitmap_iter.h"
 
 #define SIZE 700		/* no multiple of a stride */
 

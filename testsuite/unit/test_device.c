@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include "guest_stage.h"
-#include "prep/vsphere/device.h"
-#include "prep/vsphere/port_ask.h"
+#include "plugins/prep/vsphere/device_check.h"
+#include "plugins/prep/vsphere/check_process.h"
 
 static char why[256];
 

@@ -4,9 +4,9 @@
  * out of that on a node, from the node's files into a task's environment.
  */
 #include "guest_stage.h"
-#include "got.h"
-#include "guest.h"
-#include "spank/env.h"
+#include "plugins/job_assignment.h"
+#include "plugins/guest_files.h"
+#include "plugins/spank/task_env.h"
 
 #define PF "0000:3b:00.0"
 #define PF2 "0000:5e:00.0"

@@ -5,15 +5,15 @@
  * afterwards by its size, by its closing NULL, pack it and read it back. With
  * ASan a read behind the array ends the program.
  */
-#include "slurm_compat.h"
+#include "plugins/slurm/compat.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 #include "src/common/env.h"
 #include "src/common/xstring.h"
-#include "got.h"
-#include "job_env.h"
+#include "plugins/job_assignment.h"
+#include "plugins/job_env.h"
 #include "util/mem.h"
 
 #define OURS VS_GOT_ENV "7=vm001=esx01/0000:3b:00.0"

@@ -4,10 +4,10 @@
  * of which jobs the core is told. The core, the job table and the callbacks are
  * played here.
  */
-#include "slurm_compat.h"
-#include "core_open.h"
-#include "prep/vsphere/device.h"
-#include "prep/vsphere/unlaunched.h"
+#include "plugins/slurm/compat.h"
+#include "plugins/core_loader.h"
+#include "plugins/prep/vsphere/device_check.h"
+#include "plugins/prep/vsphere/requeue_now.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

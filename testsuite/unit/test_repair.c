@@ -4,12 +4,13 @@
  * record: each state that Slurm's flags can make, with and without jobs, in and
  * out of Slurm's bitmaps. What is put right, and what must be left alone.
  */
-#include "slurm_compat.h"
+#include "plugins/slurm/compat.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include "cmocka_range.h"
-#include "slurm_port_i.h"
+#include "plugins/slurm_ops/ops.h"
+#include "plugins/slurm_ops/ops_i.h"
 #include "util/mem.h"
 
 bitstr_t *avail_node_bitmap, *idle_node_bitmap, *booting_node_bitmap;

@@ -6,18 +6,18 @@
  * array, at a double free and at a leak. VS_SEED=N repeats a run.
  *
  * Memory of job records, each written here by the plugins' own code:
- *   spank_job_env, _size	slurm_port_got.c
- *   system_comment		slurm_port.c, slurm_port_got.c
- *   admin_comment		slurm_port_got.c
- *   state_desc			slurm_port.c
- *   licenses, license_list	account.c: test_account_random.c
- *   details->features		slurm_compat.c, in a record made up for it
+ *   spank_job_env, _size	slurm_ops/job_record.c
+ *   system_comment		slurm_ops/ops.c, slurm_ops/job_record.c
+ *   admin_comment		slurm_ops/job_record.c
+ *   state_desc			slurm_ops/ops.c
+ *   licenses, license_list	vf_accounting.c: test_account_random.c
+ *   details->features		slurm/compat.c, in a record made up for it
  * Of node records:
- *   reason			slurm_port_node.c
- *   mcs_label			slurm_port_mend.c, which frees it
+ *   reason			slurm_ops/node_state.c
+ *   mcs_label			slurm_ops/node_repair.c, which frees it
  * Of messages, which Slurm frees:
- *   agent_arg			slurm_compat.c
- *   resv_desc: name, users, node_list, comment	slurm_port_resv.c
+ *   agent_arg			slurm/compat.c
+ *   resv_desc: name, users, node_list, comment	slurm_ops/reservations.c
  *   job_desc: spank_job_env	job_submit_vsphere.c: test_job_env.c, the same
  *				function; err_msg: test_submit.c
  * Numbers, which hold no memory: job_state, priority, wait_all_nodes,
@@ -27,15 +27,15 @@
  * test_job_when.c, test_account.c. job_resrcs is freed by Slurm's
  * free_job_resources() alone.
  */
-#include "slurm_compat.h"
+#include "plugins/slurm/compat.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 #include "src/common/env.h"
-#include "got.h"
-#include "slurm_port.h"
-#include "slurm_port_i.h"
+#include "plugins/job_assignment.h"
+#include "plugins/slurm_ops/ops.h"
+#include "plugins/slurm_ops/ops_i.h"
 #include "util/mem.h"
 
 #define ROUNDS 4000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the core asks of Slurm: a table of functions that the plugins fill
- * (src/plugins/slurm_port.c) and the tests fake. All of them are called from
+ * (src/plugins/slurm_ops/ops.c) and the tests fake. All of them are called from
  * the engine's thread with no lock of ours held; they take slurmctld's locks
  * themselves and may wait for them, never for anything else.
  */

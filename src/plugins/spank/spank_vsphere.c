@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * spank_vsphere: tells each task which adapter its VM has and where: variables
- * of its environment (env.h). On the stable interface for plugins of sites,
+ * of its environment (task_env.h). On the stable interface for plugins of sites,
  * which is all that it sees of Slurm. In plugstack.conf:
  *
  *   optional spank_vsphere.so [env=yes|no]
@@ -12,7 +12,7 @@
  */
 #include <slurm/spank.h>
 #include <string.h>
-#include "env.h"
+#include "task_env.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

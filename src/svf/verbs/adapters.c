@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/devices/adapter_type.h"
-#include "plugins/vs_conf_file.h"
+#include "plan/adapter.h"
+#include "plugins/conf/conf.h"
 #include "verbs.h"
 #include "util/hostlist.h"
 #include "util/mem.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugins/vs_conf_file.h"
+#include "plugins/conf/conf.h"
 #include "verbs.h"
 #include "util/buf.h"
 #include "util/hostlist.h"

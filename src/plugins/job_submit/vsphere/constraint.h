@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A job's constraint, and the nodes that its parts leave. */
-#ifndef VS_CONSTRAINT_H
-#define VS_CONSTRAINT_H
+#ifndef VS_PLUGINS_JOB_SUBMIT_VSPHERE_CONSTRAINT_H
+#define VS_PLUGINS_JOB_SUBMIT_VSPHERE_CONSTRAINT_H
 
-#include "../../slurm_compat.h"
-#include "names.h"
+#include "plugins/slurm/compat.h"
+#include "constraint_names.h"
 
 /* Does Slurm know a node with that feature, active or not? Under NODE R. */
 bool vs_feature_known(const char *name, size_t len);

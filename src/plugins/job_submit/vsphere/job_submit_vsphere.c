@@ -11,11 +11,11 @@
  * Called with slurmctld's read locks (conf, job, node, partition), from 23.11 on
  * by several threads at a time; updates with JOB W and NODE W.
  */
-#include "../../slurm_compat.h"
-#include "../../got.h"
-#include "../../job_env.h"
-#include "../../timed.h"
-#include "judge.h"
+#include "plugins/slurm/compat.h"
+#include "plugins/job_assignment.h"
+#include "plugins/job_env.h"
+#include "plugins/slurm/call_timing.h"
+#include "feasibility.h"
 
 VS_EXPORT const char plugin_name[] =
 	"Clear words for jobs that vSphere's nodes can never run";

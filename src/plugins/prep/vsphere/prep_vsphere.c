@@ -10,12 +10,12 @@
  * code is a wait status. A failed prolog is reported only for a job that still
  * is configuring: for a finished one it would be a resurrection.
  */
-#include "../../bits.h"
-#include "../../core_open.h"
-#include "../../guest.h"
-#include "../../timed.h"
-#include "device.h"
-#include "unlaunched.h"
+#include "plugins/slurm/bitmap_iter.h"
+#include "plugins/core_loader.h"
+#include "plugins/guest_files.h"
+#include "plugins/slurm/call_timing.h"
+#include "device_check.h"
+#include "requeue_now.h"
 #include "util/mem.h"
 
 VS_EXPORT const char plugin_name[] = "vSphere VMs for jobs";
@@ -144,7 +144,7 @@ static size_t job_ids(const job_record_t *job_ptr, int **ids)
 
 /*
  * slurmctld sets the flag itself for nodes of booting_node_bitmap, which a node
- * leaves when its boot is old (slurm_port_node.c). Without the flag the time
+ * leaves when its boot is old (slurm_ops/node_state.c). Without the flag the time
  * limit of a job that is beside another one would run while the node boots.
  * JOB W, NODE R.
  */

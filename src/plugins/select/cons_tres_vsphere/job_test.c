@@ -12,31 +12,19 @@
  * no disk. Nothing is remembered of a job.
  */
 #include "job_test.h"
-#include "ever.h"
-#include "offer.h"
-#include "preempt.h"
-#include "refuse.h"
-#include "../../got.h"
-#include "../../job_env.h"
-#include "../../timed.h"
-#include "surplus.h"
-#include "weights.h"
-#include "when.h"
-#include "widen.h"
+#include "stock.h"
+#include "static_capacity.h"
+#include "candidates.h"
+#include "preemption.h"
+#include "pending_reason.h"
+#include "plugins/job_assignment.h"
+#include "plugins/job_env.h"
+#include "trim_answer.h"
+#include "node_weights.h"
+#include "start_time.h"
 
 #define TRIES 4			/* the first answer and three more */
 #define LATER 60		/* s: there is room, but not for these together */
-
-int vs_ask_stock(const struct vs_test *t, bitstr_t *bitmap)
-{
-	int rc;
-
-	vs_timed_others_begin();
-	rc = t->stock(t->job_ptr, bitmap, t->min, t->max, t->req, t->mode,
-		      t->candidates, t->preempted, t->exc VS_XPASS(t));
-	vs_timed_others_end();
-	return rc;
-}
 
 static int ask_stock(const struct vs_test *t, bitstr_t *bitmap,
 		     const struct vs_offer *o)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Could this job run, now, ever, when: stock cons_tres and the VFs together. */
-#ifndef VS_JOB_TEST_H
-#define VS_JOB_TEST_H
+#ifndef VS_PLUGINS_SELECT_CONS_TRES_VSPHERE_JOB_TEST_H
+#define VS_PLUGINS_SELECT_CONS_TRES_VSPHERE_JOB_TEST_H
 
-#include "../../slurm_compat.h"
+#include "plugins/slurm/compat.h"
 
 /* The arguments of one select_p_job_test(), and whom to ask. */
 struct vs_test {
@@ -16,9 +16,6 @@ struct vs_test {
 	vs_exc_t *exc;
 	VS_XFIELD
 };
-
-/* Stock's answer to just that; its time is none of ours. */
-int vs_ask_stock(const struct vs_test *t, bitstr_t *bitmap);
 
 /* The nodes that the job names; NULL: none. */
 static inline bitstr_t *vs_named(const struct vs_test *t)

@@ -10,15 +10,15 @@
  * job or node records: a later Slurm could not read them.
  */
 #include <errno.h>
-#include "../../got.h"
-#include "../../job_env.h"
-#include "../../slurm_compat.h"
-#include "../../slurm_port.h"
-#include "account.h"
-#include "cluster.h"
+#include "plugins/job_assignment.h"
+#include "plugins/job_env.h"
+#include "plugins/slurm/compat.h"
+#include "plugins/slurm_ops/ops.h"
+#include "vf_accounting.h"
+#include "controller.h"
 #include "job_test.h"
-#include "when.h"
-#include "../../timed.h"
+#include "start_time.h"
+#include "plugins/slurm/call_timing.h"
 #include "util/mem.h"
 
 VS_EXPORT const char plugin_name[] =

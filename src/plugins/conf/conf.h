@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vsphere.conf as lines: which record stands where, with which values. The
+ * scan finds what Slurm's parser doesn't tell (line numbers, unknown and
+ * doubled keys); filling turns the texts into a checked struct vs_conf. No
+ * Slurm here.
+ */
+#ifndef VS_PLUGINS_CONF_CONF_H
+#define VS_PLUGINS_CONF_CONF_H
+
+#include <stddef.h>
+#include "engine/core.h"
+#include "keys.h"
+
+struct vs_conf_record {
+	enum vs_conf_scope scope;
+	int line;			/* where it begins; 0 for the top */
+	char *values[VS_CONF_KEYS];	/* by the key's index, NULL: not given */
+	int lines[VS_CONF_KEYS];
+};
+
+struct vs_conf_line {		/* comments gone, continuations joined */
+	char *text;
+	int line;
+};
+
+struct vs_conf_file {
+	char *path;
+	struct vs_conf_line *lines;
+	size_t nlines, lines_cap;
+	struct vs_conf_record *records;	/* [0] is the top's */
+	size_t nrecords, cap;
+};
+
+/* Read and scan the file. -1 with "vsphere.conf line N: ..." in err; what was
+ * read is to be freed in either case. */
+int vs_conf_scan(struct vs_conf_file *f, const char *path, struct vs_err *err);
+void vs_conf_file_free(struct vs_conf_file *f);
+
+/* The n-th record of that kind, counted from 0, or NULL. */
+struct vs_conf_record *vs_conf_record_get(struct vs_conf_file *f,
+					  enum vs_conf_scope scope, size_t n);
+
+/* VS_E_CONFIG with "FILE line N: " in front; -1. */
+int vs_conf_err(const struct vs_conf_file *f, int line, struct vs_err *err,
+		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* Where the record gives this key; where it begins, if it doesn't. */
+int vs_conf_line_of(const struct vs_conf_record *r, const char *key);
+
+/* How a HostName= list becomes names: a malloc()ed, NULL-terminated array of
+ * malloc()ed names, or NULL if it is malformed. */
+typedef char **vs_conf_expand(const char *list);
+
+/* Values into conf (which has the defaults), each checked by its row, then all
+ * together. Hosts are expanded. -1 with the line and what was expected. */
+int vs_conf_fill(struct vs_conf *conf, const struct vs_conf_file *f,
+		 vs_conf_expand *expand, struct vs_err *err);
+
+/* CAFile, if it is set: can be read, and holds a certificate as PEM text. */
+int vs_conf_ca_check(const struct vs_conf_file *f, struct vs_err *err);
+/* The password file: exists, is a file, belongs to uid, mode 0600 or 0400. */
+int vs_conf_password_check(const struct vs_conf_file *f, unsigned int uid,
+			   struct vs_err *err);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vsphere.conf through Slurm's own parser, checked against slurm.conf, and
+ * Slurm's nodes brought together with it. In slurmctld alone.
+ */
+#ifndef VS_PLUGINS_CONF_LOAD_H
+#define VS_PLUGINS_CONF_LOAD_H
+
+#include <stdint.h>
+#include "plugins/slurm/conf_check.h"
+#include "plugins/slurm/compat.h"
+#include "conf.h"
+
+/* Beside slurm.conf; free() it. */
+char *vs_conf_path(void);
+
+/*
+ * Read, parse and check the file: all but the nodes. conf gets what slurm.conf
+ * knows too (SlurmUser, StateSaveLocation, ...). The scan stays in *f for later
+ * messages. NULL with err.
+ */
+struct vs_conf *vs_conf_read(const char *path, struct vs_conf_file *f,
+			     struct vs_err *err);
+
+/* The same from lines that were read before. */
+struct vs_conf *vs_conf_build(const struct vs_conf_file *f, struct vs_err *err);
+
+/* conf->nodes from Slurm's partitions and nodes. One that was created at run
+ * time and can't be served is handed to refuse, and left out; any other is an
+ * error. Under JOB, NODE and PART locks. */
+typedef void vs_conf_refuse(node_record_t *node_ptr, const char *why);
+int vs_conf_add_nodes(struct vs_conf *conf, struct vs_conf_file *f,
+		      vs_conf_refuse *refuse, struct vs_err *err);
+
+/* The same for equal configurations. */
+uint64_t vs_conf_hash(const struct vs_conf *conf);
+
+/* For vs_conf_fill(): Slurm's host lists. */
+char **vs_conf_expand_slurm(const char *list);
+
+#endif

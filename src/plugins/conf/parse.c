@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The scan of vsphere.conf: Slurm's own parser reads the values, but it tells
+ * neither where a key stood, nor that one was given twice. This pass cuts the
+ * file by the same rules (comments from '#' on, a backslash joins lines, values
+ * may be quoted) and refuses what the table doesn't know, with the line.
+ *
+ * Never prints a value that isn't a key's or record's name: a password put into
+ * the wrong place must not end in a log.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "util/mem.h"
+#include "conf.h"
+
+#define LINE_MAX_BYTES 4000	/* Slurm's parser has a buffer of 4096 */
+#define ALL_SCOPES ((1u << VS_SCOPES) - 1)
+
+static const char *base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+int vs_conf_err(const struct vs_conf_file *f, int line, struct vs_err *err,
+		const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (!line)
+		return vs_err_set(err, VS_E_CONFIG, "%s: %s", f->path, text);
+	return vs_err_set(err, VS_E_CONFIG, "%s line %d: %s", base(f->path),
+			  line, text);
+}
+
+static struct vs_conf_record *record_add(struct vs_conf_file *f,
+					 enum vs_conf_scope scope, int line)
+{
+	struct vs_conf_record *r;
+
+	VS_GROW(f->records, f->cap, f->nrecords + 1);
+	r = &f->records[f->nrecords++];
+	memset(r, 0, sizeof(*r));
+	r->scope = scope;
+	r->line = line;
+	return r;
+}
+
+static void line_keep(struct vs_conf_file *f, int line, const char *text)
+{
+	if (!text[strspn(text, " \t\r\n\v\f")])
+		return;
+	VS_GROW(f->lines, f->lines_cap, f->nlines + 1);
+	f->lines[f->nlines++] = (struct vs_conf_line) {
+		.text = vs_strdup(text), .line = line,
+	};
+}
+
+/* '#' ends a line unless an odd number of backslashes stands before it; so
+ * does white space at the end. Returns the length. */
+static size_t cut_comment(char *s)
+{
+	bool escaped = false;
+	char *end = s;
+
+	for (; *end && (escaped || *end != '#'); end++)
+		escaped = *end == '\\' && !escaped;
+	while (end > s && isspace((unsigned char)end[-1]))
+		end--;
+	*end = '\0';
+	return (size_t)(end - s);
+}
+
+/* A backslash goes, what stands after it stays. */
+static void unescape(char *s)
+{
+	char *to = s;
+
+	for (; *s; s++) {
+		if (*s == '\\' && s[1])
+			s++;
+		*to++ = *s;
+	}
+	*to = '\0';
+}
+
+/* Ends with an odd number of backslashes: the next line belongs to it. */
+static bool goes_on(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && s[len - 1 - n] == '\\')
+		n++;
+	return n % 2;
+}
+
+static int key_unknown(struct vs_conf_file *f, int line, const char *key,
+		       size_t len, enum vs_conf_scope scope, struct vs_err *err)
+{
+	unsigned int mask = 1u << scope;
+	const char *near = vs_conf_key_near(key, len, mask);
+	const char *instead = vs_conf_key_removed(key, len);
+	int elsewhere = vs_conf_key_find(key, len, ALL_SCOPES);
+	const struct vs_conf_key *k;
+
+	if (instead)
+		return vs_conf_err(f, line, err, "%.*s= was removed: %s",
+				   (int)len, key, instead);
+	if (len == 7 && !strncasecmp(key, "include", 7))
+		return vs_conf_err(f, line, err,
+			"Include is not possible in vsphere.conf");
+	if (elsewhere >= 0) {
+		k = &vs_conf_keys[elsewhere];
+		if (k->scope == VS_SCOPE_TOP || k->type == VS_CONF_NAME)
+			return vs_conf_err(f, line, err,
+				"%s must begin a line of its own", k->key);
+		return vs_conf_err(f, line, err,
+			"%s belongs to a line that begins with %s=", k->key,
+			vs_conf_opener(k->scope));
+	}
+	if (!near)
+		near = vs_conf_key_near(key, len, ALL_SCOPES);
+	if (near)
+		return vs_conf_err(f, line, err,
+			"unknown key \"%.*s\": did you mean %s?",
+			(int)(len > 40 ? 40 : len), key, near);
+	return vs_conf_err(f, line, err, "unknown key \"%.*s\"",
+			   (int)(len > 40 ? 40 : len), key);
+}
+
+/* One Key=Value at *at; *value is a copy, NULL with err on anything else. */
+static int cut_pair(struct vs_conf_file *f, int line, const char **at,
+		    const char **key, size_t *len, char **value,
+		    struct vs_err *err)
+{
+	const char *p = *at, *from;
+
+	*key = p;
+	while (isalnum((unsigned char)*p) || *p == '_' || *p == '.')
+		p++;
+	*len = (size_t)(p - *key);
+	while (isblank((unsigned char)*p))
+		p++;
+	if (!*len)
+		return vs_conf_err(f, line, err, "expected Key=Value after "
+			"column %d", (int)(*at - *key) + 1);
+	if (*p != '=')
+		return vs_conf_err(f, line, err, "expected \"=\" after \"%.*s\"",
+			(int)(*len > 40 ? 40 : *len), *key);
+	for (p++; isblank((unsigned char)*p); p++)
+		;
+	if (*p == '"') {
+		from = ++p;
+		while (*p && *p != '"')
+			p++;
+		if (!*p)
+			return vs_conf_err(f, line, err,
+				"the quotes after %.*s= are never closed",
+				(int)*len, *key);
+		*value = strndup(from, (size_t)(p++ - from));
+		if (*p && !isspace((unsigned char)*p)) {
+			free(*value);
+			return vs_conf_err(f, line, err,
+				"expected a blank after the quoted value of %.*s",
+				(int)*len, *key);
+		}
+	} else {
+		for (from = p; *p && !isspace((unsigned char)*p); p++)
+			;
+		*value = strndup(from, (size_t)(p - from));
+	}
+	if (!**value) {
+		free(*value);
+		return vs_conf_err(f, line, err, "%.*s= has no value",
+				   (int)*len, *key);
+	}
+	*at = p;
+	return 0;
+}
+
+static int scan_line(struct vs_conf_file *f, int line, const char *p,
+		     struct vs_err *err)
+{
+	size_t at = 0;		/* records move: an index, no pointer */
+	bool first = true;
+
+	for (;;) {
+		enum vs_conf_scope scope = f->records[at].scope;
+		struct vs_conf_record *r;
+		const char *key;
+		char *value = NULL;
+		size_t len;
+		int k;
+
+		while (isspace((unsigned char)*p))
+			p++;
+		if (!*p)
+			return 0;
+		if (cut_pair(f, line, &p, &key, &len, &value, err))
+			return -1;
+		k = vs_conf_key_find(key, len, first ? ALL_SCOPES : 1u << scope);
+		if (first && k >= 0 && vs_conf_keys[k].type == VS_CONF_NAME) {
+			record_add(f, vs_conf_keys[k].scope, line);
+			at = f->nrecords - 1;
+		} else if (k < 0 || vs_conf_keys[k].scope != scope) {
+			free(value);
+			return key_unknown(f, line, key, len, scope, err);
+		}
+		first = false;
+		r = &f->records[at];
+		if (r->values[k]) {
+			free(value);
+			return vs_conf_err(f, line, err,
+				"%s is given twice, first in line %d",
+				vs_conf_keys[k].key, r->lines[k]);
+		}
+		r->values[k] = value;
+		r->lines[k] = line;
+	}
+}
+
+int vs_conf_scan(struct vs_conf_file *f, const char *path, struct vs_err *err)
+{
+	VS_FCLOSE FILE *in = NULL;
+	VS_FREE char *text = NULL, *whole = NULL;
+	size_t size = 0, used = 0, cap = 0;
+	int line = 0, first_line = 0;
+	bool going = false;
+	ssize_t got;
+
+	memset(f, 0, sizeof(*f));
+	f->path = vs_strdup(path);
+	record_add(f, VS_SCOPE_TOP, 0);
+	in = fopen(path, "re");
+	if (!in)
+		return vs_conf_err(f, 0, err, "%s (it belongs beside slurm.conf)",
+				   strerror(errno));
+	while ((got = getline(&text, &size, in)) >= 0) {
+		bool joined;
+		size_t len;
+
+		line++;
+		if (strlen(text) != (size_t)got)
+			return vs_conf_err(f, line, err, "a NUL byte");
+		len = cut_comment(text);
+		joined = goes_on(text, len);
+		if (joined)
+			text[--len] = '\0';
+		if (!going)
+			first_line = line;
+		if (used + len > LINE_MAX_BYTES)
+			return vs_conf_err(f, line, err,
+				"the line has more than %d bytes",
+				LINE_MAX_BYTES);
+		VS_GROW(whole, cap, used + len + 1);
+		memcpy(whole + used, text, len + 1);
+		used += len;
+		going = joined;
+		if (going)
+			continue;
+		unescape(whole);
+		used = 0;
+		line_keep(f, first_line, whole);
+		if (scan_line(f, first_line, whole, err))
+			return -1;
+	}
+	if (going)
+		return vs_conf_err(f, line, err,
+				   "the last line ends with a backslash");
+	return 0;
+}
+
+void vs_conf_file_free(struct vs_conf_file *f)
+{
+	for (size_t i = 0; i < f->nrecords; i++)
+		for (size_t k = 0; k < vs_conf_nkeys; k++)
+			free(f->records[i].values[k]);
+	for (size_t i = 0; i < f->nlines; i++)
+		free(f->lines[i].text);
+	free(f->lines);
+	free(f->records);
+	free(f->path);
+	memset(f, 0, sizeof(*f));
+}
+
+struct vs_conf_record *vs_conf_record_get(struct vs_conf_file *f,
+					  enum vs_conf_scope scope, size_t n)
+{
+	for (size_t i = 0; i < f->nrecords; i++)
+		if (f->records[i].scope == scope && !n--)
+			return &f->records[i];
+	return NULL;
+}

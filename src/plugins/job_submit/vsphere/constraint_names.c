@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The one look at a constraint's text that is ours: its names. What it means,
+ * Slurm says (constraint.c).
+ */
+#include <string.h>
+#include "constraint_names.h"
+
+bool vs_features_each(const char *text, vs_feature_fn *fn, void *arg)
+{
+	while (text && *text) {
+		size_t len = strcspn(text, "&|,*()[]");
+
+		if (len && !fn(arg, text, len))
+			return false;
+		text += len;
+		if (*text == '*')	/* a count isn't a name */
+			text += 1 + strspn(text + 1, "0123456789");
+		else if (*text)
+			text++;
+	}
+	return true;
+}
+
+const char *vs_words_clean(const char *s, size_t len, char out[VS_WORDS])
+{
+	size_t n = len < VS_WORDS - 1 ? len : VS_WORDS - 1;
+
+	for (size_t i = 0; i < n; i++)
+		out[i] = s[i] >= ' ' && s[i] < 0x7f && s[i] != '"' ? s[i] : '?';
+	out[n] = '\0';
+	return out;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which of Slurm's nodes are ours, by their indexes. */
+#ifndef VS_PLUGINS_JOB_SUBMIT_VSPHERE_NODE_MAP_H
+#define VS_PLUGINS_JOB_SUBMIT_VSPHERE_NODE_MAP_H
+
+#include "plugins/slurm/compat.h"
+#include "engine/core.h"
+
+struct vs_ours {
+	const struct vs_core_api *core;
+	int size;			/* of ids and kinds: all nodes */
+	bitstr_t *nodes;		/* ours */
+	bitstr_t *alone;		/* those whose VMs are for one job each */
+	bitstr_t **like;		/* ours again, by kind.like */
+	size_t nlike;
+	int *ids;			/* the core's, -1 */
+	struct vs_kind *kinds;
+	char **adapters;		/* their names, NULL at the end */
+};
+
+/*
+ * NULL: the core isn't there, or has none. Under NODE R; what is returned holds
+ * until vs_ours_put(), which is due unless it was NULL.
+ */
+const struct vs_ours *vs_ours_get(void);
+void vs_ours_put(void);
+
+/* The adapter of that name, -1. */
+int vs_ours_adapter(const struct vs_ours *o, const char *name);
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What slurm.conf must have for us, and what it had better have: one table, for
+ * the start of slurmctld and for `svf check`. What is hard keeps the plugin
+ * from starting; after a reconfigure it can only be told.
+ *
+ * Rules: slurm_conf is read under its lock by whoever calls; a row looks at
+ * slurm_conf and at the bounds that it is given, at nothing else. For `svf check`
+ * the port's call takes the locks: it comes from the control channel's thread, and
+ * holds a read lock for as long as a few strings and a walk over the nodes take.
+ */
+#include <strings.h>
+#include "conf_check.h"
+#include "compat.h"
+#include "suspend_exclusions.h"
+#include "util/mem.h"
+
+/* ---- what is looked at ------------------------------------------------------ */
+
+static bool no_suspend_program(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return !slurm_conf.suspend_program || !*slurm_conf.suspend_program;
+}
+
+static bool no_resume_program(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return !slurm_conf.resume_program || !*slurm_conf.resume_program;
+}
+
+static bool no_suspend_time(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return slurm_conf.suspend_time == INFINITE ||
+		slurm_conf.suspend_time == NO_VAL;
+}
+
+static bool no_prep(const struct vs_slurm_bounds *b)
+{
+	const char *at = slurm_conf.prep_plugins, *ours = "prep/vsphere";
+
+	(void)b;
+	while (at && *at) {
+		size_t len = strcspn(at, ", ");
+
+		if (len == strlen(ours) && !strncasecmp(at, ours, len))
+			return false;
+		at += len + !!at[len];
+	}
+	return true;
+}
+
+/* What it is by default, by the names of all releases, is flat. */
+static bool ordered_topology(const struct vs_slurm_bounds *b)
+{
+	static const char *const flat[] = { "none", "default", "flat" };
+	const char *plugin = slurm_conf.topology_plugin;
+	const char *slash = plugin ? strrchr(plugin, '/') : NULL;
+
+	(void)b;
+	if (!plugin || !*plugin)
+		return false;
+	for (size_t i = 0; i < VS_COUNT(flat); i++)
+		if (!strcasecmp(slash ? slash + 1 : plugin, flat[i]))
+			return false;
+	return true;
+}
+
+static bool throttles(uint16_t rate)
+{
+	return rate != 0 && rate < 1000;
+}
+
+static bool resume_rate(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return throttles(slurm_conf.resume_rate);
+}
+
+static bool suspend_rate(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return throttles(slurm_conf.suspend_rate);
+}
+
+static bool no_return(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return slurm_conf.ret2service != 2;
+}
+
+static bool no_alloc(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return !(slurm_conf.prolog_flags & PROLOG_FLAG_ALLOC);
+}
+
+static bool holds(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return !xstrstr(slurm_conf.sched_params, "nohold_on_prolog_fail");
+}
+
+static bool hides_cloud(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return vs_private_cloud_missing();
+}
+
+/* Is it in a list like "vf:8,other"? */
+static bool listed(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = list; at && *at; at += !!*at) {
+		size_t word = strcspn(at, ":=,;");
+
+		if (word == len && !strncasecmp(at, name, len))
+			return true;
+		at += strcspn(at, ",;");
+	}
+	return false;
+}
+
+static bool vf_not_kept(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return listed(slurm_conf.licenses, "vf") &&
+	       !listed(slurm_conf.accounting_storage_tres, "license/vf");
+}
+
+static bool vf_not_counted(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return !listed(slurm_conf.licenses, "vf") &&
+	       listed(slurm_conf.accounting_storage_tres, "license/vf");
+}
+
+static bool short_resume(const struct vs_slurm_bounds *b)
+{
+	return b && slurm_conf.resume_timeout < b->boot_timeout_s;
+}
+
+static bool short_suspend(const struct vs_slurm_bounds *b)
+{
+	return b && slurm_conf.suspend_timeout < b->shutdown_grace_s;
+}
+
+/* ---- the table --------------------------------------------------------------- */
+
+enum value { MISSING, RESUME_RATE, SUSPEND_RATE, RET2SERVICE, SUSPEND_TIMEOUT,
+	     RESUME_TIMEOUT, TOPOLOGY, PREP };
+
+static const struct row {
+	enum vs_check code;
+	bool (*bad)(const struct vs_slurm_bounds *b);
+	enum value is;
+	const char *should;	/* and how it is written, but for lists: */
+	const char *add;	/* to what a site may have there, or NULL */
+	const char *text;	/* in the log; of hard ones, why we don't start */
+} rows[] = {
+	{ VS_CHECK_SLURM_SUSPEND_PROGRAM, no_suspend_program, MISSING,
+	  "SuspendProgram=/bin/true", NULL,
+	  "SuspendProgram is missing; without it Slurm never powers a VM up or "
+	  "down (SuspendProgram=/bin/true will do)" },
+	{ VS_CHECK_SLURM_RESUME_PROGRAM, no_resume_program, MISSING,
+	  "ResumeProgram=/bin/true", NULL,
+	  "ResumeProgram is missing; without it Slurm never powers a VM up or "
+	  "down (ResumeProgram=/bin/true will do)" },
+	{ VS_CHECK_SLURM_SUSPEND_TIME, no_suspend_time, MISSING,
+	  "SuspendTime=600", NULL,
+	  "SuspendTime is missing or -1; power saving must be on "
+	  "(SuspendTime=600, say)" },
+	{ VS_CHECK_SLURM_PREP, no_prep, PREP,
+	  "PrEpPlugins=prep/script,prep/vsphere",
+	  "add to PrEpPlugins= (prep/script by default): prep/vsphere",
+	  "prep/vsphere is not in PrEpPlugins (PrEpPlugins=prep/script,"
+	  "prep/vsphere keeps Prolog and Epilog); without it jobs start before "
+	  "their VMs are there" },
+	{ VS_CHECK_SLURM_TOPOLOGY, ordered_topology, TOPOLOGY,
+	  "no TopologyPlugin=", "leave TopologyPlugin= out",
+	  "ties node names to switches, but VMs move between "
+	  "hosts; leave it out and name switches by vsphere.conf's HostName= "
+	  "(Placement=pack heeds them)" },
+	{ VS_CHECK_SLURM_RESUME_RATE, resume_rate, RESUME_RATE, "ResumeRate=0",
+	  NULL,
+	  "ResumeRate throttles VMs to that many a minute; vsphere.conf's "
+	  "MaxProvisioning does it better: set ResumeRate=0" },
+	{ VS_CHECK_SLURM_SUSPEND_RATE, suspend_rate, SUSPEND_RATE,
+	  "SuspendRate=0", NULL, NULL },
+	{ VS_CHECK_SLURM_RETURN, no_return, RET2SERVICE, "ReturnToService=2",
+	  NULL,
+	  "ReturnToService is not 2: a VM that comes back by itself stays DOWN" },
+	{ VS_CHECK_SLURM_PROLOG, no_alloc, MISSING, "PrologFlags=Alloc",
+	  "add to PrologFlags=: Alloc",
+	  "PrologFlags=Alloc is missing: a job may begin before all its nodes' "
+	  "RDMA devices were checked" },
+	{ VS_CHECK_SLURM_HOLD, holds, MISSING,
+	  "SchedulerParameters=nohold_on_prolog_fail",
+	  "add to SchedulerParameters=: nohold_on_prolog_fail",
+	  "SchedulerParameters=nohold_on_prolog_fail is missing: a job whose node "
+	  "fails its device check is held, not requeued" },
+	{ VS_CHECK_SLURM_CLOUD, hides_cloud, MISSING, "PrivateData=cloud",
+	  "add to PrivateData=: cloud",
+	  "PrivateData=cloud is missing: sinfo hides powered-down VMs" },
+	{ VS_CHECK_SLURM_VF_TRES, vf_not_kept, MISSING,
+	  "AccountingStorageTRES=license/vf",
+	  "add to AccountingStorageTRES=: license/vf",
+	  "Licenses= has vf, and AccountingStorageTRES= hasn't license/vf: "
+	  "jobs' VFs are neither kept in the database nor held to limits" },
+	{ VS_CHECK_SLURM_VF_LICENSE, vf_not_counted, MISSING,
+	  "Licenses=vf:N, N the number of VFs",
+	  "add to Licenses=: vf:N, N the number of VFs",
+	  "AccountingStorageTRES= has license/vf, and Licenses= has no vf: "
+	  "no job's VFs are counted (Licenses=vf:N, with the number of VFs)" },
+	{ VS_CHECK_SLURM_RESUME_TIMEOUT, short_resume, RESUME_TIMEOUT,
+	  NULL, NULL, NULL },
+	{ VS_CHECK_SLURM_SUSPEND_TIMEOUT, short_suspend, SUSPEND_TIMEOUT,
+	  NULL, NULL, NULL },
+};
+
+static void value_of(enum value which, char *out, size_t size)
+{
+	switch (which) {
+	case RESUME_RATE:
+		snprintf(out, size, "%u", slurm_conf.resume_rate);
+		break;
+	case SUSPEND_RATE:
+		snprintf(out, size, "%u", slurm_conf.suspend_rate);
+		break;
+	case RET2SERVICE:
+		snprintf(out, size, "%u", slurm_conf.ret2service);
+		break;
+	case SUSPEND_TIMEOUT:
+		snprintf(out, size, "%u", slurm_conf.suspend_timeout);
+		break;
+	case RESUME_TIMEOUT:
+		snprintf(out, size, "%u", slurm_conf.resume_timeout);
+		break;
+	case TOPOLOGY:
+		snprintf(out, size, "%s", slurm_conf.topology_plugin);
+		break;
+	case PREP:
+		snprintf(out, size, "%s", slurm_conf.prep_plugins ?
+			 slurm_conf.prep_plugins : "missing");
+		break;
+	case MISSING:
+		snprintf(out, size, "missing");
+		break;
+	}
+}
+
+static char *should_be(const struct row *r, const struct vs_slurm_bounds *b)
+{
+	if (r->is == RESUME_TIMEOUT)
+		return vs_asprintf("ResumeTimeout=%d", b->boot_timeout_s);
+	if (r->is == SUSPEND_TIMEOUT)
+		return vs_asprintf("SuspendTimeout=%d", b->shutdown_grace_s);
+	return vs_strdup(r->should);
+}
+
+void vs_slurm_checks(const struct vs_slurm_bounds *b, vs_slurm_found *fn,
+		     void *arg)
+{
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		const struct row *r = &rows[i];
+		VS_FREE char *should = NULL;
+		char is[256];
+
+		if (!r->bad(b))
+			continue;
+		value_of(r->is, is, sizeof(is));
+		should = should_be(r, b);
+		fn(arg, r->code, is, should, r->add ? r->add : should);
+	}
+}
+
+/* Each says it once in a process's life: reconfigure would repeat them. */
+static void warn_once(const struct row *r, bool bad, bool *said)
+{
+	if (bad && !*said)
+		error("slurm-vsphere: slurm.conf: %s", r->text);
+	*said = bad;
+}
+
+int vs_conf_check_slurm(struct vs_err *err)
+{
+	static bool said[VS_COUNT(rows)];
+	VS_FREE char *text = NULL;
+
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		const struct row *r = &rows[i];
+		char is[256];
+
+		if (vs_check_kinds[r->code].severity != VS_HARD || !r->bad(NULL))
+			continue;
+		value_of(r->is, is, sizeof(is));
+		text = r->is == TOPOLOGY ?
+			vs_asprintf("TopologyPlugin=%s %s", is, r->text) :
+			vs_strdup(r->text);
+		return vs_err_set(err, VS_E_CONFIG, "slurm.conf: %s", text);
+	}
+	for (size_t i = 0; i < VS_COUNT(rows); i++)
+		if (rows[i].text &&
+		    vs_check_kinds[rows[i].code].severity != VS_HARD)
+			warn_once(&rows[i], rows[i].bad(NULL), &said[i]);
+	return 0;
+}
+
+/* ---- for the port: under the locks ------------------------------------------- */
+
+#define LIST_MAX 900
+
+/* Cut after a whole name, or range, if it is too long for a line. */
+static void shorten(char *list)
+{
+	int depth = 0, inside = 0;
+	size_t end = 0;
+
+	if (strlen(list) <= LIST_MAX)
+		return;
+	for (size_t i = 0; i < LIST_MAX; i++) {
+		depth += (list[i] == '[') - (list[i] == ']');
+		if (list[i] != ',')
+			continue;
+		end = i;
+		inside = depth;
+	}
+	if (inside)
+		list[end++] = ']';
+	list[end] = '\0';
+}
+
+/* "bm[...]" may be long: the first one, and how many. */
+static void others(vs_slurm_found *fn, void *arg)
+{
+	const char *first = "";
+	char *list = NULL, is[256], should[LIST_MAX + 32], fix[LIST_MAX + 48];
+	size_t n = vs_port_others_go(&first, &list);
+
+	if (!n)
+		return;
+	snprintf(is, sizeof(is), "%zu node%s that %s no VM%s: %s%s", n,
+		 n == 1 ? "" : "s", n == 1 ? "is" : "are", n == 1 ? "" : "s",
+		 first, n == 1 ? "" : ", ...");
+	shorten(list);
+	snprintf(should, sizeof(should), "SuspendExcNodes=%s", list);
+	snprintf(fix, sizeof(fix), "add to SuspendExcNodes=: %s", list);
+	fn(arg, VS_CHECK_SLURM_OTHERS, is, should, fix);
+	xfree(list);
+}
+
+void vs_port_slurm_check(void *ctx, const struct vs_slurm_bounds *b,
+			 vs_slurm_found *fn, void *arg)
+{
+	(void)ctx;
+	vs_lock_parts_read();
+	vs_slurm_checks(b, fn, arg);
+	others(fn, arg);
+	vs_unlock_parts_read();
+}

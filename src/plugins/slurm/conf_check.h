@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slurm.conf against what we need of it. In slurmctld alone.
+ */
+#ifndef VS_PLUGINS_SLURM_CONF_CHECK_H
+#define VS_PLUGINS_SLURM_CONF_CHECK_H
+
+#include "engine/port.h"
+#include "util/err.h"
+
+/* All that is found, at once; under a lock on Slurm's configuration. */
+void vs_slurm_checks(const struct vs_slurm_bounds *b, vs_slurm_found *fn,
+		     void *arg);
+
+/* What slurm.conf must have for us: -1 with the missing key in err. Things that
+ * merely hurt are logged as errors, once per process. */
+int vs_conf_check_slurm(struct vs_err *err);
+
+/* The same for vs_port.slurm_check, with the nodes that are no VMs and would be
+ * powered down. It takes CONF, PART and NODE locks for as long as that takes. */
+void vs_port_slurm_check(void *ctx, const struct vs_slurm_bounds *b,
+			 vs_slurm_found *fn, void *arg);
+
+#endif

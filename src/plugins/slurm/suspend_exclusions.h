@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Nodes that Slurm does not power down: SuspendExcNodes, -Parts, -States. */
+#ifndef VS_PLUGINS_SLURM_SUSPEND_EXCLUSIONS_H
+#define VS_PLUGINS_SLURM_SUSPEND_EXCLUSIONS_H
+
+#include "engine/port.h"
+#include "compat.h"
+
+/* What keeps a node on though it is idle, as flags of engine/port.h. NODE R; the first reads slurm.conf again now and then, no lock held. */
+void vs_port_stays_read(void);
+uint32_t vs_port_node_stays(const node_record_t *n);
+/* Nodes that are no VMs and would be powered down by a program that does
+ * nothing: how many, and the first one's name. Under vs_lock_parts_read(). */
+size_t vs_port_others_go(const char **first, char **list);
+
+#endif

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The core's questions and wishes, put to slurmctld: flags of nodes, states of
+ * jobs, reasons. Called from the engine's thread with none of our locks held;
+ * each function takes slurmctld's locks, shortly, and waits for nothing else.
+ * Nodes and jobs are found anew by name and id every time.
+ *
+ * What changes a node's life is in node_state.c.
+ */
+#include <stdlib.h>
+#include <time.h>
+#include "plugins/slurm/bitmap_iter.h"
+#include "plugins/slurm/conf_check.h"
+#include "plugins/slurm/suspend_exclusions.h"
+#include "plugins/job_assignment.h"
+#include "ops.h"
+#include "ops_i.h"
+#include "util/mem.h"
+
+#define COMMENT_SECONDS 30	/* between two system_comments of one job */
+#define RESUMED_S 2
+
+static bool controlling;
+static time_t taken_at;		/* shutdown_time when control was taken */
+static bool saves;		/* the thread that saves state was seen since */
+
+bool vs_port_take(void)
+{
+	__atomic_store_n(&taken_at, slurmctld_config.shutdown_time,
+			 __ATOMIC_RELEASE);
+	__atomic_store_n(&saves, false, __ATOMIC_RELEASE);
+	return vs_port_active_set(true);
+}
+
+bool vs_port_active_set(bool active)
+{
+	return __atomic_exchange_n(&controlling, active, __ATOMIC_ACQ_REL);
+}
+
+/* No such call comes after a reconfigure that failed while there are no jobs: that
+ * state is saved for two seconds with no end in sight tells as much. */
+static bool resumes(bool saving)
+{
+	static time_t since;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!saving)
+		since = 0;
+	else if (!since)
+		since = now.tv_sec;
+	return saving && now.tv_sec - since >= RESUMED_S;
+}
+
+/*
+ * fini isn't called, and threads live on through a re-exec or a yield to the
+ * primary: shutdown_time tells. It goes back to 0 in a controller that has
+ * yielded, perhaps within a third of a second, but then the thread that saves
+ * Slurm's state is no more until control is taken again. Either is remembered
+ * until a call of the select plugin shows that this process is in control. A
+ * backup that takes over has ended its standby by setting shutdown_time, and
+ * reads its state before that is 0 again.
+ */
+static bool port_active(void *ctx)
+{
+	time_t at = slurmctld_config.shutdown_time;
+	bool saving = slurmctld_config.thread_id_save != 0;
+
+	(void)ctx;
+	if (!at)
+		__atomic_store_n(&taken_at, 0, __ATOMIC_RELEASE);
+	else if (at != __atomic_load_n(&taken_at, __ATOMIC_ACQUIRE))
+		vs_port_active_set(false);
+	if (saving)
+		__atomic_store_n(&saves, true, __ATOMIC_RELEASE);
+	else if (__atomic_exchange_n(&saves, false, __ATOMIC_ACQ_REL))
+		vs_port_active_set(false);
+	if (resumes(saving && !at))
+		vs_port_active_set(true);
+	return __atomic_load_n(&controlling, __ATOMIC_ACQUIRE);
+}
+
+void vs_slurm_log(enum vs_log_level level, const char *line)
+{
+	switch (level) {
+	case VS_LOG_ERROR:
+		error("slurm-vsphere: %s", line);
+		break;
+	case VS_LOG_INFO:
+		info("slurm-vsphere: %s", line);
+		break;
+	case VS_LOG_DEBUG:
+		debug("slurm-vsphere: %s", line);
+		break;
+	}
+}
+
+/* ---- reading ------------------------------------------------------------------ */
+
+static uint32_t flags_of(const node_record_t *n)
+{
+	static const struct { uint32_t slurm, ours; } map[] = {
+		{ NODE_STATE_POWERED_DOWN, VS_NODE_POWERED_DOWN },
+		{ NODE_STATE_POWERING_UP, VS_NODE_POWERING_UP },
+		{ NODE_STATE_POWERING_DOWN, VS_NODE_POWERING_DOWN },
+		{ NODE_STATE_POWER_DOWN, VS_NODE_POWER_DOWN_ASKED },
+		{ NODE_STATE_POWER_UP, VS_NODE_POWER_UP_ASKED },
+		{ NODE_STATE_COMPLETING, VS_NODE_COMPLETING },
+		{ NODE_STATE_DRAIN, VS_NODE_DRAIN },
+		{ NODE_STATE_NO_RESPOND, VS_NODE_NO_RESPOND },
+	};
+	const uint32_t not_up = NODE_STATE_POWERED_DOWN |
+		NODE_STATE_POWERING_UP | NODE_STATE_POWERING_DOWN |
+		NODE_STATE_NO_RESPOND;
+	uint32_t base = n->node_state & NODE_STATE_BASE, flags = 0;
+
+	for (size_t i = 0; i < VS_COUNT(map); i++)
+		if (n->node_state & map[i].slurm)
+			flags |= map[i].ours;
+	if (base == NODE_STATE_DOWN)
+		flags |= VS_NODE_DOWN;
+	if (vs_port_node_silent(n))
+		flags |= VS_NODE_SILENT;
+	else if (vs_port_node_taken(n))
+		flags |= VS_NODE_TAKEN;
+	if (n->run_job_cnt || n->sus_job_cnt || base == NODE_STATE_ALLOCATED ||
+	    base == NODE_STATE_MIXED)
+		flags |= VS_NODE_ALLOCATED;
+	if (!(n->node_state & not_up) &&
+	    (base == NODE_STATE_IDLE || base == NODE_STATE_ALLOCATED ||
+	     base == NODE_STATE_MIXED))
+		flags |= VS_NODE_UP;
+	return flags | vs_port_node_stays(n);
+}
+
+node_record_t *vs_port_node_next(const char *name, int *next)
+{
+	node_record_t *n = NULL;
+
+	if (*next < node_record_count)
+		n = node_record_table_ptr[*next];
+	/* The one that logs nothing: a VM's node may be no more. */
+	if (!n || !n->name || strcmp(n->name, name))
+		n = find_node_record2((char *)name);
+	if (n)
+		*next = (int)n->index + 1;
+	return n;
+}
+
+#define REPAIRED_AT_ONCE 100	/* under one hold of the lock; the rest later */
+
+/* In slices: slurmctld's lock is never held for all of a large site. */
+static void port_nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
+{
+	const char *stuck[REPAIRED_AT_ONCE];
+	size_t nstuck = 0;
+	int next = 0;
+
+	(void)ctx;
+	vs_port_stays_read();
+	for (size_t i = 0; i < n; i++) {
+		node_record_t *node_ptr;
+
+		if (i % VS_PORT_SLICE == 0)
+			vs_lock_nodes_read();
+		node_ptr = vs_port_node_next(rows[i].name, &next);
+		rows[i].flags = node_ptr ? flags_of(node_ptr) : 0;
+		if (node_ptr && nstuck < VS_COUNT(stuck) &&
+		    vs_port_node_stuck(node_ptr))
+			stuck[nstuck++] = rows[i].name;
+		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == n - 1)
+			vs_unlock_nodes_read();
+	}
+	vs_port_nodes_repair(stuck, nstuck);
+}
+
+static bool port_job_configuring(void *ctx, uint32_t job, int restart)
+{
+	job_record_t *job_ptr;
+	bool yes;
+
+	(void)ctx;
+	vs_lock_jobs_read();
+	job_ptr = find_job_record(job);
+	yes = job_ptr && vs_job_in_prolog(job_ptr) &&
+	      (restart < 0 || (int)job_ptr->restart_cnt == restart);
+	vs_unlock_jobs_read();
+	return yes;
+}
+
+bool vs_port_on_its_nodes(const job_record_t *job_ptr)
+{
+	return (IS_JOB_RUNNING(job_ptr) || IS_JOB_SUSPENDED(job_ptr)) &&
+	       job_ptr->node_bitmap;
+}
+
+struct runs {
+	const node_record_t *node_ptr;
+	bool launched;
+};
+
+/* Under JOB R at least, in a thread of our own: the list's lock is free. */
+static int runs_there(void *x, void *arg)
+{
+	job_record_t *job_ptr = x;
+	struct runs *runs = arg;
+
+	runs->launched |= vs_port_on_its_nodes(job_ptr) &&
+		!vs_job_in_prolog(job_ptr) &&
+		bit_test(job_ptr->node_bitmap, runs->node_ptr->index);
+	return 0;
+}
+
+bool vs_port_node_runs(const node_record_t *node_ptr)
+{
+	struct runs runs = { .node_ptr = node_ptr };
+
+	list_for_each(job_list, runs_there, &runs);
+	return runs.launched;
+}
+
+struct placed { uint32_t job, uid; };
+
+struct all_placed {
+	struct placed *by_node;		/* the first job of each, by index */
+	int count;
+};
+
+static int note_job(void *x, void *arg)
+{
+	job_record_t *job_ptr = x;
+	struct all_placed *all = arg;
+
+	if (!vs_port_on_its_nodes(job_ptr))
+		return 0;
+	VS_EACH_BIT(i, job_ptr->node_bitmap)
+		if (i < all->count && !all->by_node[i].job)
+			all->by_node[i] = (struct placed) {
+				job_ptr->job_id, job_ptr->user_id,
+			};
+	return 0;
+}
+
+/* Nodes are looked up in slices. */
+static void port_nodes_jobs(void *ctx, struct vs_port_job *rows, size_t n)
+{
+	struct all_placed all;
+	int next = 0;
+
+	(void)ctx;
+	vs_lock_jobs_read();
+	all.count = node_record_count;
+	all.by_node = vs_calloc((size_t)all.count + 1, sizeof(*all.by_node));
+	list_for_each(job_list, note_job, &all);
+	vs_unlock_jobs_read();
+	for (size_t i = 0; i < n; i++) {
+		struct placed none = { 0 }, *placed = &none;
+		const node_record_t *node_ptr;
+
+		if (i % VS_PORT_SLICE == 0)
+			vs_lock_nodes_read();
+		node_ptr = vs_port_node_next(rows[i].node, &next);
+		if (node_ptr && (int)node_ptr->index < all.count)
+			placed = &all.by_node[node_ptr->index];
+		rows[i].job = placed->job;
+		rows[i].uid = placed->uid;
+		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == n - 1)
+			vs_unlock_nodes_read();
+	}
+	free(all.by_node);
+}
+
+/* ---- who may see what --------------------------------------------------------- */
+
+static bool port_is_operator(void *ctx, uint32_t uid)
+{
+	(void)ctx;
+	return validate_operator(uid);
+}
+
+static bool sees(uint32_t uid, uint16_t private_bit)
+{
+	uint16_t private;
+
+	vs_lock_jobs_read();
+	private = slurm_conf.private_data;
+	vs_unlock_jobs_read();
+	return !(private & private_bit) || validate_operator(uid);
+}
+
+static bool port_sees_jobs(void *ctx, uint32_t uid)
+{
+	(void)ctx;
+	return sees(uid, PRIVATE_DATA_JOBS);
+}
+
+static bool port_sees_nodes(void *ctx, uint32_t uid)
+{
+	(void)ctx;
+	return sees(uid, PRIVATE_DATA_NODES);
+}
+
+/* ---- jobs --------------------------------------------------------------------- */
+
+/*
+ * The prep plugin has given the core its own functions (prep_hooks), so these
+ * two mean that it has not: PrEpPlugins was checked, it is a bug.
+ */
+static void port_prolog_done(void *ctx, uint32_t job, bool ok)
+{
+	(void)ctx;
+	error("slurm-vsphere: nobody waits for the prolog of JobId=%u (%s)", job,
+	      ok ? "ok" : "failed");
+}
+
+static void port_epilog_done(void *ctx, uint32_t job)
+{
+	(void)ctx;
+	error("slurm-vsphere: nobody waits for the epilog of JobId=%u", job);
+}
+
+/* When a job's system_comment was written: each makes clients read all jobs. */
+static bool comment_due(uint32_t job)
+{
+	static struct { uint32_t job; time_t at; } slots[16384];
+	size_t i = job % VS_COUNT(slots);
+	time_t now = time(NULL);
+
+	if (slots[i].job == job && now - slots[i].at < COMMENT_SECONDS)
+		return false;
+	slots[i].job = job;
+	slots[i].at = now;
+	return true;
+}
+
+/* Only reasons that say "no room now" are ours to word better. */
+static bool reason_is_ours(const job_record_t *job_ptr)
+{
+	return IS_JOB_PENDING(job_ptr) && job_ptr->priority &&
+	       (job_ptr->state_reason == WAIT_RESOURCES ||
+		job_ptr->state_reason == WAIT_NO_REASON ||
+		job_ptr->state_reason == WAIT_PRIORITY ||
+		(job_ptr->state_reason == WAIT_LICENSES &&
+		 !job_ptr->license_list) ||
+		job_ptr->state_reason == WAIT_NODE_NOT_AVAIL);
+}
+
+enum vs_job_waits vs_port_waits(const job_record_t *job_ptr)
+{
+	if (!IS_JOB_PENDING(job_ptr))
+		return VS_WAITS_NOT;
+	if (!reason_is_ours(job_ptr))
+		return VS_WAITS_ELSE;
+	return !job_ptr->state_desc &&
+	       (job_ptr->state_reason == WAIT_RESOURCES ||
+		job_ptr->state_reason == WAIT_LICENSES) ?
+	       VS_WAITS_WORDLESS : VS_WAITS_FOR_ROOM;
+}
+
+static enum vs_job_waits port_job_waits(void *ctx, uint32_t job)
+{
+	enum vs_job_waits waits = VS_WAITS_NOT;
+	const job_record_t *job_ptr;
+
+	(void)ctx;
+	vs_lock_jobs_read();
+	job_ptr = find_job_record(job);
+	if (job_ptr)
+		waits = vs_port_waits(job_ptr);
+	vs_unlock_jobs_read();
+	return waits;
+}
+
+void vs_port_wait_over(job_record_t *job_ptr)
+{
+	if (!vs_got_is_wait(job_ptr->system_comment))
+		return;
+	xfree(job_ptr->system_comment);
+	last_job_update = time(NULL);
+}
+
+void vs_port_wait_renew(job_record_t *job_ptr)
+{
+	if (IS_JOB_PENDING(job_ptr) && !reason_is_ours(job_ptr))
+		vs_port_wait_over(job_ptr);
+}
+
+static bool comment_says(job_record_t *job_ptr, const char *text)
+{
+	VS_FREE char *line = vs_asprintf("%s%s", VS_GOT_TAG, text);
+
+	if (!xstrcmp(job_ptr->system_comment, line) ||
+	    !comment_due(job_ptr->job_id))
+		return false;
+	xfree(job_ptr->system_comment);
+	job_ptr->system_comment = xstrdup(line);
+	return true;
+}
+
+#define UNKNOWN_S (300 * 24 * 3600)	/* the core says "in a year" */
+
+/* Backfill leaves a start beyond its window in the record, and squeue --start
+ * shows it as a date. 0 is Slurm's own word for a start that is not known. */
+static bool start_is_unknown(job_record_t *job_ptr)
+{
+	if (job_ptr->start_time - time(NULL) < UNKNOWN_S)
+		return false;
+	job_ptr->start_time = 0;
+	return true;
+}
+
+/*
+ * state_desc is what squeue shows, and the scheduler wipes it in its next
+ * cycle; system_comment stays, until the job waits for something else, or no
+ * more: then Slurm's reason stands, and the comment would be a lie.
+ */
+static void port_job_reason(void *ctx, uint32_t job, const char *text)
+{
+	job_record_t *job_ptr;
+	bool changed = false;
+
+	(void)ctx;
+	vs_lock_jobs_write();
+	job_ptr = find_job_record(job);
+	if (job_ptr && !text[0]) {
+		vs_port_wait_over(job_ptr);
+	} else if (job_ptr && reason_is_ours(job_ptr)) {
+		if (xstrcmp(job_ptr->state_desc, text)) {
+			xfree(job_ptr->state_desc);
+			job_ptr->state_desc = xstrdup(text);
+			changed = true;
+		}
+		changed |= comment_says(job_ptr, text);
+		changed |= start_is_unknown(job_ptr);
+	}
+	if (changed)
+		last_job_update = time(NULL);
+	vs_unlock_jobs_write();
+}
+
+static void port_schedule(void *ctx)
+{
+	(void)ctx;
+	queue_job_scheduler();
+}
+
+const struct vs_port vs_slurm_port = {
+	.active = port_active,
+	.nodes_read = port_nodes_read,
+	.node_rebuild = vs_port_node_rebuild,
+	.nodes_boot_push = vs_port_nodes_boot_push,
+	.node_booted = vs_port_node_booted,
+	.node_adopt = vs_port_node_adopt,
+	.node_power_down = vs_port_node_power_down,
+	.node_fail = vs_port_node_fail,
+	.node_drain = vs_port_node_drain,
+	.node_undrain = vs_port_node_undrain,
+	.node_giveup = vs_port_node_giveup,
+	.power_scan = vs_port_power_scan,
+	.job_configuring = port_job_configuring,
+	.prolog_done = port_prolog_done, .epilog_done = port_epilog_done,
+	.job_reason = port_job_reason,
+	.job_requeued = vs_port_job_requeued,
+	.job_waits = port_job_waits,
+	.job_got = vs_port_job_got,
+	.schedule = port_schedule,
+	.nodes_jobs = port_nodes_jobs,
+	.jobs_look = vs_port_jobs_look,
+	.is_operator = port_is_operator,
+	.sees_jobs = port_sees_jobs,
+	.sees_nodes = port_sees_nodes,
+	.jobs_ahead = vs_port_jobs_ahead,
+	.resvs_set = vs_port_resvs_set,
+	.node_power_up = vs_port_node_power_up,
+	.task_job = vs_port_task_job,
+	.component_job = vs_port_component_job,
+	.job_info = vs_port_job_info,
+	.jobs_info = vs_port_jobs_info,
+	.slurm_check = vs_port_slurm_check,
+};
