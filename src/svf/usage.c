@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plan/check_table.h"
+#include "plan/checks/check_codes.h"
 #include "verb_table.h"
 #include "util/mem.h"
 

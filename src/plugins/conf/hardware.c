@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "plan/hardware.h"
+#include "plan/devices/vm_hardware.h"
 #include "conf_i.h"
 
 static int number(const struct vs_conf_key *k, const char *s, long *out)

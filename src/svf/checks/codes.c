@@ -2,7 +2,7 @@
 /* The table of codes: all that svf check can find, and why it matters. */
 #include <stdio.h>
 
-#include "plan/check_table.h"
+#include "plan/checks/check_codes.h"
 #include "checks.h"
 #include "util/mem.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/adapter.h"
+#include "plan/devices/adapter_type.h"
 #include "plugins/conf/conf.h"
 #include "verbs.h"
 #include "util/hostlist.h"
