@@ -16,19 +16,20 @@
 # Each line: name value unit bar pass|fail; lines with # tell how it came about.
 # On a machine that has other work the figures are that work's. Does its own
 # set-up as demo.sh does. Exit 0 only if every bar was met. --release: against the
-# daemons of another row of contribs/releases, in the chroot of check.sh's matrix.
-# `bench.sh all | tee FILE; contribs/bench_table.py FILE` renews README's table.
-# shellcheck source=contribs/lib.sh
-. "$(dirname "$0")/lib.sh"
-# shellcheck source=contribs/lint.sh
-. "$VS_TOP/contribs/lint.sh"
-# shellcheck source=contribs/matrix.sh
-. "$VS_TOP/contribs/matrix.sh"
+# daemons of another row of testsuite/matrix/releases, in the chroot of check.sh's matrix.
+# `bench.sh all | tee FILE; testsuite/bench/bench_table.py FILE` renews README's table.
+# shellcheck source=testsuite/lib/setup.sh
+. "$(dirname "$0")/../testsuite/lib/setup.sh"
+# shellcheck source=testsuite/lib/tree.sh
+. "$VS_TOP/testsuite/lib/tree.sh"
+# shellcheck source=testsuite/matrix/chroot.sh
+. "$VS_TOP/testsuite/matrix/chroot.sh"
+# shellcheck source=testsuite/matrix/releases.sh
+. "$VS_TOP/testsuite/matrix/releases.sh"
 
-# Part, what it needs built (of testsuite/bench), what is run: programs
-# of testsuite/bench and scripts of contribs.
+# Part, what it needs built, what is run: programs and scripts of testsuite/bench.
 table="
-start      -       bench.py
+start      -       bench_start.py
 locks      locks   locks bench_locks.py
 place      place   place
 select     submit  bench_select.py
@@ -63,7 +64,7 @@ measure() { # PART
 	for p in $(row "$1" 3); do
 		case $p in
 		place) "$VS_BUILD/testsuite/bench/place" ${seed:+"$seed"} || rc=1 ;;
-		*.py) "$VS_PYTHON" "$VS_TOP/contribs/$p" || rc=1 ;;
+		*.py) "$VS_PYTHON" "$VS_TOP/testsuite/bench/$p" || rc=1 ;;
 		*) "$VS_BUILD/testsuite/bench/$p" 2>/dev/null || rc=1 ;;
 		esac
 	done
@@ -74,7 +75,7 @@ in_release() { # RELEASE PART...
 	local release=$1 suite dir slurm_tree=
 	shift
 	suite=$(only_release=$release release_rows | awk '{ print $2 }')
-	[ -n "$suite" ] || die "--release $release is no row of contribs/releases"
+	[ -n "$suite" ] || die "--release $release is no row of testsuite/matrix/releases"
 	dir=$VS_CACHE/chroot/$suite
 	build_vcsim >&2
 	chroot_ready "$suite" "$dir" >&2
@@ -92,7 +93,7 @@ while [ $# -gt 0 ]; do
 	-h | --help) sed -n '4,19s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	--release)
 		release=${2:-}
-		[ -n "$release" ] || die "--release needs one of contribs/releases"
+		[ -n "$release" ] || die "--release needs one of testsuite/matrix/releases"
 		shift ;;
 	--seed)
 		seed=${2:-}

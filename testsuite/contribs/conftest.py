@@ -40,12 +40,12 @@ VS_POLICY=$T/policy-rc.d
 
 @pytest.fixture
 def shell(tmp_path):
-    """Runs lines of shell after lib.sh; stub programs are in tmp_path/bin."""
+    """Runs lines of shell after setup.sh; stub programs are in tmp_path/bin."""
     (tmp_path / "bin").mkdir()
 
     def start(script, **env):
         return subprocess.Popen(
-            ["bash", "-c", f'. "{TOP}/contribs/lib.sh"\n{STUBS}\n{script}'],
+            ["bash", "-c", f'. "{TOP}/testsuite/lib/setup.sh"\n{STUBS}\n{script}'],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, cwd=tmp_path,
             # Who runs the tests in the background has it ignored.

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import TOP
 
-sys.path[:0] = [str(TOP / "contribs"), str(TOP / "testsuite/system")]
+sys.path[:0] = [str(TOP / "testsuite/bench"), str(TOP / "testsuite/system")]
 
 import bench_lines                      # noqa: E402
 import bench_table                      # noqa: E402
@@ -41,7 +41,7 @@ def known(tmp_path):
     (["choose"], "unknown part 'choose'"),
     (["start", "--fast"], "unknown part '--fast'"),
     (["-"], "unknown part '-'"),
-    (["--release"], "--release needs one of contribs/releases"),
+    (["--release"], "--release needs one of testsuite/matrix/releases"),
     (["--release", "9.9", "start"], "--release 9.9 is no row"),
 ])
 def test_what_is_no_part_is_one_line_that_names_the_parts(
@@ -60,7 +60,7 @@ def test_the_help_tells_of_each_part_and_of_its_time(tmp_path):
 
 
 def test_what_a_part_runs_is_in_the_tree(tmp_path):
-    """Scripts of contribs and programs of testsuite/bench."""
+    """Scripts and programs of testsuite/bench."""
     table = re.search(r'^table="\n(.*?)^"', BENCH.read_text(),
                       re.M | re.S).group(1)
     rows = [ln.split() for ln in table.splitlines()]
@@ -71,7 +71,7 @@ def test_what_a_part_runs_is_in_the_tree(tmp_path):
     for _, needs, *runs in rows:
         for what in [needs, *runs]:
             if what.endswith(".py"):
-                assert (TOP / "contribs" / what).exists(), what
+                assert (TOP / "testsuite/bench" / what).exists(), what
             elif what not in ("-", "govc"):
                 assert f"testsuite/bench/{what}" in programs, what
 

@@ -43,7 +43,8 @@ PROGRAMS = {
 
 def plant(tree, programs, more=""):
     """A project with these programs; more: tests that cannot be built."""
-    shutil.copytree(TOP / "contribs", tree / "contribs")
+    for d in ("contribs", "testsuite/check", "testsuite/lib", "testsuite/matrix"):
+        shutil.copytree(TOP / d, tree / d)
     for d in ("m4", "src", "testsuite/unit"):
         (tree / d).mkdir(parents=True)
     shutil.copy(TOP / "testsuite/unit/run.sh", tree / "testsuite/unit")
@@ -61,7 +62,7 @@ def plant(tree, programs, more=""):
 
 def cache_of(tree, env):
     out = subprocess.run(["bash", "-c", '. "$1"; echo "$VS_CACHE"', "x",
-                          str(tree / "contribs/lib.sh")], env=env, text=True,
+                          str(tree / "testsuite/lib/setup.sh")], env=env, text=True,
                          capture_output=True, check=True).stdout
     return pathlib.Path(out.strip())
 
@@ -158,9 +159,11 @@ def shell_matrix(tmp_path):
     """part_matrix with rows that run, or are left out: exit status, output."""
     script = tmp_path / "matrix.sh"
     script.write_text("""
-. "$TOP/contribs/lib.sh"
-. "$TOP/contribs/lanes.sh"
-. "$TOP/contribs/matrix.sh"
+. "$TOP/testsuite/lib/setup.sh"
+. "$TOP/testsuite/lib/count.sh"
+. "$TOP/testsuite/matrix/chroot.sh"
+. "$TOP/testsuite/matrix/releases.sh"
+. "$TOP/testsuite/check/matrix.sh"
 results=$1 only_release=$2 ran_it=$3 passed=0 failed=0
 ok() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); echo "FAILED: $*"; }
@@ -184,7 +187,7 @@ def test_check_sh_fails_for_a_release_that_has_not_run(check, tmp_path):
     """The whole way, with the archive's answer in place of the chroot's."""
     tree = tmp_path / "tree"
     plant(tree, ["good"])
-    (tree / "contribs/releases").write_text("26.05 far try\n")
+    (tree / "testsuite/matrix/releases").write_text("26.05 far try\n")
     bin_ = tmp_path / "bin"
     bin_.mkdir()
     for name, text in (("vcsim", ""), ("govc", ""), ("bare", ""), ("unshare", (
@@ -205,11 +208,48 @@ def test_check_sh_fails_for_a_release_that_has_not_run(check, tmp_path):
         assert "matrix: ran: none" in out.splitlines()[-1], out
 
 
+# ---- a tree that is not whole ----------------------------------------------------
+
+def known_parts(env):
+    """By check.sh's own words."""
+    r = subprocess.run(["bash", str(TOP / "contribs/check.sh"), "no-part"], env=env,
+                       text=True, capture_output=True, check=False, timeout=60)
+    assert r.returncode == 1 and r.stderr.count("\n") == 1, r.stderr
+    names = r.stderr.split("unknown part 'no-part': ")[1]
+    return names.removesuffix(" or all is expected\n").split(", ")
+
+
+def test_each_part_has_a_file_and_each_file_is_a_part(tmp_path):
+    names = known_parts({**os.environ, "VS_CACHE": str(tmp_path)})
+    assert sorted(names) == sorted(
+        f.stem for f in (TOP / "testsuite/check").iterdir() if f.suffix == ".sh")
+    usage = (TOP / "contribs/check.sh").read_text().split("[--seconds")[0]
+    assert [n for n in names if n not in usage] == []
+
+
+@pytest.mark.parametrize("words", [["fuzz"], [], ["all", "sanitize"], ["unit"]])
+@pytest.mark.parametrize("text, says", [
+    (None, "testsuite/check/fuzz.sh is missing"),
+    ("part_fuz() { :; }\n", "testsuite/check/fuzz.sh has no function part_fuzz")])
+def test_a_part_without_its_file_or_function_fails_and_nothing_runs(
+        check, tmp_path, words, text, says):
+    tree = tmp_path / "tree"
+    plant(tree, ["good"])
+    file = tree / "testsuite/check/fuzz.sh"
+    if text:
+        file.write_text(text)
+    else:
+        file.unlink()
+    rc, out = check(tree, tmp_path, *words)
+    assert rc == 1 and out.startswith(f"check.sh: {says}"), out
+    assert out.count("\n") == 1, out
+
+
 # ---- the parts, without what they set up ------------------------------------------
 
 # check.sh's functions; what builds or installs is left out.
 PARTS = r"""
-. <(sed '/^# ---- main/,$d; /^[.] .*lib[.]sh"$/d' "$TOP/contribs/check.sh")
+. <(sed '/^# ---- main/,$d; /^[.] .*setup[.]sh"$/d' "$TOP/contribs/check.sh")
 results=$T/results
 mkdir -p "$results" "$VS_CACHE/log"
 VS_TOP=$T/top VS_BUILD=$T/build
@@ -373,7 +413,7 @@ tracked() { echo contribs/x; }
 lint_fine() { :; }
 lint_wrong() { echo planted; return 1; }
 """
-NEXT = {"top/contribs/slurm-source.sh": "#!/bin/sh\necho /nowhere\n"}
+NEXT = {"top/contribs/packaging/slurm-source.sh": "#!/bin/sh\necho /nowhere\n"}
 
 
 def test_lint_runs_each_of_its_checks(part):

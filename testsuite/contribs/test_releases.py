@@ -22,7 +22,7 @@ def source(tmp_path):
     def run(*words, says="22.05.8"):
         program(tmp_path, "slurmctld", f"echo slurm-wlm {says}\n")
         return subprocess.run(
-            ["bash", TOP / "contribs/slurm-source.sh", *map(str, words)],
+            ["bash", TOP / "contribs/packaging/slurm-source.sh", *map(str, words)],
             text=True, capture_output=True, check=False, timeout=60,
             env={**os.environ, "VS_CACHE": str(tmp_path / "cache"),
                  "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"})
@@ -108,8 +108,10 @@ def test_configure_refuses_a_release_it_does_not_know(tmp_path, version):
 
 # check.sh's own, and what would take an hour.
 MATRIX = """
-. "$TOP/contribs/lanes.sh"
-. "$TOP/contribs/matrix.sh"
+. "$TOP/testsuite/lib/count.sh"
+. "$TOP/testsuite/matrix/chroot.sh"
+. "$TOP/testsuite/matrix/releases.sh"
+. "$TOP/testsuite/check/matrix.sh"
 passed=0 failed=0 results=$T slurm_tree=
 ok() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); say "FAILED: $*"; }
@@ -133,9 +135,9 @@ in_chroot() {
 	esac
 }
 VS_TOP=$T/top
-mkdir -p "$VS_TOP/contribs" "$VS_CACHE"
+mkdir -p "$VS_TOP/testsuite/matrix" "$VS_CACHE"
 printf '# release suite kind\\n22.05 home must\\n24.11 away must\\n26.05 far try\\n' \
-	>"$VS_TOP/contribs/releases"
+	>"$VS_TOP/testsuite/matrix/releases"
 """
 
 
@@ -245,7 +247,7 @@ def test_the_database_of_a_chroot_has_its_own_libraries(shell, tmp_path):
     shutil.copy(shutil.which("cat"), tmp_path / "bin/mariadbd")
     rc, out, err = shell(
         'need_packages() { :; }; as_root() { "$@"; }\n'
-        '. "$TOP/contribs/matrix.sh"\nVS_MARIADB_SHARE=$T/share\n'
+        '. "$TOP/testsuite/matrix/database.sh"\nVS_MARIADB_SHARE=$T/share\n'
         'VS_MARIADB=$T/bin/mariadbd\n'
         'mkdir -p "$T/root/usr/local/share/mysql/older"\n'
         'database_into "$T/root"; database_into "$T/root"; rm -r "$T/bin"\n'

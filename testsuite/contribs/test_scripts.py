@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What contribs' scripts do to a machine and say when they can't: lib.sh in a
+"""What contribs' scripts do to a machine and say when they can't: setup.sh in a
 shell of its own with apt-get and dpkg-query replaced, demo.py's records."""
 
 import os
@@ -14,7 +14,7 @@ import pytest
 
 from conftest import TOP, program
 
-sys.path[:0] = [str(TOP / "contribs"), str(TOP / "testsuite/system")]
+sys.path[:0] = [str(TOP / "testsuite/demo"), str(TOP / "testsuite/system")]
 
 import daemons                          # noqa: E402
 import demo                             # noqa: E402
@@ -272,7 +272,7 @@ def test_an_interrupted_run_waits_until_all_its_files_have_cleaned_up(tmp_path):
 # ---- parts side by side ----------------------------------------------------
 
 PARTS = r"""
-. "$TOP/contribs/lanes.sh"
+. "$TOP/testsuite/lib/lanes.sh"
 results=$T/results copy= passed=0 failed=0
 mkdir -p "$results"
 ok() { passed=$((passed + 1)); }
@@ -356,7 +356,7 @@ def test_without_a_home_that_can_be_written_there_is_one(home):
     if home is not None:
         env["HOME"] = home
     got = subprocess.run(
-        ["bash", "-c", f'. "{TOP}/contribs/lib.sh"; printf "%s\\n" "$HOME" '
+        ["bash", "-c", f'. "{TOP}/testsuite/lib/setup.sh"; printf "%s\\n" "$HOME" '
          '"$VS_CACHE"; : >"$HOME/vs-test.$$" && rm "$HOME/vs-test.$$"'],
         env=env, text=True, capture_output=True, check=True).stdout.split()
     assert got[0] not in ("", "/nonexistent", "/proc")
@@ -392,6 +392,16 @@ def test_check_says_which_of_its_words_is_wrong(words, says, tmp_path):
                        capture_output=True, check=False, timeout=20,
                        env={**os.environ, "VS_CACHE": str(tmp_path)})
     assert r.returncode and says in r.stderr
+
+
+# ---- the folder ------------------------------------------------------------
+
+def test_contribs_shows_what_people_run_and_folders():
+    """HACKING.md says where the rest lies."""
+    assert sorted(f.name for f in (TOP / "contribs").iterdir()
+                  if f.name not in ("__pycache__", ".dirstamp", ".deps", ".libs")) == [
+        "bench.sh", "check.sh", "demo.sh", "guest", "health", "monitoring",
+        "packaging", "probe", "vhpc-import", "vsphere.conf"]
 
 
 # ---- bounds ----------------------------------------------------------------

@@ -172,7 +172,7 @@ def test_check_sh_names_them_above_its_last_line(shell, tmp_path):
     line = UNSTEADY + "test_a.py::test_b failed beside others"
     (tmp_path / "results/system.txt").write_text(f"x\n{line}\n{line}\ny\n")
     rc, out, err = shell(f"""
-. "{TOP}/contribs/lanes.sh"
+. "{TOP}/testsuite/lib/lanes.sh"
 results=$T/results copy= passed=0 failed=0
 say_unsteady
 rm "$results/system.txt"

@@ -12,8 +12,8 @@ top=$(sed -n "s/^top_srcdir = //p" "$build/Makefile")
 
 fetch_header() (
 	local deb codename f
-	# shellcheck source=contribs/lib.sh
-	. "$top/contribs/lib.sh"
+	# shellcheck source=testsuite/lib/setup.sh
+	. "$top/testsuite/lib/setup.sh"
 	rm -rf "$keep"
 	private_apt "$keep/apt" deb
 	# Other suites of the system's own archives; the security archive has none.

@@ -74,7 +74,7 @@ def manual(top):
 
 def guide(top):
     """The same of the administrators' guide: govc role.create, and a table."""
-    text = (top / "contribs/guide/administrator.md").read_text()
+    text = (top / "doc/guide/administrator.md").read_text()
     found = {}
     for role, privs in re.findall(r"^govc role\.create (\S+) (.*)$",
                                   text.replace("\\\n", " "), re.M):

@@ -63,7 +63,7 @@ def test_check_sh_finds_both_shapes(tmp_path, recording):
     (tmp_path / "all/other").mkdir()
     found = subprocess.run(
         ["bash", "-c", '. "$1"; recordings "$2"; echo --; served "$2"/*', "-",
-         TOP / "contribs/replay.sh", tmp_path / "all"], text=True, check=True,
+         TOP / "testsuite/check/replay.sh", tmp_path / "all"], text=True, check=True,
         capture_output=True).stdout
     assert found == (f"{tmp_path}/all/govc\n{tmp_path}/all/probe\n--\n"
                      f"{tmp_path}/all/govc\n")

@@ -2,7 +2,7 @@
 """A whole private cluster in one directory: munged, the vCenter simulator,
 slurmctld, and a slurmd in every VM that the simulator powers on.
 
-Used by the system tests, by contribs/demo.py and by contribs/bench.py.
+Used by the system tests, by testsuite/demo/demo.py and by testsuite/bench/bench_start.py.
 
 Rules: everything lies below one directory and listens on loopback ports that
 were free; nothing of the system's own Slurm or munge is read or changed; what

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The pages of contribs/guide as data: their blocks, and which of them a shell
+"""The pages of doc/guide as data: their blocks, and which of them a shell
 here can run.
 
 A block's first line says what it is: `sh run` (typed on the controller), `sh run
@@ -12,7 +12,7 @@ import re
 
 from daemons import TOP
 
-GUIDE = TOP / "contribs/guide"
+GUIDE = TOP / "doc/guide"
 PAGES = sorted(p.stem for p in GUIDE.glob("*.md"))
 BLOCK = re.compile(r"^```(\S[^\n]*)\n(.*?)^```$", re.M | re.S)
 # What a command of these begins with can be run here, so it must be; the

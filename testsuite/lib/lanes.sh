@@ -1,38 +1,15 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Parts of check.sh: how many of their tests ran, and several parts side by side.
+# Several parts of check.sh side by side.
 # Clusters wait for timers and compilers compute: on two cores the one runs beside
-# the other. Sourced after lib.sh by who has parts, part_NAME for each, results,
-# passed, failed, copy and bad().
+# the other. Sourced after setup.sh and count.sh by who has parts, part_NAME for each,
+# results and copy.
 #
 # Rules: a part counts in a shell of its own and leaves its figures whatever ends
 # it; what it says is said at its end, in one piece; who is told to end tells all
 # lanes and waits until they have cleaned up.
-# shellcheck disable=SC2154,SC2030,SC2031 # the caller's; a part's own are meant
-
-# ---- how many -------------------------------------------------------------------
-
-# What passed and failed up to the last line that ran() printed.
-ran_before="0 0"
-
-# ran PART WHAT EXIST RAN [SKIPPED]: prints what passed and failed since the last
-# call, and how many of the part's tests ran. EXIST is their number by the list of
-# the program that builds or collects them. A skipped test has been named with its
-# reason. A test that did not run is a failure.
-ran() {
-	local line
-	line="$1: $((passed - ${ran_before% *})) passed, $((failed - ${ran_before#* })) failed, $4 of $3 ran"
-	[ "${5:-0}" = 0 ] || line="$line, $5 skipped"
-	say "$line ($2)"
-	printf '%s\n' "$line ($2)" >>"$results/ran"
-	if [ "${3:-0}" -lt 1 ] 2>/dev/null || [ -z "$3" ]; then
-		bad "$1: no $2 exist"
-	elif [ $(($4 + ${5:-0})) -lt "$3" ]; then
-		bad "$1: $(($3 - $4 - ${5:-0})) of $3 did not run ($2)"
-	fi
-	ran_before="$passed $failed"
-}
+# shellcheck disable=SC2154,SC2034,SC2030,SC2031 # the caller's; a part's own are meant
 
 # ---- side by side ----------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-README = pathlib.Path(__file__).parents[1] / "README.md"
+README = pathlib.Path(__file__).parents[2] / "README.md"
 BEGIN = "| figure | measured | bar | | remark |\n|---|---|---|---|---|\n"
 LINE = re.compile(r"(\S+) (-?[\d.]+(?:e[-+]\d+)?) (\S+) ((?:>=)?[\d.]+) (pass|fail)")
 

@@ -7,8 +7,7 @@
 # slurmctld runs at each site that govc recorded; svf-probe does not record whole sites.
 # The tree has a generator of two made-up recordings (testsuite/replay/sample.py), and
 # test_probe_recording.py has svf-probe record the simulator. --recordings DIR adds real
-# ones, which are no part of the tree. Sourced after lib.sh and lanes.sh by a script with tally(), run_pytest(),
-# readable_root() and results.
+# ones, which are no part of the tree.
 #
 # Rules: a recording that was asked for is replayed or fails the part; nothing is
 # fetched.

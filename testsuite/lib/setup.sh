@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What demo.sh, check.sh, bench.sh and slurm-source.sh share: packages, Slurm's
+# The set-up of demo.sh, check.sh, bench.sh and slurm-source.sh: packages, Slurm's
 # source, Go, the build. Sourced, never run.
 #
 # Rules: everything that is made lies in one cache directory ($VS_CACHE) and in
@@ -11,7 +11,7 @@
 
 set -euo pipefail
 
-VS_TOP=$(CDPATH='' cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+VS_TOP=$(CDPATH='' cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
 # What the caller's surroundings may say to bash, git, make, Python or pytest is
 # not meant for us; messages that are looked at are in English.
@@ -374,7 +374,7 @@ need_go() {
 
 # Sets VS_SLURM_SRC.
 need_slurm_source() {
-	VS_SLURM_SRC=$("$VS_TOP/contribs/slurm-source.sh" \
+	VS_SLURM_SRC=$("$VS_TOP/contribs/packaging/slurm-source.sh" \
 		${VS_SLURM_TREE:+--from "$VS_SLURM_TREE"}) || exit 1
 }
 

@@ -9,8 +9,8 @@
 # other headers reads wrong memory, so any difference of version, the
 # distribution's revision included, is refused. Never touches /etc/apt: the
 # source comes from the system's own archives through a private configuration.
-# shellcheck source=contribs/lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=testsuite/lib/setup.sh
+. "$(dirname "$0")/../../testsuite/lib/setup.sh"
 
 # Releases that the plugins are compiled against without being installed.
 declare -A upstream_sha256=(

@@ -26,8 +26,8 @@ monitoringdir = $(examplesdir)/monitoring
 dist_monitoring_DATA = contribs/monitoring/alerts.yml \
 	contribs/monitoring/alerts_test.yml contribs/monitoring/grafana.json
 manualdir = $(docdir)/guide
-dist_manual_DATA = contribs/guide/administrator.md contribs/guide/failures.md \
-	contribs/guide/user.md contribs/guide/vhpc-toolkit.md
+dist_manual_DATA = doc/guide/administrator.md doc/guide/failures.md \
+	doc/guide/user.md doc/guide/vhpc-toolkit.md
 
 # ---- the release ---------------------------------------------------------------
 
@@ -44,11 +44,13 @@ debian = debian/README.source debian/changelog debian/clean debian/control \
 	debian/slurm-vsphere-guest.lintian-overrides \
 	debian/slurm-vsphere-prep.install debian/slurm-vsphere-prep.preinst \
 	debian/slurm-vsphere-select.install debian/slurm-vsphere-select.preinst
-EXTRA_DIST += contribs/guest/simulator-hook contribs/releases \
-	slurm-vsphere.spec $(debian) \
-	testsuite/contribs testsuite/golden testsuite/lint \
+EXTRA_DIST += contribs/guest/simulator-hook slurm-vsphere.spec $(debian) \
+	contribs/packaging/slurm-source.sh \
+	testsuite/check testsuite/contribs testsuite/demo testsuite/golden \
+	testsuite/lib testsuite/lint testsuite/matrix \
 	testsuite/slurm testsuite/system testsuite/vcsim
-dist_by_name = contribs/*.sh contribs/*.py testsuite/*.py \
+dist_by_name = contribs/*.sh testsuite/*.py \
+	testsuite/bench/*.py \
 	testsuite/guest/*.py \
 	testsuite/replay/*.py \
 	testsuite/crash/*.py
@@ -84,7 +86,7 @@ refuse-other-slurm:
 	test -f "$$lib" || exit 0; \
 	here=`tr '\0' '\n' <"$$lib" | LC_ALL=C grep -axE '[0-9]{2}\.[0-9]{2}\.[0-9]+(-?[a-z0-9]+)?'`; \
 	case " "`echo $$here`" " in *" $(SLURM_RELEASE) "*) exit 0;; esac; \
-	echo "make install: the Slurm in $(DESTDIR)$(slurmplugindir) is `echo $${here:-of an unknown release}`, and this was built for $(SLURM_RELEASE): nothing is installed; configure again with the source of exactly that Slurm (contribs/slurm-source.sh brings it)" >&2; \
+	echo "make install: the Slurm in $(DESTDIR)$(slurmplugindir) is `echo $${here:-of an unknown release}`, and this was built for $(SLURM_RELEASE): nothing is installed; configure again with the source of exactly that Slurm (contribs/packaging/slurm-source.sh brings it)" >&2; \
 	exit 1
 .PHONY: refuse-other-slurm
 

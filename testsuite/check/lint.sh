@@ -1,33 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# check.sh's lint: what can be said of the tree without running it. Sourced after
-# lib.sh by who has one(), tally(), results and packages.sh's checks.
+# check.sh's lint: what can be said of the tree without running it.
 #
 # Rules: a check changes nothing in the tree; it looks at what git knows, or at
 # all of a release that was unpacked.
 # shellcheck disable=SC2154 # the caller's
-
-# What a release has and git doesn't: made by autoreconf.
-made_by_autoreconf='^(configure|aclocal[.]m4|vs_config[.]h[.]in|Makefile[.]in)~?$|^(auxdir|m4|autom4te[.]cache)/|/__pycache__/'
-
-tracked() { # GLOB...
-	local f g
-	if [ -e "$VS_TOP/.git" ]; then
-		git -c safe.directory='*' -C "$VS_TOP" ls-files --cached --others --exclude-standard -- "$@"
-	else
-		(cd "$VS_TOP" && find . -type f | sed 's,^[.]/,,' | sort) |
-			grep -vE "$made_by_autoreconf" | while IFS= read -r f; do
-			for g in "${@:-*}"; do
-				# shellcheck disable=SC2254 # a pattern
-				case $f in $g | "${g%/}"/*) printf '%s\n' "$f"; break ;; esac
-				[ "$g" != . ] || { printf '%s\n' "$f"; break; }
-			done
-		done
-	fi | while IFS= read -r f; do
-		if [ -f "$VS_TOP/$f" ]; then printf '%s\n' "$f"; fi
-	done
-}
 
 lint_shell() {
 	local files
@@ -150,7 +128,7 @@ part_lint() {
 	need_go
 	need_slurm_source
 	build main
-	lint_next=$("$VS_TOP/contribs/slurm-source.sh" 24.11.5) || exit 1
+	lint_next=$("$VS_TOP/contribs/packaging/slurm-source.sh" 24.11.5) || exit 1
 	[ -n "$(tracked contribs)" ] || die "git names no file of $VS_TOP: nothing can be checked"
 	mapfile -t checks < <(compgen -A function lint_)
 	ones=0

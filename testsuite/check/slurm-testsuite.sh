@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # check.sh's slurm-testsuite: Slurm's own tests, from the source tree that
-# slurm-source.sh brought, with stock select/cons_tres and with ours. Sourced
-# after matrix.sh, whose chroots --release uses.
+# slurm-source.sh brought, with stock select/cons_tres and with ours. --release uses
+# the chroots of testsuite/matrix.
 #
 # Rules: none of Slurm's tests is in this tree; testsuite/slurm has names alone.
 # What passes three times in a row with stock counts, and nothing else.
@@ -15,7 +15,7 @@ VS_PACKAGES_SUITE=(expect gcc perl python3-pexpect
 # In the chroot that `matrix` made for a release, or makes now.
 suite_in_chroot() { # RELEASE
 	local suite slurm_tree dir log=$results/slurm-testsuite-$1.txt
-	read -r _ suite _ < <(release_rows) || die "contribs/releases has no $1"
+	read -r _ suite _ < <(release_rows) || die "testsuite/matrix/releases has no $1"
 	slurm_tree=$(tree_for "$1")
 	build_vcsim
 	dir=$VS_CACHE/chroot/$suite${slurm_tree:+-built}

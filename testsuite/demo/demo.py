@@ -14,7 +14,7 @@ import sys
 import time
 import traceback
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "testsuite/system"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "system"))
 
 from cluster import Cluster, ClusterError, Timeout, wait_for   # noqa: E402
 from worlds import foreign, host, world                        # noqa: E402

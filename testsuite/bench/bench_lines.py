@@ -7,7 +7,7 @@ import pathlib
 import signal
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "testsuite/system"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "system"))
 
 # pylint: disable=wrong-import-position
 from cluster import ClusterError, Timeout       # noqa: E402
