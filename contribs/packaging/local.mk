@@ -49,7 +49,7 @@ EXTRA_DIST += contribs/guest/simulator-hook slurm-vsphere.spec $(debian) \
 	testsuite/check testsuite/contribs testsuite/demo testsuite/golden \
 	testsuite/lib testsuite/lint testsuite/matrix \
 	testsuite/slurm testsuite/system testsuite/vcsim
-dist_by_name = contribs/*.sh testsuite/*.py \
+dist_by_name = contribs/*.sh \
 	testsuite/bench/*.py \
 	testsuite/guest/*.py \
 	testsuite/replay/*.py \

@@ -11,7 +11,7 @@ import pytest
 
 TOP = pathlib.Path(os.environ.get("VS_TOP",
                                   pathlib.Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 
 import scratch  # noqa: E402
 

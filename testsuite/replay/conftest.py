@@ -6,7 +6,7 @@ import pathlib
 import sys
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS / "system"), str(TESTS), str(TESTS / "replay")]
+sys.path[:0] = [str(TESTS / "system"), str(TESTS / "lib"), str(TESTS / "replay")]
 
 from cluster import Cluster     # noqa: E402
 import aftermath                # noqa: E402

@@ -14,8 +14,8 @@ import sys
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-sys.path.insert(0, os.path.dirname(os.path.dirname(
-    os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))), "lib"))
 
 from cluster import Cluster, wait_for   # noqa: E402
 import aftermath                        # noqa: E402
