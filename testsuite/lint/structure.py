@@ -19,7 +19,8 @@ Measures, and the limit of what has no line in structure.txt:
   struct NAME       members, those of embedded structs included where two
                     modules write them                                    40
   foreign STRUCT    members written by a module that does not own them     0
-  locks src         .c files that take the core's mutex                    7
+  locks src         .c files that take the core's mutex, but the one
+                    that lends it                                          7
   callbacks TABLE   pointers to functions in a struct or an array          0
   lines src         lines of C, comments collapsed: printed, not held  60000
 
@@ -45,6 +46,7 @@ PRINTED_ONLY = {"lines"}
 STATE = ("vs_core", "vs_node")
 SHARED = {"vs_core": "vs_core"}     # variables that all files see: their struct
 LOCK = re.compile(r"\bvs_lock(?:_now)?\s*\(")
+LENDS = "src/common/engine/lock.c"
 
 
 def sources(top):
@@ -231,7 +233,8 @@ class Measures:
 
     def locks(self):
         self.note("locks", "src", sorted(
-            f for f, t in self.texts.items() if f.endswith(".c") and LOCK.search(t)))
+            f for f, t in self.texts.items()
+            if f.endswith(".c") and f != LENDS and LOCK.search(t)))
 
     def callbacks(self):
         for name, struct in self.structs.items():

@@ -224,26 +224,6 @@ struct vs_core {
 	int64_t hints_save_ms;		/* not before */
 };
 
-extern struct vs_core vs_core;
-
-extern atomic_int vs_lock_wanted;	/* by how many threads of slurmctld's */
-extern atomic_uint vs_lock_had;		/* how often one of them has had it */
-static inline void vs_lock(void) { pthread_mutex_lock(&vs_core.lock); }
-/* slurmctld's threads: the engine's thread lends them the lock at once. */
-static inline void vs_lock_now(void)
-{
-	atomic_fetch_add(&vs_lock_wanted, 1);
-	vs_lock();
-	atomic_fetch_add(&vs_lock_had, 1);
-	atomic_fetch_sub(&vs_lock_wanted, 1);
-}
-/* By who holds it, but slurmctld's threads: one of those that want it has had it
- * when this returns, if it got a processor within 5 ms. */
-void vs_lock_lend(void);
-static inline void vs_unlock(void) { pthread_mutex_unlock(&vs_core.lock); }
-void vs_wake(void);
-int64_t vs_clock(void);		/* monotonic; tests bring their own */
-
 /* setup.c: all with the lock held */
 int vs_setup_check(const struct vs_conf *conf, struct vs_err *err);
 void vs_setup_apply(struct vs_core *c, struct vs_conf *conf_take);
@@ -254,18 +234,6 @@ int vs_cluster_id_load(const char *state_dir, char out[VS_UUID_LEN],
 int vs_cluster_id_store(const char *state_dir, const char *id,
 			struct vs_err *err);
 struct vs_node *vs_node_named(struct vs_core *c, const char *name);
-/* By the id that the plugins know; NULL: none of ours. */
-static inline struct vs_node *vs_node_at(struct vs_core *c, int id)
-{
-	return id >= 0 && (size_t)id < c->nnodes ? &c->nodes[id] : NULL;
-}
-
-/* On its way out, or asked to go. */
-static inline bool vs_node_going(const struct vs_node *n)
-{
-	return n->leave || (n->flags & (VS_NODE_POWERING_DOWN |
-					VS_NODE_POWER_DOWN_ASKED));
-}
 
 /* watch.c: vCenter's events into the inventory */
 extern const struct vs_vc_events vs_watch_events;
@@ -324,6 +292,7 @@ void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
 void vs_say_all(struct vs_core *c, const struct vs_tell *tells, size_t n,
 		int64_t now_ms, int64_t *push_ms);
 
+#include "engine/state.h"
 #include "engine/boot_i.h"
 #include "engine/found_i.h"
 #include "engine/hold_i.h"

@@ -9,6 +9,8 @@ core_sources += \
 	src/common/engine/boot.c src/common/engine/boot_i.h \
 	src/common/engine/brake.c src/common/engine/brake_i.h \
 	src/common/engine/clones.c src/common/engine/clones_i.h \
+	src/common/engine/lock.c \
+	src/common/engine/state.h \
 	src/common/engine/stores.c src/common/engine/stores_i.h \
 	src/common/engine/breaker.c \
 	src/common/engine/calm.c \
