@@ -17,9 +17,10 @@
 #include <unistd.h>
 
 #include "engine/core_i.h"
-#include "plugins/guest_files.h"
-#include "plugins/prep/vsphere/device_check.h"
-#include "plugins/prep/vsphere/check_process.h"
+#include "engine/persist.h"
+#include "plugins/guest.h"
+#include "plugins/prep/vsphere/device.h"
+#include "plugins/prep/vsphere/port_ask.h"
 #include "util/mem.h"
 
 static char dir[] = "/tmp/vs-fuzz-XXXXXX";

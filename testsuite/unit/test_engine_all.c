@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include "engine/persist.h"
 #include "engine_stage.h"
 
 #define WAITS 200

@@ -1,128 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an operator looks at and orders: what the core would mend by itself and
- * what the brake holds back, the VMs of a cluster id that was lost, a node
- * whose VM went with its host, hosts that are to be empty or are mended. Called from the control channel's thread.
+ * What an operator orders: what the brake holds back may go, the VMs of a cluster
+ * id that was lost, a node whose VM went with its host, hosts that are to be empty
+ * or are mended. Called from the control channel's thread.
  */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include "engine/core_i.h"
+#include "engine/control.h"
+#include "engine/persist.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/name.h"
 #include "util/time.h"
 
-bool vs_core_is_operator(uint32_t uid)
-{
-	const struct vs_port *p = vs_core.port;
-
-	return p && p->is_operator(p->ctx, uid);
-}
-
-/* ---- reconcile -------------------------------------------------------------- */
-
-static void add_vm(struct json_object *arr, const struct vs_vm *vm,
-		   const char *name, const char *what, enum vs_braked braked)
-{
-	struct json_object *o = vs_jb_obj(NULL);
-
-	vs_jb_str(o, "vm", name);
-	if (vm)
-		vs_jb_str(o, "state", vm->power == VS_POWER_ON ? "on" : "off");
-	vs_jb_str(o, "what", what);
-	if (braked == VS_BRAKE_WAITS)
-		vs_jb_bool(o, "waits", true);
-	vs_jb_add(arr, o);
-}
-
-static void add_nodes(struct vs_core *c, struct json_object *arr)
-{
-	for (size_t i = 0; i < c->nnodes; i++) {
-		const struct vs_node *n = &c->nodes[i];
-		const struct vs_vm *vm = vs_node_vm(c, n);
-
-		if (n->missing)
-			add_vm(arr, vm, n->name,
-			       "was on and is not shown by vCenter (restored from a backup? renamed or moved?): left alone until it is back, or svf vm forget",
-			       n->braked);
-		else if (n->foreign && vs_vm_owner(vm, c->folder, c->cluster_id)
-			 != VS_OWNER_SUSPECT)	/* those have a list */
-			add_vm(arr, vm, n->name, n->foreign, n->braked);
-		else if (n->adopt)
-			add_vm(arr, vm, n->name,
-			       "runs under a powered-down node: its guest is asked to register",
-			       n->braked);
-		else if (n->action == VS_DO_REPORT)
-			add_vm(arr, vm, n->name,
-			       "is not there for a node that Slurm believes up",
-			       n->braked);
-		else if ((n->wanted == VS_WANT_OFF ||
-			  n->wanted == VS_WANT_GONE) && !n->dying &&
-			 n->action == VS_DO_SHUTDOWN)
-			add_vm(arr, vm, n->name,
-			       "is on under a powered-down node: to be switched off",
-			       n->braked);
-		else if (n->braked == VS_BRAKE_WAITS)
-			add_vm(arr, vm, n->name,
-			       "is of no use to a powered-down node: to be destroyed",
-			       n->braked);
-	}
-}
-
-static void add_orphans(struct vs_core *c, struct json_object *arr)
-{
-	for (const struct vs_orphan *o = c->orphans; o; o = o->hh.next) {
-		const struct vs_vm *vm = vs_vm_get(&c->inv, o->vm);
-
-		if (vm)
-			add_vm(arr, vm, o->name, o->stood_on ?
-			       "no node has its name, and VMs stand on its disks: left alone until they are gone" :
-			       o->unknown_to_slurm ?
-			       "no node has its name: to be switched off and destroyed" :
-			       "its node has no adapter any more: left alone while Slurm has that node",
-			       o->braked);
-	}
-}
-
-/* Those alone that wait: what goes by itself is nobody's matter. */
-static void add_parents(struct vs_core *c, struct json_object *arr)
-{
-	for (const struct vs_parent *r = c->parents.all; r; r = r->hh.next) {
-		const struct vs_vm *vm = r->braked == VS_BRAKE_WAITS ?
-			vs_vm_get(&c->inv, r->id) : NULL;
-
-		if (vm)
-			add_vm(arr, vm, vm->name,
-			       "is a parent of which the configuration makes no clones any more: to be destroyed",
-			       r->braked);
-	}
-}
-
-void vs_report_reconcile(struct vs_core *c, struct json_object *top,
-			 uint32_t uid)
-{
-	bool sees = c->port->sees_nodes(c->port->ctx, uid);
-	bool orders = vs_core_is_operator(uid);
-	struct json_object *arr = vs_jb_arr();
-
-	vs_lock();
-	/* Not for everybody: a few refused logins lock the account. */
-	if (orders)
-		c->vc_retry = true;
-	vs_jb_bool(top, "brake", c->brake.on);
-	if (sees) {
-		add_nodes(c, arr);
-		add_orphans(c, arr);
-		add_parents(c, arr);
-		vs_report_suspects(c, top);
-	}
-	vs_report_notes(c, top, orders);
-	vs_unlock();
-	vs_jb_put(top, "vms", arr);
-}
-
-/* ---- orders ------------------------------------------------------------------ */
+#define MINUTE_MS (60 * 1000)
 
 static void confirm(struct vs_core *c, struct json_object *top)
 {
@@ -399,4 +292,53 @@ struct json_object *vs_core_drain_at(const char *name, const char *text,
 		return top;
 	vs_jb_free(top);
 	return NULL;
+}
+
+/* What waits may go now. */
+size_t vs_brake_confirm(struct vs_core *c)
+{
+	int64_t minute = vs_wall_ms() / MINUTE_MS;
+	struct vs_orphan *o;
+	size_t n = 0;
+
+	vs_brake_release(&c->brake);
+	for (size_t i = 0; i < c->nnodes; i++) {
+		struct vs_node *node = &c->nodes[i];
+		const struct vs_vm *vm;
+
+		if (node->braked != VS_BRAKE_WAITS)
+			continue;
+		vm = vs_node_vm(c, node);
+		node->braked = VS_BRAKE_PASSED;
+		vs_node_touch(node);
+		node->last_err.code = VS_OK;
+		if (vm)
+			vs_brake_count(&c->brake, vm->moid, minute, true);
+		n++;
+	}
+	for (o = c->orphans; o; o = o->hh.next) {
+		if (o->braked != VS_BRAKE_WAITS)
+			continue;
+		o->braked = VS_BRAKE_PASSED;
+		vs_brake_count(&c->brake, o->vm, minute, true);
+		n++;
+	}
+	n += vs_parents_confirm(c, minute);
+	c->hints_dirty = true;
+	vs_info("the brake is off: %zu VMs are confirmed", n);
+	return n;
+}
+
+/* What it is now is right. */
+bool vs_drift_confirm(struct vs_core *c, struct vs_host *h)
+{
+	struct vs_print *p = vs_print_get(c, h->name);
+	bool was = vs_avoid_end(c, VS_AVOID_DRIFTED, h->moid) > 0;
+
+	if (p)
+		vs_print_forget(c, p);
+	c->hints_dirty = true;
+	vs_drift_look(c, h);
+	vs_checks_renew(c);
+	return was;
 }

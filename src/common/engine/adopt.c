@@ -13,6 +13,7 @@
  */
 #include <stdio.h>
 #include "engine/core_i.h"
+#include "engine/vmspec.h"
 
 #define ASK_MS 2000
 

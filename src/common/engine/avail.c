@@ -7,6 +7,9 @@
  * anew. The lock is held.
  */
 #include "engine/core_i.h"
+#include "engine/hosts.h"
+#include "engine/tasks.h"
+#include "engine/vmspec.h"
 
 /* Only an administrator ends it, or vCenter when a host is back. */
 static bool lasts(struct vs_core *c, const struct vs_node *n,
@@ -71,7 +74,7 @@ static void kept_renew(struct vs_core *c, struct vs_node *n)
 		n->kept->unserved_ms = 0;
 	else if (!n->kept->unserved_ms)
 		n->kept->unserved_ms = vs_clock();
-	n->kept->epoch = c->facts_epoch;
+	vs_kept_renewed(c, n);
 }
 
 enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
@@ -93,31 +96,59 @@ uint64_t vs_kept_version(const struct vs_core *c, int id)
 	return (uint64_t)c->facts_epoch << 32 | c->kept[id].touches;
 }
 
-/* One of the node's own facts has changed. */
-void vs_node_touch(struct vs_node *n)
+const char *vs_vm_automated(const struct vs_core *c, const struct vs_vm *vm)
 {
-	n->kept->fresh = n->kept->rests = false;
-	n->kept->epoch = 0;
-	n->kept->touches++;
+	const struct vs_guard *g = vs_guard_of(c, vm);
+
+	if (vm->drs == VS_AUTOMATED)
+		return "by an override DRS chooses hosts for its VM: set that to manual, or disable it";
+	if (vm->ha == VS_AUTOMATED)
+		return "by an override HA would start its VM again behind Slurm's back: set that to disabled";
+	if (g && vm->drs == VS_AS_CLUSTER && g->drs[0])
+		return g->drs;
+	if (g && vm->ha == VS_AS_CLUSTER && g->ha[0])
+		return g->ha;
+	return NULL;
 }
 
-/* Something has changed that many of them hang on. */
-void vs_nodes_touch(struct vs_core *c)
+/* It ends by itself, within minutes. */
+static const char *barred_for_now(struct vs_core *c, const struct vs_node *n,
+				  const struct vs_vm *vm)
 {
-	if (!++c->facts_epoch)
-		c->facts_epoch = 1;
-	c->full_ms = INT64_MIN / 2;
+	if (n->op.id && n->op.cancel_asked)
+		return "a task of its VM was called off and has not ended";
+	if (vs_op_hangs(n, vs_clock()))
+		return "a task has been at work on its VM for more than a minute";
+	if (!vm && vs_strays_wait(c))
+		return "a clone is under way for a node that is not known: those without a VM wait for its end, 5 minutes at most";
+	if (n->ending_ms)
+		return "slurmctld may still be trying to end the job whose VM was switched off there";
+	return vs_clones_bar(c, n, vm);
 }
 
-/* Those whose VM is on this host. */
-void vs_nodes_touch_on(struct vs_core *c, const struct vs_host *h)
+const char *vs_node_barred_for_long(struct vs_core *c, const struct vs_node *n)
 {
-	struct vs_vm *vm;
+	const struct vs_profile_now *now = &c->now[n->profile - c->profiles];
+	const struct vs_vm *vm = vs_node_vm(c, n);
 
-	LIST_FOREACH(vm, &h->vms, on_host) {
-		struct vs_node *n = vs_node_named(c, vm->name);
+	if (n->foreign)
+		return n->foreign;
+	if (n->forgotten && vm && !vm->connected)
+		return vs_clone_lacks(c, n);
+	if (now->barred[0])
+		return now->barred;
+	if (vm && now->missing[0] && vs_node_fit(c, n, vm) == VS_FIT_REBUILD)
+		return now->missing;
+	if (!vs_adapter_takes(n->profile->adapter))
+		return NULL;
+	if (vm)
+		return vs_vm_automated(c, vm);
+	return now->barred_new[0] ? now->barred_new : NULL;
+}
 
-		if (n)
-			vs_node_touch(n);
-	}
+const char *vs_node_barred(struct vs_core *c, const struct vs_node *n)
+{
+	const char *why = barred_for_now(c, n, vs_node_vm(c, n));
+
+	return why ? why : vs_node_barred_for_long(c, n);
 }

@@ -261,3 +261,14 @@ bool vs_avoid_asked(void *arg, const struct vs_host *h,
 		vs_strlcpy(why, public_words(a, w, words), size);
 	return a || w;
 }
+
+const struct vs_avoid *vs_checks_unfit(const struct vs_core *c,
+				       const char *host)
+{
+	struct vs_unfit *u;
+
+	if (!c->checks.unfit)
+		return NULL;
+	HASH_FIND_STR(c->checks.unfit, host, u);
+	return u ? u->avoids : NULL;
+}

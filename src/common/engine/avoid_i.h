@@ -69,6 +69,9 @@ const struct vs_avoid *vs_avoid_cause(const struct vs_core *c,
 				      const char *moid);
 /* It is drained, and jobs there are requeued. */
 void vs_avoid_requeue(struct vs_core *c, const char *host);
+/* What the checks keep away from this host; NULL: nothing. */
+const struct vs_avoid *vs_checks_unfit(const struct vs_core *c,
+				       const char *host);
 /* Why a host, or this PF of it, is left out; NULL: it isn't. */
 const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,
 				    const char *pf);
@@ -107,11 +110,11 @@ void vs_breakers_look(struct vs_core *c);
 /* drift.c: PFs that changed; lock held */
 struct vs_print *vs_print_get(const struct vs_core *c, const char *name);
 struct vs_print *vs_print_make(struct vs_core *c, const char *name);
+void vs_print_forget(struct vs_core *c, struct vs_print *p);	/* frees it */
 /* The most VFs that it was seen with, 0: not known. */
 int vs_drift_had(const struct vs_core *c, const struct vs_host *h,
 		 const char *pci);
 void vs_drift_look(struct vs_core *c, struct vs_host *h);
-bool vs_drift_confirm(struct vs_core *c, struct vs_host *h);	/* there was? */
 void vs_drift_overcommit(struct vs_core *c, struct vs_host *h);
 
 #endif

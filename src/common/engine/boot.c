@@ -78,17 +78,6 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 	n->cycle = true;
 }
 
-/* Don't boot a VM that nobody waits for. */
-void vs_boot_for_nobody(struct vs_core *c, struct vs_node *n)
-{
-	n->left_ms = 0;
-	if (n->giveup)
-		return;
-	n->giveup = true;
-	vs_tell(c, VS_TELL_GIVEUP, n->name, 0, false,
-		"the job it was powered up for is gone");
-}
-
 /* Power saving's next tick serves a job that was cancelled since the last one
  * all the same. What an administrator asks for has been seen as asked. */
 bool vs_boot_comes_late(const struct vs_node *n, uint32_t flags)

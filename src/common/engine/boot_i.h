@@ -19,7 +19,6 @@ bool vs_missing_forget(struct vs_core *c, struct vs_node *n);
 void vs_boot_asked(struct vs_core *c, struct vs_node *n, uint32_t flags);
 void vs_boots_push(struct vs_core *c, int64_t now_ms);
 void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
-void vs_boot_for_nobody(struct vs_core *c, struct vs_node *n);
 bool vs_boot_comes_late(const struct vs_node *n, uint32_t flags);
 
 /* adopt.c: VMs that run under powered-down nodes after a start; lock held */

@@ -12,7 +12,6 @@
  * for before a restart is Slurm's word after it, too, for the power-off alone; and
  * if its VM is gone then, it went for that, and is not missed (missing.c).
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
@@ -66,7 +65,7 @@ static int recent(struct vs_brake *b, int64_t minute)
 	return n;
 }
 
-static void release(struct vs_brake *b)
+void vs_brake_release(struct vs_brake *b)
 {
 	struct vs_brake_end *e, *tmp;
 
@@ -87,7 +86,7 @@ void vs_brake_clear(struct vs_brake *b)
 {
 	struct vs_brake_asked *a, *tmp;
 
-	release(b);
+	vs_brake_release(b);
 	HASH_ITER(hh, b->asked, a, tmp)
 		asked_forget(b, a);
 	b->asked_minute = 0;
@@ -184,39 +183,4 @@ bool vs_brake_asks(struct vs_core *c, enum vs_braked *state, const char *vm,
 	}
 	*state = VS_BRAKE_WAITS;
 	return false;
-}
-
-/* What waits may go now. */
-size_t vs_brake_confirm(struct vs_core *c)
-{
-	int64_t minute = vs_wall_ms() / MINUTE_MS;
-	struct vs_orphan *o;
-	size_t n = 0;
-
-	release(&c->brake);
-	for (size_t i = 0; i < c->nnodes; i++) {
-		struct vs_node *node = &c->nodes[i];
-		const struct vs_vm *vm;
-
-		if (node->braked != VS_BRAKE_WAITS)
-			continue;
-		vm = vs_node_vm(c, node);
-		node->braked = VS_BRAKE_PASSED;
-		vs_node_touch(node);
-		node->last_err.code = VS_OK;
-		if (vm)
-			vs_brake_count(&c->brake, vm->moid, minute, true);
-		n++;
-	}
-	for (o = c->orphans; o; o = o->hh.next) {
-		if (o->braked != VS_BRAKE_WAITS)
-			continue;
-		o->braked = VS_BRAKE_PASSED;
-		vs_brake_count(&c->brake, o->vm, minute, true);
-		n++;
-	}
-	n += vs_parents_confirm(c, minute);
-	c->hints_dirty = true;
-	vs_info("the brake is off: %zu VMs are confirmed", n);
-	return n;
 }

@@ -34,7 +34,8 @@ struct vs_brake {
  * words? Counts it once; lock held */
 bool vs_brake_asks(struct vs_core *c, enum vs_braked *state, const char *vm,
 		   const char *name);
-size_t vs_brake_confirm(struct vs_core *c);
+/* All VMs that it let go are forgotten, and it is off. */
+void vs_brake_release(struct vs_brake *b);
 void vs_brake_count(struct vs_brake *b, const char *vm, int64_t minute,
 		    bool confirmed);
 void vs_brake_clear(struct vs_brake *b);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "engine/core_i.h"
-#include "engine/devices_i.h"
+#include "engine/vmspec.h"
 #include "util/mem.h"
 
 static bool network_is(const struct vs_network *net, const struct vs_card *card)

@@ -163,17 +163,6 @@ static void bars_set(struct vs_core *c)
 	c->vf_freed |= went;
 }
 
-const struct vs_avoid *vs_checks_unfit(const struct vs_core *c,
-				       const char *host)
-{
-	struct vs_unfit *u;
-
-	if (!c->checks.unfit)
-		return NULL;
-	HASH_FIND_STR(c->checks.unfit, host, u);
-	return u ? u->avoids : NULL;
-}
-
 /* ---- hosts ------------------------------------------------------------------- */
 
 static void had_set(struct vs_core *c, struct vs_host *h)

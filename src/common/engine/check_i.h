@@ -82,9 +82,6 @@ void vs_checks_slow(struct vs_core *c, const struct vs_vc_slow *s);
 void vs_checks_bar(struct vs_core *c);
 /* Another configuration is in force. */
 void vs_checks_renew(struct vs_core *c);
-/* What the checks keep away from this host; NULL: nothing. */
-const struct vs_avoid *vs_checks_unfit(const struct vs_core *c,
-				       const char *host);
 /* slurmctld's threads go first, and may bring another configuration: false, what
  * was begun is of the old one. */
 bool vs_checks_lend(const struct vs_core *c);

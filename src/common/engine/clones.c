@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/vmspec.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/time.h"

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A client of vCenter for the configuration in force: its address, account and
- * names, each name once; and what is told of it. slurmctld's log has all of it;
- * reasons and svf are for everybody, and never name the address or the
- * account. svf status alone names the address, to operators. The lock is held.
+ * names, each name once. The lock is held.
  */
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
 #include "engine/devices_i.h"
@@ -124,51 +120,4 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
 		pools[i] = conf->clusters[i].pool ? conf->clusters[i].pool : "";
 	}
 	return vs_vc_new(&vc, &vs_watch_events, c, err);
-}
-
-/* ---- what is told of it ------------------------------------------------------ */
-
-static bool in_word(const char *at)
-{
-	/* A full stop may end the sentence. */
-	if (*at == '.')
-		at++;
-	return *at && (isalnum((unsigned char)*at) || strchr("-_@", *at));
-}
-
-/* Each `word` in text, which is no part of a longer one, becomes `by`. */
-static void replace(char **text, const char *word, const char *by)
-{
-	size_t len = strlen(word);
-	char *at = *text, *old;
-
-	while (len && (at = strstr(at, word))) {
-		size_t before = (size_t)(at - *text);
-
-		if ((before && in_word(at - 1)) || in_word(at + len)) {
-			at++;
-			continue;
-		}
-		old = *text;
-		*text = vs_asprintf("%.*s%s%s", (int)before, old, by, at + len);
-		free(old);
-		at = *text + before + strlen(by);
-	}
-}
-
-void vs_vc_state_set(struct vs_core *c, const char *text)
-{
-	const char *url = c->conf->vcenter ? c->conf->vcenter : "";
-	const char *host = strstr(url, "://") ? strstr(url, "://") + 3 : url;
-	VS_FREE char *whole = vs_strdup(url), *name = vs_strdup(host);
-	VS_FREE char *out = vs_strdup(text);
-	size_t n = strlen(whole);
-
-	while (n && whole[n - 1] == '/')
-		whole[--n] = '\0';
-	name[strcspn(name, "/:")] = '\0';
-	replace(&out, whole, "vCenter");
-	replace(&out, name, "vCenter");
-	replace(&out, c->conf->username ? c->conf->username : "", "...");
-	vs_strlcpy(c->vc_state, out, sizeof(c->vc_state));
 }

@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include "engine/core.h"
 
+struct vs_core;
+struct vs_host;
+
 /*
  * Listen on conf->control_addr:control_port (port 0: a free one) and serve in
  * a thread of its own; the port's number is in STATE_DIR/vsphere_control.port
@@ -17,6 +20,13 @@
 int vs_control_start(const struct vs_conf *conf, struct vs_err *err);
 /* End the thread and all connections. Harmless if nothing was started. */
 void vs_control_stop(void);
+
+/* act.c: an operator has looked; lock held. All VMs whose end waits for the brake
+ * may go. Returns their number. */
+size_t vs_brake_confirm(struct vs_core *c);
+/* What the host's PFs are now is right. Returns whether one was left out for
+ * being another than it was. */
+bool vs_drift_confirm(struct vs_core *c, struct vs_host *h);
 
 struct vs_control_counts {
 	uint64_t served;	/* answered, errors of the verb included */

@@ -228,20 +228,12 @@ struct vs_core {
 int vs_setup_check(const struct vs_conf *conf, struct vs_err *err);
 void vs_setup_apply(struct vs_core *c, struct vs_conf *conf_take);
 void vs_setup_macs(struct vs_core *c);
-void vs_profiles_changed(struct vs_core *c);	/* hashes anew, all judged */
-int vs_cluster_id_load(const char *state_dir, char out[VS_UUID_LEN],
-		       struct vs_err *err);
-int vs_cluster_id_store(const char *state_dir, const char *id,
-			struct vs_err *err);
-struct vs_node *vs_node_named(struct vs_core *c, const char *name);
 
 /* watch.c: vCenter's events into the inventory */
 extern const struct vs_vc_events vs_watch_events;
 
 /* connect.c: a client for the configuration in force; lock held */
 struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err);
-/* Why vCenter is not there, as everybody may read it. */
-void vs_vc_state_set(struct vs_core *c, const char *text);
 
 /* slow.c: what vCenter doesn't stream */
 void vs_slow_begin(void *arg);
@@ -259,7 +251,6 @@ void vs_orphans_clear(struct vs_core *c);
 void vs_orphans_ask_slurm(struct vs_core *c);	/* no lock held */
 
 /* hints.c */
-int vs_file_replace(const char *path, const char *text, struct vs_err *err);
 char *vs_hints_read(const char *state_dir);	/* no lock held; free() it */
 void vs_hints_load(struct vs_core *c, const char *text);	/* lock held */
 void vs_hints_save(struct vs_core *c, int64_t now_ms);	/* no lock held */

@@ -175,20 +175,10 @@ void vs_drift_look(struct vs_core *c, struct vs_host *h)
 				     h->pfs[i].pci, VS_AVOID_FOREVER, why[i]);
 }
 
-/* What it is now is right. */
-bool vs_drift_confirm(struct vs_core *c, struct vs_host *h)
+void vs_print_forget(struct vs_core *c, struct vs_print *p)
 {
-	struct vs_print *p = vs_print_get(c, h->name);
-	bool was = vs_avoid_end(c, VS_AVOID_DRIFTED, h->moid) > 0;
-
-	if (p) {
-		HASH_DEL(c->prints, p);
-		free(p);
-	}
-	c->hints_dirty = true;
-	vs_drift_look(c, h);
-	vs_checks_renew(c);
-	return was;
+	HASH_DEL(c->prints, p);
+	free(p);
 }
 
 /* VFs that went while they were in use: told, and nothing else. */

@@ -12,6 +12,7 @@
  */
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/vmspec.h"
 #include "util/json.h"
 #include "util/mem.h"
 

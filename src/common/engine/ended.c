@@ -21,16 +21,6 @@
 #define STUCK_MS 5000
 #define AGAIN_MS 5000		/* after a power-off that failed */
 
-/*
- * slurmctld tries for a while to reach the guest that is gone, to end its job.
- * Should the VM be on again it would be the job's next run that is ended.
- */
-void vs_ended_begins(const struct vs_core *c, struct vs_node *n, int64_t now_ms)
-{
-	n->ending_ms = now_ms + (int64_t)c->conf->kill_tries_s * 1000;
-	vs_node_touch(n);
-}
-
 /* By vMotion, as vCenter reports and shows. */
 static bool moved(const struct vs_node *n, const struct vs_vm *vm)
 {
@@ -43,7 +33,7 @@ void vs_ended_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
 	if (n->ending_ms && now_ms >= n->ending_ms) {
-		n->ending_ms = 0;
+		vs_ended_over(n);
 		vs_node_touch(n);
 		c->name_freed = true;
 	}

@@ -7,9 +7,6 @@
 
 #include "engine/core_i.h"
 
-/* Slurm ends a job on this node whose VM is off: no job for a while. */
-void vs_ended_begins(const struct vs_core *c, struct vs_node *n,
-		     int64_t now_ms);
 /* That is over; and where is the VM? Before anything else is judged. */
 void vs_ended_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 /* Switches a suspended VM off whose node Slurm is completing, or has set DOWN because

@@ -11,7 +11,6 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include "engine/core_i.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -142,19 +141,6 @@ static const char *ordinal(size_t n)
 		return "th";
 	return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" :
 	       n % 10 == 3 ? "rd" : "th";
-}
-
-/* "14:05", or with the day if that isn't today. */
-void vs_expect_clock(int64_t at, char *out, size_t size)
-{
-	time_t then = (time_t)at, now = (time_t)(vs_wall_ms() / 1000);
-	struct tm day, today;
-
-	localtime_r(&then, &day);
-	localtime_r(&now, &today);
-	strftime(out, size, day.tm_yday == today.tm_yday &&
-		 day.tm_year == today.tm_year ? "%H:%M" : "%Y-%m-%dT%H:%M",
-		 &day);
 }
 
 void vs_expect_words(const struct vs_refused *r, char *out, size_t size)

@@ -121,22 +121,6 @@ static void not_asked(const struct vs_core *c, struct vs_node *n,
 		n->shutdown_ms -= (int64_t)c->conf->shutdown_grace_s * 1000;
 }
 
-/* What is there may be other than we believe. */
-bool vs_fail_is_doubt(enum vs_code code)
-{
-	switch (code) {
-	case VS_E_STATE:
-	case VS_E_GONE:
-	case VS_E_EXISTS:
-	case VS_E_BUSY:
-	case VS_E_UNKNOWN:
-	case VS_E_RELOGIN:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* Look before anything else is done. */
 static void look_first(struct vs_core *c, struct vs_node *n,
 		       enum vs_op_kind kind, const struct vs_err *err)

@@ -6,11 +6,8 @@
 #ifndef VS_ENGINE_FOUND_I_H
 #define VS_ENGINE_FOUND_I_H
 
-/* preflight.c, its findings: reach.c, guard.c; lock held */
+/* preflight.c, its checks: reach.c, guard.c; lock held */
 void vs_preflight(struct vs_core *c);
-void vs_find(struct vs_core *c, enum vs_stops stops, const struct vs_says *says,
-	     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-void vs_bar(struct vs_core *c, size_t profile, const char *why);
 void vs_reach_check(struct vs_core *c);
 /* Does the adapter take VFs of this PF? */
 bool vs_pf_draws(const struct vs_core *c, size_t a, const struct vs_pf *pf);
@@ -25,29 +22,17 @@ bool vs_beside_stale(struct vs_core *c);	/* it has to be judged anew */
  * freed. */
 char *vs_beside_words(const struct vs_core *c, const struct vs_host *h, int pf,
 		      int vfs);
-/* Which of the configuration's ClusterName lines the host belongs to, by the
- * names that were found last; -1: none, and no VM of ours goes there. */
-int vs_host_cluster(const struct vs_core *c, const struct vs_host *h);
 /* Does the adapter take VFs, and may they be this PF's? */
 bool vs_pf_draws(const struct vs_core *c, size_t a, const struct vs_pf *pf);
 bool vs_host_draws(const struct vs_core *c, const struct vs_host *h, size_t a);
 bool vs_host_unplugged(const struct vs_core *c, const struct vs_host *h,
 		       size_t a);
-/* Does DRS by itself move such a VM while it is on? */
-bool vs_guard_moves(const struct vs_core *c, const struct vs_vm *vm);
 void vs_guards_set(struct vs_core *c, const struct vs_vc_cluster *clusters,
 		   size_t n);
 void vs_guards_check(struct vs_core *c);
 void vs_rights_set(struct vs_core *c, const struct vs_vc_slow *s);
 void vs_rights_forget(struct vs_core *c);	/* another account, perhaps */
 void vs_rights_check(struct vs_core *c);
-/* Why no new job may have this node, NULL: it may. Lives until a node is
- * touched. */
-const char *vs_node_barred(struct vs_core *c, const struct vs_node *n);
-/* The same, of what does not end by itself: until an administrator does
- * something it is unknown when a job may have the node. */
-const char *vs_node_barred_for_long(struct vs_core *c,
-				    const struct vs_node *n);
 
 /* template_host.c: the host on which a profile's template is registered; lock held.
  * Where it was seen; is it there now; what mends it, to be free()d. */
@@ -60,7 +45,7 @@ char *vs_template_host_mend(const struct vs_core *c, size_t profile);
 bool vs_template_host_failed(const struct vs_core *c, const struct vs_node *n,
 			     const char *host, const struct vs_err *err);
 
-/* report.c, act.c: parts of reports; lock held unless said */
+/* report*.c: parts of reports; lock held unless said */
 int64_t vs_report_epoch(int64_t mono_ms);	/* as seconds since the epoch */
 void vs_report_str(struct json_object *o, const char *key, const char *s);
 void vs_report_notes(struct vs_core *c, struct json_object *top,

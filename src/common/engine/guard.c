@@ -149,82 +149,6 @@ void vs_rights_forget(struct vs_core *c)
 
 /* ---- the judgement: DRS and HA ----------------------------------------------- */
 
-static const struct vs_guard *guard_of(const struct vs_core *c,
-				       const struct vs_vm *vm)
-{
-	for (size_t i = 0; i < c->nguards; i++)
-		if (vm->host_ptr &&
-		    !strcmp(c->guards[i].cluster, vm->host_ptr->cluster))
-			return &c->guards[i];
-	return NULL;
-}
-
-bool vs_guard_moves(const struct vs_core *c, const struct vs_vm *vm)
-{
-	const struct vs_guard *g = guard_of(c, vm);
-
-	return vm->drs == VS_AS_CLUSTER ? g && g->moves :
-		vm->drs == VS_AUTOMATED && vm->drs_moves;
-}
-
-/* Why no job may have this VM, or NULL. */
-static const char *vm_automated(const struct vs_core *c, const struct vs_vm *vm)
-{
-	const struct vs_guard *g = guard_of(c, vm);
-
-	if (vm->drs == VS_AUTOMATED)
-		return "by an override DRS chooses hosts for its VM: set that to manual, or disable it";
-	if (vm->ha == VS_AUTOMATED)
-		return "by an override HA would start its VM again behind Slurm's back: set that to disabled";
-	if (g && vm->drs == VS_AS_CLUSTER && g->drs[0])
-		return g->drs;
-	if (g && vm->ha == VS_AS_CLUSTER && g->ha[0])
-		return g->ha;
-	return NULL;
-}
-
-/* It ends by itself, within minutes. */
-static const char *barred_for_now(struct vs_core *c, const struct vs_node *n,
-				  const struct vs_vm *vm)
-{
-	if (n->op.id && n->op.cancel_asked)
-		return "a task of its VM was called off and has not ended";
-	if (vs_op_hangs(n, vs_clock()))
-		return "a task has been at work on its VM for more than a minute";
-	if (!vm && vs_strays_wait(c))
-		return "a clone is under way for a node that is not known: those without a VM wait for its end, 5 minutes at most";
-	if (n->ending_ms)
-		return "slurmctld may still be trying to end the job whose VM was switched off there";
-	return vs_clones_bar(c, n, vm);
-}
-
-const char *vs_node_barred_for_long(struct vs_core *c, const struct vs_node *n)
-{
-	const struct vs_profile_now *now = &c->now[n->profile - c->profiles];
-	const struct vs_vm *vm = vs_node_vm(c, n);
-
-	if (n->foreign)
-		return n->foreign;
-	if (n->forgotten && vm && !vm->connected)
-		return vs_clone_lacks(c, n);
-	if (now->barred[0])
-		return now->barred;
-	if (vm && now->missing[0] && vs_node_fit(c, n, vm) == VS_FIT_REBUILD)
-		return now->missing;
-	if (!vs_adapter_takes(n->profile->adapter))
-		return NULL;
-	if (vm)
-		return vm_automated(c, vm);
-	return now->barred_new[0] ? now->barred_new : NULL;
-}
-
-const char *vs_node_barred(struct vs_core *c, const struct vs_node *n)
-{
-	const char *why = barred_for_now(c, n, vs_node_vm(c, n));
-
-	return why ? why : vs_node_barred_for_long(c, n);
-}
-
 static bool serves(const struct vs_core *c, const struct vs_guard *g, size_t a)
 {
 	const struct vs_adapter *with = c->adapters[a].with;
@@ -305,7 +229,7 @@ static void found_override(struct vs_core *c, const struct vs_node *n,
 			   const struct vs_vm *vm)
 {
 	bool drs = vm->drs == VS_AUTOMATED;
-	const struct vs_guard *g = guard_of(c, vm);
+	const struct vs_guard *g = vs_guard_of(c, vm);
 	VS_FREE char *path = g ? cluster_path(c, g) : vs_strdup("CLUSTER");
 	VS_FREE char *fix = vs_asprintf(
 		"govc cluster.override.change -cluster %s -vm %s %s", path,
@@ -314,7 +238,7 @@ static void found_override(struct vs_core *c, const struct vs_node *n,
 	vs_find(c, VS_STOPS_JOBS, &(struct vs_says) {
 		VS_CHECK_VM_OVERRIDE, n->name, drs ? "DRS chooses its host" :
 		"HA restarts it", drs ? "manual or disabled" : "disabled",
-		fix }, "node %s: %s", n->name, vm_automated(c, vm));
+		fix }, "node %s: %s", n->name, vs_vm_automated(c, vm));
 }
 
 static void check_overrides(struct vs_core *c)

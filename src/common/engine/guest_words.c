@@ -21,8 +21,8 @@
 #include <sys/random.h>
 
 #include "engine/core_i.h"
-#include "engine/devices_i.h"
 #include "engine/guest_words.h"
+#include "engine/vmspec.h"
 #include "util/log.h"
 #include "util/mem.h"
 #include "util/name.h"

@@ -9,8 +9,8 @@
  * can't be asked what the template had. The lock is held.
  */
 #include <string.h>
-#include "engine/devices_i.h"
 #include "engine/hardware_i.h"
+#include "engine/vmspec.h"
 #include "util/mem.h"
 
 static enum vs_hw_word word_of(const char *word)

@@ -10,12 +10,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "engine/core_i.h"
+#include "engine/persist.h"
 #include "util/buf.h"
-#include "util/crash.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -162,27 +161,6 @@ static struct json_object *to_json(const struct vs_core *c)
 	vs_jb_put(top, "vmotions", vs_vmotions_json(c));
 	vs_jb_put(top, "orders", vs_orders_json(c));	/* lends the lock: last */
 	return top;
-}
-
-/* The old file or the new one, whole, whatever happens. */
-int vs_file_replace(const char *path, const char *text, struct vs_err *err)
-{
-	VS_FREE char *tmp = vs_asprintf("%s.new", path);
-	size_t len = strlen(text);
-	VS_CLOSE int fd = -1;
-
-	vs_crash_before("write", path);
-	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0 || write(fd, text, len) != (ssize_t)len || fsync(fd))
-		return vs_err_set(err, VS_E_RETRY, "%s: %s", path,
-				  strerror(errno));
-	vs_crash_after("write", path);
-	vs_crash_before("rename", path);
-	if (rename(tmp, path))
-		return vs_err_set(err, VS_E_RETRY, "%s: %s", path,
-				  strerror(errno));
-	vs_crash_after("rename", path);
-	return 0;
 }
 
 /* In the engine's thread, no lock held. */

@@ -48,4 +48,27 @@ void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,
 /* Hosts whose budget of operations is used up take no more for now. */
 void vs_env_budget(struct vs_core *c, struct vs_place_env *env);
 
+/* avail.c: could it be served now; what is kept of each node */
+enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n);
+/* What is known of it, brought up to date. */
+const struct vs_kept *vs_kept_now(struct vs_core *c, int id);
+/* Moves when a fact of the node may have changed; never 0. */
+uint64_t vs_kept_version(const struct vs_core *c, int id);
+/* Why no new job may have this node, NULL: it may. Lives until a node is
+ * touched. */
+const char *vs_node_barred(struct vs_core *c, const struct vs_node *n);
+/* The same, of what does not end by itself: until an administrator does
+ * something it is unknown when a job may have the node. */
+const char *vs_node_barred_for_long(struct vs_core *c,
+				    const struct vs_node *n);
+/* Why no job may have this VM, for what DRS or HA would do with it, or NULL. Lives
+ * until the clusters' settings are read anew. */
+const char *vs_vm_automated(const struct vs_core *c, const struct vs_vm *vm);
+
+/* clone_hosts.c: for vs_place_env.bare, arg is the core: by host->index, is no
+ * clone source counted there yet of which such a VM is made? The core's, until
+ * they are found anew, which the second does. */
+const bool *vs_parents_bare(void *arg, const struct vs_profile *profile);
+void vs_parents_bare_find(struct vs_core *c);
+
 #endif

@@ -11,25 +11,6 @@
 #include "util/mem.h"
 #include "util/time.h"
 
-bool vs_job_has(const struct vs_node *n, uint32_t job)
-{
-	if (n->job == job)
-		return true;
-	for (size_t i = 0; i < n->nbeside; i++)
-		if (n->beside[i].job == job)
-			return true;
-	return false;
-}
-
-bool vs_job_runs(const struct vs_node *n)
-{
-	bool runs = n->job && n->runs;
-
-	for (size_t i = 0; i < n->nbeside; i++)
-		runs |= n->beside[i].runs;
-	return runs;
-}
-
 static void runs_now(struct vs_node *n, uint32_t job)
 {
 	if (n->job == job)
@@ -222,24 +203,10 @@ void vs_job_claim(struct vs_core *c, uint32_t job, uint32_t restart,
 	}
 }
 
-static struct vs_wait **wait_find(struct vs_core *c, uint32_t job)
-{
-	struct vs_wait **link = &c->waits;
-
-	while (*link && (*link)->job != job)
-		link = &(*link)->next;
-	return link;
-}
-
-bool vs_job_waits(struct vs_core *c, uint32_t job)
-{
-	return job && *wait_find(c, job);
-}
-
 void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
 		 const int *ids, size_t n)
 {
-	struct vs_wait **link = wait_find(c, job);
+	struct vs_wait **link = vs_wait_find(c, job);
 	struct vs_wait *w = *link;
 
 	vs_job_claim(c, job, restart, ids, n, false);
@@ -296,7 +263,7 @@ static size_t still_has(struct vs_core *c, uint32_t job, int *ids, size_t n)
 void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 		bool notify)
 {
-	struct vs_wait **link = wait_find(c, job);
+	struct vs_wait **link = vs_wait_find(c, job);
 	struct vs_wait *w = *link;
 
 	for (size_t i = 0; i < n; i++) {

@@ -19,11 +19,17 @@ void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 		bool notify);
 void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
 		 const int *ids, size_t n);
-bool vs_job_waits(struct vs_core *c, uint32_t job);
-bool vs_job_has(const struct vs_node *n, uint32_t job);
-bool vs_job_runs(const struct vs_node *n);	/* any */
 void vs_job_started(struct vs_core *c, const struct vs_wait *w);
 void vs_jobs_clear(struct vs_core *c);
+
+/* job_ended.c; lock held */
+/* The job that the node was powered up for is gone: Slurm gets the node back, and
+ * its VM isn't booted. */
+void vs_boot_for_nobody(struct vs_core *c, struct vs_node *n);
+/* Slurm ends a job on this node whose VM is off: no job for a while. */
+void vs_ended_begins(const struct vs_core *c, struct vs_node *n,
+		     int64_t now_ms);
+void vs_ended_over(struct vs_node *n);	/* jobs may have the node again */
 
 /* refusal.c; lock held unless said */
 void vs_refused_free(struct vs_core *c, struct vs_refused *r);
@@ -82,7 +88,6 @@ bool vs_node_gives_way(const struct vs_node *n);
 /* victims.c: whose end would give a job its VFs; lock held */
 int vs_make_room(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 		 const struct vs_victim *victims, size_t nvictims, bool *take);
-bool vs_node_given(const struct vs_node *n);	/* its VM goes with its job */
 
 /* observe.c: what would be done for a job; lock held */
 /* Mode=observe: why no node would be served if it were manage, or NULL. */

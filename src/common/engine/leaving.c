@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/hosts.h"
 #include "util/buf.h"
 #include "util/crash.h"
 #include "util/json.h"

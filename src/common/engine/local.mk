@@ -8,8 +8,21 @@ core_sources += \
 	src/common/engine/beside.c \
 	src/common/engine/boot.c src/common/engine/boot_i.h \
 	src/common/engine/brake.c src/common/engine/brake_i.h \
+	src/common/engine/build.c \
+	src/common/engine/changes.c \
+	src/common/engine/clone_hosts.c \
 	src/common/engine/clones.c src/common/engine/clones_i.h \
+	src/common/engine/cluster_id.c \
+	src/common/engine/cordon.c \
+	src/common/engine/file_replace.c \
+	src/common/engine/findings.c \
+	src/common/engine/hosts.h \
+	src/common/engine/job_ended.c \
 	src/common/engine/lock.c \
+	src/common/engine/match.c \
+	src/common/engine/node_queries.c \
+	src/common/engine/order_wish.c \
+	src/common/engine/persist.h \
 	src/common/engine/state.h \
 	src/common/engine/stores.c src/common/engine/stores_i.h \
 	src/common/engine/breaker.c \
@@ -30,6 +43,11 @@ core_sources += \
 	src/common/engine/devices_named.c \
 	src/common/engine/host_rows.c \
 	src/common/engine/drift.c \
+	src/common/engine/tasks.c \
+	src/common/engine/tasks.h \
+	src/common/engine/vcenter_state.c \
+	src/common/engine/viewer.c \
+	src/common/engine/vm_devices.c \
 	src/common/engine/vmotion.c src/common/engine/vmotion_i.h \
 	src/common/engine/vmotion_hint.c \
 	src/common/engine/vmotion_plan.c src/common/engine/vmotion_to.c \
@@ -93,6 +111,7 @@ core_sources += \
 	src/common/engine/tell.c src/common/engine/template_host.c \
 	src/common/engine/term.c \
 	src/common/engine/victims.c \
+	src/common/engine/vmspec.h \
 	src/common/engine/wait.c \
 	src/common/engine/window.c \
 	src/common/engine/watch.c \

@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include "engine/core_i.h"
 #include "engine/login_i.h"
+#include "engine/persist.h"
 #include "util/mem.h"
 #include "util/time.h"
 

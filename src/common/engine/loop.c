@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include "engine/core_i.h"
 #include "engine/login_i.h"
+#include "engine/persist.h"
+#include "engine/tasks.h"
 #include "util/crash.h"
 #include "util/mem.h"
 #include "util/time.h"

@@ -11,6 +11,7 @@
  */
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/tasks.h"
 #include "util/time.h"
 
 #define UNSHOWN_MS (10 * 60 * 1000)

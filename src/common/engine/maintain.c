@@ -1,75 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A host that is wanted: in maintenance, or entering it (which vCenter shows as
- * a task only, until the last VM is off), or drained by an operator. Nodes whose
- * VM is on there (or suspended: it can be resumed there alone), or is evicted by an operator (orders.c), are drained with the
- * cause, idle ones powered down at once, running jobs finish; when the VM is off
- * or elsewhere our drain goes, and nobody else's.
+ * Nodes whose VM is on a host that is wanted (cordon.c), or suspended there: it
+ * can be resumed there alone, or is evicted by an operator (orders.c). They are
+ * drained with the cause, idle ones powered down at once, running jobs finish;
+ * when the VM is off or elsewhere our drain goes, and nobody else's.
  */
 #include <stdio.h>
 #include <string.h>
 #include "engine/ended_i.h"
+#include "engine/hosts.h"
 
 #define AGAIN_MS 5000
-
-bool vs_host_wanted(const struct vs_core *c, const struct vs_host *h)
-{
-	return h->maintenance || h->entering_maintenance ||
-	       vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid);
-}
-
-/* note: with the note of the operator who drained it. */
-static void why_wanted(const struct vs_core *c, const struct vs_host *h,
-		       bool note, char *why, size_t size)
-{
-	const struct vs_avoid *a =
-		vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid);
-	char words[VS_AVOID_WORDS] = "wanted";
-
-	if (a && note)
-		vs_strlcpy(words, a->why, sizeof(words));
-	else if (a)
-		vs_avoid_public(a, words);
-	if (h->maintenance || h->entering_maintenance)
-		snprintf(why, size, "host %.100s is %s maintenance", h->name,
-			 h->maintenance ? "in" : "entering");
-	else
-		snprintf(why, size, "host %.90s is %.150s", h->name, words);
-}
-
-void vs_why_wanted(const struct vs_core *c, const struct vs_host *h,
-		   char *why, size_t size)
-{
-	why_wanted(c, h, true, why, size);
-}
-
-static const struct vs_vm *own_vm(struct vs_core *c, const struct vs_node *n)
-{
-	const struct vs_vm *vm = vs_node_vm(c, n);
-
-	return vm && vs_vm_owner(vm, c->folder, c->cluster_id) ==
-		VS_OWNER_OURS ? vm : NULL;
-}
-
-const struct vs_host *vs_node_on(struct vs_core *c, const struct vs_node *n)
-{
-	const struct vs_vm *vm = own_vm(c, n);
-
-	return vm && vm->power == VS_POWER_ON ? vm->host_ptr : NULL;
-}
-
-bool vs_node_sleeps(struct vs_core *c, const struct vs_node *n)
-{
-	const struct vs_vm *vm = own_vm(c, n);
-
-	return vm && vm->power == VS_POWER_SUSPENDED;
-}
-
-const struct vs_host *vs_node_there(struct vs_core *c, const struct vs_node *n)
-{
-	return vs_node_sleeps(c, n) ? vs_node_vm(c, n)->host_ptr :
-		vs_node_on(c, n);
-}
 
 /* Whose VM is to go off: its host, NULL if it needn't. */
 static const struct vs_host *wanted_host(struct vs_core *c,
@@ -155,7 +96,7 @@ static void why_stays(const struct vs_core *c, const struct vs_node *n,
 		vs_orders_why(n, note, why, size);
 		return;
 	}
-	why_wanted(c, h, note, why, size);
+	vs_host_wanted_words(c, h, note, why, size);
 	len = strlen(why);
 	if (n->vmotion.state == VS_VMOTION_STAYS)
 		snprintf(why + len, size - len, "; %s: %s",

@@ -74,15 +74,6 @@ struct vs_remains {
 };
 
 /* maintain.c: nodes on hosts that are wanted; lock held */
-bool vs_host_wanted(const struct vs_core *c, const struct vs_host *h);
-/* Where the node's VM is on, and ours; NULL: nowhere. */
-const struct vs_host *vs_node_on(struct vs_core *c, const struct vs_node *n);
-/* It is suspended, by whomever. */
-bool vs_node_sleeps(struct vs_core *c, const struct vs_node *n);
-/* On, or suspended: it keeps that host from being empty. */
-const struct vs_host *vs_node_there(struct vs_core *c, const struct vs_node *n);
-void vs_why_wanted(const struct vs_core *c, const struct vs_host *h,
-		   char *why, size_t size);
 /* Drained by somebody else, and kept on by SuspendExc*: Slurm doesn't power it
  * down, and a power-down that we ask for would lift the other's drain. */
 bool vs_node_kept_on(const struct vs_node *n);

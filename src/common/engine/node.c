@@ -4,13 +4,13 @@
  * the step table makes of the two. The lock is held throughout; calls to
  * vCenter are only queued here (ops.c), words to Slurm only noted (vs_tell).
  */
-#include <stdio.h>
 #include <string.h>
 #include "engine/core_i.h"
 #include "engine/guest_words.h"
-#include "engine/devices_i.h"
 #include "engine/ended_i.h"
 #include "engine/hardware_i.h"
+#include "engine/tasks.h"
+#include "engine/vmspec.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -18,69 +18,6 @@
 #define OFF_SURE_MS 3000	/* Slurm's word and vCenter's may cross */
 #define OFF_AGAIN_MS 2000
 #define LEAVE_AGAIN_MS 60000
-
-struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n)
-{
-	if (!c->folder[0])
-		return NULL;
-	return vs_vm_get_named(&c->inv, c->folder, n->name);
-}
-
-/* ---- is this VM what the node (and this job) needs? ------------------------ */
-
-static bool tag_right(const struct vs_node *n, const struct vs_vm *vm,
-		      uint32_t job, uint32_t restart)
-{
-	char want[48];
-
-	if (n->profile->retention != VS_RETAIN_DESTROY)
-		return true;
-	/* A VM of power_up bears no job's name, and could not be told from a
-	 * used one later: each job gets its own. */
-	if (!vm->job_tag[0] || !job)
-		return !job;
-	snprintf(want, sizeof(want), "%u.%u", job, restart);
-	return !strcmp(want, vm->job_tag);
-}
-
-enum vs_profile_fit vs_node_fit(const struct vs_core *c,
-				const struct vs_node *n,
-				const struct vs_vm *vm)
-{
-	const char *want = c->now[n->profile - c->profiles].hash;
-	enum vs_profile_fit fit;
-
-	if (n->orders.rebuild[0] && !strcmp(vm->moid, n->orders.rebuild))
-		return VS_FIT_REBUILD;
-	if (vs_parent_gone(c, vm))
-		return VS_FIT_REBUILD;
-	if (!want[0])
-		return VS_FIT_RIGHT;	/* template unknown: judge nothing */
-	fit = vs_profile_fit(vm->profile, want);
-	return fit == VS_FIT_RIGHT && !vs_guest_words_right(n, vm) ?
-		VS_FIT_RECONFIGURE : fit;
-}
-
-bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
-		      const struct vs_vm *vm, uint32_t job, uint32_t restart)
-{
-	return vs_node_fit(c, n, vm) == VS_FIT_RIGHT &&
-	       vs_node_cards_right(n, vm,
-				   vs_ledger_get(&c->ledger, n->name)) &&
-	       tag_right(n, vm, job, restart);
-}
-
-static bool vm_within_reach(const struct vs_vm *vm)
-{
-	return vm->readable && vm->connected && vm->host_ptr;
-}
-
-/* Nothing can be decided about it: no job for its node. */
-bool vs_node_vm_unsure(const struct vs_vm *vm)
-{
-	return !vm_within_reach(vm) || (vm->power != VS_POWER_ON &&
-					vm->power != VS_POWER_OFF);
-}
 
 static bool seen_is_off(enum vs_seen s)
 {
@@ -129,35 +66,6 @@ static enum vs_seen seen_on(struct vs_core *c, const struct vs_node *n,
 		VS_SEEN_ON : VS_SEEN_ON_WRONG;
 }
 
-/* Where the configuration wants none of ours. */
-bool vs_node_pool_wrong(const struct vs_core *c, const struct vs_vm *vm)
-{
-	const char *want = vs_pool_of(c, vm->host_ptr);
-
-	return vm->pool[0] && want && strcmp(vm->pool, want);
-}
-
-enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
-			      const struct vs_vm *vm, const struct vs_hold *h,
-			      uint32_t job, uint32_t restart)
-{
-	enum vs_profile_fit fit = vs_node_fit(c, n, vm);
-
-	/* off, an instant clone is no more than a slow one */
-	if (fit == VS_FIT_REBUILD || !tag_right(n, vm, job, restart) ||
-	    n->profile->clone == VS_CLONE_INSTANT)
-		return VS_SEEN_OFF_STALE;
-	/* it may not leave with a device that has an address here */
-	if (h && (strcmp(h->host, vm->host) || vs_node_pool_wrong(c, vm)))
-		return !vs_move_may(n, vm) ? VS_SEEN_OFF_STALE :
-			strcmp(h->host, vm->host) && vs_vm_bound(vm) ?
-			VS_SEEN_OFF_OTHER : VS_SEEN_OFF_ELSEWHERE;
-	if (fit == VS_FIT_RECONFIGURE || !vs_node_cards_right(n, vm, h) ||
-	    !vs_hardware_right(c, n, vm, h))
-		return VS_SEEN_OFF_OTHER;
-	return VS_SEEN_OFF;
-}
-
 static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
 {
 	struct vs_vm *vm;
@@ -178,11 +86,11 @@ static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
 		return VS_SEEN_ALIEN;
 	if (vm->connected)
 		n->forgotten = false;
-	if (vm_within_reach(vm) && vm->power == VS_POWER_SUSPENDED)
+	if (vs_vm_within_reach(vm) && vm->power == VS_POWER_SUSPENDED)
 		return VS_SEEN_SUSPENDED;
 	vs_guest_words_learn(n, vm);
 	if (vs_node_vm_unsure(vm))
-		return n->forgotten && !vm_within_reach(vm) ?
+		return n->forgotten && !vs_vm_within_reach(vm) ?
 			vs_node_seen_none(n) : VS_SEEN_UNKNOWN;
 	if (vm->power == VS_POWER_ON)
 		return seen_on(c, n, vm);

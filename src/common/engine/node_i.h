@@ -12,7 +12,6 @@
 enum vs_op_kind { VS_OP_NONE, VS_OP_CLONE, VS_OP_RECONFIGURE, VS_OP_RELOCATE,
 		  VS_OP_POWER_ON, VS_OP_SHUTDOWN, VS_OP_POWER_OFF,
 		  VS_OP_DESTROY, VS_OP_ADOPTED, VS_OP_VMOTION, VS_OPS };
-const char *vs_op_name(enum vs_op_kind k);
 
 /* One call under way for a node, or just done and not yet shown by vCenter. */
 struct vs_node_op {
@@ -135,8 +134,6 @@ struct vs_node {
 	struct vs_err last_err;
 };
 
-/* node.c: one node's comparison; lock held */
-struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n);
 /* cards.c: which of the node's cards is it, by its MAC: -1, none. */
 int vs_node_card(const struct vs_node *n, const struct vs_card *card);
 #define VS_MACS_LEN (VS_CARDS_MAX * VS_MAC_LEN)
@@ -149,14 +146,7 @@ int vs_node_cards(const struct vs_node *n, const struct vs_vm *vm,
 bool vs_node_cards_right(const struct vs_node *n, const struct vs_vm *vm,
 			 const struct vs_hold *h);
 bool vs_node_shared_well(struct vs_core *c, const struct vs_node *n);
-bool vs_node_vm_unsure(const struct vs_vm *vm);
-bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
-		      const struct vs_vm *vm, uint32_t job, uint32_t restart);
-bool vs_node_pool_wrong(const struct vs_core *c, const struct vs_vm *vm);
-/* A VM of ours that is off, for a job that has this hold (NULL: none yet). */
-enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
-			      const struct vs_vm *vm, const struct vs_hold *h,
-			      uint32_t job, uint32_t restart);
+/* node.c: one node's comparison; lock held */
 void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags);
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
@@ -165,29 +155,10 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		    const char *host, const struct vs_err *err, int64_t now_ms);
 void vs_node_give_up(struct vs_core *c, struct vs_node *n, const char *why);
-/* fail.c: after such an error, look before anything else is done. */
-bool vs_fail_is_doubt(enum vs_code code);
-
-enum vs_profile_fit vs_node_fit(const struct vs_core *c,
-				const struct vs_node *n,
-				const struct vs_vm *vm);
-
-/* avail.c: could it be served now; what is kept of each node; lock held */
-enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n);
-/* What is known of it, brought up to date. */
-const struct vs_kept *vs_kept_now(struct vs_core *c, int id);
-/* Moves when a fact of the node may have changed; never 0. */
-uint64_t vs_kept_version(const struct vs_core *c, int id);
-void vs_node_touch(struct vs_node *n);
-void vs_nodes_touch(struct vs_core *c);
-void vs_nodes_touch_on(struct vs_core *c, const struct vs_host *h);
 
 /* ops.c: calls to vCenter for a node; lock held */
-bool vs_op_affords(const struct vs_core *c, enum vs_action action);
 int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 		int64_t now_ms);
-bool vs_op_hangs(const struct vs_node *n, int64_t now_ms);
-bool vs_strays_wait(const struct vs_core *c);	/* for the end of a stray */
 void vs_strays_pass(struct vs_core *c, int64_t now_ms);
 void vs_op_cancel(struct vs_core *c, struct vs_node *n);
 void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms);
@@ -196,15 +167,6 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 		       size_t n);
 
 /* send.c: the requests themselves; lock held */
-const char *vs_pool_of(const struct vs_core *c, const struct vs_host *host);
-/* The mark of a VM of ours of that name and instance UUID, to be free()d. */
-char *vs_owner_mark(const struct vs_core *c, const char *name,
-		    const char *uuid);
-/* A clone of the profile's template on that host, as to its name and place; the
- * datastore, and what is in the VM, are the caller's. It borrows all strings. */
-struct vs_vc_clone vs_clone_base(const struct vs_core *c,
-				 const struct vs_profile *p, const char *name,
-				 const char *uuid, const char *host);
 int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
 		struct vs_vm *vm, enum vs_action action, int64_t now_ms,
 		const struct vs_vc_op *op, enum vs_op_kind *kind,

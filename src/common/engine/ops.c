@@ -10,79 +10,18 @@
 #include "engine/core_i.h"
 #include "engine/guest_words.h"
 #include "engine/hardware_i.h"
+#include "engine/tasks.h"
+#include "engine/vmspec.h"
 #include "util/mem.h"
 #include "util/time.h"
 
-#define HANGS_MS 60000		/* longer than any task on a VM but a clone */
 #define STRAY_MS (5 * 60 * 1000)
-
-static const char *const op_names[VS_OPS] = {
-	"none", "clone", "reconfigure", "relocate", "power-on", "shutdown",
-	"power-off", "destroy", "adopted", "vmotion",
-};
-
-const char *vs_op_name(enum vs_op_kind k)
-{
-	return k < VS_OPS ? op_names[k] : "?";
-}
-
-static bool is_power(enum vs_op_kind k)
-{
-	return k == VS_OP_POWER_ON || k == VS_OP_POWER_OFF ||
-	       k == VS_OP_SHUTDOWN;
-}
 
 static const char *host_name(const struct vs_core *c, const char *moid)
 {
 	const struct vs_host *h = vs_host_get(&c->inv, moid);
 
 	return h ? h->name : "-";
-}
-
-bool vs_op_host_full(const struct vs_core *c, const char *host)
-{
-	const struct vs_node *n;
-	int on_host = vs_parents_ops_on(c, host);
-
-	LIST_FOREACH(n, &c->busy, busy)
-		on_host += !strcmp(n->op.host, host);
-	return on_host >= c->conf->host_max;
-}
-
-/* It has no end that we set: a node whose task takes so long gets no new job. */
-bool vs_op_hangs(const struct vs_node *n, int64_t now_ms)
-{
-	return n->op.id && n->op.kind != VS_OP_CLONE &&
-		now_ms - n->op.since_ms > HANGS_MS;
-}
-
-/* The one door for a node's op. */
-static void op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
-		   uint64_t id, const char *vm, const char *host,
-		   int64_t now_ms)
-{
-	struct vs_node_op *op = &n->op;
-
-	vs_node_touch(n);
-	/* jobs may wait for its budget: see vs_env_budget */
-	if (op->id && (op->cancel_asked || vs_op_host_full(c, op->host)))
-		c->vf_freed = true;
-	if (op->id && op->kind != VS_OP_ADOPTED)
-		(*(is_power(op->kind) ? &c->power_ops : &c->provisioning))--;
-	if (op->id) {
-		LIST_REMOVE(n, busy);
-		c->op_ended = true;
-	}
-	if (id)
-		LIST_INSERT_HEAD(&c->busy, n, busy);
-	memset(op, 0, sizeof(*op));
-	op->kind = kind;
-	op->id = id;
-	op->since_ms = now_ms;
-	vs_strlcpy(op->vm, vm ? vm : "", sizeof(op->vm));
-	vs_strlcpy(op->host, host ? host : "", sizeof(op->host));
-	if (id && kind != VS_OP_ADOPTED)
-		(*(is_power(kind) ? &c->power_ops : &c->provisioning))++;
 }
 
 static struct vs_node *node_of_op(struct vs_core *c, uint64_t id)
@@ -136,9 +75,9 @@ static void op_done(void *arg, uint64_t id, const char *result,
 	was = n->op;
 	vs_guest_words_done(n, !err);
 	if (vs_clone_way_ended(c, n, &was, err)) {
-		op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
+		vs_op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
 	} else if (err) {
-		op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
+		vs_op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
 		if (was.kind == VS_OP_POWER_ON &&
 		    err->code != VS_E_UNKNOWN && err->code != VS_E_STATE)
 			hold_back_to_promised(c, n);
@@ -157,7 +96,7 @@ static void op_done(void *arg, uint64_t id, const char *result,
 		else
 			vs_metrics_step(c, was.kind, now_ms - was.since_ms);
 		/* Now it settles: id 0, until vCenter shows it. */
-		op_set(c, n, was.kind, 0,
+		vs_op_set(c, n, was.kind, 0,
 		       result && result[0] ? result : was.vm, was.host,
 		       now_ms);
 		vs_strlcpy(n->op.source, was.source, sizeof(was.source));
@@ -201,7 +140,7 @@ void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (n->op.kind == VS_OP_NONE || n->op.id)
 		return;
 	if (settled(c, n)) {
-		op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
+		vs_op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
 		n->tries = 0;
 		return;
 	}
@@ -215,7 +154,7 @@ void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		vs_clone_unshown(c, n, now_ms);
 	if (n->op.kind != VS_OP_VMOTION && ++n->tries > VS_TRIES_MAX)
 		vs_node_give_up(c, n, n->last_err.text);
-	op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
+	vs_op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
 	n->look_after = c->slow_seq + 1;
 	vs_vc_slow_now(c->vc);
 }
@@ -225,13 +164,6 @@ static const struct vs_vc_op op_calls = {
 };
 
 /* ---- budgets ---------------------------------------------------------------- */
-
-bool vs_op_affords(const struct vs_core *c, enum vs_action a)
-{
-	if (a == VS_DO_POWER_ON || a == VS_DO_SHUTDOWN)
-		return c->power_ops < c->conf->power_max;
-	return c->provisioning < c->conf->provision_max;
-}
 
 static bool budget_left(const struct vs_core *c, enum vs_action a,
 			const char *host)
@@ -290,7 +222,7 @@ static int start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 		return -1;
 	}
 	if (id > 0) {
-		op_set(c, n, kind, (uint64_t)id, vm ? vm->moid : "", host,
+		vs_op_set(c, n, kind, (uint64_t)id, vm ? vm->moid : "", host,
 		       now_ms);
 		n->op.devices = adds_devices(c, n, vm, action, h);
 		n->starting = kind == VS_OP_POWER_ON ||
@@ -342,7 +274,7 @@ void vs_op_forget_all(struct vs_core *c)
 		struct vs_node *n = &c->nodes[i];
 
 		/* A power-on may still happen: its hold stays requested. */
-		op_set(c, n, VS_OP_NONE, 0, NULL, NULL, 0);
+		vs_op_set(c, n, VS_OP_NONE, 0, NULL, NULL, 0);
 		n->look_after = 0;
 		n->clone_lost = false;
 	}
@@ -388,14 +320,6 @@ static void stray_add(struct vs_core *c, const struct vs_vc_task *task,
 	vs_strlcpy(s->task, task->moid, sizeof(s->task));
 	vs_nodes_touch(c);
 	vs_info("task=%s (%s) is under way: adopted", task->moid, task->name);
-}
-
-bool vs_strays_wait(const struct vs_core *c)
-{
-	for (size_t i = 0; i < c->nstrays; i++)
-		if (!c->strays[i].left)
-			return true;
-	return false;
 }
 
 /* One that hangs must not stop all nodes that have no VM. Should it come to an
@@ -481,7 +405,7 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 					      NULL);
 			if (id > 0) {
 				vs_guest_words_done(n, false);
-				op_set(c, n, VS_OP_ADOPTED, (uint64_t)id,
+				vs_op_set(c, n, VS_OP_ADOPTED, (uint64_t)id,
 				       vm->moid, vm->host, now_ms);
 				vs_strlcpy(n->op.task, task->moid,
 					   sizeof(n->op.task));

@@ -72,26 +72,6 @@ void vs_orders_look(struct vs_core *c, struct vs_node *n)
 		ends(c, n, "goes on: the old one is gone");
 }
 
-const char *vs_orders_wish(const struct vs_node *n, const struct vs_vm *vm)
-{
-	const struct vs_orders *o = &n->orders;
-
-	if (!o->wish[0] || (vm && vm->power != VS_POWER_OFF &&
-			    strcmp(vm->moid, o->rebuild) != 0))
-		return NULL;
-	return o->wish;
-}
-
-bool vs_orders_heed(struct vs_node *n, const struct vs_vm *vm, const char *host)
-{
-	const char *wish = vs_orders_wish(n, vm);
-	bool met = wish && !strcmp(wish, host);
-
-	if (wish)
-		n->orders.wish[0] = '\0';
-	return met;
-}
-
 void vs_orders_why(const struct vs_node *n, bool note, char *why, size_t size)
 {
 	note = note && n->orders.why[0];

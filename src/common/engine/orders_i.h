@@ -35,12 +35,12 @@ void vs_orders_look(struct vs_core *c, struct vs_node *n);
 /* What a drained node's reason says. note: with the note of who ordered it, which
  * is not for the records of jobs. */
 void vs_orders_why(const struct vs_node *n, bool note, char *why, size_t size);
-/* The host (moId) on which its VM should be next, NULL: nobody has said. vm: the
- * one it has, or NULL. */
+/* order_wish.c: the host (moId) on which its VM should be next, NULL: nobody has
+ * said. vm: the one it has, or NULL. */
 const char *vs_orders_wish(const struct vs_node *n, const struct vs_vm *vm);
 /* It has a place on this host (moId) now: the wish is used up. Was it met? */
 bool vs_orders_heed(struct vs_node *n, const struct vs_vm *vm, const char *host);
-/* "evict", "requeue" (evict, jobs and all), "rebuild", and "evict-on" and
+/* orders.c: "evict", "requeue" (evict, jobs and all), "rebuild", and "evict-on" and
  * "rebuild-on" (why: the host's name) for all these nodes,
  * as Slurm lists them; 0 with an array "nodes" in top, -1: for none of them.
  * Takes the lock, and lends it: nodes that a new configuration took away

@@ -2,17 +2,22 @@
 /*
  * How long things take here, by template: a moving mean of what was measured,
  * for estimates alone (svf plan, prefetch). Nothing hangs on it being right,
- * it is kept in memory and begins anew with the process. The lock is held.
+ * it is kept in memory and begins anew with the process. And times of day as
+ * people read them. The lock is held.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "engine/core_i.h"
 #include "engine/pace_i.h"
 #include "util/json.h"
 #include "util/mem.h"
+#include "util/time.h"
 
 #define TEMPLATES_MAX 64	/* forgotten ones make room */
 #define WEIGHT 4		/* the last one counts a fourth */
+#define DOWN_MS 5000		/* beside ShutdownGrace, until one was seen to go */
+#define DOWN_MOST_MS 60000
 
 static const char *const keys[VS_PACES] = {
 	[VS_OP_CLONE] = "clone_ms", [VS_OP_RECONFIGURE] = "reconfigure_ms",
@@ -87,4 +92,25 @@ void vs_report_paces(const struct vs_core *c, struct json_object *top)
 	}
 	if (arr)
 		vs_jb_put(top, "pace", arr);
+}
+
+void vs_expect_clock(int64_t at, char *out, size_t size)
+{
+	time_t then = (time_t)at, now = (time_t)(vs_wall_ms() / 1000);
+	struct tm day, today;
+
+	localtime_r(&then, &day);
+	localtime_r(&now, &today);
+	strftime(out, size, day.tm_yday == today.tm_yday &&
+		 day.tm_year == today.tm_year ? "%H:%M" : "%Y-%m-%dT%H:%M",
+		 &day);
+}
+
+int64_t vs_when_down_s(const struct vs_core *c)
+{
+	int64_t ms = c->whens.down_ms ? c->whens.down_ms :
+		DOWN_MS + (int64_t)c->conf->shutdown_grace_s * 1000;
+
+	/* Guests that do as they are told take no minutes. */
+	return ((ms < DOWN_MOST_MS ? ms : DOWN_MOST_MS) + 999) / 1000;
 }

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/tasks.h"
+#include "engine/vmspec.h"
 #include "util/mem.h"
 
 #define AWAY_MS 60000		/* then another one is made beside it */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/vmspec.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -47,27 +48,6 @@ void vs_parent_key_id(const struct vs_parent_key *key,
 	snprintf(out, 3 * VS_MOID_LEN, "%s/%s %s %s",
 		 vs_clone_name(key->mark.kind), key->mark.of, key->store,
 		 key->host);
-}
-
-bool vs_parent_of_host(const struct vs_core *c, enum vs_clone_kind kind)
-{
-	const char *per = c->conf->clone_parents;
-
-	return (per && !strcasecmp(per, "host")) || kind == VS_CLONE_INSTANT;
-}
-
-int vs_parent_key_of(const struct vs_core *c, const struct vs_profile *p,
-		     const char *host, const char *store,
-		     struct vs_parent_key *out)
-{
-	*out = (struct vs_parent_key) { .store = "" };
-	if (vs_parent_mark_of(p->clone, c->now[p - c->profiles].hash,
-			      &out->mark))
-		return -1;
-	vs_strlcpy(out->store, store, sizeof(out->store));
-	if (vs_parent_of_host(c, p->clone))
-		vs_strlcpy(out->host, host, sizeof(out->host));
-	return 0;
 }
 
 /* The one door for a call of a parent's. */

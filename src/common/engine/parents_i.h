@@ -136,12 +136,6 @@ struct vs_parent *vs_parent_record(struct vs_core *c, const char *id,
 /* "linked/3f0a11c2 datastore-1 host-2" */
 void vs_parent_key_id(const struct vs_parent_key *key,
 		      char out[3 * VS_MOID_LEN]);
-/* Are clones of the kind made of a parent on their own host? */
-bool vs_parent_of_host(const struct vs_core *c, enum vs_clone_kind kind);
-/* What a profile asks for there; -1: nothing, or nothing that is known. */
-int vs_parent_key_of(const struct vs_core *c, const struct vs_profile *p,
-		     const char *host, const char *store,
-		     struct vs_parent_key *out);
 
 /* parents_keep.c: which are wanted, and the end of those that aren't */
 void vs_parents_pass(struct vs_core *c, int64_t now_ms);
@@ -164,8 +158,6 @@ bool vs_parent_astray(const struct vs_core *c, const struct vs_parent *p);
 /* n's parent, which is ready, has lost cards: barred. */
 void vs_parent_changed(struct vs_core *c, const struct vs_node *n,
 		       const struct vs_vm *parent, int64_t now_ms);
-/* Its parent is gone, or another VM by now: it can't start. */
-bool vs_parent_gone(const struct vs_core *c, const struct vs_vm *child);
 /* Why one that nobody wants is there still, NULL: it goes. */
 const char *vs_parent_stays(const struct vs_core *c, const struct vs_vm *vm);
 /* Would the clone of a node be made of it, as all is now, or isn't that known? */
@@ -191,16 +183,10 @@ int vs_parents_count(const struct vs_core *c);
 size_t vs_parents_confirm(struct vs_core *c, int64_t minute);	/* of the brake */
 /* Is there a partition whose VMs have some? */
 bool vs_parents_asked(const struct vs_conf *conf);
-/* send.c: a full clone that will be frozen, p->name, for such VMs as n's. */
-int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
-			       const struct vs_hold *h,
-			       const struct vs_parent *p,
-			       const struct vs_vc_op *op, struct vs_err *err);
 /* There is no VM, and how it would be made. */
 enum vs_seen vs_node_seen_none(const struct vs_node *n);
-/* parents_place.c: for vs_place_env.bare, arg is the core; found anew. A hold of
+/* parents_place.c: vs_parents_bare() is found anew. A hold of
  * the memory of one that is switched on, as large as like. */
-const bool *vs_parents_bare(void *arg, const struct vs_profile *profile);
 void vs_parents_bare_pass(struct vs_core *c);
 void vs_parent_hold_again(struct vs_core *c, struct vs_parent *p,
 			  const struct vs_hold *like, const struct vs_vm *vm);
@@ -215,7 +201,5 @@ void vs_clones_lost_look(struct vs_core *c);
 void vs_clones_lost_pass(struct vs_core *c);
 void vs_clone_unshown(struct vs_core *c, const struct vs_node *n,
 		      int64_t now_ms);
-/* ops.c: no more calls may be sent to this host now. */
-bool vs_op_host_full(const struct vs_core *c, const char *host);
 
 #endif

@@ -67,22 +67,6 @@ void vs_parent_template(struct vs_core *c, size_t profile,
 		   sizeof(c->now[profile].missing));
 }
 
-bool vs_parent_gone(const struct vs_core *c, const struct vs_vm *child)
-{
-	const struct vs_vm *vm;
-
-	if (!child->from[0] || !child->bases || !c->loaded)
-		return false;
-	LIST_FOREACH(vm, &c->inv.parents, with_parents)
-		if (!strcasecmp(vm->uuid, child->from))
-			return false;
-	/* of one that can't be read nobody knows what it is */
-	for (vm = c->inv.vms; vm; vm = vm->hh.next)
-		if (!vm->readable && !strcmp(vm->folder, c->folder))
-			return false;
-	return true;
-}
-
 /* ---- which are wanted ---------------------------------------------------------------- */
 
 static bool lies_where_asked(const struct vs_core *c, const struct vs_vm *vm)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "engine/core_i.h"
 #include "engine/report.h"
+#include "engine/vmspec.h"
 #include "util/json.h"
 #include "util/mem.h"
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 #include "engine/core_i.h"
+#include "engine/tasks.h"
+#include "engine/vmspec.h"
 #include "util/mem.h"
 
 struct key {				/* not always ended by '\0' */

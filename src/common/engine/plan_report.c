@@ -16,6 +16,7 @@
 #include <string.h>
 #include "engine/plan_i.h"
 #include "engine/report.h"
+#include "engine/vmspec.h"
 #include "util/hostlist.h"
 #include "util/json.h"
 #include "util/mem.h"

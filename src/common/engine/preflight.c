@@ -25,29 +25,12 @@
  * Rules: what stops new jobs never stops a VM's end, or a job that has begun.
  * Each finding is logged when it comes and when it goes, not in between.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
 #include "engine/guest_words.h"
 #include "util/mem.h"
-
-/* A finding is as hard as what it stops. */
-static struct vs_found found(enum vs_stops stops, const struct vs_says *s)
-{
-	struct vs_found f = {
-		.code = s->code, .severity = vs_check_kinds[s->code].severity,
-		.object = vs_strdup(s->object), .is = vs_strdup(s->is),
-		.should = vs_strdup(s->should), .fix = vs_strdup(s->fix),
-	};
-
-	if (stops >= VS_STOPS_JOBS)
-		f.severity = VS_HARD;
-	else if (f.severity == VS_HARD)
-		f.severity = VS_WARNING;
-	return f;
-}
 
 static void found_free(struct vs_finding *f)
 {
@@ -56,32 +39,6 @@ static void found_free(struct vs_finding *f)
 	free(f->found.is);
 	free(f->found.should);
 	free(f->found.fix);
-}
-
-void vs_find(struct vs_core *c, enum vs_stops stops, const struct vs_says *says,
-	     const char *fmt, ...)
-{
-	struct vs_finding *f;
-	va_list ap;
-	char text[2400];
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	VS_GROW(c->findings, c->cap_findings, c->nfindings + 1);
-	f = &c->findings[c->nfindings++];
-	*f = (struct vs_finding) { .stops = stops, .text = vs_strdup(text) };
-	if (says)
-		f->found = found(stops, says);
-}
-
-/* The first reason is the one that is told. */
-void vs_bar(struct vs_core *c, size_t profile, const char *why)
-{
-	char *barred = c->now[profile].barred;
-
-	if (!barred[0])
-		vs_strlcpy(barred, why, sizeof(c->now[profile].barred));
 }
 
 static void other_cluster(struct vs_core *c)
@@ -177,8 +134,8 @@ static void compare(struct vs_core *c, struct vs_finding *old, size_t n)
 
 void vs_preflight(struct vs_core *c)
 {
-	struct vs_finding *old = c->findings;
-	size_t nold = c->nfindings;
+	struct vs_finding *old;
+	size_t nold;
 
 	if (c->ready && !c->unjudged && c->judged_epoch == c->epoch &&
 	    c->checked == c->inv.hosts_itself &&
@@ -187,8 +144,7 @@ void vs_preflight(struct vs_core *c)
 		return;
 	c->checked = c->inv.hosts_itself;
 	c->unjudged = false;
-	c->findings = NULL;
-	c->nfindings = c->cap_findings = 0;
+	old = vs_findings_begin(c, &nold);
 	c->unserved[0] = '\0';
 	for (size_t p = 0; p < c->nprofiles; p++)
 		c->now[p].barred[0] = c->now[p].barred_new[0] = '\0';

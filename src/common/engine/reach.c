@@ -35,14 +35,6 @@ bool vs_host_draws(const struct vs_core *c, const struct vs_host *h, size_t a)
 	return false;
 }
 
-int vs_host_cluster(const struct vs_core *c, const struct vs_host *h)
-{
-	for (int i = 0; c->cluster_moids && c->cluster_moids[i]; i++)
-		if (!strcmp(c->cluster_moids[i], h->cluster))
-			return i;
-	return -1;
-}
-
 static bool allowed_cluster(const struct vs_core *c, const struct vs_host *h)
 {
 	return vs_host_cluster(c, h) >= 0;

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
-#include "plan/allocation/freed_by.h"
+#include "engine/vmspec.h"
+#include "plan/freed.h"
 #include "util/mem.h"
 #include "util/time.h"
 

@@ -348,6 +348,110 @@ static void report_status(struct vs_core *c, struct json_object *top,
 	vs_report_notes(c, top, operators);
 }
 
+/* ---- reconcile: what is mended by itself, and what the brake holds back --------- */
+
+static void add_vm(struct json_object *arr, const struct vs_vm *vm,
+		   const char *name, const char *what, enum vs_braked braked)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+
+	vs_jb_str(o, "vm", name);
+	if (vm)
+		vs_jb_str(o, "state", vm->power == VS_POWER_ON ? "on" : "off");
+	vs_jb_str(o, "what", what);
+	if (braked == VS_BRAKE_WAITS)
+		vs_jb_bool(o, "waits", true);
+	vs_jb_add(arr, o);
+}
+
+static void add_nodes(struct vs_core *c, struct json_object *arr)
+{
+	for (size_t i = 0; i < c->nnodes; i++) {
+		const struct vs_node *n = &c->nodes[i];
+		const struct vs_vm *vm = vs_node_vm(c, n);
+
+		if (n->missing)
+			add_vm(arr, vm, n->name,
+			       "was on and is not shown by vCenter (restored from a backup? renamed or moved?): left alone until it is back, or svf vm forget",
+			       n->braked);
+		else if (n->foreign && vs_vm_owner(vm, c->folder, c->cluster_id)
+			 != VS_OWNER_SUSPECT)	/* those have a list */
+			add_vm(arr, vm, n->name, n->foreign, n->braked);
+		else if (n->adopt)
+			add_vm(arr, vm, n->name,
+			       "runs under a powered-down node: its guest is asked to register",
+			       n->braked);
+		else if (n->action == VS_DO_REPORT)
+			add_vm(arr, vm, n->name,
+			       "is not there for a node that Slurm believes up",
+			       n->braked);
+		else if ((n->wanted == VS_WANT_OFF ||
+			  n->wanted == VS_WANT_GONE) && !n->dying &&
+			 n->action == VS_DO_SHUTDOWN)
+			add_vm(arr, vm, n->name,
+			       "is on under a powered-down node: to be switched off",
+			       n->braked);
+		else if (n->braked == VS_BRAKE_WAITS)
+			add_vm(arr, vm, n->name,
+			       "is of no use to a powered-down node: to be destroyed",
+			       n->braked);
+	}
+}
+
+static void add_orphans(struct vs_core *c, struct json_object *arr)
+{
+	for (const struct vs_orphan *o = c->orphans; o; o = o->hh.next) {
+		const struct vs_vm *vm = vs_vm_get(&c->inv, o->vm);
+
+		if (vm)
+			add_vm(arr, vm, o->name, o->stood_on ?
+			       "no node has its name, and VMs stand on its disks: left alone until they are gone" :
+			       o->unknown_to_slurm ?
+			       "no node has its name: to be switched off and destroyed" :
+			       "its node has no adapter any more: left alone while Slurm has that node",
+			       o->braked);
+	}
+}
+
+/* Those alone that wait: what goes by itself is nobody's matter. */
+static void add_parents(struct vs_core *c, struct json_object *arr)
+{
+	for (const struct vs_parent *r = c->parents.all; r; r = r->hh.next) {
+		const struct vs_vm *vm = r->braked == VS_BRAKE_WAITS ?
+			vs_vm_get(&c->inv, r->id) : NULL;
+
+		if (vm)
+			add_vm(arr, vm, vm->name,
+			       "is a parent of which the configuration makes no clones any more: to be destroyed",
+			       r->braked);
+	}
+}
+
+void vs_report_reconcile(struct vs_core *c, struct json_object *top,
+			 uint32_t uid)
+{
+	bool sees = c->port->sees_nodes(c->port->ctx, uid);
+	bool orders = vs_core_is_operator(uid);
+	struct json_object *arr = vs_jb_arr();
+
+	vs_lock();
+	/* Not for everybody: a few refused logins lock the account. */
+	if (orders)
+		c->vc_retry = true;
+	vs_jb_bool(top, "brake", c->brake.on);
+	if (sees) {
+		add_nodes(c, arr);
+		add_orphans(c, arr);
+		add_parents(c, arr);
+		vs_report_suspects(c, top);
+	}
+	vs_report_notes(c, top, orders);
+	vs_unlock();
+	vs_jb_put(top, "vms", arr);
+}
+
+/* ---- all of them -------------------------------------------------------------- */
+
 uint32_t vs_core_part(uint32_t job, const char *part)
 {
 	const struct vs_port *p = vs_core.port;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/hosts.h"
 #include "engine/report.h"
 #include "util/json.h"
 #include "util/mem.h"

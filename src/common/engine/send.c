@@ -1,166 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is sent to vCenter for a node: the specs of a clone or a
- * reconfiguration, made from profile and hold, and the choice between asking
- * a guest and switching it off. The mark and the profile's hash are in the
- * spec itself, so that no VM of ours ever exists without them. The lock is
- * held; the client only queues here.
+ * What is sent to vCenter for a node: a clone or a reconfiguration (build.c makes
+ * the specs), and the choice between asking a guest and switching it off. The
+ * lock is held; the client only queues here.
  */
-#include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
-#include "engine/devices_i.h"
 #include "engine/guest_words.h"
 #include "engine/hardware_i.h"
+#include "engine/vmspec.h"
 #include "util/mem.h"
-
-#define KV_MAX 48
-struct spec {			/* memory behind a vs_vc_hw */
-	struct vs_vc_card_spec cards[VS_CARDS_MAX];
-	int ncards;
-	int gone[VS_VM_CARDS];		/* keys of those that go */
-	char macs[VS_MACS_LEN];
-	struct vs_vc_kv kv[KV_MAX];
-	size_t nkv;
-	char *owned[KV_MAX];
-	size_t nowned;
-	char hash[VS_PROFILE_HASH_LEN];
-	char numa[VS_NUMA_LEN];
-};
-
-static void spec_free(struct spec *s)
-{
-	for (size_t i = 0; i < s->nowned; i++)
-		free(s->owned[i]);
-}
-#define SPEC_FREE __attribute__((cleanup(spec_free)))
-
-/* NULL: the key is taken away, in case that the VM or its template has it. */
-static void kv(struct spec *s, const char *key, const char *value)
-{
-	s->kv[s->nkv++] = (struct vs_vc_kv) { key, value ? value : "" };
-}
-
-static void kv_take(struct spec *s, const char *key, char *value)
-{
-	if (value)
-		s->owned[s->nowned++] = value;
-	kv(s, key, value);
-}
-
-/* Large BARs want a window above 4 GB; peers talk past the root complex. What is
- * not wanted (any more) is taken away. */
-static void spec_pci(const struct vs_adapter *a, struct spec *s)
-{
-	int mmio = vs_adapter_mmio(a);
-
-	if (vs_adapter_takes(a) == (vs_adapter_nics(a) ? vs_adapter_vfs(a) : 0))
-		return;			/* no device: as the template has it */
-	kv(s, "pciPassthru.use64bitMMIO", mmio ? "TRUE" : "");
-	kv_take(s, "pciPassthru.64bitMMIOSizeGB",
-		mmio ? vs_asprintf("%d", mmio) : NULL);
-	kv(s, "pciPassthru.allowP2P", vs_adapter_p2p(a) ? "TRUE" : "");
-	kv(s, "pciPassthru.RelaxACSforP2P",
-	   vs_adapter_relaxes_acs(a) ? "TRUE" : "");
-}
-
-/* What the guest and later ourselves find in extraConfig. */
-static void spec_extra(struct vs_core *c, const struct vs_node *n,
-		       const char *uuid, struct spec *s)
-{
-	struct vs_guest_words words;
-
-	kv_take(s, VS_KEY_OWNER, vs_owner_mark(c, n->name, uuid));
-	kv(s, VS_KEY_PARENT, "");	/* it is made of one, and none itself */
-	if (!vs_profile_hash(n->profile, s->hash))
-		kv(s, VS_KEY_PROFILE, s->hash);
-	kv_take(s, "slurm.vsphere.job",
-		n->profile->retention == VS_RETAIN_DESTROY && n->job ?
-		vs_asprintf("%u.%u", n->job, n->restart) : NULL);
-	spec_pci(n->profile->adapter, s);
-	vs_guest_words_make(c, n, &words);
-	for (int i = 0; i < VS_VC_NGUEST; i++)
-		kv_take(s, vs_vc_guest_keys[i], words.of[i]);
-}
-
-/* The client's name for what vCenter will show. */
-static const enum vs_vc_net_kind net_kinds[] = {
-	[VS_CARD_VMXNET3] = VS_VC_NET_VMXNET3,
-	[VS_CARD_PVRDMA] = VS_VC_NET_PVRDMA,
-	[VS_CARD_SRIOV] = VS_VC_NET_SRIOV,
-};
-
-static int spec_cards(struct vs_core *c, const struct vs_node *n,
-		      const struct vs_hold *h, int64_t now_ms,
-		      struct spec *s, struct vs_err *err)
-{
-	const struct vs_adapter *a = n->profile->adapter;
-
-	for (s->ncards = 0; s->ncards < vs_adapter_nics(a); s->ncards++) {
-		const struct vs_hold_card *held = vs_adapter_vfs(a) &&
-			s->ncards < h->ncards ? &h->cards[s->ncards] : NULL;
-
-		s->cards[s->ncards] = (struct vs_vc_card_spec) {
-			.kind = net_kinds[vs_adapter_kind(a)->card],
-			.mac = n->macs[s->ncards],
-			.network = n->net->moid,
-			.network_name = a->network,
-			.switch_uuid = n->net->switch_uuid,
-			.portgroup_key = n->net->portgroup_key,
-			.pci = held && !held->automatic && held->pf[0] ?
-				held->pf : NULL,
-			.mtu_change_allowed = a->mtu != 0,
-		};
-	}
-	return vs_spec_devices(c, n, h, now_ms, s->cards, &s->ncards, err);
-}
-
-static void hw_fill(const struct vs_core *c, const struct vs_node *n,
-		    const struct vs_hold *h, struct spec *s,
-		    struct vs_vc_hw *hw)
-{
-	/* "" takes it away, in case that the VM or its template has it */
-	kv(s, "numa.nodeAffinity", vs_hardware_numa(c, n, h, s->numa));
-	*hw = (struct vs_vc_hw) {
-		.cards = s->cards, .ncards = s->ncards,
-		.extra = s->kv, .nextra = s->nkv,
-	};
-	vs_hardware_fill(c, n, h, hw);
-}
-
-const char *vs_pool_of(const struct vs_core *c, const struct vs_host *host)
-{
-	int at = host ? vs_host_cluster(c, host) : -1;
-
-	return at < 0 ? NULL : c->pool_moids[at];
-}
-
-char *vs_owner_mark(const struct vs_core *c, const char *name,
-		    const char *uuid)
-{
-	struct vs_mark mark;
-
-	vs_strlcpy(mark.cluster, c->cluster_id, sizeof(mark.cluster));
-	vs_strlcpy(mark.node, name, sizeof(mark.node));
-	vs_strlcpy(mark.uuid, uuid, sizeof(mark.uuid));
-	return vs_mark_format(&mark);
-}
-
-struct vs_vc_clone vs_clone_base(const struct vs_core *c,
-				 const struct vs_profile *p, const char *name,
-				 const char *uuid, const char *host)
-{
-	return (struct vs_vc_clone) {
-		.source = p->template_moid,
-		.folder = c->folder,
-		.name = name,
-		.uuid = uuid,
-		.pool = vs_pool_of(c, vs_host_get(&c->inv, host)),
-		.host = host,
-		.policy = p->storage_policy[0] ? p->storage_policy : NULL,
-		.annotation = p->annotation,
-	};
-}
 
 /* What a device needs is being asked for, or can't be had. */
 static int64_t not_yet(const struct vs_err *err)
@@ -172,7 +21,7 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 			  const struct vs_hold *h, int64_t now_ms,
 			  const struct vs_vc_op *op, struct vs_err *err)
 {
-	SPEC_FREE struct spec s = { .nkv = 0 };
+	VS_SPEC_FREE struct vs_spec s = { .nkv = 0 };
 	char uuid[VS_UUID_LEN] = "";
 	struct vs_vc_clone cl = vs_clone_base(c, n->profile, n->name, uuid,
 					      h->host);
@@ -193,52 +42,19 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 		cl.source = parent->moid;
 		cl.like = n->profile->template_moid;
 		cl.snapshot = parent->snapshot;
-		kv(&s, VS_KEY_FROM, parent->uuid);
+		vs_spec_kv(&s, VS_KEY_FROM, parent->uuid);
 	} else {
-		kv(&s, VS_KEY_FROM, "");
+		vs_spec_kv(&s, VS_KEY_FROM, "");
 	}
-	if (spec_cards(c, n, h, now_ms, &s, err))
+	if (vs_spec_cards(c, n, h, now_ms, &s, err))
 		return not_yet(err);
 	vs_uuid_random(uuid);
-	spec_extra(c, n, uuid, &s);
-	hw_fill(c, n, h, &s, &cl.hw);
+	vs_spec_extra(c, n, uuid, &s);
+	vs_spec_hardware(c, n, h, &s, &cl.hw);
 	if (vs_node_clone_plain(c, n))
 		cl.hw.ncards = 0;	/* a reconfiguration adds them */
 	cl.hw.mgmt_mac = n->mgmt_mac;
 	vs_guest_words_asked(n, NULL);
-	return vs_vc_vm_clone(c->vc, &cl, op, err);
-}
-
-/* As large as its clones and with cards like theirs, whose keys they have; its
- * own MACs, for the template's guest may use them until it is frozen. */
-int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
-			       const struct vs_hold *h,
-			       const struct vs_parent *p,
-			       const struct vs_vc_op *op, struct vs_err *err)
-{
-	SPEC_FREE struct spec s = { .nkv = 0 };
-	struct vs_node as = *n;
-	char uuid[VS_UUID_LEN] = "";
-	struct vs_vc_clone cl = vs_clone_base(c, n->profile, p->name, uuid,
-					      h->host);
-
-	cl.datastore = p->key.store;
-	as.name = p->name;
-	vs_mac_of(c->cluster_id, p->name, 0, 0, as.mgmt_mac);
-	for (unsigned int k = 0; k < VS_CARDS_MAX; k++)
-		vs_mac_of(c->cluster_id, p->name, k + 1, 0, as.macs[k]);
-	vs_uuid_random(uuid);
-	kv_take(&s, VS_KEY_OWNER, vs_owner_mark(c, p->name, uuid));
-	kv_take(&s, VS_KEY_PARENT, vs_parent_mark_format(&p->key.mark));
-	kv(&s, VS_KEY_FROM, "");
-	kv(&s, "slurm.vsphere.job", "");
-	kv(&s, "guestinfo.slurm.node", "");
-	kv(&s, "guestinfo.slurm.parent", "yes");
-	kv(&s, vs_vc_guest_keys[VS_VC_G_ROOT_WRITES], "TRUE");
-	if (spec_cards(c, &as, h, 0, &s, err))
-		return -1;
-	hw_fill(c, &as, h, &s, &cl.hw);
-	cl.hw.mgmt_mac = as.mgmt_mac;
 	return vs_vc_vm_clone(c->vc, &cl, op, err);
 }
 
@@ -268,7 +84,7 @@ static int64_t send_instant(struct vs_core *c, struct vs_node *n,
 			    const struct vs_vc_op *op, struct vs_err *err)
 {
 	const struct vs_vm *parent = vs_parent_for(c, n, h, now_ms, err);
-	SPEC_FREE struct spec s = { .nkv = 0 };
+	VS_SPEC_FREE struct vs_spec s = { .nkv = 0 };
 	int keys[VS_CARDS_MAX];
 	char uuid[VS_UUID_LEN] = "";
 	struct vs_vc_instant in = {
@@ -285,14 +101,14 @@ static int64_t send_instant(struct vs_core *c, struct vs_node *n,
 		vs_parent_changed(c, n, parent, now_ms);
 		return 0;
 	}
-	kv(&s, VS_KEY_FROM, parent->uuid);
+	vs_spec_kv(&s, VS_KEY_FROM, parent->uuid);
 	vs_uuid_random(uuid);
-	spec_extra(c, n, uuid, &s);
+	vs_spec_extra(c, n, uuid, &s);
 	/* what it has from its parent */
-	kv(&s, "guestinfo.slurm.parent", "no");
-	kv(&s, "guestinfo.slurm.state", "");
-	kv(&s, "guestinfo.slurm.reason", "");
-	if (spec_cards(c, n, h, now_ms, &s, err))
+	vs_spec_kv(&s, "guestinfo.slurm.parent", "no");
+	vs_spec_kv(&s, "guestinfo.slurm.state", "");
+	vs_spec_kv(&s, "guestinfo.slurm.reason", "");
+	if (vs_spec_cards(c, n, h, now_ms, &s, err))
 		return not_yet(err);
 	in.ncards = s.ncards;
 	in.nextra = s.nkv;
@@ -337,15 +153,15 @@ static int64_t send_reconfigure(struct vs_core *c, struct vs_node *n,
 				int64_t now_ms, const struct vs_vc_op *op,
 				struct vs_err *err)
 {
-	SPEC_FREE struct spec s = { .nkv = 0 };
+	VS_SPEC_FREE struct vs_spec s = { .nkv = 0 };
 	struct vs_vc_hw hw;
 
 	if (strcmp(vm->host, h->host))	/* what it gets, it gets there */
 		return vs_vm_unbind(c, vm, op, err);
-	if (spec_cards(c, n, h, now_ms, &s, err))
+	if (vs_spec_cards(c, n, h, now_ms, &s, err))
 		return not_yet(err);
-	spec_extra(c, n, vm->uuid, &s);
-	hw_fill(c, n, h, &s, &hw);
+	vs_spec_extra(c, n, vm->uuid, &s);
+	vs_spec_hardware(c, n, h, &s, &hw);
 	vs_hardware_again(n->profile, &hw);
 	hw.ngone = cards_gone(c, n, vm, s.gone);
 	hw.gone = s.gone;

@@ -5,15 +5,12 @@
  * over what is under way for nodes that it still has, by name.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "engine/core_i.h"
 #include "engine/guest_words.h"
 #include "engine/hardware_i.h"
-#include "util/crash.h"
 #include "util/mem.h"
 
 static int adapter_index(const struct vs_conf *conf, const char *name)
@@ -320,33 +317,6 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 	vs_conf_free(old_conf);
 }
 
-void vs_profiles_changed(struct vs_core *c)
-{
-	/* "" where the template isn't known: nothing is judged by it. */
-	for (size_t i = 0; i < c->nprofiles; i++)
-		if (vs_profile_hash(&c->profiles[i], c->now[i].hash))
-			c->now[i].hash[0] = '\0';
-	vs_nodes_touch(c);
-}
-
-struct vs_node *vs_node_named(struct vs_core *c, const char *name)
-{
-	size_t lo = 0, hi = c->nnodes;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		int cmp = strcmp(c->nodes[mid].name, name);
-
-		if (!cmp)
-			return &c->nodes[mid];
-		if (cmp < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return NULL;
-}
-
 struct mac_taken {
 	char mac[VS_MAC_LEN];
 	UT_hash_handle hh;
@@ -393,69 +363,4 @@ void vs_setup_macs(struct vs_core *c)
 		free(m);
 	}
 	vs_guest_words_expect(c);
-}
-
-/* Half an id would be linked as if it were one: a full disk or a limit of the
- * file's size writes less than it was asked to. */
-static int id_write(int fd, const char *id)
-{
-	ssize_t n = write(fd, id, VS_UUID_LEN - 1);
-
-	if (n >= 0 && n != VS_UUID_LEN - 1) {
-		errno = ENOSPC;
-		return -1;
-	}
-	return n < 0 ? -1 : 0;
-}
-
-/* Random, written once: a test cluster with a copied slurm.conf owns
- * nothing. Written beside and linked, so that half an id is never read. */
-int vs_cluster_id_load(const char *state_dir, char out[VS_UUID_LEN],
-		       struct vs_err *err)
-{
-	VS_FREE char *path = vs_asprintf("%s/slurm_vsphere.id", state_dir);
-	VS_FREE char *tmp = vs_asprintf("%s.%d", path, (int)getpid());
-	VS_CLOSE int fd = -1;
-	char id[VS_UUID_LEN + 1] = "";
-	ssize_t len;
-
-	for (int tries = 0; tries < 2; tries++) {
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd >= 0) {
-			len = read(fd, id, VS_UUID_LEN - 1);
-			if (len != VS_UUID_LEN - 1 || !vs_uuid_valid(id))
-				return vs_err_set(err, VS_E_CONFIG,
-					"%s holds no cluster id: restore it, or remove it and run svf adopt",
-					path);
-			vs_strlcpy(out, id, VS_UUID_LEN);
-			return 0;
-		}
-		if (errno != ENOENT)
-			break;
-		vs_uuid_random(id);
-		vs_crash_before("write", path);
-		fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-		if (fd < 0 || id_write(fd, id) || fsync(fd))
-			break;
-		close(fd);
-		fd = -1;
-		vs_crash_after("write", path);
-		vs_crash_before("rename", path);
-		if (link(tmp, path) && errno != EEXIST)
-			break;
-		vs_crash_after("rename", path);
-		unlink(tmp);
-	}
-	vs_err_set(err, VS_E_CONFIG, "%s: %s", path, strerror(errno));
-	unlink(tmp);
-	return -1;
-}
-
-/* svf adopt: another id than ours is in force from now on. */
-int vs_cluster_id_store(const char *state_dir, const char *id,
-			struct vs_err *err)
-{
-	VS_FREE char *path = vs_asprintf("%s/slurm_vsphere.id", state_dir);
-
-	return vs_file_replace(path, id, err);
 }

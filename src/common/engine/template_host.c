@@ -14,6 +14,7 @@
  */
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/vmspec.h"
 #include "util/mem.h"
 
 #define UNSURE_TRIES 2		/* vCenter may show it after the fault */

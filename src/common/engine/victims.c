@@ -11,11 +11,10 @@
  * job gets them, and they go off with their jobs. The lock is held.
  */
 #include <stdlib.h>
-#include <string.h>
 #include "engine/core_i.h"
+#include "engine/vmspec.h"
 #include "util/mem.h"
 
-#define GIVEN_MS 60000		/* unless the preemptor asks again */
 #define TRIES_MAX 64		/* of sparing some */
 
 struct question {
@@ -36,11 +35,6 @@ struct question {
 	size_t nchanged;
 	int tries;
 };
-
-bool vs_node_given(const struct vs_node *n)
-{
-	return n->given_ms && vs_clock() - n->given_ms < GIVEN_MS;
-}
 
 static bool is_gone(void *arg, const char *name, const struct vs_vm *vm)
 {

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/hosts.h"
 #include "util/mem.h"
 
 #define AGAIN_MS 500

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/tasks.h"
 #include "util/mem.h"
 
 #define PLACES 16		/* looked for in a turn */

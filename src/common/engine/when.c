@@ -13,8 +13,6 @@
 #include "util/mem.h"
 #include "util/time.h"
 
-#define DOWN_MS 5000		/* beside ShutdownGrace, until one was seen to go */
-#define DOWN_MOST_MS 60000
 #define PLAN_MS 90000		/* a plan while backfill makes no passes */
 #define PLAN_PASSES 2		/* ended since: the one that made it, and another */
 
@@ -97,15 +95,6 @@ void vs_when_gone(struct vs_core *c, struct vs_node *n)
 		*down_ms = *down_ms ? (3 * *down_ms + took_ms) / 4 : took_ms;
 	n->going_ms = 0;
 	vs_when_node(c, n);
-}
-
-int64_t vs_when_down_s(const struct vs_core *c)
-{
-	int64_t ms = c->whens.down_ms ? c->whens.down_ms :
-		DOWN_MS + (int64_t)c->conf->shutdown_grace_s * 1000;
-
-	/* Guests that do as they are told take no minutes. */
-	return ((ms < DOWN_MOST_MS ? ms : DOWN_MOST_MS) + 999) / 1000;
 }
 
 /* ---- jobs ------------------------------------------------------------------------- */

@@ -36,7 +36,6 @@ void vs_when_node(struct vs_core *c, struct vs_node *n);
 void vs_when_gone(struct vs_core *c, struct vs_node *n); /* its hold */
 void vs_when_until(struct vs_core *c, uint32_t job, int64_t end);
 void vs_when_look(struct vs_core *c);		/* at Slurm's; no lock held */
-int64_t vs_when_down_s(const struct vs_core *c);
 /* The job has begun, or is none any more. */
 void vs_when_settled(struct vs_core *c, uint32_t job);
 
@@ -70,7 +69,6 @@ void vs_need_words(struct vs_core *c, const int *ids, size_t n, size_t need,
 /* "..., 3 free": have and why as core.h's refused() has them. */
 void vs_lack_words(struct vs_core *c, const int *ids, size_t n, size_t need,
 		   size_t have, const char *why, char *out, size_t size);
-void vs_expect_clock(int64_t at, char *out, size_t size);
 void vs_expect_words(const struct vs_refused *r, char *out, size_t size);
 
 #endif
