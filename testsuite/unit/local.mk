@@ -88,7 +88,8 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_all \
 	testsuite/unit/test_engine_foreign \
 	testsuite/unit/test_engine_missing testsuite/unit/test_engine_noclient \
 	testsuite/unit/test_engine_instant \
-	testsuite/unit/test_engine_orders testsuite/unit/test_engine_parents \
+	testsuite/unit/test_engine_orders testsuite/unit/test_engine_outbox \
+	testsuite/unit/test_engine_parents \
 	testsuite/unit/test_engine_parents_bar \
 	testsuite/unit/test_engine_parents_end \
 	testsuite/unit/test_engine_parents_plan \
@@ -159,6 +160,7 @@ testsuite_unit_test_engine_preflight_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_hardware_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_rails_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_reclaim_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_outbox_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_reconcile_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_report_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_restart_LDADD = $(engine_ldadd)

@@ -161,6 +161,7 @@ static void a_gang_that_moves_is_told_once(void **st)
 	static const struct vs_port port = { .job_got = job_got };
 	const struct vs_port *was = vs_core.port;
 	const int both[2] = { 0, 1 };
+	int64_t push_ms = now;
 
 	(void)st;
 	heard_of[0] = '\0';
@@ -174,7 +175,7 @@ static void a_gang_that_moves_is_told_once(void **st)
 	vs_core.port = &port;
 	for (size_t i = 0; i < ntold; i++)
 		if (told[i].kind == VS_TELL_GOT && told[i].job == 9)
-			vs_got_say(&vs_core, 9);
+			vs_say_all(&vs_core, &told[i], 1, now, &push_ms);
 	vs_core.port = was;
 	assert_string_equal(heard_of, "vm1:esx2 vm2:esx3 ");
 	vs_core.vmotions.others = 0;

@@ -82,21 +82,6 @@ struct vs_refused {			/* a job's last refusal */
 	UT_hash_handle hh;
 };
 
-/* What the thread has to tell Slurm once the lock is dropped. */
-enum vs_tell_kind { VS_TELL_REBUILD, VS_TELL_POWER_DOWN, VS_TELL_FAIL,
-		    VS_TELL_GIVEUP, VS_TELL_SCAN, VS_TELL_PROLOG,
-		    VS_TELL_EPILOG, VS_TELL_REASON, VS_TELL_SCHEDULE,
-		    VS_TELL_BOOT_PUSH, VS_TELL_BOOTED, VS_TELL_ADOPT,
-		    VS_TELL_DRAIN, VS_TELL_UNDRAIN, VS_TELL_POWER_UP, VS_TELL_GOT, VS_TELL_REQUEUED };
-struct vs_tell {
-	enum vs_tell_kind kind;
-	char node[VS_NAME_LEN];
-	uint32_t job;
-	bool ok;
-	int64_t at_ms;			/* BOOTED: since when, 0: not said */
-	char text[VS_GUEST_SAYS + 112];
-};
-
 /* What is costly to know of a profile, until something changes. */
 struct vs_profile_now {
 	uint64_t question;		/* room was asked for in this one, */
@@ -276,14 +261,8 @@ void *vs_loop_main(void *arg);
  * libraries that clean up at exit have registered for it. */
 void vs_core_stops_at_exit(void);
 
-/* tell.c: words to Slurm; noted with the lock held, said without it.
- * *push_ms: when power saving was last told of nodes. */
-void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
-	     uint32_t job, bool ok, const char *text);
-void vs_say_all(struct vs_core *c, const struct vs_tell *tells, size_t n,
-		int64_t now_ms, int64_t *push_ms);
-
 #include "engine/state.h"
+#include "engine/outbox.h"
 #include "engine/boot_i.h"
 #include "engine/found_i.h"
 #include "engine/hold_i.h"

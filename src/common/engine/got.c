@@ -10,17 +10,9 @@
 #include <stdlib.h>
 #include <strings.h>
 #include "engine/core_i.h"
-#include "util/crash.h"
 #include "util/mem.h"
 
 #define SLICE 256		/* nodes between two breaths */
-
-struct vs_got {
-	uint32_t job;
-	struct vs_port_got *rows;
-	size_t n, cap;
-	struct vs_got *next;
-};
 
 static const char *pf_of(const struct vs_vm *vm, const char *mac)
 {
@@ -62,19 +54,6 @@ static void row_fill(struct vs_core *c, const struct vs_node *n,
 	}
 }
 
-static void got_free(struct vs_got *g)
-{
-	for (size_t i = 0; i < g->n; i++) {
-		free(g->rows[i].node);
-		free(g->rows[i].adapter);
-		free(g->rows[i].host);
-		free(g->rows[i].pfs);
-		free(g->rows[i].took);
-	}
-	free(g->rows);
-	free(g);
-}
-
 void vs_got_note(struct vs_core *c, const struct vs_wait *w, int64_t now_ms)
 {
 	struct vs_got *g = vs_calloc(1, sizeof(*g));
@@ -86,8 +65,7 @@ void vs_got_note(struct vs_core *c, const struct vs_wait *w, int64_t now_ms)
 		row_fill(c, &c->nodes[w->ids[i]], &g->rows[i]);
 	g->rows[0].admin_comment = c->conf->admin_comment;
 	g->rows[0].took = vs_took_words(c, w, now_ms);
-	g->next = c->gots;
-	c->gots = g;
+	vs_outbox_got(c, g);
 }
 
 /* Several of its VMs may come in one turn: it is told once, of all of them. */
@@ -177,8 +155,7 @@ static void tell(struct vs_core *c, const struct vs_got *from)
 	*g = *from;
 	g->rows[0].admin_comment = c->conf->admin_comment;
 	g->rows[0].moved = true;
-	g->next = c->gots;
-	c->gots = g;
+	vs_outbox_got(c, g);
 	vs_tell(c, VS_TELL_GOT, NULL, g->job, true, NULL);
 }
 
@@ -210,37 +187,8 @@ void vs_gots_moved(struct vs_core *c)
 	m->n = 0;
 }
 
-/* The latest of this job, unlinked; NULL: there is none. */
-static struct vs_got *take(struct vs_core *c, uint32_t job)
-{
-	struct vs_got **link = &c->gots, *g;
-
-	while (*link && (*link)->job != job)
-		link = &(*link)->next;
-	g = *link;
-	if (g)
-		*link = g->next;
-	return g;
-}
-
-void vs_got_say(struct vs_core *c, uint32_t job)
-{
-	struct vs_got *g;
-
-	vs_lock();
-	g = take(c, job);
-	vs_unlock();
-	if (!g)
-		return;
-	vs_crash_before("tell", "got");
-	c->port->job_got(c->port->ctx, job, g->rows, g->n);
-	vs_crash_after("tell", "got");
-	got_free(g);
-}
-
 void vs_got_clear(struct vs_core *c)
 {
 	c->vmotions.jobs.n = 0;
-	while (c->gots)
-		got_free(take(c, c->gots->job));
+	vs_outbox_gots_clear(c);
 }

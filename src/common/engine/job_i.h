@@ -104,12 +104,11 @@ void vs_wait_end(struct vs_wait **link);	/* unlinked and freed */
 void vs_waits_pass(struct vs_core *c, int64_t now_ms);
 void vs_waits_gone(struct vs_core *c);		/* no lock held */
 
-/* got.c: what a job got, noted with the lock held and said without it */
+/* got.c: what a job got, for outbox.h; lock held */
 void vs_got_note(struct vs_core *c, const struct vs_wait *w, int64_t now_ms);
 /* It runs, and a VM of it is on another host now: told at the turn's end, */
 void vs_got_moved(struct vs_core *c, uint32_t job);
 void vs_gots_moved(struct vs_core *c);	/* which this is */
-void vs_got_say(struct vs_core *c, uint32_t job);
 void vs_got_clear(struct vs_core *c);
 
 #endif

@@ -84,6 +84,7 @@ core_sources += \
 	src/common/engine/orders.c src/common/engine/orders_i.h \
 	src/common/engine/orphan.c \
 	src/common/engine/pace.c src/common/engine/pace_i.h \
+	src/common/engine/outbox.h \
 	src/common/engine/parents.c src/common/engine/parents_i.h \
 	src/common/engine/parents_bar.c src/common/engine/parents_call.c \
 	src/common/engine/parents_keep.c src/common/engine/parents_place.c \

@@ -18,6 +18,7 @@
 #define OFF_SURE_MS 3000	/* Slurm's word and vCenter's may cross */
 #define OFF_AGAIN_MS 2000
 #define LEAVE_AGAIN_MS 60000
+#define REFUSED_MS 60000		/* so long Slurm may refuse a rebuild */
 
 static bool seen_is_off(enum vs_seen s)
 {
@@ -375,6 +376,22 @@ static void keep_alive(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	}
 }
 
+/* Slurm's answer to VS_TELL_REBUILD. */
+static void rebuilt(struct vs_core *c, const struct vs_tell *t, bool accepted)
+{
+	struct vs_node *n = vs_node_named(c, t->node);
+
+	if (n && accepted) {
+		n->flags = (n->flags & ~VS_NODE_UP) | VS_NODE_POWERING_UP;
+	} else if (n) {
+		n->not_before_ms = vs_clock() + 500;
+		/* An epilog may take its time. */
+		if (!(n->flags & VS_NODE_COMPLETING) &&
+		    vs_clock() - n->action_since_ms > REFUSED_MS)
+			vs_node_give_up(c, n, "Slurm doesn't let its VM be built anew");
+	}
+}
+
 void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	enum vs_action action = vs_step(n->wanted, n->seen);
@@ -410,7 +427,7 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	if (n->wanted == VS_WANT_RENEW) {
 		/* Slurm must know before its node's VM goes off. */
-		vs_tell(c, VS_TELL_REBUILD, n->name, n->job, false, NULL);
+		vs_tell_ask(c, VS_TELL_REBUILD, n->name, n->job, rebuilt);
 		return;
 	}
 	if (needs_place(action) && !place_ready(c, n, now_ms))

@@ -90,9 +90,12 @@ static void stays_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	set(c, n, n->ahead.built ? VS_AHEAD_CLONE : VS_AHEAD_NOT, now_ms);
 }
 
-void vs_prefetch_refused(struct vs_core *c, struct vs_node *n)
+/* Slurm's answer to VS_TELL_POWER_UP. */
+static void up_told(struct vs_core *c, const struct vs_tell *t, bool accepted)
 {
-	if (n->ahead.state == VS_AHEAD_UP && !n->ahead.rose)
+	struct vs_node *n = accepted ? NULL : vs_node_named(c, t->node);
+
+	if (n && n->ahead.state == VS_AHEAD_UP && !n->ahead.rose)
 		stays_off(c, n, vs_clock());
 }
 
@@ -246,7 +249,7 @@ static void power(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	n->left_ms = 0;
 	vs_info("node=%s is powered up ahead of JobId=%u", n->name,
 		n->ahead.job);
-	vs_tell(c, VS_TELL_POWER_UP, n->name, n->ahead.job, false, NULL);
+	vs_tell_ask(c, VS_TELL_POWER_UP, n->name, n->ahead.job, up_told);
 }
 
 /* To look for a place costs, with many hosts: where there was none for a few of

@@ -50,7 +50,6 @@ struct vs_plans {
 void vs_prefetch_read(struct vs_core *c, int64_t now_ms);   /* no lock held */
 void vs_prefetch_pass(struct vs_core *c, int64_t now_ms);
 void vs_prefetch_claimed(struct vs_core *c, struct vs_node *n);
-void vs_prefetch_refused(struct vs_core *c, struct vs_node *n);
 void vs_prefetch_clear(struct vs_core *c);	/* another one's past */
 void vs_prefetch_carry(struct vs_core *c);	/* nodes have other ids now */
 

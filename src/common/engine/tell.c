@@ -2,17 +2,17 @@
 /*
  * Words to Slurm: noted while the core's lock is held, said by the engine's
  * thread at the end of its turn, without it, for the port takes slurmctld's
- * locks. What many nodes have in common is said once.
+ * locks. What many nodes have in common is said once. What a job got is kept here
+ * until it is said.
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/core_i.h"
+#include "engine/outbox.h"
 #include "util/crash.h"
 #include "util/mem.h"
 #include "util/time.h"
 
 #define PUSH_MS 1000
-#define REFUSED_MS 60000
 
 void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
 	     uint32_t job, bool ok, const char *text)
@@ -26,27 +26,83 @@ void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
 	t->job = job;
 	t->ok = ok;
 	t->at_ms = 0;
+	t->done = NULL;
 	/* A guest's or a vCenter's words may be in it. */
 	vs_one_line(vs_strlcpy(t->text, text ? text : "", sizeof(t->text)));
 }
 
-static void rebuilt(struct vs_core *c, const char *node, bool ok)
+void vs_tell_ask(struct vs_core *c, enum vs_tell_kind kind, const char *node,
+		 uint32_t job, vs_told_fn *done)
 {
-	struct vs_node *n;
+	vs_tell(c, kind, node, job, false, NULL);
+	c->tells[c->ntells - 1].done = done;
+}
 
+static void answered(struct vs_core *c, const struct vs_tell *t, bool accepted)
+{
+	if (!t->done)
+		return;
 	vs_lock();
-	n = vs_node_named(c, node);
-	if (n && ok) {
-		n->flags = (n->flags & ~VS_NODE_UP) | VS_NODE_POWERING_UP;
-	} else if (n) {
-		n->not_before_ms = vs_clock() + 500;
-		/* An epilog may take its time. */
-		if (!(n->flags & VS_NODE_COMPLETING) &&
-		    vs_clock() - n->action_since_ms > REFUSED_MS)
-			vs_node_give_up(c, n, "Slurm doesn't let its VM be built anew");
-	}
+	t->done(c, t, accepted);
 	vs_unlock();
 }
+
+/* ---- what jobs got ------------------------------------------------------------ */
+
+void vs_outbox_got(struct vs_core *c, struct vs_got *g)
+{
+	g->next = c->gots;
+	c->gots = g;
+}
+
+static void got_free(struct vs_got *g)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		free(g->rows[i].node);
+		free(g->rows[i].adapter);
+		free(g->rows[i].host);
+		free(g->rows[i].pfs);
+		free(g->rows[i].took);
+	}
+	free(g->rows);
+	free(g);
+}
+
+/* The latest of this job, unlinked; NULL: there is none. */
+static struct vs_got *take(struct vs_core *c, uint32_t job)
+{
+	struct vs_got **link = &c->gots, *g;
+
+	while (*link && (*link)->job != job)
+		link = &(*link)->next;
+	g = *link;
+	if (g)
+		*link = g->next;
+	return g;
+}
+
+static void got_say(struct vs_core *c, uint32_t job)
+{
+	struct vs_got *g;
+
+	vs_lock();
+	g = take(c, job);
+	vs_unlock();
+	if (!g)
+		return;
+	vs_crash_before("tell", "got");
+	c->port->job_got(c->port->ctx, job, g->rows, g->n);
+	vs_crash_after("tell", "got");
+	got_free(g);
+}
+
+void vs_outbox_gots_clear(struct vs_core *c)
+{
+	while (c->gots)
+		got_free(take(c, c->gots->job));
+}
+
+/* ---- one word ------------------------------------------------------------------ */
 
 /* t->ok: not for the first time. */
 static void powered_down(struct vs_core *c, const struct vs_tell *t, bool ok)
@@ -63,19 +119,6 @@ static void powered_down(struct vs_core *c, const struct vs_tell *t, bool ok)
 		n->leave_ms = 0;	/* it was not idle yet */
 		n->said = VS_SAID_NOTHING;
 	}
-	vs_unlock();
-}
-
-static void powered_up(struct vs_core *c, const struct vs_tell *t, bool ok)
-{
-	struct vs_node *n;
-
-	if (ok)
-		return;
-	vs_lock();
-	n = vs_node_named(c, t->node);
-	if (n)
-		vs_prefetch_refused(c, n);
 	vs_unlock();
 }
 
@@ -105,7 +148,7 @@ static void say_of_job(struct vs_core *c, const struct vs_tell *t)
 
 	switch (t->kind) {
 	case VS_TELL_PROLOG:
-		vs_got_say(c, t->job);
+		got_say(c, t->job);
 		if (c->prolog_done)
 			c->prolog_done(t->job, t->ok);
 		else
@@ -115,7 +158,7 @@ static void say_of_job(struct vs_core *c, const struct vs_tell *t)
 		p->job_requeued(p->ctx, t->job, t->text);
 		break;
 	case VS_TELL_GOT:
-		vs_got_say(c, t->job);
+		got_say(c, t->job);
 		break;
 	case VS_TELL_EPILOG:
 		p->job_got(p->ctx, t->job, NULL, 0);
@@ -139,14 +182,14 @@ static void say(struct vs_core *c, const struct vs_tell *t)
 	vs_crash_before("tell", tell_names[t->kind]);
 	switch (t->kind) {
 	case VS_TELL_REBUILD:
-		rebuilt(c, t->node, !p->node_rebuild(p->ctx, t->node));
+		answered(c, t, !p->node_rebuild(p->ctx, t->node));
 		break;
 	case VS_TELL_POWER_DOWN:
 		powered_down(c, t, !p->node_power_down(p->ctx, t->node,
 						       t->text));
 		break;
 	case VS_TELL_POWER_UP:
-		powered_up(c, t, !p->node_power_up(p->ctx, t->node));
+		answered(c, t, !p->node_power_up(p->ctx, t->node));
 		break;
 	case VS_TELL_FAIL:
 		p->node_fail(p->ctx, t->node, t->job, t->text);
