@@ -18,9 +18,9 @@
 
 #include "engine/core_i.h"
 #include "engine/persist.h"
-#include "plugins/guest.h"
-#include "plugins/prep/vsphere/device.h"
-#include "plugins/prep/vsphere/port_ask.h"
+#include "plugins/guest_files.h"
+#include "plugins/prep/vsphere/device_check.h"
+#include "plugins/prep/vsphere/check_process.h"
 #include "util/mem.h"
 
 static char dir[] = "/tmp/vs-fuzz-XXXXXX";

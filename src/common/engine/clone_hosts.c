@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * On which hosts the clone source of an instant clone is not counted yet: there
- * placement counts what it takes as well (plan/place_parent.c).
+ * placement counts what it takes as well (plan/placement/clone_source_cost.c).
  *
  * Rules: found once a second (parents_place.c) and where the hosts or the
  * configuration are others. Between two of them another clone may count a source

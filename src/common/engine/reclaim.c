@@ -11,7 +11,7 @@
 #include <string.h>
 #include "engine/core_i.h"
 #include "engine/vmspec.h"
-#include "plan/freed.h"
+#include "plan/allocation/freed_by.h"
 #include "util/mem.h"
 #include "util/time.h"
 

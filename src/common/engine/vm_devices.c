@@ -10,7 +10,7 @@
 #include <string.h>
 #include "engine/offer_i.h"
 #include "engine/vmspec.h"
-#include "plan/shared.h"
+#include "plan/inventory/shared_devices.h"
 #include "util/mem.h"
 
 /* The adapter of the node's k-th device, and which card of the hold it is;
