@@ -15,7 +15,7 @@ from worlds import world
 HERE = TOP / "testsuite/system"
 CONFTEST = f"""
 import pathlib, sys
-sys.path[:0] = [{str(HERE)!r}, {str(HERE.parent)!r}]
+sys.path[:0] = [{str(HERE)!r}, {str(HERE.parent / 'lib')!r}]
 exec(pathlib.Path({str(HERE / "conftest.py")!r}).read_text())
 """
 FAILS = """

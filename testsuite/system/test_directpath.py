@@ -5,7 +5,7 @@ to one VM at a time, alone and beside a VF."""
 import json
 
 from cluster import Cluster, wait_for
-from stages import Held, off
+from stages import Held, off, ready_count, wait_ready_again
 from worlds import PF0, ROCE, host, template, world
 
 E1, E2, E3, E4 = (f"esx0{i}.example.org" for i in (1, 2, 3, 4))
@@ -237,8 +237,9 @@ def test_an_address_that_is_withdrawn_stays_with_its_job(cluster):
     (had, by), = used(cluster).items()
     assert by == ["vm005"], used(cluster)
     both, other = f"Address={A},{E2}/{C}", C if had == A else A
+    served = ready_count(cluster)
     cluster.change_vsphere(both, f"Address={other}")
-    cluster.wait_ready()
+    wait_ready_again(cluster, served)
     want = {**{pci: 1 for pci in (A, B, C)}, had: 0}
     wait_for("the others are free", 30, lambda: free(cluster) == want)
     assert rows(cluster)[had]["ours"] == 1
