@@ -143,20 +143,13 @@ static int from_conf(struct options *o)
 	for (size_t k = 0; !rc && k < VS_COUNT(rows); k++) {
 		const struct row *r = &rows[k];
 		char **slot = text_at(o, r->slot);
-		struct vs_conf_record *rec;
-		int key;
 
-		if (!r->key || *slot)
-			continue;
-		rec = vs_conf_record_get(&f, r->scope, 0);
-		key = vs_conf_key_find(r->key, strlen(r->key), 1u << r->scope);
-		if (rec && key >= 0)
-			vs_str_replace(slot, rec->values[key]);
+		if (r->key && !*slot)
+			vs_str_replace(slot, vs_conf_value(&f, r->scope, r->key));
 	}
 	if (!rc)
-		vs_str_replace(&o->taken_folder, vs_conf_record_get(&f,
-			VS_SCOPE_TOP, 0)->values[vs_conf_key_find("Folder", 6,
-				1u << VS_SCOPE_TOP)]);
+		vs_str_replace(&o->taken_folder,
+			       vs_conf_value(&f, VS_SCOPE_TOP, "Folder"));
 	vs_conf_file_free(&f);
 	return rc;
 }

@@ -134,6 +134,63 @@ static void comments_quotes_and_continued_lines_are_slurms(void **state)
 	      "Network?");
 }
 
+/* What Slurm's own parser reads of a file with these two keys. */
+static void slurm_reads(const char *path, const char *values[2])
+{
+	s_p_options_t opts[] = {
+		{ .key = "Datastore", .type = S_P_STRING },
+		{ .key = "Username", .type = S_P_STRING }, { .key = NULL },
+	};
+	s_p_hashtbl_t *tbl = s_p_hashtbl_create(opts);
+
+	assert_int_equal(s_p_parse_file(tbl, NULL, (char *)path, 0, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		char *s = NULL;
+
+		assert_true(s_p_get_string(&s, opts[i].key, tbl));
+		assert_string_equal(s, values[i]);
+		xfree(s);
+	}
+	s_p_hashtbl_destroy(tbl);
+}
+
+/* Lines of all that has a meaning in them: what is taken means the same to Slurm. */
+static void each_value_is_what_slurms_parser_reads(void **state)
+{
+	static const char *const parts[] = {
+		"a", "b=c", "\"", " ", "\t", "#", "\\", "\\\n", "\\#",
+		"\\\\", "\"d e\"", "\v", "+", "\xc3\xa4",
+	};
+	VS_FREE char *path = vs_asprintf("%s/vsphere.conf", stage_dir());
+	unsigned int seed = 1, taken = 0;
+
+	(void)state;
+	for (int round = 0; round < 4000; round++) {
+		struct vs_conf_file f;
+		FILE *out = fopen(path, "w");
+
+		fputs("Datastore=", out);
+		for (int n = rand_r(&seed) % 6; n >= 0; n--)
+			fputs(parts[rand_r(&seed) % (int)VS_COUNT(parts)], out);
+		/* a blank line: the last part may join it */
+		fputs("\n\nUsername = end # of it\n", out);
+		fclose(out);
+		if (!vs_conf_scan(&f, path, &stage_err)) {
+			const char *values[] = {
+				vs_conf_value(&f, VS_SCOPE_TOP, "Datastore"),
+				vs_conf_value(&f, VS_SCOPE_TOP, "Username"),
+			};
+
+			if (values[0] && values[1]) {
+				slurm_reads(path, values);
+				taken++;
+			}
+		}
+		vs_conf_file_free(&f);
+	}
+	assert_true(taken > 1000);
+}
+
 static void an_unknown_key_is_refused_with_the_one_it_looks_like(void **state)
 {
 	(void)state;
@@ -466,6 +523,7 @@ int main(void)
 		T(every_value_of_a_right_file_is_read),
 		T(what_is_not_given_has_its_default),
 		T(comments_quotes_and_continued_lines_are_slurms),
+		T(each_value_is_what_slurms_parser_reads),
 		T(an_unknown_key_is_refused_with_the_one_it_looks_like),
 		T(a_removed_key_is_refused_with_what_is_used_instead),
 		T(a_key_in_the_wrong_kind_of_line_is_refused),

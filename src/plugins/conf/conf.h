@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vsphere.conf as lines: which record stands where, with which values. The
- * scan finds what Slurm's parser doesn't tell (line numbers, unknown and
- * doubled keys); filling turns the texts into a checked struct vs_conf. No
- * Slurm here.
+ * vsphere.conf as lines: which record stands where, with which values. Filling
+ * turns the texts into a checked struct vs_conf. No Slurm here: the plugins, svf
+ * and svf-probe link the same parser.
  */
 #ifndef VS_PLUGINS_CONF_CONF_H
 #define VS_PLUGINS_CONF_CONF_H
@@ -19,15 +18,8 @@ struct vs_conf_record {
 	int lines[VS_CONF_KEYS];
 };
 
-struct vs_conf_line {		/* comments gone, continuations joined */
-	char *text;
-	int line;
-};
-
 struct vs_conf_file {
 	char *path;
-	struct vs_conf_line *lines;
-	size_t nlines, lines_cap;
 	struct vs_conf_record *records;	/* [0] is the top's */
 	size_t nrecords, cap;
 };
@@ -40,6 +32,10 @@ void vs_conf_file_free(struct vs_conf_file *f);
 /* The n-th record of that kind, counted from 0, or NULL. */
 struct vs_conf_record *vs_conf_record_get(struct vs_conf_file *f,
 					  enum vs_conf_scope scope, size_t n);
+
+/* The key's value in the first record of that kind, or NULL. */
+const char *vs_conf_value(struct vs_conf_file *f, enum vs_conf_scope scope,
+			  const char *key);
 
 /* VS_E_CONFIG with "FILE line N: " in front; -1. */
 int vs_conf_err(const struct vs_conf_file *f, int line, struct vs_err *err,

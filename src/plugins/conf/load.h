@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vsphere.conf through Slurm's own parser, checked against slurm.conf, and
- * Slurm's nodes brought together with it. In slurmctld alone.
+ * vsphere.conf checked against slurm.conf, and Slurm's nodes brought together
+ * with it. In slurmctld alone.
  */
 #ifndef VS_PLUGINS_CONF_LOAD_H
 #define VS_PLUGINS_CONF_LOAD_H
@@ -16,7 +16,7 @@ char *vs_conf_path(void);
 
 /*
  * Read, parse and check the file: all but the nodes. conf gets what slurm.conf
- * knows too (SlurmUser, StateSaveLocation, ...). The scan stays in *f for later
+ * knows too (SlurmUser, StateSaveLocation, ...). The file's lines stay in *f for later
  * messages. NULL with err.
  */
 struct vs_conf *vs_conf_read(const char *path, struct vs_conf_file *f,

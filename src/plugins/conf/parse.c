@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The scan of vsphere.conf: Slurm's own parser reads the values, but it tells
- * neither where a key stood, nor that one was given twice. This pass cuts the
- * file by the same rules (comments from '#' on, a backslash joins lines, values
- * may be quoted) and refuses what the table doesn't know, with the line.
+ * The parser of vsphere.conf. Slurm's own tells neither where a key stood nor
+ * that one was given twice, and svf and svf-probe run where no Slurm is. This one
+ * reads lines and values by the same rules (comments from '#' on, a backslash
+ * joins lines, values may be quoted), and refuses what the table doesn't know.
  *
  * Never prints a value that isn't a key's or record's name: a password put into
  * the wrong place must not end in a log.
@@ -17,7 +17,7 @@
 #include "util/mem.h"
 #include "conf.h"
 
-#define LINE_MAX_BYTES 4000	/* Slurm's parser has a buffer of 4096 */
+#define LINE_MAX_BYTES 4000
 #define ALL_SCOPES ((1u << VS_SCOPES) - 1)
 
 static const char *base(const char *path)
@@ -53,16 +53,6 @@ static struct vs_conf_record *record_add(struct vs_conf_file *f,
 	r->scope = scope;
 	r->line = line;
 	return r;
-}
-
-static void line_keep(struct vs_conf_file *f, int line, const char *text)
-{
-	if (!text[strspn(text, " \t\r\n\v\f")])
-		return;
-	VS_GROW(f->lines, f->lines_cap, f->nlines + 1);
-	f->lines[f->nlines++] = (struct vs_conf_line) {
-		.text = vs_strdup(text), .line = line,
-	};
 }
 
 /* '#' ends a line unless an odd number of backslashes stands before it; so
@@ -269,7 +259,6 @@ int vs_conf_scan(struct vs_conf_file *f, const char *path, struct vs_err *err)
 			continue;
 		unescape(whole);
 		used = 0;
-		line_keep(f, first_line, whole);
 		if (scan_line(f, first_line, whole, err))
 			return -1;
 	}
@@ -284,9 +273,6 @@ void vs_conf_file_free(struct vs_conf_file *f)
 	for (size_t i = 0; i < f->nrecords; i++)
 		for (size_t k = 0; k < vs_conf_nkeys; k++)
 			free(f->records[i].values[k]);
-	for (size_t i = 0; i < f->nlines; i++)
-		free(f->lines[i].text);
-	free(f->lines);
 	free(f->records);
 	free(f->path);
 	memset(f, 0, sizeof(*f));
@@ -299,4 +285,13 @@ struct vs_conf_record *vs_conf_record_get(struct vs_conf_file *f,
 		if (f->records[i].scope == scope && !n--)
 			return &f->records[i];
 	return NULL;
+}
+
+const char *vs_conf_value(struct vs_conf_file *f, enum vs_conf_scope scope,
+			  const char *key)
+{
+	struct vs_conf_record *r = vs_conf_record_get(f, scope, 0);
+	int k = vs_conf_key_find(key, strlen(key), 1u << scope);
+
+	return r && k >= 0 ? r->values[k] : NULL;
 }
