@@ -43,7 +43,7 @@ static const struct { int code; const char *what; } exits[] = {
 	{ SVF_USAGE, "the command line is wrong" },
 	{ SVF_AWAY, "nobody answers, or not in time" },
 	{ SVF_MUNGE, "munge on this machine refuses" },
-	{ SVF_CONF, "a file has an error (svf conf, slurm.conf without SlurmUser's user or ClusterName), or can't be written (svf map)" },
+	{ SVF_CONF, "a file has an error (vsphere.conf, slurm.conf without SlurmUser's user or ClusterName), or can't be written (svf map)" },
 };
 
 /* Broken between words; all lines but the first begin with `indent` blanks,

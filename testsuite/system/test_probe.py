@@ -260,6 +260,23 @@ def test_the_folder_of_a_cluster_is_refused(probe):
     assert p.sim.ask("counters")["logins"] == 0
 
 
+@pytest.mark.parametrize("text, words", [
+    ('Mode=manage\nFolder="slurm # x\n',
+     "vsphere.conf line 2: the quotes after Folder= are never closed"),
+    ("ControlPort=1\nMode=manage\ncontrolport=2\n",
+     "vsphere.conf line 3: ControlPort is given twice, first in line 1"),
+    ("Include more.conf\n",
+     'vsphere.conf line 1: expected "=" after "Include"'),
+    ("NewKey=1\n", 'vsphere.conf line 1: unknown key "NewKey"')])
+def test_a_vsphere_conf_with_an_error_is_refused(probe, text, words):
+    p = probe()
+    conf = p.work / "vsphere.conf"
+    conf.write_text(text)
+    r = p.run("--conf", conf)
+    assert r.returncode == 2 and f"svf-probe: {words}" in r.stderr
+    assert p.sim.ask("counters")["logins"] == 0
+
+
 def watched(p, question, deed):
     """The answer to a question for which somebody does a deed."""
     report = p.work / "report.json"

@@ -59,6 +59,65 @@ static void without_control_addr_this_machine_is_asked_first(void **state)
 	assert_int_equal(svf("-j hosts"), 0);
 }
 
+/* As the plugins and svf-probe refuse it, in the same words. */
+static void a_vsphere_conf_with_an_error_is_refused(void **state)
+{
+	static const struct { const char *text, *words; } bad[] = {
+		{ "# ControlAddr\nControlAddr=\"127.0.0.1 # x\nControlPort=%d\n",
+		  "svf: vsphere.conf line 2: the quotes after ControlAddr= are never closed" },
+		{ "ControlPort=%d\nMode=manage\ncontrolport=1\n",
+		  "svf: vsphere.conf line 3: ControlPort is given twice, first in line 1" },
+		{ "Include more.conf # %d\n",
+		  "svf: vsphere.conf line 1: expected \"=\" after \"Include\"" },
+		{ "ControlAddr= # %d\n",
+		  "svf: vsphere.conf line 1: ControlAddr= has no value" },
+		{ "ControlPort=%d\nMode=manage \\\n", "svf: vsphere.conf line 2: " },
+		{ "Mode=manage\nControlPort=%d0000\n",
+		  "0000: expected a number from 1 to 65535" },
+	};
+	VS_FREE char *path = path_of("vsphere.conf");
+
+	(void)state;
+	write_file("more.conf", "ControlPort=%d\n", port);
+	for (size_t i = 0; i < VS_COUNT(bad); i++) {
+		write_file("vsphere.conf", bad[i].text, port);
+		assert_int_equal(svf("hosts"), 5);
+		expect_in(errs, bad[i].words);
+	}
+	/* what may not be read leaves the defaults */
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(svf("-j hosts"), 0);
+}
+
+/* svf may be older than slurmctld's plugin: what it doesn't know is no error. */
+static void keys_of_a_newer_release_are_passed_over(void **state)
+{
+	(void)state;
+	control[0] = '\0';
+	write_file("vsphere.conf", "NewKey=1 ControlPort=1\n"
+		   "NewName=a Datastore=b ControlAddr=127.0.0.9\n"
+		   "HostName=a NewSwitch=b ControlPort=2 Switch=c\n"
+		   "ControlAddr=127.0.0.1 NewKey=2 ControlPort=%d MungeSocket=%s\n",
+		   port, stage_socket);
+	assert_int_equal(svf("-j hosts"), 0);
+}
+
+static void slurm_conf_is_read_as_slurm_reads_it(void **state)
+{
+	char more[6000];
+
+	(void)state;
+	control[0] = '\0';
+	memset(more, 'n', sizeof(more) - 1);
+	more[sizeof(more) - 1] = '\0';
+	write_file("vsphere.conf", "ControlAddr=127.0.0.1 ControlPort=%d\n", port);
+	write_file("slurm.conf", CLUSTER "NodeName=%s \\\n Port=7\n"
+		   "DebugFlags+=power\nNodeName=\"open\n"
+		   "SlurmctldHost=%s(127.0.0.1)\nAuthInfo=x\\#1,socket=%s # c\n",
+		   geteuid(), more, stage_host(), stage_socket);
+	assert_int_equal(svf("-j hosts"), 0);
+}
+
 static void who_is_not_meant_is_passed_over(void **state)
 {
 	VS_FREE char *want = NULL;
@@ -317,6 +376,9 @@ int main(void)
 		T(the_environment_goes_before_files),
 		T(munge_that_does_not_run_is_said),
 		T(another_munge_key_is_said),
+		T(a_vsphere_conf_with_an_error_is_refused),
+		T(keys_of_a_newer_release_are_passed_over),
+		T(slurm_conf_is_read_as_slurm_reads_it),
 		T(who_is_not_meant_is_passed_over),
 		T(without_slurm_user_nothing_is_sent),
 		T(another_user_cannot_open_the_question_nor_answer_it),

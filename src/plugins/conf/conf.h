@@ -20,6 +20,7 @@ struct vs_conf_record {
 
 struct vs_conf_file {
 	char *path;
+	bool known_only;	/* vs_conf_scan_known() */
 	struct vs_conf_record *records;	/* [0] is the top's */
 	size_t nrecords, cap;
 };
@@ -27,15 +28,38 @@ struct vs_conf_file {
 /* Read and scan the file. -1 with "vsphere.conf line N: ..." in err; what was
  * read is to be freed in either case. */
 int vs_conf_scan(struct vs_conf_file *f, const char *path, struct vs_err *err);
+/* The same for a client, which may be older than slurmctld's plugin: unknown and
+ * misplaced keys are passed over, with the line if they begin it. Slurm's commands
+ * read slurm.conf so. */
+int vs_conf_scan_known(struct vs_conf_file *f, const char *path,
+		       struct vs_err *err);
 void vs_conf_file_free(struct vs_conf_file *f);
 
+/*
+ * The lines of f->path, which may be slurm.conf too: fn for each, without its
+ * comment and with the lines that continue it. line is the number of its first.
+ * fn ends it with -1, as its own error does. 0, or -1 with err.
+ */
+typedef int vs_conf_line_fn(void *arg, int line, const char *text,
+			    struct vs_err *err);
+int vs_conf_lines(const struct vs_conf_file *f, vs_conf_line_fn *fn, void *arg,
+		  struct vs_err *err);
+/*
+ * The Key=Value at *at, which moves behind it. Returns 1 and sets key, len and
+ * value, which the caller frees. Returns 0 at the end of the line, and -1 with err
+ * on anything else.
+ */
+int vs_conf_pair(const struct vs_conf_file *f, int line, const char **at,
+		 const char **key, size_t *len, char **value,
+		 struct vs_err *err);
+
 /* The n-th record of that kind, counted from 0, or NULL. */
-struct vs_conf_record *vs_conf_record_get(struct vs_conf_file *f,
+struct vs_conf_record *vs_conf_record_get(const struct vs_conf_file *f,
 					  enum vs_conf_scope scope, size_t n);
 
 /* The key's value in the first record of that kind, or NULL. */
-const char *vs_conf_value(struct vs_conf_file *f, enum vs_conf_scope scope,
-			  const char *key);
+const char *vs_conf_value(const struct vs_conf_file *f,
+			  enum vs_conf_scope scope, const char *key);
 
 /* VS_E_CONFIG with "FILE line N: " in front; -1. */
 int vs_conf_err(const struct vs_conf_file *f, int line, struct vs_err *err,

@@ -127,13 +127,16 @@ static int key_unknown(struct vs_conf_file *f, int line, const char *key,
 			   (int)(len > 40 ? 40 : len), key);
 }
 
-/* One Key=Value at *at; *value is a copy, NULL with err on anything else. */
-static int cut_pair(struct vs_conf_file *f, int line, const char **at,
-		    const char **key, size_t *len, char **value,
-		    struct vs_err *err)
+int vs_conf_pair(const struct vs_conf_file *f, int line, const char **at,
+		 const char **key, size_t *len, char **value, struct vs_err *err)
 {
 	const char *p = *at, *from;
 
+	while (isspace((unsigned char)*p))
+		p++;
+	*at = p;
+	if (!*p)
+		return 0;
 	*key = p;
 	while (isalnum((unsigned char)*p) || *p == '_' || *p == '.')
 		p++;
@@ -174,36 +177,39 @@ static int cut_pair(struct vs_conf_file *f, int line, const char **at,
 				   (int)*len, *key);
 	}
 	*at = p;
-	return 0;
+	return 1;
 }
 
-static int scan_line(struct vs_conf_file *f, int line, const char *p,
-		     struct vs_err *err)
+static int scan_line(void *arg, int line, const char *p, struct vs_err *err)
 {
+	struct vs_conf_file *f = arg;
 	size_t at = 0;		/* records move: an index, no pointer */
 	bool first = true;
+	const char *key;
+	char *value;
+	size_t len;
+	int rc;
 
-	for (;;) {
+	if (strlen(p) > LINE_MAX_BYTES)
+		return vs_conf_err(f, line, err, "the line has more than %d bytes",
+				   LINE_MAX_BYTES);
+	while ((rc = vs_conf_pair(f, line, &p, &key, &len, &value, err)) > 0) {
 		enum vs_conf_scope scope = f->records[at].scope;
 		struct vs_conf_record *r;
-		const char *key;
-		char *value = NULL;
-		size_t len;
-		int k;
+		int k = vs_conf_key_find(key, len, first ? ALL_SCOPES :
+					 1u << scope);
 
-		while (isspace((unsigned char)*p))
-			p++;
-		if (!*p)
-			return 0;
-		if (cut_pair(f, line, &p, &key, &len, &value, err))
-			return -1;
-		k = vs_conf_key_find(key, len, first ? ALL_SCOPES : 1u << scope);
 		if (first && k >= 0 && vs_conf_keys[k].type == VS_CONF_NAME) {
 			record_add(f, vs_conf_keys[k].scope, line);
 			at = f->nrecords - 1;
 		} else if (k < 0 || vs_conf_keys[k].scope != scope) {
 			free(value);
-			return key_unknown(f, line, key, len, scope, err);
+			if (!f->known_only)
+				return key_unknown(f, line, key, len, scope,
+						   err);
+			if (first)
+				return 0;	/* a line of which kind? */
+			continue;
 		}
 		first = false;
 		r = &f->records[at];
@@ -216,56 +222,68 @@ static int scan_line(struct vs_conf_file *f, int line, const char *p,
 		r->values[k] = value;
 		r->lines[k] = line;
 	}
+	return rc;
 }
 
-int vs_conf_scan(struct vs_conf_file *f, const char *path, struct vs_err *err)
+int vs_conf_lines(const struct vs_conf_file *f, vs_conf_line_fn *fn, void *arg,
+		  struct vs_err *err)
 {
-	VS_FCLOSE FILE *in = NULL;
+	VS_FCLOSE FILE *in = fopen(f->path, "re");
 	VS_FREE char *text = NULL, *whole = NULL;
 	size_t size = 0, used = 0, cap = 0;
 	int line = 0, first_line = 0;
 	bool going = false;
 	ssize_t got;
 
-	memset(f, 0, sizeof(*f));
-	f->path = vs_strdup(path);
-	record_add(f, VS_SCOPE_TOP, 0);
-	in = fopen(path, "re");
 	if (!in)
 		return vs_conf_err(f, 0, err, "%s (it belongs beside slurm.conf)",
 				   strerror(errno));
 	while ((got = getline(&text, &size, in)) >= 0) {
-		bool joined;
 		size_t len;
 
 		line++;
 		if (strlen(text) != (size_t)got)
 			return vs_conf_err(f, line, err, "a NUL byte");
 		len = cut_comment(text);
-		joined = goes_on(text, len);
-		if (joined)
-			text[--len] = '\0';
 		if (!going)
 			first_line = line;
-		if (used + len > LINE_MAX_BYTES)
-			return vs_conf_err(f, line, err,
-				"the line has more than %d bytes",
-				LINE_MAX_BYTES);
+		going = goes_on(text, len);
+		if (going)
+			text[--len] = '\0';
 		VS_GROW(whole, cap, used + len + 1);
 		memcpy(whole + used, text, len + 1);
 		used += len;
-		going = joined;
 		if (going)
 			continue;
 		unescape(whole);
 		used = 0;
-		if (scan_line(f, first_line, whole, err))
+		if (fn(arg, first_line, whole, err))
 			return -1;
 	}
 	if (going)
 		return vs_conf_err(f, line, err,
 				   "the last line ends with a backslash");
 	return 0;
+}
+
+static int scan(struct vs_conf_file *f, const char *path, bool known_only,
+		struct vs_err *err)
+{
+	*f = (struct vs_conf_file) { .path = vs_strdup(path),
+				     .known_only = known_only };
+	record_add(f, VS_SCOPE_TOP, 0);
+	return vs_conf_lines(f, scan_line, f, err);
+}
+
+int vs_conf_scan(struct vs_conf_file *f, const char *path, struct vs_err *err)
+{
+	return scan(f, path, false, err);
+}
+
+int vs_conf_scan_known(struct vs_conf_file *f, const char *path,
+		       struct vs_err *err)
+{
+	return scan(f, path, true, err);
 }
 
 void vs_conf_file_free(struct vs_conf_file *f)
@@ -278,7 +296,7 @@ void vs_conf_file_free(struct vs_conf_file *f)
 	memset(f, 0, sizeof(*f));
 }
 
-struct vs_conf_record *vs_conf_record_get(struct vs_conf_file *f,
+struct vs_conf_record *vs_conf_record_get(const struct vs_conf_file *f,
 					  enum vs_conf_scope scope, size_t n)
 {
 	for (size_t i = 0; i < f->nrecords; i++)
@@ -287,8 +305,8 @@ struct vs_conf_record *vs_conf_record_get(struct vs_conf_file *f,
 	return NULL;
 }
 
-const char *vs_conf_value(struct vs_conf_file *f, enum vs_conf_scope scope,
-			  const char *key)
+const char *vs_conf_value(const struct vs_conf_file *f,
+			  enum vs_conf_scope scope, const char *key)
 {
 	struct vs_conf_record *r = vs_conf_record_get(f, scope, 0);
 	int k = vs_conf_key_find(key, strlen(key), 1u << scope);

@@ -449,10 +449,7 @@ static const char *ca_fault(FILE *in)
 
 int vs_conf_ca_check(const struct vs_conf_file *f, struct vs_err *err)
 {
-	const struct vs_conf_record *top = &f->records[0];
-	int k = vs_conf_key_find("CAFile", strlen("CAFile"),
-				 1u << VS_SCOPE_TOP);
-	const char *path = top->values[k], *fault;
+	const char *path = vs_conf_value(f, VS_SCOPE_TOP, "CAFile"), *fault;
 	FILE *in = NULL;
 	int fd;
 
@@ -464,7 +461,8 @@ int vs_conf_ca_check(const struct vs_conf_file *f, struct vs_err *err)
 		in = fdopen(fd, "r");
 	fault = in ? ca_fault(in) : strerror(errno);
 	if (fault)
-		vs_conf_err(f, top->lines[k], err, "CAFile=%s: %s", path, fault);
+		vs_conf_err(f, vs_conf_line_of(f->records, "CAFile"), err,
+			    "CAFile=%s: %s", path, fault);
 	if (in)
 		fclose(in);
 	else if (fd >= 0)
@@ -475,11 +473,8 @@ int vs_conf_ca_check(const struct vs_conf_file *f, struct vs_err *err)
 int vs_conf_password_check(const struct vs_conf_file *f, unsigned int uid,
 			   struct vs_err *err)
 {
-	const struct vs_conf_record *top = &f->records[0];
-	int k = vs_conf_key_find("PasswordFile", strlen("PasswordFile"),
-				 1u << VS_SCOPE_TOP);
-	const char *path = top->values[k];
-	int line = top->lines[k];
+	const char *path = vs_conf_value(f, VS_SCOPE_TOP, "PasswordFile");
+	int line = vs_conf_line_of(f->records, "PasswordFile");
 	struct stat st;
 
 	if (stat(path, &st))

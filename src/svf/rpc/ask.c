@@ -317,7 +317,7 @@ static int ask(const struct vs_ctl_request *req, struct vs_jdoc *doc)
 	memset(doc, 0, sizeof(*doc));
 	vs_uuid_random(a.req.id);
 	if (svf_where(&a.where, &err))
-		rc = SVF_USAGE;
+		rc = err.code == VS_E_CONFIG ? SVF_CONF : SVF_USAGE;
 	else if (slurm_user_set(&a, &err))
 		rc = SVF_CONF;
 	else if (ask_all(&a, &err))

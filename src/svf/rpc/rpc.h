@@ -33,14 +33,10 @@ struct svf_where {
 	char *cluster;		/* ClusterName, NULL: not known */
 	char *slurm_conf, *vsphere_conf;	/* paths, there or not */
 };
+/* Returns 0. Returns -1 with VS_E_REQUEST if SVF_CONTROL is wrong, VS_E_CONFIG if
+ * vsphere.conf is. The paths are set, and w is to be freed, in either case. */
 int svf_where(struct svf_where *w, struct vs_err *err);
 void svf_where_free(struct svf_where *w);
-/*
- * The keys of a file in slurm.conf's style, Include followed, fn for each; fn
- * may be called with the same key again. 0, or -1 if it can't be read.
- */
-typedef void svf_conf_fn(void *arg, const char *key, const char *value);
-int svf_conf_read(const char *path, svf_conf_fn *fn, void *arg);
 
 /* ---- ask.c ------------------------------------------------------------- */
 /* The report into *doc, an exit code and an error line on stderr otherwise. */

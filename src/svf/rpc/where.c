@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whom to ask: SVF_CONTROL, else what vsphere.conf and slurm.conf say. A tiny
- * reader of Key=Value, not Slurm's parser: svf runs where no slurmctld is, for
- * any user, and looks for six keys. It judges nothing: a file that isn't
- * there or may not be read leaves the defaults.
+ * Whom to ask: SVF_CONTROL, else what vsphere.conf and slurm.conf say. Lines and
+ * values are read by the plugins' parser: svf runs where no slurmctld is, for any
+ * user. A file that isn't there or may not be read leaves the defaults. What
+ * slurm.conf says is Slurm's to judge; a vsphere.conf with an error is refused.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -13,116 +13,11 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "plugins/conf/conf.h"
 #include "rpc.h"
 #include "util/mem.h"
 
 #define INCLUDES 32		/* files that may be read for one */
-
-/* ---- files in slurm.conf's style --------------------------------------- */
-
-/* Cut a comment off; "\#" is no comment. */
-static void cut_comment(char *line)
-{
-	for (char *p = line; *p; p++) {
-		if (*p == '#' && (p == line || p[-1] != '\\')) {
-			*p = '\0';
-			return;
-		}
-	}
-}
-
-/* The next Key=Value of *at, both terminated in place; false at the end. */
-static bool next_pair(char **at, char **key, char **value)
-{
-	char *p = *at + strspn(*at, " \t\r\n"), *end;
-	size_t n = strcspn(p, "= \t\r\n");
-
-	if (!n)
-		return false;
-	*key = p;
-	end = p + n;
-	p = end + strspn(end, " \t");
-	if (*p != '=') {
-		/* "Include FILE", or a word that is no pair */
-		*value = p;
-	} else {
-		p += 1 + strspn(p + 1, " \t");
-		*value = p;
-	}
-	*end = '\0';
-	if (**value == '"') {
-		p = ++*value;
-		p += strcspn(p, "\"");
-	} else {
-		p = *value + strcspn(*value, " \t\r\n");
-	}
-	*at = *p ? p + 1 : p;
-	*p = '\0';
-	return true;
-}
-
-static int read_one(const char *path, svf_conf_fn *fn, void *arg, int *left);
-
-static void include(const char *from, const char *name, svf_conf_fn *fn,
-		    void *arg, int *left)
-{
-	const char *slash = strrchr(from, '/');
-	VS_FREE char *path = NULL;
-
-	if (name[0] == '/' || !slash)
-		path = vs_strdup(name);
-	else
-		path = vs_asprintf("%.*s/%s", (int)(slash - from), from, name);
-	read_one(path, fn, arg, left);
-}
-
-/* left: so many files more; one that includes itself must come to an end. */
-static int read_one(const char *path, svf_conf_fn *fn, void *arg, int *left)
-{
-	VS_FCLOSE FILE *f = *left > 0 ? fopen(path, "re") : NULL;
-	VS_FREE char *line = NULL;
-	VS_FREE char *whole = NULL;
-	size_t cap = 0;
-	ssize_t n;
-
-	if (!f)
-		return -1;
-	--*left;
-	while ((n = getline(&line, &cap, f)) >= 0) {
-		char *at, *key, *value, *text;
-
-		cut_comment(line);
-		n = (ssize_t)strlen(line);
-		while (n > 0 && isspace((unsigned char)line[n - 1]))
-			line[--n] = '\0';
-		text = vs_asprintf("%s%s", whole ? whole : "", line);
-		free(whole);
-		whole = text;
-		if (n > 0 && line[n - 1] == '\\') {
-			whole[strlen(whole) - 1] = '\0';
-			continue;
-		}
-		at = whole;
-		while (next_pair(&at, &key, &value)) {
-			if (!strcasecmp(key, "Include"))
-				include(path, value, fn, arg, left);
-			else
-				fn(arg, key, value);
-		}
-		free(whole);
-		whole = NULL;
-	}
-	return 0;
-}
-
-int svf_conf_read(const char *path, svf_conf_fn *fn, void *arg)
-{
-	int left = INCLUDES;
-
-	return read_one(path, fn, arg, &left);
-}
-
-/* ---- the two files ----------------------------------------------------- */
 
 struct found {
 	char *hosts[SVF_ENDS];		/* SlurmctldHost's addresses, in order */
@@ -133,10 +28,10 @@ struct found {
 	int port;
 };
 
-static void slurm_key(void *arg, const char *key, const char *value)
-{
-	struct found *f = arg;
+/* ---- slurm.conf -------------------------------------------------------- */
 
+static void slurm_key(struct found *f, const char *key, const char *value)
+{
 	if (!strcasecmp(key, "SlurmctldHost") && f->nhosts < SVF_ENDS - 1) {
 		/* name(address): the address is what to connect to */
 		const char *open = strchr(value, '(');
@@ -162,6 +57,62 @@ static void slurm_key(void *arg, const char *key, const char *value)
 	}
 }
 
+struct slurm_file {
+	struct vs_conf_file file;
+	struct found *found;
+	int *left;		/* so many files more */
+};
+
+static int slurm_read(const char *path, struct found *found, int *left);
+
+static void include(const struct slurm_file *s, const char *text)
+{
+	const char *from = s->file.path, *slash = strrchr(from, '/');
+	const char *name = text + strspn(text, " \t\r\n\v\f");
+	int len = (int)strcspn(name, " \t\r\n\v\f");
+	VS_FREE char *path = vs_asprintf("%.*s%.*s",
+		name[0] != '/' && slash ? (int)(slash - from) + 1 : 0, from,
+		len, name);
+
+	slurm_read(path, s->found, s->left);
+}
+
+static int slurm_line(void *arg, int line, const char *text, struct vs_err *err)
+{
+	const struct slurm_file *s = arg;
+	const char *key;
+	char *value;
+	size_t len;
+
+	(void)err;
+	text += strspn(text, " \t\r\n\v\f");
+	if (!strncasecmp(text, "Include", 7) && isspace((unsigned char)text[7])) {
+		include(s, text + 7);
+		return 0;
+	}
+	while (vs_conf_pair(&s->file, line, &text, &key, &len, &value,
+			    NULL) > 0) {
+		VS_FREE char *name = vs_asprintf("%.*s", (int)len, key);
+
+		slurm_key(s->found, name, value);
+		free(value);
+	}
+	return 0;
+}
+
+/* -1: it can't be read. One that includes itself must come to an end. */
+static int slurm_read(const char *path, struct found *found, int *left)
+{
+	struct slurm_file s = { .found = found, .left = left };
+
+	if (--*left < 0 || access(path, R_OK))
+		return -1;
+	s.file.path = vs_strdup(path);
+	vs_conf_lines(&s.file, slurm_line, &s, NULL);
+	vs_conf_file_free(&s.file);
+	return 0;
+}
+
 static bool port_parse(const char *s, int *port)
 {
 	char *end;
@@ -175,16 +126,29 @@ static bool port_parse(const char *s, int *port)
 	return true;
 }
 
-static void vsphere_key(void *arg, const char *key, const char *value)
-{
-	struct found *f = arg;
+/* ---- vsphere.conf ------------------------------------------------------ */
 
-	if (!strcasecmp(key, "ControlAddr"))
-		vs_str_replace(&f->addr, value);
-	else if (!strcasecmp(key, "MungeSocket"))
-		vs_str_replace(&f->munge_socket, value);
-	else if (!strcasecmp(key, "ControlPort"))
-		port_parse(value, &f->port);
+static int vsphere_read(const char *path, struct found *found,
+			struct vs_err *err)
+{
+	struct vs_conf_file f;
+	const char *port;
+	int rc;
+
+	if (access(path, R_OK))
+		return 0;
+	rc = vs_conf_scan_known(&f, path, err);
+	port = vs_conf_value(&f, VS_SCOPE_TOP, "ControlPort");
+	if (!rc && port && !port_parse(port, &found->port))
+		rc = vs_conf_err(&f, vs_conf_line_of(f.records, "ControlPort"),
+				 err, "ControlPort=%.40s: expected a number from 1 to 65535",
+				 port);
+	vs_str_replace(&found->addr,
+		       vs_conf_value(&f, VS_SCOPE_TOP, "ControlAddr"));
+	vs_str_replace(&found->munge_socket,
+		       vs_conf_value(&f, VS_SCOPE_TOP, "MungeSocket"));
+	vs_conf_file_free(&f);
+	return rc;
 }
 
 /* slurm.conf: SLURM_CONF, /etc/slurm, or what a configless slurmd keeps. */
@@ -285,19 +249,19 @@ int svf_where(struct svf_where *w, struct vs_err *err)
 	VS_FREE char *slurm = slurm_conf_path();
 	const char *slash = strrchr(slurm, '/');
 	struct found f = { .port = SVF_PORT };
-	int rc = 0;
+	int left = INCLUDES, rc;
 
 	memset(w, 0, sizeof(*w));
 	w->vsphere_conf = vs_asprintf("%.*svsphere.conf",
 				      slash ? (int)(slash - slurm) + 1 : 0,
 				      slurm);
 	/* Slurm's own default, read_config.c */
-	if (!svf_conf_read(slurm, slurm_key, &f) && !f.user)
+	if (!slurm_read(slurm, &f, &left) && !f.user)
 		f.user = vs_strdup("root");
-	svf_conf_read(w->vsphere_conf, vsphere_key, &f);
-	if (env && env[0])
+	rc = vsphere_read(w->vsphere_conf, &f, err);
+	if (!rc && env && env[0])
 		rc = from_env(w, &f, env, err);
-	else
+	else if (!rc)
 		from_files(w, &f);
 	w->slurm_user = f.user;
 	w->slurm_conf = vs_strdup(slurm);

@@ -34,7 +34,7 @@ static void site_read(struct site *t)
 
 	memset(t, 0, sizeof(*t));
 	t->conf = vs_conf_new();
-	svf_where(&w, &err);	/* a bad SVF_CONTROL does no harm here */
+	svf_where(&w, &err);	/* for the path alone */
 	if (vs_conf_scan(&t->file, w.vsphere_conf, &err) ||
 	    vs_conf_fill(t->conf, &t->file, vs_hostlist_expand, &err))
 		t->unread = vs_strdup(err.text);

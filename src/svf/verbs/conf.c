@@ -25,7 +25,7 @@ static const char *value_of(const struct vs_conf_record *r, size_t key,
 	return *is_default ? vs_conf_keys[key].dflt : r->values[key];
 }
 
-/* Values in quotes where Slurm's parser needs them. */
+/* Values in quotes where the parser needs them. */
 static void print_pair(const char *key, const char *value)
 {
 	VS_FREE char *s = vs_strdup(value);
@@ -210,7 +210,7 @@ static int run(const struct svf *s)
 		return print_keys(s);
 	if (s->argc)
 		return check(s, s->argv[0]);
-	svf_where(&w, &err);	/* a bad SVF_CONTROL does no harm here */
+	svf_where(&w, &err);	/* for the path alone */
 	rc = check(s, w.vsphere_conf);
 	svf_where_free(&w);
 	return rc;
