@@ -240,7 +240,11 @@ static void a_key_that_is_given_twice_is_refused_with_both_lines(void **state)
 
 static void what_is_no_pair_is_refused(void **state)
 {
+	VS_FREE char *half = vs_asprintf("%02000d", 0);
+	VS_FREE char *whole = vs_asprintf("Datacenter=%s\\\n%s\n", half, half);
+
 	(void)state;
+	LINE9(whole, "line 9: the line has more than 4000 bytes");
 	LINE9("Placement\n", "expected \"=\" after \"Placement\"");
 	LINE9("=pack\n", "expected Key=Value");
 	LINE9("Placement=\n", "Placement= has no value");

@@ -198,11 +198,10 @@ static int scan_line(void *arg, int line, const char *p, struct vs_err *err)
 		struct vs_conf_record *r;
 		int k = vs_conf_key_find(key, len, first ? ALL_SCOPES :
 					 1u << scope);
+		bool opens = first && k >= 0 &&
+			vs_conf_keys[k].type == VS_CONF_NAME;
 
-		if (first && k >= 0 && vs_conf_keys[k].type == VS_CONF_NAME) {
-			record_add(f, vs_conf_keys[k].scope, line);
-			at = f->nrecords - 1;
-		} else if (k < 0 || vs_conf_keys[k].scope != scope) {
+		if (k < 0 || (!opens && vs_conf_keys[k].scope != scope)) {
 			free(value);
 			if (!f->known_only)
 				return key_unknown(f, line, key, len, scope,
@@ -210,6 +209,10 @@ static int scan_line(void *arg, int line, const char *p, struct vs_err *err)
 			if (first)
 				return 0;	/* a line of which kind? */
 			continue;
+		}
+		if (opens) {
+			record_add(f, vs_conf_keys[k].scope, line);
+			at = f->nrecords - 1;
 		}
 		first = false;
 		r = &f->records[at];
