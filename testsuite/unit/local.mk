@@ -77,7 +77,7 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_all \
 	testsuite/unit/test_engine_directpath \
 	testsuite/unit/test_engine_door testsuite/unit/test_engine_leave \
 	testsuite/unit/test_engine_vmotion \
-	testsuite/unit/test_engine_asleep \
+	testsuite/unit/test_engine_asleep testsuite/unit/test_engine_claims \
 	testsuite/unit/test_engine_vmotion_mishaps testsuite/unit/test_engine_vmotion_to \
 	testsuite/unit/test_engine_drs testsuite/unit/test_engine_fail \
 	testsuite/unit/test_engine_faults testsuite/unit/test_engine_gone \
@@ -160,6 +160,7 @@ testsuite_unit_test_engine_preflight_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_hardware_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_rails_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_reclaim_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_claims_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_outbox_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_reconcile_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_report_LDADD = $(engine_ldadd)

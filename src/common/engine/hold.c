@@ -12,6 +12,24 @@
 #include "util/mem.h"
 #include "util/time.h"
 
+/* ---- who hears of claims ---------------------------------------------------- */
+
+static vs_claim_fn *const *subscribers;
+static size_t nsubscribers;
+
+void vs_claims_subscribe(vs_claim_fn *const *list, size_t n)
+{
+	subscribers = list;
+	nsubscribers = n;
+}
+
+void vs_claim_changed(struct vs_core *c, struct vs_node *n,
+		      enum vs_claim_event e, const struct vs_hold *before)
+{
+	for (size_t i = 0; i < nsubscribers; i++)
+		subscribers[i](c, n, e, before);
+}
+
 /* ---- placement ------------------------------------------------------------ */
 
 struct vs_sums *vs_sums_now(struct vs_core *c)
@@ -149,7 +167,7 @@ static int hold_take(struct vs_core *c, struct vs_node *n,
 	vs_node_touch(n);
 	vs_clones_owe(c, n, made);
 	vs_stores_disks(c, n, 0);
-	vs_when_node(c, n);
+	vs_claim_changed(c, n, VS_CLAIM_TAKEN, NULL);
 	vs_debug("hold promised JobId=%u node=%s host=%s pf=%s", job, n->name,
 		 at->host->name, hold.ncards ? vs_hold_pfs(&hold, pfs) : "-");
 	vs_crash_after("hold", "take");
@@ -221,11 +239,12 @@ int vs_hold_for(struct vs_core *c, struct vs_node *n, struct vs_err *err)
 
 void vs_hold_drop(struct vs_core *c, struct vs_node *n)
 {
-	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name), was;
 	char pfs[VS_PFS_LEN];
 
 	if (!h)
 		return;
+	was = *h;
 	vs_crash_before("hold", "drop");
 	vs_debug("hold released node=%s host=%s pf=%s", n->name, h->host,
 		 h->ncards ? vs_hold_pfs(h, pfs) : "-");
@@ -233,8 +252,7 @@ void vs_hold_drop(struct vs_core *c, struct vs_node *n)
 	vs_ledger_release(&c->ledger, n->name);
 	vs_clones_owe(c, n, false);
 	vs_node_touch(n);
-	vs_when_gone(c, n);
-	vs_prefetch_vf_free(c);
+	vs_claim_changed(c, n, VS_CLAIM_RELEASED, &was);
 	c->vf_freed = true;
 	vs_crash_after("hold", "drop");
 }
@@ -289,7 +307,7 @@ static bool power_on_unfinished(const struct vs_node *n)
 /* The VM is on: its hold is where it runs, whoever put it there. */
 static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 {
-	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name), was;
 	struct vs_place_node at = { .host = vm->host_ptr };
 	struct vs_hold_card cards[VS_CARDS_MAX];
 	int ncards = vs_node_cards(n, vm, cards);
@@ -305,10 +323,11 @@ static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 			vs_ledger_move(&c->ledger, h, vm->host, cards, ncards);
 	}
 	if (strcmp(h->host, vm->host) || !cards_agree(h, cards, ncards)) {
-		if (strcmp(h->host, vm->host))
-			vs_vmotion_elsewhere(c, n, h, vm);
+		was = *h;
 		vs_ledger_move(&c->ledger, h, vm->host, cards, ncards);
 		vs_node_touch(n);
+		if (strcmp(was.host, vm->host))
+			vs_claim_changed(c, n, VS_CLAIM_MOVED, &was);
 	}
 	vs_ledger_set_vm(&c->ledger, h, vm->moid);
 	vs_stores_seen(c, h, vm);
@@ -358,7 +377,7 @@ void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 	struct vs_hold *h;
 
 	if (vm->power == VS_POWER_ON)
-		vs_vmotion_adopted(c, n, vm);
+		vs_claim_changed(c, n, VS_CLAIM_ADOPTED, NULL);
 	if (vm->power == VS_POWER_ON || vs_ledger_get(&c->ledger, n->name))
 		return;
 	h = hold_here(c, n, vm);

@@ -3,6 +3,8 @@
 #ifndef VS_ENGINE_HOLD_I_H
 #define VS_ENGINE_HOLD_I_H
 
+#include "engine/claim_events.h"
+
 struct vs_sums *vs_sums_now(struct vs_core *c);
 void vs_env_fill(struct vs_core *c, struct vs_place_env *env);
 /* Those of the configuration in force. */

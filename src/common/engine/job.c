@@ -63,7 +63,7 @@ static void claim(struct vs_core *c, struct vs_node *n, uint32_t job,
 {
 	unclaim(n, job);
 	giveup_unsaid(c, n);
-	vs_prefetch_claimed(c, n);
+	vs_claim_changed(c, n, VS_CLAIM_BY_JOB, NULL);
 	/* What others wait for is not over because one more comes. */
 	n->renew &= n->job != 0;
 	if (n->job) {

@@ -12,7 +12,7 @@ core_sources += \
 	src/common/engine/changes.c \
 	src/common/engine/clone_hosts.c \
 	src/common/engine/clones.c src/common/engine/clones_i.h \
-	src/common/engine/cluster_id.c \
+	src/common/engine/claim_events.h src/common/engine/cluster_id.c \
 	src/common/engine/cordon.c \
 	src/common/engine/file_replace.c \
 	src/common/engine/findings.c \

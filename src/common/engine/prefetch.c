@@ -57,12 +57,6 @@ static void used(struct vs_core *c, struct vs_node *n)
 	set(c, n, VS_AHEAD_NOT, vs_clock());
 }
 
-void vs_prefetch_claimed(struct vs_core *c, struct vs_node *n)
-{
-	if (n->ahead.state != VS_AHEAD_NOT)
-		used(c, n);
-}
-
 void vs_prefetch_clear(struct vs_core *c)
 {
 	while (!LIST_EMPTY(&c->plans.ahead))
@@ -100,7 +94,7 @@ static void up_told(struct vs_core *c, const struct vs_tell *t, bool accepted)
 }
 
 /* Its power-on is begun in the very turn that shows the VF free. */
-void vs_prefetch_vf_free(struct vs_core *c)
+static void vf_free(struct vs_core *c)
 {
 	struct vs_node *n;
 
@@ -111,6 +105,17 @@ void vs_prefetch_vf_free(struct vs_core *c)
 		n->not_before_ms = 0;
 		vs_node_touch(n);
 	}
+}
+
+void vs_prefetch_claim_changed(struct vs_core *c, struct vs_node *n,
+			       enum vs_claim_event e,
+			       const struct vs_hold *before)
+{
+	(void)before;
+	if (e == VS_CLAIM_RELEASED)
+		vf_free(c);
+	else if (e == VS_CLAIM_BY_JOB && n->ahead.state != VS_AHEAD_NOT)
+		used(c, n);
 }
 
 static bool planned(const struct vs_core *c, const struct vs_node *n)

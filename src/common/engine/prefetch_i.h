@@ -7,6 +7,7 @@
 #define VS_ENGINE_PREFETCH_I_H
 
 #include <sys/queue.h>
+#include "engine/claim_events.h"
 #include "plan/reconcile/next_action.h"
 
 struct vs_core;
@@ -49,11 +50,10 @@ struct vs_plans {
 /* prefetch.c; lock held unless said */
 void vs_prefetch_read(struct vs_core *c, int64_t now_ms);   /* no lock held */
 void vs_prefetch_pass(struct vs_core *c, int64_t now_ms);
-void vs_prefetch_claimed(struct vs_core *c, struct vs_node *n);
 void vs_prefetch_clear(struct vs_core *c);	/* another one's past */
 void vs_prefetch_carry(struct vs_core *c);	/* nodes have other ids now */
-
-void vs_prefetch_vf_free(struct vs_core *c);	/* for whom it may be */
+/* Hears of holds that are released, and of nodes that a job gets. */
+vs_claim_fn vs_prefetch_claim_changed;
 
 /* ops.c: the same for a hold that isn't the node's: a clone whose VM stays off, a
  * vMotion */

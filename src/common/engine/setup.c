@@ -2,7 +2,9 @@
 /*
  * From the configuration to the tables the engine works on: adapters,
  * profiles (one per distinct setting) and nodes. A new configuration takes
- * over what is under way for nodes that it still has, by name.
+ * over what is under way for nodes that it still has, by name. And who hears of
+ * what a module of a lower level does, which must not know them: the order of a
+ * list is the order of the calls.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -272,6 +274,12 @@ static void ids_carry(struct vs_core *c, const struct vs_node *old, size_t nold,
 	*n = kept;
 }
 
+static vs_claim_fn *const hear_of_claims[] = {
+	vs_forecast_claim_changed,
+	vs_evacuation_claim_changed,
+	vs_prefetch_claim_changed,
+};
+
 void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 {
 	struct vs_conf *old_conf = c->conf;
@@ -279,6 +287,7 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 	size_t nold = c->nnodes;
 	struct vs_refused *r, *tmp;
 
+	vs_claims_subscribe(hear_of_claims, VS_COUNT(hear_of_claims));
 	for (size_t i = 0; old_conf && i < old_conf->nadapters; i++)
 		vs_addresses_free(c->adapters[i].addresses);
 	free(c->adapters);

@@ -230,8 +230,8 @@ static void arrived(struct vs_core *c, struct vs_node *n, const char *was,
 
 /* Chosen by DRS at power-on; or moved while it was on: by vMotion where that may
  * be, else by HA, behind Slurm's back. */
-void vs_vmotion_elsewhere(struct vs_core *c, struct vs_node *n,
-			  const struct vs_hold *h, const struct vs_vm *vm)
+static void elsewhere(struct vs_core *c, struct vs_node *n,
+		      const struct vs_hold *h, const struct vs_vm *vm)
 {
 	const struct vs_host *from = vs_host_get(&c->inv, h->host);
 	const char *was = from ? from->name : h->host;
@@ -249,4 +249,14 @@ void vs_vmotion_elsewhere(struct vs_core *c, struct vs_node *n,
 		   "its VM was on %s and is on %s now: with a passthrough card only a restart does that; set HA's restart priority to disabled for the VMs of this folder",
 		   was, vm->host_ptr->name);
 	vs_error("node=%s %s", n->name, n->last_err.text);
+}
+
+void vs_evacuation_claim_changed(struct vs_core *c, struct vs_node *n,
+				 enum vs_claim_event e,
+				 const struct vs_hold *before)
+{
+	if (e == VS_CLAIM_MOVED)
+		elsewhere(c, n, before, vs_node_vm(c, n));
+	else if (e == VS_CLAIM_ADOPTED)
+		vs_vmotion_adopted(c, n, vs_node_vm(c, n));
 }

@@ -7,6 +7,7 @@
 #ifndef VS_ENGINE_VMOTION_I_H
 #define VS_ENGINE_VMOTION_I_H
 
+#include "engine/claim_events.h"
 #include "plan/inventory/capability.h"
 
 struct json_object;
@@ -76,9 +77,9 @@ int vs_vmotion_may(struct vs_core *c, const struct vs_node *n,
 void vs_vmotion_look(struct vs_core *c, struct vs_node *n);
 void vs_vmotion_failed(struct vs_core *c, struct vs_node *n, const char *host,
 		       const struct vs_err *err, int64_t now_ms);
-/* Its VM is on, on another host than its hold's. */
-void vs_vmotion_elsewhere(struct vs_core *c, struct vs_node *n,
-			  const struct vs_hold *h, const struct vs_vm *vm);
+/* Hears of VMs that run on another host than their hold was on, and of those that
+ * an earlier process may have been moving. */
+vs_claim_fn vs_evacuation_claim_changed;
 
 /* vmotion_to.c */
 /* Before the nodes are looked at: what is under way, and who goes first. */

@@ -86,7 +86,7 @@ void vs_when_node(struct vs_core *c, struct vs_node *n)
 }
 
 /* How long that took from when it was to go: what the next ones will take. */
-void vs_when_gone(struct vs_core *c, struct vs_node *n)
+static void released(struct vs_core *c, struct vs_node *n)
 {
 	int64_t took_ms = vs_clock() - n->going_ms;
 	int64_t *down_ms = &c->whens.down_ms;
@@ -95,6 +95,17 @@ void vs_when_gone(struct vs_core *c, struct vs_node *n)
 		*down_ms = *down_ms ? (3 * *down_ms + took_ms) / 4 : took_ms;
 	n->going_ms = 0;
 	vs_when_node(c, n);
+}
+
+void vs_forecast_claim_changed(struct vs_core *c, struct vs_node *n,
+			       enum vs_claim_event e,
+			       const struct vs_hold *before)
+{
+	(void)before;
+	if (e == VS_CLAIM_TAKEN)
+		vs_when_node(c, n);
+	else if (e == VS_CLAIM_RELEASED)
+		released(c, n);
 }
 
 /* ---- jobs ------------------------------------------------------------------------- */

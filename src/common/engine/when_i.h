@@ -6,6 +6,7 @@
 #ifndef VS_ENGINE_WHEN_I_H
 #define VS_ENGINE_WHEN_I_H
 
+#include "engine/claim_events.h"
 #include "plan/forecast/timeline.h"
 
 struct vs_core;
@@ -33,7 +34,8 @@ struct vs_whens {
 void vs_when_renew(struct vs_core *c);		/* nodes, profiles are others */
 void vs_when_clear(struct vs_core *c);
 void vs_when_node(struct vs_core *c, struct vs_node *n);
-void vs_when_gone(struct vs_core *c, struct vs_node *n); /* its hold */
+/* Hears of holds that are taken and released. */
+vs_claim_fn vs_forecast_claim_changed;
 void vs_when_until(struct vs_core *c, uint32_t job, int64_t end);
 void vs_when_look(struct vs_core *c);		/* at Slurm's; no lock held */
 /* The job has begun, or is none any more. */
