@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmocka_range.h"
+#include "engine/tasks.h"
 #include "fake_vc.h"
 #include "util/mem.h"
 
@@ -261,6 +262,7 @@ STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 	free(c->nodes);
 	c->nodes = NULL;
 	c->provisioning = c->power_ops = 0;
+	vs_tasks_clear(c);
 	c->nstrays = 0;
 	c->blocked[0] = c->vc_state[0] = '\0';
 	c->started = false;

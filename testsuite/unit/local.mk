@@ -102,7 +102,7 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_all \
 	testsuite/unit/test_engine_reclaim \
 	testsuite/unit/test_engine_reconcile testsuite/unit/test_engine_report \
 	testsuite/unit/test_engine_restart testsuite/unit/test_engine_room \
-	testsuite/unit/test_engine_spec testsuite/unit/test_engine_stores \
+	testsuite/unit/test_engine_spec testsuite/unit/test_engine_tasks testsuite/unit/test_engine_stores \
 	testsuite/unit/test_engine_submit testsuite/unit/test_engine_template \
 	testsuite/unit/test_engine_template_host \
 	testsuite/unit/test_engine_term testsuite/unit/test_engine_victims \
@@ -161,6 +161,7 @@ testsuite_unit_test_engine_hardware_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_rails_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_reclaim_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_claims_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_tasks_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_outbox_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_reconcile_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_report_LDADD = $(engine_ldadd)

@@ -169,8 +169,8 @@ struct vs_core {
 	bool whole, op_ended;	/* in this turn; others may have its budget */
 	struct vs_ledger ledger;
 	struct vs_sums sums;		/* of both: vs_sums_now() */
-	int *host_ops; struct vs_bar *bars;	/* for vs_env_fill, _budget */
-	size_t cap_host_ops, cap_bars; int offers_asked; /* see offer.c */
+	struct vs_tasks tasks; struct vs_bar *bars;	/* for vs_env_fill */
+	size_t cap_bars; int offers_asked; /* see offer.c */
 	struct vs_avoid *avoids;
 	struct vs_breaker *breakers;
 	struct vs_print *prints;	/* uthash by host */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/tasks.h"
 #include "util/crash.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -73,18 +74,7 @@ struct vs_place_tables vs_tables_get(const struct vs_core *c)
 
 void vs_env_budget(struct vs_core *c, struct vs_place_env *env)
 {
-	const struct vs_node *n;
-
-	VS_GROW(c->host_ops, c->cap_host_ops, (size_t)c->inv.nhosts + 1);
-	memset(c->host_ops, 0, (size_t)c->inv.nhosts * sizeof(*c->host_ops));
-	LIST_FOREACH(n, &c->busy, busy) {
-		const struct vs_host *h = vs_host_get(&c->inv, n->op.host);
-
-		if (h)
-			c->host_ops[h->index]++;
-	}
-	vs_parents_ops(c, c->host_ops);
-	env->ops = c->host_ops;
+	env->ops = vs_tasks_by_host(c);
 	env->ops_max = c->conf->host_max;
 }
 

@@ -25,6 +25,13 @@ struct vs_node_op {
 	bool devices;			/* its spec adds VFs or devices */
 };
 
+/* Calls under way for nodes and clone sources, kept by tasks.c: tasks.h. */
+struct vs_task;
+struct vs_tasks {
+	struct vs_task *all;		/* uthash by the client's id */
+	int *by_host; size_t cap_by_host; /* vs_tasks_by_host()'s */
+};
+
 /* A VM that must be there and isn't shown: as we saw it, or as Slurm says. */
 enum vs_missing { VS_MISSING_NOT, VS_MISSING_SEEN, VS_MISSING_SLURM };
 

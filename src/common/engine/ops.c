@@ -282,6 +282,7 @@ void vs_op_forget_all(struct vs_core *c)
 	vs_parents_forget_calls(c);
 	vs_drs_forget(c);
 	vs_orphans_forget_calls(c);
+	vs_tasks_clear(c);
 	/* nodes that a configuration has dropped had some, too */
 	c->provisioning = c->power_ops = 0;
 }

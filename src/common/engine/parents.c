@@ -227,28 +227,6 @@ enum vs_seen vs_node_seen_none(const struct vs_node *n)
 
 /* ---- what others ask ------------------------------------------------------------------ */
 
-int vs_parents_ops_on(const struct vs_core *c, const char *host)
-{
-	int n = 0;
-
-	for (const struct vs_parent *p = c->parents.all; p; p = p->hh.next)
-		n += p->op_id && !strcmp(p->host, host);
-	return n;
-}
-
-void vs_parents_ops(const struct vs_core *c, int *ops)
-{
-	const struct vs_parent *p;
-
-	for (p = c->parents.all; p; p = p->hh.next) {
-		const struct vs_host *h = p->op_id ?
-			vs_host_get(&c->inv, p->host) : NULL;
-
-		if (h)
-			ops[h->index]++;
-	}
-}
-
 bool vs_parents_unanswered(const struct vs_core *c)
 {
 	for (const struct vs_parent *p = c->parents.all; p; p = p->hh.next)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core_i.h"
+#include "engine/tasks.h"
 #include "engine/vmspec.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -56,8 +57,12 @@ static void op_set(struct vs_core *c, struct vs_parent *p,
 {
 	if (p->op_id && p->op != VS_PARENT_ADOPTED)
 		c->provisioning--;
-	if (p->op_id)
+	if (p->op_id) {
+		vs_task_end(c, p->op_id);
 		c->op_ended = true;
+	}
+	if (id)
+		vs_task_begin(c, id, p->host);
 	p->op = op;
 	p->op_id = id;
 	p->task[0] = '\0';

@@ -103,11 +103,8 @@ int vs_parent_prepare(struct vs_core *c, struct vs_node *n,
 const char *vs_parent_waits(const struct vs_node *n);
 void vs_parents_forget_calls(struct vs_core *c);	/* the client is gone */
 void vs_parents_clear(struct vs_core *c);
-/* Calls of theirs under way on a host; the same added up for each host, ops being
- * by its index; one that has no task yet; one of which the reply is lost; is
- * this task one of theirs? */
-int vs_parents_ops_on(const struct vs_core *c, const char *host);
-void vs_parents_ops(const struct vs_core *c, int *ops);
+/* A call of theirs that has no task yet; one of which the reply is lost; is this
+ * task one of theirs? */
 bool vs_parents_unanswered(const struct vs_core *c);
 bool vs_parents_lost(const struct vs_core *c);
 bool vs_parents_task(const struct vs_core *c, const char *task);

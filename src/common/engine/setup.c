@@ -13,6 +13,7 @@
 #include "engine/core_i.h"
 #include "engine/guest_words.h"
 #include "engine/hardware_i.h"
+#include "engine/tasks.h"
 #include "util/mem.h"
 
 static int adapter_index(const struct vs_conf *conf, const char *name)
@@ -239,6 +240,7 @@ static void nodes_carry(struct vs_core *c, const struct vs_node *old,
 
 		if (!n) {
 			hold_leaves(c, old[i].name);
+			vs_task_end(c, old[i].op.id);
 			vs_health_gone(c, &old[i]);
 			free(old[i].beside);
 			free(old[i].foreign);

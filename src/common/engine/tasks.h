@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Calls to vCenter that are under way for nodes, beside their limits (tasks.c).
- * The lock is held.
+ * Calls to vCenter that are under way, beside their limits (tasks.c). The lock is
+ * held.
+ *
+ * Rules: nothing here knows for what a call is. Those of nodes and of clone
+ * sources count for the host on which they work.
  */
 #ifndef VS_ENGINE_TASKS_H
 #define VS_ENGINE_TASKS_H
@@ -15,6 +18,16 @@
  */
 void vs_op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 	       uint64_t id, const char *vm, const char *host, int64_t now_ms);
+/* A call with this id, which is the client's and not 0, is under way on a host
+ * (moId; "": on none that is known). */
+void vs_task_begin(struct vs_core *c, uint64_t id, const char *host);
+/* The call is over. Nothing happens if none with this id is under way. */
+void vs_task_end(struct vs_core *c, uint64_t id);
+/* No call is under way any more. */
+void vs_tasks_clear(struct vs_core *c);
+/* How many are under way on each host, by host->index. The array is the core's,
+ * and true until a call begins or ends, or vCenter shows other hosts. */
+const int *vs_tasks_by_host(struct vs_core *c);
 /* Is there room for one more call of this action within MaxProvisioning= or
  * MaxPowerOps=? */
 bool vs_op_affords(const struct vs_core *c, enum vs_action action);
