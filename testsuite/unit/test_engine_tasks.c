@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Calls under way, whatever they are for: on which host each counts, and until
- * when.
+ * Calls under way, whatever they are for: on which host each counts, until when,
+ * and who hears that one has failed.
  */
 #include "parents_stage.h"
 
@@ -87,6 +87,64 @@ static void no_call_is_under_way_without_a_client(void **st)
 	assert_null(vs_core.tasks.all);
 }
 
+static char heard_node[16], heard_host[16];
+static enum vs_op_kind heard_kind;
+static int nheard;
+
+static void hears(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
+		  const char *host, const struct vs_err *err, int64_t now_ms)
+{
+	(void)c;
+	assert_int_equal(n->op.kind, VS_OP_NONE);
+	assert_int_equal(err->code, VS_E_RETRY);
+	assert_true(now_ms == now);
+	vs_strlcpy(heard_node, n->name, sizeof(heard_node));
+	vs_strlcpy(heard_host, host, sizeof(heard_host));
+	heard_kind = kind;
+	nheard++;
+}
+
+static const struct vs_task_owner listener = { .failed = hears };
+
+static void the_owner_of_its_kind_hears_of_a_call_that_fails(void **st)
+{
+	(void)st;
+	begin(1, 2, 1, "warm");
+	ready();
+	nheard = 0;
+	vs_tasks_own(VS_OP_CLONE, &listener);
+	wants(7, "vm1");
+	assert_true(fake_fail(FAKE_CLONE, VS_E_RETRY, "declared"));
+	assert_int_equal(nheard, 1);
+	assert_string_equal(heard_node, "vm1");
+	assert_int_equal(heard_kind, VS_OP_CLONE);
+	assert_true(!strcmp(heard_host, "host-1") ||
+		    !strcmp(heard_host, "host-2"));
+	/* the node itself is told of nothing */
+	assert_int_equal(vs_node_named(&vs_core, "vm1")->tries, 0);
+	turns(2);
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	vs_tasks_own(VS_OP_POWER_OFF, &listener);
+	assert_true(fake_fail(FAKE_POWER_ON, VS_E_RETRY, "declared"));
+	assert_int_equal(nheard, 1);
+	assert_int_equal(vs_node_named(&vs_core, "vm1")->tries, 1);
+}
+
+static void a_clone_source_that_fails_is_the_failure_of_who_asked(void **st)
+{
+	(void)st;
+	begin_linked(1, 2);
+	ready();
+	nheard = 0;
+	vs_tasks_own(VS_OP_CLONE, &listener);
+	wants(7, "vm1");
+	assert_true(fake_fail(FAKE_CLONE, VS_E_RETRY, "declared"));
+	assert_int_equal(nheard, 1);
+	assert_string_equal(heard_node, "vm1");
+	assert_int_equal(heard_kind, VS_OP_CLONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -94,6 +152,8 @@ int main(void)
 		cmocka_unit_test(the_call_of_a_clone_source_counts_like_that_of_a_node),
 		cmocka_unit_test(the_call_of_a_node_that_is_dropped_counts_no_more),
 		cmocka_unit_test(no_call_is_under_way_without_a_client),
+		cmocka_unit_test(the_owner_of_its_kind_hears_of_a_call_that_fails),
+		cmocka_unit_test(a_clone_source_that_fails_is_the_failure_of_who_asked),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

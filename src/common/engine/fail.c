@@ -137,10 +137,6 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 	bool nobodys = kind == VS_OP_CLONE &&
 		vs_template_host_failed(c, n, host, err);
 
-	if (kind == VS_OP_VMOTION) {
-		vs_vmotion_failed(c, n, host, err, now_ms);
-		return;
-	}
 	n->last_err = *err;
 	n->last_err.code = judged(n, err, nobodys);
 	vs_metrics_failed(c, kind, err->code);

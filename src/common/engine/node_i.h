@@ -158,9 +158,14 @@ void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags);
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 
-/* fail.c: what a failed call leads to; lock held */
+/* What a failed call leads to, the owner's part (tasks.h); others call
+ * vs_task_failed(). fail.c: of any call but a vMotion; vmotion.c: of that. */
 void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		    const char *host, const struct vs_err *err, int64_t now_ms);
+void vs_vmotion_failed(struct vs_core *c, struct vs_node *n,
+		       enum vs_op_kind kind, const char *host,
+		       const struct vs_err *err, int64_t now_ms);
+/* fail.c */
 void vs_node_give_up(struct vs_core *c, struct vs_node *n, const char *why);
 
 /* ops.c: calls to vCenter for a node; lock held */

@@ -81,7 +81,7 @@ static void op_done(void *arg, uint64_t id, const char *result,
 		if (was.kind == VS_OP_POWER_ON &&
 		    err->code != VS_E_UNKNOWN && err->code != VS_E_STATE)
 			hold_back_to_promised(c, n);
-		vs_node_failed(c, n, was.kind, was.host, err, now_ms);
+		vs_task_failed(c, n, was.kind, was.host, err, now_ms);
 	} else {
 		vs_info("node=%s %s done host=%s task=%s ms=%lld", n->name,
 			vs_op_name(was.kind), host_name(c, was.host),
@@ -218,7 +218,7 @@ static int start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 	vs_guest_words_done(n, false);	/* of a call whose end was lost */
 	id = vs_send(c, n, h, vm, action, now_ms, &op_calls, &kind, &err);
 	if (id < 0) {
-		vs_node_failed(c, n, kind, host, &err, now_ms);
+		vs_task_failed(c, n, kind, host, &err, now_ms);
 		return -1;
 	}
 	if (id > 0) {

@@ -128,7 +128,7 @@ static void tell_node(struct vs_core *c, struct vs_parent *p,
 		vs_parents_bar(c, &p->key, now_ms + VS_AVOID_HOST_MS,
 			       told.text);
 	else if (n && n->parent == p && n->op.kind == VS_OP_NONE)
-		vs_node_failed(c, n, VS_OP_CLONE, p->host, &told, now_ms);
+		vs_task_failed(c, n, VS_OP_CLONE, p->host, &told, now_ms);
 }
 
 static void failed(struct vs_core *c, struct vs_parent *p,

@@ -282,6 +282,17 @@ static vs_claim_fn *const hear_of_claims[] = {
 	vs_prefetch_claim_changed,
 };
 
+static const struct vs_task_owner provision = { .failed = vs_node_failed };
+static const struct vs_task_owner evacuation = { .failed = vs_vmotion_failed };
+
+static void compose(void)
+{
+	vs_claims_subscribe(hear_of_claims, VS_COUNT(hear_of_claims));
+	for (int k = VS_OP_NONE; k < VS_OPS; k++)
+		vs_tasks_own((enum vs_op_kind)k, k == VS_OP_VMOTION ?
+			     &evacuation : &provision);
+}
+
 void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 {
 	struct vs_conf *old_conf = c->conf;
@@ -289,7 +300,7 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 	size_t nold = c->nnodes;
 	struct vs_refused *r, *tmp;
 
-	vs_claims_subscribe(hear_of_claims, VS_COUNT(hear_of_claims));
+	compose();
 	for (size_t i = 0; old_conf && i < old_conf->nadapters; i++)
 		vs_addresses_free(c->adapters[i].addresses);
 	free(c->adapters);

@@ -18,6 +18,21 @@ struct vs_task {
 	UT_hash_handle hh;
 };
 
+/* ---- whose ------------------------------------------------------------------- */
+
+static const struct vs_task_owner *owners[VS_OPS];
+
+void vs_tasks_own(enum vs_op_kind kind, const struct vs_task_owner *owner)
+{
+	owners[kind] = owner;
+}
+
+void vs_task_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
+		    const char *host, const struct vs_err *err, int64_t now_ms)
+{
+	owners[kind]->failed(c, n, kind, host, err, now_ms);
+}
+
 /* ---- on which host ----------------------------------------------------------- */
 
 void vs_task_begin(struct vs_core *c, uint64_t id, const char *host)

@@ -18,6 +18,21 @@
  */
 void vs_op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 	       uint64_t id, const char *vm, const char *host, int64_t now_ms);
+/* Who hears what becomes of calls of a kind (I1). */
+struct vs_task_owner {
+	/* A call for the node on this host (moId, "" or NULL) has failed, or could
+	 * not be made. The node has no call any more. */
+	void (*failed)(struct vs_core *c, struct vs_node *n,
+		       enum vs_op_kind kind, const char *host,
+		       const struct vs_err *err, int64_t now_ms);
+};
+/* Sets who owns calls of this kind; the owner has to live as long as the process. */
+void vs_tasks_own(enum vs_op_kind kind, const struct vs_task_owner *owner);
+/* Tells the owner. Each kind has to have one. */
+void vs_task_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
+		    const char *host, const struct vs_err *err,
+		    int64_t now_ms);
+
 /* A call with this id, which is the client's and not 0, is under way on a host
  * (moId; "": on none that is known). */
 void vs_task_begin(struct vs_core *c, uint64_t id, const char *host);

@@ -179,7 +179,8 @@ void vs_vmotion_look(struct vs_core *c, struct vs_node *n)
 	vs_node_touch(n);
 }
 
-void vs_vmotion_failed(struct vs_core *c, struct vs_node *n, const char *host,
+void vs_vmotion_failed(struct vs_core *c, struct vs_node *n,
+		       enum vs_op_kind kind, const char *host,
 		       const struct vs_err *err, int64_t now_ms)
 {
 	struct vs_vmotion *m = &n->vmotion;
@@ -187,7 +188,7 @@ void vs_vmotion_failed(struct vs_core *c, struct vs_node *n, const char *host,
 	char why[240];
 
 	c->vmotions.failed++;
-	vs_metrics_failed(c, VS_OP_VMOTION, err->code);
+	vs_metrics_failed(c, kind, err->code);
 	/* ours; anybody else's is a refusal */
 	if (err->code == VS_E_CANCELED &&
 	    (n->wanted == VS_WANT_OFF || n->wanted == VS_WANT_GONE))

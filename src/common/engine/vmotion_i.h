@@ -75,8 +75,6 @@ int vs_vmotion_may(struct vs_core *c, const struct vs_node *n,
 /* Keeps its hold on the target for as long as that is needed, and ends the
  * story. */
 void vs_vmotion_look(struct vs_core *c, struct vs_node *n);
-void vs_vmotion_failed(struct vs_core *c, struct vs_node *n, const char *host,
-		       const struct vs_err *err, int64_t now_ms);
 /* Hears of VMs that run on another host than their hold was on, and of those that
  * an earlier process may have been moving. */
 vs_claim_fn vs_evacuation_claim_changed;
