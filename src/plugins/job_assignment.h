@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "engine/port.h"
+#include "engine/slurm/slurm_ops.h"
 
 #define VS_GOT_TAG "vsphere: "		/* the record's line begins so */
 #define VS_GOT_HAS VS_GOT_TAG "adapter="	/* of what a job got */

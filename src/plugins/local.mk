@@ -22,7 +22,7 @@ plugin_ldflags = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-Wl,-z,lazy -Wl,-z,nodelete
 
 src_plugins_libvs_plugin_la_SOURCES = \
-	src/common/engine/conf.c \
+	src/common/engine/state/config.c \
 	src/common/plan/devices/adapter_type.c \
 	src/common/plan/devices/pci_address_list.c \
 	src/common/plan/checks/check_codes.c \

@@ -3,8 +3,8 @@
 # wants neither curl nor Slurm for it.
 bin_PROGRAMS += src/svf/svf
 src_svf_svf_SOURCES = \
-	src/common/engine/conf.c \
-	src/common/engine/control_msg.c \
+	src/common/engine/state/config.c \
+	src/common/engine/rpc/message.c \
 	src/common/plan/devices/adapter_type.c \
 	src/common/plan/devices/pci_address_list.c \
 	src/common/plan/checks/check_codes.c \

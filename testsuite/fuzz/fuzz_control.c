@@ -15,7 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "engine/control_msg.h"
+#include "engine/rpc/message.h"
 #include "util/mem.h"
 #include "util/seal.h"
 

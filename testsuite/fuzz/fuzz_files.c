@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/core_i.h"
-#include "engine/persist.h"
+#include "engine/state/core_i.h"
+#include "engine/persist/persist.h"
 #include "plugins/guest_files.h"
 #include "plugins/prep/vsphere/device_check.h"
 #include "plugins/prep/vsphere/check_process.h"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/core_i.h"
+#include "engine/state/core_i.h"
 #include "util/mem.h"
 
 static void quiet(enum vs_log_level level, const char *line)

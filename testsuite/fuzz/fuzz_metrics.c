@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "engine/metrics_http.h"
+#include "engine/metrics/http_request.h"
 #include "util/mem.h"
 
 static void must(bool good)

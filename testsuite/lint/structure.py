@@ -46,7 +46,7 @@ PRINTED_ONLY = {"lines"}
 STATE = ("vs_core", "vs_node")
 SHARED = {"vs_core": "vs_core"}     # variables that all files see: their struct
 LOCK = re.compile(r"\bvs_lock(?:_now)?\s*\(")
-LENDS = "src/common/engine/lock.c"
+LENDS = "src/common/engine/state/lock.c"
 
 
 def sources(top):

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "engine/control.h"
-#include "engine/control_msg.h"
+#include "engine/control/control.h"
+#include "engine/rpc/message.h"
 
 /* cmocka's group set-up and its end: a directory, one munged in it. */
 int stage_open(void **state);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmocka_range.h"
-#include "engine/tasks.h"
+#include "engine/tasks/tasks.h"
 #include "fake_vc.h"
 #include "util/mem.h"
 

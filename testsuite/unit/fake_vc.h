@@ -9,7 +9,7 @@
 #define FAKE_VC_H
 
 #include <stdio.h>
-#include "engine/core_i.h"
+#include "engine/state/core_i.h"
 
 enum fake_kind { FAKE_CLONE, FAKE_RECONFIGURE, FAKE_RELOCATE, FAKE_POWER_ON,
 		 FAKE_POWER_OFF, FAKE_SHUTDOWN, FAKE_DESTROY, FAKE_ADOPT,

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include "engine/port.h"
+#include "engine/slurm/slurm_ops.h"
 
 #define MODEL_NODES 3
 #define MODEL_JOBS 10

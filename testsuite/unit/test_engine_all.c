@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include "engine/persist.h"
+#include "engine/persist/persist.h"
 #include "engine_stage.h"
 
 #define WAITS 200

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "engine/control.h"
+#include "engine/control/control.h"
 #include "engine_stage.h"
 #include "util/name.h"
 #include "util/time.h"

@@ -4,7 +4,7 @@
  * or under way, later when nothing has been for half a minute.
  */
 #include "engine_stage.h"
-#include "engine/report.h"
+#include "engine/report/report.h"
 #include "util/json.h"
 
 /* Nothing happens for so many seconds. */

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include "engine_stage.h"
-#include "engine/report.h"
+#include "engine/report/report.h"
 #include "util/json.h"
 
 static struct {

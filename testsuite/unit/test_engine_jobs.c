@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* All jobs in one answer: what they have, what they wait for, who may see it. */
 #include "engine_stage.h"
-#include "engine/report.h"
+#include "engine/report/report.h"
 #include "util/json.h"
 #include "util/time.h"
 

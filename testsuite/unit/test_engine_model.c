@@ -31,7 +31,7 @@
  * clock, no thread, no state that an earlier one left.
  */
 #include <inttypes.h>
-#include "engine/control.h"
+#include "engine/control/control.h"
 #include "engine_stage.h"
 #include "fake_vc_i.h"
 #include "model.h"

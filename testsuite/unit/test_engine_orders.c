@@ -3,7 +3,7 @@
  * An operator's orders about nodes' VMs: evict and rebuild, in each phase of a
  * VM's life, over a restart, and withdrawn.
  */
-#include "engine/control.h"
+#include "engine/control/control.h"
 #include "engine_stage.h"
 #include "util/json.h"
 

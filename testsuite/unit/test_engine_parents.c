@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Linked clones and the parents that they stand on. */
-#include "engine/vmspec.h"
+#include "engine/vmspec/vmspec.h"
 #include "parents_stage.h"
 
 static void the_first_clone_makes_the_parent(void **st)

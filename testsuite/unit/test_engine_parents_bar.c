@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What keeps a template's clones waiting: its parent isn't what was asked for. */
-#include "engine/vmspec.h"
+#include "engine/vmspec/vmspec.h"
 #include "parents_stage.h"
 #include "util/log.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The end of a parent: what has to be known first. */
-#include "engine/control.h"
-#include "engine/vmspec.h"
+#include "engine/control/control.h"
+#include "engine/vmspec/vmspec.h"
 #include "parents_stage.h"
 #include "util/log.h"
 

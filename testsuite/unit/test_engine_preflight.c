@@ -4,7 +4,7 @@
  * that shows it mended; what a job's end may do all the while. Mode=observe.
  */
 #include "engine_stage.h"
-#include "engine/report.h"
+#include "engine/report/report.h"
 #include "util/json.h"
 
 static int sent(void)

@@ -4,7 +4,7 @@
  * the port tells it, is honoured in each report.
  */
 #include "engine_stage.h"
-#include "engine/report.h"
+#include "engine/report/report.h"
 #include "util/json.h"
 #include "util/time.h"
 

@@ -17,8 +17,8 @@
 #include <unistd.h>
 #include "cmocka_range.h"
 
-#include "engine/metrics.h"
-#include "engine/metrics_http.h"
+#include "engine/metrics/metrics.h"
+#include "engine/metrics/http_request.h"
 #include "util/mem.h"
 #include "util/time.h"
 

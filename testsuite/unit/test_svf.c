@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "engine/control_msg.h"
+#include "engine/rpc/message.h"
 #include "svf_stage.h"
 #include "util/json.h"
 #include "util/mem.h"

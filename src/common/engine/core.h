@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "engine/port.h"
+#include "engine/slurm/slurm_ops.h"
 #include "util/err.h"
 #include "util/log.h"
 

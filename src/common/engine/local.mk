@@ -1,119 +1,92 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 core_sources += \
-	src/common/engine/act.c \
-	src/common/engine/adopt.c \
-	src/common/engine/ask.c \
-	src/common/engine/avail.c \
-	src/common/engine/avoid.c src/common/engine/avoid_i.h \
-	src/common/engine/beside.c \
-	src/common/engine/boot.c src/common/engine/boot_i.h \
-	src/common/engine/brake.c src/common/engine/brake_i.h \
-	src/common/engine/build.c \
-	src/common/engine/changes.c \
-	src/common/engine/clone_hosts.c \
-	src/common/engine/clones.c src/common/engine/clones_i.h \
-	src/common/engine/claim_events.h src/common/engine/cluster_id.c \
-	src/common/engine/cordon.c \
-	src/common/engine/file_replace.c \
-	src/common/engine/findings.c \
-	src/common/engine/hosts.h \
-	src/common/engine/job_ended.c \
-	src/common/engine/lock.c \
-	src/common/engine/match.c \
-	src/common/engine/node_queries.c \
-	src/common/engine/order_wish.c \
-	src/common/engine/persist.h \
-	src/common/engine/state.h \
-	src/common/engine/stores.c src/common/engine/stores_i.h \
-	src/common/engine/breaker.c \
-	src/common/engine/calm.c \
-	src/common/engine/cards.c \
-	src/common/engine/check.c src/common/engine/check_facts.c \
-	src/common/engine/check_i.h src/common/engine/check_log.c \
-	src/common/engine/check_share.c \
-	src/common/engine/conf.c \
-	src/common/engine/connect.c \
-	src/common/engine/control.c src/common/engine/control.h \
-	src/common/engine/control_i.h src/common/engine/control_listen.c \
-	src/common/engine/control_msg.c src/common/engine/control_msg.h \
-	src/common/engine/core.c src/common/engine/core.h \
-	src/common/engine/core_i.h \
-	src/common/engine/devices.c src/common/engine/devices_i.h \
-	src/common/engine/door.c \
-	src/common/engine/devices_named.c \
-	src/common/engine/host_rows.c \
-	src/common/engine/drift.c \
-	src/common/engine/tasks.c \
-	src/common/engine/tasks.h \
-	src/common/engine/vcenter_state.c \
-	src/common/engine/viewer.c \
-	src/common/engine/vm_devices.c \
-	src/common/engine/vmotion.c src/common/engine/vmotion_i.h \
-	src/common/engine/vmotion_hint.c \
-	src/common/engine/vmotion_plan.c src/common/engine/vmotion_to.c \
-	src/common/engine/expect.c \
-	src/common/engine/drs.c src/common/engine/drs_i.h \
-	src/common/engine/fail.c src/common/engine/found_i.h src/common/engine/job_i.h \
-	src/common/engine/got.c \
-	src/common/engine/foreign.c \
-	src/common/engine/guest_words.c src/common/engine/guest_words.h \
-	src/common/engine/guard.c \
-	src/common/engine/hardware.c src/common/engine/hardware_i.h \
-	src/common/engine/hints.c \
-	src/common/engine/hold.c src/common/engine/hold_i.h \
-	src/common/engine/job.c \
-	src/common/engine/login.c \
-	src/common/engine/login_i.h \
-	src/common/engine/lost.c \
-	src/common/engine/loop.c \
-	src/common/engine/health.c src/common/engine/leaving.c \
-	src/common/engine/mac_shared.c \
-	src/common/engine/maintain.c src/common/engine/maintain_i.h \
-	src/common/engine/move.c src/common/engine/move_i.h \
-	src/common/engine/ended.c src/common/engine/ended_i.h \
-	src/common/engine/metrics.h src/common/engine/metrics_facts.c \
-	src/common/engine/metrics_http.c src/common/engine/metrics_http.h \
-	src/common/engine/metrics_i.h src/common/engine/metrics_keep.c \
-	src/common/engine/metrics_note.c src/common/engine/metrics_serve.c src/common/engine/serve.c src/common/engine/serve.h \
-	src/common/engine/metrics_text.c \
-	src/common/engine/missing.c \
-	src/common/engine/node.c src/common/engine/node_i.h \
-	src/common/engine/observe.c \
-	src/common/engine/offer.c src/common/engine/offer_i.h \
-	src/common/engine/ops.c \
-	src/common/engine/orders.c src/common/engine/orders_i.h \
-	src/common/engine/orphan.c \
-	src/common/engine/pace.c src/common/engine/pace_i.h \
-	src/common/engine/outbox.h \
-	src/common/engine/parents.c src/common/engine/parents_i.h \
-	src/common/engine/parents_bar.c src/common/engine/parents_call.c \
-	src/common/engine/parents_keep.c src/common/engine/parents_place.c \
-	src/common/engine/parents_report.c src/common/engine/parents_seen.c \
-	src/common/engine/took.c src/common/engine/took_i.h \
-	src/common/engine/plan_i.h src/common/engine/plan_place.c \
-	src/common/engine/plan_report.c \
-	src/common/engine/port.h \
-	src/common/engine/prefetch.c src/common/engine/prefetch_i.h \
-	src/common/engine/prefetch_place.c \
-	src/common/engine/preflight.c \
-	src/common/engine/reach.c \
-	src/common/engine/reclaim.c \
-	src/common/engine/refusal.c \
-	src/common/engine/report.c src/common/engine/report.h \
-	src/common/engine/report_check.c \
-	src/common/engine/report_host.c \
-	src/common/engine/report_jobs.c \
-	src/common/engine/report_notes.c \
-	src/common/engine/send.c \
-	src/common/engine/setup.c \
-	src/common/engine/slot.c \
-	src/common/engine/slow.c \
-	src/common/engine/submit.c \
-	src/common/engine/tell.c src/common/engine/template_host.c \
-	src/common/engine/term.c \
-	src/common/engine/victims.c \
-	src/common/engine/vmspec.h \
-	src/common/engine/wait.c \
-	src/common/engine/window.c \
-	src/common/engine/watch.c \
-	src/common/engine/when.c src/common/engine/when_i.h
+	src/common/engine/core.h \
+	src/common/engine/allocation/allocation.h src/common/engine/allocation/availability.c \
+	src/common/engine/allocation/capacity.c src/common/engine/allocation/claim_events.h \
+	src/common/engine/allocation/claims.c src/common/engine/allocation/datastores.c \
+	src/common/engine/allocation/datastores.h src/common/engine/allocation/query.c \
+	src/common/engine/checks/checks.h src/common/engine/checks/cluster_policy.c \
+	src/common/engine/checks/findings_log.c src/common/engine/checks/networks.c \
+	src/common/engine/checks/other_cluster.c src/common/engine/checks/preflight.c \
+	src/common/engine/checks/shared_checks.c src/common/engine/checks/site_checks.c \
+	src/common/engine/checks/site_checks.h \
+	src/common/engine/clone_source/blocked.c src/common/engine/clone_source/build.c \
+	src/common/engine/clone_source/clone_hosts.c \
+	src/common/engine/clone_source/clone_source.h src/common/engine/clone_source/collect.c \
+	src/common/engine/clone_source/host_cost.c src/common/engine/clone_source/lost_clones.c \
+	src/common/engine/clone_source/select.c src/common/engine/clone_source/template_host.c \
+	src/common/engine/clone_source/usage.c \
+	src/common/engine/control/admin_actions.c src/common/engine/control/control.h \
+	src/common/engine/control/server.c \
+	src/common/engine/forecast/estimate_text.c src/common/engine/forecast/forecast.h \
+	src/common/engine/forecast/occupancy.c src/common/engine/forecast/start_time.c \
+	src/common/engine/hosts/circuit_breaker.c src/common/engine/hosts/cordon.c \
+	src/common/engine/hosts/drain_counts.c src/common/engine/hosts/exclusions.c \
+	src/common/engine/hosts/exclusions.h src/common/engine/hosts/hosts.h \
+	src/common/engine/hosts/maintenance_window.c src/common/engine/hosts/pf_drift.c \
+	src/common/engine/inventory/device_entries.c src/common/engine/inventory/device_ids.c \
+	src/common/engine/inventory/device_ids.h src/common/engine/inventory/from_vcenter.c \
+	src/common/engine/inventory/host_devices.c src/common/engine/inventory/host_facts.c \
+	src/common/engine/inventory/inventory.h src/common/engine/inventory/named_devices.c \
+	src/common/engine/inventory/periodic.c \
+	src/common/engine/jobs/assignment.c src/common/engine/jobs/job_ended.c \
+	src/common/engine/jobs/jobs.c src/common/engine/jobs/jobs.h \
+	src/common/engine/jobs/observe_mode.c src/common/engine/jobs/pending.c \
+	src/common/engine/jobs/prolog_wait.c src/common/engine/jobs/startup_times.c \
+	src/common/engine/jobs/startup_times.h \
+	src/common/engine/maintenance/evacuate.c src/common/engine/maintenance/evacuate.h \
+	src/common/engine/maintenance/evacuate_hints.c \
+	src/common/engine/maintenance/evacuate_preview.c \
+	src/common/engine/maintenance/evacuate_target.c \
+	src/common/engine/maintenance/host_progress.c src/common/engine/maintenance/maintenance.h \
+	src/common/engine/maintenance/node_drain.c src/common/engine/maintenance/preferred_host.c \
+	src/common/engine/maintenance/vm_orders.c src/common/engine/maintenance/vm_orders.h \
+	src/common/engine/metrics/collect.c src/common/engine/metrics/format.c \
+	src/common/engine/metrics/http_request.c src/common/engine/metrics/http_request.h \
+	src/common/engine/metrics/metrics.h src/common/engine/metrics/metrics_i.h \
+	src/common/engine/metrics/page_cache.c src/common/engine/metrics/server.c \
+	src/common/engine/persist/cluster_id.c src/common/engine/persist/file_replace.c \
+	src/common/engine/persist/login_backoff.c src/common/engine/persist/login_backoff.h \
+	src/common/engine/persist/persist.h src/common/engine/persist/state_file.c \
+	src/common/engine/preemption/reclaim_idle.c src/common/engine/preemption/victims.c \
+	src/common/engine/prefetch/headroom.c src/common/engine/prefetch/prefetch.c \
+	src/common/engine/prefetch/prefetch.h \
+	src/common/engine/provision/drs_advice.c src/common/engine/provision/drs_advice.h \
+	src/common/engine/provision/failures.c src/common/engine/provision/operations.c \
+	src/common/engine/provision/requests.c \
+	src/common/engine/reconcile/adopt.c src/common/engine/reconcile/boot.c \
+	src/common/engine/reconcile/boot.h src/common/engine/reconcile/foreign.c \
+	src/common/engine/reconcile/lost_guest.c src/common/engine/reconcile/lost_guest.h \
+	src/common/engine/reconcile/missing_vm.c src/common/engine/reconcile/node.c \
+	src/common/engine/reconcile/orphan_vms.c \
+	src/common/engine/report/checks.c src/common/engine/report/clone_sources.c \
+	src/common/engine/report/common.c src/common/engine/report/dry_run.c \
+	src/common/engine/report/dry_run.h src/common/engine/report/dry_run_places.c \
+	src/common/engine/report/hosts.c src/common/engine/report/jobs.c \
+	src/common/engine/report/report.h src/common/engine/report/status.c \
+	src/common/engine/rpc/listen.c src/common/engine/rpc/message.c \
+	src/common/engine/rpc/message.h src/common/engine/rpc/poll_server.c \
+	src/common/engine/rpc/poll_server.h src/common/engine/rpc/rpc.h \
+	src/common/engine/rpc/viewer.c \
+	src/common/engine/run/api.c src/common/engine/run/leadership.c \
+	src/common/engine/run/loop.c src/common/engine/run/reconfigure.c \
+	src/common/engine/run/vcenter_connect.c \
+	src/common/engine/slurm/outbox.c src/common/engine/slurm/outbox.h \
+	src/common/engine/slurm/slurm_ops.h \
+	src/common/engine/state/activity.c src/common/engine/state/changes.c \
+	src/common/engine/state/config.c src/common/engine/state/core_i.h \
+	src/common/engine/state/counters.c src/common/engine/state/durations.c \
+	src/common/engine/state/durations.h src/common/engine/state/findings.c \
+	src/common/engine/state/lock.c src/common/engine/state/node_i.h \
+	src/common/engine/state/node_queries.c src/common/engine/state/state.h \
+	src/common/engine/state/vcenter_state.c \
+	src/common/engine/tasks/clone_quota.c src/common/engine/tasks/clone_quota.h \
+	src/common/engine/tasks/removal_guard.c src/common/engine/tasks/removal_guard.h \
+	src/common/engine/tasks/tasks.c src/common/engine/tasks/tasks.h \
+	src/common/engine/vmspec/build.c src/common/engine/vmspec/capability.c \
+	src/common/engine/vmspec/guest_words.c src/common/engine/vmspec/guest_words.h \
+	src/common/engine/vmspec/hardware.c src/common/engine/vmspec/hardware.h \
+	src/common/engine/vmspec/mac_shared.c src/common/engine/vmspec/match.c \
+	src/common/engine/vmspec/move.c src/common/engine/vmspec/move.h \
+	src/common/engine/vmspec/nics.c src/common/engine/vmspec/vm_devices.c \
+	src/common/engine/vmspec/vmspec.h

@@ -5,7 +5,7 @@
 #ifndef VS_PLUGINS_SLURM_CONF_CHECK_H
 #define VS_PLUGINS_SLURM_CONF_CHECK_H
 
-#include "engine/port.h"
+#include "engine/slurm/slurm_ops.h"
 #include "util/err.h"
 
 /* All that is found, at once; under a lock on Slurm's configuration. */

@@ -3,10 +3,10 @@
 #ifndef VS_PLUGINS_SLURM_SUSPEND_EXCLUSIONS_H
 #define VS_PLUGINS_SLURM_SUSPEND_EXCLUSIONS_H
 
-#include "engine/port.h"
+#include "engine/slurm/slurm_ops.h"
 #include "compat.h"
 
-/* What keeps a node on though it is idle, as flags of engine/port.h. NODE R; the first reads slurm.conf again now and then, no lock held. */
+/* What keeps a node on though it is idle, as flags of engine/slurm/slurm_ops.h. NODE R; the first reads slurm.conf again now and then, no lock held. */
 void vs_port_stays_read(void);
 uint32_t vs_port_node_stays(const node_record_t *n);
 /* Nodes that are no VMs and would be powered down by a program that does

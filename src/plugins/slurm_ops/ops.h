@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include "plugins/slurm/compat.h"
 #include "engine/core.h"
-#include "engine/port.h"
+#include "engine/slurm/slurm_ops.h"
 #include "util/log.h"
 
 /* Every reason that we write begins so; only those are ours to clear. */

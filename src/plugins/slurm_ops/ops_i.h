@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of slurm_ops/ ask of each other; see engine/port.h for each. */
+/* What the files of slurm_ops/ ask of each other; see engine/slurm/slurm_ops.h for each. */
 #ifndef VS_PLUGINS_SLURM_OPS_OPS_I_H
 #define VS_PLUGINS_SLURM_OPS_OPS_I_H
 
-#include "engine/port.h"
+#include "engine/slurm/slurm_ops.h"
 #include "plugins/slurm/compat.h"
 
 /* Running, or suspended in the middle of it. */

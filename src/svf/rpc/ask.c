@@ -23,7 +23,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "engine/control_msg.h"
+#include "engine/rpc/message.h"
 #include "rpc.h"
 #include "util/buf.h"
 #include "util/mem.h"

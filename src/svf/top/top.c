@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/control_msg.h"
+#include "engine/rpc/message.h"
 #include "top.h"
 #include "util/buf.h"
 #include "util/mem.h"

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "engine/control_msg.h"
+#include "engine/rpc/message.h"
 #include "util/err.h"
 
 struct svf_sbatch {

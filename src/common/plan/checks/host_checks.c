@@ -457,7 +457,7 @@ void vs_check_host(const struct vs_check_site *s, const struct vs_usual *u,
 	vs_check_host_room(s, u, h, l);
 	check_store(s, h, l);
 	for (size_t a = 0; a < s->nadapters; a++) {
-		/* An opaque network is no host's fault (engine/reach.c). */
+		/* An opaque network is no host's fault (engine/checks/networks.c). */
 		if (h->nnets && !s->nets[a].opaque)
 			check_network(s, u, h, a, l);
 		check_mtu(s, h, a, l);

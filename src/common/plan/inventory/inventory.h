@@ -87,7 +87,7 @@ struct vs_host {
 	int nleft;			/* for which there was no room */
 	char left[VS_DEVICE_LABEL];	/* the first of them: address or name */
 	struct vs_devices *devices;	/* its own, or NULL */
-	struct vs_offer *offer;		/* likewise; the engine's, see offer.c */
+	struct vs_offer *offer;		/* likewise; the engine's, see device_ids.c */
 	char nets[VS_HOST_NETS][VS_MOID_LEN];
 	int nnets;
 	char stores[VS_HOST_STORES][VS_MOID_LEN];

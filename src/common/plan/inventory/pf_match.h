@@ -12,8 +12,8 @@ struct vs_network {		/* where an adapter's cards connect */
 	char moid[VS_MOID_LEN];
 	char switch_uuid[VS_LABEL_LEN];	/* "" for a standard switch */
 	char portgroup_key[VS_MOID_LEN];
-	bool nsx, opaque;		/* NSX's: see engine/reach.c */
-	unsigned int accepts;		/* VS_VC_ACCEPTS_*, see engine/reach.c */
+	bool nsx, opaque;		/* NSX's: see engine/checks/networks.c */
+	unsigned int accepts;		/* VS_VC_ACCEPTS_*, see engine/checks/networks.c */
 };
 
 /* How many VMs find that many VFs each, with rails on as many PFs? */

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Holds and placement, see claims.c: a part of core_i.h. The lock is held. */
+#ifndef VS_ENGINE_ALLOCATION_H
+#define VS_ENGINE_ALLOCATION_H
+
+#include "engine/allocation/claim_events.h"
+
+struct vs_sums *vs_sums_now(struct vs_core *c);
+void vs_env_fill(struct vs_core *c, struct vs_place_env *env);
+/* Those of the configuration in force. */
+struct vs_place_tables vs_tables_get(const struct vs_core *c);
+void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm);
+void vs_hold_sync(struct vs_core *c, struct vs_node *n);
+int vs_hold_for(struct vs_core *c, struct vs_node *n, struct vs_err *err);
+int vs_hold_gang(struct vs_core *c, struct vs_node **nodes, size_t n,
+		 uint32_t job, struct vs_err *err);
+/* Returns 0 with what the node's VM needs of a place. Returns -1 and sets err if
+ * no VM can be made for it, whatever room there is. */
+int vs_hold_ask(struct vs_core *c, const struct vs_node *n,
+		struct vs_place_node *to, struct vs_err *err);
+/* What a VM of the profile has once it is placed there; without the names of its
+ * node and of the VM. Needs no lock. */
+void vs_hold_fill(const struct vs_profile *profile,
+		  const struct vs_place_node *at, uint32_t job,
+		  struct vs_hold *out);
+/* What a node has once it is placed there. */
+void vs_hold_of(struct vs_core *c, const struct vs_node *n,
+		const struct vs_place_node *at, uint32_t job,
+		struct vs_hold *out);
+/* A promised one goes there, if that host has a place; -1: it stays. */
+int vs_hold_move_to(struct vs_core *c, struct vs_node *n,
+		    const struct vs_host *to);
+void vs_hold_drop(struct vs_core *c, struct vs_node *n);
+/* Is there still room for the VF it was given? Asked before each step. */
+bool vs_hold_fits(struct vs_core *c, struct vs_node *n);
+/* By node->kept->exists. */
+size_t vs_room_for(struct vs_core *c, const struct vs_node *like);
+/* query.c: between these two nothing is changed, and what was asked once holds. */
+void vs_question_begin(struct vs_core *c);
+void vs_question_end(struct vs_core *c);
+/* Why no VM can be made for it, whatever room there is; NULL: it can, or has
+ * one. */
+const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n);
+void vs_rooms_renew(struct vs_core *c);	/* before anybody asks */
+const struct vs_profile_now *vs_room_kind(struct vs_core *c, size_t profile);
+const struct vs_profile_now *vs_room_now(struct vs_core *c,
+					 const struct vs_node *like);
+void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,
+			struct vs_place_node *to);
+/* Hosts whose budget of operations is used up take no more for now. */
+void vs_env_budget(struct vs_core *c, struct vs_place_env *env);
+
+/* availability.c: could it be served now; what is kept of each node */
+enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n);
+/* What is known of it, brought up to date. */
+const struct vs_kept *vs_kept_now(struct vs_core *c, int id);
+/* Moves when a fact of the node may have changed; never 0. */
+uint64_t vs_kept_version(const struct vs_core *c, int id);
+/* Why no new job may have this node, NULL: it may. Lives until a node is
+ * touched. */
+const char *vs_node_barred(struct vs_core *c, const struct vs_node *n);
+/* The same, of what does not end by itself: until an administrator does
+ * something it is unknown when a job may have the node. */
+const char *vs_node_barred_for_long(struct vs_core *c,
+				    const struct vs_node *n);
+/* Why no job may have this VM, for what DRS or HA would do with it, or NULL. Lives
+ * until the clusters' settings are read anew. */
+const char *vs_vm_automated(const struct vs_core *c, const struct vs_vm *vm);
+
+/* clone_hosts.c: for vs_place_env.bare, arg is the core: by host->index, is no
+ * clone source counted there yet of which such a VM is made? The core's, until
+ * they are found anew, which the second does. */
+const bool *vs_parents_bare(void *arg, const struct vs_profile *profile);
+void vs_parents_bare_find(struct vs_core *c);
+
+#endif

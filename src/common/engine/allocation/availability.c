@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Could this node be served now? Slurm's scheduler asks it of all nodes at
+ * once, many times a second, with its own locks held: what a node's own facts
+ * say is kept until one of them is touched, and how much room there is for
+ * nodes that need a place is kept per profile. Whoever takes a place asks
+ * anew. The lock is held.
+ */
+#include "engine/state/core_i.h"
+#include "engine/hosts/hosts.h"
+#include "engine/tasks/tasks.h"
+#include "engine/vmspec/vmspec.h"
+
+/* Only an administrator ends it, or vCenter when a host is back. */
+static bool lasts(struct vs_core *c, const struct vs_node *n,
+		  const struct vs_vm *vm)
+{
+	if (n->missing || vs_node_barred_for_long(c, n))
+		return true;
+	return vm &&
+		(vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS ||
+		 vs_node_vm_unsure(vm));
+}
+
+/* By the node's own facts; *place: it needs one besides. */
+static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
+{
+	struct vs_vm *vm = vs_node_vm(c, n);
+	struct vs_host *host;
+
+	*place = false;
+	n->kept->exists = vm != NULL;
+	n->kept->holds = vs_ledger_get(&c->ledger, n->name) != NULL;
+	n->kept->barred = vs_node_barred(c, n) != NULL;
+	n->kept->lasts = lasts(c, n, vm);
+	if (n->kept->barred || n->missing ||
+	    (vm && vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS))
+		return VS_AVAIL_NONE;
+	if (vm && vs_node_vm_unsure(vm))
+		return VS_AVAIL_NONE;
+	if (vm && vm->power == VS_POWER_ON) {
+		if (vs_node_given(n))
+			return VS_AVAIL_NONE;
+		/* It holds its VF already; whether it must be rebuilt first
+		 * only decides how warm it is. */
+		host = vm->host_ptr;
+		if (n->orders.evict || (host && vs_host_wanted(c, host)))
+			return VS_AVAIL_NONE;
+		if (n->adopt)
+			return VS_AVAIL_NONE;	/* warm in a moment */
+		if (!(n->flags & VS_NODE_UP))
+			return n->kept->holds ? VS_AVAIL_OFF : VS_AVAIL_NONE;
+		if (n->profile->retention == VS_RETAIN_DESTROY)
+			return c->now[n->profile - c->profiles].missing[0] ?
+				VS_AVAIL_NONE : VS_AVAIL_NEW;
+		if (vs_node_vm_right(c, n, vm, n->job, n->restart))
+			return VS_AVAIL_WARM;
+		/* It is rebuilt when the job that runs on it has ended. */
+		return n->job ? VS_AVAIL_NONE : VS_AVAIL_NEW;
+	}
+	*place = !n->kept->holds;
+	if (!*place)
+		return VS_AVAIL_OFF;
+	if (!vm && n->op.kind == VS_OP_CLONE)
+		return VS_AVAIL_OFF;	/* in a moment: made ahead */
+	return vm && vs_node_fit(c, n, vm) == VS_FIT_RIGHT ? VS_AVAIL_OFF :
+		VS_AVAIL_NEW;
+}
+
+static void kept_renew(struct vs_core *c, struct vs_node *n)
+{
+	n->kept->avail = alone(c, n, &n->kept->place);
+	if (n->kept->avail != VS_AVAIL_NONE)
+		n->kept->unserved_ms = 0;
+	else if (!n->kept->unserved_ms)
+		n->kept->unserved_ms = vs_clock();
+	vs_kept_renewed(c, n);
+}
+
+enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
+{
+	kept_renew(c, n);
+	return n->kept->place && !vs_room_for(c, n) ? VS_AVAIL_NONE :
+		n->kept->avail;
+}
+
+const struct vs_kept *vs_kept_now(struct vs_core *c, int id)
+{
+	if (c->kept[id].epoch != c->facts_epoch)
+		kept_renew(c, &c->nodes[id]);
+	return &c->kept[id];
+}
+
+uint64_t vs_kept_version(const struct vs_core *c, int id)
+{
+	return (uint64_t)c->facts_epoch << 32 | c->kept[id].touches;
+}
+
+const char *vs_vm_automated(const struct vs_core *c, const struct vs_vm *vm)
+{
+	const struct vs_guard *g = vs_guard_of(c, vm);
+
+	if (vm->drs == VS_AUTOMATED)
+		return "by an override DRS chooses hosts for its VM: set that to manual, or disable it";
+	if (vm->ha == VS_AUTOMATED)
+		return "by an override HA would start its VM again behind Slurm's back: set that to disabled";
+	if (g && vm->drs == VS_AS_CLUSTER && g->drs[0])
+		return g->drs;
+	if (g && vm->ha == VS_AS_CLUSTER && g->ha[0])
+		return g->ha;
+	return NULL;
+}
+
+/* It ends by itself, within minutes. */
+static const char *barred_for_now(struct vs_core *c, const struct vs_node *n,
+				  const struct vs_vm *vm)
+{
+	if (n->op.id && n->op.cancel_asked)
+		return "a task of its VM was called off and has not ended";
+	if (vs_op_hangs(n, vs_clock()))
+		return "a task has been at work on its VM for more than a minute";
+	if (!vm && vs_strays_wait(c))
+		return "a clone is under way for a node that is not known: those without a VM wait for its end, 5 minutes at most";
+	if (n->ending_ms)
+		return "slurmctld may still be trying to end the job whose VM was switched off there";
+	return vs_clones_bar(c, n, vm);
+}
+
+const char *vs_node_barred_for_long(struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_profile_now *now = &c->now[n->profile - c->profiles];
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	if (n->foreign)
+		return n->foreign;
+	if (n->forgotten && vm && !vm->connected)
+		return vs_clone_lacks(c, n);
+	if (now->barred[0])
+		return now->barred;
+	if (vm && now->missing[0] && vs_node_fit(c, n, vm) == VS_FIT_REBUILD)
+		return now->missing;
+	if (!vs_adapter_takes(n->profile->adapter))
+		return NULL;
+	if (vm)
+		return vs_vm_automated(c, vm);
+	return now->barred_new[0] ? now->barred_new : NULL;
+}
+
+const char *vs_node_barred(struct vs_core *c, const struct vs_node *n)
+{
+	const char *why = barred_for_now(c, n, vs_node_vm(c, n));
+
+	return why ? why : vs_node_barred_for_long(c, n);
+}

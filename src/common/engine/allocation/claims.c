@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Holds and where they lie: taking them for a gang or for one node, moving
+ * them to where vCenter shows the card, letting them go. The sums are
+ * plan/allocation/ledger's. The lock is held throughout.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/tasks/tasks.h"
+#include "util/crash.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+/* ---- who hears of claims ---------------------------------------------------- */
+
+static vs_claim_fn *const *subscribers;
+static size_t nsubscribers;
+
+void vs_claims_subscribe(vs_claim_fn *const *list, size_t n)
+{
+	subscribers = list;
+	nsubscribers = n;
+}
+
+void vs_claim_changed(struct vs_core *c, struct vs_node *n,
+		      enum vs_claim_event e, const struct vs_hold *before)
+{
+	for (size_t i = 0; i < nsubscribers; i++)
+		subscribers[i](c, n, e, before);
+}
+
+/* ---- placement ------------------------------------------------------------ */
+
+struct vs_sums *vs_sums_now(struct vs_core *c)
+{
+	vs_sums_update(&c->sums, &c->ledger, &c->inv, c->folder,
+		       c->cluster_id);
+	return &c->sums;
+}
+
+void vs_env_fill(struct vs_core *c, struct vs_place_env *env)
+{
+	*env = (struct vs_place_env) {
+		.inv = &c->inv,
+		.ledger = &c->ledger,
+		.sums = vs_sums_now(c),
+		.folder = c->folder,
+		.cluster_id = c->cluster_id,
+		.policy = c->policy,
+		.rails = c->rails,
+		.nrails = c->nrails,
+		.store = c->store[0] ? c->store : NULL,
+		.clusters = (const char **)c->cluster_moids,
+		.avoid = vs_avoid_asked,
+		.arg = c,
+		.bars = vs_avoid_bars(c),
+		.bare = vs_parents_bare,
+		.bare_arg = c,
+	};
+}
+
+struct vs_place_tables vs_tables_get(const struct vs_core *c)
+{
+	return (struct vs_place_tables) {
+		.adapters = c->adapters,
+		.nets = c->nets,
+		.profiles = c->profiles,
+		.nadapters = c->conf->nadapters,
+		.nprofiles = c->nprofiles,
+	};
+}
+
+void vs_env_budget(struct vs_core *c, struct vs_place_env *env)
+{
+	env->ops = vs_tasks_by_host(c);
+	env->ops_max = c->conf->host_max;
+}
+
+void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,
+			struct vs_place_node *to)
+{
+	struct vs_vm *vm = vs_node_vm(c, n);
+	const char *wish = vs_orders_wish(n, vm);
+
+	*to = (struct vs_place_node) {
+		.node = n->name,
+		.profile = n->profile,
+		.net = n->net,
+		.prefer_host = wish ? wish : vm ? vm->host :
+			n->op.kind == VS_OP_CLONE ? n->op.host : NULL,
+		.wished = wish != NULL,
+		.exists = vm && (n->profile->clone != VS_CLONE_INSTANT ||
+				 vm->power != VS_POWER_OFF), /* made anew */
+		.store = vs_stores_of(c, vm),
+	};
+}
+
+void vs_hold_fill(const struct vs_profile *profile,
+		  const struct vs_place_node *at, uint32_t job,
+		  struct vs_hold *out)
+{
+	*out = (struct vs_hold) {
+		.ncards = at->npfs,
+		.state = VS_HOLD_PROMISED,
+		.cpu_mhz = vs_profile_cpu_mhz(profile, at->host->core_mhz),
+		.mem_mb = vs_profile_reserved_mb(profile) +
+			vs_profile_overhead_mb(profile),
+		.disk_mb = at->moves ? vs_profile_moved_mb(profile) :
+			profile->disk_mb,
+		.swap_mb = vs_profile_swap_mb(profile),
+		.moves = at->moves,
+		.job = job,
+		.vcpus = profile->vcpus,
+		.memory_mb = profile->memory_mb,
+	};
+	vs_strlcpy(out->host, at->host->moid, sizeof(out->host));
+	vs_strlcpy(out->store, at->to_store ? at->to_store : "",
+		   sizeof(out->store));
+	for (int i = 0; i < at->npfs; i++) {
+		vs_strlcpy(out->cards[i].pf, at->pfs[i]->pci, VS_PCI_LEN);
+		out->cards[i].automatic = at->pf_automatic && !at->pfs[i]->of;
+	}
+}
+
+void vs_hold_of(struct vs_core *c, const struct vs_node *n,
+		const struct vs_place_node *at, uint32_t job,
+		struct vs_hold *out)
+{
+	struct vs_vm *vm = vs_node_vm(c, n);
+
+	vs_hold_fill(n->profile, at, job, out);
+	vs_strlcpy(out->node, n->name, sizeof(out->node));
+	vs_strlcpy(out->vm, vm ? vm->moid : "", sizeof(out->vm));
+}
+
+/* Returns 0. Returns -1, with the cause logged, if the ledger refuses it: the
+ * node has a hold already, or one that can't be. Nothing is held then. */
+static int hold_take(struct vs_core *c, struct vs_node *n,
+		     const struct vs_place_node *at, uint32_t job)
+{
+	bool made = vs_clones_needed(c, n, job);
+	struct vs_hold hold;
+	char pfs[VS_PFS_LEN];
+	struct vs_err err;
+
+	vs_crash_before("hold", "take");
+	n->drs = (struct vs_node_drs) {
+		.settled = vs_orders_heed(n, vs_node_vm(c, n), at->host->moid),
+	};
+	vs_hold_of(c, n, at, job, &hold);
+	if (vs_ledger_take(&c->ledger, &hold, &err)) {
+		vs_error("bug: %s node=%s", err.text, n->name);
+		return -1;
+	}
+	vs_node_touch(n);
+	vs_clones_owe(c, n, made);
+	vs_stores_disks(c, n, 0);
+	vs_claim_changed(c, n, VS_CLAIM_TAKEN, NULL);
+	vs_debug("hold promised JobId=%u node=%s host=%s pf=%s", job, n->name,
+		 at->host->name, hold.ncards ? vs_hold_pfs(&hold, pfs) : "-");
+	vs_crash_after("hold", "take");
+	return 0;
+}
+
+int vs_hold_ask(struct vs_core *c, const struct vs_node *n,
+		struct vs_place_node *to, struct vs_err *err)
+{
+	const char *lacks = vs_clone_lacks(c, n);
+
+	if (lacks)
+		return vs_err_set(err, VS_E_SHORTAGE, "%s", lacks);
+	vs_place_node_fill(c, n, to);
+	return 0;
+}
+
+static int places(struct vs_core *c, const struct vs_place_env *env,
+		  struct vs_node **nodes, size_t n, struct vs_place_node *out,
+		  struct vs_err *err)
+{
+	for (size_t i = 0; i < n; i++)
+		if (vs_hold_ask(c, nodes[i], &out[i], err))
+			return -1;
+	return vs_place(env, out, n, NULL, err);
+}
+
+static int hold_placed(struct vs_core *c, const struct vs_place_env *env,
+		       struct vs_node **nodes, size_t n, uint32_t job,
+		       struct vs_err *err)
+{
+	VS_FREE struct vs_place_node *place = vs_calloc(n + 1, sizeof(*place));
+
+	if (places(c, env, nodes, n, place, err))
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		if (hold_take(c, nodes[i], &place[i], job)) {
+			vs_err_set(err, VS_E_BUG, "no hold could be taken for %s",
+				   nodes[i]->name);
+			while (i)
+				vs_hold_drop(c, nodes[--i]);
+			return -1;
+		}
+		vs_breaker_tried(c, place[i].host, nodes[i]->name);
+	}
+	vs_clones_judge(c);
+	return 0;
+}
+
+/* Place and hold all of these, which have no hold yet; all or none. */
+int vs_hold_gang(struct vs_core *c, struct vs_node **nodes, size_t n,
+		 uint32_t job, struct vs_err *err)
+{
+	struct vs_place_env env;
+
+	vs_env_fill(c, &env);
+	vs_env_budget(c, &env);
+	return hold_placed(c, &env, nodes, n, job, err);
+}
+
+/* For a job that has begun: its call waits for the host's budget itself. */
+int vs_hold_for(struct vs_core *c, struct vs_node *n, struct vs_err *err)
+{
+	struct vs_place_env env;
+
+	vs_env_fill(c, &env);
+	return hold_placed(c, &env, &n, 1, n->job, err);
+}
+
+void vs_hold_drop(struct vs_core *c, struct vs_node *n)
+{
+	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name), was;
+	char pfs[VS_PFS_LEN];
+
+	if (!h)
+		return;
+	was = *h;
+	vs_crash_before("hold", "drop");
+	vs_debug("hold released node=%s host=%s pf=%s", n->name, h->host,
+		 h->ncards ? vs_hold_pfs(h, pfs) : "-");
+	vs_stores_disks(c, n, h->disk_mb);
+	vs_ledger_release(&c->ledger, n->name);
+	vs_clones_owe(c, n, false);
+	vs_node_touch(n);
+	vs_claim_changed(c, n, VS_CLAIM_RELEASED, &was);
+	c->vf_freed = true;
+	vs_crash_after("hold", "drop");
+}
+
+/* The node's own place counts as free meanwhile, other hosts as left out. The
+ * node keeps the hold that it has unless the new one is taken. */
+int vs_hold_move_to(struct vs_core *c, struct vs_node *n,
+		    const struct vs_host *to)
+{
+	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name), was;
+	struct vs_place_node at;
+	struct vs_place_env env;
+	struct vs_err err = { 0 };
+
+	if (!h || h->state != VS_HOLD_PROMISED)
+		return -1;
+	was = *h;
+	vs_ledger_release(&c->ledger, n->name);
+	vs_env_fill(c, &env);
+	for (int i = 0; i < c->inv.nhosts; i++)
+		c->bars[i].avoided |= i != to->index;
+	vs_place_node_fill(c, n, &at);
+	if (vs_place(&env, &at, 1, NULL, &err) ||
+	    hold_take(c, n, &at, was.job)) {
+		if (vs_ledger_take(&c->ledger, &was, &err))
+			vs_error("bug: %s", err.text);
+		return -1;
+	}
+	vs_breaker_tried(c, to, n->name);
+	c->vf_freed = true;
+	return 0;
+}
+
+/* ---- keeping holds true to what vCenter shows ------------------------------ */
+
+/* Some card's PF isn't shown, or it is where the hold says. */
+static bool cards_agree(const struct vs_hold *h,
+			const struct vs_hold_card *cards, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!cards[i].pf[0])
+			return true;
+	return !n || vs_hold_is_on(h, cards, n);
+}
+
+static bool power_on_unfinished(const struct vs_node *n)
+{
+	return n->op.kind == VS_OP_POWER_ON ||
+	       (n->op.kind == VS_OP_ADOPTED && n->op.id);
+}
+
+/* The VM is on: its hold is where it runs, whoever put it there. */
+static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
+{
+	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name), was;
+	struct vs_place_node at = { .host = vm->host_ptr };
+	struct vs_hold_card cards[VS_CARDS_MAX];
+	int ncards = vs_node_cards(n, vm, cards);
+
+	if (!vm->host_ptr)
+		return;
+	if (!h) {
+		hold_take(c, n, &at, n->job);
+		h = vs_ledger_get(&c->ledger, n->name);
+		if (!h)
+			return;
+		if (ncards && cards[0].pf[0])
+			vs_ledger_move(&c->ledger, h, vm->host, cards, ncards);
+	}
+	if (strcmp(h->host, vm->host) || !cards_agree(h, cards, ncards)) {
+		was = *h;
+		vs_ledger_move(&c->ledger, h, vm->host, cards, ncards);
+		vs_node_touch(n);
+		if (strcmp(was.host, vm->host))
+			vs_claim_changed(c, n, VS_CLAIM_MOVED, &was);
+	}
+	vs_ledger_set_vm(&c->ledger, h, vm->moid);
+	vs_stores_seen(c, h, vm);
+	if (h->state == VS_HOLD_PROMISED)
+		vs_ledger_set_state(&c->ledger, h, VS_HOLD_REQUESTED);
+	if (h->state == VS_HOLD_REQUESTED)
+		vs_ledger_set_state(&c->ledger, h, VS_HOLD_SEEN);
+}
+
+static bool elsewhere(void *arg, const struct vs_host *h,
+		      const struct vs_pf *pf, char *why, size_t size)
+{
+	(void)pf;
+	(void)why;
+	(void)size;
+	return strcmp(h->moid, arg) != 0;
+}
+
+/* For its VM, which isn't on, where it is. NULL: there is no room. */
+static struct vs_hold *hold_here(struct vs_core *c, struct vs_node *n,
+				 const struct vs_vm *vm)
+{
+	struct vs_err err = { 0 };
+	struct vs_place_node at;
+	struct vs_place_env env;
+
+	vs_env_fill(c, &env);
+	env.avoid = elsewhere;
+	env.arg = (void *)vm->host;
+	env.bars = NULL;
+	vs_place_node_fill(c, n, &at);
+	if (vs_place(&env, &at, 1, NULL, &err))
+		return NULL;
+	hold_take(c, n, &at, n->job);
+	return vs_ledger_get(&c->ledger, n->name);
+}
+
+/*
+ * A task of before us is under way on this VM. On one that is off it may be a
+ * power-on, whose VF nothing shows yet: where no place can be had on that host
+ * nobody else is placed there either. One that is on may move.
+ */
+void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
+{
+	struct vs_hold_card cards[VS_CARDS_MAX];
+	int ncards = vs_node_cards(n, vm, cards);
+	struct vs_hold *h;
+
+	if (vm->power == VS_POWER_ON)
+		vs_claim_changed(c, n, VS_CLAIM_ADOPTED, NULL);
+	if (vm->power == VS_POWER_ON || vs_ledger_get(&c->ledger, n->name))
+		return;
+	h = hold_here(c, n, vm);
+	if (!h)
+		return;
+	if (ncards && cards[0].pf[0])
+		vs_ledger_move(&c->ledger, h, vm->host, cards, ncards);
+	vs_ledger_set_state(&c->ledger, h, VS_HOLD_REQUESTED);
+}
+
+/* Does anybody still want a VM for this node? */
+static bool hold_needed(const struct vs_node *n)
+{
+	return n->wanted == VS_WANT_READY || n->wanted == VS_WANT_ON ||
+	       n->wanted == VS_WANT_RENEW;
+}
+
+void vs_hold_sync(struct vs_core *c, struct vs_node *n)
+{
+	struct vs_vm *vm = vs_node_vm(c, n);
+	struct vs_hold *h;
+	struct vs_hold again;
+	struct vs_err err;
+
+	if (n->missing ||
+	    (vm && (!vm->readable || vm->power == VS_POWER_UNKNOWN)))
+		return;		/* unknown is never gone */
+	if (vm && vm->power == VS_POWER_ON &&
+	    vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_OURS) {
+		hold_seen(c, n, vm);
+		return;
+	}
+	h = vs_ledger_get(&c->ledger, n->name);
+	if (!h)
+		return;
+	/* A clone that is there: its disks need no room any more. */
+	if (vm && vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_OURS)
+		vs_ledger_set_vm(&c->ledger, h, vm->moid);
+	if (power_on_unfinished(n))
+		return;
+	/* Sent, and nobody knows what became of it. */
+	if (h->state == VS_HOLD_REQUESTED && n->look_after > c->slow_seq)
+		return;
+	if (!hold_needed(n)) {
+		/* A clone or reconfigure of ours may still need the place. */
+		if (!n->op.id)
+			vs_hold_drop(c, n);
+		return;
+	}
+	if (h->state == VS_HOLD_SEEN &&
+	    (h->ncards != vs_adapter_takes(n->profile->adapter) ||
+	     !vs_stores_right(c, h))) {
+		/* No PF was ever shown, or it had another number of cards, or
+		 * no datastore: find a place anew. */
+		vs_hold_drop(c, n);
+	} else if (h->state == VS_HOLD_SEEN) {
+		/* Off for a rebuild: what it had is promised to it again. */
+		again = *h;
+		again.state = VS_HOLD_PROMISED;
+		vs_ledger_release(&c->ledger, n->name);
+		if (vs_ledger_take(&c->ledger, &again, &err))
+			vs_error("bug: %s", err.text);
+	} else if (h->state == VS_HOLD_REQUESTED) {
+		vs_ledger_set_state(&c->ledger, h, VS_HOLD_PROMISED);
+	}
+}
+
+/*
+ * I1: a power-on is sent only to a PF that has room for it by what vCenter
+ * has delivered and our own unfinished power-ons. Our own hold is in the sum
+ * already, so that the sum may be 0.
+ */
+bool vs_hold_fits(struct vs_core *c, struct vs_node *n)
+{
+	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	struct vs_host *host = h ? vs_host_get(&c->inv, h->host) : NULL;
+	const struct vs_pf_use *use;
+	struct vs_pf *pf;
+
+	if (!host || !vs_host_usable(host))
+		return false;
+	for (int i = 0; i < h->ncards; i++) {
+		pf = vs_host_pf(host, h->cards[i].pf);
+		/* a new configuration may give it to others */
+		if (!pf || !vs_pf_serves(n->profile->adapter, n->net, pf))
+			return false;
+		use = &vs_sums_now(c)->hosts[host->index].pf[pf - host->pfs];
+		if (use->unknown || use->free < 0)
+			return false;
+	}
+	return true;
+}
+
+const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n)
+{
+	const char *missing = c->now[n->profile - c->profiles].missing;
+
+	/* vCenter takes no second one of its name. */
+	if (n->forgotten && vs_node_vm(c, n))
+		return "its VM was forgotten and is still registered: unregister it first";
+	return missing[0] && !vs_node_vm(c, n) ? missing : NULL;
+}
+
+/* ---- room, cached per profile ---------------------------------------------- */
+
+const struct vs_profile_now *vs_room_kind(struct vs_core *c, size_t profile)
+{
+	struct vs_profile_now *r = &c->now[profile];
+	struct vs_profile *p = &c->profiles[profile];
+	struct vs_place_env env;
+	struct vs_place_node node;
+
+	if (c->question && r->question == c->question)
+		return r;
+	r->question = c->question;
+	if (r->sums == vs_sums_now(c)->generation && r->avoid == vs_avoid_key(c))
+		return r;
+	vs_env_fill(c, &env);
+	node = (struct vs_place_node) {
+		.node = "", .profile = p,
+		.net = &c->nets[p->adapter - c->adapters],
+	};
+	r->room[0] = r->room[1] = vs_place_room_why(&env, &node, c->nnodes,
+						    r->why[0],
+						    sizeof(r->why[0]));
+	r->why[1][0] = '\0';
+	/* those that exist need less of what they share, and no parent */
+	node.exists = true;
+	if (r->why[0][0] || p->clone == VS_CLONE_INSTANT)
+		r->room[1] = vs_place_room_why(&env, &node, c->nnodes,
+					       r->why[1], sizeof(r->why[1]));
+	if (r->missing[0]) {
+		r->room[0] = 0;
+		vs_strlcpy(r->why[0], r->missing, sizeof(r->why[0]));
+	}
+	r->sums = c->sums.generation;
+	r->avoid = vs_avoid_key(c);
+	return r;
+}
+
+const struct vs_profile_now *vs_room_now(struct vs_core *c,
+					 const struct vs_node *like)
+{
+	return vs_room_kind(c, (size_t)(like->profile - c->profiles));
+}
+
+void vs_rooms_renew(struct vs_core *c)
+{
+	for (size_t i = 0; i < c->nprofiles; i++)
+		vs_room_kind(c, i);
+}
+
+size_t vs_room_for(struct vs_core *c, const struct vs_node *like)
+{
+	return vs_room_now(c, like)->room[like->kept->exists];
+}

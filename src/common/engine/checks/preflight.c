@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What must be so before anything is done, looked at whenever vCenter has
+ * shown something new, so that what is mended heals by itself:
+ *
+ * another cluster's VMs in our folder	nothing at all is touched
+ * rights missing on Folder, pool, store	no new job
+ * ... on a Template, a Network		no new job that needs it
+ * DRS or HA automated for VMs with VFs	no new job on such VMs
+ * DPM automated where VFs are		told
+ * a network that no PF with VFs reaches	no new job of that adapter
+ * a template that no VM can be made from	no new job of that template (site_checks.c)
+ * a template whose host isn't there	no new clone of it (template_host.c)
+ * a datastore that isn't accessible	no new job (site_checks.c)
+ * rule A broken by the configuration	no new job of those adapters
+ * a host that sees no datastore of its own	told, it gets no VM
+ * rule A broken by lost VFs		told (HACKING.md)
+ * MaxClonesPerHour= reached		no new job that needs a new VM
+ * rights in excess, or not to be known	told to operators
+ * VFs that SuspendExc* keeps in use	told to operators
+ * another Slurm cluster on our PFs	told to operators (other_cluster.c)
+ * VMs whose users may write guestinfo	told to operators (guest_words.c)
+ * another VM with a node's MAC		told to operators (mac_shared.c)
+ *
+ * Rules: what stops new jobs never stops a VM's end, or a job that has begun.
+ * Each finding is logged when it comes and when it goes, not in between.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/vmspec/guest_words.h"
+#include "util/mem.h"
+
+static void found_free(struct vs_finding *f)
+{
+	free(f->text);
+	free(f->found.object);
+	free(f->found.is);
+	free(f->found.should);
+	free(f->found.fix);
+}
+
+static void other_cluster(struct vs_core *c)
+{
+	c->blocked[0] = '\0';
+	if (!vs_sums_now(c)->strangers)
+		return;
+	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next)
+		if (!strcmp(vm->folder, c->folder) &&
+		    vs_vm_owner(vm, c->folder, c->cluster_id) ==
+		    VS_OWNER_OTHER_CLUSTER) {
+			snprintf(c->blocked, sizeof(c->blocked),
+				 "the folder holds VM %s of another cluster (id %s): give each cluster a folder of its own (or svf adopt, if this cluster's id was lost)",
+				 vm->name, vm->mark.cluster);
+			vs_find(c, VS_STOPS_ALL, &(struct vs_says) {
+				VS_CHECK_FOLDER, c->conf->folder, vm->name,
+				"a folder of its own for each cluster",
+				"svf adopt\t# if this cluster's id was lost" },
+				"%s", c->blocked);
+			return;
+		}
+}
+
+/* Idle they have their VFs, and nobody else gets them. */
+static void stays_check(struct vs_core *c)
+{
+	size_t nodes = 0, vfs = 0;
+
+	for (size_t i = 0; i < c->nnodes; i++) {
+		const struct vs_node *n = &c->nodes[i];
+
+		if (!(n->flags & VS_NODE_STAYS_EVER))
+			continue;
+		nodes++;
+		vfs += (size_t)vs_adapter_takes(n->profile->adapter);
+	}
+	if (vfs)
+		vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {
+			VS_CHECK_SLURM_EXCLUDED, "slurm.conf",
+			"SuspendExc* keeps nodes of vSphere's on",
+			"SuspendExcNodes, SuspendExcParts and SuspendExcStates without them",
+			"slurm.conf: SuspendExcNodes=" },
+			"SuspendExcNodes, SuspendExcParts or SuspendExcStates keep %zu node%s on: once up their VMs have %zu VF%s that are never reclaimed for waiting jobs",
+			nodes, nodes == 1 ? "" : "s", vfs,
+			vfs == 1 ? "" : "s");
+}
+
+/* ---- what is new ------------------------------------------------------------ */
+
+static bool among(const struct vs_finding *f, const struct vs_finding *list,
+		  size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i].stops == f->stops && !strcmp(list[i].text, f->text))
+			return true;
+	return false;
+}
+
+static void told(const struct vs_finding *f)
+{
+	if (f->stops == VS_STOPS_ALL)
+		vs_error("nothing is served: %s", f->text);
+	else if (f->stops == VS_STOPS_JOBS)
+		vs_error("jobs must wait: %s", f->text);
+	else if (f->stops == VS_STOPS_PLANS)
+		vs_error("%s", f->text);
+	else
+		vs_info("warning: %s", f->text);
+}
+
+static void compare(struct vs_core *c, struct vs_finding *old, size_t n)
+{
+	bool changed = false;
+
+	for (size_t i = 0; i < c->nfindings; i++)
+		if (!among(&c->findings[i], old, n)) {
+			told(&c->findings[i]);
+			changed = true;
+		}
+	for (size_t i = 0; i < n; i++) {
+		if (!among(&old[i], c->findings, c->nfindings)) {
+			vs_info("no longer so: %s", old[i].text);
+			changed = true;
+		}
+		found_free(&old[i]);
+	}
+	free(old);
+	if (!changed)
+		return;
+	vs_nodes_touch(c);
+	c->vf_freed = true;
+}
+
+void vs_preflight(struct vs_core *c)
+{
+	struct vs_finding *old;
+	size_t nold;
+
+	if (c->ready && !c->unjudged && c->judged_epoch == c->epoch &&
+	    c->checked == c->inv.hosts_itself &&
+	    !vs_sums_now(c)->strangers == !c->blocked[0] &&
+	    !vs_beside_stale(c))
+		return;
+	c->checked = c->inv.hosts_itself;
+	c->unjudged = false;
+	old = vs_findings_begin(c, &nold);
+	c->unserved[0] = '\0';
+	for (size_t p = 0; p < c->nprofiles; p++)
+		c->now[p].barred[0] = c->now[p].barred_new[0] = '\0';
+	other_cluster(c);
+	vs_rights_check(c);
+	vs_reach_check(c);
+	vs_guards_check(c);
+	vs_stores_check(c);
+	vs_clones_check(c);
+	stays_check(c);
+	vs_beside_check(c);
+	vs_guest_words_check(c);
+	vs_macs_check(c);
+	vs_checks_bar(c);
+	compare(c, old, nold);
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The checks of plan/checks, made when something that they ask has changed, and
+ * what a hard finding leads to: the PF takes no VM until it is mended.
+ *
+ * Rules: hosts are looked at once a second at most, and slurmctld's threads are
+ * lent the lock between two of them; what hosts share, with the slow beat. What
+ * placement refuses by itself (no VF, no network, no datastore) is not refused
+ * again here. Nothing that runs is touched. The lock is held.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "util/mem.h"
+
+#define AGAIN_MS 1000
+
+bool vs_checks_lend(const struct vs_core *c)
+{
+	uint64_t epoch = c->epoch;
+
+	vs_lock_lend();
+	return c->epoch == epoch;
+}
+
+/* ---- the question ---------------------------------------------------------- */
+
+int *vs_checks_nodes(const struct vs_core *c)
+{
+	int *n = vs_calloc(c->nprofiles + 1, sizeof(*n));
+
+	for (size_t i = 0; i < c->nnodes; i++)
+		n[c->nodes[i].profile - c->profiles]++;
+	return n;
+}
+
+struct vs_check_site vs_checks_site(const struct vs_core *c, const int *nodes,
+				    const char *names)
+{
+	return (struct vs_check_site) {
+		.inv = &c->inv, .adapters = c->adapters, .nets = c->nets,
+		.nadapters = c->conf->nadapters, .profiles = c->profiles,
+		.nodes = nodes, .nprofiles = c->nprofiles, .store = c->store,
+		.store_name = names, .user = c->conf->username,
+	};
+}
+
+/* ---- findings, kept ---------------------------------------------------------- */
+
+struct vs_checked *vs_checked_use(struct vs_checked *k)
+{
+	if (k)
+		k->users++;
+	return k;
+}
+
+void vs_checked_drop(struct vs_checked *k)
+{
+	if (!k || --k->users)
+		return;
+	vs_found_clear(&k->l);
+	free(k);
+}
+
+void vs_checked_set(struct vs_checked **slot, struct vs_found_list *take)
+{
+	static const struct vs_found_list none;
+	struct vs_checked *old = *slot, *now = vs_calloc(1, sizeof(*now));
+
+	vs_found_sort(take);
+	now->l = *take;
+	*slot = vs_checked_use(now);
+	vs_checks_say(old ? &old->l : &none, &now->l);
+	vs_checked_drop(old);
+}
+
+/* ---- what a hard finding keeps away ----------------------------------------- */
+
+static void unfit_free(struct vs_unfit *all)
+{
+	struct vs_unfit *u, *next;
+
+	HASH_ITER(hh, all, u, next) {
+		HASH_DEL(all, u);
+		while (u->avoids) {
+			struct vs_avoid *a = u->avoids;
+
+			u->avoids = a->next;
+			free(a);
+		}
+		free(u);
+	}
+}
+
+static void unfit_add(struct vs_unfit **all, const struct vs_found *f)
+{
+	struct vs_unfit *u;
+	struct vs_avoid *a;
+
+	HASH_FIND_STR(*all, f->bars, u);
+	if (!u) {
+		u = vs_calloc(1, sizeof(*u));
+		vs_strlcpy(u->moid, f->bars, sizeof(u->moid));
+		HASH_ADD_STR(*all, moid, u);
+	}
+	a = vs_calloc(1, sizeof(*a));
+	a->cause = VS_AVOID_UNFIT;
+	a->until_ms = VS_AVOID_FOREVER;
+	vs_strlcpy(a->moid, f->bars, sizeof(a->moid));
+	vs_strlcpy(a->pf, f->pf, sizeof(a->pf));
+	snprintf(a->why, sizeof(a->why), "%s: %s, should be %s",
+		 vs_check_kinds[f->code].code, f->is, f->should);
+	a->next = u->avoids;
+	u->avoids = a;
+}
+
+static bool same_avoids(const struct vs_unfit *u, const struct vs_unfit *v)
+{
+	const struct vs_avoid *a = u->avoids, *b = v ? v->avoids : NULL;
+
+	for (; a && b; a = a->next, b = b->next)
+		if (strcmp(a->pf, b->pf) || strcmp(a->why, b->why))
+			return false;
+	return !a && !b;
+}
+
+/* Their nodes are looked at anew. */
+static bool touch_changed(struct vs_core *c, struct vs_unfit *of,
+			  struct vs_unfit *other)
+{
+	struct vs_unfit *u, *v;
+	bool any = false;
+
+	for (u = of; u; u = u->hh.next) {
+		const struct vs_host *h = vs_host_get(&c->inv, u->moid);
+
+		HASH_FIND_STR(other, u->moid, v);
+		if (same_avoids(u, v))
+			continue;
+		any = true;
+		if (h)
+			vs_nodes_touch_on(c, h);
+	}
+	return any;
+}
+
+static void bars_set(struct vs_core *c)
+{
+	const struct vs_found_list *l = &c->checks.hosts->l;
+	struct vs_unfit *old = c->checks.unfit;
+	bool came, went;
+
+	c->checks.unfit = NULL;
+	for (size_t i = 0; i < l->n; i++)
+		if (l->f[i].bars[0])
+			unfit_add(&c->checks.unfit, &l->f[i]);
+	came = touch_changed(c, c->checks.unfit, old);
+	went = touch_changed(c, old, c->checks.unfit);
+	unfit_free(old);
+	if (came || went)
+		c->avoid_gen++;
+	c->vf_freed |= went;
+}
+
+/* ---- hosts ------------------------------------------------------------------- */
+
+static void had_set(struct vs_core *c, struct vs_host *h)
+{
+	for (int i = 0; h->facts && i < h->npfs; i++)
+		h->facts->pfs[i].had = vs_drift_had(c, h, h->pfs[i].pci);
+}
+
+/* False: it has to begin anew. */
+static bool hosts_look(struct vs_core *c, struct vs_usual *usual,
+		       struct vs_found_list *l)
+{
+	VS_FREE int *nodes = vs_checks_nodes(c);
+	VS_FREE char *names = vs_stores_named(c->conf);
+	struct vs_check_site s = vs_checks_site(c, nodes, names);
+
+	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
+		if (vs_host_cluster(c, h) >= 0) {
+			if (h->connected)
+				vs_usual_count(usual, &s, h);
+			vs_usual_count_room(usual, &s, h);
+			if (!vs_checks_lend(c))
+				return false;
+		}
+	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
+		if (vs_host_cluster(c, h) < 0)
+			continue;
+		had_set(c, h);
+		vs_check_host(&s, usual, h, l);
+		if (!vs_checks_lend(c))
+			return false;
+	}
+	return true;
+}
+
+static bool hosts_check(struct vs_core *c)
+{
+	struct vs_found_list found = { .f = NULL };
+	struct vs_usual *usual = vs_usual_new();
+	bool done = hosts_look(c, usual, &found);
+
+	vs_usual_free(usual);
+	if (!done) {
+		vs_found_clear(&found);
+		return false;
+	}
+	vs_checked_set(&c->checks.hosts, &found);
+	bars_set(c);
+	return true;
+}
+
+/* ---- the turn ------------------------------------------------------------- */
+
+void vs_checks_bar(struct vs_core *c)
+{
+	const struct vs_checked *k = c->checks.site;
+
+	for (size_t i = 0; k && i < k->l.n; i++) {
+		const struct vs_found *f = &k->l.f[i];
+		VS_FREE char *why = vs_asprintf("%s %s: %s, should be %s",
+			f->code == VS_CHECK_STORE_AWAY ? "datastore" :
+			"template", f->object, f->is, f->should);
+
+		if (f->code == VS_CHECK_STORE_AWAY && vs_stores_away(c) &&
+		    !c->unserved[0])
+			vs_strlcpy(c->unserved, why, sizeof(c->unserved));
+		for (size_t p = 0; p < c->nprofiles; p++)
+			if (vs_check_bars(f, &c->profiles[p]))
+				vs_bar(c, p, why);
+	}
+}
+
+void vs_checks_pass(struct vs_core *c, int64_t now_ms)
+{
+	struct vs_checks *k = &c->checks;
+
+	if (k->site_stale && !vs_checks_share(c))
+		return;
+	if (!k->stale && k->hosts_seen == c->inv.hosts_itself) {
+		k->judged = k->told;
+		return;
+	}
+	if (k->at_ms && now_ms - k->at_ms < AGAIN_MS)
+		return;
+	k->stale = false;
+	k->hosts_seen = c->inv.hosts_itself;
+	k->at_ms = now_ms;
+	if (hosts_check(c)) {
+		k->judged = k->told;
+	} else {
+		k->stale = true;
+		k->at_ms = 0;
+	}
+}
+
+/* ---- what is told ------------------------------------------------------------- */
+
+static int three(enum vs_vc_auto a)
+{
+	return a == VS_VC_AUTO_YES ? 1 : a == VS_VC_AUTO_NO ? 0 : -1;
+}
+
+void vs_checks_template(struct vs_core *c, const struct vs_vc_template *t)
+{
+	struct vs_checks *k = &c->checks;
+	struct vs_checked_template *to;
+	size_t i = 0;
+
+	while (i < k->ntemplates && strcmp(k->templates[i].name, t->name))
+		i++;
+	if (i == k->ntemplates)
+		k->templates = vs_realloc(k->templates, ++k->ntemplates,
+					  sizeof(*k->templates));
+	to = &k->templates[i];
+	vs_strlcpy(to->name, t->name, sizeof(to->name));
+	vs_strlcpy(to->guest, t->guest ? t->guest : "", sizeof(to->guest));
+	to->lack = t->lack;
+	to->facts = (struct vs_template_facts) {
+		.hw = t->hw, .passthrough = t->passthrough, .bios = t->bios,
+		.snapshot = three(t->snapshot), .hot_add = three(t->hot_add),
+		.tools = three(t->tools),
+	};
+	for (size_t n = 0; n < t->nnets && n < VS_COUNT(to->nets); n++)
+		vs_strlcpy(to->nets[to->facts.nnets++], t->nets[n].moid,
+			   sizeof(to->nets[0]));
+	/* The array may have moved. */
+	for (i = 0; i < k->ntemplates; i++) {
+		k->templates[i].facts.name = k->templates[i].name;
+		k->templates[i].facts.nets = k->templates[i].nets;
+		k->templates[i].facts.guest = k->templates[i].guest;
+	}
+	k->site_stale = k->stale = true;
+}
+
+void vs_checks_slow(struct vs_core *c, const struct vs_vc_slow *s)
+{
+	struct vs_checks *k = &c->checks;
+
+	free(k->pools);
+	k->pools = vs_calloc(s->npools + 1, sizeof(*k->pools));
+	for (k->npools = 0; k->npools < s->npools; k->npools++) {
+		const struct vs_vc_pool *from = &s->pools[k->npools];
+		struct vs_checked_pool *to = &k->pools[k->npools];
+
+		vs_strlcpy(to->name, from->cluster, sizeof(to->name));
+		to->most_mhz = from->most_mhz;
+		to->most_mb = from->most_mb;
+		to->own_mhz = from->own_mhz;
+		to->own_mb = from->own_mb;
+		for (size_t i = 0; i < s->nclusters; i++)
+			if (!strcmp(s->clusters[i].name, from->cluster))
+				vs_strlcpy(to->cluster, s->clusters[i].moid,
+					   sizeof(to->cluster));
+	}
+	k->stores = vs_realloc(k->stores, s->nstores + 1, sizeof(*k->stores));
+	for (k->nstores = 0; k->nstores < s->nstores; k->nstores++) {
+		const struct vs_vc_store *from = &s->stores[k->nstores];
+		struct vs_checked_store *to = &k->stores[k->nstores];
+
+		vs_strlcpy(to->name, from->name, sizeof(to->name));
+		vs_strlcpy(to->moid, from->moid, sizeof(to->moid));
+		to->free_mb = from->free_mb;
+		to->away = from->away;
+	}
+	k->read_ms = vs_clock();
+	k->told = k->begun;
+	k->site_stale = true;
+}
+
+void vs_checks_renew(struct vs_core *c)
+{
+	c->checks.stale = c->checks.site_stale = true;
+	c->checks.at_ms = 0;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Parents of nodes' VMs (Clone=linked, instant; plan/inventory/clone_source.h says
+ * what they are): a part of core_i.h. The lock is held.
+ */
+#ifndef VS_ENGINE_CLONE_SOURCE_H
+#define VS_ENGINE_CLONE_SOURCE_H
+
+#include "engine/tasks/removal_guard.h"
+#include "plan/inventory/inventory.h"
+#include "plan/reconcile/next_action.h"
+#include "util/err.h"
+#include "util/hash.h"
+
+struct json_object;
+struct vs_conf;
+struct vs_core;
+struct vs_hold;
+struct vs_node;
+struct vs_vc_op;
+struct vs_vc_task;
+struct vs_vc_template;
+
+enum vs_parent_op { VS_PARENT_IDLE, VS_PARENT_CLONES, VS_PARENT_SNAPS,
+		    VS_PARENT_DESTROYS, VS_PARENT_ADOPTED, VS_PARENT_BOOTS,
+		    VS_PARENT_GOES_OFF, VS_PARENT_OPS };
+
+/* As svf says it, and metrics. */
+enum vs_parent_state { VS_PARENT_IS_CLONING, VS_PARENT_IS_SNAPPED,
+		       VS_PARENT_IS_DESTROYED, VS_PARENT_IS_ON,
+		       VS_PARENT_IS_AWAY, VS_PARENT_IS_BARE, VS_PARENT_IS_OFF,
+		       VS_PARENT_IS_BOOTING, VS_PARENT_IS_READY,
+		       VS_PARENT_STATES };
+extern const char *const vs_parent_states[VS_PARENT_STATES];
+
+/* One that is asked for, by its key; or one that is there, by its moId. */
+struct vs_parent {
+	char id[3 * VS_MOID_LEN];
+	struct vs_parent_key key;	/* of one that is asked for */
+	char name[VS_NAME_LEN];		/* of the VM that is made, */
+	char node[VS_NAME_LEN];		/* for this node */
+	unsigned int skip;		/* names that vCenter says are taken */
+	enum vs_parent_op op;
+	uint64_t op_id;			/* the client's; 0: done, settling */
+	char task[VS_MOID_LEN], vm[VS_MOID_LEN], host[VS_MOID_LEN];
+	int64_t since_ms;		/* of op */
+	bool lost;			/* the reply to a clone */
+	uint64_t look_after;		/* wait for this slow beat's number */
+	int tries;
+	int64_t not_before_ms, away_ms, asked_ms;
+	int64_t boots_ms;		/* on, and not frozen yet; 0: not so */
+	char why[320];			/* what keeps those that ask, "" */
+	char born[VS_MOID_LEN];		/* the VM that was made last, */
+	int64_t born_ms;		/* then; "": none since the start */
+	bool astray;			/* and is not what was asked for */
+	int64_t begun_ms;		/* its clone was sent; 0: it is ready, or
+					 * nobody asked for a while */
+	/* of one that is there */
+	uint64_t judged_after;		/* this slow beat is too old */
+	int64_t unwanted_ms;		/* since then; 0: somebody wants it */
+	int64_t copied_until_ms;	/* a clone of it is done, and not shown */
+	bool told;
+	enum vs_braked braked;
+	/* as of this pass: what keeps it; clones are made of another one */
+	bool copied, made, has_children, worse;
+	UT_hash_handle hh;
+};
+
+/* Why no clone of this version of a template can be had. */
+struct vs_parent_bar {
+	struct vs_parent_mark of;
+	bool on;			/* else it was, lately */
+	int64_t until_ms;
+	char why[256];
+};
+
+struct vs_parents {
+	struct vs_parent *all;
+	int64_t scan_ms;
+	struct vs_parent_bar *bars;
+	size_t nbars, cap_bars;
+	/* as of this pass: of a clone nobody knows whose it is; a node's VM is
+	 * missed; a VM that may be a child can't be read, its name or moId */
+	bool copies_lost, missing;
+	char unread[VS_NAME_LEN], unread_said[VS_NAME_LEN];
+	bool *bare;			/* by profile and host: host_cost.c */
+	size_t cap_bare, bare_hosts;
+	uint64_t bare_seen, bare_epoch;
+};
+
+/* select.c
+ * What the node's VM is to be cloned from, at its hold's place. NULL: there is
+ * none yet, and it is on its way (err VS_OK; n->parent->why says how far), or
+ * err says why there can be none. */
+const struct vs_vm *vs_parent_for(struct vs_core *c, struct vs_node *n,
+				  const struct vs_hold *h, int64_t now_ms,
+				  struct vs_err *err);
+/* The same for a step that only sees to it: 0 or -1. */
+int vs_parent_prepare(struct vs_core *c, struct vs_node *n,
+		      const struct vs_hold *h, int64_t now_ms,
+		      struct vs_err *err);
+/* Why the node has to wait for its parent, NULL: it doesn't. */
+const char *vs_parent_waits(const struct vs_node *n);
+void vs_parents_forget_calls(struct vs_core *c);	/* the client is gone */
+void vs_parents_clear(struct vs_core *c);
+/* A call of theirs that has no task yet; one of which the reply is lost; is this
+ * task one of theirs? */
+bool vs_parents_unanswered(const struct vs_core *c);
+bool vs_parents_lost(const struct vs_core *c);
+bool vs_parents_task(const struct vs_core *c, const char *task);
+/* An unfinished task on a parent, whoever has begun it. */
+void vs_parent_busy(struct vs_core *c, const struct vs_vm *vm,
+		    const struct vs_vc_task *task);
+/* build.c. False: a call of it is under way, or its effect isn't shown
+ * yet. Then: the next call, -1 with err if it can't be sent; destroy it, its
+ * record being r. */
+bool vs_parent_settle(struct vs_core *c, struct vs_parent *p, int64_t now_ms);
+/* An error that an administrator must mend, and no node's fault. */
+bool vs_parent_is_setting(const struct vs_err *err);
+int vs_parent_make(struct vs_core *c, struct vs_parent *p,
+		   const struct vs_node *n, const struct vs_hold *h,
+		   int64_t now_ms, struct vs_err *err);
+int vs_parent_snap(struct vs_core *c, struct vs_parent *p,
+		   const struct vs_vm *vm, int64_t now_ms, struct vs_err *err);
+/* Those of instant clones are switched on, and off. */
+int vs_parent_power(struct vs_core *c, struct vs_parent *p,
+		    const struct vs_vm *vm, bool on, int64_t now_ms,
+		    struct vs_err *err);
+void vs_parent_destroy(struct vs_core *c, struct vs_parent *r,
+		       const struct vs_vm *vm, int64_t now_ms);
+struct vs_parent *vs_parent_record(struct vs_core *c, const char *id,
+				   bool make);
+/* "linked/3f0a11c2 datastore-1 host-2" */
+void vs_parent_key_id(const struct vs_parent_key *key,
+		      char out[3 * VS_MOID_LEN]);
+
+/* collect.c: which are wanted, and the end of those that aren't */
+void vs_parents_pass(struct vs_core *c, int64_t now_ms);
+/* usage.c: what keeps each that has a record; what a pass asks for. */
+void vs_parents_see(struct vs_core *c, int64_t now_ms);
+/* vCenter's word of a VM; of a template, for a profile (its index). */
+void vs_parent_told(struct vs_core *c, struct vs_vm *vm, const char *mark);
+void vs_parent_template(struct vs_core *c, size_t profile,
+			const struct vs_vc_template *t);
+/* blocked.c: until then there are no clones of that version of a template,
+ * and who asks for one hears why. Ended by time, or by an operator. */
+void vs_parents_bar(struct vs_core *c, const struct vs_parent_key *key,
+		    int64_t until_ms, const char *why);
+void vs_parents_bars_end(struct vs_core *c, int64_t now_ms);
+void vs_parents_try_again(struct vs_core *c);
+/* The one that was made last is there and isn't what was asked for: true, and
+ * barred, for another one would go the same way. The same without a bar. */
+bool vs_parent_strayed(struct vs_core *c, struct vs_parent *p, int64_t now_ms);
+bool vs_parent_astray(const struct vs_core *c, const struct vs_parent *p);
+/* n's parent, which is ready, has lost cards: barred. */
+void vs_parent_changed(struct vs_core *c, const struct vs_node *n,
+		       const struct vs_vm *parent, int64_t now_ms);
+/* Why one that nobody wants is there still, NULL: it goes. */
+const char *vs_parent_stays(const struct vs_core *c, const struct vs_vm *vm);
+/* Would the clone of a node be made of it, as all is now, or isn't that known? */
+bool vs_parent_wanted(const struct vs_core *c, const struct vs_vm *vm);
+/* clone_sources.c; the first without the lock. */
+void vs_report_parents(struct vs_core *c, struct json_object *top);
+/* How many are in which state, by kind; what is zero is added to. */
+void vs_parents_states(const struct vs_core *c,
+		       unsigned int n[VS_CLONE_KINDS][VS_PARENT_STATES]);
+/*
+ * Parents of the clones that a plan is about, each looked at once. Returns ms
+ * until the parent is ready of which n's VM is cloned at this place, as it has
+ * taken here; 0: there is one, or none is needed; -1: never measured. Adds to
+ * *calls what vCenter is asked for before that. *all is NULL at first; the caller
+ * frees it.
+ */
+struct vs_parent_asked;
+int64_t vs_parent_ask(const struct vs_core *c, const struct vs_node *n,
+		      const struct vs_hold *h, struct vs_parent_asked **all,
+		      int64_t *calls);
+void vs_parents_asked_free(struct vs_parent_asked *all);
+int vs_parents_count(const struct vs_core *c);
+size_t vs_parents_confirm(struct vs_core *c, int64_t minute);	/* of the brake */
+/* Is there a partition whose VMs have some? */
+bool vs_parents_asked(const struct vs_conf *conf);
+/* There is no VM, and how it would be made. */
+enum vs_seen vs_node_seen_none(const struct vs_node *n);
+/* host_cost.c: vs_parents_bare() is found anew. A hold of
+ * the memory of one that is switched on, as large as like. */
+void vs_parents_bare_pass(struct vs_core *c);
+void vs_parent_hold_again(struct vs_core *c, struct vs_parent *p,
+			  const struct vs_hold *like, const struct vs_vm *vm);
+/* build.c: p->name's on p->host, with so much for its disks. */
+void vs_parent_room_take(struct vs_core *c, const struct vs_parent *p,
+			 const struct vs_hold *like, int64_t mb);
+/* lost_clones.c: of some clone the reply is lost; one has no task yet. What becomes of those
+ * that are lost is looked for; is it known? The node's is done, but not shown. */
+bool vs_clone_lost(const struct vs_core *c);
+bool vs_clone_unanswered(const struct vs_core *c);
+void vs_clones_lost_look(struct vs_core *c);
+void vs_clones_lost_pass(struct vs_core *c);
+void vs_clone_unshown(struct vs_core *c, const struct vs_node *n,
+		      int64_t now_ms);
+
+#endif

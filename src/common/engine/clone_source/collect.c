@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which parents of linked and instant clones are wanted, and the end of those that aren't.
+ *
+ * Rules: wanted is the one that clones of a partition's template, as it is now,
+ * would be made of. What isn't known wants all of them: a template that can't
+ * be read, a VM of the folder that can't, a VM that is missed. One that nobody
+ * wants goes when no disk stands on it, no clone of it is under way, and a slow
+ * beat since then has shown no task on it; never while it is on, nor with a disk
+ * outside of its own directory. What a new configuration wants no more asks the
+ * brake, unless clones of its kind are asked for still, of another version: that is
+ * read off the configuration and of vCenter, for a start forgets what was wanted.
+ * The lock is held.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define SCAN_MS 1000
+#define LINGER_MS 5000		/* a template may be written twice in a row */
+#define ASKED_MS 10000		/* by no clone any more */
+#define UNREAD_MS 60000		/* a host that is away may come back */
+#define FORGET_MS (10 * 60 * 1000)
+
+bool vs_parents_asked(const struct vs_conf *conf)
+{
+	for (size_t i = 0; i < conf->npartitions; i++) {
+		enum vs_clone_kind kind = VS_CLONE_FULL;
+
+		if (!vs_clone_parse(conf->partitions[i].clone, &kind) &&
+		    kind != VS_CLONE_FULL)
+			return true;
+	}
+	return false;
+}
+
+static bool is_linked(const struct vs_profile *p)
+{
+	return p->clone != VS_CLONE_FULL;
+}
+
+void vs_parent_told(struct vs_core *c, struct vs_vm *vm, const char *mark)
+{
+	bool was = vm->as_parent;
+
+	vs_vm_set_parent(&c->inv, vm, mark);
+	if (was != vm->as_parent)
+		vs_nodes_touch(c);
+}
+
+/* A snapshot is impossible with a card that is passed through. */
+void vs_parent_template(struct vs_core *c, size_t profile,
+			const struct vs_vc_template *t)
+{
+	struct vs_profile *p = &c->profiles[profile];
+	VS_FREE char *why = NULL;
+
+	p->template_mb = t->disk_mb;
+	p->disk_mb = is_linked(p) ? vs_linked_mb(t->disk_mb) : t->disk_mb;
+	if (!is_linked(p) || !t->passthrough || t->missing)
+		return;
+	why = vs_asprintf("Template=%s has a passthrough card or device, which forbids Clone=%s: take it out of the template (each VM gets its own), or set Clone=full",
+			  t->name, vs_clone_name(p->clone));
+	vs_strlcpy(c->now[profile].missing, why,
+		   sizeof(c->now[profile].missing));
+}
+
+/* ---- which are wanted ---------------------------------------------------------------- */
+
+static bool lies_where_asked(const struct vs_core *c, const struct vs_vm *vm)
+{
+	return c->inv.nuses ? vs_room_store_of(&c->inv, vm) >= 0 :
+		vs_room_lies_on(&c->inv, vm, c->store);
+}
+
+static bool wanted_by(const struct vs_core *c, const struct vs_vm *vm,
+		      size_t profile)
+{
+	struct vs_parent_mark is;
+
+	return !vs_parent_mark_of(c->profiles[profile].clone,
+				  c->now[profile].hash, &is) &&
+	       is.kind == vm->parent.kind && !strcmp(is.of, vm->parent.of) &&
+	       lies_where_asked(c, vm);
+}
+
+bool vs_parent_wanted(const struct vs_core *c, const struct vs_vm *vm)
+{
+	const struct vs_parent *r;
+
+	if (vm->parent.kind == VS_CLONE_KINDS)
+		return true;		/* of another time: nobody knows */
+	HASH_FIND_STR(c->parents.all, vm->moid, r);
+	for (size_t i = 0; i < c->nprofiles; i++)
+		if (is_linked(&c->profiles[i]) &&
+		    (!c->now[i].hash[0] ||
+		     (!(r && r->worse) && wanted_by(c, vm, i))))
+			return true;
+	return false;
+}
+
+/* ---- the end of one -------------------------------------------------------------------- */
+
+static bool can_go(const struct vs_vm *vm)
+{
+	return vm->readable && vm->connected && vm->host_ptr &&
+	       vm->power == VS_POWER_OFF;
+}
+
+static bool host_leaves(const struct vs_vm *vm)
+{
+	const struct vs_host *h = vm->host_ptr;
+
+	return h && (h->entering_maintenance || h->maintenance ||
+		     h->entering_standby);
+}
+
+/* What vCenter shows of the template is the site's own word; a configuration that
+ * doesn't ask for it any more may be a wrong file. */
+static bool is_outdated(const struct vs_core *c, const struct vs_vm *vm)
+{
+	for (size_t i = 0; i < c->nprofiles; i++)
+		if (c->profiles[i].clone == vm->parent.kind &&
+		    c->now[i].hash[0] && lies_where_asked(c, vm))
+			return true;
+	return false;
+}
+
+static bool brake_lets(struct vs_core *c, struct vs_parent *r,
+		       const struct vs_vm *vm)
+{
+	return vs_brake_asks(c, &r->braked, vm->moid, vm->name);
+}
+
+/* What may stand on its disks keeps it: whoever can, must hear of that. */
+static void say_unread(struct vs_core *c, const struct vs_parent *r,
+		       const struct vs_vm *vm, int64_t now_ms)
+{
+	struct vs_parents *p = &c->parents;
+
+	if (r->has_children || now_ms - r->unwanted_ms < UNREAD_MS ||
+	    !strcmp(p->unread, "?") || !strcmp(p->unread, p->unread_said))
+		return;
+	vs_strlcpy(p->unread_said, p->unread, sizeof(p->unread_said));
+	vs_error("parent vm=%s stays, and all that no clone is made of: VM %s can't be read, and may stand on its disks; see to its host, its datastore and the account's rights on it, or unregister it",
+		 vm->name, p->unread);
+}
+
+/* One that stands frozen keeps its host's memory, and keeps the host from
+ * maintenance: it goes off where nobody wants it, or may have it. */
+static bool goes_off(struct vs_core *c, struct vs_parent *r,
+		     const struct vs_vm *vm, int64_t now_ms)
+{
+	struct vs_err err = { 0 };
+
+	if (vm->parent.kind != VS_CLONE_INSTANT || vm->power != VS_POWER_ON ||
+	    !vm->readable || !vm->connected)
+		return false;
+	if (r->op == VS_PARENT_IDLE && now_ms >= r->not_before_ms &&
+	    !r->made && !r->copied && !c->parents.copies_lost &&
+	    (!r->unwanted_ms || host_leaves(vm) || brake_lets(c, r, vm))) {
+		vs_info("parent vm=%s is switched off: %s", vm->name,
+			r->unwanted_ms ? "no instant clone is made of it any more" :
+			"its host is to be empty");
+		if (vs_parent_power(c, r, vm, false, now_ms, &err))
+			r->not_before_ms = now_ms + 1000;
+	}
+	return true;
+}
+
+static void end_it(struct vs_core *c, struct vs_parent *r,
+		   const struct vs_vm *vm, int64_t now_ms)
+{
+	if (!r->unwanted_ms) {
+		r->unwanted_ms = now_ms;
+		r->judged_after = c->slow_seq;
+		if (is_outdated(c, vm))
+			r->braked = VS_BRAKE_PASSED;
+	}
+	if (now_ms - r->unwanted_ms >= LINGER_MS && goes_off(c, r, vm, now_ms))
+		return;
+	if (r->op != VS_PARENT_IDLE || r->made || r->copied ||
+	    c->parents.copies_lost || c->parents.missing ||
+	    r->has_children || c->parents.unread[0]) {
+		r->judged_after = c->slow_seq;
+		if (c->parents.unread[0])
+			say_unread(c, r, vm, now_ms);
+		return;
+	}
+	if (!can_go(vm) || now_ms < r->not_before_ms ||
+	    now_ms - r->unwanted_ms < LINGER_MS ||
+	    c->provisioning >= c->conf->provision_max)
+		return;
+	if (!vm->disks_own) {
+		if (!r->told)
+			vs_error("parent vm=%s stays: it has a disk outside of its own directory, which Destroy_Task would delete; detach it",
+				 vm->name);
+		r->told = true;
+		return;
+	}
+	if (c->slow_seq <= r->judged_after)
+		vs_vc_slow_now(c->vc);
+	else if (brake_lets(c, r, vm))
+		vs_parent_destroy(c, r, vm, now_ms);
+}
+
+/* ---- once a turn -------------------------------------------------------------------------- */
+
+/* A reading has seen its disks, or there are none: the hold is over. */
+static void hold_ends(struct vs_core *c, struct vs_parent *p, int64_t now_ms)
+{
+	struct vs_hold *h = p->name[0] && !p->op_id ?
+		vs_ledger_get(&c->ledger, p->name) : NULL;
+	const struct vs_vm *vm = h ? vs_vm_get(&c->inv, p->vm) : NULL;
+
+	if (!h || p->op != VS_PARENT_IDLE || (vm && !vm->told.there) ||
+	    (vm && h->memory_mb && vm->power != VS_POWER_ON &&
+	     now_ms - p->asked_ms < ASKED_MS))
+		return;
+	vs_ledger_release(&c->ledger, p->name);
+	c->vf_freed = true;
+}
+
+static bool is_old(const struct vs_core *c, const struct vs_parent *p,
+		   int64_t now_ms)
+{
+	if (!p->key.store[0])
+		return !p->op_id && !vs_vm_get(&c->inv, p->id);
+	return p->op == VS_PARENT_IDLE && !p->lost && !vs_parent_astray(c, p) &&
+	       now_ms - p->asked_ms > FORGET_MS &&
+	       !vs_ledger_get(&c->ledger, p->name);
+}
+
+static void forget_old(struct vs_core *c, int64_t now_ms)
+{
+	struct vs_parent *p, *tmp;
+
+	HASH_ITER(hh, c->parents.all, p, tmp) {
+		vs_parent_settle(c, p, now_ms);	/* nobody may ask again */
+		hold_ends(c, p, now_ms);
+		if (!is_old(c, p, now_ms))
+			continue;
+		for (size_t i = 0; i < c->nnodes; i++)
+			if (c->nodes[i].parent == p)
+				c->nodes[i].parent = NULL;
+		HASH_DEL(c->parents.all, p);
+		free(p);
+	}
+}
+
+void vs_parents_pass(struct vs_core *c, int64_t now_ms)
+{
+	struct vs_parent *r;
+	struct vs_vm *vm;
+
+	if (now_ms - c->parents.scan_ms < SCAN_MS)
+		return;
+	c->parents.scan_ms = now_ms;
+	vs_parents_bars_end(c, now_ms);
+	vs_clones_lost_pass(c);
+	vs_parents_bare_pass(c);
+	forget_old(c, now_ms);
+	/* Until all nodes are judged nobody knows whose VM is missed. */
+	if (!c->ready || c->observe || c->blocked[0])
+		return;
+	vs_parents_see(c, now_ms);
+	LIST_FOREACH(vm, &c->inv.parents, with_parents) {
+		if (vs_vm_owner(vm, c->folder, c->cluster_id) !=
+		    VS_OWNER_PARENT)
+			continue;
+		r = vs_parent_record(c, vm->moid, false);
+		if (!r) {	/* judged by the next pass, which has seen it */
+			vs_parent_record(c, vm->moid, true);
+			continue;
+		}
+		if (vs_parent_wanted(c, vm)) {
+			r->unwanted_ms = 0;
+			r->braked = VS_BRAKE_UNASKED;
+			if (host_leaves(vm))
+				goes_off(c, r, vm, now_ms);
+		} else {
+			end_it(c, r, vm, now_ms);
+		}
+	}
+}
+
+size_t vs_parents_confirm(struct vs_core *c, int64_t minute)
+{
+	size_t n = 0;
+
+	for (struct vs_parent *r = c->parents.all; r; r = r->hh.next) {
+		if (r->braked != VS_BRAKE_WAITS)
+			continue;
+		r->braked = VS_BRAKE_PASSED;
+		vs_brake_count(&c->brake, r->id, minute, true);
+		n++;
+	}
+	return n;
+}
+
+int vs_parents_count(const struct vs_core *c)
+{
+	const struct vs_vm *vm;
+	int n = 0;
+
+	LIST_FOREACH(vm, &c->inv.parents, with_parents)
+		n += vs_vm_owner(vm, c->folder, c->cluster_id) ==
+			VS_OWNER_PARENT;
+	return n;
+}

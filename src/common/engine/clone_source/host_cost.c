@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the parents of instant clones take of hosts: on which of them none is
+ * counted yet, for placement (plan/placement/clone_source_cost.c), and the hold of
+ * one that is switched on again. Found once a second: between two of them another clone may
+ * count a parent that has come meanwhile. The lock is held.
+ */
+#include "engine/state/core_i.h"
+#include "util/mem.h"
+#include "util/name.h"
+
+static uint64_t seal(const struct vs_core *c)
+{
+	const struct vs_parents *p = &c->parents;
+
+	return vs_hash(vs_hash(VS_HASH_START, &p->bare_epoch,
+			       sizeof(p->bare_epoch)),
+		       p->bare, p->bare ? c->nprofiles * p->bare_hosts : 0);
+}
+
+/* The room that is known of such VMs is of what was. */
+void vs_parents_bare_pass(struct vs_core *c)
+{
+	bool asked = false, changed;
+	uint64_t was;
+
+	for (size_t i = 0; i < c->nprofiles; i++)
+		asked |= c->profiles[i].clone == VS_CLONE_INSTANT;
+	if (!asked)
+		return;
+	was = c->parents.bare_epoch == c->epoch ? seal(c) : 0;
+	vs_parents_bare_find(c);
+	changed = was != seal(c);
+	for (size_t i = 0; i < c->nprofiles && changed; i++)
+		if (c->profiles[i].clone == VS_CLONE_INSTANT)
+			c->now[i].sums = 0;
+	c->vf_freed |= changed;
+}
+
+void vs_parent_hold_again(struct vs_core *c, struct vs_parent *p,
+			  const struct vs_hold *like, const struct vs_vm *vm)
+{
+	struct vs_hold *h = vs_ledger_get(&c->ledger, vm->name);
+
+	if (h)
+		return;
+	vs_strlcpy(p->name, vm->name, sizeof(p->name));
+	vs_strlcpy(p->host, vm->host, sizeof(p->host));
+	vs_parent_room_take(c, p, like, 0);
+	h = vs_ledger_get(&c->ledger, vm->name);
+	if (h)
+		vs_ledger_set_vm(&c->ledger, h, vm->moid);
+}

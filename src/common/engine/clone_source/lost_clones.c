@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Clones of which nobody knows what became: the reply to one was lost, or it is
+ * reported done and its VM isn't shown. While a reply is lost, a clone that is
+ * under way may be that one (operations.c), and no parent of clones ends.
+ *
+ * Rules: a lost one is over when what it was to make is shown, or when a whole slow
+ * beat that has begun since showed no clone of ours, by which its node may be begun
+ * anew too. One that is reported done is there: its parent stays for long. The
+ * lock is held.
+ */
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/tasks/tasks.h"
+#include "util/time.h"
+
+#define UNSHOWN_MS (10 * 60 * 1000)
+
+bool vs_clone_lost(const struct vs_core *c)
+{
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].clone_lost)
+			return true;
+	return vs_parents_lost(c);
+}
+
+bool vs_clone_unanswered(const struct vs_core *c)
+{
+	const struct vs_node *n;
+
+	LIST_FOREACH(n, &c->busy, busy)
+		if (n->op.kind == VS_OP_CLONE && !n->op.task[0])
+			return true;
+	return vs_parents_unanswered(c);
+}
+
+void vs_clones_lost_look(struct vs_core *c)
+{
+	struct vs_parent *p;
+
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].clone_lost)
+			c->nodes[i].look_after = c->slow_seq + 1;
+	for (p = c->parents.all; p; p = p->hh.next)
+		if (p->lost)
+			p->look_after = c->slow_seq + 1;
+	vs_vc_slow_now(c->vc);
+}
+
+void vs_clone_unshown(struct vs_core *c, const struct vs_node *n,
+		      int64_t now_ms)
+{
+	struct vs_parent *r = n->op.source[0] ?
+		vs_parent_record(c, n->op.source, true) : NULL;
+
+	if (r)
+		r->copied_until_ms = now_ms + UNSHOWN_MS;
+}
+
+/* The beat of that number may have begun before: the next one has not. */
+static bool is_over(const struct vs_core *c, const char *name,
+		    uint64_t look_after)
+{
+	const struct vs_vm *vm = vs_vm_get_named(&c->inv, c->folder, name);
+
+	return c->slow_seq > look_after ||
+	       (c->slow_seq == look_after && vm && vm->readable);
+}
+
+void vs_clones_lost_pass(struct vs_core *c)
+{
+	struct vs_parent *p;
+
+	if (!c->loaded || vs_strays_wait(c))
+		return;
+	for (size_t i = 0; i < c->nnodes; i++) {
+		struct vs_node *n = &c->nodes[i];
+
+		if (n->clone_lost && is_over(c, n->name, n->look_after))
+			n->clone_lost = false;
+	}
+	for (p = c->parents.all; p; p = p->hh.next)
+		if (p->lost && is_over(c, p->name, p->look_after))
+			p->lost = false;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Is the host there on which a template is registered? vCenter copies a template
+ * by that host alone, wherever the clone goes: while it isn't, no clone of the
+ * template is begun, whoever asks, jobs wait with these words, and a clone that
+ * fails for it is nobody's fault.
+ *
+ * Rules: a host of our clusters is known at once; of another one the template's
+ * own connection says it, with the slow beat. What can't be known counts as
+ * away, and is said so. Clones of parents (Clone=linked, instant) go on where
+ * there is one that is ready wherever such a VM might be placed: with one missing
+ * anywhere none is begun, for it might be placed just there. VMs that exist are
+ * no matter, unless they must be made anew. The lock is held.
+ */
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/vmspec/vmspec.h"
+#include "util/mem.h"
+
+#define UNSURE_TRIES 2		/* vCenter may show it after the fault */
+
+/* ---- parents that serve without the template ------------------------------------ */
+
+static bool has_parent(const struct vs_core *c, size_t p, const char *host,
+		       const char *store)
+{
+	struct vs_parent_key key;
+
+	return !vs_parent_key_of(c, &c->profiles[p], host, store, &key) &&
+	       vs_parent_step(vs_parent_choose(&c->inv, &key, c->folder,
+					       c->cluster_id)) ==
+	       VS_PARENT_READY;
+}
+
+static bool host_served(const struct vs_core *c, size_t p,
+			const struct vs_host *h)
+{
+	if (!c->inv.nuses)
+		return has_parent(c, p, h->moid, c->store);
+	for (size_t i = 0; i < c->inv.nuses; i++)
+		if (!strcmp(c->inv.uses[i].cluster, h->cluster) &&
+		    vs_host_has_store(h, c->inv.uses[i].store) &&
+		    !has_parent(c, p, h->moid, c->inv.uses[i].store))
+			return false;
+	return true;
+}
+
+static bool parents_serve(const struct vs_core *c, size_t p)
+{
+	bool some = false;
+
+	if (c->profiles[p].clone == VS_CLONE_FULL)
+		return false;
+	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
+		if (!vs_host_usable(h) || vs_host_cluster(c, h) < 0)
+			continue;
+		if (!host_served(c, p, h))
+			return false;
+		some = true;
+	}
+	return some;
+}
+
+/* ---- the judgement ----------------------------------------------------------------- */
+
+/* Why it can't be cloned, to be free()d; NULL: its host is there. */
+static char *away(const struct vs_core *c, size_t p)
+{
+	const struct vs_profile_now *now = &c->now[p];
+	const char *name = c->profiles[p].template_name;
+	const struct vs_host *h = vs_host_get(&c->inv, now->template_host);
+
+	if (h ? h->connected && h->powered_on :
+	    now->template_link == VS_VC_AUTO_YES)
+		return NULL;
+	if (!h && now->template_link == VS_VC_AUTO_UNKNOWN)
+		return vs_asprintf("Template=%s: whether its host is connected can't be known: the account of Username= needs Read-only on it",
+				   name);
+	return vs_asprintf("Template=%s: its host%s%s is not connected%s: connect it, or register the template on another",
+			   name, h ? " " : "", h ? h->name : "",
+			   h && h->connected ? ", but in standby or off" : "");
+}
+
+/* What others say of the template goes before. */
+static bool look(struct vs_core *c, size_t p)
+{
+	struct vs_profile_now *now = &c->now[p];
+	VS_FREE char *why = NULL;
+
+	if (!c->profiles[p].template_moid[0] ||
+	    (now->missing[0] && !now->hostless))
+		return false;
+	why = away(c, p);
+	if (why && parents_serve(c, p)) {
+		free(why);
+		why = NULL;
+	}
+	if (!now->missing[0] && !why)
+		return false;
+	if (why && !strncmp(now->missing, why, sizeof(now->missing) - 1))
+		return false;
+	vs_strlcpy(now->missing, why ? why : "", sizeof(now->missing));
+	now->hostless = why != NULL;
+	now->sums = 0;
+	return true;
+}
+
+void vs_template_host_told(struct vs_core *c, size_t profile,
+			   const struct vs_vc_template *t)
+{
+	struct vs_profile_now *now = &c->now[profile];
+
+	vs_strlcpy(now->template_host, t->host ? t->host : "",
+		   sizeof(now->template_host));
+	now->template_link = t->link;
+	now->hostless = false;		/* what is missing was told anew */
+	look(c, profile);
+}
+
+void vs_template_hosts_pass(struct vs_core *c)
+{
+	bool changed = false;
+
+	for (size_t p = 0; p < c->nprofiles; p++)
+		changed |= look(c, p);
+	if (!changed)
+		return;
+	c->checks.site_stale = true;
+	c->vf_freed = true;
+	vs_nodes_touch(c);
+}
+
+/* ---- what others ask ------------------------------------------------------------------ */
+
+char *vs_template_host_mend(const struct vs_core *c, size_t profile)
+{
+	const struct vs_profile_now *now = &c->now[profile];
+	const struct vs_host *h = vs_host_get(&c->inv, now->template_host);
+
+	if (!h && now->template_link == VS_VC_AUTO_UNKNOWN)
+		return vs_check_readonly(c->conf->username);
+	return vs_asprintf("govc host.reconnect %s\n# or take that host out of vCenter, and register the template on another:\ngovc vm.register -template -host HOST -ds DATASTORE PATH",
+			   h ? h->name : "HOST");
+}
+
+static bool speaks_of_link(const struct vs_err *err)
+{
+	static const char *const types[] = { "HostNotConnected",
+		"HostNotReachable", "HostCommunication", "NoHost",
+		"InvalidHostConnectionState" };
+
+	for (size_t i = 0; i < VS_COUNT(types); i++)
+		if (!strcmp(err->fault, types[i]))
+			return true;
+	return false;
+}
+
+bool vs_template_host_failed(const struct vs_core *c, const struct vs_node *n,
+			     const char *host, const struct vs_err *err)
+{
+	const struct vs_profile_now *now = &c->now[n->profile - c->profiles];
+	const struct vs_host *to = vs_host_get(&c->inv, host);
+
+	if (!speaks_of_link(err))
+		return false;
+	if (now->hostless)
+		return true;
+	/* one of the two: vCenter shows which, in a moment */
+	return n->tries < UNSURE_TRIES && to && to->connected &&
+	       strcmp(now->template_host, host);
+}

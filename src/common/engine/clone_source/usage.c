@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What keeps parents, for all of them at once: one walk over the nodes, one over
+ * the VMs, and no search of either for each parent. The lock is held.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "engine/state/core_i.h"
+#include "engine/tasks/tasks.h"
+#include "engine/vmspec/vmspec.h"
+#include "util/mem.h"
+
+struct key {				/* not always ended by '\0' */
+	const char *s;
+	size_t len;
+	struct vs_parent *r;
+};
+
+struct keys {
+	struct key *v;
+	size_t n;
+	int (*cmp)(const char *a, const char *b, size_t n);
+};
+
+static int order(const struct keys *k, const struct key *a, const struct key *b)
+{
+	if (a->len != b->len)
+		return a->len < b->len ? -1 : 1;
+	return k->cmp(a->s, b->s, a->len);
+}
+
+static int by_dir(const void *a, const void *b)
+{
+	return order(&(struct keys){ .cmp = strncmp }, a, b);
+}
+
+static int by_uuid(const void *a, const void *b)
+{
+	return order(&(struct keys){ .cmp = strncasecmp }, a, b);
+}
+
+static void add(struct keys *k, const char *s, struct vs_parent *r)
+{
+	if (s[0])
+		k->v[k->n++] = (struct key) { s, strlen(s), r };
+}
+
+/* vm stands on each that has this key. */
+static void mark(const struct keys *k, const char *s, size_t len,
+		 const struct vs_vm *vm)
+{
+	const struct key is = { .s = s, .len = len };
+	size_t lo = 0, hi = k->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (order(k, &k->v[mid], &is) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < k->n && !order(k, &k->v[lo], &is); lo++)
+		if (strcmp(k->v[lo].r->id, vm->moid))
+			k->v[lo].r->has_children = true;
+}
+
+static void children_seen(struct vs_core *c, struct keys *dirs,
+			  struct keys *uuids)
+{
+	c->parents.unread[0] = '\0';
+	qsort(dirs->v, dirs->n, sizeof(*dirs->v), by_dir);
+	qsort(uuids->v, uuids->n, sizeof(*uuids->v), by_uuid);
+	for (const struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
+		const char *end;
+
+		if (!vm->readable && !c->parents.unread[0] &&
+		    (!vm->bases_told || !strcmp(vm->folder, c->folder)))
+			vs_strlcpy(c->parents.unread,
+				   vm->name[0] ? vm->name : vm->moid,
+				   sizeof(c->parents.unread));
+		for (const char *s = vm->bases; s && *s; s = end + 1) {
+			end = strchr(s, '\n');
+			mark(dirs, s, (size_t)(end - s), vm);
+		}
+		if (vm->from[0])
+			mark(uuids, vm->from, strlen(vm->from), vm);
+	}
+}
+
+/* Of those that nobody wants; of others nobody asks. */
+static void children(struct vs_core *c)
+{
+	size_t n = HASH_COUNT(c->parents.all);
+	VS_FREE struct key *dir = vs_calloc(n + 1, sizeof(*dir));
+	VS_FREE struct key *uuid = vs_calloc(n + 1, sizeof(*uuid));
+	struct keys dirs = { .v = dir, .cmp = strncmp };
+	struct keys uuids = { .v = uuid, .cmp = strncasecmp };
+
+	for (struct vs_parent *r = c->parents.all; r; r = r->hh.next) {
+		const struct vs_vm *vm = r->unwanted_ms ?
+			vs_vm_get(&c->inv, r->id) : NULL;
+
+		r->has_children = true;
+		if (!vm)
+			continue;
+		r->has_children = false;
+		add(&dirs, vm->disk_dir, r);
+		add(&uuids, vm->uuid, r);
+	}
+	vs_strlcpy(c->parents.unread, "?", sizeof(c->parents.unread));
+	if (dirs.n || uuids.n)
+		children_seen(c, &dirs, &uuids);
+}
+
+/* A clone of one is under way, or done and not shown yet. */
+static void copies(struct vs_core *c)
+{
+	c->parents.copies_lost = vs_strays_wait(c);
+	c->parents.missing = false;
+	for (size_t i = 0; i < c->nnodes; i++) {
+		const struct vs_node *n = &c->nodes[i];
+		struct vs_parent *r = n->op.kind == VS_OP_CLONE ?
+			vs_parent_record(c, n->op.source, false) : NULL;
+
+		c->parents.copies_lost |= n->clone_lost;
+		c->parents.missing |= n->missing;
+		if (r)
+			r->copied = true;
+	}
+}
+
+/* ---- of which of those that are alike clones are made ------------------------------ */
+
+struct alike {
+	const struct vs_vm *vm;
+	const char *host;		/* "": any */
+	size_t store;			/* "[name": so long in its directory */
+	struct vs_parent *r;
+};
+
+static int by_key(const struct alike *a, const struct alike *b)
+{
+	const struct vs_vm *x = a->vm, *y = b->vm;
+	int by = (int)x->parent.kind - (int)y->parent.kind;
+
+	if (!by)
+		by = strcmp(x->parent.of, y->parent.of);
+	if (!by)
+		by = (a->store > b->store) - (a->store < b->store);
+	if (!by)
+		by = strncmp(x->disk_dir, y->disk_dir, a->store);
+	return by ? by : strcmp(a->host, b->host);
+}
+
+static int by_choice(const void *a, const void *b)
+{
+	const struct alike *x = a, *y = b;
+	int by = by_key(x, y);
+
+	return by ? by : vs_parent_before(x->vm, y->vm) ? -1 : 1;
+}
+
+/* As vs_parent_choose() would, for all keys at once. */
+static void choices(struct vs_core *c)
+{
+	VS_FREE struct alike *v = vs_calloc((size_t)vs_parents_count(c) + 1,
+					    sizeof(*v));
+	const struct vs_vm *vm;
+	size_t n = 0;
+
+	LIST_FOREACH(vm, &c->inv.parents, with_parents) {
+		if (vs_vm_owner(vm, c->folder, c->cluster_id) !=
+		    VS_OWNER_PARENT)
+			continue;
+		v[n++] = (struct alike) {
+			.vm = vm, .store = strcspn(vm->disk_dir, "]"),
+			.host = vs_parent_of_host(c, vm->parent.kind) ?
+				vm->host : "",
+			.r = vs_parent_record(c, vm->moid, false),
+		};
+	}
+	qsort(v, n, sizeof(*v), by_choice);
+	for (size_t i = 0; i < n; i++)
+		if (v[i].r)
+			v[i].r->worse = i && !by_key(&v[i - 1], &v[i]);
+}
+
+void vs_parents_see(struct vs_core *c, int64_t now_ms)
+{
+	struct vs_parent *p;
+
+	for (p = c->parents.all; p; p = p->hh.next) {
+		p->copied = now_ms < p->copied_until_ms;
+		p->made = false;
+	}
+	/* what its making is, by its key, may be at work on it too */
+	for (p = c->parents.all; p; p = p->hh.next) {
+		struct vs_parent *r = p->op != VS_PARENT_IDLE ?
+			vs_parent_record(c, p->vm, false) : NULL;
+
+		if (r)
+			r->made = true;
+	}
+	copies(c);
+	children(c);
+	choices(c);
+}

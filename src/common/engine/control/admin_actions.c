@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What an operator orders: what the brake holds back may go, the VMs of a cluster
+ * id that was lost, a node whose VM went with its host, hosts that are to be empty
+ * or are mended. Called from the control channel's thread.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include "engine/state/core_i.h"
+#include "engine/control/control.h"
+#include "engine/persist/persist.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/name.h"
+#include "util/time.h"
+
+#define MINUTE_MS (60 * 1000)
+
+static void confirm(struct vs_core *c, struct json_object *top)
+{
+	vs_lock();
+	vs_jb_int(top, "confirmed", (int64_t)vs_brake_confirm(c));
+	vs_unlock();
+}
+
+/* The one cluster id that the folder's VMs carry; how many of them do. */
+static int lost_id(struct vs_core *c, char id[VS_UUID_LEN], int *vms,
+		   struct vs_err *err)
+{
+	*vms = 0;
+	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
+		const char *theirs = vm->mark.cluster;
+
+		if (!vs_owner_is_ours(vs_vm_owner(vm, c->folder, theirs)))
+			continue;
+		if (!strcmp(theirs, c->cluster_id))
+			return vs_err_set(err, VS_E_STATE,
+				"VM %s is ours already: two cluster ids in one folder can't be told apart; move the VMs of one of them to another folder",
+				vm->name);
+		if (*vms && strcmp(theirs, id))
+			return vs_err_set(err, VS_E_STATE,
+				"the folder holds VMs of two clusters (%s and %s)",
+				id, theirs);
+		vs_strlcpy(id, theirs, VS_UUID_LEN);
+		(*vms)++;
+	}
+	if (*vms)
+		return 0;
+	return vs_err_set(err, VS_E_GONE,
+			  "the folder holds no VM that could be adopted");
+}
+
+static int adopt(struct vs_core *c, struct json_object *top, struct vs_err *err)
+{
+	VS_FREE char *dir = NULL;
+	char id[VS_UUID_LEN] = "";
+	int vms = 0, rc;
+
+	vs_lock();
+	rc = !c->loaded ? vs_err_set(err, VS_E_RETRY,
+				     "vCenter's inventory is not loaded") :
+		lost_id(c, id, &vms, err);
+	dir = vs_strdup(c->conf->state_dir);
+	vs_unlock();
+	if (rc || vs_cluster_id_store(dir, id, err))
+		return -1;
+	vs_lock();
+	c->vc_renew = true;		/* as at a start: read and judge anew */
+	vs_unlock();
+	vs_wake();
+	vs_jb_str(top, "cluster_id", id);
+	vs_jb_int(top, "vms", vms);
+	return 0;
+}
+
+static int forget(struct vs_core *c, struct json_object *top, const char *name,
+		  struct vs_err *err)
+{
+	struct vs_node *n;
+	struct vs_vm *vm;
+	int rc = -1;
+
+	vs_lock();
+	n = vs_node_named(c, name);
+	vm = n ? vs_node_vm(c, n) : NULL;
+	if (!n) {
+		vs_err_set(err, VS_E_GONE, "no such node: %.64s", name);
+	} else if (vs_missing_forget(c, n)) {
+		vs_node_touch(n);
+		vs_jb_str(top, "node", n->name);
+		rc = 0;
+	} else if (!vm || vm->connected) {
+		vs_err_set(err, VS_E_STATE, "the VM of node %s is %s: only one that is missed, or whose host doesn't answer, can be forgotten",
+			   n->name, vm ? "within reach" : "not there");
+	} else {
+		n->forgotten = true;
+		c->vf_freed = c->name_freed = true;
+		vs_node_touch(n);
+		vs_jb_str(top, "node", n->name);
+		if (vm->host_ptr)
+			vs_jb_str(top, "vm_host", vm->host_ptr->name);
+		rc = 0;
+	}
+	vs_unlock();
+	return rc;
+}
+
+/* ---- hosts -------------------------------------------------------------------- */
+
+static struct vs_host *host_named(struct vs_core *c, const char *name,
+				  struct vs_err *err)
+{
+	struct vs_host *h = vs_host_get_named(&c->inv, name);
+
+	if (!h)
+		vs_err_set(err, VS_E_GONE, "no such host: %.100s", name);
+	return h;
+}
+
+static void say_host(struct json_object *top, const struct vs_host *h,
+		     const char *was)
+{
+	vs_jb_str(top, "host", h->name);
+	vs_jb_str(top, "was", was);
+}
+
+static void drain_why(int64_t at, const char *text, char *why, size_t size)
+{
+	char when[48] = "drained by an operator";
+	time_t then = (time_t)at;
+	struct tm tm;
+
+	if (at && localtime_r(&then, &tm))
+		strftime(when, sizeof(when),
+			 "maintenance planned for %Y-%m-%dT%H:%M", &tm);
+	snprintf(why, size, "%s%s%s", when, text[0] ? ": " : "", text);
+	vs_one_line(why);
+}
+
+/* At once if that is now, or too soon for idle VMs to go before. */
+static int drain_from(struct vs_core *c, const struct vs_host *h, int64_t at,
+		      bool requeue, const char *why, struct vs_err *err)
+{
+	if (at && vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid))
+		return vs_err_set(err, VS_E_STATE,
+			"host %s is drained already: svf host resume %s first",
+			h->name, h->name);
+	if (at && vs_window_put(c, h->moid, at, why, requeue))
+		return vs_err_set(err, VS_E_REQUEST,
+			"maintenance is planned for %d hosts already, more can't be",
+			VS_WINDOWS_MAX);
+	if (at)
+		return 0;
+	vs_window_end(c, h->moid);
+	vs_avoid_put(c, VS_AVOID_DRAINED, h->moid, NULL, VS_AVOID_FOREVER,
+		     why);
+	if (requeue)
+		vs_avoid_requeue(c, h->moid);
+	vs_nodes_touch(c);
+	return 0;
+}
+
+static int drain(struct vs_core *c, struct json_object *top, const char *name,
+		 const char *text, int64_t at, bool requeue, struct vs_err *err)
+{
+	struct vs_remains r;
+	struct vs_host *h;
+	char why[160];
+	int rc = -1;
+
+	if (at && at <= vs_wall_ms() / 1000)
+		return vs_err_set(err, VS_E_REQUEST,
+				  "that time is over by slurmctld's clock");
+	drain_why(at, text, why, sizeof(why));
+	vs_lock();
+	h = host_named(c, name, err);
+	if (h) {
+		say_host(top, h, vs_report_host_state(c, h));
+		rc = drain_from(c, h, at, requeue, why, err);
+		if (at)
+			vs_jb_int(top, "maintenance_at", at);
+		vs_host_remains(c, h, &r);
+		vs_remains_json(&r, top);
+		vs_vmotion_plan(c, h, requeue, top);
+	}
+	vs_unlock();
+	vs_wake();
+	return rc;
+}
+
+/* What would become of those on it. */
+static int leave(struct vs_core *c, struct json_object *top, const char *name,
+		 bool requeue, struct vs_err *err)
+{
+	struct vs_host *h;
+
+	vs_lock();
+	h = c->loaded ? host_named(c, name, err) : NULL;
+	if (!c->loaded)
+		vs_err_set(err, VS_E_RETRY,
+			   "vCenter's inventory is not loaded");
+	if (h) {
+		say_host(top, h, vs_report_host_state(c, h));
+		vs_vmotion_plan(c, h, requeue, top);
+	}
+	vs_unlock();
+	return h ? 0 : -1;
+}
+
+/* Whatever kept VMs away from it by our decision, or an operator's. */
+static int resume(struct vs_core *c, struct json_object *top, const char *name,
+		  struct vs_err *err)
+{
+	struct vs_host *h;
+
+	vs_lock();
+	h = host_named(c, name, err);
+	if (h) {
+		say_host(top, h, vs_report_host_state(c, h));
+		vs_avoid_end(c, VS_AVOID_DRAINED, h->moid);
+		vs_window_end(c, h->moid);
+		vs_health_forget(c, h->moid);
+		vs_avoid_end(c, VS_AVOID_FAILED, h->moid);
+		/* and what it shares with others */
+		vs_avoid_end(c, VS_AVOID_FAILED, h->cluster);
+		vs_avoid_end(c, VS_AVOID_LICENCE, h->cluster);
+		vs_avoid_end(c, VS_AVOID_FAILED, c->store);
+		vs_stores_try_again(c);
+		vs_parents_try_again(c);
+		vs_breaker_end(c, h->moid);
+		vs_drift_confirm(c, h);
+		c->vf_freed = true;
+		vs_nodes_touch(c);
+	}
+	vs_unlock();
+	vs_wake();
+	return h ? 0 : -1;
+}
+
+struct json_object *vs_core_act(const char *what, const char *name,
+				const char *text, uint32_t uid,
+				struct vs_err *err)
+{
+	struct vs_core *c = &vs_core;
+	struct json_object *top = vs_jb_obj(NULL);
+	int rc = 0;
+
+	vs_info("operator uid=%u orders %s %.200s", uid, what, name);
+	vs_lock();
+	vs_calm_end(c, vs_clock());
+	vs_unlock();
+	if (!strcmp(what, "confirm"))
+		confirm(c, top);
+	else if (!strcmp(what, "adopt"))
+		rc = adopt(c, top, err);
+	else if (!strcmp(what, "forget"))
+		rc = forget(c, top, name, err);
+	else if (!strcmp(what, "drain"))
+		rc = drain(c, top, name, text, 0, false, err);
+	else if (!strcmp(what, "drain-requeue"))
+		rc = drain(c, top, name, text, 0, true, err);
+	else if (!strcmp(what, "leave") || !strcmp(what, "leave-requeue"))
+		rc = leave(c, top, name, what[5] != '\0', err);
+	else if (!strcmp(what, "resume"))
+		rc = resume(c, top, name, err);
+	else if (!strcmp(what, "evict") || !strcmp(what, "requeue") ||
+		 !strcmp(what, "rebuild") || !strcmp(what, "evict-on") ||
+		 !strcmp(what, "rebuild-on"))
+		rc = vs_orders_give(c, top, what, name, text, err);
+	else
+		rc = vs_err_set(err, VS_E_REQUEST, "unknown order: %s", what);
+	if (!rc)
+		return top;
+	vs_jb_free(top);
+	return NULL;
+}
+
+struct json_object *vs_core_drain_at(const char *name, const char *text,
+				     int64_t at, bool requeue, uint32_t uid,
+				     struct vs_err *err)
+{
+	struct vs_core *c = &vs_core;
+	struct json_object *top = vs_jb_obj(NULL);
+
+	vs_info("operator uid=%u orders drain %s at %lld", uid, name,
+		(long long)at);
+	vs_lock();
+	vs_calm_end(c, vs_clock());
+	vs_unlock();
+	if (!drain(c, top, name, text, at, requeue, err))
+		return top;
+	vs_jb_free(top);
+	return NULL;
+}
+
+/* What waits may go now. */
+size_t vs_brake_confirm(struct vs_core *c)
+{
+	int64_t minute = vs_wall_ms() / MINUTE_MS;
+	struct vs_orphan *o;
+	size_t n = 0;
+
+	vs_brake_release(&c->brake);
+	for (size_t i = 0; i < c->nnodes; i++) {
+		struct vs_node *node = &c->nodes[i];
+		const struct vs_vm *vm;
+
+		if (node->braked != VS_BRAKE_WAITS)
+			continue;
+		vm = vs_node_vm(c, node);
+		node->braked = VS_BRAKE_PASSED;
+		vs_node_touch(node);
+		node->last_err.code = VS_OK;
+		if (vm)
+			vs_brake_count(&c->brake, vm->moid, minute, true);
+		n++;
+	}
+	for (o = c->orphans; o; o = o->hh.next) {
+		if (o->braked != VS_BRAKE_WAITS)
+			continue;
+		o->braked = VS_BRAKE_PASSED;
+		vs_brake_count(&c->brake, o->vm, minute, true);
+		n++;
+	}
+	n += vs_parents_confirm(c, minute);
+	c->hints_dirty = true;
+	vs_info("the brake is off: %zu VMs are confirmed", n);
+	return n;
+}
+
+/* What it is now is right. */
+bool vs_drift_confirm(struct vs_core *c, struct vs_host *h)
+{
+	struct vs_print *p = vs_print_get(c, h->name);
+	bool was = vs_avoid_end(c, VS_AVOID_DRIFTED, h->moid) > 0;
+
+	if (p)
+		vs_print_forget(c, p);
+	c->hints_dirty = true;
+	vs_drift_look(c, h);
+	vs_checks_renew(c);
+	return was;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The control channel's server: svf's questions, answered from memory.
+ */
+#ifndef VS_ENGINE_CONTROL_H
+#define VS_ENGINE_CONTROL_H
+
+#include <stdint.h>
+#include "engine/core.h"
+
+struct vs_core;
+struct vs_host;
+
+/*
+ * Listen on conf->control_addr:control_port (port 0: a free one) and serve in
+ * a thread of its own; the port's number is in STATE_DIR/vsphere_control.port
+ * then. It obeys requests to this host, of conf->slurm_cluster. What is needed of
+ * conf is copied. -1 VS_E_CONFIG if that can't be.
+ */
+int vs_control_start(const struct vs_conf *conf, struct vs_err *err);
+/* End the thread and all connections. Harmless if nothing was started. */
+void vs_control_stop(void);
+
+/* admin_actions.c: an operator has looked; lock held. All VMs whose end waits for the brake
+ * may go. Returns their number. */
+size_t vs_brake_confirm(struct vs_core *c);
+/* What the host's PFs are now is right. Returns whether one was left out for
+ * being another than it was. */
+bool vs_drift_confirm(struct vs_core *c, struct vs_host *h);
+
+struct vs_control_counts {
+	uint64_t served;	/* answered, errors of the verb included */
+	uint64_t refused;	/* frames or credentials that were no good */
+	uint64_t expired;	/* too slow */
+};
+void vs_control_counts_get(struct vs_control_counts *out);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a job that was refused waits for, and until when, in words that people
+ * read in squeue: times as squeue prints them, nothing of whose jobs stand in
+ * its way.
+ *
+ * Rules: what Slurm has planned for it (squeue --start) comes before our own
+ * estimate; a time that was said stays unless it moves by a minute, and moves
+ * no more than twice a minute. Counts and time are of one moment: with other
+ * counts the time is reckoned again before anything is said. The lock is held.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define EXPECT_MS 30000
+#define MOVED_S 60
+
+/* `need` of its nodes, those first that hold a place. */
+static size_t choose(struct vs_core *c, const struct vs_refused *r, int *ids)
+{
+	size_t n = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < r->n && n < r->need; i++) {
+			if (r->ids[i] < 0 || (size_t)r->ids[i] >= c->nnodes)
+				continue;
+			if ((vs_ledger_get(&c->ledger,
+					   c->nodes[r->ids[i]].name) == NULL) ==
+			    (pass == 1))
+				ids[n++] = r->ids[i];
+		}
+	return n;
+}
+
+static int64_t estimate(struct vs_core *c, const struct vs_refused *r,
+			int64_t now)
+{
+	const struct vs_plan *p = vs_timeline_plan_of(&c->whens.timeline,
+						      r->job);
+	struct vs_asker a = {
+		.job = r->job, .rank = r->rank, .now = now, .lasts = r->lasts,
+	};
+	VS_FREE int *ids = NULL;
+	size_t n;
+
+	if (r->planned > now)
+		return r->planned;
+	if (p && p->start > now)
+		return p->start;
+	ids = vs_calloc(r->n + 1, sizeof(*ids));
+	n = choose(c, r, ids);
+	return n ? vs_when(c, &a, ids, n, now) : 0;
+}
+
+bool vs_expect_due(const struct vs_refused *r, int64_t now_ms)
+{
+	return !r->expected_ms || now_ms - r->expected_ms >= EXPECT_MS;
+}
+
+void vs_expect(struct vs_core *c, struct vs_refused *r, int64_t now_ms)
+{
+	int64_t now = vs_wall_ms() / 1000, at;
+
+	r->expected_ms = now_ms;
+	at = vs_ask_blocked(c) ? 0 : estimate(c, r, now);
+	if (r->expected <= now || at - r->expected >= MOVED_S ||
+	    r->expected - at >= MOVED_S)
+		r->expected = at;
+}
+
+int64_t vs_expect_at(const struct vs_refused *r)
+{
+	return r->expected - vs_wall_ms() / 1000 < VS_WHEN_UNKNOWN / 12 ?
+		r->expected : 0;
+}
+
+/* Of all of them; NULL: they have several. */
+static const struct vs_adapter *only_adapter(struct vs_core *c, const int *ids,
+					     size_t n)
+{
+	const struct vs_adapter *a = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct vs_node *node = vs_node_at(c, ids[i]);
+
+		if (node && a && node->profile->adapter != a)
+			return NULL;
+		if (node)
+			a = node->profile->adapter;
+	}
+	return a;
+}
+
+void vs_need_words(struct vs_core *c, const int *ids, size_t n, size_t need,
+		   char *out, size_t size)
+{
+	const struct vs_adapter *a = only_adapter(c, ids, n);
+	bool vf = a && vs_adapter_takes(a);
+	bool own = a && vs_adapter_vfs(a);
+	size_t all = own ? need * (size_t)vs_adapter_cards(a) : need;
+	size_t more = vf ? need * (size_t)vs_adapter_beside(a) : 0;
+	char nodes[40] = "", beside[VS_NAME_LEN + 40] = "";
+
+	if (more)
+		snprintf(beside, sizeof(beside), " with %zu %s %s%s", more,
+			 a->with->name, vs_adapter_kind(a->with)->unit,
+			 more == 1 ? "" : "s");
+	if (vf && all + more > 1)
+		snprintf(nodes, sizeof(nodes), " on %zu node%s", need,
+			 need == 1 ? "" : "s");
+	snprintf(out, size, "needs %zu %s%s%s%s%s%s", all,
+		 a ? a->name : "node", a ? " " : "",
+		 !a ? "" : own ? vs_adapter_kind(a)->unit : "VM",
+		 all == 1 ? "" : "s", beside, nodes);
+}
+
+void vs_lack_words(struct vs_core *c, const int *ids, size_t n, size_t need,
+		   size_t have, const char *why, char *out, size_t size)
+{
+	const struct vs_adapter *a = only_adapter(c, ids, n);
+	char needs[VS_NAME_LEN + 80];
+
+	if (why[0] && !strchr(",:;", why[0])) {
+		vs_strlcpy(out, why, size);
+		return;
+	}
+	vs_need_words(c, ids, n, need, needs, sizeof(needs));
+	/* "free" is what they are that nothing else is in the way of */
+	if (!a || vs_adapter_cards(a) > 1 || why[0] == ':')
+		snprintf(out, size, "%s, room for %zu%s", needs, have, why);
+	else
+		snprintf(out, size, "%s, %zu free%s", needs, have, why);
+}
+
+static const char *ordinal(size_t n)
+{
+	if (n / 10 % 10 == 1)
+		return "th";
+	return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" :
+	       n % 10 == 3 ? "rd" : "th";
+}
+
+void vs_expect_words(const struct vs_refused *r, char *out, size_t size)
+{
+	int64_t now = vs_wall_ms() / 1000;
+	char which[32] = "", at[32];
+
+	vs_strlcpy(out, r->why, size);
+	if (r->expected <= now)
+		return;
+	if (r->need > 1)
+		snprintf(which, sizeof(which), " %zu%s", r->need,
+			 ordinal(r->need));
+	vs_expect_clock(r->expected, at, sizeof(at));
+	/* a cut reason is worth more than a cut time */
+	if (r->expected - now >= VS_WHEN_UNKNOWN / 12)
+		snprintf(out, size, "%.*s,%s not in sight", (int)size - 64,
+			 r->why, which[0] ? which : " one");
+	else
+		snprintf(out, size, "%.*s,%s expected %s", (int)size - 64,
+			 r->why, which, at);
+}

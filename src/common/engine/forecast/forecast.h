@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * When VFs come free, and for whom they are kept (plan/forecast/timeline).
+ * Included by core_i.h.
+ */
+#ifndef VS_ENGINE_FORECAST_H
+#define VS_ENGINE_FORECAST_H
+
+#include "engine/allocation/claim_events.h"
+#include "plan/forecast/timeline.h"
+
+struct vs_core;
+struct vs_node;
+struct vs_refused;
+
+struct vs_when_kind {			/* of a profile */
+	struct vs_gains gains;		/* from when VMs go */
+	/* who was refused, and may not be passed by those behind it */
+	uint32_t first;			/* a job, 0: nobody */
+	uint64_t rank;
+	int64_t first_ms;
+};
+
+struct vs_whens {
+	struct vs_timeline timeline;
+	struct vs_when_kind *kinds;	/* c->nprofiles of them */
+	size_t nkinds;
+	size_t *need;			/* by kind, for one question */
+	uint64_t shared_of;		/* generation of the hosts */
+	int64_t down_ms;		/* how long a reclaimed VM takes to go */
+};
+
+/* occupancy.c: keeping it true; lock held */
+void vs_when_renew(struct vs_core *c);		/* nodes, profiles are others */
+void vs_when_clear(struct vs_core *c);
+void vs_when_node(struct vs_core *c, struct vs_node *n);
+/* Hears of holds that are taken and released. */
+vs_claim_fn vs_forecast_claim_changed;
+void vs_when_until(struct vs_core *c, uint32_t job, int64_t end);
+void vs_when_look(struct vs_core *c);		/* at Slurm's; no lock held */
+/* The job has begun, or is none any more. */
+void vs_when_settled(struct vs_core *c, uint32_t job);
+
+/* start_time.c: answers; lock held */
+const struct vs_curve *vs_when_curve(struct vs_core *c, size_t kind);
+#define VS_WHEN_UNKNOWN (365 * 24 * 3600)	/* s: beyond what is planned */
+int64_t vs_when(struct vs_core *c, const struct vs_asker *a, const int *ids,
+		size_t n, int64_t from);
+size_t vs_when_spare(struct vs_core *c, const struct vs_asker *a,
+		     const int *ids, size_t n, enum vs_avail *avail,
+		     size_t *left);
+/* VMs of the two want the same VFs (or are alike). */
+bool vs_when_shared(struct vs_core *c, const struct vs_profile *a,
+		    const struct vs_profile *b);
+bool vs_when_others_give(struct vs_core *c, const struct vs_asker *a,
+			 const int *ids, size_t n, int64_t by);
+void vs_when_planned(struct vs_core *c, const struct vs_asker *a,
+		     const int *ids, size_t n, int64_t start);
+void vs_when_reserved(struct vs_core *c, const struct vs_reservation *r,
+		      size_t n);
+void vs_when_refused(struct vs_core *c, const struct vs_asker *a,
+		     const int *ids, size_t n);
+
+/* estimate_text.c: when a job that was refused may begin, in words; lock held */
+bool vs_expect_due(const struct vs_refused *r, int64_t now_ms);
+void vs_expect(struct vs_core *c, struct vs_refused *r, int64_t now_ms);
+int64_t vs_expect_at(const struct vs_refused *r);	/* 0: nobody knows */
+/* "needs 4 sriov-roce VFs on 4 nodes", which are like these. */
+void vs_need_words(struct vs_core *c, const int *ids, size_t n, size_t need,
+		   char *out, size_t size);
+/* "..., 3 free": have and why as core.h's refused() has them. */
+void vs_lack_words(struct vs_core *c, const int *ids, size_t n, size_t need,
+		   size_t have, const char *why, char *out, size_t size);
+void vs_expect_words(const struct vs_refused *r, char *out, size_t size);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The timeline, kept true: which of our nodes hold a place, until when their
+ * jobs run, whose plans still stand.
+ *
+ * Rules: a claim, its end and a hold that goes are noted at once, for the next
+ * question comes in the same cycle of Slurm's; what else becomes of a node is
+ * noted when the engine looks at it. Ends and starts of jobs are read from
+ * Slurm on the beat, for those alone that we know. The lock is held.
+ */
+#include <stdlib.h>
+#include "engine/state/core_i.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define PLAN_MS 90000		/* a plan while backfill makes no passes */
+#define PLAN_PASSES 2		/* ended since: the one that made it, and another */
+
+void vs_when_clear(struct vs_core *c)
+{
+	struct vs_whens *w = &c->whens;
+
+	for (size_t i = 0; i < w->nkinds; i++)
+		vs_gains_clear(&w->kinds[i].gains);
+	vs_timeline_clear(&w->timeline);
+	free(w->kinds);
+	free(w->need);
+	w->kinds = NULL;
+	w->need = NULL;
+	w->nkinds = 0;
+	w->shared_of = 0;
+}
+
+void vs_when_renew(struct vs_core *c)
+{
+	struct vs_whens *w = &c->whens;
+
+	for (size_t i = 0; i < w->nkinds; i++)
+		vs_gains_clear(&w->kinds[i].gains);
+	free(w->kinds);
+	free(w->need);
+	w->nkinds = c->nprofiles;
+	w->kinds = vs_calloc(w->nkinds + 1, sizeof(*w->kinds));
+	w->need = vs_calloc(w->nkinds + 1, sizeof(*w->need));
+	w->shared_of = 0;
+	vs_timeline_size(&w->timeline, c->nnodes, w->nkinds);
+	for (size_t i = 0; i < c->nnodes; i++)
+		vs_when_node(c, &c->nodes[i]);
+}
+
+/* ---- nodes ---------------------------------------------------------------------- */
+
+/* The job that keeps it longest. */
+static uint32_t keeper(const struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_timeline *t = &c->whens.timeline;
+	uint32_t job = n->job;
+
+	for (size_t i = 0; i < n->nbeside; i++)
+		if (vs_timeline_end_of(t, n->beside[i].job) >
+		    vs_timeline_end_of(t, job))
+			job = n->beside[i].job;
+	return job;
+}
+
+void vs_when_node(struct vs_core *c, struct vs_node *n)
+{
+	struct vs_timeline *t = &c->whens.timeline;
+
+	if ((size_t)n->id >= t->nids)
+		return;
+	if (!vs_node_going(n) || n->job)
+		n->going_ms = 0;
+	else if (!n->going_ms)
+		n->going_ms = vs_clock();
+	if (!vs_ledger_get(&c->ledger, n->name))
+		vs_timeline_let_go(t, n->id);
+	else if ((n->flags & VS_NODE_STAYS_EVER) && !vs_node_going(n))
+		vs_timeline_hold(t, n->id, VS_HOLDER_STAYS);
+	else if (n->job)
+		vs_timeline_hold(t, n->id, keeper(c, n));
+	else if (n->missing || vs_seen_unsure(n->seen))
+		vs_timeline_hold(t, n->id, VS_HOLDER_STAYS);
+	else
+		vs_timeline_hold(t, n->id, VS_HOLDER_IDLE);
+}
+
+/* How long that took from when it was to go: what the next ones will take. */
+static void released(struct vs_core *c, struct vs_node *n)
+{
+	int64_t took_ms = vs_clock() - n->going_ms;
+	int64_t *down_ms = &c->whens.down_ms;
+
+	if (n->going_ms)
+		*down_ms = *down_ms ? (3 * *down_ms + took_ms) / 4 : took_ms;
+	n->going_ms = 0;
+	vs_when_node(c, n);
+}
+
+void vs_forecast_claim_changed(struct vs_core *c, struct vs_node *n,
+			       enum vs_claim_event e,
+			       const struct vs_hold *before)
+{
+	(void)before;
+	if (e == VS_CLAIM_TAKEN)
+		vs_when_node(c, n);
+	else if (e == VS_CLAIM_RELEASED)
+		released(c, n);
+}
+
+/* ---- jobs ------------------------------------------------------------------------- */
+
+/* Nodes that it kept longest may be kept by others now. (Where it is the other
+ * way round, that shows when all nodes are looked at.) */
+static void shared_again(struct vs_core *c, uint32_t job)
+{
+	struct vs_holders *g;
+	VS_FREE int *ids = NULL;
+	size_t n;
+
+	HASH_FIND(hh, c->whens.timeline.groups, &job, sizeof(job), g);
+	if (!g || !g->n)
+		return;
+	n = g->n;
+	ids = vs_calloc(n, sizeof(*ids));
+	for (size_t i = 0; i < n; i++)
+		ids[i] = g->ids[i];
+	for (size_t i = 0; i < n; i++)
+		if (c->nodes[ids[i]].nbeside)
+			vs_when_node(c, &c->nodes[ids[i]]);
+}
+
+void vs_when_until(struct vs_core *c, uint32_t job, int64_t end)
+{
+	struct vs_timeline *t = &c->whens.timeline;
+
+	if (vs_timeline_end_of(t, job) == end)
+		return;
+	vs_timeline_end(t, job, end);
+	shared_again(c, job);
+}
+
+void vs_when_settled(struct vs_core *c, uint32_t job)
+{
+	struct vs_whens *w = &c->whens;
+
+	vs_timeline_plan_drop(&w->timeline, job);
+	for (size_t i = 0; i < w->nkinds; i++)
+		if (w->kinds[i].first == job)
+			w->kinds[i].first = 0;
+}
+
+/* ---- Slurm's word on the beat --------------------------------------------------- */
+
+static size_t jobs_known(const struct vs_timeline *t,
+			 struct vs_port_look **rows)
+{
+	const struct vs_plan *p;
+	size_t n = 0;
+
+	*rows = vs_calloc(t->ngroups + t->nplans + 1, sizeof(**rows));
+	for (size_t i = 0; i < t->ngroups; i++)
+		if (t->by_end[i].of->job != VS_HOLDER_IDLE &&
+		    t->by_end[i].of->job != VS_HOLDER_STAYS)
+			(*rows)[n++].job = t->by_end[i].of->job;
+	for (p = t->plans; p; p = p->hh.next)
+		(*rows)[n++].job = p->job;
+	return n;
+}
+
+/*
+ * Backfill plans every job again in each of its passes, as far as it gets. Slurm
+ * keeps nothing for a job that a pass did not plan: a node was drained, say. Its
+ * old plan would keep VFs from the jobs behind it.
+ */
+static bool plan_is_old(struct vs_plan *p, const struct vs_port_look *row,
+			int64_t now_ms)
+{
+	if (row->passes < p->passes)
+		p->passes = row->passes;	/* counted from 0 again */
+	return row->passes - p->passes >= PLAN_PASSES ||
+		now_ms - p->told_ms > PLAN_MS;
+}
+
+static void plan_seen(struct vs_core *c, const struct vs_port_look *row,
+		      int64_t now_ms)
+{
+	struct vs_timeline *t = &c->whens.timeline;
+	struct vs_plan *p = vs_timeline_plan_of(t, row->job);
+
+	if (!p)
+		return;
+	if (row->start)
+		p->told_ms = now_ms;
+	if (row->is != VS_JOB_PENDING || plan_is_old(p, row, now_ms))
+		vs_when_settled(c, row->job);
+	else if (row->start && row->start != p->start)
+		vs_timeline_plan_move(t, p, row->start);
+}
+
+static void job_seen(struct vs_core *c, const struct vs_port_look *row,
+		     int64_t now_ms)
+{
+	int64_t end = vs_timeline_end_of(&c->whens.timeline, row->job);
+
+	plan_seen(c, row, now_ms);
+	if (row->is == VS_JOB_RUNNING) {
+		vs_when_until(c, row->job, row->end);
+		return;
+	}
+	if (row->is == VS_JOB_GONE && end > vs_wall_ms() / 1000)
+		vs_when_until(c, row->job, vs_wall_ms() / 1000);
+	vs_timeline_forget(&c->whens.timeline, row->job);
+}
+
+void vs_when_look(struct vs_core *c)
+{
+	VS_FREE struct vs_port_look *rows = NULL;
+	int64_t now_ms = vs_clock();
+	uint64_t epoch;
+	size_t n;
+
+	if (!c->port->jobs_look)
+		return;
+	vs_lock();
+	epoch = c->epoch;
+	n = jobs_known(&c->whens.timeline, &rows);
+	vs_unlock();
+	if (!n)
+		return;
+	c->port->jobs_look(c->port->ctx, rows, n);
+	vs_lock();
+	for (size_t i = 0; i < n && epoch == c->epoch; i++)
+		job_seen(c, &rows[i], now_ms);
+	vs_unlock();
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A breaker per host: one bad host must not eat a queue. When the VMs of
+ * several different nodes failed to start on it in a row, nothing is placed
+ * there for a while; then a single VM is tried. A start that succeeds closes
+ * it, one that fails opens it for longer.
+ *
+ * Rules: only what speaks of the host counts, and a node counts once, so that
+ * one broken node opens nobody's breaker. VMs that run there are left alone. A
+ * trial that ends without an answer (its job was cancelled) leaves the place
+ * to the next. The lock is held throughout.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "util/mem.h"
+
+struct vs_breaker *vs_breaker_get(const struct vs_core *c, const char *host)
+{
+	struct vs_breaker *b;
+
+	for (b = c->breakers; b; b = b->next)
+		if (!strcmp(b->host, host))
+			return b;
+	return NULL;
+}
+
+struct vs_breaker *vs_breaker_make(struct vs_core *c, const char *host)
+{
+	struct vs_breaker *b = vs_breaker_get(c, host);
+
+	if (b)
+		return b;
+	b = vs_calloc(1, sizeof(*b));
+	vs_strlcpy(b->host, host, sizeof(b->host));
+	b->next = c->breakers;
+	c->breakers = b;
+	return b;
+}
+
+bool vs_breaker_end(struct vs_core *c, const char *host)
+{
+	struct vs_breaker **link = &c->breakers, *b;
+	bool was_open = false;
+
+	while ((b = *link) && strcmp(b->host, host))
+		link = &b->next;
+	if (!b)
+		return false;
+	was_open = b->trips > 0;
+	*link = b->next;
+	vs_avoid_end(c, VS_AVOID_BROKEN, host);
+	free(b);		/* host may be its own */
+	c->avoid_gen++;
+	c->hints_dirty = true;
+	return was_open;
+}
+
+static const char *name_of(const struct vs_core *c, const char *host)
+{
+	const struct vs_host *h = vs_host_get(&c->inv, host);
+
+	return h ? h->name : host;
+}
+
+static void trip(struct vs_core *c, struct vs_breaker *b, const char *why,
+		 int64_t now_ms)
+{
+	int64_t pause = VS_BREAKER_MS << (b->trips < 5 ? b->trips : 5);
+	char text[160];
+
+	if (pause > VS_BREAKER_MAX_MS)
+		pause = VS_BREAKER_MAX_MS;
+	if (b->trips)
+		snprintf(text, sizeof(text), "failed again when tried: %s",
+			 why);
+	else
+		snprintf(text, sizeof(text),
+			 "%d nodes in a row failed to start: %s", b->nnodes,
+			 why);
+	b->trips++;
+	b->nnodes = 0;
+	b->trial[0] = '\0';
+	vs_avoid_put(c, VS_AVOID_BROKEN, b->host, NULL, now_ms + pause, text);
+	vs_error("host=%s takes no VM for %lld min, then a single one is tried (svf host resume %s, when it is mended): %s",
+		 name_of(c, b->host), (long long)(pause / 60000),
+		 name_of(c, b->host), text);
+}
+
+static bool counted(struct vs_breaker *b, const char *node)
+{
+	for (int i = 0; i < b->nnodes; i++)
+		if (!strcmp(b->nodes[i], node))
+			return true;
+	return false;
+}
+
+void vs_breaker_failed(struct vs_core *c, const char *host, const char *node,
+		       const char *why, int64_t now_ms)
+{
+	struct vs_breaker *b = vs_breaker_make(c, host);
+
+	if (b->trips) {
+		/* What was under way when it opened tells nothing new. */
+		if (!vs_avoid_cause(c, VS_AVOID_BROKEN, host))
+			trip(c, b, why, now_ms);
+		return;
+	}
+	if (now_ms - b->first_ms > VS_BREAKER_WINDOW_MS)
+		b->nnodes = 0;
+	if (counted(b, node))
+		return;
+	if (!b->nnodes)
+		b->first_ms = now_ms;
+	vs_strlcpy(b->nodes[b->nnodes++], node, VS_NAME_LEN);
+	if (b->nnodes == VS_BREAKER_NODES)
+		trip(c, b, why, now_ms);
+}
+
+/* It wasn't the host after all. */
+void vs_breaker_cleared(struct vs_core *c, const char *host, const char *node)
+{
+	struct vs_breaker *b = vs_breaker_get(c, host);
+
+	for (int i = 0; b && i < b->nnodes; i++)
+		if (!strcmp(b->nodes[i], node)) {
+			memmove(&b->nodes[i], &b->nodes[i + 1],
+				(size_t)(b->nnodes - i - 1) *
+				sizeof(b->nodes[0]));
+			b->nnodes--;
+		}
+}
+
+void vs_breaker_served(struct vs_core *c, const char *host)
+{
+	if (vs_breaker_end(c, host))
+		vs_info("host=%s serves again: a VM has started on it",
+			name_of(c, host));
+}
+
+/* A host whose breaker has been open takes a single one. */
+void vs_breakers_bar(const struct vs_core *c, struct vs_bar *bars)
+{
+	for (const struct vs_breaker *b = c->breakers; b; b = b->next) {
+		const struct vs_host *h =
+			b->trips ? vs_host_get(&c->inv, b->host) : NULL;
+
+		if (!h)
+			continue;
+		bars[h->index].trial = true;
+		bars[h->index].most = b->trial[0] ? 0 : 1;
+	}
+}
+
+void vs_breaker_tried(struct vs_core *c, const struct vs_host *h,
+		      const char *node)
+{
+	struct vs_breaker *b = vs_breaker_get(c, h->moid);
+
+	if (!b || !b->trips || b->trial[0] ||
+	    vs_avoid_cause(c, VS_AVOID_BROKEN, h->moid))
+		return;
+	vs_strlcpy(b->trial, node, sizeof(b->trial));
+	c->avoid_gen++;
+	vs_info("host=%s is tried with node=%s", h->name, node);
+}
+
+/* Trials whose node went elsewhere, or is wanted no more. */
+void vs_breakers_look(struct vs_core *c)
+{
+	for (struct vs_breaker *b = c->breakers; b; b = b->next) {
+		const struct vs_hold *h = b->trial[0] ?
+			vs_ledger_get(&c->ledger, b->trial) : NULL;
+
+		if (!b->trial[0] || (h && !strcmp(h->host, b->host)))
+			continue;
+		b->trial[0] = '\0';
+		c->avoid_gen++;
+		c->vf_freed = true;
+	}
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A host that is wanted: in maintenance, or entering it (which vCenter shows as
+ * a task only, until the last VM is off), or drained by an operator.
+ */
+#include <stdio.h>
+#include "engine/hosts/hosts.h"
+#include "util/mem.h"
+
+bool vs_host_wanted(const struct vs_core *c, const struct vs_host *h)
+{
+	return h->maintenance || h->entering_maintenance ||
+	       vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid);
+}
+
+void vs_host_wanted_words(const struct vs_core *c, const struct vs_host *h,
+			  bool note, char *why, size_t size)
+{
+	const struct vs_avoid *a =
+		vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid);
+	char words[VS_AVOID_WORDS] = "wanted";
+
+	if (a && note)
+		vs_strlcpy(words, a->why, sizeof(words));
+	else if (a)
+		vs_avoid_public(a, words);
+	if (h->maintenance || h->entering_maintenance)
+		snprintf(why, size, "host %.100s is %s maintenance", h->name,
+			 h->maintenance ? "in" : "entering");
+	else
+		snprintf(why, size, "host %.90s is %.150s", h->name, words);
+}
+
+void vs_why_wanted(const struct vs_core *c, const struct vs_host *h,
+		   char *why, size_t size)
+{
+	vs_host_wanted_words(c, h, true, why, size);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Drains stick to names, faults stick to hosts. A health check (NHC, say) drains
+ * the node it finds a fault on, Slurm switches that node's VM off, and the host
+ * gives the VF with the fault to the next. So it is remembered on which host a
+ * node's VM was when somebody else drained it or set it down, and counted by
+ * host: reported, told when they are as many as open a breaker, and with
+ * HealthDrains=N the host takes no more VMs from the Nth on.
+ *
+ * Rules: it counts as long as the node is drained; whether it was a person or a
+ * check nobody can tell, hence no more than a report unless asked for. What runs
+ * there is left alone. The lock is held.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "util/json.h"
+#include "util/mem.h"
+
+#define NOWHERE "-"		/* its VM was off: it says nothing of a host */
+
+static struct vs_sick *sick_of(const struct vs_core *c, const char *host)
+{
+	struct vs_sick *s;
+
+	HASH_FIND_STR(c->maintain.sick, host, s);
+	return s;
+}
+
+int vs_health_drains(const struct vs_core *c, const char *host)
+{
+	const struct vs_sick *s = sick_of(c, host);
+
+	return s ? s->nodes : 0;
+}
+
+static bool somewhere(const struct vs_node *n)
+{
+	return n->drained_on[0] && strcmp(n->drained_on, NOWHERE) != 0;
+}
+
+static void let_go(struct vs_core *c, struct vs_node *n)
+{
+	struct vs_sick *s = somewhere(n) ? sick_of(c, n->drained_on) : NULL;
+
+	if (somewhere(n))
+		c->hints_dirty = true;
+	n->drained_on[0] = '\0';
+	if (!s || --s->nodes > 0)
+		return;
+	/* nobody holds anything against it any more */
+	vs_avoid_end(c, VS_AVOID_SICK, s->host);
+	HASH_DEL(c->maintain.sick, s);
+	free(s);
+}
+
+static struct vs_sick *note(struct vs_core *c, struct vs_node *n,
+			    const char *host)
+{
+	struct vs_sick *s = sick_of(c, host);
+
+	vs_strlcpy(n->drained_on, host, sizeof(n->drained_on));
+	if (!s) {
+		s = vs_calloc(1, sizeof(*s));
+		vs_strlcpy(s->host, host, sizeof(s->host));
+		HASH_ADD_STR(c->maintain.sick, host, s);
+	}
+	s->nodes++;
+	c->hints_dirty = true;
+	return s;
+}
+
+static void judge(struct vs_core *c, const char *host, int nodes)
+{
+	const struct vs_host *h = vs_host_get(&c->inv, host);
+	const char *name = h ? h->name : host;	/* not seen, or not yet */
+	int most = c->conf->health_drains;
+	char why[160];
+
+	snprintf(why, sizeof(why),
+		 "%d nodes were drained by others while their VMs ran here",
+		 nodes);
+	if (most && nodes >= most &&
+	    !vs_avoid_cause(c, VS_AVOID_SICK, host)) {
+		vs_error("host=%s takes no VM until they are resumed, or svf host resume %s: %s (HealthDrains=%d)",
+			 name, name, why, most);
+		vs_avoid_put(c, VS_AVOID_SICK, host, NULL,
+			     VS_AVOID_FOREVER, why);
+	} else if (!most && nodes == VS_BREAKER_NODES) {
+		vs_error("host=%s may be faulty: %s; it goes on taking VMs (svf host drain %s ends that)",
+			 name, why, name);
+	}
+}
+
+/* A host that is left out for its drained nodes, though they are fewer than the
+ * limit. NULL: there is none. */
+static const struct vs_avoid *first_unjustified(const struct vs_core *c,
+						int most)
+{
+	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
+		if (a->cause == VS_AVOID_SICK &&
+		    (!most || vs_health_drains(c, a->moid) < most))
+			return a;
+	return NULL;
+}
+
+/*
+ * The limit is another than the one that was judged by. (As long as it is the
+ * same, a host that was left out stays so until all of them are resumed.)
+ */
+void vs_health_limit(struct vs_core *c, int was)
+{
+	int most = c->conf->health_drains;
+	const struct vs_avoid *a;
+	const struct vs_host *h;
+	char moid[VS_MOID_LEN];
+
+	if (most == was)
+		return;
+	c->hints_dirty = true;
+	while ((a = first_unjustified(c, most))) {
+		h = vs_host_get(&c->inv, a->moid);
+		vs_info("host=%s takes VMs again: HealthDrains=%d, and nodes=%d were drained by others there",
+			h ? h->name : a->moid, most,
+			vs_health_drains(c, a->moid));
+		vs_strlcpy(moid, a->moid, sizeof(moid));
+		vs_avoid_end(c, VS_AVOID_SICK, moid);
+	}
+	for (struct vs_sick *s = c->maintain.sick; most && s; s = s->hh.next)
+		judge(c, s->host, s->nodes);
+}
+
+void vs_health_look(struct vs_core *c, struct vs_node *n)
+{
+	const struct vs_host *h;
+
+	if (!n->flags)
+		return;		/* not known to Slurm, or not yet */
+	if (!(n->flags & VS_NODE_TAKEN)) {
+		if (n->drained_on[0])
+			let_go(c, n);
+		return;
+	}
+	if (n->drained_on[0])
+		return;
+	h = vs_node_on(c, n);
+	if (!h) {
+		vs_strlcpy(n->drained_on, NOWHERE, sizeof(n->drained_on));
+		return;
+	}
+	vs_info("node=%s was drained or set down by others, its VM is on host=%s: nodes=%d there",
+		n->name, h->name, vs_health_drains(c, h->moid) + 1);
+	judge(c, h->moid, note(c, n, h->moid)->nodes);
+}
+
+/* It is no node of ours any more. */
+void vs_health_gone(struct vs_core *c, const struct vs_node *n)
+{
+	struct vs_node gone = *n;
+
+	let_go(c, &gone);
+}
+
+/* Its faults are mended, or it has none: they speak against it no more. */
+void vs_health_forget(struct vs_core *c, const char *host)
+{
+	for (size_t i = 0; i < c->nnodes; i++) {
+		struct vs_node *n = &c->nodes[i];
+
+		if (strcmp(n->drained_on, host) != 0)
+			continue;
+		let_go(c, n);
+		if (n->flags & VS_NODE_TAKEN)
+			vs_strlcpy(n->drained_on, NOWHERE,
+				   sizeof(n->drained_on));
+	}
+	vs_avoid_end(c, VS_AVOID_SICK, host);
+}
+
+/* Of nodes that are gone, too. */
+void vs_health_clear(struct vs_core *c)
+{
+	struct vs_sick *s, *tmp;
+
+	HASH_ITER(hh, c->maintain.sick, s, tmp) {
+		HASH_DEL(c->maintain.sick, s);
+		free(s);
+	}
+	for (size_t i = 0; i < c->nnodes; i++)
+		c->nodes[i].drained_on[0] = '\0';
+}
+
+struct json_object *vs_health_json(const struct vs_core *c)
+{
+	struct json_object *arr = vs_jb_arr();
+
+	for (size_t i = 0; i < c->nnodes; i++) {
+		const struct vs_node *n = &c->nodes[i];
+		struct json_object *o;
+
+		if (!somewhere(n))
+			continue;
+		o = vs_jb_obj(NULL);
+		vs_jb_str(o, "node", n->name);
+		vs_jb_str(o, "host", n->drained_on);
+		vs_jb_add(arr, o);
+	}
+	return arr;
+}
+
+void vs_health_read(struct vs_core *c, struct vs_j list)
+{
+	for (size_t i = 0; i < vs_j_len(list); i++) {
+		struct vs_j j = vs_j_at(list, i);
+		const char *name = vs_j_str(vs_j_get(j, "node"));
+		const char *host = vs_j_str(vs_j_get(j, "host"));
+		struct vs_node *n;
+
+		if (list.doc->err.code)
+			return;
+		n = vs_node_named(c, name);
+		if (n && !n->drained_on[0] && host[0] && strcmp(host, NOWHERE))
+			note(c, n, host);
+	}
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Maintenance that is planned (svf host drain HOST --at TIME). Until then the
+ * host goes on, for jobs whose time limit ends before it; no VM whose job could
+ * run on is placed there, nor one of which nobody knows for how long it stays. A
+ * little before its time the host is drained like any other, so that idle warm
+ * VMs are off by then.
+ *
+ * Rules: what bars a host hangs on who asks: c->maintain.until says when that
+ * ends, and whoever keeps an answer keeps with it how many windows it saw
+ * barred (vs_avoid_key). The windows are an operator's word, and lie in the
+ * hints file. The lock is held throughout.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+static void changed(struct vs_core *c)
+{
+	c->avoid_gen++;
+	c->hints_dirty = true;
+	c->vf_freed = true;
+	vs_nodes_touch(c);
+}
+
+const struct vs_window *vs_window_of(const struct vs_core *c, const char *host)
+{
+	for (const struct vs_window *w = c->maintain.windows; w; w = w->next)
+		if (!strcmp(w->host, host))
+			return w;
+	return NULL;
+}
+
+bool vs_window_end(struct vs_core *c, const char *host)
+{
+	struct vs_window **link = &c->maintain.windows, *w;
+
+	while ((w = *link) && strcmp(w->host, host))
+		link = &w->next;
+	if (!w)
+		return false;
+	*link = w->next;
+	free(w);
+	changed(c);
+	return true;
+}
+
+void vs_windows_clear(struct vs_core *c)
+{
+	while (c->maintain.windows)
+		vs_window_end(c, c->maintain.windows->host);
+}
+
+int vs_window_put(struct vs_core *c, const char *host, int64_t at,
+		  const char *why, bool requeue)
+{
+	struct vs_window **link = &c->maintain.windows, *w;
+	size_t n = 0;
+
+	vs_window_end(c, host);
+	for (w = *link; w; w = w->next)
+		n++;
+	if (n >= VS_WINDOWS_MAX)
+		return -1;
+	while (*link && (*link)->at <= at)
+		link = &(*link)->next;
+	w = vs_calloc(1, sizeof(*w));
+	vs_strlcpy(w->host, host, sizeof(w->host));
+	vs_strlcpy(w->why, why, sizeof(w->why));
+	w->at = at;
+	w->requeue = requeue;
+	w->next = *link;
+	*link = w;
+	changed(c);
+	return 0;
+}
+
+/* In time for idle VMs to go. */
+void vs_windows_pass(struct vs_core *c)
+{
+	int64_t by = vs_wall_ms() / 1000 + vs_when_down_s(c);
+	struct vs_window *w;
+
+	while ((w = c->maintain.windows) && w->at <= by) {
+		const struct vs_host *h = vs_host_get(&c->inv, w->host);
+
+		vs_info("host=%s is drained now: %s", h ? h->name : w->host,
+			w->why);
+		vs_avoid_put(c, VS_AVOID_DRAINED, w->host, NULL,
+			     VS_AVOID_FOREVER, w->why);
+		if (w->requeue)
+			vs_avoid_requeue(c, w->host);
+		vs_window_end(c, w->host);
+	}
+}
+
+/* ---- who asks ----------------------------------------------------------------- */
+
+int64_t vs_until_set(struct vs_core *c, int64_t until)
+{
+	int64_t was = c->maintain.until;
+
+	c->maintain.until = until;
+	return was;
+}
+
+/* The end of the node's jobs, for vs_until_set(). */
+int64_t vs_until_job(const struct vs_core *c, const struct vs_node *n)
+{
+	int64_t end = n->job ?
+		vs_timeline_end_of(&c->whens.timeline, n->job) : VS_TIME_NEVER;
+
+	for (size_t i = 0; i < n->nbeside; i++) {
+		int64_t one = vs_timeline_end_of(&c->whens.timeline,
+						 n->beside[i].job);
+
+		end = one > end ? one : end;
+	}
+	return end == VS_TIME_NEVER ? 0 : end;
+}
+
+bool vs_window_bars(const struct vs_core *c, const struct vs_window *w)
+{
+	return !c->maintain.until || c->maintain.until > w->at;
+}
+
+const struct vs_window *vs_window_barring(const struct vs_core *c,
+					  const char *host)
+{
+	const struct vs_window *w = vs_window_of(c, host);
+
+	return w && vs_window_bars(c, w) ? w : NULL;
+}
+
+size_t vs_windows_barring(const struct vs_core *c)
+{
+	size_t n = 0;
+
+	for (const struct vs_window *w = c->maintain.windows;
+	     w && vs_window_bars(c, w); w = w->next)
+		n++;
+	return n;
+}
+
+/* Its VM is on there, or about to be. */
+bool vs_window_bars_node(const struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_hold *h;
+	const struct vs_window *w;
+
+	if (!c->maintain.windows || !n->kept->holds)
+		return false;
+	h = vs_ledger_get(&c->ledger, n->name);
+	w = h && h->state != VS_HOLD_PROMISED ?
+		vs_window_barring(c, h->host) : NULL;
+	return w != NULL;
+}
+
+/* ---- the hints file ------------------------------------------------------------- */
+
+struct json_object *vs_windows_json(const struct vs_core *c)
+{
+	struct json_object *arr = vs_jb_arr();
+
+	for (const struct vs_window *w = c->maintain.windows; w; w = w->next) {
+		struct json_object *o = vs_jb_obj(NULL);
+
+		vs_jb_str(o, "host", w->host);
+		vs_jb_int(o, "at", w->at);
+		vs_jb_str(o, "why", w->why);
+		if (w->requeue)
+			vs_jb_bool(o, "requeue", true);
+		vs_jb_add(arr, o);
+	}
+	return arr;
+}
+
+void vs_windows_read(struct vs_core *c, struct vs_j list)
+{
+	for (size_t i = 0; i < vs_j_len(list); i++) {
+		struct vs_j j = vs_j_at(list, i);
+		const char *host = vs_j_str(vs_j_get(j, "host"));
+		int64_t at = vs_j_int(vs_j_get(j, "at"));
+		const char *why = vs_j_str_or(vs_j_opt(j, "why"), "");
+
+		if (list.doc->err.code)
+			return;
+		/* One whose time has come begins at once. */
+		if (host[0] && at > 0 && at < INT64_MAX / 2000)
+			vs_window_put(c, host, at, why, vs_j_bool_or(
+				vs_j_opt(j, "requeue"), false));
+	}
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * PFs that aren't what they were. A driver's max_vfs is a list in PCI order, and
+ * addresses follow slots: a card that is added or moved gives VFs to another PF
+ * than before (Broadcom KB 309346), and what an address meant yesterday may be
+ * another port today. So each host's PFs are remembered, by name in the hints
+ * file; one that has another NIC, another address, or VFs that another PF lost,
+ * is told and takes no VM until an operator says that it is right (svf host
+ * resume) or it is as it was.
+ *
+ * Rules: VFs that only go are no drift, for nothing is placed where there are
+ * none; VMs that run are left alone; a host that isn't connected tells nothing.
+ * The lock is held.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "util/mem.h"
+
+struct vs_print *vs_print_get(const struct vs_core *c, const char *name)
+{
+	struct vs_print *p;
+
+	HASH_FIND_STR(c->prints, name, p);
+	return p;
+}
+
+struct vs_print *vs_print_make(struct vs_core *c, const char *name)
+{
+	struct vs_print *p = vs_print_get(c, name);
+
+	if (p)
+		return p;
+	p = vs_calloc(1, sizeof(*p));
+	vs_strlcpy(p->host, name, sizeof(p->host));
+	HASH_ADD_STR(c->prints, host, p);
+	return p;
+}
+
+static struct vs_pf_print *was_at(struct vs_print *p, const char *pci)
+{
+	for (int i = 0; i < p->npfs; i++)
+		if (!strcmp(p->pfs[i].pci, pci))
+			return &p->pfs[i];
+	return NULL;
+}
+
+int vs_drift_had(const struct vs_core *c, const struct vs_host *h,
+		 const char *pci)
+{
+	struct vs_print *p = vs_print_get(c, h->name);
+	const struct vs_pf_print *was = p ? was_at(p, pci) : NULL;
+
+	return was ? was->vfs : 0;
+}
+
+static const struct vs_pf_print *nic_was(const struct vs_print *p,
+					 const char *pnic)
+{
+	for (int i = 0; pnic[0] && i < p->npfs; i++)
+		if (!strcmp(p->pfs[i].pnic, pnic))
+			return &p->pfs[i];
+	return NULL;
+}
+
+static bool some_lost(const struct vs_print *p, struct vs_host *h)
+{
+	for (int i = 0; i < p->npfs; i++) {
+		const struct vs_pf *pf = vs_host_pf(h, p->pfs[i].pci);
+
+		if ((pf ? pf->vfs : 0) < p->pfs[i].vfs)
+			return true;
+	}
+	return false;
+}
+
+/* What is wrong with it, in words; "" if nothing is. */
+static void judge(struct vs_print *p, const struct vs_pf *pf, bool lost,
+		  char *why, size_t size)
+{
+	const struct vs_pf_print *was = was_at(p, pf->pci);
+	const struct vs_pf_print *nic = nic_was(p, pf->pnic);
+
+	why[0] = '\0';
+	if (nic && strcmp(nic->pci, pf->pci))
+		snprintf(why, size, "%s was at %s before", pf->pnic, nic->pci);
+	else if (was && was->pnic[0] && pf->pnic[0] &&
+		 strcmp(was->pnic, pf->pnic))
+		snprintf(why, size, "was %s before, is %s now", was->pnic,
+			 pf->pnic);
+	else if (lost && pf->vfs > (was ? was->vfs : 0))
+		snprintf(why, size,
+			 "has %d VFs now, %d before, and another PF has lost some",
+			 pf->vfs, was ? was->vfs : 0);
+}
+
+static void remember(struct vs_core *c, struct vs_print *p,
+		     const struct vs_pf *pf)
+{
+	struct vs_pf_print *was = was_at(p, pf->pci), now = { .vfs = pf->vfs };
+
+	vs_strlcpy(now.pci, pf->pci, sizeof(now.pci));
+	vs_strlcpy(now.pnic, pf->pnic, sizeof(now.pnic));
+	if (!was && p->npfs == VS_HOST_PFS)
+		return;
+	if (!was) {
+		was = &p->pfs[p->npfs++];
+	} else {
+		/* The most it ever had: see some_lost. */
+		if (now.vfs < was->vfs)
+			now.vfs = was->vfs;
+		if (!now.pnic[0])
+			vs_strlcpy(now.pnic, was->pnic, sizeof(now.pnic));
+		if (now.vfs == was->vfs && !strcmp(now.pnic, was->pnic))
+			return;
+	}
+	*was = now;
+	c->hints_dirty = true;
+}
+
+static const struct vs_avoid *told(const struct vs_core *c,
+				   const struct vs_host *h, const char *pci)
+{
+	const struct vs_avoid *a = c->avoids;
+
+	while (a && (a->cause != VS_AVOID_DRIFTED || strcmp(a->moid, h->moid) ||
+		     strcmp(a->pf, pci)))
+		a = a->next;
+	return a;
+}
+
+static int told_of(const struct vs_core *c, const struct vs_host *h)
+{
+	int n = 0;
+
+	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
+		n += a->cause == VS_AVOID_DRIFTED && !strcmp(a->moid, h->moid);
+	return n;
+}
+
+void vs_drift_look(struct vs_core *c, struct vs_host *h)
+{
+	char why[VS_HOST_PFS][120];
+	struct vs_print *p;
+	int drifted = 0, same = 0;
+	bool lost;
+
+	if (!h->connected || !h->pfs_known || !h->name[0] || !c->hints_loaded)
+		return;
+	p = vs_print_make(c, h->name);
+	lost = some_lost(p, h);
+	for (int i = 0; i < h->npfs; i++) {
+		const struct vs_pf *pf = &h->pfs[i];
+		const struct vs_avoid *a = told(c, h, pf->pci);
+
+		why[i][0] = '\0';
+		if (pf->of)
+			continue;	/* devices are told by their ids */
+		judge(p, pf, lost, why[i], sizeof(why[i]));
+		drifted += why[i][0] != '\0';
+		same += a && !strcmp(a->why, why[i]);
+		if (why[i][0] && (!a || strcmp(a->why, why[i])))
+			vs_error("host=%s pf=%s %s: it takes no VM until somebody has looked and said svf host resume %s",
+				 h->name, pf->pci, why[i], h->name);
+		if (!why[i][0])
+			remember(c, p, pf);
+	}
+	if (drifted == same && drifted == told_of(c, h))
+		return;
+	vs_avoid_end(c, VS_AVOID_DRIFTED, h->moid);
+	for (int i = 0; i < h->npfs; i++)
+		if (why[i][0])
+			vs_avoid_put(c, VS_AVOID_DRIFTED, h->moid,
+				     h->pfs[i].pci, VS_AVOID_FOREVER, why[i]);
+}
+
+void vs_print_forget(struct vs_core *c, struct vs_print *p)
+{
+	HASH_DEL(c->prints, p);
+	free(p);
+}
+
+/* VFs that went while they were in use: told, and nothing else. */
+void vs_drift_overcommit(struct vs_core *c, struct vs_host *h)
+{
+	for (int i = 0; i < h->npfs; i++) {
+		struct vs_pf_use use;
+
+		vs_ledger_pf_use(&c->ledger, &c->inv, h, &h->pfs[i],
+				 c->folder, c->cluster_id, &use);
+		if (vs_pf_over(&use))
+			vs_error("host=%s pf=%s has %d VFs now, %d are in use or promised: over-committed, VMs that run are left alone",
+				 h->name, h->pfs[i].pci, use.total,
+				 use.total - use.free);
+	}
+}

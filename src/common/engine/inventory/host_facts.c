@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How hosts are set up, from vCenter's events into the inventory, for the
+ * checks. What changes while it is known is told once, when it changes:
+ * whether it is right is judged by the checks, and told by them.
+ *
+ * The lock is held.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include "engine/state/core_i.h"
+#include "engine/inventory/inventory.h"
+#include "util/mem.h"
+
+static void changed(const struct vs_host *h, const char *pf, const char *what,
+		    const char *was, const char *is)
+{
+	if (was[0] && is[0] && strcmp(was, is))
+		vs_info("host=%s%s%s %s was %s, is %s now", h->name,
+			pf[0] ? " pf=" : "", pf, what, was, is);
+}
+
+static int mtu_of(const struct vs_host_facts *f, const char *uuid)
+{
+	for (size_t i = 0; i < f->nswitches; i++)
+		if (!strcmp(f->switches[i].uuid, uuid))
+			return f->switches[i].mtu;
+	return 0;
+}
+
+static void compare(const struct vs_host *h, const struct vs_host_facts *was,
+		    const struct vs_host_facts *is)
+{
+	char a[16], b[16];
+
+	changed(h, "", "power policy", was->power, is->power);
+	changed(h, "", "ESXi build", was->build, is->build);
+	for (size_t i = 0; i < is->nswitches; i++) {
+		int mtu = mtu_of(was, is->switches[i].uuid);
+
+		snprintf(a, sizeof(a), "%d", mtu);
+		snprintf(b, sizeof(b), "%d", is->switches[i].mtu);
+		if (mtu && is->switches[i].mtu)
+			changed(h, "", "MTU of a switch", a, b);
+	}
+	/* Beside h->pfs, which is of now: a PF that moved is pf_drift.c's. */
+	for (int i = 0; i < h->npfs; i++) {
+		const struct vs_pf_facts *p = &was->pfs[i], *q = &is->pfs[i];
+
+		if (strcmp(p->driver, q->driver))
+			continue;
+		changed(h, h->pfs[i].pci, "driver", p->version, q->version);
+		changed(h, h->pfs[i].pci, "firmware", p->firmware,
+			q->firmware);
+		snprintf(a, sizeof(a), "%d", p->asked);
+		snprintf(b, sizeof(b), "%d", q->asked);
+		if (p->asked && q->asked)
+			changed(h, h->pfs[i].pci, "max_vfs", a, b);
+	}
+}
+
+static const char *or_none(const char *s)
+{
+	return s ? s : "";
+}
+
+static void fill_pfs(struct vs_host_facts *f, const struct vs_vc_host *h)
+{
+	for (size_t i = 0; i < h->npfs && i < VS_HOST_PFS; i++) {
+		const struct vs_vc_pf *pf = &h->pfs[i];
+		struct vs_pf_facts *to = &f->pfs[i];
+
+		to->enabled = pf->enabled;
+		to->asked = pf->asked;
+		to->most = pf->most;
+		vs_strlcpy(to->driver, or_none(pf->driver),
+			   sizeof(to->driver));
+		vs_strlcpy(to->version, or_none(pf->driver_version),
+			   sizeof(to->version));
+		vs_strlcpy(to->firmware, or_none(pf->firmware),
+			   sizeof(to->firmware));
+	}
+}
+
+static void fill_incapable(struct vs_host_facts *f, const struct vs_vc_host *h)
+{
+	f->incapable = vs_calloc(h->nincapable + 1, sizeof(*f->incapable));
+	for (; f->nincapable < h->nincapable; f->nincapable++) {
+		const struct vs_vc_incapable *from =
+			&h->incapable[f->nincapable];
+		struct vs_incapable_facts *to = &f->incapable[f->nincapable];
+
+		vs_strlcpy(to->pci, from->pci, sizeof(to->pci));
+		vs_strlcpy(to->pnic, from->pnic, sizeof(to->pnic));
+		vs_strlcpy(to->switch_uuid, from->switch_uuid,
+			   sizeof(to->switch_uuid));
+		vs_strlcpy(to->driver, from->driver, sizeof(to->driver));
+	}
+}
+
+/* A board's own graphics is none of these: their profiles are NVIDIA's. */
+static void fill_gpus(struct vs_host_facts *f, const struct vs_vc_host *h)
+{
+	for (size_t i = 0; i < h->ngpus && f->ngpus < VS_HOST_GPUS; i++) {
+		const struct vs_vc_gpu *g = &h->gpus[i];
+
+		if (strncasecmp(g->vendor, "NVIDIA", strlen("NVIDIA")))
+			continue;
+		vs_strlcpy(f->gpus[f->ngpus].pci, g->pci,
+			   sizeof(f->gpus[0].pci));
+		vs_strlcpy(f->gpus[f->ngpus++].type, g->type,
+			   sizeof(f->gpus[0].type));
+	}
+}
+
+static struct vs_host_facts *facts_of(const struct vs_vc_host *h)
+{
+	struct vs_host_facts *f = vs_host_facts_new();
+
+	vs_strlcpy(f->version, or_none(h->version), sizeof(f->version));
+	vs_strlcpy(f->build, or_none(h->build), sizeof(f->build));
+	vs_strlcpy(f->power, or_none(h->power), sizeof(f->power));
+	f->clocks = h->clocks;
+	f->reboot = h->reboot;
+	for (size_t i = 0; i < h->nmgmt && f->nmgmt < VS_HOST_MGMT; i++)
+		vs_strlcpy(f->mgmt[f->nmgmt++], h->mgmt[i],
+			   sizeof(f->mgmt[0]));
+	fill_pfs(f, h);
+	fill_incapable(f, h);
+	fill_gpus(f, h);
+	f->switches = vs_calloc(h->nswitches + 1, sizeof(*f->switches));
+	for (; f->nswitches < h->nswitches; f->nswitches++) {
+		const struct vs_vc_switch *from = &h->switches[f->nswitches];
+		struct vs_switch_facts *to = &f->switches[f->nswitches];
+
+		vs_strlcpy(to->uuid, from->uuid, sizeof(to->uuid));
+		vs_strlcpy(to->name, from->name, sizeof(to->name));
+		to->mtu = from->mtu;
+	}
+	return f;
+}
+
+void vs_facts_set(struct vs_core *c, struct vs_host *to,
+		  const struct vs_vc_host *h)
+{
+	struct vs_host_facts *was = to->facts;
+
+	if (!(h->has & (VS_VC_HOST_FACTS | VS_VC_HOST_PFS)) || !h->version)
+		return;
+	to->facts = facts_of(h);
+	vs_devices_idle(c, to, h, to->facts);
+	if (was && c->ready)
+		compare(to, was, to->facts);
+	vs_host_facts_free(was);
+}
+
+char *vs_template_mend(const char *name, enum vs_vc_unfit lack, const char *user)
+{
+	const char *last = strrchr(name, '/');
+
+	switch (lack) {
+	case VS_VC_LACK_ABSENT:
+		return vs_asprintf("govc find / -type m -name '%s'	# clone it into the datacenter, or mend Template=",
+				   last ? last + 1 : name);
+	case VS_VC_LACK_UNREAD:
+		return vs_check_readonly(user);
+	case VS_VC_LACK_TPM:
+		return vs_asprintf("govc vm.markasvm -host HOST %s\ngovc device.ls -vm %s	# which is the TPM\ngovc device.remove -vm %s DEVICE\ngovc vm.markastemplate %s",
+				   name, name, name, name);
+	case VS_VC_LACK_KEY:
+		return vs_asprintf("govc vm.markasvm -host HOST %s\n# vSphere Client: VM Policies, Edit VM Storage Policies: an unencrypted one for it and its disks\ngovc vm.markastemplate %s",
+				   name, name);
+	case VS_VC_LACK_VM:
+	case VS_VC_LACK_NONE:
+		break;
+	}
+	return vs_asprintf("govc vm.markastemplate %s", name);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a job got: of each of its nodes the adapter, the host and the PFs, as
+ * vCenter shows them when its prolog is answered. Noted under the lock, said to
+ * Slurm just before that answer, so that it is there when the job begins.
+ * What vCenter doesn't show (an automatic PF that isn't resolved) is left out:
+ * a guess would be read as a fact.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include "engine/state/core_i.h"
+#include "util/mem.h"
+
+#define SLICE 256		/* nodes between two breaths */
+
+static const char *pf_of(const struct vs_vm *vm, const char *mac)
+{
+	for (int i = 0; i < vm->ncards; i++)
+		if (vm->cards[i].kind == VS_CARD_SRIOV && vm->cards[i].pci[0] &&
+		    !strcasecmp(vm->cards[i].mac, mac))
+			return vm->cards[i].pci;
+	return NULL;
+}
+
+/* In the order of the node's MACs, in which the guest lists its devices. One
+ * that isn't known leaves none: who pairs the lists would be misled. */
+static char *pfs_of(const struct vs_node *n, const struct vs_vm *vm)
+{
+	char all[VS_CARDS_MAX * VS_PCI_LEN] = "";
+	size_t len = 0;
+
+	for (int i = 0; i < vs_adapter_cards(n->profile->adapter); i++) {
+		const char *pf = pf_of(vm, n->macs[i]);
+
+		if (!pf)
+			return NULL;
+		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s",
+					len ? "," : "", pf);
+	}
+	return vs_strdup(all);
+}
+
+static void row_fill(struct vs_core *c, const struct vs_node *n,
+		     struct vs_port_got *row)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	row->node = vs_strdup(n->name);
+	row->adapter = vs_strdup(n->profile->adapter->name);
+	if (vm && vm->power == VS_POWER_ON && vm->host_ptr) {
+		row->host = vs_strdup(vm->host_ptr->name);
+		row->pfs = pfs_of(n, vm);
+	}
+}
+
+void vs_got_note(struct vs_core *c, const struct vs_wait *w, int64_t now_ms)
+{
+	struct vs_got *g = vs_calloc(1, sizeof(*g));
+
+	g->job = w->job;
+	g->n = w->n;
+	g->rows = vs_calloc(w->n + 1, sizeof(*g->rows));
+	for (size_t i = 0; i < w->n; i++)
+		row_fill(c, &c->nodes[w->ids[i]], &g->rows[i]);
+	g->rows[0].admin_comment = c->conf->admin_comment;
+	g->rows[0].took = vs_took_words(c, w, now_ms);
+	vs_outbox_got(c, g);
+}
+
+/* Several of its VMs may come in one turn: it is told once, of all of them. */
+void vs_got_moved(struct vs_core *c, uint32_t job)
+{
+	struct vs_got_jobs *m = &c->vmotions.jobs;
+
+	if (!job)
+		return;
+	VS_GROW(m->ids, m->cap, m->n + 1);
+	m->ids[m->n++] = job;
+}
+
+static int by_job(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static const uint32_t *find(const struct vs_got_jobs *m, uint32_t job)
+{
+	return job ? bsearch(&job, m->ids, m->n, sizeof(job), by_job) : NULL;
+}
+
+static bool is_of(const struct vs_node *n, const struct vs_got_jobs *m)
+{
+	bool is = find(m, n->job);
+
+	for (size_t k = 0; k < n->nbeside && !is; k++)
+		is = find(m, n->beside[k].job);
+	return is;
+}
+
+/* One walk for all jobs, in which slurmctld's threads go first. -1: nothing of
+ * before holds. */
+static int nodes_of(struct vs_core *c, const struct vs_got_jobs *m, int **ids,
+		    size_t *n)
+{
+	uint64_t epoch = c->epoch;
+	size_t cap = 0;
+
+	for (size_t i = 0; i < c->nnodes; i++) {
+		if (is_of(&c->nodes[i], m)) {
+			VS_GROW(*ids, cap, *n + 1);
+			(*ids)[(*n)++] = (int)i;
+		}
+		if (i % SLICE < SLICE - 1)
+			continue;
+		vs_lock_lend();
+		if (c->epoch != epoch)
+			return -1;
+	}
+	return 0;
+}
+
+static void row_of(struct vs_core *c, const struct vs_node *n, uint32_t job,
+		   struct vs_got *gots, const struct vs_got_jobs *m)
+{
+	const uint32_t *at = find(m, job);
+	struct vs_got *g = at ? &gots[at - m->ids] : NULL;
+
+	if (!g)
+		return;
+	VS_GROW(g->rows, g->cap, g->n + 1);
+	g->rows[g->n] = (struct vs_port_got) { 0 };
+	row_fill(c, n, &g->rows[g->n++]);
+}
+
+/* Those that wait are told when their prologs end. */
+static void jobs_sort(struct vs_core *c, struct vs_got_jobs *m)
+{
+	size_t kept = 0;
+
+	qsort(m->ids, m->n, sizeof(*m->ids), by_job);
+	for (size_t i = 0; i < m->n; i++)
+		if ((!kept || m->ids[kept - 1] != m->ids[i]) &&
+		    !vs_job_waits(c, m->ids[i]))
+			m->ids[kept++] = m->ids[i];
+	m->n = kept;
+}
+
+static void tell(struct vs_core *c, const struct vs_got *from)
+{
+	struct vs_got *g = vs_calloc(1, sizeof(*g));
+
+	*g = *from;
+	g->rows[0].admin_comment = c->conf->admin_comment;
+	g->rows[0].moved = true;
+	vs_outbox_got(c, g);
+	vs_tell(c, VS_TELL_GOT, NULL, g->job, true, NULL);
+}
+
+void vs_gots_moved(struct vs_core *c)
+{
+	struct vs_got_jobs *m = &c->vmotions.jobs;
+	VS_FREE struct vs_got *gots = NULL;
+	VS_FREE int *ids = NULL;
+	size_t n = 0;
+
+	if (!m->n)
+		return;
+	jobs_sort(c, m);
+	if (nodes_of(c, m, &ids, &n))
+		return;
+	gots = vs_calloc(m->n + 1, sizeof(*gots));
+	for (size_t i = 0; i < n; i++) {
+		const struct vs_node *node = &c->nodes[ids[i]];
+
+		row_of(c, node, node->job, gots, m);
+		for (size_t k = 0; k < node->nbeside; k++)
+			row_of(c, node, node->beside[k].job, gots, m);
+	}
+	for (size_t i = 0; i < m->n; i++) {
+		gots[i].job = m->ids[i];
+		if (gots[i].n)		/* else its end came before */
+			tell(c, &gots[i]);
+	}
+	m->n = 0;
+}
+
+void vs_got_clear(struct vs_core *c)
+{
+	c->vmotions.jobs.n = 0;
+	vs_outbox_gots_clear(c);
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Jobs: a claim on each of its nodes from job_begin to its end, and a wait while
+ * its prolog runs (pending.c: the last refusal of one that pends). It may come
+ * again after a restart, in any order, or for jobs that are gone already;
+ * nothing here counts on having seen what came before. The lock is held.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+static void runs_now(struct vs_node *n, uint32_t job)
+{
+	if (n->job == job)
+		n->runs = true;
+	for (size_t i = 0; i < n->nbeside; i++)
+		n->beside[i].runs |= n->beside[i].job == job;
+}
+
+/* The job leaves; the oldest of those beside it steps in its place. */
+static void unclaim(struct vs_node *n, uint32_t job)
+{
+	size_t at = 0;
+
+	vs_node_touch(n);
+	if (n->job == job) {
+		n->job = n->nbeside ? n->beside[0].job : 0;
+		n->restart = n->nbeside ? n->beside[0].restart : 0;
+		n->runs = n->nbeside && n->beside[0].runs;
+		n->launched = false;
+	} else {
+		while (at < n->nbeside && n->beside[at].job != job)
+			at++;
+	}
+	if (at >= n->nbeside)
+		return;
+	n->nbeside--;
+	memmove(&n->beside[at], &n->beside[at + 1],
+		(n->nbeside - at) * sizeof(*n->beside));
+	if (n->nbeside)
+		return;
+	free(n->beside);
+	n->beside = NULL;
+	n->cap_beside = 0;
+}
+
+/* "Its job is gone" was true when it was noted. */
+static void giveup_unsaid(struct vs_core *c, const struct vs_node *n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->ntells; i++)
+		if (c->tells[i].kind != VS_TELL_GIVEUP || c->tells[i].job ||
+		    strcmp(c->tells[i].node, n->name))
+			c->tells[kept++] = c->tells[i];
+	c->ntells = kept;
+}
+
+static void claim(struct vs_core *c, struct vs_node *n, uint32_t job,
+		  uint32_t restart)
+{
+	unclaim(n, job);
+	giveup_unsaid(c, n);
+	vs_claim_changed(c, n, VS_CLAIM_BY_JOB, NULL);
+	/* What others wait for is not over because one more comes. */
+	n->renew &= n->job != 0;
+	if (n->job) {
+		VS_GROW(n->beside, n->cap_beside, n->nbeside + 1);
+		n->beside[n->nbeside++] = (struct vs_claim) {
+			.job = n->job, .restart = n->restart, .runs = n->runs,
+		};
+	}
+	n->job = job;
+	n->restart = restart;
+	n->launched = n->runs = false;
+	n->seen = VS_SEEN_BUSY;		/* what it was for others: look first */
+	n->claimed_ms = vs_clock();
+	n->leave = n->giveup = false;
+	n->left_ms = n->given_ms = 0;
+	n->tries = 0;
+	n->took = (struct vs_took) { 0 };
+	n->boot_host[0] = '\0';
+	n->not_before_ms = 0;
+	vs_when_node(c, n);
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct vs_node *const *x = a, *const *y = b;
+
+	return (*x)->id - (*y)->id;
+}
+
+int vs_job_place(struct vs_core *c, struct vs_node *node, enum vs_avail avail,
+		 struct vs_err *err)
+{
+	const char *why;
+
+	if (!vs_window_bars_node(c, node) && avail != VS_AVAIL_NONE)
+		return !vs_ledger_get(&c->ledger, node->name);
+	why = vs_node_barred(c, node);
+	if (!why)
+		why = vs_clone_lacks(c, node);
+	return vs_err_set(err, VS_E_SHORTAGE,
+			  "node %s cannot be served now%s%s", node->name,
+			  why ? ": " : "", why ? why : "");
+}
+
+/* In one order, whoever names the nodes: placement hangs on it. */
+static int job_places(struct vs_core *c, const int *ids, size_t n,
+		      struct vs_node **place, size_t *nplace,
+		      struct vs_err *err)
+{
+	const char *blocked = vs_ask_blocked(c);
+
+	*nplace = 0;
+	if (blocked)
+		return vs_err_set(err, VS_E_SHORTAGE, "%s", blocked);
+	for (size_t i = 0; i < n; i++) {
+		struct vs_node *node = vs_node_at(c, ids[i]);
+		int needs;
+
+		if (!node)
+			continue;
+		needs = vs_job_place(c, node, vs_node_avail(c, node), err);
+		if (needs < 0)
+			return -1;
+		if (needs)
+			place[(*nplace)++] = node;
+	}
+	qsort(place, *nplace, sizeof(*place), by_id);
+	return 0;
+}
+
+/*
+ * Every node of the job gets a place, or the job doesn't begin. Nodes whose VM
+ * is on keep what they hold; those whose VM is wrong for this job are rebuilt
+ * by the engine while the job's prolog waits (node.c).
+ */
+/* Slurm gives no job a node that it powers down: SuspendTimeout has ended since
+ * the engine heard of it last, and its holds must not end with that. */
+static void powered_down_since(struct vs_core *c, struct vs_node *n)
+{
+	if (n->flags & VS_NODE_POWERING_DOWN)
+		vs_node_flags(c, n, (n->flags & ~VS_NODE_POWERING_DOWN) |
+			      VS_NODE_POWERED_DOWN);
+}
+
+int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
+		 const int *ids, size_t n, struct vs_err *err)
+{
+	VS_FREE struct vs_node **place = vs_calloc(n + 1, sizeof(*place));
+	struct vs_refused *r;
+	size_t nplace;
+
+	for (size_t i = 0; i < n && !vs_ask_blocked(c); i++) {
+		struct vs_node *node = vs_node_at(c, ids[i]);
+
+		if (!node)
+			continue;
+		powered_down_since(c, node);
+		vs_hold_sync(c, node);
+	}
+	if (job_places(c, ids, n, place, &nplace, err))
+		return -1;
+	if (vs_hold_gang(c, place, nplace, job, err))
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		struct vs_node *node = vs_node_at(c, ids[i]);
+		struct vs_hold *h;
+
+		if (!node)
+			continue;
+		claim(c, node, job, restart);
+		h = vs_ledger_get(&c->ledger, node->name);
+		if (h)
+			h->job = job;
+		vs_node_touch(node);
+	}
+	vs_when_settled(c, job);
+	HASH_FIND(hh, c->refused, &job, sizeof(job), r);
+	vs_metrics_began(c, r, vs_clock());
+	vs_took_begin(c, ids, n, r, vs_clock());
+	if (r)
+		vs_refused_free(c, r);
+	return 0;
+}
+
+void vs_job_claim(struct vs_core *c, uint32_t job, uint32_t restart,
+		  const int *ids, size_t n, bool launched)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct vs_node *node = vs_node_at(c, ids[i]);
+
+		if (node && !vs_job_has(node, job))
+			claim(c, node, job, restart);
+		if (node && node->job == job)
+			node->launched = launched;
+		if (node && launched)
+			runs_now(node, job);
+	}
+}
+
+void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
+		 const int *ids, size_t n)
+{
+	struct vs_wait **link = vs_wait_find(c, job);
+	struct vs_wait *w = *link;
+
+	vs_job_claim(c, job, restart, ids, n, false);
+	if (!w) {
+		w = *link = vs_calloc(1, sizeof(*w));
+		w->job = job;
+		w->since_ms = vs_clock();
+	}
+	for (size_t i = 0; i < n; i++)
+		if (vs_node_at(c, ids[i]))
+			vs_node_touch(&c->nodes[ids[i]]);
+	w->restart = restart;
+	free(w->ids);
+	w->ids = vs_calloc(n + 1, sizeof(*w->ids));
+	memcpy(w->ids, ids, n * sizeof(*ids));
+	w->n = n;
+}
+
+/* Its prolog is over. */
+void vs_job_started(struct vs_core *c, const struct vs_wait *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (vs_node_at(c, w->ids[i]))
+			runs_now(&c->nodes[w->ids[i]], w->job);
+}
+
+static void node_leaves(struct vs_core *c, struct vs_node *n, uint32_t job)
+{
+	unclaim(n, job);
+	vs_when_node(c, n);
+	if (n->job)
+		return;		/* others share it */
+	n->renew = false;
+	n->dying = true;	/* what was made for it may go */
+	if (n->profile->retention != VS_RETAIN_WARM || vs_node_given(n))
+		n->leave = true;
+	if (n->flags & VS_NODE_POWERING_UP)
+		vs_boot_for_nobody(c, n);
+	else if (n->flags & VS_NODE_POWERED_DOWN)
+		n->left_ms = vs_clock();
+}
+
+/* A job may lose single nodes: those that it keeps, first. */
+static size_t still_has(struct vs_core *c, uint32_t job, int *ids, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (vs_node_at(c, ids[i]) && vs_job_has(&c->nodes[ids[i]], job))
+			ids[kept++] = ids[i];
+	return kept;
+}
+
+void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
+		bool notify)
+{
+	struct vs_wait **link = vs_wait_find(c, job);
+	struct vs_wait *w = *link;
+
+	for (size_t i = 0; i < n; i++) {
+		struct vs_node *node = vs_node_at(c, ids[i]);
+
+		if (node && vs_job_has(node, job))
+			node_leaves(c, node, job);
+	}
+	if (w)
+		w->n = still_has(c, job, w->ids, w->n);
+	/* A prolog that still waits is answered: the job is gone from here. */
+	if (w && !w->n) {
+		vs_tell(c, VS_TELL_PROLOG, NULL, job, true, NULL);
+		vs_wait_end(link);
+	}
+	if (notify)
+		vs_tell(c, VS_TELL_EPILOG, NULL, job, true, NULL);
+	c->vf_freed = true;
+}
+
+/* Everything about jobs is forgotten: this is no active controller. */
+void vs_jobs_clear(struct vs_core *c)
+{
+	struct vs_refused *r, *tmp;
+
+	while (c->waits)
+		vs_wait_end(&c->waits);
+	vs_got_clear(c);
+	HASH_ITER(hh, c->refused, r, tmp)
+		vs_refused_free(c, r);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Jobs inside the engine: what Slurm asks for them and tells of them, and what
+ * they wait for. Included by core_i.h.
+ */
+#ifndef VS_ENGINE_JOBS_H
+#define VS_ENGINE_JOBS_H
+
+/* jobs.c: claims, waits; lock held */
+int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
+		 const int *ids, size_t n, struct vs_err *err);
+/* Returns 1 if the node needs a place, 0 if it has one. Returns -1 and sets err
+ * if a job that gets it can't be served now. */
+int vs_job_place(struct vs_core *c, struct vs_node *node, enum vs_avail avail,
+		 struct vs_err *err);
+void vs_job_claim(struct vs_core *c, uint32_t job, uint32_t restart,
+		  const int *ids, size_t n, bool launched);
+void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
+		bool notify);
+void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
+		 const int *ids, size_t n);
+void vs_job_started(struct vs_core *c, const struct vs_wait *w);
+void vs_jobs_clear(struct vs_core *c);
+
+/* job_ended.c; lock held */
+/* The job that the node was powered up for is gone: Slurm gets the node back, and
+ * its VM isn't booted. */
+void vs_boot_for_nobody(struct vs_core *c, struct vs_node *n);
+/* Slurm ends a job on this node whose VM is off: no job for a while. */
+void vs_ended_begins(const struct vs_core *c, struct vs_node *n,
+		     int64_t now_ms);
+void vs_ended_over(struct vs_node *n);	/* jobs may have the node again */
+
+/* pending.c; lock held unless said */
+void vs_refused_free(struct vs_core *c, struct vs_refused *r);
+void vs_job_refused(struct vs_core *c, const struct vs_asker *a,
+		    const int *ids, size_t n, size_t need, const char *why);
+/* It waits for VFs, and was told so lately. */
+bool vs_job_lacks_vfs(const struct vs_refused *r, int64_t now_ms);
+bool vs_jobs_want_vfs(const struct vs_core *c);	/* any of them */
+/* Some of those that were refused, others the next time: at most max of them,
+ * their number. lacking: of those that lack VFs. */
+size_t vs_jobs_in_turn(const struct vs_core *c, bool lacking, int64_t now_ms,
+		       unsigned int *turn, uint32_t *jobs, size_t max);
+void vs_jobs_recheck(struct vs_core *c);	/* without the lock */
+/* What it waits for, as it is said. */
+void vs_job_words(struct vs_core *c, const struct vs_refused *r, char *out,
+		  size_t size);
+void vs_job_reasons(struct vs_core *c, int64_t now_ms);
+
+/* query.c: answers for the select plugin; lock held */
+size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n,
+		   enum vs_avail *out, char *why, size_t why_size);
+int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
+		 size_t *nsurplus, struct vs_err *err);
+/*
+ * Static capacity per profile, each by itself: a "no" must be certain. What is
+ * not known yet is no reason to say never. Returns false and sets err if these
+ * nodes can never all be had.
+ */
+bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
+		 struct vs_err *err);
+/* Its two parts: how many nodes of each profile are asked for (need has room for
+ * all profiles), and whether empty hosts would hold them. The second reads env and
+ * the tables alone, and needs no lock if they are a snapshot's. */
+void vs_ask_needs(const struct vs_core *c, const int *ids, size_t n,
+		  size_t *need);
+bool vs_ask_holds(const struct vs_place_env *env,
+		  const struct vs_place_tables *t, const size_t *need,
+		  struct vs_err *err);
+const char *vs_ask_blocked(const struct vs_core *c);	/* NULL: may serve */
+
+/* capacity.c: answers for who judges submissions, as in core.h; lock held */
+size_t vs_submit_capacity(struct vs_core *c, const int *ids, size_t n,
+			  size_t want, bool more);
+void vs_submit_kinds(const struct vs_core *c, const int *ids, size_t n,
+		     struct vs_kind *out, char ***names);
+
+/* reclaim_idle.c: idle warm VMs that stand in a waiting job's way; lock held */
+void vs_reclaim(struct vs_core *c, int64_t now_ms);
+/* Whom it would ask, for a job that wants these nodes, and who goes already;
+ * their ids into out (room for all nodes), how many. Nobody is asked. */
+size_t vs_reclaim_would(struct vs_core *c, const int *ids, size_t n, int *out);
+
+/* It is idle and may be asked to go, or it goes already. */
+bool vs_node_gives_way(const struct vs_node *n);
+
+/* victims.c: whose end would give a job its VFs; lock held */
+int vs_make_room(struct vs_core *c, uint32_t job, const int *ids, size_t n,
+		 const struct vs_victim *victims, size_t nvictims, bool *take);
+
+/* observe_mode.c: what would be done for a job; lock held */
+/* Mode=observe: why no node would be served if it were manage, or NULL. */
+const char *vs_observe_blocked(const struct vs_core *c);
+/* Returns 1 and fills `at` if the node would need a place, 0 if its VM is on.
+ * Returns -1 and sets err if it would not be served. */
+int vs_observe_place(struct vs_core *c, struct vs_node *n,
+		     struct vs_place_node *at, struct vs_err *err);
+void vs_observe_say(struct vs_core *c, const struct vs_refused *r, char *out,
+		    size_t size);
+
+/* prolog_wait.c; lock held unless said */
+void vs_wait_end(struct vs_wait **link);	/* unlinked and freed */
+void vs_waits_pass(struct vs_core *c, int64_t now_ms);
+void vs_waits_gone(struct vs_core *c);		/* no lock held */
+
+/* assignment.c: what a job got, for outbox.h; lock held */
+void vs_got_note(struct vs_core *c, const struct vs_wait *w, int64_t now_ms);
+/* It runs, and a VM of it is on another host now: told at the turn's end, */
+void vs_got_moved(struct vs_core *c, uint32_t job);
+void vs_gots_moved(struct vs_core *c);	/* which this is */
+void vs_got_clear(struct vs_core *c);
+
+#endif

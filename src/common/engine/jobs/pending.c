@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Jobs that were refused, the last time of each: what it lacks, in words that its
+ * record shows for as long as they are true.
+ *
+ * Rules: the strongest word of late counts; of many jobs some at a time, each in
+ * its turn. Nothing here has VMs go: reclaim_idle.c asks who lacks VFs. The lock is
+ * held.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+void vs_refused_free(struct vs_core *c, struct vs_refused *r)
+{
+	vs_when_settled(c, r->job);
+	HASH_DEL(c->refused, r);
+	free(r->ids);
+	free(r);
+}
+
+/* A job is tested part by part, in each of its partitions, and by backfill: the
+ * strongest word of late counts, of equal ones the scheduler's own. */
+static bool counts_more(const struct vs_refused *r, const struct vs_asker *a)
+{
+	int64_t age_ms = vs_clock() - r->at_ms;
+
+	return (r->lacks < a->lacks && age_ms < VS_REFUSAL_COUNTS_MS) ||
+	       (r->lacks <= a->lacks && a->in_backfill && !r->in_backfill &&
+		age_ms < VS_REFUSAL_FRESH_MS);
+}
+
+bool vs_job_lacks_vfs(const struct vs_refused *r, int64_t now_ms)
+{
+	return r->lacks == VS_LACKS_VFS &&
+	       now_ms - r->at_ms < VS_REFUSAL_FRESH_MS;
+}
+
+/* What of VFs is to be said of a job for whose nodes Slurm waits; "": nothing. */
+static void nodes_words(struct vs_core *c, const int *ids, size_t n,
+			size_t need, const char *have, char *why, size_t size)
+{
+	char needs[VS_NAME_LEN + 80];
+	bool vf = false;
+
+	why[0] = '\0';
+	for (size_t i = 0; i < n && !vf; i++) {
+		const struct vs_node *node = vs_node_at(c, ids[i]);
+
+		vf = node && vs_adapter_takes(node->profile->adapter);
+	}
+	vs_need_words(c, ids, n, need, needs, sizeof(needs));
+	if (vf)
+		snprintf(why, size, "%s, %s", needs, have);
+}
+
+void vs_job_refused(struct vs_core *c, const struct vs_asker *a,
+		    const int *ids, size_t n, size_t need, const char *why)
+{
+	uint32_t job = a->job;
+	char words[sizeof(((struct vs_refused *)0)->why)];
+	struct vs_refused *r;
+
+	if (!a->in_backfill && a->lacks != VS_LACKS_NODES)
+		vs_when_refused(c, a, ids, n);
+	if (a->lacks == VS_LACKS_NODES) {
+		nodes_words(c, ids, n, need, why, words, sizeof(words));
+		why = words;
+	}
+	HASH_FIND(hh, c->refused, &job, sizeof(job), r);
+	vs_metrics_lacks(r, a->lacks, vs_clock());
+	if (!why[0] || (r && counts_more(r, a)))
+		return;
+	if (!r) {
+		r = vs_calloc(1, sizeof(*r));
+		r->job = job;
+		vs_metrics_lacks(r, a->lacks, vs_clock());
+		HASH_ADD(hh, c->refused, job, sizeof(r->job), r);
+	}
+	/* The time that is said was reckoned for other counts. */
+	if (r->need != need || strncmp(r->why, why, sizeof(r->why) - 1))
+		r->expected = r->expected_ms = 0;
+	r->ids = vs_realloc(r->ids, n + 1, sizeof(*r->ids));
+	memcpy(r->ids, ids, n * sizeof(*ids));
+	r->n = n;
+	r->need = need;
+	r->in_backfill = a->in_backfill;
+	r->lacks = a->lacks;
+	r->rank = a->rank;
+	r->lasts = a->lasts > UINT32_MAX ? UINT32_MAX : (uint32_t)a->lasts;
+	r->at_ms = vs_clock();
+	vs_strlcpy(r->why, why, sizeof(r->why));
+}
+
+bool vs_jobs_want_vfs(const struct vs_core *c)
+{
+	const struct vs_refused *r = c->refused;
+
+	while (r && r->lacks == VS_LACKS_NODES)
+		r = r->hh.next;
+	return r;
+}
+
+size_t vs_jobs_in_turn(const struct vs_core *c, bool lacking, int64_t now_ms,
+		       unsigned int *turn, uint32_t *jobs, size_t max)
+{
+	struct vs_refused *r, *tmp;
+	size_t n = 0, first, i = 0, count;
+
+	HASH_ITER(hh, c->refused, r, tmp)
+		n += !lacking || vs_job_lacks_vfs(r, now_ms);
+	count = n < max ? n : max;
+	first = n > max ? *turn % n : 0;
+	HASH_ITER(hh, c->refused, r, tmp) {
+		size_t at;
+
+		if (lacking && !vs_job_lacks_vfs(r, now_ms))
+			continue;
+		at = (i++ + n - first) % n;
+		if (at < count)
+			jobs[at] = r->job;
+	}
+	*turn += (unsigned int)count;
+	return count;
+}
+
+/* It waits for something else now, and nobody asks whether VFs would do. */
+static bool other_reason(const struct vs_refused *r, enum vs_job_waits waits)
+{
+	return waits == VS_WAITS_ELSE &&
+	       vs_clock() - r->at_ms >= VS_REFUSAL_ASKED_MS;
+}
+
+/* What its record says of it isn't true any more. */
+static void refused_over(struct vs_core *c, struct vs_refused *r)
+{
+	if (r->told[0])
+		vs_tell(c, VS_TELL_REASON, NULL, r->job, false, "");
+	vs_refused_free(c, r);
+}
+
+/* Slurm's first word on it replaces what was estimated. */
+static void plan_known(struct vs_refused *r, int64_t start)
+{
+	if (start && !r->planned) {
+		r->expected = r->expected_ms = 0;
+		r->wiped = true;
+	}
+	r->planned = start;
+}
+
+/*
+ * Slurm tells nobody of a pending job's end: nothing is reclaimed, or said, for
+ * one that has been cancelled. And backfill wipes a reason without asking again
+ * whether the job may run: what was said of it holds.
+ */
+void vs_jobs_recheck(struct vs_core *c)
+{
+	struct vs_port_look rows[64] = { 0 };
+	uint32_t jobs[VS_COUNT(rows)];
+	struct vs_refused *r;
+	size_t n;
+
+	vs_lock();
+	n = vs_jobs_in_turn(c, false, 0, &c->recheck_turn, jobs,
+			    VS_COUNT(jobs));
+	vs_unlock();
+	for (size_t i = 0; i < n; i++)
+		rows[i].job = jobs[i];
+	if (n && c->port->jobs_look)
+		c->port->jobs_look(c->port->ctx, rows, n);
+	for (size_t i = 0; i < n; i++) {
+		enum vs_job_waits waits =
+			c->port->job_waits(c->port->ctx, jobs[i]);
+
+		vs_lock();
+		HASH_FIND(hh, c->refused, &jobs[i], sizeof(jobs[i]), r);
+		if (r && (waits == VS_WAITS_NOT || other_reason(r, waits))) {
+			refused_over(c, r);
+		} else if (r) {
+			plan_known(r, rows[i].start);
+			r->wiped |= waits == VS_WAITS_WORDLESS;
+		}
+		vs_unlock();
+	}
+}
+
+/* Slurm rewrites a pending job's reason in every cycle: say it again, but not
+ * more often than people read. */
+static bool is_due(const struct vs_refused *r, const char *why, int64_t now_ms)
+{
+	return now_ms - r->told_ms >= (strcmp(why, r->told) ? 1000 : 3000);
+}
+
+#define LOOKS_PER_PASS 16
+#define WORDS_PER_PASS 64
+
+void vs_job_words(struct vs_core *c, const struct vs_refused *r, char *out,
+		  size_t size)
+{
+	if (c->observe)
+		vs_observe_say(c, r, out, size);
+	else
+		vs_expect_words(r, out, size);
+}
+
+/* look: its time may be estimated anew. True: it was. */
+static bool say_reason(struct vs_core *c, struct vs_refused *r, bool look,
+		       int64_t now_ms)
+{
+	char words[sizeof(r->told)];
+
+	if ((r->at_ms <= r->told_ms && !r->wiped) || !is_due(r, "", now_ms))
+		return false;
+	look &= vs_expect_due(r, now_ms);
+	if (look)
+		vs_expect(c, r, now_ms);
+	else if (!r->expected_ms)
+		return false;		/* in its turn */
+	vs_job_words(c, r, words, sizeof(words));
+	if (!is_due(r, words, now_ms))
+		return look;
+	vs_strlcpy(r->told, words, sizeof(r->told));
+	r->told_ms = now_ms;
+	r->wiped = false;
+	vs_tell(c, VS_TELL_REASON, NULL, r->job, false, words);
+	return look;
+}
+
+void vs_job_reasons(struct vs_core *c, int64_t now_ms)
+{
+	uint32_t jobs[WORDS_PER_PASS];
+	struct vs_refused *r;
+	int looks = 0;
+	size_t n = vs_jobs_in_turn(c, false, now_ms, &c->reasons_turn, jobs,
+				   VS_COUNT(jobs));
+
+	for (size_t i = 0; i < n; i++) {
+		HASH_FIND(hh, c->refused, &jobs[i], sizeof(jobs[i]), r);
+		if (now_ms - r->at_ms > 10 * 60 * 1000)
+			refused_over(c, r);
+		else
+			looks += say_reason(c, r, looks < LOOKS_PER_PASS,
+					    now_ms);
+	}
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Prologs that wait for their nodes: answered once, when the last node is up,
+ * when PrologTimeout is over (vCenter there or not), or when the job waits no
+ * more.
+ */
+#include <stdlib.h>
+#include "engine/state/core_i.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+static bool node_up(struct vs_core *c, const struct vs_node *n)
+{
+	if (!(n->flags & VS_NODE_UP) || n->renew)
+		return false;
+	return n->seen == VS_SEEN_ON ||
+		(n->seen == VS_SEEN_ON_WRONG && vs_node_shared_well(c, n));
+}
+
+/* True: the wait is over, the prolog is to be answered. */
+static bool wait_over(struct vs_core *c, struct vs_wait *w, int64_t now_ms,
+		      bool *ok)
+{
+	VS_FREE char *took = NULL;
+	size_t up = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		up += node_up(c, &c->nodes[w->ids[i]]);
+	*ok = true;
+	if (up == w->n) {
+		took = vs_took_words(c, w, now_ms);
+		vs_info("JobId=%u all nodes are up nodes=%zu ms=%lld%s%s",
+			w->job, w->n, (long long)(now_ms > w->since_ms ?
+						  now_ms - w->since_ms : 0),
+			took ? " " : "", took ? took : "");
+		return true;
+	}
+	if (now_ms - w->since_ms <
+	    (int64_t)c->conf->prolog_timeout_s * 1000)
+		return false;
+	vs_error("JobId=%u gave up waiting for its nodes after PrologTimeout=%d s: %zu of %zu are up",
+		 w->job, c->conf->prolog_timeout_s, up, w->n);
+	*ok = false;
+	return true;
+}
+
+void vs_wait_end(struct vs_wait **link)
+{
+	struct vs_wait *w = *link;
+
+	*link = w->next;
+	free(w->ids);
+	free(w);
+}
+
+void vs_waits_pass(struct vs_core *c, int64_t now_ms)
+{
+	struct vs_wait **link = &c->waits;
+
+	while (*link) {
+		struct vs_wait *w = *link;
+		bool ok;
+
+		if (!wait_over(c, w, now_ms, &ok)) {
+			link = &w->next;
+			continue;
+		}
+		if (ok) {
+			vs_job_started(c, w);
+			vs_got_note(c, w, now_ms);
+			vs_took_end(c, w, now_ms);
+		}
+		vs_tell(c, VS_TELL_PROLOG, NULL, w->job, ok, NULL);
+		vs_wait_end(link);
+	}
+}
+
+/* Jobs that were requeued or cancelled while they waited: all of them are asked
+ * for. Each question is one look into Slurm's table of jobs. */
+void vs_waits_gone(struct vs_core *c)
+{
+	VS_FREE uint32_t *jobs = NULL, *runs = NULL;
+	size_t n = 0, all = 0;
+
+	vs_lock();
+	for (struct vs_wait *w = c->waits; w; w = w->next)
+		all++;
+	jobs = vs_calloc(all + 1, sizeof(*jobs));
+	runs = vs_calloc(all + 1, sizeof(*runs));
+	for (struct vs_wait *w = c->waits; w; w = w->next) {
+		jobs[n] = w->job;
+		runs[n++] = w->restart;
+	}
+	vs_unlock();
+	for (size_t i = 0; i < n; i++) {
+		if (c->port->job_configuring(c->port->ctx, jobs[i],
+					     (int)runs[i]))
+			continue;
+		vs_lock();
+		for (struct vs_wait **link = &c->waits; *link;
+		     link = &(*link)->next) {
+			struct vs_wait *w = *link;
+
+			if (w->job != jobs[i] || w->restart != runs[i])
+				continue;
+			vs_tell(c, VS_TELL_PROLOG, NULL, w->job, true, NULL);
+			vs_wait_end(link);
+			break;
+		}
+		vs_unlock();
+	}
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A host that is to be empty: in maintenance, entering it, drained by an
+ * operator, or to be so at a planned time. What of ours is still there, when it
+ * is safe by the ends of the jobs, and Slurm's reservation that says so to its
+ * users: of the nodes whose VMs are there, for as long as they are. A node's
+ * name isn't bound to a host, so it leaves the reservation when its VM is off.
+ *
+ * Rules: unknown is never gone, so that nothing is taken back while vCenter
+ * isn't there; Slurm is told what shall be, again and again, and the port finds
+ * out what is missing: a restart needs no memory.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/hosts/hosts.h"
+#include "util/buf.h"
+#include "util/crash.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define SAY_MS 2000
+#define YEAR_S ((int64_t)365 * 24 * 3600)
+#define BOUNDLESS_S (YEAR_S * 3 / 4)	/* Slurm's "no limit" is a year */
+#define LEAST_S 60
+#define OVERDUE_S 600
+#define NODES_MAX (1 << 20)	/* bytes: more than a host can have VMs */
+#define JOBS 512		/* of a host, told apart */
+
+struct tally {
+	struct vs_remains *r;
+	uint32_t jobs[JOBS];
+	int64_t now;
+};
+
+static void count_job(struct tally *t, uint32_t job)
+{
+	for (size_t i = 0; i < t->r->jobs; i++)
+		if (t->jobs[i] == job)
+			return;
+	if (job && t->r->jobs < JOBS)
+		t->jobs[t->r->jobs++] = job;
+}
+
+/* A node's VM is there, or on its way. */
+static void count_node(struct vs_core *c, struct tally *t,
+		       const struct vs_node *n)
+{
+	int64_t end = n->job ? vs_until_job(c, n) : t->now;
+
+	if (vs_vmotion_moves(&n->vmotion) || vs_vmotion_expected(c, n)) {
+		t->r->moves++;
+		if (t->r->safe_at < t->now)
+			t->r->safe_at = t->now;
+		return;
+	}
+	if (!end || n->missing || vs_seen_unsure(n->seen))
+		end = VS_TIME_NEVER;
+	t->r->asleep += n->job && vs_node_sleeps(c, n);
+	count_job(t, n->job);
+	for (size_t i = 0; i < n->nbeside; i++)
+		count_job(t, n->beside[i].job);
+	t->r->nodes++;
+	if (end > t->now + BOUNDLESS_S)
+		end = VS_TIME_NEVER;
+	/* An overdue one ends any moment. */
+	if (end < t->now)
+		end = t->now;
+	if (end > t->r->safe_at)
+		t->r->safe_at = end;
+}
+
+/* The node whose VM this is, if it is suspended and, so, has no hold. */
+static const struct vs_node *asleep(struct vs_core *c, const struct vs_vm *vm)
+{
+	const struct vs_node *n = vm->power == VS_POWER_SUSPENDED ?
+		vs_node_named(c, vm->name) : NULL;
+
+	return n && vs_node_vm(c, n) == vm && vs_node_sleeps(c, n) &&
+		!vs_ledger_get(&c->ledger, n->name) ? n : NULL;
+}
+
+void vs_host_remains(struct vs_core *c, const struct vs_host *h,
+		     struct vs_remains *out)
+{
+	const struct vs_holds *holds = vs_ledger_holds(&c->ledger, h->moid);
+	struct tally t = { .r = out, .now = vs_wall_ms() / 1000 };
+	const struct vs_hold *hold;
+	const struct vs_vm *vm;
+
+	*out = (struct vs_remains) { 0 };
+	if (holds)
+		LIST_FOREACH(hold, &holds->list, on_host) {
+			const char *comes = vs_vmotion_hold_of(hold->node);
+			const struct vs_node *n = vs_node_named(
+				c, comes ? comes : hold->node);
+
+			/* once it is here its own hold is, too */
+			if (n && (!comes || vs_node_on(c, n) != h))
+				count_node(c, &t, n);
+		}
+	LIST_FOREACH(vm, &h->vms, on_host) {
+		const struct vs_node *sleeps = asleep(c, vm);
+
+		if (vm->is_template || vm->power == VS_POWER_OFF)
+			continue;
+		if (vs_vm_owner(vm, c->folder, c->cluster_id) !=
+		    VS_OWNER_OURS)
+			out->others += vm->power != VS_POWER_SUSPENDED;
+		else if (sleeps)
+			count_node(c, &t, sleeps);
+		else if (!vs_ledger_get(&c->ledger, vm->name))
+			out->vms++;
+	}
+	if (out->vms)
+		out->safe_at = VS_TIME_NEVER;
+}
+
+void vs_remains_words(const struct vs_remains *r, char *out, size_t size)
+{
+	char at[32] = "?", others[144] = "";
+	size_t len = 0;
+
+	if (r->moves)
+		len = (size_t)snprintf(others, sizeof(others),
+				       "; %zu VM%s with %s running", r->moves,
+				       r->moves == 1 ? " leaves" : "s leave",
+				       r->moves == 1 ? "its job" : "their jobs");
+	if (r->asleep)
+		len += (size_t)snprintf(others + len, sizeof(others) - len,
+					"; %zu VM%s suspended", r->asleep,
+					r->asleep == 1 ? " is" : "s are");
+	if (r->others)
+		snprintf(others + len, sizeof(others) - len, "; %d other VM%s %s on",
+			 r->others, r->others == 1 ? "" : "s",
+			 r->others == 1 ? "is" : "are");
+	if (!r->safe_at) {
+		snprintf(out, size, "no VM of ours is on, safe now%s", others);
+		return;
+	}
+	if (r->moves && !r->nodes && !r->vms) {
+		snprintf(out, size, "%s", others + 2);
+		return;
+	}
+	if (r->safe_at != VS_TIME_NEVER)
+		vs_expect_clock(r->safe_at, at, sizeof(at));
+	if (r->jobs)
+		snprintf(out, size, "%zu job%s on %zu node%s, safe %s%s%s",
+			 r->jobs, r->jobs == 1 ? "" : "s", r->nodes,
+			 r->nodes == 1 ? "" : "s",
+			 r->safe_at == VS_TIME_NEVER ?
+			 "when nobody knows: one has no time limit, is suspended or out of sight" :
+			 "at ", r->safe_at == VS_TIME_NEVER ? "" : at, others);
+	else
+		snprintf(out, size, "%zu idle VM%s, safe when %s off%s",
+			 r->nodes + (size_t)r->vms,
+			 r->nodes + (size_t)r->vms == 1 ? "" : "s",
+			 r->nodes + (size_t)r->vms == 1 ? "it is" : "they are",
+			 others);
+}
+
+void vs_remains_json(const struct vs_remains *r, struct json_object *o)
+{
+	if (r->moves)
+		vs_jb_int(o, "moves", (int64_t)r->moves);
+	if (r->jobs)
+		vs_jb_int(o, "jobs_left", (int64_t)r->jobs);
+	if (r->nodes)
+		vs_jb_int(o, "nodes_left", (int64_t)r->nodes);
+	if (!r->safe_at)
+		vs_jb_bool(o, "safe", true);
+	else if (r->safe_at != VS_TIME_NEVER)
+		vs_jb_int(o, "safe_at", r->safe_at);
+}
+
+/* ---- who is to be empty ------------------------------------------------------- */
+
+static struct vs_leaving *leaving(struct vs_core *c, const char *host,
+				  int64_t start, int64_t now)
+{
+	struct vs_leaving *l;
+
+	HASH_FIND_STR(c->maintain.leaving, host, l);
+	if (!l) {
+		l = vs_calloc(1, sizeof(*l));
+		vs_strlcpy(l->host, host, sizeof(l->host));
+		HASH_ADD_STR(c->maintain.leaving, host, l);
+	}
+	/* What has begun stays begun; what is planned may be moved. */
+	if (!l->start || start > now || l->start > now)
+		l->start = start;
+	l->there = true;
+	return l;
+}
+
+static void drop(struct vs_core *c, struct vs_leaving *l)
+{
+	HASH_DEL(c->maintain.leaving, l);
+	free(l->nodes);
+	free(l);
+}
+
+void vs_leaving_clear(struct vs_core *c)
+{
+	while (c->maintain.leaving)
+		drop(c, c->maintain.leaving);
+	c->maintain.silent = false;
+}
+
+/* The log: once when it begins, once when it is done. */
+static void tell(struct vs_core *c, const struct vs_host *h,
+		 struct vs_leaving *l, const struct vs_remains *r)
+{
+	char words[256], why[256];
+
+	if (!vs_host_wanted(c, h))
+		return;
+	vs_remains_words(r, words, sizeof(words));
+	if (!r->safe_at && !l->told_empty)
+		vs_info("host=%s is empty: %s", h->name, words);
+	else if (!l->told) {
+		vs_why_wanted(c, h, why, sizeof(why));
+		vs_info("%s: %s", why, words);
+	}
+	l->told = true;
+	l->told_empty = !r->safe_at;
+}
+
+/* ---- Slurm's reservation --------------------------------------------------------- */
+
+static char *resv_name(const struct vs_host *h)
+{
+	char *name = vs_asprintf("vsphere_%s", h->name);
+
+	for (char *p = name; *p; p++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-",
+			    *p))
+			*p = '_';
+	return name;
+}
+
+/* What leaves with its job is anybody's all the while. */
+static bool stays_there(struct vs_core *c, const char *node)
+{
+	const struct vs_node *n = vs_node_named(c, node);
+
+	return n && !vs_vmotion_moves(&n->vmotion);
+}
+
+static char *nodes_of(struct vs_core *c, const struct vs_host *h)
+{
+	const struct vs_holds *holds = vs_ledger_holds(&c->ledger, h->moid);
+	struct vs_buf b = VS_BUF_INIT(NODES_MAX);
+	const struct vs_hold *hold;
+	const struct vs_vm *vm;
+
+	if (holds)
+		LIST_FOREACH(hold, &holds->list, on_host)
+			if (stays_there(c, hold->node))
+				vs_buf_printf(&b, "%s%s", b.len ? "," : "",
+					      hold->node);
+	LIST_FOREACH(vm, &h->vms, on_host)
+		if (asleep(c, vm))
+			vs_buf_printf(&b, "%s%s", b.len ? "," : "", vm->name);
+	return b.data;
+}
+
+/* Why; when is its end. Words that change would be a new record of it in
+ * Slurm's accounting each time. */
+static char *comment_of(const struct vs_core *c, const struct vs_host *h)
+{
+	const struct vs_window *w = vs_window_of(c, h->moid);
+	char why[256];
+
+	if (w)
+		snprintf(why, sizeof(why), "host %.100s: %.140s", h->name,
+			 w->why);
+	else
+		vs_why_wanted(c, h, why, sizeof(why));
+	return vs_asprintf("slurm-vsphere: %s", why);
+}
+
+/* Of what is planned, others once a minute: VMs come and go until then. The
+ * first is told at once, and when the last is gone. */
+static char *nodes_at(struct vs_core *c, const struct vs_host *h,
+		      struct vs_leaving *l, bool planned, int64_t now)
+{
+	char *nodes = nodes_of(c, h);
+
+	if (!planned || !nodes || !l->nodes || now - l->nodes_at >= LEAST_S) {
+		free(l->nodes);
+		l->nodes = nodes;
+		l->nodes_at = now;
+	} else {
+		free(nodes);
+	}
+	return l->nodes ? vs_strdup(l->nodes) : NULL;
+}
+
+static void row_make(struct vs_core *c, const struct vs_host *h,
+		     const struct vs_leaving *l, const struct vs_remains *r,
+		     char *nodes_take, struct vs_port_resv *row)
+{
+	int64_t now = vs_wall_ms() / 1000;
+	bool planned = vs_window_of(c, h->moid) != NULL;
+
+	*row = (struct vs_port_resv) {
+		.name = resv_name(h), .nodes = nodes_take,
+		.comment = comment_of(c, h), .start = l->start,
+		.end = planned || r->safe_at == VS_TIME_NEVER ?
+			l->start + YEAR_S : r->safe_at,
+	};
+	/* Overdue: any moment, but it isn't written anew for each. */
+	if (row->end < now + LEAST_S)
+		row->end = ((now + LEAST_S) / OVERDUE_S + 1) * OVERDUE_S;
+	if (row->end <= row->start)
+		row->end = row->start + LEAST_S;
+}
+
+/* One that may have a VM of ours on it by what is known. */
+static size_t rows_make(struct vs_core *c, struct vs_port_resv **rows)
+{
+	int64_t now = vs_wall_ms() / 1000;
+	struct vs_leaving *l, *tmp;
+	size_t n = 0, cap = 0;
+
+	*rows = NULL;
+	for (l = c->maintain.leaving; l; l = l->hh.next)
+		l->there = false;
+	for (const struct vs_host *h = c->inv.hosts; h && !c->observe;
+	     h = h->hh.next) {
+		const struct vs_window *w = vs_window_of(c, h->moid);
+		struct vs_remains r;
+		char *nodes;
+
+		if (!w && !vs_host_wanted(c, h))
+			continue;
+		l = leaving(c, h->moid, w ? w->at : now, now);
+		vs_host_remains(c, h, &r);
+		tell(c, h, l, &r);
+		nodes = nodes_at(c, h, l, w && w->at > now, now);
+		if (!nodes)
+			continue;
+		VS_GROW(*rows, cap, n + 1);
+		row_make(c, h, l, &r, nodes, &(*rows)[n++]);
+	}
+	HASH_ITER(hh, c->maintain.leaving, l, tmp)
+		if (!l->there)
+			drop(c, l);
+	return n;
+}
+
+/* NULL: there is nothing to be said. */
+static bool rows_due(struct vs_core *c, int64_t now_ms,
+		     struct vs_port_resv **rows, size_t *n)
+{
+	struct vs_maintain *m = &c->maintain;
+
+	if (!c->ready || now_ms - m->said_ms < SAY_MS)
+		return false;
+	m->said_ms = now_ms;
+	*n = rows_make(c, rows);
+	if (!*n && m->silent) {
+		free(*rows);
+		return false;
+	}
+	m->silent = !*n;
+	return true;
+}
+
+void vs_leaving_say(struct vs_core *c, int64_t now_ms)
+{
+	const struct vs_port *p = c->port;
+	struct vs_port_resv *rows = NULL;
+	size_t n = 0;
+	bool due;
+
+	vs_lock();
+	due = rows_due(c, now_ms, &rows, &n);
+	vs_unlock();
+	if (!due)
+		return;
+	if (p->resvs_set) {
+		vs_crash_before("tell", "resvs");
+		p->resvs_set(p->ctx, rows, n);
+		vs_crash_after("tell", "resvs");
+	}
+	for (size_t i = 0; i < n; i++) {
+		free(rows[i].name);
+		free(rows[i].nodes);
+		free(rows[i].comment);
+	}
+	free(rows);
+}

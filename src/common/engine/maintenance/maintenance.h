@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Hosts that are to be empty, now or at a planned time, and what Slurm is shown
+ * of it. Included by core_i.h; of what leaves with its job: evacuate.h.
+ */
+#ifndef VS_ENGINE_MAINTENANCE_H
+#define VS_ENGINE_MAINTENANCE_H
+
+#include "engine/maintenance/evacuate.h"
+#include "plan/inventory/inventory.h"
+#include "util/hash.h"
+
+struct vs_core;
+struct vs_node;
+struct vs_j;
+struct json_object;
+
+#define VS_WINDOWS_MAX 250
+
+/* What was last said in the log of a drained node's power-down. */
+enum vs_said { VS_SAID_NOTHING, VS_SAID_STAYS, VS_SAID_DOWN };
+
+/* Maintenance that an operator has planned: until then the host takes VMs of
+ * jobs that end before it. */
+struct vs_window {
+	char host[VS_MOID_LEN];
+	int64_t at;			/* s since the epoch */
+	char why[160];
+	bool requeue;			/* what can't leave it then */
+	struct vs_window *next;		/* the soonest first */
+};
+
+/* A host that is to be empty. */
+struct vs_leaving {
+	char host[VS_MOID_LEN];
+	int64_t start;			/* of Slurm's reservation, s since the
+					 * epoch */
+	char *nodes;			/* of what is planned, */
+	int64_t nodes_at;		/* as it was then */
+	bool told, told_empty;		/* in the log */
+	bool there;			/* it still is to be */
+	UT_hash_handle hh;
+};
+
+/* A host on which others drained nodes, or set them down. */
+struct vs_sick {
+	char host[VS_MOID_LEN];
+	int nodes;			/* that still are */
+	UT_hash_handle hh;
+};
+
+struct vs_maintain {
+	struct vs_sick *sick;		/* uthash by host */
+	struct vs_window *windows;
+	/* That for which VMs are placed now ends then, s since the epoch; 0:
+	 * nobody knows when. */
+	int64_t until;
+	int64_t asked;			/* the same of slurmctld's questions */
+	struct vs_leaving *leaving;	/* uthash by host */
+	bool silent;			/* Slurm has no reservation of ours */
+	int64_t said_ms;
+};
+
+/* What of ours keeps a host from being safe. */
+struct vs_remains {
+	size_t moves;			/* nodes whose VMs leave with the jobs */
+	size_t nodes, jobs;		/* with VMs there, on these */
+	size_t asleep;			/* of these, with suspended VMs */
+	int vms, others;		/* ours that no node stands for, and
+					 * foreign ones, that are on */
+	int64_t safe_at;		/* the last job's end, s since the
+					 * epoch; VS_TIME_NEVER: nobody knows;
+					 * 0: nothing runs there */
+};
+
+/* node_drain.c: nodes on hosts that are wanted; lock held */
+/* Drained by somebody else, and kept on by SuspendExc*: Slurm doesn't power it
+ * down, and a power-down that we ask for would lift the other's drain. */
+bool vs_node_kept_on(const struct vs_node *n);
+void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+
+/* host_progress.c: until when hosts that are to be empty aren't; lock held */
+void vs_host_remains(struct vs_core *c, const struct vs_host *h,
+		     struct vs_remains *out);
+/* "3 jobs on 4 nodes run on it, safe at 14:05" or "empty of ..., safe now". */
+void vs_remains_words(const struct vs_remains *r, char *out, size_t size);
+/* As report.h has it. */
+void vs_remains_json(const struct vs_remains *r, struct json_object *o);
+void vs_leaving_clear(struct vs_core *c);
+/* Slurm's reservations, as they shall be. The engine's thread, no lock held. */
+void vs_leaving_say(struct vs_core *c, int64_t now_ms);
+
+/* drain_counts.c: drains by others, counted by host; lock held */
+void vs_health_look(struct vs_core *c, struct vs_node *n);
+int vs_health_drains(const struct vs_core *c, const char *host);
+/* The configuration in force has come; was: the limit before, -1: unknown. */
+void vs_health_limit(struct vs_core *c, int was);
+void vs_health_forget(struct vs_core *c, const char *host);
+void vs_health_gone(struct vs_core *c, const struct vs_node *n);
+void vs_health_clear(struct vs_core *c);
+struct json_object *vs_health_json(const struct vs_core *c);
+void vs_health_read(struct vs_core *c, struct vs_j list);
+
+/* maintenance_window.c: planned maintenance; lock held */
+const struct vs_window *vs_window_of(const struct vs_core *c, const char *host);
+/* Instead of the one it had. -1: there are too many. */
+int vs_window_put(struct vs_core *c, const char *host, int64_t at,
+		  const char *why, bool requeue);
+bool vs_window_end(struct vs_core *c, const char *host);  /* was there one? */
+void vs_windows_clear(struct vs_core *c);
+/* Those that begin. */
+void vs_windows_pass(struct vs_core *c);
+/* What ends then is what VMs are placed for; returns what was before. */
+int64_t vs_until_set(struct vs_core *c, int64_t until);
+int64_t vs_until_job(const struct vs_core *c, const struct vs_node *n);
+/* May what is placed now still run on the host when that begins? */
+bool vs_window_bars(const struct vs_core *c, const struct vs_window *w);
+const struct vs_window *vs_window_barring(const struct vs_core *c,
+					  const char *host);
+size_t vs_windows_barring(const struct vs_core *c);	/* the first so many */
+bool vs_window_bars_node(const struct vs_core *c, const struct vs_node *n);
+struct json_object *vs_windows_json(const struct vs_core *c);
+void vs_windows_read(struct vs_core *c, struct vs_j list);
+
+#endif

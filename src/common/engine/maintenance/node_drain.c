@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Nodes whose VM is on a host that is wanted (cordon.c), or suspended there: it
+ * can be resumed there alone, or is evicted by an operator (vm_orders.c). They are
+ * drained with the cause, idle ones powered down at once, running jobs finish;
+ * when the VM is off or elsewhere our drain goes, and nobody else's.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "engine/reconcile/lost_guest.h"
+#include "engine/hosts/hosts.h"
+
+#define AGAIN_MS 5000
+
+/* Whose VM is to go off: its host, NULL if it needn't. */
+static const struct vs_host *wanted_host(struct vs_core *c,
+					 const struct vs_node *n)
+{
+	const struct vs_host *h = vs_node_there(c, n);
+
+	return h && (n->orders.evict || vs_host_wanted(c, h)) ? h : NULL;
+}
+
+static bool idle(const struct vs_node *n)
+{
+	return !n->job && (n->flags & VS_NODE_UP) &&
+	       !(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING |
+			     VS_NODE_POWER_DOWN_ASKED));
+}
+
+bool vs_node_kept_on(const struct vs_node *n)
+{
+	const uint32_t kept = VS_NODE_STAYS | VS_NODE_TAKEN | VS_NODE_DRAIN;
+
+	return (n->flags & kept) == kept && !(n->flags & VS_NODE_DOWN);
+}
+
+/* It is idle. Each is logged once. */
+static void power_down(struct vs_core *c, struct vs_node *n, const char *why)
+{
+	if (!vs_node_kept_on(n)) {
+		vs_tell(c, VS_TELL_POWER_DOWN, n->name, 0,
+			n->said == VS_SAID_DOWN, why);
+		n->said = VS_SAID_DOWN;
+		return;
+	}
+	if (n->said != VS_SAID_STAYS)
+		vs_info("node=%s stays on though %s: somebody else has drained it, and Slurm keeps it on (SuspendExcNodes, -Parts or -States)",
+			n->name, why);
+	n->said = VS_SAID_STAYS;
+}
+
+/* Its jobs are requeued, as an operator has ordered. One that Slurm has down
+ * is powered down by force: nobody else would. */
+static bool by_force(const struct vs_node *n, bool requeue)
+{
+	const uint32_t used = VS_NODE_ALLOCATED | VS_NODE_COMPLETING;
+
+	return (requeue && (n->job || (n->flags & used))) ||
+		(n->orders.evict && (n->flags & VS_NODE_DOWN) && !n->job &&
+		 !(n->flags & used));
+}
+
+/* Of this node, or of all on the host. */
+static bool to_requeue(const struct vs_core *c, const struct vs_node *n,
+		       const struct vs_host *h)
+{
+	const struct vs_avoid *a =
+		vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid);
+
+	return n->orders.evict ? n->orders.requeue : a && a->requeue;
+}
+
+/* Jobs' records say why, once they are back in the queue: jobs_why, which users
+ * read, and so without an operator's note. why: the node's reason. */
+static void requeue(struct vs_core *c, struct vs_node *n, const char *why,
+		    const char *jobs_why)
+{
+	vs_tell(c, VS_TELL_GIVEUP, n->name, VS_JOB_ANY, false, why);
+	if (n->job)
+		vs_tell(c, VS_TELL_REQUEUED, NULL, n->job, false,
+			jobs_why);
+	for (size_t i = 0; i < n->nbeside; i++)
+		vs_tell(c, VS_TELL_REQUEUED, NULL, n->beside[i].job, false,
+			jobs_why);
+}
+
+/* And why its VM didn't leave with its job. */
+static void why_stays(const struct vs_core *c, const struct vs_node *n,
+		      const struct vs_host *h, bool note, char *why,
+		      size_t size)
+{
+	size_t len;
+
+	if (n->orders.evict) {
+		vs_orders_why(n, note, why, size);
+		return;
+	}
+	vs_host_wanted_words(c, h, note, why, size);
+	len = strlen(why);
+	if (n->vmotion.state == VS_VMOTION_STAYS)
+		snprintf(why + len, size - len, "; %s: %s",
+			 to_requeue(c, n, h) ? "jobs are requeued" :
+			 "its VM stays till the job's end", n->vmotion.why);
+}
+
+void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	const struct vs_host *h;
+	char why[400], jobs_why[400];
+
+	vs_orders_look(c, n);
+	h = wanted_host(c, n);
+	/* What was drained before a restart is ours to clear, by its tag. */
+	if (!c->started && (n->flags & VS_NODE_DRAIN))
+		n->maintained = true;
+	if (h && !n->orders.evict && vs_vmotion_leaves(c, n, h, now_ms))
+		return;
+	if ((!h && !n->maintained) || now_ms - n->maintained_ms < AGAIN_MS)
+		return;
+	n->maintained_ms = now_ms;
+	if (!h) {
+		n->maintained = false;
+		n->said = VS_SAID_NOTHING;
+		vs_tell(c, VS_TELL_UNDRAIN, n->name, 0, false, NULL);
+		return;
+	}
+	n->maintained = true;
+	why_stays(c, n, h, true, why, sizeof(why));
+	if (by_force(n, to_requeue(c, n, h))) {
+		if (n->flags & VS_NODE_ALLOCATED)
+			vs_ended_begins(c, n, now_ms);
+		why_stays(c, n, h, false, jobs_why, sizeof(jobs_why));
+		if (to_requeue(c, n, h))
+			requeue(c, n, why, jobs_why);
+		else
+			vs_tell(c, VS_TELL_GIVEUP, n->name, 0, false, why);
+		return;
+	}
+	if (!(n->flags & VS_NODE_DRAIN))
+		vs_tell(c, VS_TELL_DRAIN, n->name, 0, false, why);
+	if (idle(n))
+		power_down(c, n, why);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Orders about nodes' VMs: evict (off as soon as no job has the node, its VF is
+ * free then) and rebuild (off likewise, destroyed, cloned anew when the node is
+ * wanted again). Either may say on which host the VM should be next: a wish,
+ * heeded once, if placement finds room there.
+ *
+ * Nothing is done here: an evicted node counts as one on a wanted host
+ * (node_drain.c: drained with our tag, powered down by Slurm when idle, undrained
+ * when its VM is off), and a VM that is to be rebuilt fits nobody any more
+ * (vs_node_fit), so that the step table destroys it, by the rules of ownership,
+ * disks and brake that hold for every VM. An order is bound to the VM that it
+ * was given for: the next one of that name is not meant. `scontrol update
+ * state=resume` withdraws it.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "util/hostlist.h"
+#include "util/mem.h"
+
+#define LEND_EVERY 64		/* nodes */
+
+static bool has_job(const struct vs_node *n)
+{
+	return n->job || (n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING));
+}
+
+static void ends(struct vs_core *c, struct vs_node *n, const char *how)
+{
+	char wish[VS_MOID_LEN];
+
+	vs_strlcpy(wish, n->orders.wish, sizeof(wish));
+	vs_info("node=%s %s of its VM %s", n->name,
+		n->orders.rebuild[0] ? "rebuild" : "eviction", how);
+	n->orders = (struct vs_orders){ .wish = "" };
+	vs_strlcpy(n->orders.wish, wish, sizeof(n->orders.wish));
+	c->hints_dirty = true;
+	vs_node_touch(n);
+}
+
+/* Slurm itself lifts the drain when it powers the node down. */
+static bool withdrawn(const struct vs_node *n)
+{
+	return n->orders.drained && (n->flags & VS_NODE_UP) &&
+	       !(n->flags & (VS_NODE_DRAIN | VS_NODE_POWER_DOWN_ASKED));
+}
+
+void vs_orders_look(struct vs_core *c, struct vs_node *n)
+{
+	struct vs_orders *o = &n->orders;
+	const struct vs_vm *vm;
+
+	if (!vs_orders_any(o) || vs_seen_unsure(n->seen) ||
+	    n->seen == VS_SEEN_BUSY)
+		return;
+	vm = vs_node_vm(c, n);
+	if (o->evict && withdrawn(n)) {
+		o->wish[0] = '\0';	/* of the order that isn't to be */
+		ends(c, n, "is withdrawn: somebody has resumed the node");
+		return;
+	}
+	if (o->evict && !o->drained && (n->flags & VS_NODE_DRAIN))
+		o->drained = c->hints_dirty = true;
+	if (o->evict && (!vm || vm->power == VS_POWER_OFF)) {
+		o->evict = o->requeue = o->drained = false;
+		c->hints_dirty = true;
+		if (!o->rebuild[0])
+			ends(c, n, "is done: it is off");
+	}
+	if (o->rebuild[0] && (!vm || strcmp(vm->moid, o->rebuild)))
+		ends(c, n, "goes on: the old one is gone");
+}
+
+void vs_orders_why(const struct vs_node *n, bool note, char *why, size_t size)
+{
+	note = note && n->orders.why[0];
+	snprintf(why, size, "its VM is %s by an operator%s%s",
+		 n->orders.rebuild[0] ? "rebuilt" : "evicted",
+		 note ? ": " : "", note ? n->orders.why : "");
+}
+
+/* ---- giving them ----------------------------------------------------------------- */
+
+/* Why there is nothing to be ordered of this VM; NULL: it can be. */
+static const char *refusal(struct vs_core *c, const struct vs_node *n,
+			   const struct vs_vm *vm, bool rebuild, bool requeue)
+{
+	const struct vs_profile_now *now = &c->now[n->profile - c->profiles];
+
+	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
+		return "the VM of its name is not ours, and is never touched";
+	if (n->missing || (vs_node_vm_unsure(vm) && !vs_node_sleeps(c, n)))
+		return "its VM can't be judged now: its host doesn't answer (svf vm forget is for one that is lost)";
+	if (rebuild && !vm->disks_own)
+		return "its VM has a disk outside of its own directory, which would be deleted with it: detach it first";
+	if (vm->power == VS_POWER_ON && vs_node_kept_on(n) &&
+	    !(requeue && (n->flags & (VS_NODE_ALLOCATED |
+				      VS_NODE_COMPLETING))))
+		return "somebody else has drained the node, and Slurm keeps it on (SuspendExcNodes, -Parts or -States): resume it first, or take it out of them";
+	if (rebuild && now->missing[0])
+		return now->missing;
+	return NULL;
+}
+
+struct order {			/* as it was given */
+	const char *what, *why;
+	char wish[VS_MOID_LEN];		/* where, "": not said */
+};
+
+static int wished(struct vs_core *c, struct order *o, struct vs_err *err)
+{
+	const struct vs_host *h = vs_host_get_named(&c->inv, o->why);
+
+	if (!h)
+		return vs_err_set(err, VS_E_GONE,
+				  "no such host: %.100s (nothing is done)",
+				  o->why);
+	vs_strlcpy(o->wish, h->moid, sizeof(o->wish));
+	o->why = "";
+	return 0;
+}
+
+/* Orders add up: an eviction doesn't end a rebuild, nor one that waits for the
+ * job another's --requeue. */
+static void give(struct vs_core *c, struct vs_node *n,
+		 const struct order *order, struct json_object *row)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+	struct vs_orders *o = &n->orders;
+	bool rebuild = !strncmp(order->what, "rebuild", 7), on;
+	bool requeue = o->requeue || !strcmp(order->what, "requeue");
+	const char *no = vm ? refusal(c, n, vm, rebuild, requeue) : NULL;
+
+	/* also for those whose VM is off, or not there, and needs no order */
+	if (!no && order->wish[0])
+		vs_strlcpy(o->wish, order->wish, sizeof(o->wish));
+	on = vm && vm->power != VS_POWER_OFF;
+	if (no || !vm || (!on && !rebuild)) {
+		vs_jb_str(row, "did", no ? "refused" : "nothing");
+		vs_jb_str(row, "text", no ? no : vm ? "its VM is off already" :
+			  n->op.kind == VS_OP_CLONE ?
+			  "its VM is being cloned now" :
+			  "it has no VM: one is cloned when it is wanted");
+		return;
+	}
+	if (!vs_orders_any(o)) {
+		o->drained = false;
+		n->maintained_ms = INT64_MIN / 2;	/* at once */
+		n->said = VS_SAID_NOTHING;
+	}
+	o->evict = on;
+	o->requeue = on && requeue;
+	if (rebuild)
+		vs_strlcpy(o->rebuild, vm->moid, sizeof(o->rebuild));
+	else if (o->rebuild[0])
+		vs_jb_str(row, "text", "a rebuild that was ordered before stands: its VM goes off, and is destroyed then");
+	if (order->why[0])
+		vs_one_line(vs_strlcpy(o->why, order->why, sizeof(o->why)));
+	vs_node_touch(n);
+	if (on && has_job(n) && !o->requeue)
+		vs_jb_str(row, "did", "after-job");
+	else
+		vs_jb_str(row, "did", on ? "off" : "destroy");
+	if (on && n->job)
+		vs_jb_int(row, "job", n->job);
+}
+
+/* Can anything be ordered at all? */
+static int stands(const struct vs_core *c, struct vs_err *err)
+{
+	if (c->observe)
+		return vs_err_set(err, VS_E_STATE,
+				  "Mode=observe: nothing is changed in vCenter");
+	if (!c->loaded || !c->found)
+		return vs_err_set(err, VS_E_RETRY,
+				  "vCenter's inventory is not loaded");
+	return 0;
+}
+
+/* slurmctld's threads go first: with the next node nothing of before holds. */
+static void breathe(size_t i)
+{
+	if (i % LEND_EVERY == LEND_EVERY - 1)
+		vs_lock_lend();
+}
+
+static int all_known(struct vs_core *c, char **names, struct vs_err *err)
+{
+	for (size_t i = 0; names[i]; i++) {
+		if (!vs_node_named(c, names[i]))
+			return vs_err_set(err, VS_E_GONE, "no such node: %.64s (nothing is done)",
+					  names[i]);
+		breathe(i);
+	}
+	return 0;
+}
+
+/* What was true of all when the order began may no longer be of this one: its
+ * order isn't given then, and the answer says so. */
+static struct json_object *give_named(struct vs_core *c, const char *name,
+				      const struct order *order)
+{
+	struct json_object *row = vs_jb_obj(NULL);
+	struct vs_node *n = vs_node_named(c, name);
+	struct vs_err err = { 0 };
+	char text[200];
+
+	vs_jb_str(row, "node", name);
+	if (!n)
+		vs_err_set(&err, VS_E_GONE, "there is no such node any more");
+	if (n && !stands(c, &err)) {
+		give(c, n, order, row);
+		c->hints_dirty = true;
+		return row;
+	}
+	snprintf(text, sizeof(text), "changed while the order was given: %.120s; give it again",
+		 err.text);
+	vs_jb_str(row, "did", "refused");
+	vs_jb_str(row, "text", text);
+	return row;
+}
+
+int vs_orders_give(struct vs_core *c, struct json_object *top, const char *what,
+		   const char *nodes, const char *why, struct vs_err *err)
+{
+	bool somewhere = !strcmp(what, "evict-on") ||
+		!strcmp(what, "rebuild-on");
+	struct order order = { .what = what, .why = why };
+	char **names = vs_hostlist_expand(nodes);
+	struct json_object *arr = vs_jb_arr();
+	int rc;
+
+	vs_lock();
+	rc = !names ? vs_err_set(err, VS_E_REQUEST, "%s: nodes are expected, as Slurm lists them, not '%.100s'",
+				 what, nodes) :
+		stands(c, err) ? -1 : all_known(c, names, err);
+	if (!rc && somewhere)
+		rc = wished(c, &order, err);
+	for (size_t i = 0; !rc && names && names[i]; i++) {
+		vs_jb_add(arr, give_named(c, names[i], &order));
+		breathe(i);
+	}
+	vs_unlock();
+	vs_wake();
+	vs_hostlist_free(names);
+	vs_jb_put(top, "nodes", arr);
+	return rc ? -1 : 0;
+}
+
+/* ---- over restarts ----------------------------------------------------------------- */
+
+struct json_object *vs_orders_json(const struct vs_core *c)
+{
+	struct json_object *arr = vs_jb_arr();
+
+	/* c->nodes may be others after each breath */
+	for (size_t i = 0; i < c->nnodes; breathe(i++)) {
+		const struct vs_orders *of = &c->nodes[i].orders;
+		struct json_object *o;
+
+		if (!vs_orders_any(of))
+			continue;
+		o = vs_jb_obj(NULL);
+		vs_jb_str(o, "node", c->nodes[i].name);
+		vs_jb_bool(o, "evict", of->evict);
+		vs_jb_bool(o, "requeue", of->requeue);
+		vs_jb_bool(o, "drained", of->drained);
+		if (of->rebuild[0])
+			vs_jb_str(o, "rebuild", of->rebuild);
+		if (of->wish[0])
+			vs_jb_str(o, "wish", of->wish);
+		vs_jb_str(o, "why", of->why);
+		vs_jb_add(arr, o);
+	}
+	return arr;
+}
+
+/* Of nodes that are no more: nothing. */
+void vs_orders_read(struct vs_core *c, struct vs_j list)
+{
+	for (size_t i = 0; i < vs_j_len(list); i++) {
+		struct vs_j j = vs_j_at(list, i);
+		struct vs_node *n = vs_node_named(c, vs_j_str(
+			vs_j_get(j, "node")));
+		struct vs_orders o = {
+			.evict = vs_j_bool_or(vs_j_opt(j, "evict"), false),
+			.requeue = vs_j_bool_or(vs_j_opt(j, "requeue"), false),
+			.drained = vs_j_bool_or(vs_j_opt(j, "drained"), false),
+		};
+
+		vs_strlcpy(o.rebuild, vs_j_str_or(vs_j_opt(j, "rebuild"), ""),
+			   sizeof(o.rebuild));
+		vs_strlcpy(o.wish, vs_j_str_or(vs_j_opt(j, "wish"), ""),
+			   sizeof(o.wish));
+		vs_one_line(vs_strlcpy(o.why, vs_j_str_or(vs_j_opt(j, "why"), ""),
+				       sizeof(o.why)));
+		if (list.doc->err.code)
+			return;
+		if (!n || !vs_orders_any(&o))
+			continue;
+		n->orders = o;
+		vs_node_touch(n);
+	}
+}

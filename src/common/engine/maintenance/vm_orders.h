@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What operators have ordered of nodes' VMs (vm_orders.c): kept in the hints. A
+ * part of core_i.h, which includes it.
+ */
+#ifndef VS_ENGINE_VM_ORDERS_H
+#define VS_ENGINE_VM_ORDERS_H
+
+#include "util/err.h"
+#include "util/json.h"
+#include "vcenter/calls/calls.h"
+
+struct vs_core;
+struct vs_node;
+struct vs_vm;
+
+struct vs_orders {		/* of a node */
+	bool evict;		/* its VM goes off when no job has it */
+	bool requeue;		/* and its jobs are requeued at once */
+	bool drained;		/* Slurm's drain for it was seen */
+	char rebuild[VS_MOID_LEN];	/* this VM is destroyed, "": none is */
+	char wish[VS_MOID_LEN];	/* the host its VM is to be on next if there is
+				 * room, "": any; outlives the order */
+	char why[120];		/* of who ordered it, "": not said */
+};
+
+static inline bool vs_orders_any(const struct vs_orders *o)
+{
+	return o->evict || o->rebuild[0];
+}
+
+/* With the lock held, but for the giving. Ends what is done, or was withdrawn in Slurm; before
+ * the node is acted upon, after it was looked at. */
+void vs_orders_look(struct vs_core *c, struct vs_node *n);
+/* What a drained node's reason says. note: with the note of who ordered it, which
+ * is not for the records of jobs. */
+void vs_orders_why(const struct vs_node *n, bool note, char *why, size_t size);
+/* preferred_host.c: the host (moId) on which its VM should be next, NULL: nobody has
+ * said. vm: the one it has, or NULL. */
+const char *vs_orders_wish(const struct vs_node *n, const struct vs_vm *vm);
+/* It has a place on this host (moId) now: the wish is used up. Was it met? */
+bool vs_orders_heed(struct vs_node *n, const struct vs_vm *vm, const char *host);
+/* vm_orders.c: "evict", "requeue" (evict, jobs and all), "rebuild", and "evict-on" and
+ * "rebuild-on" (why: the host's name) for all these nodes,
+ * as Slurm lists them; 0 with an array "nodes" in top, -1: for none of them.
+ * Takes the lock, and lends it: nodes that a new configuration took away
+ * meanwhile, or that it is too late for, are rows with did=refused. */
+int vs_orders_give(struct vs_core *c, struct json_object *top, const char *what,
+		   const char *nodes, const char *why, struct vs_err *err);
+/* Lends the lock; of another configuration than it began with if c->epoch is another. */
+struct json_object *vs_orders_json(const struct vs_core *c);
+void vs_orders_read(struct vs_core *c, struct vs_j list);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is counted for the metrics where it happens (counters.c), and read when
+ * somebody asks (collect.c, format.c). Included by core_i.h; the lock
+ * is held unless said.
+ */
+#ifndef VS_ENGINE_METRICS_I_H
+#define VS_ENGINE_METRICS_I_H
+
+#include <stdint.h>
+#include "engine/core.h"
+#include "engine/clone_source/clone_source.h"
+#include "plan/inventory/inventory.h"
+#include "util/buf.h"
+#include "util/err.h"
+
+struct vs_core;
+struct vs_node;
+struct vs_refused;
+
+#define VS_HIST_BOUNDS 12
+/* Durations by their upper bounds, the last one without. */
+struct vs_hist {
+	uint64_t n[VS_HIST_BOUNDS + 1];	/* not cumulated */
+	int64_t sum_ms;
+};
+extern const int64_t vs_hist_step_ms[VS_HIST_BOUNDS];
+extern const int64_t vs_hist_wait_ms[VS_HIST_BOUNDS];
+
+#define VS_METRIC_STEPS 16	/* room for enum vs_op_kind and VS_PACE_BOOT */
+struct vs_metrics {
+	struct vs_hist steps[VS_METRIC_STEPS];
+	uint64_t failed[VS_METRIC_STEPS][VS_CODES];
+	uint64_t starts;		/* VMs that we switched on and that came up */
+	uint64_t given_up[VS_CODES];	/* nodes, to Slurm */
+	struct vs_hist vf_wait;		/* of jobs, until they began */
+	struct vs_parent_counts {	/* by kind of their clones */
+		uint64_t made, failed, ended;
+	} parents[VS_CLONE_KINDS];
+	char at[96];			/* served at this URL, "": not */
+	char why[256];			/* why not, "": nobody asks for it */
+};
+
+/* ---- counters.c ---------------------------------------------------- */
+
+/* A step, of enum vs_op_kind or VS_PACE_BOOT, took so long. */
+void vs_metrics_step(struct vs_core *c, int step, int64_t ms);
+void vs_metrics_failed(struct vs_core *c, int step, enum vs_code code);
+void vs_metrics_given_up(struct vs_core *c, enum vs_code code);
+/* Its slurmd has registered after our power-on; ms: since it was seen on, 0: not
+ * known. */
+void vs_metrics_started(struct vs_core *c, int64_t ms);
+/* Its guest was asked to shut down, and it is off now. */
+void vs_metrics_off_asked(struct vs_node *n, int64_t asked_ms);
+void vs_metrics_off(struct vs_core *c, struct vs_node *n, bool is_off,
+		    int64_t now_ms);
+/* A job was refused / begins; r: its last refusal, NULL: there was none. */
+void vs_metrics_lacks(struct vs_refused *r, enum vs_lacks lacks,
+		      int64_t now_ms);
+void vs_metrics_began(struct vs_core *c, const struct vs_refused *r,
+		      int64_t now_ms);
+
+/* ---- collect.c: a reading ---------------------------------------- */
+
+enum vs_vf_state { VS_VF_FREE, VS_VF_HELD, VS_VF_OURS, VS_VF_FOREIGN,
+		   VS_VF_SUSPECT, VS_VF_QUARANTINED, VS_VF_LOST, VS_VF_STATES };
+#define VS_METRIC_STATES 12	/* words of a kind of state, at most */
+#define VS_METRIC_ADAPTERS 64	/* the others of a PF are not named */
+
+struct vs_metrics_pf {
+	size_t host;			/* index of hosts */
+	char pci[VS_PCI_LEN];
+	uint64_t adapters;		/* a bit for each that draws on it */
+	bool device;			/* it is of devices handed out whole */
+	/* of these: "10de:20b0" and a hardware label, or class or profile */
+	char ids[VS_DEVICE_LABEL], label[VS_DEVICE_LABEL];
+	int n[VS_VF_STATES];
+};
+struct vs_metrics_host {
+	char moid[VS_MOID_LEN], name[VS_LABEL_LEN];
+	const char *state;		/* as in svf hosts */
+	int breaker;			/* 0 closed, 1 half-open, 2 open */
+};
+struct vs_metrics_count { const char *word; uint64_t n; };
+
+struct vs_metrics_facts {
+	uint64_t epoch;			/* of the configuration */
+	char (*adapters)[VS_NAME_LEN];
+	size_t nadapters;
+	struct vs_metrics_host *hosts;
+	size_t nhosts;
+	struct vs_metrics_pf *pfs;
+	size_t npfs, cap_pfs;
+	/* by adapter, then in the order in which a word was met */
+	struct vs_metrics_count (*slurm)[VS_METRIC_STATES];
+	struct vs_metrics_count (*vms)[VS_METRIC_STATES];
+	struct vs_metrics kept;
+	bool up, blocked, observe, brake;
+	int in_flight[2], in_flight_max[2];	/* provisioning, power */
+	int clones_hour, clones_max;
+	unsigned int parents[VS_CLONE_KINDS][VS_PARENT_STATES];
+	uint64_t ahead, ahead_made, ahead_used, ahead_removed;
+	uint64_t waits[VS_LACKS_NODES + 1];
+	int64_t oldest_ms;		/* of those that wait for VFs */
+	int64_t lock_us;		/* longest that slurmctld could be kept */
+};
+/* No lock held: it is taken and lent. -1 VS_E_RETRY: another configuration came
+ * in the middle. The caller frees it. */
+int vs_metrics_read(struct vs_core *c, struct vs_metrics_facts *f,
+		    struct vs_err *err);
+void vs_metrics_facts_free(struct vs_metrics_facts *f);
+
+/* ---- format.c: no lock held -------------------------------------- */
+
+/* The text, for what metrics.h's type says. -1 VS_E_BUG: it is too long. */
+int vs_metrics_text(const struct vs_metrics_facts *f, bool openmetrics,
+		    struct vs_buf *out, struct vs_err *err);
+
+/* ---- page_cache.c: the engine's thread, no lock held ------------------ */
+
+struct vs_metrics_place {
+	char *at;		/* served as this configuration says, NULL: not */
+	int64_t looked_ms;
+};
+/* Serve where the configuration says, once somebody else has left the port. */
+void vs_metrics_keep(struct vs_core *c, struct vs_metrics_place *p,
+		     int64_t now_ms);
+void vs_metrics_end(struct vs_core *c, struct vs_metrics_place *p);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the metrics are served, kept as vsphere.conf says for as long as this
+ * slurmctld is in control. A port that somebody else has is tried again every
+ * second: after a failover or a new process it is the one before us, and no page is
+ * no reason to stop anything.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/metrics/metrics.h"
+#include "util/mem.h"
+
+#define LOOK_MS 1000
+
+/* In the server's thread. */
+static int page(bool openmetrics, struct vs_buf *out, struct vs_err *err)
+{
+	struct vs_metrics_facts f;
+	int rc = vs_metrics_read(&vs_core, &f, err);
+
+	if (!rc)
+		rc = vs_metrics_text(&f, openmetrics, out, err);
+	vs_metrics_facts_free(&f);
+	return rc;
+}
+
+static void tell(struct vs_core *c, const char *at, const char *why)
+{
+	bool news;
+
+	vs_lock();
+	news = strcmp(c->metrics.at, at) || strcmp(c->metrics.why, why);
+	vs_strlcpy(c->metrics.at, at, sizeof(c->metrics.at));
+	vs_strlcpy(c->metrics.why, why, sizeof(c->metrics.why));
+	vs_unlock();
+	if (news && *why)
+		vs_error("metrics are not served: %s", why);
+	else if (news && *at)
+		vs_info("metrics are served at %s", at);
+}
+
+void vs_metrics_keep(struct vs_core *c, struct vs_metrics_place *p,
+		     int64_t now_ms)
+{
+	VS_FREE char *addr = NULL, *at = NULL;
+	struct vs_err err = { 0 };
+	bool v6;
+	int port;
+
+	if (now_ms - p->looked_ms < LOOK_MS)
+		return;
+	p->looked_ms = now_ms;
+	vs_lock();
+	addr = vs_strdup(c->conf->metrics_addr);
+	port = c->conf->metrics_port;
+	vs_unlock();
+	if (!port) {
+		vs_metrics_end(c, p);
+		return;
+	}
+	v6 = strchr(addr, ':') != NULL;
+	at = vs_asprintf("http://%s%s%s:%d/metrics", v6 ? "[" : "", addr,
+			 v6 ? "]" : "", port);
+	if (p->at && !strcmp(p->at, at))
+		return;
+	if (!vs_metrics_start(addr, port, page, NULL, &err)) {
+		vs_str_replace(&p->at, at);
+		tell(c, at, "");
+	} else {
+		vs_str_replace(&p->at, NULL);
+		tell(c, "", err.text);
+	}
+}
+
+void vs_metrics_end(struct vs_core *c, struct vs_metrics_place *p)
+{
+	vs_metrics_stop();
+	vs_str_replace(&p->at, NULL);
+	tell(c, "", "");
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The metrics' server (poll_server.c): one request per connection.
+ *
+ * Rules: nobody waits for a slow client: a request must be whole within READ_MS of
+ * its connection, the answer taken within WRITE_MS of its beginning (each within
+ * CROWD_MS or WRITE_CROWD_MS while all places are taken). Everything has
+ * a maximum. A page serves all who ask within FRESH_MS, so that who asks without a
+ * pause costs the core two readings a second. Nothing is changed by any request, and
+ * nobody is asked who they are: the page names no user and no job.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "engine/rpc/rpc.h"
+#include "engine/metrics/metrics.h"
+#include "engine/metrics/http_request.h"
+#include "engine/rpc/poll_server.h"
+#include "util/mem.h"
+
+#define CONNS_MAX 8
+#define READ_MS 5000
+#define CROWD_MS 1000
+#define WRITE_MS 10000
+#define WRITE_CROWD_MS 2000
+#define FRESH_MS 1000
+#define PAGE_MAX (24 * 1024 * 1024)
+
+struct page {
+	struct vs_buf text;
+	int64_t made_ms;		/* 0: there is none */
+};
+
+static struct {
+	vs_metrics_page_fn *make;
+	struct page pages[2];		/* by format */
+	atomic_uint_fast64_t served, refused, made;
+} srv;
+
+static void conn_open(struct vs_conn *c, const struct sockaddr *sa,
+		      socklen_t len);
+static void conn_read(struct vs_conn *c, int64_t now_ms);
+static void conn_write(struct vs_conn *c, int64_t now_ms);
+
+static const struct vs_serve_kind kind = {
+	.who = "metrics", .thread = "vs_metrics",
+	.places = CONNS_MAX, .size = sizeof(struct vs_conn),
+	.read_ms = READ_MS, .read_crowd_ms = CROWD_MS,
+	.write_ms = WRITE_MS, .write_crowd_ms = WRITE_CROWD_MS,
+	.opened = conn_open, .readable = conn_read, .writable = conn_write,
+};
+static struct vs_conn conns[CONNS_MAX];
+static struct vs_serve server = {
+	.kind = &kind, .conns = conns, .listen_fd = -1, .wake_fd = -1,
+};
+
+/* ---- answers ----------------------------------------------------------- */
+
+static void answer(struct vs_conn *c, int status, const char *type,
+		   const char *body, size_t len, int64_t now_ms)
+{
+	char head[VS_METRICS_HEAD_MAX];
+	size_t n = vs_metrics_head(status, type, len, head);
+
+	c->writing = true;
+	c->since_ms = now_ms;
+	if (vs_buf_add(&c->out, head, n) || vs_buf_add(&c->out, body, len))
+		vs_serve_close(&server, c);
+	else
+		atomic_fetch_add(status == 200 ? &srv.served : &srv.refused, 1);
+}
+
+static void refuse(struct vs_conn *c, int status, const char *why, int64_t now_ms)
+{
+	char body[sizeof(((struct vs_err *)0)->text) + 8];
+
+	snprintf(body, sizeof(body), "%s\n", why);
+	answer(c, status, "text/plain; charset=utf-8", body, strlen(body),
+	       now_ms);
+}
+
+/* The page, made anew if it is old; NULL with err. */
+static const struct page *page_now(bool openmetrics, int64_t now_ms,
+				   struct vs_err *err)
+{
+	struct page *p = &srv.pages[openmetrics];
+
+	if (p->made_ms && now_ms - p->made_ms < FRESH_MS)
+		return p;
+	p->made_ms = 0;
+	vs_buf_reset(&p->text);
+	atomic_fetch_add(&srv.made, 1);
+	if (srv.make(openmetrics, &p->text, err))
+		return NULL;
+	p->made_ms = now_ms;
+	return p;
+}
+
+static void conn_answer(struct vs_conn *c, const struct vs_metrics_request *r,
+			int64_t now_ms)
+{
+	struct vs_err err = { 0 };
+	const struct page *p;
+
+	if (r->status != 200) {
+		refuse(c, r->status, r->status == 404 || r->status == 405 ?
+		       "GET /metrics is what is answered here" :
+		       "this is no request for GET /metrics", now_ms);
+		return;
+	}
+	p = page_now(r->openmetrics, now_ms, &err);
+	if (p)
+		answer(c, 200, vs_metrics_type(r->openmetrics), p->text.data,
+		       p->text.len, now_ms);
+	else
+		refuse(c, 503, err.text, now_ms);
+}
+
+/* ---- sockets ----------------------------------------------------------- */
+
+static void conn_open(struct vs_conn *c, const struct sockaddr *sa,
+		      socklen_t len)
+{
+	(void)sa;
+	(void)len;
+	c->in = (struct vs_buf)VS_BUF_INIT(VS_METRICS_REQUEST_MAX);
+	c->out = (struct vs_buf)VS_BUF_INIT(VS_METRICS_HEAD_MAX + PAGE_MAX);
+}
+
+static void conn_read(struct vs_conn *c, int64_t now_ms)
+{
+	struct vs_metrics_request r;
+	char buf[VS_METRICS_REQUEST_MAX];
+	ssize_t n = recv(c->fd, buf, sizeof(buf) - c->in.len, 0);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0 || vs_buf_add(&c->in, buf, (size_t)n))
+		vs_serve_close(&server, c);
+	else if (!vs_metrics_request_parse(c->in.data, c->in.len, &r))
+		conn_answer(c, &r, now_ms);
+}
+
+static void conn_write(struct vs_conn *c, int64_t now_ms)
+{
+	ssize_t n = send(c->fd, c->out.data + c->sent, c->out.len - c->sent,
+			 MSG_NOSIGNAL);
+
+	(void)now_ms;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n > 0)
+		c->sent += (size_t)n;
+	if (n < 0 || c->sent == c->out.len)
+		vs_serve_close(&server, c);
+}
+
+/* ---- start and stop ---------------------------------------------------- */
+
+static int port_of(int fd)
+{
+	union {
+		struct sockaddr sa;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+	} a = { 0 };
+	socklen_t len = sizeof(a);
+
+	if (getsockname(fd, &a.sa, &len))
+		return -1;
+	return ntohs(a.sa.sa_family == AF_INET6 ? a.in6.sin6_port :
+		     a.in.sin_port);
+}
+
+int vs_metrics_start(const char *addr, int port, vs_metrics_page_fn *page,
+		     int *bound, struct vs_err *err)
+{
+	int fd;
+
+	vs_metrics_stop();
+	for (int i = 0; i < 2; i++)
+		srv.pages[i].text = (struct vs_buf)VS_BUF_INIT(PAGE_MAX);
+	atomic_store(&srv.served, 0);
+	atomic_store(&srv.refused, 0);
+	atomic_store(&srv.made, 0);
+	srv.make = page;
+	fd = vs_listen_at("Metrics", addr, port, err);
+	if (fd >= 0 && bound)
+		*bound = port_of(fd);
+	if (fd < 0 || vs_serve_start(&server, fd, err)) {
+		vs_metrics_stop();
+		return -1;
+	}
+	return 0;
+}
+
+void vs_metrics_stop(void)
+{
+	vs_serve_stop(&server);
+	for (int i = 0; i < 2; i++) {
+		vs_buf_free(&srv.pages[i].text);
+		srv.pages[i].made_ms = 0;
+	}
+}
+
+void vs_metrics_served_get(struct vs_metrics_served *out)
+{
+	out->served = atomic_load(&srv.served);
+	out->refused = atomic_load(&srv.refused);
+	out->expired = atomic_load(&server.expired);
+	out->made = atomic_load(&srv.made);
+}

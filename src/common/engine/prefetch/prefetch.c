@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Prefetch: VMs for jobs that Slurm has planned to start soon are made ready
+ * while the jobs still wait. Where VFs are to spare the node is powered up the
+ * way an administrator would, so that the job finds a warm VM; where they are
+ * not its VM is cloned alone, and stays off, until VFs are on their way to its
+ * very job: then it is powered up, to be switched on as soon as they are there.
+ *
+ * Rules: off unless Prefetch= says how many; jobs that have begun go first, and
+ * half of every budget stays theirs; a VM that is off holds no VF, and no VF is
+ * taken that a waiting job could have; exactly the planned nodes, once for each
+ * job; VMs that bear their job's name can't be made ahead of it. What no plan
+ * has named for PrefetchGrace goes: a plan that is missing for a while means
+ * nothing, for backfill wipes all of them when it begins anew. After a restart
+ * nothing is known of all this: what is on is a warm VM and what is off is a
+ * node's VM, as after any job. The lock is held.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "util/mem.h"
+
+#define ROWS_MAX 4096
+#define ASKED_MS 30000		/* beyond any sane power_save_interval */
+#define TRIES_AHEAD 2
+#define IN_VAIN 8
+
+/* ---- one node's state --------------------------------------------------------- */
+
+static void set(struct vs_core *c, struct vs_node *n,
+		enum vs_ahead_state state, int64_t now_ms)
+{
+	struct vs_ahead *a = &n->ahead;
+
+	if (a->state == VS_AHEAD_NOT && state != VS_AHEAD_NOT) {
+		LIST_INSERT_HEAD(&c->plans.ahead, n, ahead.entry);
+		c->plans.nahead++;
+	} else if (a->state != VS_AHEAD_NOT && state == VS_AHEAD_NOT) {
+		LIST_REMOVE(n, ahead.entry);
+		c->plans.nahead--;
+		a->built = false;
+	}
+	a->state = state;
+	a->rose = false;
+	a->since_ms = now_ms;
+	a->unneeded_ms = 0;
+	vs_node_touch(n);
+}
+
+/* A job has it, or somebody else has found a use for it. */
+static void used(struct vs_core *c, struct vs_node *n)
+{
+	if (n->ahead.state == VS_AHEAD_GOES && n->op.kind == VS_OP_DESTROY)
+		c->plans.removed++;
+	else
+		c->plans.used++;
+	set(c, n, VS_AHEAD_NOT, vs_clock());
+}
+
+void vs_prefetch_clear(struct vs_core *c)
+{
+	while (!LIST_EMPTY(&c->plans.ahead))
+		set(c, LIST_FIRST(&c->plans.ahead), VS_AHEAD_NOT, 0);
+	c->plans.nplanned = c->plans.nends = 0;
+}
+
+void vs_prefetch_carry(struct vs_core *c)
+{
+	LIST_INIT(&c->plans.ahead);
+	c->plans.nahead = 0;
+	for (size_t i = 0; i < c->nnodes; i++) {
+		if (c->nodes[i].ahead.state == VS_AHEAD_NOT)
+			continue;
+		LIST_INSERT_HEAD(&c->plans.ahead, &c->nodes[i], ahead.entry);
+		c->plans.nahead++;
+	}
+	c->plans.nplanned = c->plans.nends = 0;
+}
+
+/* Slurm doesn't power it up: what there is of it stays off. */
+static void stays_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	n->ahead.spent = n->ahead.job;
+	set(c, n, n->ahead.built ? VS_AHEAD_CLONE : VS_AHEAD_NOT, now_ms);
+}
+
+/* Slurm's answer to VS_TELL_POWER_UP. */
+static void up_told(struct vs_core *c, const struct vs_tell *t, bool accepted)
+{
+	struct vs_node *n = accepted ? NULL : vs_node_named(c, t->node);
+
+	if (n && n->ahead.state == VS_AHEAD_UP && !n->ahead.rose)
+		stays_off(c, n, vs_clock());
+}
+
+/* Its power-on is begun in the very turn that shows the VF free. */
+static void vf_free(struct vs_core *c)
+{
+	struct vs_node *n;
+
+	LIST_FOREACH(n, &c->plans.ahead, ahead.entry) {
+		if (n->ahead.state != VS_AHEAD_UP || n->tries ||
+		    vs_ledger_get(&c->ledger, n->name))
+			continue;
+		n->not_before_ms = 0;
+		vs_node_touch(n);
+	}
+}
+
+void vs_prefetch_claim_changed(struct vs_core *c, struct vs_node *n,
+			       enum vs_claim_event e,
+			       const struct vs_hold *before)
+{
+	(void)before;
+	if (e == VS_CLAIM_RELEASED)
+		vf_free(c);
+	else if (e == VS_CLAIM_BY_JOB && n->ahead.state != VS_AHEAD_NOT)
+		used(c, n);
+}
+
+static bool planned(const struct vs_core *c, const struct vs_node *n)
+{
+	return c->conf->prefetch && n->ahead.read == c->plans.read;
+}
+
+/* ---- when nobody comes ------------------------------------------------------------ */
+
+static void remove_vm(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	vs_info("node=%s its VM was made ahead and no job needs it: removed",
+		n->name);
+	set(c, n, VS_AHEAD_GOES, now_ms);
+	n->dying = true;	/* made by us, and used by nobody */
+}
+
+static void goes(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	if (n->ahead.state == VS_AHEAD_CLONE) {
+		remove_vm(c, n, now_ms);
+	} else if (n->flags & VS_NODE_POWERING_UP) {
+		vs_boot_for_nobody(c, n);
+	} else if ((n->flags & VS_NODE_UP) && !n->leave &&
+		   !(n->flags & VS_NODE_STAYS)) {
+		n->leave = true;
+		vs_node_touch(n);
+	}
+}
+
+static void follow_up(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	struct vs_ahead *a = &n->ahead;
+
+	if (n->flags & (VS_NODE_POWERING_UP | VS_NODE_UP)) {
+		a->rose = true;
+		return;
+	}
+	if (!(n->flags & VS_NODE_POWERED_DOWN) ||
+	    (n->flags & (VS_NODE_POWER_UP_ASKED | VS_NODE_POWERING_DOWN)) ||
+	    (!a->rose && now_ms - a->since_ms < ASKED_MS))
+		return;
+	/* It is down again: SuspendTime, an administrator, or ourselves. */
+	if (!a->unneeded_ms) {
+		stays_off(c, n, now_ms);
+	} else if (a->built) {
+		remove_vm(c, n, now_ms);
+	} else {
+		c->plans.removed++;
+		set(c, n, VS_AHEAD_NOT, now_ms);
+	}
+}
+
+/* Slurm or somebody does something with it that we haven't asked for. */
+static bool taken(const struct vs_node *n)
+{
+	return n->flags & (VS_NODE_POWERING_UP | VS_NODE_POWER_UP_ASKED |
+			   VS_NODE_UP | VS_NODE_ALLOCATED);
+}
+
+static void follow(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	struct vs_ahead *a = &n->ahead;
+
+	if (a->state == VS_AHEAD_UP)
+		follow_up(c, n, now_ms);
+	else if (taken(n))
+		used(c, n);
+	else if (a->state == VS_AHEAD_GOES && vs_seen_none(n->seen)) {
+		c->plans.removed++;
+		set(c, n, VS_AHEAD_NOT, now_ms);
+	}
+	if (a->state == VS_AHEAD_NOT || a->state == VS_AHEAD_GOES)
+		return;
+	if (planned(c, n) && !n->leave)
+		a->unneeded_ms = 0;
+	else if (!a->unneeded_ms)
+		a->unneeded_ms = now_ms;
+	else if (now_ms - a->unneeded_ms >=
+		 (int64_t)c->conf->prefetch_grace_s * 1000)
+		goes(c, n, now_ms);
+}
+
+/* ---- what may be made ahead --------------------------------------------------------- */
+
+/* Off by Slurm's word and by vCenter's, with nothing under way. */
+static bool rests_off(struct vs_core *c, const struct vs_node *n)
+{
+	return n->flags == VS_NODE_POWERED_DOWN && !n->job && !n->giveup &&
+	       !n->adopt && !n->leave && n->op.kind == VS_OP_NONE &&
+	       n->look_after <= c->slow_seq &&
+	       (vs_seen_none(n->seen) || n->seen == VS_SEEN_OFF);
+}
+
+static bool may_have(struct vs_core *c, const struct vs_node *n,
+		     const struct vs_coming *p, int64_t now_ms)
+{
+	return n->profile->retention != VS_RETAIN_DESTROY &&
+	       n->ahead.spent != p->job && rests_off(c, n) &&
+	       p->at_ms - now_ms <=
+	       (int64_t)c->conf->prefetch_window_s * 1000 &&
+	       !vs_node_barred(c, n) && !vs_clone_lacks(c, n);
+}
+
+/* Slurm would power it down again before its job starts. */
+static bool too_soon_to_power(const struct vs_core *c, const struct vs_coming *p,
+			      int64_t now_ms)
+{
+	return c->conf->suspend_time_s > 0 &&
+	       p->at_ms - now_ms >= (int64_t)c->conf->suspend_time_s * 1000;
+}
+
+/* Half of what may be in flight, so that no job waits for all of it. */
+static bool in_flight_full(const struct vs_core *c)
+{
+	const struct vs_node *n;
+	int count = 0;
+
+	LIST_FOREACH(n, &c->plans.ahead, ahead.entry)
+		count += n->ahead.state == VS_AHEAD_UP ?
+			!(n->flags & VS_NODE_UP) :
+			n->ahead.state == VS_AHEAD_CLONE &&
+			n->seen != VS_SEEN_OFF;
+	return count >= (c->conf->provision_max + 1) / 2 ||
+	       c->provisioning >= c->conf->provision_max;
+}
+
+static void power(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	bool had = n->ahead.state == VS_AHEAD_CLONE;
+	bool built = had || vs_seen_none(n->seen);
+
+	c->plans.made += !had;
+	set(c, n, VS_AHEAD_UP, now_ms);
+	n->ahead.built = built;
+	n->left_ms = 0;
+	vs_info("node=%s is powered up ahead of JobId=%u", n->name,
+		n->ahead.job);
+	vs_tell_ask(c, VS_TELL_POWER_UP, n->name, n->ahead.job, up_told);
+}
+
+/* To look for a place costs, with many hosts: where there was none for a few of
+ * a kind, the others of it wait for the next reading. */
+static void clone_it(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	int *in_vain = &c->plans.in_vain[n->profile - c->profiles];
+	struct vs_hold at;
+
+	if (*in_vain >= IN_VAIN)
+		return;
+	if (!vs_prefetch_place(c, n, &at)) {
+		(*in_vain)++;
+		return;
+	}
+	set(c, n, VS_AHEAD_CLONE, now_ms);
+	n->ahead.built = true;
+	c->plans.made++;
+	n->tries = 0;
+	n->not_before_ms = 0;
+}
+
+static void weigh(struct vs_core *c, const struct vs_coming *p, int64_t now_ms)
+{
+	struct vs_node *n = &c->nodes[p->id];
+	bool cloned = n->ahead.state == VS_AHEAD_CLONE;
+
+	if ((n->ahead.state != VS_AHEAD_NOT && !cloned) ||
+	    (!cloned && c->plans.nahead >= (size_t)c->conf->prefetch) ||
+	    !may_have(c, n, p, now_ms) || in_flight_full(c) ||
+	    (vs_seen_none(n->seen) && vs_clones_scarce(c)))
+		return;
+	if (vs_prefetch_vf_comes(c, n) ||
+	    (!too_soon_to_power(c, p, now_ms) &&
+	     vs_prefetch_to_spare(c, n, now_ms)))
+		power(c, n, now_ms);
+	else if (!cloned && n->seen == VS_SEEN_NONE)
+		clone_it(c, n, now_ms);
+}
+
+/* After all that jobs want: see vs_node_act. */
+static void clone_ahead(struct vs_core *c, struct vs_node *n,
+			int64_t now_ms)
+{
+	struct vs_hold at;
+
+	if (n->ahead.state != VS_AHEAD_CLONE || n->action != VS_DO_CLONE ||
+	    n->op.kind != VS_OP_NONE || now_ms < n->not_before_ms)
+		return;
+	if (n->tries < TRIES_AHEAD && vs_prefetch_place(c, n, &at)) {
+		vs_op_at(c, n, VS_DO_CLONE, &at, now_ms);
+		return;
+	}
+	/* A host that is busy just now is asked again with the next plan. */
+	if (n->tries)
+		n->ahead.spent = n->ahead.job;
+	c->plans.made--;
+	set(c, n, VS_AHEAD_NOT, now_ms);
+}
+
+void vs_prefetch_pass(struct vs_core *c, int64_t now_ms)
+{
+	struct vs_node *n, *next;
+
+	if (vs_ask_blocked(c))
+		return;
+	for (n = LIST_FIRST(&c->plans.ahead); n; n = next) {
+		next = LIST_NEXT(n, ahead.entry);
+		follow(c, n, now_ms);
+	}
+	if (c->plans.weighed != c->plans.read) {
+		c->plans.weighed = c->plans.read;
+		c->plans.in_vain = vs_realloc(c->plans.in_vain, c->nprofiles + 1,
+					      sizeof(*c->plans.in_vain));
+		memset(c->plans.in_vain, 0,
+		       c->nprofiles * sizeof(*c->plans.in_vain));
+		for (size_t i = 0; i < c->plans.nplanned; i++)
+			weigh(c, &c->plans.planned[i], now_ms);
+	}
+	for (n = LIST_FIRST(&c->plans.ahead); n; n = next) {
+		next = LIST_NEXT(n, ahead.entry);
+		clone_ahead(c, n, now_ms);
+	}
+}
+
+/* ---- Slurm's plan --------------------------------------------------------------------- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct vs_coming *x = a, *y = b;
+
+	if (x->at_ms != y->at_ms)
+		return x->at_ms < y->at_ms ? -1 : 1;
+	if (x->job != y->job)
+		return x->job < y->job ? -1 : 1;
+	return x->id - y->id;
+}
+
+/* Soonest first: a node that several jobs are planned on is the first one's. */
+static void take(struct vs_core *c, const struct vs_port_ahead *rows, size_t n,
+		 int64_t now_ms)
+{
+	struct vs_plans *p = &c->plans;
+
+	free(p->planned);
+	free(p->ends);
+	p->planned = vs_calloc(n + 1, sizeof(*p->planned));
+	p->ends = vs_calloc(n + 1, sizeof(*p->ends));
+	p->nplanned = p->nends = 0;
+	p->read++;
+	for (size_t i = 0; i < n; i++) {
+		const struct vs_node *node = vs_node_named(c, rows[i].node);
+		struct vs_coming plan = {
+			.job = rows[i].job,
+			.at_ms = now_ms + rows[i].in_s * 1000,
+		};
+
+		if (!node)
+			continue;
+		plan.id = node->id;
+		if (rows[i].ends)
+			p->ends[p->nends++] = plan;
+		else
+			p->planned[p->nplanned++] = plan;
+	}
+	qsort(p->planned, p->nplanned, sizeof(*p->planned), by_time);
+	for (size_t i = 0; i < p->nplanned; i++) {
+		struct vs_ahead *a = &c->nodes[p->planned[i].id].ahead;
+
+		if (a->read == p->read)
+			continue;
+		a->read = p->read;
+		a->job = p->planned[i].job;
+		a->start_ms = p->planned[i].at_ms;
+	}
+}
+
+void vs_prefetch_read(struct vs_core *c, int64_t now_ms)
+{
+	VS_FREE struct vs_port_ahead *rows = NULL;
+	int64_t within_s;
+	size_t n;
+	bool on;
+
+	vs_lock();
+	on = c->conf->prefetch && !c->observe && c->ready;
+	within_s = c->conf->prefetch_window_s;
+	vs_unlock();
+	if (!on || !c->port->jobs_ahead)
+		return;
+	rows = vs_calloc(ROWS_MAX, sizeof(*rows));
+	n = c->port->jobs_ahead(c->port->ctx, within_s, rows, ROWS_MAX);
+	vs_lock();
+	take(c, rows, n, now_ms);
+	vs_unlock();
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Prefetch: what is known of planned jobs and what is made ahead for them.
+ * Included by core_i.h.
+ */
+#ifndef VS_ENGINE_PREFETCH_H
+#define VS_ENGINE_PREFETCH_H
+
+#include <sys/queue.h>
+#include "engine/allocation/claim_events.h"
+#include "plan/reconcile/next_action.h"
+
+struct vs_core;
+struct vs_node;
+struct vs_hold;
+
+enum vs_ahead_state {
+	VS_AHEAD_NOT,
+	VS_AHEAD_CLONE,		/* its VM is built, and stays off */
+	VS_AHEAD_UP,		/* Slurm was asked to power it up */
+	VS_AHEAD_GOES,		/* nobody came: the VM is removed */
+};
+
+struct vs_ahead {		/* of a node */
+	enum vs_ahead_state state;
+	bool built;		/* it had no VM before */
+	bool rose;		/* UP: Slurm has begun to */
+	uint32_t job;		/* for which it is, or was last, planned */
+	uint32_t spent;		/* it was made ready for this one once */
+	uint64_t read;		/* the last reading that named it */
+	int64_t start_ms;	/* as planned then */
+	int64_t since_ms;	/* in this state */
+	int64_t unneeded_ms;	/* no plan names it since; 0: one does */
+	LIST_ENTRY(vs_node) entry;	/* while it is in some state */
+};
+
+/* Slurm's plan, as read last; planned: soonest start first. */
+struct vs_coming { int id; uint32_t job; int64_t at_ms; };
+struct vs_plans {
+	uint64_t read, weighed;		/* readings, and what was decided on;
+					 * 0: that was before VFs began to go */
+	struct vs_coming *planned, *ends;	/* ends: of a running job's node */
+	size_t nplanned, nends;
+	LIST_HEAD(, vs_node) ahead;	/* made ready for it */
+	size_t nahead;
+	int *in_vain;			/* nodes by kind, at this reading */
+	uint64_t made, used, removed;	/* VMs so far */
+};
+
+/* prefetch.c; lock held unless said */
+void vs_prefetch_read(struct vs_core *c, int64_t now_ms);   /* no lock held */
+void vs_prefetch_pass(struct vs_core *c, int64_t now_ms);
+void vs_prefetch_clear(struct vs_core *c);	/* another one's past */
+void vs_prefetch_carry(struct vs_core *c);	/* nodes have other ids now */
+/* Hears of holds that are released, and of nodes that a job gets. */
+vs_claim_fn vs_prefetch_claim_changed;
+
+/* operations.c: the same for a hold that isn't the node's: a clone whose VM stays off, a
+ * vMotion */
+void vs_op_at(struct vs_core *c, struct vs_node *n, enum vs_action action,
+	      struct vs_hold *at, int64_t now_ms);
+
+/* headroom.c: what may be had ahead; lock held */
+/* Jobs that wait now, and power-ups of ours that are on their way, leave this
+ * node a VF (or room). */
+bool vs_prefetch_to_spare(struct vs_core *c, const struct vs_node *n,
+			  int64_t now_ms);
+/* VFs are on their way to its job, more than that has powered nodes up for. */
+bool vs_prefetch_vf_comes(struct vs_core *c, const struct vs_node *n);
+/* Powered up ahead, it takes its place: not before jobs that go before its own. */
+bool vs_prefetch_may_place(struct vs_core *c, const struct vs_node *n,
+			   int64_t now_ms);
+/* Where a VM for this node should lie when its job starts: nothing is held,
+ * hold is filled in for the clone's sake. False: nowhere, as far as is known. */
+bool vs_prefetch_place(struct vs_core *c, struct vs_node *n,
+		       struct vs_hold *hold);
+
+#endif

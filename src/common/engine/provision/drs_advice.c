@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Placement=drs: a gang is held where our own ledger finds room, as under
+ * balance; before a clone, vCenter is asked on which of the hosts that would do
+ * DRS would put it (PlaceVm), and the hold moves there.
+ *
+ * Rules: DRS chooses, the ledger decides: it counts VFs and promises, of which
+ * DRS knows nothing, so that a VM goes nowhere where its VF isn't free. One
+ * question per hold, a bounded number under way, a bounded wait; whatever goes
+ * wrong is counted, and the VM is cloned where its hold is. Never asks for a VM
+ * that is there already, nor for one that is where an operator wanted it.
+ */
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/vmspec/vmspec.h"
+#include "util/json.h"
+#include "util/mem.h"
+
+#define WAIT_MS 10000
+
+static void settle(struct vs_node *n)
+{
+	n->drs = (struct vs_node_drs) { .settled = true };
+	vs_node_touch(n);
+}
+
+/* Hosts of that cluster that our ledger would accept, the hold's own first. */
+static size_t candidates(struct vs_core *c, const struct vs_node *n,
+			 const struct vs_host *own, const char **out)
+{
+	VS_FREE const struct vs_host **fit =
+		vs_calloc((size_t)c->inv.nhosts + 1, sizeof(*fit));
+	struct vs_place_env env;
+	struct vs_place_node like;
+	size_t nfit, count = 0;
+
+	vs_env_fill(c, &env);
+	vs_place_node_fill(c, n, &like);
+	nfit = vs_place_hosts(&env, &like, fit);
+	out[count++] = own->moid;
+	for (size_t i = 0; i < nfit; i++) {
+		if (fit[i] != own && !strcmp(fit[i]->cluster, own->cluster))
+			out[count++] = fit[i]->moid;
+	}
+	return count;
+}
+
+static bool ask(struct vs_core *c, struct vs_node *n,
+		const struct vs_host *own, int64_t now_ms)
+{
+	VS_FREE const char **hosts =
+		vs_calloc((size_t)c->inv.nhosts + 1, sizeof(*hosts));
+	struct vs_vc_where w = {
+		.cluster = own->cluster,
+		.source = n->profile->template_moid,
+		.name = n->name,
+		.pool = vs_pool_of(c, own),
+		.datastore = c->store[0] ? c->store : NULL,
+		.hosts = hosts,
+		.nhosts = candidates(c, n, own, hosts),
+	};
+	struct vs_err err = { 0 };
+	int64_t id;
+
+	if (w.nhosts < 2)
+		return false;		/* there is nothing to choose */
+	if (vs_door(c, n, NULL, VS_DEED_DRS_PLACE, NULL, &err)) {
+		c->drs.failed++;
+		vs_debug("node=%s DRS isn't asked: %s", n->name, err.text);
+		return false;
+	}
+	id = vs_vc_where(c->vc, &w, &err);
+	if (id < 0) {
+		c->drs.failed++;
+		return false;
+	}
+	n->drs = (struct vs_node_drs) {
+		.id = (uint64_t)id, .since_ms = now_ms,
+	};
+	c->drs.asks[c->drs.nasks].id = (uint64_t)id;
+	vs_strlcpy(c->drs.asks[c->drs.nasks++].node, n->name, VS_NAME_LEN);
+	return true;
+}
+
+bool vs_drs_waits(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	const struct vs_host *own = h ? vs_host_get(&c->inv, h->host) : NULL;
+
+	if (!c->drs.on || n->drs.settled || !own ||
+	    h->state != VS_HOLD_PROMISED)
+		return false;
+	if (n->drs.id && now_ms - n->drs.since_ms < WAIT_MS)
+		return true;
+	if (n->drs.id) {
+		c->drs.failed++;
+		vs_debug("node=%s DRS doesn't answer", n->name);
+	} else if (c->drs.nasks == VS_DRS_ASKING) {
+		return true;
+	} else if (ask(c, n, own, now_ms)) {
+		return true;
+	}
+	settle(n);
+	return false;
+}
+
+/* The node whose question this was; NULL: nobody waits for it any more. */
+static struct vs_node *asker(struct vs_core *c, uint64_t id)
+{
+	struct vs_node *n = NULL;
+
+	for (size_t i = 0; i < c->drs.nasks; i++) {
+		if (c->drs.asks[i].id != id)
+			continue;
+		n = vs_node_named(c, c->drs.asks[i].node);
+		c->drs.asks[i] = c->drs.asks[--c->drs.nasks];
+		break;
+	}
+	return n && n->drs.id == id ? n : NULL;
+}
+
+static void take_answer(struct vs_core *c, struct vs_node *n, const char *host)
+{
+	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	const struct vs_host *to = vs_host_get(&c->inv, host);
+
+	if (!h || h->state != VS_HOLD_PROMISED || vs_node_vm(c, n))
+		return;		/* it is too late for advice */
+	if (!strcmp(h->host, host)) {
+		c->drs.agreed++;
+	} else if (to && !vs_hold_move_to(c, n, to)) {
+		c->drs.moved++;
+		vs_info("node=%s DRS would rather have it on host=%s", n->name,
+			to->name);
+	} else {
+		c->drs.refused++;
+		vs_debug("node=%s DRS names host=%s, where it has no place",
+			 n->name, to ? to->name : host);
+	}
+}
+
+void vs_drs_told(void *arg, uint64_t id, const char *host,
+		 const struct vs_err *err)
+{
+	struct vs_core *c = arg;
+	struct vs_node *n;
+
+	vs_lock();
+	n = asker(c, id);
+	if (n && err) {
+		c->drs.failed++;
+		vs_debug("node=%s DRS names no host: %s", n->name, err->text);
+	} else if (n) {
+		take_answer(c, n, host);
+	}
+	if (n)
+		settle(n);
+	vs_unlock();
+}
+
+void vs_drs_forget(struct vs_core *c)
+{
+	for (size_t i = 0; i < c->drs.nasks; i++) {
+		struct vs_node *n = vs_node_named(c, c->drs.asks[i].node);
+
+		if (n)
+			n->drs = (struct vs_node_drs) { .id = 0 };
+	}
+	c->drs.nasks = 0;
+}
+
+void vs_report_drs(const struct vs_core *c, struct json_object *top)
+{
+	struct json_object *o;
+
+	if (!c->drs.on)
+		return;
+	o = vs_jb_obj(NULL);
+	vs_jb_int(o, "agreed", (int64_t)c->drs.agreed);
+	vs_jb_int(o, "moved", (int64_t)c->drs.moved);
+	vs_jb_int(o, "refused", (int64_t)c->drs.refused);
+	vs_jb_int(o, "failed", (int64_t)c->drs.failed);
+	vs_jb_put(top, "drs", o);
+}

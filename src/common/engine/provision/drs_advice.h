@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Placement=drs, see drs_advice.c. */
+#ifndef VS_ENGINE_DRS_ADVICE_H
+#define VS_ENGINE_DRS_ADVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "util/err.h"
+#include "util/name.h"
+
+struct vs_core;
+struct vs_node;
+struct json_object;
+
+#define VS_DRS_ASKING 16		/* questions under way at once */
+
+struct vs_node_drs {			/* of the node's present hold */
+	uint64_t id;			/* of a question under way, 0: none */
+	int64_t since_ms;
+	bool settled;			/* it needs none any more */
+};
+
+struct vs_drs {
+	bool on;			/* Placement=drs */
+	struct { uint64_t id; char node[VS_NAME_LEN]; } asks[VS_DRS_ASKING];
+	size_t nasks;
+	/* answers: our own place, another that we took, one that we couldn't
+	 * take; none (DRS off, no right, late ...) */
+	uint64_t agreed, moved, refused, failed;
+};
+
+/* Is DRS still to say where this node's clone goes? Asks, where it must; the
+ * node keeps its place in any case. Lock held. */
+bool vs_drs_waits(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+/* The client's answer; no lock held. */
+void vs_drs_told(void *arg, uint64_t id, const char *host,
+		 const struct vs_err *err);
+/* The client is down: no answer comes. Lock held. */
+void vs_drs_forget(struct vs_core *c);
+/* For svf status; lock held. */
+void vs_report_drs(const struct vs_core *c, struct json_object *top);
+
+#endif

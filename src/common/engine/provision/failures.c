@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a failed call leads to: the same again, another place, waiting, or the
+ * end. Whom a failure speaks of is left out for a while: a PF without VFs, a
+ * host, or what many hosts share (their datastore, their cluster).
+ *
+ * Rules: what comes next is decided anew from the two truths, nothing is sent
+ * again from here; a shortage, and what an administrator must mend for all of
+ * them, is no node's fault, so no node goes down for it. The lock is held.
+ */
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/inventory/device_ids.h"
+#include "util/mem.h"
+
+#define TRIES_HERE 2		/* faults of no clear cause, on one host */
+
+/* A job's node that can't be had: Slurm gets it back, with the cause. */
+void vs_node_give_up(struct vs_core *c, struct vs_node *n, const char *why)
+{
+	if (n->giveup || n->wanted == VS_WANT_AHEAD)
+		return;		/* nobody has it yet */
+	vs_error("node=%s cannot be had: %s", n->name, why);
+	vs_metrics_given_up(c, n->last_err.code);
+	if (n->last_err.code == VS_E_SHORTAGE)
+		vs_tell(c, VS_TELL_GIVEUP, n->name, n->job, false, why);
+	else
+		vs_tell(c, VS_TELL_FAIL, n->name, n->job, false, why);
+	n->giveup = true;
+	n->tries = 0;
+}
+
+/* What it was to have is not to be had: its PFs, or devices, are left out. */
+static bool finds_none(const struct vs_err *err)
+{
+	return !strcmp(err->fault, VS_VC_FAULT_NO_VF) ||
+	       !strcmp(err->fault, VS_VC_FAULT_NO_DEVICE);
+}
+
+/* The code as the engine takes it: a fault of the host's ends its patience
+ * with that host, and nobody's node is to blame for vCenter's settings. */
+static enum vs_code judged(const struct vs_node *n, const struct vs_err *err,
+			   bool nobodys)
+{
+	if (!err->fault[0])
+		return err->code;	/* said by no vCenter */
+	if (finds_none(err) || err->code == VS_E_CONFIG || nobodys)
+		return VS_E_SHORTAGE;
+	if (err->code == VS_E_RETRY && n->tries >= TRIES_HERE)
+		return VS_E_OTHER_HOST;
+	return err->code;
+}
+
+static void blame_shared(struct vs_core *c, const struct vs_node *n,
+			 const struct vs_host *at,
+			 const struct vs_err *err, int64_t now_ms)
+{
+	bool space = !strcmp(err->fault, VS_VC_FAULT_NO_SPACE);
+	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+
+	if (space && h && vs_stores_full(c, h->store,
+					 now_ms + VS_AVOID_HOST_MS))
+		return;
+	if (vs_vc_fault_is_licence(err->fault)) {
+		vs_avoid_put(c, VS_AVOID_LICENCE, at->cluster, NULL,
+			     now_ms + VS_AVOID_HOST_MS, err->text);
+		return;
+	}
+	/* of several nobody knows which: its host sees it */
+	vs_avoid_add(c, !space ? at->cluster : c->store[0] ? c->store :
+		     at->moid, NULL, now_ms + VS_AVOID_HOST_MS, err->text);
+}
+
+static bool is_start(enum vs_op_kind k)
+{
+	return k == VS_OP_CLONE || k == VS_OP_RECONFIGURE ||
+	       k == VS_OP_RELOCATE || k == VS_OP_POWER_ON;
+}
+
+/* PFs without a VF, or devices: whichever the fault speaks of. */
+static void blame_cards(struct vs_core *c, const struct vs_host *at,
+			const struct vs_hold *h, const struct vs_err *err,
+			int64_t now_ms)
+{
+	bool device = !strcmp(err->fault, VS_VC_FAULT_NO_DEVICE);
+
+	for (int i = 0; i < h->ncards; i++)
+		if (device == (vs_host_device(at, h->cards[i].pf) != NULL))
+			vs_avoid_add(c, at->moid, h->cards[i].pf,
+				     now_ms + VS_AVOID_PF_MS, err->text);
+}
+
+static void blame(struct vs_core *c, struct vs_node *n, const char *host,
+		  const struct vs_err *err, int64_t now_ms)
+{
+	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	struct vs_host *at = vs_host_get(&c->inv, host);
+
+	if (!at)
+		return;
+	vs_offer_forget(at);
+	if (finds_none(err) && h && h->ncards) {
+		blame_cards(c, at, h, err, now_ms);
+	} else if (n->last_err.code == VS_E_SHORTAGE && err->fault[0]) {
+		blame_shared(c, n, at, err, now_ms);
+	} else {
+		vs_avoid_add(c, host, NULL, now_ms + VS_AVOID_HOST_MS,
+			     err->text);
+		vs_breaker_failed(c, host, n->name, err->text, now_ms);
+	}
+	if (h && h->state == VS_HOLD_PROMISED)
+		vs_hold_drop(c, n);
+}
+
+/* A guest that can't be asked is switched off instead. */
+static void not_asked(const struct vs_core *c, struct vs_node *n,
+		      enum vs_code code, int64_t now_ms)
+{
+	n->shutdown_ms = now_ms;
+	if (code != VS_E_UNKNOWN && code != VS_E_RELOGIN)
+		n->shutdown_ms -= (int64_t)c->conf->shutdown_grace_s * 1000;
+}
+
+/* Look before anything else is done. */
+static void look_first(struct vs_core *c, struct vs_node *n,
+		       enum vs_op_kind kind, const struct vs_err *err)
+{
+	n->look_after = c->slow_seq + 1;
+	n->clone_lost = kind == VS_OP_CLONE && err->code == VS_E_UNKNOWN;
+	vs_vc_slow_now(c->vc);
+}
+
+void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
+		    const char *host, const struct vs_err *err, int64_t now_ms)
+{
+	int64_t pause = (int64_t)500 << (n->tries < 6 ? n->tries : 6);
+	bool nobodys = kind == VS_OP_CLONE &&
+		vs_template_host_failed(c, n, host, err);
+
+	n->last_err = *err;
+	n->last_err.code = judged(n, err, nobodys);
+	vs_metrics_failed(c, kind, err->code);
+	n->not_before_ms = now_ms + pause;
+	if (kind == VS_OP_SHUTDOWN)
+		not_asked(c, n, err->code, now_ms);
+	if (kind == VS_OP_RELOCATE &&
+	    vs_move_failed(n, vs_node_vm(c, n), &n->last_err))
+		return;
+	if (vs_fail_is_doubt(nobodys ? err->code : n->last_err.code))
+		look_first(c, n, kind, err);
+	switch (n->last_err.code) {
+	case VS_E_OTHER_HOST:
+	case VS_E_SHORTAGE:
+		if (is_start(kind) && !nobodys)
+			blame(c, n, host, err, now_ms);
+		break;
+	case VS_E_CANCELED:
+		return;
+	case VS_E_REQUEST:
+	case VS_E_CONFIG:
+	case VS_E_BUG:
+		n->tries = VS_TRIES_MAX;
+		break;
+	default:
+		break;
+	}
+	vs_info("node=%s op=%s failed code=%s fault=%s: %s", n->name,
+		vs_op_name(kind), vs_code_name(err->code),
+		err->fault[0] ? err->fault : "-", err->text);
+	if (++n->tries > VS_TRIES_MAX &&
+	    (n->wanted == VS_WANT_READY || n->wanted == VS_WANT_ON))
+		vs_node_give_up(c, n, err->text);
+}

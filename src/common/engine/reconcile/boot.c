@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A node's way from our power-on to its registration, as far as vCenter shows
+ * it: Slurm's ResumeTimeout waits while the VM isn't on, vCenter there or not
+ * (for PrologTimeout where no job waits for it), Slurm hears when the
+ * boot began, a guest that says it is ready (or nothing, with its tools running)
+ * is asked to register, and one that says why it can't be, goes off again or says
+ * nothing for BootTimeout, is tried once on another host before Slurm gets the
+ * node back with the cause.
+ *
+ * Rules: what a guest says is a hint, believed of the present boot only; it
+ * never keeps a VM on or a VF held.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+
+#define ASK_MS 5000
+#define ASK_SILENT_MS 15000
+#define LATE_POWER_UP_MS 30000	/* beyond any sane power_save_interval */
+
+/* True with words: this boot leads nowhere. */
+static bool boot_failed(const struct vs_core *c, const struct vs_node *n,
+			const struct vs_vm *vm, int64_t now_ms, char *why,
+			size_t size)
+{
+	const char *said = vm->guest_reason;
+
+	if (!strcmp(vm->guest_state, "failed")) {
+		snprintf(why, size, "the guest says: %s", said);
+		return true;
+	}
+	if (now_ms - n->powered_on_ms < (int64_t)c->conf->boot_timeout_s * 1000)
+		return false;
+	snprintf(why, size,
+		 "VM is on but slurmd didn't register within BootTimeout=%d s%s%s%s%s",
+		 c->conf->boot_timeout_s, vm->guest_state[0] ?
+		 "; the guest says: " : "", vm->guest_state,
+		 said[0] ? ": " : "", said);
+	return true;
+}
+
+/* The host or its PF is the first suspect: once more, elsewhere. When that
+ * fails too it is the node or its template, and the first host is cleared. */
+static void try_elsewhere(struct vs_core *c, struct vs_node *n,
+			  const struct vs_vm *vm, const char *why,
+			  int64_t now_ms)
+{
+	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+
+	vs_err_set(&n->last_err, VS_E_OTHER_HOST, "%s", why);
+	vs_metrics_failed(c, VS_PACE_BOOT, VS_E_OTHER_HOST);
+	if (n->boot_host[0]) {
+		vs_avoid_add(c, n->boot_host, n->boot_pf, now_ms, why);
+		vs_breaker_cleared(c, n->boot_host, n->name);
+		vs_node_give_up(c, n, why);
+		return;
+	}
+	vs_strlcpy(n->boot_host, vm->host, sizeof(n->boot_host));
+	/* of several nobody knows which it was */
+	vs_strlcpy(n->boot_pf, h && h->ncards == 1 ? h->cards[0].pf : "",
+		   sizeof(n->boot_pf));
+	vs_avoid_add(c, n->boot_host, n->boot_pf, now_ms + VS_AVOID_HOST_MS,
+		     why);
+	vs_breaker_failed(c, n->boot_host, n->name, why, now_ms);
+	if (!vs_room_for(c, n) && vm->power == VS_POWER_ON) {
+		vs_node_give_up(c, n, why);
+		return;
+	}
+	/* Somebody may have switched it off: once more, if only here. */
+	if (!vs_room_for(c, n)) {
+		vs_avoid_add(c, n->boot_host, n->boot_pf, now_ms, why);
+		vs_avoid_expire(c, now_ms);
+		vs_info("node=%s boots anew: %s", n->name, why);
+		return;
+	}
+	vs_info("node=%s boots anew on another host: %s", n->name, why);
+	n->cycle = true;
+}
+
+/* Power saving's next tick serves a job that was cancelled since the last one
+ * all the same. What an administrator asks for has been seen as asked. */
+bool vs_boot_comes_late(const struct vs_node *n, uint32_t flags)
+{
+	return n->left_ms && (flags & VS_NODE_POWERING_UP) && !n->job &&
+	       vs_clock() - n->left_ms < LATE_POWER_UP_MS;
+}
+
+/*
+ * Slurm's word. It waits for a boot that comes after it: one that was before,
+ * of a VM that outlived its node's power-down, it would never take. What a node
+ * was before a start of ours isn't known, and nothing is concluded from it.
+ */
+void vs_boot_asked(struct vs_core *c, struct vs_node *n, uint32_t flags)
+{
+	const struct vs_vm *vm;
+
+	if (!(flags & VS_NODE_POWERING_UP)) {
+		n->up_asked_ms = 0;
+		return;
+	}
+	if (n->up_asked_ms)
+		return;
+	vm = vs_node_vm(c, n);
+	n->up_asked_ms = vs_clock();
+	n->boot_told_ms = n->boot_ready = 0;
+	if (n->flags && !c->observe &&
+	    !(vm ? vm->power == VS_POWER_OFF : c->loaded))
+		n->cycle = true;
+}
+
+/* Slurm's ResumeTimeout goes on, while the VM isn't on or nobody knows since
+ * when; for a node that no job waits for not longer than a job would wait. */
+static void push(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	char why[160];
+
+	if (n->job ||
+	    now_ms - n->up_asked_ms < (int64_t)c->conf->prolog_timeout_s * 1000) {
+		vs_tell(c, VS_TELL_BOOT_PUSH, n->name, 0, false, NULL);
+		return;
+	}
+	if (c->observe)
+		return;
+	n->giveup = true;
+	snprintf(why, sizeof(why),
+		 "no job waits for it and its VM was not on within PrologTimeout=%d s",
+		 c->conf->prolog_timeout_s);
+	vs_error("node=%s is powered down: %s", n->name, why);
+	vs_tell(c, VS_TELL_GIVEUP, n->name, 0, false, why);
+}
+
+/* While nothing is compared, or nothing may be done. */
+void vs_boots_push(struct vs_core *c, int64_t now_ms)
+{
+	for (size_t i = 0; i < c->nnodes; i++) {
+		struct vs_node *n = &c->nodes[i];
+
+		if ((n->flags & VS_NODE_POWERING_UP) && !n->giveup &&
+		    !n->boot_told_ms)
+			push(c, n, now_ms);
+	}
+}
+
+static void booted(struct vs_core *c, struct vs_node *n, int64_t now_ms,
+		   bool ask)
+{
+	vs_tell(c, VS_TELL_BOOTED, n->name, 0, ask, NULL);
+	c->tells[c->ntells - 1].at_ms = n->power_sent_ms;
+	n->boot_told_ms = now_ms;
+}
+
+/* It registers by itself, now; only one that wasn't taken is asked. */
+static void is_ready(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	if (!n->boot_ready) {
+		n->boot_ready = true;
+		n->boot_told_ms = now_ms;
+	} else if (now_ms - n->boot_told_ms >= ASK_MS) {
+		booted(c, n, now_ms, true);
+	}
+}
+
+/* A quick guest registers before Slurm has heard when its boot began, is
+ * refused for that, and does it once only. */
+static bool silent(const struct vs_node *n, const struct vs_vm *vm,
+		   int64_t now_ms)
+{
+	return !vm->guest_state[0] && vm->tools_running &&
+		now_ms - n->boot_told_ms >= ASK_SILENT_MS;
+}
+
+/* Slurm refuses the guest, or may have, for when it was switched on alone: no
+ * host is to blame. */
+static void again(struct vs_core *c, struct vs_node *n, const char *why)
+{
+	vs_metrics_failed(c, VS_PACE_BOOT, VS_E_RETRY);
+	vs_info("node=%s boots anew: %s", n->name, why);
+	n->cycle = true;
+}
+
+void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+	bool died = n->died;
+	char why[VS_GUEST_SAYS + 112];
+
+	n->died = false;
+	if (n->flags & VS_NODE_UP) {
+		n->boot_host[0] = '\0';
+		if (n->starting && n->seen == VS_SEEN_ON && vm) {
+			vs_breaker_served(c, vm->host);
+			vs_metrics_started(c, n->powered_on_ms ?
+					   now_ms - n->powered_on_ms : 0);
+			if (n->powered_on_ms) {
+				vs_pace_note(c, n->profile, VS_PACE_BOOT,
+					     now_ms - n->powered_on_ms);
+				vs_took_note(n, VS_PACE_BOOT,
+					     now_ms - n->powered_on_ms);
+			}
+		}
+		n->starting &= n->seen != VS_SEEN_ON;
+	}
+	if (n->wanted != VS_WANT_ON || n->giveup)
+		return;
+	if (died && vm) {
+		try_elsewhere(c, n, vm, "VM went off while it booted", now_ms);
+		return;
+	}
+	if (n->seen != VS_SEEN_ON || !vm) {
+		push(c, n, now_ms);
+		return;
+	}
+	if (boot_failed(c, n, vm, now_ms, why, sizeof(why)) && !c->observe) {
+		if (n->power_sent_ms)
+			try_elsewhere(c, n, vm, why, now_ms);
+		else
+			again(c, n, why);
+	} else if (!n->boot_told_ms || silent(n, vm, now_ms)) {
+		/* A guest may be up if its VM was switched on by a person, or
+		 * by the engine before a restart: it registers once only. */
+		booted(c, n, now_ms, n->boot_told_ms ||
+		       (!n->power_sent_ms && !c->observe));
+	} else if (!strcmp(vm->guest_state, "ready")) {
+		is_ready(c, n, now_ms);
+	}
+}

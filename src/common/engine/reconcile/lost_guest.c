@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Jobs whose guest is no more, though Slurm believes them running: their VM was
+ * switched off, or HA has started it again on another host. Slurm hears of the
+ * first from us, and would miss the second for long: with ReturnToService=2 a
+ * guest that has rebooted within SlurmdTimeout is as good as before, and only
+ * the node of a job's batch script is asked what runs there.
+ *
+ * Rules: a guest is known to be another one only by a VM that is on elsewhere
+ * and was out of reach or off since it was last seen on: vMotion moves one that
+ * is within reach, and what becomes of one of ours its task tells. Slurm ends
+ * the job, never we.
+ *
+ * And one whose end never comes: a slurmctld that begins anew with a node off
+ * and COMPLETING takes it from its job, and leaves it COMPLETING until it
+ * registers, which no job will make it do.
+ */
+#include <string.h>
+#include "engine/reconcile/lost_guest.h"
+
+#define STUCK_MS 5000
+#define AGAIN_MS 5000		/* after a power-off that failed */
+
+/* By vMotion, as vCenter reports and shows. */
+static bool moved(const struct vs_node *n, const struct vs_vm *vm)
+{
+	return vm && n->op.kind == VS_OP_VMOTION && !n->op.id &&
+		!strcmp(vm->host, n->op.host);
+}
+
+void vs_ended_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	if (n->ending_ms && now_ms >= n->ending_ms) {
+		vs_ended_over(n);
+		vs_node_touch(n);
+		c->name_freed = true;
+	}
+	if (!(n->flags & VS_NODE_ALLOCATED) || !c->loaded)
+		n->ran_on[0] = '\0';
+	else if (moved(n, vm))
+		vs_strlcpy(n->ran_on, vm->host, sizeof(n->ran_on));
+	/* a suspended guest is the same one wherever it is resumed */
+	if (vm && *n->ran_on && vm->power == VS_POWER_SUSPENDED)
+		vs_strlcpy(n->ran_on, vm->host, sizeof(n->ran_on));
+	else if (!vm || !vm->connected || vm->power != VS_POWER_ON)
+		n->ran_lost = true;
+	else if (!strcmp(n->ran_on, vm->host))
+		n->ran_lost = false;
+}
+
+static void unstick(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	const uint32_t stuck = VS_NODE_POWERED_DOWN | VS_NODE_COMPLETING;
+	const uint32_t others = VS_NODE_ALLOCATED | VS_NODE_POWERING_UP |
+		VS_NODE_POWERING_DOWN | VS_NODE_POWER_DOWN_ASKED |
+		VS_NODE_DOWN | VS_NODE_DRAIN | VS_NODE_TAKEN;
+
+	if ((n->flags & (stuck | others)) != stuck) {
+		n->stuck_ms = 0;
+		return;
+	}
+	if (!n->stuck_ms)
+		n->stuck_ms = now_ms;
+	if (now_ms - n->stuck_ms < STUCK_MS)
+		return;
+	n->stuck_ms = now_ms;
+	vs_tell(c, VS_TELL_GIVEUP, n->name, 0, false,
+		"it was off, and its last job's end never came");
+}
+
+/* Its job has ended, and its slurmd can't tell Slurm so; or its silence has cost it
+ * its node. A suspended VM is resumed by the administrator who suspended it alone,
+ * and has no job there that it could go on with. */
+void vs_ended_suspended_act(struct vs_core *c, struct vs_node *n,
+			    int64_t now_ms)
+{
+	if (n->seen != VS_SEEN_SUSPENDED || now_ms < n->not_before_ms ||
+	    !(n->flags & (VS_NODE_COMPLETING | VS_NODE_SILENT)))
+		return;
+	vs_info("node=%s its VM is suspended and its job is no more: the VM is switched off",
+		n->name);
+	n->not_before_ms = now_ms + AGAIN_MS;
+	vs_op_at(c, n, VS_DO_SHUTDOWN, NULL, now_ms);
+}
+
+void vs_ended_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+	const uint32_t running = VS_NODE_UP | VS_NODE_ALLOCATED;
+	bool elsewhere;
+
+	unstick(c, n, now_ms);
+	if ((n->flags & running) != running || n->seen != VS_SEEN_ON || !vm ||
+	    n->op.kind == VS_OP_VMOTION)
+		return;
+	elsewhere = n->ran_on[0] && n->ran_lost && strcmp(n->ran_on, vm->host);
+	vs_strlcpy(n->ran_on, vm->host, sizeof(n->ran_on));
+	n->ran_lost = false;
+	if (!elsewhere || vs_job_waits(c, n->job))
+		return;
+	vs_error("node=%s has a job for Slurm but its VM was started again on host=%s",
+		 n->name, vm->host_ptr->name);
+	vs_ended_begins(c, n, now_ms);
+	vs_tell(c, VS_TELL_GIVEUP, n->name, n->job, false,
+		"its VM was started again on another host under a job");
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * VMs that vCenter doesn't show though they were on when it was last heard, or
+ * though their slurmd answers Slurm: a vCenter restored from a backup has
+ * forgotten those that were made since, which run all the same; somebody has
+ * renamed or moved one. Unknown is not gone: such a node gets no new VM, for two
+ * with one name, one address and one job are worse than a lost node; what it
+ * held stays held, and no job begins on it.
+ *
+ * Rules: only what was seen to go off, or to leave while vCenter told us all
+ * there was to tell, is gone; and what Slurm had powered down in the ten minutes
+ * before slurmctld began, whose file may be older than that. It ends when the VM
+ * is back in the folder under its node's name, when it is seen off, when Slurm has
+ * given the node up (where we know of it by Slurm alone: when its slurmd is
+ * silent), or by svf vm forget.
+ *
+ * It never sends anything.
+ */
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "util/mem.h"
+
+#define SILENT_MS 5000
+
+/* Jobs may wait for it, and nobody else tells the scheduler. */
+static void end(struct vs_core *c, struct vs_node *n, const char *why)
+{
+	if (n->missing) {
+		vs_info("node=%s is no longer missed: %s", n->name, why);
+		c->vf_freed = c->name_freed = true;
+	}
+	n->missing = VS_MISSING_NOT;
+	n->alive[0] = '\0';
+	n->alive_lost = false;
+}
+
+static void begin(struct vs_node *n, enum vs_missing how)
+{
+	if (!n->missing)
+		vs_error("node=%s %s, and vCenter doesn't show its VM (restored from a backup? renamed or moved?): it is left alone until the VM is back in the folder under that name, or svf vm forget %s says that there is none",
+			 n->name, how == VS_MISSING_SLURM ?
+			 "answers Slurm" : "was on", n->name);
+	n->missing = how;
+	n->silent_ms = 0;
+}
+
+/* The VM that was on is not in the folder under the node's name. */
+static void look_elsewhere(struct vs_core *c, struct vs_node *n)
+{
+	const struct vs_vm *vm = vs_vm_get(&c->inv, n->alive);
+
+	if (!c->ready) {		/* ids of before may mean others now */
+		n->alive[0] = '\0';
+		begin(n, VS_MISSING_SEEN);
+	} else if (vm ? vm->power != VS_POWER_OFF : n->alive_lost) {
+		begin(n, VS_MISSING_SEEN);
+	} else {
+		end(c, n, vm ? "its VM is off" : "its VM is gone");
+		n->known_off = true;
+	}
+}
+
+/* It runs where we know nothing of its name: among those that vCenter found on
+ * a host and put elsewhere. What it takes is counted there. */
+static void find(struct vs_core *c, struct vs_node *n)
+{
+	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next)
+		for (int i = 0; i < vm->ncards; i++)
+			if (vm->power == VS_POWER_ON &&
+			    vs_node_card(n, &vm->cards[i]) >= 0) {
+				vs_strlcpy(n->alive, vm->moid,
+					   sizeof(n->alive));
+				vs_hold_drop(c, n);
+				return;
+			}
+}
+
+/* What Slurm says of a node that is missed. */
+static void look_at_slurm(struct vs_core *c, struct vs_node *n,
+			  int64_t now_ms)
+{
+	const uint32_t power = VS_NODE_POWERED_DOWN | VS_NODE_POWERING_UP |
+		VS_NODE_POWERING_DOWN;
+
+	if (n->flags & power)
+		return;			/* Slurm listens to nobody there */
+	if (n->flags & VS_NODE_DOWN) {
+		end(c, n, "Slurm has given it up");
+		return;
+	}
+	if (!(n->flags & VS_NODE_NO_RESPOND))
+		n->silent_ms = 0;
+	else if (!n->silent_ms)
+		n->silent_ms = now_ms;
+	else if (n->missing == VS_MISSING_SLURM &&
+		 now_ms - n->silent_ms >= SILENT_MS)
+		end(c, n, "its slurmd doesn't answer either");
+}
+
+void vs_missing_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	const struct vs_vm *vm;
+
+	if (!c->loaded || !c->found)
+		return;
+	vm = vs_node_vm(c, n);
+	if (vm) {
+		if (n->missing)
+			end(c, n, "its VM is there");
+		n->alive_lost = !vm->connected;
+		if (vm->connected && vm->power == VS_POWER_OFF) {
+			n->alive[0] = '\0';
+			n->known_off = true;
+		} else if (vm->power == VS_POWER_ON && !n->forgotten &&
+			   vs_vm_owner(vm, c->folder, c->cluster_id) ==
+			   VS_OWNER_OURS) {
+			vs_strlcpy(n->alive, vm->moid, sizeof(n->alive));
+			n->known_off = false;
+		}
+		return;
+	}
+	if (n->alive[0])
+		look_elsewhere(c, n);
+	else if (!n->missing && !c->ready && !n->known_off &&
+		 (n->flags & VS_NODE_UP) &&	/* which may be old */
+		 !vs_brake_was_asked(&c->brake, n->name, NULL))
+		begin(n, VS_MISSING_SLURM);
+	if (n->missing && !n->alive[0])
+		find(c, n);
+	if (n->missing)
+		look_at_slurm(c, n, now_ms);
+}
+
+/* svf vm forget: the operator knows that there is none. */
+bool vs_missing_forget(struct vs_core *c, struct vs_node *n)
+{
+	bool was = n->missing;
+
+	end(c, n, "an operator says that its VM is gone");
+	return was;
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One node: what Slurm wants of its VM, what vCenter shows of it, and what
+ * the step table makes of the two. The lock is held throughout; calls to
+ * vCenter are only queued here (operations.c), words to Slurm only noted (vs_tell).
+ */
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/vmspec/guest_words.h"
+#include "engine/reconcile/lost_guest.h"
+#include "engine/vmspec/hardware.h"
+#include "engine/tasks/tasks.h"
+#include "engine/vmspec/vmspec.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define REPORT_MS (60 * 1000)
+#define OFF_SURE_MS 3000	/* Slurm's word and vCenter's may cross */
+#define OFF_AGAIN_MS 2000
+#define LEAVE_AGAIN_MS 60000
+#define REFUSED_MS 60000		/* so long Slurm may refuse a rebuild */
+
+static bool seen_is_off(enum vs_seen s)
+{
+	return vs_seen_none(s) || s == VS_SEEN_OFF ||
+	       s == VS_SEEN_OFF_ELSEWHERE || s == VS_SEEN_OFF_OTHER ||
+	       s == VS_SEEN_OFF_STALE;
+}
+
+/* ---- wanted ---------------------------------------------------------------- */
+
+static enum vs_wanted want_off(const struct vs_node *n)
+{
+	return n->profile->retention == VS_RETAIN_DESTROY ||
+		n->profile->clone == VS_CLONE_INSTANT ||
+		n->orders.rebuild[0] ? VS_WANT_GONE : VS_WANT_OFF;
+}
+
+static enum vs_wanted wanted_of(const struct vs_node *n, int64_t now_ms)
+{
+	uint32_t f = n->flags;
+
+	if (f & VS_NODE_POWERING_DOWN)
+		return want_off(n);
+	if (n->adopt)
+		return VS_WANT_KEEP;
+	if (f & VS_NODE_POWERED_DOWN)
+		return n->job && (f & VS_NODE_ALLOCATED) ? VS_WANT_READY :
+			n->job && !(f & VS_NODE_DOWN) &&
+			now_ms - n->claimed_ms < 3000 ? VS_WANT_READY :
+			n->ahead.state == VS_AHEAD_CLONE ? VS_WANT_AHEAD :
+			n->ahead.state == VS_AHEAD_GOES ? VS_WANT_GONE :
+			want_off(n);
+	if (f & VS_NODE_POWERING_UP)
+		return n->giveup ? want_off(n) : VS_WANT_ON;
+	if (n->renew && (f & VS_NODE_UP))
+		return VS_WANT_RENEW;
+	return VS_WANT_KEEP;
+}
+
+/* ---- seen ------------------------------------------------------------------ */
+
+static enum vs_seen seen_on(struct vs_core *c, const struct vs_node *n,
+			    struct vs_vm *vm)
+{
+	return !n->cycle && vs_node_vm_right(c, n, vm, n->job, n->restart) ?
+		VS_SEEN_ON : VS_SEEN_ON_WRONG;
+}
+
+static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
+{
+	struct vs_vm *vm;
+
+	if (!c->loaded || !c->found)
+		return VS_SEEN_UNKNOWN;
+	if (n->op.kind != VS_OP_NONE)
+		return VS_SEEN_BUSY;
+	if (n->look_after > c->slow_seq)
+		return VS_SEEN_BUSY;
+	vm = vs_node_vm(c, n);
+	if (n->missing)
+		return VS_SEEN_UNKNOWN;
+	if (!vm)
+		return vs_strays_wait(c) ? VS_SEEN_BUSY :
+			vs_node_seen_none(n);
+	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
+		return VS_SEEN_ALIEN;
+	if (vm->connected)
+		n->forgotten = false;
+	if (vs_vm_within_reach(vm) && vm->power == VS_POWER_SUSPENDED)
+		return VS_SEEN_SUSPENDED;
+	vs_guest_words_learn(n, vm);
+	if (vs_node_vm_unsure(vm))
+		return n->forgotten && !vs_vm_within_reach(vm) ?
+			vs_node_seen_none(n) : VS_SEEN_UNKNOWN;
+	if (vm->power == VS_POWER_ON)
+		return seen_on(c, n, vm);
+	n->cycle = false;
+	return vs_node_seen_off(c, n, vm, vs_ledger_get(&c->ledger, n->name),
+				n->job, n->restart);
+}
+
+static bool is_idle(uint32_t flags)
+{
+	return (flags & VS_NODE_UP) &&
+		!(flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING));
+}
+
+static bool rests_down(uint32_t flags)
+{
+	return (flags & VS_NODE_POWERED_DOWN) &&
+		!(flags & VS_NODE_POWERING_DOWN);
+}
+
+/*
+ * scontrol power_down of a node that is powered down takes that state from it
+ * until Slurm has done it once more. It is as little up as before, though its
+ * state is then the one of a node that is up and asked to go.
+ */
+static uint32_t not_up_by_that(uint32_t was, uint32_t flags)
+{
+	/* Any of these: it is not up for another reason, which may end. */
+	const uint32_t other = VS_NODE_UP | VS_NODE_POWERING_UP |
+		VS_NODE_POWERING_DOWN | VS_NODE_ALLOCATED |
+		VS_NODE_COMPLETING | VS_NODE_DOWN | VS_NODE_NO_RESPOND;
+	bool down = rests_down(was) ||
+		(was & (VS_NODE_POWER_DOWN_ASKED | other)) ==
+		VS_NODE_POWER_DOWN_ASKED;
+
+	return down && (flags & VS_NODE_POWER_DOWN_ASKED) ?
+		flags & ~VS_NODE_UP : flags;
+}
+
+/* Slurm's word. SuspendTimeout's end makes a node allocatable, but tells no
+ * scheduler: a job that waits for it would wait for the next full pass. It may
+ * come between two looks, or by force, with no POWERING_DOWN before it. */
+void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
+{
+	flags = not_up_by_that(n->flags, flags);
+	if (n->flags && rests_down(flags) && !rests_down(n->flags))
+		c->name_freed = true;
+	if (flags != n->flags)
+		vs_node_touch(n);
+	c->unjudged |= ((flags ^ n->flags) & VS_NODE_STAYS_EVER) != 0;
+	if (is_idle(flags) && !is_idle(n->flags))
+		n->idle_ms = vs_clock();
+	/* Heard while vCenter was away it is Slurm's word all the same. */
+	if (flags & VS_NODE_POWERING_DOWN)
+		n->dying = true;
+	if (!(flags & VS_NODE_POWERING_UP))
+		n->giveup = false;
+	if (flags & VS_NODE_POWER_UP_ASKED)
+		n->left_ms = 0;
+	vs_boot_asked(c, n, flags);
+	if (vs_boot_comes_late(n, flags))
+		vs_boot_for_nobody(c, n);
+	n->flags = flags;
+}
+
+/* A boot begins when the VM is seen on, and has died when it is seen off again
+ * though nobody here has switched it off. */
+static void boot_look(struct vs_node *n, int64_t now_ms)
+{
+	if (n->seen == VS_SEEN_ON && !n->powered_on_ms) {
+		n->powered_on_ms = now_ms;
+	} else if (n->seen != VS_SEEN_ON && n->seen != VS_SEEN_BUSY) {
+		n->died = n->powered_on_ms && n->starting &&
+			n->wanted == VS_WANT_ON && seen_is_off(n->seen);
+		n->starting &= n->seen == VS_SEEN_UNKNOWN;
+		n->powered_on_ms = n->boot_told_ms = n->boot_ready = 0;
+		if (n->seen != VS_SEEN_UNKNOWN)
+			n->power_sent_ms = 0;
+	}
+}
+
+/*
+ * Up for Slurm, but its VM is not what the waiting job needs: of another job or
+ * template, or it went off while its guest registered. Judged here alone, from
+ * what Slurm and vCenter show together: when the job began the one may not have
+ * told yet that the node is up. A VM on which others run stays as it is.
+ */
+static bool must_renew(struct vs_core *c, const struct vs_node *n)
+{
+	return (n->flags & VS_NODE_UP) &&
+		(seen_is_off(n->seen) || n->seen == VS_SEEN_ON_WRONG) &&
+		!vs_job_runs(n) && vs_job_waits(c, n->job);
+}
+
+void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	const struct vs_vm *vm;
+	enum vs_wanted wanted;
+	bool ends;
+
+	vs_ended_look(c, n, now_ms);
+	vs_adopt_look(c, n, now_ms);
+	wanted = vs_adopt_lost(c, n) ? VS_WANT_KEEP : wanted_of(n, now_ms);
+	ends = wanted == VS_WANT_OFF || wanted == VS_WANT_GONE;
+	if (!ends) {
+		n->dying = false;
+		n->braked = VS_BRAKE_UNASKED;
+	} else if (n->giveup || (n->flags & VS_NODE_POWERING_DOWN)) {
+		n->dying = true;
+	}
+	vm = vs_node_vm(c, n);
+	if (vm && vm->power != VS_POWER_OFF && (!ends || n->dying))
+		vs_brake_asked(c, n->name, vm->moid, ends);
+	if (wanted != n->wanted) {
+		vs_debug("node=%s wanted=%s", n->name, vs_wanted_name(wanted));
+		n->wanted = wanted;
+		n->tries = 0;
+		n->not_before_ms = 0;
+		n->ready_since_ms = now_ms;
+		n->shutdown_ms = 0;
+	}
+	vs_op_settle(c, n, now_ms);
+	if (vs_op_hangs(n, now_ms) && !n->kept->barred)
+		vs_node_touch(n);
+	vs_missing_look(c, n, now_ms);
+	vs_hold_sync(c, n);
+	vs_vmotion_look(c, n);
+	n->seen = seen_of(c, n);
+	vs_foreign_look(c, n);
+	/* Only the right VM ends a rebuild: a registration or a ping of the
+	 * old guest that was under way may make Slurm believe it up again. */
+	if (n->seen == VS_SEEN_ON)
+		n->renew = false;
+	if (n->wanted == VS_WANT_KEEP && must_renew(c, n)) {
+		n->renew = true;
+		n->wanted = wanted_of(n, now_ms);
+	}
+	boot_look(n, now_ms);
+	vs_metrics_off(c, n, seen_is_off(n->seen), now_ms);
+	vs_adopt_looked(c, n);
+	vs_health_look(c, n);
+}
+
+/* ---- act ------------------------------------------------------------------- */
+
+static bool avoided(const struct vs_core *c, const struct vs_hold *h)
+{
+	for (int i = 0; i < h->ncards; i++)
+		if (vs_avoid_get(c, h->host, h->cards[i].pf))
+			return true;
+	return vs_avoid_get(c, h->host, "") ||
+	       vs_window_barring(c, h->host);
+}
+
+/* A place is needed before a VM is built, moved, changed or started. */
+static bool place_now(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	struct vs_host *host = h ? vs_host_get(&c->inv, h->host) : NULL;
+	struct vs_err err = { 0 };
+
+	/* Others may have come there since: DRS moves VMs at power-on. */
+	if (h && h->state == VS_HOLD_PROMISED &&
+	    (!host || !vs_host_usable(host) || vs_clone_lacks(c, n) ||
+	     h->ncards != vs_adapter_takes(n->profile->adapter) ||
+	     avoided(c, h) || !vs_hold_fits(c, n) || !vs_stores_right(c, h))) {
+		vs_hold_drop(c, n);
+		h = NULL;
+	}
+	if (h && !(n->forgotten && vs_clone_lacks(c, n)))
+		return true;
+	if (!vs_prefetch_may_place(c, n, now_ms)) {
+		n->not_before_ms = now_ms + 1000;
+		return false;
+	}
+	if (!vs_hold_for(c, n, &err))
+		return true;
+	if (n->last_err.code != VS_E_SHORTAGE ||
+	    strcmp(n->last_err.text, err.text))
+		vs_info("node=%s waits for a place: %s", n->name, err.text);
+	n->last_err = err;
+	n->not_before_ms = now_ms + 1000;
+	/* A job can wait in the queue better than here. */
+	if (n->job && ++n->tries > VS_TRIES_MAX)
+		vs_node_give_up(c, n, err.text);
+	return false;
+}
+
+static bool place_ready(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	bool ready;
+
+	vs_until_set(c, vs_until_job(c, n));
+	ready = place_now(c, n, now_ms);
+	vs_until_set(c, 0);
+	return ready;
+}
+
+static bool needs_place(enum vs_action a)
+{
+	return a == VS_DO_CLONE || a == VS_DO_PREPARE ||
+	       a == VS_DO_INSTANT || a == VS_DO_RELOCATE ||
+	       a == VS_DO_RECONFIGURE || a == VS_DO_POWER_ON;
+}
+
+/* Somebody else's VM has the name. */
+static void report_alien(struct vs_core *c, struct vs_node *n)
+{
+	vs_err_set(&n->last_err, VS_E_EXISTS, "%s", n->foreign);
+	if (n->wanted != VS_WANT_KEEP)
+		vs_node_give_up(c, n, n->foreign);
+}
+
+/*
+ * The VM has vanished or was switched off under a node Slurm believes up: by
+ * somebody, or slurmctld was killed and remembers a time before that. A job in
+ * it can't go on; one whose VM isn't to be found at all does if its slurmd
+ * answers. Where Slurm missed it first, only a power-down gives the node back.
+ */
+static void report_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	bool used = n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING |
+				VS_NODE_SILENT);
+
+	/* Down by somebody, or on its way: power saving's next tick says so. */
+	if ((n->flags & (VS_NODE_DOWN | VS_NODE_SILENT)) == VS_NODE_DOWN ||
+	    (!used && (n->flags & VS_NODE_POWER_DOWN_ASKED)))
+		return;
+	if (!n->reported_ms || now_ms - n->reported_ms >= REPORT_MS) {
+		n->reported_ms = now_ms;
+		vs_error("node=%s %s for Slurm but its VM is %s", n->name,
+			 used ? "has a job" : "is up", vs_seen_name(n->seen));
+	}
+	n->not_before_ms = now_ms + OFF_AGAIN_MS;
+	if (n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING))
+		vs_ended_begins(c, n, now_ms);
+	if (!used)
+		vs_tell(c, VS_TELL_POWER_DOWN, n->name, 0, false,
+			"its VM was off");
+	else if (now_ms - n->action_since_ms >= OFF_SURE_MS &&
+		 (!vs_seen_none(n->seen) ||
+		  (n->flags & (VS_NODE_NO_RESPOND | VS_NODE_POWERED_DOWN))))
+		vs_tell(c, VS_TELL_GIVEUP, n->name,
+			n->job ? n->job : VS_JOB_ANY, false,
+			"its VM was switched off under a job");
+}
+
+static void report(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	if (n->seen != VS_SEEN_ALIEN) {
+		report_off(c, n, now_ms);
+	} else if (!n->reported_ms || now_ms - n->reported_ms >= REPORT_MS) {
+		n->reported_ms = now_ms;
+		report_alien(c, n);
+	}
+}
+
+/* Power saving is kept awake, and told of nodes that nobody needs any more. */
+static void keep_alive(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	if (n->wanted == VS_WANT_READY && now_ms - n->ready_since_ms > 1000)
+		vs_tell(c, VS_TELL_SCAN, n->name, 0, false, NULL);
+	/* Retention=off|destroy: as soon as Slurm has no use for it. One that
+	 * somebody drained may stay up for long. */
+	if (!n->leave)
+		n->leave_ms = 0;
+	if (!n->leave && (n->flags & VS_NODE_UP))
+		n->reclaimed_for = 0;
+	if (n->leave && !n->job && (n->flags & VS_NODE_UP) &&
+	    !(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING |
+			  VS_NODE_POWER_DOWN_ASKED)) &&
+	    (!n->leave_ms || now_ms - n->leave_ms >= LEAVE_AGAIN_MS)) {
+		vs_tell(c, VS_TELL_POWER_DOWN, n->name, 0, n->leave_ms != 0,
+			n->ahead.state == VS_AHEAD_UP ?
+			"it was powered up ahead of a job that needs it no more" :
+			"Retention of its partition");
+		n->leave_ms = now_ms;
+	}
+	if (!(n->flags & VS_NODE_UP)) {
+		n->leave = false;
+		n->given_ms = 0;
+	}
+}
+
+/* Slurm's answer to VS_TELL_REBUILD. */
+static void rebuilt(struct vs_core *c, const struct vs_tell *t, bool accepted)
+{
+	struct vs_node *n = vs_node_named(c, t->node);
+
+	if (n && accepted) {
+		n->flags = (n->flags & ~VS_NODE_UP) | VS_NODE_POWERING_UP;
+	} else if (n) {
+		n->not_before_ms = vs_clock() + 500;
+		/* An epilog may take its time. */
+		if (!(n->flags & VS_NODE_COMPLETING) &&
+		    vs_clock() - n->action_since_ms > REFUSED_MS)
+			vs_node_give_up(c, n, "Slurm doesn't let its VM be built anew");
+	}
+}
+
+void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	enum vs_action action = vs_step(n->wanted, n->seen);
+
+	if (action != n->action) {
+		n->action = action;
+		n->action_since_ms = now_ms;
+	}
+	if (!n->flags)
+		return;		/* not in Slurm's node table (yet) */
+	vs_boot_act(c, n, now_ms);
+	if (c->observe)
+		return;		/* the action is the plan */
+	keep_alive(c, n, now_ms);
+	vs_adopt_act(c, n, now_ms);
+	vs_ended_act(c, n, now_ms);
+	vs_maintain_act(c, n, now_ms);
+	vs_ended_suspended_act(c, n, now_ms);
+	/* An op for a node that nobody wants any more is called off. */
+	if (n->op.id && !n->op.cancel_asked &&
+	    (n->op.kind <= VS_OP_POWER_ON || n->op.kind == VS_OP_VMOTION) &&
+	    (n->wanted == VS_WANT_OFF || n->wanted == VS_WANT_GONE))
+		vs_op_cancel(c, n);
+	/* What nobody has yet waits for all that jobs want: prefetch.c. */
+	if (action == VS_DO_NOTHING || action == VS_DO_WAIT ||
+	    now_ms < n->not_before_ms || n->wanted == VS_WANT_AHEAD)
+		return;
+	if (action == VS_DO_REPORT) {
+		report(c, n, now_ms);
+		return;
+	}
+	if (n->giveup && needs_place(action))
+		return;
+	if (n->wanted == VS_WANT_RENEW) {
+		/* Slurm must know before its node's VM goes off. */
+		vs_tell_ask(c, VS_TELL_REBUILD, n->name, n->job, rebuilt);
+		return;
+	}
+	if (needs_place(action) && !place_ready(c, n, now_ms))
+		return;
+	/* A new place may make another step due. */
+	if (needs_place(action)) {
+		n->seen = seen_of(c, n);
+		action = n->action = vs_step(n->wanted, n->seen);
+		if (action == VS_DO_NOTHING)
+			return;
+	}
+	if ((action == VS_DO_CLONE || action == VS_DO_PREPARE ||
+	     action == VS_DO_INSTANT) && vs_drs_waits(c, n, now_ms))
+		return;
+	if (action == VS_DO_POWER_ON && !vs_hold_fits(c, n)) {
+		vs_hold_drop(c, n);
+		n->not_before_ms = now_ms + 500;
+		return;
+	}
+	vs_op_start(c, n, action, now_ms);
+}

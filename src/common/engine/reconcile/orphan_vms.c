@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Orphans: VMs that are ours by every test, but whose name is no node any more
+ * (a node list that shrank). They hold VFs and room that nobody can use: the
+ * guest is shut down, the VM switched off and destroyed.
+ *
+ * Rules: Slurm must not know a node of that name at all; a slow beat must have
+ * shown that no task is under way on the VM; what can't be read or sits on a
+ * host that doesn't answer is not touched; the brake counts each; a VM with a
+ * disk outside of its own directory stays. One that fails is tried again later
+ * and never stops the others. While a power-on of one may be under way, its VF
+ * is held.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "plan/allocation/shared_capacity.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define SCAN_MS 1000
+#define SHOWN_MS 3000		/* vCenter's time to show what was done */
+#define PAUSE_MAX_MS (5 * 60 * 1000)
+
+static struct vs_orphan *by_op(struct vs_core *c, uint64_t id)
+{
+	struct vs_orphan *o = c->orphans;
+
+	while (o && o->op != id)
+		o = o->hh.next;
+	return o;
+}
+
+static void op_set(struct vs_core *c, struct vs_orphan *o, uint64_t id)
+{
+	if (o->op)
+		c->power_ops--;
+	o->op = id;
+	if (id)
+		c->power_ops++;
+}
+
+static void forget(struct vs_core *c, struct vs_orphan *o)
+{
+	op_set(c, o, 0);
+	HASH_DEL(c->orphans, o);
+	free(o);
+}
+
+/* ---- the end of a call ---------------------------------------------------- */
+
+static void done(void *arg, uint64_t id, const char *result,
+		 const struct vs_err *err)
+{
+	struct vs_core *c = arg;
+	struct vs_orphan *o;
+	int64_t now_ms = vs_clock();
+
+	(void)result;
+	vs_lock();
+	o = by_op(c, id);
+	if (o) {
+		op_set(c, o, 0);
+		o->not_before_ms = now_ms + SHOWN_MS;
+		if (err) {
+			int64_t pause = (int64_t)SHOWN_MS << o->tries;
+
+			if (o->tries < 7)
+				o->tries++;
+			o->not_before_ms = now_ms + (pause < PAUSE_MAX_MS ?
+						     pause : PAUSE_MAX_MS);
+			o->judged_after = c->slow_seq;
+			vs_info("orphan vm=%s failed code=%s: %s", o->name,
+				vs_code_name(err->code), err->text);
+		}
+	}
+	vs_unlock();
+}
+
+static const struct vs_vc_op calls = { .done = done, .arg = &vs_core };
+
+/* ---- one orphan ------------------------------------------------------------ */
+
+static int64_t end_call(struct vs_core *c, struct vs_orphan *o,
+			const struct vs_vm *vm, int64_t now_ms,
+			struct vs_err *err)
+{
+	int64_t grace = (int64_t)c->conf->shutdown_grace_s * 1000;
+
+	if (vm->power == VS_POWER_OFF) {
+		vs_info("orphan vm=%s is destroyed: no node has its name",
+			vm->name);
+		return vs_vc_vm_destroy(c->vc, vm->moid, &calls, err);
+	}
+	if (vm->tools_running && !o->shutdown_ms) {
+		o->shutdown_ms = now_ms;
+		vs_info("orphan vm=%s is shut down: no node has its name",
+			vm->name);
+		return vs_vc_vm_shutdown_guest(c->vc, vm->moid, &calls, err);
+	}
+	if (o->shutdown_ms && now_ms - o->shutdown_ms < grace)
+		return 0;
+	vs_info("orphan vm=%s is switched off: no node has its name", vm->name);
+	return vs_vc_vm_power_off(c->vc, vm->moid, &calls, err);
+}
+
+/* A parent whose mark somebody took away has children still. */
+static bool stood_on(struct vs_core *c, struct vs_orphan *o,
+		     const struct vs_vm *vm, int64_t now_ms)
+{
+	bool unsure, was = o->stood_on;
+	size_t n = vs_parent_children(&c->inv, vm, c->folder, &unsure);
+
+	o->stood_on = n > 0;
+	if (!n && !unsure)
+		return false;
+	if (n && !was)
+		vs_error("orphan vm=%s stays: %zu VM%s on its disks; if it is a parent whose key " VS_KEY_PARENT " somebody took away, it goes after the last of them",
+			 vm->name, n, n == 1 ? " stands" : "s stand");
+	o->not_before_ms = now_ms + SHOWN_MS;
+	return true;
+}
+
+static void act(struct vs_core *c, struct vs_orphan *o, const struct vs_vm *vm,
+		int64_t now_ms)
+{
+	struct vs_err err = { 0 };
+	int64_t id;
+
+	if (o->op || now_ms < o->not_before_ms || !o->unknown_to_slurm ||
+	    c->slow_seq <= o->judged_after ||
+	    c->power_ops >= c->conf->power_max || !vm->readable ||
+	    !vm->connected || !vm->host_ptr ||
+	    (vm->power != VS_POWER_ON && vm->power != VS_POWER_OFF))
+		return;
+	if (vm->power == VS_POWER_OFF && !vm->disks_own) {
+		if (!o->told)
+			vs_error("orphan vm=%s stays: it has a disk outside of its own directory, which Destroy_Task would delete; detach it",
+				 vm->name);
+		o->told = true;
+		return;
+	}
+	if (vm->power == VS_POWER_OFF && stood_on(c, o, vm, now_ms))
+		return;
+	if (!vs_brake_asks(c, &o->braked, vm->moid, vm->name))
+		return;
+	id = end_call(c, o, vm, now_ms, &err);
+	if (id > 0)
+		op_set(c, o, (uint64_t)id);
+	else if (id < 0)
+		o->not_before_ms = now_ms + SHOWN_MS;
+}
+
+/* ---- all of them ------------------------------------------------------------ */
+
+static void scan(struct vs_core *c)
+{
+	struct vs_orphan *o, *tmp;
+
+	c->ours = 0;
+	HASH_ITER(hh, c->orphans, o, tmp)
+		o->there = false;
+	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
+		if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
+			continue;
+		c->ours++;
+		if (vs_node_named(c, vm->name))
+			continue;
+		HASH_FIND_STR(c->orphans, vm->moid, o);
+		if (!o) {
+			o = vs_calloc(1, sizeof(*o));
+			vs_strlcpy(o->vm, vm->moid, sizeof(o->vm));
+			o->judged_after = c->slow_seq;
+			HASH_ADD_STR(c->orphans, vm, o);
+		}
+		vs_strlcpy(o->name, vm->name, sizeof(o->name));
+		o->there = true;
+	}
+	HASH_ITER(hh, c->orphans, o, tmp)
+		if (!o->there)
+			forget(c, o);
+}
+
+/* ---- their VFs --------------------------------------------------------------- */
+
+/* A power-on of it may be under way that nobody has a hold for. */
+static void hold_take(struct vs_core *c, const struct vs_vm *vm)
+{
+	struct vs_hold h = { .state = VS_HOLD_PROMISED };
+	struct vs_share takes;
+	struct vs_hold *taken;
+
+	for (int i = 0; i < vm->ncards && h.ncards < VS_CARDS_MAX; i++)
+		if (vm->cards[i].kind == VS_CARD_SRIOV)
+			vs_strlcpy(h.cards[h.ncards++].pf,
+				   vm->cards[i].automatic ||
+				   !vm->cards[i].pci[0] ? "?" :
+				   vm->cards[i].pci, VS_PCI_LEN);
+	if (!h.ncards || vm->power == VS_POWER_ON || !vm->host_ptr ||
+	    vs_ledger_get(&c->ledger, vm->name))
+		return;
+	vs_vm_share(vm, &takes);
+	h.cpu_mhz = takes.cpu_mhz;
+	h.mem_mb = takes.mem_mb;
+	vs_strlcpy(h.node, vm->name, sizeof(h.node));
+	vs_strlcpy(h.host, vm->host, sizeof(h.host));
+	vs_strlcpy(h.vm, vm->moid, sizeof(h.vm));
+	if (vs_ledger_take(&c->ledger, &h, NULL))
+		return;
+	taken = vs_ledger_get(&c->ledger, vm->name);
+	vs_ledger_set_state(&c->ledger, taken, VS_HOLD_REQUESTED);
+	c->holds_left = true;
+}
+
+/* On: its card counts. Gone, or off with no task at work on it: nothing does. */
+static bool hold_is_over(const struct vs_core *c, const struct vs_hold *h)
+{
+	const struct vs_vm *vm = vs_vm_get(&c->inv, h->vm);
+	const struct vs_orphan *o;
+
+	if (!vm || vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
+		return true;
+	if (!vm->readable || !vm->connected || vm->power == VS_POWER_UNKNOWN)
+		return false;
+	HASH_FIND_STR(c->orphans, vm->moid, o);
+	return vm->power == VS_POWER_ON || (o && c->slow_seq > o->judged_after);
+}
+
+static void holds_end(struct vs_core *c)
+{
+	struct vs_hold *h, *tmp;
+
+	if (!c->holds_left)
+		return;
+	c->holds_left = false;
+	HASH_ITER(hh, c->ledger.holds, h, tmp) {
+		if (h->parent || vs_node_named(c, h->node) ||
+		    vs_vmotion_hold_of(h->node))
+			continue;
+		if (!hold_is_over(c, h)) {
+			c->holds_left = true;
+			continue;
+		}
+		vs_ledger_release(&c->ledger, h->node);
+		c->vf_freed = true;
+	}
+}
+
+void vs_orphans_pass(struct vs_core *c, int64_t now_ms)
+{
+	if (now_ms - c->orphans_ms >= SCAN_MS) {
+		c->orphans_ms = now_ms;
+		scan(c);
+		holds_end(c);
+	}
+	if (c->observe || c->blocked[0])
+		return;
+	for (struct vs_orphan *o = c->orphans, *next; o; o = next) {
+		const struct vs_vm *vm = vs_vm_get(&c->inv, o->vm);
+
+		next = o->hh.next;
+		if (vm && vs_vm_owner(vm, c->folder, c->cluster_id) ==
+		    VS_OWNER_OURS)
+			act(c, o, vm, now_ms);
+	}
+}
+
+/* Somebody's task is under way on this VM, which is no node's. */
+void vs_orphan_busy(struct vs_core *c, const struct vs_vm *vm)
+{
+	struct vs_orphan *o;
+
+	HASH_FIND_STR(c->orphans, vm->moid, o);
+	if (o)
+		o->judged_after = c->slow_seq;
+	if (vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_OURS)
+		hold_take(c, vm);
+}
+
+void vs_orphans_forget_calls(struct vs_core *c)
+{
+	for (struct vs_orphan *o = c->orphans; o; o = o->hh.next) {
+		op_set(c, o, 0);
+		o->judged_after = c->slow_seq;
+	}
+}
+
+void vs_orphans_clear(struct vs_core *c)
+{
+	struct vs_orphan *o, *tmp;
+
+	HASH_ITER(hh, c->orphans, o, tmp)
+		forget(c, o);
+}
+
+/* ---- Slurm's word, in the engine's thread with no lock held ------------------ */
+
+void vs_orphans_ask_slurm(struct vs_core *c)
+{
+	VS_FREE struct vs_port_node *rows = NULL;
+	struct vs_orphan *o;
+	size_t n = 0;
+
+	vs_lock();
+	rows = vs_calloc(HASH_COUNT(c->orphans) + 1, sizeof(*rows));
+	for (o = c->orphans; o; o = o->hh.next)
+		rows[n++].name = vs_strdup(o->name);
+	vs_unlock();
+	if (!n)
+		return;
+	c->port->nodes_read(c->port->ctx, rows, n);
+	vs_lock();
+	for (o = c->orphans; o; o = o->hh.next)
+		for (size_t i = 0; i < n; i++)
+			if (!strcmp(rows[i].name, o->name))
+				o->unknown_to_slurm = !rows[i].flags;
+	vs_unlock();
+	for (size_t i = 0; i < n; i++)
+		free((char *)rows[i].name);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is found wrong, or can't be told, as JSON for the control channel
+ * (shape: report.h): of the preflight, of the checks, of PFs that changed and
+ * of slurm.conf, in one list. Commands and rights are for operators.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/report/report.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+struct asked {
+	struct json_object *arr;
+	bool operator;
+};
+
+static bool of_rights(enum vs_check code)
+{
+	return code == VS_CHECK_RIGHTS_MISSING ||
+	       code == VS_CHECK_RIGHTS_VMOTION ||
+	       code == VS_CHECK_RIGHTS_EXCESS ||
+	       code == VS_CHECK_RIGHTS_UNKNOWN;
+}
+
+static void add(struct asked *a, const struct vs_found *f)
+{
+	const struct vs_check_kind *k = &vs_check_kinds[f->code];
+	struct json_object *o;
+
+	if (of_rights(f->code) && !a->operator)
+		return;
+	o = vs_jb_obj(NULL);
+	vs_jb_str(o, "code", k->code);
+	vs_jb_str(o, "severity", vs_severity_name(f->severity));
+	vs_jb_str(o, "of", k->of);
+	vs_jb_str(o, "object", f->object);
+	vs_report_str(o, "pf", f->pf);
+	vs_jb_str(o, "is", f->is);
+	vs_jb_str(o, "should", f->should);
+	if (a->operator)
+		vs_report_str(o, "fix", f->fix);
+	vs_jb_str(o, "why", k->why);
+	vs_jb_add(a->arr, o);
+}
+
+static void add_list(struct asked *a, const struct vs_found_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		add(a, &l->f[i]);
+}
+
+static void put(struct asked *a, enum vs_check code, const char *object,
+		const char *pf, const char *is, const char *should,
+		const char *fix)
+{
+	struct vs_found f = {
+		.code = code, .severity = vs_check_kinds[code].severity,
+		.object = (char *)object, .is = (char *)is,
+		.should = (char *)should, .fix = (char *)fix,
+	};
+
+	vs_strlcpy(f.pf, pf, sizeof(f.pf));
+	add(a, &f);
+}
+
+/* ---- what is kept elsewhere -------------------------------------------------- */
+
+static void add_drift(struct asked *a, const struct vs_core *c)
+{
+	for (const struct vs_avoid *d = c->avoids; d; d = d->next) {
+		const struct vs_host *h = vs_host_get(&c->inv, d->moid);
+		VS_FREE char *fix = NULL;
+
+		if (d->cause != VS_AVOID_DRIFTED || !h)
+			continue;
+		fix = vs_asprintf("svf hosts --pfs %s\nsvf host resume %s",
+				  h->name, h->name);
+		put(a, VS_CHECK_PF_CHANGED, h->name, d->pf, d->why,
+		    "as it was, or confirmed", fix);
+	}
+}
+
+static const char *cluster_name(const struct vs_core *c, const char *moid)
+{
+	for (size_t i = 0; i < c->nguards; i++)
+		if (!strcmp(c->guards[i].cluster, moid))
+			return c->guards[i].name;
+	return moid;
+}
+
+static void add_licences(struct asked *a, const struct vs_core *c)
+{
+	for (const struct vs_avoid *d = c->avoids; d; d = d->next)
+		if (d->cause == VS_AVOID_LICENCE)
+			put(a, VS_CHECK_LICENCE, cluster_name(c, d->moid), "",
+			    d->why, "licences of vCenter and of the hosts that permit it",
+			    "govc license.ls");
+}
+
+static void add_overcommits(struct asked *a, struct vs_core *c)
+{
+	const struct vs_sums *sums = vs_sums_now(c);
+
+	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
+		for (int i = 0; i < h->npfs; i++) {
+			int free = sums->hosts[h->index].pf[i].free;
+			VS_FREE char *is = NULL, *fix = NULL;
+
+			if (free >= 0 || sums->hosts[h->index].pf[i].unknown)
+				continue;
+			is = vs_asprintf("%d VFs, %d in use or promised",
+					 h->pfs[i].vfs, h->pfs[i].vfs - free);
+			fix = vs_asprintf("svf host drain %s", h->name);
+			put(a, VS_CHECK_VF_OVERCOMMITTED, h->name,
+			    h->pfs[i].pci, is, "no more than there are", fix);
+		}
+}
+
+static void add_findings(struct asked *a, const struct vs_core *c)
+{
+	for (size_t i = 0; i < c->nfindings; i++)
+		if (c->findings[i].found.object)
+			add(a, &c->findings[i].found);
+}
+
+static void add_vcenter(struct asked *a, const struct vs_core *c)
+{
+	put(a, VS_CHECK_VCENTER, "vCenter", "",
+	    c->vc_state[0] ? c->vc_state : "its inventory is not read yet",
+	    "reachable", "svf status");
+}
+
+/* ---- slurm.conf ---------------------------------------------------------------- */
+
+static void slurm_found(void *arg, enum vs_check code, const char *is,
+			const char *should, const char *fix)
+{
+	vs_found_add(arg, code, "slurm.conf", vs_strdup(is),
+		     vs_strdup(should), vs_asprintf("slurm.conf: %s", fix));
+}
+
+static void slurm_check(struct vs_core *c, struct vs_found_list *l)
+{
+	struct vs_slurm_bounds b;
+
+	vs_lock();
+	b = (struct vs_slurm_bounds) { c->conf->boot_timeout_s,
+				       c->conf->shutdown_grace_s };
+	vs_unlock();
+	if (c->port->slurm_check)
+		c->port->slurm_check(c->port->ctx, &b, slurm_found, l);
+	vs_found_sort(l);
+}
+
+void vs_report_check(struct vs_core *c, struct json_object *top, uint32_t uid)
+{
+	struct asked a = { vs_jb_arr(), vs_core_is_operator(uid) };
+	struct vs_found_list slurm = { .f = NULL };
+	struct vs_checked *site = NULL, *hosts = NULL;
+
+	slurm_check(c, &slurm);
+	vs_lock();
+	vs_jb_bool(top, "up", c->ready);
+	vs_jb_int(top, "seq", (int64_t)c->checks.judged);
+	if (c->checks.read_ms)
+		vs_jb_int(top, "read", vs_report_epoch(c->checks.read_ms));
+	vs_jb_int(top, "hosts", c->inv.nhosts);
+	if (c->ready) {
+		add_findings(&a, c);
+		add_drift(&a, c);
+		add_licences(&a, c);
+		add_overcommits(&a, c);
+		site = vs_checked_use(c->checks.site);
+		hosts = vs_checked_use(c->checks.hosts);
+	} else {
+		add_vcenter(&a, c);
+	}
+	vs_unlock();
+	/* Thousands of them, perhaps: not with the lock held. */
+	if (site)
+		add_list(&a, &site->l);
+	if (hosts)
+		add_list(&a, &hosts->l);
+	add_list(&a, &slurm);
+	vs_found_clear(&slurm);
+	vs_lock();
+	vs_checked_drop(site);
+	vs_checked_drop(hosts);
+	vs_unlock();
+	vs_jb_put(top, "findings", a.arr);
+}
+
+void vs_report_recheck(struct vs_core *c, struct json_object *top,
+		       uint32_t uid)
+{
+	bool operator = vs_core_is_operator(uid);
+
+	vs_lock();
+	vs_jb_int(top, "seq", (int64_t)c->checks.begun);
+	/* A look, and no login that was refused: whoever watches asks again
+	 * and again, and a few of them lock the account. */
+	if (operator) {
+		c->checks.look = true;
+		vs_calm_end(c, vs_clock());
+		vs_checks_renew(c);
+		vs_jb_bool(top, "asked", c->ready);
+	}
+	vs_unlock();
+	vs_wake();
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Parents of linked and instant clones as svf shows them, and what of them a plan needs.
+ * Memory work; the lock is held unless said, and lent between two parents, for
+ * the children of each are counted among all VMs.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/report/report.h"
+#include "engine/vmspec/vmspec.h"
+#include "util/json.h"
+#include "util/mem.h"
+
+static const char *template_of(const struct vs_core *c,
+			       const struct vs_parent_mark *m)
+{
+	struct vs_parent_mark is;
+
+	for (size_t i = 0; i < c->nprofiles; i++)
+		if (!vs_parent_mark_of(c->profiles[i].clone, c->now[i].hash,
+				       &is) &&
+		    is.kind == m->kind && !strcmp(is.of, m->of))
+			return c->profiles[i].template_name;
+	return NULL;
+}
+
+const char *const vs_parent_states[VS_PARENT_STATES] = {
+	"cloning", "snapshot", "destroy", "on", "away", "no-snapshot", "off",
+	"booting", "ready",
+};
+
+/* What is done with it; VS_PARENT_STATES: nothing that has a name. */
+static enum vs_parent_state doing(const struct vs_parent *p)
+{
+	return p->op == VS_PARENT_SNAPS ? VS_PARENT_IS_SNAPPED :
+	       p->op == VS_PARENT_DESTROYS ? VS_PARENT_IS_DESTROYED :
+	       p->op == VS_PARENT_CLONES ? VS_PARENT_IS_CLONING :
+	       VS_PARENT_STATES;
+}
+
+/* What it is when nothing is done with it. */
+static enum vs_parent_state stands(const struct vs_vm *vm)
+{
+	if (vm->power == VS_POWER_ON && vm->parent.kind != VS_CLONE_INSTANT)
+		return VS_PARENT_IS_ON;
+	switch (vs_parent_step(vm)) {
+	case VS_PARENT_AWAY:
+		return VS_PARENT_IS_AWAY;
+	case VS_PARENT_SNAP:
+		return VS_PARENT_IS_BARE;
+	case VS_PARENT_BOOT:
+		return VS_PARENT_IS_OFF;
+	case VS_PARENT_FREEZES:
+		return VS_PARENT_IS_BOOTING;
+	default:
+		return VS_PARENT_IS_READY;
+	}
+}
+
+static const char *state_of(const struct vs_core *c, const struct vs_vm *vm)
+{
+	for (const struct vs_parent *p = c->parents.all; p; p = p->hh.next)
+		if (!strcmp(p->vm, vm->moid) && doing(p) != VS_PARENT_STATES)
+			return vs_parent_states[doing(p)];
+	return vs_parent_states[stands(vm)];
+}
+
+static bool is_parent(const struct vs_core *c, const struct vs_vm *vm)
+{
+	return vm && vs_vm_owner(vm, c->folder, c->cluster_id) ==
+		VS_OWNER_PARENT && vm->parent.kind < VS_CLONE_KINDS;
+}
+
+/* Each as it stands; then those with which something is done, anew. */
+void vs_parents_states(const struct vs_core *c,
+		       unsigned int n[VS_CLONE_KINDS][VS_PARENT_STATES])
+{
+	const struct vs_parent *p;
+	const struct vs_vm *vm;
+
+	LIST_FOREACH(vm, &c->inv.parents, with_parents)
+		if (is_parent(c, vm))
+			n[vm->parent.kind][stands(vm)]++;
+	for (p = c->parents.all; p; p = p->hh.next) {
+		if (doing(p) == VS_PARENT_STATES)
+			continue;
+		vm = vs_vm_get(&c->inv, p->vm);
+		if (is_parent(c, vm)) {
+			n[vm->parent.kind][stands(vm)]--;
+			n[vm->parent.kind][doing(p)]++;
+		} else if (p->op == VS_PARENT_CLONES) {
+			n[p->key.mark.kind][VS_PARENT_IS_CLONING]++;
+		}
+	}
+}
+
+/* "[vsan] parent-x/" lies on vsan. */
+static void put_store(struct json_object *o, const struct vs_vm *vm)
+{
+	VS_FREE char *name = vs_strdup(vm->disk_dir[0] == '[' ?
+				       vm->disk_dir + 1 : "");
+
+	name[strcspn(name, "]")] = '\0';
+	vs_report_str(o, "datastore", name);
+}
+
+const char *vs_parent_stays(const struct vs_core *c, const struct vs_vm *vm)
+{
+	const struct vs_parent *r;
+
+	HASH_FIND_STR(c->parents.all, vm->moid, r);
+	if (!r || !r->unwanted_ms || vs_parent_wanted(c, vm))
+		return NULL;
+	if (r->has_children)
+		return "VMs stand on it";
+	if (r->copied || c->parents.copies_lost)
+		return "a clone of it may be under way";
+	if (c->parents.missing)
+		return "a node's VM is missed";
+	if (c->parents.unread[0])
+		return "a VM that may stand on it can't be read";
+	if (!vm->readable || !vm->connected)
+		return "it or its host can't be reached";
+	if (vm->power == VS_POWER_ON && vm->parent.kind != VS_CLONE_INSTANT)
+		return "it is on";
+	if (!vm->disks_own)
+		return "it has a disk outside of its own directory";
+	return r->braked == VS_BRAKE_WAITS ?
+		"the brake is on (svf reconcile)" : NULL;
+}
+
+static struct json_object *parent_json(struct vs_core *c,
+				       const struct vs_vm *vm)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+	bool unsure;
+
+	vs_jb_str(o, "vm", vm->name);
+	vs_jb_str(o, "kind", vs_clone_name(vm->parent.kind));
+	vs_jb_str(o, "state", state_of(c, vm));
+	vs_report_str(o, "template", template_of(c, &vm->parent));
+	put_store(o, vm);
+	vs_report_str(o, "host", vm->host_ptr ? vm->host_ptr->name : NULL);
+	vs_jb_int(o, "children", (int64_t)vs_parent_children(&c->inv, vm,
+							     c->folder,
+							     &unsure));
+	vs_jb_bool(o, "wanted", vs_parent_wanted(c, vm));
+	vs_report_str(o, "stays", vs_parent_stays(c, vm));
+	return o;
+}
+
+/* Its mark was taken away, and it has children still: see orphan_vms.c. */
+static void unmarked(const struct vs_core *c, struct json_object *arr)
+{
+	for (const struct vs_orphan *r = c->orphans; r; r = r->hh.next) {
+		const struct vs_vm *vm = r->stood_on ?
+			vs_vm_get(&c->inv, r->vm) : NULL;
+		struct json_object *o;
+		bool unsure;
+
+		if (!vm)
+			continue;
+		o = vs_jb_obj(NULL);
+		vs_jb_str(o, "vm", r->name);
+		vs_jb_str(o, "state", "unmarked");
+		put_store(o, vm);
+		vs_report_str(o, "host",
+			      vm->host_ptr ? vm->host_ptr->name : NULL);
+		vs_jb_int(o, "children", (int64_t)
+			  vs_parent_children(&c->inv, vm, c->folder, &unsure));
+		vs_jb_bool(o, "wanted", false);
+		vs_jb_str(o, "stays", "VMs stand on it");
+		vs_jb_add(arr, o);
+	}
+}
+
+/* One that vCenter doesn't show yet. */
+static struct json_object *coming_json(const struct vs_core *c,
+				       const struct vs_parent *p)
+{
+	const struct vs_host *h = vs_host_get(&c->inv, p->host);
+	struct json_object *o = vs_jb_obj(NULL);
+
+	vs_jb_str(o, "vm", p->name);
+	vs_jb_str(o, "kind", vs_clone_name(p->key.mark.kind));
+	vs_jb_str(o, "state", "cloning");
+	vs_report_str(o, "template", template_of(c, &p->key.mark));
+	vs_report_str(o, "host", h ? h->name : NULL);
+	vs_jb_int(o, "since", vs_report_epoch(p->since_ms));
+	vs_jb_int(o, "children", 0);
+	vs_jb_bool(o, "wanted", true);
+	return o;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Names first: parents come and go while the lock is lent. */
+static char **names_of(const struct vs_core *c, size_t *n)
+{
+	char **names = vs_calloc((size_t)vs_parents_count(c) + 1,
+				 sizeof(*names));
+	const struct vs_vm *vm;
+
+	*n = 0;
+	LIST_FOREACH(vm, &c->inv.parents, with_parents)
+		if (vs_vm_owner(vm, c->folder, c->cluster_id) ==
+		    VS_OWNER_PARENT)
+			names[(*n)++] = vs_strdup(vm->name);
+	qsort(names, *n, sizeof(*names), by_name);
+	return names;
+}
+
+void vs_report_parents(struct vs_core *c, struct json_object *top)
+{
+	struct json_object *arr = vs_jb_arr();
+	VS_FREE char **names = NULL;
+	size_t n;
+
+	vs_jb_put(top, "parents", arr);
+	vs_lock();
+	names = names_of(c, &n);
+	for (size_t i = 0; i < n; i++) {
+		const struct vs_vm *vm = vs_vm_get_named(&c->inv, c->folder,
+							 names[i]);
+
+		if (vm && vm->as_parent)
+			vs_jb_add(arr, parent_json(c, vm));
+		free(names[i]);
+		vs_lock_lend();
+	}
+	for (const struct vs_parent *p = c->parents.all; p; p = p->hh.next)
+		if (p->op == VS_PARENT_CLONES &&
+		    !vs_vm_get_named(&c->inv, c->folder, p->name))
+			vs_jb_add(arr, coming_json(c, p));
+	unmarked(c, arr);
+	vs_report_notes(c, top, false);
+	vs_unlock();
+}
+
+/* ---- for svf plan -------------------------------------------------------------- */
+
+struct vs_parent_asked {
+	struct vs_parent_key key;
+	int64_t ms;
+	UT_hash_handle hh;
+};
+
+static int64_t calls_of(enum vs_parent_step step)
+{
+	return step == VS_PARENT_MAKE ? 2 :
+		step == VS_PARENT_SNAP || step == VS_PARENT_BOOT;
+}
+
+int64_t vs_parent_ask(const struct vs_core *c, const struct vs_node *n,
+		      const struct vs_hold *h, struct vs_parent_asked **all,
+		      int64_t *calls)
+{
+	struct vs_parent_key key = { .store = "" };
+	struct vs_parent_asked *a;
+	enum vs_parent_step step;
+
+	if (vs_parent_key_of(c, n->profile, h->host,
+			     c->inv.nuses ? h->store : c->store, &key))
+		return 0;
+	HASH_FIND(hh, *all, &key, sizeof(key), a);
+	if (a)
+		return a->ms;
+	step = vs_parent_step(vs_parent_choose(&c->inv, &key, c->folder,
+					       c->cluster_id));
+	*calls += calls_of(step);
+	a = vs_calloc(1, sizeof(*a));
+	a->key = key;
+	a->ms = step == VS_PARENT_READY ? 0 :
+		vs_pace_ms(c, n->profile, VS_PACE_PARENT);
+	HASH_ADD(hh, *all, key, sizeof(a->key), a);
+	return a->ms;
+}
+
+void vs_parents_asked_free(struct vs_parent_asked *all)
+{
+	struct vs_parent_asked *a, *next;
+
+	HASH_ITER(hh, all, a, next) {
+		HASH_DEL(all, a);
+		free(a);
+	}
+}

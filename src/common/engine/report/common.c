@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What several reports end with: what the preflight has found, and VMs that
+ * only look like ours, how long slurmctld was kept (shapes: report.h). Memory work, the lock is held.
+ */
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/report/report.h"
+#include "util/json.h"
+
+/* What concerns the account alone is for operators. */
+void vs_report_notes(struct vs_core *c, struct json_object *top, bool operators)
+{
+	const char *blocked = vs_ask_blocked(c);
+	struct json_object *arr = vs_jb_arr();
+	bool some = blocked != NULL;
+
+	if (blocked && blocked != c->unserved && blocked != c->blocked)
+		vs_jb_add_str(arr, blocked);
+	for (size_t i = 0; i < c->nfindings; i++) {
+		const struct vs_finding *f = &c->findings[i];
+
+		if (f->stops == VS_STOPS_NOTHING && !operators)
+			continue;
+		vs_jb_add_str(arr, f->text);
+		some = true;
+	}
+	if (some)
+		vs_jb_put(top, "notes", arr);
+	else
+		vs_jb_free(arr);
+}
+
+/* VMs in our folder that carry a mark and fail a test: listed, never touched. */
+void vs_report_suspects(struct vs_core *c, struct json_object *top)
+{
+	struct json_object *arr = NULL;
+
+	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
+		struct json_object *o;
+
+		if (strcmp(vm->folder, c->folder) || vm->is_template ||
+		    vs_vm_owner(vm, c->folder, c->cluster_id) !=
+		    VS_OWNER_SUSPECT)
+			continue;
+		o = vs_jb_obj(NULL);
+		vs_jb_str(o, "vm", vm->name);
+		vs_jb_str(o, "why",
+			  "its mark was copied from another VM (a copy, a restore or a template's child)");
+		if (!arr)
+			arr = vs_jb_arr();
+		vs_jb_add(arr, o);
+	}
+	if (arr)
+		vs_jb_put(top, "suspect", arr);
+}
+
+/* How much of slurmctld's time is ours. */
+void vs_report_times(struct vs_core *c, struct json_object *top)
+{
+	static const char *const keys[VS_TIMED] = {
+		[VS_TIMED_CALLS] = "select_calls",
+		[VS_TIMED_LOCKS] = "slurm_locks",
+	};
+
+	for (int i = 0; i < VS_TIMED; i++) {
+		struct vs_times *t = &c->times[i];
+		struct json_object *o = vs_jb_obj(NULL);
+
+		vs_jb_int(o, "count", (int64_t)atomic_load(&t->count));
+		vs_jb_int(o, "p50_us", vs_times_quantile(t, 500));
+		vs_jb_int(o, "p99_us", vs_times_quantile(t, 990));
+		vs_jb_int(o, "worst_us", atomic_load(&t->worst_us));
+		t = &c->cpu_times[i];
+		vs_jb_int(o, "cpu_p50_us", vs_times_quantile(t, 500));
+		vs_jb_int(o, "cpu_p99_us", vs_times_quantile(t, 990));
+		vs_jb_int(o, "cpu_worst_us", atomic_load(&t->worst_us));
+		vs_jb_put(top, keys[i], o);
+	}
+}

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What would be done for a job that got these nodes now (shape: report.h):
+ * asked of the very functions that do it (dry_run_places.c, the step table), so that
+ * the plan and what is done can't differ. Takes no hold, notes nothing, sends
+ * nothing. Seconds are estimates (durations.c).
+ *
+ * Any user may ask, for all nodes at once. So the lock is lent between two nodes,
+ * and places and estimate are made without it, of copies. A configuration that
+ * changed meanwhile, or an inventory that is loaded again, ends the plan. All
+ * places are of one moment. The steps of a node are found after that: if one of
+ * the nodes has changed in between, the plan starts over. Where nodes change all
+ * the time, the last try stays, and shows what such a node has become since.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/report/dry_run.h"
+#include "engine/report/report.h"
+#include "engine/vmspec/vmspec.h"
+#include "util/hostlist.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define STEPS_MAX 6		/* off, destroyed, cloned, on: 4 are the most */
+#define TRIES_MAX 3		/* while nodes change */
+#define SOME_JOB UINT32_MAX	/* one that no VM was ever made for */
+
+struct row {
+	struct vs_node *n;
+	const struct vs_plan_want *want;
+	const struct vs_hold *hold;	/* it has or would have it; or NULL */
+	enum vs_action steps[STEPS_MAX];
+	size_t nsteps;
+	bool waits;			/* it can't be served now */
+	int64_t parent_ms;		/* until there is what its VM is cloned
+					 * of; -1: never measured */
+	int64_t step_ms[STEPS_MAX], boot_ms;	/* how long each lasts */
+	int64_t alone_ms;		/* all of it; -1: not known */
+	int64_t ready_ms;		/* while the estimate is made */
+};
+
+struct plan {
+	struct row *rows;		/* as the nodes were named */
+	struct row **row_of;		/* by node id, while none is found */
+	struct vs_plan_places places;
+	size_t n, others;
+	bool after_idle;		/* it is served when idle VMs are off, */
+	int *going;			/* and these would be asked to go */
+	size_t ngoing;
+	struct vs_parent_asked *parents;
+	int64_t calls;			/* to vCenter, for parents too */
+	struct vs_plan_base base;
+};
+
+bool vs_plan_stands(const struct vs_core *c, const struct vs_plan_base *b)
+{
+	return c->epoch == b->epoch && c->load_seq == b->load_seq;
+}
+
+bool vs_plan_lend(const struct vs_core *c, const struct vs_plan_base *b)
+{
+	vs_lock_lend();
+	return vs_plan_stands(c, b);
+}
+
+static bool lend(const struct vs_core *c, const struct plan *p)
+{
+	return vs_plan_lend(c, &p->base);
+}
+
+static void plan_free(struct plan *p)
+{
+	vs_plan_places_free(&p->places);
+	vs_parents_asked_free(p->parents);
+	free(p->rows);
+	free(p->row_of);
+	free(p->going);
+}
+
+/* ---- steps ------------------------------------------------------------------- */
+
+/* The VM as it would be after that step; what is seen of it then. */
+static enum vs_seen after(struct vs_core *c, const struct row *r,
+			  enum vs_action a, struct vs_vm *vm)
+{
+	const char *pool;
+
+	switch (a) {
+	case VS_DO_CLONE:
+		return vs_node_clone_plain(c, r->n) ? VS_SEEN_OFF_OTHER :
+			VS_SEEN_OFF;
+	case VS_DO_POWER_ON:
+	case VS_DO_INSTANT:
+		return VS_SEEN_ON;
+	case VS_DO_DESTROY:
+		return vs_node_seen_none(r->n);
+	case VS_DO_SHUTDOWN:
+		vm->power = VS_POWER_OFF;
+		break;
+	case VS_DO_RELOCATE:
+		vs_strlcpy(vm->host, r->hold->host, sizeof(vm->host));
+		vm->host_ptr = vs_host_get(&c->inv, vm->host);
+		pool = vs_pool_of(c, vm->host_ptr);
+		vs_strlcpy(vm->pool, pool ? pool : "", sizeof(vm->pool));
+		break;
+	default:
+		return VS_SEEN_OFF;
+	}
+	return vs_node_seen_off(c, r->n, vm, r->hold, SOME_JOB, 0);
+}
+
+static void steps_find(struct vs_core *c, struct row *r)
+{
+	const struct vs_vm *now = vs_node_vm(c, r->n);
+	struct vs_vm vm = { 0 };
+	enum vs_seen seen = vs_node_seen_none(r->n);
+
+	if (now)
+		vm = *now;
+	if (now && vm.power == VS_POWER_ON)
+		seen = vs_job_runs(r->n) ||
+			vs_node_vm_right(c, r->n, now, SOME_JOB, 0) ?
+			VS_SEEN_ON : VS_SEEN_ON_WRONG;
+	else if (now)
+		seen = vs_node_seen_off(c, r->n, now, r->hold, SOME_JOB, 0);
+	r->nsteps = 0;
+	while (r->nsteps < STEPS_MAX) {
+		enum vs_action a = vs_step(VS_WANT_ON, seen);
+
+		if (a == VS_DO_NOTHING || a == VS_DO_WAIT || a == VS_DO_REPORT)
+			break;
+		r->steps[r->nsteps++] = a;
+		seen = after(c, r, a, &vm);
+	}
+}
+
+static const char *what_is_done(const struct row *r)
+{
+	if (r->waits)
+		return "wait";
+	if (!r->nsteps)
+		return "reuse";
+	return r->steps[0] == VS_DO_SHUTDOWN || r->steps[0] == VS_DO_DESTROY ?
+		"rebuild" : vs_action_name(r->steps[0]);
+}
+
+/* ---- places ------------------------------------------------------------------ */
+
+/* In the words of a waiting job's reason. */
+static void say_why(struct vs_core *c, const int *ids, struct plan *p)
+{
+	char why[256] = "", words[256];
+	size_t room = vs_ask_room(c, ids, p->n, NULL, why, sizeof(why));
+
+	if (room >= p->n)
+		return;
+	vs_lack_words(c, ids, p->n, p->n, room, why, words, sizeof(words));
+	vs_err_set(&p->places.why, VS_E_SHORTAGE, "%s", words);
+}
+
+/* It can't be had now: why, and whether idle VMs could give way. The second is
+ * the scheduler's own question, and one piece. False: as of lend(). */
+static bool not_served(struct vs_core *c, const int *ids, struct plan *p)
+{
+	if (c->observe)
+		return true;
+	say_why(c, ids, p);
+	if (!lend(c, p))
+		return false;
+	p->after_idle = !vs_make_room(c, 0, ids, p->n, NULL, 0, NULL);
+	if (!p->after_idle || !lend(c, p))
+		return !p->after_idle;
+	p->going = vs_calloc(c->nnodes + 1, sizeof(*p->going));
+	p->ngoing = vs_reclaim_would(c, ids, p->n, p->going);
+	return lend(c, p);
+}
+
+/* The names that a new place's hold lacks. */
+static void hold_name(struct vs_core *c, const struct vs_node *n,
+		      struct vs_hold *h)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	vs_strlcpy(h->node, n->name, sizeof(h->node));
+	vs_strlcpy(h->vm, vm ? vm->moid : "", sizeof(h->vm));
+}
+
+static void row_fill(struct vs_core *c, struct vs_plan_want *w, bool served,
+		     struct row *r)
+{
+	r->n = &c->nodes[w->id];
+	r->want = w;
+	r->hold = w->placed ? &w->hold : NULL;
+	if (r->hold)
+		hold_name(c, r->n, &w->hold);
+	r->waits = !served && (!r->hold || vs_ask_blocked(c) ||
+		vs_node_avail(c, r->n) == VS_AVAIL_NONE);
+	r->nsteps = 0;
+	if (!r->waits)
+		steps_find(c, r);
+}
+
+/* False: as of lend(). *changed: a node has, since its place was found. */
+static bool rows_fill(struct vs_core *c, struct plan *p, bool *changed)
+{
+	*changed = false;
+	for (size_t i = 0; i < p->n; i++) {
+		struct vs_plan_want *w = &p->places.wants[i];
+
+		if (!lend(c, p))
+			return false;
+		*changed |= w->version != vs_kept_version(c, w->id);
+		row_fill(c, w, p->places.served, p->row_of[w->id]);
+	}
+	return lend(c, p);
+}
+
+/* False: as of lend(). */
+static bool plan_make(struct vs_core *c, const int *ids, struct plan *p)
+{
+	bool changed = true;
+
+	for (int i = 0; i < TRIES_MAX && changed; i++) {
+		if (!vs_plan_places_find(c, &p->places, &p->base))
+			return false;
+		if (p->places.never)
+			return true;
+		if (!rows_fill(c, p, &changed))
+			return false;
+	}
+	return p->places.served ? lend(c, p) : not_served(c, ids, p);
+}
+
+/* ---- how long ---------------------------------------------------------------- */
+
+static int op_of(enum vs_action a)
+{
+	return a == VS_DO_CLONE || a == VS_DO_INSTANT ? VS_OP_CLONE :
+	       a == VS_DO_RELOCATE ? VS_OP_RELOCATE :
+	       a == VS_DO_RECONFIGURE ? VS_OP_RECONFIGURE :
+	       a == VS_DO_POWER_ON ? VS_OP_POWER_ON :
+	       a == VS_DO_SHUTDOWN ? VS_OP_POWER_OFF : VS_OP_DESTROY;
+}
+
+static int64_t *earliest(int64_t *slots, int n)
+{
+	int64_t *best = slots;
+
+	for (int i = 1; i < n; i++)
+		if (slots[i] < *best)
+			best = &slots[i];
+	return best;
+}
+
+static bool clones(const struct row *r)
+{
+	for (size_t i = 0; i < r->nsteps; i++)
+		if (r->steps[i] == VS_DO_CLONE ||
+		    r->steps[i] == VS_DO_INSTANT)
+			return true;
+	return false;
+}
+
+/* What the estimate needs of a row; alone_ms -1: something of it was never
+ * measured. */
+static void row_measure(const struct vs_core *c, struct row *r,
+			struct plan *p)
+{
+	const struct vs_profile *profile = r->n->profile;
+	bool known;
+
+	r->alone_ms = 0;
+	if (!r->nsteps)
+		return;
+	if (clones(r) && r->hold)
+		r->parent_ms = vs_parent_ask(c, r->n, r->hold, &p->parents,
+					     &p->calls);
+	known = r->parent_ms >= 0;
+	for (size_t i = 0; i < r->nsteps; i++) {
+		r->step_ms[i] = vs_pace_ms(c, profile, op_of(r->steps[i]));
+		known &= r->step_ms[i] >= 0;
+		r->alone_ms += r->step_ms[i];
+	}
+	r->boot_ms = vs_pace_ms(c, profile, VS_PACE_BOOT);
+	known &= r->boot_ms >= 0;
+	r->alone_ms = known ? r->alone_ms + r->boot_ms + r->parent_ms : -1;
+}
+
+struct budgets {
+	int provision, power, host, nhosts;
+};
+
+/* Its next step, as soon as it and the budgets allow. */
+static void step_time(struct row *r, size_t step, int64_t *global, int nglobal,
+		      int64_t *host, int nhost)
+{
+	int64_t *a = earliest(global, nglobal);
+	int64_t *b = earliest(host, nhost);
+	int64_t begin = r->ready_ms;
+
+	begin = *a > begin ? *a : begin;
+	begin = *b > begin ? *b : begin;
+	r->ready_ms = *a = *b = begin + r->step_ms[step];
+}
+
+/*
+ * All of them side by side under the budgets, each step of all nodes before the
+ * next one; what others have under way is not in it. -1: not known. Without the
+ * lock: of the rows' own figures.
+ */
+static int64_t estimate_ms(const struct budgets *may, struct plan *p)
+{
+	VS_FREE int64_t *making = vs_calloc((size_t)may->provision + 1,
+					    sizeof(*making));
+	VS_FREE int64_t *power = vs_calloc((size_t)may->power + 1,
+					   sizeof(*power));
+	VS_FREE int64_t *hosts = vs_calloc(((size_t)may->nhosts + 1) *
+					   (size_t)may->host, sizeof(*hosts));
+	int64_t last = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->rows[i].alone_ms < 0)
+			return -1;
+		p->rows[i].ready_ms = p->rows[i].parent_ms;
+	}
+	for (size_t step = 0; step < STEPS_MAX; step++) {
+		for (size_t i = 0; i < p->n; i++) {
+			struct row *r = &p->rows[i];
+			bool on_off;
+
+			if (step >= r->nsteps)
+				continue;
+			on_off = r->steps[step] == VS_DO_POWER_ON ||
+				r->steps[step] == VS_DO_SHUTDOWN;
+			step_time(r, step, on_off ? power : making,
+				  on_off ? may->power : may->provision,
+				  hosts + (size_t)(r->hold ? r->want->host_at :
+				  may->nhosts) * (size_t)may->host,
+				  may->host);
+		}
+	}
+	for (size_t i = 0; i < p->n; i++) {
+		struct row *r = &p->rows[i];
+
+		if (r->nsteps)
+			r->ready_ms += r->boot_ms;
+		last = r->ready_ms > last ? r->ready_ms : last;
+	}
+	return last;
+}
+
+/* ---- the report -------------------------------------------------------------- */
+
+static struct json_object *row_json(const struct row *r)
+{
+	struct json_object *o = vs_jb_obj(NULL), *steps = vs_jb_arr();
+	bool placed = r->hold && !r->waits && r->want->host[0];
+	int64_t ms = r->alone_ms;
+	char pfs[VS_PFS_LEN];
+
+	vs_jb_str(o, "node", r->n->name);
+	vs_jb_str(o, "adapter", r->n->profile->adapter->name);
+	vs_jb_str(o, "do", what_is_done(r));
+	for (size_t i = 0; i < r->nsteps; i++)
+		vs_jb_add_str(steps, vs_action_name(r->steps[i]));
+	vs_jb_put(o, "steps", steps);
+	if (clones(r) && r->n->profile->clone != VS_CLONE_FULL)
+		vs_jb_str(o, "clone", vs_clone_name(r->n->profile->clone));
+	vs_report_str(o, "host", placed ? r->want->host : NULL);
+	vs_report_str(o, "pf", placed ? vs_hold_pfs(r->hold, pfs) : NULL);
+	vs_jb_int(o, "calls", (int64_t)r->nsteps);
+	if (ms >= 0 && !r->waits)
+		vs_jb_int(o, "seconds", (ms + 999) / 1000);
+	return o;
+}
+
+static struct json_object *going_json(const struct vs_core *c,
+				      const struct plan *p)
+{
+	struct json_object *arr = vs_jb_arr();
+
+	for (size_t i = 0; i < p->ngoing; i++)
+		vs_jb_add_str(arr, c->nodes[p->going[i]].name);
+	return arr;
+}
+
+/* False: as of lend(). Held at the start and at the end, not in
+ * between. */
+static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
+			struct json_object *top)
+{
+	const struct budgets may = {
+		.provision = c->conf->provision_max,
+		.power = c->conf->power_max, .host = c->conf->host_max,
+		.nhosts = p->places.hosts,
+	};
+	struct json_object *arr = vs_jb_arr();
+	int64_t busy = 0, ms;
+
+	vs_jb_put(top, "nodes", arr);
+	for (size_t i = 0; i < p->n; i++) {
+		row_measure(c, &p->rows[i], p);
+		if (!lend(c, p))
+			return false;
+	}
+	vs_unlock();
+	ms = estimate_ms(&may, p);
+	vs_lock();
+	for (size_t i = 0; i < p->n; i++) {
+		if (!lend(c, p))
+			return false;
+		p->calls += (int64_t)p->rows[i].nsteps;
+		busy += vs_job_runs(p->rows[i].n);
+		if (sees_nodes)
+			vs_jb_add(arr, row_json(&p->rows[i]));
+	}
+	vs_jb_int(top, "time", vs_wall_ms() / 1000);
+	vs_jb_bool(top, "served", p->places.served);
+	vs_report_str(top, "text", p->places.why.text);
+	if (p->after_idle)
+		vs_jb_bool(top, "after_idle", true);
+	if (p->ngoing && sees_nodes)
+		vs_jb_put(top, "give_way", going_json(c, p));
+	if (p->others)
+		vs_jb_int(top, "others", (int64_t)p->others);
+	if (busy)
+		vs_jb_int(top, "busy", busy);
+	vs_jb_int(top, "calls", p->calls);
+	if (p->places.served) {
+		vs_jb_int(top, "seconds", ms < 0 ? c->conf->resume_timeout_s :
+			  (ms + 999) / 1000);
+		vs_jb_bool(top, "measured", ms >= 0);
+	}
+	vs_report_notes(c, top, false);
+	return true;
+}
+
+#define NAMES_AT_ONCE 512	/* that are looked up under the lock, 0.1 ms */
+
+/* Ids of managed nodes among the names, each once. False: as of lend(). */
+static bool ids_find(struct vs_core *c, char **names, int *ids, struct plan *p)
+{
+	VS_FREE bool *seen = vs_calloc(c->nnodes + 1, sizeof(*seen));
+
+	for (size_t i = 0; names[i]; i++) {
+		const struct vs_node *node = vs_node_named(c, names[i]);
+
+		p->others += !node;
+		if (node && !seen[node->id]) {
+			seen[node->id] = true;
+			ids[p->n++] = node->id;
+		}
+		if (i % NAMES_AT_ONCE == NAMES_AT_ONCE - 1 && !lend(c, p))
+			return false;
+	}
+	return lend(c, p);
+}
+
+/* All that a plan of p->n nodes needs, made without the lock: the pages of
+ * 10,000 rows take milliseconds. False: as of lend(). */
+static bool rows_make(const struct vs_core *c, const int *ids, struct plan *p)
+{
+	size_t nodes = c->nnodes, profiles = c->nprofiles;
+
+	vs_unlock();
+	p->rows = vs_calloc(p->n + 1, sizeof(*p->rows));
+	/* each first touch of a page costs a fault */
+	explicit_bzero(p->rows, (p->n + 1) * sizeof(*p->rows));
+	p->row_of = vs_calloc(nodes + 1, sizeof(*p->row_of));
+	for (size_t i = 0; i < p->n; i++)
+		p->row_of[ids[i]] = &p->rows[i];
+	vs_plan_places_alloc(&p->places, ids, p->n, profiles);
+	vs_lock();
+	return vs_plan_stands(c, &p->base);
+}
+
+struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
+				 struct vs_err *err)
+{
+	struct vs_core *c = &vs_core;
+	char **names = nodes[0] ? vs_hostlist_expand(nodes) : NULL;
+	struct plan p = { 0 };
+	struct json_object *top;
+	VS_FREE int *ids = NULL;
+	bool sees_nodes, whole;
+
+	if (!names) {
+		vs_err_set(err, VS_E_REQUEST,
+			   "plan: a list of nodes is expected");
+		return NULL;
+	}
+	top = vs_jb_obj(NULL);
+	sees_nodes = c->port->sees_nodes(c->port->ctx, uid);
+	vs_lock();
+	p.base = (struct vs_plan_base) { c->epoch, c->load_seq };
+	ids = vs_calloc(c->nnodes + 1, sizeof(*ids));
+	whole = ids_find(c, names, ids, &p) && rows_make(c, ids, &p) &&
+		plan_make(c, ids, &p) &&
+		(p.places.never || plan_report(c, &p, sees_nodes, top));
+	vs_unlock();
+	vs_hostlist_free(names);
+	if (!whole)
+		vs_err_set(err, VS_E_SHORTAGE,
+			   "plan: the configuration or vCenter's inventory was read again while the plan was made: ask again");
+	else if (p.places.never)
+		vs_err_set(err, VS_E_REQUEST,
+			   "can never run on the nodes that Slurm chooses: %s",
+			   p.places.why.text);
+	if (!whole || p.places.never) {
+		vs_jb_free(top);
+		top = NULL;
+	}
+	plan_free(&p);
+	return top;
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Hosts and their PFs, as JSON for the control channel (shape: report.h). The
+ * sums are plan/allocation/ledger's; a PF that is over-committed is never hidden
+ * by others that are free.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/hosts/hosts.h"
+#include "engine/report/report.h"
+#include "util/json.h"
+#include "util/mem.h"
+
+const char *vs_report_host_state(const struct vs_core *c,
+				 const struct vs_host *h)
+{
+	const struct vs_breaker *b = vs_breaker_get(c, h->moid);
+
+	return !h->connected ? "disconnected" :
+	       !h->powered_on || h->standby ? "standby" :
+	       h->maintenance ? "maintenance" :
+	       h->entering_maintenance ? "entering-maintenance" :
+	       vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid) ? "drained" :
+	       vs_avoid_cause(c, VS_AVOID_BROKEN, h->moid) ||
+	       vs_avoid_cause(c, VS_AVOID_SICK, h->moid) ? "quarantined" :
+	       h->quarantine || !h->pfs_known ? "unknown" :
+	       b && b->trips ? "on-trial" :
+	       vs_avoid_any(c, h) ? "avoided" : "up";
+}
+
+static const char *switch_name(const struct vs_core *c, const char *uuid)
+{
+	for (size_t i = 0; i < c->conf->nadapters; i++)
+		if (uuid[0] && !strcmp(c->nets[i].switch_uuid, uuid))
+			return c->adapters[i].network;
+	return uuid;
+}
+
+/* A class or a profile, and what its driver says that it can do. */
+static void named_json(struct json_object *o, const struct vs_devices *of)
+{
+	struct json_object *can = vs_jb_arr();
+
+	vs_jb_str(o, "device", of->label);
+	for (int d = 0; d < VS_DEEDS; d++)
+		if (of->can >> d & 1)
+			vs_jb_add_str(can, vs_deed_names[d]);
+	vs_jb_put(o, "can", can);
+	if (of->per_gpu)
+		vs_jb_int(o, "per_gpu", of->per_gpu);
+}
+
+static void device_json(struct json_object *o, const struct vs_devices *of)
+{
+	VS_FREE char *ids = vs_asprintf("%04x:%04x", (unsigned int)of->vendor,
+					(unsigned int)of->device);
+
+	if (of->named) {
+		named_json(o, of);
+		return;
+	}
+	vs_jb_str(o, "device", ids);
+	vs_report_str(o, "label", of->label);
+}
+
+static struct json_object *pf_json(const struct vs_core *c,
+				   const struct vs_pf *pf,
+				   const struct vs_pf_use *use)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+
+	vs_jb_str(o, "pci", pf->pci);
+	vs_report_str(o, "pnic", pf->pnic);
+	vs_report_str(o, "switch", switch_name(c, pf->switch_uuid));
+	if (pf->of)
+		device_json(o, pf->of);
+	if (pf->numa >= 0)
+		vs_jb_int(o, "numa", pf->numa);
+	vs_jb_int(o, "total", use->total);
+	vs_jb_int(o, "ours", use->ours);
+	vs_jb_int(o, "foreign", use->foreign);
+	vs_jb_int(o, "suspect", use->suspect);
+	vs_jb_int(o, "held", use->held);
+	if (use->crowded)
+		vs_jb_int(o, "crowded", use->crowded);
+	if (use->unknown)
+		vs_jb_bool(o, "unknown", true);
+	else
+		vs_jb_int(o, "free", use->crowded && use->free < 0 ? 0 :
+			  use->free);
+	return o;
+}
+
+static void add_reason(struct json_object **why, char *text_take)
+{
+	VS_FREE char *text = text_take;
+
+	if (!*why)
+		*why = vs_jb_arr();
+	vs_jb_add_str(*why, text);
+}
+
+static char *avoid_words(const struct vs_avoid *a)
+{
+	return vs_asprintf("%s%s%s", a->pf, a->pf[0] ? ": " : "", a->why);
+}
+
+static void avoid_reasons(const struct vs_core *c, const struct vs_host *h,
+			  struct json_object *o, struct json_object **why)
+{
+	int64_t until_ms = 0;
+
+	for (const struct vs_avoid *a = vs_checks_unfit(c, h->moid); a;
+	     a = a->next)
+		add_reason(why, avoid_words(a));
+
+	for (const struct vs_avoid *a = c->avoids; a; a = a->next) {
+		if (!vs_avoid_of(c, a, h))
+			continue;
+		add_reason(why, avoid_words(a));
+		if (a->until_ms > until_ms)
+			until_ms = a->until_ms;
+	}
+	if (until_ms && until_ms != VS_AVOID_FOREVER)
+		vs_jb_int(o, "avoided_until", vs_report_epoch(until_ms));
+}
+
+/* It is to be empty, now or later: until when isn't it? */
+static void leaving_reasons(struct vs_core *c, const struct vs_host *h,
+			    struct json_object *o, struct json_object **why)
+{
+	const struct vs_window *w = vs_window_of(c, h->moid);
+	struct vs_remains r;
+	char words[256];
+
+	if (!w && !vs_host_wanted(c, h))
+		return;
+	if (w) {
+		add_reason(why, vs_strdup(w->why));
+		vs_jb_int(o, "maintenance_at", w->at);
+	}
+	vs_host_remains(c, h, &r);
+	vs_remains_words(&r, words, sizeof(words));
+	add_reason(why, vs_strdup(words));
+	vs_remains_json(&r, o);
+}
+
+static void drains_reason(const struct vs_core *c, const struct vs_host *h,
+			  struct json_object *o, struct json_object **why)
+{
+	int n = vs_health_drains(c, h->moid);
+
+	if (!n)
+		return;
+	vs_jb_int(o, "drained_by_others", n);
+	if (!vs_avoid_cause(c, VS_AVOID_SICK, h->moid))
+		add_reason(why, vs_asprintf(
+			"%d node%s drained by others while %s here", n,
+			n == 1 ? " was" : "s were",
+			n == 1 ? "its VM ran" : "their VMs ran"));
+}
+
+static void host_reasons(struct vs_core *c, const struct vs_host *h,
+			 const struct vs_host_sum *sum, struct json_object *o)
+{
+	const struct vs_breaker *b = vs_breaker_get(c, h->moid);
+	struct json_object *why = NULL;
+
+	for (size_t a = 0; a < c->conf->nadapters; a++)
+		if (vs_host_unplugged(c, h, a))
+			add_reason(&why, vs_asprintf(
+				"%s: no uplink of %s with VFs",
+				c->adapters[a].name, c->adapters[a].network));
+	avoid_reasons(c, h, o, &why);
+	leaving_reasons(c, h, o, &why);
+	drains_reason(c, h, o, &why);
+	if (b && b->trips && !vs_avoid_cause(c, VS_AVOID_BROKEN, h->moid))
+		add_reason(&why, vs_asprintf(
+			"starts failed on it lately: a single VM is tried%s%s",
+			b->trial[0] ? ", now " : "", b->trial));
+	for (int i = 0; i < h->npfs; i++)
+		if (vs_pf_over(&sum->pf[i]) && !sum->pf[i].unknown)
+			add_reason(&why, vs_asprintf(
+				"%s: over-committed, %d %s in use or promised, %d there",
+				h->pfs[i].pci,
+				sum->pf[i].total - sum->pf[i].free,
+				h->pfs[i].of ? "devices" : "VFs",
+				sum->pf[i].total));
+	for (int i = 0; i < h->npfs; i++) {
+		char *words = vs_beside_words(c, h, i, sum->pf[i].beside);
+
+		if (words)
+			add_reason(&why, words);
+	}
+	if (why)
+		vs_jb_put(o, "reasons", why);
+}
+
+/* In the order of their addresses. */
+static struct json_object *pfs_json(const struct vs_core *c,
+				    const struct vs_host *h,
+				    const struct vs_host_sum *sum)
+{
+	struct json_object *arr = vs_jb_arr();
+	int order[VS_HOST_PFS];
+
+	for (int i = 0; i < h->npfs; i++) {
+		int k = i;
+
+		for (; k && strcmp(h->pfs[order[k - 1]].pci,
+				   h->pfs[i].pci) > 0; k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+	for (int i = 0; i < h->npfs; i++)
+		vs_jb_add(arr, pf_json(c, &h->pfs[order[i]],
+				       &sum->pf[order[i]]));
+	return arr;
+}
+
+/* Of its devices that VMs get whole: absent where none are handed out. */
+static void devices_json(const struct vs_host *h, const struct vs_host_sum *sum,
+			 struct json_object *o)
+{
+	int total = 0, free = 0, rows = 0;
+	bool unknown = false;
+
+	for (int i = 0; i < h->npfs; i++) {
+		const struct vs_pf_use *use = &sum->pf[i];
+
+		if (!h->pfs[i].of)
+			continue;
+		rows++;
+		total += use->total;
+		free += use->free > 0 ? use->free : 0;
+		unknown |= use->unknown;
+	}
+	if (!rows)
+		return;
+	vs_jb_int(o, "devices_total", total);
+	if (!unknown)
+		vs_jb_int(o, "devices_free", free);
+}
+
+static const char *cluster_name(const struct vs_core *c,
+				const struct vs_host *h)
+{
+	int at = vs_host_cluster(c, h);
+
+	return at < 0 || (size_t)at >= c->conf->nclusters ? NULL :
+		c->conf->clusters[at].name;
+}
+
+static struct json_object *host_json(struct vs_core *c, struct vs_host *h,
+				     const struct vs_host_sum *sum)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+	int ours = 0, foreign = 0;
+	struct vs_vm *vm;
+
+	LIST_FOREACH(vm, &h->vms, on_host) {
+		if (vm->is_template)
+			continue;
+		if (vs_owner_is_ours(vs_vm_owner(vm, c->folder,
+						 c->cluster_id)))
+			ours++;
+		else
+			foreign++;
+	}
+	vs_jb_str(o, "host", h->name);
+	vs_report_str(o, "cluster", cluster_name(c, h));
+	vs_report_str(o, "leaf", h->leaf);
+	vs_jb_str(o, "state", vs_report_host_state(c, h));
+	host_reasons(c, h, sum, o);
+	vs_jb_put(o, "pfs", pfs_json(c, h, sum));
+	devices_json(h, sum, o);
+	vs_jb_int(o, "cpu_mhz_total", vs_host_cpu_mhz(h));
+	vs_jb_int(o, "cpu_mhz_free", sum->cpu_free);
+	vs_jb_int(o, "memory_mb_total", h->memory_mb);
+	vs_jb_int(o, "memory_mb_free", sum->mem_free);
+	vs_jb_int(o, "vms_ours", ours);
+	vs_jb_int(o, "vms_foreign", foreign);
+	return o;
+}
+
+struct host_row { char moid[VS_MOID_LEN], name[VS_LABEL_LEN]; };
+
+static int by_host_name(const void *a, const void *b)
+{
+	return strcmp(((const struct host_row *)a)->name,
+		      ((const struct host_row *)b)->name);
+}
+
+/* Row by row: slurmctld's threads go first. */
+void vs_report_hosts(struct vs_core *c, struct json_object *top)
+{
+	struct json_object *arr = vs_jb_arr();
+	VS_FREE struct host_row *rows = NULL;
+	size_t n = 0;
+
+	vs_lock();
+	rows = vs_calloc((size_t)c->inv.nhosts + 1, sizeof(*rows));
+	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
+		vs_strlcpy(rows[n].moid, h->moid, sizeof(rows[n].moid));
+		vs_strlcpy(rows[n].name, h->name, sizeof(rows[n].name));
+		n++;
+	}
+	qsort(rows, n, sizeof(*rows), by_host_name);
+	for (size_t i = 0; i < n; i++) {
+		struct vs_host *h = vs_host_get(&c->inv, rows[i].moid);
+
+		if (h)
+			vs_jb_add(arr, host_json(c, h,
+				  &vs_sums_now(c)->hosts[h->index]));
+		vs_lock_lend();
+	}
+	vs_report_notes(c, top, false);
+	vs_unlock();
+	vs_jb_put(top, "hosts", arr);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The jobs that the core knows of, all in one answer: those that have nodes of
+ * ours, by the claims, and those that wait for them, by their last refusal.
+ *
+ * Rules: work grows with nodes and jobs, not with their product; the lock is
+ * lent between the pieces, so that names are copied and nothing is kept by
+ * pointer; Slurm's part is asked for with the lock dropped. What a user may not
+ * see is left out before anything is said of it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/report/report.h"
+#include "util/hash.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define LEND_EVERY 64		/* nodes or jobs */
+
+struct strings { char **s; size_t n, cap; };
+
+struct row {
+	uint32_t job;
+	struct strings nodes, hosts, adapters;
+	size_t vfs, devices, making, need;
+	int64_t waited_ms, provision_ms;	/* the longest of its nodes' */
+	bool untold;			/* of one of them it isn't known */
+	int64_t since_ms;
+	const char *phase;		/* a constant */
+	char text[512];
+	int64_t expected;
+	UT_hash_handle hh;
+};
+
+static void strings_add(struct strings *l, const char *s)
+{
+	VS_GROW(l->s, l->cap, l->n + 1);
+	l->s[l->n++] = vs_strdup(s);
+}
+
+static void strings_free(struct strings *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->s[i]);
+	free(l->s);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Sorted, each once. */
+static void strings_put(struct json_object *o, const char *key,
+			struct strings *l)
+{
+	struct json_object *arr;
+
+	if (!l->n)
+		return;
+	arr = vs_jb_arr();
+	qsort(l->s, l->n, sizeof(*l->s), by_text);
+	for (size_t i = 0; i < l->n; i++)
+		if (!i || strcmp(l->s[i], l->s[i - 1]))
+			vs_jb_add_str(arr, l->s[i]);
+	vs_jb_put(o, key, arr);
+}
+
+static struct row *row_of(struct row **rows, uint32_t job)
+{
+	struct row *r;
+
+	HASH_FIND(hh, *rows, &job, sizeof(job), r);
+	if (r)
+		return r;
+	r = vs_calloc(1, sizeof(*r));
+	r->job = job;
+	HASH_ADD(hh, *rows, job, sizeof(r->job), r);
+	return r;
+}
+
+/* ---- what is known; lock held ---------------------------------------------------- */
+
+/* Few of a job's nodes follow one of another adapter. */
+static void adapter_add(struct row *r, const struct vs_node *n)
+{
+	const char *name = n->profile->adapter->name;
+
+	if (!r->adapters.n || strcmp(r->adapters.s[r->adapters.n - 1], name))
+		strings_add(&r->adapters, name);
+}
+
+/* Of a VM that jobs share the latest one's is known. */
+static void took_add(struct row *r, const struct vs_node *n, int64_t now_ms)
+{
+	const struct vs_took *t = &n->took;
+	int64_t ms = (t->up_ms ? t->up_ms : now_ms) - t->began_ms;
+
+	if (!t->began_ms || n->job != r->job)
+		r->untold = true;
+	if (t->lacked_ms > r->waited_ms)
+		r->waited_ms = t->lacked_ms;
+	if (ms > r->provision_ms)
+		r->provision_ms = ms;
+}
+
+/* A hold has its adapter's own first. */
+static void cards_add(struct row *r, const struct vs_node *n,
+		      const struct vs_hold *h)
+{
+	const struct vs_adapter *a = n->profile->adapter;
+	int all = h ? h->ncards : 0;
+	int vfs = vs_adapter_nics(a) ? vs_adapter_vfs(a) : 0;
+
+	r->vfs += (size_t)(vfs < all ? vfs : all);
+	r->devices += (size_t)(vfs < all ? all - vfs : 0);
+}
+
+static void node_add(struct vs_core *c, struct row *r, struct vs_node *n)
+{
+	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	const struct vs_vm *vm = vs_node_vm(c, n);
+	const struct vs_host *host =
+		vm && vm->power == VS_POWER_ON ? vm->host_ptr :
+		h ? vs_host_get(&c->inv, h->host) :
+		vm && vm->power == VS_POWER_SUSPENDED ? vm->host_ptr : NULL;
+
+	strings_add(&r->nodes, n->name);
+	adapter_add(r, n);
+	if (host)
+		strings_add(&r->hosts, host->name);
+	cards_add(r, n, h);
+	took_add(r, n, vs_clock());
+	if (n->flags & VS_NODE_UP)
+		return;
+	r->making++;
+	if (r->phase && n->action_since_ms <= r->since_ms)
+		return;
+	r->since_ms = n->action_since_ms;
+	r->phase = n->op.kind != VS_OP_NONE ? vs_op_name(n->op.kind) :
+		n->seen == VS_SEEN_ON ? "booting" : vs_action_name(n->action);
+}
+
+static void claims_add(struct vs_core *c, struct row **rows)
+{
+	for (size_t i = 0; i < c->nnodes; i++) {
+		struct vs_node *n = &c->nodes[i];
+
+		if (n->job)
+			node_add(c, row_of(rows, n->job), n);
+		for (size_t k = 0; k < n->nbeside; k++)
+			node_add(c, row_of(rows, n->beside[k].job), n);
+		if (i % LEND_EVERY == LEND_EVERY - 1)
+			vs_lock_lend();		/* c->nodes may be others */
+	}
+}
+
+static void refused_add(const struct vs_core *c, struct row **rows)
+{
+	struct vs_refused *r, *tmp;
+
+	HASH_ITER(hh, c->refused, r, tmp)
+		row_of(rows, r->job);
+}
+
+/* A job that has nodes was refused before it got them. */
+static void words_add(struct vs_core *c, struct row *row)
+{
+	const char *blocked = vs_ask_blocked(c);
+	struct vs_refused *r;
+
+	HASH_FIND(hh, c->refused, &row->job, sizeof(row->job), r);
+	if (!r || row->nodes.n)
+		return;
+	row->need = r->need;
+	if (r->lacked_ms)
+		row->waited_ms = vs_clock() - r->lacked_ms;
+	for (size_t i = 0; i < r->n; i++) {
+		const struct vs_node *n = vs_node_at(c, r->ids[i]);
+
+		if (n)
+			adapter_add(row, n);
+	}
+	if (blocked && !c->observe) {
+		vs_strlcpy(row->text, blocked, sizeof(row->text));
+		return;
+	}
+	vs_job_words(c, r, row->text, sizeof(row->text));
+	row->expected = vs_expect_at(r);
+}
+
+/* ---- the answer ------------------------------------------------------------------ */
+
+static struct json_object *job_json(struct row *r,
+				    const struct vs_port_job_row *slurm,
+				    bool sees_nodes)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+	bool waits = slurm->waits != VS_WAITS_NOT && !r->nodes.n;
+
+	vs_jb_int(o, "job", r->job);
+	vs_jb_str(o, "id", slurm->id);
+	vs_jb_int(o, "uid", slurm->uid);
+	vs_report_str(o, "partition", slurm->partition);
+	vs_jb_str(o, "state", slurm->state);
+	strings_put(o, "adapters", &r->adapters);
+	if (sees_nodes) {
+		strings_put(o, "nodes", &r->nodes);
+		strings_put(o, "hosts", &r->hosts);
+	}
+	if (r->nodes.n)
+		vs_jb_int(o, "vfs", (int64_t)r->vfs);
+	if (r->devices)
+		vs_jb_int(o, "devices", (int64_t)r->devices);
+	if (r->waited_ms && !r->untold)
+		vs_jb_int(o, "waited_s", r->waited_ms / 1000);
+	if (r->nodes.n && !r->untold)
+		vs_jb_int(o, "provision_s", r->provision_ms / 1000);
+	if (r->making) {
+		vs_jb_int(o, "making", (int64_t)r->making);
+		vs_report_str(o, "phase", r->phase);
+		if (r->since_ms)
+			vs_jb_int(o, "since", vs_report_epoch(r->since_ms));
+	}
+	if (waits && r->need)
+		vs_jb_int(o, "need", (int64_t)r->need);
+	/* Slurm's own reason stands before any of ours */
+	if (!waits)
+		vs_report_str(o, "text", r->text);
+	else
+		vs_report_str(o, "text", slurm->waits == VS_WAITS_ELSE ?
+			      slurm->reason : r->text);
+	if (waits && slurm->waits != VS_WAITS_ELSE &&
+	    r->expected > vs_wall_ms() / 1000)
+		vs_jb_int(o, "expected", r->expected);
+	return o;
+}
+
+static int by_job(const struct row *a, const struct row *b)
+{
+	return a->job < b->job ? -1 : a->job > b->job;
+}
+
+static void rows_free(struct row *rows)
+{
+	struct row *r, *tmp;
+
+	HASH_ITER(hh, rows, r, tmp) {
+		HASH_DEL(rows, r);
+		strings_free(&r->nodes);
+		strings_free(&r->hosts);
+		strings_free(&r->adapters);
+		free(r);
+	}
+}
+
+void vs_report_jobs(struct vs_core *c, struct json_object *top, uint32_t uid)
+{
+	struct json_object *arr = vs_jb_arr();
+	const struct vs_port *p = c->port;
+	bool all = p->sees_jobs(p->ctx, uid);
+	bool sees_nodes = p->sees_nodes(p->ctx, uid);
+	VS_FREE struct vs_port_job_row *slurm = NULL;
+	struct row *rows = NULL;
+	size_t n = 0, i = 0;
+
+	vs_lock();
+	claims_add(c, &rows);
+	refused_add(c, &rows);
+	vs_unlock();
+	HASH_SORT(rows, by_job);
+	slurm = vs_calloc(HASH_COUNT(rows) + 1, sizeof(*slurm));
+	for (struct row *r = rows; r; r = r->hh.next)
+		slurm[n++].job = r->job;
+	if (p->jobs_info)
+		p->jobs_info(p->ctx, slurm, n);
+	vs_lock();
+	for (struct row *r = rows; r; r = r->hh.next, i++) {
+		if (!slurm[i].there || !(all || slurm[i].uid == uid))
+			continue;
+		words_add(c, r);
+		vs_jb_add(arr, job_json(r, &slurm[i], sees_nodes));
+		if (i % LEND_EVERY == LEND_EVERY - 1)
+			vs_lock_lend();
+	}
+	vs_jb_put(top, "jobs", arr);
+	vs_report_notes(c, top, false);
+	vs_unlock();
+	rows_free(rows);
+}

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the core knows, as JSON for the control channel (shapes: report.h);
+ * hosts are in hosts.c.
+ * Memory work under the lock; what only Slurm can say (who may see what, whose
+ * job it is) is asked of the port before or after, never with the lock held.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/report/report.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+int64_t vs_report_epoch(int64_t mono_ms)
+{
+	return (vs_wall_ms() - vs_clock() + mono_ms) / 1000;
+}
+
+void vs_report_str(struct json_object *o, const char *key, const char *s)
+{
+	if (s && s[0])
+		vs_jb_str(o, key, s);
+}
+
+/* ---- nodes ------------------------------------------------------------------- */
+
+const char *vs_report_slurm_state(uint32_t f)
+{
+	return !f ? "unknown" :
+	       f & VS_NODE_POWERING_DOWN ? "powering_down" :
+	       f & VS_NODE_POWERING_UP ? "powering_up" :
+	       f & VS_NODE_DOWN ? "down" :
+	       f & VS_NODE_POWERED_DOWN ? "powered_down" :
+	       f & VS_NODE_DRAIN ? "drain" :
+	       f & VS_NODE_ALLOCATED ? "allocated" :
+	       f & VS_NODE_COMPLETING ? "completing" : "idle";
+}
+
+const char *vs_report_vm_state(struct vs_core *c, const struct vs_node *n,
+			       const struct vs_vm *vm)
+{
+	if (!c->loaded || n->missing)
+		return "unknown";
+	switch (n->op.kind) {
+	case VS_OP_CLONE:
+		return "cloning";
+	case VS_OP_POWER_ON:
+		return "starting";
+	case VS_OP_POWER_OFF:
+	case VS_OP_SHUTDOWN:
+		return "stopping";
+	default:
+		break;
+	}
+	if (!vm)
+		return "none";
+	if (n->foreign)
+		return "foreign";
+	return vm->power == VS_POWER_ON ? "on" :
+	       vm->power == VS_POWER_OFF ? "off" :
+	       vm->power == VS_POWER_SUSPENDED ? "suspended" : "unknown";
+}
+
+/* What is done, since when, and how long it took lately. */
+static void action_json(const struct vs_core *c, const struct vs_node *n,
+			struct json_object *o)
+{
+	bool op = n->op.kind != VS_OP_NONE;
+	bool boots = !op && n->wanted == VS_WANT_ON && n->seen == VS_SEEN_ON &&
+		n->powered_on_ms;
+	int64_t since_ms = boots ? n->powered_on_ms :
+		op && n->op.since_ms ? n->op.since_ms : n->action_since_ms;
+	int64_t usual_ms = op || boots ? vs_pace_ms(c, n->profile, boots ?
+		VS_PACE_BOOT : (int)n->op.kind) : -1;
+
+	vs_jb_str(o, "action", boots ? "boot" : op ? vs_op_name(n->op.kind) :
+		  vs_action_name(n->action));
+	if (since_ms)
+		vs_jb_int(o, "since", vs_report_epoch(since_ms));
+	if (usual_ms >= 0)
+		vs_jb_int(o, "usual", (usual_ms + 999) / 1000);
+}
+
+static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
+				     uint32_t job)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+	struct vs_vm *vm = vs_node_vm(c, n);
+	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	char pfs[VS_PFS_LEN], macs[VS_MACS_LEN];
+	const struct vs_host *host =
+		vm && vm->power == VS_POWER_ON ? vm->host_ptr :
+		h ? vs_host_get(&c->inv, h->host) : vm ? vm->host_ptr : NULL;
+
+	vs_jb_str(o, "node", n->name);
+	vs_jb_str(o, "vm_state", vs_report_vm_state(c, n, vm));
+	vs_jb_str(o, "slurm_state", vs_report_slurm_state(n->flags));
+	vs_report_str(o, "host", host ? host->name : NULL);
+	vs_report_str(o, "pf", h ? vs_hold_pfs(h, pfs) : NULL);
+	vs_report_str(o, "mac", vs_node_macs(n, macs));
+	vs_jb_str(o, "adapter", n->profile->adapter->name);
+	vs_jb_str(o, "partition", n->conf->partition);
+	if (job)
+		vs_jb_int(o, "job", job);
+	action_json(c, n, o);
+	if (vs_orders_any(&n->orders))
+		vs_jb_str(o, "order", n->orders.rebuild[0] ? "rebuild" :
+			  "evict");
+	host = vs_host_get(&c->inv, n->drained_on);
+	vs_report_str(o, "drained_on", host ? host->name : NULL);
+	if (n->missing)
+		vs_report_str(o, "last_error",
+			      "vCenter doesn't show its VM, which was on: see svf reconcile");
+	else if (n->foreign)
+		vs_report_str(o, "last_error", n->foreign);
+	else if (n->last_err.code != VS_OK)
+		vs_report_str(o, "last_error", n->last_err.text);
+	vs_report_str(o, "waits", vs_parent_waits(n));
+	return o;
+}
+
+static void report_nodes(struct vs_core *c, struct json_object *top,
+			 uint32_t uid)
+{
+	struct json_object *arr = vs_jb_arr();
+	const struct vs_port *p = c->port;
+	bool all = p->sees_jobs(p->ctx, uid);
+	VS_FREE struct vs_port_job *rows = NULL;
+	size_t n;
+
+	vs_jb_put(top, "nodes", arr);
+	if (!p->sees_nodes(p->ctx, uid))
+		return;
+	vs_lock();
+	n = c->nnodes;
+	rows = vs_calloc(n + 1, sizeof(*rows));
+	for (size_t i = 0; i < n; i++)
+		rows[i].node = vs_strdup(c->nodes[i].name);
+	vs_unlock();
+	p->nodes_jobs(p->ctx, rows, n);
+	vs_lock();
+	for (size_t i = 0; i < n; i++) {
+		struct vs_node *node = vs_node_named(c, rows[i].node);
+
+		/* Others' jobs are for those who may see them. */
+		if (node)
+			vs_jb_add(arr, node_json(c, node,
+						 all || rows[i].uid == uid ?
+						 rows[i].job : 0));
+		vs_lock_lend();
+	}
+	vs_report_suspects(c, top);
+	vs_report_notes(c, top, false);
+	vs_unlock();
+	for (size_t i = 0; i < n; i++)
+		free((char *)rows[i].node);
+}
+
+/* ---- why --------------------------------------------------------------------- */
+
+static void why_nodes(struct vs_core *c, uint32_t job, char *text, size_t size)
+{
+	size_t up = 0, all = 0;
+	const struct vs_node *slow = NULL;
+
+	for (size_t i = 0; i < c->nnodes; i++) {
+		const struct vs_node *n = &c->nodes[i];
+
+		if (!vs_job_has(n, job))
+			continue;
+		all++;
+		if (n->flags & VS_NODE_UP)
+			up++;
+		else
+			slow = n;
+	}
+	if (slow && vs_parent_waits(slow))
+		snprintf(text, size, "%zu of %zu nodes are up; %s %s", up, all,
+			 slow->name, vs_parent_waits(slow));
+	else if (slow)
+		snprintf(text, size, "%zu of %zu nodes are up; %s: %s%s%s", up,
+			 all, slow->name, slow->op.kind != VS_OP_NONE ?
+			 vs_op_name(slow->op.kind) :
+			 slow->seen == VS_SEEN_ON ? "booting" :
+			 vs_action_name(slow->action),
+			 slow->last_err.code != VS_OK ? "; last error: " : "",
+			 slow->last_err.code != VS_OK ?
+			 slow->last_err.text : "");
+	else if (all)
+		snprintf(text, size, "all %zu nodes are up", all);
+}
+
+static void why_rows(struct vs_core *c, struct json_object *top, uint32_t job)
+{
+	struct json_object *arr = vs_jb_arr();
+
+	for (size_t i = 0; i < c->nnodes; i++)
+		if (vs_job_has(&c->nodes[i], job))
+			vs_jb_add(arr, node_json(c, &c->nodes[i], job));
+	vs_jb_put(top, "nodes", arr);
+}
+
+/* planned: by Slurm. Returns when it is expected to begin, 0: nobody knows. */
+static int64_t why_waits(struct vs_core *c, uint32_t job, int64_t planned,
+			 char *text, size_t size)
+{
+	const char *blocked = vs_ask_blocked(c);
+	struct vs_refused *r;
+	char at[32] = "";
+
+	HASH_FIND(hh, c->refused, &job, sizeof(job), r);
+	if (r && (c->observe || !blocked))
+		vs_job_words(c, r, text, size);
+	else if (r)
+		snprintf(text, size, "%s", blocked);
+	if (r)
+		return blocked ? 0 : vs_expect_at(r);
+	if (planned - vs_wall_ms() / 1000 >= VS_WHEN_UNKNOWN / 12)
+		planned = 0;
+	if (planned > vs_wall_ms() / 1000)
+		vs_expect_clock(planned, at, sizeof(at));
+	snprintf(text, size,
+		 "it waits for nothing of vSphere's; Slurm's own reason stands%s%s",
+		 at[0] ? ", and Slurm expects it at " : "", at);
+	return planned;
+}
+
+static int report_why(struct vs_core *c, struct json_object *top, uint32_t job,
+		      uint32_t uid, struct vs_err *err)
+{
+	const struct vs_port *p = c->port;
+	char state[64] = "", reason[256] = "", text[1024] = "";
+	struct vs_port_look look = { 0 };
+	enum vs_job_waits waits = VS_WAITS_NOT;
+	bool sees_nodes = p->sees_nodes(p->ctx, uid);
+	uint32_t owner = 0;
+	int64_t expected = 0;
+
+	/* One answer for a job that isn't there and one that isn't yours. */
+	if (p->job_info(p->ctx, job, &owner, state, sizeof(state), reason,
+			sizeof(reason)) ||
+	    (owner != uid && !p->sees_jobs(p->ctx, uid)))
+		return vs_err_set(err, VS_E_GONE, "no such job: %u", job);
+	look.job = job;
+	if (p->jobs_look)
+		p->jobs_look(p->ctx, &look, 1);
+	if (!strcmp(state, "PENDING"))
+		waits = p->job_waits(p->ctx, job);
+	vs_lock();
+	if (strcmp(state, "PENDING"))
+		why_nodes(c, job, text, sizeof(text));
+	else if (waits == VS_WAITS_ELSE)
+		snprintf(text, sizeof(text),
+			 "Slurm's own reason stands, before any of vSphere's: %s",
+			 reason);
+	else
+		expected = why_waits(c, job, look.start, text, sizeof(text));
+	if (sees_nodes)
+		why_rows(c, top, job);
+	vs_unlock();
+	if (!text[0])
+		snprintf(text, sizeof(text), "it has no node of vSphere's");
+	vs_jb_int(top, "job", job);
+	vs_jb_str(top, "state", state);
+	vs_jb_str(top, "reason", reason);
+	vs_jb_str(top, "text", text);
+	if (expected > vs_wall_ms() / 1000)
+		vs_jb_int(top, "expected", expected);
+	return 0;
+}
+
+/* ---- status -------------------------------------------------------------------- */
+
+static void report_prefetch(const struct vs_core *c, struct json_object *top)
+{
+	vs_jb_int(top, "ahead", (int64_t)c->plans.nahead);
+	vs_jb_int(top, "ahead_made", (int64_t)c->plans.made);
+	vs_jb_int(top, "ahead_used", (int64_t)c->plans.used);
+	vs_jb_int(top, "ahead_removed", (int64_t)c->plans.removed);
+}
+
+/* Since this slurmctld began: VMs that came up, and what failed. */
+static void report_starts(const struct vs_core *c, struct json_object *top)
+{
+	uint64_t failed = 0;
+
+	for (int i = 0; i < VS_METRIC_STEPS; i++)
+		for (int k = 0; k < VS_CODES; k++)
+			failed += c->metrics.failed[i][k];
+	vs_jb_int(top, "starts", (int64_t)c->metrics.starts);
+	vs_jb_int(top, "failures", (int64_t)failed);
+}
+
+static void report_status(struct vs_core *c, struct json_object *top,
+			  bool operators)
+{
+	struct vs_vc_stats st = { 0 };
+	int on = 0, off = 0, suspect = 0;
+
+	if (c->vc)
+		vs_vc_stats_get(c->vc, &st);
+	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
+		enum vs_owner owner = vs_vm_owner(vm, c->folder,
+						  c->cluster_id);
+
+		suspect += owner == VS_OWNER_SUSPECT;
+		if (owner == VS_OWNER_OURS)
+			(*(vm->power == VS_POWER_ON ? &on : &off))++;
+	}
+	vs_report_str(top, "vcenter", operators ? c->conf->vcenter : NULL);
+	vs_jb_bool(top, "up", c->ready);
+	vs_jb_int(top, "since", c->vc_since_ms / 1000);
+	vs_report_str(top, "error", c->vc_state);
+	/* It answers each wait for updates, if only that there are none. */
+	if (st.silent_ms > VS_SILENT_MS)
+		vs_jb_int(top, "silent_s", st.silent_ms / 1000);
+	vs_jb_str(top, "mode", c->observe ? "observe" : "manage");
+	vs_report_str(top, "cluster_id", c->cluster_id);
+	vs_jb_int(top, "calls", (int64_t)st.calls);
+	vs_jb_int(top, "mutating", (int64_t)st.mutating);
+	vs_jb_int(top, "refused_events", (int64_t)st.refused_events);
+	vs_jb_int(top, "in_flight", c->provisioning + c->power_ops);
+	vs_jb_int(top, "nodes", (int64_t)c->nnodes);
+	vs_jb_int(top, "vms_on", on);
+	vs_jb_int(top, "vms_off", off);
+	vs_jb_int(top, "suspect", suspect);
+	if (vs_parents_asked(c->conf) || vs_parents_count(c))
+		vs_jb_int(top, "parents", vs_parents_count(c));
+	report_starts(c, top);
+	vs_jb_int(top, "clones_hour", vs_clones_hour(c));
+	if (c->clones.way.now.uuid[0])
+		vs_jb_str(top, "devices_by", vs_clone_way_plain(c) ?
+			  "reconfigure" : "clone");
+	if (c->conf->clones_max)
+		vs_jb_int(top, "clones_max", c->conf->clones_max);
+	if (c->conf->prefetch || c->plans.made)
+		report_prefetch(c, top);
+	vs_report_times(c, top);
+	vs_report_paces(c, top);
+	vs_report_drs(c, top);
+	vs_report_str(top, "metrics", c->metrics.at);
+	vs_report_str(top, "metrics_error", c->metrics.why);
+	if (c->brake.on)
+		vs_jb_bool(top, "brake", true);
+	vs_report_notes(c, top, operators);
+}
+
+/* ---- reconcile: what is mended by itself, and what the brake holds back --------- */
+
+static void add_vm(struct json_object *arr, const struct vs_vm *vm,
+		   const char *name, const char *what, enum vs_braked braked)
+{
+	struct json_object *o = vs_jb_obj(NULL);
+
+	vs_jb_str(o, "vm", name);
+	if (vm)
+		vs_jb_str(o, "state", vm->power == VS_POWER_ON ? "on" : "off");
+	vs_jb_str(o, "what", what);
+	if (braked == VS_BRAKE_WAITS)
+		vs_jb_bool(o, "waits", true);
+	vs_jb_add(arr, o);
+}
+
+static void add_nodes(struct vs_core *c, struct json_object *arr)
+{
+	for (size_t i = 0; i < c->nnodes; i++) {
+		const struct vs_node *n = &c->nodes[i];
+		const struct vs_vm *vm = vs_node_vm(c, n);
+
+		if (n->missing)
+			add_vm(arr, vm, n->name,
+			       "was on and is not shown by vCenter (restored from a backup? renamed or moved?): left alone until it is back, or svf vm forget",
+			       n->braked);
+		else if (n->foreign && vs_vm_owner(vm, c->folder, c->cluster_id)
+			 != VS_OWNER_SUSPECT)	/* those have a list */
+			add_vm(arr, vm, n->name, n->foreign, n->braked);
+		else if (n->adopt)
+			add_vm(arr, vm, n->name,
+			       "runs under a powered-down node: its guest is asked to register",
+			       n->braked);
+		else if (n->action == VS_DO_REPORT)
+			add_vm(arr, vm, n->name,
+			       "is not there for a node that Slurm believes up",
+			       n->braked);
+		else if ((n->wanted == VS_WANT_OFF ||
+			  n->wanted == VS_WANT_GONE) && !n->dying &&
+			 n->action == VS_DO_SHUTDOWN)
+			add_vm(arr, vm, n->name,
+			       "is on under a powered-down node: to be switched off",
+			       n->braked);
+		else if (n->braked == VS_BRAKE_WAITS)
+			add_vm(arr, vm, n->name,
+			       "is of no use to a powered-down node: to be destroyed",
+			       n->braked);
+	}
+}
+
+static void add_orphans(struct vs_core *c, struct json_object *arr)
+{
+	for (const struct vs_orphan *o = c->orphans; o; o = o->hh.next) {
+		const struct vs_vm *vm = vs_vm_get(&c->inv, o->vm);
+
+		if (vm)
+			add_vm(arr, vm, o->name, o->stood_on ?
+			       "no node has its name, and VMs stand on its disks: left alone until they are gone" :
+			       o->unknown_to_slurm ?
+			       "no node has its name: to be switched off and destroyed" :
+			       "its node has no adapter any more: left alone while Slurm has that node",
+			       o->braked);
+	}
+}
+
+/* Those alone that wait: what goes by itself is nobody's matter. */
+static void add_parents(struct vs_core *c, struct json_object *arr)
+{
+	for (const struct vs_parent *r = c->parents.all; r; r = r->hh.next) {
+		const struct vs_vm *vm = r->braked == VS_BRAKE_WAITS ?
+			vs_vm_get(&c->inv, r->id) : NULL;
+
+		if (vm)
+			add_vm(arr, vm, vm->name,
+			       "is a parent of which the configuration makes no clones any more: to be destroyed",
+			       r->braked);
+	}
+}
+
+void vs_report_reconcile(struct vs_core *c, struct json_object *top,
+			 uint32_t uid)
+{
+	bool sees = c->port->sees_nodes(c->port->ctx, uid);
+	bool orders = vs_core_is_operator(uid);
+	struct json_object *arr = vs_jb_arr();
+
+	vs_lock();
+	/* Not for everybody: a few refused logins lock the account. */
+	if (orders)
+		c->vc_retry = true;
+	vs_jb_bool(top, "brake", c->brake.on);
+	if (sees) {
+		add_nodes(c, arr);
+		add_orphans(c, arr);
+		add_parents(c, arr);
+		vs_report_suspects(c, top);
+	}
+	vs_report_notes(c, top, orders);
+	vs_unlock();
+	vs_jb_put(top, "vms", arr);
+}
+
+/* ---- all of them -------------------------------------------------------------- */
+
+uint32_t vs_core_part(uint32_t job, const char *part)
+{
+	const struct vs_port *p = vs_core.port;
+	bool component = part[0] == '+';
+	const char *digits = part + component;
+	uint32_t (*job_of)(void *ctx, uint32_t job, uint32_t n);
+	unsigned long n;
+	char *end;
+
+	n = strtoul(digits, &end, 10);
+	if (!p || *end || *digits < '0' || *digits > '9' || n >= UINT32_MAX)
+		return 0;
+	job_of = component ? p->component_job : p->task_job;
+	return job_of ? job_of(p->ctx, job, (uint32_t)n) : 0;
+}
+
+struct json_object *vs_core_report(const char *what, uint32_t job,
+				   uint32_t uid, struct vs_err *err)
+{
+	struct vs_core *c = &vs_core;
+	struct json_object *top = vs_jb_obj(NULL);
+	int rc = 0;
+
+	if (!strcmp(what, "nodes")) {
+		report_nodes(c, top, uid);
+	} else if (!strcmp(what, "reconcile")) {
+		vs_report_reconcile(c, top, uid);
+	} else if (!strcmp(what, "why")) {
+		rc = report_why(c, top, job, uid, err);
+	} else if (!strcmp(what, "check")) {
+		vs_report_check(c, top, uid);
+	} else if (!strcmp(what, "recheck")) {
+		vs_report_recheck(c, top, uid);
+	} else if (!strcmp(what, "jobs")) {
+		vs_report_jobs(c, top, uid);
+	} else if (!strcmp(what, "parents")) {
+		vs_report_parents(c, top);
+	} else if (!strcmp(what, "hosts")) {
+		vs_report_hosts(c, top);
+	} else if (!strcmp(what, "status")) {
+		bool operators = vs_core_is_operator(uid);
+
+		vs_lock();
+		report_status(c, top, operators);
+		vs_unlock();
+	} else {
+		rc = vs_err_set(err, VS_E_REQUEST, "unknown verb: %s", what);
+	}
+	if (!rc)
+		return top;
+	vs_jb_free(top);
+	return NULL;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A small TCP server: one thread, one poll loop, a fixed number of places, and
+ * nobody waits for a slow client. What is said on a connection is its owner's:
+ * server.c, server.c.
+ */
+#ifndef VS_ENGINE_POLL_SERVER_H
+#define VS_ENGINE_POLL_SERVER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include "util/buf.h"
+#include "util/err.h"
+
+#define VS_SERVE_PLACES 32		/* at most, of one server */
+
+/* The first member of its owner's struct. */
+struct vs_conn {
+	int fd;				/* -1: a free place */
+	bool writing;			/* an answer is on its way */
+	int64_t since_ms;		/* accepted, or the answer begun */
+	struct vs_buf in, out;
+	size_t sent;			/* of out */
+};
+
+struct vs_serve_kind {
+	const char *who, *thread;	/* for whom, in errors; the thread's name */
+	int places;
+	size_t size;			/* bytes of its owner's struct */
+	/* From since_ms on, and while all places are taken. */
+	int64_t read_ms, read_crowd_ms, write_ms, write_crowd_ms;
+	/* All in the server's thread. A new connection, all 0 but fd and
+	 * since_ms: its buffers are to be given their maxima. */
+	void (*opened)(struct vs_conn *c, const struct sockaddr *sa,
+		       socklen_t len);
+	void (*readable)(struct vs_conn *c, int64_t now_ms);
+	void (*writable)(struct vs_conn *c, int64_t now_ms);
+	void (*slow)(struct vs_conn *c);	/* it is closed next; or NULL */
+	void (*closing)(struct vs_conn *c);	/* what else it has; or NULL */
+};
+
+struct vs_serve {
+	const struct vs_serve_kind *kind;
+	void *conns;			/* kind->places of kind->size bytes */
+	bool running;
+	pthread_t thread;
+	int listen_fd, wake_fd;		/* -1 while it doesn't run */
+	atomic_bool stop;
+	int64_t deaf_until_ms;
+	int nconns;
+	atomic_uint_fast64_t expired;	/* closed for being slow */
+};
+
+/* Of one that doesn't run. The socket listens, and is the server's from now on,
+ * whatever comes of it. -1 with err. */
+int vs_serve_start(struct vs_serve *s, int listen_fd, struct vs_err *err);
+/* Whether it runs or not. */
+void vs_serve_stop(struct vs_serve *s);
+/* In the server's thread. */
+void vs_serve_close(struct vs_serve *s, struct vs_conn *c);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who asks: what Slurm says of the user of a request. No lock is held, because
+ * Slurm takes its own.
+ */
+#include "engine/state/core_i.h"
+
+bool vs_core_is_operator(uint32_t uid)
+{
+	const struct vs_port *p = vs_core.port;
+
+	return p && p->is_operator(p->ctx, uid);
+}

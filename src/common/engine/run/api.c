@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The core's face: the table of functions that the plugins call from
+ * slurmctld's threads, inside slurmctld's locks. Every one of them is memory
+ * work under one mutex; none waits for the network, the disk or Slurm.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE	/* pthread_setname_np */
+#endif
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+#include "engine/state/core_i.h"
+#include "util/crash.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define EXIT_WAIT_S 3		/* more than a logout may take */
+
+static int thread_start(struct vs_core *c, struct vs_err *err)
+{
+	sigset_t all, old;
+	int rc;
+
+	if (c->wake_fd < 0)
+		c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (c->wake_fd < 0)
+		return vs_err_set(err, VS_E_BUG, "eventfd: %s",
+				  strerror(errno));
+	/* Signals are slurmctld's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	c->stop = false;
+	rc = pthread_create(&c->thread, NULL, vs_loop_main, c);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc)
+		return vs_err_set(err, VS_E_BUG, "pthread_create: %s",
+				  strerror(rc));
+	pthread_setname_np(c->thread, "vs_engine");
+	c->thread_runs = true;
+	return 0;
+}
+
+static int core_start(struct vs_conf *conf, const struct vs_port *port,
+		      struct vs_err *err)
+{
+	struct vs_core *c = &vs_core;
+	bool first;
+	int rc = 0;
+
+	if (vs_setup_check(conf, err)) {
+		vs_conf_free(conf);
+		return -1;
+	}
+	vs_lock();
+	first = !c->thread_runs;
+	if (first)
+		c->port = port;		/* the thread reads it without lock */
+	vs_setup_apply(c, conf);
+	c->vc_renew = true;
+	/* The new adapters' networks are not resolved: nothing may be judged
+	 * by the old client's word meanwhile. */
+	c->found = c->loaded = c->ready = false;
+	if (first)
+		rc = thread_start(c, err);
+	vs_unlock();
+	vs_wake();
+	return rc;
+}
+
+static void core_stop(void)
+{
+	struct vs_core *c = &vs_core;
+
+	c->stop = true;
+	vs_wake();
+	if (c->thread_runs)
+		pthread_join(c->thread, NULL);
+	c->thread_runs = false;
+}
+
+/*
+ * slurmctld leaves by exit(), without a word to its plugins. What OpenSSL then
+ * frees goes away under the thread's feet: it has to end first. No lock is
+ * taken and nothing waited for without an end, for exit() may come from fatal()
+ * in whatever place, and in a child after fork() there is no such thread.
+ */
+static pid_t exit_pid;
+
+static void at_exit(void)
+{
+	struct vs_core *c = &vs_core;
+	struct timespec until;
+
+	if (!c->thread_runs || getpid() != exit_pid ||
+	    pthread_equal(pthread_self(), c->thread))
+		return;
+	c->stop = true;
+	vs_wake();
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += EXIT_WAIT_S;
+	if (!pthread_timedjoin_np(c->thread, NULL, &until))
+		c->thread_runs = false;
+}
+
+void vs_core_stops_at_exit(void)
+{
+	if (exit_pid != getpid() && !atexit(at_exit))
+		exit_pid = getpid();
+}
+
+static void core_try_again(void)
+{
+	vs_lock_now();
+	vs_core.vc_retry = true;
+	vs_unlock();
+	vs_wake();
+}
+
+static void core_new_term(void)
+{
+	vs_lock_now();
+	vs_term_new(&vs_core);
+	vs_unlock();
+	vs_wake();
+}
+
+static bool core_running(void)
+{
+	return vs_core.thread_runs;
+}
+
+static atomic_uint_fast64_t renumbered;	/* no fact of the engine's own */
+
+static uint64_t core_epoch(void)
+{
+	return __atomic_load_n(&vs_core.epoch, __ATOMIC_ACQUIRE) +
+		atomic_load(&renumbered);
+}
+
+static void core_node_ids(const char *const *names, size_t n, int *ids)
+{
+	vs_lock_now();
+	for (size_t i = 0; i < n; i++) {
+		const struct vs_node *node = vs_node_named(&vs_core, names[i]);
+
+		ids[i] = node ? node->id : -1;
+	}
+	vs_unlock();
+}
+
+/* A question of slurmctld's: for what it is asked ends when it has said. */
+static void question_begin(void)
+{
+	vs_lock_now();
+	vs_until_set(&vs_core, vs_core.maintain.asked);
+}
+
+static void question_end(void)
+{
+	vs_until_set(&vs_core, 0);
+	vs_unlock();
+}
+
+static void core_asks(int64_t end)
+{
+	vs_lock_now();
+	vs_core.maintain.asked = end;
+	vs_unlock();
+}
+
+static size_t core_room(const int *ids, size_t n, enum vs_avail *out,
+			char *why, size_t size)
+{
+	size_t room;
+
+	question_begin();
+	room = vs_ask_room(&vs_core, ids, n, out, why, size);
+	question_end();
+	return room;
+}
+
+static int core_check(const int *ids, size_t n, size_t *surplus,
+		      size_t *nsurplus, struct vs_err *err)
+{
+	int rc;
+
+	question_begin();
+	rc = vs_ask_check(&vs_core, ids, n, surplus, nsurplus, err);
+	question_end();
+	return rc;
+}
+
+static bool core_ever(const int *ids, size_t n, struct vs_err *err)
+{
+	bool ever;
+
+	vs_lock_now();
+	ever = vs_ask_ever(&vs_core, ids, n, err);
+	vs_unlock();
+	return ever;
+}
+
+static size_t core_capacity(const int *ids, size_t n, size_t want, bool more)
+{
+	size_t most;
+
+	vs_lock_now();
+	most = vs_submit_capacity(&vs_core, ids, n, want, more);
+	vs_unlock();
+	return most;
+}
+
+static void core_kinds(const int *ids, size_t n, struct vs_kind *out,
+		       char ***names)
+{
+	vs_lock_now();
+	vs_submit_kinds(&vs_core, ids, n, out, names);
+	vs_unlock();
+}
+
+static void core_renumbered(void)
+{
+	atomic_fetch_add(&renumbered, 1);
+}
+
+static void core_refused(const struct vs_asker *a, const int *ids, size_t n,
+			 size_t need, size_t have, const char *why)
+{
+	char words[256];
+
+	vs_lock_now();
+	vs_lack_words(&vs_core, ids, n, need, have, why, words, sizeof(words));
+	vs_job_refused(&vs_core, a, ids, n, need, words);
+	vs_unlock();
+	if (a->lacks != VS_LACKS_NODES)
+		vs_wake();
+}
+
+static int core_make_room(uint32_t job, const int *ids, size_t n,
+			  const struct vs_victim *victims, size_t nvictims,
+			  bool *take)
+{
+	int taken;
+
+	question_begin();
+	vs_crash_before("core", "make_room");
+	taken = vs_make_room(&vs_core, job, ids, n, victims, nvictims, take);
+	vs_crash_after("core", "make_room");
+	question_end();
+	return taken;
+}
+
+static size_t core_spare(const struct vs_asker *a, const int *ids, size_t n,
+			 enum vs_avail *avail, size_t *left)
+{
+	size_t spare;
+
+	question_begin();
+	spare = vs_when_spare(&vs_core, a, ids, n, avail, left);
+	question_end();
+	return spare;
+}
+
+static int64_t core_when(const struct vs_asker *a, const int *ids, size_t n,
+			 int64_t from)
+{
+	int64_t at;
+
+	question_begin();
+	at = vs_when(&vs_core, a, ids, n, from);
+	question_end();
+	return at;
+}
+
+static bool core_others_give(const struct vs_asker *a, const int *ids, size_t n,
+			     int64_t by)
+{
+	bool give;
+
+	question_begin();
+	give = vs_when_others_give(&vs_core, a, ids, n, by);
+	question_end();
+	return give;
+}
+
+static void core_planned(const struct vs_asker *a, const int *ids, size_t n,
+			 int64_t start)
+{
+	vs_lock_now();
+	vs_when_planned(&vs_core, a, ids, n, start);
+	vs_unlock();
+}
+
+static void core_job_until(uint32_t job, int64_t end)
+{
+	vs_lock_now();
+	vs_when_until(&vs_core, job, end);
+	vs_unlock();
+}
+
+static void core_reserved(const struct vs_reservation *r, size_t n)
+{
+	vs_lock_now();
+	vs_when_reserved(&vs_core, r, n);
+	vs_unlock();
+}
+
+static int core_job_begin(uint32_t job, uint32_t restart, const int *ids,
+			  size_t n, struct vs_err *err)
+{
+	int rc;
+
+	vs_crash_before("core", "job_begin");
+	question_begin();
+	rc = vs_job_begin(&vs_core, job, restart, ids, n, err);
+	question_end();
+	vs_crash_after("core", "job_begin");
+	if (!rc)
+		vs_wake();
+	return rc;
+}
+
+static void core_job_wait(uint32_t job, uint32_t restart, const int *ids,
+			  size_t n)
+{
+	vs_crash_before("core", "job_wait");
+	vs_lock_now();
+	vs_job_wait(&vs_core, job, restart, ids, n);
+	vs_unlock();
+	vs_crash_after("core", "job_wait");
+	vs_wake();
+}
+
+static void core_job_end(uint32_t job, const int *ids, size_t n, bool notify)
+{
+	vs_crash_before("core", "job_end");
+	vs_lock_now();
+	vs_job_end(&vs_core, job, ids, n, notify);
+	vs_unlock();
+	vs_crash_after("core", "job_end");
+	vs_wake();
+}
+
+static void core_job_claim(uint32_t job, uint32_t restart, const int *ids,
+			   size_t n, bool launched)
+{
+	vs_crash_before("core", "job_claim");
+	vs_lock_now();
+	vs_job_claim(&vs_core, job, restart, ids, n, launched);
+	vs_unlock();
+	vs_crash_after("core", "job_claim");
+}
+
+static void core_why(uint32_t job, char *out, size_t size)
+{
+	struct vs_refused *r;
+
+	vs_lock_now();
+	HASH_FIND(hh, vs_core.refused, &job, sizeof(job), r);
+	vs_strlcpy(out, "", size);
+	if (r)
+		vs_job_words(&vs_core, r, out, size);
+	vs_unlock();
+}
+
+static void core_prep_hooks(void (*prolog_done)(uint32_t job, bool ok),
+			    void (*epilog_done)(uint32_t job))
+{
+	vs_lock_now();
+	vs_core.prolog_done = prolog_done;
+	vs_core.epilog_done = epilog_done;
+	vs_unlock();
+}
+
+static void core_timed(enum vs_timed what, int64_t us, int64_t cpu_us)
+{
+	vs_times_add(&vs_core.times[what], us);
+	vs_times_add(&vs_core.cpu_times[what], cpu_us);
+}
+
+static const struct vs_core_api api = {
+	.timed = core_timed,
+	.version = VS_CORE_API_VERSION,
+	.log_to = vs_log_to,
+	.setup = vs_vc_setup,
+	.start = core_start,
+	.stop = core_stop,
+	.running = core_running,
+	.try_again = core_try_again,
+	.new_term = core_new_term,
+	.epoch = core_epoch,
+	.node_ids = core_node_ids,
+	.asks = core_asks,
+	.room = core_room,
+	.check = core_check,
+	.ever = core_ever,
+	.capacity = core_capacity,
+	.kinds = core_kinds,
+	.renumbered = core_renumbered,
+	.refused = core_refused,
+	.make_room = core_make_room,
+	.spare = core_spare,
+	.when = core_when,
+	.others_give = core_others_give,
+	.planned = core_planned,
+	.job_until = core_job_until,
+	.reserved = core_reserved,
+	.job_begin = core_job_begin,
+	.job_wait = core_job_wait,
+	.job_end = core_job_end,
+	.job_claim = core_job_claim,
+	.why = core_why,
+	.prep_hooks = core_prep_hooks,
+};
+
+__attribute__((visibility("default")))
+const struct vs_core_api *vs_core_api_get(void)
+{
+	return &api;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A term of office: from the moment when this slurmctld controls the cluster
+ * until it shuts down, yields to the primary or makes room for the process that
+ * a reconfigure has started. Between two terms the engine is nobody: no session
+ * in vCenter, no control port, no word to Slurm.
+ *
+ * One engine at a time: a lock on a file in StateSaveLocation is taken before
+ * vCenter is spoken to. It goes with the process, however that ends. Another one
+ * that keeps it is waited for, though not for ever: a hanging slurmctld must not
+ * stop the one that has taken over, and what both did is looked at before
+ * anything is done.
+ *
+ * It never waits for vCenter longer than a logout may take, and never for Slurm.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include "engine/control/control.h"
+#include "engine/state/core_i.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define PATIENCE_MS 30000
+#define CONTROL_MS 1000
+#define LOGOUT_MS 1000
+
+/* ---- one at a time ---------------------------------------------------------- */
+
+/* False: another one has it. */
+static bool lock_take(struct vs_term *t, const char *state_dir)
+{
+	VS_FREE char *path = vs_asprintf("%s/slurm_vsphere.lock", state_dir);
+
+	t->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (t->lock_fd >= 0 && !flock(t->lock_fd, LOCK_EX | LOCK_NB))
+		return true;
+	if (t->lock_fd >= 0 && errno == EWOULDBLOCK) {
+		vs_cleanup_fd(&t->lock_fd);
+		t->lock_fd = -1;
+		return false;
+	}
+	/* A file system without locks, or full: what else holds must do. */
+	vs_info("%s can't be locked: %s", path, strerror(errno));
+	return true;
+}
+
+static void lock_drop(struct vs_term *t)
+{
+	/* A child between fork and exec has it open too. */
+	if (t->lock_fd >= 0)
+		flock(t->lock_fd, LOCK_UN);
+	vs_cleanup_fd(&t->lock_fd);
+	t->lock_fd = -1;
+}
+
+/* ---- beginning and end -------------------------------------------------------- */
+
+static bool take(struct vs_core *c, struct vs_term *t, int64_t now_ms)
+{
+	VS_FREE char *dir = NULL;
+
+	vs_lock();
+	dir = vs_strdup(c->conf->state_dir);
+	vs_unlock();
+	if (!lock_take(t, dir)) {
+		if (!t->waits_since_ms) {
+			t->waits_since_ms = now_ms;
+			vs_info("the engine of another slurmctld is still at work: waiting for it to end");
+		}
+		if (now_ms - t->waits_since_ms < PATIENCE_MS)
+			return false;
+		vs_error("the engine of another slurmctld has not ended in %d s: going on without its lock in %s",
+			 PATIENCE_MS / 1000, dir);
+	}
+	t->waits_since_ms = 0;
+	t->held = true;
+	vs_lock();
+	c->vc_renew = true;
+	vs_unlock();
+	return true;
+}
+
+void vs_term_yield(struct vs_core *c, struct vs_term *t)
+{
+	struct vs_vc *vc;
+
+	if (!t->held)
+		return;
+	t->held = false;
+	vs_lock();
+	vc = c->vc;
+	c->vc = NULL;
+	c->found = c->loaded = c->ready = false;
+	vs_op_forget_all(c);
+	vs_orphans_clear(c);
+	vs_vc_state_set(c, "this slurmctld is not in control");
+	c->hints_save_ms = 0;
+	vs_unlock();
+	vs_vc_free(vc, LOGOUT_MS);
+	vs_control_stop();
+	vs_metrics_end(c, &t->metrics);
+	vs_str_replace(&t->control_at, NULL);
+	vs_str_replace(&t->control_why, NULL);
+	t->control_ms = 0;
+	vs_hints_save(c, vs_clock());
+	vs_lock();
+	c->hints_loaded = false;	/* others will write them */
+	vs_unlock();
+	lock_drop(t);
+	vs_info("this slurmctld is no longer in control: disconnected from vCenter");
+}
+
+/* ---- what svf talks to ------------------------------------------------------- */
+
+/* Again when the configuration names another address, or while somebody else
+ * still has the port: svf without an answer is no reason to stop scheduling. */
+static void control_keep(struct vs_core *c, struct vs_term *t, int64_t now_ms)
+{
+	VS_FREE char *at = NULL, *addr = NULL, *munge = NULL, *dir = NULL;
+	VS_FREE char *cluster = NULL;
+	struct vs_err err = { 0 };
+	struct vs_conf conf;
+
+	if (now_ms - t->control_ms < CONTROL_MS)
+		return;
+	t->control_ms = now_ms;
+	vs_lock();
+	conf = (struct vs_conf) {
+		.control_addr = addr = vs_strdup(c->conf->control_addr),
+		.control_port = c->conf->control_port,
+		.munge_socket = munge = vs_strdup(c->conf->munge_socket),
+		.state_dir = dir = vs_strdup(c->conf->state_dir),
+		.slurm_cluster = cluster = vs_strdup(c->conf->slurm_cluster),
+		.password_uid = c->conf->password_uid,
+	};
+	vs_unlock();
+	at = vs_asprintf("%s:%d %s", addr, conf.control_port,
+			 munge ? munge : "");
+	if (t->control_at && !strcmp(t->control_at, at))
+		return;
+	if (!vs_control_start(&conf, &err)) {
+		vs_str_replace(&t->control_at, at);
+		vs_str_replace(&t->control_why, NULL);
+	} else {
+		vs_str_replace(&t->control_at, NULL);
+		if (vs_str_replace(&t->control_why, err.text))
+			vs_error("svf gets no answers: %s", err.text);
+	}
+}
+
+/* In the engine's thread: is it in office now? */
+bool vs_term_holds(struct vs_core *c, struct vs_term *t)
+{
+	int64_t now_ms = vs_clock();
+
+	if (!c->port->active(c->port->ctx)) {
+		vs_term_yield(c, t);
+		return false;
+	}
+	if (!t->held && !take(c, t, now_ms))
+		return false;
+	control_keep(c, t, now_ms);
+	vs_metrics_keep(c, &t->metrics, now_ms);
+	return true;
+}
+
+/*
+ * A new one begins in a process that had one before: what it knew of jobs and
+ * nodes is another controller's past. (One that was interrupted, by a reconfigure
+ * that failed, goes on with what it knows.) The lock is held.
+ */
+void vs_term_new(struct vs_core *c)
+{
+	vs_op_forget_all(c);
+	vs_orphans_clear(c);
+	vs_jobs_clear(c);
+	vs_prefetch_clear(c);
+	vs_vmotions_forget(c);
+	vs_parents_clear(c);
+	vs_ledger_clear(&c->ledger);
+	while (c->avoids)
+		vs_avoid_expire(c, INT64_MAX);
+	vs_windows_clear(c);
+	vs_health_clear(c);
+	vs_leaving_clear(c);
+	vs_brake_clear(&c->brake);
+	c->clones = (struct vs_clones) { .minute = 0 };
+	for (size_t i = 0; i < c->nnodes; i++) {
+		struct vs_node *n = &c->nodes[i];
+		struct vs_node was = *n;
+
+		free(n->beside);
+		free(n->foreign);
+		*n = (struct vs_node) {
+			.name = was.name, .id = was.id, .conf = was.conf,
+			.profile = was.profile, .net = was.net,
+			.kept = was.kept,
+		};
+	}
+	vs_setup_macs(c);
+	vs_when_clear(c);
+	vs_when_renew(c);
+	c->ntells = 0;
+	c->started = c->hints_loaded = c->hints_dirty = false;
+	c->vc_renew = true;
+	vs_nodes_touch(c);
+}

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The engine's thread: vCenter's events in, Slurm's node flags read on a beat,
+ * each node compared and moved one step, words to Slurm sent at the end of the
+ * turn with no lock held. It waits for I/O and for slurmctld's locks, and
+ * nobody waits for it.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "engine/state/core_i.h"
+#include "engine/persist/login_backoff.h"
+#include "engine/persist/persist.h"
+#include "engine/tasks/tasks.h"
+#include "util/crash.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define BEAT_BUSY_MS 100	/* somebody waits for a node, */
+#define BEAT_MANY_MS 250	/* or for many */
+#define BEAT_IDLE_MS 1000
+#define LOOK_MS 100		/* whether another one is in control */
+#define PUSH_MS 1000
+#define FULL_MS 5000
+#define WHOLE_MS 250		/* with few nodes to look at */
+#define WHOLE_MAX_MS 1000
+#define MANY 256		/* nodes */
+#define RENEW_MS 10000
+#define SLICE 64		/* nodes between two breaths */
+
+struct loop {
+	struct vs_core *c;
+	struct vs_term term;
+	struct vs_port_node *rows;
+	size_t nrows;
+	uint64_t epoch;
+	bool logs_in;			/* whatever was before this process */
+	int64_t read_ms, push_ms, schedule_ms, orphans_ms, renew_ms;
+};
+
+/* ---- Slurm's word -------------------------------------------------------------- */
+
+static void rows_renew(struct loop *l)
+{
+	struct vs_core *c = l->c;
+
+	vs_lock();
+	if (l->epoch != c->epoch || !l->rows) {
+		for (size_t i = 0; i < l->nrows; i++)
+			free((char *)l->rows[i].name);
+		free(l->rows);
+		l->nrows = c->nnodes;
+		l->rows = vs_calloc(l->nrows + 1, sizeof(*l->rows));
+		for (size_t i = 0; i < l->nrows; i++)
+			l->rows[i].name = vs_strdup(c->nodes[i].name);
+		l->epoch = c->epoch;
+	}
+	vs_unlock();
+}
+
+static void nodes_read(struct loop *l, int64_t now_ms)
+{
+	struct vs_core *c = l->c;
+
+	rows_renew(l);
+	c->port->nodes_read(c->port->ctx, l->rows, l->nrows);
+	l->read_ms = now_ms;
+	vs_lock();
+	for (size_t i = 0; i < l->nrows && l->epoch == c->epoch; i++) {
+		vs_node_flags(c, &c->nodes[i], l->rows[i].flags);
+		if (i % SLICE == SLICE - 1)
+			vs_lock_lend();
+	}
+	vs_unlock();
+}
+
+/* ---- the pass ---------------------------------------------------------------------- */
+
+/* Nothing will be done for it until a fact is touched. */
+static bool rests(const struct vs_node *n)
+{
+	return n->kept->fresh && n->action == VS_DO_NOTHING &&
+	       n->op.kind == VS_OP_NONE && !n->adopt && !n->leave &&
+	       !n->vmotion.state && !n->giveup && !n->renew && !n->cycle && !n->maintained &&
+	       !n->ending_ms && !n->stuck_ms && !vs_orders_any(&n->orders) &&
+	       (n->wanted == VS_WANT_KEEP || n->wanted == VS_WANT_OFF ||
+		n->wanted == VS_WANT_GONE || n->wanted == VS_WANT_AHEAD);
+}
+
+/* Let slurmctld's threads have the lock. False: nothing of before holds. */
+static bool breathe(struct vs_core *c, size_t i)
+{
+	uint64_t epoch = c->epoch;
+
+	if (i % SLICE == SLICE - 1 || c->vmotions.placed)
+		vs_lock_lend();
+	c->vmotions.placed = false;
+	return c->epoch == epoch && c->loaded;
+}
+
+static void look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	n->kept->fresh = n->kept->looked = true;
+	vs_node_look(c, n, now_ms);
+}
+
+/* Thousands wait for a budget or for their guests: between two whole turns for
+ * those alone of which a fact was touched, or that can have a budget now. */
+static bool is_due(const struct vs_core *c, const struct vs_node *n)
+{
+	return c->whole || !n->kept->fresh || n->kept->looked ||
+		(c->op_ended && n->op.kind == VS_OP_NONE &&
+		 n->action != VS_DO_NOTHING && vs_op_affords(c, n->action));
+}
+
+static void node_pass(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+{
+	struct vs_kept *k = n->kept;
+
+	if (!k->fresh)
+		look(c, n, now_ms);
+	k->looked = false;
+	vs_node_act(c, n, now_ms);
+	vs_when_node(c, n);
+	k->rests = rests(n);
+	k->up = n->wanted == VS_WANT_KEEP;
+	k->astir = !k->up && n->action != VS_DO_NOTHING;
+	if (k->epoch != c->facts_epoch)	/* before anybody asks */
+		vs_node_avail(c, n);
+}
+
+/* The more they are, the longer each of them waits for others anyway. */
+static int64_t whole_every_ms(const struct vs_core *c)
+{
+	int64_t ms = WHOLE_MS * (1 + (int64_t)(c->restless / MANY));
+
+	return ms < WHOLE_MAX_MS ? ms : WHOLE_MAX_MS;
+}
+
+/* Those that rest are passed over, but not for ever: FULL_MS. False: the
+ * configuration has changed meanwhile. */
+static bool nodes_pass(struct vs_core *c, int64_t now_ms)
+{
+	bool all = !c->ready || now_ms - c->full_ms >= FULL_MS, astir = false;
+	bool keeps = c->keeps && !all;
+	size_t restless = 0;
+
+	if (all)
+		c->full_ms = now_ms;
+	c->whole = all || c->name_freed ||
+		now_ms - c->whole_ms >= whole_every_ms(c);
+	c->restless = c->nnodes;	/* until all have been seen */
+	if (c->whole)
+		c->whole_ms = now_ms;
+	/* All holds first: what is wanted already goes before new wishes. */
+	for (size_t i = 0; i < c->nnodes; i++) {
+		if (all)
+			c->kept[i].rests = false;
+		if (!c->kept[i].rests && (c->whole || !c->kept[i].fresh))
+			look(c, &c->nodes[i], now_ms);
+		if (!breathe(c, i))
+			return false;
+	}
+	if (c->blocked[0]) {
+		c->whole = true;
+		vs_boots_push(c, now_ms);
+		return true;
+	}
+	for (size_t i = 0; i < c->nnodes; i++) {
+		struct vs_node *n = &c->nodes[i];
+		struct vs_kept *k = &c->kept[i];
+
+		if (k->rests)
+			continue;
+		if (!is_due(c, n)) {
+			astir |= k->astir;
+			keeps |= k->up;
+			restless++;
+			continue;
+		}
+		node_pass(c, n, now_ms);
+		restless += !k->rests;
+		astir |= k->astir;
+		keeps |= k->up;
+		if (!breathe(c, i))
+			return false;
+	}
+	c->astir = astir;
+	c->restless = restless;
+	c->keeps = keeps;
+	c->op_ended = false;
+	return true;
+}
+
+/* One comparison of the two truths for every node. */
+void vs_pass(struct vs_core *c, int64_t now_ms)
+{
+	uint64_t epoch = c->epoch;
+
+	vs_avoid_expire(c, now_ms);
+	vs_windows_pass(c);
+	vs_breakers_look(c);
+	c->whole = true;
+	if (!c->loaded || !c->found || c->vc_renew ||
+	    c->slow_seq < c->slow_want) {
+		vs_boots_push(c, now_ms);
+		vs_waits_pass(c, now_ms);
+		return;
+	}
+	vs_strays_pass(c, now_ms);
+	vs_clones_pass(c);
+	vs_template_hosts_pass(c);
+	vs_checks_pass(c, now_ms);
+	/* The lock was lent: another configuration may have come, and the
+	 * inventory be the old one's. */
+	if (c->epoch != epoch)
+		return;
+	vs_preflight(c);
+	vs_orphans_pass(c, now_ms);
+	vs_parents_pass(c, now_ms);
+	vs_vmotions_turn(c, now_ms);
+	if (!nodes_pass(c, now_ms))
+		return;
+	vs_gots_moved(c);
+	if (c->epoch != epoch)
+		return;
+	if (!c->ready) {
+		vs_crash_before("core", "ready");
+		c->ready = true;
+		/* What may not be touched has not been judged yet either. */
+		c->started |= !c->blocked[0];
+		c->vf_freed = true;
+		vs_calm_end(c, now_ms);
+		vs_vmotions_forget(c);
+		vs_info("ready: nodes=%zu hosts=%d", c->nnodes, c->inv.nhosts);
+		/* Jobs of before a restart: Slurm's next full pass is a minute
+		 * away, and until then nobody knows what they wait for. */
+		vs_tell(c, VS_TELL_SCHEDULE, NULL, 0, true, NULL);
+		vs_crash_after("core", "ready");
+	}
+	vs_waits_pass(c, now_ms);
+	vs_reclaim(c, now_ms);
+	vs_prefetch_pass(c, now_ms);
+	vs_rooms_renew(c);
+}
+
+static bool busy(const struct vs_core *c)
+{
+	return c->waits || c->provisioning || c->power_ops || c->astir;
+}
+
+/* ---- the client's life ---------------------------------------------------------------- */
+
+/* The first login after a start, which another process may have tried. */
+static bool login_barred(struct loop *l, struct vs_err *err)
+{
+	VS_FREE char *dir = NULL, *user = NULL, *file = NULL;
+	int64_t left_ms;
+
+	if (l->logs_in)
+		return false;
+	vs_lock();
+	dir = vs_strdup(l->c->conf->state_dir);
+	user = vs_strdup(l->c->conf->username);
+	file = vs_strdup(l->c->conf->password_file);
+	vs_unlock();
+	left_ms = vs_login_barred_ms(dir, user, file);
+	l->logs_in = !left_ms;
+	if (left_ms)
+		vs_err_set(err, VS_E_LOGIN,
+			   "vCenter has refused the login with Username=%s and the password in PasswordFile=%s before this start: tried again in %d s, or when that file changes, at scontrol reconfigure or svf reconcile",
+			   user, file, (int)(left_ms / 1000) + 1);
+	return left_ms > 0;
+}
+
+/* The files of StateSaveLocation are read without the lock. */
+static void client_renew(struct loop *l, int64_t now_ms)
+{
+	struct vs_core *c = l->c;
+	struct vs_err err = { 0 };
+	char id[VS_UUID_LEN] = "";
+	VS_FREE char *dir = NULL, *hints = NULL;
+	struct vs_vc *old, *vc = NULL;
+
+	vs_lock();
+	c->vc_renew = false;
+	c->found = c->loaded = c->ready = false;
+	vs_op_forget_all(c);
+	old = c->vc;
+	c->vc = NULL;
+	dir = vs_strdup(c->conf->state_dir);
+	vs_unlock();
+	if (old)
+		vs_vc_free(old, 2000);
+	hints = vs_hints_read(dir);
+	if (!login_barred(l, &err) && !vs_cluster_id_load(dir, id, &err)) {
+		vs_lock();
+		vs_strlcpy(c->cluster_id, id, sizeof(c->cluster_id));
+		vs_setup_macs(c);
+		vs_hints_load(c, hints);
+		vc = vs_watch_connect(c, &err);
+		vs_unlock();
+	}
+	vs_lock();
+	c->vc = vc;
+	vs_vc_state_set(c, vc ? "connecting to vCenter" : err.text);
+	c->vc_since_ms = vs_wall_ms();
+	/* Nobody else will try again: a file system that is full, say. */
+	c->vc_renew = !vc || c->vc_renew;
+	vs_unlock();
+	if (vc)
+		vs_core_stops_at_exit();
+	if (!vc && !l->renew_ms)
+		vs_error("%s", err.text);
+	l->renew_ms = vc ? 0 : now_ms + RENEW_MS;
+}
+
+static void drain(int fd)
+{
+	uint64_t count;
+
+	while (read(fd, &count, sizeof(count)) > 0)
+		;
+}
+
+/*
+ * Until something happens, or wait_ms are over, or another one is in control:
+ * a process that a reconfigure replaces ends without a word to its threads, and
+ * the session is to be given back before that.
+ */
+static void rest(struct vs_core *c, int64_t now_ms, int wait_ms)
+{
+	struct pollfd wake = { .fd = c->wake_fd, .events = POLLIN };
+	int64_t end_ms = now_ms + wait_ms;
+	bool woken;
+
+	do {
+		int left = end_ms - now_ms < LOOK_MS ? end_ms - now_ms : LOOK_MS;
+
+		woken = c->vc ? vs_vc_turn(c->vc, now_ms, left, c->wake_fd)
+			      : poll(&wake, 1, left) != 0;
+		now_ms = vs_clock();
+	} while (!woken && now_ms < end_ms && c->port->active(c->port->ctx));
+	drain(c->wake_fd);
+}
+
+/* What operators have asked for: a reading, or a login that was refused too. */
+static void ask_vcenter(struct loop *l, bool look, bool retry)
+{
+	struct vs_core *c = l->c;
+
+	if (c->vc && (look || retry)) {
+		vs_vc_calm(c->vc, VS_VC_ALERT);
+		if (retry)
+			vs_vc_retry_now(c->vc);
+		vs_vc_slow_now(c->vc);	/* what was mended shows at once */
+	} else if (retry) {
+		l->logs_in = true;
+		l->renew_ms = 0;
+	}
+}
+
+static void turn(struct loop *l)
+{
+	struct vs_core *c = l->c;
+	struct vs_tell *tells;
+	size_t ntells;
+	int64_t now_ms = vs_clock();
+	bool is_busy, retry, look;
+
+	vs_lock();
+	is_busy = busy(c);
+	retry = c->vc_retry;
+	look = c->checks.look;
+	c->vc_retry = c->checks.look = false;
+	vs_unlock();
+	ask_vcenter(l, look, retry);
+	rest(c, now_ms, !c->vc ? BEAT_IDLE_MS : is_busy ? BEAT_BUSY_MS / 2 : 500);
+	now_ms = vs_clock();
+	if (!c->port->active(c->port->ctx))
+		return;
+	if (now_ms - l->read_ms >= (!is_busy ? BEAT_IDLE_MS :
+				    c->restless < MANY ? BEAT_BUSY_MS :
+				    BEAT_MANY_MS)) {
+		nodes_read(l, now_ms);
+		vs_waits_gone(c);
+	}
+	if (now_ms - l->orphans_ms >= BEAT_IDLE_MS) {
+		l->orphans_ms = now_ms;
+		vs_orphans_ask_slurm(c);
+		vs_prefetch_read(c, now_ms);
+		vs_jobs_recheck(c);
+		vs_when_look(c);
+	}
+	vs_lock();
+	vs_pass(c, now_ms);
+	vs_calm(c, now_ms);
+	vs_job_reasons(c, now_ms);
+	if (c->vf_freed && now_ms - l->schedule_ms >= PUSH_MS) {
+		c->vf_freed = false;
+		l->schedule_ms = now_ms;
+		if (vs_jobs_want_vfs(c))
+			vs_tell(c, VS_TELL_SCHEDULE, NULL, 0, true, NULL);
+	}
+	if (c->name_freed) {
+		c->name_freed = false;
+		vs_tell(c, VS_TELL_SCHEDULE, NULL, 0, true, NULL);
+		vs_tell(c, VS_TELL_SCAN, NULL, 0, false, NULL);
+	}
+	tells = c->tells;
+	ntells = c->ntells;
+	c->tells = NULL;
+	c->ntells = c->cap_tells = 0;
+	vs_unlock();
+	vs_say_all(c, tells, ntells, now_ms, &l->push_ms);
+	free(tells);
+	vs_leaving_say(c, now_ms);
+	vs_hints_save(c, now_ms);
+}
+
+static bool goes_on(struct vs_core *c, bool *renew)
+{
+	bool on;
+
+	vs_lock();
+	on = !c->stop;
+	*renew = c->vc_renew;
+	vs_unlock();
+	return on;
+}
+
+void *vs_loop_main(void *arg)
+{
+	struct loop l = { .c = arg, .term.lock_fd = -1 };
+	struct vs_core *c = arg;
+	struct pollfd wake = { .fd = c->wake_fd, .events = POLLIN };
+	bool renew;
+
+	for (;;) {
+		bool holds = vs_term_holds(c, &l.term);
+
+		if (!goes_on(c, &renew))
+			break;
+		if (!holds) {
+			poll(&wake, 1, BEAT_IDLE_MS);
+			drain(c->wake_fd);
+			continue;
+		}
+		if (renew && vs_clock() >= l.renew_ms) {
+			vs_crash_before("core", "renew");
+			client_renew(&l, vs_clock());
+			vs_crash_after("core", "renew");
+		}
+		turn(&l);
+	}
+	vs_term_yield(c, &l.term);
+	for (size_t i = 0; i < l.nrows; i++)
+		free((char *)l.rows[i].name);
+	free(l.rows);
+	return NULL;
+}

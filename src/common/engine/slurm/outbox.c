@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Words to Slurm: noted while the core's lock is held, said by the engine's
+ * thread at the end of its turn, without it, for the port takes slurmctld's
+ * locks. What many nodes have in common is said once. What a job got is kept here
+ * until it is said.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/slurm/outbox.h"
+#include "util/crash.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define PUSH_MS 1000
+
+void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
+	     uint32_t job, bool ok, const char *text)
+{
+	struct vs_tell *t;
+
+	VS_GROW(c->tells, c->cap_tells, c->ntells + 1);
+	t = &c->tells[c->ntells++];
+	t->kind = kind;
+	vs_strlcpy(t->node, node ? node : "", sizeof(t->node));
+	t->job = job;
+	t->ok = ok;
+	t->at_ms = 0;
+	t->done = NULL;
+	/* A guest's or a vCenter's words may be in it. */
+	vs_one_line(vs_strlcpy(t->text, text ? text : "", sizeof(t->text)));
+}
+
+void vs_tell_ask(struct vs_core *c, enum vs_tell_kind kind, const char *node,
+		 uint32_t job, vs_told_fn *done)
+{
+	vs_tell(c, kind, node, job, false, NULL);
+	c->tells[c->ntells - 1].done = done;
+}
+
+static void answered(struct vs_core *c, const struct vs_tell *t, bool accepted)
+{
+	if (!t->done)
+		return;
+	vs_lock();
+	t->done(c, t, accepted);
+	vs_unlock();
+}
+
+/* ---- what jobs got ------------------------------------------------------------ */
+
+void vs_outbox_got(struct vs_core *c, struct vs_got *g)
+{
+	g->next = c->gots;
+	c->gots = g;
+}
+
+static void got_free(struct vs_got *g)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		free(g->rows[i].node);
+		free(g->rows[i].adapter);
+		free(g->rows[i].host);
+		free(g->rows[i].pfs);
+		free(g->rows[i].took);
+	}
+	free(g->rows);
+	free(g);
+}
+
+/* The latest of this job, unlinked; NULL: there is none. */
+static struct vs_got *take(struct vs_core *c, uint32_t job)
+{
+	struct vs_got **link = &c->gots, *g;
+
+	while (*link && (*link)->job != job)
+		link = &(*link)->next;
+	g = *link;
+	if (g)
+		*link = g->next;
+	return g;
+}
+
+static void got_say(struct vs_core *c, uint32_t job)
+{
+	struct vs_got *g;
+
+	vs_lock();
+	g = take(c, job);
+	vs_unlock();
+	if (!g)
+		return;
+	vs_crash_before("tell", "got");
+	c->port->job_got(c->port->ctx, job, g->rows, g->n);
+	vs_crash_after("tell", "got");
+	got_free(g);
+}
+
+void vs_outbox_gots_clear(struct vs_core *c)
+{
+	while (c->gots)
+		got_free(take(c, c->gots->job));
+}
+
+/* ---- one word ------------------------------------------------------------------ */
+
+/* t->ok: not for the first time. */
+static void powered_down(struct vs_core *c, const struct vs_tell *t, bool ok)
+{
+	struct vs_node *n;
+
+	if (ok && !t->ok)
+		vs_info("node=%s is powered down: %s", t->node, t->text);
+	if (ok)
+		return;
+	vs_lock();
+	n = vs_node_named(c, t->node);
+	if (n) {
+		n->leave_ms = 0;	/* it was not idle yet */
+		n->said = VS_SAID_NOTHING;
+	}
+	vs_unlock();
+}
+
+#ifdef VS_CRASH_POINTS
+static const char *const tell_names[] = {
+	[VS_TELL_REBUILD] = "rebuild", [VS_TELL_POWER_DOWN] = "power_down",
+	[VS_TELL_FAIL] = "fail", [VS_TELL_GIVEUP] = "giveup",
+	[VS_TELL_SCAN] = "scan", [VS_TELL_PROLOG] = "prolog",
+	[VS_TELL_EPILOG] = "epilog", [VS_TELL_REASON] = "reason",
+	[VS_TELL_SCHEDULE] = "schedule", [VS_TELL_BOOT_PUSH] = "boot_push",
+	[VS_TELL_BOOTED] = "booted", [VS_TELL_ADOPT] = "adopt",
+	[VS_TELL_DRAIN] = "drain", [VS_TELL_UNDRAIN] = "undrain",
+	[VS_TELL_POWER_UP] = "power_up", [VS_TELL_GOT] = "got",
+	[VS_TELL_REQUEUED] = "reason",
+};
+#endif
+
+static bool together(enum vs_tell_kind k)
+{
+	return k == VS_TELL_SCAN || k == VS_TELL_BOOT_PUSH ||
+	       k == VS_TELL_SCHEDULE;
+}
+
+static void say_of_job(struct vs_core *c, const struct vs_tell *t)
+{
+	const struct vs_port *p = c->port;
+
+	switch (t->kind) {
+	case VS_TELL_PROLOG:
+		got_say(c, t->job);
+		if (c->prolog_done)
+			c->prolog_done(t->job, t->ok);
+		else
+			p->prolog_done(p->ctx, t->job, t->ok);
+		break;
+	case VS_TELL_REQUEUED:
+		p->job_requeued(p->ctx, t->job, t->text);
+		break;
+	case VS_TELL_GOT:
+		got_say(c, t->job);
+		break;
+	case VS_TELL_EPILOG:
+		p->job_got(p->ctx, t->job, NULL, 0);
+		if (c->epilog_done)
+			c->epilog_done(t->job);
+		else
+			p->epilog_done(p->ctx, t->job);
+		break;
+	case VS_TELL_REASON:
+		p->job_reason(p->ctx, t->job, t->text);
+		break;
+	default:
+		break;		/* together, below */
+	}
+}
+
+static void say(struct vs_core *c, const struct vs_tell *t)
+{
+	const struct vs_port *p = c->port;
+
+	vs_crash_before("tell", tell_names[t->kind]);
+	switch (t->kind) {
+	case VS_TELL_REBUILD:
+		answered(c, t, !p->node_rebuild(p->ctx, t->node));
+		break;
+	case VS_TELL_POWER_DOWN:
+		powered_down(c, t, !p->node_power_down(p->ctx, t->node,
+						       t->text));
+		break;
+	case VS_TELL_POWER_UP:
+		answered(c, t, !p->node_power_up(p->ctx, t->node));
+		break;
+	case VS_TELL_FAIL:
+		p->node_fail(p->ctx, t->node, t->job, t->text);
+		break;
+	case VS_TELL_DRAIN:
+		p->node_drain(p->ctx, t->node, t->text);
+		break;
+	case VS_TELL_UNDRAIN:
+		p->node_undrain(p->ctx, t->node);
+		break;
+	case VS_TELL_GIVEUP:
+		p->node_giveup(p->ctx, t->node, t->job, t->text);
+		break;
+	case VS_TELL_ADOPT:
+		p->node_adopt(p->ctx, t->node);
+		break;
+	case VS_TELL_BOOTED:
+		p->node_booted(p->ctx, t->node, t->at_ms ?
+			       vs_clock() - t->at_ms : -1, t->ok);
+		break;
+	default:
+		say_of_job(c, t);
+		break;
+	}
+	vs_crash_after("tell", tell_names[t->kind]);
+}
+
+void vs_say_all(struct vs_core *c, const struct vs_tell *tells, size_t n,
+		int64_t now_ms, int64_t *push_ms)
+{
+	const struct vs_port *p = c->port;
+	VS_FREE const char **push = vs_calloc(n + 1, sizeof(*push));
+	bool scan = false, schedule = false;
+	size_t npush = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		scan |= tells[i].kind == VS_TELL_SCAN;
+		schedule |= tells[i].kind == VS_TELL_SCHEDULE;
+		if (tells[i].kind == VS_TELL_BOOT_PUSH)
+			push[npush++] = tells[i].node;
+		if (!together(tells[i].kind))
+			say(c, &tells[i]);
+	}
+	/* Of all that wait, or some would be left out again and again. */
+	if (!c->whole || now_ms - *push_ms < PUSH_MS)
+		npush = scan = 0;
+	if (npush || scan)
+		*push_ms = now_ms;
+	if (npush) {
+		vs_crash_before("tell", "boot_push");
+		p->nodes_boot_push(p->ctx, push, npush);
+		vs_crash_after("tell", "boot_push");
+	}
+	if (scan) {
+		vs_crash_before("tell", "scan");
+		p->power_scan(p->ctx);
+		vs_crash_after("tell", "scan");
+	}
+	if (schedule) {
+		vs_crash_before("tell", "schedule");
+		p->schedule(p->ctx);
+		vs_crash_after("tell", "schedule");
+	}
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the core asks of Slurm: a table of functions that the plugins fill
+ * (src/plugins/slurm_ops/ops.c) and the tests fake. All of them are called from
+ * the engine's thread with no lock of ours held; they take slurmctld's locks
+ * themselves and may wait for them, never for anything else.
+ */
+#ifndef VS_ENGINE_SLURM_OPS_H
+#define VS_ENGINE_SLURM_OPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "plan/checks/check_codes.h"
+
+enum {
+	VS_NODE_POWERED_DOWN = 1,
+	VS_NODE_POWERING_UP = 2,
+	VS_NODE_POWERING_DOWN = 4,
+	VS_NODE_POWER_DOWN_ASKED = 8,	/* request flag, not acted on yet */
+	VS_NODE_POWER_UP_ASKED = 16,
+	VS_NODE_UP = 32,	/* registered: no power flag, responding,
+				 * base state IDLE, ALLOCATED or MIXED */
+	VS_NODE_ALLOCATED = 64,	/* a job holds it, be it suspended */
+	VS_NODE_COMPLETING = 128,
+	VS_NODE_DOWN = 256,
+	VS_NODE_DRAIN = 512,
+	VS_NODE_SILENT = 2048,	/* DOWN by Slurm itself: it did not respond */
+	VS_NODE_NO_RESPOND = 1024,
+	VS_NODE_STAYS = 4096,	/* SuspendExc*: idle it is not powered down */
+	VS_NODE_STAYS_EVER = 8192, /* whatever its state is */
+	VS_NODE_TAKEN = 16384,	/* drained or down by others than us and than
+				 * Slurm for want of an answer */
+};
+
+struct vs_port_node {
+	const char *name;		/* the engine's own copy */
+	uint32_t flags;
+};
+
+struct vs_port_job {
+	const char *node;
+	uint32_t job, uid;
+};
+
+struct vs_port_look {
+	uint32_t job;
+	enum { VS_JOB_GONE, VS_JOB_PENDING, VS_JOB_RUNNING } is;
+	int64_t end;			/* of one that runs, epoch seconds;
+					 * INT64_MAX: nobody knows */
+	int64_t start;			/* planned for one that pends, 0: not */
+	uint32_t passes;		/* of backfill, that have ended: of one that
+					 * pends */
+};
+
+/* What a job has on one of its nodes. */
+struct vs_port_got {
+	char *node, *adapter;
+	char *host;			/* the ESXi host's name; NULL: not known */
+	char *pfs;			/* "0000:3b:00.0,...", a VF of each; NULL:
+					 * none, or not known */
+	bool admin_comment;		/* in the first row: keep it there, too */
+	bool moved;			/* in the first row: a job that runs, of
+					 * which a VM was moved */
+	char *took;			/* in the first row: what the job waited
+					 * for, as vs_took_words(); NULL: not known */
+};
+
+struct vs_port_ahead {		/* what is to come on a node */
+	char node[64];
+	uint32_t job;
+	bool ends;		/* the last job on it ends then; else: the job
+				 * is planned to start there */
+	int64_t in_s;		/* from now; past: it is late */
+};
+
+/* A reservation of Slurm's that shows what keeps nodes from jobs. */
+struct vs_port_resv {
+	char *name, *nodes;	/* "vm001,vm002" */
+	char *comment;
+	int64_t start, end;	/* epoch seconds */
+};
+
+#define VS_JOB_ANY UINT32_MAX	/* whoever has the node */
+
+/* Not at all; for room, and its record says of what (or of whom); for room, and
+ * says no more than that; for something that only Slurm knows of. */
+enum vs_job_waits { VS_WAITS_NOT, VS_WAITS_FOR_ROOM, VS_WAITS_WORDLESS,
+		    VS_WAITS_ELSE };
+
+/* What of vsphere.conf bounds slurm.conf's keys, and what is found in it. */
+struct vs_slurm_bounds {
+	int boot_timeout_s, shutdown_grace_s;
+};
+/* fix: what to write into slurm.conf. */
+typedef void vs_slurm_found(void *arg, enum vs_check code, const char *is,
+			    const char *should, const char *fix);
+
+/* A job as people know it; job is the engine's. */
+struct vs_port_job_row {
+	uint32_t job, uid;
+	bool there;
+	enum vs_job_waits waits;
+	char id[48];		/* "12", "12_3", "14+1" */
+	char partition[64], state[24], reason[64];
+};
+
+struct vs_port {
+	void *ctx;
+	/* False: slurmctld shuts down or this is no active controller: the
+	 * engine starts nothing new until it is true again. */
+	bool (*active)(void *ctx);
+	/* Refresh rows[i].flags for all n rows (flags 0: no such node). One
+	 * short NODE read lock. */
+	void (*nodes_read)(void *ctx, struct vs_port_node *rows, size_t n);
+	/* Node is up for Slurm, its VM is about to be powered off for a
+	 * rebuild: make it POWERING_UP so that its return is no unexpected
+	 * reboot. 0, or -1 if the node's state doesn't allow it now. */
+	int (*node_rebuild)(void *ctx, const char *node);
+	/* ResumeTimeout goes on for those that are POWERING_UP. */
+	void (*nodes_boot_push)(void *ctx, const char *const *nodes, size_t n);
+	/* The VM of a node that is POWERING_UP was switched on ago_ms ago
+	 * (< 0: not known): slurmctld takes a guest that booted since then,
+	 * even if that is longer ago than ResumeTimeout.
+	 * ask: the guest is ready, its slurmd is asked to register (again). */
+	void (*node_booted)(void *ctx, const char *node, int64_t ago_ms,
+			    bool ask);
+	/* A VM that runs under a POWERED_DOWN node is kept: its boot was no
+	 * unexpected one, its slurmd is asked to register. Comes again until
+	 * it has. -1 if the node's state doesn't allow it. */
+	int (*node_adopt)(void *ctx, const char *node);
+	/* Ask for power-down of an idle node (0), or -1 if it isn't idle. */
+	int (*node_power_down)(void *ctx, const char *node, const char *why);
+	/* The node can't be had: down with this reason, its jobs requeued now
+	 * and eligible at once where no slurmd ran them. Nothing is done where
+	 * others than job (0: none, VS_JOB_ANY) have the node by now. */
+	void (*node_fail)(void *ctx, const char *node, uint32_t job,
+			  const char *reason);
+	void (*node_drain)(void *ctx, const char *node, const char *reason);
+	/* Clear a drain that carries our tag. */
+	void (*node_undrain)(void *ctx, const char *node);
+	/* The node is sound but its VM can't be had now, or nobody waits for
+	 * it any more: power it down by force (jobs on it are requeued now,
+	 * eligible at once where no slurmd ran them); never DOWN.
+	 * job as in node_fail. */
+	void (*node_giveup)(void *ctx, const char *node, uint32_t job,
+			    const char *reason);
+	/* Make power_save's thread look again (last_node_update). */
+	void (*power_scan)(void *ctx);
+	/* Is this job (still) running and configuring? restart < 0: any run. */
+	bool (*job_configuring)(void *ctx, uint32_t job, int restart);
+	/* The prolog's end: ok, or the job can't be served (requeue). Exactly
+	 * once per prolog; the port reports success for a job that is not
+	 * configuring any more. */
+	void (*prolog_done)(void *ctx, uint32_t job, bool ok);
+	void (*epilog_done)(void *ctx, uint32_t job);
+	/* Text for a pending job's reason and its system comment; "" takes the
+	 * latter back. */
+	void (*job_reason)(void *ctx, uint32_t job, const char *text);
+	/* It was requeued just now, for this: its system comment. */
+	void (*job_requeued)(void *ctx, uint32_t job, const char *text);
+	/* What a job waits for by its record. One short JOB read lock. */
+	enum vs_job_waits (*job_waits)(void *ctx, uint32_t job);
+	/* What a job that is about to be launched got, node by node: for its
+	 * record and its nodes; of one that runs, for its record. n 0: it has left nodes; of a job that is back in
+	 * the queue the record says it no more. */
+	void (*job_got)(void *ctx, uint32_t job, const struct vs_port_got *rows,
+			size_t n);
+	/* Nudge the scheduler: capacity has changed. */
+	void (*schedule)(void *ctx);
+	/* Which job runs on each node: rows[i].job (0: none) and .uid. One
+	 * short JOB and NODE read lock. */
+	void (*nodes_jobs)(void *ctx, struct vs_port_job *rows, size_t n);
+	/* Refresh all n rows. Short JOB read locks. NULL: nobody knows. */
+	void (*jobs_look)(void *ctx, struct vs_port_look *rows, size_t n);
+	/* Pending jobs that backfill has planned on these nodes within within_s
+	 * seconds, the soonest first, and when running jobs leave theirs, if
+	 * within that time: at most max rows, how many. One JOB read lock. */
+	size_t (*jobs_ahead)(void *ctx, int64_t within_s,
+			     struct vs_port_ahead *rows, size_t max);
+	/* Power up a node that is powered down, idle and in service, as an
+	 * administrator would; -1 if it isn't. */
+	int (*node_power_up)(void *ctx, const char *node);
+	/* All reservations that we have made are to be these: made, changed and
+	 * deleted. Whatever else there is, of whatever name, is left alone. */
+	void (*resvs_set)(void *ctx, const struct vs_port_resv *rows, size_t n);
+	/* PrivateData and operator rights, for the control channel. */
+	bool (*is_operator)(void *ctx, uint32_t uid);
+	bool (*sees_jobs)(void *ctx, uint32_t uid);	/* of other users */
+	bool (*sees_nodes)(void *ctx, uint32_t uid);
+	/* The job of an array's task: its own, or the array's while it has
+	 * none yet; 0: no such task. */
+	uint32_t (*task_job)(void *ctx, uint32_t array, uint32_t task);
+	/* That of a heterogeneous job's component; 0: no such component. */
+	uint32_t (*component_job)(void *ctx, uint32_t leader, uint32_t offset);
+	/* State, owner and reason of a job: 0, or -1 if there is none. */
+	int (*job_info)(void *ctx, uint32_t job, uint32_t *uid, char *state,
+			size_t state_size, char *reason, size_t reason_size);
+	/* fn for each thing in slurm.conf that isn't as we need it, with a lock
+	 * of slurmctld's held. NULL: nobody knows. */
+	void (*slurm_check)(void *ctx, const struct vs_slurm_bounds *b,
+			    vs_slurm_found *fn, void *arg);
+	/* Refresh all n rows. Short JOB read locks. */
+	void (*jobs_info)(void *ctx, struct vs_port_job_row *rows, size_t n);
+};
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How soon the engine must hear of what changes in vCenter. While something is
+ * wanted or under way, at once; when nothing has been for a while, changes by
+ * others may come together, for each telling costs a call.
+ *
+ * Rules: what stirs is said by what the last pass has found, and by operators;
+ * the pause goes with the first of it. VMs that are on may run jobs, and what
+ * befalls them may come a few seconds late, not more. Never judges a change.
+ */
+#include "engine/state/core_i.h"
+
+#define CALM_AFTER_MS 30000
+
+static bool stirs(const struct vs_core *c)
+{
+	return !c->ready || c->blocked[0] || c->unserved[0] || c->restless ||
+		c->waits || c->refused || c->nstrays || c->orphans ||
+		!LIST_EMPTY(&c->busy);
+}
+
+void vs_calm_end(struct vs_core *c, int64_t now_ms)
+{
+	c->stirred_ms = now_ms;
+}
+
+void vs_calm(struct vs_core *c, int64_t now_ms)
+{
+	if (stirs(c))
+		vs_calm_end(c, now_ms);
+	if (c->vc)
+		vs_vc_calm(c->vc, now_ms - c->stirred_ms < CALM_AFTER_MS ?
+			   VS_VC_ALERT : c->keeps ? VS_VC_CALM : VS_VC_ASLEEP);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How long things take here, by template: a moving mean of what was measured,
+ * for estimates alone (svf plan, prefetch). Nothing hangs on it being right,
+ * it is kept in memory and begins anew with the process. And times of day as
+ * people read them. The lock is held.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "engine/state/core_i.h"
+#include "engine/state/durations.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define TEMPLATES_MAX 64	/* forgotten ones make room */
+#define WEIGHT 4		/* the last one counts a fourth */
+#define DOWN_MS 5000		/* beside ShutdownGrace, until one was seen to go */
+#define DOWN_MOST_MS 60000
+
+static const char *const keys[VS_PACES] = {
+	[VS_OP_CLONE] = "clone_ms", [VS_OP_RECONFIGURE] = "reconfigure_ms",
+	[VS_OP_RELOCATE] = "relocate_ms", [VS_OP_POWER_ON] = "power_on_ms",
+	[VS_OP_POWER_OFF] = "power_off_ms", [VS_OP_DESTROY] = "destroy_ms",
+	[VS_PACE_BOOT] = "boot_ms", [VS_PACE_PARENT] = "parent_ms",
+};
+
+static struct vs_pace *pace_find(const struct vs_core *c,
+				 const struct vs_profile *p)
+{
+	struct vs_pace *t;
+
+	HASH_FIND_STR(c->paces, p->template_moid, t);
+	return t;
+}
+
+static struct vs_pace *pace_new(struct vs_core *c, const struct vs_profile *p)
+{
+	struct vs_pace *t = vs_calloc(1, sizeof(*t));
+
+	if (HASH_COUNT(c->paces) >= TEMPLATES_MAX) {
+		struct vs_pace *oldest = c->paces;
+
+		HASH_DEL(c->paces, oldest);
+		free(oldest);
+	}
+	vs_strlcpy(t->template_moid, p->template_moid,
+		   sizeof(t->template_moid));
+	HASH_ADD_STR(c->paces, template_moid, t);
+	return t;
+}
+
+void vs_pace_note(struct vs_core *c, const struct vs_profile *p, int what,
+		  int64_t ms)
+{
+	struct vs_pace *t;
+
+	if (what < 0 || what >= VS_PACES || !keys[what] || ms < 0 ||
+	    !p->template_moid[0])
+		return;
+	t = pace_find(c, p);
+	if (!t)
+		t = pace_new(c, p);
+	vs_strlcpy(t->name, p->template_name, sizeof(t->name));
+	t->ms[what] = t->known & 1u << what ?
+		t->ms[what] + (ms - t->ms[what]) / WEIGHT : ms;
+	t->known |= 1u << what;
+}
+
+int64_t vs_pace_ms(const struct vs_core *c, const struct vs_profile *p,
+		   int what)
+{
+	const struct vs_pace *t = pace_find(c, p);
+
+	return t && what >= 0 && what < VS_PACES && t->known & 1u << what ?
+		t->ms[what] : -1;
+}
+
+void vs_report_paces(const struct vs_core *c, struct json_object *top)
+{
+	struct json_object *arr = c->paces ? vs_jb_arr() : NULL;
+
+	for (const struct vs_pace *t = c->paces; t; t = t->hh.next) {
+		struct json_object *o = vs_jb_obj(NULL);
+
+		vs_jb_str(o, "template", t->name);
+		for (int i = 0; i < VS_PACES; i++)
+			if (t->known & 1u << i)
+				vs_jb_int(o, keys[i], t->ms[i]);
+		vs_jb_add(arr, o);
+	}
+	if (arr)
+		vs_jb_put(top, "pace", arr);
+}
+
+void vs_expect_clock(int64_t at, char *out, size_t size)
+{
+	time_t then = (time_t)at, now = (time_t)(vs_wall_ms() / 1000);
+	struct tm day, today;
+
+	localtime_r(&then, &day);
+	localtime_r(&now, &today);
+	strftime(out, size, day.tm_yday == today.tm_yday &&
+		 day.tm_year == today.tm_year ? "%H:%M" : "%Y-%m-%dT%H:%M",
+		 &day);
+}
+
+int64_t vs_when_down_s(const struct vs_core *c)
+{
+	int64_t ms = c->whens.down_ms ? c->whens.down_ms :
+		DOWN_MS + (int64_t)c->conf->shutdown_grace_s * 1000;
+
+	/* Guests that do as they are told take no minutes. */
+	return ((ms < DOWN_MOST_MS ? ms : DOWN_MOST_MS) + 999) / 1000;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How long clones, power-ons and boots take here: durations.c. Included by core_i.h,
+ * of which it is a part; the lock is held.
+ */
+#ifndef VS_ENGINE_DURATIONS_H
+#define VS_ENGINE_DURATIONS_H
+
+#define VS_PACE_BOOT VS_OPS		/* from on to registered */
+#define VS_PACE_PARENT (VS_OPS + 1)	/* a parent, until clones are made of it */
+#define VS_PACES (VS_PACE_PARENT + 1)
+
+struct vs_pace {
+	char template_moid[VS_MOID_LEN], name[VS_LABEL_LEN];
+	uint32_t known;			/* a bit for each of ms[] */
+	int64_t ms[VS_PACES];		/* by enum vs_op_kind, VS_PACE_ */
+	UT_hash_handle hh;
+};
+
+/* One more was measured, of an enum vs_op_kind or VS_PACE_. */
+void vs_pace_note(struct vs_core *c, const struct vs_profile *p, int what,
+		  int64_t ms);
+/* The moving mean; -1: none was measured for this template. */
+int64_t vs_pace_ms(const struct vs_core *c, const struct vs_profile *p,
+		   int what);
+void vs_report_paces(const struct vs_core *c, struct json_object *top);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The list of what the preflight finds, and why no new job gets a node of a
+ * profile.
+ *
+ * Rules: preflight.c begins the list anew and compares it with the old one. The
+ * lock is held.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include "engine/state/state.h"
+#include "util/mem.h"
+
+/* A finding is as hard as what it stops. */
+static struct vs_found found(enum vs_stops stops, const struct vs_says *s)
+{
+	struct vs_found f = {
+		.code = s->code, .severity = vs_check_kinds[s->code].severity,
+		.object = vs_strdup(s->object), .is = vs_strdup(s->is),
+		.should = vs_strdup(s->should), .fix = vs_strdup(s->fix),
+	};
+
+	if (stops >= VS_STOPS_JOBS)
+		f.severity = VS_HARD;
+	else if (f.severity == VS_HARD)
+		f.severity = VS_WARNING;
+	return f;
+}
+
+struct vs_finding *vs_findings_begin(struct vs_core *c, size_t *n)
+{
+	struct vs_finding *old = c->findings;
+
+	*n = c->nfindings;
+	c->findings = NULL;
+	c->nfindings = c->cap_findings = 0;
+	return old;
+}
+
+void vs_find(struct vs_core *c, enum vs_stops stops, const struct vs_says *says,
+	     const char *fmt, ...)
+{
+	struct vs_finding *f;
+	va_list ap;
+	char text[2400];
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	VS_GROW(c->findings, c->cap_findings, c->nfindings + 1);
+	f = &c->findings[c->nfindings++];
+	*f = (struct vs_finding) { .stops = stops, .text = vs_strdup(text) };
+	if (says)
+		f->found = found(stops, says);
+}
+
+void vs_bar(struct vs_core *c, size_t profile, const char *why)
+{
+	char *barred = c->now[profile].barred;
+
+	if (!barred[0])
+		vs_strlcpy(barred, why, sizeof(c->now[profile].barred));
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The core's one struct, its mutex, its clock, and the signal that wakes the
+ * engine's thread.
+ *
+ * Rules: the mutex is lent only by the thread that holds it. The clock and the
+ * wake-up need no lock.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "engine/state/state.h"
+#include "util/log.h"
+#include "util/time.h"
+
+#define LEND_YIELDS 1000
+#define LEND_SLEEPS 100
+#define LEND_SLEEP_NS 50000
+
+struct vs_core vs_core = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.wake_fd = -1,
+	.facts_epoch = 1,
+	.inv.by_change = TAILQ_HEAD_INITIALIZER(vs_core.inv.by_change),
+	.ledger.by_change = TAILQ_HEAD_INITIALIZER(vs_core.ledger.by_change),
+	.busy = LIST_HEAD_INITIALIZER(vs_core.busy),
+};
+
+atomic_int vs_lock_wanted;
+atomic_uint vs_lock_had;
+
+/* A mutex is not fair: whoever lets it go and takes it again at once gets it
+ * before the one that is just being woken. To yield is not enough where no
+ * other thread wants this processor, and that one takes longer to wake. */
+void vs_lock_lend(void)
+{
+	const struct timespec moment = { .tv_nsec = LEND_SLEEP_NS };
+	unsigned int had = atomic_load(&vs_lock_had);
+
+	if (!atomic_load(&vs_lock_wanted))
+		return;
+	vs_unlock();
+	for (int i = 0; i < LEND_YIELDS && atomic_load(&vs_lock_wanted); i++)
+		sched_yield();
+	for (int i = 0; i < LEND_SLEEPS && atomic_load(&vs_lock_wanted) &&
+	     atomic_load(&vs_lock_had) == had; i++)
+		nanosleep(&moment, NULL);
+	vs_lock();
+}
+
+int64_t vs_clock(void)
+{
+	return vs_core.clock ? vs_core.clock() : vs_now_ms();
+}
+
+void vs_wake(void)
+{
+	uint64_t one = 1;
+
+	/* A full counter wakes as well; nothing is lost with it. */
+	if (vs_core.wake_fd >= 0 &&
+	    write(vs_core.wake_fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
+		vs_debug("engine: wake failed: %s", strerror(errno));
+}

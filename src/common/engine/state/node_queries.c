@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Questions about a node, its VM and its jobs that one look at memory answers:
+ * which node, which VM, where it is, who has it, what is under way for it.
+ *
+ * Rules: nothing is changed here but what a caller asks to be noted, and no
+ * other module is asked. The lock is held.
+ */
+#include <string.h>
+#include "engine/state/state.h"
+
+#define HANGS_MS 60000		/* longer than any task on a VM but a clone */
+#define GIVEN_MS 60000		/* unless the preemptor asks again */
+
+struct vs_node *vs_node_named(struct vs_core *c, const char *name)
+{
+	size_t lo = 0, hi = c->nnodes;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		int cmp = strcmp(c->nodes[mid].name, name);
+
+		if (!cmp)
+			return &c->nodes[mid];
+		if (cmp < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n)
+{
+	if (!c->folder[0])
+		return NULL;
+	return vs_vm_get_named(&c->inv, c->folder, n->name);
+}
+
+bool vs_vm_within_reach(const struct vs_vm *vm)
+{
+	return vm->readable && vm->connected && vm->host_ptr;
+}
+
+bool vs_node_vm_unsure(const struct vs_vm *vm)
+{
+	return !vs_vm_within_reach(vm) || (vm->power != VS_POWER_ON &&
+					   vm->power != VS_POWER_OFF);
+}
+
+bool vs_job_has(const struct vs_node *n, uint32_t job)
+{
+	if (n->job == job)
+		return true;
+	for (size_t i = 0; i < n->nbeside; i++)
+		if (n->beside[i].job == job)
+			return true;
+	return false;
+}
+
+bool vs_job_runs(const struct vs_node *n)
+{
+	bool runs = n->job && n->runs;
+
+	for (size_t i = 0; i < n->nbeside; i++)
+		runs |= n->beside[i].runs;
+	return runs;
+}
+
+bool vs_node_given(const struct vs_node *n)
+{
+	return n->given_ms && vs_clock() - n->given_ms < GIVEN_MS;
+}
+
+struct vs_wait **vs_wait_find(struct vs_core *c, uint32_t job)
+{
+	struct vs_wait **link = &c->waits;
+
+	while (*link && (*link)->job != job)
+		link = &(*link)->next;
+	return link;
+}
+
+bool vs_job_waits(struct vs_core *c, uint32_t job)
+{
+	return job && *vs_wait_find(c, job);
+}
+
+static const struct vs_vm *own_vm(struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	return vm && vs_vm_owner(vm, c->folder, c->cluster_id) ==
+		VS_OWNER_OURS ? vm : NULL;
+}
+
+const struct vs_host *vs_node_on(struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_vm *vm = own_vm(c, n);
+
+	return vm && vm->power == VS_POWER_ON ? vm->host_ptr : NULL;
+}
+
+bool vs_node_sleeps(struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_vm *vm = own_vm(c, n);
+
+	return vm && vm->power == VS_POWER_SUSPENDED;
+}
+
+const struct vs_host *vs_node_there(struct vs_core *c, const struct vs_node *n)
+{
+	return vs_node_sleeps(c, n) ? vs_node_vm(c, n)->host_ptr :
+		vs_node_on(c, n);
+}
+
+const struct vs_guard *vs_guard_of(const struct vs_core *c,
+				   const struct vs_vm *vm)
+{
+	for (size_t i = 0; i < c->nguards; i++)
+		if (vm->host_ptr &&
+		    !strcmp(c->guards[i].cluster, vm->host_ptr->cluster))
+			return &c->guards[i];
+	return NULL;
+}
+
+bool vs_guard_moves(const struct vs_core *c, const struct vs_vm *vm)
+{
+	const struct vs_guard *g = vs_guard_of(c, vm);
+
+	return vm->drs == VS_AS_CLUSTER ? g && g->moves :
+		vm->drs == VS_AUTOMATED && vm->drs_moves;
+}
+
+int vs_host_cluster(const struct vs_core *c, const struct vs_host *h)
+{
+	for (int i = 0; c->cluster_moids && c->cluster_moids[i]; i++)
+		if (!strcmp(c->cluster_moids[i], h->cluster))
+			return i;
+	return -1;
+}
+
+static const char *const op_names[VS_OPS] = {
+	"none", "clone", "reconfigure", "relocate", "power-on", "shutdown",
+	"power-off", "destroy", "adopted", "vmotion",
+};
+
+const char *vs_op_name(enum vs_op_kind k)
+{
+	return k < VS_OPS ? op_names[k] : "?";
+}
+
+bool vs_op_hangs(const struct vs_node *n, int64_t now_ms)
+{
+	return n->op.id && n->op.kind != VS_OP_CLONE &&
+		now_ms - n->op.since_ms > HANGS_MS;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The engine's state: the one struct, its mutex and its clock, and questions
+ * about nodes, VMs and hosts that need nothing else. A part of core_i.h, which
+ * includes it. The lock is held unless said.
+ *
+ * Rules: nothing here calls vCenter, Slurm or another module of the engine.
+ */
+#ifndef VS_ENGINE_STATE_H
+#define VS_ENGINE_STATE_H
+
+#include "engine/state/core_i.h"
+
+/* ---- lock.c: no lock held, unless said ----------------------------------- */
+
+extern struct vs_core vs_core;
+
+extern atomic_int vs_lock_wanted;	/* by how many threads of slurmctld's */
+extern atomic_uint vs_lock_had;		/* how often one of them has had it */
+static inline void vs_lock(void) { pthread_mutex_lock(&vs_core.lock); }
+/* slurmctld's threads: the engine's thread lends them the lock at once. */
+static inline void vs_lock_now(void)
+{
+	atomic_fetch_add(&vs_lock_wanted, 1);
+	vs_lock();
+	atomic_fetch_add(&vs_lock_had, 1);
+	atomic_fetch_sub(&vs_lock_wanted, 1);
+}
+/* By who holds it, but slurmctld's threads: one of those that want it has had it
+ * when this returns, if it got a processor within 5 ms. */
+void vs_lock_lend(void);
+static inline void vs_unlock(void) { pthread_mutex_unlock(&vs_core.lock); }
+/* Wakes the engine's thread, or lets it make another turn before it waits. */
+void vs_wake(void);
+/* The monotonic time in ms; tests bring a clock of their own. */
+int64_t vs_clock(void);
+
+/* ---- node_queries.c: a node, its VM and its jobs --------------------------- */
+
+/* The node of that name; NULL: none of ours. */
+struct vs_node *vs_node_named(struct vs_core *c, const char *name);
+/* By the id that the plugins know; NULL: none of ours. */
+static inline struct vs_node *vs_node_at(struct vs_core *c, int id)
+{
+	return id >= 0 && (size_t)id < c->nnodes ? &c->nodes[id] : NULL;
+}
+
+/* On its way out, or asked to go. */
+static inline bool vs_node_going(const struct vs_node *n)
+{
+	return n->leave || (n->flags & (VS_NODE_POWERING_DOWN |
+					VS_NODE_POWER_DOWN_ASKED));
+}
+
+/* The VM of the node's name in the folder, whoever owns it; NULL: none is shown. */
+struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n);
+/* vCenter can read the VM, and its host answers. */
+bool vs_vm_within_reach(const struct vs_vm *vm);
+/* Nothing can be decided about this VM: no job for its node. */
+bool vs_node_vm_unsure(const struct vs_vm *vm);
+/* Where the node's VM is on, and ours; NULL: nowhere. */
+const struct vs_host *vs_node_on(struct vs_core *c, const struct vs_node *n);
+/* It is suspended, by whomever. */
+bool vs_node_sleeps(struct vs_core *c, const struct vs_node *n);
+/* On, or suspended: it keeps that host from being empty. */
+const struct vs_host *vs_node_there(struct vs_core *c, const struct vs_node *n);
+
+/* Has the job a claim on the node? */
+bool vs_job_has(const struct vs_node *n, uint32_t job);
+/* Does any job run on the node, with nothing left that it waited for? */
+bool vs_job_runs(const struct vs_node *n);
+/* The link to the wait of the job's prolog; *link is NULL if it doesn't wait. */
+struct vs_wait **vs_wait_find(struct vs_core *c, uint32_t job);
+/* Does the job's prolog wait for its nodes? */
+bool vs_job_waits(struct vs_core *c, uint32_t job);
+/* The node's VM goes with its job: it is promised to a preemptor. */
+bool vs_node_given(const struct vs_node *n);
+
+/* What is known of DRS and HA of the cluster of the VM's host; NULL: nothing. */
+const struct vs_guard *vs_guard_of(const struct vs_core *c,
+				   const struct vs_vm *vm);
+/* Does DRS by itself move such a VM while it is on? */
+bool vs_guard_moves(const struct vs_core *c, const struct vs_vm *vm);
+/* Which of the configuration's ClusterName lines the host belongs to, by the
+ * names that were found last; -1: none, and no VM of ours goes there. */
+int vs_host_cluster(const struct vs_core *c, const struct vs_host *h);
+
+/* "clone", "power-on" ... in logs and for svf. */
+const char *vs_op_name(enum vs_op_kind k);
+/* The node's call has been under way for more than a minute, and no clone: no new
+ * job for the node. */
+bool vs_op_hangs(const struct vs_node *n, int64_t now_ms);
+
+/* ---- changes.c ----------------------------------------------------------- */
+
+/* One of the node's own facts has changed. */
+void vs_node_touch(struct vs_node *n);
+/* Something has changed that many of them hang on. */
+void vs_nodes_touch(struct vs_core *c);
+/* Those whose VM is on this host. */
+void vs_nodes_touch_on(struct vs_core *c, const struct vs_host *h);
+/* What is kept of the node has been found anew, until the next touch. */
+void vs_kept_renewed(const struct vs_core *c, struct vs_node *n);
+/* Templates or profiles are others: their hashes anew, and all nodes are judged
+ * by them. */
+void vs_profiles_changed(struct vs_core *c);
+
+/* ---- findings.c: what the preflight finds ---------------------------------- */
+
+/* Begins the list anew. Returns the old one, *n of them; the caller frees it, and
+ * what its findings own. */
+struct vs_finding *vs_findings_begin(struct vs_core *c, size_t *n);
+/* Adds a finding; says: the same thing for svf check, or NULL. */
+void vs_find(struct vs_core *c, enum vs_stops stops, const struct vs_says *says,
+	     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* No new job gets a node of this profile (its index). The first reason counts. */
+void vs_bar(struct vs_core *c, size_t profile, const char *why);
+
+/* ---- vcenter_state.c ------------------------------------------------------- */
+
+/* Why vCenter is not there, as everybody may read it. */
+void vs_vc_state_set(struct vs_core *c, const char *text);
+/* After such an error of a call, look before anything else is done: what is there
+ * may be other than we believe. */
+bool vs_fail_is_doubt(enum vs_code code);
+
+/* ---- durations.c: times (the rest of it: durations.h) ------------------------------ */
+
+/* For how many seconds a VM that is asked to go still holds its VF. */
+int64_t vs_when_down_s(const struct vs_core *c);
+/* Writes a time, in s since the epoch, as people read it: "14:05", or with the day
+ * if that isn't today. No lock is needed. */
+void vs_expect_clock(int64_t at, char *out, size_t size);
+
+#endif

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How many VMs are made in an hour. Each leaves tasks and events in vCenter's
+ * database for a month: short jobs with Retention=destroy fill it. With
+ * MaxClonesPerHour= no job that needs a new VM begins while so many were made
+ * in the last hour, or are owed to jobs that have begun.
+ *
+ * Rules: a job that has begun gets all its VMs, and so does an administrator's
+ * power_up: a gang may exceed the cap, and jobs then wait the longer, but none
+ * waits half made while it holds VFs. One VM that may be made lets a job of any
+ * size begin, else small ones would keep it out for ever. VMs that exist are no
+ * matter. The lock is held.
+ *
+ * And whether clones get their VFs and devices at once, or by a reconfiguration
+ * (struct vs_clone_way).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/vmspec/vmspec.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+#define MINUTE_MS (60 * 1000)
+
+/* ---- the hour: pure ----------------------------------------------------------- */
+
+static int *slot(const struct vs_clones *k, int64_t minute)
+{
+	return (int *)&k->made[minute % VS_CLONES_MINUTES];
+}
+
+static bool is_kept(const struct vs_clones *k, int64_t minute)
+{
+	return minute > 0 && minute <= k->minute &&
+	       minute > k->minute - VS_CLONES_MINUTES;
+}
+
+void vs_clones_note(struct vs_clones *k, int64_t minute, int n)
+{
+	if (minute <= 0)
+		return;
+	if (minute <= k->minute - VS_CLONES_MINUTES ||
+	    minute >= k->minute + VS_CLONES_MINUTES) {
+		memset(k->made, 0, sizeof(k->made));
+		k->minute = minute;
+	}
+	while (k->minute < minute)
+		*slot(k, ++k->minute) = 0;
+	*slot(k, minute) += n;
+}
+
+int vs_clones_made(const struct vs_clones *k, int64_t minute)
+{
+	int64_t from = minute - VS_CLONES_MINUTES + 1;
+	int n = 0;
+
+	/* a clock that was set back a little has not been so far */
+	for (int64_t m = from; m <= k->minute; m++)
+		n += is_kept(k, m) ? *slot(k, m) : 0;
+	return k->minute - minute >= VS_CLONES_MINUTES ? 0 : n;
+}
+
+int64_t vs_clones_left(const struct vs_clones *k, int64_t minute, int max)
+{
+	int64_t end = minute + VS_CLONES_MINUTES;
+	int n = vs_clones_made(k, minute);
+
+	for (; minute < end && n > max; minute++) {
+		int64_t oldest = minute - VS_CLONES_MINUTES + 1;
+
+		n -= is_kept(k, oldest) ? *slot(k, oldest) : 0;
+	}
+	return minute;
+}
+
+/* ---- the cap ------------------------------------------------------------------ */
+
+static int64_t minute_now(void)
+{
+	return vs_wall_ms() / MINUTE_MS;
+}
+
+int vs_clones_hour(const struct vs_core *c)
+{
+	return vs_clones_made(&c->clones, minute_now());
+}
+
+int64_t vs_clones_open(const struct vs_core *c)
+{
+	const struct vs_clones *k = &c->clones;
+	int max = c->conf->clones_max - k->owed - 1;
+
+	if (!k->full)
+		return 0;
+	return 60 * vs_clones_left(k, minute_now(), max > 0 ? max : 0);
+}
+
+static int enough_of(const struct vs_core *c)
+{
+	int cap = c->conf->clones_max;
+
+	return cap ? cap - cap / 5 : VS_CLONES_MANY;
+}
+
+void vs_clones_judge(struct vs_core *c)
+{
+	struct vs_clones *k = &c->clones;
+	int sum = vs_clones_hour(c) + k->owed, cap = c->conf->clones_max;
+	bool full = cap && sum >= cap, many = sum >= enough_of(c);
+
+	if (many != k->many || full != k->full)
+		c->unjudged = true;
+	k->many = many;
+	if (full != k->full) {
+		k->full = full;
+		vs_nodes_touch(c);
+		c->vf_freed |= !full;
+		snprintf(k->why, sizeof(k->why), "MaxClonesPerHour=%d is used up",
+			 cap);
+	}
+}
+
+/* Minutes are searched for that: in the engine's turn alone. */
+static void say_when(struct vs_core *c)
+{
+	struct vs_clones *k = &c->clones;
+	char at[32];
+
+	if (!k->full)
+		return;
+	vs_expect_clock(vs_clones_open(c), at, sizeof(at));
+	snprintf(k->why, sizeof(k->why),
+		 "MaxClonesPerHour=%d is used up until %s", c->conf->clones_max,
+		 at);
+}
+
+void vs_clones_owe(struct vs_core *c, struct vs_node *n, bool owed)
+{
+	if (n->owed == owed)
+		return;
+	n->owed = owed;
+	c->clones.owed += owed ? 1 : -1;
+	c->clones.unjudged = true;
+}
+
+void vs_clones_sent(struct vs_core *c, struct vs_node *n)
+{
+	vs_clones_note_one(c);
+	vs_clones_owe(c, n, false);
+}
+
+void vs_clones_note_one(struct vs_core *c)
+{
+	vs_clones_note(&c->clones, minute_now(), 1);
+	c->hints_dirty = c->clones.unjudged = true;
+}
+
+/* Of nodes that a new configuration has dropped nobody has told. */
+void vs_clones_pass(struct vs_core *c)
+{
+	struct vs_clones *k = &c->clones;
+
+	if (k->seen_epoch != c->epoch || k->seen_minute != minute_now()) {
+		k->seen_epoch = c->epoch;
+		k->seen_minute = minute_now();
+		k->owed = 0;
+		for (size_t i = 0; i < c->nnodes; i++) {
+			struct vs_node *n = &c->nodes[i];
+
+			n->owed = n->owed &&
+				vs_ledger_get(&c->ledger, n->name);
+			k->owed += n->owed;
+		}
+		k->unjudged = true;
+	}
+	if (!k->unjudged)
+		return;
+	vs_clones_judge(c);
+	say_when(c);
+	k->unjudged = false;
+}
+
+static bool must_be_made(const struct vs_core *c, const struct vs_node *n,
+			 const struct vs_vm *vm)
+{
+	if (!vm)
+		return n->op.kind != VS_OP_CLONE &&
+		       !vs_ledger_get(&c->ledger, n->name);
+	return (n->profile->retention == VS_RETAIN_DESTROY ||
+		n->profile->clone == VS_CLONE_INSTANT ||
+		vs_node_fit(c, n, vm) == VS_FIT_REBUILD);
+}
+
+/* What is on, or was made for this very job, is there. */
+bool vs_clones_needed(const struct vs_core *c, const struct vs_node *n,
+		      uint32_t job)
+{
+	const struct vs_vm *vm = vs_node_vm((struct vs_core *)c, n);
+
+	if (vm && vm->power == VS_POWER_ON)
+		return false;
+	if (vm && job && strtoul(vm->job_tag, NULL, 10) == job)
+		return vs_node_fit(c, n, vm) == VS_FIT_REBUILD;
+	return must_be_made(c, n, vm);
+}
+
+const char *vs_clones_bar(struct vs_core *c, const struct vs_node *n,
+			  const struct vs_vm *vm)
+{
+	return c->clones.full && must_be_made(c, n, vm) ? c->clones.why : NULL;
+}
+
+bool vs_clones_scarce(const struct vs_core *c)
+{
+	return c->conf->clones_max && c->clones.many;
+}
+
+/* Texts that don't change with every VM: each change of them is logged. */
+void vs_clones_check(struct vs_core *c)
+{
+	const struct vs_clones *k = &c->clones;
+	int cap = c->conf->clones_max;
+	const struct vs_says says = { VS_CHECK_CLONES, "MaxClonesPerHour",
+		k->full ? "reached" : cap ? "more than 80 % of it" :
+		"more than 1000 VMs in an hour, and no limit",
+		cap ? "fewer VMs made, or a higher limit" :
+		"fewer VMs made, or a limit",
+		"vsphere.conf: PartitionName=... Retention=warm" };
+
+	if (k->full)
+		vs_find(c, VS_STOPS_JOBS, &says,
+			"MaxClonesPerHour=%d: so many VMs were made in the last hour, jobs that need a new one wait: those on VMs that are there run (Retention=warm or off keeps VMs)",
+			cap);
+	else if (k->many && cap)
+		vs_find(c, VS_STOPS_PLANS, &says,
+			"more than 80 %% of MaxClonesPerHour=%d VMs were made in the last hour: none is made ahead of jobs now",
+			cap);
+	else if (k->many)
+		vs_find(c, VS_STOPS_NOTHING, &says,
+			"more than %d VMs were made in the last hour: each leaves tasks and events in vCenter's database for as long as vCenter retains them; Retention=warm or off makes fewer, MaxClonesPerHour= sets a limit",
+			VS_CLONES_MANY);
+}
+
+/* ---- devices in clones -------------------------------------------------------- */
+
+#define TRIAL_MS (10 * MINUTE_MS)	/* a clone and a reconfiguration */
+
+void vs_clone_way_found(struct vs_core *c, const struct vs_vc_found *f)
+{
+	struct vs_vcenter_id *now = &c->clones.way.now;
+	const char *build = strstr(f->about, "build-");
+
+	vs_strlcpy(now->uuid, f->instance_uuid, sizeof(now->uuid));
+	vs_strlcpy(now->build, build ? build + strlen("build-") : f->about,
+		   sizeof(now->build));
+}
+
+static bool under_trial(const struct vs_clone_way *w)
+{
+	return w->trial[0] && vs_clock() - w->trial_ms < TRIAL_MS;
+}
+
+bool vs_clone_way_plain(const struct vs_core *c)
+{
+	const struct vs_clone_way *w = &c->clones.way;
+
+	return under_trial(w) ||
+	       (w->now.uuid[0] && !strcmp(w->now.uuid, w->refuses.uuid) &&
+		!strcmp(w->now.build, w->refuses.build));
+}
+
+bool vs_node_clone_plain(const struct vs_core *c, const struct vs_node *n)
+{
+	return vs_adapter_takes(n->profile->adapter) && vs_clone_way_plain(c);
+}
+
+/* The faults by which vCenter may say that a clone's spec has no devices. */
+static bool refuses_devices(const struct vs_err *err)
+{
+	static const char *const faults[] = { "InvalidArgument",
+		"InvalidDeviceSpec", "NotSupported", "InvalidVmConfig",
+		"VmConfigFault", "DisallowedMigrationDeviceAttached" };
+
+	for (size_t i = 0; i < VS_COUNT(faults); i++)
+		if (!strcmp(err->fault, faults[i]))
+			return true;
+	return false;
+}
+
+static void trial_begin(struct vs_core *c, const struct vs_node *n,
+			const struct vs_err *err)
+{
+	struct vs_clone_way *w = &c->clones.way;
+
+	if (vs_clone_way_plain(c))
+		return;		/* it was sent before */
+	vs_strlcpy(w->trial, n->name, sizeof(w->trial));
+	w->trial_ms = vs_clock();
+	vs_info("node=%s vCenter refuses its clone with VFs or devices fault=%s: %s: it is cloned without them, and a reconfiguration adds them",
+		n->name, err->fault, err->text);
+}
+
+static void trial_end(struct vs_core *c, bool proven)
+{
+	struct vs_clone_way *w = &c->clones.way;
+
+	if (proven) {
+		w->refuses = w->now;
+		c->hints_dirty = true;
+	}
+	vs_info("node=%s %s", w->trial, proven ?
+		"has its devices by a reconfiguration: so are all clones of this vCenter made until its build changes" :
+		"can't have its devices by a reconfiguration either: clones are made with theirs");
+	w->trial[0] = '\0';
+}
+
+bool vs_clone_way_ended(struct vs_core *c, const struct vs_node *n,
+			const struct vs_node_op *was, const struct vs_err *err)
+{
+	const struct vs_clone_way *w = &c->clones.way;
+	bool trial = under_trial(w) && !strcmp(w->trial, n->name);
+
+	if (was->kind == VS_OP_CLONE && was->devices) {
+		if (!err || !refuses_devices(err))
+			return false;
+		trial_begin(c, n, err);
+		vs_metrics_failed(c, was->kind, err->code);
+		return true;
+	}
+	if (trial && was->kind == VS_OP_RECONFIGURE && was->devices && !err)
+		trial_end(c, true);
+	else if (trial && err && err->code == VS_E_REQUEST)
+		trial_end(c, false);
+	return false;
+}
+
+struct json_object *vs_clone_way_json(const struct vs_core *c)
+{
+	const struct vs_vcenter_id *r = &c->clones.way.refuses;
+	struct json_object *o;
+
+	if (!r->uuid[0])
+		return NULL;
+	o = vs_jb_obj(NULL);
+	vs_jb_str(o, "vcenter", r->uuid);
+	vs_jb_str(o, "build", r->build);
+	return o;
+}
+
+void vs_clone_way_read(struct vs_core *c, struct vs_j j)
+{
+	struct vs_vcenter_id *r = &c->clones.way.refuses;
+	const char *uuid = vs_j_str_or(vs_j_opt(j, "vcenter"), "");
+	const char *build = vs_j_str_or(vs_j_opt(j, "build"), "");
+
+	if (vs_j_null(j) || j.doc->err.code)
+		return;
+	vs_strlcpy(r->uuid, uuid, sizeof(r->uuid));
+	vs_strlcpy(r->build, build, sizeof(r->build));
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The specs of clones and reconfigurations, made from profile and hold, and of
+ * which VM a clone is made. The mark and the profile's hash are in the spec
+ * itself, so that no VM of ours ever exists without them. The lock is held.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/vmspec/guest_words.h"
+#include "engine/vmspec/hardware.h"
+#include "engine/vmspec/vmspec.h"
+#include "util/mem.h"
+
+void vs_spec_free(struct vs_spec *s)
+{
+	for (size_t i = 0; i < s->nowned; i++)
+		free(s->owned[i]);
+}
+
+void vs_spec_kv(struct vs_spec *s, const char *key, const char *value)
+{
+	s->kv[s->nkv++] = (struct vs_vc_kv) { key, value ? value : "" };
+}
+
+void vs_spec_kv_take(struct vs_spec *s, const char *key, char *value)
+{
+	if (value)
+		s->owned[s->nowned++] = value;
+	vs_spec_kv(s, key, value);
+}
+
+/* Large BARs want a window above 4 GB; peers talk past the root complex. What is
+ * not wanted (any more) is taken away. */
+static void spec_pci(const struct vs_adapter *a, struct vs_spec *s)
+{
+	int mmio = vs_adapter_mmio(a);
+
+	if (vs_adapter_takes(a) == (vs_adapter_nics(a) ? vs_adapter_vfs(a) : 0))
+		return;			/* no device: as the template has it */
+	vs_spec_kv(s, "pciPassthru.use64bitMMIO", mmio ? "TRUE" : "");
+	vs_spec_kv_take(s, "pciPassthru.64bitMMIOSizeGB",
+			mmio ? vs_asprintf("%d", mmio) : NULL);
+	vs_spec_kv(s, "pciPassthru.allowP2P", vs_adapter_p2p(a) ? "TRUE" : "");
+	vs_spec_kv(s, "pciPassthru.RelaxACSforP2P",
+		   vs_adapter_relaxes_acs(a) ? "TRUE" : "");
+}
+
+void vs_spec_extra(struct vs_core *c, const struct vs_node *n, const char *uuid,
+		   struct vs_spec *s)
+{
+	struct vs_guest_words words;
+
+	vs_spec_kv_take(s, VS_KEY_OWNER, vs_owner_mark(c, n->name, uuid));
+	vs_spec_kv(s, VS_KEY_PARENT, ""); /* it is made of one, and none itself */
+	if (!vs_profile_hash(n->profile, s->hash))
+		vs_spec_kv(s, VS_KEY_PROFILE, s->hash);
+	vs_spec_kv_take(s, "slurm.vsphere.job",
+			n->profile->retention == VS_RETAIN_DESTROY && n->job ?
+			vs_asprintf("%u.%u", n->job, n->restart) : NULL);
+	spec_pci(n->profile->adapter, s);
+	vs_guest_words_make(c, n, &words);
+	for (int i = 0; i < VS_VC_NGUEST; i++)
+		vs_spec_kv_take(s, vs_vc_guest_keys[i], words.of[i]);
+}
+
+/* The client's name for what vCenter will show. */
+static const enum vs_vc_net_kind net_kinds[] = {
+	[VS_CARD_VMXNET3] = VS_VC_NET_VMXNET3,
+	[VS_CARD_PVRDMA] = VS_VC_NET_PVRDMA,
+	[VS_CARD_SRIOV] = VS_VC_NET_SRIOV,
+};
+
+int vs_spec_cards(struct vs_core *c, const struct vs_node *n,
+		  const struct vs_hold *h, int64_t now_ms, struct vs_spec *s,
+		  struct vs_err *err)
+{
+	const struct vs_adapter *a = n->profile->adapter;
+
+	for (s->ncards = 0; s->ncards < vs_adapter_nics(a); s->ncards++) {
+		const struct vs_hold_card *held = vs_adapter_vfs(a) &&
+			s->ncards < h->ncards ? &h->cards[s->ncards] : NULL;
+
+		s->cards[s->ncards] = (struct vs_vc_card_spec) {
+			.kind = net_kinds[vs_adapter_kind(a)->card],
+			.mac = n->macs[s->ncards],
+			.network = n->net->moid,
+			.network_name = a->network,
+			.switch_uuid = n->net->switch_uuid,
+			.portgroup_key = n->net->portgroup_key,
+			.pci = held && !held->automatic && held->pf[0] ?
+				held->pf : NULL,
+			.mtu_change_allowed = a->mtu != 0,
+		};
+	}
+	return vs_spec_devices(c, n, h, now_ms, s->cards, &s->ncards, err);
+}
+
+void vs_spec_hardware(const struct vs_core *c, const struct vs_node *n,
+		      const struct vs_hold *h, struct vs_spec *s,
+		      struct vs_vc_hw *hw)
+{
+	/* "" takes it away, in case that the VM or its template has it */
+	vs_spec_kv(s, "numa.nodeAffinity", vs_hardware_numa(c, n, h, s->numa));
+	*hw = (struct vs_vc_hw) {
+		.cards = s->cards, .ncards = s->ncards,
+		.extra = s->kv, .nextra = s->nkv,
+	};
+	vs_hardware_fill(c, n, h, hw);
+}
+
+const char *vs_pool_of(const struct vs_core *c, const struct vs_host *host)
+{
+	int at = host ? vs_host_cluster(c, host) : -1;
+
+	return at < 0 ? NULL : c->pool_moids[at];
+}
+
+char *vs_owner_mark(const struct vs_core *c, const char *name,
+		    const char *uuid)
+{
+	struct vs_mark mark;
+
+	vs_strlcpy(mark.cluster, c->cluster_id, sizeof(mark.cluster));
+	vs_strlcpy(mark.node, name, sizeof(mark.node));
+	vs_strlcpy(mark.uuid, uuid, sizeof(mark.uuid));
+	return vs_mark_format(&mark);
+}
+
+struct vs_vc_clone vs_clone_base(const struct vs_core *c,
+				 const struct vs_profile *p, const char *name,
+				 const char *uuid, const char *host)
+{
+	return (struct vs_vc_clone) {
+		.source = p->template_moid,
+		.folder = c->folder,
+		.name = name,
+		.uuid = uuid,
+		.pool = vs_pool_of(c, vs_host_get(&c->inv, host)),
+		.host = host,
+		.policy = p->storage_policy[0] ? p->storage_policy : NULL,
+		.annotation = p->annotation,
+	};
+}
+
+/* As large as its clones and with cards like theirs, whose keys they have; its
+ * own MACs, for the template's guest may use them until it is frozen. */
+int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
+			       const struct vs_hold *h,
+			       const struct vs_parent *p,
+			       const struct vs_vc_op *op, struct vs_err *err)
+{
+	VS_SPEC_FREE struct vs_spec s = { .nkv = 0 };
+	struct vs_node as = *n;
+	char uuid[VS_UUID_LEN] = "";
+	struct vs_vc_clone cl = vs_clone_base(c, n->profile, p->name, uuid,
+					      h->host);
+
+	cl.datastore = p->key.store;
+	as.name = p->name;
+	vs_mac_of(c->cluster_id, p->name, 0, 0, as.mgmt_mac);
+	for (unsigned int k = 0; k < VS_CARDS_MAX; k++)
+		vs_mac_of(c->cluster_id, p->name, k + 1, 0, as.macs[k]);
+	vs_uuid_random(uuid);
+	vs_spec_kv_take(&s, VS_KEY_OWNER, vs_owner_mark(c, p->name, uuid));
+	vs_spec_kv_take(&s, VS_KEY_PARENT, vs_parent_mark_format(&p->key.mark));
+	vs_spec_kv(&s, VS_KEY_FROM, "");
+	vs_spec_kv(&s, "slurm.vsphere.job", "");
+	vs_spec_kv(&s, "guestinfo.slurm.node", "");
+	vs_spec_kv(&s, "guestinfo.slurm.parent", "yes");
+	vs_spec_kv(&s, vs_vc_guest_keys[VS_VC_G_ROOT_WRITES], "TRUE");
+	if (vs_spec_cards(c, &as, h, 0, &s, err))
+		return -1;
+	vs_spec_hardware(c, &as, h, &s, &cl.hw);
+	cl.hw.mgmt_mac = as.mgmt_mac;
+	return vs_vc_vm_clone(c->vc, &cl, op, err);
+}
+
+bool vs_parent_of_host(const struct vs_core *c, enum vs_clone_kind kind)
+{
+	const char *per = c->conf->clone_parents;
+
+	return (per && !strcasecmp(per, "host")) || kind == VS_CLONE_INSTANT;
+}
+
+int vs_parent_key_of(const struct vs_core *c, const struct vs_profile *p,
+		     const char *host, const char *store,
+		     struct vs_parent_key *out)
+{
+	*out = (struct vs_parent_key) { .store = "" };
+	if (vs_parent_mark_of(p->clone, c->now[p - c->profiles].hash,
+			      &out->mark))
+		return -1;
+	vs_strlcpy(out->store, store, sizeof(out->store));
+	if (vs_parent_of_host(c, p->clone))
+		vs_strlcpy(out->host, host, sizeof(out->host));
+	return 0;
+}

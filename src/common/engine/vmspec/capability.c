@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The one door before calls that a type of adapter may forbid: vMotion, hot-add,
+ * snapshot, DRS's placement. It asks the capability table
+ * (plan/devices/adapter_type) of what the VM is made of and by the releases that
+ * vCenter and the hosts tell, so that what would fail there, or leave the VM half
+ * done, is refused here with the reason.
+ *
+ * Rules: whoever sends such a call passes here first (requests.c, drs_advice.c,
+ * evacuate.c); a release that nobody tells is the oldest. Never asks which type
+ * it is.
+ */
+#include "engine/state/core_i.h"
+
+static int release_of(const struct vs_host *h)
+{
+	return h && h->facts ? vs_release_parse(h->facts->version) : 0;
+}
+
+int vs_door(const struct vs_core *c, const struct vs_node *n,
+	    const struct vs_vm *vm, enum vs_deed deed,
+	    const struct vs_host *to, struct vs_err *err)
+{
+	int release = vs_release_older(c->vmotions.release,
+				       c->vmotions.release);
+
+	/* placing and restarting are vCenter's own deeds */
+	if (deed != VS_DEED_DRS_PLACE && deed != VS_DEED_HA) {
+		if (vm && vm->host_ptr)
+			release = vs_release_older(release,
+						   release_of(vm->host_ptr));
+		if (to)
+			release = vs_release_older(release, release_of(to));
+	}
+	return vs_deed_may(n->profile->adapter, vm, to, deed,
+			   release, err);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A node's cards on its adapter's network: PerNode= of them (devices have none:
+ * see host_devices.c), each known by its
+ * MAC, which is the node's for good; the k-th card takes its VF of the k-th PF
+ * that is held, in the order of their addresses.
+ *
+ * Rules: cards with other MACs are none of ours. The lock is held.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/vmspec/vmspec.h"
+#include "util/mem.h"
+
+static bool network_is(const struct vs_network *net, const struct vs_card *card)
+{
+	return !strcmp(card->network, net->moid) ||
+	       (net->portgroup_key[0] &&
+		!strcmp(card->network, net->portgroup_key));
+}
+
+int vs_node_card(const struct vs_node *n, const struct vs_card *card)
+{
+	for (int k = 0; k < vs_adapter_nics(n->profile->adapter); k++)
+		if (!strcasecmp(card->mac, n->macs[k]))
+			return k;
+	return -1;
+}
+
+const char *vs_node_macs(const struct vs_node *n, char out[VS_MACS_LEN])
+{
+	size_t len = 0;
+
+	out[0] = '\0';
+	for (int k = 0; k < vs_adapter_nics(n->profile->adapter); k++)
+		len += (size_t)snprintf(out + len, VS_MACS_LEN - len, "%s%s",
+					k ? "," : "", n->macs[k]);
+	return out;
+}
+
+/* Off: the card must be able to land on the PF that is held for it. */
+static bool card_lands(const struct vs_card *card,
+		       const struct vs_hold_card *held)
+{
+	return card->automatic ? held->automatic :
+		!held->automatic && !strcmp(card->pci, held->pf);
+}
+
+bool vs_node_cards_right(const struct vs_node *n, const struct vs_vm *vm,
+			 const struct vs_hold *h)
+{
+	int want = vs_adapter_nics(n->profile->adapter), count = 0, k;
+	unsigned int found = 0;
+
+	for (int i = 0; i < vm->ncards; i++) {
+		const struct vs_card *card = &vm->cards[i];
+
+		k = vs_node_card(n, card);
+		if (k < 0)
+			continue;
+		if (card->kind != vs_adapter_kind(n->profile->adapter)->card ||
+		    !network_is(n->net, card))
+			return false;
+		found |= 1u << k;
+		count++;
+		if (card->kind == VS_CARD_SRIOV && vm->power != VS_POWER_ON &&
+		    h && (k >= h->ncards || !card_lands(card, &h->cards[k])))
+			return false;
+	}
+	return count == want && found == (1u << want) - 1 &&
+	       vs_node_devices_right(n, vm, h);
+}
+
+int vs_node_cards(const struct vs_node *n, const struct vs_vm *vm,
+		  struct vs_hold_card to[VS_CARDS_MAX])
+{
+	int count = 0;
+
+	memset(to, 0, VS_CARDS_MAX * sizeof(*to));
+	for (int k = 0; k < vs_adapter_nics(n->profile->adapter); k++)
+		for (int i = 0; i < vm->ncards; i++)
+			if (vm->cards[i].kind == VS_CARD_SRIOV &&
+			    !strcasecmp(vm->cards[i].mac, n->macs[k])) {
+				vs_strlcpy(to[count++].pf, vm->cards[i].pci,
+					   VS_PCI_LEN);
+				break;
+			}
+	vs_node_devices(n, vm, to, &count);
+	return count;
+}
+
+/* Others run on a VM that isn't right any more: of an older profile, say. It
+ * serves one more, but not without its card. */
+bool vs_node_shared_well(struct vs_core *c, const struct vs_node *n)
+{
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	return vm && vs_job_runs(n) && !n->cycle &&
+	       vs_node_cards_right(n, vm,
+				   vs_ledger_get(&c->ledger, n->name));
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The devices that a node's VM gets whole: which it is to have, which it has,
+ * and what a spec says of them. A node's slots are its adapter's, then those of
+ * the adapter beside it (With=); a device has no MAC, and is known by its ids.
+ *
+ * Rules: devices in a VM of ours are ours: its template has none. The lock is
+ * held.
+ */
+#include <string.h>
+#include "engine/inventory/device_ids.h"
+#include "engine/vmspec/vmspec.h"
+#include "plan/inventory/shared_devices.h"
+#include "util/mem.h"
+
+/* The adapter of the node's k-th device, and which card of the hold it is;
+ * NULL: it has no more. */
+static const struct vs_adapter *slot(const struct vs_node *n, int k, int *card)
+{
+	const struct vs_adapter *a = n->profile->adapter;
+	int own = vs_adapter_nics(a) ? 0 : vs_adapter_vfs(a);
+
+	*card = k < own ? k : vs_adapter_vfs(a) + k - own;
+	return k < own ? a : k - own < vs_adapter_beside(a) ? a->with : NULL;
+}
+
+/* By its address; of a host that isn't known, or doesn't offer it any more, the
+ * address says all that there is. */
+static bool fixed_is(const struct vs_vm *vm, const struct vs_card *card,
+		     const struct vs_adapter *a,
+		     const struct vs_hold_card *held)
+{
+	const struct vs_pf *row = vm->host_ptr ?
+		vs_host_device(vm->host_ptr, card->pci) : NULL;
+
+	if (held)
+		return !strcmp(card->pci, held->pf);
+	return row ? vs_pf_reaches(a, NULL, row) : !vm->host_ptr ||
+		vs_addresses_has(a->addresses, vm->host_ptr->name,
+				 card->pci);
+}
+
+/* held NULL: whichever of its kind. */
+static bool card_is(const struct vs_vm *vm, const struct vs_card *card,
+		    const struct vs_adapter *a,
+		    const struct vs_hold_card *held)
+{
+	const struct vs_adapter_kind *kind = vs_adapter_kind(a);
+
+	if (card->kind != kind->card)
+		return false;
+	if (vs_adapter_named(a))
+		return !strcmp(card->network, a->label);
+	if (kind->fixed)
+		return fixed_is(vm, card, a, held);
+	return card->vendor == a->vendor && card->device == a->device &&
+	       !strcmp(card->network, a->label);
+}
+
+/* The VM's first card of that kind that no slot has; -1. */
+static int card_of(const struct vs_vm *vm, unsigned int taken,
+		   const struct vs_adapter *a, const struct vs_hold_card *held)
+{
+	for (int i = 0; i < vm->ncards; i++)
+		if (!(taken & 1u << i) && card_is(vm, &vm->cards[i], a, held))
+			return i;
+	return -1;
+}
+
+bool vs_node_devices_right(const struct vs_node *n, const struct vs_vm *vm,
+			   const struct vs_hold *h)
+{
+	bool off = vm->power != VS_POWER_ON;
+	const struct vs_adapter *a;
+	unsigned int taken = 0;
+	int card, at, k = 0;
+
+	for (; (a = slot(n, k, &card)); k++) {
+		if (off && h && card >= h->ncards)
+			return false;
+		at = card_of(vm, taken, a, off && h ? &h->cards[card] : NULL);
+		if (at < 0)
+			return false;
+		taken |= 1u << at;
+	}
+	for (int i = 0; i < vm->ncards; i++)
+		k -= vs_card_is_device(&vm->cards[i]);
+	return !k;
+}
+
+void vs_node_devices(const struct vs_node *n, const struct vs_vm *vm,
+		     struct vs_hold_card to[VS_CARDS_MAX], int *count)
+{
+	const struct vs_adapter *a;
+	unsigned int taken = 0;
+	int card, at;
+
+	for (int k = 0; (a = slot(n, k, &card)); k++) {
+		uint32_t rows;
+
+		at = card_of(vm, taken, a, NULL);
+		if (at < 0)
+			continue;
+		taken |= 1u << at;
+		rows = vm->host_ptr ?
+			vs_card_rows(vm->host_ptr, &vm->cards[at]) : 0;
+		vs_strlcpy(to[*count].pf, rows ?
+			   vm->host_ptr->pfs[__builtin_ctz(rows)].pci : "",
+			   VS_PCI_LEN);
+		(*count)++;
+	}
+}
+
+static int bound(const struct vs_vm *vm, int keys[VS_VM_CARDS])
+{
+	int n = 0;
+
+	for (int i = 0; i < vm->ncards; i++)
+		if (vm->cards[i].kind == VS_CARD_PCI_FIXED)
+			keys[n++] = vm->cards[i].key;
+	return n;
+}
+
+bool vs_vm_bound(const struct vs_vm *vm)
+{
+	int keys[VS_VM_CARDS];
+
+	return bound(vm, keys) > 0;
+}
+
+int64_t vs_vm_unbind(struct vs_core *c, const struct vs_vm *vm,
+		     const struct vs_vc_op *op, struct vs_err *err)
+{
+	int keys[VS_VM_CARDS];
+	struct vs_vc_hw hw = { .gone = keys };
+
+	hw.ngone = bound(vm, keys);
+	return vs_vc_vm_reconfigure(c->vc, vm->moid, vm->change_version, &hw,
+				    op, err);
+}
+
+/* A device by its address, as its host has it. */
+static int spec_fixed(struct vs_core *c, const struct vs_hold *h, int card,
+		      int64_t now_ms, struct vs_vc_card_spec *s,
+		      struct vs_err *err)
+{
+	struct vs_host *host = vs_host_get(&c->inv, h->host);
+	const struct vs_pf *row = host && card < h->ncards ?
+		vs_host_device(host, h->cards[card].pf) : NULL;
+
+	if (!row)
+		return vs_err_set(err, VS_E_OTHER_HOST,
+			"host %s doesn't offer the device %s any more",
+			host ? host->name : h->host,
+			card < h->ncards ? h->cards[card].pf : "");
+	s->kind = VS_VC_PCI_FIXED;
+	s->pci = row->pci;
+	s->name = row->pnic;
+	s->system = vs_offer_system(c, host, row->pci, now_ms, err);
+	return s->system ? 0 : -1;
+}
+
+/* What its host says of the parameters that the adapter gives its devices. */
+static int spec_params(struct vs_core *c, const struct vs_hold *h,
+		       int64_t now_ms, struct vs_vc_card_spec *s,
+		       struct vs_err *err)
+{
+	struct vs_host *host = vs_host_get(&c->inv, h->host);
+
+	return !host || !s->params[0] ? 0 :
+		vs_offer_options(c, host, now_ms, &s->options, &s->noptions,
+				 err);
+}
+
+int vs_spec_devices(struct vs_core *c, const struct vs_node *n,
+		    const struct vs_hold *h, int64_t now_ms,
+		    struct vs_vc_card_spec *s, int *count, struct vs_err *err)
+{
+	const struct vs_adapter *a;
+	int card;
+
+	for (int k = 0; (a = slot(n, k, &card)); k++) {
+		struct vs_vc_card_spec one = {
+			.kind = vs_adapter_kind(a)->by_class ? VS_VC_PCI_DVX :
+				vs_adapter_kind(a)->by_profile ?
+				VS_VC_PCI_VGPU : VS_VC_PCI_DYNAMIC,
+			.vendor = a->vendor, .device = a->device,
+			.label = a->label, .params = a->params,
+		};
+
+		if (vs_adapter_kind(a)->fixed &&
+		    spec_fixed(c, h, card, now_ms, &one, err))
+			return -1;
+		if (vs_adapter_kind(a)->by_class &&
+		    spec_params(c, h, now_ms, &one, err))
+			return -1;
+		s[(*count)++] = one;
+	}
+	return 0;
+}
+
+/* What a guest sees of one: of DVX devices and vGPUs at most the vendor is
+ * known, "any" of it, and "none" says that nothing can be looked for. */
+static char *ids_of(const struct vs_adapter *a)
+{
+	unsigned int vendor = a->vendor;
+
+	if (!vs_adapter_named(a))
+		return vs_asprintf("%04x:%04x", vendor,
+				   (unsigned int)a->device);
+	if (vs_adapter_kind(a)->by_profile)
+		vendor = vs_vgpu_vendor(a->label);
+	return vendor ? vs_asprintf("%04x:any", vendor) : vs_strdup("none");
+}
+
+char *vs_node_device_ids(const struct vs_node *n)
+{
+	const struct vs_adapter *a;
+	char *out = NULL;
+	int card;
+
+	for (int k = 0; (a = slot(n, k, &card)); k++) {
+		VS_FREE char *had = out, *ids = ids_of(a);
+
+		out = vs_asprintf("%s%s%s", had ? had : "", had ? "," : "",
+				  ids);
+	}
+	return out;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a node's VM must be like: does a VM match (match.c), which devices it has
+ * (vm_devices.c), and the specs that make one (build.c). The lock is held.
+ *
+ * Rules: nothing here decides when a VM is made or changed.
+ */
+#ifndef VS_ENGINE_VMSPEC_H
+#define VS_ENGINE_VMSPEC_H
+
+#include "engine/state/core_i.h"
+
+/* ---- match.c: is this VM what its node needs? ------------------------------ */
+
+/* Does the VM fit the node's profile, but for its devices and its place? Returns
+ * VS_FIT_RIGHT where the template isn't known. */
+enum vs_profile_fit vs_node_fit(const struct vs_core *c,
+				const struct vs_node *n,
+				const struct vs_vm *vm);
+/* Does the VM fit, with its devices, and for this run of the job (0: none)? */
+bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
+		      const struct vs_vm *vm, uint32_t job, uint32_t restart);
+/* Is the VM in a resource pool in which the configuration wants none of ours? */
+bool vs_node_pool_wrong(const struct vs_core *c, const struct vs_vm *vm);
+/* A VM of ours that is off, for a job that has this hold (NULL: none yet). */
+enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
+			      const struct vs_vm *vm, const struct vs_hold *h,
+			      uint32_t job, uint32_t restart);
+/* Its parent is gone, or another VM by now: it can't start. */
+bool vs_parent_gone(const struct vs_core *c, const struct vs_vm *child);
+
+/* ---- vm_devices.c: devices that the VM gets whole --------------------------- */
+
+/* A node's devices in its VM: there are as many as its adapter, and the one
+ * beside it, say, and they are those; h: while it is off, those held for it
+ * (NULL: whichever). */
+bool vs_node_devices_right(const struct vs_node *n, const struct vs_vm *vm,
+			   const struct vs_hold *h);
+/* The rows that they are counted on, in the order of the node's slots, into
+ * to[*count], and behind those that are there. */
+void vs_node_devices(const struct vs_node *n, const struct vs_vm *vm,
+		     struct vs_hold_card to[VS_CARDS_MAX], int *count);
+/* Has it a device by its address? Then it can be registered on no other host,
+ * before that was taken out of it. */
+bool vs_vm_bound(const struct vs_vm *vm);
+/* Queue the call that takes those out, and changes nothing else: a device, a
+ * PF, a NUMA node of another host would mean one of the host that the VM is on.
+ * The call's id, or -1. */
+struct vs_vc_op;
+int64_t vs_vm_unbind(struct vs_core *c, const struct vs_vm *vm,
+		     const struct vs_vc_op *op, struct vs_err *err);
+/* The same for a spec: cards s[*count] on, by what is held. -1: not now, and
+ * why; VS_OK: it is being asked for (device_ids.h). */
+int vs_spec_devices(struct vs_core *c, const struct vs_node *n,
+		    const struct vs_hold *h, int64_t now_ms,
+		    struct vs_vc_card_spec *s, int *count, struct vs_err *err);
+/* "10de:20b0,10de:any,none" for the guest, to be free()d; NULL: it has none. */
+char *vs_node_device_ids(const struct vs_node *n);
+
+/* ---- build.c: specs --------------------------------------------------------- */
+
+#define VS_SPEC_KV_MAX 48
+struct vs_spec {		/* memory behind a vs_vc_hw */
+	struct vs_vc_card_spec cards[VS_CARDS_MAX];
+	int ncards;
+	int gone[VS_VM_CARDS];		/* keys of those that go */
+	char macs[VS_MACS_LEN];
+	struct vs_vc_kv kv[VS_SPEC_KV_MAX];
+	size_t nkv;
+	char *owned[VS_SPEC_KV_MAX];
+	size_t nowned;
+	char hash[VS_PROFILE_HASH_LEN];
+	char numa[VS_NUMA_LEN];
+};
+void vs_spec_free(struct vs_spec *s);	/* the strings that it owns */
+#define VS_SPEC_FREE __attribute__((cleanup(vs_spec_free)))
+
+/* Adds a key of extraConfig, borrowed. value NULL: the key is taken away, in case
+ * that the VM or its template has it. */
+void vs_spec_kv(struct vs_spec *s, const char *key, const char *value);
+/* The same with a value that the spec owns from now on. */
+void vs_spec_kv_take(struct vs_spec *s, const char *key, char *value);
+/* Fills what the guest and later ourselves find in extraConfig. */
+void vs_spec_extra(struct vs_core *c, const struct vs_node *n, const char *uuid,
+		   struct vs_spec *s);
+/* Fills the node's cards and devices, by what is held. Returns 0. Returns -1 as
+ * vs_spec_devices() does. */
+int vs_spec_cards(struct vs_core *c, const struct vs_node *n,
+		  const struct vs_hold *h, int64_t now_ms, struct vs_spec *s,
+		  struct vs_err *err);
+/* Fills hw with what is in s and with the profile's hardware; it borrows s. */
+void vs_spec_hardware(const struct vs_core *c, const struct vs_node *n,
+		      const struct vs_hold *h, struct vs_spec *s,
+		      struct vs_vc_hw *hw);
+/* The resource pool (moId) of VMs on this host; NULL: the host is NULL, or of no
+ * cluster that the configuration names. */
+const char *vs_pool_of(const struct vs_core *c, const struct vs_host *host);
+/* The mark of a VM of ours of that name and instance UUID, to be free()d. */
+char *vs_owner_mark(const struct vs_core *c, const char *name,
+		    const char *uuid);
+/* A clone of the profile's template on that host, as to its name and place; the
+ * datastore, and what is in the VM, are the caller's. It borrows all strings. */
+struct vs_vc_clone vs_clone_base(const struct vs_core *c,
+				 const struct vs_profile *p, const char *name,
+				 const char *uuid, const char *host);
+/* Queues a full clone that will be frozen, p->name, for such VMs as n's. The
+ * call's id, or -1 with err. */
+int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
+			       const struct vs_hold *h,
+			       const struct vs_parent *p,
+			       const struct vs_vc_op *op, struct vs_err *err);
+/* Are clones of the kind made of a parent on their own host? */
+bool vs_parent_of_host(const struct vs_core *c, enum vs_clone_kind kind);
+/* What a profile asks for there; -1: nothing, or nothing that is known. */
+int vs_parent_key_of(const struct vs_core *c, const struct vs_profile *p,
+		     const char *host, const char *store,
+		     struct vs_parent_key *out);
+
+#endif
