@@ -89,7 +89,7 @@ def test_what_is_at_its_limit_is_no_failure(tree):
         **{f"src/plugins/f{i}.c": "static void f(void)\n{\n\tvs_lock_now();\n}\n"
            for i in range(7)},
         # the file that lends the mutex takes it again, and is not counted
-        ENGINE + "lock.c": "static void f(void)\n{\n\tvs_lock();\n}\n",
+        ENGINE + "state/lock.c": "static void f(void)\n{\n\tvs_lock();\n}\n",
         # calls that a comment or a string holds, and those of a file's own static
         "src/svf/a.c": "static void c(void)\n{\n}\n" + void("a", "c", "b"),
         "src/svf/top/b.c": '/* a() */\nvoid b(void)\n{\n\tx("a()");\n}\n',
