@@ -155,12 +155,20 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
+is_known() { # WORD
+	local part
+	for part in "${known[@]}"; do
+		[ "$part" != "$1" ] || return 0
+	done
+	return 1
+}
+
 for a in "${words[@]:-all}"; do
 	case $a in
 	all) parts+=(unit guest contribs vcsim replay system crash chaos lint) ;;
 	-h | --help) sed -n '4,33s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*)
-		printf '%s\n' "${known[@]}" | grep -qxF -e "$a" ||
+		is_known "$a" ||
 			die "unknown part '$a': $(printf '%s, ' "${known[@]}" | sed 's/, $//') or all is expected"
 		parts+=("$a") ;;
 	esac
