@@ -65,14 +65,14 @@ static void is_heard(size_t i, const char *node, enum vs_claim_event e,
 
 static void a_hold_is_told_of_when_a_job_takes_it_and_when_it_goes(void **st)
 {
-	const char *host;
+	char host[16];
 
 	(void)st;
 	begin(1, 2, 2, "warm");
 	ready();
 	listen();
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	host = held_on("vm1");
+	vs_strlcpy(host, held_on("vm1"), sizeof(host));
 	assert_string_not_equal(host, "");
 	assert_int_equal(nclaims, 4);
 	is_heard(0, "vm1", VS_CLAIM_TAKEN, "", host);
