@@ -113,29 +113,24 @@ static bool would_run(const struct vs_test *t, struct vs_offer *o,
 	return !rc;
 }
 
-/* Of the nodes that it would use, those that can be served: what else can may
- * be full for Slurm. Fewer than it needs, or it would run. */
-static uint32_t served(uint32_t needs, const struct vs_offer *o,
-		       const bitstr_t *nodes)
-{
-	uint32_t n = 0;
-
-	for (size_t i = 0; i < o->p->n && n + 1 < needs; i++)
-		n += o->avail[i] != VS_AVAIL_NONE &&
-		     bit_test((bitstr_t *)nodes, o->p->at[i]);
-	return MIN(n, o->room - (uint32_t)o->p->nothers);
-}
-
-/* What is free and kept for others: a VM that is on has room, yet where a job runs
- * on it nothing is free. */
-static uint32_t kept_free(const struct vs_offer *o)
+/* How many of these nodes can be served. */
+static uint32_t served(const struct vs_offer *o, const bitstr_t *nodes)
 {
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < o->p->n; i++)
 		n += o->avail[i] != VS_AVAIL_NONE &&
-		     bit_test(idle_node_bitmap, o->p->at[i]);
-	return MIN(n, o->free);
+		     bit_test((bitstr_t *)nodes, o->p->at[i]);
+	return n;
+}
+
+/* What there is for it: of the nodes that it would use, for what else can be served
+ * may be full for Slurm. What is kept for other jobs is what no job runs on, though
+ * a VM that is on has room. */
+static uint32_t there_is(const struct vs_offer *o, const bitstr_t *nodes)
+{
+	return o->kept ? MIN(served(o, idle_node_bitmap), o->free) :
+		MIN(served(o, nodes), o->room - (uint32_t)o->p->nothers);
 }
 
 /* Tasks may need more than Slurm says beforehand; of a range backfill has been
@@ -155,8 +150,7 @@ static void refused(const struct vs_test *t, const struct vs_offer *o,
 	char why[sizeof(o->why)];
 
 	vs_offer_why(o, t, why, sizeof(why));
-	vs_refuse(t, nodes, needs, o->kept ? kept_free(o) : served(needs, o, nodes),
-		  o->kept, why);
+	vs_refuse(t, nodes, needs, there_is(o, nodes), o->kept, why);
 }
 
 /*
