@@ -61,6 +61,15 @@ struct vs_conf_record *vs_conf_record_get(const struct vs_conf_file *f,
 const char *vs_conf_value(const struct vs_conf_file *f,
 			  enum vs_conf_scope scope, const char *key);
 
+/* munge's socket in slurm.conf's AuthInfo, which may be NULL: a copy, or NULL if it
+ * names none. */
+char *vs_conf_munge_socket(const char *auth_info);
+
+/* The number that the key has in the first record of that kind, into *out, which
+ * stays as it is if the key isn't given. -1 with err if it is none of the key's range. */
+int vs_conf_number(const struct vs_conf_file *f, enum vs_conf_scope scope,
+		   const char *key, long *out, struct vs_err *err);
+
 /* VS_E_CONFIG with "FILE line N: " in front; -1. */
 int vs_conf_err(const struct vs_conf_file *f, int line, struct vs_err *err,
 		const char *fmt, ...) __attribute__((format(printf, 4, 5)));

@@ -36,17 +36,6 @@ char **vs_conf_expand_slurm(const char *list)
 
 /* ---- what slurm.conf adds --------------------------------------------------- */
 
-/* "socket=" in AuthInfo. */
-static char *munge_socket(void)
-{
-	const char *at = xstrstr(slurm_conf.authinfo, "socket=");
-
-	if (!at)
-		return NULL;
-	at += strlen("socket=");
-	return strndup(at, strcspn(at, ","));
-}
-
 /* slurmd's --conf-server for the guests: every controller there is. */
 static char *conf_server(void)
 {
@@ -77,7 +66,7 @@ static void from_slurm_conf(struct vs_conf *conf)
 	vs_str_replace(&conf->conf_server, servers);
 	xfree(servers);
 	if (!conf->munge_socket)
-		conf->munge_socket = munge_socket();
+		conf->munge_socket = vs_conf_munge_socket(slurm_conf.authinfo);
 }
 
 struct vs_conf *vs_conf_build(const struct vs_conf_file *f, struct vs_err *err)

@@ -289,6 +289,16 @@ int vs_conf_scan_known(struct vs_conf_file *f, const char *path,
 	return scan(f, path, true, err);
 }
 
+char *vs_conf_munge_socket(const char *auth_info)
+{
+	const char *at = auth_info ? strstr(auth_info, "socket=") : NULL;
+
+	if (!at)
+		return NULL;
+	at += strlen("socket=");
+	return strndup(at, strcspn(at, ","));
+}
+
 void vs_conf_file_free(struct vs_conf_file *f)
 {
 	for (size_t i = 0; i < f->nrecords; i++)

@@ -45,6 +45,16 @@ static int number(const struct vs_conf_file *f, int line,
 	return 0;
 }
 
+int vs_conf_number(const struct vs_conf_file *f, enum vs_conf_scope scope,
+		   const char *key, long *out, struct vs_err *err)
+{
+	const char *s = vs_conf_value(f, scope, key);
+	int k = vs_conf_key_find(key, strlen(key), 1u << scope);
+
+	return s ? number(f, vs_conf_line_of(vs_conf_record_get(f, scope, 0), key),
+			  &vs_conf_keys[k], s, out, err) : 0;
+}
+
 static int choice(const struct vs_conf_file *f, int line,
 		  const struct vs_conf_key *k, const char *s, char **out,
 		  struct vs_err *err)

@@ -46,14 +46,10 @@ static void slurm_key(struct found *f, const char *key, const char *value)
 	} else if (!strcasecmp(key, "ClusterName")) {
 		vs_str_replace(&f->cluster, value);
 	} else if (!strcasecmp(key, "AuthInfo")) {
-		const char *s = strstr(value, "socket=");
-		VS_FREE char *path = NULL;
+		VS_FREE char *path = vs_conf_munge_socket(value);
 
-		if (!s)
-			return;
-		s += strlen("socket=");
-		path = vs_asprintf("%.*s", (int)strcspn(s, ","), s);
-		vs_str_replace(&f->auth_socket, path);
+		if (path)
+			vs_str_replace(&f->auth_socket, path);
 	}
 }
 
@@ -113,36 +109,22 @@ static int slurm_read(const char *path, struct found *found, int *left)
 	return 0;
 }
 
-static bool port_parse(const char *s, int *port)
-{
-	char *end;
-	long v;
-
-	errno = 0;
-	v = strtol(s, &end, 10);
-	if (errno || end == s || *end || v < 1 || v > 65535)
-		return false;
-	*port = (int)v;
-	return true;
-}
-
 /* ---- vsphere.conf ------------------------------------------------------ */
 
 static int vsphere_read(const char *path, struct found *found,
 			struct vs_err *err)
 {
 	struct vs_conf_file f;
-	const char *port;
+	long port = found->port;
 	int rc;
 
 	if (access(path, R_OK))
 		return 0;
 	rc = vs_conf_scan_known(&f, path, err);
-	port = vs_conf_value(&f, VS_SCOPE_TOP, "ControlPort");
-	if (!rc && port && !port_parse(port, &found->port))
-		rc = vs_conf_err(&f, vs_conf_line_of(f.records, "ControlPort"),
-				 err, "ControlPort=%.40s: expected a number from 1 to 65535",
-				 port);
+	if (!rc)
+		rc = vs_conf_number(&f, VS_SCOPE_TOP, "ControlPort", &port, err);
+	if (!rc)
+		found->port = (int)port;
 	vs_str_replace(&found->addr,
 		       vs_conf_value(&f, VS_SCOPE_TOP, "ControlAddr"));
 	vs_str_replace(&found->munge_socket,
@@ -193,6 +175,19 @@ static void add_end(struct svf_where *w, const struct found *f,
 	w->ends[w->nends].host = vs_strdup(host);
 	w->ends[w->nends].name = vs_strdup(name_at(f, host));
 	w->ends[w->nends++].port = port;
+}
+
+static bool port_parse(const char *s, int *port)
+{
+	char *end;
+	long v;
+
+	errno = 0;
+	v = strtol(s, &end, 10);
+	if (errno || end == s || *end || v < 1 || v > 65535)
+		return false;
+	*port = (int)v;
+	return true;
 }
 
 /* HOST:PORT, [ADDRESS]:PORT; the port may be left out. */
