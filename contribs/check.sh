@@ -52,7 +52,7 @@
 . "$VS_TOP/testsuite/matrix/releases.sh"
 
 # Each part is a function part_NAME in testsuite/check/NAME.sh. Where one is missing
-# nothing runs: a part that nobody can run must not be left out.
+# nothing runs: a part that can't be run must not be left out.
 known=(unit guest contribs vcsim replay system crash chaos fuzz lint sanitize matrix
 	packages slurm-testsuite coverage mutation requests)
 for p in "${known[@]}"; do

@@ -3,11 +3,12 @@
 jobs end, all nodes go down, and all is quiet.
 
 What people would do is done: nodes that are down or drained are resumed, VMs
-that somebody destroyed unseen forgotten, held jobs released, breakers (hosts avoided for minutes) cleared by losing the hints
-file, which is allowed at any time. Each of it is written down. A job that
-a killed slurmctld forgot to have ended is found out by Slurm when the node
-registers the next time, which it is asked for at every 20th ping; then the job
-is held off and runs again. The bound for jobs is longer than that.
+forgotten that a person destroyed while the engine was logged out, held jobs
+released, breakers (hosts avoided for minutes) cleared by losing the hints file,
+which is allowed at any time. Each of it is written down. A job that a killed
+slurmctld forgot to have ended is found out by Slurm when the node registers the
+next time, which it is asked for at every 20th ping; then the job is held off and
+runs again. The bound for jobs is longer than that.
 """
 
 import json
@@ -58,7 +59,7 @@ def resume_hosts(run, lane="end"):
 
 
 def forget_vms(run, lane="end"):
-    """Each VM that was on when it was last shown, and isn't there: somebody
+    """Each VM that was on when it was last shown, and isn't there: a person
     destroyed it while the engine heard nothing. Only a person can tell that
     from a vCenter that has lost track of it, once Slurm has powered it down."""
     lost = [v["vm"] for v in run.c.svf("reconcile")["vms"] if NOT_SHOWN in v["what"]]

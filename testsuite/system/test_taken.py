@@ -142,7 +142,7 @@ def test_drs_takes_a_vf_that_was_promised_to_another(cluster):
     out = cluster.wait_job(job, 90)
     assert len(out.split()) == 4
     assert restarts(cluster, job) == "0"
-    # Where DRS has started one, nobody knew when the next power-on was sent.
+    # Where DRS starts a VM isn't known yet when the next power-on is sent.
     cluster.sim("counters/reset", {})
 
 

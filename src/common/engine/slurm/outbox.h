@@ -30,7 +30,7 @@ struct vs_tell {
 	bool ok;
 	int64_t at_ms;			/* BOOTED: since when, 0: not said */
 	char text[VS_GUEST_SAYS + 112];
-	vs_told_fn *done;		/* NULL: nobody asks */
+	vs_told_fn *done;		/* NULL: no answer is wanted */
 };
 
 /* What a job got, until Slurm is told. */
