@@ -173,6 +173,7 @@ def write(text, head="struct vs_core *c, struct vs_node *n"):
     ("memset(&c->part.x, 0, 2);", "foreign vs_part: 1"),
     ("c->nodes[c->a[1]].tries = 0;", "foreign vs_node: 1"),
     ("vs_strlcpy(n->name, b, 9);", "foreign vs_node: 1"),
+    ("char b[9]; memcpy(b, n->name, 9); snprintf(b, 9, f, n->tries);", ""),
     ("if (c->n == 1 && c->part.x <= 2) vs_part_set(&c->part, n->tries);", ""),
     ("struct vs_part own; own.x = 1; n->tries--, v = c->n;", "foreign vs_node: 1"),
 ])

@@ -22,9 +22,11 @@ CHAIN = r"(\w+)((?:\s*(?:->|\.)\s*\w+|" + INDEX + r")+)"
 ASSIGNED = re.compile(r"(?<![\w.>])" + CHAIN +
                       r"\s*(?:=(?!=)|[-+*/%&|^]=|<<=|>>=|\+\+|--)")
 STEPPED = re.compile(r"(?:\+\+|--)\s*" + CHAIN)
-# Functions and macros that write to their arguments.
+# Functions that write to their first argument, and macros that write to any.
+COPIES = re.compile(r"\b(?:memset|memcpy|memmove|vs_strlcpy|snprintf)"
+                    r"\s*\(((?:[^()]|\([^()]*\))*)")
 WRITERS = re.compile(
-    r"\b(?:memset|memcpy|memmove|vs_strlcpy|snprintf|VS_GROW|atomic_\w+|"
+    r"\b(?:VS_GROW|atomic_\w+|"
     r"(?:LIST|TAILQ|STAILQ|HASH|LL|DL)_(?:INIT|INSERT\w*|REMOVE|ADD\w*|DEL\w*|"
     r"PREPEND|APPEND|CLEAR|SORT))\s*\(((?:[^()]|\([^()]*\))*)")
 VARIABLE = re.compile(
@@ -176,11 +178,12 @@ def written(text):
     for pattern in (ASSIGNED, STEPPED):
         for m in pattern.finditer(text):
             yield m.group(1), m.group(2)
-    for call in WRITERS.finditer(text):
-        for one in split_outside(call.group(1), ","):
-            m = re.match(r"\s*&?\s*" + CHAIN + r"\s*$", one)
-            if m:
-                yield m.group(1), m.group(2)
+    arguments = [a for call in WRITERS.finditer(text) for a in split_outside(call.group(1), ",")]
+    arguments += [split_outside(call.group(1), ",")[0] for call in COPIES.finditer(text)]
+    for one in arguments:
+        m = re.match(r"\s*&?\s*" + CHAIN + r"\s*$", one)
+        if m:
+            yield m.group(1), m.group(2)
 
 
 def member_of(known, struct, file, chain):
