@@ -4,7 +4,7 @@
 # check.sh [unit|guest|contribs|vcsim|replay|system|crash|chaos|fuzz|lint|
 #          sanitize|matrix|packages|slurm-testsuite|coverage|mutation|requests|all]...
 #          [--seconds N] [--seed S] [--with address|thread] [--whole]
-#          [--release R] [--slurm-source DIR] [--recordings DIR]
+#          [--release R] [--slurm-source DIR] [--recordings DIR] [--only TEST]
 #
 # The tests. Does its own set-up: packages, the source of the installed Slurm,
 # Go, the build (out of tree, in $VS_CACHE). Several parts go on side by side.
@@ -27,6 +27,8 @@
 # `coverage` says how many lines of src the unit tests run, `mutation` which changes of
 # one operator or statement they would not notice (an hour).
 # `requests` compares what some system tests ask of vCenter with what is kept (5 minutes).
+# --only runs one program of unit or sanitize (test_conf), or one file or test of guest,
+# contribs or system (test_jobs.py, test_jobs.py::test_NAME); other parts take no --only.
 # Each part says how many of its tests ran, of those that exist, and fails if any
 # did not run. The last line is `N passed, N failed`; `chaos` and `matrix` alone end with their
 # own sum. A system test that failed beside others and passed twice alone counts
@@ -67,6 +69,7 @@ done
 # A warning ends the build of a developer alone.
 vs_configure=(--enable-werror)
 copy=
+only=
 results=$VS_CACHE/results
 
 # ---- main --------------------------------------------------------------------
@@ -144,6 +147,10 @@ while [ $# -gt 0 ]; do
 		[ -d "${2:-}" ] || die "--slurm-source needs the directory of a Slurm's source"
 		slurm_given=$(cd "$2" && pwd)
 		shift ;;
+	--only)
+		only=${2:-}
+		[ -n "$only" ] || die "--only needs the name of a test"
+		shift ;;
 	--whole)
 		crash_options+=("$1")
 		suite_options+=("$1") ;;
@@ -166,13 +173,19 @@ is_known() { # WORD
 for a in "${words[@]:-all}"; do
 	case $a in
 	all) parts+=(unit guest contribs vcsim replay system crash chaos lint) ;;
-	-h | --help) sed -n '4,33s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	-h | --help) sed -n '4,35s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*)
 		is_known "$a" ||
 			die "unknown part '$a': $(printf '%s, ' "${known[@]}" | sed 's/, $//') or all is expected"
 		parts+=("$a") ;;
 	esac
 done
+if [ -n "$only" ]; then
+	case ${parts[*]} in
+	unit | sanitize | guest | contribs | system) ;;
+	*) die "--only $only: one part is expected: unit, sanitize, guest, contribs or system" ;;
+	esac
+fi
 export VS_RUN=$$.$EPOCHREALTIME
 source_has_a_row
 lock_cache

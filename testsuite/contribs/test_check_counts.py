@@ -133,6 +133,18 @@ def test_a_test_that_does_not_run_is_a_failure(check, tmp_path):
     assert rc and "unit: 1 of 2 did not run (programs" in out, out
 
 
+def test_only_runs_one_program_and_no_other(check, tmp_path):
+    tree = tmp_path / "tree"
+    plant(tree, ["good", "bad"])
+    rc, out = check(tree, tmp_path, "unit", "--only", "test_good")
+    assert (rc, "\nunit: 1 passed, 0 failed, 1 of 1 ran" in out) == (0, True), out
+    rc, out = check(tree, tmp_path, "unit", "--only", "test_goo")
+    assert rc and "--only test_goo: unit has no program of that name" in out, out
+    for words in (["lint"], ["unit", "system"], []):
+        rc, out = check(tree, tmp_path, *words, "--only", "test_good")
+        assert rc and "--only test_good: one part is expected" in out, out
+
+
 def test_two_clones_in_one_cache_keep_their_builds(check, tmp_path):
     cache = tmp_path / "cache"
     for name in ("one", "two"):
@@ -329,6 +341,17 @@ def test_three(): pass
 """}, "readable_root() { :; }\nrun_logged() { :; }\n")
     assert f"\n{name}: 1 passed, 0 failed, 1 of 3 ran (tests)" in out, out
     assert f"FAILED: {name}: 2 of 3 did not run (tests)" in out, out
+
+
+@pytest.mark.parametrize("only, ran", [
+    ("test_it.py", "2 passed, 0 failed, 2 of 2 ran"),
+    ("test_it.py::test_two", "1 passed, 0 failed, 1 of 1 ran")])
+def test_only_runs_one_file_or_test_of_it(part, only, ran):
+    out = part("contribs", {
+        "top/testsuite/contribs/test_it.py": "def test_one(): pass\ndef test_two(): pass\n",
+        "top/testsuite/contribs/test_other.py": "def test_one(): assert False\n",
+    }, f"only={only}\n")
+    assert f"\ncontribs: {ran} (tests)" in out, out
 
 
 def test_a_test_that_fails_twice_counts_once(part):

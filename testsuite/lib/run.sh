@@ -30,14 +30,19 @@ unit_result() {
 	fi
 }
 
-# The programs of make's own list below testsuite/ROOM, by `make check`.
+# The programs of make's own list below testsuite/ROOM, by `make check`; with --only
+# the one of that name.
 run_unit_programs() {
 	local dir=$1 label=$2 part=$3 rooms=${4:-unit fuzz} t log programs=() began=0 tests=0 unit_tests
-	run_logged "$VS_CACHE/log/make-tests.log" "building the unit tests" \
-		make -C "$dir" -j "$(vs_jobs)" check-programs
 	while IFS= read -r t; do
+		[ -z "${only:-}" ] || [ "${t##*/}" = "$only" ] || continue
 		case " $rooms " in *" $(basename "$(dirname "$t")") "*) programs+=("$t") ;; esac
 	done < <(make -s -C "$dir" list-tests)
+	[ ${#programs[@]} -gt 0 ] || [ -z "${only:-}" ] || die "--only $only: $part has no program of that name"
+	t=check-programs
+	[ -z "${only:-}" ] || t=${programs[0]}
+	run_logged "$VS_CACHE/log/make-tests.log" "building the unit tests" \
+		make -C "$dir" -j "$(vs_jobs)" "$t"
 	# A log of an earlier run is no result of this one.
 	(cd "$dir" && rm -f "${programs[@]/%/.log}" "${programs[@]/%/.trs}" "${programs[@]/%/.err}")
 	VS_LAUNCH=${launch[*]:-} make -C "$dir" -k check TESTS="${programs[*]}" \
@@ -55,17 +60,17 @@ run_unit_programs() {
 	ran "$part" "programs with $tests tests" "${#programs[@]}" "$began"
 }
 
-# The tests of testsuite/NAME.
+# The tests of testsuite/NAME; with --only those of that file, or FILE::TEST.
 run_pytest() {
 	local xml=$results/$1.xml log=$results/$1.txt rc=0 counts exist
 	rm -f "$xml"
 	exist=$({ cd "$VS_TOP/testsuite/$1" && exec 9>&- &&
 		VS_TOP=$VS_TOP PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest \
-			-p no:cacheprovider -q --collect-only . 2>/dev/null; } | grep -c '::') || true
+			-p no:cacheprovider -q --collect-only "${only:-.}" 2>/dev/null; } | grep -c '::') || true
 	# The descriptor of the lock must not live on in daemons.
 	(cd "$VS_TOP/testsuite/$1" && exec 9>&- &&
 		VS_TOP=$VS_TOP PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest \
-			-p no:cacheprovider -q --junitxml="$xml" .) 2>&1 |
+			-p no:cacheprovider -q --junitxml="$xml" "${only:-.}") 2>&1 |
 		tee "$log" || rc=$?
 	if [ ! -f "$xml" ]; then
 		bad "$1: pytest gave no result, see $log"
