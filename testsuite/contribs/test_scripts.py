@@ -397,7 +397,7 @@ def test_check_says_which_of_its_words_is_wrong(words, says, tmp_path):
 # ---- the folder ------------------------------------------------------------
 
 def test_contribs_shows_what_people_run_and_folders():
-    """HACKING.md says where the rest lies."""
+    """doc/dev/testing.md says where the rest lies."""
     assert sorted(f.name for f in (TOP / "contribs").iterdir()
                   if f.name not in ("__pycache__", ".dirstamp", ".deps", ".libs")) == [
         "bench.sh", "check.sh", "demo.sh", "guest", "health", "monitoring",

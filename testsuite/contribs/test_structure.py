@@ -278,15 +278,53 @@ def test_a_tree_without_sources_is_a_failure(tmp_path):
     assert done.returncode == 1 and "has no C files" in done.stderr, done
 
 
-@pytest.mark.parametrize("lines, wrong", [(1000, 0), (1001, 1)])
-def test_a_file_may_have_1000_lines(tmp_path, lines, wrong):
+@pytest.fixture
+def rules(tmp_path):
+    """Runs tree.py over a tree of these files; what breaks the rule whose line
+    begins so, or None if no rule's line does."""
     lint = tmp_path / "testsuite/lint"
     lint.mkdir(parents=True)
     for name in ("tree.py", "files.py"):
         shutil.copy(LINT / name, lint)
-    (tmp_path / "x.c").write_text("int x;\n" * lines)
-    out = subprocess.run(["/usr/bin/python3", str(lint / "tree.py")], text=True,
-                         capture_output=True, check=False).stdout
-    said = re.findall(r"^(ok|not ok) \d+ - no file over 1000 lines", out, re.M)
-    assert said == [("ok", "not ok")[wrong]], out
-    assert out.count("#   x.c: 1001 lines\n") == wrong, out
+
+    def run(says, files):
+        for name, body in files.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(body)
+        out = subprocess.run(["/usr/bin/python3", str(lint / "tree.py")], text=True,
+                             capture_output=True, check=False).stdout
+        found = re.search(rf"^(not )?ok \d+ - {re.escape(says)}.*\n((?:#.*\n)*)", out, re.M)
+        assert found and bool(found[1]) == bool(found[2]), out
+        return [line.removeprefix("#   ") for line in found[2].splitlines()]
+    return run
+
+
+@pytest.mark.parametrize("lines, wrong", [(1000, []), (1001, ["x.c: 1001 lines"])])
+def test_a_file_may_have_1000_lines(rules, lines, wrong):
+    assert rules("no file over 1000 lines", {"x.c": "int x;\n" * lines}) == wrong
+
+
+@pytest.mark.parametrize("page, wrong", [
+    (["x" * 100] * 120, []),
+    (["x"] * 121, ["HACKING.md: 121 lines; move reasons to doc/dev/decisions.md"]),
+    (["x", "y" * 101], ["HACKING.md:2: 101 columns"])])
+def test_hacking_is_one_page(rules, page, wrong):
+    assert rules("HACKING.md has at most", {"HACKING.md": "\n".join(page) + "\n"}) == wrong
+
+
+def test_hacking_names_each_module(rules):
+    files = {ENGINE + "jobs/jobs.c": "", ENGINE + "core.h": "",
+             "src/plugins/prep/vsphere/prep.c": "", "HACKING.md": "`jobs`, `prep conf`\n"}
+    assert rules("HACKING.md names", files) == []
+    files["src/svf/top/top.c"] = files[ENGINE + "tasks/tasks.c"] = ""
+    assert rules("HACKING.md names", files) == [
+        f"HACKING.md does not name {ENGINE}tasks", "HACKING.md does not name src/svf/top"]
+
+
+def test_a_file_that_a_page_names_exists(rules):
+    files = {"HACKING.md": "`jobs/a.c`, `a.c` and a.h\n", ENGINE + "jobs/a.c": "",
+             "doc/dev/where.md": "`run a.c b.d NAME_i.h`\n"}
+    assert rules("each file that HACKING.md", files) == []
+    files["doc/dev/where.md"] += "`gone.py` or `b/a.c`, then\n"
+    assert rules("each file that HACKING.md", files) == [
+        "doc/dev/where.md:2: there is no gone.py", "doc/dev/where.md:2: there is no b/a.c"]

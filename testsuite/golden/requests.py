@@ -35,7 +35,7 @@ SYSTEM = HERE.parent / "system"
 KEPT = HERE / "request_traces.txt"
 HEAD = """\
 # What each of these tests asks of vCenter: test, calls, digest of the sorted calls.
-# Written by `requests.py keep`; see HACKING.md, golden traces.
+# Written by `requests.py keep`; see doc/dev/testing.md, golden traces.
 """
 
 # What is another at each run, and what stands for it.

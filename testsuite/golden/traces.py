@@ -27,7 +27,7 @@ import tempfile
 KEPT = pathlib.Path(__file__).resolve().parent / "model_traces.txt"
 HEAD = """\
 # What the engine sends in each world of unit/test_engine_model.c: world, lines,
-# digest. Written by `traces.py keep BUILD`; see HACKING.md, golden traces.
+# digest. Written by `traces.py keep BUILD`; see doc/dev/testing.md, golden traces.
 """
 
 

@@ -41,6 +41,14 @@ BANNED = ("strcpy", "strcat", "sprintf", "vsprintf", "gets", "strtok",
           "mktemp", "rand", "srand")
 FILE_LINES = 1000
 FUNCTION_LINES = 60
+PAGE = "HACKING.md"
+PAGE_LINES = 120
+PAGE_COLUMNS = 100
+# What names files of the tree as they are, and not as they were.
+PAGES = (PAGE, "doc/dev/where.md", "doc/dev/testing.md", "doc/dev/process-boundary.md")
+# Each folder of these is a module, which HACKING.md names.
+LAYERS = ("src/common/engine", "src/common/plan", "src/common/vcenter",
+          "src/plugins", "src/svf")
 
 
 def text(name):
@@ -199,6 +207,45 @@ def rule_shared(files):
         for n, line in enumerate(text(f).splitlines(), 1):
             if pat.search(line):
                 yield f, f"{f}:{n}: {line.strip()[:90]}"
+
+
+def rule_page(files):
+    """HACKING.md has at most 120 lines of at most 100 columns"""
+    lines = text(PAGE).splitlines() if PAGE in files else []
+    if len(lines) > PAGE_LINES:
+        yield PAGE, f"{PAGE}: {len(lines)} lines; move reasons to doc/dev/decisions.md"
+    for n, line in enumerate(lines, 1):
+        if len(line) > PAGE_COLUMNS:
+            yield PAGE, f"{PAGE}:{n}: {len(line)} columns"
+
+
+def spans(src):
+    """(line, word) for each word of a Markdown text that stands between ` and `."""
+    for n, line in enumerate(src.splitlines(), 1):
+        for span in re.findall(r"`([^`]+)`", line):
+            for word in span.split():
+                yield n, word
+
+
+def rule_modules(files):
+    """HACKING.md names each module"""
+    named = {w for _, w in spans(text(PAGE))} if PAGE in files else set()
+    for layer in LAYERS:
+        folders = {f[len(layer) + 1:].split("/")[0] for f in files
+                   if f.startswith(layer + "/") and f.count("/") > layer.count("/") + 1}
+        for folder in sorted(folders - named):
+            yield folder, f"{PAGE} does not name {layer}/{folder}"
+
+
+def rule_names(files):
+    """each file that HACKING.md and its pages name exists"""
+    ends = {"/".join(p[i:]) for p in (f.split("/") for f in files)
+            for i in range(len(p))}
+    for page in PAGES:
+        for n, word in spans(text(page)) if page in files else ():
+            for name in re.findall(r"^[\w./-]*[\w-]\.(?:c|h|go|py|sh|md|txt|mk|awk|in|am)$", word):
+                if name not in ends and "NAME" not in name:     # a placeholder
+                    yield page, f"{page}:{n}: there is no {name}"
 
 
 def rule_neighbours(files):

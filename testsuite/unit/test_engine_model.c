@@ -520,7 +520,7 @@ static void the_engine_sends_the_calls_that_are_kept(void **state)
 			continue;
 		if (!bad++)
 			printf("# world %u sends other calls than are kept "
-			       "(HACKING.md: golden traces)\n", seed);
+			       "(doc/dev/testing.md: golden traces)\n", seed);
 	}
 	fclose(f);
 	assert_int_equal(seed, TRACES);

@@ -14,7 +14,7 @@
  * a datastore that isn't accessible	no new job (site_checks.c)
  * rule A broken by the configuration	no new job of those adapters
  * a host that sees no datastore of its own	told, it gets no VM
- * rule A broken by lost VFs		told (HACKING.md)
+ * rule A broken by lost VFs		told (doc/dev/decisions.md)
  * MaxClonesPerHour= reached		no new job that needs a new VM
  * rights in excess, or not to be known	told to operators
  * VFs that SuspendExc* keeps in use	told to operators

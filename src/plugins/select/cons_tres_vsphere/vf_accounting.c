@@ -7,7 +7,7 @@
  *
  * Rules: a job that waits carries none of these licenses, so it can't wait for
  * one; how many Licenses= names bounds nothing. Only by those three names and
- * numbers is a job changed. Not a GRES: see HACKING.md.
+ * numbers is a job changed. Not a GRES: see doc/dev/decisions.md.
  */
 #include "vf_accounting.h"
 #include "controller.h"
