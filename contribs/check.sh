@@ -67,7 +67,7 @@ for p in "${known[@]}"; do
 done
 
 # A warning ends the build of a developer alone.
-vs_configure=(--enable-werror)
+vs_configure=(--enable-werror --enable-debug)
 copy=
 only=
 results=$VS_CACHE/results

@@ -180,10 +180,10 @@ static void vm_wipe(struct vm *v)
 		free(*strs[i]);
 }
 
-static void on_vm_gone(void *arg, const char *moid)
+static void on_gone(void *arg, enum vs_vc_kind kind, const char *moid)
 {
 	struct probe *p = arg;
-	struct vm *v = vm_get(p, moid);
+	struct vm *v = kind == VS_VC_VM ? vm_get(p, moid) : NULL;
 
 	if (!v)
 		return;
@@ -328,7 +328,7 @@ int link_open(struct probe *p, struct vs_err *err)
 {
 	static const struct vs_vc_events ev = { .up = on_up, .down = on_down,
 		.load_begin = on_load_begin, .load_end = on_load_end,
-		.host = on_host, .vm = on_vm, .vm_gone = on_vm_gone,
+		.host = on_host, .vm = on_vm, .gone = on_gone,
 		.slow = on_slow };
 	const char *const clusters[] = { p->o.cluster, NULL };
 	const char *const pools[] = { p->o.pool, NULL };

@@ -50,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	c->nodes = nodes;
 	c->nnodes = VS_COUNT(nodes);
 	c->hints_loaded = false;
+	vs_lock();
 	vs_brake_clear(&c->brake);
 	vs_hints_load(c, text);
 	now_ms = vs_clock();
@@ -72,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	while (c->avoids)
 		vs_avoid_expire(c, INT64_MAX);
+	vs_unlock();
 	free(text);
 	return 0;
 }

@@ -65,9 +65,10 @@ static void on_host(void *arg, const struct vs_vc_host *h)
 		touch(h->stores[i]);
 }
 
-static void on_gone(void *arg, const char *moid)
+static void on_gone(void *arg, enum vs_vc_kind kind, const char *moid)
 {
 	(void)arg;
+	(void)kind;
 	touch(moid);
 }
 
@@ -126,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct vs_vc_events ev = { .vm = on_vm, .host = on_host,
-		.vm_gone = on_gone, .host_gone = on_gone };
+		.gone = on_gone };
 	static const char *const filters[VCX_NFILTERS] = { "f-vms", "f-ours",
 		"f-hosts", "f-tasks" };
 	const char *p = (const char *)data, *end = p + size;

@@ -394,7 +394,8 @@ vs_places() {
 	(cd "$VS_TOP" && pwd -P) >"$vs_builds/.vs-tree"
 }
 
-# What configure is told besides, by who sources this: --enable-werror of check.sh.
+# What configure is told besides, by who sources this: --enable-werror and
+# --enable-debug of check.sh.
 vs_configure=()
 
 # configured NAME [configure options]: a tree to build in. Sets VS_BUILD.
@@ -416,7 +417,8 @@ configured() {
 	mkdir -p "$dir"
 	want="$VS_TOP $VS_SLURM_SRC $(cat "$VS_SLURM_SRC/.vs-version" 2>/dev/null || true) $*"
 	had=$(cat "$dir/.vs-configured" 2>/dev/null || true)
-	# Objects stay good whether warnings are errors or not.
+	# Objects stay good whether warnings are errors or not. What asserts the
+	# lock is never measured: vs_config.h changes, and make does the rest.
 	if [ ! -f "$dir/Makefile" ] || [ "$VS_TOP/configure" -nt "$dir/Makefile" ] ||
 	   [ "${had% with *}" != "$want" ]; then
 		rm -rf "$dir" "${vs_roots:?}/$name"
@@ -424,7 +426,8 @@ configured() {
 		note "building the plugins and svf ($name)"
 		had=
 	fi
-	if [ -z "$had" ] || { [ ${#vs_configure[@]} -gt 0 ] && [ "$had" != "$want with ${vs_configure[*]}" ]; }; then
+	if [ -z "$had" ] || [[ "$had ${vs_configure[*]}" == *--enable-debug* &&
+	     "$had" != "$want with ${vs_configure[*]}" ]]; then
 		(cd "$dir" && run_logged "$VS_CACHE/log/configure-$name.log" "configure" \
 			"$VS_TOP/configure" --with-slurm-source="$VS_SLURM_SRC" \
 			--prefix=/usr "$@" "${vs_configure[@]}") || exit 1

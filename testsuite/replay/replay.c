@@ -338,11 +338,12 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 	replay_print(o);
 }
 
-static void on_gone(void *arg, const char *moid)
+static void on_gone(void *arg, enum vs_vc_kind kind, const char *moid)
 {
 	struct json_object *o = vs_jb_obj(NULL);
 
 	(void)arg;
+	(void)kind;
 	vs_jb_str(o, "gone", moid);
 	replay_print(o);
 }
@@ -545,7 +546,7 @@ static void paths(const struct vs_inv *inv)
 int main(int argc, char **argv)
 {
 	static const struct vs_vc_events ev = { .vm = on_vm, .host = on_host,
-		.vm_gone = on_gone, .host_gone = on_gone };
+		.gone = on_gone };
 	struct vs_inv *inv = vs_inv_new(&ev, NULL);
 	struct vs_err err = { 0 };
 	char *text = NULL;

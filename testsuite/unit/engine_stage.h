@@ -28,6 +28,40 @@
 #define BOOT (VS_NODE_POWERING_UP | VS_NODE_ALLOCATED)
 #define GOING VS_NODE_POWERING_DOWN
 
+/* The stage's thread is alone with the engine, and takes no lock for what it calls. */
+static __attribute__((constructor)) void lock_not_needed(void)
+{
+#ifdef VS_DEBUG
+	vs_lock_not_needed = true;
+#endif
+}
+
+/* A call of what takes the lock itself: it is seen to do so. */
+#ifdef VS_DEBUG
+#define TAKES_LOCK(call) ({ \
+	vs_lock_not_needed = false; \
+	__auto_type answer_ = (call); \
+	vs_lock_not_needed = true; \
+	answer_; \
+})
+#else
+#define TAKES_LOCK(call) (call)
+#endif
+#define TAKES_LOCK_VOID(call) ((void)TAKES_LOCK(((call), 0)))
+#define vs_core_report(...) TAKES_LOCK(vs_core_report(__VA_ARGS__))
+#define vs_core_act(...) TAKES_LOCK(vs_core_act(__VA_ARGS__))
+#define vs_core_plan(...) TAKES_LOCK(vs_core_plan(__VA_ARGS__))
+#define vs_metrics_read(...) TAKES_LOCK(vs_metrics_read(__VA_ARGS__))
+#define vs_hints_save(...) TAKES_LOCK_VOID(vs_hints_save(__VA_ARGS__))
+#define vs_waits_gone(...) TAKES_LOCK_VOID(vs_waits_gone(__VA_ARGS__))
+#define vs_jobs_recheck(...) TAKES_LOCK_VOID(vs_jobs_recheck(__VA_ARGS__))
+#define vs_orphans_ask_slurm(...) \
+	TAKES_LOCK_VOID(vs_orphans_ask_slurm(__VA_ARGS__))
+#define vs_prefetch_read(...) TAKES_LOCK_VOID(vs_prefetch_read(__VA_ARGS__))
+#define vs_when_look(...) TAKES_LOCK_VOID(vs_when_look(__VA_ARGS__))
+#define vs_leaving_say(...) TAKES_LOCK_VOID(vs_leaving_say(__VA_ARGS__))
+#define vs_say_all(...) TAKES_LOCK_VOID(vs_say_all(__VA_ARGS__))
+
 static int64_t now = 1000000;
 static struct vs_tell told[256];
 static size_t ntold;

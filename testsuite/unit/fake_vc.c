@@ -148,7 +148,7 @@ void fake_show(struct fake_vm *vm)
 	v.guest = fake_guest ? guest : NULL;
 	fake_parents_show(vm, &v);
 	v.ncards = fake_cards_show(vm, cards);
-	vs_watch_events.vm(&vs_core, &v);
+	fake_tell(vm, &v);
 }
 
 void fake_remove(struct fake_vm *vm)
@@ -157,7 +157,7 @@ void fake_remove(struct fake_vm *vm)
 
 	memcpy(moid, vm->moid, sizeof(moid));
 	vm->used = false;
-	vs_watch_events.vm_gone(&vs_core, moid);
+	fake_tell(gone, VS_VC_VM, moid);
 }
 
 static void show_host(int i)
@@ -181,7 +181,7 @@ static void show_host(int i)
 
 	snprintf(moid, sizeof(moid), "host-%d", i);
 	snprintf(name, sizeof(name), "esx%d", i);
-	vs_watch_events.host(&vs_core, &h);
+	fake_tell(host, &h);
 }
 
 void fake_load(void)
@@ -210,14 +210,14 @@ void fake_load(void)
 		f.stores = fake_two;
 		f.nstores = 2;
 	}
-	vs_watch_events.up(&vs_core, &f);
-	vs_watch_events.load_begin(&vs_core);
+	fake_tell(up, &f);
+	fake_tell(load_begin);
 	for (int i = 1; i <= nhosts; i++)
 		show_host(i);
 	for (int i = 0; i < MAX_VMS; i++)
 		if (fake_vms[i].used)
 			fake_show(&fake_vms[i]);
-	vs_watch_events.load_end(&vs_core);
+	fake_tell(load_end);
 }
 
 void fake_template(const char *moid, const char *missing)
@@ -229,7 +229,7 @@ void fake_template(const char *moid, const char *missing)
 		.disk_mb = fake_disk_mb, .missing = missing,
 	};
 
-	vs_watch_events.template_changed(&vs_core, &tpl);
+	fake_tell(template_changed, &tpl);
 }
 
 void fake_down(enum vs_code code)
@@ -239,7 +239,7 @@ void fake_down(enum vs_code code)
 	/* The client ends what is under way as unknown; the engine forgets. */
 	for (int i = 0; i < fake_ncalls; i++)
 		fake_calls[i].waiting = false;
-	vs_watch_events.down(&vs_core, &err);
+	fake_tell(down, &err);
 }
 
 /* ---- fake_calls ------------------------------------------------------------------- */
@@ -466,6 +466,13 @@ void fake_effect(struct fake_call *c)
 	fake_show(vm);
 }
 
+/* A callback of an operation, as the client makes it. */
+#define OP_TELLS(call) do { \
+	vs_watch_events.together(&vs_core, true); \
+	call; \
+	vs_watch_events.together(&vs_core, false); \
+} while (0)
+
 bool fake_accept(enum fake_kind kind)
 {
 	struct fake_call *c = fake_oldest(kind);
@@ -474,7 +481,7 @@ bool fake_accept(enum fake_kind kind)
 		return false;
 	c->accepted = true;
 	if (c->op->started && kind != FAKE_ADOPT)
-		c->op->started(c->op->arg, c->id, c->task);
+		OP_TELLS(c->op->started(c->op->arg, c->id, c->task));
 	return true;
 }
 
@@ -487,9 +494,9 @@ bool fake_finish(enum fake_kind kind)
 	fake_accept(kind);
 	c->waiting = false;
 	fake_effect(c);
-	c->op->done(c->op->arg, c->id,
-		    kind == FAKE_CLONE || kind == FAKE_INSTANT ?
-		    c->clone.moid : "", NULL);
+	OP_TELLS(c->op->done(c->op->arg, c->id,
+			     kind == FAKE_CLONE || kind == FAKE_INSTANT ?
+			     c->clone.moid : "", NULL));
 	return true;
 }
 
@@ -504,7 +511,7 @@ bool fake_fault(enum fake_kind kind, enum vs_code code, const char *fault,
 	c->waiting = false;
 	vs_strlcpy(err.fault, fault, sizeof(err.fault));
 	vs_strlcpy(err.text, text, sizeof(err.text));
-	c->op->done(c->op->arg, c->id, "", &err);
+	OP_TELLS(c->op->done(c->op->arg, c->id, "", &err));
 	return true;
 }
 

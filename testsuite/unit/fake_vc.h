@@ -104,6 +104,13 @@ struct fake_vm *fake_add_vm(const char *name, const char *folder,
 			    const char *host, bool on);
 struct fake_vm *fake_get(const char *name);
 int fake_count(void);			/* VMs in the slurm folder */
+/* An event of vs_vc_events, as the client calls it back. */
+#define fake_tell(event, ...) do { \
+	vs_watch_events.together(&vs_core, true); \
+	vs_watch_events.event(&vs_core, ##__VA_ARGS__); \
+	vs_watch_events.together(&vs_core, false); \
+} while (0)
+
 void fake_load(void);			/* up, everything, load_end, slow */
 /* The template is another one (which has its moid as version), or none. */
 void fake_template(const char *moid, const char *missing);

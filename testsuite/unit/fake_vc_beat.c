@@ -63,7 +63,7 @@ int64_t vs_vc_where(struct vs_vc *vc, const struct vs_vc_where *w,
 /* To the question of that number, counted from 1. */
 void fake_recommend(int question, const char *host, const struct vs_err *err)
 {
-	vs_watch_events.where(&vs_core, 1000000 + (uint64_t)question, host,
+	fake_tell(where, 1000000 + (uint64_t)question, host,
 			      err);
 }
 
@@ -87,20 +87,20 @@ void fake_offers(int question, const char *pci, const char *system,
 	const struct vs_vc_targets t = { .devices = &d, .ndevices = pci != NULL };
 
 	vs_strlcpy(d.pci, pci ? pci : "", sizeof(d.pci));
-	vs_watch_events.target(&vs_core, 2000000 + (uint64_t)question, &t, err);
+	fake_tell(target, 2000000 + (uint64_t)question, &t, err);
 }
 
 void fake_offers_options(int question, const struct vs_vc_option *o, size_t n)
 {
 	const struct vs_vc_targets t = { .options = o, .noptions = n };
 
-	vs_watch_events.target(&vs_core, 2000000 + (uint64_t)question, &t,
+	fake_tell(target, 2000000 + (uint64_t)question, &t,
 			       NULL);
 }
 
 void fake_host(const struct vs_vc_host *h)
 {
-	vs_watch_events.host(&vs_core, h);
+	fake_tell(host, h);
 }
 
 void fake_slow(const struct vs_vc_task *tasks, size_t n)
@@ -130,8 +130,8 @@ void fake_slow(const struct vs_vc_task *tasks, size_t n)
 		s.nstores = 2;
 	}
 	fake_slow_asked = false;
-	vs_watch_events.slow_begin(&vs_core);
-	vs_watch_events.slow(&vs_core, &s);
+	fake_tell(slow_begin);
+	fake_tell(slow, &s);
 }
 
 void vs_vc_free(struct vs_vc *vc, int logout_ms)

@@ -92,10 +92,11 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 	note(";");
 }
 
-static void on_vm_gone(void *arg, const char *moid)
+static void on_gone(void *arg, enum vs_vc_kind kind, const char *moid)
 {
 	(void)arg;
-	note("gone %s;", moid);
+	if (kind == VS_VC_VM)
+		note("gone %s;", moid);
 }
 
 static void note_named(const struct vs_vc_named *list, size_t n)
@@ -159,7 +160,7 @@ static void on_task_lost(void *ctx, const char *task)
 }
 
 static const struct vs_vc_events events = {
-	.vm = on_vm, .vm_gone = on_vm_gone, .host = on_host,
+	.vm = on_vm, .gone = on_gone, .host = on_host,
 };
 
 STAGE int setup(void **state)

@@ -189,7 +189,7 @@ static void show_suspended(void)
 		.power = "suspended",
 	};
 
-	vs_watch_events.vm(&vs_core, &v);
+	fake_tell(vm, &v);
 }
 
 /* A VM that an administrator has suspended: `seen` is unknown for good, but

@@ -120,7 +120,7 @@ static void a_guest_that_cannot_serve_is_tried_on_another_host(void **st)
 /* vCenter's update of one of the two keys, and nothing else. */
 static void says_alone(const char *state, const char *reason)
 {
-	vs_watch_events.vm(&vs_core, &(struct vs_vc_vm){
+	fake_tell(vm, &(struct vs_vc_vm){
 		.moid = fake_get("vm1")->moid, .has = VS_VC_VM_GUEST,
 		.guest_state = state, .guest_reason = reason });
 }
@@ -173,7 +173,7 @@ static void words_of_an_earlier_boot_are_not_believed(void **st)
 	flags("vm1", BOOT);
 	turns(2);
 	/* The power-on is shown without the guest's words, as vCenter does. */
-	vs_watch_events.vm(&vs_core, &(struct vs_vc_vm){
+	fake_tell(vm, &(struct vs_vc_vm){
 		.moid = vm->moid, .has = VS_VC_VM_POWER,
 		.power = "poweredOn" });
 	assert_string_equal(vs_vm_get(&vs_core.inv, vm->moid)->guest_state, "");

@@ -135,7 +135,7 @@ static void whoever_has_lost_vcenter_is_alert(void **state)
 	(void)state;
 	begin_asleep(1);
 	vs_err_set(&err, VS_E_RETRY, "vCenter does not answer");
-	vs_watch_events.down(&vs_core, &err);
+	fake_tell(down, &err);
 	turn();
 	assert_int_equal(fake_calm, VS_VC_ALERT);
 }

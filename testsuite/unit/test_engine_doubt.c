@@ -134,7 +134,7 @@ static void a_lost_host_does_not_stop_power_downs(void **state)
 	bring_up(7, "vm1");
 	end_job(7, "vm1");
 	h = vs_ledger_get(&vs_core.ledger, "vm1");
-	vs_watch_events.host_gone(&vs_core, strcmp(h->host, "host-1") ?
+	fake_tell(gone, VS_VC_HOST, strcmp(h->host, "host-1") ?
 				  "host-1" : "host-2");
 	flags("vm1", GOING);
 	turns(5);

@@ -33,7 +33,7 @@ static struct fake_vm *taken(void)
 
 static void connected(const struct fake_vm *vm, bool yes)
 {
-	vs_watch_events.vm(&vs_core, &(struct vs_vc_vm){
+	fake_tell(vm, &(struct vs_vc_vm){
 		.moid = vm->moid, .has = VS_VC_VM_CONN, .connected = yes });
 }
 

@@ -275,7 +275,7 @@ static void words_of_a_guest_whose_node_is_up_are_only_noted(void **st)
 	assert_true(n->kept->fresh);
 	epoch = vs_core.facts_epoch;
 	generation = vs_core.inv.generation;
-	vs_watch_events.vm(&vs_core, &v);
+	fake_tell(vm, &v);
 	assert_true(n->kept->fresh);
 	assert_int_equal(vs_core.facts_epoch, epoch);
 	assert_int_equal(vs_core.inv.generation, generation);
@@ -286,7 +286,7 @@ static void words_of_a_guest_whose_node_is_up_are_only_noted(void **st)
 	flags("vm1", BOOT);
 	turns(2);
 	v.guest_reason = "no card";
-	vs_watch_events.vm(&vs_core, &v);
+	fake_tell(vm, &v);
 	assert_false(n->kept->fresh);
 }
 

@@ -277,7 +277,7 @@ static void answers(const char *host, bool yes)
 
 		if (!vm || strcmp(vm->host, host))
 			continue;
-		vs_watch_events.vm(&vs_core, &(struct vs_vc_vm){
+		fake_tell(vm, &(struct vs_vc_vm){
 			.moid = vm->moid, .has = VS_VC_VM_CONN | VS_VC_VM_POWER,
 			.connected = yes, .power = !yes ? "unknown" :
 			vm->on ? "poweredOn" : "poweredOff" });
@@ -416,10 +416,10 @@ static void a_job_that_waits_for_a_silent_vm_is_looked_at_when_it_answers(
 		.powered_on = true });
 	turn();
 	vs_core.vf_freed = false;
-	vs_watch_events.vm(&vs_core, &vm);
+	fake_tell(vm, &vm);
 	assert_true(vs_core.vf_freed);
 	vs_core.vf_freed = false;
-	vs_watch_events.vm(&vs_core, &vm);
+	fake_tell(vm, &vm);
 	assert_false(vs_core.vf_freed);
 }
 

@@ -280,7 +280,9 @@ int sched_yield(void)
 	lends = yields / YIELDS + 1;
 	if (yields++ == moment * YIELDS) {
 		event = NULL;
+		atomic_fetch_sub(&vs_lock_wanted, 1);
 		what();
+		atomic_fetch_add(&vs_lock_wanted, 1);
 		event = what;
 		events++;
 	}
@@ -295,12 +297,12 @@ static void no_change(void)
 
 static void inventory_read_again(void)
 {
-	vs_watch_events.load_begin(&vs_core);
+	fake_tell(load_begin);
 }
 
 static void host_gone(void)
 {
-	vs_watch_events.host_gone(&vs_core, "host-1");
+	fake_tell(gone, VS_VC_HOST, "host-1");
 }
 
 static void hosts_gone(void)
@@ -309,7 +311,7 @@ static void hosts_gone(void)
 		char moid[24];
 
 		snprintf(moid, sizeof(moid), "host-%d", i);
-		vs_watch_events.host_gone(&vs_core, moid);
+		fake_tell(gone, VS_VC_HOST, moid);
 	}
 }
 

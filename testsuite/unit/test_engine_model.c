@@ -178,7 +178,7 @@ static void hosts_answer(int host, bool yes)
 		const struct fake_vm *vm = &fake_vms[i];
 
 		if (vm->used && !strcmp(vm->host, moid))
-			vs_watch_events.vm(&vs_core, &(struct vs_vc_vm){
+			fake_tell(vm, &(struct vs_vc_vm){
 				.moid = vm->moid,
 				.has = VS_VC_VM_CONN | VS_VC_VM_POWER,
 				.connected = yes, .power = !yes ? "unknown" :

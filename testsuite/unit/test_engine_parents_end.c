@@ -93,12 +93,12 @@ static void a_template_with_a_passthrough_card_is_told(void **st)
 	(void)st;
 	begin_linked(2, 1);
 	ready();
-	vs_watch_events.template_changed(&vs_core, &t);
+	fake_tell(template_changed, &t);
 	assert_non_null(strstr(vs_core.now[0].missing,
 			       "forbids Clone=linked"));
 	assert_int_equal(job_begin(7, "vm1", NULL), -1);
 	t.passthrough = 0;
-	vs_watch_events.template_changed(&vs_core, &t);
+	fake_tell(template_changed, &t);
 	assert_string_equal(vs_core.now[0].missing, "");
 }
 
@@ -150,11 +150,11 @@ static void a_vm_whose_disks_nobody_knows_keeps_it(void **st)
 
 	(void)st;
 	childless();
-	vs_watch_events.vm(&vs_core, &v);
+	fake_tell(vm, &v);
 	fake_template("vm-tpl2", NULL);
 	time_passes();
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
-	vs_watch_events.vm_gone(&vs_core, v.moid);
+	fake_tell(gone, VS_VC_VM, v.moid);
 	time_passes();
 	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
 }
@@ -258,7 +258,7 @@ static void one_that_is_done_and_not_shown_keeps_it(void **st)
 	leaves_its_clone();
 	assert_true(fake_finish(FAKE_CLONE));
 	vm = fake_get("vm2");
-	vs_watch_events.vm_gone(&vs_core, vm->moid);
+	fake_tell(gone, VS_VC_VM, vm->moid);
 	now += VS_SETTLE_MS;
 	turns(20);
 	for (int i = 0; i < 3; i++)

@@ -119,7 +119,7 @@ static void what_is_missing_else_is_said_first(void **state)
 	host_is("host-2", true);
 	room_says("vm1", ": Template=tpl: gone", 0);
 	begin_linked_on_second();
-	vs_watch_events.template_changed(&vs_core, &t);
+	fake_tell(template_changed, &t);
 	host_is("host-2", false);
 	assert_non_null(strstr(vs_core.now[0].missing, "forbids Clone=linked"));
 	host_is("host-2", true);

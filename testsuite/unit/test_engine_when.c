@@ -167,7 +167,7 @@ static void answers(const char *name, bool yes)
 {
 	struct fake_vm *vm = fake_get(name);
 
-	vs_watch_events.vm(&vs_core, &(struct vs_vc_vm){
+	fake_tell(vm, &(struct vs_vc_vm){
 		.moid = vm->moid, .has = VS_VC_VM_CONN | VS_VC_VM_POWER,
 		.connected = yes, .power = !yes ? "unknown" :
 		vm->on ? "poweredOn" : "poweredOff" });

@@ -286,18 +286,10 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 	live_say(o);
 }
 
-static void on_host_gone(void *arg, const char *moid)
+static void on_gone(void *arg, enum vs_vc_kind kind, const char *moid)
 {
-	struct json_object *o = live_event("host_gone");
-
-	(void)arg;
-	vs_jb_str(o, "moid", moid);
-	live_say(o);
-}
-
-static void on_vm_gone(void *arg, const char *moid)
-{
-	struct json_object *o = live_event("vm_gone");
+	struct json_object *o = live_event(kind == VS_VC_HOST ? "host_gone" :
+					   "vm_gone");
 
 	(void)arg;
 	vs_jb_str(o, "moid", moid);
@@ -387,7 +379,7 @@ const struct vs_vc_op live_op = { .started = on_started, .done = on_done };
 const struct vs_vc_events live_events = {
 	.up = on_up, .down = on_down, .load_begin = on_load_begin,
 	.load_end = on_load_end, .host = on_host, .vm = on_vm,
-	.host_gone = on_host_gone, .vm_gone = on_vm_gone,
+	.gone = on_gone,
 	.template_changed = on_template, .slow_begin = on_slow_begin,
 	.slow = on_slow,
 };

@@ -79,6 +79,7 @@ static void kept_renew(struct vs_core *c, struct vs_node *n)
 
 enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
 {
+	vs_assert_locked();
 	kept_renew(c, n);
 	return n->kept->place && !vs_room_for(c, n) ? VS_AVAIL_NONE :
 		n->kept->avail;
@@ -86,6 +87,7 @@ enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
 
 const struct vs_kept *vs_kept_now(struct vs_core *c, int id)
 {
+	vs_assert_locked();
 	if (c->kept[id].epoch != c->facts_epoch)
 		kept_renew(c, &c->nodes[id]);
 	return &c->kept[id];
@@ -93,6 +95,7 @@ const struct vs_kept *vs_kept_now(struct vs_core *c, int id)
 
 uint64_t vs_kept_version(const struct vs_core *c, int id)
 {
+	vs_assert_locked();
 	return (uint64_t)c->facts_epoch << 32 | c->kept[id].touches;
 }
 

@@ -56,6 +56,7 @@ size_t vs_submit_capacity(struct vs_core *c, const int *ids, size_t n,
 	struct vs_place_env env = { 0 };
 	size_t sum = 0;
 
+	vs_assert_locked();
 	if (!c->ready)
 		return want;
 	for (size_t i = 0; i < n; i++)
@@ -79,6 +80,7 @@ void vs_submit_kinds(const struct vs_core *c, const int *ids, size_t n,
 {
 	size_t count = c->conf ? c->conf->nadapters : 0;
 
+	vs_assert_locked();
 	*names = vs_calloc(count + 1, sizeof(**names));
 	for (size_t a = 0; a < count; a++)
 		(*names)[a] = vs_strdup(c->adapters[a].name);

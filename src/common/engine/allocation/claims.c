@@ -35,6 +35,7 @@ void vs_claim_changed(struct vs_core *c, struct vs_node *n,
 
 struct vs_sums *vs_sums_now(struct vs_core *c)
 {
+	vs_assert_locked();
 	vs_sums_update(&c->sums, &c->ledger, &c->inv, c->folder,
 		       c->cluster_id);
 	return &c->sums;
@@ -42,6 +43,7 @@ struct vs_sums *vs_sums_now(struct vs_core *c)
 
 void vs_env_fill(struct vs_core *c, struct vs_place_env *env)
 {
+	vs_assert_locked();
 	*env = (struct vs_place_env) {
 		.inv = &c->inv,
 		.ledger = &c->ledger,
@@ -63,6 +65,7 @@ void vs_env_fill(struct vs_core *c, struct vs_place_env *env)
 
 struct vs_place_tables vs_tables_get(const struct vs_core *c)
 {
+	vs_assert_locked();
 	return (struct vs_place_tables) {
 		.adapters = c->adapters,
 		.nets = c->nets,
@@ -74,6 +77,7 @@ struct vs_place_tables vs_tables_get(const struct vs_core *c)
 
 void vs_env_budget(struct vs_core *c, struct vs_place_env *env)
 {
+	vs_assert_locked();
 	env->ops = vs_tasks_by_host(c);
 	env->ops_max = c->conf->host_max;
 }
@@ -169,6 +173,7 @@ int vs_hold_ask(struct vs_core *c, const struct vs_node *n,
 {
 	const char *lacks = vs_clone_lacks(c, n);
 
+	vs_assert_locked();
 	if (lacks)
 		return vs_err_set(err, VS_E_SHORTAGE, "%s", lacks);
 	vs_place_node_fill(c, n, to);
@@ -516,6 +521,7 @@ const struct vs_profile_now *vs_room_now(struct vs_core *c,
 
 void vs_rooms_renew(struct vs_core *c)
 {
+	vs_assert_locked();
 	for (size_t i = 0; i < c->nprofiles; i++)
 		vs_room_kind(c, i);
 }

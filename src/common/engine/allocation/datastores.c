@@ -69,6 +69,7 @@ static void use_add(struct vs_inventory *inv, const char *cluster,
 
 void vs_stores_found(struct vs_core *c, const struct vs_vc_found *f)
 {
+	vs_assert_locked();
 	vs_strlcpy(c->store, f->nstores > 1 ? "" :
 		   f->datastore ? f->datastore : "", sizeof(c->store));
 	free(c->inv.uses);
@@ -154,6 +155,7 @@ bool vs_stores_full(struct vs_core *c, const char *moid, int64_t until_ms)
 
 void vs_stores_try_again(struct vs_core *c)
 {
+	vs_assert_locked();
 	for (size_t i = 0; i < c->inv.nuses; i++)
 		c->inv.uses[i].full_until_ms = 0;
 }

@@ -11,6 +11,7 @@
 
 const char *vs_ask_blocked(const struct vs_core *c)
 {
+	vs_assert_locked();
 	if (c->observe)
 		return "Mode=observe: nothing is changed in vCenter";
 	if (c->blocked[0])
@@ -143,6 +144,7 @@ size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n,
 	const struct vs_node *lacks = NULL;
 	size_t room = 0;
 
+	vs_assert_locked();
 	if (blocked) {
 		if (why)
 			vs_strlcpy(why, blocked, why_size);
@@ -285,6 +287,7 @@ int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 	const struct vs_node *none = NULL;
 	size_t count = 0, fits;
 
+	vs_assert_locked();
 	*nsurplus = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct vs_node *node;
@@ -315,6 +318,7 @@ int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 void vs_ask_needs(const struct vs_core *c, const int *ids, size_t n,
 		  size_t *need)
 {
+	vs_assert_locked();
 	memset(need, 0, c->nprofiles * sizeof(*need));
 	for (size_t i = 0; i < n && c->ready; i++)
 		if (!alien(c, ids[i]))
@@ -355,6 +359,7 @@ bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
 	const struct vs_place_tables tables = vs_tables_get(c);
 	struct vs_place_env env;
 
+	vs_assert_locked();
 	vs_ask_needs(c, ids, n, need);
 	if (!c->ready)
 		return true;

@@ -88,6 +88,7 @@ void vs_guards_set(struct vs_core *c, const struct vs_vc_cluster *clusters,
 	struct vs_guard *now = vs_calloc(n + 1, sizeof(*now));
 	bool was = c->automated;
 
+	vs_assert_locked();
 	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next)
 		vm->drs = vm->ha = VS_AS_CLUSTER;
 	c->automated = false;
@@ -142,6 +143,7 @@ void vs_rights_set(struct vs_core *c, const struct vs_vc_slow *s)
 
 void vs_rights_forget(struct vs_core *c)
 {
+	vs_assert_locked();
 	lacks_free(&c->lacks, &c->nlacks);
 	lacks_free(&c->excess, &c->nexcess);
 	c->rights_known = false;

@@ -23,6 +23,7 @@ static bool takes_vf(const struct vs_core *c, size_t a)
 
 bool vs_pf_draws(const struct vs_core *c, size_t a, const struct vs_pf *pf)
 {
+	vs_assert_locked();
 	return takes_vf(c, a) &&
 	       vs_pf_reaches(&c->adapters[a], &c->nets[a], pf);
 }
@@ -54,6 +55,7 @@ static void bar_adapter(struct vs_core *c, size_t a, const char *why)
 bool vs_host_unplugged(const struct vs_core *c, const struct vs_host *h,
 		       size_t a)
 {
+	vs_assert_locked();
 	return takes_vf(c, a) && h->pfs_known && allowed_cluster(c, h) &&
 	       vs_adapter_nics(&c->adapters[a]) &&
 	       vs_host_has_net(h, c->nets[a].moid) && !vs_host_draws(c, h, a);

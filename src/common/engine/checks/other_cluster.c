@@ -86,6 +86,7 @@ char *vs_beside_words(const struct vs_core *c, const struct vs_host *h, int pf,
 	VS_FREE char *which = NULL;
 	struct ids s = { .n = 0 };
 
+	vs_assert_locked();
 	if (!vfs || !is_ours(c, h, pf))
 		return NULL;
 	ids_of(c, h, pf, &s);

@@ -137,6 +137,7 @@ void vs_preflight(struct vs_core *c)
 	struct vs_finding *old;
 	size_t nold;
 
+	vs_assert_locked();
 	if (c->ready && !c->unjudged && c->judged_epoch == c->epoch &&
 	    c->checked == c->inv.hosts_itself &&
 	    !vs_sums_now(c)->strangers == !c->blocked[0] &&

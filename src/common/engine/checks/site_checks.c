@@ -239,6 +239,7 @@ void vs_checks_pass(struct vs_core *c, int64_t now_ms)
 {
 	struct vs_checks *k = &c->checks;
 
+	vs_assert_locked();
 	if (k->site_stale && !vs_checks_share(c))
 		return;
 	if (!k->stale && k->hosts_seen == c->inv.hosts_itself) {
@@ -271,6 +272,7 @@ void vs_checks_template(struct vs_core *c, const struct vs_vc_template *t)
 	struct vs_checked_template *to;
 	size_t i = 0;
 
+	vs_assert_locked();
 	while (i < k->ntemplates && strcmp(k->templates[i].name, t->name))
 		i++;
 	if (i == k->ntemplates)
@@ -334,6 +336,7 @@ void vs_checks_slow(struct vs_core *c, const struct vs_vc_slow *s)
 
 void vs_checks_renew(struct vs_core *c)
 {
+	vs_assert_locked();
 	c->checks.stale = c->checks.site_stale = true;
 	c->checks.at_ms = 0;
 }

@@ -99,6 +99,7 @@ void vs_parents_bars_end(struct vs_core *c, int64_t now_ms)
 
 void vs_parents_try_again(struct vs_core *c)
 {
+	vs_assert_locked();
 	for (size_t i = 0; i < c->parents.nbars; i++)
 		lift(c, &c->parents.bars[i]);
 	c->parents.nbars = 0;

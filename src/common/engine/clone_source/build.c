@@ -95,11 +95,9 @@ static void started(void *arg, uint64_t id, const char *task)
 	struct vs_core *c = arg;
 	struct vs_parent *p;
 
-	vs_lock();
 	p = by_op(c, id);
 	if (p)
 		vs_strlcpy(p->task, task, sizeof(p->task));
-	vs_unlock();
 }
 
 static void look_first(struct vs_core *c, struct vs_parent *p)
@@ -163,12 +161,9 @@ static void done(void *arg, uint64_t id, const char *result,
 	struct vs_parent *p;
 	int64_t now_ms = vs_clock();
 
-	vs_lock();
 	p = by_op(c, id);
-	if (!p) {
-		vs_unlock();
+	if (!p)
 		return;
-	}
 	was = p->op;
 	if (err || was == VS_PARENT_ADOPTED) {
 		op_set(c, p, VS_PARENT_IDLE, 0, now_ms);
@@ -194,7 +189,6 @@ static void done(void *arg, uint64_t id, const char *result,
 		p->tries = 0;
 		p->not_before_ms = 0;
 	}
-	vs_unlock();
 }
 
 static const struct vs_vc_op calls = {
@@ -449,6 +443,7 @@ void vs_parents_clear(struct vs_core *c)
 {
 	struct vs_parent *p, *tmp;
 
+	vs_assert_locked();
 	for (size_t i = 0; i < c->nnodes; i++)
 		c->nodes[i].parent = NULL;
 	HASH_ITER(hh, c->parents.all, p, tmp) {

@@ -57,6 +57,7 @@ void vs_parent_template(struct vs_core *c, size_t profile,
 	struct vs_profile *p = &c->profiles[profile];
 	VS_FREE char *why = NULL;
 
+	vs_assert_locked();
 	p->template_mb = t->disk_mb;
 	p->disk_mb = is_linked(p) ? vs_linked_mb(t->disk_mb) : t->disk_mb;
 	if (!is_linked(p) || !t->passthrough || t->missing)
@@ -90,6 +91,7 @@ bool vs_parent_wanted(const struct vs_core *c, const struct vs_vm *vm)
 {
 	const struct vs_parent *r;
 
+	vs_assert_locked();
 	if (vm->parent.kind == VS_CLONE_KINDS)
 		return true;		/* of another time: nobody knows */
 	HASH_FIND_STR(c->parents.all, vm->moid, r);
@@ -255,6 +257,7 @@ void vs_parents_pass(struct vs_core *c, int64_t now_ms)
 	struct vs_parent *r;
 	struct vs_vm *vm;
 
+	vs_assert_locked();
 	if (now_ms - c->parents.scan_ms < SCAN_MS)
 		return;
 	c->parents.scan_ms = now_ms;
@@ -290,6 +293,7 @@ size_t vs_parents_confirm(struct vs_core *c, int64_t minute)
 {
 	size_t n = 0;
 
+	vs_assert_locked();
 	for (struct vs_parent *r = c->parents.all; r; r = r->hh.next) {
 		if (r->braked != VS_BRAKE_WAITS)
 			continue;
@@ -305,6 +309,7 @@ int vs_parents_count(const struct vs_core *c)
 	const struct vs_vm *vm;
 	int n = 0;
 
+	vs_assert_locked();
 	LIST_FOREACH(vm, &c->inv.parents, with_parents)
 		n += vs_vm_owner(vm, c->folder, c->cluster_id) ==
 			VS_OWNER_PARENT;

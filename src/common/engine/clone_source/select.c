@@ -215,12 +215,14 @@ const char *vs_parent_waits(const struct vs_node *n)
 	bool asks = n->action == VS_DO_CLONE || n->action == VS_DO_PREPARE ||
 		n->action == VS_DO_INSTANT;
 
+	vs_assert_locked();
 	return n->parent && n->parent->why[0] && n->op.kind == VS_OP_NONE &&
 	       asks ? n->parent->why : NULL;
 }
 
 enum vs_seen vs_node_seen_none(const struct vs_node *n)
 {
+	vs_assert_locked();
 	return n->profile->clone == VS_CLONE_INSTANT ? VS_SEEN_NONE_INSTANT :
 		VS_SEEN_NONE;
 }

@@ -110,6 +110,7 @@ void vs_template_host_told(struct vs_core *c, size_t profile,
 {
 	struct vs_profile_now *now = &c->now[profile];
 
+	vs_assert_locked();
 	vs_strlcpy(now->template_host, t->host ? t->host : "",
 		   sizeof(now->template_host));
 	now->template_link = t->link;
@@ -121,6 +122,7 @@ void vs_template_hosts_pass(struct vs_core *c)
 {
 	bool changed = false;
 
+	vs_assert_locked();
 	for (size_t p = 0; p < c->nprofiles; p++)
 		changed |= look(c, p);
 	if (!changed)

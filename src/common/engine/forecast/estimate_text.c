@@ -123,6 +123,7 @@ void vs_lack_words(struct vs_core *c, const int *ids, size_t n, size_t need,
 	const struct vs_adapter *a = only_adapter(c, ids, n);
 	char needs[VS_NAME_LEN + 80];
 
+	vs_assert_locked();
 	if (why[0] && !strchr(",:;", why[0])) {
 		vs_strlcpy(out, why, size);
 		return;

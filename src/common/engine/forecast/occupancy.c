@@ -20,6 +20,7 @@ void vs_when_clear(struct vs_core *c)
 {
 	struct vs_whens *w = &c->whens;
 
+	vs_assert_locked();
 	for (size_t i = 0; i < w->nkinds; i++)
 		vs_gains_clear(&w->kinds[i].gains);
 	vs_timeline_clear(&w->timeline);
@@ -35,6 +36,7 @@ void vs_when_renew(struct vs_core *c)
 {
 	struct vs_whens *w = &c->whens;
 
+	vs_assert_locked();
 	for (size_t i = 0; i < w->nkinds; i++)
 		vs_gains_clear(&w->kinds[i].gains);
 	free(w->kinds);
@@ -67,6 +69,7 @@ void vs_when_node(struct vs_core *c, struct vs_node *n)
 {
 	struct vs_timeline *t = &c->whens.timeline;
 
+	vs_assert_locked();
 	if ((size_t)n->id >= t->nids)
 		return;
 	if (!vs_node_going(n) || n->job)
@@ -134,6 +137,7 @@ void vs_when_until(struct vs_core *c, uint32_t job, int64_t end)
 {
 	struct vs_timeline *t = &c->whens.timeline;
 
+	vs_assert_locked();
 	if (vs_timeline_end_of(t, job) == end)
 		return;
 	vs_timeline_end(t, job, end);

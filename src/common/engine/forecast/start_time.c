@@ -255,6 +255,7 @@ int64_t vs_when(struct vs_core *c, const struct vs_asker *a, const int *ids,
 	int64_t was = vs_until_set(c, later_of(from, a->now) + a->lasts), at;
 	size_t barring;
 
+	vs_assert_locked();
 	do {
 		barring = vs_windows_barring(c);
 		at = when_all(c, a, ids, n, from);
@@ -321,6 +322,7 @@ bool vs_when_others_give(struct vs_core *c, const struct vs_asker *a,
 	size_t kind = 0, others = 0, ended;
 	struct vs_applicant who;
 
+	vs_assert_locked();
 	if (vs_ask_blocked(c) || !only_room_lacks(c, ids, n, among, &kind) ||
 	    vs_room_kind(c, kind)->room[0] || vf_is_free(c, kind))
 		return true;
@@ -400,6 +402,7 @@ size_t vs_when_spare(struct vs_core *c, const struct vs_asker *a,
 	size_t *most = count + w->nkinds, *all = most + w->nkinds, sum = 0;
 	const size_t *need;
 
+	vs_assert_locked();
 	*left = n;
 	if (nobody_before(c, a))
 		return n;
@@ -436,6 +439,7 @@ void vs_when_planned(struct vs_core *c, const struct vs_asker *a,
 	struct vs_timeline *t = &c->whens.timeline;
 	struct vs_plan *p;
 
+	vs_assert_locked();
 	if (start >= a->now + VS_WHEN_UNKNOWN / 12) {
 		vs_timeline_plan_drop(t, a->job);
 		return;
@@ -460,6 +464,7 @@ void vs_when_reserved(struct vs_core *c, const struct vs_reservation *r,
 {
 	VS_FREE int *ids = NULL;
 
+	vs_assert_locked();
 	vs_timeline_unreserve(&c->whens.timeline);
 	for (size_t i = 0; i < n; i++) {
 		size_t count = 0;

@@ -20,6 +20,7 @@ struct vs_breaker *vs_breaker_get(const struct vs_core *c, const char *host)
 {
 	struct vs_breaker *b;
 
+	vs_assert_locked();
 	for (b = c->breakers; b; b = b->next)
 		if (!strcmp(b->host, host))
 			return b;
@@ -44,6 +45,7 @@ bool vs_breaker_end(struct vs_core *c, const char *host)
 	struct vs_breaker **link = &c->breakers, *b;
 	bool was_open = false;
 
+	vs_assert_locked();
 	while ((b = *link) && strcmp(b->host, host))
 		link = &b->next;
 	if (!b)
@@ -169,6 +171,7 @@ void vs_breaker_tried(struct vs_core *c, const struct vs_host *h,
 /* Trials whose node went elsewhere, or is wanted no more. */
 void vs_breakers_look(struct vs_core *c)
 {
+	vs_assert_locked();
 	for (struct vs_breaker *b = c->breakers; b; b = b->next) {
 		const struct vs_hold *h = b->trial[0] ?
 			vs_ledger_get(&c->ledger, b->trial) : NULL;

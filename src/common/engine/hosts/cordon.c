@@ -9,6 +9,7 @@
 
 bool vs_host_wanted(const struct vs_core *c, const struct vs_host *h)
 {
+	vs_assert_locked();
 	return h->maintenance || h->entering_maintenance ||
 	       vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid);
 }

@@ -32,6 +32,7 @@ int vs_health_drains(const struct vs_core *c, const char *host)
 {
 	const struct vs_sick *s = sick_of(c, host);
 
+	vs_assert_locked();
 	return s ? s->nodes : 0;
 }
 
@@ -116,6 +117,7 @@ void vs_health_limit(struct vs_core *c, int was)
 	const struct vs_host *h;
 	char moid[VS_MOID_LEN];
 
+	vs_assert_locked();
 	if (most == was)
 		return;
 	c->hints_dirty = true;
@@ -159,12 +161,14 @@ void vs_health_gone(struct vs_core *c, const struct vs_node *n)
 {
 	struct vs_node gone = *n;
 
+	vs_assert_locked();
 	let_go(c, &gone);
 }
 
 /* Its faults are mended, or it has none: they speak against it no more. */
 void vs_health_forget(struct vs_core *c, const char *host)
 {
+	vs_assert_locked();
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];
 
@@ -183,6 +187,7 @@ void vs_health_clear(struct vs_core *c)
 {
 	struct vs_sick *s, *tmp;
 
+	vs_assert_locked();
 	HASH_ITER(hh, c->maintain.sick, s, tmp) {
 		HASH_DEL(c->maintain.sick, s);
 		free(s);

@@ -27,6 +27,7 @@ void vs_avoid_put(struct vs_core *c, enum vs_avoid_cause cause,
 {
 	struct vs_avoid *a;
 
+	vs_assert_locked();
 	for (a = c->avoids; a; a = a->next)
 		if (a->cause == cause && !strcmp(a->moid, moid) &&
 		    !strcmp(a->pf, pf ? pf : ""))
@@ -67,6 +68,7 @@ int vs_avoid_end(struct vs_core *c, enum vs_avoid_cause cause,
 	struct vs_avoid **link = &c->avoids;
 	int n = 0;
 
+	vs_assert_locked();
 	while (*link) {
 		if ((*link)->cause == cause && !strcmp((*link)->moid, moid)) {
 			link = drop(c, link);
@@ -82,6 +84,7 @@ void vs_avoid_expire(struct vs_core *c, int64_t now_ms)
 {
 	struct vs_avoid **link = &c->avoids;
 
+	vs_assert_locked();
 	while (*link)
 		link = now_ms < (*link)->until_ms ? &(*link)->next :
 			drop(c, link);
@@ -91,6 +94,7 @@ const struct vs_avoid *vs_avoid_cause(const struct vs_core *c,
 				      enum vs_avoid_cause cause,
 				      const char *moid)
 {
+	vs_assert_locked();
 	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
 		if (a->cause == cause && !strcmp(a->moid, moid))
 			return a;
@@ -99,6 +103,7 @@ const struct vs_avoid *vs_avoid_cause(const struct vs_core *c,
 
 void vs_avoid_requeue(struct vs_core *c, const char *host)
 {
+	vs_assert_locked();
 	for (struct vs_avoid *a = c->avoids; a; a = a->next)
 		if (a->cause == VS_AVOID_DRAINED && !strcmp(a->moid, host))
 			a->requeue = true;
@@ -117,11 +122,13 @@ static bool speaks_of(const struct vs_core *c, const struct vs_avoid *a,
 bool vs_avoid_of(const struct vs_core *c, const struct vs_avoid *a,
 		 const struct vs_host *h)
 {
+	vs_assert_locked();
 	return speaks_of(c, a, h->moid, h->cluster);
 }
 
 bool vs_avoid_any(const struct vs_core *c, const struct vs_host *h)
 {
+	vs_assert_locked();
 	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
 		if (vs_avoid_of(c, a, h))
 			return true;
@@ -160,6 +167,7 @@ const struct vs_bar *vs_avoid_bars(struct vs_core *c)
 	size_t nhosts = (size_t)c->inv.nhosts;
 	const struct vs_host *h;
 
+	vs_assert_locked();
 	VS_GROW(c->bars, c->cap_bars, nhosts + 1);
 	memset(c->bars, 0, nhosts * sizeof(*c->bars));
 	for (const struct vs_avoid *a = c->avoids; a; a = a->next) {
@@ -267,6 +275,7 @@ const struct vs_avoid *vs_checks_unfit(const struct vs_core *c,
 {
 	struct vs_unfit *u;
 
+	vs_assert_locked();
 	if (!c->checks.unfit)
 		return NULL;
 	HASH_FIND_STR(c->checks.unfit, host, u);

@@ -29,6 +29,7 @@ static void changed(struct vs_core *c)
 
 const struct vs_window *vs_window_of(const struct vs_core *c, const char *host)
 {
+	vs_assert_locked();
 	for (const struct vs_window *w = c->maintain.windows; w; w = w->next)
 		if (!strcmp(w->host, host))
 			return w;
@@ -39,6 +40,7 @@ bool vs_window_end(struct vs_core *c, const char *host)
 {
 	struct vs_window **link = &c->maintain.windows, *w;
 
+	vs_assert_locked();
 	while ((w = *link) && strcmp(w->host, host))
 		link = &w->next;
 	if (!w)
@@ -51,6 +53,7 @@ bool vs_window_end(struct vs_core *c, const char *host)
 
 void vs_windows_clear(struct vs_core *c)
 {
+	vs_assert_locked();
 	while (c->maintain.windows)
 		vs_window_end(c, c->maintain.windows->host);
 }
@@ -61,6 +64,7 @@ int vs_window_put(struct vs_core *c, const char *host, int64_t at,
 	struct vs_window **link = &c->maintain.windows, *w;
 	size_t n = 0;
 
+	vs_assert_locked();
 	vs_window_end(c, host);
 	for (w = *link; w; w = w->next)
 		n++;
@@ -85,6 +89,7 @@ void vs_windows_pass(struct vs_core *c)
 	int64_t by = vs_wall_ms() / 1000 + vs_when_down_s(c);
 	struct vs_window *w;
 
+	vs_assert_locked();
 	while ((w = c->maintain.windows) && w->at <= by) {
 		const struct vs_host *h = vs_host_get(&c->inv, w->host);
 

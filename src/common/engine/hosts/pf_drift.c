@@ -22,6 +22,7 @@ struct vs_print *vs_print_get(const struct vs_core *c, const char *name)
 {
 	struct vs_print *p;
 
+	vs_assert_locked();
 	HASH_FIND_STR(c->prints, name, p);
 	return p;
 }
@@ -52,6 +53,7 @@ int vs_drift_had(const struct vs_core *c, const struct vs_host *h,
 	struct vs_print *p = vs_print_get(c, h->name);
 	const struct vs_pf_print *was = p ? was_at(p, pci) : NULL;
 
+	vs_assert_locked();
 	return was ? was->vfs : 0;
 }
 
@@ -146,6 +148,7 @@ void vs_drift_look(struct vs_core *c, struct vs_host *h)
 	int drifted = 0, same = 0;
 	bool lost;
 
+	vs_assert_locked();
 	if (!h->connected || !h->pfs_known || !h->name[0] || !c->hints_loaded)
 		return;
 	p = vs_print_make(c, h->name);
@@ -177,6 +180,7 @@ void vs_drift_look(struct vs_core *c, struct vs_host *h)
 
 void vs_print_forget(struct vs_core *c, struct vs_print *p)
 {
+	vs_assert_locked();
 	HASH_DEL(c->prints, p);
 	free(p);
 }

@@ -110,6 +110,7 @@ void vs_offer_forget(struct vs_host *h)
 
 void vs_offers_down(struct vs_core *c)
 {
+	vs_assert_locked();
 	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
 		free(h->offer);
 		h->offer = NULL;
@@ -175,13 +176,12 @@ static void wake(struct vs_core *c, const struct vs_host *h)
 	}
 }
 
-void vs_offer_told(void *arg, uint64_t id, const struct vs_vc_targets *t,
-		   const struct vs_err *err)
+void vs_offer_answered(struct vs_core *c, uint64_t id,
+		       const struct vs_vc_targets *t, const struct vs_err *err)
 {
-	struct vs_core *c = arg;
 	struct vs_host *h;
 
-	vs_lock();
+	vs_assert_locked();
 	if (c->offers_asked)
 		c->offers_asked--;
 	h = asked(c, id);
@@ -198,5 +198,4 @@ void vs_offer_told(void *arg, uint64_t id, const struct vs_vc_targets *t,
 			take(c, h, h->offer, t);
 		wake(c, h);
 	}
-	vs_unlock();
 }

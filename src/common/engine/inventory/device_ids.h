@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* device_ids.c: what hosts offer by its address. The lock is held, but of told(). */
+/* device_ids.c: what hosts offer by its address. The lock is held. */
 #ifndef VS_ENGINE_DEVICE_IDS_H
 #define VS_ENGINE_DEVICE_IDS_H
 
@@ -30,8 +30,8 @@ int vs_offer_options(struct vs_core *c, struct vs_host *h, int64_t now_ms,
 void vs_offer_forget(struct vs_host *h);
 /* The client is down: no answer comes. */
 void vs_offers_down(struct vs_core *c);
-/* The client's answer; no lock held. */
-void vs_offer_told(void *arg, uint64_t id, const struct vs_vc_targets *t,
-		   const struct vs_err *err);
+/* vCenter's answer; err is NULL on success. */
+void vs_offer_answered(struct vs_core *c, uint64_t id,
+		       const struct vs_vc_targets *t, const struct vs_err *err);
 
 #endif

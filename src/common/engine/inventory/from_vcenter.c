@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vCenter's events into the inventory: the one file that knows both the
- * client's types and the plan's. Callbacks run in the engine's thread without
- * the lock, take it, and change memory only.
+ * vCenter's records of hosts and VMs into the inventory: the one file that knows
+ * both the client's types and the plan's.
+ *
+ * Rules: changes memory only. The lock is held.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,189 +12,8 @@
 #include "engine/vmspec/hardware.h"
 #include "engine/inventory/inventory.h"
 #include "engine/inventory/device_ids.h"
-#include "engine/persist/login_backoff.h"
-#include "engine/clone_source/clone_source.h"
-#include "plan/allocation/shared_capacity.h"
 #include "util/mem.h"
 #include "util/time.h"
-
-static void strings_free(char ***list)
-{
-	for (char **s = *list; s && *s; s++)
-		free(*s);
-	free(*list);
-	*list = NULL;
-}
-
-/* ---- names ---------------------------------------------------------------- */
-
-static void found_clusters(struct vs_core *c, const struct vs_vc_found *f)
-{
-	strings_free(&c->cluster_moids);
-	strings_free(&c->pool_moids);
-	c->cluster_moids = vs_calloc(f->nclusters + 1, sizeof(char *));
-	c->pool_moids = vs_calloc(f->nclusters + 1, sizeof(char *));
-	for (size_t i = 0; i < f->nclusters; i++) {
-		c->cluster_moids[i] = vs_strdup(f->clusters[i].moid);
-		c->pool_moids[i] = vs_strdup(f->clusters[i].pool_moid);
-	}
-	vs_guards_set(c, f->clusters, f->nclusters);
-}
-
-static void template_apply(struct vs_core *c, const struct vs_vc_template *t)
-{
-	for (size_t i = 0; i < c->nprofiles; i++) {
-		struct vs_profile *p = &c->profiles[i];
-
-		if (strcmp(p->template_name, t->name))
-			continue;
-		vs_strlcpy(p->template_moid, t->moid,
-			   sizeof(p->template_moid));
-		vs_strlcpy(p->template_version, t->change_version,
-			   sizeof(p->template_version));
-		p->template_hw = t->hw;
-		vs_hardware_template(p, t);
-		vs_strlcpy(c->now[i].missing, t->missing ? t->missing : "",
-			   sizeof(c->now[i].missing));
-		vs_parent_template(c, i, t);	/* may add to it */
-		vs_template_host_told(c, i, t);	/* likewise */
-		c->now[i].sums = 0;	/* more or less may fit */
-	}
-	vs_checks_template(c, t);
-	if (t->missing)
-		vs_error("%s", t->missing);
-	c->vf_freed = true;
-	vs_profiles_changed(c);
-}
-
-/* For the next slurmctld, which may come soon. */
-static void note_login(struct vs_core *c, bool taken)
-{
-	VS_FREE char *dir = NULL, *user = NULL, *file = NULL;
-
-	vs_lock();
-	dir = vs_strdup(c->conf->state_dir ? c->conf->state_dir : "");
-	user = vs_strdup(c->conf->username ? c->conf->username : "");
-	file = vs_strdup(c->conf->password_file ? c->conf->password_file : "");
-	vs_unlock();
-	if (taken)
-		vs_login_taken(dir);
-	else
-		vs_login_refused(dir, user, file);
-}
-
-static void ev_up(void *arg, const struct vs_vc_found *f)
-{
-	struct vs_core *c = arg;
-
-	note_login(c, true);
-	vs_lock();
-	found_clusters(c, f);
-	vs_strlcpy(c->folder, f->folder, sizeof(c->folder));
-	vs_stores_found(c, f);
-	vs_strlcpy(c->vc_user, f->user, sizeof(c->vc_user));
-	for (size_t i = 0; i < c->conf->nadapters; i++)
-		for (size_t k = 0; k < f->nnetworks; k++) {
-			const struct vs_vc_network *net = &f->networks[k];
-			struct vs_network *to = &c->nets[i];
-
-			if (strcmp(net->name, c->adapters[i].network))
-				continue;
-			vs_strlcpy(to->moid, net->moid, sizeof(to->moid));
-			vs_strlcpy(to->switch_uuid, net->switch_uuid,
-				   sizeof(to->switch_uuid));
-			vs_strlcpy(to->portgroup_key, net->portgroup_key,
-				   sizeof(to->portgroup_key));
-			to->nsx = net->nsx;
-			to->opaque = net->opaque;
-			to->accepts = net->accepts;
-		}
-	for (size_t k = 0; k < f->ntemplates; k++)
-		template_apply(c, &f->templates[k]);
-	c->vmotions.release = vs_release_parse(f->release);
-	vs_clone_way_found(c, f);
-	c->found = true;
-	vs_nodes_touch(c);
-	vs_unlock();
-	vs_info("vCenter is there: %s release=%s", f->about, f->release);
-}
-
-static void ev_template(void *arg, const struct vs_vc_template *t)
-{
-	vs_lock();
-	template_apply(arg, t);
-	vs_unlock();
-	if (!t->missing)
-		vs_info("template %s has changed: warm VMs are rebuilt when next used",
-			t->name);
-}
-
-static void ev_down(void *arg, const struct vs_err *err)
-{
-	struct vs_core *c = arg;
-	VS_FREE char *text = NULL;	/* for those who don't know paths */
-
-	vs_lock();
-	c->loaded = c->ready = false;
-	if (!c->vc_state[0])
-		c->vc_since_ms = vs_wall_ms();
-	vs_vc_state_set(c, err->text);
-	if (!strstr(c->vc_state, "vCenter")) {
-		text = vs_asprintf("vCenter: %s", err->text);
-		vs_vc_state_set(c, text);
-	}
-	vs_op_forget_all(c);
-	vs_offers_down(c);
-	vs_nodes_touch(c);
-	vs_unlock();
-	if (err->code == VS_E_RETRY || err->code == VS_E_RELOGIN)
-		vs_info("vCenter is away: %s", err->text);
-	else
-		vs_error("%s", err->text);
-	if (err->code == VS_E_LOGIN)
-		note_login(c, false);
-}
-
-/* ---- the load: what is not delivered until its end has gone --------------- */
-
-static void ev_load_begin(void *arg)
-{
-	struct vs_core *c = arg;
-	struct vs_host *h, *ht;
-	struct vs_vm *vm, *vt;
-
-	vs_lock();
-	c->loaded = c->ready = false;
-	vs_nodes_touch(c);
-	c->load_seq++;
-	for (h = c->inv.hosts; h; h = ht) {
-		ht = h->hh.next;
-		vs_inventory_remove_host(&c->inv, h->moid);
-	}
-	for (vm = c->inv.vms; vm; vm = vt) {
-		vt = vm->hh.next;
-		vs_inventory_remove_vm(&c->inv, vm->moid);
-	}
-	vs_room_forget(&c->inv);
-	vs_unlock();
-}
-
-static void ev_load_end(void *arg)
-{
-	struct vs_core *c = arg;
-
-	vs_lock();
-	c->loaded = true;
-	vs_nodes_touch(c);
-	c->vc_state[0] = '\0';
-	c->vc_since_ms = vs_wall_ms();
-	/* Tasks under way are adopted before anything is begun. */
-	c->slow_want = c->slow_seq + 1;
-	vs_unlock();
-	vs_vc_slow_now(c->vc);
-	vs_info("inventory loaded: hosts=%d vms=%u", c->inv.nhosts,
-		HASH_COUNT(c->inv.vms));
-}
 
 /* ---- hosts ---------------------------------------------------------------- */
 
@@ -251,14 +71,13 @@ static const char *leaf_of(const struct vs_core *c, const char *host)
 	return NULL;
 }
 
-static void ev_host(void *arg, const struct vs_vc_host *h)
+void vs_host_update(struct vs_core *c, const struct vs_vc_host *h)
 {
-	struct vs_core *c = arg;
 	struct vs_host *to;
 	const char *leaf;
 	int vfs;
 
-	vs_lock();
+	vs_assert_locked();
 	to = vs_inventory_host(&c->inv, h->moid);
 	vfs = host_vfs(to);
 	if (h->has & VS_VC_HOST_NAME) {
@@ -297,20 +116,16 @@ static void ev_host(void *arg, const struct vs_vc_host *h)
 	vs_nodes_touch_on(c, to);
 	vs_host_changed(&c->inv, to);
 	c->vf_freed = true;
-	vs_unlock();
 }
 
-static void ev_host_gone(void *arg, const char *moid)
+void vs_host_remove(struct vs_core *c, const char *moid)
 {
-	struct vs_core *c = arg;
-	const struct vs_host *h;
+	const struct vs_host *h = vs_host_get(&c->inv, moid);
 
-	vs_lock();
-	h = vs_host_get(&c->inv, moid);
+	vs_assert_locked();
 	if (h)
 		vs_nodes_touch_on(c, h);
 	vs_inventory_remove_host(&c->inv, moid);
-	vs_unlock();
 }
 
 /* ---- VMs ------------------------------------------------------------------ */
@@ -425,17 +240,14 @@ static bool only_guest_says(struct vs_core *c, const struct vs_vm *to,
 	       (n->flags & VS_NODE_UP) && vs_node_vm(c, n) == to;
 }
 
-static void ev_vm(void *arg, const struct vs_vc_vm *v)
+void vs_vm_update(struct vs_core *c, const struct vs_vc_vm *v)
 {
-	struct vs_core *c = arg;
-	struct vs_vm *to;
+	struct vs_vm *to = vs_inventory_vm(&c->inv, v->moid);
 	bool unsure;
 
-	vs_lock();
-	to = vs_inventory_vm(&c->inv, v->moid);
+	vs_assert_locked();
 	if (only_guest_says(c, to, v)) {
 		guest_says(to, v);
-		vs_unlock();
 		return;
 	}
 	unsure = vs_node_vm_unsure(to);
@@ -480,37 +292,17 @@ static void ev_vm(void *arg, const struct vs_vc_vm *v)
 	if (v->has & VS_VC_VM_CARDS && vs_mac_may_be_shared(c, to))
 		c->unjudged = true;
 	vs_vm_changed(&c->inv, to);
-	vs_unlock();
 }
 
-static void ev_vm_gone(void *arg, const char *moid)
+void vs_vm_remove(struct vs_core *c, const char *moid)
 {
-	struct vs_core *c = arg;
-	const struct vs_vm *vm;
+	const struct vs_vm *vm = vs_vm_get(&c->inv, moid);
 
-	vs_lock();
-	vm = vs_vm_get(&c->inv, moid);
+	vs_assert_locked();
 	if (vm) {
 		touch_named(c, vm->name);
 		c->unjudged |= vs_mac_may_be_shared(c, vm);
 	}
 	vs_inventory_remove_vm(&c->inv, moid);
 	c->vf_freed = true;
-	vs_unlock();
 }
-
-const struct vs_vc_events vs_watch_events = {
-	.up = ev_up,
-	.down = ev_down,
-	.load_begin = ev_load_begin,
-	.load_end = ev_load_end,
-	.host = ev_host,
-	.vm = ev_vm,
-	.host_gone = ev_host_gone,
-	.vm_gone = ev_vm_gone,
-	.template_changed = ev_template,
-	.slow_begin = vs_slow_begin,
-	.slow = vs_slow_told,
-	.where = vs_drs_told,
-	.target = vs_offer_told,
-};

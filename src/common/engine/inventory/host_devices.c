@@ -16,6 +16,7 @@
 
 bool vs_devices_wanted(const struct vs_core *c)
 {
+	vs_assert_locked();
 	for (size_t a = 0; a < c->conf->nadapters; a++)
 		if (!vs_adapter_nics(&c->adapters[a]))
 			return true;

@@ -4,8 +4,7 @@
  * hosts on their way into maintenance or standby, room in the resource pools
  * and on the datastore, tasks that were there before us.
  *
- * Rules: callbacks run in the engine's thread without the lock, take it, and
- * change memory only. A value that wasn't read is unknown, which refuses
+ * Rules: changes memory only. The lock is held. A value that wasn't read is unknown, which refuses
  * nobody; what is read is judged by plan/allocation/shared_capacity.
  */
 #include <stdio.h>
@@ -109,21 +108,16 @@ static void room_told(struct vs_core *c, const struct vs_vc_slow *s)
 
 /* ---- the beat ------------------------------------------------------------- */
 
-void vs_slow_begin(void *arg)
+void vs_slow_begin(struct vs_core *c)
 {
-	struct vs_core *c = arg;
-
-	vs_lock();
+	vs_assert_locked();
 	vs_room_begin(&c->inv);
 	c->checks.begun++;
-	vs_unlock();
 }
 
-void vs_slow_told(void *arg, const struct vs_vc_slow *s)
+void vs_slow_update(struct vs_core *c, const struct vs_vc_slow *s)
 {
-	struct vs_core *c = arg;
-
-	vs_lock();
+	vs_assert_locked();
 	c->slow_seq++;
 	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
 		leaving(c, h, &h->entering_maintenance,
@@ -136,5 +130,4 @@ void vs_slow_told(void *arg, const struct vs_vc_slow *s)
 	vs_rights_set(c, s);
 	vs_checks_slow(c, s);
 	vs_op_adopt_tasks(c, s->tasks, s->ntasks);
-	vs_unlock();
 }

@@ -166,6 +166,7 @@ void vs_gots_moved(struct vs_core *c)
 	VS_FREE int *ids = NULL;
 	size_t n = 0;
 
+	vs_assert_locked();
 	if (!m->n)
 		return;
 	jobs_sort(c, m);

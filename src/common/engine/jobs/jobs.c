@@ -98,6 +98,7 @@ int vs_job_place(struct vs_core *c, struct vs_node *node, enum vs_avail avail,
 {
 	const char *why;
 
+	vs_assert_locked();
 	if (!vs_window_bars_node(c, node) && avail != VS_AVAIL_NONE)
 		return !vs_ledger_get(&c->ledger, node->name);
 	why = vs_node_barred(c, node);
@@ -155,6 +156,7 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 	struct vs_refused *r;
 	size_t nplace;
 
+	vs_assert_locked();
 	for (size_t i = 0; i < n && !vs_ask_blocked(c); i++) {
 		struct vs_node *node = vs_node_at(c, ids[i]);
 
@@ -191,6 +193,7 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 void vs_job_claim(struct vs_core *c, uint32_t job, uint32_t restart,
 		  const int *ids, size_t n, bool launched)
 {
+	vs_assert_locked();
 	for (size_t i = 0; i < n; i++) {
 		struct vs_node *node = vs_node_at(c, ids[i]);
 
@@ -209,6 +212,7 @@ void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
 	struct vs_wait **link = vs_wait_find(c, job);
 	struct vs_wait *w = *link;
 
+	vs_assert_locked();
 	vs_job_claim(c, job, restart, ids, n, false);
 	if (!w) {
 		w = *link = vs_calloc(1, sizeof(*w));
@@ -266,6 +270,7 @@ void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 	struct vs_wait **link = vs_wait_find(c, job);
 	struct vs_wait *w = *link;
 
+	vs_assert_locked();
 	for (size_t i = 0; i < n; i++) {
 		struct vs_node *node = vs_node_at(c, ids[i]);
 
@@ -289,6 +294,7 @@ void vs_jobs_clear(struct vs_core *c)
 {
 	struct vs_refused *r, *tmp;
 
+	vs_assert_locked();
 	while (c->waits)
 		vs_wait_end(&c->waits);
 	vs_got_clear(c);

@@ -16,6 +16,7 @@
 
 const char *vs_observe_blocked(const struct vs_core *c)
 {
+	vs_assert_locked();
 	return c->blocked[0] ? c->blocked :
 		c->unserved[0] ? c->unserved :
 		c->vc_state[0] ? c->vc_state :
@@ -29,6 +30,7 @@ int vs_observe_place(struct vs_core *c, struct vs_node *n,
 	bool on = vm && vm->power == VS_POWER_ON;
 	const char *why = vs_node_barred(c, n);
 
+	vs_assert_locked();
 	if (!why && !on)
 		why = vs_clone_lacks(c, n);
 	if (why)

@@ -64,6 +64,7 @@ void vs_job_refused(struct vs_core *c, const struct vs_asker *a,
 	char words[sizeof(((struct vs_refused *)0)->why)];
 	struct vs_refused *r;
 
+	vs_assert_locked();
 	if (!a->in_backfill && a->lacks != VS_LACKS_NODES)
 		vs_when_refused(c, a, ids, n);
 	if (a->lacks == VS_LACKS_NODES) {
@@ -99,6 +100,7 @@ bool vs_jobs_want_vfs(const struct vs_core *c)
 {
 	const struct vs_refused *r = c->refused;
 
+	vs_assert_locked();
 	while (r && r->lacks == VS_LACKS_NODES)
 		r = r->hh.next;
 	return r;
@@ -201,6 +203,7 @@ static bool is_due(const struct vs_refused *r, const char *why, int64_t now_ms)
 void vs_job_words(struct vs_core *c, const struct vs_refused *r, char *out,
 		  size_t size)
 {
+	vs_assert_locked();
 	if (c->observe)
 		vs_observe_say(c, r, out, size);
 	else
@@ -238,6 +241,7 @@ void vs_job_reasons(struct vs_core *c, int64_t now_ms)
 	size_t n = vs_jobs_in_turn(c, false, now_ms, &c->reasons_turn, jobs,
 				   VS_COUNT(jobs));
 
+	vs_assert_locked();
 	for (size_t i = 0; i < n; i++) {
 		HASH_FIND(hh, c->refused, &jobs[i], sizeof(jobs[i]), r);
 		if (now_ms - r->at_ms > 10 * 60 * 1000)

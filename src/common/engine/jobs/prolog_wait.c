@@ -57,6 +57,7 @@ void vs_waits_pass(struct vs_core *c, int64_t now_ms)
 {
 	struct vs_wait **link = &c->waits;
 
+	vs_assert_locked();
 	while (*link) {
 		struct vs_wait *w = *link;
 		bool ok;

@@ -32,6 +32,7 @@ void vs_vmotions_forget(struct vs_core *c)
 {
 	struct vs_bound *b;
 
+	vs_assert_locked();
 	while ((b = c->vmotions.bound)) {
 		c->vmotions.bound = b->next;
 		free(b);

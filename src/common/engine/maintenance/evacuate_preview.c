@@ -173,6 +173,7 @@ void vs_vmotion_plan(struct vs_core *c, const struct vs_host *h, bool requeue,
 	const struct vs_vm *vm;
 	size_t n = 0, cap = 0;
 
+	vs_assert_locked();
 	if (holds)
 		LIST_FOREACH(hold, &holds->list, on_host) {
 			struct vs_node *node = vs_node_named(c, hold->node);

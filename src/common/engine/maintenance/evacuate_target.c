@@ -102,6 +102,7 @@ void vs_vmotions_turn(struct vs_core *c, int64_t now_ms)
 	size_t nhosts = (size_t)c->inv.nhosts;
 	const struct vs_node *n;
 
+	vs_assert_locked();
 	VS_GROW(v->on, v->cap_on, nhosts + 1);
 	memset(v->on, 0, nhosts * sizeof(*v->on));
 	v->strangers = false;

@@ -90,6 +90,7 @@ void vs_host_remains(struct vs_core *c, const struct vs_host *h,
 	const struct vs_hold *hold;
 	const struct vs_vm *vm;
 
+	vs_assert_locked();
 	*out = (struct vs_remains) { 0 };
 	if (holds)
 		LIST_FOREACH(hold, &holds->list, on_host) {
@@ -204,6 +205,7 @@ static void drop(struct vs_core *c, struct vs_leaving *l)
 
 void vs_leaving_clear(struct vs_core *c)
 {
+	vs_assert_locked();
 	while (c->maintain.leaving)
 		drop(c, c->maintain.leaving);
 	c->maintain.silent = false;

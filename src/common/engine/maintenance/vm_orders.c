@@ -231,6 +231,7 @@ int vs_orders_give(struct vs_core *c, struct json_object *top, const char *what,
 	struct json_object *arr = vs_jb_arr();
 	int rc;
 
+	vs_assert_locked();
 	vs_lock();
 	rc = !names ? vs_err_set(err, VS_E_REQUEST, "%s: nodes are expected, as Slurm lists them, not '%.100s'",
 				 what, nodes) :

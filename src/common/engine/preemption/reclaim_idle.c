@@ -401,6 +401,7 @@ size_t vs_reclaim_would(struct vs_core *c, const int *ids, size_t n, int *out)
 				.at_ms = vs_clock() };
 	struct idle all = { .would = out };
 
+	vs_assert_locked();
 	reclaim_for(c, &r, &all, r.at_ms);
 	idle_free(&all);
 	return all.nwould;
@@ -412,6 +413,7 @@ void vs_reclaim(struct vs_core *c, int64_t now_ms)
 	uint32_t jobs[PER_PASS];
 	size_t n;
 
+	vs_assert_locked();
 	/* What waits for an administrator is in nobody's way. */
 	if (vs_ask_blocked(c))
 		return;

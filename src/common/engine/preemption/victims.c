@@ -296,6 +296,7 @@ int vs_make_room(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 	struct question q = { .victims = victims, .nvictims = nvictims };
 	int taken;
 
+	vs_assert_locked();
 	for (size_t i = 0; i < nvictims; i++)
 		take[i] = false;
 	for (size_t i = 0; i < n; i++)

@@ -59,6 +59,7 @@ static void used(struct vs_core *c, struct vs_node *n)
 
 void vs_prefetch_clear(struct vs_core *c)
 {
+	vs_assert_locked();
 	while (!LIST_EMPTY(&c->plans.ahead))
 		set(c, LIST_FIRST(&c->plans.ahead), VS_AHEAD_NOT, 0);
 	c->plans.nplanned = c->plans.nends = 0;
@@ -66,6 +67,7 @@ void vs_prefetch_clear(struct vs_core *c)
 
 void vs_prefetch_carry(struct vs_core *c)
 {
+	vs_assert_locked();
 	LIST_INIT(&c->plans.ahead);
 	c->plans.nahead = 0;
 	for (size_t i = 0; i < c->nnodes; i++) {
@@ -319,6 +321,7 @@ void vs_prefetch_pass(struct vs_core *c, int64_t now_ms)
 {
 	struct vs_node *n, *next;
 
+	vs_assert_locked();
 	if (vs_ask_blocked(c))
 		return;
 	for (n = LIST_FIRST(&c->plans.ahead); n; n = next) {

@@ -139,14 +139,12 @@ static void take_answer(struct vs_core *c, struct vs_node *n, const char *host)
 	}
 }
 
-void vs_drs_told(void *arg, uint64_t id, const char *host,
-		 const struct vs_err *err)
+void vs_drs_answered(struct vs_core *c, uint64_t id, const char *host,
+		     const struct vs_err *err)
 {
-	struct vs_core *c = arg;
-	struct vs_node *n;
+	struct vs_node *n = asker(c, id);
 
-	vs_lock();
-	n = asker(c, id);
+	vs_assert_locked();
 	if (n && err) {
 		c->drs.failed++;
 		vs_debug("node=%s DRS names no host: %s", n->name, err->text);
@@ -155,7 +153,6 @@ void vs_drs_told(void *arg, uint64_t id, const char *host,
 	}
 	if (n)
 		settle(n);
-	vs_unlock();
 }
 
 void vs_drs_forget(struct vs_core *c)
@@ -173,6 +170,7 @@ void vs_report_drs(const struct vs_core *c, struct json_object *top)
 {
 	struct json_object *o;
 
+	vs_assert_locked();
 	if (!c->drs.on)
 		return;
 	o = vs_jb_obj(NULL);

@@ -33,9 +33,9 @@ struct vs_drs {
 /* Is DRS still to say where this node's clone goes? Asks, where it must; the
  * node keeps its place in any case. Lock held. */
 bool vs_drs_waits(struct vs_core *c, struct vs_node *n, int64_t now_ms);
-/* The client's answer; no lock held. */
-void vs_drs_told(void *arg, uint64_t id, const char *host,
-		 const struct vs_err *err);
+/* vCenter's answer; err is NULL on success. */
+void vs_drs_answered(struct vs_core *c, uint64_t id, const char *host,
+		     const struct vs_err *err);
 /* The client is down: no answer comes. Lock held. */
 void vs_drs_forget(struct vs_core *c);
 /* For svf status; lock held. */

@@ -49,13 +49,11 @@ static void op_started(void *arg, uint64_t id, const char *task)
 	struct vs_core *c = arg;
 	struct vs_node *n;
 
-	vs_lock();
 	n = node_of_op(c, id);
 	if (n)
 		vs_strlcpy(n->op.task, task, sizeof(n->op.task));
 	if (n && n->op.cancel_asked)
 		vs_vc_task_cancel(c->vc, task, NULL);
-	vs_unlock();
 }
 
 static void op_done(void *arg, uint64_t id, const char *result,
@@ -66,12 +64,9 @@ static void op_done(void *arg, uint64_t id, const char *result,
 	struct vs_node *n;
 	int64_t now_ms = vs_clock();
 
-	vs_lock();
 	n = node_of_op(c, id);
-	if (!n) {
-		vs_unlock();
+	if (!n)
 		return;
-	}
 	was = n->op;
 	vs_guest_words_done(n, !err);
 	if (vs_clone_way_ended(c, n, &was, err)) {
@@ -105,7 +100,6 @@ static void op_done(void *arg, uint64_t id, const char *result,
 		if (was.kind == VS_OP_SHUTDOWN)
 			n->shutdown_ms = now_ms;
 	}
-	vs_unlock();
 }
 
 /* Has vCenter shown what the finished call did? */
@@ -270,6 +264,7 @@ void vs_op_cancel(struct vs_core *c, struct vs_node *n)
 /* The client is down: what was under way is looked for after the reload. */
 void vs_op_forget_all(struct vs_core *c)
 {
+	vs_assert_locked();
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];
 
@@ -297,7 +292,6 @@ static void stray_done(void *arg, uint64_t id, const char *result,
 
 	(void)result;
 	(void)err;
-	vs_lock();
 	while (i < c->nstrays && c->strays[i].id != id)
 		i++;
 	if (i < c->nstrays) {
@@ -307,7 +301,6 @@ static void stray_done(void *arg, uint64_t id, const char *result,
 		/* Its VM may be shown later than its end. */
 		vs_clones_lost_look(c);
 	}
-	vs_unlock();
 }
 
 static void stray_add(struct vs_core *c, const struct vs_vc_task *task,
@@ -327,6 +320,7 @@ static void stray_add(struct vs_core *c, const struct vs_vc_task *task,
  * end after all, vCenter takes no second VM of one name. */
 void vs_strays_pass(struct vs_core *c, int64_t now_ms)
 {
+	vs_assert_locked();
 	for (size_t i = 0; i < c->nstrays; i++) {
 		struct vs_stray *s = &c->strays[i];
 

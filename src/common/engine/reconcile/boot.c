@@ -133,6 +133,7 @@ static void push(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 /* While nothing is compared, or nothing may be done. */
 void vs_boots_push(struct vs_core *c, int64_t now_ms)
 {
+	vs_assert_locked();
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];
 

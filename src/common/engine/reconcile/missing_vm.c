@@ -136,6 +136,7 @@ bool vs_missing_forget(struct vs_core *c, struct vs_node *n)
 {
 	bool was = n->missing;
 
+	vs_assert_locked();
 	end(c, n, "an operator says that its VM is gone");
 	return was;
 }

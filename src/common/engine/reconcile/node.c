@@ -136,6 +136,7 @@ static uint32_t not_up_by_that(uint32_t was, uint32_t flags)
  * come between two looks, or by force, with no POWERING_DOWN before it. */
 void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
 {
+	vs_assert_locked();
 	flags = not_up_by_that(n->flags, flags);
 	if (n->flags && rests_down(flags) && !rests_down(n->flags))
 		c->name_freed = true;
@@ -192,6 +193,7 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	enum vs_wanted wanted;
 	bool ends;
 
+	vs_assert_locked();
 	vs_ended_look(c, n, now_ms);
 	vs_adopt_look(c, n, now_ms);
 	wanted = vs_adopt_lost(c, n) ? VS_WANT_KEEP : wanted_of(n, now_ms);
@@ -396,6 +398,7 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	enum vs_action action = vs_step(n->wanted, n->seen);
 
+	vs_assert_locked();
 	if (action != n->action) {
 		n->action = action;
 		n->action_since_ms = now_ms;

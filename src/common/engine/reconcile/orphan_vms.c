@@ -57,7 +57,6 @@ static void done(void *arg, uint64_t id, const char *result,
 	int64_t now_ms = vs_clock();
 
 	(void)result;
-	vs_lock();
 	o = by_op(c, id);
 	if (o) {
 		op_set(c, o, 0);
@@ -74,7 +73,6 @@ static void done(void *arg, uint64_t id, const char *result,
 				vs_code_name(err->code), err->text);
 		}
 	}
-	vs_unlock();
 }
 
 static const struct vs_vc_op calls = { .done = done, .arg = &vs_core };
@@ -248,6 +246,7 @@ static void holds_end(struct vs_core *c)
 
 void vs_orphans_pass(struct vs_core *c, int64_t now_ms)
 {
+	vs_assert_locked();
 	if (now_ms - c->orphans_ms >= SCAN_MS) {
 		c->orphans_ms = now_ms;
 		scan(c);
@@ -289,6 +288,7 @@ void vs_orphans_clear(struct vs_core *c)
 {
 	struct vs_orphan *o, *tmp;
 
+	vs_assert_locked();
 	HASH_ITER(hh, c->orphans, o, tmp)
 		forget(c, o);
 }

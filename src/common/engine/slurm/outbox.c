@@ -19,6 +19,7 @@ void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
 {
 	struct vs_tell *t;
 
+	vs_assert_locked();
 	VS_GROW(c->tells, c->cap_tells, c->ntells + 1);
 	t = &c->tells[c->ntells++];
 	t->kind = kind;

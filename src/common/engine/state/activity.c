@@ -21,11 +21,13 @@ static bool stirs(const struct vs_core *c)
 
 void vs_calm_end(struct vs_core *c, int64_t now_ms)
 {
+	vs_assert_locked();
 	c->stirred_ms = now_ms;
 }
 
 void vs_calm(struct vs_core *c, int64_t now_ms)
 {
+	vs_assert_locked();
 	if (stirs(c))
 		vs_calm_end(c, now_ms);
 	if (c->vc)

@@ -214,15 +214,22 @@ int vs_setup_check(const struct vs_conf *conf, struct vs_err *err);
 void vs_setup_apply(struct vs_core *c, struct vs_conf *conf_take);
 void vs_setup_macs(struct vs_core *c);
 
-/* from_vcenter.c: vCenter's events into the inventory */
+/* vcenter_events.c: what the client calls back, in the engine's thread. together()
+ * takes the lock and gives it back; all others need it. */
 extern const struct vs_vc_events vs_watch_events;
 
 /* vcenter_connect.c: a client for the configuration in force; lock held */
 struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err);
 
-/* periodic.c: what vCenter doesn't stream */
-void vs_slow_begin(void *arg);
-void vs_slow_told(void *arg, const struct vs_vc_slow *s);
+/* from_vcenter.c: vCenter's records into the inventory; lock held */
+void vs_host_update(struct vs_core *c, const struct vs_vc_host *h);
+void vs_host_remove(struct vs_core *c, const char *moid);
+void vs_vm_update(struct vs_core *c, const struct vs_vc_vm *v);
+void vs_vm_remove(struct vs_core *c, const char *moid);
+
+/* periodic.c: what vCenter doesn't stream is asked for now; has come. Lock held */
+void vs_slow_begin(struct vs_core *c);
+void vs_slow_update(struct vs_core *c, const struct vs_vc_slow *s);
 
 /* activity.c: how soon changes must be known, told to the client; lock held */
 void vs_calm(struct vs_core *c, int64_t now_ms);

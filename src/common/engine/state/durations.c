@@ -73,6 +73,7 @@ int64_t vs_pace_ms(const struct vs_core *c, const struct vs_profile *p,
 {
 	const struct vs_pace *t = pace_find(c, p);
 
+	vs_assert_locked();
 	return t && what >= 0 && what < VS_PACES && t->known & 1u << what ?
 		t->ms[what] : -1;
 }
@@ -81,6 +82,7 @@ void vs_report_paces(const struct vs_core *c, struct json_object *top)
 {
 	struct json_object *arr = c->paces ? vs_jb_arr() : NULL;
 
+	vs_assert_locked();
 	for (const struct vs_pace *t = c->paces; t; t = t->hh.next) {
 		struct json_object *o = vs_jb_obj(NULL);
 

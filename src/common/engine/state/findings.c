@@ -44,6 +44,7 @@ void vs_find(struct vs_core *c, enum vs_stops stops, const struct vs_says *says,
 	va_list ap;
 	char text[2400];
 
+	vs_assert_locked();
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
@@ -58,6 +59,7 @@ void vs_bar(struct vs_core *c, size_t profile, const char *why)
 {
 	char *barred = c->now[profile].barred;
 
+	vs_assert_locked();
 	if (!barred[0])
 		vs_strlcpy(barred, why, sizeof(c->now[profile].barred));
 }

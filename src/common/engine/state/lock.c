@@ -4,10 +4,12 @@
  * engine's thread.
  *
  * Rules: the mutex is lent only by the thread that holds it. The clock and the
- * wake-up need no lock.
+ * wake-up need no lock. Which thread holds it is noted in builds for developers
+ * alone.
  */
 #include <errno.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,6 +32,41 @@ struct vs_core vs_core = {
 
 atomic_int vs_lock_wanted;
 atomic_uint vs_lock_had;
+
+#ifdef VS_DEBUG
+_Thread_local bool vs_lock_not_needed;
+static _Atomic pthread_t holder;	/* 0: no thread */
+
+static void holder_set(pthread_t thread)
+{
+	atomic_store_explicit(&holder, thread, memory_order_relaxed);
+}
+
+void vs_assert_locked_in(const char *function)
+{
+	/* Only this thread writes its own name there, and takes it away. */
+	if (vs_lock_not_needed ||
+	    pthread_equal(atomic_load_explicit(&holder, memory_order_relaxed),
+			  pthread_self()))
+		return;
+	vs_error("bug: %s() is called without the core's lock", function);
+	abort();
+}
+#else
+#define holder_set(thread) ((void)0)
+#endif
+
+void vs_lock(void)
+{
+	pthread_mutex_lock(&vs_core.lock);
+	holder_set(pthread_self());
+}
+
+void vs_unlock(void)
+{
+	holder_set(0);
+	pthread_mutex_unlock(&vs_core.lock);
+}
 
 /* A mutex is not fair: whoever lets it go and takes it again at once gets it
  * before the one that is just being woken. To yield is not enough where no

@@ -16,6 +16,7 @@ struct vs_node *vs_node_named(struct vs_core *c, const char *name)
 {
 	size_t lo = 0, hi = c->nnodes;
 
+	vs_assert_locked();
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 		int cmp = strcmp(c->nodes[mid].name, name);
@@ -32,6 +33,7 @@ struct vs_node *vs_node_named(struct vs_core *c, const char *name)
 
 struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n)
 {
+	vs_assert_locked();
 	if (!c->folder[0])
 		return NULL;
 	return vs_vm_get_named(&c->inv, c->folder, n->name);
@@ -50,6 +52,7 @@ bool vs_node_vm_unsure(const struct vs_vm *vm)
 
 bool vs_job_has(const struct vs_node *n, uint32_t job)
 {
+	vs_assert_locked();
 	if (n->job == job)
 		return true;
 	for (size_t i = 0; i < n->nbeside; i++)
@@ -62,6 +65,7 @@ bool vs_job_runs(const struct vs_node *n)
 {
 	bool runs = n->job && n->runs;
 
+	vs_assert_locked();
 	for (size_t i = 0; i < n->nbeside; i++)
 		runs |= n->beside[i].runs;
 	return runs;
@@ -134,6 +138,7 @@ bool vs_guard_moves(const struct vs_core *c, const struct vs_vm *vm)
 
 int vs_host_cluster(const struct vs_core *c, const struct vs_host *h)
 {
+	vs_assert_locked();
 	for (int i = 0; c->cluster_moids && c->cluster_moids[i]; i++)
 		if (!strcmp(c->cluster_moids[i], h->cluster))
 			return i;

@@ -10,6 +10,7 @@
 #define VS_ENGINE_STATE_H
 
 #include "engine/state/core_i.h"
+#include "vs_config.h"
 
 /* ---- lock.c: no lock held, unless said ----------------------------------- */
 
@@ -17,7 +18,8 @@ extern struct vs_core vs_core;
 
 extern atomic_int vs_lock_wanted;	/* by how many threads of slurmctld's */
 extern atomic_uint vs_lock_had;		/* how often one of them has had it */
-static inline void vs_lock(void) { pthread_mutex_lock(&vs_core.lock); }
+void vs_lock(void);
+void vs_unlock(void);
 /* slurmctld's threads: the engine's thread lends them the lock at once. */
 static inline void vs_lock_now(void)
 {
@@ -29,7 +31,17 @@ static inline void vs_lock_now(void)
 /* By who holds it, but slurmctld's threads: one of those that want it has had it
  * when this returns, if it got a processor within 5 ms. */
 void vs_lock_lend(void);
-static inline void vs_unlock(void) { pthread_mutex_unlock(&vs_core.lock); }
+/* The first statement of what other modules call and needs the lock. Built with
+ * --enable-debug it ends the process where the calling thread does not hold the lock;
+ * else it is nothing. */
+#ifdef VS_DEBUG
+void vs_assert_locked_in(const char *function);
+#define vs_assert_locked() vs_assert_locked_in(__func__)
+/* For unit tests: this thread needs no lock, for it is the only one. */
+extern _Thread_local bool vs_lock_not_needed;
+#else
+#define vs_assert_locked() ((void)0)
+#endif
 /* Wakes the engine's thread, or lets it make another turn before it waits. */
 void vs_wake(void);
 /* The monotonic time in ms; tests bring a clock of their own. */

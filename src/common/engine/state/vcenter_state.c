@@ -62,6 +62,7 @@ void vs_vc_state_set(struct vs_core *c, const char *text)
 	VS_FREE char *out = vs_strdup(text);
 	size_t n = strlen(whole);
 
+	vs_assert_locked();
 	while (n && whole[n - 1] == '/')
 		whole[--n] = '\0';
 	name[strcspn(name, "/:")] = '\0';

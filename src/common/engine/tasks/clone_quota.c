@@ -85,6 +85,7 @@ static int64_t minute_now(void)
 
 int vs_clones_hour(const struct vs_core *c)
 {
+	vs_assert_locked();
 	return vs_clones_made(&c->clones, minute_now());
 }
 
@@ -163,6 +164,7 @@ void vs_clones_pass(struct vs_core *c)
 {
 	struct vs_clones *k = &c->clones;
 
+	vs_assert_locked();
 	if (k->seen_epoch != c->epoch || k->seen_minute != minute_now()) {
 		k->seen_epoch = c->epoch;
 		k->seen_minute = minute_now();
@@ -253,6 +255,7 @@ void vs_clone_way_found(struct vs_core *c, const struct vs_vc_found *f)
 	struct vs_vcenter_id *now = &c->clones.way.now;
 	const char *build = strstr(f->about, "build-");
 
+	vs_assert_locked();
 	vs_strlcpy(now->uuid, f->instance_uuid, sizeof(now->uuid));
 	vs_strlcpy(now->build, build ? build + strlen("build-") : f->about,
 		   sizeof(now->build));
@@ -267,6 +270,7 @@ bool vs_clone_way_plain(const struct vs_core *c)
 {
 	const struct vs_clone_way *w = &c->clones.way;
 
+	vs_assert_locked();
 	return under_trial(w) ||
 	       (w->now.uuid[0] && !strcmp(w->now.uuid, w->refuses.uuid) &&
 		!strcmp(w->now.build, w->refuses.build));
@@ -274,6 +278,7 @@ bool vs_clone_way_plain(const struct vs_core *c)
 
 bool vs_node_clone_plain(const struct vs_core *c, const struct vs_node *n)
 {
+	vs_assert_locked();
 	return vs_adapter_takes(n->profile->adapter) && vs_clone_way_plain(c);
 }
 

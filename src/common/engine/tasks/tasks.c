@@ -30,6 +30,7 @@ void vs_tasks_own(enum vs_op_kind kind, const struct vs_task_owner *owner)
 void vs_task_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		    const char *host, const struct vs_err *err, int64_t now_ms)
 {
+	vs_assert_locked();
 	owners[kind]->failed(c, n, kind, host, err, now_ms);
 }
 
@@ -54,6 +55,7 @@ void vs_task_end(struct vs_core *c, uint64_t id)
 {
 	struct vs_task *t;
 
+	vs_assert_locked();
 	HASH_FIND(hh, c->tasks.all, &id, sizeof(id), t);
 	if (t)
 		end(c, t);
@@ -105,6 +107,7 @@ void vs_op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 {
 	struct vs_node_op *op = &n->op;
 
+	vs_assert_locked();
 	vs_node_touch(n);
 	/* jobs may wait for its budget: see vs_env_budget */
 	if (op->id && (op->cancel_asked || vs_op_host_full(c, op->host)))
@@ -132,6 +135,7 @@ void vs_op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 
 bool vs_op_affords(const struct vs_core *c, enum vs_action a)
 {
+	vs_assert_locked();
 	if (a == VS_DO_POWER_ON || a == VS_DO_SHUTDOWN)
 		return c->power_ops < c->conf->power_max;
 	return c->provisioning < c->conf->provision_max;

@@ -112,6 +112,7 @@ const char *vs_pool_of(const struct vs_core *c, const struct vs_host *host)
 {
 	int at = host ? vs_host_cluster(c, host) : -1;
 
+	vs_assert_locked();
 	return at < 0 ? NULL : c->pool_moids[at];
 }
 
@@ -186,6 +187,7 @@ int vs_parent_key_of(const struct vs_core *c, const struct vs_profile *p,
 		     const char *host, const char *store,
 		     struct vs_parent_key *out)
 {
+	vs_assert_locked();
 	*out = (struct vs_parent_key) { .store = "" };
 	if (vs_parent_mark_of(p->clone, c->now[p - c->profiles].hash,
 			      &out->mark))

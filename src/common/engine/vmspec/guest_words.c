@@ -173,6 +173,7 @@ static void want_set(struct vs_node *n, uint64_t want)
 
 void vs_guest_words_expect(struct vs_core *c)
 {
+	vs_assert_locked();
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_guest_words w;
 

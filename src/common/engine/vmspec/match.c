@@ -48,6 +48,7 @@ enum vs_profile_fit vs_node_fit(const struct vs_core *c,
 bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
 		      const struct vs_vm *vm, uint32_t job, uint32_t restart)
 {
+	vs_assert_locked();
 	return vs_node_fit(c, n, vm) == VS_FIT_RIGHT &&
 	       vs_node_cards_right(n, vm,
 				   vs_ledger_get(&c->ledger, n->name)) &&
@@ -67,6 +68,7 @@ enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
 {
 	enum vs_profile_fit fit = vs_node_fit(c, n, vm);
 
+	vs_assert_locked();
 	/* off, an instant clone is no more than a slow one */
 	if (fit == VS_FIT_REBUILD || !tag_right(n, vm, job, restart) ||
 	    n->profile->clone == VS_CLONE_INSTANT)

@@ -109,8 +109,11 @@ static void on_target(struct vcx_call *call, struct vs_j reply,
 		t.options = options = vs_vcx_options_read(reply, &t.noptions);
 		err = vs_json_failed(reply.doc, &bad) ? &bad : NULL;
 	}
-	if (vc->ev.target)
+	if (vc->ev.target) {
+		vs_inv_together(vc->inv, true);
 		vc->ev.target(vc->ev_arg, call->id, &t, err);
+		vs_inv_together(vc->inv, false);
+	}
 }
 
 int64_t vs_vc_target(struct vs_vc *vc, const char *cluster, const char *host,

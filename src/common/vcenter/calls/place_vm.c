@@ -119,8 +119,11 @@ static void on_where(struct vcx_call *call, struct vs_j reply,
 		vs_vcx_where_none(reply, &odd);
 		err = &odd;
 	}
-	if (vc->ev.where)
+	if (vc->ev.where) {
+		vs_inv_together(vc->inv, true);
 		vc->ev.where(vc->ev_arg, call->id, host, err);
+		vs_inv_together(vc->inv, false);
+	}
 }
 
 int64_t vs_vc_where(struct vs_vc *vc, const struct vs_vc_where *w,

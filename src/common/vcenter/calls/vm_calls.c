@@ -56,8 +56,11 @@ static void on_task(struct vcx_call *call, struct vs_j reply,
 	}
 	if (!op)
 		return;
-	if (op->cb.started)
+	if (op->cb.started) {
+		vs_inv_together(vc->inv, true);
 		op->cb.started(op->cb.arg, op->id, task);
+		vs_inv_together(vc->inv, false);
+	}
 	if ((op = vs_vcx_op_find(vc, call->id)))
 		vs_vcx_op_task(vc, op, task);
 }

@@ -82,7 +82,8 @@ void vs_vc_slow_now(struct vs_vc *vc);
 enum vs_vc_calm { VS_VC_ALERT, VS_VC_CALM, VS_VC_ASLEEP, VS_VC_CALMS };
 void vs_vc_calm(struct vs_vc *vc, enum vs_vc_calm calm);
 
-/* Callbacks of an operation, either may be NULL: see calls/calls.h. */
+/* Callbacks of an operation, either may be NULL: see calls/calls.h. They come
+ * between two calls of vs_vc_events.together(). */
 struct vs_vc_op {
 	void (*started)(void *arg, uint64_t id, const char *task);
 	void (*done)(void *arg, uint64_t id, const char *result,

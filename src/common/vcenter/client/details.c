@@ -66,8 +66,11 @@ static void tell_up(struct vs_vc *vc)
 		t[i] = vs_vcx_template_view(&vc->templates[i]);
 		vc->templates[i].changed = false;
 	}
-	if (vc->ev.up)
+	if (vc->ev.up) {
+		vs_inv_together(vc->inv, true);
 		vc->ev.up(vc->ev_arg, &f);
+		vs_inv_together(vc->inv, false);
+	}
 }
 
 static void on_details(struct vcx_read *r)

@@ -155,8 +155,11 @@ static void deliver(struct vs_vc *vc)
 	else
 		vs_inv_try_barred(vc->inv);	/* after the next poll */
 	vs_vcx_templates_tell(vc);
-	if (vc->ev.slow)
+	if (vc->ev.slow) {
+		vs_inv_together(vc->inv, true);
 		vc->ev.slow(vc->ev_arg, &out);
+		vs_inv_together(vc->inv, false);
+	}
 }
 
 static const char *unseen(const struct vs_vc *vc, const char **key)
@@ -479,8 +482,11 @@ static void read_values(struct vs_vc *vc, struct vs_j recent)
 	add_things(vc, props, objects);
 	vs_capacity_ask(vc->inv, vc->now, props, objects);
 	start_values(vc);
-	if (vc->ev.slow_begin)
+	if (vc->ev.slow_begin) {
+		vs_inv_together(vc->inv, true);
 		vc->ev.slow_begin(vc->ev_arg);
+		vs_inv_together(vc->inv, false);
+	}
 	vs_vcx_read(&r, vs_spec_filter_of(props, objects));
 }
 

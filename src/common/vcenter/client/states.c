@@ -255,8 +255,11 @@ void vs_vcx_fail(struct vs_vc *vc, const struct vs_err *err)
 		told.code = VS_E_CONFIG;
 	else if (told.code != VS_E_LOGIN && told.code != VS_E_CONFIG)
 		told.code = VS_E_RETRY;
-	if (vc->ev.down)
+	if (vc->ev.down) {
+		vs_inv_together(vc->inv, true);
 		vc->ev.down(vc->ev_arg, &told);
+		vs_inv_together(vc->inv, false);
+	}
 }
 
 bool vs_vcx_bad(struct vs_vc *vc, struct vs_j reply)

@@ -85,8 +85,11 @@ void vs_vcx_op_done(struct vs_vc *vc, struct vcx_op *op, const char *result,
 		 vs_code_name(err ? err->code : VS_OK),
 		 err && err->fault[0] ? err->fault : "none");
 	vs_crash_before("end", op->what);
-	if (op->cb.done)
+	if (op->cb.done) {
+		vs_inv_together(vc->inv, true);
 		op->cb.done(op->cb.arg, op->id, result, err);
+		vs_inv_together(vc->inv, false);
+	}
 	vs_crash_after("end", op->what);
 	op_free(op);
 	if (vc->tasks.ngone >= BATCH)

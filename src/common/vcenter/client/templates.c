@@ -82,8 +82,11 @@ void vs_vcx_templates_tell(struct vs_vc *vc)
 		struct vcx_template *t = &vc->templates[i];
 		struct vs_vc_template out = vs_vcx_template_view(t);
 
-		if (t->changed && vc->ev.template_changed)
+		if (t->changed && vc->ev.template_changed) {
+			vs_inv_together(vc->inv, true);
 			vc->ev.template_changed(vc->ev_arg, &out);
+			vs_inv_together(vc->inv, false);
+		}
 		t->changed = false;
 	}
 }

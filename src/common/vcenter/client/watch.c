@@ -266,8 +266,11 @@ static void after_set(struct vs_vc *vc)
 		if (shows_nothing(vc))
 			return;
 		vs_vcx_event(vc, VCX_EV_LOADED);
-		if (vc->ev.load_end)
+		if (vc->ev.load_end) {
+			vs_inv_together(vc->inv, true);
 			vc->ev.load_end(vc->ev_arg);
+			vs_inv_together(vc->inv, false);
+		}
 		vs_vcx_list_sync(vc, true);
 		vs_vcx_poll(vc);	/* a load's last part begins no stream */
 		return;
@@ -388,7 +391,10 @@ void vs_vcx_load(struct vs_vc *vc)
 	vs_str_replace(&vc->watch.poll_version, NULL);
 	vc->watch.poll_truncated = false;
 	vc->watch.poll_pages = (struct vcx_pages) { 0 };
-	if (vc->ev.load_begin)
+	if (vc->ev.load_begin) {
+		vs_inv_together(vc->inv, true);
 		vc->ev.load_begin(vc->ev_arg);
+		vs_inv_together(vc->inv, false);
+	}
 	vs_vcx_poll(vc);
 }

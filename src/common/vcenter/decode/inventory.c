@@ -636,8 +636,8 @@ static void flush_host(struct vs_inv *inv, struct vcx_host *h)
 		return;
 	}
 	HASH_DEL(inv->hosts, h);
-	if (inv->ev->host_gone)
-		inv->ev->host_gone(inv->ev_arg, h->moid);
+	if (inv->ev->gone)
+		inv->ev->gone(inv->ev_arg, VS_VC_HOST, h->moid);
 	vs_inv_host_free(h);
 }
 
@@ -656,8 +656,8 @@ static void flush_vm(struct vs_inv *inv, struct vcx_vm *vm)
 		return;
 	}
 	HASH_DEL(inv->vms, vm);
-	if (inv->ev->vm_gone)
-		inv->ev->vm_gone(inv->ev_arg, vm->moid);
+	if (inv->ev->gone)
+		inv->ev->gone(inv->ev_arg, VS_VC_VM, vm->moid);
 	vs_inv_vm_free(vm);
 }
 
@@ -666,6 +666,9 @@ void vs_inv_flush(struct vs_inv *inv)
 	struct vcx_host *h;
 	struct vcx_vm *vm;
 
+	if (TAILQ_EMPTY(&inv->dirty_hosts) && TAILQ_EMPTY(&inv->dirty_vms))
+		return;
+	vs_inv_together(inv, true);
 	while ((h = TAILQ_FIRST(&inv->dirty_hosts))) {
 		TAILQ_REMOVE(&inv->dirty_hosts, h, link);
 		h->dirty = false;
@@ -676,4 +679,5 @@ void vs_inv_flush(struct vs_inv *inv)
 		vm->dirty = false;
 		flush_vm(inv, vm);
 	}
+	vs_inv_together(inv, false);
 }

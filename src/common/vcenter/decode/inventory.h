@@ -190,6 +190,12 @@ void vs_inv_host_system(struct vs_inv *inv, const char *moid,
  * promises that vCenter tells when a right is given back. */
 void vs_inv_try_barred(struct vs_inv *inv);
 void vs_inv_flush(struct vs_inv *inv);
+/* Around the callbacks of one thing: see vs_vc_events. */
+static inline void vs_inv_together(const struct vs_inv *inv, bool begins)
+{
+	if (inv->ev->together)
+		inv->ev->together(inv->ev_arg, begins);
+}
 struct vcx_vm *vs_inv_vm(struct vs_inv *inv, const char *moid);
 bool vs_inv_vm_unreadable(const struct vcx_vm *vm);
 bool vs_inv_vm_barred(const struct vcx_vm *vm);

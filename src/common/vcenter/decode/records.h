@@ -220,7 +220,14 @@ struct vs_vc_targets {			/* all that a host offers */
 	const struct vs_vc_option *options; size_t noptions;
 };
 
+enum vs_vc_kind { VS_VC_HOST, VS_VC_VM };
+
+/* All of them come in the thread that calls vs_vc_turn(). */
 struct vs_vc_events {
+	/* Called with true before callbacks that belong together, and with
+	 * false after them: the records of one answer, any other event, the
+	 * callback of an operation. Such calls do not nest. */
+	void (*together)(void *arg, bool begins);
 	void (*up)(void *arg, const struct vs_vc_found *found);
 	/* The connection or the session is lost, or start-up failed. The code
 	 * says whether it is retried (VS_E_RETRY), waits for a new password
@@ -231,8 +238,7 @@ struct vs_vc_events {
 	void (*load_end)(void *arg);
 	void (*host)(void *arg, const struct vs_vc_host *h);
 	void (*vm)(void *arg, const struct vs_vc_vm *v);
-	void (*host_gone)(void *arg, const char *moid);
-	void (*vm_gone)(void *arg, const char *moid);
+	void (*gone)(void *arg, enum vs_vc_kind kind, const char *moid);
 	/* It was changed, is gone, is there again or was made anew; comes
 	 * before the `slow` of the beat that noticed. */
 	void (*template_changed)(void *arg, const struct vs_vc_template *t);

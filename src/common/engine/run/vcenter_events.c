@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the client calls back, in the engine's thread: the core's lock is taken
+ * once for the records of one answer, and handed on to the modules.
+ *
+ * Rules: the client calls together() around all that belongs together, so each
+ * other callback here has the lock, and changes memory only. Threads of slurmctld
+ * that want the lock have it between two records.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/vmspec/hardware.h"
+#include "engine/inventory/inventory.h"
+#include "engine/inventory/device_ids.h"
+#include "engine/persist/login_backoff.h"
+#include "engine/clone_source/clone_source.h"
+#include "plan/allocation/shared_capacity.h"
+#include "util/mem.h"
+#include "util/time.h"
+
+static void together(void *arg, bool begins)
+{
+	(void)arg;
+	if (begins)
+		vs_lock();
+	else
+		vs_unlock();
+}
+
+static void strings_free(char ***list)
+{
+	for (char **s = *list; s && *s; s++)
+		free(*s);
+	free(*list);
+	*list = NULL;
+}
+
+/* ---- names ---------------------------------------------------------------- */
+
+static void found_clusters(struct vs_core *c, const struct vs_vc_found *f)
+{
+	strings_free(&c->cluster_moids);
+	strings_free(&c->pool_moids);
+	c->cluster_moids = vs_calloc(f->nclusters + 1, sizeof(char *));
+	c->pool_moids = vs_calloc(f->nclusters + 1, sizeof(char *));
+	for (size_t i = 0; i < f->nclusters; i++) {
+		c->cluster_moids[i] = vs_strdup(f->clusters[i].moid);
+		c->pool_moids[i] = vs_strdup(f->clusters[i].pool_moid);
+	}
+	vs_guards_set(c, f->clusters, f->nclusters);
+}
+
+static void template_apply(struct vs_core *c, const struct vs_vc_template *t)
+{
+	for (size_t i = 0; i < c->nprofiles; i++) {
+		struct vs_profile *p = &c->profiles[i];
+
+		if (strcmp(p->template_name, t->name))
+			continue;
+		vs_strlcpy(p->template_moid, t->moid,
+			   sizeof(p->template_moid));
+		vs_strlcpy(p->template_version, t->change_version,
+			   sizeof(p->template_version));
+		p->template_hw = t->hw;
+		vs_hardware_template(p, t);
+		vs_strlcpy(c->now[i].missing, t->missing ? t->missing : "",
+			   sizeof(c->now[i].missing));
+		vs_parent_template(c, i, t);	/* may add to it */
+		vs_template_host_told(c, i, t);	/* likewise */
+		c->now[i].sums = 0;	/* more or less may fit */
+	}
+	vs_checks_template(c, t);
+	if (t->missing)
+		vs_error("%s", t->missing);
+	c->vf_freed = true;
+	vs_profiles_changed(c);
+}
+
+/* Writes for the next slurmctld, which may start soon, whether vCenter takes the
+ * password. The file is written without the lock: nothing that was read before
+ * holds when this returns. */
+static void note_login(const struct vs_core *c, bool taken)
+{
+	VS_FREE char *dir = NULL, *user = NULL, *file = NULL;
+
+	dir = vs_strdup(c->conf->state_dir ? c->conf->state_dir : "");
+	user = vs_strdup(c->conf->username ? c->conf->username : "");
+	file = vs_strdup(c->conf->password_file ? c->conf->password_file : "");
+	vs_unlock();
+	if (taken)
+		vs_login_taken(dir);
+	else
+		vs_login_refused(dir, user, file);
+	vs_lock();
+}
+
+static void on_up(void *arg, const struct vs_vc_found *f)
+{
+	struct vs_core *c = arg;
+
+	note_login(c, true);
+	found_clusters(c, f);
+	vs_strlcpy(c->folder, f->folder, sizeof(c->folder));
+	vs_stores_found(c, f);
+	vs_strlcpy(c->vc_user, f->user, sizeof(c->vc_user));
+	for (size_t i = 0; i < c->conf->nadapters; i++)
+		for (size_t k = 0; k < f->nnetworks; k++) {
+			const struct vs_vc_network *net = &f->networks[k];
+			struct vs_network *to = &c->nets[i];
+
+			if (strcmp(net->name, c->adapters[i].network))
+				continue;
+			vs_strlcpy(to->moid, net->moid, sizeof(to->moid));
+			vs_strlcpy(to->switch_uuid, net->switch_uuid,
+				   sizeof(to->switch_uuid));
+			vs_strlcpy(to->portgroup_key, net->portgroup_key,
+				   sizeof(to->portgroup_key));
+			to->nsx = net->nsx;
+			to->opaque = net->opaque;
+			to->accepts = net->accepts;
+		}
+	for (size_t k = 0; k < f->ntemplates; k++)
+		template_apply(c, &f->templates[k]);
+	c->vmotions.release = vs_release_parse(f->release);
+	vs_clone_way_found(c, f);
+	c->found = true;
+	vs_nodes_touch(c);
+	vs_info("vCenter is there: %s release=%s", f->about, f->release);
+}
+
+static void on_template(void *arg, const struct vs_vc_template *t)
+{
+	template_apply(arg, t);
+	if (!t->missing)
+		vs_info("template %s has changed: warm VMs are rebuilt when next used",
+			t->name);
+}
+
+static void on_down(void *arg, const struct vs_err *err)
+{
+	struct vs_core *c = arg;
+	VS_FREE char *text = NULL;	/* for those who don't know paths */
+
+	c->loaded = c->ready = false;
+	if (!c->vc_state[0])
+		c->vc_since_ms = vs_wall_ms();
+	vs_vc_state_set(c, err->text);
+	if (!strstr(c->vc_state, "vCenter")) {
+		text = vs_asprintf("vCenter: %s", err->text);
+		vs_vc_state_set(c, text);
+	}
+	vs_op_forget_all(c);
+	vs_offers_down(c);
+	vs_nodes_touch(c);
+	if (err->code == VS_E_RETRY || err->code == VS_E_RELOGIN)
+		vs_info("vCenter is away: %s", err->text);
+	else
+		vs_error("%s", err->text);
+	if (err->code == VS_E_LOGIN)
+		note_login(c, false);
+}
+
+/* ---- the load: what is not delivered until its end has gone --------------- */
+
+static void on_load_begin(void *arg)
+{
+	struct vs_core *c = arg;
+	struct vs_host *h, *ht;
+	struct vs_vm *vm, *vt;
+
+	c->loaded = c->ready = false;
+	vs_nodes_touch(c);
+	c->load_seq++;
+	for (h = c->inv.hosts; h; h = ht) {
+		ht = h->hh.next;
+		vs_inventory_remove_host(&c->inv, h->moid);
+	}
+	for (vm = c->inv.vms; vm; vm = vt) {
+		vt = vm->hh.next;
+		vs_inventory_remove_vm(&c->inv, vm->moid);
+	}
+	vs_room_forget(&c->inv);
+}
+
+static void on_load_end(void *arg)
+{
+	struct vs_core *c = arg;
+
+	c->loaded = true;
+	vs_nodes_touch(c);
+	c->vc_state[0] = '\0';
+	c->vc_since_ms = vs_wall_ms();
+	/* Tasks under way are adopted before anything is begun. */
+	c->slow_want = c->slow_seq + 1;
+	vs_vc_slow_now(c->vc);
+	vs_info("inventory loaded: hosts=%d vms=%u", c->inv.nhosts,
+		HASH_COUNT(c->inv.vms));
+}
+
+/* ---- records of hosts and VMs --------------------------------------------- */
+
+static void on_host(void *arg, const struct vs_vc_host *h)
+{
+	vs_host_update(arg, h);
+	vs_lock_lend();
+}
+
+static void on_vm(void *arg, const struct vs_vc_vm *v)
+{
+	vs_vm_update(arg, v);
+	vs_lock_lend();
+}
+
+static void on_gone(void *arg, enum vs_vc_kind kind, const char *moid)
+{
+	if (kind == VS_VC_HOST)
+		vs_host_remove(arg, moid);
+	else
+		vs_vm_remove(arg, moid);
+	vs_lock_lend();
+}
+
+/* ---- the periodic poll, answers --------------------------------------------- */
+
+static void on_slow_begin(void *arg)
+{
+	vs_slow_begin(arg);
+}
+
+static void on_slow(void *arg, const struct vs_vc_slow *s)
+{
+	vs_slow_update(arg, s);
+}
+
+static void on_where(void *arg, uint64_t id, const char *host,
+		     const struct vs_err *err)
+{
+	vs_drs_answered(arg, id, host, err);
+}
+
+static void on_target(void *arg, uint64_t id, const struct vs_vc_targets *t,
+		      const struct vs_err *err)
+{
+	vs_offer_answered(arg, id, t, err);
+}
+
+const struct vs_vc_events vs_watch_events = {
+	.together = together,
+	.up = on_up,
+	.down = on_down,
+	.load_begin = on_load_begin,
+	.load_end = on_load_end,
+	.host = on_host,
+	.vm = on_vm,
+	.gone = on_gone,
+	.template_changed = on_template,
+	.slow_begin = on_slow_begin,
+	.slow = on_slow,
+	.where = on_where,
+	.target = on_target,
+};
