@@ -69,7 +69,7 @@ core_sources += \
 	src/common/engine/rpc/poll_server.h src/common/engine/rpc/rpc.h \
 	src/common/engine/rpc/viewer.c \
 	src/common/engine/run/api.c src/common/engine/run/leadership.c \
-	src/common/engine/run/loop.c src/common/engine/run/reconfigure.c \
+	src/common/engine/run/loop.c src/common/engine/run/reconfigure.c src/common/engine/run/slurm_poll.c \
 	src/common/engine/run/vcenter_connect.c src/common/engine/run/vcenter_events.c \
 	src/common/engine/slurm/outbox.c src/common/engine/slurm/outbox.h \
 	src/common/engine/slurm/slurm_ops.h \

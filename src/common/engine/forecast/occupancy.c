@@ -217,24 +217,17 @@ static void job_seen(struct vs_core *c, const struct vs_port_look *row,
 	vs_timeline_forget(&c->whens.timeline, row->job);
 }
 
-void vs_when_look(struct vs_core *c)
+size_t vs_when_jobs(struct vs_core *c, struct vs_port_look **rows)
 {
-	VS_FREE struct vs_port_look *rows = NULL;
-	int64_t now_ms = vs_clock();
-	uint64_t epoch;
-	size_t n;
+	vs_assert_locked();
+	return jobs_known(&c->whens.timeline, rows);
+}
 
-	if (!c->port->jobs_look)
-		return;
-	vs_lock();
-	epoch = c->epoch;
-	n = jobs_known(&c->whens.timeline, &rows);
-	vs_unlock();
-	if (!n)
-		return;
-	c->port->jobs_look(c->port->ctx, rows, n);
-	vs_lock();
-	for (size_t i = 0; i < n && epoch == c->epoch; i++)
+void vs_when_seen(struct vs_core *c, const struct vs_port_look *rows, size_t n)
+{
+	int64_t now_ms = vs_clock();
+
+	vs_assert_locked();
+	for (size_t i = 0; i < n; i++)
 		job_seen(c, &rows[i], now_ms);
-	vs_unlock();
 }

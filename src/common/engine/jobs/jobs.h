@@ -31,7 +31,7 @@ void vs_ended_begins(const struct vs_core *c, struct vs_node *n,
 		     int64_t now_ms);
 void vs_ended_over(struct vs_node *n);	/* jobs may have the node again */
 
-/* pending.c; lock held unless said */
+/* pending.c; lock held */
 void vs_refused_free(struct vs_core *c, struct vs_refused *r);
 void vs_job_refused(struct vs_core *c, const struct vs_asker *a,
 		    const int *ids, size_t n, size_t need, const char *why);
@@ -42,7 +42,10 @@ bool vs_jobs_want_vfs(const struct vs_core *c);	/* any of them */
  * their number. lacking: of those that lack VFs. */
 size_t vs_jobs_in_turn(const struct vs_core *c, bool lacking, int64_t now_ms,
 		       unsigned int *turn, uint32_t *jobs, size_t max);
-void vs_jobs_recheck(struct vs_core *c);	/* without the lock */
+/* What Slurm says now of a job that was refused: whether and why it waits, and when
+ * backfill would start it (s since the epoch, 0: not planned). */
+void vs_job_rechecked(struct vs_core *c, uint32_t job, enum vs_job_waits waits,
+		      int64_t start);
 /* What it waits for, as it is said. */
 void vs_job_words(struct vs_core *c, const struct vs_refused *r, char *out,
 		  size_t size);
@@ -99,10 +102,15 @@ int vs_observe_place(struct vs_core *c, struct vs_node *n,
 void vs_observe_say(struct vs_core *c, const struct vs_refused *r, char *out,
 		    size_t size);
 
-/* prolog_wait.c; lock held unless said */
+/* prolog_wait.c; lock held */
+struct vs_wait_id { uint32_t job, restart; };
 void vs_wait_end(struct vs_wait **link);	/* unlinked and freed */
 void vs_waits_pass(struct vs_core *c, int64_t now_ms);
-void vs_waits_gone(struct vs_core *c);		/* no lock held */
+/* All that wait. Returns how many; the caller frees *out. */
+size_t vs_waits_list(const struct vs_core *c, struct vs_wait_id **out);
+/* The job was requeued or cancelled while it waited: its prolog is answered. Nothing
+ * happens if it waits no more. */
+void vs_wait_gone(struct vs_core *c, const struct vs_wait_id *id);
 
 /* assignment.c: what a job got, for outbox.h; lock held */
 void vs_got_note(struct vs_core *c, const struct vs_wait *w, int64_t now_ms);

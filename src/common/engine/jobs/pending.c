@@ -154,39 +154,18 @@ static void plan_known(struct vs_refused *r, int64_t start)
 	r->planned = start;
 }
 
-/*
- * Slurm tells nobody of a pending job's end: nothing is reclaimed, or said, for
- * one that has been cancelled. And backfill wipes a reason without asking again
- * whether the job may run: what was said of it holds.
- */
-void vs_jobs_recheck(struct vs_core *c)
+void vs_job_rechecked(struct vs_core *c, uint32_t job, enum vs_job_waits waits,
+		      int64_t start)
 {
-	struct vs_port_look rows[64] = { 0 };
-	uint32_t jobs[VS_COUNT(rows)];
 	struct vs_refused *r;
-	size_t n;
 
-	vs_lock();
-	n = vs_jobs_in_turn(c, false, 0, &c->recheck_turn, jobs,
-			    VS_COUNT(jobs));
-	vs_unlock();
-	for (size_t i = 0; i < n; i++)
-		rows[i].job = jobs[i];
-	if (n && c->port->jobs_look)
-		c->port->jobs_look(c->port->ctx, rows, n);
-	for (size_t i = 0; i < n; i++) {
-		enum vs_job_waits waits =
-			c->port->job_waits(c->port->ctx, jobs[i]);
-
-		vs_lock();
-		HASH_FIND(hh, c->refused, &jobs[i], sizeof(jobs[i]), r);
-		if (r && (waits == VS_WAITS_NOT || other_reason(r, waits))) {
-			refused_over(c, r);
-		} else if (r) {
-			plan_known(r, rows[i].start);
-			r->wiped |= waits == VS_WAITS_WORDLESS;
-		}
-		vs_unlock();
+	vs_assert_locked();
+	HASH_FIND(hh, c->refused, &job, sizeof(job), r);
+	if (r && (waits == VS_WAITS_NOT || other_reason(r, waits))) {
+		refused_over(c, r);
+	} else if (r) {
+		plan_known(r, start);
+		r->wiped |= waits == VS_WAITS_WORDLESS;
 	}
 }
 

@@ -76,38 +76,29 @@ void vs_waits_pass(struct vs_core *c, int64_t now_ms)
 	}
 }
 
-/* Jobs that were requeued or cancelled while they waited: all of them are asked
- * for. Each question is one look into Slurm's table of jobs. */
-void vs_waits_gone(struct vs_core *c)
+size_t vs_waits_list(const struct vs_core *c, struct vs_wait_id **out)
 {
-	VS_FREE uint32_t *jobs = NULL, *runs = NULL;
 	size_t n = 0, all = 0;
 
-	vs_lock();
-	for (struct vs_wait *w = c->waits; w; w = w->next)
+	vs_assert_locked();
+	for (const struct vs_wait *w = c->waits; w; w = w->next)
 		all++;
-	jobs = vs_calloc(all + 1, sizeof(*jobs));
-	runs = vs_calloc(all + 1, sizeof(*runs));
-	for (struct vs_wait *w = c->waits; w; w = w->next) {
-		jobs[n] = w->job;
-		runs[n++] = w->restart;
-	}
-	vs_unlock();
-	for (size_t i = 0; i < n; i++) {
-		if (c->port->job_configuring(c->port->ctx, jobs[i],
-					     (int)runs[i]))
-			continue;
-		vs_lock();
-		for (struct vs_wait **link = &c->waits; *link;
-		     link = &(*link)->next) {
-			struct vs_wait *w = *link;
+	*out = vs_calloc(all + 1, sizeof(**out));
+	for (const struct vs_wait *w = c->waits; w; w = w->next)
+		(*out)[n++] = (struct vs_wait_id) { w->job, w->restart };
+	return n;
+}
 
-			if (w->job != jobs[i] || w->restart != runs[i])
-				continue;
-			vs_tell(c, VS_TELL_PROLOG, NULL, w->job, true, NULL);
-			vs_wait_end(link);
-			break;
-		}
-		vs_unlock();
-	}
+void vs_wait_gone(struct vs_core *c, const struct vs_wait_id *id)
+{
+	struct vs_wait **link = &c->waits;
+
+	vs_assert_locked();
+	while (*link && ((*link)->job != id->job ||
+			 (*link)->restart != id->restart))
+		link = &(*link)->next;
+	if (!*link)
+		return;
+	vs_tell(c, VS_TELL_PROLOG, NULL, id->job, true, NULL);
+	vs_wait_end(link);
 }

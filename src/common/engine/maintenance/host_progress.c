@@ -16,7 +16,6 @@
 #include "engine/state/core_i.h"
 #include "engine/hosts/hosts.h"
 #include "util/buf.h"
-#include "util/crash.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -354,12 +353,12 @@ static size_t rows_make(struct vs_core *c, struct vs_port_resv **rows)
 	return n;
 }
 
-/* NULL: there is nothing to be said. */
-static bool rows_due(struct vs_core *c, int64_t now_ms,
-		     struct vs_port_resv **rows, size_t *n)
+bool vs_leaving_due(struct vs_core *c, int64_t now_ms,
+		    struct vs_port_resv **rows, size_t *n)
 {
 	struct vs_maintain *m = &c->maintain;
 
+	vs_assert_locked();
 	if (!c->ready || now_ms - m->said_ms < SAY_MS)
 		return false;
 	m->said_ms = now_ms;
@@ -370,29 +369,4 @@ static bool rows_due(struct vs_core *c, int64_t now_ms,
 	}
 	m->silent = !*n;
 	return true;
-}
-
-void vs_leaving_say(struct vs_core *c, int64_t now_ms)
-{
-	const struct vs_port *p = c->port;
-	struct vs_port_resv *rows = NULL;
-	size_t n = 0;
-	bool due;
-
-	vs_lock();
-	due = rows_due(c, now_ms, &rows, &n);
-	vs_unlock();
-	if (!due)
-		return;
-	if (p->resvs_set) {
-		vs_crash_before("tell", "resvs");
-		p->resvs_set(p->ctx, rows, n);
-		vs_crash_after("tell", "resvs");
-	}
-	for (size_t i = 0; i < n; i++) {
-		free(rows[i].name);
-		free(rows[i].nodes);
-		free(rows[i].comment);
-	}
-	free(rows);
 }

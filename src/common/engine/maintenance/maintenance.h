@@ -87,8 +87,11 @@ void vs_remains_words(const struct vs_remains *r, char *out, size_t size);
 /* As report.h has it. */
 void vs_remains_json(const struct vs_remains *r, struct json_object *o);
 void vs_leaving_clear(struct vs_core *c);
-/* Slurm's reservations, as they shall be. The engine's thread, no lock held. */
-void vs_leaving_say(struct vs_core *c, int64_t now_ms);
+/* Slurm's reservations, as they shall be: all of them. Returns false if nothing is
+ * to be said now; else the caller frees *rows and their strings. */
+struct vs_port_resv;
+bool vs_leaving_due(struct vs_core *c, int64_t now_ms,
+		    struct vs_port_resv **rows, size_t *n);
 
 /* drain_counts.c: drains by others, counted by host; lock held */
 void vs_health_look(struct vs_core *c, struct vs_node *n);

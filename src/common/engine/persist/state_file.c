@@ -163,28 +163,30 @@ static struct json_object *to_json(const struct vs_core *c)
 	return top;
 }
 
-/* In the engine's thread, no lock held. */
-void vs_hints_save(struct vs_core *c, int64_t now_ms)
+struct json_object *vs_hints_due(struct vs_core *c, int64_t now_ms,
+				 char **path)
 {
-	VS_FREE char *path = NULL, *text = NULL;
-	struct json_object *top = NULL;
-	uint64_t epoch;
+	uint64_t epoch = c->epoch;
+	struct json_object *top;
+
+	vs_assert_locked();
+	if (!c->hints_dirty || !c->hints_loaded || now_ms < c->hints_save_ms)
+		return NULL;
+	c->hints_dirty = false;
+	c->hints_save_ms = now_ms + SAVE_MS;
+	*path = hints_path(c->conf->state_dir);
+	top = to_json(c);
+	/* Half of it is of the configuration before: soon again. */
+	if (epoch != c->epoch)
+		c->hints_dirty = true;
+	return top;
+}
+
+void vs_hints_write(struct json_object *top_take, char *path_take)
+{
+	VS_FREE char *path = path_take, *text = vs_jb_text_free(top_take);
 	struct vs_err err = { 0 };
 
-	vs_lock();
-	if (c->hints_dirty && c->hints_loaded && now_ms >= c->hints_save_ms) {
-		c->hints_dirty = false;
-		c->hints_save_ms = now_ms + SAVE_MS;
-		path = hints_path(c->conf->state_dir);
-		epoch = c->epoch;
-		top = to_json(c);
-		/* Half of it is of the configuration before: soon again. */
-		if (epoch != c->epoch)
-			c->hints_dirty = true;
-	}
-	vs_unlock();
-	if (top)
-		text = vs_jb_text_free(top);
 	if (text && vs_file_replace(path, text, &err))
 		vs_error("hints are not saved: %s", err.text);
 }

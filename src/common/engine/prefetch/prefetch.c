@@ -20,7 +20,6 @@
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 
-#define ROWS_MAX 4096
 #define ASKED_MS 30000		/* beyond any sane power_save_interval */
 #define TRIES_AHEAD 2
 #define IN_VAIN 8
@@ -357,11 +356,12 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Soonest first: a node that several jobs are planned on is the first one's. */
-static void take(struct vs_core *c, const struct vs_port_ahead *rows, size_t n,
-		 int64_t now_ms)
+void vs_prefetch_planned(struct vs_core *c, const struct vs_port_ahead *rows,
+			 size_t n, int64_t now_ms)
 {
 	struct vs_plans *p = &c->plans;
 
+	vs_assert_locked();
 	free(p->planned);
 	free(p->ends);
 	p->planned = vs_calloc(n + 1, sizeof(*p->planned));
@@ -395,22 +395,9 @@ static void take(struct vs_core *c, const struct vs_port_ahead *rows, size_t n,
 	}
 }
 
-void vs_prefetch_read(struct vs_core *c, int64_t now_ms)
+int64_t vs_prefetch_within_s(const struct vs_core *c)
 {
-	VS_FREE struct vs_port_ahead *rows = NULL;
-	int64_t within_s;
-	size_t n;
-	bool on;
-
-	vs_lock();
-	on = c->conf->prefetch && !c->observe && c->ready;
-	within_s = c->conf->prefetch_window_s;
-	vs_unlock();
-	if (!on || !c->port->jobs_ahead)
-		return;
-	rows = vs_calloc(ROWS_MAX, sizeof(*rows));
-	n = c->port->jobs_ahead(c->port->ctx, within_s, rows, ROWS_MAX);
-	vs_lock();
-	take(c, rows, n, now_ms);
-	vs_unlock();
+	vs_assert_locked();
+	return c->conf->prefetch && !c->observe && c->ready ?
+		c->conf->prefetch_window_s : 0;
 }

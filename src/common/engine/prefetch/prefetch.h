@@ -47,8 +47,13 @@ struct vs_plans {
 	uint64_t made, used, removed;	/* VMs so far */
 };
 
-/* prefetch.c; lock held unless said */
-void vs_prefetch_read(struct vs_core *c, int64_t now_ms);   /* no lock held */
+/* prefetch.c; lock held */
+/* How far ahead planned jobs matter, in s; 0: not at all. */
+int64_t vs_prefetch_within_s(const struct vs_core *c);
+/* What Slurm has planned for nodes within that time. */
+struct vs_port_ahead;
+void vs_prefetch_planned(struct vs_core *c, const struct vs_port_ahead *rows,
+			 size_t n, int64_t now_ms);
 void vs_prefetch_pass(struct vs_core *c, int64_t now_ms);
 void vs_prefetch_clear(struct vs_core *c);	/* another one's past */
 void vs_prefetch_carry(struct vs_core *c);	/* nodes have other ids now */

@@ -293,28 +293,25 @@ void vs_orphans_clear(struct vs_core *c)
 		forget(c, o);
 }
 
-/* ---- Slurm's word, in the engine's thread with no lock held ------------------ */
+/* ---- Slurm's word ------------------------------------------------------------- */
 
-void vs_orphans_ask_slurm(struct vs_core *c)
+size_t vs_orphans_list(const struct vs_core *c, struct vs_port_node **rows)
 {
-	VS_FREE struct vs_port_node *rows = NULL;
-	struct vs_orphan *o;
 	size_t n = 0;
 
-	vs_lock();
-	rows = vs_calloc(HASH_COUNT(c->orphans) + 1, sizeof(*rows));
-	for (o = c->orphans; o; o = o->hh.next)
-		rows[n++].name = vs_strdup(o->name);
-	vs_unlock();
-	if (!n)
-		return;
-	c->port->nodes_read(c->port->ctx, rows, n);
-	vs_lock();
-	for (o = c->orphans; o; o = o->hh.next)
+	vs_assert_locked();
+	*rows = vs_calloc(HASH_COUNT(c->orphans) + 1, sizeof(**rows));
+	for (const struct vs_orphan *o = c->orphans; o; o = o->hh.next)
+		(*rows)[n++].name = vs_strdup(o->name);
+	return n;
+}
+
+void vs_orphans_seen(struct vs_core *c, const struct vs_port_node *rows,
+		     size_t n)
+{
+	vs_assert_locked();
+	for (struct vs_orphan *o = c->orphans; o; o = o->hh.next)
 		for (size_t i = 0; i < n; i++)
 			if (!strcmp(rows[i].name, o->name))
 				o->unknown_to_slurm = !rows[i].flags;
-	vs_unlock();
-	for (size_t i = 0; i < n; i++)
-		free((char *)rows[i].name);
 }

@@ -28,6 +28,8 @@ void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
 	t->ok = ok;
 	t->at_ms = 0;
 	t->done = NULL;
+	t->got = NULL;
+	t->accepted = false;
 	/* A guest's or a vCenter's words may be in it. */
 	vs_one_line(vs_strlcpy(t->text, text ? text : "", sizeof(t->text)));
 }
@@ -37,15 +39,6 @@ void vs_tell_ask(struct vs_core *c, enum vs_tell_kind kind, const char *node,
 {
 	vs_tell(c, kind, node, job, false, NULL);
 	c->tells[c->ntells - 1].done = done;
-}
-
-static void answered(struct vs_core *c, const struct vs_tell *t, bool accepted)
-{
-	if (!t->done)
-		return;
-	vs_lock();
-	t->done(c, t, accepted);
-	vs_unlock();
 }
 
 /* ---- what jobs got ------------------------------------------------------------ */
@@ -82,19 +75,24 @@ static struct vs_got *take(struct vs_core *c, uint32_t job)
 	return g;
 }
 
-static void got_say(struct vs_core *c, uint32_t job)
+void vs_outbox_gots_take(struct vs_core *c, struct vs_tell *tells, size_t n)
 {
-	struct vs_got *g;
+	vs_assert_locked();
+	for (size_t i = 0; i < n; i++)
+		tells[i].got = tells[i].kind == VS_TELL_PROLOG ||
+			tells[i].kind == VS_TELL_GOT ?
+			take(c, tells[i].job) : NULL;
+}
 
-	vs_lock();
-	g = take(c, job);
-	vs_unlock();
-	if (!g)
+static void got_say(const struct vs_port *p, struct vs_tell *t)
+{
+	if (!t->got)
 		return;
 	vs_crash_before("tell", "got");
-	c->port->job_got(c->port->ctx, job, g->rows, g->n);
+	p->job_got(p->ctx, t->job, t->got->rows, t->got->n);
 	vs_crash_after("tell", "got");
-	got_free(g);
+	got_free(t->got);
+	t->got = NULL;
 }
 
 void vs_outbox_gots_clear(struct vs_core *c)
@@ -106,21 +104,31 @@ void vs_outbox_gots_clear(struct vs_core *c)
 /* ---- one word ------------------------------------------------------------------ */
 
 /* t->ok: not for the first time. */
-static void powered_down(struct vs_core *c, const struct vs_tell *t, bool ok)
+static void powered_down(struct vs_core *c, const struct vs_tell *t)
 {
 	struct vs_node *n;
 
-	if (ok && !t->ok)
+	if (t->accepted && !t->ok)
 		vs_info("node=%s is powered down: %s", t->node, t->text);
-	if (ok)
+	if (t->accepted)
 		return;
-	vs_lock();
 	n = vs_node_named(c, t->node);
 	if (n) {
 		n->leave_ms = 0;	/* it was not idle yet */
 		n->said = VS_SAID_NOTHING;
 	}
-	vs_unlock();
+}
+
+void vs_outbox_answered(struct vs_core *c, const struct vs_tell *tells,
+			size_t n)
+{
+	vs_assert_locked();
+	for (size_t i = 0; i < n; i++) {
+		if (tells[i].kind == VS_TELL_POWER_DOWN)
+			powered_down(c, &tells[i]);
+		else if (tells[i].done)
+			tells[i].done(c, &tells[i], tells[i].accepted);
+	}
 }
 
 #ifdef VS_CRASH_POINTS
@@ -143,13 +151,13 @@ static bool together(enum vs_tell_kind k)
 	       k == VS_TELL_SCHEDULE;
 }
 
-static void say_of_job(struct vs_core *c, const struct vs_tell *t)
+static void say_of_job(struct vs_core *c, struct vs_tell *t)
 {
 	const struct vs_port *p = c->port;
 
 	switch (t->kind) {
 	case VS_TELL_PROLOG:
-		got_say(c, t->job);
+		got_say(p, t);
 		if (c->prolog_done)
 			c->prolog_done(t->job, t->ok);
 		else
@@ -159,7 +167,7 @@ static void say_of_job(struct vs_core *c, const struct vs_tell *t)
 		p->job_requeued(p->ctx, t->job, t->text);
 		break;
 	case VS_TELL_GOT:
-		got_say(c, t->job);
+		got_say(p, t);
 		break;
 	case VS_TELL_EPILOG:
 		p->job_got(p->ctx, t->job, NULL, 0);
@@ -176,21 +184,20 @@ static void say_of_job(struct vs_core *c, const struct vs_tell *t)
 	}
 }
 
-static void say(struct vs_core *c, const struct vs_tell *t)
+static void say(struct vs_core *c, struct vs_tell *t)
 {
 	const struct vs_port *p = c->port;
 
 	vs_crash_before("tell", tell_names[t->kind]);
 	switch (t->kind) {
 	case VS_TELL_REBUILD:
-		answered(c, t, !p->node_rebuild(p->ctx, t->node));
+		t->accepted = !p->node_rebuild(p->ctx, t->node);
 		break;
 	case VS_TELL_POWER_DOWN:
-		powered_down(c, t, !p->node_power_down(p->ctx, t->node,
-						       t->text));
+		t->accepted = !p->node_power_down(p->ctx, t->node, t->text);
 		break;
 	case VS_TELL_POWER_UP:
-		answered(c, t, !p->node_power_up(p->ctx, t->node));
+		t->accepted = !p->node_power_up(p->ctx, t->node);
 		break;
 	case VS_TELL_FAIL:
 		p->node_fail(p->ctx, t->node, t->job, t->text);
@@ -218,8 +225,8 @@ static void say(struct vs_core *c, const struct vs_tell *t)
 	vs_crash_after("tell", tell_names[t->kind]);
 }
 
-void vs_say_all(struct vs_core *c, const struct vs_tell *tells, size_t n,
-		int64_t now_ms, int64_t *push_ms)
+void vs_outbox_say(struct vs_core *c, struct vs_tell *tells, size_t n,
+		   int64_t now_ms, int64_t *push_ms)
 {
 	const struct vs_port *p = c->port;
 	VS_FREE const char **push = vs_calloc(n + 1, sizeof(*push));

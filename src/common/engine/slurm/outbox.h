@@ -31,6 +31,8 @@ struct vs_tell {
 	int64_t at_ms;			/* BOOTED: since when, 0: not said */
 	char text[VS_GUEST_SAYS + 112];
 	vs_told_fn *done;		/* NULL: no answer is wanted */
+	struct vs_got *got;		/* said just before it; NULL: nothing */
+	bool accepted;			/* Slurm's answer, once it is said */
 };
 
 /* What a job got, until Slurm is told. */
@@ -52,9 +54,14 @@ void vs_tell_ask(struct vs_core *c, enum vs_tell_kind kind, const char *node,
 void vs_outbox_got(struct vs_core *c, struct vs_got *g_take);
 /* Forgets all of that. The lock is held. */
 void vs_outbox_gots_clear(struct vs_core *c);
-/* The engine's thread, no lock held. *push_ms: when power saving was last told of
- * nodes. */
-void vs_say_all(struct vs_core *c, const struct vs_tell *tells, size_t n,
-		int64_t now_ms, int64_t *push_ms);
+/* Gives what jobs got to the words that say it. The lock is held. */
+void vs_outbox_gots_take(struct vs_core *c, struct vs_tell *tells, size_t n);
+/* Says all words, and notes Slurm's answers in them. The engine's thread, no lock
+ * held. *push_ms: when power saving was last told of nodes. */
+void vs_outbox_say(struct vs_core *c, struct vs_tell *tells, size_t n,
+		   int64_t now_ms, int64_t *push_ms);
+/* Who asked hears of the answers. The lock is held. */
+void vs_outbox_answered(struct vs_core *c, const struct vs_tell *tells,
+			size_t n);
 
 #endif

@@ -235,17 +235,26 @@ void vs_slow_update(struct vs_core *c, const struct vs_vc_slow *s);
 void vs_calm(struct vs_core *c, int64_t now_ms);
 void vs_calm_end(struct vs_core *c, int64_t now_ms);
 
-/* orphan_vms.c: VMs of ours that no node stands for; lock held unless said */
+/* orphan_vms.c: VMs of ours that no node stands for; lock held */
 void vs_orphans_pass(struct vs_core *c, int64_t now_ms);
 void vs_orphan_busy(struct vs_core *c, const struct vs_vm *vm);
 void vs_orphans_forget_calls(struct vs_core *c);
 void vs_orphans_clear(struct vs_core *c);
-void vs_orphans_ask_slurm(struct vs_core *c);	/* no lock held */
+/* Their names, for Slurm to say which are nodes: rows whose flags are not 0. Returns
+ * how many; the caller frees *rows and the names. */
+size_t vs_orphans_list(const struct vs_core *c, struct vs_port_node **rows);
+void vs_orphans_seen(struct vs_core *c, const struct vs_port_node *rows,
+		     size_t n);
 
 /* state_file.c */
 char *vs_hints_read(const char *state_dir);	/* no lock held; free() it */
 void vs_hints_load(struct vs_core *c, const char *text);	/* lock held */
-void vs_hints_save(struct vs_core *c, int64_t now_ms);	/* no lock held */
+/* What is to be written now, and where. Returns NULL if nothing is. The lock is held,
+ * and lent meanwhile. */
+struct json_object *vs_hints_due(struct vs_core *c, int64_t now_ms,
+				 char **path);
+/* Frees both. No lock held. */
+void vs_hints_write(struct json_object *top_take, char *path_take);
 
 /* leadership.c: the engine's thread, no lock held */
 struct vs_term {
@@ -260,6 +269,20 @@ struct vs_term {
 bool vs_term_holds(struct vs_core *c, struct vs_term *t);
 void vs_term_yield(struct vs_core *c, struct vs_term *t);
 void vs_term_new(struct vs_core *c);	/* lock held, any thread */
+
+/* slurm_poll.c: what Slurm is asked and told, and the state file. The engine's
+ * thread, no lock held */
+void vs_waits_gone(struct vs_core *c);	/* prologs of jobs that wait no more */
+void vs_orphans_ask_slurm(struct vs_core *c);
+void vs_prefetch_read(struct vs_core *c, int64_t now_ms);
+void vs_jobs_recheck(struct vs_core *c);	/* those that were refused */
+void vs_when_look(struct vs_core *c);	/* at jobs that the timeline has */
+void vs_leaving_say(struct vs_core *c, int64_t now_ms);	/* reservations */
+void vs_hints_save(struct vs_core *c, int64_t now_ms);
+/* Says the words in their order. *push_ms: when power saving was last told of
+ * nodes. */
+void vs_say_all(struct vs_core *c, struct vs_tell *tells, size_t n,
+		int64_t now_ms, int64_t *push_ms);
 
 /* loop.c */
 void vs_pass(struct vs_core *c, int64_t now_ms);	/* lock held */

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the engine's thread asks of Slurm on its beat, what it tells Slurm at the end
+ * of a turn, and the state file: all that it does with what is slow.
+ *
+ * Rules: the port takes slurmctld's locks, so it is called without the core's. The
+ * modules say what is to be asked, and take the answer, with the lock held. Between
+ * the two any thread may have changed anything: an answer is taken by name or number.
+ */
+#include <stdlib.h>
+#include "engine/state/core_i.h"
+#include "util/crash.h"
+#include "util/mem.h"
+
+#define AHEAD_MAX 4096		/* planned nodes */
+
+/* Jobs that were requeued or cancelled while they waited: all of them are asked
+ * for. Each question is one look into Slurm's table of jobs. */
+void vs_waits_gone(struct vs_core *c)
+{
+	VS_FREE struct vs_wait_id *ids = NULL;
+	size_t n, gone = 0;
+
+	vs_lock();
+	n = vs_waits_list(c, &ids);
+	vs_unlock();
+	for (size_t i = 0; i < n; i++)
+		if (!c->port->job_configuring(c->port->ctx, ids[i].job,
+					      (int)ids[i].restart))
+			ids[gone++] = ids[i];
+	if (!gone)
+		return;
+	vs_lock();
+	for (size_t i = 0; i < gone; i++)
+		vs_wait_gone(c, &ids[i]);
+	vs_unlock();
+}
+
+/*
+ * Slurm tells nobody of a pending job's end: nothing is reclaimed, or said, for
+ * one that has been cancelled. And backfill wipes a reason without asking again
+ * whether the job may run: what was said of it holds.
+ */
+void vs_jobs_recheck(struct vs_core *c)
+{
+	struct vs_port_look rows[64] = { 0 };
+	enum vs_job_waits waits[VS_COUNT(rows)];
+	uint32_t jobs[VS_COUNT(rows)];
+	size_t n;
+
+	vs_lock();
+	n = vs_jobs_in_turn(c, false, 0, &c->recheck_turn, jobs,
+			    VS_COUNT(jobs));
+	vs_unlock();
+	if (!n)
+		return;
+	for (size_t i = 0; i < n; i++)
+		rows[i].job = jobs[i];
+	if (c->port->jobs_look)
+		c->port->jobs_look(c->port->ctx, rows, n);
+	for (size_t i = 0; i < n; i++)
+		waits[i] = c->port->job_waits(c->port->ctx, jobs[i]);
+	vs_lock();
+	for (size_t i = 0; i < n; i++)
+		vs_job_rechecked(c, jobs[i], waits[i], rows[i].start);
+	vs_unlock();
+}
+
+void vs_when_look(struct vs_core *c)
+{
+	VS_FREE struct vs_port_look *rows = NULL;
+	uint64_t epoch;
+	size_t n;
+
+	if (!c->port->jobs_look)
+		return;
+	vs_lock();
+	epoch = c->epoch;
+	n = vs_when_jobs(c, &rows);
+	vs_unlock();
+	if (!n)
+		return;
+	c->port->jobs_look(c->port->ctx, rows, n);
+	vs_lock();
+	if (epoch == c->epoch)
+		vs_when_seen(c, rows, n);
+	vs_unlock();
+}
+
+void vs_orphans_ask_slurm(struct vs_core *c)
+{
+	VS_FREE struct vs_port_node *rows = NULL;
+	size_t n;
+
+	vs_lock();
+	n = vs_orphans_list(c, &rows);
+	vs_unlock();
+	if (!n)
+		return;
+	c->port->nodes_read(c->port->ctx, rows, n);
+	vs_lock();
+	vs_orphans_seen(c, rows, n);
+	vs_unlock();
+	for (size_t i = 0; i < n; i++)
+		free((char *)rows[i].name);
+}
+
+void vs_prefetch_read(struct vs_core *c, int64_t now_ms)
+{
+	VS_FREE struct vs_port_ahead *rows = NULL;
+	int64_t within_s;
+	size_t n;
+
+	vs_lock();
+	within_s = vs_prefetch_within_s(c);
+	vs_unlock();
+	if (!within_s || !c->port->jobs_ahead)
+		return;
+	rows = vs_calloc(AHEAD_MAX, sizeof(*rows));
+	n = c->port->jobs_ahead(c->port->ctx, within_s, rows, AHEAD_MAX);
+	vs_lock();
+	vs_prefetch_planned(c, rows, n, now_ms);
+	vs_unlock();
+}
+
+void vs_leaving_say(struct vs_core *c, int64_t now_ms)
+{
+	const struct vs_port *p = c->port;
+	struct vs_port_resv *rows = NULL;
+	size_t n = 0;
+	bool due;
+
+	vs_lock();
+	due = vs_leaving_due(c, now_ms, &rows, &n);
+	vs_unlock();
+	if (!due)
+		return;
+	if (p->resvs_set) {
+		vs_crash_before("tell", "resvs");
+		p->resvs_set(p->ctx, rows, n);
+		vs_crash_after("tell", "resvs");
+	}
+	for (size_t i = 0; i < n; i++) {
+		free(rows[i].name);
+		free(rows[i].nodes);
+		free(rows[i].comment);
+	}
+	free(rows);
+}
+
+void vs_say_all(struct vs_core *c, struct vs_tell *tells, size_t n,
+		int64_t now_ms, int64_t *push_ms)
+{
+	vs_lock();
+	vs_outbox_gots_take(c, tells, n);
+	vs_unlock();
+	vs_outbox_say(c, tells, n, now_ms, push_ms);
+	vs_lock();
+	vs_outbox_answered(c, tells, n);
+	vs_unlock();
+}
+
+void vs_hints_save(struct vs_core *c, int64_t now_ms)
+{
+	struct json_object *top;
+	char *path = NULL;
+
+	vs_lock();
+	top = vs_hints_due(c, now_ms, &path);
+	vs_unlock();
+	if (top)
+		vs_hints_write(top, path);
+}
