@@ -284,7 +284,12 @@ static void scrape(struct vs_err *err)
 	struct vs_metrics_facts f;
 	int64_t began = now_us();
 
-	if (vs_metrics_read(&vs_core, &f, err))
+	int rc;
+
+	vs_lock();
+	rc = vs_metrics_read(&vs_core, &f, err);
+	vs_unlock();
+	if (rc)
 		return;
 	scrape_us = now_us() - began;
 	scrape_lock_us = f.lock_us;

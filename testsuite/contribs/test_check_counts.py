@@ -18,6 +18,7 @@ LT_INIT([disable-static])
 AC_PROG_CC
 AC_ARG_WITH([slurm-source], [AS_HELP_STRING([--with-slurm-source=DIR], [none])])
 AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [none])])
+AC_ARG_ENABLE([debug], [AS_HELP_STRING([--enable-debug], [none])])
 AC_CONFIG_FILES([Makefile])
 AC_OUTPUT
 """

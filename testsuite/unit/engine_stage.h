@@ -28,30 +28,36 @@
 #define BOOT (VS_NODE_POWERING_UP | VS_NODE_ALLOCATED)
 #define GOING VS_NODE_POWERING_DOWN
 
-/* The stage's thread is alone with the engine, and takes no lock for what it calls. */
-static __attribute__((constructor)) void lock_not_needed(void)
+/* Does this thread need the lock? Returns what held before. */
+STAGE bool lock_needed(bool is)
 {
 #ifdef VS_DEBUG
-	vs_lock_not_needed = true;
+	bool was = !vs_lock_not_needed;
+
+	vs_lock_not_needed = !is;
+	return was;
+#else
+	return is;
 #endif
 }
 
+/* The stage's is alone with the engine. */
+static __attribute__((constructor)) void lock_not_needed(void)
+{
+	lock_needed(false);
+}
+
 /* A call of what takes the lock itself: it is seen to do so. */
-#ifdef VS_DEBUG
 #define TAKES_LOCK(call) ({ \
-	vs_lock_not_needed = false; \
+	bool was_ = lock_needed(true); \
 	__auto_type answer_ = (call); \
-	vs_lock_not_needed = true; \
+	lock_needed(was_); \
 	answer_; \
 })
-#else
-#define TAKES_LOCK(call) (call)
-#endif
 #define TAKES_LOCK_VOID(call) ((void)TAKES_LOCK(((call), 0)))
 #define vs_core_report(...) TAKES_LOCK(vs_core_report(__VA_ARGS__))
 #define vs_core_act(...) TAKES_LOCK(vs_core_act(__VA_ARGS__))
 #define vs_core_plan(...) TAKES_LOCK(vs_core_plan(__VA_ARGS__))
-#define vs_metrics_read(...) TAKES_LOCK(vs_metrics_read(__VA_ARGS__))
 #define vs_hints_save(...) TAKES_LOCK_VOID(vs_hints_save(__VA_ARGS__))
 #define vs_waits_gone(...) TAKES_LOCK_VOID(vs_waits_gone(__VA_ARGS__))
 #define vs_jobs_recheck(...) TAKES_LOCK_VOID(vs_jobs_recheck(__VA_ARGS__))
@@ -269,6 +275,7 @@ STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 {
 	struct vs_core *c = &vs_core;
 
+	lock_needed(false);
 	c->clock = test_clock;
 	ntold = 0;
 	vs_jobs_clear(c);

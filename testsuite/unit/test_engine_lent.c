@@ -6,8 +6,10 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "engine_stage.h"
 #include "util/json.h"
@@ -254,6 +256,46 @@ static void orders_that_are_saved_while_the_configuration_changes_are_again(
 	assert_int_equal(rmdir(dir), 0);
 }
 
+/* ---- the lock is asserted --------------------------------------------------------- */
+
+#ifdef VS_DEBUG
+/* In a process of its own. Returns its status, as waitpid() gives it. */
+static int touched_by_a_child(bool with_lock)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (!child) {
+		lock_needed(true);
+		if (with_lock)
+			vs_lock();
+		vs_nodes_touch(&vs_core);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+static void a_call_without_the_lock_ends_the_process(void **state)
+{
+	int status;
+
+	(void)state;
+	begin(1, 1, 1, "warm");
+	status = touched_by_a_child(true);
+	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+	status = touched_by_a_child(false);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGABRT);
+}
+#else
+static void a_call_without_the_lock_ends_the_process(void **state)
+{
+	(void)state;
+	skip();
+}
+#endif
+
 /* ---- svf plan --------------------------------------------------------------------- */
 
 #define PLANNED 300
@@ -273,6 +315,7 @@ static int yields, moment, lends, events;
 int sched_yield(void)
 {
 	void (*what)(void) = event;
+	bool needed;
 
 	if (!what)
 		return (int)syscall(SYS_sched_yield);
@@ -281,7 +324,9 @@ int sched_yield(void)
 	if (yields++ == moment * YIELDS) {
 		event = NULL;
 		atomic_fetch_sub(&vs_lock_wanted, 1);
+		needed = lock_needed(false);
 		what();
+		lock_needed(needed);
 		atomic_fetch_add(&vs_lock_wanted, 1);
 		event = what;
 		events++;
@@ -547,6 +592,7 @@ int main(void)
 		cmocka_unit_test(an_order_for_nodes_that_are_gone_meanwhile_is_refused),
 		cmocka_unit_test(nothing_is_ordered_by_an_inventory_that_is_none_any_more),
 		cmocka_unit_test(orders_that_are_saved_while_the_configuration_changes_are_again),
+		cmocka_unit_test(a_call_without_the_lock_ends_the_process),
 		cmocka_unit_test(hosts_that_go_while_a_plan_is_made_are_not_looked_at),
 		cmocka_unit_test(a_plan_is_of_one_state),
 		cmocka_unit_test(nodes_that_change_all_the_time_end_no_plan),

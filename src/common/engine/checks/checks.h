@@ -55,7 +55,8 @@ const char *vs_report_host_state(const struct vs_core *c,
 const char *vs_report_slurm_state(uint32_t flags);
 const char *vs_report_vm_state(struct vs_core *c, const struct vs_node *n,
 			       const struct vs_vm *vm);	/* lock held */
-void vs_report_hosts(struct vs_core *c, struct json_object *top); /* no lock */
+/* The lock is held, and lent between two hosts. */
+void vs_report_hosts(struct vs_core *c, struct json_object *top);
 void vs_report_jobs(struct vs_core *c, struct json_object *top,
 		    uint32_t uid);				/* no lock */
 void vs_report_times(struct vs_core *c, struct json_object *top);

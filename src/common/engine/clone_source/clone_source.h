@@ -159,7 +159,7 @@ void vs_parent_changed(struct vs_core *c, const struct vs_node *n,
 const char *vs_parent_stays(const struct vs_core *c, const struct vs_vm *vm);
 /* Would the clone of a node be made of it, as all is now, or isn't that known? */
 bool vs_parent_wanted(const struct vs_core *c, const struct vs_vm *vm);
-/* clone_sources.c; the first without the lock. */
+/* clone_sources.c; the lock is held, and the first lends it. */
 void vs_report_parents(struct vs_core *c, struct json_object *top);
 /* How many are in which state, by kind; what is zero is added to. */
 void vs_parents_states(const struct vs_core *c,

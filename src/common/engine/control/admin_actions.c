@@ -10,6 +10,7 @@
 #include "engine/state/core_i.h"
 #include "engine/control/control.h"
 #include "engine/persist/persist.h"
+#include "util/hostlist.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/name.h"
@@ -238,6 +239,24 @@ static int resume(struct vs_core *c, struct json_object *top, const char *name,
 	return h ? 0 : -1;
 }
 
+/* About nodes' VMs. */
+static int order(struct vs_core *c, struct json_object *top, const char *what,
+		 const char *nodes, const char *why, struct vs_err *err)
+{
+	char **names = vs_hostlist_expand(nodes);
+	int rc;
+
+	if (!names)
+		return vs_err_set(err, VS_E_REQUEST, "%s: nodes are expected, as Slurm lists them, not '%.100s'",
+				  what, nodes);
+	vs_lock();
+	rc = vs_orders_give(c, top, what, names, why, err);
+	vs_unlock();
+	vs_wake();
+	vs_hostlist_free(names);
+	return rc;
+}
+
 struct json_object *vs_core_act(const char *what, const char *name,
 				const char *text, uint32_t uid,
 				struct vs_err *err)
@@ -267,7 +286,7 @@ struct json_object *vs_core_act(const char *what, const char *name,
 	else if (!strcmp(what, "evict") || !strcmp(what, "requeue") ||
 		 !strcmp(what, "rebuild") || !strcmp(what, "evict-on") ||
 		 !strcmp(what, "rebuild-on"))
-		rc = vs_orders_give(c, top, what, name, text, err);
+		rc = order(c, top, what, name, text, err);
 	else
 		rc = vs_err_set(err, VS_E_REQUEST, "unknown order: %s", what);
 	if (!rc)

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 #include "engine/state/core_i.h"
-#include "util/hostlist.h"
 #include "util/mem.h"
 
 #define LEND_EVERY 64		/* nodes */
@@ -222,29 +221,22 @@ static struct json_object *give_named(struct vs_core *c, const char *name,
 }
 
 int vs_orders_give(struct vs_core *c, struct json_object *top, const char *what,
-		   const char *nodes, const char *why, struct vs_err *err)
+		   char **names, const char *why, struct vs_err *err)
 {
 	bool somewhere = !strcmp(what, "evict-on") ||
 		!strcmp(what, "rebuild-on");
 	struct order order = { .what = what, .why = why };
-	char **names = vs_hostlist_expand(nodes);
 	struct json_object *arr = vs_jb_arr();
 	int rc;
 
 	vs_assert_locked();
-	vs_lock();
-	rc = !names ? vs_err_set(err, VS_E_REQUEST, "%s: nodes are expected, as Slurm lists them, not '%.100s'",
-				 what, nodes) :
-		stands(c, err) ? -1 : all_known(c, names, err);
+	rc = stands(c, err) ? -1 : all_known(c, names, err);
 	if (!rc && somewhere)
 		rc = wished(c, &order, err);
-	for (size_t i = 0; !rc && names && names[i]; i++) {
+	for (size_t i = 0; !rc && names[i]; i++) {
 		vs_jb_add(arr, give_named(c, names[i], &order));
 		breathe(i);
 	}
-	vs_unlock();
-	vs_wake();
-	vs_hostlist_free(names);
 	vs_jb_put(top, "nodes", arr);
 	return rc ? -1 : 0;
 }

@@ -41,12 +41,12 @@ const char *vs_orders_wish(const struct vs_node *n, const struct vs_vm *vm);
 /* It has a place on this host (moId) now: the wish is used up. Was it met? */
 bool vs_orders_heed(struct vs_node *n, const struct vs_vm *vm, const char *host);
 /* vm_orders.c: "evict", "requeue" (evict, jobs and all), "rebuild", and "evict-on" and
- * "rebuild-on" (why: the host's name) for all these nodes,
- * as Slurm lists them; 0 with an array "nodes" in top, -1: for none of them.
- * Takes the lock, and lends it: nodes that a new configuration took away
+ * "rebuild-on" (why: the host's name) for all these nodes (names: until NULL).
+ * Returns 0 with an array "nodes" in top. Returns -1 and sets err: for none of them.
+ * The lock is held, and lent between two of them: nodes that a new configuration took away
  * meanwhile, or that it is too late for, are rows with did=refused. */
 int vs_orders_give(struct vs_core *c, struct json_object *top, const char *what,
-		   const char *nodes, const char *why, struct vs_err *err);
+		   char **names, const char *why, struct vs_err *err);
 /* Lends the lock; of another configuration than it began with if c->epoch is another. */
 struct json_object *vs_orders_json(const struct vs_core *c);
 void vs_orders_read(struct vs_core *c, struct vs_j list);

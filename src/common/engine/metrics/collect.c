@@ -263,13 +263,9 @@ static bool slices(struct vs_core *c, struct vs_metrics_facts *f)
 int vs_metrics_read(struct vs_core *c, struct vs_metrics_facts *f,
 		    struct vs_err *err)
 {
-	bool whole;
-
+	vs_assert_locked();
 	memset(f, 0, sizeof(*f));
-	vs_lock();
-	whole = slices(c, f);
-	vs_unlock();
-	return whole ? 0 : vs_err_set(err, VS_E_RETRY,
+	return slices(c, f) ? 0 : vs_err_set(err, VS_E_RETRY,
 		"vsphere.conf was read anew meanwhile: ask again");
 }
 

@@ -104,8 +104,8 @@ struct vs_metrics_facts {
 	int64_t oldest_ms;		/* of those that wait for VFs */
 	int64_t lock_us;		/* longest that slurmctld could be kept */
 };
-/* No lock held: it is taken and lent. -1 VS_E_RETRY: another configuration came
- * in the middle. The caller frees it. */
+/* The lock is held, and lent meanwhile. Returns 0. Returns -1 and sets err (VS_E_RETRY)
+ * if another configuration came in the middle. The caller frees it in both cases. */
 int vs_metrics_read(struct vs_core *c, struct vs_metrics_facts *f,
 		    struct vs_err *err);
 void vs_metrics_facts_free(struct vs_metrics_facts *f);

@@ -17,8 +17,11 @@
 static int page(bool openmetrics, struct vs_buf *out, struct vs_err *err)
 {
 	struct vs_metrics_facts f;
-	int rc = vs_metrics_read(&vs_core, &f, err);
+	int rc;
 
+	vs_lock();
+	rc = vs_metrics_read(&vs_core, &f, err);
+	vs_unlock();
 	if (!rc)
 		rc = vs_metrics_text(&f, openmetrics, out, err);
 	vs_metrics_facts_free(&f);

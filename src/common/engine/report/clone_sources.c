@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Parents of linked and instant clones as svf shows them, and what of them a plan needs.
- * Memory work; the lock is held unless said, and lent between two parents, for
+ * Memory work; the lock is held, and lent between two parents, for
  * the children of each are counted among all VMs.
  */
 #include <stdlib.h>
@@ -220,8 +220,8 @@ void vs_report_parents(struct vs_core *c, struct json_object *top)
 	VS_FREE char **names = NULL;
 	size_t n;
 
+	vs_assert_locked();
 	vs_jb_put(top, "parents", arr);
-	vs_lock();
 	names = names_of(c, &n);
 	for (size_t i = 0; i < n; i++) {
 		const struct vs_vm *vm = vs_vm_get_named(&c->inv, c->folder,
@@ -238,7 +238,6 @@ void vs_report_parents(struct vs_core *c, struct json_object *top)
 			vs_jb_add(arr, coming_json(c, p));
 	unmarked(c, arr);
 	vs_report_notes(c, top, false);
-	vs_unlock();
 }
 
 /* ---- for svf plan -------------------------------------------------------------- */

@@ -299,7 +299,7 @@ void vs_report_hosts(struct vs_core *c, struct json_object *top)
 	VS_FREE struct host_row *rows = NULL;
 	size_t n = 0;
 
-	vs_lock();
+	vs_assert_locked();
 	rows = vs_calloc((size_t)c->inv.nhosts + 1, sizeof(*rows));
 	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
 		vs_strlcpy(rows[n].moid, h->moid, sizeof(rows[n].moid));
@@ -316,6 +316,5 @@ void vs_report_hosts(struct vs_core *c, struct json_object *top)
 		vs_lock_lend();
 	}
 	vs_report_notes(c, top, false);
-	vs_unlock();
 	vs_jb_put(top, "hosts", arr);
 }

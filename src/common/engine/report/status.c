@@ -488,9 +488,13 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 	} else if (!strcmp(what, "jobs")) {
 		vs_report_jobs(c, top, uid);
 	} else if (!strcmp(what, "parents")) {
+		vs_lock();
 		vs_report_parents(c, top);
+		vs_unlock();
 	} else if (!strcmp(what, "hosts")) {
+		vs_lock();
 		vs_report_hosts(c, top);
+		vs_unlock();
 	} else if (!strcmp(what, "status")) {
 		bool operators = vs_core_is_operator(uid);
 
