@@ -33,6 +33,7 @@ src_plugins_libvs_plugin_la_SOURCES = \
 	src/common/util/mem.c \
 	src/common/util/name.c \
 	src/common/util/ipv4.c \
+	src/common/util/secret_file.c \
 	src/plugins/core_loader.c src/plugins/core_loader.h \
 	src/plugins/slurm/bitmap_iter.h \
 	src/plugins/slurm/call_timing.c src/plugins/slurm/call_timing.h \

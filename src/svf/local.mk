@@ -16,7 +16,7 @@ src_svf_svf_SOURCES = \
 	src/common/util/log.c \
 	src/common/util/mem.c \
 	src/common/util/ipv4.c src/common/util/name.c \
-	src/common/util/seal.c \
+	src/common/util/seal.c src/common/util/secret_file.c \
 	src/common/util/time.c \
 	src/svf/checks/checks.h src/svf/checks/codes.c \
 	src/svf/complete.c \

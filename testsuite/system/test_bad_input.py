@@ -286,9 +286,9 @@ def test_a_corrected_mode_of_the_password_file_counts_at_once(fresh):
     c.path("etc", "vcenter.password").chmod(0o644)
     c.do("expireSessions")
     job = complains(c, r"PasswordFile /[^ ]*/vcenter\.password has mode 0644: "
-                    "others can read it, make it 0600 or 0400",
-                    r"PasswordFile .* has mode 0644: others can read it, make "
-                    "it 0600 or 0400")
+                    r"expected 0600 or 0400 \(chmod 600 it\)",
+                    r"PasswordFile .* has mode 0644: expected 0600 or 0400 "
+                    r"\(chmod 600 it\)")
     c.path("etc", "vcenter.password").chmod(0o600)
     began = time.monotonic()
     c.wait_job(job)

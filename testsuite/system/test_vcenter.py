@@ -177,7 +177,7 @@ def test_a_password_file_that_others_can_read_is_not_used(start):
     live = start.live(sim)
     down = live.wait("down", 15)
     assert down["code"] == "config"
-    assert "others can read it, make it 0600 or 0400" in down["text"]
+    assert "expected 0600 or 0400 (chmod 600 it)" in down["text"]
     assert sim.calls("Login") == 0
 
 
@@ -203,7 +203,7 @@ def test_a_password_file_of_somebody_else_is_not_used(start):
     sim.do("expireSessions")
     down = live.wait("down", code="config")
     assert down["text"] == (f"PasswordFile {live.password} belongs to uid "
-                            "65534: it must belong to uid 0")
+                            "65534: it must belong to uid 0 (chown it)")
     assert sim.calls("Login") == 1
     os.chown(live.password, 0, -1)
     live.tell("retry")

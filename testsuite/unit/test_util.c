@@ -6,14 +6,17 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "util/buf.h"
 #include "util/err.h"
 #include "util/log.h"
 #include "util/mem.h"
+#include "util/secret_file.h"
 #include "util/times.h"
 #include "util/time.h"
 
@@ -392,6 +395,34 @@ static void times_of_any_size_have_a_slot(void **state)
 	assert_int_equal(vs_times_quantile(&t, 1000), INT64_MAX);
 }
 
+/* ---- secret_file --------------------------------------------------------- */
+static void a_secret_file_is_read_by_its_owner_alone(void **state)
+{
+	struct stat st = { .st_uid = 7 };
+	struct vs_err err;
+	char mode[32];
+
+	(void)state;
+	for (unsigned int m = 0; m <= 0777; m++) {
+		bool alone = (m | 0600) == 0600;
+
+		st.st_mode = S_IFREG | m;
+		assert_int_equal(vs_secret_file_check(&st, 7, &err), -!alone);
+		if (alone)
+			continue;
+		snprintf(mode, sizeof(mode), "has mode %04o: expected", m);
+		assert_non_null(strstr(err.text, mode));
+		assert_int_equal(err.code, VS_E_CONFIG);
+	}
+	st.st_mode = S_IFREG | 0600;
+	assert_int_equal(vs_secret_file_check(&st, 8, &err), -1);
+	assert_non_null(strstr(err.text, "belongs to uid 7: it must belong to "
+			       "uid 8"));
+	st.st_mode = S_IFIFO | 0600;
+	assert_int_equal(vs_secret_file_check(&st, 7, &err), -1);
+	assert_non_null(strstr(err.text, "regular file"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -416,6 +447,7 @@ int main(void)
 		cmocka_unit_test(a_log_line_has_a_maximum),
 		cmocka_unit_test(without_a_sink_lines_go_to_stderr),
 		cmocka_unit_test(clocks_are_in_milliseconds),
+		cmocka_unit_test(a_secret_file_is_read_by_its_owner_alone),
 		cmocka_unit_test(a_buffer_never_passes_its_maximum),
 		cmocka_unit_test(
 			a_buffer_is_terminated_even_if_nothing_was_added),

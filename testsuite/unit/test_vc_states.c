@@ -350,6 +350,25 @@ static void a_file_that_is_corrected_during_the_attempt_counts(void **state)
 	unlink(ca);
 }
 
+/* A mode that slurmctld refuses in vsphere.conf is refused at a login, too. */
+static void a_password_file_of_another_mode_is_not_read(void **state)
+{
+	struct vs_vc *vc = script_client(file, NULL, &events);
+
+	(void)state;
+	script.spoil = NULL;
+	assert_int_equal(chmod(file, 0700), 0);
+	downs = 0;
+	for (int64_t now = 1000; !downs && now < 60000; now += 100)
+		vs_vc_turn(vc, now, 0, -1);
+	assert_int_equal(chmod(file, 0600), 0);
+	assert_int_equal(downs, 1);
+	assert_int_equal(last_down, VS_E_CONFIG);
+	assert_non_null(strstr(last_words, "has mode 0700: expected 0600 or 0400"));
+	assert_false(script.is_login);
+	vs_vc_free(vc, 0);
+}
+
 static int count_waits(unsigned int call)
 {
 	(void)call;
@@ -636,6 +655,7 @@ int main(void)
 		cmocka_unit_test(a_vcenter_that_forgets_each_version_is_asked_slowly),
 		cmocka_unit_test(one_version_that_is_lost_costs_no_session),
 		cmocka_unit_test(a_file_that_is_corrected_during_the_attempt_counts),
+		cmocka_unit_test(a_password_file_of_another_mode_is_not_read),
 		cmocka_unit_test(a_wait_that_does_not_wait_is_not_repeated_at_once),
 		cmocka_unit_test(an_answer_without_end_fails_the_client),
 		cmocka_unit_test(changes_that_end_may_be_many),

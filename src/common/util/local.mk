@@ -11,6 +11,7 @@ core_sources += \
 	src/common/util/name.c src/common/util/name.h \
 	src/common/util/ipv4.c src/common/util/ipv4.h \
 	src/common/util/seal.c src/common/util/seal.h \
+	src/common/util/secret_file.c src/common/util/secret_file.h \
 	src/common/util/time.c src/common/util/time.h \
 	src/common/util/times.c src/common/util/times.h
 

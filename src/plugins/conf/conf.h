@@ -88,7 +88,7 @@ int vs_conf_fill(struct vs_conf *conf, const struct vs_conf_file *f,
 
 /* CAFile, if it is set: can be read, and holds a certificate as PEM text. */
 int vs_conf_ca_check(const struct vs_conf_file *f, struct vs_err *err);
-/* The password file: exists, is a file, belongs to uid, mode 0600 or 0400. */
+/* PasswordFile: it exists, and vs_secret_file_check() finds it to be uid's alone. */
 int vs_conf_password_check(const struct vs_conf_file *f, unsigned int uid,
 			   struct vs_err *err);
 

@@ -22,6 +22,7 @@
 #include <unistd.h>
 #include "util/mem.h"
 #include "util/name.h"
+#include "util/secret_file.h"
 #include "conf_i.h"
 
 static int number(const struct vs_conf_file *f, int line,
@@ -485,21 +486,14 @@ int vs_conf_password_check(const struct vs_conf_file *f, unsigned int uid,
 {
 	const char *path = vs_conf_value(f, VS_SCOPE_TOP, "PasswordFile");
 	int line = vs_conf_line_of(f->records, "PasswordFile");
+	struct vs_err why = { 0 };
 	struct stat st;
 
 	if (stat(path, &st))
 		return vs_conf_err(f, line, err, "PasswordFile=%s: %s", path,
 				   strerror(errno));
-	if (!S_ISREG(st.st_mode))
-		return vs_conf_err(f, line, err,
-			"PasswordFile=%s: expected a regular file", path);
-	if (st.st_uid != uid)
-		return vs_conf_err(f, line, err, "PasswordFile=%s belongs to uid "
-			"%u: expected SlurmUser's, %u (chown it)", path,
-			(unsigned int)st.st_uid, uid);
-	if (st.st_mode & 0177)
-		return vs_conf_err(f, line, err, "PasswordFile=%s has mode %04o: "
-			"expected 0600 or 0400 (chmod 600 it)", path,
-			(unsigned int)st.st_mode & 07777);
+	if (vs_secret_file_check(&st, uid, &why))
+		return vs_conf_err(f, line, err, "PasswordFile=%s %s", path,
+				   why.text);
 	return 0;
 }

@@ -5,7 +5,7 @@
  *
  * Rules: the releases we know are asked for, newest first, never a newer one.
  * The password is read from its file at each login, which must belong to the
- * configured user and be readable by no other user; the client's copies are
+ * configured user and pass vs_secret_file_check(); the client's copies are
  * wiped after use (what libcurl sends from is its own). A refused password is
  * tried again only after the file has changed, or when an operator asks for it:
  * a few failures lock the account.
@@ -20,6 +20,7 @@
 #include "util/log.h"
 #include "util/mem.h"
 #include "util/name.h"
+#include "util/secret_file.h"
 #include "vcenter/client/client_i.h"
 #include "vcenter/spec/spec.h"
 
@@ -248,24 +249,16 @@ void vs_vcx_files_seen(struct vs_vc *vc)
 static int check_file(struct vs_vc *vc, int fd, struct vs_err *err)
 {
 	const char *path = vc->conf.password_file;
+	struct vs_err why = { 0 };
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
 		return vs_err_set(err, VS_E_CONFIG, "PasswordFile %s: %s",
 				  path, strerror(errno));
 	remember_file(vc, &st);
-	if (!S_ISREG(st.st_mode))
-		return vs_err_set(err, VS_E_CONFIG,
-				  "PasswordFile %s is not a regular file",
-				  path);
-	if (st.st_uid != vc->conf.password_uid)
-		return vs_err_set(err, VS_E_CONFIG,
-			"PasswordFile %s belongs to uid %u: it must belong to uid %u",
-			path, st.st_uid, vc->conf.password_uid);
-	if (st.st_mode & 077)
-		return vs_err_set(err, VS_E_CONFIG,
-			"PasswordFile %s has mode %04o: others can read it, make it 0600 or 0400",
-			path, st.st_mode & 07777);
+	if (vs_secret_file_check(&st, vc->conf.password_uid, &why))
+		return vs_err_set(err, VS_E_CONFIG, "PasswordFile %s %s", path,
+				  why.text);
 	return 0;
 }
 
