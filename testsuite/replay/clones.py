@@ -38,13 +38,13 @@ def first_card(vm):
                 None)
 
 
-def edit(vm, whole):
+def edit(vm, whole, mac=MAC):
     """The edit of the first card, [] if there is none. whole: with its network."""
     card = first_card(vm)
     if card is None:
         return []
     device = {"_typeName": reading.xsi_type(card), "key": reading.number(card, "key"),
-              "addressType": "manual", "macAddress": MAC}
+              "addressType": "manual", "macAddress": mac}
     if whole and card.find("backing") is not None:
         device["backing"] = backing(card.find("backing"))
     return [{"_typeName": "VirtualDeviceConfigSpec", "operation": "edit",

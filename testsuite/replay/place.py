@@ -74,6 +74,7 @@ class Place:
         answer = [set(h["datastores"]) for h in hosts.values() if h["connected"]]
         reach = set.intersection(*answer)
         self.cloneable = bool(found)
+        self.source = found[0] if found else None
         self.template = self.name(found[0]) if found else "none"
         self.store = max((stores[m] for m in reach if m in stores),
                          key=lambda d: int(d.text("summary/freeSpace", "0")))

@@ -5,6 +5,7 @@ in Mode=observe, then in Mode=manage with one job on a VF.
 VS_RECORDINGS has the directories, a line each. Without it the samples are used.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -15,6 +16,8 @@ from cluster import Cluster, wait_for
 from daemons import PASSWORD, USERNAME
 from place import Place
 from worlds import FAST
+import clones
+import reading
 import sample
 
 VFS = 2
@@ -41,7 +44,7 @@ class Live:
 
     def __init__(self, directory):
         self.place = place = Place(directory)
-        self.cluster = c = Cluster(nodes=1, inventory={
+        self.cluster = c = Cluster(nodes=2, inventory={
             "users": [{"name": USERNAME, "password": PASSWORD}], "durations": FAST,
             "datacenters": [{"name": Place.name(place.datacenter),
                              "folders": [FOLDER]}]})
@@ -50,7 +53,7 @@ class Live:
         self.enabled = place.pf and (place.host["name"], place.pf["pci"])
         kind = "sriov" if place.pf else "vmxnet3"
         c.choose_ports()
-        c.node_lines = [c.node_line(1, 1, "net")]
+        c.node_lines = [c.node_line(1, 2, "net")]
         c.partition_lines = ["PartitionName=vf Nodes=ALL Default=YES"]
         c.vsphere = {
             "Datacenter": quoted(Place.name(place.datacenter)), "Folder": FOLDER,
@@ -115,9 +118,52 @@ class Live:
                  lambda: c.svf("status")["mode"] == "manage")
 
 
+    def sent(self, method, name):
+        """What the engine has sent for a VM with this call: its arguments, in order."""
+        found = [json.loads(line) for f in self.requests.iterdir()
+                 for line in f.read_text().splitlines()]
+        return [c["args"] for c in found if c["method"] == method and
+                name in (c["args"].get("name"), c["of"].split()[-1])]
+
+    def card_is_right(self, change):
+        """A VF of the PF that is enabled, if a PF is named, on the port group of its
+        switch. Without a name ESXi takes the VF of the one PF that has some."""
+        card = change["device"]
+        assert change["operation"] == "add"
+        assert card["_typeName"] == "VirtualSriovEthernetCard"
+        pf = card.get("sriovBacking", {}).get("physicalFunctionBacking", {})
+        assert pf.get("id", self.enabled[1]) == self.enabled[1]
+        port = card["backing"]["port"]
+        assert port["portgroupKey"] == self.place.group.text("key")
+        assert port["switchUuid"] == self.place.pf["switch"]
+
+    def as_logged(self, changes):
+        """The simulator's log has an object's type and name in place of a reference."""
+        for backing in (c["device"].get("backing", {}) for c in changes):
+            ref = backing.get("network")
+            if ref:
+                name = next(n.text("name") for n in reading.things(
+                    self.place.directory, ref["type"]) if n.moid == ref["value"])
+                backing["network"] = f"{ref['type']} {name}"
+        return changes
+
+    def changes_are_right(self, name, spec, added):
+        """The engine's own spec says of the recorded template's devices what the
+        replay of a clone must say (clones.py), and adds one VF or none."""
+        changes = spec.get("deviceChange", [])
+        macs = [c["device"]["macAddress"] for c in changes if c["operation"] == "edit"]
+        want = self.as_logged(clones.edit(self.place.source, True, *macs))
+        assert clones.body(name, changes, want, added) == []
+        for change in clones.split(changes)[1]:
+            self.card_is_right(change)
+
+
 @pytest.fixture(params=recordings(), ids=lambda name: pathlib.Path(name).name)
-def live(request, tmp_path):
+def live(request, tmp_path, monkeypatch):
     it = Live(directory_of(request.param, tmp_path))
+    it.requests = tmp_path / "requests"
+    it.requests.mkdir()
+    monkeypatch.setenv("VS_REQUESTS", str(it.requests))
     try:
         it.start()
         yield it
@@ -131,6 +177,20 @@ def vf_holders(cluster):
             for pf in h["pfs"] for vm in pf["by"].values()]
 
 
+def devices_are_added_after_a_clone_that_is_refused(live):
+    c = live.cluster
+    c.do("cloneDevices", value="refused")
+    assert c.wait_job(c.sbatch("-w", "vm002", script="hostname"), 60).strip() == "vm002"
+    whole, plain = live.sent("CloneVM_Task", "vm002")
+    live.changes_are_right("vm002", whole["spec"]["config"], True)
+    live.changes_are_right("vm002", plain["spec"]["config"], False)
+    again, = live.sent("ReconfigVM_Task", "vm002")
+    assert clones.names_in(again["spec"]["deviceChange"]) & clones.FORBIDDEN == set()
+    for change in clones.split(again["spec"]["deviceChange"])[1]:
+        live.card_is_right(change)
+    assert len(clones.split(again["spec"]["deviceChange"])[1]) == 1
+
+
 def test_a_recorded_site_is_observed_and_then_managed(live):
     c, place = live.cluster, live.place
     assert live.shown() == live.hosts()
@@ -139,10 +199,13 @@ def test_a_recorded_site_is_observed_and_then_managed(live):
     live.no_errors()
     live.manage()
     if place.pf and place.cloneable:
-        job = c.sbatch("-N1", script="srun hostname; sleep 2")
+        job = c.sbatch("-w", "vm001", script="srun hostname; sleep 2")
         c.wait_state(job, {"RUNNING"}, 60)
         new = [x for x in vf_holders(c) if x not in before]
         assert new == [(*live.enabled, "vm001")]
         assert c.wait_job(job, 60).strip() == "vm001"
+        clone, = live.sent("CloneVM_Task", "vm001")
+        live.changes_are_right("vm001", clone["spec"]["config"], True)
+        devices_are_added_after_a_clone_that_is_refused(live)
     live.no_errors()
     assert c.counters()["foreignTouches"] == 0
