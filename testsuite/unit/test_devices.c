@@ -100,6 +100,20 @@ static void a_dynamic_card_takes_one_of_those_alike(void **state)
 	assert_free(4, 0);
 }
 
+/* Also where the host has nothing else to give. */
+static void so_it_does_on_a_host_of_devices_alone(void **state)
+{
+	struct vs_host *h = w_host(&w, "esx03");
+
+	(void)state;
+	w_devices(h, 2);
+	dynamic_card(w_on("vm-1", "esx03"), 0x20b0, "");
+	assert_int_equal(w_free(&w, "esx03", GPU0), 1);
+	/* of other ids, and no PF that could have such a VF */
+	dynamic_card(w_on("vm-2", "esx03"), 0x101c, "");
+	assert_int_equal(w_free(&w, "esx03", GPU0), 1);
+}
+
 /* It may be a VF that is handed out as a device: of any PF, as before. */
 static void one_of_other_ids_may_be_any_vf_but_no_device(void **state)
 {
@@ -471,6 +485,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 		T(a_dynamic_card_takes_one_of_those_alike),
+		T(so_it_does_on_a_host_of_devices_alone),
 		T(one_of_other_ids_may_be_any_vf_but_no_device),
 		T(one_that_allows_several_counts_against_all),
 		T(a_fixed_card_takes_the_device_that_has_its_address),

@@ -119,6 +119,32 @@ static void a_vm_counts_once_on_a_numa_node(void **state)
 	assert_int_equal(gang[1].pfs[0]->numa, 1);
 }
 
+/* The node of a VM's only card has that VM once, whatever else it is promised there. */
+static void the_node_of_a_vms_only_card_has_it_once(void **state)
+{
+	struct vs_host *h = host(8);
+	struct vs_hold *hold;
+
+	(void)state;
+	w_pf(h, W_PF1, 8);
+	w_pf(h, "0000:ca:00.0", 4);
+	h->numa_nodes = 2;
+	h->cores = 24;
+	h->pfs[0].numa = h->pfs[1].numa = 1;
+	h->pfs[2].numa = 0;
+	w_vm_on(&w, "vm-1", "esx01", W_PF0);
+	hold = w_hold(&w, "x1", "esx01", W_PF0, VS_HOLD_PROMISED);
+	hold->vcpus = 4;
+	hold->cards[1] = hold->cards[0];
+	vs_strlcpy(hold->cards[1].pf, W_PF1, VS_PCI_LEN);
+	hold->ncards = 2;
+	vs_ledger_set_vm(&w.ledger, hold, "vm-1");
+	vs_host_changed(&w.inv, h);
+	place(2);			/* 4 of 12 cores are taken there, not 8 */
+	assert_int_equal(gang[0].pfs[0]->numa, 1);
+	assert_int_equal(gang[1].pfs[0]->numa, 1);
+}
+
 /* NumaAffinity=pf: what no node of a PF can ever hold goes nowhere. */
 static void a_vm_that_is_bound_goes_where_a_pfs_node_holds_it(void **state)
 {
@@ -314,6 +340,7 @@ int main(void)
 		T(the_pf_of_a_numa_node_that_holds_the_vm_is_taken),
 		T(a_numa_node_needs_a_core_for_each_vcpu),
 		T(a_vm_counts_once_on_a_numa_node),
+		T(the_node_of_a_vms_only_card_has_it_once),
 		T(a_vm_that_is_bound_goes_where_a_pfs_node_holds_it),
 		T(a_bound_vm_needs_nodes_that_hold_it),
 		T(the_only_node_of_a_host_binds_to_nothing),

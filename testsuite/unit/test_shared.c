@@ -381,6 +381,49 @@ static void what_is_held_in_the_first_row_keeps_its_gpu_too(void **state)
 	assert_int_equal(vs_place_room(&w.env, of(&p8, 1), 9), 1);
 }
 
+/* All rows of a host are devices: what may be a VF of any PF takes none of them. */
+static void where_there_is_no_pf_no_row_is_taken_for_one(void **state)
+{
+	struct vs_host *h = w_host(&w, "esx02");
+	char pci[3][VS_PCI_LEN];
+	struct vs_vm *vm;
+
+	(void)state;
+	h->devices = vs_calloc(VS_HOST_PFS, sizeof(struct vs_devices));
+	row(h, 0, VS_CARD_PCI_DVX, CLASS, pci[0], 3, 0);
+	row(h, 1, VS_CARD_PCI_VGPU, P4, pci[1], 20, 10);
+	row(h, 2, VS_CARD_PCI_VGPU, P8, pci[2], 10, 5);
+	vm = w_vm(&w, "vm-1", "vm-1", "esx02");
+	vs_strlcpy(w_card(vm, VS_CARD_PCI_DVX, "")->network, "com.vendor.nic",
+		   VS_MOID_LEN);
+	vm->power = VS_POWER_ON;
+	vs_vm_changed(&w.inv, vm);
+	assert_int_equal(w_free(&w, "esx02", pci[0]), 3);
+	assert_int_equal(w_free(&w, "esx02", pci[1]), 20);
+	vs_strlcpy(vm->cards[0].network, CLASS, VS_MOID_LEN);
+	vs_vm_changed(&w.inv, vm);
+	assert_int_equal(w_free(&w, "esx02", pci[0]), 2);
+}
+
+/* A vGPU that is promised on the second row takes a GPU from the first. */
+static void what_is_held_in_the_second_row_takes_a_gpu_from_the_first(void **state)
+{
+	struct vs_host *h = w_host(&w, "esx02");
+	char pci[2][VS_PCI_LEN];
+	struct vs_pf_use use;
+
+	(void)state;
+	h->devices = vs_calloc(VS_HOST_PFS, sizeof(struct vs_devices));
+	row(h, 0, VS_CARD_PCI_VGPU, P4, pci[0], 20, 10);
+	row(h, 1, VS_CARD_PCI_VGPU, P8, pci[1], 10, 5);
+	w_hold(&w, "n1", "esx02", pci[1], VS_HOLD_REQUESTED);
+	assert_int_equal(w_free(&w, "esx02", pci[0]), 10);
+	assert_int_equal(w_free(&w, "esx02", pci[1]), 9);
+	vs_ledger_pf_use(&w.ledger, &w.inv, h, &h->pfs[0], W_FOLDER,
+			 W_CLUSTER_ID, &use);
+	assert_int_equal(use.held, 0);	/* of its own profile none is promised */
+}
+
 /* The one GPU that serves ten of P4 has nine left: no GPU is free of them. */
 static void the_last_of_a_gpu_that_another_profile_may_get_is_not_given(void **state)
 {
@@ -518,6 +561,8 @@ int main(void)
 		T(a_gang_of_two_profiles_shares_the_gpus),
 		T(what_is_held_keeps_its_gpu_until_it_is_on),
 		T(what_is_held_in_the_first_row_keeps_its_gpu_too),
+		T(where_there_is_no_pf_no_row_is_taken_for_one),
+		T(what_is_held_in_the_second_row_takes_a_gpu_from_the_first),
 		T(the_last_of_a_gpu_that_another_profile_may_get_is_not_given),
 		T(the_last_whole_gpu_is_given),
 		T(where_no_whole_gpu_is_left_none_is_given),
